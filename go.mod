@@ -1,0 +1,3 @@
+module github.com/reverie-memory/reverie
+
+go 1.26

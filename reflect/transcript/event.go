@@ -1,0 +1,99 @@
+// Package transcript turns what an agent wrote about a session into session events.
+//
+// Each agent keeps its own kind of transcript; each has one file here. Read is the only
+// entry: it recognises the format, streams, and hands over one event at a time, so a
+// transcript of any length is read in bounded memory. Events hold text exactly as the
+// transcript has it: nothing here redacts, and nothing here may reach a disk before a
+// caller has redacted it.
+package transcript
+
+import "time"
+
+// Session says which run of which agent the events belong to. All but Client and ID may be
+// empty: transcripts differ in what they tell.
+type Session struct {
+	Client  string    `json:"client"`            // opencode, claude, codex, gemini, or the agent named by a generic transcript
+	ID      string    `json:"id"`                // the agent's own id, made safe by SafeID
+	Parent  string    `json:"parent,omitempty"`  // id of the session that started this one as a sub-agent
+	Version string    `json:"version,omitempty"` // of the agent
+	Model   string    `json:"model,omitempty"`   // the last model seen
+	Dir     string    `json:"dir,omitempty"`     // working directory, absolute, as the agent saw it
+	Branch  string    `json:"branch,omitempty"`  // git branch at the start
+	Commit  string    `json:"commit,omitempty"`  // git commit at the start, hex
+	Title   string    `json:"title,omitempty"`   // the agent's or the user's name for the session
+	Started time.Time `json:"started,omitzero"`
+	Ended   time.Time `json:"ended,omitzero"` // time of the last event seen
+}
+
+// Kind says what happened.
+type Kind string
+
+const (
+	User       Kind = "user"       // text in the user's role; Origin says who really wrote it
+	Assistant  Kind = "assistant"  // text of the agent's model
+	Reasoning  Kind = "reasoning"  // the model's thinking, where the transcript keeps it
+	Call       Kind = "call"       // the agent calls a tool
+	Result     Kind = "result"     // what the tool gave back
+	Error      Kind = "error"      // the agent or its model failed, or the user stopped the turn
+	Compaction Kind = "compaction" // earlier events were replaced by a summary, held in Text
+	End        Kind = "end"        // the session's end was recorded
+)
+
+// Origin says where text in the user's role came from. Only Typed is a person's own words.
+type Origin string
+
+const (
+	Typed     Origin = "typed"     // by a person, in a top-level session
+	Injected  Origin = "injected"  // by a hook, a plugin, the client or ourselves
+	Summary   Origin = "summary"   // a compaction summary given back to the model
+	Command   Origin = "command"   // the text or the output of a slash command
+	Delegated Origin = "delegated" // the prompt one agent gave another
+)
+
+// Action is what a tool does, whatever its agent calls it.
+type Action string
+
+const (
+	Run    Action = "run"    // a shell command
+	Read   Action = "read"   // a file's text
+	Edit   Action = "edit"   // change, create or delete files
+	Search Action = "search" // grep, glob, list
+	Fetch  Action = "fetch"  // the network
+	Task   Action = "task"   // start a sub-agent
+	Other  Action = "other"
+)
+
+// Outcome says how a call, or a turn, ended.
+type Outcome string
+
+const (
+	Unknown Outcome = ""
+	OK      Outcome = "ok"
+	Failed  Outcome = "failed"
+	Denied  Outcome = "denied"  // the user refused the call
+	Aborted Outcome = "aborted" // the user or the client stopped it
+)
+
+// MaxText is the largest text one event keeps, in bytes. Longer text keeps its head and its
+// tail around a line that says how many bytes are gone.
+const MaxText = 32 << 10
+
+// Event is one thing that happened in a session.
+type Event struct {
+	N       int       `json:"n"` // position in the session, from 0
+	Kind    Kind      `json:"kind"`
+	Time    time.Time `json:"time,omitzero"`
+	Text    string    `json:"text,omitempty"`    // what was said; for a Result the output; at most MaxText
+	Origin  Origin    `json:"origin,omitempty"`  // for User
+	Agent   string    `json:"agent,omitempty"`   // a sub-agent's id, where its events stand in the parent's transcript
+	Tool    string    `json:"tool,omitempty"`    // for Call and Result: the agent's name of the tool
+	CallID  string    `json:"call,omitempty"`    // joins a Call and its Result
+	Action  Action    `json:"action,omitempty"`  // for Call and Result
+	Command string    `json:"command,omitempty"` // for Run: the shell command line
+	Dir     string    `json:"dir,omitempty"`     // for Run: where, if it is not the session's directory
+	Paths   []string  `json:"paths,omitempty"`   // files a Call names, as the agent wrote them
+	Old     string    `json:"old,omitempty"`     // for Edit: text replaced, at most MaxText
+	New     string    `json:"new,omitempty"`     // for Edit: text put in its place, at most MaxText
+	Outcome Outcome   `json:"outcome,omitempty"` // for Result, Error and End
+	Exit    *int      `json:"exit,omitempty"`    // for a Run's Result: exit code; nil where the transcript does not tell
+}
