@@ -1,0 +1,94 @@
+package redact
+
+import (
+	"encoding/base64"
+	"strings"
+)
+
+// lookBearer looks for what follows the word Bearer.
+func lookBearer(text string, at int, found []span) []span {
+	i := at + len("bearer")
+	if !boundary(text, at) || i >= len(text) || text[i] != ' ' && text[i] != ':' {
+		return found
+	}
+	start := blanks(text, i+1)
+	end := anySet.run(text, start, maxValue)
+	if v := text[start:end]; len(v) >= 16 && secretValue(v, soft, attached) {
+		return append(found, span{start, end, ruleHeader})
+	}
+	return found
+}
+
+// basic reports whether text[start:end] follows the word Basic and is user:password in base64.
+func basic(text string, start, end int) bool {
+	if start < 6 || !strings.EqualFold(text[start-6:start-1], "basic") || end-start > maxValue {
+		return false
+	}
+	plain, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(text[start:end], "="))
+	if err != nil {
+		return false
+	}
+	_, password, ok := strings.Cut(string(plain), ":")
+	return ok && len(password) > 0 && printable(plain)
+}
+
+// lookUser looks for curl's -u user:password.
+func lookUser(text string, at int, found []span) []span {
+	i := at + 3
+	if text[at] == '-' {
+		i = at + len("--user")
+	}
+	if i >= len(text) || !isOneOf(text[i], " ='\"") {
+		return found
+	}
+	if text[i] == '=' {
+		i++
+	}
+	i = blanks(text, i)
+	start, end, ok := quotedAt(text, i)
+	if !ok {
+		start, end = i, bareEnd(text, i, true)
+	}
+	colon := strings.IndexByte(text[start:end], ':')
+	if colon < 0 {
+		return found
+	}
+	start += colon + 1
+	line := text[max(0, at-200):at]
+	line = line[strings.LastIndexByte(line, '\n')+1:]
+	v := text[start:end]
+	if secretValue(v, hard, attached) || strings.Contains(line, "curl") && credential(v) {
+		return append(found, span{start, end, ruleHeader})
+	}
+	return found
+}
+
+// lookCookie looks for random values in a Cookie or Set-Cookie header.
+func lookCookie(text string, at int, found []span) []span {
+	i := at + len("cookie")
+	if i < len(text) && (text[i] == 's' || text[i] == 'S') {
+		i++
+	}
+	i, _ = closers(text, i)
+	i = blanks(text, i)
+	if i >= len(text) || text[i] != ':' && text[i] != '=' {
+		return found
+	}
+	i = blanks(text, i+1)
+	i, _ = closers(text, i)
+	for range 32 {
+		eq := dotSet.run(text, i, 64)
+		if eq == i || eq >= len(text) || text[eq] != '=' {
+			break
+		}
+		end := anySet.run(text, eq+1, maxValue)
+		if v := text[eq+1 : end]; len(v) >= 16 && shapeOf(v).random() && !isUUID(v) && !reference(v) {
+			found = append(found, span{eq + 1, end, ruleHeader})
+		}
+		if end >= len(text) || text[end] != ';' {
+			break
+		}
+		i = blanks(text, end+1)
+	}
+	return found
+}

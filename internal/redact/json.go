@@ -1,0 +1,238 @@
+package redact
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// JSON scans a JSON document: every string, keys too, is decoded and scanned, and a string under a name that
+// announces a secret is taken as its value. A marker is put into the string's own bytes: all else, other strings,
+// numbers and blanks, stays byte for byte, and the result is valid JSON of the same structure. A secret found in one
+// string is taken out of the others. What is not JSON gets an error that says at which byte.
+func (s *Scanner) JSON(doc []byte) (Redacted, Report, error) {
+	if !json.Valid(doc) {
+		var raw json.RawMessage
+		err := json.Unmarshal(doc, &raw)
+		var syntax *json.SyntaxError
+		if errors.As(err, &syntax) {
+			return Redacted{}, Report{}, fmt.Errorf("scan JSON document: byte %d: %w", syntax.Offset, err)
+		}
+		return Redacted{}, Report{}, fmt.Errorf("scan JSON document: %w", err)
+	}
+	text := string(doc)
+	var report Report
+	for range maxPasses {
+		found := s.findJSON(text)
+		if len(found) == 0 {
+			return Redacted{text}, report, nil
+		}
+		text = replace(text, found, &report)
+	}
+	report.count(ruleUnstable)
+	return Redacted{`"` + marker(ruleUnstable) + `"`}, report, nil
+}
+
+// findJSON returns the secrets in the strings of a valid document, as spans of the document.
+func (s *Scanner) findJSON(doc string) []span {
+	type inside struct {
+		jsonString
+		found []span // of text
+	}
+	var hits []inside
+	var values []string
+	eachString(doc, func(str jsonString) {
+		found := s.find(str.text)
+		if start, end := afterScheme(str.text, 0, len(str.text)); !str.isKey && str.strength != none {
+			if v := str.text[start:end]; secretValue(v, str.strength, quoted) || basic(str.text, start, end) {
+				found = settle(str.text, append(found, span{start, end, ruleOf(v)}))
+			}
+		}
+		if len(found) == 0 {
+			return
+		}
+		hits = append(hits, inside{str, found})
+		for _, f := range found {
+			if v := str.text[f.start:f.end]; spreads(v) {
+				values = append(values, v)
+			}
+		}
+	})
+	if len(hits) == 0 {
+		return nil
+	}
+	var out []span
+	put := func(str jsonString, found []span) {
+		for _, f := range found {
+			out = append(out, span{str.start + rawOffset(doc[str.start:str.end], f.start), str.start + rawOffset(doc[str.start:str.end], f.end), f.rule})
+		}
+	}
+	set := newLiteralSet(values)
+	if set == nil {
+		for _, h := range hits {
+			put(h.jsonString, h.found)
+		}
+		return out
+	}
+	eachString(doc, func(str jsonString) {
+		var found []span
+		if len(hits) > 0 && hits[0].start == str.start {
+			found = hits[0].found
+			hits = hits[1:]
+		}
+		if found = settle(str.text, set.find(str.text, ruleAssignment, slices.Clone(found))); len(found) > 0 {
+			put(str, found)
+		}
+	})
+	return out
+}
+
+// jsonString is a string of a document.
+type jsonString struct {
+	start, end int    // of what stands between its quotes, in the document
+	text       string // decoded
+	isKey      bool
+	strength   strength // of the name it is the value of
+}
+
+// eachString calls fn for each string of a valid document, in order.
+func eachString(doc string, fn func(jsonString)) {
+	var names []string // per open array or object: the name whose value it is, for an array's strings
+	name, before := "", ""
+	for i := 0; i < len(doc); i++ {
+		switch doc[i] {
+		case '[':
+			names = append(names, name)
+		case '{':
+			names = append(names, "")
+			name, before = "", ""
+		case ']', '}':
+			name, before = "", ""
+			names = names[:len(names)-1]
+		case ',':
+			name = ""
+			if len(names) > 0 {
+				name = names[len(names)-1]
+			}
+		case '"':
+			end := i + 1
+			for doc[end] != '"' {
+				if doc[end] == '\\' {
+					end++
+				}
+				end++
+			}
+			str := jsonString{start: i + 1, end: end, text: decoded(doc[i+1 : end])}
+			next := end + 1
+			for next < len(doc) && kind[doc[next]] == kSpace {
+				next++
+			}
+			if str.isKey = next < len(doc) && doc[next] == ':'; str.isKey {
+				fn(str)
+				name = str.text
+			} else {
+				str.strength = strengthOf(announced(name, before))
+				fn(str)
+				before = str.text
+			}
+			i = end
+		}
+	}
+}
+
+// announced returns the name of a value: its key, or what stood just before it in {"name":"DB_PASSWORD","value":"…"}
+// and in ["--password","…"].
+func announced(key, before string) string {
+	if len(before) <= maxName && (key == "value" || key == "Value" || strings.HasPrefix(before, "--")) && !strings.ContainsAny(before, " =") {
+		return before
+	}
+	if len(key) > 2*maxName {
+		return ""
+	}
+	return key
+}
+
+// decoded returns what a string literal stands for. Bytes that are not UTF-8 stay as they are.
+func decoded(raw string) string {
+	if strings.IndexByte(raw, '\\') < 0 {
+		return raw
+	}
+	out := make([]byte, 0, len(raw))
+	for i := 0; i < len(raw); {
+		n, r := unescape(raw, i)
+		if r < 0 {
+			out = append(out, raw[i])
+		} else {
+			out = utf8.AppendRune(out, r)
+		}
+		i += n
+	}
+	return string(out)
+}
+
+// rawOffset returns where, in a string literal, byte at of what it stands for begins.
+func rawOffset(raw string, at int) int {
+	if strings.IndexByte(raw, '\\') < 0 {
+		return at
+	}
+	i := 0
+	for at > 0 && i < len(raw) {
+		n, r := unescape(raw, i)
+		if r < 0 {
+			at--
+		} else {
+			at -= utf8.RuneLen(r)
+		}
+		i += n
+	}
+	return i
+}
+
+// unescape returns the length of what stands at raw[i] and the rune it escapes, or 1 and -1 for a byte as it is.
+func unescape(raw string, i int) (int, rune) {
+	if raw[i] != '\\' || i+1 >= len(raw) {
+		return 1, -1
+	}
+	switch c := raw[i+1]; c {
+	case 'n':
+		return 2, '\n'
+	case 't':
+		return 2, '\t'
+	case 'r':
+		return 2, '\r'
+	case 'b':
+		return 2, '\b'
+	case 'f':
+		return 2, '\f'
+	case 'u':
+		r := hex4(raw, i+2)
+		if utf16.IsSurrogate(r) {
+			if i+12 <= len(raw) && raw[i+6] == '\\' && raw[i+7] == 'u' {
+				if both := utf16.DecodeRune(r, hex4(raw, i+8)); both != utf8.RuneError {
+					return 12, both
+				}
+			}
+			return 6, utf8.RuneError
+		}
+		return 6, r
+	default:
+		return 2, rune(c)
+	}
+}
+
+func hex4(raw string, i int) rune {
+	var r rune
+	for _, c := range []byte(raw[i:min(len(raw), i+4)]) {
+		switch kind[c] {
+		case kDigit:
+			r = r<<4 | rune(c-'0')
+		default:
+			r = r<<4 | rune(c|0x20-'a'+10)
+		}
+	}
+	return r
+}

@@ -1,0 +1,122 @@
+package redact
+
+import (
+	"slices"
+	"strings"
+)
+
+// Scanner finds secrets. The zero value and nil work and know no literals.
+type Scanner struct {
+	literals *literalSet // nil without literals
+}
+
+// New returns a Scanner that also takes out the given values wherever they stand, as they are, JSON-escaped,
+// URL-encoded or in base64. Values that would tear holes into ordinary text are ignored: shorter than 6 bytes,
+// shorter than 12 and made of letters alone, numbers alone, or one of a few well-known values (see trivial).
+func New(literals ...string) *Scanner {
+	var keep []string
+	for _, v := range literals {
+		if v = strings.TrimSpace(v); !trivial(v) {
+			keep = append(keep, v)
+		}
+	}
+	return &Scanner{literals: newLiteralSet(keep)}
+}
+
+// maxPasses bounds how often a text with findings is scanned again. Each pass leaves fewer bytes that are not
+// markers, and ordinary text needs two: one that finds, one that finds nothing more.
+const maxPasses = 8
+
+// Text scans plain text. Valid UTF-8 stays valid.
+func (s *Scanner) Text(text string) (Redacted, Report) {
+	var report Report
+	for range maxPasses {
+		found := s.find(text)
+		if len(found) == 0 {
+			return Redacted{text}, report
+		}
+		found = s.spread(text, found)
+		text = replace(text, found, &report)
+	}
+	// Fail closed: a text that still changes is contrived.
+	report.count(ruleUnstable)
+	return Redacted{marker(ruleUnstable)}, report
+}
+
+// span is a secret's place in a text: text[start:end].
+type span struct {
+	start, end int
+	rule       string
+}
+
+// find returns the secrets of a text in order, none overlapping another, none within a marker.
+func (s *Scanner) find(text string) []span {
+	found := findTriggered(text)
+	found = append(found, findRuns(text, s)...)
+	if s != nil && s.literals != nil {
+		found = s.literals.find(text, ruleLiteral, found)
+	}
+	return settle(text, found)
+}
+
+// spread adds every other occurrence of the secrets found in text.
+func (s *Scanner) spread(text string, found []span) []span {
+	var values []string
+	for _, f := range found {
+		if v := text[f.start:f.end]; spreads(v) {
+			values = append(values, v)
+		}
+	}
+	if set := newLiteralSet(values); set != nil {
+		found = settle(text, set.find(text, "", found))
+	}
+	return found
+}
+
+// spreads reports whether a secret found once can be looked for elsewhere without harming ordinary words. Private
+// keys, which come in lines, have their own rule.
+func spreads(v string) bool {
+	return len(v) >= 6 && len(v) <= maxValue && !strings.Contains(v, markerHead) && !trivial(v)
+}
+
+// settle sorts spans, joins those that overlap, drops those within a marker, and widens those that cut one. A
+// joined span keeps the rule of its first part.
+func settle(text string, found []span) []span {
+	if len(found) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(found, func(a, b span) int {
+		if a.start != b.start {
+			return a.start - b.start
+		}
+		return b.end - a.end
+	})
+	out := found[:0]
+	for _, f := range found {
+		f, ok := clearOfMarkers(text, f)
+		if !ok {
+			continue
+		}
+		if n := len(out); n > 0 && f.start < out[n-1].end {
+			out[n-1].end = max(out[n-1].end, f.end)
+			continue
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// replace puts markers where the spans are and counts them.
+func replace(text string, found []span, report *Report) string {
+	var b strings.Builder
+	b.Grow(len(text))
+	at := 0
+	for _, f := range found {
+		b.WriteString(text[at:f.start])
+		b.WriteString(marker(f.rule))
+		report.count(f.rule)
+		at = f.end
+	}
+	b.WriteString(text[at:])
+	return b.String()
+}

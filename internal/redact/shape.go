@@ -1,0 +1,129 @@
+package redact
+
+// shape is what one pass over a string tells about how it is made.
+type shape struct {
+	n                           int // bytes
+	lower, upper, digit, symbol int // ASCII; symbol is every other printable byte
+	space, control, high        int // high: bytes of 0x80 and above
+	parts                       int // maximal runs of digits, of lower case (a capital before it included), of capitals
+	steps                       int // bytes that follow their predecessor in ASCII order, or repeat it
+	pairs, odd                  int // pairs of letters of one part, and those that words seldom have
+	distinct                    int // different ASCII bytes
+}
+
+func shapeOf(s string) shape {
+	sh := shape{n: len(s)}
+	var seen [2]uint64
+	var prev byte
+	prevKind := byte(0)
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		k := kind[c]
+		switch k {
+		case kLower:
+			sh.lower++
+		case kUpper:
+			sh.upper++
+		case kDigit:
+			sh.digit++
+		case kSpace:
+			sh.space++
+		case kControl:
+			sh.control++
+		case kHigh:
+			sh.high++
+		default:
+			sh.symbol++
+		}
+		if c < 0x80 {
+			seen[c>>6] |= 1 << (c & 63)
+		}
+		letter, prevLetter := k == kLower || k == kUpper, prevKind == kLower || prevKind == kUpper
+		joined := k == prevKind || k == kLower && prevKind == kUpper
+		if (letter || k == kDigit) && !joined {
+			sh.parts++
+		}
+		if letter && prevLetter && joined {
+			sh.pairs++
+			if usual[prev&31-1]&(1<<(c&31-1)) == 0 {
+				sh.odd++
+			}
+		}
+		if i > 0 && (c == prev+1 || c == prev) {
+			sh.steps++
+		}
+		prev, prevKind = c, k
+	}
+	for _, w := range seen {
+		for ; w != 0; w &= w - 1 {
+			sh.distinct++
+		}
+	}
+	return sh
+}
+
+// choppy reports whether letters and digits change places more often than words and numbers do: on average a part
+// is shorter than three bytes, and there are digits.
+func (sh shape) choppy() bool {
+	return sh.digit > 0 && sh.parts > 0 && sh.lower+sh.upper+sh.digit < 3*sh.parts
+}
+
+// unpronounceable reports whether too many pairs of letters are ones that words seldom have: one in 40 in English
+// and in identifiers, more than half in random letters.
+func (sh shape) unpronounceable() bool { return sh.pairs >= 4 && sh.odd*4 > sh.pairs }
+
+// random reports whether a string looks drawn rather than written. Strings shorter than ten bytes tell too little.
+func (sh shape) random() bool {
+	return sh.n >= 10 && sh.distinct*4 >= min(sh.n, 32) && sh.distinct >= 6 && sh.steps*3 < sh.n &&
+		(sh.choppy() || sh.unpronounceable())
+}
+
+// mixed reports whether letters stand beside digits or beside symbols that words do not have.
+func (sh shape) mixed() bool { return sh.lower+sh.upper > 0 && sh.digit > 0 }
+
+const (
+	kSymbol byte = iota
+	kLower
+	kUpper
+	kDigit
+	kSpace
+	kControl
+	kHigh
+)
+
+// kind classes every byte.
+var kind = func() (t [256]byte) {
+	for c := range t {
+		switch {
+		case c >= 'a' && c <= 'z':
+			t[c] = kLower
+		case c >= 'A' && c <= 'Z':
+			t[c] = kUpper
+		case c >= '0' && c <= '9':
+			t[c] = kDigit
+		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
+			t[c] = kSpace
+		case c < ' ' || c == 0x7f:
+			t[c] = kControl
+		case c >= 0x80:
+			t[c] = kHigh
+		}
+	}
+	return t
+}()
+
+// usual holds for each letter, as bits, the letters that often follow it in words. The 307 pairs make up 97.5 % of
+// the pairs in the words of the Go and Python standard libraries and of npm's packages, counted once a file.
+var usual = func() (t [26]uint32) {
+	for first, followers := range [26]string{
+		"abcdefgiklmnpqrstuvwxy", "abceijlorsuy", "acehiklorstuy", "adeilorsuy", "abcdefgilmnopqrstvwxy", "aefilorstuy",
+		"aehilnorstu", "aeiortu", "abcdefgklmnoprstvxz", "eosu", "aeins", "adefilopstuvy", "abeimopsu",
+		"acdefgiklnopstuvy", "abcdefgiklmnoprstuvw", "aeilmoprstuy", "eu", "abcdefgiklmnoprstuvwy",
+		"acdefhiklmnopstuwy", "acdefhiloprstuwy", "abcdefgilmnprst", "aeio", "aehinors", "aceipt", "eilmnoprst", "e",
+	} {
+		for _, c := range followers {
+			t[first] |= 1 << (c - 'a')
+		}
+	}
+	return t
+}()

@@ -1,0 +1,74 @@
+package redact
+
+import (
+	"slices"
+	"strings"
+)
+
+// lookURL looks for the password in scheme://user:password@host, and for a long random user without one.
+func lookURL(text string, at int, found []span) []span {
+	scheme := dotSet.back(text, at, 24)
+	start := at + len("://")
+	if scheme == at {
+		return found
+	}
+	end, sign := start, -1
+	for end < len(text) && end < start+512 && kind[text[end]] != kSpace && kind[text[end]] != kControl && !isOneOf(text[end], "/?#\"'`<>\\,") {
+		if text[end] == '@' {
+			sign = end
+		}
+		if text[end] == '[' && markerAt(text, end) > 0 {
+			end += markerAt(text, end) - 1
+		}
+		end++
+	}
+	if sign < 0 {
+		return found
+	}
+	user, password, two := strings.Cut(text[start:sign], ":")
+	if !two {
+		if sh := shapeOf(user); len(user) >= 20 && sh.random() && !isUUID(user) && !reference(user) && !dotted(user) {
+			found = append(found, span{start, sign, ruleURL})
+		}
+		return found
+	}
+	host := text[sign+1 : end]
+	if !credential(password) || password == user || strings.ContainsAny(password, "[]{}()|") {
+		return found
+	}
+	sh := shapeOf(password)
+	if sh.digit+sh.symbol == 0 && len(password) < 12 {
+		// Words: a real password if it is for a real database, most likely.
+		http := strings.HasSuffix(text[scheme:at], "http") || strings.HasSuffix(text[scheme:at], "https")
+		if http || strings.HasPrefix(host, "localhost") || strings.HasPrefix(host, "127.") || strings.HasPrefix(host, "example") || host == "host" || host == "" {
+			return found
+		}
+	}
+	return append(found, span{start + len(user) + 1, sign, ruleURL})
+}
+
+var wellKnown = []string{"password", "passwd", "pass", "pwd", "secret", "user", "username", "postgres", "mysql", "root", "admin", "guest",
+	"test", "token", "foo", "bar", "baz", "pw", "p", "x", "x-oauth-basic"}
+
+// credential reports whether v, at a place where only a password can stand, is one rather than a placeholder.
+func credential(v string) bool {
+	return len(v) >= 4 && len(v) <= maxValue && !reference(v) && !slices.Contains(wellKnown, v) && shapeOf(v).distinct > 2 &&
+		!(placeholder(v) && !shapeOf(v).random()) && !strings.HasPrefix(v, markerHead) &&
+		!(kind[v[0]] == kUpper && identifier(v) && shapeOf(v).lower == 0 && shapeOf(v).digit == 0)
+}
+
+// lookSignature looks for the signature of a shared access signature (Azure) or of a presigned URL (AWS).
+func lookSignature(text string, at int, found []span) []span {
+	start := at + strings.IndexByte(text[at:], '=') + 1
+	if at == 0 || !isOneOf(text[at-1], "?&;") && !escapeEnd(text, at) {
+		return found
+	}
+	end := start
+	for end < len(text) && end < start+200 && (sets[dashSet].has(text[end]) || isOneOf(text[end], "+/=%")) {
+		end++
+	}
+	if n := end - start; n < 40 || !isHex(text[start:end]) && !shapeOf(text[start:end]).random() {
+		return found
+	}
+	return append(found, span{start, end, ruleSignature})
+}
