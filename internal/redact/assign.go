@@ -10,13 +10,15 @@ func lookName(text string, at int, found []span) []span {
 		return found
 	}
 	at, sep := separator(text, n)
-	if sep == sepNone {
-		return lookBeside(text, n, found)
+	if sep != sepNone {
+		if s, ok := assigned(text, n, at, sep); ok {
+			return append(found, s)
+		}
+		if sep == sepTight || sep == sepLoose {
+			return found // its value is no secret, so it announces none
+		}
 	}
-	if s, ok := assigned(text, n, at, sep); ok {
-		return append(found, s)
-	}
-	return found // its value is no secret, so it announces none
+	return lookBeside(text, n, found)
 }
 
 // assigned returns the value that a name is given at text[at:], if it looks like a secret: password = "…", PASSWORD=…,
@@ -27,24 +29,33 @@ func assigned(text string, n name, at int, sep sepKind) (span, bool) {
 	if sep == sepTight || n.dashed && !n.flag {
 		in = attached
 	}
+	strength := n.strength
+	if n.dashed && sep == sepLoose {
+		strength = hard // a header holds no code
+	}
 	start, end, closed := quotedAt(text, at)
 	if closed {
-		in = quoted
-		start, end = afterScheme(text, start, end)
+		if sep != sepBlank {
+			in = quoted
+		}
 	} else {
 		if sep == sepComma {
 			return span{}, false
 		}
+		start, end = at, len(text)
+	}
+	value, _ := afterScheme(text, start, end)
+	if value != start {
+		start, strength = value, hard
+	}
+	if !closed {
 		envLine := n.upper && sep == sepTight
-		start, _ = afterScheme(text, at, len(text))
 		end = bareEnd(text, start, envLine)
-		if end < len(text) && end > start && !envLine {
+		if end < len(text) && end > start && !envLine && sep != sepSays {
 			switch next := text[end]; {
 			case next == '(', next == '[' && markerAt(text, end) == 0, next == '{':
 				return span{}, false
-			case isOneOf(next, ",);") && identifier(text[start:end]) && !shapeOf(text[start:end]).random() && sep != sepTight:
-				return span{}, false
-			case next == ')' && identifier(text[start:end]) && !shapeOf(text[start:end]).random():
+			case isOneOf(next, ",);") && variable(text[start:end]):
 				return span{}, false
 			}
 		}
@@ -53,7 +64,10 @@ func assigned(text string, n name, at int, sep sepKind) (span, bool) {
 		return span{}, false
 	}
 	v := text[start:end]
-	if basic(text, start, end) || secretValue(v, n.strength, in) {
+	if sep == sepBlank && !(shapeOf(v).random() && shapeOf(v).mixed() && (closed || strength == hard || len(v) >= 16)) && !(closed && strength == hard) {
+		return span{}, false
+	}
+	if basic(text, start, end) || secretValue(v, strength, in) {
 		return span{start, end, ruleOf(v)}, true
 	}
 	return span{}, false
@@ -78,8 +92,10 @@ type sepKind int
 const (
 	sepNone  sepKind = iota
 	sepTight         // = without spaces, an option and its value, an element's >
-	sepLoose         // : or = with spaces, =>, is
+	sepLoose         // : or = with spaces, =>
+	sepSays          // is, was, to: a sentence
 	sepComma         // "name", "value"
+	sepBlank         // nothing: the password hunter2
 )
 
 // separator returns where the value of a name begins, its opening quote included.
@@ -126,15 +142,17 @@ func separator(text string, n name) (at int, sep sepKind) {
 	case text[n.start:n.end] == "pass" && !n.flag:
 		return 0, sepNone // the verb
 	case strings.HasPrefix(rest, "is ") && j > i, strings.HasPrefix(rest, "is: "):
-		at, sep = j+3, sepLoose
+		at, sep = j+3, sepSays
 	case strings.HasPrefix(rest, "was "), strings.HasPrefix(rest, "to ") && j > i && !n.flag:
-		at, sep = j+3, sepLoose
+		at, sep = j+3, sepSays
 	case strings.HasPrefix(rest, "是"), strings.HasPrefix(rest, "为"), strings.HasPrefix(rest, "は"), strings.HasPrefix(rest, "는"):
-		at, sep = j+3, sepLoose
+		at, sep = j+3, sepSays
 	case j > i && n.flag && !wasQuoted && rest[0] != '-':
 		return j, sepTight
 	case j > i && netrc(text, n):
 		return j, sepTight
+	case j > i && !wasQuoted && n.strength != none && (kind[rest[0]] <= kDigit || isOneOf(rest[0], "`\"'")):
+		at, sep = j, sepBlank
 	default:
 		return 0, sepNone
 	}

@@ -28,6 +28,7 @@ const (
 
 	tokenSet // alnum + / = _ - . ~
 	runSet   // alnum + / _ -
+	keySet   // alnum + / = %
 )
 
 var sets = [...]charset{
@@ -49,6 +50,7 @@ var sets = [...]charset{
 
 	tokenSet: newCharset(alphanumeric + "_-.+/=~"),
 	runSet:   newCharset(alphanumeric + "_-+/"),
+	keySet:   newCharset(alphanumeric + "+/=%"),
 }
 
 const (

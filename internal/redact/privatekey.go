@@ -6,7 +6,7 @@ import "strings"
 const maxPrivateKey = 64 << 10
 
 // lookPrivateKey looks for a PEM or OpenPGP private key that begins here: `-----BEGIN … PRIVATE KEY-----` and lines
-// of base64 after it, as they are, escaped, quoted line by line or indented. The end may be missing.
+// of base64 after it, as they are, escaped, URL-encoded, quoted line by line or indented. The end may be missing.
 func lookPrivateKey(text string, at int, found []span) []span {
 	start := dashes(text, at)
 	body := label(text, at+len("begin "))
@@ -80,7 +80,7 @@ func label(text string, at int) int {
 		return -1
 	}
 	i := strings.Index(text[at:min(len(text), at+64)], "----")
-	if i < 0 || !strings.Contains(text[at:at+i], "PRIVATE KEY") || strings.ContainsAny(text[at:at+i], "\n\"'\\") {
+	if i < 0 || !strings.Contains(text[at:at+i], "PRIVATE") || !strings.Contains(text[at:at+i], "KEY") || strings.ContainsAny(text[at:at+i], "\n\"'\\") {
 		return -1
 	}
 	end := at + i
@@ -97,7 +97,7 @@ func keyBody(text string, at int) (end, weight int) {
 	i := at
 	for i < len(text) && i-at < maxPrivateKey {
 		j := decoration(text, i)
-		run := base64Set.run(text, j, maxPrivateKey)
+		run := keySet.run(text, j, maxPrivateKey)
 		if run < len(text) && text[run] == ':' && run > j || run < len(text) && text[run] == '-' && run > j && run-j < 12 {
 			// Proc-Type: 4,ENCRYPTED
 			for run < len(text) && text[run] != '\n' && text[run] != '\\' {
@@ -131,8 +131,10 @@ func decoration(text string, i int) int {
 			i += 2
 		case kind[c] == kSpace || isOneOf(c, "\"'`\\,|>#*;"):
 			i++
-		case c == '+' && i+1 < len(text) && kind[text[i+1]] == kSpace, c == '%' && strings.HasPrefix(text[i:], "%0A"):
-			i += 1 + 2*b2i(c == '%')
+		case c == '+' && i+1 < len(text) && kind[text[i+1]] == kSpace:
+			i++
+		case c == '<' && strings.HasPrefix(text[i:], "<br>"):
+			i += len("<br>")
 		default:
 			j := colourEnd(text, i)
 			if j == i {
@@ -142,11 +144,4 @@ func decoration(text string, i int) int {
 		}
 	}
 	return i
-}
-
-func b2i(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }

@@ -119,6 +119,7 @@ var formats = []format{
 	{rule: "slack-token", prefix: "xoxe.xox", set: dashPercent, min: 20, max: 400},
 	{rule: "slack-token", prefix: "xapp-", set: dashSet, min: 20, max: 400},
 	{rule: "slack-webhook", prefix: "hooks.slack.com/", set: anySet, min: 35, max: 200, check: webhookPath},
+	{rule: "slack-webhook", prefix: "hooks.slack.com%2F", set: dashPercent, min: 35, max: 200, check: webhookPath},
 	{rule: "discord-webhook", prefix: "discord.com/api/", set: anySet, min: 60, max: 200, check: webhookPath},
 	{rule: "discord-webhook", prefix: "discordapp.com/api/", set: anySet, min: 60, max: 200, check: webhookPath},
 	{rule: "teams-webhook", prefix: "webhook.office.com/", set: atSet, min: 60, max: 300, check: webhookPath},
@@ -260,7 +261,7 @@ func terraformToken(text string, start, end int) (int, int, bool) {
 }
 
 func webhookPath(text string, start, end int) (int, int, bool) {
-	i := strings.LastIndexByte(text[start:end], '/')
+	i := strings.LastIndexAny(text[start:end], "/%") // %2F
 	if i < 0 {
 		return 0, 0, false
 	}

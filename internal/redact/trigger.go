@@ -11,9 +11,13 @@ type trigger struct {
 var triggers = func() []trigger {
 	t := []trigger{
 		{"://", false, lookURL},
+		{"%3a%2f%2f", true, lookEncodedURL},
 		{"begin ", true, lookPrivateKey},
+		{"begin+", true, lookPrivateKey},
+		{"begin%20", true, lookPrivateKey},
 		{"end ", true, lookPrivateKeyTail},
 		{"sig=", false, lookSignature},
+		{"sig%3d", true, lookSignature},
 		{"x-amz-signature=", true, lookSignature},
 		{" -u", false, lookUser},
 		{"--user", false, lookUser},

@@ -47,6 +47,28 @@ func lookURL(text string, at int, found []span) []span {
 	return append(found, span{start + len(user) + 1, sign, ruleURL})
 }
 
+// lookEncodedURL looks for a password in a URL that is itself URL-encoded.
+func lookEncodedURL(text string, at int, found []span) []span {
+	start := at + len("%3a%2f%2f")
+	end := start
+	for end < len(text) && end < start+512 && (sets[dashSet].has(text[end]) || isOneOf(text[end], ".%~+")) {
+		if text[end] == '%' && end+3 <= len(text) && strings.EqualFold(text[end:end+3], "%2f") {
+			break
+		}
+		end++
+	}
+	user, rest, ok := strings.Cut(text[start:end], "%3A")
+	if !ok {
+		user, rest, ok = strings.Cut(text[start:end], "%3a")
+	}
+	sign := strings.LastIndex(rest, "%40")
+	if !ok || sign < 0 || !credential(rest[:sign]) {
+		return found
+	}
+	start += len(user) + len("%3A")
+	return append(found, span{start, start + sign, ruleURL})
+}
+
 var wellKnown = []string{"password", "passwd", "pass", "pwd", "secret", "user", "username", "postgres", "mysql", "root", "admin", "guest",
 	"test", "token", "foo", "bar", "baz", "pw", "p", "x", "x-oauth-basic"}
 
@@ -59,7 +81,7 @@ func credential(v string) bool {
 
 // lookSignature looks for the signature of a shared access signature (Azure) or of a presigned URL (AWS).
 func lookSignature(text string, at int, found []span) []span {
-	start := at + strings.IndexByte(text[at:], '=') + 1
+	start := at + strings.IndexAny(text[at:], "=D") + 1 // = or %3D
 	if at == 0 || !isOneOf(text[at-1], "?&;") && !escapeEnd(text, at) {
 		return found
 	}

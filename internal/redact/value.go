@@ -52,8 +52,10 @@ func secretValue(v string, st strength, in setting) bool {
 		// Letters alone, numbers alone.
 		return random && len(v) >= 12 || st == hard && in == attached && len(v) >= 20 && sh.upper == 0 ||
 			st == hard && in == quoted && sh.letters() == 0 && len(v) >= 8 && sh.symbol == 0
-	case dotted(v) || in != quoted && call(v):
+	case dotted(v) || in == attached && call(v):
 		return random && len(v) >= 16
+	case in == loose && call(v) || address(v):
+		return false
 	case st == hard && in == loose:
 		return sh.mixed() && (random || strange || sh.symbol == 0 && len(v) >= 6) || strange && random
 	case st == hard:
@@ -131,9 +133,10 @@ func reference(v string) bool {
 			return true
 		}
 	}
+	padless := strings.TrimRight(v, "=") // of base64
 	for _, p := range []string{"${", "$(", "{{", "#{", "<%", "%(", "%s", "%v", "%q", "%w", "%d", "env.", "env[", "environ", "getenv",
 		"secrets.", "vault:", "op://", "ssm:", "arn:", "::", "->", "()", "os.", "self.", "this.", "=>", "==", "&&", "||", "!="} {
-		if strings.Contains(v, p) {
+		if strings.Contains(padless, p) {
 			return true
 		}
 	}
@@ -144,6 +147,30 @@ func reference(v string) bool {
 func call(v string) bool {
 	i := strings.IndexAny(v, "([{")
 	return i > 0 && identifierWith(v[:i], ".") && !shapeOf(v[:i]).choppy()
+}
+
+// address reports whether v looks like a mail address.
+func address(v string) bool {
+	user, host, ok := strings.Cut(v, "@")
+	return ok && identifierWith(user, ".-+") && identifierWith(host, ".-") && (strings.Contains(host, ".") || !shapeOf(v).mixed())
+}
+
+// variable reports whether v, without quotes, is more likely a variable of a program than a password.
+func variable(v string) bool {
+	if !identifier(v) || shapeOf(v).random() {
+		return false
+	}
+	var buf [64]byte
+	low := lowered(buf[:], v)
+	for _, hint := range [...]string{"pass", "pw", "secret", "token", "key", "cred", "auth", "user", "test", "param", "arg", "val", "str", "var", "input",
+		"field", "opt", "conf", "get", "new", "buf", "data", "expect", "want"} {
+		for i := 0; i+len(hint) <= len(low); i++ {
+			if string(low[i:i+len(hint)]) == hint {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func identifier(v string) bool { return identifierWith(v, "") }
