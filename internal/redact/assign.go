@@ -45,12 +45,15 @@ func assigned(text string, n name, at int, sep sepKind) (span, bool) {
 		start, end = at, len(text)
 	}
 	value, _ := afterScheme(text, start, end)
-	if value != start {
-		start, strength = value, hard
+	if value != start { // a credential, whatever it looks like
+		start, strength, in = value, hard, max(in, attached)
 	}
 	if !closed {
 		envLine := n.upper && sep == sepTight
 		end = bareEnd(text, start, envLine)
+		if envLine && in == attached {
+			in = variableLine
+		}
 		if end < len(text) && end > start && !envLine && sep != sepSays {
 			switch next := text[end]; {
 			case next == '(', next == '[' && markerAt(text, end) == 0, next == '{':
@@ -64,6 +67,9 @@ func assigned(text string, n name, at int, sep sepKind) (span, bool) {
 		return span{}, false
 	}
 	v := text[start:end]
+	if sep == sepComma && identifier(v) && !shapeOf(v).mixed() {
+		return span{}, false // a list of names
+	}
 	if sep == sepBlank && !(shapeOf(v).random() && shapeOf(v).mixed() && (closed || strength == hard || len(v) >= 16)) && !(closed && strength == hard) {
 		return span{}, false
 	}
@@ -133,7 +139,7 @@ func separator(text string, n name) (at int, sep sepKind) {
 		at, sep = j+1, sepLoose
 	case strings.HasPrefix(rest, "："):
 		at, sep = j+len("："), sepLoose
-	case rest[0] == '>' && n.start > 0 && text[n.start-1] == '<':
+	case rest[0] == '>' && n.start > 0 && text[n.start-1] == '<' && strings.Contains(rest[:min(len(rest), 256)], "</"):
 		return j + 1, sepTight
 	case rest[0] == '|' && j > i:
 		at, sep = j+1, sepLoose
@@ -149,8 +155,10 @@ func separator(text string, n name) (at int, sep sepKind) {
 		at, sep = j+3, sepSays
 	case j > i && n.flag && !wasQuoted && rest[0] != '-':
 		return j, sepTight
-	case j > i && netrc(text, n):
+	case j > i && !wasQuoted && bareAssignment(text, n):
 		return j, sepTight
+	case j > i && strings.HasPrefix(rest, "for ") && saidFor(rest) > 0:
+		at, sep = j+saidFor(rest), sepSays
 	case j > i && !wasQuoted && n.strength != none && (kind[rest[0]] <= kDigit || isOneOf(rest[0], "`\"'")):
 		at, sep = j, sepBlank
 	default:
@@ -166,9 +174,29 @@ func separator(text string, n name) (at int, sep sepKind) {
 	return at, sep
 }
 
-// netrc reports whether a name stands in a .netrc entry, where only blanks stand between names and values.
-func netrc(text string, n name) bool {
-	return strings.Contains(text[max(0, n.start-80):n.start], "login ")
+// bareAssignment reports whether only blanks stand between a name and its value here: in a .netrc entry, in a
+// Dockerfile's ENV, in fish's set and Windows' setx.
+func bareAssignment(text string, n name) bool {
+	before := text[max(0, n.start-80):n.start]
+	if n.upper && (strings.HasSuffix(before, "ENV ") || strings.HasSuffix(before, "setx ") || strings.HasSuffix(before, "set -x ") || strings.HasSuffix(before, "set -gx ")) {
+		return true
+	}
+	return strings.Contains(before, "login ")
+}
+
+// saidFor returns how far the value lies in `for the staging server is hunter2` and `for staging: hunter2`, or 0.
+func saidFor(rest string) int {
+	for i := 4; i < len(rest) && i < 48; i++ {
+		switch {
+		case strings.HasPrefix(rest[i:], ": "):
+			return i + 2
+		case strings.HasPrefix(rest[i:], " is "):
+			return i + 4
+		case isOneOf(rest[i], "\n.,;(){}=\"'"):
+			return 0
+		}
+	}
+	return 0
 }
 
 // typeEnd skips a declared type and its equals sign: in `token: string = "…"`, from string to the quote.
@@ -263,7 +291,7 @@ func bareEnd(text string, at int, envLine bool) int {
 		if k := kind[c]; k == kSpace || k == kControl || isOneOf(c, "\"'`\\;") {
 			break
 		}
-		if !envLine && isOneOf(c, "<>|,)]}&") && !(i == at && c == '<') || c == '[' && markerAt(text, i) > 0 {
+		if !envLine && isOneOf(c, "<>|,)]}") && !(i == at && c == '<') || c == '&' && parameter(text, i) || c == '[' && markerAt(text, i) > 0 {
 			break
 		}
 		i++
@@ -272,6 +300,15 @@ func bareEnd(text string, at int, envLine bool) int {
 		i--
 	}
 	return i
+}
+
+// parameter reports whether the ampersand at text[at] begins another parameter of a query, or another command.
+func parameter(text string, at int) bool {
+	if rest := text[at+1:]; rest == "" || rest[0] == '&' || strings.HasPrefix(rest, "amp;") || kind[rest[0]] == kSpace {
+		return true
+	}
+	i := dotSet.run(text, at+1, maxName)
+	return i < len(text) && text[i] == '='
 }
 
 // afterScheme skips the scheme of an Authorization header's value.

@@ -13,7 +13,7 @@ func lookBearer(text string, at int, found []span) []span {
 	}
 	start := blanks(text, i+1)
 	end := anySet.run(text, start, maxValue)
-	if v := text[start:end]; len(v) >= 16 && secretValue(v, soft, attached) {
+	if v := text[start:end]; len(v) >= 16 && secretValue(v, hard, attached) {
 		return append(found, span{start, end, ruleHeader})
 	}
 	return found
@@ -59,6 +59,27 @@ func lookUser(text string, at int, found []span) []span {
 	v := text[start:end]
 	if secretValue(v, hard, attached) || strings.Contains(line, "curl") && credential(v) {
 		return append(found, span{start, end, ruleHeader})
+	}
+	return found
+}
+
+// lookOption looks for the password after -p of the few commands that take one there.
+func lookOption(text string, at int, found []span) []span {
+	line := text[max(0, at-120):at]
+	line = line[strings.LastIndexByte(line, '\n')+1:]
+	start := at + len(" -p")
+	switch {
+	case strings.Contains(line, "sshpass"), strings.Contains(line, "docker login"), strings.Contains(line, "podman login"):
+		start = blanks(text, start)
+	case !strings.Contains(line, "mysql") && !strings.Contains(line, "mariadb"):
+		return found
+	}
+	from, end, ok := quotedAt(text, start)
+	if !ok {
+		from, end = start, bareEnd(text, start, true)
+	}
+	if v := text[from:end]; credential(v) && !path(v) && v[0] != '-' {
+		found = append(found, span{from, end, ruleHeader})
 	}
 	return found
 }

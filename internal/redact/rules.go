@@ -7,14 +7,15 @@ type format struct {
 	rule     string
 	prefix   string // at least three bytes, matched exactly
 	set      setName
-	min, max int // length of what follows the prefix; 0 stands for no maximum
+	min, max int  // length of what follows the prefix; 0 stands for no maximum
+	wordy    bool // the prefix may begin an ordinary word or name: what follows must look random
 	check    func(text string, start, end int) (int, int, bool)
 }
 
 // formats are tried in order at each place where a prefix stands. A check may move either end.
 //
-// Lengths are those the providers write about or give out, or somewhat less where they have varied; a token without
-// a fixed length must look random (see wellMade) because its prefix may begin an ordinary word.
+// Lengths are those the providers write about or give out, or somewhat less where they have varied; what
+// follows a wordy prefix must look random too.
 var formats = []format{
 	{rule: "github-token", prefix: "ghp_", set: alnumSet, min: 30, max: 255},
 	{rule: "github-token", prefix: "gho_", set: alnumSet, min: 30, max: 255},
@@ -47,7 +48,7 @@ var formats = []format{
 	{rule: "google-api-key", prefix: "AIza", set: dashSet, min: 33, max: 40},
 	{rule: "google-oauth-secret", prefix: "GOCSPX-", set: dashSet, min: 20, max: 40},
 	{rule: "google-oauth-token", prefix: "ya29.", set: dotSet, min: 30},
-	{rule: "google-oauth-token", prefix: "1//0", set: dashSet, min: 40, max: 160},
+	{rule: "google-oauth-token", prefix: "1//0", set: dashSet, min: 40, max: 160, wordy: true},
 	{rule: "azure-client-secret", prefix: "8Q~", set: dotTilde, min: 31, max: 36, check: azureSecret},
 	{rule: "azure-client-secret", prefix: "7Q~", set: dotTilde, min: 31, max: 36, check: azureSecret},
 	{rule: "azure-key", prefix: "JQQJ99", set: alnumSet, min: 20, max: 60, check: azureKey},
@@ -55,16 +56,16 @@ var formats = []format{
 	{rule: "digitalocean-token", prefix: "dop_v1_", set: hexSet, min: 60, max: 70},
 	{rule: "digitalocean-token", prefix: "doo_v1_", set: hexSet, min: 60, max: 70},
 	{rule: "digitalocean-token", prefix: "dor_v1_", set: hexSet, min: 60, max: 70},
-	{rule: "alibaba-access-key", prefix: "LTAI", set: alnumSet, min: 16, max: 26},
+	{rule: "alibaba-access-key", prefix: "LTAI", set: alnumSet, min: 16, max: 26, wordy: true},
 	{rule: "tencent-secret-id", prefix: "AKID", set: alnumSet, min: 32, max: 32},
 	{rule: "yandex-key", prefix: "AQVN", set: dashSet, min: 35, max: 40},
-	{rule: "cloudflare-key", prefix: "v1.0-", set: dashSet, min: 150, max: 190},
+	{rule: "cloudflare-key", prefix: "v1.0-", set: dashSet, min: 150, max: 190, wordy: true},
 	{rule: "flyio-token", prefix: "fm2_", set: base64Set, min: 60},
 	{rule: "flyio-token", prefix: "fo1_", set: dashSet, min: 40, max: 60},
 	{rule: "heroku-key", prefix: "HRKU-", set: dashSet, min: 36, max: 80},
 	{rule: "netlify-token", prefix: "nfp_", set: alnumSet, min: 36, max: 60},
-	{rule: "render-key", prefix: "rnd_", set: alnumSet, min: 24, max: 40},
-	{rule: "scalingo-token", prefix: "tk-us-", set: dashSet, min: 40, max: 60},
+	{rule: "render-key", prefix: "rnd_", set: alnumSet, min: 24, max: 40, wordy: true},
+	{rule: "scalingo-token", prefix: "tk-us-", set: dashSet, min: 40, max: 60, wordy: true},
 	{rule: "aiven-token", prefix: "AVNS_", set: dashSet, min: 15, max: 40},
 	{rule: "planetscale-token", prefix: "pscale_tkn_", set: dotSet, min: 30, max: 70},
 	{rule: "planetscale-token", prefix: "pscale_pw_", set: dotSet, min: 30, max: 70},
@@ -76,7 +77,7 @@ var formats = []format{
 	{rule: "hashicorp-vault-token", prefix: "hvb.", set: dashSet, min: 24, max: 400},
 	{rule: "hashicorp-vault-token", prefix: "hvr.", set: dashSet, min: 24, max: 300},
 	{rule: "terraform-token", prefix: "atlasv1.", set: dashSet, min: 50, max: 80, check: terraformToken},
-	{rule: "pulumi-token", prefix: "pul-", set: hexSet, min: 40, max: 40},
+	{rule: "pulumi-token", prefix: "pul-", set: hexSet, min: 40, max: 40, wordy: true},
 	{rule: "doppler-token", prefix: "dp.pt.", set: alnumSet, min: 38, max: 50},
 	{rule: "doppler-token", prefix: "dp.st.", set: dotSet, min: 38, max: 90},
 	{rule: "doppler-token", prefix: "dp.ct.", set: alnumSet, min: 38, max: 50},
@@ -85,7 +86,7 @@ var formats = []format{
 	{rule: "doppler-token", prefix: "dp.audit.", set: alnumSet, min: 38, max: 50},
 	{rule: "onepassword-token", prefix: "ops_eyJ", set: base64Set, min: 80},
 	{rule: "age-secret-key", prefix: "AGE-SECRET-KEY-1", set: upperSet, min: 50, max: 60},
-	{rule: "age-secret-key", prefix: "AGE-PLUGIN-", set: dashSet, min: 30, max: 300},
+	{rule: "age-secret-key", prefix: "AGE-PLUGIN-", set: dashSet, min: 30, max: 300, wordy: true},
 	{rule: "tailscale-key", prefix: "tskey-", set: dashSet, min: 24, max: 120},
 
 	{rule: "openai-key", prefix: "sk-proj-", set: dashSet, min: 20, max: 256},
@@ -93,19 +94,19 @@ var formats = []format{
 	{rule: "openai-key", prefix: "sk-admin-", set: dashSet, min: 20, max: 256},
 	{rule: "anthropic-key", prefix: "sk-ant-", set: dashSet, min: 20, max: 256},
 	{rule: "openrouter-key", prefix: "sk-or-v1-", set: hexSet, min: 40, max: 80},
-	{rule: "openai-key", prefix: "sk-", set: dashSet, min: 20, max: 256},
-	{rule: "huggingface-token", prefix: "hf_", set: alnumSet, min: 30, max: 40},
-	{rule: "huggingface-token", prefix: "api_org_", set: alnumSet, min: 30, max: 40},
-	{rule: "groq-key", prefix: "gsk_", set: alnumSet, min: 40, max: 64},
+	{rule: "openai-key", prefix: "sk-", set: dashSet, min: 20, max: 256, wordy: true},
+	{rule: "huggingface-token", prefix: "hf_", set: alnumSet, min: 30, max: 40, wordy: true},
+	{rule: "huggingface-token", prefix: "api_org_", set: alnumSet, min: 30, max: 40, wordy: true},
+	{rule: "groq-key", prefix: "gsk_", set: alnumSet, min: 40, max: 64, wordy: true},
 	{rule: "xai-key", prefix: "xai-", set: alnumSet, min: 60, max: 100},
 	{rule: "perplexity-key", prefix: "pplx-", set: alnumSet, min: 40, max: 64},
 	{rule: "replicate-token", prefix: "r8_", set: alnumSet, min: 37, max: 40},
 	{rule: "langsmith-key", prefix: "lsv2_pt_", set: wordSet, min: 32, max: 60},
 	{rule: "langsmith-key", prefix: "lsv2_sk_", set: wordSet, min: 32, max: 60},
-	{rule: "elevenlabs-key", prefix: "sk_", set: hexSet, min: 48, max: 48},
+	{rule: "elevenlabs-key", prefix: "sk_", set: hexSet, min: 48, max: 48, wordy: true},
 	{rule: "pinecone-key", prefix: "pcsk_", set: wordSet, min: 40, max: 90},
 	{rule: "tavily-key", prefix: "tvly-", set: dashSet, min: 24, max: 60},
-	{rule: "e2b-key", prefix: "e2b_", set: hexSet, min: 40, max: 40},
+	{rule: "e2b-key", prefix: "e2b_", set: hexSet, min: 40, max: 40, wordy: true},
 	{rule: "databricks-token", prefix: "dapi", set: hexSet, min: 32, max: 32},
 
 	{rule: "slack-token", prefix: "xoxb-", set: dashPercent, min: 20, max: 400},
@@ -127,8 +128,8 @@ var formats = []format{
 	{rule: "sendgrid-key", prefix: "SG.", set: dotSet, min: 50, max: 80},
 	{rule: "sendinblue-key", prefix: "xkeysib-", set: dashSet, min: 70, max: 90},
 	{rule: "sendinblue-key", prefix: "xsmtpsib-", set: dashSet, min: 70, max: 90},
-	{rule: "mailgun-key", prefix: "key-", set: hexSet, min: 32, max: 32},
-	{rule: "resend-key", prefix: "re_", set: wordSet, min: 28, max: 40},
+	{rule: "mailgun-key", prefix: "key-", set: hexSet, min: 32, max: 32, wordy: true},
+	{rule: "resend-key", prefix: "re_", set: wordSet, min: 28, max: 40, wordy: true},
 
 	{rule: "stripe-key", prefix: "sk_live_", set: alnumSet, min: 16, max: 250},
 	{rule: "stripe-key", prefix: "sk_test_", set: alnumSet, min: 16, max: 250},
@@ -137,8 +138,8 @@ var formats = []format{
 	{rule: "stripe-webhook-secret", prefix: "whsec_", set: base64Set, min: 24, max: 100},
 	{rule: "square-token", prefix: "sq0atp-", set: dashSet, min: 20, max: 50},
 	{rule: "square-token", prefix: "sq0csp-", set: dashSet, min: 40, max: 50},
-	{rule: "square-token", prefix: "EAAA", set: dashSet, min: 56, max: 64},
-	{rule: "facebook-token", prefix: "EAA", set: alnumSet, min: 80, max: 300},
+	{rule: "square-token", prefix: "EAAA", set: dashSet, min: 56, max: 64, wordy: true},
+	{rule: "facebook-token", prefix: "EAA", set: alnumSet, min: 80, max: 300, wordy: true},
 	{rule: "braintree-token", prefix: "access_token$production$", set: dollarSet, min: 40, max: 60},
 	{rule: "plaid-token", prefix: "access-production-", set: dashSet, min: 36, max: 36},
 	{rule: "plaid-token", prefix: "access-sandbox-", set: dashSet, min: 36, max: 36},
@@ -153,12 +154,12 @@ var formats = []format{
 	{rule: "npm-token", prefix: "npm_", set: alnumSet, min: 36, max: 50},
 	{rule: "pypi-token", prefix: "pypi-AgE", set: dashSet, min: 50, max: 400},
 	{rule: "rubygems-key", prefix: "rubygems_", set: hexSet, min: 48, max: 48},
-	{rule: "crates-token", prefix: "cio", set: alnumSet, min: 32, max: 32},
-	{rule: "nuget-key", prefix: "oy2", set: alnumSet, min: 43, max: 43},
+	{rule: "crates-token", prefix: "cio", set: alnumSet, min: 32, max: 32, wordy: true},
+	{rule: "nuget-key", prefix: "oy2", set: alnumSet, min: 43, max: 43, wordy: true},
 	{rule: "clojars-token", prefix: "CLOJARS_", set: alnumSet, min: 60, max: 60},
 	{rule: "docker-token", prefix: "dckr_pat_", set: dashSet, min: 24, max: 40},
 	{rule: "docker-token", prefix: "dckr_oat_", set: dashSet, min: 24, max: 50},
-	{rule: "artifactory-key", prefix: "AKCp", set: alnumSet, min: 65, max: 75},
+	{rule: "artifactory-key", prefix: "AKCp", set: alnumSet, min: 65, max: 75, wordy: true},
 	{rule: "circleci-token", prefix: "CCIPAT_", set: wordSet, min: 40, max: 80},
 	{rule: "circleci-token", prefix: "CCIPRJ_", set: wordSet, min: 40, max: 80},
 	{rule: "buildkite-token", prefix: "bkua_", set: alnumSet, min: 40, max: 40},
@@ -169,10 +170,10 @@ var formats = []format{
 	{rule: "linear-key", prefix: "lin_api_", set: alnumSet, min: 32, max: 48},
 	{rule: "linear-key", prefix: "lin_oauth_", set: alnumSet, min: 32, max: 72},
 	{rule: "notion-token", prefix: "ntn_", set: alnumSet, min: 40, max: 60},
-	{rule: "notion-token", prefix: "secret_", set: alnumSet, min: 43, max: 43},
+	{rule: "notion-token", prefix: "secret_", set: alnumSet, min: 43, max: 43, wordy: true},
 	{rule: "figma-token", prefix: "figd_", set: dashSet, min: 36, max: 60},
 	{rule: "postman-key", prefix: "PMAK-", set: dashSet, min: 50, max: 64},
-	{rule: "airtable-token", prefix: "pat", set: dotSet, min: 79, max: 79, check: airtableToken},
+	{rule: "airtable-token", prefix: "pat", set: dotSet, min: 79, max: 79, wordy: true, check: airtableToken},
 	{rule: "hubspot-token", prefix: "pat-na1-", set: dashSet, min: 36, max: 36},
 	{rule: "hubspot-token", prefix: "pat-eu1-", set: dashSet, min: 36, max: 36},
 	{rule: "contentful-token", prefix: "CFPAT-", set: dashSet, min: 40, max: 50},
@@ -182,18 +183,18 @@ var formats = []format{
 	{rule: "sentry-token", prefix: "sntrys_", set: base64Under, min: 40, max: 400},
 	{rule: "sentry-token", prefix: "sntryu_", set: hexSet, min: 60, max: 70},
 	{rule: "grafana-token", prefix: "glsa_", set: wordSet, min: 36, max: 48},
-	{rule: "grafana-token", prefix: "glc_", set: base64Set, min: 32, max: 400},
+	{rule: "grafana-token", prefix: "glc_", set: base64Set, min: 32, max: 400, wordy: true},
 	{rule: "newrelic-key", prefix: "NRAK-", set: alnumSet, min: 27, max: 27},
 	{rule: "newrelic-key", prefix: "NRJS-", set: alnumSet, min: 19, max: 19},
 	{rule: "newrelic-key", prefix: "NRII-", set: dashSet, min: 32, max: 32},
 	{rule: "dynatrace-token", prefix: "dt0c01.", set: dotSet, min: 80, max: 96},
 	{rule: "posthog-key", prefix: "phx_", set: alnumSet, min: 40, max: 60},
-	{rule: "launchdarkly-key", prefix: "sdk-", set: dashSet, min: 36, max: 36},
+	{rule: "launchdarkly-key", prefix: "sdk-", set: dashSet, min: 36, max: 36, wordy: true},
 	{rule: "adobe-secret", prefix: "p8e-", set: dashSet, min: 32, max: 40},
 	{rule: "twitter-bearer", prefix: "AAAAAAAAAAAAAAAAAAAAA", set: anySet, min: 60, max: 120},
 	{rule: "wakatime-key", prefix: "waka_", set: dashSet, min: 36, max: 36},
-	{rule: "instagram-token", prefix: "IGQV", set: dashSet, min: 80, max: 300},
-	{rule: "dropbox-token", prefix: "sl.", set: dashSet, min: 100, max: 1400},
+	{rule: "instagram-token", prefix: "IGQV", set: dashSet, min: 80, max: 300, wordy: true},
+	{rule: "dropbox-token", prefix: "sl.", set: dashSet, min: 100, max: 1400, wordy: true},
 	{rule: "jwt", prefix: "eyJ", set: dotSet, min: 40, check: jwt},
 }
 
@@ -223,16 +224,14 @@ func (f *format) at(text string, i int) (start, end int, ok bool) {
 	return i, end, true
 }
 
-// wellMade reports whether what follows a prefix can be a secret: not x's or stars, not words joined by dashes.
+// wellMade reports whether what follows a prefix can be a secret: not x's or stars and, if the prefix is wordy, not
+// words joined by dashes.
 func wellMade(body string, f *format) bool {
 	sh := shapeOf(body)
 	if sh.distinct < 5 {
 		return false
 	}
-	if f.min == f.max && f.set != dashSet || len(f.prefix) > 8 {
-		return true
-	}
-	return sh.digit > 0 && (sh.parts*5 > sh.letters()+sh.digit || sh.unpronounceable()) || sh.random()
+	return !f.wordy || sh.random() || sh.digit > 1 && (sh.symbol == 0 || sh.parts*5 > sh.letters()+sh.digit)
 }
 
 func azureSecret(text string, start, end int) (int, int, bool) {

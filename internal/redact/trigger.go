@@ -21,6 +21,7 @@ var triggers = func() []trigger {
 		{"x-amz-signature=", true, lookSignature},
 		{" -u", false, lookUser},
 		{"--user", false, lookUser},
+		{" -p", false, lookOption},
 		{"cookie", true, lookCookie},
 		{"bearer", true, lookBearer},
 	}

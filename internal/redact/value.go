@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -17,9 +18,10 @@ const (
 type setting int
 
 const (
-	loose    setting = iota // without quotes, after a colon or spaces: YAML, a log, or code
-	attached                // without quotes, in a .env file, a shell, a query or a header
-	quoted                  // in quotes, or a JSON string
+	loose        setting = iota // without quotes, after a colon or spaces: YAML, a log, or code
+	attached                    // without quotes, in a shell, a query or a header
+	variableLine                // without quotes, after an environment variable's name and an equals sign
+	quoted                      // in quotes, or a JSON string
 )
 
 // secretValue reports whether v, the value of a name of strength st, looks like a secret rather than a placeholder,
@@ -37,7 +39,7 @@ func secretValue(v string, st strength, in setting) bool {
 	}
 	if isHex(v) && sh.digit > 0 && sh.lower+sh.upper > 0 {
 		// Shorter ones are abbreviated object ids, counters, colours.
-		return len(v) >= 32 || st == hard && in != loose && len(v) >= 16
+		return len(v) >= 32 || len(v) >= 16 && in != loose && (st == hard || in != quoted)
 	}
 	random := sh.random()
 	if placeholder(v) && !(random && len(v) >= 20) {
@@ -48,11 +50,11 @@ func secretValue(v string, st strength, in setting) bool {
 	}
 	strange := sh.symbol > 0 && strings.ContainsAny(v, "!@#$%^&*?~+=|") // not in words, paths or identifiers
 	switch {
-	case sh.digit+sh.symbol == 0 || sh.lower+sh.upper == 0 && !strange:
-		// Letters alone, numbers alone.
-		return random && len(v) >= 12 || st == hard && in == attached && len(v) >= 20 && sh.upper == 0 ||
-			st == hard && in == quoted && sh.letters() == 0 && len(v) >= 8 && sh.symbol == 0
-	case dotted(v) || in == attached && call(v):
+	case sh.letters() == 0 && sh.high == 0 && !strange: // numbers
+		return st == hard && (in == loose && len(v) >= 8 || in != loose) && sh.symbol == 0
+	case sh.digit+sh.symbol == 0: // letters
+		return random && len(v) >= 12 || st == hard && (in == variableLine && !slices.Contains(wellKnown, v) || in == attached && len(v) >= 20 && sh.upper == 0)
+	case dotted(v) || in >= attached && in != quoted && call(v):
 		return random && len(v) >= 16
 	case in == loose && call(v) || address(v):
 		return false
@@ -62,6 +64,8 @@ func secretValue(v string, st strength, in setting) bool {
 		return sh.mixed() || strange && sh.letters() > 0 || random
 	case in == loose:
 		return random && sh.mixed() && len(v) >= 16
+	case in == variableLine && sh.mixed() && sh.digit >= 3 && sh.symbol == 0 && len(v) >= 10:
+		return true
 	default:
 		return random && len(v) >= 12 || sh.mixed() && sh.digit >= 3 && len(v) >= 12 && sh.letters()+sh.digit < 5*sh.parts ||
 			strange && sh.mixed() && len(v) >= 12
@@ -92,7 +96,7 @@ func trivial(v string) bool {
 // placeholders are words of values that stand for a secret and are none.
 var placeholders = [...]string{"xxx", "...", "…", "***", "your", "placeholder", "example", "changeme", "change-me", "change_me",
 	"change_this", "replace", "insert", "dummy", "redacted", "todo", "hidden", "masked", "undefined", "not-set", "not_set",
-	"fake", "sample", "omitted", "abcdefgh"}
+	"fake", "sample", "omitted"}
 
 func placeholder(v string) bool {
 	var buf [64]byte
