@@ -45,7 +45,8 @@ func assigned(text string, n name, at int, sep sepKind) (span, bool) {
 		start, end = at, len(text)
 	}
 	value, _ := afterScheme(text, start, end)
-	if value != start { // a credential, whatever it looks like
+	scheme := value != start
+	if scheme { // a credential, whatever it looks like
 		start, strength, in = value, hard, max(in, attached)
 	}
 	if !closed {
@@ -54,12 +55,13 @@ func assigned(text string, n name, at int, sep sepKind) (span, bool) {
 		if envLine && in == attached {
 			in = variableLine
 		}
-		if end < len(text) && end > start && !envLine && sep != sepSays {
-			switch next := text[end]; {
-			case next == '(', next == '[' && markerAt(text, end) == 0, next == '{':
-				return span{}, false
-			case isOneOf(next, ",);") && variable(text[start:end]):
-				return span{}, false
+		if !envLine && sep != sepSays {
+			next := byte('\n')
+			if end < len(text) && markerAt(text, end) == 0 {
+				next = text[end]
+			}
+			if isOneOf(next, "([{") || in == loose && variable(text[start:end], isOneOf(next, ",);")) || isOneOf(next, ",)") && variable(text[start:end], true) {
+				return span{}, false // code
 			}
 		}
 	}
@@ -73,14 +75,20 @@ func assigned(text string, n name, at int, sep sepKind) (span, bool) {
 	if sep == sepBlank && !(shapeOf(v).random() && shapeOf(v).mixed() && (closed || strength == hard || len(v) >= 16)) && !(closed && strength == hard) {
 		return span{}, false
 	}
-	if basic(text, start, end) || secretValue(v, strength, in) {
-		return span{start, end, ruleOf(v)}, true
+	if !basic(text, start, end) && !secretValue(v, strength, in) {
+		return span{}, false
 	}
-	return span{}, false
+	if rule := formatOf(v); rule != "" {
+		return span{start, end, rule}, true
+	}
+	if scheme {
+		return span{start, end, ruleHeader}, true
+	}
+	return span{start, end, ruleAssignment}, true
 }
 
-// ruleOf names the format of a value, if it has one.
-func ruleOf(v string) string {
+// formatOf returns the rule of the format that a value begins with, or nothing.
+func formatOf(v string) string {
 	for i := range formats {
 		f := &formats[i]
 		if strings.HasPrefix(v, f.prefix) {
@@ -89,7 +97,7 @@ func ruleOf(v string) string {
 			}
 		}
 	}
-	return ruleAssignment
+	return ""
 }
 
 // sepKind says what stands between a name and its value.

@@ -25,16 +25,19 @@ func findRuns(text string, s *Scanner) []span {
 		end := runSet.run(text, i, len(text))
 		last = end
 		if end-start >= minRun {
-			if f, ok := lookRun(text, start, end, s); ok {
+			f, ok := lookRun(text, start, end, s)
+			if ok {
 				found = append(found, f)
-				last = f.end
 			}
+			last = max(last, f.end)
 		}
 		i = max(i, last-1)
 	}
 	return found
 }
 
+// lookRun looks at one run, and at the lines of base64 that follow it. Without a finding, the span's end tells how far
+// it has looked.
 func lookRun(text string, start, end int, s *Scanner) (span, bool) {
 	if start > 0 && escapeEnd(text, start+1) { // \n
 		start++
@@ -71,7 +74,7 @@ func lookRun(text string, start, end int, s *Scanner) (span, bool) {
 	end = base64Lines(text, start, end)
 	plain, err := coding.DecodeString(joined(text[start:end]))
 	if err != nil || !utf8.Valid(plain) || !printable(plain) {
-		return span{}, false
+		return span{end: end}, false
 	}
 	inner := string(plain)
 	found := findTriggered(inner)
@@ -79,7 +82,7 @@ func lookRun(text string, start, end int, s *Scanner) (span, bool) {
 		found = s.literals.find(inner, ruleLiteral, found)
 	}
 	if len(settle(inner, found)) == 0 {
-		return span{}, false
+		return span{end: end}, false
 	}
 	for end < len(text) && text[end] == '=' {
 		end++

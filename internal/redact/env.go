@@ -124,7 +124,7 @@ func envSecrets(key, v string) []string {
 	switch {
 	case trivial(v), digest(v), path(v) && !sh.random():
 		return nil
-	case strengthOf(key) != none, ruleOf(v) != ruleAssignment:
+	case strengthOf(key) != none, formatOf(v) != "":
 		return []string{v}
 	case sh.random() && sh.n >= 16 && sh.space == 0 && !isHex(v) && !isULID(v) && !dotted(v):
 		return []string{v}

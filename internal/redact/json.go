@@ -47,9 +47,9 @@ func (s *Scanner) findJSON(doc string) []span {
 	var values []string
 	eachString(doc, func(str jsonString) {
 		found := s.find(str.text)
-		if start, end := afterScheme(str.text, 0, len(str.text)); !str.isKey && str.strength != none {
-			if v := str.text[start:end]; secretValue(v, str.strength, quoted) || basic(str.text, start, end) {
-				found = settle(str.text, append(found, span{start, end, ruleOf(v)}))
+		if !str.isKey && str.strength != none {
+			if f, ok := whole(str); ok {
+				found = settle(str.text, append(found, f))
 			}
 		}
 		if len(found) == 0 {
@@ -89,6 +89,19 @@ func (s *Scanner) findJSON(doc string) []span {
 		}
 	})
 	return out
+}
+
+// whole returns the string that is the value of a name, if it looks like a secret.
+func whole(str jsonString) (span, bool) {
+	start, end := afterScheme(str.text, 0, len(str.text))
+	v := str.text[start:end]
+	if !basic(str.text, start, end) && !secretValue(v, str.strength, quoted) {
+		return span{}, false
+	}
+	if rule := formatOf(v); rule != "" {
+		return span{start, end, rule}, true
+	}
+	return span{start, end, ruleAssignment}, true
 }
 
 // jsonString is a string of a document.

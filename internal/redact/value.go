@@ -159,9 +159,20 @@ func address(v string) bool {
 	return ok && identifierWith(user, ".-+") && identifierWith(host, ".-") && (strings.Contains(host, ".") || !shapeOf(v).mixed())
 }
 
-// variable reports whether v, without quotes, is more likely a variable of a program than a password.
-func variable(v string) bool {
-	if !identifier(v) || shapeOf(v).random() {
+// variable reports whether v, without quotes, is more likely a variable of a program than a password: camelCase that
+// is no jumble or, where code goes on after it, a name with one of the usual parts.
+func variable(v string, goesOn bool) bool {
+	if !identifier(v) || shapeOf(v).choppy() {
+		return false
+	}
+	camel := false
+	for i := 1; i < len(v); i++ {
+		camel = camel || kind[v[i]] == kUpper && kind[v[i-1]] == kLower
+	}
+	if camel && kind[v[0]] == kLower {
+		return true
+	}
+	if !goesOn {
 		return false
 	}
 	var buf [64]byte

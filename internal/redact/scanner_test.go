@@ -1,0 +1,182 @@
+package redact
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestTextTakesSecretsOut(t *testing.T) {
+	github := "gh" + "p_" + strings.Repeat("aB3dE5", 6)
+	for _, tt := range []struct{ name, text, want string }{
+		{"provider's format", "push with " + github + " please", "push with [redacted:github-token] please"},
+		{"env file", "A=1\nDB_PASS=s3cr3t\n", "A=1\nDB_PASS=[redacted:assignment]\n"},
+		{"word in an env file", "DB_PASS=letmein", "DB_PASS=[redacted:assignment]"},
+		{"value keeps its format's name", "TOKEN=" + github, "TOKEN=[redacted:github-token]"},
+		{"every occurrence", "password=hunter2\necho hunter2 | login", "password=[redacted:assignment]\necho [redacted:assignment] | login"},
+		{"sentence", "My password is hunter2, ok?", "My password is [redacted:assignment], ok?"},
+		{"sentence that says what for", "password for staging: hunter2", "password for staging: [redacted:assignment]"},
+		{"Chinese", "数据库密码：Xk9mPq2vL7", "数据库密码：[redacted:assignment]"},
+		{"YAML", "  password: Tr0ub4dor&3\n", "  password: [redacted:assignment]\n"},
+		{"XML", "<password>hunter2</password>", "<password>[redacted:assignment]</password>"},
+		{"name and value apart", `{"name":"DB_PASSWORD","value":"hunter2x"}`, `{"name":"DB_PASSWORD","value":"[redacted:assignment]"}`},
+		{"escaped JSON", `"{\"password\":\"hunter2\",\"n\":1}"`, `"{\"password\":\"[redacted:assignment]\",\"n\":1}"`},
+		{"escaped line end before the name", `"x\npassword=hunter2\ny"`, `"x\npassword=[redacted:assignment]\ny"`},
+		{"escaped ampersand", `"a=1\u0026token=aB3dE5fG7hI9jK\u0026b=2"`, `"a=1\u0026token=[redacted:assignment]\u0026b=2"`},
+		{"terminal's colours", "\x1b[32mAPI_KEY\x1b[0m=\x1b[33maB3dE5fG7hI9\x1b[0m", "\x1b[32mAPI_KEY\x1b[0m=\x1b[33m[redacted:assignment]\x1b[0m"},
+		{"netrc", "machine h login bob password hunter2", "machine h login bob password [redacted:assignment]"},
+		{"option", "mysql --password hunter2 db", "mysql --password [redacted:assignment] db"},
+		{"mysql -p", "mysql -u root -phunter2 db", "mysql -u root -p[redacted:credentials] db"},
+		{"curl -u", "curl -u admin:p@ssw0rd https://h/x", "curl -u admin:[redacted:credentials] https://h/x"},
+		{"bearer", "Authorization: Bearer aB3dE5fG7hI9jK1m", "Authorization: Bearer [redacted:credentials]"},
+		{"cookie", "Cookie: sid=9f8Aq2LmZ0pWx7KdT4vR; theme=dark", "Cookie: sid=[redacted:credentials]; theme=dark"},
+		{"URL", "git clone https://bob:hunter2@h.example/r", "git clone https://bob:[redacted:url-password]@h.example/r"},
+		{"URL without a user", "redis://:p4ssw0rd@cache:6379/0", "redis://:[redacted:url-password]@cache:6379/0"},
+		{"ADO", "Server=h;User Id=sa;Password=P@ssw0rd;Encrypt=True", "Server=h;User Id=sa;Password=[redacted:assignment];Encrypt=True"},
+		{"JDBC", "jdbc:mysql://h/db?user=root&password=hunter2&ssl=1", "jdbc:mysql://h/db?user=root&password=[redacted:assignment]&ssl=1"},
+		{"random beside a word", "token (old): use 9f8Aq2LmZ0pWx7KdT4vRb6 there", "token (old): use [redacted:entropy] there"},
+		{"base64 of an assignment", "x: UEFTU1dPUkQ9aHVudGVyMi1hbmQtbW9yZQ== end", "x: [redacted:base64] end"},
+		{"unknown marker hides nothing", "[redacted:" + github + "]", "[redacted:[redacted:github-token]]"},
+	} {
+		var s *Scanner
+		got, report := s.Text(tt.text)
+		if diff := cmp.Diff(tt.want, got.String()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+		if n := strings.Count(tt.want, markerHead); report.Found != n && !strings.HasPrefix(tt.text, markerHead) {
+			t.Errorf("%s: found %d, want %d", tt.name, report.Found, n)
+		}
+	}
+}
+
+func TestPrivateKeysGoWhole(t *testing.T) {
+	line := strings.Repeat("aB3dE5fG", 8)
+	head, tail := "-----BEGIN RSA PRIV"+"ATE KEY-----", "-----END RSA PRIV"+"ATE KEY-----"
+	for _, tt := range []struct{ name, text, want string }{
+		{"lines", "a\n" + head + "\n" + line + "\n" + line + "\nabcd==\n" + tail + "\nb", "a\n[redacted:private-key]\nb"},
+		{"with headers", head + "\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\n" + line + "\n" + tail, "[redacted:private-key]"},
+		{"escaped", `"` + head + `\n` + line + `\n` + line + `\n` + tail + `\n"`, `"[redacted:private-key]\n"`},
+		{"without an end", "x " + head + "\n" + line + "\n" + line + "\n", "x [redacted:private-key]\n"},
+		{"without a beginning", "x\n" + line + "\n" + line + "\n" + tail + "\ny", "x\n[redacted:private-key]\ny"},
+		{"indented", "k: |\n  " + head + "\n  " + line + "\n  " + tail + "\nz: 1", "k: |\n  [redacted:private-key]\nz: 1"},
+		{"only named", `if strings.Contains(s, "` + head + `") { return "` + tail + `" }`, `if strings.Contains(s, "` + head + `") { return "` + tail + `" }`},
+	} {
+		got, _ := new(Scanner).Text(tt.text)
+		if diff := cmp.Diff(tt.want, got.String()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
+func TestTextLeavesTheRestAlone(t *testing.T) {
+	for _, text := range []string{
+		`password = os.Getenv("DB_PASSWORD")`, `token := r.Header.Get("X-Token")`, "password: string", "tokenCount: 5", "max_tokens=4096",
+		"token = nextToken()", "password=${DB_PASSWORD}", "password: ${{ secrets.DB_PASSWORD }}", "password=<your-password>", "password=$(pass show db)",
+		"PASSWORD=changeme", "API_KEY=your-api-key", "api_key: xxxxxxxxxxxxxxxx", "password: *******", "const token = await getToken()",
+		"PASSWORD_MIN_LENGTH=12", `<input type="password" name="password1">`, "secret: my-secret-name", "password = self.password2",
+		"apiKey: process.env.API_KEY,", "token_type=bearer", "PrivateKey: testRSA2048PrivateKey,", "REDACTED", "password=REDACTED",
+		"password=[redacted:assignment]", `{"token":"[redacted:github-token]"}`, "12 of 13 tests passed; password reset works",
+		"commit 4f2c9d1e8b7a6f5e4d3c2b1a09f8e7d6c5b4a392 fix token refresh", "token refresh broke in 4f2c9d1e",
+		"auth: revert 4f2c9d1e8b7a6f5e4d3c2b1a09f8e7d64f2c9d1e8b7a6f5e4d3c2b1a09f8e7d6", "secret rotated 01HF7YAT00EXAMPLEKM5Z3QXAB",
+		"token: 4f2c9d1e-8b7a-4f5e-9d3c-2b1a09f8e7d6", "example.com/auth/token v0.1.0 h1:9f8Aq2LmZ0pWx7KdT4vRb6Yc1Nn5Sg3Hj8Uo2Ie4E=",
+		`"secret-lib": {"integrity": "sha512-9f8Aq2LmZ0pWx7KdT4vRb6Yc1Nn5Sg3Hj8Uo2Ie4E9f8Aq2LmZ0pWx7KdT4vRb6Yc1Nn5Sg3Hj8Uo2Ie4EaA=="}`,
+		`"output_tokens":8},"requestId":"req_011CWzQWRk82heojjQ5z8JTp"`, "key fingerprint is SHA256:9f8Aq2LmZ0pWx7KdT4vRb6Yc1Nn5Sg3Hj8Uo2Ie4E",
+		"/etc/ssl/private/server.key", "postgres://user:password@localhost:5432/db", "https://example.com:8080/a@b", "https://${USER}:${PASS}@host/",
+		"secret key in src/auth/tokenStore2/handlers/v1Beta3/index.ts", "public key: AAAAC3NzaC1lZDI1NTE5AAAAIJ7yYq3vQxk2mLw9eR5tUp8sDf1gHj4K",
+	} {
+		got, report := new(Scanner).Text(text)
+		if got.String() != text || report.Found != 0 || report.ByRule != nil {
+			t.Errorf("%q became %q, report %+v", text, got.String(), report)
+		}
+	}
+}
+
+func TestRedactedTextStaysAsItIs(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	s := New("a literal, " + draw(r, alphanumeric, 12))
+	for _, p := range plantedSecrets(r) {
+		for _, c := range carriers {
+			text := c.write(r, p)
+			once, _ := s.Text(text)
+			twice, report := s.Text(once.String())
+			if diff := cmp.Diff(once.String(), twice.String()); diff != "" || report.Found != 0 {
+				t.Fatalf("%s in %s changed again, found %d (-once +twice):\n%s", p.kind, c.name, report.Found, diff)
+			}
+		}
+	}
+}
+
+func TestLiterals(t *testing.T) {
+	secret := `plum "jam" & tea/9`
+	s := New(secret, "true", "8080", "development", "", "abc", "localhost")
+	for _, tt := range []struct{ name, text, want string }{
+		{"as it is", "x " + secret + " y", "x [redacted:literal] y"},
+		{"JSON-escaped", `{"x":"plum \"jam\" \u0026 tea/9"}`, `{"x":"[redacted:literal]"}`},
+		{"URL-encoded", "?q=plum+%22jam%22+%26+tea%2F9&r", "?q=[redacted:literal]&r"},
+		{"trivial ones are ignored", "true 8080 development localhost abc", "true 8080 development localhost abc"},
+	} {
+		got, _ := s.Text(tt.text)
+		if diff := cmp.Diff(tt.want, got.String()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+	longer := New("plum-jam-42", "plum-jam-42-and-tea-77", "plum-jam-42-and")
+	if got, _ := longer.Text("<plum-jam-42-and-tea-77> <plum-jam-42-and-> <plum-jam-42>"); got.String() != "<[redacted:literal]> <[redacted:literal]-> <[redacted:literal]>" {
+		t.Errorf("the longest literal is not taken: %s", got)
+	}
+}
+
+func TestTextWithoutSecretsAllocatesNothing(t *testing.T) {
+	text := strings.Repeat("the password reset works; token = nextToken(); see https://example.com/a/b?c=d and sha512-9f8Aq2LmZ0pWx7KdT4vRb6Yc1Nn5Sg3H\n", 50)
+	s := New("a literal, 4711")
+	if n := testing.AllocsPerRun(20, func() { s.Text(text) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func TestReportCounts(t *testing.T) {
+	var s Scanner
+	_, report := s.Text("password=hunter2 hunter2\nhttps://bob:hunt3r22@h.example/")
+	_, more := s.Text("DB_PASS=s3cr3t")
+	report.Add(more)
+	report.Add(Report{})
+	want := Report{Found: 4, ByRule: map[string]int{"assignment": 3, "url-password": 1}}
+	if diff := cmp.Diff(want, report); diff != "" {
+		t.Errorf("report (-want +got):\n%s", diff)
+	}
+	var sum Report
+	sum.Add(more)
+	sum.Add(more)
+	if more.Found != 1 || more.ByRule["assignment"] != 1 {
+		t.Errorf("Add changed what it added: %+v", more)
+	}
+}
+
+func TestRedactedGivesCopies(t *testing.T) {
+	got, _ := new(Scanner).Text("plain")
+	got.Bytes()[0] = 'X'
+	encoded, err := json.Marshal(map[string]Redacted{"k": got})
+	if err != nil || string(encoded) != `{"k":"plain"}` || got.Len() != 5 || !bytes.Equal(got.Bytes(), []byte("plain")) {
+		t.Errorf("got %s, %v, %q", encoded, err, got)
+	}
+}
+
+func TestScannerServesManyAtOnce(t *testing.T) {
+	s := New("a literal, 4711")
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 50 {
+				if got, _ := s.Text("a literal, 4711; password=hunter2"); got.String() != "[redacted:literal]; password=[redacted:assignment]" {
+					t.Errorf("got %s", got)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
