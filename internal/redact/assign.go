@@ -172,6 +172,9 @@ func separator(text string, n name) (at int, sep sepKind) {
 	default:
 		return 0, sepNone
 	}
+	if sep == sepLoose && !wasQuoted && n.end-n.start == len("pass") && strings.HasPrefix(text[n.start:], "PA") {
+		return 0, sepNone // PASS: TestSomething
+	}
 	for at < len(text) && text[at] == '*' {
 		at++
 	}

@@ -9,6 +9,7 @@ type format struct {
 	set      setName
 	min, max int  // length of what follows the prefix; 0 stands for no maximum
 	wordy    bool // the prefix may begin an ordinary word or name: what follows must look random
+	inside   bool // the prefix stands within the secret, which check finds the start of
 	check    func(text string, start, end int) (int, int, bool)
 }
 
@@ -49,10 +50,10 @@ var formats = []format{
 	{rule: "google-oauth-secret", prefix: "GOCSPX-", set: dashSet, min: 20, max: 40},
 	{rule: "google-oauth-token", prefix: "ya29.", set: dotSet, min: 30},
 	{rule: "google-oauth-token", prefix: "1//0", set: dashSet, min: 40, max: 160, wordy: true},
-	{rule: "azure-client-secret", prefix: "8Q~", set: dotTilde, min: 31, max: 36, check: azureSecret},
-	{rule: "azure-client-secret", prefix: "7Q~", set: dotTilde, min: 31, max: 36, check: azureSecret},
-	{rule: "azure-key", prefix: "JQQJ99", set: alnumSet, min: 20, max: 60, check: azureKey},
-	{rule: "azure-key", prefix: "AAAAACOG", set: alnumSet, min: 4, max: 4, check: azureKey},
+	{rule: "azure-client-secret", prefix: "8Q~", set: dotTilde, min: 31, max: 36, inside: true, check: azureSecret},
+	{rule: "azure-client-secret", prefix: "7Q~", set: dotTilde, min: 31, max: 36, inside: true, check: azureSecret},
+	{rule: "azure-key", prefix: "JQQJ99", set: alnumSet, min: 20, max: 60, inside: true, check: azureKey},
+	{rule: "azure-key", prefix: "AAAAACOG", set: alnumSet, min: 4, max: 4, inside: true, check: azureKey},
 	{rule: "digitalocean-token", prefix: "dop_v1_", set: hexSet, min: 60, max: 70},
 	{rule: "digitalocean-token", prefix: "doo_v1_", set: hexSet, min: 60, max: 70},
 	{rule: "digitalocean-token", prefix: "dor_v1_", set: hexSet, min: 60, max: 70},
@@ -76,7 +77,7 @@ var formats = []format{
 	{rule: "hashicorp-vault-token", prefix: "hvs.", set: dashSet, min: 24, max: 300},
 	{rule: "hashicorp-vault-token", prefix: "hvb.", set: dashSet, min: 24, max: 400},
 	{rule: "hashicorp-vault-token", prefix: "hvr.", set: dashSet, min: 24, max: 300},
-	{rule: "terraform-token", prefix: "atlasv1.", set: dashSet, min: 50, max: 80, check: terraformToken},
+	{rule: "terraform-token", prefix: "atlasv1.", set: dashSet, min: 50, max: 80, inside: true, check: terraformToken},
 	{rule: "pulumi-token", prefix: "pul-", set: hexSet, min: 40, max: 40, wordy: true},
 	{rule: "doppler-token", prefix: "dp.pt.", set: alnumSet, min: 38, max: 50},
 	{rule: "doppler-token", prefix: "dp.st.", set: dotSet, min: 38, max: 90},
@@ -124,7 +125,7 @@ var formats = []format{
 	{rule: "discord-webhook", prefix: "discord.com/api/", set: anySet, min: 60, max: 200, check: webhookPath},
 	{rule: "discord-webhook", prefix: "discordapp.com/api/", set: anySet, min: 60, max: 200, check: webhookPath},
 	{rule: "teams-webhook", prefix: "webhook.office.com/", set: atSet, min: 60, max: 300, check: webhookPath},
-	{rule: "telegram-token", prefix: ":AA", set: dashSet, min: 32, max: 34, check: telegramToken},
+	{rule: "telegram-token", prefix: ":AA", set: dashSet, min: 32, max: 34, inside: true, check: telegramToken},
 	{rule: "sendgrid-key", prefix: "SG.", set: dotSet, min: 50, max: 80},
 	{rule: "sendinblue-key", prefix: "xkeysib-", set: dashSet, min: 70, max: 90},
 	{rule: "sendinblue-key", prefix: "xsmtpsib-", set: dashSet, min: 70, max: 90},
@@ -200,7 +201,7 @@ var formats = []format{
 
 // at returns where the secret that begins with the format's prefix at text[i] lies.
 func (f *format) at(text string, i int) (start, end int, ok bool) {
-	if !strings.HasPrefix(text[i:], f.prefix) {
+	if !strings.HasPrefix(text[i:], f.prefix) || !f.inside && !boundary(text, i) {
 		return 0, 0, false
 	}
 	limit := 4096
@@ -218,7 +219,7 @@ func (f *format) at(text string, i int) (start, end int, ok bool) {
 	if f.check != nil {
 		return f.check(text, i, end)
 	}
-	if !boundary(text, i) || !wellMade(text[body:end], f) {
+	if !wellMade(text[body:end], f) {
 		return 0, 0, false
 	}
 	return i, end, true
@@ -276,14 +277,14 @@ func telegramToken(text string, start, end int) (int, int, bool) {
 
 func airtableToken(text string, start, end int) (int, int, bool) {
 	dot := start + len("pat") + 14
-	return start, end, boundary(text, start) && text[dot] == '.' && isHex(text[dot+1:end])
+	return start, end, text[dot] == '.' && isHex(text[dot+1:end])
 }
 
 // jwt wants a header, a payload and a signature, or at least a long payload where the signature is cut off.
 func jwt(text string, start, end int) (int, int, bool) {
 	header, rest, ok := strings.Cut(text[start:end], ".")
 	payload, signature, _ := strings.Cut(rest, ".")
-	if !ok || !boundary(text, start) || len(header) < 12 || len(payload) < 12 {
+	if !ok || len(header) < 12 || len(payload) < 12 {
 		return 0, 0, false
 	}
 	if !strings.HasPrefix(payload, "eyJ") && strings.Count(signature, ".") < 2 { // not encrypted either

@@ -79,7 +79,7 @@ func TestTextLeavesTheRestAlone(t *testing.T) {
 		"token = nextToken()", "password=${DB_PASSWORD}", "password: ${{ secrets.DB_PASSWORD }}", "password=<your-password>", "password=$(pass show db)",
 		"PASSWORD=changeme", "API_KEY=your-api-key", "api_key: xxxxxxxxxxxxxxxx", "password: *******", "const token = await getToken()",
 		"PASSWORD_MIN_LENGTH=12", `<input type="password" name="password1">`, "secret: my-secret-name", "password = self.password2",
-		"apiKey: process.env.API_KEY,", "token_type=bearer", "PrivateKey: testRSA2048PrivateKey,", "REDACTED", "password=REDACTED",
+		"apiKey: process.env.API_KEY,", "token_type=bearer", "PrivateKey: testRSA2048PrivateKey,", "REDACTED", "password=REDACTED", "--- PASS: TestUnicode2Tables (0.01s)",
 		"password=[redacted:assignment]", `{"token":"[redacted:github-token]"}`, "12 of 13 tests passed; password reset works",
 		"commit 4f2c9d1e8b7a6f5e4d3c2b1a09f8e7d6c5b4a392 fix token refresh", "token refresh broke in 4f2c9d1e",
 		"auth: revert 4f2c9d1e8b7a6f5e4d3c2b1a09f8e7d64f2c9d1e8b7a6f5e4d3c2b1a09f8e7d6", "secret rotated 01HF7YAT00EXAMPLEKM5Z3QXAB",
