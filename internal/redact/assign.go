@@ -54,13 +54,15 @@ func assigned(text string, n name, at int, sep sepKind) (span, bool) {
 		end = bareEnd(text, start, envLine)
 		if envLine && in == attached {
 			in = variableLine
+		} else if n.upper && sep == sepLoose && shapeOf(text[start:end]).digit >= 3 {
+			in = attached // an environment variable in YAML
 		}
 		if !envLine && sep != sepSays {
 			next := byte('\n')
 			if end < len(text) && markerAt(text, end) == 0 {
 				next = text[end]
 			}
-			if isOneOf(next, "([{") || in == loose && variable(text[start:end], isOneOf(next, ",);")) || isOneOf(next, ",)") && variable(text[start:end], true) {
+			if isOneOf(next, "([{") || in == loose && variable(text[start:end], isOneOf(next, ",);")) || isOneOf(next, ",)}") && variable(text[start:end], true) {
 				return span{}, false // code
 			}
 		}
@@ -69,8 +71,11 @@ func assigned(text string, n name, at int, sep sepKind) (span, bool) {
 		return span{}, false
 	}
 	v := text[start:end]
-	if sep == sepComma && identifier(v) && !shapeOf(v).mixed() {
+	if sh := shapeOf(v); sep == sepComma && identifierWith(v, "-.") && (!sh.mixed() || sh.symbol > 0 && !sh.random()) {
 		return span{}, false // a list of names
+	}
+	if sep == sepBlank && !closed && strings.Contains(v, "/") {
+		return span{}, false
 	}
 	if sep == sepBlank && !(shapeOf(v).random() && shapeOf(v).mixed() && (closed || strength == hard || len(v) >= 16)) && !(closed && strength == hard) {
 		return span{}, false
@@ -203,7 +208,7 @@ func saidFor(rest string) int {
 			return i + 2
 		case strings.HasPrefix(rest[i:], " is "):
 			return i + 4
-		case isOneOf(rest[i], "\n.,;(){}=\"'"):
+		case isOneOf(rest[i], "\n,;(){}="):
 			return 0
 		}
 	}
@@ -313,13 +318,14 @@ func bareEnd(text string, at int, envLine bool) int {
 	return i
 }
 
-// parameter reports whether the ampersand at text[at] begins another parameter of a query, or another command.
+// parameter reports whether the ampersand at text[at] begins another parameter of a query, another command
+// or an entity.
 func parameter(text string, at int) bool {
 	if rest := text[at+1:]; rest == "" || rest[0] == '&' || strings.HasPrefix(rest, "amp;") || kind[rest[0]] == kSpace {
 		return true
 	}
 	i := dotSet.run(text, at+1, maxName)
-	return i < len(text) && text[i] == '='
+	return i < len(text) && (text[i] == '=' || text[i] == ';')
 }
 
 // afterScheme skips the scheme of an Authorization header's value.

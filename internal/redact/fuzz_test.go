@@ -93,3 +93,45 @@ func skeleton(doc string) string {
 		b.WriteByte(' ')
 	}
 }
+
+func TestShuffledPiecesSettle(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	var pieces []string
+	for i, p := range plantedSecrets(r) {
+		text := carriers[i%len(carriers)].write(r, p)
+		pieces = append(pieces, p.text, p.text[:len(p.text)/2], text[:len(text)/2], text[len(text)/3:])
+	}
+	glue := []string{"", " ", "\n", "=", ":", ": ", "\"", "'", "\\\"", "\\n", ",", "/", "@", "://", "[redacted:jwt]", "[redacted:", "]", "password", "token ",
+		"\x1b[31m", "%3D", "&", "é", "密码", "-----", "secret=", "Bearer ", "\xff", "<", "|"}
+	for i := range 4000 {
+		var b strings.Builder
+		for range 1 + r.IntN(6) {
+			b.WriteString(pieces[r.IntN(len(pieces))])
+			b.WriteString(glue[r.IntN(len(glue))])
+			b.WriteString(glue[r.IntN(len(glue))])
+		}
+		text := b.String()
+		s := New(pieces[r.IntN(len(pieces))])
+		once, report := s.Text(text)
+		if report.ByRule[ruleUnstable] > 0 {
+			t.Fatalf("text %d does not settle: %q", i, text)
+		}
+		if twice, again := s.Text(once.String()); again.Found > 0 || twice != once {
+			t.Fatalf("text %d: %q, then %q, then %q", i, text, once, twice)
+		}
+		if utf8.ValidString(text) && !utf8.ValidString(once.String()) {
+			t.Fatalf("text %d: %q became invalid UTF-8", i, text)
+		}
+		doc, err := json.Marshal(map[string]any{"password": text, "list": []string{text, pieces[i%len(pieces)]}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		inJSON, _, err := s.JSON(doc)
+		if err != nil || !json.Valid(inJSON.Bytes()) || skeleton(inJSON.String()) != skeleton(string(doc)) {
+			t.Fatalf("document %d: %v: %s became %s", i, err, doc, inJSON)
+		}
+		if twice, again, _ := s.JSON(inJSON.Bytes()); again.Found > 0 || twice != inJSON {
+			t.Fatalf("document %d: %s, then %s, then %s", i, doc, inJSON, twice)
+		}
+	}
+}

@@ -49,15 +49,14 @@ func lookUser(text string, at int, found []span) []span {
 	if !ok {
 		start, end = i, bareEnd(text, i, true)
 	}
-	colon := strings.IndexByte(text[start:end], ':')
-	if colon < 0 {
+	user, v, two := strings.Cut(text[start:end], ":")
+	if !two || user == "" || !identifierWith(user, ".-+@") || user[0] == '+' {
 		return found
 	}
-	start += colon + 1
+	start += len(user) + 1
 	line := text[max(0, at-200):at]
 	line = line[strings.LastIndexByte(line, '\n')+1:]
-	v := text[start:end]
-	if secretValue(v, hard, attached) || strings.Contains(line, "curl") && credential(v) {
+	if shapeOf(v).random() && secretValue(v, hard, attached) || strings.Contains(line, "curl") && credential(v) {
 		return append(found, span{start, end, ruleHeader})
 	}
 	return found
@@ -80,6 +79,15 @@ func lookOption(text string, at int, found []span) []span {
 	}
 	if v := text[from:end]; credential(v) && !path(v) && v[0] != '-' {
 		found = append(found, span{from, end, ruleHeader})
+	}
+	return found
+}
+
+// lookIdentified looks for SQL's IDENTIFIED BY 'password'.
+func lookIdentified(text string, at int, found []span) []span {
+	start, end, ok := quotedAt(text, blanks(text, at+len("identified by")))
+	if ok && text[start-1] == '\'' && credential(text[start:end]) {
+		found = append(found, span{start, end, ruleAssignment})
 	}
 	return found
 }

@@ -95,7 +95,7 @@ var formats = []format{
 	{rule: "openai-key", prefix: "sk-admin-", set: dashSet, min: 20, max: 256},
 	{rule: "anthropic-key", prefix: "sk-ant-", set: dashSet, min: 20, max: 256},
 	{rule: "openrouter-key", prefix: "sk-or-v1-", set: hexSet, min: 40, max: 80},
-	{rule: "openai-key", prefix: "sk-", set: dashSet, min: 20, max: 256, wordy: true},
+	{rule: "openai-key", prefix: "sk-", set: alnumSet, min: 20, max: 256, wordy: true},
 	{rule: "huggingface-token", prefix: "hf_", set: alnumSet, min: 30, max: 40, wordy: true},
 	{rule: "huggingface-token", prefix: "api_org_", set: alnumSet, min: 30, max: 40, wordy: true},
 	{rule: "groq-key", prefix: "gsk_", set: alnumSet, min: 40, max: 64, wordy: true},

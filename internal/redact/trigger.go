@@ -22,6 +22,7 @@ var triggers = func() []trigger {
 		{" -u", false, lookUser},
 		{"--user", false, lookUser},
 		{" -p", false, lookOption},
+		{"identified by", true, lookIdentified},
 		{"cookie", true, lookCookie},
 		{"bearer", true, lookBearer},
 	}

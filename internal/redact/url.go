@@ -33,7 +33,7 @@ func lookURL(text string, at int, found []span) []span {
 		return found
 	}
 	host := text[sign+1 : end]
-	if !credential(password) || password == user || strings.ContainsAny(password, "[]{}()|") {
+	if !credential(password) || password == user || user == "" && strings.Contains(password, ":") || strings.ContainsAny(password, "[]{}()|") {
 		return found
 	}
 	sh := shapeOf(password)

@@ -54,9 +54,9 @@ func secretValue(v string, st strength, in setting) bool {
 		return st == hard && (in == loose && len(v) >= 8 || in != loose) && sh.symbol == 0
 	case sh.digit+sh.symbol == 0: // letters
 		return random && len(v) >= 12 || st == hard && (in == variableLine && !slices.Contains(wellKnown, v) || in == attached && len(v) >= 20 && sh.upper == 0)
-	case dotted(v) || in >= attached && in != quoted && call(v):
+	case dotted(v):
 		return random && len(v) >= 16
-	case in == loose && call(v) || address(v):
+	case in != quoted && call(v, in) || address(v):
 		return false
 	case st == hard && in == loose:
 		return sh.mixed() && (random || strange || sh.symbol == 0 && len(v) >= 6) || strange && random
@@ -148,9 +148,9 @@ func reference(v string) bool {
 }
 
 // call reports whether v begins like a call, an index or a literal of code.
-func call(v string) bool {
+func call(v string, in setting) bool {
 	i := strings.IndexAny(v, "([{")
-	return i > 0 && identifierWith(v[:i], ".") && !shapeOf(v[:i]).choppy()
+	return i > 0 && identifierWith(v[:i], ".") && (in == loose || !shapeOf(v[:i]).choppy())
 }
 
 // address reports whether v looks like a mail address.
