@@ -78,6 +78,7 @@ func (s *Scanner) findJSON(doc string) []span {
 		}
 		return out
 	}
+	set.careful = true
 	eachString(doc, func(str jsonString) {
 		var found []span
 		if len(hits) > 0 && hits[0].start == str.start {

@@ -14,6 +14,7 @@ import (
 type literalSet struct {
 	bits    [1 << 10]uint64 // 64 Ki bits
 	buckets map[uint32][]literal
+	careful bool // short literals count only where they are no part of a longer word
 }
 
 type literal struct {
@@ -85,7 +86,7 @@ func (set *literalSet) find(text, rule string, found []span) []span {
 			continue
 		}
 		n := longestPrefix(set.buckets[k], text[i:])
-		if n == 0 {
+		if n == 0 || set.careful && n < 10 && partOfWord(text, i, i+n) {
 			continue
 		}
 		name := rule
@@ -98,6 +99,11 @@ func (set *literalSet) find(text, rule string, found []span) []span {
 		i += n - 1
 	}
 	return found
+}
+
+// partOfWord reports whether letters or digits go on before or after text[start:end].
+func partOfWord(text string, start, end int) bool {
+	return !boundary(text, start) || end < len(text) && sets[alnumSet].has(text[end])
 }
 
 // longestPrefix returns the length of the longest literal of a sorted bucket that text begins with.

@@ -16,8 +16,12 @@ const (
 	ruleEntropy    = "entropy"       // a random string beside a word that announces a secret
 	ruleLiteral    = "literal"       // a value given to New
 	ruleUnstable   = "unstable"      // a whole text that did not settle
-	markerHead     = "[redacted:"    // and the rule's name and a bracket
-	maxMarker      = len(markerHead) + 40
+)
+
+// A marker is its head, a rule's name of at most 39 bytes, and a bracket.
+const (
+	markerHead = "[redacted:"
+	maxMarker  = len(markerHead) + 40
 )
 
 func marker(rule string) string { return markerHead + rule + "]" }

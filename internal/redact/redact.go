@@ -4,14 +4,15 @@
 // for a JSON document. Both give a Redacted, the only text that storage accepts, in which a marker
 // `[redacted:<rule>]` stands where a secret stood, and a Report of what was found.
 //
-// What it promises: text without a finding comes back unchanged, and Text allocates nothing for it; scanning
-// redacted text again with the same Scanner changes nothing; once found, a secret is taken out wherever else it
-// stands in the same text; object ids, UUIDs, digests of lock files and image data are left alone; the work is
-// linear in the text for any text one meets, and there is no backtracking.
+// What it promises: text without a finding comes back unchanged, and Text allocates nothing for it (but to decode
+// base64 of text); scanning redacted text again with the same Scanner changes nothing; once found, a secret is taken
+// out wherever else it stands in the same text; object ids, UUIDs, digests of lock files and image data are left
+// alone; the work per byte is bounded, there is no backtracking, and memory beyond the text is that of its findings.
 //
 // What it cannot promise: it is a net, not a proof. It knows the formats of rules.go, names that announce a secret
-// (password = …), credentials in URLs and headers, private keys, and literals. A password in plain words, in a
-// sentence that does not say so, in an image, split over two texts, encrypted, or encoded twice goes through.
+// (password = …), credentials in URLs and headers, private keys, and literals. A password in plain words, one that
+// nothing near it announces, a UUID used as a key, a number in JSON, and what stands in an image, is split over two
+// texts, or is encoded twice goes through. Where it errs the other way, a marker stands where none was needed.
 //
 // A Scanner never changes after New: any number of goroutines may use one.
 package redact

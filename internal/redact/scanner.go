@@ -68,6 +68,7 @@ func (s *Scanner) spread(text string, found []span) []span {
 		}
 	}
 	if set := newLiteralSet(values); set != nil {
+		set.careful = true
 		found = settle(text, set.find(text, "", found))
 	}
 	return found
