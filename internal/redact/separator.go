@@ -74,7 +74,7 @@ func separator(text string, n name) (at int, sep sepKind) {
 	default:
 		return 0, sepNone
 	}
-	if sep == sepLoose && !wasQuoted && n.end-n.start == len("pass") && strings.HasPrefix(text[n.start:], "PA") {
+	if sep == sepLoose && !wasQuoted && text[n.start:n.end] == "PASS" {
 		return 0, sepNone // PASS: TestSomething
 	}
 	for at < len(text) && text[at] == '*' {
