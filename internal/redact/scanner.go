@@ -11,8 +11,9 @@ type Scanner struct {
 }
 
 // New returns a Scanner that also takes out the given values wherever they stand, as they are, JSON-escaped,
-// URL-encoded or in base64. Values that would tear holes into ordinary text are ignored: shorter than 6 bytes,
-// shorter than 12 and made of letters alone, numbers alone, or one of a few well-known values (see trivial).
+// URL-encoded or in base64. Values that would tear holes into ordinary text are ignored (see trivial): shorter than
+// 6 bytes, numbers alone, UUIDs, placeholders, fewer than 12 letters alone, words joined by dashes, dots or slashes,
+// and fewer than 16 hex digits.
 func New(literals ...string) *Scanner {
 	var keep []string
 	for _, v := range literals {

@@ -32,6 +32,7 @@ func TestTextTakesSecretsOut(t *testing.T) {
 		{"terminal's colours", "\x1b[32mAPI_KEY\x1b[0m=\x1b[33maB3dE5fG7hI9\x1b[0m", "\x1b[32mAPI_KEY\x1b[0m=\x1b[33m[redacted:assignment]\x1b[0m"},
 		{"netrc", "machine h login bob password hunter2", "machine h login bob password [redacted:assignment]"},
 		{"option", "mysql --password hunter2 db", "mysql --password [redacted:assignment] db"},
+		{"comparison", `if (password === "hunter2") {`, `if (password === "[redacted:assignment]") {`},
 		{"SQL", "CREATE USER bob IDENTIFIED BY 'hunter2';", "CREATE USER bob IDENTIFIED BY '[redacted:assignment]';"},
 		{"git's prompt", "Password for 'https://bob@h.example': hunter2", "Password for 'https://bob@h.example': [redacted:assignment]"},
 		{"mysql -p", "mysql -u root -phunter2 db", "mysql -u root -p[redacted:credentials] db"},

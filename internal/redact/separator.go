@@ -36,6 +36,8 @@ func separator(text string, n name) (at int, sep sepKind) {
 	}
 	rest := text[j:]
 	switch {
+	case strings.HasPrefix(rest, "==="), strings.HasPrefix(rest, "!=="):
+		at, sep = j+3, sepLoose
 	case strings.HasPrefix(rest, ":="), strings.HasPrefix(rest, "=>"), strings.HasPrefix(rest, "=="), strings.HasPrefix(rest, "!="), strings.HasPrefix(rest, "+="):
 		at, sep = j+2, sepLoose
 	case strings.HasPrefix(rest, "%3D"), strings.HasPrefix(rest, "%3d"), strings.HasPrefix(rest, "%3A"), strings.HasPrefix(rest, "%3a"):

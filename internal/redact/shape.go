@@ -78,7 +78,7 @@ func (sh shape) random() bool {
 		(sh.choppy() || sh.unpronounceable())
 }
 
-// mixed reports whether letters stand beside digits or beside symbols that words do not have.
+// mixed reports whether there are both letters and digits.
 func (sh shape) mixed() bool { return sh.lower+sh.upper > 0 && sh.digit > 0 }
 
 const (

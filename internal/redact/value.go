@@ -31,21 +31,18 @@ func secretValue(v string, st strength, in setting) bool {
 		return false
 	}
 	sh := shapeOf(v)
-	if sh.space > 0 || sh.control > 0 || sh.distinct < 4 && sh.high == 0 || reference(v) || digest(v) || isUUID(v) || isULID(v) {
+	random := sh.random()
+	switch {
+	case sh.space > 0, sh.control > 0, sh.distinct < 4 && sh.high == 0:
 		return false
-	}
-	if strings.HasPrefix(v, "0x") && len(v) <= 18 || strings.Count(v, `\x`) > 1 {
+	case reference(v), digest(v), isUUID(v), isULID(v):
 		return false
-	}
-	if isHex(v) && sh.digit > 0 && sh.lower+sh.upper > 0 {
+	case strings.HasPrefix(v, "0x") && len(v) <= 18, strings.Count(v, `\x`) > 1: // numbers and bytes of a program
+		return false
+	case isHex(v) && sh.mixed():
 		// Shorter ones are abbreviated object ids, counters, colours.
 		return len(v) >= 32 || len(v) >= 16 && in != loose && (st == hard || in != quoted)
-	}
-	random := sh.random()
-	if placeholder(v) && !(random && len(v) >= 20) {
-		return false
-	}
-	if path(v) && !(random && len(v) >= 20 && sh.odd > 2) {
+	case placeholder(v) && !(random && len(v) >= 20), path(v) && !(random && len(v) >= 20 && sh.odd > 2):
 		return false
 	}
 	strange := sh.symbol > 0 && strings.ContainsAny(v, "!@#$%^&*?~+=|") // not in words, paths or identifiers
@@ -66,9 +63,10 @@ func secretValue(v string, st strength, in setting) bool {
 		return random && sh.mixed() && len(v) >= 16
 	case in == variableLine && sh.mixed() && sh.digit >= 3 && sh.symbol == 0 && len(v) >= 10:
 		return true
+	case len(v) < 12:
+		return false
 	default:
-		return random && len(v) >= 12 || sh.mixed() && sh.digit >= 3 && len(v) >= 12 && sh.letters()+sh.digit < 5*sh.parts ||
-			strange && sh.mixed() && len(v) >= 12
+		return random || sh.mixed() && (strange || sh.digit >= 3 && sh.letters()+sh.digit < 5*sh.parts)
 	}
 }
 
