@@ -47,6 +47,10 @@ func nameAt(text string, at int) name {
 	sh := shapeOf(text[n.start:end])
 	n.upper, n.dashed = sh.lower == 0, strings.IndexByte(text[n.start:end], '-') >= 0
 	n.strength = strengthOf(text[n.start:end])
+	if n.strength == none && n.start > start && text[n.start-1] == '.' {
+		// api.key: two parts of a dotted name.
+		n.strength = strengthOf(text[alnumSet.back(text, n.start-1, 16):end])
+	}
 	if n.strength == none && n.start >= 4 && text[n.start-1] == ' ' {
 		// "API key", "access token" in a sentence.
 		before := alnumSet.back(text, n.start-1, 12)

@@ -11,7 +11,7 @@ const (
 	sepLoose         // : or = with spaces, =>
 	sepSays          // is, was, to: a sentence
 	sepComma         // "name", "value"
-	sepBlank         // nothing: the password hunter2
+	sepBlank         // nothing, or a parenthesis: the password hunter2
 )
 
 // separator returns where the value of a name begins, its opening quote included.
@@ -22,7 +22,7 @@ func separator(text string, n name) (at int, sep sepKind) {
 		i++
 	}
 	i = colourEnd(text, i)
-	if wasQuoted {
+	if wasQuoted || i < len(text) && isOneOf(text[i], "\r\n") {
 		if j := valueWord(text, i); j > 0 {
 			i = j
 		}
@@ -55,6 +55,8 @@ func separator(text string, n name) (at int, sep sepKind) {
 		return j + 1, sepTight
 	case rest[0] == '|' && j > i:
 		at, sep = j+1, sepLoose
+	case rest[0] == '(' && j > i && !wasQuoted:
+		return j + 1, sepBlank
 	case rest[0] == ',' && (wasQuoted || n.flag):
 		at, sep = j+1, sepComma
 	case strings.EqualFold(text[n.start:n.end], "pass") && !n.flag:
@@ -127,7 +129,8 @@ func typeEnd(text string, at int) int {
 	return blanks(text, j+1)
 }
 
-// valueWord skips to the value in `"DB_PASSWORD", "value": "…"` and in `key="password" value="…"`.
+// valueWord skips to the value in `"DB_PASSWORD", "value": "…"`, in `key="password" value="…"`, and where the line after
+// `name: DB_PASSWORD` says `value: …`.
 func valueWord(text string, at int) int {
 	i := at
 	for i < len(text) && i < at+40 && (kind[text[i]] == kSpace || text[i] == ',') {
