@@ -1,6 +1,6 @@
 // Package transcript turns what an agent wrote about a session into session events.
 //
-// Each agent keeps its own kind of transcript; each has one file here. Read is the only
+// Each agent keeps its own kind of transcript; each has one file here. Decode is the only
 // entry: it recognises the format, streams, and hands over one event at a time, so a
 // transcript of any length is read in bounded memory. Events hold text exactly as the
 // transcript has it: nothing here redacts, and nothing here may reach a disk before a
@@ -75,7 +75,7 @@ const (
 )
 
 // MaxText is the largest text one event keeps, in bytes. Longer text keeps its head and its
-// tail around a line that says how many bytes are gone.
+// tail around a line that says how many bytes are gone; that line counts too.
 const MaxText = 32 << 10
 
 // Event is one thing that happened in a session.
@@ -83,13 +83,13 @@ type Event struct {
 	N       int       `json:"n"` // position in the session, from 0
 	Kind    Kind      `json:"kind"`
 	Time    time.Time `json:"time,omitzero"`
-	Text    string    `json:"text,omitempty"`    // what was said; for a Result the output; at most MaxText
-	Origin  Origin    `json:"origin,omitempty"`  // for User
+	Text    string    `json:"text,omitempty"`    // what was said; for a Result the output, for a Call what no other field says (pattern, URL, prompt, other input as JSON); at most MaxText
+	Origin  Origin    `json:"origin,omitempty"`  // for User; Command also on the Call and Result of a shell command the user ran
 	Agent   string    `json:"agent,omitempty"`   // a sub-agent's id, where its events stand in the parent's transcript
 	Tool    string    `json:"tool,omitempty"`    // for Call and Result: the agent's name of the tool
 	CallID  string    `json:"call,omitempty"`    // joins a Call and its Result
 	Action  Action    `json:"action,omitempty"`  // for Call and Result
-	Command string    `json:"command,omitempty"` // for Run: the shell command line
+	Command string    `json:"command,omitempty"` // for Run, on the Call and its Result: the shell command line
 	Dir     string    `json:"dir,omitempty"`     // for Run: where, if it is not the session's directory
 	Paths   []string  `json:"paths,omitempty"`   // files a Call names, as the agent wrote them
 	Old     string    `json:"old,omitempty"`     // for Edit: text replaced, at most MaxText

@@ -1,0 +1,345 @@
+package transcript
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"strings"
+)
+
+// claude reads Claude Code's transcripts: one record a line, for each block of an assistant's
+// message one. A file grows when its session is resumed, and may begin with the history of the
+// session it was forked from, under that one's id. Sub-agents have files of their own, all of
+// it sidechain records; in older versions their records stand in the parent's file.
+type claude struct {
+	*run
+	entered  bool                // a session is open
+	key      string              // its id as the transcript has it; may be empty
+	sub      string              // agent id, if the file is a sub-agent's own
+	seed     maphash.Seed        // of seen
+	seen     map[uint64]struct{} // hashes of the uuids read: compaction and resume write records again
+	roots    map[string]string   // of sidechain records without agent id: uuid → uuid of the first in its chain
+	boundary *Event              // a compaction whose summary has not come yet
+	held     *Event              // text of an assistant's message, until another block follows
+	heldID   string              // that message's id
+	shell    int                 // commands the user ran
+	leaves   map[string]string   // older summaries: uuid they end at → title
+}
+
+func newClaude(r *run) *claude {
+	return &claude{run: r, seed: maphash.MakeSeed(), seen: map[uint64]struct{}{}, roots: map[string]string{}, leaves: map[string]string{}}
+}
+
+type claudeRecord struct {
+	Type        string
+	Subtype     string
+	UUID        string
+	ParentUUID  string
+	SessionID   string `json:"sessionId"`
+	SessionID2  string `json:"session_id"` // of stream-json
+	Timestamp   string
+	Cwd         string
+	GitBranch   string
+	Version     string
+	Model       string // of stream-json's init
+	AgentID     string `json:"agentId"`
+	Sidechain   bool   `json:"isSidechain"`
+	Meta        bool   `json:"isMeta"`
+	CompactSum  bool   `json:"isCompactSummary"`
+	APIError    bool   `json:"isApiErrorMessage"`
+	IsError     bool   `json:"is_error"` // of stream-json's result
+	SourceTool  string `json:"sourceToolUseID"`
+	PlanContent string `json:"planContent"`
+	Summary     string
+	LeafUUID    string `json:"leafUuid"`
+	CustomTitle string `json:"customTitle"`
+	AITitle     string `json:"aiTitle"`
+	ForkedFrom  struct {
+		SessionID string `json:"sessionId"`
+	} `json:"forkedFrom"`
+	Message *struct {
+		ID      string
+		Role    string
+		Model   string
+		Content *claudeContent
+	}
+	ToolUseResult claudeOutcome
+	Attachment    struct {
+		Type        string
+		Content     stringList
+		Prompt      claudeContent
+		CommandMode string `json:"commandMode"`
+	}
+}
+
+// claudeContent is a string or a list of blocks.
+type claudeContent []claudeBlock
+
+type claudeBlock struct {
+	Type      string
+	Text      string
+	Thinking  string
+	ID        string
+	Name      string
+	Input     json.RawMessage
+	ToolUseID string `json:"tool_use_id"`
+	Content   flatText
+	IsError   bool `json:"is_error"`
+}
+
+func (c *claudeContent) UnmarshalJSON(b []byte) error {
+	var text string
+	if json.Unmarshal(b, &text) == nil {
+		*c = claudeContent{{Type: "text", Text: text}}
+		return nil
+	}
+	var blocks []claudeBlock
+	_ = decode(b, &blocks) // blocks of another shape stay without a type and are passed over
+	*c = blocks
+	return nil
+}
+
+// flatText is text in JSON: a string, or a list of strings and of blocks with text; a block that
+// holds none leaves its type in brackets, as [image].
+type flatText string
+
+func (f *flatText) UnmarshalJSON(b []byte) error {
+	var text string
+	if json.Unmarshal(b, &text) == nil {
+		*f = flatText(text)
+		return nil
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(b, &list) != nil {
+		return nil
+	}
+	var parts []string
+	for _, raw := range list {
+		var block struct {
+			Type string
+			Text *string
+		}
+		switch {
+		case json.Unmarshal(raw, &text) == nil:
+			parts = append(parts, text)
+		case decode(raw, &block) != nil:
+		case block.Text != nil:
+			parts = append(parts, *block.Text)
+		case block.Type != "":
+			parts = append(parts, "["+strings.TrimPrefix(block.Type, "input_")+"]")
+		}
+	}
+	*f = flatText(strings.Join(parts, "\n"))
+	return nil
+}
+
+// stringList is a string or a list of strings.
+type stringList []string
+
+func (l *stringList) UnmarshalJSON(b []byte) error {
+	var one string
+	if json.Unmarshal(b, &one) == nil {
+		*l = stringList{one}
+		return nil
+	}
+	var many []string
+	_ = decode(b, &many)
+	*l = many
+	return nil
+}
+
+func (p *claude) line(b []byte) error {
+	var rec claudeRecord
+	if err := p.decode(b, &rec); err != nil {
+		p.bad(err)
+		return nil
+	}
+	switch rec.Type {
+	case "":
+		p.bad(errors.New("type: missing"))
+		return nil
+	case "user", "assistant":
+		if rec.Message == nil || rec.Message.Content == nil {
+			p.bad(errors.New("message.content: missing"))
+			return nil
+		}
+	case "attachment":
+	case "system":
+		if rec.Subtype != "compact_boundary" && rec.Subtype != "init" {
+			p.stats.Ignored++
+			return nil
+		}
+	case "result":
+	case "summary":
+		p.leaves[rec.LeafUUID] = rec.Summary
+		return nil
+	case "custom-title":
+		p.Title = rec.CustomTitle
+		return nil
+	case "ai-title":
+		if p.Title == "" {
+			p.Title = rec.AITitle
+		}
+		return nil
+	default:
+		p.stats.Ignored++
+		return nil
+	}
+	if rec.UUID != "" {
+		hash := maphash.String(p.seed, rec.UUID)
+		if _, again := p.seen[hash]; again {
+			p.stats.Ignored++
+			return nil
+		}
+		p.seen[hash] = struct{}{}
+	}
+	if here, err := p.enter(&rec); err != nil || !here {
+		return err
+	}
+	return p.record(&rec)
+}
+
+// enter makes the record's session the open one, and says whether it could.
+func (p *claude) enter(rec *claudeRecord) (bool, error) {
+	key := first(rec.ForkedFrom.SessionID, rec.SessionID, rec.SessionID2, p.key)
+	own := rec.AgentID != "" && rec.Sidechain // a sub-agent's own file, if it begins so
+	if own && (!p.entered || p.sub != "") {
+		key = "agent-" + rec.AgentID
+	}
+	if key == p.key && p.entered {
+		p.header(rec)
+		return true, nil
+	}
+	if key != "" && p.closed[SafeID(key)] {
+		p.bad(fmt.Errorf("session %s goes on after session %s began: record left out", key, p.key))
+		return false, nil
+	}
+	if err := p.finish(); err != nil {
+		return false, err
+	}
+	title := p.Title
+	p.Session = Session{Client: string(Claude), ID: key}
+	p.key, p.sub, p.entered = key, "", true
+	if p.stats.Sessions == 0 {
+		p.Title = title // came before the first record
+	}
+	if key == "agent-"+rec.AgentID {
+		p.sub = rec.AgentID
+		p.Parent = first(rec.SessionID, rec.SessionID2)
+	}
+	p.header(rec)
+	return true, nil
+}
+
+func (p *claude) header(rec *claudeRecord) {
+	p.Version = first(rec.Version, p.Version)
+	p.Dir = first(p.Dir, rec.Cwd)
+	p.Branch = first(p.Branch, rec.GitBranch)
+	p.Model = first(rec.Model, p.Model)
+	if rec.Message != nil && rec.Message.Model != "" && rec.Message.Model != "<synthetic>" {
+		p.Model = rec.Message.Model
+	}
+}
+
+// record turns a record of the open session into events.
+func (p *claude) record(rec *claudeRecord) error {
+	base := Event{Time: parseTime(rec.Timestamp), Agent: p.agent(rec)}
+	switch rec.Type {
+	case "assistant":
+		return p.assistant(rec, base)
+	case "user":
+		return p.userRecord(rec, base)
+	case "attachment":
+		switch rec.Attachment.Type {
+		case "hook_additional_context":
+			base.Kind, base.Origin, base.Text = User, Injected, strings.Join(rec.Attachment.Content, "\n")
+			return p.emit(base)
+		case "queued_command": // typed while the agent was at work
+			if mode := rec.Attachment.CommandMode; mode == "" || mode == "prompt" {
+				return p.userTexts(rec, base, rec.Attachment.Prompt)
+			}
+			base.Kind, base.Origin = User, Injected
+			for _, block := range rec.Attachment.Prompt {
+				base.Text += block.Text
+			}
+			return p.emit(base)
+		}
+		p.stats.Ignored++
+	case "system":
+		if rec.Subtype == "compact_boundary" {
+			base.Kind = Compaction
+			p.boundary = &base
+		}
+	case "result":
+		base.Kind, base.Outcome = End, OK
+		if rec.IsError || strings.HasPrefix(rec.Subtype, "error") {
+			base.Outcome, base.Text = Failed, rec.Subtype
+		}
+		return p.emit(base)
+	}
+	return nil
+}
+
+// agent names the sub-agent a record is about, where it stands in the parent's transcript.
+func (p *claude) agent(rec *claudeRecord) string {
+	switch {
+	case !rec.Sidechain || p.sub != "" && p.sub == rec.AgentID:
+		return ""
+	case rec.AgentID != "":
+		return rec.AgentID
+	}
+	root := first(p.roots[rec.ParentUUID], rec.UUID, "sidechain")
+	p.roots[rec.UUID] = root
+	return root
+}
+
+// emit hands over what is held, then e.
+func (p *claude) emit(e Event) error {
+	if err := p.settle(e.Kind == Compaction, e.Origin == Injected); err != nil {
+		return err
+	}
+	return p.run.emit(e)
+}
+
+// settle hands over what is held before another event. A compaction stays held before what clients
+// inject, as its summary may still come, and is dropped in favour of that summary.
+func (p *claude) settle(summary, injected bool) error {
+	if err := p.release(); err != nil {
+		return err
+	}
+	if p.boundary == nil || injected {
+		return nil
+	}
+	boundary := *p.boundary
+	p.boundary = nil
+	if summary {
+		return nil
+	}
+	return p.run.emit(boundary)
+}
+
+// release hands over the held text.
+func (p *claude) release() error {
+	if p.held == nil {
+		return nil
+	}
+	e := *p.held
+	p.held = nil
+	return p.run.emit(e)
+}
+
+// finish completes the open session.
+func (p *claude) finish() error {
+	if err := p.settle(false, false); err != nil {
+		return err
+	}
+	for leaf, title := range p.leaves { // a summary may be that of another session
+		if _, found := p.seen[maphash.String(p.seed, leaf)]; found && p.Title == "" {
+			p.Title = title
+		}
+	}
+	return p.run.end()
+}
+
+func (p *claude) end() error { return p.finish() }

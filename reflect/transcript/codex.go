@@ -1,0 +1,255 @@
+package transcript
+
+import (
+	"encoding/json"
+	"errors"
+	"hash/maphash"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// codex reads Codex CLI's rollouts. Most things are told twice in them: as the item that went to or
+// came from the model (response_item) and as what the client saw (event_msg; in newer versions its
+// item_completed). Which of the two there is, and which comes first, depends on the version. The oldest
+// rollouts are bare items.
+type codex struct {
+	*run
+	started bool   // a header was read
+	parent  string // id of the thread that started this one as a sub-agent
+	seed    maphash.Seed
+	told    map[uint64]*telling
+	tools   map[string]*codexCall
+
+	background []*codexCall // those that went on in the background
+}
+
+// telling counts how often each source told one text; it was emitted as often as the keenest did.
+type telling struct {
+	times   [3]int
+	emitted int
+}
+
+// The sources of a codex rollout.
+const (
+	fromItem = iota
+	fromEvent
+	fromCompleted
+)
+
+func newCodex(r *run) *codex {
+	return &codex{run: r, seed: maphash.MakeSeed(), told: map[uint64]*telling{}, tools: map[string]*codexCall{}}
+}
+
+type codexRecord struct {
+	Timestamp  string
+	Type       string
+	RecordType string `json:"record_type"`
+	ID         string
+	Payload    json.RawMessage
+	Metadata   struct {
+		CompactionOutput bool `json:"compaction_output"`
+	}
+}
+
+// codexMeta is the payload of session_meta, and the first line of the oldest rollouts.
+type codexMeta struct {
+	ID        string
+	Timestamp string
+	Cwd       string
+	Version   string `json:"cli_version"`
+	Git       struct {
+		Commit string `json:"commit_hash"`
+		Branch string
+	}
+	Source struct {
+		Subagent struct {
+			ThreadSpawn struct {
+				Parent string `json:"parent_thread_id"`
+			} `json:"thread_spawn"`
+		}
+	}
+	ThreadSource string `json:"thread_source"`
+	Parent       string `json:"parent_thread_id"`
+}
+
+func (p *codex) line(b []byte) error {
+	var rec codexRecord
+	if err := p.decode(b, &rec); err != nil {
+		p.bad(err)
+		return nil
+	}
+	at := parseTime(rec.Timestamp)
+	switch {
+	case rec.Payload == nil && rec.RecordType != "":
+		p.stats.Ignored++
+		return nil
+	case rec.Payload == nil && rec.Type == "" && rec.ID != "":
+		return p.meta(b)
+	case rec.Payload == nil && codexItems[rec.Type]:
+		return p.item(b, at, false)
+	case rec.Type == "":
+		p.bad(errors.New("type: missing"))
+		return nil
+	case rec.Payload == nil:
+		p.bad(errors.New("payload: missing"))
+		return nil
+	}
+	switch rec.Type {
+	case "session_meta":
+		return p.meta(rec.Payload)
+	case "turn_context":
+		var turn struct{ Model, Cwd string }
+		if err := decode(rec.Payload, &turn); err == nil {
+			p.prepare()
+			p.Model = first(turn.Model, p.Model)
+			p.Dir = first(p.Dir, turn.Cwd)
+		}
+		return nil
+	case "response_item":
+		return p.item(rec.Payload, at, rec.Metadata.CompactionOutput)
+	case "event_msg":
+		return p.event(rec.Payload, at)
+	case "compacted":
+		var c struct{ Message string }
+		if err := decode(rec.Payload, &c); err != nil {
+			p.bad(err)
+			return nil
+		}
+		return p.emit(Event{Kind: Compaction, Time: at, Text: c.Message})
+	}
+	p.stats.Ignored++
+	return nil
+}
+
+// meta reads the header. A second one belongs to history copied from another thread.
+func (p *codex) meta(b []byte) error {
+	var m codexMeta
+	if err := decode(b, &m); err != nil {
+		p.bad(err)
+		return nil
+	}
+	if p.started {
+		p.stats.Ignored++
+		return nil
+	}
+	p.prepare()
+	p.started = true
+	p.ID, p.Dir, p.Version = m.ID, m.Cwd, m.Version
+	p.Branch, p.Commit, p.Started = m.Git.Branch, m.Git.Commit, parseTime(m.Timestamp)
+	p.Parent = first(m.Source.Subagent.ThreadSpawn.Parent, m.Parent)
+	p.parent = p.Parent
+	if p.parent == "" && m.ThreadSource == "subagent" {
+		p.parent = "unknown" // for the origin of its prompts; not in the header
+	}
+	return nil
+}
+
+// prepare sets the client, also in a rollout that lost its header.
+func (p *codex) prepare() { p.Client = string(Codex) }
+
+func (p *codex) emit(e Event) error {
+	p.prepare()
+	return p.run.emit(e)
+}
+
+func (p *codex) end() error {
+	for _, c := range p.background {
+		if c.running != nil { // the rollout does not tell its end
+			if err := p.finish(c, *c.running); err != nil {
+				return err
+			}
+		}
+	}
+	return p.run.end()
+}
+
+// fresh says whether a text is to be emitted: not if another source told it already.
+func (p *codex) fresh(source int, kind Kind, text string) bool {
+	key := maphash.String(p.seed, string(kind)+"\x00"+strings.TrimSpace(text))
+	t := p.told[key]
+	if t == nil {
+		t = &telling{}
+		p.told[key] = t
+	}
+	t.times[source]++
+	if t.times[source] <= t.emitted {
+		return false
+	}
+	t.emitted++
+	return true
+}
+
+// words emits text in the user's role that no mark of the client's calls injected.
+func (p *codex) words(source int, at time.Time, texts ...string) error {
+	const ide, request = "# Context from my IDE setup:", "## My request for Codex:"
+	p.prepare()
+	var own []string
+	for _, text := range texts {
+		text, injected := split(text)
+		if strings.HasPrefix(text, ide) {
+			before, after, _ := strings.Cut(text, request)
+			injected, text = append(injected, strings.TrimSpace(before)), strings.TrimSpace(after)
+		}
+		for _, in := range injected {
+			if err := p.injected(source, at, in); err != nil {
+				return err
+			}
+		}
+		if strings.TrimSpace(text) != "" {
+			own = append(own, text)
+		}
+	}
+	text := strings.Join(own, "\n")
+	if text == "" || !p.fresh(source, User, text) {
+		return nil
+	}
+	origin := Typed
+	if p.parent != "" {
+		origin = Delegated
+	}
+	return p.emit(Event{Kind: User, Origin: origin, Time: at, Text: text})
+}
+
+func (p *codex) injected(source int, at time.Time, text string) error {
+	if strings.TrimSpace(text) == "" || !p.fresh(source, "injected", text) {
+		return nil
+	}
+	if command, found := element(text, "user_shell_command"); found {
+		return p.userShell(at, command)
+	}
+	return p.emit(Event{Kind: User, Origin: Injected, Time: at, Text: text})
+}
+
+// userShell emits a command the user ran by "!".
+func (p *codex) userShell(at time.Time, text string) error {
+	command, _ := element(text, "command")
+	result, _ := element(text, "result")
+	out := parseOutput(result)
+	id := "user-shell-" + at.Format(time.RFC3339Nano)
+	e := Event{Kind: Call, Origin: Command, Time: at, Tool: "!", Action: Run, Command: command, CallID: id}
+	if err := p.emit(e); err != nil {
+		return err
+	}
+	e.Kind, e.Text, e.Exit = Result, out.text, out.exit
+	if out.exit != nil {
+		e.Outcome = outcomeOf(*out.exit)
+	}
+	return p.emit(e)
+}
+
+// say emits text of the model's.
+func (p *codex) say(source int, kind Kind, at time.Time, text string) error {
+	if strings.TrimSpace(text) == "" || !p.fresh(source, kind, text) {
+		return nil
+	}
+	return p.emit(Event{Kind: kind, Time: at, Text: text})
+}
+
+// localPath turns a file URL into the path it names.
+func localPath(s string) string {
+	if u, err := url.Parse(s); err == nil && u.Scheme == "file" {
+		return u.Path
+	}
+	return s
+}

@@ -1,0 +1,237 @@
+package transcript
+
+import (
+	"encoding/json"
+	"errors"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+var errNoItem = errors.New("payload.item: missing")
+
+// codexCall is a call that was emitted, until and after its result.
+type codexCall struct {
+	action  Action
+	done    bool
+	running *Event // the result so far, of a command that went on in the background
+	process string // number of that command, or of the one that write_stdin wrote to
+}
+
+// codexOutput is what a tool gave back to the model: a string, a list of parts, or an object with
+// its content and success.
+type codexOutput struct {
+	text    string
+	success *bool
+}
+
+func (o *codexOutput) UnmarshalJSON(b []byte) error {
+	var object struct {
+		Content flatText
+		Success *bool
+	}
+	if len(b) > 0 && b[0] == '{' {
+		_ = decode(b, &object)
+		o.text, o.success = string(object.Content), object.Success
+		return nil
+	}
+	var text flatText
+	_ = text.UnmarshalJSON(b)
+	o.text = string(text)
+	return nil
+}
+
+// call emits a call, once for each id.
+func (p *codex) call(id string, e Event, at time.Time) error {
+	if c := p.tools[id]; c != nil && !c.done {
+		return nil
+	}
+	c := &codexCall{action: e.Action}
+	if e.Tool == "write_stdin" {
+		var in struct {
+			Process json.RawMessage `json:"session_id"`
+		}
+		_ = decode([]byte(e.Text), &in)
+		c.process = strings.Trim(string(in.Process), `"`)
+	}
+	p.tools[id] = c
+	e.CallID, e.Time = id, at
+	return p.emit(e)
+}
+
+// result emits the result of a call as the client saw it, and the call if the rollout lacks it.
+func (p *codex) result(id string, it *codexItem, at time.Time) error {
+	c := p.tools[id]
+	if c == nil {
+		if err := p.call(id, it.seen(), at); err != nil {
+			return err
+		}
+		c = p.tools[id]
+	}
+	if c.done {
+		return nil
+	}
+	e := Event{Kind: Result, Time: at, CallID: id, Action: c.action}
+	e.Text = first(it.Aggregated, it.Stdout+it.Stderr)
+	if c.action == Run {
+		e.Exit = it.ExitCode
+	}
+	ok, message := mcpResult(it.Result)
+	e.Text = first(e.Text, message)
+	switch {
+	case it.Status == "declined":
+		e.Outcome, e.Exit = Denied, nil
+	case it.ExitCode != nil:
+		e.Outcome = outcomeOf(*it.ExitCode)
+	case it.Success != nil && *it.Success, it.Status == "completed" && ok, it.Status == "" && it.Success == nil && ok && len(it.Result) > 0:
+		e.Outcome = OK
+	case it.Success != nil, it.Status == "failed", !ok:
+		e.Outcome = Failed
+	}
+	return p.finish(c, e)
+}
+
+// mcpResult reads what an MCP server answered, in the client's words or in those of older
+// versions ({"Ok":…} or {"Err":…}).
+func mcpResult(b []byte) (ok bool, text string) {
+	var r struct {
+		Content flatText
+		IsError bool `json:"is_error"`
+		Failed  bool `json:"isError"`
+		Ok      *struct {
+			Content flatText
+			IsError bool `json:"is_error"`
+			Failed  bool `json:"isError"`
+		}
+		Err *string
+	}
+	if len(b) == 0 || decode(b, &r) != nil {
+		return true, ""
+	}
+	switch {
+	case r.Err != nil:
+		return false, *r.Err
+	case r.Ok != nil:
+		return !r.Ok.IsError && !r.Ok.Failed, string(r.Ok.Content)
+	}
+	return !r.IsError && !r.Failed, string(r.Content)
+}
+
+// output emits the result of a call as the model was told it, if the client did not tell it first.
+func (p *codex) output(it *codexItem, at time.Time) error {
+	c := p.tools[it.CallID]
+	if c == nil {
+		c = &codexCall{action: Other}
+		p.tools[it.CallID] = c
+	}
+	if c.done {
+		return nil
+	}
+	out := parseOutput(it.Output.text)
+	e := Event{Kind: Result, Time: at, CallID: it.CallID, Action: c.action, Text: out.text}
+	if c.action == Run {
+		e.Exit = out.exit
+	}
+	lower := strings.ToLower(out.text[:min(len(out.text), 400)])
+	switch {
+	case out.exit != nil:
+		e.Outcome = outcomeOf(*out.exit)
+	case strings.Contains(lower, "rejected by user"), strings.Contains(lower, "rejected(\"user"):
+		e.Outcome = Denied
+	case strings.HasPrefix(lower, "aborted"):
+		e.Outcome = Aborted
+	case it.Output.success != nil && *it.Output.success:
+		e.Outcome = OK
+	case it.Output.success != nil, strings.HasPrefix(lower, "exec_command failed"), strings.HasPrefix(lower, "failed"),
+		strings.HasPrefix(lower, "apply_patch verification failed"), strings.HasPrefix(lower, "execution error"):
+		e.Outcome = Failed
+	case c.action == Run && out.process != "":
+		c.running, c.process = &e, out.process
+		p.background = append(p.background, c)
+		return nil
+	case c.action == Edit && strings.HasPrefix(lower, "success"):
+		e.Outcome = OK
+	}
+	if c.process != "" && out.exit != nil {
+		if err := p.exited(c.process, e, out.exit); err != nil {
+			return err
+		}
+	}
+	return p.finish(c, e)
+}
+
+// finish emits the result of a call.
+func (p *codex) finish(c *codexCall, e Event) error {
+	c.done, c.running = true, nil
+	return p.emit(e)
+}
+
+// exited emits the result of a command in the background, whose end came as last, the result of
+// another call.
+func (p *codex) exited(process string, last Event, exit *int) error {
+	for _, c := range p.background {
+		if c.process != process || c.running == nil {
+			continue
+		}
+		e := *c.running
+		e.Time, e.Exit, e.Outcome = last.Time, exit, outcomeOf(*exit)
+		e.Text = strings.TrimSpace(e.Text + "\n" + last.Text)
+		return p.finish(c, e)
+	}
+	return nil
+}
+
+// toolOutput is what stands in the text a tool's output was wrapped in for the model.
+type toolOutput struct {
+	text    string
+	exit    *int
+	process string // number of the process, if it was still running
+}
+
+var codexHeader = regexp.MustCompile(`^(?:(?:Exit code|Process exited with code):? (-?\d{1,9})|Process running with session ID (\S+)|(?:Chunk ID|Wall time|Duration|Total output lines|Original token count|Warning)\b.*)$`)
+
+// parseOutput reads the header that Codex puts before a command's output, or the JSON object that
+// its older versions wrapped it in. A text without either is returned as it is.
+func parseOutput(s string) toolOutput {
+	out := unwrapOutput(s)
+	if inner := unwrapOutput(out.text); inner.exit != nil { // apply_patch wraps its own
+		return inner
+	}
+	return out
+}
+
+func unwrapOutput(s string) toolOutput {
+	out := toolOutput{text: s}
+	if strings.HasPrefix(s, "{") {
+		var old struct {
+			Output   *string
+			Metadata struct {
+				Exit *int `json:"exit_code"`
+			}
+		}
+		if json.Unmarshal([]byte(s), &old) == nil && old.Output != nil {
+			return toolOutput{text: *old.Output, exit: old.Metadata.Exit}
+		}
+	}
+	rest := s
+	for header := false; ; header = true {
+		line, after, _ := strings.Cut(rest, "\n")
+		line = strings.TrimSuffix(line, "\r")
+		if line == "Output:" && header {
+			out.text = after
+			return out
+		}
+		m := codexHeader.FindStringSubmatch(line)
+		switch {
+		case m == nil:
+			return toolOutput{text: s}
+		case m[1] != "":
+			n, _ := strconv.Atoi(m[1])
+			out.exit = exitCode(n)
+		case m[2] != "":
+			out.process = m[2]
+		}
+		rest = after
+	}
+}

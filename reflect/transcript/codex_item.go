@@ -1,0 +1,276 @@
+package transcript
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// codexItem is the payload of a response_item or an event_msg, or the item of item_completed: the
+// fields of all of them that matter here.
+type codexItem struct {
+	Type      string
+	Role      string
+	ID        string
+	Kind      string
+	Name      string
+	Namespace string
+	CallID    string `json:"call_id"`
+	Status    string
+	Text      string
+	Reason    string
+	Message   string
+	Content   codexContent
+	Summary   []struct{ Text string }
+	SumText   []string `json:"summary_text"`
+	Passed    struct {
+		Kinds []string `json:"content_item_kinds"`
+	} `json:"internal_chat_message_metadata_passthrough"`
+
+	Arguments json.RawMessage // JSON in a string, or an object
+	Input     string
+	Output    codexOutput
+	Action    struct {
+		Command commandLine
+		Dir     string `json:"working_directory"`
+		Query   string
+		URL     string
+	}
+	Query string
+
+	Command    commandLine
+	Cwd        string
+	ExitCode   *int   `json:"exit_code"`
+	Aggregated string `json:"aggregated_output"`
+	Stdout     string
+	Stderr     string
+	Changes    map[string]struct {
+		Type    string
+		Diff    string `json:"unified_diff"`
+		Content string
+		MoveTo  string `json:"move_path"`
+	}
+	Success    *bool
+	Server     string
+	Tool       string
+	Result     json.RawMessage
+	Invocation struct {
+		Server    string
+		Tool      string
+		Arguments json.RawMessage
+	}
+
+	Item *codexItem
+}
+
+// codexContent is a string or a list of parts.
+type codexContent []struct{ Type, Text string }
+
+func (c *codexContent) UnmarshalJSON(b []byte) error {
+	var text string
+	if json.Unmarshal(b, &text) == nil {
+		*c = codexContent{{Text: text}}
+		return nil
+	}
+	var parts []struct{ Type, Text string }
+	_ = decode(b, &parts)
+	*c = parts
+	return nil
+}
+
+func (c codexContent) text() string {
+	var texts []string
+	for _, part := range c {
+		texts = append(texts, part.Text)
+	}
+	return strings.Join(texts, "\n")
+}
+
+// item reads what went to or came from the model.
+func (p *codex) item(b []byte, at time.Time, compaction bool) error {
+	var it codexItem
+	if err := decode(b, &it); err != nil {
+		p.bad(err)
+		return nil
+	}
+	switch it.Type {
+	case "message":
+		return p.message(&it, at, compaction)
+	case "reasoning":
+		for _, s := range it.Summary {
+			if err := p.say(fromItem, Reasoning, at, s.Text); err != nil {
+				return err
+			}
+		}
+		return nil
+	case "function_call", "custom_tool_call":
+		return p.call(it.CallID, it.callEvent(), at)
+	case "local_shell_call":
+		e := Event{Kind: Call, Tool: "local_shell", Action: Run, Command: string(it.Action.Command), Dir: it.Action.Dir}
+		return p.call(first(it.CallID, it.ID), e, at)
+	case "web_search_call":
+		e := Event{Kind: Call, Tool: "web_search", Action: Fetch, Text: first(it.Action.Query, it.Action.URL)}
+		return p.call(it.ID, e, at)
+	case "function_call_output", "custom_tool_call_output":
+		return p.output(&it, at)
+	}
+	p.stats.Ignored++
+	return nil
+}
+
+func (p *codex) message(it *codexItem, at time.Time, compaction bool) error {
+	switch it.Role {
+	case "assistant":
+		if compaction {
+			return nil // the compacted record tells it
+		}
+		return p.say(fromItem, Assistant, at, it.Content.text())
+	case "user":
+		var own []string
+		for i, part := range it.Content {
+			kind := ""
+			if i < len(it.Passed.Kinds) {
+				kind = it.Passed.Kinds[i]
+			}
+			text := part.Text
+			switch {
+			case part.Type == "input_image" || strings.HasPrefix(text, "<image name=") || text == "</image>":
+				continue
+			case kind != "" && !strings.HasPrefix(kind, "user."), strings.HasPrefix(strings.TrimSpace(text), "<user_shell_command>"):
+				if err := p.injected(fromItem, at, text); err != nil {
+					return err
+				}
+				continue
+			}
+			own = append(own, text)
+		}
+		return p.words(fromItem, at, own...)
+	case "developer", "system":
+		return p.injected(fromItem, at, it.Content.text())
+	}
+	p.stats.Ignored++
+	return nil
+}
+
+// callEvent builds the Call of a function_call or a custom_tool_call.
+func (it *codexItem) callEvent() Event {
+	input := it.Arguments
+	var inner string
+	if json.Unmarshal(input, &inner) == nil {
+		input = json.RawMessage(inner)
+	}
+	if it.Type == "custom_tool_call" {
+		input, _ = json.Marshal(map[string]string{"input": it.Input})
+	}
+	name := it.Name
+	if it.Namespace != "" {
+		name = it.Namespace + "__" + name
+	}
+	return call(string(Codex), name, input)
+}
+
+// event reads what the client saw.
+func (p *codex) event(b []byte, at time.Time) error {
+	var it codexItem
+	if err := decode(b, &it); err != nil {
+		p.bad(err)
+		return nil
+	}
+	switch it.Type {
+	case "item_completed":
+		if it.Item == nil {
+			p.bad(errNoItem)
+			return nil
+		}
+		return p.completed(it.Item, at)
+	case "user_message":
+		if it.Kind != "" && it.Kind != "plain" {
+			return nil // instructions and environment; the item tells them
+		}
+		return p.words(fromEvent, at, it.Message)
+	case "agent_message":
+		return p.say(fromEvent, Assistant, at, it.Message)
+	case "agent_reasoning":
+		return p.say(fromEvent, Reasoning, at, it.Text)
+	case "turn_aborted":
+		return p.emit(Event{Kind: Error, Time: at, Outcome: Aborted, Text: first(it.Reason, "aborted")})
+	case "error":
+		return p.emit(Event{Kind: Error, Time: at, Outcome: Failed, Text: it.Message})
+	case "exec_command_begin", "patch_apply_begin", "mcp_tool_call_begin":
+		return p.call(it.CallID, it.seen(), at)
+	case "exec_command_end", "patch_apply_end", "mcp_tool_call_end":
+		return p.result(it.CallID, &it, at)
+	}
+	p.stats.Ignored++
+	return nil
+}
+
+// completed reads an item of newer rollouts.
+func (p *codex) completed(it *codexItem, at time.Time) error {
+	switch it.Type {
+	case "UserMessage":
+		var texts []string
+		for _, part := range it.Content {
+			if part.Text != "" {
+				texts = append(texts, part.Text)
+			}
+		}
+		return p.words(fromCompleted, at, texts...)
+	case "AgentMessage":
+		return p.say(fromCompleted, Assistant, at, it.Content.text())
+	case "Reasoning":
+		for _, s := range it.SumText {
+			if err := p.say(fromCompleted, Reasoning, at, s); err != nil {
+				return err
+			}
+		}
+		return nil
+	case "CommandExecution", "FileChange", "McpToolCall":
+		return p.result(it.ID, it, at)
+	case "WebSearch":
+		return p.call(it.ID, Event{Kind: Call, Tool: "web_search", Action: Fetch, Text: first(it.Query, it.Action.Query)}, at)
+	}
+	p.stats.Ignored++
+	return nil
+}
+
+// seen builds the Call of something the client did, for rollouts without the model's call.
+func (it *codexItem) seen() Event {
+	switch {
+	case len(it.Changes) > 0:
+		e := Event{Kind: Call, Tool: "apply_patch", Action: Edit}
+		e.Paths = slices.Sorted(maps.Keys(it.Changes))
+		var olds, news []string
+		for _, path := range e.Paths {
+			change := it.Changes[path]
+			old, new := parseDiff(change.Diff)
+			switch change.Type {
+			case "add":
+				new = change.Content
+			case "delete":
+				old = change.Content
+			}
+			olds, news = append(olds, old), append(news, new)
+			if change.MoveTo != "" {
+				e.Paths = append(e.Paths, change.MoveTo)
+			}
+		}
+		e.Old, e.New = strings.Join(olds, "\n"), strings.Join(news, "\n")
+		return e
+	case first(it.Tool, it.Invocation.Tool) != "":
+		args := it.Arguments
+		if it.Invocation.Tool != "" {
+			args = it.Invocation.Arguments
+		}
+		name := "mcp__" + first(it.Server, it.Invocation.Server) + "__" + first(it.Tool, it.Invocation.Tool)
+		return call(string(Codex), name, args)
+	}
+	e := Event{Kind: Call, Tool: "exec_command", Action: Run, Command: string(it.Command), Dir: localPath(it.Cwd)}
+	if patch, found := patchOf(e.Command); found {
+		e = Event{Kind: Call, Tool: e.Tool, Action: Edit}
+		e.Paths, e.Old, e.New = parsePatch(patch)
+	}
+	return e
+}

@@ -1,0 +1,323 @@
+package transcript
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// gemini reads Gemini CLI's chats: in newer versions a log in which a message is written again in
+// full whenever it grows, $set patches the header, and $rewindTo takes messages back; in
+// older ones a single JSON document. Messages are held, as events, until the end.
+type gemini struct {
+	*run
+	held     backlog
+	order    []string // message ids, as first seen
+	messages map[string][]Event
+	seed     maphash.Seed
+	said     map[uint64]bool // type and text of messages
+	sub      bool            // the chat is a sub-agent's
+}
+
+func newGemini(r *run) *gemini {
+	return &gemini{run: r, messages: map[string][]Event{}, seed: maphash.MakeSeed(), said: map[uint64]bool{}}
+}
+
+// geminiHeader is the first record of a log, the fields beside the messages of a document, and
+// what $set patches.
+type geminiHeader struct {
+	SessionID   string `json:"sessionId"`
+	ProjectHash string `json:"projectHash"`
+	StartTime   string `json:"startTime"`
+	Kind        string
+	Summary     string
+	Directories []string
+	Messages    []json.RawMessage
+}
+
+type geminiMessage struct {
+	ID        string
+	Timestamp string
+	Type      string
+	Content   geminiContent
+	Display   geminiContent `json:"displayContent"`
+	Thoughts  []struct{ Subject, Description string }
+	Model     string
+	ToolCalls []struct {
+		ID        string
+		Name      string
+		Args      json.RawMessage
+		Status    string
+		Timestamp string
+		Display   json.RawMessage `json:"resultDisplay"`
+		Result    []struct {
+			FunctionResponse struct {
+				Response struct{ Output, Error string }
+			}
+		}
+	}
+}
+
+// geminiContent is a string or a list of parts.
+type geminiContent []geminiPart
+
+type geminiPart struct {
+	Text   string
+	Inline *struct{} `json:"inlineData"`
+}
+
+func (c *geminiContent) UnmarshalJSON(b []byte) error {
+	var text string
+	if json.Unmarshal(b, &text) == nil {
+		*c = geminiContent{{Text: text}}
+		return nil
+	}
+	var parts []geminiPart
+	if len(b) > 0 && b[0] == '{' {
+		parts = make([]geminiPart, 1)
+		_ = decode(b, &parts[0])
+	} else {
+		_ = decode(b, &parts)
+	}
+	*c = parts
+	return nil
+}
+
+func (c geminiContent) texts() []string {
+	var texts []string
+	for _, part := range c {
+		if part.Text != "" {
+			texts = append(texts, part.Text)
+		}
+	}
+	return texts
+}
+
+func (p *gemini) line(b []byte) error {
+	var rec struct {
+		geminiHeader
+		ID     string
+		Type   string
+		Set    *geminiHeader `json:"$set"`
+		Rewind *string       `json:"$rewindTo"`
+	}
+	if err := p.decode(b, &rec); err != nil {
+		p.bad(err)
+		return nil
+	}
+	switch {
+	case rec.Set != nil:
+		p.header(*rec.Set)
+	case rec.Rewind != nil:
+		if i := slices.Index(p.order, *rec.Rewind); i >= 0 {
+			for _, id := range p.order[i:] {
+				for _, e := range p.messages[id] {
+					p.held.drop(&e)
+				}
+				delete(p.messages, id)
+			}
+			p.order = p.order[:i]
+		}
+	case rec.SessionID != "":
+		if p.ID != "" && p.ID != rec.SessionID {
+			if err := p.flush(); err != nil {
+				return err
+			}
+		}
+		p.header(rec.geminiHeader)
+	case rec.ID != "" && rec.Type != "":
+		return p.message(b, false)
+	default:
+		p.bad(errors.New("id, type: missing"))
+	}
+	return nil
+}
+
+// document reads a chat that is one JSON document.
+func (p *gemini) document(d *document) error {
+	err := d.object(func(key string) error {
+		p.run.line = d.n
+		if c, err := d.peekByte(); err == nil && key == "messages" && c == '[' {
+			return d.array(func() error {
+				if err := p.ctx.Err(); err != nil {
+					return err
+				}
+				raw, err := d.element(p.run)
+				if err != nil || raw == nil {
+					return err
+				}
+				return p.message(raw, false)
+			})
+		}
+		raw, err := d.element(p.run)
+		if err != nil || raw == nil {
+			return err
+		}
+		field, err := json.Marshal(map[string]json.RawMessage{key: raw})
+		var h geminiHeader
+		if err == nil {
+			err = decode(field, &h)
+		}
+		if err != nil {
+			p.bad(fmt.Errorf("%s: not JSON", key))
+			return nil
+		}
+		p.header(h)
+		return nil
+	})
+	if err := p.broken(d, err); err != nil {
+		return err
+	}
+	return p.end()
+}
+
+func (p *gemini) header(h geminiHeader) {
+	p.Client = string(Gemini)
+	p.ID = first(p.ID, h.SessionID)
+	p.Title = first(h.Summary, p.Title)
+	if t := parseTime(h.StartTime); p.Started.IsZero() {
+		p.Started = t
+	}
+	if len(h.Directories) > 0 {
+		p.Dir = first(p.Dir, h.Directories[0])
+	}
+	p.sub = p.sub || h.Kind == "subagent"
+	for _, raw := range h.Messages {
+		_ = p.message(raw, true)
+	}
+}
+
+// message holds the events of a message, in place of those of an earlier record of it. A message
+// that is patched in (by a compression, or at the start) is left out if it repeats one.
+func (p *gemini) message(b []byte, patched bool) error {
+	var m geminiMessage
+	if err := decode(b, &m); err != nil {
+		p.bad(err)
+		return nil
+	}
+	key := maphash.String(p.seed, m.Type+"\x00"+strings.Join(m.Content.texts(), "\n"))
+	_, known := p.messages[m.ID]
+	if patched && (known || p.said[key] || len(m.Content.texts()) == 0) {
+		return nil
+	}
+	p.said[key] = true
+	p.Client = string(Gemini)
+	p.Model = first(m.Model, p.Model)
+	for _, e := range p.messages[m.ID] {
+		p.held.drop(&e)
+	}
+	events := p.events(&m)
+	for i := range events {
+		p.held.hold(&events[i])
+	}
+	if m.ID == "" {
+		m.ID = "line " + strconv.Itoa(p.run.line)
+	}
+	if !known {
+		p.order = append(p.order, m.ID)
+	}
+	p.messages[m.ID] = events
+	return nil
+}
+
+// events turns a message into events.
+func (p *gemini) events(m *geminiMessage) []Event {
+	base := Event{Time: parseTime(m.Timestamp)}
+	switch m.Type {
+	case "user":
+		return p.userEvents(m, base)
+	case "gemini":
+		var events []Event
+		add := func(kind Kind, text string) {
+			if strings.TrimSpace(text) != "" {
+				events = append(events, Event{Kind: kind, Time: base.Time, Text: text})
+			}
+		}
+		for _, t := range m.Thoughts {
+			add(Reasoning, strings.TrimSpace(t.Subject+"\n"+t.Description))
+		}
+		add(Assistant, strings.Join(m.Content.texts(), "\n"))
+		return append(events, p.toolEvents(m)...)
+	case "error":
+		base.Kind, base.Outcome, base.Text = Error, Failed, strings.Join(m.Content.texts(), "\n")
+		return []Event{base}
+	case "info":
+		text := strings.Join(m.Content.texts(), "\n")
+		if strings.HasPrefix(text, "Request cancelled") {
+			base.Kind, base.Outcome, base.Text = Error, Aborted, text
+			return []Event{base}
+		}
+	}
+	p.stats.Ignored++
+	return nil
+}
+
+// fileContents stands around the text of files that a prompt names by "@".
+var fileContents = regexp.MustCompile(`(?s)\s*--- Content from referenced files ---.*?(--- End of content ---|$)`)
+
+// userEvents parts a user's message. What the client showed as the user's input, if told, is what
+// was typed; the rest of the content is what the client added.
+func (p *gemini) userEvents(m *geminiMessage, base Event) []Event {
+	var own, injected []string
+	for _, text := range m.Content.texts() {
+		if strings.HasPrefix(strings.TrimSpace(text), "<state_snapshot>") {
+			base.Kind, base.Text = Compaction, text
+			return []Event{base}
+		}
+		if strings.Contains(text, "--- Content from referenced files ---") {
+			text = fileContents.ReplaceAllStringFunc(text, func(s string) string {
+				injected = append(injected, strings.TrimSpace(s))
+				return ""
+			})
+		}
+		o, in := split(text)
+		own, injected = append(own, o), append(injected, in...)
+	}
+	if shown := m.Display.texts(); len(shown) > 0 {
+		own = nil
+		for _, text := range shown {
+			o, _ := split(text)
+			own = append(own, o)
+		}
+	}
+	for _, part := range m.Content {
+		if part.Inline != nil {
+			injected = append(injected, "[image]")
+		}
+	}
+	own = slices.DeleteFunc(own, func(s string) bool { return strings.TrimSpace(s) == "" })
+	var events []Event
+	base.Kind = User
+	if len(injected) > 0 {
+		base.Origin, base.Text = Injected, strings.Join(injected, "\n")
+		events = append(events, base)
+	}
+	if len(own) > 0 {
+		base.Origin, base.Text = Typed, strings.Join(own, "\n")
+		if p.sub {
+			base.Origin = Delegated
+		}
+		events = append(events, base)
+	}
+	return events
+}
+
+func (p *gemini) end() error { return p.flush() }
+
+// flush hands over the session.
+func (p *gemini) flush() error {
+	for _, id := range p.order {
+		for _, e := range p.messages[id] {
+			if err := p.emit(e); err != nil {
+				return err
+			}
+		}
+	}
+	p.order, p.messages, p.said, p.held, p.sub = nil, map[string][]Event{}, map[uint64]bool{}, backlog{}, false
+	return p.run.end()
+}

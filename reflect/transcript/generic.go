@@ -1,0 +1,230 @@
+package transcript
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// generic reads transcripts of no agent in particular: JSONL, each line one session with agent,
+// started_at and messages. A line with a field that is missing or wrong is left out as a whole.
+type generic struct{ *run }
+
+// field is a field of JSON that must have its type: ok says that it is there and has.
+type field[T any] struct {
+	value T
+	ok    bool
+	wrong bool // there, of another type
+}
+
+func (f *field[T]) UnmarshalJSON(b []byte) error {
+	if isNull(b) {
+		return nil
+	}
+	f.ok = json.Unmarshal(b, &f.value) == nil
+	f.wrong = !f.ok
+	return nil
+}
+
+type genericSession struct {
+	Agent        field[string]
+	StartedAt    field[string] `json:"started_at"`
+	EndedAt      field[string] `json:"ended_at"`
+	Task         string        `json:"task_description"`
+	Messages     []genericMessage
+	OutcomeKnown bool        `json:"outcome_known"`
+	Success      field[bool] `json:"outcome_success"`
+	Metadata     struct {
+		OpenDream string `json:"opendream_session_id"`
+		OpenCode  string `json:"opencode_session_id"`
+	}
+}
+
+type genericMessage struct {
+	Index     field[float64]
+	Role      field[string]
+	Content   field[string]
+	ToolName  string          `json:"tool_name"`
+	ToolInput json.RawMessage `json:"tool_input"`
+	Output    json.RawMessage `json:"tool_output"`
+	Timestamp field[string]
+}
+
+// maxProblems is how many problems of one line are named.
+const maxProblems = 5
+
+func (p *generic) line(b []byte) error {
+	var s genericSession
+	if err := p.decode(b, &s); err != nil {
+		p.bad(err)
+		return nil
+	}
+	if problems := s.problems(); len(problems) > 0 {
+		if more := len(problems) - maxProblems; more > 0 {
+			problems = append(problems[:maxProblems], fmt.Sprintf("and %d more", more))
+		}
+		p.bad(errors.New(strings.Join(problems, "; ")))
+		return nil
+	}
+	p.Session = Session{Client: s.Agent.value, Title: s.Task, Started: parseTime(s.StartedAt.value)}
+	p.ID = first(s.Metadata.OpenDream, s.Metadata.OpenCode, p.unnamed(b))
+	if p.closed[SafeID(p.ID)] {
+		p.bad(fmt.Errorf("metadata: session id %q was used by an earlier line", p.ID))
+		return nil
+	}
+	if err := p.begin(); err != nil {
+		return err
+	}
+	if err := p.messages(s.Messages); err != nil {
+		return err
+	}
+	end := Event{Kind: End}
+	if s.EndedAt.ok {
+		end.Time = parseTime(s.EndedAt.value)
+	}
+	if s.OutcomeKnown && s.Success.ok {
+		end.Outcome = Failed
+		if s.Success.value {
+			end.Outcome = OK
+		}
+	}
+	if s.EndedAt.ok || end.Outcome != Unknown {
+		if err := p.emit(end); err != nil {
+			return err
+		}
+	}
+	return p.run.end()
+}
+
+// unnamed makes up an id: the input's name, from the second line on with the line's number; without a
+// name a hash of the line.
+func (p *generic) unnamed(b []byte) string {
+	switch {
+	case p.name == "":
+		sum := sha256.Sum256(b)
+		return fmt.Sprintf("%x", sum[:8])
+	case p.run.line == 1:
+		return p.name
+	}
+	return p.name + "-" + strconv.Itoa(p.run.line)
+}
+
+// problems names each field that is missing or wrong.
+func (s *genericSession) problems() []string {
+	var out []string
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			out = append(out, fmt.Sprintf(format, args...))
+		}
+	}
+	isTime := func(t field[string]) bool {
+		_, err := time.Parse(time.RFC3339Nano, t.value)
+		return t.ok && err == nil
+	}
+	check(s.Agent.value != "", "agent: missing or not a string")
+	check(isTime(s.StartedAt), "started_at: missing or not a time as in 2006-01-02T15:04:05Z")
+	check(!s.EndedAt.ok && !s.EndedAt.wrong || isTime(s.EndedAt), "ended_at: not a time as in 2006-01-02T15:04:05Z")
+	check(len(s.Messages) > 0, "messages: missing or empty")
+	for i, m := range s.Messages {
+		check(m.Index.ok, "messages[%d].index: missing or not a number", i)
+		check(m.Content.ok, "messages[%d].content: missing or not a string", i)
+		check(!m.Timestamp.ok && !m.Timestamp.wrong || isTime(m.Timestamp), "messages[%d].timestamp: not a time as in 2006-01-02T15:04:05Z", i)
+		check(isNull(m.ToolInput) || m.ToolInput[0] == '{', "messages[%d].tool_input: not an object", i)
+		switch {
+		case !m.Role.ok:
+			check(false, "messages[%d].role: missing or not a string", i)
+		case !genericRoles[m.Role.value]:
+			check(false, "messages[%d].role: %q is not user, assistant, tool, system or unknown", i, m.Role.value)
+		}
+	}
+	return out
+}
+
+var genericRoles = set("user", "assistant", "tool", "system", "unknown")
+
+func (p *generic) messages(messages []genericMessage) error {
+	var open Event // the last call without a result
+	for i, m := range messages {
+		base := Event{Time: parseTime(m.Timestamp.value)}
+		if err := p.words(m, base); err != nil {
+			return err
+		}
+		if m.ToolName == "" && m.Role.value != "tool" {
+			continue
+		}
+		answers := m.Role.value == "tool" && open.CallID != "" && isNull(m.ToolInput) && (m.ToolName == "" || m.ToolName == open.Tool)
+		if !answers {
+			open = call(p.Client, m.ToolName, m.ToolInput)
+			open.Time, open.CallID = base.Time, "call-"+strconv.Itoa(i)
+			if err := p.emit(open); err != nil {
+				return err
+			}
+		}
+		if m.Role.value == "tool" || !isNull(m.Output) {
+			if err := p.emit(m.result(base.Time, open)); err != nil {
+				return err
+			}
+			open = Event{}
+		}
+	}
+	return nil
+}
+
+// words emits what a message says.
+func (p *generic) words(m genericMessage, base Event) error {
+	switch m.Role.value {
+	case "user":
+		return p.user(base, Typed, m.Content.value)
+	case "system", "unknown":
+		base.Kind, base.Origin, base.Text = User, Injected, m.Content.value
+	case "assistant":
+		base.Kind, base.Text = Assistant, m.Content.value
+	}
+	if base.Kind == "" || strings.TrimSpace(base.Text) == "" {
+		return nil
+	}
+	return p.emit(base)
+}
+
+// result is the Result of a call. How it ended is known only if the output tells an exit code.
+func (m genericMessage) result(at time.Time, c Event) Event {
+	e := Event{Kind: Result, Time: at, CallID: c.CallID}
+	var object struct {
+		Output, Stdout, Stderr     string
+		Exit, ExitCode, ReturnCode *int
+		ExitCode2                  *int `json:"exit_code"`
+	}
+	var text string
+	switch {
+	case isNull(m.Output):
+		e.Text = m.Content.value
+	case json.Unmarshal(m.Output, &text) == nil:
+		e.Text = text
+	case decode(m.Output, &object) == nil:
+		for _, exit := range []*int{object.ReturnCode, object.Exit, object.ExitCode, object.ExitCode2} {
+			if exit != nil {
+				e.Exit = exit
+			}
+		}
+		e.Text = first(object.Output, strings.TrimSpace(object.Stdout+"\n"+object.Stderr), compact(m.Output))
+	default:
+		e.Text = compact(m.Output)
+	}
+	if found := exitLine.FindStringSubmatch(e.Text); found != nil && e.Exit == nil {
+		n, _ := strconv.Atoi(found[1])
+		e.Exit, e.Text = exitCode(n), e.Text[len(found[0]):]
+	}
+	if e.Exit != nil {
+		e.Outcome = outcomeOf(*e.Exit)
+	}
+	if c.Action != Run {
+		e.Exit = nil
+	}
+	return e
+}
+
+func isNull(b []byte) bool { return len(b) == 0 || string(b) == "null" }

@@ -1,0 +1,125 @@
+package transcript
+
+import "strings"
+
+// ours begins the name of every tag around text that Reverie gives to an agent.
+const ours = "reverie-"
+
+// injectedTags are elements that clients and their hooks put into text of the user's role.
+var injectedTags = map[string]bool{
+	// Claude Code
+	"system-reminder": true, "user-prompt-submit-hook": true, "ide_opened_file": true, "ide_selection": true,
+	"ide_diagnostics": true, "new-diagnostics": true, "task-notification": true, "agent-notification": true,
+	"bash-notification": true, "teammate-message": true, "local-command-caveat": true,
+	// Codex
+	"environment_context": true, "user_instructions": true, "turn_aborted": true, "skill": true,
+	"subagent_notification": true, "hook_prompt": true, "model_switch": true, "collaboration_mode": true,
+	"personality_spec": true, "apps_instructions": true, "plugins_instructions": true, "skills_instructions": true,
+	"permissions instructions": true, "INSTRUCTIONS": true,
+	// Gemini CLI
+	"hook_context": true, "session_context": true,
+}
+
+// injectedStarts begin texts of the user's role that no person wrote: notices of clients and of
+// widely used OpenCode plugins. The whole text is theirs.
+var injectedStarts = []string{
+	"Operation stopped by hook:", "UserPromptSubmit operation blocked by hook", "Stop hook feedback:",
+	"# AGENTS.md instructions for ",
+	"[SYSTEM DIRECTIVE:", "[Category+Skill Reminder]", "[EDIT ERROR - ", "[task CALL FAILED",
+	"[EMERGENCY CONTEXT WINDOW WARNING]", "<!-- OMO_INTERNAL_INITIATOR",
+}
+
+// outputTags are elements that clients and hooks append to what a tool gave back.
+var outputTags = map[string]bool{"system-reminder": true, "hook_context": true}
+
+// split parts a text of the user's role: own is what is left when injected elements are cut out.
+// Without any, own is s unchanged. An element that is not closed is taken to reach the end if it
+// is ours or begins the text; elsewhere it may be something a person wrote about.
+func split(s string) (own string, injected []string) {
+	for _, start := range injectedStarts {
+		if strings.HasPrefix(strings.TrimSpace(s), start) {
+			return "", []string{strings.TrimSpace(s)}
+		}
+	}
+	pieces, injected := excise(s, injectedTags, true)
+	if len(injected) == 0 {
+		return s, nil
+	}
+	var kept []string
+	for _, piece := range pieces {
+		if piece = strings.TrimSpace(piece); piece != "" {
+			kept = append(kept, piece)
+		}
+	}
+	return strings.Join(kept, "\n"), injected
+}
+
+// withoutInjected returns s, a tool's output, without what clients and hooks added to it.
+func withoutInjected(s string) string {
+	pieces, added := excise(s, outputTags, false)
+	if len(added) == 0 {
+		return s
+	}
+	return strings.TrimRight(strings.Join(pieces, ""), "\r\n")
+}
+
+// excise cuts elements with the given tags, and ours, out of s: what is left, and what was cut.
+// With leading, one that begins s need not be closed. The cost is linear in s for each kind of tag.
+func excise(s string, tags map[string]bool, leading bool) (left, cut []string) {
+	unclosed := map[string]bool{}
+	from := 0 // start of the piece not yet kept
+	for i := 0; i < len(s); {
+		at := strings.IndexByte(s[i:], '<')
+		if at < 0 {
+			break
+		}
+		i += at
+		name := tagName(s[i+1:], tags)
+		if name == "" || unclosed[name] {
+			i++
+			continue
+		}
+		end := strings.Index(s[i:], "</"+name+">")
+		switch {
+		case end >= 0:
+			end += i + len("</"+name+">")
+		case strings.HasPrefix(name, ours), leading && strings.TrimSpace(s[:i]) == "":
+			end = len(s)
+		default:
+			unclosed[name] = true
+			i++
+			continue
+		}
+		left, cut = append(left, s[from:i]), append(cut, s[i:end])
+		i, from = end, end
+	}
+	return append(left, s[from:]), cut
+}
+
+// tagName returns the name of the element that begins after a '<', if it is one of tags or ours.
+func tagName(s string, tags map[string]bool) string {
+	s = s[:min(len(s), maxName)]
+	if end := strings.IndexByte(s, '>'); end >= 0 {
+		s = s[:end]
+	}
+	if tags[s] {
+		return s
+	}
+	if i := strings.IndexAny(s, " \t\r\n/"); i >= 0 {
+		s = s[:i]
+	}
+	if tags[s] || strings.HasPrefix(s, ours) {
+		return s
+	}
+	return ""
+}
+
+// element returns what stands inside the first <name>…</name> of s. Not closed, it reaches to the end.
+func element(s, name string) (string, bool) {
+	_, rest, found := strings.Cut(s, "<"+name+">")
+	if !found {
+		return "", false
+	}
+	inner, _, _ := strings.Cut(rest, "</"+name+">")
+	return strings.TrimSpace(inner), true
+}

@@ -1,0 +1,312 @@
+package transcript
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+)
+
+// openCode reads what OpenCode tells of sessions: an export, one JSON document; the messages alone, as its
+// client gives them; or events, as a plugin or its bus sees them, in which parts of messages
+// are updated in place and sessions mix. Sessions from events are held until the end.
+type openCode struct {
+	*run
+	held     backlog
+	order    []string
+	sessions map[string]*ocSession
+}
+
+func newOpenCode(r *run) *openCode { return &openCode{run: r, sessions: map[string]*ocSession{}} }
+
+// ocSession is a session from events.
+type ocSession struct {
+	Session
+	order    []string
+	messages map[string]*ocMessage
+	errors   []Event // told apart from messages
+	deleted  *Event
+}
+
+// ocMessage is a message and its parts, in the order they were first seen.
+type ocMessage struct {
+	ocInfo
+	order []string
+	parts map[string]*ocPart
+}
+
+// ocInfo is the header of a message.
+type ocInfo struct {
+	ID        string
+	SessionID string `json:"sessionID"`
+	Role      string
+	Agent     string
+	Time      ocTime
+	ModelID   string `json:"modelID"`
+	Model     struct {
+		ModelID string `json:"modelID"`
+	}
+	Path    struct{ Cwd string }
+	Summary ocBool
+	Error   *ocError
+}
+
+type ocTime struct {
+	Created   float64
+	Completed float64
+	Updated   float64
+	Start     float64
+	End       float64
+}
+
+// ocBool is true for JSON's true only: a user's message has an object in place of it.
+type ocBool bool
+
+func (b *ocBool) UnmarshalJSON(raw []byte) error {
+	*b = string(raw) == "true"
+	return nil
+}
+
+type ocError struct {
+	Name string
+	Data struct{ Message string }
+}
+
+func (e *ocError) event(t ocTime) Event {
+	ev := Event{Kind: Error, Time: millis(max(t.Completed, t.Created)), Outcome: Failed, Text: first(e.Data.Message, e.Name)}
+	if e.Name == "MessageAbortedError" || e.Name == "AbortError" {
+		ev.Outcome = Aborted
+	}
+	return ev
+}
+
+// ocSessionInfo is the header of a session.
+type ocSessionInfo struct {
+	ID        string
+	ParentID  string `json:"parentID"`
+	Directory string
+	Title     string
+	Version   string
+	Model     struct{ ID string }
+	Time      ocTime
+}
+
+func (s *Session) openCode(i ocSessionInfo) {
+	s.Client = string(OpenCode)
+	s.ID = first(i.ID, s.ID)
+	s.Parent = first(i.ParentID, s.Parent)
+	s.Dir = first(i.Directory, s.Dir)
+	s.Title = first(i.Title, s.Title)
+	s.Version = first(i.Version, s.Version)
+	s.Model = first(i.Model.ID, s.Model)
+	if s.Started.IsZero() {
+		s.Started = millis(i.Time.Created)
+	}
+}
+
+// ocPart is a part of a message, its texts cut.
+type ocPart struct {
+	kind     string
+	text     string
+	injected bool // by OpenCode or a plugin, in the user's role
+	time     ocTime
+	call     Event
+	result   *Event
+	feedback string // what the user wrote in refusing the call, or in answer to its questions
+	size     int    // bytes of text held
+}
+
+// document reads an export, or the messages alone.
+func (p *openCode) document(d *document) error {
+	c, err := d.peekByte()
+	if err == nil && c == '[' {
+		err = d.array(func() error { return p.exported(d) })
+	} else if err == nil {
+		err = d.object(func(key string) error {
+			if c, err := d.peekByte(); err == nil && key == "messages" && c == '[' {
+				return d.array(func() error { return p.exported(d) })
+			}
+			raw, err := d.element(p.run)
+			if err != nil || raw == nil || key != "info" {
+				return err
+			}
+			var info ocSessionInfo
+			if err := decode(raw, &info); err != nil {
+				p.bad(err)
+				return nil
+			}
+			p.Session.openCode(info)
+			return nil
+		})
+	}
+	if err := p.broken(d, err); err != nil {
+		return err
+	}
+	return p.run.end()
+}
+
+// exported reads a message of an export and hands its events over.
+func (p *openCode) exported(d *document) error {
+	if err := p.ctx.Err(); err != nil {
+		return err
+	}
+	raw, err := d.element(p.run)
+	if err != nil || raw == nil {
+		return err
+	}
+	var rec struct {
+		Info  *ocInfo
+		Parts []json.RawMessage
+	}
+	if err := decode(raw, &rec); err != nil {
+		p.bad(err)
+		return nil
+	}
+	if rec.Info == nil {
+		p.bad(errors.New("info: missing"))
+		return nil
+	}
+	m := &ocMessage{ocInfo: *rec.Info, parts: map[string]*ocPart{}}
+	for _, raw := range rec.Parts {
+		id, part, err := p.part(raw)
+		if err != nil {
+			p.bad(err)
+			continue
+		}
+		m.put(first(id.ID, string(raw[:min(len(raw), 64)])), part)
+	}
+	p.Client = string(OpenCode)
+	p.ID = first(p.ID, m.SessionID)
+	for _, e := range m.events(&p.Session) {
+		if err := p.emit(e); err != nil {
+			return err
+		}
+	}
+	p.held = backlog{}
+	return nil
+}
+
+// put sets a part, in place of an earlier state of it.
+func (m *ocMessage) put(id string, part *ocPart) {
+	if _, found := m.parts[id]; !found {
+		m.order = append(m.order, id)
+	}
+	m.parts[id] = part
+}
+
+// events turns a message into events, and takes what it tells about the session into s.
+func (m *ocMessage) events(s *Session) []Event {
+	s.Model = first(m.ModelID, m.Model.ModelID, s.Model)
+	s.Dir = first(s.Dir, m.Path.Cwd)
+	base := Event{Time: millis(m.Time.Created)}
+	switch {
+	case m.Role == "assistant" && bool(m.Summary):
+		return m.compaction(base)
+	case m.Role == "assistant":
+		return m.assistant(base, s.Parent != "")
+	}
+	return m.user(base, s.Parent != "")
+}
+
+// compaction returns the summary that replaced earlier events.
+func (m *ocMessage) compaction(base Event) []Event {
+	var texts []string
+	for _, id := range m.order {
+		if part := m.parts[id]; part.kind == "text" {
+			texts = append(texts, part.text)
+		}
+	}
+	base.Kind, base.Text = Compaction, strings.Join(texts, "\n")
+	events := []Event{base}
+	if m.Error != nil {
+		events = append(events, m.Error.event(m.Time))
+	}
+	return events
+}
+
+func (m *ocMessage) assistant(base Event, child bool) []Event {
+	var events []Event
+	for _, id := range m.order {
+		part, e := m.parts[id], base
+		if part.time.Start > 0 {
+			e.Time = millis(part.time.Start)
+		}
+		switch {
+		case part.kind == "tool":
+			events = append(events, part.call)
+			if part.result != nil {
+				events = append(events, *part.result)
+			}
+			if part.feedback != "" {
+				e.Kind, e.Origin, e.Text = User, Typed, part.feedback
+				if part.result != nil {
+					e.Time = part.result.Time
+				}
+				if child {
+					e.Origin = Delegated
+				}
+				events = append(events, e)
+			}
+		case strings.TrimSpace(part.text) == "":
+		case part.kind == "reasoning":
+			e.Kind, e.Text = Reasoning, part.text
+			events = append(events, e)
+		case part.kind == "text":
+			e.Kind, e.Text = Assistant, part.text
+			events = append(events, e)
+		}
+	}
+	if m.Error != nil {
+		events = append(events, m.Error.event(m.Time))
+	}
+	return events
+}
+
+// user returns what stands in the user's role. Parts of a message whose role the transcript does not
+// tell are nobody's words.
+func (m *ocMessage) user(base Event, child bool) []Event {
+	var own, injected []string
+	for _, id := range m.order {
+		part := m.parts[id]
+		switch {
+		case part.kind == "file" && part.text != "":
+			injected = append(injected, part.text)
+		case part.kind != "text" || strings.TrimSpace(part.text) == "":
+		case part.injected || m.Role != "user":
+			injected = append(injected, part.text)
+		default:
+			o, in := split(part.text)
+			injected = append(injected, in...)
+			if strings.TrimSpace(o) != "" {
+				own = append(own, unquotePrompt(o))
+			}
+		}
+	}
+	var events []Event
+	base.Kind = User
+	if len(own) > 0 {
+		base.Origin, base.Text = Typed, strings.Join(own, "\n")
+		if child {
+			base.Origin = Delegated
+		}
+		events = append(events, base)
+	}
+	for _, text := range injected {
+		base.Origin, base.Text = Injected, text
+		events = append(events, base)
+	}
+	return events
+}
+
+// unquotePrompt undoes what `opencode run` does to an argument with spaces: it puts it in quotes
+// and a backslash before each quote inside.
+func unquotePrompt(s string) string {
+	inner := strings.TrimSpace(s)
+	if len(inner) < 2 || inner[0] != '"' || inner[len(inner)-1] != '"' || !strings.Contains(inner, " ") {
+		return s
+	}
+	inner = inner[1 : len(inner)-1]
+	if plain := strings.ReplaceAll(inner, `\"`, ""); strings.Contains(plain, `"`) || strings.HasSuffix(plain, `\`) {
+		return s
+	}
+	return strings.ReplaceAll(inner, `\"`, `"`)
+}

@@ -1,0 +1,125 @@
+package transcript
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// ocPartRecord is a part in JSON.
+type ocPartRecord struct {
+	ID        string
+	SessionID string `json:"sessionID"`
+	MessageID string `json:"messageID"`
+	Type      string
+	Text      string
+	Synthetic bool
+	Ignored   bool
+	Time      ocTime
+	Mime      string
+	Filename  string
+	Tool      string
+	CallID    string `json:"callID"`
+	State     struct {
+		Status   string
+		Input    json.RawMessage
+		Output   string
+		Error    string
+		Time     ocTime
+		Metadata struct {
+			Exit    *int
+			Answers [][]string
+		}
+	}
+}
+
+// OpenCode's words for what became of a tool call.
+const (
+	ocRefused  = "The user rejected permission to use this specific tool call"
+	ocFeedback = "with the following feedback: "
+	ocByRule   = "The user has specified a rule which prevents you from using this specific tool call"
+	ocDismiss  = "The user dismissed this question"
+)
+
+// part reads a part; its texts are cut and, in the budget of the backlog, held.
+func (p *openCode) part(raw []byte) (ocPartRecord, *ocPart, error) {
+	var rec ocPartRecord
+	if err := decode(raw, &rec); err != nil {
+		return rec, nil, err
+	}
+	before := p.held.size
+	part := &ocPart{kind: rec.Type, time: rec.Time, injected: rec.Synthetic || rec.Ignored}
+	switch rec.Type {
+	case "text", "reasoning":
+		part.text = p.held.text(rec.Text)
+	case "file":
+		if strings.HasPrefix(rec.Mime, "image/") {
+			part.text = "[image]"
+		}
+	case "tool":
+		p.tool(&rec, part)
+	}
+	part.size = p.held.size - before
+	return rec, part, nil
+}
+
+func (p *openCode) tool(rec *ocPartRecord, part *ocPart) {
+	state := &rec.State
+	part.call = call(string(OpenCode), rec.Tool, state.Input)
+	part.call.CallID, part.call.Time = rec.CallID, millis(state.Time.Start)
+	p.held.hold(&part.call)
+	if state.Status != "completed" && state.Status != "error" {
+		return
+	}
+	e := Event{Kind: Result, CallID: rec.CallID, Time: millis(max(state.Time.End, state.Time.Start)), Outcome: OK}
+	e.Text = withoutInjected(state.Output)
+	switch {
+	case state.Status == "error":
+		e.Text, e.Outcome = state.Error, Failed
+		switch {
+		case strings.HasPrefix(e.Text, ocRefused):
+			e.Outcome = Denied
+			_, part.feedback, _ = strings.Cut(e.Text, ocFeedback)
+			part.feedback = p.held.text(strings.TrimSpace(part.feedback))
+		case strings.HasPrefix(e.Text, ocByRule), strings.HasPrefix(e.Text, ocDismiss):
+			e.Outcome = Denied
+		case strings.Contains(strings.ToLower(e.Text[:min(len(e.Text), 80)]), "aborted"):
+			e.Outcome = Aborted
+		}
+	case part.call.Action == Run && state.Metadata.Exit == nil:
+		e.Outcome = Unknown // stopped, or out of time
+	case part.call.Action == Run:
+		e.Exit, e.Outcome = state.Metadata.Exit, outcomeOf(*state.Metadata.Exit)
+	case rec.Tool == "question":
+		part.feedback = p.held.text(ocAnswers(state.Input, state.Metadata.Answers))
+	}
+	p.held.hold(&e)
+	part.result = &e
+}
+
+// ocAnswers returns what a user wrote in answer to an agent's questions, without the options
+// that were picked: their words are the agent's.
+func ocAnswers(input []byte, answers [][]string) string {
+	var in struct {
+		Questions []struct {
+			Options []struct{ Label string }
+		}
+	}
+	if decode(input, &in) != nil {
+		return ""
+	}
+	var own []string
+	for i, list := range answers {
+		offered := map[string]bool{}
+		if i < len(in.Questions) {
+			for _, o := range in.Questions[i].Options {
+				offered[o.Label] = true
+			}
+		}
+		for _, a := range list {
+			if !offered[a] {
+				own = append(own, a)
+			}
+		}
+	}
+	return strings.TrimSpace(strings.Join(own, "\n"))
+}
