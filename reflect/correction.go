@@ -1,0 +1,205 @@
+package reflect
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/reflect/transcript"
+)
+
+// Corrections are a person's words against what the agent just did, where what it did tells
+// what they are about: "use pnpm" after `npm install` means pnpm, not npm.
+
+// families are tools that do the same job: naming one against another decides for the
+// project.
+var families = []struct {
+	name  string
+	tools map[string]bool
+}{
+	{"package manager", set("npm pnpm yarn bun")},
+	{"python package manager", set("pip pip3 poetry uv pipenv conda pdm")},
+	{"test runner", set("jest vitest mocha")},
+	{"python test runner", set("pytest unittest nose2")},
+	{"task runner", set("make just task mise")},
+	{"container tool", set("docker podman nerdctl")},
+	{"formatter", set("prettier biome dprint")},
+	{"python formatter", set("black ruff yapf autopep8")},
+	{"build tool", set("gradle maven mvn ant bazel")},
+	{"infrastructure tool", set("terraform tofu pulumi")},
+	{"indentation", set("tabs spaces")},
+}
+
+// family returns the job of a tool, empty if it has no rival in the table.
+func family(tool string) string {
+	for _, f := range families {
+		if f.tools[strings.ToLower(tool)] {
+			return f.name
+		}
+	}
+	return ""
+}
+
+var useInstead = regexp.MustCompile("(?i)^(?:(?:always|just|you should|we) )?(?:use|run|try)\\s+`?([a-z][\\w.-]*)((?: [\\w:./-]+){0,3}?)`?(?:\\s+(?:instead|here|please|for (?:that|this)|in (?:this|the|our) (?:repo|project|repository)))*\\s*(?:[.,;:—–-]+\\s*(.*))?$")
+
+// findCorrections looks at sentences that name a tool right after the agent used a rival.
+func findCorrections(v *view) []finding {
+	var out []finding
+	for i := range v.sentences {
+		s := &v.sentences[i]
+		if s.lang != "en" || s.asking {
+			continue
+		}
+		text, evidence := v.statementOf(i)
+		m := useInstead.FindStringSubmatch(strings.TrimRight(text, "."))
+		if m == nil || contrast.MatchString(text) {
+			continue
+		}
+		tool := strings.ToLower(m[1])
+		rival, call := v.rivalBefore(s.event, tool, strings.TrimSpace(m[2]))
+		if rival == "" {
+			continue
+		}
+		named := strings.TrimSpace(tool + m[2])
+		if strings.Contains(named, " ") {
+			named = "`" + named + "`"
+		}
+		statement := "Use " + named + ", not " + rival
+		if why := strings.TrimSpace(m[3]); why != "" && !unresolved(why, "en") {
+			statement += ": " + why
+		}
+		f := v.sayAs(i, record.Convention, finish(statement, "en"), append(evidence, v.quote(call, v.events[call].Command)))
+		out = append(out, f)
+	}
+	return out
+}
+
+// rivalBefore returns what the agent ran, since the person last spoke, that does the job of
+// a tool, and its event. A refused command counts even of another family, when both are
+// command lines.
+func (v *view) rivalBefore(event int, tool, rest string) (string, int) {
+	mine := family(tool)
+	for i := event - 1; i >= 0 && event-i < maxActs; i-- {
+		e := &v.events[i]
+		if e.Kind == transcript.User && e.Origin == transcript.Typed {
+			break
+		}
+		if e.Kind != transcript.Call || e.Action != transcript.Run || len(e.Command) > record.MaxQuote {
+			continue
+		}
+		for _, s := range steps(e.Command, v.session.Dir) {
+			other := s.words[0]
+			if mine != "" && other != tool && family(other) == mine {
+				return other, i
+			}
+			if rest != "" && other != tool && v.denied(i) && s.portable() && !readOnly[other] && namedAny.MatchString(tool) && !narrow(s) {
+				return "`" + s.key + "`", i
+			}
+		}
+	}
+	return "", 0
+}
+
+// denied tells whether the call at an index was refused by the person.
+func (v *view) denied(call int) bool {
+	for i := call + 1; i < len(v.events) && i < call+8; i++ {
+		if e := &v.events[i]; e.Kind == transcript.Result && e.CallID == v.events[call].CallID {
+			return e.Outcome == transcript.Denied
+		}
+	}
+	return false
+}
+
+var (
+	retract  = regexp.MustCompile(`(?i)^(?:\W*(?:actually|ok|no|wait|sorry|hm+|oh|well|and|please|on second thought)\W+)*(?:scratch that|forget (?:that|what i said|the (?:rule|thing)|about)|ignore (?:that|what i said|my|the (?:rule|thing))|disregard|never ?mind|i was wrong|i take (?:that|it) back|strike that)\b|^(?:算了|当我没说|忽略刚才|收回|忘掉|やっぱり(?:なし|忘れて)|さっきの(?:は|なし)|忘れて|취소|아까 (?:말한|한 말))`)
+	revision = regexp.MustCompile(`(?i)^\W*(?:actually|correction|no,|no wait|wait|sorry|on second thought|i was wrong|scratch that|instead|hm+|my mistake|i meant|更正|不对|说错|搞错|应该是|还是|訂正|やっぱり|間違え|정정|아니)`)
+)
+
+// replaceEarlier lets what a person said later take the place of what it contradicts, and
+// takes away what was retracted.
+func (g *gate) replaceEarlier(list []record.Candidate) []record.Candidate {
+	gone := map[int]bool{}
+	for j := range list {
+		if list[j].How != record.Said {
+			continue
+		}
+		for i := range j {
+			if gone[i] || list[i].How != record.Said || list[i].Evidence[0].Event == list[j].Evidence[0].Event && !revision.MatchString(list[j].Evidence[0].Quote) {
+				continue
+			}
+			if replaces(&list[j], &list[i]) {
+				gone[i] = true
+				list[j].Corrects = list[i].Text
+				g.dropped["corrected later"]++
+			}
+		}
+	}
+	for k := range g.view.sentences {
+		s := &g.view.sentences[k]
+		if !retract.MatchString(s.text) {
+			continue
+		}
+		at := g.view.events[s.event].N
+		last := -1
+		for i := range list {
+			if gone[i] || list[i].How != record.Said || list[i].Evidence[0].Event > at {
+				continue
+			}
+			if list[i].Evidence[0].Event == at && !g.view.before(list[i].Evidence[0].Quote, s) {
+				continue
+			}
+			if sharedWords(s.text, list[i].Text) > 0 {
+				last = i
+				break
+			}
+			if !retractNamed.MatchString(s.text) && g.view.near(list[i].Evidence[0].Event, at) {
+				last = i
+			}
+		}
+		if last >= 0 {
+			gone[last] = true
+			g.dropped["retracted"]++
+		}
+	}
+	var out []record.Candidate
+	for i, c := range list {
+		if !gone[i] {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+var retractNamed = regexp.MustCompile(`(?i)\b(?:about|said about|rule about|thing about) \w+`)
+
+// before tells whether a quote stands before a sentence in its message.
+func (v *view) before(quote string, s *sentence) bool {
+	text := v.events[s.event].Text
+	return strings.Index(text, quote) < strings.Index(text, s.raw)
+}
+
+// near tells whether at most one message of a person lies between two events.
+func (v *view) near(from, to int) bool {
+	n := 0
+	last := -1
+	for i := range v.sentences {
+		if e := v.events[v.sentences[i].event].N; e > from && e < to && e != last {
+			n++
+			last = e
+		}
+	}
+	return n == 0
+}
+
+// replaces tells whether statement b says something else than the earlier a on the same
+// subject.
+func replaces(b, a *record.Candidate) bool {
+	if a.Topic != "" && a.Topic == b.Topic && subjects[a.Topic] && samePaths(a.Paths, b.Paths) {
+		return fold(a.Text) != fold(b.Text)
+	}
+	return revision.MatchString(b.Evidence[0].Quote) && sharedWords(a.Text, b.Text) >= 2
+}
+
+func samePaths(a, b []string) bool {
+	return len(a) == 0 || len(b) == 0 || strings.Join(a, " ") == strings.Join(b, " ")
+}

@@ -1,0 +1,72 @@
+package reflect
+
+import (
+	"regexp"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+)
+
+// Decisions are choices a person made, with the reason or with what was turned down.
+
+var (
+	decided   = regexp.MustCompile(`(?i)^(?:we(?:'ve| have)? (?:already |just |finally )?(?:decided|agreed|chose|chosen|settled|opted)\b|(?:the )?decision(?: is| was)?\s?[:—–-]|it (?:was|has been) decided\b|i(?:'ve| have)? decided\b|(?:the )?decision (?:is|was) to\b)`)
+	choosing  = regexp.MustCompile(`(?i)^(?:(?:let's|let us|we'll|we will|we're|we are|i'll|i want to|we should|i'm) )?(?:go(?:ing)? with|stick(?:ing)? with|use|using|standardi[sz]e on|keep|switch(?:ing)? to|stay(?:ing)? with|adopt|drop|support|store|choose|pick)\s+(.+)$`)
+	letUs     = regexp.MustCompile(`(?i)^(?:\W*(?:ok(?:ay)?|so|yes|yeah|no|alright|right|good|great|then|well|actually|fine|cool|hm+|perfect|sounds good|agreed|and|but)\W+)*(?:let's|let us|we'll|we will|we're going|we are going|we're sticking|i decided|we should|go with|going with|stick with|sticking with)\b`)
+	whyWords  = regexp.MustCompile(`(?i)\b(?:because|since|so that|so we|so it|due to|as (?:it|they|we|that|the)|otherwise|to avoid|to keep|to prevent)\b`)
+	zhDecided = regexp.MustCompile(`决定|就用|就采用|还是用|我们(?:选|选择|采用)|定下来|敲定|選びました|に決め|決定|にしよう|にします|로 (?:결정|정했|가자|하기로)|하기로 (?:했|결정)`)
+)
+
+// findDecisions looks for a choice that a person made and gave a reason for.
+func findDecisions(v *view) []finding {
+	var out []finding
+	for i := range v.sentences {
+		s := &v.sentences[i]
+		if s.lang != "en" {
+			if zhDecided.MatchString(s.text) && because.MatchString(v.withNext(i)) && concreteForeign(s.text) {
+				out = append(out, v.say(i, record.Decision))
+			}
+			continue
+		}
+		text, evidence := v.statementOf(i)
+		switch {
+		case decided.MatchString(text):
+			if m := decidedForm.FindStringSubmatch(text); m != nil && concreteWords(text) {
+				out = append(out, v.sayAs(i, record.Decision, finish(m[1], "en"), evidence))
+			}
+		case letUs.MatchString(s.text) && choosing.MatchString(text) && whyWords.MatchString(text):
+			if m := choosing.FindStringSubmatch(text); named(m[1]) {
+				out = append(out, v.sayAs(i, record.Decision, chosen(text), evidence))
+			}
+		}
+	}
+	return out
+}
+
+var (
+	decidedForm = regexp.MustCompile(`(?i)^(?:we(?:'ve| have)? (?:already |just |finally )?(?:decided|agreed|chose|chosen|settled|opted)(?: that we(?:'ll| will)?| that| to| on| for| in favou?r of)?|(?:the )?decision(?: is| was)?(?: to)?\s?[:—–-]?|it (?:was|has been) decided (?:that|to)|i(?:'ve| have)? decided(?: that| to| on)?)\s+(.+)$`)
+	goWith      = regexp.MustCompile(`(?i)^(?:(?:let's|let us|we'll|we will|we're|we are|we should|i'm|i'll)\s+)?(?:go(?:ing)?|stick(?:ing)?|stay(?:ing)?)\s+(?:with|to)\s+`)
+	weWill      = regexp.MustCompile(`(?i)^(?:we'll|we will|let's|we should)\s+`)
+	namedThing  = regexp.MustCompile("`[^`]+`|\\b[A-Z][A-Za-z0-9]+|\\b\\w+[-_./]\\w+|\\b[A-Z]{2,}")
+)
+
+// named tells whether a choice names what was chosen.
+func named(what string) bool {
+	return namedThing.MatchString(what) || namedAny.MatchString(what)
+}
+
+// chosen brings "Let's go with X because …" to "Use X because …".
+func chosen(text string) string {
+	if m := goWith.FindStringIndex(text); m != nil {
+		return finish("Use "+text[m[1]:], "en")
+	}
+	return finish(weWill.ReplaceAllString(text, ""), "en")
+}
+
+// withNext is a sentence with the one after it, if they are of one paragraph.
+func (v *view) withNext(i int) string {
+	s := &v.sentences[i]
+	if s.more && i+1 < len(v.sentences) && v.sentences[i+1].event == s.event {
+		return s.text + v.sentences[i+1].text
+	}
+	return s.text
+}

@@ -1,0 +1,45 @@
+package reflect
+
+import (
+	"regexp"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+)
+
+// Facts are what a person told about how something is, marked as worth knowing.
+
+var (
+	telling   = regexp.MustCompile(`(?i)^(?:\W*(?:please|and|so|also|ok|but|oh|hey)\W+)*(?:fyi\b|for your information|note that\b|note:|nb:|heads up|keep in mind\b|bear in mind\b|remember that\b|remember:|just so you know|for (?:future )?(?:reference|context)|be aware|beware|important:|reminder:|gotcha:|btw,? (?:the|our|we)\b|by the way,? (?:the|our|we)\b)`)
+	present   = regexp.MustCompile(`(?i)\b(?:is|are|has|have|needs?|requires?|uses?|lives?|runs?|works?|only|expects?|returns?|comes?|depends?|supports?|must|can't|cannot|doesn't|don't|does not|do not|assumes?|listens?|contains?|points?|means?|writes?|reads?|handles?|owns?|takes?|gets?|goes|breaks?|fails?|rejects?|sets?|limits?|ships?|deploys?|builds?|generates?|caches?|syncs?)\b`)
+	origins   = regexp.MustCompile(`(?i)^(?:(?:the|our|all|everything|anything|files?|code)\s+)*\S.*\b(?:(?:is|are) (?:auto-?)?generated (?:from|by|with|using)|(?:is|are) the (?:single )?source of truth|(?:is|are) vendored from|(?:is|are) owned by the|(?:is|are) deployed (?:by|from|via|through|with)|(?:is|are) mirrored (?:from|to))\b`)
+	ourThings = regexp.MustCompile(`(?i)^our\s+(?:[\w-]+\s+){0,3}?(?:is|are|uses?|runs?|lives?|only|requires?|needs?|deploys?|targets?|supports?)\b`)
+	zhTelling = regexp.MustCompile(`^(?:注意|提醒|补充|备注|记住|请注意|顺便说一下|ちなみに|なお|注意|補足|참고로|주의)[，,：:、\s]`)
+)
+
+// findFacts looks for statements of how something is.
+func findFacts(v *view) []finding {
+	var out []finding
+	for i := range v.sentences {
+		s := &v.sentences[i]
+		if s.lang != "en" {
+			if zhTelling.MatchString(s.text) && concreteForeign(statement(*s)) && len(statement(*s)) > 18 {
+				out = append(out, v.say(i, record.Fact))
+			}
+			continue
+		}
+		text := statement(*s)
+		if text == "" || speculation.MatchString(text) || status.MatchString(text) || narrative.MatchString(text) {
+			continue
+		}
+		names := path2.MatchString(text) || symbol.MatchString(text) || namedAny.MatchString(text)
+		switch {
+		case telling.MatchString(s.text) && present.MatchString(text) && (names || nounAny.MatchString(text)):
+		case origins.MatchString(text) && names:
+		case ourThings.MatchString(text) && names && !s.task:
+		default:
+			continue
+		}
+		out = append(out, v.say(i, record.Fact))
+	}
+	return out
+}

@@ -1,0 +1,202 @@
+package reflect
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// maxStatement is the longest statement, in bytes.
+const maxStatement = 240
+
+var (
+	opener = map[string]*regexp.Regexp{
+		"en": regexp.MustCompile(`(?i)^(?:(?:ok(?:ay)?|so|also|and|but|please|pls|plz|btw|by the way|actually|well|hm+|hey|hi|no+|nope|nah|yes|yeah|yep|sure|right|great|good|cool|nice|thanks|thank you|sorry|wait|oh|ah|again|one (?:more|other) thing|another thing|one last thing|side note|fyi|for your information|heads up|just so you know|for (?:future )?reference|important|reminder|note|nb|ps|p\.s|correction|look|listen|however|in general|generally|general(?: project)? rule|(?:new|house|hard|standing|team|project)? ?rule|(?:project |team )?(?:convention|policy)|remember|from now on|from here on(?: out)?|going forward|moving forward|in (?:the )?future|as a (?:general )?rule|as a policy|as a reminder|for all future (?:work|sessions|tasks|changes)|and one more thing|last thing|first|finally)\s*[,:;.!–—-]+\s*|(?:please|pls|plz|so|also|and|but|ok(?:ay)?|btw|actually|just|kindly|again|remember|from now on|going forward|moving forward|in (?:the )?future|fyi|well|then|oh|hey|no|yes|yeah)\s+)`),
+		"zh": regexp.MustCompile(`^(?:(?:好的?|嗯|对了|另外|还有|然后|不过|但是|那么?|请注意|注意|请?记住|请记得|切记|牢记|顺便说一下|顺便|补充一下|提醒一下|重要|不对|不是|不|错了|等等|哦|所以|以后|今后|从现在(?:开始|起)|从今以后|往后|更正)\s*[，,：:。、！!]+\s*|(?:请你?|麻烦你?|你(?:以后)?(?:要|应该|需要)|我希望你|我想让你|希望你|以后请?|今后请?|从现在(?:开始|起)请?|往后|另外|还有|记得|请?记住|切记)\s*)`),
+		"ja": regexp.MustCompile(`^(?:(?:はい|うん|あと|ちなみに|なお|では|じゃあ|えっと|いや|いいえ|違います|すみません|そして|それと|また|今後は?|これからは?|以後|覚えておいて(?:ください)?|注意|重要|補足|訂正)[、，,：:。！!]+\s*|(?:今後は|これからは|今後|以後は?|お願いします[。、]?)\s*)`),
+		"ko": regexp.MustCompile(`^(?:(?:네|아|그리고|참고로|그런데|근데|아니요?|또|앞으로는?|기억해(?:줘|주세요)?|주의|중요|정정)[,，:：.!]+\s*|(?:앞으로는?|그리고|참고로|또한)\s+)`),
+	}
+	request = regexp.MustCompile(`(?i)^(?:(?:can|could|would|will) you (?:please )?|i(?:'d| would) (?:really )?(?:like|want|prefer) (?:for )?you to |i (?:really )?(?:want|need) you to |i expect you to |you (?:should|must|need to|have to|ought to|are to|can) (?:please )?(always |never |not )?|you(?:'d| had) better |make it a (?:rule|habit|point) to |try to always |be sure to always |make sure (?:that )?you always |make sure to always |make sure to never |always make sure (?:that )?(?:you |to )|let'?s (always |never |not )?|do always |please )`)
+	closer  = regexp.MustCompile(`(?i)(?:[,;\s]*(?:\(?\b(?:please|pls|thanks|thank you|thx|ok(?:ay)?|alright|all right|right|btw|by the way|from now on|going forward|moving forward|in (?:the )?future|for future reference|in general|got it|understood|remember|again|if you can|as always|cheers|ty)\b\)?))+\s*[.!?]*$`)
+	closing = map[string]*regexp.Regexp{
+		"zh": regexp.MustCompile(`(?:[，,\s]*(?:谢谢|好吗|好吧|明白吗|知道吗|可以吗|记住了?|拜托))+[。！!？?]*$`),
+		"ja": regexp.MustCompile(`(?:[、，\s]*(?:お願いします|よろしく(?:お願いします)?|お願い))+[。！!]*$`),
+		"ko": regexp.MustCompile(`(?:[,\s]*(?:부탁해요?|부탁드립니다|고마워요?|감사합니다))+[.!]*$`),
+	}
+	repoPlace = regexp.MustCompile(`(?i)^in (?:this|the|our) (?:repo|repository|project|codebase|code base|monorepo)[,:]?\s+|,?\s+(?:in|for|across|throughout|within) (?:this|the|our) (?:whole |entire )?(?:repo|repository|project|codebase|code base)([.!?]?)$|,?\s+(?:around |over )?here([.!?]?)$`)
+	habitYou  = regexp.MustCompile(`(?i)\b(when(?:ever)?|every time|each time|any ?time|before|after|while) (?:you|we) (\w+)\b`)
+	toldYou   = regexp.MustCompile(`(?i)\b(unless|until) (?:i|we) (?:explicitly |specifically |clearly )?(?:tell|ask|request|say|instruct)(?: you)?(?: otherwise| so| to)?\b|\b(unless) (?:i|we)(?:'ve| have) (?:explicitly |specifically )?(?:asked|told|approved|said)(?: you)?(?: otherwise| so| to| it)?\b`)
+	askMe     = regexp.MustCompile(`(?i)\b(without|before) (asking|checking with|consulting|telling) (?:me|us)(?: first)?\b`)
+	ask       = regexp.MustCompile(`(?i)\b(ask|tell|show|consult|check with) (?:me|us) (before|first)\b`)
+	likes     = regexp.MustCompile(`(?i)^(?:i|we) (?:(?:also|really|generally|usually|always|personally|strongly|much|tend to)\s+)*(prefer|like|love|favou?r|hate|dislike|don'?t like|do not like|can'?t stand)\s+(?:it when you |when you |you to )?`)
+)
+
+// statement rewrites what a person said as a careful colleague would note it: fillers,
+// politeness and the marks of its lasting off, one line, a capital and a full stop. It is
+// empty if nothing is left.
+func statement(s sentence) string {
+	text := strings.Join(strings.Fields(listMark.ReplaceAllString(s.text, "")), " ")
+	if s.lang != "en" {
+		return finish(foreignStatement(text, s.lang), s.lang)
+	}
+	text = strings.ReplaceAll(text, "’", "'")
+	for range 8 {
+		t := opener["en"].ReplaceAllString(text, "")
+		t = stripRequest(t)
+		t = rememberForm.ReplaceAllString(t, "")
+		t = repoPlace.ReplaceAllString(t, "$1$2")
+		t = strings.TrimLeft(t, " ,;:.!-–—")
+		if t == text {
+			break
+		}
+		text = t
+	}
+	text = closer.ReplaceAllString(text, "")
+	text = repoPlace.ReplaceAllString(text, "$1$2")
+	text = toldYou.ReplaceAllString(text, "${1}${2} told to")
+	text = strings.ReplaceAll(text, "until told to", "until told to")
+	text = askMe.ReplaceAllString(text, "$1 $2 first")
+	text = strings.ReplaceAll(text, "before asking first", "before asking")
+	text = ask.ReplaceAllString(text, "$1 $2")
+	text = habitYou.ReplaceAllStringFunc(text, gerundClause)
+	return finish(text, "en")
+}
+
+var rememberForm = regexp.MustCompile(`(?i)^(?:(?:do |please )?(?:remember|note|keep in mind|bear in mind|be aware|beware)(?: here)?(?: that| to)?[:,]?\s+|(?:do |please )?remember not to (?:be )?|it(?:'s| is) (?:important|worth noting|worth remembering) (?:that|to) |(?:the|our) (?:convention|rule|policy)(?: here)? is(?: that| to)?[:,]?\s+)`)
+
+// stripRequest turns "I want you to never …" and "you should …" into the instruction itself.
+func stripRequest(text string) string {
+	if strings.HasPrefix(strings.ToLower(text), "remember not to ") {
+		return "Do not " + text[len("remember not to "):]
+	}
+	m := request.FindStringSubmatchIndex(text)
+	if m == nil {
+		return text
+	}
+	adverb := ""
+	for g := 1; g*2+1 < len(m); g++ {
+		if m[g*2] >= 0 {
+			adverb = text[m[g*2]:m[g*2+1]]
+		}
+	}
+	matched := strings.ToLower(text[:m[1]])
+	if adverb == "" {
+		switch {
+		case strings.Contains(matched, "never"):
+			adverb = "never "
+		case strings.Contains(matched, "always"):
+			adverb = "always "
+		}
+	}
+	if strings.EqualFold(adverb, "not ") {
+		adverb = "Do not "
+	}
+	return adverb + text[m[1]:]
+}
+
+// gerundClause turns "when you add" into "when adding".
+func gerundClause(clause string) string {
+	m := habitYou.FindStringSubmatch(clause)
+	verb := strings.ToLower(m[2])
+	g := gerund(verb)
+	if g == "" {
+		return clause
+	}
+	when := strings.ToLower(m[1])
+	switch when {
+	case "whenever", "every time", "each time", "any time", "anytime":
+		when = "whenever"
+	}
+	if m[1][0] >= 'A' && m[1][0] <= 'Z' {
+		when = strings.ToUpper(when[:1]) + when[1:]
+	}
+	return when + " " + g
+}
+
+// gerund returns the -ing form of a verb in common use, empty for auxiliaries and past forms.
+func gerund(verb string) string {
+	switch verb {
+	case "are", "have", "had", "ve", "do", "did", "can", "could", "will", "would", "should", "must", "need", "want", "were", "was", "re", "ll", "d", "don", "may", "might", "get", "see", "also", "first", "just", "ever", "always", "find", "think":
+		return ""
+	case "run", "commit", "set", "put", "cut", "begin", "tag", "stop", "drop", "plan", "ship", "pin", "skip", "wrap", "submit", "refer", "split", "log", "debug", "swap", "map":
+		return verb + verb[len(verb)-1:] + "ing"
+	case "tie", "die", "lie":
+		return verb[:len(verb)-2] + "ying"
+	}
+	switch {
+	case strings.HasSuffix(verb, "ed") && len(verb) > 4 && verb != "need" && verb != "embed" && verb != "feed":
+		return ""
+	case strings.HasSuffix(verb, "ing"):
+		return ""
+	case strings.HasSuffix(verb, "e") && !strings.HasSuffix(verb, "ee") && len(verb) > 2:
+		return verb[:len(verb)-1] + "ing"
+	}
+	return verb + "ing"
+}
+
+// foreignStatement takes openers and closers off a sentence in Chinese, Japanese or Korean.
+func foreignStatement(text, lang string) string {
+	for range 6 {
+		t := opener[lang].ReplaceAllString(text, "")
+		t = closing[lang].ReplaceAllString(t, "")
+		t = strings.TrimLeft(t, " ，,、：:；;。！!")
+		if t == text {
+			break
+		}
+		text = t
+	}
+	return text
+}
+
+// finish gives a statement its capital and its full stop.
+func finish(text, lang string) string {
+	text = strings.TrimRight(strings.TrimSpace(text), " .!?,;:。！？，；：…-–—")
+	if text == "" {
+		return ""
+	}
+	if strings.Count(text, "`")%2 == 1 {
+		text = strings.ReplaceAll(text, "`", "")
+	}
+	if strings.Count(text, "(") > strings.Count(text, ")") {
+		text += ")"
+	}
+	if !strings.HasPrefix(text, "`") {
+		word, _, _ := strings.Cut(text, " ")
+		if plainWord(word) {
+			r, _ := firstRune(text)
+			text = string(unicode.ToUpper(r)) + text[len(string(r)):]
+		}
+	}
+	text = quietCapitals(text)
+	if lang == "zh" || lang == "ja" {
+		return text + "。"
+	}
+	return text + "."
+}
+
+// plainWord tells whether a word may be given a capital: a path, a command or a symbol may
+// not.
+func plainWord(w string) bool {
+	for i, r := range strings.TrimRight(w, ",.:;'") {
+		if !unicode.IsLetter(r) && r != '\'' && r != '-' || i > 0 && unicode.IsUpper(r) {
+			return false
+		}
+	}
+	return !knownTool.MatchString(w)
+}
+
+var (
+	knownTool = regexp.MustCompile(`^(?:` + tools + `)$`)
+	shouted   = regexp.MustCompile(`\b(?:ALWAYS|NEVER|MUST|NOT|DO|DON'T|USE|ONLY|PLEASE|ALL|ANY|EVERY|BEFORE|AFTER)\b`)
+)
+
+// quietCapitals brings shouted words to normal case.
+func quietCapitals(text string) string {
+	return shouted.ReplaceAllStringFunc(text, func(w string) string {
+		lower := strings.ToLower(w)
+		if strings.HasPrefix(text, w) {
+			return w[:1] + lower[1:]
+		}
+		return lower
+	})
+}

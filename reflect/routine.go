@@ -1,0 +1,166 @@
+package reflect
+
+import (
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/reflect/transcript"
+)
+
+// Routine: a project's own command, run with success again and again, is how that job is
+// done here.
+
+const (
+	routineRuns  = 3 // successes that make a routine
+	routineEdits = 2 // successes that do, if files were edited between them
+)
+
+// purposes names the job of a task by words in its name. The first match counts.
+var purposes = []struct {
+	word *regexp.Regexp
+	job  string
+}{
+	{taskNamed("type-?check|tsc|types|mypy|pyright"), "check types"},
+	{taskNamed("lint-?fix|fmt|format|prettier|gofumpt|black"), "format"},
+	{taskNamed("lint|golangci-lint|eslint|clippy|ruff|vet|biome|flake8|rubocop"), "lint"},
+	{taskNamed("e2e|end-to-end|playwright|cypress"), "run the end-to-end tests"},
+	{taskNamed("integration|test-?int"), "run the integration tests"},
+	{taskNamed("test|tests|unit|spec|pytest|vitest|jest|rspec"), "run the tests"},
+	{taskNamed("generate|gen|codegen|proto|protos|sqlc"), "generate code"},
+	{taskNamed("migrate|migrations?"), "migrate the database"},
+	{taskNamed("bench|benchmark"), "run the benchmarks"},
+	{taskNamed("docs|doc"), "build the documentation"},
+	{taskNamed("build|compile|dist|bundle"), "build"},
+	{taskNamed("check|ci|verify|validate|precommit|pre-commit"), "check a change"},
+}
+
+func taskNamed(words string) *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(?:^|[-_:./ ])(?:` + words + `)(?:$|[-_:./ ])`)
+}
+
+// findRoutines counts the successes of each command over the whole session.
+func findRoutines(v *view) []finding {
+	type tally struct {
+		acts  []act
+		edits int // successes that had an edit since the one before
+		since int // v's edits at the last success
+	}
+	tallies := map[string]*tally{}
+	var order []string
+	edits := 0
+	for _, a := range v.acts {
+		if a.edit {
+			edits++
+			continue
+		}
+		if a.outcome != transcript.OK || a.agent != "" || !routine(a.step) {
+			continue
+		}
+		key := a.step.dir + "\x00" + a.step.key
+		t := tallies[key]
+		if t == nil {
+			t = &tally{since: -1}
+			tallies[key] = t
+			order = append(order, key)
+		}
+		if edits > t.since && t.since >= 0 {
+			t.edits++
+		}
+		t.since = edits
+		t.acts = append(t.acts, a)
+	}
+	var out []finding
+	for _, key := range order {
+		t := tallies[key]
+		if len(t.acts) < routineRuns && (len(t.acts) < routineEdits || t.edits == 0) {
+			continue
+		}
+		a := t.acts[0]
+		job := purpose(a.step)
+		c := record.Candidate{
+			Kind:  record.Workflow,
+			Text:  "Run `" + show(a.step, "") + "` to " + job + ".",
+			Topic: job,
+			How:   record.Seen,
+		}
+		for _, b := range t.acts[:min(3, len(t.acts))] {
+			c.Evidence = append(c.Evidence, v.quoteCommand(b))
+		}
+		if a.step.dir != "" {
+			c.Paths = []string{a.step.dir + "/**"}
+		}
+		out = append(out, finding{Candidate: c})
+	}
+	return out
+}
+
+// routine tells whether a command is one the project defines, for the whole of it, and whose
+// job its name tells.
+func routine(s step) bool {
+	return projectRunner(s) && !narrow(s) && s.portable() && purpose(s) != ""
+}
+
+// purpose is the job a command does, empty if its name does not tell.
+func purpose(s step) string {
+	for _, p := range purposes {
+		if p.word.MatchString(s.tool()) {
+			return p.job
+		}
+	}
+	return ""
+}
+
+// projectRunner tells whether a command is a task or a script of the project, not a tool
+// that works alike in every project.
+func projectRunner(s step) bool {
+	w := s.words
+	switch w[0] {
+	case "make", "just", "task", "rake", "gmake", "nox", "tox", "invoke", "inv", "poe", "turbo", "nx", "bazel", "buck2", "pants", "earthly", "dagger", "moon", "lerna", "ant", "sbt", "./gradlew", "gradle", "./mvnw":
+		return len(w) > 1
+	case "mise", "bun", "hatch", "pdm", "composer", "rye", "pixi", "uv", "poetry", "pipenv", "deno", "bundle":
+		return len(w) > 2 && (w[1] == "run" || w[1] == "exec" || w[1] == "task" || w[1] == "run-script")
+	case "npm":
+		return len(w) > 1 && (w[1] == "test" || len(w) > 2 && w[1] == "run" || strings.HasPrefix(w[1], "-") && s.tool() != "install" && s.tool() != "")
+	case "yarn", "pnpm":
+		return len(w) > 1 && s.tool() != "" && !packageManager[s.tool()]
+	case "cargo":
+		return len(w) > 2 && w[1] == "xtask"
+	case "bash", "sh", "python", "python3", "node", "tsx", "ruby":
+		return len(w) > 1 && strings.Contains(w[1], "/") && !strings.HasPrefix(w[1], "/") && !strings.HasPrefix(w[1], "-")
+	}
+	if strings.HasPrefix(w[0], "./") || strings.HasPrefix(w[0], "scripts/") || strings.HasPrefix(w[0], "bin/") || strings.HasPrefix(w[0], "script/") || strings.HasPrefix(w[0], "tools/") {
+		return !strings.Contains(w[0], "node_modules")
+	}
+	return false
+}
+
+var packageManager = set("install add remove init create dlx why list ls outdated update upgrade up config cache link unlink import publish pack audit store env patch exec run node import info view login logout ci")
+
+// narrow tells whether a command is aimed at a part: one file, one test, one package.
+func narrow(s step) bool {
+	for i, w := range s.words[1:] {
+		w = unquote(w)
+		switch {
+		case w == "-run" || w == "--run" || w == "-k" || w == "-t" || w == "-g" || w == "--grep" || w == "--testNamePattern" || w == "--tests" || w == "-bench" || w == "--only" || w == "--test":
+			return true
+		case strings.HasPrefix(w, "-run=") || strings.HasPrefix(w, "--grep=") || strings.HasPrefix(w, "TEST=") || strings.HasPrefix(w, "RUN=") || strings.HasPrefix(w, "ARGS=") || strings.HasPrefix(w, "--tests=") || strings.HasPrefix(w, "PKG="):
+			return true
+		case strings.Contains(w, "::"), strings.Contains(w, "#"):
+			return true
+		case w == "--":
+			return len(s.words) > i+2
+		case sourceFile.MatchString(w) && !(i == 0 && scriptHost[s.words[0]]):
+			return true
+		case i > 0 && strings.Contains(w, "/") && !strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "@") && !strings.Contains(w, ":") && s.words[i] != "--filter" && s.words[i] != "-F" && s.words[i] != "--prefix" && s.words[i] != "-C" && s.words[i] != "-f" && s.words[i] != "--dir" && s.words[i] != "-c" && path.Ext(w) == "" && s.words[0] != "bazel":
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	sourceFile = regexp.MustCompile(`\.(?:go|ts|tsx|js|jsx|mjs|cjs|py|rs|rb|java|kt|swift|c|cc|cpp|h|cs|php|ex|exs|vue|svelte|md|sql|snap)(?::\d+)?$`)
+	scriptHost = set("bash sh python python3 node tsx ruby")
+)

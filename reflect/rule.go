@@ -1,0 +1,173 @@
+package reflect
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+)
+
+// Rules are conventions and constraints a person laid down: what is always or never to be
+// done, in words that head an instruction or are marked as lasting.
+
+const adverbs = `(?:(?:again|ever|just|also|directly|manually|blindly|automatically|simply|explicitly|first|again ever|even|silently|hand-)\s+)?`
+
+var (
+	alwaysNever = regexp.MustCompile(`(?i)(?:^|[,;:.!—–-]\s*|\b(?:and|but|so|please|then|or|you should|you must|must|should|you|to)\s+)(?:always|never|(?:don't|do not) ever)\s+` + adverbs + `(?:` + verbs + `)\b`)
+	weAlways    = regexp.MustCompile(`(?i)^(?:we|our team|the team|everyone|everybody|contributors|developers|agents?)\s+(?:must |should |can |may |will )?(?:always|never)\s+` + adverbs + `\w+`)
+	thingMust   = regexp.MustCompile(`(?i)^(?:(?:all|every|each|any|no|new|our|public|exported|generated|the|only)\s+)*(?:[\w./-]+\s+){0,2}?(?:` + nouns + `)\b(?:\s+[\w./` + "`" + `,-]+){0,6}?\s+(?:must|should|shall|has to|have to|needs? to|may|can|cannot|can't|are to)\b`)
+	pathMust    = regexp.MustCompile("(?i)^(?:(?:all|every|each|any|the|only|files?|code|everything|anything|nothing|changes?)\\s+)*(?:in|under|to|from|inside|below)?\\s*(?:the\\s+)?(?:`[^`]+`|\\S*/\\S*|\\S+\\.\\w{1,5})(?:\\s+[\\w-]+){0,4}?\\s+(?:must|should|shall|has to|have to|may|can|cannot|can't|is|are)\\s+(?:(?:always|only|not|never)\\b|off[- ]limits|read[- ]only|frozen|generated|be\\b)")
+	quantified  = regexp.MustCompile(`(?i)^(?:all|every|each|any|no|only)\b`)
+	able        = regexp.MustCompile(`(?i)\b(?:be able to|users?|customers?|clicks?|buttons?|screens?|pages?|rows?|players?)\b`)
+	negative    = regexp.MustCompile(`(?i)^(?:do not|don't|never|avoid|no more|stop)\b`)
+	dont        = regexp.MustCompile(`(?i)^(?:do not|don't)\s+` + adverbs + `(?:` + verbs + `)\b`)
+	avoid       = regexp.MustCompile(`(?i)^avoid\s+\w+`)
+	stopDoing   = regexp.MustCompile(`(?i)^stop\s+(?:\w+ly\s+)?(\w+ing)\s+(\w+)`)
+	noThings    = regexp.MustCompile(`(?i)^no\s+(?:more\s+)?[\w-]+(?:\s+[\w-]+){0,4}?\s+(?:in|on|at|for|to|outside|inside|without)\s+`)
+	modal       = regexp.MustCompile(`(?i)\b(?:must|should|shall|may only|cannot|can't|not allowed|forbidden|prohibited|off[- ]limits|banned|required|mandatory)\b`)
+	imperative  = regexp.MustCompile(`(?i)^(?:always |never |only |just |first |do not |don't )?` + adverbs + `(?:` + verbs + `)\b`)
+	contrast    = regexp.MustCompile("(?i)\\b(?:use|run|prefer|choose|with|using|via)\\s+(?:only\\s+)?`?(?:(?:" + tools + ")\\b|[^`]*`)[^.;]*?[,(\\s](?:not|never|instead of|rather than|over|no)\\s+(?:to\\s+|plain\\s+|bare\\s+|with\\s+|use\\s+|using\\s+|run\\s+|running\\s+)?`?(?:" + tools + ")\\b")
+	dontTool    = regexp.MustCompile("(?i)^(?:do not|don't|never|avoid)\\s+(?:use|using|run|running)\\s+`?(?:" + tools + ")\\b")
+	weHabit     = regexp.MustCompile(`(?i)^(?:we|our team|the team)\s+(?:(?:all|generally|usually|only|try to|just)\s+)?(?:don't |do not )?(?:use|run|deploy|squash|squash-merge|rebase|tag|merge|write|name|keep|put|follow|release|ship|test|lint|format|pin|vendor|branch|commit|review|sign|document|prefer|avoid|mock|version|build|manage|hand-edit|edit|store|allow|accept|require)\b`)
+	placeHere   = regexp.MustCompile(`(?i)\b(?:here|in (?:this|our) (?:repo|repository|project|codebase|code base|team|monorepo))\b`)
+	team        = regexp.MustCompile(`(?i)\b(?:tests?|commits?|commit messages?|branch(?:es)?|pull requests?|prs?|merge requests?|releases?|migrations?|changelogs?|reviews?|deploy\w*|ci|trunk|main|master|semver|conventional commits|docs|dependencies|secrets)\b`)
+	habitWhen   = regexp.MustCompile(`(?i)^(?:(?:before|after|when|whenever|if you)\s+(?:you\s+)?(?:\w+ing|\w+)\b[^,]*,\s*(?:always |first |also |then )*(?:run|regenerate|update|bump|re-?run|rebuild|execute|add|check)\b)|^(?:(?:always )?(?:run|regenerate|re-?run|rebuild|execute|bump)\s+.+\b(?:before|after|when|whenever)\s+(?:\w+ing\b|every\b|each\b|any\b|you\b|a\b))`)
+	gerundObj   = regexp.MustCompile("(?i)\\b(?:before|after|when|whenever)\\s+(?:you\\s+)?(?:chang|edit|modify|touch|add|updat|bump|renam|mov|remov|delet|pull|switch|regenerat|creat|push|open|commit|merg|releas|deploy|chang)\\w*\\s+(?:any\\b|a\\b|an\\b|every|each|`|\\S*/|\\S*\\.\\w+|(?:the )?(?:" + nouns + "|schema|protobufs?|model|models|openapi|graphql|grammar|i18n|locale)\\b)|\\b(?:before|after) (?:every|each) \\w+")
+	onlyUse     = regexp.MustCompile(`(?i)^(?:only (?:use|import|commit|deploy|release|merge|edit|push|run)\b|use only\b)`)
+	speculation = regexp.MustCompile(`(?i)\b(?:might|maybe|perhaps|could be|would be|would have|what if|if we (?:ever|decide|want)|someday|eventually|consider(?:ing)?|i(?:'m| am) (?:not sure|wondering|thinking|curious)|not sure|i(?:'d| would) (?:say|guess)|seems?|assuming|presumably|i think|i don't think|supposed to|supposedly|i guess|we should probably|probably)\b`)
+	narrative   = regexp.MustCompile(`(?i)^(?:i|i'm|i've|i'll|i'd|you|you're|you've|he|she|it|it's|they|this|that|there|these|those|someone|somebody|my)\b`)
+)
+
+// findRules looks at each sentence for a rule.
+func findRules(v *view) []finding {
+	var out []finding
+	for i := range v.sentences {
+		s := &v.sentences[i]
+		kind, found := ruleKind(s)
+		if found {
+			f := v.say(i, kind)
+			if m := stopDoing.FindStringSubmatch(f.Text); m != nil {
+				f.Text = "Avoid" + f.Text[len("stop"):]
+			}
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// ruleKind tells whether a sentence lays down a rule, and of what kind.
+func ruleKind(s *sentence) (record.Kind, bool) {
+	if s.lang != "en" {
+		return foreignRule(s)
+	}
+	text := statement(*s)
+	explicit := s.rules || lasting["en"].MatchString(s.text) || habitRequest.MatchString(s.text)
+	if text == "" || speculation.MatchString(text) && !explicit {
+		return "", false
+	}
+	if !isRule(s, text, explicit) {
+		return "", false
+	}
+	return kindOf(s, text), true
+}
+
+// isRule holds the forms a rule may take in English.
+func isRule(s *sentence, text string, explicit bool) bool {
+	why := reason.MatchString(text)
+	switch {
+	case narrative.MatchString(text):
+		return false
+	case contrast.MatchString(text), dontTool.MatchString(text):
+		return true
+	case alwaysNever.MatchString(text):
+		return true
+	case weAlways.MatchString(text):
+		return concreteWords(text)
+	case explicit && (imperative.MatchString(text) || negative.MatchString(text) || modal.MatchString(text) || noThings.MatchString(text) || habitWhen.MatchString(text)):
+		return true
+	case s.rules:
+		return len(strings.Fields(text)) >= 3
+	case thingMust.MatchString(text) && !able.MatchString(text):
+		return quantified.MatchString(text) || !s.task && !definite.MatchString(text)
+	case pathMust.MatchString(text) && modalOrLimit.MatchString(text):
+		return true
+	case dont.MatchString(text):
+		generic := !definite.MatchString(text) || path2.MatchString(text)
+		return generic && why && concreteWords(text) || !definite.MatchString(text) && scope.MatchString(text) && !s.task
+	case avoid.MatchString(text):
+		return !definite.MatchString(text) && (why || scope.MatchString(text)) && concreteWords(text)
+	case stopDoing.MatchString(text):
+		return !definite.MatchString(text) && pluralObject(stopDoing.FindStringSubmatch(text)[2])
+	case noThings.MatchString(text):
+		return nounAny.MatchString(text) && !definite.MatchString(text)
+	case weHabit.MatchString(text):
+		return (placeHere.MatchString(s.text) || team.MatchString(text) && !s.task) && concreteWords(text) && !status.MatchString(text)
+	case habitWhen.MatchString(text):
+		return gerundObj.MatchString(text) && (symbol.MatchString(text) || namedAny.MatchString(text) || path2.MatchString(text))
+	case onlyUse.MatchString(text):
+		return !definite.MatchString(text) && (why || scope.MatchString(text)) && concreteWords(text)
+	}
+	return false
+}
+
+var modalOrLimit = regexp.MustCompile(`(?i)\b(?:must|should|shall|has to|have to|may only|cannot|can't|can only|is generated|are generated|off[- ]limits|read[- ]only|frozen|never)\b`)
+
+func pluralObject(word string) bool {
+	return strings.HasSuffix(word, "s") && !strings.HasSuffix(word, "ss") && word != "this" && word != "its"
+}
+
+// kindOf tells the kind of a rule from its form.
+func kindOf(s *sentence, text string) record.Kind {
+	lower := strings.ToLower(text)
+	switch {
+	case replies.MatchString(text) && !path2.MatchString(text) && !strings.Contains(lower, "commit") && !strings.Contains(lower, "api"):
+		return record.Preference
+	case habitWhen.MatchString(text):
+		return record.Workflow
+	case contrast.MatchString(text) && !negative.MatchString(text):
+		return record.Convention
+	case negative.MatchString(text), noThings.MatchString(text), forbids.MatchString(text):
+		return record.Constraint
+	}
+	return record.Convention
+}
+
+var forbids = regexp.MustCompile(`(?i)\b(?:must|never|forbidden|prohibited|banned|off[- ]limits|not allowed|cannot|can't|may only|can only|read[- ]only|frozen)\b`)
+
+var (
+	foreignNegative = regexp.MustCompile(`不要|别|不能|不得|不准|不许|不可|禁止|严禁|绝不|绝对不|永远不|切勿|不允许|只能|必须|务必|禁止|ないで|しない|使わない|ません|ダメ|だめ|하지 ?마|지 마|말아|말 것|금지|안 됩니다|안 돼`)
+	foreignOrder    = regexp.MustCompile(`用|使用|要|必须|务必|放|写|运行|执行|提交|改|加|保持|遵循|走|跑|不|别|只|先|统一|命名|回答|回复|禁止|严禁|必ず|使|書|実行|ください|禁止|しない|すること|ないで|ように|てほしい|走らせ|回|置|ルール|付け|쓰|사용|하세요|해줘|해 줘|해주세요|합니다|한다|마세요|마라|금지|하지|두|실행|작성|돌려`)
+	foreignReport   = regexp.MustCompile(`总是(?:失败|报错|出错|出现|返回|显示|会)|每次(?:都)?(?:失败|报错|出错|出现|会报|要等)|一直|必ず(?:失敗|エラー|落ち)|いつも(?:失敗|エラー|落ち)|毎回(?:失敗|エラー|落ち)|항상 (?:실패|에러|오류)|매번 (?:실패|에러|오류)|我(?:以后|每次)|以后再|以后(?:可能|会|还会)|今后(?:可能|会)|帮我|实现|新增|添加一个|写一个|做一个`)
+)
+
+// foreignRule tells whether a sentence in Chinese, Japanese or Korean lays down a rule: it
+// bears a lasting mark and orders something.
+func foreignRule(s *sentence) (record.Kind, bool) {
+	if !s.rules && !lasting[s.lang].MatchString(s.text) && !foreignContrast(s.text) {
+		return "", false
+	}
+	if !foreignOrder.MatchString(s.text) || foreignReport.MatchString(s.text) {
+		return "", false
+	}
+	text := statement(*s)
+	switch {
+	case replies.MatchString(text):
+		return record.Preference, true
+	case foreignContrast(text):
+		return record.Convention, true
+	case foreignNegative.MatchString(text):
+		return record.Constraint, true
+	}
+	return record.Convention, true
+}
+
+var (
+	zhContrast = regexp.MustCompile(`(?i)(?:用|使用|改用)\s*(` + "`?(?:" + tools + ")`?" + `)[^。]*(?:不要|别|不|而不是|不能|代替|替代)[^。]*?(?:` + tools + `)|(?:不要|别)(?:再)?用\s*` + "`?(?:" + tools + ")`?" + `[^。]*用\s*` + "`?(?:" + tools + ")`?")
+	jaContrast = regexp.MustCompile(`(?i)(?:` + tools + `)\S*(?:ではなく|じゃなく|でなく|の代わりに)[^。]*(?:` + tools + `)`)
+	koContrast = regexp.MustCompile(`(?i)(?:` + tools + `)\S*\s*(?:말고|대신|이 아니라|가 아니라)[^.]*(?:` + tools + `)`)
+)
+
+// foreignContrast tells whether one tool is named in place of another.
+func foreignContrast(text string) bool {
+	return zhContrast.MatchString(text) || jaContrast.MatchString(text) || koContrast.MatchString(text)
+}

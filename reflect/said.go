@@ -1,0 +1,150 @@
+package reflect
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+)
+
+// Finding is a candidate with the sentence it was made from, if a person said it.
+type finding struct {
+	record.Candidate
+	said *sentence
+}
+
+var (
+	reason   = regexp.MustCompile(`(?i)\bbecause\b|\bsince\b|\botherwise\b|\bor else\b|\bso that\b|\bas (?:it|they|that|we|the|our|ci)\b|\bdue to\b|\bor (?:it|ci|the \w+|we|they|you) (?:will |'ll )?(?:break|fail|lose|get|crash|reject|leak|hang)\w*|[,:;—–-]\s*(?:it|they|that|this|ci|we|which|the \w+|\w+) (?:will |would |can |do not |don't |doesn't |may |also |always |silently |then )?(?:break|fail|lose|reject|crash|leak|hang|need|cause|make|set|write|overwrite|depend|expect|ban|bill|is|are|can't|cannot|rewrite|regenerate|flake|slow|conflict|skip|miss|corrupt|run|use|go|come)\w*|\bto (?:avoid|prevent|keep)\b`)
+	because  = regexp.MustCompile(`(?i)\b(?:because|since|so that|due to|otherwise|the reason (?:is|being))\b|因为|因為|由于|否则|不然|以免|から|ため|ので|때문|니까|아서|어서|해서`)
+	path2    = regexp.MustCompile("(?:^|[\\s`('\"])((?:\\.{0,2}/)?(?:[\\w@.*-]+/)+[\\w@.*-]*|[\\w*-]+\\.(?:go|ts|tsx|js|jsx|mjs|cjs|py|rs|rb|java|kt|swift|c|cc|h|cpp|cs|php|sql|md|mdx|json|jsonc|ya?ml|toml|lock|proto|sh|env|css|scss|html|vue|svelte|tf|graphql|prisma|txt|xml|gradle|mod|sum)\\b|Makefile|Dockerfile|Justfile|justfile|AGENTS\\.md|\\.env(?:\\.\\w+)?)")
+	symbol   = regexp.MustCompile("`[^`]+`|\\b\\w+\\.\\w+\\(\\)|\\b[a-z]+[A-Z]\\w+\\b|\\b[A-Z]\\w+\\.[A-Z]\\w+\\b|\\b[a-z]+\\.[A-Z]\\w+\\b|\\b\\w+_\\w+\\b|\\b[A-Z]{2,}[A-Z0-9_]*\\b|--?[a-z][\\w-]+")
+	namedAny = regexp.MustCompile(`(?i)\b(?:` + tools + `)\b`)
+	nounAny  = regexp.MustCompile(`(?i)\b(?:` + nouns + `)\b`)
+	replies  = regexp.MustCompile(`(?i)\b(?:answer|reply|respond|explain|talk|speak|summari[sz]e|repl(?:y|ies)|responses?|explanations?|answers|summar(?:y|ies)|tone|emojis? in (?:your |the )?(?:answers|replies|responses|chat)|terse|concise|verbose|chatty|english|german|french|spanish|chinese|japanese|korean|apologi[sz]e|address me|call me)\b|用(?:中文|英文|英语|日语)|中文(?:回答|回复|解释)|回答|回复|日本語で|英語で|한국어로|영어로|返信|답변`)
+	scope    = regexp.MustCompile(`(?i)\b(?:in|under|inside|outside(?: of)?|within|from|to|into|on|for|across|during|with) (?:the |our |any |all |every |new |a |an )?(?:\w+[- ])?(?:` + nouns + `|main|master|develop|production|prod|staging|ci|migrations?|web|frontend|backend|server|client|public api)\b`)
+	definite = regexp.MustCompile(`(?i)\b(?:the|my|your|his|her|its|their|another|other|same)\s+[\w-]+`)
+)
+
+// concreteWords tells whether a text names something to hold on to: a path, a symbol, a
+// tool, or a thing that rules about a repository are about.
+func concreteWords(text string) bool {
+	return path2.MatchString(text) || symbol.MatchString(text) || namedAny.MatchString(text) || nounAny.MatchString(text)
+}
+
+// statementOf makes the statement of a sentence, with the reason along where the next
+// sentence gives it.
+func (v *view) statementOf(i int) (text string, evidence []record.Evidence) {
+	s := &v.sentences[i]
+	text = statement(*s)
+	evidence = []record.Evidence{v.quote(s.event, s.raw)}
+	if text == "" || !s.more || i+1 >= len(v.sentences) || reason.MatchString(text) {
+		return text, evidence
+	}
+	next := v.sentences[i+1]
+	if next.event != s.event || next.asking || next.lang != s.lang {
+		return text, evidence
+	}
+	m := reasonLead.FindStringSubmatch(next.text)
+	if m == nil || status.MatchString(next.text) && s.lang == "en" && !strings.HasPrefix(strings.ToLower(next.text), "otherwise") {
+		return text, evidence
+	}
+	why := finish(next.text, s.lang)
+	stop := why[len(strings.TrimRight(why, ".。")):]
+	why = strings.TrimRight(why, ".。")
+	var joined string
+	switch {
+	case s.lang == "en":
+		glue := ": "
+		if strings.EqualFold(m[1], "because") || strings.EqualFold(m[1], "since") {
+			glue = " "
+		}
+		joined = strings.TrimRight(text, ".") + glue + lowerFirst(why) + stop
+	default:
+		joined = strings.TrimRight(text, "。.") + "：" + why + stop
+		if s.lang == "ko" {
+			joined = strings.TrimRight(text, ".") + ": " + why + stop
+		}
+	}
+	if len(joined) > maxStatement {
+		return text, evidence
+	}
+	return joined, append(evidence, v.quote(next.event, next.raw))
+}
+
+var reasonLead = regexp.MustCompile(`(?i)^(because|since|otherwise|it|they|that|ci|the reason|or else|this (?:is because|way)|否则|不然|因为|因為|原因|その理由|理由は|なぜなら|そうしないと|안 그러면|그렇지 않으면|왜냐하면)\b?`)
+
+func lowerFirst(s string) string {
+	word, _, _ := strings.Cut(s, " ")
+	switch strings.ToLower(word) {
+	case "because", "since", "otherwise", "it", "they", "that", "the", "or", "this", "it's", "they're":
+		return strings.ToLower(s[:1]) + s[1:]
+	}
+	return s
+}
+
+// say makes the finding of sentence i.
+func (v *view) say(i int, kind record.Kind) finding {
+	text, evidence := v.statementOf(i)
+	return v.sayAs(i, kind, text, evidence)
+}
+
+// sayAs makes the finding of sentence i with a statement of its own.
+func (v *view) sayAs(i int, kind record.Kind, text string, evidence []record.Evidence) finding {
+	return finding{
+		Candidate: record.Candidate{
+			Kind:     kind,
+			Text:     text,
+			Paths:    pathsIn(text),
+			Topic:    topic(text),
+			How:      record.Said,
+			Evidence: evidence,
+		},
+		said: &v.sentences[i],
+	}
+}
+
+// pathsIn returns the paths a statement names: those with a slash, and files by name.
+func pathsIn(text string) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, m := range path2.FindAllStringSubmatch(text, 8) {
+		p := strings.TrimRight(strings.TrimPrefix(m[1], "./"), ".,:;")
+		if p == "" || seen[p] || strings.HasPrefix(p, "/") || strings.HasPrefix(p, "..") || andOr.MatchString(p) {
+			continue
+		}
+		seen[p] = true
+		if strings.HasSuffix(p, "/") {
+			p += "**"
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// andOr matches words joined by a slash that are no path: and/or, he/she, CI/CD.
+var andOr = regexp.MustCompile(`(?i)^(?:and/or|he/she|ci/cd|i/o|n/a|w/o|tcp/ip|read/write|yes/no|input/output|client/server|on/off|up/down|true/false|his/her|s/he|he/she/they|http/2|http/1\.1|application/json|text/\w+|origin/\w+|owner/\w+)$`)
+
+// unresolved tells whether a statement points at something that only its session knows.
+func unresolved(text, lang string) bool {
+	switch lang {
+	case "zh":
+		return zhPoints.MatchString(text)
+	case "ja":
+		return jaPoints.MatchString(strings.NewReplacer("このプロジェクト", "", "このリポジトリ", "", "このレポ", "", "そのまま", "", "それ以外", "").Replace(text))
+	case "ko":
+		return koPoints.MatchString(strings.NewReplacer("이 프로젝트", "", "이 저장소", "", "이 레포", "", "그대로", "").Replace(text))
+	}
+	t := strings.ToLower(text)
+	t = thisRepo.ReplaceAllString(t, "repository")
+	return enPoints.MatchString(t) || enThat.MatchString(t) || enIt.MatchString(t)
+}
+
+var (
+	thisRepo = regexp.MustCompile(`\b(?:this|the) (?:repo|repository|project|codebase|code base|monorepo|app|application|team|company|organi[sz]ation|workspace|package manager|machine)\b`)
+	enPoints = regexp.MustCompile(`\b(?:this|these|those|here|there(?:'s)?|above|below|the (?:same|former|latter|first|second|third|last|previous|next|other|rest|new one|old one|one)|other (?:one|ones|file|way)|(?:option|approach|plan|solution|alternative|idea|version|variant|item|point|step|issue|problem|bug|phase|finding|comment|question) [a-d0-9#]+|as (?:discussed|mentioned|before|described|suggested)|like (?:before|you|i)|you (?:just|already|did|said|suggested|wrote|made|added|created|have)|your (?:last|previous|suggestion|plan|proposal|version|change|changes|code|approach|way|idea|answer)|so(?: please)?$|such|both|either of|mine|ours|him|her|he|she|did it|do so|(?:#|issue )\d+)\b`)
+	enThat   = regexp.MustCompile(`(?:^|[,;:]\s*)that\b|\bthat(?:'s)?(?:[.,;:!]|$)|\b(?:do|use|like|of|for|with|about|to|from|in|on|than|and|or|not|is|was|keep|want|call|run|put|make|see|at|by|after|before|add|remove|change|at) that\b|\bthat (?:one|file|function|way|approach|thing|test|line|change|error|command|folder|directory|branch|pr|bug|method|value|case|code|part|stuff|flag|name|type|class|module|package|instead|again|anymore|too|either|for|in|on|to|with)\b`)
+	enIt     = regexp.MustCompile(`^(?:\W*\w+\W+){0,2}?(?:it|they|them|its|it's)\b|^\W*(?:\w+ ){1,3}(?:it|them)[.,;:!]?$|^(?:do not|don't|never|always|just|only)\s+(?:\w+\s+){1,2}(?:it|them)\b|^(?:\w+ ){1,2}(?:one|ones)\b`)
+	zhPoints = regexp.MustCompile(`^(?:这|那|它|他|此|其)|这个|那个|这些|那些|这里|那里|这样|那样|上面|下面|刚才|前面(?:的|说)|同样的|另一个|这种|那种|[不别]要?(?:它|它们)|(?:把|将|用|改|删)(?:它|他)|第[一二三四]个|方案[一二三ABab]`)
+	jaPoints = regexp.MustCompile(`^(?:これ|それ|あれ|ここ|そこ)|この|その|あの|これ(?:を|は|で|に|が)|それ(?:を|は|で|に|が)|こちら|そちら|上記|下記|先ほど|さきほど|同じように`)
+	koPoints = regexp.MustCompile(`^(?:이거|그거|저거|이것|그것|여기|거기)|이거|그거|이것|그것|이렇게|그렇게|여기|거기|위의|아래의|방금|(?:^| )(?:이|그|저) `)
+)

@@ -1,0 +1,253 @@
+package reflect
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// A sentence is one thing a person said, in words that stand verbatim in an event.
+type sentence struct {
+	event  int    // index of the User event
+	raw    string // verbatim
+	text   string // raw on one line, list marker off
+	lang   string // en, zh, ja or ko
+	rules  bool   // stands in a list whose heading calls it rules
+	more   bool   // the next sentence is of the same paragraph
+	asking bool   // a question
+	task   bool   // its message asks for a piece of work
+	nth    int    // place in its message, from 0
+}
+
+const (
+	maxTyped    = 4000 // a longer message is mostly pasted: only its first and last paragraph count
+	maxSentence = 360  // bytes; longer ones are not statements
+	maxTypedAll = 64   // sentences looked at in one message
+)
+
+var (
+	machineText = regexp.MustCompile(`(?i)^\s*(?:<[a-z][\w-]*[ >]|\[request interrupted|operation stopped by|caveat:|this session is being continued|\[system|\[image|api error|you are |your task is|# agents\.md|stop hook)`)
+	listMark    = regexp.MustCompile(`^(?:[-*•·]|\d{1,2}[.)、]|[（(]\d{1,2}[)）])\s*`)
+	codeLine    = regexp.MustCompile(`^(?:\t| {4,}\S)|^\s*(?:[$%❯➜] |>>> |\+{3} |-{3} |@@ |at [\w.$<>]+ ?\(|File "|Caused by|\|.*\|$|//|/\*|\*/|#!|import [\w{*"']|from \w+ import|func \w|def \w+\(|class \w+[:({]|const \w+ =|let \w+ =|var \w+ =|return |[{}\[\]()<>;]+\s*$|[\w.-]+(?::\d+){1,2}:? |\d{4}-\d\d-\d\d[T ]\d\d:|\[?\d\d:\d\d:\d\d)|[{;]\s*$`)
+	logLine     = regexp.MustCompile(`^\s*(?:(?i:error|warn(?:ing)?|info|debug|fatal|panic|traceback|exception)\b[ :\[(]|npm ERR!|FAIL\b|PASS\b|--- |=== |\w+Error:|\w+Exception:|error\[)`)
+	pasteIntro  = regexp.MustCompile(`(?i)\b(?:feedback|errors?|output|logs?|message|says?|said|comments?|review|reviewer|ticket|trace|stack|following|spec|plan|here(?:'s| is| are)|got|getting|gets|saw|see|seeing|below|docs?|documentation|email|text|description|paste[ds]?|response|prompt|snippet|code|diff|wrote|told me|readme|issue|context|background|transcript|result|example)\b[^.]*[:：]\s*$|(?:报错|错误|日志|输出|如下|反馈|评论|代码|需求|文档|返回|エラー|ログ|出力|以下|오류|에러|로그|다음)[^。]*[:：]\s*$`)
+	taskWords   = regexp.MustCompile(`(?i)^\W*(?:(?:ok(?:ay)?|so|now|hi|hey|please|next|then|great|good|thanks|and|also|let'?s|can you|could you|would you|i want (?:you )?to|i need (?:you )?to|i'?d like (?:you )?to|we need to|help me(?: to)?)[,.!]?\s+)*(?:add|implement|create|write|build|make|fix|refactor|change|update|design|develop|generate|support|introduce|extend|rewrite|improve|move|replace|remove|port|convert|set up|draft)\b`)
+	questions   = regexp.MustCompile(`(?i)^(?:(?:ok|so|and|but|hm+|hmm|also|wait|well|no|hey)[, ]+)*(?:why|what|how|where|when (?:do|does|did|is|are|will|should)|who|which|is|are|was|were|does|did|do (?:we|you|i|they)|can|could|would|should (?:we|i|it|this|that|the)|shall|will|have you|has|isn'?t|aren'?t|doesn'?t|didn'?t|don'?t (?:we|you|they|i)|won'?t|wouldn'?t|shouldn'?t|any (?:idea|reason))\b`)
+)
+
+// sentences splits what a person typed into sentences, without quoted text, code, logs and
+// pasted blocks.
+func sentences(event int, text string) []sentence {
+	if machineText.MatchString(text) || strings.Count(text, "\n#") > 2 {
+		return nil
+	}
+	var out []sentence
+	long := len(text) > maxTyped
+	task := false
+	paragraphs := typedParagraphs(text)
+	for p, par := range paragraphs {
+		if long && p > 0 && p < len(paragraphs)-1 {
+			continue
+		}
+		for i, raw := range splitSentences(par.text) {
+			if len(out) == maxTypedAll {
+				return out
+			}
+			s := sentence{event: event, raw: raw, rules: par.rules, nth: len(out)}
+			s.text = strings.Join(strings.Fields(listMark.ReplaceAllString(strings.TrimSpace(raw), "")), " ")
+			s.lang = language(s.text)
+			s.asking = isQuestion(s.text, s.lang)
+			if i > 0 && len(out) > 0 {
+				out[len(out)-1].more = true
+			}
+			if taskWords.MatchString(s.text) {
+				task = true
+			}
+			if len(raw) <= maxSentence {
+				out = append(out, s)
+			}
+		}
+	}
+	for i := range out {
+		out[i].task = task
+	}
+	return out
+}
+
+// A paragraph is a run of typed lines that belong together, or one item of a list.
+type paragraph struct {
+	text  string
+	rules bool
+}
+
+// typedParagraphs cuts a message into paragraphs and drops what the person did not write:
+// fenced and indented code, quotes, logs, and what follows a line that introduces a paste.
+func typedParagraphs(text string) []paragraph {
+	var out []paragraph
+	var start, end = -1, -1 // of the paragraph being gathered
+	var rules, pasted bool
+	fence := ""
+	flush := func() {
+		if start >= 0 && end > start {
+			out = append(out, paragraph{text[start:end], rules && listMark.MatchString(text[start:end])})
+		}
+		start, end = -1, -1
+	}
+	pos := 0
+	prev := ""
+	for line := range strings.Lines(text) {
+		at := pos
+		pos += len(line)
+		trimmed := strings.TrimSpace(line)
+		if fence != "" {
+			if strings.HasPrefix(trimmed, fence) {
+				fence = ""
+			}
+			continue
+		}
+		switch {
+		case strings.HasPrefix(trimmed, "```"), strings.HasPrefix(trimmed, "~~~"):
+			flush()
+			fence = trimmed[:3]
+			continue
+		case trimmed == "":
+			flush()
+			prev = ""
+			continue
+		case pasted || strings.HasPrefix(trimmed, ">") || strings.HasPrefix(trimmed, "<") || strings.HasPrefix(trimmed, "#") || codeLine.MatchString(strings.TrimRight(line, "\r\n")) || logLine.MatchString(trimmed):
+			flush()
+			prev = ""
+			continue
+		}
+		heading := strings.HasSuffix(trimmed, ":") || strings.HasSuffix(trimmed, "：")
+		item := listMark.MatchString(trimmed)
+		if start >= 0 && (item || !continues(prev, trimmed)) {
+			flush()
+		}
+		if heading {
+			flush()
+			rules = ruleHeading(trimmed)
+			if !rules && pasteIntro.MatchString(trimmed) {
+				// What follows is somebody else's; the line itself still counts.
+				pasted = true
+			}
+		} else if !item && start < 0 {
+			rules = false
+		}
+		if start < 0 {
+			start = at
+		}
+		end = at + len(strings.TrimRight(line, "\r\n \t"))
+		prev = trimmed
+	}
+	flush()
+	return out
+}
+
+// continues tells whether a line goes on with the sentence of the one before.
+func continues(prev, line string) bool {
+	if prev == "" {
+		return false
+	}
+	last, _ := lastRune(prev)
+	first, _ := firstRune(line)
+	return !strings.ContainsRune(".!?:;。！？：；", last) && (unicode.IsLower(first) || last == ',' || last == '，')
+}
+
+// splitSentences splits a paragraph after sentence ends outside backticks. Chinese and
+// Japanese ends need no space after them.
+func splitSentences(text string) []string {
+	var out []string
+	start := 0
+	tick := false
+	runes := []rune(text)
+	offset := 0
+	for i, r := range runes {
+		offset += len(string(r))
+		if r == '`' {
+			tick = !tick
+		}
+		if tick && i+1 < len(runes) {
+			continue
+		}
+		cut := false
+		switch r {
+		case '。', '！', '？':
+			cut = true
+		case '.', '!', '?':
+			cut = i+1 == len(runes) || unicode.IsSpace(runes[i+1]) && !abbreviation(text[start:offset])
+		case '；':
+			cut = true
+		}
+		if cut && i+1 < len(runes) && strings.ContainsRune(`"'”’)）」』`, runes[i+1]) {
+			cut = false
+		}
+		if cut {
+			out = appendSentence(out, text[start:offset])
+			start = offset
+		}
+	}
+	return appendSentence(out, text[start:])
+}
+
+func appendSentence(out []string, s string) []string {
+	if s = strings.TrimSpace(s); s != "" {
+		out = append(out, s)
+	}
+	return out
+}
+
+// abbreviation tells whether a text that ends in a full stop ends in an abbreviation.
+func abbreviation(s string) bool {
+	s = strings.ToLower(s[strings.LastIndexAny(s, " \n(")+1:])
+	switch s {
+	case "e.g.", "i.e.", "etc.", "vs.", "approx.", "resp.", "cf.", "no.", "incl.", "1.", "2.", "3.", "4.", "5.":
+		return true
+	}
+	return false
+}
+
+// language tells the language of a text by its script: Korean, Japanese, Chinese, else en.
+func language(s string) string {
+	lang := "en"
+	for _, r := range s {
+		switch {
+		case unicode.Is(unicode.Hangul, r):
+			return "ko"
+		case unicode.In(r, unicode.Hiragana, unicode.Katakana):
+			return "ja"
+		case unicode.Is(unicode.Han, r):
+			lang = "zh"
+		}
+	}
+	return lang
+}
+
+var foreignQuestion = regexp.MustCompile(`[？?]\s*$|(?:吗|呢|么)[。.!！]?$|为什么|怎么|是不是|能不能|可不可以|要不要|有没有|是否|(?:ですか|ますか|でしょうか|かな|のか)[。.]?$|なぜ|どうして|(?:까요|나요|인가요|습니까|을까|건가)[.]?$|왜 `)
+
+// isQuestion tells whether a sentence asks. A request for a habit ("can you always …")
+// is none.
+func isQuestion(s, lang string) bool {
+	if lang != "en" {
+		return foreignQuestion.MatchString(s)
+	}
+	if habitRequest.MatchString(s) {
+		return false
+	}
+	return strings.HasSuffix(strings.TrimRight(s, `"') `), "?") || questions.MatchString(s)
+}
+
+func firstRune(s string) (rune, int) {
+	for i, r := range s {
+		return r, i
+	}
+	return 0, 0
+}
+
+func lastRune(s string) (rune, int) {
+	r := []rune(s)
+	if len(r) == 0 {
+		return 0, 0
+	}
+	return r[len(r)-1], len(r) - 1
+}

@@ -1,0 +1,267 @@
+package reflect
+
+import (
+	"path"
+	"strings"
+)
+
+// A step is one simple command an agent ran, brought to a form in which the same work is
+// the same text, whoever typed it.
+type step struct {
+	key    string   // `npm test`: wrappers, verbosity, output filters and the working directory off
+	words  []string // of the key
+	env    []string // NAME=value, as set for this command or exported before it
+	dir    string   // relative to the session's directory; "" there, and absolute only outside it
+	masked bool     // something after it hides its exit code: a pipe, `|| true`, `; echo`
+	last   bool     // last of its command line, filters aside: the one a failure most likely speaks of
+	n      int      // how many steps the command line has
+}
+
+// wrappers run the command that follows them and change nothing a memory would care for.
+// The value says how many words of their own they take.
+var wrappers = map[string]int{"time": 0, "nohup": 0, "command": 0, "exec": 0, "sudo": 0, "env": 0, "timeout": 1, "nice": 0, "then": 0, "do": 0, "else": 0, "if": 0, "!": 0, "{": 0, "(": 0}
+
+// filters only pass on or cut down what another command prints.
+var filters = set("tail head grep egrep rg tee cat less more wc sort uniq sed awk cut tr jq xargs column fold nl ts")
+
+// quiet programs take -v, -q and their like as mere verbosity.
+var verbosePrograms = set("go pytest python python3 cargo npm npx pnpm yarn bun jest vitest make just task mise tox nox mvn ./mvnw gradle ./gradlew ruff eslint golangci-lint rspec bundle poetry uv dotnet mix swift rake phpunit composer")
+
+// verbosity flags change what is printed, not what is done.
+var verbosity = set("-v -vv -vvv --verbose -q -qq --quiet --silent --no-color --color --no-progress --nocapture -count=1 --no-ansi --progress=plain")
+
+// readOnly programs look or move about; they neither fix anything nor are worth learning.
+var readOnly = set("ls cat head tail grep egrep rg fd find echo printf pwd cd which type whereis wc sort uniq sed awk cut diff cmp file stat du df ps pgrep env printenv date whoami id uname hostname true false test [ [[ tree less more jq yq read sleep wait history man help set export unset alias basename dirname realpath readlink md5sum sha256sum tee xargs for while done fi case esac } ) open code vim nano clear lsof netstat ss top free seq tr nl xxd hexdump od strings nproc")
+
+// steps splits a shell line into steps. root is the session's directory.
+func steps(line, root string) []step {
+	var out []step
+	var env []string
+	dir := ""
+	commands := splitShell(line)
+	piped := false
+	for i, c := range commands {
+		fromPipe := piped
+		piped = c.join == "|"
+		words := unwrap(c.words)
+		env := append(env[:len(env):len(env)], c.env...)
+		if len(words) == 0 {
+			continue
+		}
+		switch words[0] {
+		case "cd", "pushd":
+			if len(words) > 1 {
+				dir = within(unquote(words[1]), dir, root)
+			}
+			continue
+		case "export":
+			for _, w := range words[1:] {
+				if isAssignment(w) {
+					env = append(env, w)
+				}
+			}
+			continue
+		}
+		if fromPipe && filters[words[0]] {
+			continue
+		}
+		words = trimVerbosity(words)
+		for j := range words {
+			words[j] = relative(words[j], root)
+		}
+		words = canonical(words)
+		s := step{key: strings.Join(words, " "), words: words, env: env, dir: dir}
+		s.masked = c.join == "|" || c.join == "||" || (c.join == ";" && i+1 < len(commands))
+		out = append(out, s)
+	}
+	for i := range out {
+		out[i].n = len(out)
+		out[i].last = i == len(out)-1
+	}
+	return out
+}
+
+// exports collects what `export` and a bare assignment set, which splitting into steps drops.
+func unwrap(words []string) []string {
+	for len(words) > 0 {
+		n, found := wrappers[words[0]]
+		if !found {
+			break
+		}
+		words = words[1:]
+		for len(words) > 0 && (strings.HasPrefix(words[0], "-") || isAssignment(words[0])) {
+			words = words[1:]
+		}
+		words = words[min(n, len(words)):]
+	}
+	return words
+}
+
+// trimVerbosity takes off flags that only change what is printed.
+func trimVerbosity(words []string) []string {
+	if !verbosePrograms[words[0]] {
+		return words
+	}
+	out := words[:1:1]
+	for _, w := range words[1:] {
+		if verbosity[w] || strings.HasPrefix(w, "--tb=") || strings.HasPrefix(w, "--color=") {
+			continue
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// canonical gives the commands that have two spellings one.
+func canonical(words []string) []string {
+	if len(words) > 1 {
+		switch words[0] {
+		case "npm":
+			switch {
+			case words[1] == "i":
+				words = append([]string{"npm", "install"}, words[2:]...)
+			case words[1] == "t":
+				words = append([]string{"npm", "test"}, words[2:]...)
+			case words[1] == "run" && len(words) > 2 && (words[2] == "test" || words[2] == "start"):
+				words = append([]string{"npm", words[2]}, words[3:]...)
+			}
+		case "pnpm", "yarn":
+			switch {
+			case words[1] == "i":
+				words = append([]string{words[0], "install"}, words[2:]...)
+			case words[1] == "run" && len(words) > 2:
+				words = append([]string{words[0]}, words[2:]...)
+			}
+		case "mise", "task", "just":
+			if words[1] == "r" && words[0] == "mise" {
+				words = append([]string{"mise", "run"}, words[2:]...)
+			}
+		}
+	}
+	if n := len(words); n > 2 && words[n-1] == "--" {
+		words = words[:n-1]
+	}
+	return words
+}
+
+// relative takes the session's directory off the front of a path in a word.
+func relative(word, root string) string {
+	if root == "" || root == "/" {
+		return word
+	}
+	if word == root {
+		return "."
+	}
+	return strings.ReplaceAll(word, strings.TrimSuffix(root, "/")+"/", "")
+}
+
+// within joins a directory changed to onto the one before, relative to the session's.
+func within(to, dir, root string) string {
+	switch {
+	case to == root || to == "." || to == "-" || strings.HasPrefix(to, "$"):
+		return ""
+	case strings.HasPrefix(to, "/"), strings.HasPrefix(to, "~"):
+		if r := relative(to, root); r != to {
+			return path.Clean(r)
+		}
+		return to
+	}
+	if d := path.Join(dir, to); d != "." {
+		return d
+	}
+	return ""
+}
+
+// unquote takes a word's outer quotes off.
+func unquote(w string) string {
+	if n := len(w); n >= 2 && (w[0] == '"' || w[0] == '\'') && w[n-1] == w[0] {
+		return w[1 : n-1]
+	}
+	return w
+}
+
+// portable tells whether a command means the same on another machine and another day: no
+// paths of this machine, no substitutions, no secrets taken out, not a script typed inline.
+func (s step) portable() bool {
+	if len(s.key) > 120 || strings.ContainsAny(s.key, "\n$`") || strings.Contains(s.key, "[redacted") {
+		return false
+	}
+	for _, w := range s.words {
+		w = unquote(w)
+		if strings.HasPrefix(w, "/") || strings.HasPrefix(w, "~") || strings.Contains(w, "=/") || strings.Contains(w, "/tmp/") || strings.HasPrefix(w, `C:\`) {
+			return false
+		}
+		if strings.ContainsAny(w, " ;") && (len(w) > 40 || s.words[0] != "git") {
+			return false // inline code, messages
+		}
+	}
+	return !strings.HasPrefix(s.dir, "/") && !strings.HasPrefix(s.dir, "~") && !strings.HasPrefix(s.dir, "..")
+}
+
+// tool returns the word that names the task of a task runner or the subcommand of a
+// program: "lint" of `mise run lint`, "test" of `go test ./...`.
+func (s step) tool() string {
+	words := s.words
+	if len(words) == 0 {
+		return ""
+	}
+	switch path.Base(words[0]) {
+	case "npx", "bunx":
+		words = words[1:]
+		for len(words) > 0 && strings.HasPrefix(words[0], "-") {
+			words = words[1:]
+		}
+		if len(words) == 0 {
+			return ""
+		}
+		if len(words) == 1 || strings.HasPrefix(words[1], "-") {
+			return words[0]
+		}
+		return words[0] + " " + words[1]
+	case "python", "python3", "node", "bash", "sh", "ruby", "deno", "tsx", "php":
+		for i := 1; i < len(words); i++ {
+			if words[i] == "-m" && i+1 < len(words) {
+				return words[i+1]
+			}
+			if !strings.HasPrefix(words[i], "-") {
+				if strings.HasSuffix(words[i], "manage.py") && i+1 < len(words) {
+					return words[i+1]
+				}
+				return path.Base(words[i])
+			}
+		}
+		return ""
+	case "npm", "bun", "mise", "uv", "poetry", "pipenv", "hatch", "pdm", "composer", "deno-task", "bundle", "yarn", "pnpm":
+		for i := 1; i < len(words); i++ {
+			switch w := words[i]; {
+			case w == "run" || w == "exec" || w == "-w" || w == "workspace" || w == "--filter" || w == "-F" || w == "--prefix" || w == "-C" || w == "--":
+				if w == "workspace" || w == "--filter" || w == "-F" || w == "--prefix" || w == "-C" || w == "-w" && words[0] == "npm" {
+					i++
+				}
+			case strings.HasPrefix(w, "-"):
+			default:
+				return w
+			}
+		}
+		return ""
+	}
+	for i := 1; i < len(words); i++ {
+		if words[i] == "-C" || words[i] == "-f" || words[i] == "-p" {
+			i++
+			continue
+		}
+		if !strings.HasPrefix(words[i], "-") && !isAssignment(words[i]) {
+			return words[i]
+		}
+	}
+	return path.Base(words[0])
+}
+
+// set makes a set of the words of a string.
+func set(words string) map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		m[w] = true
+	}
+	return m
+}

@@ -1,0 +1,138 @@
+// Package reflect studies a session: session events in, a reflection out.
+//
+// Study is the whole of it without a model: detectors look for what a person said that is
+// meant to last, and for what commands and their outcomes showed; a gate refuses what is
+// not worth keeping and counts why. Study is a pure function, safe for concurrent use; its
+// cost is linear in the size of the events.
+package reflect
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"sort"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/reflect/transcript"
+)
+
+// Detectors is the version of the detectors. It grows when they find other things in the
+// same session.
+const Detectors = 1
+
+// A detector finds candidates of one sort in a session. It may offer too much: the gate
+// decides.
+type detector struct {
+	name string
+	find func(*view) []finding
+}
+
+// detectors run in this order. Of two that say the same, the first keeps its name.
+var detectors = []detector{
+	{"preference", findPreferences},
+	{"decision", findDecisions},
+	{"correction", findCorrections},
+	{"rule", findRules},
+	{"fact", findFacts},
+	{"fix", findFixes},
+	{"deadend", findDeadEnds},
+	{"routine", findRoutines},
+}
+
+// maxCandidates bounds what one session may propose: more is noise by itself.
+const maxCandidates = 24
+
+// Study returns what the detectors find in one session. The events must have been redacted.
+func Study(s transcript.Session, events []transcript.Event) record.Reflection {
+	r := record.Reflection{
+		Client:    s.Client,
+		Session:   s.ID,
+		Parent:    s.Parent,
+		Hash:      Hash(events),
+		Events:    len(events),
+		Started:   s.Started,
+		Ended:     s.Ended,
+		Commit:    s.Commit,
+		Branch:    s.Branch,
+		Detectors: Detectors,
+		Outcome:   outcome(events),
+	}
+	v := digest(s, events)
+	g := gate{view: v, dropped: map[string]int{}}
+	for _, d := range detectors {
+		for _, f := range d.find(v) {
+			f.Detector = d.name
+			g.offer(f)
+		}
+	}
+	g.settle()
+	r.Candidates = g.kept
+	if len(g.dropped) > 0 {
+		r.Dropped = g.dropped
+	}
+	r.Observations = observe(v)
+	return r
+}
+
+// Hash is the SHA-256, in hex, of the events as JSON, one object a line in the form of
+// transcript.Event's field tags: equal for equal events, whichever program wrote them down.
+func Hash(events []transcript.Event) string {
+	h := sha256.New()
+	enc := json.NewEncoder(h)
+	enc.SetEscapeHTML(false)
+	for i := range events {
+		e := events[i]
+		if !e.Time.IsZero() {
+			e.Time = e.Time.UTC()
+		}
+		if err := enc.Encode(&e); err != nil {
+			panic("hash session event: " + err.Error()) // strings, numbers and times always encode, years past 9999 aside
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// outcome says how a session ended: completed, interrupted, failed, or empty for unknown.
+func outcome(events []transcript.Event) string {
+	for i := len(events) - 1; i >= 0; i-- {
+		e := &events[i]
+		if e.Agent != "" {
+			continue
+		}
+		switch e.Kind {
+		case transcript.End, transcript.Error:
+			switch e.Outcome {
+			case transcript.OK:
+				return "completed"
+			case transcript.Failed:
+				return "failed"
+			case transcript.Aborted, transcript.Denied:
+				return "interrupted"
+			}
+			if e.Kind == transcript.Error {
+				return "failed"
+			}
+		case transcript.Assistant:
+			return "completed"
+		case transcript.Call:
+			return "interrupted"
+		case transcript.Result:
+			if e.Outcome == transcript.Denied || e.Outcome == transcript.Aborted {
+				return "interrupted"
+			}
+			return ""
+		case transcript.User:
+			if e.Origin == transcript.Typed {
+				return ""
+			}
+		}
+	}
+	return ""
+}
+
+// sortCandidates brings candidates into the order of the session.
+func sortCandidates(list []record.Candidate) {
+	sort.SliceStable(list, func(i, j int) bool {
+		return list[i].Evidence[0].Event < list[j].Evidence[0].Event
+	})
+}

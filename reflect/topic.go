@@ -1,0 +1,92 @@
+package reflect
+
+import (
+	"regexp"
+	"sort"
+	"strings"
+)
+
+// A topic is what a statement is about, so that two statements on one topic can be held
+// against each other.
+
+// subjects are the topics of which there can be only one truth: two different statements
+// on one of them contradict each other, or the later replaces the earlier.
+var subjects = func() map[string]bool {
+	m := map[string]bool{"language of replies": true, "language of comments": true, "commit message style": true, "quotes": true, "semicolons": true, "merge strategy": true}
+	for _, f := range families {
+		m[f.name] = true
+	}
+	return m
+}()
+
+var topicForms = []struct {
+	form *regexp.Regexp
+	name string
+}{
+	{regexp.MustCompile(`(?i)\b(?:answer|reply|respond|talk|speak|explain)\w*\b.*\b(?:in )(?:english|german|french|spanish|chinese|japanese|korean|portuguese|russian|italian)\b|(?:中文|英文|英语)(?:回答|回复|交流|解释)|用(?:中文|英文|英语)(?:回答|回复|交流)|(?:日本語|英語)で(?:答|返|回答|説明)|(?:한국어|영어)로 (?:답|대답|설명)`), "language of replies"},
+	{regexp.MustCompile(`(?i)\bcomments?\b.*\bin (?:english|german|chinese|japanese|korean)\b|注释.*(?:中文|英文)|(?:中文|英文).*注释|コメント.*(?:日本語|英語)|주석.*(?:한국어|영어)`), "language of comments"},
+	{regexp.MustCompile(`(?i)\b(?:single|double) quotes\b`), "quotes"},
+	{regexp.MustCompile(`(?i)\bsemicolons\b`), "semicolons"},
+	{regexp.MustCompile(`(?i)\b(?:squash|rebase|merge commits?)\b.*\b(?:prs?|merge|branch|pull requests?|main|history)\b`), "merge strategy"},
+	{regexp.MustCompile(`(?i)\bconventional commits\b|\bcommit (?:messages?|subjects?)\b.*\b(?:format|prefix|start|imperative|lower)`), "commit message style"},
+}
+
+var (
+	latinWord = regexp.MustCompile(`[A-Za-z][\w.-]*[A-Za-z0-9]|[A-Za-z]|[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]+`)
+	stopWords = set("a an the and or but of to in on at for with by from as is are be been was were do does did don't not never always only use using used run running must should shall may can cannot can't will would it its they them we our you your i my me this that these those so if when whenever before after while because since otherwise instead rather than over no every each all any please prefer avoid keep make sure ever again also just into out up via per then else more most other same new such without within during under inside outside until unless told asking ask first have has had need needs which who what where how there here let's let lets get set")
+)
+
+// topic names what a statement is about: the job of the tools it names, or else its first
+// words that carry meaning, sorted.
+func topic(text string) string {
+	for _, f := range topicForms {
+		if f.form.MatchString(text) {
+			return f.name
+		}
+	}
+	words := contentWords(text)
+	for _, w := range words {
+		if f := family(w); f != "" {
+			if f == "task runner" || f == "container tool" {
+				continue // named in passing too often
+			}
+			return f
+		}
+	}
+	if len(words) > 4 {
+		words = words[:4]
+	}
+	words = append([]string(nil), words...)
+	sort.Strings(words)
+	return strings.Join(words, " ")
+}
+
+// contentWords returns the words of a text that carry meaning, folded, in order, each once.
+func contentWords(text string) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, w := range latinWord.FindAllString(strings.ToLower(text), -1) {
+		w = strings.Trim(w, ".-_")
+		if len(w) < 2 || stopWords[w] || seen[w] {
+			continue
+		}
+		seen[w] = true
+		out = append(out, w)
+	}
+	return out
+}
+
+// sharedWords counts the meaning words two texts share.
+func sharedWords(a, b string) int {
+	in := map[string]bool{}
+	for _, w := range contentWords(a) {
+		in[w] = true
+	}
+	n := 0
+	for _, w := range contentWords(b) {
+		if in[w] {
+			n++
+		}
+	}
+	return n
+}

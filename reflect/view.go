@@ -1,0 +1,167 @@
+package reflect
+
+import (
+	"strings"
+
+	"github.com/reverie-memory/reverie/reflect/transcript"
+)
+
+// A view is one session digested once for all detectors: what was run and edited, in order,
+// and what a person said.
+type view struct {
+	session   transcript.Session
+	events    []transcript.Event
+	acts      []act
+	sentences []sentence
+	injected  string // all injected text, folded, one space either side of every word
+}
+
+// An act is one step of a command line, or one edit, that has a result.
+type act struct {
+	agent   string
+	call    int // index of the Call event
+	result  int // index of the Result event
+	step    step
+	outcome transcript.Outcome // OK, Failed, or Unknown where neither is certain
+	edit    bool               // an edit, step is empty
+}
+
+// maxActs bounds what is looked at between a failure and its repair.
+const maxActs = 300
+
+// digest makes the view of a session. Linear in the size of the events.
+func digest(s transcript.Session, events []transcript.Event) *view {
+	v := &view{session: s, events: events}
+	var injected strings.Builder
+	calls := map[string]int{} // open calls by agent and id
+	for i := range events {
+		e := &events[i]
+		switch e.Kind {
+		case transcript.Call:
+			calls[e.Agent+"\x00"+e.CallID] = i
+		case transcript.Result:
+			id := e.Agent + "\x00" + e.CallID
+			c, found := calls[id]
+			if !found {
+				continue
+			}
+			delete(calls, id)
+			v.addActs(c, i)
+		case transcript.User:
+			if e.Origin != transcript.Typed {
+				injected.WriteString(fold(e.Text))
+			}
+		case transcript.Compaction:
+			injected.WriteString(fold(e.Text))
+		}
+	}
+	v.injected = injected.String()
+	if s.Parent != "" {
+		return v // a sub-agent's session: no person speaks in it
+	}
+	for i := range events {
+		e := &events[i]
+		if e.Kind == transcript.User && e.Origin == transcript.Typed && e.Agent == "" {
+			v.sentences = append(v.sentences, sentences(i, e.Text)...)
+		}
+	}
+	return v
+}
+
+// addActs adds the steps of a call that has ended, or its edit.
+func (v *view) addActs(call, result int) {
+	c, r := &v.events[call], &v.events[result]
+	if r.Outcome == transcript.Denied || r.Outcome == transcript.Aborted {
+		return
+	}
+	a := act{agent: c.Agent, call: call, result: result}
+	switch c.Action {
+	case transcript.Edit:
+		if r.Outcome != transcript.Failed {
+			a.edit, a.outcome = true, r.Outcome
+			v.acts = append(v.acts, a)
+		}
+	case transcript.Run:
+		list := steps(c.Command, v.session.Dir)
+		if c.Dir != "" {
+			for i := range list {
+				list[i].dir = within(list[i].dir, within(c.Dir, "", v.session.Dir), v.session.Dir)
+			}
+		}
+		ended := ending(r)
+		for i, s := range list {
+			a.step, a.outcome = s, outcomeOf(list, i, ended, r.Text)
+			v.acts = append(v.acts, a)
+		}
+	}
+}
+
+// ending says how a command line ended, Unknown where the transcript does not tell: no exit
+// code is not success.
+func ending(r *transcript.Event) transcript.Outcome {
+	switch {
+	case r.Exit != nil && *r.Exit != 0:
+		return transcript.Failed
+	case r.Exit != nil:
+		return transcript.OK
+	}
+	return r.Outcome
+}
+
+// outcomeOf tells how step i of a command line that ended so came out. A step whose exit
+// code is hidden is judged by the output, if it is the only one.
+func outcomeOf(list []step, i int, ended transcript.Outcome, output string) transcript.Outcome {
+	work := 0 // steps that do something
+	for _, s := range list {
+		if !readOnly[s.words[0]] {
+			work++
+		}
+	}
+	s := list[i]
+	if s.masked || ended == transcript.Unknown {
+		if work == 1 && !readOnly[s.words[0]] {
+			switch verdict(output) {
+			case 1:
+				return transcript.OK
+			case -1:
+				return transcript.Failed
+			}
+		}
+		return transcript.Unknown
+	}
+	switch ended {
+	case transcript.OK:
+		return transcript.OK
+	case transcript.Failed:
+		if len(list) == 1 || work == 1 && !readOnly[s.words[0]] {
+			return transcript.Failed
+		}
+	}
+	return transcript.Unknown
+}
+
+// fold brings text to lower case with single spaces and no punctuation, so that two
+// spellings of one sentence compare equal. It begins and ends with a space.
+func fold(text string) string {
+	var b strings.Builder
+	b.Grow(len(text) + 2)
+	b.WriteByte(' ')
+	space := true
+	for _, r := range strings.ToLower(text) {
+		if isWordRune(r) {
+			b.WriteRune(r)
+			space = false
+		} else if !space {
+			b.WriteByte(' ')
+			space = true
+		}
+	}
+	if !space {
+		b.WriteByte(' ')
+	}
+	return b.String()
+}
+
+func isWordRune(r rune) bool {
+	return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r == '_' || r > 0x7f && r != '。' && r != '，' && r != '、' && r != '：' && r != '；' && r != '！' && r != '？' && r != '“' && r != '”' && r != '’' && r != '‘' && r != '—' && r != '…'
+}
