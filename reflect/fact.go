@@ -22,7 +22,7 @@ func findFacts(v *view) []finding {
 	for i := range v.sentences {
 		s := &v.sentences[i]
 		if s.lang != "en" {
-			if zhTelling.MatchString(s.text) && concreteForeign(statement(*s)) && len(statement(*s)) > 18 {
+			if (zhTelling.MatchString(s.text) || s.marked) && concreteForeign(statement(*s)) && len(statement(*s)) > 18 {
 				out = append(out, v.say(i, record.Fact))
 			}
 			continue
@@ -33,7 +33,7 @@ func findFacts(v *view) []finding {
 		}
 		names := path2.MatchString(text) || symbol.MatchString(text) || namedAny.MatchString(text)
 		switch {
-		case telling.MatchString(s.text) && present.MatchString(text) && (names || nounAny.MatchString(text)):
+		case (telling.MatchString(s.text) || s.marked) && present.MatchString(text) && (names || nounAny.MatchString(text)):
 		case origins.MatchString(text) && names:
 		case ourThings.MatchString(text) && names && !s.task:
 		default:

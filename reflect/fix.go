@@ -272,7 +272,7 @@ func prepares(s step, sig signature) bool {
 	if testing.MatchString(s.tool()) {
 		return false
 	}
-	return preparing.MatchString(s.key) || sig.env && projectRunner(s) || formatting.MatchString(s.key)
+	return preparing.MatchString(s.key) || projectRunner(s) || formatting.MatchString(s.key)
 }
 
 var (
@@ -330,7 +330,7 @@ func (v *view) prepareFix(f, ok act, sig signature, helpers []act) record.Candid
 	}
 	does := "`" + strings.Join(names, "`, then `") + "`"
 	failing := show(f.step, "")
-	why := strings.ReplaceAll(strings.ReplaceAll(sig.text, "`", "'"), `"`, "'")
+	why := plain(sig.text)
 	text := "Before `" + failing + "`, run " + does + ": else it fails with \"" + why + "\"."
 	if len(helpers) == 1 && formatting.MatchString(helpers[0].step.key) && !preparing.MatchString(helpers[0].step.key) {
 		text = "When `" + failing + "` fails with \"" + why + "\", run " + does + "."
@@ -355,7 +355,7 @@ func (v *view) prepareFix(f, ok act, sig signature, helpers []act) record.Candid
 
 // envFix says: this command needs that variable.
 func (v *view) envFix(f, ok act, sig signature, env string) record.Candidate {
-	why := strings.ReplaceAll(strings.ReplaceAll(sig.text, "`", "'"), `"`, "'")
+	why := plain(sig.text)
 	failing := show(f.step, "")
 	c := record.Candidate{
 		Kind:     record.Failure,

@@ -11,9 +11,9 @@ const maxStatement = 240
 
 var (
 	opener = map[string]*regexp.Regexp{
-		"en": regexp.MustCompile(`(?i)^(?:(?:ok(?:ay)?|so|also|and|but|please|pls|plz|btw|by the way|actually|well|hm+|hey|hi|no+|nope|nah|yes|yeah|yep|sure|right|great|good|cool|nice|thanks|thank you|sorry|wait|oh|ah|again|one (?:more|other) thing|another thing|one last thing|side note|fyi|for your information|heads up|just so you know|for (?:future )?reference|important|reminder|note|nb|ps|p\.s|correction|look|listen|however|in general|generally|general(?: project)? rule|(?:new|house|hard|standing|team|project)? ?rule|(?:project |team )?(?:convention|policy)|remember|from now on|from here on(?: out)?|going forward|moving forward|in (?:the )?future|as a (?:general )?rule|as a policy|as a reminder|for all future (?:work|sessions|tasks|changes)|and one more thing|last thing|first|finally)\s*[,:;.!–—-]+\s*|(?:please|pls|plz|so|also|and|but|ok(?:ay)?|btw|actually|just|kindly|again|remember|from now on|going forward|moving forward|in (?:the )?future|fyi|well|then|oh|hey|no|yes|yeah)\s+)`),
-		"zh": regexp.MustCompile(`^(?:(?:好的?|嗯|对了|另外|还有|然后|不过|但是|那么?|请注意|注意|请?记住|请记得|切记|牢记|顺便说一下|顺便|补充一下|提醒一下|重要|不对|不是|不|错了|等等|哦|所以|以后|今后|从现在(?:开始|起)|从今以后|往后|更正)\s*[，,：:。、！!]+\s*|(?:请你?|麻烦你?|你(?:以后)?(?:要|应该|需要)|我希望你|我想让你|希望你|以后请?|今后请?|从现在(?:开始|起)请?|往后|另外|还有|记得|请?记住|切记)\s*)`),
-		"ja": regexp.MustCompile(`^(?:(?:はい|うん|あと|ちなみに|なお|では|じゃあ|えっと|いや|いいえ|違います|すみません|そして|それと|また|今後は?|これからは?|以後|覚えておいて(?:ください)?|注意|重要|補足|訂正)[、，,：:。！!]+\s*|(?:今後は|これからは|今後|以後は?|お願いします[。、]?)\s*)`),
+		"en": regexp.MustCompile(`(?i)^(?:(?:ok(?:ay)?|so|also|and|but|please|pls|plz|btw|by the way|actually|well|hm+|hey|hi|no+|nope|nah|yes|yeah|yep|sure|right|great|good|cool|nice|thanks|thank you|sorry|wait|oh|ah|again|one (?:more|other) thing|another thing|one last thing|side note|fyi|for your information|heads up|just so you know|for (?:future )?reference|important|reminder|note|nb|ps|p\.s|correction|look|listen|however|in general|generally|general(?: project)? rule|(?:new|house|hard|standing|team|project)? ?rule|(?:project |team )?(?:convention|policy)|(?:a |one |two |three |some |few |couple of )*(?:quick )?(?:things?|notes?|points?)|remember|from now on|from here on(?: out)?|going forward|moving forward|in (?:the )?future|as a (?:general )?rule|as a policy|as a reminder|for all future (?:work|sessions|tasks|changes)|and one more thing|last thing|first|finally)\s*[,:;.!–—-]+\s*|(?:please|pls|plz|so|also|and|but|ok(?:ay)?|btw|actually|just|kindly|again|remember|from now on|going forward|moving forward|in (?:the )?future|fyi|well|then|oh|hey|no|yes|yeah)\s+)`),
+		"zh": regexp.MustCompile(`^(?:(?:好的?|嗯|对了|另外|还有|然后|不过|但是|那么?|请注意|注意|请?记住|请记得|切记|牢记|顺便说一下|顺便|补充一下|提醒一下|重要|不对|不行|不可以|不是|不|错了|等等|哦|所以|以后|今后|从现在(?:开始|起)|从今以后|往后|更正)\s*[，,：:。、！!]+\s*|(?:请你?|麻烦你?|你(?:以后)?(?:要|应该|需要)|我希望你|我想让你|希望你|以后请?|今后请?|从现在(?:开始|起)请?|往后|另外请?|还有|记得|请?记住|切记)\s*)`),
+		"ja": regexp.MustCompile(`^(?:(?:はい|うん|あと|ついでに|それから|ちなみに|なお|では|じゃあ|えっと|いや|いいえ|違います|すみません|そして|それと|また|今後は?|これからは?|以後|覚えておいて(?:ください)?|注意|重要|補足|訂正)[、，,：:。！!]+\s*|(?:(?:あと|また|それと|なお)?(?:今後は|これからは|今後|以後は)|あと|お願いします[。、]?)\s*)`),
 		"ko": regexp.MustCompile(`^(?:(?:네|아|그리고|참고로|그런데|근데|아니요?|또|앞으로는?|기억해(?:줘|주세요)?|주의|중요|정정)[,，:：.!]+\s*|(?:앞으로는?|그리고|참고로|또한)\s+)`),
 	}
 	request = regexp.MustCompile(`(?i)^(?:(?:can|could|would|will) you (?:please )?|i(?:'d| would) (?:really )?(?:like|want|prefer) (?:for )?you to |i (?:really )?(?:want|need) you to |i expect you to |you (?:should|must|need to|have to|ought to|are to|can) (?:please )?(always |never |not )?|you(?:'d| had) better |make it a (?:rule|habit|point) to |try to always |be sure to always |make sure (?:that )?you always |make sure to always |make sure to never |always make sure (?:that )?(?:you |to )|let'?s (always |never |not )?|do always |please )`)
@@ -24,6 +24,7 @@ var (
 		"ko": regexp.MustCompile(`(?:[,\s]*(?:부탁해요?|부탁드립니다|고마워요?|감사합니다))+[.!]*$`),
 	}
 	repoPlace = regexp.MustCompile(`(?i)^in (?:this|the|our) (?:repo|repository|project|codebase|code base|monorepo)[,:]?\s+|,?\s+(?:in|for|across|throughout|within) (?:this|the|our) (?:whole |entire )?(?:repo|repository|project|codebase|code base)([.!?]?)$|,?\s+(?:around |over )?here([.!?]?)$`)
+	repoMid   = regexp.MustCompile(`(?i),?\s+(?:(?:in|for|across) (?:this|the|our) (?:whole |entire )?(?:repo|repository|project|codebase|code base)|here)((?:\s*[,;:]|\s+(?:and|or|but|not|because|since|as|instead)\b))`)
 	habitYou  = regexp.MustCompile(`(?i)\b(when(?:ever)?|every time|each time|any ?time|before|after|while) (?:you|we) (\w+)\b`)
 	toldYou   = regexp.MustCompile(`(?i)\b(unless|until) (?:i|we) (?:explicitly |specifically |clearly )?(?:tell|ask|request|say|instruct)(?: you)?(?: otherwise| so| to)?\b|\b(unless) (?:i|we)(?:'ve| have) (?:explicitly |specifically )?(?:asked|told|approved|said)(?: you)?(?: otherwise| so| to| it)?\b`)
 	askMe     = regexp.MustCompile(`(?i)\b(without|before) (asking|checking with|consulting|telling) (?:me|us)(?: first)?\b`)
@@ -45,6 +46,7 @@ func statement(s sentence) string {
 		t = stripRequest(t)
 		t = rememberForm.ReplaceAllString(t, "")
 		t = repoPlace.ReplaceAllString(t, "$1$2")
+		t = repoMid.ReplaceAllString(t, "$1")
 		t = strings.TrimLeft(t, " ,;:.!-–—")
 		if t == text {
 			break
@@ -53,6 +55,10 @@ func statement(s sentence) string {
 	}
 	text = closer.ReplaceAllString(text, "")
 	text = repoPlace.ReplaceAllString(text, "$1$2")
+	text = lastly.ReplaceAllString(text, "")
+	if !strings.Contains(text, ": ") {
+		text = strings.Replace(text, " - ", ": ", 1)
+	}
 	text = toldYou.ReplaceAllString(text, "${1}${2} told to")
 	text = strings.ReplaceAll(text, "until told to", "until told to")
 	text = askMe.ReplaceAllString(text, "$1 $2 first")
@@ -61,6 +67,9 @@ func statement(s sentence) string {
 	text = habitYou.ReplaceAllStringFunc(text, gerundClause)
 	return finish(text, "en")
 }
+
+// lastly is an emphasis at the end of a prohibition.
+var lastly = regexp.MustCompile(`(?i),? (?:ever|ever again|period|full stop|no matter what)[.!]*$`)
 
 var rememberForm = regexp.MustCompile(`(?i)^(?:(?:do |please )?(?:remember|note|keep in mind|bear in mind|be aware|beware)(?: here)?(?: that| to)?[:,]?\s+|(?:do |please )?remember not to (?:be )?|it(?:'s| is) (?:important|worth noting|worth remembering) (?:that|to) |(?:the|our) (?:convention|rule|policy)(?: here)? is(?: that| to)?[:,]?\s+)`)
 
@@ -160,7 +169,7 @@ func finish(text, lang string) string {
 	if strings.Count(text, "(") > strings.Count(text, ")") {
 		text += ")"
 	}
-	if !strings.HasPrefix(text, "`") {
+	if lang == "en" && !strings.HasPrefix(text, "`") {
 		word, _, _ := strings.Cut(text, " ")
 		if plainWord(word) {
 			r, _ := firstRune(text)

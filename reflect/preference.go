@@ -11,7 +11,7 @@ import (
 
 var (
 	prefer        = regexp.MustCompile(`(?i)^(?:i|i'd|i would)\s+(?:(?:also|really|generally|usually|always|personally|strongly|much|typically|tend to)\s+)*(prefer|like|love|favou?r|hate|dislike|don't like|do not like|can't stand)\s+(.+)$`)
-	preferThing   = regexp.MustCompile(`(?i)\b(?:over|rather than|instead of|to)\b|^(?:\w+\s+){0,3}?\w+(?:s|ing|ed)\b|^to \w+|\bwhen\b`)
+	preferThing   = regexp.MustCompile(`(?i)\b(?:over|rather than|instead of|to)\b|^(?:[\w-]+\s+){0,3}?[\w-]+(?:s|ing|ed)\b|^to \w+|\bwhen\b`)
 	myPreference  = regexp.MustCompile(`(?i)^my (?:personal )?preference is (?:for |to )?(.+)$`)
 	foreignPrefer = regexp.MustCompile(`我(?:个人)?(?:更|比较|还是)?(?:喜欢|偏好|习惯|倾向于?)(?:用|使用|写|看)?|私は.+(?:好き|好み|派)|(?:の)?(?:ほう|方)が(?:好き|好み|いい)|(?:을|를|이|가) (?:더 )?(?:선호|좋아)`)
 )

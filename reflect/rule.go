@@ -13,9 +13,9 @@ import (
 const adverbs = `(?:(?:again|ever|just|also|directly|manually|blindly|automatically|simply|explicitly|first|again ever|even|silently|hand-)\s+)?`
 
 var (
-	alwaysNever = regexp.MustCompile(`(?i)(?:^|[,;:.!—–-]\s*|\b(?:and|but|so|please|then|or|you should|you must|must|should|you|to)\s+)(?:always|never|(?:don't|do not) ever)\s+` + adverbs + `(?:` + verbs + `)\b`)
+	alwaysNever = regexp.MustCompile(`(?i)(?:^|[,;:.!—–-]\s+(?:(?:and|but|so|then|please|or)\s+)?|\b(?:please|you should|you must)\s+)(?:always|never|(?:don't|do not) ever)\s+` + adverbs + `(?:` + verbs + `)\b`)
 	weAlways    = regexp.MustCompile(`(?i)^(?:we|our team|the team|everyone|everybody|contributors|developers|agents?)\s+(?:must |should |can |may |will )?(?:always|never)\s+` + adverbs + `\w+`)
-	thingMust   = regexp.MustCompile(`(?i)^(?:(?:all|every|each|any|no|new|our|public|exported|generated|the|only)\s+)*(?:[\w./-]+\s+){0,2}?(?:` + nouns + `)\b(?:\s+[\w./` + "`" + `,-]+){0,6}?\s+(?:must|should|shall|has to|have to|needs? to|may|can|cannot|can't|are to)\b`)
+	thingMust   = regexp.MustCompile(`(?i)^(?:(?:all|every|each|any|no|new|our|public|exported|generated|the|only)\s+)*(?:[\w./-]+\s+){0,2}?(?:` + nouns + `)\b(?:\s+[\w./` + "`" + `,-]+){0,6}?\s+(?:must|should|shall|has to|have to|needs? to|may only|may not|can only|cannot|can't|are to)\b`)
 	pathMust    = regexp.MustCompile("(?i)^(?:(?:all|every|each|any|the|only|files?|code|everything|anything|nothing|changes?)\\s+)*(?:in|under|to|from|inside|below)?\\s*(?:the\\s+)?(?:`[^`]+`|\\S*/\\S*|\\S+\\.\\w{1,5})(?:\\s+[\\w-]+){0,4}?\\s+(?:must|should|shall|has to|have to|may|can|cannot|can't|is|are)\\s+(?:(?:always|only|not|never)\\b|off[- ]limits|read[- ]only|frozen|generated|be\\b)")
 	quantified  = regexp.MustCompile(`(?i)^(?:all|every|each|any|no|only)\b`)
 	able        = regexp.MustCompile(`(?i)\b(?:be able to|users?|customers?|clicks?|buttons?|screens?|pages?|rows?|players?)\b`)
@@ -31,7 +31,7 @@ var (
 	weHabit     = regexp.MustCompile(`(?i)^(?:we|our team|the team)\s+(?:(?:all|generally|usually|only|try to|just)\s+)?(?:don't |do not )?(?:use|run|deploy|squash|squash-merge|rebase|tag|merge|write|name|keep|put|follow|release|ship|test|lint|format|pin|vendor|branch|commit|review|sign|document|prefer|avoid|mock|version|build|manage|hand-edit|edit|store|allow|accept|require)\b`)
 	placeHere   = regexp.MustCompile(`(?i)\b(?:here|in (?:this|our) (?:repo|repository|project|codebase|code base|team|monorepo))\b`)
 	team        = regexp.MustCompile(`(?i)\b(?:tests?|commits?|commit messages?|branch(?:es)?|pull requests?|prs?|merge requests?|releases?|migrations?|changelogs?|reviews?|deploy\w*|ci|trunk|main|master|semver|conventional commits|docs|dependencies|secrets)\b`)
-	habitWhen   = regexp.MustCompile(`(?i)^(?:(?:before|after|when|whenever|if you)\s+(?:you\s+)?(?:\w+ing|\w+)\b[^,]*,\s*(?:always |first |also |then )*(?:run|regenerate|update|bump|re-?run|rebuild|execute|add|check)\b)|^(?:(?:always )?(?:run|regenerate|re-?run|rebuild|execute|bump)\s+.+\b(?:before|after|when|whenever)\s+(?:\w+ing\b|every\b|each\b|any\b|you\b|a\b))`)
+	habitWhen   = regexp.MustCompile(`(?i)^(?:(?:before|after|when|whenever|every time|each time|if you)\s+(?:you\s+)?(?:\w+ing|\w+)\b[^,]*,\s*(?:always |first |also |then |please )*(?:run|regenerate|update|bump|re-?run|rebuild|execute|add|check|render|write|create|look|ask)\b)|^(?:(?:always )?(?:run|regenerate|re-?run|rebuild|execute|bump)\s+.+\b(?:before|after|when|whenever)\s+(?:\w+ing\b|every\b|each\b|any\b|you\b|a\b))`)
 	gerundObj   = regexp.MustCompile("(?i)\\b(?:before|after|when|whenever)\\s+(?:you\\s+)?(?:chang|edit|modify|touch|add|updat|bump|renam|mov|remov|delet|pull|switch|regenerat|creat|push|open|commit|merg|releas|deploy|chang)\\w*\\s+(?:any\\b|a\\b|an\\b|every|each|`|\\S*/|\\S*\\.\\w+|(?:the )?(?:" + nouns + "|schema|protobufs?|model|models|openapi|graphql|grammar|i18n|locale)\\b)|\\b(?:before|after) (?:every|each) \\w+")
 	onlyUse     = regexp.MustCompile(`(?i)^(?:only (?:use|import|commit|deploy|release|merge|edit|push|run)\b|use only\b)`)
 	speculation = regexp.MustCompile(`(?i)\b(?:might|maybe|perhaps|could be|would be|would have|what if|if we (?:ever|decide|want)|someday|eventually|consider(?:ing)?|i(?:'m| am) (?:not sure|wondering|thinking|curious)|not sure|i(?:'d| would) (?:say|guess)|seems?|assuming|presumably|i think|i don't think|supposed to|supposedly|i guess|we should probably|probably)\b`)
@@ -61,7 +61,7 @@ func ruleKind(s *sentence) (record.Kind, bool) {
 		return foreignRule(s)
 	}
 	text := statement(*s)
-	explicit := s.rules || lasting["en"].MatchString(s.text) || habitRequest.MatchString(s.text)
+	explicit := s.rules || s.marked || lasting["en"].MatchString(s.text) || habitRequest.MatchString(s.text)
 	if text == "" || speculation.MatchString(text) && !explicit {
 		return "", false
 	}
@@ -89,8 +89,14 @@ func isRule(s *sentence, text string, explicit bool) bool {
 		return len(strings.Fields(text)) >= 3
 	case thingMust.MatchString(text) && !able.MatchString(text):
 		return quantified.MatchString(text) || !s.task && !definite.MatchString(text)
-	case pathMust.MatchString(text) && modalOrLimit.MatchString(text):
-		return true
+	case pathMust.MatchString(text):
+		return !s.task || reason.MatchString(text)
+	case stays.MatchString(text), supported.MatchString(text):
+		return !status.MatchString(text)
+	case placed.MatchString(text):
+		return !definite.MatchString(placed.FindString(text)) && (!s.task || placeHere.MatchString(s.text))
+	case weDont.MatchString(text):
+		return !definite.MatchString(text) && symbolOrNoun(text) && (!s.task || placeHere.MatchString(s.text)) && !status.MatchString(text)
 	case dont.MatchString(text):
 		generic := !definite.MatchString(text) || path2.MatchString(text)
 		return generic && why && concreteWords(text) || !definite.MatchString(text) && scope.MatchString(text) && !s.task
@@ -110,7 +116,16 @@ func isRule(s *sentence, text string, explicit bool) bool {
 	return false
 }
 
-var modalOrLimit = regexp.MustCompile(`(?i)\b(?:must|should|shall|has to|have to|may only|cannot|can't|can only|is generated|are generated|off[- ]limits|read[- ]only|frozen|never)\b`)
+var (
+	stays     = regexp.MustCompile(`(?i)^(?:the |our )?(?:[\w./-]+ ){0,3}?(?:` + nouns + `|` + tools + `) (?:must|has to|have to|needs? to) (?:always )?(?:stay|remain|keep|continue|not (?:break|change)|never (?:break|change))\b`)
+	supported = regexp.MustCompile(`(?i)^(?:we (?:still |only |must |have to )?support (?:only )?[\w.]+ ?v?\d[\w.]*|(?:[\w.]+ ){1,2}v?\d[\w.+]* is the (?:oldest|minimum|lowest|only|newest|latest)(?: \w+)? (?:version )?(?:that )?we support)\b`)
+	placed    = regexp.MustCompile(`(?i)^(?:all |new |our )?(?:[\w-]+ )?(?:` + nouns + `) (?:always )?(?:live|lives|go|goes|belong|belongs|sit|sits|stay|are kept) (?:next to|beside|alongside|in|into|under|inside|with)\b`)
+	weDont    = regexp.MustCompile(`(?i)^we (?:don't|do not|never) (?:do|use|write|allow|commit|mock|accept|merge|squash|hardcode)\b`)
+)
+
+func symbolOrNoun(text string) bool {
+	return path2.MatchString(text) || symbol.MatchString(text) || namedAny.MatchString(text) || team.MatchString(text)
+}
 
 func pluralObject(word string) bool {
 	return strings.HasSuffix(word, "s") && !strings.HasSuffix(word, "ss") && word != "this" && word != "its"
@@ -136,14 +151,18 @@ var forbids = regexp.MustCompile(`(?i)\b(?:must|never|forbidden|prohibited|banne
 
 var (
 	foreignNegative = regexp.MustCompile(`不要|别|不能|不得|不准|不许|不可|禁止|严禁|绝不|绝对不|永远不|切勿|不允许|只能|必须|务必|禁止|ないで|しない|使わない|ません|ダメ|だめ|하지 ?마|지 마|말아|말 것|금지|안 됩니다|안 돼`)
-	foreignOrder    = regexp.MustCompile(`用|使用|要|必须|务必|放|写|运行|执行|提交|改|加|保持|遵循|走|跑|不|别|只|先|统一|命名|回答|回复|禁止|严禁|必ず|使|書|実行|ください|禁止|しない|すること|ないで|ように|てほしい|走らせ|回|置|ルール|付け|쓰|사용|하세요|해줘|해 줘|해주세요|합니다|한다|마세요|마라|금지|하지|두|실행|작성|돌려`)
-	foreignReport   = regexp.MustCompile(`总是(?:失败|报错|出错|出现|返回|显示|会)|每次(?:都)?(?:失败|报错|出错|出现|会报|要等)|一直|必ず(?:失敗|エラー|落ち)|いつも(?:失敗|エラー|落ち)|毎回(?:失敗|エラー|落ち)|항상 (?:실패|에러|오류)|매번 (?:실패|에러|오류)|我(?:以后|每次)|以后再|以后(?:可能|会|还会)|今后(?:可能|会)|帮我|实现|新增|添加一个|写一个|做一个`)
+	foreignOrder    = regexp.MustCompile(`用|使用|要|必须|务必|放|写|运行|执行|提交|改|加|保持|遵循|走|跑|不|别|只|先|统一|命名|回答|回复|禁止|严禁|必ず|使|書|実行|ください|禁止|しない|すること|ないで|ように|てほしい|走らせ|回|置|ルール|付け|쓰|사용|하세요|해줘|해 줘|해주세요|합니다|한다|마세요|마라|금지|하지|두|야 (?:해|합니다|돼|됩니다)|면 안|실행|작성|돌려`)
+	foreignReport   = regexp.MustCompile(`总是(?:失败|报错|出错|出现|返回|显示|会)|每次(?:都)?(?:失败|报错|出错|出现|会报|要等)|一直(?:失败|报错|卡|转|在|没)|必ず(?:失敗|エラー|落ち)|いつも(?:失敗|エラー|落ち)|毎回(?:失敗|エラー|落ち)|항상 (?:실패|에러|오류)|매번 (?:실패|에러|오류)|我(?:以后|每次)|以后再|以后(?:可能|会|还会)|今后(?:可能|会)|帮我|实现|新增|添加一个|写一个|做一个`)
 )
 
 // foreignRule tells whether a sentence in Chinese, Japanese or Korean lays down a rule: it
 // bears a lasting mark and orders something.
 func foreignRule(s *sentence) (record.Kind, bool) {
-	if !s.rules && !lasting[s.lang].MatchString(s.text) && !foreignContrast(s.text) {
+	marked := s.rules || s.marked || lasting[s.lang].MatchString(s.text) || foreignContrast(s.text)
+	if !marked && !(s.lang == "zh" && zhMust.MatchString(s.text) && !s.task && because2.MatchString(s.text)) {
+		return "", false
+	}
+	if !concreteForeign(s.text) {
 		return "", false
 	}
 	if !foreignOrder.MatchString(s.text) || foreignReport.MatchString(s.text) {
@@ -162,6 +181,8 @@ func foreignRule(s *sentence) (record.Kind, bool) {
 }
 
 var (
+	zhMust     = regexp.MustCompile(`必须|不能|只能|不得`)
+	because2   = regexp.MustCompile(`因为|否则|不然|下游|线上|兼容|合规|客户|会(?:导致|失败|挂|崩|丢|乱|被)|，\S+在用`)
 	zhContrast = regexp.MustCompile(`(?i)(?:用|使用|改用)\s*(` + "`?(?:" + tools + ")`?" + `)[^。]*(?:不要|别|不|而不是|不能|代替|替代)[^。]*?(?:` + tools + `)|(?:不要|别)(?:再)?用\s*` + "`?(?:" + tools + ")`?" + `[^。]*用\s*` + "`?(?:" + tools + ")`?")
 	jaContrast = regexp.MustCompile(`(?i)(?:` + tools + `)\S*(?:ではなく|じゃなく|でなく|の代わりに)[^。]*(?:` + tools + `)`)
 	koContrast = regexp.MustCompile(`(?i)(?:` + tools + `)\S*\s*(?:말고|대신|이 아니라|가 아니라)[^.]*(?:` + tools + `)`)

@@ -14,6 +14,7 @@ type sentence struct {
 	lang   string // en, zh, ja or ko
 	rules  bool   // stands in a list whose heading calls it rules
 	more   bool   // the next sentence is of the same paragraph
+	marked bool   // the next sentence says to remember it
 	asking bool   // a question
 	task   bool   // its message asks for a piece of work
 	nth    int    // place in its message, from 0
@@ -31,6 +32,7 @@ var (
 	codeLine    = regexp.MustCompile(`^(?:\t| {4,}\S)|^\s*(?:[$%❯➜] |>>> |\+{3} |-{3} |@@ |at [\w.$<>]+ ?\(|File "|Caused by|\|.*\|$|//|/\*|\*/|#!|import [\w{*"']|from \w+ import|func \w|def \w+\(|class \w+[:({]|const \w+ =|let \w+ =|var \w+ =|return |[{}\[\]()<>;]+\s*$|[\w.-]+(?::\d+){1,2}:? |\d{4}-\d\d-\d\d[T ]\d\d:|\[?\d\d:\d\d:\d\d)|[{;]\s*$`)
 	logLine     = regexp.MustCompile(`^\s*(?:(?i:error|warn(?:ing)?|info|debug|fatal|panic|traceback|exception)\b[ :\[(]|npm ERR!|FAIL\b|PASS\b|--- |=== |\w+Error:|\w+Exception:|error\[)`)
 	pasteIntro  = regexp.MustCompile(`(?i)\b(?:feedback|errors?|output|logs?|message|says?|said|comments?|review|reviewer|ticket|trace|stack|following|spec|plan|here(?:'s| is| are)|got|getting|gets|saw|see|seeing|below|docs?|documentation|email|text|description|paste[ds]?|response|prompt|snippet|code|diff|wrote|told me|readme|issue|context|background|transcript|result|example)\b[^.]*[:：]\s*$|(?:报错|错误|日志|输出|如下|反馈|评论|代码|需求|文档|返回|エラー|ログ|出力|以下|오류|에러|로그|다음)[^。]*[:：]\s*$`)
+	remark      = regexp.MustCompile(`(?i)^(?:(?:please|pls|ok|so|and)[, ]+)*(?:remember (?:that|this|it)|keep (?:that|this|it) in mind|(?:make a )?note (?:of )?(?:that|this)|write (?:that|this) down|don't forget (?:that|this|it)|(?:save|store|put|add) (?:that|this) (?:to|in) (?:your )?memory)(?: please| for (?:later|next time|the future)| from now on| going forward)*[.!]*$|^(?:请?(?:记住|记一下|记下来|牢记)(?:这点|这个|一下)?|覚えて(?:おいて)?(?:ください|ね)?|기억해(?:두세요|둬|주세요|줘)?)[。.!！]*$`)
 	taskWords   = regexp.MustCompile(`(?i)^\W*(?:(?:ok(?:ay)?|so|now|hi|hey|please|next|then|great|good|thanks|and|also|let'?s|can you|could you|would you|i want (?:you )?to|i need (?:you )?to|i'?d like (?:you )?to|we need to|help me(?: to)?)[,.!]?\s+)*(?:add|implement|create|write|build|make|fix|refactor|change|update|design|develop|generate|support|introduce|extend|rewrite|improve|move|replace|remove|port|convert|set up|draft)\b`)
 	questions   = regexp.MustCompile(`(?i)^(?:(?:ok|so|and|but|hm+|hmm|also|wait|well|no|hey)[, ]+)*(?:why|what|how|where|when (?:do|does|did|is|are|will|should)|who|which|is|are|was|were|does|did|do (?:we|you|i|they)|can|could|would|should (?:we|i|it|this|that|the)|shall|will|have you|has|isn'?t|aren'?t|doesn'?t|didn'?t|don'?t (?:we|you|they|i)|won'?t|wouldn'?t|shouldn'?t|any (?:idea|reason))\b`)
 )
@@ -45,6 +47,7 @@ func sentences(event int, text string) []sentence {
 	long := len(text) > maxTyped
 	task := false
 	paragraphs := typedParagraphs(text)
+	quote := false // inside a quotation that runs over sentences
 	for p, par := range paragraphs {
 		if long && p > 0 && p < len(paragraphs)-1 {
 			continue
@@ -63,7 +66,15 @@ func sentences(event int, text string) []sentence {
 			if taskWords.MatchString(s.text) {
 				task = true
 			}
-			if len(raw) <= maxSentence {
+			inside := quote
+			if strings.Count(raw, `"`)%2 == 1 {
+				quote = !quote
+			}
+			if remark.MatchString(s.text) && len(out) > 0 {
+				out[len(out)-1].marked = true
+				continue
+			}
+			if len(raw) <= maxSentence && !inside && !quote && !strings.HasSuffix(s.text, ":") && !strings.HasSuffix(s.text, "：") {
 				out = append(out, s)
 			}
 		}
@@ -201,7 +212,7 @@ func appendSentence(out []string, s string) []string {
 func abbreviation(s string) bool {
 	s = strings.ToLower(s[strings.LastIndexAny(s, " \n(")+1:])
 	switch s {
-	case "e.g.", "i.e.", "etc.", "vs.", "approx.", "resp.", "cf.", "no.", "incl.", "1.", "2.", "3.", "4.", "5.":
+	case "e.g.", "i.e.", "etc.", "vs.", "approx.", "resp.", "cf.", "incl.", "1.", "2.", "3.", "4.", "5.":
 		return true
 	}
 	return false

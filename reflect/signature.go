@@ -10,18 +10,21 @@ var (
 	timestamp = regexp.MustCompile(`^\[?(?:\d{4}[-/]\d\d[-/]\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?\s*`)
 	position  = regexp.MustCompile(`^(?:[\w@.~-]*/)*[\w@.-]+\.\w+(?::\d+(?::\d+)?|\(\d+,\d+\)):?\s+(?:-\s+)?`)
 	absolute  = regexp.MustCompile(`(?:/(?:home|Users|root|private|var|tmp|opt|usr|workspace|builds|app|repo)|[A-Za-z]:\\)(?:[/\\][\w@.+-]+)+`)
-	prefix    = regexp.MustCompile(`^(?:npm (?:ERR!|error)|error:? npm|\[[\w:. -]{1,20}\]|E  +|>+|[-*•✖✗×⨯❌]|#\d+ [\d.]+|[\w.-]+ +\|)\s*`)
+	prefix    = regexp.MustCompile(`^(?:[│┃|╷╵├└─]+|npm (?:ERR!|error)|error:? npm|\[[\w:. -]{1,20}\]|E  +|>+|[-*•✖✗×⨯❌]|#\d+ [\d.]+|[\w.-]+ +\|)\s*`)
 	label     = regexp.MustCompile(`^(?i:(?:error|fatal|fail(?:ed)?|err)(?: code)?:|error\s+(?:in|-)\s)\s*`)
 	number    = regexp.MustCompile(`0x[0-9a-f]{4,}|\b[0-9a-f]{12,64}\b|\(?\b\d+(?:\.\d+)?\s?m?s\)?$`)
 
+	// core is where the part of a wrapped error begins that is the same for all callers.
+	core = regexp.MustCompile(`dial tcp |connect ECONNREFUSED|No module named |Cannot find module |relation "[^"]+" does not exist|no such table|pattern \S+: no matching files|Unsupported class file|Executable doesn't exist`)
+
 	// environment errors say that something outside the code under test is missing or wrong.
-	environment = regexp.MustCompile(`(?i)command not found|: not found$|not recognized as an internal|no such file or directory|cannot find (?:module|package)|can't find module|modulenotfounderror|no module named|importerror|could not resolve|unresolved import|cannot resolve|econnrefused|connection refused|could not connect|can't connect|cannot connect|failed to connect|connect(?:ion)? (?:error|failed)|no such host|enotfound|relation ".*" does not exist|no such table|table .* (?:doesn't|does not) exist|unknown database|database ".*" does not exist|p10\d\d\b|pending migration|migrations? (?:are|is) pending|is not set|not set\b|missing (?:required )?(?:env|environment|variable|config)|environment variable|keyerror: '?[A-Z_]{3,}|undefined variable|docker daemon|daemon running|executable (?:doesn't|does not) exist|executable file not found|unsupported engine|requires (?:node|python|go|java|ruby)|version mismatch|incompatible with|wrong version|build constraints exclude all|no required module provides|missing go\.sum|updates to go\.(?:mod|sum) needed|inconsistent vendoring|not installed|is not available|did you (?:run|forget)|(?:please |try )run(?:ning)?[: ]|you (?:need|must|may need) to run|out of date|not up[- ]to[- ]date|stale|eresolve|peer dep|lock ?file|library not found|cannot open shared object|fatal error: .*\.h|pkg-config|undefined symbol|permission denied|eacces|@prisma/client did not initialize|not generated|no generated|generated (?:code|files?|client)|submodule|certificate|out of memory|heap limit|too many open files|outdated`)
+	environment = regexp.MustCompile(`(?i)command not found|: not found$|not recognized as an internal|no such file or directory|cannot find (?:module|package)|can't find module|modulenotfounderror|no module named|importerror|could not resolve|unresolved import|cannot resolve|econnrefused|connection refused|could not connect|can't connect|cannot connect|failed to connect|connect(?:ion)? (?:error|failed)|no such host|enotfound|relation ".*" does not exist|no such table|table .* (?:doesn't|does not) exist|unknown database|database ".*" does not exist|p10\d\d\b|pending migration|migrations? (?:are|is) pending|is not set|not set\b|missing (?:required )?(?:env|environment|variable|config)|environment variable|keyerror: '?[A-Z_]{3,}|undefined variable|docker daemon|daemon running|executable (?:doesn't|does not) exist|executable file not found|unsupported engine|requires (?:node|python|go|java|ruby)|version mismatch|incompatible with|wrong version|build constraints exclude all|no matching files|unsupported class file|no required module provides|missing go\.sum|updates to go\.(?:mod|sum) needed|inconsistent vendoring|not installed|is not available|did you (?:run|forget)|(?:please |try )run(?:ning)?[: ]|you (?:need|must|may need) to run|out of date|not up[- ]to[- ]date|stale|eresolve|peer dep|lock ?file|library not found|cannot open shared object|fatal error: .*\.h|pkg-config|undefined symbol|permission denied|eacces|@prisma/client did not initialize|not generated|no generated|generated (?:code|files?|client)|submodule|certificate|out of memory|heap limit|too many open files|outdated`)
 
 	// failures are lines that tell what went wrong.
 	failures = regexp.MustCompile(`(?i)^(?:\w*error\b|\w*exception\b|fatal\b|panic:|fail(?:ed|ure)?\b|err!)|error(?:\[\w+\]| ts\d+)?:|\berror\b|exception:|cannot |could not |failed|not found|undefined:|denied|refused|timed? ?out|unexpected|mismatch|invalid|missing|unknown `)
 
 	// noise are lines that only say that something failed, or that look like errors and are not.
-	noise = regexp.MustCompile(`(?i)^(?:exit (?:code|status)|make(?:\[\d+\])?: \*\*\*|error task failed|npm (?:err!|error) (?:a complete log|code|errno|path|command|lifecycle|syscall|exited|test failed)|error: (?:process completed|command failed|recipe|script ".*" exited)|\s*at\s|stack trace|traceback \(|note:|hint:|warning|warn\b|info\b|debug\b|elifecycle|command failed|failed to (?:run|execute) task|error running|lifecycle script|full logs?|\d+ (?:errors?|problems?|failed|passed)|0 errors|found \d+ error|test(?:s| suites?| files)?:|tests? failed|fail(?:ed|ures?)?:?\s*\d*$|fail\t|--- fail|=== |ok\s|pass\b|✓|running \d+|failed tests|test result:|error: test failed|error: aborting|error: could not compile|for more information|see |run ` + "`" + `|collected |short test summary|process exited)|error task failed|exited with (?:code|status|error) ?\d*|err_pnpm_recursive|recursive_run_first_fail|returned non-zero|exit status \d+$|code 0\b|failed with exit code \d+$`)
+	noise = regexp.MustCompile(`(?i)^(?:exit (?:code|status)|make(?:\[\d+\])?: \*\*\*|error task failed|build failed|failure: build|\* what went wrong|npm (?:err!|error) (?:a complete log|code|errno|path|command|lifecycle|syscall|exited|test failed)|error: (?:process completed|command failed|recipe|script ".*" exited)|\s*at\s|stack trace|traceback \(|note:|hint:|warning|warn\b|info\b|debug\b|elifecycle|command failed|failed to (?:run|execute) task|error running|lifecycle script|full logs?|\d+ (?:errors?|problems?|failed|passed)|0 errors|found \d+ error|test(?:s| suites?| files)?:|tests? failed|fail(?:ed|ures?)?:?\s*\d*$|fail\t|--- fail|=== |ok\s|pass\b|✓|running \d+|failed tests|test result:|error: test failed|error: aborting|error: could not compile|for more information|see |run ` + "`" + `|collected |short test summary|process exited)|error task failed|exited with (?:code|status|error) ?\d*|err_pnpm_recursive|recursive_run_first_fail|returned non-zero|exit status \d+$|code 0\b|failed with exit code \d+$`)
 )
 
 // A signature is the line of an output that tells what went wrong.
@@ -85,6 +88,12 @@ func cleanError(line string) string {
 		return p
 	})
 	s = strings.TrimSpace(number.ReplaceAllString(s, ""))
+	if m := core.FindStringIndex(s); m != nil {
+		s = s[m[0]:]
+	}
+	if i := strings.Index(s, ". "); i >= 20 {
+		s = s[:i]
+	}
 	return strings.TrimRight(clip(strings.Join(strings.Fields(s), " "), maxSignature), " .:,;")
 }
 
@@ -97,10 +106,13 @@ func clip(s string, n int) string {
 		n--
 	}
 	s = s[:n]
+	if i := strings.LastIndexAny(s, ",;"); i > n/2 {
+		return s[:i]
+	}
 	if i := strings.LastIndexByte(s, ' '); i > n*2/3 {
 		s = s[:i]
 	}
-	return s
+	return s + "…"
 }
 
 var (

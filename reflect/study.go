@@ -35,6 +35,7 @@ var detectors = []detector{
 	{"rule", findRules},
 	{"fact", findFacts},
 	{"fix", findFixes},
+	{"variant", findVariants},
 	{"deadend", findDeadEnds},
 	{"routine", findRoutines},
 }
