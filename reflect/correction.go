@@ -40,6 +40,39 @@ func family(tool string) string {
 	return ""
 }
 
+// onlyContrast brings a sentence that says nothing but "use this tool, not its rival" to one
+// form, so that all who say it say the same. A reason after it stays.
+func onlyContrast(text string) string {
+	head, why := text, ""
+	if at := reasonStart.FindStringIndex(text); at != nil {
+		head, why = text[:at[0]], text[at[0]:]
+	}
+	if !contrast.MatchString(head) {
+		return text
+	}
+	var first, second string
+	for _, w := range contentWords(head) {
+		switch {
+		case family(w) != "" && first == "":
+			first = w
+		case family(w) != "" && w != first && second == "" && family(w) == family(first):
+			second = w
+		case bareWords[w]:
+		default:
+			return text
+		}
+	}
+	if second == "" || !strings.Contains(strings.ToLower(head), first) {
+		return text
+	}
+	return "Use " + first + ", never " + second + why
+}
+
+var (
+	reasonStart = regexp.MustCompile(`(?i)\s*[:;–—]\s+|,?\s+(?:because|since|otherwise|as it|so that)\b`)
+	bareWords   = set("install add commands command everything anything everywhere anywhere stuff plain bare repo project instead directly package manager packages dependencies deps")
+)
+
 var useInstead = regexp.MustCompile("(?i)^(?:(?:always|just|you should|we) )?(?:use|run|try)\\s+`?([a-z][\\w.-]*)((?: [\\w:./-]+){0,3}?)`?(?:\\s+(?:instead|here|please|for (?:that|this)|in (?:this|the|our) (?:repo|project|repository)))*\\s*(?:[.,;:—–-]+\\s*(.*))?$")
 
 // findCorrections looks at sentences that name a tool right after the agent used a rival.

@@ -39,7 +39,7 @@ func findDeadEnds(v *view) []finding {
 			trials = append(trials, v.configTrials(i)...)
 		} else if a.outcome == transcript.Failed {
 			for t := range trials {
-				if !trials[t].undone && worthFixing(a.step) && a.step.portable() {
+				if !trials[t].undone && trials[t].failed < 0 && worthFixing(a.step) && a.step.portable() {
 					trials[t].failed = i
 				}
 			}
@@ -52,13 +52,15 @@ func findDeadEnds(v *view) []finding {
 			}
 		} else if a.outcome == transcript.OK {
 			rest := trials[:0]
+			told := false // the first of several trials is the one disproved, the others were remedies
 			for _, t := range trials {
 				switch {
 				case t.failed < 0 || !sameJob(v.acts[t.failed].step, a.step):
 					rest = append(rest, t)
 				case t.undone:
-					if c, found := v.deadEnd(t, i); found {
+					if c, found := v.deadEnd(t, i); found && !told {
 						out = append(out, finding{Candidate: c})
+						told = true
 					}
 				default: // it passed with the trial in place: no dead end
 				}

@@ -12,7 +12,7 @@ var (
 	telling   = regexp.MustCompile(`(?i)^(?:\W*(?:please|and|so|also|ok|but|oh|hey)\W+)*(?:fyi\b|for your information|note that\b|note:|nb:|heads up|keep in mind\b|bear in mind\b|remember that\b|remember:|just so you know|for (?:future )?(?:reference|context)|be aware|beware|important:|reminder:|gotcha:|btw,? (?:the|our|we)\b|by the way,? (?:the|our|we)\b)`)
 	present   = regexp.MustCompile(`(?i)\b(?:is|are|has|have|needs?|requires?|uses?|lives?|runs?|works?|only|expects?|returns?|comes?|depends?|supports?|must|can't|cannot|doesn't|don't|does not|do not|assumes?|listens?|contains?|points?|means?|writes?|reads?|handles?|owns?|takes?|gets?|goes|breaks?|fails?|rejects?|sets?|limits?|ships?|deploys?|builds?|generates?|caches?|syncs?)\b`)
 	origins   = regexp.MustCompile(`(?i)^(?:(?:the|our|all|everything|anything|files?|code)\s+)*\S.*\b(?:(?:is|are) (?:auto-?)?generated (?:from|by|with|using)|(?:is|are) the (?:single )?source of truth|(?:is|are) vendored from|(?:is|are) owned by the|(?:is|are) deployed (?:by|from|via|through|with)|(?:is|are) mirrored (?:from|to))\b`)
-	ourThings = regexp.MustCompile(`(?i)^our\s+(?:[\w-]+\s+){0,3}?(?:is|are|uses?|runs?|lives?|only|requires?|needs?|deploys?|targets?|supports?)\b`)
+	ourThings = regexp.MustCompile(`(?i)^our\s+(?:[\w-]+\s+){0,5}?(?:is|are|uses?|runs?|lives?|only|requires?|needs?|deploys?|targets?|supports?)\b`)
 	zhTelling = regexp.MustCompile(`^(?:注意|提醒|补充|备注|记住|请注意|顺便说一下|ちなみに|なお|注意|補足|참고로|주의)[，,：:、\s]`)
 )
 
@@ -35,7 +35,7 @@ func findFacts(v *view) []finding {
 		switch {
 		case (telling.MatchString(s.text) || s.marked) && present.MatchString(text) && (names || nounAny.MatchString(text)):
 		case origins.MatchString(text) && names:
-		case ourThings.MatchString(text) && names && !s.task:
+		case ourThings.MatchString(text) && !ongoing.MatchString(text) && names && !s.task:
 		default:
 			continue
 		}
@@ -43,3 +43,6 @@ func findFacts(v *view) []finding {
 	}
 	return out
 }
+
+// ongoing is something under way, no fact about how things are.
+var ongoing = regexp.MustCompile(`(?i)\b(?:is|are) (?:\w+ly )?\w+ing\b`)

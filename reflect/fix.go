@@ -269,7 +269,7 @@ func prepares(s step, sig signature) bool {
 	case "pytest", "jest", "vitest", "tsc":
 		return false
 	}
-	if testing.MatchString(s.tool()) {
+	if testTask.MatchString(s.tool()) {
 		return false
 	}
 	return preparing.MatchString(s.key) || projectRunner(s) || formatting.MatchString(s.key)
@@ -277,7 +277,7 @@ func prepares(s step, sig signature) bool {
 
 var (
 	exampleFile = regexp.MustCompile(`(?i)(?:\.|-|_)(?:example|sample|dist|template|defaults?)\b`)
-	testing     = regexp.MustCompile(`(?i)(?:^|[-_:. /])(?:tests?|lint|check|vet|e2e|spec|typecheck|type-check|tsc|ci|coverage|bench|verify)(?:$|[-_:. /])`)
+	testTask    = regexp.MustCompile(`(?i)(?:^|[-_:. /])(?:tests?|lint|check|vet|e2e|spec|typecheck|type-check|tsc|ci|coverage|bench|verify)(?:$|[-_:. /])`)
 )
 
 // newEnv returns the names of variables the command had set when it succeeded and not when

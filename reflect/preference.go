@@ -11,7 +11,7 @@ import (
 
 var (
 	prefer        = regexp.MustCompile(`(?i)^(?:i|i'd|i would)\s+(?:(?:also|really|generally|usually|always|personally|strongly|much|typically|tend to)\s+)*(prefer|like|love|favou?r|hate|dislike|don't like|do not like|can't stand)\s+(.+)$`)
-	preferThing   = regexp.MustCompile(`(?i)\b(?:over|rather than|instead of|to)\b|^(?:[\w-]+\s+){0,3}?[\w-]+(?:s|ing|ed)\b|^to \w+|\bwhen\b`)
+	preferThing   = regexp.MustCompile(`(?i)\b(?:over|rather than|instead of|to)\b|^(?:[\w-]+\s+){0,3}?[\w-]+(?:s|ing|ed)\b|^to \w+|^(?:it )?when \w+ing\b`)
 	myPreference  = regexp.MustCompile(`(?i)^my (?:personal )?preference is (?:for |to )?(.+)$`)
 	foreignPrefer = regexp.MustCompile(`我(?:个人)?(?:更|比较|还是)?(?:喜欢|偏好|习惯|倾向于?)(?:用|使用|写|看)?|私は.+(?:好き|好み|派)|(?:の)?(?:ほう|方)が(?:好き|好み|いい)|(?:을|를|이|가) (?:더 )?(?:선호|좋아)`)
 )
@@ -34,7 +34,7 @@ func findPreferences(v *view) []finding {
 			continue
 		}
 		m := prefer.FindStringSubmatch(text)
-		if m == nil || !preferThing.MatchString(m[2]) || definite.MatchString(m[2]) && !lasting["en"].MatchString(s.text) {
+		if m == nil || !preferThing.MatchString(m[2]) || definite(m[2]) && !lasting["en"].MatchString(s.text) {
 			continue
 		}
 		if strings.HasPrefix(strings.ToLower(text), "i'd") || strings.HasPrefix(strings.ToLower(text), "i would") {
@@ -42,21 +42,20 @@ func findPreferences(v *view) []finding {
 				continue // of the case at hand
 			}
 		}
-		what := likeYou.ReplaceAllString(m[2], "")
+		what := m[2]
+		what = likeDoing.ReplaceAllString(what, "$1")
 		verb := "Prefer "
 		switch strings.ToLower(m[1]) {
 		case "hate", "dislike", "don't like", "do not like", "can't stand":
 			verb = "Avoid "
-		}
-		if rest, found := strings.CutPrefix(what, "to "); found && verb == "Prefer " {
-			what = "to " + rest
 		}
 		out = append(out, v.sayAs(i, record.Preference, verb+what, evidence))
 	}
 	return out
 }
 
-var likeYou = regexp.MustCompile(`(?i)^(?:it )?(?:when|that) you (?:use |are )?|^you to `)
+// likeDoing is what statement made of "it when you add".
+var likeDoing = regexp.MustCompile(`(?i)^(?:it )?when (\w+ing)\b`)
 
 // concreteForeign tells whether a sentence of another script names something: Latin words
 // stand for tools and symbols there.

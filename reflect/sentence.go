@@ -30,7 +30,7 @@ var (
 	machineText = regexp.MustCompile(`(?i)^\s*(?:<[a-z][\w-]*[ >]|\[request interrupted|operation stopped by|caveat:|this session is being continued|\[system|\[image|api error|you are |your task is|# agents\.md|stop hook)`)
 	listMark    = regexp.MustCompile(`^(?:[-*•·]|\d{1,2}[.)、]|[（(]\d{1,2}[)）])\s*`)
 	codeLine    = regexp.MustCompile(`^(?:\t| {4,}\S)|^\s*(?:[$%❯➜] |>>> |\+{3} |-{3} |@@ |at [\w.$<>]+ ?\(|File "|Caused by|\|.*\|$|//|/\*|\*/|#!|import [\w{*"']|from \w+ import|func \w|def \w+\(|class \w+[:({]|const \w+ =|let \w+ =|var \w+ =|return |[{}\[\]()<>;]+\s*$|[\w.-]+(?::\d+){1,2}:? |\d{4}-\d\d-\d\d[T ]\d\d:|\[?\d\d:\d\d:\d\d)|[{;]\s*$`)
-	logLine     = regexp.MustCompile(`^\s*(?:(?i:error|warn(?:ing)?|info|debug|fatal|panic|traceback|exception)\b[ :\[(]|npm ERR!|FAIL\b|PASS\b|--- |=== |\w+Error:|\w+Exception:|error\[)`)
+	logLine     = regexp.MustCompile(`^\s*(?:(?:ERROR|WARN|WARNING|INFO|DEBUG|FATAL|PANIC)\b|(?i:error|warn(?:ing)?|info|debug|fatal|panic|traceback|exception)\b ?[:\[(]|npm ERR!|FAIL\b|PASS\b|--- |=== |\w+Error:|\w+Exception:|error\[)`)
 	pasteIntro  = regexp.MustCompile(`(?i)\b(?:feedback|errors?|output|logs?|message|says?|said|comments?|review|reviewer|ticket|trace|stack|following|spec|plan|here(?:'s| is| are)|got|getting|gets|saw|see|seeing|below|docs?|documentation|email|text|description|paste[ds]?|response|prompt|snippet|code|diff|wrote|told me|readme|issue|context|background|transcript|result|example)\b[^.]*[:：]\s*$|(?:报错|错误|日志|输出|如下|反馈|评论|代码|需求|文档|返回|エラー|ログ|出力|以下|오류|에러|로그|다음)[^。]*[:：]\s*$`)
 	remark      = regexp.MustCompile(`(?i)^(?:(?:please|pls|ok|so|and)[, ]+)*(?:remember (?:that|this|it)|keep (?:that|this|it) in mind|(?:make a )?note (?:of )?(?:that|this)|write (?:that|this) down|don't forget (?:that|this|it)|(?:save|store|put|add) (?:that|this) (?:to|in) (?:your )?memory)(?: please| for (?:later|next time|the future)| from now on| going forward)*[.!]*$|^(?:请?(?:记住|记一下|记下来|牢记)(?:这点|这个|一下)?|覚えて(?:おいて)?(?:ください|ね)?|기억해(?:두세요|둬|주세요|줘)?)[。.!！]*$`)
 	taskWords   = regexp.MustCompile(`(?i)^\W*(?:(?:ok(?:ay)?|so|now|hi|hey|please|next|then|great|good|thanks|and|also|let'?s|can you|could you|would you|i want (?:you )?to|i need (?:you )?to|i'?d like (?:you )?to|we need to|help me(?: to)?)[,.!]?\s+)*(?:add|implement|create|write|build|make|fix|refactor|change|update|design|develop|generate|support|introduce|extend|rewrite|improve|move|replace|remove|port|convert|set up|draft)\b`)
@@ -59,6 +59,9 @@ func sentences(event int, text string) []sentence {
 			s := sentence{event: event, raw: raw, rules: par.rules, nth: len(out)}
 			s.text = strings.Join(strings.Fields(listMark.ReplaceAllString(strings.TrimSpace(raw), "")), " ")
 			s.lang = language(s.text)
+			if s.lang == "en" {
+				s.text = apostrophes.ReplaceAllStringFunc(strings.ReplaceAll(s.text, "’", "'"), apostrophe)
+			}
 			s.asking = isQuestion(s.text, s.lang)
 			if i > 0 && len(out) > 0 {
 				out[len(out)-1].more = true
@@ -96,7 +99,7 @@ type paragraph struct {
 func typedParagraphs(text string) []paragraph {
 	var out []paragraph
 	var start, end = -1, -1 // of the paragraph being gathered
-	var rules, pasted bool
+	var rules, pasted, log bool
 	fence := ""
 	flush := func() {
 		if start >= 0 && end > start {
@@ -123,9 +126,15 @@ func typedParagraphs(text string) []paragraph {
 			continue
 		case trimmed == "":
 			flush()
+			log = false
 			prev = ""
 			continue
-		case pasted || strings.HasPrefix(trimmed, ">") || strings.HasPrefix(trimmed, "<") || strings.HasPrefix(trimmed, "#") || codeLine.MatchString(strings.TrimRight(line, "\r\n")) || logLine.MatchString(trimmed):
+		case logLine.MatchString(trimmed):
+			flush()
+			log = true // to the next blank line
+			prev = ""
+			continue
+		case pasted || log || strings.HasPrefix(trimmed, ">") || strings.HasPrefix(trimmed, "<") || strings.HasPrefix(trimmed, "#") || codeLine.MatchString(strings.TrimRight(line, "\r\n")):
 			flush()
 			prev = ""
 			continue
@@ -186,7 +195,7 @@ func splitSentences(text string) []string {
 		case '。', '！', '？':
 			cut = true
 		case '.', '!', '?':
-			cut = i+1 == len(runes) || unicode.IsSpace(runes[i+1]) && !abbreviation(text[start:offset])
+			cut = i+1 == len(runes) || unicode.IsSpace(runes[i+1]) && !(i > 0 && unicode.IsSpace(runes[i-1])) && !abbreviation(text[start:offset])
 		case '；':
 			cut = true
 		}
@@ -199,6 +208,21 @@ func splitSentences(text string) []string {
 		}
 	}
 	return appendSentence(out, text[start:])
+}
+
+// apostrophes are contractions typed in haste.
+var apostrophes = regexp.MustCompile(`(?i)\b(?:don|doesn|didn|isn|aren|wasn|weren|won|can|couldn|shouldn|wouldn|haven|hasn)t\b|\b(?:thats|lets|ive|im|youre|theyre|theres|whats)\b`)
+
+func apostrophe(word string) string {
+	switch n := len(word); strings.ToLower(word) {
+	case "thats", "lets", "theres", "whats":
+		return word[:n-1] + "'s"
+	case "ive", "im", "youre", "theyre":
+		cut := map[string]int{"ive": 2, "im": 1, "youre": 2, "theyre": 2}[strings.ToLower(word)]
+		return word[:n-cut] + "'" + word[n-cut:]
+	default:
+		return word[:n-1] + "'t"
+	}
 }
 
 func appendSentence(out []string, s string) []string {
