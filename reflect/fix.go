@@ -2,7 +2,6 @@ package reflect
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -64,7 +63,7 @@ func (v *view) repaired(from, to int) []finding {
 		return nil
 	}
 	sig := sign(v.output(from))
-	if sig.text == "" || redacted.MatchString(sig.text) {
+	if sig.text == "" || redacted.MatchString(sig.text) || unsteady.MatchString(sig.text) {
 		return nil
 	}
 	var code, config int
@@ -105,6 +104,9 @@ func (v *view) repaired(from, to int) []finding {
 	return []finding{{Candidate: v.prepareFix(f, ok, sig, helpers)}}
 }
 
+// unsteady errors come and go by themselves: what ran between proves nothing.
+var unsteady = lazy(`(?i)timed? ?out|timeout|etimedout|econnreset|socket hang up|rate.?limit|too many requests|\b(?:429|502|503|504)\b|temporar|flak|try again|network (?:error|is unreachable)|lock file .* exists|index\.lock|eaddrinuse|address already in use|another (?:process|instance)|interrupted|killed`)
+
 // related tells whether, although files were edited too, it was the helper that repaired
 // the error: it came after the last edit or the error speaks of what it does.
 func related(helpers []act, sig signature, v *view, from, to int) bool {
@@ -135,151 +137,6 @@ func appendHelper(list []act, a act) []act {
 	return append(list, a)
 }
 
-var (
-	serviceError = regexp.MustCompile(`(?i)econnrefused|connection refused|could not connect|can't connect|cannot connect|failed to connect|no such host|enotfound|daemon|connect: `)
-	moduleError  = regexp.MustCompile(`(?i)module|package|import|command not found|: not found|no such file|executable|gem |library`)
-
-	// preparing words name tasks and scripts that set the ground rather than test it.
-	preparing  = regexp.MustCompile(`(?i)(?:^|[-_:./ ])(?:setup|set-up|install|deps|dependencies|bootstrap|init|prepare|prebuild|provision|configure|generate|gen|codegen|proto|protos|buf|graphql-codegen|sqlc|wire|mockgen|mocks|stringer|migrate|migrations?|migration|upgrade|seed|db|database|schema|prisma|drizzle-kit|alembic|up|start|serve|services?|dev-?env|env|compose|build|compile|assets|vendor|download|fetch-\w+|sync|pull|certs?|fixtures?|link|tidy|restore|ensure)(?:$|[-_:./ ])`)
-	formatting = regexp.MustCompile(`(?i)(?:^|[-_:./ ])(?:fmt|format|fix|lint-fix|prettier|gofmt|gofumpt|black|ruff|tidy|generate|gen|codegen|docs?|update-\w+)(?:$|[-_:./ ])|--fix\b|--write\b`)
-)
-
-// worthFixing tells whether a failing command is one a colleague would run again: the
-// project's own, not a look around or a one-time act.
-func worthFixing(s step) bool {
-	switch s.words[0] {
-	case "git":
-		return len(s.words) > 1 && (s.words[1] == "commit" || s.words[1] == "push")
-	case "rm", "mv", "cp", "mkdir", "rmdir", "chmod", "chown", "ln", "touch", "kill", "pkill", "killall", "curl", "wget", "ssh", "scp", "rsync", "apply_patch", "source", ".", "tar", "unzip", "zip", "brew", "apt", "apt-get", "patch", "gh", "cmd", "set", "ulimit", "reverie":
-		return false
-	case "python", "python3", "node", "ruby", "perl", "bash", "sh", "deno", "php":
-		for _, w := range s.words[1:] {
-			if w == "-c" || w == "-e" || w == "-p" || w == "-" {
-				return false
-			}
-		}
-		return len(s.words) > 1
-	case "npm", "pnpm", "yarn", "bun", "pip", "pip3", "uv", "poetry", "cargo", "go", "gem":
-		return !installsNew(s)
-	}
-	return true
-}
-
-// changes tells whether a command that prepares nothing may still have repaired something.
-func changes(s step) bool {
-	switch s.words[0] {
-	case "git":
-		if len(s.words) < 2 {
-			return false
-		}
-		switch s.words[1] {
-		case "status", "diff", "log", "show", "add", "commit", "branch", "rev-parse", "blame", "ls-files", "remote", "fetch", "describe", "grep", "push", "config", "check-ignore", "cat-file", "stash list", "tag", "shortlog", "reflog", "worktree":
-			return false
-		}
-		return true
-	case "rm", "mv", "cp", "ln", "chmod", "kill", "pkill", "killall", "apply_patch", "patch", "sed", "perl", "tee", "touch", "docker", "systemctl", "python", "python3", "node", "pip", "pip3":
-		return true
-	}
-	return installsNew(s)
-}
-
-// installsNew tells whether a command adds a dependency by name: ordinary development.
-func installsNew(s step) bool {
-	w := s.words
-	if len(w) < 3 {
-		return false
-	}
-	named := func(from int) bool {
-		for i := from; i < len(w); i++ {
-			a := unquote(w[i])
-			if a == "-r" || a == "-e" || a == "--requirement" || a == "--group" || a == "--extra" || a == "-c" {
-				i++
-				continue
-			}
-			if !strings.HasPrefix(a, "-") && !strings.HasPrefix(a, ".") && !isAssignment(a) && !strings.HasSuffix(a, ".txt") {
-				return true
-			}
-		}
-		return false
-	}
-	switch w[0] + " " + w[1] {
-	case "npm install", "pnpm install", "yarn install", "bun install", "npm add", "pnpm add", "yarn add", "bun add", "npm uninstall", "pnpm remove", "yarn remove", "pip install", "pip3 install", "uv add", "uv remove", "poetry add", "cargo add", "go get", "cargo install", "gem install", "composer require":
-		return named(2)
-	case "uv pip", "python -m", "python3 -m":
-		return len(w) > 3 && (w[2] == "install" || w[2] == "pip" && len(w) > 4 && w[3] == "install" && named(4)) && named(3)
-	}
-	return false
-}
-
-// installs tells whether a command brings in what the project already declares, or a system
-// package.
-func installs(s step) bool {
-	if installsNew(s) {
-		return false
-	}
-	key := " " + s.key + " "
-	for _, p := range []string{" npm install ", " npm ci ", " pnpm install ", " yarn install ", " bun install ", " pip install ", " pip3 install ", " -m pip install ", " poetry install ", " uv sync ", " uv pip install ", " pipenv install ", " pipenv sync ", " pdm install ", " bundle install ", " composer install ", " mix deps.get ", " go mod download ", " go mod tidy ", " go mod vendor ", " go install ", " cargo fetch ", " dotnet restore ", " mise install ", " asdf install ", " nvm use ", " nvm install ", " fnm use ", " rustup target add ", " rustup component add ", " rustup toolchain install ", " playwright install ", " apt-get install ", " apt install ", " apk add ", " dnf install ", " yum install ", " brew install ", " pre-commit install ", " git submodule update ", " git lfs pull ", " git lfs install ", " flutter pub get ", " dart pub get ", " pod install ", " terraform init ", " tofu init ", " conda env create ", " conda env update ", " corepack enable ", " direnv allow ", " mise trust ", " npm rebuild ", " pnpm rebuild ", " npx husky ", " helm dependency ", " xcode-select "} {
-		if strings.Contains(key, p) {
-			return true
-		}
-	}
-	return s.key == "yarn" || s.key == "bundle"
-}
-
-// starts tells whether a command starts a service.
-func starts(s step) bool {
-	key := " " + s.key + " "
-	for _, p := range []string{" docker compose up ", " docker-compose up ", " podman compose up ", " podman-compose up ", " docker start ", " docker run ", " podman run ", " podman start ", " systemctl start ", " brew services start ", " pg_ctl ", " minikube start ", " colima start ", " kind create cluster ", " supabase start ", " docker compose start ", " redis-server ", " localstack start ", " tilt up ", " vagrant up ", " dockerd ", " firebase emulators:start "} {
-		if strings.Contains(key, p) {
-			return true
-		}
-	}
-	// docker compose -f x up
-	if strings.Contains(key, " docker") && strings.Contains(key, "compose") && strings.Contains(key, " up ") {
-		return true
-	}
-	return s.words[0] == "service" && len(s.words) > 2 && s.words[2] == "start"
-}
-
-// prepares tells whether a command sets the ground for others: installs, generates,
-// migrates, builds, starts.
-func prepares(s step, sig signature) bool {
-	if installs(s) || starts(s) {
-		return true
-	}
-	if installsNew(s) {
-		return false
-	}
-	switch s.words[0] {
-	case "git", "rm", "mv", "kill", "pkill", "killall", "chmod", "sed", "curl", "wget", "docker", "podman", "apply_patch", "gh":
-		return s.words[0] == "docker" && len(s.words) > 1 && (s.words[1] == "build" || s.words[1] == "pull")
-	case "cp":
-		return len(s.words) == 3 && exampleFile.MatchString(s.words[1])
-	case "source", ".":
-		return len(s.words) == 2 && !strings.HasPrefix(s.words[1], "/")
-	case "mkdir":
-		last := unquote(s.words[len(s.words)-1])
-		return len(s.words) < 4 && strings.Contains(sig.text, path.Base(last))
-	case "go":
-		return len(s.words) > 1 && (s.words[1] == "generate" || s.words[1] == "mod" || s.words[1] == "work" || s.words[1] == "clean")
-	case "cargo", "dotnet":
-		return len(s.words) > 1 && s.words[1] == "build"
-	case "npx", "bunx", "python", "python3", "node", "tsx", "bash", "sh", "ruby", "php":
-		return preparing.MatchString(s.key) || strings.Contains(strings.Join(s.words[min(1, len(s.words)):], " "), "/")
-	case "pytest", "jest", "vitest", "tsc":
-		return false
-	}
-	if testTask.MatchString(s.tool()) {
-		return false
-	}
-	return preparing.MatchString(s.key) || projectRunner(s) || formatting.MatchString(s.key)
-}
-
-var (
-	exampleFile = regexp.MustCompile(`(?i)(?:\.|-|_)(?:example|sample|dist|template|defaults?)\b`)
-	testTask    = regexp.MustCompile(`(?i)(?:^|[-_:. /])(?:tests?|lint|check|vet|e2e|spec|typecheck|type-check|tsc|ci|coverage|bench|verify)(?:$|[-_:. /])`)
-)
-
 // newEnv returns the names of variables the command had set when it succeeded and not when
 // it failed.
 func newEnv(f, ok step) string {
@@ -306,22 +163,6 @@ func newEnv(f, ok step) string {
 	return strings.Join(names, " ")
 }
 
-// configEdit tells whether an edit touched only files that configure tools.
-func (v *view) configEdit(a act) bool {
-	paths := v.events[a.call].Paths
-	if len(paths) == 0 {
-		return false
-	}
-	for _, p := range paths {
-		if !configFile.MatchString(p) {
-			return false
-		}
-	}
-	return true
-}
-
-var configFile = regexp.MustCompile(`(?i)(?:^|/)(?:makefile|justfile|taskfile\.ya?ml|go\.mod|go\.work|package\.json|tsconfig[\w.]*\.json|jsconfig\.json|\.env[\w.]*|dockerfile[\w.]*|(?:docker-)?compose[\w.]*\.ya?ml|\.?mise\.toml|\.tool-versions|\.nvmrc|pyproject\.toml|setup\.cfg|tox\.ini|pytest\.ini|conftest\.py|requirements[\w-]*\.txt|cargo\.toml|\.cargo/config\.toml|rust-toolchain(?:\.toml)?|\.golangci\.ya?ml|\.eslintrc[\w.]*|eslint\.config\.\w+|\.prettierrc[\w.]*|(?:vite|vitest|jest|webpack|next|rollup|babel|tailwind|playwright|drizzle)\.config\.\w+|\.npmrc|\.pre-commit-config\.yaml|\.editorconfig|build\.gradle(?:\.kts)?|pom\.xml|\.gitlab-ci\.yml|\.github/workflows/[\w.-]+)$`)
-
 // prepareFix says: before this command, run that one.
 func (v *view) prepareFix(f, ok act, sig signature, helpers []act) record.Candidate {
 	names := make([]string, len(helpers))
@@ -338,7 +179,7 @@ func (v *view) prepareFix(f, ok act, sig signature, helpers []act) record.Candid
 	c := record.Candidate{
 		Kind:  record.Failure,
 		Text:  text,
-		Body:  "`" + failing + "` failed; after " + does + " the same command succeeded, with nothing else changed between.",
+		Body:  "`" + failing + "` failed; after " + does + " the same command succeeded.",
 		Topic: "before " + fTopic(f.step),
 		How:   record.Seen,
 	}

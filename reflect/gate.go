@@ -1,7 +1,6 @@
 package reflect
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -12,24 +11,31 @@ type gate struct {
 	view    *view
 	kept    []record.Candidate
 	dropped map[string]int
+	same    map[string]int           // place in kept by folded statement
+	heard   map[record.Evidence]bool // a person's sentences that have become statements
+}
+
+// maxKept bounds what is held before the session's order decides what stays.
+const maxKept = 8 * maxCandidates
+
+func newGate(v *view) *gate {
+	return &gate{view: v, dropped: map[string]int{}, same: map[string]int{}, heard: map[record.Evidence]bool{}}
 }
 
 var (
-	concrete  = regexp.MustCompile("`[^`]+`")
-	report    = regexp.MustCompile(`(?i)^(?:(?:i|we)(?:'ve| have)? (?:just )?(?:added|fixed|updated|changed|created|implemented|finished)|all tests pass|done\b|fixed\b|updated\b|added\b)`)
-	transient = regexp.MustCompile(`(?i)/tmp/|/var/folders|/private/|\bpid \d+|\b\d{5,}\b|\b[0-9a-f]{12,40}\b|\b20\d\d-\d\d-\d\d\b`)
-	vague     = regexp.MustCompile(`(?i)^(?:always |never |please )*(?:be (?:careful|smart|precise|thorough|patient|honest|more careful)|think(?: (?:hard|carefully|deeply|step by step|first|before.*|harder))?|do (?:your best|it right|this|that|it|better)|try (?:harder|again|your best)|pay attention|double[- ]check(?: (?:everything|your work))?|check(?: (?:everything|your work))?|take your time|give up|make mistakes?|stop|assume|guess|trust)[.]?$`)
-	redacted  = regexp.MustCompile(`\[redacted:[^\]]*\]`)
+	concrete  = lazy("`[^`]+`")
+	report    = lazy(`(?i)^(?:(?:i|we)(?:'ve| have)? (?:just )?(?:added|fixed|updated|changed|created|implemented|finished)|all tests pass|done\b|fixed\b|updated\b|added\b)`)
+	transient = lazy(`(?i)/tmp/|/var/folders|/private/|\bpid \d+|\b\d{5,}\b|\b[0-9a-f]{12,40}\b|\b20\d\d-\d\d-\d\d\b`)
+	vague     = lazy(`(?i)^(?:always |never |please )*(?:be (?:careful|smart|precise|thorough|patient|honest|more careful)|think(?: (?:hard|carefully|deeply|step by step|first|before.*|harder))?|do (?:your best|it right|this|that|it|better)|try (?:harder|again|your best)|pay attention|double[- ]check(?: (?:everything|your work))?|check(?: (?:everything|your work))?|take your time|give up|make mistakes?|stop|assume|guess|trust)[.]?$`)
+	redacted  = lazy(`\[redacted:[^\]]*\]`)
 )
 
 // offer lets a candidate pass or counts why not.
 func (g *gate) offer(f finding) {
 	c := f.Candidate
 	if f.said != nil {
-		for i := range g.kept {
-			if g.kept[i].How == record.Said && g.kept[i].Evidence[0] == c.Evidence[0] {
-				return // another detector had this sentence
-			}
+		if g.heard[c.Evidence[0]] {
+			return // another detector had this sentence
 		}
 		if why := refuseSaid(f.said, c.Text); why != "" {
 			g.dropped[why]++
@@ -40,15 +46,20 @@ func (g *gate) offer(f finding) {
 		g.dropped[why]++
 		return
 	}
-	same := fold(c.Text)
-	for i := range g.kept {
-		k := &g.kept[i]
-		if fold(k.Text) == same {
-			k.Evidence = mergeEvidence(k.Evidence, c.Evidence)
-			g.dropped["repeated"]++
-			return
-		}
+	if f.said != nil {
+		g.heard[c.Evidence[0]] = true
 	}
+	key := fold(c.Text)
+	if at, found := g.same[key]; found {
+		g.kept[at].Evidence = mergeEvidence(g.kept[at].Evidence, c.Evidence)
+		g.dropped["repeated"]++
+		return
+	}
+	if len(g.kept) == maxKept {
+		g.dropped["too many"]++
+		return
+	}
+	g.same[key] = len(g.kept)
 	g.kept = append(g.kept, c)
 }
 
@@ -97,7 +108,7 @@ func refuseSaid(s *sentence, text string) string {
 		return "for now"
 	case unresolved(text, s.lang):
 		return "points at its session"
-	case s.lang == "en" && len(strings.Fields(text)) < 3, len(text) < 12:
+	case s.lang == "en" && !s.rules && len(strings.Fields(text)) < 3, len(text) < 12:
 		return "too short"
 	case s.lang == "en" && personal.MatchString(text):
 		return "personal"
@@ -106,7 +117,7 @@ func refuseSaid(s *sentence, text string) string {
 }
 
 // personal words are left where a statement could not be freed of who speaks to whom.
-var personal = regexp.MustCompile(`(?i)\b(?:i|i'm|i've|i'll|i'd|me|my|mine|myself|yourself)\b`)
+var personal = lazy(`(?i)\b(?:i|i'm|i've|i'll|i'd|me|my|mine|myself|yourself)\b`)
 
 // echoed tells whether a person's words stand in text that was injected: pasted back, or
 // given by a client as if typed.

@@ -1,7 +1,6 @@
 package reflect
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 )
@@ -10,26 +9,26 @@ import (
 const maxStatement = 240
 
 var (
-	opener = map[string]*regexp.Regexp{
-		"en": regexp.MustCompile(`(?i)^(?:(?:ok(?:ay)?|so|also|and|but|please|pls|plz|btw|by the way|actually|well|hm+|hey|hi|no+|nope|nah|yes|yeah|yep|sure|right|great|good|cool|nice|thanks|thank you|sorry|wait|oh|ah|again|one (?:more|other) thing|another thing|one last thing|side note|fyi|for your information|heads up|just so you know|for (?:future )?reference|important|reminder|note|nb|ps|p\.s|correction|look|listen|however|in general|generally|general(?: project)? rule|(?:new|house|hard|standing|team|project)? ?rule|(?:project |team )?(?:convention|policy)|(?:a |one |two |three |some |few |couple of )*(?:quick )?(?:things?|notes?|points?)|remember|from now on|from here on(?: out)?|going forward|moving forward|in (?:the )?future|as a (?:general )?rule|as a policy|as a reminder|for all future (?:work|sessions|tasks|changes)|and one more thing|last thing|first|finally)\s*[,:;.!–—-]+\s*|(?:please|pls|plz|so|also|and|but|ok(?:ay)?|btw|actually|just|kindly|again|remember|from now on|going forward|moving forward|in (?:the )?future|in general|generally|fyi|well|then|oh|hey|yes|yeah)\s+)`),
-		"zh": regexp.MustCompile(`^(?:(?:好的?|嗯|对了|另外|还有|然后|不过|但是|那么?|请注意|注意|请?记住|请记得|切记|牢记|顺便说一下|顺便|补充一下|提醒一下|重要|不对|不行|不可以|不是|不|错了|等等|哦|所以|以后|今后|从现在(?:开始|起)|从今以后|往后|更正)\s*[，,：:。、！!]+\s*|(?:请你?|麻烦你?|你(?:以后)?(?:要|应该|需要)|我希望你|我想让你|希望你|以后请?|今后请?|从现在(?:开始|起)请?|往后|另外请?|还有|记得|请?记住|切记)\s*)`),
-		"ja": regexp.MustCompile(`^(?:(?:はい|うん|あと|ついでに|それから|ちなみに|なお|では|じゃあ|えっと|いや|いいえ|違います|すみません|そして|それと|また|今後は?|これからは?|以後|覚えておいて(?:ください)?|注意|重要|補足|訂正)[、，,：:。！!]+\s*|(?:(?:あと|また|それと|なお)?(?:今後は|これからは|今後|以後は)|あと|お願いします[。、]?)\s*)`),
-		"ko": regexp.MustCompile(`^(?:(?:네|아|아 맞다|그리고|참고로|그런데|근데|아니요?|또|앞으로는?|기억해(?:줘|주세요)?|주의|중요|정정)[,，:：.!]+\s*|(?:앞으로는?|그리고|참고로|또한)\s+)`),
+	opener = map[string]*pattern{
+		"en": lazy(`(?i)^(?:(?:ok(?:ay)?|so|also|and|but|please|pls|plz|btw|by the way|actually|well|hm+|hey|hi|no+|nope|nah|yes|yeah|yep|sure|right|great|good|cool|nice|thanks|thank you|sorry|wait|oh|ah|again|one (?:more|other) thing|another thing|one last thing|side note|fyi|for your information|heads up|just so you know|for (?:future )?reference|important|reminder|note|nb|ps|p\.s|correction|look|listen|however|in general|generally|general(?: project)? rule|(?:new|house|hard|standing|team|project)? ?rule|(?:project |team )?(?:convention|policy)|(?:a |one |two |three |some |few |couple of )*(?:quick )?(?:things?|notes?|points?)|remember|from now on|from here on(?: out)?|going forward|moving forward|in (?:the )?future|as a (?:general )?rule|as a policy|as a reminder|for all future (?:work|sessions|tasks|changes)|and one more thing|last thing|first|finally)\s*[,:;.!–—-]+\s*|(?:please|pls|plz|so|also|and|but|ok(?:ay)?|btw|actually|just|kindly|again|remember|from now on|going forward|moving forward|in (?:the )?future|in general|generally|fyi|well|then|oh|hey|yes|yeah)\s+)`),
+		"zh": lazy(`^(?:(?:好的?|嗯|对了|另外|还有|然后|不过|但是|那么?|请注意|注意|请?记住|请记得|切记|牢记|顺便说一下|顺便|补充一下|提醒一下|重要|不对|不行|不可以|不是|不|错了|等等|哦|所以|以后|今后|从现在(?:开始|起)|从今以后|往后|更正)\s*[，,：:。、！!]+\s*|(?:请你?|麻烦你?|你(?:以后)?(?:要|应该|需要)|我希望你|我想让你|希望你|以后请?|今后请?|从现在(?:开始|起)请?|往后|另外请?|还有|记得|请?记住|切记)\s*)`),
+		"ja": lazy(`^(?:(?:はい|うん|あと|ついでに|それから|ちなみに|なお|では|じゃあ|えっと|いや|いいえ|違います|すみません|そして|それと|また|今後は?|これからは?|以後|覚えておいて(?:ください)?|注意|重要|補足|訂正)[、，,：:。！!]+\s*|(?:(?:あと|また|それと|なお)?(?:今後は|これからは|今後|以後は)|あと|お願いします[。、]?)\s*)`),
+		"ko": lazy(`^(?:(?:네|아|아 맞다|그리고|참고로|그런데|근데|아니요?|또|앞으로는?|기억해(?:줘|주세요)?|주의|중요|정정)[,，:：.!]+\s*|(?:앞으로는?|그리고|참고로|또한)\s+)`),
 	}
-	request = regexp.MustCompile(`(?i)^(?:(?:can|could|would|will) you (?:please )?|i(?:'d| would) (?:really )?(?:like|want|prefer) (?:for )?you to |i (?:really )?(?:want|need) you to |i expect you to |you (?:should|must|need to|have to|ought to|are to|can) (?:please )?(always |never |not )?|you(?:'d| had) better |make it a (?:rule|habit|point) to |try to always |be sure to always |make sure (?:that )?you always |make sure to always |make sure to never |always make sure (?:that )?(?:you |to )|let'?s (always |never |not )?|do always |please )`)
-	closer  = regexp.MustCompile(`(?i)(?:[,;\s]*(?:\(?\b(?:please|pls|thanks|thank you|thx|ok(?:ay)?|alright|all right|right|btw|by the way|from now on|going forward|moving forward|in (?:the )?future|for future reference|in general|got it|understood|remember|again|if you can|as always|cheers|ty)\b\)?))+\s*[.!?]*$`)
-	closing = map[string]*regexp.Regexp{
-		"zh": regexp.MustCompile(`(?:[，,\s]*(?:谢谢|好吗|好吧|明白吗|知道吗|可以吗|记住了?|拜托))+[。！!？?]*$`),
-		"ja": regexp.MustCompile(`(?:[、，\s]*(?:お願いします|よろしく(?:お願いします)?|お願い))+[。！!]*$`),
-		"ko": regexp.MustCompile(`(?:[,\s]*(?:부탁해요?|부탁드립니다|고마워요?|감사합니다))+[.!]*$`),
+	request = lazy(`(?i)^(?:(?:can|could|would|will) you (?:please )?|i(?:'d| would) (?:really )?(?:like|want|prefer) (?:for )?you to |i (?:really )?(?:want|need) you to |i expect you to |you (?:should|must|need to|have to|ought to|are to|can) (?:please )?(always |never |not )?|you(?:'d| had) better |make it a (?:rule|habit|point) to |try to always |be sure to always |make sure (?:that )?you always |make sure to always |make sure to never |always make sure (?:that )?(?:you |to )|let'?s (always |never |not )?|do always |please )`)
+	closer  = lazy(`(?i)(?:[,;\s]*(?:\(?\b(?:please|pls|thanks|thank you|thx|ok(?:ay)?|alright|all right|right|btw|by the way|from now on|going forward|moving forward|in (?:the )?future|for future reference|in general|got it|understood|remember|again|if you can|as always|cheers|ty)\b\)?))+\s*[.!?]*$`)
+	closing = map[string]*pattern{
+		"zh": lazy(`(?:[，,\s]*(?:谢谢|好吗|好吧|明白吗|知道吗|可以吗|记住了?|拜托))+[。！!？?]*$`),
+		"ja": lazy(`(?:[、，\s]*(?:お願いします|よろしく(?:お願いします)?|お願い))+[。！!]*$`),
+		"ko": lazy(`(?:[,\s]*(?:부탁해요?|부탁드립니다|고마워요?|감사합니다))+[.!]*$`),
 	}
-	repoPlace = regexp.MustCompile(`(?i)^in (?:this|the|our) (?:repo|repository|project|codebase|code base|monorepo)[,:]?\s+|,?\s+(?:in|for|across|throughout|within) (?:this|the|our) (?:whole |entire )?(?:repo|repository|project|codebase|code base)([.!?]?)$|,?\s+(?:around |over )?here([.!?]?)$`)
-	repoMid   = regexp.MustCompile(`(?i),?\s+(?:(?:in|for|across) (?:this|the|our) (?:whole |entire )?(?:repo|repository|project|codebase|code base)|here)((?:\s*[,;:]|\s+(?:and|or|but|not|because|since|as|instead)\b))`)
-	habitYou  = regexp.MustCompile(`(?i)\b(when(?:ever)?|every time|each time|any ?time|before|after|while) (?:you|we) (\w+)\b`)
-	toldYou   = regexp.MustCompile(`(?i)\b(unless|until) (?:i|we) (?:explicitly |specifically |clearly )?(?:tell|ask|request|say|instruct)(?: you)?(?: otherwise| so| to)?\b|\b(unless) (?:i|we)(?:'ve| have) (?:explicitly |specifically )?(?:asked|told|approved|said)(?: you)?(?: otherwise| so| to| it)?\b`)
-	askMe     = regexp.MustCompile(`(?i)\b(without|before) (asking|checking with|consulting|telling) (?:me|us)(?: first)?\b`)
-	ask       = regexp.MustCompile(`(?i)\b(ask|tell|show|consult|check with) (?:me|us) (before|first)\b`)
-	likes     = regexp.MustCompile(`(?i)^(?:i|we) (?:(?:also|really|generally|usually|always|personally|strongly|much|tend to)\s+)*(prefer|like|love|favou?r|hate|dislike|don'?t like|do not like|can'?t stand)\s+(?:it when you |when you |you to )?`)
+	repoPlace = lazy(`(?i)^in (?:this|the|our) (?:repo|repository|project|codebase|code base|monorepo)[,:]?\s+|,?\s+(?:in|for|across|throughout|within) (?:this|the|our) (?:whole |entire )?(?:repo|repository|project|codebase|code base)([.!?]?)$|,?\s+(?:around |over )?here([.!?]?)$`)
+	repoMid   = lazy(`(?i),?\s+(?:(?:in|for|across) (?:this|the|our) (?:whole |entire )?(?:repo|repository|project|codebase|code base)|here)((?:\s*[,;:]|\s+(?:and|or|but|not|because|since|as|instead)\b))`)
+	habitYou  = lazy(`(?i)\b(when(?:ever)?|every time|each time|any ?time|before|after|while) (?:you|we) (\w+)\b`)
+	toldYou   = lazy(`(?i)\b(unless|until) (?:i|we) (?:explicitly |specifically |clearly )?(?:tell|ask|request|say|instruct)(?: you)?(?: otherwise| so| to)?\b|\b(unless) (?:i|we)(?:'ve| have) (?:explicitly |specifically )?(?:asked|told|approved|said)(?: you)?(?: otherwise| so| to| it)?\b`)
+	askMe     = lazy(`(?i)\b(without|before) (asking|checking with|consulting|telling) (?:me|us)(?: first)?\b`)
+	ask       = lazy(`(?i)\b(ask|tell|show|consult|check with) (?:me|us) (before|first)\b`)
+	likes     = lazy(`(?i)^(?:i|we) (?:(?:also|really|generally|usually|always|personally|strongly|much|tend to)\s+)*(prefer|like|love|favou?r|hate|dislike|don'?t like|do not like|can'?t stand)\s+(?:it when you |when you |you to )?`)
 )
 
 // statement rewrites what a person said as a careful colleague would note it: fillers,
@@ -44,6 +43,7 @@ func statement(s sentence) string {
 	for range 8 {
 		t := opener["en"].ReplaceAllString(text, "")
 		t = noHead.ReplaceAllString(t, "$1")
+		t = theyAre.ReplaceAllString(t, "$1 $2 ")
 		t = wantNone.ReplaceAllString(t, "No $1")
 		t = wantAll.ReplaceAllString(t, "$1 must ")
 		t = stripRequest(t)
@@ -72,17 +72,18 @@ func statement(s sentence) string {
 }
 
 // noHead is a "no" that answers, not one that forbids.
-var noHead = regexp.MustCompile(`(?i)^(?:no|nope|nah)\s+((?:always|never|please|use|run|don't|do not|we|it|you)\b)`)
+var noHead = lazy(`(?i)^(?:no|nope|nah)\s+((?:always|never|please|use|run|don't|do not|we|it|you)\b)`)
 
 var (
-	wantNone = regexp.MustCompile(`(?i)^i (?:never|don't ever|do not ever) (?:want to see|want) (?:any |an |a )?(.+)$`)
-	wantAll  = regexp.MustCompile(`(?i)^i(?:'d| would)? (?:want|need|expect|like) ((?:all|every|each|any) [\w -]{3,40}?) to `)
+	theyAre  = lazy(`(?i)^([\w][\w -]{2,40}): (?:they|these|it) (are|is|must|should|have|has) `)
+	wantNone = lazy(`(?i)^i (?:never|don't ever|do not ever) (?:want to see|want) (?:any |an |a )?(.+)$`)
+	wantAll  = lazy(`(?i)^i(?:'d| would)? (?:want|need|expect|like) ((?:all|every|each|any) [\w -]{3,40}?) to `)
 )
 
 // lastly is an emphasis at the end of a prohibition.
-var lastly = regexp.MustCompile(`(?i),? (?:always|ever|ever again|period|full stop|no matter what)[.!]*$`)
+var lastly = lazy(`(?i),? (?:always|ever|ever again|period|full stop|no matter what)[.!]*$`)
 
-var rememberForm = regexp.MustCompile(`(?i)^(?:(?:do |please )?(?:remember|note|keep in mind|bear in mind|be aware|beware)(?: here)?(?: that| to)?[:,]?\s+|(?:do |please )?remember not to (?:be )?|it(?:'s| is) (?:very |really )?(?:important|crucial|critical|worth noting|worth remembering) (?:that you|that we|that|to) |(?:the|our) (?:convention|rule|policy)(?: here)? is(?: that| to)?[:,]?\s+)`)
+var rememberForm = lazy(`(?i)^(?:(?:do |please )?(?:remember|note|keep in mind|bear in mind|be aware|beware)(?: here)?(?: that| to)?[:,]?\s+|(?:do |please )?remember not to (?:be )?|it(?:'s| is) (?:very |really )?(?:important|crucial|critical|worth noting|worth remembering) (?:that you|that we|that|to) |(?:the|our) (?:convention|rule|policy)(?: here)? is(?: that| to)?[:,]?\s+)`)
 
 // stripRequest turns "I want you to never …" and "you should …" into the instruction itself.
 func stripRequest(text string) string {
@@ -206,8 +207,8 @@ func plainWord(w string) bool {
 }
 
 var (
-	knownTool = regexp.MustCompile(`^(?:` + tools + `)$`)
-	shouted   = regexp.MustCompile(`\b(?:ALWAYS|NEVER|MUST|NOT|DO|DON'T|USE|ONLY|PLEASE|ALL|ANY|EVERY|BEFORE|AFTER)\b`)
+	knownTool = lazy(`^(?:` + tools + `)$`)
+	shouted   = lazy(`\b(?:ALWAYS|NEVER|EVER|MUST|NOT|DO|DON'T|USE|ONLY|PLEASE|ALL|ANY|EVERY|BEFORE|AFTER)\b`)
 )
 
 // quietCapitals brings shouted words to normal case.

@@ -1,7 +1,6 @@
 package reflect
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -10,10 +9,10 @@ import (
 // Preferences are one person's taste, in so many words: "I prefer small commits".
 
 var (
-	prefer        = regexp.MustCompile(`(?i)^(?:i|i'd|i would)\s+(?:(?:also|really|generally|usually|always|personally|strongly|much|typically|tend to)\s+)*(prefer|like|love|favou?r|hate|dislike|don't like|do not like|can't stand)\s+(.+)$`)
-	preferThing   = regexp.MustCompile(`(?i)\b(?:over|rather than|instead of|to)\b|^(?:[\w-]+\s+){0,3}?[\w-]+(?:s|ing|ed)\b|^to \w+|^(?:it )?when \w+ing\b`)
-	myPreference  = regexp.MustCompile(`(?i)^my (?:personal )?preference is (?:for |to )?(.+)$`)
-	foreignPrefer = regexp.MustCompile(`我(?:个人)?(?:更|比较|还是)?(?:喜欢|偏好|习惯|倾向于?)(?:用|使用|写|看)?|私は.+(?:好き|好み|派)|(?:の)?(?:ほう|方)が(?:好き|好み|いい)|(?:을|를|이|가) (?:더 )?(?:선호|좋아)`)
+	prefer        = lazy(`(?i)^(?:i|i'd|i would)\s+(?:(?:also|really|generally|usually|always|personally|strongly|much|typically|tend to)\s+)*(prefer|like|love|favou?r|hate|dislike|don't like|do not like|can't stand)\s+(.+)$`)
+	preferThing   = lazy(`(?i)\b(?:over|rather than|instead of|to)\b|^(?:[\w-]+\s+){0,3}?[\w-]+(?:s|ing|ed)\b|^to \w+|^(?:it )?when \w+ing\b`)
+	myPreference  = lazy(`(?i)^my (?:personal )?preference is (?:for |to )?(.+)$`)
+	foreignPrefer = lazy(`我(?:个人)?(?:更|比较|还是)?(?:喜欢|偏好|习惯|倾向于?)(?:用|使用|写|看)?|私は.+(?:好き|好み|派)|(?:の)?(?:ほう|方)が(?:好き|好み|いい)|(?:을|를|이|가) (?:더 )?(?:선호|좋아)`)
 )
 
 // findPreferences looks for sentences in which a person tells a taste.
@@ -55,10 +54,10 @@ func findPreferences(v *view) []finding {
 }
 
 // likeDoing is what statement made of "it when you add".
-var likeDoing = regexp.MustCompile(`(?i)^(?:it )?when (\w+ing)\b`)
+var likeDoing = lazy(`(?i)^(?:it )?when (\w+ing)\b`)
 
 // concreteForeign tells whether a sentence of another script names something: Latin words
 // stand for tools and symbols there.
-var latin = regexp.MustCompile(`[A-Za-z]{2,}|缩进|注释|提交|测试|中文|英文|简洁|简短|命名|コミット|テスト|コメント|日本語|커밋|테스트|주석|한국어|변수|함수|関数|変数|函数|变量|组件|接口|目录|文件|代码|迁移|分支|依赖|文档|日志`)
+var latin = lazy(`[A-Za-z]{2,}|[A-Z]\d|缩进|注释|提交|测试|中文|英文|简洁|简短|命名|コミット|テスト|コメント|日本語|커밋|테스트|주석|한국어|변수|함수|関数|変数|函数|变量|组件|接口|目录|文件|代码|迁移|分支|依赖|文档|日志`)
 
 func concreteForeign(text string) bool { return latin.MatchString(text) }

@@ -2,7 +2,6 @@ package reflect
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -19,7 +18,7 @@ const (
 
 // purposes names the job of a task by words in its name. The first match counts.
 var purposes = []struct {
-	word *regexp.Regexp
+	word *pattern
 	job  string
 }{
 	{taskNamed("type-?check|tsc|types|mypy|pyright"), "check types"},
@@ -36,8 +35,8 @@ var purposes = []struct {
 	{taskNamed("check|ci|verify|validate|precommit|pre-commit"), "check a change"},
 }
 
-func taskNamed(words string) *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(?:^|[-_:./ ])(?:` + words + `)(?:$|[-_:./ ])`)
+func taskNamed(words string) *pattern {
+	return lazy(`(?i)(?:^|[-_:./ ])(?:` + words + `)(?:$|[-_:./ ])`)
 }
 
 // findRoutines counts the successes of each command over the whole session.
@@ -161,6 +160,6 @@ func narrow(s step) bool {
 }
 
 var (
-	sourceFile = regexp.MustCompile(`\.(?:go|ts|tsx|js|jsx|mjs|cjs|py|rs|rb|java|kt|swift|c|cc|cpp|h|cs|php|ex|exs|vue|svelte|md|sql|snap)(?::\d+)?$`)
+	sourceFile = lazy(`\.(?:go|ts|tsx|js|jsx|mjs|cjs|py|rs|rb|java|kt|swift|c|cc|cpp|h|cs|php|ex|exs|vue|svelte|md|sql|snap)(?::\d+)?$`)
 	scriptHost = set("bash sh python python3 node tsx ruby")
 )

@@ -1,7 +1,6 @@
 package reflect
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -13,40 +12,40 @@ import (
 const adverbs = `(?:(?:again|ever|just|also|directly|manually|blindly|automatically|simply|explicitly|first|again ever|even|silently|hand-)\s+)?`
 
 var (
-	alwaysNever = regexp.MustCompile(`(?i)^(?:don't|do not) .*,\s*always\s+\w+|(?:^|[,;:.!—–-]\s+(?:(?:and|but|so|then|please|or)\s+)?|\b(?:please|you should|you must)\s+)(?:always|never|(?:don't|do not) ever)\s+` + adverbs + `(?:` + verbs + `)\b`)
-	weAlways    = regexp.MustCompile(`(?i)^(?:we|our team|the team|everyone|everybody|contributors|developers|agents?)\s+(?:must |should |can |may |will )?(?:always|never)\s+` + adverbs + `\w+`)
-	thingMust   = regexp.MustCompile(`(?i)^(?:(?:all|every|each|any|no|new|our|public|exported|generated|the|only)\s+)*(?:[\w./-]+\s+){0,2}?(?:` + nouns + `)\b(?:\s+[\w./` + "`" + `,-]+){0,6}?\s+(?:must|should|shall|has to|have to|needs? to|may only|may not|can only|cannot|can't|are to)\b`)
-	pathMust    = regexp.MustCompile("(?i)^(?:(?:all|every|each|any|the|only|files?|code|everything|anything|nothing|changes?)\\s+)*(?:in|under|to|from|inside|below)?\\s*(?:the\\s+)?(?:`[^`]+`|\\S*/\\S*|\\S+\\.\\w{1,5})(?:\\s+[\\w-]+){0,4}?\\s+(?:(?:must|shall|has to|have to|may only|can only|cannot|can't)\\b|(?:should|may|can)\\s+(?:only|never|always)\\b|(?:is|are)\\s+(?:strictly |auto-?)?(?:off[- ]limits|read[- ]only|frozen|generated))")
-	quantified  = regexp.MustCompile(`(?i)^(?:all|every|each|any|no|only)\b`)
-	able        = regexp.MustCompile(`(?i)\bbe able to\b|^(?:(?:all|every|each|any|the|no|our|new)\s+)*(?:[\w-]+\s+)?(?:users?|customers?|clicks?|buttons?|screens?|pages?|rows?|players?|fields?|inputs?|forms?|modals?|menus?|icons?|cards?|responses?|passwords?)\s`)
-	negative    = regexp.MustCompile(`(?i)^(?:do not|don't|never|avoid|no more|stop)\b`)
-	dont        = regexp.MustCompile(`(?i)^(?:do not|don't)\s+` + adverbs + `(?:` + verbs + `)\b`)
-	avoid       = regexp.MustCompile(`(?i)^avoid\s+\w+`)
-	stopDoing   = regexp.MustCompile(`(?i)^stop\s+(?:\w+ly\s+)?(\w+ing)\s+(\w+(?: [\w-]+){0,2})`)
-	noThings    = regexp.MustCompile(`(?i)^no\s+(?:more\s+)?[\w-]+(?:\s+[\w-]+){0,4}?\s+(?:in|on|at|for|to|outside|inside|without)\s+`)
-	modal       = regexp.MustCompile(`(?i)\b(?:must|should|shall|may only|cannot|can't|not allowed|forbidden|prohibited|off[- ]limits|banned|required|mandatory)\b`)
-	imperative  = regexp.MustCompile(`(?i)^(?:always |never |only |just |first |do not |don't )?` + adverbs + `(?:` + verbs + `)\b`)
-	contrast    = regexp.MustCompile("(?i)\\b(?:use|run|prefer|choose|with|using|via)\\s+(?:only\\s+)?`?(?:(?:" + tools + ")\\b|[^`]*`)[^.;]*?[,(\\s](?:not|never|instead of|rather than|over|no)\\s+(?:to\\s+|plain\\s+|bare\\s+|with\\s+|use\\s+|using\\s+|run\\s+|running\\s+)?`?(?:" + tools + ")\\b")
-	dontTool    = regexp.MustCompile("(?i)^(?:do not|don't|never|avoid)\\s+(?:use|using|run|running)\\s+`?(?:" + tools + ")\\b")
-	weHabit     = regexp.MustCompile(`(?i)^(?:we|our team|the team)\s+(?:(?:all|generally|usually|only|try to|just)\s+)?(?:don't |do not )?(?:use|run|deploy|squash|squash-merge|rebase|tag|merge|write|name|keep|put|follow|release|ship|test|lint|format|pin|vendor|branch|commit|review|sign|document|prefer|avoid|mock|version|build|manage|hand-edit|edit|store|allow|accept|require)\b`)
-	placeHere   = regexp.MustCompile(`(?i)\b(?:here|in (?:this|our) (?:repo|repository|project|codebase|code base|team|monorepo))\b`)
-	team        = regexp.MustCompile(`(?i)\b(?:tests?|commits?|commit messages?|branch(?:es)?|pull requests?|prs?|merge requests?|releases?|migrations?|changelogs?|reviews?|deploy\w*|ci|trunk|main|master|semver|conventional commits|docs|dependencies|secrets)\b`)
-	habitWhen   = regexp.MustCompile(`(?i)^(?:before|after|when|whenever)\s+(?:\w+ing|\w+)\b[^,]{3,60}? (?:run|re-?run|regenerate|execute)\b|^(?:(?:before|after|when|whenever|every time|each time|if you)\s+(?:you\s+)?(?:\w+ing|\w+)\b[^,]*,\s*(?:always |first |also |then |please )*(?:run|regenerate|update|bump|re-?run|rebuild|execute|add|check|render|write|create|look|ask)\b)|^(?:(?:always )?(?:run|regenerate|re-?run|rebuild|execute|bump)\s+.+\b(?:before|after|when|whenever)\s+(?:\w+ing\b|every\b|each\b|any\b|you\b|a\b))`)
-	gerundObj   = regexp.MustCompile("(?i)\\b(?:before|after|when|whenever)\\s+(?:you\\s+)?(?:chang|edit|modify|touch|add|updat|bump|renam|mov|remov|delet|pull|switch|regenerat|creat|push|open|commit|merg|releas|deploy|chang)\\w*\\s+(?:any\\b|a\\b|an\\b|every|each|`|\\S*/|\\S*\\.\\w+|(?:the )?(?:" + nouns + "|schema|protobufs?|model|models|openapi|graphql|grammar|i18n|locale)\\b)|\\b(?:before|after) (?:every|each) \\w+")
-	onlyUse     = regexp.MustCompile(`(?i)^(?:only (?:use|import|commit|deploy|release|merge|edit|push|run)\b|use only\b)`)
-	speculation = regexp.MustCompile(`(?i)\b(?:might|maybe|perhaps|could be|would be|would have|what if|if we (?:ever|decide|want)|someday|eventually|consider(?:ing)?|i(?:'m| am) (?:not sure|wondering|thinking|curious)|not sure|i(?:'d| would) (?:say|guess)|seems?|assuming|presumably|i think|i don't think|supposed to|supposedly|i guess|we should probably|probably)\b`)
-	narrative   = regexp.MustCompile(`(?i)^(?:i|i'm|i've|i'll|i'd|you|you're|you've|he|she|it|it's|they|this|that|there|these|those|someone|somebody|my)\b|^(?:(?:the|a|my|our)\s+)?(?:\S+\s+){1,3}?(?:says?|said|told|complains?|complained|suggests?|suggested|recommends?|recommended|wants|reports?|warns?|mentions?|claims?|states?)\b|\b(?:tests?|build|ci|checks?|lint|suite) (?:must|should|has to|have to|needs? to) (?:\w+ )?(?:pass|be green|work|succeed|compile)`)
+	alwaysNever = lazy(`(?i)^(?:don't|do not) .*,\s*always\s+\w+|(?:^|[,;:.!—–-]\s+(?:(?:and|but|so|then|please|or)\s+)?|\b(?:please|you should|you must)\s+)(?:always|never|(?:don't|do not) ever)\s+` + adverbs + `(?:` + verbs + `)\b`)
+	weAlways    = lazy(`(?i)^(?:we|our team|the team|everyone|everybody|contributors|developers|agents?)\s+(?:must |should |can |may |will )?(?:always|never)\s+` + adverbs + `\w+`)
+	thingMust   = lazy(`(?i)^(?:(?:all|every|each|any|no|new|our|public|exported|generated|the|only)\s+)*(?:[\w./-]+\s+){0,2}?(?:` + nouns + `)\b(?:\s+[\w./` + "`" + `,-]+){0,6}?\s+(?:must|should|shall|has to|have to|needs? to|may only|may not|can only|cannot|can't|are to)\b`)
+	pathMust    = lazy("(?i)^(?:(?:all|every|each|any|the|only|files?|code|everything|anything|nothing|changes?)\\s+)*(?:in|under|to|from|inside|below)?\\s*(?:the\\s+)?(?:`[^`]+`|\\S*/\\S*|\\S+\\.\\w{1,5})(?:\\s+[\\w-]+){0,4}?\\s+(?:(?:must|shall|has to|have to|may only|can only|cannot|can't)\\b|(?:should|may|can)\\s+(?:only|never|always)\\b|(?:is|are)\\s+(?:strictly |auto-?)?(?:off[- ]limits|read[- ]only|frozen|generated))")
+	quantified  = lazy(`(?i)^(?:all|every|each|any|no|only)\b`)
+	able        = lazy(`(?i)\bbe able to\b|^(?:(?:all|every|each|any|the|no|our|new)\s+)*(?:[\w-]+\s+)?(?:users?|customers?|clicks?|buttons?|screens?|pages?|rows?|players?|fields?|inputs?|forms?|modals?|menus?|icons?|cards?|responses?|passwords?)\s`)
+	negative    = lazy(`(?i)^(?:do not|don't|never|avoid|no more|stop)\b`)
+	dont        = lazy(`(?i)^(?:do not|don't)\s+` + adverbs + `(?:` + verbs + `)\b`)
+	avoid       = lazy(`(?i)^avoid\s+\w+`)
+	stopDoing   = lazy(`(?i)^stop\s+(?:\w+ly\s+)?(\w+ing)\s+(\w+(?: [\w-]+){0,2})`)
+	noThings    = lazy(`(?i)^no\s+(?:more\s+)?[\w-]+(?:\s+[\w-]+){0,4}?\s+(?:in|on|at|for|to|outside|inside|without)\s+`)
+	modal       = lazy(`(?i)\b(?:must|should|shall|may only|cannot|can't|not allowed|forbidden|prohibited|off[- ]limits|banned|required|mandatory)\b`)
+	imperative  = lazy(`(?i)^(?:always |never |only |just |first |do not |don't )?` + adverbs + `(?:` + verbs + `)\b`)
+	contrast    = lazy("(?i)\\b(?:use|run|prefer|choose|with|using|via)\\s+(?:only\\s+)?`?(?:(?:" + tools + ")\\b|[^`]*`)[^.;]*?[,(\\s](?:not|never|instead of|rather than|over|no)\\s+(?:to\\s+|plain\\s+|bare\\s+|with\\s+|use\\s+|using\\s+|run\\s+|running\\s+)?`?(?:" + tools + ")\\b")
+	dontTool    = lazy("(?i)^(?:do not|don't|never|avoid)\\s+(?:use|using|run|running)\\s+`?(?:" + tools + ")\\b")
+	weHabit     = lazy(`(?i)^(?:we|our team|the team)\s+(?:(?:all|generally|usually|only|try to|just)\s+)?(?:don't |do not )?(?:use|run|deploy|squash|squash-merge|rebase|tag|merge|write|name|keep|put|follow|release|ship|test|lint|format|pin|vendor|branch|commit|review|sign|document|prefer|avoid|mock|version|build|manage|hand-edit|edit|store|allow|accept|require)\b`)
+	placeHere   = lazy(`(?i)\b(?:here|in (?:this|our) (?:repo|repository|project|codebase|code base|team|monorepo))\b`)
+	team        = lazy(`(?i)\b(?:tests?|commits?|commit messages?|branch(?:es)?|pull requests?|prs?|merge requests?|releases?|migrations?|changelogs?|reviews?|deploy\w*|ci|trunk|main|master|semver|conventional commits|docs|dependencies|secrets)\b`)
+	habitWhen   = lazy(`(?i)^(?:before|after|when|whenever)\s+(?:\w+ing|\w+)\b[^,]{3,60}? (?:run|re-?run|regenerate|execute)\b|^(?:(?:before|after|when|whenever|every time|each time|if you)\s+(?:you\s+)?(?:\w+ing|\w+)\b[^,]*,\s*(?:always |first |also |then |please )*(?:run|regenerate|update|bump|re-?run|rebuild|execute|add|check|render|write|create|look|ask)\b)|^(?:(?:always )?(?:run|regenerate|re-?run|rebuild|execute|bump)\s+.+\b(?:before|after|when|whenever)\s+(?:\w+ing\b|every\b|each\b|any\b|you\b|a\b))`)
+	gerundObj   = lazy("(?i)\\b(?:before|after|when|whenever)\\s+(?:you\\s+)?(?:chang|edit|modify|touch|add|updat|bump|renam|mov|remov|delet|pull|switch|regenerat|creat|push|open|commit|merg|releas|deploy|chang)\\w*\\s+(?:any\\b|a\\b|an\\b|every|each|`|\\S*/|\\S*\\.\\w+|(?:the )?(?:" + nouns + "|schema|protobufs?|model|models|openapi|graphql|grammar|i18n|locale)\\b)|\\b(?:before|after) (?:every|each) \\w+")
+	onlyUse     = lazy(`(?i)^(?:only (?:use|import|commit|deploy|release|merge|edit|push|run)\b|use only\b)`)
+	speculation = lazy(`(?i)\b(?:might|maybe|perhaps|could be|would be|would have|what if|if we (?:ever|decide|want)|someday|eventually|consider(?:ing)?|i(?:'m| am) (?:not sure|wondering|thinking|curious)|not sure|i(?:'d| would) (?:say|guess)|seems?|assuming|presumably|i think|i don't think|supposed to|supposedly|i guess|we should probably|probably)\b`)
+	narrative   = lazy(`(?i)^(?:i|i'm|i've|i'll|i'd|you|you're|you've|he|she|it|it's|they|this|that|there|these|those|someone|somebody|my)\b|^(?:(?:the|a|my|our)\s+)?(?:\S+\s+){1,3}?(?:says?|said|told|complains?|complained|suggests?|suggested|recommends?|recommended|wants|reports?|warns?|mentions?|claims?|states?)\b|\b(?:tests?|build|ci|checks?|lint|suite) (?:must|should|has to|have to|needs? to) (?:\w+ )?(?:pass|be green|work|succeed|compile)`)
 )
 
 var (
-	conditional = regexp.MustCompile(`(?i)^(?:if|when|unless|because|since|why|convert|migrate|switch|replace|change|move)\b`)
-	shows       = regexp.MustCompile(`(?i)\b(?:always|never)\s+(?:show|hide|display|render|redirect|open|close|let|send|load|play|return|have|be|get|go|show up|insert|start|stop|accept|resolve|fall back|default)\b`)
-	checking    = regexp.MustCompile(`(?i)^(?:validate|check|ensure|make|add|verify|assert|confirm)\b`)
-	hereAlone   = regexp.MustCompile(`(?i)\bhere[.!]?$`)
+	conditional = lazy(`(?i)^(?:if|when|unless|because|since|why|convert|migrate|switch|replace|change|move)\b`)
+	shows       = lazy(`(?i)\b(?:always|never)\s+(?:show|hide|display|render|redirect|open|close|let|send|load|play|return|have|be|get|go|show up|insert|start|stop|accept|resolve|fall back|default)\b`)
+	checking    = lazy(`(?i)^(?:validate|check|ensure|make|add|verify|assert|confirm)\b`)
+	hereAlone   = lazy(`(?i)\bhere[.!]?$`)
 )
 
 // leadClause is an instruction after a clause that says when it holds.
-var leadClause = regexp.MustCompile(`(?i)^[^,]{3,70}, (?:always |never |please |do not |don't )?(?:` + verbs + `)\b`)
+var leadClause = lazy(`(?i)^[^,]{3,70}, (?:always |never |please |do not |don't )?(?:` + verbs + `)\b`)
 
 // findRules looks at each sentence for a rule.
 func findRules(v *view) []finding {
@@ -70,7 +69,7 @@ func ruleKind(s *sentence) (record.Kind, bool) {
 	if s.lang != "en" {
 		return foreignRule(s)
 	}
-	text := statement(*s)
+	text := s.form
 	explicit := s.rules || s.marked || lasting["en"].MatchString(s.text) || habitRequest.MatchString(s.text)
 	if text == "" || speculation.MatchString(symbol.ReplaceAllString(text, "")) && !explicit {
 		return "", false
@@ -100,7 +99,7 @@ func isRule(s *sentence, text string, explicit bool) bool {
 	case explicit && quantified.MatchString(text) && nounAny.MatchString(text):
 		return true
 	case s.rules:
-		return len(strings.Fields(text)) >= 3
+		return len(strings.Fields(text)) >= 2
 	case thingMust.MatchString(text) && !able.MatchString(text) && !checking.MatchString(text):
 		return (quantified.MatchString(text) || !s.task && !definite(text)) && !hereAlone.MatchString(s.text)
 	case pathMust.MatchString(text):
@@ -131,10 +130,10 @@ func isRule(s *sentence, text string, explicit bool) bool {
 }
 
 var (
-	stays     = regexp.MustCompile(`(?i)^(?:the |our )?(?:[\w./-]+ ){0,3}?(?:` + nouns + `|` + tools + `) (?:must|has to|have to|needs? to) (?:always )?(?:stay|remain|keep|continue|not (?:break|change)|never (?:break|change))\b`)
-	supported = regexp.MustCompile(`(?i)^(?:we (?:still |only |must |have to )?support (?:only )?[\w.]+ ?v?\d[\w.]*|(?:[\w.]+ ){1,2}v?\d[\w.+]* is the (?:oldest|minimum|lowest|only|newest|latest)(?: \w+)? (?:version )?(?:that )?we support)\b`)
-	placed    = regexp.MustCompile(`(?i)^(?:all |new |our )?(?:[\w-]+ )?(?:` + nouns + `) (?:always )?(?:live|lives|go|goes|belong|belongs|sit|sits|stay|are kept) (?:next to|beside|alongside|in|into|under|inside|with)\b`)
-	weDont    = regexp.MustCompile(`(?i)^we (?:don't|do not|never) (?:do|use|write|allow|commit|mock|accept|merge|squash|hardcode)\b`)
+	stays     = lazy(`(?i)^(?:the |our )?(?:[\w./-]+ ){0,3}?(?:` + nouns + `|` + tools + `) (?:must|has to|have to|needs? to) (?:always )?(?:stay|remain|keep|continue|not (?:break|change)|never (?:break|change))\b`)
+	supported = lazy(`(?i)^(?:we (?:still |only |must |have to )?support (?:only )?[\w.]+ ?v?\d[\w.]*|(?:[\w.]+ ){1,2}v?\d[\w.+]* is the (?:oldest|minimum|lowest|only|newest|latest)(?: \w+)? (?:version )?(?:that )?we support)\b`)
+	placed    = lazy(`(?i)^(?:all |new |our )?(?:[\w-]+ )?(?:` + nouns + `) (?:always )?(?:live|lives|go|goes|belong|belongs|sit|sits|stay|are kept) (?:next to|beside|alongside|in|into|under|inside|with)\b`)
+	weDont    = lazy(`(?i)^we (?:don't|do not|never) (?:do|use|write|allow|commit|mock|accept|merge|squash|hardcode)\b`)
 )
 
 func symbolOrNoun(text string) bool {
@@ -166,14 +165,14 @@ func kindOf(s *sentence, text string) record.Kind {
 }
 
 // ofProject is what makes a rule about words one of the project's.
-var ofProject = regexp.MustCompile(`(?i)\b(?:commits?|commit messages?|apis?|endpoints?|http|servers?|handlers?|prs?|pull requests?|comments?|docs|docstrings?|tests?|errors?|logs?|ui|copy|strings|users?|release notes|changelog)\b`)
+var ofProject = lazy(`(?i)\b(?:commits?|commit messages?|apis?|endpoints?|http|servers?|handlers?|prs?|pull requests?|comments?|docs|docstrings?|tests?|errors?|logs?|ui|copy|strings|users?|release notes|changelog)\b`)
 
-var forbids = regexp.MustCompile(`(?i)\b(?:must|never|forbidden|prohibited|banned|off[- ]limits|not allowed|cannot|can't|may only|can only|read[- ]only|frozen)\b`)
+var forbids = lazy(`(?i)\b(?:must|never|forbidden|prohibited|banned|off[- ]limits|not allowed|cannot|can't|may only|can only|read[- ]only|frozen)\b`)
 
 var (
-	foreignNegative = regexp.MustCompile(`不要|别|不能|不得|不准|不许|不可|禁止|严禁|绝不|绝对不|永远不|切勿|不允许|只能|必须|务必|禁止|ないで|しない|使わない|ません|ダメ|だめ|하지 ?마|지 마|말아|말 것|금지|안 됩니다|안 돼`)
-	foreignOrder    = regexp.MustCompile(`用|使用|要|必须|务必|放|写|运行|执行|提交|改|加|保持|遵循|走|跑|不|别|只|先|统一|命名|回答|回复|禁止|严禁|必ず|使|書|実行|ください|禁止|しない|すること|ないで|ように|てほしい|走らせ|回|置|ルール|付け|쓰|사용|하세요|해줘|해 줘|해주세요|합니다|한다|마세요|마라|금지|하지|두|야 (?:해|합니다|돼|됩니다)|면 안|실행|작성|돌려`)
-	foreignReport   = regexp.MustCompile(`总是(?:失败|报错|出错|出现|返回|显示|会)|每次(?:都)?(?:失败|报错|出错|出现|会报|要等)|一直(?:失败|报错|卡|转|在|没)|必ず(?:失敗|エラー|落ち)|いつも(?:失敗|エラー|落ち)|毎回(?:失敗|エラー|落ち)|항상 (?:실패|에러|오류)|매번 (?:실패|에러|오류)|都(?:必须|要)?(?:加上|改成|换成|改为|支持|实现)|一律(?:改|换)|我(?:以后|每次)|以后再|以后(?:可能|会|还会)|今后(?:可能|会)|帮我|实现|新增|添加一个|写一个|做一个`)
+	foreignNegative = lazy(`不要|别|不能|不得|不准|不许|不可|禁止|严禁|绝不|绝对不|永远不|切勿|不允许|只能|必须|务必|禁止|ないで|しない|使わない|ません|ダメ|だめ|하지 ?마|지 마|말아|말 것|금지|안 됩니다|안 돼`)
+	foreignOrder    = lazy(`用|使用|要|必须|务必|放|写|运行|执行|提交|改|加|保持|遵循|走|跑|不|别|只|先|统一|命名|回答|回复|禁止|严禁|必ず|使|書|実行|ください|禁止|しない|すること|ないで|ように|てほしい|走らせ|回|作|置|ルール|付け|쓰|사용|하세요|해줘|해 줘|해주세요|합니다|한다|마세요|마라|금지|하지|두|야 (?:해|합니다|돼|됩니다)|면 안|실행|작성|돌려`)
+	foreignReport   = lazy(`总是(?:失败|报错|出错|出现|返回|显示|会)|每次(?:都)?(?:失败|报错|出错|出现|会报|要等)|一直(?:失败|报错|卡|转|在|没)|必ず(?:失敗|エラー|落ち)|いつも(?:失敗|エラー|落ち)|毎回(?:失敗|エラー|落ち)|항상 (?:실패|에러|오류)|매번 (?:실패|에러|오류)|都(?:必须|要)?(?:加上|改成|换成|改为|支持|实现)|一律(?:改|换)|我(?:以后|每次)|以后再|以后(?:可能|会|还会)|今后(?:可能|会)|帮我|实现|新增|添加一个|写一个|做一个`)
 )
 
 // foreignRule tells whether a sentence in Chinese, Japanese or Korean lays down a rule: it
@@ -189,7 +188,7 @@ func foreignRule(s *sentence) (record.Kind, bool) {
 	if !foreignOrder.MatchString(s.text) || foreignReport.MatchString(s.text) {
 		return "", false
 	}
-	text := statement(*s)
+	text := s.form
 	switch {
 	case replies.MatchString(text) && !projectText.MatchString(text):
 		return record.Preference, true
@@ -202,14 +201,14 @@ func foreignRule(s *sentence) (record.Kind, bool) {
 }
 
 // projectText is text that belongs to the project, whatever language it is to be in.
-var projectText = regexp.MustCompile(`(?i)commit|api|log|doc|readme|提交|注释|文档|日志|变量|接口|错误信息|コミット|コメント|ドキュメント|ログ|커밋|주석|문서|로그`)
+var projectText = lazy(`(?i)commit|api|log|doc|readme|提交|注释|文档|日志|变量|接口|错误信息|コミット|コメント|ドキュメント|ログ|커밋|주석|문서|로그`)
 
 var (
-	zhMust     = regexp.MustCompile(`必须|不能|只能|不得`)
-	because2   = regexp.MustCompile(`因为|否则|不然|下游|线上|兼容|合规|客户|会(?:导致|失败|挂|崩|丢|乱|被)|，\S+在用`)
-	zhContrast = regexp.MustCompile(`(?i)(?:用|使用|改用)\s*(` + "`?(?:" + tools + ")`?" + `)[^。]*(?:不要|别|不|而不是|不能|代替|替代)[^。]*?(?:` + tools + `)|(?:不要|别)(?:再)?用\s*` + "`?(?:" + tools + ")`?" + `[^。]*用\s*` + "`?(?:" + tools + ")`?")
-	jaContrast = regexp.MustCompile(`(?i)(?:` + tools + `)\S*(?:ではなく|じゃなく|でなく|の代わりに)[^。]*(?:` + tools + `)`)
-	koContrast = regexp.MustCompile(`(?i)(?:` + tools + `)\S*\s*(?:말고|대신|이 아니라|가 아니라)[^.]*(?:` + tools + `)`)
+	zhMust     = lazy(`必须|不能|只能|不得`)
+	because2   = lazy(`因为|否则|不然|下游|线上|兼容|合规|客户|会(?:导致|失败|挂|崩|丢|乱|被)|，\S+在用`)
+	zhContrast = lazy(`(?i)(?:用|使用|改用)\s*(` + "`?(?:" + tools + ")`?" + `)[^。]*(?:不要|别|不|而不是|不能|代替|替代)[^。]*?(?:` + tools + `)|(?:不要|别)(?:再)?用\s*` + "`?(?:" + tools + ")`?" + `[^。]*用\s*` + "`?(?:" + tools + ")`?")
+	jaContrast = lazy(`(?i)(?:` + tools + `)\S*(?:ではなく|じゃなく|でなく|の代わりに)[^。]*(?:` + tools + `)`)
+	koContrast = lazy(`(?i)(?:` + tools + `)\S*\s*(?:말고|대신|이 아니라|가 아니라)[^.]*(?:` + tools + `)`)
 )
 
 // foreignContrast tells whether one tool is named in place of another.

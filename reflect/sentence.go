@@ -1,7 +1,6 @@
 package reflect
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 )
@@ -12,6 +11,7 @@ type sentence struct {
 	raw    string // verbatim
 	text   string // raw on one line, list marker off
 	lang   string // en, zh, ja or ko
+	form   string // as a statement: fillers and marks of its lasting off
 	rules  bool   // stands in a list whose heading calls it rules
 	more   bool   // the next sentence is of the same paragraph
 	marked bool   // the next sentence says to remember it
@@ -27,14 +27,14 @@ const (
 )
 
 var (
-	machineText = regexp.MustCompile(`(?i)^\s*(?:<[a-z][\w-]*[ >]|\[request interrupted|operation stopped by|caveat:|this session is being continued|\[system|\[image|api error|you are |your task is|# agents\.md|stop hook)`)
-	listMark    = regexp.MustCompile(`^(?:[-*•·]|\d{1,2}[.)、]|[（(]\d{1,2}[)）])\s*`)
-	codeLine    = regexp.MustCompile(`^(?:\t| {4,}\S)|^\s*(?:[$%❯➜] |>>> |\+{3} |-{3} |@@ |at [\w.$<>]+ ?\(|File "|Caused by|\|.*\|$|//|/\*|\*/|#!|import [\w{*"']|from \w+ import|func \w|def \w+\(|class \w+[:({]|const \w+ =|let \w+ =|var \w+ =|return |[{}\[\]()<>;]+\s*$|[\w.-]+(?::\d+){1,2}:? |\d{4}-\d\d-\d\d[T ]\d\d:|\[?\d\d:\d\d:\d\d)|[{;]\s*$`)
-	logLine     = regexp.MustCompile(`^\s*(?:(?:ERROR|WARN|WARNING|INFO|DEBUG|FATAL|PANIC)\b|(?i:error|warn(?:ing)?|info|debug|fatal|panic|traceback|exception)\b ?[:\[(]|npm ERR!|FAIL\b|PASS\b|--- |=== |\w+Error:|\w+Exception:|error\[)`)
-	pasteIntro  = regexp.MustCompile(`(?i)\b(?:feedback|errors?|output|logs?|message|says?|said|comments?|review|reviewer|ticket|trace|stack|following|spec|plan|here(?:'s| is| are)|got|getting|gets|saw|see|seeing|below|docs?|documentation|email|text|description|paste[ds]?|response|prompt|snippet|code|diff|wrote|told me|readme|issue|context|background|transcript|result|example)\b[^.]*[:：]\s*$|(?:报错|错误|日志|输出|如下|反馈|评论|代码|需求|文档|返回|エラー|ログ|出力|以下|오류|에러|로그|다음)[^。]*[:：]\s*$`)
-	remark      = regexp.MustCompile(`(?i)^(?:(?:please|pls|ok|so|and)[, ]+)*(?:remember (?:that|this|it)|keep (?:that|this|it) in mind|(?:make a )?note (?:of )?(?:that|this)|write (?:that|this) down|don't forget (?:that|this|it)|(?:save|store|put|add) (?:that|this) (?:to|in) (?:your )?memory)(?: please| for (?:later|next time|the future)| from now on| going forward)*[.!]*$|^(?:请?(?:记住|记一下|记下来|牢记)(?:这点|这个|一下)?|覚えて(?:おいて)?(?:ください|ね)?|기억해(?:두세요|둬|주세요|줘)?)[。.!！]*$`)
-	taskWords   = regexp.MustCompile(`(?i)^\W*(?:(?:ok(?:ay)?|so|now|hi|hey|please|next|then|great|good|thanks|and|also|let'?s|can you|could you|would you|i want (?:you )?to|i need (?:you )?to|i'?d like (?:you )?to|we need to|help me(?: to)?)[,.!]?\s+)*(?:add|implement|create|write|build|make|fix|refactor|change|update|design|develop|generate|support|introduce|extend|rewrite|improve|move|replace|remove|port|convert|set up|draft)\b`)
-	questions   = regexp.MustCompile(`(?i)^(?:(?:ok|so|and|but|hm+|hmm|also|wait|well|no|hey)[, ]+)*(?:why|what|how|where|when (?:do|does|did|is|are|will|should)|who|which|is|are|was|were|does|did|do (?:we|you|i|they)|can|could|would|should (?:we|i|it|this|that|the)|shall|will|have you|has|isn'?t|aren'?t|doesn'?t|didn'?t|don'?t (?:we|you|they|i)|won'?t|wouldn'?t|shouldn'?t|any (?:idea|reason))\b`)
+	machineText = lazy(`(?i)^\s*(?:<[a-z][\w-]*[ >]|\[request interrupted|operation stopped by|caveat:|this session is being continued|\[system|\[image|api error|you are |your task is|# agents\.md|stop hook)`)
+	listMark    = lazy(`^(?:[-*•·]|\d{1,2}[.)、]|[（(]\d{1,2}[)）])\s*`)
+	codeLine    = lazy(`^(?:\t| {4,}\S)|^\s*(?:[$%❯➜] |>>> |\+{3} |-{3} |@@ |at [\w.$<>]+ ?\(|File "|Caused by|\|.*\|$|//|/\*|\*/|#!|import [\w{*"']|from \w+ import|func \w|def \w+\(|class \w+[:({]|const \w+ =|let \w+ =|var \w+ =|return |[{}\[\]()<>;]+\s*$|[\w.-]+(?::\d+){1,2}:? |\d{4}-\d\d-\d\d[T ]\d\d:|\[?\d\d:\d\d:\d\d)|[{;]\s*$`)
+	logLine     = lazy(`^\s*(?:(?:ERROR|WARN|WARNING|INFO|DEBUG|FATAL|PANIC)\b|(?i:error|warn(?:ing)?|info|debug|fatal|panic|traceback|exception)\b ?[:\[(]|npm ERR!|FAIL\b|PASS\b|--- |=== |\w+Error:|\w+Exception:|error\[)`)
+	pasteIntro  = lazy(`(?i)\b(?:feedback|errors?|output|logs?|message|says?|said|comments?|review|reviewer|ticket|trace|stack|following|spec|plan|here(?:'s| is| are)|got|getting|gets|saw|see|seeing|below|docs?|documentation|email|text|description|paste[ds]?|response|prompt|snippet|code|diff|wrote|told me|readme|issue|context|background|transcript|result|example)\b[^.]*[:：]\s*$|(?:报错|错误|日志|输出|如下|反馈|评论|代码|需求|文档|返回|エラー|ログ|出力|以下|오류|에러|로그|다음)[^。]*[:：]\s*$`)
+	remark      = lazy(`(?i)^(?:(?:please|pls|ok|so|and)[, ]+)*(?:remember (?:that|this|it)|keep (?:that|this|it) in mind|(?:make a )?note (?:of )?(?:that|this)|write (?:that|this) down|don't forget (?:that|this|it)|(?:save|store|put|add) (?:that|this) (?:to|in) (?:your )?memory)(?: please| for (?:later|next time|the future)| from now on| going forward)*[.!]*$|^(?:请?(?:记住|记一下|记下来|牢记)(?:这点|这个|一下)?|覚えて(?:おいて)?(?:ください|ね)?|기억해(?:두세요|둬|주세요|줘)?)[。.!！]*$`)
+	taskWords   = lazy(`(?i)^\W*(?:(?:ok(?:ay)?|so|now|hi|hey|please|next|then|great|good|thanks|and|also|let'?s|can you|could you|would you|i want (?:you )?to|i need (?:you )?to|i'?d like (?:you )?to|we need to|help me(?: to)?)[,.!]?\s+)*(?:add|implement|create|write|build|make|fix|refactor|change|update|design|develop|generate|support|introduce|extend|rewrite|improve|move|replace|remove|port|convert|set up|draft)\b`)
+	questions   = lazy(`(?i)^(?:(?:ok|so|and|but|hm+|hmm|also|wait|well|no|hey)[, ]+)*(?:why|what|how|where|when (?:do|does|did|is|are|will|should)|who|which|is|are|was|were|does|did|do (?:we|you|i|they)|can|could|would|should (?:we|i|it|this|that|the)|shall|will|have you|has|isn'?t|aren'?t|doesn'?t|didn'?t|don'?t (?:we|you|they|i)|won'?t|wouldn'?t|shouldn'?t|any (?:idea|reason))\b`)
 )
 
 // sentences splits what a person typed into sentences, without quoted text, code, logs and
@@ -62,6 +62,7 @@ func sentences(event int, text string) []sentence {
 			if s.lang == "en" {
 				s.text = apostrophes.ReplaceAllStringFunc(strings.ReplaceAll(s.text, "’", "'"), apostrophe)
 			}
+			s.form = statement(s)
 			s.asking = isQuestion(s.text, s.lang)
 			if i > 0 && len(out) > 0 {
 				out[len(out)-1].more = true
@@ -211,7 +212,7 @@ func splitSentences(text string) []string {
 }
 
 // apostrophes are contractions typed in haste.
-var apostrophes = regexp.MustCompile(`(?i)\b(?:don|doesn|didn|isn|aren|wasn|weren|won|can|couldn|shouldn|wouldn|haven|hasn)t\b|\b(?:thats|lets|ive|im|youre|theyre|theres|whats)\b`)
+var apostrophes = lazy(`(?i)\b(?:don|doesn|didn|isn|aren|wasn|weren|won|can|couldn|shouldn|wouldn|haven|hasn)t\b|\b(?:thats|lets|ive|im|youre|theyre|theres|whats)\b`)
 
 func apostrophe(word string) string {
 	switch n := len(word); strings.ToLower(word) {
@@ -221,7 +222,7 @@ func apostrophe(word string) string {
 		cut := map[string]int{"ive": 2, "im": 1, "youre": 2, "theyre": 2}[strings.ToLower(word)]
 		return word[:n-cut] + "'" + word[n-cut:]
 	default:
-		return word[:n-1] + "'t"
+		return word[:n-1] + "'" + word[n-1:]
 	}
 }
 
@@ -258,7 +259,7 @@ func language(s string) string {
 	return lang
 }
 
-var foreignQuestion = regexp.MustCompile(`[？?]\s*$|(?:吗|呢|么)[。.!！]?$|为什么|怎么|是不是|能不能|可不可以|要不要|有没有|是否|(?:ですか|ますか|でしょうか|かな|のか)[。.]?$|なぜ|どうして|(?:까요|나요|인가요|습니까|을까|건가)[.]?$|왜 `)
+var foreignQuestion = lazy(`[？?]\s*$|(?:吗|呢|么)[。.!！]?$|为什么|怎么|是不是|能不能|可不可以|要不要|有没有|是否|(?:ですか|ますか|でしょうか|かな|のか)[。.]?$|なぜ|どうして|(?:까요|나요|인가요|습니까|을까|건가)[.]?$|왜 `)
 
 // isQuestion tells whether a sentence asks. A request for a habit ("can you always …")
 // is none.

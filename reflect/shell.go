@@ -7,6 +7,7 @@ import "strings"
 type command struct {
 	words []string // raw, quotes kept
 	env   []string // NAME=value before the first word
+	file  bool     // its output goes to a file
 	join  string   // what follows: "&&", "||", ";", "|", "&", or "" at the end
 }
 
@@ -18,8 +19,8 @@ func splitShell(line string) []command {
 	var out []command
 	var cur command
 	var word strings.Builder
-	var inWord, redirect bool
-	var docs []string // here-document delimiters waiting for the end of the line
+	var inWord, redirect, output bool // output: the redirection is one, not an input
+	var docs []string                 // here-document delimiters waiting for the end of the line
 	flush := func() {
 		if !inWord {
 			return
@@ -30,6 +31,7 @@ func splitShell(line string) []command {
 		switch {
 		case redirect:
 			redirect = false
+			cur.file = cur.file || output && w != "/dev/null" && w != "1" && w != "2" && w != "-"
 		case len(cur.words) == 0 && isAssignment(w):
 			cur.env = append(cur.env, w)
 		default:
@@ -80,7 +82,7 @@ func splitShell(line string) []command {
 			}
 		case strings.HasPrefix(line[i:], "<<<"):
 			flush()
-			redirect = true
+			redirect, output = true, false
 			i += 3
 		case strings.HasPrefix(line[i:], "<<"):
 			flush()
@@ -104,7 +106,7 @@ func splitShell(line string) []command {
 				inWord = false
 			}
 			flush()
-			redirect = true
+			redirect, output = true, c != '<'
 			for i < len(line) && (line[i] == '>' || line[i] == '<' || line[i] == '&') {
 				i++
 			}

@@ -1,30 +1,29 @@
 package reflect
 
 import (
-	"regexp"
 	"strings"
 )
 
 var (
-	ansi      = regexp.MustCompile("\x1b(?:\\[[0-9;?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[@-Z\\\\-_])")
-	timestamp = regexp.MustCompile(`^\[?(?:\d{4}[-/]\d\d[-/]\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?\s*`)
-	position  = regexp.MustCompile(`^(?:[\w@.~-]*/)*[\w@.-]+\.\w+(?::\d+(?::\d+)?|\(\d+,\d+\)):?\s+(?:-\s+)?`)
-	absolute  = regexp.MustCompile(`(?:/(?:home|Users|root|private|var|tmp|opt|usr|workspace|builds|app|repo)|[A-Za-z]:\\)(?:[/\\][\w@.+-]+)+`)
-	prefix    = regexp.MustCompile(`^(?:[│┃|╷╵├└─]+|npm (?:ERR!|error)|error:? npm|\[[\w:. -]{1,20}\]|E  +|>+|[-*•✖✗×⨯❌]|#\d+ [\d.]+|[\w.-]+ +\|)\s*`)
-	label     = regexp.MustCompile(`^(?i:(?:error|fatal|fail(?:ed)?|err)(?: code)?:|error\s+(?:in|-)\s)\s*`)
-	number    = regexp.MustCompile(`0x[0-9a-f]{4,}|\b[0-9a-f]{12,64}\b|\(?\b\d+(?:\.\d+)?\s?m?s\)?$`)
+	ansi      = lazy("\x1b(?:\\[[0-9;?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[@-Z\\\\-_])")
+	timestamp = lazy(`^\[?(?:\d{4}[-/]\d\d[-/]\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?\s*`)
+	position  = lazy(`^(?:[\w@.~-]*/)*[\w@.-]+\.\w+(?::\d+(?::\d+)?|\(\d+,\d+\)):?\s+(?:-\s+)?`)
+	absolute  = lazy(`(?:/(?:home|Users|root|private|var|tmp|opt|usr|workspace|builds|app|repo)|[A-Za-z]:\\)(?:[/\\][\w@.+-]+)+`)
+	prefix    = lazy(`^(?:[│┃|╷╵├└─]+|npm (?:ERR!|error)|error:? npm|\[[\w:. -]{1,20}\]|E  +|>+|[-*•✖✗×⨯❌]|#\d+ [\d.]+|[\w.-]+ +\|)\s*`)
+	label     = lazy(`^(?i:(?:error|fatal|fail(?:ed)?|err)(?: code)?:|error\s+(?:in|-)\s)\s*`)
+	number    = lazy(`0x[0-9a-f]{4,}|\b[0-9a-f]{12,64}\b|\(?\b\d+(?:\.\d+)?\s?m?s\)?$`)
 
 	// core is where the part of a wrapped error begins that is the same for all callers.
-	core = regexp.MustCompile(`dial tcp |connect ECONNREFUSED|No module named |Cannot find module |relation "[^"]+" does not exist|no such table|pattern \S+: no matching files|Unsupported class file|Executable doesn't exist`)
+	core = lazy(`dial tcp |connect ECONNREFUSED|No module named |Cannot find module |relation "[^"]+" does not exist|no such table|pattern \S+: no matching files|Unsupported class file|Executable doesn't exist`)
 
 	// environment errors say that something outside the code under test is missing or wrong.
-	environment = regexp.MustCompile(`(?i)command not found|: not found$|not recognized as an internal|no such file or directory|cannot find (?:module|package)|can't find module|modulenotfounderror|no module named|importerror|could not resolve|unresolved import|cannot resolve|econnrefused|connection refused|could not connect|can't connect|cannot connect|failed to connect|connect(?:ion)? (?:error|failed)|no such host|enotfound|relation ".*" does not exist|no such table|table .* (?:doesn't|does not) exist|unknown database|database ".*" does not exist|p10\d\d\b|pending migration|migrations? (?:are|is) pending|is not set|not set\b|missing (?:required )?(?:env|environment|variable|config)|environment variable|keyerror: '?[A-Z_]{3,}|undefined variable|docker daemon|daemon running|executable (?:doesn't|does not) exist|executable file not found|unsupported engine|requires (?:node|python|go|java|ruby)|version mismatch|incompatible with|wrong version|build constraints exclude all|no matching files|unsupported class file|no required module provides|missing go\.sum|updates to go\.(?:mod|sum) needed|inconsistent vendoring|not installed|is not available|did you (?:run|forget)|(?:please |try )run(?:ning)?[: ]|you (?:need|must|may need) to run|out of date|not up[- ]to[- ]date|stale|eresolve|peer dep|lock ?file|library not found|cannot open shared object|fatal error: .*\.h|pkg-config|undefined symbol|permission denied|eacces|@prisma/client did not initialize|not generated|no generated|generated (?:code|files?|client)|submodule|certificate|out of memory|heap limit|too many open files|outdated`)
+	environment = lazy(`(?i)command not found|: not found$|not recognized as an internal|no such file or directory|cannot find (?:module|package)|can't find module|modulenotfounderror|no module named|importerror|could not resolve|unresolved import|cannot resolve|econnrefused|connection refused|could not connect|can't connect|cannot connect|failed to connect|connect(?:ion)? (?:error|failed)|no such host|enotfound|relation ".*" does not exist|no such table|table .* (?:doesn't|does not) exist|unknown database|database ".*" does not exist|p10\d\d\b|pending migration|migrations? (?:are|is) pending|is not set|not set\b|missing (?:required )?(?:env|environment|variable|config)|environment variable|keyerror: '?[A-Z_]{3,}|undefined variable|docker daemon|daemon running|executable (?:doesn't|does not) exist|executable file not found|unsupported engine|requires (?:node|python|go|java|ruby)|version mismatch|incompatible with|wrong version|build constraints exclude all|no matching files|unsupported class file|no required module provides|missing go\.sum|updates to go\.(?:mod|sum) needed|inconsistent vendoring|not installed|is not available|did you (?:run|forget)|(?:please |try )run(?:ning)?[: ]|you (?:need|must|may need) to run|out of date|not up[- ]to[- ]date|stale|eresolve|peer dep|lock ?file|library not found|cannot open shared object|fatal error: .*\.h|pkg-config|undefined symbol|permission denied|eacces|@prisma/client did not initialize|not generated|no generated|generated (?:code|files?|client)|submodule|certificate|out of memory|heap limit|too many open files|outdated`)
 
 	// failures are lines that tell what went wrong.
-	failures = regexp.MustCompile(`(?i)^(?:\w*error\b|\w*exception\b|fatal\b|panic:|fail(?:ed|ure)?\b|err!)|error(?:\[\w+\]| ts\d+)?:|\berror\b|exception:|cannot |could not |failed|not found|undefined:|denied|refused|timed? ?out|unexpected|mismatch|invalid|missing|unknown `)
+	failures = lazy(`(?i)^(?:\w*error\b|\w*exception\b|fatal\b|panic:|fail(?:ed|ure)?\b|err!)|error(?:\[\w+\]| ts\d+)?:|\berror\b|exception:|cannot |could not |failed|not found|undefined:|denied|refused|timed? ?out|unexpected|mismatch|invalid|missing|unknown `)
 
 	// noise are lines that only say that something failed, or that look like errors and are not.
-	noise = regexp.MustCompile(`(?i)^(?:exit (?:code|status)|make(?:\[\d+\])?: \*\*\*|error task failed|build failed|failure: build|\* what went wrong|npm (?:err!|error) (?:a complete log|code|errno|path|command|lifecycle|syscall|exited|test failed)|error: (?:process completed|command failed|recipe|script ".*" exited)|\s*at\s|stack trace|traceback \(|note:|hint:|warning|warn\b|info\b|debug\b|elifecycle|command failed|failed to (?:run|execute) task|error running|lifecycle script|full logs?|\d+ (?:errors?|problems?|failed|passed)|0 errors|found \d+ error|test(?:s| suites?| files)?:|tests? failed|fail(?:ed|ures?)?:?\s*\d*$|fail\t|--- fail|=== |ok\s|pass\b|✓|running \d+|failed tests|test result:|error: test failed|error: aborting|error: could not compile|for more information|see |run ` + "`" + `|collected |short test summary|process exited)|error task failed|exited with (?:code|status|error) ?\d*|err_pnpm_recursive|recursive_run_first_fail|returned non-zero|exit status \d+$|code 0\b|failed with exit code \d+$`)
+	noise = lazy(`(?i)^(?:exit (?:code|status)|make(?:\[\d+\])?: \*\*\*|error task failed|build failed|failure: build|\* what went wrong|npm (?:err!|error) (?:a complete log|code|errno|path|command|lifecycle|syscall|exited|test failed)|error: (?:process completed|command failed|recipe|script ".*" exited)|\s*at\s|stack trace|traceback \(|note:|hint:|warning|warn\b|npm warn|info\b|debug\b|elifecycle|command failed|failed to (?:run|execute) task|error running|lifecycle script|full logs?|\d+ (?:errors?|problems?|failed|passed)|0 errors|found \d+ error|test(?:s| suites?| files)?:|tests? failed|fail(?:ed|ures?)?:?\s*\d*$|fail\t|--- fail|=== |ok\s|pass\b|✓|running \d+|failed tests|test result:|error: test failed|error: aborting|error: could not compile|for more information|see |run ` + "`" + `|collected |short test summary|process exited)|error task failed|exited with (?:code|status|error) ?\d*|err_pnpm_recursive|recursive_run_first_fail|returned non-zero|exit status \d+$|code 0\b|failed with exit code \d+$`)
 )
 
 // A signature is the line of an output that tells what went wrong.
@@ -116,8 +115,9 @@ func clip(s string, n int) string {
 }
 
 var (
-	failWords = regexp.MustCompile(`(?m)^(?:FAIL\b|--- FAIL|FAILED|ERROR\b|error(?:\[\w+\]|:| TS)|Error:|panic:|npm ERR!|Traceback|make: \*\*\*|fatal:)|task failed|(?i:\b[1-9]\d* (?:failed|failing|failures?|errors?|issues:)|exit(?:ed with)?(?: (?:code|status))?[:=]? ?[1-9]\d*|build failed|tests? failed|command not found)`)
-	passWords = regexp.MustCompile(`(?m)^(?:PASS\b|ok\s+\S+|OK\b|test result: ok)|(?i:\b0 (?:issues|errors|failed|failures)|all (?:tests|checks) pass|\b[1-9]\d* (?:passed|passing)|exit(?: (?:code|status))?[:=]? ?0\b|build succe|compiled successfully|successfully|no (?:issues|errors|problems) found|✓|done in|finished in)`)
+	weakFails = lazy(`(?m)^(?:ERROR\b|error:|Error:|fatal:)`)
+	failWords = lazy(`(?m)^(?:FAIL\b|--- FAIL|FAILED|error(?:\[\w+\]| TS)|panic:|npm ERR!|Traceback|make(?:\[\d+\])?: \*\*\*)|task failed|(?i:\b[1-9]\d* (?:failed|failing|failures?|errors?|issues:)|exit(?:ed with)?(?: (?:code|status))?[:=]? ?[1-9]\d*|build failed|tests? failed|command not found)`)
+	passWords = lazy(`(?m)^(?:PASS\b|ok\s+\S+|OK\b|test result: ok)|(?i:\b0 (?:issues|errors|failed|failures)|all (?:tests|checks) pass|\b[1-9]\d* (?:passed|passing)|exit(?: (?:code|status))?[:=]? ?0\b|build succe|compiled successfully|successfully|no (?:issues|errors|problems) found|✓|done in|finished in)`)
 )
 
 // verdict reads from an output what a hidden exit code would have told: 1 passed, -1
@@ -129,6 +129,8 @@ func verdict(output string) int {
 		return -1
 	case passWords.MatchString(output):
 		return 1
+	case weakFails.MatchString(output):
+		return -1
 	}
 	return 0
 }

@@ -13,8 +13,7 @@ type step struct {
 	env    []string // NAME=value, as set for this command or exported before it
 	dir    string   // relative to the session's directory; "" there, and absolute only outside it
 	masked bool     // something after it hides its exit code: a pipe, `|| true`, `; echo`
-	last   bool     // last of its command line, filters aside: the one a failure most likely speaks of
-	n      int      // how many steps the command line has
+	writes bool     // it writes a file by itself: `cat > f`, `sed -i`
 }
 
 // wrappers run the command that follows them and change nothing a memory would care for.
@@ -62,7 +61,7 @@ func steps(line, root string) []step {
 			}
 			continue
 		}
-		if fromPipe && filters[words[0]] {
+		if fromPipe && filters[words[0]] && words[0] != "tee" {
 			continue
 		}
 		words = trimVerbosity(words)
@@ -72,16 +71,30 @@ func steps(line, root string) []step {
 		words = canonical(words)
 		s := step{key: strings.Join(words, " "), words: words, env: env, dir: dir}
 		s.masked = c.join == "|" || c.join == "||" || (c.join == ";" && i+1 < len(commands))
+		s.writes = writesFile(c, words)
 		out = append(out, s)
-	}
-	for i := range out {
-		out[i].n = len(out)
-		out[i].last = i == len(out)-1
 	}
 	return out
 }
 
-// exports collects what `export` and a bare assignment set, which splitting into steps drops.
+// writesFile tells whether a command is an edit made with a shell's means.
+func writesFile(c command, words []string) bool {
+	switch words[0] {
+	case "cat", "echo", "printf":
+		return c.file
+	case "tee":
+		return len(words) > 1
+	case "sed", "perl", "awk", "gawk", "yq":
+		for _, w := range words[1:] {
+			if strings.HasPrefix(w, "-i") || w == "--in-place" || w == "-pi" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// unwrap takes the commands that only run another off the front.
 func unwrap(words []string) []string {
 	for len(words) > 0 {
 		n, found := wrappers[words[0]]

@@ -59,7 +59,7 @@ func Study(s transcript.Session, events []transcript.Event) record.Reflection {
 		Outcome:   outcome(events),
 	}
 	v := digest(s, events)
-	g := gate{view: v, dropped: map[string]int{}}
+	g := newGate(v)
 	for _, d := range detectors {
 		for _, f := range d.find(v) {
 			f.Detector = d.name

@@ -23,11 +23,14 @@ type act struct {
 	result  int // index of the Result event
 	step    step
 	outcome transcript.Outcome // OK, Failed, or Unknown where neither is certain
-	edit    bool               // an edit, step is empty
+	edit    bool               // an edit: by a tool, then step is empty, or by the shell
 }
 
 // maxActs bounds what is looked at between a failure and its repair.
 const maxActs = 300
+
+// maxSentences bounds the sentences looked at in one session: more were not typed.
+const maxSentences = 4096
 
 // digest makes the view of a session. Linear in the size of the events.
 func digest(s transcript.Session, events []transcript.Event) *view {
@@ -61,7 +64,7 @@ func digest(s transcript.Session, events []transcript.Event) *view {
 	}
 	for i := range events {
 		e := &events[i]
-		if e.Kind == transcript.User && e.Origin == transcript.Typed && e.Agent == "" {
+		if e.Kind == transcript.User && e.Origin == transcript.Typed && e.Agent == "" && len(v.sentences) < maxSentences {
 			v.sentences = append(v.sentences, sentences(i, e.Text)...)
 		}
 	}
@@ -90,7 +93,7 @@ func (v *view) addActs(call, result int) {
 		}
 		ended := ending(r)
 		for i, s := range list {
-			a.step, a.outcome = s, outcomeOf(list, i, ended, r.Text)
+			a.step, a.outcome, a.edit = s, outcomeOf(list, i, ended, r.Text), s.writes
 			v.acts = append(v.acts, a)
 		}
 	}

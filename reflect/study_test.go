@@ -1,0 +1,229 @@
+package reflect
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/reflect/transcript"
+)
+
+// A script builds the events of a session by hand, one line a happening.
+type script []func(*[]transcript.Event)
+
+func add(e transcript.Event) func(*[]transcript.Event) {
+	return func(list *[]transcript.Event) {
+		e.N = len(*list)
+		e.Time = time.Date(2026, 11, 20, 14, 0, e.N, 0, time.UTC)
+		*list = append(*list, e)
+	}
+}
+
+// user types.
+func user(text string) func(*[]transcript.Event) {
+	return add(transcript.Event{Kind: transcript.User, Origin: transcript.Typed, Text: text})
+}
+
+// given is text in the user's role that nobody typed.
+func given(o transcript.Origin, text string) func(*[]transcript.Event) {
+	return add(transcript.Event{Kind: transcript.User, Origin: o, Text: text})
+}
+
+func agent(text string) func(*[]transcript.Event) {
+	return add(transcript.Event{Kind: transcript.Assistant, Text: text})
+}
+
+// run runs a command that ends with an exit code and prints.
+func run(command string, exit int, output string) func(*[]transcript.Event) {
+	return ran(transcript.Event{Command: command}, &exit, "", output)
+}
+
+func ran(call transcript.Event, exit *int, o transcript.Outcome, output string) func(*[]transcript.Event) {
+	return func(list *[]transcript.Event) {
+		id := string(rune('a' + len(*list)))
+		call.Kind, call.Action, call.Tool, call.CallID = transcript.Call, transcript.Run, "Bash", id
+		add(call)(list)
+		if o == "" && exit != nil {
+			o = transcript.OK
+			if *exit != 0 {
+				o = transcript.Failed
+			}
+		}
+		add(transcript.Event{Kind: transcript.Result, Action: transcript.Run, CallID: id, Agent: call.Agent, Text: output, Exit: exit, Outcome: o})(list)
+	}
+}
+
+// refused is a command the person did not let run.
+func refused(command string) func(*[]transcript.Event) {
+	return ran(transcript.Event{Command: command}, nil, transcript.Denied, "")
+}
+
+// edit replaces text in a file.
+func edit(path, before, after string) func(*[]transcript.Event) {
+	return func(list *[]transcript.Event) {
+		id := string(rune('a' + len(*list)))
+		add(transcript.Event{Kind: transcript.Call, Action: transcript.Edit, Tool: "Edit", CallID: id, Paths: []string{path}, Old: before, New: after})(list)
+		add(transcript.Event{Kind: transcript.Result, Action: transcript.Edit, CallID: id, Outcome: transcript.OK})(list)
+	}
+}
+
+func (s script) events() []transcript.Event {
+	var list []transcript.Event
+	for _, f := range s {
+		f(&list)
+	}
+	return list
+}
+
+// study is Study of a script, checked for what must hold of every reflection.
+func study(t *testing.T, s script) record.Reflection {
+	t.Helper()
+	events := s.events()
+	r := Study(transcript.Session{Client: "claude", ID: "s1", Dir: "/home/dev/project"}, events)
+	checkEvidence(t, events, r)
+	return r
+}
+
+// checkEvidence asserts that each quote stands verbatim in the event it names.
+func checkEvidence(t testing.TB, events []transcript.Event, r record.Reflection) {
+	t.Helper()
+	for _, c := range r.Candidates {
+		if len(c.Evidence) == 0 || c.Text == "" || strings.ContainsAny(c.Text, "\n\r") || len(c.Text) > maxStatement || c.Detector == "" || c.Kind == "" {
+			t.Errorf("candidate out of shape: %+v", c)
+		}
+		for _, e := range c.Evidence {
+			if e.Event < 0 || e.Event >= len(events) || e.Quote == "" || len(e.Quote) > record.MaxQuote {
+				t.Errorf("evidence out of shape: %+v", e)
+				continue
+			}
+			ev := events[e.Event]
+			if !strings.Contains(ev.Text, e.Quote) && !strings.Contains(ev.Command, e.Quote) && !strings.Contains(ev.New, e.Quote) {
+				t.Errorf("quote %q does not stand in event %d", e.Quote, e.Event)
+			}
+		}
+	}
+}
+
+// texts are the statements of a reflection.
+func texts(r record.Reflection) []string {
+	var out []string
+	for _, c := range r.Candidates {
+		out = append(out, c.Text)
+	}
+	return out
+}
+
+// wants fails unless the reflection of a script holds exactly these statements.
+func wants(t *testing.T, s script, want ...string) record.Reflection {
+	t.Helper()
+	r := study(t, s)
+	if diff := cmp.Diff(want, texts(r)); diff != "" {
+		t.Errorf("statements (-want +got):\n%s", diff)
+	}
+	return r
+}
+
+func TestStudyIsPure(t *testing.T) {
+	s := script{
+		user("from now on always run `make lint` before you commit"),
+		run("make test", 1, "dial tcp 127.0.0.1:5432: connect: connection refused"),
+		run("docker compose up -d db", 0, "started"),
+		run("make test", 0, "ok"),
+		agent("done"),
+	}
+	events := s.events()
+	session := transcript.Session{Client: "claude", ID: "s1"}
+	if diff := cmp.Diff(Study(session, events), Study(session, events)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(s.events(), events); diff != "" {
+		t.Errorf("Study changed its events:\n%s", diff)
+	}
+}
+
+func TestStudyFillsTheHeader(t *testing.T) {
+	began := time.Date(2026, 11, 20, 14, 0, 0, 0, time.UTC)
+	session := transcript.Session{Client: "codex", ID: "s2", Parent: "s1", Branch: "main", Commit: "9c1e2f3", Started: began, Ended: began.Add(time.Hour)}
+	events := script{agent("done")}.events()
+	want := record.Reflection{
+		Client: "codex", Session: "s2", Parent: "s1", Branch: "main", Commit: "9c1e2f3",
+		Started: began, Ended: began.Add(time.Hour),
+		Events: 1, Detectors: Detectors, Outcome: "completed",
+		// printf '{"n":0,"kind":"assistant","time":"2026-11-20T14:00:00Z","text":"done"}\n' | sha256sum
+		Hash: "8ae10559a47b19c7770056a4ad887563faf3134f31c41235e5ec104c7622d249",
+	}
+	if diff := cmp.Diff(want, Study(session, events)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestHashKnowsNoTimeZone(t *testing.T) {
+	a := script{agent("done")}.events()
+	b := script{agent("done")}.events()
+	b[0].Time = b[0].Time.In(time.FixedZone("", 3600))
+	if Hash(a) != Hash(b) {
+		t.Error("one moment in two zones gives two hashes")
+	}
+	b[0].Text = "undone"
+	if Hash(a) == Hash(b) {
+		t.Error("two texts give one hash")
+	}
+}
+
+func TestOutcome(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		s    script
+		want string
+	}{
+		{"nothing", nil, ""},
+		{"asked, not answered", script{user("hi")}, ""},
+		{"answered", script{user("hi"), agent("hello")}, "completed"},
+		{"stopped", script{user("hi"), add(transcript.Event{Kind: transcript.Error, Outcome: transcript.Aborted})}, "interrupted"},
+		{"refused at the end", script{refused("rm -rf /")}, "interrupted"},
+		{"model failed", script{add(transcript.Event{Kind: transcript.Error, Outcome: transcript.Failed})}, "failed"},
+		{"end recorded", script{agent("bye"), add(transcript.Event{Kind: transcript.End, Outcome: transcript.OK})}, "completed"},
+		{"end without a word", script{agent("bye"), add(transcript.Event{Kind: transcript.End})}, "completed"},
+	} {
+		if got := outcome(test.s.events()); got != test.want {
+			t.Errorf("%s: outcome %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
+func TestObservations(t *testing.T) {
+	r := study(t, script{
+		refused("git push"),
+		run("make test", 2, "boom"),
+		run("make test", 2, "boom"),
+		run("make lint", 1, "bad"),
+		run("make lint", 0, "good"),
+		add(transcript.Event{Kind: transcript.Error, Outcome: transcript.Aborted}),
+	})
+	want := []record.Observation{
+		{Text: "1 tool call was refused by the user.", Events: []int{1}},
+		{Text: "1 turn was stopped before its end.", Events: []int{10}},
+		{Text: "`make test` failed 2 times and never passed.", Events: []int{3, 5}},
+	}
+	if diff := cmp.Diff(want, r.Observations); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestStudyOfALongSession(t *testing.T) {
+	var s script
+	for i := range 2500 {
+		s = append(s,
+			user("always use pnpm in web/, and never commit to main"),
+			run("make test", i%2, "dial tcp 127.0.0.1:5432: connect: connection refused"),
+			run("make generate", 0, "ok"),
+			edit("a.go", "a", "b"))
+	}
+	r := study(t, s)
+	if r.Events != 17500 || len(r.Candidates) > maxCandidates {
+		t.Errorf("%d events, %d candidates", r.Events, len(r.Candidates))
+	}
+}
