@@ -74,6 +74,9 @@ var (
 
 var useInstead = lazy("(?i)^(?:(?:always|just|you should|we) )?(?:use|run|try)\\s+`?([a-z][\\w.-]*)((?: [\\w:./-]+){0,3}?)`?(?:\\s+(?:instead|here|please|for (?:that|this)|in (?:this|the|our) (?:repo|project|repository)))*\\s*(?:[.,;:—–-]+\\s*(.*))?$")
 
+// itDoes is a reason told of the tool just named.
+var itDoes = lazy(`(?i)^(?:it|they) \w+`)
+
 // findCorrections looks at sentences that name a tool right after the agent used a rival.
 func findCorrections(v *view) []finding {
 	var out []finding
@@ -97,7 +100,7 @@ func findCorrections(v *view) []finding {
 			named = "`" + named + "`"
 		}
 		statement := "Use " + named + ", not " + rival
-		if why := strings.TrimSpace(m[3]); why != "" && !unresolved(why, "en") {
+		if why := strings.TrimSpace(m[3]); why != "" && (itDoes.MatchString(why) || !unresolved(why, "en")) {
 			statement += ": " + why
 		}
 		f := v.sayAs(i, record.Convention, finish(statement, "en"), append(evidence, v.quote(call, v.events[call].Command)))

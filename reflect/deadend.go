@@ -133,7 +133,7 @@ func (v *view) configTrials(i int) []trial {
 // deadEnd makes the candidate of a trial that was taken back before act ok passed.
 func (v *view) deadEnd(t trial, ok int) (record.Candidate, bool) {
 	f := v.acts[t.failed]
-	sig := sign(v.output(t.failed))
+	sig := v.sign(t.failed)
 	if sig.text == "" || redacted.MatchString(sig.text) {
 		return record.Candidate{}, false
 	}

@@ -47,14 +47,23 @@ func findFixes(v *view) []finding {
 // partial looks at two failures of one command with different errors: what lay between
 // repaired the first. It counts only if the command succeeds in the end.
 func (v *view) partial(from, to int) []finding {
-	a, b := sign(v.output(from)), sign(v.output(to))
+	a, b := v.sign(from), v.sign(to)
 	if a.text == "" || b.text == "" || a.text == b.text || !a.env {
 		return nil
 	}
 	return v.repaired(from, to)
 }
 
-func (v *view) output(i int) string { return v.events[v.acts[i].result].Text }
+// sign is the signature of what act i printed.
+func (v *view) sign(i int) signature {
+	r := v.acts[i].result
+	s, found := v.signs[r]
+	if !found {
+		s = sign(v.events[r].Text)
+		v.signs[r] = s
+	}
+	return s
+}
 
 // repaired makes the candidate of a command that failed at act from and succeeded at act to.
 func (v *view) repaired(from, to int) []finding {
@@ -62,7 +71,7 @@ func (v *view) repaired(from, to int) []finding {
 	if !worthFixing(f.step) || !f.step.portable() {
 		return nil
 	}
-	sig := sign(v.output(from))
+	sig := v.sign(from)
 	if sig.text == "" || redacted.MatchString(sig.text) || unsteady.MatchString(sig.text) {
 		return nil
 	}

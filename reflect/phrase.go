@@ -3,6 +3,7 @@ package reflect
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // maxStatement is the longest statement, in bytes.
@@ -184,8 +185,8 @@ func finish(text, lang string) string {
 	if lang == "en" && !strings.HasPrefix(text, "`") {
 		word, _, _ := strings.Cut(text, " ")
 		if plainWord(word) {
-			r, _ := firstRune(text)
-			text = string(unicode.ToUpper(r)) + text[len(string(r)):]
+			r, size := utf8.DecodeRuneInString(text)
+			text = string(unicode.ToUpper(r)) + text[size:]
 		}
 	}
 	text = quietCapitals(text)

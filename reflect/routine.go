@@ -121,7 +121,7 @@ func projectRunner(s step) bool {
 	case "mise", "bun", "hatch", "pdm", "composer", "rye", "pixi", "uv", "poetry", "pipenv", "deno", "bundle":
 		return len(w) > 2 && (w[1] == "run" || w[1] == "exec" || w[1] == "task" || w[1] == "run-script")
 	case "npm":
-		return len(w) > 1 && (w[1] == "test" || len(w) > 2 && w[1] == "run" || strings.HasPrefix(w[1], "-") && s.tool() != "install" && s.tool() != "")
+		return len(w) > 1 && (len(w) > 2 && w[1] == "run" || strings.HasPrefix(w[1], "-") && s.tool() != "install" && s.tool() != "")
 	case "yarn", "pnpm":
 		return len(w) > 1 && s.tool() != "" && !packageManager[s.tool()]
 	case "cargo":

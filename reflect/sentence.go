@@ -3,6 +3,7 @@ package reflect
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // A sentence is one thing a person said, in words that stand verbatim in an event.
@@ -56,6 +57,13 @@ func sentences(event int, text string) []sentence {
 			if len(out) == maxTypedAll {
 				return out
 			}
+			inside := quote
+			if strings.Count(raw, `"`)%2 == 1 {
+				quote = !quote
+			}
+			if len(raw) > maxSentence || inside || quote {
+				continue
+			}
 			s := sentence{event: event, raw: raw, rules: par.rules, nth: len(out)}
 			s.text = strings.Join(strings.Fields(listMark.ReplaceAllString(strings.TrimSpace(raw), "")), " ")
 			s.lang = language(s.text)
@@ -70,15 +78,11 @@ func sentences(event int, text string) []sentence {
 			if taskWords.MatchString(s.text) {
 				task = true
 			}
-			inside := quote
-			if strings.Count(raw, `"`)%2 == 1 {
-				quote = !quote
-			}
 			if remark.MatchString(s.text) && len(out) > 0 {
 				out[len(out)-1].marked = true
 				continue
 			}
-			if len(raw) <= maxSentence && !inside && !quote && !strings.HasSuffix(s.text, ":") && !strings.HasSuffix(s.text, "：") {
+			if !strings.HasSuffix(s.text, ":") && !strings.HasSuffix(s.text, "：") {
 				out = append(out, s)
 			}
 		}
@@ -170,8 +174,8 @@ func continues(prev, line string) bool {
 	if prev == "" {
 		return false
 	}
-	last, _ := lastRune(prev)
-	first, _ := firstRune(line)
+	last, _ := utf8.DecodeLastRuneInString(prev)
+	first, _ := utf8.DecodeRuneInString(line)
 	return !strings.ContainsRune(".!?:;。！？：；", last) && (unicode.IsLower(first) || last == ',' || last == '，')
 }
 
@@ -181,31 +185,25 @@ func splitSentences(text string) []string {
 	var out []string
 	start := 0
 	tick := false
-	runes := []rune(text)
-	offset := 0
-	for i, r := range runes {
-		offset += len(string(r))
+	before := rune(0)
+	for i, r := range text {
+		_, size := utf8.DecodeRuneInString(text[i:])
+		after, _ := utf8.DecodeRuneInString(text[i+size:])
+		last := i+size == len(text)
 		if r == '`' {
 			tick = !tick
 		}
-		if tick && i+1 < len(runes) {
-			continue
-		}
 		cut := false
 		switch r {
-		case '。', '！', '？':
+		case '。', '！', '？', '；':
 			cut = true
 		case '.', '!', '?':
-			cut = i+1 == len(runes) || unicode.IsSpace(runes[i+1]) && !(i > 0 && unicode.IsSpace(runes[i-1])) && !abbreviation(text[start:offset])
-		case '；':
-			cut = true
+			cut = last || unicode.IsSpace(after) && !unicode.IsSpace(before) && !abbreviation(text[start:i+size])
 		}
-		if cut && i+1 < len(runes) && strings.ContainsRune(`"'”’)）」』`, runes[i+1]) {
-			cut = false
-		}
-		if cut {
-			out = appendSentence(out, text[start:offset])
-			start = offset
+		before = r
+		if cut && (!tick || last) && (last || !strings.ContainsRune("\"'”’)）」』`", after)) {
+			out = appendSentence(out, text[start:i+size])
+			start = i + size
 		}
 	}
 	return appendSentence(out, text[start:])
@@ -271,19 +269,4 @@ func isQuestion(s, lang string) bool {
 		return false
 	}
 	return strings.HasSuffix(strings.TrimRight(s, `"') `), "?") || questions.MatchString(s)
-}
-
-func firstRune(s string) (rune, int) {
-	for i, r := range s {
-		return r, i
-	}
-	return 0, 0
-}
-
-func lastRune(s string) (rune, int) {
-	r := []rune(s)
-	if len(r) == 0 {
-		return 0, 0
-	}
-	return r[len(r)-1], len(r) - 1
 }

@@ -32,19 +32,22 @@ var verbosity = set("-v -vv -vvv --verbose -q -qq --quiet --silent --no-color --
 // readOnly programs look or move about; they neither fix anything nor are worth learning.
 var readOnly = set("ls cat head tail grep egrep rg fd find echo printf pwd cd which type whereis wc sort uniq sed awk cut diff cmp file stat du df ps pgrep env printenv date whoami id uname hostname true false test [ [[ tree less more jq yq read sleep wait history man help set export unset alias basename dirname realpath readlink md5sum sha256sum tee xargs for while done fi case esac } ) open code vim nano clear lsof netstat ss top free seq tr nl xxd hexdump od strings nproc")
 
+// maxSteps bounds the commands looked at in one line: longer ones are scripts.
+const maxSteps = 40
+
 // steps splits a shell line into steps. root is the session's directory.
 func steps(line, root string) []step {
 	var out []step
-	var env []string
+	var exported []string // by the line so far
 	dir := ""
 	commands := splitShell(line)
 	piped := false
-	for i, c := range commands {
+	for i, c := range commands[:min(len(commands), maxSteps)] {
 		fromPipe := piped
 		piped = c.join == "|"
 		words := unwrap(c.words)
-		env := append(env[:len(env):len(env)], c.env...)
 		if len(words) == 0 {
+			exported = append(exported, c.env...)
 			continue
 		}
 		switch words[0] {
@@ -56,7 +59,7 @@ func steps(line, root string) []step {
 		case "export":
 			for _, w := range words[1:] {
 				if isAssignment(w) {
-					env = append(env, w)
+					exported = append(exported, w)
 				}
 			}
 			continue
@@ -69,7 +72,7 @@ func steps(line, root string) []step {
 			words[j] = relative(words[j], root)
 		}
 		words = canonical(words)
-		s := step{key: strings.Join(words, " "), words: words, env: env, dir: dir}
+		s := step{key: strings.Join(words, " "), words: words, env: append(exported[:len(exported):len(exported)], c.env...), dir: dir}
 		s.masked = c.join == "|" || c.join == "||" || (c.join == ";" && i+1 < len(commands))
 		s.writes = writesFile(c, words)
 		out = append(out, s)

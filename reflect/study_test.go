@@ -227,3 +227,25 @@ func TestStudyOfALongSession(t *testing.T) {
 		t.Errorf("%d events, %d candidates", r.Events, len(r.Candidates))
 	}
 }
+
+// BenchmarkStudy studies a session of about 20,000 events.
+func BenchmarkStudy(b *testing.B) {
+	var s script
+	output := strings.Repeat("internal/pdf/money.go:14:9: looking at the next part, 12.3s\n", 30)
+	for i := range 2200 {
+		s = append(s,
+			run("cd /home/dev/project && go test ./... 2>&1 | tail -20", 0, output),
+			run("grep -rn foo .", 0, output),
+			edit("a.go", "a", "b"),
+			agent("I will now look at the next part, because it always comes next."),
+			run("make lint", i%3, output+"error: boom\n"))
+		if i%10 == 0 {
+			s = append(s, user("can you look at the parser, it always fails when there is no newline. I think we never flush"))
+		}
+	}
+	events := s.events()
+	for b.Loop() {
+		Study(transcript.Session{Client: "claude", ID: "s1"}, events)
+	}
+	b.ReportMetric(float64(len(events)), "events")
+}

@@ -28,7 +28,7 @@ func findVariants(v *view) []finding {
 		if f.edit || f.outcome != transcript.Failed || eventually(f.step) || !worthFixing(f.step) || !f.step.portable() || f.step.words[0] == "git" {
 			continue
 		}
-		sig := sign(v.output(i))
+		sig := v.sign(i)
 		if !sig.env || redacted.MatchString(sig.text) {
 			continue
 		}
@@ -43,7 +43,7 @@ func findVariants(v *view) []finding {
 				continue
 			}
 			// Another error of the code itself shows as well that the first is gone.
-			if a.outcome == transcript.OK || a.outcome == transcript.Failed && eventually(a.step) && !sign(v.output(i+1+j)).env {
+			if a.outcome == transcript.OK || a.outcome == transcript.Failed && eventually(a.step) && !v.sign(i+1+j).env {
 				c := record.Candidate{
 					Kind:     record.Failure,
 					Text:     "Run `" + show(a.step, "") + "`, not `" + f.step.key + "`: that fails with \"" + plain(sig.text) + "\".",

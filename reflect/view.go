@@ -13,7 +13,8 @@ type view struct {
 	events    []transcript.Event
 	acts      []act
 	sentences []sentence
-	injected  string // all injected text, folded, one space either side of every word
+	signs     map[int]signature // of results looked at so far, by event index
+	injected  string            // all injected text, folded, one space either side of every word
 }
 
 // An act is one step of a command line, or one edit, that has a result.
@@ -34,7 +35,7 @@ const maxSentences = 4096
 
 // digest makes the view of a session. Linear in the size of the events.
 func digest(s transcript.Session, events []transcript.Event) *view {
-	v := &view{session: s, events: events}
+	v := &view{session: s, events: events, signs: map[int]signature{}}
 	var injected strings.Builder
 	calls := map[string]int{} // open calls by agent and id
 	for i := range events {
@@ -92,8 +93,14 @@ func (v *view) addActs(call, result int) {
 			}
 		}
 		ended := ending(r)
-		for i, s := range list {
-			a.step, a.outcome, a.edit = s, outcomeOf(list, i, ended, r.Text), s.writes
+		work := 0 // steps that do something
+		for _, s := range list {
+			if !readOnly[s.words[0]] {
+				work++
+			}
+		}
+		for _, s := range list {
+			a.step, a.outcome, a.edit = s, outcomeOf(s, len(list), work, ended, r.Text), s.writes
 			v.acts = append(v.acts, a)
 		}
 	}
@@ -111,16 +118,10 @@ func ending(r *transcript.Event) transcript.Outcome {
 	return r.Outcome
 }
 
-// outcomeOf tells how step i of a command line that ended so came out. A step whose exit
-// code is hidden is judged by the output, if it is the only one.
-func outcomeOf(list []step, i int, ended transcript.Outcome, output string) transcript.Outcome {
-	work := 0 // steps that do something
-	for _, s := range list {
-		if !readOnly[s.words[0]] {
-			work++
-		}
-	}
-	s := list[i]
+// outcomeOf tells how one of n steps of a command line that ended so came out; work of them
+// do something. A step whose exit code is hidden is judged by the output, if no other step
+// can have printed it.
+func outcomeOf(s step, n, work int, ended transcript.Outcome, output string) transcript.Outcome {
 	if s.masked || ended == transcript.Unknown {
 		if work == 1 && !readOnly[s.words[0]] {
 			switch verdict(output) {
@@ -136,7 +137,7 @@ func outcomeOf(list []step, i int, ended transcript.Outcome, output string) tran
 	case transcript.OK:
 		return transcript.OK
 	case transcript.Failed:
-		if len(list) == 1 || work == 1 && !readOnly[s.words[0]] {
+		if n == 1 || work == 1 && !readOnly[s.words[0]] {
 			return transcript.Failed
 		}
 	}

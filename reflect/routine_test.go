@@ -1,0 +1,56 @@
+package reflect
+
+import (
+	"testing"
+
+	"github.com/reverie-memory/reverie/reflect/transcript"
+)
+
+func TestRoutine(t *testing.T) {
+	wants(t, script{
+		run("mise run lint", 0, "0 issues."), run("ls", 0, ""),
+		run("mise run fmt && mise run lint", 0, ""), run("mise run lint 2>&1 | tail -5", 0, "0 issues."),
+	}, "Run `mise run lint` to lint.")
+	wants(t, script{
+		run("npm run test -s", 0, ""), edit("a.js", "1", "2"), run("cd /home/dev/project && CI=1 npm test", 0, ""),
+	})
+	wants(t, script{
+		run("npm run typecheck", 0, ""), edit("a.ts", "1", "2"), run("cd /home/dev/project && CI=1 npm run typecheck", 0, ""),
+	}, "Run `npm run typecheck` to check types.")
+	r := wants(t, script{
+		run("cd web && pnpm run test", 0, ""), edit("a.ts", "1", "2"), run("cd web && pnpm test", 0, ""),
+	}, "Run `cd web && pnpm test` to run the tests.")
+	if len(r.Candidates) == 1 && (len(r.Candidates[0].Paths) != 1 || r.Candidates[0].Paths[0] != "web/**") {
+		t.Errorf("paths %v", r.Candidates[0].Paths)
+	}
+}
+
+func TestNoRoutine(t *testing.T) {
+	zero := 0
+	thrice := func(command string, exit int, output string) script {
+		return script{run(command, exit, output), edit("a", "1", "2"), run(command, exit, output), edit("a", "2", "3"), run(command, exit, output)}
+	}
+	for _, test := range []struct {
+		name string
+		s    script
+	}{
+		{"a look around", thrice("ls -la", 0, "")},
+		{"git", thrice("git status", 0, "")},
+		{"a tool's own default", thrice("go test ./...", 0, "ok")},
+		{"one test", thrice("mise run test -- -run TestStore ./store/...", 0, "ok")},
+		{"one file", thrice("npm test src/a.test.ts", 0, "ok")},
+		{"it failed", thrice("make lint", 1, "bad")},
+		{"nobody knows how it ended", script{
+			ran(transcript.Event{Command: "make lint"}, nil, "", "x"), ran(transcript.Event{Command: "make lint"}, nil, "", "x"), ran(transcript.Event{Command: "make lint"}, nil, "", "x")}},
+		{"hidden by a pipe", thrice("make lint | tail -1", 0, "some words")},
+		{"hidden by || true", thrice("make lint || true", 0, "some words")},
+		{"no job in its name", thrice("make foo", 0, "")},
+		{"a path of this machine", thrice("make lint -f /tmp/x/Makefile", 0, "")},
+		{"a sub-agent's", script{
+			ran(transcript.Event{Command: "make lint", Agent: "sub"}, &zero, "", ""), ran(transcript.Event{Command: "make lint", Agent: "sub"}, &zero, "", ""), ran(transcript.Event{Command: "make lint", Agent: "sub"}, &zero, "", "")}},
+		{"twice with nothing edited between", script{run("make lint", 0, ""), run("make lint", 0, "")}},
+		{"told by a memory", append(script{given(transcript.Injected, "- Run `make lint` to lint.")}, thrice("make lint", 0, "")...)},
+	} {
+		t.Run(test.name, func(t *testing.T) { wants(t, test.s) })
+	}
+}

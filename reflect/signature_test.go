@@ -1,0 +1,66 @@
+package reflect
+
+import "testing"
+
+func TestSignature(t *testing.T) {
+	for _, test := range []struct {
+		output, want string
+		env          bool
+	}{
+		{"Exit code 1\n[lint] ERROR task failed\nmake: *** [lint] Error 1\nnpm ERR! code ELIFECYCLE", "", false},
+		{"--- FAIL: TestX (0.01s)\n    x_test.go:41: got error: 1 mismatch\nFAIL", "got error: 1 mismatch", false},
+		{"npm ERR! code ENOENT\nnpm ERR! Error: Cannot find module 'x'", "Cannot find module 'x'", true},
+		{"\x1b[31mError: \x1b[0mconnect ECONNREFUSED 127.0.0.1:5432", "connect ECONNREFUSED 127.0.0.1:5432", true},
+		{"2026-11-20T10:00:00.123Z error: no such table: users", "no such table: users", true},
+		{"src/a.ts(3,4): error TS2304: Cannot find name 'process'.", "error TS2304: Cannot find name 'process'", false},
+		{"a.go:3:4: undefined: foo", "undefined: foo", false},
+		{"E   ModuleNotFoundError: No module named 'yaml'", "No module named 'yaml'", true},
+		{"open /home/dev/project/conf/app.toml: no such file or directory", "open app.toml: no such file or directory", true},
+		{"progress 10%\rprogress 99%\rfatal: bad revision", "bad revision", false},
+		{"│ Error: Backend initialization required, please run \"terraform init\"", "Backend initialization required, please run \"terraform init\"", true},
+		{"Migrations are pending. To resolve this issue, run:\n  bin/rails db:migrate", "Migrations are pending", true},
+		{"5 passed, 0 failed\nok", "", false},
+	} {
+		got := sign(test.output)
+		if got.text != test.want || got.env != test.env {
+			t.Errorf("sign(%q) = %q, %v, want %q, %v", test.output, got.text, got.env, test.want, test.env)
+		}
+	}
+}
+
+func TestVerdict(t *testing.T) {
+	for output, want := range map[string]int{
+		"ok  \texample/a\t0.1s":                        1,
+		"ok  \texample/a\t0.1s\nFAIL\texample/b\t0.1s": -1,
+		"0 issues.":                 1,
+		"1 issues:\n* errcheck: 1":  -1,
+		"Tests: 2 failed, 5 passed": -1,
+		"Tests: 5 passed":           1,
+		"exit: 1":                   -1,
+		"exit code 0":               1,
+		"[lint] ERROR task failed":  -1,
+		"ERROR: a log line of a test\n3 passed in 0.12s": 1,
+		"error: could not open file":                     -1,
+		"total 48":                                       0,
+		"":                                               0,
+		"\x1b[32m✓\x1b[0m a.test.ts (2)":                 1,
+	} {
+		if got := verdict(output); got != want {
+			t.Errorf("verdict(%q) = %d, want %d", output, got, want)
+		}
+	}
+}
+
+func TestClipCutsAtWords(t *testing.T) {
+	for _, test := range []struct {
+		text string
+		n    int
+		want string
+	}{
+		{"short", 10, "short"}, {"one two three four", 15, "one two three…"}, {"first part, second part", 18, "first part"}, {"日本語日本語", 8, "日本…"},
+	} {
+		if got := clip(test.text, test.n); got != test.want {
+			t.Errorf("clip(%q, %d) = %q, want %q", test.text, test.n, got, test.want)
+		}
+	}
+}
