@@ -10,7 +10,7 @@ func TestStatementForm(t *testing.T) {
 		"you must not commit to main":                        "Do not commit to main.",
 		"please remember not to commit secrets":              "Do not commit secrets.",
 		"In this project, we use tabs":                       "We use tabs.",
-		"we use tabs here, and never spaces":                 "We use tabs, and never spaces.",
+		"we use slices here, and never lists":                "We use slices, and never lists.",
 		"NEVER use npm!!!":                                   "Never use npm.",
 		"run `make fmt` before you commit":                   "Run `make fmt` before committing.",
 		"ask me before you delete files":                     "Ask before deleting files.",

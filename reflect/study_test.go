@@ -215,7 +215,7 @@ func TestObservations(t *testing.T) {
 
 func TestStudyOfALongSession(t *testing.T) {
 	var s script
-	for i := range 2500 {
+	for i := range 250 {
 		s = append(s,
 			user("always use pnpm in web/, and never commit to main"),
 			run("make test", i%2, "dial tcp 127.0.0.1:5432: connect: connection refused"),
@@ -223,7 +223,7 @@ func TestStudyOfALongSession(t *testing.T) {
 			edit("a.go", "a", "b"))
 	}
 	r := study(t, s)
-	if r.Events != 17500 || len(r.Candidates) > maxCandidates {
+	if r.Events != 1750 || len(r.Candidates) > maxCandidates {
 		t.Errorf("%d events, %d candidates", r.Events, len(r.Candidates))
 	}
 }
