@@ -32,10 +32,10 @@ var passing = map[string]*pattern{
 var habitRequest = lazy(`(?i)^(?:\W*(?:please|and|so|also|ok|but)\W+)*(?:can|could|would|will) you (?:please )?(?:always|never|from now on|in (?:the )?future|stop)\b`)
 
 // status marks a report of how things stand, not of how they are.
-var status = lazy(`(?i)\b(?:failing|fails|failed|broken|crash(?:es|ed|ing)|still|already|just (?:pushed|merged|added|fixed|saw|noticed|realised|realized|got|ran|did|changed|updated)|done|finished|is down|was|were|did|didn'?t|doesn'?t (?:work|look|seem|show|run|compile|build)|isn'?t working|not working|got|seems?|looks? like|i (?:think|guess|suspect|wonder|believe|assume)|maybe|perhaps|probably|might|presumably|apparently|we(?:'ll| will) need|need(?:s)? to (?:be )?(?:fix|check|look|update|add|figure)|todo)\b`)
+var status = lazy(`(?i)\b(?:failing|fails|failed|broken|crash(?:es|ed|ing)|still|already|just (?:pushed|merged|added|fixed|saw|noticed|realised|realized|got|ran|did|changed|updated)|done|finished|is down|was|were|did|didn'?t|doesn'?t (?:work|look|seem|show|run|compile|build)|isn'?t working|not working|got|seems?|current(?:ly)?|looks? like|i (?:think|guess|suspect|wonder|believe|assume)|maybe|perhaps|probably|might|presumably|apparently|we(?:'ll| will) need|need(?:s)? to (?:be )?(?:fix|check|look|update|add|figure)|todo)\b`)
 
 var (
-	headingWords   = lazy(`(?i)\b(?:rules?|conventions?|guidelines?|standards?|always|never|remember|preferences|keep in mind|ground rules|house style|from now on|going forward)\b[^.]*[:：]$|(?:规则|约定|规范|记住|以后|今后|从现在(?:开始|起)|注意事项|守则|ルール|規約|今後|覚えて|규칙|앞으로|기억)[^。]*[:：]$`)
+	headingWords   = lazy(`(?i)\b(?:conventions|always|never|remember|keep in mind|ground rules|house style|from now on|going forward)\b[^.]*[:：]$|\b(?:our|team|project|repo|repository|code|coding|style|house|general|standing) (?:rules?|guidelines?|standards?|preferences)\b[^.]*[:：]$|\b(?:rules?|guidelines?|standards?) (?:for|of|in) (?:this|the|our) (?:repo|repository|project|code|codebase|team)\b[^.]*[:：]$|(?:规则|约定|规范|记住|以后|今后|从现在(?:开始|起)|注意事项|守则|ルール|規約|今後|覚えて|규칙|앞으로|기억)[^。]*[:：]$`)
 	headingPassing = lazy(`(?i)\b(?:implement|add|new|business|validation|firewall|lint|eslint|routing|css|security|failing|error|broken|the following (?:error|output))\b`)
 )
 

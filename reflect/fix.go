@@ -95,9 +95,9 @@ func (v *view) repaired(from, to int) []finding {
 		if a.outcome == transcript.Unknown && a.call != ok.call && !starts(a.step) {
 			continue
 		}
-		if prepares(a.step, sig) && a.step.portable() {
+		if prepares(a.step, sig) && a.step.portable() && !namesSource(a.step) {
 			helpers = appendHelper(helpers, a)
-		} else if changes(a.step) {
+		} else if changes(a.step) || namesSource(a.step) {
 			code++ // something else was changed: what repaired it is not certain
 		}
 	}
@@ -221,13 +221,29 @@ func (v *view) envFix(f, ok act, sig signature, env string) record.Candidate {
 	return c
 }
 
-// show is a step as a reader would type it from the session's directory, or from dir.
+// show is a step as a reader would type it from the session's directory, or from dir,
+// without the choice of one test.
 func show(s step, dir string) string {
-	if s.dir != "" && s.dir != dir {
-		return "cd " + s.dir + " && " + s.key
+	words := make([]string, 0, len(s.words))
+	for i := 0; i < len(s.words); i++ {
+		if selects[s.words[i]] && i > 0 {
+			i++
+			continue
+		}
+		if w := s.words[i]; strings.HasPrefix(w, "-run=") || strings.HasPrefix(w, "--grep=") || strings.HasPrefix(w, "--tests=") {
+			continue
+		}
+		words = append(words, s.words[i])
 	}
-	return s.key
+	key := strings.Join(words, " ")
+	if s.dir != "" && s.dir != dir {
+		return "cd " + s.dir + " && " + key
+	}
+	return key
 }
+
+// selects are flags that choose some of the tests; the next word says which.
+var selects = set("-run --run -k -t -g --grep --testNamePattern --tests --only")
 
 // fTopic is what a command is about, in a word or two.
 func fTopic(s step) string {

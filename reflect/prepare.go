@@ -99,6 +99,16 @@ func installs(s step) bool {
 	return s.key == "yarn" || s.key == "bundle"
 }
 
+// namesSource tells whether a command is aimed at a source file, as `gofmt -w a.go` is.
+func namesSource(s step) bool {
+	for i, w := range s.words[1:] {
+		if sourceFile.MatchString(unquote(w)) && !(i == 0 && scriptHost[s.words[0]]) {
+			return true
+		}
+	}
+	return false
+}
+
 // starts tells whether a command starts a service.
 func starts(s step) bool {
 	key := " " + s.key + " "

@@ -92,6 +92,8 @@ func isRule(s *sentence, text string, explicit bool) bool {
 		return !shows.MatchString(text) || path2.MatchString(text) || symbol.MatchString(text) || team.MatchString(text)
 	case weAlways.MatchString(text):
 		return concreteWords(text)
+	case s.brief && !explicit:
+		return false // a brief is full of demands on what is to be made
 	case explicit && (imperative.MatchString(text) || negative.MatchString(text) || modal.MatchString(text) || noThings.MatchString(text)):
 		return true
 	case explicit && (habitWhen.MatchString(text) || leadClause.MatchString(text)):

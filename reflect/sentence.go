@@ -18,11 +18,13 @@ type sentence struct {
 	marked bool   // the next sentence says to remember it
 	asking bool   // a question
 	task   bool   // its message asks for a piece of work
+	brief  bool   // its message is a long one: a brief for a task
 	nth    int    // place in its message, from 0
 }
 
 const (
 	maxTyped    = 4000 // a longer message is mostly pasted: only its first and last paragraph count
+	longMessage = 1500 // bytes; a longer one is a brief
 	maxSentence = 360  // bytes; longer ones are not statements
 	maxTypedAll = 64   // sentences looked at in one message
 )
@@ -89,6 +91,7 @@ func sentences(event int, text string) []sentence {
 	}
 	for i := range out {
 		out[i].task = task
+		out[i].brief = len(text) > longMessage
 	}
 	return out
 }

@@ -148,9 +148,13 @@ func canonical(words []string) []string {
 			case words[1] == "run" && len(words) > 2:
 				words = append([]string{words[0]}, words[2:]...)
 			}
-		case "mise", "task", "just":
-			if words[1] == "r" && words[0] == "mise" {
+		case "mise":
+			if words[1] == "r" {
 				words = append([]string{"mise", "run"}, words[2:]...)
+			}
+		case "git": // messages and branches are of the day
+			if words[1] == "commit" || words[1] == "push" {
+				words = words[:2]
 			}
 		}
 	}

@@ -25,7 +25,7 @@ func findVariants(v *view) []finding {
 	}
 	var out []finding
 	for i, f := range v.acts {
-		if f.edit || f.outcome != transcript.Failed || eventually(f.step) || !worthFixing(f.step) || !f.step.portable() || f.step.words[0] == "git" {
+		if f.edit || f.outcome != transcript.Failed || eventually(f.step) || !worthFixing(f.step) || namesSource(f.step) || !f.step.portable() || f.step.words[0] == "git" {
 			continue
 		}
 		sig := v.sign(i)
@@ -46,7 +46,7 @@ func findVariants(v *view) []finding {
 			if a.outcome == transcript.OK || a.outcome == transcript.Failed && eventually(a.step) && !v.sign(i+1+j).env {
 				c := record.Candidate{
 					Kind:     record.Failure,
-					Text:     "Run `" + show(a.step, "") + "`, not `" + f.step.key + "`: that fails with \"" + plain(sig.text) + "\".",
+					Text:     "Run `" + show(a.step, "") + "`, not `" + show(f.step, f.step.dir) + "`: that fails with \"" + plain(sig.text) + "\".",
 					Body:     "Seen in one session: the first failed, the second succeeded right after, with nothing edited between.",
 					Topic:    "how to run " + jobOf(f.step),
 					How:      record.Seen,
