@@ -1,6 +1,8 @@
 package reflect
 
 import (
+	"strings"
+
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
@@ -29,8 +31,8 @@ func findDecisions(v *view) []finding {
 		text, evidence := v.statementOf(i)
 		switch {
 		case decided.MatchString(text):
-			if m := decidedForm.FindStringSubmatch(text); m != nil && concreteWords(text) {
-				out = append(out, v.sayAs(i, record.Decision, finish(m[1], "en"), evidence))
+			if m := decidedForm.FindStringSubmatch(text); m != nil && (concreteWords(text) || named(m[1])) && (whyWords.MatchString(text) || rejected.MatchString(text)) {
+				out = append(out, v.sayAs(i, record.Decision, finish(decidedOn(text, m[1]), "en"), evidence))
 			}
 		case letUs.MatchString(s.text) && choosing.MatchString(text) && whyWords.MatchString(text):
 			if m := choosing.FindStringSubmatch(text); named(m[1]) {
@@ -48,6 +50,22 @@ var (
 	zhWe        = lazy(`^(?:我们)?(?:已经|最终|最后)?(?:决定|选择)(?:了|是)?[，,：:]?`)
 	namedThing  = lazy("`[^`]+`|\\b[A-Z][A-Za-z0-9]+|\\b\\w+[-_./]\\w+|\\b[A-Z]{2,}")
 )
+
+// rejected is what was turned down.
+var rejected = lazy(`(?i)\b(?:instead of|rather than|over|not|against|in favou?r of)\b`)
+
+// decidedOn makes an instruction of what was decided.
+func decidedOn(text, what string) string {
+	if rest, found := strings.CutPrefix(what, "against "); found {
+		return "Do not use " + strings.TrimPrefix(rest, "using ")
+	}
+	if picked.MatchString(text) && !strings.HasPrefix(what, "use ") {
+		return "Use " + what
+	}
+	return what
+}
+
+var picked = lazy(`(?i)^(?:we|i)(?:'ve| have)? (?:already |just |finally )?(?:chose|chosen|settled on|opted for|decided on|agreed on|decided for)\b`)
 
 // named tells whether a choice names what was chosen.
 func named(what string) bool {

@@ -9,7 +9,7 @@ import (
 // Facts are what a person told about how something is, marked as worth knowing.
 
 var (
-	telling   = lazy(`(?i)^(?:\W*(?:please|and|so|also|ok|but|oh|hey)\W+)*(?:fyi\b|for your information|note that\b|note:|nb:|heads up|keep in mind\b|bear in mind\b|remember that\b|remember:|just so you know|for (?:future )?(?:reference|context)|be aware|beware|important:|reminder:|gotcha:|btw,? (?:the|our|we)\b|by the way,? (?:the|our|we)\b)`)
+	telling   = lazy(`(?i)^(?:\W*(?:please|and|so|also|ok|but|oh|hey)\W+)*(?:fyi\b|for your information|note that\b|note:|nb:|heads up|keep in mind\b|bear in mind\b|remember that\b|remember:|just so you know|for (?:future )?(?:reference|context)|be aware|beware|important:|reminder:|gotcha:|(?:btw|by the way),? (?:the|our|we|ci|all|prod|production|staging|every|each)\b)`)
 	present   = lazy(`(?i)\b(?:is|are|has|have|needs?|requires?|uses?|lives?|runs?|works?|only|expects?|returns?|comes?|depends?|supports?|must|can't|cannot|doesn't|don't|does not|do not|assumes?|listens?|contains?|points?|means?|writes?|reads?|handles?|owns?|takes?|gets?|goes|breaks?|fails?|rejects?|sets?|limits?|ships?|deploys?|builds?|generates?|caches?|syncs?)\b`)
 	origins   = lazy(`(?i)^(?:(?:the|our|all|everything|anything|files?|code)\s+)*\S.*\b(?:(?:is|are) (?:auto-?)?generated (?:from|by|with|using)|(?:is|are) the (?:single )?source of truth|(?:is|are) vendored from|(?:is|are) owned by the|(?:is|are) deployed (?:by|from|via|through|with)|(?:is|are) mirrored (?:from|to))\b`)
 	ourThings = lazy(`(?i)^our\s+(?:[\w-]+\s+){0,5}?(?:is|are|uses?|runs?|lives?|only|requires?|needs?|deploys?|targets?|supports?)\b`)
@@ -35,6 +35,8 @@ func findFacts(v *view) []finding {
 		switch {
 		case (telling.MatchString(s.text) || s.marked) && present.MatchString(text) && (names || nounAny.MatchString(text)):
 		case strings.HasSuffix(s.raw, "!!") && notThat.MatchString(text) && (names || nounAny.MatchString(text)):
+		case weAreOn.MatchString(text):
+		case (inRepo.MatchString(s.text) || quantified.MatchString(text)) && !s.task && (notThat.MatchString(text) || areNever.MatchString(text)) && nounAny.MatchString(text):
 		case origins.MatchString(text) && names:
 		case ourThings.MatchString(text) && !ongoing.MatchString(text) && names && !s.task:
 		default:
@@ -48,5 +50,10 @@ func findFacts(v *view) []finding {
 // notThat is how something is, against what one would think.
 var notThat = lazy(`(?i)^(?:[\w.-]+ ){1,5}?(?:are|is) (?:\w+ ){1,3}?not \w+`)
 
+var (
+	weAreOn  = lazy(`(?i)^we(?:'re| are) on (?:[\w.]+ )v?\d[\w.]*\b`)
+	areNever = lazy(`(?i)\b(?:is|are) [^,]{3,50}, (?:never|not) \w+`)
+)
+
 // ongoing is something under way, no fact about how things are.
-var ongoing = lazy(`(?i)\b(?:is|are) (?:\w+ly )?\w+ing\b`)
+var ongoing = lazy(`(?i)\b(?:is|are) (?:\w+ly )?\w+ing\b|^our (?:\w+ )*(?:plan|goal|idea|problem|issue|task|aim|question|guess|option|options|choice|next|first|best|only|demo|deadline) `)

@@ -15,7 +15,7 @@ var (
 	alwaysNever = lazy(`(?i)^(?:don't|do not) .*,\s*always\s+\w+|(?:^|[,;:.!—–-]\s+(?:(?:and|but|so|then|please|or)\s+)?|\b(?:please|you should|you must)\s+)(?:always|never|(?:don't|do not) ever)\s+` + adverbs + `(?:` + verbs + `)\b`)
 	weAlways    = lazy(`(?i)^(?:we|our team|the team|everyone|everybody|contributors|developers|agents?)\s+(?:must |should |can |may |will )?(?:always|never)\s+` + adverbs + `\w+`)
 	thingMust   = lazy(`(?i)^(?:(?:all|every|each|any|no|new|our|public|exported|generated|the|only)\s+)*(?:[\w./-]+\s+){0,2}?(?:` + nouns + `)\b(?:\s+[\w./` + "`" + `,-]+){0,6}?\s+(?:must|should|shall|has to|have to|needs? to|may only|may not|can only|cannot|can't|are to)\b`)
-	pathMust    = lazy("(?i)^(?:(?:all|every|each|any|the|only|files?|code|everything|anything|nothing|changes?)\\s+)*(?:in|under|to|from|inside|below)?\\s*(?:the\\s+)?(?:`[^`]+`|\\S*/\\S*|\\S+\\.\\w{1,5})(?:\\s+[\\w-]+){0,4}?\\s+(?:(?:must|shall|has to|have to|may only|can only|cannot|can't)\\b|(?:should|may|can)\\s+(?:only|never|always)\\b|(?:is|are)\\s+(?:strictly |auto-?)?(?:off[- ]limits|read[- ]only|frozen|generated))")
+	pathMust    = lazy("(?i)^(?:(?:all|every|each|any|the|only|files?|code|everything|anything|nothing|changes?)\\s+)*(?:in|under|to|from|inside|below)?\\s*(?:the\\s+)?(?:old |legacy |whole |entire )?(?:`[^`]+`|\\S*/\\S*|\\S+\\.\\w{1,5})(?:\\s+[\\w-]+){0,4}?\\s+(?:(?:must|shall|has to|have to|may only|may not|may be imported|can only|cannot|can't)\\b|(?:should|may|can)\\s+(?:only|never|always)\\b|(?:is|are)\\s+(?:strictly |auto-?)?(?:off[- ]limits|read[- ]only|frozen|generated))")
 	quantified  = lazy(`(?i)^(?:all|every|each|any|no|only)\b`)
 	able        = lazy(`(?i)\bbe able to\b|^(?:(?:all|every|each|any|the|no|our|new)\s+)*(?:[\w-]+\s+)?(?:users?|customers?|clicks?|buttons?|screens?|pages?|rows?|players?|fields?|inputs?|forms?|modals?|menus?|icons?|cards?|responses?|passwords?)\s`)
 	negative    = lazy(`(?i)^(?:do not|don't|never|avoid|no more|stop)\b`)
@@ -34,13 +34,18 @@ var (
 	gerundObj   = lazy("(?i)\\b(?:before|after|when|whenever)\\s+(?:you\\s+)?(?:chang|edit|modify|touch|add|updat|bump|renam|mov|remov|delet|pull|switch|regenerat|creat|push|open|commit|merg|releas|deploy|chang)\\w*\\s+(?:any\\b|a\\b|an\\b|every|each|`|\\S*/|\\S*\\.\\w+|(?:the )?(?:" + nouns + "|schema|protobufs?|model|models|openapi|graphql|grammar|i18n|locale)\\b)|\\b(?:before|after) (?:every|each) \\w+")
 	onlyUse     = lazy(`(?i)^(?:only (?:use|import|commit|deploy|release|merge|edit|push|run)\b|use only\b)`)
 	speculation = lazy(`(?i)\b(?:might|maybe|perhaps|could be|would be|would have|what if|if we (?:ever|decide|want)|someday|eventually|consider(?:ing)?|i(?:'m| am) (?:not sure|wondering|thinking|curious)|not sure|i(?:'d| would) (?:say|guess)|seems?|assuming|presumably|i think|i don't think|supposed to|supposedly|i guess|we should probably|probably)\b`)
-	narrative   = lazy(`(?i)^(?:i|i'm|i've|i'll|i'd|you|you're|you've|he|she|it|it's|they|this|that|there|these|those|someone|somebody|my)\b|^(?:(?:the|a|my|our)\s+)?(?:\S+\s+){1,3}?(?:says?|said|told|complains?|complained|suggests?|suggested|recommends?|recommended|wants|reports?|warns?|mentions?|claims?|states?)\b|\b(?:tests?|build|ci|checks?|lint|suite) (?:must|should|has to|have to|needs? to) (?:\w+ )?(?:pass|be green|work|succeed|compile)`)
+	narrative   = lazy(`(?i)^(?:todo|fixme|i|i'm|i've|i'll|i'd|you|you're|you've|he|she|it|it's|they|this|that|there|these|those|someone|somebody|my)\b|^(?:(?:the|a|my|our)\s+)?(?:\S+\s+){1,3}?(?:says|said|told|complains|complained|suggests|suggested|recommends|recommended|wants|reports|warns|mentions|claims|states)\b|^(?:the|a|my|our|some)\s+(?:\S+\s+){1,2}?(?:say|suggest|recommend|claim|warn|state|mention|complain)\b|^(?:the|a|our)\b[^:]*\b(?:should|must|will|would|to) (?:say|read|show|display|print)\b|\b(?:tests?|build|ci|checks?|lint|suite) (?:must|should|has to|have to|needs? to) (?:\w+ )?(?:pass|be green|work|succeed|compile)`)
 )
 
 var (
 	conditional = lazy(`(?i)^(?:if|when|unless|because|since|why|convert|migrate|switch|replace|change|move)\b`)
 	shows       = lazy(`(?i)\b(?:always|never)\s+(?:show|hide|display|render|redirect|open|close|let|send|load|play|return|have|be|get|go|show up|insert|start|stop|accept|resolve|fall back|default)\b`)
 	checking    = lazy(`(?i)^(?:validate|check|ensure|make|add|verify|assert|confirm)\b`)
+	// changeOrder asks for a change of the code in the passive: "tests must be added".
+	changeOrder = lazy(`(?i)\b(?:must|should|shall|needs? to|has to|have to)\s+(?:all |also |now |not |then )?be\s+(?:\w+ly )?(?:add|updat|renam|mov|refactor|fix|chang|replac|remov|delet|rewritten|rewrite|migrat|convert|split|merg|extract|regist|squash|export|creat|implement|adjust|adapt|improv|rework|nice|bett|clean|fast|short|clear|simpl|larg|bigg|small|blue|red|green|visible|hidden|shown|display|cent|align|bold|done|test|review|work|valid|ready|there|possible|able|run|restart|called|passed|deployed|committed|pushed)\w*\b|\b(?:must|should|shall) now\b|\bnow (?:must|should|need)\b`)
+	withArticle = lazy(`(?i)^(?:stop \w+ing|use) (?:the|a|an)\b`)
+	allOfThe    = lazy(`(?i)^(?:all|every|each|any) (?:of )?(?:the|these|those|my)\b`)
+	newHelper   = lazy(`(?i)\bthe (?:new|existing|updated|other|same|right|correct|provided) \w+`)
 	hereAlone   = lazy(`(?i)\bhere[.!]?$`)
 )
 
@@ -92,6 +97,8 @@ func isRule(s *sentence, text string, explicit bool) bool {
 		return !shows.MatchString(text) || path2.MatchString(text) || symbol.MatchString(text) || team.MatchString(text)
 	case weAlways.MatchString(text):
 		return concreteWords(text)
+	case strongMark.MatchString(s.text) && len(strings.Fields(text)) >= 4:
+		return true
 	case s.brief && !explicit:
 		return false // a brief is full of demands on what is to be made
 	case explicit && (imperative.MatchString(text) || negative.MatchString(text) || modal.MatchString(text) || noThings.MatchString(text)):
@@ -102,10 +109,22 @@ func isRule(s *sentence, text string, explicit bool) bool {
 		return true
 	case s.rules:
 		return len(strings.Fields(text)) >= 2
+	case !explicit && changeOrder.MatchString(text):
+		return false
 	case thingMust.MatchString(text) && !able.MatchString(text) && !checking.MatchString(text):
-		return (quantified.MatchString(text) || !s.task && !definite(text)) && !hereAlone.MatchString(s.text)
+		return (quantified.MatchString(text) && !allOfThe.MatchString(text) && !(s.task && definite(text)) || !s.task && !definite(text)) && !newHelper.MatchString(text) && !hereAlone.MatchString(s.text)
 	case pathMust.MatchString(text):
 		return !s.task || reason.MatchString(text)
+	case everyNeeds.MatchString(text), placeAll.MatchString(text), noBanned.MatchString(text), wePrefer.MatchString(text) && concreteWords(text):
+		return !status.MatchString(text) && (!s.task || placeAll.MatchString(text))
+	case useIn.MatchString(text):
+		return !s.task && !definite(text)
+	case insteadOf.MatchString(text):
+		return why && !s.task
+	case inRepo.MatchString(s.text) && habitVerb.MatchString(text):
+		return !s.task && !definite(text) && !withArticle.MatchString(text)
+	case ifYou.MatchString(text):
+		return symbol.MatchString(text) || namedAny.MatchString(text) || path2.MatchString(text)
 	case stays.MatchString(text), supported.MatchString(text):
 		return !status.MatchString(text)
 	case placed.MatchString(text):
@@ -117,8 +136,10 @@ func isRule(s *sentence, text string, explicit bool) bool {
 		return generic && why && concreteWords(text) || !definite(text) && scope.MatchString(text) && !s.task
 	case avoid.MatchString(text):
 		return !definite(text) && (why || scope.MatchString(text)) && concreteWords(text)
+	case stopTalk.MatchString(text):
+		return true
 	case stopDoing.MatchString(text):
-		return !definite(text) && pluralObject(stopDoing.FindStringSubmatch(text)[2])
+		return !definite(text) && !withArticle.MatchString(text) && pluralObject(stopDoing.FindStringSubmatch(text)[2])
 	case noThings.MatchString(text):
 		return nounAny.MatchString(text) && !definite(text)
 	case weHabit.MatchString(text):
@@ -132,10 +153,21 @@ func isRule(s *sentence, text string, explicit bool) bool {
 }
 
 var (
-	stays     = lazy(`(?i)^(?:the |our )?(?:[\w./-]+ ){0,3}?(?:` + nouns + `|` + tools + `) (?:must|has to|have to|needs? to) (?:always )?(?:stay|remain|keep|continue|not (?:break|change)|never (?:break|change))\b`)
-	supported = lazy(`(?i)^(?:we (?:still |only |must |have to )?support (?:only )?[\w.]+ ?v?\d[\w.]*|(?:[\w.]+ ){1,2}v?\d[\w.+]* is the (?:oldest|minimum|lowest|only|newest|latest)(?: \w+)? (?:version )?(?:that )?we support)\b`)
-	placed    = lazy(`(?i)^(?:all |new |our )?(?:[\w-]+ )?(?:` + nouns + `) (?:always )?(?:live|lives|go|goes|belong|belongs|sit|sits|stay|are kept) (?:next to|beside|alongside|in|into|under|inside|with)\b`)
-	weDont    = lazy(`(?i)^we (?:don't|do not|never) (?:do|use|write|allow|commit|mock|accept|merge|squash|hardcode)\b`)
+	strongMark = lazy(`(?i)^(?:\W*(?:ok|so|also|and|btw|but|please)\W+)*(?:rule of thumb|(?:a |one |new |house |hard |general |standing |team |project |our |the )*(?:rule|convention|policy))\s*[:—–]|\b(?:our|the) (?:convention|policy|rule)(?: here| in (?:this|our) \w+)? is(?: that| to|:| never| always| no)\b`)
+	stopTalk   = lazy(`(?i)^stop (?:summari[sz]|explain|apologi[sz]|narrat|repeat|prais|ask|announc)\w*ing\b.*\b(?:every|each|always|all the time|at the end|whenever)\b`)
+	everyNeeds = lazy(`(?i)^(?:every|each|all|any) (?:new |public |exported )?(?:pr|pull request|commit|package|migration|endpoint|test|function|component|module|file|release|handler|service|feature|change|bug ?fix)s? (?:needs? an?|needs? its|needs? their|requires?|gets? an?|gets? its|goes through|go through|goes in|go in|lives? in|starts? with)\b`)
+	placeAll   = lazy(`(?i)^(?:always )?(?:keep|put|place|store) (?:all|every|each|any|new) (?:[\w./-]*[a-z]{3}[\w./-]* ){1,4}?(?:in|under|next to|inside|beside|out of) `)
+	noBanned   = lazy(`(?i)^no (?:more )?(?:co-authored-by|emojis?|semicolons|default exports|console\.logs?|print statements|trailing whitespace|magic numbers|todo comments|relative imports|wildcard imports|orms?|globals|global state|singletons|inline styles|barrel files|force[- ]push\w*)(?: (?:trailers|lines))?(?:,.*|:.*)?[.]$`)
+	wePrefer   = lazy(`(?i)^(?:we|our team) (?:generally |usually |strongly |always )?prefer .+ (?:over|to|instead of|rather than) `)
+	useIn      = lazy(`(?i)^use (?:only )?[A-Z\w' -]{3,40} in (?:all |every |the )?(?:docs|documentation|comments|commit messages|commits|docstrings|error messages|log messages|logs|readmes|pr descriptions|pr titles|branch names|test names)[.]$`)
+	insteadOf  = lazy(`(?i)^(?:use|run|go through|call) .+ (?:instead of|rather than|not) (?:calling|running|using|invoking) \x60?(?:` + tools + `)\b`)
+	inRepo     = lazy(`(?i)\bin (?:this|our) (?:repo|repository|project|codebase|code base|monorepo)\b`)
+	habitVerb  = lazy(`(?i)^(?:use|prefer|put|keep|avoid|follow|name|don't|do not|never|only)\b`)
+	ifYou      = lazy(`(?i)^if (?:you|we|someone|anyone) (?:ever )?(?:change|edit|touch|modify|add|update|bump|rename|move|remove)\b.* (?:you |we )?(?:must|have to|need to|always|also) (?:also |always )?(?:run|re-?run|update|regenerate|bump|rebuild|add)\b`)
+	stays      = lazy(`(?i)^(?:the |our )?(?:[\w./-]+ ){0,3}?(?:` + nouns + `|` + tools + `) (?:must|has to|have to|needs? to) (?:always )?(?:stay|remain|keep|continue|not (?:break|change)|never (?:break|change))\b`)
+	supported  = lazy(`(?i)^(?:we (?:still |only |must |have to )?support (?:only )?[\w.]+ ?v?\d[\w.]*|(?:[\w.]+ ){1,2}v?\d[\w.+]* is the (?:oldest|minimum|lowest|only|newest|latest)(?: \w+)? (?:version )?(?:that )?we support)\b`)
+	placed     = lazy(`(?i)^(?:all |new |our )?(?:[\w-]+ )?(?:` + nouns + `) (?:always )?(?:live|lives|go|goes|belong|belongs|sit|sits|stay|are kept) (?:next to|beside|alongside|in|into|under|inside|with)\b`)
+	weDont     = lazy(`(?i)^we (?:don't|do not|never) (?:do|use|write|allow|commit|mock|accept|merge|squash|hardcode)\b`)
 )
 
 func symbolOrNoun(text string) bool {

@@ -36,8 +36,11 @@ var (
 	logLine     = lazy(`^\s*(?:(?:ERROR|WARN|WARNING|INFO|DEBUG|FATAL|PANIC)\b|(?i:error|warn(?:ing)?|info|debug|fatal|panic|traceback|exception)\b ?[:\[(]|npm ERR!|FAIL\b|PASS\b|--- |=== |\w+Error:|\w+Exception:|error\[)`)
 	pasteIntro  = lazy(`(?i)\b(?:feedback|errors?|output|logs?|message|says?|said|comments?|review|reviewer|ticket|trace|stack|following|spec|plan|here(?:'s| is| are)|got|getting|gets|saw|see|seeing|below|docs?|documentation|email|text|description|paste[ds]?|response|prompt|snippet|code|diff|wrote|told me|readme|issue|context|background|transcript|result|example)\b[^.]*[:：]\s*$|(?:报错|错误|日志|输出|如下|反馈|评论|代码|需求|文档|返回|エラー|ログ|出力|以下|오류|에러|로그|다음)[^。]*[:：]\s*$`)
 	remark      = lazy(`(?i)^(?:(?:please|pls|ok|so|and)[, ]+)*(?:remember (?:that|this|it)|keep (?:that|this|it) in mind|(?:make a )?note (?:of )?(?:that|this)|write (?:that|this) down|don't forget (?:that|this|it)|(?:save|store|put|add) (?:that|this) (?:to|in) (?:your )?memory)(?: please| for (?:later|next time|the future)| from now on| going forward)*[.!]*$|^(?:请?(?:记住|记一下|记下来|牢记)(?:这点|这个|一下)?|覚えて(?:おいて)?(?:ください|ね)?|기억해(?:두세요|둬|주세요|줘)?)[。.!！]*$`)
-	taskWords   = lazy(`(?i)^\W*(?:(?:ok(?:ay)?|so|now|hi|hey|please|next|then|great|good|thanks|and|also|let'?s|can you|could you|would you|i want (?:you )?to|i need (?:you )?to|i'?d like (?:you )?to|we need to|help me(?: to)?)[,.!]?\s+)*(?:add|implement|create|write|build|make|fix|refactor|change|update|design|develop|generate|support|introduce|extend|rewrite|improve|move|replace|remove|port|convert|set up|draft)\b`)
-	questions   = lazy(`(?i)^(?:(?:ok|so|and|but|hm+|hmm|also|wait|well|no|hey)[, ]+)*(?:why|what|how|where|when (?:do|does|did|is|are|will|should)|who|which|is|are|was|were|does|did|do (?:we|you|i|they)|can|could|would|should (?:we|i|it|this|that|the)|shall|will|have you|has|isn'?t|aren'?t|doesn'?t|didn'?t|don'?t (?:we|you|they|i)|won'?t|wouldn'?t|shouldn'?t|any (?:idea|reason))\b`)
+	trailing    = lazy(`(?i)[,;]? (?:so |and |please )*(?:keep (?:that|this) in mind|remember (?:that|this)|don't forget (?:that|this|it))(?: please)?[.!]*$|[，,]\s*(?:以后|今后)(?:都|就|也)*(?:这样|如此|这么(?:做|办|写))[。！!]*$`)
+	// shortcut is a message that some agents take for a note to their memory.
+	shortcut  = lazy(`^#\s*([^#\s][^\n]{10,300})\s*$`)
+	taskWords = lazy(`(?i)^\W*(?:(?:ok(?:ay)?|so|now|hi|hey|please|next|then|great|good|thanks|and|also|let'?s|can you|could you|would you|i want (?:you )?to|i need (?:you )?to|i'?d like (?:you )?to|we need to|help me(?: to)?)[,.!]?\s+)*(?:add|implement|create|write|build|make|fix|refactor|change|update|design|develop|generate|support|introduce|extend|rewrite|improve|move|replace|remove|port|convert|set up|draft)\b`)
+	questions = lazy(`(?i)^(?:(?:ok|so|and|but|hm+|hmm|also|wait|well|no|hey)[, ]+)*(?:why|what|how|where|when (?:do|does|did|is|are|will|should)|who|which|is|are|was|were|does|did|do (?:we|you|i|they)|can|could|would|should (?:we|i|it|this|that|the)|shall|will|have you|has|isn'?t|aren'?t|doesn'?t|didn'?t|don'?t (?:we|you|they|i)|won'?t|wouldn'?t|shouldn'?t|any (?:idea|reason))\b`)
 )
 
 // sentences splits what a person typed into sentences, without quoted text, code, logs and
@@ -45,6 +48,11 @@ var (
 func sentences(event int, text string) []sentence {
 	if machineText.MatchString(text) || strings.Count(text, "\n#") > 2 {
 		return nil
+	}
+	if m := shortcut.FindStringSubmatch(text); m != nil && !taskWords.MatchString(m[1]) {
+		s := sentence{event: event, raw: m[1], text: m[1], lang: language(m[1]), marked: true}
+		s.form = statement(s)
+		return []sentence{s}
 	}
 	var out []sentence
 	long := len(text) > maxTyped
@@ -71,6 +79,9 @@ func sentences(event int, text string) []sentence {
 			s.lang = language(s.text)
 			if s.lang == "en" {
 				s.text = apostrophes.ReplaceAllStringFunc(strings.ReplaceAll(s.text, "’", "'"), apostrophe)
+			}
+			if at := trailing.FindStringIndex(s.text); at != nil && at[0] > 8 {
+				s.text, s.marked = s.text[:at[0]], true
 			}
 			s.form = statement(s)
 			s.asking = isQuestion(s.text, s.lang)
