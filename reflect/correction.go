@@ -69,10 +69,12 @@ func onlyContrast(text string) string {
 
 var (
 	reasonStart = lazy(`(?i)\s*[:;–—]\s+|,?\s+(?:because|since|otherwise|as it|so that)\b`)
-	bareWords   = set("install add commands command everything anything everywhere anywhere stuff plain bare repo project instead directly package manager packages dependencies deps")
+	bareWords   = set("install add commands command everything anything everywhere anywhere stuff plain bare repo project " +
+		"instead directly package manager packages dependencies deps")
 )
 
-var useInstead = lazy("(?i)^(?:(?:always|just|you should|we) )?(?:use|run|try)\\s+`?([a-z][\\w.-]*)((?: [\\w:./-]+){0,3}?)`?(?:\\s+(?:instead|here|please|for (?:that|this)|in (?:this|the|our) (?:repo|project|repository)))*\\s*(?:[.,;:—–-]+\\s*(.*))?$")
+var useInstead = lazy("(?i)^(?:(?:always|just|you should|we) )?(?:use|run|try)\\s+`?([a-z][\\w.-]*)((?: [\\w:./-]+){0,3}?)`?(?:\\s+(?:instead|" +
+	"here|please|for (?:that|this)|in (?:this|the|our) (?:repo|project|repository)))*\\s*(?:[.,;:—–-]+\\s*(.*))?$")
 
 // itDoes is a reason told of the tool just named.
 var itDoes = lazy(`(?i)^(?:it|they) \w+`)
@@ -146,8 +148,12 @@ func (v *view) denied(call int) bool {
 }
 
 var (
-	retract  = lazy(`(?i)^(?:\W*(?:actually|ok|no|wait|sorry|hm+|oh|well|and|please|on second thought)\W+)*(?:scratch that|forget (?:that|what i said|the (?:rule|thing)|about)|ignore (?:that|what i said|my|the (?:rule|thing))|disregard|never ?mind|i was wrong|i take (?:that|it) back|strike that)\b|^(?:算了|当我没说|忽略刚才|收回|忘掉|やっぱり(?:なし|忘れて)|さっきの(?:は|なし)|忘れて|취소|아까 (?:말한|한 말))`)
-	revision = lazy(`(?i)^\W*(?:actually|correction|no,|no wait|wait|sorry|on second thought|i was wrong|scratch that|instead|hm+|my mistake|i meant|更正|不对|说错|搞错|应该是|还是|訂正|やっぱり|間違え|정정|아니)`)
+	retract = lazy(`(?i)^(?:\W*(?:actually|ok|no|wait|sorry|hm+|oh|well|and|please|on second thought)\W+)*(?:scratch that|` +
+		`forget (?:that|what i said|the (?:rule|thing)|about)|ignore (?:that|what i said|my|the (?:rule|` +
+		`thing))|disregard|never ?mind|i was wrong|i take (?:that|it) back|strike that)\b|^(?:算了|当我没说|` +
+		`忽略刚才|收回|忘掉|やっぱり(?:なし|忘れて)|さっきの(?:は|なし)|忘れて|취소|아까 (?:말한|한 말))`)
+	revision = lazy(`(?i)^\W*(?:actually|correction|no,|no wait|wait|sorry|on second thought|i was wrong|scratch that|` +
+		`instead|hm+|my mistake|i meant|更正|不对|说错|搞错|应该是|还是|訂正|やっぱり|間違え|정정|아니)`)
 )
 
 // replaceEarlier lets what a person said later take the place of what it contradicts, and

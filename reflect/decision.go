@@ -9,9 +9,15 @@ import (
 // Decisions are choices a person made, with the reason or with what was turned down.
 
 var (
-	decided   = lazy(`(?i)^(?:we(?:'ve| have)? (?:already |just |finally )?(?:decided|agreed|chose|chosen|settled|opted)\b|(?:the )?decision(?: is| was)?\s?[:—–-]|it (?:was|has been) decided\b|i(?:'ve| have)? decided\b|(?:the )?decision (?:is|was) to\b)`)
-	choosing  = lazy(`(?i)^(?:(?:let's|let us|we'll|we will|we're|we are|i'll|i want to|we should|i'm|we) )?(?:go(?:ing)? with|stick(?:ing)? with|use|using|standardi[sz]e on|keep|switch(?:ing)? to|stay(?:ing)? with|adopt|drop|support|store|choose|pick)\s+(.+)$`)
-	letUs     = lazy(`(?i)^(?:\W*(?:ok(?:ay)?|so|yes|yeah|no|alright|right|good|great|then|well|actually|fine|cool|hm+|perfect|sounds good|agreed|and|but)\W+)*(?:let's|let us|we'll|we will|we're going|we are going|we're sticking|we (?:stay|stick|go)\b|i decided|we should|go with|going with|stick with|sticking with)\b`)
+	decided = lazy(`(?i)^(?:we(?:'ve| have)? (?:already |just |finally )?(?:decided|agreed|chose|chosen|settled|opted)\b|` +
+		`(?:the )?decision(?: is| was)?\s?[:—–-]|it (?:was|has been) decided\b|i(?:'ve| have)? decided\b|` +
+		`(?:the )?decision (?:is|was) to\b)`)
+	choosing = lazy(`(?i)^(?:(?:let's|let us|we'll|we will|we're|we are|i'll|i want to|we should|i'm|we) )?(?:go(?:ing)? with|` +
+		`stick(?:ing)? with|use|using|standardi[sz]e on|keep|switch(?:ing)? to|stay(?:ing)? with|adopt|` +
+		`drop|support|store|choose|pick)\s+(.+)$`)
+	letUs = lazy(`(?i)^(?:\W*(?:ok(?:ay)?|so|yes|yeah|no|alright|right|good|great|then|well|actually|fine|cool|` +
+		`hm+|perfect|sounds good|agreed|and|but)\W+)*(?:let's|let us|we'll|we will|we're going|we are going|` +
+		`we're sticking|we (?:stay|stick|go)\b|i decided|we should|go with|going with|stick with|sticking with)\b`)
 	whyWords  = lazy(`(?i)\b(?:because|since|so that|so we|so it|due to|as (?:it|they|we|that|the)|otherwise|to avoid|to keep|to prevent)\b`)
 	zhDecided = lazy(`决定|就用|就采用|还是用|我们(?:选|选择|采用)|定下来|敲定|選びました|に決め|決定|にしよう|にします|로 (?:결정|정했|가자|하기로)|하기로 (?:했|결정)`)
 )
@@ -44,11 +50,13 @@ func findDecisions(v *view) []finding {
 }
 
 var (
-	decidedForm = lazy(`(?i)^(?:we(?:'ve| have)? (?:already |just |finally )?(?:decided|agreed|chose|chosen|settled|opted)(?: that we(?:'ll| will)?| that| to| on| for| in favou?r of)?|(?:the )?decision(?: is| was)?(?: to)?\s?[:—–-]?|it (?:was|has been) decided (?:that|to)|i(?:'ve| have)? decided(?: that| to| on)?)\s+(.+)$`)
-	goWith      = lazy(`(?i)^(?:(?:let's|let us|we'll|we will|we're|we are|we should|i'm|i'll|we)\s+)?(?:go(?:ing)? with|standardi[sz]e on)\s+`)
-	weWill      = lazy(`(?i)^(?:we'll|we will|let's|let us|we should|we)\s+`)
-	zhWe        = lazy(`^(?:我们)?(?:已经|最终|最后)?(?:决定|选择)(?:了|是)?[，,：:]?`)
-	namedThing  = lazy("`[^`]+`|\\b[A-Z][A-Za-z0-9]+|\\b\\w+[-_./]\\w+|\\b[A-Z]{2,}")
+	decidedForm = lazy(`(?i)^(?:we(?:'ve| have)? (?:already |just |finally )?(?:decided|agreed|chose|chosen|settled|opted)(?: that we(?:'ll|` +
+		` will)?| that| to| on| for| in favou?r of)?|(?:the )?decision(?: is| was)?(?: to)?\s?[:—–-]?|` +
+		`it (?:was|has been) decided (?:that|to)|i(?:'ve| have)? decided(?: that| to| on)?)\s+(.+)$`)
+	goWith     = lazy(`(?i)^(?:(?:let's|let us|we'll|we will|we're|we are|we should|i'm|i'll|we)\s+)?(?:go(?:ing)? with|standardi[sz]e on)\s+`)
+	weWill     = lazy(`(?i)^(?:we'll|we will|let's|let us|we should|we)\s+`)
+	zhWe       = lazy(`^(?:我们)?(?:已经|最终|最后)?(?:决定|选择)(?:了|是)?[，,：:]?`)
+	namedThing = lazy("`[^`]+`|\\b[A-Z][A-Za-z0-9]+|\\b\\w+[-_./]\\w+|\\b[A-Z]{2,}")
 )
 
 // rejected is what was turned down.

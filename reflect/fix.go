@@ -114,7 +114,9 @@ func (v *view) repaired(from, to int) []finding {
 }
 
 // unsteady errors come and go by themselves: what ran between proves nothing.
-var unsteady = lazy(`(?i)timed? ?out|timeout|etimedout|econnreset|socket hang up|rate.?limit|too many requests|\b(?:429|502|503|504)\b|temporar|flak|try again|network (?:error|is unreachable)|lock file .* exists|index\.lock|eaddrinuse|address already in use|another (?:process|instance)|interrupted|killed`)
+var unsteady = lazy(`(?i)timed? ?out|timeout|etimedout|econnreset|socket hang up|rate.?limit|too many requests|\b(?:429|` +
+	`502|503|504)\b|temporar|flak|try again|network (?:error|is unreachable)|lock file .* exists|index\.lock|` +
+	`eaddrinuse|address already in use|another (?:process|instance)|interrupted|killed`)
 
 // related tells whether, although files were edited too, it was the helper that repaired
 // the error: it came after the last edit or the error speaks of what it does.

@@ -11,25 +11,50 @@ const maxStatement = 240
 
 var (
 	opener = map[string]*pattern{
-		"en": lazy(`(?i)^(?:(?:ok(?:ay)?|so|also|and|but|please|pls|plz|btw|by the way|actually|well|hm+|hey|hi|no+|nope|nah|yes|yeah|yep|sure|right|great|good|cool|nice|thanks|thank you|sorry|wait|oh|ah|again|one (?:more|other) thing|another thing|one last thing|side note|fyi|for your information|heads up|just so you know|for (?:future )?reference|for the record|don't forget|do not forget|rule of thumb|important|reminder|note|nb|ps|p\.s|correction|look|listen|however|in general|generally|general(?: project)? rule|(?:new|house|hard|standing|team|project)? ?rule|(?:project |team )?(?:convention|policy)|(?:a |one |two |three |some |few |couple of )*(?:quick )?(?:things?|notes?|points?)|remember|from now on|from here on(?: out)?|going forward|moving forward|in (?:the )?future|as a (?:general )?rule|as a policy|as a reminder|for all future (?:work|sessions|tasks|changes)|and one more thing|last thing|first|finally)\s*[,:;.!–—-]+\s*|(?:please|pls|plz|so|also|and|but|ok(?:ay)?|btw|actually|just|kindly|again|remember|from now on|going forward|moving forward|in (?:the )?future|in general|generally|fyi|well|then|oh|hey|yes|yeah)\s+)`),
-		"zh": lazy(`^(?:(?:好的?|嗯|对了|另外|还有|然后|不过|但是|那么?|请注意|注意|请?记住|请记得|切记|牢记|顺便说一下|顺便|补充一下|提醒一下|重要|不对|不行|不可以|不是|不|错了|等等|哦|所以|以后|今后|从现在(?:开始|起)|从今以后|往后|更正)\s*[，,：:。、！!]+\s*|(?:请你?|麻烦你?|你(?:以后)?(?:要|应该|需要)|我希望你|我想让你|希望你|以后请?|今后请?|从现在(?:开始|起)请?|往后|另外请?|还有|记得|请?记住|切记)\s*)`),
-		"ja": lazy(`^(?:(?:はい|うん|あと|ついでに|それから|ちなみに|なお|では|じゃあ|えっと|いや|いいえ|違います|すみません|そして|それと|また|今後は?|これからは?|以後|覚えておいて(?:ください)?|注意|重要|補足|訂正)[、，,：:。！!]+\s*|(?:(?:あと|また|それと|なお)?(?:今後は|これからは|今後|以後は)|あと|お願いします[。、]?)\s*)`),
+		"en": lazy(`(?i)^(?:(?:ok(?:ay)?|so|also|and|but|please|pls|plz|btw|by the way|actually|well|hm+|hey|hi|no+|` +
+			`nope|nah|yes|yeah|yep|sure|right|great|good|cool|nice|thanks|thank you|sorry|wait|oh|ah|again|` +
+			`one (?:more|other) thing|another thing|one last thing|side note|fyi|for your information|heads up|` +
+			`just so you know|for (?:future )?reference|for the record|don't forget|do not forget|rule of thumb|` +
+			`important|reminder|note|nb|ps|p\.s|correction|look|listen|however|in general|generally|general(?: project)? rule|` +
+			`(?:new|house|hard|standing|team|project)? ?rule|(?:project |team )?(?:convention|policy)|(?:a |` +
+			`one |two |three |some |few |couple of )*(?:quick )?(?:things?|notes?|points?)|remember|from now on|` +
+			`from here on(?: out)?|going forward|moving forward|in (?:the )?future|as a (?:general )?rule|` +
+			`as a policy|as a reminder|for all future (?:work|sessions|tasks|changes)|and one more thing|last thing|` +
+			`first|finally)\s*[,:;.!–—-]+\s*|(?:please|pls|plz|so|also|and|but|ok(?:ay)?|btw|actually|just|` +
+			`kindly|again|remember|from now on|going forward|moving forward|in (?:the )?future|in general|` +
+			`generally|fyi|well|then|oh|hey|yes|yeah)\s+)`),
+		"zh": lazy(`^(?:(?:好的?|嗯|对了|另外|还有|然后|不过|但是|那么?|请注意|注意|请?记住|请记得|切记|牢记|顺便说一下|顺便|补充一下|提醒一下|重要|不对|不行|不可以|不是|不|` +
+			`错了|等等|哦|所以|以后|今后|从现在(?:开始|起)|从今以后|往后|更正)\s*[，,：:。、！!]+\s*|(?:请你?|麻烦你?|你(?:以后)?(?:要|应该|需要)|我希望你|` +
+			`我想让你|希望你|以后请?|今后请?|从现在(?:开始|起)请?|往后|另外请?|还有|记得|请?记住|切记)\s*)`),
+		"ja": lazy(`^(?:(?:はい|うん|あと|ついでに|それから|ちなみに|なお|では|じゃあ|えっと|いや|いいえ|違います|すみません|そして|それと|また|今後は?|これからは?|以後|覚えておいて(?:ください)?|` +
+			`注意|重要|補足|訂正)[、，,：:。！!]+\s*|(?:(?:あと|また|それと|なお)?(?:今後は|これからは|今後|以後は)|あと|お願いします[。、]?)\s*)`),
 		"ko": lazy(`^(?:(?:네|아|아 맞다|그리고|참고로|그런데|근데|아니요?|또|앞으로는?|기억해(?:줘|주세요)?|주의|중요|정정)[,，:：.!]+\s*|(?:앞으로는?|그리고|참고로|또한)\s+)`),
 	}
-	request = lazy(`(?i)^(?:(?:can|could|would|will) you (?:please )?|i(?:'d| would) (?:really )?(?:like|want|prefer) (?:for )?you to |i (?:really )?(?:want|need) you to |i expect you to |you (?:should|must|need to|have to|ought to|are to|can) (?:please )?(always |never |not )?|you(?:'d| had) better |you(?:'re| are) (?:supposed|expected|meant) to |make it a (?:rule|habit|point) to |try to always |be sure to always |make sure (?:that )?you always |make sure to always |make sure to never |always make sure (?:that )?(?:you |to )|let'?s (always |never |not )?|do always |please )`)
-	closer  = lazy(`(?i)(?:[,;\s]*(?:\(?\b(?:please|pls|thanks|thank you|thx|ok(?:ay)?|alright|all right|right|btw|by the way|from now on|going forward|moving forward|in (?:the )?future|for future reference|in general|got it|understood|remember|again|if you can|as always|cheers|ty)\b\)?))+\s*[.!?]*$`)
+	request = lazy(`(?i)^(?:(?:can|could|would|will) you (?:please )?|i(?:'d| would) (?:really )?(?:like|want|prefer) (?:for )?you to |` +
+		`i (?:really )?(?:want|need) you to |i expect you to |you (?:should|must|need to|have to|ought to|` +
+		`are to|can) (?:please )?(always |never |not )?|you(?:'d| had) better |you(?:'re| are) (?:supposed|` +
+		`expected|meant) to |make it a (?:rule|habit|point) to |try to always |be sure to always |make sure (?:that )?you always |` +
+		`make sure to always |make sure to never |always make sure (?:that )?(?:you |to )|let'?s (always |` +
+		`never |not )?|do always |please )`)
+	closer = lazy(`(?i)(?:[,;\s]*(?:\(?\b(?:please|pls|thanks|thank you|thx|ok(?:ay)?|alright|all right|right|btw|` +
+		`by the way|from now on|going forward|moving forward|in (?:the )?future|for future reference|in general|` +
+		`got it|understood|remember|again|if you can|as always|cheers|ty)\b\)?))+\s*[.!?]*$`)
 	closing = map[string]*pattern{
 		"zh": lazy(`(?:[，,\s]*(?:谢谢|好吗|好吧|明白吗|知道吗|可以吗|记住了?|拜托))+[。！!？?]*$`),
 		"ja": lazy(`(?:[、，\s]*(?:お願いします|よろしく(?:お願いします)?|お願い))+[。！!]*$`),
 		"ko": lazy(`(?:[,\s]*(?:부탁해요?|부탁드립니다|고마워요?|감사합니다))+[.!]*$`),
 	}
-	repoPlace = lazy(`(?i)^in (?:this|the|our) (?:repo|repository|project|codebase|code base|monorepo)[,:]?\s+|,?\s+(?:in|for|across|throughout|within) (?:this|the|our) (?:whole |entire )?(?:repo|repository|project|codebase|code base)([.!?]?)$|,?\s+(?:around |over )?here([.!?]?)$`)
-	repoMid   = lazy(`(?i),?\s+(?:(?:in|for|across) (?:this|the|our) (?:whole |entire )?(?:repo|repository|project|codebase|code base)|here)((?:\s*[,;:]|\s+(?:and|or|but|not|because|since|as|instead)\b))`)
-	habitYou  = lazy(`(?i)\b(when(?:ever)?|every time|each time|any ?time|before|after|while) (?:you|we) (\w+)\b`)
-	toldYou   = lazy(`(?i)\b(unless|until) (?:i|we) (?:explicitly |specifically |clearly )?(?:tell|ask|request|say|instruct)(?: you)?(?: otherwise| so| to)?\b|\b(unless) (?:i|we)(?:'ve| have) (?:explicitly |specifically )?(?:asked|told|approved|said)(?: you)?(?: otherwise| so| to| it)?\b`)
-	askMe     = lazy(`(?i)\b(without|before) (asking|checking with|consulting|telling) (?:me|us)(?: first)?\b`)
-	ask       = lazy(`(?i)\b(ask|tell|show|consult|check with) (?:me|us) (before|first)\b`)
-	likes     = lazy(`(?i)^(?:i|we) (?:(?:also|really|generally|usually|always|personally|strongly|much|tend to)\s+)*(prefer|like|love|favou?r|hate|dislike|don'?t like|do not like|can'?t stand)\s+(?:it when you |when you |you to )?`)
+	repoPlace = lazy(`(?i)^in (?:this|the|our) (?:repo|repository|project|codebase|code base|monorepo)[,:]?\s+|,?\s+(?:in|` +
+		`for|across|throughout|within) (?:this|the|our) (?:whole |entire )?(?:repo|repository|project|` +
+		`codebase|code base)([.!?]?)$|,?\s+(?:around |over )?here([.!?]?)$`)
+	repoMid = lazy(`(?i),?\s+(?:(?:in|for|across) (?:this|the|our) (?:whole |entire )?(?:repo|repository|project|` +
+		`codebase|code base)|here)((?:\s*[,;:]|\s+(?:and|or|but|not|because|since|as|instead)\b))`)
+	habitYou = lazy(`(?i)\b(when(?:ever)?|every time|each time|any ?time|before|after|while) (?:you|we) (\w+)\b`)
+	toldYou  = lazy(`(?i)\b(unless|until) (?:i|we) (?:explicitly |specifically |clearly )?(?:tell|ask|request|say|` +
+		`instruct)(?: you)?(?: otherwise| so| to)?\b|\b(unless) (?:i|we)(?:'ve| have) (?:explicitly |specifically )?(?:asked|` +
+		`told|approved|said)(?: you)?(?: otherwise| so| to| it)?\b`)
+	askMe = lazy(`(?i)\b(without|before) (asking|checking with|consulting|telling) (?:me|us)(?: first)?\b`)
+	ask   = lazy(`(?i)\b(ask|tell|show|consult|check with) (?:me|us) (before|first)\b`)
 )
 
 // statement rewrites what a person said as a careful colleague would note it: fillers,
@@ -84,7 +109,10 @@ var (
 // lastly is an emphasis at the end of a prohibition.
 var lastly = lazy(`(?i),? (?:always|ever|ever again|period|full stop|no matter what)[.!]*$`)
 
-var rememberForm = lazy(`(?i)^(?:(?:do |please )?(?:remember|note|keep in mind|bear in mind|be aware|beware)(?: here)?(?: that| to)?[:,]?\s+|(?:do |please )?remember not to (?:be )?|it(?:'s| is) (?:very |really )?(?:important|crucial|critical|worth noting|worth remembering) (?:that you|that we|that|to) |(?:the|our) (?:convention|rule|policy)(?: here| in (?:this|our|the) \w+)? is(?: that| to|:)\s+)`)
+var rememberForm = lazy(`(?i)^(?:(?:do |please )?(?:remember|note|keep in mind|bear in mind|be aware|beware)(?: here)?(?: that|` +
+	` to)?[:,]?\s+|(?:do |please )?remember not to (?:be )?|it(?:'s| is) (?:very |really )?(?:important|` +
+	`crucial|critical|worth noting|worth remembering) (?:that you|that we|that|to) |(?:the|our) (?:convention|` +
+	`rule|policy)(?: here| in (?:this|our|the) \w+)? is(?: that| to|:)\s+)`)
 
 // stripRequest turns "I want you to never …" and "you should …" into the instruction itself.
 func stripRequest(text string) string {
@@ -138,7 +166,8 @@ func gerundClause(clause string) string {
 // gerund returns the -ing form of a verb in common use, empty for auxiliaries and past forms.
 func gerund(verb string) string {
 	switch verb {
-	case "are", "have", "had", "ve", "do", "did", "can", "could", "will", "would", "should", "must", "need", "want", "were", "was", "re", "ll", "d", "don", "may", "might", "get", "see", "also", "first", "just", "ever", "always", "find", "think":
+	case "are", "have", "had", "ve", "do", "did", "can", "could", "will", "would", "should", "must", "need", "want", "were",
+		"was", "re", "ll", "d", "don", "may", "might", "get", "see", "also", "first", "just", "ever", "always", "find", "think":
 		return ""
 	case "run", "commit", "set", "put", "cut", "begin", "tag", "stop", "drop", "plan", "ship", "pin", "skip", "wrap", "submit", "refer", "split", "log", "debug", "swap", "map":
 		return verb + verb[len(verb)-1:] + "ing"

@@ -9,7 +9,8 @@ import (
 // Preferences are one person's taste, in so many words: "I prefer small commits".
 
 var (
-	prefer        = lazy(`(?i)^(?:i|i'd|i would)\s+(?:(?:also|really|generally|usually|always|personally|strongly|much|typically|tend to)\s+)*(prefer|like|love|favou?r|hate|dislike|don't like|do not like|can't stand)\s+(.+)$`)
+	prefer = lazy(`(?i)^(?:i|i'd|i would)\s+(?:(?:also|really|generally|usually|always|personally|strongly|much|` +
+		`typically|tend to)\s+)*(prefer|like|love|favou?r|hate|dislike|don't like|do not like|can't stand)\s+(.+)$`)
 	preferThing   = lazy(`(?i)\b(?:over|rather than|instead of|to)\b|^(?:[\w-]+\s+){0,3}?[\w-]+(?:s|ing|ed)\b|^to \w+|^(?:it )?when \w+ing\b`)
 	myPreference  = lazy(`(?i)^my (?:personal )?preference is (?:for |to )?(.+)$`)
 	foreignPrefer = lazy(`我(?:个人)?(?:更|比较|还是)?(?:喜欢|偏好|习惯|倾向于?)(?:用|使用|写|看)?|私は.+(?:好き|好み|派)|(?:の)?(?:ほう|方)が(?:好き|好み|いい)|(?:을|를|이|가) (?:더 )?(?:선호|좋아)`)

@@ -13,18 +13,29 @@ var (
 	moduleError  = lazy(`(?i)module|package|import|command not found|: not found|no such file|executable|gem |library`)
 
 	// preparing words name tasks and scripts that set the ground rather than test it.
-	preparing  = lazy(`(?i)(?:^|[-_:./ ])(?:setup|set-up|install|deps|dependencies|bootstrap|init|prepare|prebuild|provision|configure|generate|gen|codegen|proto|protos|buf|graphql-codegen|sqlc|wire|mockgen|mocks|stringer|migrate|migrations?|migration|upgrade|seed|db|database|schema|prisma|drizzle-kit|alembic|up|start|serve|services?|dev-?env|env|compose|build|compile|assets|vendor|download|fetch-\w+|sync|pull|certs?|fixtures?|link|tidy|restore|ensure)(?:$|[-_:./ ])`)
-	formatting = lazy(`(?i)(?:^|[-_:./ ])(?:fmt|format|fix|lint-fix|prettier|gofmt|gofumpt|black|ruff|tidy|generate|gen|codegen|docs?|update-\w+)(?:$|[-_:./ ])|--fix\b|--write\b`)
+	preparing = lazy(`(?i)(?:^|[-_:./ ])(?:setup|set-up|install|deps|dependencies|bootstrap|init|prepare|prebuild|provision|` +
+		`configure|generate|gen|codegen|proto|protos|buf|graphql-codegen|sqlc|wire|mockgen|mocks|stringer|` +
+		`migrate|migrations?|migration|upgrade|seed|db|database|schema|prisma|drizzle-kit|alembic|up|start|` +
+		`serve|services?|dev-?env|env|compose|build|compile|assets|vendor|download|fetch-\w+|sync|pull|` +
+		`certs?|fixtures?|link|tidy|restore|ensure)(?:$|[-_:./ ])`)
+	formatting = lazy(`(?i)(?:^|[-_:./ ])(?:fmt|format|fix|lint-fix|prettier|gofmt|gofumpt|black|ruff|tidy|generate|` +
+		`gen|codegen|docs?|update-\w+)(?:$|[-_:./ ])|--fix\b|--write\b`)
 )
+
+// oneTime programs are run once, for an effect of the day.
+var oneTime = set(`
+	rm mv cp mkdir rmdir chmod chown ln touch kill pkill killall curl wget ssh scp rsync apply_patch
+	source . tar unzip zip brew apt apt-get patch gh cmd set ulimit reverie`)
 
 // worthFixing tells whether a failing command is one a colleague would run again: the
 // project's own, not a look around or a one-time act.
 func worthFixing(s step) bool {
+	if oneTime[s.words[0]] {
+		return false
+	}
 	switch s.words[0] {
 	case "git":
 		return len(s.words) > 1 && (s.words[1] == "commit" || s.words[1] == "push")
-	case "rm", "mv", "cp", "mkdir", "rmdir", "chmod", "chown", "ln", "touch", "kill", "pkill", "killall", "curl", "wget", "ssh", "scp", "rsync", "apply_patch", "source", ".", "tar", "unzip", "zip", "brew", "apt", "apt-get", "patch", "gh", "cmd", "set", "ulimit", "reverie":
-		return false
 	case "python", "python3", "node", "ruby", "perl", "bash", "sh", "deno", "php":
 		for _, w := range s.words[1:] {
 			if w == "-c" || w == "-e" || w == "-p" || w == "-" {
@@ -38,22 +49,22 @@ func worthFixing(s step) bool {
 	return true
 }
 
+// gitLooks are the commands of git that leave the work tree as it is.
+var gitLooks = set(`
+	status diff log show add commit branch rev-parse blame ls-files remote fetch describe grep push
+	config check-ignore cat-file tag shortlog reflog worktree`)
+
+// changers are programs that change files or the machine.
+var changers = set(`
+	rm mv cp ln chmod kill pkill killall apply_patch patch sed perl tee touch docker systemctl python
+	python3 node pip pip3`)
+
 // changes tells whether a command that prepares nothing may still have repaired something.
 func changes(s step) bool {
-	switch s.words[0] {
-	case "git":
-		if len(s.words) < 2 {
-			return false
-		}
-		switch s.words[1] {
-		case "status", "diff", "log", "show", "add", "commit", "branch", "rev-parse", "blame", "ls-files", "remote", "fetch", "describe", "grep", "push", "config", "check-ignore", "cat-file", "stash list", "tag", "shortlog", "reflog", "worktree":
-			return false
-		}
-		return true
-	case "rm", "mv", "cp", "ln", "chmod", "kill", "pkill", "killall", "apply_patch", "patch", "sed", "perl", "tee", "touch", "docker", "systemctl", "python", "python3", "node", "pip", "pip3":
-		return true
+	if s.words[0] == "git" {
+		return len(s.words) > 1 && !gitLooks[s.words[1]]
 	}
-	return installsNew(s)
+	return changers[s.words[0]] || installsNew(s)
 }
 
 // installsNew tells whether a command adds a dependency by name: ordinary development.
@@ -76,12 +87,29 @@ func installsNew(s step) bool {
 		return false
 	}
 	switch w[0] + " " + w[1] {
-	case "npm install", "pnpm install", "yarn install", "bun install", "npm add", "pnpm add", "yarn add", "bun add", "npm uninstall", "pnpm remove", "yarn remove", "pip install", "pip3 install", "uv add", "uv remove", "poetry add", "cargo add", "go get", "cargo install", "gem install", "composer require":
+	case "npm install", "pnpm install", "yarn install", "bun install", "npm add", "pnpm add",
+		"yarn add", "bun add", "npm uninstall", "pnpm remove", "yarn remove", "pip install",
+		"pip3 install", "uv add", "uv remove", "poetry add", "cargo add", "go get", "cargo install",
+		"gem install", "composer require":
 		return named(2)
 	case "uv pip", "python -m", "python3 -m":
 		return len(w) > 3 && (w[2] == "install" || w[2] == "pip" && len(w) > 4 && w[3] == "install" && named(4)) && named(3)
 	}
 	return false
+}
+
+// installing commands bring in what the project declares, or a tool of the system.
+var installing = []string{
+	"npm install", "npm ci", "pnpm install", "yarn install", "bun install", "pip install", "pip3 install",
+	"-m pip install", "poetry install", "uv sync", "uv pip install", "pipenv install", "pipenv sync",
+	"pdm install", "bundle install", "composer install", "mix deps.get", "go mod download", "go mod tidy",
+	"go mod vendor", "go install", "cargo fetch", "dotnet restore", "mise install", "asdf install", "nvm use",
+	"nvm install", "fnm use", "rustup target add", "rustup component add", "rustup toolchain install",
+	"playwright install", "apt-get install", "apt install", "apk add", "dnf install", "yum install",
+	"brew install", "pre-commit install", "git submodule update", "git lfs pull", "git lfs install",
+	"flutter pub get", "dart pub get", "pod install", "terraform init", "tofu init", "conda env create",
+	"conda env update", "corepack enable", "direnv allow", "mise trust", "npm rebuild", "pnpm rebuild",
+	"npx husky", "helm dependency", "xcode-select",
 }
 
 // installs tells whether a command brings in what the project already declares, or a system
@@ -91,8 +119,8 @@ func installs(s step) bool {
 		return false
 	}
 	key := " " + s.key + " "
-	for _, p := range []string{" npm install ", " npm ci ", " pnpm install ", " yarn install ", " bun install ", " pip install ", " pip3 install ", " -m pip install ", " poetry install ", " uv sync ", " uv pip install ", " pipenv install ", " pipenv sync ", " pdm install ", " bundle install ", " composer install ", " mix deps.get ", " go mod download ", " go mod tidy ", " go mod vendor ", " go install ", " cargo fetch ", " dotnet restore ", " mise install ", " asdf install ", " nvm use ", " nvm install ", " fnm use ", " rustup target add ", " rustup component add ", " rustup toolchain install ", " playwright install ", " apt-get install ", " apt install ", " apk add ", " dnf install ", " yum install ", " brew install ", " pre-commit install ", " git submodule update ", " git lfs pull ", " git lfs install ", " flutter pub get ", " dart pub get ", " pod install ", " terraform init ", " tofu init ", " conda env create ", " conda env update ", " corepack enable ", " direnv allow ", " mise trust ", " npm rebuild ", " pnpm rebuild ", " npx husky ", " helm dependency ", " xcode-select "} {
-		if strings.Contains(key, p) {
+	for _, p := range installing {
+		if strings.Contains(key, " "+p+" ") {
 			return true
 		}
 	}
@@ -109,11 +137,19 @@ func namesSource(s step) bool {
 	return false
 }
 
+// starting commands start a service.
+var starting = []string{
+	"docker compose up", "docker-compose up", "podman compose up", "podman-compose up", "docker start",
+	"docker run", "podman run", "podman start", "systemctl start", "brew services start", "pg_ctl",
+	"minikube start", "colima start", "kind create cluster", "supabase start", "docker compose start",
+	"redis-server", "localstack start", "tilt up", "vagrant up", "dockerd", "firebase emulators:start",
+}
+
 // starts tells whether a command starts a service.
 func starts(s step) bool {
 	key := " " + s.key + " "
-	for _, p := range []string{" docker compose up ", " docker-compose up ", " podman compose up ", " podman-compose up ", " docker start ", " docker run ", " podman run ", " podman start ", " systemctl start ", " brew services start ", " pg_ctl ", " minikube start ", " colima start ", " kind create cluster ", " supabase start ", " docker compose start ", " redis-server ", " localstack start ", " tilt up ", " vagrant up ", " dockerd ", " firebase emulators:start "} {
-		if strings.Contains(key, p) {
+	for _, p := range starting {
+		if strings.Contains(key, " "+p+" ") {
 			return true
 		}
 	}
@@ -180,4 +216,10 @@ func (v *view) configEdit(a act) bool {
 	return true
 }
 
-var configFile = lazy(`(?i)(?:^|/)(?:makefile|justfile|taskfile\.ya?ml|go\.mod|go\.work|package\.json|tsconfig[\w.]*\.json|jsconfig\.json|\.env[\w.]*|dockerfile[\w.]*|(?:docker-)?compose[\w.]*\.ya?ml|\.?mise\.toml|\.tool-versions|\.nvmrc|pyproject\.toml|setup\.cfg|tox\.ini|pytest\.ini|conftest\.py|requirements[\w-]*\.txt|cargo\.toml|\.cargo/config\.toml|rust-toolchain(?:\.toml)?|\.golangci\.ya?ml|\.eslintrc[\w.]*|eslint\.config\.\w+|\.prettierrc[\w.]*|(?:vite|vitest|jest|webpack|next|rollup|babel|tailwind|playwright|drizzle)\.config\.\w+|\.npmrc|\.pre-commit-config\.yaml|\.editorconfig|build\.gradle(?:\.kts)?|pom\.xml|\.gitlab-ci\.yml|\.github/workflows/[\w.-]+)$`)
+var configFile = lazy(`(?i)(?:^|/)(?:makefile|justfile|taskfile\.ya?ml|go\.mod|go\.work|package\.json|tsconfig[\w.]*\.json|` +
+	`jsconfig\.json|\.env[\w.]*|dockerfile[\w.]*|(?:docker-)?compose[\w.]*\.ya?ml|\.?mise\.toml|\.tool-versions|` +
+	`\.nvmrc|pyproject\.toml|setup\.cfg|tox\.ini|pytest\.ini|conftest\.py|requirements[\w-]*\.txt|` +
+	`cargo\.toml|\.cargo/config\.toml|rust-toolchain(?:\.toml)?|\.golangci\.ya?ml|\.eslintrc[\w.]*|` +
+	`eslint\.config\.\w+|\.prettierrc[\w.]*|(?:vite|vitest|jest|webpack|next|rollup|babel|tailwind|` +
+	`playwright|drizzle)\.config\.\w+|\.npmrc|\.pre-commit-config\.yaml|\.editorconfig|build\.gradle(?:\.kts)?|` +
+	`pom\.xml|\.gitlab-ci\.yml|\.github/workflows/[\w.-]+)$`)

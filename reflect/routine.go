@@ -135,16 +135,16 @@ func projectRunner(s step) bool {
 	return false
 }
 
-var packageManager = set("install add remove init create dlx why list ls outdated update upgrade up config cache link unlink import publish pack audit store env patch exec run node import info view login logout ci")
+var packageManager = set("install add remove init create dlx why list ls outdated update upgrade up config cache link unlink " +
+	"import publish pack audit store env patch exec run node import info view login logout ci")
 
 // narrow tells whether a command is aimed at a part: one file, one test, one package.
 func narrow(s step) bool {
 	for i, w := range s.words[1:] {
 		w = unquote(w)
-		switch {
-		case w == "-run" || w == "--run" || w == "-k" || w == "-t" || w == "-g" || w == "--grep" || w == "--testNamePattern" || w == "--tests" || w == "-bench" || w == "--only" || w == "--test":
-			return true
-		case strings.HasPrefix(w, "-run=") || strings.HasPrefix(w, "--grep=") || strings.HasPrefix(w, "TEST=") || strings.HasPrefix(w, "RUN=") || strings.HasPrefix(w, "ARGS=") || strings.HasPrefix(w, "--tests=") || strings.HasPrefix(w, "PKG="):
+		name, _, _ := strings.Cut(w, "=")
+		switch before := s.words[i]; {
+		case selects[name], name == "-bench", name == "--test", name == "TEST", name == "RUN", name == "ARGS", name == "PKG":
 			return true
 		case strings.Contains(w, "::"), strings.Contains(w, "#"):
 			return true
@@ -152,14 +152,21 @@ func narrow(s step) bool {
 			return len(s.words) > i+2
 		case sourceFile.MatchString(w) && !(i == 0 && scriptHost[s.words[0]]):
 			return true
-		case i > 0 && strings.Contains(w, "/") && !strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "@") && !strings.Contains(w, ":") && s.words[i] != "--filter" && s.words[i] != "-F" && s.words[i] != "--prefix" && s.words[i] != "-C" && s.words[i] != "-f" && s.words[i] != "--dir" && s.words[i] != "-c" && path.Ext(w) == "" && s.words[0] != "bazel":
+		case i > 0 && isFolder(w) && !takesFolder[before] && s.words[0] != "bazel":
 			return true
 		}
 	}
 	return false
 }
 
+// isFolder tells whether a word looks like a folder of the project: no flag, no package
+// scope, no target, no extension (which ./... has, as far as path can tell).
+func isFolder(w string) bool {
+	return strings.Contains(w, "/") && !strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "@") && !strings.Contains(w, ":") && path.Ext(w) == ""
+}
+
 var (
-	sourceFile = lazy(`\.(?:go|ts|tsx|js|jsx|mjs|cjs|py|rs|rb|java|kt|swift|c|cc|cpp|h|cs|php|ex|exs|vue|svelte|md|sql|snap)(?::\d+)?$`)
-	scriptHost = set("bash sh python python3 node tsx ruby")
+	sourceFile  = lazy(`\.(?:go|ts|tsx|js|jsx|mjs|cjs|py|rs|rb|java|kt|swift|c|cc|cpp|h|cs|php|ex|exs|vue|svelte|md|sql|snap)(?::\d+)?$`)
+	takesFolder = set("--filter -F --prefix -C -f --dir -c")
+	scriptHost  = set("bash sh python python3 node tsx ruby")
 )

@@ -12,37 +12,72 @@ import (
 const adverbs = `(?:(?:again|ever|just|also|directly|manually|blindly|automatically|simply|explicitly|first|again ever|even|silently|hand-)\s+)?`
 
 var (
-	alwaysNever = lazy(`(?i)^(?:don't|do not) .*,\s*always\s+\w+|(?:^|[,;:.!—–-]\s+(?:(?:and|but|so|then|please|or)\s+)?|\b(?:please|you should|you must)\s+)(?:always|never|(?:don't|do not) ever)\s+` + adverbs + `(?:` + verbs + `)\b`)
-	weAlways    = lazy(`(?i)^(?:we|our team|the team|everyone|everybody|contributors|developers|agents?)\s+(?:must |should |can |may |will )?(?:always|never)\s+` + adverbs + `\w+`)
-	thingMust   = lazy(`(?i)^(?:(?:all|every|each|any|no|new|our|public|exported|generated|the|only)\s+)*(?:[\w./-]+\s+){0,2}?(?:` + nouns + `)\b(?:\s+[\w./` + "`" + `,-]+){0,6}?\s+(?:must|should|shall|has to|have to|needs? to|may only|may not|can only|cannot|can't|are to)\b`)
-	pathMust    = lazy("(?i)^(?:(?:all|every|each|any|the|only|files?|code|everything|anything|nothing|changes?)\\s+)*(?:in|under|to|from|inside|below)?\\s*(?:the\\s+)?(?:old |legacy |whole |entire )?(?:`[^`]+`|\\S*/\\S*|\\S+\\.\\w{1,5})(?:\\s+[\\w-]+){0,4}?\\s+(?:(?:must|shall|has to|have to|may only|may not|may be imported|can only|cannot|can't)\\b|(?:should|may|can)\\s+(?:only|never|always)\\b|(?:is|are)\\s+(?:strictly |auto-?)?(?:off[- ]limits|read[- ]only|frozen|generated))")
-	quantified  = lazy(`(?i)^(?:all|every|each|any|no|only)\b`)
-	able        = lazy(`(?i)\bbe able to\b|^(?:(?:all|every|each|any|the|no|our|new)\s+)*(?:[\w-]+\s+)?(?:users?|customers?|clicks?|buttons?|screens?|pages?|rows?|players?|fields?|inputs?|forms?|modals?|menus?|icons?|cards?|responses?|passwords?)\s`)
-	negative    = lazy(`(?i)^(?:do not|don't|never|avoid|no more|stop)\b`)
-	dont        = lazy(`(?i)^(?:do not|don't)\s+` + adverbs + `(?:` + verbs + `)\b`)
-	avoid       = lazy(`(?i)^avoid\s+\w+`)
-	stopDoing   = lazy(`(?i)^stop\s+(?:\w+ly\s+)?(\w+ing)\s+(\w+(?: [\w-]+){0,2})`)
-	noThings    = lazy(`(?i)^no\s+(?:more\s+)?[\w-]+(?:\s+[\w-]+){0,4}?\s+(?:in|on|at|for|to|outside|inside|without)\s+`)
-	modal       = lazy(`(?i)\b(?:must|should|shall|may only|cannot|can't|not allowed|forbidden|prohibited|off[- ]limits|banned|required|mandatory)\b`)
-	imperative  = lazy(`(?i)^(?:always |never |only |just |first |do not |don't )?` + adverbs + `(?:` + verbs + `)\b`)
-	contrast    = lazy("(?i)\\b(?:use|run|prefer|choose|with|using|via)\\s+(?:only\\s+)?`?(?:(?:" + tools + ")\\b|[^`]*`)[^.;]*?[,(\\s](?:not|never|instead of|rather than|over|no)\\s+(?:to\\s+|plain\\s+|bare\\s+|with\\s+|use\\s+|using\\s+|run\\s+|running\\s+)?`?(?:" + tools + ")\\b")
-	dontTool    = lazy("(?i)^(?:do not|don't|never|avoid)\\s+(?:use|using|run|running)\\s+`?(?:" + tools + ")\\b")
-	weHabit     = lazy(`(?i)^(?:we|our team|the team)\s+(?:(?:all|generally|usually|only|try to|just)\s+)?(?:don't |do not )?(?:use|run|deploy|squash|squash-merge|rebase|tag|merge|write|name|keep|put|follow|release|ship|test|lint|format|pin|vendor|branch|commit|review|sign|document|prefer|avoid|mock|version|build|manage|hand-edit|edit|store|allow|accept|require)\b`)
-	placeHere   = lazy(`(?i)\b(?:here|in (?:this|our) (?:repo|repository|project|codebase|code base|team|monorepo))\b`)
-	team        = lazy(`(?i)\b(?:tests?|commits?|commit messages?|branch(?:es)?|pull requests?|prs?|merge requests?|releases?|migrations?|changelogs?|reviews?|deploy\w*|ci|trunk|main|master|semver|conventional commits|docs|dependencies|secrets)\b`)
-	habitWhen   = lazy(`(?i)^(?:before|after|when|whenever)\s+(?:\w+ing|\w+)\b[^,]{3,60}? (?:run|re-?run|regenerate|execute)\b|^(?:(?:before|after|when|whenever|every time|each time|if you)\s+(?:you\s+)?(?:\w+ing|\w+)\b[^,]*,\s*(?:always |first |also |then |please )*(?:run|regenerate|update|bump|re-?run|rebuild|execute|add|check|render|write|create|look|ask)\b)|^(?:(?:always )?(?:run|regenerate|re-?run|rebuild|execute|bump)\s+.+\b(?:before|after|when|whenever)\s+(?:\w+ing\b|every\b|each\b|any\b|you\b|a\b))`)
-	gerundObj   = lazy("(?i)\\b(?:before|after|when|whenever)\\s+(?:you\\s+)?(?:chang|edit|modify|touch|add|updat|bump|renam|mov|remov|delet|pull|switch|regenerat|creat|push|open|commit|merg|releas|deploy|chang)\\w*\\s+(?:any\\b|a\\b|an\\b|every|each|`|\\S*/|\\S*\\.\\w+|(?:the )?(?:" + nouns + "|schema|protobufs?|model|models|openapi|graphql|grammar|i18n|locale)\\b)|\\b(?:before|after) (?:every|each) \\w+")
+	alwaysNever = lazy(`(?i)^(?:don't|do not) .*,\s*always\s+\w+|(?:^|[,;:.!—–-]\s+(?:(?:and|but|so|then|please|or)\s+)?|` +
+		`\b(?:please|you should|you must)\s+)(?:always|never|(?:don't|do not) ever)\s+` + adverbs + `(?:` + verbs + `)\b`)
+	weAlways = lazy(`(?i)^(?:we|our team|the team|everyone|everybody|contributors|developers|agents?)\s+(?:must |should |` +
+		`can |may |will )?(?:always|never)\s+` + adverbs + `\w+`)
+	thingMust = lazy(`(?i)^(?:(?:all|every|each|any|no|new|our|public|exported|generated|the|only)\s+)*(?:[\w./-]+\s+){0,2}?(?:` + nouns + `)\b(?:\s+[\w./` + "`" + `,-]+){0,6}?\s+(?:must|should|shall|has to|have to|needs? to|may only|may not|can only|cannot|can't|are to)\b`)
+	pathMust  = lazy("(?i)^(?:(?:all|every|each|any|the|only|files?|code|everything|anything|nothing|changes?)\\s+)*(?:in|" +
+		"under|to|from|inside|below)?\\s*(?:the\\s+)?(?:old |legacy |whole |entire )?(?:`[^`]+`|\\S*/\\S*|" +
+		"\\S+\\.\\w{1,5})(?:\\s+[\\w-]+){0,4}?\\s+(?:(?:must|shall|has to|have to|may only|may not|may be imported|" +
+		"can only|cannot|can't)\\b|(?:should|may|can)\\s+(?:only|never|always)\\b|(?:is|are)\\s+(?:strictly |" +
+		"auto-?)?(?:off[- ]limits|read[- ]only|frozen|generated))")
+	quantified = lazy(`(?i)^(?:all|every|each|any|no|only)\b`)
+	able       = lazy(`(?i)\bbe able to\b|^(?:(?:all|every|each|any|the|no|our|new)\s+)*(?:[\w-]+\s+)?(?:users?|customers?|` +
+		`clicks?|buttons?|screens?|pages?|rows?|players?|fields?|inputs?|forms?|modals?|menus?|icons?|` +
+		`cards?|responses?|passwords?)\s`)
+	negative   = lazy(`(?i)^(?:do not|don't|never|avoid|no more|stop)\b`)
+	dont       = lazy(`(?i)^(?:do not|don't)\s+` + adverbs + `(?:` + verbs + `)\b`)
+	avoid      = lazy(`(?i)^avoid\s+\w+`)
+	stopDoing  = lazy(`(?i)^stop\s+(?:\w+ly\s+)?(\w+ing)\s+(\w+(?: [\w-]+){0,2})`)
+	noThings   = lazy(`(?i)^no\s+(?:more\s+)?[\w-]+(?:\s+[\w-]+){0,4}?\s+(?:in|on|at|for|to|outside|inside|without)\s+`)
+	modal      = lazy(`(?i)\b(?:must|should|shall|may only|cannot|can't|not allowed|forbidden|prohibited|off[- ]limits|banned|required|mandatory)\b`)
+	imperative = lazy(`(?i)^(?:always |never |only |just |first |do not |don't )?` + adverbs + `(?:` + verbs + `)\b`)
+	contrast   = lazy("(?i)\\b(?:use|run|prefer|choose|with|using|via)\\s+(?:only\\s+)?`?(?:(?:" + tools + ")\\b|[^`]*`)[^.;]*?[,(\\s](?:not|never|instead of|rather than|over|no)\\s+(?:to\\s+|plain\\s+|" +
+		"bare\\s+|with\\s+|use\\s+|using\\s+|run\\s+|running\\s+)?`?(?:" + tools + ")\\b")
+	dontTool = lazy("(?i)^(?:do not|don't|never|avoid)\\s+(?:use|using|run|running)\\s+`?(?:" + tools + ")\\b")
+	weHabit  = lazy(`(?i)^(?:we|our team|the team)\s+(?:(?:all|generally|usually|only|try to|just)\s+)?(?:don't |do not )?(?:use|` +
+		`run|deploy|squash|squash-merge|rebase|tag|merge|write|name|keep|put|follow|release|ship|test|` +
+		`lint|format|pin|vendor|branch|commit|review|sign|document|prefer|avoid|mock|version|build|manage|` +
+		`hand-edit|edit|store|allow|accept|require)\b`)
+	placeHere = lazy(`(?i)\b(?:here|in (?:this|our) (?:repo|repository|project|codebase|code base|team|monorepo))\b`)
+	team      = lazy(`(?i)\b(?:tests?|commits?|commit messages?|branch(?:es)?|pull requests?|prs?|merge requests?|releases?|` +
+		`migrations?|changelogs?|reviews?|deploy\w*|ci|trunk|main|master|semver|conventional commits|docs|` +
+		`dependencies|secrets)\b`)
+	habitWhen = lazy(`(?i)^(?:before|after|when|whenever)\s+(?:\w+ing|\w+)\b[^,]{3,60}? (?:run|re-?run|regenerate|execute)\b|` +
+		`^(?:(?:before|after|when|whenever|every time|each time|if you)\s+(?:you\s+)?(?:\w+ing|\w+)\b[^,]*,\s*(?:always |` +
+		`first |also |then |please )*(?:run|regenerate|update|bump|re-?run|rebuild|execute|add|check|render|` +
+		`write|create|look|ask)\b)|^(?:(?:always )?(?:run|regenerate|re-?run|rebuild|execute|bump)\s+.+\b(?:before|` +
+		`after|when|whenever)\s+(?:\w+ing\b|every\b|each\b|any\b|you\b|a\b))`)
+	gerundObj = lazy("(?i)\\b(?:before|after|when|whenever)\\s+(?:you\\s+)?(?:chang|edit|modify|touch|add|updat|bump|" +
+		"renam|mov|remov|delet|pull|switch|regenerat|creat|push|open|commit|merg|releas|deploy|chang)\\w*\\s+(?:any\\b|" +
+		"a\\b|an\\b|every|each|`|\\S*/|\\S*\\.\\w+|(?:the )?(?:" + nouns + "|schema|protobufs?|model|models|openapi|graphql|grammar|i18n|locale)\\b)|\\b(?:before|after) (?:every|each) \\w+")
 	onlyUse     = lazy(`(?i)^(?:only (?:use|import|commit|deploy|release|merge|edit|push|run)\b|use only\b)`)
-	speculation = lazy(`(?i)\b(?:might|maybe|perhaps|could be|would be|would have|what if|if we (?:ever|decide|want)|someday|eventually|consider(?:ing)?|i(?:'m| am) (?:not sure|wondering|thinking|curious)|not sure|i(?:'d| would) (?:say|guess)|seems?|assuming|presumably|i think|i don't think|supposed to|supposedly|i guess|we should probably|probably)\b`)
-	narrative   = lazy(`(?i)^(?:todo|fixme|i|i'm|i've|i'll|i'd|you|you're|you've|he|she|it|it's|they|this|that|there|these|those|someone|somebody|my)\b|^(?:(?:the|a|my|our)\s+)?(?:\S+\s+){1,3}?(?:says|said|told|complains|complained|suggests|suggested|recommends|recommended|wants|reports|warns|mentions|claims|states)\b|^(?:the|a|my|our|some)\s+(?:\S+\s+){1,2}?(?:say|suggest|recommend|claim|warn|state|mention|complain)\b|^(?:the|a|our)\b[^:]*\b(?:should|must|will|would|to) (?:say|read|show|display|print)\b|\b(?:tests?|build|ci|checks?|lint|suite) (?:must|should|has to|have to|needs? to) (?:\w+ )?(?:pass|be green|work|succeed|compile)`)
+	speculation = lazy(`(?i)\b(?:might|maybe|perhaps|could be|would be|would have|what if|if we (?:ever|decide|want)|` +
+		`someday|eventually|consider(?:ing)?|i(?:'m| am) (?:not sure|wondering|thinking|curious)|not sure|` +
+		`i(?:'d| would) (?:say|guess)|seems?|assuming|presumably|i think|i don't think|supposed to|supposedly|` +
+		`i guess|we should probably|probably)\b`)
+	narrative = lazy(`(?i)^(?:todo|fixme|i|i'm|i've|i'll|i'd|you|you're|you've|he|she|it|it's|they|this|that|there|` +
+		`these|those|someone|somebody|my)\b|^(?:(?:the|a|my|our)\s+)?(?:\S+\s+){1,3}?(?:says|said|told|` +
+		`complains|complained|suggests|suggested|recommends|recommended|wants|reports|warns|mentions|claims|` +
+		`states)\b|^(?:the|a|my|our|some)\s+(?:\S+\s+){1,2}?(?:say|suggest|recommend|claim|warn|state|` +
+		`mention|complain)\b|^(?:the|a|our)\b[^:]*\b(?:should|must|will|would|to) (?:say|read|show|display|` +
+		`print)\b|\b(?:tests?|build|ci|checks?|lint|suite) (?:must|should|has to|have to|needs? to) (?:\w+ )?(?:pass|` +
+		`be green|work|succeed|compile)`)
 )
 
 var (
 	conditional = lazy(`(?i)^(?:if|when|unless|because|since|why|convert|migrate|switch|replace|change|move)\b`)
-	shows       = lazy(`(?i)\b(?:always|never)\s+(?:show|hide|display|render|redirect|open|close|let|send|load|play|return|have|be|get|go|show up|insert|start|stop|accept|resolve|fall back|default)\b`)
-	checking    = lazy(`(?i)^(?:validate|check|ensure|make|add|verify|assert|confirm)\b`)
+	shows       = lazy(`(?i)\b(?:always|never)\s+(?:show|hide|display|render|redirect|open|close|let|send|load|play|return|` +
+		`have|be|get|go|show up|insert|start|stop|accept|resolve|fall back|default)\b`)
+	checking = lazy(`(?i)^(?:validate|check|ensure|make|add|verify|assert|confirm)\b`)
 	// changeOrder asks for a change of the code in the passive: "tests must be added".
-	changeOrder = lazy(`(?i)\b(?:must|should|shall|needs? to|has to|have to)\s+(?:all |also |now |not |then )?be\s+(?:\w+ly )?(?:add|updat|renam|mov|refactor|fix|chang|replac|remov|delet|rewritten|rewrite|migrat|convert|split|merg|extract|regist|squash|export|creat|implement|adjust|adapt|improv|rework|nice|bett|clean|fast|short|clear|simpl|larg|bigg|small|blue|red|green|visible|hidden|shown|display|cent|align|bold|done|test|review|work|valid|ready|there|possible|able|run|restart|called|passed|deployed|committed|pushed)\w*\b|\b(?:must|should|shall) now\b|\bnow (?:must|should|need)\b`)
+	changeOrder = lazy(`(?i)\b(?:must|should|shall|needs? to|has to|have to)\s+(?:all |also |now |not |then )?be\s+(?:\w+ly )?(?:add|` +
+		`updat|renam|mov|refactor|fix|chang|replac|remov|delet|rewritten|rewrite|migrat|convert|split|` +
+		`merg|extract|regist|squash|export|creat|implement|adjust|adapt|improv|rework|nice|bett|clean|` +
+		`fast|short|clear|simpl|larg|bigg|small|blue|red|green|visible|hidden|shown|display|cent|align|` +
+		`bold|done|test|review|work|valid|ready|there|possible|able|run|restart|called|passed|deployed|` +
+		`committed|pushed)\w*\b|\b(?:must|should|shall) now\b|\bnow (?:must|should|need)\b`)
 	withArticle = lazy(`(?i)^(?:stop \w+ing|use) (?:the|a|an)\b`)
 	allOfThe    = lazy(`(?i)^(?:all|every|each|any) (?:of )?(?:the|these|those|my)\b`)
 	newHelper   = lazy(`(?i)\bthe (?:new|existing|updated|other|same|right|correct|provided) \w+`)
@@ -94,7 +129,7 @@ func isRule(s *sentence, text string, explicit bool) bool {
 	case contrast.MatchString(text), dontTool.MatchString(text):
 		return !conditional.MatchString(text)
 	case alwaysNever.MatchString(text):
-		return !shows.MatchString(text) || path2.MatchString(text) || symbol.MatchString(text) || team.MatchString(text)
+		return !shows.MatchString(text) || pathName.MatchString(text) || symbol.MatchString(text) || team.MatchString(text)
 	case weAlways.MatchString(text):
 		return concreteWords(text)
 	case strongMark.MatchString(s.text) && len(strings.Fields(text)) >= 4:
@@ -124,7 +159,7 @@ func isRule(s *sentence, text string, explicit bool) bool {
 	case inRepo.MatchString(s.text) && habitVerb.MatchString(text):
 		return !s.task && !definite(text) && !withArticle.MatchString(text)
 	case ifYou.MatchString(text):
-		return symbol.MatchString(text) || namedAny.MatchString(text) || path2.MatchString(text)
+		return symbol.MatchString(text) || namedAny.MatchString(text) || pathName.MatchString(text)
 	case stays.MatchString(text), supported.MatchString(text):
 		return !status.MatchString(text)
 	case placed.MatchString(text):
@@ -132,7 +167,7 @@ func isRule(s *sentence, text string, explicit bool) bool {
 	case weDont.MatchString(text):
 		return !definite(text) && symbolOrNoun(text) && (!s.task || placeHere.MatchString(s.text)) && !status.MatchString(text)
 	case dont.MatchString(text):
-		generic := !definite(text) || path2.MatchString(text)
+		generic := !definite(text) || pathName.MatchString(text)
 		return generic && why && concreteWords(text) || !definite(text) && scope.MatchString(text) && !s.task
 	case avoid.MatchString(text):
 		return !definite(text) && (why || scope.MatchString(text)) && concreteWords(text)
@@ -145,7 +180,7 @@ func isRule(s *sentence, text string, explicit bool) bool {
 	case weHabit.MatchString(text):
 		return (placeHere.MatchString(s.text) || team.MatchString(text) && !s.task) && concreteWords(text) && !status.MatchString(text)
 	case habitWhen.MatchString(text):
-		return gerundObj.MatchString(text) && (symbol.MatchString(text) || namedAny.MatchString(text) || path2.MatchString(text))
+		return gerundObj.MatchString(text) && (symbol.MatchString(text) || namedAny.MatchString(text) || pathName.MatchString(text))
 	case onlyUse.MatchString(text):
 		return !definite(text) && (why || scope.MatchString(text)) && concreteWords(text)
 	}
@@ -153,25 +188,40 @@ func isRule(s *sentence, text string, explicit bool) bool {
 }
 
 var (
-	strongMark = lazy(`(?i)^(?:\W*(?:ok|so|also|and|btw|but|please)\W+)*(?:rule of thumb|(?:a |one |new |house |hard |general |standing |team |project |our |the )*(?:rule|convention|policy))\s*[:—–]|\b(?:our|the) (?:convention|policy|rule)(?: here| in (?:this|our) \w+)? is(?: that| to|:| never| always| no)\b`)
+	strongMark = lazy(`(?i)^(?:\W*(?:ok|so|also|and|btw|but|please)\W+)*(?:rule of thumb|(?:a |one |new |house |hard |` +
+		`general |standing |team |project |our |the )*(?:rule|convention|policy))\s*[:—–]|\b(?:our|the) (?:convention|` +
+		`policy|rule)(?: here| in (?:this|our) \w+)? is(?: that| to|:| never| always| no)\b`)
 	stopTalk   = lazy(`(?i)^stop (?:summari[sz]|explain|apologi[sz]|narrat|repeat|prais|ask|announc)\w*ing\b.*\b(?:every|each|always|all the time|at the end|whenever)\b`)
-	everyNeeds = lazy(`(?i)^(?:every|each|all|any) (?:new |public |exported )?(?:pr|pull request|commit|package|migration|endpoint|test|function|component|module|file|release|handler|service|feature|change|bug ?fix)s? (?:needs? an?|needs? its|needs? their|requires?|gets? an?|gets? its|goes through|go through|goes in|go in|lives? in|starts? with)\b`)
-	placeAll   = lazy(`(?i)^(?:always )?(?:keep|put|place|store) (?:all|every|each|any|new) (?:[\w./-]*[a-z]{3}[\w./-]* ){1,4}?(?:in|under|next to|inside|beside|out of) `)
-	noBanned   = lazy(`(?i)^no (?:more )?(?:co-authored-by|emojis?|semicolons|default exports|console\.logs?|print statements|trailing whitespace|magic numbers|todo comments|relative imports|wildcard imports|orms?|globals|global state|singletons|inline styles|barrel files|force[- ]push\w*)(?: (?:trailers|lines))?(?:,.*|:.*)?[.]$`)
-	wePrefer   = lazy(`(?i)^(?:we|our team) (?:generally |usually |strongly |always )?prefer .+ (?:over|to|instead of|rather than) `)
-	useIn      = lazy(`(?i)^use (?:only )?[A-Z\w' -]{3,40} in (?:all |every |the )?(?:docs|documentation|comments|commit messages|commits|docstrings|error messages|log messages|logs|readmes|pr descriptions|pr titles|branch names|test names)[.]$`)
-	insteadOf  = lazy(`(?i)^(?:use|run|go through|call) .+ (?:instead of|rather than|not) (?:calling|running|using|invoking) \x60?(?:` + tools + `)\b`)
-	inRepo     = lazy(`(?i)\bin (?:this|our) (?:repo|repository|project|codebase|code base|monorepo)\b`)
-	habitVerb  = lazy(`(?i)^(?:use|prefer|put|keep|avoid|follow|name|don't|do not|never|only)\b`)
-	ifYou      = lazy(`(?i)^if (?:you|we|someone|anyone) (?:ever )?(?:change|edit|touch|modify|add|update|bump|rename|move|remove)\b.* (?:you |we )?(?:must|have to|need to|always|also) (?:also |always )?(?:run|re-?run|update|regenerate|bump|rebuild|add)\b`)
-	stays      = lazy(`(?i)^(?:the |our )?(?:[\w./-]+ ){0,3}?(?:` + nouns + `|` + tools + `) (?:must|has to|have to|needs? to) (?:always )?(?:stay|remain|keep|continue|not (?:break|change)|never (?:break|change))\b`)
-	supported  = lazy(`(?i)^(?:we (?:still |only |must |have to )?support (?:only )?[\w.]+ ?v?\d[\w.]*|(?:[\w.]+ ){1,2}v?\d[\w.+]* is the (?:oldest|minimum|lowest|only|newest|latest)(?: \w+)? (?:version )?(?:that )?we support)\b`)
-	placed     = lazy(`(?i)^(?:all |new |our )?(?:[\w-]+ )?(?:` + nouns + `) (?:always )?(?:live|lives|go|goes|belong|belongs|sit|sits|stay|are kept) (?:next to|beside|alongside|in|into|under|inside|with)\b`)
-	weDont     = lazy(`(?i)^we (?:don't|do not|never) (?:do|use|write|allow|commit|mock|accept|merge|squash|hardcode)\b`)
+	everyNeeds = lazy(`(?i)^(?:every|each|all|any) (?:new |public |exported )?(?:pr|pull request|commit|package|migration|` +
+		`endpoint|test|function|component|module|file|release|handler|service|feature|change|bug ?fix)s? (?:needs? an?|` +
+		`needs? its|needs? their|requires?|gets? an?|gets? its|goes through|go through|goes in|go in|lives? in|` +
+		`starts? with)\b`)
+	placeAll = lazy(`(?i)^(?:always )?(?:keep|put|place|store) (?:all|every|each|any|new) (?:[\w./-]*[a-z]{3}[\w./-]* ){1,4}?(?:in|under|next to|inside|beside|out of) `)
+	noBanned = lazy(`(?i)^no (?:more )?(?:co-authored-by|emojis?|semicolons|default exports|console\.logs?|print statements|` +
+		`trailing whitespace|magic numbers|todo comments|relative imports|wildcard imports|orms?|globals|` +
+		`global state|singletons|inline styles|barrel files|force[- ]push\w*)(?: (?:trailers|lines))?(?:,.*|` +
+		`:.*)?[.]$`)
+	wePrefer = lazy(`(?i)^(?:we|our team) (?:generally |usually |strongly |always )?prefer .+ (?:over|to|instead of|rather than) `)
+	useIn    = lazy(`(?i)^use (?:only )?[A-Z\w' -]{3,40} in (?:all |every |the )?(?:docs|documentation|comments|commit messages|` +
+		`commits|docstrings|error messages|log messages|logs|readmes|pr descriptions|pr titles|branch names|` +
+		`test names)[.]$`)
+	insteadOf = lazy(`(?i)^(?:use|run|go through|call) .+ (?:instead of|rather than|not) (?:calling|running|using|invoking) \x60?(?:` + tools + `)\b`)
+	inRepo    = lazy(`(?i)\bin (?:this|our) (?:repo|repository|project|codebase|code base|monorepo)\b`)
+	habitVerb = lazy(`(?i)^(?:use|prefer|put|keep|avoid|follow|name|don't|do not|never|only)\b`)
+	ifYou     = lazy(`(?i)^if (?:you|we|someone|anyone) (?:ever )?(?:change|edit|touch|modify|add|update|bump|rename|` +
+		`move|remove)\b.* (?:you |we )?(?:must|have to|need to|always|also) (?:also |always )?(?:run|re-?run|` +
+		`update|regenerate|bump|rebuild|add)\b`)
+	stays = lazy(`(?i)^(?:the |our )?(?:[\w./-]+ ){0,3}?(?:` + nouns + `|` + tools + `) (?:must|has to|have to|needs? to) (?:always )?(?:stay|remain|keep|continue|not (?:break|change)|` +
+		`never (?:break|change))\b`)
+	supported = lazy(`(?i)^(?:we (?:still |only |must |have to )?support (?:only )?[\w.]+ ?v?\d[\w.]*|(?:[\w.]+ ){1,2}v?\d[\w.+]* is the (?:oldest|` +
+		`minimum|lowest|only|newest|latest)(?: \w+)? (?:version )?(?:that )?we support)\b`)
+	placed = lazy(`(?i)^(?:all |new |our )?(?:[\w-]+ )?(?:` + nouns + `) (?:always )?(?:live|lives|go|goes|belong|belongs|sit|sits|stay|are kept) (?:next to|beside|` +
+		`alongside|in|into|under|inside|with)\b`)
+	weDont = lazy(`(?i)^we (?:don't|do not|never) (?:do|use|write|allow|commit|mock|accept|merge|squash|hardcode)\b`)
 )
 
 func symbolOrNoun(text string) bool {
-	return path2.MatchString(text) || symbol.MatchString(text) || namedAny.MatchString(text) || team.MatchString(text)
+	return pathName.MatchString(text) || symbol.MatchString(text) || namedAny.MatchString(text) || team.MatchString(text)
 }
 
 func pluralObject(words string) bool {
@@ -186,7 +236,7 @@ func pluralObject(words string) bool {
 // kindOf tells the kind of a rule from its form.
 func kindOf(s *sentence, text string) record.Kind {
 	switch {
-	case replies.MatchString(text) && !path2.MatchString(text) && !ofProject.MatchString(text):
+	case replies.MatchString(text) && !pathName.MatchString(text) && !ofProject.MatchString(text):
 		return record.Preference
 	case habitWhen.MatchString(text):
 		return record.Workflow
@@ -199,21 +249,26 @@ func kindOf(s *sentence, text string) record.Kind {
 }
 
 // ofProject is what makes a rule about words one of the project's.
-var ofProject = lazy(`(?i)\b(?:commits?|commit messages?|apis?|endpoints?|http|servers?|handlers?|prs?|pull requests?|comments?|docs|docstrings?|tests?|errors?|logs?|ui|copy|strings|users?|release notes|changelog)\b`)
+var ofProject = lazy(`(?i)\b(?:commits?|commit messages?|apis?|endpoints?|http|servers?|handlers?|prs?|pull requests?|` +
+	`comments?|docs|docstrings?|tests?|errors?|logs?|ui|copy|strings|users?|release notes|changelog)\b`)
 
 var forbids = lazy(`(?i)\b(?:must|never|forbidden|prohibited|banned|off[- ]limits|not allowed|cannot|can't|may only|can only|read[- ]only|frozen)\b`)
 
 var (
 	foreignNegative = lazy(`不要|别|不能|不得|不准|不许|不可|禁止|严禁|绝不|绝对不|永远不|切勿|不允许|只能|必须|务必|禁止|ないで|しない|使わない|ません|ダメ|だめ|하지 ?마|지 마|말아|말 것|금지|안 됩니다|안 돼`)
-	foreignOrder    = lazy(`用|使用|要|必须|务必|放|写|运行|执行|提交|改|加|保持|遵循|走|跑|不|别|只|先|统一|命名|回答|回复|禁止|严禁|必ず|使|書|実行|ください|禁止|しない|すること|ないで|ように|てほしい|走らせ|回|作|置|ルール|付け|쓰|사용|하세요|해줘|해 줘|해주세요|합니다|한다|마세요|마라|금지|하지|두|야 (?:해|합니다|돼|됩니다)|면 안|실행|작성|돌려`)
-	foreignReport   = lazy(`总是(?:失败|报错|出错|出现|返回|显示|会)|每次(?:都)?(?:失败|报错|出错|出现|会报|要等)|一直(?:失败|报错|卡|转|在|没)|必ず(?:失敗|エラー|落ち)|いつも(?:失敗|エラー|落ち)|毎回(?:失敗|エラー|落ち)|항상 (?:실패|에러|오류)|매번 (?:실패|에러|오류)|都(?:必须|要)?(?:加上|改成|换成|改为|支持|实现)|一律(?:改|换)|我(?:以后|每次)|以后再|以后(?:可能|会|还会)|今后(?:可能|会)|帮我|实现|新增|添加一个|写一个|做一个`)
+	foreignOrder    = lazy(`用|使用|要|必须|务必|放|写|运行|执行|提交|改|加|保持|遵循|走|跑|不|别|只|先|统一|命名|回答|回复|禁止|严禁|必ず|使|書|実行|ください|禁止|しない|すること|` +
+		`ないで|ように|てほしい|走らせ|回|作|置|ルール|付け|쓰|사용|하세요|해줘|해 줘|해주세요|합니다|한다|마세요|마라|금지|하지|두|야 (?:해|합니다|돼|됩니다)|면 안|` +
+		`실행|작성|돌려`)
+	foreignReport = lazy(`总是(?:失败|报错|出错|出现|返回|显示|会)|每次(?:都)?(?:失败|报错|出错|出现|会报|要等)|一直(?:失败|报错|卡|转|在|没)|必ず(?:失敗|エラー|落ち)|いつも(?:失敗|` +
+		`エラー|落ち)|毎回(?:失敗|エラー|落ち)|항상 (?:실패|에러|오류)|매번 (?:실패|에러|오류)|都(?:必须|要)?(?:加上|改成|换成|改为|支持|实现)|一律(?:改|` +
+		`换)|我(?:以后|每次)|以后再|以后(?:可能|会|还会)|今后(?:可能|会)|帮我|实现|新增|添加一个|写一个|做一个`)
 )
 
 // foreignRule tells whether a sentence in Chinese, Japanese or Korean lays down a rule: it
 // bears a lasting mark and orders something.
 func foreignRule(s *sentence) (record.Kind, bool) {
 	marked := s.rules || s.marked || lasting[s.lang].MatchString(s.text) || foreignContrast(s.text)
-	if !marked && !(s.lang == "zh" && zhMust.MatchString(s.text) && !s.task && because2.MatchString(s.text)) {
+	if !marked && !(s.lang == "zh" && zhMust.MatchString(s.text) && !s.task && zhReason.MatchString(s.text)) {
 		return "", false
 	}
 	if !concreteForeign(s.text) {
@@ -239,7 +294,7 @@ var projectText = lazy(`(?i)commit|api|log|doc|readme|提交|注释|文档|日�
 
 var (
 	zhMust     = lazy(`必须|不能|只能|不得`)
-	because2   = lazy(`因为|否则|不然|下游|线上|兼容|合规|客户|会(?:导致|失败|挂|崩|丢|乱|被)|，\S+在用`)
+	zhReason   = lazy(`因为|否则|不然|下游|线上|兼容|合规|客户|会(?:导致|失败|挂|崩|丢|乱|被)|，\S+在用`)
 	zhContrast = lazy(`(?i)(?:用|使用|改用)\s*(` + "`?(?:" + tools + ")`?" + `)[^。]*(?:不要|别|不|而不是|不能|代替|替代)[^。]*?(?:` + tools + `)|(?:不要|别)(?:再)?用\s*` + "`?(?:" + tools + ")`?" + `[^。]*用\s*` + "`?(?:" + tools + ")`?")
 	jaContrast = lazy(`(?i)(?:` + tools + `)\S*(?:ではなく|じゃなく|でなく|の代わりに)[^。]*(?:` + tools + `)`)
 	koContrast = lazy(`(?i)(?:` + tools + `)\S*\s*(?:말고|대신|이 아니라|가 아니라)[^.]*(?:` + tools + `)`)

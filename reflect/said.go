@@ -13,17 +13,38 @@ type finding struct {
 }
 
 var (
-	reason      = lazy(`(?i)\bbecause\b|\bsince\b|\botherwise\b|\bor else\b|\bso that\b|\bas (?:it|they|that|we|the|our|ci)\b|\bdue to\b|\bor (?:it|ci|the \w+|we|they|you) (?:will |'ll )?(?:break|fail|lose|get|crash|reject|leak|hang)\w*|[,:;—–-]\s*(?:it|they|that|this|ci|we|which|the \w+|[\w.-]+) (?:will |would |can |do not |don't |doesn't |may |also |always |silently |then )?(?:break|fail|lose|reject|crash|leak|hang|need|cause|make|set|write|overwrite|depend|expect|ban|bill|is|are|can't|cannot|rewrite|regenerate|flake|slow|conflict|skip|miss|corrupt|run|use|go|come|generate|own|manage|maintain|handle|update|produce|create)\w*|\bto (?:avoid|prevent|keep)\b|[,;:—-]\s*(?:we|i|it|they|\w+) (?:once |already )?(?:got|had|lost|broke|shipped|were|was|burned|burnt|spent|wasted)\b`)
-	because     = lazy(`(?i)\b(?:because|since|so that|due to|otherwise|the reason (?:is|being))\b|因为|因為|由于|否则|不然|以免|から|ため|ので|때문|니까|아서|어서|해서`)
-	path2       = lazy("(?:^|[\\s`('\"])((?:\\.{0,2}/)?(?:[\\w@.*-]+/)+[\\w@.*-]*|[\\w*-]+\\.(?:go|ts|tsx|js|jsx|mjs|cjs|py|rs|rb|java|kt|swift|c|cc|h|cpp|cs|php|sql|md|mdx|json|jsonc|ya?ml|toml|lock|proto|sh|env|css|scss|html|vue|svelte|tf|graphql|prisma|txt|xml|gradle|mod|sum)\\b|Makefile|Dockerfile|Justfile|justfile|AGENTS\\.md|\\.env(?:\\.\\w+)?)")
-	symbol      = lazy("`[^`]+`|\\b\\w+\\.\\w+\\(\\)|\\b[a-z]+[A-Z]\\w+\\b|\\b[A-Z]\\w+\\.[A-Z]\\w+\\b|\\b[a-z]+\\.[A-Z]\\w+\\b|\\b\\w+_\\w+\\b|\\b[A-Z]{2,}[A-Z0-9_]*s?\\b|--?[a-z][\\w-]+")
-	namedAny    = lazy(`(?i)\b(?:` + tools + `)\b`)
-	nounAny     = lazy(`(?i)\b(?:` + nouns + `)\b`)
-	replies     = lazy(`(?i)\b(?:answer|reply|respond|explain|talk|speak|summari[sz]e|repl(?:y|ies)|responses?|explanations?|answers|summar(?:y|ies)|tone|emojis? in (?:your |the )?(?:answers|replies|responses|chat)|terse|concise|verbose|chatty|english|german|french|spanish|chinese|japanese|korean|apologi[sz]e|address me|call me)\b|用(?:中文|英文|英语|日语)|中文(?:回答|回复|解释)|回答|回复|日本語で|英語で|한국어로|영어로|返信|답변`)
-	scope       = lazy(`(?i)\b(?:in|under|inside|outside(?: of)?|within|from|to|into|on|for|across|during|with) (?:the |our |any |all |every |new |a |an )?(?:\w+[- ])?(?:` + nouns + `|main|master|develop|production|prod|staging|ci|migrations?|web|frontend|backend|server|client|public api)\b`)
+	reason = lazy(`(?i)\bbecause\b|\bsince\b|\botherwise\b|\bor else\b|\bso that\b|\bas (?:it|they|that|we|the|our|` +
+		`ci)\b|\bdue to\b|\bor (?:it|ci|the \w+|we|they|you) (?:will |'ll )?(?:break|fail|lose|get|crash|` +
+		`reject|leak|hang)\w*|[,:;—–-]\s*(?:it|they|that|this|ci|we|which|the \w+|[\w.-]+) (?:will |would |` +
+		`can |do not |don't |doesn't |may |also |always |silently |then )?(?:break|fail|lose|reject|crash|` +
+		`leak|hang|need|cause|make|set|write|overwrite|depend|expect|ban|bill|is|are|can't|cannot|rewrite|` +
+		`regenerate|flake|slow|conflict|skip|miss|corrupt|run|use|go|come|generate|own|manage|maintain|` +
+		`handle|update|produce|create)\w*|\bto (?:avoid|prevent|keep)\b|[,;:—-]\s*(?:we|i|it|they|\w+) (?:once |` +
+		`already )?(?:got|had|lost|broke|shipped|were|was|burned|burnt|spent|wasted)\b`)
+	because  = lazy(`(?i)\b(?:because|since|so that|due to|otherwise|the reason (?:is|being))\b|因为|因為|由于|否则|不然|以免|から|ため|ので|때문|니까|아서|어서|해서`)
+	pathName = lazy("(?:^|[\\s`('\"])((?:\\.{0,2}/)?(?:[\\w@.*-]+/)+[\\w@.*-]*|[\\w*-]+\\.(?:go|ts|tsx|js|jsx|mjs|" +
+		"cjs|py|rs|rb|java|kt|swift|c|cc|h|cpp|cs|php|sql|md|mdx|json|jsonc|ya?ml|toml|lock|proto|sh|env|" +
+		"css|scss|html|vue|svelte|tf|graphql|prisma|txt|xml|gradle|mod|sum)\\b|Makefile|Dockerfile|Justfile|" +
+		"justfile|AGENTS\\.md|\\.env(?:\\.\\w+)?)")
+	symbol = lazy("`[^`]+`|\\b\\w+\\.\\w+\\(\\)|\\b[a-z]+[A-Z]\\w+\\b|\\b[A-Z]\\w+\\.[A-Z]\\w+\\b|\\b[a-z]+\\.[A-Z]\\w+\\b|" +
+		"\\b\\w+_\\w+\\b|\\b[A-Z]{2,}[A-Z0-9_]*s?\\b|--?[a-z][\\w-]+")
+	namedAny = lazy(`(?i)\b(?:` + tools + `)\b`)
+	nounAny  = lazy(`(?i)\b(?:` + nouns + `)\b`)
+	replies  = lazy(`(?i)\b(?:answer|reply|respond|explain|talk|speak|summari[sz]e|repl(?:y|ies)|responses?|explanations?|` +
+		`answers|summar(?:y|ies)|tone|emojis? in (?:your |the )?(?:answers|replies|responses|chat)|terse|` +
+		`concise|verbose|chatty|english|german|french|spanish|chinese|japanese|korean|apologi[sz]e|address me|` +
+		`call me)\b|用(?:中文|英文|英语|日语)|中文(?:回答|回复|解释)|回答|回复|日本語で|英語で|한국어로|영어로|返信|답변`)
+	scope = lazy(`(?i)\b(?:in|under|inside|outside(?: of)?|within|from|to|into|on|for|across|during|with) (?:the |` +
+		`our |any |all |every |new |a |an )?(?:\w+[- ])?(?:` + nouns + `|main|master|develop|production|prod|staging|ci|migrations?|web|frontend|backend|server|client|public api)\b`)
 	clauseEnd   = lazy(`(?i)[,;:—]\s|\s-\s|\b(?:because|since|otherwise)\b`)
 	definiteAny = lazy(`(?i)\b(?:the|my|your|his|her|its|their|another|other|same)\s+[\w-]+`)
-	wellKnown   = lazy(`(?i)\b(?:the|our|its|their)\s+(?:(?:production|prod|staging|public|test|existing|whole|entire|main|old|legacy)\s+)?(?:code|codebase|database|db|network|filesystem|file system|internet|tests|test suite|docs|build|ci|pipeline|repo|repository|api|apis|ui|cli|main branch|master branch|schema|changelog|readme|linter|formatter|compiler|type checker|standard library|stdlib|clock|wall clock|environment|root|user|users|database|lock ?file|source|source tree|cache|default branch|server|client|browser|clipboard|package manager|command line|team|history|style guide|\w+ layer|vendor directory|same (?:file|folder|directory|package|commit|pr))\b`)
+	wellKnown   = lazy(`(?i)\b(?:the|our|its|their)\s+(?:(?:production|prod|staging|public|test|existing|whole|entire|` +
+		`main|old|legacy)\s+)?(?:code|codebase|database|db|network|filesystem|file system|internet|tests|` +
+		`test suite|docs|build|ci|pipeline|repo|repository|api|apis|ui|cli|main branch|master branch|schema|` +
+		`changelog|readme|linter|formatter|compiler|type checker|standard library|stdlib|clock|wall clock|` +
+		`environment|root|user|users|database|lock ?file|source|source tree|cache|default branch|server|` +
+		`client|browser|clipboard|package manager|command line|team|history|style guide|\w+ layer|vendor directory|` +
+		`same (?:file|folder|directory|package|commit|pr))\b`)
 )
 
 // definite tells whether a text speaks of one thing of the moment ("the helper"), not of
@@ -38,7 +59,7 @@ func definite(text string) bool {
 // concreteWords tells whether a text names something to hold on to: a path, a symbol, a
 // tool, or a thing that rules about a repository are about.
 func concreteWords(text string) bool {
-	return path2.MatchString(text) || symbol.MatchString(text) || namedAny.MatchString(text) || nounAny.MatchString(text)
+	return pathName.MatchString(text) || symbol.MatchString(text) || namedAny.MatchString(text) || nounAny.MatchString(text)
 }
 
 // statementOf makes the statement of a sentence, with the reason along where the next
@@ -81,7 +102,8 @@ func (v *view) statementOf(i int) (text string, evidence []record.Evidence) {
 	return joined, append(evidence, v.quote(next.event, next.raw))
 }
 
-var reasonLead = lazy(`(?i)^(because|since|otherwise|it|they|that|ci|the reason|or else|this (?:is because|way)|否则|不然|因为|因為|原因|その理由|理由は|なぜなら|そうしないと|안 그러면|그렇지 않으면|왜냐하면)\b?`)
+var reasonLead = lazy(`(?i)^(because|since|otherwise|it|they|that|ci|the reason|or else|this (?:is because|way)|否则|不然|` +
+	`因为|因為|原因|その理由|理由は|なぜなら|そうしないと|안 그러면|그렇지 않으면|왜냐하면)\b?`)
 
 func lowerFirst(s string) string {
 	word, _, _ := strings.Cut(s, " ")
@@ -118,7 +140,7 @@ func (v *view) sayAs(i int, kind record.Kind, text string, evidence []record.Evi
 func pathsIn(text string) []string {
 	var out []string
 	seen := map[string]bool{}
-	for _, m := range path2.FindAllStringSubmatchIndex(text, 8) {
+	for _, m := range pathName.FindAllStringSubmatchIndex(text, 8) {
 		p := strings.TrimRight(strings.TrimPrefix(text[m[2]:m[3]], "./"), ".,:;")
 		if p == "" || seen[p] || strings.HasPrefix(p, "/") || strings.HasPrefix(p, "..") || strings.HasPrefix(p, "@") || andOr.MatchString(p) {
 			continue
@@ -136,10 +158,13 @@ func pathsIn(text string) []string {
 	return out
 }
 
-var placeWord = lazy("(?i)(?:\\b(?:in|under|inside|within|into|below|folder|directory|dir|edit|touch|modify|files? in|outside|outside of|neben|unter)|在|放在|于)\\s*(?:the\\s+)?`?$")
+var placeWord = lazy("(?i)(?:\\b(?:in|under|inside|within|into|below|folder|directory|dir|edit|touch|modify|files? in|" +
+	"outside|outside of|neben|unter)|在|放在|于)\\s*(?:the\\s+)?`?$")
 
 // andOr matches words joined by a slash that are no path: and/or, he/she, CI/CD.
-var andOr = lazy(`(?i)^(?:and/or|he/she|ci/cd|i/o|n/a|w/o|tcp/ip|read/write|yes/no|input/output|client/server|on/off|up/down|true/false|his/her|s/he|he/she/they|http/2|http/1\.1|application/json|text/\w+|origin/\w+|owner/\w+)$`)
+var andOr = lazy(`(?i)^(?:and/or|he/she|ci/cd|i/o|n/a|w/o|tcp/ip|read/write|yes/no|input/output|client/server|on/off|` +
+	`up/down|true/false|his/her|s/he|he/she/they|http/2|http/1\.1|application/json|text/\w+|origin/\w+|` +
+	`owner/\w+)$`)
 
 // unresolved tells whether a statement points at something that only its session knows.
 func unresolved(text, lang string) bool {
@@ -157,11 +182,25 @@ func unresolved(text, lang string) bool {
 }
 
 var (
-	thisRepo = lazy(`\b(?:this|the) (?:repo|repository|project|codebase|code base|monorepo|app|application|team|company|organi[sz]ation|workspace|package manager|machine)\b`)
-	enPoints = lazy(`\b(?:this|these|those|here|there(?:'s)?|above|below|the (?:same|former|latter|first|second|third|last|previous|next|other|rest|new one|old one|one)|other (?:one|ones|file|way)|(?:option|approach|plan|solution|alternative|idea|version|variant|item|point|step|issue|problem|bug|phase|finding|comment|question) [a-d0-9#]+|as (?:discussed|mentioned|before|described|suggested)|like (?:before|you|i)|you (?:just|already|said|suggested|wrote|made|added|created|have)|your (?:last|previous|suggestion|plan|proposal|version|change|changes|code|approach|way|idea|answer)|so(?: please)?$|such|either of|mine|ours|him|her|he|she|did it|do so|(?:#|issue )\d+)\b`)
-	enThat   = lazy(`(?:^|[,;:]\s*)that\b|\bthat(?:'s)?(?:[.,;:!]|$)|\b(?:do|use|like|of|for|with|about|to|from|in|on|than|and|or|not|is|was|keep|want|call|run|put|make|see|at|by|after|before|add|remove|change|at) that\b|\bthat (?:one|file|function|way|approach|thing|test|line|change|error|command|folder|directory|branch|pr|bug|method|value|case|code|part|stuff|flag|name|type|class|module|package|instead|again|anymore|too|either|for|in|on|to|with)\b`)
-	enIt     = lazy(`^(?:\W*\w+\W+){0,2}?(?:it|they|them|its|it's)\b|^\W*(?:\w+ ){1,3}(?:it|them)[.,;:!]?$|^(?:do not|don't|never|always|just|only)\s+(?:\w+\s+){1,2}(?:it|them)\b|^(?:\w+ ){1,2}(?:one|ones)\b|[,;:.] (?:please |so |and |then )?\w+ (?:it|them)[.]?$`)
-	zhPoints = lazy(`^(?:这|那|它|他|此|其)|这个|那个|这些|那些|这样|那样|刚才|前面(?:的|说)|同样的|另一个|这种|那种|(?:上面|下面)(?:的|这|那|说)|[不别]要?(?:它|它们)|(?:把|将|用|改|删)(?:它|他)|^[^，]*(?:这里|那里)|第[一二三四]个|方案[一二三ABab]`)
+	thisRepo = lazy(`\b(?:this|the) (?:repo|repository|project|codebase|code base|monorepo|app|application|team|company|` +
+		`organi[sz]ation|workspace|package manager|machine)\b`)
+	enPoints = lazy(`\b(?:this|these|those|here|there(?:'s)?|above|below|the (?:same|former|latter|first|second|third|` +
+		`last|previous|next|other|rest|new one|old one|one)|other (?:one|ones|file|way)|(?:option|approach|` +
+		`plan|solution|alternative|idea|version|variant|item|point|step|issue|problem|bug|phase|finding|` +
+		`comment|question) [a-d0-9#]+|as (?:discussed|mentioned|before|described|suggested)|like (?:before|` +
+		`you|i)|you (?:just|already|said|suggested|wrote|made|added|created|have)|your (?:last|previous|` +
+		`suggestion|plan|proposal|version|change|changes|code|approach|way|idea|answer)|so(?: please)?$|` +
+		`such|either of|mine|ours|him|her|he|she|did it|do so|(?:#|issue )\d+)\b`)
+	enThat = lazy(`(?:^|[,;:]\s*)that\b|\bthat(?:'s)?(?:[.,;:!]|$)|\b(?:do|use|like|of|for|with|about|to|from|in|` +
+		`on|than|and|or|not|is|was|keep|want|call|run|put|make|see|at|by|after|before|add|remove|change|` +
+		`at) that\b|\bthat (?:one|file|function|way|approach|thing|test|line|change|error|command|folder|` +
+		`directory|branch|pr|bug|method|value|case|code|part|stuff|flag|name|type|class|module|package|` +
+		`instead|again|anymore|too|either|for|in|on|to|with)\b`)
+	enIt = lazy(`^(?:\W*\w+\W+){0,2}?(?:it|they|them|its|it's)\b|^\W*(?:\w+ ){1,3}(?:it|them)[.,;:!]?$|^(?:do not|` +
+		`don't|never|always|just|only)\s+(?:\w+\s+){1,2}(?:it|them)\b|^(?:\w+ ){1,2}(?:one|ones)\b|[,;:.] (?:please |` +
+		`so |and |then )?\w+ (?:it|them)[.]?$`)
+	zhPoints = lazy(`^(?:这|那|它|他|此|其)|这个|那个|这些|那些|这样|那样|刚才|前面(?:的|说)|同样的|另一个|这种|那种|(?:上面|下面)(?:的|这|那|说)|[不别]要?(?:它|` +
+		`它们)|(?:把|将|用|改|删)(?:它|他)|^[^，]*(?:这里|那里)|第[一二三四]个|方案[一二三ABab]`)
 	jaPoints = lazy(`^(?:これ|それ|あれ|ここ|そこ)|この|その|あの|これ(?:を|は|で|に|が)|それ(?:を|は|で|に|が)|こちら|そちら|上記|下記|先ほど|さきほど|同じように`)
 	koPoints = lazy(`^(?:이거|그거|저거|이것|그것|여기|거기)|이거|그거|이것|그것|이렇게|그렇게|여기|거기|위의|아래의|방금|(?:^| )(?:이|그|저) `)
 )

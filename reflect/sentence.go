@@ -19,7 +19,6 @@ type sentence struct {
 	asking bool   // a question
 	task   bool   // its message asks for a piece of work
 	brief  bool   // its message is a long one: a brief for a task
-	nth    int    // place in its message, from 0
 }
 
 const (
@@ -30,17 +29,38 @@ const (
 )
 
 var (
-	machineText = lazy(`(?i)^\s*(?:<[a-z][\w-]*[ >]|\[request interrupted|operation stopped by|caveat:|this session is being continued|\[system|\[image|api error|you are |your task is|# agents\.md|stop hook)`)
-	listMark    = lazy(`^(?:[-*•·]|\d{1,2}[.)、]|[（(]\d{1,2}[)）])\s*`)
-	codeLine    = lazy(`^(?:\t| {4,}\S)|^\s*(?:[$%❯➜] |>>> |\+{3} |-{3} |@@ |at [\w.$<>]+ ?\(|File "|Caused by|\|.*\|$|//|/\*|\*/|#!|import [\w{*"']|from \w+ import|func \w|def \w+\(|class \w+[:({]|const \w+ =|let \w+ =|var \w+ =|return |[{}\[\]()<>;]+\s*$|[\w.-]+(?::\d+){1,2}:? |\d{4}-\d\d-\d\d[T ]\d\d:|\[?\d\d:\d\d:\d\d)|[{;]\s*$`)
-	logLine     = lazy(`^\s*(?:(?:ERROR|WARN|WARNING|INFO|DEBUG|FATAL|PANIC)\b|(?i:error|warn(?:ing)?|info|debug|fatal|panic|traceback|exception)\b ?[:\[(]|npm ERR!|FAIL\b|PASS\b|--- |=== |\w+Error:|\w+Exception:|error\[)`)
-	pasteIntro  = lazy(`(?i)\b(?:feedback|errors?|output|logs?|message|says?|said|comments?|review|reviewer|ticket|trace|stack|following|spec|plan|here(?:'s| is| are)|got|getting|gets|saw|see|seeing|below|docs?|documentation|email|text|description|paste[ds]?|response|prompt|snippet|code|diff|wrote|told me|readme|issue|context|background|transcript|result|example)\b[^.]*[:：]\s*$|(?:报错|错误|日志|输出|如下|反馈|评论|代码|需求|文档|返回|エラー|ログ|出力|以下|오류|에러|로그|다음)[^。]*[:：]\s*$`)
-	remark      = lazy(`(?i)^(?:(?:please|pls|ok|so|and)[, ]+)*(?:remember (?:that|this|it)|keep (?:that|this|it) in mind|(?:make a )?note (?:of )?(?:that|this)|write (?:that|this) down|don't forget (?:that|this|it)|(?:save|store|put|add) (?:that|this) (?:to|in) (?:your )?memory)(?: please| for (?:later|next time|the future)| from now on| going forward)*[.!]*$|^(?:请?(?:记住|记一下|记下来|牢记)(?:这点|这个|一下)?|覚えて(?:おいて)?(?:ください|ね)?|기억해(?:두세요|둬|주세요|줘)?)[。.!！]*$`)
-	trailing    = lazy(`(?i)[,;]? (?:so |and |please )*(?:keep (?:that|this) in mind|remember (?:that|this)|don't forget (?:that|this|it))(?: please)?[.!]*$|[，,]\s*(?:以后|今后)(?:都|就|也)*(?:这样|如此|这么(?:做|办|写))[。！!]*$`)
+	machineText = lazy(`(?i)^\s*(?:<[a-z][\w-]*[ >]|\[request interrupted|operation stopped by|caveat:|this session is being continued|` +
+		`\[system|\[image|api error|you are |your task is|# agents\.md|stop hook)`)
+	listMark = lazy(`^(?:[-*•·]|\d{1,2}[.)、]|[（(]\d{1,2}[)）])\s*`)
+	codeLine = lazy(`^(?:\t| {4,}\S)|^\s*(?:[$%❯➜] |>>> |\+{3} |-{3} |@@ |at [\w.$<>]+ ?\(|File "|Caused by|\|.*\|$|` +
+		`//|/\*|\*/|#!|import [\w{*"']|from \w+ import|func \w|def \w+\(|class \w+[:({]|const \w+ =|let \w+ =|` +
+		`var \w+ =|return |[{}\[\]()<>;]+\s*$|[\w.-]+(?::\d+){1,2}:? |\d{4}-\d\d-\d\d[T ]\d\d:|\[?\d\d:\d\d:\d\d)|` +
+		`[{;]\s*$`)
+	logLine = lazy(`^\s*(?:(?:ERROR|WARN|WARNING|INFO|DEBUG|FATAL|PANIC)\b|(?i:error|warn(?:ing)?|info|debug|fatal|` +
+		`panic|traceback|exception)\b ?[:\[(]|npm ERR!|FAIL\b|PASS\b|--- |=== |\w+Error:|\w+Exception:|` +
+		`error\[)`)
+	pasteIntro = lazy(`(?i)\b(?:feedback|errors?|output|logs?|message|says?|said|comments?|review|reviewer|ticket|trace|` +
+		`stack|following|spec|plan|here(?:'s| is| are)|got|getting|gets|saw|see|seeing|below|docs?|documentation|` +
+		`email|text|description|paste[ds]?|response|prompt|snippet|code|diff|wrote|told me|readme|issue|` +
+		`context|background|transcript|result|example)\b[^.]*[:：]\s*$|(?:报错|错误|日志|输出|如下|反馈|评论|代码|需求|文档|` +
+		`返回|エラー|ログ|出力|以下|오류|에러|로그|다음)[^。]*[:：]\s*$`)
+	remark = lazy(`(?i)^(?:(?:please|pls|ok|so|and)[, ]+)*(?:remember (?:that|this|it)|keep (?:that|this|it) in mind|` +
+		`(?:make a )?note (?:of )?(?:that|this)|write (?:that|this) down|don't forget (?:that|this|it)|` +
+		`(?:save|store|put|add) (?:that|this) (?:to|in) (?:your )?memory)(?: please| for (?:later|next time|` +
+		`the future)| from now on| going forward)*[.!]*$|^(?:请?(?:记住|记一下|记下来|牢记)(?:这点|这个|一下)?|覚えて(?:おいて)?(?:ください|` +
+		`ね)?|기억해(?:두세요|둬|주세요|줘)?)[。.!！]*$`)
+	trailing = lazy(`(?i)[,;]? (?:so |and |please )*(?:keep (?:that|this) in mind|remember (?:that|this)|don't forget (?:that|` +
+		`this|it))(?: please)?[.!]*$|[，,]\s*(?:以后|今后)(?:都|就|也)*(?:这样|如此|这么(?:做|办|写))[。！!]*$`)
 	// shortcut is a message that some agents take for a note to their memory.
 	shortcut  = lazy(`^#\s*([^#\s][^\n]{10,300})\s*$`)
-	taskWords = lazy(`(?i)^\W*(?:(?:ok(?:ay)?|so|now|hi|hey|please|next|then|great|good|thanks|and|also|let'?s|can you|could you|would you|i want (?:you )?to|i need (?:you )?to|i'?d like (?:you )?to|we need to|help me(?: to)?)[,.!]?\s+)*(?:add|implement|create|write|build|make|fix|refactor|change|update|design|develop|generate|support|introduce|extend|rewrite|improve|move|replace|remove|port|convert|set up|draft)\b`)
-	questions = lazy(`(?i)^(?:(?:ok|so|and|but|hm+|hmm|also|wait|well|no|hey)[, ]+)*(?:why|what|how|where|when (?:do|does|did|is|are|will|should)|who|which|is|are|was|were|does|did|do (?:we|you|i|they)|can|could|would|should (?:we|i|it|this|that|the)|shall|will|have you|has|isn'?t|aren'?t|doesn'?t|didn'?t|don'?t (?:we|you|they|i)|won'?t|wouldn'?t|shouldn'?t|any (?:idea|reason))\b`)
+	taskWords = lazy(`(?i)^\W*(?:(?:ok(?:ay)?|so|now|hi|hey|please|next|then|great|good|thanks|and|also|let'?s|can you|` +
+		`could you|would you|i want (?:you )?to|i need (?:you )?to|i'?d like (?:you )?to|we need to|help me(?: to)?)[,.!]?\s+)*(?:add|` +
+		`implement|create|write|build|make|fix|refactor|change|update|design|develop|generate|support|` +
+		`introduce|extend|rewrite|improve|move|replace|remove|port|convert|set up|draft)\b`)
+	questions = lazy(`(?i)^(?:(?:ok|so|and|but|hm+|hmm|also|wait|well|no|hey)[, ]+)*(?:why|what|how|where|when (?:do|` +
+		`does|did|is|are|will|should)|who|which|is|are|was|were|does|did|do (?:we|you|i|they)|can|could|` +
+		`would|should (?:we|i|it|this|that|the)|shall|will|have you|has|isn'?t|aren'?t|doesn'?t|didn'?t|` +
+		`don'?t (?:we|you|they|i)|won'?t|wouldn'?t|shouldn'?t|any (?:idea|reason))\b`)
 )
 
 // sentences splits what a person typed into sentences, without quoted text, code, logs and
@@ -74,7 +94,7 @@ func sentences(event int, text string) []sentence {
 			if len(raw) > maxSentence || inside || quote {
 				continue
 			}
-			s := sentence{event: event, raw: raw, rules: par.rules, nth: len(out)}
+			s := sentence{event: event, raw: raw, rules: par.rules}
 			s.text = strings.Join(strings.Fields(listMark.ReplaceAllString(strings.TrimSpace(raw), "")), " ")
 			s.lang = language(s.text)
 			if s.lang == "en" {

@@ -14,16 +14,42 @@ var (
 	number     = lazy(`0x[0-9a-f]{4,}|\b[0-9a-f]{12,64}\b|\(?\b\d+(?:\.\d+)?\s?m?s\)?$`)
 
 	// core is where the part of a wrapped error begins that is the same for all callers.
-	core = lazy(`dial tcp |connect ECONNREFUSED|No module named |Cannot find module |relation "[^"]+" does not exist|no such table|pattern \S+: no matching files|Unsupported class file|Executable doesn't exist`)
+	core = lazy(`dial tcp |connect ECONNREFUSED|No module named |Cannot find module |relation "[^"]+" does not exist|` +
+		`no such table|pattern \S+: no matching files|Unsupported class file|Executable doesn't exist`)
 
 	// environment errors say that something outside the code under test is missing or wrong.
-	environment = lazy(`(?i)command not found|: not found$|not recognized as an internal|no such file or directory|cannot find (?:module|package)|can't find module|modulenotfounderror|no module named|importerror|could not resolve|unresolved import|cannot resolve|econnrefused|connection refused|could not connect|can't connect|cannot connect|failed to connect|connect(?:ion)? (?:error|failed)|no such host|enotfound|relation ".*" does not exist|no such table|table .* (?:doesn't|does not) exist|unknown database|database ".*" does not exist|p10\d\d\b|pending migration|migrations? (?:are|is) pending|is not set|not set\b|missing (?:required )?(?:env|environment|variable|config)|environment variable|keyerror: '?[A-Z_]{3,}|undefined variable|docker daemon|daemon running|executable (?:doesn't|does not) exist|executable file not found|unsupported engine|requires (?:node|python|go|java|ruby)|version mismatch|incompatible with|wrong version|build constraints exclude all|no matching files|unsupported class file|no required module provides|missing go\.sum|updates to go\.(?:mod|sum) needed|inconsistent vendoring|not installed|is not available|did you (?:run|forget)|(?:please |try )run(?:ning)?[: ]|you (?:need|must|may need) to run|out of date|not up[- ]to[- ]date|stale|eresolve|peer dep|lock ?file|library not found|cannot open shared object|fatal error: .*\.h|pkg-config|undefined symbol|permission denied|eacces|@prisma/client did not initialize|not generated|no generated|generated (?:code|files?|client)|submodule|certificate|out of memory|heap limit|too many open files|outdated`)
+	environment = lazy(`(?i)command not found|: not found$|not recognized as an internal|no such file or directory|cannot find (?:module|` +
+		`package)|can't find module|modulenotfounderror|no module named|importerror|could not resolve|` +
+		`unresolved import|cannot resolve|econnrefused|connection refused|could not connect|can't connect|` +
+		`cannot connect|failed to connect|connect(?:ion)? (?:error|failed)|no such host|enotfound|relation ".*" does not exist|` +
+		`no such table|table .* (?:doesn't|does not) exist|unknown database|database ".*" does not exist|` +
+		`p10\d\d\b|pending migration|migrations? (?:are|is) pending|is not set|not set\b|missing (?:required )?(?:env|` +
+		`environment|variable|config)|environment variable|keyerror: '?[A-Z_]{3,}|undefined variable|docker daemon|` +
+		`daemon running|executable (?:doesn't|does not) exist|executable file not found|unsupported engine|` +
+		`requires (?:node|python|go|java|ruby)|version mismatch|incompatible with|wrong version|build constraints exclude all|` +
+		`no matching files|unsupported class file|no required module provides|missing go\.sum|updates to go\.(?:mod|` +
+		`sum) needed|inconsistent vendoring|not installed|is not available|did you (?:run|forget)|(?:please |` +
+		`try )run(?:ning)?[: ]|you (?:need|must|may need) to run|out of date|not up[- ]to[- ]date|stale|` +
+		`eresolve|peer dep|lock ?file|library not found|cannot open shared object|fatal error: .*\.h|pkg-config|` +
+		`undefined symbol|permission denied|eacces|@prisma/client did not initialize|not generated|no generated|` +
+		`generated (?:code|files?|client)|submodule|certificate|out of memory|heap limit|too many open files|` +
+		`outdated`)
 
 	// failures are lines that tell what went wrong.
-	failures = lazy(`(?i)^(?:\w*error\b|\w*exception\b|fatal\b|panic:|fail(?:ed|ure)?\b|err!)|error(?:\[\w+\]| ts\d+)?:|\berror\b|exception:|cannot |could not |failed|not found|undefined:|denied|refused|timed? ?out|unexpected|mismatch|invalid|missing|unknown |not (?:properly )?formatted|would reformat|code style issues`)
+	failures = lazy(`(?i)^(?:\w*error\b|\w*exception\b|fatal\b|panic:|fail(?:ed|ure)?\b|err!)|error(?:\[\w+\]| ts\d+)?:|` +
+		`\berror\b|exception:|cannot |could not |failed|not found|undefined:|denied|refused|timed? ?out|` +
+		`unexpected|mismatch|invalid|missing|unknown |not (?:properly )?formatted|would reformat|code style issues`)
 
 	// noise are lines that only say that something failed, or that look like errors and are not.
-	noise = lazy(`(?i)^(?:exit (?:code|status)|make(?:\[\d+\])?: \*\*\*|error task failed|build failed|failure: build|\* what went wrong|npm (?:err!|error) (?:a complete log|code|errno|path|command|lifecycle|syscall|exited|test failed)|error: (?:process completed|command failed|recipe|script ".*" exited)|\s*at\s|stack trace|traceback \(|note:|hint:|warning|warn\b|npm warn|info\b|debug\b|elifecycle|command failed|failed to (?:run|execute) task|error running|lifecycle script|full logs?|\d+ (?:errors?|problems?|failed|passed)|0 errors|found \d+ error|test(?:s| suites?| files)?:|tests? failed|fail(?:ed|ures?)?:?\s*\d*$|fail\t|--- fail|=== |ok\s|pass\b|✓|running \d+|failed tests|test result:|error: test failed|error: aborting|error: could not compile|for more information|see |run ` + "`" + `|collected |short test summary|process exited)|error task failed|exited with (?:code|status|error) ?\d*|err_pnpm_recursive|recursive_run_first_fail|returned non-zero|exit status \d+$|code 0\b|failed with exit code \d+$`)
+	noise = lazy(`(?i)^(?:exit (?:code|status)|make(?:\[\d+\])?: \*\*\*|error task failed|build failed|failure: build|` +
+		`\* what went wrong|npm (?:err!|error) (?:a complete log|code|errno|path|command|lifecycle|syscall|` +
+		`exited|test failed)|error: (?:process completed|command failed|recipe|script ".*" exited)|\s*at\s|` +
+		`stack trace|traceback \(|note:|hint:|warning|warn\b|npm warn|info\b|debug\b|elifecycle|command failed|` +
+		`failed to (?:run|execute) task|error running|lifecycle script|full logs?|\d+ (?:errors?|problems?|` +
+		`failed|passed)|0 errors|found \d+ error|test(?:s| suites?| files)?:|tests? failed|fail(?:ed|ures?)?:?\s*\d*$|` +
+		`fail\t|--- fail|=== |ok\s|pass\b|✓|running \d+|failed tests|test result:|error: test failed|error: aborting|` +
+		`error: could not compile|for more information|see |run ` + "`" + `|collected |short test summary|process exited)|error task failed|exited with (?:code|status|error) ?\d*|` +
+		`err_pnpm_recursive|recursive_run_first_fail|returned non-zero|exit status \d+$|code 0\b|failed with exit code \d+$`)
 )
 
 // A signature is the line of an output that tells what went wrong.
@@ -70,7 +96,11 @@ func sign(output string) signature {
 
 // tellTale holds a piece of every line that failures or environment can match. Looking for
 // pieces costs a hundredth of the patterns, and most lines of an output have none.
-var tellTale = strings.Fields("err exception fatal panic fail cannot can't could not no_ missing denied refused undefined time unexpected mismatch invalid unknown unresolved resolve econn enotfound connect exist p10 pending require unsupported incompatible wrong exclude go.sum go.mod vendor did_you run need stale peer lock libr fatal pkg-config symbol eacces generated submodule certificate memory too_many limit date outdated reformat issues migration environment daemon")
+var tellTale = strings.Fields("err exception fatal panic fail cannot can't could not no_ missing denied refused undefined time " +
+	"unexpected mismatch invalid unknown unresolved resolve econn enotfound connect exist p10 pending " +
+	"require unsupported incompatible wrong exclude go.sum go.mod vendor did_you run need stale peer " +
+	"lock libr fatal pkg-config symbol eacces generated submodule certificate memory too_many limit " +
+	"date outdated reformat issues migration environment daemon")
 
 // mayTell tells whether a line may say what went wrong.
 func mayTell(line string) bool {
@@ -134,8 +164,12 @@ func clip(s string, n int) string {
 
 var (
 	weakFails = lazy(`(?m)^(?:ERROR\b|error:|Error:|fatal:)`)
-	failWords = lazy(`(?m)^(?:FAIL\b|--- FAIL|FAILED|error(?:\[\w+\]| TS)|panic:|npm ERR!|Traceback|make(?:\[\d+\])?: \*\*\*)|task failed|(?i:\b[1-9]\d* (?:failed|failing|failures?|errors?|issues:)|exit(?:ed with)?(?: (?:code|status))?[:=]? ?[1-9]\d*|build failed|tests? failed|command not found)`)
-	passWords = lazy(`(?m)^(?:PASS\b|ok\s+\S+|OK\b|test result: ok)|(?i:\b0 (?:issues|errors|failed|failures)|all (?:tests|checks) pass|\b[1-9]\d* (?:passed|passing)|exit(?: (?:code|status))?[:=]? ?0\b|build succe|compiled successfully|successfully|no (?:issues|errors|problems) found|✓|done in|finished in)`)
+	failWords = lazy(`(?m)^(?:FAIL\b|--- FAIL|FAILED|error(?:\[\w+\]| TS)|panic:|npm ERR!|Traceback|make(?:\[\d+\])?: \*\*\*)|` +
+		`task failed|(?i:\b[1-9]\d* (?:failed|failing|failures?|errors?|issues:)|exit(?:ed with)?(?: (?:code|` +
+		`status))?[:=]? ?[1-9]\d*|build failed|tests? failed|command not found)`)
+	passWords = lazy(`(?m)^(?:PASS\b|ok\s+\S+|OK\b|test result: ok)|(?i:\b0 (?:issues|errors|failed|failures)|all (?:tests|` +
+		`checks) pass|\b[1-9]\d* (?:passed|passing)|exit(?: (?:code|status))?[:=]? ?0\b|build succe|compiled successfully|` +
+		`successfully|no (?:issues|errors|problems) found|✓|done in|finished in)`)
 )
 
 // verdict reads from an output what a hidden exit code would have told: 1 passed, -1

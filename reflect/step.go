@@ -24,13 +24,19 @@ var wrappers = map[string]int{"time": 0, "nohup": 0, "command": 0, "exec": 0, "s
 var filters = set("tail head grep egrep rg tee cat less more wc sort uniq sed awk cut tr jq xargs column fold nl ts")
 
 // quiet programs take -v, -q and their like as mere verbosity.
-var verbosePrograms = set("go pytest python python3 cargo npm npx pnpm yarn bun jest vitest make just task mise tox nox mvn ./mvnw gradle ./gradlew ruff eslint golangci-lint rspec bundle poetry uv dotnet mix swift rake phpunit composer")
+var verbosePrograms = set("go pytest python python3 cargo npm npx pnpm yarn bun jest vitest make just task mise tox nox " +
+	"mvn ./mvnw gradle ./gradlew ruff eslint golangci-lint rspec bundle poetry uv dotnet mix swift " +
+	"rake phpunit composer")
 
 // verbosity flags change what is printed, not what is done.
 var verbosity = set("-v -vv -vvv --verbose -q -qq --quiet --silent --no-color --color --no-progress --nocapture -count=1 --no-ansi --progress=plain")
 
 // readOnly programs look or move about; they neither fix anything nor are worth learning.
-var readOnly = set("ls cat head tail grep egrep rg fd find echo printf pwd cd which type whereis wc sort uniq sed awk cut diff cmp file stat du df ps pgrep env printenv date whoami id uname hostname true false test [ [[ tree less more jq yq read sleep wait history man help set export unset alias basename dirname realpath readlink md5sum sha256sum tee xargs for while done fi case esac } ) open code vim nano clear lsof netstat ss top free seq tr nl xxd hexdump od strings nproc")
+var readOnly = set("ls cat head tail grep egrep rg fd find echo printf pwd cd which type whereis wc sort uniq sed " +
+	"awk cut diff cmp file stat du df ps pgrep env printenv date whoami id uname hostname true false " +
+	"test [ [[ tree less more jq yq read sleep wait history man help set export unset alias basename " +
+	"dirname realpath readlink md5sum sha256sum tee xargs for while done fi case esac } ) open code " +
+	"vim nano clear lsof netstat ss top free seq tr nl xxd hexdump od strings nproc")
 
 // maxSteps bounds the commands looked at in one line: longer ones are scripts.
 const maxSteps = 40

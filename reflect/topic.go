@@ -22,7 +22,9 @@ var topicForms = []struct {
 	form *pattern
 	name string
 }{
-	{lazy(`(?i)\b(?:answer|reply|respond|talk|speak|explain)\w*\b.*\b(?:in )(?:english|german|french|spanish|chinese|japanese|korean|portuguese|russian|italian)\b|(?:中文|英文|英语)(?:回答|回复|交流|解释)|用(?:中文|英文|英语)(?:回答|回复|交流)|(?:日本語|英語)で(?:答|返|回答|説明)|(?:한국어|영어)로 (?:답|대답|설명)`), "language of replies"},
+	{lazy(`(?i)\b(?:answer|reply|respond|talk|speak|explain)\w*\b.*\b(?:in )(?:english|german|french|spanish|` +
+		`chinese|japanese|korean|portuguese|russian|italian)\b|(?:中文|英文|英语)(?:回答|回复|交流|解释)|用(?:中文|英文|英语)(?:回答|` +
+		`回复|交流)|(?:日本語|英語)で(?:答|返|回答|説明)|(?:한국어|영어)로 (?:답|대답|설명)`), "language of replies"},
 	{lazy(`(?i)\bcomments?\b.*\bin (?:english|german|chinese|japanese|korean)\b|注释.*(?:中文|英文)|(?:中文|英文).*注释|コメント.*(?:日本語|英語)|주석.*(?:한국어|영어)`), "language of comments"},
 	{lazy(`(?i)\b(?:single|double) quotes\b`), "quotes"},
 	{lazy(`(?i)\bsemicolons\b`), "semicolons"},
@@ -32,7 +34,13 @@ var topicForms = []struct {
 
 var (
 	latinWord = lazy(`[A-Za-z][\w.-]*[A-Za-z0-9]|[A-Za-z]|[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]+`)
-	stopWords = set("a an the and or but of to in on at for with by from as is are be been was were do does did don't not never always only use using used run running must should shall may can cannot can't will would it its they them we our you your i my me this that these those so if when whenever before after while because since otherwise instead rather than over no every each all any please prefer avoid keep make sure ever again also just into out up via per then else more most other same new such without within during under inside outside until unless told asking ask first have has had need needs which who what where how there here let's let lets get set")
+	stopWords = set("a an the and or but of to in on at for with by from as is are be been was were do does did don't " +
+		"not never always only use using used run running must should shall may can cannot can't will " +
+		"would it its they them we our you your i my me this that these those so if when whenever before " +
+		"after while because since otherwise instead rather than over no every each all any please prefer " +
+		"avoid keep make sure ever again also just into out up via per then else more most other same " +
+		"new such without within during under inside outside until unless told asking ask first have has " +
+		"had need needs which who what where how there here let's let lets get set")
 )
 
 // topic names what a statement is about: the job of the tools it names, or else its first

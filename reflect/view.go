@@ -2,6 +2,7 @@ package reflect
 
 import (
 	"strings"
+	"unicode"
 
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
@@ -166,6 +167,7 @@ func fold(text string) string {
 	return b.String()
 }
 
+// isWordRune tells letters and digits, of any script, from what stands between words.
 func isWordRune(r rune) bool {
-	return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r == '_' || r > 0x7f && r != '。' && r != '，' && r != '、' && r != '：' && r != '；' && r != '！' && r != '？' && r != '“' && r != '”' && r != '’' && r != '‘' && r != '—' && r != '…'
+	return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r)
 }
