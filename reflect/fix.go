@@ -101,7 +101,7 @@ func (v *view) repaired(from, to int) []finding {
 			code++ // something else was changed: what repaired it is not certain
 		}
 	}
-	if env := newEnv(f.step, ok.step); env != "" && len(helpers) == 0 && code == 0 {
+	if env := newEnv(f.step, ok.step); env != "" && len(helpers) == 0 && code == 0 && (sig.env || namesOne(sig.text, env)) {
 		return []finding{{Candidate: v.envFix(f, ok, sig, env)}}
 	}
 	if len(helpers) == 0 || len(helpers) > 2 {
@@ -148,6 +148,20 @@ func appendHelper(list []act, a act) []act {
 	return append(list, a)
 }
 
+// ownVariables are of a person's machine, or only say more.
+var ownVariables = set("HOME PATH USER SHELL TMPDIR TERM DEBUG VERBOSE CI NO_COLOR FORCE_COLOR LOG_LEVEL RUST_BACKTRACE PAGER EDITOR LANG LC_ALL")
+
+// namesOne tells whether a text names one of the variables of a list NAME=value ….
+func namesOne(text, list string) bool {
+	for _, e := range strings.Fields(list) {
+		name, _, _ := strings.Cut(e, "=")
+		if strings.Contains(text, name) {
+			return true
+		}
+	}
+	return false
+}
+
 // newEnv returns the names of variables the command had set when it succeeded and not when
 // it failed.
 func newEnv(f, ok step) string {
@@ -159,7 +173,7 @@ func newEnv(f, ok step) string {
 	var names []string
 	for _, e := range ok.env {
 		name, value, _ := strings.Cut(e, "=")
-		if old, found := had[name]; (!found || old != value) && name != "" {
+		if old, found := had[name]; (!found || old != value) && !ownVariables[name] {
 			switch {
 			case redacted.MatchString(value), strings.Contains(value, "/"), strings.Contains(value, "$"), len(value) > 30:
 				names = append(names, name)

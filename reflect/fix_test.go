@@ -95,6 +95,13 @@ func TestFixThatTeachesNothing(t *testing.T) {
 			ran(transcript.Event{Command: "make test"}, nil, "", "some words")}},
 		{"a pipe hides the exit code and the output says nothing", script{
 			run("make test", 1, "connection refused"), run("docker compose up -d", 0, ""), run("make test | tail -1", 0, "some words")}},
+		{"go mod tidy is committed", script{run("go build ./...", 1, "go: updates to go.mod needed"), run("go mod tidy", 0, ""), run("go build ./...", 0, "")}},
+		{"a variable of this machine", script{run("make test", 1, "panic: HOME is not set"), run("HOME=/tmp/x make test", 0, "ok")}},
+		{"a variable beside an error of the code", script{run("make test", 1, "x_test.go:3: error: got 1, want 2"), run("FAST=1 make test", 0, "ok")}},
+		{"the port is taken", script{run("npm run dev", 1, "Error: listen EADDRINUSE: address already in use :::3000"), run("docker compose up -d", 0, ""), run("npm run dev", 0, "ready")}},
+		{"one file was formatted", script{run("make lint", 1, "a.go:1:1: File is not properly formatted (gofmt)"), run("gofmt -w a.go", 0, ""), run("make lint", 0, "")}},
+		{"pulled before pushing", script{run("git push origin x", 1, "error: failed to push some refs"), run("git pull --rebase", 0, ""), run("git push origin x", 0, "")}},
+		{"a rule was written into the Makefile", script{run("make test", 2, "make: *** No rule to make target 'test'.  Stop."), edit("Makefile", "x", "test:"), run("make test", 0, "ok")}},
 		{"another agent's command", script{
 			run("make test", 1, "connection refused"),
 			ran(transcript.Event{Command: "docker compose up -d", Agent: "sub"}, &zero, "", ""),

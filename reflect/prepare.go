@@ -61,6 +61,9 @@ var changers = set(`
 
 // changes tells whether a command that prepares nothing may still have repaired something.
 func changes(s step) bool {
+	if len(s.words) > 2 && s.words[0] == "go" && s.words[1] == "mod" {
+		return s.words[2] != "download" // what it repairs is committed and stays repaired
+	}
 	if s.words[0] == "git" {
 		return len(s.words) > 1 && !gitLooks[s.words[1]]
 	}
@@ -102,7 +105,7 @@ func installsNew(s step) bool {
 var installing = []string{
 	"npm install", "npm ci", "pnpm install", "yarn install", "bun install", "pip install", "pip3 install",
 	"-m pip install", "poetry install", "uv sync", "uv pip install", "pipenv install", "pipenv sync",
-	"pdm install", "bundle install", "composer install", "mix deps.get", "go mod download", "go mod tidy",
+	"pdm install", "bundle install", "composer install", "mix deps.get", "go mod download",
 	"go mod vendor", "go install", "cargo fetch", "dotnet restore", "mise install", "asdf install", "nvm use",
 	"nvm install", "fnm use", "rustup target add", "rustup component add", "rustup toolchain install",
 	"playwright install", "apt-get install", "apt install", "apk add", "dnf install", "yum install",
@@ -183,7 +186,7 @@ func prepares(s step, sig signature) bool {
 		last := unquote(s.words[len(s.words)-1])
 		return len(s.words) < 4 && strings.Contains(sig.text, path.Base(last))
 	case "go":
-		return len(s.words) > 1 && (s.words[1] == "generate" || s.words[1] == "mod" || s.words[1] == "work" || s.words[1] == "clean")
+		return len(s.words) > 1 && (s.words[1] == "generate" || s.words[1] == "clean")
 	case "cargo", "dotnet":
 		return sig.env && len(s.words) > 1 && s.words[1] == "build"
 	case "npx", "bunx", "python", "python3", "node", "tsx", "bash", "sh", "ruby", "php":

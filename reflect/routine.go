@@ -149,6 +149,9 @@ func narrow(s step) bool {
 		case strings.Contains(w, "::"), strings.Contains(w, "#"):
 			return true
 		case w == "--":
+			if before == "exec" || before == "x" || before == "run" {
+				continue // the command itself follows
+			}
 			return len(s.words) > i+2
 		case sourceFile.MatchString(w) && !(i == 0 && scriptHost[s.words[0]]):
 			return true

@@ -242,7 +242,7 @@ func kindOf(s *sentence, text string) record.Kind {
 		return record.Workflow
 	case contrast.MatchString(text) && !negative.MatchString(text):
 		return record.Convention
-	case negative.MatchString(text), noThings.MatchString(text), forbids.MatchString(text):
+	case negative.MatchString(text), noThings.MatchString(text), noBanned.MatchString(text), forbids.MatchString(text):
 		return record.Constraint
 	}
 	return record.Convention

@@ -13,6 +13,10 @@ var (
 	errorLabel = lazy(`^(?i:(?:error|fatal|fail(?:ed)?|err)(?: code)?:|error\s+(?:in|-)\s)\s*`)
 	number     = lazy(`0x[0-9a-f]{4,}|\b[0-9a-f]{12,64}\b|\(?\b\d+(?:\.\d+)?\s?m?s\)?$`)
 
+	// what shells put around a command they cannot find
+	shellName   = lazy(`^(?:bash|zsh|sh|dash|fish|/(?:usr/)?bin/\w+):\s+(?:line )?(?:\d+:\s+)?`)
+	zshNotFound = lazy(`^command not found: (\S+)$`)
+
 	// core is where the part of a wrapped error begins that is the same for all callers.
 	core = lazy(`dial tcp |connect ECONNREFUSED|No module named |Cannot find module |relation "[^"]+" does not exist|` +
 		`no such table|pattern \S+: no matching files|Unsupported class file|Executable doesn't exist`)
@@ -125,6 +129,8 @@ func cleanError(line string) string {
 		}
 		s = t
 	}
+	s = shellName.ReplaceAllString(s, "")
+	s = zshNotFound.ReplaceAllString(s, "$1: command not found")
 	if t := errorLabel.ReplaceAllString(s, ""); len(t) >= 8 {
 		s = t
 	}

@@ -16,13 +16,17 @@ func TestVariantThatWorks(t *testing.T) {
 			run("pytest", 127, "bash: pytest: command not found"),
 			run("ls", 0, ""),
 			run("poetry run pytest", 0, "3 passed"),
-		}, "Run `poetry run pytest`, not `pytest`: that fails with \"bash: pytest: command not found\"."},
+		}, "Run `poetry run pytest`, not `pytest`: that fails with \"pytest: command not found\"."},
+		{"a task runner's environment", script{
+			run("golangci-lint run ./...", 127, "zsh: command not found: golangci-lint"),
+			run("mise exec -- golangci-lint run ./...", 0, "0 issues."),
+		}, "Run `mise exec -- golangci-lint run ./...`, not `golangci-lint run ./...`: that fails with \"golangci-lint: command not found\"."},
 		{"the other way has an error of its own first", script{
 			run("pytest", 127, "bash: pytest: command not found"),
 			run("poetry run pytest", 1, "E   assert 1 == 2"),
 			edit("a.py", "1", "2"),
 			run("poetry run pytest", 0, "3 passed"),
-		}, "Run `poetry run pytest`, not `pytest`: that fails with \"bash: pytest: command not found\"."},
+		}, "Run `poetry run pytest`, not `pytest`: that fails with \"pytest: command not found\"."},
 	} {
 		t.Run(test.name, func(t *testing.T) { wants(t, test.s, test.want) })
 	}
