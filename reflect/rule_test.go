@@ -92,6 +92,8 @@ func TestTalkThatIsNoRule(t *testing.T) {
 		// empty words
 		"always be careful", "never give up", "please always think hard",
 		"以后再说吧", "这次先不要提交", "为什么每次都失败？", "帮我写一个函数，必须支持并发", "按钮一律改成蓝色",
+		"还是一样的错误，你总是改来改去", "登录页面必须支持微信登录", "用户永远不能看到这个页面", "别用 axios 了，换成 fetch", "我记得之前是用 Redis 的",
+		"このエラーを必ず直してください", "ログイン画面は必ずメールアドレスを入力させる", "버튼은 항상 파란색으로 해주세요", "이 버그를 꼭 고쳐 주세요",
 		"今回はテストを書かないでください", "いつもエラーになる", "항상 실패해요",
 	} {
 		wants(t, script{user(said)})

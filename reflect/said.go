@@ -163,7 +163,7 @@ var placeWord = lazy("(?i)(?:\\b(?:in|under|inside|within|into|below|folder|dire
 
 // andOr matches words joined by a slash that are no path: and/or, he/she, CI/CD.
 var andOr = lazy(`(?i)^(?:and/or|he/she|ci/cd|i/o|n/a|w/o|tcp/ip|read/write|yes/no|input/output|client/server|on/off|` +
-	`up/down|true/false|his/her|s/he|he/she/they|http/2|http/1\.1|application/json|text/\w+|origin/\w+|` +
+	`up/down|true/false|his/her|s/he|he/she/they|http/2|http/1\.1|application/json|text/\w+|origin/\w+|(?:feature|feat|fix|bugfix|hotfix|release|chore|origin|refs|heads)/|` +
 	`owner/\w+)$`)
 
 // unresolved tells whether a statement points at something that only its session knows.
