@@ -52,7 +52,7 @@ var (
 		`failed to (?:run|execute) task|error running|lifecycle script|full logs?|\d+ (?:errors?|problems?|` +
 		`failed|passed)|0 errors|found \d+ error|test(?:s| suites?| files)?:|tests? failed|fail(?:ed|ures?)?:?\s*\d*$|` +
 		`fail\t|--- fail|=== |ok\s|pass\b|✓|running \d+|failed tests|test result:|error: test failed|error: aborting|` +
-		`error: could not compile|for more information|see |run ` + "`" + `|collected |short test summary|process exited)|error task failed|exited with (?:code|status|error) ?\d*|` +
+		`error: could not compile|for more information|see |run ` + "`" + `|collected |subprocess-exited-with-error|getting requirements to build|this error originates|short test summary|process exited)|error task failed|exited with (?:code|status|error) ?\d*|` +
 		`err_pnpm_recursive|recursive_run_first_fail|returned non-zero|exit status \d+$|code 0\b|failed with exit code \d+$`)
 )
 
