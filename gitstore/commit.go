@@ -1,0 +1,113 @@
+package gitstore
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/redact"
+)
+
+// Commit is the message of a commit: what changed, why, and facts for programs.
+type Commit struct {
+	Subject  string
+	Body     string
+	Trailers []Trailer
+}
+
+// Trailer is one line of facts at the end of a message, as Reverie-Op: learn.
+type Trailer struct{ Key, Value string }
+
+// text is the message as it is stored. Secrets in what people and programs wrote are taken out; a line break
+// cannot get into a subject or a trailer, nor a control character into any of it.
+func (c Commit) text() string {
+	subject := scan(oneLine(c.Subject))
+	if subject == "" {
+		subject = "update"
+	}
+	text := subject + "\n"
+	if body := scan(strings.TrimSpace(visible(c.Body, "\n\t"))); body != "" {
+		text += "\n" + body + "\n"
+	}
+	gap := "\n"
+	for _, t := range c.Trailers {
+		if value := oneLine(t.Value); value != "" {
+			text += gap + trailerKey(t.Key) + ": " + value + "\n"
+			gap = ""
+		}
+	}
+	return text
+}
+
+func scan(text string) string {
+	redacted, _ := (*redact.Scanner)(nil).Text(text)
+	return redacted.String()
+}
+
+func trailerKey(key string) string {
+	return strings.Map(func(c rune) rune {
+		if c < 0x80 && (unicode.IsLetter(c) || unicode.IsDigit(c)) {
+			return c
+		}
+		return '-'
+	}, key)
+}
+
+// oneLine joins the words of a text and makes control characters visible.
+func oneLine(s string) string { return visible(strings.Join(strings.Fields(s), " "), "") }
+
+// visible writes characters that change a terminal, or the direction of text, as their code, but for those in keep.
+func visible(s, keep string) string {
+	s = strings.ToValidUTF8(strings.ReplaceAll(s, "\r\n", "\n"), "\ufffd")
+	var b strings.Builder
+	for _, c := range s {
+		if (unicode.IsControl(c) || unicode.Is(unicode.Cf, c) || c == '\u2028' || c == '\u2029') && !strings.ContainsRune(keep, c) {
+			fmt.Fprintf(&b, "\\u{%02x}", c)
+		} else {
+			b.WriteRune(c)
+		}
+	}
+	return b.String()
+}
+
+// formatCommit encodes a commit object.
+func formatCommit(tree ID, parents []ID, who git.Identity, when time.Time, message string) []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, "tree %s\n", tree)
+	for _, p := range parents {
+		fmt.Fprintf(&b, "parent %s\n", p)
+	}
+	stamp := who.Stamp(when)
+	fmt.Fprintf(&b, "author %s\ncommitter %s\n\n%s", stamp, stamp, message)
+	return []byte(b.String())
+}
+
+// commit is what we read of a commit object.
+type commit struct {
+	tree    ID
+	parents []ID
+	message string
+}
+
+// parseCommit decodes a commit object; headers it does not know are passed over.
+func parseCommit(data []byte) (commit, error) {
+	var c commit
+	head, message, _ := strings.Cut(string(data), "\n\n")
+	for line := range strings.Lines(head) {
+		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		switch {
+		case key == "tree" && c.tree == "":
+			c.tree = ID(value)
+		case key == "parent":
+			c.parents = append(c.parents, ID(value))
+		}
+	}
+	c.message = message
+	if c.tree == "" {
+		return c, errors.New("commit has no tree")
+	}
+	return c, nil
+}

@@ -1,0 +1,108 @@
+package gitstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"maps"
+
+	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/redact"
+)
+
+// rootAuthor and rootDate make the first commit the same everywhere.
+var (
+	rootAuthor = git.Identity{Name: "Reverie", Email: "reverie@reverie-memory.invalid"}
+	rootDate   = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+)
+
+// rootMessage is the message of the first commit.
+const rootMessage = "reverie: begin\n\nThe first commit of every Reverie store, the same in every repository, so that stores\nbegun apart have a common ancestor.\n"
+
+// rootObjects are the empty tree and the first commit.
+func (s *Store) rootObjects() []git.Object {
+	tree := s.repo.NewObject(git.Tree, nil)
+	return []git.Object{tree, s.repo.NewObject(git.Commit, formatCommit(ID(tree.ID), nil, rootAuthor, rootDate, rootMessage))}
+}
+
+// Create makes the store: the first commit, which is the same everywhere, and a second one with the files, in
+// one move of the ref. The error wraps ErrExists if there is a store, and ErrDeleted if there was one.
+func (s *Store) Create(ctx context.Context, files map[string]redact.Redacted, c Commit) (Result, error) {
+	if err := git.CheckVersion(ctx); err != nil {
+		return Result{}, err
+	}
+	w, err := s.begin(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	defer w.end()
+	if err := s.mayBegin(ctx); err != nil {
+		return Result{}, err
+	}
+	objects := s.repo.Objects()
+	defer objects.Close()
+	objs := s.rootObjects()
+	if err := objects.Save(ctx, objs); err != nil {
+		return Result{}, fmt.Errorf("create %s: %w", s.ref, err)
+	}
+	root := ID(objs[1].ID)
+	t, err := s.open(ctx, root)
+	if err != nil {
+		return Result{}, err
+	}
+	defer t.close()
+	tx := &Tx{Tree: t}
+	tx.fresh = map[ID][]byte{}
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		if err := tx.Write(path, files[path]); err != nil {
+			return Result{}, err
+		}
+	}
+	result := Result{Changed: true}
+	result.Tree, objs = tx.build()
+	result.Commit, result.Note, err = w.commit(objects, objs, result.Tree, root, "", c)
+	return result, err
+}
+
+// mayBegin returns nil only if the store certainly never existed.
+func (s *Store) mayBegin(ctx context.Context) error {
+	switch _, err := s.Tip(ctx); {
+	case err == nil:
+		return fmt.Errorf("%s: %w", s.ref, ErrExists)
+	case errors.Is(err, ErrDeleted), !errors.Is(err, ErrNoStore):
+		return err
+	}
+	return nil
+}
+
+// Adopt makes the store from another ref, as refs/remotes/origin/reverie/memory: it begins at that ref's
+// commit. The error wraps ErrExists if there is a store. One that was deleted may be adopted again.
+func (s *Store) Adopt(ctx context.Context, from string) (Result, error) {
+	w, err := s.begin(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	defer w.end()
+	if err := s.mayBegin(ctx); err != nil && !errors.Is(err, ErrDeleted) {
+		return Result{}, err
+	}
+	tip, err := s.repo.ReadRef(ctx, from)
+	if err != nil {
+		return Result{}, fmt.Errorf("adopt: %w", err)
+	}
+	t, err := s.open(ctx, ID(tip))
+	if err != nil {
+		return Result{}, fmt.Errorf("adopt %s: %w", from, err)
+	}
+	defer t.close()
+	if t.commit == "" {
+		return Result{}, fmt.Errorf("adopt %s: it is at a tree, not at a commit", from)
+	}
+	if err := s.repo.MoveRef(ctx, s.ref, tip, "", "reverie: adopt "+from); err != nil {
+		return Result{}, err
+	}
+	return Result{Commit: t.commit, Tree: t.id, Changed: true}, s.remember(t.commit)
+}

@@ -1,0 +1,178 @@
+package gitstore
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Modes of the entries that a store has. Others are not read.
+const (
+	modeFile = "100644"
+	modeTree = "40000"
+)
+
+// Limits of what a store holds.
+const (
+	MaxFile  = 256 << 10 // bytes of one file; larger ones are refused when written
+	MaxName  = 255       // bytes of one name in a path
+	MaxDepth = 32        // names in a path
+)
+
+// EntryError is an entry of a tree that a store must not have: it is passed over, and said.
+type EntryError struct {
+	Path string
+	Why  string
+}
+
+func (e *EntryError) Error() string { return fmt.Sprintf("%q: %s", e.Path, e.Why) }
+
+// EntryErrors are all such entries that a walk or a diff met. Everything else was visited.
+type EntryErrors []*EntryError
+
+func (e EntryErrors) Error() string {
+	if len(e) == 1 {
+		return "passed over " + e[0].Error()
+	}
+	return fmt.Sprintf("passed over %d entries, the first %s", len(e), e[0])
+}
+
+// Unwrap gives each of them to errors.As.
+func (e EntryErrors) Unwrap() []error {
+	errs := make([]error, len(e))
+	for i := range e {
+		errs[i] = e[i]
+	}
+	return errs
+}
+
+// or returns the entry errors as an error, or nil.
+func (e EntryErrors) or() error {
+	if len(e) == 0 {
+		return nil
+	}
+	return e
+}
+
+// entry is one line of a tree.
+type entry struct {
+	mode, name string
+	id         ID
+	child      *node // of a folder that was looked into
+	bad        string
+}
+
+func (e *entry) isTree() bool { return e.mode == modeTree }
+
+// parseTree decodes a tree whose ids have size bytes. go-git's own decoder knows ids of 20 bytes only, and
+// gives up the tree at the first strange mode. Entries that a store must not have are marked, not dropped.
+func parseTree(data []byte, size int) ([]entry, error) {
+	var entries []entry
+	for len(data) > 0 {
+		head, rest, ok := bytes.Cut(data, []byte{0})
+		mode, name, ok2 := strings.Cut(string(head), " ")
+		if !ok || !ok2 || len(rest) < size {
+			return nil, errors.New("tree does not parse")
+		}
+		e := entry{mode: mode, name: name, id: ID(hex.EncodeToString(rest[:size]))}
+		data = rest[size:]
+		if e.mode == "040000" { // some writers of git objects pad it
+			e.bad = "mode is written with a zero in front"
+		} else if e.mode != modeFile && e.mode != modeTree {
+			e.bad = "mode " + e.mode + ": only plain files and folders are read"
+		} else if why := badName(name); why != "" {
+			e.bad = why
+		}
+		entries = append(entries, e)
+	}
+	markDuplicates(entries)
+	return entries, nil
+}
+
+// markDuplicates marks names that a tree has twice, all but the first.
+func markDuplicates(entries []entry) {
+	seen := make(map[string]bool, len(entries))
+	for i := range entries {
+		if seen[entries[i].name] {
+			entries[i].bad = "the folder has this name twice"
+		}
+		seen[entries[i].name] = true
+	}
+}
+
+// formatTree encodes entries in git's order: folders sort as if their names ended in a slash.
+func formatTree(entries []entry) []byte {
+	sort.SliceStable(entries, func(i, j int) bool { return entries[i].key() < entries[j].key() })
+	var buf bytes.Buffer
+	for _, e := range entries {
+		buf.WriteString(e.mode)
+		buf.WriteByte(' ')
+		buf.WriteString(e.name)
+		buf.WriteByte(0)
+		id, _ := hex.DecodeString(string(e.id))
+		buf.Write(id)
+	}
+	return buf.Bytes()
+}
+
+func (e *entry) key() string {
+	if e.isTree() {
+		return e.name + "/"
+	}
+	return e.name
+}
+
+// badName says why a name must not be in a store, or "". The rules keep a checkout of the branch on any system from
+// touching a git directory, leaving its folder or changing a terminal.
+func badName(name string) string {
+	switch {
+	case name == "":
+		return "name is empty"
+	case len(name) > MaxName:
+		return fmt.Sprintf("name is longer than %d bytes", MaxName)
+	case name == "." || name == "..":
+		return "name means another folder"
+	case strings.ContainsAny(name, `/\`):
+		return "name holds a separator"
+	case !utf8.ValidString(name):
+		return "name is not UTF-8"
+	case strings.ContainsFunc(name, unicode.IsControl):
+		return "name holds a control character"
+	case isDotGit(name):
+		return "name means a git directory"
+	}
+	return ""
+}
+
+// isDotGit reports whether some file system takes name for .git: in another case, with characters that HFS+
+// ignores, with what NTFS drops at the end, or by its short name.
+func isDotGit(name string) bool {
+	name = strings.Map(func(c rune) rune {
+		if unicode.Is(unicode.Cf, c) {
+			return -1
+		}
+		return c
+	}, name)
+	name, _, _ = strings.Cut(name, ":")
+	name = strings.ToLower(strings.TrimRight(name, " ."))
+	return name == ".git" || name == "git~1"
+}
+
+// splitPath checks a path that the program gives: names divided by slashes.
+func splitPath(path string) ([]string, error) {
+	names := strings.Split(path, "/")
+	if len(names) > MaxDepth {
+		return nil, &EntryError{path, fmt.Sprintf("deeper than %d names", MaxDepth)}
+	}
+	for _, name := range names {
+		if why := badName(name); why != "" {
+			return nil, &EntryError{path, why}
+		}
+	}
+	return names, nil
+}

@@ -1,0 +1,142 @@
+// Package gitstore is a transactional tree of files under one git ref. Every state is a commit,
+// so git log, diff and blame work on it, and nothing is ever checked out.
+//
+// Open a Store, read with View, change with Update, which runs a function on the newest tree and
+// commits what it changed as one commit that is durable before Update returns.
+//
+// A Store may be used by many goroutines and processes at once: readers see one commit each,
+// writers follow one another. A Tree or a Tx belongs to the function it was given to. FORMAT.md
+// says what is written.
+package gitstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/internal/git"
+)
+
+var (
+	// ErrNoStore is returned when the ref does not exist: there is nothing to read yet.
+	ErrNoStore = errors.New("no store yet")
+	// ErrDeleted is returned when the ref does not exist but did once: it is never made anew silently.
+	ErrDeleted = errors.New("the store was here and its ref is gone")
+	// ErrExists is returned by Create and Adopt when there is a store already.
+	ErrExists = errors.New("the store exists already")
+	// ErrNotFound is returned when a tree has no file of that name.
+	ErrNotFound = errors.New("no such file")
+	// ErrCorrupt is returned when an object of the store is missing or its bytes are wrong.
+	ErrCorrupt = errors.New("the store is damaged")
+	// ErrRevision is returned when an expression names no commit or tree.
+	ErrRevision = errors.New("no such revision")
+)
+
+// ID is the id of a git object: 40 hex digits, or 64 in a sha256 repository.
+type ID string
+
+// Store is the tree of files under one ref of a repository.
+type Store struct {
+	repo *git.Repo
+	ref  string
+	now  func() time.Time
+}
+
+// Open names a store. It does no I/O, so a store that does not exist is found out by View.
+func Open(repo *git.Repo, ref string) *Store {
+	return &Store{repo: repo, ref: ref, now: time.Now}
+}
+
+// Ref is the name of the store's ref.
+func (s *Store) Ref() string { return s.ref }
+
+// Repo is the repository that holds the store.
+func (s *Store) Repo() *git.Repo { return s.repo }
+
+// Tip returns the newest commit. Errors wrap ErrNoStore, or ErrDeleted which also wraps it.
+func (s *Store) Tip(ctx context.Context) (ID, error) {
+	id, err := s.repo.ReadRef(ctx, s.ref)
+	if errors.Is(err, git.ErrNoRef) {
+		return "", s.absent()
+	}
+	return ID(id), err
+}
+
+// View runs fn on the newest tree. It takes no lock and sees one commit whatever happens beside it. The
+// error wraps ErrNoStore if the ref does not exist.
+func (s *Store) View(ctx context.Context, fn func(*Tree) error) error {
+	tip, err := s.Tip(ctx)
+	if err != nil {
+		return err
+	}
+	return s.view(ctx, tip, fn)
+}
+
+// ViewAt runs fn on the tree of a revision: whatever git resolves to a commit or a tree, or, beginning
+// with @{, ~ or ^, an expression relative to the store's own ref, as "@{yesterday}" or "~3". The error wraps
+// ErrRevision if there is none.
+func (s *Store) ViewAt(ctx context.Context, rev string, fn func(*Tree) error) error {
+	id, err := s.Resolve(ctx, rev)
+	if err != nil {
+		return err
+	}
+	return s.view(ctx, id, fn)
+}
+
+// Resolve returns the commit, or else the tree, that a revision expression names.
+func (s *Store) Resolve(ctx context.Context, rev string) (ID, error) {
+	if s.repo.IsID(rev) {
+		return ID(rev), nil
+	}
+	unknown := fmt.Errorf("revision %q: %w", rev, ErrRevision)
+	if rev == "" || rev[0] == '-' || strings.ContainsFunc(rev, func(c rune) bool { return c < ' ' || c == 0x7f }) {
+		return "", unknown
+	}
+	if strings.HasPrefix(rev, "@{") || rev[0] == '~' || rev[0] == '^' {
+		rev = s.ref + rev
+	}
+	out, err := s.repo.Git(ctx, strings.NewReader(rev+"^{commit}\n"+rev+"^{tree}\n"), "cat-file", "--batch-check=%(objectname)")
+	if err != nil {
+		return "", err
+	}
+	for line := range strings.Lines(string(out)) {
+		if id := strings.TrimSuffix(line, "\n"); s.repo.IsID(id) {
+			return ID(id), nil
+		}
+	}
+	return "", unknown
+}
+
+// view runs fn on the tree of a commit, or on a tree.
+func (s *Store) view(ctx context.Context, at ID, fn func(*Tree) error) error {
+	t, err := s.open(ctx, at)
+	if err != nil {
+		return err
+	}
+	defer t.close()
+	return fn(t)
+}
+
+// open reads a commit, or a tree, and returns its tree with an object database of its own.
+func (s *Store) open(ctx context.Context, at ID) (*Tree, error) {
+	t := &Tree{ctx: ctx, objects: s.repo.Objects(), hash: s.repo.NewObject}
+	o, err := t.read(at, "")
+	if err == nil && o.Kind == git.Commit {
+		var c commit
+		if c, err = parseCommit(o.Data); err == nil {
+			t.commit, t.id = at, c.tree
+		}
+	} else if err == nil && o.Kind == git.Tree {
+		t.id = at
+	} else if err == nil {
+		err = fmt.Errorf("%s is a %s: %w", at, o.Kind, ErrRevision)
+	}
+	if err != nil {
+		t.close()
+		return nil, err
+	}
+	t.root = &node{id: t.id}
+	return t, nil
+}

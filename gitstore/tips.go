@@ -1,0 +1,73 @@
+package gitstore
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// tips is our own record of each store's last commit, one line for each, "id ref". git deletes a branch's reflog
+// together with the branch; this file still knows that there was one, and where.
+const tips = "tips"
+
+// remember notes the store's last commit. The caller holds the lock. It need not be durable: it is one of
+// several witnesses.
+func (s *Store) remember(id ID) error {
+	dir, err := s.repo.StateDir()
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, tips)
+	text, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	var b strings.Builder
+	for line := range strings.Lines(string(text)) {
+		if _, ref, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " "); ref != s.ref {
+			b.WriteString(line)
+		}
+	}
+	fmt.Fprintf(&b, "%s %s\n", id, s.ref)
+	if err := os.WriteFile(path+".new", []byte(b.String()), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
+}
+
+// last returns the last commit the store is known to have had, or "".
+func (s *Store) last() ID {
+	text, _ := os.ReadFile(filepath.Join(s.repo.CommonDir, "reverie", tips))
+	for line := range strings.Lines(string(text)) {
+		if id, ref, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " "); ref == s.ref {
+			return ID(id)
+		}
+	}
+	log, _ := os.ReadFile(filepath.Join(s.repo.CommonDir, "logs", filepath.FromSlash(s.ref)))
+	var id ID
+	for line := range strings.Lines(string(log)) {
+		if fields := strings.Fields(line); len(fields) > 1 && s.repo.IsID(fields[1]) {
+			id = ID(fields[1])
+		}
+	}
+	return id
+}
+
+// absent says in what way the store's ref is not there: never made, or deleted.
+func (s *Store) absent() error {
+	if id := s.last(); id != "" {
+		return fmt.Errorf("%s: %w, last at %s: bring it back with git update-ref %s %s", s.ref, deleted{}, id, s.ref, id)
+	}
+	return fmt.Errorf("%s: %w", s.ref, ErrNoStore)
+}
+
+// deleted is ErrDeleted and ErrNoStore at once: who only wants to know whether there is something to read
+// need not tell them apart.
+type deleted struct{}
+
+func (deleted) Error() string { return ErrDeleted.Error() }
+
+func (deleted) Is(target error) bool { return target == ErrDeleted || target == ErrNoStore }

@@ -1,0 +1,110 @@
+package gitstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/reverie-memory/reverie/internal/git"
+)
+
+// Result is what an Update did.
+type Result struct {
+	Commit  ID     // the newest commit, made or found
+	Tree    ID     // its root tree
+	Changed bool   // a commit was made
+	Note    string // something a person should know, in one sentence; mostly empty
+}
+
+// races is how often Update begins again after another writer, who does not take our lock, was faster.
+const races = 50
+
+// Update runs fn on the newest tree and commits what it changed, as one commit that is durable before
+// Update returns. When another writer moves the ref first, fn runs again on the newer tree, so it must have no
+// effect outside tx. If fn changes nothing there is no commit, and if it returns an error there is none either and Update
+// returns that error.
+func (s *Store) Update(ctx context.Context, c Commit, fn func(*Tx) error) (Result, error) {
+	w, err := s.begin(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	defer w.end()
+	for try := 1; ; try++ {
+		tip, err := s.Tip(ctx)
+		if err != nil {
+			return Result{}, err
+		}
+		result, err := w.apply(tip, c, fn)
+		if !errors.Is(err, git.ErrLost) || try == races {
+			return result, err
+		}
+	}
+}
+
+// writer is one writing operation: the lock, and who writes.
+type writer struct {
+	s      *Store
+	ctx    context.Context
+	who    git.Identity
+	unlock func()
+}
+
+// begin takes the lock, and asks git who writes while it waits for it.
+func (s *Store) begin(ctx context.Context) (*writer, error) {
+	w := &writer{s: s, ctx: ctx}
+	asked := make(chan error, 1)
+	go func() {
+		var err error
+		w.who, err = s.repo.Identity(ctx)
+		asked <- err
+	}()
+	unlock, err := s.repo.Lock(ctx)
+	if ierr := <-asked; err == nil && ierr != nil {
+		unlock()
+		err = ierr
+	}
+	if err != nil {
+		return nil, err
+	}
+	w.unlock = unlock
+	return w, nil
+}
+
+func (w *writer) end() { w.unlock() }
+
+// apply runs fn on the tree of tip and commits the outcome.
+func (w *writer) apply(tip ID, c Commit, fn func(*Tx) error) (Result, error) {
+	t, err := w.s.open(w.ctx, tip)
+	if err != nil {
+		return Result{}, fmt.Errorf("%s: %w", w.s.ref, err)
+	}
+	defer t.close()
+	if t.commit == "" {
+		return Result{}, fmt.Errorf("%s: %w: it is at a tree, not at a commit", w.s.ref, ErrCorrupt)
+	}
+	tx := &Tx{Tree: t, message: c}
+	tx.fresh = map[ID][]byte{}
+	if err := fn(tx); err != nil {
+		return Result{}, err
+	}
+	root, objs := tx.build()
+	if root == t.id {
+		return Result{Commit: tip, Tree: root}, nil
+	}
+	result := Result{Tree: root, Changed: true}
+	result.Commit, result.Note, err = w.commit(t.objects, objs, root, tip, tip, tx.message)
+	return result, err
+}
+
+// commit saves objects and a commit on top of parent, and moves the ref to it from old.
+func (w *writer) commit(objects git.Objects, objs []git.Object, root, parent, old ID, c Commit) (id ID, note string, err error) {
+	o := w.s.repo.NewObject(git.Commit, formatCommit(root, []ID{parent}, w.who, w.s.now(), c.text()))
+	if err := objects.Save(w.ctx, append(objs, o)); err != nil {
+		return "", "", fmt.Errorf("save to %s: %w", w.s.ref, err)
+	}
+	defer objects.Release()
+	if err := w.s.repo.MoveRef(w.ctx, w.s.ref, o.ID, string(old), "reverie: "+oneLine(c.Subject)); err != nil {
+		return "", "", err
+	}
+	return ID(o.ID), "", w.s.remember(ID(o.ID))
+}

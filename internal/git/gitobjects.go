@@ -1,0 +1,202 @@
+package git
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// gitObjects reads and writes objects by real git: one process of cat-file for all reads of an operation, and
+// one that takes a pack for each Save.
+type gitObjects struct {
+	repo *Repo
+	kept []string // .keep files that Release removes
+
+	cmd    *exec.Cmd // git cat-file --batch, once something was read
+	cancel context.CancelFunc
+	in     io.WriteCloser
+	out    *bufio.Reader
+	stderr *limitedBuffer
+}
+
+func (g *gitObjects) Read(ctx context.Context, id string) (Object, error) {
+	if !g.repo.IsID(id) {
+		return Object{}, fmt.Errorf("%q: not an object id", id)
+	}
+	var found Object
+	err := g.ReadAll(ctx, []string{id}, func(_ int, o Object) error {
+		found = o
+		return nil
+	})
+	return found, err
+}
+
+func (g *gitObjects) ReadAll(ctx context.Context, ids []string, fn func(i int, o Object) error) error {
+	for _, id := range ids {
+		if !g.repo.IsID(id) {
+			return fmt.Errorf("%q: not an object id", id)
+		}
+	}
+	if g.cmd == nil {
+		if err := g.start(); err != nil {
+			return err
+		}
+	}
+	stop := context.AfterFunc(ctx, g.cancel)
+	defer stop()
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for _, id := range ids {
+			if _, err := io.WriteString(g.in, id+"\n"); err != nil {
+				return
+			}
+		}
+	})
+	err := g.answers(ctx, ids, fn)
+	if err != nil {
+		g.stop() // answers that nobody reads would mix with the next ones
+	}
+	wg.Wait()
+	return err
+}
+
+func (g *gitObjects) answers(ctx context.Context, ids []string, fn func(i int, o Object) error) error {
+	for i, id := range ids {
+		o, err := g.answer(id)
+		if err == nil {
+			err = fn(i, o)
+		} else if ctx.Err() != nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// answer reads one answer of cat-file: the id, the kind and the size, then the bytes.
+func (g *gitObjects) answer(id string) (Object, error) {
+	line, err := g.out.ReadString('\n')
+	if err != nil {
+		return Object{}, fmt.Errorf("%s: %w: git cat-file: %s", id, ErrCorrupt, first(reason(g.stderr.bytes()), err.Error()))
+	}
+	fields := strings.Fields(line)
+	if len(fields) == 2 && fields[1] == "missing" {
+		// A loose object that git cannot read is missing to it, with a word about why.
+		if why := reason(g.stderr.bytes()); strings.Contains(why, "corrupt") || strings.Contains(why, "unable to") {
+			return Object{}, fmt.Errorf("%s: %w: %s", id, ErrCorrupt, why)
+		}
+		return Object{}, fmt.Errorf("%s: %w", id, ErrNoObject)
+	}
+	if len(fields) != 3 || fields[0] != id {
+		return Object{}, fmt.Errorf("%s: git cat-file answered %q", id, strings.TrimSpace(line))
+	}
+	size, err := strconv.Atoi(fields[2])
+	if err != nil || size > MaxObject {
+		return Object{}, fmt.Errorf("%s: %s bytes are too many for an object of ours", id, fields[2])
+	}
+	data := make([]byte, size+1)
+	if _, err := io.ReadFull(g.out, data); err != nil {
+		return Object{}, fmt.Errorf("%s: %w: git cat-file: %s", id, ErrCorrupt, first(reason(g.stderr.bytes()), err.Error()))
+	}
+	o := Object{ID: id, Kind: fields[1], Data: data[:size]}
+	return o, g.repo.check(o)
+}
+
+func (g *gitObjects) start() error {
+	ctx, cancel := context.WithCancel(context.Background())
+	cmd := g.repo.Command(ctx, "cat-file", "--batch")
+	g.stderr = &limitedBuffer{}
+	cmd.Stderr = g.stderr
+	in, err := cmd.StdinPipe()
+	var out io.ReadCloser
+	if err == nil {
+		out, err = cmd.StdoutPipe()
+	}
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		cancel()
+		return newError(cmd, nil, err)
+	}
+	g.cmd, g.cancel, g.in, g.out = cmd, cancel, in, bufio.NewReaderSize(out, 64<<10)
+	return nil
+}
+
+func (g *gitObjects) stop() {
+	if g.cmd == nil {
+		return
+	}
+	g.cancel()
+	g.cmd.Wait()
+	g.cmd = nil
+}
+
+func (g *gitObjects) Close() error {
+	if g.cmd == nil {
+		return nil
+	}
+	g.in.Close()
+	err := g.cmd.Wait()
+	g.cancel()
+	g.cmd = nil
+	if err != nil {
+		return fmt.Errorf("git cat-file: %w", err)
+	}
+	return nil
+}
+
+func (g *gitObjects) Save(ctx context.Context, objs []Object) error {
+	if len(objs) > PackFrom {
+		kept, err := g.repo.savePack(ctx, objs)
+		g.kept = append(g.kept, kept...)
+		return err
+	}
+	if _, err := g.repo.sendPack(ctx, objs, "unpack-objects", "-q"); err != nil {
+		return err
+	}
+	root := filepath.Join(g.repo.CommonDir, "objects")
+	dirs := []string{root}
+	for _, o := range objs {
+		dir := filepath.Dir(loosePath(root, o.ID))
+		if _, err := os.Stat(dir); err == nil { // else a pack has the object already
+			dirs = append(dirs, dir)
+		}
+	}
+	return each(len(dirs), func(i int) error { return syncDir(dirs[i]) })
+}
+
+func (g *gitObjects) Release() error {
+	kept := g.kept
+	g.kept = nil
+	return removeAll(kept)
+}
+
+// limitedBuffer keeps the last of what a process says on standard error.
+type limitedBuffer struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+func (b *limitedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.text = append(b.text, p...)
+	b.text = b.text[max(0, len(b.text)-4096):]
+	return len(p), nil
+}
+
+func (b *limitedBuffer) bytes() []byte {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return append([]byte(nil), b.text...)
+}

@@ -1,0 +1,216 @@
+package git
+
+import (
+	"bytes"
+	"compress/zlib"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing/format/objfile"
+)
+
+func loosePath(dir, id string) string { return filepath.Join(dir, id[:2], id[2:]) }
+
+// readLoose reads a loose object. What does not parse is an error wrapping ErrCorrupt.
+func readLoose(path string) (kind string, data []byte, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", nil, err
+	}
+	defer file.Close()
+	r, err := objfile.NewReader(file)
+	if err != nil {
+		return "", nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	defer r.Close()
+	t, size, err := r.Header()
+	if err != nil {
+		return "", nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	if size < 0 || size > MaxObject {
+		return "", nil, fmt.Errorf("%d bytes are too many for an object of ours", size)
+	}
+	data = make([]byte, size)
+	if _, err := io.ReadFull(r, data); err != nil {
+		return "", nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	return t.String(), data, nil
+}
+
+// looseFile is one object on its way to the disk.
+type looseFile struct {
+	path string
+	file *os.File // open until it is synced
+	temp string   // the file's name; empty once, or because, path has the object
+}
+
+// saveLoose writes objects as loose files: all of them to temporary names in their folders (git prunes
+// what is named tmp_obj_), then everything synced, then renamed, then the folders synced. An object that
+// is there already is made as young as a new one, so that no git prunes it, and synced too.
+func (r *Repo) saveLoose(objs []Object, s settings) error {
+	bits, exact, err := s.sharedMode()
+	if err != nil {
+		return err
+	}
+	w := looseWriter{repo: r, root: filepath.Join(r.CommonDir, "objects"), shared: bits, exact: exact}
+	defer w.clean()
+	for _, o := range objs {
+		if err := w.add(o); err != nil {
+			return fmt.Errorf("write %s %s: %w", o.Kind, o.ID, err)
+		}
+	}
+	return w.commit()
+}
+
+type looseWriter struct {
+	repo   *Repo
+	root   string      // the folder objects
+	shared os.FileMode // of core.sharedRepository
+	exact  bool
+	files  []looseFile
+	dirs   []string // folders with new names
+	zlib   *zlib.Writer
+}
+
+func (w *looseWriter) add(o Object) error {
+	path := loosePath(w.root, o.ID)
+	if kind, data, err := readLoose(path); err == nil && w.repo.check(Object{o.ID, kind, data}) == nil {
+		now := time.Now()
+		if os.Chtimes(path, now, now) == nil {
+			if file, err := os.Open(path); err == nil {
+				w.files = append(w.files, looseFile{path: path, file: file})
+				w.touch(filepath.Dir(path))
+				return nil
+			}
+		}
+	}
+	dir := filepath.Dir(path)
+	if err := w.mkdir(dir); err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(dir, "tmp_obj_")
+	if err != nil {
+		return err
+	}
+	w.files = append(w.files, looseFile{path: path, file: file, temp: file.Name()})
+	return errors.Join(w.deflate(file, o), file.Chmod(w.mode(0o444)))
+}
+
+func (w *looseWriter) deflate(file io.Writer, o Object) error {
+	var buf bytes.Buffer
+	if w.zlib == nil {
+		w.zlib, _ = zlib.NewWriterLevel(&buf, zlib.BestSpeed) // as git does by default
+	} else {
+		w.zlib.Reset(&buf)
+	}
+	w.zlib.Write(objectHeader(o.Kind, len(o.Data)))
+	w.zlib.Write(o.Data)
+	if err := w.zlib.Close(); err != nil {
+		return err
+	}
+	_, err := file.Write(buf.Bytes())
+	return err
+}
+
+func (w *looseWriter) mkdir(dir string) error {
+	w.touch(dir)
+	err := os.Mkdir(dir, 0o777)
+	if errors.Is(err, os.ErrExist) {
+		return nil
+	}
+	if err == nil {
+		w.touch(w.root)
+		if w.shared != 0 {
+			mode := w.mode(0o700)
+			err = os.Chmod(dir, mode|mode>>2&0o111|os.ModeSetgid)
+		}
+	}
+	return err
+}
+
+// touch notes that a folder has to be synced.
+func (w *looseWriter) touch(dir string) {
+	if !slices.Contains(w.dirs, dir) {
+		w.dirs = append(w.dirs, dir)
+	}
+}
+
+// mode adds the bits of core.sharedRepository to those of a file, as far as the file itself has them.
+func (w *looseWriter) mode(mode os.FileMode) os.FileMode {
+	if w.shared == 0 {
+		return mode
+	}
+	bits := w.shared
+	if mode&0o200 == 0 {
+		bits &^= 0o222
+	}
+	if w.exact {
+		return mode&0o100 | bits
+	}
+	return mode | bits
+}
+
+func (w *looseWriter) commit() error {
+	if err := each(len(w.files), func(i int) error {
+		f := &w.files[i]
+		err := errors.Join(f.file.Sync(), f.file.Close())
+		f.file = nil
+		if f.temp == "" && errors.Is(err, os.ErrPermission) {
+			err = nil // Windows does not flush what is open for reading; its writer did
+		}
+		return err
+	}); err != nil {
+		return err
+	}
+	for i, f := range w.files {
+		if f.temp == "" {
+			continue
+		}
+		if err := replace(f.temp, f.path); err != nil {
+			return err
+		}
+		w.files[i].temp = ""
+	}
+	return each(len(w.dirs), func(i int) error { return syncDir(w.dirs[i]) })
+}
+
+// clean removes temporary files that did not become objects.
+func (w *looseWriter) clean() {
+	for _, f := range w.files {
+		if f.file != nil {
+			f.file.Close()
+		}
+		if f.temp != "" {
+			os.Remove(f.temp)
+		}
+	}
+}
+
+// replace renames a finished object into place. Where an equal one is open or read-only (Windows), the
+// one that is there is as good.
+func replace(temp, path string) error {
+	err := os.Rename(temp, path)
+	if err != nil {
+		if _, serr := os.Stat(path); serr == nil && errors.Is(err, os.ErrPermission) {
+			return os.Remove(temp)
+		}
+	}
+	return err
+}
+
+// each calls fn for 0 to n-1, several at a time: file systems join syncs that arrive together.
+func each(n int, fn func(i int) error) error {
+	errs := make([]error, n)
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() { errs[i] = fn(i) })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}

@@ -1,0 +1,362 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+const (
+	// refWait is how long MoveRef waits for another git that holds the ref's lock file.
+	refWait = 10 * time.Second
+	// staleAfter is the age at which a ref's lock file that is not ours counts as left behind. git holds one for
+	// milliseconds.
+	staleAfter = time.Minute
+)
+
+// MoveRef moves the ref name from old to new, by git's protocol: <ref>.lock made so that only one can
+// make it, the value compared, the reflog written, the lock renamed over the ref, and file and
+// folder synced, so the move survives a power cut once MoveRef has returned. An empty old means the ref must
+// not exist. The caller holds the lock of Lock; a lock file left behind by a killed process of ours is then
+// known to be dead and is cleared away. Errors wrap ErrLost, ErrRefConflict or ErrRefLocked.
+func (r *Repo) MoveRef(ctx context.Context, name, new, old, message string) error {
+	if err := CheckRef(name); err != nil {
+		return err
+	}
+	if !r.IsID(new) || old != "" && !r.IsID(old) {
+		return fmt.Errorf("move %s: %q to %q: not object ids", name, old, new)
+	}
+	move := r.moveByGit
+	if r.plainRef(name) {
+		move = r.moveFile
+	}
+	if err := move(ctx, name, new, old, oneLine(message)); err != nil {
+		return fmt.Errorf("move %s: %w", name, err)
+	}
+	return nil
+}
+
+// moveFile moves a ref that is a plain file.
+func (r *Repo) moveFile(ctx context.Context, name, new, old, message string) error {
+	who, err := r.Identity(ctx)
+	if err != nil {
+		return err
+	}
+	path := r.refPath(name)
+	_, err = os.Lstat(filepath.Dir(path))
+	freshDir := err != nil // git removes a folder when its last ref is packed
+	lock, err := r.lockRef(ctx, name, new)
+	if err != nil {
+		return err
+	}
+	defer lock.release()
+	now, err := r.readRef(name)
+	if err != nil && !errors.Is(err, ErrNoRef) {
+		return err
+	}
+	if now != old {
+		return fmt.Errorf("%w: it is at %s, not %s", ErrLost, orNothing(now), orNothing(old))
+	}
+	if now == "" {
+		if err := r.conflict(name); err != nil {
+			return err
+		}
+	}
+	if err := r.appendReflog(name, first(old, r.zeroID()), new, who, message); err != nil {
+		return err
+	}
+	if err := lock.rename(path); err != nil {
+		return err
+	}
+	for dir := filepath.Dir(path); len(dir) > len(r.CommonDir); dir = filepath.Dir(dir) {
+		if err := syncDir(dir); err != nil {
+			return err
+		}
+		if !freshDir {
+			break
+		}
+	}
+	return nil
+}
+
+// refLock is a <ref>.lock that we made.
+type refLock struct {
+	path string // the lock file; empty once it is the ref
+	mark string // its second name in the state folder: what says that the lock is ours
+}
+
+// lockRef makes <ref>.lock with its whole content at once, as a second name of a file in the state
+// folder. As long as both names are one file the lock was made by us, and whoever holds the lock of
+// Lock knows its maker to be dead. Where files cannot have two names the lock is made in place.
+func (r *Repo) lockRef(ctx context.Context, name, new string) (*refLock, error) {
+	state, err := r.StateDir()
+	if err != nil {
+		return nil, err
+	}
+	lock := &refLock{path: r.refPath(name) + ".lock", mark: filepath.Join(state, "ref.lock")}
+	if err := clearOwn(lock); err != nil {
+		return nil, err
+	}
+	if err := writeSynced(lock.mark, new+"\n", os.O_CREATE|os.O_EXCL|os.O_WRONLY, r.refMode(ctx)); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, refWait)
+	defer cancel()
+	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+		err := r.makeRefDir(name)
+		if err == nil {
+			if err = os.Link(lock.mark, lock.path); err != nil && linksUnsupported(err) {
+				err = writeSynced(lock.path, new+"\n", os.O_CREATE|os.O_EXCL|os.O_WRONLY, r.refMode(ctx))
+			}
+		}
+		switch {
+		case err == nil:
+			return lock, nil
+		case errors.Is(err, fs.ErrExist):
+			if breakStale(lock.path, state) {
+				continue
+			}
+		case errors.Is(err, fs.ErrNotExist): // git removed the empty folder: make it again
+		default:
+			os.Remove(lock.mark)
+			return nil, err
+		}
+		select {
+		case <-ctx.Done():
+			os.Remove(lock.mark)
+			return nil, fmt.Errorf("%w: %s exists; if no git is running here, remove it", ErrRefLocked, lock.path)
+		case <-time.After(pause):
+		}
+	}
+}
+
+// clearOwn removes what a killed process of ours left: the mark, and any lock file that is the same file.
+func clearOwn(lock *refLock) error {
+	mark, err := os.Lstat(lock.mark)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if left, err := os.Lstat(lock.path); err == nil && os.SameFile(mark, left) {
+		if err := os.Remove(lock.path); err != nil {
+			return err
+		}
+	}
+	return os.Remove(lock.mark)
+}
+
+// breakStale removes a lock file that nobody can be holding any more. The file is moved aside before it is
+// judged a second time, so a lock made in the meantime is put back and not lost.
+func breakStale(path, state string) bool {
+	seen, err := os.Lstat(path)
+	if err != nil || time.Since(seen.ModTime()) < staleAfter {
+		return false
+	}
+	aside := filepath.Join(state, "stale.lock")
+	if os.Rename(path, aside) != nil {
+		return false
+	}
+	moved, err := os.Lstat(aside)
+	if err != nil || !os.SameFile(seen, moved) {
+		os.Link(aside, path)
+	}
+	return os.Remove(aside) == nil
+}
+
+func (l *refLock) rename(path string) error {
+	if err := renameRef(l.path, path); err != nil {
+		return err
+	}
+	l.path = ""
+	return nil
+}
+
+func (l *refLock) release() {
+	if l.path != "" {
+		os.Remove(l.path)
+	}
+	os.Remove(l.mark)
+}
+
+// renameRef renames the lock over the ref. A folder in its place is removed if it holds nothing but
+// empty folders, as git does; a moment's refusal by Windows, where somebody has the file open, is waited out.
+func renameRef(from, to string) error {
+	var err error
+	for range 20 {
+		if err = os.Rename(from, to); err == nil {
+			return nil
+		}
+		if info, serr := os.Lstat(to); serr == nil && info.IsDir() {
+			removeEmpty(to)
+		} else if !errors.Is(err, fs.ErrPermission) {
+			break
+		} else {
+			time.Sleep(10 * time.Millisecond)
+		}
+	}
+	return err
+}
+
+// removeEmpty removes a folder and the folders in it, if there is no file in them.
+func removeEmpty(dir string) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if e.IsDir() {
+			removeEmpty(filepath.Join(dir, e.Name()))
+		}
+	}
+	os.Remove(dir)
+}
+
+// makeRefDir makes the folder of a ref. A ref in the place of one of its folders is a conflict.
+func (r *Repo) makeRefDir(name string) error {
+	dir := filepath.Dir(r.refPath(name))
+	err := os.MkdirAll(dir, 0o777)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if taken := r.conflict(name); taken != nil {
+			return taken
+		}
+	}
+	return err
+}
+
+// conflict returns an error wrapping ErrRefConflict if another ref is in the way of a new one.
+func (r *Repo) conflict(name string) error {
+	packed, err := r.packedRefs()
+	if err != nil {
+		return err
+	}
+	taken := func(by string) error {
+		return fmt.Errorf("%w: %s exists; rename it (git branch -m) or configure another name for ours", ErrRefConflict, by)
+	}
+	for dir := parent(name); strings.Count(dir, "/") > 1; dir = parent(dir) {
+		if info, err := os.Lstat(r.refPath(dir)); err == nil && !info.IsDir() || packed.find(dir) != "" {
+			return taken(dir)
+		}
+	}
+	if by := packed.below(name); by != "" {
+		return taken(by)
+	}
+	if by := fileBelow(r.refPath(name)); by != "" {
+		return taken(name + "/" + by)
+	}
+	return nil
+}
+
+// fileBelow returns the path of a file inside a folder, relative to it, or "".
+func fileBelow(dir string) string {
+	var found string
+	filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && path != dir {
+			found, _ = filepath.Rel(dir, path)
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return filepath.ToSlash(found)
+}
+
+func parent(name string) string { return name[:strings.LastIndexByte(name, '/')] }
+
+// appendReflog adds a line to the ref's log, which is the way back to a tip that somebody overwrote.
+// It is written whatever core.logAllRefUpdates says.
+func (r *Repo) appendReflog(name, old, new string, who Identity, message string) error {
+	path := filepath.Join(r.CommonDir, "logs", filepath.FromSlash(name))
+	line := fmt.Sprintf("%s %s %s\t%s\n", old, new, who.Stamp(time.Now()), message)
+	for range 3 {
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
+		if err == nil {
+			_, err = f.WriteString(line)
+			return errors.Join(err, f.Close())
+		}
+		if isDirectoryError(err) {
+			removeEmpty(path)
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("write reflog %s: its folder does not stay", path)
+}
+
+// Stamp is the identity with a time as commits and reflogs write it.
+func (i Identity) Stamp(t time.Time) string {
+	return fmt.Sprintf("%s <%s> %d %s", i.Name, i.Email, t.Unix(), t.Format("-0700"))
+}
+
+// moveByGit moves a ref that is no plain file.
+func (r *Repo) moveByGit(ctx context.Context, name, new, old, message string) error {
+	args := append(durable[:len(durable):len(durable)], "update-ref", "--create-reflog", "-m", message, name, new, first(old, r.zeroID()))
+	return r.lostOr(ctx, name, old, func() error {
+		_, err := r.Git(ctx, nil, args...)
+		return err
+	})
+}
+
+// DeleteRef removes a ref and its reflog if it has the value old, by git.
+func (r *Repo) DeleteRef(ctx context.Context, name, old string) error {
+	if err := CheckRef(name); err != nil {
+		return err
+	}
+	err := r.lostOr(ctx, name, old, func() error {
+		_, err := r.Git(ctx, nil, append(durable[:len(durable):len(durable)], "update-ref", "-d", name, old)...)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("delete %s: %w", name, err)
+	}
+	return nil
+}
+
+// lostOr runs a git command that compares the ref with old, and says ErrLost if that is why it failed.
+func (r *Repo) lostOr(ctx context.Context, name, old string, move func() error) error {
+	err := move()
+	if err == nil {
+		return nil
+	}
+	now, rerr := r.ReadRef(ctx, name)
+	if (rerr == nil || errors.Is(rerr, ErrNoRef)) && now != old {
+		return fmt.Errorf("%w: it is at %s, not %s", ErrLost, orNothing(now), orNothing(old))
+	}
+	return err
+}
+
+func orNothing(id string) string { return first(id, "nothing") }
+
+// oneLine is a reflog message: git allows no line break in it.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// refMode is the permission of a ref file under core.sharedRepository.
+func (r *Repo) refMode(ctx context.Context) os.FileMode {
+	s, err := r.settings(ctx)
+	if err != nil {
+		return 0o666
+	}
+	bits, exact, err := s.sharedMode()
+	if err == nil && exact {
+		return bits
+	}
+	return 0o666 | bits
+}
+
+// writeSynced writes a small file and makes its content durable.
+func writeSynced(path, text string, flags int, mode os.FileMode) error {
+	f, err := os.OpenFile(path, flags, mode)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}

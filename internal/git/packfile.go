@@ -1,0 +1,321 @@
+package git
+
+import (
+	"bufio"
+	"compress/zlib"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sort"
+
+	"github.com/go-git/go-git/v5/plumbing/format/packfile"
+)
+
+// pack is one pack with its index of version 2. The index is searched where it lies: parsing it would
+// cost 100 ns for every object of the repository.
+type pack struct {
+	path  string // without .idx or .pack
+	index view
+	count int // objects
+	fan   [256]uint32
+
+	file  *os.File // of the pack itself; opened when something is read
+	size  int64
+	in    *bufio.Reader
+	zr    io.ReadCloser
+	bases map[int64]entry // objects that were the base of a delta, by offset
+	held  int             // bytes in bases
+}
+
+// entry is an object in a pack.
+type entry struct {
+	kind string
+	data []byte
+}
+
+// maxHeld is how many bytes of delta bases a pack keeps in memory.
+const maxHeld = 16 << 20
+
+// maxChain is the longest chain of deltas; git itself makes none longer.
+const maxChain = 4095
+
+const (
+	idxHeader = 8
+	idxNames  = idxHeader + 256*4
+	nameSize  = 20
+)
+
+// openPack opens the index of a pack and checks its shape, not its content.
+func openPack(path string) (*pack, error) {
+	index, err := openView(path + ".idx")
+	if err != nil {
+		return nil, err
+	}
+	p := &pack{path: path, index: index}
+	if err := p.readFan(); err != nil {
+		index.close()
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *pack) readFan() error {
+	head, err := p.index.at(0, idxNames)
+	if err != nil {
+		return err
+	}
+	if string(head[:idxHeader]) != "\xfftOc\x00\x00\x00\x02" {
+		return fmt.Errorf("%s.idx: not a pack index of version 2", p.path)
+	}
+	for i := range p.fan {
+		p.fan[i] = binary.BigEndian.Uint32(head[idxHeader+4*i:])
+		if i > 0 && p.fan[i] < p.fan[i-1] {
+			return fmt.Errorf("%s.idx: %w: fan-out is not sorted", p.path, ErrCorrupt)
+		}
+	}
+	p.count = int(p.fan[255])
+	if p.index.size() < int64(idxNames)+int64(p.count)*(nameSize+8)+2*nameSize {
+		return fmt.Errorf("%s.idx: %w: too short", p.path, ErrCorrupt)
+	}
+	return nil
+}
+
+// find returns the offset of an object in the pack. It costs log2(objects/256) looks.
+func (p *pack) find(name []byte) (offset int64, found bool, err error) {
+	lo, hi := 0, int(p.fan[name[0]])
+	if name[0] > 0 {
+		lo = int(p.fan[name[0]-1])
+	}
+	i := lo + sort.Search(hi-lo, func(i int) bool {
+		at, aerr := p.name(lo + i)
+		if aerr != nil {
+			err = aerr
+			return true
+		}
+		return string(at) >= string(name)
+	})
+	if err != nil || i == hi {
+		return 0, false, err
+	}
+	if at, err := p.name(i); err != nil || string(at) != string(name) {
+		return 0, false, err
+	}
+	offset, err = p.offset(i)
+	return offset, err == nil, err
+}
+
+func (p *pack) name(i int) ([]byte, error) {
+	return p.index.at(idxNames+int64(i)*nameSize, nameSize)
+}
+
+// offset returns where the object with a position in the index begins. Offsets from 2³¹ stand in a table of
+// their own.
+func (p *pack) offset(i int) (int64, error) {
+	offsets := idxNames + int64(p.count)*(nameSize+4)
+	b, err := p.index.at(offsets+4*int64(i), 4)
+	if err != nil {
+		return 0, err
+	}
+	small := binary.BigEndian.Uint32(b)
+	if small>>31 == 0 {
+		return int64(small), nil
+	}
+	if b, err = p.index.at(offsets+4*int64(p.count)+8*int64(small&^(1<<31)), 8); err != nil {
+		return 0, err
+	}
+	large := binary.BigEndian.Uint64(b)
+	if large>>63 != 0 {
+		return 0, fmt.Errorf("%s.idx: %w: offset", p.path, ErrCorrupt)
+	}
+	return int64(large), nil
+}
+
+// read returns the object that begins at an offset. Errors wrap ErrCorrupt, or fs.ErrNotExist when the pack
+// has been replaced.
+func (p *pack) read(offset int64) (kind string, data []byte, err error) {
+	if p.file == nil {
+		if err := p.open(); err != nil {
+			return "", nil, err
+		}
+	}
+	var deltas [][]byte // the last one applies first
+	var starts []int64  // of the objects that deltas make
+	var base entry
+	for {
+		if held, ok := p.bases[offset]; ok {
+			base = held
+			break
+		}
+		at := offset
+		kind, data, next, err := p.entry(offset)
+		if err != nil {
+			return "", nil, fmt.Errorf("%w: at offset %d: %w", ErrCorrupt, offset, err)
+		}
+		if next == 0 {
+			base = entry{kind, data}
+			if len(deltas) > 0 {
+				p.hold(at, base)
+			}
+			break
+		}
+		deltas, starts = append(deltas, data), append(starts, at)
+		if len(deltas) > maxChain {
+			return "", nil, fmt.Errorf("%w: a chain of deltas has no end", ErrCorrupt)
+		}
+		offset = next
+	}
+	for i := len(deltas) - 1; i >= 0; i-- {
+		if err := checkDelta(deltas[i]); err != nil {
+			return "", nil, err
+		}
+		out, err := packfile.PatchDelta(base.data, deltas[i])
+		if err != nil {
+			return "", nil, fmt.Errorf("%w: delta: %w", ErrCorrupt, err)
+		}
+		base = entry{base.kind, out}
+		if i > 0 {
+			p.hold(starts[i], base)
+		}
+	}
+	return base.kind, base.data, nil
+}
+
+func (p *pack) open() error {
+	file, err := os.Open(p.path + ".pack")
+	if err != nil {
+		return err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		file.Close()
+		return err
+	}
+	p.file, p.size = file, info.Size()
+	p.in = bufio.NewReaderSize(nil, 4096)
+	p.bases = map[int64]entry{}
+	return nil
+}
+
+func (p *pack) hold(offset int64, e entry) {
+	if p.held += len(e.data); p.held > maxHeld {
+		clear(p.bases)
+		p.held = len(e.data)
+	}
+	p.bases[offset] = e
+}
+
+var kinds = [8]string{1: Commit, 2: Tree, 3: Blob, 4: "tag"}
+
+// entry reads what begins at an offset: an object, or a delta with the offset of its base.
+func (p *pack) entry(offset int64) (kind string, data []byte, base int64, err error) {
+	if offset < 12 || offset >= p.size {
+		return "", nil, 0, errors.New("outside the pack")
+	}
+	p.in.Reset(io.NewSectionReader(p.file, offset, p.size-offset))
+	c, err := p.in.ReadByte()
+	if err != nil {
+		return "", nil, 0, err
+	}
+	code, size := c>>4&7, int64(c&15)
+	for shift := 4; c&0x80 != 0; shift += 7 {
+		if c, err = p.in.ReadByte(); err != nil {
+			return "", nil, 0, err
+		}
+		if shift > 32 {
+			return "", nil, 0, errors.New("size")
+		}
+		size |= int64(c&0x7f) << shift
+	}
+	if size > MaxObject {
+		return "", nil, 0, fmt.Errorf("%d bytes are too many for an object of ours", size)
+	}
+	switch code {
+	case 6:
+		if base, err = p.baseOffset(offset); err != nil {
+			return "", nil, 0, err
+		}
+	case 7:
+		name := make([]byte, nameSize)
+		if _, err := io.ReadFull(p.in, name); err != nil {
+			return "", nil, 0, err
+		}
+		var found bool
+		if base, found, err = p.find(name); err != nil || !found {
+			return "", nil, 0, errors.Join(err, errors.New("the base of a delta is missing"))
+		}
+	default:
+		if kind = kinds[code]; kind == "" {
+			return "", nil, 0, fmt.Errorf("type %d", code)
+		}
+	}
+	data, err = p.inflate(size)
+	return kind, data, base, err
+}
+
+// baseOffset reads how far before the delta its base begins.
+func (p *pack) baseOffset(offset int64) (int64, error) {
+	var back int64
+	for first := true; ; first = false {
+		c, err := p.in.ReadByte()
+		if err != nil {
+			return 0, err
+		}
+		if !first {
+			back++
+		}
+		back = back<<7 | int64(c&0x7f)
+		if back > offset {
+			return 0, errors.New("the base of a delta is outside the pack")
+		}
+		if c&0x80 == 0 {
+			break
+		}
+	}
+	if back == 0 || offset-back < 12 {
+		return 0, errors.New("the base of a delta is outside the pack")
+	}
+	return offset - back, nil
+}
+
+func (p *pack) inflate(size int64) ([]byte, error) {
+	var err error
+	if p.zr == nil {
+		p.zr, err = zlib.NewReader(p.in)
+	} else {
+		err = p.zr.(zlib.Resetter).Reset(p.in, nil)
+	}
+	if err != nil {
+		return nil, err
+	}
+	data := make([]byte, size)
+	if _, err := io.ReadFull(p.zr, data); err != nil {
+		return nil, err
+	}
+	var more [1]byte
+	if n, err := p.zr.Read(more[:]); n != 0 || err != io.EOF {
+		return nil, errors.New("longer than it says")
+	}
+	return data, nil
+}
+
+// checkDelta looks at the size a delta says its result has, before memory is given to it.
+func checkDelta(delta []byte) error {
+	_, n := binary.Uvarint(delta)
+	if n <= 0 {
+		return fmt.Errorf("%w: delta", ErrCorrupt)
+	}
+	size, n := binary.Uvarint(delta[n:])
+	if n <= 0 || size > MaxObject {
+		return fmt.Errorf("%w: delta says %d bytes", ErrCorrupt, size)
+	}
+	return nil
+}
+
+func (p *pack) close() {
+	p.index.close()
+	if p.file != nil {
+		p.file.Close()
+	}
+}

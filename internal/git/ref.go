@@ -1,0 +1,204 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+var (
+	// ErrNoRef is returned when a ref certainly does not exist: neither as a file nor in packed-refs.
+	ErrNoRef = errors.New("ref does not exist")
+	// ErrBrokenRef is returned when a ref is there but holds no object id.
+	ErrBrokenRef = errors.New("broken ref")
+	// ErrLost is returned when a ref was not moved because it no longer had the expected value.
+	ErrLost = errors.New("another writer moved the ref first")
+	// ErrRefConflict is returned when a ref cannot be made because one ref's name would be the folder of another's.
+	ErrRefConflict = errors.New("ref name is taken as a folder")
+	// ErrRefLocked is returned when another git holds the lock of one ref for too long.
+	ErrRefLocked = errors.New("ref is locked")
+)
+
+// CheckRef says why name cannot be the name of a ref of ours. The rules are those of git
+// check-ref-format; refs that belong to one worktree are refused too.
+func CheckRef(name string) error {
+	bad := func(why string) error { return fmt.Errorf("ref name %q: %s", name, why) }
+	if !strings.HasPrefix(name, "refs/") {
+		return bad("does not begin with refs/")
+	}
+	for _, p := range []string{"refs/bisect/", "refs/worktree/", "refs/rewritten/"} {
+		if strings.HasPrefix(name, p) {
+			return bad("belongs to one worktree")
+		}
+	}
+	if strings.ContainsFunc(name, func(c rune) bool { return c <= ' ' || c == 0x7f || strings.ContainsRune(`~^:?*[\`, c) }) {
+		return bad("holds a character that git does not allow")
+	}
+	if strings.Contains(name, "..") || strings.Contains(name, "@{") || strings.HasSuffix(name, ".") {
+		return bad("holds a sequence that git does not allow")
+	}
+	parts := strings.Split(name, "/")
+	if len(parts) < 3 {
+		return bad("needs two parts after refs/, at least")
+	}
+	for _, part := range parts {
+		if part == "" || part[0] == '.' || strings.HasSuffix(part, ".lock") {
+			return bad("holds a part that is empty, begins with a dot or ends with .lock")
+		}
+	}
+	return nil
+}
+
+// ReadRef returns the object id that the ref name has. Only a definite absence, in the file and in
+// packed-refs, is ErrNoRef: writers that are not git leave a ref empty for moments, so a torn value is
+// looked at again before it is ErrBrokenRef.
+func (r *Repo) ReadRef(ctx context.Context, name string) (string, error) {
+	if err := CheckRef(name); err != nil {
+		return "", err
+	}
+	if !r.plainRef(name) {
+		return r.askRef(ctx, name)
+	}
+	for try := 0; ; try++ {
+		id, err := r.readRef(name)
+		if !errors.Is(err, ErrBrokenRef) || try == 5 {
+			if err != nil {
+				err = fmt.Errorf("read %s: %w", name, err)
+			}
+			return id, err
+		}
+		select {
+		case <-ctx.Done():
+			return "", ctx.Err()
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// readRef looks once: the file, packed-refs, and the file again, because git may have moved
+// the value from one to the other between the looks.
+func (r *Repo) readRef(name string) (string, error) {
+	for look := range 2 {
+		text, err := os.ReadFile(r.refPath(name))
+		switch {
+		case err == nil:
+			return r.refValue(text)
+		case !absent(err):
+			return "", err
+		case look > 0:
+			return "", ErrNoRef
+		}
+		packed, err := r.packedRefs()
+		if err != nil {
+			return "", err
+		}
+		if id := packed.find(name); id != "" {
+			return r.refValue([]byte(id))
+		}
+	}
+	panic("unreachable")
+}
+
+func (r *Repo) refValue(text []byte) (string, error) {
+	id := strings.TrimSuffix(string(text), "\n")
+	switch {
+	case r.IsID(id):
+		return id, nil
+	case strings.HasPrefix(id, "ref:"):
+		return "", fmt.Errorf("%w: it is a symbolic ref", ErrBrokenRef)
+	case id == "":
+		return "", fmt.Errorf("%w: it is empty", ErrBrokenRef)
+	}
+	return "", fmt.Errorf("%w: it holds %d bytes that are no object id", ErrBrokenRef, len(text))
+}
+
+// absent reports an error that means no file of this name: nothing there, a folder in its place,
+// or a file where one of its folders should be.
+func absent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || isDirectoryError(err)
+}
+
+func (r *Repo) refPath(name string) string {
+	return filepath.Join(r.CommonDir, filepath.FromSlash(name))
+}
+
+// plainRef reports whether the ref is, or would be, a regular file: not in a reftable, no symbolic link.
+func (r *Repo) plainRef(name string) bool {
+	if r.RefFormat != "files" {
+		return false
+	}
+	info, err := os.Lstat(r.refPath(name))
+	return err != nil || info.Mode()&fs.ModeSymlink == 0
+}
+
+// askRef reads a ref that is no plain file, by git.
+func (r *Repo) askRef(ctx context.Context, name string) (string, error) {
+	out, err := r.Git(ctx, nil, "for-each-ref", "--format=%(objectname)", "--count=1", name)
+	if err != nil {
+		return "", fmt.Errorf("read %s: %w", name, err)
+	}
+	id := strings.TrimSpace(string(out))
+	if id == "" {
+		return "", fmt.Errorf("read %s: %w", name, ErrNoRef)
+	}
+	return id, nil
+}
+
+// packedRefs is the text of the file packed-refs, whose lines are an id, a space and a name.
+type packedRefs []byte
+
+func (r *Repo) packedRefs() (packedRefs, error) {
+	text, err := os.ReadFile(filepath.Join(r.CommonDir, "packed-refs"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return text, nil
+}
+
+// find returns the id that the file gives a name, or "". It costs one pass over the bytes.
+func (p packedRefs) find(name string) string {
+	rest := []byte(p)
+	for {
+		i := bytes.Index(rest, []byte(" "+name+"\n"))
+		if i < 0 {
+			return ""
+		}
+		if start := bytes.LastIndexByte(rest[:i], '\n') + 1; rest[start] != '#' {
+			return string(rest[start:i])
+		}
+		rest = rest[i+1:]
+	}
+}
+
+// below returns a name in the file that has this one as its folder, or "".
+func (p packedRefs) below(name string) string {
+	_, rest, found := bytes.Cut(p, []byte(" "+name+"/"))
+	if !found {
+		return ""
+	}
+	rest, _, _ = bytes.Cut(rest, []byte("\n"))
+	return name + "/" + string(rest)
+}
+
+// IsID reports whether s is an object id as this repository writes it: 40 or 64 hex digits in lower case.
+func (r *Repo) IsID(s string) bool {
+	want := 40
+	if r.ObjectFormat == "sha256" {
+		want = 64
+	}
+	return len(s) == want && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+// zeroID is how git writes that a ref has no value.
+func (r *Repo) zeroID() string {
+	if r.ObjectFormat == "sha256" {
+		return strings.Repeat("0", 64)
+	}
+	return strings.Repeat("0", 40)
+}

@@ -1,0 +1,176 @@
+// Package git is what Reverie needs of git: finding the repository as real git sees it, running
+// git without the caller's environment, moving refs by git's own lock protocol, and reading and
+// writing objects. Begin with Find.
+//
+// A Repo may be used by many goroutines; an Objects handle by one at a time.
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// MinVersion is the oldest git that Reverie works with.
+const MinVersion = "2.38"
+
+var (
+	// ErrNotRepository is returned when no repository holds the directory.
+	ErrNotRepository = errors.New("not a git repository")
+	// ErrUnsafe is returned when git refuses the repository because another user owns it.
+	ErrUnsafe = errors.New("repository belongs to another user")
+	// ErrGitMissing is returned when there is no git program.
+	ErrGitMissing = errors.New("git is not installed, or not in PATH")
+	// ErrGitTooOld is returned when git is older than MinVersion.
+	ErrGitTooOld = errors.New("git is too old: " + MinVersion + " or newer is needed")
+)
+
+// Repo is a repository as real git sees it from one directory.
+type Repo struct {
+	CommonDir    string // absolute, symlinks resolved: what all worktrees share
+	GitDir       string // of this worktree, absolute
+	WorkTree     string // top of this worktree; empty in a bare repository and inside a git directory
+	Bare         bool
+	Shallow      bool
+	Partial      bool   // objects may be missing until git fetches them from a promisor remote
+	ObjectFormat string // sha1 or sha256
+	RefFormat    string // files or reftable
+
+	settings func(context.Context) (settings, error) // configuration, read once
+}
+
+// Find asks git which repository holds dir, with the caller's environment (GIT_DIR and the like)
+// and git's own rules on ownership. It costs one git process. Errors wrap ErrNotRepository,
+// ErrUnsafe, ErrGitMissing or ErrGitTooOld where one of them is the reason.
+func Find(ctx context.Context, dir string) (*Repo, error) {
+	answers, err := ask(ctx, dir, "--is-bare-repository", "--git-common-dir", "--is-shallow-repository",
+		"--git-dir", "--show-object-format", "--show-ref-format", "--show-toplevel")
+	if err != nil {
+		return nil, fmt.Errorf("find repository of %s: %w", dir, err)
+	}
+	r := &Repo{
+		Bare:         answers[0] == "true",
+		CommonDir:    answers[1],
+		Shallow:      answers[2] == "true",
+		GitDir:       answers[3],
+		ObjectFormat: answers[4],
+		RefFormat:    answers[5],
+		WorkTree:     answers[6],
+	}
+	if r.RefFormat == "--show-ref-format" { // git before 2.45 echoes what it does not know
+		r.RefFormat = "files"
+	}
+	if r.CommonDir, err = filepath.EvalSymlinks(r.CommonDir); err != nil {
+		return nil, fmt.Errorf("find repository of %s: %w", dir, err)
+	}
+	r.Partial = hasPromisor(filepath.Join(r.CommonDir, "config"))
+	r.settings = r.settingsOnce()
+	return r, nil
+}
+
+// ask puts questions to git rev-parse in dir; the last one may stay without an answer (there is
+// no top level in a bare repository). One process, unless a path holds a newline, which makes
+// the answers ambiguous: then each question is asked alone.
+func ask(ctx context.Context, dir string, questions ...string) ([]string, error) {
+	out, err := revParse(ctx, dir, questions...)
+	if err != nil && !bytes.Contains(err.(*Error).all, []byte("must be run in a work tree")) {
+		return nil, explainFind(ctx, err.(*Error))
+	}
+	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	if lines[0] == "--path-format=absolute" {
+		return nil, ErrGitTooOld
+	}
+	if err != nil && len(lines) == len(questions)-1 {
+		return append(lines, ""), nil
+	}
+	if err == nil && len(lines) == len(questions) {
+		return lines, nil
+	}
+	answers := make([]string, len(questions))
+	for i, q := range questions {
+		out, err := revParse(ctx, dir, q)
+		if err != nil && i < len(questions)-1 {
+			return nil, err
+		}
+		answers[i] = strings.TrimSuffix(string(out), "\n")
+	}
+	return answers, nil
+}
+
+func revParse(ctx context.Context, dir string, questions ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, "git", append([]string{"rev-parse", "--path-format=absolute"}, questions...)...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "LC_ALL=C", "LANGUAGE=")
+	return run(cmd)
+}
+
+// explainFind turns git's refusal into one of our sentinels.
+func explainFind(ctx context.Context, err *Error) error {
+	switch {
+	case errors.Is(err, ErrGitMissing), ctx.Err() != nil:
+		return err
+	case bytes.Contains(err.all, []byte("not a git repository")):
+		return ErrNotRepository
+	case bytes.Contains(err.all, []byte("dubious ownership")), bytes.Contains(err.all, []byte("safe.bareRepository")):
+		return fmt.Errorf("%w: %s", ErrUnsafe, err.Line)
+	case bytes.Contains(err.all, []byte("unknown option")):
+		return ErrGitTooOld
+	}
+	return err
+}
+
+var version = regexp.MustCompile(`^git version (\d+)\.(\d+)`)
+
+// CheckVersion returns an error wrapping ErrGitTooOld if git is older than MinVersion.
+func CheckVersion(ctx context.Context) error {
+	cmd := exec.CommandContext(ctx, "git", "version")
+	cmd.Env = cleanEnviron()
+	out, err := run(cmd)
+	if err != nil {
+		return err
+	}
+	m := version.FindStringSubmatch(string(out))
+	var major, minor int
+	if m != nil {
+		fmt.Sscan(m[1]+" "+m[2], &major, &minor)
+	}
+	if major < 2 || major == 2 && minor < 38 {
+		return fmt.Errorf("%w; this is %s", ErrGitTooOld, strings.TrimSpace(string(out)))
+	}
+	return nil
+}
+
+var promisor = regexp.MustCompile(`(?im)^\s*(promisor\s*=\s*true|partialclone\s*=)`)
+
+// hasPromisor reports whether the repository's own configuration file speaks of a promisor
+// remote. git writes it there; asking git would cost a process.
+func hasPromisor(config string) bool {
+	text, err := os.ReadFile(config)
+	return err == nil && promisor.Match(text)
+}
+
+// settingsOnce returns a function that reads the configuration at its first successful call.
+func (r *Repo) settingsOnce() func(context.Context) (settings, error) {
+	var mu sync.Mutex
+	var done bool
+	var s settings
+	return func(ctx context.Context) (settings, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if done {
+			return s, nil
+		}
+		var err error
+		if s, err = r.readSettings(ctx); err == nil {
+			done = true
+		}
+		return s, err
+	}
+}

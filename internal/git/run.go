@@ -1,0 +1,149 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// Error is a git command that failed.
+type Error struct {
+	Command string // the git command, as "update-ref"
+	Line    string // the line of git's standard error that says why
+	Code    int    // exit status; -1 if git did not run to its end
+
+	all []byte // everything git wrote to standard error
+	err error
+}
+
+func (e *Error) Error() string { return "git " + e.Command + ": " + e.Line }
+
+// Unwrap gives the reason git could not be run or was stopped.
+func (e *Error) Unwrap() error { return e.err }
+
+// Git runs git on the common directory in a clean environment and returns what it wrote to
+// standard output. stdin may be nil. The error is an *Error.
+func (r *Repo) Git(ctx context.Context, stdin io.Reader, args ...string) ([]byte, error) {
+	cmd := r.Command(ctx, args...)
+	cmd.Stdin = stdin
+	return run(cmd)
+}
+
+// Command is the same git command not started, for callers that stream its output. It knows
+// nothing of the index, HEAD or files of a linked worktree: it is meant for our own refs. Callers
+// of log, diff and show add --no-ext-diff and --no-textconv, so that no configured program runs.
+func (r *Repo) Command(ctx context.Context, args ...string) *exec.Cmd {
+	fixed := []string{
+		"--no-pager", "--no-replace-objects", "--git-dir=" + r.CommonDir,
+		"-c", "core.hooksPath=" + os.DevNull,
+		"-c", "core.fsmonitor=false",
+		"-c", "gc.auto=0",
+		"-c", "maintenance.auto=false",
+	}
+	cmd := exec.CommandContext(ctx, "git", append(fixed, args...)...)
+	cmd.Dir = r.CommonDir
+	cmd.Env = cleanEnviron()
+	cmd.WaitDelay = 2 * time.Second
+	return cmd
+}
+
+// durable is what makes git itself write to the disk before it answers.
+var durable = []string{"-c", "core.fsync=all", "-c", "core.fsyncMethod=fsync"}
+
+// keptVariables are the variables beginning with GIT_ that do not say which repository,
+// index, author or configuration another command was about.
+var keptVariables = []string{
+	"GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM",
+	"GIT_ASKPASS", "GIT_EXEC_PATH", "GIT_ALLOW_PROTOCOL", "GIT_PROTOCOL_FROM_USER",
+}
+
+// keptPrefixes are families of such variables.
+var keptPrefixes = []string{"GIT_TRACE", "GIT_SSL_", "GIT_PROXY_", "GIT_HTTP_"}
+
+// cleanEnviron is the environment without what a hook or an enclosing git command put there.
+func cleanEnviron() []string {
+	var env []string
+	for _, kv := range os.Environ() {
+		name, _, _ := strings.Cut(kv, "=")
+		if name == "LC_ALL" || name == "LANGUAGE" || strings.HasPrefix(name, "GIT_") && !kept(name) {
+			continue
+		}
+		env = append(env, kv)
+	}
+	return append(env, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0")
+}
+
+func kept(name string) bool {
+	for _, k := range keptVariables {
+		if name == k {
+			return true
+		}
+	}
+	for _, p := range keptPrefixes {
+		if strings.HasPrefix(name, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// run runs cmd, a git command, and returns its standard output even when it failed.
+func run(cmd *exec.Cmd) ([]byte, error) {
+	var out, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &stderr
+	if err := cmd.Run(); err != nil {
+		return out.Bytes(), newError(cmd, stderr.Bytes(), err)
+	}
+	return out.Bytes(), nil
+}
+
+func newError(cmd *exec.Cmd, stderr []byte, err error) *Error {
+	e := &Error{Command: commandName(cmd.Args[1:]), Line: reason(stderr), Code: -1, all: stderr, err: err}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		e.Code = exit.ExitCode()
+	}
+	if errors.Is(err, exec.ErrNotFound) {
+		e.err = ErrGitMissing
+		e.Line = ErrGitMissing.Error()
+	}
+	if e.Line == "" {
+		e.Line = err.Error()
+	}
+	return e
+}
+
+// commandName is the first argument that is neither an option nor the value of one.
+func commandName(args []string) string {
+	for i := 0; i < len(args); i++ {
+		switch {
+		case args[i] == "-c":
+			i++
+		case !strings.HasPrefix(args[i], "-"):
+			return args[i]
+		}
+	}
+	return ""
+}
+
+// reason picks the line that says why: the first fatal or error line, else the last line.
+func reason(stderr []byte) string {
+	var last string
+	for line := range strings.Lines(string(stderr)) {
+		line = strings.TrimSpace(line)
+		for _, prefix := range []string{"fatal: ", "error: "} {
+			if why, ok := strings.CutPrefix(line, prefix); ok {
+				return why
+			}
+		}
+		if line != "" {
+			last = line
+		}
+	}
+	return last
+}

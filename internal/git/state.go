@@ -1,0 +1,93 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// LockWait is how long Lock waits when its context sets no earlier end.
+const LockWait = 30 * time.Second
+
+// StateDir is the folder reverie of the common git directory, where everything we keep outside
+// of git's objects and refs lives. It is made, readable by the owner alone, when it is not there.
+// A symbolic link in its place, or another user's folder, is refused.
+func (r *Repo) StateDir() (string, error) {
+	dir := filepath.Join(r.CommonDir, "reverie")
+	info, err := os.Lstat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return "", fmt.Errorf("make state folder: %w", err)
+		}
+		info, err = os.Lstat(dir)
+	}
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("state folder: %w", err)
+	case !info.IsDir():
+		return "", fmt.Errorf("state folder %s: not a folder but %s; move it away", dir, info.Mode().Type())
+	case !ownedByUs(info):
+		return "", fmt.Errorf("state folder %s: %w", dir, ErrUnsafe)
+	}
+	return dir, nil
+}
+
+// LockError says who holds the lock that we did not get.
+type LockError struct {
+	Path   string
+	Holder string // what the holder wrote about itself
+}
+
+func (e *LockError) Error() string {
+	return fmt.Sprintf("lock %s: held by %s; try again when it has ended", e.Path, e.Holder)
+}
+
+// Lock takes the lock that all writers of this repository's Reverie share, over all worktrees
+// and processes, and returns the function that gives it back. The kernel frees it when its holder dies.
+// It waits until ctx ends, at most LockWait, and then returns a *LockError.
+func (r *Repo) Lock(ctx context.Context) (unlock func(), err error) {
+	dir, err := r.StateDir()
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, "lock")
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open lock: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, LockWait)
+	defer cancel()
+	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+		locked, err := tryLock(f)
+		if err != nil {
+			f.Close()
+			return nil, fmt.Errorf("lock %s: %w", path, err)
+		}
+		if locked {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			f.Close()
+			return nil, &LockError{Path: path, Holder: holder(path)}
+		case <-time.After(pause):
+		}
+	}
+	f.Truncate(0)
+	fmt.Fprintf(f, "process %d (%s) since %s\n", os.Getpid(), strings.Join(os.Args[:min(2, len(os.Args))], " "), time.Now().Format(time.RFC3339))
+	return func() { f.Close() }, nil
+}
+
+func holder(path string) string {
+	text, err := os.ReadFile(path)
+	who := strings.TrimSpace(string(text))
+	if err != nil || who == "" {
+		return "another process"
+	}
+	return who
+}

@@ -1,0 +1,56 @@
+//go:build unix
+
+package git
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+func ownedByUs(info fs.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return !ok || int(st.Uid) == os.Geteuid()
+}
+
+// tryLock takes the lock on f if nobody holds it. Closing f gives it back.
+func tryLock(f *os.File) (bool, error) {
+	for {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case errors.Is(err, syscall.EWOULDBLOCK):
+			return false, nil
+		default:
+			return err == nil, err
+		}
+	}
+}
+
+// syncDir makes the names in a directory durable. File systems that cannot do it say EINVAL.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) {
+		return err
+	}
+	return nil
+}
+
+// detached starts a process away from our terminal, so that nothing in it can ask a question.
+func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
+// isDirectoryError reports that a folder stands where a file was looked for, or a file where a folder was.
+func isDirectoryError(err error) bool {
+	return errors.Is(err, syscall.EISDIR) || errors.Is(err, syscall.ENOTDIR)
+}
+
+// linksUnsupported reports that the file system cannot give a file this second name.
+func linksUnsupported(err error) bool {
+	return errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EXDEV) || errors.Is(err, syscall.ENOTSUP) ||
+		errors.Is(err, syscall.EMLINK) || errors.Is(err, syscall.ENOSYS)
+}

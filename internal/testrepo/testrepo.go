@@ -1,0 +1,109 @@
+// Package testrepo makes real repositories for tests, in folders that vanish with the test and with
+// nothing of the user's configuration. Begin with New.
+package testrepo
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Repo is a repository with a work tree, or a bare one.
+type Repo struct {
+	t   testing.TB
+	Dir string // top of the work tree, or the bare repository
+}
+
+// Isolate gives the test an empty home and a git configuration with a name and nothing else. What tests
+// start in turn inherits it. A test that calls it cannot be parallel.
+func Isolate(t testing.TB) (home string) {
+	t.Helper()
+	home = t.TempDir()
+	for _, kv := range os.Environ() {
+		if name, _, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "GIT_") || strings.HasPrefix(name, "XDG_") {
+			t.Setenv(name, "")
+			os.Unsetenv(name)
+		}
+	}
+	config := filepath.Join(home, ".gitconfig")
+	text := "[user]\n\tname = Ann Author\n\temail = ann@example.com\n[init]\n\tdefaultBranch = main\n[protocol \"file\"]\n\tallow = always\n"
+	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HOME", home)
+	t.Setenv("USERPROFILE", home)
+	t.Setenv("GIT_CONFIG_GLOBAL", config)
+	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	t.Setenv("GIT_TERMINAL_PROMPT", "0")
+	return home
+}
+
+// New isolates the test and makes a repository with one commit on main, of a file README. options go to git init.
+func New(t testing.TB, options ...string) *Repo {
+	t.Helper()
+	Isolate(t)
+	r := Init(t, filepath.Join(t.TempDir(), "repo"), options...)
+	r.Write("README", "a project\n")
+	r.Commit("begin")
+	return r
+}
+
+// Init makes an empty repository in dir.
+func Init(t testing.TB, dir string, options ...string) *Repo {
+	t.Helper()
+	git(t, "", append(append([]string{"init", "-q"}, options...), dir)...)
+	return At(t, dir)
+}
+
+// At is the repository that is already in dir.
+func At(t testing.TB, dir string) *Repo { return &Repo{t: t, Dir: dir} }
+
+// Run runs git in the repository, fails the test if git fails, and returns what it said without the last newline.
+func (r *Repo) Run(args ...string) string {
+	r.t.Helper()
+	return git(r.t, r.Dir, args...)
+}
+
+// Try runs git in the repository and returns what it said on either stream, and its error.
+func (r *Repo) Try(args ...string) (string, error) {
+	cmd := exec.Command("git", args...)
+	cmd.Dir = r.Dir
+	out, err := cmd.CombinedOutput()
+	return string(bytes.TrimSuffix(out, []byte("\n"))), err
+}
+
+// Write writes a file of the work tree, making its folders.
+func (r *Repo) Write(path, text string) {
+	r.t.Helper()
+	path = filepath.Join(r.Dir, filepath.FromSlash(path))
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// Commit commits the whole work tree and returns the commit's id.
+func (r *Repo) Commit(message string) string {
+	r.t.Helper()
+	r.Run("add", "-A")
+	r.Run("commit", "-q", "--allow-empty", "-m", message)
+	return r.Run("rev-parse", "HEAD")
+}
+
+func git(t testing.TB, dir string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, stderr.Bytes())
+	}
+	return string(bytes.TrimSuffix(out, []byte("\n")))
+}
