@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/reverie-memory/reverie/internal/git"
 )
@@ -98,13 +99,31 @@ func (w *writer) apply(tip ID, c Commit, fn func(*Tx) error) (Result, error) {
 
 // commit saves objects and a commit on top of parent, and moves the ref to it from old.
 func (w *writer) commit(objects git.Objects, objs []git.Object, root, parent, old ID, c Commit) (id ID, note string, err error) {
-	o := w.s.repo.NewObject(git.Commit, formatCommit(root, []ID{parent}, w.who, w.s.now(), c.text()))
-	if err := objects.Save(w.ctx, append(objs, o)); err != nil {
-		return "", "", fmt.Errorf("save to %s: %w", w.s.ref, err)
-	}
 	defer objects.Release()
-	if err := w.s.repo.MoveRef(w.ctx, w.s.ref, o.ID, string(old), "reverie: "+oneLine(c.Subject)); err != nil {
+	repo, when, message := w.s.repo, w.s.now(), c.text()
+	if w.who.Sign {
+		if err := objects.Save(w.ctx, objs); err != nil {
+			return "", "", fmt.Errorf("save to %s: %w", w.s.ref, err)
+		}
+		signed, err := repo.SignedCommit(w.ctx, w.who, when, string(root), []string{string(parent)}, message)
+		if err != nil {
+			note = "commit.gpgsign is on, but the commit is not signed: " + err.Error()
+		}
+		id, objs = ID(signed), nil
+	}
+	if id == "" {
+		o := repo.NewObject(git.Commit, formatCommit(root, []ID{parent}, w.who, when, message))
+		if err := objects.Save(w.ctx, append(objs, o)); err != nil {
+			return "", "", fmt.Errorf("save to %s: %w", w.s.ref, err)
+		}
+		id = ID(o.ID)
+	}
+	subject, _, _ := strings.Cut(message, "\n")
+	if err := repo.MoveRef(w.ctx, w.s.ref, string(id), string(old), "reverie: "+subject); err != nil {
 		return "", "", err
 	}
-	return ID(o.ID), "", w.s.remember(ID(o.ID))
+	if err := w.s.remember(id); err != nil && note == "" { // the commit stands all the same
+		note = "the record of the last commit was not written: " + err.Error()
+	}
+	return id, note, nil
 }

@@ -2,11 +2,9 @@ package git
 
 import (
 	"context"
-	"errors"
 	"os"
 	"os/exec"
 	"os/user"
-	"strconv"
 	"strings"
 )
 
@@ -15,9 +13,6 @@ type Identity struct {
 	Name, Email string
 	Fallback    bool // git has no identity configured; Name and Email were made up from the system's user and host
 	Sign        bool // commit.gpgsign is on
-	// SignProgram, SignFormat and SignKey come from the user's and the system's configuration only: a file in the
-	// repository must not choose a program to run. Empty means git's default.
-	SignProgram, SignFormat, SignKey string
 }
 
 // settings is the configuration of one repository: the last value of each key, in lower case,
@@ -66,12 +61,6 @@ func (r *Repo) Identity(ctx context.Context) (Identity, error) {
 		Email: first(os.Getenv("GIT_COMMITTER_EMAIL"), s.all["author.email"], s.all["user.email"], os.Getenv("EMAIL")),
 		Sign:  truth(s.all["commit.gpgsign"]),
 	}
-	id.SignFormat = s.trusted["gpg.format"]
-	id.SignProgram = s.trusted["gpg.program"]
-	if id.SignFormat != "" {
-		id.SignProgram = first(s.trusted["gpg."+id.SignFormat+".program"], id.SignProgram)
-	}
-	id.SignKey = s.trusted["user.signingkey"]
 	id.Name, id.Email = crudFree(id.Name), crudFree(id.Email)
 	if id.Name == "" || id.Email == "" {
 		id.Fallback = true
@@ -101,25 +90,6 @@ func crudFree(s string) string {
 		return c
 	}, s)
 	return strings.Trim(s, " .,:;\"\\'")
-}
-
-// sharedMode is core.sharedRepository as the permission bits it adds to new files; exact means
-// they replace the bits instead.
-func (s settings) sharedMode() (bits os.FileMode, exact bool, err error) {
-	switch v := strings.ToLower(s.all["core.sharedrepository"]); v {
-	case "", "umask", "false", "no", "off", "0":
-		return 0, false, nil
-	case "group", "true", "yes", "on", "1":
-		return 0o660, false, nil
-	case "all", "world", "everybody", "2":
-		return 0o664, false, nil
-	default:
-		n, err := strconv.ParseUint(v, 8, 9)
-		if err != nil || n&0o600 != 0o600 {
-			return 0, false, errors.New("core.sharedRepository: " + v + " is not a mode")
-		}
-		return os.FileMode(n) &^ 0o111, true, nil
-	}
 }
 
 func truth(v string) bool {

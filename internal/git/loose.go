@@ -54,11 +54,11 @@ type looseFile struct {
 // what is named tmp_obj_), then everything synced, then renamed, then the folders synced. An object that
 // is there already is made as young as a new one, so that no git prunes it, and synced too.
 func (r *Repo) saveLoose(objs []Object, s settings) error {
-	bits, exact, err := s.sharedMode()
+	share, err := s.sharing()
 	if err != nil {
 		return err
 	}
-	w := looseWriter{repo: r, root: filepath.Join(r.CommonDir, "objects"), shared: bits, exact: exact}
+	w := looseWriter{repo: r, root: filepath.Join(r.CommonDir, "objects"), share: share}
 	defer w.clean()
 	for _, o := range objs {
 		if err := w.add(o); err != nil {
@@ -69,13 +69,12 @@ func (r *Repo) saveLoose(objs []Object, s settings) error {
 }
 
 type looseWriter struct {
-	repo   *Repo
-	root   string      // the folder objects
-	shared os.FileMode // of core.sharedRepository
-	exact  bool
-	files  []looseFile
-	dirs   []string // folders with new names
-	zlib   *zlib.Writer
+	repo  *Repo
+	root  string // the folder objects
+	share sharing
+	files []looseFile
+	dirs  []string // folders with new names
+	zlib  *zlib.Writer
 }
 
 func (w *looseWriter) add(o Object) error {
@@ -99,7 +98,7 @@ func (w *looseWriter) add(o Object) error {
 		return err
 	}
 	w.files = append(w.files, looseFile{path: path, file: file, temp: file.Name()})
-	return errors.Join(w.deflate(file, o), file.Chmod(w.mode(0o444)))
+	return errors.Join(w.deflate(file, o), file.Chmod(0o444), w.share.adjust(file.Name()))
 }
 
 func (w *looseWriter) deflate(file io.Writer, o Object) error {
@@ -126,10 +125,7 @@ func (w *looseWriter) mkdir(dir string) error {
 	}
 	if err == nil {
 		w.touch(w.root)
-		if w.shared != 0 {
-			mode := w.mode(0o700)
-			err = os.Chmod(dir, mode|mode>>2&0o111|os.ModeSetgid)
-		}
+		err = w.share.adjust(dir)
 	}
 	return err
 }
@@ -139,21 +135,6 @@ func (w *looseWriter) touch(dir string) {
 	if !slices.Contains(w.dirs, dir) {
 		w.dirs = append(w.dirs, dir)
 	}
-}
-
-// mode adds the bits of core.sharedRepository to those of a file, as far as the file itself has them.
-func (w *looseWriter) mode(mode os.FileMode) os.FileMode {
-	if w.shared == 0 {
-		return mode
-	}
-	bits := w.shared
-	if mode&0o200 == 0 {
-		bits &^= 0o222
-	}
-	if w.exact {
-		return mode&0o100 | bits
-	}
-	return mode | bits
 }
 
 func (w *looseWriter) commit() error {

@@ -47,10 +47,18 @@ func (r *Repo) moveFile(ctx context.Context, name, new, old, message string) err
 	if err != nil {
 		return err
 	}
+	config, err := r.settings(ctx)
+	if err != nil {
+		return err
+	}
+	share, err := config.sharing()
+	if err != nil {
+		return err
+	}
 	path := r.refPath(name)
 	_, err = os.Lstat(filepath.Dir(path))
 	freshDir := err != nil // git removes a folder when its last ref is packed
-	lock, err := r.lockRef(ctx, name, new)
+	lock, err := r.lockRef(ctx, name, new, share)
 	if err != nil {
 		return err
 	}
@@ -67,7 +75,7 @@ func (r *Repo) moveFile(ctx context.Context, name, new, old, message string) err
 			return err
 		}
 	}
-	if err := r.appendReflog(name, first(old, r.zeroID()), new, who, message); err != nil {
+	if err := r.appendReflog(name, first(old, r.zeroID()), new, who, message, share); err != nil {
 		return err
 	}
 	if err := lock.rename(path); err != nil {
@@ -93,7 +101,7 @@ type refLock struct {
 // lockRef makes <ref>.lock with its whole content at once, as a second name of a file in the state
 // folder. As long as both names are one file the lock was made by us, and whoever holds the lock of
 // Lock knows its maker to be dead. Where files cannot have two names the lock is made in place.
-func (r *Repo) lockRef(ctx context.Context, name, new string) (*refLock, error) {
+func (r *Repo) lockRef(ctx context.Context, name, new string, share sharing) (*refLock, error) {
 	state, err := r.StateDir()
 	if err != nil {
 		return nil, err
@@ -102,16 +110,16 @@ func (r *Repo) lockRef(ctx context.Context, name, new string) (*refLock, error) 
 	if err := clearOwn(lock); err != nil {
 		return nil, err
 	}
-	if err := writeSynced(lock.mark, new+"\n", os.O_CREATE|os.O_EXCL|os.O_WRONLY, r.refMode(ctx)); err != nil {
+	if err := writeSynced(lock.mark, new+"\n", share); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, refWait)
 	defer cancel()
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
-		err := r.makeRefDir(name)
+		err := r.makeRefDir(name, share)
 		if err == nil {
 			if err = os.Link(lock.mark, lock.path); err != nil && linksUnsupported(err) {
-				err = writeSynced(lock.path, new+"\n", os.O_CREATE|os.O_EXCL|os.O_WRONLY, r.refMode(ctx))
+				err = writeSynced(lock.path, new+"\n", share)
 			}
 		}
 		switch {
@@ -216,9 +224,8 @@ func removeEmpty(dir string) {
 }
 
 // makeRefDir makes the folder of a ref. A ref in the place of one of its folders is a conflict.
-func (r *Repo) makeRefDir(name string) error {
-	dir := filepath.Dir(r.refPath(name))
-	err := os.MkdirAll(dir, 0o777)
+func (r *Repo) makeRefDir(name string, share sharing) error {
+	err := share.makeDirs(filepath.Dir(r.refPath(name)))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		if taken := r.conflict(name); taken != nil {
 			return taken
@@ -267,21 +274,21 @@ func parent(name string) string { return name[:strings.LastIndexByte(name, '/')]
 
 // appendReflog adds a line to the ref's log, which is the way back to a tip that somebody overwrote.
 // It is written whatever core.logAllRefUpdates says.
-func (r *Repo) appendReflog(name, old, new string, who Identity, message string) error {
+func (r *Repo) appendReflog(name, old, new string, who Identity, message string, share sharing) error {
 	path := filepath.Join(r.CommonDir, "logs", filepath.FromSlash(name))
 	line := fmt.Sprintf("%s %s %s\t%s\n", old, new, who.Stamp(time.Now()), message)
 	for range 3 {
 		f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
 		if err == nil {
 			_, err = f.WriteString(line)
-			return errors.Join(err, f.Close())
+			return errors.Join(err, f.Close(), share.adjust(path))
 		}
 		if isDirectoryError(err) {
 			removeEmpty(path)
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		if err := share.makeDirs(filepath.Dir(path)); err != nil {
 			return err
 		}
 	}
@@ -335,22 +342,9 @@ func orNothing(id string) string { return first(id, "nothing") }
 // oneLine is a reflog message: git allows no line break in it.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// refMode is the permission of a ref file under core.sharedRepository.
-func (r *Repo) refMode(ctx context.Context) os.FileMode {
-	s, err := r.settings(ctx)
-	if err != nil {
-		return 0o666
-	}
-	bits, exact, err := s.sharedMode()
-	if err == nil && exact {
-		return bits
-	}
-	return 0o666 | bits
-}
-
-// writeSynced writes a small file and makes its content durable.
-func writeSynced(path, text string, flags int, mode os.FileMode) error {
-	f, err := os.OpenFile(path, flags, mode)
+// writeSynced makes a small file, which must not exist, and makes its content durable.
+func writeSynced(path, text string, share sharing) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	if err != nil {
 		return err
 	}
@@ -358,5 +352,5 @@ func writeSynced(path, text string, flags int, mode os.FileMode) error {
 	if err == nil {
 		err = f.Sync()
 	}
-	return errors.Join(err, f.Close())
+	return errors.Join(err, f.Close(), share.adjust(path))
 }

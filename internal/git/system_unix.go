@@ -54,3 +54,6 @@ func linksUnsupported(err error) bool {
 	return errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EXDEV) || errors.Is(err, syscall.ENOTSUP) ||
 		errors.Is(err, syscall.EMLINK) || errors.Is(err, syscall.ENOSYS)
 }
+
+// killAll ends a detached process and all that it started.
+func killAll(p *os.Process) error { return syscall.Kill(-p.Pid, syscall.SIGKILL) }

@@ -44,3 +44,6 @@ func linksUnsupported(err error) bool {
 	return errors.Is(err, windows.ERROR_INVALID_FUNCTION) || errors.Is(err, windows.ERROR_NOT_SUPPORTED) ||
 		errors.Is(err, windows.ERROR_NOT_SAME_DEVICE) || errors.Is(err, windows.ERROR_TOO_MANY_LINKS)
 }
+
+// killAll ends a detached process.
+func killAll(p *os.Process) error { return p.Kill() }

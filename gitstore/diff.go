@@ -1,0 +1,94 @@
+package gitstore
+
+import (
+	"slices"
+	"strings"
+)
+
+// Change is a file that differs between two trees. Old is empty for a new file, New for one that is gone.
+type Change struct {
+	Path     string
+	Old, New ID
+}
+
+// Diff calls fn for every file that differs from an older root tree, in git's order; "" is the empty tree. Only folders
+// that differ are read, so the cost follows the change and not the size. Entries that a store must not have count as
+// absent; those met in this tree are returned together, as EntryErrors, when all else was compared.
+func (t *Tree) Diff(old ID, fn func(Change) error) error {
+	before := &node{id: old, loaded: old == ""}
+	var bad EntryErrors
+	if err := t.diff(before, t.root, "", 0, &bad, fn); err != nil {
+		return err
+	}
+	return bad.or()
+}
+
+func (t *Tree) diff(old, new *node, prefix string, depth int, bad *EntryErrors, fn func(Change) error) error {
+	if old.id == new.id && old.id != "" {
+		return nil
+	}
+	for _, n := range []*node{old, new} {
+		if err := t.load(n, prefix); err != nil {
+			return err
+		}
+	}
+	a, b := visit(old, prefix, depth, &EntryErrors{}), visit(new, prefix, depth, bad)
+	for len(a) > 0 || len(b) > 0 {
+		var from, to *entry
+		switch {
+		case len(a) == 0 || len(b) > 0 && a[0].key() > b[0].key():
+			to, b = b[0], b[1:]
+		case len(b) == 0 || a[0].key() < b[0].key():
+			from, a = a[0], a[1:]
+		default:
+			from, to, a, b = a[0], b[0], a[1:], b[1:]
+		}
+		if err := t.diffEntry(from, to, prefix, depth, bad, fn); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// diffEntry compares what has one name in two folders; one of both may be nil. Both are files, or both are folders.
+func (t *Tree) diffEntry(from, to *entry, prefix string, depth int, bad *EntryErrors, fn func(Change) error) error {
+	one := from
+	if one == nil {
+		one = to
+	}
+	path := prefix + one.name
+	if one.isTree() {
+		return t.diff(from.folder(), to.folder(), path+"/", depth+1, bad, fn)
+	}
+	c := Change{Path: path}
+	if from != nil {
+		c.Old = from.id
+	}
+	if to != nil {
+		c.New = to.id
+	}
+	if c.Old == c.New {
+		return nil
+	}
+	return fn(c)
+}
+
+// folder is the node of an entry, empty for none.
+func (e *entry) folder() *node {
+	if e == nil {
+		return &node{loaded: true}
+	}
+	return e.node()
+}
+
+// visit returns the entries of a folder that may be visited, in git's order.
+func visit(n *node, prefix string, depth int, bad *EntryErrors) []*entry {
+	entries := make([]*entry, 0, len(n.entries))
+	for i := range n.entries {
+		if e := &n.entries[i]; bad.pass(e, prefix+e.name, depth) {
+			entries = append(entries, e)
+		}
+	}
+	slices.SortStableFunc(entries, func(a, b *entry) int { return strings.Compare(a.key(), b.key()) })
+	return entries
+}
