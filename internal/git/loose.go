@@ -89,16 +89,26 @@ func (w *looseWriter) add(o Object) error {
 			}
 		}
 	}
-	dir := filepath.Dir(path)
-	if err := w.mkdir(dir); err != nil {
-		return err
-	}
-	file, err := os.CreateTemp(dir, "tmp_obj_")
+	file, err := w.createTemp(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
 	w.files = append(w.files, looseFile{path: path, file: file, temp: file.Name()})
 	return errors.Join(w.deflate(file, o), file.Chmod(0o444), w.share.adjust(file.Name()))
+}
+
+// createTemp makes a temporary file in a folder of objects. git removes such a folder whenever it finds it
+// empty, as between our making it and our first file in it, so it may have to be made again.
+func (w *looseWriter) createTemp(dir string) (*os.File, error) {
+	for try := 0; ; try++ {
+		if err := w.mkdir(dir); err != nil {
+			return nil, err
+		}
+		file, err := os.CreateTemp(dir, "tmp_obj_")
+		if !errors.Is(err, os.ErrNotExist) || try == 100 {
+			return file, err
+		}
+	}
 }
 
 func (w *looseWriter) deflate(file io.Writer, o Object) error {

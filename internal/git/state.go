@@ -60,27 +60,46 @@ func (r *Repo) Lock(ctx context.Context) (unlock func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("open lock: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, LockWait)
-	defer cancel()
-	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
-		locked, err := tryLock(f)
-		if err != nil {
-			f.Close()
-			return nil, fmt.Errorf("lock %s: %w", path, err)
-		}
-		if locked {
-			break
-		}
-		select {
-		case <-ctx.Done():
-			f.Close()
-			return nil, &LockError{Path: path, Holder: holder(path)}
-		case <-time.After(pause):
-		}
+	if err := waitLock(ctx, f); err != nil {
+		return nil, err
 	}
 	f.Truncate(0)
 	fmt.Fprintf(f, "process %d (%s) since %s\n", os.Getpid(), strings.Join(os.Args[:min(2, len(os.Args))], " "), time.Now().Format(time.RFC3339))
 	return func() { f.Close() }, nil
+}
+
+// waitLock locks f, or closes it. The kernel queues those who wait, so that nobody starves beside a busy writer. Such a
+// wait cannot be broken off: one that lasts too long is left behind, to close f when its turn comes.
+func waitLock(ctx context.Context, f *os.File) error {
+	failed := func(err error) error {
+		f.Close()
+		return fmt.Errorf("lock %s: %w", f.Name(), err)
+	}
+	if locked, err := lockFile(f, false); err != nil {
+		return failed(err)
+	} else if locked {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, LockWait)
+	defer cancel()
+	turn := make(chan error)
+	go func() {
+		_, err := lockFile(f, true)
+		select {
+		case turn <- err:
+		case <-ctx.Done():
+			f.Close()
+		}
+	}()
+	select {
+	case err := <-turn:
+		if err != nil {
+			return failed(err)
+		}
+		return nil
+	case <-ctx.Done():
+		return &LockError{Path: f.Name(), Holder: holder(f.Name())}
+	}
 }
 
 func holder(path string) string {

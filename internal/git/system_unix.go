@@ -14,10 +14,14 @@ func ownedByUs(info fs.FileInfo) bool {
 	return !ok || int(st.Uid) == os.Geteuid()
 }
 
-// tryLock takes the lock on f if nobody holds it. Closing f gives it back.
-func tryLock(f *os.File) (bool, error) {
+// lockFile takes the lock on f, or, unless it may wait, reports that somebody has it. Closing f gives it back.
+func lockFile(f *os.File, wait bool) (bool, error) {
+	how := syscall.LOCK_EX
+	if !wait {
+		how |= syscall.LOCK_NB
+	}
 	for {
-		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		err := syscall.Flock(int(f.Fd()), how)
 		switch {
 		case errors.Is(err, syscall.EINTR):
 		case errors.Is(err, syscall.EWOULDBLOCK):

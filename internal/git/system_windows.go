@@ -16,10 +16,14 @@ func ownedByUs(fs.FileInfo) bool { return true }
 // lockOffset lies past the text in the lock file: a locked range cannot be read by others.
 const lockOffset = 1 << 30
 
-// tryLock takes the lock on f if nobody holds it. Closing f gives it back.
-func tryLock(f *os.File) (bool, error) {
+// lockFile takes the lock on f, or, unless it may wait, reports that somebody has it. Closing f gives it back.
+func lockFile(f *os.File, wait bool) (bool, error) {
+	flags := uint32(windows.LOCKFILE_EXCLUSIVE_LOCK)
+	if !wait {
+		flags |= windows.LOCKFILE_FAIL_IMMEDIATELY
+	}
 	at := &windows.Overlapped{Offset: lockOffset}
-	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, at)
+	err := windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, at)
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_IO_PENDING) {
 		return false, nil
 	}
