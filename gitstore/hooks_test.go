@@ -85,7 +85,7 @@ func installHook(t *testing.T, path, name string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	script := fmt.Sprintf("#!/bin/sh\n%s=hook exec '%s' %s >&2\n", actVariable, filepath.ToSlash(binary), name)
+	script := fmt.Sprintf("#!/bin/sh\nexport GORACE=atexit_sleep_ms=0\n%s=hook exec '%s' %s >&2\n", actVariable, filepath.ToSlash(binary), name)
 	if err := os.WriteFile(path, []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -74,6 +74,6 @@ func TestMain(m *testing.M) {
 // command is this test binary as a process that does one of acts.
 func command(act string, args ...string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0], args...)
-	cmd.Env = append(os.Environ(), actVariable+"="+act)
+	cmd.Env = append(os.Environ(), actVariable+"="+act, "GORACE=atexit_sleep_ms=0")
 	return cmd
 }

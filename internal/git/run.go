@@ -131,19 +131,23 @@ func commandName(args []string) string {
 	return ""
 }
 
-// reason picks the line that says why: the first fatal or error line, else the last line.
+// reason picks what says why: the first fatal or error line, with the next one if it ends in a colon, or else the last line.
 func reason(stderr []byte) string {
-	var last string
-	for line := range strings.Lines(string(stderr)) {
-		line = strings.TrimSpace(line)
-		for _, prefix := range []string{"fatal: ", "error: "} {
-			if why, ok := strings.CutPrefix(line, prefix); ok {
-				return why
-			}
+	lines := strings.FieldsFunc(string(stderr), func(c rune) bool { return c == '\n' || c == '\r' })
+	for i, line := range lines {
+		why, fatal := strings.CutPrefix(line, "fatal: ")
+		if !fatal {
+			why, fatal = strings.CutPrefix(line, "error: ")
 		}
-		if line != "" {
-			last = line
+		if fatal && strings.HasSuffix(why, ":") && i+1 < len(lines) {
+			return why + " " + strings.TrimSpace(lines[i+1])
+		}
+		if fatal {
+			return why
 		}
 	}
-	return last
+	if len(lines) == 0 {
+		return ""
+	}
+	return strings.TrimSpace(lines[len(lines)-1])
 }
