@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/reverie-memory/reverie/internal/git"
 )
@@ -42,32 +43,33 @@ func (s *Store) Update(ctx context.Context, c Commit, fn func(*Tx) error) (Resul
 	}
 }
 
-// writer is one writing operation: the lock, and who writes.
+// writer is one writing operation: the lock, and the question to git who writes, which costs a process and is asked
+// while other work is done.
 type writer struct {
 	s      *Store
 	ctx    context.Context
-	who    git.Identity
+	who    func() (git.Identity, error) // waits for the answer
 	unlock func()
 }
 
-// begin takes the lock, and asks git who writes while it waits for it.
+// begin takes the lock.
 func (s *Store) begin(ctx context.Context) (*writer, error) {
 	w := &writer{s: s, ctx: ctx}
-	asked := make(chan error, 1)
+	w.who = sync.OnceValues(func() (git.Identity, error) { return s.repo.Identity(ctx) })
+	asked := make(chan struct{})
 	go func() {
-		var err error
-		w.who, err = s.repo.Identity(ctx)
-		asked <- err
+		defer close(asked)
+		w.who()
 	}()
 	unlock, err := s.repo.Lock(ctx)
-	if ierr := <-asked; err == nil && ierr != nil {
-		unlock()
-		err = ierr
-	}
 	if err != nil {
+		<-asked
 		return nil, err
 	}
-	w.unlock = unlock
+	w.unlock = func() {
+		<-asked
+		unlock()
+	}
 	return w, nil
 }
 
@@ -101,18 +103,22 @@ func (w *writer) apply(tip ID, c Commit, fn func(*Tx) error) (Result, error) {
 func (w *writer) commit(objects git.Objects, objs []git.Object, root, parent, old ID, c Commit) (id ID, note string, err error) {
 	defer objects.Release()
 	repo, when, message := w.s.repo, w.s.now(), c.text()
-	if w.who.Sign {
+	who, err := w.who()
+	if err != nil {
+		return "", "", err
+	}
+	if who.Sign {
 		if err := objects.Save(w.ctx, objs); err != nil {
 			return "", "", fmt.Errorf("save to %s: %w", w.s.ref, err)
 		}
-		signed, err := repo.SignedCommit(w.ctx, w.who, when, string(root), []string{string(parent)}, message)
+		signed, err := repo.SignedCommit(w.ctx, who, when, string(root), []string{string(parent)}, message)
 		if err != nil {
 			note = "commit.gpgsign is on, but the commit is not signed: " + err.Error()
 		}
 		id, objs = ID(signed), nil
 	}
 	if id == "" {
-		o := repo.NewObject(git.Commit, formatCommit(root, []ID{parent}, w.who, when, message))
+		o := repo.NewObject(git.Commit, formatCommit(root, []ID{parent}, who, when, message))
 		if err := objects.Save(w.ctx, append(objs, o)); err != nil {
 			return "", "", fmt.Errorf("save to %s: %w", w.s.ref, err)
 		}

@@ -22,12 +22,13 @@ type fileObjects struct {
 	packs  []*pack  // of all folders, with the one last used first
 	listed bool     // packs is filled
 	git    *gitObjects
+	asked  bool     // git had an object that the files did not: no new look at them is needed
 	kept   []string // .keep files that Release removes
 }
 
 func (f *fileObjects) Read(ctx context.Context, id string) (Object, error) {
 	o, err := f.readFiles(id)
-	if errors.Is(err, ErrNoObject) {
+	if errors.Is(err, ErrNoObject) && !f.asked {
 		// Another process may have packed it since the packs were listed.
 		f.closePacks()
 		o, err = f.readFiles(id)
@@ -38,8 +39,13 @@ func (f *fileObjects) Read(ctx context.Context, id string) (Object, error) {
 	if f.git == nil {
 		f.git = &gitObjects{repo: f.repo}
 	}
-	if o, gerr := f.git.Read(ctx, id); gerr == nil || errors.Is(err, ErrNoObject) {
-		return o, gerr
+	o, gerr := f.git.Read(ctx, id)
+	if gerr == nil {
+		f.asked = true
+		return o, nil
+	}
+	if errors.Is(err, ErrNoObject) {
+		err = gerr
 	}
 	return Object{}, err
 }
@@ -163,6 +169,9 @@ func (f *fileObjects) ReadAll(ctx context.Context, ids []string, fn func(i int, 
 			return err
 		}
 	}
+	if f.repo.Partial && len(rest) > 1 {
+		f.fetchMissing(ctx, ids, rest)
+	}
 	for _, i := range rest {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -176,6 +185,20 @@ func (f *fileObjects) ReadAll(ctx context.Context, ids []string, fn func(i int, 
 		}
 	}
 	return nil
+}
+
+// fetchMissing makes a partial clone complete for those of rest that it does not have.
+func (f *fileObjects) fetchMissing(ctx context.Context, ids []string, rest []int) {
+	var missing []string
+	for _, i := range rest {
+		if _, err := f.readFiles(ids[i]); errors.Is(err, ErrNoObject) {
+			missing = append(missing, ids[i])
+		}
+	}
+	if len(missing) > 1 {
+		f.repo.prefetch(ctx, missing)
+		f.closePacks()
+	}
 }
 
 // listPacks opens the index of every pack. A pack without one is none: git makes the index last.

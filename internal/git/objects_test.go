@@ -255,3 +255,32 @@ func TestSharedRepositoryGetsItsModes(t *testing.T) {
 		}
 	}
 }
+
+func TestPartialCloneFetchesAllThatIsMissingAtOnce(t *testing.T) {
+	origin, _, _, _ := fixture(t)
+	origin.Run("config", "uploadpack.allowFilter", "true")
+	for i := range 20 {
+		origin.Write(fmt.Sprintf("f%d", i), fmt.Sprintf("file %d\n", i))
+	}
+	origin.Commit("files")
+	dir := filepath.Join(t.TempDir(), "clone")
+	origin.Run("clone", "-q", "--bare", "--filter=blob:none", "file://"+filepath.ToSlash(origin.Dir), dir)
+	clone, err := git.Find(t.Context(), dir)
+	if err != nil || !clone.Partial {
+		t.Fatalf("partial=%t, %v", clone.Partial, err)
+	}
+	ids := strings.Fields(origin.Run("ls-tree", "--object-only", "HEAD"))
+	packs := func() int {
+		paths, _ := filepath.Glob(filepath.Join(dir, "objects", "pack", "*.pack"))
+		return len(paths)
+	}
+	before, n := packs(), 0
+	db := clone.Objects()
+	defer db.Close()
+	if err := db.ReadAll(t.Context(), ids, func(int, git.Object) error { n++; return nil }); err != nil || n != len(ids) {
+		t.Fatalf("%d of %d: %v", n, len(ids), err)
+	}
+	if got := packs(); got > before+1 {
+		t.Errorf("%d fetches, want one", got-before)
+	}
+}

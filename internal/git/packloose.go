@@ -22,10 +22,11 @@ const (
 )
 
 // LooseDue reports whether loose objects have grown, since the last PackLoose, by half of what makes git gc --auto
-// pack them. It costs the listing of one folder, and one process in a Repo that has not read its configuration.
+// pack them. It costs the listing of one folder, and one process in a Repo that has not read its configuration. In a
+// partial clone they are never due: to list what a ref reaches would fetch it.
 func (r *Repo) LooseDue(ctx context.Context) (bool, error) {
 	n, err := r.sampleLoose()
-	if err != nil || n < 2 {
+	if err != nil || n < 2 || r.Partial {
 		return false, err
 	}
 	s, err := r.settings(ctx)
