@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -167,12 +166,9 @@ func (g *gitObjects) Save(ctx context.Context, objs []Object) error {
 	root := filepath.Join(g.repo.CommonDir, "objects")
 	dirs := []string{root}
 	for _, o := range objs {
-		dir := filepath.Dir(loosePath(root, o.ID))
-		if _, err := os.Stat(dir); err == nil { // else a pack has the object already
-			dirs = append(dirs, dir)
-		}
+		dirs = append(dirs, filepath.Dir(loosePath(root, o.ID)))
 	}
-	return each(len(dirs), func(i int) error { return syncDir(dirs[i]) })
+	return syncObjectDirs(dirs)
 }
 
 func (g *gitObjects) Release() error {

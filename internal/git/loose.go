@@ -168,7 +168,7 @@ func (w *looseWriter) commit() error {
 		}
 		w.files[i].temp = ""
 	}
-	return each(len(w.dirs), func(i int) error { return syncDir(w.dirs[i]) })
+	return syncObjectDirs(w.dirs)
 }
 
 // clean removes temporary files that did not become objects.
@@ -181,6 +181,17 @@ func (w *looseWriter) clean() {
 			os.Remove(f.temp)
 		}
 	}
+}
+
+// syncObjectDirs syncs folders of objects. One that is gone held what git has moved into a pack, durably.
+func syncObjectDirs(dirs []string) error {
+	return each(len(dirs), func(i int) error {
+		err := syncDir(dirs[i])
+		if errors.Is(err, os.ErrNotExist) {
+			return nil
+		}
+		return err
+	})
 }
 
 // replace renames a finished object into place. Where an equal one is open or read-only (Windows), the

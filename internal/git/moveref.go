@@ -81,12 +81,23 @@ func (r *Repo) moveFile(ctx context.Context, name, new, old, message string) err
 	if err := lock.rename(path); err != nil {
 		return err
 	}
+	return r.syncRef(path, freshDir)
+}
+
+// syncRef makes a ref's new name durable, and the names of the folders made for it. A git that has packed the ref in
+// the meantime has removed its folder with it; then it is packed-refs that must be on the disk.
+func (r *Repo) syncRef(path string, freshDir bool) error {
 	for dir := filepath.Dir(path); len(dir) > len(r.CommonDir); dir = filepath.Dir(dir) {
-		if err := syncDir(dir); err != nil {
-			return err
+		err := syncDir(dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			packed, err := os.OpenFile(filepath.Join(r.CommonDir, "packed-refs"), os.O_RDWR, 0)
+			if err != nil {
+				return err
+			}
+			return errors.Join(packed.Sync(), packed.Close(), syncDir(r.CommonDir))
 		}
-		if !freshDir {
-			break
+		if err != nil || !freshDir {
+			return err
 		}
 	}
 	return nil

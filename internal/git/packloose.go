@@ -76,7 +76,11 @@ func (r *Repo) PackLoose(ctx context.Context, ref, folder string) (packed int, e
 		if err != nil {
 			return 0, err
 		}
-		if err := r.checkPack(filepath.Join(dir, "pack-"+strings.TrimSpace(string(out))), len(files)); err != nil {
+		err = checkPack(filepath.Join(dir, "pack-"+strings.TrimSpace(string(out))), len(files))
+		if errors.Is(err, fs.ErrNotExist) {
+			return 0, nil // a repack of the user's has already taken it in; it removes what is loose, too
+		}
+		if err != nil {
 			return 0, err
 		}
 		if err := syncDir(dir); err != nil {
@@ -98,7 +102,7 @@ func (r *Repo) PackLoose(ctx context.Context, ref, folder string) (packed int, e
 }
 
 // checkPack makes sure that a pack and its index are there before loose objects are removed for them.
-func (r *Repo) checkPack(path string, count int) error {
+func checkPack(path string, count int) error {
 	if _, err := os.Stat(path + ".pack"); err != nil {
 		return err
 	}

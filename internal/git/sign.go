@@ -38,7 +38,7 @@ func (r *Repo) SignedCommit(ctx context.Context, who Identity, when time.Time, t
 		return "", err
 	}
 	id := strings.TrimSpace(string(out))
-	return id, syncDir(filepath.Dir(loosePath(filepath.Join(r.CommonDir, "objects"), id)))
+	return id, syncObjectDirs([]string{filepath.Dir(loosePath(filepath.Join(r.CommonDir, "objects"), id))})
 }
 
 // signOptions sets the programs that git may run to those of the trusted scopes, or to git's defaults.
