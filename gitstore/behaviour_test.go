@@ -261,7 +261,7 @@ func TestViewAtRevisions(t *testing.T) {
 			t.Errorf("%s: %v", rev, err)
 		}
 	}
-	for _, rev := range []string{"", "nothing", "-h", "--batch", "a\nb", "~99", strings.Repeat("0", 39)} {
+	for _, rev := range []string{"", "nothing", "-h", "--batch", "a\nb", "~99", strings.Repeat("0", 39), strings.Repeat("1", 40)} {
 		if err := s.ViewAt(t.Context(), rev, func(*gitstore.Tree) error { return nil }); !errors.Is(err, gitstore.ErrRevision) {
 			t.Errorf("%q: %v, want ErrRevision", rev, err)
 		}

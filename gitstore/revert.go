@@ -20,13 +20,9 @@ func (e *RevertError) Error() string {
 // Revert undoes what one commit changed, as a new commit. If files were changed again since, nothing is done and
 // the error is a *RevertError. A merge has no single state before it and is refused, as is the first commit.
 func (s *Store) Revert(ctx context.Context, rev string) (Result, error) {
-	id, err := s.Resolve(ctx, rev)
+	id, changes, subject, err := s.changesOf(ctx, rev)
 	if err != nil {
-		return Result{}, err
-	}
-	changes, subject, err := s.changesOf(ctx, id)
-	if err != nil {
-		return Result{}, fmt.Errorf("revert %.12s: %w", id, err)
+		return Result{}, fmt.Errorf("revert %s: %w", rev, err)
 	}
 	c := Commit{Subject: "revert: " + subject, Body: "This reverts commit " + string(id) + "."}
 	return s.Update(ctx, c, func(tx *Tx) error {
@@ -53,34 +49,37 @@ func (s *Store) Revert(ctx context.Context, rev string) (Result, error) {
 	})
 }
 
-// changesOf returns what a commit changed against its parent, and its subject.
-func (s *Store) changesOf(ctx context.Context, id ID) (changes []Change, subject string, err error) {
-	t, err := s.open(ctx, id)
+// changesOf returns the commit that a revision names, what it changed against its parent, and its subject.
+func (s *Store) changesOf(ctx context.Context, rev string) (id ID, changes []Change, subject string, err error) {
+	t, err := s.openRevision(ctx, rev)
 	if err != nil {
-		return nil, "", err
+		return "", nil, "", err
 	}
 	defer t.close()
-	c, err := t.readCommit(id)
+	if t.commit == "" {
+		return "", nil, "", errors.New("it is a tree, not a commit")
+	}
+	c, err := t.readCommit(t.commit)
 	if err != nil {
-		return nil, "", err
+		return "", nil, "", err
 	}
 	switch len(c.parents) {
 	case 0:
-		return nil, "", errors.New("it is the first commit")
+		return "", nil, "", errors.New("it is the first commit")
 	case 1:
 	default:
-		return nil, "", errors.New("it is a merge")
+		return "", nil, "", errors.New("it is a merge")
 	}
 	parent, err := t.readCommit(c.parents[0])
 	if err != nil {
-		return nil, "", err
+		return "", nil, "", err
 	}
 	err = t.Diff(parent.tree, func(ch Change) error {
 		changes = append(changes, ch)
 		return nil
 	})
 	subject, _, _ = strings.Cut(c.message, "\n")
-	return changes, subject, err
+	return t.commit, changes, subject, err
 }
 
 func (t *Tree) readCommit(id ID) (commit, error) {

@@ -71,21 +71,27 @@ func (s *Store) View(ctx context.Context, fn func(*Tree) error) error {
 	if err != nil {
 		return err
 	}
-	return s.view(ctx, tip, fn)
+	t, err := s.open(ctx, tip)
+	if err != nil {
+		return err
+	}
+	defer t.close()
+	return fn(t)
 }
 
 // ViewAt runs fn on the tree of a revision: whatever git resolves to a commit or a tree, or, beginning
 // with @{, ~ or ^, an expression relative to the store's own ref, as "@{yesterday}" or "~3". The error wraps
 // ErrRevision if there is none.
 func (s *Store) ViewAt(ctx context.Context, rev string, fn func(*Tree) error) error {
-	id, err := s.Resolve(ctx, rev)
+	t, err := s.openRevision(ctx, rev)
 	if err != nil {
 		return err
 	}
-	return s.view(ctx, id, fn)
+	defer t.close()
+	return fn(t)
 }
 
-// Resolve returns the commit, or else the tree, that a revision expression names.
+// Resolve returns the commit, or else the tree, that a revision expression names. A whole id is taken at its word.
 func (s *Store) Resolve(ctx context.Context, rev string) (ID, error) {
 	if s.repo.IsID(rev) {
 		return ID(rev), nil
@@ -109,14 +115,17 @@ func (s *Store) Resolve(ctx context.Context, rev string) (ID, error) {
 	return "", unknown
 }
 
-// view runs fn on the tree of a commit, or on a tree.
-func (s *Store) view(ctx context.Context, at ID, fn func(*Tree) error) error {
-	t, err := s.open(ctx, at)
+// openRevision opens the tree of a revision. An id that a person gives and that is not there is no damage.
+func (s *Store) openRevision(ctx context.Context, rev string) (*Tree, error) {
+	id, err := s.Resolve(ctx, rev)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer t.close()
-	return fn(t)
+	t, err := s.open(ctx, id)
+	if errors.Is(err, git.ErrNoObject) {
+		return nil, fmt.Errorf("revision %q: %w", rev, ErrRevision)
+	}
+	return t, err
 }
 
 // open reads a commit, or a tree, and returns its tree with an object database of its own.

@@ -107,6 +107,9 @@ func (w *writer) commit(objects git.Objects, objs []git.Object, root, parent, ol
 	if err != nil {
 		return "", "", err
 	}
+	if who.Fallback {
+		note = fmt.Sprintf("git knows no user.name and user.email here: committed as %s <%s>", who.Name, who.Email)
+	}
 	if who.Sign {
 		if err := objects.Save(w.ctx, objs); err != nil {
 			return "", "", fmt.Errorf("save to %s: %w", w.s.ref, err)

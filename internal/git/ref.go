@@ -137,17 +137,21 @@ func (r *Repo) plainRef(name string) bool {
 	return err != nil || info.Mode()&fs.ModeSymlink == 0
 }
 
-// askRef reads a ref that is no plain file, by git.
+// askRef reads a ref that is no plain file, by git. Its pattern also matches refs below the name.
 func (r *Repo) askRef(ctx context.Context, name string) (string, error) {
-	out, err := r.Git(ctx, nil, "for-each-ref", "--format=%(objectname)", "--count=1", name)
+	out, err := r.Git(ctx, nil, "for-each-ref", "--format=%(refname) %(objectname)", name)
 	if err != nil {
 		return "", fmt.Errorf("read %s: %w", name, err)
 	}
-	id := strings.TrimSpace(string(out))
-	if id == "" {
-		return "", fmt.Errorf("read %s: %w", name, ErrNoRef)
+	for line := range strings.Lines(string(out)) {
+		if id, ok := strings.CutPrefix(strings.TrimSpace(line), name+" "); ok {
+			return id, nil
+		}
 	}
-	return id, nil
+	if r.RefFormat == "files" { // a symbolic link that is there, and that git passes over
+		return "", fmt.Errorf("read %s: %w: it is a link to no ref", name, ErrBrokenRef)
+	}
+	return "", fmt.Errorf("read %s: %w", name, ErrNoRef)
 }
 
 // packedRefs is the text of the file packed-refs, whose lines are an id, a space and a name.

@@ -39,8 +39,11 @@ func move(t *testing.T, repo *git.Repo, new, old string) error {
 }
 
 func TestMoveRefComparesAndLogs(t *testing.T) {
-	for _, options := range [][]string{nil, {"--object-format=sha256"}} {
+	for i, options := range [][]string{nil, {"--object-format=sha256"}, nil} {
 		r, repo, one, two := fixture(t, options...)
+		if i == 2 {
+			repo.RefFormat = "reftable" // the way by git's own commands, which works on files too
+		}
 		for _, packed := range []bool{false, true} {
 			if err := move(t, repo, one, ""); err != nil {
 				t.Fatal(err)
@@ -96,6 +99,12 @@ func TestSymbolicLinkRefIsMovedByGit(t *testing.T) {
 	}
 	if got := r.Run("rev-parse", ref); got != two {
 		t.Errorf("git reads %s, want %s", got, two)
+	}
+	if err := errors.Join(os.Remove(path), os.Symlink("../nothing", path)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := repo.ReadRef(t.Context(), ref); !errors.Is(err, git.ErrBrokenRef) {
+		t.Errorf("a link to nothing: %v, want ErrBrokenRef", err)
 	}
 }
 
