@@ -58,7 +58,7 @@ func TestEverythingIsSyncedBeforeTheRefMoves(t *testing.T) {
 	if objects != 5 {
 		t.Errorf("%d objects written, want 5", objects)
 	}
-	if !synced(calls[:moved], "/reverie/ref.lock") {
+	if !synced(calls[:moved], "/reverie/refs%2Fheads%2Freverie%2Fmemory.lock") {
 		t.Error("the new value of the ref was not synced before the rename")
 	}
 	if !synced(calls[moved:acked], "/refs/heads/reverie") {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -106,7 +107,7 @@ func (r *Repo) syncRef(path string, freshDir bool) error {
 // refLock is a <ref>.lock that we made.
 type refLock struct {
 	path string // the lock file; empty once it is the ref
-	mark string // its second name in the state folder: what says that the lock is ours
+	mark string // its second name in the state folder, one for each ref: what says that the lock is ours
 }
 
 // lockRef makes <ref>.lock with its whole content at once, as a second name of a file in the state
@@ -117,7 +118,7 @@ func (r *Repo) lockRef(ctx context.Context, name, new string, share sharing) (*r
 	if err != nil {
 		return nil, err
 	}
-	lock := &refLock{path: r.refPath(name) + ".lock", mark: filepath.Join(state, "ref.lock")}
+	lock := &refLock{path: r.refPath(name) + ".lock", mark: filepath.Join(state, url.PathEscape(name)+".lock")}
 	if err := clearOwn(lock); err != nil {
 		return nil, err
 	}

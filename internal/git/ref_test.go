@@ -75,9 +75,21 @@ func TestMoveRefComparesAndLogs(t *testing.T) {
 				t.Errorf("after delete: %v, want ErrNoRef", err)
 			}
 		}
-		if left, _ := filepath.Glob(filepath.Join(repo.CommonDir, "reverie", "ref.lock")); left != nil {
+		if left, _ := filepath.Glob(filepath.Join(repo.CommonDir, "reverie", "*.lock")); left != nil {
 			t.Errorf("left behind: %v", left)
 		}
+	}
+}
+
+func moveOther(t *testing.T, repo *git.Repo, new string) {
+	t.Helper()
+	unlock, err := repo.Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	if err := repo.MoveRef(t.Context(), "refs/reverie/journal", new, "", "test: move"); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -189,13 +201,14 @@ func TestLockFileOfDeadIsBroken(t *testing.T) {
 	}
 	lock := filepath.Join(repo.CommonDir, filepath.FromSlash(ref)+".lock")
 	t.Run("ours, of any age", func(t *testing.T) {
-		mark := filepath.Join(repo.CommonDir, "reverie", "ref.lock")
+		mark := filepath.Join(repo.CommonDir, "reverie", "refs%2Fheads%2Freverie%2Fmemory.lock")
 		if err := os.WriteFile(mark, []byte(two+"\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.Link(mark, lock); err != nil {
 			t.Fatal(err)
 		}
+		moveOther(t, repo, one) // a write to another store of ours does not forget whose lock it is
 		if err := move(t, repo, two, one); err != nil {
 			t.Error(err)
 		}
