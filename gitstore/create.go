@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
-
-	"maps"
 
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/redact"
@@ -44,11 +43,11 @@ func (s *Store) Create(ctx context.Context, files map[string]redact.Redacted, c 
 	}
 	objects := s.repo.Objects()
 	defer objects.Close()
-	objs := s.rootObjects()
-	if err := objects.Save(ctx, objs); err != nil {
+	first := s.rootObjects()
+	if err := objects.Save(ctx, first); err != nil {
 		return Result{}, fmt.Errorf("create %s: %w", s.ref, err)
 	}
-	root := ID(objs[1].ID)
+	root := ID(first[1].ID)
 	t, err := s.open(ctx, root)
 	if err != nil {
 		return Result{}, err
@@ -61,10 +60,12 @@ func (s *Store) Create(ctx context.Context, files map[string]redact.Redacted, c 
 			return Result{}, err
 		}
 	}
-	result := Result{Changed: true}
-	result.Tree, objs = tx.build()
-	result.Commit, result.Note, err = w.commit(objects, objs, result.Tree, root, "", c)
-	return result, err
+	tree, objs := tx.build()
+	id, note, err := w.commit(objects, objs, tree, root, "", c)
+	if err != nil {
+		return Result{}, err
+	}
+	return Result{Commit: id, Tree: tree, Changed: true, Note: note}, nil
 }
 
 // mayBegin returns nil only if the store certainly never existed.

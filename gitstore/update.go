@@ -24,7 +24,7 @@ const races = 50
 // Update runs fn on the newest tree and commits what it changed, as one commit that is durable before
 // Update returns. When another writer moves the ref first, fn runs again on the newer tree, so it must have no
 // effect outside tx. If fn changes nothing there is no commit, and if it returns an error there is none either and Update
-// returns that error.
+// returns that error. All stores of a repository share one lock: fn must not change another one.
 func (s *Store) Update(ctx context.Context, c Commit, fn func(*Tx) error) (Result, error) {
 	w, err := s.begin(ctx)
 	if err != nil {
@@ -94,9 +94,11 @@ func (w *writer) apply(tip ID, c Commit, fn func(*Tx) error) (Result, error) {
 	if root == t.id {
 		return Result{Commit: tip, Tree: root}, nil
 	}
-	result := Result{Tree: root, Changed: true}
-	result.Commit, result.Note, err = w.commit(t.objects, objs, root, tip, tip, tx.message)
-	return result, err
+	id, note, err := w.commit(t.objects, objs, root, tip, tip, tx.message)
+	if err != nil {
+		return Result{}, err
+	}
+	return Result{Commit: id, Tree: root, Changed: true, Note: note}, nil
 }
 
 // commit saves objects and a commit on top of parent, and moves the ref to it from old.
