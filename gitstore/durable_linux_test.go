@@ -15,13 +15,7 @@ import (
 // Everything a commit is made of must be on the disk before the ref names it, and the ref before Update returns. The
 // kernel's own record of the calls is the judge.
 func TestEverythingIsSyncedBeforeTheRefMoves(t *testing.T) {
-	strace, err := exec.LookPath("strace")
-	if err != nil {
-		if os.Getenv("REVERIE_E2E") != "" {
-			t.Fatal("strace is needed where REVERIE_E2E is set")
-		}
-		t.Skip("strace is not installed; REVERIE_E2E=1 makes it necessary")
-	}
+	strace := needStrace(t)
 	r := testrepo.New(t)
 	create(t, r)
 	log := filepath.Join(t.TempDir(), "log")
@@ -64,6 +58,18 @@ func TestEverythingIsSyncedBeforeTheRefMoves(t *testing.T) {
 	if !synced(calls[moved:acked], "/refs/heads/reverie") {
 		t.Error("the ref's folder was not synced before the answer")
 	}
+}
+
+func needStrace(t *testing.T) string {
+	t.Helper()
+	strace, err := exec.LookPath("strace")
+	if err != nil {
+		if os.Getenv("REVERIE_E2E") != "" {
+			t.Fatal("strace is needed where REVERIE_E2E is set")
+		}
+		t.Skip("strace is not installed; REVERIE_E2E=1 makes it necessary")
+	}
+	return strace
 }
 
 // call is one line of strace.
