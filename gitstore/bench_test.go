@@ -29,8 +29,9 @@ func filled(b *testing.B, n int) (*testrepo.Repo, *gitstore.Store) {
 
 func memoryPath(i int) string { return fmt.Sprintf("memories/%02x/%016x-some-words.md", i%256, i) }
 
-// BenchmarkAppend adds one memory as a command does, finding the repository included, and durable. "ratio" is the
-// time against git commit-tree and update-ref as two durable processes, which write no file.
+// BenchmarkAppend adds one memory as a command does, finding the repository included, and durable.
+// "ratio" is the time against git commit-tree and update-ref as two durable processes, which write no
+// file.
 func BenchmarkAppend(b *testing.B) {
 	for _, n := range []int{100, 1_000, 10_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -60,8 +61,8 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// BenchmarkReadAll reads 10,000 memories, walking the tree included. "ratio" is the time against git ls-tree and
-// git cat-file --batch.
+// BenchmarkReadAll reads 10,000 memories, walking the tree included. "ratio" is the time against git
+// ls-tree and git cat-file --batch.
 func BenchmarkReadAll(b *testing.B) {
 	for _, packed := range []bool{false, true} {
 		b.Run(fmt.Sprintf("repacked=%t", packed), func(b *testing.B) {

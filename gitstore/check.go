@@ -24,10 +24,11 @@ func (p Problem) String() string {
 	return where + p.What
 }
 
-// Check looks at the store and reports everything that is wrong with it, in the newest tree: that the ref
-// names a commit, that every folder can be read and holds only what a store may have. A deep check reads
-// every object the ref reaches, history included, and compares its bytes with its id; then git fsck checks them by its own
-// rules. The error says that the check could not be made, not that it found something.
+// Check looks at the store and reports everything that is wrong with it, in the newest tree: that the
+// ref names a commit, that every folder can be read and holds only what a store may have. A deep check
+// reads every object the ref reaches, history included, and compares its bytes with its id; then git
+// fsck checks them by its own rules. The error says that the check could not be made, not that it
+// found something.
 func (s *Store) Check(ctx context.Context, deep bool, report func(Problem)) error {
 	tip, err := s.Tip(ctx)
 	if errors.Is(err, git.ErrBrokenRef) {

@@ -59,7 +59,8 @@ func trailerKey(key string) string {
 // oneLine joins the words of a text and makes control characters visible.
 func oneLine(s string) string { return visible(strings.Join(strings.Fields(s), " "), "") }
 
-// visible writes characters that change a terminal, or the direction of text, as their code, but for those in keep.
+// visible writes characters that change a terminal, or the direction of text, as their code, but for
+// those in keep.
 func visible(s, keep string) string {
 	s = strings.ToValidUTF8(strings.ReplaceAll(s, "\r\n", "\n"), "\ufffd")
 	var b strings.Builder

@@ -19,7 +19,11 @@ var (
 )
 
 // rootMessage is the message of the first commit.
-const rootMessage = "reverie: begin\n\nThe first commit of every Reverie store, the same in every repository, so that stores\nbegun apart have a common ancestor.\n"
+const rootMessage = `reverie: begin
+
+The first commit of every Reverie store, the same in every repository, so that stores
+begun apart have a common ancestor.
+`
 
 // rootObjects are the empty tree and the first commit.
 func (s *Store) rootObjects() []git.Object {

@@ -11,9 +11,10 @@ type Change struct {
 	Old, New ID
 }
 
-// Diff calls fn for every file that differs from an older root tree, in git's order; "" is the empty tree. Only folders
-// that differ are read, so the cost follows the change and not the size. Entries that a store must not have count as
-// absent; those met in this tree are returned together, as EntryErrors, when all else was compared.
+// Diff calls fn for every file that differs from an older root tree, in git's order; "" is the empty
+// tree. Only folders that differ are read, so the cost follows the change and not the size. Entries
+// that a store must not have count as absent; those met in this tree are returned together, as
+// EntryErrors, when all else was compared.
 func (t *Tree) Diff(old ID, fn func(Change) error) error {
 	before := &node{id: old, loaded: old == ""}
 	var bad EntryErrors
@@ -50,7 +51,8 @@ func (t *Tree) diff(old, new *node, prefix string, depth int, bad *EntryErrors, 
 	return nil
 }
 
-// diffEntry compares what has one name in two folders; one of both may be nil. Both are files, or both are folders.
+// diffEntry compares what has one name in two folders; one of both may be nil. Both are files, or both
+// are folders.
 func (t *Tree) diffEntry(from, to *entry, prefix string, depth int, bad *EntryErrors, fn func(Change) error) error {
 	one := from
 	if one == nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// Everything a commit is made of must be on the disk before the ref names it, and the ref before Update returns. The
-// kernel's own record of the calls is the judge.
+// Everything a commit is made of must be on the disk before the ref names it, and the ref before
+// Update returns. The kernel's own record of the calls is the judge.
 func TestEverythingIsSyncedBeforeTheRefMoves(t *testing.T) {
 	strace := needStrace(t)
 	r := testrepo.New(t)

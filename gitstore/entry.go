@@ -127,8 +127,8 @@ func (e *entry) key() string {
 	return e.name
 }
 
-// badName says why a name must not be in a store, or "". The rules keep a checkout of the branch on any system from
-// touching a git directory, leaving its folder or changing a terminal.
+// badName says why a name must not be in a store, or "". The rules keep a checkout of the branch on
+// any system from touching a git directory, leaving its folder or changing a terminal.
 func badName(name string) string {
 	switch {
 	case name == "":

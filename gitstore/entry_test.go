@@ -12,7 +12,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// A tree of well-formed entries comes back byte for byte, and whatever does not parse is refused without a panic.
+// A tree of well-formed entries comes back byte for byte, and whatever does not parse is refused
+// without a panic.
 func FuzzTree(f *testing.F) {
 	id := bytes.Repeat([]byte{7}, 20)
 	f.Add(append([]byte("100644 a\x00"), id...))

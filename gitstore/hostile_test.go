@@ -95,7 +95,8 @@ func TestConfiguredProgramsAreNotRun(t *testing.T) {
 	}
 }
 
-// withoutSigners is a PATH on which there is git but no real signing program that could find a key of the machine's.
+// withoutSigners is a PATH on which there is git but no real signing program that could find a key of
+// the machine's.
 func withoutSigners(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

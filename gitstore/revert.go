@@ -17,8 +17,9 @@ func (e *RevertError) Error() string {
 	return fmt.Sprintf("revert %.12s: changed since: %s", e.Commit, strings.Join(e.Paths, ", "))
 }
 
-// Revert undoes what one commit changed, as a new commit. If files were changed again since, nothing is done and
-// the error is a *RevertError. A merge has no single state before it and is refused, as is the first commit.
+// Revert undoes what one commit changed, as a new commit. If files were changed again since, nothing
+// is done and the error is a *RevertError. A merge has no single state before it and is refused, as is
+// the first commit.
 func (s *Store) Revert(ctx context.Context, rev string) (Result, error) {
 	id, changes, subject, err := s.changesOf(ctx, rev)
 	if err != nil {

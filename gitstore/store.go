@@ -91,7 +91,8 @@ func (s *Store) ViewAt(ctx context.Context, rev string, fn func(*Tree) error) er
 	return fn(t)
 }
 
-// Resolve returns the commit, or else the tree, that a revision expression names. A whole id is taken at its word.
+// Resolve returns the commit, or else the tree, that a revision expression names. A whole id is taken
+// at its word.
 func (s *Store) Resolve(ctx context.Context, rev string) (ID, error) {
 	if s.repo.IsID(rev) {
 		return ID(rev), nil

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// tips is our own record of each store's last commit, one line for each, "id ref". git deletes a branch's reflog
-// together with the branch; this file still knows that there was one, and where.
+// tips is our own record of each store's last commit, one line for each, "id ref". git deletes a
+// branch's reflog together with the branch; this file still knows that there was one, and where.
 const tips = "tips"
 
 // remember notes the store's last commit. The caller holds the lock. It need not be durable: it is one of

@@ -22,9 +22,10 @@ type Result struct {
 const races = 50
 
 // Update runs fn on the newest tree and commits what it changed, as one commit that is durable before
-// Update returns. When another writer moves the ref first, fn runs again on the newer tree, so it must have no
-// effect outside tx. If fn changes nothing there is no commit, and if it returns an error there is none either and Update
-// returns that error. All stores of a repository share one lock: fn must not change another one.
+// Update returns. When another writer moves the ref first, fn runs again on the newer tree, so it must
+// have no effect outside tx. If fn changes nothing there is no commit, and if it returns an error
+// there is none either and Update returns that error. All stores of a repository share one lock: fn
+// must not change another one.
 func (s *Store) Update(ctx context.Context, c Commit, fn func(*Tx) error) (Result, error) {
 	w, err := s.begin(ctx)
 	if err != nil {
@@ -43,8 +44,8 @@ func (s *Store) Update(ctx context.Context, c Commit, fn func(*Tx) error) (Resul
 	}
 }
 
-// writer is one writing operation: the lock, and the question to git who writes, which costs a process and is asked
-// while other work is done.
+// writer is one writing operation: the lock, and the question to git who writes, which costs a process
+// and is asked while other work is done.
 type writer struct {
 	s      *Store
 	ctx    context.Context

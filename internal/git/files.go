@@ -287,8 +287,8 @@ func (f *fileObjects) Close() error {
 	return nil
 }
 
-// Save writes the objects whether or not a pack has them already: a second copy does no harm, and asking would
-// open every pack.
+// Save writes the objects whether or not a pack has them already: a second copy does no harm, and
+// asking would open every pack.
 func (f *fileObjects) Save(ctx context.Context, objs []Object) error {
 	if len(objs) > PackFrom {
 		kept, err := f.repo.savePack(ctx, objs)

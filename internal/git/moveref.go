@@ -15,8 +15,8 @@ import (
 const (
 	// refWait is how long MoveRef waits for another git that holds the ref's lock file.
 	refWait = 10 * time.Second
-	// staleAfter is the age at which a ref's lock file that is not ours counts as left behind. git holds one for
-	// milliseconds.
+	// staleAfter is the age at which a ref's lock file that is not ours counts as left behind. git holds
+	// one for milliseconds.
 	staleAfter = time.Minute
 )
 
@@ -85,8 +85,9 @@ func (r *Repo) moveFile(ctx context.Context, name, new, old, message string) err
 	return r.syncRef(path, freshDir)
 }
 
-// syncRef makes a ref's new name durable, and the names of the folders made for it. A git that has packed the ref in
-// the meantime has removed its folder with it; then it is packed-refs that must be on the disk.
+// syncRef makes a ref's new name durable, and the names of the folders made for it. A git that has
+// packed the ref in the meantime has removed its folder with it; then it is packed-refs that must be
+// on the disk.
 func (r *Repo) syncRef(path string, freshDir bool) error {
 	for dir := filepath.Dir(path); len(dir) > len(r.CommonDir); dir = filepath.Dir(dir) {
 		err := syncDir(dir)

@@ -55,8 +55,9 @@ type Objects interface {
 // PackFrom is the number of objects from which on Save makes a pack instead of loose objects.
 const PackFrom = 100
 
-// Objects opens the object database. It costs nothing until something is read. Files are read here where they are
-// in the formats of nearly all repositories (sha1, pack index version 2); real git serves the rest.
+// Objects opens the object database. It costs nothing until something is read. Files are read here
+// where they are in the formats of nearly all repositories (sha1, pack index version 2); real git
+// serves the rest.
 func (r *Repo) Objects() Objects {
 	if r.ObjectFormat != "sha1" {
 		return &gitObjects{repo: r}

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// Whatever stands in a pack at any offset, reading it ends, with an object or an error, within bounded memory.
+// Whatever stands in a pack at any offset, reading it ends, with an object or an error, within bounded
+// memory.
 func FuzzPack(f *testing.F) {
 	repo := &Repo{ObjectFormat: "sha1"}
 	var whole bytes.Buffer

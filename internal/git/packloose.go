@@ -12,18 +12,20 @@ import (
 )
 
 const (
-	// sampleDir is the one of the 256 folders of loose objects from which git gc --auto, and we, estimate their number.
+	// sampleDir is the one of the 256 folders of loose objects from which git gc --auto, and we, estimate
+	// their number.
 	sampleDir = "17"
 	// defaultAuto is git's gc.auto when it is not configured: the number of loose objects that it lets be.
 	defaultAuto = 6700
-	// tidyMark is the file of the state folder that holds the size of the sample after the last packing: loose
-	// objects that are not ours must not make us try again and again.
+	// tidyMark is the file of the state folder that holds the size of the sample after the last packing:
+	// loose objects that are not ours must not make us try again and again.
 	tidyMark = "loose"
 )
 
-// LooseDue reports whether loose objects have grown, since the last PackLoose, by half of what makes git gc --auto
-// pack them. It costs the listing of one folder, and one process in a Repo that has not read its configuration. In a
-// partial clone they are never due: to list what a ref reaches would fetch it.
+// LooseDue reports whether loose objects have grown, since the last PackLoose, by half of what makes
+// git gc --auto pack them. It costs the listing of one folder, and one process in a Repo that has not
+// read its configuration. In a partial clone they are never due: to list what a ref reaches would
+// fetch it.
 func (r *Repo) LooseDue(ctx context.Context) (bool, error) {
 	n, err := r.sampleLoose()
 	if err != nil || n < 2 || r.Partial {
@@ -50,8 +52,9 @@ func (r *Repo) sampleLoose() (int, error) {
 	return len(entries), err
 }
 
-// PackLoose puts every loose object that a ref or the refs below a folder reach into one pack, and then removes those
-// loose files: nothing else is packed or removed. The caller holds the lock of Lock.
+// PackLoose puts every loose object that a ref or the refs below a folder reach into one pack, and
+// then removes those loose files: nothing else is packed or removed. The caller holds the lock of
+// Lock.
 func (r *Repo) PackLoose(ctx context.Context, ref, folder string) (packed int, err error) {
 	out, err := r.Git(ctx, nil, "rev-list", "--objects", ref, "--glob="+folder)
 	if err != nil {

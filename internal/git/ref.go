@@ -19,7 +19,8 @@ var (
 	ErrBrokenRef = errors.New("broken ref")
 	// ErrLost is returned when a ref was not moved because it no longer had the expected value.
 	ErrLost = errors.New("another writer moved the ref first")
-	// ErrRefConflict is returned when a ref cannot be made because one ref's name would be the folder of another's.
+	// ErrRefConflict is returned when a ref cannot be made because one ref's name would be the folder of
+	// another's.
 	ErrRefConflict = errors.New("ref name is taken as a folder")
 	// ErrRefLocked is returned when another git holds the lock of one ref for too long.
 	ErrRefLocked = errors.New("ref is locked")

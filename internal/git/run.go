@@ -131,7 +131,8 @@ func commandName(args []string) string {
 	return ""
 }
 
-// reason picks what says why: the first fatal or error line, with the next one if it ends in a colon, or else the last line.
+// reason picks what says why: the first fatal or error line, with the next one if it ends in a colon,
+// or else the last line.
 func reason(stderr []byte) string {
 	lines := strings.FieldsFunc(string(stderr), func(c rune) bool { return c == '\n' || c == '\r' })
 	for i, line := range lines {

@@ -33,8 +33,9 @@ func (s settings) sharing() (sharing, error) {
 	}
 }
 
-// adjust gives a file or folder the permissions that git would: writers only where the owner may write, and the
-// right to enter folders wherever they may be read, with new files in them belonging to the folder's group.
+// adjust gives a file or folder the permissions that git would: writers only where the owner may
+// write, and the right to enter folders wherever they may be read, with new files in them belonging to
+// the folder's group.
 func (s sharing) adjust(path string) error {
 	if s.bits == 0 {
 		return nil

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// signWait is how long a signing program may take. One that asks a person a question has no terminal and ends, or
-// is ended.
+// signWait is how long a signing program may take. One that asks a person a question has no terminal
+// and ends, or is ended.
 const signWait = 10 * time.Second
 
 // SignedCommit makes a signed commit object by real git and returns its id, the object durable. The
-// program that signs comes from the user's and the system's configuration only: a repository must not choose what we
-// run. Anything that would need a person fails instead.
+// program that signs comes from the user's and the system's configuration only: a repository must not
+// choose what we run. Anything that would need a person fails instead.
 func (r *Repo) SignedCommit(ctx context.Context, who Identity, when time.Time, tree string, parents []string, message string) (string, error) {
 	s, err := r.settings(ctx)
 	if err != nil {

@@ -68,8 +68,9 @@ func (r *Repo) Lock(ctx context.Context) (unlock func(), err error) {
 	return func() { f.Close() }, nil
 }
 
-// waitLock locks f, or closes it. The kernel queues those who wait, so that nobody starves beside a busy writer. Such a
-// wait cannot be broken off: one that lasts too long is left behind, to close f when its turn comes.
+// waitLock locks f, or closes it. The kernel queues those who wait, so that nobody starves beside a
+// busy writer. Such a wait cannot be broken off: one that lasts too long is left behind, to close f
+// when its turn comes.
 func waitLock(ctx context.Context, f *os.File) error {
 	failed := func(err error) error {
 		f.Close()

@@ -14,7 +14,8 @@ func ownedByUs(info fs.FileInfo) bool {
 	return !ok || int(st.Uid) == os.Geteuid()
 }
 
-// lockFile takes the lock on f, or, unless it may wait, reports that somebody has it. Closing f gives it back.
+// lockFile takes the lock on f, or, unless it may wait, reports that somebody has it. Closing f gives
+// it back.
 func lockFile(f *os.File, wait bool) (bool, error) {
 	how := syscall.LOCK_EX
 	if !wait {

@@ -16,7 +16,8 @@ func ownedByUs(fs.FileInfo) bool { return true }
 // lockOffset lies past the text in the lock file: a locked range cannot be read by others.
 const lockOffset = 1 << 30
 
-// lockFile takes the lock on f, or, unless it may wait, reports that somebody has it. Closing f gives it back.
+// lockFile takes the lock on f, or, unless it may wait, reports that somebody has it. Closing f gives
+// it back.
 func lockFile(f *os.File, wait bool) (bool, error) {
 	flags := uint32(windows.LOCKFILE_EXCLUSIVE_LOCK)
 	if !wait {

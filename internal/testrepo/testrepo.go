@@ -41,7 +41,8 @@ func Isolate(t testing.TB) (home string) {
 	return home
 }
 
-// New isolates the test and makes a repository with one commit on main, of a file README. options go to git init.
+// New isolates the test and makes a repository with one commit on main, of a file README. options go
+// to git init.
 func New(t testing.TB, options ...string) *Repo {
 	t.Helper()
 	Isolate(t)
@@ -61,7 +62,8 @@ func Init(t testing.TB, dir string, options ...string) *Repo {
 // At is the repository that is already in dir.
 func At(t testing.TB, dir string) *Repo { return &Repo{t: t, Dir: dir} }
 
-// Run runs git in the repository, fails the test if git fails, and returns what it said without the last newline.
+// Run runs git in the repository, fails the test if git fails, and returns what it said without the
+// last newline.
 func (r *Repo) Run(args ...string) string {
 	r.t.Helper()
 	return git(r.t, r.Dir, args...)
