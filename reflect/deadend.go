@@ -18,7 +18,7 @@ type trial struct {
 	pack     string // a dependency by name, without its version
 	version  string // "vitest@3" as asked for
 	file     string // the configuration file edited, as the agent named it
-	was, now string // its line before and after
+	was, now string // its line before and after; was is empty for a line that was new
 	failed   int    // act that failed with it, -1 if none did
 	back     string // the version it went back to
 	undone   bool
@@ -52,17 +52,20 @@ func findDeadEnds(v *view) []finding {
 			}
 		} else if a.outcome == transcript.OK {
 			rest := trials[:0]
-			told := false // the first of several trials is the one disproved, the others were remedies
+			var dead []trial
 			for _, t := range trials {
 				switch {
 				case t.failed < 0 || !sameJob(v.acts[t.failed].step, a.step):
 					rest = append(rest, t)
 				case t.undone:
-					if c, found := v.deadEnd(t, i); found && !told {
-						out = append(out, finding{Candidate: c})
-						told = true
-					}
+					dead = append(dead, t)
 				default: // it passed with the trial in place: no dead end
+				}
+			}
+			if len(dead) > 0 {
+				// The first of several trials is the one disproved, the others were remedies.
+				if c, found := v.deadEnd(dead[0], dead[1:], i); found {
+					out = append(out, finding{Candidate: c})
 				}
 			}
 			trials = rest
@@ -102,7 +105,8 @@ func (t *trial) takeBack(s step, added, removed []string) {
 	}
 }
 
-// undoneByEdit tells whether an edit puts back what the trial took out.
+// undoneByEdit tells whether an edit puts back what the trial took out, or takes out what
+// it put in.
 func (t *trial) undoneByEdit(v *view, a act) bool {
 	if t.file == "" || t.failed < 0 {
 		return false
@@ -110,56 +114,141 @@ func (t *trial) undoneByEdit(v *view, a act) bool {
 	e := &v.events[a.call]
 	for _, p := range e.Paths {
 		if path.Base(p) == path.Base(t.file) {
-			return t.was != "" && strings.Contains(e.New, t.was) && !strings.Contains(e.New, t.now)
+			return !strings.Contains(e.New, t.now) &&
+				(t.was != "" && strings.Contains(e.New, t.was) || t.was == "" && strings.Contains(e.Old, t.now))
 		}
 	}
 	return false
 }
 
-// configTrials are the lines an edit of a configuration file replaced one for one.
+// configTrials is the line an edit of a configuration file put in, alone or for another.
 func (v *view) configTrials(i int) []trial {
 	a := v.acts[i]
 	e := &v.events[a.call]
-	if len(e.Paths) != 1 || !v.configEdit(a) || e.Old == "" || strings.Contains(strings.TrimSpace(e.Old), "\n") || strings.Contains(strings.TrimSpace(e.New), "\n") {
+	if len(e.Paths) != 1 || !v.configEdit(a) || e.Old == "" {
 		return nil
 	}
-	was, now := strings.TrimSpace(e.Old), strings.TrimSpace(e.New)
-	if was == now || len(was) > 80 || len(now) > 80 || len(now) < 4 || redacted.MatchString(was+now) {
+	was, now := changedLines(e.Old, e.New)
+	if len(was) > 1 || len(now) != 1 {
 		return nil
 	}
-	return []trial{{act: i, file: e.Paths[0], was: was, now: now, failed: -1}}
+	t := trial{act: i, file: e.Paths[0], now: now[0], failed: -1}
+	if len(was) == 1 {
+		t.was = was[0]
+	}
+	if len(t.was) > 80 || len(t.now) > 80 || len(t.now) < 4 || redacted.MatchString(t.was+t.now) {
+		return nil
+	}
+	return []trial{t}
 }
 
-// deadEnd makes the candidate of a trial that was taken back before act ok passed.
-func (v *view) deadEnd(t trial, ok int) (record.Candidate, bool) {
+// changedLines are the lines of two texts without those they begin and end with in common,
+// without space around them.
+func changedLines(before, after string) (was, now []string) {
+	was, now = trimmedLines(before), trimmedLines(after)
+	for len(was) > 0 && len(now) > 0 && was[0] == now[0] {
+		was, now = was[1:], now[1:]
+	}
+	for len(was) > 0 && len(now) > 0 && was[len(was)-1] == now[len(now)-1] {
+		was, now = was[:len(was)-1], now[:len(now)-1]
+	}
+	return was, now
+}
+
+func trimmedLines(text string) []string {
+	var out []string
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+// A dependency is a line of a manifest that asks for a package in a version.
+var dependency = lazy("^[\"']?(@?[A-Za-z][\\w./@-]*)[\"']?\\s*(?:=|:|==|~=|>=)\\s*(?:\\{.*\\bversion\\s*[=:]\\s*)?[\"']?([\\^~<>=v ]*\\d[\\w.+-]*)[\"']?")
+
+// asDependency names the package and the version a line of a manifest asks for, empty if it
+// is none.
+func asDependency(file, line string) (pack, version string) {
+	if !manifests[path.Base(file)] {
+		return "", ""
+	}
+	if f := strings.Fields(strings.TrimPrefix(line, "require ")); path.Base(file) == "go.mod" && len(f) > 1 && strings.HasPrefix(f[1], "v") {
+		return f[0], f[1]
+	}
+	m := dependency.FindStringSubmatch(line)
+	if m == nil {
+		return "", ""
+	}
+	return m[1], strings.TrimLeft(m[2], "^~<>= ")
+}
+
+var manifests = set("package.json Cargo.toml go.mod pyproject.toml requirements.txt Gemfile composer.json pubspec.yaml")
+
+// deadEnd makes the candidate of a trial that was taken back before act ok passed, with what
+// else was tried to save it.
+func (v *view) deadEnd(t trial, remedies []trial, ok int) (record.Candidate, bool) {
 	f := v.acts[t.failed]
-	sig := v.sign(t.failed)
+	tried, was, pack := t.show()
+	sig := signAbout(v.events[f.result].Text, pack)
+	if sig.text == "" {
+		sig = v.sign(t.failed)
+	}
 	if sig.text == "" || redacted.MatchString(sig.text) {
 		return record.Candidate{}, false
 	}
 	fails := "`" + show(f.step, "") + "` fails with \"" + plain(sig.text) + "\""
-	c := record.Candidate{Kind: record.Failure, How: record.Seen}
-	if t.pack != "" {
-		c.Text = "`" + t.version + "` does not work here: " + fails + "; it was taken out again."
-		if t.back != "" {
-			c.Text = "`" + t.version + "` does not work here: " + fails + "; stay on `" + t.back + "`."
-		}
-		c.Topic = t.pack
-	} else {
-		file := path.Base(t.file)
-		c.Text = "`" + plain(t.now) + "` in " + file + " does not work: " + fails + "; it went back to `" + plain(t.was) + "`."
-		c.Topic = strings.Join(contentWords(file+" "+t.was), " ")
+	c := record.Candidate{Kind: record.Failure, How: record.Seen, Topic: t.pack}
+	fate := " does not work here: "
+	if t.file != "" {
+		c.Topic = strings.Join(contentWords(path.Base(t.file)+" "+tried), " ")
 		c.Paths = []string{relative(t.file, v.session.Dir)}
+		if pack == "" {
+			fate = " in " + path.Base(t.file) + " does not work: "
+		}
 	}
+	end := "it was taken out again."
+	switch {
+	case t.back != "":
+		end = "stay on `" + t.back + "`."
+	case was != "":
+		end = "it went back to `" + was + "`."
+	}
+	c.Text = "`" + tried + "`" + fate + fails + "; " + end
 	c.Body = "Tried in one session: the command failed with it, it was taken back, and the command passed again."
-	tried := v.acts[t.act]
-	if tried.edit {
-		c.Evidence = append(c.Evidence, v.quote(tried.call, t.now))
+	put := v.acts[t.act]
+	if put.edit {
+		c.Evidence = append(c.Evidence, v.quote(put.call, t.now))
 	} else {
-		c.Evidence = append(c.Evidence, v.quoteCommand(tried))
+		c.Evidence = append(c.Evidence, v.quoteCommand(put))
 	}
-	c.Evidence = append(c.Evidence, v.quoteLine(f, sig.line), v.quoteCommand(v.acts[ok]))
+	c.Evidence = append(c.Evidence, v.quoteLine(f, sig.line))
+	for _, r := range remedies {
+		what, _, _ := r.show()
+		if s := v.sign(r.failed); s.text != "" && !redacted.MatchString(s.text) && len(c.Evidence) < maxEvidence-1 {
+			c.Body += "\n\n`" + what + "` did not help: \"" + plain(s.text) + "\"."
+			c.Evidence = append(c.Evidence, v.quoteLine(v.acts[r.failed], s.line))
+		}
+	}
+	c.Evidence = append(c.Evidence, v.quoteCommand(v.acts[ok]))
 	return c, true
+}
+
+// show names what was tried and what it took the place of, for a statement: a dependency,
+// pack, with its version, or a line of the file.
+func (t *trial) show() (tried, was, pack string) {
+	if t.pack != "" {
+		return plain(t.version), "", t.pack
+	}
+	pack, version := asDependency(t.file, t.now)
+	if pack == "" {
+		return plain(strings.TrimRight(t.now, ",;")), plain(strings.TrimRight(t.was, ",;")), ""
+	}
+	if _, old := asDependency(t.file, t.was); old != "" {
+		was = pack + " " + old
+	}
+	return pack + " " + version, was, pack
 }
 
 // packages returns the dependencies a command adds and removes by name, as written.

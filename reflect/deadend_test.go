@@ -34,6 +34,19 @@ func TestTriedAndTakenBack(t *testing.T) {
 			edit("/home/dev/project/Dockerfile", "FROM python:3.12-alpine", "FROM python:3.12-slim"),
 			run("docker compose build ingest", 0, "DONE"),
 		}, "`FROM python:3.12-alpine` in Dockerfile does not work: `docker compose build ingest` fails with \"RuntimeError: Cannot find the ecCodes library\"; it went back to `FROM python:3.12-slim`."},
+		{"a dependency in a manifest, and what did not save it", script{
+			edit("/home/dev/project/Cargo.toml", `axum = { version = "0.6", features = ["ws"] }`, `axum = { version = "0.7", features = ["ws"] }`),
+			run("cargo check", 101, "error[E0308]: mismatched types\nnote: two different versions of crate `http` are being used by `axum`"),
+			edit("/home/dev/project/Cargo.toml", `tower = "0.4"`, `tower = "0.5"`),
+			run("cargo check", 101, "error: package `tower v0.5.0` requires rustc 1.81.0 or newer"),
+			run("git checkout Cargo.toml && cargo check", 0, ""),
+		}, "`axum 0.7` does not work here: `cargo check` fails with \"two different versions of crate 'http' are being used by 'axum'\"; it went back to `axum 0.6`."},
+		{"a line that was added", script{
+			edit("/home/dev/project/vite.config.ts", "  plugins: [],", "  plugins: [],\n  build: { minify: 'terser' },"),
+			run("pnpm build", 1, "Error: terser not found"),
+			edit("/home/dev/project/vite.config.ts", "  plugins: [],\n  build: { minify: 'terser' },", "  plugins: [],"),
+			run("pnpm build", 0, ""),
+		}, "`build: { minify: 'terser' }` in vite.config.ts does not work: `pnpm build` fails with \"terser not found\"; it was taken out again."},
 	} {
 		t.Run(test.name, func(t *testing.T) { wants(t, test.s, test.want) })
 	}

@@ -1,6 +1,7 @@
 package reflect
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -42,7 +43,11 @@ func (g *gate) offer(f finding) {
 		if g.heard[c.Evidence[0]] {
 			return // another detector had this sentence
 		}
-		if why := refuseSaid(f.said, c.Text); why != "" {
+		why := refuseSaid(f.said, c.Text)
+		if why == "" && g.view.echoed(f.said) {
+			why = "echo"
+		}
+		if why != "" {
 			g.dropped[why]++
 			return
 		}
@@ -87,7 +92,7 @@ func (g *gate) refuse(c record.Candidate) string {
 	case report.MatchString(text):
 		return "status report"
 	}
-	if f := fold(text); len(f) > 12 && strings.Contains(g.view.injected, f) {
+	if f := fold(text); c.How == record.Seen && len(f) > 12 && strings.Contains(g.view.injected, f) {
 		return "echo"
 	}
 	if c.How == record.Seen && !concrete.MatchString(text) {
@@ -96,9 +101,6 @@ func (g *gate) refuse(c record.Candidate) string {
 	for _, e := range c.Evidence {
 		if !g.stands(e) {
 			return "evidence not verbatim"
-		}
-		if c.How == record.Said && g.echoed(e.Quote) {
-			return "echo"
 		}
 	}
 	return ""
@@ -124,11 +126,19 @@ func refuseSaid(s *sentence, text string) string {
 // personal words are left where a statement could not be freed of who speaks to whom.
 var personal = lazy(`(?i)\b(?:i|i'm|i've|i'll|i'd|me|my|mine|myself|yourself)\b`)
 
-// echoed tells whether a person's words stand in text that was injected: pasted back, or
-// given by a client as if typed.
-func (g *gate) echoed(quote string) bool {
-	f := fold(quote)
-	return len(f) > 12 && strings.Contains(g.view.injected, f)
+// echoed tells whether the line a sentence stands in was injected before, as it stands:
+// pasted back, or given by a client as if typed. The same rule in other writing is a person
+// who says it again.
+func (v *view) echoed(s *sentence) bool {
+	text := v.events[s.event].Text
+	at := strings.Index(text, s.raw)
+	if at < 0 {
+		return false
+	}
+	from := strings.LastIndexByte(text[:at], '\n') + 1
+	line, _, _ := strings.Cut(text[from:], "\n")
+	first, found := v.given[strings.TrimSpace(line)]
+	return found && first < s.event
 }
 
 // stands tells whether a quote occurs verbatim in its event.
@@ -151,7 +161,14 @@ func (g *gate) settle() {
 	g.kept = g.replaceEarlier(g.kept)
 	if n := len(g.kept); n > maxCandidates {
 		g.dropped["too many"] += n - maxCandidates
-		g.kept = g.kept[:maxCandidates]
+		g.kept = slices.DeleteFunc(g.kept, func(c record.Candidate) bool {
+			if n > maxCandidates && c.Weak {
+				n--
+				return true
+			}
+			return false
+		})
+		g.kept = g.kept[:min(n, maxCandidates)]
 	}
 }
 

@@ -166,6 +166,9 @@ func starts(s step) bool {
 // prepares tells whether a command sets the ground for others: installs, generates,
 // migrates, builds, starts.
 func prepares(s step, sig signature) bool {
+	if len(s.words) > 1 && inspecting[s.words[1]] {
+		return false
+	}
 	if starts(s) {
 		return true
 	}
@@ -199,6 +202,11 @@ func prepares(s step, sig signature) bool {
 	}
 	return preparing.MatchString(s.key) || projectRunner(s) || formatting.MatchString(s.key)
 }
+
+// inspecting subcommands show how things stand.
+var inspecting = set(`
+	current heads status history list ls ps show info version --version help --help logs log
+	inspect which doctor describe outdated tree why`)
 
 var (
 	exampleFile = lazy(`(?i)(?:\.|-|_)(?:example|sample|dist|template|defaults?)\b`)

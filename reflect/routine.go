@@ -9,7 +9,8 @@ import (
 )
 
 // Routine: a project's own command, run with success again and again, is how that job is
-// done here.
+// done here. A command that ran less often is offered as weak: other sessions may show the
+// habit.
 
 const (
 	routineRuns  = 3 // successes that make a routine
@@ -73,9 +74,6 @@ func findRoutines(v *view) []finding {
 	var out []finding
 	for _, key := range order {
 		t := tallies[key]
-		if len(t.acts) < routineRuns && (len(t.acts) < routineEdits || t.edits == 0) {
-			continue
-		}
 		a := t.acts[0]
 		job := purpose(a.step)
 		c := record.Candidate{
@@ -83,6 +81,7 @@ func findRoutines(v *view) []finding {
 			Text:  "Run `" + show(a.step, "") + "` to " + job + ".",
 			Topic: job,
 			How:   record.Seen,
+			Weak:  len(t.acts) < routineRuns && (len(t.acts) < routineEdits || t.edits == 0),
 		}
 		for _, b := range t.acts[:min(3, len(t.acts))] {
 			c.Evidence = append(c.Evidence, v.quoteCommand(b))

@@ -114,10 +114,10 @@ func TestOnlyTypedWordsAreSaid(t *testing.T) {
 }
 
 func TestInjectedRuleIsNotLearnedBack(t *testing.T) {
-	r := wants(t, script{
-		given(transcript.Injected, "<memory>\nNever edit files in src/generated.\n</memory>"),
-		user("never edit files in src/generated!"),
-	})
+	memory := given(transcript.Injected, "<memory>\n- Never edit files in src/generated.\n- Use tabs.\n</memory>")
+	wants(t, script{memory, user("never edit files in src/generated!")}, "Never edit files in src/generated.")
+	wants(t, script{user("- Never edit files in src/generated."), memory}, "Never edit files in src/generated.")
+	r := wants(t, script{memory, user("why is this in there?\n- Never edit files in src/generated.")})
 	if diff := cmp.Diff(map[string]int{"echo": 1}, r.Dropped); diff != "" {
 		t.Error(diff)
 	}

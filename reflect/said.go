@@ -126,7 +126,7 @@ func (v *view) sayAs(i int, kind record.Kind, text string, evidence []record.Evi
 		Candidate: record.Candidate{
 			Kind:     kind,
 			Text:     text,
-			Paths:    pathsIn(text),
+			Paths:    pathsIn(withoutReason(text)),
 			Topic:    topic(text),
 			How:      record.Said,
 			Evidence: evidence,
@@ -134,6 +134,17 @@ func (v *view) sayAs(i int, kind record.Kind, text string, evidence []record.Evi
 		said: &v.sentences[i],
 	}
 }
+
+// withoutReason is the part of a statement before its reason.
+func withoutReason(text string) string {
+	if at := reasonClause.FindStringIndex(text); at != nil {
+		return text[:at[0]]
+	}
+	return text
+}
+
+var reasonClause = lazy(`(?i):\s|：|\b(?:because|since|otherwise|as it|as they|so that)\b|[,;–—-]\s+(?:it|they|that|this)\b|` +
+	`因为|因為|由于|否则|不然|なぜなら|왜냐하면`)
 
 // pathsIn returns the paths a statement names: with an extension, a slash at the end, or a
 // place word before them. Words joined by a slash are often something else (net/http).

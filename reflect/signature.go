@@ -98,6 +98,27 @@ func sign(output string) signature {
 	return best
 }
 
+// signAbout picks the line of an output that tells of a conflict of versions and names a
+// package. It is empty if none does.
+func signAbout(output, pack string) signature {
+	if len(pack) < 3 {
+		return signature{}
+	}
+	for line := range strings.Lines(output) {
+		line = strings.TrimSpace(line)
+		if len(line) < 2000 && strings.Contains(line, pack) && versionConflict.MatchString(line) {
+			text := ansi.ReplaceAllString(line, "")
+			return signature{text: cleanError(noteLabel.ReplaceAllString(text, "")), line: line, env: true}
+		}
+	}
+	return signature{}
+}
+
+var (
+	versionConflict = lazy(`(?i)different versions|incompatible|conflict|requires|peer dep|multiple (?:versions|instances)|not compatible|mismatch`)
+	noteLabel       = lazy(`(?i)^\s*(?:=\s*)?(?:note|hint|help|warning|warn)\b\W*`)
+)
+
 // tellTale holds a piece of every line that failures or environment can match. Looking for
 // pieces costs a hundredth of the patterns, and most lines of an output have none.
 var tellTale = strings.Fields("err exception fatal panic fail cannot can't could not no_ missing denied refused undefined time " +

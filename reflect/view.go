@@ -16,6 +16,7 @@ type view struct {
 	sentences []sentence
 	signs     map[int]signature // of results looked at so far, by event index
 	injected  string            // all injected text, folded, one space either side of every word
+	given     map[string]int    // lines of injected text, and the event each stood in first
 }
 
 // An act is one step of a command line, or one edit, that has a result.
@@ -37,7 +38,17 @@ const maxSentences = 4096
 // digest makes the view of a session. Linear in the size of the events.
 func digest(s transcript.Session, events []transcript.Event) *view {
 	v := &view{session: s, events: events, signs: map[int]signature{}}
+	v.given = map[string]int{}
 	var injected strings.Builder
+	give := func(i int) {
+		injected.WriteString(fold(events[i].Text))
+		for line := range strings.Lines(events[i].Text) {
+			line = strings.TrimSpace(line)
+			if _, found := v.given[line]; !found && len(line) > 12 {
+				v.given[line] = i
+			}
+		}
+	}
 	calls := map[string]int{} // open calls by agent and id
 	for i := range events {
 		e := &events[i]
@@ -54,10 +65,10 @@ func digest(s transcript.Session, events []transcript.Event) *view {
 			v.addActs(c, i)
 		case transcript.User:
 			if e.Origin != transcript.Typed {
-				injected.WriteString(fold(e.Text))
+				give(i)
 			}
 		case transcript.Compaction:
-			injected.WriteString(fold(e.Text))
+			give(i)
 		}
 	}
 	v.injected = injected.String()

@@ -38,6 +38,7 @@ type Candidate struct {
 	Tags     []string   `json:"tags,omitempty"`
 	Topic    string     `json:"topic,omitempty"` // what it is about; two statements on one topic may contradict
 	How      How        `json:"how"`
+	Weak     bool       `json:"weak,omitempty"`     // one session says too little: it counts, but is not proposed by itself
 	Detector string     `json:"detector"`           // which detector found it; "model" for a model
 	Corrects string     `json:"corrects,omitempty"` // words it takes the place of
 	Evidence []Evidence `json:"evidence"`
