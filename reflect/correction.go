@@ -148,7 +148,7 @@ func (v *view) denied(call int) bool {
 }
 
 var (
-	retract = lazy(`(?i)^(?:\W*(?:actually|ok|no|wait|sorry|hm+|oh|well|and|please|on second thought)\W+)*(?:scratch that|` +
+	retract = lazy(`(?i)^(?:\W*(?:actually|ok|no|wait|sorry|hm+|oh|well|and|please|on second thought)\W+)*(?:scratch that|scrap (?:that|the)|` +
 		`forget (?:that|what i said|the (?:rule|thing)|about)|ignore (?:that|what i said|my|the (?:rule|` +
 		`thing))|disregard|never ?mind|i was wrong|i take (?:that|it) back|strike that)\b|^(?:算了|当我没说|` +
 		`忽略刚才|收回|忘掉|やっぱり(?:なし|忘れて)|さっきの(?:は|なし)|忘れて|취소|아까 (?:말한|한 말))`)

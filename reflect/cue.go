@@ -49,7 +49,9 @@ const (
 var lasting = map[string]*pattern{
 	"en": lazy(`(?i)\bfrom now on\b|\bfrom here on(?: out)?\b|\bgoing forward\b|^(?:\W*(?:please|and|so|also|` +
 		`ok|but)\W+)*in (?:the )?future\b|\b(?:always|never|don'?t|do not|stop|avoid|please)\b.*\bin (?:the )?future\b|` +
-		`\bfor future (?:reference|sessions?|work)\b|\bas a (?:general )?rule\b|\brule of thumb\b|\bas a (?:matter of )?policy\b|` +
+		`\bi (?:only|always) (?:ever )?want\b|\bfor (?:the )?future(?: reference| sessions?| work)?\b|^(?:\W*\w+\W+)?next time\b|\bever,|\bnever, ever\b|` +
+		`\b(?:naming|format|convention|style|pattern)s? (?:here )?is\b|` +
+		`\b(?:that|this|it) (?:goes|holds|applies) for (?:every|all|any)\b|\bas a (?:general )?rule\b|\brule of thumb\b|\bas a (?:matter of )?policy\b|` +
 		`\bas a convention\b|\bby convention\b|\b(?:our|the|team|repo|project|house|coding) (?:convention|` +
 		`policy|rule|standard|guideline|style)s? (?:is|are|says?|here|in (?:this|our))\b|\b(?:convention|` +
 		`policy|rule|standing rule|project rule)\s?:|^(?:\W*(?:please|and|so|also|ok|but|again)\W+)*(?:do )?remember(?:\s?[:,]|` +

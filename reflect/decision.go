@@ -19,7 +19,7 @@ var (
 		`hm+|perfect|sounds good|agreed|and|but)\W+)*(?:let's|let us|we'll|we will|we're going|we are going|` +
 		`we're sticking|we (?:stay|stick|go)\b|i decided|we should|go with|going with|stick with|sticking with)\b`)
 	whyWords  = lazy(`(?i)\b(?:because|since|so that|so we|so it|due to|as (?:it|they|we|that|the)|otherwise|to avoid|to keep|to prevent)\b`)
-	zhDecided = lazy(`决定|就用|就采用|还是用|我们(?:选|选择|采用)|定下来|敲定|選びました|に決め|決定|にしよう|にします|로 (?:결정|정했|가자|하기로)|하기로 (?:했|결정)`)
+	zhDecided = lazy(`决定|就用|就采用|就走|就选|还是用|我们(?:选|选择|采用)|定下来|敲定|選びました|に決め|決定|にしよう|にします|로 (?:결정|정했|가자|하기로)|하기로 (?:했|결정)`)
 )
 
 // findDecisions looks for a choice that a person made and gave a reason for.
@@ -32,6 +32,10 @@ func findDecisions(v *view) []finding {
 				text, evidence := v.statementOf(i)
 				out = append(out, v.sayAs(i, record.Decision, zhWe.ReplaceAllString(text, ""), evidence))
 			}
+			continue
+		}
+		if f, found := v.confirmed(i); found {
+			out = append(out, f)
 			continue
 		}
 		text, evidence := v.statementOf(i)
@@ -57,6 +61,43 @@ var (
 	weWill     = lazy(`(?i)^(?:we'll|we will|let's|let us|we should|we)\s+`)
 	zhWe       = lazy(`^(?:我们)?(?:已经|最终|最后)?(?:决定|选择)(?:了|是)?[，,：:]?`)
 	namedThing = lazy("`[^`]+`|\\b[A-Z][A-Za-z0-9]+|\\b\\w+[-_./]\\w+|\\b[A-Z]{2,}")
+)
+
+// confirmed makes the finding of a sentence that takes one of the things proposed, names it
+// and says why: "yes, uuid v7, they sort by time".
+func (v *view) confirmed(i int) (finding, bool) {
+	s := &v.sentences[i]
+	rest := assent.ReplaceAllString(s.text, "")
+	m := itIs.FindStringSubmatch(rest)
+	if m == nil {
+		m = theOption.FindStringSubmatch(rest)
+	}
+	if m == nil && len(rest) < len(s.text) && !noName.MatchString(rest) {
+		m = justName.FindStringSubmatch(rest)
+	}
+	if m == nil || s.asking || len(strings.Fields(m[1])) > 5 || speculation.MatchString(s.text) {
+		return finding{}, false
+	}
+	evidence := []record.Evidence{v.quote(s.event, s.raw)}
+	what, why := strings.TrimSpace(m[1]), strings.TrimRight(strings.TrimSpace(m[2]), ".!")
+	if why == "" && s.more && i+1 < len(v.sentences) {
+		if next := &v.sentences[i+1]; next.event == s.event && !next.asking && !imperative.MatchString(next.form) {
+			why = settled(strings.TrimRight(next.text, ".!"))
+			evidence = append(evidence, v.quote(next.event, next.raw))
+		}
+	}
+	if len(strings.Fields(why)) < 3 || !named(what) && !versioned.MatchString(what) && !groundsIn(plainWords(what)) {
+		return finding{}, false
+	}
+	return v.sayAs(i, record.Decision, finish("Use "+what+": "+why, "en"), evidence), true
+}
+
+var (
+	assent    = lazy(`(?i)^(?:(?:yes|yeah|yep|ok(?:ay)?|sure|agreed|right|fine|good|perfect|cool|great|sounds good|go ahead)[,.! ]+)+(?:(?:please |let's )?do (?:that|it|so)[,.] )?`)
+	itIs      = lazy(`(?i)^([^,.:;]{3,40}?) it is\b[,:;. ]*(?:for (?:exactly |just )?(?:that|the same) reason[,:;. ]*|because |since )?(.*)$`)
+	theOption = lazy(`(?i)^(?:let's |we'll |i'd )?(?:go(?:ing)? (?:with|for)|take|pick|choose|use) (?:(?:the )?(?:first|second|third|last|other) (?:option|one)|(?:option|plan|variant) \w+|[a-d1-4])(?:, |: | - |; )([^,.:;]+)(?:[,:;.]\s*(.*))?$`)
+	noName    = lazy(`(?i)^(?:but|and|then|let|go|use|we|i|you|he|she|it|they|don't|do|please|what|why|how|can|this|that|there)\b`)
+	justName  = lazy(`(?i)^([^,.:;]{3,40})(?:(?:[,:;]| because| since)\s*(?:because |since )?((?:they|it|that|we|no|the|our)\b.*))?[.!]?$`)
 )
 
 // rejected is what was turned down.

@@ -14,13 +14,20 @@ type gate struct {
 	dropped map[string]int
 	same    map[string]int           // place in kept by folded statement
 	heard   map[record.Evidence]bool // a person's sentences that have become statements
+	refused map[refusal]bool
+}
+
+// A refusal is a sentence and why it was refused.
+type refusal struct {
+	said *sentence
+	why  string
 }
 
 // maxKept bounds what is held before the session's order decides what stays.
 const maxKept = 8 * maxCandidates
 
 func newGate(v *view) *gate {
-	return &gate{view: v, dropped: map[string]int{}, same: map[string]int{}, heard: map[record.Evidence]bool{}}
+	return &gate{view: v, dropped: map[string]int{}, same: map[string]int{}, heard: map[record.Evidence]bool{}, refused: map[refusal]bool{}}
 }
 
 var (
@@ -47,17 +54,24 @@ func (g *gate) offer(f finding) {
 		if why == "" && g.view.echoed(f.said) {
 			why = "echo"
 		}
+		if why == "" {
+			why = g.refuse(c)
+		}
 		if why != "" {
-			g.dropped[why]++
+			if key := (refusal{f.said, why}); !g.refused[key] { // not again for the next detector
+				g.refused[key] = true
+				g.dropped[why]++
+			}
 			return
 		}
-	}
-	if why := g.refuse(c); why != "" {
+	} else if why := g.refuse(c); why != "" {
 		g.dropped[why]++
 		return
 	}
 	if f.said != nil {
-		g.heard[c.Evidence[0]] = true
+		for _, e := range c.Evidence {
+			g.heard[e] = true // its reason too
+		}
 	}
 	key := fold(c.Text)
 	if at, found := g.same[key]; found {
@@ -111,9 +125,9 @@ func refuseSaid(s *sentence, text string) string {
 	switch {
 	case s.asking:
 		return "question"
-	case passing[s.lang].MatchString(s.text):
+	case passing[s.lang].MatchString(notOnly.ReplaceAllString(s.text, "")):
 		return "for now"
-	case unresolved(text, s.lang):
+	case s.lang == "en" && pointless(text), s.lang != "en" && unresolved(text, s.lang):
 		return "points at its session"
 	case s.lang == "en" && !s.rules && len(strings.Fields(text)) < 3, len(text) < 12:
 		return "too short"
@@ -122,6 +136,9 @@ func refuseSaid(s *sentence, text string) string {
 	}
 	return ""
 }
+
+// notOnly says that something holds for more than the case at hand.
+var notOnly = lazy(`(?i)\bnot (?:only|just) (?:for |in )?this \w+`)
 
 // personal words are left where a statement could not be freed of who speaks to whom.
 var personal = lazy(`(?i)\b(?:i|i'm|i've|i'll|i'd|me|my|mine|myself|yourself)\b`)

@@ -11,21 +11,21 @@ const maxStatement = 240
 
 var (
 	opener = map[string]*pattern{
-		"en": lazy(`(?i)^(?:(?:ok(?:ay)?|so|also|and|but|please|pls|plz|btw|by the way|actually|well|hm+|hey|hi|no+|` +
+		"en": lazy(`(?i)^(?:(?:(?:ah|oh|hm+|well|right|yes|yeah) ok(?:ay)?|ok(?:ay)?|so|also|and|but|please|pls|plz|btw|by the way|actually|well|hm+|hey|hi|no+|` +
 			`nope|nah|yes|yeah|yep|sure|right|great|good|cool|nice|thanks|thank you|sorry|wait|oh|ah|again|` +
 			`one (?:more|other) thing|another thing|one last thing|side note|fyi|for your information|heads up|` +
 			`just so you know|for (?:future )?reference|for the record|don't forget|do not forget|rule of thumb|` +
-			`important|reminder|note|nb|ps|p\.s|correction|look|listen|however|in general|generally|general(?: project)? rule|` +
+			`important|reminder|careful|approved|thanks|nit(?: but)?|note|nb|ps|p\.s|correction|look|listen|however|in general|generally|general(?: project)? rule|` +
 			`(?:new|house|hard|standing|team|project)? ?rule|(?:project |team )?(?:convention|policy)|(?:a |` +
 			`one |two |three |some |few |couple of )*(?:quick )?(?:things?|notes?|points?)|remember|from now on|` +
-			`from here on(?: out)?|going forward|moving forward|in (?:the )?future|as a (?:general )?rule|` +
+			`from here on(?: out)?|for the future|next time|going forward|moving forward|in (?:the )?future|as a (?:general )?rule|` +
 			`as a policy|as a reminder|for all future (?:work|sessions|tasks|changes)|and one more thing|last thing|` +
 			`first|finally)\s*[,:;.!–—-]+\s*|(?:please|pls|plz|so|also|and|but|ok(?:ay)?|btw|actually|just|` +
-			`kindly|again|remember|from now on|going forward|moving forward|in (?:the )?future|in general|` +
-			`generally|fyi|well|then|oh|hey|yes|yeah)\s+)`),
+			`kindly|again|remember(?: that)?|from now on|going forward|moving forward|in (?:the )?future|in general|` +
+			`generally|next time|heads[- ]up|(?:also )?mention that|fyi|well|then|oh|hey|yes|yeah)\s+)`),
 		"zh": lazy(`^(?:(?:好的?|嗯|对了|另外|还有|然后|不过|但是|那么?|请注意|注意|请?记住|请记得|切记|牢记|顺便说一下|顺便|补充一下|提醒一下|重要|不对|不行|不可以|不是|不|` +
 			`错了|等等|哦|所以|以后|今后|从现在(?:开始|起)|从今以后|往后|更正)\s*[，,：:。、！!]+\s*|(?:请你?|麻烦你?|你(?:以后)?(?:要|应该|需要)|我希望你|` +
-			`我想让你|希望你|以后请?|今后请?|从现在(?:开始|起)请?|往后|另外请?|还有|记得|请?记住|切记)\s*)`),
+			`我想让你|希望你|以后请?|今后请?|从现在(?:开始|起)请?|往后|另外请?|还有|记得|请?记住|切记)\s*|(?:我们)?(?:这里|这边|这儿)(?:的)?\s*)`),
 		"ja": lazy(`^(?:(?:はい|うん|あと|ついでに|それから|ちなみに|なお|では|じゃあ|えっと|いや|いいえ|違います|すみません|そして|それと|また|今後は?|これからは?|以後|覚えておいて(?:ください)?|` +
 			`注意|重要|補足|訂正)[、，,：:。！!]+\s*|(?:(?:あと|また|それと|なお)?(?:今後は|これからは|今後|以後は)|あと|お願いします[。、]?)\s*)`),
 		"ko": lazy(`^(?:(?:네|아|아 맞다|그리고|참고로|그런데|근데|아니요?|또|앞으로는?|기억해(?:줘|주세요)?|주의|중요|정정)[,，:：.!]+\s*|(?:앞으로는?|그리고|참고로|또한)\s+)`),
@@ -68,6 +68,7 @@ func statement(s sentence) string {
 	text = strings.ReplaceAll(text, "’", "'")
 	for range 8 {
 		t := opener["en"].ReplaceAllString(text, "")
+		t = announcement.ReplaceAllString(t, "")
 		t = noHead.ReplaceAllString(t, "$1")
 		t = theyAre.ReplaceAllString(t, "$1 $2 ")
 		t = wantNone.ReplaceAllString(t, "No $1")
@@ -82,6 +83,9 @@ func statement(s sentence) string {
 		}
 		text = t
 	}
+	for _, f := range turns {
+		text = f.form.ReplaceAllString(text, f.as)
+	}
 	text = closer.ReplaceAllString(text, "")
 	text = repoPlace.ReplaceAllString(text, "$1$2")
 	text = closer.ReplaceAllString(lastly.ReplaceAllString(text, ""), "")
@@ -94,8 +98,53 @@ func statement(s sentence) string {
 	text = strings.ReplaceAll(text, "before asking first", "before asking")
 	text = ask.ReplaceAllString(text, "$1 $2")
 	text = habitYou.ReplaceAllStringFunc(text, gerundClause)
-	return finish(onlyContrast(text), "en")
+	return finish(onlyContrast(settled(text)), "en")
 }
+
+// announcement is what announces a statement: "one more thing to keep in mind: …".
+var announcement = lazy("(?i)^[^:`/]{0,60}\\b(?:things?|notes?|reminder|in mind|future|btw|twice|points?|careful|also|again|for \\d+|nit)\\b[^:`/]{0,24}:\\s+")
+
+// turns are ways of saying a rule as one's own wish, and the rule itself.
+var turns = []struct {
+	form *pattern
+	as   string
+}{
+	{lazy(`(?i)^never, ever,? `), "Never "},
+	{lazy(`(?i)^i(?:'d| would) (?:rather|prefer(?: it)? if) you (?:didn't|don't|did not|not) `), "Don't "},
+	{lazy(`(?i)^i(?: do not|'d rather not| don't) want (?:to (?:see|have) )?(?:any more|any|more) `), "No more "},
+	{lazy(`(?i)^i only (?:ever )?want (?:to see )?`), "Only "},
+	{lazy(`(?i)^i always want (?:the )?`), "Always have the "},
+	{lazy(`(?i)^do (?:it|this|that) with ([\w.-]+)(, | because | since |: )`), "Use $1$2"},
+	{lazy(`(?i)\b(no|never|don't|do not)(.* )my (commits|prs|pull requests)\b`), "$1${2}$3"},
+	{lazy(`(?i)\b(unless|until) i (?:ask|asked)(?: you)? for (?:it|them|one)\b`), "$1 asked for"},
+	{lazy(`(?i),? (?:and )?(?:that's|this is|it's) (?:a|an|the|our) ([A-Z]{2,6}) (?:thing|rule|requirement)\b`), " ($1)"},
+	{lazy(`(?i)[,;]? [-–—] (?:that|this) (?:goes|holds|applies) for (every|all|any)\b`), ", for $1"},
+	{lazy(`(?i), not (?:only|just) (?:this|that) one\b`), ""},
+	{lazy(`(?i)^((?:the |our )?(?:[\w-]+ ){0,3}[\w-]+) here (are|is|have|must|should|need|go|live)\b`), "$1 $2"},
+}
+
+// settled leaves off the end of a statement what points at its session, where what stands
+// before says enough by itself: "Dates are in UTC, rewrite it like that".
+func settled(text string) string {
+	for pointless(text) {
+		at := tail.FindAllStringSubmatchIndex(text, -1)
+		if len(at) == 0 {
+			return text
+		}
+		last := at[len(at)-1]
+		if binds.MatchString(text[last[1]:]) || makes.MatchString(text[last[1]:]) || len(strings.Fields(text[:last[0]])) < 4 {
+			return text
+		}
+		text = text[:last[0]]
+	}
+	return text
+}
+
+var (
+	tail  = lazy(`,? (?:so|and so) |[,;:] | [-–—] |,? and `)
+	makes = lazy(`(?i)^(?:please )?(?:add|implement|create|fix|write|build)\b`) // what stands before is then the order
+	binds = lazy(`(?i)^(?:unless|except|if|when|but|only|or|not|nor|until|before|after|without|instead|while|because|since|otherwise)\b`)
+)
 
 // noHead is a "no" that answers, not one that forbids.
 var noHead = lazy(`(?i)^(?:no|nope|nah)\s+((?:always|never|please|use|run|don't|do not|we|it|you)\b)`)

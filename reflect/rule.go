@@ -66,6 +66,9 @@ var (
 		`be green|work|succeed|compile)`)
 )
 
+// showing is what a program does for its users.
+var showing = set("showing hiding displaying rendering opening closing redirecting loading playing sending scrolling asking returning")
+
 var (
 	conditional = lazy(`(?i)^(?:if|when|unless|because|since|why|convert|migrate|switch|replace|change|move)\b`)
 	shows       = lazy(`(?i)\b(?:always|never)\s+(?:show|hide|display|render|redirect|open|close|let|send|load|play|return|` +
@@ -131,10 +134,12 @@ func isRule(s *sentence, text string, explicit bool) bool {
 	switch {
 	case narrative.MatchString(text):
 		return false
+	case stopDoing.MatchString(text) && showing[strings.ToLower(stopDoing.FindStringSubmatch(text)[1])]:
+		return false
 	case contrast.MatchString(text), dontTool.MatchString(text):
 		return !conditional.MatchString(text)
 	case alwaysNever.MatchString(text):
-		return !shows.MatchString(text) || pathName.MatchString(text) || symbol.MatchString(text) || team.MatchString(text)
+		return !shows.MatchString(text) || lasting["en"].MatchString(s.text) || pathName.MatchString(text) || symbol.MatchString(text) || team.MatchString(text)
 	case weAlways.MatchString(text):
 		return concreteWords(text)
 	case strongMark.MatchString(s.text) && len(strings.Fields(text)) >= 4:
@@ -179,7 +184,9 @@ func isRule(s *sentence, text string, explicit bool) bool {
 	case stopTalk.MatchString(text):
 		return true
 	case stopDoing.MatchString(text):
-		return !definite(text) && !withArticle.MatchString(text) && pluralObject(stopDoing.FindStringSubmatch(text)[2])
+		m := stopDoing.FindStringSubmatch(text)
+		return !definite(text) && !withArticle.MatchString(text) &&
+			(pluralObject(m[2]) || strings.Contains(text, " everything") || strings.Contains(text, " everywhere"))
 	case noThings.MatchString(text):
 		return nounAny.MatchString(text) && !definite(text)
 	case weHabit.MatchString(text):

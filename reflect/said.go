@@ -21,7 +21,7 @@ var (
 		`regenerate|flake|slow|conflict|skip|miss|corrupt|run|use|go|come|generate|own|manage|maintain|` +
 		`handle|update|produce|create)\w*|\bto (?:avoid|prevent|keep)\b|[,;:—-]\s*(?:we|i|it|they|\w+) (?:once |` +
 		`already )?(?:got|had|lost|broke|shipped|were|was|burned|burnt|spent|wasted)\b`)
-	because  = lazy(`(?i)\b(?:because|since|so that|due to|otherwise|the reason (?:is|being))\b|因为|因為|由于|否则|不然|以免|から|ため|ので|때문|니까|아서|어서|해서`)
+	because  = lazy(`(?i)\b(?:because|since|so that|due to|otherwise|the reason (?:is|being))\b|原因是|理由是|因为|因為|由于|否则|不然|以免|から|ため|ので|때문|니까|아서|어서|해서`)
 	pathName = lazy("(?:^|[\\s`('\"])((?:\\.{0,2}/)?(?:[\\w@.*-]+/)+[\\w@.*-]*|[\\w*-]+\\.(?:go|ts|tsx|js|jsx|mjs|" +
 		"cjs|py|rs|rb|java|kt|swift|c|cc|h|cpp|cs|php|sql|md|mdx|json|jsonc|ya?ml|toml|lock|proto|sh|env|" +
 		"css|scss|html|vue|svelte|tf|graphql|prisma|txt|xml|gradle|mod|sum)\\b|Makefile|Dockerfile|Justfile|" +
@@ -76,7 +76,10 @@ func (v *view) statementOf(i int) (text string, evidence []record.Evidence) {
 		return text, evidence
 	}
 	m := reasonLead.FindStringSubmatch(next.text)
-	if m == nil || status.MatchString(next.text) && s.lang == "en" && !strings.HasPrefix(strings.ToLower(next.text), "otherwise") {
+	if m == nil && s.lang == "en" && (backward.MatchString(next.text) || sameThing(s, &next)) && !unresolved(next.text, "en") && !imperative.MatchString(next.form) {
+		m = []string{"", ""} // it speaks of what was just said
+	}
+	if m == nil || m[0] != "" && status.MatchString(next.text) && s.lang == "en" && !strings.HasPrefix(strings.ToLower(next.text), "otherwise") {
 		return text, evidence
 	}
 	why := finish(next.text, s.lang)
@@ -101,6 +104,15 @@ func (v *view) statementOf(i int) (text string, evidence []record.Evidence) {
 	}
 	return joined, append(evidence, v.quote(next.event, next.raw))
 }
+
+// sameThing tells whether a sentence says how the thing of the one before is.
+func sameThing(s, next *sentence) bool {
+	form, subject := formOf(next.form, plainWords(next.form))
+	return form == being && sharedWords(s.text, strings.Join(subject, " ")) > 0
+}
+
+// backward is a sentence about the thing of the one before.
+var backward = lazy(`(?i)^(?:our|the|people|customers|reviewers|clients|each|every|some|most)\b.*\b(?:it|them|they|their|its)\b`)
 
 var reasonLead = lazy(`(?i)^(because|since|otherwise|it|they|that|ci|the reason|or else|this (?:is because|way)|否则|不然|` +
 	`因为|因為|原因|その理由|理由は|なぜなら|そうしないと|안 그러면|그렇지 않으면|왜냐하면)\b?`)
@@ -137,8 +149,12 @@ func (v *view) sayAs(i int, kind record.Kind, text string, evidence []record.Evi
 
 // withoutReason is the part of a statement before its reason.
 func withoutReason(text string) string {
-	if at := reasonClause.FindStringIndex(text); at != nil {
-		return text[:at[0]]
+	from := 0
+	if at := scoped.FindStringIndex(text); at != nil {
+		from = at[1] // its colon begins the rule
+	}
+	if at := reasonClause.FindStringIndex(text[from:]); at != nil {
+		return text[:from+at[0]]
 	}
 	return text
 }
@@ -177,6 +193,15 @@ var andOr = lazy(`(?i)^(?:and/or|he/she|ci/cd|i/o|n/a|w/o|tcp/ip|read/write|yes/
 	`up/down|true/false|his/her|s/he|he/she/they|http/2|http/1\.1|application/json|text/\w+|origin/\w+|(?:feature|feat|fix|bugfix|hotfix|release|chore|origin|refs|heads)/|` +
 	`owner/\w+)$`)
 
+// pointless tells whether a statement in English points at something only its session
+// knows. A reason may point back at the rule it stands with.
+func pointless(text string) bool {
+	if at := explains.FindStringIndex(text); at != nil && at[0] > 12 {
+		return unresolved(text[:at[0]], "en") || enPoints.MatchString(strings.ToLower(thisRepo.ReplaceAllString(text[at[0]:], "repository")))
+	}
+	return unresolved(text, "en")
+}
+
 // unresolved tells whether a statement points at something that only its session knows.
 func unresolved(text, lang string) bool {
 	switch lang {
@@ -193,8 +218,8 @@ func unresolved(text, lang string) bool {
 }
 
 var (
-	thisRepo = lazy(`\b(?:this|the) (?:repo|repository|project|codebase|code base|monorepo|app|application|team|company|` +
-		`organi[sz]ation|workspace|package manager|machine)\b`)
+	thisRepo = lazy(`\bthe rest of (?:the|our) \w+|\b(?:this|the) (?:repo|repository|project|codebase|code base|monorepo|app|application|team|company|` +
+		`organi[sz]ation|service|workspace|package manager|machine)\b`)
 	enPoints = lazy(`\b(?:this|these|those|here|there(?:'s)?|above|below|the (?:same|former|latter|first|second|third|` +
 		`last|previous|next|other|rest|new one|old one|one)|other (?:one|ones|file|way)|(?:option|approach|` +
 		`plan|solution|alternative|idea|version|variant|item|point|step|issue|problem|bug|phase|finding|` +
@@ -209,7 +234,7 @@ var (
 		`instead|again|anymore|too|either|for|in|on|to|with)\b`)
 	enIt = lazy(`^(?:\W*\w+\W+){0,2}?(?:it|they|them|its|it's)\b|^\W*(?:\w+ ){1,3}(?:it|them)[.,;:!]?$|^(?:do not|` +
 		`don't|never|always|just|only)\s+(?:\w+\s+){1,2}(?:it|them)\b|^(?:\w+ ){1,2}(?:one|ones)\b|[,;:.] (?:please |` +
-		`so |and |then )?\w+ (?:it|them)[.]?$`)
+		`so |and |then )?\w+ (?:it|them)[.]?$|\b(?:outside|inside|in|from|of|with|into|on|under|around) (?:it|them)[.]?$`)
 	zhPoints = lazy(`^(?:这|那|它|他|此|其)|这个|那个|这些|那些|这样|那样|刚才|前面(?:的|说)|同样的|另一个|这种|那种|(?:上面|下面)(?:的|这|那|说)|[不别]要?(?:它|` +
 		`它们)|(?:把|将|用|改|删)(?:它|他)|^[^，]*(?:这里|那里)|第[一二三四]个|方案[一二三ABab]`)
 	jaPoints = lazy(`^(?:これ|それ|あれ|ここ|そこ)|この|その|あの|これ(?:を|は|で|に|が)|それ(?:を|は|で|に|が)|こちら|そちら|上記|下記|先ほど|さきほど|同じように`)

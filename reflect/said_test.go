@@ -27,10 +27,13 @@ func TestPreferences(t *testing.T) {
 
 func TestDecisions(t *testing.T) {
 	for said, want := range map[string]string{
-		"We decided to use Postgres instead of MySQL because we need JSONB indexes.": "Use Postgres instead of MySQL because we need JSONB indexes.",
-		"ok, let's go with SQLite because it has to work offline":                    "Use SQLite because it has to work offline.",
-		"Let's use chi rather than gin since it sticks to net/http.":                 "Use chi rather than gin since it sticks to net/http.",
-		"我们决定用 Redis Stream，不用 Kafka，因为运维就一个人":                                       "用 Redis Stream，不用 Kafka，因为运维就一个人。",
+		"We decided to use Postgres instead of MySQL because we need JSONB indexes.":               "Use Postgres instead of MySQL because we need JSONB indexes.",
+		"ok, let's go with SQLite because it has to work offline":                                  "Use SQLite because it has to work offline.",
+		"Let's use chi rather than gin since it sticks to net/http.":                               "Use chi rather than gin since it sticks to net/http.",
+		"yes, uuid v7 it is, for exactly that reason: sortable + native type.":                     "Use uuid v7: sortable + native type.",
+		"yes do that, postgres advisory locks. redis is going away next quarter anyway":            "Use postgres advisory locks: redis is going away next quarter anyway.",
+		"go with the second option, the queue. cron won't do because two replicas would both fire": "Use the queue: cron won't do because two replicas would both fire.",
+		"我们决定用 Redis Stream，不用 Kafka，因为运维就一个人":                                                     "用 Redis Stream，不用 Kafka，因为运维就一个人。",
 	} {
 		r := wants(t, script{user(said)}, want)
 		if len(r.Candidates) == 1 && r.Candidates[0].Kind != record.Decision {

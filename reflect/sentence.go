@@ -16,6 +16,7 @@ type sentence struct {
 	rules  bool   // stands in a list whose heading calls it rules
 	more   bool   // the next sentence is of the same paragraph
 	marked bool   // the next sentence says to remember it
+	wanted bool   // its message asks for a rule to be written down
 	asking bool   // a question
 	task   bool   // its message asks for a piece of work
 	brief  bool   // its message is a long one: a brief for a task
@@ -46,11 +47,15 @@ var (
 		`返回|エラー|ログ|出力|以下|오류|에러|로그|다음)[^。]*[:：]\s*$`)
 	remark = lazy(`(?i)^(?:(?:please|pls|ok|so|and)[, ]+)*(?:remember (?:that|this|it)|keep (?:that|this|it) in mind|` +
 		`(?:make a )?note (?:of )?(?:that|this)|write (?:that|this) down|don't forget (?:that|this|it)|` +
-		`(?:save|store|put|add) (?:that|this) (?:to|in) (?:your )?memory)(?: please| for (?:later|next time|` +
+		`(?:save|store|put|add) (?:that|this) (?:to|in) (?:your )?memory|that's (?:the|our|a) (?:[\w-]+ )?(?:rule|convention|policy|standard)\b[^.]*)(?: please| for (?:later|next time|` +
 		`the future)| from now on| going forward)*[.!]*$|^(?:请?(?:记住|记一下|记下来|牢记)(?:这点|这个|一下)?|覚えて(?:おいて)?(?:ください|` +
 		`ね)?|기억해(?:두세요|둬|주세요|줘)?)[。.!！]*$`)
 	trailing = lazy(`(?i)[,;]? (?:so |and |please )*(?:keep (?:that|this) in mind|remember (?:that|this)|don't forget (?:that|` +
 		`this|it))(?: please)?[.!]*$|[，,]\s*(?:以后|今后)(?:都|就|也)*(?:这样|如此|这么(?:做|办|写))[。！!]*$`)
+	// memoryNote asks for a memory in brackets: "(update memory)".
+	memoryNote = lazy(`(?i)\s*\((?:please )?(?:update|save|add|put|remember|note|store)\b[^)]{0,30}\bmemor\w*[^)]{0,12}\)`)
+	// asksRule asks for a rule to be written down.
+	asksRule = lazy(`(?i)\b(?:make|create|add|write|record|update|save|specif\w+|mention)\b[^.\n]{0,40}\b(?:rules?|memory|memories|agents\.md|claude\.md|conventions?(?:\.md)?|guidelines?)\b`)
 	// shortcut is a message that some agents take for a note to their memory.
 	shortcut  = lazy(`^#\s*([^#\s][^\n]{10,300})\s*$`)
 	taskWords = lazy(`(?i)^\W*(?:(?:ok(?:ay)?|so|now|hi|hey|please|next|then|great|good|thanks|and|also|let'?s|can you|` +
@@ -77,6 +82,7 @@ func sentences(event int, text string) []sentence {
 	var out []sentence
 	long := len(text) > maxTyped
 	task := false
+	rule := asksRule.MatchString(text) && !headingPassing.MatchString(asksRule.FindString(text))
 	paragraphs := typedParagraphs(text)
 	quote := false // inside a quotation that runs over sentences
 	for p, par := range paragraphs {
@@ -100,6 +106,9 @@ func sentences(event int, text string) []sentence {
 			if s.lang == "en" {
 				s.text = apostrophes.ReplaceAllStringFunc(strings.ReplaceAll(s.text, "’", "'"), apostrophe)
 			}
+			if at := memoryNote.FindStringIndex(s.text); at != nil {
+				s.text, s.marked = strings.TrimSpace(s.text[:at[0]]+s.text[at[1]:]), true
+			}
 			if at := trailing.FindStringIndex(s.text); at != nil && at[0] > 8 {
 				s.text, s.marked = s.text[:at[0]], true
 			}
@@ -108,7 +117,7 @@ func sentences(event int, text string) []sentence {
 			if i > 0 && len(out) > 0 {
 				out[len(out)-1].more = true
 			}
-			if taskWords.MatchString(s.text) {
+			if taskWords.MatchString(s.text) && !rule {
 				task = true
 			}
 			if remark.MatchString(s.text) && len(out) > 0 {
@@ -122,6 +131,7 @@ func sentences(event int, text string) []sentence {
 	}
 	for i := range out {
 		out[i].task = task
+		out[i].wanted = rule
 		out[i].brief = len(text) > longMessage
 	}
 	return out

@@ -34,6 +34,7 @@ var detectors = []detector{
 	{"correction", findCorrections},
 	{"rule", findRules},
 	{"fact", findFacts},
+	{"norm", findNorms},
 	{"fix", findFixes},
 	{"variant", findVariants},
 	{"deadend", findDeadEnds},
