@@ -18,7 +18,7 @@ var (
 	letUs = lazy(`(?i)^(?:\W*(?:ok(?:ay)?|so|yes|yeah|no|alright|right|good|great|then|well|actually|fine|cool|` +
 		`hm+|perfect|sounds good|agreed|and|but)\W+)*(?:let's|let us|we'll|we will|we're going|we are going|` +
 		`we're sticking|we (?:stay|stick|go)\b|i decided|we should|go with|going with|stick with|sticking with)\b`)
-	whyWords  = lazy(`(?i)\b(?:because|since|so that|so we|so it|due to|as (?:it|they|we|that|the)|otherwise|to avoid|to keep|to prevent)\b`)
+	whyWords  = lazy(`(?i)\b(?:because|since|so that|so we|so it|due to|as (?:it|they|we|that|the)|otherwise|to avoid|to keep|to prevent)\b|\w: \w+ \w+`)
 	zhDecided = lazy(`决定|就用|就采用|就走|就选|还是用|我们(?:选|选择|采用)|定下来|敲定|選びました|に決め|決定|にしよう|にします|로 (?:결정|정했|가자|하기로)|하기로 (?:했|결정)`)
 )
 

@@ -52,9 +52,12 @@ var signals = []struct {
 	{2, func(c *claim) bool { return c.s.wanted }},
 	{2, func(c *claim) bool { return letUs.MatchString(c.s.text) && c.why }},
 	{2, func(c *claim) bool { return occasion.MatchString(c.text) }},
-	{2, func(c *claim) bool { return inRepo.MatchString(c.s.text) || likeTheRest.MatchString(c.s.text) }},
+	{2, func(c *claim) bool {
+		return inRepo.MatchString(c.s.text) || projectIs.MatchString(c.s.text) || likeTheRest.MatchString(c.s.text)
+	}},
 	{1, func(c *claim) bool { return placeHere.MatchString(c.s.text) && !inRepo.MatchString(c.s.text) }},
 	{1, func(c *claim) bool { return standing.MatchString(c.text) }},
+	{1, func(c *claim) bool { return c.words["prefer"] }},
 	// It gives a reason, or says what it is not.
 	{4, func(c *claim) bool { return consequence.MatchString(c.text) }},
 	{2, func(c *claim) bool { return c.why }},
@@ -64,22 +67,30 @@ var signals = []struct {
 	{1, func(c *claim) bool { return namesThing(c.text) }},
 	{1, func(c *claim) bool { return nounAny.MatchString(c.head) || c.count(grounds) > 0 }},
 	{1, func(c *claim) bool { return c.generic() }},
+	{1, func(c *claim) bool {
+		return c.form == being && c.generic() && nounAny.MatchString(strings.Join(c.subject, " "))
+	}},
+	{1, func(c *claim) bool { return c.form == order && timed.MatchString(c.text) }},
 	{1, func(c *claim) bool { return c.form == duty && !c.words["should"] }},
-	{1, func(c *claim) bool { return c.form == being }},
+	{1, func(c *claim) bool { return c.form == being || c.form == habit }},
+	{2, func(c *claim) bool { return provenance.MatchString(c.head) }},
 	// It is about the moment, the work at hand, or the program being made.
 	{-1, func(c *claim) bool { return c.s.task }},
-	{-2, func(c *claim) bool { return c.form == order && taskWords.MatchString(c.s.text) }},
+	{-4, func(c *claim) bool { return c.form == order && taskWords.MatchString(c.s.text) }},
 	{-3, func(c *claim) bool { return c.s.brief }},
 	{-3, func(c *claim) bool { return c.oneThing() }},
-	{-3, func(c *claim) bool { return aimed.MatchString(c.head) }},
+	{-3, func(c *claim) bool { return aimed.MatchString(c.head) && !occasion.MatchString(c.head) }},
 	{-4, func(c *claim) bool { return c.count(product) > 0 }},
+	{-3, func(c *claim) bool { return c.form == being && measured.MatchString(c.head) }},
 	{-4, func(c *claim) bool { return passingTense.MatchString(c.head) }},
 	{-4, func(c *claim) bool { return status.MatchString(lastingState.ReplaceAllString(c.head, " ")) }},
 	{-4, func(c *claim) bool {
 		return changeOrder.MatchString(c.head) && !c.why && !contrasted.MatchString(c.text) && !c.words["always"] && !c.words["never"]
 	}},
 	{-4, func(c *claim) bool { return speculation.MatchString(symbol.ReplaceAllString(c.text, "")) }},
-	{-4, func(c *claim) bool { return narrative.MatchString(c.text) || shows.MatchString(c.text) }},
+	{-4, func(c *claim) bool {
+		return narrative.MatchString(c.text) && !projectIs.MatchString(c.text) || shows.MatchString(c.text)
+	}},
 }
 
 var (
@@ -93,7 +104,7 @@ var (
 		queue suite pipeline linter compiler toolchain image vm host environment sandbox ci
 		deploy deploys build bundle sdk header headers namespace folder folders directory
 		directories filenames convention naming package packages service services worker
-		orm cron cache client library toolchains hosts vpn boxes replica gateway firewall registry mirror`)
+		orm layer layers image images cron cache client library toolchains hosts vpn boxes replica gateway firewall registry mirror`)
 
 	// product words are of what the program shows its users.
 	product = set(`
@@ -109,10 +120,16 @@ var (
 		is are lives live sits goes go belongs belong comes come deploys deploy runs run needs
 		need requires require uses use expects expect contains contain talks points gets get
 		passes works work reads writes has have holds owns depends depend builds generates
-		supports support stays stay ships means takes returns only starts start listens`)
+		supports support follows validates logs stores keeps stays stay ships means takes returns only starts start listens`)
 
 	// answers are what follows a no that answers, and forbids nothing.
 	answers = set("no not need one idea i we you it that this the problem worries way thanks matter")
+
+	// works are verbs by which a team says how it works.
+	works = set(`
+		use don't do target support write keep put name wrap throw return avoid prefer pin run
+		deploy test mock never always only ship build release tag squash rebase merge vendor
+		generate store log format lint document version follow`)
 
 	modals = set(`must should shall can't cannot may`)
 
@@ -122,7 +139,7 @@ var (
 
 	prepositions = set("after before when whenever in on at for with from to if while during until by as")
 
-	contrasted  = lazy(`(?i)(?:,| and| but) (?:not|never|no)\b|\b(?:instead of|rather than|and not|but not|over)\b`)
+	contrasted  = lazy(`(?i)(?:,| and| but) (?:not|never|no|don't|do not)\b|\b(?:instead of|rather than|and not|but not|over)\b`)
 	likeTheRest = lazy(`(?i)\blike (?:in )?the rest of (?:the|our) (?:repo|repository|code|codebase|project|files|packages)\b|` +
 		`\b(?:that|it|this) (?:goes|holds|applies) for (?:every|all|any)\b|\bin (?:all|every one of) our \w+\b|\bin this service\b`)
 	// passingTense is of what happened or goes on.
@@ -133,17 +150,25 @@ var (
 	// standing orders keep something as it is.
 	standing = lazy(`(?i)^(?:always )?(?:keep|stick|stay|avoid|prefer|never|do not|don't)\b`)
 	// consequence is what follows from how something is: "… so don't bump it".
-	consequence = lazy(`(?i)[, ] so (?:please |pls )?(?:don't|do not|never|always) \w+ (?:it|them|anything|on)\b`)
+	consequence = lazy(`(?i)[, ] ?so (?:please |pls )?(?:don't|do not|never|always) \w+|[,;] (?:please )?(?:don't|do not|never) (?:\w+ )?(?:touch|edit|change|refactor|bump|move|modify|delete|remove|use|upgrade|rename|format) (?:it|them|that)\b`)
 	// lastingState is no report: "must be done with", "are still on".
 	lastingState = lazy(`(?i) be done | still on | still (?:uses?|needs?|requires?|supports?) `)
+	timed        = lazy(`(?i)\w (?:before|after|whenever|every time) \w`)
+	measured     = lazy(`(?i)\b(?:about|around|only|now) \d|\d+ ?(?:seconds|minutes|hours|secs?|mins?|ms|times)\b`)
 	// aimed is work on something the session knows.
 	aimed     = lazy(`(?i)\b(?:make|do|change|put|move|keep|use|have|get|add|fix|let|see|run|call|want) (?:it|this|that|them)\b`)
 	versioned = lazy(`(?i)\bv\d[\w.]*\b|\b[a-z][\w-]+ \d+(?:\.\d+|\.x)+\b|\b(?:jdk|java|node|python|go|ruby|rust|webpack|php|c|glibc) ?\d\d?\b|` +
 		`\b(?:main|master|develop|trunk)\b`)
 	// explains is a clause that says why, after a comma.
-	explains = lazy(`(?i)[,;:—–-]\s+(?:(?:the|our|each|its|their|some|most|old|\d+)\s+)(?:[\w-]+\s+){0,4}?(?:\w+s|can't|cannot|will|won't|would|have|are|were|\w+ed|broke)\s+\w+|` +
+	explains = lazy(`(?i)[,;:–—-]\s+(?:(?:the|our|each|its|their|some|most|old|\d+)\s+)(?:[\w-]+\s+){0,4}?(?:\w+s|can't|cannot|will|won't|would|have|are|were|\w+ed|broke)\s+\w+|` +
+		`[,;:–—-]\s+(?:[\w'/-]+\s+){1,3}?(?:have|has|can't|cannot|won't|will|is|are|needs?|requires?|breaks?|blocks?|drags?|loses?|expects?|depends?|runs?)\b|` +
+		`[,;:–—-]\s+(?:it|they) \w+|[,;:–—-]\s+[a-z][\w-]* (?:\w+s|\w+ed) (?:to|for|on|in|the|a|an|it|us|from|by|our|when)\b|` +
 		`[,;] (?:we|it|they|that) (?:once |already )?(?:\w+ed|had|got|lost|broke|was|were)\b|` +
-		`,? so (?:that )?(?:\w+ing|\w+s|the|they're|it's|a|an|if|anything|nothing|we)\b`)
+		`,? so (?:that )?(?:\w+ing|\w+s|the|they're|it's|a|an|if|anything|nothing|we|no)\b|` +
+		`,? so (?:[\w'-]+ ){1,4}(?:won't|can't|cannot|fails?|breaks?|needs?)\b`)
+	// provenance is where something comes from or who makes it.
+	provenance = lazy(`(?i)\b(?:is|are|gets?) (?:only |always |auto-?)?(?:loaded|generated|owned|read|built|deployed|kept|stored|synced|managed|served|mounted|defined|written|published|vendored|copied|checked|created|wiped|reset|run) (?:from|by|in|with|via|on|at|to|under|once|every|nightly|into|outside)\b`)
+	projectIs  = lazy(`(?i)^(?:\W*(?:ok|so|also|and|btw|but|note)\W+)*this (?:project|repo|repository|codebase|monorepo|package|library|service) (?:\w+s|has|is)\b`)
 )
 
 // namesThing tells whether a text names a path, a symbol, a tool or a version.
@@ -176,7 +201,7 @@ func (v *view) claim(i int) *claim {
 		return c
 	}
 	c.head = withoutReason(c.text)
-	if at := explains.FindStringIndex(c.head); at != nil && at[0] > 12 {
+	if at := explains.FindStringIndex(c.head); at != nil && at[0] > 8 {
 		c.head = c.head[:at[0]]
 	}
 	c.head = brackets.ReplaceAllString(c.head, "")
@@ -208,14 +233,21 @@ func plainWords(text string) []string {
 // formOf tells the form of a claim and its subject.
 func formOf(head string, words []string) (form, []string) {
 	switch {
-	case len(words) == 0:
+	case len(words) == 0 || neverDid.MatchString(head):
 		return noClaim, nil
-	case imperative.MatchString(head), negative.MatchString(head), leadClause.MatchString(head), whenOrder.MatchString(head):
+	case len(words) > 3 && strings.HasSuffix(words[1], "s") && states[words[2]]:
+		return being, words[:2] // "branch names start with …"
+	case projectIs.MatchString(head):
+		return being, words[1:2]
+	case imperative.MatchString(head), negative.MatchString(head), prepositions[words[0]] && leadClause.MatchString(head), whenOrder.MatchString(head):
 		return order, nil
 	case len(words) > 1 && (words[0] == "no" || words[0] == "only") && !answers[words[1]], scoped.MatchString(head):
 		return bare, nil
 	case everywhere.MatchString(head):
 		return bare, words[:2]
+	}
+	if clause, _, _ := strings.Cut(head, ", "); len(clause) < len(head) {
+		words = words[:len(strings.Fields(clause))] // the subject and its verb stand before a comma
 	}
 	for i := 1; i < min(len(words), 9); i++ {
 		w := words[i]
@@ -224,7 +256,7 @@ func formOf(head string, words []string) (form, []string) {
 			return noClaim, nil
 		case modals[w], (w == "has" || w == "have" || w == "needs" || w == "need") && i+1 < len(words) && words[i+1] == "to":
 			return duty, words[:i]
-		case words[0] == "we" && w != "are" && w != "have":
+		case words[0] == "we" && works[w]:
 			return habit, words[:1]
 		case states[w]:
 			return being, words[:i]
@@ -235,6 +267,9 @@ func formOf(head string, words []string) (form, []string) {
 
 // scoped is a rule after the place it holds for: "for anything under sdk/: no breaking changes".
 var scoped = lazy(`(?i)^(?:for|in|on) (?:anything|everything|all|any|every|each)\b[^:]{2,50}: (?:no|never|always|don't|do not|only|(?:` + verbs + `))\b`)
+
+// neverDid tells what never happened.
+var neverDid = lazy(`(?i)^never \w+ed\b`)
 
 // everywhere is said of things without a verb: "named exports everywhere".
 var everywhere = lazy(`(?i)^(?:[\w-]+ ){1,3}everywhere\b|\beverywhere[.]?$`)

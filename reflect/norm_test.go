@@ -17,6 +17,26 @@ func TestNormsSaidInPassing(t *testing.T) {
 	}
 }
 
+func TestRulesInOtherLanguages(t *testing.T) {
+	for said, want := range map[string]string{
+		"a partir de ahora los mensajes de commit en inglés por favor": "A partir de ahora los mensajes de commit en inglés por favor.",
+		"Bitte nie wieder direkt auf der Produktivdatenbank testen.":   "Bitte nie wieder direkt auf der Produktivdatenbank testen.",
+		"toujours utiliser pnpm, jamais npm":                           "Toujours utiliser pnpm, jamais npm.",
+		"测试环境是从 develop 分支自动部署的":                                       "测试环境是从 develop 分支自动部署的。",
+		"不要直接改 dist 目录，那是构建产物":                                         "不要直接改 dist 目录，那是构建产物。",
+		"这里不要用 moment，我们项目统一用 dayjs":                                   "不要用 moment，我们项目统一用 dayjs。",
+		"本番は MySQL 5.7 なのでウィンドウ関数は使えません":                               "本番は MySQL 5.7 なのでウィンドウ関数は使えません。",
+	} {
+		wants(t, script{user(said)}, want)
+	}
+	for _, said := range []string{
+		"la columna tiene que estar siempre visible", "je testerai toujours en mode Web", "das schlägt immer fehl",
+		"测试环境的部署失败了", "为什么接口从昨天开始报错", "本番でエラーが出ます",
+	} {
+		wants(t, script{user(said)})
+	}
+}
+
 func TestClaimsThatAreNoNorms(t *testing.T) {
 	for _, said := range []string{
 		"the save button must never be enabled while a required field is empty",

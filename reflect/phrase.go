@@ -109,9 +109,11 @@ var turns = []struct {
 	form *pattern
 	as   string
 }{
+	{lazy(`(?i)^we\b[^:]{3,60}: (never|always|don't|do not)\b`), "$1"},
 	{lazy(`(?i)^never, ever,? `), "Never "},
 	{lazy(`(?i)^i(?:'d| would) (?:rather|prefer(?: it)? if) you (?:didn't|don't|did not|not) `), "Don't "},
 	{lazy(`(?i)^i(?: do not|'d rather not| don't) want (?:to (?:see|have) )?(?:any more|any|more) `), "No more "},
+	{lazy(`(?i)^you (?:shouldn't|mustn't|can't|cannot|must not|should not|may not) `), "Don't "},
 	{lazy(`(?i)^i only (?:ever )?want (?:to see )?`), "Only "},
 	{lazy(`(?i)^i always want (?:the )?`), "Always have the "},
 	{lazy(`(?i)^do (?:it|this|that) with ([\w.-]+)(, | because | since |: )`), "Use $1$2"},

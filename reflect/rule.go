@@ -57,7 +57,7 @@ var (
 		`someday|eventually|consider(?:ing)?|i(?:'m| am) (?:not sure|wondering|thinking|curious)|not sure|` +
 		`i(?:'d| would) (?:say|guess)|seems?|assuming|presumably|i think|i don't think|supposed to|supposedly|` +
 		`i guess|we should probably|probably)\b`)
-	narrative = lazy(`(?i)^(?:todo|fixme|i|i'm|i've|i'll|i'd|you|you're|you've|he|she|it|it's|they|this|that|there|` +
+	narrative = lazy(`(?i)^no (?:need|problem|worries|idea|way|one|matter)\b|^(?:todo|fixme|i|i'm|i've|i'll|i'd|you|you're|you've|he|she|it|it's|they|this|that|there|` +
 		`these|those|someone|somebody|my)\b|^(?:(?:the|a|my|our)\s+)?(?:\S+\s+){1,3}?(?:says|said|told|` +
 		`complains|complained|suggests|suggested|recommends|recommended|wants|reports|warns|mentions|claims|` +
 		`states)\b|^(?:the|a|my|our|some)\s+(?:\S+\s+){1,2}?(?:say|suggest|recommend|claim|warn|state|` +
@@ -116,6 +116,9 @@ func findRules(v *view) []finding {
 func ruleKind(s *sentence) (record.Kind, bool) {
 	if s.lang != "en" {
 		return foreignRule(s)
+	}
+	if kind, found := latinRule(s); found {
+		return kind, true
 	}
 	text := s.form
 	explicit := s.rules || s.marked || lasting["en"].MatchString(s.text) || habitRequest.MatchString(s.text)
@@ -186,7 +189,7 @@ func isRule(s *sentence, text string, explicit bool) bool {
 	case stopDoing.MatchString(text):
 		m := stopDoing.FindStringSubmatch(text)
 		return !definite(text) && !withArticle.MatchString(text) &&
-			(pluralObject(m[2]) || strings.Contains(text, " everything") || strings.Contains(text, " everywhere"))
+			(pluralObject(m[2]) || strings.EqualFold(m[1], "using") || strings.Contains(text, " everything") || strings.Contains(text, " everywhere"))
 	case noThings.MatchString(text):
 		return nounAny.MatchString(text) && !definite(text)
 	case weHabit.MatchString(text):

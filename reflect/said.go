@@ -206,7 +206,7 @@ func pointless(text string) bool {
 func unresolved(text, lang string) bool {
 	switch lang {
 	case "zh":
-		return zhPoints.MatchString(text)
+		return zhPoints.MatchString(strings.NewReplacer("这个项目", "项目", "这个仓库", "仓库").Replace(text))
 	case "ja":
 		return jaPoints.MatchString(strings.NewReplacer("このプロジェクト", "", "このリポジトリ", "", "このレポ", "", "そのまま", "", "それ以外", "").Replace(text))
 	case "ko":
