@@ -185,7 +185,7 @@ func findNorms(v *view) []finding {
 			continue
 		}
 		kind := kindOf(c.s, c.text)
-		if c.form == being {
+		if c.form == being && !placed.MatchString(c.head) {
 			kind = record.Fact
 		}
 		out = append(out, v.say(i, kind))
@@ -218,6 +218,9 @@ func (v *view) claim(i int) *claim {
 }
 
 var answersNo = lazy(`(?i)^(?:no+|nope|nah|stop|wrong|don'?t)\b`)
+
+// placed is where things of a kind are put: a convention.
+var placed = lazy(`(?i)^(?:all |new |our )?[\w-]+s (?:always )?(?:live|go|belong|sit|stay|start|are kept)\b`)
 
 var brackets = lazy(`\s*\([^)]*\)`)
 

@@ -121,6 +121,7 @@ var turns = []struct {
 	{lazy(`(?i)\b(unless|until) i (?:ask|asked)(?: you)? for (?:it|them|one)\b`), "$1 asked for"},
 	{lazy(`(?i),? (?:and )?(?:that's|this is|it's) (?:a|an|the|our) ([A-Z]{2,6}) (?:thing|rule|requirement)\b`), " ($1)"},
 	{lazy(`(?i)[,;]? [-–—] (?:that|this) (?:goes|holds|applies) for (every|all|any)\b`), ", for $1"},
+	{lazy(`(?i),? so (?:please )?(?:bump|update|change|remove|drop|add|fix|raise|set)\b.*$`), ""}, // the work of the day that follows
 	{lazy(`(?i), not (?:only|just) (?:this|that) one\b`), ""},
 	{lazy(`(?i)^((?:the |our )?(?:[\w-]+ ){0,3}[\w-]+) here (are|is|have|must|should|need|go|live)\b`), "$1 $2"},
 }

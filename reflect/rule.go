@@ -16,19 +16,13 @@ var (
 		`\b(?:please|you should|you must)\s+)(?:always|never|(?:don't|do not) ever)\s+` + adverbs + `(?:` + verbs + `)\b`)
 	weAlways = lazy(`(?i)^(?:we|our team|the team|everyone|everybody|contributors|developers|agents?)\s+(?:must |should |` +
 		`can |may |will )?(?:always|never)\s+` + adverbs + `\w+`)
-	thingMust = lazy(`(?i)^(?:(?:all|every|each|any|no|new|our|public|exported|generated|the|only)\s+)*(?:[\w./-]+\s+){0,2}?(?:` + nouns + `)\b(?:\s+[\w./` + "`" + `,-]+){0,6}?\s+(?:must|should|shall|has to|have to|needs? to|may only|may not|can only|cannot|can't|are to)\b`)
-	pathMust  = lazy("(?i)^(?:(?:all|every|each|any|the|only|files?|code|everything|anything|nothing|changes?)\\s+)*(?:in|" +
-		"under|to|from|inside|below)?\\s*(?:the\\s+)?(?:old |legacy |whole |entire )?(?:`[^`]+`|\\S*/\\S*|" +
-		"\\S+\\.\\w{1,5})(?:\\s+[\\w-]+){0,4}?\\s+(?:(?:must|shall|has to|have to|may only|may not|may be imported|" +
-		"can only|cannot|can't)\\b|(?:should|may|can)\\s+(?:only|never|always)\\b|(?:is|are)\\s+(?:strictly |" +
-		"auto-?)?(?:off[- ]limits|read[- ]only|frozen|generated))")
+	thingMust  = lazy(`(?i)^(?:(?:all|every|each|any|no|new|our|public|exported|generated|the|only)\s+)*(?:[\w./-]+\s+){0,2}?(?:` + nouns + `)\b(?:\s+[\w./` + "`" + `,-]+){0,6}?\s+(?:must|should|shall|has to|have to|needs? to|may only|may not|can only|cannot|can't|are to)\b`)
 	quantified = lazy(`(?i)^(?:all|every|each|any|no|only)\b`)
 	able       = lazy(`(?i)\bbe able to\b|^(?:(?:all|every|each|any|the|no|our|new)\s+)*(?:[\w-]+\s+)?(?:users?|customers?|` +
 		`clicks?|buttons?|screens?|pages?|rows?|players?|fields?|inputs?|forms?|modals?|menus?|icons?|` +
 		`cards?|responses?|passwords?)\s`)
 	negative   = lazy(`(?i)^(?:do not|don't|never|avoid|no more|stop)\b`)
 	dont       = lazy(`(?i)^(?:do not|don't)\s+` + adverbs + `(?:` + verbs + `)\b`)
-	avoid      = lazy(`(?i)^avoid\s+\w+`)
 	stopDoing  = lazy(`(?i)^stop\s+(?:\w+ly\s+)?(\w+ing)\s+(\w+(?: [\w-]+){0,2})`)
 	noThings   = lazy(`(?i)^no\s+(?:more\s+)?[\w-]+(?:\s+[\w-]+){0,4}?\s+(?:in|on|at|for|to|outside|inside|without)\s+`)
 	modal      = lazy(`(?i)\b(?:must|should|shall|may only|cannot|can't|not allowed|forbidden|prohibited|off[- ]limits|banned|required|mandatory)\b`)
@@ -49,10 +43,6 @@ var (
 		`first |also |then |please )*(?:run|regenerate|update|bump|re-?run|rebuild|execute|add|check|render|` +
 		`write|create|look|ask)\b)|^(?:(?:always )?(?:run|regenerate|re-?run|rebuild|execute|bump)\s+.+\b(?:before|` +
 		`after|when|whenever)\s+(?:\w+ing\b|every\b|each\b|any\b|you\b|a\b))`)
-	gerundObj = lazy("(?i)\\b(?:before|after|when|whenever)\\s+(?:you\\s+)?(?:chang|edit|modify|touch|add|updat|bump|" +
-		"renam|mov|remov|delet|pull|switch|regenerat|creat|push|open|commit|merg|releas|deploy|chang)\\w*\\s+(?:any\\b|" +
-		"a\\b|an\\b|every|each|`|\\S*/|\\S*\\.\\w+|(?:the )?(?:" + nouns + "|schema|protobufs?|model|models|openapi|graphql|grammar|i18n|locale)\\b)|\\b(?:before|after) (?:every|each) \\w+")
-	onlyUse     = lazy(`(?i)^(?:only (?:use|import|commit|deploy|release|merge|edit|push|run)\b|use only\b)`)
 	speculation = lazy(`(?i)\b(?:might|maybe|perhaps|could be|would be|would have|what if|if we (?:ever|decide|want)|` +
 		`someday|eventually|consider(?:ing)?|i(?:'m| am) (?:not sure|wondering|thinking|curious)|not sure|` +
 		`i(?:'d| would) (?:say|guess)|seems?|assuming|presumably|i think|i don't think|supposed to|supposedly|` +
@@ -100,11 +90,6 @@ func findRules(v *view) []finding {
 			f := v.say(i, kind)
 			if m := stopDoing.FindStringSubmatch(f.Text); m != nil {
 				f.Text = "Avoid" + f.Text[len("stop"):]
-			}
-			if m := supported.FindString(f.Text); m != "" {
-				if at := soDo.FindStringIndex(f.Text); at != nil && at[0] >= len(m) {
-					f.Text = finish(f.Text[:at[0]], "en") // the work that follows from it is of the day
-				}
 			}
 			out = append(out, f)
 		}
@@ -161,29 +146,11 @@ func isRule(s *sentence, text string, explicit bool) bool {
 		return false
 	case thingMust.MatchString(text) && !able.MatchString(text) && !checking.MatchString(text):
 		return (quantified.MatchString(text) && !allOfThe.MatchString(text) && !(s.task && definite(text)) || !s.task && !definite(text)) && !newHelper.MatchString(text) && !hereAlone.MatchString(s.text)
-	case pathMust.MatchString(text):
-		return !s.task || reason.MatchString(text)
 	case everyNeeds.MatchString(text), placeAll.MatchString(text), noBanned.MatchString(text), wePrefer.MatchString(text) && concreteWords(text):
 		return !status.MatchString(text) && (!s.task || placeAll.MatchString(text))
-	case useIn.MatchString(text):
-		return !s.task && !definite(text)
-	case insteadOf.MatchString(text):
-		return why && !s.task
-	case inRepo.MatchString(s.text) && habitVerb.MatchString(text):
-		return !s.task && !definite(text) && !withArticle.MatchString(text)
-	case ifYou.MatchString(text):
-		return symbol.MatchString(text) || namedAny.MatchString(text) || pathName.MatchString(text)
-	case stays.MatchString(text), supported.MatchString(text):
-		return !status.MatchString(text)
-	case placed.MatchString(text):
-		return !definite(placed.FindString(text)) && (!s.task || placeHere.MatchString(s.text))
-	case weDont.MatchString(text):
-		return !definite(text) && symbolOrNoun(text) && (!s.task || placeHere.MatchString(s.text)) && !status.MatchString(text)
 	case dont.MatchString(text):
 		generic := !definite(text) || pathName.MatchString(text)
 		return generic && why && concreteWords(text) || !definite(text) && scope.MatchString(text) && !s.task
-	case avoid.MatchString(text):
-		return !definite(text) && (why || scope.MatchString(text)) && concreteWords(text)
 	case stopTalk.MatchString(text):
 		return true
 	case stopDoing.MatchString(text):
@@ -194,10 +161,6 @@ func isRule(s *sentence, text string, explicit bool) bool {
 		return nounAny.MatchString(text) && !definite(text)
 	case weHabit.MatchString(text):
 		return (placeHere.MatchString(s.text) || team.MatchString(text) && !s.task) && concreteWords(text) && !status.MatchString(text)
-	case habitWhen.MatchString(text):
-		return gerundObj.MatchString(text) && (symbol.MatchString(text) || namedAny.MatchString(text) || pathName.MatchString(text))
-	case onlyUse.MatchString(text):
-		return !definite(text) && (why || scope.MatchString(text)) && concreteWords(text)
 	}
 	return false
 }
@@ -217,28 +180,8 @@ var (
 		`global state|singletons|inline styles|barrel files|force[- ]push\w*)(?: (?:trailers|lines))?(?:,.*|` +
 		`:.*)?[.]$`)
 	wePrefer = lazy(`(?i)^(?:we|our team) (?:generally |usually |strongly |always )?prefer .+ (?:over|to|instead of|rather than) `)
-	useIn    = lazy(`(?i)^use (?:only )?[A-Z\w' -]{3,40} in (?:all |every |the )?(?:docs|documentation|comments|commit messages|` +
-		`commits|docstrings|error messages|log messages|logs|readmes|pr descriptions|pr titles|branch names|` +
-		`test names)[.]$`)
-	insteadOf = lazy(`(?i)^(?:use|run|go through|call) .+ (?:instead of|rather than|not) (?:calling|running|using|invoking) \x60?(?:` + tools + `)\b`)
-	inRepo    = lazy(`(?i)\bin (?:this|our) (?:repo|repository|project|codebase|code base|monorepo)\b`)
-	habitVerb = lazy(`(?i)^(?:use|prefer|put|keep|avoid|follow|name|don't|do not|never|only)\b`)
-	ifYou     = lazy(`(?i)^if (?:you|we|someone|anyone) (?:ever )?(?:change|edit|touch|modify|add|update|bump|rename|` +
-		`move|remove)\b.* (?:you |we )?(?:must|have to|need to|always|also) (?:also |always )?(?:run|re-?run|` +
-		`update|regenerate|bump|rebuild|add)\b`)
-	stays = lazy(`(?i)^(?:the |our )?(?:[\w./-]+ ){0,3}?(?:` + nouns + `|` + tools + `) (?:must|has to|have to|needs? to) (?:always )?(?:stay|remain|keep|continue|not (?:break|change)|` +
-		`never (?:break|change))\b`)
-	soDo      = lazy(`(?i),? so (?:please )?(?:bump|update|change|remove|drop|add|fix|raise|set)\b`)
-	supported = lazy(`(?i)^(?:we (?:still |only |must |have to )?support (?:only )?[\w.]+ ?v?\d[\w.]*|(?:[\w.]+ ){1,2}v?\d[\w.+]* is the (?:oldest|` +
-		`minimum|lowest|only|newest|latest)(?: \w+)? (?:version )?(?:that )?we support)\b`)
-	placed = lazy(`(?i)^(?:all |new |our )?(?:[\w-]+ )?(?:` + nouns + `) (?:always )?(?:live|lives|go|goes|belong|belongs|sit|sits|stay|are kept) (?:next to|beside|` +
-		`alongside|in|into|under|inside|with)\b`)
-	weDont = lazy(`(?i)^we (?:don't|do not|never) (?:do|use|write|allow|commit|mock|accept|merge|squash|hardcode)\b`)
+	inRepo   = lazy(`(?i)\bin (?:this|our) (?:repo|repository|project|codebase|code base|monorepo)\b`)
 )
-
-func symbolOrNoun(text string) bool {
-	return pathName.MatchString(text) || symbol.MatchString(text) || namedAny.MatchString(text) || team.MatchString(text)
-}
 
 func pluralObject(words string) bool {
 	for _, w := range strings.Fields(words) {
