@@ -18,8 +18,10 @@ var (
 	letUs = lazy(`(?i)^(?:\W*(?:ok(?:ay)?|so|yes|yeah|no|alright|right|good|great|then|well|actually|fine|cool|` +
 		`hm+|perfect|sounds good|agreed|and|but)\W+)*(?:let's|let us|we'll|we will|we're going|we are going|` +
 		`we're sticking|we (?:stay|stick|go)\b|i decided|we should|go with|going with|stick with|sticking with)\b`)
-	whyWords  = lazy(`(?i)\b(?:because|since|so that|so we|so it|due to|as (?:it|they|we|that|the)|otherwise|to avoid|to keep|to prevent)\b|\w: \w+ \w+`)
-	zhDecided = lazy(`决定|就用|就采用|就走|就选|还是用|我们(?:选|选择|采用)|定下来|敲定|選びました|に決め|決定|にしよう|にします|로 (?:결정|정했|가자|하기로)|하기로 (?:했|결정)`)
+	whyWords = lazy(`(?i)\b(?:because|since|so that|so we|so it|due to|as (?:it|they|we|that|the)|otherwise|` +
+		`to avoid|to keep|to prevent)\b|\w: \w+ \w+`)
+	zhDecided = lazy(`决定|就用|就采用|就走|就选|还是用|我们(?:选|选择|采用)|定下来|敲定|選びました|に決め|決定|` +
+		`にしよう|にします|로 (?:결정|정했|가자|하기로)|하기로 (?:했|결정)`)
 )
 
 // findDecisions looks for a choice that a person made and gave a reason for.
@@ -54,10 +56,12 @@ func findDecisions(v *view) []finding {
 }
 
 var (
-	decidedForm = lazy(`(?i)^(?:we(?:'ve| have)? (?:already |just |finally )?(?:decided|agreed|chose|chosen|settled|opted)(?: that we(?:'ll|` +
+	decidedForm = lazy(`(?i)^(?:we(?:'ve| have)? (?:already |just |finally )?(?:decided|agreed|chose|chosen|settled|` +
+		`opted)(?: that we(?:'ll|` +
 		` will)?| that| to| on| for| in favou?r of)?|(?:the )?decision(?: is| was)?(?: to)?\s?[:—–-]?|` +
 		`it (?:was|has been) decided (?:that|to)|i(?:'ve| have)? decided(?: that| to| on)?)\s+(.+)$`)
-	goWith     = lazy(`(?i)^(?:(?:let's|let us|we'll|we will|we're|we are|we should|i'm|i'll|we)\s+)?(?:go(?:ing)? with|standardi[sz]e on)\s+`)
+	goWith = lazy(`(?i)^(?:(?:let's|let us|we'll|we will|we're|we are|we should|i'm|i'll|` +
+		`we)\s+)?(?:go(?:ing)? with|standardi[sz]e on)\s+`)
 	weWill     = lazy(`(?i)^(?:we'll|we will|let's|let us|we should|we)\s+`)
 	zhWe       = lazy(`^(?:我们)?(?:已经|最终|最后)?(?:决定|选择)(?:了|是)?[，,：:]?`)
 	namedThing = lazy("`[^`]+`|\\b[A-Z][A-Za-z0-9]+|\\b\\w+[-_./]\\w+|\\b[A-Z]{2,}")
@@ -93,11 +97,16 @@ func (v *view) confirmed(i int) (finding, bool) {
 }
 
 var (
-	assent    = lazy(`(?i)^(?:(?:yes|yeah|yep|ok(?:ay)?|sure|agreed|right|fine|good|perfect|cool|great|sounds good|go ahead)[,.! ]+)+(?:(?:please |let's )?do (?:that|it|so)[,.] )?`)
-	itIs      = lazy(`(?i)^([^,.:;]{3,40}?) it is\b[,:;. ]*(?:for (?:exactly |just )?(?:that|the same) reason[,:;. ]*|because |since )?(.*)$`)
-	theOption = lazy(`(?i)^(?:let's |we'll |i'd )?(?:go(?:ing)? (?:with|for)|take|pick|choose|use) (?:(?:the )?(?:first|second|third|last|other) (?:option|one)|(?:option|plan|variant) \w+|[a-d1-4])(?:, |: | - |; )([^,.:;]+)(?:[,:;.]\s*(.*))?$`)
-	noName    = lazy(`(?i)^(?:but|and|then|let|go|use|we|i|you|he|she|it|they|don't|do|please|what|why|how|can|this|that|there)\b`)
-	justName  = lazy(`(?i)^([^,.:;]{3,40})(?:(?:[,:;]| because| since)\s*(?:because |since )?((?:they|it|that|we|no|the|our)\b.*))?[.!]?$`)
+	assent = lazy(`(?i)^(?:(?:yes|yeah|yep|ok(?:ay)?|sure|agreed|right|fine|good|perfect|cool|great|sounds good|` +
+		`go ahead)[,.! ]+)+(?:(?:please |let's )?do (?:that|it|so)[,.] )?`)
+	itIs = lazy(`(?i)^([^,.:;]{3,40}?) it is\b[,:;. ]*(?:for (?:exactly |just )?(?:that|` +
+		`the same) reason[,:;. ]*|because |since )?(.*)$`)
+	theOption = lazy(`(?i)^(?:let's |we'll |i'd )?(?:go(?:ing)? (?:with|for)|take|pick|choose|` +
+		`use) (?:(?:the )?(?:first|second|third|last|other) (?:option|one)|(?:option|plan|variant) \w+|[a-d1-4])(?:, |` +
+		`: | - |; )([^,.:;]+)(?:[,:;.]\s*(.*))?$`)
+	noName   = lazy(`(?i)^(?:but|and|then|let|go|use|we|i|you|he|she|it|they|don't|do|please|what|why|how|can|this|that|there)\b`)
+	justName = lazy(`(?i)^([^,.:;]{3,40})(?:(?:[,:;]| because| since)\s*(?:because |since )?((?:they|it|that|we|no|` +
+		`the|our)\b.*))?[.!]?$`)
 )
 
 // rejected is what was turned down.
@@ -114,7 +123,8 @@ func decidedOn(text, what string) string {
 	return what
 }
 
-var picked = lazy(`(?i)^(?:we|i)(?:'ve| have)? (?:already |just |finally )?(?:chose|chosen|settled on|opted for|decided on|agreed on|decided for)\b`)
+var picked = lazy(`(?i)^(?:we|i)(?:'ve| have)? (?:already |just |finally )?(?:chose|chosen|settled on|opted for|` +
+	`decided on|agreed on|decided for)\b`)
 
 // named tells whether a choice names what was chosen.
 func named(what string) bool {

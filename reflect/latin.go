@@ -7,12 +7,19 @@ import "github.com/reverie-memory/reverie/gitstore/record"
 // always before a verb of work, and a name to hold on to.
 
 var (
-	latinFromNow = lazy(`(?i)\b(?:a partir de (?:ahora|agora)|de ahora en adelante|daqui em diante|désormais|dorénavant|à partir de maintenant|ab jetzt|ab sofort|künftig|d'ora in poi)\b`)
-	latinAlways  = lazy(`(?i)(?:^|[,;:.]\s*|\b(?:por favor|bitte|siempre|aquí|acá|ici) )(?:nunca|jamás|jamais|nie(?: wieder)?|niemals|siempre|toujours|immer|sempre|mai)\s+(?:más |mehr |direkt |directamente |directement )?` +
-		`(?:us\w+|hag\w+|hac\w+|edit\w+|toc\w+|toqu\w+|modif\w+|ejecut\w+|escrib\w+|utilis\w+|utiliz\w+|commit\w*|push\w*|pouss\w+|fai\w+|faç\w+|faz\w+|écri\w+|lanc\w+|verwend\w*|benutz\w*|schreib\w*|änder\w*|test\w*|auf|in|den|die|das|im|generar\w*|subi\w+)\b`)
-	latinPassing  = lazy(`(?i)\b(?:esta vez|por ahora|de momento|hoy|cette fois|pour l'instant|aujourd'hui|diesmal|vorerst|erstmal|heute|desta vez|por enquanto|hoje|per ora|oggi)\b|\?|¿`)
-	latinConcrete = lazy(`(?i)\b(?:commits?|tests?|branch|main|rama|archivos?|fichiers?|dateien?|kommentare?|comentarios|commentaires|mensajes|messages|código|codigo|datenbank|produktiv\w*|migra\w+|api|ci|prod)\b`)
-	latinProduct  = lazy(`(?i)\b(?:usuario\w*|utilisateur\w*|nutzer|benutzer|bot[oó]n\w*|bouton\w*|pantalla|página|seite|listado|clientes?)\b`)
+	latinFromNow = lazy(`(?i)\b(?:a partir de (?:ahora|agora)|de ahora en adelante|daqui em diante|désormais|` +
+		`dorénavant|à partir de maintenant|ab jetzt|ab sofort|künftig|d'ora in poi)\b`)
+	latinAlways = lazy(`(?i)(?:^|[,;:.]\s*|\b(?:por favor|bitte|siempre|aquí|acá|ici) )(?:nunca|jamás|jamais|` +
+		`nie(?: wieder)?|niemals|siempre|toujours|immer|sempre|mai)\s+(?:más |mehr |direkt |directamente |directement )?` +
+		`(?:us\w+|hag\w+|hac\w+|edit\w+|toc\w+|toqu\w+|modif\w+|ejecut\w+|escrib\w+|utilis\w+|utiliz\w+|commit\w*|` +
+		`push\w*|pouss\w+|fai\w+|faç\w+|faz\w+|écri\w+|lanc\w+|verwend\w*|benutz\w*|schreib\w*|änder\w*|test\w*|auf|in|` +
+		`den|die|das|im|generar\w*|subi\w+)\b`)
+	latinPassing = lazy(`(?i)\b(?:esta vez|por ahora|de momento|hoy|cette fois|pour l'instant|aujourd'hui|diesmal|` +
+		`vorerst|erstmal|heute|desta vez|por enquanto|hoje|per ora|oggi)\b|\?|¿`)
+	latinConcrete = lazy(`(?i)\b(?:commits?|tests?|branch|main|rama|archivos?|fichiers?|dateien?|kommentare?|` +
+		`comentarios|commentaires|mensajes|messages|código|codigo|datenbank|produktiv\w*|migra\w+|api|ci|prod)\b`)
+	latinProduct = lazy(`(?i)\b(?:usuario\w*|utilisateur\w*|nutzer|benutzer|bot[oó]n\w*|bouton\w*|pantalla|página|` +
+		`seite|listado|clientes?)\b`)
 )
 
 // latinRule tells whether a sentence in one of these languages lays down a rule.

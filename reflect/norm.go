@@ -37,7 +37,7 @@ const (
 // enough is the weight from which a sentence is a norm.
 const enough = 5
 
-// signals are what speaks for a norm, and what against. Each counts once.
+// signals are what speaks for a norm, then what speaks against it. Each counts once.
 var signals = []struct {
 	weight int
 	found  func(*claim) bool
@@ -50,7 +50,7 @@ var signals = []struct {
 	{1, func(c *claim) bool { return c.count(universal) > 1 }},
 	{2, func(c *claim) bool { return c.form == order && (c.words["always"] || c.words["never"]) }},
 	{2, func(c *claim) bool { return c.s.wanted }},
-	{2, func(c *claim) bool { return letUs.MatchString(c.s.text) && c.why }},
+	{2, func(c *claim) bool { return letUs.MatchString(c.s.text) && c.why && !withArticle.MatchString(c.text) }},
 	{2, func(c *claim) bool { return occasion.MatchString(c.text) }},
 	{2, func(c *claim) bool {
 		return inRepo.MatchString(c.s.text) || projectIs.MatchString(c.s.text) || likeTheRest.MatchString(c.s.text)
@@ -82,8 +82,11 @@ var signals = []struct {
 	{-3, func(c *claim) bool { return aimed.MatchString(c.head) && !occasion.MatchString(c.head) }},
 	{-4, func(c *claim) bool { return c.count(product) > 0 }},
 	{-3, func(c *claim) bool { return c.form == being && measured.MatchString(c.head) }},
+	{-4, func(c *claim) bool { return c.form == being && c.count(faulty) > 0 }},
 	{-4, func(c *claim) bool { return passingTense.MatchString(c.head) }},
 	{-4, func(c *claim) bool { return status.MatchString(lastingState.ReplaceAllString(c.head, " ")) }},
+	{-4, func(c *claim) bool { return c.form == being && fails.MatchString(c.text) }},
+	{-2, func(c *claim) bool { return c.form == habit && c.words["never"] && !c.why }},
 	{-4, func(c *claim) bool {
 		return changeOrder.MatchString(c.head) && !c.why && !contrasted.MatchString(c.text) && !c.words["always"] && !c.words["never"]
 	}},
@@ -104,7 +107,8 @@ var (
 		queue suite pipeline linter compiler toolchain image vm host environment sandbox ci
 		deploy deploys build bundle sdk header headers namespace folder folders directory
 		directories filenames convention naming package packages service services worker
-		orm layer layers image images cron cache client library toolchains hosts vpn boxes replica gateway firewall registry mirror`)
+		orm layer layers image images cron cache client library toolchains hosts vpn boxes
+		replica gateway firewall registry mirror`)
 
 	// product words are of what the program shows its users.
 	product = set(`
@@ -131,6 +135,13 @@ var (
 		deploy test mock never always only ship build release tag squash rebase merge vendor
 		generate store log format lint document version follow`)
 
+	// faulty words say that something is not as it should be.
+	faulty = set(`
+		wrong empty missing broken too slow different weird bad old unused duplicate duplicated
+		incorrect invalid outdated stale red green flaky undefined null inconsistent unclear
+		ugly messy confusing ready done fine ok okay good great correct better there gone back
+		hard big long large small unreachable unavailable stuck down up same similar`)
+
 	modals = set(`must should shall can't cannot may`)
 
 	pronouns = set(`
@@ -146,29 +157,39 @@ var (
 	passingTense = lazy(`(?i)\b(?:has|have|'ve) (?:\w+ )?(?:\w+ed|been|got|had|made|done|gone|run|seen)\b|` +
 		`\b(?:is|are|'re) (?:\w+ )?\w+ing\b|\bhad\b|\bwas\b|\bwere\b`)
 	// occasion is when a habit is due.
-	occasion = lazy(`(?i)^(?:when|whenever|before|after|every time|each time) (?:you |we |anyone )?(?:\w+ing|add|edit|change|write|touch|create|update|move|rename)\b`)
+	occasion = lazy(`(?i)^(?:when|whenever|before|after|every time|each time) (?:you |we |anyone )?(?:\w+ing|add|` +
+		`edit|change|write|touch|create|update|move|rename)\b`)
 	// standing orders keep something as it is.
 	standing = lazy(`(?i)^(?:always )?(?:keep|stick|stay|avoid|prefer|never|do not|don't)\b`)
 	// consequence is what follows from how something is: "… so don't bump it".
-	consequence = lazy(`(?i)[, ] ?so (?:please |pls )?(?:don't|do not|never|always) \w+|[,;] (?:please )?(?:don't|do not|never) (?:\w+ )?(?:touch|edit|change|refactor|bump|move|modify|delete|remove|use|upgrade|rename|format) (?:it|them|that)\b`)
+	consequence = lazy(`(?i)[, ] ?so (?:please |pls )?(?:don't|do not|never|always) \w+|[,;] (?:please )?(?:don't|` +
+		`do not|never) (?:\w+ )?(?:touch|edit|change|refactor|bump|move|modify|delete|remove|use|upgrade|rename|` +
+		`format) (?:it|them|that)\b`)
 	// lastingState is no report: "must be done with", "are still on".
 	lastingState = lazy(`(?i) be done | still on | still (?:uses?|needs?|requires?|supports?) `)
 	timed        = lazy(`(?i)\w (?:before|after|whenever|every time) \w`)
 	measured     = lazy(`(?i)\b(?:about|around|only|now) \d|\d+ ?(?:seconds|minutes|hours|secs?|mins?|ms|times)\b`)
+	fails        = lazy(`(?i)\bfails\b|\bfailing\b|\bcrashes\b`)
 	// aimed is work on something the session knows.
 	aimed     = lazy(`(?i)\b(?:make|do|change|put|move|keep|use|have|get|add|fix|let|see|run|call|want) (?:it|this|that|them)\b`)
-	versioned = lazy(`(?i)\bv\d[\w.]*\b|\b[a-z][\w-]+ \d+(?:\.\d+|\.x)+\b|\b(?:jdk|java|node|python|go|ruby|rust|webpack|php|c|glibc) ?\d\d?\b|` +
+	versioned = lazy(`(?i)\bv\d[\w.]*\b|\b[a-z][\w-]+ \d+(?:\.\d+|\.x)+\b|\b(?:jdk|java|node|python|go|ruby|rust|` +
+		`webpack|php|c|glibc) ?\d\d?\b|` +
 		`\b(?:main|master|develop|trunk)\b`)
 	// explains is a clause that says why, after a comma.
-	explains = lazy(`(?i)[,;:–—-]\s+(?:(?:the|our|each|its|their|some|most|old|\d+)\s+)(?:[\w-]+\s+){0,4}?(?:\w+s|can't|cannot|will|won't|would|have|are|were|\w+ed|broke)\s+\w+|` +
-		`[,;:–—-]\s+(?:[\w'/-]+\s+){1,3}?(?:have|has|can't|cannot|won't|will|is|are|needs?|requires?|breaks?|blocks?|drags?|loses?|expects?|depends?|runs?)\b|` +
+	explains = lazy(`(?i)[,;:–—-]\s+(?:(?:the|our|each|its|their|some|most|old|\d+)\s+)(?:[\w-]+\s+){0,4}?(?:\w+s|` +
+		`can't|cannot|will|won't|would|have|are|were|\w+ed|broke)\s+\w+|` +
+		`[,;:–—-]\s+(?:[\w'/-]+\s+){1,3}?(?:have|has|can't|cannot|won't|will|is|are|needs?|requires?|breaks?|blocks?|` +
+		`drags?|loses?|expects?|depends?|runs?)\b|` +
 		`[,;:–—-]\s+(?:it|they) \w+|[,;:–—-]\s+[a-z][\w-]* (?:\w+s|\w+ed) (?:to|for|on|in|the|a|an|it|us|from|by|our|when)\b|` +
 		`[,;] (?:we|it|they|that) (?:once |already )?(?:\w+ed|had|got|lost|broke|was|were)\b|` +
 		`,? so (?:that )?(?:\w+ing|\w+s|the|they're|it's|a|an|if|anything|nothing|we|no)\b|` +
 		`,? so (?:[\w'-]+ ){1,4}(?:won't|can't|cannot|fails?|breaks?|needs?)\b`)
 	// provenance is where something comes from or who makes it.
-	provenance = lazy(`(?i)\b(?:is|are|gets?) (?:only |always |auto-?)?(?:loaded|generated|owned|read|built|deployed|kept|stored|synced|managed|served|mounted|defined|written|published|vendored|copied|checked|created|wiped|reset|run) (?:from|by|in|with|via|on|at|to|under|once|every|nightly|into|outside)\b`)
-	projectIs  = lazy(`(?i)^(?:\W*(?:ok|so|also|and|btw|but|note)\W+)*this (?:project|repo|repository|codebase|monorepo|package|library|service) (?:\w+s|has|is)\b`)
+	provenance = lazy(`(?i)\b(?:is|are|gets?) (?:only |always |auto-?)?(?:loaded|generated|owned|read|built|` +
+		`deployed|kept|stored|synced|managed|served|mounted|defined|written|published|vendored|copied|checked|created|` +
+		`wiped|reset|run) (?:from|by|in|with|via|on|at|to|under|once|every|nightly|into|outside)\b`)
+	projectIs = lazy(`(?i)^(?:\W*(?:ok|so|also|and|btw|but|note)\W+)*this (?:project|repo|repository|codebase|` +
+		`monorepo|package|library|service) (?:\w+s|has|is)\b`)
 )
 
 // namesThing tells whether a text names a path, a symbol, a tool or a version.
@@ -269,7 +290,8 @@ func formOf(head string, words []string) (form, []string) {
 }
 
 // scoped is a rule after the place it holds for: "for anything under sdk/: no breaking changes".
-var scoped = lazy(`(?i)^(?:for|in|on) (?:anything|everything|all|any|every|each)\b[^:]{2,50}: (?:no|never|always|don't|do not|only|(?:` + verbs + `))\b`)
+var scoped = lazy(`(?i)^(?:for|in|on) (?:anything|everything|all|any|every|each)\b[^:]{2,50}: (?:no|never|always|` +
+	`don't|do not|only|(?:` + verbs + `))\b`)
 
 // neverDid tells what never happened.
 var neverDid = lazy(`(?i)^never \w+ed\b`)
@@ -278,11 +300,15 @@ var neverDid = lazy(`(?i)^never \w+ed\b`)
 var everywhere = lazy(`(?i)^(?:[\w-]+ ){1,3}everywhere\b|\beverywhere[.]?$`)
 
 // whenOrder is an order after the occasion it is for, without a comma.
-var whenOrder = lazy(`(?i)^(?:when|whenever|before|after|for|in) [^,]{3,60} (?:put|use|run|add|keep|write|ask|start|make|name|describe|update)\b`)
+var whenOrder = lazy(`(?i)^(?:when|whenever|before|after|for|in) [^,]{3,60} (?:put|use|run|add|keep|write|ask|` +
+	`start|make|name|describe|update)\b`)
 
 func (c *claim) weight() int {
 	sum := 0
 	for _, s := range signals {
+		if s.weight < 0 && sum < enough {
+			break // what speaks against stands last
+		}
 		if s.found(c) {
 			sum += s.weight
 		}
@@ -308,6 +334,9 @@ func (c *claim) generic() bool {
 		return false
 	}
 	first, last := c.subject[0], c.subject[len(c.subject)-1]
+	if pathName.MatchString(last) {
+		return false
+	}
 	return first == "we" || first == "all" || first == "every" || first == "no" ||
 		!articles[first] && !knownTool.MatchString(last) && (strings.HasSuffix(last, "s") || nounAny.MatchString(last) || grounds[last])
 }

@@ -48,6 +48,9 @@ func TestClaimsThatAreNoNorms(t *testing.T) {
 		"use the API in this repo to fetch data",
 		"before you finish run the tests and update the changelog",
 		"no no no, not the prod bucket!!",
+		"types are wrong in api.ts", "CI uses node 16, that is why it fails", "package.json has both jest and vitest",
+		"let's use a queue because requests are slow", "rename the package to core because utils is too generic",
+		"don't touch main.go, I'm editing it", "we never call close on the client",
 	} {
 		wants(t, script{user(said)})
 	}

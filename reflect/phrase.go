@@ -11,11 +11,13 @@ const maxStatement = 240
 
 var (
 	opener = map[string]*pattern{
-		"en": lazy(`(?i)^(?:(?:(?:ah|oh|hm+|well|right|yes|yeah) ok(?:ay)?|ok(?:ay)?|so|also|and|but|please|pls|plz|btw|by the way|actually|well|hm+|hey|hi|no+|` +
+		"en": lazy(`(?i)^(?:(?:(?:ah|oh|hm+|well|right|yes|yeah) ok(?:ay)?|ok(?:ay)?|so|also|and|but|please|pls|plz|` +
+			`btw|by the way|actually|well|hm+|hey|hi|no+|` +
 			`nope|nah|yes|yeah|yep|sure|right|great|good|cool|nice|thanks|thank you|sorry|wait|oh|ah|again|` +
 			`one (?:more|other) thing|another thing|one last thing|side note|fyi|for your information|heads up|` +
 			`just so you know|for (?:future )?reference|for the record|don't forget|do not forget|rule of thumb|` +
-			`important|reminder|careful|approved|thanks|nit(?: but)?|note|nb|ps|p\.s|correction|look|listen|however|in general|generally|general(?: project)? rule|` +
+			`important|reminder|careful|approved|thanks|nit(?: but)?|note|nb|ps|p\.s|correction|look|listen|however|` +
+			`in general|generally|general(?: project)? rule|` +
 			`(?:new|house|hard|standing|team|project)? ?rule|(?:project |team )?(?:convention|policy)|(?:a |` +
 			`one |two |three |some |few |couple of )*(?:quick )?(?:things?|notes?|points?)|remember|from now on|` +
 			`from here on(?: out)?|for the future|next time|going forward|moving forward|in (?:the )?future|as a (?:general )?rule|` +
@@ -23,14 +25,21 @@ var (
 			`first|finally)\s*[,:;.!–—-]+\s*|(?:please|pls|plz|so|also|and|but|ok(?:ay)?|btw|actually|just|` +
 			`kindly|again|remember(?: that)?|from now on|going forward|moving forward|in (?:the )?future|in general|` +
 			`generally|next time|heads[- ]up|(?:also )?mention that|fyi|well|then|oh|hey|yes|yeah)\s+)`),
-		"zh": lazy(`^(?:(?:好的?|嗯|对了|另外|还有|然后|不过|但是|那么?|请注意|注意|请?记住|请记得|切记|牢记|顺便说一下|顺便|补充一下|提醒一下|重要|不对|不行|不可以|不是|不|` +
-			`错了|等等|哦|所以|以后|今后|从现在(?:开始|起)|从今以后|往后|更正)\s*[，,：:。、！!]+\s*|(?:请你?|麻烦你?|你(?:以后)?(?:要|应该|需要)|我希望你|` +
-			`我想让你|希望你|以后请?|今后请?|从现在(?:开始|起)请?|往后|另外请?|还有|记得|请?记住|切记)\s*|(?:我们)?(?:这里|这边|这儿)(?:的)?\s*)`),
-		"ja": lazy(`^(?:(?:はい|うん|あと|ついでに|それから|ちなみに|なお|では|じゃあ|えっと|いや|いいえ|違います|すみません|そして|それと|また|今後は?|これからは?|以後|覚えておいて(?:ください)?|` +
-			`注意|重要|補足|訂正)[、，,：:。！!]+\s*|(?:(?:あと|また|それと|なお)?(?:今後は|これからは|今後|以後は)|あと|お願いします[。、]?)\s*)`),
-		"ko": lazy(`^(?:(?:네|아|아 맞다|그리고|참고로|그런데|근데|아니요?|또|앞으로는?|기억해(?:줘|주세요)?|주의|중요|정정)[,，:：.!]+\s*|(?:앞으로는?|그리고|참고로|또한)\s+)`),
+		"zh": lazy(`^(?:(?:好的?|嗯|对了|另外|还有|然后|不过|但是|那么?|请注意|注意|请?记住|请记得|切记|牢记|` +
+			`顺便说一下|顺便|补充一下|提醒一下|重要|不对|不行|不可以|不是|不|` +
+			`错了|等等|哦|所以|以后|今后|从现在(?:开始|起)|从今以后|往后|更正)\s*[，,：:。、！!]+\s*|(?:请你?|麻烦你?|` +
+			`你(?:以后)?(?:要|应该|需要)|我希望你|` +
+			`我想让你|希望你|以后请?|今后请?|从现在(?:开始|起)请?|往后|另外请?|还有|记得|请?记住|切记)\s*|` +
+			`(?:我们)?(?:这里|这边|这儿)(?:的)?\s*)`),
+		"ja": lazy(`^(?:(?:はい|うん|あと|ついでに|それから|ちなみに|なお|では|じゃあ|えっと|いや|いいえ|違います|` +
+			`すみません|そして|それと|また|今後は?|これからは?|以後|覚えておいて(?:ください)?|` +
+			`注意|重要|補足|訂正)[、，,：:。！!]+\s*|(?:(?:あと|また|それと|なお)?(?:今後は|これからは|今後|以後は)|あと|` +
+			`お願いします[。、]?)\s*)`),
+		"ko": lazy(`^(?:(?:네|아|아 맞다|그리고|참고로|그런데|근데|아니요?|또|앞으로는?|기억해(?:줘|주세요)?|주의|중요|` +
+			`정정)[,，:：.!]+\s*|(?:앞으로는?|그리고|참고로|또한)\s+)`),
 	}
-	request = lazy(`(?i)^(?:(?:can|could|would|will) you (?:please )?|i(?:'d| would) (?:really )?(?:like|want|prefer) (?:for )?you to |` +
+	request = lazy(`(?i)^(?:(?:can|could|would|will) you (?:please )?|i(?:'d| would) (?:really )?(?:like|want|` +
+		`prefer) (?:for )?you to |` +
 		`i (?:really )?(?:want|need) you to |i expect you to |you (?:should|must|need to|have to|ought to|` +
 		`are to|can) (?:please )?(always |never |not )?|you(?:'d| had) better |you(?:'re| are) (?:supposed|` +
 		`expected|meant) to |make it a (?:rule|habit|point) to |try to always |be sure to always |make sure (?:that )?you always |` +
@@ -146,7 +155,8 @@ func settled(text string) string {
 var (
 	tail  = lazy(`,? (?:so|and so) |[,;:] | [-–—] |,? and `)
 	makes = lazy(`(?i)^(?:please )?(?:add|implement|create|fix|write|build)\b`) // what stands before is then the order
-	binds = lazy(`(?i)^(?:unless|except|if|when|but|only|or|not|nor|until|before|after|without|instead|while|because|since|otherwise)\b`)
+	binds = lazy(`(?i)^(?:unless|except|if|when|but|only|or|not|nor|until|before|after|without|instead|while|` +
+		`because|since|otherwise)\b`)
 )
 
 // noHead is a "no" that answers, not one that forbids.
@@ -161,7 +171,8 @@ var (
 // lastly is an emphasis at the end of a prohibition.
 var lastly = lazy(`(?i),? (?:always|ever|ever again|period|full stop|no matter what)[.!]*$`)
 
-var rememberForm = lazy(`(?i)^(?:(?:do |please )?(?:remember|note|keep in mind|bear in mind|be aware|beware)(?: here)?(?: that|` +
+var rememberForm = lazy(`(?i)^(?:(?:do |please )?(?:remember|note|keep in mind|bear in mind|be aware|` +
+	`beware)(?: here)?(?: that|` +
 	` to)?[:,]?\s+|(?:do |please )?remember not to (?:be )?|it(?:'s| is) (?:very |really )?(?:important|` +
 	`crucial|critical|worth noting|worth remembering) (?:that you|that we|that|to) |(?:the|our) (?:convention|` +
 	`rule|policy)(?: here| in (?:this|our|the) \w+)? is(?: that| to|:)\s+)`)

@@ -54,3 +54,19 @@ func TestNoRoutine(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) { wants(t, test.s) })
 	}
 }
+
+func TestOneSuccessIsWeak(t *testing.T) {
+	for runs, weak := range map[int]bool{1: true, 2: true, 3: false} {
+		var s script
+		for range runs {
+			s = append(s, run("make lint", 0, "ok"))
+		}
+		r := study(t, s)
+		if len(r.Candidates) != 1 || r.Candidates[0].Weak != weak || len(r.Candidates[0].Evidence) != runs {
+			t.Errorf("%d runs: %+v", runs, r.Candidates)
+		}
+	}
+	if r := study(t, script{run("make lint", 1, "error: boom happened")}); len(r.Candidates) > 0 {
+		t.Errorf("a command that never passed: %v", r.Candidates)
+	}
+}

@@ -9,28 +9,32 @@ import (
 // Rules are conventions and constraints a person laid down: what is always or never to be
 // done, in words that head an instruction or are marked as lasting.
 
-const adverbs = `(?:(?:again|ever|just|also|directly|manually|blindly|automatically|simply|explicitly|first|again ever|even|silently|hand-)\s+)?`
+const adverbs = `(?:(?:again|ever|just|also|directly|manually|blindly|automatically|simply|explicitly|first|` +
+	`again ever|even|silently|hand-)\s+)?`
 
 var (
 	alwaysNever = lazy(`(?i)^(?:don't|do not) .*,\s*always\s+\w+|(?:^|[,;:.!—–-]\s+(?:(?:and|but|so|then|please|or)\s+)?|` +
 		`\b(?:please|you should|you must)\s+)(?:always|never|(?:don't|do not) ever)\s+` + adverbs + `(?:` + verbs + `)\b`)
 	weAlways = lazy(`(?i)^(?:we|our team|the team|everyone|everybody|contributors|developers|agents?)\s+(?:must |should |` +
 		`can |may |will )?(?:always|never)\s+` + adverbs + `\w+`)
-	thingMust  = lazy(`(?i)^(?:(?:all|every|each|any|no|new|our|public|exported|generated|the|only)\s+)*(?:[\w./-]+\s+){0,2}?(?:` + nouns + `)\b(?:\s+[\w./` + "`" + `,-]+){0,6}?\s+(?:must|should|shall|has to|have to|needs? to|may only|may not|can only|cannot|can't|are to)\b`)
+	thingMust = lazy(`(?i)^(?:(?:all|every|each|any|no|new|our|public|exported|generated|the|` +
+		`only)\s+)*(?:[\w./-]+\s+){0,2}?(?:` + nouns + `)\b(?:\s+[\w./` + "`" + `,-]+){0,6}?\s+(?:must|should|shall|has to|have to|needs? to|may only|may not|can only|cannot|can't|are to)\b`)
 	quantified = lazy(`(?i)^(?:all|every|each|any|no|only)\b`)
 	able       = lazy(`(?i)\bbe able to\b|^(?:(?:all|every|each|any|the|no|our|new)\s+)*(?:[\w-]+\s+)?(?:users?|customers?|` +
 		`clicks?|buttons?|screens?|pages?|rows?|players?|fields?|inputs?|forms?|modals?|menus?|icons?|` +
 		`cards?|responses?|passwords?)\s`)
-	negative   = lazy(`(?i)^(?:do not|don't|never|avoid|no more|stop)\b`)
-	dont       = lazy(`(?i)^(?:do not|don't)\s+` + adverbs + `(?:` + verbs + `)\b`)
-	stopDoing  = lazy(`(?i)^stop\s+(?:\w+ly\s+)?(\w+ing)\s+(\w+(?: [\w-]+){0,2})`)
-	noThings   = lazy(`(?i)^no\s+(?:more\s+)?[\w-]+(?:\s+[\w-]+){0,4}?\s+(?:in|on|at|for|to|outside|inside|without)\s+`)
-	modal      = lazy(`(?i)\b(?:must|should|shall|may only|cannot|can't|not allowed|forbidden|prohibited|off[- ]limits|banned|required|mandatory)\b`)
+	negative  = lazy(`(?i)^(?:do not|don't|never|avoid|no more|stop)\b`)
+	dont      = lazy(`(?i)^(?:do not|don't)\s+` + adverbs + `(?:` + verbs + `)\b`)
+	stopDoing = lazy(`(?i)^stop\s+(?:\w+ly\s+)?(\w+ing)\s+(\w+(?: [\w-]+){0,2})`)
+	noThings  = lazy(`(?i)^no\s+(?:more\s+)?[\w-]+(?:\s+[\w-]+){0,4}?\s+(?:in|on|at|for|to|outside|inside|without)\s+`)
+	modal     = lazy(`(?i)\b(?:must|should|shall|may only|cannot|can't|not allowed|forbidden|prohibited|` +
+		`off[- ]limits|banned|required|mandatory)\b`)
 	imperative = lazy(`(?i)^(?:always |never |only |just |first |do not |don't )?` + adverbs + `(?:` + verbs + `)\b`)
 	contrast   = lazy("(?i)\\b(?:use|run|prefer|choose|with|using|via)\\s+(?:only\\s+)?`?(?:(?:" + tools + ")\\b|[^`]*`)[^.;]*?[,(\\s](?:not|never|instead of|rather than|over|no)\\s+(?:to\\s+|plain\\s+|" +
 		"bare\\s+|with\\s+|use\\s+|using\\s+|run\\s+|running\\s+)?`?(?:" + tools + ")\\b")
 	dontTool = lazy("(?i)^(?:do not|don't|never|avoid)\\s+(?:use|using|run|running)\\s+`?(?:" + tools + ")\\b")
-	weHabit  = lazy(`(?i)^(?:we|our team|the team)\s+(?:(?:all|generally|usually|only|try to|just)\s+)?(?:don't |do not )?(?:use|` +
+	weHabit  = lazy(`(?i)^(?:we|our team|the team)\s+(?:(?:all|generally|usually|only|try to|just)\s+)?(?:don't |` +
+		`do not )?(?:use|` +
 		`run|deploy|squash|squash-merge|rebase|tag|merge|write|name|keep|put|follow|release|ship|test|` +
 		`lint|format|pin|vendor|branch|commit|review|sign|document|prefer|avoid|mock|version|build|manage|` +
 		`hand-edit|edit|store|allow|accept|require)\b`)
@@ -47,7 +51,8 @@ var (
 		`someday|eventually|consider(?:ing)?|i(?:'m| am) (?:not sure|wondering|thinking|curious)|not sure|` +
 		`i(?:'d| would) (?:say|guess)|seems?|assuming|presumably|i think|i don't think|supposed to|supposedly|` +
 		`i guess|we should probably|probably)\b`)
-	narrative = lazy(`(?i)^no (?:need|problem|worries|idea|way|one|matter)\b|^(?:todo|fixme|i|i'm|i've|i'll|i'd|you|you're|you've|he|she|it|it's|they|this|that|there|` +
+	narrative = lazy(`(?i)^no (?:need|problem|worries|idea|way|one|matter)\b|^(?:todo|fixme|i|i'm|i've|i'll|i'd|you|` +
+		`you're|you've|he|she|it|it's|they|this|that|there|` +
 		`these|those|someone|somebody|my)\b|^(?:(?:the|a|my|our)\s+)?(?:\S+\s+){1,3}?(?:says|said|told|` +
 		`complains|complained|suggests|suggested|recommends|recommended|wants|reports|warns|mentions|claims|` +
 		`states)\b|^(?:the|a|my|our|some)\s+(?:\S+\s+){1,2}?(?:say|suggest|recommend|claim|warn|state|` +
@@ -65,7 +70,8 @@ var (
 		`have|be|get|go|show up|insert|start|stop|accept|resolve|fall back|default)\b`)
 	checking = lazy(`(?i)^(?:validate|check|ensure|make|add|verify|assert|confirm)\b`)
 	// changeOrder asks for a change of the code in the passive: "tests must be added".
-	changeOrder = lazy(`(?i)\b(?:must|should|shall|needs? to|has to|have to)\s+(?:all |also |now |not |then )?be\s+(?:\w+ly )?(?:add|` +
+	changeOrder = lazy(`(?i)\b(?:must|should|shall|needs? to|has to|have to)\s+(?:all |also |now |not |` +
+		`then )?be\s+(?:\w+ly )?(?:add|` +
 		`updat|renam|mov|refactor|fix|chang|replac|remov|delet|rewritten|rewrite|migrat|convert|split|` +
 		`merg|extract|regist|squash|export|creat|implement|adjust|adapt|improv|rework|nice|bett|clean|` +
 		`fast|short|clear|simpl|larg|bigg|small|blue|red|green|visible|hidden|shown|display|cent|align|` +
@@ -169,12 +175,14 @@ var (
 	strongMark = lazy(`(?i)^(?:\W*(?:ok|so|also|and|btw|but|please)\W+)*(?:rule of thumb|(?:a |one |new |house |hard |` +
 		`general |standing |team |project |our |the )*(?:rule|convention|policy))\s*[:—–]|\b(?:our|the) (?:convention|` +
 		`policy|rule)(?: here| in (?:this|our) \w+)? is(?: that| to|:| never| always| no)\b`)
-	stopTalk   = lazy(`(?i)^stop (?:summari[sz]|explain|apologi[sz]|narrat|repeat|prais|ask|announc)\w*ing\b.*\b(?:every|each|always|all the time|at the end|whenever)\b`)
+	stopTalk = lazy(`(?i)^stop (?:summari[sz]|explain|apologi[sz]|narrat|repeat|prais|ask|` +
+		`announc)\w*ing\b.*\b(?:every|each|always|all the time|at the end|whenever)\b`)
 	everyNeeds = lazy(`(?i)^(?:every|each|all|any) (?:new |public |exported )?(?:pr|pull request|commit|package|migration|` +
 		`endpoint|test|function|component|module|file|release|handler|service|feature|change|bug ?fix)s? (?:needs? an?|` +
 		`needs? its|needs? their|requires?|gets? an?|gets? its|goes through|go through|goes in|go in|lives? in|` +
 		`starts? with)\b`)
-	placeAll = lazy(`(?i)^(?:always )?(?:keep|put|place|store) (?:all|every|each|any|new) (?:[\w./-]*[a-z]{3}[\w./-]* ){1,4}?(?:in|under|next to|inside|beside|out of) `)
+	placeAll = lazy(`(?i)^(?:always )?(?:keep|put|place|store) (?:all|every|each|any|` +
+		`new) (?:[\w./-]*[a-z]{3}[\w./-]* ){1,4}?(?:in|under|next to|inside|beside|out of) `)
 	noBanned = lazy(`(?i)^no (?:more )?(?:co-authored-by|emojis?|semicolons|default exports|console\.logs?|print statements|` +
 		`trailing whitespace|magic numbers|todo comments|relative imports|wildcard imports|orms?|globals|` +
 		`global state|singletons|inline styles|barrel files|force[- ]push\w*)(?: (?:trailers|lines))?(?:,.*|` +
@@ -211,4 +219,5 @@ func kindOf(s *sentence, text string) record.Kind {
 var ofProject = lazy(`(?i)\b(?:commits?|commit messages?|apis?|endpoints?|http|servers?|handlers?|prs?|pull requests?|` +
 	`comments?|docs|docstrings?|tests?|errors?|logs?|ui|copy|strings|users?|release notes|changelog)\b`)
 
-var forbids = lazy(`(?i)\b(?:must|never|forbidden|prohibited|banned|off[- ]limits|not allowed|cannot|can't|may only|can only|read[- ]only|frozen)\b`)
+var forbids = lazy(`(?i)\b(?:must|never|forbidden|prohibited|banned|off[- ]limits|not allowed|cannot|can't|` +
+	`may only|can only|read[- ]only|frozen)\b`)

@@ -159,3 +159,13 @@ func TestPathsComeFromTheSentence(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestPathsOfTheReasonAreNotTheRules(t *testing.T) {
+	r := study(t, script{user("Always use pnpm in web/: npm writes a package-lock.json that CI rejects.")})
+	if len(r.Candidates) != 1 {
+		t.Fatalf("%d candidates", len(r.Candidates))
+	}
+	if diff := cmp.Diff([]string{"web/**"}, r.Candidates[0].Paths); diff != "" {
+		t.Error(diff)
+	}
+}

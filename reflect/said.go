@@ -21,7 +21,8 @@ var (
 		`regenerate|flake|slow|conflict|skip|miss|corrupt|run|use|go|come|generate|own|manage|maintain|` +
 		`handle|update|produce|create)\w*|\bto (?:avoid|prevent|keep)\b|[,;:—-]\s*(?:we|i|it|they|\w+) (?:once |` +
 		`already )?(?:got|had|lost|broke|shipped|were|was|burned|burnt|spent|wasted)\b`)
-	because  = lazy(`(?i)\b(?:because|since|so that|due to|otherwise|the reason (?:is|being))\b|原因是|理由是|因为|因為|由于|否则|不然|以免|から|ため|ので|때문|니까|아서|어서|해서`)
+	because = lazy(`(?i)\b(?:because|since|so that|due to|otherwise|the reason (?:is|being))\b|原因是|理由是|因为|` +
+		`因為|由于|否则|不然|以免|から|ため|ので|때문|니까|아서|어서|해서`)
 	pathName = lazy("(?:^|[\\s`('\"])((?:\\.{0,2}/)?(?:[\\w@.*-]+/)+[\\w@.*-]*|[\\w*-]+\\.(?:go|ts|tsx|js|jsx|mjs|" +
 		"cjs|py|rs|rb|java|kt|swift|c|cc|h|cpp|cs|php|sql|md|mdx|json|jsonc|ya?ml|toml|lock|proto|sh|env|" +
 		"css|scss|html|vue|svelte|tf|graphql|prisma|txt|xml|gradle|mod|sum)\\b|Makefile|Dockerfile|Justfile|" +
@@ -35,7 +36,8 @@ var (
 		`concise|verbose|chatty|english|german|french|spanish|chinese|japanese|korean|apologi[sz]e|address me|` +
 		`call me)\b|用(?:中文|英文|英语|日语)|中文(?:回答|回复|解释)|回答|回复|日本語で|英語で|한국어로|영어로|返信|답변`)
 	scope = lazy(`(?i)\b(?:in|under|inside|outside(?: of)?|within|from|to|into|on|for|across|during|with) (?:the |` +
-		`our |any |all |every |new |a |an )?(?:\w+[- ])?(?:` + nouns + `|main|master|develop|production|prod|staging|ci|migrations?|web|frontend|backend|server|client|public api)\b`)
+		`our |any |all |every |new |a |an )?(?:\w+[- ])?(?:` + nouns + `|main|master|develop|production|prod|staging|` +
+		`ci|migrations?|web|frontend|backend|server|client|public api)\b`)
 	clauseEnd   = lazy(`(?i)[,;:—]\s|\s-\s|\b(?:because|since|otherwise)\b`)
 	definiteAny = lazy(`(?i)\b(?:the|my|your|his|her|its|their|another|other|same)\s+[\w-]+`)
 	wellKnown   = lazy(`(?i)\b(?:the|our|its|their)\s+(?:(?:production|prod|staging|public|test|existing|whole|entire|` +
@@ -112,7 +114,8 @@ func sameThing(s, next *sentence) bool {
 }
 
 // backward is a sentence about the thing of the one before.
-var backward = lazy(`(?i)^(?:our|the|people|customers|reviewers|clients|each|every|some|most)\b.*\b(?:it|them|they|their|its)\b`)
+var backward = lazy(`(?i)^(?:our|the|people|customers|reviewers|clients|each|every|some|most)\b.*\b(?:it|them|` +
+	`they|their|its)\b`)
 
 var reasonLead = lazy(`(?i)^(because|since|otherwise|it|they|that|ci|the reason|or else|this (?:is because|way)|否则|不然|` +
 	`因为|因為|原因|その理由|理由は|なぜなら|そうしないと|안 그러면|그렇지 않으면|왜냐하면)\b?`)
@@ -190,7 +193,8 @@ var placeWord = lazy("(?i)(?:\\b(?:in|under|inside|within|into|below|folder|dire
 
 // andOr matches words joined by a slash that are no path: and/or, he/she, CI/CD.
 var andOr = lazy(`(?i)^(?:and/or|he/she|ci/cd|i/o|n/a|w/o|tcp/ip|read/write|yes/no|input/output|client/server|on/off|` +
-	`up/down|true/false|his/her|s/he|he/she/they|http/2|http/1\.1|application/json|text/\w+|origin/\w+|(?:feature|feat|fix|bugfix|hotfix|release|chore|origin|refs|heads)/|` +
+	`up/down|true/false|his/her|s/he|he/she/they|http/2|http/1\.1|application/json|text/\w+|origin/\w+|(?:feature|` +
+	`feat|fix|bugfix|hotfix|release|chore|origin|refs|heads)/|` +
 	`owner/\w+)$`)
 
 // pointless tells whether a statement in English points at something only its session
@@ -218,7 +222,8 @@ func unresolved(text, lang string) bool {
 }
 
 var (
-	thisRepo = lazy(`\bthe rest of (?:the|our) \w+|\b(?:this|the) (?:repo|repository|project|codebase|code base|monorepo|app|application|team|company|` +
+	thisRepo = lazy(`\bthe rest of (?:the|our) \w+|\b(?:this|the) (?:repo|repository|project|codebase|code base|` +
+		`monorepo|app|application|team|company|` +
 		`organi[sz]ation|service|workspace|package manager|machine)\b`)
 	enPoints = lazy(`\b(?:this|these|those|here|there(?:'s)?|above|below|the (?:same|former|latter|first|second|third|` +
 		`last|previous|next|other|rest|new one|old one|one)|other (?:one|ones|file|way)|(?:option|approach|` +
@@ -235,8 +240,11 @@ var (
 	enIt = lazy(`^(?:\W*\w+\W+){0,2}?(?:it|they|them|its|it's)\b|^\W*(?:\w+ ){1,3}(?:it|them)[.,;:!]?$|^(?:do not|` +
 		`don't|never|always|just|only)\s+(?:\w+\s+){1,2}(?:it|them)\b|^(?:\w+ ){1,2}(?:one|ones)\b|[,;:.] (?:please |` +
 		`so |and |then )?\w+ (?:it|them)[.]?$|\b(?:outside|inside|in|from|of|with|into|on|under|around) (?:it|them)[.]?$`)
-	zhPoints = lazy(`^(?:这|那|它|他|此|其)|这个|那个|这些|那些|这样|那样|刚才|前面(?:的|说)|同样的|另一个|这种|那种|(?:上面|下面)(?:的|这|那|说)|[不别]要?(?:它|` +
+	zhPoints = lazy(`^(?:这|那|它|他|此|其)|这个|那个|这些|那些|这样|那样|刚才|前面(?:的|说)|同样的|另一个|这种|` +
+		`那种|(?:上面|下面)(?:的|这|那|说)|[不别]要?(?:它|` +
 		`它们)|(?:把|将|用|改|删)(?:它|他)|^[^，]*(?:这里|那里)|第[一二三四]个|方案[一二三ABab]`)
-	jaPoints = lazy(`^(?:これ|それ|あれ|ここ|そこ)|この|その|あの|これ(?:を|は|で|に|が)|それ(?:を|は|で|に|が)|こちら|そちら|上記|下記|先ほど|さきほど|同じように`)
-	koPoints = lazy(`^(?:이거|그거|저거|이것|그것|여기|거기)|이거|그거|이것|그것|이렇게|그렇게|여기|거기|위의|아래의|방금|(?:^| )(?:이|그|저) `)
+	jaPoints = lazy(`^(?:これ|それ|あれ|ここ|そこ)|この|その|あの|これ(?:を|は|で|に|が)|それ(?:を|は|で|に|が)|` +
+		`こちら|そちら|上記|下記|先ほど|さきほど|同じように`)
+	koPoints = lazy(`^(?:이거|그거|저거|이것|그것|여기|거기)|이거|그거|이것|그것|이렇게|그렇게|여기|거기|위의|` +
+		`아래의|방금|(?:^| )(?:이|그|저) `)
 )

@@ -47,19 +47,23 @@ var (
 		`返回|エラー|ログ|出力|以下|오류|에러|로그|다음)[^。]*[:：]\s*$`)
 	remark = lazy(`(?i)^(?:(?:please|pls|ok|so|and)[, ]+)*(?:remember (?:that|this|it)|keep (?:that|this|it) in mind|` +
 		`(?:make a )?note (?:of )?(?:that|this)|write (?:that|this) down|don't forget (?:that|this|it)|` +
-		`(?:save|store|put|add) (?:that|this) (?:to|in) (?:your )?memory|that's (?:the|our|a) (?:[\w-]+ )?(?:rule|convention|policy|standard)\b[^.]*)(?: please| for (?:later|next time|` +
-		`the future)| from now on| going forward)*[.!]*$|^(?:请?(?:记住|记一下|记下来|牢记)(?:这点|这个|一下)?|覚えて(?:おいて)?(?:ください|` +
+		`(?:save|store|put|add) (?:that|this) (?:to|in) (?:your )?memory|that's (?:the|our|a) (?:[\w-]+ )?(?:rule|` +
+		`convention|policy|standard)\b[^.]*)(?: please| for (?:later|next time|` +
+		`the future)| from now on| going forward)*[.!]*$|^(?:请?(?:记住|记一下|记下来|牢记)(?:这点|这个|一下)?|` +
+		`覚えて(?:おいて)?(?:ください|` +
 		`ね)?|기억해(?:두세요|둬|주세요|줘)?)[。.!！]*$`)
 	trailing = lazy(`(?i)[,;]? (?:so |and |please )*(?:keep (?:that|this) in mind|remember (?:that|this)|don't forget (?:that|` +
 		`this|it))(?: please)?[.!]*$|[，,]\s*(?:以后|今后)(?:都|就|也)*(?:这样|如此|这么(?:做|办|写))[。！!]*$`)
 	// memoryNote asks for a memory in brackets: "(update memory)".
 	memoryNote = lazy(`(?i)\s*\((?:please )?(?:update|save|add|put|remember|note|store)\b[^)]{0,30}\bmemor\w*[^)]{0,12}\)`)
 	// asksRule asks for a rule to be written down.
-	asksRule = lazy(`(?i)\b(?:make|create|add|write|record|update|save|specif\w+|mention)\b[^.\n]{0,40}\b(?:rules?|memory|memories|agents\.md|claude\.md|conventions?(?:\.md)?|guidelines?)\b`)
+	asksRule = lazy(`(?i)\b(?:make|create|add|write|record|update|save|specif\w+|mention)\b[^.\n]{0,40}\b(?:rules?|` +
+		`memory|memories|agents\.md|claude\.md|conventions?(?:\.md)?|guidelines?)\b`)
 	// shortcut is a message that some agents take for a note to their memory.
 	shortcut  = lazy(`^#\s*([^#\s][^\n]{10,300})\s*$`)
 	taskWords = lazy(`(?i)^\W*(?:(?:ok(?:ay)?|so|now|hi|hey|please|next|then|great|good|thanks|and|also|let'?s|can you|` +
-		`could you|would you|i want (?:you )?to|i need (?:you )?to|i'?d like (?:you )?to|we need to|help me(?: to)?)[,.!]?\s+)*(?:add|` +
+		`could you|would you|i want (?:you )?to|i need (?:you )?to|i'?d like (?:you )?to|we need to|` +
+		`help me(?: to)?)[,.!]?\s+)*(?:add|` +
 		`implement|create|write|build|make|fix|refactor|change|update|design|develop|generate|support|` +
 		`introduce|extend|rewrite|improve|move|replace|remove|port|convert|set up|draft)\b`)
 	questions = lazy(`(?i)^(?:(?:ok|so|and|but|hm+|hmm|also|wait|well|no|hey)[, ]+)*(?:why|what|how|where|when (?:do|` +
@@ -254,7 +258,8 @@ func splitSentences(text string) []string {
 }
 
 // apostrophes are contractions typed in haste.
-var apostrophes = lazy(`(?i)\b(?:don|doesn|didn|isn|aren|wasn|weren|won|can|couldn|shouldn|wouldn|haven|hasn)t\b|\b(?:thats|lets|ive|im|youre|theyre|theres|whats)\b`)
+var apostrophes = lazy(`(?i)\b(?:don|doesn|didn|isn|aren|wasn|weren|won|can|couldn|shouldn|wouldn|haven|hasn)t\b|` +
+	`\b(?:thats|lets|ive|im|youre|theyre|theres|whats)\b`)
 
 func apostrophe(word string) string {
 	switch n := len(word); strings.ToLower(word) {
@@ -301,7 +306,8 @@ func language(s string) string {
 	return lang
 }
 
-var foreignQuestion = lazy(`[？?]\s*$|(?:吗|呢|么)[。.!！]?$|为什么|怎么|是不是|能不能|可不可以|要不要|有没有|是否|(?:ですか|ますか|でしょうか|かな|のか)[。.]?$|なぜ|どうして|(?:까요|나요|인가요|습니까|을까|건가)[.]?$|왜 `)
+var foreignQuestion = lazy(`[？?]\s*$|(?:吗|呢|么)[。.!！]?$|为什么|怎么|是不是|能不能|可不可以|要不要|有没有|` +
+	`是否|(?:ですか|ますか|でしょうか|かな|のか)[。.]?$|なぜ|どうして|(?:까요|나요|인가요|습니까|을까|건가)[.]?$|왜 `)
 
 // isQuestion tells whether a sentence asks. A request for a habit ("can you always …")
 // is none.

@@ -5,11 +5,12 @@ import (
 )
 
 var (
-	ansi       = lazy("\x1b(?:\\[[0-9;?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[@-Z\\\\-_])")
-	timestamp  = lazy(`^\[?(?:\d{4}[-/]\d\d[-/]\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?\s*`)
-	position   = lazy(`^(?:[\w@.~-]*/)*[\w@.-]+\.\w+(?::\d+(?::\d+)?|\(\d+,\d+\)):?\s+(?:-\s+)?`)
-	absolute   = lazy(`(?:/(?:home|Users|root|private|var|tmp|opt|usr|workspace|builds|app|repo)|[A-Za-z]:\\)(?:[/\\][\w@.+-]+)+`)
-	prefix     = lazy(`^(?:[│┃|╷╵├└─]+|npm (?:ERR!|error)|error:? npm|\[[\w:. -]{1,20}\]|E  +|>+|[-*•✖✗×⨯❌]|#\d+ [\d.]+|[\w.-]+ +\|)\s*`)
+	ansi      = lazy("\x1b(?:\\[[0-9;?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[@-Z\\\\-_])")
+	timestamp = lazy(`^\[?(?:\d{4}[-/]\d\d[-/]\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?\s*`)
+	position  = lazy(`^(?:[\w@.~-]*/)*[\w@.-]+\.\w+(?::\d+(?::\d+)?|\(\d+,\d+\)):?\s+(?:-\s+)?`)
+	absolute  = lazy(`(?:/(?:home|Users|root|private|var|tmp|opt|usr|workspace|builds|app|repo)|[A-Za-z]:\\)(?:[/\\][\w@.+-]+)+`)
+	prefix    = lazy(`^(?:[│┃|╷╵├└─]+|npm (?:ERR!|error)|error:? npm|\[[\w:. -]{1,20}\]|E  +|>+|[-*•✖✗×⨯❌]|` +
+		`#\d+ [\d.]+|[\w.-]+ +\|)\s*`)
 	errorLabel = lazy(`^(?i:(?:error|fatal|fail(?:ed)?|err)(?: code)?:|error\s+(?:in|-)\s)\s*`)
 	number     = lazy(`0x[0-9a-f]{4,}|\b[0-9a-f]{12,64}\b|\(?\b\d+(?:\.\d+)?\s?m?s\)?$`)
 
@@ -22,7 +23,8 @@ var (
 		`no such table|pattern \S+: no matching files|Unsupported class file|Executable doesn't exist`)
 
 	// environment errors say that something outside the code under test is missing or wrong.
-	environment = lazy(`(?i)command not found|: not found$|not recognized as an internal|no such file or directory|cannot find (?:module|` +
+	environment = lazy(`(?i)command not found|: not found$|not recognized as an internal|no such file or directory|` +
+		`cannot find (?:module|` +
 		`package)|can't find module|modulenotfounderror|no module named|importerror|could not resolve|` +
 		`unresolved import|cannot resolve|econnrefused|connection refused|could not connect|can't connect|` +
 		`cannot connect|failed to connect|connect(?:ion)? (?:error|failed)|no such host|enotfound|relation ".*" does not exist|` +
@@ -115,8 +117,9 @@ func signAbout(output, pack string) signature {
 }
 
 var (
-	versionConflict = lazy(`(?i)different versions|incompatible|conflict|requires|peer dep|multiple (?:versions|instances)|not compatible|mismatch`)
-	noteLabel       = lazy(`(?i)^\s*(?:=\s*)?(?:note|hint|help|warning|warn)\b\W*`)
+	versionConflict = lazy(`(?i)different versions|incompatible|conflict|requires|peer dep|multiple (?:versions|` +
+		`instances)|not compatible|mismatch`)
+	noteLabel = lazy(`(?i)^\s*(?:=\s*)?(?:note|hint|help|warning|warn)\b\W*`)
 )
 
 // tellTale holds a piece of every line that failures or environment can match. Looking for
