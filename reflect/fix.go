@@ -17,11 +17,7 @@ const maxOpen = 256
 // findFixes looks at each command that failed and later succeeded.
 func findFixes(v *view) []finding {
 	var out []finding
-	type open struct {
-		last int       // act of the last failure
-		half []finding // what repaired earlier errors of the same command
-	}
-	failed := map[string]open{}
+	failed := map[string]failure{}
 	for i, a := range v.acts {
 		if a.edit || readOnly[a.step.words[0]] {
 			continue
@@ -30,28 +26,55 @@ func findFixes(v *view) []finding {
 		before, found := failed[key]
 		switch {
 		case a.outcome == transcript.Failed && found && i-before.last < maxActs:
-			failed[key] = open{i, append(before.half, v.partial(before.last, i)...)}
+			if v.partial(before.last, i) {
+				before.half = append(before.half, [2]int{before.last, i})
+			}
+			before.half = before.half[max(0, len(before.half)-maxHalf):]
+			failed[key] = failure{before.first, i, before.half}
 		case a.outcome == transcript.Failed && len(failed) < maxOpen:
-			failed[key] = open{last: i}
+			failed[key] = failure{first: i, last: i}
 		case a.outcome == transcript.OK && found:
 			delete(failed, key)
 			if i-before.last < maxActs {
-				out = append(out, before.half...)
-				out = append(out, v.repaired(before.last, i)...)
+				out = append(out, v.repairs(before, i)...)
 			}
 		}
 	}
 	return out
 }
 
-// partial looks at two failures of one command with different errors: what lay between
-// repaired the first. It counts only if the command succeeds in the end.
-func (v *view) partial(from, to int) []finding {
+// A failure is a command that failed and has not succeeded since, as indexes of acts.
+type failure struct {
+	first, last int
+	half        [][2]int // failures whose error was gone at the next one, and that one
+}
+
+// maxHalf bounds the errors of one command that are told.
+const maxHalf = 4
+
+// partial tells whether two failures of one command have different errors, so that what
+// lay between repaired the first. It counts only if the command succeeds in the end.
+func (v *view) partial(from, to int) bool {
 	a, b := v.sign(from), v.sign(to)
-	if a.text == "" || b.text == "" || a.text == b.text || !a.env {
-		return nil
+	return a.text != "" && b.text != "" && a.text != b.text && a.env
+}
+
+// repairs makes the candidates of a command that succeeded at act ok in the end. Of several
+// values a variable was given, the one that stood then counts, against the first failure.
+func (v *view) repairs(f failure, ok int) []finding {
+	if newEnv(v.acts[f.first].step, v.acts[ok].step) != "" && ok-f.first < maxActs {
+		if out := v.repaired(f.first, ok); len(out) > 0 {
+			return out
+		}
 	}
-	return v.repaired(from, to)
+	var out []finding
+	for _, h := range f.half {
+		from, to := v.acts[h[0]].step, v.acts[h[1]].step
+		if newEnv(from, to) == "" || newEnv(v.acts[ok].step, to) == "" {
+			out = append(out, v.repaired(h[0], h[1])...)
+		}
+	}
+	return append(out, v.repaired(f.last, ok)...)
 }
 
 // sign is the signature of what act i printed.
@@ -89,7 +112,7 @@ func (v *view) repaired(from, to int) []finding {
 			}
 			continue
 		}
-		if a.step.key == f.step.key || readOnly[a.step.words[0]] || a.outcome == transcript.Failed {
+		if a.step.key == f.step.key || looks(a.step) || a.outcome == transcript.Failed {
 			continue
 		}
 		if a.outcome == transcript.Unknown && a.call != ok.call && !starts(a.step) {
@@ -97,7 +120,7 @@ func (v *view) repaired(from, to int) []finding {
 		}
 		if prepares(a.step, sig) && a.step.portable() && !namesSource(a.step) {
 			helpers = appendHelper(helpers, a)
-		} else if changes(a.step) || namesSource(a.step) {
+		} else if changes(a.step) && !cleans(a.step) || namesSource(a.step) {
 			code++ // something else was changed: what repaired it is not certain
 		}
 	}
@@ -132,16 +155,22 @@ func related(helpers []act, sig signature, v *view, from, to int) bool {
 		if serviceError.MatchString(sig.text) && starts(h.step) {
 			return true
 		}
-		if moduleError.MatchString(sig.text) && installs(h.step) {
+		if moduleError.MatchString(sig.text) && (installs(h.step) || outfits(h.step)) {
 			return true
 		}
 	}
 	return false
 }
 
+// appendHelper adds a helper that is not there yet. One that only sets up its own shell
+// takes the place of an earlier one of the same program: that shell has ended.
 func appendHelper(list []act, a act) []act {
-	for _, b := range list {
+	for i, b := range list {
 		if b.step.key == a.step.key {
+			return list
+		}
+		if b.step.words[0] == a.step.words[0] && ofShell[a.step.words[0]] {
+			list[i] = a
 			return list
 		}
 	}

@@ -54,6 +54,47 @@ var gitLooks = set(`
 	status diff log show add commit branch rev-parse blame ls-files remote fetch describe grep push
 	config check-ignore cat-file tag shortlog reflog worktree`)
 
+// looks tells whether a command only shows something.
+func looks(s step) bool {
+	return readOnly[s.words[0]] || len(s.words) == 2 && showsVersion[s.words[1]]
+}
+
+var showsVersion = set("-v -V --version version")
+
+// cleans tells whether a command takes away what a build makes again.
+func cleans(s step) bool {
+	if s.words[0] != "rm" || len(s.words) < 2 {
+		return false
+	}
+	for _, w := range s.words[1:] {
+		if !strings.HasPrefix(w, "-") && !made.MatchString(unquote(w)) {
+			return false
+		}
+	}
+	return true
+}
+
+var made = lazy(`(?i)^(?:\./)?(?:[\w.-]+/)*(?:build\w*|dist|out|target|node_modules|\.cache|__pycache__|\.next|CMakeCache\.txt|CMakeFiles)(?:/[\w.*-]+)?/?$`)
+
+// outfitting commands bring in what the checkout only points at, or choose the version of a
+// language that the project names: whatever the error, they set the ground.
+var outfitting = []string{
+	"git submodule update", "git submodule init", "git submodule sync", "git lfs pull", "git lfs fetch",
+	"git lfs checkout", "git lfs install", "git fetch --tags", "git fetch --unshallow", "git fetch origin --tags",
+	"nvm use", "nvm install", "fnm use", "volta pin", "n auto", "pyenv local", "pyenv shell", "rbenv local", "rbenv shell",
+	"sdk use", "sdk env", "asdf local", "asdf shell", "asdf install", "jenv local", "mise use", "mise install",
+	"conda activate", "corepack enable", "corepack prepare", "rustup override", "rustup default", "nix develop",
+	"direnv allow",
+}
+
+// outfits tells whether a command is one of outfitting.
+func outfits(s step) bool {
+	return holdsAny(s, outfitting)
+}
+
+// ofShell are programs that change nothing but the shell they run in.
+var ofShell = set("nvm fnm source . conda pyenv rbenv sdk asdf")
+
 // changers are programs that change files or the machine.
 var changers = set(`
 	rm mv cp ln chmod kill pkill killall apply_patch patch sed perl tee touch docker systemctl python
@@ -106,12 +147,11 @@ var installing = []string{
 	"npm install", "npm ci", "pnpm install", "yarn install", "bun install", "pip install", "pip3 install",
 	"-m pip install", "poetry install", "uv sync", "uv pip install", "pipenv install", "pipenv sync",
 	"pdm install", "bundle install", "composer install", "mix deps.get", "go mod download",
-	"go mod vendor", "go install", "cargo fetch", "dotnet restore", "mise install", "asdf install", "nvm use",
-	"nvm install", "fnm use", "rustup target add", "rustup component add", "rustup toolchain install",
+	"go mod vendor", "go install", "cargo fetch", "dotnet restore", "rustup target add", "rustup component add", "rustup toolchain install",
 	"playwright install", "apt-get install", "apt install", "apk add", "dnf install", "yum install",
-	"brew install", "pre-commit install", "git submodule update", "git lfs pull", "git lfs install",
+	"brew install", "pre-commit install",
 	"flutter pub get", "dart pub get", "pod install", "terraform init", "tofu init", "conda env create",
-	"conda env update", "corepack enable", "direnv allow", "mise trust", "npm rebuild", "pnpm rebuild",
+	"conda env update", "mise trust", "npm rebuild", "pnpm rebuild",
 	"npx husky", "helm dependency", "xcode-select",
 }
 
@@ -121,13 +161,18 @@ func installs(s step) bool {
 	if installsNew(s) {
 		return false
 	}
+	return holdsAny(s, installing) || s.key == "yarn" || s.key == "bundle"
+}
+
+// holdsAny tells whether one of a list of commands stands in a step, behind a runner or not.
+func holdsAny(s step, list []string) bool {
 	key := " " + s.key + " "
-	for _, p := range installing {
+	for _, p := range list {
 		if strings.Contains(key, " "+p+" ") {
 			return true
 		}
 	}
-	return s.key == "yarn" || s.key == "bundle"
+	return false
 }
 
 // namesSource tells whether a command is aimed at a source file, as `gofmt -w a.go` is.
@@ -150,12 +195,10 @@ var starting = []string{
 
 // starts tells whether a command starts a service.
 func starts(s step) bool {
-	key := " " + s.key + " "
-	for _, p := range starting {
-		if strings.Contains(key, " "+p+" ") {
-			return true
-		}
+	if holdsAny(s, starting) {
+		return true
 	}
+	key := " " + s.key + " "
 	// docker compose -f x up
 	if strings.Contains(key, " docker") && strings.Contains(key, "compose") && strings.Contains(key, " up ") {
 		return true
@@ -169,7 +212,7 @@ func prepares(s step, sig signature) bool {
 	if len(s.words) > 1 && inspecting[s.words[1]] {
 		return false
 	}
-	if starts(s) {
+	if starts(s) || outfits(s) {
 		return true
 	}
 	if installs(s) {

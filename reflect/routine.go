@@ -2,6 +2,7 @@ package reflect
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -33,7 +34,7 @@ var purposes = []struct {
 	{taskNamed("bench|benchmark"), "run the benchmarks"},
 	{taskNamed("docs|doc"), "build the documentation"},
 	{taskNamed("build|compile|dist|bundle"), "build"},
-	{taskNamed("check|ci|verify|validate|precommit|pre-commit"), "check a change"},
+	{taskNamed("check|ci|verify|validate|pre-?commit|pre-?submit|pre-?push|preflight"), "check a change"},
 }
 
 func taskNamed(words string) *pattern {
@@ -100,15 +101,31 @@ func routine(s step) bool {
 	return projectRunner(s) && !narrow(s) && s.portable() && purpose(s) != ""
 }
 
-// purpose is the job a command does, empty if its name does not tell.
+// purpose is the job a command does, empty if its name does not tell. The name is that of
+// the task, or else of the script.
 func purpose(s step) string {
+	if job := jobNamed(s.tool()); job != "" || !strings.Contains(s.words[0], "/") {
+		return job
+	}
+	return jobNamed(path.Base(s.words[0]))
+}
+
+// jobNamed is the job a name tells. In a compound name another verb than that of testing
+// makes it another job, which may be anything: `migrate-test`, `db:test:prepare`.
+func jobNamed(name string) string {
 	for _, p := range purposes {
-		if p.word.MatchString(s.tool()) {
+		if p.word.MatchString(name) {
+			if strings.HasSuffix(p.job, "tests") && otherVerb.MatchString(name) {
+				return ""
+			}
 			return p.job
 		}
 	}
 	return ""
 }
+
+var otherVerb = taskNamed("migrate|seed|reset|deploy|start|stop|build|generate|gen|setup|set-up|prepare|clean|install|update|create|" +
+	"drop|publish|release|push|watch|serve|up|down|init|load|dump|wait|kill|restore|sync|debug")
 
 // projectRunner tells whether a command is a task or a script of the project, not a tool
 // that works alike in every project.
@@ -139,6 +156,9 @@ var packageManager = set("install add remove init create dlx why list ls outdate
 
 // narrow tells whether a command is aimed at a part: one file, one test, one package.
 func narrow(s step) bool {
+	if taskRunner[s.words[0]] && strings.HasSuffix(purpose(s), "tests") && givesTarget(s) {
+		return true
+	}
 	for i, w := range s.words[1:] {
 		w = unquote(w)
 		name, _, _ := strings.Cut(w, "=")
@@ -159,6 +179,15 @@ func narrow(s step) bool {
 		}
 	}
 	return false
+}
+
+// taskRunner is what passes the words after a task on to its command.
+var taskRunner = set("npm yarn pnpm bun just task mise")
+
+// givesTarget tells whether a word that is no flag follows the task: `yarn test Badge`.
+func givesTarget(s step) bool {
+	after := slices.Index(s.words, s.tool()) + 1
+	return after > 0 && after < len(s.words) && !strings.HasPrefix(s.words[after], "-") && s.words[after] != "run"
 }
 
 // isFolder tells whether a word looks like a folder of the project: no flag, no package
