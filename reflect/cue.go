@@ -25,7 +25,7 @@ const (
 		`point|connect|hit|cast|throw|depend|approve|rely|introduce|reintroduce|re-?add|count|measure|` +
 		`benchmark|profile|accept|expect|type|declare`
 	// things a rule about a repository is about.
-	nouns = `tests?|test files?|unit tests|integration tests|e2e tests|specs?|exports?|fixtures?|mocks?|snapshots?|` +
+	nouns = `gems?|crates?|librar(?:y|ies)|tests?|test files?|unit tests|integration tests|e2e tests|specs?|exports?|fixtures?|mocks?|snapshots?|` +
 		`golden files?|commits?|commit messages?|commit subjects?|branch(?:es)?|branch names?|pull requests?|` +
 		`prs?|pr titles|merge requests?|migrations?|comments?|doc comments?|docstrings?|docs|documentation|` +
 		`changelogs?|functions?|methods?|errors?|error messages?|exceptions?|files?|file names|filenames|` +
@@ -63,7 +63,7 @@ var lasting = map[string]*pattern{
 		`\bunder no circumstances\b|\bno exceptions\b|\bwithout exception\b|\bis (?:strictly |absolutely )?(?:forbidden|` +
 		`prohibited|off[- ]limits|banned|not allowed)\b|\bare (?:strictly )?(?:forbidden|prohibited|off[- ]limits|` +
 		`banned|not allowed)\b|\bever[.!]?$|\bwithout (?:asking|approval|permission|(?:my|our|explicit) (?:ok|` +
-		`okay|approval|permission|consent)|telling|checking with)\b|\b(?:before|after|on|with|in|for) (?:every|` +
+		`okay|approval|permission|consent)|(?:me|us) (?:agreeing|approving|saying|signing)|telling|checking with)\b|\b(?:before|after|on|with|in|for) (?:every|` +
 		`each) (?:new |single )?(?:\w+ )?(?:commit|push|pr|pull request|merge|release|change|edit|migration|` +
 		`deploy\w*|session|task)\b|^\w+\b[^,;]*\balways\s*[,;]|\bdon't forget\s?[:,]|\bin general we\b|` +
 		`\bhouse rule\b|\bhard rule\b|\bfor all future\b|\b(?:for|in) (?:every|all|each) (?:new |future )?(?:sessions?|` +

@@ -29,6 +29,10 @@ func findDecisions(v *view) []finding {
 	var out []finding
 	for i := range v.sentences {
 		s := &v.sentences[i]
+		if f, found := v.chosenOption(i); found {
+			out = append(out, f)
+			continue
+		}
 		if s.lang != "en" {
 			if zhDecided.MatchString(s.text) && because.MatchString(v.withNext(i)) && concreteForeign(s.text) {
 				text, evidence := v.statementOf(i)

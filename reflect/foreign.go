@@ -9,7 +9,7 @@ import "github.com/reverie-memory/reverie/gitstore/record"
 var (
 	foreignNegative = lazy(`不要|别|不能|不得|不准|不许|不可|禁止|严禁|绝不|绝对不|永远不|切勿|不允许|只能|必须|` +
 		`务必|禁止|ないで|しない|使わない|ません|ダメ|だめ|하지 ?마|지 마|말아|말 것|금지|안 됩니다|안 돼`)
-	foreignOrder = lazy(`用|使用|要|必须|务必|放|写|运行|执行|提交|改|加|保持|遵循|走|跑|不|别|只|先|统一|命名|` +
+	foreignOrder = lazy(`转成|转为|返回|传|存|用|使用|要|必须|务必|放|写|运行|执行|提交|改|加|保持|遵循|走|跑|不|别|只|先|统一|命名|` +
 		`回答|回复|禁止|严禁|必ず|使|書|実行|ください|禁止|しない|すること|` +
 		`ないで|ように|てほしい|走らせ|回|作|置|ルール|付け|쓰|써|사용|하세요|해줘|해 줘|해주세요|합니다|한다|마세요|` +
 		`마라|금지|하지|두|주세요|세요|야 (?:해|합니다|돼|됩니다)|면 안|` +
@@ -22,17 +22,26 @@ var (
 		`以后(?:可能|会|还会)|今后(?:可能|会)|帮我|实现|新增|添加一个|写一个|做一个`)
 )
 
+// foreignFeature is an order to build something that users see.
+var foreignFeature = lazy(`(?:页面?|列表|弹窗|按钮|表单|菜单|勾选框|输入框|图标|对话框|导航|首页)[^，。]{0,10}(?:加|新增|增加|显示|展示|隐藏|跳转|弹出)(?:一个|上|个|一下)?|` +
+	`(?:加|新增|增加)(?:一个|上|个)[^，。]{0,16}(?:页面?|列表|弹窗|按钮|表单|菜单|勾选框|输入框|图标|字段|接口|功能|选项)|` +
+	`(?:ボタン|画面|ページ|モーダル|一覧|チェックボックス|フォーム)[^、。]{0,12}(?:追加|表示|出し|つけて)|` +
+	`(?:버튼|화면|페이지|모달|목록|체크박스)[^,.]{0,12}(?:추가|표시|보여)`)
+
+// quotedWords are words of the program, not of the person.
+var quotedWords = lazy(`“[^”]*”|「[^」]*」|『[^』]*』|"[^"]*"|《[^》]*》`)
+
 // foreignRule tells whether a sentence in Chinese, Japanese or Korean lays down a rule: it
 // bears a lasting mark and orders something.
 func foreignRule(s *sentence) (record.Kind, bool) {
-	marked := s.rules || s.marked || lasting[s.lang].MatchString(s.text) || foreignContrast(s.text)
+	marked := s.rules || s.marked || lasting[s.lang].MatchString(quotedWords.ReplaceAllString(s.text, "")) || foreignContrast(s.text)
 	if !marked && !(s.lang == "zh" && zhMust.MatchString(s.text) && !s.task && zhReason.MatchString(s.text)) {
 		return "", false
 	}
 	if !concreteForeign(s.text) {
 		return "", false
 	}
-	if !foreignOrder.MatchString(s.text) || foreignReport.MatchString(s.text) {
+	if !foreignOrder.MatchString(s.text) || foreignReport.MatchString(s.text) || foreignFeature.MatchString(s.text) {
 		return "", false
 	}
 	text := s.form

@@ -14,6 +14,12 @@ var (
 		`(?:us\w+|hag\w+|hac\w+|edit\w+|toc\w+|toqu\w+|modif\w+|ejecut\w+|escrib\w+|utilis\w+|utiliz\w+|commit\w*|` +
 		`push\w*|pouss\w+|fai\w+|faç\w+|faz\w+|écri\w+|lanc\w+|verwend\w*|benutz\w*|schreib\w*|änder\w*|test\w*|auf|in|` +
 		`den|die|das|im|generar\w*|subi\w+)\b`)
+	// latinHabit says how things are done: "las migraciones llevan siempre nombre", "acá se corren con docker".
+	latinHabit = lazy(`(?i)\b(?:llevan|van|se \w+n|usamos|hacemos|corremos|ponemos|levam|vão|usamos|fazemos|sont|vont|` +
+		`on (?:utilise|met|fait|lance|écrit)|werden|laufen|kommen|bekommen|heißen|wir (?:nutzen|verwenden|schreiben))\s+` +
+		`(?:siempre|sempre|toujours|immer)\b|` +
+		`\b(?:acá|aquí|aqui|en este repo|en este proyecto|neste projeto|ici|dans ce (?:dépôt|projet)|hier|in diesem (?:repo|projekt))\s+` +
+		`(?:(?:siempre|sempre) )?(?:se \w+n?|usamos|hacemos|corremos|on \w+e|nutzen wir|verwenden wir|wird|werden)\b`)
 	latinPassing = lazy(`(?i)\b(?:esta vez|por ahora|de momento|hoy|cette fois|pour l'instant|aujourd'hui|diesmal|` +
 		`vorerst|erstmal|heute|desta vez|por enquanto|hoje|per ora|oggi)\b|\?|¿`)
 	latinConcrete = lazy(`(?i)\b(?:commits?|tests?|branch|main|rama|archivos?|fichiers?|dateien?|kommentare?|` +
@@ -24,7 +30,7 @@ var (
 
 // latinRule tells whether a sentence in one of these languages lays down a rule.
 func latinRule(s *sentence) (record.Kind, bool) {
-	if !latinFromNow.MatchString(s.text) && !latinAlways.MatchString(s.text) || latinPassing.MatchString(s.text) || latinProduct.MatchString(s.text) {
+	if !latinFromNow.MatchString(s.text) && !latinAlways.MatchString(s.text) && !latinHabit.MatchString(s.text) || latinPassing.MatchString(s.text) || latinProduct.MatchString(s.text) {
 		return "", false
 	}
 	if !latinConcrete.MatchString(s.text) && !namesThing(s.text) {

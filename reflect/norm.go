@@ -58,6 +58,9 @@ var signals = []struct {
 	{1, func(c *claim) bool { return placeHere.MatchString(c.s.text) && !inRepo.MatchString(c.s.text) }},
 	{1, func(c *claim) bool { return standing.MatchString(c.text) }},
 	{1, func(c *claim) bool { return c.words["prefer"] }},
+	{2, func(c *claim) bool { return placesAlways.MatchString(c.head) }},
+	{2, func(c *claim) bool { return keepsAll.MatchString(c.head) }},
+	{1, func(c *claim) bool { return c.form == duty && staysAs.MatchString(c.head) }},
 	// It gives a reason, or says what it is not.
 	{4, func(c *claim) bool { return consequence.MatchString(c.text) }},
 	{2, func(c *claim) bool { return c.why }},
@@ -124,7 +127,7 @@ var (
 		is are lives live sits goes go belongs belong comes come deploys deploy runs run needs
 		need requires require uses use expects expect contains contain talks points gets get
 		passes works work reads writes has have holds owns depends depend builds generates
-		supports support follows validates logs stores keeps stays stay ships means takes returns only starts start listens`)
+		accepts rejects allows supports support follows validates logs stores keeps stays stay ships means takes returns only starts start listens`)
 
 	// answers are what follows a no that answers, and forbids nothing.
 	answers = set("no not need one idea i we you it that this the problem worries way thanks matter")
@@ -180,10 +183,18 @@ var (
 		`can't|cannot|will|won't|would|have|are|were|\w+ed|broke)\s+\w+|` +
 		`[,;:–—-]\s+(?:[\w'/-]+\s+){1,3}?(?:have|has|can't|cannot|won't|will|is|are|needs?|requires?|breaks?|blocks?|` +
 		`drags?|loses?|expects?|depends?|runs?)\b|` +
-		`[,;:–—-]\s+(?:it|they) \w+|[,;:–—-]\s+[a-z][\w-]* (?:\w+s|\w+ed) (?:to|for|on|in|the|a|an|it|us|from|by|our|when)\b|` +
+		`[,;:–—-]\s+(?:it|they) \w+|[,;] that (?:would |will )?(?:take|break|put|cost|leak|drag|bring|make|mean|pull|kill|lock)s?\b|[,;:–—-]\s+[a-z][\w-]* (?:\w+s|\w+ed) (?:to|for|on|in|the|a|an|it|us|from|by|our|when)\b|` +
 		`[,;] (?:we|it|they|that) (?:once |already )?(?:\w+ed|had|got|lost|broke|was|were)\b|` +
 		`,? so (?:that )?(?:\w+ing|\w+s|the|they're|it's|a|an|if|anything|nothing|we|no)\b|` +
 		`,? so (?:[\w'-]+ ){1,4}(?:won't|can't|cannot|fails?|breaks?|needs?)\b`)
+	// placesAlways is where things of a kind never or always go: "card numbers never go into a log".
+	placesAlways = lazy(`(?i)^(?:[\w'-]+ ){1,4}(?:never|always|only ever|only) (?:go|goes|live|lives|belong|belongs|end up|` +
+		`leave|leaves|enter|enters|travel|stay|stays|come|cross|land|touch|reach)\b`)
+	// keepsAll gives all of something one place.
+	keepsAll = lazy(`(?i)^we (?:always )?(?:keep|put|have|do) (?:all|every|any)\b.{3,60} (?:in|under|behind|through|inside) `)
+	// staysAs is a promise to others that is to be kept.
+	staysAs = lazy(`(?i)\b(?:stays?|remains?|keeps?) (?:\w+ ){0,2}(?:compatible|stable|unchanged|frozen|supported|available|idempotent|` +
+		`deterministic|reproducible|identical|the same|append-only|read-only|global|unique|sorted|ordered|private|public)\b`)
 	// provenance is where something comes from or who makes it.
 	provenance = lazy(`(?i)\b(?:is|are|gets?) (?:only |always |auto-?)?(?:loaded|generated|owned|read|built|` +
 		`deployed|kept|stored|synced|managed|served|mounted|defined|written|published|vendored|copied|checked|created|` +

@@ -120,6 +120,9 @@ var turns = []struct {
 }{
 	{lazy(`(?i)^we\b[^:]{3,60}: (never|always|don't|do not)\b`), "$1"},
 	{lazy(`(?i)^never, ever,? `), "Never "},
+	{lazy(`(?i)^(?:while|when|since|as) you(?:'re| are) (?:in there|there|at it|in here|on it),? `), ""},
+	{lazy(`(?i)[,;] (?:and )?i(?:'ve| have|'d| had)? (?:already |just )?(?:had to|spent|lost|wasted|fixed|cleaned up|explained|said)\b[^,;]*$`), ""},
+	{lazy(`(?i)\bwithout (?:me|us|my|our) (?:agreeing|agreement|approving|approval|consent|permission|saying (?:so|yes|ok)|ok(?:ay)?|signing off)(?: first)?\b`), "without asking first"},
 	{lazy(`(?i)^i(?:'d| would) (?:rather|prefer(?: it)? if) you (?:didn't|don't|did not|not) `), "Don't "},
 	{lazy(`(?i)^i(?: do not|'d rather not| don't) want (?:to (?:see|have) )?(?:any more|any|more) `), "No more "},
 	{lazy(`(?i)^you (?:shouldn't|mustn't|can't|cannot|must not|should not|may not) `), "Don't "},
@@ -253,6 +256,7 @@ func foreignStatement(text, lang string) string {
 	for range 6 {
 		t := opener[lang].ReplaceAllString(text, "")
 		t = closing[lang].ReplaceAllString(t, "")
+		t = alsoThere.ReplaceAllString(t, "")
 		t = strings.TrimLeft(t, " ，,、：:；;。！!")
 		if t == text {
 			break
@@ -261,6 +265,9 @@ func foreignStatement(text, lang string) string {
 	}
 	return text
 }
+
+// alsoThere is the work of the day that a rule is also for: "the other endpoints likewise".
+var alsoThere = lazy(`[，,](?:别的|其他|其它|另外)[^，,。]{0,14}(?:照|按|这样|一样)[^，,。]*[。！]?$`)
 
 // finish gives a statement its capital and its full stop.
 func finish(text, lang string) string {

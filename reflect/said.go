@@ -78,6 +78,9 @@ func (v *view) statementOf(i int) (text string, evidence []record.Evidence) {
 		return text, evidence
 	}
 	m := reasonLead.FindStringSubmatch(next.text)
+	if m == nil && s.lang == "en" && onlyThe.MatchString(next.form) && !strings.Contains(s.form, ": ") {
+		m = []string{"", ""} // it says what of the same kind is otherwise
+	}
 	if m == nil && s.lang == "en" && (backward.MatchString(next.text) || sameThing(s, &next)) && !unresolved(next.text, "en") && !imperative.MatchString(next.form) {
 		m = []string{"", ""} // it speaks of what was just said
 	}
@@ -112,6 +115,9 @@ func sameThing(s, next *sentence) bool {
 	form, subject := formOf(next.form, plainWords(next.form))
 	return form == being && sharedWords(s.text, strings.Join(subject, " ")) > 0
 }
+
+// onlyThe is a claim that only a contrast before makes whole: "only the endpoint in X validates".
+var onlyThe = lazy(`(?i)^only (?:the )?(?:[\w-]+ ){1,4}\w+s[.!]*$`)
 
 // backward is a sentence about the thing of the one before.
 var backward = lazy(`(?i)^(?:our|the|people|customers|reviewers|clients|each|every|some|most)\b.*\b(?:it|them|` +
@@ -201,10 +207,21 @@ var andOr = lazy(`(?i)^(?:and/or|he/she|ci/cd|i/o|n/a|w/o|tcp/ip|read/write|yes/
 // knows. A reason may point back at the rule it stands with.
 func pointless(text string) bool {
 	if at := explains.FindStringIndex(text); at != nil && at[0] > 12 {
-		return unresolved(text[:at[0]], "en") || enPoints.MatchString(strings.ToLower(thisRepo.ReplaceAllString(text[at[0]:], "repository")))
+		why := strings.ToLower(thisRepo.ReplaceAllString(text[at[0]:], "repository"))
+		if placeNamed.MatchString(why) {
+			why = thereLast.ReplaceAllString(why, "$1")
+		}
+		return unresolved(text[:at[0]], "en") || enPoints.MatchString(why)
 	}
 	return unresolved(text, "en")
 }
+
+// A "there" at the end means the place that the same reason names.
+var (
+	placeNamed = lazy(`\bthe (?:\w+ )?(?:box|boxes|machines?|hosts?|servers?|clusters?|environments?|network|image|container|` +
+		`region|runners?|vm|account|site)\b.*\bthere[.!]?$`)
+	thereLast = lazy(`\s+there([.!]?)$`)
+)
 
 // unresolved tells whether a statement points at something that only its session knows.
 func unresolved(text, lang string) bool {

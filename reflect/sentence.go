@@ -93,7 +93,7 @@ func sentences(event int, text string) []sentence {
 		if long && p > 0 && p < len(paragraphs)-1 {
 			continue
 		}
-		for i, raw := range splitSentences(par.text) {
+		for i, raw := range splitAsides(splitSentences(par.text)) {
 			if len(out) == maxTypedAll {
 				return out
 			}
@@ -214,6 +214,22 @@ func typedParagraphs(text string) []paragraph {
 		prev = trimmed
 	}
 	flush()
+	return out
+}
+
+// byTheWay begins a statement of its own in the middle of a sentence.
+var byTheWay = lazy(`(?i)\w,? (?:btw|by the way|fyi),\s+`)
+
+// splitAsides splits sentences after a "btw," in the middle.
+func splitAsides(list []string) []string {
+	var out []string
+	for _, s := range list {
+		if at := byTheWay.FindStringIndex(s); at != nil && !strings.ContainsRune(s[:at[0]], '`') {
+			out = append(out, strings.TrimSpace(s[:at[1]]))
+			s = s[at[1]:]
+		}
+		out = append(out, s)
+	}
 	return out
 }
 

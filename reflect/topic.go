@@ -3,6 +3,7 @@ package reflect
 import (
 	"sort"
 	"strings"
+	"unicode/utf8"
 )
 
 // A topic is what a statement is about, so that two statements on one topic can be held
@@ -60,13 +61,20 @@ func topic(text string) string {
 			return f
 		}
 	}
-	if len(words) > 4 {
-		words = words[:4]
-	}
-	words = append([]string(nil), words...)
+	words = append([]string(nil), words[:min(3, len(words))]...)
 	sort.Strings(words)
-	return strings.Join(words, " ")
+	name := strings.Join(words, " ")
+	if utf8.RuneCountInString(name) > maxTopic || unspaced.MatchString(name) {
+		return "" // a bag of words is no topic
+	}
+	return name
 }
+
+// maxTopic is the longest topic made of a statement's own words, in characters.
+const maxTopic = 24
+
+// unspaced are scripts whose runs of letters are clauses, not words.
+var unspaced = lazy(`[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]`)
 
 // contentWords returns the words of a text that carry meaning, folded, in order, each once.
 func contentWords(text string) []string {
