@@ -137,8 +137,8 @@ func refuseSaid(s *sentence, text string) string {
 	return ""
 }
 
-// notOnly says that something holds for more than the case at hand.
-var notOnly = lazy(`(?i)\bnot (?:only|just) (?:for |in )?this \w+`)
+// notOnly says that something holds for more than the case at hand, or has held till now.
+var notOnly = lazy(`(?i)\bnot (?:only|just) (?:for |in )?this \w+|\b(?:by|until|till|before) now\b`)
 
 // personal words are left where a statement could not be freed of who speaks to whom.
 var personal = lazy(`(?i)\b(?:i|i'm|i've|i'll|i'd|me|my|mine|myself|yourself)\b`)

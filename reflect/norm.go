@@ -83,7 +83,7 @@ var signals = []struct {
 	{-3, func(c *claim) bool { return c.s.brief }},
 	{-3, func(c *claim) bool { return c.oneThing() }},
 	{-3, func(c *claim) bool { return aimed.MatchString(c.head) && !occasion.MatchString(c.head) }},
-	{-4, func(c *claim) bool { return c.count(product) > 0 }},
+	{-4, func(c *claim) bool { return c.count(product) > 0 && !(c.why && placesAlways.MatchString(c.head)) }},
 	{-3, func(c *claim) bool { return c.form == being && measured.MatchString(c.head) }},
 	{-4, func(c *claim) bool { return c.form == being && c.count(faulty) > 0 }},
 	{-4, func(c *claim) bool { return passingTense.MatchString(c.head) }},
@@ -95,7 +95,7 @@ var signals = []struct {
 	}},
 	{-4, func(c *claim) bool { return speculation.MatchString(symbol.ReplaceAllString(c.text, "")) }},
 	{-4, func(c *claim) bool {
-		return narrative.MatchString(c.text) && !projectIs.MatchString(c.text) || shows.MatchString(c.text)
+		return narrative.MatchString(c.text) && !projectIs.MatchString(c.text) || shows.MatchString(c.text) && !placesAlways.MatchString(c.head)
 	}},
 }
 
@@ -219,6 +219,9 @@ func findNorms(v *view) []finding {
 		kind := kindOf(c.s, c.text)
 		if c.form == being && !placed.MatchString(c.head) {
 			kind = record.Fact
+		}
+		if c.form == duty && staysAs.MatchString(c.head) {
+			kind = record.Constraint
 		}
 		out = append(out, v.say(i, kind))
 	}

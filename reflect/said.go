@@ -27,7 +27,7 @@ var (
 		"cjs|py|rs|rb|java|kt|swift|c|cc|h|cpp|cs|php|sql|md|mdx|json|jsonc|ya?ml|toml|lock|proto|sh|env|" +
 		"css|scss|html|vue|svelte|tf|graphql|prisma|txt|xml|gradle|mod|sum)\\b|Makefile|Dockerfile|Justfile|" +
 		"justfile|AGENTS\\.md|\\.env(?:\\.\\w+)?)")
-	symbol = lazy("`[^`]+`|\\b\\w+\\.\\w+\\(\\)|\\b[a-z]+[A-Z]\\w+\\b|\\b[A-Z]\\w+\\.[A-Z]\\w+\\b|\\b[a-z]+\\.[A-Z]\\w+\\b|" +
+	symbol = lazy("`[^`]+`|\\b\\w+\\.\\w+\\(\\)|\\b[a-z]+[A-Z]\\w+\\b|\\b[A-Z]\\w+(?:\\.|::)[A-Z]\\w+\\b|\\b[a-z]+\\.[A-Z]\\w+\\b|" +
 		"\\b\\w+_\\w+\\b|\\b[A-Z]{2,}[A-Z0-9_]*s?\\b|--?[a-z][\\w-]+")
 	namedAny = lazy(`(?i)\b(?:` + tools + `)\b`)
 	nounAny  = lazy(`(?i)\b(?:` + nouns + `)\b`)
@@ -223,6 +223,9 @@ var (
 	thereLast = lazy(`\s+there([.!]?)$`)
 )
 
+// restAPI is no rest of something.
+var restAPI = lazy(`\bREST(?:ful)?\b|(?i:\brest (?:apis?|endpoints?|clients?|interface|controllers?|layer|handlers?|routes?)\b)`)
+
 // unresolved tells whether a statement points at something that only its session knows.
 func unresolved(text, lang string) bool {
 	switch lang {
@@ -233,7 +236,7 @@ func unresolved(text, lang string) bool {
 	case "ko":
 		return koPoints.MatchString(strings.NewReplacer("이 프로젝트", "", "이 저장소", "", "이 레포", "", "그대로", "").Replace(text))
 	}
-	t := strings.ToLower(text)
+	t := strings.ToLower(restAPI.ReplaceAllString(text, "api"))
 	t = thisRepo.ReplaceAllString(t, "repository")
 	return enPoints.MatchString(t) || enThat.MatchString(t) || enIt.MatchString(t)
 }
