@@ -19,18 +19,21 @@ var (
 		`on (?:utilise|met|fait|lance|écrit)|werden|laufen|kommen|bekommen|heißen|wir (?:nutzen|verwenden|schreiben))\s+` +
 		`(?:siempre|sempre|toujours|immer)\b|` +
 		`\b(?:acá|aquí|aqui|en este repo|en este proyecto|neste projeto|ici|dans ce (?:dépôt|projet)|hier|in diesem (?:repo|projekt))\s+` +
-		`(?:(?:siempre|sempre) )?(?:se \w+n?|usamos|hacemos|corremos|on \w+e|nutzen wir|verwenden wir|wird|werden)\b`)
+		`(?:(?:siempre|sempre) )?(?:se (?:usa|corre|ejecuta|hace|escribe|pone|prueba|testea|lanza|trabaja|genera|llama)n?|usamos|hacemos|` +
+		`corremos|on (?:utilise|met|fait|lance|écrit)|nutzen wir|verwenden wir|benutzen wir|schreiben wir)\b`)
+	// latinBroken says that something is not as it should be.
+	latinBroken  = lazy(`(?i)\b(?:rojo|rompen?|fallan?|error|mal|échouent?|plantent?|erreur|kaputt|rot|fehler|quebra|falham?)\b`)
 	latinPassing = lazy(`(?i)\b(?:esta vez|por ahora|de momento|hoy|cette fois|pour l'instant|aujourd'hui|diesmal|` +
 		`vorerst|erstmal|heute|desta vez|por enquanto|hoje|per ora|oggi)\b|\?|¿`)
 	latinConcrete = lazy(`(?i)\b(?:commits?|tests?|branch|main|rama|archivos?|fichiers?|dateien?|kommentare?|` +
 		`comentarios|commentaires|mensajes|messages|código|codigo|datenbank|produktiv\w*|migra\w+|api|ci|prod)\b`)
 	latinProduct = lazy(`(?i)\b(?:usuario\w*|utilisateur\w*|nutzer|benutzer|bot[oó]n\w*|bouton\w*|pantalla|página|` +
-		`seite|listado|clientes?)\b`)
+		`seite|listado|clientes)\b`)
 )
 
 // latinRule tells whether a sentence in one of these languages lays down a rule.
 func latinRule(s *sentence) (record.Kind, bool) {
-	if !latinFromNow.MatchString(s.text) && !latinAlways.MatchString(s.text) && !latinHabit.MatchString(s.text) || latinPassing.MatchString(s.text) || latinProduct.MatchString(s.text) {
+	if !latinFromNow.MatchString(s.text) && !latinAlways.MatchString(s.text) && !latinHabit.MatchString(s.text) || latinPassing.MatchString(s.text) || latinProduct.MatchString(s.text) || latinBroken.MatchString(s.text) {
 		return "", false
 	}
 	if !latinConcrete.MatchString(s.text) && !namesThing(s.text) {

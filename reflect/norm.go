@@ -1,6 +1,7 @@
 package reflect
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -58,9 +59,11 @@ var signals = []struct {
 	{1, func(c *claim) bool { return placeHere.MatchString(c.s.text) && !inRepo.MatchString(c.s.text) }},
 	{1, func(c *claim) bool { return standing.MatchString(c.text) }},
 	{1, func(c *claim) bool { return c.words["prefer"] }},
-	{2, func(c *claim) bool { return placesAlways.MatchString(c.head) }},
+	{2, func(c *claim) bool {
+		return placesAlways.MatchString(c.head) && c.generic() && (c.count(product) == 0 || c.placesData())
+	}},
 	{2, func(c *claim) bool { return keepsAll.MatchString(c.head) }},
-	{1, func(c *claim) bool { return c.form == duty && staysAs.MatchString(c.head) }},
+	{2, func(c *claim) bool { return c.form == duty && staysAs.MatchString(c.head) }},
 	// It gives a reason, or says what it is not.
 	{4, func(c *claim) bool { return consequence.MatchString(c.text) }},
 	{2, func(c *claim) bool { return c.why }},
@@ -83,7 +86,7 @@ var signals = []struct {
 	{-3, func(c *claim) bool { return c.s.brief }},
 	{-3, func(c *claim) bool { return c.oneThing() }},
 	{-3, func(c *claim) bool { return aimed.MatchString(c.head) && !occasion.MatchString(c.head) }},
-	{-4, func(c *claim) bool { return c.count(product) > 0 && !(c.why && placesAlways.MatchString(c.head)) }},
+	{-4, func(c *claim) bool { return c.count(product) > 0 && !c.placesData() }},
 	{-3, func(c *claim) bool { return c.form == being && measured.MatchString(c.head) }},
 	{-4, func(c *claim) bool { return c.form == being && c.count(faulty) > 0 }},
 	{-4, func(c *claim) bool { return passingTense.MatchString(c.head) }},
@@ -128,6 +131,9 @@ var (
 		need requires require uses use expects expect contains contain talks points gets get
 		passes works work reads writes has have holds owns depends depend builds generates
 		accepts rejects allows supports support follows validates logs stores keeps stays stay ships means takes returns only starts start listens`)
+
+	// data are the product words that also name what is stored.
+	data = set("card cards score customer customers user users guest guests invoice invoices booking bookings")
 
 	// answers are what follows a no that answers, and forbids nothing.
 	answers = set("no not need one idea i we you it that this the problem worries way thanks matter")
@@ -183,18 +189,18 @@ var (
 		`can't|cannot|will|won't|would|have|are|were|\w+ed|broke)\s+\w+|` +
 		`[,;:–—-]\s+(?:[\w'/-]+\s+){1,3}?(?:have|has|can't|cannot|won't|will|is|are|needs?|requires?|breaks?|blocks?|` +
 		`drags?|loses?|expects?|depends?|runs?)\b|` +
-		`[,;:–—-]\s+(?:it|they) \w+|[,;] that (?:would |will )?(?:take|break|put|cost|leak|drag|bring|make|mean|pull|kill|lock)s?\b|[,;:–—-]\s+[a-z][\w-]* (?:\w+s|\w+ed) (?:to|for|on|in|the|a|an|it|us|from|by|our|when)\b|` +
+		`[,;:–—-]\s+(?:it|they) \w+|[,;] that (?:would |will )?(?:take|break|put|cost|leak|drag|bring|make|mean|pull|kill|lock)s?\b|[,;] [a-z]+s (?:parse|rely|depend|read|use|expect|pin|need|retry|call|import|scrape|consume|poll|cache)\b|[,;:–—-]\s+[a-z][\w-]* (?:\w+s|\w+ed) (?:to|for|on|in|the|a|an|it|us|from|by|our|when)\b|` +
 		`[,;] (?:we|it|they|that) (?:once |already )?(?:\w+ed|had|got|lost|broke|was|were)\b|` +
 		`,? so (?:that )?(?:\w+ing|\w+s|the|they're|it's|a|an|if|anything|nothing|we|no)\b|` +
 		`,? so (?:[\w'-]+ ){1,4}(?:won't|can't|cannot|fails?|breaks?|needs?)\b`)
 	// placesAlways is where things of a kind never or always go: "card numbers never go into a log".
-	placesAlways = lazy(`(?i)^(?:[\w'-]+ ){1,4}(?:never|always|only ever|only) (?:go|goes|live|lives|belong|belongs|end up|` +
-		`leave|leaves|enter|enters|travel|stay|stays|come|cross|land|touch|reach)\b`)
+	placesAlways = lazy(`(?i)^(?:[\w'-]+ ){1,4}(?:never|always|only ever|only) (?:go|goes|live|lives|belong|belongs|` +
+		`leave|leaves|travel|travels|stay|stays|touch|touches)\b`)
 	// keepsAll gives all of something one place.
 	keepsAll = lazy(`(?i)^we (?:always )?(?:keep|put|have|do) (?:all|every|any)\b.{3,60} (?:in|under|behind|through|inside) `)
 	// staysAs is a promise to others that is to be kept.
-	staysAs = lazy(`(?i)\b(?:stays?|remains?|keeps?) (?:\w+ ){0,2}(?:compatible|stable|unchanged|frozen|supported|available|idempotent|` +
-		`deterministic|reproducible|identical|the same|append-only|read-only|global|unique|sorted|ordered|private|public)\b`)
+	staysAs = lazy(`(?i)\b(?:stays?|remains?|keeps?) (?:\w+ ){0,2}(?:compatible|stable|unchanged|frozen|supported|idempotent|` +
+		`deterministic|reproducible|append-only|read-only|global)\b`)
 	// provenance is where something comes from or who makes it.
 	provenance = lazy(`(?i)\b(?:is|are|gets?) (?:only |always |auto-?)?(?:loaded|generated|owned|read|built|` +
 		`deployed|kept|stored|synced|managed|served|mounted|defined|written|published|vendored|copied|checked|created|` +
@@ -217,7 +223,7 @@ func findNorms(v *view) []finding {
 			continue
 		}
 		kind := kindOf(c.s, c.text)
-		if c.form == being && !placed.MatchString(c.head) {
+		if c.form == being && !placed.MatchString(c.head) && !placesAlways.MatchString(c.head) {
 			kind = record.Fact
 		}
 		if c.form == duty && staysAs.MatchString(c.head) {
@@ -281,6 +287,8 @@ func formOf(head string, words []string) (form, []string) {
 		return order, nil
 	case len(words) > 1 && (words[0] == "no" || words[0] == "only") && !answers[words[1]], scoped.MatchString(head):
 		return bare, nil
+	case placesAlways.MatchString(head) && !articles[words[0]] && !pronouns[words[0]]:
+		return being, words[:slices.IndexFunc(words, func(w string) bool { return w == "never" || w == "always" || w == "only" })]
 	case everywhere.MatchString(head):
 		return bare, words[:2]
 	}
@@ -357,6 +365,12 @@ func (c *claim) generic() bool {
 
 var articles = set("the a an my your his her its their this that")
 
+// placesData tells whether the claim says, with its reason, where data may go, not how a
+// screen shows it.
+func (c *claim) placesData() bool {
+	return c.why && c.count(product) == c.count(data) && placesAlways.MatchString(c.head)
+}
+
 // oneThing tells whether the claim is about one thing of the moment: one with an article
 // that is neither named nor what every project has.
 func (c *claim) oneThing() bool {
@@ -365,7 +379,7 @@ func (c *claim) oneThing() bool {
 			return false
 		}
 		subject := strings.Join(c.subject, " ")
-		return !consequence.MatchString(c.text) && !namesThing(subject) && !nounAny.MatchString(subject) && !groundsIn(c.subject)
+		return !consequence.MatchString(c.text) && !staysAs.MatchString(c.head) && !namesThing(subject) && !nounAny.MatchString(subject) && !groundsIn(c.subject)
 	}
 	return definite(c.head) && !namesThing(c.head) && !occasion.MatchString(c.head)
 }

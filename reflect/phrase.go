@@ -58,6 +58,9 @@ var (
 		`codebase|code base)([.!?]?)$|,?\s+(?:around |over )?here([.!?]?)$`)
 	repoMid = lazy(`(?i),?\s+(?:(?:in|for|across) (?:this|the|our) (?:whole |entire )?(?:repo|repository|project|` +
 		`codebase|code base)|here)((?:\s*[,;:]|\s+(?:and|or|but|not|because|since|as|instead)\b))`)
+	// goesInRepo is a place that says something: what never goes in the repository.
+	goesInRepo = lazy(`(?i)\b(?:go|goes|lives?|belongs?|stays?|put|keep|kept|stored?|commit|committed|checked|lands?|ends? up|is|are|be) ` +
+		`(?:in|into|outside) (?:this|the|our) (?:repo|repository|project|codebase|code base|monorepo)\b`)
 	habitYou = lazy(`(?i)\b(when(?:ever)?|every time|each time|any ?time|before|after|while) (?:you|we) (\w+)\b`)
 	toldYou  = lazy(`(?i)\b(unless|until) (?:i|we) (?:explicitly |specifically |clearly )?(?:tell|ask|request|say|` +
 		`instruct)(?: you)?(?: otherwise| so| to)?\b|\b(unless) (?:i|we)(?:'ve| have) (?:explicitly |specifically )?(?:asked|` +
@@ -84,8 +87,10 @@ func statement(s sentence) string {
 		t = wantAll.ReplaceAllString(t, "$1 must ")
 		t = stripRequest(t)
 		t = rememberForm.ReplaceAllString(t, "")
-		t = repoPlace.ReplaceAllString(t, "$1$2")
-		t = repoMid.ReplaceAllString(t, "$1")
+		if !goesInRepo.MatchString(t) {
+			t = repoPlace.ReplaceAllString(t, "$1$2")
+			t = repoMid.ReplaceAllString(t, "$1")
+		}
 		t = strings.TrimLeft(t, " ,;:.!-–—")
 		if t == text {
 			break
@@ -96,7 +101,9 @@ func statement(s sentence) string {
 		text = f.form.ReplaceAllString(text, f.as)
 	}
 	text = closer.ReplaceAllString(text, "")
-	text = repoPlace.ReplaceAllString(text, "$1$2")
+	if !goesInRepo.MatchString(text) {
+		text = repoPlace.ReplaceAllString(text, "$1$2")
+	}
 	text = closer.ReplaceAllString(lastly.ReplaceAllString(text, ""), "")
 	if !strings.Contains(text, ": ") {
 		text = strings.Replace(text, " - ", ": ", 1)

@@ -59,6 +59,6 @@ var likeDoing = lazy(`(?i)^(?:it )?when (\w+ing)\b`)
 
 // concreteForeign tells whether a sentence of another script names something: Latin words
 // stand for tools and symbols there.
-var latin = lazy(`[A-Za-z]{2,}|[A-Z]\d|缩进|注释|提交|测试|中文|英文|简洁|简短|命名|コミット|テスト|コメント|日本語|커밋|테스트|주석|한국어|변수|함수|関数|変数|函数|变量|组件|接口|目录|文件|代码|迁移|分支|依赖|文档|日志`)
+var latin = lazy(`[A-Za-z]{2,}|[A-Z]\d|缩进|注释|提交|测试|中文|英文|简洁|简短|命名|コミット|テスト|コメント|日本語|커밋|테스트|주석|한국어|변수|함수|関数|変数|函数|变量|组件|接口|目录|文件|代码|迁移|分支|依赖|文档|日志|整数|字符串|时间戳|时区|主键|数据库`)
 
 func concreteForeign(text string) bool { return latin.MatchString(text) }

@@ -248,7 +248,7 @@ var (
 	enPoints = lazy(`\b(?:this|these|those|here|there(?:'s)?|above|below|the (?:same|former|latter|first|second|third|` +
 		`last|previous|next|other|rest|new one|old one|one)|other (?:one|ones|file|way)|(?:option|approach|` +
 		`plan|solution|alternative|idea|version|variant|item|point|step|issue|problem|bug|phase|finding|` +
-		`comment|question) [a-d0-9#]+|as (?:discussed|mentioned|before|described|suggested)|like (?:before|` +
+		`comment|question) [a-d0-9#]+|(?:go|going) with [a-d1-4]\b|as (?:discussed|mentioned|before|described|suggested)|like (?:before|` +
 		`you|i)|you (?:just|already|said|suggested|wrote|made|added|created|have)|your (?:last|previous|` +
 		`suggestion|plan|proposal|version|change|changes|code|approach|way|idea|answer)|so(?: please)?$|` +
 		`such|either of|mine|ours|him|her|he|she|did it|do so|(?:#|issue )\d+)\b`)
