@@ -46,6 +46,22 @@ func TestCommandThatRepairsAnother(t *testing.T) {
 			run("npm run e2e", 1, "Error: BASE_URL is not set"),
 			run("BASE_URL=http://localhost:3000 npm run e2e", 0, "3 passed"),
 		}, "Run `npm run e2e` with `BASE_URL` set: else it fails with \"BASE_URL is not set\"."},
+		{"the value that stood when it passed", script{
+			run("pytest tests", 4, "E   KeyError: 'APP_PROFILE'"),
+			run("APP_PROFILE=local pytest tests", 1, "E   FileNotFoundError: [Errno 2] No such file or directory: 'warehouse.key'"),
+			run("APP_PROFILE=ci pytest tests", 0, "23 passed"),
+		}, "Run `pytest tests` with `APP_PROFILE=ci` set: else it fails with \"KeyError: 'APP_PROFILE'\"."},
+		{"what the checkout only points at, after a wrong guess", script{
+			run("cmake -S . -B build", 1, "CMake Error at CMakeLists.txt:38 (add_subdirectory):\n  does not contain a CMakeLists.txt file."),
+			run("cmake -S . -B build -DFETCH=ON", 1, "CMake Error at CMakeLists.txt:38 (add_subdirectory):\n  does not contain a CMakeLists.txt file."),
+			run("git submodule update --init --recursive", 0, ""),
+			run("rm -rf build && cmake -S . -B build", 0, "-- Configuring done"),
+		}, "Before `cmake -S . -B build`, run `git submodule update --init --recursive`: else it fails with \"CMake Error at CMakeLists.txt:38 (add_subdirectory)\"."},
+		{"the version of a language, in the line that passed", script{
+			run("npm run build:prod", 1, "Error: error:0308010C:digital envelope routines::unsupported"),
+			run("source ~/.nvm/nvm.sh && nvm use && node -v", 0, "v16.20.2"),
+			run("source ~/.nvm/nvm.sh && nvm use 16 >/dev/null && npm run build:prod", 0, "DONE"),
+		}, "Before `npm run build:prod`, run `nvm use 16`: else it fails with \"error:0308010C:digital envelope routines::unsupported\"."},
 		{"two steps", script{
 			run("make test", 2, "pq: relation \"users\" does not exist"),
 			run("docker compose up -d db", 0, ""),

@@ -127,6 +127,7 @@ var turns = []struct {
 }{
 	{lazy(`(?i)^we\b[^:]{3,60}: (never|always|don't|do not)\b`), "$1"},
 	{lazy(`(?i)^never, ever,? `), "Never "},
+	{lazy(`(?i)^(?:y|e|et|und) (acá|aquí|aqui|ici|hier) `), "$1 "},
 	{lazy(`(?i)^(?:while|when|since|as) you(?:'re| are) (?:in there|there|at it|in here|on it),? `), ""},
 	{lazy(`(?i)[,;] (?:and )?i(?:'ve| have|'d| had)? (?:already |just )?(?:had to|spent|lost|wasted|fixed|cleaned up|explained|said)\b[^,;]*$`), ""},
 	{lazy(`(?i)\bwithout (?:me|us|my|our) (?:agreeing|agreement|approving|approval|consent|permission|saying (?:so|yes|ok)|ok(?:ay)?|signing off)(?: first)?\b`), "without asking first"},

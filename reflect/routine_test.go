@@ -17,6 +17,9 @@ func TestRoutine(t *testing.T) {
 	wants(t, script{
 		run("npm run typecheck", 0, ""), edit("a.ts", "1", "2"), run("cd /home/dev/project && CI=1 npm run typecheck", 0, ""),
 	}, "Run `npm run typecheck` to check types.")
+	wants(t, script{
+		run("./tools/presubmit.sh billing", 0, ""), run("./tools/presubmit.sh billing", 0, ""), run("./tools/presubmit.sh billing", 0, ""),
+	}, "Run `./tools/presubmit.sh billing` to check a change.")
 	r := wants(t, script{
 		run("cd web && pnpm run test", 0, ""), edit("a.ts", "1", "2"), run("cd web && pnpm test", 0, ""),
 	}, "Run `cd web && pnpm test` to run the tests.")
@@ -45,6 +48,9 @@ func TestNoRoutine(t *testing.T) {
 		{"hidden by a pipe", thrice("make lint | tail -1", 0, "some words")},
 		{"hidden by || true", thrice("make lint || true", 0, "some words")},
 		{"no job in its name", thrice("make foo", 0, "")},
+		{"one target", thrice("yarn test StatusBadge", 0, "")},
+		{"another verb than testing", thrice("make migrate-test", 0, "")},
+		{"another verb at the end", thrice("bin/rails db:test:prepare", 0, "")},
 		{"a path of this machine", thrice("make lint -f /tmp/x/Makefile", 0, "")},
 		{"a sub-agent's", script{
 			ran(transcript.Event{Command: "make lint", Agent: "sub"}, &zero, "", ""), ran(transcript.Event{Command: "make lint", Agent: "sub"}, &zero, "", ""), ran(transcript.Event{Command: "make lint", Agent: "sub"}, &zero, "", "")}},

@@ -129,7 +129,7 @@ var reasonLead = lazy(`(?i)^(because|since|otherwise|it|they|that|ci|the reason|
 func lowerFirst(s string) string {
 	word, _, _ := strings.Cut(s, " ")
 	switch strings.ToLower(word) {
-	case "because", "since", "otherwise", "it", "they", "that", "the", "or", "this", "it's", "they're":
+	case "because", "since", "otherwise", "it", "they", "that", "the", "or", "this", "it's", "they're", "only":
 		return strings.ToLower(s[:1]) + s[1:]
 	}
 	return s
