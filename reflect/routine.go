@@ -156,7 +156,7 @@ var packageManager = set("install add remove init create dlx why list ls outdate
 
 // narrow tells whether a command is aimed at a part: one file, one test, one package.
 func narrow(s step) bool {
-	if taskRunner[s.words[0]] && strings.HasSuffix(purpose(s), "tests") && givesTarget(s) {
+	if strings.HasSuffix(purpose(s), "tests") && givesTarget(s) {
 		return true
 	}
 	for i, w := range s.words[1:] {
@@ -184,10 +184,17 @@ func narrow(s step) bool {
 // taskRunner is what passes the words after a task on to its command.
 var taskRunner = set("npm yarn pnpm bun just task mise")
 
-// givesTarget tells whether a word that is no flag follows the task: `yarn test Badge`.
+// givesTarget tells whether a word that is no flag follows the task or the script that runs
+// tests: `yarn test Badge`, `./run-tests.sh billing`.
 func givesTarget(s step) bool {
-	after := slices.Index(s.words, s.tool()) + 1
-	return after > 0 && after < len(s.words) && !strings.HasPrefix(s.words[after], "-") && s.words[after] != "run"
+	after := 1
+	switch {
+	case taskRunner[s.words[0]]:
+		after += slices.Index(s.words, s.tool())
+	case !strings.HasSuffix(jobNamed(path.Base(s.words[0])), "tests"):
+		return false
+	}
+	return after < len(s.words) && !strings.HasPrefix(s.words[after], "-") && s.words[after] != "run"
 }
 
 // isFolder tells whether a word looks like a folder of the project: no flag, no package

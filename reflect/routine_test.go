@@ -49,6 +49,7 @@ func TestNoRoutine(t *testing.T) {
 		{"hidden by || true", thrice("make lint || true", 0, "some words")},
 		{"no job in its name", thrice("make foo", 0, "")},
 		{"one target", thrice("yarn test StatusBadge", 0, "")},
+		{"one target of a script", thrice("./run-tests.sh billing", 0, "")},
 		{"another verb than testing", thrice("make migrate-test", 0, "")},
 		{"another verb at the end", thrice("bin/rails db:test:prepare", 0, "")},
 		{"a path of this machine", thrice("make lint -f /tmp/x/Makefile", 0, "")},
