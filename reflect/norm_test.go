@@ -16,6 +16,8 @@ func TestNormsSaidInPassing(t *testing.T) {
 		"oh and no new gems without me agreeing first, the deploy box has no compiler and half don't install there":   "No new gems without asking first, the deploy box has no compiler and half don't install there.",
 		"and while you're in there, we keep all time zone handling in Schedule::Clock, I've had to fix that twice":    "We keep all time zone handling in Schedule::Clock.",
 		"you can't see it btw, the processor's sandbox accepts everything. only the preprod endpoint validates":       "The processor's sandbox accepts everything: only the preprod endpoint validates.",
+		"update that rule to specify to always create new tasks in the main workspace":                                "Always create new tasks in the main workspace.",
+		"we must never ignore errors, see @dont-ignore-errors.mdc":                                                    "We must never ignore errors, see @dont-ignore-errors.mdc.",
 		"prod config never goes in the repo, it lives in vault":                                                       "Prod config never goes in the repo, it lives in vault.",
 		"ok but do it with sqlc, we don't write scan code by hand in this repo":                                       "Use sqlc, we don't write scan code by hand.",
 	} {

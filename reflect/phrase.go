@@ -127,6 +127,9 @@ var turns = []struct {
 }{
 	{lazy(`(?i)^we\b[^:]{3,60}: (never|always|don't|do not)\b`), "$1"},
 	{lazy(`(?i)^never, ever,? `), "Never "},
+	{lazy(`(?i)^(?:make|create|add|write|record|update) (?:(?:a|an|the|that|this|new|another|global|project|cursor) )*rules? (?:that |to )?` +
+		`(?:(?:specif(?:y|ies)|say|says|state|states) )?(?:that |to )?((?:when|whenever|before|after) .*\balways\b.*|` +
+		`(?:always|never|don't|do not) .*)$`), "$1"},
 	{lazy(`(?i)^(?:y|e|et|und) (acá|aquí|aqui|ici|hier) `), "$1 "},
 	{lazy(`(?i)^(?:while|when|since|as) you(?:'re| are) (?:in there|there|at it|in here|on it),? `), ""},
 	{lazy(`(?i)[,;] (?:and )?i(?:'ve| have|'d| had)? (?:already |just )?(?:had to|spent|lost|wasted|fixed|cleaned up|explained|said)\b[^,;]*$`), ""},

@@ -108,7 +108,7 @@ func sentences(event int, text string) []sentence {
 			s.text = strings.Join(strings.Fields(listMark.ReplaceAllString(strings.TrimSpace(raw), "")), " ")
 			s.lang = language(s.text)
 			if s.lang == "en" {
-				s.text = apostrophes.ReplaceAllStringFunc(strings.ReplaceAll(s.text, "’", "'"), apostrophe)
+				s.text = wordOrName.ReplaceAllStringFunc(strings.ReplaceAll(s.text, "’", "'"), apostrophe)
 			}
 			if at := memoryNote.FindStringIndex(s.text); at != nil {
 				s.text, s.marked = strings.TrimSpace(s.text[:at[0]]+s.text[at[1]:]), true
@@ -274,10 +274,16 @@ func splitSentences(text string) []string {
 }
 
 // apostrophes are contractions typed in haste.
-var apostrophes = lazy(`(?i)\b(?:don|doesn|didn|isn|aren|wasn|weren|won|can|couldn|shouldn|wouldn|haven|hasn)t\b|` +
-	`\b(?:thats|lets|ive|im|youre|theyre|theres|whats)\b`)
+var apostrophes = lazy(`(?i)^(?:(?:don|doesn|didn|isn|aren|wasn|weren|won|can|couldn|shouldn|wouldn|haven|hasn)t|` +
+	`thats|lets|ive|im|youre|theyre|theres|whats)$`)
+
+// wordOrName is a word, or a name that words are part of: @dont-ignore-errors.
+var wordOrName = lazy(`[@\w/-]+`)
 
 func apostrophe(word string) string {
+	if !apostrophes.MatchString(word) {
+		return word
+	}
 	switch n := len(word); strings.ToLower(word) {
 	case "thats", "lets", "theres", "whats":
 		return word[:n-1] + "'s"
