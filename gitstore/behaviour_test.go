@@ -307,7 +307,7 @@ func TestRevertUndoesOneCommitOrNothing(t *testing.T) {
 	write(t, s, map[string]string{"a": "1", "b": "1"})
 	second := write(t, s, map[string]string{"a": "2", "c": "new"})
 	write(t, s, map[string]string{"b": "other"})
-	if _, err := s.Revert(t.Context(), string(second.Commit)); err != nil {
+	if _, err := s.Revert(t.Context(), string(second.Commit), nil); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]string{"README.md": "what this is\n", "a": "1", "b": "other"}
@@ -320,10 +320,10 @@ func TestRevertUndoesOneCommitOrNothing(t *testing.T) {
 	third := write(t, s, map[string]string{"a": "3"})
 	write(t, s, map[string]string{"a": "4"})
 	var conflict *gitstore.RevertError
-	if _, err := s.Revert(t.Context(), string(third.Commit)); !errors.As(err, &conflict) || cmp.Diff([]string{"a"}, conflict.Paths) != "" {
+	if _, err := s.Revert(t.Context(), string(third.Commit), nil); !errors.As(err, &conflict) || cmp.Diff([]string{"a"}, conflict.Paths) != "" {
 		t.Errorf("revert of what was changed since: %v", err)
 	}
-	if _, err := s.Revert(t.Context(), r.Run("rev-list", "--max-parents=0", branch)); err == nil {
+	if _, err := s.Revert(t.Context(), r.Run("rev-list", "--max-parents=0", branch), nil); err == nil {
 		t.Error("the first commit was reverted")
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/reverie-memory/reverie/internal/git"
@@ -25,7 +27,8 @@ func (p Problem) String() string {
 }
 
 // Check looks at the store and reports everything that is wrong with it, in the newest tree: that the
-// ref names a commit, that every folder can be read and holds only what a store may have. A deep check
+// ref names a commit, that every folder can be read and holds only what a store may have, and that every
+// file can be read: it costs a reading of the whole tree. A deep check
 // reads every object the ref reaches, history included, and compares its bytes with its id; then git
 // fsck checks them by its own rules. The error says that the check could not be made, not that it
 // found something.
@@ -50,18 +53,21 @@ func (s *Store) Check(ctx context.Context, deep bool, report func(Problem)) erro
 	if t.commit == "" {
 		report(Problem{ID: tip, What: "the ref is at a tree, not at a commit"})
 	}
-	t.checkFolder(t.root, "", 0, report)
-	if !deep {
-		return ctx.Err()
+	files := map[ID]string{}
+	t.checkFolder(t.root, "", 0, files, report)
+	t.checkFiles(files, report)
+	if err := ctx.Err(); err != nil || !deep {
+		return err
 	}
-	if err := s.checkObjects(ctx, t, tip, report); err != nil {
+	if err := s.checkObjects(ctx, t, tip, files, report); err != nil {
 		return err
 	}
 	return s.fsck(ctx, tip, report)
 }
 
-// checkFolder reports what is wrong with a folder and those in it, and goes on after each problem.
-func (t *Tree) checkFolder(n *node, prefix string, depth int, report func(Problem)) {
+// checkFolder reports what is wrong with a folder and those in it, and goes on after each problem. It collects
+// the contents of files, each with its first path.
+func (t *Tree) checkFolder(n *node, prefix string, depth int, files map[ID]string, report func(Problem)) {
 	if err := t.load(n, prefix); err != nil {
 		report(Problem{Path: strings.TrimSuffix(prefix, "/"), ID: n.id, What: err.Error()})
 		return
@@ -74,8 +80,12 @@ func (t *Tree) checkFolder(n *node, prefix string, depth int, report func(Proble
 			report(Problem{Path: prefix + e.name, ID: n.id, What: "the folder is not in git's order"})
 		}
 		last = e.key()
-		if bad.pass(e, prefix+e.name, depth) && e.isTree() {
-			t.checkFolder(e.node(), prefix+e.name+"/", depth+1, report)
+		switch path := prefix + e.name; {
+		case !bad.pass(e, path, depth):
+		case e.isTree():
+			t.checkFolder(e.node(), path+"/", depth+1, files, report)
+		case files[e.id] == "":
+			files[e.id] = path
 		}
 	}
 	for _, b := range bad {
@@ -83,8 +93,26 @@ func (t *Tree) checkFolder(n *node, prefix string, depth int, report func(Proble
 	}
 }
 
-// checkObjects reads every object that the tip reaches.
-func (s *Store) checkObjects(ctx context.Context, t *Tree, tip ID, report func(Problem)) error {
+// checkFiles reads the content of every file.
+func (t *Tree) checkFiles(files map[ID]string, report func(Problem)) {
+	ids := slices.SortedFunc(maps.Keys(files), func(a, b ID) int { return strings.Compare(files[a], files[b]) })
+	// In the order that costs least, and for a partial clone with one fetch. If one of them is damaged this
+	// ends early, and they are read one by one.
+	if t.ReadAll(ids, func(int, []byte) error { return nil }) == nil {
+		return
+	}
+	for _, id := range ids {
+		if t.ctx.Err() != nil {
+			return
+		}
+		if _, err := t.blob(id, ""); err != nil {
+			report(Problem{Path: files[id], ID: id, What: err.Error()})
+		}
+	}
+}
+
+// checkObjects reads every object that the tip reaches, but for the files that were read before.
+func (s *Store) checkObjects(ctx context.Context, t *Tree, tip ID, files map[ID]string, report func(Problem)) error {
 	out, err := s.repo.Git(ctx, nil, "rev-list", "--objects", string(tip))
 	if err != nil {
 		if ctx.Err() != nil {
@@ -94,6 +122,9 @@ func (s *Store) checkObjects(ctx context.Context, t *Tree, tip ID, report func(P
 	}
 	for line := range strings.Lines(string(out)) {
 		id, path, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		if files[ID(id)] != "" {
+			continue
+		}
 		if _, err := t.objects.Read(ctx, id); err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()

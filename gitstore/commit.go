@@ -16,25 +16,28 @@ type Commit struct {
 	Subject  string
 	Body     string
 	Trailers []Trailer
+
+	// Scanner takes out more than the patterns know, as the values of .env files. It may be nil.
+	Scanner *redact.Scanner
 }
 
 // Trailer is one line of facts at the end of a message, as Reverie-Op: learn.
 type Trailer struct{ Key, Value string }
 
-// text is the message as it is stored. Secrets in what people and programs wrote are taken out; a line break
+// text is the message as it is stored. Secrets are taken out of subject, body and trailers; a line break
 // cannot get into a subject or a trailer, nor a control character into any of it.
 func (c Commit) text() string {
-	subject := scan(oneLine(c.Subject))
+	subject := c.scan(oneLine(c.Subject))
 	if subject == "" {
 		subject = "update"
 	}
 	text := subject + "\n"
-	if body := scan(strings.TrimSpace(visible(c.Body, "\n\t"))); body != "" {
+	if body := c.scan(strings.TrimSpace(visible(c.Body, "\n\t"))); body != "" {
 		text += "\n" + body + "\n"
 	}
 	gap := "\n"
 	for _, t := range c.Trailers {
-		if value := oneLine(t.Value); value != "" {
+		if value := c.scan(oneLine(t.Value)); value != "" {
 			text += gap + trailerKey(t.Key) + ": " + value + "\n"
 			gap = ""
 		}
@@ -42,8 +45,8 @@ func (c Commit) text() string {
 	return text
 }
 
-func scan(text string) string {
-	redacted, _ := (*redact.Scanner)(nil).Text(text)
+func (c Commit) scan(text string) string {
+	redacted, _ := c.Scanner.Text(text)
 	return redacted.String()
 }
 

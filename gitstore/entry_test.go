@@ -100,7 +100,7 @@ func FuzzCommit(f *testing.F) {
 func FuzzMessage(f *testing.F) {
 	f.Add("one\ntwo", "body\x1b", "Key", "v\nKey: w")
 	f.Fuzz(func(t *testing.T, subject, body, key, value string) {
-		text := Commit{subject, body, []Trailer{{key, value}}}.text()
+		text := Commit{Subject: subject, Body: body, Trailers: []Trailer{{key, value}}}.text()
 		for _, c := range text {
 			if c < ' ' && c != '\n' && c != '\t' || c == 0x7f || c == '\u202e' || c == '\u200b' {
 				t.Errorf("%q holds %q", text, c)

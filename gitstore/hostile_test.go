@@ -39,7 +39,7 @@ func everything(t *testing.T, r *testrepo.Repo) {
 		many[fmt.Sprintf("many/%d", i)] = fmt.Sprint(i)
 	}
 	write(t, s, many)
-	if _, err := s.Revert(t.Context(), string(second.Commit)); err != nil {
+	if _, err := s.Revert(t.Context(), string(second.Commit), nil); err != nil {
 		t.Error(err)
 	}
 	if err := s.ViewAt(t.Context(), "~1", func(*gitstore.Tree) error { return nil }); err != nil {
@@ -137,7 +137,7 @@ func TestEnvironmentOfOthersIsNotUsed(t *testing.T) {
 	}
 	begin(t, s)
 	write(t, s, map[string]string{"a": "1"})
-	if _, err := s.Revert(t.Context(), "~0"); err != nil {
+	if _, err := s.Revert(t.Context(), "~0", nil); err != nil {
 		t.Error(err)
 	}
 	for _, kv := range os.Environ() {

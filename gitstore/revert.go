@@ -5,25 +5,43 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// RevertError says which files stand in the way of a revert: they were changed again since.
+// RevertError says which files stand in the way of a revert, and why.
 type RevertError struct {
-	Commit ID
-	Paths  []string
+	Commit  ID
+	Paths   []string
+	Refused bool // the caller allows no change of them; else they were changed again since
 }
 
 func (e *RevertError) Error() string {
-	return fmt.Sprintf("revert %.12s: changed since: %s", e.Commit, strings.Join(e.Paths, ", "))
+	why := "changed since"
+	if e.Refused {
+		why = "it changes what must not be reverted"
+	}
+	return fmt.Sprintf("revert %.12s: %s: %s", e.Commit, why, strings.Join(e.Paths, ", "))
 }
 
-// Revert undoes what one commit changed, as a new commit. If files were changed again since, nothing
-// is done and the error is a *RevertError. A merge has no single state before it and is refused, as is
-// the first commit.
-func (s *Store) Revert(ctx context.Context, rev string) (Result, error) {
+// Revert undoes what one commit of the store's history changed, as a new commit. If it changed a path that
+// is not allowed, or files were changed again since, nothing is done and the error is a *RevertError;
+// a nil allowed allows every path. A merge has no single state before it and is refused, as are the first
+// commit and those that made the store's first files. The error wraps ErrRevision if the store's history
+// does not hold the commit.
+func (s *Store) Revert(ctx context.Context, rev string, allowed func(path string) bool) (Result, error) {
 	id, changes, subject, err := s.changesOf(ctx, rev)
 	if err != nil {
 		return Result{}, fmt.Errorf("revert %s: %w", rev, err)
+	}
+	refused := &RevertError{Commit: id, Refused: true}
+	for _, ch := range changes {
+		if allowed != nil && !allowed(ch.Path) {
+			refused.Paths = append(refused.Paths, ch.Path)
+		}
+	}
+	if refused.Paths != nil {
+		return Result{}, refused
 	}
 	c := Commit{Subject: "revert: " + subject, Body: "This reverts commit " + string(id) + "."}
 	return s.Update(ctx, c, func(tx *Tx) error {
@@ -52,28 +70,35 @@ func (s *Store) Revert(ctx context.Context, rev string) (Result, error) {
 
 // changesOf returns the commit that a revision names, what it changed against its parent, and its subject.
 func (s *Store) changesOf(ctx context.Context, rev string) (id ID, changes []Change, subject string, err error) {
+	fail := func(err error) (ID, []Change, string, error) { return "", nil, "", err }
 	t, err := s.openRevision(ctx, rev)
 	if err != nil {
-		return "", nil, "", err
+		return fail(err)
 	}
 	defer t.close()
 	if t.commit == "" {
-		return "", nil, "", errors.New("it is a tree, not a commit")
+		return fail(errors.New("it is a tree, not a commit"))
+	}
+	if err := s.has(ctx, t.commit); err != nil {
+		return fail(err)
 	}
 	c, err := t.readCommit(t.commit)
 	if err != nil {
-		return "", nil, "", err
+		return fail(err)
 	}
 	switch len(c.parents) {
 	case 0:
-		return "", nil, "", errors.New("it is the first commit")
+		return fail(errors.New("it is the store's first commit"))
 	case 1:
 	default:
-		return "", nil, "", errors.New("it is a merge")
+		return fail(errors.New("it is a merge, and a merge cannot be reverted; revert the commits that it brought instead"))
 	}
 	parent, err := t.readCommit(c.parents[0])
 	if err != nil {
-		return "", nil, "", err
+		return fail(err)
+	}
+	if len(parent.parents) == 0 {
+		return fail(errors.New("it made the store's first files"))
 	}
 	err = t.Diff(parent.tree, func(ch Change) error {
 		changes = append(changes, ch)
@@ -81,6 +106,20 @@ func (s *Store) changesOf(ctx context.Context, rev string) (id ID, changes []Cha
 	})
 	subject, _, _ = strings.Cut(c.message, "\n")
 	return t.commit, changes, subject, err
+}
+
+// has returns an error wrapping ErrRevision unless a commit is of the store's history.
+func (s *Store) has(ctx context.Context, id ID) error {
+	tip, err := s.Tip(ctx)
+	if err != nil || tip == id {
+		return err
+	}
+	_, err = s.repo.Git(ctx, nil, "merge-base", "--is-ancestor", string(id), string(tip))
+	var told *git.Error
+	if errors.As(err, &told) && told.Code == 1 {
+		return fmt.Errorf("commit %.12s is not in the history of %s: %w", id, s.ref, ErrRevision)
+	}
+	return err
 }
 
 func (t *Tree) readCommit(id ID) (commit, error) {

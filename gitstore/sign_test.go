@@ -63,6 +63,7 @@ func TestCommitThatNeedsAPersonIsUnsignedAndSaysSo(t *testing.T) {
 func TestRepositoryWithoutRoomForState(t *testing.T) {
 	r := testrepo.New(t)
 	s := create(t, r)
+	write(t, s, map[string]string{"a": "1"})
 	state := filepath.Join(r.Dir, ".git", "reverie")
 	if err := os.RemoveAll(state); err != nil {
 		t.Fatal(err)
@@ -73,7 +74,7 @@ func TestRepositoryWithoutRoomForState(t *testing.T) {
 	if got := contents(t, s)["README.md"]; got != "what this is\n" {
 		t.Errorf("read: %q", got)
 	}
-	_, err := s.Revert(t.Context(), "~0")
+	_, err := s.Revert(t.Context(), "~0", nil)
 	if err == nil || !strings.Contains(err.Error(), state) {
 		t.Errorf("write: %v, want an error that names %s", err, state)
 	}

@@ -30,6 +30,8 @@ var (
 	ErrNotFound = errors.New("no such file")
 	// ErrCorrupt is returned when an object of the store is missing or its bytes are wrong.
 	ErrCorrupt = errors.New("the store is damaged")
+	// ErrTooLarge is returned when a file has more bytes than a reader takes.
+	ErrTooLarge = git.ErrTooLarge
 	// ErrRevision is returned when an expression names no commit or tree.
 	ErrRevision = errors.New("no such revision")
 )

@@ -14,7 +14,7 @@ func (s *Store) Tidy(ctx context.Context) (packed int, err error) {
 	if err != nil || !due {
 		return 0, err
 	}
-	unlock, err := s.repo.Lock(ctx)
+	_, unlock, err := s.Lock(ctx)
 	if err != nil {
 		return 0, err
 	}

@@ -62,7 +62,7 @@ func (s *Store) begin(ctx context.Context) (*writer, error) {
 		defer close(asked)
 		w.who()
 	}()
-	unlock, err := s.repo.Lock(ctx)
+	_, unlock, err := s.Lock(ctx)
 	if err != nil {
 		<-asked
 		return nil, err

@@ -89,8 +89,10 @@ func (g *gitObjects) answer(id string) (Object, error) {
 	}
 	fields := strings.Fields(line)
 	if len(fields) == 2 && fields[1] == "missing" {
-		// A loose object that git cannot read is missing to it, with a word about why.
-		if why := reason(g.stderr.bytes()); strings.Contains(why, "corrupt") || strings.Contains(why, "unable to") {
+		// A loose object that git cannot read is missing to it, with a word about why: all of it is here once
+		// the process has ended, as it does after any error.
+		g.stop()
+		if why := damage(g.stderr.bytes(), id); why != "" {
 			return Object{}, fmt.Errorf("%s: %w: %s", id, ErrCorrupt, why)
 		}
 		return Object{}, fmt.Errorf("%s: %w", id, ErrNoObject)
@@ -108,6 +110,23 @@ func (g *gitObjects) answer(id string) (Object, error) {
 	}
 	o := Object{ID: id, Kind: fields[1], Data: data[:size]}
 	return o, g.repo.check(o)
+}
+
+// damage is what git said about one object that it cannot read, or "". Standard error also holds what it
+// said before about others, and about settings and alternates: a line counts if it names the object, by its
+// id or by its path, which is the id with slashes in it.
+func damage(stderr []byte, id string) string {
+	for line := range strings.Lines(string(stderr)) {
+		if !strings.Contains(strings.NewReplacer("/", "", `\`, "").Replace(line), id) {
+			continue
+		}
+		for _, word := range []string{"corrupt", "unable to", "is empty"} {
+			if strings.Contains(line, word) {
+				return reason([]byte(line))
+			}
+		}
+	}
+	return ""
 }
 
 func (g *gitObjects) start() error {

@@ -34,7 +34,7 @@ func readLoose(path string) (kind string, data []byte, err error) {
 		return "", nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
 	if size < 0 || size > MaxObject {
-		return "", nil, fmt.Errorf("%d bytes are too many for an object of ours", size)
+		return "", nil, fmt.Errorf("%w: %d bytes", ErrTooLarge, size)
 	}
 	data = make([]byte, size)
 	if _, err := io.ReadFull(r, data); err != nil {

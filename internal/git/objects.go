@@ -16,6 +16,8 @@ var (
 	ErrNoObject = errors.New("object not found")
 	// ErrCorrupt is returned when an object is there but its bytes are not what its id says.
 	ErrCorrupt = errors.New("object is corrupt")
+	// ErrTooLarge is returned when an object is larger than MaxObject.
+	ErrTooLarge = errors.New("too large for an object of ours")
 )
 
 // MaxObject is the largest object that is read, in bytes. Ours are a thousand times smaller.

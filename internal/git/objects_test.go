@@ -222,6 +222,29 @@ func TestMissingObject(t *testing.T) {
 	}
 }
 
+// What git says about something else, here an alternate, does not make a plain miss damage.
+func TestMissIsNoDamageBesideOtherComplaints(t *testing.T) {
+	_, repo, one, _ := fixture(t, "--object-format=sha256")
+	objects := filepath.Join(repo.CommonDir, "objects")
+	if err := os.WriteFile(filepath.Join(objects, "info", "alternates"), []byte(filepath.ToSlash(filepath.Join(t.TempDir(), "corrupt", "objects"))+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	db := repo.Objects()
+	defer db.Close()
+	absent := repo.NewObject(git.Blob, []byte("nobody saved this"))
+	if _, err := db.Read(t.Context(), absent.ID); !errors.Is(err, git.ErrNoObject) || errors.Is(err, git.ErrCorrupt) {
+		t.Errorf("missing: %v, want ErrNoObject", err)
+	}
+	path := filepath.Join(objects, one[:2], one[2:])
+	os.Chmod(path, 0o644)
+	if err := os.WriteFile(path, []byte("no zlib at all"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Read(t.Context(), one); !errors.Is(err, git.ErrCorrupt) {
+		t.Errorf("damaged: %v, want ErrCorrupt", err)
+	}
+}
+
 func TestCorruptLooseObjectIsWrittenAnew(t *testing.T) {
 	r, repo, _, _ := fixture(t)
 	o := save(t, repo, 1)[0]

@@ -229,7 +229,7 @@ func (p *pack) entry(offset int64) (kind string, data []byte, base int64, err er
 		size |= int64(c&0x7f) << shift
 	}
 	if size > MaxObject {
-		return "", nil, 0, fmt.Errorf("%d bytes are too many for an object of ours", size)
+		return "", nil, 0, fmt.Errorf("%w: %d bytes", ErrTooLarge, size)
 	}
 	switch code {
 	case 6:

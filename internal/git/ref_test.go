@@ -257,6 +257,21 @@ func TestLockNamesItsHolder(t *testing.T) {
 	unlock()
 }
 
+func TestCancelledWaitForTheLockIsNoLockError(t *testing.T) {
+	_, repo, _, _ := fixture(t)
+	unlock, err := repo.Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var held *git.LockError
+	if _, err := repo.Lock(ctx); !errors.Is(err, context.Canceled) || errors.As(err, &held) {
+		t.Errorf("error %v, want context.Canceled", err)
+	}
+}
+
 func TestCheckRef(t *testing.T) {
 	r := testrepo.New(t)
 	for _, name := range []string{"refs/heads/reverie/memory", "refs/reverie/journal", "refs/heads/ä", "refs/heads/a@b", "refs/heads/-a",

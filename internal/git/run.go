@@ -42,6 +42,7 @@ func (r *Repo) Command(ctx context.Context, args ...string) *exec.Cmd {
 		"--no-pager", "--no-replace-objects", "--git-dir=" + r.CommonDir,
 		"-c", "core.hooksPath=" + os.DevNull,
 		"-c", "core.fsmonitor=false",
+		"-c", "log.showSignature=false",
 		"-c", "gc.auto=0",
 		"-c", "maintenance.auto=false",
 	}

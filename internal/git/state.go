@@ -49,13 +49,17 @@ func (e *LockError) Error() string {
 
 // Lock takes the lock that all writers of this repository's Reverie share, over all worktrees
 // and processes, and returns the function that gives it back. The kernel frees it when its holder dies.
-// It waits until ctx ends, at most LockWait, and then returns a *LockError.
+// It waits until the deadline of ctx, at most LockWait, and then returns a *LockError; if ctx is cancelled,
+// the error wraps context.Canceled.
 func (r *Repo) Lock(ctx context.Context) (unlock func(), err error) {
 	dir, err := r.StateDir()
 	if err != nil {
 		return nil, err
 	}
 	path := filepath.Join(dir, "lock")
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("lock %s: not a file of ours; move it away", path) // its text is written over
+	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open lock: %w", err)
@@ -81,14 +85,14 @@ func waitLock(ctx context.Context, f *os.File) error {
 	} else if locked {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, LockWait)
+	wait, cancel := context.WithTimeout(ctx, LockWait)
 	defer cancel()
 	turn := make(chan error)
 	go func() {
 		_, err := lockFile(f, true)
 		select {
 		case turn <- err:
-		case <-ctx.Done():
+		case <-wait.Done():
 			f.Close()
 		}
 	}()
@@ -98,7 +102,10 @@ func waitLock(ctx context.Context, f *os.File) error {
 			return failed(err)
 		}
 		return nil
-	case <-ctx.Done():
+	case <-wait.Done():
+		if err := ctx.Err(); errors.Is(err, context.Canceled) { // the file stays the goroutine's
+			return fmt.Errorf("lock %s: %w", f.Name(), err)
+		}
 		return &LockError{Path: f.Name(), Holder: holder(f.Name())}
 	}
 }

@@ -1,0 +1,24 @@
+package gitstore
+
+import "context"
+
+// heldKey marks a context whose holder has the lock of a repository; its value is the
+// repository's common directory.
+type heldKey struct{}
+
+// Lock takes the lock that all writers of this repository's stores share, and returns a context
+// in which Update, Create and Adopt of any of them do not wait for it. So several stores can be
+// read and changed with nobody in between. The context must not outlive unlock.
+func (s *Store) Lock(ctx context.Context) (locked context.Context, unlock func(), err error) {
+	if s.holds(ctx) {
+		return ctx, func() {}, nil
+	}
+	go s.repo.Identity(ctx) // git answers while we wait and read; begin finds the answer, or asks again
+	unlock, err = s.repo.Lock(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return context.WithValue(ctx, heldKey{}, s.repo.CommonDir), unlock, nil
+}
+
+func (s *Store) holds(ctx context.Context) bool { return ctx.Value(heldKey{}) == any(s.repo.CommonDir) }
