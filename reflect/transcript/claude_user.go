@@ -11,6 +11,7 @@ import (
 const (
 	interrupted  = "[Request interrupted by user"
 	userRejected = "The user doesn't want to "
+	mcpTool      = "mcp__" // begins the names of tools whose servers write their own errors
 	userSaid     = "the user said:\n"
 	rejectedNote = "\n\nNote: The user's next message may contain"
 	continued    = "This session is being continued from a previous conversation"
@@ -129,7 +130,7 @@ func (p *claude) toolResult(rec *claudeRecord, base Event, block claudeBlock) er
 		if !block.IsError {
 			e.Exit = nil
 		}
-	case block.IsError && strings.HasPrefix(text, userRejected):
+	case block.IsError && e.Exit == nil && strings.HasPrefix(text, userRejected) && p.clientAnswers(block.ToolUseID):
 		e.Outcome = Denied
 		_, said, _ = strings.Cut(text, userSaid)
 		said, _, _ = strings.Cut(said, rejectedNote)
@@ -147,6 +148,14 @@ func (p *claude) toolResult(rec *claudeRecord, base Event, block claudeBlock) er
 		return nil
 	}
 	return p.words(base, strings.TrimSpace(said))
+}
+
+// clientAnswers tells whether the error of a call can only be the client's own text. What a
+// command printed follows its exit code; a server of tools, or a sub-agent, may write whatever it
+// likes, also that a user said something.
+func (p *claude) clientAnswers(id string) bool {
+	call, known := p.calls[id]
+	return known && call.Action != Task && !strings.HasPrefix(call.Tool, mcpTool)
 }
 
 // freeAnswers returns what a user wrote in answer to an agent's questions. Options that were

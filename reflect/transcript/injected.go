@@ -80,6 +80,9 @@ func excise(s string, tags map[string]bool, leading bool) (left, cut []string) {
 			continue
 		}
 		end := strings.Index(s[i:], "</"+name+">")
+		if strings.HasPrefix(name, ours) {
+			end = strings.LastIndex(s[i:], "</"+name+">") // whatever is inside cannot close it early
+		}
 		switch {
 		case end >= 0:
 			end += i + len("</"+name+">")

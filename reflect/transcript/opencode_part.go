@@ -78,8 +78,11 @@ func (p *openCode) tool(rec *ocPartRecord, part *ocPart) {
 		switch {
 		case strings.HasPrefix(e.Text, ocRefused):
 			e.Outcome = Denied
-			_, part.feedback, _ = strings.Cut(e.Text, ocFeedback)
-			part.feedback = p.held.text(strings.TrimSpace(part.feedback))
+			// A server of tools, or a sub-agent, may write the same words into its error.
+			if part.call.Action != Other && part.call.Action != Task {
+				_, part.feedback, _ = strings.Cut(e.Text, ocFeedback)
+				part.feedback = p.held.text(strings.TrimSpace(part.feedback))
+			}
 		case strings.HasPrefix(e.Text, ocByRule), strings.HasPrefix(e.Text, ocDismiss):
 			e.Outcome = Denied
 		case strings.Contains(strings.ToLower(e.Text[:min(len(e.Text), 80)]), "aborted"):
