@@ -103,8 +103,9 @@ func (v *view) confirmed(i int) (finding, bool) {
 var (
 	assent = lazy(`(?i)^(?:(?:yes|yeah|yep|ok(?:ay)?|sure|agreed|right|fine|good|perfect|cool|great|sounds good|` +
 		`go ahead)[,.! ]+)+(?:(?:please |let's )?do (?:that|it|so)[,.] )?`)
-	itIs = lazy(`(?i)^([^,.:;]{3,40}?) it is\b[,:;. ]*(?:for (?:exactly |just )?(?:that|` +
-		`the same) reason[,:;. ]*|because |since )?(.*)$`)
+	// "uuid v7 it is, because …", not "check how it is connected": the words end there, or a reason follows.
+	itIs = lazy(`(?i)^([^,.:;]{3,40}?) it is(?:$|[,:;.!]+\s*(?:because |since |for (?:exactly |just )?(?:that|the same) reason[,:;. ]*)?|\s+(?:because|since)\s+|` +
+		`\s+for (?:exactly |just )?(?:that|the same) reason[,:;. ]*)(.*)$`)
 	theOption = lazy(`(?i)^(?:let's |we'll |i'd )?(?:go(?:ing)? (?:with|for)|take|pick|choose|` +
 		`use) (?:(?:the )?(?:first|second|third|last|other) (?:option|one)|(?:option|plan|variant) \w+|[a-d1-4])(?:, |` +
 		`: | - |; )([^,.:;]+)(?:[,:;.]\s*(.*))?$`)

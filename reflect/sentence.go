@@ -65,7 +65,7 @@ var (
 		`could you|would you|i want (?:you )?to|i need (?:you )?to|i'?d like (?:you )?to|we need to|` +
 		`help me(?: to)?)[,.!]?\s+)*(?:add|` +
 		`implement|create|write|build|make|fix|refactor|change|update|design|develop|generate|support|` +
-		`introduce|extend|rewrite|improve|move|replace|remove|port|convert|set up|draft)\b`)
+		`introduce|extend|rewrite|redesign|rework|rethink|rebuild|overhaul|improve|move|replace|remove|port|convert|set up|draft)\b`)
 	questions = lazy(`(?i)^(?:(?:ok|so|and|but|hm+|hmm|also|wait|well|no|hey)[, ]+)*(?:why|what|how|where|when (?:do|` +
 		`does|did|is|are|will|should)|who|which|is|are|was|were|does|did|do (?:we|you|i|they)|can|could|` +
 		`would|should (?:we|i|it|this|that|the)|shall|will|have you|has|isn'?t|aren'?t|doesn'?t|didn'?t|` +
