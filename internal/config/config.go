@@ -1,0 +1,290 @@
+// Package config reads Reverie's settings: the user's file, this clone's file, and the
+// restrictions that a team keeps in reverie.toml on the memory branch.
+//
+// Load is the entry. Files that come with a repository can only restrict; everything that
+// names a command, a model, a URL or a path is taken from the user's own files alone. A
+// Config is a plain value.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// Format is the newest store format that this version reads and writes.
+const Format = 1
+
+// ErrNewer is returned when a store's format is newer than Format.
+var ErrNewer = errors.New("the store was written by a newer Reverie")
+
+// Config is every setting with its value.
+type Config struct {
+	Accept    []string // what becomes memory without review: said, seen
+	Sightings int      // distinct sessions that a seen statement needs, at least 2
+	Private   []string // kinds of memory that stay in this clone
+	KeepDays  int      // days a session is kept after it was last read, at least 1
+	Ref       string   // the memory branch, whole name
+	Agents    string   // file of the managed block, relative to the top of the work tree
+
+	origins map[string]string // key → where its value comes from
+}
+
+// Setting is one key of the settings.
+type Setting struct {
+	Key    string
+	Value  string // as TOML
+	Origin string // "default" or a file
+	Help   string
+}
+
+// key is one row of the table of settings.
+type key struct {
+	name string
+	help string
+	get  func(*Config) any
+	set  func(*Config, any) error     // from TOML
+	team func(c *Config, v any) error // from reverie.toml: restrict, or nil where a team has no say
+}
+
+var keys = []key{
+	{"accept", "what becomes memory without review: said (a person's durable instruction), seen (in several sessions)",
+		func(c *Config) any { return c.Accept },
+		func(c *Config, v any) (err error) { c.Accept, err = words(v, "said", "seen"); return },
+		func(c *Config, v any) error {
+			allowed, err := words(v, "said", "seen")
+			c.Accept = slices.DeleteFunc(slices.Clone(c.Accept), func(s string) bool { return !slices.Contains(allowed, s) })
+			return err
+		}},
+	{"sightings", "distinct sessions that a seen statement needs before it is accepted",
+		func(c *Config) any { return int64(c.Sightings) },
+		func(c *Config, v any) (err error) { c.Sightings, err = number(v, 2, 1000); return },
+		func(c *Config, v any) error {
+			n, err := number(v, 2, 1000)
+			c.Sightings = max(c.Sightings, n)
+			return err
+		}},
+	{"private", "kinds of memory that stay in this clone",
+		func(c *Config) any { return c.Private },
+		func(c *Config, v any) (err error) { c.Private, err = words(v, kinds...); return },
+		func(c *Config, v any) error {
+			more, err := words(v, kinds...)
+			for _, k := range more {
+				if !slices.Contains(c.Private, k) {
+					c.Private = append(slices.Clone(c.Private), k)
+				}
+			}
+			return err
+		}},
+	{"sessions.keep-days", "days that a session is kept after it was read",
+		func(c *Config) any { return int64(c.KeepDays) },
+		func(c *Config, v any) (err error) { c.KeepDays, err = number(v, 1, 36500); return },
+		func(c *Config, v any) error {
+			n, err := number(v, 1, 36500)
+			c.KeepDays = min(c.KeepDays, n)
+			return err
+		}},
+	{"memory.ref", "the memory branch",
+		func(c *Config) any { return c.Ref },
+		func(c *Config, v any) error {
+			s, ok := v.(string)
+			if !ok || !strings.HasPrefix(s, "refs/") || strings.ContainsAny(s, " ~^:?*[\\") || strings.Contains(s, "..") || strings.HasSuffix(s, "/") {
+				return fmt.Errorf("%v is not a whole ref name such as \"refs/heads/reverie/memory\"", v)
+			}
+			if !ownRef(s) {
+				return fmt.Errorf("%s belongs to others: take a ref for memory alone, such as \"refs/heads/reverie/memory\"", s)
+			}
+			c.Ref = s
+			return nil
+		}, nil},
+	{"agents.file", "file that holds the managed block, relative to the top of the work tree",
+		func(c *Config) any { return c.Agents },
+		func(c *Config, v any) error {
+			s, ok := v.(string)
+			if !ok || !filepath.IsLocal(filepath.FromSlash(s)) {
+				return fmt.Errorf("%v is not a path inside the work tree", v)
+			}
+			c.Agents = s
+			return nil
+		}, nil},
+}
+
+var kinds = []string{"convention", "decision", "constraint", "preference", "pattern", "workflow", "failure", "fact", "note"}
+
+// ownRef reports whether a ref may be the memory branch: a branch that is no project's usual one, or a ref of
+// Reverie's that it does not use for something else.
+func ownRef(ref string) bool {
+	if name, ok := strings.CutPrefix(ref, "refs/heads/"); ok {
+		return !slices.Contains([]string{"main", "master", "head"}, strings.ToLower(name))
+	}
+	name, ok := strings.CutPrefix(ref, "refs/reverie/")
+	return ok && !slices.Contains([]string{"journal", "inbox"}, strings.ToLower(name))
+}
+
+// Default is every setting as it is without any file.
+func Default() Config {
+	return Config{
+		Accept: []string{"said", "seen"}, Sightings: 2, Private: []string{"preference"},
+		KeepDays: 30, Ref: "refs/heads/reverie/memory", Agents: "AGENTS.md",
+		origins: map[string]string{},
+	}
+}
+
+// Load reads the files in order; the later wins. A file that does not exist is passed over. An
+// unknown key or a bad value is an error that names file, line and key.
+func Load(files ...string) (Config, error) {
+	c := Default()
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return c, fmt.Errorf("read settings: %w", err)
+		}
+		if err := c.apply(file, data, false); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+// Restrict applies a team's reverie.toml, which can only narrow what the user's settings
+// allow. Keys in which a team has no say are errors, except those a newer version may know:
+// the text is not ours alone, so unknown keys are passed over. It returns an error wrapping
+// ErrNewer if the store's format is newer than Format. Copies of the Config stay as they were.
+func (c *Config) Restrict(name string, data []byte) error { return c.apply(name, data, true) }
+
+// maxFile is how long a settings file may be, in bytes: a team's comes from outside, and a key of
+// many parts costs its square.
+const maxFile = 16 << 10
+
+func (c *Config) apply(name string, data []byte, team bool) error {
+	if len(data) > maxFile {
+		return fmt.Errorf("%s: is %d bytes long; settings may have %d", name, len(data), maxFile)
+	}
+	values := map[string]any{}
+	if err := toml.Unmarshal(data, &values); err != nil {
+		var at *toml.DecodeError
+		if errors.As(err, &at) {
+			row, _ := at.Position()
+			return fmt.Errorf("%s:%d: %s", name, row, strings.TrimPrefix(at.Error(), "toml: "))
+		}
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	flat := map[string]any{}
+	flatten("", values, flat)
+	if team {
+		format, ok := flat["format"].(int64)
+		switch {
+		case !ok:
+			return fmt.Errorf("%s: format: there is no line such as format = %d", name, Format)
+		case format > Format:
+			return fmt.Errorf("%w: its format is %d, this one knows %d; install a newer one", ErrNewer, format, Format)
+		}
+		delete(flat, "format")
+	}
+	c.origins = maps.Clone(c.origins)
+	for _, k := range keys {
+		v, ok := flat[k.name]
+		if !ok {
+			continue
+		}
+		before := tomlText(k.get(c))
+		delete(flat, k.name)
+		set := k.set
+		if team {
+			if set = k.team; set == nil {
+				return fmt.Errorf("%s:%d: %s: only a user's own settings may say this", name, line(data, k.name), k.name)
+			}
+		}
+		if err := set(c, v); err != nil {
+			return fmt.Errorf("%s:%d: %s: %w", name, line(data, k.name), k.name, err)
+		}
+		if !team || tomlText(k.get(c)) != before {
+			c.origins[k.name] = name
+		}
+	}
+	if !team {
+		for unknown := range flat {
+			return fmt.Errorf("%s:%d: %s: there is no such setting; 'reverie config' lists them", name, line(data, unknown), unknown)
+		}
+	}
+	return nil
+}
+
+// Settings lists every setting, in the order of the documentation.
+func (c Config) Settings() []Setting {
+	var out []Setting
+	for _, k := range keys {
+		origin := c.origins[k.name]
+		if origin == "" {
+			origin = "default"
+		}
+		out = append(out, Setting{Key: k.name, Value: tomlText(k.get(&c)), Origin: origin, Help: k.help})
+	}
+	return out
+}
+
+func flatten(prefix string, in, out map[string]any) {
+	for k, v := range in {
+		if table, ok := v.(map[string]any); ok {
+			flatten(prefix+k+".", table, out)
+			continue
+		}
+		out[prefix+k] = v
+	}
+}
+
+// line is where the last part of a key is first set, from 1; 0 when it cannot be told.
+func line(data []byte, name string) int {
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	n := 0
+	for l := range strings.Lines(string(data)) {
+		n++
+		key, _, ok := strings.Cut(l, "=")
+		key = strings.TrimSpace(key)
+		if ok && (key == name || key == last) {
+			return n
+		}
+	}
+	return 0
+}
+
+func words(v any, allowed ...string) ([]string, error) {
+	list, ok := v.([]any)
+	out := []string{}
+	for _, w := range list {
+		s, isText := w.(string)
+		if !isText || !slices.Contains(allowed, s) {
+			return nil, fmt.Errorf("%v is not one of %s", w, strings.Join(allowed, ", "))
+		}
+		out = append(out, s)
+	}
+	if !ok {
+		return nil, fmt.Errorf("%v is not a list such as [%q]", v, allowed[0])
+	}
+	return out, nil
+}
+
+func number(v any, least, most int64) (int, error) {
+	n, ok := v.(int64)
+	if !ok || n < least || n > most {
+		return 0, fmt.Errorf("%v is not a whole number from %d to %d", v, least, most)
+	}
+	return int(n), nil
+}
+
+func tomlText(v any) string {
+	out, err := toml.Marshal(map[string]any{"v": v})
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return strings.TrimPrefix(strings.TrimSpace(string(out)), "v = ")
+}

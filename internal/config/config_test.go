@@ -1,0 +1,150 @@
+package config
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+func file(t *testing.T, text string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "config.toml")
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func TestLaterFileWins(t *testing.T) {
+	user := file(t, "sightings = 3\naccept = [\"said\"]\n")
+	clone := file(t, "sightings = 4\n[sessions]\nkeep-days = 7\n")
+	got, err := Load(user, filepath.Join(t.TempDir(), "none.toml"), clone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Default()
+	want.Sightings, want.Accept, want.KeepDays = 4, []string{"said"}, 7
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Config{})); diff != "" {
+		t.Error(diff)
+	}
+	for _, s := range got.Settings() {
+		want := map[string]string{"accept": user, "sightings": clone, "sessions.keep-days": clone}[s.Key]
+		if want == "" {
+			want = "default"
+		}
+		if s.Origin != want {
+			t.Errorf("%s comes from %s, want %s", s.Key, s.Origin, want)
+		}
+	}
+}
+
+func TestBadSettingIsNamedByLineAndKey(t *testing.T) {
+	for text, want := range map[string]string{
+		"\nsightings = 0\n":                  ":2: sightings: 0 is not a whole number from 2",
+		"sightings = 2.5\n":                  ":1: sightings: 2.5 is not",
+		"accept = [\"model\"]\n":             ":1: accept: model is not one of said, seen",
+		"accept = \"said\"\n":                ":1: accept: said is not a list",
+		"private = [\"secret\"]\n":           ":1: private: secret is not one of",
+		"[sessions]\nkeep-days = -1\n":       ":2: sessions.keep-days: -1 is not",
+		"nosuch = 1\n":                       ":1: nosuch: there is no such setting",
+		"a = \n":                             ":1:",
+		"[memory]\nref = \"memory\"\n":       ":2: memory.ref: memory is not a whole ref name",
+		"memory.ref = \"refs/heads/../x\"\n": ":1: memory.ref:",
+		"agents.file = \"../x\"\n":           ":1: agents.file: ../x is not a path inside",
+	} {
+		if _, err := Load(file(t, text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: error %v, want %q", text, err, want)
+		}
+	}
+}
+
+func TestTeamCanOnlyRestrict(t *testing.T) {
+	c := Default()
+	c.Accept, c.Sightings = []string{"said"}, 3
+	if err := c.Restrict("reverie.toml", []byte("format = 1\naccept = [\"seen\", \"said\"]\nsightings = 2\nprivate = [\"note\"]\nfuture = true\n")); err != nil {
+		t.Fatal(err)
+	}
+	want := Default()
+	want.Accept, want.Sightings, want.Private = []string{"said"}, 3, []string{"preference", "note"}
+	if diff := cmp.Diff(want, c, cmpopts.IgnoreUnexported(Config{})); diff != "" {
+		t.Error(diff)
+	}
+	if err := c.Restrict("reverie.toml", []byte("format = 1\naccept = []\n")); err != nil || len(c.Accept) != 0 {
+		t.Errorf("review only: accept %v, error %v", c.Accept, err)
+	}
+	if err := c.Restrict("reverie.toml", []byte("format = 1\n[memory]\nref = \"refs/heads/main\"\n")); err == nil || !strings.Contains(err.Error(), "reverie.toml:3: memory.ref") {
+		t.Errorf("a team moved the ref: %v", err)
+	}
+	if err := c.Restrict("reverie.toml", []byte("format = 2\n")); !errors.Is(err, ErrNewer) {
+		t.Errorf("error %v, want ErrNewer", err)
+	}
+	if err := c.Restrict("reverie.toml", []byte("")); err == nil {
+		t.Error("a store without format was taken")
+	}
+}
+
+func TestMemoryRefIsForMemoryAlone(t *testing.T) {
+	for ref, ok := range map[string]bool{
+		"refs/heads/reverie/memory": true, "refs/heads/memory": true, "refs/reverie/memory": true, "refs/heads/team/main": true,
+		"refs/heads/main": false, "refs/heads/master": false, "refs/heads/Main": false, "refs/heads/HEAD": false, "HEAD": false, "refs/remotes/origin/reverie/memory": false,
+		"refs/tags/v1": false, "refs/reverie/journal": false, "refs/reverie/inbox": false, "refs/stash": false, "refs/notes/commits": false,
+	} {
+		if _, err := Load(file(t, "memory.ref = \""+ref+"\"\n")); (err == nil) != ok {
+			t.Errorf("%s: %v", ref, err)
+		}
+	}
+}
+
+// A Config is a plain value: what is done to one copy leaves the others alone.
+func TestRestrictLeavesCopiesAlone(t *testing.T) {
+	user := file(t, "sightings = 5\n")
+	c, err := Load(user)
+	if err != nil {
+		t.Fatal(err)
+	}
+	team := c
+	if err := team.Restrict("reverie.toml", []byte("format = 1\nsightings = 2\nsessions.keep-days = 7\n")); err != nil {
+		t.Fatal(err)
+	}
+	origins := func(c Config) map[string]string {
+		out := map[string]string{}
+		for _, s := range c.Settings() {
+			out[s.Key] = s.Origin
+		}
+		return out
+	}
+	if got := origins(c)["sessions.keep-days"]; got != "default" {
+		t.Errorf("the copy's keep-days come from %s", got)
+	}
+	if got := origins(team); got["sessions.keep-days"] != "reverie.toml" || got["sightings"] != user {
+		t.Errorf("origins %v: only a value that the team changed is the team's", got)
+	}
+}
+
+func TestSetKeepsOtherLines(t *testing.T) {
+	name := file(t, "# mine\nsightings = 3 # three\n\n[sessions]\nkeep-days = 9\n")
+	for _, kv := range [][2]string{{"sessions.keep-days", "10"}, {"sightings", "4"}, {"agents.file", "docs/AGENTS.md"}} {
+		if err := Set(name, kv[0], kv[1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := "# mine\nsightings = 4\n\nagents.file = \"docs/AGENTS.md\"\n[sessions]\nkeep-days = 10\n"
+	got, _ := os.ReadFile(name)
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Error(diff)
+	}
+	if err := Set(name, "sightings", "many"); err == nil {
+		t.Error("a bad value was written")
+	}
+	if after, _ := os.ReadFile(name); string(after) != want {
+		t.Errorf("a refused value changed the file:\n%s", after)
+	}
+	if err := Set(name, "nosuch", "1"); err == nil {
+		t.Error("an unknown key was written")
+	}
+}

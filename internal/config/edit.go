@@ -1,0 +1,134 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// SettingError is a key that no setting has, or a value that its setting cannot have.
+type SettingError struct {
+	Key string
+	Why string // names the value
+}
+
+func (e *SettingError) Error() string { return e.Key + ": " + e.Why }
+
+// Set writes key = value into a settings file, which is made if it is not there, and keeps
+// every other line as it is. The value is TOML; a bare word is taken as a string. Nothing is
+// written if the result would not load; a file that does not load as it is can be mended so. The
+// error is a *SettingError where key or value is at fault.
+func Set(file, name, value string) error {
+	at := slices.IndexFunc(keys, func(k key) bool { return k.name == name })
+	if at < 0 {
+		return &SettingError{name, "there is no such setting; 'reverie config' lists them"}
+	}
+	value, err := keys[at].text(value)
+	if err != nil {
+		return &SettingError{name, err.Error()}
+	}
+	data, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("read settings: %w", err)
+	}
+	next := edited(string(data), name, value)
+	c := Default()
+	if err := c.apply(file, []byte(next), false); err == nil {
+		return write(file, next)
+	}
+	if err := c.apply(file, data, false); err != nil {
+		return fmt.Errorf("set %s: the file must be mended first: %w", name, err)
+	}
+	return fmt.Errorf("set %s: it takes more than one line in %s; set it there", name, file)
+}
+
+// text is the value as TOML on one line: as it was given, or as a string.
+func (k key) text(value string) (string, error) {
+	var why error
+	values := map[string]any{}
+	if !strings.ContainsAny(value, "\r\n") && toml.Unmarshal([]byte("v = "+value), &values) == nil {
+		c := Default()
+		if why = k.set(&c, values["v"]); why == nil {
+			return value, nil
+		}
+	}
+	c := Default()
+	err := k.set(&c, value)
+	if quoted := `"` + value + `"`; err == nil && toml.Unmarshal([]byte("v = "+quoted), &values) == nil && values["v"] == value {
+		return quoted, nil
+	}
+	if err == nil {
+		return tomlText(value), nil
+	}
+	if why != nil {
+		err = why
+	}
+	return "", err
+}
+
+// edited is the text with the key set. Lines that set it once more are dropped.
+func edited(text, name, value string) string {
+	var lines []string
+	done, table := false, ""
+	for l := range strings.Lines(text) {
+		if head := strings.TrimSpace(l); strings.HasPrefix(head, "[") && !strings.HasPrefix(head, "[[") {
+			table = strings.Trim(head, "[] \t") + "."
+		}
+		k, _, ok := strings.Cut(l, "=")
+		if words := strings.Fields(l); !ok && len(words) > 0 {
+			k = words[0] // a line that somebody broke
+		}
+		if table+strings.TrimSpace(k) == name {
+			if done {
+				continue
+			}
+			l = strings.TrimRight(k, " \t") + " = " + value + "\n"
+			done = true
+		}
+		lines = append(lines, l)
+	}
+	if !done { // before the first table: a dotted key is a whole one there
+		at := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(strings.TrimSpace(l), "[") })
+		if at < 0 {
+			at = len(lines)
+		}
+		if at > 0 && !strings.HasSuffix(lines[at-1], "\n") {
+			lines[at-1] += "\n"
+		}
+		lines = slices.Insert(lines, at, name+" = "+value+"\n")
+	}
+	return strings.Join(lines, "")
+}
+
+func write(file, text string) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return fmt.Errorf("write settings: %w", err)
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(file), ".config-*")
+	if err != nil {
+		return fmt.Errorf("write settings: %w", err)
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.WriteString(text)
+	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err == nil {
+		err = os.Rename(tmp.Name(), file)
+	}
+	if err != nil {
+		return fmt.Errorf("write settings: %w", err)
+	}
+	return nil
+}
+
+// UserFile is the user's own settings file, by the XDG rules; "" if there is no home.
+func UserFile() string {
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "reverie", "config.toml")
+}
