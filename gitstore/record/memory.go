@@ -1,6 +1,21 @@
 // Package record is what Reverie keeps and its text form: memories, operations, reflections,
-// dreams and checkpoints.
+// dreams and checkpoints. Parse and Format are pure and agree with FORMAT.md beside gitstore;
+// Book is the only door through which they are read from and written to git.
+//
+// Parsing is lenient where a person may have edited by hand (key order, line endings, missing
+// optional keys) and exact where meaning is at stake: what cannot be read is an error of type
+// *FormatError with path, line and field, and never hides its neighbours. Formatting is
+// stable: Format(Parse(Format(m))) is Format(m).
+//
+// A Book may be used by several goroutines and by several processes at once.
 package record
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
 
 // Kind is what sort of knowledge a memory holds.
 type Kind string
@@ -17,6 +32,21 @@ const (
 	Note       Kind = "note"       // anything else
 )
 
+// Kinds lists every kind, the most binding first: the order in which views show them.
+var Kinds = []Kind{Constraint, Convention, Decision, Workflow, Failure, Pattern, Fact, Preference, Note}
+
+// Valid reports whether k is one of Kinds.
+func (k Kind) Valid() bool { return slices.Contains(Kinds, k) }
+
+// Status says whether a memory is in force.
+type Status string
+
+const (
+	Active    Status = "active"
+	Contested Status = "contested" // a merge could not decide: every variant is kept and given
+	Retired   Status = "retired"   // kept so that it cannot come back; the reason ends the body
+)
+
 // How says by what right a statement is kept.
 type How string
 
@@ -26,3 +56,153 @@ const (
 	Model   How = "model"   // a language model's reading of a session
 	Written How = "written" // typed by a person for Reverie, or imported
 )
+
+func (h How) valid() bool {
+	switch h {
+	case Said, Seen, Model, Written:
+		return true
+	}
+	return false
+}
+
+// MaxMemory is the largest text form of a memory, in bytes. Larger ones are refused.
+const MaxMemory = 64 << 10
+
+// MaxText is the longest statement, in bytes. What needs more belongs in the body.
+const MaxText = 1000
+
+// Source says once and for all where a memory comes from. Its text form is one line:
+// "<RFC 3339 time> <by> <commit or -> <how>".
+type Source struct {
+	Time   time.Time // to the second, UTC
+	By     string    // "<client>/<session>", "human" or "import/<tool>"; no spaces
+	Commit string    // the code's commit, abbreviated or whole, or ""
+	How    How
+}
+
+func (s Source) String() string {
+	commit := s.Commit
+	if commit == "" {
+		commit = "-"
+	}
+	return fmt.Sprintf("%s %s %s %s", s.Time.UTC().Format(time.RFC3339), s.By, commit, s.How)
+}
+
+// ParseSource reads what String wrote.
+func ParseSource(line string) (Source, error) {
+	f := strings.Fields(line)
+	if len(f) != 4 {
+		return Source{}, fmt.Errorf("want four words (time, by, commit or -, how), have %d", len(f))
+	}
+	at, err := time.Parse(time.RFC3339, f[0])
+	if err != nil {
+		return Source{}, fmt.Errorf("time %q is not like 2026-01-31T15:04:05Z", f[0])
+	}
+	s := Source{Time: at.UTC(), By: f[1], Commit: f[2], How: How(f[3])}
+	if s.Commit == "-" {
+		s.Commit = ""
+	}
+	if !s.How.valid() {
+		return Source{}, fmt.Errorf("%q is not one of said, seen, model, written", f[3])
+	}
+	return s, nil
+}
+
+// Agent is the client that By names, or "" when it names none.
+func (s Source) Agent() string {
+	client, _, ok := strings.Cut(s.By, "/")
+	if !ok || client == "import" {
+		return ""
+	}
+	return client
+}
+
+// Session is the session that By names, or "".
+func (s Source) Session() string {
+	if s.Agent() == "" {
+		return ""
+	}
+	_, session, _ := strings.Cut(s.By, "/")
+	return session
+}
+
+// Memory is one statement worth keeping. ID, Source, Ref and Supersedes never change once it
+// is written; everything else may, by commits.
+type Memory struct {
+	ID         string // 16 lower-case hex digits
+	Slug       string // words of the statement at birth, for the path; may be empty
+	Kind       Kind
+	Status     Status
+	Text       string // the statement: one line
+	Body       string // why and how: Markdown, without leading or trailing blank lines
+	Variants   []Variant
+	Source     Source
+	Paths      []string // globs of files it is about; empty means the whole repository
+	Ref        string   // the importer's own key, "<tool>:<key>", or ""
+	Tags       []string
+	Topic      string    // what it is about; two memories on one topic may contradict
+	Branch     string    // holds only on this branch until it lands; "" means everywhere
+	Supersedes []string  // ids of memories this one takes the place of
+	Expires    time.Time // zero: never
+	Anchors    []string  // places in the code it rests on: path@blob "snippet"
+	Extra      []Field   // keys this version does not know, kept as they are, sorted
+	Private    bool      // lives in this clone's journal; not part of the text form
+}
+
+// Variant is one more text of a contested memory.
+type Variant struct{ Text, Body string }
+
+// Field is a front matter key that this version does not know, with its TOML value.
+type Field struct{ Key, Value string }
+
+// New gives a memory its id and slug from its text, or from its ref where it has one.
+func New(m Memory) Memory {
+	m.Text, m.Body = oneLine(m.Text), trimBlank(m.Body)
+	m.ID, m.Slug = newID(m.Ref, m.Text, m.Body), slug(m.Text)
+	if m.Ref != "" {
+		m.Slug = slug(m.Ref) // both from the ref: clones that import it apart agree on the path
+	}
+	if m.Status == "" {
+		m.Status = Active
+	}
+	m.Source.Time = m.Source.Time.UTC().Truncate(time.Second)
+	m.Paths, m.Tags = set(m.Paths), set(m.Tags)
+	return m
+}
+
+// Path is where the memory lies in its tree. It never changes.
+func (m Memory) Path() string {
+	name := m.ID
+	if m.Slug != "" {
+		name += "-" + m.Slug
+	}
+	return MemoryDir + "/" + m.ID[:2] + "/" + name + ".md"
+}
+
+// MemoryDir is the folder of memories in a tree. 256 folders stand below it, named by the
+// first two digits of the ids: 10,000 memories leave about 40 in each.
+const MemoryDir = "memories"
+
+// Live reports whether the memory may be given to a reader at the time now.
+func (m Memory) Live(now time.Time) bool {
+	return m.Status != Retired && (m.Expires.IsZero() || now.Before(m.Expires))
+}
+
+// Retire is the memory out of force, with the reason at the end of its body.
+func (m Memory) Retire(reason string) Memory {
+	m.Status = Retired
+	m.Body = trimBlank(m.Body + "\n\nRetired: " + oneLine(reason))
+	return m
+}
+
+// set returns the values sorted, trimmed, each once, without empty ones.
+func set(values []string) []string {
+	var out []string
+	for _, v := range values {
+		if v = strings.TrimSpace(v); v != "" {
+			out = append(out, v)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

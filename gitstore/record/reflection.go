@@ -1,6 +1,9 @@
 package record
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Reflection is the outcome of studying one session. It never changes: a session that grew
 // gets another one.
@@ -53,3 +56,48 @@ type Evidence struct {
 
 // MaxQuote is the longest quote kept as evidence, in bytes.
 const MaxQuote = 400
+
+// ID names the reflection: "<client>-<session>-<first 8 hex digits of Hash>".
+func (r Reflection) ID() string { return r.Client + "-" + r.Session + "-" + short(r.Hash) }
+
+// Path is where the reflection lies in its tree: by the month the session began, and by the
+// first two digits of Hash.
+func (r Reflection) Path() string {
+	return ReflectionDir + "/" + month(r.Started) + "/" + r.Hash[:2] + "/" + r.ID() + ".json"
+}
+
+// ReflectionDir is the folder of reflections in a tree.
+const ReflectionDir = "reflections"
+
+// Format is the reflection's text form.
+func (r Reflection) Format() ([]byte, error) { return formatJSON(r) }
+
+// ParseReflection reads the text form of the reflection at path.
+func ParseReflection(at string, data []byte) (Reflection, error) {
+	var r Reflection
+	if err := parseJSON(at, data, &r); err != nil {
+		return Reflection{}, err
+	}
+	for _, need := range []struct{ field, value string }{{"client", r.Client}, {"session", r.Session}} {
+		if need.value == "" || strings.ContainsAny(need.value, "/\\ \n") {
+			return Reflection{}, &FormatError{Path: at, Field: need.field, Reason: "is empty or no name"}
+		}
+	}
+	if len(r.Hash) != 64 || strings.Trim(r.Hash, "0123456789abcdef") != "" {
+		return Reflection{}, &FormatError{Path: at, Field: "hash", Reason: "is not SHA-256 in hex"}
+	}
+	if at != r.Path() {
+		return Reflection{}, &FormatError{Path: at, Reason: "belongs at " + r.Path()}
+	}
+	return r, nil
+}
+
+func short(hash string) string { return hash[:min(8, len(hash))] }
+
+// month is the folder of a time, "2026-11"; "undated" for the zero time.
+func month(t time.Time) string {
+	if t.IsZero() {
+		return "undated"
+	}
+	return t.UTC().Format("2006-01")
+}

@@ -1,0 +1,257 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/internal/redact"
+)
+
+var (
+	// ErrNoMemory is returned when no memory, or no operation, has the id asked for.
+	ErrNoMemory = errors.New("there is no such id")
+	// ErrAmbiguous is returned when an id was cut so short that several begin with it.
+	ErrAmbiguous = errors.New("several ids begin like that")
+	// ErrChanged is returned when a memory is no longer what an operation was made for.
+	ErrChanged = errors.New("the memory has changed since this was proposed")
+	// ErrTaken is returned when a memory with another text has the same id.
+	ErrTaken = errors.New("another memory has this id")
+	// ErrRetired is returned when a memory that was retired would come back unasked.
+	ErrRetired = errors.New("it was retired")
+	// ErrDecided is returned when an operation is no longer pending.
+	ErrDecided = errors.New("it was decided meanwhile")
+
+	// errMoved says that plain git moved a ref between our reading and our writing.
+	errMoved = errors.New("the ref was moved")
+)
+
+// Book is the typed door to everything kept: memories on the branch, what is this clone's own
+// in the journal, and what waits in the inbox.
+type Book struct {
+	memory, journal, inbox *gitstore.Store
+	fallback               *gitstore.Store // read instead of memory before that exists; may be nil
+	cache                  string          // path of the cache file
+	scanner                *redact.Scanner
+}
+
+// Stores are the refs a Book is made of. Fallback may be nil.
+type Stores struct{ Memory, Journal, Inbox, Fallback *gitstore.Store }
+
+// Open does no I/O. The cache lies in the folder dir. Text that is written passes the scanner,
+// which may be nil.
+func Open(s Stores, dir string, scanner *redact.Scanner) *Book {
+	return &Book{memory: s.Memory, journal: s.Journal, inbox: s.Inbox, fallback: s.Fallback,
+		cache: filepath.Join(dir, "cache"), scanner: scanner}
+}
+
+// View runs fn on the newest state of everything. Before the store exists the error wraps
+// gitstore.ErrNoStore.
+func (b *Book) View(ctx context.Context, fn func(*View) error) error {
+	return b.view(ctx, func(v *View) error { return fn(v) })
+}
+
+// ViewAt runs fn on the branch as it was at a revision: nothing private, nothing pending.
+func (b *Book) ViewAt(ctx context.Context, rev string, fn func(*View) error) error {
+	return b.memory.ViewAt(ctx, rev, func(tree *gitstore.Tree) error {
+		s, _, err := shelf{}.load(tree)
+		if err != nil {
+			return err
+		}
+		v := newView(tree, nil, nil, &cached{shelves: [2]shelf{s}})
+		return errors.Join(fn(v), v.err)
+	})
+}
+
+func (b *Book) view(ctx context.Context, fn func(*View) error) error {
+	fallback := false
+	run := func(memory *gitstore.Tree) error {
+		return optional(ctx, b.journal, func(journal *gitstore.Tree) error {
+			return optional(ctx, b.inbox, func(inbox *gitstore.Tree) error {
+				shelves, err := b.shelves(memory, journal)
+				if err != nil {
+					return err
+				}
+				defer shelves.close()
+				v := newView(memory, journal, inbox, &shelves)
+				v.fallback = fallback
+				if err := fn(v); err != nil {
+					return err
+				}
+				return v.err
+			})
+		})
+	}
+	called := false
+	err := b.memory.View(ctx, func(t *gitstore.Tree) error { called = true; return run(t) })
+	if called || b.fallback == nil || !errors.Is(err, gitstore.ErrNoStore) || errors.Is(err, gitstore.ErrDeleted) {
+		return err
+	}
+	fallback = true
+	if ferr := b.fallback.View(ctx, run); !errors.Is(ferr, gitstore.ErrNoStore) {
+		return ferr
+	}
+	return err
+}
+
+// optional runs fn on the store's tree, or on nil where the store does not exist yet.
+func optional(ctx context.Context, s *gitstore.Store, fn func(*gitstore.Tree) error) error {
+	called := false
+	err := s.View(ctx, func(t *gitstore.Tree) error { called = true; return fn(t) })
+	if !called && errors.Is(err, gitstore.ErrNoStore) {
+		return fn(nil)
+	}
+	return err
+}
+
+// cacheLag is how many files the cache may be behind. A reader finds and parses each of them
+// again for some 0.08 ms; writing the cache of ten thousand memories takes 12 ms.
+const cacheLag = 16
+
+// shelves reads the cache and brings it up to date with the two trees.
+func (b *Book) shelves(memory, journal *gitstore.Tree) (cached, error) {
+	c := readCache(b.cache)
+	changed := 0
+	for i, tree := range []*gitstore.Tree{memory, journal} {
+		if tree == nil {
+			c.shelves[i] = shelf{}
+			continue
+		}
+		s, n, err := c.shelves[i].load(tree)
+		if err != nil {
+			c.close()
+			return cached{}, err
+		}
+		c.shelves[i] = s
+		changed += n
+	}
+	if changed >= cacheLag {
+		_ = writeCache(b.cache, c) // the next reader makes it again
+	}
+	return c, nil
+}
+
+// Create makes the store: the memory branch with the given first files. The journal and the
+// inbox come into being when something is written to them.
+func (b *Book) Create(ctx context.Context, files map[string]string) error {
+	redacted := map[string]redact.Redacted{}
+	for path, text := range files {
+		redacted[path], _ = b.scanner.Text(text)
+	}
+	_, err := b.memory.Create(ctx, redacted, gitstore.Commit{Subject: "init: start a memory"})
+	return err
+}
+
+// Clean takes secrets out of every text of a memory, and makes characters visible that could
+// hide or turn round what a reader sees. Whoever makes a new one cleans it first and
+// gives it its id by New after: an id, a slug or a commit message must not tell what the text
+// does not.
+func (b *Book) Clean(m Memory) (Memory, redact.Report) {
+	var found redact.Report
+	one := func(s *string) {
+		text, report := b.scanner.Text(readable(*s))
+		*s = text.String()
+		found.Add(report)
+	}
+	each := func(list []string) []string {
+		list = slices.Clone(list)
+		for i := range list {
+			one(&list[i])
+		}
+		return list
+	}
+	for _, s := range []*string{&m.Text, &m.Body, &m.Ref, &m.Topic, &m.Branch} {
+		one(s)
+	}
+	m.Paths, m.Tags, m.Anchors = each(m.Paths), each(m.Tags), each(m.Anchors)
+	m.Variants = slices.Clone(m.Variants)
+	for i := range m.Variants {
+		one(&m.Variants[i].Text)
+		one(&m.Variants[i].Body)
+	}
+	return m, found
+}
+
+// races is how often Update begins again because plain git was faster.
+const races = 10
+
+// Update runs fn on the newest state and commits what it wrote: first to the branch, then to
+// the journal, then to the inbox, each durable before the next. No other process of ours can
+// write between the reading and the last of these; when plain git did, fn runs again, so it
+// must have no effect outside tx. When Update returns without error everything is written;
+// after an interruption a later store may lack what an earlier one has, so what fn does must
+// be harmless to do again.
+func (b *Book) Update(ctx context.Context, fn func(*Tx) error) error {
+	ctx, unlock, err := b.memory.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	for try := 1; ; try++ {
+		err := b.update(ctx, fn)
+		if !errors.Is(err, errMoved) || try == races {
+			return err
+		}
+	}
+}
+
+func (b *Book) update(ctx context.Context, fn func(*Tx) error) error {
+	tx := &Tx{book: b, written: map[string]bool{}}
+	err := b.view(ctx, func(v *View) error {
+		tx.View = v
+		return fn(tx)
+	})
+	if err != nil {
+		return err
+	}
+	wrote := false
+	for i, store := range []*gitstore.Store{b.memory, b.journal, b.inbox} {
+		w := tx.writes[i]
+		if len(w.files) == 0 {
+			continue
+		}
+		if i > 0 {
+			if err := begin(ctx, store); err != nil {
+				return err
+			}
+		}
+		res, err := store.Update(ctx, w.commit, func(t *gitstore.Tx) error {
+			if i == 0 && !wrote && t.ID() != tx.Tree() {
+				return errMoved
+			}
+			for _, f := range w.files {
+				if err := f.apply(t); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		tx.Results[i], wrote = res, true
+	}
+	return nil
+}
+
+// begin makes a store if it is not there yet.
+func begin(ctx context.Context, s *gitstore.Store) error {
+	if _, err := s.Tip(ctx); !errors.Is(err, gitstore.ErrNoStore) || errors.Is(err, gitstore.ErrDeleted) {
+		return err
+	}
+	_, err := s.Create(ctx, nil, gitstore.Commit{})
+	return err
+}
+
+// Tidy packs what many small commits left behind, where that is due.
+func (b *Book) Tidy(ctx context.Context) error {
+	var errs []error
+	for _, s := range []*gitstore.Store{b.memory, b.journal, b.inbox} {
+		if _, err := s.Tidy(ctx); err != nil && !errors.Is(err, gitstore.ErrNoStore) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,354 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/testrepo"
+)
+
+// newBook is a Book in a new repository, with its store created.
+func newBook(t testing.TB) (*Book, *testrepo.Repo, string) {
+	t.Helper()
+	r := testrepo.New(t)
+	repo, err := git.Find(context.Background(), r.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := repo.StateDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := Open(Stores{
+		Memory:  gitstore.Open(repo, "refs/heads/reverie/memory"),
+		Journal: gitstore.Open(repo, "refs/reverie/journal"),
+		Inbox:   gitstore.Open(repo, "refs/reverie/inbox"),
+	}, dir, nil)
+	if err := b.Create(context.Background(), map[string]string{"README.md": "# Memory\n", "reverie.toml": "format = 1\n"}); err != nil {
+		t.Fatal(err)
+	}
+	return b, r, dir
+}
+
+func put(t testing.TB, b *Book, memories ...Memory) {
+	t.Helper()
+	err := b.Update(context.Background(), func(tx *Tx) error {
+		for _, m := range memories {
+			if err := tx.PutMemory(m, nil); err != nil {
+				return err
+			}
+		}
+		tx.Describe(gitstore.Commit{Subject: fmt.Sprintf("remember: %d", len(memories))})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func texts(t testing.TB, b *Book) []string {
+	t.Helper()
+	var out []string
+	err := b.View(context.Background(), func(v *View) error {
+		for _, m := range v.Memories() {
+			out = append(out, m.Text)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func fact(text string) Memory {
+	return New(Memory{Kind: Fact, Text: text, Source: Source{Time: born, By: "human", How: Written}})
+}
+
+// Whatever the cache holds, a view shows what git has.
+func TestCacheIsNeverTrusted(t *testing.T) {
+	b, r, dir := newBook(t)
+	var all []Memory
+	words := []string{"two", "three"}
+	for i := range 2 * cacheLag {
+		all = append(all, fact(fmt.Sprint("fact ", i)))
+		words = append(words, fmt.Sprint("fact ", i))
+	}
+	put(t, b, append(all, fact("one"), fact("two"))...)
+	want := texts(t, b)
+	cache := filepath.Join(dir, "cache")
+	whole, err := os.ReadFile(cache)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spoil := map[string]func() error{
+		"gone":     func() error { return nil },
+		"empty":    func() error { return os.WriteFile(cache, nil, 0o600) },
+		"torn":     func() error { return os.WriteFile(cache, whole[:len(whole)/2], 0o600) },
+		"foreign":  func() error { return os.WriteFile(cache, []byte("something else altogether"), 0o600) },
+		"newer":    func() error { return os.WriteFile(cache, append([]byte("reverie cache 9\n"), whole[16:]...), 0o600) },
+		"a folder": func() error { os.Remove(cache); return os.MkdirAll(filepath.Join(cache, "x"), 0o700) },
+		"unrelated": func() error {
+			return os.WriteFile(cache, encoded(cached{shelves: [2]shelf{{tree: "0123456789012345678901234567890123456789"}}}), 0o600)
+		},
+	}
+	for i := range whole {
+		if i%397 == 0 {
+			spoil[fmt.Sprintf("bit %d", i)] = func() error {
+				bad := append([]byte(nil), whole...)
+				bad[i] ^= 4
+				return os.WriteFile(cache, bad, 0o600)
+			}
+		}
+	}
+	for name, do := range spoil {
+		os.RemoveAll(cache)
+		if err := do(); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, texts(t, b)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+	// Edited behind our back, by plain git.
+	os.RemoveAll(cache)
+	texts(t, b)
+	r.Run("worktree", "add", "-q", "../wt", "reverie/memory")
+	wt := testrepo.At(t, filepath.Join(filepath.Dir(r.Dir), "wt"))
+	three := fact("three")
+	wt.Write(three.Path(), string(three.Format()))
+	wt.Run("rm", "-q", fact("one").Path())
+	wt.Commit("by hand")
+	if diff := cmp.Diff(sortedTexts(words...), texts(t, b)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func sortedTexts(words ...string) []string {
+	var out []string
+	for len(words) > 0 {
+		least := 0
+		for i := range words {
+			if fact(words[i]).ID < fact(words[least]).ID {
+				least = i
+			}
+		}
+		out = append(out, words[least])
+		words = append(words[:least:least], words[least+1:]...)
+	}
+	return out
+}
+
+func encoded(c cached) []byte {
+	dir, _ := os.MkdirTemp("", "")
+	defer os.RemoveAll(dir)
+	_ = writeCache(filepath.Join(dir, "c"), c)
+	data, _ := os.ReadFile(filepath.Join(dir, "c"))
+	return data
+}
+
+// The cache gives back every field, of readable and of spoilt files.
+func TestCacheKeepsEveryField(t *testing.T) {
+	m := pnpm()
+	m.Status, m.Variants = Contested, []Variant{{"b", "why b"}, {"c", ""}}
+	m.Topic, m.Branch, m.Supersedes, m.Anchors = "topic", "feature/x", []string{"0123456789abcdef"}, []string{`a.go@1234 "x"`}
+	m.Expires, m.Ref, m.Extra = born.AddDate(1, 0, 0), "mem0:17", []Field{{"mood", "'good'"}}
+	spoilt := entry{path: "memories/00/x.md", blob: "b2", bad: &FormatError{Path: "memories/00/x.md", Line: 3, Field: "kind", Reason: "no"}}
+	want := cached{shelves: [2]shelf{{tree: "aa", entries: []entry{packed("b1", m)}}, {tree: "bb", entries: []entry{spoilt}}}}
+	file := filepath.Join(t.TempDir(), "cache")
+	if err := writeCache(file, want); err != nil {
+		t.Fatal(err)
+	}
+	got := readCache(file)
+	defer got.close()
+	back, ok := got.shelves[0].entries[0].memory()
+	if diff := cmp.Diff(m, back); diff != "" || !ok {
+		t.Error(diff)
+	}
+	for i := range got.shelves {
+		for j := range got.shelves[i].entries {
+			got.shelves[i].entries[j].body, want.shelves[i].entries[j].body = body{}, body{}
+		}
+	}
+	if diff := cmp.Diff(want.shelves, got.shelves, cmp.AllowUnexported(shelf{}, entry{}, Fingerprint{}, body{})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func packed(blob gitstore.ID, m Memory) entry {
+	e := entry{path: m.Path(), blob: blob}
+	e.pack(m)
+	return e
+}
+
+func FuzzCache(f *testing.F) {
+	whole := encoded(cached{shelves: [2]shelf{{tree: "aa", entries: []entry{packed("b", pnpm())}}}})
+	f.Add(whole[len(cacheMagic)+8:])
+	f.Fuzz(func(t *testing.T, data []byte) { // must not panic, nor take memory out of proportion
+		d := decoder{rest: string(data)}
+		for range 2 {
+			d.shelf()
+		}
+		d = decoder{rest: string(data)}
+		d.memory(new(Memory))
+	})
+}
+
+func TestSpoiltFileHidesNothingElse(t *testing.T) {
+	b, r, _ := newBook(t)
+	put(t, b, fact("one"), fact("two"))
+	r.Run("worktree", "add", "-q", "../wt", "reverie/memory")
+	wt := testrepo.At(t, filepath.Join(filepath.Dir(r.Dir), "wt"))
+	wt.Write(fact("one").Path(), "spoilt")
+	wt.Write("memories/zz/not-a-memory.txt", "x")
+	huge := fact("huge").Path()
+	wt.Write(huge, strings.Repeat("x", 65<<20))
+	wt.Commit("spoil")
+	err := b.View(context.Background(), func(v *View) error {
+		if len(v.Memories()) != 1 || v.Memories()[0].Text != "two" {
+			t.Errorf("memories %v", v.Memories())
+		}
+		var bad []string
+		for _, e := range v.Bad {
+			bad = append(bad, e.Path)
+		}
+		want := []string{fact("one").Path(), huge, "memories/zz/not-a-memory.txt"}
+		slices.Sort(want)
+		if diff := cmp.Diff(want, bad); diff != "" {
+			t.Error(diff)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestPutRefusesAnothersPath(t *testing.T) {
+	b, _, _ := newBook(t)
+	m := fact("one")
+	put(t, b, m)
+	m.Body = "another body"
+	err := b.Update(context.Background(), func(tx *Tx) error { return tx.PutMemory(m, nil) })
+	if !errors.Is(err, ErrTaken) {
+		t.Errorf("error %v, want ErrTaken", err)
+	}
+}
+
+func TestFindByPrefix(t *testing.T) {
+	b, _, _ := newBook(t)
+	var many []Memory
+	for i := range 40 {
+		many = append(many, fact(fmt.Sprintf("fact number %d", i)))
+	}
+	put(t, b, many...)
+	err := b.View(context.Background(), func(v *View) error {
+		for _, m := range many {
+			if got, err := v.Find(strings.ToUpper(m.ID[:12])); err != nil || got.ID != m.ID {
+				t.Errorf("find %s: %v, %v", m.ID[:12], got.ID, err)
+			}
+		}
+		for _, prefix := range []string{"", "zz", "../../evil", "0000000000000000"} {
+			if _, err := v.Find(prefix); !errors.Is(err, ErrNoMemory) {
+				t.Errorf("find %q: %v, want ErrNoMemory", prefix, err)
+			}
+		}
+		ambiguous := 0
+		for _, c := range "0123456789abcdef" {
+			if _, err := v.Find(string(c)); errors.Is(err, ErrAmbiguous) {
+				ambiguous++
+			}
+		}
+		if ambiguous == 0 {
+			t.Error("40 ids and no digit begins two of them")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// An accept that was cut short after the branch was written is finished by the next one.
+func TestAcceptIsFinishedAfterAnInterruption(t *testing.T) {
+	b, _, _ := newBook(t)
+	op := NewOperation(Operation{Op: Add, How: Said, Memory: fact("one")})
+	if err := b.Update(context.Background(), func(tx *Tx) error { return tx.PutOperation(op) }); err != nil {
+		t.Fatal(err)
+	}
+	put(t, b, fact("one")) // the branch's half
+	if err := b.Update(context.Background(), func(tx *Tx) error { return tx.Accept(op) }); err != nil {
+		t.Fatal(err)
+	}
+	err := b.View(context.Background(), func(v *View) error {
+		ops, err := v.Operations()
+		if len(ops) != 0 || len(v.Memories()) != 1 {
+			t.Errorf("%d operations, %d memories", len(ops), len(v.Memories()))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The journal holds what is private; a view shows both; the branch never gets it.
+func TestPrivateStaysInTheJournal(t *testing.T) {
+	b, r, _ := newBook(t)
+	taste := fact("I like tabs")
+	taste.Private = true
+	put(t, b, taste, fact("Everybody's"))
+	if diff := cmp.Diff(sortedTexts("I like tabs", "Everybody's"), texts(t, b)); diff != "" {
+		t.Error(diff)
+	}
+	if out := r.Run("ls-tree", "-r", "--name-only", "reverie/memory"); strings.Contains(out, taste.ID) {
+		t.Errorf("the branch has it:\n%s", out)
+	}
+	if out := r.Run("ls-tree", "-r", "--name-only", "refs/reverie/journal"); !strings.Contains(out, taste.Path()) {
+		t.Errorf("the journal has it not:\n%s", out)
+	}
+}
+
+func TestRecordsRoundTrip(t *testing.T) {
+	r := Reflection{Client: "claude", Session: "s-1", Hash: strings.Repeat("ab", 32), Started: born, Events: 3,
+		Candidates: []Candidate{{Kind: Fact, Text: "x", How: Said, Detector: "said", Evidence: []Evidence{{Event: 1, Quote: "q", Time: born}}}}}
+	d := NewDream(Dream{Time: born, Reflections: []string{r.ID()}, Operations: []string{"0123456789abcdef"}, Notes: "- nothing"}, "tree")
+	c := Checkpoint{Client: "claude", Session: "s-1", N: 1, Reason: "asked", Time: born, Text: "## Intent"}
+	rej := Rejection{ID: "0123456789abcdef", Text: "x", Reason: "no", Time: born}
+	op := NewOperation(Operation{Op: Add, How: Seen, Memory: fact("one"), Sightings: []Sighting{{Reflection: r.ID(), Client: "claude", Session: "s-1", How: Seen}}})
+	b, _, _ := newBook(t)
+	err := b.Update(context.Background(), func(tx *Tx) error {
+		tx.PutDream(d)
+		text, err := c.Format()
+		tx.Write(Journal, c.Path(), text)
+		return errors.Join(err, tx.PutReflection(Journal, r), tx.PutReflection(Branch, r), tx.PutOperation(op), tx.Reject(rej))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = b.View(context.Background(), func(v *View) error {
+		reflections, err1 := v.Reflections()
+		dreams, err2 := v.Dreams()
+		ops, err3 := v.Operations()
+		rejections, err4 := v.Rejections()
+		checkpoints, err5 := records(v.journal, CheckpointDir, ParseCheckpoint)
+		for _, pair := range [][2]any{{[]Reflection{r}, reflections}, {[]Dream{d}, dreams}, {[]Operation{op}, ops}, {[]Rejection{rej}, rejections}, {[]Checkpoint{c}, checkpoints}} {
+			if diff := cmp.Diff(pair[0], pair[1]); diff != "" {
+				t.Error(diff)
+			}
+		}
+		return errors.Join(err1, err2, err3, err4, err5)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,354 @@
+package record
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+	"unsafe"
+
+	"github.com/reverie-memory/reverie/gitstore"
+)
+
+// The cache is one file with every parsed memory, keyed by the ids of the two trees it was
+// made from. It may be deleted at any time; one that is foreign, torn, of another version or
+// of other trees is made again, from what is unchanged in it where that can be told.
+//
+// Layout: magic; the index's length, eight bytes; the index, which is length-prefixed strings
+// and varints in the order of encoder.shelf, twice; its CRC-32 (IEEE); the bodies, each with a
+// CRC-32 in the index. Numbers of fixed size are little-endian. The bodies are most of the file,
+// and are only read by who asks for a memory.
+
+// cacheMagic changes with the layout and with anything that parsing makes of a file.
+const cacheMagic = "reverie cache 1\n"
+
+// entry is one file under MemoryDir as the cache keeps it.
+type entry struct {
+	path  string
+	blob  gitstore.ID
+	print Fingerprint // of the memory's statement
+	bad   *FormatError
+	body  body
+}
+
+// id is the memory's id, which its path tells.
+func (e *entry) id() string { return e.path[len(MemoryDir)+4:][:16] }
+
+// memory unpacks the memory; ok is false if the cache file lost it.
+func (e *entry) memory() (m Memory, ok bool) {
+	packed, ok := e.body.packed()
+	d := decoder{rest: packed}
+	d.memory(&m)
+	return m, ok && !d.torn && d.rest == ""
+}
+
+// pack makes the entry of a memory that was read from its file.
+func (e *entry) pack(m Memory) {
+	var enc encoder
+	enc.memory(m)
+	e.body, e.print = body{text: enc.String()}, Print(m.Text)
+}
+
+// body is a packed memory: at hand, or in a cache file.
+type body struct {
+	text   string
+	file   *bodies // nil when text is at hand
+	at, to uint64  // in file
+	sum    uint32
+}
+
+func (b body) packed() (text string, ok bool) {
+	if b.file == nil {
+		return b.text, true
+	}
+	all := b.file.read()
+	if b.at > b.to || b.to > uint64(len(all)) {
+		return "", false
+	}
+	text = all[b.at:b.to]
+	return text, checksum(text) == b.sum
+}
+
+// bodies is the last part of an open cache file.
+type bodies struct {
+	file *os.File
+	at   int64 // where they begin
+	once sync.Once
+	text string
+}
+
+func (b *bodies) read() string {
+	b.once.Do(func() {
+		if info, err := b.file.Stat(); err == nil && info.Size() > b.at {
+			data := make([]byte, info.Size()-b.at)
+			if _, err := b.file.ReadAt(data, b.at); err == nil {
+				b.text = view(data)
+			}
+		}
+	})
+	return b.text
+}
+
+// view is data as a string, without a copy: nobody may write to data after.
+func view(data []byte) string { return unsafe.String(unsafe.SliceData(data), len(data)) }
+
+func checksum(text string) uint32 {
+	return crc32.ChecksumIEEE(unsafe.Slice(unsafe.StringData(text), len(text)))
+}
+
+// shelf is the entries of one tree, sorted by path.
+type shelf struct {
+	tree    gitstore.ID // "" when the ref does not exist
+	entries []entry
+}
+
+// cached is what the file holds: the branch's shelf and the journal's.
+type cached struct {
+	shelves [2]shelf
+	bodies  *bodies // may be nil
+}
+
+func (c cached) close() {
+	if c.bodies != nil {
+		c.bodies.file.Close()
+	}
+}
+
+// readCache opens the cache; what cannot be read is as good as empty. The caller closes it when
+// no memory of it will be asked for any more.
+func readCache(path string) cached {
+	f, err := os.Open(path)
+	if err != nil {
+		return cached{}
+	}
+	c, ok := readIndex(f)
+	if !ok {
+		f.Close()
+		return cached{}
+	}
+	return c
+}
+
+func readIndex(f *os.File) (c cached, ok bool) {
+	head := make([]byte, len(cacheMagic)+8)
+	if _, err := io.ReadFull(f, head); err != nil || string(head[:len(cacheMagic)]) != cacheMagic {
+		return cached{}, false
+	}
+	size := binary.LittleEndian.Uint64(head[len(cacheMagic):])
+	info, err := f.Stat()
+	if err != nil || size > uint64(info.Size()) {
+		return cached{}, false
+	}
+	index := make([]byte, size+4)
+	if _, err := io.ReadFull(f, index); err != nil {
+		return cached{}, false
+	}
+	text := view(index[:size])
+	if checksum(text) != binary.LittleEndian.Uint32(index[size:]) {
+		return cached{}, false
+	}
+	c.bodies = &bodies{file: f, at: int64(len(head) + len(index))}
+	d := decoder{rest: text, bodies: c.bodies}
+	for i := range c.shelves {
+		c.shelves[i] = d.shelf()
+	}
+	return c, !d.torn && d.rest == ""
+}
+
+// writeCache replaces the file. A failure costs the next reader a rebuild and nothing else.
+func writeCache(path string, c cached) error {
+	var index, all encoder
+	for _, s := range c.shelves {
+		if err := index.shelf(s, &all); err != nil {
+			return err
+		}
+	}
+	var out bytes.Buffer
+	out.WriteString(cacheMagic)
+	out.Write(binary.LittleEndian.AppendUint64(nil, uint64(index.Len())))
+	out.Write(index.Bytes())
+	out.Write(binary.LittleEndian.AppendUint32(nil, checksum(view(index.Bytes()))))
+	out.Write(all.Bytes())
+	tmp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+"-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(out.Bytes())
+	if err = errors.Join(err, tmp.Close()); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), path)
+}
+
+type encoder struct{ bytes.Buffer }
+
+func (e *encoder) num(n uint64) { e.Write(binary.AppendUvarint(nil, n)) }
+func (e *encoder) str(s string) { e.num(uint64(len(s))); e.WriteString(s) }
+func (e *encoder) time(t time.Time) {
+	if t.IsZero() {
+		e.num(0)
+		return
+	}
+	e.num(uint64(t.Unix()) + 1<<62)
+}
+
+func (e *encoder) strs(list []string) {
+	e.num(uint64(len(list)))
+	for _, s := range list {
+		e.str(s)
+	}
+}
+
+// shelf writes a shelf, and its memories to all.
+func (e *encoder) shelf(s shelf, all *encoder) error {
+	e.str(string(s.tree))
+	e.num(uint64(len(s.entries)))
+	for _, x := range s.entries {
+		e.str(x.path)
+		e.str(string(x.blob))
+		if x.bad != nil {
+			e.num(1)
+			e.num(uint64(x.bad.Line))
+			e.str(x.bad.Field)
+			e.str(x.bad.Reason)
+			continue
+		}
+		packed, ok := x.body.packed()
+		if !ok {
+			return fmt.Errorf("the cache lost %s", x.path)
+		}
+		e.num(0)
+		e.str(x.print.words)
+		e.str(x.print.pairs)
+		e.str(x.print.turns)
+		e.num(uint64(all.Len()))
+		e.num(uint64(len(packed)))
+		e.num(uint64(checksum(packed)))
+		all.WriteString(packed)
+	}
+	return nil
+}
+
+func (e *encoder) memory(m Memory) {
+	for _, s := range []string{m.ID, m.Slug, string(m.Kind), string(m.Status), m.Text, m.Body, m.Source.By, m.Source.Commit, string(m.Source.How), m.Ref, m.Topic, m.Branch} {
+		e.str(s)
+	}
+	e.time(m.Source.Time)
+	e.time(m.Expires)
+	for _, list := range [][]string{m.Paths, m.Tags, m.Supersedes, m.Anchors} {
+		e.strs(list)
+	}
+	e.num(uint64(len(m.Variants)))
+	for _, v := range m.Variants {
+		e.str(v.Text)
+		e.str(v.Body)
+	}
+	e.num(uint64(len(m.Extra)))
+	for _, f := range m.Extra {
+		e.str(f.Key)
+		e.str(f.Value)
+	}
+}
+
+// decoder takes apart what encoder wrote. Its strings share the file's memory.
+type decoder struct {
+	rest   string
+	torn   bool
+	bodies *bodies // that entries point to
+}
+
+func (d *decoder) num() uint64 {
+	var n uint64
+	for i := 0; i < len(d.rest) && i < binary.MaxVarintLen64; i++ {
+		b := d.rest[i]
+		n |= uint64(b&0x7f) << (7 * i)
+		if b < 0x80 {
+			d.rest = d.rest[i+1:]
+			return n
+		}
+	}
+	d.torn, d.rest = true, ""
+	return 0
+}
+
+// count reads the length of a list whose items take at least size bytes each.
+func (d *decoder) count(size int) int {
+	n := d.num()
+	if n > uint64(len(d.rest)/size) {
+		d.torn, d.rest = true, ""
+		return 0
+	}
+	return int(n)
+}
+
+func (d *decoder) str() string {
+	n := d.count(1)
+	s := d.rest[:n]
+	d.rest = d.rest[n:]
+	return s
+}
+
+func (d *decoder) time() time.Time {
+	n := d.num()
+	if n == 0 {
+		return time.Time{}
+	}
+	return time.Unix(int64(n-1<<62), 0).UTC()
+}
+
+func (d *decoder) strs() []string {
+	n := d.count(1)
+	if n == 0 {
+		return nil
+	}
+	list := make([]string, n)
+	for i := range list {
+		list[i] = d.str()
+	}
+	return list
+}
+
+func (d *decoder) shelf() shelf {
+	s := shelf{tree: gitstore.ID(d.str())}
+	n := d.count(3)
+	s.entries = make([]entry, n)
+	for i := range s.entries {
+		x := &s.entries[i]
+		x.path, x.blob = d.str(), gitstore.ID(d.str())
+		if d.num() == 1 {
+			x.bad = &FormatError{Path: x.path, Line: int(d.num()), Field: d.str(), Reason: d.str()}
+			continue
+		}
+		x.print = Fingerprint{d.str(), d.str(), d.str()}
+		x.body = body{file: d.bodies, at: d.num()}
+		x.body.to, x.body.sum = x.body.at+d.num(), uint32(d.num())
+		if len(x.path) < len(MemoryDir)+4+16 || (len(x.print.words)|len(x.print.pairs))%4 != 0 {
+			d.torn = true
+			return shelf{}
+		}
+	}
+	return s
+}
+
+func (d *decoder) memory(m *Memory) {
+	m.ID, m.Slug = d.str(), d.str()
+	m.Kind, m.Status = Kind(d.str()), Status(d.str())
+	m.Text, m.Body = d.str(), d.str()
+	m.Source.By, m.Source.Commit, m.Source.How = d.str(), d.str(), How(d.str())
+	m.Ref, m.Topic, m.Branch = d.str(), d.str(), d.str()
+	m.Source.Time, m.Expires = d.time(), d.time()
+	m.Paths, m.Tags, m.Supersedes, m.Anchors = d.strs(), d.strs(), d.strs(), d.strs()
+	for range d.count(2) {
+		m.Variants = append(m.Variants, Variant{Text: d.str(), Body: d.str()})
+	}
+	for range d.count(2) {
+		m.Extra = append(m.Extra, Field{Key: d.str(), Value: d.str()})
+	}
+}

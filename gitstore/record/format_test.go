@@ -1,0 +1,175 @@
+package record
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/pelletier/go-toml/v2"
+)
+
+var born = time.Date(2026, 11, 20, 14, 3, 5, 0, time.UTC)
+
+func pnpm() Memory {
+	return New(Memory{
+		Kind: Convention, Text: "Use pnpm, never npm, in web/.",
+		Body:   "`npm install` writes a lock file that CI rejects.",
+		Source: Source{Time: born, By: "opencode/ses_4b1d", Commit: "9c1e2f3", How: Said},
+		Paths:  []string{"web/**"}, Tags: []string{"build"},
+	})
+}
+
+// The expected bytes are the documented form, typed by hand.
+func TestMemoryFormat(t *testing.T) {
+	m := pnpm()
+	want := `+++
+kind = "convention"
+id = "` + m.ID + `"
+status = "active"
+source = "2026-11-20T14:03:05Z opencode/ses_4b1d 9c1e2f3 said"
+paths = ["web/**"]
+ref = ""
+tags = ["build"]
++++
+Use pnpm, never npm, in web/.
+
+` + "`npm install`" + ` writes a lock file that CI rejects.
+`
+	if diff := cmp.Diff(want, string(m.Format())); diff != "" {
+		t.Error(diff)
+	}
+	if want := "memories/" + m.ID[:2] + "/" + m.ID + "-use-pnpm-never-npm-in-web.md"; m.Path() != want {
+		t.Errorf("path %s, want %s", m.Path(), want)
+	}
+}
+
+// printf 'text\0use pnpm, never npm, in web/\n' | sha256sum | cut -c1-16
+func TestIDIsWhatASecondImplementationComputes(t *testing.T) {
+	if got, want := newID("", "Use pnpm, never npm,  in web/.", ""), "40b5c2ded2325584"; got != want {
+		t.Errorf("id %s, want %s", got, want)
+	}
+	// printf 'ref\0mem0:17' | sha256sum | cut -c1-16
+	if got, want := newID("mem0:17", "whatever", "x"), "99ca24862a5ce2ef"; got != want {
+		t.Errorf("id of a ref %s, want %s", got, want)
+	}
+}
+
+func TestHandEditedMemoryIsAcceptedAndFormattedStably(t *testing.T) {
+	m := pnpm()
+	cases := map[string]string{
+		"order, comment and spaces": "+++\n# mine\ntags=['build' , \"a\"]\nsource = \"2026-11-20T14:03:05Z opencode/ses_4b1d 9c1e2f3 said\"\nkind   = \"convention\"\n+++\n\n\nUse  pnpm.\n\n\nWhy.\n\n",
+		"CRLF and BOM":              "\ufeff+++\r\nkind = \"convention\"\r\nsource = \"2026-11-20T14:03:05Z human - written\"\r\n+++\r\nUse pnpm.\r\nWhy.\r\n",
+		"one path without brackets": "+++\nkind = \"fact\"\npaths = \"web/**\"\nsource = \"2026-11-20T14:03:05Z human - written\"\n+++\nUse pnpm.",
+		"keys not known here":       "+++\nkind = \"fact\"\nmood = \"good\"\nlevel = [1, 2]\nsource = \"2026-11-20T14:03:05Z human - written\"\n+++\nUse pnpm.",
+		"a date without quotes":     "+++\nkind = \"fact\"\nexpires = 2027-01-31\nsource = \"2026-11-20T14:03:05Z human - written\"\n+++\nUse pnpm.",
+		"a fence in the text":       "+++\nkind = \"fact\"\nsource = \"2026-11-20T14:03:05Z human - written\"\n+++\nTOML fences:\n\n\\+++\n\\\\+++\n",
+		"contested":                 "+++\nkind = \"fact\"\nstatus = \"contested\"\nsource = \"2026-11-20T14:03:05Z human - written\"\n+++\nA.\n\nwhy A\n+++\nB.\n",
+	}
+	for name, text := range cases {
+		t.Run(name, func(t *testing.T) {
+			got, err := ParseMemory(m.Path(), []byte(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			once := got.Format()
+			again, err := ParseMemory(m.Path(), once)
+			if err != nil {
+				t.Fatalf("%v in\n%s", err, once)
+			}
+			if diff := cmp.Diff(got, again); diff != "" {
+				t.Errorf("formatting changed it:\n%s", diff)
+			}
+			if diff := cmp.Diff(string(once), string(again.Format())); diff != "" {
+				t.Errorf("not stable:\n%s", diff)
+			}
+			if strings.Contains(text, "mood") && !strings.Contains(string(once), "mood = 'good'\n") {
+				t.Errorf("unknown key lost:\n%s", once)
+			}
+		})
+	}
+}
+
+func TestBadMemoryIsNamedByLineAndField(t *testing.T) {
+	at := pnpm().Path()
+	good := "source = \"2026-11-20T14:03:05Z human - written\"\n"
+	cases := []struct {
+		name, path, text string
+		line             int
+		field, reason    string
+	}{
+		{"no front matter", at, "Use pnpm.\n", 1, "", "begin with a line"},
+		{"not closed", at, "+++\nkind = \"fact\"\n", 1, "", "no second line"},
+		{"not TOML", at, "+++\nkind = \"fact\"\nstatus = act ive\n+++\nX\n", 3, "", ""},
+		{"unknown kind", at, "+++\n" + good + "kind = \"rule\"\n+++\nX\n", 3, "kind", `"rule" is not one of`},
+		{"unknown status", at, "+++\n" + good + "kind = \"fact\"\nstatus = \"gone\"\n+++\nX\n", 4, "status", "not one of active"},
+		{"no source", at, "+++\nkind = \"fact\"\n+++\nX\n", 0, "source", "four words"},
+		{"source without how", at, "+++\nkind = \"fact\"\nsource = \"2026-11-20T14:03:05Z human - guessed\"\n+++\nX\n", 3, "source", "guessed"},
+		{"another id", at, "+++\n" + good + "kind = \"fact\"\nid = \"0000000000000000\"\n+++\nX\n", 4, "id", "never changes"},
+		{"paths a number", at, "+++\n" + good + "kind = \"fact\"\npaths = 7\n+++\nX\n", 4, "paths", "not a list"},
+		{"a table", at, "+++\n" + good + "kind = \"fact\"\n[more]\na = 1\n+++\nX\n", 0, "more", "table"},
+		{"no statement", at, "+++\n" + good + "kind = \"fact\"\n+++\n\n \n", 5, "", "no statement"},
+		{"statement too long", at, "+++\n" + good + "kind = \"fact\"\n+++\n\n" + strings.Repeat("x", 1001) + "\n", 6, "", "1001 bytes"},
+		{"two variants but active", at, "+++\n" + good + "kind = \"fact\"\n+++\nA\n+++\nB\n", 4, "", "variants"},
+		{"not UTF-8", at, "+++\n" + good + "kind = \"fact\"\n+++\nX\xff\n", 5, "", "UTF-8"},
+		{"too large", at, strings.Repeat("x", MaxMemory+1), 0, "", "65537 bytes"},
+		{"path climbs", "memories/../../evil.md", "", 0, "", "memory's path is"},
+		{"wrong folder", strings.Replace(at, "memories/"+at[9:11], "memories/00", 1), "", 0, "", "memory's path is"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := ParseMemory(c.path, []byte(c.text))
+			var bad *FormatError
+			if !errors.As(err, &bad) {
+				t.Fatalf("error %v, want a *FormatError", err)
+			}
+			if bad.Path != c.path || bad.Line != c.line || bad.Field != c.field || !strings.Contains(bad.Reason, c.reason) {
+				t.Errorf("got %q at line %d field %q, want %q at %d %q", bad.Reason, bad.Line, bad.Field, c.reason, c.line, c.field)
+			}
+		})
+	}
+}
+
+// The short cut for front matter as we write it must read it as TOML does, or leave it alone.
+func FuzzPlainFront(f *testing.F) {
+	for _, front := range []string{"kind = \"fact\"\npaths = [\"a\", \"b\"]\n", "a = []\n", "a = \"\\\"\"\n", "a = [\"x\",]\n", "a = \"\"\"x\"\"\"\n", "a = \"x\" # c\n", "a = \"x\"\na = \"y\"\n", "a = \"\tx\"\n"} {
+		f.Add(front)
+	}
+	f.Fuzz(func(t *testing.T, front string) {
+		got, ok := plainFront(front)
+		if !ok || !utf8.ValidString(front) {
+			return
+		}
+		want := map[string]any{}
+		if err := toml.Unmarshal([]byte(front), &want); err != nil {
+			t.Fatalf("took what is no TOML: %v\n%s", err, front)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("%s\n%s", front, diff)
+		}
+	})
+}
+
+func FuzzMemory(f *testing.F) {
+	f.Add(pnpm().Format())
+	f.Add([]byte("+++\nkind = \"fact\"\nstatus = \"contested\"\nsource = \"2026-11-20T14:03:05Z human - written\"\nx = 1\n+++\nA.\n+++ \n\\+++\n"))
+	at := pnpm().Path()
+	f.Fuzz(func(t *testing.T, data []byte) {
+		m, err := ParseMemory(at, data)
+		if err != nil {
+			return
+		}
+		text := m.Format()
+		again, err := ParseMemory(at, text)
+		if err != nil && len(text) <= MaxMemory {
+			t.Fatalf("cannot read what we wrote: %v\n%s", err, text)
+		}
+		if err == nil {
+			if diff := cmp.Diff(m, again); diff != "" {
+				t.Fatalf("changed by formatting:\n%s", diff)
+			}
+		}
+	})
+}

@@ -1,0 +1,238 @@
+package record
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// Normal is a text reduced to what counts when two texts are compared: NFKC, lower case,
+// white space as single spaces, no closing punctuation, no Markdown emphasis or code marks.
+func Normal(text string) string {
+	text = norm.NFKC.String(text)
+	var b strings.Builder
+	b.Grow(len(text))
+	space := false
+	for _, r := range text {
+		switch {
+		case unicode.IsSpace(r):
+			space = true
+			continue
+		case r == '`' || r == '*':
+			continue
+		}
+		if space && b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		space = false
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return strings.TrimRight(b.String(), " .!。,;:")
+}
+
+// newID derives an id: the first 16 hex digits of SHA-256 over "ref\x00" and the ref where
+// there is one, else over "text\x00", the normal statement, a line feed and the normal body.
+// The kind has no part in it.
+func newID(ref, text, body string) string {
+	in := "ref\x00" + ref
+	if ref == "" {
+		in = "text\x00" + Normal(text) + "\n" + Normal(body)
+	}
+	sum := sha256.Sum256([]byte(in))
+	return hex.EncodeToString(sum[:8])
+}
+
+// ValidID reports whether id has the form of a memory's or an operation's id.
+func ValidID(id string) bool {
+	if len(id) != 16 {
+		return false
+	}
+	for _, c := range []byte(id) {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}
+
+// maxSlug keeps paths short enough for every file system, in bytes.
+const maxSlug = 40
+
+// slug is the ASCII letters and digits of the normal statement as words joined by hyphens,
+// cut at a word's end. A statement without any has the empty slug.
+func slug(text string) string {
+	words := strings.FieldsFunc(Normal(text), func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'a' || r > 'z')
+	})
+	out := ""
+	for _, w := range words {
+		if out == "" && len(w) > maxSlug {
+			return w[:maxSlug]
+		}
+		if len(out)+1+len(w) > maxSlug {
+			break
+		}
+		if out != "" {
+			out += "-"
+		}
+		out += w
+	}
+	return out
+}
+
+// Fingerprint is a statement reduced for comparison: the hashes of its words, of neighbouring
+// words, and of the words that can turn its meaning round. Each is packed into a string, four
+// bytes a hash, in rising order, each value once, so that fingerprints cost nothing to read
+// from the cache.
+type Fingerprint struct {
+	words string // all words; two neighbouring characters count as a word for Han, kana and Hangul
+	pairs string // words with the word after them
+	turns string // negations, numbers and versions
+}
+
+// Print returns the fingerprint of a statement.
+func Print(text string) Fingerprint {
+	var all, pairs, turning []uint32
+	normal := Normal(text)
+	eachWord(normal, func(w string) {
+		if w == "the" || w == "a" || w == "an" {
+			return // "the x before the y" has to differ from "the y before the x"
+		}
+		h := hash32(w)
+		if n := len(all); n > 0 {
+			pairs = append(pairs, all[n-1]*31+h)
+		}
+		all = append(all, h)
+		if turns(w) {
+			turning = append(turning, h)
+		}
+	})
+	for _, n := range cjkNegations {
+		if strings.Contains(normal, n) {
+			turning = append(turning, hash32(n))
+		}
+	}
+	return Fingerprint{pack(all), pack(pairs), pack(turning)}
+}
+
+// pack sorts hashes, drops the doubles, and joins them, the high byte first, so that the order
+// of the packed hashes is the order of numbers.
+func pack(hashes []uint32) string {
+	slices.Sort(hashes)
+	hashes = slices.Compact(hashes)
+	out := make([]byte, 0, 4*len(hashes))
+	for _, h := range hashes {
+		out = binary.BigEndian.AppendUint32(out, h)
+	}
+	return string(out)
+}
+
+// Two statements are held to be the same from these shares, |A∩B| / |A∪B|, of their words and
+// of their pairs of words on. The second is the lower one: a clause may stand elsewhere.
+const (
+	sameWords = 0.9
+	sameOrder = 0.5
+)
+
+// Same reports whether two statements say the same: nearly the same words, mostly in the same
+// order, and exactly the same negations and numbers. "Node 18" and "Node 20", "use x" and
+// "never use x", "use x, not y" and "use y, not x" differ.
+func (f Fingerprint) Same(g Fingerprint) bool {
+	return f.turns == g.turns && len(f.words) > 0 && shared(f.words, g.words) >= sameWords &&
+		(f.pairs == g.pairs || shared(f.pairs, g.pairs) >= sameOrder)
+}
+
+// Alike is the share of words in common, from 0 to 1.
+func (f Fingerprint) Alike(g Fingerprint) float64 { return shared(f.words, g.words) }
+
+// shared is the share of hashes that two packed sets have in common.
+func shared(a, b string) float64 {
+	common, all := 0, (len(a)+len(b))/4
+	for len(a) > 0 && len(b) > 0 {
+		switch x, y := a[:4], b[:4]; {
+		case x == y:
+			common++
+			a, b = a[4:], b[4:]
+		case x < y:
+			a = a[4:]
+		default:
+			b = b[4:]
+		}
+	}
+	if all -= common; all == 0 {
+		return 0
+	}
+	return float64(common) / float64(all)
+}
+
+var negations = map[string]bool{
+	"not": true, "no": true, "never": true, "without": true, "don't": true, "dont": true, "doesn't": true, "cannot": true,
+	"can't": true, "won't": true, "isn't": true, "aren't": true, "mustn't": true, "shouldn't": true, "avoid": true,
+	"instead": true, "unless": true, "except": true, "before": true, "after": true, "off": true, "on": true,
+	"disable": true, "enable": true, "nicht": true, "nie": true, "kein": true, "ne": true, "pas": true, "jamais": true,
+}
+
+var cjkNegations = []string{"不", "别", "勿", "禁", "没", "無", "ない", "ません", "禁止", "않", "마세요", "말", "금지"}
+
+func turns(word string) bool {
+	return negations[word] || strings.ContainsFunc(word, unicode.IsDigit)
+}
+
+// eachWord splits a normal text: runs of letters, digits and the marks that hold identifiers,
+// paths and versions together; Han, kana and Hangul runs as pairs of neighbours, one alone as
+// itself.
+func eachWord(normal string, fn func(string)) {
+	begin, cjk := -1, false // where the run at hand begins, and what it is
+	flush := func(end int) {
+		switch {
+		case begin < 0:
+		case cjk:
+			eachPair(normal[begin:end], fn)
+		default:
+			if w := strings.Trim(normal[begin:end], "-./_'"); w != "" {
+				fn(w)
+			}
+		}
+		begin = -1
+	}
+	for i, r := range normal {
+		isCJK := r >= 0x1100 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
+		inWord := isCJK || 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || strings.ContainsRune("-./_'", r) ||
+			r >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r))
+		if !inWord || isCJK != cjk {
+			flush(i)
+		}
+		if inWord && begin < 0 {
+			begin, cjk = i, isCJK
+		}
+	}
+	flush(len(normal))
+}
+
+func eachPair(run string, fn func(string)) {
+	_, first := utf8.DecodeRuneInString(run)
+	if first == len(run) {
+		fn(run)
+		return
+	}
+	for rest := run; first < len(rest); {
+		_, second := utf8.DecodeRuneInString(rest[first:])
+		fn(rest[:first+second])
+		rest, first = rest[first:], second
+	}
+}
+
+// hash32 is FNV-1a.
+func hash32(s string) uint32 {
+	h := uint32(2166136261)
+	for i := range len(s) {
+		h = (h ^ uint32(s[i])) * 16777619
+	}
+	return h
+}

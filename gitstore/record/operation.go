@@ -1,0 +1,192 @@
+package record
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Op is what an operation does.
+type Op string
+
+const (
+	Add    Op = "add"    // a new memory; one that supersedes others retires them
+	Edit   Op = "edit"   // new text or fields for a memory
+	Merge  Op = "merge"  // one memory in place of several
+	Retire Op = "retire" // a memory goes out of force
+)
+
+// Operation is a proposed change of memory, waiting in the inbox. It holds the memory as it
+// would be written, and what it rests on.
+type Operation struct {
+	ID          string     `json:"id"` // 16 hex digits, from Op and the memory's id
+	Op          Op         `json:"op"`
+	How         How        `json:"how"`
+	Memory      Memory     `json:"-"`
+	Path        string     `json:"path"`                  // of Memory
+	File        string     `json:"file"`                  // the text form of Memory
+	Private     bool       `json:"private,omitempty"`     // goes to the journal, not to the branch
+	Base        []Base     `json:"base,omitempty"`        // what it changes, as it was when proposed
+	Contradicts []string   `json:"contradicts,omitempty"` // memories on the same topic that say otherwise
+	Alike       []string   `json:"alike,omitempty"`       // memories that say nearly this
+	Sightings   []Sighting `json:"sightings,omitempty"`
+	Dream       string     `json:"dream,omitempty"` // the dream that proposed it
+	Proposed    time.Time  `json:"proposed,omitzero"`
+}
+
+// Base is a memory's file as an operation found it.
+type Base struct {
+	ID   string `json:"id"`   // of the memory
+	Path string `json:"path"` // of its file
+	Blob string `json:"blob"` // git's object id of the file
+}
+
+// Sighting is one session that bears a statement out.
+type Sighting struct {
+	Reflection string     `json:"reflection"` // id
+	Client     string     `json:"client"`
+	Session    string     `json:"session"`
+	Parent     string     `json:"parent,omitempty"` // the session that started this one as a sub-agent
+	How        How        `json:"how"`
+	Evidence   []Evidence `json:"evidence"`
+}
+
+// Sessions counts the distinct sessions among sightings. A sub-agent's session counts with
+// its parent's, and a session that begins with a copy of another's history (the same words
+// at the same time) counts with that one.
+func Sessions(sightings []Sighting) int {
+	seen := map[string]bool{}
+	n := 0
+	for _, s := range sightings {
+		root := s.Session
+		if s.Parent != "" {
+			root = s.Parent
+		}
+		keys := []string{s.Client + "/" + root}
+		for _, e := range s.Evidence {
+			if !e.Time.IsZero() {
+				keys = append(keys, e.Time.UTC().Format(time.RFC3339Nano)+" "+e.Quote)
+			}
+		}
+		known := false
+		for _, k := range keys {
+			known = known || seen[k]
+			seen[k] = true
+		}
+		if !known {
+			n++
+		}
+	}
+	return n
+}
+
+// NewOperation completes an operation: its id, path and file follow from Op and Memory.
+func NewOperation(o Operation) Operation {
+	o.ID = newID("op:"+string(o.Op)+":"+o.Memory.ID, "", "")
+	o.Path, o.File = o.Memory.Path(), string(o.Memory.Format())
+	o.Private = o.Memory.Private
+	return o
+}
+
+// OperationPath is where a pending operation lies in the inbox.
+func OperationPath(id string) string { return "ops/" + id[:2] + "/" + id + ".json" }
+
+// Format is the operation's text form: JSON, indented, keys in a fixed order.
+func (o Operation) Format() ([]byte, error) { return formatJSON(o) }
+
+// ParseOperation reads the text form of the operation at path.
+func ParseOperation(at string, data []byte) (Operation, error) {
+	var o Operation
+	if err := parseJSON(at, data, &o); err != nil {
+		return Operation{}, err
+	}
+	if !ValidID(o.ID) || at != OperationPath(o.ID) {
+		return Operation{}, &FormatError{Path: at, Field: "id", Reason: fmt.Sprintf("%q does not belong to this path", o.ID)}
+	}
+	switch o.Op {
+	case Add, Edit, Merge, Retire:
+	default:
+		return Operation{}, &FormatError{Path: at, Field: "op", Reason: fmt.Sprintf("%q is not one of add, edit, merge, retire", o.Op)}
+	}
+	m, err := ParseMemory(o.Path, []byte(o.File))
+	if err != nil {
+		return Operation{}, &FormatError{Path: at, Field: "file", Reason: err.Error()}
+	}
+	m.Private = o.Private
+	o.Memory = m
+	return o, nil
+}
+
+// Rejection remembers that a person did not want a statement, so that it is not proposed again.
+type Rejection struct {
+	ID     string    `json:"id"` // of the operation
+	Text   string    `json:"text"`
+	Body   string    `json:"body,omitempty"`
+	Reason string    `json:"reason,omitempty"`
+	Time   time.Time `json:"time,omitzero"`
+}
+
+// RejectionPath is where a rejection lies in the inbox.
+func RejectionPath(id string) string { return "rejected/" + id[:2] + "/" + id + ".json" }
+
+// Format is the rejection's text form.
+func (r Rejection) Format() ([]byte, error) { return formatJSON(r) }
+
+// ParseRejection reads the text form of the rejection at path.
+func ParseRejection(at string, data []byte) (Rejection, error) {
+	var r Rejection
+	if err := parseJSON(at, data, &r); err != nil {
+		return Rejection{}, err
+	}
+	if !ValidID(r.ID) || at != RejectionPath(r.ID) {
+		return Rejection{}, &FormatError{Path: at, Field: "id", Reason: fmt.Sprintf("%q does not belong to this path", r.ID)}
+	}
+	return r, nil
+}
+
+// formatJSON writes a record that people may read in a diff: one field a line.
+func formatJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	if b.Len() > MaxRecord {
+		return nil, fmt.Errorf("is %d bytes long; a record may have %d", b.Len(), MaxRecord)
+	}
+	return b.Bytes(), nil
+}
+
+// MaxRecord is the largest text form of any record but a memory, in bytes.
+const MaxRecord = 256 << 10
+
+func parseJSON(at string, data []byte, v any) error {
+	if len(data) > MaxRecord {
+		return &FormatError{Path: at, Reason: fmt.Sprintf("is %d bytes long; a record may have %d", len(data), MaxRecord)}
+	}
+	err := json.Unmarshal(data, v)
+	switch e := err.(type) {
+	case nil:
+		return nil
+	case *json.SyntaxError:
+		return &FormatError{Path: at, Line: 1 + bytes.Count(data[:e.Offset], []byte("\n")), Reason: e.Error()}
+	case *json.UnmarshalTypeError:
+		return &FormatError{Path: at, Line: 1 + bytes.Count(data[:e.Offset], []byte("\n")), Field: e.Field, Reason: "is a JSON " + e.Value + ", which does not belong there"}
+	default:
+		return &FormatError{Path: at, Reason: err.Error()}
+	}
+}
+
+// FindOperation returns the operation whose id, or whose memory's id, begins with prefix. Errors
+// wrap ErrNoMemory or ErrAmbiguous.
+func FindOperation(all []Operation, prefix string) (Operation, error) {
+	o, err := byID(all, func(o Operation) string { return o.ID }, prefix)
+	if errors.Is(err, ErrNoMemory) {
+		return byID(all, func(o Operation) string { return o.Memory.ID }, prefix)
+	}
+	return o, err
+}

@@ -1,0 +1,359 @@
+package record
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// FormatError says where a record's text is not what it should be. Line counts from 1; it is
+// 0, and Field empty, where the trouble has no one place.
+type FormatError struct {
+	Path   string
+	Line   int
+	Field  string
+	Reason string
+}
+
+func (e *FormatError) Error() string {
+	var b strings.Builder
+	b.WriteString(e.Path)
+	if e.Line > 0 {
+		fmt.Fprintf(&b, ":%d", e.Line)
+	}
+	if e.Field != "" {
+		fmt.Fprintf(&b, ": %s", e.Field)
+	}
+	return b.String() + ": " + e.Reason
+}
+
+// ParseMemory reads the text form of the memory at path. The id and the slug are the path's.
+func ParseMemory(at string, data []byte) (Memory, error) {
+	bad := func(line int, field, format string, args ...any) (Memory, error) {
+		return Memory{}, &FormatError{Path: at, Line: line, Field: field, Reason: fmt.Sprintf(format, args...)}
+	}
+	var m Memory
+	id, slug, ok := splitPath(at)
+	if !ok {
+		return bad(0, "", "a memory's path is %s/<2 hex digits>/<16 hex digits>[-words].md", MemoryDir)
+	}
+	if len(data) > MaxMemory {
+		return bad(0, "", "is %d bytes long; a memory may have %d", len(data), MaxMemory)
+	}
+	if at := bytes.IndexByte(data, 0); at >= 0 {
+		return bad(1+bytes.Count(data[:at], []byte("\n")), "", "holds a zero byte")
+	}
+	if !utf8.Valid(data) {
+		return bad(1+bytes.Count(data[:invalidAt(data)], []byte("\n")), "", "is not UTF-8")
+	}
+	text := strings.ReplaceAll(strings.TrimPrefix(string(data), "\ufeff"), "\r\n", "\n")
+	head, rest, found := strings.Cut(text, "\n")
+	if head != fence || !found {
+		return bad(1, "", "does not begin with a line %q", fence)
+	}
+	front, rest, found := cutLine(rest, fence)
+	if !found {
+		return bad(1, "", "has no second line %q after the front matter", fence)
+	}
+	fields, err := parseFront(front)
+	if err != nil {
+		err.Path = at
+		return Memory{}, err
+	}
+	m.ID, m.Slug = id, slug
+	if err := m.setFields(fields); err != nil {
+		err.Path, err.Line = at, lineOf(front, err.Field)
+		return Memory{}, err
+	}
+	if err := m.setText(rest); err != nil {
+		err.Path = at
+		err.Line += 2 + strings.Count(front, "\n")
+		return Memory{}, err
+	}
+	return m, nil
+}
+
+func splitPath(at string) (id, slug string, ok bool) {
+	name, isMarkdown := strings.CutSuffix(path.Base(at), ".md")
+	id, slug, _ = strings.Cut(name, "-")
+	ok = isMarkdown && ValidID(id) && path.Dir(at) == MemoryDir+"/"+id[:2]
+	return id, slug, ok
+}
+
+// parseFront reads front matter as TOML. Lines in the error count from the opening fence.
+func parseFront(front string) (map[string]any, *FormatError) {
+	if fields, ok := plainFront(front); ok {
+		return fields, nil
+	}
+	fields := map[string]any{}
+	err := toml.Unmarshal([]byte(front), &fields)
+	var at *toml.DecodeError
+	switch {
+	case errors.As(err, &at):
+		row, _ := at.Position()
+		return nil, &FormatError{Line: row + 1, Field: strings.Join(at.Key(), "."), Reason: strings.TrimPrefix(at.Error(), "toml: ")}
+	case err != nil:
+		return nil, &FormatError{Line: 1, Reason: err.Error()}
+	}
+	return fields, nil
+}
+
+// plainFront reads front matter as Format writes it where nothing needs escaping: a key, " = ",
+// and a string or a list of strings on each line. It knows nothing else, and then the TOML
+// parser decides. It makes reading ten thousand files twice as fast.
+func plainFront(front string) (map[string]any, bool) {
+	fields := make(map[string]any, 8)
+	for l := range strings.Lines(front) {
+		l = strings.TrimSuffix(l, "\n")
+		key, value, ok := strings.Cut(l, " = ")
+		if _, twice := fields[key]; !ok || twice || key == "" || strings.Trim(key, "abcdefghijklmnopqrstuvwxyz") != "" {
+			return nil, false
+		}
+		inside, isList := strings.CutPrefix(value, "[")
+		if isList {
+			if inside, isList = strings.CutSuffix(inside, "]"); !isList {
+				return nil, false
+			}
+			list := []any{}
+			for inside != "" {
+				var s string
+				if s, inside, ok = plainString(inside); !ok {
+					return nil, false
+				}
+				list = append(list, s)
+				if rest, more := strings.CutPrefix(inside, ", "); more && rest != "" {
+					inside = rest
+				} else if inside != "" {
+					return nil, false
+				}
+			}
+			fields[key] = list
+			continue
+		}
+		s, rest, ok := plainString(value)
+		if !ok || rest != "" {
+			return nil, false
+		}
+		fields[key] = s
+	}
+	return fields, true
+}
+
+// plainString reads a TOML basic string without escapes from the beginning of text.
+func plainString(text string) (s, rest string, ok bool) {
+	if text == "" || text[0] != '"' {
+		return "", "", false
+	}
+	s, rest, ok = strings.Cut(text[1:], `"`)
+	if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f || r == '\\' }) {
+		return "", "", false
+	}
+	return s, rest, ok
+}
+
+// lineOf is the line of the file on which the front matter sets key, or 0.
+func lineOf(front, key string) int {
+	n := 1
+	for l := range strings.SplitSeq(front, "\n") {
+		n++
+		if name, _, ok := strings.Cut(l, "="); ok && strings.Trim(strings.TrimSpace(name), `"'`) == key {
+			return n
+		}
+	}
+	return 0
+}
+
+func (m *Memory) setFields(fields map[string]any) *FormatError {
+	var bad *FormatError
+	fail := func(key, format string, args ...any) {
+		if bad == nil {
+			bad = &FormatError{Field: key, Reason: fmt.Sprintf(format, args...)}
+		}
+	}
+	text := func(key string) string {
+		v, ok := fields[key]
+		delete(fields, key)
+		s, isText := v.(string)
+		if ok && !isText {
+			fail(key, "is %v, not a string in quotes", v)
+		}
+		if strings.ContainsAny(s, "\n\r\x00") {
+			fail(key, "has more than one line")
+		}
+		return strings.TrimSpace(s)
+	}
+	list := func(key string) []string {
+		v, ok := fields[key]
+		delete(fields, key)
+		if !ok {
+			return nil
+		}
+		values, isList := v.([]any)
+		if one, isText := v.(string); isText {
+			values, isList = []any{one}, true // a person wrote paths = "web/**"
+		}
+		var out []string
+		for _, v := range values {
+			s, isText := v.(string)
+			if !isText || strings.ContainsAny(s, "\n\r\x00") {
+				isList = false
+			}
+			out = append(out, s)
+		}
+		if !isList {
+			fail(key, "is not a list of one-line strings, such as [\"a\", \"b\"]")
+		}
+		return set(out)
+	}
+
+	if id := text("id"); id != "" && id != m.ID {
+		fail("id", "is %q, but the file is named for %q; an id never changes", id, m.ID)
+	}
+	m.Kind = Kind(text("kind"))
+	if !m.Kind.Valid() {
+		fail("kind", "%q is not one of %s", m.Kind, join(Kinds))
+	}
+	m.Status = Status(text("status"))
+	switch m.Status {
+	case "":
+		m.Status = Active
+	case Active, Contested, Retired:
+	default:
+		fail("status", "%q is not one of active, contested, retired", m.Status)
+	}
+	if source, err := ParseSource(text("source")); err != nil {
+		fail("source", "%v", err)
+	} else {
+		m.Source = source
+	}
+	m.Paths, m.Ref, m.Tags = list("paths"), text("ref"), list("tags")
+	m.Topic, m.Branch = text("topic"), text("branch")
+	m.Supersedes, m.Anchors = list("supersedes"), list("anchors")
+	for _, id := range m.Supersedes {
+		if !ValidID(id) {
+			fail("supersedes", "%q is not an id of 16 hex digits", id)
+		}
+	}
+	switch v := fields["expires"].(type) {
+	case nil:
+	case time.Time:
+		m.Expires = v.UTC()
+	case toml.LocalDate:
+		m.Expires = v.AsTime(time.UTC)
+	case string:
+		t, err := time.Parse(time.RFC3339, v)
+		if err != nil {
+			if t, err = time.Parse(time.DateOnly, v); err != nil {
+				fail("expires", "%q is not a date such as 2026-12-31", v)
+			}
+		}
+		m.Expires = t.UTC()
+	default:
+		fail("expires", "%v is not a date such as 2026-12-31", v)
+	}
+	delete(fields, "expires")
+	m.Expires = m.Expires.Truncate(time.Second)
+	for key, v := range fields {
+		value, err := tomlValue(key, v)
+		if err != nil {
+			fail(key, "%v", err)
+		}
+		m.Extra = append(m.Extra, value)
+	}
+	slices.SortFunc(m.Extra, func(a, b Field) int { return strings.Compare(a.Key, b.Key) })
+	return bad
+}
+
+// tomlValue writes an unknown key and its value on one line.
+func tomlValue(key string, v any) (Field, error) {
+	if _, isTable := v.(map[string]any); isTable {
+		return Field{}, fmt.Errorf("is a table; front matter holds one key a line")
+	}
+	out, err := toml.Marshal(map[string]any{key: v})
+	if err != nil {
+		return Field{}, err
+	}
+	name, value, ok := strings.Cut(strings.TrimSpace(string(out)), " = ")
+	if !ok || strings.Contains(value, "\n") {
+		return Field{}, fmt.Errorf("does not fit on one line")
+	}
+	return Field{Key: name, Value: value}, nil
+}
+
+// setText reads what follows the front matter. Lines in the error count from there, from 1.
+func (m *Memory) setText(rest string) *FormatError {
+	line := 1
+	var all []Variant
+	for more := true; more; {
+		var part string
+		part, rest, more = cutLine(rest, fence)
+		v, skipped := splitText(part)
+		switch {
+		case v.Text == "":
+			return &FormatError{Line: line, Reason: "has no statement: the first line after the front matter is the memory itself"}
+		case len(v.Text) > MaxText:
+			return &FormatError{Line: line + skipped, Reason: fmt.Sprintf("the statement is %d bytes long and may have %d; put the rest into the body, after an empty line", len(v.Text), MaxText)}
+		}
+		all = append(all, v)
+		line += 1 + strings.Count(part, "\n")
+	}
+	if len(all) > 1 && m.Status == Active {
+		return &FormatError{Reason: fmt.Sprintf("has %d variants but is not contested: keep one, or set status = \"contested\"", len(all))}
+	}
+	m.Text, m.Body = all[0].Text, all[0].Body
+	m.Variants = all[1:]
+	if len(m.Variants) == 0 {
+		m.Variants = nil
+	}
+	return nil
+}
+
+// splitText takes a text apart into statement and body, and says how many empty lines stood
+// before the statement.
+func splitText(part string) (v Variant, skipped int) {
+	var lines []string
+	for l := range strings.SplitSeq(part, "\n") {
+		lines = append(lines, unguard(l))
+	}
+	for len(lines) > 0 && strings.TrimSpace(lines[0]) == "" {
+		lines, skipped = lines[1:], skipped+1
+	}
+	if len(lines) == 0 {
+		return Variant{}, skipped
+	}
+	return Variant{Text: oneLine(lines[0]), Body: trimBlank(strings.Join(lines[1:], "\n"))}, skipped
+}
+
+// cutLine cuts text around the first line that is exactly sep.
+func cutLine(text, sep string) (before, after string, found bool) {
+	for at := 0; at < len(text); {
+		end := strings.IndexByte(text[at:], '\n')
+		stop, next := at+end, at+end+1
+		if end < 0 {
+			stop, next = len(text), len(text)
+		}
+		if strings.TrimRight(text[at:stop], " \t") == sep {
+			return text[:at], text[next:], true
+		}
+		at = next
+	}
+	return text, "", false
+}
+
+func invalidAt(data []byte) int {
+	for i := 0; i < len(data); {
+		r, n := utf8.DecodeRune(data[i:])
+		if r == utf8.RuneError && n == 1 {
+			return i
+		}
+		i += n
+	}
+	return len(data)
+}

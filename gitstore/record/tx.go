@@ -1,0 +1,237 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/internal/redact"
+)
+
+// Where names a store of the Book.
+type Where int
+
+const (
+	Branch  Where = iota // shared, reviewed
+	Journal              // this clone's reflections, dreams, checkpoints and private memories
+	Inbox                // pending operations
+)
+
+// Tx collects the writes of one Update. It shows the state before them.
+type Tx struct {
+	*View
+	Results  [3]gitstore.Result // by Where, after the Update
+	Redacted redact.Report      // what the scanner took out of what was written
+
+	book    *Book
+	written map[string]bool // ids of memories written here
+	writes  [3]struct {
+		files  []write
+		commit gitstore.Commit
+	}
+}
+
+type write struct {
+	path string
+	text redact.Redacted
+	drop bool
+}
+
+func (w write) apply(t *gitstore.Tx) error {
+	if !w.drop {
+		return t.Write(w.path, w.text)
+	}
+	if err := t.Delete(w.path); err != nil && !errors.Is(err, gitstore.ErrNotFound) {
+		return err
+	}
+	return nil
+}
+
+// Describe sets the commit message for whatever is written. It is freed of secrets too.
+func (tx *Tx) Describe(c gitstore.Commit) {
+	c.Scanner = tx.book.scanner
+	for i := range tx.writes {
+		tx.writes[i].commit = c
+	}
+}
+
+// Write puts text at a path of a store. The typed methods below are for records.
+func (tx *Tx) Write(at Where, path string, text []byte) {
+	redacted, report := tx.book.scanner.Text(string(text))
+	tx.Redacted.Add(report)
+	tx.writes[at].files = append(tx.writes[at].files, write{path: path, text: redacted})
+}
+
+// Drop removes a path of a store.
+func (tx *Tx) Drop(at Where, path string) {
+	tx.writes[at].files = append(tx.writes[at].files, write{path: path, drop: true})
+}
+
+// PutMemory writes a memory to where it belongs. It refuses, with an error wrapping ErrTaken or
+// ErrRetired, to put a new memory (old is nil) where another one lies, and, wrapping ErrChanged,
+// to write one twice in an Update.
+func (tx *Tx) PutMemory(m Memory, old *Memory) error {
+	m, found := tx.book.Clean(m)
+	tx.Redacted.Add(found)
+	text := m.Format()
+	if len(text) > MaxMemory {
+		return fmt.Errorf("memory %s is %d bytes long; a memory may have %d", m.ID, len(text), MaxMemory)
+	}
+	if _, err := ParseMemory(m.Path(), text); err != nil {
+		return err // never write what we could not read back
+	}
+	if tx.written[m.ID] {
+		return fmt.Errorf("write %s: %w", m.ID, ErrChanged)
+	}
+	if held, err := tx.Find(m.ID); old == nil && err == nil {
+		switch {
+		case held.Status == Retired:
+			return fmt.Errorf("remember %q: %w as %s", m.Text, ErrRetired, m.ID)
+		case held.Text != m.Text || held.Body != m.Body:
+			return fmt.Errorf("remember %q: %w: %s says %q", m.Text, ErrTaken, m.ID, held.Text)
+		}
+	}
+	tx.written[m.ID] = true
+	at := Branch
+	if m.Private {
+		at = Journal
+	}
+	tx.Write(at, m.Path(), text)
+	return nil
+}
+
+// PutReflection writes a reflection.
+func (tx *Tx) PutReflection(at Where, r Reflection) error {
+	text, err := r.Format()
+	if err != nil {
+		return fmt.Errorf("reflection %s %w", r.ID(), err)
+	}
+	tx.Write(at, r.Path(), text)
+	return nil
+}
+
+// PutDream writes a dream to the journal.
+func (tx *Tx) PutDream(d Dream) { tx.Write(Journal, d.Path(), d.Format()) }
+
+// PutOperation writes an operation to the inbox.
+func (tx *Tx) PutOperation(o Operation) error {
+	text, err := o.Format()
+	if err != nil {
+		return fmt.Errorf("operation %s %w", o.ID, err)
+	}
+	tx.Write(Inbox, OperationPath(o.ID), text)
+	return nil
+}
+
+// DropOperation takes an operation out of the inbox.
+func (tx *Tx) DropOperation(id string) { tx.Drop(Inbox, OperationPath(id)) }
+
+// Reject takes an operation out of the inbox and remembers that it was not wanted.
+func (tx *Tx) Reject(r Rejection) error {
+	text, err := r.Format()
+	if err != nil {
+		return fmt.Errorf("rejection %s %w", r.ID, err)
+	}
+	tx.DropOperation(r.ID)
+	tx.Write(Inbox, RejectionPath(r.ID), text)
+	return nil
+}
+
+// Pending returns an operation as it waits now. The error wraps ErrDecided if it waits no more,
+// and ErrChanged if it is not what was shown to whoever decides.
+func (tx *Tx) Pending(shown Operation) (Operation, error) {
+	now, err := tx.operation(shown.ID)
+	if errors.Is(err, gitstore.ErrNotFound) {
+		return now, fmt.Errorf("operation %s: %w", shown.ID, ErrDecided)
+	}
+	if err == nil && now.File != shown.File {
+		err = fmt.Errorf("operation %s: %w", shown.ID, ErrChanged)
+	}
+	return now, err
+}
+
+// Accept applies an operation: it writes the memory, retires what it supersedes, puts its
+// evidence beside it, and takes the operation out of the inbox if it is there. The error wraps
+// ErrChanged if what it changes is no longer what it was made for, or was changed in this Update
+// already; ErrTaken and ErrRetired are as in PutMemory. After any of them nothing was written.
+func (tx *Tx) Accept(o Operation) error {
+	for _, id := range append([]string{o.Memory.ID}, o.Memory.Supersedes...) {
+		if tx.written[id] {
+			return fmt.Errorf("accept %s: %w: %s", o.ID, ErrChanged, id)
+		}
+	}
+	for _, base := range o.Base {
+		if blob, ok := tx.Blob(base.ID); !ok || string(blob) != base.Blob {
+			return fmt.Errorf("accept %s: %w: %s", o.ID, ErrChanged, base.ID)
+		}
+	}
+	var old *Memory
+	if held, err := tx.Find(o.Memory.ID); err == nil {
+		if o.Op == Add && held.Status != Retired && held.Text == o.Memory.Text && held.Body == o.Memory.Body {
+			tx.DropOperation(o.ID) // an interrupted accept, or another clone's
+			return nil
+		}
+		if o.Op != Add {
+			old = &held
+		}
+	}
+	if err := tx.PutMemory(o.Memory, old); err != nil {
+		return err
+	}
+	for _, id := range o.Memory.Supersedes {
+		held, err := tx.Find(id)
+		if err != nil || held.Status == Retired {
+			continue
+		}
+		if err := tx.PutMemory(held.Retire("Superseded by "+o.Memory.ID+"."), &held); err != nil {
+			return err
+		}
+	}
+	if !o.Memory.Private {
+		for _, s := range o.Sightings {
+			if err := tx.putEvidence(s.Reflection, o.Memory); err != nil {
+				return err
+			}
+		}
+	}
+	tx.DropOperation(o.ID)
+	return nil
+}
+
+// putEvidence copies a reflection to the branch, reduced to what bears out memories there: what
+// else its session taught is not for others unless it is accepted too.
+func (tx *Tx) putEvidence(id string, m Memory) error {
+	r, err := tx.reflection(tx.journal, id)
+	if errors.Is(err, gitstore.ErrNotFound) {
+		return nil // it came with the branch, or was lost with another clone's journal
+	}
+	if err != nil {
+		return err
+	}
+	shared, err := tx.reflection(tx.memory, id)
+	if err != nil && !errors.Is(err, gitstore.ErrNotFound) {
+		return err
+	}
+	kept := []Fingerprint{Print(m.Text)}
+	for _, c := range shared.Candidates {
+		kept = append(kept, Print(c.Text))
+	}
+	for _, w := range tx.writes[Branch].files { // accepted in the same Update
+		if w.path == r.Path() && !w.drop {
+			if earlier, err := ParseReflection(w.path, w.text.Bytes()); err == nil {
+				for _, c := range earlier.Candidates {
+					kept = append(kept, Print(c.Text))
+				}
+			}
+		}
+	}
+	r.Candidates = slices.DeleteFunc(slices.Clone(r.Candidates), func(c Candidate) bool {
+		return !slices.ContainsFunc(kept, Print(c.Text).Same)
+	})
+	r.Observations, r.Dropped = nil, nil
+	if len(r.Candidates) == 0 {
+		return nil // a person rewrote the statement
+	}
+	return tx.PutReflection(Branch, r)
+}

@@ -1,0 +1,281 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore"
+)
+
+// View is a consistent sight of everything kept. It is valid inside the function it was given
+// to, but the values it returns may be kept.
+type View struct {
+	Bad []*FormatError // files under memories/ that cannot be read, sorted by path
+
+	memory, journal, inbox *gitstore.Tree // journal and inbox may be nil
+	fallback               bool
+	entries                []*entry // readable ones of the branch and of the journal, sorted by id
+	own                    []bool   // entry by entry: it is of the journal
+	trees                  [2]gitstore.ID
+	err                    error // of the first memory that could be read neither from the cache nor from git
+}
+
+func newView(memory, journal, inbox *gitstore.Tree, c *cached) *View {
+	shelves := &c.shelves
+	v := &View{memory: memory, journal: journal, inbox: inbox, trees: [2]gitstore.ID{shelves[0].tree, shelves[1].tree}}
+	a, b := v.good(&shelves[0]), v.good(&shelves[1])
+	if len(b) == 0 {
+		v.entries, v.own = a, make([]bool, len(a))
+		return v
+	}
+	for len(a) > 0 || len(b) > 0 {
+		fromB := len(a) == 0 || len(b) > 0 && b[0].id() < a[0].id()
+		if fromB {
+			v.entries, b = append(v.entries, b[0]), b[1:]
+		} else {
+			if len(b) > 0 && b[0].id() == a[0].id() {
+				b = b[1:] // the branch's copy wins
+			}
+			v.entries, a = append(v.entries, a[0]), a[1:]
+		}
+		v.own = append(v.own, fromB)
+	}
+	return v
+}
+
+// good returns the readable entries of a shelf in the order of ids, each id once, and puts the
+// others into Bad.
+func (v *View) good(s *shelf) []*entry {
+	out := make([]*entry, 0, len(s.entries))
+	for i := range s.entries {
+		e := &s.entries[i]
+		switch {
+		case e.bad != nil:
+			v.Bad = append(v.Bad, e.bad)
+		case len(out) > 0 && out[len(out)-1].id() == e.id():
+			v.Bad = append(v.Bad, &FormatError{Path: e.path, Field: "id", Reason: "the same id as " + out[len(out)-1].path + "; keep one of them"})
+		default:
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// Memories returns every readable memory, of the branch and of the journal, sorted by id.
+func (v *View) Memories() []Memory {
+	out := make([]Memory, len(v.entries))
+	for i := range v.entries {
+		out[i] = v.at(i)
+	}
+	return out
+}
+
+// at is the memory of an entry: from the cache, or, where that lost it, from git. If git has it
+// no more either, the view is damaged, and whoever gave it returns v.err.
+func (v *View) at(i int) Memory {
+	e := v.entries[i]
+	m, ok := e.memory()
+	if !ok {
+		tree := v.memory
+		if v.own[i] {
+			tree = v.journal
+		}
+		data, err := tree.Read(e.path)
+		if err == nil {
+			m, err = ParseMemory(e.path, data)
+		}
+		if err != nil && v.err == nil {
+			v.err = err
+		}
+	}
+	m.Private = v.own[i]
+	return m
+}
+
+// Tip is the branch's commit and Tree its tree.
+func (v *View) Tip() gitstore.ID  { return v.memory.Commit() }
+func (v *View) Tree() gitstore.ID { return v.memory.ID() }
+
+// Fallback reports whether the fallback store was read, because there is no branch here yet.
+func (v *View) Fallback() bool { return v.fallback }
+
+// Key changes whenever a memory does, on the branch or in the journal.
+func (v *View) Key() string { return string(v.trees[0]) + "+" + string(v.trees[1]) }
+
+// Blob is git's object id of a memory's file.
+func (v *View) Blob(id string) (gitstore.ID, bool) {
+	i, ok := v.index(id)
+	if !ok {
+		return "", false
+	}
+	return v.entries[i].blob, true
+}
+
+func (v *View) index(id string) (int, bool) {
+	return slices.BinarySearchFunc(v.entries, id, func(e *entry, id string) int { return strings.Compare(e.id(), id) })
+}
+
+// Find returns the memory whose id begins with prefix. Errors wrap ErrNoMemory or ErrAmbiguous.
+func (v *View) Find(prefix string) (Memory, error) {
+	i, ok := v.index(prefix)
+	if !ok {
+		e, err := byID(v.entries, (*entry).id, prefix)
+		if err != nil {
+			return Memory{}, err
+		}
+		i, _ = v.index(e.id())
+	}
+	return v.at(i), nil
+}
+
+// Same returns the memory whose current text says the same as a statement.
+func (v *View) Same(text string) (Memory, bool) {
+	print := Print(text)
+	for i, e := range v.entries {
+		if e.print.Same(print) {
+			return v.at(i), true
+		}
+	}
+	return Memory{}, false
+}
+
+// Config is the text of reverie.toml on the branch, nil if there is none.
+func (v *View) Config() ([]byte, error) {
+	data, err := v.memory.Read("reverie.toml")
+	if errors.Is(err, gitstore.ErrNotFound) {
+		return nil, nil
+	}
+	return data, err
+}
+
+// Operations returns what waits in the inbox, sorted by id. Files that cannot be read are in
+// the error, joined; the others are returned all the same.
+func (v *View) Operations() ([]Operation, error) { return records(v.inbox, "ops", ParseOperation) }
+
+// Rejections returns what a person did not want, sorted by id.
+func (v *View) Rejections() ([]Rejection, error) { return records(v.inbox, "rejected", ParseRejection) }
+
+// Dreams returns this clone's dreams, oldest month first.
+func (v *View) Dreams() ([]Dream, error) { return records(v.journal, DreamDir, ParseDream) }
+
+// Reflections returns the reflections of the journal and those on the branch, each once.
+func (v *View) Reflections() ([]Reflection, error) {
+	own, err := records(v.journal, ReflectionDir, ParseReflection)
+	shared, err2 := records(v.memory, ReflectionDir, ParseReflection)
+	all := append(own, shared...)
+	slices.SortStableFunc(all, func(a, b Reflection) int { return strings.Compare(a.ID(), b.ID()) })
+	all = slices.CompactFunc(all, func(a, b Reflection) bool { return a.ID() == b.ID() })
+	return all, errors.Join(err, err2)
+}
+
+// Has reports whether a reflection is kept, in the journal or on the branch.
+func (v *View) Has(r Reflection) bool {
+	for _, t := range []*gitstore.Tree{v.journal, v.memory} {
+		if t != nil {
+			if _, err := t.Stat(r.Path()); err == nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// operation reads one pending operation. The error wraps gitstore.ErrNotFound if it does not wait.
+func (v *View) operation(id string) (Operation, error) {
+	if v.inbox == nil || !ValidID(id) {
+		return Operation{}, fmt.Errorf("operation %s: %w", id, gitstore.ErrNotFound)
+	}
+	data, err := v.inbox.Read(OperationPath(id))
+	if err != nil {
+		return Operation{}, err
+	}
+	return ParseOperation(OperationPath(id), data)
+}
+
+// reflection finds one by its id in a tree, which may be nil. The error wraps
+// gitstore.ErrNotFound if it is not there.
+func (v *View) reflection(tree *gitstore.Tree, id string) (Reflection, error) {
+	none := fmt.Errorf("reflection %s: %w", id, gitstore.ErrNotFound)
+	if tree == nil {
+		return Reflection{}, none
+	}
+	at := ""
+	err := tree.Walk(ReflectionDir, func(p string, _ gitstore.ID) error {
+		if strings.TrimSuffix(path.Base(p), ".json") == id {
+			at = p
+		}
+		return nil
+	})
+	if err != nil {
+		return Reflection{}, err
+	}
+	if at == "" {
+		return Reflection{}, none
+	}
+	data, err := tree.Read(at)
+	if err != nil {
+		return Reflection{}, err
+	}
+	return ParseReflection(at, data)
+}
+
+// records reads every file of a folder. tree may be nil.
+func records[T any](tree *gitstore.Tree, dir string, parse func(string, []byte) (T, error)) ([]T, error) {
+	if tree == nil {
+		return nil, nil
+	}
+	var paths []string
+	var blobs []gitstore.ID
+	err := tree.Walk(dir, func(at string, blob gitstore.ID) error {
+		paths, blobs = append(paths, at), append(blobs, blob)
+		return nil
+	})
+	if err != nil && !errors.Is(err, gitstore.ErrNotFound) {
+		return nil, err
+	}
+	var bad []error
+	out := make([]T, 0, len(blobs))
+	err = tree.ReadAll(blobs, func(i int, data []byte) error {
+		r, err := parse(paths[i], data)
+		if err != nil {
+			bad = append(bad, err)
+			return nil
+		}
+		out = append(out, r)
+		return nil
+	})
+	return out, errors.Join(append(bad, err)...)
+}
+
+// byID finds the one value whose id begins with prefix.
+func byID[T any](values []T, id func(T) string, prefix string) (T, error) {
+	var zero T
+	prefix = strings.ToLower(prefix)
+	if prefix == "" || strings.Trim(prefix, "0123456789abcdef") != "" {
+		return zero, fmt.Errorf("%q: %w", prefix, ErrNoMemory)
+	}
+	var found []T
+	for _, v := range values {
+		if id(v) == prefix {
+			return v, nil
+		}
+		if strings.HasPrefix(id(v), prefix) {
+			found = append(found, v)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return zero, fmt.Errorf("%s: %w", prefix, ErrNoMemory)
+	case 1:
+		return found[0], nil
+	}
+	names := make([]string, 0, len(found))
+	for _, v := range found {
+		names = append(names, id(v))
+	}
+	slices.Sort(names)
+	return zero, fmt.Errorf("%s: %w: %s", prefix, ErrAmbiguous, strings.Join(names[:min(5, len(names))], ", "))
+}
