@@ -1,0 +1,132 @@
+// Package recall finds memories by what they say. Search is the entry: BM25 over weighted
+// fields, computed from the memories at hand. It keeps no state and is safe for concurrent use.
+package recall
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+)
+
+// BM25 (Robertson and Zaragoza, The Probabilistic Relevance Framework, 2009) with the weights
+// of fields summed into one term frequency and one length.
+const (
+	k1 = 1.2  // how soon a repeated term stops adding
+	b  = 0.65 // how much a long memory is discounted
+)
+
+// Weights of the fields.
+const (
+	weightText = 3
+	weightTags = 2
+	weightPath = 1
+	weightBody = 1
+)
+
+// Hit is a memory that answers a query.
+type Hit struct {
+	Memory  record.Memory
+	Score   float64 // greater is better; comparable within one answer only
+	Covered float64 // share of the query's information that the memory has, 0 to 1
+	Terms   []Part  // of Score
+}
+
+// Part is what one term of the query added to a score.
+type Part struct {
+	Term  string
+	Score float64
+}
+
+// Search ranks memories against a query in plain words. Only memories that share a term with
+// it are returned, at most n of them unless n is 0; equal scores keep the order of ids. Its
+// cost is linear in the text of all memories.
+func Search(memories []record.Memory, query string, n int) []Hit {
+	terms := uniq(Terms(query))
+	if len(terms) == 0 {
+		return nil
+	}
+	index := map[string]int{}
+	for i, t := range terms {
+		index[t] = i
+	}
+	type doc struct {
+		tf     []float64
+		length float64
+		any    bool
+	}
+	docs := make([]doc, len(memories))
+	df := make([]int, len(terms))
+	total := 0.0
+	flat := make([]float64, len(memories)*len(terms))
+	for i, m := range memories {
+		d := doc{tf: flat[i*len(terms) : (i+1)*len(terms)]}
+		field := func(text string, weight float64) {
+			eachTerm(text, func(term []byte) {
+				d.length += weight
+				if j, ok := index[string(term)]; ok {
+					d.tf[j] += weight
+					d.any = true
+				}
+			})
+		}
+		field(m.Text, weightText)
+		field(m.Body, weightBody)
+		for _, t := range m.Tags {
+			field(t, weightTags)
+		}
+		for _, p := range m.Paths {
+			field(p, weightPath)
+		}
+		for _, v := range m.Variants {
+			field(v.Text, weightText)
+			field(v.Body, weightBody)
+		}
+		for j, f := range d.tf {
+			if f > 0 {
+				df[j]++
+			}
+		}
+		total += d.length
+		docs[i] = d
+	}
+	mean := max(total/float64(max(1, len(memories))), 1)
+	idf := make([]float64, len(terms))
+	information := 0.0
+	for j := range terms {
+		idf[j] = math.Log(1 + (float64(len(memories)-df[j])+0.5)/(float64(df[j])+0.5))
+		information += idf[j]
+	}
+	var hits []Hit
+	for i, d := range docs {
+		if !d.any {
+			continue
+		}
+		h := Hit{Memory: memories[i]}
+		for j, f := range d.tf {
+			if f == 0 {
+				continue
+			}
+			s := idf[j] * f * (k1 + 1) / (f + k1*(1-b+b*d.length/mean))
+			h.Score += s
+			h.Covered += idf[j] / information
+			h.Terms = append(h.Terms, Part{terms[j], s})
+		}
+		hits = append(hits, h)
+	}
+	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(b.Score, a.Score) })
+	if n > 0 && len(hits) > n {
+		hits = hits[:n]
+	}
+	return hits
+}
+
+func uniq(terms []string) []string {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(terms, func(t string) bool {
+		known := seen[t]
+		seen[t] = true
+		return known
+	})
+}
