@@ -1,0 +1,227 @@
+package dream
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/reverie-memory/reverie/gitstore/record"
+)
+
+var now = time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+
+// reflection makes the reflection of a session that taught the given candidates.
+func reflection(client, session string, candidates ...record.Candidate) record.Reflection {
+	hash := strings.Repeat(fmt.Sprintf("%08x", len(session)*31+int(session[len(session)-1])), 8)
+	for i := range candidates {
+		if candidates[i].Evidence == nil {
+			candidates[i].Evidence = []record.Evidence{{Event: i, Quote: session + candidates[i].Text, Time: now.Add(time.Duration(len(session)) * time.Second)}}
+		}
+	}
+	return record.Reflection{Client: client, Session: session, Hash: hash, Started: now.Add(-time.Hour), Candidates: candidates}
+}
+
+func said(text string) record.Candidate {
+	return record.Candidate{Kind: record.Convention, Text: text, How: record.Said, Detector: "said"}
+}
+
+func seen(text string) record.Candidate {
+	return record.Candidate{Kind: record.Workflow, Text: text, How: record.Seen, Detector: "repeated"}
+}
+
+func weak(text string) record.Candidate {
+	c := seen(text)
+	c.Weak = true
+	return c
+}
+
+func memory(text string) record.Memory {
+	return record.New(record.Memory{Kind: record.Convention, Text: text, Source: record.Source{Time: now, By: "human", How: record.Written}})
+}
+
+// summary is what a plan comes to, in words.
+func summary(r Result) []string {
+	var out []string
+	for _, o := range r.Operations {
+		out = append(out, fmt.Sprintf("%s %s (%s, %d sessions)", o.Op, o.Memory.Text, o.How, record.Sessions(o.Sightings)))
+	}
+	for _, n := range r.Notes {
+		out = append(out, "note: "+n.Text+": "+strings.Split(n.Why, ":")[0])
+	}
+	return append(out, fmt.Sprintf("proposed %d, borne out %d, withdrawn %d", r.Proposed, r.BorneOut, len(r.Withdrawn)))
+}
+
+func TestPlan(t *testing.T) {
+	retired := memory("Use npm in web/.")
+	retired.Status = record.Retired
+	pendingLint := Plan(Input{Now: now, New: []record.Reflection{reflection("claude", "s1", seen("Run make lint to lint."))}}).Operations
+	cases := []struct {
+		name string
+		in   Input
+		want []string
+	}{
+		{"nothing to do", Input{}, []string{"proposed 0, borne out 0, withdrawn 0"}},
+		{"a new statement", Input{New: []record.Reflection{reflection("claude", "s1", said("Use pnpm."))}},
+			[]string{"add Use pnpm. (said, 1 sessions)", "proposed 1, borne out 0, withdrawn 0"}},
+		{"known already", Input{Memories: []record.Memory{memory("Use `pnpm`")}, New: []record.Reflection{reflection("claude", "s1", said("use pnpm."))}},
+			[]string{"proposed 0, borne out 1, withdrawn 0"}},
+		{"retired does not come back", Input{Memories: []record.Memory{retired}, New: []record.Reflection{reflection("claude", "s1", said("Use npm in web/."))}},
+			[]string{"note: Use npm in web/.: was retired", "proposed 0, borne out 0, withdrawn 0"}},
+		{"rejected does not come back", Input{Rejected: []record.Rejection{{Text: "Use pnpm"}}, New: []record.Reflection{reflection("claude", "s1", said("Use pnpm."))}},
+			[]string{"note: Use pnpm.: was rejected before", "proposed 0, borne out 0, withdrawn 0"}},
+		{"two clients in one dream make one operation", Input{New: []record.Reflection{reflection("claude", "s1", seen("Run make lint to lint.")), reflection("codex", "s22", seen("Run `make lint` to lint"))}},
+			[]string{"add Run make lint to lint. (seen, 2 sessions)", "proposed 1, borne out 1, withdrawn 0"}},
+		{"a second sighting upgrades the pending operation", Input{Pending: pendingLint, New: []record.Reflection{reflection("codex", "s22", seen("Run make lint to lint."))}},
+			[]string{"add Run make lint to lint. (seen, 2 sessions)", "proposed 0, borne out 1, withdrawn 0"}},
+		{"the same session again changes nothing", Input{Pending: pendingLint, New: []record.Reflection{reflection("claude", "s1", seen("Run make lint to lint."))}},
+			[]string{"proposed 0, borne out 1, withdrawn 0"}},
+		{"a person's words outrank commands", Input{Pending: pendingLint, New: []record.Reflection{reflection("codex", "s22", said("Run make lint to lint."))}},
+			[]string{"add Run make lint to lint. (said, 2 sessions)", "proposed 0, borne out 1, withdrawn 0"}},
+		{"weak candidates are not proposed by one or two sessions", Input{Considered: []record.Reflection{reflection("claude", "s1", weak("Run make lint to lint."))}, New: []record.Reflection{reflection("codex", "s22", weak("Run make lint to lint."))}},
+			[]string{"proposed 0, borne out 0, withdrawn 0"}},
+		{"a third session makes a weak candidate an operation", Input{Considered: []record.Reflection{reflection("claude", "s1", weak("Run make lint to lint."))}, New: []record.Reflection{reflection("codex", "s22", weak("Run make lint to lint.")), reflection("codex", "s333", weak("Run make lint to lint."))}},
+			[]string{"add Run make lint to lint. (seen, 3 sessions)", "proposed 1, borne out 0, withdrawn 0"}},
+		{"weak ones bear out what is pending", Input{Pending: pendingLint, New: []record.Reflection{reflection("codex", "s22", weak("Run make lint to lint."))}},
+			[]string{"add Run make lint to lint. (seen, 2 sessions)", "proposed 0, borne out 1, withdrawn 0"}},
+		{"reflections considered before count", Input{Considered: []record.Reflection{reflection("claude", "s1", seen("Run make lint to lint."))}, New: []record.Reflection{reflection("codex", "s22", seen("Run make lint to lint."))}},
+			[]string{"add Run make lint to lint. (seen, 2 sessions)", "proposed 1, borne out 0, withdrawn 0"}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			c.in.Now = now
+			if diff := cmp.Diff(c.want, summary(Plan(c.in))); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// What a person edited is not overwritten by what it was made of, pending or accepted.
+func TestPersonsEditIsKept(t *testing.T) {
+	first := Plan(Input{Now: now, New: []record.Reflection{reflection("claude", "s1", seen("Run make lint to lint."))}}).Operations[0]
+	edited := first
+	edited.How, edited.Memory.Text = record.Written, "Lint by make lint, after make tools."
+	edited.File = string(edited.Memory.Format())
+	again := []record.Reflection{reflection("codex", "s22", seen("Run make lint to lint."))}
+
+	got := Plan(Input{Now: now, Pending: []record.Operation{edited}, New: again})
+	if len(got.Operations) != 1 || got.Operations[0].Memory.Text != edited.Memory.Text || got.Proposed != 0 || len(got.Operations[0].Sightings) != 2 {
+		t.Errorf("pending: %v", summary(got))
+	}
+	if ok, _ := (Policy{Accept: []record.How{record.Said, record.Seen}}).Accepts(got.Operations[0]); ok {
+		t.Error("a policy accepts what a person rewrote")
+	}
+	got = Plan(Input{Now: now, Memories: []record.Memory{edited.Memory}, New: again})
+	if len(got.Operations) != 0 || len(got.Notes) != 1 {
+		t.Errorf("accepted: %v", summary(got))
+	}
+}
+
+func TestPlanIsPure(t *testing.T) {
+	in := Input{Now: now, New: []record.Reflection{reflection("claude", "s1", said("Use pnpm."), seen("Run make lint to lint."))}}
+	if diff := cmp.Diff(Plan(in), Plan(in)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestCorrectionSupersedesWhatItCorrects(t *testing.T) {
+	old := memory("Use the v1 client for billing.")
+	old.Topic = "billing client"
+	c := said("Use the v2 client for billing: v1 is deprecated.")
+	c.Topic, c.Corrects = "billing client", "v1 client"
+	got := Plan(Input{Now: now, Memories: []record.Memory{old}, Blobs: map[string]string{old.ID: "b10b"}, New: []record.Reflection{reflection("claude", "s1", c)}})
+	if len(got.Operations) != 1 {
+		t.Fatalf("operations %v", got.Operations)
+	}
+	op := got.Operations[0]
+	if diff := cmp.Diff([]string{old.ID}, op.Memory.Supersedes); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]record.Base{{ID: old.ID, Path: old.Path(), Blob: "b10b"}}, op.Base); diff != "" {
+		t.Error(diff)
+	}
+	if ok, why := (Policy{Accept: []record.How{record.Said}}).Accepts(op); !ok {
+		t.Errorf("a person's correction is not accepted: %s", why)
+	}
+}
+
+func TestContradictionNeedsAPerson(t *testing.T) {
+	old := memory("Squash commits before merging.")
+	old.Topic = "merging"
+	c := said("Never squash commits when merging.")
+	c.Topic = "merging"
+	op := Plan(Input{Now: now, Memories: []record.Memory{old}, New: []record.Reflection{reflection("claude", "s1", c)}}).Operations[0]
+	if diff := cmp.Diff([]string{old.ID}, op.Contradicts); diff != "" {
+		t.Error(diff)
+	}
+	if ok, why := (Policy{Accept: []record.How{record.Said}}).Accepts(op); ok || why != "contradicts "+old.ID {
+		t.Errorf("accepted %v, because %q", ok, why)
+	}
+}
+
+func TestRulingsOnOneTopicNeedNotContradict(t *testing.T) {
+	old := memory("Write table-driven tests.")
+	old.Topic = "tests"
+	c := said("Tests live next to the code they test.")
+	c.Topic = "tests"
+	op := Plan(Input{Now: now, Memories: []record.Memory{old}, New: []record.Reflection{reflection("claude", "s1", c)}}).Operations[0]
+	if len(op.Contradicts) > 0 {
+		t.Errorf("contradicts %v", op.Contradicts)
+	}
+}
+
+func TestDreamNeverRetiresMoreThanAThird(t *testing.T) {
+	var in Input
+	in.Now = now
+	var corrections []record.Candidate
+	for i := range 10 {
+		m := memory(fmt.Sprintf("Use library number %d for job %d.", i, i))
+		m.Topic = fmt.Sprintf("job %d", i)
+		in.Memories = append(in.Memories, m)
+		c := said(fmt.Sprintf("Use tool %c for job %d.", 'a'+i, i))
+		c.Topic, c.Corrects = m.Topic, fmt.Sprintf("library number %d", i)
+		corrections = append(corrections, c)
+	}
+	in.New = []record.Reflection{reflection("claude", "s1", corrections...)}
+	got := Plan(in)
+	if got.Proposed != 3 || len(got.Notes) != 7 {
+		t.Errorf("proposed %d with %d notes, want 3 and 7", got.Proposed, len(got.Notes))
+	}
+}
+
+func TestPolicy(t *testing.T) {
+	both := Policy{Accept: []record.How{record.Said, record.Seen}}
+	sight := func(client, session, parent, quote string) record.Sighting {
+		return record.Sighting{Client: client, Session: session, Parent: parent, How: record.Seen, Evidence: []record.Evidence{{Quote: quote, Time: now}}}
+	}
+	model := sight("codex", "c", "", "z")
+	model.How = record.Model
+	cases := []struct {
+		name   string
+		policy Policy
+		op     record.Operation
+		want   string // empty: accepted
+	}{
+		{"said", both, record.Operation{Op: record.Add, How: record.Said}, ""},
+		{"review only", Policy{}, record.Operation{Op: record.Add, How: record.Said}, "nobody reviewed it"},
+		{"model", both, record.Operation{Op: record.Add, How: record.Model}, "nobody reviewed it"},
+		{"a policy that names model lets nothing of it through", Policy{Accept: []record.How{record.Model}}, record.Operation{Op: record.Add, How: record.Model}, "nobody reviewed it"},
+		{"retire", both, record.Operation{Op: record.Retire, How: record.Said}, "changes what is known"},
+		{"seen once", both, record.Operation{Op: record.Add, How: record.Seen, Sightings: []record.Sighting{sight("claude", "a", "", "x")}}, "seen in too few sessions"},
+		{"seen twice", both, record.Operation{Op: record.Add, How: record.Seen, Sightings: []record.Sighting{sight("claude", "a", "", "x"), sight("codex", "b", "", "y")}}, ""},
+		{"copied history counts once", both, record.Operation{Op: record.Add, How: record.Seen, Sightings: []record.Sighting{sight("claude", "a", "", "x"), sight("claude", "b", "", "x")}}, "seen in too few sessions"},
+		{"a sub-agent counts with its parent", both, record.Operation{Op: record.Add, How: record.Seen, Sightings: []record.Sighting{sight("claude", "a", "", "x"), sight("claude", "b", "a", "y")}}, "seen in too few sessions"},
+		{"a model bears nothing out", both, record.Operation{Op: record.Add, How: record.Seen, Sightings: []record.Sighting{sight("claude", "a", "", "x"), model}}, "seen in too few sessions"},
+		{"three wanted", Policy{Accept: []record.How{record.Seen}, Sightings: 3}, record.Operation{Op: record.Add, How: record.Seen, Sightings: []record.Sighting{sight("claude", "a", "", "x"), sight("codex", "b", "", "y")}}, "seen in too few sessions"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			ok, why := c.policy.Accepts(c.op)
+			if why != c.want || ok != (c.want == "") {
+				t.Errorf("accepted %v, because %q; want %q", ok, why, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,106 @@
+package dream
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+)
+
+// alike is the share of words in common from which two statements are shown beside each other
+// to whoever reviews them.
+const alike = 0.5
+
+// relate finds what else is known about an operation's subject: statements it corrects, which
+// it then supersedes; statements on the same topic that say otherwise, which a person must
+// weigh; and statements nearly like it. It reports false when the operation would retire too
+// much.
+func (p *planner) relate(op *record.Operation, c record.Candidate, print record.Fingerprint) bool {
+	for _, k := range p.known {
+		if !k.Live(p.in.Now) || slices.Contains(op.Memory.Supersedes, k.ID) || slices.Contains(op.Contradicts, k.ID) || slices.Contains(op.Alike, k.ID) {
+			continue // a contested memory is there once for each variant
+		}
+		switch {
+		case corrects(c, k.Memory):
+			op.Memory.Supersedes = append(op.Memory.Supersedes, k.ID)
+			op.Base = append(op.Base, record.Base{ID: k.ID, Path: k.Path(), Blob: p.in.Blobs[k.ID]})
+		case contradicts(c, print, k):
+			op.Contradicts = append(op.Contradicts, k.ID)
+		case k.print.Alike(print) >= alike:
+			op.Alike = append(op.Alike, k.ID)
+		}
+	}
+	if n := len(op.Memory.Supersedes); n > 0 {
+		if p.retiring+n > max(1, int(maxRetired*float64(p.live))) {
+			return false
+		}
+		p.retiring += n
+	}
+	slices.Sort(op.Memory.Supersedes)
+	for i := range p.pending {
+		q := &p.pending[i]
+		if q.withdrawn {
+			continue
+		}
+		if corrects(c, q.op.Memory) {
+			q.withdrawn = true
+		} else if contradicts(c, print, known{q.op.Memory, q.print}) {
+			op.Contradicts = append(op.Contradicts, q.op.Memory.ID)
+		}
+	}
+	return true
+}
+
+// corrects reports whether a person, in the candidate, took back what the memory says: the
+// words they replaced stand in it, and it is about the same topic.
+func corrects(c record.Candidate, m record.Memory) bool {
+	if c.How != record.Said || c.Corrects == "" {
+		return false
+	}
+	old := record.Normal(c.Corrects)
+	text := record.Normal(m.Text)
+	if old == "" {
+		return false
+	}
+	if text == old {
+		return true
+	}
+	return c.Topic != "" && c.Topic == m.Topic && strings.Contains(text, old)
+}
+
+// opposed is the share of words from which two rulings on one topic are taken to be about the
+// same thing: "use x for dates" and "use y for dates" are, "write table-driven tests" and "tests
+// live next to the code" are not.
+const opposed = 1.0 / 3
+
+// contradicts reports whether two statements may not both stand as they are: rulings on one topic
+// that share words, but not all. Whether they do, a person says.
+func contradicts(c record.Candidate, print record.Fingerprint, k known) bool {
+	return c.Topic != "" && c.Topic == k.Topic && ruling(c.Kind) && ruling(k.Kind) && overlap(c.Paths, k.Paths) &&
+		!k.print.Same(print) && k.print.Alike(print) >= opposed
+}
+
+// ruling reports whether memories of a kind say what to do, so that two can pull apart.
+func ruling(k record.Kind) bool {
+	switch k {
+	case record.Convention, record.Constraint, record.Decision, record.Preference:
+		return true
+	}
+	return false
+}
+
+// overlap reports whether two scopes may concern the same file. An empty scope is everything.
+func overlap(a, b []string) bool {
+	if len(a) == 0 || len(b) == 0 {
+		return true
+	}
+	for _, x := range a {
+		for _, y := range b {
+			x, y := strings.TrimRight(x, "*/"), strings.TrimRight(y, "*/")
+			if strings.HasPrefix(x, y) || strings.HasPrefix(y, x) {
+				return true
+			}
+		}
+	}
+	return false
+}
