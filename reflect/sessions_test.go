@@ -1,0 +1,226 @@
+package reflect
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reverie-memory/reverie/internal/redact"
+	"github.com/reverie-memory/reverie/reflect/transcript"
+)
+
+// generic is a transcript of the generic form with the given messages of a person.
+func generic(id string, says ...string) string {
+	var messages []string
+	for i, s := range says {
+		messages = append(messages, fmt.Sprintf(`{"index":%d,"role":"user","content":%q}`, i, s))
+	}
+	name, _ := json.Marshal(id)
+	return fmt.Sprintf(`{"agent":"demo","started_at":"2026-11-02T10:00:00Z","metadata":{"opencode_session_id":%s},"messages":[%s]}`+"\n", name, strings.Join(messages, ","))
+}
+
+func ingest(t *testing.T, s Sessions, text string) []Kept {
+	t.Helper()
+	in, err := s.Ingest(context.Background(), strings.NewReader(text), transcript.Auto, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in.Sessions
+}
+
+func TestIngestTellsWhatChanged(t *testing.T) {
+	s := Sessions{Dir: t.TempDir()}
+	steps := []struct {
+		name, text string
+		want       Change
+		events     int // kept afterwards
+	}{
+		{"first", generic("a", "one", "two"), New, 2},
+		{"again", generic("a", "one", "two"), Unchanged, 2},
+		{"longer", generic("a", "one", "two", "three"), Grown, 3},
+		{"only its beginning", generic("a", "one", "two"), Unchanged, 3},
+		{"another history", generic("a", "one", "zwei"), Grown, 2},
+	}
+	for _, step := range steps {
+		kept := ingest(t, s, step.text)
+		if len(kept) != 1 || kept[0].Change != step.want {
+			t.Errorf("%s: %v", step.name, kept)
+		}
+		got, events, err := s.Load("demo/a")
+		if err != nil || len(events) != step.events || got.Events != step.events {
+			t.Errorf("%s: %d events, error %v, want %d", step.name, len(events), err, step.events)
+		}
+	}
+}
+
+func TestSessionsAreRedactedAndPrivate(t *testing.T) {
+	s := Sessions{Dir: filepath.Join(t.TempDir(), "sessions"), Scanner: redact.New("blue-7-whale-frobnicator")}
+	kept := ingest(t, s, generic("a", "the key is blue-7-whale-frobnicator, use it"))
+	if kept[0].Redacted.Found != 1 {
+		t.Errorf("found %d secrets, want 1", kept[0].Redacted.Found)
+	}
+	files, _ := filepath.Glob(filepath.Join(s.Dir, "*"))
+	if len(files) != 1 {
+		t.Fatalf("files %v", files)
+	}
+	text, err := os.ReadFile(files[0])
+	if err != nil || strings.Contains(string(text), "whale") {
+		t.Errorf("kept: %s, error %v", text, err)
+	}
+	if info, _ := os.Stat(files[0]); runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, want 0600", info.Mode())
+	}
+}
+
+// A session's id comes from outside. It never leads out of the folder.
+func TestIDsStayInTheFolder(t *testing.T) {
+	top := t.TempDir()
+	s := Sessions{Dir: filepath.Join(top, "deep", "sessions")}
+	for _, id := range []string{"../../evil", "/etc/evil", `..\evil`, ".hidden", "a\x00b", strings.Repeat("x", 500)} {
+		ingest(t, s, generic(id, "one"))
+	}
+	err := filepath.Walk(top, func(path string, info os.FileInfo, err error) error {
+		if err == nil && info.Mode().IsRegular() && filepath.Dir(path) != s.Dir {
+			t.Errorf("written outside: %s", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all, err := s.List(); err != nil || len(all) != 6 {
+		t.Errorf("%d sessions, error %v, want 6", len(all), err)
+	}
+}
+
+// A secret in an id would become a file's name.
+func TestSecretInAnIDIsTakenOut(t *testing.T) {
+	s := Sessions{Dir: t.TempDir(), Scanner: redact.New("blue-7-whale-frobnicator")}
+	kept := ingest(t, s, generic("s-blue-7-whale-frobnicator", "one"))
+	files, _ := os.ReadDir(s.Dir)
+	if len(files) != 1 || strings.Contains(files[0].Name()+kept[0].ID, "whale") {
+		t.Errorf("files %v, id %s", files, kept[0].ID)
+	}
+	if _, _, err := s.Load(kept[0].Name()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTornSessionFileHidesNoOther(t *testing.T) {
+	s := Sessions{Dir: t.TempDir()}
+	ingest(t, s, generic("a", "one"))
+	if err := os.WriteFile(filepath.Join(s.Dir, "demo-torn.jsonl"), []byte(`{"client":"de`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	all, err := s.List()
+	if len(all) != 1 || err == nil || !strings.Contains(err.Error(), "demo-torn.jsonl:1") {
+		t.Errorf("%d sessions, error %v", len(all), err)
+	}
+	if _, _, err := s.Load("a"); err != nil {
+		t.Errorf("the other one: %v", err)
+	}
+	if _, _, err := s.Load("nosuch"); !errors.Is(err, ErrNoSession) {
+		t.Errorf("error %v, want ErrNoSession", err)
+	}
+}
+
+// A folder's name may hold what a pattern would take for its own.
+func TestFolderNameIsNoPattern(t *testing.T) {
+	s := Sessions{Dir: filepath.Join(t.TempDir(), "my [draft] repo", "sessions")}
+	ingest(t, s, generic("a", "one"))
+	if all, err := s.List(); err != nil || len(all) != 1 {
+		t.Errorf("%d sessions, error %v", len(all), err)
+	}
+	if n, err := s.Expire(time.Now().Add(time.Hour)); n != 1 || err != nil {
+		t.Errorf("%d expired, error %v", n, err)
+	}
+}
+
+// The first line alone tells how many events there are and which, also of a very long file.
+func TestListReadsFirstLinesOnly(t *testing.T) {
+	s := Sessions{Dir: t.TempDir(), Scanner: redact.New("blue-7-whale-frobnicator")}
+	ingest(t, s, generic("a", "one", "two", "say blue-7-whale-frobnicator"))
+	kept, events, err := s.Load("demo/a")
+	if err != nil || kept.Hash == "" || kept.Hash != Study(kept.Session, events).Hash {
+		t.Fatalf("hash %q, error %v, want that of the reflection", kept.Hash, err)
+	}
+	data, err := os.ReadFile(s.path("demo", "a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _, _ := strings.Cut(string(data), "\n")
+	if err := os.WriteFile(s.path("demo", "a"), []byte(first+"\nnone of this is read\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := s.List(); err != nil || len(all) != 1 || all[0].Events != 3 || all[0].Hash != kept.Hash {
+		t.Errorf("listed %v, error %v", all, err)
+	}
+}
+
+// Files that say nothing of their events are counted, and the whole name of a session asks for no other.
+func TestFilesOfOlderVersionsAreRead(t *testing.T) {
+	s := Sessions{Dir: t.TempDir()}
+	ingest(t, s, generic("a", "one", "two"))
+	data, err := os.ReadFile(s.path("demo", "a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(data), "\n")
+	if err := os.WriteFile(s.path("demo", "a"), []byte(`{"client":"demo","id":"a"}`+"\n"+rest), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := s.List(); err != nil || len(all) != 1 || all[0].Events != 2 || all[0].Hash != "" {
+		t.Errorf("listed %v, error %v", all, err)
+	}
+	if kept, events, err := s.Load("demo/a"); err != nil || kept.Events != 2 || len(events) != 2 {
+		t.Errorf("%d events, error %v", len(events), err)
+	}
+	if kept := ingest(t, s, generic("a", "one", "two")); kept[0].Change != Unchanged {
+		t.Errorf("taken in again: %s", kept[0].Change)
+	}
+}
+
+func TestExpireRemovesWhatAKilledIngestLeft(t *testing.T) {
+	s := Sessions{Dir: t.TempDir()}
+	ingest(t, s, generic("a", "one"))
+	left, busy := filepath.Join(s.Dir, ".session-123"), filepath.Join(s.Dir, ".session-456")
+	for _, name := range []string{left, busy} {
+		if err := os.WriteFile(name, []byte("{}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	past := time.Now().Add(-25 * time.Hour)
+	if err := os.Chtimes(left, past, past); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := s.Expire(time.Now().Add(-30 * 24 * time.Hour)); n != 0 || err != nil {
+		t.Errorf("%d expired, error %v", n, err)
+	}
+	if _, err := os.Stat(left); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the old one: %v", err)
+	}
+	if _, err := os.Stat(busy); err != nil {
+		t.Errorf("the one being written: %v", err)
+	}
+}
+
+func TestExpireRemovesWhatIsOld(t *testing.T) {
+	s := Sessions{Dir: t.TempDir()}
+	ingest(t, s, generic("old", "one")+generic("new", "one"))
+	past := time.Now().Add(-48 * time.Hour)
+	if err := os.Chtimes(s.path("demo", "old"), past, past); err != nil {
+		t.Fatal(err)
+	}
+	n, err := s.Expire(time.Now().Add(-24 * time.Hour))
+	all, _ := s.List()
+	if n != 1 || err != nil || len(all) != 1 || all[0].ID != "new" {
+		t.Errorf("removed %d, error %v, left %v", n, err, all)
+	}
+}
