@@ -1,0 +1,213 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/urfave/cli/v2"
+)
+
+func acceptCommand(env *Env) *cli.Command {
+	var all bool
+	return &cli.Command{
+		Name:      "accept",
+		Usage:     "let pending operations become memory",
+		ArgsUsage: "OP…",
+		Flags:     []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "everything that waits", Destination: &all}},
+		Action: func(c *cli.Context) error {
+			if all == (c.NArg() > 0) {
+				return usage("'reverie review' shows what waits", "accept wants the ids of operations, or --all")
+			}
+			return runAccept(c.Context, env, c.Args().Slice(), all)
+		},
+	}
+}
+
+func runAccept(ctx context.Context, env *Env, ids []string, all bool) error {
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	var ops []record.Operation
+	err = w.view(ctx, func(v *record.View) error {
+		ops, err = w.pick(v, ids, all)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if len(ops) == 0 {
+		env.say("nothing waits")
+	}
+	accepted, err := w.accept(ctx, ops, "accept", nil)
+	return errors.Join(w.tellAccepted(accepted), err)
+}
+
+// pick finds pending operations by the beginnings of their ids.
+func (w *workspace) pick(v *record.View, ids []string, all bool) ([]record.Operation, error) {
+	pending, err := w.pending(v)
+	if all || err != nil {
+		return pending, err
+	}
+	var out []record.Operation
+	for _, id := range ids {
+		o, err := record.FindOperation(pending, id)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, o)
+	}
+	return out, nil
+}
+
+// maxListed bounds what a commit message lists.
+const maxListed = 50
+
+// manyAccepted is from how many operations on they share a commit.
+const manyAccepted = 20
+
+// undecidable reports whether an error concerns one operation alone, which then stays where it is.
+func undecidable(err error) bool {
+	for _, one := range []error{record.ErrChanged, record.ErrTaken, record.ErrRetired, record.ErrDecided} {
+		if errors.Is(err, one) {
+			return true
+		}
+	}
+	return false
+}
+
+// accept applies operations as they were shown, one commit each or, when they are many, one for
+// all. let, which may be nil, judges each once more as it is under the lock. An operation that
+// cannot be decided as shown is left where it is and told in the error; the others are done.
+func (w *workspace) accept(ctx context.Context, shown []record.Operation, verb string, let func(config.Config, record.Operation) bool) (done []record.Operation, err error) {
+	size := 1
+	if len(shown) >= manyAccepted {
+		size = len(shown)
+	}
+	var left []error
+	for batch := range slices.Chunk(shown, size) {
+		var applied []record.Operation
+		var refused []error
+		err := w.update(ctx, func(tx *record.Tx, c config.Config) error {
+			applied, refused = nil, nil
+			for _, o := range batch {
+				now, err := tx.Pending(o)
+				if err == nil && let != nil && !let(c, now) {
+					continue
+				}
+				if err == nil {
+					err = tx.Accept(now)
+				}
+				switch {
+				case undecidable(err):
+					refused = append(refused, err)
+				case err != nil:
+					return err
+				default:
+					applied = append(applied, now)
+				}
+			}
+			tx.Describe(acceptCommit(verb, applied...))
+			return nil
+		})
+		if err != nil {
+			return done, errors.Join(append(left, err)...)
+		}
+		done, left = append(done, applied...), append(left, refused...)
+	}
+	return done, errors.Join(left...)
+}
+
+// acceptCommit says in a commit what was accepted and by what right.
+func acceptCommit(verb string, ops ...record.Operation) gitstore.Commit {
+	var c gitstore.Commit
+	if len(ops) == 0 {
+		return c
+	}
+	if len(ops) == 1 {
+		o := ops[0]
+		c.Subject = opVerb(o) + ": " + lowerFirst(o.Memory.Text)
+		c.Body = o.Memory.Body
+	} else {
+		c.Subject = fmt.Sprintf("remember: %d statements", len(ops))
+		var lines []string
+		for _, o := range ops[:min(maxListed, len(ops))] {
+			lines = append(lines, "- "+opVerb(o)+": "+o.Memory.Text)
+		}
+		if more := len(ops) - maxListed; more > 0 {
+			lines = append(lines, fmt.Sprintf("- and %d more", more))
+		}
+		c.Body = strings.Join(lines, "\n")
+	}
+	c.Trailers = append(c.Trailers, gitstore.Trailer{Key: "Reverie-Op", Value: verb})
+	seen := map[string]bool{}
+	for _, o := range ops {
+		for _, s := range o.Sightings {
+			if name := s.Client + "/" + s.Session; !seen[name] && len(seen) < maxListed {
+				seen[name] = true
+				c.Trailers = append(c.Trailers, gitstore.Trailer{Key: "Reverie-Session", Value: name})
+			}
+		}
+		if o.Dream != "" && !seen[o.Dream] {
+			seen[o.Dream] = true
+			c.Trailers = append(c.Trailers, gitstore.Trailer{Key: "Reverie-Dream", Value: o.Dream})
+		}
+	}
+	return c
+}
+
+func opVerb(o record.Operation) string {
+	switch {
+	case o.Op == record.Retire:
+		return "forget"
+	case o.Op == record.Edit:
+		return "edit"
+	case o.Op == record.Merge:
+		return "merge"
+	case len(o.Memory.Supersedes) > 0:
+		return "correct"
+	}
+	return "remember"
+}
+
+// lowerFirst makes a statement fit a commit subject: no capital at its beginning unless the
+// first word has more of them, no full stop, 72 characters at most.
+func lowerFirst(s string) string {
+	s = strings.TrimRight(s, ".。")
+	first, size := utf8.DecodeRuneInString(s)
+	word, _, _ := strings.Cut(s, " ")
+	if !strings.ContainsFunc(word[min(size, len(word)):], func(r rune) bool { return unicode.IsUpper(r) || unicode.IsDigit(r) }) {
+		s = string(unicode.ToLower(first)) + s[size:]
+	}
+	return truncate(s, 72)
+}
+
+// tellAccepted writes what became memory.
+func (w *workspace) tellAccepted(ops []record.Operation) error {
+	for _, o := range ops {
+		if w.env.JSON {
+			if err := w.env.object(newMemoryJSON(o.Memory)); err != nil {
+				return err
+			}
+			continue
+		}
+		w.line("+", green, o.Memory, "")
+	}
+	return nil
+}
+
+// line writes one memory on one line: mark, id, kind, statement, note.
+func (w *workspace) line(mark, colour string, m record.Memory, note string) {
+	if note != "" {
+		note = w.env.paint(dim, "  ("+visible(note)+")")
+	}
+	w.env.print("%s %s  %s  %s%s\n", w.env.paint(colour, mark), w.env.paint(bold, m.ID[:8]), pad(string(m.Kind), 10), visible(m.Text), note)
+}

@@ -1,0 +1,238 @@
+// Package cmd is the command line: one file per command, each with its options, a
+// constructor that turns flags into them, and a run function that a test, a hook or a server
+// can call alike. Begin with Main. Nothing but Main ends the process, and nothing but this
+// package prints.
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/urfave/cli/v2"
+)
+
+// patience is how long after the first interrupt a command may take to come to a safe place.
+const patience = 2 * time.Second
+
+// Main runs the command line and returns the exit code. The first interrupt asks the command
+// to stop at the next safe place; the second, or patience, ends it where it is: what is written
+// is written in transactions.
+func Main(args []string) int {
+	debug.SetGCPercent(400) // a command lives for milliseconds; what it holds is bounded elsewhere
+	if os.Getenv("REVERIE_DISABLE") == "1" && len(args) > 1 && args[1] == "hook" {
+		return exitDone
+	}
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a closed pipe is an error of the write
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	done := make(chan int, 1)
+	go func() { done <- Run(ctx, system(), args) }()
+	select {
+	case code := <-done:
+		return code
+	case <-signals:
+		cancel()
+	}
+	select {
+	case code := <-done:
+		return code
+	case <-signals:
+	case <-time.After(patience):
+	}
+	fmt.Fprintln(os.Stderr, "reverie: "+stopped)
+	return exitSignal
+}
+
+const stopped = "stopped; nothing is half-written"
+
+// Run runs the command line in an Env and returns the exit code. args[0] is the program's name.
+func Run(ctx context.Context, given *Env, args []string) int {
+	env := *given
+	in, out := &interruptible{ctx: ctx, from: given.In}, &output{to: given.Out}
+	env.In, env.Out = in, out
+	err := newApp(&env).RunContext(ctx, hoist(newApp(&env), args))
+	if ctx.Err() != nil && (in.cut.Load() || interrupted(err)) {
+		env.warn(stopped)
+		return exitSignal
+	}
+	if out.err != nil && (err == nil || err == error(negative) || errors.Is(err, out.err)) {
+		if errors.Is(out.err, syscall.EPIPE) || errors.Is(out.err, io.ErrClosedPipe) { // the reader of our answer has seen enough
+			return exitDone
+		}
+		err = &failure{exitFailed, fmt.Errorf("write the answer: %w", unwrapPath(out.err)), "the answer is not complete; what the command changed is done"}
+	}
+	if err == nil {
+		return exitDone
+	}
+	code, hint := explain(err)
+	if err.Error() != "" {
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			env.warn("%s", line)
+		}
+	}
+	if hint != "" {
+		fmt.Fprintf(env.Err, "hint: %s\n", visible(hint))
+	}
+	return code
+}
+
+// interrupted reports whether an error is that of an end from outside: ours, or that of a git that
+// the same interrupt ended.
+func interrupted(err error) bool {
+	var exit *exec.ExitError
+	return errors.Is(err, context.Canceled) || errors.As(err, &exit) && !exit.Exited()
+}
+
+func newApp(env *Env) *cli.App {
+	app := &cli.App{
+		Name:  "reverie",
+		Usage: "a repository's memory, kept in git",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "C", Usage: "run as if started in `DIR`", Value: ".", Destination: &env.Dir},
+			&cli.BoolFlag{Name: "json", Usage: "answer in JSON, one object a line for lists", Destination: &env.JSON},
+			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no talk, only the answer and errors", Destination: &env.Quiet},
+			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "more talk", Destination: &env.Verbose},
+			&cli.BoolFlag{Name: "no-color", Usage: "no colours"},
+		},
+		Commands: []*cli.Command{
+			learnCommand(env), reviewCommand(env), recallCommand(env), rememberCommand(env), statusCommand(env),
+			initCommand(env), acceptCommand(env), rejectCommand(env), listCommand(env), showCommand(env), editCommand(env), forgetCommand(env),
+			ingestCommand(env), sessionsCommand(env), reflectCommand(env), dreamCommand(env),
+			logCommand(env), blameCommand(env), diffCommand(env), revertCommand(env),
+			renderCommand(env), importCommand(env), exportCommand(env), checkCommand(env), configCommand(env), uninstallCommand(env),
+			versionCommand(env),
+		},
+		HideVersion:               true,
+		DisableSliceFlagSeparator: true, // a comma belongs to the value
+		Reader:                    env.In,
+		Writer:                    env.Out,
+		ErrWriter:                 io.Discard, // Run prints every error, once
+		ExitErrHandler:            func(*cli.Context, error) {},
+		OnUsageError:              usageError,
+		Before: func(c *cli.Context) error {
+			if c.Bool("no-color") {
+				env.Colour = false
+			}
+			return nil
+		},
+		Action: func(c *cli.Context) error {
+			if c.NArg() == 0 {
+				return cli.ShowAppHelp(c)
+			}
+			return usage("'reverie help' lists the commands", "%q is not a command", c.Args().First())
+		},
+	}
+	for _, c := range app.Commands {
+		c.OnUsageError = usageError
+		c.HideHelpCommand = true
+	}
+	return app
+}
+
+func usageError(c *cli.Context, err error, _ bool) error {
+	hint := "'reverie help' lists the commands"
+	if c.Command != nil && c.Command.Name != "" && c.Command.Name != "reverie" {
+		hint = fmt.Sprintf("'reverie help %s' shows what it takes", c.Command.Name)
+	}
+	return usage(hint, "%s", strings.Replace(err.Error(), "flag provided but not defined: ", "there is no option ", 1))
+}
+
+// hoist brings a command line into the order that the flag parser understands: flags of the
+// program, the command, its flags, and after "--" everything else. So flags may stand anywhere,
+// as with git; after "--" nothing is a flag.
+func hoist(app *cli.App, args []string) []string {
+	var global, local, rest []string
+	var command *cli.Command
+	for i := 1; i < len(args); i++ {
+		arg := args[i]
+		if arg == "--" {
+			rest = append(rest, args[i+1:]...)
+			break
+		}
+		if len(arg) < 2 || arg[0] != '-' {
+			if command == nil {
+				if command = app.Command(arg); command == nil {
+					return args // help, or an error that the parser words
+				}
+				continue
+			}
+			rest = append(rest, arg)
+			continue
+		}
+		name, _, hasValue := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		to := &local
+		var flag cli.Flag
+		if command != nil {
+			flag = findFlag(command.Flags, name)
+		}
+		if flag == nil {
+			if flag = findFlag(app.Flags, name); flag != nil || command == nil {
+				to = &global
+			}
+		}
+		*to = append(*to, arg)
+		if flag != nil && !hasValue && takesValue(flag) && i+1 < len(args) {
+			i++
+			*to = append(*to, args[i])
+		}
+	}
+	out := append([]string{args[0]}, global...)
+	if command != nil {
+		out = append(append(out, command.Name), local...)
+		if len(rest) > 0 {
+			out = append(append(out, "--"), rest...)
+		}
+	}
+	return out
+}
+
+func findFlag(flags []cli.Flag, name string) cli.Flag {
+	i := slices.IndexFunc(flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) })
+	if i < 0 {
+		return nil
+	}
+	return flags[i]
+}
+
+func takesValue(f cli.Flag) bool {
+	d, ok := f.(cli.DocGenerationFlag)
+	return ok && d.TakesValue()
+}
+
+func versionCommand(env *Env) *cli.Command {
+	return &cli.Command{
+		Name:  "version",
+		Usage: "say which version this is",
+		Action: func(*cli.Context) error {
+			version, commit := "devel", ""
+			if info, ok := debug.ReadBuildInfo(); ok {
+				if info.Main.Version != "" && info.Main.Version != "(devel)" {
+					version = info.Main.Version
+				}
+				for _, s := range info.Settings {
+					if s.Key == "vcs.revision" {
+						commit = s.Value
+					}
+				}
+			}
+			if env.JSON {
+				return env.object(map[string]string{"version": version, "commit": commit, "go": runtime.Version()})
+			}
+			env.print("reverie %s %s\n", version, runtime.Version())
+			return nil
+		},
+	}
+}

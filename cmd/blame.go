@@ -1,0 +1,89 @@
+package cmd
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+)
+
+func blameCommand(env *Env) *cli.Command {
+	return &cli.Command{
+		Name:      "blame",
+		Usage:     "show who last changed each line of a memory, and when",
+		ArgsUsage: "ID",
+		Action: func(c *cli.Context) error {
+			if c.NArg() != 1 {
+				return usage("'reverie list' shows the ids", "blame wants exactly one id")
+			}
+			return runBlame(c.Context, env, c.Args().First())
+		},
+	}
+}
+
+func runBlame(ctx context.Context, env *Env, id string) error {
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	ref, path, err := w.place(ctx, id)
+	if err != nil {
+		return err
+	}
+	args := []string{"blame", "--no-textconv", "--date=short"}
+	if env.JSON {
+		return w.stream(ctx, w.blameJSON, append(args, "--line-porcelain", ref, "--", path[0])...)
+	}
+	return w.show(ctx, append(args, ref, "--", path[0])...)
+}
+
+type blameJSON struct {
+	Line   int       `json:"line"` // of the file, from 1
+	Commit string    `json:"commit"`
+	Author string    `json:"author"`
+	Time   time.Time `json:"time"`
+	Text   string    `json:"text"`
+}
+
+// blameJSON writes one line of the file a line. Git gives each as its commit, fields in lines of
+// their own, and the text after a tab.
+func (w *workspace) blameJSON(out *bufio.Reader) error {
+	var now blameJSON
+	for {
+		text, err := out.ReadString('\n')
+		if err == io.EOF && text == "" {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read git blame: %w", err)
+		}
+		text = strings.TrimSuffix(text, "\n")
+		if line, ok := strings.CutPrefix(text, "\t"); ok {
+			now.Text = line
+			if err := w.env.object(now); err != nil {
+				return err
+			}
+			now = blameJSON{Line: now.Line}
+			continue
+		}
+		name, value, _ := strings.Cut(text, " ")
+		switch {
+		case now.Commit == "":
+			now.Commit = name
+			now.Line++
+		case name == "author":
+			now.Author = value
+		case name == "author-time":
+			at, err := strconv.ParseInt(value, 10, 64)
+			if err != nil {
+				return fmt.Errorf("read git blame: author-time: %w", err)
+			}
+			now.Time = time.Unix(at, 0).UTC()
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/urfave/cli/v2"
+)
+
+func checkCommand(env *Env) *cli.Command {
+	var deep bool
+	return &cli.Command{
+		Name:  "check",
+		Usage: "look for damage: files that cannot be read, entries that must not be there, missing objects",
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "deep", Usage: "read the bytes of every object in history", Destination: &deep}},
+		Action: func(c *cli.Context) error {
+			if c.NArg() > 0 {
+				return usage("", "check takes no arguments")
+			}
+			return runCheck(c.Context, env, deep)
+		},
+	}
+}
+
+func runCheck(ctx context.Context, env *Env, deep bool) error {
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	problems := 0
+	var writeErr error
+	tell := func(where, what string) {
+		problems++
+		if env.JSON {
+			writeErr = errors.Join(writeErr, env.object(map[string]string{"where": where, "problem": what}))
+			return
+		}
+		env.print("%s: %s\n", where, visible(what))
+	}
+	stores := map[string]*gitstore.Store{
+		w.branch(): w.memory, "journal": gitstore.Open(w.repo, journalRef), "inbox": gitstore.Open(w.repo, inboxRef),
+	}
+	for _, name := range []string{w.branch(), "journal", "inbox"} {
+		err := stores[name].Check(ctx, deep, func(p gitstore.Problem) { tell(name, p.String()) })
+		switch {
+		case errors.Is(err, gitstore.ErrDeleted), name == w.branch() && err != nil:
+			return err
+		case err != nil && !errors.Is(err, gitstore.ErrNoStore):
+			return fmt.Errorf("check %s: %w", name, err)
+		}
+	}
+	if err := w.checkFiles(ctx, tell); err != nil {
+		return err
+	}
+	if err := w.checkRecords(ctx, tell); err != nil {
+		return err
+	}
+	if writeErr != nil {
+		return writeErr
+	}
+	if problems > 0 {
+		env.warn("%s found", count(problems, "problem", "problems"))
+		return negative
+	}
+	env.say("no problem found")
+	return nil
+}
+
+// checkRecords looks at what the files say. If that cannot be viewed at all, that is a problem too.
+func (w *workspace) checkRecords(ctx context.Context, tell func(where, what string)) error {
+	err := w.view(ctx, func(v *record.View) error {
+		for _, bad := range v.Bad {
+			tell(w.branch(), bad.Error())
+		}
+		for _, m := range v.Memories() {
+			for _, id := range m.Supersedes {
+				if _, ok := v.Blob(id); !ok {
+					tell(w.branch(), m.Path()+": supersedes "+id+", which is not there")
+				}
+			}
+		}
+		_, operr := v.Operations()
+		_, rejerr := v.Rejections()
+		_, referr := v.Reflections()
+		_, dreamerr := v.Dreams()
+		for _, err := range []error{operr, rejerr, referr, dreamerr} {
+			for _, e := range split(err) {
+				tell("journal or inbox", e.Error())
+			}
+		}
+		return nil
+	})
+	if err == nil || ctx.Err() != nil || errors.Is(err, config.ErrNewer) {
+		return err
+	}
+	tell(w.branch(), "cannot be viewed: "+err.Error())
+	return nil
+}
+
+// checkFiles names files of the memory branch that are nothing of ours, and memories in which a merge
+// was left unfinished. What cannot be read was named before.
+func (w *workspace) checkFiles(ctx context.Context, tell func(where, what string)) error {
+	err := w.memory.View(ctx, func(t *gitstore.Tree) error {
+		return t.Walk("", func(path string, _ gitstore.ID) error {
+			if !known(path) {
+				tell(w.branch(), path+": nothing of Reverie's; remove it from the branch")
+			}
+			if !strings.HasPrefix(path, "memories/") {
+				return nil
+			}
+			data, err := t.Read(path)
+			if line := conflict(data); err == nil && line > 0 {
+				tell(w.branch(), fmt.Sprintf("%s:%d: holds the markers of a merge conflict; keep what is right and take them out", path, line))
+			}
+			return ctx.Err()
+		})
+	})
+	var entries gitstore.EntryErrors
+	if errors.As(err, &entries) || errors.Is(err, gitstore.ErrCorrupt) || errors.Is(err, git.ErrBrokenRef) {
+		return nil
+	}
+	return err
+}
+
+// known reports whether a file of the memory branch is one that belongs there: ours, or a forge's.
+func known(path string) bool {
+	top, _, inside := strings.Cut(path, "/")
+	if inside {
+		return slices.Contains([]string{"memories", "reflections", "dreams", "checkpoints", "skills", ".github"}, top)
+	}
+	return slices.Contains([]string{"README.md", "reverie.toml", ".gitlab-ci.yml"}, top)
+}
+
+// conflict is the first line, from 1, that git writes where a merge could not decide; 0 if there is none.
+// A line of = alone is no sign of it: it also underlines a heading.
+func conflict(text []byte) int {
+	n := 0
+	for line := range bytes.Lines(text) {
+		n++
+		for _, mark := range []string{"<<<<<<< ", "||||||| ", ">>>>>>> "} {
+			if bytes.HasPrefix(line, []byte(mark)) {
+				return n
+			}
+		}
+	}
+	return 0
+}

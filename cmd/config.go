@@ -1,0 +1,112 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/urfave/cli/v2"
+)
+
+func configCommand(env *Env) *cli.Command {
+	var user bool
+	return &cli.Command{
+		Name:      "config",
+		Usage:     "list the settings with where they come from, or set one",
+		ArgsUsage: "[KEY [VALUE]]",
+		Description: "A value is TOML, such as 3, [\"said\"] or a bare word. It is set for this clone, or with --user for all of\n" +
+			"yours. A team restricts both in reverie.toml on the memory branch.",
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "user", Usage: "set it in your own file, for every repository", Destination: &user}},
+		Action: func(c *cli.Context) error {
+			if c.NArg() > 2 {
+				return usage(`quote the value: reverie config accept '["said"]'`, "config wants a key and a value at most")
+			}
+			return runConfig(c.Context, env, c.Args().Get(0), c.Args().Get(1), c.NArg() == 2, user)
+		},
+	}
+}
+
+func runConfig(ctx context.Context, env *Env, key, value string, set, user bool) error {
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	if set {
+		if !slices.ContainsFunc(w.config.Settings(), func(s config.Setting) bool { return s.Key == key }) {
+			return noSetting(key)
+		}
+		file := w.cloneFile()
+		if user {
+			if file = config.UserFile(); file == "" {
+				return errors.New("there is no home directory for your settings")
+			}
+		} else if _, err := w.repo.StateDir(); err != nil {
+			return err
+		}
+		if err := config.Set(file, key, value); err != nil {
+			if errors.As(err, new(*os.PathError)) || errors.As(err, new(*os.LinkError)) {
+				return err
+			}
+			return usage("'reverie config' lists the settings as they are", "config: %w", err)
+		}
+		env.say("set %s in %s", key, file)
+		return nil
+	}
+	c := w.config
+	err = w.book.View(ctx, func(v *record.View) error {
+		c, err = w.restrict(v)
+		return err
+	})
+	if err != nil && !errors.Is(err, gitstore.ErrNoStore) {
+		return err
+	}
+	found := false
+	for _, s := range c.Settings() {
+		if key != "" && s.Key != key {
+			continue
+		}
+		found = true
+		switch {
+		case env.JSON:
+			value, err := plainValue(s.Value)
+			if err != nil {
+				return fmt.Errorf("setting %s: %w", s.Key, err)
+			}
+			if err := env.object(settingJSON{s.Key, value, s.Origin, s.Help}); err != nil {
+				return err
+			}
+		case key != "":
+			env.print("%s\n", s.Value)
+		default:
+			env.print("%s = %s  %s\n", s.Key, s.Value, env.paint(dim, "# "+s.Origin+": "+s.Help))
+		}
+	}
+	if !found {
+		return noSetting(key)
+	}
+	return nil
+}
+
+func noSetting(key string) error {
+	return usage("'reverie config' lists the settings", "%s: there is no such setting", key)
+}
+
+// plainValue is the value of a TOML text.
+func plainValue(text string) (any, error) {
+	var parsed struct{ V any }
+	err := toml.Unmarshal([]byte("V = "+text), &parsed)
+	return parsed.V, err
+}
+
+type settingJSON struct {
+	Key    string `json:"key"`
+	Value  any    `json:"value"` // a list, a number or a text
+	Origin string `json:"origin"`
+	Help   string `json:"help"`
+}

@@ -1,0 +1,68 @@
+package cmd
+
+import (
+	"context"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/urfave/cli/v2"
+)
+
+func diffCommand(env *Env) *cli.Command {
+	var words bool
+	return &cli.Command{
+		Name:      "diff",
+		Usage:     "show what changed between two states of the memory",
+		ArgsUsage: "[A [B]]",
+		Description: "A is the state before the newest commit, and B the newest one, unless given: a commit of the memory\n" +
+			"branch, ~3, @{yesterday}.",
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "words", Usage: "word by word", Destination: &words}},
+		Action: func(c *cli.Context) error {
+			if c.NArg() > 2 {
+				return usage("", "diff wants at most two states")
+			}
+			return runDiff(c.Context, env, c.Args().Get(0), c.Args().Get(1), words)
+		},
+	}
+}
+
+func runDiff(ctx context.Context, env *Env, a, b string, words bool) error {
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	to, err := w.memory.Tip(ctx)
+	if err != nil {
+		return err
+	}
+	if a == "" {
+		a = "~1"
+	}
+	from, err := w.memory.Resolve(ctx, a)
+	if err != nil {
+		return err
+	}
+	if b != "" {
+		if to, err = w.memory.Resolve(ctx, b); err != nil {
+			return err
+		}
+	}
+	args := []string{"diff", env.colourFlag(), "--no-ext-diff", "--no-textconv", "--no-renames"}
+	if words {
+		args = append(args, "--word-diff=plain")
+	}
+	args = append(args, string(from), string(to), "--", record.MemoryDir)
+	if !env.JSON {
+		return w.show(ctx, args...)
+	}
+	patch, err := w.repo.Git(ctx, nil, args...)
+	if err != nil {
+		return err
+	}
+	return env.object(diffJSON{string(from), string(to), string(patch)})
+}
+
+type diffJSON struct {
+	From  string `json:"from"` // commits
+	To    string `json:"to"`
+	Patch string `json:"patch"`
+}

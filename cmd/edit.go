@@ -1,0 +1,221 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/urfave/cli/v2"
+)
+
+type editOptions struct {
+	kind   string
+	status string
+}
+
+func editCommand(env *Env) *cli.Command {
+	var o editOptions
+	return &cli.Command{
+		Name:      "edit",
+		Usage:     "change a memory, or an operation that waits",
+		ArgsUsage: "ID [TEXT|-]",
+		Description: "Without TEXT, your editor opens the whole file: fields between the +++ lines, then the statement, then\n" +
+			"why and how. The id stays. A new claim is better remembered anew, and the old one forgotten.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "kind", Aliases: []string{"k"}, Usage: "make it this `KIND`", Destination: &o.kind},
+			&cli.StringFlag{Name: "status", Usage: "make it `STATUS`: active brings back what was retired", Destination: &o.status},
+		},
+		Action: func(c *cli.Context) error {
+			if c.NArg() < 1 || c.NArg() > 2 {
+				return usage("quote the text: reverie edit ID \"new text\"", "edit wants an id and at most one text")
+			}
+			return runEdit(c.Context, env, c.Args().First(), c.Args().Get(1), c.NArg() == 2, o)
+		},
+	}
+}
+
+func runEdit(ctx context.Context, env *Env, id, text string, hasText bool, o editOptions) (err error) {
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	var before record.Memory
+	var op *record.Operation
+	err = w.view(ctx, func(v *record.View) error {
+		m, err := v.Find(id)
+		if err == nil {
+			before = m
+			return nil
+		}
+		pending, perr := w.pending(v)
+		if perr != nil {
+			return perr
+		}
+		p, operr := record.FindOperation(pending, id)
+		if operr != nil {
+			return err
+		}
+		op, before = &p, p.Memory
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	after := before
+	switch {
+	case hasText:
+		if text, err = env.text(text); err != nil {
+			return err
+		}
+		if after.Text, after.Body = splitStatement(text); after.Text == "" {
+			return usage("to take it out of force: reverie forget "+id+" --reason WHY", "there is no statement")
+		}
+		if !strings.Contains(strings.TrimSpace(text), "\n") {
+			after.Body = before.Body // only the statement was given
+		}
+		after.Variants = nil
+		if after.Status == record.Contested {
+			after.Status = record.Active
+		}
+	case o.kind == "" && o.status == "":
+		if after, err = w.editor(ctx, before); err != nil {
+			return err
+		}
+	}
+	if o.kind != "" {
+		if after.Kind, err = parseKind(o.kind); err != nil {
+			return err
+		}
+	}
+	switch status := record.Status(o.status); status {
+	case "":
+	case record.Active:
+		after.Status = status
+	case record.Retired:
+		return usage("reverie forget "+id+" --reason WHY", "what is retired needs a reason")
+	default:
+		return usage("--status active brings back what was retired", "%q is not a status that a person sets", o.status)
+	}
+	after, redacted := w.book.Clean(after)
+	defer func() {
+		if err == nil {
+			w.tellRedacted(redacted, after.ID)
+		}
+	}()
+	if string(after.Format()) == string(before.Format()) {
+		env.say("nothing changed")
+		return nil
+	}
+	if op != nil {
+		return w.editOperation(ctx, *op, after)
+	}
+	return w.editMemory(ctx, before, after)
+}
+
+// editMemory writes the new form, unless the memory changed while the person was editing.
+func (w *workspace) editMemory(ctx context.Context, before, after record.Memory) error {
+	err := w.update(ctx, func(t *record.Tx, _ config.Config) error {
+		now, err := t.Find(before.ID)
+		if err != nil {
+			return err
+		}
+		if string(now.Format()) != string(before.Format()) {
+			return fmt.Errorf("edit %s: %w", before.ID, record.ErrChanged)
+		}
+		commit := gitstore.Commit{Subject: "edit: " + lowerFirst(after.Text), Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "edit"}}}
+		t.Describe(commit)
+		return t.PutMemory(after, &now)
+	})
+	if err != nil {
+		return err
+	}
+	if w.env.JSON {
+		return w.env.object(newMemoryJSON(after))
+	}
+	w.line("~", green, after, "")
+	return nil
+}
+
+// editOperation changes what is proposed, on what is known now. What a person wrote is written,
+// not said or seen, and waits for a person.
+func (w *workspace) editOperation(ctx context.Context, shown record.Operation, after record.Memory) error {
+	var o record.Operation
+	err := w.update(ctx, func(tx *record.Tx, _ config.Config) error {
+		var err error
+		if o, err = tx.Pending(shown); err != nil {
+			return err
+		}
+		after.Private = o.Private
+		o.How, o.Memory = record.Written, after
+		o.Path, o.File = after.Path(), string(after.Format())
+		for i, base := range o.Base {
+			blob, _ := tx.Blob(base.ID)
+			o.Base[i].Blob = string(blob)
+		}
+		tx.Describe(gitstore.Commit{Subject: "edit: " + lowerFirst(after.Text), Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "edit"}}})
+		return tx.PutOperation(o)
+	})
+	if err != nil {
+		return err
+	}
+	if w.env.JSON {
+		return w.env.object(newOperationJSON(o, ""))
+	}
+	w.line("~", green, after, "waits")
+	return nil
+}
+
+// editor lets the person's editor change the text form, as git lets it change a message.
+func (w *workspace) editor(ctx context.Context, m record.Memory) (record.Memory, error) {
+	if !w.env.Terminal {
+		return m, usage("reverie edit ID \"new text\"", "there is no terminal for an editor: give the new text")
+	}
+	command := os.Getenv("GIT_EDITOR")
+	if command == "" {
+		out, err := w.repo.Git(ctx, nil, "var", "GIT_EDITOR")
+		if err != nil {
+			return m, fmt.Errorf("find an editor: %w", err)
+		}
+		command = string(out)
+	}
+	words := strings.Fields(command) // a program and its options
+	if len(words) == 0 {
+		return m, usage("set one: git config core.editor NAME", "there is no editor")
+	}
+	dir, err := os.MkdirTemp("", "reverie-edit-")
+	if err != nil {
+		return m, err
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, filepath.Base(m.Path()))
+	if err := os.WriteFile(file, m.Format(), 0o600); err != nil {
+		return m, err
+	}
+	for {
+		run := exec.CommandContext(ctx, words[0], append(words[1:], file)...)
+		run.Stdin, run.Stdout, run.Stderr = os.Stdin, os.Stdout, os.Stderr
+		if err := run.Run(); err != nil {
+			return m, fmt.Errorf("editor %s: %w; nothing was changed", words[0], err)
+		}
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return m, err
+		}
+		after, err := record.ParseMemory(m.Path(), data)
+		if err == nil {
+			after.Private = m.Private
+			return after, nil
+		}
+		var bad *record.FormatError
+		if !errors.As(err, &bad) || !w.ask(fmt.Sprintf("line %d: %s %s. Edit again", bad.Line, bad.Field, bad.Reason), "y") {
+			return m, err
+		}
+	}
+}

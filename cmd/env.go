@@ -1,0 +1,57 @@
+package cmd
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// Env is what a command has of the world. Tests, hooks and servers give their own.
+type Env struct {
+	In       io.Reader
+	Out, Err io.Writer
+	Dir      string           // where to look for the repository
+	Now      func() time.Time // the clock
+	Terminal bool             // In, Out and Err are a person's terminal
+	Width    int              // of the terminal, in cells
+	JSON     bool
+	Quiet    bool
+	Verbose  bool
+	Colour   bool
+
+	lines *bufio.Reader // of In, for answers to questions
+}
+
+// path is where a file lies that the command line names: relative to the folder of -C.
+func (env *Env) path(file string) string {
+	if filepath.IsAbs(file) {
+		return file
+	}
+	return filepath.Join(env.Dir, file)
+}
+
+// line reads one line from a person, without its end. It gives up when the command is interrupted.
+func (env *Env) line() (string, error) {
+	if env.lines == nil {
+		env.lines = bufio.NewReader(env.In)
+	}
+	line, err := env.lines.ReadString('\n')
+	return strings.TrimSpace(line), err
+}
+
+// system is the Env of a process.
+func system() *Env {
+	env := &Env{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Dir: ".", Now: time.Now, Width: 80}
+	out := term.IsTerminal(int(os.Stdout.Fd()))
+	env.Terminal = out && term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stderr.Fd()))
+	env.Colour = out && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	if w, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && w > 20 {
+		env.Width = w
+	}
+	return env
+}

@@ -1,0 +1,67 @@
+package cmd
+
+import (
+	"context"
+	"slices"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/urfave/cli/v2"
+)
+
+// filter is which memories a reading command is about.
+type filter struct {
+	all  bool   // retired and expired ones too
+	kind string // only of this kind; empty is every kind
+	at   string // as the branch was at this revision; empty is now
+}
+
+// flags are the options for f. Commands that are about what is in force alone leave all out.
+func (f *filter) flags(all bool) []cli.Flag {
+	flags := []cli.Flag{
+		&cli.StringFlag{Name: "kind", Aliases: []string{"k"}, Usage: "only of this `KIND`", Destination: &f.kind},
+		atFlag(&f.at),
+	}
+	if all {
+		flags = append(flags, &cli.BoolFlag{Name: "all", Usage: "retired and expired ones too", Destination: &f.all})
+	}
+	return flags
+}
+
+func atFlag(to *string) cli.Flag {
+	return &cli.StringFlag{Name: "at", Usage: "as it was at `REV`: a commit of the memory branch, ~3, @{yesterday}", Destination: to}
+}
+
+// read opens the repository and runs fn on the memories that f lets through, in the order of
+// ids. Files that cannot be read are told.
+func (f filter) read(ctx context.Context, env *Env, fn func(*workspace, []record.Memory) error) error {
+	if f.kind != "" {
+		if _, err := parseKind(f.kind); err != nil {
+			return err
+		}
+	}
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	return w.viewAt(ctx, f.at, func(v *record.View) error {
+		w.tellBad(v)
+		return fn(w, slices.DeleteFunc(v.Memories(), func(m record.Memory) bool {
+			return !f.all && !m.Live(env.Now()) || f.kind != "" && string(m.Kind) != f.kind
+		}))
+	})
+}
+
+// viewAt is view, or the branch as it was where rev is not empty.
+func (w *workspace) viewAt(ctx context.Context, rev string, fn func(*record.View) error) error {
+	if rev == "" {
+		return w.view(ctx, fn)
+	}
+	return w.book.ViewAt(ctx, rev, fn)
+}
+
+// tellBad names files of memories that cannot be read.
+func (w *workspace) tellBad(v *record.View) {
+	for _, bad := range v.Bad {
+		w.env.warn("passed over: %v", bad)
+	}
+}

@@ -1,0 +1,30 @@
+package cmd
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestFlagsMayStandAnywhere(t *testing.T) {
+	cases := []struct{ in, want []string }{
+		{[]string{"list", "--json"}, []string{"--json", "list"}},
+		{[]string{"-C", "x", "list"}, []string{"-C", "x", "list"}},
+		{[]string{"list", "-C", "x"}, []string{"-C", "x", "list"}},
+		{[]string{"show", "3f9a", "--at", "~3"}, []string{"show", "--at", "~3", "--", "3f9a"}},
+		{[]string{"remember", "text", "-k=fact", "-p", "a/**", "-q"}, []string{"-q", "remember", "-k=fact", "-p", "a/**", "--", "text"}},
+		{[]string{"remember", "--", "--not a flag"}, []string{"remember", "--", "--not a flag"}},
+		{[]string{"remember", "-"}, []string{"remember", "--", "-"}},
+		{[]string{"ingest", "-", "--format", "jsonl"}, []string{"ingest", "--format", "jsonl", "--", "-"}},
+		{[]string{"list", "--nosuch"}, []string{"list", "--nosuch"}},
+		{[]string{"nosuch", "x"}, []string{"nosuch", "x"}},
+		{[]string{"help", "learn"}, []string{"help", "learn"}},
+		{nil, nil},
+	}
+	for _, c := range cases {
+		got := hoist(newApp(&Env{}), append([]string{"reverie"}, c.in...))
+		if diff := cmp.Diff(append([]string{"reverie"}, c.want...), got); diff != "" {
+			t.Errorf("%q: %s", c.in, diff)
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package cmd
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/reverie-memory/reverie/"
+
+// arrows is the picture of docs/architecture.md: what each package may import of ours. A
+// package that is not here may not exist; "cmd" may import everything below it.
+var arrows = map[string][]string{
+	"internal/git":       nil,
+	"internal/redact":    nil,
+	"internal/config":    nil,
+	"internal/ollama":    nil,
+	"internal/testrepo":  nil,
+	"prompts":            nil,
+	"sandbox":            nil,
+	"reflect/transcript": nil,
+	"gitstore":           {"internal/git", "internal/redact"},
+	"gitstore/record":    {"gitstore", "internal/redact"},
+	"gitstore/recall":    {"gitstore/record"},
+	"hooks":              {"internal/git", "internal/redact"},
+	"worktree":           {"gitstore", "internal/git", "internal/redact"},
+	"reflect":            {"gitstore/record", "reflect/transcript", "prompts", "internal/redact"},
+	"dream":              {"gitstore/record", "gitstore/recall", "prompts"},
+	"cmd/reverie":        {"cmd"},
+}
+
+// testsOnly are packages that only tests may import.
+var testsOnly = []string{"internal/testrepo"}
+
+// outside are modules that only one package of ours may import.
+var outside = map[string][]string{
+	"github.com/go-git/go-git/v5": {"internal/git"},
+	"github.com/ollama/ollama":    {"internal/ollama"},
+	"github.com/urfave/cli/v2":    {"cmd"},
+}
+
+func TestImportsFollowTheArrows(t *testing.T) {
+	list := exec.Command("go", "list", "-json=ImportPath,Imports,TestImports,XTestImports", "./...")
+	list.Dir = ".."
+	var stderr bytes.Buffer
+	list.Stderr = &stderr
+	out, err := list.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, &stderr)
+	}
+	seen := 0
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p struct {
+			ImportPath, Dir                    string
+			Imports, TestImports, XTestImports []string
+		}
+		if err := dec.Decode(&p); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		seen++
+		name := strings.TrimPrefix(p.ImportPath, module)
+		allowed, known := arrows[name]
+		if !known && name != "cmd" && !strings.HasPrefix(name, "bench") && !strings.HasPrefix(name, "e2e") {
+			t.Errorf("%s is not in the picture", name)
+		}
+		for _, i := range p.Imports {
+			ours, isOurs := strings.CutPrefix(i, module)
+			switch {
+			case isOurs && slices.Contains(testsOnly, ours):
+				t.Errorf("%s imports %s, which is for tests", name, ours)
+			case isOurs && known && !slices.Contains(allowed, ours):
+				t.Errorf("%s imports %s: that arrow is not in the picture", name, ours)
+			}
+			for mod, users := range outside {
+				if (i == mod || strings.HasPrefix(i, mod+"/")) && !slices.Contains(users, name) {
+					t.Errorf("%s imports %s; only %v may", name, i, users)
+				}
+			}
+		}
+	}
+	if seen < 8 {
+		t.Fatalf("go list named %d packages only", seen)
+	}
+}

@@ -1,0 +1,166 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/reverie-memory/reverie/internal/redact"
+	"github.com/reverie-memory/reverie/reflect"
+	"github.com/reverie-memory/reverie/reflect/transcript"
+	"github.com/urfave/cli/v2"
+)
+
+func ingestCommand(env *Env) *cli.Command {
+	format := string(transcript.Auto)
+	return &cli.Command{
+		Name:      "ingest",
+		Usage:     "read transcripts into this clone's sessions, redacted, and learn nothing yet",
+		ArgsUsage: "FILE…|-",
+		Flags:     []cli.Flag{formatFlag(&format)},
+		Action: func(c *cli.Context) error {
+			if c.NArg() == 0 {
+				return usage("to read standard input: reverie ingest -", "ingest wants at least one file")
+			}
+			as, err := parseFormat(format)
+			if err != nil {
+				return err
+			}
+			return runIngest(c.Context, env, c.Args().Slice(), as)
+		},
+	}
+}
+
+func runIngest(ctx context.Context, env *Env, files []string, format transcript.Format) error {
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	kept, ingestErr := w.ingest(ctx, files, format)
+	if len(kept) > 0 {
+		if _, err := w.ensure(ctx); err != nil {
+			return errors.Join(err, ingestErr)
+		}
+	}
+	for _, k := range kept {
+		if env.JSON {
+			if err := env.object(newSessionJSON(k)); err != nil {
+				return err
+			}
+			continue
+		}
+		env.print("%s\t%s\t%s\n", k.Name(), k.Change, count(k.Events, "event", "events"))
+	}
+	return ingestErr
+}
+
+func parseFormat(name string) (transcript.Format, error) {
+	if !slices.Contains(transcript.Formats, transcript.Format(name)) {
+		return "", usage("it is one of "+joinFormats(), "%q is not a format of transcripts", name)
+	}
+	return transcript.Format(name), nil
+}
+
+func formatFlag(to *string) cli.Flag {
+	return &cli.StringFlag{Name: "format", Usage: "`FORMAT` of the transcripts: " + joinFormats(), Value: *to, Destination: to}
+}
+
+func joinFormats() string {
+	var names []string
+	for _, f := range transcript.Formats {
+		names = append(names, string(f))
+	}
+	return strings.Join(names, ", ")
+}
+
+// ingest reads each file ("-" is standard input) into the sessions and tells what came of it. It
+// goes on after a file that cannot be read, or not to its end: what was kept is returned beside the
+// error, which has one line a file.
+func (w *workspace) ingest(ctx context.Context, files []string, format transcript.Format) ([]reflect.Kept, error) {
+	if _, err := w.repo.StateDir(); err != nil {
+		return nil, err
+	}
+	if len(files) > 0 {
+		w.sessions.Scanner = redact.New(w.allSecrets(ctx)...)
+	}
+	var all []reflect.Kept
+	var failed []error
+	for _, file := range files {
+		in, err := w.ingestFile(ctx, file, format)
+		if ctx.Err() != nil {
+			return all, ctx.Err()
+		}
+		if err != nil {
+			failed = append(failed, fmt.Errorf("ingest %s: %w", file, err))
+			if len(in.Sessions) == 0 {
+				continue
+			}
+		}
+		var found redact.Report
+		events := 0
+		for _, k := range in.Sessions {
+			found.Add(k.Redacted)
+			events += k.Events
+		}
+		line := fmt.Sprintf("ingest   %s: %s, %s, %s", file, in.Format, count(len(in.Sessions), "session", "sessions"), count(events, "event", "events"))
+		if found.Found > 0 {
+			line += fmt.Sprintf(", %s redacted", count(found.Found, "secret", "secrets"))
+		}
+		if in.Skipped > 0 {
+			line += fmt.Sprintf(", %s skipped", count(in.Skipped, "bad line", "bad lines"))
+		}
+		w.env.say("%s", line)
+		all = append(all, in.Sessions...)
+	}
+	return all, errors.Join(failed...)
+}
+
+// maxBadLines is how many bad lines of one transcript are told one by one.
+const maxBadLines = 5
+
+func (w *workspace) ingestFile(ctx context.Context, file string, format transcript.Format) (reflect.Ingested, error) {
+	in := w.env.In
+	if file != "-" {
+		f, err := openFile(ctx, w.env.path(file))
+		if err != nil {
+			return reflect.Ingested{}, unwrapPath(err)
+		}
+		defer f.Close()
+		info, err := f.Stat()
+		if err != nil {
+			return reflect.Ingested{}, unwrapPath(err)
+		}
+		if info.IsDir() {
+			return reflect.Ingested{}, errors.New("is a folder; name the transcript in it")
+		}
+		in = f
+		if !info.Mode().IsRegular() { // a FIFO may keep us waiting
+			in = &interruptible{ctx: ctx, from: f}
+		}
+		progress := newProgress(w.env, filepath.Base(file), in, info.Size())
+		defer progress.done()
+		in = progress
+	}
+	bad := 0
+	got, err := w.sessions.Ingest(ctx, in, format, func(line int, err error) {
+		if bad++; bad <= maxBadLines {
+			w.env.warn("%s:%d: skipped: %v", file, line, err)
+		}
+	})
+	if bad > maxBadLines {
+		w.env.warn("%s: %d more bad lines skipped", file, bad-maxBadLines)
+	}
+	return got, err
+}
+
+// unwrapPath is a file error without the path, which the caller names.
+func unwrapPath(err error) error {
+	if p, ok := err.(*os.PathError); ok {
+		return p.Err
+	}
+	return err
+}

@@ -1,0 +1,126 @@
+package cmd
+
+import (
+	"time"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/reflect"
+)
+
+// The JSON that --json promises. docs/commands.md documents every field; golden tests keep it.
+
+type memoryJSON struct {
+	ID         string     `json:"id"`
+	Kind       string     `json:"kind"`
+	Status     string     `json:"status"`
+	Text       string     `json:"text"`
+	Body       string     `json:"body"`
+	Variants   []string   `json:"variants,omitempty"` // of a contested memory: the other statements
+	Path       string     `json:"path"`
+	Source     string     `json:"source"` // the whole line
+	Agent      string     `json:"agent"`
+	Session    string     `json:"session"`
+	Commit     string     `json:"commit"`
+	Created    time.Time  `json:"created"`
+	Said       bool       `json:"said"`
+	Paths      []string   `json:"paths"`
+	Tags       []string   `json:"tags"`
+	Topic      string     `json:"topic,omitempty"`
+	Ref        string     `json:"ref"`
+	Branch     string     `json:"branch"`
+	Supersedes []string   `json:"supersedes,omitempty"`
+	Expires    *time.Time `json:"expires,omitempty"`
+	Private    bool       `json:"private"`
+	Score      float64    `json:"score,omitempty"`   // from recall
+	Snippet    string     `json:"snippet,omitempty"` // from recall
+}
+
+func newMemoryJSON(m record.Memory) memoryJSON {
+	j := memoryJSON{
+		ID: m.ID, Kind: string(m.Kind), Status: string(m.Status), Text: m.Text, Body: m.Body, Path: m.Path(),
+		Source: m.Source.String(), Agent: m.Source.Agent(), Session: m.Source.Session(), Commit: m.Source.Commit,
+		Created: m.Source.Time, Said: m.Source.How == record.Said, Paths: list(m.Paths), Tags: list(m.Tags),
+		Topic: m.Topic, Ref: m.Ref, Branch: m.Branch, Supersedes: m.Supersedes, Private: m.Private,
+	}
+	if !m.Expires.IsZero() {
+		j.Expires = &m.Expires
+	}
+	for _, v := range m.Variants {
+		j.Variants = append(j.Variants, v.Text)
+	}
+	return j
+}
+
+// list is never null in JSON.
+func list(values []string) []string {
+	if values == nil {
+		return []string{}
+	}
+	return values
+}
+
+type operationJSON struct {
+	ID          string            `json:"id"`
+	Op          string            `json:"op"`
+	Subject     string            `json:"subject"`
+	Memory      memoryJSON        `json:"memory"`
+	How         string            `json:"how"`
+	Sessions    int               `json:"sessions"` // distinct ones that bear it out
+	Waits       string            `json:"waits"`    // why it was not accepted by policy
+	Evidence    []record.Sighting `json:"evidence"`
+	Base        []record.Base     `json:"base"`
+	Contradicts []string          `json:"contradicts"`
+	Alike       []string          `json:"alike"`
+}
+
+func newOperationJSON(o record.Operation, waits string) operationJSON {
+	j := operationJSON{
+		ID: o.ID, Op: string(o.Op), Subject: subject(o.Memory), Memory: newMemoryJSON(o.Memory), How: string(o.How),
+		Sessions: record.Sessions(o.Sightings), Waits: waits, Evidence: o.Sightings, Base: o.Base,
+		Contradicts: list(o.Contradicts), Alike: list(o.Alike),
+	}
+	if j.Evidence == nil {
+		j.Evidence = []record.Sighting{}
+	}
+	if j.Base == nil {
+		j.Base = []record.Base{}
+	}
+	return j
+}
+
+type sessionJSON struct {
+	Name     string     `json:"name"`
+	Client   string     `json:"client"`
+	ID       string     `json:"id"`
+	Parent   string     `json:"parent,omitempty"`
+	Title    string     `json:"title,omitempty"`
+	Model    string     `json:"model,omitempty"`
+	Branch   string     `json:"branch,omitempty"`
+	Started  *time.Time `json:"started,omitempty"`
+	Ended    *time.Time `json:"ended,omitempty"`
+	Events   int        `json:"events"`
+	Change   string     `json:"change,omitempty"`   // from ingest and learn
+	Redacted int        `json:"redacted,omitempty"` // from ingest and learn
+}
+
+func newSessionJSON(k reflect.Kept) sessionJSON {
+	j := sessionJSON{
+		Name: k.Name(), Client: k.Client, ID: k.ID, Parent: k.Parent, Title: k.Title, Model: k.Model, Branch: k.Branch,
+		Events: k.Events, Change: string(k.Change), Redacted: k.Redacted.Found,
+	}
+	if !k.Started.IsZero() {
+		j.Started = &k.Started
+	}
+	if !k.Ended.IsZero() {
+		j.Ended = &k.Ended
+	}
+	return j
+}
+
+// subject is what an operation is about, for grouping: its topic, else its kind.
+func subject(m record.Memory) string {
+	if m.Topic != "" {
+		return m.Topic
+	}
+	return string(m.Kind)
+}

@@ -1,0 +1,77 @@
+package cmd
+
+import (
+	"context"
+	"slices"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/urfave/cli/v2"
+)
+
+type listOptions struct {
+	filter
+	limit int
+}
+
+func listCommand(env *Env) *cli.Command {
+	var o listOptions
+	return &cli.Command{
+		Name:  "list",
+		Usage: "list what is known",
+		Flags: append(o.flags(true), &cli.IntFlag{Name: "n", Usage: "at most `N`; 0 is all", Destination: &o.limit}),
+		Action: func(c *cli.Context) error {
+			if c.NArg() > 0 {
+				return usage("to search: reverie recall QUERY", "list takes no arguments")
+			}
+			return runList(c.Context, env, o)
+		},
+	}
+}
+
+func runList(ctx context.Context, env *Env, o listOptions) error {
+	return o.read(ctx, env, func(w *workspace, found []record.Memory) error {
+		slices.SortStableFunc(found, func(a, b record.Memory) int {
+			return slices.Index(record.Kinds, a.Kind) - slices.Index(record.Kinds, b.Kind)
+		})
+		if o.limit > 0 && len(found) > o.limit {
+			env.say("%d of %d shown", o.limit, len(found))
+			found = found[:o.limit]
+		}
+		for _, m := range found {
+			if err := w.tell(m); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// tell writes a memory as a line, or as JSON.
+func (w *workspace) tell(m record.Memory) error {
+	if w.env.JSON {
+		return w.env.object(newMemoryJSON(m))
+	}
+	w.line(mark(m), dim, m, remark(m))
+	return nil
+}
+
+// mark and remark say what is special about a memory in a list.
+func mark(m record.Memory) string {
+	switch m.Status {
+	case record.Retired:
+		return "-"
+	case record.Contested:
+		return "!"
+	}
+	return " "
+}
+
+func remark(m record.Memory) string {
+	switch {
+	case m.Status != record.Active:
+		return string(m.Status)
+	case m.Private:
+		return "private"
+	}
+	return ""
+}

@@ -1,0 +1,123 @@
+package cmd
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/urfave/cli/v2"
+)
+
+type logOptions struct {
+	limit int
+	patch bool
+}
+
+func logCommand(env *Env) *cli.Command {
+	var o logOptions
+	return &cli.Command{
+		Name:      "log",
+		Usage:     "show how the memory, or one statement, came to be what it is",
+		ArgsUsage: "[ID]",
+		Flags: []cli.Flag{
+			&cli.IntFlag{Name: "n", Usage: "at most `N` commits; 0 is all", Destination: &o.limit},
+			&cli.BoolFlag{Name: "patch", Aliases: []string{"p"}, Usage: "with what each commit changed", Destination: &o.patch},
+		},
+		Action: func(c *cli.Context) error {
+			if c.NArg() > 1 {
+				return usage("", "log wants at most one id")
+			}
+			return runLog(c.Context, env, c.Args().First(), o)
+		},
+	}
+}
+
+// place finds the ref and the path of a memory; without an id, the branch and no path.
+func (w *workspace) place(ctx context.Context, id string) (ref string, path []string, err error) {
+	ref = w.config.Ref
+	err = w.view(ctx, func(v *record.View) error {
+		if v.Fallback() {
+			ref = "refs/remotes/origin/" + w.branch()
+		}
+		if id == "" {
+			return nil
+		}
+		m, err := v.Find(id)
+		if err != nil {
+			return err
+		}
+		if m.Private {
+			ref = journalRef
+		}
+		path = []string{m.Path()}
+		return nil
+	})
+	return ref, path, err
+}
+
+func runLog(ctx context.Context, env *Env, id string, o logOptions) error {
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	ref, path, err := w.place(ctx, id)
+	if err != nil {
+		return err
+	}
+	args := []string{"log", env.colourFlag(), "--no-ext-diff", "--no-textconv"}
+	if o.limit > 0 {
+		args = append(args, fmt.Sprintf("--max-count=%d", o.limit))
+	}
+	if env.JSON {
+		args = append(args, "-z", "--format="+logFormat)
+		return w.stream(ctx, w.logJSON, append(append(args, ref, "--"), path...)...)
+	}
+	if o.patch {
+		args = append(args, "--patch")
+	}
+	args = append(args, "--format=%C(yellow)%h%C(reset) %C(dim)%ad%C(reset) %s %C(dim)(%an)%C(reset)", "--date=short")
+	return w.show(ctx, append(append(args, ref, "--"), path...)...)
+}
+
+// logFormat gives logFields texts a commit, each ended by NUL, which none of them can hold; -z ends
+// the last.
+const (
+	logFormat = "%H%x00%aI%x00%an%x00%s%x00%(trailers:key=Reverie-Op,valueonly,separator=%x20)%x00%(trailers:key=Reverie-Session,valueonly,separator=%x20)"
+	logFields = 6
+)
+
+// logJSON writes one commit a line.
+func (w *workspace) logJSON(out *bufio.Reader) error {
+	for {
+		var f [logFields]string
+		for i := range f {
+			text, err := out.ReadString(0)
+			if err == io.EOF && i == 0 && text == "" {
+				return nil
+			}
+			if err != nil {
+				return fmt.Errorf("read git log: %w", err)
+			}
+			f[i] = strings.TrimSuffix(text, "\x00")
+		}
+		at, err := time.Parse(time.RFC3339, f[1])
+		if err != nil {
+			return fmt.Errorf("read git log: commit %s: %w", f[0], err)
+		}
+		err = w.env.object(struct {
+			Commit  string    `json:"commit"`
+			Time    time.Time `json:"time"`
+			Author  string    `json:"author"`
+			Subject string    `json:"subject"`
+			Op      string    `json:"op"`
+			Session []string  `json:"sessions"`
+		}{f[0], at.UTC(), f[2], f[3], f[4], list(strings.Fields(f[5]))})
+		if err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,38 @@
+package cmd
+
+import (
+	"fmt"
+	"io"
+	"time"
+)
+
+// progress reads a file and, when that takes longer than half a second and a person watches,
+// tells how far it is.
+type progress struct {
+	io.Reader
+	env         *Env
+	name        string
+	size, read  int64
+	began, told time.Time
+}
+
+// newProgress is for a reader of size bytes; of unknown size, 0, it tells nothing.
+func newProgress(env *Env, name string, r io.Reader, size int64) *progress {
+	return &progress{Reader: r, env: env, name: name, size: size, began: time.Now()}
+}
+
+func (p *progress) Read(b []byte) (int, error) {
+	n, err := p.Reader.Read(b)
+	p.read += int64(n)
+	if p.env.Terminal && !p.env.Quiet && p.size > 0 && time.Since(p.began) > 500*time.Millisecond && time.Since(p.told) > 100*time.Millisecond {
+		p.told = time.Now()
+		fmt.Fprintf(p.env.Err, "\r%s %3d%%", visible(p.name), 100*p.read/p.size)
+	}
+	return n, err
+}
+
+func (p *progress) done() {
+	if !p.told.IsZero() {
+		fmt.Fprintf(p.env.Err, "\r%*s\r", len(p.name)+5, "")
+	}
+}

@@ -1,0 +1,70 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/urfave/cli/v2"
+)
+
+type rejectOptions struct {
+	all    bool
+	reason string
+}
+
+func rejectCommand(env *Env) *cli.Command {
+	var o rejectOptions
+	return &cli.Command{
+		Name:      "reject",
+		Usage:     "drop pending operations, and never propose what they say again",
+		ArgsUsage: "OP…",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "all", Usage: "everything that waits", Destination: &o.all},
+			&cli.StringFlag{Name: "reason", Usage: "why, for those who wonder later", Destination: &o.reason},
+		},
+		Action: func(c *cli.Context) error {
+			if o.all == (c.NArg() > 0) {
+				return usage("'reverie review' shows what waits", "reject wants the ids of operations, or --all")
+			}
+			w, err := env.open(c.Context)
+			if err != nil {
+				return err
+			}
+			return w.reject(c.Context, c.Args().Slice(), o)
+		},
+	}
+}
+
+func (w *workspace) reject(ctx context.Context, ids []string, o rejectOptions) error {
+	var ops []record.Operation
+	err := w.update(ctx, func(tx *record.Tx, _ config.Config) error {
+		var err error
+		if ops, err = w.pick(tx.View, ids, o.all); err != nil {
+			return err
+		}
+		for _, op := range ops {
+			r := record.Rejection{ID: op.ID, Text: op.Memory.Text, Body: op.Memory.Body, Reason: o.reason, Time: w.env.Now().UTC()}
+			if err := tx.Reject(r); err != nil {
+				return err
+			}
+		}
+		tx.Describe(gitstore.Commit{Subject: fmt.Sprintf("reject: %s", count(len(ops), "operation", "operations")), Body: o.reason, Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "reject"}}})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, op := range ops {
+		if w.env.JSON {
+			if err := w.env.object(newOperationJSON(op, "rejected")); err != nil {
+				return err
+			}
+			continue
+		}
+		w.line("-", red, op.Memory, "")
+	}
+	return nil
+}

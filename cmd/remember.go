@@ -1,0 +1,154 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/redact"
+	"github.com/urfave/cli/v2"
+)
+
+type rememberOptions struct {
+	kind    string
+	paths   cli.StringSlice
+	tags    cli.StringSlice
+	topic   string
+	private bool
+}
+
+func rememberCommand(env *Env) *cli.Command {
+	o := rememberOptions{kind: string(record.Note)}
+	return &cli.Command{
+		Name:      "remember",
+		Usage:     "keep a statement of yours; it needs no review",
+		ArgsUsage: "TEXT|-",
+		Description: "The first line is the statement, the rest why and how; - reads standard input. A statement that is\n" +
+			"known already is not written twice.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "kind", Aliases: []string{"k"}, Usage: "`KIND`: " + kindList(), Value: o.kind, Destination: &o.kind},
+			&cli.StringSliceFlag{Name: "path", Aliases: []string{"p"}, Usage: "`GLOB` of files it is about; may be given again", Destination: &o.paths},
+			&cli.StringSliceFlag{Name: "tag", Aliases: []string{"t"}, Usage: "`TAG`; may be given again", Destination: &o.tags},
+			&cli.StringFlag{Name: "topic", Usage: "`TOPIC` it is about; statements on one topic are held against each other", Destination: &o.topic},
+			&cli.BoolFlag{Name: "private", Usage: "keep it in this clone; preferences always are", Destination: &o.private},
+		},
+		Action: func(c *cli.Context) error {
+			if c.NArg() != 1 {
+				return usage(`quote it: reverie remember "use pnpm, never npm, in web/"`, "remember wants exactly one statement")
+			}
+			text, err := env.text(c.Args().First())
+			if err != nil {
+				return err
+			}
+			return runRemember(c.Context, env, text, o)
+		},
+	}
+}
+
+// text is an argument, or standard input where it is "-".
+func (env *Env) text(arg string) (string, error) {
+	if arg != "-" {
+		return arg, nil
+	}
+	data, err := io.ReadAll(io.LimitReader(env.In, record.MaxMemory+1))
+	if err != nil {
+		return "", fmt.Errorf("read standard input: %w", err)
+	}
+	return string(data), nil
+}
+
+func runRemember(ctx context.Context, env *Env, text string, o rememberOptions) error {
+	kind, err := parseKind(o.kind)
+	if err != nil {
+		return err
+	}
+	statement, body := splitStatement(text)
+	if statement == "" {
+		return usage(`reverie remember "use pnpm, never npm, in web/"`, "there is no statement")
+	}
+	if len(statement) > record.MaxText {
+		return usage("put the rest after an empty line, or into a body: reverie remember - <FILE", "the statement is %d bytes long and may have %d", len(statement), record.MaxText)
+	}
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	m, redacted := w.book.Clean(record.Memory{
+		Kind: kind, Text: statement, Body: body, Paths: o.paths.Value(), Tags: o.tags.Value(), Topic: o.topic,
+		Source: record.Source{Time: env.Now(), By: "human", Commit: w.head(ctx), How: record.Written},
+	})
+	m = record.New(m)
+	if _, err := w.ensure(ctx); err != nil {
+		return err
+	}
+	var held record.Memory
+	var known bool
+	err = w.update(ctx, func(tx *record.Tx, c config.Config) error {
+		m.Private = o.private || slices.Contains(private(c), kind)
+		if held, known = tx.Same(m.Text); known && held.Status != record.Retired {
+			return nil
+		}
+		known = false
+		tx.Describe(gitstore.Commit{Subject: "remember: " + lowerFirst(m.Text), Body: m.Body, Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "remember"}}})
+		return tx.PutMemory(m, nil)
+	})
+	if err != nil {
+		return err
+	}
+	if known {
+		env.say("known already as %s: %s", held.ID[:8], held.Text)
+		m = held
+	} else {
+		w.tellRedacted(redacted, m.ID)
+	}
+	w.tidy(ctx)
+	if env.JSON {
+		return env.object(newMemoryJSON(m))
+	}
+	env.print("%s\n", m.ID)
+	return nil
+}
+
+// tellRedacted says that secrets were taken out of what a person wrote.
+func (w *workspace) tellRedacted(r redact.Report, id string) {
+	if r.Found > 0 {
+		w.env.warn("%s redacted from what you wrote; 'reverie show %s' shows what was kept", count(r.Found, "secret was", "secrets were"), id[:8])
+	}
+}
+
+// head is the code's commit, abbreviated, or "" before the first one.
+func (w *workspace) head(ctx context.Context) string {
+	id, _, err := w.repo.Head(ctx)
+	if err != nil {
+		return ""
+	}
+	return id[:min(12, len(id))]
+}
+
+// splitStatement takes text apart: the first line that has words, and the rest.
+func splitStatement(text string) (statement, body string) {
+	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
+	statement, body, _ = strings.Cut(text, "\n")
+	return strings.TrimSpace(statement), strings.TrimSpace(body)
+}
+
+func parseKind(s string) (record.Kind, error) {
+	k := record.Kind(s)
+	if !k.Valid() {
+		return "", usage("kinds are "+kindList(), "%q is not a kind", s)
+	}
+	return k, nil
+}
+
+func kindList() string {
+	var names []string
+	for _, k := range record.Kinds {
+		names = append(names, string(k))
+	}
+	return strings.Join(names, ", ")
+}

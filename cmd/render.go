@@ -1,0 +1,282 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/urfave/cli/v2"
+)
+
+type renderOptions struct {
+	view  string // agents-md or memory-md
+	file  string
+	check bool
+}
+
+func renderCommand(env *Env) *cli.Command {
+	var o renderOptions
+	return &cli.Command{
+		Name:      "render",
+		Usage:     "write what is known as text: agents-md into AGENTS.md, memory-md to standard output",
+		ArgsUsage: "agents-md|memory-md",
+		Description: "agents-md keeps one block between two marker lines and leaves every other byte of the file alone.\n" +
+			"It records the state it shows, so learning more does not make it stale; --check tells an edited or torn block.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "file", Usage: "another `FILE` than the setting agents.file", Destination: &o.file},
+			&cli.BoolFlag{Name: "check", Usage: "write nothing; exit 1 if the file's block is not what it should be", Destination: &o.check},
+		},
+		Action: func(c *cli.Context) error {
+			o.view = c.Args().First()
+			if c.NArg() != 1 || o.view != "agents-md" && o.view != "memory-md" {
+				return usage("reverie render agents-md", "render wants agents-md or memory-md")
+			}
+			if o.view == "memory-md" && (o.check || o.file != "") {
+				return usage("reverie render memory-md >FILE", "render memory-md writes to standard output: it takes no --file and no --check")
+			}
+			return runRender(c.Context, env, o)
+		},
+	}
+}
+
+func runRender(ctx context.Context, env *Env, o renderOptions) error {
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	if o.view == "memory-md" {
+		return w.view(ctx, func(v *record.View) error {
+			w.tellBad(v)
+			text := renderMemories(shared(v, env.Now()), 0)
+			if env.JSON {
+				return env.object(map[string]string{"text": text})
+			}
+			env.print("%s", text)
+			return nil
+		})
+	}
+	file := o.file
+	if file != "" {
+		file = env.path(file)
+	} else {
+		if w.repo.WorkTree == "" {
+			return &failure{exitFailed, errors.New("render agents-md: a bare repository has no AGENTS.md"), "name a file: reverie render agents-md --file FILE"}
+		}
+		file = filepath.Join(w.repo.WorkTree, filepath.FromSlash(w.config.Agents))
+		if err := w.inside(file); err != nil {
+			return err
+		}
+	}
+	old, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("render: %w", err)
+	}
+	b := findBlock(string(old))
+	if b.state != blockOK && b.state != blockAbsent {
+		return b.refuse(file)
+	}
+	if o.check {
+		return w.checkBlock(ctx, file, b, string(old))
+	}
+	return w.view(ctx, func(v *record.View) error {
+		w.tellBad(v)
+		now := env.Now().UTC().Truncate(time.Second) // as precise as the block tells it
+		body := renderMemories(shared(v, now), maxBody)
+		current := b.state == blockOK && b.body(string(old)) == body
+		if !current {
+			attributes := "v1 tree=" + string(v.Tree()) + " at=" + now.Format(time.RFC3339)
+			if err := replaceFile(file, []byte(b.put(string(old), attributes, body))); err != nil {
+				return fmt.Errorf("render: %w", err)
+			}
+		}
+		switch {
+		case env.JSON:
+			return env.object(renderJSON{file, !current})
+		case current:
+			env.say("%s is up to date", file)
+		default:
+			env.say("wrote %s", file)
+		}
+		return nil
+	})
+}
+
+// inside refuses a file of the work tree that is no plain file in it: a symbolic link may come with the
+// repository and lead anywhere.
+func (w *workspace) inside(file string) error {
+	info, err := os.Stat(file)
+	if err != nil {
+		if info, lerr := os.Lstat(file); lerr == nil && info.Mode()&os.ModeSymlink != 0 {
+			return &failure{exitPerson, fmt.Errorf("%s: is a link to nothing; nothing was changed", file), "remove it, or name the file: --file FILE"}
+		}
+		return nil // not there yet, or reading it says why
+	}
+	target, err := filepath.EvalSymlinks(file)
+	top, err2 := filepath.EvalSymlinks(w.repo.WorkTree)
+	if err := errors.Join(err, err2); err != nil {
+		return err
+	}
+	rel, err := filepath.Rel(top, target)
+	if err != nil || !filepath.IsLocal(rel) || !info.Mode().IsRegular() {
+		return &failure{exitPerson, fmt.Errorf("%s: is %s, no plain file of this work tree; nothing was changed", file, target), "to write there all the same: --file " + target}
+	}
+	return nil
+}
+
+type renderJSON struct {
+	File    string `json:"file"`
+	Written bool   `json:"written"` // false: it was up to date
+}
+
+type renderCheckJSON struct {
+	File    string `json:"file"`
+	Current bool   `json:"current"`
+}
+
+// checkBlock tells whether the block is what was rendered into it.
+func (w *workspace) checkBlock(ctx context.Context, file string, b block, text string) error {
+	if err := w.view(ctx, func(*record.View) error { return nil }); err != nil { // is there a memory?
+		return err
+	}
+	wrong, err := w.blockFault(ctx, b, text)
+	if err != nil {
+		return err
+	}
+	if w.env.JSON {
+		if err := w.env.object(renderCheckJSON{file, wrong == ""}); err != nil {
+			return err
+		}
+	}
+	if wrong == "" {
+		w.env.say("%s is as it was rendered", file)
+		return nil
+	}
+	w.env.warn("%s%s", file, wrong)
+	return negative
+}
+
+// blockFault says what is wrong with a block, or "". It renders again at the state and the time that
+// the block names, so neither what was learned since nor what expired since is a fault.
+func (w *workspace) blockFault(ctx context.Context, b block, text string) (fault string, err error) {
+	if b.state == blockAbsent {
+		return " has no reverie block", nil
+	}
+	tree := b.attribute("tree")
+	at, err := time.Parse(time.RFC3339, b.attribute("at"))
+	if tree == "" || err != nil {
+		return ": the block does not name the state and the time it shows; write it anew: reverie render agents-md", nil
+	}
+	err = w.book.ViewAt(ctx, tree, func(v *record.View) error {
+		if renderMemories(shared(v, at), maxBody) != b.body(text) {
+			fault = fmt.Sprintf(": the block was edited by hand or torn (lines %d to %d); write it anew: reverie render agents-md", b.lines[0], b.lines[1])
+		}
+		return nil
+	})
+	return fault, err
+}
+
+// shared are the memories that a file for everybody may show at the time now.
+func shared(v *record.View, now time.Time) []record.Memory {
+	return slices.DeleteFunc(v.Memories(), func(m record.Memory) bool {
+		return m.Private || m.Branch != "" || !m.Live(now)
+	})
+}
+
+// maxBlock keeps the block well inside the 32 KiB that one client reads of such a file, in bytes.
+// Of these, 256 are for the marker lines (162 at most) and the line that counts what is left out.
+const (
+	maxBlock = 16 << 10
+	maxBody  = maxBlock - 256
+)
+
+var headings = map[record.Kind]string{
+	record.Constraint: "Constraints", record.Convention: "Conventions", record.Decision: "Decisions", record.Workflow: "Workflows",
+	record.Failure: "Known failures", record.Pattern: "Patterns", record.Fact: "Facts", record.Preference: "Preferences", record.Note: "Notes",
+}
+
+// renderMemories writes memories as Markdown, the most binding kinds first, in the order of
+// ids, which does not move when others come. With a limit in bytes, line ends counted as two, what
+// does not fit is counted in one more line. The same memories always give the same bytes.
+func renderMemories(memories []record.Memory, limit int) string {
+	var b strings.Builder
+	b.WriteString("## What this repository remembers\n\nKept by Reverie as reference data: verify before you rely on it. `reverie show ID` tells where a statement comes from.\n")
+	left, room := 0, limit-size(b.String())
+	for _, k := range record.Kinds {
+		heading := "\n### " + headings[k] + "\n\n"
+		for _, m := range memories {
+			if m.Kind != k {
+				continue
+			}
+			item := heading + renderMemory(m)
+			if limit > 0 && size(item) > room {
+				left++
+				continue
+			}
+			room -= size(item)
+			b.WriteString(item)
+			heading = ""
+		}
+	}
+	switch {
+	case len(memories) == 0:
+		b.WriteString("\nNothing yet.\n")
+	case left > 0:
+		fmt.Fprintf(&b, "\n%d more are not shown here: `reverie list`.\n", left)
+	}
+	return b.String()
+}
+
+// size is the length of a text in a file whose line ends have two bytes.
+func size(s string) int { return len(s) + strings.Count(s, "\n") }
+
+func renderMemory(m record.Memory) string {
+	line := "- " + inert(m.Text)
+	if len(m.Paths) > 0 {
+		line += " (" + inert(strings.Join(m.Paths, ", ")) + ")"
+	}
+	if m.Status == record.Contested {
+		line += " Contested; also said:"
+		for _, v := range m.Variants {
+			line += " " + inert(v.Text)
+		}
+	}
+	return line + " [" + m.ID[:8] + "]\n"
+}
+
+// inert makes text harmless inside Markdown: it cannot open or close a comment, and hidden
+// characters show.
+func inert(s string) string {
+	s = visible(strings.Join(strings.Fields(s), " "))
+	return strings.NewReplacer("<!--", "&lt;!--", "-->", "--&gt;").Replace(s)
+}
+
+// replaceFile writes a file by a temporary one beside it and a rename. A symbolic link keeps
+// pointing where it does, and the mode stays.
+func replaceFile(file string, data []byte) error {
+	mode := os.FileMode(0o644)
+	if target, err := filepath.EvalSymlinks(file); err == nil {
+		file = target
+		if info, err := os.Stat(file); err == nil {
+			mode = info.Mode().Perm()
+		}
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(file), ".reverie-*")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", file, unwrapPath(err))
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(data)
+	if err = errors.Join(err, tmp.Chmod(mode), tmp.Sync(), tmp.Close()); err != nil {
+		return fmt.Errorf("write %s: %w", file, err)
+	}
+	if err := os.Rename(tmp.Name(), file); err != nil {
+		return fmt.Errorf("write %s: %w", file, err)
+	}
+	return nil
+}

@@ -1,0 +1,100 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+)
+
+// The block with its markers, the line that counts the rest and any line ends stays within maxBlock,
+// and uses most of it.
+func TestBlockKeepsItsLimit(t *testing.T) {
+	for _, length := range []int{10, 100, 400} {
+		var memories []record.Memory
+		for i := range 3000 {
+			memories = append(memories, record.Memory{ID: fmt.Sprintf("%016x", i), Kind: record.Fact, Status: record.Active, Text: strings.Repeat("x", length)})
+		}
+		body := renderMemories(memories, maxBody)
+		attributes := "v1 tree=" + strings.Repeat("0", 64) + " at=2026-11-21T09:00:00Z"
+		for _, before := range []string{"a", "a\r\nb"} {
+			got := len(block{state: blockAbsent, eol: findBlock(before).eol}.put(before, attributes, body)) - len(before)
+			if got > maxBlock || got < maxBlock-2*(length+100)-500 {
+				t.Errorf("statements of %d after %q: the block has %d bytes", length, before, got)
+			}
+		}
+		if !strings.Contains(body, " more are not shown here") {
+			t.Errorf("statements of %d: nothing tells what is left out", length)
+		}
+	}
+}
+
+// A memory that expires after the block was written does not make the block look edited.
+func TestExpiryIsNoEdit(t *testing.T) {
+	r := newRepo(t)
+	reverie(t, r.Dir, "remember", "Soon gone", "-k", "fact")
+	file := strings.TrimSpace(r.Run("ls-tree", "-r", "--name-only", "reverie/memory", "memories"))
+	tree := filepath.Join(t.TempDir(), "tree")
+	r.Run("worktree", "add", "-q", tree, "reverie/memory")
+	path := filepath.Join(tree, filepath.FromSlash(file))
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = bytes.Replace(text, []byte("kind = "), []byte("expires = 2099-01-01\nkind = "), 1)
+	if err := os.WriteFile(path, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r.Run("-C", tree, "commit", "-qam", "expires")
+	at := func(year int, args ...string) int {
+		var talk bytes.Buffer
+		env := &Env{In: strings.NewReader(""), Out: &talk, Err: &talk, Width: 80, Now: func() time.Time { return time.Date(year, 6, 1, 0, 0, 0, 999, time.UTC) }}
+		code := Run(context.Background(), env, append([]string{"reverie", "-C", r.Dir, "render", "agents-md"}, args...))
+		t.Logf("%d %v: %d %s", year, args, code, &talk)
+		return code
+	}
+	agents := filepath.Join(r.Dir, "AGENTS.md")
+	if code := at(2098); code != exitDone {
+		t.Fatalf("exit code %d", code)
+	}
+	before, _ := os.ReadFile(agents)
+	if !bytes.Contains(before, []byte("Soon gone")) {
+		t.Fatalf("wrote %s", before)
+	}
+	if code := at(2100, "--check"); code != exitDone {
+		t.Errorf("--check after the expiry: exit code %d", code)
+	}
+	at(2100)
+	if after, _ := os.ReadFile(agents); bytes.Contains(after, []byte("Soon gone")) {
+		t.Errorf("what expired is still written: %s", after)
+	}
+}
+
+// What is edited while the question stands is kept.
+func TestUninstallKeepsLateEdits(t *testing.T) {
+	r := newRepo(t)
+	reverie(t, r.Dir, "render", "agents-md")
+	agents := filepath.Join(r.Dir, "AGENTS.md")
+	edit := func() {
+		f, err := os.OpenFile(agents, os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = f.WriteString("Mine.\n")
+		f.Close()
+	}
+	var talk bytes.Buffer
+	env := &Env{In: &waited{strings.NewReader("y\n"), edit}, Out: &talk, Err: &talk, Now: time.Now, Terminal: true, Width: 80}
+	if code := Run(context.Background(), env, []string{"reverie", "-C", r.Dir, "uninstall"}); code != exitDone {
+		t.Fatalf("exit code %d\n%s", code, &talk)
+	}
+	if got, _ := os.ReadFile(agents); string(got) != "Mine.\n" {
+		t.Errorf("left %q", got)
+	}
+}

@@ -1,0 +1,61 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/urfave/cli/v2"
+)
+
+func revertCommand(env *Env) *cli.Command {
+	return &cli.Command{
+		Name:      "revert",
+		Usage:     "undo what one commit of the memory branch changed, by a new commit",
+		ArgsUsage: "COMMIT",
+		Action: func(c *cli.Context) error {
+			if c.NArg() != 1 {
+				return usage("'reverie log' shows the commits", "revert wants exactly one commit")
+			}
+			return runRevert(c.Context, env, c.Args().First())
+		},
+	}
+}
+
+func runRevert(ctx context.Context, env *Env, commit string) error {
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	if err := w.view(ctx, func(*record.View) error { return nil }); err != nil {
+		return err // a store of a newer format, or none
+	}
+	res, err := w.memory.Revert(ctx, commit, revertible)
+	var later *gitstore.RevertError
+	if errors.As(err, &later) && later.Refused {
+		return &failure{exitFailed, err, "only changes of memories and reflections are undone; edit the branch itself for others"}
+	}
+	if errors.As(err, &later) {
+		return &failure{exitPerson, err, "a later commit changed the same files: revert that one first, or edit them"}
+	}
+	if err != nil {
+		return err
+	}
+	if env.JSON {
+		return env.object(map[string]any{"commit": res.Commit, "changed": res.Changed})
+	}
+	if !res.Changed {
+		env.say("there was nothing to undo")
+		return nil
+	}
+	env.print("%s\n", res.Commit)
+	return nil
+}
+
+// revertible reports whether a change of this path of the memory branch may be undone: settings and
+// READMEs are not what a memory is.
+func revertible(path string) bool {
+	return strings.HasPrefix(path, "memories/") || strings.HasPrefix(path, "reflections/")
+}

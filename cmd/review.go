@@ -1,0 +1,182 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/urfave/cli/v2"
+)
+
+func reviewCommand(env *Env) *cli.Command {
+	return &cli.Command{
+		Name:      "review",
+		Usage:     "go through what waits for a person: on a terminal one by one, else as a list",
+		ArgsUsage: "[OP…]",
+		Action: func(c *cli.Context) error {
+			return runReview(c.Context, env, c.Args().Slice())
+		},
+	}
+}
+
+func runReview(ctx context.Context, env *Env, ids []string) error {
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	queue, err := w.queue(ctx, ids)
+	if err != nil {
+		return err
+	}
+	if env.JSON {
+		for _, p := range queue {
+			if err := env.object(newOperationJSON(p.Operation, p.why)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(queue) == 0 {
+		env.say("nothing waits")
+		return nil
+	}
+	if !env.Terminal {
+		last := ""
+		for _, p := range queue {
+			last = w.heading(last, p)
+			w.showOperation(p.Operation, p.why)
+		}
+		env.say("decide with: reverie accept OP… or reverie reject OP… (or on a terminal: reverie review)")
+		return nil
+	}
+	return w.walk(ctx, queue)
+}
+
+// queue is what waits, grouped by subject, with the reason why.
+func (w *workspace) queue(ctx context.Context, ids []string) ([]waiting, error) {
+	var queue []waiting
+	err := w.view(ctx, func(v *record.View) error {
+		c, err := w.restrict(v)
+		if err != nil {
+			return err
+		}
+		ops, err := w.pick(v, ids, len(ids) == 0)
+		if err != nil {
+			return err
+		}
+		for _, o := range ops {
+			_, why := policy(c).Accepts(o)
+			for _, base := range o.Base {
+				if blob, _ := v.Blob(base.ID); string(blob) != base.Blob {
+					why = "what it changes has changed: " + base.ID[:8]
+				}
+			}
+			queue = append(queue, waiting{o, why})
+		}
+		return nil
+	})
+	slices.SortStableFunc(queue, func(a, b waiting) int {
+		return cmp.Or(strings.Compare(subject(a.Memory), subject(b.Memory)), strings.Compare(a.Memory.Text, b.Memory.Text))
+	})
+	return queue, err
+}
+
+// heading begins a new subject.
+func (w *workspace) heading(last string, p waiting) string {
+	s := subject(p.Memory)
+	if s != last {
+		w.env.print("%s\n", w.env.paint(bold, "── "+visible(s)))
+	}
+	return s
+}
+
+const reviewKeys = "y accept · n reject, never again · e edit · s skip · q quit"
+
+// walk shows one operation after another and does at once what the person says, so that an
+// interruption loses nothing.
+func (w *workspace) walk(ctx context.Context, queue []waiting) error {
+	env := w.env
+	last := ""
+	accepted, rejected := 0, 0
+	for i := 0; i < len(queue); {
+		p := queue[i]
+		last = w.heading(last, p)
+		w.showOperation(p.Operation, p.why)
+		fmt.Fprintf(env.Err, "(%d/%d) [y,n,e,s,q,?] ", i+1, len(queue))
+		answer, err := env.line()
+		if err != nil { // the terminal is gone
+			break
+		}
+		switch strings.ToLower(answer) {
+		case "y":
+			done, err := w.accept(ctx, []record.Operation{p.Operation}, "review", nil)
+			switch {
+			case undecidable(err):
+				if queue, i, err = w.again(ctx, queue, i, err); err != nil {
+					return err
+				}
+				continue
+			case err != nil:
+				return err
+			}
+			if err := w.tellAccepted(done); err != nil {
+				return err
+			}
+			accepted++
+		case "n":
+			err := w.reject(ctx, []string{p.ID}, rejectOptions{})
+			if err != nil && !errors.Is(err, record.ErrNoMemory) { // decided elsewhere meanwhile
+				return err
+			}
+			rejected++
+		case "e":
+			if err := runEdit(ctx, env, p.ID, "", false, editOptions{}); err != nil {
+				env.warn("%v", err)
+			}
+			if queue, i, err = w.again(ctx, queue, i, nil); err != nil {
+				return err
+			}
+			continue
+		case "s":
+		case "q":
+			i = len(queue)
+			continue
+		default:
+			env.say("%s", reviewKeys)
+			continue
+		}
+		i++
+	}
+	env.say("accepted %d, rejected %d, left %d", accepted, rejected, len(queue)-accepted-rejected)
+	return nil
+}
+
+// again brings one operation of the queue up to date after it could not be decided as it was
+// shown, says why, and shows what it would change as that is now. One that was decided
+// elsewhere meanwhile is left out.
+func (w *workspace) again(ctx context.Context, queue []waiting, i int, why error) ([]waiting, int, error) {
+	if why != nil {
+		w.env.warn("%v", why)
+	}
+	fresh, err := w.queue(ctx, []string{queue[i].ID})
+	if errors.Is(err, record.ErrNoMemory) {
+		return slices.Delete(queue, i, i+1), i, nil
+	}
+	if err != nil {
+		return queue, i, err
+	}
+	if why != nil && len(fresh[0].Base) > 0 {
+		w.env.say("this is what it is now; 'e' makes the operation anew on it, 'n' drops it:")
+		for _, base := range fresh[0].Base {
+			if err := runShow(ctx, w.env, base.ID, ""); err != nil {
+				w.env.warn("%v", err)
+			}
+		}
+	}
+	queue[i] = fresh[0]
+	return queue, i, nil
+}

@@ -1,0 +1,127 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reverie-memory/reverie/internal/testrepo"
+)
+
+// atTerminal runs a command as if a person typed the given lines at a terminal, and returns
+// everything that was shown.
+func atTerminal(t *testing.T, dir, typed string, args ...string) string {
+	t.Helper()
+	var screen bytes.Buffer
+	env := &Env{In: strings.NewReader(typed), Out: &screen, Err: &screen, Dir: dir, Width: 80, Terminal: true, Now: time.Now}
+	if code := Run(context.Background(), env, append([]string{"reverie", "-C", dir}, args...)); code != exitDone {
+		t.Fatalf("reverie %q: exit code %d\n%s", args, code, &screen)
+	}
+	return screen.String()
+}
+
+// waiting3 is a repository in which three statements wait.
+func waiting3(t *testing.T) *testrepo.Repo {
+	t.Helper()
+	r := testrepo.New(t)
+	r.Run("commit", "--allow-empty", "-qm", "one")
+	lines := filepath.Join(t.TempDir(), "lines.jsonl")
+	if err := os.WriteFile(lines, []byte("{\"text\":\"Alpha\"}\n{\"text\":\"Beta\"}\n{\"text\":\"Gamma\"}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	answer(t, r.Dir, "", "import", lines)
+	return r
+}
+
+func TestReviewDoesAtOnceWhatIsSaid(t *testing.T) {
+	r := waiting3(t)
+	screen := atTerminal(t, r.Dir, "?\ny\nn\ns\n", "review")
+	for _, want := range []string{"(1/3) [y,n,e,s,q,?]", "y accept", "(3/3)", "accepted 1, rejected 1, left 1"} {
+		if !strings.Contains(screen, want) {
+			t.Errorf("the screen does not show %q:\n%s", want, screen)
+		}
+	}
+	if got := answer(t, r.Dir, "", "list"); strings.Count(got, "\n") != 1 || !strings.Contains(got, "Alpha") {
+		t.Errorf("known: %s", got)
+	}
+	if got := answer(t, r.Dir, "", "review"); strings.Count(got, "\n") != 1 || !strings.Contains(got, "Gamma") {
+		t.Errorf("waiting: %s", got)
+	}
+}
+
+func TestReviewEndsWithItsTerminal(t *testing.T) {
+	r := waiting3(t)
+	screen := atTerminal(t, r.Dir, "y\n", "review")
+	if !strings.Contains(screen, "accepted 1, rejected 0, left 2") {
+		t.Error(screen)
+	}
+}
+
+func TestReviewQuits(t *testing.T) {
+	r := waiting3(t)
+	if screen := atTerminal(t, r.Dir, "q\ny\ny\n", "review"); !strings.Contains(screen, "accepted 0, rejected 0, left 3") {
+		t.Error(screen)
+	}
+}
+
+// What another process decided while an operation was on the screen stays decided.
+func TestReviewDecidesOnWhatStillWaits(t *testing.T) {
+	r := waiting3(t)
+	var screen bytes.Buffer
+	env := &Env{In: &typist{lines: []string{"y\n", "q\n"}, before: func() { answer(t, r.Dir, "", "reject", "--all") }},
+		Out: &screen, Err: &screen, Dir: r.Dir, Width: 80, Terminal: true, Now: time.Now}
+	if code := Run(context.Background(), env, []string{"reverie", "-C", r.Dir, "review"}); code != exitDone {
+		t.Fatalf("exit code %d\n%s", code, &screen)
+	}
+	if got := answer(t, r.Dir, "", "list"); got != "" {
+		t.Errorf("rejected elsewhere, and yet known: %s", got)
+	}
+	if !strings.Contains(screen.String(), "it was decided meanwhile") {
+		t.Error(screen.String())
+	}
+}
+
+// typist types one line for each read, after doing something before the first.
+type typist struct {
+	lines  []string
+	before func()
+}
+
+func (p *typist) Read(b []byte) (int, error) {
+	if p.before != nil {
+		p.before()
+		p.before = nil
+	}
+	if len(p.lines) == 0 {
+		return 0, os.ErrClosed
+	}
+	n := copy(b, p.lines[0])
+	p.lines = p.lines[1:]
+	return n, nil
+}
+
+// The editor sees the file and what it writes is kept; a spoilt file is offered again.
+func TestEditWithAnEditor(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the editor of this test is a shell script")
+	}
+	r := waiting3(t)
+	editor := filepath.Join(t.TempDir(), "editor")
+	script := "#!/bin/sh\nif grep -q Spoilt \"$1\"; then sed -i.bak 's/Spoilt/\"note\"/; s/^Alpha$/Alpha, edited/' \"$1\"; else sed -i.bak 's/^kind = .*/kind = Spoilt/' \"$1\"; fi\n"
+	if err := os.WriteFile(editor, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GIT_EDITOR", editor)
+	screen := atTerminal(t, r.Dir, "e\ny\ny\nq\n", "review")
+	if !strings.Contains(screen, "Edit again") {
+		t.Errorf("a spoilt file was not offered again:\n%s", screen)
+	}
+	if got := answer(t, r.Dir, "", "list"); !strings.Contains(got, "Alpha, edited") {
+		t.Errorf("known: %s\n%s", got, screen)
+	}
+}

@@ -1,0 +1,156 @@
+package cmd
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/mattn/go-runewidth"
+)
+
+// Talking to people. stdout is the answer and stderr is the talk: say and hint are talk and
+// fall silent under --quiet; errors never do. Everything that may come from outside passes
+// visible before a terminal sees it.
+
+// say prints one line of talk.
+func (env *Env) say(format string, args ...any) {
+	if !env.Quiet {
+		fmt.Fprintf(env.Err, "reverie: %s\n", visible(fmt.Sprintf(format, args...)))
+	}
+}
+
+// warn prints one line that even --quiet lets through.
+func (env *Env) warn(format string, args ...any) {
+	fmt.Fprintf(env.Err, "reverie: %s\n", visible(fmt.Sprintf(format, args...)))
+}
+
+// print writes to the answer.
+func (env *Env) print(format string, args ...any) { fmt.Fprintf(env.Out, format, args...) }
+
+// object writes one JSON object on a line of the answer.
+func (env *Env) object(v any) error {
+	enc := json.NewEncoder(env.Out)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// Colours of the answer; empty when there are none.
+const (
+	bold  = "\x1b[1m"
+	dim   = "\x1b[2m"
+	green = "\x1b[32m"
+	red   = "\x1b[31m"
+	plain = "\x1b[0m"
+)
+
+func (env *Env) paint(colour, text string) string {
+	if !env.Colour || text == "" {
+		return text
+	}
+	return colour + text + plain
+}
+
+// visible makes characters that could move a cursor, hide text or turn it round readable as
+// themselves. Tabs and line feeds stay.
+func visible(s string) string {
+	if strings.IndexFunc(s, hidden) < 0 {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case !hidden(r):
+			b.WriteRune(r)
+		case r < 0x20:
+			b.WriteString("^" + string(r+'@'))
+		default:
+			fmt.Fprintf(&b, "<U+%04X>", r)
+		}
+	}
+	return b.String()
+}
+
+func hidden(r rune) bool {
+	switch {
+	case r == '\n' || r == '\t':
+		return false
+	case r == '\u200d' || r == '\ufe0f': // joins emoji
+		return false
+	}
+	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar || r == '\u2028' || r == '\u2029'
+}
+
+// oneLine is text as one line of at most width cells.
+func oneLine(s string, width int) string {
+	return truncate(visible(strings.Join(strings.Fields(s), " ")), width)
+}
+
+// truncate cuts s to width cells, with an ellipsis where something is gone.
+func truncate(s string, width int) string { return runewidth.Truncate(s, width, "…") }
+
+// pad fills s with spaces to width cells.
+func pad(s string, width int) string { return runewidth.FillRight(s, width) }
+
+// indent writes text with a prefix before every line, and on a terminal breaks lines between
+// words where it is too narrow.
+func (env *Env) indent(prefix, text string) {
+	for l := range strings.SplitSeq(text, "\n") {
+		for _, part := range env.wrap(visible(l), len(prefix)) {
+			fmt.Fprintln(env.Out, strings.TrimRight(prefix+part, " "))
+		}
+	}
+}
+
+// wrap breaks a line to fit beside an indentation.
+func (env *Env) wrap(line string, indent int) []string {
+	width := env.Width - indent
+	if !env.Terminal || width < 20 || runewidth.StringWidth(line) <= width {
+		return []string{line}
+	}
+	var out []string
+	now := ""
+	for _, word := range strings.Split(line, " ") {
+		switch {
+		case now == "":
+			now = word
+		case runewidth.StringWidth(now)+1+runewidth.StringWidth(word) > width:
+			out, now = append(out, now), word
+		default:
+			now += " " + word
+		}
+	}
+	return append(out, now)
+}
+
+// count is "1 memory", "2 memories".
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// format2 is a number with two digits after the point.
+func format2(f float64) string { return fmt.Sprintf("%.2f", f) }
+
+// ask puts a yes-or-no question to a person. Enter is the answer named by preset; where there
+// is no person the answer is no.
+func (w *workspace) ask(question, preset string) bool {
+	if !w.env.Terminal {
+		return false
+	}
+	choice := "[y/N]"
+	if preset == "y" {
+		choice = "[Y/n]"
+	}
+	fmt.Fprintf(w.env.Err, "%s %s ", visible(question), choice)
+	line, err := w.env.line()
+	if err != nil {
+		return false
+	}
+	if line == "" {
+		line = preset
+	}
+	return strings.HasPrefix(strings.ToLower(line), "y")
+}

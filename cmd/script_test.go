@@ -1,0 +1,131 @@
+package cmd
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"reverie": func() { os.Exit(Main(os.Args)) }})
+}
+
+// TestScripts runs testdata/script/*.txtar against the real command and real git: what a user
+// types and sees. $EXAMPLES is the folder of shipped transcripts. Every script ends in a
+// repository that check and git fsck find whole.
+func TestScripts(t *testing.T) {
+	examples, err := filepath.Abs("../examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	samples, err := filepath.Abs("../reflect/transcript/testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(e *testscript.Env) error {
+			home := filepath.Join(e.WorkDir, ".home")
+			e.Setenv("HOME", home)
+			e.Setenv("USERPROFILE", home)
+			e.Setenv("XDG_CONFIG_HOME", filepath.Join(home, ".config"))
+			e.Setenv("AppData", filepath.Join(home, "AppData"))
+			e.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+			e.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(home, ".gitconfig"))
+			e.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(e.WorkDir))
+			e.Setenv("LC_ALL", "C")
+			e.Setenv("EXAMPLES", examples)
+			e.Setenv("SAMPLES", samples)
+			if err := os.MkdirAll(home, 0o755); err != nil {
+				return err
+			}
+			return os.WriteFile(filepath.Join(home, ".gitconfig"), []byte("[user]\n\tname = Ada\n\temail = ada@example.org\n[init]\n\tdefaultBranch = main\n"), 0o644)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"repo":  repoCmd,
+			"code":  codeCmd,
+			"whole": wholeCmd,
+			"snap":  snapCmd,
+			"id":    idCmd,
+		},
+	})
+}
+
+// repo DIR makes a repository with one commit and goes into it.
+func repoCmd(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: repo DIR")
+	}
+	dir := ts.MkAbs(args[0])
+	ts.Check(os.MkdirAll(dir, 0o755))
+	ts.Check(ts.Chdir(dir))
+	ts.Check(os.WriteFile(filepath.Join(dir, "a.txt"), []byte("a\n"), 0o644))
+	for _, a := range [][]string{{"init", "-q"}, {"add", "a.txt"}, {"commit", "-qm", "one"}} {
+		ts.Check(ts.Exec("git", a...))
+	}
+}
+
+// code N CMD ARG… runs a command and wants that exit code.
+func codeCmd(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: code N CMD ARG…")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	got := "0"
+	if err != nil {
+		if _, got, _ = strings.Cut(err.Error(), "exit status "); got == "" {
+			ts.Fatalf("%v", err)
+		}
+	}
+	if got != args[0] {
+		ts.Fatalf("exit code %s, want %s", got, args[0])
+	}
+}
+
+// whole wants check --deep and git fsck --strict to find nothing.
+func wholeCmd(ts *testscript.TestScript, neg bool, args []string) {
+	ts.Check(ts.Exec("reverie", "check", "--deep"))
+	ts.Check(ts.Exec("git", "fsck", "--strict", "--no-dangling"))
+}
+
+// snap FILE writes down everything of the user's that must not change: branches and tags, HEAD,
+// index, stash, configuration, hooks and the state of the work tree.
+func snapCmd(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: snap FILE")
+	}
+	var b strings.Builder
+	for _, a := range [][]string{
+		{"status", "--porcelain", "--ignored"},
+		{"for-each-ref", "refs/tags", "refs/heads/main", "refs/stash"}, {"symbolic-ref", "HEAD"}, {"config", "--local", "--list"}, {"stash", "list"},
+	} {
+		_ = ts.Exec("git", a...)
+		fmt.Fprintf(&b, "%v\n%s", a, ts.ReadFile("stdout"))
+	}
+	for _, f := range []string{".git/index", ".git/HEAD", ".git/config"} {
+		data, err := os.ReadFile(ts.MkAbs(f))
+		ts.Check(err)
+		fmt.Fprintf(&b, "%s %x\n", f, data)
+	}
+	hooks, err := os.ReadDir(ts.MkAbs(".git/hooks"))
+	ts.Check(err)
+	for _, h := range hooks {
+		fmt.Fprintln(&b, h.Name())
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(b.String()), 0o644))
+}
+
+// id VAR sets a variable to the first word of the last output that is an id.
+func idCmd(ts *testscript.TestScript, neg bool, args []string) {
+	for _, w := range strings.Fields(ts.ReadFile("stdout")) {
+		if len(w) >= 8 && strings.Trim(w, "0123456789abcdef") == "" {
+			ts.Setenv(args[0], w)
+			return
+		}
+	}
+	ts.Fatalf("no id in %q", ts.ReadFile("stdout"))
+}

@@ -1,0 +1,103 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/reverie-memory/reverie/reflect"
+	"github.com/reverie-memory/reverie/reflect/transcript"
+	"github.com/urfave/cli/v2"
+)
+
+func sessionsCommand(env *Env) *cli.Command {
+	return &cli.Command{
+		Name:      "sessions",
+		Usage:     "list the sessions kept in this clone, or show one",
+		ArgsUsage: "[show SESSION]",
+		Action: func(c *cli.Context) error {
+			switch {
+			case c.NArg() == 0:
+				return runSessions(c.Context, env)
+			case c.NArg() == 2 && c.Args().First() == "show":
+				return runSessionsShow(c.Context, env, c.Args().Get(1))
+			}
+			return usage("reverie sessions show SESSION", "sessions takes nothing, or show and one session")
+		},
+	}
+}
+
+func runSessions(ctx context.Context, env *Env) error {
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	kept, err := w.sessions.List()
+	if err != nil {
+		env.warn("passed over: %v", err)
+	}
+	for _, k := range kept {
+		if env.JSON {
+			if err := env.object(newSessionJSON(k)); err != nil {
+				return err
+			}
+			continue
+		}
+		began := "-"
+		if !k.Started.IsZero() {
+			began = k.Started.Local().Format("2006-01-02 15:04")
+		}
+		env.print("%s  %s  %5d  %s\n", began, pad(visible(k.Name()), 46), k.Events, oneLine(k.Title, max(20, env.Width-75)))
+	}
+	return nil
+}
+
+func runSessionsShow(ctx context.Context, env *Env, name string) error {
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	kept, events, err := w.sessions.Load(name)
+	if errors.Is(err, reflect.ErrNoSession) {
+		return &failure{exitFailed, err, "'reverie sessions' lists what is kept"}
+	}
+	if err != nil {
+		return err
+	}
+	if env.JSON {
+		for _, e := range events {
+			if err := env.object(e); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	env.print("%s\n", env.paint(bold, visible(kept.Name())))
+	for _, e := range events {
+		env.print("%4d %s %s\n", e.N, pad(string(e.Kind), 10), oneLine(eventLine(e), max(40, env.Width-16)))
+	}
+	return nil
+}
+
+// eventLine is an event in one line.
+func eventLine(e transcript.Event) string {
+	switch e.Kind {
+	case transcript.Call:
+		if e.Command != "" {
+			return "$ " + e.Command
+		}
+		return e.Tool + " " + strings.Join(e.Paths, " ")
+	case transcript.Result:
+		status := string(e.Outcome)
+		if e.Exit != nil {
+			status = fmt.Sprintf("exit %d", *e.Exit)
+		}
+		return "[" + status + "] " + e.Text
+	case transcript.User:
+		if e.Origin != transcript.Typed {
+			return "(" + string(e.Origin) + ") " + e.Text
+		}
+	}
+	return e.Text
+}

@@ -1,0 +1,138 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/urfave/cli/v2"
+)
+
+func showCommand(env *Env) *cli.Command {
+	var at string
+	return &cli.Command{
+		Name:      "show",
+		Usage:     "show one memory, or one operation that waits, whole",
+		ArgsUsage: "ID",
+		Flags:     []cli.Flag{atFlag(&at)},
+		Action: func(c *cli.Context) error {
+			if c.NArg() != 1 {
+				return usage("'reverie list' shows the ids", "show wants exactly one id")
+			}
+			return runShow(c.Context, env, c.Args().First(), at)
+		},
+	}
+}
+
+func runShow(ctx context.Context, env *Env, id, at string) error {
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	return w.viewAt(ctx, at, func(v *record.View) error {
+		m, err := v.Find(id)
+		if err == nil {
+			if env.JSON {
+				return env.object(newMemoryJSON(m))
+			}
+			w.showMemory(m)
+			return nil
+		}
+		pending, perr := w.pending(v)
+		if perr != nil {
+			return perr
+		}
+		o, operr := record.FindOperation(pending, id)
+		if operr != nil {
+			return err
+		}
+		if env.JSON {
+			return env.object(newOperationJSON(o, ""))
+		}
+		w.showOperation(o, "")
+		return nil
+	})
+}
+
+func (w *workspace) showMemory(m record.Memory) {
+	env := w.env
+	env.print("%s %s%s\n", env.paint(bold, m.ID), m.Kind, remarks(m))
+	for _, l := range env.wrap(visible(m.Text), 0) {
+		env.print("%s\n", env.paint(bold, l))
+	}
+	if m.Body != "" {
+		env.print("\n")
+		env.indent("", m.Body)
+	}
+	for _, v := range m.Variants {
+		env.print("\nor: %s\n", env.paint(bold, visible(v.Text)))
+		if v.Body != "" {
+			env.indent("", v.Body)
+		}
+	}
+	env.print("\n")
+	field := func(name, value string) {
+		if value != "" {
+			env.print("%s %s\n", env.paint(dim, pad(name+":", 12)), visible(value))
+		}
+	}
+	field("source", m.Source.String())
+	field("paths", strings.Join(m.Paths, " "))
+	field("tags", strings.Join(m.Tags, " "))
+	field("topic", m.Topic)
+	field("ref", m.Ref)
+	field("branch", m.Branch)
+	field("supersedes", strings.Join(m.Supersedes, " "))
+	if !m.Expires.IsZero() {
+		field("expires", m.Expires.Format("2006-01-02"))
+	}
+	field("file", m.Path())
+}
+
+func remarks(m record.Memory) string {
+	out := ""
+	if m.Status != record.Active {
+		out += " · " + string(m.Status)
+	}
+	if m.Private {
+		out += " · private"
+	}
+	return out
+}
+
+// showOperation writes an operation with what it rests on.
+func (w *workspace) showOperation(o record.Operation, waits string) {
+	env := w.env
+	m := o.Memory
+	env.print("%s %s %s · %s, %s\n", env.paint(bold, o.ID[:8]), opVerb(o), m.Kind, o.How, count(record.Sessions(o.Sightings), "session", "sessions"))
+	for _, l := range env.wrap(visible(m.Text), 2) {
+		env.print("  %s\n", env.paint(bold, l))
+	}
+	if m.Body != "" {
+		env.indent("  ", m.Body)
+	}
+	if len(m.Paths) > 0 {
+		env.print("  %s %s\n", env.paint(dim, "paths:"), visible(strings.Join(m.Paths, " ")))
+	}
+	for _, s := range o.Sightings {
+		for _, e := range s.Evidence {
+			env.print("  %s %s\n", env.paint(dim, fmt.Sprintf("%s/%s #%d:", s.Client, short(s.Session), e.Event)), oneLine(e.Quote, max(40, env.Width-30)))
+		}
+	}
+	for _, base := range o.Base {
+		env.print("  %s %s\n", env.paint(dim, "takes the place of:"), base.ID[:8])
+	}
+	for _, id := range o.Contradicts {
+		env.print("  %s %s\n", env.paint(red, "contradicts:"), id[:8])
+	}
+	for _, id := range o.Alike {
+		env.print("  %s %s\n", env.paint(dim, "much like:"), id[:8])
+	}
+	if waits != "" {
+		env.print("  %s %s\n", env.paint(dim, "waits because:"), waits)
+	}
+}
+
+// short is a session's id as people can tell it apart.
+func short(id string) string { return visible(id[:min(12, len(id))]) }

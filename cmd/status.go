@@ -1,0 +1,137 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/urfave/cli/v2"
+)
+
+func statusCommand(env *Env) *cli.Command {
+	return &cli.Command{
+		Name:  "status",
+		Usage: "say what is known, what waits, and what is kept, on one screen",
+		Action: func(c *cli.Context) error {
+			if c.NArg() > 0 {
+				return usage("", "status takes no arguments")
+			}
+			return runStatus(c.Context, env)
+		},
+	}
+}
+
+type statusJSON struct {
+	Branch      string         `json:"branch"`
+	Commit      string         `json:"commit"`
+	Adopted     bool           `json:"adopted"` // false: read from origin, not started here
+	Memories    map[string]int `json:"memories"`
+	Private     int            `json:"private"`
+	Contested   int            `json:"contested"`
+	Retired     int            `json:"retired"`
+	Unreadable  int            `json:"unreadable"`
+	Waiting     int            `json:"waiting"`
+	Reflections int            `json:"reflections"`
+	Sessions    int            `json:"sessions"`
+	Pending     int            `json:"pending"` // sessions without a reflection
+}
+
+func runStatus(ctx context.Context, env *Env) error {
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	s := statusJSON{Branch: w.branch(), Memories: map[string]int{}}
+	reflected := map[string]bool{}
+	err = w.view(ctx, func(v *record.View) error {
+		s.Commit, s.Adopted, s.Unreadable = string(v.Tip()), !v.Fallback(), len(v.Bad)
+		for _, m := range v.Memories() {
+			switch {
+			case !m.Live(env.Now()):
+				s.Retired++
+				continue
+			case m.Status == record.Contested:
+				s.Contested++
+			}
+			if m.Private {
+				s.Private++
+			}
+			s.Memories[string(m.Kind)]++
+		}
+		ops, err := v.Operations()
+		reflections, err2 := v.Reflections()
+		if err := w.tolerate(errors.Join(err, err2)); err != nil {
+			return err
+		}
+		s.Waiting = len(ops)
+		s.Reflections = len(reflections)
+		for _, r := range reflections {
+			reflected[r.Client+"/"+r.Session] = true
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	names, err := w.sessionNames()
+	if err != nil {
+		return err
+	}
+	s.Sessions = len(names)
+	for _, name := range names {
+		if !reflected[name] {
+			s.Pending++
+		}
+	}
+	if env.JSON {
+		return env.object(s)
+	}
+	w.tellStatus(s)
+	return nil
+}
+
+func (w *workspace) tellStatus(s statusJSON) {
+	env := w.env
+	row := func(name, value string) { env.print("%s %s\n", env.paint(dim, pad(name, 10)), value) }
+	where := s.Branch + " at " + s.Commit[:min(10, len(s.Commit))]
+	if !s.Adopted {
+		where = "origin/" + where + ", read only until: reverie init"
+	}
+	row("branch", where)
+	total := 0
+	var kinds []string
+	for _, k := range record.Kinds {
+		if n := s.Memories[string(k)]; n > 0 {
+			total += n
+			kinds = append(kinds, count(n, string(k), string(k)+"s"))
+		}
+	}
+	known := count(total, "memory", "memories")
+	if len(kinds) > 0 {
+		known += ": " + strings.Join(kinds, ", ")
+	}
+	row("known", known)
+	if s.Private > 0 {
+		row("private", count(s.Private, "memory", "memories")+" of these in this clone alone")
+	}
+	if s.Contested > 0 {
+		row("contested", count(s.Contested, "memory", "memories"))
+	}
+	if s.Retired > 0 {
+		row("retired", count(s.Retired, "memory", "memories"))
+	}
+	if s.Unreadable > 0 {
+		row("damaged", count(s.Unreadable, "file", "files")+"; next: reverie check")
+	}
+	waiting := count(s.Waiting, "operation", "operations")
+	if s.Waiting > 0 {
+		waiting += "; next: reverie review"
+	}
+	row("waiting", waiting)
+	sessions := count(s.Sessions, "session", "sessions") + " kept"
+	if s.Pending > 0 {
+		sessions += ", " + count(s.Pending, "without a reflection", "without a reflection") + "; next: reverie learn"
+	}
+	row("sessions", sessions)
+}
