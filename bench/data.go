@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+var words = []string{"export", "import", "latency", "widget", "billing", "invoice", "customer", "schema", "migration", "retry", "timeout", "queue",
+	"worker", "cache", "token", "session", "index", "query", "planner", "replica", "deploy", "staging", "release", "branch", "commit", "review",
+	"linter", "format", "module", "package", "client", "server", "handler", "router", "template", "render", "layout", "button", "dialog", "locale"}
+
+// sentence is some words in an order that depends on the seed alone.
+func sentence(r *rand.Rand, n int) string {
+	var b bytes.Buffer
+	for i := range n {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(words[r.IntN(len(words))])
+	}
+	return b.String()
+}
+
+// statements is n lines that import takes, of about 600 bytes as a file each.
+func statements(n int) []byte {
+	r := rand.New(rand.NewPCG(1, 2))
+	var b bytes.Buffer
+	for i := range n {
+		line, _ := json.Marshal(map[string]any{
+			"text": fmt.Sprintf("The %s of part%d uses %s", sentence(r, 2), i, sentence(r, 4)),
+			"body": sentence(r, 45), "kind": "fact", "paths": []string{fmt.Sprintf("src/part%d/**", i)}, "tags": []string{words[i%len(words)]},
+		})
+		b.Write(append(line, '\n'))
+	}
+	return b.Bytes()
+}
+
+// transcript is a Claude Code transcript of about size bytes: prompts, commands, long outputs.
+func transcript(size int) []byte {
+	r := rand.New(rand.NewPCG(3, 4))
+	var b bytes.Buffer
+	record := func(v map[string]any) {
+		v["sessionId"], v["timestamp"], v["cwd"] = "5f0c1e2a-0000-4000-8000-000000000001", "2026-11-02T10:00:00.000Z", "/src/demo"
+		line, _ := json.Marshal(v)
+		b.Write(append(line, '\n'))
+	}
+	for i := 0; b.Len() < size; i++ {
+		call := fmt.Sprintf("toolu_%06d", i)
+		record(map[string]any{"type": "user", "uuid": fmt.Sprintf("u%06d", i), "message": map[string]any{"role": "user", "content": "please look at " + sentence(r, 8)}})
+		record(map[string]any{"type": "assistant", "uuid": fmt.Sprintf("a%06d", i), "message": map[string]any{"id": "m" + call, "role": "assistant", "content": []any{
+			map[string]any{"type": "text", "text": sentence(r, 20)}, map[string]any{"type": "tool_use", "id": call, "name": "Bash", "input": map[string]any{"command": "grep -rn " + words[i%len(words)] + " src"}}}}})
+		record(map[string]any{"type": "user", "uuid": fmt.Sprintf("r%06d", i), "message": map[string]any{"role": "user", "content": []any{
+			map[string]any{"type": "tool_result", "tool_use_id": call, "content": sentence(r, 400)}}}})
+	}
+	return b.Bytes()
+}
+
+// peak runs a command and returns the most memory it held, in bytes; 0 where that cannot be
+// told. It is read from the kernel while the command runs: what wait reports begins with the
+// memory of the process that started it.
+func peak(dir, name string, args ...string) int64 {
+	cmd := exec.Command(name, args...)
+	cmd.Dir = dir
+	if err := cmd.Start(); err != nil {
+		return 0
+	}
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	most := int64(0)
+	for {
+		most = max(most, highWater(cmd.Process.Pid))
+		select {
+		case err := <-done:
+			if err != nil {
+				return 0
+			}
+			return most
+		case <-time.After(2 * time.Millisecond):
+		}
+	}
+}
+
+// highWater is the most memory a running process has held so far, in bytes, by Linux's account.
+func highWater(pid int) int64 {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(text), "VmHWM:")
+	var kib int64
+	fmt.Sscan(rest, &kib)
+	return kib * 1024
+}

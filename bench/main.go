@@ -1,0 +1,295 @@
+// Command bench measures what Reverie promises about its cost, each figure beside plain git or
+// a bare Go program in the same run, and prints a table.
+//
+//	go run ./bench           # about a minute
+//	go run ./bench -n 2000   # smaller stores
+//
+// Figures are medians over processes started cold; cpu is user and system time of the process
+// and its children. A line that is over its budget is marked, and the command then exits 1.
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+func main() {
+	n := flag.Int("n", 10000, "memories in the large store")
+	rounds := flag.Int("rounds", 15, "runs of each command")
+	flag.Parse()
+	dir, err := os.MkdirTemp("", "reverie-bench-")
+	if err == nil {
+		defer os.RemoveAll(dir)
+		b := &bench{dir: dir, rounds: *rounds}
+		err = b.run(*n)
+		if err == nil && b.over > 0 {
+			err = fmt.Errorf("%d of the budgets are exceeded", b.over)
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.RemoveAll(dir)
+		os.Exit(1)
+	}
+}
+
+type bench struct {
+	dir    string
+	bin    string
+	rounds int
+	over   int
+}
+
+func (b *bench) run(n int) error {
+	b.bin = filepath.Join(b.dir, "reverie")
+	hello := filepath.Join(b.dir, "hello")
+	if err := os.WriteFile(filepath.Join(b.dir, "hello.go"), []byte("package main\n\nimport \"fmt\"\n\nfunc main() { fmt.Println(\"hello\") }\n"), 0o644); err != nil {
+		return err
+	}
+	if err := sh("", "go", "build", "-trimpath", "-ldflags=-s -w", "-o", b.bin, "./cmd/reverie"); err != nil {
+		return err
+	}
+	if err := sh(b.dir, "go", "build", "-ldflags=-s -w", "-o", hello, "hello.go"); err != nil {
+		return err
+	}
+	info, err := os.Stat(b.bin)
+	if err != nil {
+		return err
+	}
+	os.Setenv("XDG_CONFIG_HOME", filepath.Join(b.dir, "config"))
+	os.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	os.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(b.dir, "gitconfig"))
+	if err := os.WriteFile(filepath.Join(b.dir, "gitconfig"), []byte("[user]\n\tname = Bench\n\temail = bench@example.org\n"), 0o644); err != nil {
+		return err
+	}
+	small, err := b.store("small", 100)
+	if err != nil {
+		return err
+	}
+	large, err := b.store("large", n)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%s, %d CPUs, %d memories, %d rounds\n\n", runtime.Version(), runtime.NumCPU(), n, b.rounds)
+	fmt.Printf("%-64s %12s %12s %8s  %s\n", "what", "ours", "beside it", "ratio", "budget")
+
+	b.line("size of the stripped binary", fmt.Sprintf("%.1f MB", float64(info.Size())/1e6), "", 0, "40 MB", info.Size() <= 40e6)
+	start, bare := b.measure(b.dir, nil, b.bin, "version"), b.measure(b.dir, nil, hello)
+	b.ratio("start-up, cpu, against hello world in Go", start.cpu, bare.cpu, 4)
+
+	git := b.plainCommit(large)
+	i := 0
+	fresh := func() []string {
+		i++
+		return []string{fmt.Sprintf("A new fact with the number %d about widget%d", i, i)}
+	}
+	keepS := b.measure(small, fresh, b.bin, "-q", "remember")
+	before := b.measure(large, nil, b.bin, "-q", "recall", "widget latency in the export job")
+	keepL := b.measure(large, fresh, b.bin, "-q", "remember")
+	after := b.measureAfter(large, fresh)
+	b.ratio(fmt.Sprintf("remember at %d, wall, against commit-tree+update-ref", n), keepL.wall, git.wall, 3)
+	b.ratio(fmt.Sprintf("remember at %d, cpu, against the same", n), keepL.cpu, git.cpu, 3)
+	b.ratio(fmt.Sprintf("remember at %d, cpu, against at 100", n), keepL.cpu, keepS.cpu, 1.5)
+	b.ratio("recall right after a remember, cpu, against before", after.cpu, before.cpu, 2)
+	version := b.measure(large, nil, "git", "--version")
+	b.line(fmt.Sprintf("recall at %d, cold process, cpu", n), ms(before.cpu), "", 0, "10 ms", before.cpu <= 10*time.Millisecond)
+	b.ratio("recall, wall, against git --version", before.wall, version.wall, 10)
+
+	rebuild, cat, err := b.rebuild(large)
+	if err != nil {
+		return err
+	}
+	b.ratio(fmt.Sprintf("show with the cache gone at %d, wall, against cat-file --batch", n), rebuild.wall, cat.wall, 2)
+	review, err := b.review()
+	if err != nil {
+		return err
+	}
+	b.line("review of 200 pending operations, wall", ms(review.wall), "", 0, "50 ms", review.wall <= 50*time.Millisecond)
+	return b.ingest()
+}
+
+// figure is a median over processes.
+type figure struct{ wall, cpu time.Duration }
+
+// measure runs a command b.rounds times in dir, each time with more arguments from extra.
+func (b *bench) measure(dir string, extra func() []string, name string, args ...string) figure {
+	var walls, cpus []time.Duration
+	for range b.rounds {
+		all := args
+		if extra != nil {
+			all = append(slices.Clone(args), extra()...)
+		}
+		f := once(dir, nil, name, all...)
+		walls, cpus = append(walls, f.wall), append(cpus, f.cpu)
+	}
+	return figure{median(walls), median(cpus)}
+}
+
+func once(dir string, stdin []byte, name string, args ...string) figure {
+	cmd := exec.Command(name, args...)
+	cmd.Dir = dir
+	cmd.Stdin = bytes.NewReader(stdin)
+	began := time.Now()
+	out, err := cmd.CombinedOutput()
+	wall := time.Since(began)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "bench: %s %v: %v\n%s", name, args, err, out)
+		os.Exit(1)
+	}
+	return figure{wall, cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
+}
+
+// measureAfter measures a recall that directly follows a remember.
+func (b *bench) measureAfter(dir string, fresh func() []string) figure {
+	var walls, cpus []time.Duration
+	for range b.rounds {
+		once(dir, nil, b.bin, append([]string{"-q", "remember"}, fresh()...)...)
+		f := once(dir, nil, b.bin, "-q", "recall", "widget latency in the export job")
+		walls, cpus = append(walls, f.wall), append(cpus, f.cpu)
+	}
+	return figure{median(walls), median(cpus)}
+}
+
+// plainCommit is what plain git takes for one durable commit of a tree that is there already:
+// two processes, commit-tree and update-ref.
+func (b *bench) plainCommit(dir string) figure {
+	durable := []string{"-c", "core.fsync=all"}
+	tip := output(dir, "git", "rev-parse", "reverie/memory")
+	var walls, cpus []time.Duration
+	for i := range b.rounds {
+		one := exec.Command("git", append(durable, "commit-tree", "-p", tip, "-m", fmt.Sprint("plain ", i), tip+"^{tree}")...)
+		one.Dir = dir
+		began := time.Now()
+		out, err := one.Output()
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "bench: commit-tree:", err)
+			os.Exit(1)
+		}
+		two := exec.Command("git", append(durable, "update-ref", "refs/bench/plain", strings.TrimSpace(string(out)))...)
+		two.Dir = dir
+		if err := two.Run(); err != nil {
+			fmt.Fprintln(os.Stderr, "bench: update-ref:", err)
+			os.Exit(1)
+		}
+		walls = append(walls, time.Since(began))
+		cpus = append(cpus, one.ProcessState.UserTime()+one.ProcessState.SystemTime()+two.ProcessState.UserTime()+two.ProcessState.SystemTime())
+	}
+	return figure{median(walls), median(cpus)}
+}
+
+// rebuild measures a reading command whose cache is gone, beside cat-file over the same blobs.
+func (b *bench) rebuild(dir string) (ours, cat figure, err error) {
+	id := strings.Trim(output(dir, b.bin, "-q", "list", "-n", "1"), " ")[:8]
+	blobs := []byte(output(dir, "git", "ls-tree", "-r", "--format=%(objectname)", "reverie/memory", "memories/") + "\n")
+	var a, c []time.Duration
+	for range min(b.rounds, 7) {
+		if err := os.Remove(filepath.Join(dir, ".git/reverie/cache")); err != nil {
+			return ours, cat, err
+		}
+		a = append(a, once(dir, nil, b.bin, "-q", "show", id).wall)
+		c = append(c, once(dir, blobs, "git", "cat-file", "--batch", "--buffer").wall)
+	}
+	return figure{wall: median(a)}, figure{wall: median(c)}, nil
+}
+
+// review measures a listing of 200 operations that wait.
+func (b *bench) review() (figure, error) {
+	dir, err := b.repo("review")
+	if err != nil {
+		return figure{}, err
+	}
+	once(dir, statements(200), b.bin, "-q", "import", "-")
+	return b.measure(dir, nil, b.bin, "-q", "review", "--json"), nil
+}
+
+// ingest measures a transcript of 20 MB: speed, and memory at its peak beyond the start.
+func (b *bench) ingest() error {
+	dir, err := b.repo("ingest")
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(b.dir, "large.jsonl")
+	if err := os.WriteFile(file, transcript(20<<20), 0o644); err != nil {
+		return err
+	}
+	base := peak(dir, b.bin, "version")
+	began := time.Now()
+	rss := peak(dir, b.bin, "-q", "ingest", file)
+	took := time.Since(began)
+	if rss == 0 {
+		return nil
+	}
+	b.line("ingest of a 20 MB transcript, memory beyond the start", fmt.Sprintf("%.0f MB", float64(rss-base)/1e6), "", 0, "64 MB", rss-base <= 64e6)
+	b.line("ingest of a 20 MB transcript, redaction included", fmt.Sprintf("%.0f MB/s", 20.97/took.Seconds()), "", 0, "-", true)
+	return nil
+}
+
+func (b *bench) line(what, ours, beside string, ratio float64, budget string, ok bool) {
+	r := ""
+	if ratio > 0 {
+		r = fmt.Sprintf("%.2f", ratio)
+	}
+	if !ok {
+		budget += "  over"
+		b.over++
+	}
+	fmt.Printf("%-64s %12s %12s %8s  %s\n", what, ours, beside, r, budget)
+}
+
+func (b *bench) ratio(what string, ours, beside time.Duration, budget float64) {
+	r := float64(ours) / float64(beside)
+	b.line(what, ms(ours), ms(beside), r, fmt.Sprintf("%g×", budget), r <= budget)
+}
+
+func ms(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000) }
+
+func median(d []time.Duration) time.Duration {
+	slices.Sort(d)
+	return d[len(d)/2]
+}
+
+func (b *bench) repo(name string) (string, error) {
+	dir := filepath.Join(b.dir, name)
+	if err := sh("", "git", "init", "-q", dir); err != nil {
+		return "", err
+	}
+	return dir, sh(dir, "git", "commit", "-q", "--allow-empty", "-m", "one")
+}
+
+// store makes a repository with n memories.
+func (b *bench) store(name string, n int) (string, error) {
+	dir, err := b.repo(name)
+	if err == nil {
+		once(dir, statements(n), b.bin, "-q", "import", "--accept", "-")
+	}
+	return dir, err
+}
+
+func sh(dir, name string, args ...string) error {
+	cmd := exec.Command(name, args...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%s %v: %w\n%s", name, args, err, out)
+	}
+	return nil
+}
+
+func output(dir, name string, args ...string) string {
+	cmd := exec.Command(name, args...)
+	cmd.Dir = dir
+	out, err := cmd.Output()
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "bench: %s %v: %v\n", name, args, err)
+		os.Exit(1)
+	}
+	return strings.TrimSpace(string(out))
+}
