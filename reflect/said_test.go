@@ -133,3 +133,18 @@ func TestTopicsThatContradict(t *testing.T) {
 		t.Errorf("one topic %q for two subjects", a)
 	}
 }
+
+// What a person shows is not what a person says.
+func TestWordsOfOthersInAMessage(t *testing.T) {
+	const rule = "Always use pnpm in web/, never npm: npm writes a package-lock.json and CI rejects it."
+	wants(t, script{user("fix the build please.\n\n" + rule)}, rule)
+	for _, said := range []string{
+		"[Pasted text #1 +20 lines]\n" + rule,
+		"From: Bo <bo@example.org>\nSubject: build\n\n" + rule,
+		"can you review this doc?\n\n---\n" + rule + "\n---\nthanks",
+		"> " + rule,
+		"```\n" + rule + "\n```",
+	} {
+		wants(t, script{user(said)})
+	}
+}

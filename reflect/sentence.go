@@ -152,7 +152,7 @@ type paragraph struct {
 func typedParagraphs(text string) []paragraph {
 	var out []paragraph
 	var start, end = -1, -1 // of the paragraph being gathered
-	var rules, pasted, log bool
+	var rules, pasted, ruled, log bool
 	fence := ""
 	flush := func() {
 		if start >= 0 && end > start {
@@ -182,12 +182,22 @@ func typedParagraphs(text string) []paragraph {
 			log = false
 			prev = ""
 			continue
+		case ruleLine.MatchString(trimmed):
+			flush()
+			ruled = !ruled // between two such lines stands a document
+			prev = ""
+			continue
+		case letterHead.MatchString(trimmed):
+			flush()
+			pasted = true // a mail, to its end
+			prev = ""
+			continue
 		case logLine.MatchString(trimmed):
 			flush()
 			log = true // to the next blank line
 			prev = ""
 			continue
-		case pasted || log || strings.HasPrefix(trimmed, ">") || strings.HasPrefix(trimmed, "<") || strings.HasPrefix(trimmed, "#") || codeLine.MatchString(strings.TrimRight(line, "\r\n")):
+		case pasted || ruled || log || strings.HasPrefix(trimmed, ">") || strings.HasPrefix(trimmed, "<") || strings.HasPrefix(trimmed, "#") || codeLine.MatchString(strings.TrimRight(line, "\r\n")):
 			flush()
 			prev = ""
 			continue
@@ -216,6 +226,13 @@ func typedParagraphs(text string) []paragraph {
 	flush()
 	return out
 }
+
+var (
+	// ruleLine is a line across the page.
+	ruleLine = lazy(`^(?:-{3,}|={3,}|\*{3,}|_{3,}|—{2,})$`)
+	// letterHead begins a mail, or is the mark of some clients for pasted text.
+	letterHead = lazy(`^(?:(?i:from|to|cc|subject|sent|date|von|an|betreff|de|objet|asunto|发件人|主题|件名|差出人)\s?[:：]\s+\S.*|\[Pasted text\b.*)$`)
+)
 
 // byTheWay begins a statement of its own in the middle of a sentence.
 var byTheWay = lazy(`(?i)\w,? (?:btw|by the way|fyi),\s+`)
