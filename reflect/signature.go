@@ -81,8 +81,8 @@ func sign(output string) signature {
 			continue
 		}
 		clean := ansi.ReplaceAllString(line, "")
-		if !mayTell(clean) || !failures.MatchString(clean) && !environment.MatchString(clean) {
-			continue
+		if !mayTell(clean) || !environment.MatchString(clean) && (best.text != "" || !failures.MatchString(clean)) {
+			continue // after a first error only one of the environment can take its place
 		}
 		text := cleanError(clean)
 		if len(text) < 8 || noise.MatchString(strings.TrimSpace(clean)) || noise.MatchString(text) {
