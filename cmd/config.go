@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/urfave/cli/v2"
 )
 
@@ -33,30 +33,12 @@ func configCommand(env *Env) *cli.Command {
 }
 
 func runConfig(ctx context.Context, env *Env, key, value string, set, user bool) error {
+	if set {
+		return setConfig(ctx, env, key, value, user)
+	}
 	w, err := env.open(ctx)
 	if err != nil {
 		return err
-	}
-	if set {
-		if !slices.ContainsFunc(w.config.Settings(), func(s config.Setting) bool { return s.Key == key }) {
-			return noSetting(key)
-		}
-		file := w.cloneFile()
-		if user {
-			if file = config.UserFile(); file == "" {
-				return errors.New("there is no home directory for your settings")
-			}
-		} else if _, err := w.repo.StateDir(); err != nil {
-			return err
-		}
-		if err := config.Set(file, key, value); err != nil {
-			if errors.As(err, new(*os.PathError)) || errors.As(err, new(*os.LinkError)) {
-				return err
-			}
-			return usage("'reverie config' lists the settings as they are", "config: %w", err)
-		}
-		env.say("set %s in %s", key, file)
-		return nil
 	}
 	c := w.config
 	err = w.book.View(ctx, func(v *record.View) error {
@@ -109,4 +91,31 @@ type settingJSON struct {
 	Value  any    `json:"value"` // a list, a number or a text
 	Origin string `json:"origin"`
 	Help   string `json:"help"`
+}
+
+// setConfig writes one setting. It reads no others, so that it can mend a file that does not load.
+func setConfig(ctx context.Context, env *Env, key, value string, user bool) error {
+	if !slices.ContainsFunc(config.Default().Settings(), func(s config.Setting) bool { return s.Key == key }) {
+		return noSetting(key)
+	}
+	file := config.UserFile()
+	if user && file == "" {
+		return errors.New("there is no home directory for your settings")
+	}
+	if !user {
+		repo, err := git.Find(ctx, env.Dir)
+		if err != nil {
+			return err
+		}
+		state, err := repo.StateDir()
+		if err != nil {
+			return err
+		}
+		file = cloneFile(state)
+	}
+	if err := config.Set(file, key, value); err != nil {
+		return err // a value that is none is wrong usage
+	}
+	env.say("set %s in %s", key, file)
+	return nil
 }

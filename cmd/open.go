@@ -42,7 +42,7 @@ func (env *Env) open(ctx context.Context) (*workspace, error) {
 		return nil, err
 	}
 	w := &workspace{env: env, repo: repo, told: map[string]bool{}, state: filepath.Join(repo.CommonDir, "reverie")}
-	if w.config, err = config.Load(config.UserFile(), w.cloneFile()); err != nil {
+	if w.config, err = config.Load(config.UserFile(), cloneFile(w.state)); err != nil {
 		return nil, err
 	}
 	w.narrowed = w.config
@@ -57,8 +57,8 @@ func (env *Env) open(ctx context.Context) (*workspace, error) {
 	return w, nil
 }
 
-// cloneFile is the settings file of this clone.
-func (w *workspace) cloneFile() string { return filepath.Join(w.state, "config.toml") }
+// cloneFile is the settings file of a clone, in its state folder.
+func cloneFile(state string) string { return filepath.Join(state, "config.toml") }
 
 // branch is the memory branch's name as people type it.
 func (w *workspace) branch() string { return strings.TrimPrefix(w.config.Ref, "refs/heads/") }
