@@ -29,7 +29,7 @@ const patience = 2 * time.Second
 // to stop at the next safe place; the second, or patience, ends it where it is: what is written
 // is written in transactions.
 func Main(args []string) int {
-	debug.SetGCPercent(400) // a command lives for milliseconds; what it holds is bounded elsewhere
+	debug.SetGCPercent(200) // a command lives for milliseconds; what it holds is bounded elsewhere
 	if os.Getenv("REVERIE_DISABLE") == "1" && len(args) > 1 && args[1] == "hook" {
 		return exitDone
 	}
