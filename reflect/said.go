@@ -81,7 +81,7 @@ func (v *view) statementOf(i int) (text string, evidence []record.Evidence) {
 	if m == nil && s.lang == "en" && onlyThe.MatchString(next.form) && !strings.Contains(s.form, ": ") {
 		m = []string{"", ""} // it says what of the same kind is otherwise
 	}
-	if m == nil && s.lang == "en" && (backward.MatchString(next.text) || sameThing(s, &next)) && !unresolved(next.text, "en") && !imperative.MatchString(next.form) {
+	if m == nil && s.lang == "en" && (pointsBack(s, &next) || sameThing(s, &next)) && !unresolved(next.text, "en") && !imperative.MatchString(next.form) {
 		m = []string{"", ""} // it speaks of what was just said
 	}
 	if m == nil || m[0] != "" && status.MatchString(next.text) && s.lang == "en" && !strings.HasPrefix(strings.ToLower(next.text), "otherwise") {
@@ -119,7 +119,14 @@ func sameThing(s, next *sentence) bool {
 // onlyThe is a claim that only a contrast before makes whole: "only the endpoint in X validates".
 var onlyThe = lazy(`(?i)^only (?:the )?(?:[\w-]+ ){1,4}\w+s[.!]*$`)
 
-// backward is a sentence about the thing of the one before.
+// pointsBack tells whether a sentence is about the thing of the one before. What begins with "the"
+// may bring a thing of its own, which its pronoun then stands for.
+func pointsBack(s, next *sentence) bool {
+	return backward.MatchString(next.text) &&
+		(!strings.HasPrefix(strings.ToLower(next.text), "the ") || sharedWords(s.text, next.text) > 0)
+}
+
+// backward is a sentence that may be about the thing of the one before.
 var backward = lazy(`(?i)^(?:our|the|people|customers|reviewers|clients|each|every|some|most)\b.*\b(?:it|them|` +
 	`they|their|its)\b`)
 

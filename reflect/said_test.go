@@ -148,3 +148,9 @@ func TestWordsOfOthersInAMessage(t *testing.T) {
 		wants(t, script{user(said)})
 	}
 }
+
+// The next sentence is a reason only if it speaks of the same thing.
+func TestNextSentenceOfAnotherThingIsNoReason(t *testing.T) {
+	wants(t, script{user("we keep all the time zone handling in Schedule::Clock, views don't do Time.zone.now on their own. The litres come from the sensor table, they're sometimes null, show a dash then.")},
+		"We keep all the time zone handling in Schedule::Clock, views don't do Time.zone.now on their own.")
+}
