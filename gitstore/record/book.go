@@ -245,13 +245,8 @@ func begin(ctx context.Context, s *gitstore.Store) error {
 	return err
 }
 
-// Tidy packs what many small commits left behind, where that is due.
+// Tidy packs what many small commits left behind, of all our refs, where that is due.
 func (b *Book) Tidy(ctx context.Context) error {
-	var errs []error
-	for _, s := range []*gitstore.Store{b.memory, b.journal, b.inbox} {
-		if _, err := s.Tidy(ctx); err != nil && !errors.Is(err, gitstore.ErrNoStore) {
-			errs = append(errs, err)
-		}
-	}
-	return errors.Join(errs...)
+	_, err := b.memory.Tidy(ctx)
+	return err
 }
