@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore"
@@ -18,6 +19,7 @@ import (
 type editOptions struct {
 	kind   string
 	status string
+	anchor bool // rest it on the code as it is now
 }
 
 func editCommand(env *Env) *cli.Command {
@@ -31,6 +33,7 @@ func editCommand(env *Env) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "kind", Aliases: []string{"k"}, Usage: "make it this `KIND`", Destination: &o.kind},
 			&cli.StringFlag{Name: "status", Usage: "make it `STATUS`: active brings back what was retired", Destination: &o.status},
+			&cli.BoolFlag{Name: "anchor", Usage: "rest it on the code as it is: what it says is still true", Destination: &o.anchor},
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() < 1 || c.NArg() > 2 {
@@ -84,7 +87,7 @@ func runEdit(ctx context.Context, env *Env, id, text string, hasText bool, o edi
 		if after.Status == record.Contested {
 			after.Status = record.Active
 		}
-	case o.kind == "" && o.status == "":
+	case o.kind == "" && o.status == "" && !o.anchor:
 		if after, err = w.editor(ctx, before); err != nil {
 			return err
 		}
@@ -104,6 +107,11 @@ func runEdit(ctx context.Context, env *Env, id, text string, hasText bool, o edi
 		return usage("--status active brings back what was retired", "%q is not a status that a person sets", o.status)
 	}
 	after, redacted := w.book.Clean(after)
+	moved := after.Text != before.Text || after.Body != before.Body || !slices.Equal(after.Paths, before.Paths)
+	if o.anchor || moved && slices.Equal(after.Anchors, before.Anchors) {
+		after.Anchors = w.anchors(ctx, nil, w.here(ctx), after)
+		defer w.here(ctx).done()
+	}
 	defer func() {
 		if err == nil {
 			w.tellRedacted(redacted, after.ID)

@@ -106,6 +106,7 @@ func runLearn(ctx context.Context, env *Env, files []string, format transcript.F
 	for _, p := range rest {
 		out.Waiting = append(out.Waiting, newOperationJSON(p.Operation, p.why))
 	}
+	w.landAll(ctx)
 	w.tidy(ctx)
 	if env.JSON {
 		return errors.Join(env.object(out), ingestErr)

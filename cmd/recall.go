@@ -1,7 +1,9 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/recall"
@@ -34,21 +36,24 @@ func recallCommand(env *Env) *cli.Command {
 }
 
 func runRecall(ctx context.Context, env *Env, query string, o recallOptions) error {
-	return o.read(ctx, env, func(w *workspace, live []record.Memory) error {
-		hits := recall.Search(live, query, o.limit)
+	return o.read(ctx, env, func(w *workspace, live []record.Memory, standings func(record.Memory) standing) error {
+		hits := lower(recall.Search(live, query, 0), standings)
+		if o.limit > 0 && len(hits) > o.limit {
+			hits = hits[:o.limit]
+		}
 		if len(hits) == 0 {
 			env.say("nothing is known about that")
 		}
 		for _, h := range hits {
 			if env.JSON {
-				j := newMemoryJSON(h.Memory)
+				j := standingJSON(h.Memory, h.standing)
 				j.Score, j.Snippet = h.Score, h.Memory.Text
 				if err := env.object(j); err != nil {
 					return err
 				}
 				continue
 			}
-			w.line(mark(h.Memory), dim, h.Memory, remark(h.Memory))
+			w.line(mark(h.Memory, h.standing), dim, h.Memory, remark(h.Memory, h.standing))
 			if h.Memory.Body != "" && env.Verbose {
 				env.indent(column, h.Memory.Body)
 			}
@@ -60,14 +65,40 @@ func runRecall(ctx context.Context, env *Env, query string, o recallOptions) err
 	})
 }
 
+// hit is a memory that answers a query, with how it stands here.
+type hit struct {
+	recall.Hit
+	standing standing
+}
+
+// doubted is what the score of a stale or withheld memory is multiplied by.
+const doubted = 0.5
+
+// lower ranks what is stale or does not hold here below what is as good otherwise.
+func lower(found []recall.Hit, standings func(record.Memory) standing) []hit {
+	hits := make([]hit, len(found))
+	for i, h := range found {
+		hits[i] = hit{h, standings(h.Memory)}
+		if s := hits[i].standing; s.Stale || s.Withheld {
+			hits[i].Score *= doubted
+		}
+	}
+	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(b.Score, a.Score) })
+	return hits
+}
+
 // column is the indentation under a statement in a list.
 const column = "                        "
 
 // explainScore is a score as the sum of what each term added.
-func explainScore(h recall.Hit) string {
+func explainScore(h hit) string {
 	var parts []string
 	for _, p := range h.Terms {
 		parts = append(parts, visible(p.Term)+" "+format2(p.Score))
 	}
-	return format2(h.Score) + " = " + strings.Join(parts, " + ")
+	sum := strings.Join(parts, " + ")
+	if s := h.standing; s.Stale || s.Withheld {
+		sum = format2(doubted) + " × (" + sum + ")"
+	}
+	return format2(h.Score) + " = " + sum
 }

@@ -24,7 +24,7 @@ type objection func(m record.Memory, s *standing)
 // there are: what is costly is worked out once, and remembered from command to command where it can
 // be. What cannot be found out stands against nothing.
 func (w *workspace) standings(ctx context.Context, v *record.View) (func(record.Memory) standing, error) {
-	objections := []objection{contested}
+	objections := []objection{contested, w.objectSide(ctx), w.objectStale(ctx)}
 	return func(m record.Memory) standing {
 		var s standing
 		for _, object := range objections {
@@ -32,6 +32,22 @@ func (w *workspace) standings(ctx context.Context, v *record.View) (func(record.
 		}
 		return s
 	}, nil
+}
+
+// objectStale labels a memory when code that it rests on is gone, or keeps it from agents where the settings say
+// so. Where it does not hold anyway there is nothing to say about its code.
+func (w *workspace) objectStale(ctx context.Context) objection {
+	return func(m record.Memory, s *standing) {
+		if len(m.Anchors) == 0 || s.Withheld {
+			return
+		}
+		if gone := w.here(ctx).gone(ctx, m); len(gone) > 0 {
+			s.Stale, s.Withheld = true, w.narrowed.Stale == "withhold"
+			for _, what := range gone {
+				s.Why = append(s.Why, "stale: "+what)
+			}
+		}
+	}
 }
 
 // contested labels a memory of which a merge kept several texts. All of them are given.
