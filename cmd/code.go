@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -68,6 +69,11 @@ func (c *code) done() {
 // gone says what of a memory's anchors is no longer in the code, one line each.
 func (c *code) gone(ctx context.Context, m record.Memory) []string {
 	var out []string
+	add := func(what string) {
+		if !slices.Contains(out, what) {
+			out = append(out, what)
+		}
+	}
 	for _, text := range m.Anchors {
 		a, err := record.ParseAnchor(text)
 		if err != nil {
@@ -75,9 +81,9 @@ func (c *code) gone(ctx context.Context, m record.Memory) []string {
 		}
 		switch found := c.judge(ctx, text, a, m.Source.Commit); found.letter {
 		case isGone:
-			out = append(out, a.Path+" is gone")
+			add(a.Path + " is gone")
 		case isChanged:
-			out = append(out, fmt.Sprintf("%s no longer has %q", found.path, a.Snippet))
+			add(fmt.Sprintf("%s no longer has %q", found.path, a.Snippet))
 		}
 	}
 	return out
@@ -166,12 +172,6 @@ func (c *code) follow(ctx context.Context, a record.Anchor, source string) (path
 		if name := renames[at]; name != "" {
 			blob, err = c.files.File(ctx, name)
 			return name, blob, true, err
-		}
-		old := c.repo.Code(from)
-		_, err := old.File(ctx, at)
-		old.Close()
-		if err == nil {
-			return "", "", true, nil // git compared the two and found no other name
 		}
 	}
 	for hop := 0; hop < maxHops; hop++ {
