@@ -72,8 +72,7 @@ func (w *workspace) ofMemory(ctx context.Context, id string) (bool, error) {
 	defer files.Close()
 	blob, err := files.File(ctx, "reverie.toml")
 	if errors.Is(err, git.ErrNoPath) {
-		empty, err := files.Empty(ctx)
-		return empty, err
+		return id == string(w.memory.First()), nil
 	}
 	if err != nil {
 		return true, nil

@@ -167,13 +167,3 @@ func (c *Code) tree(ctx context.Context, id string) ([]codeEntry, error) {
 	c.trees[id] = entries
 	return entries, nil
 }
-
-// Empty reports whether the commit has no file at all.
-func (c *Code) Empty(ctx context.Context) (bool, error) {
-	at, err := c.top(ctx)
-	if err != nil {
-		return false, err
-	}
-	entries, err := c.tree(ctx, at)
-	return len(entries) == 0, err
-}
