@@ -24,6 +24,7 @@ type code struct {
 	files  *git.Code
 	known  *verdicts
 	moved  map[string]map[string]string // commit → its files' later names here
+	paths  map[string]string            // the first anchorDigits of a file's id → its path
 	search context.Context              // of searches in history; its time is limited
 	stop   context.CancelFunc
 	main   *git.Default // once asked for
@@ -134,6 +135,9 @@ func (c *code) look(ctx context.Context, key string, a record.Anchor, source str
 	return found, err
 }
 
+// anchorDigits is how many digits of a file's id an anchor has that we write.
+const anchorDigits = 16
+
 // maxHops is how many renames of one file are followed by history alone.
 const maxHops = 4
 
@@ -145,13 +149,21 @@ func (c *code) follow(ctx context.Context, a record.Anchor, source string) (path
 		c.search, c.stop = context.WithTimeout(ctx, codeTime)
 	}
 	ctx = c.search
-	err = c.files.Walk(ctx, func(name, id string) bool {
-		if strings.HasPrefix(id, a.Blob) {
-			path, blob = name, id
+	if c.paths == nil {
+		paths := map[string]string{}
+		err := c.files.Walk(ctx, func(name, id string) bool {
+			if short := id[:anchorDigits]; paths[short] == "" {
+				paths[short] = name
+			}
+			return true
+		})
+		if err != nil {
+			return "", "", false, err
 		}
-		return path == ""
-	})
-	if path != "" || err != nil {
+		c.paths = paths
+	}
+	if path := c.paths[a.Blob[:min(anchorDigits, len(a.Blob))]]; path != "" {
+		blob, err := c.files.File(ctx, path)
 		return path, blob, true, err
 	}
 	commits := []string{""}
