@@ -129,7 +129,7 @@ func (w *workspace) tellStatus(s statusJSON) {
 		row("private", count(s.Private, "memory", "memories")+" of these in this clone alone")
 	}
 	if s.Contested > 0 {
-		row("contested", count(s.Contested, "memory", "memories"))
+		row("contested", count(s.Contested, "memory", "memories")+"; next: reverie conflicts")
 	}
 	if s.Stale > 0 {
 		row("stale", count(s.Stale, "memory", "memories")+" whose code is gone here; next: reverie stale")
