@@ -114,6 +114,11 @@ func (w *workspace) judgeSide(ctx context.Context, branch string) byte {
 	key := verdictKey(append([]string{"side", branch}, main.Tips...)...)
 	found, ok := here.known.all[key]
 	if !ok {
+		if here.sides++; here.sides > maxSides {
+			return isUnknown // for the next command
+		}
+		ctx, stop := context.WithTimeout(ctx, sideTime)
+		defer stop()
 		found.letter = isAway
 		landed, err := w.landed(ctx, side)
 		if landed {
@@ -126,7 +131,7 @@ func (w *workspace) judgeSide(ctx context.Context, branch string) byte {
 				w.env.warn("branch %s: %v", side.Name, err)
 			}
 		}
-		if ctx.Err() == nil {
+		if !errors.Is(ctx.Err(), context.Canceled) {
 			here.known.put(key, found)
 		}
 	}

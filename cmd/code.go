@@ -16,6 +16,15 @@ import (
 // What was not found by then is unknown.
 const codeTime = 2 * time.Second
 
+// Memories may come from a stranger, so what one command does for them is bounded. Beyond these bounds nothing
+// is known, which holds back what a side branch taught and labels nothing.
+const (
+	maxJudged = 16        // anchors of one memory
+	maxRead   = 128 << 20 // bytes of files
+	maxSides  = 64        // side branches that nothing was found out about yet
+	sideTime  = 5 * time.Second
+)
+
 // code is the user's code at the commit for which a command answers, and what was found out there.
 type code struct {
 	repo   *git.Repo
@@ -28,6 +37,15 @@ type code struct {
 	search context.Context              // of searches in history; its time is limited
 	stop   context.CancelFunc
 	main   *git.Default // once asked for
+	read   int          // bytes
+	last   codeFile     // that was read
+	sides  int          // that were asked about
+}
+
+// codeFile is a file that was read.
+type codeFile struct {
+	blob string
+	text []byte
 }
 
 // here is the code where the asker stands: HEAD of this worktree, or what --at named.
@@ -75,7 +93,7 @@ func (c *code) gone(ctx context.Context, m record.Memory) []string {
 			out = append(out, what)
 		}
 	}
-	for _, text := range m.Anchors {
+	for _, text := range m.Anchors[:min(maxJudged, len(m.Anchors))] {
 		a, err := record.ParseAnchor(text)
 		if err != nil {
 			continue // check names it
@@ -128,11 +146,30 @@ func (c *code) look(ctx context.Context, key string, a record.Anchor, source str
 	if hint := c.known.hints[key]; hint.blob == blob && hint.path == path && (hint.letter == isFresh || hint.letter == isChanged) {
 		return hint, nil
 	}
-	ok, err := a.Holds(blob, func() ([]byte, error) { return c.files.Read(ctx, blob) })
+	ok, err := a.Holds(blob, func() ([]byte, error) { return c.text(ctx, blob) })
 	if !ok {
 		found.letter = isChanged
 	}
 	return found, err
+}
+
+// text reads a file, within the bounds.
+func (c *code) text(ctx context.Context, blob string) ([]byte, error) {
+	if c.last.blob == blob {
+		return c.last.text, nil
+	}
+	if c.read > maxRead {
+		return nil, errors.New("too much code to look at")
+	}
+	text, err := c.files.Read(ctx, blob)
+	c.read += len(text)
+	if err == nil && len(text) > maxAnchored {
+		err = errors.New("the file is too large to look at")
+	}
+	if err == nil {
+		c.last = codeFile{blob, text}
+	}
+	return text, err
 }
 
 // anchorDigits is how many digits of a file's id an anchor has that we write.

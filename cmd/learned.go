@@ -34,7 +34,11 @@ func (w *workspace) settle(ctx context.Context, plan *dream.Result, in dream.Inp
 		branches[r.ID()] = r.Branch
 	}
 	for i, o := range plan.Operations {
-		if waits[o.ID] || o.Op != record.Add && o.Op != record.Merge {
+		if waits[o.ID] {
+			plan.Operations[i] = w.settleAgain(ctx, o, branches)
+			continue
+		}
+		if o.Op != record.Add && o.Op != record.Merge {
 			continue
 		}
 		branch := ""
@@ -50,10 +54,26 @@ func (w *workspace) settle(ctx context.Context, plan *dream.Result, in dream.Inp
 	}
 }
 
-// learnedAt is the code that a session on a branch was about: that branch where it is here, else HEAD.
+// settleAgain takes the side branch from an operation that waits when a new session on the default branch bore it
+// out. What a person wrote stays.
+func (w *workspace) settleAgain(ctx context.Context, o record.Operation, branches map[string]string) record.Operation {
+	if o.Memory.Branch == "" || o.How == record.Written {
+		return o
+	}
+	for _, s := range o.Sightings {
+		if branch, isNew := branches[s.Reflection]; isNew && w.sideOf(ctx, w.learnedAt(ctx, branch)) == "" {
+			o.Memory.Branch = ""
+			return record.NewOperation(o)
+		}
+	}
+	return o
+}
+
+// learnedAt is the code that a session was about: the side branch on which it began, where that is here, else HEAD,
+// for a session that began on the default branch may have made the branch that HEAD is on.
 func (w *workspace) learnedAt(ctx context.Context, branch string) *code {
 	here := w.here(ctx)
-	if branch == "" || branch == here.branch {
+	if branch == "" || branch == here.branch || branch == w.mainline(ctx).Name {
 		return here
 	}
 	tip, err := w.repo.ReadRef(ctx, "refs/heads/"+branch)
@@ -124,7 +144,10 @@ func (w *workspace) anchors(ctx, grep context.Context, c *code, m record.Memory)
 		}
 	}
 	var out, bare []string
-	for i, f := range files {
+	for i, f := range files[:min(maxJudged, len(files))] {
+		if len(out) == record.MaxAnchors {
+			break
+		}
 		text, err := c.files.Read(ctx, f.blob)
 		if err != nil || len(text) > maxAnchored {
 			continue
