@@ -37,10 +37,7 @@ func recallCommand(env *Env) *cli.Command {
 
 func runRecall(ctx context.Context, env *Env, query string, o recallOptions) error {
 	return o.read(ctx, env, func(w *workspace, live []record.Memory, standings func(record.Memory) standing) error {
-		hits := lower(recall.Search(live, query, 0), standings)
-		if o.limit > 0 && len(hits) > o.limit {
-			hits = hits[:o.limit]
-		}
+		hits := best(recall.Search(live, query, 0), o.limit, standings)
 		if len(hits) == 0 {
 			env.say("nothing is known about that")
 		}
@@ -74,16 +71,23 @@ type hit struct {
 // doubted is what the score of a stale or withheld memory is multiplied by.
 const doubted = 0.5
 
-// lower ranks what is stale or does not hold here below what is as good otherwise.
-func lower(found []recall.Hit, standings func(record.Memory) standing) []hit {
-	hits := make([]hit, len(found))
-	for i, h := range found {
-		hits[i] = hit{h, standings(h.Memory)}
-		if s := hits[i].standing; s.Stale || s.Withheld {
-			hits[i].Score *= doubted
+// best are the n first of what was found, or all where n is 0, when what is stale or does not hold here is ranked
+// lower. Where n of the others were met, nothing behind them can be among the first.
+func best(found []recall.Hit, n int, standings func(record.Memory) standing) []hit {
+	var hits []hit
+	for firm := 0; len(found) > 0 && (n <= 0 || firm < n); found = found[1:] {
+		h := hit{found[0], standings(found[0].Memory)}
+		if h.standing.Stale || h.standing.Withheld {
+			h.Score *= doubted
+		} else {
+			firm++
 		}
+		hits = append(hits, h)
 	}
 	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(b.Score, a.Score) })
+	if n > 0 && len(hits) > n {
+		hits = hits[:n]
+	}
 	return hits
 }
 
