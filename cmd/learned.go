@@ -163,7 +163,9 @@ func (w *workspace) anchors(ctx, grep context.Context, c *code, m record.Memory)
 		}
 	}
 	out = append(out, bare...)
-	return out[:min(len(out), record.MaxAnchors)]
+	out = out[:min(len(out), record.MaxAnchors)]
+	slices.Sort(out)
+	return out
 }
 
 // addAnchor adds an anchor unless the scanner would take something out of it: it could never be found again.
