@@ -27,9 +27,9 @@ const (
 
 // code is the user's code at the commit for which a command answers, and what was found out there.
 type code struct {
-	repo   *git.Repo
-	commit string // "" before the first one
-	branch string // "" when HEAD is detached
+	repo   *git.Repo // offline
+	commit string    // "" before the first one
+	branch string    // "" when HEAD is detached
 	files  *git.Code
 	known  *verdicts
 	moved  map[string]map[string]string // commit → its files' later names here
@@ -61,12 +61,12 @@ func (w *workspace) here(ctx context.Context) *code {
 }
 
 func (w *workspace) codeAt(commit, branch string) *code {
-	c := &code{repo: w.repo, commit: commit, branch: branch, moved: map[string]map[string]string{}}
+	c := &code{repo: w.local, commit: commit, branch: branch, moved: map[string]map[string]string{}}
 	if commit == "" {
 		c.known = &verdicts{all: map[string]verdict{}}
 		return c
 	}
-	c.files, c.known = w.repo.Code(commit), readVerdicts(w.state, commit)
+	c.files, c.known = w.local.Code(commit), readVerdicts(w.state, commit)
 	return c
 }
 

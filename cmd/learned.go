@@ -134,7 +134,7 @@ func (w *workspace) anchors(ctx, grep context.Context, c *code, m record.Memory)
 			if !distinctive(token) || len(files) >= record.MaxAnchors {
 				continue
 			}
-			found, err := w.repo.Grep(grep, c.commit, token, grepFiles)
+			found, err := w.local.Grep(grep, c.commit, token, grepFiles)
 			if err != nil || len(found) > grepFiles {
 				continue
 			}

@@ -26,6 +26,7 @@ const (
 type workspace struct {
 	env      *Env
 	repo     *git.Repo
+	local    *git.Repo     // the same, for reading code: nothing is fetched
 	state    string        // <common git dir>/reverie; may not exist yet
 	config   config.Config // the user's
 	narrowed config.Config // by the team, once the branch was read
@@ -43,7 +44,7 @@ func (env *Env) open(ctx context.Context) (*workspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &workspace{env: env, repo: repo, told: map[string]bool{}, state: filepath.Join(repo.CommonDir, "reverie")}
+	w := &workspace{env: env, repo: repo, local: repo.Offline(), told: map[string]bool{}, state: filepath.Join(repo.CommonDir, "reverie")}
 	if w.config, err = config.Load(config.UserFile(), cloneFile(w.state)); err != nil {
 		return nil, err
 	}
