@@ -87,7 +87,12 @@ func (c *code) done() {
 
 // gone says what of a memory's anchors is no longer in the code, one line each.
 func (c *code) gone(ctx context.Context, m record.Memory) []string {
-	var out []string
+	out, _ := c.look(ctx, m)
+	return out
+}
+
+// look is gone, and the number of anchors of which nothing can be said.
+func (c *code) look(ctx context.Context, m record.Memory) (out []string, unknown int) {
 	add := func(what string) {
 		if !slices.Contains(out, what) {
 			out = append(out, what)
@@ -103,9 +108,11 @@ func (c *code) gone(ctx context.Context, m record.Memory) []string {
 			add(a.Path + " is gone")
 		case isChanged:
 			add(fmt.Sprintf("%s no longer has %q", found.path, a.Snippet))
+		case isUnknown:
+			unknown++
 		}
 	}
-	return out
+	return out, unknown
 }
 
 // judge says how an anchor, whose text form is text, stands in the code.
@@ -117,7 +124,7 @@ func (c *code) judge(ctx context.Context, text string, a record.Anchor, source s
 	if found, ok := c.known.all[key]; ok {
 		return found
 	}
-	found, err := c.look(ctx, key, a, source)
+	found, err := c.find(ctx, key, a, source)
 	if err != nil {
 		found = verdict{letter: isUnknown}
 	}
@@ -127,7 +134,7 @@ func (c *code) judge(ctx context.Context, text string, a record.Anchor, source s
 	return found
 }
 
-func (c *code) look(ctx context.Context, key string, a record.Anchor, source string) (verdict, error) {
+func (c *code) find(ctx context.Context, key string, a record.Anchor, source string) (verdict, error) {
 	path := a.Path
 	blob, err := c.files.File(ctx, path)
 	if errors.Is(err, git.ErrNoPath) {
