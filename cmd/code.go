@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/git"
@@ -107,7 +109,11 @@ func (c *code) look(ctx context.Context, m record.Memory) (out []string, unknown
 		case isGone:
 			add(a.Path + " is gone")
 		case isChanged:
-			add(fmt.Sprintf("%s no longer has %q", found.path, a.Snippet))
+			path := found.path
+			if strings.ContainsFunc(path, unicode.IsControl) {
+				path = strconv.Quote(path)
+			}
+			add(fmt.Sprintf("%s no longer has %q", path, a.Snippet))
 		case isUnknown:
 			unknown++
 		}
