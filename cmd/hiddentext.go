@@ -1,0 +1,56 @@
+package cmd
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// invisible reports whether a character shows nothing, or changes how others show: controls, what turns
+// the direction of text, what has no width, tags, and the variation selectors that carry data.
+func invisible(r rune) bool {
+	switch {
+	case r == '\n' || r == '\t' || r == '\r':
+		return false
+	case r == '\u200d' || r == '\u200c' || r == '\ufe0f' || r == '\ufe0e': // judged by what stands beside them
+		return false
+	case r >= 0xfe00 && r <= 0xfe0f, r >= 0xe0100 && r <= 0xe01ef, r >= 0xe0000 && r <= 0xe007f:
+		return true
+	case r == '\u115f' || r == '\u1160' || r == '\u3164' || r == '\uffa0' || r == '\u2800' || r == '\u034f' || r == '\u17b4' || r == '\u17b5':
+		return true
+	}
+	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && !arabicSign(r) || r == '\u2028' || r == '\u2029'
+}
+
+// arabicSign reports the format characters that print something.
+func arabicSign(r rune) bool {
+	return r >= 0x600 && r <= 0x605 || r == 0x6dd || r == 0x70f || r == 0x8e2 || r == 0x890 || r == 0x891 || r == 0x110bd || r == 0x110cd
+}
+
+// hiddenCharacters names the characters in a line that a reader does not see, each once. Joiners are fine
+// where a script or an emoji needs them, and not between letters that never join.
+func hiddenCharacters(line string) string {
+	var found []string
+	runes := []rune(strings.TrimPrefix(line, "\ufeff"))
+	for i, r := range runes {
+		bad := invisible(r)
+		switch r {
+		case '\u200d', '\u200c':
+			bad = i == 0 || i == len(runes)-1 || unjoined(runes[i-1]) || unjoined(runes[i+1])
+		case '\ufe0f', '\ufe0e':
+			bad = i == 0 || runes[i-1] == r || unicode.IsLetter(runes[i-1]) || unicode.IsSpace(runes[i-1])
+		case unicode.ReplacementChar:
+			bad = false
+		}
+		name := fmt.Sprintf("U+%04X", r)
+		if bad && !strings.Contains(strings.Join(found, " ")+" ", name+" ") && len(found) < 5 {
+			found = append(found, name)
+		}
+	}
+	return strings.Join(found, " ")
+}
+
+// unjoined reports whether nothing is ever joined to a character.
+func unjoined(r rune) bool {
+	return r < 0x80 || unicode.IsSpace(r) || unicode.In(r, unicode.Latin, unicode.Cyrillic, unicode.Greek, unicode.Han)
+}
