@@ -16,14 +16,7 @@ func (c *diffCheck) checkFile(f changedFile) {
 	top, _, _ := strings.Cut(f.path, "/")
 	switch {
 	case isCIFile(f.path):
-		switch {
-		case f.new == nil:
-			c.add("ci-file", levelError, f.path, 0, "", "the file that checks pull requests is taken away")
-		case writtenByInit(f.path, f.new):
-			c.add("ci-file", levelNote, f.path, 0, "", "this is what 'reverie init --ci' writes")
-		default:
-			c.add("ci-file", levelError, f.path, 0, "", "this file decides what runs for a pull request, and it is not what 'reverie init --ci' writes")
-		}
+		c.checkCIFile(f)
 	case f.path == "reverie.toml":
 		c.checkRestrictions(f)
 	case !known(f.path):
@@ -44,6 +37,22 @@ func (c *diffCheck) checkFile(f changedFile) {
 	default:
 		c.addFormat(f, parseRecord(f.path, f.new))
 	}
+}
+
+// checkCIFile looks whether a file that decides what runs for a pull request is one that is known here. Even
+// then a person should see which branch it guards and what it installs.
+func (c *diffCheck) checkCIFile(f changedFile) {
+	if f.new == nil {
+		c.add("ci-file", levelError, f.path, 0, "", "the file is taken away that decides what runs for a pull request")
+		return
+	}
+	branch, version, ok := writtenByInit(f.path, f.new)
+	before, _, had := writtenByInit(f.path, f.old)
+	if !ok || had && before != branch {
+		c.add("ci-file", levelError, f.path, 0, "", "this file decides what runs for a pull request, and it is not what 'reverie init --ci' writes")
+		return
+	}
+	c.add("ci-file", levelNote, f.path, 0, "", "this is what 'reverie init --ci' writes: pull requests against %s are checked by version %s", branch, version)
 }
 
 // parseRecord returns what is wrong with the form of a record that is no memory, or nil.

@@ -96,9 +96,7 @@ func newSarif(found []finding, version string) sarifLog {
 }
 
 // fileURI is a path as a relative URI reference.
-func fileURI(path string) string {
-	return (&url.URL{Path: path}).EscapedPath()
-}
+func fileURI(path string) string { return (&url.URL{Path: path}).String() }
 
 // tellFindings writes the findings in the form that was asked for.
 func (env *Env) tellFindings(found []finding, o checkDiffOptions) error {
@@ -116,7 +114,7 @@ func (env *Env) tellFindings(found []finding, o checkDiffOptions) error {
 			env.print("%s\n", annotation(f))
 			continue
 		}
-		where := visible(f.Path)
+		where := visible(strings.NewReplacer("\n", "^J", "\t", "^I").Replace(f.Path))
 		if f.Path == "" {
 			where = "(commit)"
 		}
