@@ -100,11 +100,8 @@ func (c *diffCheck) checkMemoryFile(f changedFile) {
 		c.addFormat(f, err)
 		return
 	}
-	for _, k := range c.known {
-		if k.ID == m.ID && k.Path() != f.path && f.old == nil && !k.beside {
-			c.add("format", levelError, f.path, 0, f.id, "the same id as %s; keep one of them", k.Path())
-			break
-		}
+	if i := slices.IndexFunc(c.known, func(k knownMemory) bool { return k.ID == m.ID && k.path != f.path && !k.beside }); i >= 0 && f.old == nil {
+		c.add("format", levelError, f.path, 0, f.id, "the same id as %s; keep one of them", c.known[i].path)
 	}
 	if m.Status == record.Contested {
 		c.add("contested", levelWarning, f.path, keyLine(f.new, "status"), f.id, "%s that a merge could not decide between; keep one: reverie edit %s TEXT", count(1+len(m.Variants), "variant", "variants"), f.id)
@@ -133,6 +130,7 @@ func (c *diffCheck) checkMemoryFile(f changedFile) {
 // knownMemory is a memory that others are held against, once for each variant.
 type knownMemory struct {
 	record.Memory
+	path   string
 	print  record.Fingerprint
 	text   string // of the variant, made normal
 	beside bool   // it is not at head
@@ -179,9 +177,9 @@ func (c *diffCheck) readMemories() error {
 }
 
 func (c *diffCheck) know(m record.Memory, beside bool) {
-	c.known = append(c.known, knownMemory{m, record.Print(m.Text), record.Normal(m.Text), beside})
+	c.known = append(c.known, knownMemory{m, m.Path(), record.Print(m.Text), record.Normal(m.Text), beside})
 	for _, v := range m.Variants {
-		c.known = append(c.known, knownMemory{m, record.Print(v.Text), record.Normal(v.Text), beside})
+		c.known = append(c.known, knownMemory{m, m.Path(), record.Print(v.Text), record.Normal(v.Text), beside})
 	}
 }
 
@@ -238,14 +236,19 @@ func (c *diffCheck) relate(f changedFile, m record.Memory) {
 	line := statementLine(f.new)
 	told := map[string]int{}
 	seen := map[string]bool{}
-	tell := func(rule string, at level, k knownMemory, format string) {
+	tell := func(rule string, at level, k *knownMemory, format string) {
 		if told[rule+string(at)]++; told[rule+string(at)] <= maxRelated {
 			c.add(rule, at, f.path, line, m.ID, format+" %s: %s", k.ID, oneLine(k.Text, 120))
 		}
 	}
 	print, normal := record.Print(m.Text), record.Normal(m.Text)
-	for _, k := range c.known {
-		if k.ID == m.ID || seen[k.ID] || slices.Contains(m.Supersedes, k.ID) || slices.Contains(k.Supersedes, m.ID) || c.claims[k.Path()] && k.Path() > f.path {
+	for i := range c.known {
+		k := &c.known[i]
+		alike := k.print.Alike(print)
+		if alike < dream.Alike && k.text != normal && (m.Topic == "" || m.Topic != k.Topic) {
+			continue
+		}
+		if k.ID == m.ID || seen[k.ID] || slices.Contains(m.Supersedes, k.ID) || slices.Contains(k.Supersedes, m.ID) || k.path > f.path && c.claims[k.path] {
 			continue
 		}
 		same := k.print.Same(print)
@@ -263,7 +266,7 @@ func (c *diffCheck) relate(f changedFile, m record.Memory) {
 			tell("contradiction", levelWarning, k, "may contradict")
 		case m.Topic != "" && m.Topic == k.Topic && m.Kind == k.Kind:
 			tell("contradiction", levelNote, k, "is on the same topic as")
-		case k.print.Alike(print) >= dream.Alike:
+		case alike >= dream.Alike:
 			tell("duplicate", levelNote, k, "is much like")
 		default:
 			continue

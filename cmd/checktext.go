@@ -72,6 +72,17 @@ func (c *diffCheck) checkText(f changedFile) {
 	if line := conflict(f.new); line > 0 && conflict(f.old) == 0 {
 		c.add("conflict-marker", levelError, f.path, line, f.id, "the markers of a merge conflict: keep what is right and take them out")
 	}
+	if f.old == nil { // names are read too
+		for _, s := range suspicions(strings.NewReplacer("-", " ", "/", "\n").Replace(f.path)) {
+			c.add("injection", s.level, f.path, 0, f.id, "its name looks like %s", s.what)
+		}
+		if names := hiddenCharacters(f.path); names != "" {
+			c.add("hidden-text", levelError, f.path, 0, f.id, "its name has characters that a reader does not see: %s", names)
+		}
+		if _, report := c.scanner.Text(f.path); report.Found > 0 {
+			c.add("secret", levelError, f.path, 0, f.id, "its name looks like a secret (%s)", secretKinds(report))
+		}
+	}
 	before := map[string]bool{}
 	had := 0
 	for _, p := range passages(f.path, f.old) {

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -42,8 +43,10 @@ func hiddenCharacters(line string) string {
 		case unicode.ReplacementChar:
 			bad = false
 		}
-		name := fmt.Sprintf("U+%04X", r)
-		if bad && !strings.Contains(strings.Join(found, " ")+" ", name+" ") && len(found) < 5 {
+		if !bad || len(found) == 5 {
+			continue
+		}
+		if name := fmt.Sprintf("U+%04X", r); !slices.Contains(found, name) {
 			found = append(found, name)
 		}
 	}

@@ -108,7 +108,7 @@ func suspicions(text string) []suspicion {
 			start := at[0] + len(match) - len(strings.TrimLeft(match, "\n \t>"))
 			s := suspicion{1 + strings.Count(plain[:start], "\n"), 1 + strings.Count(plain[:at[1]], "\n"), p.level, p.what}
 			begin := strings.LastIndexByte(plain[:start], '\n') + 1
-			before := plain[begin:start]
+			before := plain[max(begin, start-100):start]
 			line, _, _ := strings.Cut(plain[begin:], "\n")
 			if p.dropped != nil && p.dropped.MatchString(line) {
 				continue
