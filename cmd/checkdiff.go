@@ -289,12 +289,8 @@ func entryErrors(err error) gitstore.EntryErrors {
 
 // memoryID is the id in a memory's path, or "".
 func memoryID(path string) string {
-	if !strings.HasPrefix(path, record.MemoryDir+"/") {
-		return ""
-	}
-	name := path[strings.LastIndexByte(path, '/')+1:]
-	if len(name) >= 16 && record.ValidID(name[:16]) {
-		return name[:16]
+	if id, ok := record.MemoryID(path); ok {
+		return id
 	}
 	return ""
 }

@@ -38,7 +38,7 @@ func TestDiffRules(t *testing.T) {
 	}
 	// The base has a topic, a retired memory, a restriction, and what must not be there.
 	edit(pnpm, "tags = []", "tags = []\ntopic = \"package manager\"")
-	change.Write("memories/cd/cdef012345678901.md", written("cdef012345678901", "fact", "retired", "", "The build server has two cores"))
+	change.Write("memories/cd/cdef012345678901.md", written("cdef012345678901", "fact", "retired", "supersedes = [\"40b5c2ded2325584\"]\n", "The build server has two cores"))
 	change.Write("reverie.toml", "format = 1\naccept = []\nsightings = 4\nprivate = [\"note\"]\n[sessions]\nkeep-days = 7\n")
 	change.Write("stray.txt", "was here before\n")
 	if err := os.Symlink("/etc", filepath.Join(change.Dir, "memories", "link")); err != nil {
@@ -62,7 +62,9 @@ func TestDiffRules(t *testing.T) {
 		{"an id", func() { edit(pnpm, `"40b5c2ded2325584"`, `"40b5c2ded2325585"`) }, "error format " + pnpm + ":3"},
 		{"a source", func() { edit(pnpm, " human ", " eve ") }, "error immutable " + pnpm + ":5"},
 		{"a ref", func() { edit(pnpm, `ref = ""`, `ref = "x:1"`) }, "error immutable " + pnpm + ":7"},
-		{"supersedes", func() { edit(pnpm, "topic", "supersedes = [\"cdef012345678901\"]\ntopic") }, "error immutable " + pnpm + ":9"},
+		{"an earlier source, as a merge makes it", func() { edit(pnpm, "source = \"20", "source = \"10") }, "warning immutable " + pnpm + ":5"},
+		{"more supersedes, as a merge makes it", func() { edit(pnpm, "topic", "supersedes = [\"cdef012345678901\"]\ntopic") }, "warning immutable " + pnpm + ":9"},
+		{"fewer supersedes", func() { edit("memories/cd/cdef012345678901.md", "supersedes = [\"40b5c2ded2325584\"]\n", "") }, "error immutable memories/cd/cdef012345678901.md:1"},
 		{"a path", func() {
 			data, _ := os.ReadFile(filepath.Join(change.Dir, pnpm))
 			remove(pnpm)
@@ -74,7 +76,7 @@ func TestDiffRules(t *testing.T) {
 		{"deletion", func() { remove(pnpm) }, "warning deleted " + pnpm + ":0"},
 		{"an empty file", func() { change.Write(pnpm, "") }, "error format " + pnpm + ":1"},
 		{"a large file", func() { change.Write(other, strings.Repeat("a b\n", 100000)) }, "error format " + other + ":0"},
-		{"coming back", func() { edit("memories/cd/cdef012345678901.md", `"retired"`, `"active"`) }, "warning retired memories/cd/cdef012345678901.md:4"},
+		{"coming back", func() { edit("memories/cd/cdef012345678901.md", `"retired"`, `"active"`) }, "warning reference memories/cd/cdef012345678901.md:9, warning retired memories/cd/cdef012345678901.md:4"},
 		{"coming back under another id", func() {
 			change.Write(other, written("abcdef0123456789", "fact", "active", "", "The build server has two cores."))
 		}, "error retired " + other + ":10"},

@@ -104,7 +104,7 @@ func (c *diffCheck) checkMemoryFile(f changedFile) {
 		c.add("format", levelError, f.path, 0, f.id, "the same id as %s; keep one of them", c.known[i].path)
 	}
 	if m.Status == record.Contested {
-		c.add("contested", levelWarning, f.path, keyLine(f.new, "status"), f.id, "%s that a merge could not decide between; keep one: reverie edit %s TEXT", count(1+len(m.Variants), "variant", "variants"), f.id)
+		c.add("contested", levelWarning, f.path, keyLine(f.new, "status"), f.id, "%s that a merge could not decide between; keep one: reverie edit %s --take NUMBER", count(1+len(m.Variants), "variant", "variants"), f.id)
 	}
 	if f.old == nil {
 		return
@@ -113,14 +113,22 @@ func (c *diffCheck) checkMemoryFile(f changedFile) {
 	if err != nil {
 		return
 	}
-	for _, fixed := range []struct{ key, old, new string }{
-		{"source", was.Source.String(), m.Source.String()},
-		{"ref", was.Ref, m.Ref},
-		{"supersedes", strings.Join(was.Supersedes, " "), strings.Join(m.Supersedes, " ")},
-	} {
-		if fixed.old != fixed.new {
-			c.add("immutable", levelError, f.path, keyLine(f.new, fixed.key), f.id, "%s was %q and never changes", fixed.key, fixed.old)
+	immutable := func(key, old string, merged bool) {
+		at, why := levelError, ""
+		if merged {
+			at, why = levelWarning, ", save by a merge with another clone's"
 		}
+		c.add("immutable", at, f.path, keyLine(f.new, key), f.id, "%s was %q and never changes%s", key, old, why)
+	}
+	if was.Source != m.Source { // a merge keeps the earliest
+		immutable("source", was.Source.String(), m.Source.Time.Before(was.Source.Time))
+	}
+	if was.Ref != m.Ref {
+		immutable("ref", was.Ref, false)
+	}
+	if !slices.Equal(was.Supersedes, m.Supersedes) { // and the supersedes of both
+		gone := slices.ContainsFunc(was.Supersedes, func(id string) bool { return !slices.Contains(m.Supersedes, id) })
+		immutable("supersedes", strings.Join(was.Supersedes, " "), !gone)
 	}
 	if was.Status == record.Retired && m.Status != record.Retired {
 		c.add("retired", levelWarning, f.path, keyLine(f.new, "status"), f.id, "it was retired and comes back")

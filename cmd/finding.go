@@ -33,7 +33,7 @@ var rules = []rule{
 	{"immutable", levelError, "Something changed that never changes: a memory's id, source, ref, supersedes or path.", "Put it back. A statement that says something else is a new memory that supersedes the old one."},
 	{"deleted", levelWarning, "A file of the memory is deleted.", "Retire a memory instead ('reverie forget'), or clones that still know it bring it back."},
 	{"conflict-marker", levelError, "A file holds the markers of a merge that was left unfinished.", "Keep what is right and take the markers out."},
-	{"contested", levelWarning, "A memory has several variants that a merge could not decide between.", "Keep one: 'reverie edit ID TEXT'."},
+	{"contested", levelWarning, "A memory has several variants that a merge could not decide between.", "Keep one: 'reverie edit ID --take NUMBER'."},
 	{"duplicate", levelWarning, "A statement says what another memory says.", "Keep one of them, or make the difference clear."},
 	{"contradiction", levelWarning, "A ruling on a topic on which another memory rules otherwise.", "Retire one, or say in both where each holds."},
 	{"retired", levelWarning, "A memory that was retired comes back.", "Look up why it was retired: 'reverie log ID'."},
