@@ -121,6 +121,20 @@ func (w *workspace) installCI(ctx context.Context, f ciFile, text string, dry bo
 	return res.Changed, err
 }
 
+// ciOnBranch names the files on the memory branch that init --ci wrote.
+func (w *workspace) ciOnBranch(ctx context.Context) []string {
+	var found []string
+	_ = w.memory.View(ctx, func(t *gitstore.Tree) error { // of a memory that cannot be read there is nothing to say
+		for _, f := range ciFiles {
+			if text, err := t.Read(f.path); err == nil && f.ours(string(text)) {
+				found = append(found, f.path)
+			}
+		}
+		return nil
+	})
+	return found
+}
+
 // isCIFile reports whether a forge reads a file of the branch to decide what it runs.
 func isCIFile(path string) bool {
 	return strings.HasPrefix(path, ".github/") || path == ".gitlab-ci.yml"
