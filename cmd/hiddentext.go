@@ -34,7 +34,7 @@ func hiddenCharacters(line string) string {
 	var found []string
 	runes := []rune(strings.TrimPrefix(line, "\ufeff"))
 	for i, r := range runes {
-		bad := invisible(r)
+		bad := invisible(r) && !flag(runes, i)
 		switch r {
 		case '\u200d', '\u200c':
 			bad = i == 0 || i == len(runes)-1 || unjoined(runes[i-1]) || unjoined(runes[i+1])
@@ -51,6 +51,19 @@ func hiddenCharacters(line string) string {
 		}
 	}
 	return strings.Join(found, " ")
+}
+
+// flag reports whether a character is one of the few tags behind a black flag that make it the flag of a region.
+func flag(runes []rune, i int) bool {
+	isTag := func(i int) bool { return i < len(runes) && runes[i] > 0xe0000 && runes[i] <= 0xe007f }
+	from, to := i, i
+	for from > 0 && i-from < 8 && isTag(from-1) {
+		from--
+	}
+	for to-i < 8 && isTag(to+1) {
+		to++
+	}
+	return isTag(i) && from > 0 && runes[from-1] == '\U0001f3f4' && to-from < 7 && runes[to] == 0xe007f
 }
 
 // unjoined reports whether nothing is ever joined to a character.
