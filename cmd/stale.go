@@ -74,7 +74,7 @@ func runStale(ctx context.Context, env *Env, o staleOptions) error {
 	case err != nil:
 		return err
 	case found > 0:
-		env.say("%s of %d that rest on code", count(found, "memory is stale", "memories are stale"), looked)
+		env.say("%s of %d that rest on code; still true: reverie edit --anchor ID, no longer: reverie forget ID --reason WHY", count(found, "memory is stale", "memories are stale"), looked)
 	default:
 		env.say("nothing is stale: %s on code", count(looked, "memory rests", "memories rest"))
 	}
