@@ -45,6 +45,9 @@ func (f filter) read(ctx context.Context, env *Env, fn func(*workspace, []record
 	}
 	return w.viewAt(ctx, f.at, func(v *record.View) error {
 		w.tellBad(v)
+		if w.stands, err = w.standings(ctx, v); err != nil {
+			return err
+		}
 		return fn(w, slices.DeleteFunc(v.Memories(), func(m record.Memory) bool {
 			return !f.all && !m.Live(env.Now()) || f.kind != "" && string(m.Kind) != f.kind
 		}))

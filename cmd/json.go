@@ -31,8 +31,9 @@ type memoryJSON struct {
 	Supersedes []string   `json:"supersedes,omitempty"`
 	Expires    *time.Time `json:"expires,omitempty"`
 	Private    bool       `json:"private"`
-	Score      float64    `json:"score,omitempty"`   // from recall
-	Snippet    string     `json:"snippet,omitempty"` // from recall
+	Withheld   string     `json:"withheld,omitempty"` // from list, show and recall: why agents are not given it
+	Score      float64    `json:"score,omitempty"`    // from recall
+	Snippet    string     `json:"snippet,omitempty"`  // from recall
 }
 
 func newMemoryJSON(m record.Memory) memoryJSON {

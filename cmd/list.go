@@ -49,9 +49,11 @@ func runList(ctx context.Context, env *Env, o listOptions) error {
 // tell writes a memory as a line, or as JSON.
 func (w *workspace) tell(m record.Memory) error {
 	if w.env.JSON {
-		return w.env.object(newMemoryJSON(m))
+		j := newMemoryJSON(m)
+		j.Withheld = w.stands(m).reason()
+		return w.env.object(j)
 	}
-	w.line(mark(m), dim, m, remark(m))
+	w.line(mark(m), dim, m, w.remark(m))
 	return nil
 }
 
@@ -66,8 +68,11 @@ func mark(m record.Memory) string {
 	return " "
 }
 
-func remark(m record.Memory) string {
+func (w *workspace) remark(m record.Memory) string {
+	why := w.stands(m).reason()
 	switch {
+	case why != "":
+		return "withheld: " + why
 	case m.Status != record.Active:
 		return string(m.Status)
 	case m.Private:

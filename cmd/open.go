@@ -24,15 +24,17 @@ const (
 
 // workspace is a repository with everything that a command needs of it.
 type workspace struct {
-	env      *Env
-	repo     *git.Repo
-	state    string        // <common git dir>/reverie; may not exist yet
-	config   config.Config // the user's
-	narrowed config.Config // by the team, once the branch was read
-	memory   *gitstore.Store
-	book     *record.Book
-	told     map[string]bool // notes on the making of commits
-	sessions reflect.Sessions
+	env       *Env
+	repo      *git.Repo
+	state     string        // <common git dir>/reverie; may not exist yet
+	config    config.Config // the user's
+	narrowed  config.Config // by the team, once the branch was read
+	memory    *gitstore.Store
+	book      *record.Book
+	told      map[string]bool // notes on the making of commits
+	sessions  reflect.Sessions
+	stands    func(record.Memory) standing // of the view at hand, where a command asked for it
+	strangers strangers
 }
 
 // open finds the repository and reads the settings. It writes nothing.
@@ -75,7 +77,7 @@ func (w *workspace) ensure(ctx context.Context) (created bool, err error) {
 		switch {
 		case err == nil:
 			w.env.say("adopted origin/%s as %s", branch, branch)
-			return true, nil
+			return true, w.tellForeign(ctx)
 		case errors.Is(err, gitstore.ErrExists): // another process was first
 			return false, nil
 		}

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/recall"
@@ -11,8 +12,9 @@ import (
 
 type recallOptions struct {
 	filter
-	limit   int
-	explain bool
+	limit    int
+	explain  bool
+	withheld bool
 }
 
 func recallCommand(env *Env) *cli.Command {
@@ -23,6 +25,7 @@ func recallCommand(env *Env) *cli.Command {
 		ArgsUsage: "QUERY",
 		Flags: append(o.flags(false),
 			&cli.IntFlag{Name: "n", Usage: "at most `N`; 0 is all", Value: o.limit, Destination: &o.limit},
+			&cli.BoolFlag{Name: "all", Usage: "what is withheld from agents too", Destination: &o.withheld},
 			&cli.BoolFlag{Name: "explain", Usage: "show what each score is made of", Destination: &o.explain}),
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {
@@ -35,6 +38,10 @@ func recallCommand(env *Env) *cli.Command {
 
 func runRecall(ctx context.Context, env *Env, query string, o recallOptions) error {
 	return o.read(ctx, env, func(w *workspace, live []record.Memory) error {
+		if n := len(live); !o.withheld {
+			live = slices.DeleteFunc(live, func(m record.Memory) bool { return w.stands(m).Withheld })
+			w.tellHidden(n - len(live))
+		}
 		hits := recall.Search(live, query, o.limit)
 		if len(hits) == 0 {
 			env.say("nothing is known about that")
@@ -42,13 +49,14 @@ func runRecall(ctx context.Context, env *Env, query string, o recallOptions) err
 		for _, h := range hits {
 			if env.JSON {
 				j := newMemoryJSON(h.Memory)
+				j.Withheld = w.stands(h.Memory).reason()
 				j.Score, j.Snippet = h.Score, h.Memory.Text
 				if err := env.object(j); err != nil {
 					return err
 				}
 				continue
 			}
-			w.line(mark(h.Memory), dim, h.Memory, remark(h.Memory))
+			w.line(mark(h.Memory), dim, h.Memory, w.remark(h.Memory))
 			if h.Memory.Body != "" && env.Verbose {
 				env.indent(column, h.Memory.Body)
 			}

@@ -2,10 +2,13 @@ package cmd
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -53,7 +56,11 @@ func runRender(ctx context.Context, env *Env, o renderOptions) error {
 	if o.view == "memory-md" {
 		return w.view(ctx, func(v *record.View) error {
 			w.tellBad(v)
-			text := renderMemories(shared(v, env.Now()), 0)
+			memories, err := w.given(ctx, v, shared(v, env.Now()))
+			if err != nil {
+				return err
+			}
+			text := renderMemories(memories, 0)
 			if env.JSON {
 				return env.object(map[string]string{"text": text})
 			}
@@ -87,10 +94,18 @@ func runRender(ctx context.Context, env *Env, o renderOptions) error {
 	return w.view(ctx, func(v *record.View) error {
 		w.tellBad(v)
 		now := env.Now().UTC().Truncate(time.Second) // as precise as the block tells it
-		body := renderMemories(shared(v, now), maxBody)
+		all := shared(v, now)
+		memories, err := w.given(ctx, v, slices.Clone(all))
+		if err != nil {
+			return err
+		}
+		body := renderMemories(memories, maxBody)
 		current := b.state == blockOK && b.body(string(old)) == body
 		if !current {
 			attributes := "v1 tree=" + string(v.Tree()) + " at=" + now.Format(time.RFC3339)
+			if len(memories) < len(all) {
+				attributes += " part=" + partSum(body)
+			}
 			if err := replaceFile(file, []byte(b.put(string(old), attributes, body))); err != nil {
 				return fmt.Errorf("render: %w", err)
 			}
@@ -173,13 +188,39 @@ func (w *workspace) blockFault(ctx context.Context, b block, text string) (fault
 		return ": the block does not name the state and the time it shows; write it anew: reverie render agents-md", nil
 	}
 	err = w.book.ViewAt(ctx, tree, func(v *record.View) error {
-		if renderMemories(shared(v, at), maxBody) != b.body(text) {
+		all, body := shared(v, at), b.body(text)
+		if renderMemories(all, maxBody) != body && !isPart(b.attribute("part"), body, renderMemories(all, 0)) {
 			fault = fmt.Sprintf(": the block was edited by hand or torn (lines %d to %d); write it anew: reverie render agents-md", b.lines[0], b.lines[1])
 		}
 		return nil
 	})
 	return fault, err
 }
+
+// A block from which something is withheld names the SHA-256 of its body, because another clone withholds other
+// memories. partSum is it, shortened.
+func partSum(body string) string {
+	sum := sha256.Sum256([]byte(body))
+	return hex.EncodeToString(sum[:8])
+}
+
+// isPart reports whether a body is as it was written, by its sum, and says nothing that the whole does not.
+func isPart(sum, body, whole string) bool {
+	if sum == "" || sum != partSum(body) {
+		return false
+	}
+	for line := range strings.Lines(body) {
+		if !strings.Contains(whole, "\n"+line) && !strings.HasPrefix(whole, line) && !restForm.MatchString(line) && line != nothingYet {
+			return false
+		}
+	}
+	return true
+}
+
+// The lines of a body that depend on what is not in it.
+var restForm = regexp.MustCompile("^[0-9]+ more are not shown here: `reverie list`\\.\n$")
+
+const nothingYet = "Nothing yet.\n"
 
 // shared are the memories that a file for everybody may show at the time now.
 func shared(v *record.View, now time.Time) []record.Memory {
@@ -225,7 +266,7 @@ func renderMemories(memories []record.Memory, limit int) string {
 	}
 	switch {
 	case len(memories) == 0:
-		b.WriteString("\nNothing yet.\n")
+		b.WriteString("\n" + nothingYet)
 	case left > 0:
 		fmt.Fprintf(&b, "\n%d more are not shown here: `reverie list`.\n", left)
 	}

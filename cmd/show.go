@@ -33,8 +33,11 @@ func runShow(ctx context.Context, env *Env, id, at string) error {
 	return w.viewAt(ctx, at, func(v *record.View) error {
 		m, err := v.Find(id)
 		if err == nil {
+			if w.stands, err = w.standings(ctx, v); err != nil {
+				return err
+			}
 			if env.JSON {
-				return env.object(newMemoryJSON(m))
+				return w.tell(m)
 			}
 			w.showMemory(m)
 			return nil
@@ -87,6 +90,7 @@ func (w *workspace) showMemory(m record.Memory) {
 	if !m.Expires.IsZero() {
 		field("expires", m.Expires.Format("2006-01-02"))
 	}
+	field("withheld", w.stands(m).reason())
 	field("file", m.Path())
 }
 

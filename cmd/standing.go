@@ -2,6 +2,8 @@ package cmd
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
@@ -14,6 +16,14 @@ type standing struct {
 	Why      []string // what stands against it, each a few words
 }
 
+// reason is why a memory is withheld; "" where it is not.
+func (s standing) reason() string {
+	if !s.Withheld {
+		return ""
+	}
+	return strings.Join(s.Why, "; ")
+}
+
 // withhold keeps a memory from agents for a reason.
 func (s *standing) withhold(why string) { s.Withheld, s.Why = true, append(s.Why, why) }
 
@@ -24,7 +34,16 @@ type objection func(m record.Memory, s *standing)
 // there are: what is costly is worked out once, and remembered from command to command where it can
 // be. What cannot be found out stands against nothing.
 func (w *workspace) standings(ctx context.Context, v *record.View) (func(record.Memory) standing, error) {
-	objections := []objection{contested}
+	why, err := w.untrusted(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	foreign := func(m record.Memory, s *standing) {
+		if why := why(m); why != "" {
+			s.withhold(why)
+		}
+	}
+	objections := []objection{contested, foreign}
 	return func(m record.Memory) standing {
 		var s standing
 		for _, object := range objections {
@@ -38,5 +57,27 @@ func (w *workspace) standings(ctx context.Context, v *record.View) (func(record.
 func contested(m record.Memory, s *standing) {
 	if m.Status == record.Contested {
 		s.Why = append(s.Why, "contested")
+	}
+}
+
+// given are the memories that agents may be given; it says how many are not.
+func (w *workspace) given(ctx context.Context, v *record.View, memories []record.Memory) ([]record.Memory, error) {
+	stands, err := w.standings(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	n := len(memories)
+	memories = slices.DeleteFunc(memories, func(m record.Memory) bool { return stands(m).Withheld })
+	w.tellHidden(n - len(memories))
+	return memories, nil
+}
+
+// tellHidden says that something is left out.
+func (w *workspace) tellHidden(n int) {
+	switch {
+	case n == 1:
+		w.env.say("1 memory is withheld; 'reverie list' says why")
+	case n > 1:
+		w.env.say("%d memories are withheld; 'reverie list' says why", n)
 	}
 }

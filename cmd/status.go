@@ -29,6 +29,7 @@ type statusJSON struct {
 	Memories    map[string]int `json:"memories"`
 	Private     int            `json:"private"`
 	Contested   int            `json:"contested"`
+	Withheld    int            `json:"withheld"` // kept from agents, because somebody not trusted here changed them last
 	Retired     int            `json:"retired"`
 	Unreadable  int            `json:"unreadable"`
 	Waiting     int            `json:"waiting"`
@@ -44,6 +45,7 @@ func runStatus(ctx context.Context, env *Env) error {
 	}
 	s := statusJSON{Branch: w.branch(), Memories: map[string]int{}}
 	reflected := map[string]bool{}
+	var held []heldMemory
 	err = w.view(ctx, func(v *record.View) error {
 		s.Commit, s.Adopted, s.Unreadable = string(v.Tip()), !v.Fallback(), len(v.Bad)
 		for _, m := range v.Memories() {
@@ -59,6 +61,10 @@ func runStatus(ctx context.Context, env *Env) error {
 			}
 			s.Memories[string(m.Kind)]++
 		}
+		if held, err = w.withheld(ctx, v); err != nil {
+			return err
+		}
+		s.Withheld = len(held)
 		ops, err := v.Operations()
 		reflections, err2 := v.Reflections()
 		if err := w.tolerate(errors.Join(err, err2)); err != nil {
@@ -87,11 +93,11 @@ func runStatus(ctx context.Context, env *Env) error {
 	if env.JSON {
 		return env.object(s)
 	}
-	w.tellStatus(s)
+	w.tellStatus(s, held)
 	return nil
 }
 
-func (w *workspace) tellStatus(s statusJSON) {
+func (w *workspace) tellStatus(s statusJSON, held []heldMemory) {
 	env := w.env
 	row := func(name, value string) { env.print("%s %s\n", env.paint(dim, pad(name, 10)), value) }
 	where := s.Branch + " at " + s.Commit[:min(10, len(s.Commit))]
@@ -117,6 +123,9 @@ func (w *workspace) tellStatus(s statusJSON) {
 	}
 	if s.Contested > 0 {
 		row("contested", count(s.Contested, "memory", "memories"))
+	}
+	if s.Withheld > 0 {
+		row("withheld", heldLine(held)+"; next: reverie trust")
 	}
 	if s.Retired > 0 {
 		row("retired", count(s.Retired, "memory", "memories"))
