@@ -122,7 +122,7 @@ func (w *workspace) tellStatus(s statusJSON, held []heldMemory) {
 		row("private", count(s.Private, "memory", "memories")+" of these in this clone alone")
 	}
 	if s.Contested > 0 {
-		row("contested", count(s.Contested, "memory", "memories"))
+		row("contested", count(s.Contested, "memory", "memories")+"; next: reverie conflicts")
 	}
 	if s.Withheld > 0 {
 		row("withheld", heldLine(held)+"; next: reverie trust")
