@@ -14,18 +14,17 @@ type standing struct {
 	Withheld bool     // not given to agents; people see it, with the reasons
 	Stale    bool     // code that it rests on is gone
 	Why      []string // what stands against it, each a few words
+
+	held []string // those of Why for which it is withheld
 }
 
 // reason is why a memory is withheld; "" where it is not.
-func (s standing) reason() string {
-	if !s.Withheld {
-		return ""
-	}
-	return strings.Join(s.Why, "; ")
-}
+func (s standing) reason() string { return strings.Join(s.held, "; ") }
 
 // withhold keeps a memory from agents for a reason.
-func (s *standing) withhold(why string) { s.Withheld, s.Why = true, append(s.Why, why) }
+func (s *standing) withhold(why string) {
+	s.Withheld, s.Why, s.held = true, append(s.Why, why), append(s.held, why)
+}
 
 // objection adds to a standing what it has against a memory.
 type objection func(m record.Memory, s *standing)

@@ -103,7 +103,7 @@ func runTrust(ctx context.Context, env *Env, signatures bool) error {
 // signatures, everything.
 func (w *workspace) lookAgain(ctx context.Context, c config.Trust, signatures bool) error {
 	if signatures {
-		files, _ := filepath.Glob(filepath.Join(w.state, authorsFile("*")))
+		files, _ := filepath.Glob(filepath.Join(w.state, "authors-*.json"))
 		for _, f := range append(files, filepath.Join(w.state, withheldFile)) {
 			if err := os.Remove(f); err != nil && !errors.Is(err, os.ErrNotExist) {
 				return err
@@ -154,7 +154,7 @@ func (w *workspace) people(ctx context.Context, v *record.View, c config.Trust, 
 	if err := g.ask(ctx); err != nil {
 		return nil, err
 	}
-	g.look = signatures
+	g.keys = signatures
 	store := w.memory
 	if v.Fallback() {
 		store = gitstore.Open(w.repo, "refs/remotes/origin/"+w.branch())

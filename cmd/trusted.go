@@ -29,8 +29,6 @@ const (
 	withheldFile = "withheld.json"
 )
 
-func authorsFile(ref string) string { return "authors-" + ref + ".json" }
-
 // approvals are the blobs of memories that a person approved, by the memories' ids. Other bytes under the same
 // id are not approved.
 type approvals map[string]gitstore.ID
@@ -183,7 +181,7 @@ type assessor struct {
 	past     judgement
 	changed  bool // past is to be written
 	asked    bool // git was asked who this is
-	look     bool // look at signatures also where none counts
+	keys     bool // look at signatures also where none counts
 }
 
 func (w *workspace) newAssessor(c config.Trust) (*assessor, error) {
@@ -240,7 +238,7 @@ func (g *assessor) of(ctx context.Context, s *gitstore.Store, at gitstore.ID, ke
 			return judged{}, err
 		}
 	}
-	found, err := g.origins(ctx, s, at, keep)
+	j, err := g.look(ctx, s, at, keep)
 	if ctx.Err() != nil {
 		return judged{}, err
 	}
@@ -248,11 +246,25 @@ func (g *assessor) of(ctx context.Context, s *gitstore.Store, at gitstore.ID, ke
 		g.w.env.warn("%v; all that nobody approved is withheld", err)
 		return g.nothing(ctx, s, at)
 	}
-	j := g.decide(at, found)
 	if keep {
 		g.past.Refs[s.Ref()], g.changed = j, true
 	}
 	return j, nil
+}
+
+// look reads history: who made each memory, unless all of it is by people who are trusted.
+func (g *assessor) look(ctx context.Context, s *gitstore.Store, at gitstore.ID, keep bool) (judged, error) {
+	if _, err := os.Stat(g.authorsFile(s)); err != nil || !keep {
+		only, err := s.Only(ctx, at, g.signatures(), g.trusts)
+		if err != nil || only {
+			return judged{Tip: at}, err
+		}
+	}
+	found, err := g.origins(ctx, s, at, keep)
+	if err != nil {
+		return judged{}, err
+	}
+	return g.decide(at, found), nil
 }
 
 // ask finds out who this is, and whom a signature is believed. When that has changed the outcomes hold no more.
@@ -278,11 +290,11 @@ func (g *assessor) ask(ctx context.Context) error {
 }
 
 // signatures says whether anybody can be trusted for a signature; looking costs a process for each.
-func (g *assessor) signatures() bool { return g.look || len(g.trust.Signers) > 0 }
+func (g *assessor) signatures() bool { return g.keys || len(g.trust.Signers) > 0 }
 
 // origins are the makers of every memory of a ref at a commit, from what was found out before.
 func (g *assessor) origins(ctx context.Context, s *gitstore.Store, at gitstore.ID, keep bool) (*gitstore.Origins, error) {
-	file := filepath.Join(g.w.state, authorsFile(path.Base(s.Ref())))
+	file := g.authorsFile(s)
 	var since *gitstore.Origins
 	if text, err := os.ReadFile(file); err == nil {
 		if since = new(gitstore.Origins); json.Unmarshal(text, since) != nil || !g.w.repo.IsID(string(since.Tip)) {
@@ -292,11 +304,21 @@ func (g *assessor) origins(ctx context.Context, s *gitstore.Store, at gitstore.I
 	if since != nil && since.Tip != at && !keep {
 		since = nil
 	}
+	if since == nil && keep { // what was known here stays so, also where others squashed it
+		if last := s.LastMade(ctx); last != "" {
+			since, _ = s.Origins(ctx, last, record.MemoryDir, nil, g.signatures(), g.trusts)
+		}
+	}
 	found, err := s.Origins(ctx, at, record.MemoryDir, since, g.signatures(), g.trusts)
 	if err == nil && keep {
 		_ = writeState(file, found) // it can be made again
 	}
 	return found, err
+}
+
+// authorsFile is where the origins of a ref's files are kept.
+func (g *assessor) authorsFile(s *gitstore.Store) string {
+	return filepath.Join(g.w.state, "authors-"+path.Base(s.Ref())+".json")
 }
 
 // decide says which memories are withheld.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -60,7 +61,10 @@ func (s *Store) commits(ctx context.Context, to, not ID, verify bool) ([]made, e
 	if err != nil {
 		return nil, err
 	}
-	here := s.madeHere()
+	here := map[ID]logged{}
+	for _, l := range s.madeHere() {
+		here[l.new] = l
+	}
 	parts := bytes.Split(bytes.TrimSuffix(out, []byte{0}), []byte{0})
 	if len(out) == 0 {
 		return nil, nil
@@ -75,6 +79,9 @@ func (s *Store) commits(ctx context.Context, to, not ID, verify bool) ([]made, e
 		for _, p := range strings.Fields(text(2)) {
 			m.parents = append(m.parents, ID(p))
 		}
+		if !s.repo.IsID(text(0)) || !s.repo.IsID(text(1)) {
+			return nil, fmt.Errorf("read git log: %q is no commit", text(0))
+		}
 		seconds, _ := strconv.ParseInt(text(4), 10, 64)
 		m.by.Here = here[m.id].says(m.parents, m.by.Email, seconds, text(5))
 		if verify && (text(6) == "G" || text(6) == "U") { // good; U: nobody has said whose key it is
@@ -88,12 +95,26 @@ func (s *Store) commits(ctx context.Context, to, not ID, verify bool) ([]made, e
 	return list, nil
 }
 
+// Only reports whether everything that a commit rests on was made by people whom trusted accepts. In a shallow
+// clone that cannot be told, and the answer is no.
+func (s *Store) Only(ctx context.Context, tip ID, verify bool, trusted func(Author) bool) (bool, error) {
+	if s.repo.Shallow {
+		return false, nil
+	}
+	list, err := s.commits(ctx, tip, "", verify)
+	if err != nil {
+		return false, err
+	}
+	root := ID(s.rootObjects()[1].ID)
+	return !slices.ContainsFunc(list, func(m made) bool { return m.id != root && !trusted(m.by) }), nil
+}
+
 // logged is a line of the ref's log.
 type logged struct {
-	old     ID
-	email   string
-	seconds int64
-	subject string
+	old, new ID
+	email    string
+	seconds  int64
+	subject  string
 }
 
 // lag is how long after the date of a commit the ref may move to it: another git may hold the ref.
@@ -106,17 +127,17 @@ func (l logged) says(parents []ID, email string, seconds int64, subject string) 
 		late >= 0 && late <= int64(lag/time.Second)
 }
 
-// madeHere reads the ref's log: each commit with the line by which Update moved the ref to it. Another program's
-// lines are not in it. What git has forgotten of the log is missing.
-func (s *Store) madeHere() map[ID]logged {
+// madeHere reads the ref's log: the lines by which a commit of ours moved the ref, oldest first. What git has forgotten
+// of the log is missing.
+func (s *Store) madeHere() []logged {
 	text, _ := os.ReadFile(filepath.Join(s.repo.CommonDir, "logs", filepath.FromSlash(s.ref)))
-	here := map[ID]logged{}
+	var here []logged
 	for line := range strings.Lines(string(text)) {
 		head, message, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		subject, ours := strings.CutPrefix(message, "reverie: ")
 		ids := strings.SplitN(head, " ", 3)
 		from, to := strings.LastIndexByte(head, '<'), strings.LastIndexByte(head, '>')
-		if !ours || len(ids) < 3 || from < 0 || to < from {
+		if !ours || len(ids) < 3 || from < 0 || to < from || strings.HasPrefix(subject, "merge "+ids[1]) || strings.HasPrefix(subject, "adopt ") {
 			continue
 		}
 		when, _, _ := strings.Cut(strings.TrimSpace(head[to+1:]), " ")
@@ -124,9 +145,23 @@ func (s *Store) madeHere() map[ID]logged {
 		if err != nil {
 			continue
 		}
-		here[ID(ids[1])] = logged{ID(ids[0]), strings.ToLower(head[from+1 : to]), seconds, subject}
+		here = append(here, logged{ID(ids[0]), ID(ids[1]), strings.ToLower(head[from+1 : to]), seconds, subject})
 	}
 	return here
+}
+
+// LastMade is the newest commit that was made in this clone and is still there, or "". It need not be a part of the
+// store's history any more.
+func (s *Store) LastMade(ctx context.Context) ID {
+	here := s.madeHere()
+	if len(here) == 0 {
+		return ""
+	}
+	id := here[len(here)-1].new
+	if _, err := s.Resolve(ctx, string(id)+"^{commit}"); err != nil {
+		return ""
+	}
+	return id
 }
 
 // Straight reports whether the commit to was made from another by one commit after the other, at most limit, each
