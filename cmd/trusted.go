@@ -255,7 +255,11 @@ func (g *assessor) of(ctx context.Context, s *gitstore.Store, at gitstore.ID, ke
 // look reads history: who made each memory, unless all of it is by people who are trusted.
 func (g *assessor) look(ctx context.Context, s *gitstore.Store, at gitstore.ID, keep bool) (judged, error) {
 	if _, err := os.Stat(g.authorsFile(s)); err != nil || !keep {
-		only, err := s.Only(ctx, at, g.signatures(), g.trusts)
+		var not gitstore.ID
+		if past := g.past.Refs[s.Ref()]; keep && len(past.Withheld) == 0 {
+			not = past.Tip // nobody else until there
+		}
+		only, err := s.Only(ctx, at, not, g.signatures(), g.trusts)
 		if err != nil || only {
 			return judged{Tip: at}, err
 		}

@@ -95,13 +95,16 @@ func (s *Store) commits(ctx context.Context, to, not ID, verify bool) ([]made, e
 	return list, nil
 }
 
-// Only reports whether everything that a commit rests on was made by people whom trusted accepts. In a shallow
-// clone that cannot be told, and the answer is no.
-func (s *Store) Only(ctx context.Context, tip ID, verify bool, trusted func(Author) bool) (bool, error) {
+// Only reports whether everything that a commit rests on, but for what another rests on, which may be "", was made by
+// people whom trusted accepts. In a shallow clone that cannot be told, and the answer is no.
+func (s *Store) Only(ctx context.Context, tip, not ID, verify bool, trusted func(Author) bool) (bool, error) {
 	if s.repo.Shallow {
 		return false, nil
 	}
-	list, err := s.commits(ctx, tip, "", verify)
+	list, err := s.commits(ctx, tip, not, verify)
+	if err != nil && not != "" && ctx.Err() == nil { // git may have dropped it
+		list, err = s.commits(ctx, tip, "", verify)
+	}
 	if err != nil {
 		return false, err
 	}
