@@ -33,8 +33,9 @@ type workspace struct {
 	book      *record.Book
 	told      map[string]bool // notes on the making of commits
 	sessions  reflect.Sessions
-	stands    func(record.Memory) standing // of the view at hand, where a command asked for it
-	strangers strangers
+	code      *code            // where the asker stands; see here
+	other     map[string]*code // branches that sessions were on; see learnedAt
+	strangers strangers        // whose memories are withheld; see foreign
 }
 
 // open finds the repository and reads the settings. It writes nothing.
@@ -165,6 +166,7 @@ func (w *workspace) pending(v *record.View) ([]record.Operation, error) {
 
 // view runs fn on the newest state after checking the team's settings.
 func (w *workspace) view(ctx context.Context, fn func(*record.View) error) error {
+	defer func() { w.code.done() }()
 	return w.book.View(ctx, func(v *record.View) error {
 		if _, err := w.restrict(v); err != nil {
 			return err

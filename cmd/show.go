@@ -33,13 +33,14 @@ func runShow(ctx context.Context, env *Env, id, at string) error {
 	return w.viewAt(ctx, at, func(v *record.View) error {
 		m, err := v.Find(id)
 		if err == nil {
-			if w.stands, err = w.standings(ctx, v); err != nil {
+			standings, err := w.standings(ctx, v)
+			if err != nil {
 				return err
 			}
 			if env.JSON {
-				return w.tell(m)
+				return env.object(standingJSON(m, standings(m)))
 			}
-			w.showMemory(m)
+			w.showMemory(m, standings(m))
 			return nil
 		}
 		pending, perr := w.pending(v)
@@ -58,9 +59,12 @@ func runShow(ctx context.Context, env *Env, id, at string) error {
 	})
 }
 
-func (w *workspace) showMemory(m record.Memory) {
+func (w *workspace) showMemory(m record.Memory, s standing) {
 	env := w.env
 	env.print("%s %s%s\n", env.paint(bold, m.ID), m.Kind, remarks(m))
+	for _, why := range s.Why {
+		env.print("%s\n", env.paint(red, visible(why)))
+	}
 	for _, l := range env.wrap(visible(m.Text), 0) {
 		env.print("%s\n", env.paint(bold, l))
 	}
@@ -85,12 +89,14 @@ func (w *workspace) showMemory(m record.Memory) {
 	field("tags", strings.Join(m.Tags, " "))
 	field("topic", m.Topic)
 	field("ref", m.Ref)
-	field("branch", m.Branch)
+	field("branch", sideText(m))
+	for _, anchor := range m.Anchors {
+		field("anchor", anchor)
+	}
 	field("supersedes", strings.Join(m.Supersedes, " "))
 	if !m.Expires.IsZero() {
 		field("expires", m.Expires.Format("2006-01-02"))
 	}
-	field("withheld", w.stands(m).reason())
 	field("file", m.Path())
 }
 
@@ -123,6 +129,9 @@ func (w *workspace) showOperation(o record.Operation, waits string) {
 		for _, e := range s.Evidence {
 			env.print("  %s %s\n", env.paint(dim, fmt.Sprintf("%s/%s #%d:", s.Client, short(s.Session), e.Event)), oneLine(e.Quote, max(40, env.Width-30)))
 		}
+	}
+	if o.Why != "" {
+		env.print("  %s %s\n", env.paint(dim, "because:"), visible(o.Why))
 	}
 	for _, base := range o.Base {
 		env.print("  %s %s\n", env.paint(dim, "takes the place of:"), base.ID[:8])

@@ -2,8 +2,6 @@ package cmd
 
 import (
 	"context"
-	"slices"
-	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
@@ -13,18 +11,12 @@ import (
 type standing struct {
 	Withheld bool     // not given to agents; people see it, with the reasons
 	Stale    bool     // code that it rests on is gone
+	Foreign  bool     // withheld for who changed it last
 	Why      []string // what stands against it, each a few words
-
-	held []string // those of Why for which it is withheld
 }
-
-// reason is why a memory is withheld; "" where it is not.
-func (s standing) reason() string { return strings.Join(s.held, "; ") }
 
 // withhold keeps a memory from agents for a reason.
-func (s *standing) withhold(why string) {
-	s.Withheld, s.Why, s.held = true, append(s.Why, why), append(s.held, why)
-}
+func (s *standing) withhold(why string) { s.Withheld, s.Why = true, append(s.Why, why) }
 
 // objection adds to a standing what it has against a memory.
 type objection func(m record.Memory, s *standing)
@@ -33,16 +25,11 @@ type objection func(m record.Memory, s *standing)
 // there are: what is costly is worked out once, and remembered from command to command where it can
 // be. What cannot be found out stands against nothing.
 func (w *workspace) standings(ctx context.Context, v *record.View) (func(record.Memory) standing, error) {
-	why, err := w.untrusted(ctx, v)
+	foreign, err := w.objectForeign(ctx, v)
 	if err != nil {
 		return nil, err
 	}
-	foreign := func(m record.Memory, s *standing) {
-		if why := why(m); why != "" {
-			s.withhold(why)
-		}
-	}
-	objections := []objection{contested, foreign}
+	objections := []objection{contested, foreign, w.objectSide(ctx), w.objectStale(ctx)}
 	return func(m record.Memory) standing {
 		var s standing
 		for _, object := range objections {
@@ -52,31 +39,36 @@ func (w *workspace) standings(ctx context.Context, v *record.View) (func(record.
 	}, nil
 }
 
+// objectStale labels a memory when code that it rests on is gone, or keeps it from agents where the settings say
+// so. Where it does not hold anyway there is nothing to say about its code.
+func (w *workspace) objectStale(ctx context.Context) objection {
+	return func(m record.Memory, s *standing) {
+		if len(m.Anchors) == 0 || s.Withheld {
+			return
+		}
+		if gone := w.here(ctx).gone(ctx, m); len(gone) > 0 {
+			s.Stale, s.Withheld = true, w.narrowed.Stale == "withhold"
+			for _, what := range gone {
+				s.Why = append(s.Why, "stale: "+what)
+			}
+		}
+	}
+}
+
+// objectForeign keeps from agents what somebody not trusted here changed last, until a person approves it.
+func (w *workspace) objectForeign(ctx context.Context, v *record.View) (objection, error) {
+	why, err := w.untrusted(ctx, v)
+	return func(m record.Memory, s *standing) {
+		if why := why(m); why != "" {
+			s.Foreign = true
+			s.withhold("withheld: " + why)
+		}
+	}, err
+}
+
 // contested labels a memory of which a merge kept several texts. All of them are given.
 func contested(m record.Memory, s *standing) {
 	if m.Status == record.Contested {
 		s.Why = append(s.Why, "contested")
-	}
-}
-
-// given are the memories that agents may be given; it says how many are not.
-func (w *workspace) given(ctx context.Context, v *record.View, memories []record.Memory) ([]record.Memory, error) {
-	stands, err := w.standings(ctx, v)
-	if err != nil {
-		return nil, err
-	}
-	n := len(memories)
-	memories = slices.DeleteFunc(memories, func(m record.Memory) bool { return stands(m).Withheld })
-	w.tellHidden(n - len(memories))
-	return memories, nil
-}
-
-// tellHidden says that something is left out.
-func (w *workspace) tellHidden(n int) {
-	switch {
-	case n == 1:
-		w.env.say("1 memory is withheld; 'reverie list' says why")
-	case n > 1:
-		w.env.say("%d memories are withheld; 'reverie list' says why", n)
 	}
 }

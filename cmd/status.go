@@ -29,8 +29,9 @@ type statusJSON struct {
 	Memories    map[string]int `json:"memories"`
 	Private     int            `json:"private"`
 	Contested   int            `json:"contested"`
-	Withheld    int            `json:"withheld"` // kept from agents, because somebody not trusted here changed them last
 	Retired     int            `json:"retired"`
+	Stale       int            `json:"stale"`    // code they rest on is gone here
+	Withheld    int            `json:"withheld"` // not given to agents here
 	Unreadable  int            `json:"unreadable"`
 	Waiting     int            `json:"waiting"`
 	Reflections int            `json:"reflections"`
@@ -48,6 +49,10 @@ func runStatus(ctx context.Context, env *Env) error {
 	var held []heldMemory
 	err = w.view(ctx, func(v *record.View) error {
 		s.Commit, s.Adopted, s.Unreadable = string(v.Tip()), !v.Fallback(), len(v.Bad)
+		standings, err := w.standings(ctx, v)
+		if err != nil {
+			return err
+		}
 		for _, m := range v.Memories() {
 			switch {
 			case !m.Live(env.Now()):
@@ -59,12 +64,18 @@ func runStatus(ctx context.Context, env *Env) error {
 			if m.Private {
 				s.Private++
 			}
+			stands := standings(m)
+			if stands.Stale {
+				s.Stale++
+			}
+			if stands.Withheld {
+				s.Withheld++
+			}
 			s.Memories[string(m.Kind)]++
 		}
 		if held, err = w.withheld(ctx, v); err != nil {
 			return err
 		}
-		s.Withheld = len(held)
 		ops, err := v.Operations()
 		reflections, err2 := v.Reflections()
 		if err := w.tolerate(errors.Join(err, err2)); err != nil {
@@ -124,8 +135,14 @@ func (w *workspace) tellStatus(s statusJSON, held []heldMemory) {
 	if s.Contested > 0 {
 		row("contested", count(s.Contested, "memory", "memories")+"; next: reverie conflicts")
 	}
+	if s.Stale > 0 {
+		row("stale", count(s.Stale, "memory", "memories")+" whose code is gone here; next: reverie stale")
+	}
 	if s.Withheld > 0 {
-		row("withheld", heldLine(held)+"; next: reverie trust")
+		row("withheld", count(s.Withheld, "memory", "memories")+" not given to agents here; 'reverie list' says why")
+	}
+	if len(held) > 0 {
+		row("foreign", heldLine(held)+"; next: reverie trust")
 	}
 	if s.Retired > 0 {
 		row("retired", count(s.Retired, "memory", "memories"))

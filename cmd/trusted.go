@@ -83,6 +83,21 @@ func (w *workspace) foreign(ctx context.Context, v *record.View) (func(record.Me
 	return w.strangers.by, nil
 }
 
+// isForeign reports whether a memory of the view whose standings were asked for is withheld for its author.
+func (w *workspace) isForeign(m record.Memory) bool {
+	return w.strangers.by != nil && len(w.strangers.by(m)) > 0
+}
+
+// tellHidden says that something is left out.
+func (w *workspace) tellHidden(n int) {
+	switch {
+	case n == 1:
+		w.env.say("1 memory of people not trusted here is left out; next: reverie trust")
+	case n > 1:
+		w.env.say("%d memories of people not trusted here are left out; next: reverie trust", n)
+	}
+}
+
 // strangers is the answer of foreign for one view.
 type strangers struct {
 	of *record.View
