@@ -24,14 +24,7 @@ import (
 //	trust.json     what a person approved: the only one that cannot be made again. Without it more is withheld.
 //	withheld.json  the outcome for one tip of each ref, under the settings it was worked out for
 //	authors-*.json who made each memory what it is, to go on from
-const (
-	approvedFile = "trust.json"
-	withheldFile = "withheld.json"
-)
-
-// approvals are the blobs of memories that a person approved, by the memories' ids. Other bytes under the same
-// id are not approved.
-type approvals map[string]gitstore.ID
+const withheldFile = "withheld.json"
 
 // judged is the outcome for one commit of a ref. A memory's file holds its id, so a blob is one memory's.
 type judged struct {
@@ -132,6 +125,7 @@ func (w *workspace) findForeign(ctx context.Context, v *record.View) (func(recor
 	}, nil
 }
 
+// authorName is an author as people are told of him.
 func authorName(a gitstore.Author) string {
 	switch {
 	case a.Email != "":
@@ -337,7 +331,11 @@ func (g *assessor) origins(ctx context.Context, s *gitstore.Store, at gitstore.I
 
 // authorsFile is where the origins of a ref's files are kept.
 func (g *assessor) authorsFile(s *gitstore.Store) string {
-	return filepath.Join(g.w.state, "authors-"+path.Base(s.Ref())+".json")
+	name := "memory"
+	if s.Ref() == journalRef {
+		name = "journal"
+	}
+	return filepath.Join(g.w.state, "authors-"+name+".json")
 }
 
 // decide says which memories are withheld.
@@ -413,69 +411,4 @@ func (g *assessor) save() {
 	if g.changed {
 		_ = writeState(filepath.Join(g.w.state, withheldFile), g.past) // it can be made again
 	}
-}
-
-// approvals reads what a person approved in this clone.
-func (w *workspace) approvals() (approvals, error) {
-	text, err := os.ReadFile(filepath.Join(w.state, approvedFile))
-	if errors.Is(err, os.ErrNotExist) {
-		return approvals{}, nil
-	}
-	var f struct{ Approved approvals }
-	if err == nil {
-		err = json.Unmarshal(text, &f)
-	}
-	if err != nil {
-		return nil, &failure{exitPerson, fmt.Errorf("read what was approved here: %s: %w", approvedFile, unwrapPath(err)),
-			"without the file " + filepath.Join(w.state, approvedFile) + " what was approved is withheld again; remove it if it cannot be mended"}
-	}
-	if f.Approved == nil {
-		f.Approved = approvals{}
-	}
-	return f.Approved, nil
-}
-
-// approve notes memories of the newest state as approved by a person, and forgets approvals that no longer hold.
-func (w *workspace) approve(v *record.View, memories []heldMemory) error {
-	old, err := w.approvals()
-	if err != nil {
-		return err
-	}
-	next := approvals{}
-	for id, blob := range old {
-		if now, ok := v.Blob(id); ok && now == blob {
-			next[id] = blob
-		}
-	}
-	for _, m := range memories {
-		next[m.ID], _ = v.Blob(m.ID)
-	}
-	if maps.Equal(old, next) {
-		return nil
-	}
-	if _, err := w.repo.StateDir(); err != nil {
-		return err
-	}
-	return writeState(filepath.Join(w.state, approvedFile), map[string]any{"approved": next})
-}
-
-// writeState replaces a file of the state folder, for the owner's eyes alone.
-func writeState(file string, value any) error {
-	data, err := json.Marshal(value)
-	if err != nil {
-		return err
-	}
-	tmp, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+"-*") // 0600
-	if err != nil {
-		return fmt.Errorf("write %s: %w", file, unwrapPath(err))
-	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(append(data, '\n'))
-	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err == nil {
-		err = os.Rename(tmp.Name(), file)
-	}
-	if err != nil {
-		return fmt.Errorf("write %s: %w", file, unwrapPath(err))
-	}
-	return nil
 }
