@@ -124,3 +124,42 @@ func TestOriginsGoOnFromWhatIsKnown(t *testing.T) {
 		t.Errorf("a squashed copy of what is known (-want +got):\n%s", d)
 	}
 }
+
+// Commits that nobody's git would make are somebody's whom nobody trusts, with and without a look at signatures.
+func TestStrangeAuthorsAreNobody(t *testing.T) {
+	s := story{t, testrepo.New(t)}
+	base := s.commit("ann", nil, "a=1")
+	tree := s.r.Run("rev-parse", s.commit("mallory", []string{base}, "a=1", "b=1")+"^{tree}")
+	store := gitstore.Open(find(t, s.r.Dir), branch)
+	head := "tree " + tree + "\nparent " + base + "\n"
+	rest := "committer X <x@example.com> 1700000000 +0000\n"
+	for name, text := range map[string]string{
+		"no author":             head + rest + "\nx\n",
+		"no address":            head + "author Ann 1700000000 +0000\n" + rest + "\nx\n",
+		"an empty address":      head + "author Ann <> 1700000000 +0000\n" + rest + "\nx\n",
+		"no end of the address": head + "author Ann <ann@example.com 1700000000 +0000\n" + rest + "\nx\n",
+		"a zero byte":           head + "author Ann <mallory@example.com\x00> <ann@example.com> 1700000000 +0000\n" + rest + "\nx\n",
+		"more zero bytes":       head + "author M <mallory@example.com> 1700000000 +0000\n" + rest + "\nx\x00" + base + "\x00" + tree + "\x00\x00ann@example.com\x001\x00x\n",
+		"address in the name":   head + "author <mallory@example.com> <ann@example.com> 1700000000 +0000\n" + rest + "\nx\n",
+		"rubbish for a signature": head + "author M <mallory@example.com> 1700000000 +0000\n" + rest +
+			"gpgsig -----BEGIN SSH SIGNATURE-----\n rubbish\n -----END SSH SIGNATURE-----\n\nx\n",
+	} {
+		s.r.Write("commit", text)
+		tip := gitstore.ID(s.r.Run("hash-object", "-t", "commit", "-w", "--literally", "commit"))
+		for _, verify := range []bool{false, true} {
+			o, err := store.Origins(t.Context(), tip, "m", nil, verify, trustedAnn)
+			if err != nil {
+				continue // all is withheld then
+			}
+			if by := o.Files["m/b"].By; len(by) != 1 || trustedAnn(by[0]) || by[0].Key != "" {
+				t.Errorf("%s: %+v", name, by)
+			}
+			if by := o.Files["m/a"].By; len(by) != 1 || !trustedAnn(by[0]) {
+				t.Errorf("%s: what ann wrote is by %+v", name, by)
+			}
+		}
+		if _, ok := store.Straight(t.Context(), gitstore.ID(base), tip, 9, trustedAnn); ok {
+			t.Errorf("%s: the short way trusts it", name)
+		}
+	}
+}
