@@ -12,10 +12,10 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// stateAt finds the commit, or tree, of the memory that a revision names. That is a commit of the memory branch;
+// pastState finds the commit, or tree, of the memory that a revision names. That is a commit of the memory branch;
 // or, for a commit, branch or tag of the code, the newest one on the branch's first parents' line that is not
 // younger than that commit, and from then on memories stand as they do at that commit.
-func (w *workspace) stateAt(ctx context.Context, rev string) (string, error) {
+func (w *workspace) pastState(ctx context.Context, rev string) (string, error) {
 	if rest, ok := afterHead(rev); ok {
 		rev = w.here(ctx).commit + rest // this worktree's
 	}
@@ -52,6 +52,24 @@ func (w *workspace) stateAt(ctx context.Context, rev string) (string, error) {
 	}
 	w.code = w.codeAt(string(id), branch)
 	return state, nil
+}
+
+// judged is the code that a check of the memory branch itself looks at: what is checked out, or, where that is the
+// memory, as in the checkout of a pull request, the default branch.
+func (w *workspace) judged(ctx context.Context) *code {
+	here := w.here(ctx)
+	if here.commit == "" {
+		return here
+	}
+	if ours, err := w.ofMemory(ctx, here.commit); !ours || err != nil {
+		return here
+	}
+	main := w.mainline(ctx)
+	if len(main.Tips) == 0 {
+		return here
+	}
+	w.code = w.codeAt(main.Tips[len(main.Tips)-1], main.Name) // origin's where it is here: the local one may lag behind
+	return w.code
 }
 
 // afterHead is what follows HEAD or @ in a revision that begins with one of them.

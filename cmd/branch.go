@@ -61,21 +61,21 @@ func (w *workspace) side(ctx context.Context, name, tip string) (record.Side, er
 		return record.Side{}, nil
 	}
 	for _, to := range main.Tips {
-		if in, err := w.repo.Ancestor(ctx, tip, to); in || err != nil {
+		if in, err := w.local.Ancestor(ctx, tip, to); in || err != nil {
 			return record.Side{Name: name}, err
 		}
 	}
-	base, err := w.repo.MergeBase(ctx, tip, main.Tips...)
+	base, err := w.local.MergeBase(ctx, tip, main.Tips...)
 	if err != nil || base == "" {
 		return record.Side{Name: name}, err
 	}
-	patch, err := w.repo.PatchID(ctx, base, tip)
+	patch, err := w.local.PatchID(ctx, base, tip)
 	return record.Side{Name: name, Tip: tip, Base: base, Patch: patch}, err
 }
 
 // askedSide is the Branch of a memory that a person says to hold on a branch alone.
 func (w *workspace) askedSide(ctx context.Context, name string) (string, error) {
-	tips, err := w.repo.Branches(ctx, name)
+	tips, err := w.local.Branches(ctx, name)
 	if err != nil {
 		return "", err
 	}
@@ -140,11 +140,11 @@ func (w *workspace) judgeSide(ctx context.Context, branch string) byte {
 
 // reached reports whether a side branch's commit is here and reachable from another.
 func (w *workspace) reached(ctx context.Context, s record.Side, from string) (bool, error) {
-	tip, err := w.repo.Commits(ctx, s.Tip)
+	tip, err := w.local.Commits(ctx, s.Tip)
 	if err != nil || tip[0] == "" {
 		return false, err
 	}
-	return w.repo.Ancestor(ctx, tip[0], from)
+	return w.local.Ancestor(ctx, tip[0], from)
 }
 
 // landed reports whether the commits of a side branch are on the default branch: themselves, as one commit with all
@@ -163,13 +163,13 @@ func (w *workspace) landed(ctx context.Context, s record.Side) (bool, error) {
 }
 
 func (w *workspace) landedOn(ctx context.Context, s record.Side, to string) (bool, error) {
-	ids, err := w.repo.Commits(ctx, s.Tip, s.Base)
+	ids, err := w.local.Commits(ctx, s.Tip, s.Base)
 	if err != nil {
 		return false, err
 	}
 	tip, base := ids[0], ids[1]
 	if tip != "" {
-		if in, err := w.repo.Ancestor(ctx, tip, to); in || err != nil {
+		if in, err := w.local.Ancestor(ctx, tip, to); in || err != nil {
 			return in, err
 		}
 	}
@@ -178,18 +178,18 @@ func (w *workspace) landedOn(ctx context.Context, s record.Side, to string) (boo
 	}
 	var paths []string
 	if tip != "" {
-		if paths, err = w.repo.ChangedPaths(ctx, base, tip); err != nil || len(paths) == 0 {
+		if paths, err = w.local.ChangedPaths(ctx, base, tip); err != nil || len(paths) == 0 {
 			return false, err
 		}
 		if len(paths) > maxPaths {
 			paths = paths[:maxPaths] // a copy of the whole change touches these too
 		}
 	}
-	candidates, err := w.repo.Between(ctx, base, to, maxSquashes, paths...)
+	candidates, err := w.local.Between(ctx, base, to, maxSquashes, paths...)
 	if err != nil || len(candidates) == 0 {
 		return false, err
 	}
-	patches, err := w.repo.PatchIDs(ctx, candidates)
+	patches, err := w.local.PatchIDs(ctx, candidates)
 	if err != nil {
 		return false, err
 	}
@@ -200,15 +200,15 @@ func (w *workspace) landedOn(ctx context.Context, s record.Side, to string) (boo
 		return has(s.Patch), nil
 	}
 	for _, now := range w.grown(ctx, s.Name, tip) {
-		if patch, err := w.repo.PatchID(ctx, base, now); err != nil || has(patch) {
+		if patch, err := w.local.PatchID(ctx, base, now); err != nil || has(patch) {
 			return err == nil, err
 		}
 	}
-	own, err := w.repo.Between(ctx, base, tip, maxRebased+1)
+	own, err := w.local.Between(ctx, base, tip, maxRebased+1)
 	if err != nil || len(own) == 0 || len(own) > maxRebased {
 		return false, err
 	}
-	copies, err := w.repo.PatchIDs(ctx, own)
+	copies, err := w.local.PatchIDs(ctx, own)
 	return err == nil && len(copies) > 0 && !slices.ContainsFunc(copies, func(p string) bool { return !has(p) }), err
 }
 
@@ -217,10 +217,10 @@ const maxPaths = 200
 
 // grown are the tips of a branch, here and on remotes, that have a commit of it and more.
 func (w *workspace) grown(ctx context.Context, name, tip string) []string {
-	tips, _ := w.repo.Branches(ctx, name)
+	tips, _ := w.local.Branches(ctx, name)
 	slices.Sort(tips)
 	return slices.DeleteFunc(slices.Compact(tips), func(now string) bool {
-		in, err := w.repo.Ancestor(ctx, tip, now)
+		in, err := w.local.Ancestor(ctx, tip, now)
 		return now == tip || !in || err != nil
 	})
 }

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/git"
@@ -27,9 +29,9 @@ const (
 
 // code is the user's code at the commit for which a command answers, and what was found out there.
 type code struct {
-	repo   *git.Repo
-	commit string // "" before the first one
-	branch string // "" when HEAD is detached
+	repo   *git.Repo // offline
+	commit string    // "" before the first one
+	branch string    // "" when HEAD is detached
 	files  *git.Code
 	known  *verdicts
 	moved  map[string]map[string]string // commit → its files' later names here
@@ -61,12 +63,12 @@ func (w *workspace) here(ctx context.Context) *code {
 }
 
 func (w *workspace) codeAt(commit, branch string) *code {
-	c := &code{repo: w.repo, commit: commit, branch: branch, moved: map[string]map[string]string{}}
+	c := &code{repo: w.local, commit: commit, branch: branch, moved: map[string]map[string]string{}}
 	if commit == "" {
 		c.known = &verdicts{all: map[string]verdict{}}
 		return c
 	}
-	c.files, c.known = w.repo.Code(commit), readVerdicts(w.state, commit)
+	c.files, c.known = w.local.Code(commit), readVerdicts(w.state, commit)
 	return c
 }
 
@@ -87,7 +89,12 @@ func (c *code) done() {
 
 // gone says what of a memory's anchors is no longer in the code, one line each.
 func (c *code) gone(ctx context.Context, m record.Memory) []string {
-	var out []string
+	out, _ := c.look(ctx, m)
+	return out
+}
+
+// look is gone, and the number of anchors of which nothing can be said.
+func (c *code) look(ctx context.Context, m record.Memory) (out []string, unknown int) {
 	add := func(what string) {
 		if !slices.Contains(out, what) {
 			out = append(out, what)
@@ -102,10 +109,16 @@ func (c *code) gone(ctx context.Context, m record.Memory) []string {
 		case isGone:
 			add(a.Path + " is gone")
 		case isChanged:
-			add(fmt.Sprintf("%s no longer has %q", found.path, a.Snippet))
+			path := found.path
+			if strings.ContainsFunc(path, unicode.IsControl) {
+				path = strconv.Quote(path)
+			}
+			add(fmt.Sprintf("%s no longer has %q", path, a.Snippet))
+		case isUnknown:
+			unknown++
 		}
 	}
-	return out
+	return out, unknown
 }
 
 // judge says how an anchor, whose text form is text, stands in the code.
@@ -117,7 +130,7 @@ func (c *code) judge(ctx context.Context, text string, a record.Anchor, source s
 	if found, ok := c.known.all[key]; ok {
 		return found
 	}
-	found, err := c.look(ctx, key, a, source)
+	found, err := c.find(ctx, key, a, source)
 	if err != nil {
 		found = verdict{letter: isUnknown}
 	}
@@ -127,7 +140,7 @@ func (c *code) judge(ctx context.Context, text string, a record.Anchor, source s
 	return found
 }
 
-func (c *code) look(ctx context.Context, key string, a record.Anchor, source string) (verdict, error) {
+func (c *code) find(ctx context.Context, key string, a record.Anchor, source string) (verdict, error) {
 	path := a.Path
 	blob, err := c.files.File(ctx, path)
 	if errors.Is(err, git.ErrNoPath) {

@@ -171,3 +171,27 @@ func TestLearnedStatementsFindTheirCode(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 }
+
+// Whoever reads does not wait for a server: what a partial clone does not have is unknown.
+func TestPartialCloneFetchesNothing(t *testing.T) {
+	r, _ := codeRepo(t)
+	r.Write("lib/load.go", "package lib\n")
+	r.Commit("gone")
+	r.Run("config", "uploadpack.allowFilter", "true")
+	partial := filepath.Join(t.TempDir(), "partial")
+	r.Run("clone", "-q", "--no-checkout", "--filter=blob:none", "file://"+r.Dir, partial)
+	p := testrepo.At(t, partial)
+	p.Run("fetch", "-q", "--refetch", "--no-filter", "origin", "+refs/heads/reverie/memory:refs/heads/reverie/memory")
+	missing := func() int {
+		return strings.Count(p.Run("rev-list", "--objects", "--missing=print", "HEAD"), "?")
+	}
+	before := missing()
+	if got := reverie(t, partial, "stale"); before == 0 || got != "" || missing() != before {
+		t.Errorf("%q; %d objects of the code were missing, now %d", got, before, missing())
+	}
+	p.Run("cat-file", "-p", "HEAD:lib/load.go") // somebody needed it
+	p.Run("commit", "-q", "--allow-empty", "--only", "-m", "more")
+	if got := reverie(t, partial, "stale"); !strings.Contains(got, "no longer has") {
+		t.Errorf("%q", got)
+	}
+}

@@ -38,12 +38,12 @@ func runDiff(ctx context.Context, env *Env, a, b string, words bool) error {
 	if a == "" {
 		a = "~1"
 	}
-	from, err := w.stateAt(ctx, a)
+	from, err := w.pastState(ctx, a)
 	if err != nil {
 		return err
 	}
 	if b != "" {
-		id, err := w.stateAt(ctx, b)
+		id, err := w.pastState(ctx, b)
 		if err != nil {
 			return err
 		}

@@ -61,7 +61,7 @@ func (w *workspace) viewAt(ctx context.Context, rev string, fn func(*record.View
 	if rev == "" {
 		return w.view(ctx, fn)
 	}
-	commit, err := w.stateAt(ctx, rev)
+	commit, err := w.pastState(ctx, rev)
 	if err != nil {
 		return err
 	}

@@ -165,7 +165,7 @@ func (w *workspace) givenUp(ctx context.Context, m record.Memory, known map[stri
 	side := record.ParseSide(m.Branch)
 	tips, ok := known[side.Name]
 	if !ok {
-		if tips, err = w.repo.Branches(ctx, side.Name); err != nil {
+		if tips, err = w.local.Branches(ctx, side.Name); err != nil {
 			return "", err
 		}
 		known[side.Name] = tips
@@ -174,7 +174,7 @@ func (w *workspace) givenUp(ctx context.Context, m record.Memory, known map[stri
 		if side.Tip == "" {
 			return "", nil
 		}
-		commits, err := w.repo.Commits(ctx, side.Tip)
+		commits, err := w.local.Commits(ctx, side.Tip)
 		if err != nil || commits[0] == "" {
 			return "", err
 		}
@@ -185,7 +185,7 @@ func (w *workspace) givenUp(ctx context.Context, m record.Memory, known map[stri
 		return "", nil
 	}
 	for _, tip := range tips {
-		if at, err := w.repo.Committed(ctx, tip); err != nil || at.After(since) {
+		if at, err := w.local.Committed(ctx, tip); err != nil || at.After(since) {
 			return "", err
 		}
 	}

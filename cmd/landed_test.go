@@ -110,6 +110,29 @@ func TestSessionsBranchCounts(t *testing.T) {
 	}
 }
 
+// What is said again on the default branch is proposed to hold there too.
+func TestSaidAgainOnTheDefaultBranch(t *testing.T) {
+	r := testrepo.New(t)
+	r.Run("switch", "-qc", "topic")
+	r.Write("t.txt", "t\n")
+	r.Commit("t")
+	const words = "From now on always run the slow checks too."
+	reverie(t, r.Dir, "learn", said(t, "5f0c1e2a-0000-4000-8000-000000000001", "topic", words))
+	reverie(t, r.Dir, "learn", said(t, "5f0c1e2a-0000-4000-8000-000000000002", "topic", words))
+	r.Run("switch", "-q", "main")
+	if got := reverie(t, r.Dir, "review"); got != "" {
+		t.Errorf("said twice on the side branch: %s", got)
+	}
+	reverie(t, r.Dir, "learn", said(t, "5f0c1e2a-0000-4000-8000-000000000003", "main", words))
+	if got := reverie(t, r.Dir, "review"); !strings.Contains(got, "because: a session on the default branch says it too") {
+		t.Errorf("said on main: %q", got)
+	}
+	reverie(t, r.Dir, "accept", "--all")
+	if got := reverie(t, r.Dir, "list"); strings.Contains(got, "only on") || !strings.Contains(got, "slow checks") {
+		t.Error(got)
+	}
+}
+
 // Branch values of strangers cost a bounded time and are held back.
 func TestManyStrangeBranchesAreBounded(t *testing.T) {
 	r := newRepo(t)

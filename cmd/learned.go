@@ -52,6 +52,40 @@ func (w *workspace) settle(ctx context.Context, plan *dream.Result, in dream.Inp
 		}
 		plan.Operations[i] = record.NewOperation(o)
 	}
+	w.widen(ctx, plan, in)
+}
+
+// widen proposes that what holds on a side branch alone holds everywhere, where a new session on the default branch
+// says it too.
+func (w *workspace) widen(ctx context.Context, plan *dream.Result, in dream.Input) {
+	known := map[string]bool{} // operations that wait or were refused
+	for _, o := range in.Pending {
+		known[o.ID] = true
+	}
+	for _, r := range in.Rejected {
+		known[r.ID] = true
+	}
+	for _, m := range in.Memories {
+		if m.Branch == "" || !m.Live(in.Now) {
+			continue
+		}
+		print := record.Print(m.Text)
+		o := record.Operation{Op: record.Edit, Memory: m, Why: "a session on the default branch says it too", Proposed: in.Now.UTC().Truncate(time.Second),
+			Base: []record.Base{{ID: m.ID, Path: m.Path(), Blob: in.Blobs[m.ID]}}}
+		o.Memory.Branch = ""
+		for _, r := range in.New {
+			i := slices.IndexFunc(r.Candidates, func(c record.Candidate) bool { return print.Same(record.Print(c.Text)) })
+			if i >= 0 && w.sideOf(ctx, w.learnedAt(ctx, r.Branch)) == "" {
+				c := r.Candidates[i]
+				o.How = c.How
+				o.Sightings = append(o.Sightings, record.Sighting{Reflection: r.ID(), Client: r.Client, Session: r.Session, Parent: r.Parent, How: c.How, Evidence: c.Evidence})
+			}
+		}
+		if o = record.NewOperation(o); len(o.Sightings) > 0 && !known[o.ID] {
+			plan.Operations = append(plan.Operations, o)
+			plan.Proposed++
+		}
+	}
 }
 
 // settleAgain takes the side branch from an operation that waits when a new session on the default branch bore it
@@ -134,7 +168,7 @@ func (w *workspace) anchors(ctx, grep context.Context, c *code, m record.Memory)
 			if !distinctive(token) || len(files) >= record.MaxAnchors {
 				continue
 			}
-			found, err := w.repo.Grep(grep, c.commit, token, grepFiles)
+			found, err := w.local.Grep(grep, c.commit, token, grepFiles)
 			if err != nil || len(found) > grepFiles {
 				continue
 			}
@@ -163,7 +197,9 @@ func (w *workspace) anchors(ctx, grep context.Context, c *code, m record.Memory)
 		}
 	}
 	out = append(out, bare...)
-	return out[:min(len(out), record.MaxAnchors)]
+	out = out[:min(len(out), record.MaxAnchors)]
+	slices.Sort(out)
+	return out
 }
 
 // addAnchor adds an anchor unless the scanner would take something out of it: it could never be found again.

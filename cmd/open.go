@@ -24,18 +24,20 @@ const (
 
 // workspace is a repository with everything that a command needs of it.
 type workspace struct {
-	env       *Env
-	repo      *git.Repo
-	state     string        // <common git dir>/reverie; may not exist yet
-	config    config.Config // the user's
-	narrowed  config.Config // by the team, once the branch was read
-	memory    *gitstore.Store
-	book      *record.Book
-	told      map[string]bool // notes on the making of commits
-	sessions  reflect.Sessions
-	code      *code            // where the asker stands; see here
-	other     map[string]*code // branches that sessions were on; see learnedAt
-	strangers strangers        // whose memories are withheld; see foreign
+	env      *Env
+	repo     *git.Repo
+	local    *git.Repo     // the same, for reading code: nothing is fetched
+	state    string        // <common git dir>/reverie; may not exist yet
+	config   config.Config // the user's
+	narrowed config.Config // by the team, once the branch was read
+	memory   *gitstore.Store
+	book     *record.Book
+	told     map[string]bool // notes on the making of commits
+	sessions reflect.Sessions
+	code     *code            // where the asker stands; see here
+	other    map[string]*code // branches that sessions were on; see learnedAt
+
+	strangers strangers // whose memories are withheld; see foreign
 }
 
 // open finds the repository and reads the settings. It writes nothing.
@@ -44,7 +46,7 @@ func (env *Env) open(ctx context.Context) (*workspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &workspace{env: env, repo: repo, told: map[string]bool{}, state: filepath.Join(repo.CommonDir, "reverie")}
+	w := &workspace{env: env, repo: repo, local: repo.Offline(), told: map[string]bool{}, state: filepath.Join(repo.CommonDir, "reverie")}
 	if w.config, err = config.Load(config.UserFile(), cloneFile(w.state)); err != nil {
 		return nil, err
 	}

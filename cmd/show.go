@@ -125,6 +125,9 @@ func (w *workspace) showOperation(o record.Operation, waits string) {
 	if len(m.Paths) > 0 {
 		env.print("  %s %s\n", env.paint(dim, "paths:"), visible(strings.Join(m.Paths, " ")))
 	}
+	if m.Branch != "" {
+		env.print("  %s %s\n", env.paint(dim, "only on:"), visible(sideText(m)))
+	}
 	for _, s := range o.Sightings {
 		for _, e := range s.Evidence {
 			env.print("  %s %s\n", env.paint(dim, fmt.Sprintf("%s/%s #%d:", s.Client, short(s.Session), e.Event)), oneLine(e.Quote, max(40, env.Width-30)))

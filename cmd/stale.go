@@ -38,7 +38,7 @@ type staleJSON struct {
 }
 
 func runStale(ctx context.Context, env *Env, o staleOptions) error {
-	found, looked := 0, 0
+	found, looked, unknown := 0, 0, 0
 	err := filter{at: o.at}.read(ctx, env, func(w *workspace, live []record.Memory, standings func(record.Memory) standing) error {
 		for _, m := range live {
 			if len(m.Anchors) == 0 {
@@ -46,11 +46,14 @@ func runStale(ctx context.Context, env *Env, o staleOptions) error {
 			}
 			looked++
 			s := standings(m)
+			gone, doubts := w.here(ctx).look(ctx, m)
+			if len(gone) == 0 && doubts > 0 {
+				unknown++
+			}
 			if !s.Stale {
 				continue
 			}
 			found++
-			gone := w.here(ctx).gone(ctx, m)
 			if env.JSON {
 				if err := env.object(staleJSON{standingJSON(m, s), gone}); err != nil {
 					return err
@@ -64,11 +67,14 @@ func runStale(ctx context.Context, env *Env, o staleOptions) error {
 		}
 		return nil
 	})
+	if unknown > 0 && err == nil {
+		env.say("%s, of which this clone has not enough history", count(unknown, "memory rests on code", "memories rest on code"))
+	}
 	switch {
 	case err != nil:
 		return err
 	case found > 0:
-		env.say("%s of %d that rest on code", count(found, "memory is stale", "memories are stale"), looked)
+		env.say("%s of %d that rest on code; still true: reverie edit --anchor ID, no longer: reverie forget ID --reason WHY", count(found, "memory is stale", "memories are stale"), looked)
 	default:
 		env.say("nothing is stale: %s on code", count(looked, "memory rests", "memories rest"))
 	}

@@ -105,7 +105,7 @@ func (w *workspace) findForeign(ctx context.Context, v *record.View) (func(recor
 	if c.Trust.Everyone {
 		return func(record.Memory) []string { return nil }, nil
 	}
-	memory, journal, err := w.judged(ctx, v, c.Trust)
+	memory, journal, err := w.assess(ctx, v, c.Trust)
 	if err != nil {
 		return nil, err
 	}
@@ -136,8 +136,8 @@ func authorName(a gitstore.Author) string {
 	return "somebody whose commits are not in this clone"
 }
 
-// judged finds what is withheld of the branch and of the journal.
-func (w *workspace) judged(ctx context.Context, v *record.View, c config.Trust) (memory, journal judged, err error) {
+// assess finds what is withheld of the branch and of the journal.
+func (w *workspace) assess(ctx context.Context, v *record.View, c config.Trust) (memory, journal judged, err error) {
 	store := w.memory
 	if v.Fallback() {
 		store = gitstore.Open(w.repo, "refs/remotes/origin/"+w.branch())

@@ -183,6 +183,10 @@ func TestDefaultBranch(t *testing.T) {
 	if got := def(""); got != "trunk 2" {
 		t.Error(got)
 	}
+	r.Run("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/nosuch")
+	if got := def(""); got != "main 1" {
+		t.Error(got)
+	}
 	if got := def("gone"); got != " 0" {
 		t.Error(got)
 	}

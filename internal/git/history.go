@@ -211,17 +211,21 @@ type Default struct {
 // Default finds the default branch: the one that is asked for, else origin's, else that of the configuration, main
 // or master, whichever is here. The zero value means that there is none.
 func (r *Repo) Default(ctx context.Context, name string) (Default, error) {
-	if name == "" {
-		name = r.originHead(ctx)
+	if name != "" {
+		return r.defaultNamed(ctx, name)
 	}
-	names := []string{name}
-	if name == "" {
-		s, err := r.settings(ctx)
-		if err != nil {
-			return Default{}, err
-		}
-		names = []string{s.all["init.defaultbranch"], "main", "master"}
+	if d, err := r.defaultNamed(ctx, r.originHead(ctx)); err != nil || len(d.Tips) > 0 {
+		return d, err
 	}
+	s, err := r.settings(ctx) // a process, where the configuration was not read yet
+	if err != nil {
+		return Default{}, err
+	}
+	return r.defaultNamed(ctx, s.all["init.defaultbranch"], "main", "master")
+}
+
+// defaultNamed is the first of some branches that is here.
+func (r *Repo) defaultNamed(ctx context.Context, names ...string) (Default, error) {
 	for _, name := range names {
 		d := Default{Name: name}
 		for _, ref := range []string{"refs/heads/" + name, "refs/remotes/origin/" + name} {
