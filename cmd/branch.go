@@ -200,7 +200,11 @@ func (w *workspace) landedOn(ctx context.Context, s record.Side, to string) (boo
 		return has(s.Patch), nil
 	}
 	for _, now := range w.grown(ctx, s.Name, tip) {
-		if patch, err := w.local.PatchID(ctx, base, now); err != nil || has(patch) {
+		from, err := w.local.MergeBase(ctx, now, to) // younger than base where the default branch was merged into it
+		if err != nil || from == "" {
+			continue
+		}
+		if patch, err := w.local.PatchID(ctx, from, now); err != nil || has(patch) {
 			return err == nil, err
 		}
 	}

@@ -3,6 +3,7 @@ package cmd
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"os"
@@ -146,7 +147,16 @@ func (v *verdicts) save(repo *git.Repo) {
 		fmt.Fprintf(&b, "%s %c %s %s\n", key, found.letter, blob, found.path)
 	}
 	text := b.String()
-	if replaceFile(v.file, []byte(verdictMagic+text+checksumLine(text))) != nil {
+	tmp, err := os.CreateTemp(dir, "new-*")
+	if err != nil {
+		return
+	}
+	_, err = tmp.WriteString(verdictMagic + text + checksumLine(text)) // not synced: a torn file is passed over
+	if err = errors.Join(err, tmp.Close()); err == nil {
+		err = os.Rename(tmp.Name(), v.file)
+	}
+	if err != nil {
+		os.Remove(tmp.Name())
 		return
 	}
 	for i, file := range verdictsByAge(dir) {
