@@ -1,6 +1,9 @@
 package cmd
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -60,26 +63,49 @@ func (w *workspace) approve(v *record.View, memories []heldMemory) error {
 	if _, err := w.repo.StateDir(); err != nil {
 		return err
 	}
-	return writeState(filepath.Join(w.state, approvedFile), map[string]any{"approved": next})
-}
-
-// writeState replaces a file of the state folder, for the owner's eyes alone.
-func writeState(file string, value any) error {
-	data, err := json.Marshal(value)
+	data, err := json.Marshal(map[string]any{"approved": next})
 	if err != nil {
 		return err
 	}
+	return writeState(filepath.Join(w.state, approvedFile), append(data, '\n'), true)
+}
+
+// writeState replaces a file of the state folder, for the owner's eyes alone.
+func writeState(file string, data []byte, durable bool) error {
 	tmp, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+"-*") // 0600
 	if err != nil {
 		return fmt.Errorf("write %s: %w", file, unwrapPath(err))
 	}
 	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(append(data, '\n'))
-	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err == nil {
+	_, err = tmp.Write(data)
+	if err == nil && durable {
+		err = tmp.Sync()
+	}
+	if err = errors.Join(err, tmp.Close()); err == nil {
 		err = os.Rename(tmp.Name(), file)
 	}
 	if err != nil {
 		return fmt.Errorf("write %s: %w", file, unwrapPath(err))
 	}
 	return nil
+}
+
+// writeDerived keeps what can be made again: JSON on one line, and its sum on the next. It need not succeed, nor be on
+// the disk at once.
+func writeDerived(file string, value any) {
+	if data, err := json.Marshal(value); err == nil {
+		_ = writeState(file, fmt.Appendf(data, "\n%q\n", sumOf(data)), false)
+	}
+}
+
+// readDerived reads what writeDerived wrote. A file that is not as it was written says nothing.
+func readDerived(file string, value any) bool {
+	text, err := os.ReadFile(file)
+	data, sum, _ := bytes.Cut(text, []byte("\n"))
+	return err == nil && string(sum) == fmt.Sprintf("%q\n", sumOf(data)) && json.Unmarshal(data, value) == nil
+}
+
+func sumOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:8])
 }

@@ -2,8 +2,6 @@ package cmd
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -203,10 +201,8 @@ func (w *workspace) newAssessor(c config.Trust) (*assessor, error) {
 	if err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256(append(settings, approved...))
-	key := hex.EncodeToString(sum[:8])
-	text, err := os.ReadFile(filepath.Join(w.state, withheldFile))
-	if err != nil || json.Unmarshal(text, &g.past) != nil || g.past.Key != key || g.past.Refs == nil || !g.past.sound() {
+	key := sumOf(append(settings, approved...))
+	if !readDerived(filepath.Join(w.state, withheldFile), &g.past) || g.past.Key != key || g.past.Refs == nil || !g.past.sound() {
 		g.past = judgement{Key: key, Own: g.past.Own, Keys: g.past.Keys, Refs: map[string]judged{}}
 	}
 	return g, nil
@@ -308,13 +304,8 @@ func (g *assessor) signatures() bool { return g.keys || len(g.trust.Signers) > 0
 // origins are the makers of every memory of a ref at a commit, from what was found out before.
 func (g *assessor) origins(ctx context.Context, s *gitstore.Store, at gitstore.ID, keep bool) (*gitstore.Origins, error) {
 	file := g.authorsFile(s)
-	var since *gitstore.Origins
-	if text, err := os.ReadFile(file); err == nil {
-		if since = new(gitstore.Origins); json.Unmarshal(text, since) != nil || !g.w.repo.IsID(string(since.Tip)) {
-			since = nil
-		}
-	}
-	if since != nil && since.Tip != at && !keep {
+	since := new(gitstore.Origins)
+	if !readDerived(file, since) || since.Tip != at && !keep {
 		since = nil
 	}
 	if since == nil && keep { // what was known here stays so, also where others squashed it
@@ -324,7 +315,7 @@ func (g *assessor) origins(ctx context.Context, s *gitstore.Store, at gitstore.I
 	}
 	found, err := s.Origins(ctx, at, record.MemoryDir, since, g.signatures(), g.trusts)
 	if err == nil && keep {
-		_ = writeState(file, found) // it can be made again
+		writeDerived(file, found)
 	}
 	return found, err
 }
@@ -409,6 +400,6 @@ func (g *assessor) trusts(a gitstore.Author) bool {
 
 func (g *assessor) save() {
 	if g.changed {
-		_ = writeState(filepath.Join(g.w.state, withheldFile), g.past) // it can be made again
+		writeDerived(filepath.Join(g.w.state, withheldFile), g.past)
 	}
 }
