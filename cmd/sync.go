@@ -1,0 +1,425 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/urfave/cli/v2"
+)
+
+type syncOptions struct {
+	remote  string
+	yes     bool // publish what was never published there
+	journal bool
+	dryRun  bool
+	push    bool // try the branch of a remote that refused it before
+	restore bool // go on though the remote lost commits
+	propose bool
+	ops     []string // to propose; none is all
+	timeout time.Duration
+}
+
+func syncCommand(env *Env) *cli.Command {
+	o := syncOptions{}
+	return &cli.Command{
+		Name:      "sync",
+		Usage:     "bring the memory branch together with a remote's: fetch, merge, push",
+		ArgsUsage: "[REMOTE] | --propose [OP…]",
+		Description: "Nothing is forced and nothing of yours is touched but the memory branch. Where the server refuses the\n" +
+			"branch, the changes are pushed as a proposal, for a pull request. The journal stays here unless asked for.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "yes", Usage: "publish without asking, the first time too", Destination: &o.yes},
+			&cli.BoolFlag{Name: "journal", Usage: "the journal too: reflections, dreams, checkpoints and private memories", Destination: &o.journal},
+			&cli.BoolFlag{Name: "propose", Usage: "publish pending operations, all or those named, as a branch to review", Destination: &o.propose},
+			&cli.StringFlag{Name: "remote", Usage: "the `REMOTE`, where operations are named", Destination: &o.remote},
+			&cli.BoolFlag{Name: "dry-run", Usage: "fetch, and say what would be merged and pushed", Destination: &o.dryRun},
+			&cli.BoolFlag{Name: "push", Usage: "try to push the branch to a remote that takes proposals only", Destination: &o.push},
+			&cli.BoolFlag{Name: "restore", Usage: "go on though the remote has lost commits, and publish again what is here of them", Destination: &o.restore},
+			&cli.DurationFlag{Name: "timeout", Usage: "give up after this `TIME` in all", Value: time.Minute, Destination: &o.timeout},
+		},
+		Action: func(c *cli.Context) error {
+			switch {
+			case o.propose:
+				o.ops = c.Args().Slice()
+			case c.NArg() > 1 || c.NArg() == 1 && o.remote != "":
+				return usage("'git remote' lists them; operations are named after --propose", "sync wants one remote at most")
+			case c.NArg() == 1:
+				o.remote = c.Args().First()
+			}
+			if o.timeout <= 0 {
+				return usage("", "a timeout is more than nothing: %s", o.timeout)
+			}
+			return runSync(c.Context, env, o)
+		},
+	}
+}
+
+func runSync(ctx context.Context, env *Env, o syncOptions) error {
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	bounded, cancel := context.WithTimeout(ctx, o.timeout)
+	defer cancel()
+	s := &syncer{w: w, o: o}
+	err = s.run(bounded)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		err = &failure{exitFailed, fmt.Errorf("sync: not done within %s: %w", o.timeout, err), "nothing is lost or half-done; run it again, with a longer --timeout if the remote is slow"}
+	}
+	if err = errors.Join(s.tell(ctx, err), err); err == nil {
+		w.tidy(ctx)
+	}
+	return err
+}
+
+// syncer is one sync with one remote, under the lock of LockSync.
+type syncer struct {
+	w      *workspace
+	o      syncOptions
+	remote *git.Remote
+	all    *remotes
+	known  *knownRemote // of all
+	done   syncJSON
+}
+
+// lane is one ref that is brought together with the remote's of the same name.
+type lane struct {
+	name  string // memory or journal
+	ref   string
+	store *gitstore.Store
+	out   *laneJSON
+}
+
+// seen is the ref that keeps what the remote was last seen to have; fresh is where a fetch puts what
+// it has now, before that is judged.
+func (s *syncer) seen(l lane) string { return "refs/reverie/remotes/" + s.remote.Name + "/" + l.name }
+func (s *syncer) fresh(l lane) string {
+	return "refs/reverie/remotes/" + s.remote.Name + "/new/" + l.name
+}
+
+func (s *syncer) run(ctx context.Context) error {
+	var err error
+	if s.remote, err = s.w.repo.Remote(ctx, s.o.remote, s.w.branch()); err != nil {
+		return explainRemote(err)
+	}
+	s.done.Remote, s.done.URL = s.remote.Name, git.Address(s.remote.PushURL)
+	unlock, err := s.w.repo.LockSync(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if s.all, err = s.w.readRemotes(); err != nil {
+		return err
+	}
+	s.known = s.all.at(s.remote.Name)
+	go s.w.repo.Identity(ctx) // git answers while we fetch
+	memory := lane{name: "memory", ref: s.w.config.Ref, store: s.w.memory, out: &s.done.Memory}
+	if err := s.lane(ctx, memory); err != nil {
+		return err
+	}
+	if s.o.propose {
+		if err := s.propose(ctx, memory); err != nil {
+			return err
+		}
+	}
+	if s.o.journal {
+		s.done.Journal = &laneJSON{}
+		return s.lane(ctx, lane{name: "journal", ref: journalRef, store: gitstore.Open(s.w.repo, journalRef), out: s.done.Journal})
+	}
+	return nil
+}
+
+func explainRemote(err error) error {
+	var own *git.ProgramError
+	switch {
+	case errors.As(err, &own):
+		return &failure{exitPerson, err, "if it is yours, say it in your own configuration: git config --global " + own.Keys[0] + " … (or in a file that includeIf names), and take it out here"}
+	case errors.Is(err, git.ErrNoRemote):
+		return &failure{exitUsage, err, "reverie sync REMOTE, with a name that 'git remote' lists"}
+	}
+	return err
+}
+
+// Bounds on the attempts of one sync, each after somebody else was faster.
+const (
+	maxRaces = 30
+	maxPause = 2 * time.Second
+)
+
+// lane fetches, merges and pushes one ref, and begins again when somebody else pushed meanwhile. What was
+// fetched and merged stands whatever becomes of the push.
+func (s *syncer) lane(ctx context.Context, l lane) error {
+	pause := 50 * time.Millisecond
+	for try := 1; ; try++ {
+		l.out.Attempts = try
+		theirs, err := s.fetch(ctx, l)
+		if err != nil {
+			return err
+		}
+		ours, err := l.store.Tip(ctx)
+		if errors.Is(err, gitstore.ErrNoStore) && !errors.Is(err, gitstore.ErrDeleted) {
+			ours, err = "", nil
+		}
+		if err != nil {
+			return err
+		}
+		if ours == "" && theirs == "" {
+			return s.nothing(l)
+		}
+		if s.o.dryRun {
+			return s.preview(ctx, l, ours, theirs)
+		}
+		if try == 1 {
+			if err := s.consent(ctx, l, ours, theirs); err != nil {
+				return err
+			}
+		}
+		tip, err := s.merge(ctx, l, ours, theirs)
+		if err != nil {
+			return err
+		}
+		lost, err := s.publish(ctx, l, tip, theirs)
+		if !lost || err != nil {
+			return err
+		}
+		if try == maxRaces {
+			return &failure{exitFailed, fmt.Errorf("%s: somebody else was faster %d times", s.remote.Name, try), "what was fetched is merged here; run it again to push"}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pause/2 + rand.N(pause)):
+		}
+		pause = min(2*pause, maxPause)
+	}
+}
+
+// nothing is for a ref that neither side has.
+func (s *syncer) nothing(l lane) error {
+	if l.name == "journal" {
+		s.w.env.say("neither %s nor this clone has a journal", s.remote.Name)
+		return nil
+	}
+	return fmt.Errorf("neither this clone nor %s: %w", s.remote.Name, gitstore.ErrNoStore)
+}
+
+// fetch brings what the remote has and returns its tip, empty where it has none. What the remote was
+// seen to have moves on only if nothing of it is gone.
+func (s *syncer) fetch(ctx context.Context, l lane) (gitstore.ID, error) {
+	repo := s.w.repo
+	if err := repo.ClearRefLock(s.fresh(l)); err != nil {
+		return "", err
+	}
+	now, err := s.remote.Fetch(ctx, l.ref, s.fresh(l))
+	absent := errors.Is(err, git.ErrNoRemoteRef)
+	if err != nil && !absent {
+		return "", explainFetch(err)
+	}
+	seen, err := repo.ReadRef(ctx, s.seen(l))
+	if err != nil && !errors.Is(err, git.ErrNoRef) {
+		return "", err
+	}
+	if absent || seen == now {
+		if absent && seen != "" {
+			return "", s.rewritten(ctx, l, seen, "")
+		}
+		return gitstore.ID(now), nil
+	}
+	if seen != "" {
+		descends, err := repo.IsAncestor(ctx, seen, now)
+		if err != nil {
+			return "", err
+		}
+		if !descends {
+			if err := s.rewritten(ctx, l, seen, now); err != nil {
+				return "", err
+			}
+		}
+	}
+	if s.o.dryRun {
+		return gitstore.ID(now), nil
+	}
+	return gitstore.ID(now), s.moveSeen(ctx, l, now, seen, "fetch")
+}
+
+func explainFetch(err error) error {
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	case errors.Is(err, git.ErrObjects):
+		return &failure{exitPerson, err, "somebody pushed what git itself does not write; nothing of it was taken over. Ask whoever keeps the remote"}
+	}
+	return &failure{exitFailed, err, "nothing was changed here; try again when the remote can be reached"}
+}
+
+// moveSeen notes what the remote has.
+func (s *syncer) moveSeen(ctx context.Context, l lane, now, old, why string) error {
+	ctx, unlock, err := l.store.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return s.w.repo.MoveRef(ctx, s.seen(l), now, old, "reverie sync: "+why)
+}
+
+// consent asks a person before anything is published to an address for the first time.
+func (s *syncer) consent(ctx context.Context, l lane, ours, theirs gitstore.ID) error {
+	if s.known.agreed(l.name, s.remote.PushURL) || s.o.propose && l.name == "memory" || ours == "" && !s.o.yes {
+		return nil
+	}
+	if ours == "" {
+		return s.agree(l.name, "")
+	}
+	if theirs == "" && strings.HasPrefix(l.ref, "refs/heads/") {
+		if err := s.notFirst(ctx); err != nil {
+			return err
+		}
+	}
+	what, n, err := s.unpublished(ctx, l, ours, theirs)
+	if err != nil || n == 0 && !s.o.yes {
+		return err
+	}
+	return s.agree(l.name, what)
+}
+
+// agree asks a person whether something may be published to the remote, and remembers a yes.
+func (s *syncer) agree(lane, what string) error {
+	to := fmt.Sprintf("%s, %s", s.remote.Name, s.done.URL)
+	if !s.o.yes && !s.w.ask(fmt.Sprintf("Publish %s to %s?", what, to), "n") {
+		err := fmt.Errorf("nothing was published: the first sync with %s would publish %s", to, what)
+		return &failure{exitPerson, err, "if that is wanted, run it again with --yes"}
+	}
+	if what != "" {
+		s.w.env.say("publish  %s to %s", what, to)
+	}
+	s.known.agree(lane, s.remote.PushURL)
+	return s.all.save()
+}
+
+// notFirst refuses a remote without any branch: a forge makes the first one that it gets its default.
+func (s *syncer) notFirst(ctx context.Context) error {
+	refs, err := s.remote.Refs(ctx, "refs/heads/")
+	if err != nil {
+		return explainFetch(err)
+	}
+	for name := range refs.Refs {
+		if !strings.HasPrefix(name, "refs/heads/reverie/") {
+			return nil
+		}
+	}
+	return &failure{exitPerson, fmt.Errorf("%s is empty, and a forge would make %s its default branch", s.remote.Name, s.w.branch()),
+		"push the code first: git push -u " + s.remote.Name + " BRANCH"}
+}
+
+// unpublished says what a push would publish, and how many commits that is.
+func (s *syncer) unpublished(ctx context.Context, l lane, ours, theirs gitstore.ID) (what string, commits int, err error) {
+	var others []string
+	if theirs != "" {
+		others = []string{string(theirs)}
+	}
+	ids, err := s.w.repo.Missing(ctx, 0, string(ours), others...)
+	if err != nil || len(ids) == 0 {
+		return "", 0, err
+	}
+	n := 0
+	err = s.w.view(ctx, func(v *record.View) error {
+		for _, m := range v.Memories() {
+			if m.Private == (l.name == "journal") {
+				n++
+			}
+		}
+		return nil
+	})
+	if l.name == "journal" {
+		return fmt.Sprintf("the journal (%s; %s with reflections, dreams and checkpoints)", count(n, "private memory", "private memories"), count(len(ids), "commit", "commits")), len(ids), err
+	}
+	return fmt.Sprintf("the branch %s (%s in %s; the journal stays here)", s.w.branch(), count(n, "memory", "memories"), count(len(ids), "commit", "commits")), len(ids), err
+}
+
+// preview says what a sync would do.
+func (s *syncer) preview(ctx context.Context, l lane, ours, theirs gitstore.ID) error {
+	var err error
+	l.out.Fetched, _, err = s.remote.Apart(ctx, string(theirs), string(ours))
+	if err == nil && ours != "" {
+		l.out.What, l.out.Pushed, err = s.unpublished(ctx, l, ours, theirs)
+	}
+	l.out.Commit = string(ours)
+	return err
+}
+
+// publish pushes the tip, or, where the server takes no pushes of the branch, a proposal. lost says
+// that somebody else was faster.
+func (s *syncer) publish(ctx context.Context, l lane, tip, theirs gitstore.ID) (lost bool, err error) {
+	if tip == theirs || s.o.propose && l.name == "memory" {
+		return false, nil
+	}
+	if l.name == "memory" && s.known.ReviewOnly != "" && !s.o.push {
+		return false, s.proposeBranch(ctx, l, tip, theirs)
+	}
+	report, err := s.remote.Push(ctx, git.Update{Ref: l.ref, ID: string(tip), Old: string(theirs)})
+	if err != nil {
+		return false, explainPush(err)
+	}
+	p := report.Refs[0]
+	switch p.Outcome {
+	case git.LostRace:
+		return true, nil
+	case git.Broken:
+		return false, s.broken(p, report)
+	case git.Refused:
+		return false, s.refused(ctx, l, p, report, tip, theirs)
+	}
+	l.out.Pushed = p.Commits
+	if s.known.ReviewOnly != "" && l.name == "memory" {
+		s.known.ReviewOnly = ""
+		if err := s.all.save(); err != nil {
+			return false, err
+		}
+	}
+	return false, s.moveSeen(ctx, l, string(tip), string(theirs), "push")
+}
+
+func explainPush(err error) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return &failure{exitFailed, err, "what was fetched is merged here, and nothing is lost; run it again when the remote can be reached"}
+}
+
+// broken is for a server that failed at something that trying again may cure, and a proposal would not.
+func (s *syncer) broken(p git.Pushed, report git.Report) error {
+	s.quote(report)
+	return &failure{exitFailed, fmt.Errorf("push to %s: the server failed: %s", s.remote.Name, p.Reason), "what was fetched is merged here, and nothing is lost; run it again"}
+}
+
+// quote passes on what the server had to say.
+func (s *syncer) quote(report git.Report) {
+	for _, line := range report.Said {
+		s.w.env.warn("%s says: %s", s.remote.Name, line)
+	}
+}
+
+// refused turns to a proposal where the server does not take the branch. What it said about that is
+// passed on, and the remote remembered if it takes the proposal.
+func (s *syncer) refused(ctx context.Context, l lane, p git.Pushed, report git.Report, tip, theirs gitstore.ID) error {
+	s.quote(report)
+	err := fmt.Errorf("push to %s: refused: %s", s.remote.Name, p.Reason)
+	if l.name != "memory" || theirs == "" {
+		return &failure{exitPerson, err, "ask whoever keeps the remote to let " + l.ref + " be pushed; what was fetched is merged here"}
+	}
+	s.w.env.say("%s takes no pushes of %s (%s): proposing the changes instead", s.remote.Name, s.w.branch(), p.Reason)
+	before := s.known.ReviewOnly
+	s.known.ReviewOnly = p.Reason
+	if perr := s.proposeBranch(ctx, l, tip, theirs); perr != nil {
+		s.known.ReviewOnly = before
+		return errors.Join(perr, err)
+	}
+	return s.all.save()
+}
