@@ -66,12 +66,13 @@ func runSync(ctx context.Context, env *Env, o syncOptions) error {
 	if err != nil {
 		return err
 	}
-	bounded, cancel := context.WithTimeout(ctx, o.timeout)
+	bounded, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := &syncer{w: w, o: o}
+	s := &syncer{w: w, o: o, clock: time.AfterFunc(o.timeout, cancel)}
+	defer s.clock.Stop()
 	err = s.run(bounded)
-	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		err = &failure{exitFailed, fmt.Errorf("sync: not done within %s: %w", o.timeout, err), "nothing is lost or half-done; run it again, with a longer --timeout if the remote is slow"}
+	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
+		err = &failure{exitFailed, fmt.Errorf("sync: not done within %s", o.timeout), "nothing is lost or half-done; run it again, with a longer --timeout if the remote is slow"}
 	}
 	if err = errors.Join(s.tell(ctx, err), err); err == nil {
 		w.tidy(ctx)
@@ -86,6 +87,7 @@ type syncer struct {
 	remote *git.Remote
 	all    *remotes
 	known  *knownRemote // of all
+	clock  *time.Timer  // ends the sync; stopped while a person thinks
 	done   syncJSON
 }
 
@@ -251,7 +253,7 @@ func (s *syncer) fetch(ctx context.Context, l lane) (gitstore.ID, error) {
 
 func explainFetch(err error) error {
 	switch {
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, context.Canceled):
 		return err
 	case errors.Is(err, git.ErrObjects):
 		return &failure{exitPerson, err, "somebody pushed what git itself does not write; nothing of it was taken over. Ask whoever keeps the remote"}
@@ -292,6 +294,8 @@ func (s *syncer) consent(ctx context.Context, l lane, ours, theirs gitstore.ID) 
 // agree asks a person whether something may be published to the remote, and remembers a yes.
 func (s *syncer) agree(lane, what string) error {
 	to := fmt.Sprintf("%s, %s", s.remote.Name, s.done.URL)
+	s.clock.Stop()
+	defer s.clock.Reset(s.o.timeout)
 	if !s.o.yes && !s.w.ask(fmt.Sprintf("Publish %s to %s?", what, to), "n") {
 		err := fmt.Errorf("nothing was published: the first sync with %s would publish %s", to, what)
 		return &failure{exitPerson, err, "if that is wanted, run it again with --yes"}
@@ -387,7 +391,7 @@ func (s *syncer) publish(ctx context.Context, l lane, tip, theirs gitstore.ID) (
 }
 
 func explainPush(err error) error {
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	if errors.Is(err, context.Canceled) {
 		return err
 	}
 	return &failure{exitFailed, err, "what was fetched is merged here, and nothing is lost; run it again when the remote can be reached"}
