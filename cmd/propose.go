@@ -29,6 +29,10 @@ func (s *syncer) proposeBranch(ctx context.Context, l lane, tip, theirs gitstore
 	if err != nil || tree == have {
 		return err
 	}
+	if held, err := s.undecided(ctx, l, theirs); held > 0 || err != nil {
+		s.w.env.say("nothing is proposed while %s undecided here; next: reverie conflicts", count(held, "memory is", "memories are"))
+		return err
+	}
 	name, old := proposalFolder+"sync-"+string(tip[:8]), gitstore.ID("")
 	if open := s.known.own(); open != nil {
 		if open.Commit == tip || open.Tree == tree {
@@ -57,6 +61,29 @@ func (s *syncer) proposeBranch(ctx context.Context, l lane, tip, theirs gitstore
 		s.known.drop(open.Branch)
 	}
 	return s.opened(p)
+}
+
+// undecided counts the memories that are contested here and not there. A reviewer who changed the words of what
+// was proposed meant them: proposing both again would ask the same question.
+func (s *syncer) undecided(ctx context.Context, l lane, theirs gitstore.ID) (n int, err error) {
+	err = s.w.book.View(ctx, func(v *record.View) error {
+		return l.store.ViewAt(ctx, string(theirs), func(t *gitstore.Tree) error {
+			for _, m := range v.Memories() {
+				if m.Status != record.Contested || m.Private {
+					continue
+				}
+				there, err := t.Stat(m.Path())
+				if err != nil && !errors.Is(err, gitstore.ErrNotFound) {
+					return err
+				}
+				if here, _ := v.Blob(m.ID); here != there {
+					n++
+				}
+			}
+			return nil
+		})
+	})
+	return n, err
 }
 
 // follow is for a proposal's branch that somebody else moved or deleted. What a reviewer added to it is

@@ -70,7 +70,7 @@ func (m *Remote) explain(ctx context.Context, err error) error {
 		return err
 	case strings.Contains(string(told.all), "couldn't find remote ref"):
 		return ErrNoRemoteRef
-	case strings.Contains(string(told.all), "fsck error"), strings.Contains(string(told.all), "bad object"):
+	case strings.Contains(string(told.all), "fsck error"):
 		return fmt.Errorf("%w: %s", ErrObjects, told.Line)
 	}
 	for _, address := range []string{m.URL, m.PushURL} { // git may repeat a password
