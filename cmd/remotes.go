@@ -115,3 +115,22 @@ func (k *knownRemote) own() *proposal {
 func (k *knownRemote) drop(branch string) {
 	k.Proposals = slices.DeleteFunc(k.Proposals, func(p proposal) bool { return p.Branch == branch })
 }
+
+// proposed says for the operations that are open as proposals on which branch.
+func (w *workspace) proposed() (map[string]string, error) {
+	known, err := w.readRemotes()
+	if err != nil {
+		return nil, err
+	}
+	branches := map[string]string{}
+	for _, r := range known.Remotes {
+		for _, p := range r.Proposals {
+			for _, op := range p.Ops {
+				if !p.Closed {
+					branches[op] = p.Branch
+				}
+			}
+		}
+	}
+	return branches, nil
+}
