@@ -88,6 +88,7 @@ type syncer struct {
 	all    *remotes
 	known  *knownRemote // of all
 	clock  *time.Timer  // ends the sync; stopped while a person thinks
+	report git.Report   // of the last push that lost a race
 	done   syncJSON
 }
 
@@ -152,13 +153,14 @@ func explainRemote(err error) error {
 // Bounds on the attempts of one sync, each after somebody else was faster.
 const (
 	maxRaces = 30
+	maxStuck = 5 // of them, with a remote that is where it was
 	maxPause = 2 * time.Second
 )
 
 // lane fetches, merges and pushes one ref, and begins again when somebody else pushed meanwhile. What was
 // fetched and merged stands whatever becomes of the push.
 func (s *syncer) lane(ctx context.Context, l lane) error {
-	pause := 50 * time.Millisecond
+	pause, stuck, last := 50*time.Millisecond, 0, gitstore.ID("none")
 	for try := 1; ; try++ {
 		l.out.Attempts = try
 		theirs, err := s.fetch(ctx, l)
@@ -193,6 +195,14 @@ func (s *syncer) lane(ctx context.Context, l lane) error {
 		}
 		if try == maxRaces {
 			return &failure{exitFailed, fmt.Errorf("%s: somebody else was faster %d times", s.remote.Name, try), "what was fetched is merged here; run it again to push"}
+		}
+		if theirs == last { // lost to nobody
+			stuck++
+		}
+		if last = theirs; stuck == maxStuck {
+			s.quote(s.report)
+			return &failure{exitFailed, fmt.Errorf("push to %s: the server does not move %s: %s", s.remote.Name, l.ref, s.report.Refs[0].Reason),
+				"what was fetched is merged here. A lock that a dead process left on the server has to be removed there"}
 		}
 		select {
 		case <-ctx.Done():
@@ -374,6 +384,7 @@ func (s *syncer) publish(ctx context.Context, l lane, tip, theirs gitstore.ID) (
 	p := report.Refs[0]
 	switch p.Outcome {
 	case git.LostRace:
+		s.report = report
 		return true, nil
 	case git.Broken:
 		return false, s.broken(p, report)

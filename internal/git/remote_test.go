@@ -245,6 +245,22 @@ func TestProgramsOfTheRepositoryAreRefused(t *testing.T) {
 		})
 	}
 	r, _, repo := pair(t, "")
+	r.Write("evil.config", "[core]\n\tsshCommand = touch canary\n")
+	for _, key := range []string{"include.path", "includeIf.gitdir:**.path"} {
+		r.Run("config", key, "../evil.config")
+		var told *git.ProgramError
+		if _, err := repo.Remote(t.Context(), "origin", ""); !errors.As(err, &told) {
+			t.Errorf("%s: %v", key, err)
+		}
+		r.Run("config", "--unset", key)
+	}
+	r.Run("config", "extensions.worktreeConfig", "true")
+	r.Run("config", "--worktree", "core.sshCommand", "touch canary")
+	var told *git.ProgramError
+	if _, err := repo.Remote(t.Context(), "origin", ""); !errors.As(err, &told) {
+		t.Errorf("config.worktree: %v", err)
+	}
+	r.Run("config", "--worktree", "--unset", "core.sshCommand")
 	r.Run("config", "credential.helper", "cache")
 	r.Run("config", "http.extraHeader", "a: b")
 	r.Run("config", "remote.other.uploadpack", "elsewhere")
