@@ -8,15 +8,10 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 )
 
-// rewritten decides what becomes of a sync with a remote that no longer has all that it was seen to have;
-// now is empty where the whole ref is gone. Without an error the sync goes on with what the remote has
+// rewritten decides what becomes of a sync with a remote that no longer has all that it was seen to have, and
+// does not say itself why, by records of a purge; now is empty where the whole ref is gone. Without an error the sync goes on with what the remote has
 // now. Nothing has been moved yet.
 func (s *syncer) rewritten(ctx context.Context, l lane, seen, now string) error {
-	if now != "" {
-		if explained, err := s.explained(ctx, l, seen, now); explained || err != nil {
-			return err
-		}
-	}
 	var others []string
 	if now != "" {
 		others = []string{now}
@@ -55,10 +50,12 @@ func (s *syncer) rewritten(ctx context.Context, l lane, seen, now string) error 
 		fmt.Sprintf("nothing was changed. Look at them with 'git log %s' and ask who rewrote it; what is here of them is published again by: reverie sync --restore %s", s.seen(l), s.remote.Name)}
 }
 
-// explained reports whether the new tip says itself why the history before it is gone. Then this clone
-// follows: whoever knows the reason brings our own commits over to it here, before the merge.
-func (s *syncer) explained(ctx context.Context, l lane, seen, now string) (bool, error) {
-	return false, nil
+// purged is asked about every history that was fetched, before it is held against what was seen and before it
+// is merged. Where that history or ours was purged of something, this is the place to follow: to rewrite our
+// own refs, those that keep what was seen with them, and to return what may be merged in the place of theirs. If
+// that differs from theirs it is merged, but nothing is pushed on top of theirs.
+func (s *syncer) purged(ctx context.Context, l lane, theirs gitstore.ID) (clean gitstore.ID, err error) {
+	return theirs, nil
 }
 
 // forgetSeen drops what the remote was seen to have, so that the ref may be pushed there anew.

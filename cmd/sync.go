@@ -163,7 +163,7 @@ func (s *syncer) lane(ctx context.Context, l lane) error {
 	pause, stuck, last := 50*time.Millisecond, 0, gitstore.ID("none")
 	for try := 1; ; try++ {
 		l.out.Attempts = try
-		theirs, err := s.fetch(ctx, l)
+		theirs, clean, err := s.fetch(ctx, l)
 		if err != nil {
 			return err
 		}
@@ -185,8 +185,8 @@ func (s *syncer) lane(ctx context.Context, l lane) error {
 				return err
 			}
 		}
-		tip, err := s.merge(ctx, l, ours, theirs)
-		if err != nil {
+		tip, err := s.merge(ctx, l, ours, clean)
+		if err != nil || clean != theirs {
 			return err
 		}
 		lost, err := s.publish(ctx, l, tip, theirs)
@@ -222,43 +222,49 @@ func (s *syncer) nothing(l lane) error {
 	return fmt.Errorf("neither this clone nor %s: %w", s.remote.Name, gitstore.ErrNoStore)
 }
 
-// fetch brings what the remote has and returns its tip, empty where it has none. What the remote was
-// seen to have moves on only if nothing of it is gone.
-func (s *syncer) fetch(ctx context.Context, l lane) (gitstore.ID, error) {
+// fetch brings what the remote has and returns its tip, empty where it has none, and what of it may be
+// merged. What the remote was seen to have moves on only if nothing of it is gone.
+func (s *syncer) fetch(ctx context.Context, l lane) (theirs, clean gitstore.ID, err error) {
 	repo := s.w.repo
 	if err := repo.ClearRefLock(s.fresh(l)); err != nil {
-		return "", err
+		return "", "", err
 	}
 	now, err := s.remote.Fetch(ctx, l.ref, s.fresh(l))
 	absent := errors.Is(err, git.ErrNoRemoteRef)
 	if err != nil && !absent {
-		return "", explainFetch(err)
+		return "", "", explainFetch(err)
+	}
+	theirs, clean = gitstore.ID(now), gitstore.ID(now)
+	if !absent && !s.o.dryRun {
+		if clean, err = s.purged(ctx, l, theirs); err != nil {
+			return "", "", err
+		}
 	}
 	seen, err := repo.ReadRef(ctx, s.seen(l))
-	if err != nil && !errors.Is(err, git.ErrNoRef) {
-		return "", err
-	}
-	if absent || seen == now {
-		if absent && seen != "" {
-			return "", s.rewritten(ctx, l, seen, "")
+	if errors.Is(err, git.ErrNoRef) || err == nil && seen == now {
+		if !absent && err != nil && !s.o.dryRun {
+			return theirs, clean, s.moveSeen(ctx, l, now, "", "fetch")
 		}
-		return gitstore.ID(now), nil
+		return theirs, clean, nil
 	}
-	if seen != "" {
-		descends, err := repo.IsAncestor(ctx, seen, now)
-		if err != nil {
-			return "", err
+	if err != nil {
+		return "", "", err
+	}
+	descends := false
+	if !absent {
+		if descends, err = repo.IsAncestor(ctx, seen, now); err != nil {
+			return "", "", err
 		}
-		if !descends {
-			if err := s.rewritten(ctx, l, seen, now); err != nil {
-				return "", err
-			}
+	}
+	if !descends {
+		if err := s.rewritten(ctx, l, seen, now); err != nil || absent {
+			return "", "", err
 		}
 	}
 	if s.o.dryRun {
-		return gitstore.ID(now), nil
+		return theirs, clean, nil
 	}
-	return gitstore.ID(now), s.moveSeen(ctx, l, now, seen, "fetch")
+	return theirs, clean, s.moveSeen(ctx, l, now, seen, "fetch")
 }
 
 func explainFetch(err error) error {
