@@ -429,6 +429,37 @@ func TestPartialCloneGetsOurFiles(t *testing.T) {
 	}
 }
 
+// Reading what a partial clone does not have would have git fetch it, by the programs of that clone.
+func TestPartialCloneRunsNoProgramOfItsOwn(t *testing.T) {
+	r, bare, _ := pair(t, "")
+	bare.Run("config", "uploadpack.allowFilter", "true")
+	clone := testrepo.At(t, filepath.Join(filepath.Dir(r.Dir), "clone"))
+	r.Run("clone", "-q", "--no-checkout", "--filter=blob:none", "file://"+filepath.ToSlash(bare.Dir), clone.Dir)
+	id := r.Run("rev-parse", "HEAD:README")
+	canary := filepath.Join(t.TempDir(), "canary")
+	clone.Run("config", "remote.origin.uploadpack", "touch "+canary+"; git-upload-pack")
+	read := func() error {
+		repo, err := git.Find(t.Context(), clone.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		objects := repo.Objects()
+		defer objects.Close()
+		_, err = objects.Read(t.Context(), id)
+		return err
+	}
+	if err := read(); !errors.Is(err, git.ErrNoObject) {
+		t.Errorf("read: %v", err)
+	}
+	if _, err := os.Stat(canary); err == nil {
+		t.Error("it ran")
+	}
+	clone.Run("config", "--unset", "remote.origin.uploadpack")
+	if err := read(); err != nil {
+		t.Errorf("read: %v", err)
+	}
+}
+
 // pipe runs git in a folder with text on its standard input.
 func pipe(t *testing.T, dir, text string, args ...string) string {
 	t.Helper()

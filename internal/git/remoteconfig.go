@@ -142,7 +142,7 @@ type remoteConfig struct {
 
 func (r *Repo) remoteConfig(ctx context.Context) (remoteConfig, error) {
 	c := remoteConfig{all: map[string][]string{}, own: map[string][]string{}}
-	out, err := r.Git(ctx, nil, "config", "--list", "-z", "--show-scope")
+	out, err := run(r.command(ctx, "config", "--list", "-z", "--show-scope"))
 	if err != nil {
 		return c, fmt.Errorf("read the configuration of remotes: %w", err)
 	}
