@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore"
-	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/urfave/cli/v2"
 )
@@ -287,82 +285,6 @@ func (s *syncer) moveSeen(ctx context.Context, l lane, now, old, why string) err
 	return s.w.repo.MoveRef(ctx, s.seen(l), now, old, "reverie sync: "+why)
 }
 
-// consent asks a person before anything is published to an address for the first time.
-func (s *syncer) consent(ctx context.Context, l lane, ours, theirs gitstore.ID) error {
-	if s.known.agreed(l.name, s.remote.PushURL) || s.o.propose && l.name == "memory" || ours == "" && !s.o.yes {
-		return nil
-	}
-	if ours == "" {
-		return s.agree(l.name, "")
-	}
-	if theirs == "" && strings.HasPrefix(l.ref, "refs/heads/") {
-		if err := s.notFirst(ctx); err != nil {
-			return err
-		}
-	}
-	what, n, err := s.unpublished(ctx, l, ours, theirs)
-	if err != nil || n == 0 && !s.o.yes {
-		return err
-	}
-	return s.agree(l.name, what)
-}
-
-// agree asks a person whether something may be published to the remote, and remembers a yes.
-func (s *syncer) agree(lane, what string) error {
-	to := fmt.Sprintf("%s, %s", s.remote.Name, s.done.URL)
-	s.clock.Stop()
-	defer s.clock.Reset(s.o.timeout)
-	if !s.o.yes && !s.w.ask(fmt.Sprintf("Publish %s to %s?", what, to), "n") {
-		err := fmt.Errorf("nothing was published: the first sync with %s would publish %s", to, what)
-		return &failure{exitPerson, err, "if that is wanted, run it again with --yes"}
-	}
-	if what != "" {
-		s.w.env.say("publish  %s to %s", what, to)
-	}
-	s.known.agree(lane, s.remote.PushURL)
-	return s.all.save()
-}
-
-// notFirst refuses a remote without any branch: a forge makes the first one that it gets its default.
-func (s *syncer) notFirst(ctx context.Context) error {
-	refs, err := s.remote.Refs(ctx, "refs/heads/")
-	if err != nil {
-		return explainFetch(err)
-	}
-	for name := range refs.Refs {
-		if !strings.HasPrefix(name, "refs/heads/reverie/") {
-			return nil
-		}
-	}
-	return &failure{exitPerson, fmt.Errorf("%s is empty, and a forge would make %s its default branch", s.remote.Name, s.w.branch()),
-		"push the code first: git push -u " + s.remote.Name + " BRANCH"}
-}
-
-// unpublished says what a push would publish, and how many commits that is.
-func (s *syncer) unpublished(ctx context.Context, l lane, ours, theirs gitstore.ID) (what string, commits int, err error) {
-	var others []string
-	if theirs != "" {
-		others = []string{string(theirs)}
-	}
-	ids, err := s.w.repo.Missing(ctx, 0, string(ours), others...)
-	if err != nil || len(ids) == 0 {
-		return "", 0, err
-	}
-	n := 0
-	err = s.w.view(ctx, func(v *record.View) error {
-		for _, m := range v.Memories() {
-			if m.Private == (l.name == "journal") {
-				n++
-			}
-		}
-		return nil
-	})
-	if l.name == "journal" {
-		return fmt.Sprintf("the journal (%s; %s with reflections, dreams and checkpoints)", count(n, "private memory", "private memories"), count(len(ids), "commit", "commits")), len(ids), err
-	}
-	return fmt.Sprintf("the branch %s (%s in %s; the journal stays here)", s.w.branch(), count(n, "memory", "memories"), count(len(ids), "commit", "commits")), len(ids), err
-}
-
 // preview says what a sync would do.
 func (s *syncer) preview(ctx context.Context, l lane, ours, theirs gitstore.ID) error {
 	var err error
@@ -372,75 +294,4 @@ func (s *syncer) preview(ctx context.Context, l lane, ours, theirs gitstore.ID) 
 	}
 	l.out.Commit = string(ours)
 	return err
-}
-
-// publish pushes the tip, or, where the server takes no pushes of the branch, a proposal. lost says
-// that somebody else was faster.
-func (s *syncer) publish(ctx context.Context, l lane, tip, theirs gitstore.ID) (lost bool, err error) {
-	if tip == theirs || s.o.propose && l.name == "memory" {
-		return false, nil
-	}
-	if l.name == "memory" && s.known.ReviewOnly != "" && !s.o.push {
-		return false, s.proposeBranch(ctx, l, tip, theirs)
-	}
-	report, err := s.remote.Push(ctx, git.Update{Ref: l.ref, ID: string(tip), Old: string(theirs)})
-	if err != nil {
-		return false, explainPush(err)
-	}
-	p := report.Refs[0]
-	switch p.Outcome {
-	case git.LostRace:
-		s.report = report
-		return true, nil
-	case git.Broken:
-		return false, s.broken(p, report)
-	case git.Refused:
-		return false, s.refused(ctx, l, p, report, tip, theirs)
-	}
-	l.out.Pushed = p.Commits
-	if s.known.ReviewOnly != "" && l.name == "memory" {
-		s.known.ReviewOnly = ""
-		if err := s.all.save(); err != nil {
-			return false, err
-		}
-	}
-	return false, s.moveSeen(ctx, l, string(tip), string(theirs), "push")
-}
-
-func explainPush(err error) error {
-	if errors.Is(err, context.Canceled) {
-		return err
-	}
-	return &failure{exitFailed, err, "what was fetched is merged here, and nothing is lost; run it again when the remote can be reached"}
-}
-
-// broken is for a server that failed at something that trying again may cure, and a proposal would not.
-func (s *syncer) broken(p git.Pushed, report git.Report) error {
-	s.quote(report)
-	return &failure{exitFailed, fmt.Errorf("push to %s: the server failed: %s", s.remote.Name, p.Reason), "what was fetched is merged here, and nothing is lost; run it again"}
-}
-
-// quote passes on what the server had to say.
-func (s *syncer) quote(report git.Report) {
-	for _, line := range report.Said {
-		s.w.env.warn("%s says: %s", s.remote.Name, line)
-	}
-}
-
-// refused turns to a proposal where the server does not take the branch. What it said about that is
-// passed on, and the remote remembered if it takes the proposal.
-func (s *syncer) refused(ctx context.Context, l lane, p git.Pushed, report git.Report, tip, theirs gitstore.ID) error {
-	s.quote(report)
-	err := fmt.Errorf("push to %s: refused: %s", s.remote.Name, p.Reason)
-	if l.name != "memory" || theirs == "" {
-		return &failure{exitPerson, err, "ask whoever keeps the remote to let " + l.ref + " be pushed; what was fetched is merged here"}
-	}
-	s.w.env.say("%s takes no pushes of %s (%s): proposing the changes instead", s.remote.Name, s.w.branch(), p.Reason)
-	before := s.known.ReviewOnly
-	s.known.ReviewOnly = p.Reason
-	if perr := s.proposeBranch(ctx, l, tip, theirs); perr != nil {
-		s.known.ReviewOnly = before
-		return errors.Join(perr, err)
-	}
-	return s.all.save()
 }
