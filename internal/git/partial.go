@@ -23,7 +23,7 @@ func (r *Repo) prefetch(ctx context.Context, ids []string) {
 
 // lazyFetch reports whether git may fetch by itself what a partial clone does not have. Not where the
 // repository's own configuration would run a program on the way: reading must not do what a sync
-// refuses. Gits before 2.39.4 do it all the same.
+// refuses.
 func (r *Repo) lazyFetch() bool {
 	c, err := r.remoteConfig(context.Background())
 	return err == nil && c.programs("", true) == nil

@@ -39,8 +39,8 @@ func (r *Repo) Git(ctx context.Context, stdin io.Reader, args ...string) ([]byte
 // of log, diff and show add --no-ext-diff and --no-textconv, so that no configured program runs.
 func (r *Repo) Command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := r.command(ctx, args...)
-	if r.Partial && !r.mayFetch() {
-		cmd.Env = append(cmd.Env, "GIT_NO_LAZY_FETCH=1")
+	if r.offline || r.Partial && !r.mayFetch() {
+		cmd.Env = append(cmd.Env, "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none") // the first is known from 2.45 on
 	}
 	return cmd
 }
@@ -57,6 +57,9 @@ func (r *Repo) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "git", append(fixed, args...)...)
 	cmd.Dir = r.CommonDir
 	cmd.Env = cleanEnviron()
+	if r.offline {
+		cmd.Env = append(cmd.Env, "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none") // the first is known from 2.45 on
+	}
 	cmd.WaitDelay = 2 * time.Second
 	return cmd
 }
