@@ -82,7 +82,7 @@ func (s *syncer) undecided(ctx context.Context, l lane, theirs gitstore.ID) (n i
 // follow is for a proposal's branch that somebody else moved or deleted. What a reviewer added to it is
 // merged here and the branch moved on from there; in the place of a deleted one there is a new one.
 func (s *syncer) follow(ctx context.Context, l lane, p *proposal) (moved bool, err error) {
-	at := lane{name: "proposal", ref: "refs/heads/" + p.Branch, store: l.store}
+	at := lane{name: "proposal/memory", ref: "refs/heads/" + p.Branch, store: l.store}
 	if err := s.w.repo.ClearRefLock(s.fresh(at)); err != nil {
 		return false, err
 	}

@@ -311,6 +311,11 @@ func TestDefaultRemote(t *testing.T) {
 	want("")
 	r.Run("remote", "remove", "up")
 	want("fork")
+	r.Run("remote", "rename", "fork", "team/one")
+	want("team/one")
+	r.Run("config", "remote.-x.url", "/srv/x") // git itself makes none such
+	r.Run("config", "remote.a..b.url", "/srv/x")
+	want("team/one")
 }
 
 // What git contacts is what git says it contacts.

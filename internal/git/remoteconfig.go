@@ -110,11 +110,9 @@ func listed(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// remoteName is what a remote may be called: it becomes part of ref names and of configuration keys.
-var remoteName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.+-]*$`)
-
+// validRemote reports whether a remote's name can be part of a ref's. Below a remote's own folder, new is ours.
 func validRemote(name string) bool {
-	return remoteName.MatchString(name) && !strings.Contains(name, "..") && !strings.HasSuffix(name, ".") && !strings.HasSuffix(name, ".lock")
+	return !strings.HasPrefix(name, "-") && !strings.HasSuffix(name, "/new") && CheckRef("refs/reverie/remotes/"+name+"/memory") == nil
 }
 
 // Address is a URL as it may be shown and remembered: without user and password.
