@@ -106,9 +106,9 @@ func readTree(ctx context.Context, objects git.Objects, id []byte, path string) 
 }
 
 // Survey shows everything that the histories of some tips hold: file is called for each pair of a path and
-// a content, once, and commit for each commit, with everything in it but tree, parents, author, committer
-// and signature. It reads each folder once and no file.
-func Survey(ctx context.Context, repo *git.Repo, tips []ID, file func(path string, blob ID), commit func(id ID, text []byte)) error {
+// a content, once, and commit for each commit, with its message and with what else somebody wrote into it:
+// headers but tree, parents, author, committer and signature. It reads each folder once and no file.
+func Survey(ctx context.Context, repo *git.Repo, tips []ID, file func(path string, blob ID), commit func(id ID, headers, message string)) error {
 	ids, err := history(ctx, repo, tips, nil)
 	if err != nil {
 		return err
@@ -121,7 +121,8 @@ func Survey(ctx context.Context, repo *git.Repo, tips []ID, file func(path strin
 		if err != nil {
 			return fmt.Errorf("%s: %w: %w", id, ErrCorrupt, err)
 		}
-		commit(id, commitText(data))
+		headers, message := commitText(data)
+		commit(id, headers, message)
 		tree, err := hex.DecodeString(string(c.tree))
 		if err != nil {
 			return fmt.Errorf("%s: %w: %w", id, ErrCorrupt, err)

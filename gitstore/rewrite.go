@@ -42,8 +42,9 @@ var ErrShallow = errors.New("this clone has only a part of the history")
 // or removed a file that is: for such a commit headers that git does not need go too. Every other commit
 // keeps its id.
 type Rewriting struct {
-	New  map[ID]ID // every commit of the range: what took its place, or itself
-	Gone []ID      // objects that the new history does not need: contents left out, folders and commits replaced
+	New    map[ID]ID // every commit of the range: what took its place, or itself
+	Gone   []ID      // objects of the old history that were left out or replaced; the new one may hold some elsewhere
+	Oldest []ID      // commits that were replaced, and none of whose parents was
 
 	repo    *git.Repo
 	objects git.Objects
@@ -138,7 +139,7 @@ func (rw *Rewriting) commit(id ID, data []byte, whole bool) error {
 	if err != nil {
 		return err
 	}
-	changed := now != nil
+	changed, above := now != nil, false
 	parents := make([]*part, len(c.parents))
 	moved := make([]ID, len(c.parents))
 	for i, p := range c.parents {
@@ -150,7 +151,7 @@ func (rw *Rewriting) commit(id ID, data []byte, whole bool) error {
 			to = p
 		}
 		parents[i], moved[i] = rw.parts[p], to
-		changed = changed || to != p
+		above = above || to != p
 	}
 	message := rw.omit.Messages[MessageHash(c.message)]
 	if message {
@@ -158,7 +159,7 @@ func (rw *Rewriting) commit(id ID, data []byte, whole bool) error {
 	}
 	purged := message || touches(now, parents)
 	rw.parts[id] = now
-	if !changed && !purged {
+	if !changed && !above && !purged {
 		rw.New[id] = id
 		return nil
 	}
@@ -173,6 +174,9 @@ func (rw *Rewriting) commit(id ID, data []byte, whole bool) error {
 	rw.New[id] = made
 	if made != id {
 		rw.drop(id)
+		if !above {
+			rw.Oldest = append(rw.Oldest, id)
+		}
 	}
 	return nil
 }
@@ -380,18 +384,17 @@ func rewriteCommit(data []byte, tree ID, parents []ID, purged bool) []byte {
 	return b.Bytes()
 }
 
-// commitText is everything in a commit that somebody wrote into it: the message, and unusual headers.
-func commitText(data []byte) []byte {
+// commitText is what somebody wrote into a commit: unusual headers and the message.
+func commitText(data []byte) (headers, message string) {
 	var b bytes.Buffer
-	message := eachHeader(data, func(key string, text []byte) {
+	text := eachHeader(data, func(key string, text []byte) {
 		switch key {
 		case "tree", "parent", "author", "committer", "gpgsig", "gpgsig-sha256":
 		default:
 			b.Write(text)
 		}
 	})
-	b.Write(message)
-	return b.Bytes()
+	return b.String(), string(text)
 }
 
 // eachHeader calls fn for each header with its lines, and returns the message.

@@ -63,9 +63,9 @@ func holding(t testing.TB, repo *git.Repo, word string, tips ...gitstore.ID) git
 	t.Helper()
 	o := gitstore.Omit{Blobs: map[gitstore.ID]bool{}, Messages: map[string]bool{}}
 	var ids []string
-	err := gitstore.Survey(t.Context(), repo, tips, func(_ string, id gitstore.ID) { ids = append(ids, string(id)) }, func(_ gitstore.ID, text []byte) {
-		if strings.Contains(string(text), word) {
-			o.Messages[gitstore.MessageHash(string(text))] = true
+	err := gitstore.Survey(t.Context(), repo, tips, func(_ string, id gitstore.ID) { ids = append(ids, string(id)) }, func(_ gitstore.ID, _, message string) {
+		if strings.Contains(message, word) {
+			o.Messages[gitstore.MessageHash(message)] = true
 		}
 	})
 	if err != nil {
@@ -199,7 +199,7 @@ func TestRewritesCommute(t *testing.T) {
 	var paths, messages []string
 	err := gitstore.Survey(t.Context(), repo, []gitstore.ID{old}, func(path string, id gitstore.ID) {
 		blobs, paths = append(blobs, id), append(paths, path)
-	}, func(_ gitstore.ID, text []byte) { messages = append(messages, gitstore.MessageHash(string(text))) })
+	}, func(_ gitstore.ID, _, message string) { messages = append(messages, gitstore.MessageHash(message)) })
 	if err != nil {
 		t.Fatal(err)
 	}

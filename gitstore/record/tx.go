@@ -69,8 +69,8 @@ func (tx *Tx) Drop(at Where, path string) {
 }
 
 // PutMemory writes a memory to where it belongs. It refuses, with an error wrapping ErrTaken or
-// ErrRetired, to put a new memory (old is nil) where another one lies, and, wrapping ErrChanged,
-// to write one twice in an Update.
+// ErrRetired, to put a new memory (old is nil) where another one lies; wrapping ErrPurged, to write
+// what was purged; and, wrapping ErrChanged, to write one twice in an Update.
 func (tx *Tx) PutMemory(m Memory, old *Memory) error {
 	m, found := tx.book.Clean(m)
 	tx.Redacted.Add(found)
@@ -91,6 +91,9 @@ func (tx *Tx) PutMemory(m Memory, old *Memory) error {
 		case held.Text != m.Text || held.Body != m.Body:
 			return fmt.Errorf("remember %q: %w: %s says %q", m.Text, ErrTaken, m.ID, held.Text)
 		}
+	}
+	if err := tx.purged(m.ID, tx.book.memory.BlobID(text)); err != nil {
+		return err
 	}
 	tx.written[m.ID] = true
 	at := Branch

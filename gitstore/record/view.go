@@ -20,7 +20,8 @@ type View struct {
 	entries                []*entry // readable ones of the branch and of the journal, sorted by id
 	own                    []bool   // entry by entry: it is of the journal
 	trees                  [2]gitstore.ID
-	err                    error // of the first memory that could be read neither from the cache nor from git
+	omit                   *gitstore.Omit // what was purged, once it was asked for
+	err                    error          // of the first memory that could be read neither from the cache nor from git
 }
 
 func newView(memory, journal, inbox *gitstore.Tree, c *cached) *View {

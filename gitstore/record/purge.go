@@ -1,0 +1,231 @@
+package record
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/gitstore"
+)
+
+// ErrPurged is returned when a history, or what is to be written, holds what was purged.
+var ErrPurged = errors.New("holds what was purged")
+
+// PurgeDir is the folder of purge records in a tree.
+const PurgeDir = "purged"
+
+// Purge is the record of a purge: what no history that has it may hold. It tells nothing of the text but
+// hashes. It never changes and is never purged itself.
+type Purge struct {
+	ID       string    `json:"id"` // 16 hex digits of SHA-256 over the rest
+	Time     time.Time `json:"time"`
+	Blobs    []string  `json:"blobs,omitempty"`    // git's object ids of files, wherever they lie
+	Memories []string  `json:"memories,omitempty"` // ids of memories, in all their versions
+	Paths    []string  `json:"paths,omitempty"`    // SHA-256 of paths that told something, hex
+	Messages []string  `json:"messages,omitempty"` // SHA-256 of messages of commits, hex
+}
+
+// purgeEntries is the most a record names; more make another record. A record of sha256 ids then has
+// some 220 KiB.
+const purgeEntries = 3000
+
+// NewPurges makes the records of a purge, each within the size of a record. What is named twice is named
+// once, and the order plays no part.
+func NewPurges(all Purge) []Purge {
+	all.Time = all.Time.UTC().Truncate(time.Second)
+	var out []Purge
+	now, n := Purge{Time: all.Time}, 0
+	flush := func() {
+		if n > 0 {
+			now.ID = now.id()
+			out = append(out, now)
+		}
+		now, n = Purge{Time: all.Time}, 0
+	}
+	for _, list := range []struct {
+		from []string
+		to   func() *[]string
+	}{
+		{all.Blobs, func() *[]string { return &now.Blobs }}, {all.Memories, func() *[]string { return &now.Memories }},
+		{all.Paths, func() *[]string { return &now.Paths }}, {all.Messages, func() *[]string { return &now.Messages }},
+	} {
+		for _, v := range set(list.from) {
+			if n == purgeEntries {
+				flush()
+			}
+			*list.to() = append(*list.to(), v)
+			n++
+		}
+	}
+	flush()
+	return out
+}
+
+func (p Purge) id() string {
+	p.ID = ""
+	text, _ := json.Marshal(p)
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
+}
+
+// Path is where the record lies in its tree.
+func (p Purge) Path() string { return PurgeDir + "/" + p.ID[:2] + "/" + p.ID + ".json" }
+
+// Format is the record's text form.
+func (p Purge) Format() ([]byte, error) { return formatJSON(p) }
+
+// ParsePurge reads the text form of the record at path. It is exact: a key that it does not know, or a
+// value that could tell something, is an error.
+func ParsePurge(at string, data []byte) (Purge, error) {
+	var p Purge
+	if err := parseJSON(at, data, &p); err != nil {
+		return Purge{}, err
+	}
+	bad := func(field, why string) (Purge, error) {
+		return Purge{}, &FormatError{Path: at, Field: field, Reason: why}
+	}
+	exact := json.NewDecoder(bytes.NewReader(data))
+	exact.DisallowUnknownFields()
+	if err := exact.Decode(new(Purge)); err != nil {
+		return bad("", err.Error())
+	}
+	if !ValidID(p.ID) || at != p.Path() || p.ID != p.id() {
+		return bad("id", fmt.Sprintf("%q does not belong to this path and these values", p.ID))
+	}
+	for _, list := range []struct {
+		field  string
+		values []string
+		sizes  []int
+	}{{"blobs", p.Blobs, []int{40, 64}}, {"memories", p.Memories, []int{16}}, {"paths", p.Paths, []int{64}}, {"messages", p.Messages, []int{64}}} {
+		for _, v := range list.values {
+			if !slices.Contains(list.sizes, len(v)) || strings.Trim(v, "0123456789abcdef") != "" {
+				return bad(list.field, fmt.Sprintf("%q is not an id or a hash", v))
+			}
+		}
+	}
+	return p, nil
+}
+
+// Purges returns the purge records of a tree, sorted by id. Files that cannot be read are in the error,
+// joined; the others are returned all the same.
+func Purges(tree *gitstore.Tree) ([]Purge, error) { return records(tree, PurgeDir, ParsePurge) }
+
+// Omit is what a rewriting leaves out to honour some records.
+func Omit(purges ...Purge) gitstore.Omit {
+	o := gitstore.Omit{Blobs: map[gitstore.ID]bool{}, Messages: map[string]bool{}}
+	memories, paths := map[string]bool{}, map[string]bool{}
+	for _, p := range purges {
+		for _, id := range p.Blobs {
+			o.Blobs[gitstore.ID(id)] = true
+		}
+		for _, id := range p.Memories {
+			memories[id] = true
+		}
+		for _, hash := range p.Paths {
+			paths[hash] = true
+		}
+		for _, hash := range p.Messages {
+			o.Messages[hash] = true
+		}
+	}
+	if len(memories) > 0 || len(paths) > 0 {
+		o.Path = func(path string) bool {
+			return memories[MemoryOf(path)] || len(paths) > 0 && paths[PathHash(path)]
+		}
+	}
+	return o
+}
+
+// PathHash names a path without telling it.
+func PathHash(path string) string {
+	sum := sha256.Sum256([]byte(path))
+	return hex.EncodeToString(sum[:])
+}
+
+// MemoryOf is the id of the memory that a path belongs to, or "".
+func MemoryOf(path string) string {
+	name, ok := strings.CutPrefix(path, MemoryDir+"/")
+	if !ok || len(name) < 3+16 || name[2] != '/' || !ValidID(name[3:19]) || name[:2] != name[3:5] {
+		return ""
+	}
+	if rest := name[19:]; strings.Contains(rest, "/") || rest != ".md" && !strings.HasPrefix(rest, "-") {
+		return ""
+	}
+	return name[3:19]
+}
+
+// purgesAt returns the records of a commit's tree. One that cannot be read must not hide the others.
+func (b *Book) purgesAt(ctx context.Context, at gitstore.ID) (all []Purge, err error) {
+	err = b.memory.ViewAt(ctx, string(at), func(t *gitstore.Tree) error {
+		all, err = Purges(t)
+		return err
+	})
+	var bad *FormatError
+	if errors.As(err, &bad) {
+		err = nil
+	}
+	return all, err
+}
+
+// PurgesAt returns the purge records in the tree of a commit; those that cannot be read are passed over.
+func (b *Book) PurgesAt(ctx context.Context, at gitstore.ID) ([]Purge, error) {
+	return b.purgesAt(ctx, at)
+}
+
+// refusePurged returns an error wrapping ErrPurged if one of two histories that are about to be joined holds
+// what the records of the other say was purged. Without records it costs the look at two trees.
+func (b *Book) refusePurged(ctx context.Context, ours, theirs gitstore.ID) error {
+	for _, way := range []struct {
+		has, of gitstore.ID
+		whose   string
+		next    string
+	}{
+		{theirs, ours, "the other history", "it was not rewritten yet: reverie sync does that, or whoever keeps it runs reverie sync there"},
+		{ours, theirs, "this clone's history", "bring it along with: reverie sync"},
+	} {
+		purges, err := b.purgesAt(ctx, way.of)
+		if err != nil {
+			return err
+		}
+		if len(purges) == 0 {
+			continue
+		}
+		rw, err := gitstore.Rewrite(ctx, b.memory.Repo(), []gitstore.ID{way.has}, []gitstore.ID{way.of}, Omit(purges...))
+		if err != nil {
+			return err
+		}
+		rw.Close()
+		if rw.New[way.has] != way.has && rw.New[way.has] != "" {
+			return fmt.Errorf("%s %w: %s; %s", way.whose, ErrPurged, rw.Holds(), way.next)
+		}
+	}
+	return nil
+}
+
+// purged returns an error wrapping ErrPurged if a memory with this text must not be written again.
+func (v *View) purged(id string, blob gitstore.ID) error {
+	if v.omit == nil {
+		var all []Purge
+		for _, tree := range []*gitstore.Tree{v.memory, v.journal} {
+			purges, err := Purges(tree)
+			var bad *FormatError
+			if err != nil && !errors.As(err, &bad) {
+				return err
+			}
+			all = append(all, purges...)
+		}
+		omit := Omit(all...)
+		v.omit = &omit
+	}
+	if v.omit.Blobs[blob] || v.omit.Path != nil && v.omit.Path(MemoryDir+"/"+id[:2]+"/"+id+".md") {
+		return fmt.Errorf("write %s: %w; say it in other words", id, ErrPurged)
+	}
+	return nil
+}
