@@ -1,0 +1,245 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// ErrNoRemote is returned when the configuration knows no remote of a name.
+var ErrNoRemote = errors.New("no such remote")
+
+// ProgramError says which keys of the repository's own configuration would run a program, or write a
+// file, during a fetch or a push.
+type ProgramError struct{ Keys []string }
+
+func (e *ProgramError) Error() string {
+	return "this repository's own configuration would run a program of its choice: " + strings.Join(e.Keys, ", ")
+}
+
+// Remote is a remote that the configuration names, vetted once: its methods run git with the user's
+// programs only.
+//
+// git trusts .git/config as it trusts the user. A repository that came as an archive, in a container's
+// image or with a sandbox's work brings its own, so we trust less: a key that makes a fetch or a push run a
+// program is taken from the user's and the system's configuration, and a repository that sets one
+// itself is refused, with the key named. It is not overridden in silence: who set it needs it to
+// reach the remote. Helpers for credentials that are one word are git's own or installed by the user,
+// and stay; so do addresses, proxies and headers, which run nothing, and the transports that the user
+// installed, save ext and fd, which are never used. Hooks never run.
+type Remote struct {
+	Name    string
+	URL     string // what git contacts for a fetch, after insteadOf; it may hold a password
+	PushURL string // and for a push
+
+	repo   *Repo
+	strict []string // -c options that take back what the configuration relaxes
+}
+
+// Remotes lists the names of the remotes that have a URL, sorted.
+func (r *Repo) Remotes(ctx context.Context) ([]string, error) {
+	c, err := r.remoteConfig(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return c.remotes(), nil
+}
+
+// Remote returns a remote by its configured name; a path or a URL is not one, so that nothing is sent to
+// where no configuration points. Errors wrap ErrNoRemote or are a *ProgramError.
+func (r *Repo) Remote(ctx context.Context, name string) (*Remote, error) {
+	if !remoteName.MatchString(name) || strings.Contains(name, "..") || strings.HasSuffix(name, ".lock") {
+		return nil, fmt.Errorf("remote %q: %w; a URL or a path is not taken here: git remote add NAME URL", name, ErrNoRemote)
+	}
+	c, err := r.remoteConfig(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Contains(c.remotes(), name) {
+		return nil, fmt.Errorf("remote %q: %w; git remote add %s URL", name, ErrNoRemote, name)
+	}
+	if keys := c.programs(name, r.Partial); keys != nil {
+		return nil, &ProgramError{keys}
+	}
+	m := &Remote{Name: name, repo: r, strict: c.strict()}
+	m.URL, m.PushURL = c.urls(name)
+	return m, nil
+}
+
+// remoteName is what a remote may be called: it becomes part of ref names and of configuration keys.
+var remoteName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.+-]*$`)
+
+// Address is a URL as it may be shown and remembered: without user and password.
+func Address(remote string) string {
+	u, err := url.Parse(remote)
+	if err != nil || u.User == nil || u.Host == "" {
+		if scheme, rest, ok := strings.Cut(remote, "://"); ok && err != nil {
+			host, path, _ := strings.Cut(rest, "/")
+			return scheme + "://" + host[strings.LastIndexByte(host, '@')+1:] + "/" + path
+		}
+		return remote // a path, or user@host:path, which holds no password
+	}
+	if _, secret := u.User.Password(); !secret && u.Scheme == "ssh" {
+		return remote // the user is part of the address
+	}
+	u.User = nil
+	return u.String()
+}
+
+// remoteConfig is the configuration as a git that Command starts sees it.
+type remoteConfig struct {
+	all, own map[string][]string // every value of a key, over all scopes; those of the repository itself
+	order    []string            // keys in the order of their first value
+}
+
+func (r *Repo) remoteConfig(ctx context.Context) (remoteConfig, error) {
+	c := remoteConfig{all: map[string][]string{}, own: map[string][]string{}}
+	out, err := r.Git(ctx, nil, "config", "--list", "-z", "--show-scope")
+	if err != nil {
+		return c, fmt.Errorf("read the configuration of remotes: %w", err)
+	}
+	fields := strings.Split(string(out), "\x00")
+	for i := 0; i+1 < len(fields); i += 2 {
+		key, value, found := strings.Cut(fields[i+1], "\n")
+		if !found {
+			value = "true"
+		}
+		if len(c.all[key]) == 0 {
+			c.order = append(c.order, key)
+		}
+		c.all[key] = append(c.all[key], value)
+		if fields[i] == "local" || fields[i] == "worktree" {
+			c.own[key] = append(c.own[key], value)
+		}
+	}
+	return c, nil
+}
+
+func (c remoteConfig) remotes() []string {
+	var names []string
+	for _, key := range c.order {
+		if name, ok := strings.CutPrefix(key, "remote."); ok {
+			if name, ok = strings.CutSuffix(name, ".url"); ok && remoteName.MatchString(name) {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// urls are the addresses that git contacts, by its own rules: the longest insteadOf that fits; for a push
+// pushurl, else the longest pushInsteadOf that fits url, else the same as for a fetch.
+func (c remoteConfig) urls(name string) (fetch, push string) {
+	last := func(values []string) string { // git fetches from the first of several, and pushes to all
+		if len(values) == 0 {
+			return ""
+		}
+		return values[0]
+	}
+	address := last(c.all["remote."+name+".url"])
+	fetch, _ = c.rewrite(address, ".insteadof")
+	if explicit := last(c.all["remote."+name+".pushurl"]); explicit != "" {
+		push, _ = c.rewrite(explicit, ".insteadof")
+		return fetch, push
+	}
+	push, changed := c.rewrite(address, ".pushinsteadof")
+	if !changed {
+		push = fetch
+	}
+	return fetch, push
+}
+
+func (c remoteConfig) rewrite(address, rule string) (string, bool) {
+	best, base := "", ""
+	for _, key := range c.order {
+		name, ok := strings.CutSuffix(key, rule)
+		if name, ok = strings.CutPrefix(name, "url."); !ok || !strings.HasSuffix(key, rule) {
+			continue
+		}
+		for _, prefix := range c.all[key] {
+			if strings.HasPrefix(address, prefix) && len(prefix) > len(best) {
+				best, base = prefix, name
+			}
+		}
+	}
+	if best == "" {
+		return address, false
+	}
+	return base + address[len(best):], true
+}
+
+// plainHelper is a helper for credentials that git finds by its name; others are command lines.
+var plainHelper = regexp.MustCompile(`^[A-Za-z0-9-]*$`)
+
+// programs lists the keys of the repository itself that would run a program or write a file when we
+// talk to a remote. One that says what the user's own configuration says is not one.
+func (c remoteConfig) programs(remote string, partial bool) []string {
+	var keys []string
+	for _, key := range c.order {
+		for _, value := range c.own[key] {
+			trusted := len(c.all[key]) > len(c.own[key]) && c.all[key][len(c.all[key])-len(c.own[key])-1] == value
+			if !trusted && runs(key, value, remote, partial) && !slices.Contains(keys, key) {
+				keys = append(keys, key)
+			}
+		}
+	}
+	return keys
+}
+
+func runs(key, value, remote string, partial bool) bool {
+	section, rest, _ := strings.Cut(key, ".")
+	name := rest[strings.LastIndexByte(rest, '.')+1:]
+	switch section {
+	case "core":
+		return slices.Contains([]string{"sshcommand", "gitproxy", "askpass", "alternaterefscommand"}, name)
+	case "credential":
+		return name == "helper" && !plainHelper.MatchString(value)
+	case "http":
+		return name == "savecookies" && truth(value) // writes http.cookieFile
+	case "hook":
+		return name == "command"
+	case "remote":
+		if name == "uploadpack" || name == "receivepack" || name == "vcs" {
+			return partial || rest == remote+"."+name // a partial clone may fetch from another
+		}
+	}
+	return false
+}
+
+// strict makes git check what it fetches as if nobody had relaxed it: a folder of code may need that, a
+// store of ours does not.
+func (c remoteConfig) strict() []string {
+	options := []string{"-c", "fetch.fsckObjects=true", "-c", "transfer.fsckObjects=true"}
+	for _, key := range c.order {
+		if id, ok := strings.CutPrefix(key, "fetch.fsck."); ok && id != "skiplist" {
+			options = append(options, "-c", key+"=error")
+		}
+	}
+	return options
+}
+
+// transports is the environment without a word of the user's that would let ext or fd run.
+func transports(env []string) []string {
+	for i, kv := range env {
+		if list, ok := strings.CutPrefix(kv, "GIT_ALLOW_PROTOCOL="); ok {
+			kept := slices.DeleteFunc(strings.Split(list, ":"), func(p string) bool { return p == "ext" || p == "fd" })
+			env[i] = "GIT_ALLOW_PROTOCOL=" + strings.Join(kept, ":")
+		}
+	}
+	return env
+}
+
+// folder is where git stands when it resolves a remote that is a relative path: where the user's own git
+// would.
+func (r *Repo) folder() string {
+	if _, err := os.Stat(r.WorkTree); r.WorkTree != "" && err == nil {
+		return r.WorkTree
+	}
+	return r.CommonDir
+}
