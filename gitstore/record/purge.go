@@ -143,6 +143,18 @@ func Omit(purges ...Purge) gitstore.Omit {
 	return o
 }
 
+// Beyond is what a purge names that o does not leave out already.
+func (p Purge) Beyond(o gitstore.Omit) Purge {
+	memory := func(id string) bool { return o.Path != nil && o.Path(MemoryDir+"/"+id[:2]+"/"+id+".md") }
+	p.Blobs = slices.DeleteFunc(set(p.Blobs), func(id string) bool { return o.Blobs[gitstore.ID(id)] })
+	p.Memories = slices.DeleteFunc(set(p.Memories), memory)
+	p.Messages = slices.DeleteFunc(set(p.Messages), func(hash string) bool { return o.Messages[hash] })
+	return p
+}
+
+// Empty reports whether a purge names nothing.
+func (p Purge) Empty() bool { return len(p.Blobs)+len(p.Memories)+len(p.Paths)+len(p.Messages) == 0 }
+
 // PathHash names a path without telling it.
 func PathHash(path string) string {
 	sum := sha256.Sum256([]byte(path))
@@ -228,4 +240,30 @@ func (v *View) purged(id string, blob gitstore.ID) error {
 		return fmt.Errorf("write %s: %w; say it in other words", id, ErrPurged)
 	}
 	return nil
+}
+
+// SlugTells reports whether the slug in a memory's path tells a text that its file holds: all of it, or,
+// where the slug was cut, how it begins.
+func SlugTells(path, text string) bool {
+	const telling = 8 // bytes of a beginning that say something
+	id := MemoryOf(path)
+	if id == "" {
+		return false
+	}
+	_, slug, _ := strings.Cut(strings.TrimSuffix(path, ".md"), id+"-")
+	words := strings.Join(strings.FieldsFunc(Normal(text), func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'a' || r > 'z')
+	}), "-")
+	if words == "" || slug == "" {
+		return false
+	}
+	if strings.Contains(slug, words) {
+		return true
+	}
+	for n := min(len(slug), len(words)); n >= telling; n-- {
+		if strings.HasSuffix(slug, words[:n]) {
+			return true
+		}
+	}
+	return false
 }

@@ -152,6 +152,15 @@ func (v *View) Config() ([]byte, error) {
 	return data, err
 }
 
+// ConfigBlob is git's object id of reverie.toml on the branch, "" if there is none.
+func (v *View) ConfigBlob() (gitstore.ID, error) {
+	id, err := v.memory.Stat("reverie.toml")
+	if errors.Is(err, gitstore.ErrNotFound) {
+		return "", nil
+	}
+	return id, err
+}
+
 // Operations returns what waits in the inbox, sorted by id. Files that cannot be read are in
 // the error, joined; the others are returned all the same.
 func (v *View) Operations() ([]Operation, error) { return records(v.inbox, "ops", ParseOperation) }

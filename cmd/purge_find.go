@@ -1,0 +1,386 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/git"
+)
+
+// ourRefs is the folder of refs that are ours whatever their names.
+const ourRefs = "refs/reverie/"
+
+// shelfRefs are refs whose histories are of one kind, and the record that a purge leaves on one of them.
+type shelfRefs struct {
+	store string // the ref that carries the records; "" where no history is ever joined with another's
+	refs  []git.Ref
+	logs  []gitstore.ID // what the reflogs of refs name beside
+	purge record.Purge
+}
+
+// purgePlan is what a purge would do.
+type purgePlan struct {
+	target
+	shelves  []*shelfRefs
+	dirty    map[string]bool            // refs whose logs tell something
+	memories map[string]int             // by id: how many versions go
+	kinds    map[string]map[string]bool // contents that go, by the top folder of their paths
+	messages map[string]bool            // of commits, by their hash
+	omit     gitstore.Omit              // all of it, and what the records here say already
+	sessions map[string]bool            // files of the sessions that a memory was learned from
+	also     map[string]bool            // memories that hold a statement of the purged one
+	state    []stateFile
+	config   bool // reverie.toml as it is now holds the text
+}
+
+// found reports whether there is anything to do in git.
+func (p *purgePlan) found() bool { return len(p.kinds) > 0 || len(p.messages) > 0 || len(p.dirty) > 0 }
+
+// ours lists every ref of ours by the store whose history it has.
+func (w *workspace) ours(ctx context.Context) ([]*shelfRefs, error) {
+	memory, journal, rest := &shelfRefs{store: w.config.Ref}, &shelfRefs{store: journalRef}, &shelfRefs{}
+	refs, err := w.repo.Refs(ctx, w.config.Ref, ourRefs)
+	if err != nil {
+		return nil, err
+	}
+	kinds, err := w.repo.Git(ctx, nil, "for-each-ref", "--format=%(objecttype) %(refname)", w.config.Ref, ourRefs)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range refs {
+		if !strings.Contains("\n"+string(kinds), "\ncommit "+r.Name+"\n") {
+			continue // no history; another program's, in our folder
+		}
+		to := rest
+		switch {
+		case r.Name == w.config.Ref, strings.HasPrefix(r.Name, ourRefs+"backup/"), strings.HasPrefix(r.Name, ourRefs+"remotes/") && strings.HasSuffix(r.Name, "/memory"),
+			strings.HasPrefix(r.Name, ourRefs+"proposal"):
+			to = memory
+		case r.Name == journalRef, strings.HasPrefix(r.Name, ourRefs+"remotes/") && strings.HasSuffix(r.Name, "/journal"):
+			to = journal
+		}
+		to.refs = append(to.refs, r)
+	}
+	// The branch last: what an interrupted purge of a memory needs to know stands there.
+	shelves := []*shelfRefs{rest, journal, memory}
+	for _, s := range shelves {
+		slices.SortStableFunc(s.refs, func(a, b git.Ref) int {
+			switch {
+			case a.Name == s.store:
+				return 1
+			case b.Name == s.store:
+				return -1
+			}
+			return 0
+		})
+	}
+	return shelves, nil
+}
+
+// tips are the histories of the refs, and those that their logs lead to.
+func (s *shelfRefs) tips() []gitstore.ID {
+	out := slices.Clone(s.logs)
+	for _, r := range s.refs {
+		out = append(out, gitstore.ID(r.ID))
+	}
+	return out
+}
+
+// planPurge looks everywhere for what a target names. more are records of others that are to be honoured too.
+func (w *workspace) planPurge(ctx context.Context, t target, more []record.Purge) (*purgePlan, error) {
+	p := &purgePlan{target: t, dirty: map[string]bool{}, memories: map[string]int{}, kinds: map[string]map[string]bool{}, messages: map[string]bool{},
+		sessions: map[string]bool{}, also: map[string]bool{}}
+	var err error
+	if p.shelves, err = w.ours(ctx); err != nil {
+		return nil, err
+	}
+	if err := w.readLogs(ctx, p); err != nil {
+		return nil, err
+	}
+	if p.memory != "" {
+		if err := w.statements(ctx, p); err != nil {
+			return nil, err
+		}
+	}
+	p.prepare()
+	known := slices.Clone(more)
+	for _, s := range p.shelves {
+		for _, r := range s.refs {
+			if r.Name != s.store {
+				continue // what was fetched binds nobody before it is merged
+			}
+			purges, err := w.book.PurgesAt(ctx, gitstore.ID(r.ID))
+			if err != nil {
+				return nil, err
+			}
+			known = append(known, purges...)
+		}
+	}
+	before := record.Omit(known...)
+	var all []record.Purge
+	for _, s := range p.shelves {
+		if err := w.look(ctx, p, s, before); err != nil {
+			return nil, err
+		}
+		s.purge = s.purge.Beyond(before)
+		all = append(all, s.purge)
+	}
+	p.omit = record.Omit(append(all, known...)...)
+	if p.state, err = w.lookState(p); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// readLogs finds what the logs of our refs lead to. A log whose commits are gone in part, or whose
+// messages tell something, is dirty.
+func (w *workspace) readLogs(ctx context.Context, p *purgePlan) error {
+	p.prepare()
+	for _, s := range p.shelves {
+		for _, r := range s.refs {
+			ids, messages, err := w.repo.Reflog(ctx, r.Name)
+			if err != nil {
+				return err
+			}
+			ids = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(ids))), func(id string) bool { return id == r.ID })
+			if slices.ContainsFunc(messages, func(m string) bool { return p.inMessage(m, p.texts) }) {
+				p.dirty[r.Name] = true
+			}
+			for _, id := range ids {
+				if w.whole(ctx, id) {
+					s.logs = append(s.logs, gitstore.ID(id))
+				} else {
+					p.dirty[r.Name] = true
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// whole reports whether a commit is here with its history.
+func (w *workspace) whole(ctx context.Context, id string) bool {
+	have, err := w.repo.Have(ctx, []string{id})
+	if err != nil || len(have) == 0 {
+		return false
+	}
+	_, err = w.repo.Git(ctx, nil, "rev-list", "--quiet", id)
+	return err == nil
+}
+
+// statements collects what a memory ever said, and where it was learned.
+func (w *workspace) statements(ctx context.Context, p *purgePlan) error {
+	said := map[string]bool{}
+	for _, s := range p.shelves {
+		files := map[gitstore.ID]string{}
+		err := gitstore.Survey(ctx, w.repo, s.tips(), func(at string, id gitstore.ID) {
+			if record.MemoryOf(at) == p.memory || strings.HasPrefix(at, "ops/") {
+				files[id] = at
+			}
+		}, func(gitstore.ID, string, string) {})
+		if err != nil {
+			return err
+		}
+		err = w.readBlobs(ctx, files, func(at string, _ gitstore.ID, data []byte) {
+			m, err := record.ParseMemory(at, data)
+			if o, oerr := record.ParseOperation(at, data); oerr == nil && o.Memory.ID == p.memory {
+				m, err = o.Memory, nil
+			}
+			if err != nil || m.ID != p.memory {
+				return
+			}
+			said[m.Text] = true
+			for _, v := range m.Variants {
+				said[v.Text] = true
+			}
+			if by := m.Source.Session(); by != "" {
+				p.sessions[m.Source.Agent()+"/"+by] = true
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	delete(said, "")
+	p.texts = slices.Sorted(maps.Keys(said))
+	return nil
+}
+
+// readBlobs reads files by their ids. One that is too large for a file of ours is passed over.
+func (w *workspace) readBlobs(ctx context.Context, files map[gitstore.ID]string, fn func(at string, id gitstore.ID, data []byte)) error {
+	var ids []string
+	for id := range files {
+		ids = append(ids, string(id))
+	}
+	slices.Sort(ids)
+	objects := w.repo.Objects()
+	defer objects.Close()
+	return objects.ReadAll(ctx, ids, func(i int, o git.Object) error {
+		fn(files[gitstore.ID(o.ID)], gitstore.ID(o.ID), o.Data)
+		return nil
+	})
+}
+
+// look finds what goes from the histories of a shelf, and what of it the records do not say yet.
+func (w *workspace) look(ctx context.Context, p *purgePlan, s *shelfRefs, before gitstore.Omit) error {
+	files := map[gitstore.ID]string{} // one path for each content
+	paths := map[gitstore.ID][]string{}
+	type commit struct{ headers, message string }
+	var commits []commit
+	err := gitstore.Survey(ctx, w.repo, s.tips(), func(at string, id gitstore.ID) {
+		files[id] = at
+		paths[id] = append(paths[id], at)
+	}, func(_ gitstore.ID, headers, message string) { commits = append(commits, commit{headers, message}) })
+	if err != nil {
+		return err
+	}
+	texts := map[string]bool{}
+	for _, text := range p.texts {
+		texts[text] = true
+	}
+	gone := func(at string, id gitstore.ID) {
+		top, _, in := strings.Cut(at, "/")
+		if m := record.MemoryOf(at); m != "" {
+			p.memories[m]++
+		}
+		if !in {
+			top = "other"
+		}
+		if p.kinds[top] == nil {
+			p.kinds[top] = map[string]bool{}
+		}
+		p.kinds[top][string(id)] = true
+	}
+	recorded := p.local && s.store == w.config.Ref
+	held := map[gitstore.ID][]string{} // memories' contents that hold a text, and which
+	read := func(_ string, id gitstore.ID, data []byte) {
+		for _, at := range paths[id] {
+			m := record.MemoryOf(at)
+			switch {
+			case !recorded && p.inFile(at, data):
+			case before.Blobs[id] || before.Path != nil && before.Path(at):
+				gone(at, id)
+				continue
+			default:
+				if p.memory != "" && m != "" && p.in(data) {
+					p.also[m] = true
+				}
+				continue
+			}
+			gone(at, id)
+			p.learnedFrom(at, data)
+			switch {
+			case p.memory != "" && m == p.memory:
+				s.purge.Memories = append(s.purge.Memories, m)
+			case p.memory == "" && p.inPath(at) && m != "":
+				s.purge.Memories = append(s.purge.Memories, m)
+			case p.memory == "" && p.inPath(at):
+				s.purge.Paths = append(s.purge.Paths, record.PathHash(at))
+			}
+			if p.memory != "" && m == "" || p.memory == "" && p.in(data) {
+				s.purge.Blobs = append(s.purge.Blobs, string(id))
+			}
+			if p.memory == "" && p.in(data) {
+				for _, text := range p.target.found(data) {
+					texts[text] = true
+				}
+				if m != "" {
+					held[id] = p.target.found(data)
+				}
+			}
+		}
+	}
+	if err := w.readBlobs(ctx, files, read); err != nil {
+		return err
+	}
+	for id, texts := range held { // a path never changes: what it tells, every version tells
+		for _, at := range paths[id] {
+			if slices.ContainsFunc(texts, func(text string) bool { return record.SlugTells(at, text) }) {
+				s.purge.Memories = append(s.purge.Memories, record.MemoryOf(at))
+			}
+		}
+	}
+	for id, all := range paths {
+		for _, at := range all {
+			if m := record.MemoryOf(at); m != "" && slices.Contains(s.purge.Memories, m) && !p.kinds[record.MemoryDir][string(id)] {
+				gone(at, id)
+			}
+		}
+	}
+	all := slices.Collect(maps.Keys(texts))
+	if recorded {
+		commits = nil
+	}
+	for _, c := range commits {
+		hash := gitstore.MessageHash(c.message)
+		if c.message != gitstore.PurgedMessage && !before.Messages[hash] && (p.inMessage(c.message, all) || p.in([]byte(c.headers))) {
+			s.purge.Messages = append(s.purge.Messages, hash)
+			p.messages[hash] = true
+		}
+	}
+	w.findConfig(ctx, p, s)
+	return nil
+}
+
+// findConfig notes whether the settings that are in force hold the text: a store is none without them.
+func (w *workspace) findConfig(ctx context.Context, p *purgePlan, s *shelfRefs) {
+	for _, r := range s.refs {
+		if r.Name == w.config.Ref {
+			_ = w.book.ViewAt(ctx, r.ID, func(v *record.View) error {
+				text, err := v.Config()
+				p.config = err == nil && p.inFile("reverie.toml", text)
+				return nil
+			})
+		}
+	}
+}
+
+// learnedFrom notes the sessions that a reflection about a purged memory rests on.
+func (p *purgePlan) learnedFrom(at string, data []byte) {
+	if p.memory == "" {
+		return
+	}
+	if r, err := record.ParseReflection(at, data); err == nil {
+		p.sessions[r.Client+"/"+r.Session] = true
+	}
+	if o, err := record.ParseOperation(at, data); err == nil && o.Memory.ID == p.memory {
+		for _, s := range o.Sightings {
+			p.sessions[s.Client+"/"+s.Session] = true
+		}
+	}
+}
+
+// rewriting works out what the histories of all our refs become, those that their logs lead to included.
+func (w *workspace) rewriting(ctx context.Context, p *purgePlan, extra ...gitstore.ID) (*gitstore.Rewriting, error) {
+	tips := slices.Clone(extra)
+	for _, s := range p.shelves {
+		tips = append(tips, s.tips()...)
+	}
+	rw, err := gitstore.Rewrite(ctx, w.repo, tips, nil, p.omit)
+	if errors.Is(err, gitstore.ErrShallow) {
+		return nil, &failure{exitPerson, err, "complete it first: git fetch --unshallow"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range p.shelves {
+		for _, r := range s.refs {
+			ids, _, err := w.repo.Reflog(ctx, r.Name)
+			if err != nil {
+				rw.Close()
+				return nil, err
+			}
+			for _, id := range ids {
+				if to := rw.New[gitstore.ID(id)]; to != "" && to != gitstore.ID(id) {
+					p.dirty[r.Name] = true
+				}
+			}
+		}
+	}
+	return rw, nil
+}
