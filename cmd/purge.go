@@ -62,6 +62,11 @@ type purgeJSON struct {
 	Left     []leftover     `json:"left"`             // what else may hold it
 }
 
+// newPurgeJSON has lists where nothing is found, not null.
+func newPurgeJSON() purgeJSON {
+	return purgeJSON{Memories: []purgedMemory{}, Files: map[string]int{}, Refs: []string{}, Sessions: []string{}, State: []string{}, Records: []string{}, Left: []leftover{}}
+}
+
 type purgedMemory struct {
 	ID       string `json:"id"`
 	Versions int    `json:"versions"`
@@ -84,7 +89,7 @@ func runPurge(ctx context.Context, env *Env, o purgeOptions) error {
 			return err
 		}
 	}
-	done := purgeJSON{Files: map[string]int{}}
+	done := newPurgeJSON()
 	var last *purged
 	if o.what != "" {
 		t, err := w.target(ctx, o)

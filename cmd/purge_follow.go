@@ -48,7 +48,7 @@ func (w *workspace) followPurge(ctx context.Context, remote string, theirs gitst
 	if err != nil {
 		return "", err
 	}
-	done := purgeJSON{Files: map[string]int{}}
+	done := newPurgeJSON()
 	p, err := w.planPurge(ctx, t, all)
 	if err != nil {
 		return "", err
@@ -112,7 +112,7 @@ func (w *workspace) withoutPurged(ctx context.Context, remote string, theirs, ou
 	if to := rw.New[theirs]; to == "" || to == theirs {
 		return theirs, nil
 	}
-	done := purgeJSON{Files: map[string]int{}}
+	done := newPurgeJSON()
 	last, err := w.applyPurge(ctx, target{}, known, "", &done, theirs) // the refs that a fetch filled are rewritten with it
 	if err != nil {
 		return "", err

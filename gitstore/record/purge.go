@@ -173,22 +173,19 @@ func MemoryOf(path string) string {
 	return name[3:19]
 }
 
-// purgesAt returns the records of a commit's tree. One that cannot be read must not hide the others.
-func (b *Book) purgesAt(ctx context.Context, at gitstore.ID) (all []Purge, err error) {
+// PurgesAt returns the purge records in the tree of a commit; those that cannot be read are passed over.
+func (b *Book) PurgesAt(ctx context.Context, at gitstore.ID) (all []Purge, err error) {
 	err = b.memory.ViewAt(ctx, string(at), func(t *gitstore.Tree) error {
 		all, err = Purges(t)
 		return err
 	})
-	var bad *FormatError
-	if errors.As(err, &bad) {
-		err = nil
+	for _, e := range unjoin(err) {
+		var bad *FormatError
+		if !errors.As(e, &bad) {
+			return nil, err
+		}
 	}
-	return all, err
-}
-
-// PurgesAt returns the purge records in the tree of a commit; those that cannot be read are passed over.
-func (b *Book) PurgesAt(ctx context.Context, at gitstore.ID) ([]Purge, error) {
-	return b.purgesAt(ctx, at)
+	return all, nil
 }
 
 // refusePurged returns an error wrapping ErrPurged if one of two histories that are about to be joined holds
@@ -202,7 +199,7 @@ func (b *Book) refusePurged(ctx context.Context, ours, theirs gitstore.ID) error
 		{theirs, ours, "the other history", "it was not rewritten yet: reverie sync does that, or whoever keeps it runs reverie sync there"},
 		{ours, theirs, "this clone's history", "bring it along with: reverie sync"},
 	} {
-		purges, err := b.purgesAt(ctx, way.of)
+		purges, err := b.PurgesAt(ctx, way.of)
 		if err != nil {
 			return err
 		}
@@ -221,25 +218,78 @@ func (b *Book) refusePurged(ctx context.Context, ours, theirs gitstore.ID) error
 	return nil
 }
 
-// purged returns an error wrapping ErrPurged if a memory with this text must not be written again.
-func (v *View) purged(id string, blob gitstore.ID) error {
+// purged is what the records of the branch and the journal leave out.
+func (v *View) purged() (gitstore.Omit, error) {
 	if v.omit == nil {
 		var all []Purge
 		for _, tree := range []*gitstore.Tree{v.memory, v.journal} {
 			purges, err := Purges(tree)
-			var bad *FormatError
-			if err != nil && !errors.As(err, &bad) {
-				return err
+			for _, e := range unjoin(err) {
+				var bad *FormatError
+				if !errors.As(e, &bad) {
+					return gitstore.Omit{}, err
+				}
 			}
 			all = append(all, purges...)
 		}
 		omit := Omit(all...)
 		v.omit = &omit
 	}
-	if v.omit.Blobs[blob] || v.omit.Path != nil && v.omit.Path(MemoryDir+"/"+id[:2]+"/"+id+".md") {
-		return fmt.Errorf("write %s: %w; say it in other words", id, ErrPurged)
+	return *v.omit, nil
+}
+
+// Purged reports whether the memory with this id was purged.
+func (v *View) Purged(id string) bool {
+	omit, err := v.purged()
+	return err == nil && omit.Path != nil && ValidID(id) && omit.Path(MemoryDir+"/"+id[:2]+"/"+id+".md")
+}
+
+func unjoin(err error) []error {
+	if many, ok := err.(interface{ Unwrap() []error }); ok {
+		return many.Unwrap()
+	}
+	if err == nil {
+		return nil
+	}
+	return []error{err}
+}
+
+// BadPurges are the purge records that cannot be read, which therefore keep nothing away.
+func (v *View) BadPurges() error {
+	var bad []error
+	for _, tree := range []*gitstore.Tree{v.memory, v.journal} {
+		_, err := Purges(tree)
+		bad = append(bad, err)
+	}
+	return errors.Join(bad...)
+}
+
+// refusePurgedMemory returns an error wrapping ErrPurged if a memory with this text must not be written again.
+func (tx *Tx) refusePurgedMemory(m Memory, text []byte) error {
+	omit, err := tx.purged()
+	if err != nil {
+		return err
+	}
+	if omit.Blobs[tx.book.memory.BlobID(text)] || omit.Path != nil && omit.Path(m.Path()) {
+		return fmt.Errorf("write %s: it %w", m.ID, ErrPurged)
 	}
 	return nil
+}
+
+// withoutPurged is a reflection without the candidates whose memory was purged; ok is false if even that
+// was purged as it is.
+func (tx *Tx) withoutPurged(r Reflection) (left Reflection, ok bool, err error) {
+	omit, err := tx.purged()
+	if err != nil {
+		return r, false, err
+	}
+	if omit.Path != nil {
+		r.Candidates = slices.DeleteFunc(slices.Clone(r.Candidates), func(c Candidate) bool {
+			return omit.Path(New(Memory{Text: c.Text, Body: c.Body}).Path())
+		})
+	}
+	text, err := r.Format()
+	return r, err != nil || !omit.Blobs[tx.book.memory.BlobID(text)], nil
 }
 
 // SlugTells reports whether the slug in a memory's path tells a text that its file holds: all of it, or,

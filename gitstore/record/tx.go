@@ -92,7 +92,7 @@ func (tx *Tx) PutMemory(m Memory, old *Memory) error {
 			return fmt.Errorf("remember %q: %w: %s says %q", m.Text, ErrTaken, m.ID, held.Text)
 		}
 	}
-	if err := tx.purged(m.ID, tx.book.memory.BlobID(text)); err != nil {
+	if err := tx.refusePurgedMemory(m, text); err != nil {
 		return err
 	}
 	tx.written[m.ID] = true
@@ -104,8 +104,12 @@ func (tx *Tx) PutMemory(m Memory, old *Memory) error {
 	return nil
 }
 
-// PutReflection writes a reflection.
+// PutReflection writes a reflection, without candidates that were purged.
 func (tx *Tx) PutReflection(at Where, r Reflection) error {
+	r, ok, err := tx.withoutPurged(r)
+	if err != nil || !ok {
+		return err
+	}
 	text, err := r.Format()
 	if err != nil {
 		return fmt.Errorf("reflection %s %w", r.ID(), err)
@@ -117,8 +121,13 @@ func (tx *Tx) PutReflection(at Where, r Reflection) error {
 // PutDream writes a dream to the journal.
 func (tx *Tx) PutDream(d Dream) { tx.Write(Journal, d.Path(), d.Format()) }
 
-// PutOperation writes an operation to the inbox.
+// PutOperation writes an operation to the inbox, unless its memory was purged.
 func (tx *Tx) PutOperation(o Operation) error {
+	if err := tx.refusePurgedMemory(o.Memory, []byte(o.File)); errors.Is(err, ErrPurged) {
+		return nil
+	} else if err != nil {
+		return err
+	}
 	text, err := o.Format()
 	if err != nil {
 		return fmt.Errorf("operation %s %w", o.ID, err)
