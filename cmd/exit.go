@@ -70,6 +70,8 @@ func explain(err error) (code int, hint string) {
 		return exitPerson, "what was purged does not come back; what still holds is remembered in other words"
 	case errors.Is(err, record.ErrTaken):
 		return exitPerson, "change it instead: reverie edit ID TEXT"
+	case errors.Is(err, gitstore.ErrShallow):
+		return exitFailed, "nothing was changed; 'reverie sync' fetches what is missing of the memory branch alone"
 	case errors.As(err, &setting):
 		return exitUsage, "'reverie config' lists the settings"
 	case errors.Is(err, config.ErrNewer):
