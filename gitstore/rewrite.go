@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,9 +29,6 @@ func MessageHash(message string) string {
 	sum := sha256.Sum256([]byte(message))
 	return hex.EncodeToString(sum[:])
 }
-
-// ErrShallow is returned when history cannot be rewritten because this clone has only the end of it.
-var ErrShallow = errors.New("this clone has only a part of the history")
 
 // Rewriting is what a history becomes without what an Omit names.
 //
@@ -475,7 +471,7 @@ func (w *writer) onTop(parent, old ID, files map[string]redact.Redacted, c Commi
 	root, objs := tx.build()
 	objects := w.s.repo.Objects() // not the rewriting's: that one's pack must stay kept
 	defer objects.Close()
-	id, note, err := w.commit(objects, objs, root, parent, old, c)
+	id, note, err := w.commit(objects, objs, root, []ID{parent}, old, c)
 	if err != nil {
 		return Result{}, err
 	}

@@ -188,9 +188,16 @@ func (b *Book) PurgesAt(ctx context.Context, at gitstore.ID) (all []Purge, err e
 	return all, nil
 }
 
-// refusePurged returns an error wrapping ErrPurged if one of two histories that are about to be joined holds
-// what the records of the other say was purged. Without records it costs the look at two trees.
-func (b *Book) refusePurged(ctx context.Context, ours, theirs gitstore.ID) error {
+// refusePurged returns an error wrapping ErrPurged if one of the store's history and theirs, which are about to
+// be joined, holds what the records of the other say was purged. Without records it costs the look at two trees.
+func (b *Book) refusePurged(ctx context.Context, s *gitstore.Store, theirs gitstore.ID) error {
+	ours, err := s.Tip(ctx)
+	if errors.Is(err, gitstore.ErrNoStore) || err == nil && ours == theirs {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
 	for _, way := range []struct {
 		has, of gitstore.ID
 		whose   string
@@ -206,7 +213,7 @@ func (b *Book) refusePurged(ctx context.Context, ours, theirs gitstore.ID) error
 		if len(purges) == 0 {
 			continue
 		}
-		rw, err := gitstore.Rewrite(ctx, b.memory.Repo(), []gitstore.ID{way.has}, []gitstore.ID{way.of}, Omit(purges...))
+		rw, err := gitstore.Rewrite(ctx, s.Repo(), []gitstore.ID{way.has}, []gitstore.ID{way.of}, Omit(purges...))
 		if err != nil {
 			return err
 		}
