@@ -25,8 +25,9 @@ func purgeCommand(env *Env) *cli.Command {
 	return &cli.Command{
 		Name:      "purge",
 		Usage:     "remove a text, or a memory, for good: from history, sessions and everywhere else of ours",
-		ArgsUsage: "PATTERN|ID",
+		ArgsUsage: "PATTERN|ID|-",
 		Description: "History is rewritten, and other clones follow at their next sync. Nothing that goes is kept anywhere.\n" +
+			"With - the text is read from standard input, so that no shell keeps it.\n" +
 			"To take a memory out of force and keep its history: reverie forget.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "reason", Usage: "`WHY`, for the commit; it must not tell what goes", Destination: &o.reason},
@@ -82,6 +83,11 @@ func runPurge(ctx context.Context, env *Env, o purgeOptions) error {
 	w, err := env.open(ctx)
 	if err != nil {
 		return err
+	}
+	if o.what == "-" {
+		if o.what, err = env.line(); o.what == "" {
+			return usage("one line, as: reverie purge --yes - < FILE", "there is no text to purge on standard input")
+		}
 	}
 	var remote *purgeRemote
 	if o.push != "" {
@@ -168,6 +174,11 @@ func (w *workspace) purge(ctx context.Context, t target, o purgeOptions, done *p
 	p, err := w.planPurge(ctx, t, nil)
 	if err != nil {
 		return nil, err
+	}
+	if len(p.tips()) == 0 {
+		if _, err := w.memory.Tip(ctx); err != nil {
+			return nil, err
+		}
 	}
 	if err := p.refuse(w, o); err != nil {
 		return nil, err

@@ -41,6 +41,14 @@ type purgePlan struct {
 // found reports whether there is anything to do in git.
 func (p *purgePlan) found() bool { return len(p.kinds) > 0 || len(p.messages) > 0 || len(p.dirty) > 0 }
 
+// tips are all the histories that were looked at.
+func (p *purgePlan) tips() (out []gitstore.ID) {
+	for _, s := range p.shelves {
+		out = append(out, s.tips()...)
+	}
+	return out
+}
+
 // ours lists every ref of ours by the store whose history it has.
 func (w *workspace) ours(ctx context.Context) ([]*shelfRefs, error) {
 	memory, journal, rest := &shelfRefs{store: w.config.Ref}, &shelfRefs{store: journalRef}, &shelfRefs{}
@@ -357,11 +365,7 @@ func (p *purgePlan) learnedFrom(at string, data []byte) {
 
 // rewriting works out what the histories of all our refs become, those that their logs lead to included.
 func (w *workspace) rewriting(ctx context.Context, p *purgePlan, extra ...gitstore.ID) (*gitstore.Rewriting, error) {
-	tips := slices.Clone(extra)
-	for _, s := range p.shelves {
-		tips = append(tips, s.tips()...)
-	}
-	rw, err := gitstore.Rewrite(ctx, w.repo, tips, nil, p.omit)
+	rw, err := gitstore.Rewrite(ctx, w.repo, append(p.tips(), extra...), nil, p.omit)
 	if errors.Is(err, gitstore.ErrShallow) {
 		return nil, &failure{exitPerson, err, "complete it first: git fetch --unshallow"}
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // followPurge makes two histories meetable of which one was purged: it is called with what was fetched from
-// a remote, before that is merged, and returns what to merge in its place.
+// a remote, before that is merged into a store, and returns what to merge in its place.
 //
 // If theirs has purge records that ours lacks, the same is taken out of all our refs, and out of the state
 // folder, which needs a person: yes, or an answer. Our own commits are then on top of the same new history.
@@ -21,8 +21,8 @@ import (
 // theirs: it may be merged, but not pushed, because for the remote it is no fast-forward. A person replaces
 // the remote's branch by purge --push, and is told so. Without any
 // record on either side nothing is done and theirs is returned, for the cost of a look at two trees.
-func (w *workspace) followPurge(ctx context.Context, remote string, theirs gitstore.ID, yes bool) (gitstore.ID, error) {
-	ours, err := w.memory.Tip(ctx)
+func (w *workspace) followPurge(ctx context.Context, remote string, s *gitstore.Store, theirs gitstore.ID, yes bool) (gitstore.ID, error) {
+	ours, err := s.Tip(ctx)
 	if errors.Is(err, gitstore.ErrNoStore) {
 		return theirs, nil // nothing here to be rewritten, and what comes is adopted as it is
 	}

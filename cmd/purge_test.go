@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
@@ -299,7 +300,7 @@ func follow(t *testing.T, dir, remote string) (theirs, to gitstore.ID) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if to, err = w.followPurge(t.Context(), remote, theirs, true); err != nil {
+	if to, err = w.followPurge(t.Context(), remote, w.memory, theirs, true); err != nil {
 		t.Fatal(err)
 	}
 	return theirs, to
@@ -371,6 +372,11 @@ func TestStaleCloneCannotResurrectAPurgedText(t *testing.T) {
 	if _, err := stale.Try("push", "-q", "origin", "reverie/memory"); err == nil {
 		t.Fatal("the stale clone pushed its old history: it is no fast-forward")
 	}
+	a.Run("fetch", "-q", stale.Dir, "reverie/memory:refs/heads/old")
+	if code, talk := fails(t, a.Dir, "merge", "old"); code != exitPerson || !strings.Contains(talk, "holds what was purged: blob") {
+		t.Errorf("merge of the old history: exit %d: %s", code, talk)
+	}
+	a.Run("branch", "-qD", "old")
 	stale.Run("pull", "-q", "--no-rebase", "--no-edit", "origin", "reverie/memory")
 	stale.Run("push", "-q", "origin", "reverie/memory")
 	if len(hits(t, bare, "kestrel")) == 0 {
@@ -394,4 +400,75 @@ func TestStaleCloneCannotResurrectAPurgedText(t *testing.T) {
 		t.Errorf("the remote still reaches %q", n)
 	}
 	reverie(t, a.Dir, "check", "--deep")
+}
+
+// A record names hashes only, so it could name anything: what would leave no store is refused, and what
+// does not parse binds nobody. Nothing goes unasked.
+func TestFollowedPurgeIsAPersonsDecision(t *testing.T) {
+	r := newRepo(t)
+	reverie(t, r.Dir, "-q", "remember", "We write tests first")
+	theirs := testrepo.At(t, filepath.Join(t.TempDir(), "theirs"))
+	r.Run("clone", "-q", "-b", "reverie/memory", r.Dir, theirs.Dir)
+	blob := func(path string) string { return r.Run("rev-parse", "reverie/memory:"+path) }
+	record1 := func(blobs ...string) {
+		for _, p := range record.NewPurges(record.Purge{Time: time.Now(), Blobs: blobs}) {
+			text, err := p.Format()
+			if err != nil {
+				t.Fatal(err)
+			}
+			theirs.Write(p.Path(), string(text))
+		}
+		theirs.Commit("purge")
+	}
+	try := func(yes bool) error {
+		r.Run("fetch", "-q", theirs.Dir, "+reverie/memory:refs/reverie/remotes/x/new/memory")
+		env := &Env{In: strings.NewReader(""), Out: &strings.Builder{}, Err: &strings.Builder{}, Dir: r.Dir, Now: time.Now, Width: 80}
+		w, err := env.open(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = w.followPurge(t.Context(), "x", w.memory, gitstore.ID(r.Run("rev-parse", "refs/reverie/remotes/x/new/memory")), yes)
+		return err
+	}
+	before := r.Run("rev-parse", "reverie/memory")
+	theirs.Write("purged/00/0000000000000000.json", `{"id":"0000000000000000","time":"2026-01-01T00:00:00Z","why":"x","blobs":["`+blob("reverie.toml")+`"]}`)
+	theirs.Commit("no record")
+	if err := try(true); err != nil {
+		t.Errorf("what is no record binds: %v", err)
+	}
+	file := strings.Fields(r.Run("ls-tree", "-r", "--name-only", "reverie/memory", "memories"))[0]
+	record1(blob(file))
+	if err := try(false); err == nil || !strings.Contains(err.Error(), "nothing was merged") {
+		t.Errorf("nobody was asked: %v", err)
+	}
+	record1(blob("reverie.toml"))
+	if err := try(true); err == nil || !strings.Contains(err.Error(), "reverie.toml") {
+		t.Errorf("the settings went: %v", err)
+	}
+	if after := r.Run("rev-parse", "reverie/memory"); after != before {
+		t.Error("the branch moved")
+	}
+	reverie(t, r.Dir, "check")
+}
+
+func TestPurgeIsRefusedByARemoteThatForbidsIt(t *testing.T) {
+	r := newRepo(t)
+	reverie(t, r.Dir, "-q", "remember", "The box is called kestrel")
+	bare := testrepo.Init(t, filepath.Join(t.TempDir(), "bare.git"), "--bare")
+	bare.Run("config", "receive.denyNonFastForwards", "true")
+	r.Run("remote", "add", "origin", bare.Dir)
+	r.Run("push", "-q", "origin", "reverie/memory")
+	tip := bare.Run("rev-parse", "reverie/memory")
+	if code, talk := fails(t, r.Dir, "purge", "--yes", "--push", "origin", "kestrel"); code != exitPerson || !strings.Contains(talk, "refuses") {
+		t.Errorf("exit %d: %s", code, talk)
+	}
+	wantHits(t, r.Dir, "kestrel", false)
+	if now := bare.Run("rev-parse", "reverie/memory"); now != tip {
+		t.Error("it moved all the same")
+	}
+	bare.Run("config", "receive.denyNonFastForwards", "false")
+	reverie(t, r.Dir, "purge", "--push", "origin")
+	if n := hits(t, bare.Dir, "kestrel"); len(n) > 0 {
+		t.Errorf("the remote still reaches %q", n)
+	}
 }

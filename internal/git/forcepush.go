@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Overwrite moves one ref of the remote from u.Old to u.ID, although that is no descendant: what the
@@ -25,6 +26,9 @@ func (m *Remote) Overwrite(ctx context.Context, u Update) (Pushed, []string, err
 	}
 	p, found := parsePorcelain(string(out))[u.Ref]
 	if found {
+		if p.Outcome == LostRace && strings.Contains(p.Reason, "non-fast-forward") {
+			p.Outcome = Refused // what was meant is what the server forbids
+		}
 		return p, said, nil
 	}
 	if err == nil {
