@@ -146,11 +146,15 @@ func (w *workspace) target(ctx context.Context, o purgeOptions) (target, error) 
 			return t, usage("", "%q matches everywhere", o.what)
 		}
 		t = target{re: re}
-	case record.ValidID(o.what):
-		t = target{memory: o.what}
 	case len(o.what) >= 4:
 		err := w.book.View(ctx, func(v *record.View) error {
 			m, err := v.Find(o.what)
+			if errors.Is(err, record.ErrNoMemory) {
+				pending, _ := v.Operations()
+				var op record.Operation
+				op, err = record.FindOperation(pending, o.what)
+				m = op.Memory
+			}
 			if err == nil {
 				t = target{memory: m.ID}
 			} else if errors.Is(err, record.ErrAmbiguous) {
@@ -160,6 +164,9 @@ func (w *workspace) target(ctx context.Context, o purgeOptions) (target, error) 
 		})
 		if errors.Is(err, record.ErrAmbiguous) {
 			return t, err
+		}
+		if t.memory == "" && record.ValidID(o.what) { // of history
+			t = target{memory: o.what}
 		}
 	}
 	t.prepare()

@@ -141,6 +141,9 @@ func (w *workspace) finishPurge(ctx context.Context, done *purgeJSON, last *purg
 	}
 	defer unlock()
 	w.leftEverywhere(ctx, last, done)
+	if err := w.leftNames(ctx, last.plan, done); err != nil {
+		return err
+	}
 	rest, err := w.restOf(nil)
 	if err != nil || len(rest) == 0 {
 		return err

@@ -159,25 +159,27 @@ func (w *workspace) readLogs(ctx context.Context, p *purgePlan) error {
 			if slices.ContainsFunc(messages, func(m string) bool { return p.inMessage(m, p.texts) }) {
 				p.dirty[r.Name] = true
 			}
+			if !w.whole(ctx, ids...) {
+				p.dirty[r.Name] = true
+				continue
+			}
 			for _, id := range ids {
-				if w.whole(ctx, id) {
-					s.logs = append(s.logs, gitstore.ID(id))
-				} else {
-					p.dirty[r.Name] = true
-				}
+				s.logs = append(s.logs, gitstore.ID(id))
 			}
 		}
 	}
 	return nil
 }
 
-// whole reports whether a commit is here with its history.
-func (w *workspace) whole(ctx context.Context, id string) bool {
-	have, err := w.repo.Have(ctx, []string{id})
-	if err != nil || len(have) == 0 {
+// whole reports whether commits are here with their histories.
+func (w *workspace) whole(ctx context.Context, ids ...string) bool {
+	have, err := w.repo.Have(ctx, ids)
+	if err != nil || len(have) < len(ids) {
 		return false
 	}
-	_, err = w.repo.Git(ctx, nil, "rev-list", "--quiet", id)
+	if len(ids) > 0 {
+		_, err = w.repo.Git(ctx, strings.NewReader(strings.Join(ids, "\n")+"\n"), "rev-list", "--quiet", "--stdin")
+	}
 	return err == nil
 }
 
@@ -228,10 +230,29 @@ func (w *workspace) readBlobs(ctx context.Context, files map[gitstore.ID]string,
 	slices.Sort(ids)
 	objects := w.repo.Objects()
 	defer objects.Close()
-	return objects.ReadAll(ctx, ids, func(i int, o git.Object) error {
-		fn(files[gitstore.ID(o.ID)], gitstore.ID(o.ID), o.Data)
+	read := map[string]bool{}
+	one := func(_ int, o git.Object) error {
+		if !read[o.ID] {
+			read[o.ID] = true
+			fn(files[gitstore.ID(o.ID)], gitstore.ID(o.ID), o.Data)
+		}
 		return nil
-	})
+	}
+	err := objects.ReadAll(ctx, ids, one)
+	if !errors.Is(err, git.ErrTooLarge) {
+		return err
+	}
+	for _, id := range ids {
+		o, err := objects.Read(ctx, id)
+		if errors.Is(err, git.ErrTooLarge) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		one(0, o)
+	}
+	return nil
 }
 
 // look finds what goes from the histories of a shelf, and what of it the records do not say yet.

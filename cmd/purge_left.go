@@ -32,9 +32,11 @@ func (w *workspace) leftInRepository(ctx context.Context, last *purged, reached 
 			old[string(before)] = true
 		}
 	}
-	for blob := range p.omit.Blobs {
-		if reached[string(blob)] {
-			old[string(blob)] = true
+	for _, ids := range p.kinds {
+		for id := range ids {
+			if reached[id] {
+				old[id] = true
+			}
 		}
 	}
 	if len(old) > 0 {
@@ -49,7 +51,14 @@ func (w *workspace) leftInRepository(ctx context.Context, last *purged, reached 
 		for _, log := range logs {
 			done.Left = append(done.Left, leftover{"the reflog of " + log, "git reflog expire --expire=now " + log})
 		}
-		if len(refs)+len(logs) == 0 {
+		trees, err := w.worktreesOn(ctx, w.config.Ref)
+		if err != nil {
+			return err
+		}
+		for _, dir := range trees {
+			done.Left = append(done.Left, leftover{"the work tree " + dir + ", which is on the branch, and its index", "git -C '" + dir + "' switch to another branch"})
+		}
+		if len(refs)+len(logs)+len(trees) == 0 {
 			done.Left = append(done.Left, leftover{"an index, a stash or a reflog of yours reaches the old history", "git reflog expire --expire=now --all"})
 		}
 	}
@@ -134,6 +143,58 @@ func namesReplaced(log string, rw *gitstore.Rewriting) bool {
 		}
 	}
 	return false
+}
+
+// worktreesOn lists the work trees that a branch is checked out in.
+func (w *workspace) worktreesOn(ctx context.Context, ref string) ([]string, error) {
+	out, err := w.repo.Git(ctx, nil, "worktree", "list", "--porcelain")
+	if err != nil {
+		return nil, err
+	}
+	var dirs []string
+	dir := ""
+	for line := range strings.Lines(string(out)) {
+		line = strings.TrimSuffix(line, "\n")
+		if path, ok := strings.CutPrefix(line, "worktree "); ok {
+			dir = path
+		} else if line == "branch "+ref {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs, nil
+}
+
+// leftNames names what a rewriting keeps: the people who committed, and the names of refs.
+func (w *workspace) leftNames(ctx context.Context, p *purgePlan, done *purgeJSON) error {
+	if p.local {
+		return nil
+	}
+	names := []string{}
+	for _, s := range p.shelves {
+		for _, r := range s.refs {
+			names = append(names, r.Name)
+			if p.in([]byte(r.Name)) {
+				done.Left = append(done.Left, leftover{"the name of " + r.Name, "take another name: git update-ref NEW " + r.Name + " && git update-ref -d " + r.Name})
+			}
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	out, err := w.repo.Git(ctx, strings.NewReader(strings.Join(names, "\n")+"\n"), "log", "--no-show-signature", "--format=%an <%ae> %cn <%ce>", "--stdin")
+	if err != nil {
+		return err
+	}
+	n := 0
+	for line := range strings.Lines(string(out)) {
+		if p.in([]byte(strings.TrimSuffix(line, "\n"))) {
+			n++
+		}
+	}
+	if n > 0 {
+		done.Left = append(done.Left, leftover{"author or committer of " + count(n, "commit", "commits") + ": people and dates are kept", ""})
+	}
+	return nil
 }
 
 // leftEverywhere names the places that no command of ours can look into, or may change.

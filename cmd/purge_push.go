@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -43,8 +46,11 @@ func (r *purgeRemote) push(ctx context.Context, done *purgeJSON) error {
 	}
 	defer unlock()
 	lanes := []struct{ name, ref string }{{"memory", r.w.config.Ref}, {"journal", journalRef}}
-	there, err := r.remote.Refs(ctx, r.w.config.Ref, journalRef)
+	there, err := r.remote.Refs(ctx, "refs/heads/reverie/", r.w.config.Ref, journalRef)
 	if err != nil {
+		return err
+	}
+	if err := r.others(ctx, there.Refs, done); err != nil {
 		return err
 	}
 	moved := false
@@ -74,6 +80,37 @@ func (r *purgeRemote) push(ctx context.Context, done *purgeJSON) error {
 		return nil
 	}
 	done.Pushed = r.remote.Name
+	return nil
+}
+
+// others names the branches of the remote that look like proposals and may hold what was purged.
+func (r *purgeRemote) others(ctx context.Context, there map[string]string, done *purgeJSON) error {
+	tip, err := r.w.memory.Tip(ctx)
+	if err != nil {
+		return err
+	}
+	purges, err := r.w.book.PurgesAt(ctx, tip)
+	if err != nil {
+		return err
+	}
+	for _, ref := range slices.Sorted(maps.Keys(there)) {
+		branch, ok := strings.CutPrefix(ref, "refs/heads/")
+		if !ok || ref == r.w.config.Ref {
+			continue
+		}
+		at := gitstore.ID(there[ref])
+		if r.w.whole(ctx, string(at)) {
+			rw, err := gitstore.Rewrite(ctx, r.w.repo, []gitstore.ID{at}, []gitstore.ID{tip}, record.Omit(purges...))
+			if err != nil {
+				return err
+			}
+			rw.Close()
+			if to := rw.New[at]; to == "" || to == at {
+				continue
+			}
+		}
+		done.Left = append(done.Left, leftover{"the branch " + branch + " of " + r.remote.Name + ", and its pull request, may hold it", "git push " + r.remote.Name + " --delete " + branch + ", and close the pull request"})
+	}
 	return nil
 }
 

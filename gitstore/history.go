@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -78,11 +77,11 @@ func eachLine(data []byte, size int, fn func(line) error) error {
 	for len(data) > 0 {
 		zero := bytes.IndexByte(data, 0)
 		if zero < 0 || len(data) < zero+1+size {
-			return errors.New("tree does not parse")
+			return fmt.Errorf("%w: tree does not parse", ErrCorrupt)
 		}
 		mode, name, ok := bytes.Cut(data[:zero], []byte(" "))
 		if !ok {
-			return errors.New("tree does not parse")
+			return fmt.Errorf("%w: tree does not parse", ErrCorrupt)
 		}
 		end := zero + 1 + size
 		if err := fn(line{data[:end], mode, name, data[zero+1 : end]}); err != nil {
@@ -93,8 +92,14 @@ func eachLine(data []byte, size int, fn func(line) error) error {
 	return nil
 }
 
+// maxPath bounds the paths that a rewriting looks into, in bytes: who nests folders deeper means harm.
+const maxPath = 16 << 10
+
 // readTree reads a tree by its id in bytes.
 func readTree(ctx context.Context, objects git.Objects, id []byte, path string) ([]byte, error) {
+	if len(path) > maxPath {
+		return nil, fmt.Errorf("%.60s…: folders nested too deep", path)
+	}
 	o, err := objects.Read(ctx, hex.EncodeToString(id))
 	if err == nil && o.Kind != git.Tree {
 		err = fmt.Errorf("%s is a %s, not a folder: %w", o.ID, o.Kind, ErrCorrupt)
@@ -144,6 +149,9 @@ func (s *survey) walk(prefix string, id []byte) error {
 		return nil
 	}
 	s.seen[key] = true
+	if err := s.ctx.Err(); err != nil {
+		return err
+	}
 	data, err := readTree(s.ctx, s.objects, id, prefix)
 	if err != nil {
 		return err

@@ -182,6 +182,9 @@ func (rw *Rewriting) tree(f *folder, id []byte) (*part, error) {
 	if p, done := f.done[string(id)]; done {
 		return p, nil
 	}
+	if err := rw.ctx.Err(); err != nil {
+		return nil, err
+	}
 	data, err := readTree(rw.ctx, rw.objects, id, f.prefix)
 	if err != nil {
 		return nil, err
@@ -227,7 +230,7 @@ func (rw *Rewriting) tree(f *folder, id []byte) (*part, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: %w", strings.TrimSuffix(f.prefix, "/"), ErrCorrupt, err)
+		return nil, err
 	}
 	if !differs {
 		f.done[string(id)] = nil
