@@ -16,12 +16,12 @@ import (
 // a remote, before that is merged into a store, and returns what to merge in its place.
 //
 // If theirs has purge records that ours lacks, the same is taken out of all our refs, and out of the state
-// folder, which needs a person: yes, or an answer. Our own commits are then on top of the same new history.
+// folder, which a person has to agree to. Our own commits are then on top of the same new history.
 // If theirs holds what was purged here, the returned history is theirs without it, and differs from
 // theirs: it may be merged, but not pushed, because for the remote it is no fast-forward. A person replaces
 // the remote's branch by purge --push, and is told so. Without any
 // record on either side nothing is done and theirs is returned, for the cost of a look at two trees.
-func (w *workspace) followPurge(ctx context.Context, remote string, s *gitstore.Store, theirs gitstore.ID, yes bool) (gitstore.ID, error) {
+func (w *workspace) followPurge(ctx context.Context, remote string, s *gitstore.Store, theirs gitstore.ID, agree func(question string) bool) (gitstore.ID, error) {
 	ours, err := s.Tip(ctx)
 	if errors.Is(err, gitstore.ErrNoStore) {
 		return theirs, nil // nothing here to be rewritten, and what comes is adopted as it is
@@ -60,7 +60,7 @@ func (w *workspace) followPurge(ctx context.Context, remote string, s *gitstore.
 		w.env.say("%s: %s was purged there; following takes out for good, here:", remote, count(len(fresh), "text", "texts"))
 		w.env.say("%s, %s in %s, %s", count(len(done.Memories), "memory", "memories"), count(files(done.Files), "file", "files"),
 			count(len(done.Refs), "ref", "refs"), count(len(done.Sessions), "session", "sessions"))
-		if !yes && !w.ask("Follow?", "n") {
+		if !agree("Take the same out here?") {
 			return "", &failure{exitPerson, fmt.Errorf("%s was purged, and this clone still holds what went there: nothing was merged", remote),
 				"look at 'git log " + string(theirs) + " -- purged', then: reverie sync --yes"}
 		}

@@ -300,7 +300,7 @@ func follow(t *testing.T, dir, remote string) (theirs, to gitstore.ID) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if to, err = w.followPurge(t.Context(), remote, w.memory, theirs, true); err != nil {
+	if to, err = w.followPurge(t.Context(), remote, w.memory, theirs, func(string) bool { return true }); err != nil {
 		t.Fatal(err)
 	}
 	return theirs, to
@@ -427,7 +427,7 @@ func TestFollowedPurgeIsAPersonsDecision(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = w.followPurge(t.Context(), "x", w.memory, gitstore.ID(r.Run("rev-parse", "refs/reverie/remotes/x/new/memory")), yes)
+		_, err = w.followPurge(t.Context(), "x", w.memory, gitstore.ID(r.Run("rev-parse", "refs/reverie/remotes/x/new/memory")), func(string) bool { return yes })
 		return err
 	}
 	before := r.Run("rev-parse", "reverie/memory")
