@@ -347,7 +347,7 @@ func (w *workspace) look(ctx context.Context, p *purgePlan, s *shelfRefs, before
 	}
 	for _, c := range commits {
 		hash := gitstore.MessageHash(c.message)
-		if c.message != gitstore.PurgedMessage && !before.Messages[hash] && (p.inMessage(c.message, all) || p.in([]byte(c.headers))) {
+		if c.message != gitstore.PurgedMessage && !before.Messages[hash] && (p.inMessage(ownWords(c.message), all) || p.in([]byte(c.headers))) {
 			s.purge.Messages = append(s.purge.Messages, hash)
 			p.messages[hash] = true
 		}

@@ -145,10 +145,37 @@ func (t *target) inMessage(message string, texts []string) bool {
 	return false
 }
 
+// fixedSubjects begin the messages that are the same in every store: a purge of one of their words must not
+// take them away, or every other store would be taken for one that holds what was purged.
+var fixedSubjects = []string{"init: start a memory", "purge: remove what must not be kept", "merge: memory of ", "merge: journal of ", "reverie: begin"}
+
+// ownWords is a message without what is the same in every store.
+func ownWords(message string) string {
+	subject, body, _ := strings.Cut(message, "\n")
+	for _, fixed := range fixedSubjects {
+		if rest, ok := strings.CutPrefix(subject, fixed); ok {
+			if fixed == "reverie: begin" {
+				return ""
+			}
+			var own []string
+			for line := range strings.Lines(body) {
+				if !strings.HasPrefix(line, "Reverie-Op: ") {
+					own = append(own, line)
+				}
+			}
+			return rest + "\n" + strings.Join(own, "")
+		}
+	}
+	return message
+}
+
 // inFile reports whether a file of a store goes.
 func (t *target) inFile(at string, data []byte) bool {
 	if _, err := record.ParsePurge(at, data); err == nil {
 		return false // hashes and nothing else
+	}
+	if first := firstFiles()[at]; at == "README.md" && first == string(data) {
+		return false // the same in every store
 	}
 	if t.memory == "" {
 		return t.inPath(at) || t.in(data)

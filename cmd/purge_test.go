@@ -472,3 +472,21 @@ func TestPurgeIsRefusedByARemoteThatForbidsIt(t *testing.T) {
 		t.Errorf("the remote still reaches %q", n)
 	}
 }
+
+// Words that every store has by itself are no reason to take them away: else a purge in one would make every
+// other store, and every later merge, one that holds what was purged.
+func TestPurgeLeavesWhatEveryStoreHas(t *testing.T) {
+	r := newRepo(t)
+	reverie(t, r.Dir, "-q", "remember", "A git branch is cheap")
+	first := r.Run("rev-list", "--reverse", "reverie/memory")
+	reverie(t, r.Dir, "purge", "--yes", "branch")
+	reverie(t, r.Dir, "purge", "--yes", "start a")
+	if list := reverie(t, r.Dir, "list", "--all"); strings.Contains(list, "cheap") {
+		t.Errorf("it is still there: %s", list)
+	}
+	two := strings.Join(strings.Split(first, "\n")[:2], "\n")
+	if now := r.Run("rev-list", "--reverse", "reverie/memory"); !strings.HasPrefix(now, two) {
+		t.Errorf("the first commits changed:\n%s\n%s", first, now)
+	}
+	reverie(t, r.Dir, "check", "--deep")
+}

@@ -149,7 +149,7 @@ func (rw *Rewriting) commit(id ID, data []byte, whole bool) error {
 		parents[i], moved[i] = rw.parts[p], to
 		above = above || to != p
 	}
-	message := rw.omit.Messages[MessageHash(c.message)]
+	message := rw.omit.Messages[MessageHash(c.message)] && len(c.parents) > 0 // every store has the first commit
 	if message {
 		rw.note("the message of commit " + string(id))
 	}
