@@ -174,7 +174,7 @@ func (t *target) inFile(at string, data []byte) bool {
 	if _, err := record.ParsePurge(at, data); err == nil {
 		return false // hashes and nothing else
 	}
-	if first := firstFiles()[at]; at == "README.md" && first == string(data) {
+	if first, ours := firstFiles()[at]; ours && first == string(data) {
 		return false // the same in every store
 	}
 	if t.memory == "" {
