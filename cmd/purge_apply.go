@@ -67,7 +67,7 @@ func (w *workspace) applyPurge(ctx context.Context, t target, more []record.Purg
 			}
 		}
 	}
-	if err := rw.Release(); err != nil {
+	if err := rw.Release(ctx); err != nil {
 		return nil, err
 	}
 	if err := w.cleanState(&purgePlan{}); err != nil { // a reader may have made the cache meanwhile

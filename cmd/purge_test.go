@@ -243,6 +243,7 @@ func TestKilledPurgeIsEndedByTheNext(t *testing.T) {
 	}
 	base := newRepo(t)
 	told(t, base.Dir, "s1", "From now on always deploy from the kestrel machine.")
+	reverie(t, base.Dir, "-q", "remember", "We write tests first")
 	for i := range backups {
 		base.Run("update-ref", fmt.Sprintf("refs/reverie/backup/%d", i), "reverie/memory")
 		if i%4 == 0 {
@@ -260,6 +261,7 @@ func TestKilledPurgeIsEndedByTheNext(t *testing.T) {
 	began := time.Now()
 	reverie(t, r.Dir, "-q", "purge", "--yes", "kestrel")
 	took := time.Since(began)
+	want := reverie(t, r.Dir, "list")
 	rnd := rand.New(rand.NewPCG(1, uint64(kills)))
 	killed := 0
 	for range kills {
@@ -278,6 +280,9 @@ func TestKilledPurgeIsEndedByTheNext(t *testing.T) {
 		reverie(t, r.Dir, "check")
 		reverie(t, r.Dir, "-q", "purge", "--yes", "kestrel")
 		wantHits(t, r.Dir, "kestrel", false)
+		if got := reverie(t, r.Dir, "list"); got != want {
+			t.Errorf("left:\n%s\nwant:\n%s", got, want)
+		}
 		if all := r.Run("cat-file", "--batch-all-objects", "--batch"); strings.Contains(all, "kestrel") {
 			packs, _ := filepath.Glob(filepath.Join(r.Dir, ".git/objects/pack/*.pack"))
 			t.Errorf("it is left in loose objects; packs: %q", packs)

@@ -116,7 +116,17 @@ func (rw *Rewriting) Save(ctx context.Context) error {
 }
 
 // Release says that what was saved is reachable from refs.
-func (rw *Rewriting) Release() error { return rw.objects.Release() }
+func (rw *Rewriting) Release(ctx context.Context) error {
+	if err := rw.objects.Release(); err != nil {
+		return err
+	}
+	ids := make([]string, len(rw.fresh))
+	for i := range rw.fresh {
+		ids[i] = rw.fresh[i].ID
+	}
+	rw.fresh = nil
+	return rw.repo.PackTight(ctx, ids)
+}
 
 // Close ends the use of the rewriting; its fields stay.
 func (rw *Rewriting) Close() error { return rw.objects.Close() }

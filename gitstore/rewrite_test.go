@@ -110,7 +110,7 @@ func rewritten(t testing.TB, repo *git.Repo, o gitstore.Omit) gitstore.ID {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := rw.Release(); err != nil {
+	if err := rw.Release(ctx); err != nil {
 		t.Fatal(err)
 	}
 	return res.Commit
