@@ -68,7 +68,7 @@ func (w *workspace) lookState(p *purgePlan) ([]stateFile, error) {
 		case !p.in(data):
 		case rel == "config.toml":
 			out = append(out, stateFile{rel, yours})
-		case session || !utf8.Valid(data) || rel == "cache":
+		case session || !utf8.Valid(data) || rel == "cache" || strings.HasPrefix(rel, "code/"):
 			out = append(out, stateFile{rel, removed})
 		default:
 			out = append(out, stateFile{rel, cleaned})
