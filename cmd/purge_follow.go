@@ -19,7 +19,7 @@ import (
 // folder, which a person has to agree to. Our own commits are then on top of the same new history.
 // If theirs holds what was purged here, the returned history is theirs without it, and differs from
 // theirs: it may be merged, but not pushed, because for the remote it is no fast-forward. A person replaces
-// the remote's branch by purge --push, and is told so. Without any
+// the remote's branch by purge --push, and has to be told so. Without any
 // record on either side nothing is done and theirs is returned, for the cost of a look at two trees.
 func (w *workspace) followPurge(ctx context.Context, remote string, s *gitstore.Store, theirs gitstore.ID, agree func(question string) bool) (gitstore.ID, error) {
 	ours, err := s.Tip(ctx)
@@ -80,14 +80,11 @@ func (w *workspace) followPurge(ctx context.Context, remote string, s *gitstore.
 	return w.followed(remote, theirs, last.rw)
 }
 
-// followed is what took the place of theirs, with a word where the remote is behind it.
+// followed is what took the place of theirs.
 func (w *workspace) followed(remote string, theirs gitstore.ID, rw *gitstore.Rewriting) (gitstore.ID, error) {
 	to := rw.New[theirs]
 	if to == "" {
 		return "", fmt.Errorf("follow the purge of %s: %.12s was not rewritten", remote, theirs)
-	}
-	if to != theirs {
-		w.env.warn("%s still holds what was purged here; replace it with: reverie purge --push %s", remote, remote)
 	}
 	return to, nil
 }

@@ -472,7 +472,17 @@ func TestPurgeIsRefusedByARemoteThatForbidsIt(t *testing.T) {
 		t.Error("it moved all the same")
 	}
 	bare.Run("config", "receive.denyNonFastForwards", "false")
+	// Also where the old history is here no more, and must be looked at before it is overwritten.
+	r.Run("update-ref", "-d", "refs/remotes/origin/reverie/memory")
+	r.Run("gc", "-q", "--prune=now")
+	if _, err := r.Try("cat-file", "-e", tip); err == nil {
+		t.Fatal("the old history is still here")
+	}
 	reverie(t, r.Dir, "purge", "--push", "origin")
+	wantHits(t, r.Dir, "kestrel", false)
+	if refs := r.Run("for-each-ref", "refs/reverie/remotes"); refs != "" {
+		t.Errorf("left: %s", refs)
+	}
 	if n := hits(t, bare.Dir, "kestrel"); len(n) > 0 {
 		t.Errorf("the remote still reaches %q", n)
 	}
