@@ -132,7 +132,8 @@ func (w *workspace) planPurge(ctx context.Context, t target, more []record.Purge
 	before := record.Omit(known...)
 	var all []record.Purge
 	for _, s := range p.shelves {
-		if err := w.look(ctx, p, s, before); err != nil {
+		l := lookout{w: w, p: p, s: s, before: before}
+		if err := l.look(ctx); err != nil {
 			return nil, err
 		}
 		s.purge = s.purge.Beyond(before)
@@ -253,135 +254,6 @@ func (w *workspace) readBlobs(ctx context.Context, files map[gitstore.ID]string,
 		one(0, o)
 	}
 	return nil
-}
-
-// look finds what goes from the histories of a shelf, and what of it the records do not say yet.
-func (w *workspace) look(ctx context.Context, p *purgePlan, s *shelfRefs, before gitstore.Omit) error {
-	files := map[gitstore.ID]string{} // one path for each content
-	paths := map[gitstore.ID][]string{}
-	type commit struct{ headers, message string }
-	var commits []commit
-	err := gitstore.Survey(ctx, w.repo, s.tips(), func(at string, id gitstore.ID) {
-		files[id] = at
-		paths[id] = append(paths[id], at)
-	}, func(_ gitstore.ID, headers, message string) { commits = append(commits, commit{headers, message}) })
-	if err != nil {
-		return err
-	}
-	texts := map[string]bool{}
-	for _, text := range p.texts {
-		texts[text] = true
-	}
-	gone := func(at string, id gitstore.ID) {
-		top, _, in := strings.Cut(at, "/")
-		if m := record.MemoryOf(at); m != "" {
-			p.memories[m]++
-		}
-		if !in {
-			top = "other"
-		}
-		if p.kinds[top] == nil {
-			p.kinds[top] = map[string]bool{}
-		}
-		p.kinds[top][string(id)] = true
-	}
-	recorded := p.local && s.store == w.config.Ref
-	held := map[gitstore.ID][]string{} // memories' contents that hold a text, and which
-	read := func(_ string, id gitstore.ID, data []byte) {
-		for _, at := range paths[id] {
-			m := record.MemoryOf(at)
-			switch {
-			case !recorded && p.inFile(at, data):
-			case before.Blobs[id] || before.Path != nil && before.Path(at):
-				gone(at, id)
-				continue
-			default:
-				if p.memory != "" && m != "" && p.in(data) {
-					p.also[m] = true
-				}
-				continue
-			}
-			gone(at, id)
-			p.learnedFrom(at, data)
-			switch {
-			case p.memory != "" && m == p.memory:
-				s.purge.Memories = append(s.purge.Memories, m)
-			case p.memory == "" && p.inPath(at) && m != "":
-				s.purge.Memories = append(s.purge.Memories, m)
-			case p.memory == "" && p.inPath(at):
-				s.purge.Paths = append(s.purge.Paths, record.PathHash(at))
-			}
-			if p.memory != "" && m == "" || p.memory == "" && p.in(data) {
-				s.purge.Blobs = append(s.purge.Blobs, string(id))
-			}
-			if p.memory == "" && p.in(data) {
-				for _, text := range p.target.found(data) {
-					texts[text] = true
-				}
-				if m != "" {
-					held[id] = p.target.found(data)
-				}
-			}
-		}
-	}
-	if err := w.readBlobs(ctx, files, read); err != nil {
-		return err
-	}
-	for id, texts := range held { // a path never changes: what it tells, every version tells
-		for _, at := range paths[id] {
-			if slices.ContainsFunc(texts, func(text string) bool { return record.SlugTells(at, text) }) {
-				s.purge.Memories = append(s.purge.Memories, record.MemoryOf(at))
-			}
-		}
-	}
-	for id, all := range paths {
-		for _, at := range all {
-			if m := record.MemoryOf(at); m != "" && slices.Contains(s.purge.Memories, m) && !p.kinds[record.MemoryDir][string(id)] {
-				gone(at, id)
-			}
-		}
-	}
-	all := slices.Collect(maps.Keys(texts))
-	if recorded {
-		commits = nil
-	}
-	for _, c := range commits {
-		hash := gitstore.MessageHash(c.message)
-		if c.message != gitstore.PurgedMessage && !before.Messages[hash] && (p.inMessage(ownWords(c.message), all) || p.in([]byte(c.headers))) {
-			s.purge.Messages = append(s.purge.Messages, hash)
-			p.messages[hash] = true
-		}
-	}
-	w.findConfig(ctx, p, s)
-	return nil
-}
-
-// findConfig notes whether the settings that are in force hold the text: a store is none without them.
-func (w *workspace) findConfig(ctx context.Context, p *purgePlan, s *shelfRefs) {
-	for _, r := range s.refs {
-		if r.Name == w.config.Ref {
-			_ = w.book.ViewAt(ctx, r.ID, func(v *record.View) error {
-				text, err := v.Config()
-				p.config = err == nil && p.inFile("reverie.toml", text)
-				return nil
-			})
-		}
-	}
-}
-
-// learnedFrom notes the sessions that a reflection about a purged memory rests on.
-func (p *purgePlan) learnedFrom(at string, data []byte) {
-	if p.memory == "" {
-		return
-	}
-	if r, err := record.ParseReflection(at, data); err == nil {
-		p.sessions[r.Client+"/"+r.Session] = true
-	}
-	if o, err := record.ParseOperation(at, data); err == nil && o.Memory.ID == p.memory {
-		for _, s := range o.Sightings {
-			p.sessions[s.Client+"/"+s.Session] = true
-		}
-	}
 }
 
 // rewriting works out what the histories of all our refs become, those that their logs lead to included.
