@@ -42,7 +42,7 @@ func runReview(ctx context.Context, env *Env, ids []string) error {
 	}
 	if len(queue) == 0 {
 		env.say("nothing waits")
-		return nil
+		return w.nameForeign(ctx)
 	}
 	if !env.Terminal {
 		last := ""
@@ -51,15 +51,22 @@ func runReview(ctx context.Context, env *Env, ids []string) error {
 			w.showOperation(p.Operation, p.why)
 		}
 		env.say("decide with: reverie accept OP… or reverie reject OP… (or on a terminal: reverie review)")
-		return nil
+		return w.nameForeign(ctx)
 	}
-	return w.walk(ctx, queue)
+	if err := w.walk(ctx, queue); err != nil {
+		return err
+	}
+	return w.nameForeign(ctx)
 }
 
 // queue is what waits, grouped by subject, with the reason why.
 func (w *workspace) queue(ctx context.Context, ids []string) ([]waiting, error) {
 	var queue []waiting
-	err := w.view(ctx, func(v *record.View) error {
+	proposed, err := w.proposed()
+	if err != nil {
+		return nil, err
+	}
+	err = w.view(ctx, func(v *record.View) error {
 		c, err := w.restrict(v)
 		if err != nil {
 			return err
@@ -74,6 +81,9 @@ func (w *workspace) queue(ctx context.Context, ids []string) ([]waiting, error) 
 				if blob, _ := v.Blob(base.ID); string(blob) != base.Blob {
 					why = "what it changes has changed: " + base.ID[:8]
 				}
+			}
+			if branch := proposed[o.ID]; branch != "" {
+				why = "proposed as " + branch
 			}
 			queue = append(queue, waiting{o, why})
 		}

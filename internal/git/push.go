@@ -30,6 +30,7 @@ type Pushed struct {
 	Ref     string
 	Outcome Outcome
 	Reason  string
+	Commits int // that the update adds to Old
 }
 
 // Report is what a push came to.
@@ -44,14 +45,16 @@ type Report struct {
 func (m *Remote) Push(ctx context.Context, updates ...Update) (Report, error) {
 	args := []string{"push", "--porcelain", "--no-progress", "--no-verify", "--no-signed", "--no-follow-tags", "--recurse-submodules=no"}
 	var specs []string
-	for _, u := range updates {
-		if err := m.checkUpdate(ctx, u); err != nil {
+	commits := make([]int, len(updates))
+	for i, u := range updates {
+		var err error
+		if commits[i], err = m.checkUpdate(ctx, u); err != nil {
 			return Report{}, err
 		}
 		args = append(args, "--force-with-lease="+u.Ref+":"+u.Old)
 		specs = append(specs, u.ID+":"+u.Ref)
 	}
-	cmd := m.command(ctx, nil, append(append(args, "--", m.Name), specs...)...)
+	cmd := m.command(ctx, nil, append(append(args, "--", alias), specs...)...)
 	out, err := run(cmd)
 	report := Report{}
 	var told *Error
@@ -59,7 +62,7 @@ func (m *Remote) Push(ctx context.Context, updates ...Update) (Report, error) {
 		report.Said = sideband(told.all)
 	}
 	lines := parsePorcelain(string(out))
-	for _, u := range updates {
+	for i, u := range updates {
 		p, found := lines[u.Ref]
 		if !found {
 			if err == nil {
@@ -67,31 +70,30 @@ func (m *Remote) Push(ctx context.Context, updates ...Update) (Report, error) {
 			}
 			return report, fmt.Errorf("push to %s: %w", m.Name, m.explain(ctx, err))
 		}
+		p.Commits = commits[i]
 		report.Refs = append(report.Refs, p)
 	}
 	return report, nil
 }
 
-// checkUpdate refuses what could overwrite something. The compare-and-swap of the server is by
-// --force-with-lease, which would let a history be replaced if we did not look here.
-func (m *Remote) checkUpdate(ctx context.Context, u Update) error {
+// checkUpdate refuses what could overwrite something, and counts the commits that an update adds. The
+// compare-and-swap of the server is by --force-with-lease, which would let a history be replaced if we
+// did not look here.
+func (m *Remote) checkUpdate(ctx context.Context, u Update) (commits int, err error) {
 	if err := CheckRef(u.Ref); err != nil {
-		return err
+		return 0, err
 	}
 	if !m.repo.IsID(u.ID) || u.Old != "" && !m.repo.IsID(u.Old) {
-		return fmt.Errorf("push %s: %q from %q: not object ids", u.Ref, u.ID, u.Old)
+		return 0, fmt.Errorf("push %s: %q from %q: not object ids", u.Ref, u.ID, u.Old)
 	}
-	if u.Old == "" {
-		return nil
-	}
-	descends, err := m.repo.IsAncestor(ctx, u.Old, u.ID)
-	if err == nil && !descends {
+	lost, commits, err := m.Apart(ctx, u.Old, u.ID)
+	if err == nil && lost > 0 {
 		err = fmt.Errorf("%.12s does not descend from %.12s, and nothing is overwritten", u.ID, u.Old)
 	}
 	if err != nil {
-		return fmt.Errorf("push %s: %w", u.Ref, err)
+		return 0, fmt.Errorf("push %s: %w", u.Ref, err)
 	}
-	return nil
+	return commits, nil
 }
 
 // parsePorcelain reads the lines of git push --porcelain: a flag, the two refs and a summary, with tabs

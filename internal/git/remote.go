@@ -26,13 +26,12 @@ const wholeHistory = "1000000000"
 func (m *Remote) command(ctx context.Context, options []string, args ...string) *exec.Cmd {
 	fixed := append(durable[:len(durable):len(durable)],
 		"-c", "protocol.ext.allow=never", "-c", "protocol.fd.allow=never",
-		"-c", "remote."+m.Name+".mirror=false",
 		"-c", "push.negotiate=false",
 		"-c", "fetch.writeCommitGraph=false",
 	)
 	cmd := m.repo.Command(ctx, append(append(fixed, options...), args...)...)
 	cmd.Dir = m.repo.folder()
-	cmd.Env = transports(cmd.Env)
+	cmd.Env = append(transports(cmd.Env), m.alias...)
 	cmd.SysProcAttr = detached()
 	cmd.Cancel = func() error { return killAll(cmd.Process) }
 	return cmd
@@ -54,7 +53,7 @@ func (m *Remote) Fetch(ctx context.Context, from, to string) (string, error) {
 	if m.repo.Shallow {
 		args = append(args, "--depth="+wholeHistory)
 	}
-	_, err := run(m.command(ctx, m.strict, append(args, "--", m.Name, "+"+from+":"+to)...))
+	_, err := run(m.command(ctx, m.strict, append(args, "--", alias, "+"+from+":"+to)...))
 	if err != nil {
 		return "", fmt.Errorf("fetch from %s: %w", m.Name, m.explain(ctx, err))
 	}
@@ -71,7 +70,7 @@ func (m *Remote) explain(ctx context.Context, err error) error {
 		return err
 	case strings.Contains(string(told.all), "couldn't find remote ref"):
 		return ErrNoRemoteRef
-	case strings.Contains(string(told.all), "fsck error"), strings.Contains(string(told.all), "bad object"):
+	case strings.Contains(string(told.all), "fsck error"):
 		return fmt.Errorf("%w: %s", ErrObjects, told.Line)
 	}
 	for _, address := range []string{m.URL, m.PushURL} { // git may repeat a password
@@ -88,7 +87,7 @@ type RemoteRefs struct {
 
 // Refs lists the remote's refs that begin with one of the prefixes; without one, all.
 func (m *Remote) Refs(ctx context.Context, prefixes ...string) (RemoteRefs, error) {
-	args := []string{"ls-remote", "--quiet", "--symref", "--", m.Name}
+	args := []string{"ls-remote", "--quiet", "--symref", "--", alias}
 	for _, p := range prefixes {
 		args = append(args, p+"*")
 	}
@@ -119,6 +118,35 @@ func (r *Repo) IsAncestor(ctx context.Context, old, new string) (bool, error) {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// Apart counts the commits that each of two tips has and the other lacks; an empty tip has none. It asks
+// git once for each pair.
+func (m *Remote) Apart(ctx context.Context, a, b string) (onlyA, onlyB int, err error) {
+	if a == b {
+		return 0, 0, nil
+	}
+	if known, ok := m.apart[[2]string{a, b}]; ok {
+		return known[0], known[1], nil
+	}
+	between := a + "..." + b
+	if a == "" || b == "" {
+		between = a + b
+	}
+	out, err := m.repo.Git(ctx, nil, "rev-list", "--count", "--left-right", between, "--")
+	if err == nil {
+		_, err = fmt.Sscan(string(out), &onlyA, &onlyB)
+	}
+	if err != nil {
+		return 0, 0, err
+	}
+	if b == "" { // a single tip is all on the right
+		onlyA, onlyB = onlyA+onlyB, 0
+	} else if a == "" {
+		onlyA, onlyB = 0, onlyA+onlyB
+	}
+	m.apart[[2]string{a, b}] = [2]int{onlyA, onlyB}
+	return onlyA, onlyB, nil
 }
 
 // Missing lists the commits in the history of one tip that those of the others lack, newest first, and

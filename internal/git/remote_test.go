@@ -36,7 +36,7 @@ func pair(t *testing.T, url string) (*testrepo.Repo, *testrepo.Repo, *git.Repo) 
 
 func origin(t *testing.T, repo *git.Repo) *git.Remote {
 	t.Helper()
-	m, err := repo.Remote(t.Context(), "origin")
+	m, err := repo.Remote(t.Context(), "origin", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,6 @@ func TestFetchAndPushTouchNothingElse(t *testing.T) {
 		t.Errorf("%s is at %s", seen, got)
 	}
 	r.Run("update-ref", "-d", seen)
-	r.Run("update-ref", "-d", "refs/remotes/origin/reverie/memory") // which plain git keeps of a push
 	if diff := cmp.Diff(before, r.Run("for-each-ref")+r.Run("config", "--list", "--local")); diff != "" {
 		t.Errorf("(-before +after):\n%s", diff)
 	}
@@ -179,8 +178,8 @@ func TestRemoteThatIsNotThere(t *testing.T) {
 	if _, err := m.Push(t.Context(), git.Update{Ref: shared, ID: r.Run("rev-parse", "HEAD")}); err == nil {
 		t.Error("pushed to nowhere")
 	}
-	for _, name := range []string{"nosuch", "--upload-pack=x", "https://example.com/x", "../bare", "", "a/b", ".", "o..o"} {
-		if _, err := repo.Remote(t.Context(), name); !errors.Is(err, git.ErrNoRemote) {
+	for _, name := range []string{"nosuch", "--upload-pack=x", "https://example.com/x", "../bare", "a/b", ".", "o..o"} {
+		if _, err := repo.Remote(t.Context(), name, ""); !errors.Is(err, git.ErrNoRemote) {
 			t.Errorf("remote %q: %v", name, err)
 		}
 	}
@@ -221,7 +220,7 @@ func TestProgramsOfTheRepositoryAreRefused(t *testing.T) {
 		{"core.sshCommand", "CANARY"}, {"core.gitProxy", "CANARY"}, {"core.askPass", "CANARY"}, {"core.alternateRefsCommand", "CANARY"},
 		{"remote.origin.uploadpack", "CANARY"}, {"remote.origin.receivepack", "CANARY"}, {"remote.origin.vcs", "ext"},
 		{"credential.helper", "!CANARY"}, {"credential.https://example.com.helper", "/CANARY"}, {"credential.helper", "store --file=/x"},
-		{"http.saveCookies", "true"}, {"hook.x.command", "CANARY"},
+		{"http.saveCookies", "true"}, {"hook.x.command", "CANARY"}, {"remote.reverie.sync.uploadpack", "CANARY"},
 	} {
 		t.Run(kv[0], func(t *testing.T) {
 			r, _, repo := pair(t, "")
@@ -230,22 +229,38 @@ func TestProgramsOfTheRepositoryAreRefused(t *testing.T) {
 			r.Run("config", kv[0], "plain")
 			r.Run("config", "--add", kv[0], value)
 			var told *git.ProgramError
-			m, err := repo.Remote(t.Context(), "origin")
+			m, err := repo.Remote(t.Context(), "origin", "")
 			if !errors.As(err, &told) || !strings.EqualFold(told.Keys[0], kv[0]) {
 				t.Fatalf("%v, %v", m, err)
 			}
 			r.Run("config", "--unset-all", kv[0])
 			r.Run("config", "--global", kv[0], value)
-			if _, err := repo.Remote(t.Context(), "origin"); err != nil {
+			if _, err := repo.Remote(t.Context(), "origin", ""); err != nil {
 				t.Errorf("the user's own: %v", err)
 			}
 			r.Run("config", kv[0], value)
-			if _, err := repo.Remote(t.Context(), "origin"); err != nil {
+			if _, err := repo.Remote(t.Context(), "origin", ""); err != nil {
 				t.Errorf("the user's own, repeated: %v", err)
 			}
 		})
 	}
 	r, _, repo := pair(t, "")
+	r.Write("evil.config", "[core]\n\tsshCommand = touch canary\n")
+	for _, key := range []string{"include.path", "includeIf.gitdir:**.path"} {
+		r.Run("config", key, "../evil.config")
+		var told *git.ProgramError
+		if _, err := repo.Remote(t.Context(), "origin", ""); !errors.As(err, &told) {
+			t.Errorf("%s: %v", key, err)
+		}
+		r.Run("config", "--unset", key)
+	}
+	r.Run("config", "extensions.worktreeConfig", "true")
+	r.Run("config", "--worktree", "core.sshCommand", "touch canary")
+	var told *git.ProgramError
+	if _, err := repo.Remote(t.Context(), "origin", ""); !errors.As(err, &told) {
+		t.Errorf("config.worktree: %v", err)
+	}
+	r.Run("config", "--worktree", "--unset", "core.sshCommand")
 	r.Run("config", "credential.helper", "cache")
 	r.Run("config", "http.extraHeader", "a: b")
 	r.Run("config", "remote.other.uploadpack", "elsewhere")
@@ -278,6 +293,31 @@ func TestExtNeverRuns(t *testing.T) {
 	}
 }
 
+func TestDefaultRemote(t *testing.T) {
+	r, _, repo := pair(t, "")
+	want := func(name string) {
+		t.Helper()
+		m, err := repo.Remote(t.Context(), "", "main")
+		if err != nil && !errors.Is(err, git.ErrNoRemote) || err == nil && m.Name != name || err != nil && name != "" {
+			t.Errorf("%+v, %v; want %q", m, err, name)
+		}
+	}
+	r.Run("remote", "add", "up", "/srv/up")
+	want("origin")
+	r.Run("config", "branch.main.remote", "up")
+	want("up")
+	r.Run("config", "branch.main.remote", ".")
+	r.Run("remote", "rename", "origin", "fork")
+	want("")
+	r.Run("remote", "remove", "up")
+	want("fork")
+	r.Run("remote", "rename", "fork", "team/one")
+	want("team/one")
+	r.Run("config", "remote.-x.url", "/srv/x") // git itself makes none such
+	r.Run("config", "remote.a..b.url", "/srv/x")
+	want("team/one")
+}
+
 // What git contacts is what git says it contacts.
 func TestRemoteURLsAreGitsOwn(t *testing.T) {
 	r, _, repo := pair(t, "gh:team/code")
@@ -288,7 +328,7 @@ func TestRemoteURLsAreGitsOwn(t *testing.T) {
 	r.Run("remote", "set-url", "--push", "two", "gh:fork/code")
 	r.Run("remote", "add", "three", "/srv/code")
 	for _, name := range []string{"origin", "two", "three"} {
-		m, err := repo.Remote(t.Context(), name)
+		m, err := repo.Remote(t.Context(), name, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -391,6 +431,37 @@ func TestPartialCloneGetsOurFiles(t *testing.T) {
 	}
 	if diff := cmp.Diff(before, clone.Run("config", "--list", "--local")); diff != "" {
 		t.Errorf("configuration (-before +after):\n%s", diff)
+	}
+}
+
+// Reading what a partial clone does not have would have git fetch it, by the programs of that clone.
+func TestPartialCloneRunsNoProgramOfItsOwn(t *testing.T) {
+	r, bare, _ := pair(t, "")
+	bare.Run("config", "uploadpack.allowFilter", "true")
+	clone := testrepo.At(t, filepath.Join(filepath.Dir(r.Dir), "clone"))
+	r.Run("clone", "-q", "--no-checkout", "--filter=blob:none", "file://"+filepath.ToSlash(bare.Dir), clone.Dir)
+	id := r.Run("rev-parse", "HEAD:README")
+	canary := filepath.Join(t.TempDir(), "canary")
+	clone.Run("config", "remote.origin.uploadpack", "touch "+canary+"; git-upload-pack")
+	read := func() error {
+		repo, err := git.Find(t.Context(), clone.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		objects := repo.Objects()
+		defer objects.Close()
+		_, err = objects.Read(t.Context(), id)
+		return err
+	}
+	if err := read(); !errors.Is(err, git.ErrNoObject) {
+		t.Errorf("read: %v", err)
+	}
+	if _, err := os.Stat(canary); err == nil {
+		t.Error("it ran")
+	}
+	clone.Run("config", "--unset", "remote.origin.uploadpack")
+	if err := read(); err != nil {
+		t.Errorf("read: %v", err)
 	}
 }
 

@@ -39,40 +39,81 @@ type Remote struct {
 
 	repo   *Repo
 	strict []string // -c options that take back what the configuration relaxes
+	alias  []string // environment
+	apart  map[[2]string][2]int
 }
 
-// Remotes lists the names of the remotes that have a URL, sorted.
-func (r *Repo) Remotes(ctx context.Context) ([]string, error) {
-	c, err := r.remoteConfig(ctx)
-	if err != nil {
-		return nil, err
+// alias is the name by which our git commands know the remote. It has the addresses and programs of the
+// real one, and not what else that does with a fetch or a push: refspecs, by which a push would move
+// refs/remotes, pruning, mirroring, tags. It is defined in the environment, for an address may hold a
+// password and arguments are public.
+const alias = "reverie.sync"
+
+// aliased are the keys of a remote that the alias has too.
+var aliased = []string{"url", "pushurl", "vcs", "uploadpack", "receivepack", "proxy", "proxyauthmethod", "serveroption"}
+
+func (c remoteConfig) alias(name string) []string {
+	var env []string
+	n := 0
+	for _, key := range aliased {
+		for _, value := range c.all["remote."+name+"."+key] {
+			env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=remote.%s.%s", n, alias, key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, value))
+			n++
+		}
 	}
-	return c.remotes(), nil
+	return append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", n))
 }
 
 // Remote returns a remote by its configured name; a path or a URL is not one, so that nothing is sent to
-// where no configuration points. Errors wrap ErrNoRemote or are a *ProgramError.
-func (r *Repo) Remote(ctx context.Context, name string) (*Remote, error) {
-	if !remoteName.MatchString(name) || strings.Contains(name, "..") || strings.HasSuffix(name, ".lock") {
-		return nil, fmt.Errorf("remote %q: %w; a URL or a path is not taken here: git remote add NAME URL", name, ErrNoRemote)
-	}
+// where no configuration points. An empty name is the remote of a branch, else origin, else the only
+// one. Errors wrap ErrNoRemote or are a *ProgramError.
+func (r *Repo) Remote(ctx context.Context, name, branch string) (*Remote, error) {
 	c, err := r.remoteConfig(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if !slices.Contains(c.remotes(), name) {
-		return nil, fmt.Errorf("remote %q: %w; git remote add %s URL", name, ErrNoRemote, name)
+	names := c.remotes()
+	if name == "" {
+		if name, err = c.preset(names, branch); err != nil {
+			return nil, err
+		}
+	}
+	if !slices.Contains(names, name) {
+		return nil, fmt.Errorf("remote %q: %w; there are: %s", name, ErrNoRemote, listed(names))
 	}
 	if keys := c.programs(name, r.Partial); keys != nil {
 		return nil, &ProgramError{keys}
 	}
-	m := &Remote{Name: name, repo: r, strict: c.strict()}
+	m := &Remote{Name: name, repo: r, strict: c.strict(), alias: c.alias(name), apart: map[[2]string][2]int{}}
 	m.URL, m.PushURL = c.urls(name)
 	return m, nil
 }
 
-// remoteName is what a remote may be called: it becomes part of ref names and of configuration keys.
-var remoteName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.+-]*$`)
+// preset is the remote that is meant when none is named.
+func (c remoteConfig) preset(names []string, branch string) (string, error) {
+	if of := c.all["branch."+branch+".remote"]; branch != "" && len(of) > 0 && slices.Contains(names, of[len(of)-1]) {
+		return of[len(of)-1], nil
+	}
+	if slices.Contains(names, "origin") {
+		return "origin", nil
+	}
+	if len(names) != 1 {
+		return "", fmt.Errorf("which remote? %w is meant by default; there are: %s", ErrNoRemote, listed(names))
+	}
+	return names[0], nil
+}
+
+func listed(names []string) string {
+	if len(names) == 0 {
+		return "none (git remote add NAME URL)"
+	}
+	return strings.Join(names, ", ")
+}
+
+// validRemote reports whether a remote's name can be part of a ref's. Below a remote's own folder, new is ours.
+func validRemote(name string) bool {
+	return !strings.HasPrefix(name, "-") && !strings.HasSuffix(name, "/new") && CheckRef("refs/reverie/remotes/"+name+"/memory") == nil
+}
 
 // Address is a URL as it may be shown and remembered: without user and password.
 func Address(remote string) string {
@@ -99,7 +140,7 @@ type remoteConfig struct {
 
 func (r *Repo) remoteConfig(ctx context.Context) (remoteConfig, error) {
 	c := remoteConfig{all: map[string][]string{}, own: map[string][]string{}}
-	out, err := r.Git(ctx, nil, "config", "--list", "-z", "--show-scope")
+	out, err := run(r.command(ctx, "config", "--list", "-z", "--show-scope"))
 	if err != nil {
 		return c, fmt.Errorf("read the configuration of remotes: %w", err)
 	}
@@ -123,8 +164,8 @@ func (r *Repo) remoteConfig(ctx context.Context) (remoteConfig, error) {
 func (c remoteConfig) remotes() []string {
 	var names []string
 	for _, key := range c.order {
-		if name, ok := strings.CutPrefix(key, "remote."); ok {
-			if name, ok = strings.CutSuffix(name, ".url"); ok && remoteName.MatchString(name) {
+		if name, ok := strings.CutPrefix(key, "remote."); ok && !strings.HasPrefix(name, alias+".") {
+			if name, ok = strings.CutSuffix(name, ".url"); ok && validRemote(name) {
 				names = append(names, name)
 			}
 		}
@@ -205,6 +246,9 @@ func runs(key, value, remote string, partial bool) bool {
 	case "hook":
 		return name == "command"
 	case "remote":
+		if strings.HasPrefix(rest, alias+".") {
+			return true // would be mixed into ours
+		}
 		if name == "uploadpack" || name == "receivepack" || name == "vcs" {
 			return partial || rest == remote+"."+name // a partial clone may fetch from another
 		}
