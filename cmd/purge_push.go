@@ -20,9 +20,9 @@ type purgeRemote struct {
 }
 
 func (w *workspace) purgeRemote(ctx context.Context, name string) (*purgeRemote, error) {
-	remote, err := w.repo.Remote(ctx, name)
+	remote, err := w.repo.Remote(ctx, name, w.branch())
 	if err != nil {
-		return nil, err
+		return nil, explainRemote(err)
 	}
 	return &purgeRemote{w, remote}, nil
 }
