@@ -203,7 +203,20 @@ func (w *workspace) purge(ctx context.Context, t target, o purgeOptions, done *p
 	if !nothing && !o.yes && !w.ask("Remove all of this for good?", "n") {
 		return nil, &failure{exitPerson, errors.New("purge: nothing was removed"), "to go ahead: reverie purge --yes, with the same words"}
 	}
-	return w.applyPurge(ctx, t, nil, o.reason, done)
+	unlock, err := w.repo.LockSync(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	last, err := w.applyPurge(ctx, t, nil, o.reason, done)
+	if err != nil {
+		return nil, err
+	}
+	all, err := w.readRemotes()
+	if err != nil {
+		return last, err
+	}
+	return last, w.dropProposals(all, done)
 }
 
 // refuse returns an error where a purge would leave no store, or where its reason tells what goes.

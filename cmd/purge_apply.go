@@ -73,7 +73,7 @@ func (w *workspace) applyPurge(ctx context.Context, t target, more []record.Purg
 	if err := w.cleanState(&purgePlan{}); err != nil { // a reader may have made the cache meanwhile
 		return nil, err
 	}
-	done.Done = true
+	done.Done, w.rewrote = true, rw.New
 	return &purged{p, rw}, nil
 }
 

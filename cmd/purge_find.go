@@ -19,7 +19,7 @@ const ourRefs = "refs/reverie/"
 type shelfRefs struct {
 	store string // the ref that carries the records; "" where no history is ever joined with another's
 	refs  []git.Ref
-	logs  []gitstore.ID // what the reflogs of refs name beside
+	logs  []gitstore.ID // what the reflogs of refs, and proposals, name beside
 	purge record.Purge
 }
 
@@ -109,6 +109,15 @@ func (w *workspace) planPurge(ctx context.Context, t target, more []record.Purge
 	}
 	if err := w.readLogs(ctx, p); err != nil {
 		return nil, err
+	}
+	proposed, err := w.proposedCommits(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range p.shelves {
+		if s.store == w.config.Ref {
+			s.logs = append(s.logs, proposed...)
+		}
 	}
 	if p.memory != "" {
 		if err := w.statements(ctx, p); err != nil {

@@ -57,7 +57,7 @@ func (w *workspace) followPurge(ctx context.Context, remote string, s *gitstore.
 		return "", err
 	}
 	if len(done.Refs)+len(done.Sessions)+len(done.State) > 0 {
-		w.env.say("%s: %s was purged there; following takes out for good, here:", remote, count(len(fresh), "text", "texts"))
+		w.env.say("%s was purged of something (%s); to follow takes out for good, here:", remote, count(len(fresh), "record", "records"))
 		w.env.say("%s, %s in %s, %s", count(len(done.Memories), "memory", "memories"), count(files(done.Files), "file", "files"),
 			count(len(done.Refs), "ref", "refs"), count(len(done.Sessions), "session", "sessions"))
 		if !agree("Take the same out here?") {
