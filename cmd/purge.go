@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/urfave/cli/v2"
 )
@@ -133,7 +134,7 @@ func (w *workspace) tellPurge(done purgeJSON) error {
 	return nil
 }
 
-// target says what an argument means. What begins the id of a memory is that memory.
+// target says what an argument means: hex digits that name a memory are that memory, all else is a text.
 func (w *workspace) target(ctx context.Context, o purgeOptions) (target, error) {
 	t := target{texts: []string{o.what}}
 	switch {
@@ -146,27 +147,13 @@ func (w *workspace) target(ctx context.Context, o purgeOptions) (target, error) 
 			return t, usage("", "%q matches everywhere", o.what)
 		}
 		t = target{re: re}
-	case len(o.what) >= 4:
-		err := w.book.View(ctx, func(v *record.View) error {
-			m, err := v.Find(o.what)
-			if errors.Is(err, record.ErrNoMemory) {
-				pending, _ := v.Operations()
-				var op record.Operation
-				op, err = record.FindOperation(pending, o.what)
-				m = op.Memory
-			}
-			if err == nil {
-				t = target{memory: m.ID}
-			} else if errors.Is(err, record.ErrAmbiguous) {
-				return err
-			}
-			return nil
-		})
-		if errors.Is(err, record.ErrAmbiguous) {
+	case hexDigits(o.what):
+		id, err := w.memoryToPurge(ctx, o.what)
+		if err != nil {
 			return t, err
 		}
-		if t.memory == "" && record.ValidID(o.what) { // of history
-			t = target{memory: o.what}
+		if id != "" {
+			t = target{memory: id}
 		}
 	}
 	t.prepare()
@@ -174,6 +161,43 @@ func (w *workspace) target(ctx context.Context, o purgeOptions) (target, error) 
 		return t, usage("say why without saying what", "the reason holds what is to be purged")
 	}
 	return t, nil
+}
+
+// shortID is how many digits of an id purge wants at least: fewer are too easily a word.
+const shortID = 8
+
+func hexDigits(s string) bool {
+	return len(s) >= 4 && len(s) <= 16 && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+// memoryToPurge is the memory that hex digits name: one that is here, one that an operation would make, or one
+// that was purged already, so that the same words never mean something else the second time. A whole id may be of
+// history alone. It is empty where they are a text like any other.
+func (w *workspace) memoryToPurge(ctx context.Context, digits string) (id string, err error) {
+	err = w.book.View(ctx, func(v *record.View) error {
+		m, err := v.Find(digits)
+		if errors.Is(err, record.ErrNoMemory) {
+			pending, _ := v.Operations()
+			var op record.Operation
+			op, err = record.FindOperation(pending, digits)
+			m = op.Memory
+		}
+		if errors.Is(err, record.ErrNoMemory) {
+			m.ID, err = v.PurgedLike(digits), nil
+		}
+		id = m.ID
+		return err
+	})
+	switch {
+	case errors.Is(err, gitstore.ErrNoStore):
+		err = nil
+	case err == nil && id != "" && len(digits) < shortID:
+		err = usage(fmt.Sprintf("for the memory: reverie purge %s   for the text: reverie purge --regexp %s", id, digits), "%s is a text, and begins the id of a memory", digits)
+	}
+	if id == "" && record.ValidID(digits) {
+		id = digits
+	}
+	return id, err
 }
 
 // purge shows what would go, asks, and does it.

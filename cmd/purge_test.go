@@ -187,6 +187,16 @@ func TestPurgeOfAMemoryTakesWhatIsAboutIt(t *testing.T) {
 	if log := r.Run("log", "-1", "--format=%B", "reverie/memory"); !strings.Contains(log, "it was never true") {
 		t.Errorf("the reason is not in the commit: %s", log)
 	}
+	// The same words mean the same a second time, and not the text: what names its id stays.
+	reverie(t, r.Dir, "-q", "remember", "Memory "+id[:8]+" was about another project")
+	reverie(t, r.Dir, "purge", "--yes", id[:8])
+	if list := reverie(t, r.Dir, "list"); strings.Count(list, "\n") != 3 {
+		t.Errorf("a memory that names its id went too: %s", list)
+	}
+	reverie(t, r.Dir, "purge", "--yes", "--regexp", id[:8])
+	if list := reverie(t, r.Dir, "list"); strings.Count(list, "\n") != 2 {
+		t.Errorf("as a text it is still there: %s", list)
+	}
 	// It does not come back from the agent's own transcript.
 	told(t, r.Dir, "s1", "From now on always deploy from the kestrel machine.")
 	if list := reverie(t, r.Dir, "list", "--all"); strings.Contains(list, "kestrel") {
@@ -204,6 +214,11 @@ func TestPurgeAsksAndSaysNothingOfTheText(t *testing.T) {
 	}
 	if code, _ := fails(t, r.Dir, "purge", "--yes", "--reason", "the name Kestrel leaked", "kestrel"); code != exitUsage {
 		t.Errorf("exit %d for a reason that tells", code)
+	}
+	id := strings.TrimSpace(reverie(t, r.Dir, "list", "--json"))
+	id = id[strings.Index(id, `"id":"`)+6:][:5]
+	if code, talk := fails(t, r.Dir, "purge", "--yes", id); code != exitUsage {
+		t.Errorf("exit %d for what may be a word or an id: %s", code, talk)
 	}
 	if code, _ := fails(t, r.Dir, "purge", "--regexp", "x*"); code != exitUsage {
 		t.Errorf("exit %d for what matches everywhere", code)

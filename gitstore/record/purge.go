@@ -251,6 +251,24 @@ func (v *View) Purged(id string) bool {
 	return err == nil && omit.Path != nil && ValidID(id) && omit.Path(MemoryDir+"/"+id[:2]+"/"+id+".md")
 }
 
+// PurgedLike is the one memory that was purged whose id begins with prefix, or "".
+func (v *View) PurgedLike(prefix string) (id string) {
+	for _, tree := range []*gitstore.Tree{v.memory, v.journal} {
+		purges, _ := Purges(tree)
+		for _, p := range purges {
+			for _, m := range p.Memories {
+				if strings.HasPrefix(m, prefix) && m != id {
+					if id != "" {
+						return ""
+					}
+					id = m
+				}
+			}
+		}
+	}
+	return id
+}
+
 func unjoin(err error) []error {
 	if many, ok := err.(interface{ Unwrap() []error }); ok {
 		return many.Unwrap()
