@@ -29,7 +29,7 @@ func purgeCommand(env *Env) *cli.Command {
 		ArgsUsage: "PATTERN|ID|-",
 		Description: "History is rewritten, and other clones follow at their next sync. Nothing that goes is kept anywhere.\n" +
 			"With - the text is read from standard input, so that no shell keeps it.\n" +
-			"To take a memory out of force and keep its history: reverie forget.",
+			"An id has at least 8 of its digits here. To take a memory out of force and keep its history: reverie forget.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "reason", Usage: "`WHY`, for the commit; it must not tell what goes", Destination: &o.reason},
 			&cli.BoolFlag{Name: "regexp", Usage: "PATTERN is a regular expression (RE2)", Destination: &o.regexp},
@@ -191,8 +191,8 @@ func (w *workspace) memoryToPurge(ctx context.Context, digits string) (id string
 	switch {
 	case errors.Is(err, gitstore.ErrNoStore):
 		err = nil
-	case err == nil && id != "" && len(digits) < shortID:
-		err = usage(fmt.Sprintf("for the memory: reverie purge %s   for the text: reverie purge --regexp %s", id, digits), "%s is a text, and begins the id of a memory", digits)
+	case len(digits) < shortID && (err == nil && id != "" || errors.Is(err, record.ErrAmbiguous)):
+		err = usage(fmt.Sprintf("for the memory give more of its id; for the text: reverie purge --regexp %s", digits), "%s is a text, and begins the id of a memory", digits)
 	}
 	if id == "" && record.ValidID(digits) {
 		id = digits

@@ -55,6 +55,9 @@ func (w *workspace) applyPurge(ctx context.Context, t target, more []record.Purg
 	if err := w.cleanState(p); err != nil {
 		return nil, err
 	}
+	if err := w.dropUnjudged(ctx); err != nil {
+		return nil, err
+	}
 	for _, s := range p.shelves {
 		for _, r := range s.refs {
 			var purges []record.Purge

@@ -64,6 +64,9 @@ func (w *workspace) ours(ctx context.Context) ([]*shelfRefs, error) {
 		if !strings.Contains("\n"+string(kinds), "\ncommit "+r.Name+"\n") {
 			continue // no history; another program's, in our folder
 		}
+		if unjudged(r.Name) {
+			continue
+		}
 		to := rest
 		switch {
 		case r.Name == w.config.Ref, strings.HasPrefix(r.Name, ourRefs+"backup/"), strings.HasPrefix(r.Name, ourRefs+"remotes/") && strings.HasSuffix(r.Name, "/memory"),
@@ -88,6 +91,29 @@ func (w *workspace) ours(ctx context.Context) ([]*shelfRefs, error) {
 		})
 	}
 	return shelves, nil
+}
+
+// unjudged reports whether a ref is where a fetch of ours puts what a remote has before anything is made of it. It
+// may hold anything, so nobody looks through it; a purge removes it, and the next fetch fills it again.
+func unjudged(name string) bool {
+	rest, ok := strings.CutPrefix(name, ourRefs+"remotes/")
+	return ok && strings.Contains(rest, "/new/")
+}
+
+// dropUnjudged removes such refs.
+func (w *workspace) dropUnjudged(ctx context.Context) error {
+	refs, err := w.repo.Refs(ctx, ourRefs+"remotes/")
+	if err != nil {
+		return err
+	}
+	for _, r := range refs {
+		if unjudged(r.Name) {
+			if err := w.repo.DeleteRef(ctx, r.Name, r.ID); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // tips are the histories of the refs, and those that their logs lead to.
