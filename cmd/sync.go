@@ -72,10 +72,14 @@ func runSync(ctx context.Context, env *Env, o syncOptions) error {
 	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
 		err = &failure{exitFailed, fmt.Errorf("sync: not done within %s", o.timeout), "nothing is lost or half-done; run it again, with a longer --timeout if the remote is slow"}
 	}
-	if err = errors.Join(s.tell(ctx, err), err); err == nil {
-		w.tidy(ctx)
+	if err = errors.Join(s.tell(ctx, err), err); err != nil {
+		return err
 	}
-	return err
+	w.tidy(ctx)
+	if s.done.Memory.Fetched == 0 || o.dryRun {
+		return nil
+	}
+	return w.tellForeign(ctx) // of what came
 }
 
 // syncer is one sync with one remote, under the lock of LockSync.
