@@ -188,8 +188,12 @@ func (s *syncer) lane(ctx context.Context, l lane) error {
 			}
 		}
 		tip, err := s.merge(ctx, l, ours, clean)
-		if err != nil || clean != theirs {
+		if err != nil {
 			return err
+		}
+		if clean != theirs {
+			err := fmt.Errorf("%s still holds what was purged here: nothing was pushed", s.remote.Name)
+			return &failure{exitPerson, err, "replace its branch: reverie purge --push " + s.remote.Name}
 		}
 		lost, err := s.publish(ctx, l, tip, theirs)
 		if !lost || err != nil {
@@ -241,6 +245,7 @@ func (s *syncer) fetch(ctx context.Context, l lane) (theirs, clean gitstore.ID, 
 		if clean, err = s.purged(ctx, l, theirs); err != nil {
 			return "", "", err
 		}
+		now = string(clean) // what was purged is not kept as seen either
 	}
 	seen, err := repo.ReadRef(ctx, s.seen(l))
 	if errors.Is(err, git.ErrNoRef) || err == nil && seen == now {

@@ -38,6 +38,17 @@ func (s *Store) remember(id ID) error {
 	return os.Rename(path+".new", path)
 }
 
+// noted reports whether the store's last commit was ever noted.
+func (s *Store) noted() bool {
+	text, _ := os.ReadFile(filepath.Join(s.repo.CommonDir, "reverie", tips))
+	for line := range strings.Lines(string(text)) {
+		if _, ref, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " "); ref == s.ref {
+			return true
+		}
+	}
+	return false
+}
+
 // last returns the last commit the store is known to have had, or "".
 func (s *Store) last() ID {
 	text, _ := os.ReadFile(filepath.Join(s.repo.CommonDir, "reverie", tips))
