@@ -101,7 +101,9 @@ func (w *workspace) checkRecords(ctx context.Context, tell func(where, what stri
 	if err == nil || ctx.Err() != nil || errors.Is(err, config.ErrNewer) {
 		return err
 	}
-	tell(w.branch(), "cannot be viewed: "+err.Error())
+	for _, e := range split(err) {
+		tell(w.branch(), "cannot be viewed: "+e.Error())
+	}
 	return nil
 }
 

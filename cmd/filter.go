@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/urfave/cli/v2"
 )
@@ -45,6 +46,7 @@ func (f filter) read(ctx context.Context, env *Env, fn func(*workspace, []record
 	}
 	return w.viewAt(ctx, f.at, func(v *record.View) error {
 		w.tellBad(v)
+		w.tellLost(ctx)
 		return fn(w, slices.DeleteFunc(v.Memories(), func(m record.Memory) bool {
 			return !f.all && !m.Live(env.Now()) || f.kind != "" && string(m.Kind) != f.kind
 		}))
@@ -63,5 +65,14 @@ func (w *workspace) viewAt(ctx context.Context, rev string, fn func(*record.View
 func (w *workspace) tellBad(v *record.View) {
 	for _, bad := range v.Bad {
 		w.env.warn("passed over: %v", bad)
+	}
+}
+
+// tellLost says if the last commits made here are not in the branch or the journal any more.
+func (w *workspace) tellLost(ctx context.Context) {
+	for _, s := range []*gitstore.Store{w.memory, gitstore.Open(w.repo, journalRef)} {
+		if lost, err := s.Lost(ctx); err == nil && lost != "" {
+			w.env.warn("%s does not reach %s, the last commit made here: what that added is not listed; see: reverie check", s.Ref(), lost)
+		}
 	}
 }

@@ -1,0 +1,291 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A bit is turned, or a file cut or dropped: any object, pack, index, ref, log, cache or state file of
+// ours. Each time the damage is named by check --deep, or it does no harm: everything is listed as
+// before. What is listed is always true, what is not listed is named, and one damaged object hides
+// nothing but what is in it.
+func TestDamageIsNamedOrHarmless(t *testing.T) {
+	samples := 30
+	if full {
+		samples = 300
+	}
+	t.Logf("%d samples, -seed %d", samples, *seed)
+	loose := knowing(t)
+	dirs := []string{loose, packed(t, copyDir(t, loose))}
+	want := listed(t, loose)
+	count := map[string]int{}
+	for n := range samples {
+		rnd := rand.New(rand.NewPCG(*seed, uint64(n)))
+		dir := copyDir(t, dirs[n%2])
+		cached := n%4 < 2
+		if !cached {
+			remove(t, filepath.Join(dir, ".git", "reverie", "cache"))
+		}
+		victims := ours(t, dir)
+		victim := victims[rnd.IntN(len(victims))]
+		hidden := hides(t, dir, victim)
+		what := damage(t, rnd, victim)
+		name, _ := filepath.Rel(filepath.Join(dir, ".git"), victim)
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			t.Logf("%s: %s; with a cache: %v", name, what, cached)
+			verdict := judge(t, dir, want, hidden)
+			if t.Failed() {
+				verdict = "failed"
+			}
+			count[verdict]++
+			if verdict == "named" && strings.HasPrefix(name, "objects/") {
+				count["named objects"]++
+			}
+		})
+	}
+	t.Logf("%v", count)
+	if count["named"] < samples/5 || count["named objects"] == 0 || count["harmless"] == 0 {
+		t.Errorf("of %d samples: %v; the damage was not such that it could be found", samples, count)
+	}
+}
+
+// judge looks at a damaged repository with the eyes of somebody who uses it. hidden says which paths the
+// damage may hide.
+func judge(t *testing.T, dir string, want map[string]string, hidden func(path string) bool) (verdict string) {
+	t.Helper()
+	list := reverie(t, dir, "list", "--all", "--json")
+	got := parseList(t, list)
+	for id, m := range got {
+		if want[id] != m {
+			t.Errorf("list shows %s\nnot %s", m, want[id])
+		}
+	}
+	if list.code != 0 && strings.TrimSpace(list.err) == "" {
+		t.Errorf("list fails without a word: %s", list)
+	}
+	for id, m := range want {
+		path := pathOf(m)
+		switch {
+		case got[id] != "":
+		case list.code == 0 && !strings.Contains(list.err, id) && !strings.Contains(list.err, "the last commit made here"):
+			t.Errorf("list leaves out %s silently: %s", id, list.err)
+		case !hidden(path):
+			t.Errorf("list leaves out %s, which is not damaged: %s", path, list.err)
+		}
+	}
+	check := reverie(t, dir, "check", "--deep")
+	switch {
+	case check.code == 0 && list.code == 0 && len(got) == len(want):
+		verdict = "harmless"
+	case check.code == 0:
+		t.Errorf("check finds nothing, but %s", list)
+	case check.code == 1 && strings.TrimSpace(check.out) != "":
+		verdict = "named"
+	case check.code == 12 && strings.Contains(check.err, "git update-ref"):
+		verdict = "named" // a ref is gone, and a person is told how to bring it back
+	default:
+		t.Errorf("%s", check)
+	}
+	shown := 0
+	for id, m := range want { // in no order
+		show := reverie(t, dir, "show", "--json", id)
+		switch {
+		case show.code == 0 && strings.TrimSpace(show.out) != m:
+			t.Errorf("show %s says %s\nnot %s", id, show.out, m)
+		case show.code != 0 && strings.TrimSpace(show.err) == "":
+			t.Errorf("show fails without a word: %s", show)
+		case got[id] != "" && strings.TrimSpace(show.out) != m:
+			t.Errorf("list has %s, but %s", id, show)
+		}
+		if shown++; shown == 1 && !full {
+			break
+		}
+	}
+	if t.Failed() || testing.Verbose() {
+		t.Logf("%d of %d listed\n%s%s", len(got), len(want), list.err, check)
+	}
+	return verdict
+}
+
+// pathOf is the file of a memory given as JSON.
+func pathOf(m string) string {
+	var memory struct{ Path string }
+	_ = json.Unmarshal([]byte(m), &memory)
+	return memory.Path
+}
+
+// hides tells which memories damage to a file may hide. A file that holds more than one object, or a
+// ref, may hide all.
+func hides(t *testing.T, dir, victim string) func(path string) bool {
+	t.Helper()
+	all := func(string) bool { return true }
+	id := filepath.Base(filepath.Dir(victim)) + filepath.Base(victim)
+	if len(id) != 40 || !strings.Contains(filepath.ToSlash(victim), "/objects/") {
+		return all
+	}
+	const refs = "refs/heads/reverie/memory refs/reverie/journal"
+	var below []string
+	for ref := range strings.FieldsSeq(refs) {
+		if id == git(t, dir, "rev-parse", ref) || id == git(t, dir, "rev-parse", ref+"^{tree}") || id == git(t, dir, "rev-parse", ref+":memories") {
+			return all
+		}
+		for line := range strings.Lines(git(t, dir, "ls-tree", "-rt", ref)) {
+			fields := strings.Fields(line)
+			if fields[2] != id {
+				continue
+			}
+			if fields[3] == "reverie.toml" {
+				return all // what a team restricts is not known any more
+			}
+			below = append(below, fields[3])
+		}
+	}
+	return func(path string) bool {
+		return slices.ContainsFunc(below, func(b string) bool { return path == b || strings.HasPrefix(path, b+"/") })
+	}
+}
+
+// knowing is a repository with memories of every sort, a part of them packed.
+func knowing(t *testing.T) string {
+	t.Helper()
+	dir := newRepo(t)
+	var lines strings.Builder
+	for i := range 16 {
+		fmt.Fprintf(&lines, "{\"text\":\"imported statement number %d stands alone\",\"body\":\"because of reason %d\"}\n", i, i*i)
+	}
+	write(t, filepath.Join(dir, "..", "import.jsonl"), lines.String())
+	must(t, dir, "import", "--accept", filepath.Join(dir, "..", "import.jsonl"))
+	git(t, dir, "gc", "-q")
+	id := strings.TrimSpace(must(t, dir, "remember", "-t", "one", "a first thing by hand"))
+	must(t, dir, "edit", id, "a first thing, edited later")
+	id = strings.TrimSpace(must(t, dir, "remember", "-k", "decision", "what will be forgotten"))
+	must(t, dir, "forget", "--reason", "it was wrong", id)
+	must(t, dir, "remember", "--private", "a matter of my own")
+	must(t, dir, "learn", example(t))
+	must(t, dir, "list")
+	if _, err := os.Stat(filepath.Join(dir, ".git", "reverie", "cache")); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// packed packs everything of a repository.
+func packed(t *testing.T, dir string) string {
+	t.Helper()
+	git(t, dir, "repack", "-adq")
+	git(t, dir, "pack-refs", "--all")
+	return dir
+}
+
+// ours are the files of a repository that hold something of Reverie's: each file as often as its
+// sort is worth.
+func ours(t *testing.T, dir string) []string {
+	t.Helper()
+	gitDir := filepath.Join(dir, ".git")
+	reached := map[string]bool{}
+	for line := range strings.Lines(git(t, dir, "rev-list", "--objects", "refs/heads/reverie/memory", "refs/reverie/journal", "refs/reverie/inbox")) {
+		id, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+		reached[id] = true
+	}
+	var objects, others []string
+	for _, path := range files(t, filepath.Join(gitDir, "objects")) {
+		id := filepath.Base(filepath.Dir(path)) + filepath.Base(path)
+		switch {
+		case reached[id]:
+			objects = append(objects, path)
+		case strings.HasSuffix(path, ".pack"), strings.HasSuffix(path, ".idx"):
+			others = append(others, path, path)
+		}
+	}
+	for _, name := range []string{"refs/heads/reverie", "refs/reverie", "logs/refs/heads/reverie", "logs/refs/reverie", "reverie"} {
+		others = append(others, files(t, filepath.Join(gitDir, filepath.FromSlash(name)))...)
+	}
+	if p := filepath.Join(gitDir, "packed-refs"); exists(p) {
+		others = append(others, p)
+	}
+	slices.Sort(others)
+	// As many objects as others, so that neither crowds out the other.
+	all := others
+	for i := range len(others) {
+		if len(objects) > 0 {
+			all = append(all, objects[i*len(objects)/len(others)])
+		}
+	}
+	return all
+}
+
+// damage does one thing to a file and says what.
+func damage(t *testing.T, rnd *rand.Rand, path string) string {
+	t.Helper()
+	if err := os.Chmod(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	switch rnd.IntN(4) {
+	case 0:
+		remove(t, path)
+		return "dropped"
+	case 1:
+		n := rnd.IntN(max(1, len(data)))
+		if err := os.Truncate(path, int64(n)); err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprintf("cut from %d to %d bytes", len(data), n)
+	}
+	if len(data) == 0 {
+		return "empty: nothing to turn"
+	}
+	at, bit := rnd.IntN(len(data)), rnd.IntN(8)
+	data[at] ^= 1 << bit
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("bit %d of byte %d of %d turned", bit, at, len(data))
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+func remove(t *testing.T, path string) {
+	t.Helper()
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// listed is every memory as JSON, by its id.
+func listed(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	a := reverie(t, dir, "list", "--all", "--json")
+	if a.code != 0 || a.err != "" {
+		t.Fatalf("%s", a)
+	}
+	return parseList(t, a)
+}
+
+func parseList(t *testing.T, a answer) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for line := range strings.Lines(a.out) {
+		var m struct{ ID string }
+		if err := json.Unmarshal([]byte(line), &m); err != nil {
+			t.Errorf("%v: %s", err, line)
+		}
+		if all[m.ID] != "" {
+			t.Errorf("list shows %s twice", m.ID)
+		}
+		all[m.ID] = strings.TrimSpace(line)
+	}
+	return all
+}
