@@ -18,6 +18,8 @@ import (
 type editOptions struct {
 	kind   string
 	status string
+	take   int     // the text of a contested memory to keep, from 1; 0: none is named
+	text   *string // nil: open an editor, if nothing else is asked for
 }
 
 func editCommand(env *Env) *cli.Command {
@@ -30,18 +32,26 @@ func editCommand(env *Env) *cli.Command {
 			"why and how. The id stays. A new claim is better remembered anew, and the old one forgotten.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "kind", Aliases: []string{"k"}, Usage: "make it this `KIND`", Destination: &o.kind},
+			&cli.IntFlag{Name: "take", Usage: "of a contested memory keep the text with this `NUMBER` in 'reverie conflicts'", Destination: &o.take},
 			&cli.StringFlag{Name: "status", Usage: "make it `STATUS`: active brings back what was retired", Destination: &o.status},
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() < 1 || c.NArg() > 2 {
 				return usage("quote the text: reverie edit ID \"new text\"", "edit wants an id and at most one text")
 			}
-			return runEdit(c.Context, env, c.Args().First(), c.Args().Get(1), c.NArg() == 2, o)
+			if c.NArg() == 2 {
+				text := c.Args().Get(1)
+				o.text = &text
+			}
+			if o.take != 0 && o.text != nil {
+				return usage("", "give a text or --take, not both")
+			}
+			return runEdit(c.Context, env, c.Args().First(), o)
 		},
 	}
 }
 
-func runEdit(ctx context.Context, env *Env, id, text string, hasText bool, o editOptions) (err error) {
+func runEdit(ctx context.Context, env *Env, id string, o editOptions) (err error) {
 	w, err := env.open(ctx)
 	if err != nil {
 		return err
@@ -70,8 +80,9 @@ func runEdit(ctx context.Context, env *Env, id, text string, hasText bool, o edi
 	}
 	after := before
 	switch {
-	case hasText:
-		if text, err = env.text(text); err != nil {
+	case o.text != nil:
+		text, err := env.text(*o.text)
+		if err != nil {
 			return err
 		}
 		if after.Text, after.Body = splitStatement(text); after.Text == "" {
@@ -81,13 +92,19 @@ func runEdit(ctx context.Context, env *Env, id, text string, hasText bool, o edi
 			after.Body = before.Body // only the statement was given
 		}
 		after.Variants = nil
-		if after.Status == record.Contested {
-			after.Status = record.Active
+	case o.take != 0:
+		texts := before.Texts()
+		if o.take < 1 || o.take > len(texts) {
+			return usage("'reverie show "+id+"' shows them", "there is no text %d of %d", o.take, len(texts))
 		}
+		after.Text, after.Body, after.Variants = texts[o.take-1].Text, texts[o.take-1].Body, nil
 	case o.kind == "" && o.status == "":
 		if after, err = w.editor(ctx, before); err != nil {
 			return err
 		}
+	}
+	if after.Status == record.Contested && len(after.Variants) == 0 {
+		after.Status = record.Active
 	}
 	if o.kind != "" {
 		if after.Kind, err = parseKind(o.kind); err != nil {
@@ -97,7 +114,9 @@ func runEdit(ctx context.Context, env *Env, id, text string, hasText bool, o edi
 	switch status := record.Status(o.status); status {
 	case "":
 	case record.Active:
-		after.Status = status
+		if after.Status == record.Retired {
+			after = after.Revive()
+		}
 	case record.Retired:
 		return usage("reverie forget "+id+" --reason WHY", "what is retired needs a reason")
 	default:

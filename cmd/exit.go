@@ -68,6 +68,8 @@ func explain(err error) (code int, hint string) {
 		return exitPerson, "'reverie review' shows what still waits"
 	case errors.Is(err, record.ErrTaken):
 		return exitPerson, "change it instead: reverie edit ID TEXT"
+	case errors.Is(err, gitstore.ErrShallow):
+		return exitFailed, "nothing was changed; 'reverie sync' fetches what is missing of the memory branch alone"
 	case errors.As(err, &setting):
 		return exitUsage, "'reverie config' lists the settings"
 	case errors.Is(err, config.ErrNewer):

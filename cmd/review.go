@@ -134,7 +134,7 @@ func (w *workspace) walk(ctx context.Context, queue []waiting) error {
 			}
 			rejected++
 		case "e":
-			if err := runEdit(ctx, env, p.ID, "", false, editOptions{}); err != nil {
+			if err := runEdit(ctx, env, p.ID, editOptions{}); err != nil {
 				env.warn("%v", err)
 			}
 			if queue, i, err = w.again(ctx, queue, i, nil); err != nil {

@@ -116,7 +116,7 @@ func (w *workspace) tellStatus(s statusJSON) {
 		row("private", count(s.Private, "memory", "memories")+" of these in this clone alone")
 	}
 	if s.Contested > 0 {
-		row("contested", count(s.Contested, "memory", "memories"))
+		row("contested", count(s.Contested, "memory", "memories")+"; next: reverie conflicts")
 	}
 	if s.Retired > 0 {
 		row("retired", count(s.Retired, "memory", "memories"))

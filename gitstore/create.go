@@ -65,7 +65,7 @@ func (s *Store) Create(ctx context.Context, files map[string]redact.Redacted, c 
 		}
 	}
 	tree, objs := tx.build()
-	id, note, err := w.commit(objects, objs, tree, root, "", c)
+	id, note, err := w.commit(objects, objs, tree, []ID{root}, "", c)
 	if err != nil {
 		return Result{}, err
 	}

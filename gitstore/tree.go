@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/reverie-memory/reverie/internal/git"
@@ -14,6 +15,7 @@ type Tree struct {
 	ctx     context.Context
 	objects git.Objects
 	hash    func(kind string, data []byte) git.Object
+	git     func(ctx context.Context, stdin io.Reader, args ...string) ([]byte, error)
 	commit  ID
 	id      ID
 	root    *node

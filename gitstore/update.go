@@ -62,11 +62,12 @@ func (s *Store) begin(ctx context.Context) (*writer, error) {
 		defer close(asked)
 		w.who()
 	}()
-	_, unlock, err := s.Lock(ctx)
+	locked, unlock, err := s.Lock(ctx)
 	if err != nil {
 		<-asked
 		return nil, err
 	}
+	w.ctx = locked
 	w.unlock = func() {
 		<-asked
 		unlock()
@@ -95,15 +96,15 @@ func (w *writer) apply(tip ID, c Commit, fn func(*Tx) error) (Result, error) {
 	if root == t.id {
 		return Result{Commit: tip, Tree: root}, nil
 	}
-	id, note, err := w.commit(t.objects, objs, root, tip, tip, tx.message)
+	id, note, err := w.commit(t.objects, objs, root, []ID{tip}, tip, tx.message)
 	if err != nil {
 		return Result{}, err
 	}
 	return Result{Commit: id, Tree: root, Changed: true, Note: note}, nil
 }
 
-// commit saves objects and a commit on top of parent, and moves the ref to it from old.
-func (w *writer) commit(objects git.Objects, objs []git.Object, root, parent, old ID, c Commit) (id ID, note string, err error) {
+// commit saves objects and a commit on top of its parents, and moves the ref to it from old.
+func (w *writer) commit(objects git.Objects, objs []git.Object, root ID, parents []ID, old ID, c Commit) (id ID, note string, err error) {
 	defer objects.Release()
 	repo, when, message := w.s.repo, w.s.now(), c.text()
 	who, err := w.who()
@@ -117,14 +118,18 @@ func (w *writer) commit(objects git.Objects, objs []git.Object, root, parent, ol
 		if err := objects.Save(w.ctx, objs); err != nil {
 			return "", "", fmt.Errorf("save to %s: %w", w.s.ref, err)
 		}
-		signed, err := repo.SignedCommit(w.ctx, who, when, string(root), []string{string(parent)}, message)
+		var from []string
+		for _, p := range parents {
+			from = append(from, string(p))
+		}
+		signed, err := repo.SignedCommit(w.ctx, who, when, string(root), from, message)
 		if err != nil {
 			note = "commit.gpgsign is on, but the commit is not signed: " + err.Error()
 		}
 		id, objs = ID(signed), nil
 	}
 	if id == "" {
-		o := repo.NewObject(git.Commit, formatCommit(root, []ID{parent}, who, when, message))
+		o := repo.NewObject(git.Commit, formatCommit(root, parents, who, when, message))
 		if err := objects.Save(w.ctx, append(objs, o)); err != nil {
 			return "", "", fmt.Errorf("save to %s: %w", w.s.ref, err)
 		}

@@ -179,6 +179,15 @@ func (m Memory) Path() string {
 	return MemoryDir + "/" + m.ID[:2] + "/" + name + ".md"
 }
 
+// Texts are every text of the memory; a contested one has several.
+func (m Memory) Texts() []Variant { return append([]Variant{{m.Text, m.Body}}, m.Variants...) }
+
+// MemoryID is the id of the memory whose file is at path.
+func MemoryID(path string) (id string, ok bool) {
+	id, _, ok = splitPath(path)
+	return id, ok
+}
+
 // MemoryDir is the folder of memories in a tree. 256 folders stand below it, named by the
 // first two digits of the ids: 10,000 memories leave about 40 in each.
 const MemoryDir = "memories"
@@ -191,7 +200,17 @@ func (m Memory) Live(now time.Time) bool {
 // Retire is the memory out of force, with the reason at the end of its body.
 func (m Memory) Retire(reason string) Memory {
 	m.Status = Retired
-	m.Body = trimBlank(m.Body + "\n\nRetired: " + oneLine(reason))
+	m.Body = trimBlank(m.Body + "\n\n" + retiredMark + oneLine(reason))
+	return m
+}
+
+// Revive is a retired memory in force again, without the reasons it was retired for.
+func (m Memory) Revive() Memory {
+	m.Status = Active
+	if len(m.Variants) > 0 {
+		m.Status = Contested
+	}
+	m.Body, _ = splitReasons(m.Body)
 	return m
 }
 

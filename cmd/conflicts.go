@@ -1,0 +1,72 @@
+package cmd
+
+import (
+	"context"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/urfave/cli/v2"
+)
+
+func conflictsCommand(env *Env) *cli.Command {
+	return &cli.Command{
+		Name:  "conflicts",
+		Usage: "list the memories that a merge could not decide, with every text they have",
+		Action: func(c *cli.Context) error {
+			if c.NArg() > 0 {
+				return usage("", "conflicts takes no arguments")
+			}
+			return runConflicts(c.Context, env)
+		},
+	}
+}
+
+type conflictJSON struct {
+	ID    string     `json:"id"`
+	Kind  string     `json:"kind"`
+	Path  string     `json:"path"`
+	Texts []textJSON `json:"texts"`
+}
+
+type textJSON struct {
+	Text string `json:"text"`
+	Body string `json:"body"`
+}
+
+func runConflicts(ctx context.Context, env *Env) error {
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	var contested []record.Memory
+	err = w.view(ctx, func(v *record.View) error {
+		for _, m := range v.Memories() {
+			if m.Status == record.Contested && m.Live(env.Now()) {
+				contested = append(contested, m)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, m := range contested {
+		if env.JSON {
+			c := conflictJSON{ID: m.ID, Kind: string(m.Kind), Path: m.Path()}
+			for _, v := range m.Texts() {
+				c.Texts = append(c.Texts, textJSON(v))
+			}
+			if err := env.object(c); err != nil {
+				return err
+			}
+			continue
+		}
+		w.env.print("%s %s\n", w.env.paint(bold, m.ID), m.Kind)
+		for i, v := range m.Texts() {
+			w.env.print("  %d) %s\n", i+1, visible(v.Text))
+		}
+	}
+	if len(contested) > 0 {
+		env.say("next: reverie edit ID --take NUMBER, or reverie edit ID \"a better text\"")
+	}
+	return nil
+}

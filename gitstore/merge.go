@@ -1,0 +1,243 @@
+package gitstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/reverie-memory/reverie/internal/git"
+)
+
+var (
+	// ErrShallow is returned when the histories to be merged are cut off before they are known to meet.
+	ErrShallow = errors.New("the history is cut off here (a shallow clone)")
+)
+
+// Way is how a merge ended.
+type Way string
+
+const (
+	Nothing     Way = "nothing"      // theirs was in ours already
+	FastForward Way = "fast-forward" // ours was in theirs
+	Adopted     Way = "adopted"      // the merged tree is theirs: their tip took the place of ours
+	Joined      Way = "joined"       // a merge commit
+)
+
+// Incoming is another history of the store, and how to bring it in.
+type Incoming struct {
+	Tip     ID
+	Message Commit                   // of a merge commit
+	Accept  func(theirs *Tree) error // may refuse the whole; nil accepts
+	Resolve Resolve                  // decides a file that both sides changed
+}
+
+// Merged is what a Merge did.
+type Merged struct {
+	Result
+	Way     Way
+	Old     ID       // the tip before
+	Backup  string   // the ref that keeps Old where it was given up, or ""
+	Dropped []string // files of which one side's text is now in history only
+}
+
+// Merge brings another history in, by one move of the ref. What theirs changes is looked at first, and
+// an entry or a file that a store must not have refuses the whole, with an error that is an EntryErrors.
+// The error wraps ErrShallow where the histories are cut off.
+//
+// There is no merge base. A file that only one side's own commits touched is taken from that side; for
+// others Resolve is given every version there was, with what it was made from, so that its answer can be the
+// same in whichever order histories meet. Where the outcome is their tree, their tip is adopted and ours
+// kept in a backup, unless a commit of ours undid something that theirs has not seen done.
+func (s *Store) Merge(ctx context.Context, in Incoming) (Merged, error) {
+	w, err := s.begin(ctx)
+	if err != nil {
+		return Merged{}, err
+	}
+	defer w.end()
+	for try := 1; ; try++ {
+		tip, err := s.Tip(ctx)
+		if err != nil {
+			return Merged{}, err
+		}
+		m, err := w.merge(tip, in)
+		if !errors.Is(err, git.ErrLost) || try == races {
+			return m, err
+		}
+	}
+}
+
+// merge brings in.Tip into the history of tip.
+func (w *writer) merge(tip ID, in Incoming) (Merged, error) {
+	s, ctx := w.s, w.ctx
+	m := Merged{Way: Nothing, Old: tip}
+	fail := func(err error) (Merged, error) {
+		return Merged{}, fmt.Errorf("merge %.12s into %s: %w", in.Tip, s.ref, err)
+	}
+	ours, theirs, err := s.openBoth(ctx, tip, in.Tip)
+	if err != nil {
+		return fail(err)
+	}
+	defer ours.close()
+	m.Commit, m.Tree = tip, ours.id
+	if tip == in.Tip {
+		return m, nil
+	}
+	own, err := s.apart(ctx, tip, in.Tip)
+	if err != nil {
+		return fail(err)
+	}
+	if len(own.theirs) == 0 {
+		return m, nil
+	}
+	changes, err := theirs.admit(ours.id)
+	if err != nil {
+		return fail(err)
+	}
+	if in.Accept != nil {
+		if err := in.Accept(theirs); err != nil {
+			return fail(err)
+		}
+	}
+	if len(own.ours) == 0 {
+		return w.take(m, theirs, FastForward)
+	}
+	if err := s.whole(own); err != nil {
+		return fail(err)
+	}
+	tx := &Tx{Tree: ours, message: in.Message}
+	tx.fresh = map[ID][]byte{}
+	undone, err := tx.join(own, changes, in.Resolve, &m)
+	if err != nil {
+		return fail(err)
+	}
+	root, objs := tx.build()
+	if root == theirs.id && !undone {
+		return w.take(m, theirs, Adopted)
+	}
+	id, note, err := w.commit(ours.objects, objs, root, []ID{tip, in.Tip}, tip, tx.message)
+	if err != nil {
+		return fail(err)
+	}
+	m.Result, m.Way = Result{Commit: id, Tree: root, Changed: true, Note: note}, Joined
+	return m, nil
+}
+
+// openBoth opens two commits over one object database.
+func (s *Store) openBoth(ctx context.Context, a, b ID) (first, second *Tree, err error) {
+	if first, err = s.open(ctx, a); err != nil {
+		return nil, nil, err
+	}
+	o, err := first.read(b, "")
+	var c commit
+	if err == nil && o.Kind != git.Commit {
+		err = fmt.Errorf("%s is a %s: %w", b, o.Kind, ErrRevision)
+	}
+	if err == nil {
+		c, err = parseCommit(o.Data)
+	}
+	if err != nil {
+		first.close()
+		return nil, nil, err
+	}
+	second = first.beside(c.tree)
+	second.commit = b
+	return first, second, nil
+}
+
+// beside is another root tree over the same object database.
+func (t *Tree) beside(id ID) *Tree {
+	return &Tree{ctx: t.ctx, objects: t.objects, hash: t.hash, git: t.git, id: id, root: &node{id: id}}
+}
+
+// admit returns what this tree changes against an older one, in git's order, if all of it may be in a store.
+func (t *Tree) admit(old ID) ([]Change, error) {
+	var changes []Change
+	var added []ID
+	var paths []string
+	err := t.Diff(old, func(ch Change) error {
+		changes = append(changes, ch)
+		if ch.New != "" {
+			added, paths = append(added, ch.New), append(paths, ch.Path)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var bad EntryErrors
+	err = t.ReadAll(added, func(i int, data []byte) error {
+		if len(data) > MaxFile {
+			bad = append(bad, &EntryError{paths[i], fmt.Sprintf("%d bytes are more than the %d a file may have", len(data), MaxFile)})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return changes, bad.or()
+}
+
+// take moves the ref to their tip.
+func (w *writer) take(m Merged, theirs *Tree, way Way) (Merged, error) {
+	if way == Adopted {
+		var err error
+		if m.Backup, err = w.s.Backup(w.ctx, m.Old); err != nil {
+			return Merged{}, err
+		}
+	}
+	if err := w.s.repo.MoveRef(w.ctx, w.s.ref, string(theirs.commit), string(m.Old), "reverie: merge "+string(theirs.commit)+": "+string(way)); err != nil {
+		return Merged{}, err
+	}
+	m.Result, m.Way = Result{Commit: theirs.commit, Tree: theirs.id, Changed: true}, way
+	if err := w.s.remember(theirs.commit); err != nil {
+		m.Note = "the record of the last commit was not written: " + err.Error()
+	}
+	return m, nil
+}
+
+// maxAgreed is how many files that both sides changed to the same are looked at again. A merge that meets more of
+// them is that of a branch and its squash.
+const maxAgreed = 256
+
+// join makes tx the merged tree. changes are from ours to theirs. undone reports that commits of ours touched a
+// file that none of theirs did, though both sides have the same text of it now.
+func (tx *Tx) join(own apart, changes []Change, resolve Resolve, m *Merged) (undone bool, err error) {
+	ours, err := tx.touched(own.ours, own.trees)
+	if err != nil {
+		return false, err
+	}
+	theirs, err := tx.touched(own.theirs, own.trees)
+	if err != nil {
+		return false, err
+	}
+	var both, agreed []string
+	differ := map[string]bool{}
+	for _, ch := range changes {
+		differ[ch.Path] = true
+		_, byOurs := ours[ch.Path]
+		_, byTheirs := theirs[ch.Path]
+		switch {
+		case byTheirs && !byOurs:
+			err = tx.set(ch.Path, ch.New)
+		case byOurs && !byTheirs:
+		default:
+			both = append(both, ch.Path)
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	for path, touch := range ours {
+		other, byTheirs := theirs[path]
+		undone = undone || touch.own && !other.own
+		if byTheirs && !differ[path] && !(touch.once() && other.once()) {
+			agreed = append(agreed, path)
+		}
+	}
+	// What two sides agree on is what they merge to, but where each took away what the other kept meanwhile.
+	if slices.Sort(agreed); len(agreed) <= maxAgreed {
+		both = append(both, agreed...)
+	}
+	return undone, tx.resolve(both, own, resolve, m)
+}

@@ -1,0 +1,267 @@
+package record
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// A file that may change on two sides is merged as a set of facts: each of its texts, that it is in force, its
+// kind, each tag. How a fact fared is one number, its length: 0 if it never was there, odd if it is there, even
+// if it was taken away; every commit that adds it or takes it away makes it one more. Where histories join, the
+// greater length counts. That is a maximum, so the outcome is the same in whichever order histories meet, and
+// what a squash or a rebase makes a copy of counts once. (Yu and Rostad, "A low-cost set CRDT based on causal
+// lengths", PaPoC 2020; here the lengths are not stored but counted along git's history.)
+
+// facts are what a file says: field → values, sorted, each once.
+type facts map[string][]string
+
+func (f facts) add(field string, values ...string) {
+	for _, v := range values {
+		if v != "" && !slices.Contains(f[field], v) {
+			f[field] = append(f[field], v)
+		}
+	}
+	slices.Sort(f[field])
+}
+
+func (f facts) equal(g facts) bool {
+	same := func(f, g facts) bool {
+		for field, values := range f {
+			if !slices.Equal(values, g[field]) {
+				return false
+			}
+		}
+		return true
+	}
+	return same(f, g) && same(g, f)
+}
+
+// Fields with rules of their own; every other field has one value, and where several stand it is the greatest
+// in bytes.
+const (
+	textField   = "text"   // several stand beside each other
+	thereField  = "there"  // the file is there; where it is not, nor any text, the file is gone
+	sourceField = "source" // the earliest, that is the least in bytes
+	forceField  = "force"  // there while the memory is not retired
+	reasonField = "reason" // why it was retired, a paragraph each at the end of its body
+)
+
+// setFields have any number of values, each a fact by itself.
+var setFields = []string{"paths", "tags", "supersedes", "anchors", "candidates", forceField, reasonField}
+
+// requiredFields always have a value; others may have none.
+var requiredFields = []string{"kind", sourceField, textField}
+
+// life is how a fact fared.
+type life struct {
+	length int
+	origin string // of a text: the one it took the place of, "" if there was none or more than one
+}
+
+// later reports whether l is to be kept where both tell of one fact.
+func (l life) later(other life) bool {
+	return l.length > other.length || l.length == other.length && l.origin > other.origin
+}
+
+// lives are all facts of a file in one history: field → value → life.
+type lives map[string]map[string]life
+
+// alive are the values of a field that are there, sorted.
+func (l lives) alive(field string) []string {
+	return l.where(field, func(n int) bool { return n%2 == 1 })
+}
+
+// standing are the values of a field that must have one. Where each side took away what the other kept, those
+// that lasted longest stay.
+func (l lives) standing(field string) []string {
+	if there := l.alive(field); len(there) > 0 {
+		return there
+	}
+	longest := 0
+	for _, life := range l[field] {
+		longest = max(longest, life.length)
+	}
+	return l.where(field, func(n int) bool { return n == longest })
+}
+
+func (l lives) where(field string, length func(int) bool) []string {
+	var found []string
+	for value, life := range l[field] {
+		if length(life.length) {
+			found = append(found, value)
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+// visible is what the file says: the facts that are there, without those that give way to others. It is
+// empty where the file is gone.
+func (l lives) visible() facts {
+	if len(l.alive(thereField)) == 0 && len(l.alive(textField)) == 0 {
+		return facts{}
+	}
+	f := l.shown()
+	f[thereField] = []string{"yes"} // also where one side took the file away and the other wrote a text
+	return f
+}
+
+// shown is visible, or would be if the file came back.
+func (l lives) shown() facts {
+	f := facts{}
+	for field := range l {
+		switch {
+		case field == textField:
+			f.add(field, textsOf(l.composites())...)
+		case field == thereField:
+			f.add(field, l.alive(field)...)
+		case slices.Contains(setFields, field):
+			f.add(field, l.alive(field)...)
+		case field == sourceField:
+			f.add(field, l.standing(field)[0])
+		default:
+			values := l.standing(field)
+			if !slices.Contains(requiredFields, field) {
+				values = l.alive(field)
+			}
+			if len(values) > 0 {
+				f.add(field, values[len(values)-1])
+			}
+		}
+	}
+	return f
+}
+
+// composite is a text of the file and the texts that it was put together from.
+type composite struct {
+	text string
+	from []string
+}
+
+func textsOf(all []composite) []string {
+	var out []string
+	for _, c := range all {
+		out = append(out, c.text)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// composites are the texts that are there. Two that took the place of the same one, and changed
+// different lines of it, are one text with both changes, as git would make it.
+func (l lives) composites() []composite {
+	var all []composite
+	origins := map[string]string{}
+	for _, text := range l.standing(textField) {
+		origin := l[textField][text].origin
+		placed := false
+		for i := range all {
+			c := &all[i]
+			if placed || origin == "" || origins[c.from[0]] != origin {
+				continue
+			}
+			if both, ok := mergeLines(origin, c.text, text); ok {
+				c.text, c.from, placed = both, append(c.from, text), true
+			}
+		}
+		if !placed {
+			all = append(all, composite{text, []string{text}})
+		}
+		origins[text] = origin
+	}
+	return all
+}
+
+// observe takes up what a commit made of the file. Where want is empty the file is gone: its texts are, and the
+// rest waits for them to come back.
+func (l lives) observe(want facts) {
+	if want.equal(l.visible()) {
+		return
+	}
+	now, fields := l.shown(), []string{thereField, textField}
+	if len(want) > 0 {
+		fields = slices.AppendSeq(slices.Collect(maps.Keys(want)), maps.Keys(now))
+		slices.Sort(fields)
+	}
+	for _, field := range slices.Compact(fields) {
+		switch {
+		case slices.Equal(now[field], want[field]):
+		case field == textField:
+			l.observeTexts(want[field])
+		default:
+			l.keep(field, want[field], "")
+		}
+	}
+}
+
+// keep takes away every value of a field but some, and adds those.
+func (l lives) keep(field string, want []string, origin string) {
+	for _, value := range l.alive(field) {
+		if !slices.Contains(want, value) {
+			l.turn(field, value, "")
+		}
+	}
+	for _, value := range want {
+		if l[field][value].length%2 == 0 {
+			l.turn(field, value, origin)
+		}
+	}
+}
+
+// observeTexts is keep for texts: one that was put together stays by what it was made of.
+func (l lives) observeTexts(want []string) {
+	var gone, stay []string
+	for _, c := range l.composites() {
+		switch {
+		case !slices.Contains(want, c.text):
+			gone = append(gone, c.text)
+		case len(c.from) > 1:
+			stay = append(stay, c.from...)
+			want = slices.DeleteFunc(slices.Clone(want), func(text string) bool { return text == c.text })
+		}
+	}
+	origin := ""
+	if len(gone) == 1 {
+		origin = gone[0]
+	}
+	l.keep(textField, append(stay, want...), origin)
+}
+
+// turn adds a fact, or takes it away.
+func (l lives) turn(field, value, origin string) {
+	if l[field] == nil {
+		l[field] = map[string]life{}
+	}
+	l[field][value] = life{l[field][value].length + 1, origin}
+}
+
+// meet is what is known where two histories meet.
+func meet(a, b lives) lives {
+	out := a.clone()
+	for field, values := range b {
+		if out[field] == nil {
+			out[field] = map[string]life{}
+		}
+		for value, life := range values {
+			if life.later(out[field][value]) {
+				out[field][value] = life
+			}
+		}
+	}
+	return out
+}
+
+func (l lives) clone() lives {
+	out := lives{}
+	for field, values := range l {
+		out[field] = maps.Clone(values)
+	}
+	return out
+}
+
+// firstLine is a text's statement, and the rest its body.
+func firstLine(text string) (statement, body string) {
+	statement, body, _ = strings.Cut(text, "\n\n")
+	return statement, body
+}

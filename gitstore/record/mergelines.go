@@ -1,0 +1,81 @@
+package record
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sergi/go-diff/diffmatchpatch"
+)
+
+// maxMergeLines is the longest text, in lines, of which changes are put together line by line.
+const maxMergeLines = 10_000
+
+// hunk says that the lines from start up to end of a text became others.
+type hunk struct {
+	start, end int
+	lines      []string
+}
+
+// mergeLines puts the changes of two texts together that were made from one. As in git, there must be at least one
+// unchanged line between changes of different sides; the same change on both sides is one.
+func mergeLines(origin, a, b string) (merged string, ok bool) {
+	base := strings.Split(origin, "\n")
+	if len(base) > maxMergeLines || strings.Count(a, "\n") > maxMergeLines || strings.Count(b, "\n") > maxMergeLines {
+		return "", false
+	}
+	x, y := hunks(origin, a), hunks(origin, b)
+	var out []string
+	at := 0
+	take := func(h hunk) {
+		out = append(append(out, base[at:h.start]...), h.lines...)
+		at = h.end
+	}
+	for len(x) > 0 || len(y) > 0 {
+		switch {
+		case len(y) == 0 || len(x) > 0 && x[0].end < y[0].start:
+			take(x[0])
+			x = x[1:]
+		case len(x) == 0 || y[0].end < x[0].start:
+			take(y[0])
+			y = y[1:]
+		case x[0].start == y[0].start && x[0].end == y[0].end && slices.Equal(x[0].lines, y[0].lines):
+			take(x[0])
+			x, y = x[1:], y[1:]
+		default:
+			return "", false
+		}
+	}
+	merged = strings.Join(append(out, base[at:]...), "\n")
+	statement, _, _ := strings.Cut(merged, "\n")
+	return merged, strings.TrimSpace(statement) != "" && len(statement) <= MaxText
+}
+
+// hunks is what changed from one text to another, by lines.
+func hunks(from, to string) []hunk {
+	d := diffmatchpatch.New()
+	d.DiffTimeout = 0 // the answer must not depend on the clock
+	a, b, lines := d.DiffLinesToRunes(from+"\n", to+"\n")
+	var all []hunk
+	at := 0
+	open := false
+	for _, part := range d.DiffMainRunes(a, b, false) {
+		n := len([]rune(part.Text))
+		if part.Type == diffmatchpatch.DiffEqual {
+			at, open = at+n, false
+			continue
+		}
+		if !open {
+			all, open = append(all, hunk{start: at, end: at}), true
+		}
+		h := &all[len(all)-1]
+		if part.Type == diffmatchpatch.DiffDelete {
+			at += n
+			h.end = at
+			continue
+		}
+		for _, r := range part.Text {
+			h.lines = append(h.lines, strings.TrimSuffix(lines[r], "\n"))
+		}
+	}
+	return all
+}

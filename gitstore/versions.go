@@ -1,0 +1,159 @@
+package gitstore
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/reverie-memory/reverie/internal/redact"
+)
+
+// Version is a file as one commit left it.
+type Version struct {
+	ID      ID    // of its content; "" where the commit has no such file
+	Parents []int // the versions it was made from, as positions before its own; none at the beginning of a history
+}
+
+// History is every version of a file in two histories, each after those it was made from. Ours and Theirs are the
+// positions of the newest ones, -1 where the history knows nothing of the file.
+type History struct {
+	Versions     []Version
+	Ours, Theirs int
+	Read         func(ID) ([]byte, error)
+}
+
+// Outcome is what becomes of a file: the content ID, or, where that is empty, Text; nothing if both are.
+type Outcome struct {
+	ID      ID
+	Text    redact.Redacted
+	Dropped bool // a text that one side has is in history only now
+}
+
+// Resolve decides a file that both sides changed. It must not depend on which side is which.
+type Resolve func(path string, h History) (Outcome, error)
+
+// resolve decides files and writes the outcome.
+func (tx *Tx) resolve(paths []string, own apart, decide Resolve, m *Merged) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	if decide == nil {
+		return fmt.Errorf("both sides changed %s", strings.Join(paths, ", "))
+	}
+	l, err := tx.lineage(paths, own)
+	if err != nil {
+		return err
+	}
+	for _, path := range paths {
+		h, err := tx.history(path, l)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		o, err := decide(path, h)
+		if err == nil && o.ID == "" && o.Text.Len() > 0 {
+			err = tx.Write(path, o.Text)
+		} else if err == nil {
+			err = tx.set(path, o.ID)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		if o.Dropped {
+			m.Dropped = append(m.Dropped, path)
+		}
+	}
+	return nil
+}
+
+// lineage is the part of two histories that concerns some files: parents first. tips are the positions that stand
+// for the tips, -1 for none.
+type lineage struct {
+	commits []commitNode
+	parents [][]int
+	roots   []*Tree
+	tips    [2]int
+	last    [2]*Tree // of the tips themselves
+}
+
+// lineage asks git for the commits that changed one of the files, and for merges, with their parents among these.
+func (t *Tree) lineage(paths []string, own apart) (lineage, error) {
+	l := lineage{tips: [2]int{-1, -1}}
+	list := func(revs string, more ...string) ([]commitNode, error) {
+		args := append([]string{"--literal-pathspecs", "rev-list", "--stdin", "--full-history", "--parents", "--topo-order", "--format=tformat:%T"}, more...)
+		out, err := t.git(t.ctx, strings.NewReader(revs+"--\n"+strings.Join(paths, "\n")+"\n"), args...)
+		return parseRevList(out), err
+	}
+	var err error
+	if l.commits, err = list(string(own.tips[0])+"\n"+string(own.tips[1])+"\n", "--reverse"); err != nil {
+		return l, err
+	}
+	at := map[ID]int{}
+	seen := map[ID]*Tree{}
+	for i, c := range l.commits {
+		at[c.id] = i
+		var parents []int
+		for _, p := range c.parents {
+			if j, ok := at[p]; ok {
+				parents = append(parents, j)
+			}
+		}
+		if seen[c.tree] == nil {
+			seen[c.tree] = t.beside(c.tree)
+		}
+		l.parents, l.roots = append(l.parents, parents), append(l.roots, seen[c.tree])
+	}
+	for side, tip := range own.tips {
+		newest, err := list(string(tip)+"\n", "-1")
+		if err != nil {
+			return l, err
+		}
+		if len(newest) > 0 {
+			if i, ok := at[newest[0].id]; ok {
+				l.tips[side] = i
+			}
+		}
+		tree, ok := own.trees[tip]
+		if !ok {
+			return l, errors.New("git does not name the tips")
+		}
+		l.last[side] = t.beside(tree)
+	}
+	return l, nil
+}
+
+// history is the versions of one file.
+func (tx *Tx) history(path string, l lineage) (History, error) {
+	h := History{Ours: l.tips[0], Theirs: l.tips[1], Read: func(id ID) ([]byte, error) { return tx.blob(id, path) }}
+	for i, root := range l.roots {
+		id, err := root.version(path)
+		if err != nil {
+			return h, err
+		}
+		h.Versions = append(h.Versions, Version{ID: id, Parents: l.parents[i]})
+	}
+	for side, newest := range []*int{&h.Ours, &h.Theirs} {
+		id, err := l.last[side].version(path)
+		if err != nil {
+			return h, err
+		}
+		if *newest >= 0 && h.Versions[*newest].ID == id || *newest < 0 && id == "" {
+			continue
+		}
+		v := Version{ID: id} // git left out what changed it: never seen, and right all the same
+		if *newest >= 0 {
+			v.Parents = []int{*newest}
+		}
+		h.Versions, *newest = append(h.Versions, v), len(h.Versions)
+	}
+	return h, nil
+}
+
+// version is the content of a file, "" where there is none that may be read.
+func (t *Tree) version(path string) (ID, error) {
+	id, err := t.Stat(path)
+	var bad *EntryError
+	if errors.Is(err, ErrNotFound) || errors.As(err, &bad) {
+		return "", nil
+	}
+	return id, err
+}
