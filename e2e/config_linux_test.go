@@ -2,11 +2,7 @@ package e2e
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
-	"io/fs"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -207,63 +203,6 @@ func TestProgramsOfTheRepositoryAreNotRun(t *testing.T) {
 	}
 }
 
-// A partial clone lets git fetch what is missing, by itself and by any program that the remote's settings
-// name. That is for the user's own settings to say.
-func TestMissingObjectRunsNoProgramOfTheRepository(t *testing.T) {
-	c := newCanaries(t)
-	for _, set := range [][]string{
-		{"remote.origin.url=..", "remote.origin.uploadpack=%"},
-		{"remote.origin.url=ext::%", "protocol.ext.allow=always"},
-		{"remote.origin.url=good:x", "url.ext::%.insteadOf=good:", "protocol.ext.allow=always"},
-		{"remote.origin.url=ssh://nobody@127.0.0.1:1/x", "core.sshCommand=%"},
-		{"remote.origin.url=git://127.0.0.1:1/x", "core.gitProxy=%"},
-		{"remote.origin.url=%", "remote.origin.vcs=ext", "protocol.ext.allow=always"},
-		{"remote.origin.url=" + unauthorized(t), "credential.helper=%"},
-		{"remote.origin.url=" + unauthorized(t), "credential." + unauthorized(t) + ".helper=!%"},
-		{"remote.origin.url=" + unauthorized(t), "core.askPass=%"},
-		{"remote.origin.url=..", "remote.origin.uploadpack=%", "extensions.partialClone="}, // remote.origin.promisor alone
-	} {
-		name := strings.Join(set, " ")
-		dir := newRepo(t)
-		must(t, dir, "remember", "what is missing later")
-		path := pathOf(must(t, dir, "list", "--json"))
-		id := git(t, dir, "rev-parse", "reverie/memory:"+path)
-		for _, kv := range append([]string{"core.repositoryFormatVersion=1", "extensions.partialClone=origin", "remote.origin.promisor=true"}, set...) {
-			key, value, _ := strings.Cut(kv, "=")
-			git(t, dir, "config", strings.ReplaceAll(key, "%", c.named(name)), strings.ReplaceAll(value, "%", c.named(name)))
-		}
-		remove(t, filepath.Join(dir, ".git", "objects", id[:2], id[2:]))
-		for _, args := range [][]string{{"list"}, {"check", "--deep"}, {"log", "-p"}, {"remember", "more of it"}} {
-			a := reverie(t, dir, args...)
-			if names := c.sang(); len(names) > 0 {
-				t.Errorf("%s: reverie %s ran it", name, args)
-			}
-			if !strings.Contains(a.out+a.err, id) && !strings.Contains(a.out+a.err, path) {
-				t.Errorf("%s: nothing names what is missing: %s", name, a)
-			}
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-		cmd := exec.CommandContext(ctx, "git", "cat-file", "-p", id)
-		cmd.Dir, cmd.WaitDelay = dir, time.Second
-		_ = cmd.Run()
-		cancel()
-		if len(c.sang()) == 0 {
-			t.Errorf("%s: plain git does not run it either", name)
-		}
-	}
-}
-
-// unauthorized is the address of a server that wants to know who asks.
-func unauthorized(t *testing.T) string {
-	t.Helper()
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("WWW-Authenticate", `Basic realm="x"`)
-		w.WriteHeader(http.StatusUnauthorized)
-	}))
-	t.Cleanup(s.Close)
-	return s.URL
-}
-
 // isHostile shows that the canaries can sing: plain git runs a good part of them.
 func isHostile(t *testing.T, dir string, c *canaries) {
 	t.Helper()
@@ -307,37 +246,4 @@ func withoutSigners(t *testing.T) string {
 		}
 	}
 	return dir + string(os.PathListSeparator) + os.Getenv("PATH")
-}
-
-// manifest is every file of a repository but what is Reverie's, with its mode and a sum of its content.
-func manifest(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	ours := []string{".git/objects", ".git/reverie", ".git/refs/heads/reverie", ".git/refs/reverie", ".git/logs/refs/heads/reverie", ".git/logs/refs/reverie"}
-	all := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		name, _ := filepath.Rel(dir, path)
-		if slices.Contains(ours, filepath.ToSlash(name)) {
-			return filepath.SkipDir
-		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		all[name] = info.Mode().String()
-		if info.Mode().IsRegular() {
-			data, err := os.ReadFile(path)
-			if err != nil {
-				return err
-			}
-			all[name] += fmt.Sprintf(" %x", sha256.Sum256(data))
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
 }
