@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -123,7 +124,7 @@ func (w *workspace) countMerged(ctx context.Context, m gitstore.Merged, out *mer
 	if err != nil {
 		return w.tolerateEntries(err)
 	}
-	return w.book.ViewAt(ctx, string(m.Commit), func(v *record.View) error {
+	return w.book.View(ctx, func(v *record.View) error {
 		for _, bad := range v.Bad {
 			w.env.warn("cannot be read: %v", bad)
 		}
@@ -132,6 +133,7 @@ func (w *workspace) countMerged(ctx context.Context, m gitstore.Merged, out *mer
 				out.Contested = append(out.Contested, id)
 			}
 		}
+		slices.Sort(out.Contested)
 		return nil
 	})
 }
