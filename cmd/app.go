@@ -218,22 +218,27 @@ func versionCommand(env *Env) *cli.Command {
 		Name:  "version",
 		Usage: "say which version this is",
 		Action: func(*cli.Context) error {
-			version, commit := "devel", ""
-			if info, ok := debug.ReadBuildInfo(); ok {
-				if info.Main.Version != "" && info.Main.Version != "(devel)" {
-					version = info.Main.Version
-				}
-				for _, s := range info.Settings {
-					if s.Key == "vcs.revision" {
-						commit = s.Value
+			if env.JSON {
+				commit := ""
+				if info, ok := debug.ReadBuildInfo(); ok {
+					for _, s := range info.Settings {
+						if s.Key == "vcs.revision" {
+							commit = s.Value
+						}
 					}
 				}
+				return env.object(map[string]string{"version": version(), "commit": commit, "go": runtime.Version()})
 			}
-			if env.JSON {
-				return env.object(map[string]string{"version": version, "commit": commit, "go": runtime.Version()})
-			}
-			env.print("reverie %s %s\n", version, runtime.Version())
+			env.print("reverie %s %s\n", version(), runtime.Version())
 			return nil
 		},
 	}
+}
+
+// version is this program's, or "devel" where it was built from no version.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "devel"
 }

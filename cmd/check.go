@@ -17,13 +17,30 @@ import (
 
 func checkCommand(env *Env) *cli.Command {
 	var deep bool
+	var o checkDiffOptions
 	return &cli.Command{
 		Name:  "check",
 		Usage: "look for damage: files that cannot be read, entries that must not be there, missing objects",
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "deep", Usage: "read the bytes of every object in history", Destination: &deep}},
+		Description: "With --diff it looks instead at what a change of the memory brings, for a pull request: its form,\n" +
+			"doubles, contradictions, secrets, text that gives orders to agents, files that have no business there.\n" +
+			"A...B is what B changed since it left A; A alone is A up to the newest state.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "deep", Usage: "read the bytes of every object in history", Destination: &deep},
+			&cli.StringFlag{Name: "diff", Usage: "look at what changed in `BASE..HEAD`", Destination: &o.span},
+			&cli.BoolFlag{Name: "sarif", Usage: "with --diff: answer in SARIF 2.1.0", Destination: &o.sarif},
+			&cli.BoolFlag{Name: "github", Usage: "with --diff: answer in annotations for GitHub Actions", Destination: &o.github},
+			&cli.BoolFlag{Name: "strict", Usage: "with --diff: a warning is an error", Destination: &o.strict},
+		},
 		Action: func(c *cli.Context) error {
-			if c.NArg() > 0 {
+			switch {
+			case c.NArg() > 0:
 				return usage("", "check takes no arguments")
+			case c.IsSet("diff") && deep:
+				return usage("", "--deep looks at everything, --diff at a change: take one")
+			case c.IsSet("diff"):
+				return runCheckDiff(c.Context, env, o)
+			case o.sarif || o.github || o.strict:
+				return usage("reverie check --diff origin/reverie/memory..HEAD", "--sarif, --github and --strict belong to --diff")
 			}
 			return runCheck(c.Context, env, deep)
 		},

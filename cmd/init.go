@@ -3,7 +3,9 @@ package cmd
 import (
 	"context"
 	_ "embed"
+	"errors"
 
+	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/urfave/cli/v2"
 )
 
@@ -19,42 +21,120 @@ func firstFiles() map[string]string {
 	return map[string]string{"README.md": firstReadme, "reverie.toml": firstConfig}
 }
 
+type initOptions struct {
+	agentsMD bool
+	ci       string
+	dry      bool
+}
+
 func initCommand(env *Env) *cli.Command {
-	var agentsMD bool
+	var o initOptions
 	return &cli.Command{
 		Name:  "init",
 		Usage: "start a memory in this repository, or adopt the one that origin has",
 		Description: "Makes the memory branch without touching your branches, index or files. Doing it again is harmless.\n" +
-			"learn, remember, import and ingest do it by themselves.",
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "agents-md", Usage: "also write the managed block into AGENTS.md", Destination: &agentsMD}},
+			"learn, remember, import and ingest do it by themselves. --ci commits to the memory branch what lets a\n" +
+			"forge check pull requests against it.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "agents-md", Usage: "also write the managed block into AGENTS.md", Destination: &o.agentsMD},
+			&cli.StringFlag{Name: "ci", Usage: "also let a `FORGE` check pull requests against the memory: github, gitlab", Destination: &o.ci},
+			&cli.BoolFlag{Name: "dry-run", Usage: "say what would be done", Destination: &o.dry},
+		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {
 				return usage("to name a repository: reverie -C DIR init", "init takes no arguments")
 			}
-			return runInit(c.Context, env, agentsMD)
+			return runInit(c.Context, env, o)
 		},
 	}
 }
 
-func runInit(ctx context.Context, env *Env, agentsMD bool) error {
+// initJSON is what init --json answers.
+type initJSON struct {
+	Branch  string `json:"branch"`
+	Created bool   `json:"created"`
+	CI      string `json:"ci,omitempty"`      // the file that was asked for
+	Changed bool   `json:"changed,omitempty"` // it was not there like that
+}
+
+func runInit(ctx context.Context, env *Env, o initOptions) error {
 	w, err := env.open(ctx)
 	if err != nil {
 		return err
 	}
-	created, err := w.ensure(ctx)
-	if err != nil {
+	done := initJSON{Branch: w.branch()}
+	var file ciFile
+	var text string
+	if o.ci != "" {
+		if file, err = findCI(o.ci); err != nil {
+			return err
+		}
+		if text, err = file.render(w.config.Ref, version()); err != nil {
+			return err
+		}
+		done.CI = file.path
+	}
+	if o.dry {
+		return w.dryInit(ctx, o, done, file, text)
+	}
+	if done.Created, err = w.ensure(ctx); err != nil {
 		return err
 	}
-	if agentsMD {
+	if o.agentsMD {
 		if err := runRender(ctx, env, renderOptions{view: "agents-md"}); err != nil {
 			return err
 		}
 	}
-	if env.JSON {
-		return env.object(map[string]any{"branch": w.branch(), "created": created})
+	if o.ci != "" {
+		if done.Changed, err = w.installCI(ctx, file, text, false); err != nil {
+			return err
+		}
 	}
-	if !created {
+	if env.JSON {
+		return env.object(done)
+	}
+	if !done.Created {
 		env.say("there is a memory on the branch %s already", w.branch())
+	}
+	switch {
+	case o.ci != "" && done.Changed:
+		env.say("committed %s to %s: once it is pushed, pull requests against it are checked", file.path, w.branch())
+	case o.ci != "":
+		env.say("%s is on %s already", file.path, w.branch())
+	}
+	return nil
+}
+
+// dryInit says what init would do.
+func (w *workspace) dryInit(ctx context.Context, o initOptions, done initJSON, file ciFile, text string) error {
+	_, err := w.memory.Tip(ctx)
+	switch {
+	case errors.Is(err, gitstore.ErrNoStore) && !errors.Is(err, gitstore.ErrDeleted):
+		done.Created, done.Changed = true, o.ci != ""
+	case err != nil:
+		return err
+	case o.ci != "":
+		if done.Changed, err = w.installCI(ctx, file, text, true); err != nil {
+			return err
+		}
+	}
+	if w.env.JSON {
+		return w.env.object(done)
+	}
+	if done.Created {
+		w.env.say("would start a memory on the branch %s, or adopt that of origin", w.branch())
+	} else {
+		w.env.say("there is a memory on the branch %s already", w.branch())
+	}
+	if o.agentsMD {
+		w.env.say("would bring the managed block in %s up to date", w.config.Agents)
+	}
+	switch {
+	case o.ci != "" && done.Changed:
+		w.env.say("would commit this as %s to %s:", file.path, w.branch())
+		w.env.print("%s", text)
+	case o.ci != "":
+		w.env.say("%s is on %s already", file.path, w.branch())
 	}
 	return nil
 }

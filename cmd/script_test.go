@@ -51,6 +51,7 @@ func TestScripts(t *testing.T) {
 			"whole": wholeCmd,
 			"snap":  snapCmd,
 			"id":    idCmd,
+			"steps": stepsCmd,
 		},
 	})
 }

@@ -75,6 +75,9 @@ func runUninstall(ctx context.Context, env *Env, o uninstallOptions) error {
 	}
 	if !o.memory {
 		env.say("the branch %s stays; to delete it too: git branch -D %s", w.branch(), w.branch())
+		for _, file := range w.ciOnBranch(ctx) {
+			env.say("%s stays on it, where the forge reads it; a commit that removes it ends the checks", file)
+		}
 	}
 	return nil
 }

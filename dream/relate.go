@@ -7,9 +7,9 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// alike is the share of words in common from which two statements are shown beside each other
+// Alike is the share of words in common from which two statements are shown beside each other
 // to whoever reviews them.
-const alike = 0.5
+const Alike = 0.5
 
 // relate finds what else is known about an operation's subject: statements it corrects, which
 // it then supersedes; statements on the same topic that say otherwise, which a person must
@@ -24,9 +24,9 @@ func (p *planner) relate(op *record.Operation, c record.Candidate, print record.
 		case corrects(c, k.Memory):
 			op.Memory.Supersedes = append(op.Memory.Supersedes, k.ID)
 			op.Base = append(op.Base, record.Base{ID: k.ID, Path: k.Path(), Blob: p.in.Blobs[k.ID]})
-		case contradicts(c, print, k):
+		case Contradict(op.Memory, k.Memory, print, k.print):
 			op.Contradicts = append(op.Contradicts, k.ID)
-		case k.print.Alike(print) >= alike:
+		case k.print.Alike(print) >= Alike:
 			op.Alike = append(op.Alike, k.ID)
 		}
 	}
@@ -44,7 +44,7 @@ func (p *planner) relate(op *record.Operation, c record.Candidate, print record.
 		}
 		if corrects(c, q.op.Memory) {
 			q.withdrawn = true
-		} else if contradicts(c, print, known{q.op.Memory, q.print}) {
+		} else if Contradict(op.Memory, q.op.Memory, print, q.print) {
 			op.Contradicts = append(op.Contradicts, q.op.Memory.ID)
 		}
 	}
@@ -73,11 +73,11 @@ func corrects(c record.Candidate, m record.Memory) bool {
 // live next to the code" are not.
 const opposed = 1.0 / 3
 
-// contradicts reports whether two statements may not both stand as they are: rulings on one topic
-// that share words, but not all. Whether they do, a person says.
-func contradicts(c record.Candidate, print record.Fingerprint, k known) bool {
-	return c.Topic != "" && c.Topic == k.Topic && ruling(c.Kind) && ruling(k.Kind) && overlap(c.Paths, k.Paths) &&
-		!k.print.Same(print) && k.print.Alike(print) >= opposed
+// Contradict reports whether two statements, with their fingerprints, may not both stand as they are:
+// rulings on one topic that share words, but not all. Whether they do, a person says.
+func Contradict(a, b record.Memory, ofA, ofB record.Fingerprint) bool {
+	return a.Topic != "" && a.Topic == b.Topic && ruling(a.Kind) && ruling(b.Kind) && overlap(a.Paths, b.Paths) &&
+		!ofA.Same(ofB) && ofA.Alike(ofB) >= opposed
 }
 
 // ruling reports whether memories of a kind say what to do, so that two can pull apart.

@@ -1,0 +1,148 @@
+package cmd
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+)
+
+// passage is a text inside a file, as a reader of the file takes it: with the escapes of its form undone.
+type passage struct {
+	line int // of its beginning, from 1
+	text string
+}
+
+// passages takes a file apart: JSON into its strings, a memory into its text and the values of its front
+// matter, and leaves anything else whole.
+func passages(path string, data []byte) []passage {
+	if strings.HasSuffix(path, ".json") {
+		if out, ok := jsonPassages(data); ok {
+			return out
+		}
+	}
+	out := []passage{{1, string(data)}}
+	m, err := record.ParseMemory(path, data)
+	if err != nil || !bytes.ContainsRune(data, '\\') {
+		return out
+	}
+	for key, values := range map[string][]string{"paths": m.Paths, "ref": {m.Ref}, "tags": m.Tags, "topic": {m.Topic}, "branch": {m.Branch}, "anchors": m.Anchors} {
+		for _, v := range values {
+			out = append(out, passage{keyLine(data, key), v})
+		}
+	}
+	for _, f := range m.Extra {
+		out = append(out, passage{keyLine(data, f.Key), f.Value})
+	}
+	return out
+}
+
+func jsonPassages(data []byte) ([]passage, bool) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	var out []passage
+	for {
+		t, err := dec.Token()
+		if err != nil {
+			return out, len(out) > 0 && err.Error() == "EOF"
+		}
+		if s, ok := t.(string); ok {
+			out = append(out, passage{1 + bytes.Count(data[:dec.InputOffset()], []byte("\n")), s})
+		}
+	}
+}
+
+// keyLine is the line of a memory's file on which its front matter sets a key; 1 when it cannot be told.
+func keyLine(data []byte, key string) int {
+	n := 0
+	for line := range bytes.Lines(data) {
+		n++
+		if name, _, ok := strings.Cut(string(line), "="); ok && strings.Trim(name, " \t\"'") == key {
+			return n
+		}
+		if n > 1 && strings.TrimSpace(string(line)) == "+++" {
+			break
+		}
+	}
+	return 1
+}
+
+// checkText applies the rules for any text to the lines that are new.
+func (c *diffCheck) checkText(f changedFile) {
+	if line := conflict(f.new); line > 0 && conflict(f.old) == 0 {
+		c.add("conflict-marker", levelError, f.path, line, f.id, "the markers of a merge conflict: keep what is right and take them out")
+	}
+	if f.old == nil { // names are read too
+		for _, s := range suspicions(strings.NewReplacer("-", " ", "/", "\n").Replace(f.path)) {
+			c.add("injection", s.level, f.path, 0, f.id, "its name looks like %s", s.what)
+		}
+		if names := hiddenCharacters(f.path); names != "" {
+			c.add("hidden-text", levelError, f.path, 0, f.id, "its name has characters that a reader does not see: %s", names)
+		}
+		if _, report := c.scanner.Text(f.path); report.Found > 0 {
+			c.add("secret", levelError, f.path, 0, f.id, "its name looks like a secret (%s)", secretKinds(report))
+		}
+	}
+	before := map[string]bool{}
+	had := 0
+	for _, p := range passages(f.path, f.old) {
+		for line := range strings.SplitSeq(p.text, "\n") {
+			before[line] = true
+		}
+		_, report := c.scanner.Text(p.text)
+		had += report.Found
+	}
+	inJSON := strings.HasSuffix(f.path, ".json")
+	for _, p := range passages(f.path, f.new) {
+		lines := strings.Split(p.text, "\n")
+		fresh := func(i int) bool { return i >= 0 && i < len(lines) && !before[lines[i]] }
+		at := func(i int) int { // the line of the file that line i of the passage is on
+			if inJSON {
+				return p.line
+			}
+			return p.line + i
+		}
+		c.checkSecrets(f, p.text, lines, fresh, at, had)
+		for i, line := range lines {
+			if i == 0 && p.line == 1 && !inJSON {
+				line = strings.TrimPrefix(line, "\ufeff")
+			}
+			if names := hiddenCharacters(strings.TrimSuffix(line, "\r")); names != "" && fresh(i) {
+				c.add("hidden-text", levelError, f.path, at(i), f.id, "characters that a reader does not see: %s", names)
+			}
+		}
+		for _, s := range suspicions(p.text) {
+			for i := s.line - 1; i < s.last; i++ {
+				if fresh(i) {
+					c.add("injection", s.level, f.path, at(s.line-1), f.id, "this looks like %s", s.what)
+					break
+				}
+			}
+		}
+	}
+}
+
+// checkSecrets names the lines that hold secrets, and where one shows only in the text as a whole, as a
+// key of many lines does, the line on which it begins.
+func (c *diffCheck) checkSecrets(f changedFile, text string, lines []string, fresh func(int) bool, at func(int) int, had int) {
+	clean, whole := c.scanner.Text(text)
+	if whole.Found == 0 {
+		return
+	}
+	alone := 0
+	for i, line := range lines {
+		_, report := c.scanner.Text(line)
+		alone += report.Found
+		if report.Found > 0 && fresh(i) {
+			c.add("secret", levelError, f.path, at(i), f.id, "this looks like a secret (%s)", secretKinds(report))
+		}
+	}
+	if alone >= whole.Found || whole.Found <= had {
+		return
+	}
+	same := 0
+	for out := clean.String(); same < len(text) && same < len(out) && text[same] == out[same]; {
+		same++
+	}
+	c.add("secret", levelError, f.path, at(strings.Count(text[:same], "\n")), f.id, "this looks like a secret (%s)", secretKinds(whole))
+}

@@ -1,0 +1,72 @@
+package cmd
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// invisible reports whether a character shows nothing, or changes how others show: controls, what turns
+// the direction of text, what has no width, tags, and the variation selectors that carry data.
+func invisible(r rune) bool {
+	switch {
+	case r == '\n' || r == '\t' || r == '\r':
+		return false
+	case r == '\u200d' || r == '\u200c' || r == '\ufe0f' || r == '\ufe0e': // judged by what stands beside them
+		return false
+	case r >= 0xfe00 && r <= 0xfe0f, r >= 0xe0100 && r <= 0xe01ef, r >= 0xe0000 && r <= 0xe007f:
+		return true
+	case r == '\u115f' || r == '\u1160' || r == '\u3164' || r == '\uffa0' || r == '\u2800' || r == '\u034f' || r == '\u17b4' || r == '\u17b5':
+		return true
+	}
+	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && !arabicSign(r) || r == '\u2028' || r == '\u2029'
+}
+
+// arabicSign reports the format characters that print something.
+func arabicSign(r rune) bool {
+	return r >= 0x600 && r <= 0x605 || r == 0x6dd || r == 0x70f || r == 0x8e2 || r == 0x890 || r == 0x891 || r == 0x110bd || r == 0x110cd
+}
+
+// hiddenCharacters names the characters in a line that a reader does not see, each once. Joiners are fine
+// where a script or an emoji needs them, and not between letters that never join.
+func hiddenCharacters(line string) string {
+	var found []string
+	runes := []rune(strings.TrimPrefix(line, "\ufeff"))
+	for i, r := range runes {
+		bad := invisible(r) && !flag(runes, i)
+		switch r {
+		case '\u200d', '\u200c':
+			bad = i == 0 || i == len(runes)-1 || unjoined(runes[i-1]) || unjoined(runes[i+1])
+		case '\ufe0f', '\ufe0e':
+			bad = i == 0 || runes[i-1] == r || unicode.IsLetter(runes[i-1]) || unicode.IsSpace(runes[i-1])
+		case unicode.ReplacementChar:
+			bad = false
+		}
+		if !bad || len(found) == 5 {
+			continue
+		}
+		if name := fmt.Sprintf("U+%04X", r); !slices.Contains(found, name) {
+			found = append(found, name)
+		}
+	}
+	return strings.Join(found, " ")
+}
+
+// flag reports whether a character is one of the few tags behind a black flag that make it the flag of a region.
+func flag(runes []rune, i int) bool {
+	isTag := func(i int) bool { return i < len(runes) && runes[i] > 0xe0000 && runes[i] <= 0xe007f }
+	from, to := i, i
+	for from > 0 && i-from < 8 && isTag(from-1) {
+		from--
+	}
+	for to-i < 8 && isTag(to+1) {
+		to++
+	}
+	return isTag(i) && from > 0 && runes[from-1] == '\U0001f3f4' && to-from < 7 && runes[to] == 0xe007f
+}
+
+// unjoined reports whether nothing is ever joined to a character.
+func unjoined(r rune) bool {
+	return r < 0x80 || unicode.IsSpace(r) || unicode.In(r, unicode.Latin, unicode.Cyrillic, unicode.Greek, unicode.Han)
+}
