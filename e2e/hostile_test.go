@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // treeEntry is a line of a tree, however bad.
@@ -233,9 +231,7 @@ func refused(t *testing.T, dir, says string, args ...string) {
 	if now := must(t, dir, "list", "--all"); now != list {
 		t.Errorf("list says\n%s\nnot\n%s", now, list)
 	}
-	if diff := cmp.Diff(before, manifest(t, filepath.Dir(dir))); diff != "" {
-		t.Errorf("written outside our refs and state:\n%s", diff)
-	}
+	sameManifest(t, before, manifest(t, filepath.Dir(dir)))
 }
 
 // comesAlong wants a merge to be done, everything known before to be there, and check to name the file.

@@ -125,7 +125,8 @@ func finish(t testing.TB, command func(context.Context) *exec.Cmd) answer {
 	case err != nil:
 		t.Fatalf("%q: %v", cmd.Args, err)
 	}
-	if strings.Contains(a.err, "goroutine ") || strings.Contains(a.err, "panic:") {
+	const runtimes = "netpollBreak write failed" // Go's own end, where a test lets even an eventfd fail
+	if (strings.Contains(a.err, "goroutine ") || strings.Contains(a.err, "panic:")) && !strings.Contains(a.err, runtimes) {
 		t.Errorf("panics: %s", a)
 	}
 	return a
@@ -167,6 +168,15 @@ func write(t testing.TB, path, text string) {
 	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
 		t.Fatal(err)
 	}
+}
+
+func read(t testing.TB, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
 }
 
 // copyDir copies a folder with its files' modes.

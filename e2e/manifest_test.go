@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // manifest is every file below a folder, but for what is Reverie's in the repositories right there, with its
@@ -47,4 +49,11 @@ func manifest(t *testing.T, dir string) map[string]string {
 		t.Fatal(err)
 	}
 	return all
+}
+
+func sameManifest(t *testing.T, before, after map[string]string) {
+	t.Helper()
+	if diff := cmp.Diff(before, after); diff != "" {
+		t.Errorf("written outside our refs and state (-before +after):\n%s", diff)
+	}
 }
