@@ -206,11 +206,14 @@ func (b *Book) Update(ctx context.Context, fn func(*Tx) error) error {
 
 func (b *Book) update(ctx context.Context, fn func(*Tx) error) error {
 	tx := &Tx{book: b, written: map[string]bool{}}
+	ran := false
 	err := b.view(ctx, func(v *View) error {
 		tx.View = v
-		return fn(tx)
+		err := fn(tx)
+		ran = err == nil
+		return err
 	})
-	if err != nil {
+	if err != nil && !(ran && errors.Is(err, gitstore.ErrDeleted)) { // a journal or inbox that is gone stops readers only
 		return err
 	}
 	wrote := false
