@@ -107,6 +107,20 @@ func judge(t *testing.T, dir string, want map[string]string, hidden func(path st
 			break
 		}
 	}
+	// A writer refuses, or adds to what there is and harms nothing.
+	before := parseList(t, reverie(t, dir, "list", "--all", "--json"))
+	write := reverie(t, dir, "remember", "written over the damage")
+	after := parseList(t, reverie(t, dir, "list", "--all", "--json"))
+	for id, m := range before {
+		if after[id] != m {
+			t.Errorf("after %s\n%s\nis %s", write, m, after[id])
+		}
+	}
+	if id := strings.TrimSpace(write.out); write.code == 0 && after[id] == "" {
+		t.Errorf("acknowledged and not listed: %s", write)
+	} else if write.code != 0 && len(after) != len(before) {
+		t.Errorf("refused, but done: %s", write)
+	}
 	if t.Failed() || testing.Verbose() {
 		t.Logf("%d of %d listed\n%s%s", len(got), len(want), list.err, check)
 	}
