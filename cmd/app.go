@@ -113,7 +113,7 @@ func newApp(env *Env) *cli.App {
 			ingestCommand(env), sessionsCommand(env), reflectCommand(env), dreamCommand(env),
 			logCommand(env), blameCommand(env), diffCommand(env), revertCommand(env),
 			mergeCommand(env), conflictsCommand(env), mergeDriverCommand(env),
-			renderCommand(env), importCommand(env), exportCommand(env), checkCommand(env), configCommand(env), uninstallCommand(env),
+			staleCommand(env), renderCommand(env), importCommand(env), exportCommand(env), checkCommand(env), configCommand(env), uninstallCommand(env),
 			versionCommand(env),
 		},
 		HideVersion:               true,

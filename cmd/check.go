@@ -83,6 +83,9 @@ func runCheck(ctx context.Context, env *Env, deep bool) error {
 	if writeErr != nil {
 		return writeErr
 	}
+	if err := w.noteStale(ctx); err != nil {
+		return err
+	}
 	if problems > 0 {
 		env.warn("%s found", count(problems, "problem", "problems"))
 		return negative
@@ -98,6 +101,11 @@ func (w *workspace) checkRecords(ctx context.Context, tell func(where, what stri
 			tell(w.branch(), bad.Error())
 		}
 		for _, m := range v.Memories() {
+			for _, text := range m.Anchors {
+				if _, err := record.ParseAnchor(text); err != nil {
+					tell(w.branch(), m.Path()+": "+err.Error())
+				}
+			}
 			for _, id := range m.Supersedes {
 				if _, ok := v.Blob(id); !ok {
 					tell(w.branch(), m.Path()+": supersedes "+id+", which is not there")
@@ -122,6 +130,33 @@ func (w *workspace) checkRecords(ctx context.Context, tell func(where, what stri
 		tell(w.branch(), "cannot be viewed: "+e.Error())
 	}
 	return nil
+}
+
+// noteStale lists memories whose code is gone, which is no problem of the store.
+func (w *workspace) noteStale(ctx context.Context) error {
+	err := w.view(ctx, func(v *record.View) error {
+		standings, err := w.standings(ctx, v)
+		if err != nil {
+			return err
+		}
+		for _, m := range v.Memories() {
+			if !m.Live(w.env.Now()) || !standings(m).Stale {
+				continue
+			}
+			for _, what := range w.here(ctx).gone(ctx, m) {
+				if w.env.JSON {
+					err = errors.Join(err, w.env.object(map[string]string{"where": w.branch(), "note": m.Path() + ": stale: " + what}))
+					continue
+				}
+				w.env.print("%s: note: %s: stale: %s\n", w.branch(), m.Path(), visible(what))
+			}
+		}
+		return err
+	})
+	if ctx.Err() == nil {
+		return nil // what cannot be viewed was told as a problem
+	}
+	return err
 }
 
 // checkFiles names files of the memory branch that are nothing of ours, and memories in which a merge

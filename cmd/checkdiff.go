@@ -23,10 +23,6 @@ type checkDiffOptions struct {
 	strict bool // warnings count
 }
 
-// staleAnchors judges what a memory rests on in the code: it returns a sentence for each anchor that no
-// longer holds. It is nil where the code is not judged, and then the rule anchor finds nothing.
-var staleAnchors func(ctx context.Context, w *workspace, m record.Memory) ([]string, error)
-
 func runCheckDiff(ctx context.Context, env *Env, o checkDiffOptions) error {
 	if env.JSON && o.sarif || env.JSON && o.github || o.sarif && o.github {
 		return usage("", "--json, --sarif and --github are different answers: take one")

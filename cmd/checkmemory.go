@@ -215,14 +215,10 @@ func (c *diffCheck) checkMemories() error {
 			c.relate(m.changedFile, m.Memory)
 		}
 		c.checkReferences(m.changedFile, m.Memory)
-		if staleAnchors == nil || len(m.Anchors) == 0 {
+		if len(m.Anchors) == 0 || m.Branch != "" { // a side branch's code is not the default branch's
 			continue
 		}
-		stale, err := staleAnchors(c.ctx, c.w, m.Memory)
-		if err != nil {
-			return err
-		}
-		for _, why := range stale {
+		for _, why := range c.w.judged(c.ctx).gone(c.ctx, m.Memory) {
 			c.add("anchor", levelNote, m.path, keyLine(m.new, "anchors"), m.id, "%s", why)
 		}
 	}

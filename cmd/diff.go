@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 
+	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/urfave/cli/v2"
 )
@@ -13,8 +14,8 @@ func diffCommand(env *Env) *cli.Command {
 		Name:      "diff",
 		Usage:     "show what changed between two states of the memory",
 		ArgsUsage: "[A [B]]",
-		Description: "A is the state before the newest commit, and B the newest one, unless given: a commit of the memory\n" +
-			"branch, ~3, @{yesterday}.",
+		Description: "A is the state before the newest commit, and B the newest one, unless given: a commit or tag of the\n" +
+			"code or of the memory branch, ~3, @{yesterday}.",
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "words", Usage: "word by word", Destination: &words}},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 2 {
@@ -37,20 +38,22 @@ func runDiff(ctx context.Context, env *Env, a, b string, words bool) error {
 	if a == "" {
 		a = "~1"
 	}
-	from, err := w.memory.Resolve(ctx, a)
+	from, err := w.pastState(ctx, a)
 	if err != nil {
 		return err
 	}
 	if b != "" {
-		if to, err = w.memory.Resolve(ctx, b); err != nil {
+		id, err := w.pastState(ctx, b)
+		if err != nil {
 			return err
 		}
+		to = gitstore.ID(id)
 	}
 	args := []string{"diff", env.colourFlag(), "--no-ext-diff", "--no-textconv", "--no-renames"}
 	if words {
 		args = append(args, "--word-diff=plain")
 	}
-	args = append(args, string(from), string(to), "--", record.MemoryDir)
+	args = append(args, from, string(to), "--", record.MemoryDir)
 	if !env.JSON {
 		return w.show(ctx, args...)
 	}
@@ -58,7 +61,7 @@ func runDiff(ctx context.Context, env *Env, a, b string, words bool) error {
 	if err != nil {
 		return err
 	}
-	return env.object(diffJSON{string(from), string(to), string(patch)})
+	return env.object(diffJSON{from, string(to), string(patch)})
 }
 
 type diffJSON struct {

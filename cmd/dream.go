@@ -39,12 +39,13 @@ func runDream(ctx context.Context, env *Env, dryRun bool) error {
 		err = w.view(ctx, func(v *record.View) error {
 			c, err := w.restrict(v)
 			if err == nil {
-				plan, _, err = w.plan(v, c)
+				plan, _, err = w.plan(ctx, v, c)
 			}
 			return err
 		})
 	} else {
 		plan, err = w.dream(ctx)
+		w.landAll(ctx)
 	}
 	if err != nil {
 		return err
@@ -66,7 +67,7 @@ func runDream(ctx context.Context, env *Env, dryRun bool) error {
 const maxReflections = 1000
 
 // plan works out what follows from the reflections that no dream has considered.
-func (w *workspace) plan(v *record.View, c config.Config) (dream.Result, dream.Input, error) {
+func (w *workspace) plan(ctx context.Context, v *record.View, c config.Config) (dream.Result, dream.Input, error) {
 	in := dream.Input{Now: w.env.Now(), Memories: v.Memories(), Private: private(c), Blobs: map[string]string{}}
 	for _, m := range in.Memories {
 		blob, _ := v.Blob(m.ID)
@@ -100,7 +101,9 @@ func (w *workspace) plan(v *record.View, c config.Config) (dream.Result, dream.I
 	if err := w.tolerate(errors.Join(err, err2)); err != nil {
 		return dream.Result{}, in, err
 	}
-	return dream.Plan(in), in, nil
+	plan := dream.Plan(in)
+	w.settle(ctx, &plan, in)
+	return plan, in, nil
 }
 
 // dream plans, writes the operations, and only then the record of the dream: after an
@@ -112,7 +115,7 @@ func (w *workspace) dream(ctx context.Context) (dream.Result, error) {
 	var commit gitstore.Commit
 	err := w.update(ctx, func(tx *record.Tx, c config.Config) error {
 		var err error
-		if plan, in, err = w.plan(tx.View, c); err != nil || len(in.New) == 0 {
+		if plan, in, err = w.plan(ctx, tx.View, c); err != nil || len(in.New) == 0 {
 			return err
 		}
 		d = record.Dream{Time: in.Now, Notes: dreamNotes(plan)}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore"
@@ -18,6 +19,7 @@ import (
 type editOptions struct {
 	kind   string
 	status string
+	anchor bool    // rest it on the code as it is now
 	take   int     // the text of a contested memory to keep, from 1; 0: none is named
 	text   *string // nil: open an editor, if nothing else is asked for
 }
@@ -34,6 +36,7 @@ func editCommand(env *Env) *cli.Command {
 			&cli.StringFlag{Name: "kind", Aliases: []string{"k"}, Usage: "make it this `KIND`", Destination: &o.kind},
 			&cli.IntFlag{Name: "take", Usage: "of a contested memory keep the text with this `NUMBER` in 'reverie conflicts'", Destination: &o.take},
 			&cli.StringFlag{Name: "status", Usage: "make it `STATUS`: active brings back what was retired", Destination: &o.status},
+			&cli.BoolFlag{Name: "anchor", Usage: "rest it on the code as it is: what it says is still true", Destination: &o.anchor},
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() < 1 || c.NArg() > 2 {
@@ -98,7 +101,7 @@ func runEdit(ctx context.Context, env *Env, id string, o editOptions) (err error
 			return usage("'reverie show "+id+"' shows them", "there is no text %d of %d", o.take, len(texts))
 		}
 		after.Text, after.Body, after.Variants = texts[o.take-1].Text, texts[o.take-1].Body, nil
-	case o.kind == "" && o.status == "":
+	case o.kind == "" && o.status == "" && !o.anchor:
 		if after, err = w.editor(ctx, before); err != nil {
 			return err
 		}
@@ -123,6 +126,11 @@ func runEdit(ctx context.Context, env *Env, id string, o editOptions) (err error
 		return usage("--status active brings back what was retired", "%q is not a status that a person sets", o.status)
 	}
 	after, redacted := w.book.Clean(after)
+	moved := after.Text != before.Text || after.Body != before.Body || !slices.Equal(after.Paths, before.Paths)
+	if o.anchor || moved && slices.Equal(after.Anchors, before.Anchors) {
+		after.Anchors = w.anchors(ctx, nil, w.here(ctx), after)
+		defer w.here(ctx).done()
+	}
 	defer func() {
 		if err == nil {
 			w.tellRedacted(redacted, after.ID)

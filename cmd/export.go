@@ -24,7 +24,7 @@ func exportCommand(env *Env) *cli.Command {
 }
 
 func runExport(ctx context.Context, env *Env, f filter) error {
-	return f.read(ctx, env, func(_ *workspace, found []record.Memory) error {
+	return f.read(ctx, env, func(_ *workspace, found []record.Memory, _ func(record.Memory) standing) error {
 		for _, m := range found {
 			if m.Private {
 				continue

@@ -29,12 +29,12 @@ func (f *filter) flags(all bool) []cli.Flag {
 }
 
 func atFlag(to *string) cli.Flag {
-	return &cli.StringFlag{Name: "at", Usage: "as it was at `REV`: a commit of the memory branch, ~3, @{yesterday}", Destination: to}
+	return &cli.StringFlag{Name: "at", Usage: "as it was at `REV`: a commit or tag of the code or of the memory branch, ~3, @{yesterday}", Destination: to}
 }
 
 // read opens the repository and runs fn on the memories that f lets through, in the order of
 // ids. Files that cannot be read are told.
-func (f filter) read(ctx context.Context, env *Env, fn func(*workspace, []record.Memory) error) error {
+func (f filter) read(ctx context.Context, env *Env, fn func(*workspace, []record.Memory, func(record.Memory) standing) error) error {
 	if f.kind != "" {
 		if _, err := parseKind(f.kind); err != nil {
 			return err
@@ -46,19 +46,31 @@ func (f filter) read(ctx context.Context, env *Env, fn func(*workspace, []record
 	}
 	return w.viewAt(ctx, f.at, func(v *record.View) error {
 		w.tellBad(v)
-		w.tellLost(ctx)
+		if f.at == "" {
+			w.tellLost(ctx)
+		}
+		standings, err := w.standings(ctx, v)
+		if err != nil {
+			return err
+		}
 		return fn(w, slices.DeleteFunc(v.Memories(), func(m record.Memory) bool {
 			return !f.all && !m.Live(env.Now()) || f.kind != "" && string(m.Kind) != f.kind
-		}))
+		}), standings)
 	})
 }
 
-// viewAt is view, or the branch as it was where rev is not empty.
+// viewAt is view, or the branch as it was where rev is not empty. Where that names a commit of the code,
+// standings are those at that commit.
 func (w *workspace) viewAt(ctx context.Context, rev string, fn func(*record.View) error) error {
 	if rev == "" {
 		return w.view(ctx, fn)
 	}
-	return w.book.ViewAt(ctx, rev, fn)
+	commit, err := w.pastState(ctx, rev)
+	if err != nil {
+		return err
+	}
+	defer func() { w.code.done() }()
+	return w.book.ViewAt(ctx, commit, fn)
 }
 
 // tellBad names files of memories that cannot be read.

@@ -31,8 +31,12 @@ type memoryJSON struct {
 	Supersedes []string   `json:"supersedes,omitempty"`
 	Expires    *time.Time `json:"expires,omitempty"`
 	Private    bool       `json:"private"`
-	Score      float64    `json:"score,omitempty"`   // from recall
-	Snippet    string     `json:"snippet,omitempty"` // from recall
+	Anchors    []string   `json:"anchors,omitempty"`  // places in the code it rests on
+	Stale      bool       `json:"stale,omitempty"`    // code it rests on is gone here
+	Withheld   bool       `json:"withheld,omitempty"` // not given to agents here
+	Why        []string   `json:"why,omitempty"`      // what stands against it here
+	Score      float64    `json:"score,omitempty"`    // from recall
+	Snippet    string     `json:"snippet,omitempty"`  // from recall
 }
 
 func newMemoryJSON(m record.Memory) memoryJSON {
@@ -40,7 +44,7 @@ func newMemoryJSON(m record.Memory) memoryJSON {
 		ID: m.ID, Kind: string(m.Kind), Status: string(m.Status), Text: m.Text, Body: m.Body, Path: m.Path(),
 		Source: m.Source.String(), Agent: m.Source.Agent(), Session: m.Source.Session(), Commit: m.Source.Commit,
 		Created: m.Source.Time, Said: m.Source.How == record.Said, Paths: list(m.Paths), Tags: list(m.Tags),
-		Topic: m.Topic, Ref: m.Ref, Branch: m.Branch, Supersedes: m.Supersedes, Private: m.Private,
+		Topic: m.Topic, Ref: m.Ref, Branch: record.ParseSide(m.Branch).Name, Supersedes: m.Supersedes, Private: m.Private, Anchors: m.Anchors,
 	}
 	if !m.Expires.IsZero() {
 		j.Expires = &m.Expires
@@ -48,6 +52,13 @@ func newMemoryJSON(m record.Memory) memoryJSON {
 	for _, v := range m.Variants {
 		j.Variants = append(j.Variants, v.Text)
 	}
+	return j
+}
+
+// standingJSON is a memory with how it stands for whoever asks.
+func standingJSON(m record.Memory, s standing) memoryJSON {
+	j := newMemoryJSON(m)
+	j.Stale, j.Withheld, j.Why = s.Stale, s.Withheld, s.Why
 	return j
 }
 
@@ -67,6 +78,7 @@ type operationJSON struct {
 	How         string            `json:"how"`
 	Sessions    int               `json:"sessions"` // distinct ones that bear it out
 	Waits       string            `json:"waits"`    // why it was not accepted by policy
+	Why         string            `json:"why,omitempty"`
 	Evidence    []record.Sighting `json:"evidence"`
 	Base        []record.Base     `json:"base"`
 	Contradicts []string          `json:"contradicts"`
@@ -75,7 +87,7 @@ type operationJSON struct {
 
 func newOperationJSON(o record.Operation, waits string) operationJSON {
 	j := operationJSON{
-		ID: o.ID, Op: string(o.Op), Subject: subject(o.Memory), Memory: newMemoryJSON(o.Memory), How: string(o.How),
+		ID: o.ID, Op: string(o.Op), Subject: subject(o.Memory), Memory: newMemoryJSON(o.Memory), How: string(o.How), Why: o.Why,
 		Sessions: record.Sessions(o.Sightings), Waits: waits, Evidence: o.Sightings, Base: o.Base,
 		Contradicts: list(o.Contradicts), Alike: list(o.Alike),
 	}

@@ -106,6 +106,7 @@ func runLearn(ctx context.Context, env *Env, files []string, format transcript.F
 	for _, p := range rest {
 		out.Waiting = append(out.Waiting, newOperationJSON(p.Operation, p.why))
 	}
+	w.landAll(ctx)
 	w.tidy(ctx)
 	if env.JSON {
 		return errors.Join(env.object(out), ingestErr)
@@ -155,7 +156,11 @@ func (w *workspace) acceptByPolicy(ctx context.Context) (accepted []record.Opera
 // reflections.
 func (w *workspace) tellLearned(accepted []record.Operation, rest []waiting, all, fresh int) {
 	for _, o := range accepted {
-		w.line("+", green, o.Memory, string(o.How))
+		note := string(o.How)
+		if o.Memory.Branch != "" {
+			note += "; on " + record.ParseSide(o.Memory.Branch).Name + " until that lands"
+		}
+		w.line("+", green, o.Memory, note)
 	}
 	for _, p := range rest {
 		w.line("?", dim, p.Memory, p.why)

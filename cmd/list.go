@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/urfave/cli/v2"
@@ -29,7 +30,7 @@ func listCommand(env *Env) *cli.Command {
 }
 
 func runList(ctx context.Context, env *Env, o listOptions) error {
-	return o.read(ctx, env, func(w *workspace, found []record.Memory) error {
+	return o.read(ctx, env, func(w *workspace, found []record.Memory, standings func(record.Memory) standing) error {
 		slices.SortStableFunc(found, func(a, b record.Memory) int {
 			return slices.Index(record.Kinds, a.Kind) - slices.Index(record.Kinds, b.Kind)
 		})
@@ -38,7 +39,7 @@ func runList(ctx context.Context, env *Env, o listOptions) error {
 			found = found[:o.limit]
 		}
 		for _, m := range found {
-			if err := w.tell(m); err != nil {
+			if err := w.tell(m, standings(m)); err != nil {
 				return err
 			}
 		}
@@ -47,31 +48,32 @@ func runList(ctx context.Context, env *Env, o listOptions) error {
 }
 
 // tell writes a memory as a line, or as JSON.
-func (w *workspace) tell(m record.Memory) error {
+func (w *workspace) tell(m record.Memory, s standing) error {
 	if w.env.JSON {
-		return w.env.object(newMemoryJSON(m))
+		return w.env.object(standingJSON(m, s))
 	}
-	w.line(mark(m), dim, m, remark(m))
+	w.line(mark(m, s), dim, m, remark(m, s))
 	return nil
 }
 
 // mark and remark say what is special about a memory in a list.
-func mark(m record.Memory) string {
-	switch m.Status {
-	case record.Retired:
+func mark(m record.Memory, s standing) string {
+	switch {
+	case m.Status == record.Retired:
 		return "-"
-	case record.Contested:
+	case len(s.Why) > 0:
 		return "!"
 	}
 	return " "
 }
 
-func remark(m record.Memory) string {
+func remark(m record.Memory, s standing) string {
+	var what []string
 	switch {
-	case m.Status != record.Active:
-		return string(m.Status)
+	case m.Status == record.Retired:
+		what = append(what, string(m.Status))
 	case m.Private:
-		return "private"
+		what = append(what, "private")
 	}
-	return ""
+	return strings.Join(append(what, s.Why...), "; ")
 }

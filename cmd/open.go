@@ -26,6 +26,7 @@ const (
 type workspace struct {
 	env      *Env
 	repo     *git.Repo
+	local    *git.Repo     // the same, for reading code: nothing is fetched
 	state    string        // <common git dir>/reverie; may not exist yet
 	config   config.Config // the user's
 	narrowed config.Config // by the team, once the branch was read
@@ -33,6 +34,8 @@ type workspace struct {
 	book     *record.Book
 	told     map[string]bool // notes on the making of commits
 	sessions reflect.Sessions
+	code     *code            // where the asker stands; see here
+	other    map[string]*code // branches that sessions were on; see learnedAt
 }
 
 // open finds the repository and reads the settings. It writes nothing.
@@ -41,7 +44,7 @@ func (env *Env) open(ctx context.Context) (*workspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &workspace{env: env, repo: repo, told: map[string]bool{}, state: filepath.Join(repo.CommonDir, "reverie")}
+	w := &workspace{env: env, repo: repo, local: repo.Offline(), told: map[string]bool{}, state: filepath.Join(repo.CommonDir, "reverie")}
 	if w.config, err = config.Load(config.UserFile(), cloneFile(w.state)); err != nil {
 		return nil, err
 	}
@@ -163,6 +166,7 @@ func (w *workspace) pending(v *record.View) ([]record.Operation, error) {
 
 // view runs fn on the newest state after checking the team's settings.
 func (w *workspace) view(ctx context.Context, fn func(*record.View) error) error {
+	defer func() { w.code.done() }()
 	return w.book.View(ctx, func(v *record.View) error {
 		if _, err := w.restrict(v); err != nil {
 			return err

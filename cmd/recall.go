@@ -1,7 +1,9 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/recall"
@@ -34,21 +36,21 @@ func recallCommand(env *Env) *cli.Command {
 }
 
 func runRecall(ctx context.Context, env *Env, query string, o recallOptions) error {
-	return o.read(ctx, env, func(w *workspace, live []record.Memory) error {
-		hits := recall.Search(live, query, o.limit)
+	return o.read(ctx, env, func(w *workspace, live []record.Memory, standings func(record.Memory) standing) error {
+		hits := best(recall.Search(live, query, 0), o.limit, standings)
 		if len(hits) == 0 {
 			env.say("nothing is known about that")
 		}
 		for _, h := range hits {
 			if env.JSON {
-				j := newMemoryJSON(h.Memory)
+				j := standingJSON(h.Memory, h.standing)
 				j.Score, j.Snippet = h.Score, h.Memory.Text
 				if err := env.object(j); err != nil {
 					return err
 				}
 				continue
 			}
-			w.line(mark(h.Memory), dim, h.Memory, remark(h.Memory))
+			w.line(mark(h.Memory, h.standing), dim, h.Memory, remark(h.Memory, h.standing))
 			if h.Memory.Body != "" && env.Verbose {
 				env.indent(column, h.Memory.Body)
 			}
@@ -60,14 +62,47 @@ func runRecall(ctx context.Context, env *Env, query string, o recallOptions) err
 	})
 }
 
+// hit is a memory that answers a query, with how it stands here.
+type hit struct {
+	recall.Hit
+	standing standing
+}
+
+// doubted is what the score of a stale or withheld memory is multiplied by.
+const doubted = 0.5
+
+// best are the n first of what was found, or all where n is 0, when what is stale or does not hold here is ranked
+// lower. Where n of the others were met, nothing behind them can be among the first.
+func best(found []recall.Hit, n int, standings func(record.Memory) standing) []hit {
+	var hits []hit
+	for firm := 0; len(found) > 0 && (n <= 0 || firm < n); found = found[1:] {
+		h := hit{found[0], standings(found[0].Memory)}
+		if h.standing.Stale || h.standing.Withheld {
+			h.Score *= doubted
+		} else {
+			firm++
+		}
+		hits = append(hits, h)
+	}
+	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(b.Score, a.Score) })
+	if n > 0 && len(hits) > n {
+		hits = hits[:n]
+	}
+	return hits
+}
+
 // column is the indentation under a statement in a list.
 const column = "                        "
 
 // explainScore is a score as the sum of what each term added.
-func explainScore(h recall.Hit) string {
+func explainScore(h hit) string {
 	var parts []string
 	for _, p := range h.Terms {
 		parts = append(parts, visible(p.Term)+" "+format2(p.Score))
 	}
-	return format2(h.Score) + " = " + strings.Join(parts, " + ")
+	sum := strings.Join(parts, " + ")
+	if s := h.standing; s.Stale || s.Withheld {
+		sum = format2(doubted) + " × (" + sum + ")"
+	}
+	return format2(h.Score) + " = " + sum
 }

@@ -20,6 +20,9 @@ type rememberOptions struct {
 	tags    cli.StringSlice
 	topic   string
 	private bool
+
+	branch     string // it holds on this branch alone
+	everywhere bool   // it holds on every branch, whatever HEAD is
 }
 
 func rememberCommand(env *Env) *cli.Command {
@@ -36,6 +39,8 @@ func rememberCommand(env *Env) *cli.Command {
 			&cli.StringSliceFlag{Name: "tag", Aliases: []string{"t"}, Usage: "`TAG`; may be given again", Destination: &o.tags},
 			&cli.StringFlag{Name: "topic", Usage: "`TOPIC` it is about; statements on one topic are held against each other", Destination: &o.topic},
 			&cli.BoolFlag{Name: "private", Usage: "keep it in this clone; preferences always are", Destination: &o.private},
+			&cli.StringFlag{Name: "branch", Usage: "it holds on `BRANCH` of the code alone, until that lands", Destination: &o.branch},
+			&cli.BoolFlag{Name: "everywhere", Usage: "it holds on every branch, though this is a side branch", Destination: &o.everywhere},
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {
@@ -78,11 +83,25 @@ func runRemember(ctx context.Context, env *Env, text string, o rememberOptions) 
 	if err != nil {
 		return err
 	}
+	if o.branch != "" && o.everywhere {
+		return usage("", "--branch and --everywhere say the contrary of each other")
+	}
 	m, redacted := w.book.Clean(record.Memory{
 		Kind: kind, Text: statement, Body: body, Paths: o.paths.Value(), Tags: o.tags.Value(), Topic: o.topic,
 		Source: record.Source{Time: env.Now(), By: "human", Commit: w.head(ctx), How: record.Written},
 	})
 	m = record.New(m)
+	here := w.here(ctx)
+	m.Anchors = w.anchors(ctx, nil, here, m)
+	switch {
+	case o.branch != "":
+		if m.Branch, err = w.askedSide(ctx, o.branch); err != nil {
+			return err
+		}
+	case !o.everywhere:
+		m.Branch = w.sideOf(ctx, here)
+	}
+	defer here.done()
 	if _, err := w.ensure(ctx); err != nil {
 		return err
 	}
@@ -91,7 +110,13 @@ func runRemember(ctx context.Context, env *Env, text string, o rememberOptions) 
 	err = w.update(ctx, func(tx *record.Tx, c config.Config) error {
 		m.Private = o.private || slices.Contains(private(c), kind)
 		if held, known = tx.Same(m.Text); known && held.Status != record.Retired {
-			return nil
+			if held.Branch == "" || m.Branch != "" {
+				return nil
+			}
+			old := held // it held on a side branch alone
+			held.Branch = ""
+			tx.Describe(gitstore.Commit{Subject: "remember: " + lowerFirst(held.Text), Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "remember"}}})
+			return tx.PutMemory(held, &old)
 		}
 		known = false
 		tx.Describe(gitstore.Commit{Subject: "remember: " + lowerFirst(m.Text), Body: m.Body, Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "remember"}}})
@@ -105,6 +130,9 @@ func runRemember(ctx context.Context, env *Env, text string, o rememberOptions) 
 		m = held
 	} else {
 		w.tellRedacted(redacted, m.ID)
+		if m.Branch != "" && o.branch == "" {
+			env.say("holds on %s alone until that lands; else: --everywhere", record.ParseSide(m.Branch).Name)
+		}
 	}
 	w.tidy(ctx)
 	if env.JSON {

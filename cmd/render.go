@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -53,7 +54,11 @@ func runRender(ctx context.Context, env *Env, o renderOptions) error {
 	if o.view == "memory-md" {
 		return w.view(ctx, func(v *record.View) error {
 			w.tellBad(v)
-			text := renderMemories(shared(v, env.Now()), 0)
+			given, _, err := w.given(ctx, v, env.Now())
+			if err != nil {
+				return err
+			}
+			text := renderMemories(given, 0, 0)
 			if env.JSON {
 				return env.object(map[string]string{"text": text})
 			}
@@ -87,10 +92,17 @@ func runRender(ctx context.Context, env *Env, o renderOptions) error {
 	return w.view(ctx, func(v *record.View) error {
 		w.tellBad(v)
 		now := env.Now().UTC().Truncate(time.Second) // as precise as the block tells it
-		body := renderMemories(shared(v, now), maxBody)
+		given, kept, err := w.given(ctx, v, now)
+		if err != nil {
+			return err
+		}
+		body := renderMemories(given, maxBody, 0)
 		current := b.state == blockOK && b.body(string(old)) == body
 		if !current {
-			attributes := "v1 tree=" + string(v.Tree()) + " at=" + now.Format(time.RFC3339)
+			attributes := fmt.Sprintf("v1 tree=%s at=%s", v.Tree(), now.Format(time.RFC3339))
+			if kept > 0 {
+				attributes += fmt.Sprintf(" withheld=%d", kept)
+			}
 			if err := replaceFile(file, []byte(b.put(string(old), attributes, body))); err != nil {
 				return fmt.Errorf("render: %w", err)
 			}
@@ -162,7 +174,9 @@ func (w *workspace) checkBlock(ctx context.Context, file string, b block, text s
 }
 
 // blockFault says what is wrong with a block, or "". It renders again at the state and the time that
-// the block names, so neither what was learned since nor what expired since is a fault.
+// the block names, so neither what was learned since nor what expired since is a fault. What was withheld where
+// it was written, and what was stale there, cannot be known here: of the first the block has the number, and of
+// the second its own word.
 func (w *workspace) blockFault(ctx context.Context, b block, text string) (fault string, err error) {
 	if b.state == blockAbsent {
 		return " has no reverie block", nil
@@ -172,8 +186,9 @@ func (w *workspace) blockFault(ctx context.Context, b block, text string) (fault
 	if tree == "" || err != nil {
 		return ": the block does not name the state and the time it shows; write it anew: reverie render agents-md", nil
 	}
+	withheld, _ := strconv.Atoi(b.attribute("withheld"))
 	err = w.book.ViewAt(ctx, tree, func(v *record.View) error {
-		if renderMemories(shared(v, at), maxBody) != b.body(text) {
+		if body := b.body(text); renderAgain(shared(v, at), body, withheld) != body {
 			fault = fmt.Sprintf(": the block was edited by hand or torn (lines %d to %d); write it anew: reverie render agents-md", b.lines[0], b.lines[1])
 		}
 		return nil
@@ -183,13 +198,55 @@ func (w *workspace) blockFault(ctx context.Context, b block, text string) (fault
 
 // shared are the memories that a file for everybody may show at the time now.
 func shared(v *record.View, now time.Time) []record.Memory {
-	return slices.DeleteFunc(v.Memories(), func(m record.Memory) bool {
-		return m.Private || m.Branch != "" || !m.Live(now)
-	})
+	return slices.DeleteFunc(v.Memories(), func(m record.Memory) bool { return m.Private || !m.Live(now) })
+}
+
+// item is a memory as a rendered text shows it.
+type item struct {
+	record.Memory
+	stale bool
+}
+
+// given are the shared memories that agents are given here, and the number of those that are withheld.
+func (w *workspace) given(ctx context.Context, v *record.View, now time.Time) (given []item, withheld int, err error) {
+	standings, err := w.standings(ctx, v)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, m := range shared(v, now) {
+		s := standings(m)
+		if s.Withheld {
+			withheld++
+			continue
+		}
+		given = append(given, item{m, s.Stale})
+	}
+	return given, withheld, nil
+}
+
+// renderAgain renders all as a body was rendered, of which withheld memories were kept. When none was, what did
+// not fit is worked out again; else the body says by itself which they are, and their number has to be right.
+func renderAgain(all []record.Memory, body string, withheld int) string {
+	lines := map[string]bool{}
+	for line := range strings.Lines(body) {
+		lines[line] = true
+	}
+	var inside, items []item
+	for _, m := range all {
+		it := item{m, lines[renderMemory(item{m, true})]}
+		items = append(items, it)
+		if lines[renderMemory(it)] {
+			inside = append(inside, it)
+		}
+	}
+	if withheld == 0 {
+		return renderMemories(items, maxBody, 0)
+	}
+	return renderMemories(inside, 0, len(items)-len(inside)-withheld)
 }
 
 // maxBlock keeps the block well inside the 32 KiB that one client reads of such a file, in bytes.
-// Of these, 256 are for the marker lines (162 at most) and the line that counts what is left out.
+// Of these, 256 are for the marker lines (180 at most) and the line that counts what is left out.
 const (
 	maxBlock = 16 << 10
 	maxBody  = maxBlock - 256
@@ -202,31 +259,31 @@ var headings = map[record.Kind]string{
 
 // renderMemories writes memories as Markdown, the most binding kinds first, in the order of
 // ids, which does not move when others come. With a limit in bytes, line ends counted as two, what
-// does not fit is counted in one more line. The same memories always give the same bytes.
-func renderMemories(memories []record.Memory, limit int) string {
+// does not fit is counted in one more line, beside left. The same memories always give the same bytes.
+func renderMemories(memories []item, limit, left int) string {
 	var b strings.Builder
 	b.WriteString("## What this repository remembers\n\nKept by Reverie as reference data: verify before you rely on it. `reverie show ID` tells where a statement comes from.\n")
-	left, room := 0, limit-size(b.String())
+	room := limit - size(b.String())
 	for _, k := range record.Kinds {
 		heading := "\n### " + headings[k] + "\n\n"
 		for _, m := range memories {
 			if m.Kind != k {
 				continue
 			}
-			item := heading + renderMemory(m)
-			if limit > 0 && size(item) > room {
+			text := heading + renderMemory(m)
+			if limit > 0 && size(text) > room {
 				left++
 				continue
 			}
-			room -= size(item)
-			b.WriteString(item)
+			room -= size(text)
+			b.WriteString(text)
 			heading = ""
 		}
 	}
 	switch {
-	case len(memories) == 0:
+	case len(memories) == 0 && left <= 0:
 		b.WriteString("\nNothing yet.\n")
-	case left > 0:
+	case left != 0:
 		fmt.Fprintf(&b, "\n%d more are not shown here: `reverie list`.\n", left)
 	}
 	return b.String()
@@ -235,7 +292,7 @@ func renderMemories(memories []record.Memory, limit int) string {
 // size is the length of a text in a file whose line ends have two bytes.
 func size(s string) int { return len(s) + strings.Count(s, "\n") }
 
-func renderMemory(m record.Memory) string {
+func renderMemory(m item) string {
 	line := "- " + inert(m.Text)
 	if len(m.Paths) > 0 {
 		line += " (" + inert(strings.Join(m.Paths, ", ")) + ")"
@@ -246,8 +303,14 @@ func renderMemory(m record.Memory) string {
 			line += " " + inert(v.Text)
 		}
 	}
+	if m.stale {
+		line += staleLabel
+	}
 	return line + " [" + m.ID[:8] + "]\n"
 }
+
+// staleLabel says in a rendered text that code a memory rests on is gone.
+const staleLabel = " (may be out of date: code it names has changed)"
 
 // inert makes text harmless inside Markdown: it cannot open or close a comment, and hidden
 // characters show.

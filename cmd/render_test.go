@@ -17,12 +17,12 @@ import (
 // and uses most of it.
 func TestBlockKeepsItsLimit(t *testing.T) {
 	for _, length := range []int{10, 100, 400} {
-		var memories []record.Memory
+		var memories []item
 		for i := range 3000 {
-			memories = append(memories, record.Memory{ID: fmt.Sprintf("%016x", i), Kind: record.Fact, Status: record.Active, Text: strings.Repeat("x", length)})
+			memories = append(memories, item{Memory: record.Memory{ID: fmt.Sprintf("%016x", i), Kind: record.Fact, Status: record.Active, Text: strings.Repeat("x", length)}})
 		}
-		body := renderMemories(memories, maxBody)
-		attributes := "v1 tree=" + strings.Repeat("0", 64) + " at=2026-11-21T09:00:00Z"
+		body := renderMemories(memories, maxBody, 0)
+		attributes := "v1 tree=" + strings.Repeat("0", 64) + " at=2026-11-21T09:00:00Z withheld=99999"
 		for _, before := range []string{"a", "a\r\nb"} {
 			got := len(block{state: blockAbsent, eol: findBlock(before).eol}.put(before, attributes, body)) - len(before)
 			if got > maxBlock || got < maxBlock-2*(length+100)-500 {

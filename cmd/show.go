@@ -33,10 +33,14 @@ func runShow(ctx context.Context, env *Env, id, at string) error {
 	return w.viewAt(ctx, at, func(v *record.View) error {
 		m, err := v.Find(id)
 		if err == nil {
-			if env.JSON {
-				return env.object(newMemoryJSON(m))
+			standings, err := w.standings(ctx, v)
+			if err != nil {
+				return err
 			}
-			w.showMemory(m)
+			if env.JSON {
+				return env.object(standingJSON(m, standings(m)))
+			}
+			w.showMemory(m, standings(m))
 			return nil
 		}
 		pending, perr := w.pending(v)
@@ -55,9 +59,12 @@ func runShow(ctx context.Context, env *Env, id, at string) error {
 	})
 }
 
-func (w *workspace) showMemory(m record.Memory) {
+func (w *workspace) showMemory(m record.Memory, s standing) {
 	env := w.env
 	env.print("%s %s%s\n", env.paint(bold, m.ID), m.Kind, remarks(m))
+	for _, why := range s.Why {
+		env.print("%s\n", env.paint(red, visible(why)))
+	}
 	for _, l := range env.wrap(visible(m.Text), 0) {
 		env.print("%s\n", env.paint(bold, l))
 	}
@@ -82,7 +89,10 @@ func (w *workspace) showMemory(m record.Memory) {
 	field("tags", strings.Join(m.Tags, " "))
 	field("topic", m.Topic)
 	field("ref", m.Ref)
-	field("branch", m.Branch)
+	field("branch", sideText(m))
+	for _, anchor := range m.Anchors {
+		field("anchor", anchor)
+	}
 	field("supersedes", strings.Join(m.Supersedes, " "))
 	if !m.Expires.IsZero() {
 		field("expires", m.Expires.Format("2006-01-02"))
@@ -115,10 +125,16 @@ func (w *workspace) showOperation(o record.Operation, waits string) {
 	if len(m.Paths) > 0 {
 		env.print("  %s %s\n", env.paint(dim, "paths:"), visible(strings.Join(m.Paths, " ")))
 	}
+	if m.Branch != "" {
+		env.print("  %s %s\n", env.paint(dim, "only on:"), visible(sideText(m)))
+	}
 	for _, s := range o.Sightings {
 		for _, e := range s.Evidence {
 			env.print("  %s %s\n", env.paint(dim, fmt.Sprintf("%s/%s #%d:", s.Client, short(s.Session), e.Event)), oneLine(e.Quote, max(40, env.Width-30)))
 		}
+	}
+	if o.Why != "" {
+		env.print("  %s %s\n", env.paint(dim, "because:"), visible(o.Why))
 	}
 	for _, base := range o.Base {
 		env.print("  %s %s\n", env.paint(dim, "takes the place of:"), base.ID[:8])

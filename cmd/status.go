@@ -30,6 +30,8 @@ type statusJSON struct {
 	Private     int            `json:"private"`
 	Contested   int            `json:"contested"`
 	Retired     int            `json:"retired"`
+	Stale       int            `json:"stale"`    // code they rest on is gone here
+	Withheld    int            `json:"withheld"` // not given to agents here
 	Unreadable  int            `json:"unreadable"`
 	Waiting     int            `json:"waiting"`
 	Reflections int            `json:"reflections"`
@@ -46,6 +48,10 @@ func runStatus(ctx context.Context, env *Env) error {
 	reflected := map[string]bool{}
 	err = w.view(ctx, func(v *record.View) error {
 		s.Commit, s.Adopted, s.Unreadable = string(v.Tip()), !v.Fallback(), len(v.Bad)
+		standings, err := w.standings(ctx, v)
+		if err != nil {
+			return err
+		}
 		for _, m := range v.Memories() {
 			switch {
 			case !m.Live(env.Now()):
@@ -56,6 +62,13 @@ func runStatus(ctx context.Context, env *Env) error {
 			}
 			if m.Private {
 				s.Private++
+			}
+			stands := standings(m)
+			if stands.Stale {
+				s.Stale++
+			}
+			if stands.Withheld {
+				s.Withheld++
 			}
 			s.Memories[string(m.Kind)]++
 		}
@@ -117,6 +130,12 @@ func (w *workspace) tellStatus(s statusJSON) {
 	}
 	if s.Contested > 0 {
 		row("contested", count(s.Contested, "memory", "memories")+"; next: reverie conflicts")
+	}
+	if s.Stale > 0 {
+		row("stale", count(s.Stale, "memory", "memories")+" whose code is gone here; next: reverie stale")
+	}
+	if s.Withheld > 0 {
+		row("withheld", count(s.Withheld, "memory", "memories")+" not given to agents here; 'reverie list' says why")
 	}
 	if s.Retired > 0 {
 		row("retired", count(s.Retired, "memory", "memories"))

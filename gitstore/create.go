@@ -31,6 +31,9 @@ func (s *Store) rootObjects() []git.Object {
 	return []git.Object{tree, s.repo.NewObject(git.Commit, formatCommit(ID(tree.ID), nil, rootAuthor, rootDate, rootMessage))}
 }
 
+// First is the id of the commit with which every store begins.
+func (s *Store) First() ID { return ID(s.rootObjects()[1].ID) }
+
 // Create makes the store: the first commit, which is the same everywhere, and a second one with the files, in
 // one move of the ref. The error wraps ErrExists if there is a store, and ErrDeleted if there was one.
 func (s *Store) Create(ctx context.Context, files map[string]redact.Redacted, c Commit) (Result, error) {

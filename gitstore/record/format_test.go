@@ -134,7 +134,7 @@ func TestBadMemoryIsNamedByLineAndField(t *testing.T) {
 
 // The short cut for front matter as we write it must read it as TOML does, or leave it alone.
 func FuzzPlainFront(f *testing.F) {
-	for _, front := range []string{"kind = \"fact\"\npaths = [\"a\", \"b\"]\n", "a = []\n", "a = \"\\\"\"\n", "a = [\"x\",]\n", "a = \"\"\"x\"\"\"\n", "a = \"x\" # c\n", "a = \"x\"\na = \"y\"\n", "a = \"\tx\"\n"} {
+	for _, front := range []string{"kind = \"fact\"\npaths = [\"a\", \"b\"]\n", "a = []\n", "a = \"\\\"\"\n", "a = [\"x\",]\n", "a = \"\"\"x\"\"\"\n", "a = \"x\" # c\n", "a = \"x\"\na = \"y\"\n", "a = \"\tx\"\n", "a = [\"x@1 \\\"y \\\\ z\\\"\"]\n", "a = \"\\\\\"\n"} {
 		f.Add(front)
 	}
 	f.Fuzz(func(t *testing.T, front string) {

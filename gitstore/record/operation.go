@@ -32,6 +32,7 @@ type Operation struct {
 	Contradicts []string   `json:"contradicts,omitempty"` // memories on the same topic that say otherwise
 	Alike       []string   `json:"alike,omitempty"`       // memories that say nearly this
 	Sightings   []Sighting `json:"sightings,omitempty"`
+	Why         string     `json:"why,omitempty"`   // what happened that it is proposed, where no session says so
 	Dream       string     `json:"dream,omitempty"` // the dream that proposed it
 	Proposed    time.Time  `json:"proposed,omitzero"`
 }

@@ -146,16 +146,41 @@ func plainFront(front string) (map[string]any, bool) {
 	return fields, true
 }
 
-// plainString reads a TOML basic string without escapes from the beginning of text.
+// plainString reads a TOML basic string from the beginning of text, with no escapes but of quotes and
+// backslashes, as anchors have them.
 func plainString(text string) (s, rest string, ok bool) {
 	if text == "" || text[0] != '"' {
 		return "", "", false
 	}
 	s, rest, ok = strings.Cut(text[1:], `"`)
-	if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f || r == '\\' }) {
+	if strings.Contains(s, `\`) {
+		return escapedString(text[1:])
+	}
+	if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
 		return "", "", false
 	}
 	return s, rest, ok
+}
+
+// escapedString reads a string whose opening quote was read.
+func escapedString(text string) (s, rest string, ok bool) {
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case c == '"':
+			return b.String(), text[i+1:], true
+		case c < ' ' && c != '\t' || c == 0x7f:
+			return "", "", false
+		case c == '\\':
+			if i++; i == len(text) || text[i] != '"' && text[i] != '\\' {
+				return "", "", false
+			}
+			c = text[i]
+		}
+		b.WriteByte(c)
+	}
+	return "", "", false
 }
 
 // lineOf is the line of the file on which the front matter sets key, or 0.

@@ -32,6 +32,8 @@ type Config struct {
 	KeepDays  int      // days a session is kept after it was last read, at least 1
 	Ref       string   // the memory branch, whole name
 	Agents    string   // file of the managed block, relative to the top of the work tree
+	Stale     string   // what agents are given of stale memories: label or withhold
+	Main      string   // the code's default branch; empty: origin's, or that of git's configuration
 
 	origins map[string]string // key → where its value comes from
 }
@@ -113,6 +115,32 @@ var keys = []key{
 			c.Agents = s
 			return nil
 		}, nil},
+	{"context.stale", "what agents are given of a memory when code it rests on is gone: label, or withhold",
+		func(c *Config) any { return c.Stale },
+		func(c *Config, v any) (err error) { c.Stale, err = word(v, staleWords...); return },
+		func(c *Config, v any) error {
+			s, err := word(v, staleWords...)
+			if s == "withhold" {
+				c.Stale = s
+			}
+			return err
+		}},
+	{"code.default-branch", "the code's default branch, on which what a side branch taught has to land; empty: origin's, or main",
+		func(c *Config) any { return c.Main },
+		func(c *Config, v any) (err error) { c.Main, err = branchName(v); return },
+		nil},
+}
+
+// staleWords are the values of context.stale, the narrower one last.
+var staleWords = []string{"label", "withhold"}
+
+// branchName accepts what git would as a branch.
+func branchName(v any) (string, error) {
+	s, ok := v.(string)
+	if !ok || strings.ContainsAny(s, " ~^:?*[\\") || strings.Contains(s, "..") || strings.HasPrefix(s, "-") || strings.HasPrefix(s, "refs/") || strings.HasSuffix(s, "/") {
+		return "", fmt.Errorf("%v is not a branch's name such as \"main\"", v)
+	}
+	return s, nil
 }
 
 var kinds = []string{"convention", "decision", "constraint", "preference", "pattern", "workflow", "failure", "fact", "note"}
@@ -131,7 +159,7 @@ func ownRef(ref string) bool {
 func Default() Config {
 	return Config{
 		Accept: []string{"said", "seen"}, Sightings: 2, Private: []string{"preference"},
-		KeepDays: 30, Ref: "refs/heads/reverie/memory", Agents: "AGENTS.md",
+		KeepDays: 30, Ref: "refs/heads/reverie/memory", Agents: "AGENTS.md", Stale: "label",
 		origins: map[string]string{},
 	}
 }
@@ -271,6 +299,14 @@ func words(v any, allowed ...string) ([]string, error) {
 		return nil, fmt.Errorf("%v is not a list such as [%q]", v, allowed[0])
 	}
 	return out, nil
+}
+
+func word(v any, allowed ...string) (string, error) {
+	s, ok := v.(string)
+	if !ok || !slices.Contains(allowed, s) {
+		return "", fmt.Errorf("%v is not one of %s", v, strings.Join(allowed, ", "))
+	}
+	return s, nil
 }
 
 func number(v any, least, most int64) (int, error) {

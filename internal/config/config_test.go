@@ -148,3 +148,21 @@ func TestSetKeepsOtherLines(t *testing.T) {
 		t.Error("an unknown key was written")
 	}
 }
+
+func TestTeamMayWithholdWhatIsStale(t *testing.T) {
+	c := Default()
+	if err := c.Restrict("reverie.toml", []byte("format = 1\ncontext.stale = \"withhold\"\n")); err != nil || c.Stale != "withhold" {
+		t.Errorf("%q, %v", c.Stale, err)
+	}
+	if err := c.Restrict("reverie.toml", []byte("format = 1\ncontext.stale = \"label\"\n")); err != nil || c.Stale != "withhold" {
+		t.Errorf("a team gave back what was narrowed: %q, %v", c.Stale, err)
+	}
+	if err := c.Restrict("reverie.toml", []byte("format = 1\ncode.default-branch = \"x\"\n")); err == nil {
+		t.Error("a team named the default branch")
+	}
+	for _, bad := range []string{"context.stale = \"hide\"", "context.stale = true", "code.default-branch = \"-x\"", "code.default-branch = \"refs/heads/x\"", "code.default-branch = \"a..b\""} {
+		if _, err := Load(file(t, bad)); err == nil {
+			t.Errorf("%s was taken", bad)
+		}
+	}
+}

@@ -13,7 +13,10 @@ import (
 func (r *Repo) Head(ctx context.Context) (id, branch string, err error) {
 	if r.RefFormat != "files" {
 		out, err := r.Git(ctx, nil, "--git-dir="+r.GitDir, "rev-parse", "--verify", "--quiet", "HEAD")
-		return strings.TrimSpace(string(out)), "", err
+		if name, nerr := r.Git(ctx, nil, "--git-dir="+r.GitDir, "symbolic-ref", "--quiet", "HEAD"); nerr == nil {
+			branch = strings.TrimPrefix(strings.TrimSpace(string(name)), "refs/heads/")
+		}
+		return strings.TrimSpace(string(out)), branch, err
 	}
 	text, err := os.ReadFile(filepath.Join(r.GitDir, "HEAD"))
 	if err != nil {

@@ -44,6 +44,14 @@ type Repo struct {
 	RefFormat    string // files or reftable
 
 	settings func(context.Context) (settings, error) // configuration, read once
+	offline  bool
+}
+
+// Offline is the same repository, with gits that fetch nothing: what a partial clone does not have is missing.
+func (r *Repo) Offline() *Repo {
+	o := *r
+	o.offline = true
+	return &o
 }
 
 // Find asks git which repository holds dir, with the caller's environment (GIT_DIR and the like)

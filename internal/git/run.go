@@ -49,6 +49,9 @@ func (r *Repo) Command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "git", append(fixed, args...)...)
 	cmd.Dir = r.CommonDir
 	cmd.Env = cleanEnviron()
+	if r.offline {
+		cmd.Env = append(cmd.Env, "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none") // the first is known from 2.45 on
+	}
 	cmd.WaitDelay = 2 * time.Second
 	return cmd
 }

@@ -1,0 +1,105 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/git"
+)
+
+// pastState finds the commit, or tree, of the memory that a revision names. That is a commit of the memory branch;
+// or, for a commit, branch or tag of the code, the newest one on the branch's first parents' line that is not
+// younger than that commit, and from then on memories stand as they do at that commit.
+func (w *workspace) pastState(ctx context.Context, rev string) (string, error) {
+	if rest, ok := afterHead(rev); ok {
+		rev = w.here(ctx).commit + rest // this worktree's
+	}
+	id, err := w.memory.Resolve(ctx, rev)
+	if err != nil || rev[0] == '~' || rev[0] == '^' || strings.HasPrefix(rev, "@{") {
+		return string(id), err
+	}
+	ours, err := w.ofMemory(ctx, string(id))
+	if ours || err != nil {
+		return string(id), err
+	}
+	at, err := w.repo.Committed(ctx, string(id))
+	if err != nil {
+		return "", err
+	}
+	ref := w.config.Ref
+	if _, err := w.memory.Tip(ctx); errors.Is(err, gitstore.ErrNoStore) {
+		ref = "refs/remotes/origin/" + w.branch()
+		if _, ferr := w.repo.ReadRef(ctx, ref); ferr != nil {
+			return "", err
+		}
+	}
+	state, err := w.repo.Before(ctx, ref, at)
+	if err != nil {
+		return "", err
+	}
+	if state == "" {
+		err := fmt.Errorf("revision %q: nothing was remembered yet on %s: %w", rev, at.UTC().Format(time.DateOnly), gitstore.ErrRevision)
+		return "", &failure{exitFailed, err, "'reverie log' shows when the memory began"}
+	}
+	branch := ""
+	if _, err := w.repo.ReadRef(ctx, "refs/heads/"+rev); err == nil {
+		branch = rev
+	}
+	w.code = w.codeAt(string(id), branch)
+	return state, nil
+}
+
+// judged is the code that a check of the memory branch itself looks at: what is checked out, or, where that is the
+// memory, as in the checkout of a pull request, the default branch.
+func (w *workspace) judged(ctx context.Context) *code {
+	here := w.here(ctx)
+	if here.commit == "" {
+		return here
+	}
+	if ours, err := w.ofMemory(ctx, here.commit); !ours || err != nil {
+		return here
+	}
+	main := w.mainline(ctx)
+	if len(main.Tips) == 0 {
+		return here
+	}
+	w.code = w.codeAt(main.Tips[len(main.Tips)-1], main.Name) // origin's where it is here: the local one may lag behind
+	return w.code
+}
+
+// afterHead is what follows HEAD or @ in a revision that begins with one of them.
+func afterHead(rev string) (rest string, ok bool) {
+	for _, head := range []string{"HEAD", "@"} {
+		rest, ok := strings.CutPrefix(rev, head)
+		if ok && (rest == "" || rest[0] == '~' || rest[0] == '^') {
+			return rest, true
+		}
+	}
+	return "", false
+}
+
+// ofMemory reports whether a commit or tree is one of a memory: it is the first commit of every store, or has the
+// file reverie.toml with a format. What cannot be read as either is left to whoever opens it.
+func (w *workspace) ofMemory(ctx context.Context, id string) (bool, error) {
+	files := w.repo.Code(id)
+	defer files.Close()
+	blob, err := files.File(ctx, "reverie.toml")
+	if errors.Is(err, git.ErrNoPath) {
+		return id == string(w.memory.First()), nil
+	}
+	if err != nil {
+		return true, nil
+	}
+	text, err := files.Read(ctx, blob)
+	if err != nil {
+		return false, err
+	}
+	c := config.Default()
+	err = c.Restrict(id, text)
+	return err == nil || errors.Is(err, config.ErrNewer), nil
+}

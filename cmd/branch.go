@@ -1,0 +1,239 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/git"
+)
+
+// What was learned on a side branch of the code holds there alone until its commits land on the default
+// branch: by a merge, a squash or a rebase.
+
+// Bounds of what one question about landing compares, in commits. A branch that more work than this
+// went past is found by a merge only.
+const (
+	maxSquashes = 300 // of the default branch, that touch the side branch's files
+	maxRebased  = 50  // of the side branch
+)
+
+// mainline is the default branch of the code, which is the zero value where there is none.
+func (w *workspace) mainline(ctx context.Context) git.Default {
+	c := w.here(ctx)
+	if c.main == nil {
+		d, err := w.repo.Default(ctx, w.config.Main)
+		if err != nil && w.env.Verbose {
+			w.env.warn("find the default branch: %v", err)
+		}
+		c.main = &d
+	}
+	return *c.main
+}
+
+// sideOf is the Branch of a memory that is learned at c: "" on the default branch, on a detached HEAD, and
+// where the side branch has no commit of its own yet, for then it is about the default branch's code.
+func (w *workspace) sideOf(ctx context.Context, c *code) string {
+	if c.commit == "" || c.branch == "" {
+		return ""
+	}
+	s, err := w.side(ctx, c.branch, c.commit)
+	if err != nil {
+		if w.env.Verbose {
+			w.env.warn("branch %s: %v", c.branch, err)
+		}
+		return ""
+	}
+	if s.Tip == "" {
+		return ""
+	}
+	return s.String()
+}
+
+// side describes a branch whose tip is at a commit, beside the default branch. It has no more than a name where
+// it has no commit of its own, or nothing in common with the default branch; nothing at all on that itself.
+func (w *workspace) side(ctx context.Context, name, tip string) (record.Side, error) {
+	main := w.mainline(ctx)
+	if name == main.Name || len(main.Tips) == 0 || "refs/heads/"+name == w.config.Ref {
+		return record.Side{}, nil
+	}
+	for _, to := range main.Tips {
+		if in, err := w.local.Ancestor(ctx, tip, to); in || err != nil {
+			return record.Side{Name: name}, err
+		}
+	}
+	base, err := w.local.MergeBase(ctx, tip, main.Tips...)
+	if err != nil || base == "" {
+		return record.Side{Name: name}, err
+	}
+	patch, err := w.local.PatchID(ctx, base, tip)
+	return record.Side{Name: name, Tip: tip, Base: base, Patch: patch}, err
+}
+
+// askedSide is the Branch of a memory that a person says to hold on a branch alone.
+func (w *workspace) askedSide(ctx context.Context, name string) (string, error) {
+	tips, err := w.local.Branches(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	if len(tips) == 0 {
+		return "", usage("'git branch -a' lists the branches", "there is no branch %q here", name)
+	}
+	s, err := w.side(ctx, name, tips[0])
+	return s.String(), err
+}
+
+// objectSide is the objection of a memory that holds on another branch alone.
+func (w *workspace) objectSide(ctx context.Context) objection {
+	return func(m record.Memory, s *standing) {
+		if m.Branch != "" && !w.holds(ctx, m.Branch) {
+			s.withhold("only on " + record.ParseSide(m.Branch).Name)
+		}
+	}
+}
+
+// holds reports whether what holds on a side branch holds in the code where the asker stands.
+func (w *workspace) holds(ctx context.Context, branch string) bool {
+	if record.ParseSide(branch).Name == w.here(ctx).branch {
+		return true
+	}
+	found := w.judgeSide(ctx, branch)
+	return found == isLanded || found == isHere
+}
+
+// judgeSide says where the commits of a side branch are: isLanded, isHere, isAway or isUnknown.
+func (w *workspace) judgeSide(ctx context.Context, branch string) byte {
+	here, side := w.here(ctx), record.ParseSide(branch)
+	if side.Tip == "" || here.commit == "" {
+		return isAway
+	}
+	main := w.mainline(ctx)
+	key := verdictKey(append([]string{"side", branch}, main.Tips...)...)
+	found, ok := here.known.all[key]
+	if !ok {
+		if here.sides++; here.sides > maxSides {
+			return isUnknown // for the next command
+		}
+		ctx, stop := context.WithTimeout(ctx, sideTime)
+		defer stop()
+		found.letter = isAway
+		landed, err := w.landed(ctx, side)
+		if landed {
+			found.letter = isLanded
+		} else if in, err2 := w.reached(ctx, side, here.commit); in {
+			found.letter = isHere
+		} else if err = errors.Join(err, err2); err != nil {
+			found.letter = isUnknown
+			if w.env.Verbose {
+				w.env.warn("branch %s: %v", side.Name, err)
+			}
+		}
+		if !errors.Is(ctx.Err(), context.Canceled) {
+			here.known.put(key, found)
+		}
+	}
+	return found.letter
+}
+
+// reached reports whether a side branch's commit is here and reachable from another.
+func (w *workspace) reached(ctx context.Context, s record.Side, from string) (bool, error) {
+	tip, err := w.local.Commits(ctx, s.Tip)
+	if err != nil || tip[0] == "" {
+		return false, err
+	}
+	return w.local.Ancestor(ctx, tip[0], from)
+}
+
+// landed reports whether the commits of a side branch are on the default branch: themselves, as one commit with all
+// their changes, or as copies. The branch may have grown since, so what it is now is looked for too.
+func (w *workspace) landed(ctx context.Context, s record.Side) (bool, error) {
+	for _, to := range w.mainline(ctx).Tips {
+		if s.Tip == "" {
+			return false, nil
+		}
+		in, err := w.landedOn(ctx, s, to)
+		if in || err != nil {
+			return in, err
+		}
+	}
+	return false, nil
+}
+
+func (w *workspace) landedOn(ctx context.Context, s record.Side, to string) (bool, error) {
+	ids, err := w.local.Commits(ctx, s.Tip, s.Base)
+	if err != nil {
+		return false, err
+	}
+	tip, base := ids[0], ids[1]
+	if tip != "" {
+		if in, err := w.local.Ancestor(ctx, tip, to); in || err != nil {
+			return in, err
+		}
+	}
+	if base == "" || s.Patch == "" {
+		return false, nil
+	}
+	var paths []string
+	if tip != "" {
+		if paths, err = w.local.ChangedPaths(ctx, base, tip); err != nil || len(paths) == 0 {
+			return false, err
+		}
+		if len(paths) > maxPaths {
+			paths = paths[:maxPaths] // a copy of the whole change touches these too
+		}
+	}
+	candidates, err := w.local.Between(ctx, base, to, maxSquashes, paths...)
+	if err != nil || len(candidates) == 0 {
+		return false, err
+	}
+	patches, err := w.local.PatchIDs(ctx, candidates)
+	if err != nil {
+		return false, err
+	}
+	has := func(patch string) bool {
+		return patch != "" && slices.ContainsFunc(patches, func(p string) bool { return strings.HasPrefix(p, patch) })
+	}
+	if has(s.Patch) || tip == "" {
+		return has(s.Patch), nil
+	}
+	for _, now := range w.grown(ctx, s.Name, tip) {
+		from, err := w.local.MergeBase(ctx, now, to) // younger than base where the default branch was merged into it
+		if err != nil || from == "" {
+			continue
+		}
+		if patch, err := w.local.PatchID(ctx, from, now); err != nil || has(patch) {
+			return err == nil, err
+		}
+	}
+	own, err := w.local.Between(ctx, base, tip, maxRebased+1)
+	if err != nil || len(own) == 0 || len(own) > maxRebased {
+		return false, err
+	}
+	copies, err := w.local.PatchIDs(ctx, own)
+	return err == nil && len(copies) > 0 && !slices.ContainsFunc(copies, func(p string) bool { return !has(p) }), err
+}
+
+// maxPaths is how many files of a side branch narrow the search for its copies.
+const maxPaths = 200
+
+// grown are the tips of a branch, here and on remotes, that have a commit of it and more.
+func (w *workspace) grown(ctx context.Context, name, tip string) []string {
+	tips, _ := w.local.Branches(ctx, name)
+	slices.Sort(tips)
+	return slices.DeleteFunc(slices.Compact(tips), func(now string) bool {
+		in, err := w.local.Ancestor(ctx, tip, now)
+		return now == tip || !in || err != nil
+	})
+}
+
+// sideText says on which branch alone a memory holds, for people.
+func sideText(m record.Memory) string {
+	s := record.ParseSide(m.Branch)
+	if s.Tip == "" {
+		return s.Name
+	}
+	return fmt.Sprintf("%s, until %s lands", s.Name, s.Tip[:min(10, len(s.Tip))])
+}

@@ -1,0 +1,156 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reverie-memory/reverie/internal/testrepo"
+)
+
+// later runs the command so many days from now, and returns what it said on either stream.
+func later(t *testing.T, dir string, days int, args ...string) string {
+	t.Helper()
+	var said bytes.Buffer
+	env := &Env{In: strings.NewReader(""), Out: &said, Err: &said, Width: 80, Now: func() time.Time { return time.Now().Add(time.Duration(days) * 24 * time.Hour) }}
+	if code := Run(context.Background(), env, append([]string{"reverie", "-C", dir}, args...)); code != 0 {
+		t.Fatalf("%d days from now, %v: exit code %d\n%s", days, args, code, &said)
+	}
+	return said.String()
+}
+
+// A branch that neither lands nor moves for long is asked about, once; one that moves is not.
+func TestBranchThatWasGivenUpIsAskedAbout(t *testing.T) {
+	r := testrepo.New(t)
+	r.Run("switch", "-qc", "slow")
+	r.Write("slow.txt", "slow\n")
+	r.Commit("slow")
+	reverie(t, r.Dir, "remember", "Slow things are slow")
+	if got := later(t, r.Dir, 80, "dream"); strings.Contains(got, "review") {
+		t.Errorf("after 80 days: %s", got)
+	}
+	if got := later(t, r.Dir, 100, "dream"); !strings.Contains(got, "1 statement of a side branch") {
+		t.Errorf("after 100 days: %s", got)
+	}
+	if got := later(t, r.Dir, 101, "dream"); strings.Contains(got, "statement") {
+		t.Errorf("again: %s", got)
+	}
+	got := later(t, r.Dir, 101, "review")
+	if !strings.Contains(got, "because: the branch slow did not land and did not move in 90 days") || !strings.Contains(got, "edit note") {
+		t.Error(got)
+	}
+	later(t, r.Dir, 101, "accept", "--all")
+	r.Run("switch", "-q", "main")
+	if got := reverie(t, r.Dir, "list"); strings.Contains(got, "only on") {
+		t.Error(got)
+	}
+}
+
+// A person may say that something holds on a branch which has nothing of its own yet, and it does when that lands.
+func TestBranchNamedByHand(t *testing.T) {
+	r := testrepo.New(t)
+	r.Run("branch", "release")
+	reverie(t, r.Dir, "remember", "--branch", "release", "No new features")
+	if got := reverie(t, r.Dir, "list"); !strings.Contains(got, "only on release") {
+		t.Error(got)
+	}
+	r.Run("switch", "-q", "release")
+	if got := reverie(t, r.Dir, "list"); strings.Contains(got, "only on") {
+		t.Error(got)
+	}
+	r.Run("switch", "-q", "main")
+	r.Run("branch", "-D", "release")
+	if got := reverie(t, r.Dir, "dream"); got != "" {
+		t.Error(got)
+	}
+	if got := reverie(t, r.Dir, "review"); got != "" { // nobody knows what it was about
+		t.Error(got)
+	}
+}
+
+// said is a session in which a person says something for good, on a branch.
+func said(t *testing.T, session, branch, words string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "s.jsonl")
+	line := fmt.Sprintf(`{"type":"user","uuid":"u1","sessionId":%q,"timestamp":"2026-11-02T10:00:00.000Z","cwd":"/src/demo","gitBranch":%q,"message":{"role":"user","content":%q}}`+"\n", session, branch, words)
+	if err := os.WriteFile(file, []byte(line), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// A session that began on a side branch taught about that, wherever HEAD is when it is learned from.
+func TestSessionsBranchCounts(t *testing.T) {
+	r := testrepo.New(t)
+	r.Run("switch", "-qc", "topic")
+	r.Write("t.txt", "t\n")
+	r.Commit("t")
+	r.Run("switch", "-q", "main")
+	got := reverie(t, r.Dir, "learn", said(t, "5f0c1e2a-0000-4000-8000-000000000001", "topic", "From now on always run the slow checks too."))
+	if !strings.Contains(got, "on topic until that lands") {
+		t.Errorf("on the side branch: %s", got)
+	}
+	got = reverie(t, r.Dir, "learn", said(t, "5f0c1e2a-0000-4000-8000-000000000002", "main", "From now on always write release notes in English."))
+	if got == "" || strings.Contains(got, "until that lands") {
+		t.Errorf("on main: %s", got)
+	}
+	r.Run("switch", "-q", "topic")
+	got = reverie(t, r.Dir, "learn", said(t, "5f0c1e2a-0000-4000-8000-000000000003", "main", "From now on always pin the versions of tools."))
+	if !strings.Contains(got, "on topic until that lands") {
+		t.Errorf("begun on main, ended on the side branch: %s", got)
+	}
+	got = reverie(t, r.Dir, "learn", said(t, "5f0c1e2a-0000-4000-8000-000000000004", "nosuch", "From now on never squash merge commits by hand."))
+	if !strings.Contains(got, "on topic until that lands") {
+		t.Errorf("of a branch that is not here: %s", got)
+	}
+}
+
+// What is said again on the default branch is proposed to hold there too.
+func TestSaidAgainOnTheDefaultBranch(t *testing.T) {
+	r := testrepo.New(t)
+	r.Run("switch", "-qc", "topic")
+	r.Write("t.txt", "t\n")
+	r.Commit("t")
+	const words = "From now on always run the slow checks too."
+	reverie(t, r.Dir, "learn", said(t, "5f0c1e2a-0000-4000-8000-000000000001", "topic", words))
+	reverie(t, r.Dir, "learn", said(t, "5f0c1e2a-0000-4000-8000-000000000002", "topic", words))
+	r.Run("switch", "-q", "main")
+	if got := reverie(t, r.Dir, "review"); got != "" {
+		t.Errorf("said twice on the side branch: %s", got)
+	}
+	reverie(t, r.Dir, "learn", said(t, "5f0c1e2a-0000-4000-8000-000000000003", "main", words))
+	if got := reverie(t, r.Dir, "review"); !strings.Contains(got, "because: a session on the default branch says it too") {
+		t.Errorf("said on main: %q", got)
+	}
+	reverie(t, r.Dir, "accept", "--all")
+	if got := reverie(t, r.Dir, "list"); strings.Contains(got, "only on") || !strings.Contains(got, "slow checks") {
+		t.Error(got)
+	}
+}
+
+// Branch values of strangers cost a bounded time and are held back.
+func TestManyStrangeBranchesAreBounded(t *testing.T) {
+	r := newRepo(t)
+	tree := filepath.Join(t.TempDir(), "tree")
+	r.Run("worktree", "add", "-q", tree, "reverie/memory")
+	w := testrepo.At(t, tree)
+	head := r.Run("rev-parse", "HEAD")[:16]
+	for i := range 3 * maxSides {
+		id := fmt.Sprintf("%016x", i)
+		name := "x" + fmt.Sprint(i)
+		if i%3 == 0 {
+			name = "--upload-pack=touch"
+		}
+		w.Write("memories/00/"+id+".md", fmt.Sprintf("+++\nkind = \"fact\"\nid = %q\nstatus = \"active\"\nsource = \"2026-01-01T00:00:00Z human - written\"\npaths = []\nref = \"\"\ntags = []\nbranch = \"%s %s %s %016x\"\nanchors = [%q]\n+++\nText %d\n", id, name, fmt.Sprintf("%016x", i+1), head, i, `../../etc/passwd@0123456 "root"`, i))
+	}
+	w.Commit("strange")
+	got := reverie(t, r.Dir, "list")
+	if n := strings.Count(got, "(only on "); n != 3*maxSides || strings.Contains(got, "stale") {
+		t.Errorf("%d of %d are held back", n, 3*maxSides)
+	}
+}

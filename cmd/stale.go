@@ -1,0 +1,85 @@
+package cmd
+
+import (
+	"context"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/urfave/cli/v2"
+)
+
+type staleOptions struct {
+	check bool
+	at    string
+}
+
+func staleCommand(env *Env) *cli.Command {
+	var o staleOptions
+	return &cli.Command{
+		Name:  "stale",
+		Usage: "list memories whose code is gone from the commit that is checked out, and what of it",
+		Description: "A memory that names code rests on lines of it. What is not committed does not count. When one is still true,\n" +
+			"'reverie edit --anchor ID' rests it on the code as it is; when it is not, edit or forget it.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "check", Usage: "exit 1 if there is one", Destination: &o.check},
+			atFlag(&o.at),
+		},
+		Action: func(c *cli.Context) error {
+			if c.NArg() > 0 {
+				return usage("'reverie show ID' tells how one memory stands", "stale takes no arguments")
+			}
+			return runStale(c.Context, env, o)
+		},
+	}
+}
+
+type staleJSON struct {
+	memoryJSON
+	Gone []string `json:"gone"`
+}
+
+func runStale(ctx context.Context, env *Env, o staleOptions) error {
+	found, looked, unknown := 0, 0, 0
+	err := filter{at: o.at}.read(ctx, env, func(w *workspace, live []record.Memory, standings func(record.Memory) standing) error {
+		for _, m := range live {
+			if len(m.Anchors) == 0 {
+				continue
+			}
+			looked++
+			s := standings(m)
+			gone, doubts := w.here(ctx).look(ctx, m)
+			if len(gone) == 0 && doubts > 0 {
+				unknown++
+			}
+			if !s.Stale {
+				continue
+			}
+			found++
+			if env.JSON {
+				if err := env.object(staleJSON{standingJSON(m, s), gone}); err != nil {
+					return err
+				}
+				continue
+			}
+			w.line("!", red, m, "")
+			for _, what := range gone {
+				env.print("%s%s\n", column, visible(what))
+			}
+		}
+		return nil
+	})
+	if unknown > 0 && err == nil {
+		env.say("%s, of which this clone has not enough history", count(unknown, "memory rests on code", "memories rest on code"))
+	}
+	switch {
+	case err != nil:
+		return err
+	case found > 0:
+		env.say("%s of %d that rest on code; still true: reverie edit --anchor ID, no longer: reverie forget ID --reason WHY", count(found, "memory is stale", "memories are stale"), looked)
+	default:
+		env.say("nothing is stale: %s on code", count(looked, "memory rests", "memories rest"))
+	}
+	if found > 0 && o.check {
+		return negative
+	}
+	return nil
+}

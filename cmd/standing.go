@@ -1,0 +1,58 @@
+package cmd
+
+import (
+	"context"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+)
+
+// standing is how one memory stands for whoever asks, at the code where he stands. A memory against which
+// nothing stands has the zero value.
+type standing struct {
+	Withheld bool     // not given to agents; people see it, with the reasons
+	Stale    bool     // code that it rests on is gone
+	Why      []string // what stands against it, each a few words
+}
+
+// withhold keeps a memory from agents for a reason.
+func (s *standing) withhold(why string) { s.Withheld, s.Why = true, append(s.Why, why) }
+
+// objection adds to a standing what it has against a memory.
+type objection func(m record.Memory, s *standing)
+
+// standings returns how each memory of a view stands. The answer may be asked for as many memories as
+// there are: what is costly is worked out once, and remembered from command to command where it can
+// be. What cannot be found out stands against nothing.
+func (w *workspace) standings(ctx context.Context, v *record.View) (func(record.Memory) standing, error) {
+	objections := []objection{contested, w.objectSide(ctx), w.objectStale(ctx)}
+	return func(m record.Memory) standing {
+		var s standing
+		for _, object := range objections {
+			object(m, &s)
+		}
+		return s
+	}, nil
+}
+
+// objectStale labels a memory when code that it rests on is gone, or keeps it from agents where the settings say
+// so. Where it does not hold anyway there is nothing to say about its code.
+func (w *workspace) objectStale(ctx context.Context) objection {
+	return func(m record.Memory, s *standing) {
+		if len(m.Anchors) == 0 || s.Withheld {
+			return
+		}
+		if gone := w.here(ctx).gone(ctx, m); len(gone) > 0 {
+			s.Stale, s.Withheld = true, w.narrowed.Stale == "withhold"
+			for _, what := range gone {
+				s.Why = append(s.Why, "stale: "+what)
+			}
+		}
+	}
+}
+
+// contested labels a memory of which a merge kept several texts. All of them are given.
+func contested(m record.Memory, s *standing) {
+	if m.Status == record.Contested {
+		s.Why = append(s.Why, "contested")
+	}
+}

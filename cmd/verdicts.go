@@ -1,0 +1,167 @@
+package cmd
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/reverie-memory/reverie/internal/git"
+)
+
+// What was found out about memories at one commit of the code is kept in the state folder, a file a commit,
+// so that the next command at that commit reads no code. The files may be deleted at any time; one that
+// is torn or of another version is passed over.
+//
+// A file is a line verdictMagic, a line a verdict (key, letter, blob or -, path or nothing, separated
+// by one space), and a line with the CRC-32 (IEEE) of all before it.
+
+const (
+	verdictMagic = "reverie code 1\n"
+	verdictDir   = "code"
+	verdictFiles = 8 // commits that are kept: a few worktrees and where they were before
+	maxVerdicts  = 100_000
+)
+
+// verdict is what was found out about one anchor or side branch.
+type verdict struct {
+	letter byte   // one of the constants below
+	blob   string // of an anchor: the file that was looked at
+	path   string // of an anchor: where that file is
+}
+
+const (
+	isFresh   = 'f' // anchor: the snippet is there
+	isChanged = 's' // anchor: the file is there without the snippet
+	isGone    = 'g' // anchor: the file is gone
+	isUnknown = 'u' // it could not be found out
+	isHere    = 'h' // side: its commits are reachable from the code at hand
+	isLanded  = 'l' // side: its commits are in the default branch
+	isAway    = 'e' // side: neither
+)
+
+// verdictKey names what a verdict is about.
+func verdictKey(about ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(about, "\n")))
+	return hex.EncodeToString(sum[:8])
+}
+
+// verdicts are those of one commit.
+type verdicts struct {
+	file    string             // "" where they cannot be kept
+	all     map[string]verdict // by key
+	hints   map[string]verdict // of another commit: true where the same file lies at the same path
+	changed bool
+}
+
+// readVerdicts reads those of a commit, and where there are none the newest of another.
+func readVerdicts(state, commit string) *verdicts {
+	v := &verdicts{file: filepath.Join(state, verdictDir, commit)}
+	if v.all = parseVerdicts(v.file); v.all != nil {
+		return v
+	}
+	v.all = map[string]verdict{}
+	if files := verdictsByAge(filepath.Dir(v.file)); len(files) > 0 {
+		v.hints = parseVerdicts(files[0])
+	}
+	return v
+}
+
+func parseVerdicts(file string) map[string]verdict {
+	data, err := os.ReadFile(file)
+	text, ok := strings.CutPrefix(string(data), verdictMagic)
+	end := strings.LastIndexByte(strings.TrimSuffix(text, "\n"), '\n') + 1
+	if err != nil || !ok || text[end:] != checksumLine(text[:end]) {
+		return nil
+	}
+	all := make(map[string]verdict, strings.Count(text, "\n"))
+	for line := range strings.Lines(text[:end]) {
+		key, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		letter, rest, _ := strings.Cut(rest, " ")
+		blob, path, _ := strings.Cut(rest, " ")
+		if len(letter) == 1 {
+			all[key] = verdict{letter[0], strings.TrimPrefix(blob, "-"), path}
+		}
+	}
+	return all
+}
+
+func checksumLine(text string) string {
+	return fmt.Sprintf("%08x\n", crc32.ChecksumIEEE([]byte(text)))
+}
+
+// verdictsByAge lists the files of a folder, the newest first.
+func verdictsByAge(dir string) []string {
+	entries, _ := os.ReadDir(dir)
+	age := map[string]time.Time{}
+	var files []string
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+			file := filepath.Join(dir, e.Name())
+			age[file] = info.ModTime()
+			files = append(files, file)
+		}
+	}
+	slices.SortFunc(files, func(a, b string) int { return age[b].Compare(age[a]) })
+	return files
+}
+
+func (v *verdicts) put(key string, found verdict) {
+	if len(v.all) < maxVerdicts && !strings.ContainsFunc(found.path, unicode.IsControl) {
+		v.all[key], v.changed = found, true
+	}
+}
+
+// save keeps what is new. That it could not be kept costs the next command time, and nothing else.
+func (v *verdicts) save(repo *git.Repo) {
+	if !v.changed || v.file == "" {
+		return
+	}
+	v.changed = false
+	if _, err := repo.StateDir(); err != nil {
+		return
+	}
+	dir := filepath.Dir(v.file)
+	if err := os.Mkdir(dir, 0o700); err != nil && !os.IsExist(err) {
+		return
+	}
+	keys := make([]string, 0, len(v.all))
+	for key := range v.all {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	var b strings.Builder
+	for _, key := range keys {
+		found := v.all[key]
+		blob := found.blob
+		if blob == "" {
+			blob = "-"
+		}
+		fmt.Fprintf(&b, "%s %c %s %s\n", key, found.letter, blob, found.path)
+	}
+	text := b.String()
+	tmp, err := os.CreateTemp(dir, "new-*")
+	if err != nil {
+		return
+	}
+	_, err = tmp.WriteString(verdictMagic + text + checksumLine(text)) // not synced: a torn file is passed over
+	if err = errors.Join(err, tmp.Close()); err == nil {
+		err = os.Rename(tmp.Name(), v.file)
+	}
+	if err != nil {
+		os.Remove(tmp.Name())
+		return
+	}
+	for i, file := range verdictsByAge(dir) {
+		if i >= verdictFiles {
+			os.Remove(file)
+		}
+	}
+}

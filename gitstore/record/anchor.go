@@ -1,0 +1,190 @@
+package record
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Anchor is a place in the code that a memory rests on. Its text form is path@blob "snippet", with a
+// backslash before each quote and backslash of the snippet.
+type Anchor struct {
+	Path    string // of a file, from the top of the repository, with slashes
+	Blob    string // git's id of the file when the memory was learned, or its first digits
+	Snippet string // a line of the file, trimmed; empty: it rests on the file being there
+}
+
+// MaxAnchors is how many anchors a memory is given when it is learned. A person may write more.
+const MaxAnchors = 3
+
+// maxSnippet is the longest snippet, in bytes.
+const maxSnippet = 120
+
+// blobDigits is how many digits of the blob's id an anchor has.
+const blobDigits = 16
+
+// NewAnchor makes the anchor of a file in which tokens were found. Without one of them on a line of
+// text it has no snippet. ok is false for a path that the text form cannot hold, and for a file that
+// is not text.
+func NewAnchor(path, blob string, text []byte, tokens []string) (a Anchor, ok bool) {
+	if path != strings.TrimSpace(path) || strings.ContainsFunc(path, unicode.IsControl) || !utf8.ValidString(path) || IsBinary(text) {
+		return Anchor{}, false
+	}
+	return Anchor{Path: path, Blob: blob[:min(blobDigits, len(blob))], Snippet: snippet(text, tokens)}, true
+}
+
+// IsBinary reports what git reports: a zero byte among the first 8000.
+func IsBinary(text []byte) bool { return bytes.IndexByte(text[:min(8000, len(text))], 0) >= 0 }
+
+func (a Anchor) String() string {
+	return a.Path + "@" + a.Blob + ` "` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(a.Snippet) + `"`
+}
+
+// ParseAnchor reads what String wrote; the snippet may be missing altogether.
+func ParseAnchor(text string) (Anchor, error) {
+	bad := fmt.Errorf("anchor %q is not like main.go@0123456789abcdef \"a line of it\"", text)
+	place, inside := text, ""
+	if strings.HasSuffix(text, `"`) {
+		// The snippet has no quote without a backslash, so the last such one but the closing one opens it.
+		open := len(text) - 1
+		for open--; open >= 0 && (text[open] != '"' || backslashes(text[:open])%2 == 1); open-- {
+		}
+		if open < 1 || text[open-1] != ' ' || backslashes(text[:len(text)-1])%2 == 1 {
+			return Anchor{}, bad
+		}
+		place, inside = text[:open-1], text[open+1:len(text)-1]
+	}
+	at := strings.LastIndexByte(place, '@')
+	if at < 1 || len(place)-at-1 < 7 || len(place)-at-1 > 64 || strings.Trim(place[at+1:], "0123456789abcdef") != "" {
+		return Anchor{}, bad
+	}
+	var b strings.Builder
+	for i := 0; i < len(inside); i++ {
+		if inside[i] == '\\' && i+1 < len(inside) {
+			i++
+		}
+		b.WriteByte(inside[i])
+	}
+	return Anchor{Path: place[:at], Blob: place[at+1:], Snippet: b.String()}, nil
+}
+
+// backslashes counts those at the end of text.
+func backslashes(text string) int { return len(text) - len(strings.TrimRight(text, `\`)) }
+
+// Holds reports whether the anchor is fresh in a file: it is the same, or has the snippet, whatever
+// the white space. read is called only where that must be looked at.
+func (a Anchor) Holds(blob string, read func() ([]byte, error)) (bool, error) {
+	if a.Snippet == "" || strings.HasPrefix(blob, a.Blob) {
+		return true, nil
+	}
+	text, err := read()
+	if err != nil {
+		return false, err
+	}
+	if bytes.Contains(text, []byte(a.Snippet)) {
+		return true, nil
+	}
+	return bytes.Contains(bytes.Join(bytes.Fields(text), []byte(" ")), []byte(oneLine(a.Snippet))), nil
+}
+
+// Quoted returns what the statement and the body have between code marks, in their order, each once.
+// Fenced blocks are passed over: they are output more often than code.
+func (m Memory) Quoted() []string {
+	var out []string
+	fenced := false
+	for line := range strings.SplitSeq(m.Text+"\n"+m.Body, "\n") {
+		if strings.HasPrefix(strings.TrimSpace(line), "```") {
+			fenced = !fenced
+			continue
+		}
+		for !fenced {
+			_, rest, found := strings.Cut(line, "`")
+			span, after, closed := strings.Cut(rest, "`")
+			if !found || !closed {
+				break
+			}
+			if span = strings.TrimSpace(span); span != "" && !slices.Contains(out, span) {
+				out = append(out, span)
+			}
+			line = after
+		}
+	}
+	return out
+}
+
+// defining are words that begin a line which says what something is, in the languages of most code.
+var defining = []string{
+	"func", "def", "class", "type", "const", "let", "var", "fn", "struct", "enum", "interface", "trait", "impl", "module",
+	"export", "public", "private", "static", "#define", "async", "pub", "val", "object", "record", "create",
+}
+
+// snippet picks the line to rest on: the first that seems to define a token, or else the first that
+// has one. Earlier tokens are preferred.
+func snippet(text []byte, tokens []string) string {
+	for _, token := range tokens {
+		if len(token) < 3 || !strings.ContainsFunc(token, unicode.IsLetter) {
+			continue
+		}
+		best := ""
+		for raw := range bytes.Lines(text) {
+			if !bytes.Contains(raw, []byte(token)) {
+				continue
+			}
+			line := strings.TrimSpace(string(raw))
+			at := wordIndex(line, token)
+			if at < 0 || !utf8.ValidString(line) {
+				continue
+			}
+			first, _, _ := strings.Cut(line, " ")
+			if defines := slices.Contains(defining, strings.ToLower(first)); defines || best == "" {
+				best = window(line, at, len(token))
+				if defines {
+					break
+				}
+			}
+		}
+		if best != "" {
+			return best
+		}
+	}
+	return ""
+}
+
+// wordIndex is where token stands in line with no letter or digit at either end, or -1.
+func wordIndex(line, token string) int {
+	isWord := func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+	for from := 0; ; {
+		at := strings.Index(line[from:], token)
+		if at < 0 {
+			return -1
+		}
+		at += from
+		before, _ := utf8.DecodeLastRuneInString(line[:at])
+		after, _ := utf8.DecodeRuneInString(line[at+len(token):])
+		first, _ := utf8.DecodeRuneInString(token)
+		last, _ := utf8.DecodeLastRuneInString(token)
+		if !(isWord(first) && isWord(before)) && !(isWord(last) && isWord(after)) {
+			return at
+		}
+		from = at + len(token)
+	}
+}
+
+// window cuts a line to maxSnippet bytes around the n bytes at.
+func window(line string, at, n int) string {
+	if len(line) <= maxSnippet {
+		return line
+	}
+	from := max(0, min(at-(maxSnippet-n)/2, len(line)-maxSnippet))
+	for from < len(line) && !utf8.RuneStart(line[from]) {
+		from++
+	}
+	to := min(len(line), from+maxSnippet)
+	for to > from && to < len(line) && !utf8.RuneStart(line[to]) {
+		to--
+	}
+	return strings.TrimSpace(line[from:to])
+}

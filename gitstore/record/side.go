@@ -1,0 +1,52 @@
+package record
+
+import "strings"
+
+// Side is a side branch of the code on which alone a memory holds until its commits land on the default
+// branch. Its text form, the memory's Branch, is the name, and behind it, where there were commits when
+// it was learned, three ids of 16 hex digits, each separated by a space.
+type Side struct {
+	Name  string
+	Tip   string // the branch's commit when the memory was learned
+	Base  string // the commit it has in common with the default branch
+	Patch string // git's stable patch id of what lies between the two; empty when that changes no file
+}
+
+// sideDigits is how many digits of its ids a Side is written with.
+const sideDigits = 16
+
+func (s Side) String() string {
+	if s.Tip == "" || s.Base == "" {
+		return s.Name
+	}
+	words := []string{s.Name}
+	for _, id := range []string{s.Tip, s.Base, s.Patch} {
+		if id == "" {
+			id = "-"
+		}
+		words = append(words, id[:min(sideDigits, len(id))])
+	}
+	return strings.Join(words, " ")
+}
+
+// ParseSide reads a memory's Branch. What a person wrote there that is no such text is a name.
+func ParseSide(text string) Side {
+	f := strings.Fields(text)
+	if len(f) == 0 {
+		return Side{}
+	}
+	s := Side{Name: f[0]}
+	if len(f) != 4 || !isAbbreviated(f[1]) || !isAbbreviated(f[2]) || f[3] != "-" && !isAbbreviated(f[3]) {
+		return s
+	}
+	s.Tip, s.Base = f[1], f[2]
+	if f[3] != "-" {
+		s.Patch = f[3]
+	}
+	return s
+}
+
+// isAbbreviated reports whether id can be the beginning of an object id.
+func isAbbreviated(id string) bool {
+	return len(id) >= 7 && len(id) <= 64 && strings.Trim(id, "0123456789abcdef") == ""
+}

@@ -1,0 +1,267 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// What real git is asked about the history of the user's code. Nothing here writes, and no configured program
+// runs. Ids may be abbreviated; they must be hexadecimal or come from git.
+
+// Commits returns the whole id of the commit that each revision names, "" where it names none here.
+func (r *Repo) Commits(ctx context.Context, revs ...string) ([]string, error) {
+	var in strings.Builder
+	for _, rev := range revs {
+		if rev == "" || rev[0] == '-' || strings.ContainsAny(rev, "\n\r\x00") {
+			rev = "-" // names nothing
+		}
+		in.WriteString(rev + "^{commit}\n")
+	}
+	out, err := r.Git(ctx, strings.NewReader(in.String()), "cat-file", "--batch-check=%(objectname)")
+	if err != nil {
+		return nil, err
+	}
+	ids := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	if len(ids) != len(revs) {
+		return nil, fmt.Errorf("git cat-file: %d answers to %d questions", len(ids), len(revs))
+	}
+	for i, id := range ids {
+		if !r.IsID(id) {
+			ids[i] = ""
+		}
+	}
+	return ids, nil
+}
+
+// Committed is the committer's date of a commit.
+func (r *Repo) Committed(ctx context.Context, commit string) (time.Time, error) {
+	out, err := r.Git(ctx, nil, "show", "--no-patch", "--no-show-signature", "--format=%ct", commit)
+	if err != nil {
+		return time.Time{}, err
+	}
+	seconds, err := strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)
+	return time.Unix(seconds, 0).UTC(), err
+}
+
+// Before returns the newest commit on the first parents' line of ref that is not younger than a time, "" if there is none.
+func (r *Repo) Before(ctx context.Context, ref string, at time.Time) (string, error) {
+	out, err := r.Git(ctx, nil, "rev-list", "--first-parent", "--max-count=1", "--before="+strconv.FormatInt(at.Unix(), 10), ref, "--")
+	return strings.TrimSpace(string(out)), err
+}
+
+// Ancestor reports whether a commit is reachable from another, or is the same.
+func (r *Repo) Ancestor(ctx context.Context, commit, from string) (bool, error) {
+	_, err := r.Git(ctx, nil, "merge-base", "--is-ancestor", commit, from)
+	var failed *Error
+	if errors.As(err, &failed) && failed.Code == 1 {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// MergeBase returns the best commit that a commit has in common with any of others, "" if there is none.
+func (r *Repo) MergeBase(ctx context.Context, commit string, others ...string) (string, error) {
+	out, err := r.Git(ctx, nil, append([]string{"merge-base", commit}, others...)...)
+	var failed *Error
+	if errors.As(err, &failed) && failed.Code == 1 {
+		return "", nil
+	}
+	return strings.TrimSpace(string(out)), err
+}
+
+// Between lists the commits that are reachable from tip and not from base, without merges, the newest first,
+// at most n, and of these only such that touch one of paths where there are any.
+func (r *Repo) Between(ctx context.Context, base, tip string, n int, paths ...string) ([]string, error) {
+	args := []string{"--literal-pathspecs", "rev-list", "--no-merges", "--max-count=" + strconv.Itoa(n), tip, "^" + base, "--"}
+	out, err := r.Git(ctx, nil, append(args, paths...)...)
+	return strings.Fields(string(out)), err
+}
+
+// ChangedPaths lists the files that differ between two commits.
+func (r *Repo) ChangedPaths(ctx context.Context, from, to string) ([]string, error) {
+	out, err := r.Git(ctx, nil, "diff-tree", "-r", "-z", "--name-only", "--no-renames", from, to)
+	if len(out) == 0 {
+		return nil, err
+	}
+	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"), err
+}
+
+// plainDiff makes a diff the same whatever the configuration.
+var plainDiff = []string{"-p", "-r", "--no-ext-diff", "--no-textconv", "--no-renames", "--no-color", "--full-index", "--unified=3", "--diff-algorithm=myers", "--src-prefix=a/", "--dst-prefix=b/"}
+
+// PatchID is git's stable patch id of all that changed between two commits, "" if nothing did.
+func (r *Repo) PatchID(ctx context.Context, from, to string) (string, error) {
+	ids, err := r.patchIDs(ctx, "", append(append([]string{"diff-tree"}, plainDiff...), from, to)...)
+	if err != nil || len(ids) == 0 {
+		return "", err
+	}
+	return ids[0], nil
+}
+
+// PatchIDs returns the stable patch ids of commits, in no order. Those that change nothing have none.
+func (r *Repo) PatchIDs(ctx context.Context, commits []string) ([]string, error) {
+	if len(commits) == 0 {
+		return nil, nil
+	}
+	return r.patchIDs(ctx, strings.Join(commits, "\n")+"\n", append([]string{"diff-tree", "--stdin", "--root"}, plainDiff...)...)
+}
+
+// patchIDs lets git patch-id read what another git writes.
+func (r *Repo) patchIDs(ctx context.Context, stdin string, args ...string) ([]string, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	diff := r.Command(ctx, append([]string{"-c", "diff.suppressBlankEmpty=false"}, args...)...)
+	diff.Stdin = strings.NewReader(stdin)
+	var stderr bytes.Buffer
+	diff.Stderr = &stderr
+	patch, err := diff.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := diff.Start(); err != nil {
+		return nil, newError(diff, nil, err)
+	}
+	out, err := r.Git(ctx, patch, "patch-id", "--stable")
+	if err != nil {
+		cancel()
+	}
+	if derr := diff.Wait(); derr != nil && err == nil {
+		err = newError(diff, stderr.Bytes(), derr)
+	}
+	var ids []string
+	for line := range strings.Lines(string(out)) {
+		if id, _, ok := strings.Cut(line, " "); ok {
+			ids = append(ids, id)
+		}
+	}
+	return ids, err
+}
+
+// Renames maps the paths of files that one commit had and another has under another name, as git detects it.
+func (r *Repo) Renames(ctx context.Context, from, to string) (map[string]string, error) {
+	out, err := r.Git(ctx, nil, "diff-tree", "-r", "-M", "-l1000", "--diff-filter=R", "--name-status", "-z", from, to)
+	if err != nil {
+		return nil, err
+	}
+	renames := map[string]string{}
+	f := strings.Split(string(out), "\x00")
+	for i := 0; i+2 < len(f); i += 3 { // R087, old, new
+		renames[f[i+1]] = f[i+2]
+	}
+	return renames, nil
+}
+
+// Removed returns the newest commit reachable from another that took a file away, with its first parent; both
+// are "" if none did. It costs a walk of the history.
+func (r *Repo) Removed(ctx context.Context, from, path string) (commit, parent string, err error) {
+	out, err := r.Git(ctx, nil, "--literal-pathspecs", "rev-list", "--max-count=1", "--parents", "--no-merges", from, "--", path)
+	f := strings.Fields(string(out))
+	if err != nil || len(f) < 2 {
+		return "", "", err
+	}
+	return f[0], f[1], nil
+}
+
+// Grep lists at most n files of a commit that have a text, each with its path from the top. One more means that there
+// are more.
+func (r *Repo) Grep(ctx context.Context, commit, text string, n int) ([]string, error) {
+	out, err := r.Git(ctx, nil, "grep", "-I", "-l", "-z", "-F", "-w", "--no-textconv", "--no-recurse-submodules", "--full-name", "-e", text, commit, "--")
+	var failed *Error
+	if errors.As(err, &failed) && failed.Code == 1 {
+		return nil, nil
+	}
+	var paths []string
+	for name := range strings.SplitSeq(string(out), "\x00") {
+		if _, name, ok := strings.Cut(name, ":"); ok && len(paths) <= n {
+			paths = append(paths, name)
+		}
+	}
+	return paths, err
+}
+
+// Branches returns the tips of a branch: the local one first, where it is here, then the remote-tracking ones.
+func (r *Repo) Branches(ctx context.Context, name string) ([]string, error) {
+	if err := CheckRef("refs/heads/" + name); err != nil {
+		return nil, nil
+	}
+	out, err := r.Git(ctx, nil, "for-each-ref", "--format=%(objectname) %(refname)", "refs/heads/"+name, "refs/remotes/*/"+name)
+	var tips []string
+	for line := range strings.Lines(string(out)) {
+		id, ref, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if ref == "refs/heads/"+name || strings.HasPrefix(ref, "refs/remotes/") && strings.HasSuffix(ref, "/"+name) {
+			tips = append(tips, id)
+		}
+	}
+	return tips, err
+}
+
+// Default is the branch on which the code of everybody meets.
+type Default struct {
+	Name string
+	Tips []string // of the local one and of origin's, where they are here
+}
+
+// Default finds the default branch: the one that is asked for, else origin's, else that of the configuration, main
+// or master, whichever is here. The zero value means that there is none.
+func (r *Repo) Default(ctx context.Context, name string) (Default, error) {
+	if name != "" {
+		return r.defaultNamed(ctx, name)
+	}
+	if d, err := r.defaultNamed(ctx, r.originHead(ctx)); err != nil || len(d.Tips) > 0 {
+		return d, err
+	}
+	s, err := r.settings(ctx) // a process, where the configuration was not read yet
+	if err != nil {
+		return Default{}, err
+	}
+	return r.defaultNamed(ctx, s.all["init.defaultbranch"], "main", "master")
+}
+
+// defaultNamed is the first of some branches that is here.
+func (r *Repo) defaultNamed(ctx context.Context, names ...string) (Default, error) {
+	for _, name := range names {
+		d := Default{Name: name}
+		for _, ref := range []string{"refs/heads/" + name, "refs/remotes/origin/" + name} {
+			if CheckRef(ref) != nil {
+				continue
+			}
+			id, err := r.ReadRef(ctx, ref)
+			if err == nil {
+				d.Tips = append(d.Tips, id)
+			} else if !errors.Is(err, ErrNoRef) && !errors.Is(err, ErrBrokenRef) {
+				return Default{}, err
+			}
+		}
+		if len(d.Tips) > 0 {
+			return d, nil
+		}
+	}
+	return Default{}, nil
+}
+
+// originHead is the branch that origin's HEAD names, or "".
+func (r *Repo) originHead(ctx context.Context) string {
+	const ref, branches = "refs/remotes/origin/HEAD", "refs/remotes/origin/"
+	text := ""
+	if r.RefFormat == "files" {
+		data, err := os.ReadFile(filepath.Join(r.CommonDir, filepath.FromSlash(ref)))
+		if err != nil {
+			return ""
+		}
+		text = strings.TrimPrefix(string(data), "ref: ")
+	} else if out, err := r.Git(ctx, nil, "symbolic-ref", "--quiet", ref); err == nil {
+		text = string(out)
+	}
+	name, ok := strings.CutPrefix(strings.TrimSpace(text), branches)
+	if !ok {
+		return ""
+	}
+	return name
+}
