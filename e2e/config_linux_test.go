@@ -123,7 +123,7 @@ var everyCommand = []string{
 	"remember another_statement_altogether", "edit ID the_first_statement,_changed", "forget --reason over ID2", "revert ~0",
 	"review", "accept OP", "reject --all", "learn FILE2", "ingest FILE", "sessions", "reflect --pending", "dream",
 	"export", "import --accept IMPORT", "config", "config sightings 3", "render agents-md --file NEW.md", "render memory-md", "check --deep", "init",
-	"merge refs/remotes/theirs/memory", "conflicts", "check --diff reverie/memory~1..reverie/memory", "init --ci github",
+	"stale", "check", "status --json", "merge refs/remotes/theirs/memory", "conflicts", "check --diff reverie/memory~1..reverie/memory", "init --ci github",
 	"list --at ~1", "list --at @{1.minute.ago}", "show ID --at ~1", "recall --at ~1 first", "version", "help",
 	"uninstall --dry-run",
 }
@@ -147,6 +147,7 @@ func TestProgramsOfTheRepositoryAreNotRun(t *testing.T) {
 		write(t, filepath.Join(t.TempDir(), "import.jsonl"), `{"text":"an imported statement about things"}`+"\n")
 		lines := filepath.Join(t.TempDir(), "import.jsonl")
 		write(t, lines, `{"text":"an imported statement about things"}`+"\n")
+		knowCode(t, dir)
 		theirs := copyDir(t, dir)
 		must(t, theirs, "edit", ids[2], "what a third one says elsewhere")
 		must(t, dir, "edit", ids[2], "what a third one says here")

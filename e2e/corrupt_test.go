@@ -165,38 +165,6 @@ func hides(t *testing.T, dir, victim string) func(path string) bool {
 	}
 }
 
-// knowing is a repository with memories of every sort, a part of them packed.
-func knowing(t *testing.T) string {
-	t.Helper()
-	dir := newRepo(t)
-	var lines strings.Builder
-	for i := range 16 {
-		fmt.Fprintf(&lines, "{\"text\":\"imported statement number %d stands alone\",\"body\":\"because of reason %d\"}\n", i, i*i)
-	}
-	write(t, filepath.Join(dir, "..", "import.jsonl"), lines.String())
-	must(t, dir, "import", "--accept", filepath.Join(dir, "..", "import.jsonl"))
-	git(t, dir, "gc", "-q")
-	id := strings.TrimSpace(must(t, dir, "remember", "-t", "one", "a first thing by hand"))
-	must(t, dir, "edit", id, "a first thing, edited later")
-	id = strings.TrimSpace(must(t, dir, "remember", "-k", "decision", "what will be forgotten"))
-	must(t, dir, "forget", "--reason", "it was wrong", id)
-	must(t, dir, "remember", "--private", "a matter of my own")
-	must(t, dir, "learn", example(t))
-	must(t, dir, "list")
-	if _, err := os.Stat(filepath.Join(dir, ".git", "reverie", "cache")); err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
-// packed packs everything of a repository.
-func packed(t *testing.T, dir string) string {
-	t.Helper()
-	git(t, dir, "repack", "-adq")
-	git(t, dir, "pack-refs", "--all")
-	return dir
-}
-
 // ours are the files of a repository that hold something of Reverie's: each file as often as its
 // sort is worth.
 func ours(t *testing.T, dir string) []string {
