@@ -100,6 +100,7 @@ func TestJSONIsAPromise(t *testing.T) {
 		{[]string{"recall", "one"}, memoryKeys + " score snippet"},
 		{[]string{"list", "-k", "fact"}, memoryKeys},
 		{[]string{"status"}, "adopted branch commit contested memories memories.constraint memories.convention memories.fact pending private reflections retired sessions stale unreadable waiting withheld"},
+		{[]string{"trust"}, "author memories own trusted withheld"},
 		{[]string{"log", "-n", "1"}, "author commit op sessions subject time"},
 		{[]string{"blame", "@one"}, "author commit line text time"},
 		{[]string{"diff"}, "from patch to"},

@@ -55,7 +55,7 @@ func runMerge(ctx context.Context, env *Env, rev string) error {
 		return env.object(m)
 	}
 	w.tellMerged(m)
-	return nil
+	return w.tellForeign(ctx)
 }
 
 // merge brings a tip into the memory branch; from is its name for people.

@@ -36,6 +36,8 @@ type workspace struct {
 	sessions reflect.Sessions
 	code     *code            // where the asker stands; see here
 	other    map[string]*code // branches that sessions were on; see learnedAt
+
+	strangers strangers // whose memories are withheld; see foreign
 }
 
 // open finds the repository and reads the settings. It writes nothing.
@@ -78,7 +80,7 @@ func (w *workspace) ensure(ctx context.Context) (created bool, err error) {
 		switch {
 		case err == nil:
 			w.env.say("adopted origin/%s as %s", branch, branch)
-			return true, nil
+			return true, w.tellForeign(ctx)
 		case errors.Is(err, gitstore.ErrExists): // another process was first
 			return false, nil
 		}

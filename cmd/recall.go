@@ -15,6 +15,7 @@ type recallOptions struct {
 	filter
 	limit   int
 	explain bool
+	foreign bool
 }
 
 func recallCommand(env *Env) *cli.Command {
@@ -25,6 +26,7 @@ func recallCommand(env *Env) *cli.Command {
 		ArgsUsage: "QUERY",
 		Flags: append(o.flags(false),
 			&cli.IntFlag{Name: "n", Usage: "at most `N`; 0 is all", Value: o.limit, Destination: &o.limit},
+			&cli.BoolFlag{Name: "all", Usage: "also what people not trusted here have changed", Destination: &o.foreign},
 			&cli.BoolFlag{Name: "explain", Usage: "show what each score is made of", Destination: &o.explain}),
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {
@@ -37,6 +39,10 @@ func recallCommand(env *Env) *cli.Command {
 
 func runRecall(ctx context.Context, env *Env, query string, o recallOptions) error {
 	return o.read(ctx, env, func(w *workspace, live []record.Memory, standings func(record.Memory) standing) error {
+		if n := len(live); !o.foreign {
+			live = slices.DeleteFunc(live, w.isForeign)
+			w.tellHidden(n - len(live))
+		}
 		hits := best(recall.Search(live, query, 0), o.limit, standings)
 		if len(hits) == 0 {
 			env.say("nothing is known about that")

@@ -107,9 +107,17 @@ func runRemember(ctx context.Context, env *Env, text string, o rememberOptions) 
 	}
 	var held record.Memory
 	var known bool
+	var whose []string // it is withheld for them
 	err = w.update(ctx, func(tx *record.Tx, c config.Config) error {
 		m.Private = o.private || slices.Contains(private(c), kind)
 		if held, known = tx.Same(m.Text); known && held.Status != record.Retired {
+			foreign, err := w.foreign(ctx, tx.View)
+			if err != nil {
+				return err
+			}
+			if whose = foreign(held); len(whose) > 0 {
+				return nil
+			}
 			if held.Branch == "" || m.Branch != "" {
 				return nil
 			}
@@ -127,6 +135,9 @@ func runRemember(ctx context.Context, env *Env, text string, o rememberOptions) 
 	}
 	if known {
 		env.say("known already as %s: %s", held.ID[:8], held.Text)
+		if len(whose) > 0 {
+			env.say("it is withheld from agents, %s; next: reverie trust approve %s", w.whyWithheld(whose), held.ID[:8])
+		}
 		m = held
 	} else {
 		w.tellRedacted(redacted, m.ID)

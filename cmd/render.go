@@ -96,6 +96,7 @@ func runRender(ctx context.Context, env *Env, o renderOptions) error {
 		if err != nil {
 			return err
 		}
+		w.tellHidden(len(slices.DeleteFunc(shared(v, now), func(m record.Memory) bool { return !w.isForeign(m) })))
 		body := renderMemories(given, maxBody, 0)
 		current := b.state == blockOK && b.body(string(old)) == body
 		if !current {

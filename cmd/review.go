@@ -42,7 +42,7 @@ func runReview(ctx context.Context, env *Env, ids []string) error {
 	}
 	if len(queue) == 0 {
 		env.say("nothing waits")
-		return nil
+		return w.nameForeign(ctx)
 	}
 	if !env.Terminal {
 		last := ""
@@ -51,9 +51,12 @@ func runReview(ctx context.Context, env *Env, ids []string) error {
 			w.showOperation(p.Operation, p.why)
 		}
 		env.say("decide with: reverie accept OP… or reverie reject OP… (or on a terminal: reverie review)")
-		return nil
+		return w.nameForeign(ctx)
 	}
-	return w.walk(ctx, queue)
+	if err := w.walk(ctx, queue); err != nil {
+		return err
+	}
+	return w.nameForeign(ctx)
 }
 
 // queue is what waits, grouped by subject, with the reason why.

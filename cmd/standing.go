@@ -11,6 +11,7 @@ import (
 type standing struct {
 	Withheld bool     // not given to agents; people see it, with the reasons
 	Stale    bool     // code that it rests on is gone
+	Foreign  bool     // withheld for who changed it last
 	Why      []string // what stands against it, each a few words
 }
 
@@ -24,7 +25,11 @@ type objection func(m record.Memory, s *standing)
 // there are: what is costly is worked out once, and remembered from command to command where it can
 // be. What cannot be found out stands against nothing.
 func (w *workspace) standings(ctx context.Context, v *record.View) (func(record.Memory) standing, error) {
-	objections := []objection{contested, w.objectSide(ctx), w.objectStale(ctx)}
+	foreign, err := w.objectForeign(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	objections := []objection{contested, foreign, w.objectSide(ctx), w.objectStale(ctx)}
 	return func(m record.Memory) standing {
 		var s standing
 		for _, object := range objections {
@@ -48,6 +53,17 @@ func (w *workspace) objectStale(ctx context.Context) objection {
 			}
 		}
 	}
+}
+
+// objectForeign keeps from agents what somebody not trusted here changed last, until a person approves it.
+func (w *workspace) objectForeign(ctx context.Context, v *record.View) (objection, error) {
+	why, err := w.untrusted(ctx, v)
+	return func(m record.Memory, s *standing) {
+		if why := why(m); why != "" {
+			s.Foreign = true
+			s.withhold("withheld: " + why)
+		}
+	}, err
 }
 
 // contested labels a memory of which a merge kept several texts. All of them are given.

@@ -46,6 +46,7 @@ func runStatus(ctx context.Context, env *Env) error {
 	}
 	s := statusJSON{Branch: w.branch(), Memories: map[string]int{}}
 	reflected := map[string]bool{}
+	var held []heldMemory
 	err = w.view(ctx, func(v *record.View) error {
 		s.Commit, s.Adopted, s.Unreadable = string(v.Tip()), !v.Fallback(), len(v.Bad)
 		standings, err := w.standings(ctx, v)
@@ -71,6 +72,9 @@ func runStatus(ctx context.Context, env *Env) error {
 				s.Withheld++
 			}
 			s.Memories[string(m.Kind)]++
+		}
+		if held, err = w.withheld(ctx, v); err != nil {
+			return err
 		}
 		ops, err := v.Operations()
 		reflections, err2 := v.Reflections()
@@ -100,11 +104,11 @@ func runStatus(ctx context.Context, env *Env) error {
 	if env.JSON {
 		return env.object(s)
 	}
-	w.tellStatus(s)
+	w.tellStatus(s, held)
 	return nil
 }
 
-func (w *workspace) tellStatus(s statusJSON) {
+func (w *workspace) tellStatus(s statusJSON, held []heldMemory) {
 	env := w.env
 	row := func(name, value string) { env.print("%s %s\n", env.paint(dim, pad(name, 10)), value) }
 	where := s.Branch + " at " + s.Commit[:min(10, len(s.Commit))]
@@ -136,6 +140,9 @@ func (w *workspace) tellStatus(s statusJSON) {
 	}
 	if s.Withheld > 0 {
 		row("withheld", count(s.Withheld, "memory", "memories")+" not given to agents here; 'reverie list' says why")
+	}
+	if len(held) > 0 {
+		row("foreign", heldLine(held)+"; next: reverie trust")
 	}
 	if s.Retired > 0 {
 		row("retired", count(s.Retired, "memory", "memories"))

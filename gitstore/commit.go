@@ -93,6 +93,7 @@ func formatCommit(tree ID, parents []ID, who git.Identity, when time.Time, messa
 type commit struct {
 	tree    ID
 	parents []ID
+	email   string // the author's, as git log's %ae
 	message string
 }
 
@@ -107,6 +108,9 @@ func parseCommit(data []byte) (commit, error) {
 			c.tree = ID(value)
 		case key == "parent":
 			c.parents = append(c.parents, ID(value))
+		case key == "author" && c.email == "":
+			_, rest, _ := strings.Cut(value, "<")
+			c.email, _, _ = strings.Cut(rest, ">")
 		}
 	}
 	c.message = message

@@ -106,11 +106,13 @@ func TestMergeKeepsWhatWasUndone(t *testing.T) {
 func TestMergeRefusesWhatNoStoreHolds(t *testing.T) {
 	big := strings.Repeat("x", gitstore.MaxFile+1)
 	for name, plant := range map[string]func(r *testrepo.Repo, blob string) string{
-		"evil/..":       func(r *testrepo.Repo, blob string) string { return "100644 blob " + blob + "\t.." },
-		"evil/.GIT":     func(r *testrepo.Repo, blob string) string { return "100644 blob " + blob + "\t.GIT" },
-		"evil/link":     func(r *testrepo.Repo, blob string) string { return "120000 blob " + blob + "\tlink" },
-		"evil/run":      func(r *testrepo.Repo, blob string) string { return "100755 blob " + blob + "\trun" },
-		"evil/module":   func(r *testrepo.Repo, blob string) string { return "160000 commit " + r.Run("rev-parse", "HEAD") + "\tmodule" },
+		"evil/..":   func(r *testrepo.Repo, blob string) string { return "100644 blob " + blob + "\t.." },
+		"evil/.GIT": func(r *testrepo.Repo, blob string) string { return "100644 blob " + blob + "\t.GIT" },
+		"evil/link": func(r *testrepo.Repo, blob string) string { return "120000 blob " + blob + "\tlink" },
+		"evil/run":  func(r *testrepo.Repo, blob string) string { return "100755 blob " + blob + "\trun" },
+		"evil/module": func(r *testrepo.Repo, blob string) string {
+			return "160000 commit " + r.Run("rev-parse", "HEAD") + "\tmodule"
+		},
 		`evil/a\x1b[2J`: func(r *testrepo.Repo, blob string) string { return "100644 blob " + blob + "\ta\x1b[2J" },
 		"evil/big": func(r *testrepo.Repo, _ string) string {
 			r.Write("big", big)

@@ -32,10 +32,20 @@ type Config struct {
 	KeepDays  int      // days a session is kept after it was last read, at least 1
 	Ref       string   // the memory branch, whole name
 	Agents    string   // file of the managed block, relative to the top of the work tree
-	Stale     string   // what agents are given of stale memories: label or withhold
-	Main      string   // the code's default branch; empty: origin's, or that of git's configuration
+	Trust     Trust
+	Stale     string // what agents are given of stale memories: label or withhold
+	Main      string // the code's default branch; empty: origin's, or that of git's configuration
 
 	origins map[string]string // key → where its value comes from
+}
+
+// Trust says whose memories are given to agents without a person's approval. This clone's own identity
+// always is one of them.
+type Trust struct {
+	Authors  []string // addresses of commits' authors; * stands for any letters
+	Signers  []string // keys of signatures: SHA256:…, an OpenPGP fingerprint, or a principal of the user's allowed signers
+	Signed   bool     // an author's address alone counts for nothing
+	Everyone bool     // nothing is withheld for its author
 }
 
 // Setting is one key of the settings.
@@ -115,6 +125,23 @@ var keys = []key{
 			c.Agents = s
 			return nil
 		}, nil},
+	{"trust.authors", "addresses of authors whose memories are given to agents without approval, as ann@example.com or *@example.com",
+		func(c *Config) any { return c.Trust.Authors },
+		func(c *Config, v any) (err error) { c.Trust.Authors, err = people(v, "@", "ann@example.com"); return }, nil},
+	{"trust.signers", "keys whose signatures are trusted likewise: SHA256:…, an OpenPGP fingerprint, or a principal of your allowed signers",
+		func(c *Config) any { return c.Trust.Signers },
+		func(c *Config, v any) (err error) { c.Trust.Signers, err = people(v, "", "SHA256:…"); return }, nil},
+	{"trust.require-signed", "trust signatures and what was made in this clone alone, not addresses, which anybody can write",
+		func(c *Config) any { return c.Trust.Signed },
+		func(c *Config, v any) (err error) { c.Trust.Signed, err = truth(v); return },
+		func(c *Config, v any) error {
+			signed, err := truth(v)
+			c.Trust.Signed = c.Trust.Signed || signed
+			return err
+		}},
+	{"trust.everyone", "withhold nothing for its author: everybody who may push is trusted",
+		func(c *Config) any { return c.Trust.Everyone },
+		func(c *Config, v any) (err error) { c.Trust.Everyone, err = truth(v); return }, nil},
 	{"context.stale", "what agents are given of a memory when code it rests on is gone: label, or withhold",
 		func(c *Config) any { return c.Stale },
 		func(c *Config, v any) (err error) { c.Stale, err = word(v, staleWords...); return },
@@ -159,6 +186,7 @@ func ownRef(ref string) bool {
 func Default() Config {
 	return Config{
 		Accept: []string{"said", "seen"}, Sightings: 2, Private: []string{"preference"},
+		Trust:    Trust{Authors: []string{}, Signers: []string{}},
 		KeepDays: 30, Ref: "refs/heads/reverie/memory", Agents: "AGENTS.md", Stale: "label",
 		origins: map[string]string{},
 	}
@@ -315,6 +343,31 @@ func number(v any, least, most int64) (int, error) {
 		return 0, fmt.Errorf("%v is not a whole number from %d to %d", v, least, most)
 	}
 	return int(n), nil
+}
+
+// people is a list of addresses or keys, each with mark in it.
+func people(v any, mark, example string) ([]string, error) {
+	list, ok := v.([]any)
+	if !ok {
+		return nil, fmt.Errorf("%v is not a list such as [%q]", v, example)
+	}
+	out := []string{}
+	for _, w := range list {
+		s, ok := w.(string)
+		if !ok || s == "" || !strings.Contains(s, mark) || strings.ContainsAny(s, " <>[]\\\"\n") {
+			return nil, fmt.Errorf("%q is not one such as %s", w, example)
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+func truth(v any) (bool, error) {
+	b, ok := v.(bool)
+	if !ok {
+		return false, fmt.Errorf("%v is neither true nor false", v)
+	}
+	return b, nil
 }
 
 func tomlText(v any) string {

@@ -1,0 +1,111 @@
+package cmd
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
+)
+
+// approvedFile is the file of the state folder that says what a person approved in this clone.
+const approvedFile = "trust.json"
+
+// approvals are the blobs of memories that a person approved, by the memories' ids. Other bytes under the same
+// id are not approved.
+type approvals map[string]gitstore.ID
+
+// approvals reads what a person approved in this clone.
+func (w *workspace) approvals() (approvals, error) {
+	text, err := os.ReadFile(filepath.Join(w.state, approvedFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return approvals{}, nil
+	}
+	var f struct{ Approved approvals }
+	if err == nil {
+		err = json.Unmarshal(text, &f)
+	}
+	if err != nil {
+		return nil, &failure{exitPerson, fmt.Errorf("read what was approved here: %s: %w", approvedFile, unwrapPath(err)),
+			"without the file " + filepath.Join(w.state, approvedFile) + " what was approved is withheld again; remove it if it cannot be mended"}
+	}
+	if f.Approved == nil {
+		f.Approved = approvals{}
+	}
+	return f.Approved, nil
+}
+
+// approve notes memories of the newest state as approved by a person, and forgets approvals that no longer hold.
+func (w *workspace) approve(v *record.View, memories []heldMemory) error {
+	old, err := w.approvals()
+	if err != nil {
+		return err
+	}
+	next := approvals{}
+	for id, blob := range old {
+		if now, ok := v.Blob(id); ok && now == blob {
+			next[id] = blob
+		}
+	}
+	for _, m := range memories {
+		next[m.ID], _ = v.Blob(m.ID)
+	}
+	if maps.Equal(old, next) {
+		return nil
+	}
+	if _, err := w.repo.StateDir(); err != nil {
+		return err
+	}
+	data, err := json.Marshal(map[string]any{"approved": next})
+	if err != nil {
+		return err
+	}
+	return writeState(filepath.Join(w.state, approvedFile), append(data, '\n'), true)
+}
+
+// writeState replaces a file of the state folder, for the owner's eyes alone.
+func writeState(file string, data []byte, durable bool) error {
+	tmp, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+"-*") // 0600
+	if err != nil {
+		return fmt.Errorf("write %s: %w", file, unwrapPath(err))
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(data)
+	if err == nil && durable {
+		err = tmp.Sync()
+	}
+	if err = errors.Join(err, tmp.Close()); err == nil {
+		err = os.Rename(tmp.Name(), file)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", file, unwrapPath(err))
+	}
+	return nil
+}
+
+// writeDerived keeps what can be made again: JSON on one line, and its sum on the next. It need not succeed, nor be on
+// the disk at once.
+func writeDerived(file string, value any) {
+	if data, err := json.Marshal(value); err == nil {
+		_ = writeState(file, fmt.Appendf(data, "\n%q\n", sumOf(data)), false)
+	}
+}
+
+// readDerived reads what writeDerived wrote. A file that is not as it was written says nothing.
+func readDerived(file string, value any) bool {
+	text, err := os.ReadFile(file)
+	data, sum, _ := bytes.Cut(text, []byte("\n"))
+	return err == nil && string(sum) == fmt.Sprintf("%q\n", sumOf(data)) && json.Unmarshal(data, value) == nil
+}
+
+func sumOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:8])
+}

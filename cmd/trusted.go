@@ -1,0 +1,405 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/config"
+)
+
+// Whom this clone trusts. Files of the state folder, none of which a remote can write:
+//
+//	trust.json     what a person approved: the only one that cannot be made again. Without it more is withheld.
+//	withheld.json  the outcome for one tip of each ref, under the settings it was worked out for
+//	authors-*.json who made each memory what it is, to go on from
+const withheldFile = "withheld.json"
+
+// judged is the outcome for one commit of a ref. A memory's file holds its id, so a blob is one memory's.
+type judged struct {
+	Tip      gitstore.ID         `json:"tip"`
+	People   [][]string          `json:"people"`   // names of those who are not trusted
+	Withheld map[gitstore.ID]int `json:"withheld"` // by blob: for whom of People
+}
+
+// judgement is withheld.json.
+type judgement struct {
+	Key  string            `json:"key"`  // of the settings and approvals it holds for
+	Own  string            `json:"own"`  // this clone's address at the time
+	Keys string            `json:"keys"` // by which signatures were looked at
+	Refs map[string]judged `json:"refs"`
+}
+
+// untrusted returns why a memory of a view is withheld for its author, or "".
+func (w *workspace) untrusted(ctx context.Context, v *record.View) (func(record.Memory) (why string), error) {
+	foreign, err := w.foreign(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	return func(m record.Memory) string { return w.whyWithheld(foreign(m)) }, nil
+}
+
+// whyWithheld says in a few words for whom something is withheld; nothing for nobody.
+func (w *workspace) whyWithheld(by []string) string {
+	switch why := "last changed by " + strings.Join(by, " and "); {
+	case len(by) == 0:
+		return ""
+	case w.narrowed.Trust.Signed:
+		return why + ", without a signature that is trusted here"
+	default:
+		return why + ", not trusted here"
+	}
+}
+
+// foreign returns the names of those for whom a memory of a view is withheld, none where it is not. Where only this
+// clone's own identity ever wrote, that costs two small files. If history cannot be read, all that nobody approved is
+// withheld.
+func (w *workspace) foreign(ctx context.Context, v *record.View) (func(record.Memory) []string, error) {
+	if w.strangers.of != v {
+		by, err := w.findForeign(ctx, v)
+		if err != nil {
+			return nil, err
+		}
+		w.strangers.of, w.strangers.by = v, by
+	}
+	return w.strangers.by, nil
+}
+
+// isForeign reports whether a memory of the view whose standings were asked for is withheld for its author.
+func (w *workspace) isForeign(m record.Memory) bool {
+	return w.strangers.by != nil && len(w.strangers.by(m)) > 0
+}
+
+// tellHidden says that something is left out.
+func (w *workspace) tellHidden(n int) {
+	switch {
+	case n == 1:
+		w.env.say("1 memory of people not trusted here is left out; next: reverie trust")
+	case n > 1:
+		w.env.say("%d memories of people not trusted here are left out; next: reverie trust", n)
+	}
+}
+
+// strangers is the answer of foreign for one view.
+type strangers struct {
+	of *record.View
+	by func(record.Memory) []string
+}
+
+func (w *workspace) findForeign(ctx context.Context, v *record.View) (func(record.Memory) []string, error) {
+	c, err := w.restrict(v)
+	if err != nil { // of an old state; that of the newest was read before
+		c = w.config
+	}
+	if c.Trust.Everyone {
+		return func(record.Memory) []string { return nil }, nil
+	}
+	memory, journal, err := w.assess(ctx, v, c.Trust)
+	if err != nil {
+		return nil, err
+	}
+	if len(memory.Withheld)+len(journal.Withheld) == 0 {
+		return func(record.Memory) []string { return nil }, nil
+	}
+	return func(m record.Memory) []string {
+		j := memory
+		if m.Private {
+			j = journal
+		}
+		blob, _ := v.Blob(m.ID)
+		if i, ok := j.Withheld[blob]; ok {
+			return j.People[i]
+		}
+		return nil
+	}, nil
+}
+
+// authorName is an author as people are told of him.
+func authorName(a gitstore.Author) string {
+	switch {
+	case a.Email != "":
+		return visible(a.Email)
+	case a.Commit != "":
+		return "somebody without an address"
+	}
+	return "somebody whose commits are not in this clone"
+}
+
+// assess finds what is withheld of the branch and of the journal.
+func (w *workspace) assess(ctx context.Context, v *record.View, c config.Trust) (memory, journal judged, err error) {
+	store := w.memory
+	if v.Fallback() {
+		store = gitstore.Open(w.repo, "refs/remotes/origin/"+w.branch())
+	}
+	now, err := store.Tip(ctx)
+	if err != nil {
+		return memory, journal, err
+	}
+	at := v.Tip()
+	if at == "" { // a bare tree tells no authors: those of today count
+		at = now
+	}
+	g, err := w.newAssessor(c)
+	if err != nil {
+		return memory, journal, err
+	}
+	if memory, err = g.of(ctx, store, at, at == now); err != nil {
+		return memory, journal, err
+	}
+	private := gitstore.Open(w.repo, journalRef)
+	switch tip, err := private.Tip(ctx); {
+	case err == nil:
+		if journal, err = g.of(ctx, private, tip, true); err != nil {
+			return memory, journal, err
+		}
+	case !errors.Is(err, gitstore.ErrNoStore):
+		return memory, journal, err
+	}
+	g.save()
+	return memory, journal, nil
+}
+
+// sound reports whether every number in the file is one of People.
+func (j judgement) sound() bool {
+	for _, ref := range j.Refs {
+		for _, i := range ref.Withheld {
+			if i < 0 || i >= len(ref.People) || len(ref.People[i]) == 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// assessor is what one command knows while it judges.
+type assessor struct {
+	w        *workspace
+	trust    config.Trust
+	approved approvals
+	past     judgement
+	changed  bool // past is to be written
+	asked    bool // git was asked who this is
+	keys     bool // look at signatures also where none counts
+}
+
+func (w *workspace) newAssessor(c config.Trust) (*assessor, error) {
+	g := &assessor{w: w, trust: c}
+	approved, err := os.ReadFile(filepath.Join(w.state, approvedFile))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("read what was approved here: %w", err)
+	}
+	settings, err := json.Marshal(c)
+	if err != nil {
+		return nil, err
+	}
+	key := sumOf(append(settings, approved...))
+	if !readDerived(filepath.Join(w.state, withheldFile), &g.past) || g.past.Key != key || g.past.Refs == nil || !g.past.sound() {
+		g.past = judgement{Key: key, Own: g.past.Own, Keys: g.past.Keys, Refs: map[string]judged{}}
+	}
+	return g, nil
+}
+
+// straight is how many commits of our own are followed without git, and keepFrom how many of them make the outcome
+// worth writing: each is read for some 0.05 ms.
+const (
+	straight = 64
+	keepFrom = 16
+)
+
+// of is what is withheld at a commit of a ref. keep says that it is the ref's newest, so that the outcome serves
+// the next command too.
+func (g *assessor) of(ctx context.Context, s *gitstore.Store, at gitstore.ID, keep bool) (judged, error) {
+	past := g.past.Refs[s.Ref()]
+	if past.Tip == at {
+		return past, nil
+	}
+	if keep && g.past.Own != "" && !g.trust.Signed {
+		own := func(a gitstore.Author) bool { return a.Email == g.past.Own }
+		if n, ok := s.Straight(ctx, past.Tip, at, straight, own); ok { // what we changed has another blob
+			past.Tip = at
+			g.past.Refs[s.Ref()] = past
+			g.changed = g.changed || n >= keepFrom
+			return past, nil
+		}
+	}
+	if err := g.ask(ctx); err != nil {
+		return judged{}, err
+	}
+	var err error
+	if g.approved, err = g.w.approvals(); err != nil {
+		return judged{}, err
+	}
+	if keep && s.Ref() == g.w.config.Ref { // a clone that reads origin's branch has begun nothing yet
+		if _, err := g.w.repo.StateDir(); err != nil {
+			return judged{}, err
+		}
+	}
+	j, err := g.look(ctx, s, at, keep)
+	if ctx.Err() != nil {
+		return judged{}, err
+	}
+	if err != nil {
+		g.w.env.warn("%v; all that nobody approved is withheld", err)
+		return g.nothing(ctx, s, at)
+	}
+	if keep {
+		g.past.Refs[s.Ref()], g.changed = j, true
+	}
+	return j, nil
+}
+
+// look reads history: who made each memory, unless all of it is by people who are trusted.
+func (g *assessor) look(ctx context.Context, s *gitstore.Store, at gitstore.ID, keep bool) (judged, error) {
+	if _, err := os.Stat(g.authorsFile(s)); err != nil || !keep {
+		var not gitstore.ID
+		if past := g.past.Refs[s.Ref()]; keep && len(past.Withheld) == 0 {
+			not = past.Tip // nobody else until there
+		}
+		only, err := s.Only(ctx, at, not, g.signatures(), g.trusts)
+		if err != nil || only {
+			return judged{Tip: at}, err
+		}
+	}
+	found, err := g.origins(ctx, s, at, keep)
+	if err != nil {
+		return judged{}, err
+	}
+	return g.decide(at, found), nil
+}
+
+// ask finds out who this is, and whom a signature is believed. When that has changed the outcomes hold no more.
+func (g *assessor) ask(ctx context.Context) error {
+	if g.asked {
+		return nil
+	}
+	id, err := g.w.repo.Identity(ctx)
+	if err != nil {
+		return err
+	}
+	keys := ""
+	if len(g.trust.Signers) > 0 {
+		if keys, err = g.w.repo.Believes(ctx); err != nil {
+			return err
+		}
+	}
+	g.asked = true
+	if own := strings.ToLower(id.Email); own != g.past.Own || keys != g.past.Keys {
+		g.past, g.changed = judgement{g.past.Key, own, keys, map[string]judged{}}, true
+	}
+	return nil
+}
+
+// signatures says whether anybody can be trusted for a signature; looking costs a process for each.
+func (g *assessor) signatures() bool { return g.keys || len(g.trust.Signers) > 0 }
+
+// origins are the makers of every memory of a ref at a commit, from what was found out before.
+func (g *assessor) origins(ctx context.Context, s *gitstore.Store, at gitstore.ID, keep bool) (*gitstore.Origins, error) {
+	file := g.authorsFile(s)
+	since := new(gitstore.Origins)
+	if !readDerived(file, since) || since.Tip != at && !keep {
+		since = nil
+	}
+	if since == nil && keep { // what was known here stays so, also where others squashed it
+		if last := s.LastMade(ctx); last != "" {
+			since, _ = s.Origins(ctx, last, record.MemoryDir, nil, g.signatures(), g.trusts)
+		}
+	}
+	found, err := s.Origins(ctx, at, record.MemoryDir, since, g.signatures(), g.trusts)
+	if err == nil && keep {
+		writeDerived(file, found)
+	}
+	return found, err
+}
+
+// authorsFile is where the origins of a ref's files are kept.
+func (g *assessor) authorsFile(s *gitstore.Store) string {
+	name := "memory"
+	if s.Ref() == journalRef {
+		name = "journal"
+	}
+	return filepath.Join(g.w.state, "authors-"+name+".json")
+}
+
+// decide says which memories are withheld.
+func (g *assessor) decide(at gitstore.ID, found *gitstore.Origins) judged {
+	j := judged{Tip: at, Withheld: map[gitstore.ID]int{}}
+	for _, file := range slices.Sorted(maps.Keys(found.Files)) {
+		o := found.Files[file]
+		if g.approved[idOf(file)] == o.Blob || len(o.By) > 0 && !slices.ContainsFunc(o.By, g.strange) {
+			continue
+		}
+		var names []string
+		for _, a := range o.By {
+			if n := authorName(a); g.strange(a) && !slices.Contains(names, n) {
+				names = append(names, n)
+			}
+		}
+		if len(names) == 0 {
+			names = []string{authorName(gitstore.Author{})}
+		}
+		i := slices.IndexFunc(j.People, func(known []string) bool { return slices.Equal(known, names) })
+		if i < 0 {
+			i, j.People = len(j.People), append(j.People, names)
+		}
+		j.Withheld[o.Blob] = i
+	}
+	return j
+}
+
+func (g *assessor) strange(a gitstore.Author) bool { return !g.trusts(a) }
+
+// nothing withholds every memory that nobody approved.
+func (g *assessor) nothing(ctx context.Context, s *gitstore.Store, at gitstore.ID) (judged, error) {
+	found := &gitstore.Origins{Files: map[string]gitstore.Origin{}}
+	err := s.ViewAt(ctx, string(at), func(t *gitstore.Tree) error {
+		return t.Walk(record.MemoryDir, func(file string, blob gitstore.ID) error {
+			found.Files[file] = gitstore.Origin{Blob: blob, By: []gitstore.Author{{}}}
+			return nil
+		})
+	})
+	var bad gitstore.EntryErrors
+	if errors.As(err, &bad) {
+		err = nil
+	}
+	return g.decide(at, found), err
+}
+
+// idOf is the id in a memory's path, or "".
+func idOf(file string) string {
+	id, _, _ := strings.Cut(strings.TrimSuffix(path.Base(file), ".md"), "-")
+	return id
+}
+
+// trusts reports whether what somebody made is given to agents without approval.
+func (g *assessor) trusts(a gitstore.Author) bool {
+	if a.Here {
+		return true
+	}
+	for _, s := range g.trust.Signers {
+		if a.Key != "" && (s == a.Key || strings.EqualFold(s, a.Key) && !strings.HasPrefix(s, "SHA256:") || strings.EqualFold(s, a.Owner) || s == a.Name) {
+			return true
+		}
+	}
+	if g.trust.Signed || a.Email == "" {
+		return false
+	}
+	return a.Email == g.past.Own || slices.ContainsFunc(g.trust.Authors, func(p string) bool {
+		ok, err := path.Match(strings.ToLower(p), a.Email)
+		return ok && err == nil
+	})
+}
+
+func (g *assessor) save() {
+	if g.changed {
+		writeDerived(filepath.Join(g.w.state, withheldFile), g.past)
+	}
+}

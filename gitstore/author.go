@@ -1,0 +1,192 @@
+package gitstore
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Author is who made a commit, as far as can be told. The zero value is nobody that can be named: in a shallow
+// clone, whoever made what lies before its first commit.
+type Author struct {
+	Commit ID     `json:"commit,omitempty"`
+	Email  string `json:"email,omitempty"` // of the commit's author, in lower case; who can push can write anything here
+	Key    string `json:"key,omitempty"`   // fingerprint of the key of a good signature: SHA256:… or OpenPGP's hexadecimal digits
+	Owner  string `json:"owner,omitempty"` // fingerprint of the OpenPGP key that Key is a part of
+	Name   string `json:"name,omitempty"`  // whose ssh key it is by the user's allowed signers
+	Here   bool   `json:"here,omitempty"`  // the ref's log, which no remote can write, says that it was made in this clone
+}
+
+// made is a commit with its author.
+type made struct {
+	id, tree ID
+	parents  []ID
+	by       Author
+}
+
+// madeFormat gives madeFields texts a commit, each ended by NUL, which none of them can hold; -z ends the last.
+const (
+	madeFormat   = "%H%x00%T%x00%P%x00%ae%x00%at%x00%s"
+	madeFields   = 6
+	signedFormat = madeFormat + "%x00%G?%x00%GF%x00%GP%x00%GS"
+	signedFields = madeFields + 4
+)
+
+// commits lists what is reachable from a commit and not from another, which may be "", parents before
+// children. One process of git, and with verify one more for every commit that carries a signature.
+func (s *Store) commits(ctx context.Context, to, not ID, verify bool) ([]made, error) {
+	var options []string
+	format, fields := madeFormat, madeFields
+	if verify {
+		var err error
+		if options, err = s.repo.VerifyOptions(ctx); err != nil {
+			return nil, err
+		}
+		format, fields = signedFormat, signedFields
+	}
+	args := append(options, "log", "-z", "--topo-order", "--reverse", "--no-color", "--encoding=UTF-8", "--format="+format, string(to))
+	if not != "" {
+		args = append(args, "^"+string(not))
+	}
+	out, err := s.repo.Git(ctx, nil, append(args, "--")...)
+	if err != nil && verify && ctx.Err() == nil { // git dies of some signatures: then none counts
+		return s.commits(ctx, to, not, false)
+	}
+	if err != nil {
+		return nil, err
+	}
+	here := map[ID]logged{}
+	for _, l := range s.madeHere() {
+		here[l.new] = l
+	}
+	parts := bytes.Split(bytes.TrimSuffix(out, []byte{0}), []byte{0})
+	if len(out) == 0 {
+		return nil, nil
+	}
+	if len(parts)%fields != 0 {
+		return nil, fmt.Errorf("read git log: %d texts, not %d for each commit", len(parts), fields)
+	}
+	var list []made
+	for ; len(parts) > 0; parts = parts[fields:] {
+		text := func(i int) string { return string(parts[i]) }
+		m := made{id: ID(text(0)), tree: ID(text(1)), by: Author{Commit: ID(text(0)), Email: strings.ToLower(text(3))}}
+		for _, p := range strings.Fields(text(2)) {
+			m.parents = append(m.parents, ID(p))
+		}
+		if !s.repo.IsID(text(0)) || !s.repo.IsID(text(1)) {
+			return nil, fmt.Errorf("read git log: %q is no commit", text(0))
+		}
+		seconds, _ := strconv.ParseInt(text(4), 10, 64)
+		m.by.Here = here[m.id].says(m.parents, m.by.Email, seconds, text(5))
+		if verify && (text(6) == "G" || text(6) == "U") { // good; U: nobody has said whose key it is
+			m.by.Key, m.by.Owner = text(7), text(8)
+			if text(6) == "G" && strings.HasPrefix(m.by.Key, "SHA256:") {
+				m.by.Name = text(9)
+			}
+		}
+		list = append(list, m)
+	}
+	return list, nil
+}
+
+// Only reports whether everything that a commit rests on, but for what another rests on, which may be "", was made by
+// people whom trusted accepts. In a shallow clone that cannot be told, and the answer is no.
+func (s *Store) Only(ctx context.Context, tip, not ID, verify bool, trusted func(Author) bool) (bool, error) {
+	if s.repo.Shallow {
+		return false, nil
+	}
+	list, err := s.commits(ctx, tip, not, verify)
+	if err != nil && not != "" && ctx.Err() == nil { // git may have dropped it
+		list, err = s.commits(ctx, tip, "", verify)
+	}
+	if err != nil {
+		return false, err
+	}
+	root := ID(s.rootObjects()[1].ID)
+	return !slices.ContainsFunc(list, func(m made) bool { return m.id != root && !trusted(m.by) }), nil
+}
+
+// logged is a line of the ref's log.
+type logged struct {
+	old, new ID
+	email    string
+	seconds  int64
+	subject  string
+}
+
+// lag is how long after the date of a commit the ref may move to it: another git may hold the ref.
+const lag = time.Minute
+
+// says reports whether the line tells of the making of a commit, and not of its coming from elsewhere.
+func (l logged) says(parents []ID, email string, seconds int64, subject string) bool {
+	late := l.seconds - seconds
+	return l.old != "" && len(parents) > 0 && parents[0] == l.old && l.email == email && l.subject == subject &&
+		late >= 0 && late <= int64(lag/time.Second)
+}
+
+// madeHere reads the ref's log: the lines by which a commit of ours moved the ref, oldest first. What git has forgotten
+// of the log is missing.
+func (s *Store) madeHere() []logged {
+	text, _ := os.ReadFile(filepath.Join(s.repo.CommonDir, "logs", filepath.FromSlash(s.ref)))
+	var here []logged
+	for line := range strings.Lines(string(text)) {
+		head, message, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		subject, ours := strings.CutPrefix(message, "reverie: ")
+		ids := strings.SplitN(head, " ", 3)
+		from, to := strings.LastIndexByte(head, '<'), strings.LastIndexByte(head, '>')
+		if !ours || len(ids) < 3 || from < 0 || to < from || strings.HasPrefix(subject, "merge "+ids[1]) || strings.HasPrefix(subject, "adopt ") {
+			continue
+		}
+		when, _, _ := strings.Cut(strings.TrimSpace(head[to+1:]), " ")
+		seconds, err := strconv.ParseInt(when, 10, 64)
+		if err != nil {
+			continue
+		}
+		here = append(here, logged{ID(ids[0]), ID(ids[1]), strings.ToLower(head[from+1 : to]), seconds, subject})
+	}
+	return here
+}
+
+// LastMade is the newest commit that was made in this clone and is still there, or "". It need not be a part of the
+// store's history any more.
+func (s *Store) LastMade(ctx context.Context) ID {
+	here := s.madeHere()
+	if len(here) == 0 {
+		return ""
+	}
+	id := here[len(here)-1].new
+	if _, err := s.Resolve(ctx, string(id)+"^{commit}"); err != nil {
+		return ""
+	}
+	return id
+}
+
+// Straight reports whether the commit to was made from another by one commit after the other, at most limit, each
+// of somebody whom trusted accepts; and how many. from may be "", for the beginning. It starts no process, and
+// so looks at no signature.
+func (s *Store) Straight(ctx context.Context, from, to ID, limit int, trusted func(Author) bool) (n int, ok bool) {
+	objects := s.repo.Objects()
+	defer objects.Close()
+	begin := ID(s.rootObjects()[1].ID)
+	for at := to; at != from; n++ {
+		if from == "" && at == begin {
+			return n, true
+		}
+		o, err := objects.Read(ctx, string(at))
+		if n == limit || err != nil {
+			return n, false
+		}
+		c, err := parseCommit(o.Data)
+		if err != nil || len(c.parents) != 1 || !trusted(Author{Commit: at, Email: strings.ToLower(c.email)}) {
+			return n, false
+		}
+		at = c.parents[0]
+	}
+	return n, true
+}
