@@ -20,14 +20,22 @@ type Change struct {
 func (t *Tree) Diff(old ID, fn func(Change) error) error {
 	before := &node{id: old, loaded: old == ""}
 	var bad EntryErrors
-	d := differ{t: t, fn: fn, bad: &bad}
-	if err := d.diff(before, t.root, "", 0); err != nil {
+	if err := t.diff(before, t.root, "", 0, &bad, fn); err != nil {
+		return err
+	}
+	return bad.or()
+}
+
+// diff compares two folders at a path that ends in a slash, or is empty. The error may be a Damage.
+func (t *Tree) diff(old, new *node, prefix string, depth int, bad *EntryErrors, fn func(Change) error) error {
+	d := differ{t: t, fn: fn, bad: bad}
+	if err := d.folder(old, new, prefix, depth); err != nil {
 		return err
 	}
 	if d.damage != nil {
 		return d.damage
 	}
-	return bad.or()
+	return nil
 }
 
 // Damage is what of a tree cannot be read, each with its path. It wraps ErrCorrupt.
@@ -43,7 +51,7 @@ type differ struct {
 	damage Damage
 }
 
-func (d *differ) diff(old, new *node, prefix string, depth int) error {
+func (d *differ) folder(old, new *node, prefix string, depth int) error {
 	if old.id == new.id && old.id != "" {
 		return nil
 	}
@@ -83,7 +91,7 @@ func (d *differ) entry(from, to *entry, prefix string, depth int) error {
 	}
 	path := prefix + one.name
 	if one.isTree() {
-		return d.diff(from.folder(), to.folder(), path+"/", depth+1)
+		return d.folder(from.folder(), to.folder(), path+"/", depth+1)
 	}
 	c := Change{Path: path}
 	if from != nil {
