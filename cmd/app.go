@@ -112,7 +112,7 @@ func newApp(env *Env) *cli.App {
 			initCommand(env), acceptCommand(env), rejectCommand(env), listCommand(env), showCommand(env), editCommand(env), forgetCommand(env),
 			ingestCommand(env), sessionsCommand(env), reflectCommand(env), dreamCommand(env),
 			logCommand(env), blameCommand(env), diffCommand(env), revertCommand(env),
-			mergeCommand(env), conflictsCommand(env), mergeDriverCommand(env), trustCommand(env),
+			syncCommand(env), mergeCommand(env), conflictsCommand(env), mergeDriverCommand(env), trustCommand(env),
 			staleCommand(env), renderCommand(env), importCommand(env), exportCommand(env), checkCommand(env), configCommand(env), uninstallCommand(env),
 			versionCommand(env),
 		},

@@ -32,6 +32,7 @@ type workspace struct {
 	narrowed config.Config // by the team, once the branch was read
 	memory   *gitstore.Store
 	book     *record.Book
+	scanner  *redact.Scanner
 	told     map[string]bool // notes on the making of commits
 	sessions reflect.Sessions
 	code     *code            // where the asker stands; see here
@@ -51,14 +52,14 @@ func (env *Env) open(ctx context.Context) (*workspace, error) {
 		return nil, err
 	}
 	w.narrowed = w.config
-	scanner := redact.New(w.topSecrets()...)
+	w.scanner = redact.New(w.topSecrets()...)
 	w.memory = gitstore.Open(repo, w.config.Ref)
 	stores := record.Stores{Memory: w.memory, Journal: gitstore.Open(repo, journalRef), Inbox: gitstore.Open(repo, inboxRef)}
 	if branch, ok := strings.CutPrefix(w.config.Ref, "refs/heads/"); ok {
 		stores.Fallback = gitstore.Open(repo, "refs/remotes/origin/"+branch)
 	}
-	w.book = record.Open(stores, w.state, scanner)
-	w.sessions = reflect.Sessions{Dir: filepath.Join(w.state, "sessions"), Scanner: scanner}
+	w.book = record.Open(stores, w.state, w.scanner)
+	w.sessions = reflect.Sessions{Dir: filepath.Join(w.state, "sessions"), Scanner: w.scanner}
 	return w, nil
 }
 

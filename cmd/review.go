@@ -62,7 +62,11 @@ func runReview(ctx context.Context, env *Env, ids []string) error {
 // queue is what waits, grouped by subject, with the reason why.
 func (w *workspace) queue(ctx context.Context, ids []string) ([]waiting, error) {
 	var queue []waiting
-	err := w.view(ctx, func(v *record.View) error {
+	proposed, err := w.proposed()
+	if err != nil {
+		return nil, err
+	}
+	err = w.view(ctx, func(v *record.View) error {
 		c, err := w.restrict(v)
 		if err != nil {
 			return err
@@ -77,6 +81,9 @@ func (w *workspace) queue(ctx context.Context, ids []string) ([]waiting, error) 
 				if blob, _ := v.Blob(base.ID); string(blob) != base.Blob {
 					why = "what it changes has changed: " + base.ID[:8]
 				}
+			}
+			if branch := proposed[o.ID]; branch != "" {
+				why = "proposed as " + branch
 			}
 			queue = append(queue, waiting{o, why})
 		}

@@ -17,12 +17,17 @@ import (
 // everything that was shown.
 func atTerminal(t *testing.T, dir, typed string, args ...string) string {
 	t.Helper()
-	var screen bytes.Buffer
-	env := &Env{In: strings.NewReader(typed), Out: &screen, Err: &screen, Dir: dir, Width: 80, Terminal: true, Now: time.Now}
+	env, screen := terminal(dir, typed)
 	if code := Run(context.Background(), env, append([]string{"reverie", "-C", dir}, args...)); code != exitDone {
-		t.Fatalf("reverie %q: exit code %d\n%s", args, code, &screen)
+		t.Fatalf("reverie %q: exit code %d\n%s", args, code, screen)
 	}
 	return screen.String()
+}
+
+// terminal is a person's terminal in a folder, and what it shows.
+func terminal(dir, typed string) (*Env, *bytes.Buffer) {
+	var screen bytes.Buffer
+	return &Env{In: strings.NewReader(typed), Out: &screen, Err: &screen, Dir: dir, Width: 80, Terminal: true, Now: time.Now}, &screen
 }
 
 // waiting3 is a repository in which three statements wait.

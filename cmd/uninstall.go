@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/urfave/cli/v2"
@@ -95,7 +96,11 @@ func (w *workspace) artefacts(ctx context.Context, o uninstallOptions) ([]artefa
 			found = append(found, artefact{"the reverie block in " + file, func(context.Context) error { return removeBlock(file) }})
 		}
 	}
-	refs := []string{journalRef, inboxRef}
+	kept, err := w.repo.Git(ctx, nil, "for-each-ref", "--format=%(refname)", "refs/reverie/remotes/", "refs/reverie/backup/", "refs/reverie/proposals/")
+	if err != nil {
+		return nil, err
+	}
+	refs := append([]string{journalRef, inboxRef}, strings.Fields(string(kept))...)
 	if o.memory {
 		refs = append(refs, w.config.Ref)
 	}

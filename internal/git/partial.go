@@ -10,7 +10,7 @@ import (
 // FETCH_HEAD alone. What could not be had is found missing by whoever reads it.
 func (r *Repo) prefetch(ctx context.Context, ids []string) {
 	s, err := r.settings(ctx)
-	if err != nil {
+	if err != nil || !r.mayFetch() {
 		return
 	}
 	remote := s.promisor()
@@ -19,6 +19,14 @@ func (r *Repo) prefetch(ctx context.Context, ids []string) {
 	}
 	r.Git(ctx, strings.NewReader(strings.Join(ids, "\n")+"\n"), "-c", "fetch.negotiationAlgorithm=noop", "fetch", "--quiet", "--no-tags",
 		"--no-write-fetch-head", "--recurse-submodules=no", "--filter=blob:none", "--stdin", "--", remote)
+}
+
+// lazyFetch reports whether git may fetch by itself what a partial clone does not have. Not where the
+// repository's own configuration would run a program on the way: reading must not do what a sync
+// refuses.
+func (r *Repo) lazyFetch() bool {
+	c, err := r.remoteConfig(context.Background())
+	return err == nil && c.programs("", true) == nil
 }
 
 // promisor is the name of a remote that keeps what a partial clone does not have, or "".

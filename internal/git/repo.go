@@ -44,6 +44,7 @@ type Repo struct {
 	RefFormat    string // files or reftable
 
 	settings func(context.Context) (settings, error) // configuration, read once
+	mayFetch func() bool                             // of a partial clone, see lazyFetch
 	offline  bool
 }
 
@@ -80,6 +81,7 @@ func Find(ctx context.Context, dir string) (*Repo, error) {
 	}
 	r.Partial = hasPromisor(filepath.Join(r.CommonDir, "config"))
 	r.settings = r.settingsOnce()
+	r.mayFetch = sync.OnceValue(r.lazyFetch)
 	return r, nil
 }
 

@@ -38,6 +38,14 @@ func (r *Repo) Git(ctx context.Context, stdin io.Reader, args ...string) ([]byte
 // nothing of the index, HEAD or files of a linked worktree: it is meant for our own refs. Callers
 // of log, diff and show add --no-ext-diff and --no-textconv, so that no configured program runs.
 func (r *Repo) Command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := r.command(ctx, args...)
+	if r.offline || r.Partial && !r.mayFetch() {
+		cmd.Env = append(cmd.Env, "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none") // the first is known from 2.45 on
+	}
+	return cmd
+}
+
+func (r *Repo) command(ctx context.Context, args ...string) *exec.Cmd {
 	fixed := []string{
 		"--no-pager", "--no-replace-objects", "--git-dir=" + r.CommonDir,
 		"-c", "core.hooksPath=" + os.DevNull,

@@ -51,12 +51,20 @@ func (e *LockError) Error() string {
 // and processes, and returns the function that gives it back. The kernel frees it when its holder dies.
 // It waits until the deadline of ctx, at most LockWait, and then returns a *LockError; if ctx is cancelled,
 // the error wraps context.Canceled.
-func (r *Repo) Lock(ctx context.Context) (unlock func(), err error) {
+func (r *Repo) Lock(ctx context.Context) (unlock func(), err error) { return r.lockNamed(ctx, "lock") }
+
+// LockSync takes the lock that whoever talks to a remote holds, while others go on reading and writing; it is
+// taken before that of Lock, never after. Otherwise it is like Lock.
+func (r *Repo) LockSync(ctx context.Context) (unlock func(), err error) {
+	return r.lockNamed(ctx, "sync.lock")
+}
+
+func (r *Repo) lockNamed(ctx context.Context, name string) (unlock func(), err error) {
 	dir, err := r.StateDir()
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(dir, "lock")
+	path := filepath.Join(dir, name)
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("lock %s: not a file of ours; move it away", path) // its text is written over
 	}

@@ -1,0 +1,297 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/urfave/cli/v2"
+)
+
+type syncOptions struct {
+	remote  string
+	yes     bool // publish what was never published there
+	journal bool
+	dryRun  bool
+	push    bool // try the branch of a remote that refused it before
+	restore bool // go on though the remote lost commits
+	propose bool
+	ops     []string // to propose; none is all
+	timeout time.Duration
+}
+
+func syncCommand(env *Env) *cli.Command {
+	o := syncOptions{}
+	return &cli.Command{
+		Name:      "sync",
+		Usage:     "bring the memory branch together with a remote's: fetch, merge, push",
+		ArgsUsage: "[REMOTE] | --propose [OP…]",
+		Description: "Nothing is forced and nothing of yours is touched but the memory branch. Where the server refuses the\n" +
+			"branch, the changes are pushed as a proposal, for a pull request. The journal stays here unless asked for.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "yes", Usage: "publish without asking, the first time too", Destination: &o.yes},
+			&cli.BoolFlag{Name: "journal", Usage: "the journal too: reflections, dreams, checkpoints and private memories", Destination: &o.journal},
+			&cli.BoolFlag{Name: "propose", Usage: "publish pending operations, all or those named, as a branch to review", Destination: &o.propose},
+			&cli.StringFlag{Name: "remote", Usage: "the `REMOTE`, where operations are named", Destination: &o.remote},
+			&cli.BoolFlag{Name: "dry-run", Usage: "fetch, and say what would be merged and pushed", Destination: &o.dryRun},
+			&cli.BoolFlag{Name: "push", Usage: "try to push the branch to a remote that takes proposals only", Destination: &o.push},
+			&cli.BoolFlag{Name: "restore", Usage: "go on though the remote has lost commits, and publish again what is here of them", Destination: &o.restore},
+			&cli.DurationFlag{Name: "timeout", Usage: "give up after this `TIME` in all", Value: time.Minute, Destination: &o.timeout},
+		},
+		Action: func(c *cli.Context) error {
+			switch {
+			case o.propose:
+				o.ops = c.Args().Slice()
+			case c.NArg() > 1 || c.NArg() == 1 && o.remote != "":
+				return usage("'git remote' lists them; operations are named after --propose", "sync wants one remote at most")
+			case c.NArg() == 1:
+				o.remote = c.Args().First()
+			}
+			if o.timeout <= 0 {
+				return usage("", "a timeout is more than nothing: %s", o.timeout)
+			}
+			return runSync(c.Context, env, o)
+		},
+	}
+}
+
+func runSync(ctx context.Context, env *Env, o syncOptions) error {
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	bounded, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s := &syncer{w: w, o: o, clock: time.AfterFunc(o.timeout, cancel)}
+	defer s.clock.Stop()
+	err = s.run(bounded)
+	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
+		err = &failure{exitFailed, fmt.Errorf("sync: not done within %s", o.timeout), "nothing is lost or half-done; run it again, with a longer --timeout if the remote is slow"}
+	}
+	if err = errors.Join(s.tell(ctx, err), err); err == nil {
+		w.tidy(ctx)
+	}
+	return err
+}
+
+// syncer is one sync with one remote, under the lock of LockSync.
+type syncer struct {
+	w      *workspace
+	o      syncOptions
+	remote *git.Remote
+	all    *remotes
+	known  *knownRemote // of all
+	clock  *time.Timer  // ends the sync; stopped while a person thinks
+	report git.Report   // of the last push that lost a race
+	done   syncJSON
+}
+
+// lane is one ref that is brought together with the remote's of the same name.
+type lane struct {
+	name  string // memory or journal
+	ref   string
+	store *gitstore.Store
+	out   *laneJSON
+}
+
+// seen is the ref that keeps what the remote was last seen to have; fresh is where a fetch puts what
+// it has now, before that is judged.
+func (s *syncer) seen(l lane) string { return "refs/reverie/remotes/" + s.remote.Name + "/" + l.name }
+func (s *syncer) fresh(l lane) string {
+	return "refs/reverie/remotes/" + s.remote.Name + "/new/" + l.name
+}
+
+func (s *syncer) run(ctx context.Context) error {
+	var err error
+	if s.remote, err = s.w.repo.Remote(ctx, s.o.remote, s.w.branch()); err != nil {
+		return explainRemote(err)
+	}
+	s.done.Remote, s.done.URL = s.remote.Name, git.Address(s.remote.PushURL)
+	unlock, err := s.w.repo.LockSync(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if s.all, err = s.w.readRemotes(); err != nil {
+		return err
+	}
+	s.known = s.all.at(s.remote.Name)
+	go s.w.repo.Identity(ctx) // git answers while we fetch
+	memory := lane{name: "memory", ref: s.w.config.Ref, store: s.w.memory, out: &s.done.Memory}
+	if err := s.lane(ctx, memory); err != nil {
+		return err
+	}
+	if s.o.propose {
+		if err := s.propose(ctx, memory); err != nil {
+			return err
+		}
+	}
+	if s.o.journal {
+		s.done.Journal = &laneJSON{}
+		return s.lane(ctx, lane{name: "journal", ref: journalRef, store: gitstore.Open(s.w.repo, journalRef), out: s.done.Journal})
+	}
+	return nil
+}
+
+func explainRemote(err error) error {
+	var own *git.ProgramError
+	switch {
+	case errors.As(err, &own):
+		return &failure{exitPerson, err, "if it is yours, say it in your own configuration: git config --global " + own.Keys[0] + " … (or in a file that includeIf names), and take it out here"}
+	case errors.Is(err, git.ErrNoRemote):
+		return &failure{exitUsage, err, "reverie sync REMOTE, with a name that 'git remote' lists"}
+	}
+	return err
+}
+
+// Bounds on the attempts of one sync, each after somebody else was faster.
+const (
+	maxRaces = 30
+	maxStuck = 5 // of them, with a remote that is where it was
+	maxPause = 2 * time.Second
+)
+
+// lane fetches, merges and pushes one ref, and begins again when somebody else pushed meanwhile. What was
+// fetched and merged stands whatever becomes of the push.
+func (s *syncer) lane(ctx context.Context, l lane) error {
+	pause, stuck, last := 50*time.Millisecond, 0, gitstore.ID("none")
+	for try := 1; ; try++ {
+		l.out.Attempts = try
+		theirs, clean, err := s.fetch(ctx, l)
+		if err != nil {
+			return err
+		}
+		ours, err := l.store.Tip(ctx)
+		if errors.Is(err, gitstore.ErrNoStore) && !errors.Is(err, gitstore.ErrDeleted) {
+			ours, err = "", nil
+		}
+		if err != nil {
+			return err
+		}
+		if ours == "" && theirs == "" {
+			return s.nothing(l)
+		}
+		if s.o.dryRun {
+			return s.preview(ctx, l, ours, theirs)
+		}
+		if try == 1 {
+			if err := s.consent(ctx, l, ours, theirs); err != nil {
+				return err
+			}
+		}
+		tip, err := s.merge(ctx, l, ours, clean)
+		if err != nil || clean != theirs {
+			return err
+		}
+		lost, err := s.publish(ctx, l, tip, theirs)
+		if !lost || err != nil {
+			return err
+		}
+		if try == maxRaces {
+			return &failure{exitFailed, fmt.Errorf("%s: somebody else was faster %d times", s.remote.Name, try), "what was fetched is merged here; run it again to push"}
+		}
+		if theirs == last { // lost to nobody
+			stuck++
+		}
+		if last = theirs; stuck == maxStuck {
+			s.quote(s.report)
+			return &failure{exitFailed, fmt.Errorf("push to %s: the server does not move %s: %s", s.remote.Name, l.ref, s.report.Refs[0].Reason),
+				"what was fetched is merged here. A lock that a dead process left on the server has to be removed there"}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pause/2 + rand.N(pause)):
+		}
+		pause = min(2*pause, maxPause)
+	}
+}
+
+// nothing is for a ref that neither side has.
+func (s *syncer) nothing(l lane) error {
+	if l.name == "journal" {
+		s.w.env.say("neither %s nor this clone has a journal", s.remote.Name)
+		return nil
+	}
+	return fmt.Errorf("neither this clone nor %s: %w", s.remote.Name, gitstore.ErrNoStore)
+}
+
+// fetch brings what the remote has and returns its tip, empty where it has none, and what of it may be
+// merged. What the remote was seen to have moves on only if nothing of it is gone.
+func (s *syncer) fetch(ctx context.Context, l lane) (theirs, clean gitstore.ID, err error) {
+	repo := s.w.repo
+	if err := repo.ClearRefLock(s.fresh(l)); err != nil {
+		return "", "", err
+	}
+	now, err := s.remote.Fetch(ctx, l.ref, s.fresh(l))
+	absent := errors.Is(err, git.ErrNoRemoteRef)
+	if err != nil && !absent {
+		return "", "", explainFetch(err)
+	}
+	theirs, clean = gitstore.ID(now), gitstore.ID(now)
+	if !absent && !s.o.dryRun {
+		if clean, err = s.purged(ctx, l, theirs); err != nil {
+			return "", "", err
+		}
+	}
+	seen, err := repo.ReadRef(ctx, s.seen(l))
+	if errors.Is(err, git.ErrNoRef) || err == nil && seen == now {
+		if !absent && err != nil && !s.o.dryRun {
+			return theirs, clean, s.moveSeen(ctx, l, now, "", "fetch")
+		}
+		return theirs, clean, nil
+	}
+	if err != nil {
+		return "", "", err
+	}
+	descends := false
+	if !absent {
+		if descends, err = repo.IsAncestor(ctx, seen, now); err != nil {
+			return "", "", err
+		}
+	}
+	if !descends {
+		if err := s.rewritten(ctx, l, seen, now); err != nil || absent {
+			return "", "", err
+		}
+	}
+	if s.o.dryRun {
+		return theirs, clean, nil
+	}
+	return theirs, clean, s.moveSeen(ctx, l, now, seen, "fetch")
+}
+
+func explainFetch(err error) error {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return err
+	case errors.Is(err, git.ErrObjects):
+		return &failure{exitPerson, err, "somebody pushed what git itself does not write; nothing of it was taken over. Ask whoever keeps the remote"}
+	}
+	return &failure{exitFailed, err, "nothing was changed here; try again when the remote can be reached"}
+}
+
+// moveSeen notes what the remote has.
+func (s *syncer) moveSeen(ctx context.Context, l lane, now, old, why string) error {
+	ctx, unlock, err := l.store.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return s.w.repo.MoveRef(ctx, s.seen(l), now, old, "reverie sync: "+why)
+}
+
+// preview says what a sync would do.
+func (s *syncer) preview(ctx context.Context, l lane, ours, theirs gitstore.ID) error {
+	var err error
+	l.out.Fetched, _, err = s.remote.Apart(ctx, string(theirs), string(ours))
+	if err == nil && ours != "" {
+		l.out.What, l.out.Pushed, err = s.unpublished(ctx, l, ours, theirs)
+	}
+	l.out.Commit = string(ours)
+	return err
+}

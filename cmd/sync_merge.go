@@ -1,0 +1,135 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
+)
+
+// wayNothing is a merge of what was here already; the others have their words.
+const wayNothing = string(gitstore.Nothing)
+
+var wayWords = map[string]string{
+	string(gitstore.FastForward): "",
+	string(gitstore.Adopted):     ", and took over their history, which says the same",
+	string(gitstore.Joined):      ", with changes of both sides",
+}
+
+// merge brings what the remote has into our store and returns our tip.
+func (s *syncer) merge(ctx context.Context, l lane, ours, theirs gitstore.ID) (gitstore.ID, error) {
+	l.out.Way, l.out.Commit = wayNothing, string(ours)
+	if theirs == "" || ours == theirs {
+		return ours, s.settled(ctx, l, ours, theirs)
+	}
+	n, _, err := s.remote.Apart(ctx, string(theirs), string(ours))
+	if err != nil {
+		return ours, err
+	}
+	if n == 0 {
+		return ours, s.settled(ctx, l, ours, theirs)
+	}
+	l.out.Fetched += n
+	var m gitstore.Merged
+	message := gitstore.Commit{Subject: "merge: " + l.name + " of " + s.remote.Name, Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "sync"}}}
+	switch {
+	case l.name == "journal":
+		m, err = s.w.book.MergeJournal(ctx, theirs, message)
+	case ours == "":
+		m, err = s.adopt(ctx, l, theirs)
+	default:
+		m, err = s.w.book.Merge(ctx, theirs, message, s.accept)
+	}
+	if err != nil {
+		return ours, s.explainMerge(err)
+	}
+	if m.Note != "" && !s.w.told[m.Note] {
+		s.w.told[m.Note] = true
+		s.w.env.say("%s", m.Note)
+	}
+	if m.Way != gitstore.Nothing || l.out.Way == "" {
+		l.out.Way = string(m.Way)
+	}
+	l.out.Commit, l.out.Dropped = string(m.Commit), append(l.out.Dropped, m.Dropped...)
+	if m.Backup != "" {
+		l.out.Backup = m.Backup
+	}
+	if err := s.tally(ctx, l, m.Old, m.Commit); err != nil {
+		return m.Commit, err
+	}
+	return m.Commit, s.settled(ctx, l, m.Commit, theirs)
+}
+
+// settled settles proposals, which only the memory branch has.
+func (s *syncer) settled(ctx context.Context, l lane, tip, theirs gitstore.ID) error {
+	if l.name != "memory" {
+		return nil
+	}
+	return s.settle(ctx, l, tip, theirs)
+}
+
+// accept refuses a tree that is no memory branch, or one of a format that this program is too old for.
+func (s *syncer) accept(theirs *gitstore.Tree) error {
+	return s.w.accepts(s.remote.Name+"/"+s.w.branch(), theirs)
+}
+
+// adopt begins our branch with theirs, once all of it was looked at.
+func (s *syncer) adopt(ctx context.Context, l lane, theirs gitstore.ID) (gitstore.Merged, error) {
+	err := l.store.ViewAt(ctx, string(theirs), func(t *gitstore.Tree) error {
+		var paths []string
+		var ids []gitstore.ID
+		err := t.Walk("", func(path string, id gitstore.ID) error {
+			paths, ids = append(paths, path), append(ids, id)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		var bad gitstore.EntryErrors
+		err = t.ReadAll(ids, func(i int, data []byte) error {
+			if len(data) > gitstore.MaxFile {
+				bad = append(bad, &gitstore.EntryError{Path: paths[i], Why: fmt.Sprintf("%d bytes are more than the %d a file may have", len(data), gitstore.MaxFile)})
+			}
+			return nil
+		})
+		if err == nil && bad != nil {
+			err = bad
+		}
+		if err != nil {
+			return err
+		}
+		return s.accept(t)
+	})
+	if err != nil {
+		return gitstore.Merged{}, err
+	}
+	res, err := l.store.Adopt(ctx, s.seen(l))
+	return gitstore.Merged{Result: res, Way: gitstore.FastForward}, err
+}
+
+// explainMerge says what to do about a history that was not taken over.
+func (s *syncer) explainMerge(err error) error {
+	var bad gitstore.EntryErrors
+	switch {
+	case errors.As(err, &bad):
+		var lines []error
+		for _, e := range bad[:min(10, len(bad))] {
+			lines = append(lines, fmt.Errorf("refused from %s: %w", s.remote.Name, e))
+		}
+		if more := len(bad) - len(lines); more > 0 {
+			lines = append(lines, fmt.Errorf("and %d more", more))
+		}
+		return &failure{exitPerson, errors.Join(lines...), "such entries are not written by Reverie; nothing of this history was merged. Ask whoever keeps the remote"}
+	case errors.Is(err, gitstore.ErrShallow):
+		return &failure{exitPerson, err, "deepen it: git fetch --unshallow " + s.remote.Name}
+	}
+	return err
+}
+
+// bookOn is the book with another store in the place of the memory branch and the inbox, which is left
+// alone.
+func (w *workspace) bookOn(memory *gitstore.Store) *record.Book {
+	return record.Open(record.Stores{Memory: memory, Journal: gitstore.Open(w.repo, journalRef), Inbox: memory}, w.state, w.scanner)
+}

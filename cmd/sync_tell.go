@@ -1,0 +1,218 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
+)
+
+// syncJSON is what a sync did.
+type syncJSON struct {
+	Remote     string         `json:"remote"`
+	URL        string         `json:"url"`
+	DryRun     bool           `json:"dryRun"`
+	ReviewOnly string         `json:"reviewOnly"` // why the server takes proposals only; empty where it takes pushes
+	Memory     laneJSON       `json:"memory"`
+	Journal    *laneJSON      `json:"journal,omitempty"` // with --journal
+	Contested  []string       `json:"contested"`         // ids of all memories that are
+	Proposals  []proposalJSON `json:"proposals"`         // open ones, and those that landed or were closed now
+}
+
+// laneJSON is what became of one ref.
+type laneJSON struct {
+	Fetched  int      `json:"fetched"`  // commits that were new here
+	Way      string   `json:"way"`      // how they were merged: nothing, fast-forward, adopted, joined
+	Added    int      `json:"added"`    // memories
+	Changed  int      `json:"changed"`  // memories
+	Retired  int      `json:"retired"`  // memories that went out of force, or were taken away
+	Pushed   int      `json:"pushed"`   // commits
+	Commit   string   `json:"commit"`   // our tip now
+	Attempts int      `json:"attempts"` // one more for each race that was lost
+	Backup   string   `json:"backup,omitempty"`
+	Dropped  []string `json:"dropped,omitempty"` // files of which one side's text is in history only
+	Lost     []string `json:"lost,omitempty"`    // commits that the remote no longer has
+
+	What string `json:"-"` // of what a dry run would push
+}
+
+type proposalJSON struct {
+	Branch     string   `json:"branch"`
+	Commit     string   `json:"commit"`
+	URL        string   `json:"url"` // where its pull request is opened; empty where the forge is not known
+	Operations []string `json:"operations"`
+	State      string   `json:"state"` // proposed (now), open, landed, closed
+}
+
+// tally counts what a merge changed among the memories.
+func (s *syncer) tally(ctx context.Context, l lane, old, new gitstore.ID) error {
+	if old == new {
+		return nil
+	}
+	var before gitstore.ID
+	if old != "" {
+		if err := l.store.ViewAt(ctx, string(old), func(t *gitstore.Tree) error { before = t.ID(); return nil }); err != nil {
+			return err
+		}
+	}
+	return s.w.tolerateEntries(l.store.ViewAt(ctx, string(new), func(t *gitstore.Tree) error {
+		return t.Diff(before, func(c gitstore.Change) error {
+			if !strings.HasPrefix(c.Path, record.MemoryDir+"/") {
+				return nil
+			}
+			if c.New == "" {
+				l.out.Retired++
+				return nil
+			}
+			data, err := t.Read(c.Path)
+			if err != nil {
+				return err
+			}
+			m, err := record.ParseMemory(c.Path, data)
+			switch {
+			case err == nil && m.Status == record.Retired:
+				l.out.Retired++
+			case c.Old == "":
+				l.out.Added++
+			default:
+				l.out.Changed++
+			}
+			return nil
+		})
+	}))
+}
+
+// tell says what was done, also when something went wrong on the way.
+func (s *syncer) tell(ctx context.Context, failed error) error {
+	env := s.w.env
+	if s.remote == nil || s.known == nil {
+		return nil
+	}
+	s.done.DryRun, s.done.ReviewOnly = s.o.dryRun, s.known.ReviewOnly
+	for _, p := range s.known.Proposals {
+		s.note(p, "open")
+	}
+	var contested []record.Memory
+	err := s.w.book.View(ctx, func(v *record.View) error {
+		for _, m := range v.Memories() {
+			if m.Status == record.Contested {
+				contested = append(contested, m)
+			}
+		}
+		return nil
+	})
+	if err != nil && failed == nil {
+		return err
+	}
+	s.done.Contested = []string{}
+	for _, m := range contested {
+		s.done.Contested = append(s.done.Contested, m.ID)
+	}
+	if s.done.Proposals == nil {
+		s.done.Proposals = []proposalJSON{}
+	}
+	if env.JSON {
+		return env.object(s.done)
+	}
+	s.tellLane("", s.done.Memory, failed)
+	if s.done.Journal != nil {
+		s.tellLane("journal: ", *s.done.Journal, failed)
+	}
+	for _, p := range s.done.Proposals {
+		s.tellProposal(p)
+	}
+	for _, m := range contested {
+		s.w.line("!", red, m, "contested")
+	}
+	if len(contested) > 0 {
+		env.say("%s: both sides changed them; next: reverie conflicts", count(len(contested), "memory is contested", "memories are contested"))
+	}
+	return nil
+}
+
+func (s *syncer) tellLane(prefix string, l laneJSON, failed error) {
+	env := s.w.env
+	row := func(name, format string, args ...any) { env.tellRow(prefix+name, format, args...) }
+	if s.o.dryRun {
+		if failed == nil {
+			row("fetched", "%s not here yet", count(l.Fetched, "commit", "commits"))
+			if l.What != "" {
+				row("would push", "%s to %s", l.What, s.remote.Name)
+			}
+		}
+		return
+	}
+	if l.Fetched > 0 {
+		row("fetched", "%s from %s", count(l.Fetched, "commit", "commits"), s.remote.Name)
+	}
+	if l.Way != "" && l.Way != wayNothing {
+		row("merged", "%s%s", changes(l), wayWords[l.Way])
+	}
+	for _, path := range l.Dropped {
+		env.warn("both sides changed %s: one text was kept, the other is in the branch's history", path)
+	}
+	switch {
+	case l.Pushed > 0:
+		row("pushed", "%s to %s", count(l.Pushed, "commit", "commits"), s.remote.Name)
+	case failed == nil && l.Fetched == 0 && l.Way == wayNothing && len(s.done.Proposals) == 0:
+		env.say("%salready together with %s", prefix, s.remote.Name)
+	}
+}
+
+// tellRow is one line of the answer.
+func (env *Env) tellRow(name, format string, args ...any) {
+	env.print("%s %s\n", env.paint(dim, pad(name, 8)), visible(fmt.Sprintf(format, args...)))
+}
+
+func (s *syncer) tellProposal(p proposalJSON) {
+	env := s.w.env
+	what := "the branch's changes"
+	if n := len(p.Operations); n > 0 {
+		what = count(n, "operation", "operations")
+	}
+	switch p.State {
+	case "proposed", "open":
+		env.tellRow(p.State, "%s on %s as %s", what, s.remote.Name, p.Branch)
+		if p.URL != "" {
+			env.tellRow("", "%s", p.URL)
+		} else if p.State == "proposed" {
+			env.say("open a pull request of %s into %s there", p.Branch, s.w.branch())
+		}
+	case "landed":
+		env.tellRow(p.State, "%s of %s; the branch on %s may be deleted", what, p.Branch, s.remote.Name)
+	case "closed":
+		env.tellRow(p.State, "%s: the branch is gone from %s, and its content did not land", p.Branch, s.remote.Name)
+	}
+}
+
+// note puts a proposal into the answer, once.
+func (s *syncer) note(p proposal, state string) {
+	if p.Closed && state == "open" {
+		return
+	}
+	for _, told := range s.done.Proposals {
+		if told.Branch == p.Branch {
+			return
+		}
+	}
+	s.done.Proposals = append(s.done.Proposals, proposalJSON{Branch: p.Branch, Commit: string(p.Commit), URL: p.URL, Operations: list(p.Ops), State: state})
+}
+
+// changes is what a merge did to the memories, in words.
+func changes(l laneJSON) string {
+	var parts []string
+	for _, c := range []struct {
+		n    int
+		what string
+	}{{l.Added, "added"}, {l.Changed, "changed"}, {l.Retired, "retired"}} {
+		if c.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.what))
+		}
+	}
+	if parts == nil {
+		return "no memory changed"
+	}
+	return "memories: " + strings.Join(parts, ", ")
+}

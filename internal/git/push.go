@@ -1,0 +1,187 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Update is one ref of a remote that a push moves.
+type Update struct {
+	Ref string // of the remote
+	ID  string // what it shall name
+	Old string // what it is expected to name; empty: nothing. ID must descend from it
+}
+
+// Outcome is what became of one ref in a push.
+type Outcome string
+
+const (
+	Moved    Outcome = "moved"      // the remote has acknowledged it
+	UpToDate Outcome = "up to date" // it was there already
+	LostRace Outcome = "lost race"  // the ref was no longer at Old: fetch, merge and try again
+	Refused  Outcome = "refused"    // by the server, for good: a hook, a protected branch, a limit
+	Broken   Outcome = "broken"     // the connection or the server failed: try again later
+)
+
+// Pushed is the outcome for one ref, with git's or the server's word for the reason.
+type Pushed struct {
+	Ref     string
+	Outcome Outcome
+	Reason  string
+	Commits int // that the update adds to Old
+}
+
+// Report is what a push came to.
+type Report struct {
+	Refs []Pushed // in the order of the updates
+	Said []string // the server's own lines, unchanged but for their ends: they may hold anything
+}
+
+// Push moves refs of the remote, each only from its Old to a descendant of it: the server compares,
+// and nothing is ever forced. The error is for a push that had no outcome: an update that is no
+// fast-forward, a remote that was not reached, a ctx that ended.
+func (m *Remote) Push(ctx context.Context, updates ...Update) (Report, error) {
+	args := []string{"push", "--porcelain", "--no-progress", "--no-verify", "--no-signed", "--no-follow-tags", "--recurse-submodules=no"}
+	var specs []string
+	commits := make([]int, len(updates))
+	for i, u := range updates {
+		var err error
+		if commits[i], err = m.checkUpdate(ctx, u); err != nil {
+			return Report{}, err
+		}
+		args = append(args, "--force-with-lease="+u.Ref+":"+u.Old)
+		specs = append(specs, u.ID+":"+u.Ref)
+	}
+	cmd := m.command(ctx, nil, append(append(args, "--", alias), specs...)...)
+	out, err := run(cmd)
+	report := Report{}
+	var told *Error
+	if errors.As(err, &told) {
+		report.Said = sideband(told.all)
+	}
+	lines := parsePorcelain(string(out))
+	for i, u := range updates {
+		p, found := lines[u.Ref]
+		if !found {
+			if err == nil {
+				err = errors.New("git did not say what became of " + u.Ref)
+			}
+			return report, fmt.Errorf("push to %s: %w", m.Name, m.explain(ctx, err))
+		}
+		p.Commits = commits[i]
+		report.Refs = append(report.Refs, p)
+	}
+	return report, nil
+}
+
+// checkUpdate refuses what could overwrite something, and counts the commits that an update adds. The
+// compare-and-swap of the server is by --force-with-lease, which would let a history be replaced if we
+// did not look here.
+func (m *Remote) checkUpdate(ctx context.Context, u Update) (commits int, err error) {
+	if err := CheckRef(u.Ref); err != nil {
+		return 0, err
+	}
+	if !m.repo.IsID(u.ID) || u.Old != "" && !m.repo.IsID(u.Old) {
+		return 0, fmt.Errorf("push %s: %q from %q: not object ids", u.Ref, u.ID, u.Old)
+	}
+	lost, commits, err := m.Apart(ctx, u.Old, u.ID)
+	if err == nil && lost > 0 {
+		err = fmt.Errorf("%.12s does not descend from %.12s, and nothing is overwritten", u.ID, u.Old)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("push %s: %w", u.Ref, err)
+	}
+	return commits, nil
+}
+
+// parsePorcelain reads the lines of git push --porcelain: a flag, the two refs and a summary, with tabs
+// between them. A remote with several addresses has several lines for a ref; the worst counts.
+func parsePorcelain(out string) map[string]Pushed {
+	refs := map[string]Pushed{}
+	for line := range strings.Lines(out) {
+		flag, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		pair, summary, ok := strings.Cut(rest, "\t")
+		if len(flag) != 1 || !ok {
+			continue
+		}
+		ref := pair[strings.LastIndexByte(pair, ':')+1:]
+		p := Pushed{Ref: ref, Outcome: Moved}
+		switch flag {
+		case "=":
+			p.Outcome = UpToDate
+		case "!":
+			p.Outcome, p.Reason = judge(summary)
+		}
+		if old, twice := refs[ref]; !twice || rank(p.Outcome) > rank(old.Outcome) {
+			refs[ref] = p
+		}
+	}
+	return refs
+}
+
+func rank(o Outcome) int {
+	for i, known := range []Outcome{UpToDate, Moved, LostRace, Broken} {
+		if o == known {
+			return i
+		}
+	}
+	return 4
+}
+
+// races are the words, in a reason of git's own server, for a ref that somebody else was moving.
+var races = []string{"cannot lock ref", "incorrect old value", "failed to update ref", "failed to lock", "reference already exists",
+	"fetch first", "non-fast-forward", "stale info"}
+
+// faults are the words for a server that failed, which a proposal would not help against.
+var faults = []string{"unpacker error", "failed to report status", "missing necessary objects", "internal server error", "timeout", "unable to migrate objects"}
+
+// judge reads a summary such as "[remote rejected] (pre-receive hook declined)". A server that does not
+// say that it lost a race, or that it failed, has refused.
+func judge(summary string) (Outcome, string) {
+	kind, reason, _ := strings.Cut(summary, "] (")
+	kind, reason = strings.TrimPrefix(kind, "["), strings.TrimSuffix(reason, ")")
+	has := func(words []string) bool {
+		for _, w := range words {
+			if strings.Contains(strings.ToLower(reason), w) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case kind == "rejected":
+		return LostRace, reason // by our own git, which compared with what the server told it
+	case kind == "remote failure", has(faults):
+		return Broken, reason
+	case kind == "remote rejected" && has(races):
+		return LostRace, reason
+	case kind == "remote rejected":
+		return Refused, reason
+	}
+	return Broken, summary
+}
+
+// Bounds on what is kept of a server's words.
+const (
+	maxSaid     = 20
+	maxSaidLine = 300
+)
+
+// sideband picks the server's lines out of what git wrote to standard error.
+func sideband(stderr []byte) []string {
+	var said []string
+	for line := range strings.Lines(string(stderr)) {
+		text, ok := strings.CutPrefix(line, "remote: ")
+		if !ok {
+			continue
+		}
+		for part := range strings.SplitSeq(text, "\r") {
+			if part = strings.TrimSpace(part); part != "" && len(said) < maxSaid {
+				said = append(said, part[:min(maxSaidLine, len(part))])
+			}
+		}
+	}
+	return said
+}

@@ -1,0 +1,174 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+var (
+	// ErrNoRemoteRef is returned when a remote does not have the ref that was to be fetched.
+	ErrNoRemoteRef = errors.New("the remote has no such ref")
+	// ErrObjects is returned when what a remote sent is no well-formed history: git refused it and nothing
+	// of it is reachable here.
+	ErrObjects = errors.New("the remote sent objects that git refuses")
+)
+
+// wholeHistory is a depth that no history has. Only git's own word for "everything" also deepens what
+// the user keeps shallow.
+const wholeHistory = "1000000000"
+
+// command is a git command that talks to the remote: with a session of its own, so that no program in
+// it finds a terminal to ask, and ended as a whole when ctx ends.
+func (m *Remote) command(ctx context.Context, options []string, args ...string) *exec.Cmd {
+	fixed := append(durable[:len(durable):len(durable)],
+		"-c", "protocol.ext.allow=never", "-c", "protocol.fd.allow=never",
+		"-c", "push.negotiate=false",
+		"-c", "fetch.writeCommitGraph=false",
+	)
+	cmd := m.repo.Command(ctx, append(append(fixed, options...), args...)...)
+	cmd.Dir = m.repo.folder()
+	cmd.Env = append(transports(cmd.Env), m.alias...)
+	cmd.SysProcAttr = detached()
+	cmd.Cancel = func() error { return killAll(cmd.Process) }
+	return cmd
+}
+
+// Fetch brings a ref of the remote, with its whole history, into a ref of ours and returns its id. The
+// ref of ours is overwritten whatever it held, so it should be one that nobody else writes. Nothing else moves: no tags, no
+// FETCH_HEAD, no remote-tracking refs of the user's, nothing is pruned and no housekeeping starts. Every
+// object that is new here is checked by git. Errors wrap ErrNoRemoteRef or ErrObjects where one of them is
+// why; others mean that the remote was not reached, or that ctx ended.
+func (m *Remote) Fetch(ctx context.Context, from, to string) (string, error) {
+	for _, name := range []string{from, to} {
+		if err := CheckRef(name); err != nil {
+			return "", err
+		}
+	}
+	args := []string{"fetch", "--quiet", "--no-progress", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-prune",
+		"--no-recurse-submodules", "--no-filter", "--refmap="}
+	if m.repo.Shallow {
+		args = append(args, "--depth="+wholeHistory)
+	}
+	_, err := run(m.command(ctx, m.strict, append(args, "--", alias, "+"+from+":"+to)...))
+	if err != nil {
+		return "", fmt.Errorf("fetch from %s: %w", m.Name, m.explain(ctx, err))
+	}
+	return m.repo.ReadRef(ctx, to)
+}
+
+// explain adds one of our sentinels to an error of a fetch, and the end of ctx, which git knows nothing of.
+func (m *Remote) explain(ctx context.Context, err error) error {
+	var told *Error
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case !errors.As(err, &told):
+		return err
+	case strings.Contains(string(told.all), "couldn't find remote ref"):
+		return ErrNoRemoteRef
+	case strings.Contains(string(told.all), "fsck error"):
+		return fmt.Errorf("%w: %s", ErrObjects, told.Line)
+	}
+	for _, address := range []string{m.URL, m.PushURL} { // git may repeat a password
+		told.Line = strings.ReplaceAll(told.Line, address, Address(address))
+	}
+	return err
+}
+
+// RemoteRefs is what a remote has.
+type RemoteRefs struct {
+	Head string            // the branch that HEAD names, as refs/heads/main; may be empty, and not exist
+	Refs map[string]string // id by name
+}
+
+// Refs lists the remote's refs that begin with one of the prefixes; without one, all.
+func (m *Remote) Refs(ctx context.Context, prefixes ...string) (RemoteRefs, error) {
+	args := []string{"ls-remote", "--quiet", "--symref", "--", alias}
+	for _, p := range prefixes {
+		args = append(args, p+"*")
+	}
+	found := RemoteRefs{Refs: map[string]string{}}
+	out, err := run(m.command(ctx, nil, args...))
+	if err != nil {
+		return found, fmt.Errorf("list the refs of %s: %w", m.Name, m.explain(ctx, err))
+	}
+	for line := range strings.Lines(string(out)) {
+		value, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		if ref, ok := strings.CutPrefix(value, "ref: "); ok && name == "HEAD" {
+			found.Head = ref
+		} else if m.repo.IsID(value) && name != "HEAD" {
+			found.Refs[name] = value
+		}
+	}
+	return found, nil
+}
+
+// IsAncestor reports whether a commit is the other, or in its history.
+func (r *Repo) IsAncestor(ctx context.Context, old, new string) (bool, error) {
+	if old == new {
+		return true, nil
+	}
+	_, err := r.Git(ctx, nil, "merge-base", "--is-ancestor", old, new)
+	var told *Error
+	if errors.As(err, &told) && told.Code == 1 {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Apart counts the commits that each of two tips has and the other lacks; an empty tip has none. It asks
+// git once for each pair.
+func (m *Remote) Apart(ctx context.Context, a, b string) (onlyA, onlyB int, err error) {
+	if a == b {
+		return 0, 0, nil
+	}
+	if known, ok := m.apart[[2]string{a, b}]; ok {
+		return known[0], known[1], nil
+	}
+	between := a + "..." + b
+	if a == "" || b == "" {
+		between = a + b
+	}
+	out, err := m.repo.Git(ctx, nil, "rev-list", "--count", "--left-right", between, "--")
+	if err == nil {
+		_, err = fmt.Sscan(string(out), &onlyA, &onlyB)
+	}
+	if err != nil {
+		return 0, 0, err
+	}
+	if b == "" { // a single tip is all on the right
+		onlyA, onlyB = onlyA+onlyB, 0
+	} else if a == "" {
+		onlyA, onlyB = 0, onlyA+onlyB
+	}
+	m.apart[[2]string{a, b}] = [2]int{onlyA, onlyB}
+	return onlyA, onlyB, nil
+}
+
+// Missing lists the commits in the history of one tip that those of the others lack, newest first, and
+// at most limit of them; zero is all.
+func (r *Repo) Missing(ctx context.Context, limit int, tip string, others ...string) ([]string, error) {
+	args := []string{"rev-list", "--topo-order"}
+	if limit > 0 {
+		args = append(args, fmt.Sprintf("--max-count=%d", limit))
+	}
+	args = append(args, tip)
+	for _, o := range others {
+		args = append(args, "^"+o)
+	}
+	out, err := r.Git(ctx, nil, append(args, "--")...)
+	return strings.Fields(string(out)), err
+}
+
+// ClearRefLock removes the lock of a ref that only holders of a lock of ours move, and that a git of
+// ours left behind when it was killed. The caller holds that lock.
+func (r *Repo) ClearRefLock(name string) error {
+	if err := CheckRef(name); err != nil || r.RefFormat != "files" {
+		return err
+	}
+	return removeAll([]string{filepath.Clean(r.refPath(name)) + ".lock"})
+}

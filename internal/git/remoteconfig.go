@@ -1,0 +1,289 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// ErrNoRemote is returned when the configuration knows no remote of a name.
+var ErrNoRemote = errors.New("no such remote")
+
+// ProgramError says which keys of the repository's own configuration would run a program, or write a
+// file, during a fetch or a push.
+type ProgramError struct{ Keys []string }
+
+func (e *ProgramError) Error() string {
+	return "this repository's own configuration would run a program of its choice: " + strings.Join(e.Keys, ", ")
+}
+
+// Remote is a remote that the configuration names, vetted once: its methods run git with the user's
+// programs only.
+//
+// git trusts .git/config as it trusts the user. A repository that came as an archive, in a container's
+// image or with a sandbox's work brings its own, so we trust less: a key that makes a fetch or a push run a
+// program is taken from the user's and the system's configuration, and a repository that sets one
+// itself is refused, with the key named. It is not overridden in silence: who set it needs it to
+// reach the remote. Helpers for credentials that are one word are git's own or installed by the user,
+// and stay; so do addresses, proxies and headers, which run nothing, and the transports that the user
+// installed, save ext and fd, which are never used. Hooks never run.
+type Remote struct {
+	Name    string
+	URL     string // what git contacts for a fetch, after insteadOf; it may hold a password
+	PushURL string // and for a push
+
+	repo   *Repo
+	strict []string // -c options that take back what the configuration relaxes
+	alias  []string // environment
+	apart  map[[2]string][2]int
+}
+
+// alias is the name by which our git commands know the remote. It has the addresses and programs of the
+// real one, and not what else that does with a fetch or a push: refspecs, by which a push would move
+// refs/remotes, pruning, mirroring, tags. It is defined in the environment, for an address may hold a
+// password and arguments are public.
+const alias = "reverie.sync"
+
+// aliased are the keys of a remote that the alias has too.
+var aliased = []string{"url", "pushurl", "vcs", "uploadpack", "receivepack", "proxy", "proxyauthmethod", "serveroption"}
+
+func (c remoteConfig) alias(name string) []string {
+	var env []string
+	n := 0
+	for _, key := range aliased {
+		for _, value := range c.all["remote."+name+"."+key] {
+			env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=remote.%s.%s", n, alias, key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, value))
+			n++
+		}
+	}
+	return append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", n))
+}
+
+// Remote returns a remote by its configured name; a path or a URL is not one, so that nothing is sent to
+// where no configuration points. An empty name is the remote of a branch, else origin, else the only
+// one. Errors wrap ErrNoRemote or are a *ProgramError.
+func (r *Repo) Remote(ctx context.Context, name, branch string) (*Remote, error) {
+	c, err := r.remoteConfig(ctx)
+	if err != nil {
+		return nil, err
+	}
+	names := c.remotes()
+	if name == "" {
+		if name, err = c.preset(names, branch); err != nil {
+			return nil, err
+		}
+	}
+	if !slices.Contains(names, name) {
+		return nil, fmt.Errorf("remote %q: %w; there are: %s", name, ErrNoRemote, listed(names))
+	}
+	if keys := c.programs(name, r.Partial); keys != nil {
+		return nil, &ProgramError{keys}
+	}
+	m := &Remote{Name: name, repo: r, strict: c.strict(), alias: c.alias(name), apart: map[[2]string][2]int{}}
+	m.URL, m.PushURL = c.urls(name)
+	return m, nil
+}
+
+// preset is the remote that is meant when none is named.
+func (c remoteConfig) preset(names []string, branch string) (string, error) {
+	if of := c.all["branch."+branch+".remote"]; branch != "" && len(of) > 0 && slices.Contains(names, of[len(of)-1]) {
+		return of[len(of)-1], nil
+	}
+	if slices.Contains(names, "origin") {
+		return "origin", nil
+	}
+	if len(names) != 1 {
+		return "", fmt.Errorf("which remote? %w is meant by default; there are: %s", ErrNoRemote, listed(names))
+	}
+	return names[0], nil
+}
+
+func listed(names []string) string {
+	if len(names) == 0 {
+		return "none (git remote add NAME URL)"
+	}
+	return strings.Join(names, ", ")
+}
+
+// validRemote reports whether a remote's name can be part of a ref's. Below a remote's own folder, new is ours.
+func validRemote(name string) bool {
+	return !strings.HasPrefix(name, "-") && !strings.HasSuffix(name, "/new") && CheckRef("refs/reverie/remotes/"+name+"/memory") == nil
+}
+
+// Address is a URL as it may be shown and remembered: without user and password.
+func Address(remote string) string {
+	u, err := url.Parse(remote)
+	if err != nil || u.User == nil || u.Host == "" {
+		if scheme, rest, ok := strings.Cut(remote, "://"); ok && err != nil {
+			host, path, _ := strings.Cut(rest, "/")
+			return scheme + "://" + host[strings.LastIndexByte(host, '@')+1:] + "/" + path
+		}
+		return remote // a path, or user@host:path, which holds no password
+	}
+	if _, secret := u.User.Password(); !secret && u.Scheme == "ssh" {
+		return remote // the user is part of the address
+	}
+	u.User = nil
+	return u.String()
+}
+
+// remoteConfig is the configuration as a git that Command starts sees it.
+type remoteConfig struct {
+	all, own map[string][]string // every value of a key, over all scopes; those of the repository itself
+	order    []string            // keys in the order of their first value
+}
+
+func (r *Repo) remoteConfig(ctx context.Context) (remoteConfig, error) {
+	c := remoteConfig{all: map[string][]string{}, own: map[string][]string{}}
+	out, err := run(r.command(ctx, "config", "--list", "-z", "--show-scope"))
+	if err != nil {
+		return c, fmt.Errorf("read the configuration of remotes: %w", err)
+	}
+	fields := strings.Split(string(out), "\x00")
+	for i := 0; i+1 < len(fields); i += 2 {
+		key, value, found := strings.Cut(fields[i+1], "\n")
+		if !found {
+			value = "true"
+		}
+		if len(c.all[key]) == 0 {
+			c.order = append(c.order, key)
+		}
+		c.all[key] = append(c.all[key], value)
+		if fields[i] == "local" || fields[i] == "worktree" {
+			c.own[key] = append(c.own[key], value)
+		}
+	}
+	return c, nil
+}
+
+func (c remoteConfig) remotes() []string {
+	var names []string
+	for _, key := range c.order {
+		if name, ok := strings.CutPrefix(key, "remote."); ok && !strings.HasPrefix(name, alias+".") {
+			if name, ok = strings.CutSuffix(name, ".url"); ok && validRemote(name) {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// urls are the addresses that git contacts, by its own rules: the longest insteadOf that fits; for a push
+// pushurl, else the longest pushInsteadOf that fits url, else the same as for a fetch.
+func (c remoteConfig) urls(name string) (fetch, push string) {
+	last := func(values []string) string { // git fetches from the first of several, and pushes to all
+		if len(values) == 0 {
+			return ""
+		}
+		return values[0]
+	}
+	address := last(c.all["remote."+name+".url"])
+	fetch, _ = c.rewrite(address, ".insteadof")
+	if explicit := last(c.all["remote."+name+".pushurl"]); explicit != "" {
+		push, _ = c.rewrite(explicit, ".insteadof")
+		return fetch, push
+	}
+	push, changed := c.rewrite(address, ".pushinsteadof")
+	if !changed {
+		push = fetch
+	}
+	return fetch, push
+}
+
+func (c remoteConfig) rewrite(address, rule string) (string, bool) {
+	best, base := "", ""
+	for _, key := range c.order {
+		name, ok := strings.CutSuffix(key, rule)
+		if name, ok = strings.CutPrefix(name, "url."); !ok || !strings.HasSuffix(key, rule) {
+			continue
+		}
+		for _, prefix := range c.all[key] {
+			if strings.HasPrefix(address, prefix) && len(prefix) > len(best) {
+				best, base = prefix, name
+			}
+		}
+	}
+	if best == "" {
+		return address, false
+	}
+	return base + address[len(best):], true
+}
+
+// plainHelper is a helper for credentials that git finds by its name; others are command lines.
+var plainHelper = regexp.MustCompile(`^[A-Za-z0-9-]*$`)
+
+// programs lists the keys of the repository itself that would run a program or write a file when we
+// talk to a remote. One that says what the user's own configuration says is not one.
+func (c remoteConfig) programs(remote string, partial bool) []string {
+	var keys []string
+	for _, key := range c.order {
+		for _, value := range c.own[key] {
+			trusted := len(c.all[key]) > len(c.own[key]) && c.all[key][len(c.all[key])-len(c.own[key])-1] == value
+			if !trusted && runs(key, value, remote, partial) && !slices.Contains(keys, key) {
+				keys = append(keys, key)
+			}
+		}
+	}
+	return keys
+}
+
+func runs(key, value, remote string, partial bool) bool {
+	section, rest, _ := strings.Cut(key, ".")
+	name := rest[strings.LastIndexByte(rest, '.')+1:]
+	switch section {
+	case "core":
+		return slices.Contains([]string{"sshcommand", "gitproxy", "askpass", "alternaterefscommand"}, name)
+	case "credential":
+		return name == "helper" && !plainHelper.MatchString(value)
+	case "http":
+		return name == "savecookies" && truth(value) // writes http.cookieFile
+	case "hook":
+		return name == "command"
+	case "remote":
+		if strings.HasPrefix(rest, alias+".") {
+			return true // would be mixed into ours
+		}
+		if name == "uploadpack" || name == "receivepack" || name == "vcs" {
+			return partial || rest == remote+"."+name // a partial clone may fetch from another
+		}
+	}
+	return false
+}
+
+// strict makes git check what it fetches as if nobody had relaxed it: a folder of code may need that, a
+// store of ours does not.
+func (c remoteConfig) strict() []string {
+	options := []string{"-c", "fetch.fsckObjects=true", "-c", "transfer.fsckObjects=true"}
+	for _, key := range c.order {
+		if id, ok := strings.CutPrefix(key, "fetch.fsck."); ok && id != "skiplist" {
+			options = append(options, "-c", key+"=error")
+		}
+	}
+	return options
+}
+
+// transports is the environment without a word of the user's that would let ext or fd run.
+func transports(env []string) []string {
+	for i, kv := range env {
+		if list, ok := strings.CutPrefix(kv, "GIT_ALLOW_PROTOCOL="); ok {
+			kept := slices.DeleteFunc(strings.Split(list, ":"), func(p string) bool { return p == "ext" || p == "fd" })
+			env[i] = "GIT_ALLOW_PROTOCOL=" + strings.Join(kept, ":")
+		}
+	}
+	return env
+}
+
+// folder is where git stands when it resolves a remote that is a relative path: where the user's own git
+// would.
+func (r *Repo) folder() string {
+	if _, err := os.Stat(r.WorkTree); r.WorkTree != "" && err == nil {
+		return r.WorkTree
+	}
+	return r.CommonDir
+}
