@@ -172,7 +172,55 @@ func operations(t *testing.T) []operation {
 		})
 	}
 	merged.again = func(t *testing.T, dir string) { must(t, dir, "merge", theirs) }
-	return []operation{remembered, accepted, merged}
+	return []operation{remembered, accepted, merged, synced(t)}
+}
+
+// synced is a sync of two histories that have gone apart. The remote lies in the clone's own folder, so that
+// a copy has both; git's two sides of it are struck by the faults too.
+func synced(t *testing.T) operation {
+	t.Helper()
+	dir := newRepo(t)
+	git(t, dir, "init", "-q", "--bare", ".bare.git")
+	git(t, dir, "remote", "add", "origin", "./.bare.git")
+	git(t, dir, "push", "-q", "origin", "HEAD:main")
+	must(t, dir, "remember", "known from the beginning")
+	must(t, dir, "sync", "--yes")
+	clone := filepath.Join(t.TempDir(), "clone")
+	git(t, "", "clone", "-q", filepath.Join(dir, ".bare.git"), clone)
+	must(t, clone, "init")
+	id := firstID(must(t, clone, "list"))
+	must(t, clone, "edit", id, "known from the beginning, and edited there")
+	must(t, clone, "remember", "learned there")
+	must(t, clone, "sync", "--yes")
+	must(t, dir, "edit", id, "known from the beginning, and edited here")
+	must(t, dir, "remember", "learned here")
+
+	bare := func(dir string) string { return filepath.Join(dir, ".bare.git") }
+	before, tip := must(t, dir, "list", "--all"), git(t, bare(dir), "rev-parse", "reverie/memory")
+	done := copyDir(t, dir)
+	must(t, done, "sync", "--yes")
+	tree, together := git(t, done, "rev-parse", "reverie/memory^{tree}"), must(t, done, "list", "--all")
+	op := operation{name: "sync", dir: dir, args: []string{"-q", "sync", "--yes"}}
+	op.state = func(t *testing.T, dir string) string {
+		here := oneOf(must(t, dir, "list", "--all"), before, func(list string) bool {
+			return list == together && git(t, dir, "rev-parse", "reverie/memory^{tree}") == tree
+		})
+		if out, err := tryGit(bare(dir), "fsck", "--strict", "--no-dangling"); err != nil {
+			t.Errorf("git fsck of the remote: %s", out)
+		}
+		there := "new"
+		if now := git(t, bare(dir), "rev-parse", "reverie/memory"); now == tip {
+			there = "old"
+		} else if git(t, bare(dir), "rev-parse", "reverie/memory^{tree}") != tree {
+			return "a third state of the remote: " + now
+		}
+		if here == "old" && there == "new" {
+			return "pushed what is not here"
+		}
+		return map[bool]string{true: there, false: here}[here == "new"]
+	}
+	op.again = func(t *testing.T, dir string) { must(t, dir, "sync", "--yes") }
+	return op
 }
 
 func oneOf(now, old string, isNew func(string) bool) string {

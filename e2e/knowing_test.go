@@ -27,6 +27,23 @@ func knowing(t *testing.T) string {
 	must(t, dir, "learn", example(t))
 	knowCode(t, dir)
 	must(t, dir, "stale")
+	theirs := copyDir(t, dir) // of somebody who is not trusted here
+	git(t, theirs, "config", "user.email", "mallory@example.com")
+	for _, text := range []string{"what a stranger says", "another thing of the stranger", "a third of that sort"} {
+		must(t, theirs, "remember", text)
+	}
+	git(t, dir, "fetch", "-q", theirs, "reverie/memory")
+	must(t, dir, "merge", "FETCH_HEAD")
+	remove(t, filepath.Join(dir, ".git", "FETCH_HEAD"))
+	if list := must(t, dir, "list", "--json"); strings.Count(list, "mallory@example.com") != 3 {
+		t.Fatalf("three should be withheld: %s", list)
+	}
+	must(t, dir, "trust", "approve", strings.TrimSpace(must(t, dir, "-q", "recall", "--all", "--json", "-n", "1", "third sort of that"))[7:23])
+	bare := filepath.Join(t.TempDir(), "bare.git")
+	git(t, "", "init", "-q", "--bare", bare)
+	git(t, dir, "remote", "add", "origin", bare)
+	git(t, dir, "push", "-q", "origin", "HEAD:main")
+	must(t, dir, "sync", "--yes")
 	must(t, dir, "list")
 	if _, err := os.Stat(filepath.Join(dir, ".git", "reverie", "cache")); err != nil {
 		t.Fatal(err)
