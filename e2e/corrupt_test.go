@@ -16,6 +16,7 @@ import (
 // before. What is listed is always true, what is not listed is named, and one damaged object hides
 // nothing but what is in it.
 func TestDamageIsNamedOrHarmless(t *testing.T) {
+	t.Parallel()
 	samples := 30
 	if full {
 		samples = 300
@@ -23,7 +24,7 @@ func TestDamageIsNamedOrHarmless(t *testing.T) {
 	t.Logf("%d samples, -seed %d", samples, *seed)
 	loose := knowing(t)
 	dirs := []string{loose, packed(t, copyDir(t, loose))}
-	want := listed(t, loose)
+	want, holds := listed(t, loose), inventory(t, loose)
 	count := map[string]int{}
 	for n := range samples {
 		rnd := rand.New(rand.NewPCG(*seed, uint64(n)))
@@ -34,7 +35,7 @@ func TestDamageIsNamedOrHarmless(t *testing.T) {
 		}
 		victims := ours(t, dir)
 		victim := victims[rnd.IntN(len(victims))]
-		hidden := hides(t, dir, victim)
+		hidden := hides(holds, victim)
 		what := damage(t, rnd, victim)
 		name, _ := filepath.Rel(filepath.Join(dir, ".git"), victim)
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
@@ -112,7 +113,18 @@ func judge(t *testing.T, dir string, want map[string]string, hidden func(path st
 			break
 		}
 	}
-	// A writer refuses, or adds to what there is and harms nothing.
+	if full {
+		writeOver(t, dir)
+	}
+	if t.Failed() || testing.Verbose() {
+		t.Logf("%d of %d listed\n%s%s", len(got), len(want), list.err, check)
+	}
+	return verdict
+}
+
+// writeOver wants a writer to refuse, or to add to what there is and harm nothing.
+func writeOver(t *testing.T, dir string) {
+	t.Helper()
 	before := parseList(t, reverie(t, dir, "list", "--all", "--json"))
 	write := reverie(t, dir, "remember", "written over the damage")
 	relist := reverie(t, dir, "list", "--all", "--json")
@@ -127,10 +139,6 @@ func judge(t *testing.T, dir string, want map[string]string, hidden func(path st
 	} else if write.code != 0 && len(after) != len(before) {
 		t.Errorf("refused, but done: %s", write)
 	}
-	if t.Failed() || testing.Verbose() {
-		t.Logf("%d of %d listed\n%s%s", len(got), len(want), list.err, check)
-	}
-	return verdict
 }
 
 // stricter reports whether a memory is as it was, but withheld.
@@ -145,34 +153,37 @@ func pathOf(m string) string {
 	return memory.Path
 }
 
-// hides tells which memories damage to a file may hide. A file that holds more than one object, or a
-// ref, may hide all.
-func hides(t *testing.T, dir, victim string) func(path string) bool {
+// inventory is what each object of a repository's newest trees holds of memories: paths of files, or of
+// folders. An empty path is everything.
+func inventory(t *testing.T, dir string) map[string][]string {
 	t.Helper()
-	all := func(string) bool { return true }
-	id := filepath.Base(filepath.Dir(victim)) + filepath.Base(victim)
-	if len(id) != 40 || !strings.Contains(filepath.ToSlash(victim), "/objects/") {
-		return all
-	}
-	const refs = "refs/heads/reverie/memory refs/reverie/journal"
-	var below []string
-	for ref := range strings.FieldsSeq(refs) {
-		if id == git(t, dir, "rev-parse", ref) || id == git(t, dir, "rev-parse", ref+"^{tree}") || id == git(t, dir, "rev-parse", ref+":memories") {
-			return all
+	holds := map[string][]string{}
+	for _, ref := range []string{"refs/heads/reverie/memory", "refs/reverie/journal"} {
+		for _, whole := range []string{ref, ref + "^{tree}", ref + ":memories"} {
+			id := git(t, dir, "rev-parse", whole)
+			holds[id] = append(holds[id], "")
 		}
 		for line := range strings.Lines(git(t, dir, "ls-tree", "-rt", ref)) {
 			fields := strings.Fields(line)
-			if fields[2] != id {
-				continue
+			path := fields[3]
+			if path == "reverie.toml" {
+				path = "" // what a team restricts is not known any more
 			}
-			if fields[3] == "reverie.toml" {
-				return all // what a team restricts is not known any more
-			}
-			below = append(below, fields[3])
+			holds[fields[2]] = append(holds[fields[2]], path)
 		}
 	}
+	return holds
+}
+
+// hides tells which memories damage to a file may hide. A file that holds more than one object, or a
+// ref, may hide all.
+func hides(holds map[string][]string, victim string) func(path string) bool {
+	id := filepath.Base(filepath.Dir(victim)) + filepath.Base(victim)
+	single := len(id) == 40 && strings.Contains(filepath.ToSlash(victim), "/objects/")
 	return func(path string) bool {
-		return slices.ContainsFunc(below, func(b string) bool { return path == b || strings.HasPrefix(path, b+"/") })
+		return !single || slices.ContainsFunc(holds[id], func(held string) bool {
+			return held == "" || path == held || strings.HasPrefix(path, held+"/")
+		})
 	}
 }
 

@@ -86,6 +86,7 @@ func TestSyncRunsNoProgramOfTheRepository(t *testing.T) {
 
 // The same hostile trees, sent by a real remote. git refuses some of them by its own rules.
 func TestSyncRefusesHostileTrees(t *testing.T) {
+	t.Parallel()
 	first, bare := cloneOf(t)
 	must(t, first, "remember", "what only this clone knows")
 	base := git(t, bare, "rev-parse", "reverie/memory")
