@@ -76,7 +76,7 @@ const manyAccepted = 20
 
 // undecidable reports whether an error concerns one operation alone, which then stays where it is.
 func undecidable(err error) bool {
-	for _, one := range []error{record.ErrChanged, record.ErrTaken, record.ErrRetired, record.ErrDecided} {
+	for _, one := range []error{record.ErrChanged, record.ErrTaken, record.ErrRetired, record.ErrDecided, record.ErrPurged} {
 		if errors.Is(err, one) {
 			return true
 		}

@@ -109,7 +109,7 @@ func newApp(env *Env) *cli.App {
 		},
 		Commands: []*cli.Command{
 			learnCommand(env), reviewCommand(env), recallCommand(env), rememberCommand(env), statusCommand(env),
-			initCommand(env), acceptCommand(env), rejectCommand(env), listCommand(env), showCommand(env), editCommand(env), forgetCommand(env),
+			initCommand(env), acceptCommand(env), rejectCommand(env), listCommand(env), showCommand(env), editCommand(env), forgetCommand(env), purgeCommand(env),
 			ingestCommand(env), sessionsCommand(env), reflectCommand(env), dreamCommand(env),
 			logCommand(env), blameCommand(env), diffCommand(env), revertCommand(env),
 			syncCommand(env), mergeCommand(env), conflictsCommand(env), mergeDriverCommand(env), trustCommand(env),

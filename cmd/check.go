@@ -108,7 +108,7 @@ func (w *workspace) checkRecords(ctx context.Context, tell func(where, what stri
 				}
 			}
 			for _, id := range m.Supersedes {
-				if _, ok := v.Blob(id); !ok {
+				if _, ok := v.Blob(id); !ok && !v.Purged(id) {
 					tell(w.branch(), m.Path()+": supersedes "+id+", which is not there")
 				}
 			}
@@ -117,7 +117,7 @@ func (w *workspace) checkRecords(ctx context.Context, tell func(where, what stri
 		_, rejerr := v.Rejections()
 		_, referr := v.Reflections()
 		_, dreamerr := v.Dreams()
-		for _, err := range []error{operr, rejerr, referr, dreamerr} {
+		for _, err := range []error{operr, rejerr, referr, dreamerr, v.BadPurges()} {
 			for _, e := range split(err) {
 				tell("journal or inbox", e.Error())
 			}
@@ -201,7 +201,7 @@ func (w *workspace) checkFiles(ctx context.Context, tell func(where, what string
 func known(path string) bool {
 	top, _, inside := strings.Cut(path, "/")
 	if inside {
-		return slices.Contains([]string{"memories", "reflections", "dreams", "checkpoints", "skills", ".github"}, top)
+		return slices.Contains([]string{"memories", "reflections", "dreams", "checkpoints", record.PurgeDir, "skills", ".github"}, top)
 	}
 	return slices.Contains([]string{"README.md", "reverie.toml", ".gitlab-ci.yml"}, top)
 }

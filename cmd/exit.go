@@ -66,6 +66,8 @@ func explain(err error) (code int, hint string) {
 		return exitPerson, "look at it: reverie show ID, and bring it back with: reverie edit --status active ID"
 	case errors.Is(err, record.ErrDecided):
 		return exitPerson, "'reverie review' shows what still waits"
+	case errors.Is(err, record.ErrPurged):
+		return exitPerson, "what was purged does not come back; what still holds is remembered in other words"
 	case errors.Is(err, record.ErrTaken):
 		return exitPerson, "change it instead: reverie edit ID TEXT"
 	case errors.Is(err, gitstore.ErrShallow):

@@ -55,7 +55,20 @@ func (s *syncer) rewritten(ctx context.Context, l lane, seen, now string) error 
 // own refs, those that keep what was seen with them, and to return what may be merged in the place of theirs. If
 // that differs from theirs it is merged, but nothing is pushed on top of theirs.
 func (s *syncer) purged(ctx context.Context, l lane, theirs gitstore.ID) (clean gitstore.ID, err error) {
-	return theirs, nil
+	clean, err = s.w.followPurge(ctx, s.remote.Name, l.store, theirs, func(question string) bool {
+		s.clock.Stop()
+		defer s.clock.Reset(s.o.timeout)
+		return s.o.yes || s.w.ask(question, "n")
+	})
+	if err != nil || s.w.rewrote == nil {
+		return clean, err
+	}
+	done := newPurgeJSON()
+	err = s.w.dropProposals(s.all, &done)
+	for _, left := range done.Left {
+		s.w.env.say("still there: %s: %s", left.What, left.Next)
+	}
+	return clean, err
 }
 
 // forgetSeen drops what the remote was seen to have, so that the ref may be pushed there anew.

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -51,6 +52,7 @@ func TestScripts(t *testing.T) {
 			"whole": wholeCmd,
 			"snap":  snapCmd,
 			"id":    idCmd,
+			"gone":  goneCmd,
 			"steps": stepsCmd,
 		},
 	})
@@ -118,6 +120,30 @@ func snapCmd(ts *testscript.TestScript, neg bool, args []string) {
 		fmt.Fprintln(&b, h.Name())
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(b.String()), 0o644))
+}
+
+// gone TEXT wants a text to stand in no object that a ref of ours reaches, in no log of such a ref and in no file
+// of the state folder; ! gone TEXT wants it in one.
+func goneCmd(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 1 {
+		ts.Fatalf("usage: [!] gone TEXT")
+	}
+	var found []string
+	ts.Check(ts.Exec("sh", "-c", `git for-each-ref --format='%(refname)' refs/heads/reverie refs/reverie | git rev-list --objects --stdin | cut -d' ' -f1 | git cat-file --batch`))
+	if strings.Contains(ts.ReadFile("stdout"), args[0]) {
+		found = append(found, "an object that a ref of ours reaches")
+	}
+	for _, dir := range []string{".git/reverie", ".git/logs/refs/reverie", ".git/logs/refs/heads/reverie"} {
+		filepath.WalkDir(ts.MkAbs(dir), func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.Type().IsRegular() && strings.Contains(ts.ReadFile(path), args[0]) {
+				found = append(found, path)
+			}
+			return nil
+		})
+	}
+	if neg == (len(found) == 0) {
+		ts.Fatalf("%s is in %q", args[0], found)
+	}
 }
 
 // id VAR sets a variable to the first word of the last output that is an id.

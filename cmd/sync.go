@@ -72,10 +72,14 @@ func runSync(ctx context.Context, env *Env, o syncOptions) error {
 	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
 		err = &failure{exitFailed, fmt.Errorf("sync: not done within %s", o.timeout), "nothing is lost or half-done; run it again, with a longer --timeout if the remote is slow"}
 	}
-	if err = errors.Join(s.tell(ctx, err), err); err == nil {
-		w.tidy(ctx)
+	if err = errors.Join(s.tell(ctx, err), err); err != nil {
+		return err
 	}
-	return err
+	w.tidy(ctx)
+	if s.done.Memory.Fetched == 0 || o.dryRun {
+		return nil
+	}
+	return w.tellForeign(ctx) // of what came
 }
 
 // syncer is one sync with one remote, under the lock of LockSync.
@@ -184,8 +188,12 @@ func (s *syncer) lane(ctx context.Context, l lane) error {
 			}
 		}
 		tip, err := s.merge(ctx, l, ours, clean)
-		if err != nil || clean != theirs {
+		if err != nil {
 			return err
+		}
+		if clean != theirs {
+			err := fmt.Errorf("%s still holds what was purged here: nothing was pushed", s.remote.Name)
+			return &failure{exitPerson, err, "replace its branch: reverie purge --push " + s.remote.Name}
 		}
 		lost, err := s.publish(ctx, l, tip, theirs)
 		if !lost || err != nil {
@@ -237,6 +245,7 @@ func (s *syncer) fetch(ctx context.Context, l lane) (theirs, clean gitstore.ID, 
 		if clean, err = s.purged(ctx, l, theirs); err != nil {
 			return "", "", err
 		}
+		now = string(clean) // what was purged is not kept as seen either
 	}
 	seen, err := repo.ReadRef(ctx, s.seen(l))
 	if errors.Is(err, git.ErrNoRef) || err == nil && seen == now {

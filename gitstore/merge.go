@@ -10,7 +10,8 @@ import (
 )
 
 var (
-	// ErrShallow is returned when the histories to be merged are cut off before they are known to meet.
+	// ErrShallow is returned when the histories to be merged are cut off before they are known to meet, or
+	// one to be rewritten is.
 	ErrShallow = errors.New("the history is cut off here (a shallow clone)")
 )
 

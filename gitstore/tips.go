@@ -72,6 +72,9 @@ func (s *Store) made() ID {
 	return ""
 }
 
+// noted reports whether the store's last commit was ever noted.
+func (s *Store) noted() bool { return s.made() != "" }
+
 // last returns the last commit the store is known to have had, or "".
 func (s *Store) last() ID {
 	if id := s.made(); id != "" {

@@ -173,6 +173,9 @@ func (t *Tree) load(n *node, path string) error {
 	if n.loaded {
 		return nil
 	}
+	if err := t.ctx.Err(); err != nil { // folders in folders of the same id can be many more than objects
+		return err
+	}
 	o, err := t.read(n.id, path)
 	if err != nil {
 		return err

@@ -29,6 +29,14 @@ func (b *Book) MergeJournal(ctx context.Context, tip gitstore.ID, c gitstore.Com
 
 func (b *Book) merge(ctx context.Context, s *gitstore.Store, tip gitstore.ID, c gitstore.Commit, accept func(*gitstore.Tree) error) (gitstore.Merged, error) {
 	c.Scanner = b.scanner
+	ctx, unlock, err := s.Lock(ctx)
+	if err != nil {
+		return gitstore.Merged{}, err
+	}
+	defer unlock()
+	if err := b.refusePurged(ctx, s, tip); err != nil {
+		return gitstore.Merged{}, err
+	}
 	return s.Merge(ctx, gitstore.Incoming{Tip: tip, Message: c, Accept: accept, Resolve: resolve})
 }
 

@@ -69,8 +69,8 @@ func (tx *Tx) Drop(at Where, path string) {
 }
 
 // PutMemory writes a memory to where it belongs. It refuses, with an error wrapping ErrTaken or
-// ErrRetired, to put a new memory (old is nil) where another one lies, and, wrapping ErrChanged,
-// to write one twice in an Update.
+// ErrRetired, to put a new memory (old is nil) where another one lies; wrapping ErrPurged, to write
+// what was purged; and, wrapping ErrChanged, to write one twice in an Update.
 func (tx *Tx) PutMemory(m Memory, old *Memory) error {
 	m, found := tx.book.Clean(m)
 	tx.Redacted.Add(found)
@@ -92,6 +92,9 @@ func (tx *Tx) PutMemory(m Memory, old *Memory) error {
 			return fmt.Errorf("remember %q: %w: %s says %q", m.Text, ErrTaken, m.ID, held.Text)
 		}
 	}
+	if err := tx.refusePurgedMemory(m, text); err != nil {
+		return err
+	}
 	tx.written[m.ID] = true
 	at := Branch
 	if m.Private {
@@ -101,8 +104,12 @@ func (tx *Tx) PutMemory(m Memory, old *Memory) error {
 	return nil
 }
 
-// PutReflection writes a reflection.
+// PutReflection writes a reflection, without candidates that were purged.
 func (tx *Tx) PutReflection(at Where, r Reflection) error {
+	r, ok, err := tx.withoutPurged(r)
+	if err != nil || !ok {
+		return err
+	}
 	text, err := r.Format()
 	if err != nil {
 		return fmt.Errorf("reflection %s %w", r.ID(), err)
@@ -114,8 +121,13 @@ func (tx *Tx) PutReflection(at Where, r Reflection) error {
 // PutDream writes a dream to the journal.
 func (tx *Tx) PutDream(d Dream) { tx.Write(Journal, d.Path(), d.Format()) }
 
-// PutOperation writes an operation to the inbox.
+// PutOperation writes an operation to the inbox, unless its memory was purged.
 func (tx *Tx) PutOperation(o Operation) error {
+	if err := tx.refusePurgedMemory(o.Memory, []byte(o.File)); errors.Is(err, ErrPurged) {
+		return nil
+	} else if err != nil {
+		return err
+	}
 	text, err := o.Format()
 	if err != nil {
 		return fmt.Errorf("operation %s %w", o.ID, err)

@@ -20,7 +20,8 @@ type View struct {
 	entries                []*entry // readable ones of the branch and of the journal, sorted by id
 	own                    []bool   // entry by entry: it is of the journal
 	trees                  [2]gitstore.ID
-	err                    error // what is damaged: whoever gives the view returns it when the view was used
+	omit                   *gitstore.Omit // what was purged, once it was asked for
+	err                    error          // what is damaged: whoever gives the view returns it when the view was used
 }
 
 func newView(memory, journal, inbox *gitstore.Tree, c *cached) *View {
@@ -150,6 +151,15 @@ func (v *View) Config() ([]byte, error) {
 		return nil, nil
 	}
 	return data, err
+}
+
+// ConfigBlob is git's object id of reverie.toml on the branch, "" if there is none.
+func (v *View) ConfigBlob() (gitstore.ID, error) {
+	id, err := v.memory.Stat("reverie.toml")
+	if errors.Is(err, gitstore.ErrNotFound) {
+		return "", nil
+	}
+	return id, err
 }
 
 // Operations returns what waits in the inbox, sorted by id. Files that cannot be read are in

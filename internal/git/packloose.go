@@ -115,3 +115,18 @@ func checkPack(path string, count int) error {
 	}
 	return err
 }
+
+// PackTight writes a second pack of many objects, with deltas, beside the one that a Save made. git never
+// looks for deltas among the objects of one pack that has none, so without this they would stay ten times
+// as large, in every repack and every push. Nothing is removed: the next git gc keeps the smaller ones.
+func (r *Repo) PackTight(ctx context.Context, ids []string) error {
+	if len(ids) <= PackFrom {
+		return nil
+	}
+	dir := filepath.Join(r.CommonDir, "objects", "pack")
+	args := append(durable[:len(durable):len(durable)], "pack-objects", "-q", "--no-reuse-delta", filepath.Join(dir, "pack"))
+	if _, err := r.Git(ctx, strings.NewReader(strings.Join(ids, "\n")+"\n"), args...); err != nil {
+		return err
+	}
+	return syncDir(dir)
+}

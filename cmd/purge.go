@@ -1,0 +1,330 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/urfave/cli/v2"
+)
+
+type purgeOptions struct {
+	what, reason string
+	regexp       bool
+	dryRun, yes  bool
+	push         string
+}
+
+func purgeCommand(env *Env) *cli.Command {
+	var o purgeOptions
+	return &cli.Command{
+		Name:      "purge",
+		Usage:     "remove a text, or a memory, for good: from history, sessions and everywhere else of ours",
+		ArgsUsage: "PATTERN|ID|-",
+		Description: "History is rewritten, and other clones follow at their next sync. Nothing that goes is kept anywhere.\n" +
+			"With - the text is read from standard input, so that no shell keeps it.\n" +
+			"An id has at least 8 of its digits here. To take a memory out of force and keep its history: reverie forget.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "reason", Usage: "`WHY`, for the commit; it must not tell what goes", Destination: &o.reason},
+			&cli.BoolFlag{Name: "regexp", Usage: "PATTERN is a regular expression (RE2)", Destination: &o.regexp},
+			&cli.BoolFlag{Name: "dry-run", Usage: "say what would go", Destination: &o.dryRun},
+			&cli.BoolFlag{Name: "yes", Usage: "do not ask", Destination: &o.yes},
+			&cli.StringFlag{Name: "push", Usage: "replace the branch of `REMOTE` too; alone, after an earlier purge", Destination: &o.push},
+		},
+		Action: func(c *cli.Context) error {
+			if c.NArg() > 1 || c.NArg() == 0 && o.push == "" {
+				return usage(`quote it: reverie purge "two words"`, "purge wants one text or one id")
+			}
+			if o.what = c.Args().First(); c.NArg() == 1 && o.what == "" {
+				return usage("", "an empty text is everywhere")
+			}
+			return runPurge(c.Context, env, o)
+		},
+	}
+}
+
+// purgeJSON is the answer of purge.
+type purgeJSON struct {
+	Memories []purgedMemory `json:"memories"`
+	Files    map[string]int `json:"files"`    // contents that go, by their folder in a store
+	Messages int            `json:"messages"` // of commits
+	Commits  int            `json:"commits"`  // that get new ids
+	Refs     []string       `json:"refs"`     // that are rewritten
+	Sessions []string       `json:"sessions"` // files that are removed
+	State    []string       `json:"state"`    // other files that are cleaned or removed
+	Records  []string       `json:"records"`  // ids of what says that it was purged
+	Done     bool           `json:"done"`
+	Pushed   string         `json:"pushed,omitempty"` // the remote
+	Left     []leftover     `json:"left"`             // what else may hold it
+}
+
+// newPurgeJSON has lists where nothing is found, not null.
+func newPurgeJSON() purgeJSON {
+	return purgeJSON{Memories: []purgedMemory{}, Files: map[string]int{}, Refs: []string{}, Sessions: []string{}, State: []string{}, Records: []string{}, Left: []leftover{}}
+}
+
+type purgedMemory struct {
+	ID       string `json:"id"`
+	Versions int    `json:"versions"`
+}
+
+// leftover is a place that is not ours, or not ours alone.
+type leftover struct {
+	What string `json:"what"`
+	Next string `json:"next,omitempty"` // what to do about it
+}
+
+func runPurge(ctx context.Context, env *Env, o purgeOptions) error {
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	if o.what == "-" {
+		if o.what, err = env.line(); o.what == "" {
+			return usage("one line, as: reverie purge --yes - < FILE", "there is no text to purge on standard input")
+		}
+	}
+	var remote *purgeRemote
+	if o.push != "" {
+		if remote, err = w.purgeRemote(ctx, o.push); err != nil {
+			return err
+		}
+	}
+	done := newPurgeJSON()
+	var last *purged
+	if o.what != "" {
+		t, err := w.target(ctx, o)
+		if err == nil {
+			last, err = w.purge(ctx, t, o, &done)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if remote != nil && !o.dryRun {
+		err = remote.push(ctx, &done)
+	}
+	if last != nil { // whatever became of the push
+		err = errors.Join(err, w.finishPurge(ctx, &done, last))
+	}
+	return errors.Join(w.tellPurge(done), err)
+}
+
+// tellPurge gives the answer: for a person, what was shown before is not said again.
+func (w *workspace) tellPurge(done purgeJSON) error {
+	env := w.env
+	if env.JSON {
+		return env.object(done)
+	}
+	if done.Pushed != "" {
+		env.print("pushed       %s\n", visible(done.Pushed))
+	}
+	for _, l := range done.Left {
+		env.print("still there  %s\n", visible(l.What))
+		if l.Next != "" {
+			env.print("             %s\n", visible(l.Next))
+		}
+	}
+	return nil
+}
+
+// target says what an argument means: hex digits that name a memory are that memory, all else is a text.
+func (w *workspace) target(ctx context.Context, o purgeOptions) (target, error) {
+	t := target{texts: []string{o.what}}
+	switch {
+	case o.regexp:
+		re, err := regexp.Compile(o.what)
+		if err != nil {
+			return t, usage("the syntax is that of RE2", "%v", err)
+		}
+		if re.MatchString("") {
+			return t, usage("", "%q matches everywhere", o.what)
+		}
+		t = target{re: re}
+	case hexDigits(o.what):
+		id, err := w.memoryToPurge(ctx, o.what)
+		if err != nil {
+			return t, err
+		}
+		if id != "" {
+			t = target{memory: id}
+		}
+	}
+	t.prepare()
+	if o.reason != "" && t.inMessage(o.reason, t.texts) {
+		return t, usage("say why without saying what", "the reason holds what is to be purged")
+	}
+	return t, nil
+}
+
+// shortID is how many digits of an id purge wants at least: fewer are too easily a word.
+const shortID = 8
+
+func hexDigits(s string) bool {
+	return len(s) >= 4 && len(s) <= 16 && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+// memoryToPurge is the memory that hex digits name: one that is here, one that an operation would make, or one
+// that was purged already, so that the same words never mean something else the second time. A whole id may be of
+// history alone. It is empty where they are a text like any other.
+func (w *workspace) memoryToPurge(ctx context.Context, digits string) (id string, err error) {
+	err = w.book.View(ctx, func(v *record.View) error {
+		m, err := v.Find(digits)
+		if errors.Is(err, record.ErrNoMemory) {
+			pending, _ := v.Operations()
+			var op record.Operation
+			op, err = record.FindOperation(pending, digits)
+			m = op.Memory
+		}
+		if errors.Is(err, record.ErrNoMemory) {
+			m.ID, err = v.PurgedLike(digits), nil
+		}
+		id = m.ID
+		return err
+	})
+	switch {
+	case errors.Is(err, gitstore.ErrNoStore):
+		err = nil
+	case len(digits) < shortID && (err == nil && id != "" || errors.Is(err, record.ErrAmbiguous)):
+		err = usage(fmt.Sprintf("for the memory give more of its id; for the text: reverie purge --regexp %s", digits), "%s is a text, and begins the id of a memory", digits)
+	}
+	if id == "" && record.ValidID(digits) {
+		id = digits
+	}
+	return id, err
+}
+
+// purge shows what would go, asks, and does it.
+func (w *workspace) purge(ctx context.Context, t target, o purgeOptions, done *purgeJSON) (*purged, error) {
+	p, err := w.planPurge(ctx, t, nil)
+	if err != nil {
+		return nil, err
+	}
+	if len(p.tips()) == 0 {
+		if _, err := w.memory.Tip(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.refuse(w, o); err != nil {
+		return nil, err
+	}
+	if err := w.describePurge(ctx, p, done); err != nil {
+		return nil, err
+	}
+	if !w.env.JSON {
+		w.showPurge(*done)
+	}
+	if o.dryRun {
+		return nil, nil
+	}
+	nothing := !p.found() && len(p.state) == 0
+	if !nothing && !o.yes && !w.ask("Remove all of this for good?", "n") {
+		return nil, &failure{exitPerson, errors.New("purge: nothing was removed"), "to go ahead: reverie purge --yes, with the same words"}
+	}
+	unlock, err := w.repo.LockSync(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	last, err := w.applyPurge(ctx, t, nil, o.reason, done)
+	if err != nil {
+		return nil, err
+	}
+	all, err := w.readRemotes()
+	if err != nil {
+		return last, err
+	}
+	return last, w.dropProposals(all, done)
+}
+
+// refuse returns an error where a purge would leave no store, or where its reason tells what goes.
+func (p *purgePlan) refuse(w *workspace, o purgeOptions) error {
+	if p.config {
+		return &failure{exitPerson, fmt.Errorf("purge: reverie.toml on %s holds it, and no store is one without that file", w.branch()), "take it out there by a commit of your own, then purge"}
+	}
+	if o.reason != "" && p.inMessage(o.reason, p.texts) {
+		return usage("say why without saying what", "the reason holds what is to be purged")
+	}
+	return nil
+}
+
+// describePurge fills in what would go.
+func (w *workspace) describePurge(ctx context.Context, p *purgePlan, done *purgeJSON) error {
+	rw, err := w.rewriting(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer rw.Close()
+	for _, id := range slices.Sorted(maps.Keys(p.memories)) {
+		done.Memories = append(done.Memories, purgedMemory{id, p.memories[id]})
+	}
+	for top, ids := range p.kinds {
+		done.Files[top] = len(ids)
+	}
+	done.Messages = len(p.messages)
+	for old, new := range rw.New {
+		if old != new {
+			done.Commits++
+		}
+	}
+	for _, s := range p.shelves {
+		for _, r := range s.refs {
+			if id := rw.New[id(r)]; id != "" && string(id) != r.ID || p.dirty[r.Name] {
+				done.Refs = append(done.Refs, r.Name)
+			}
+		}
+	}
+	for _, f := range p.state {
+		switch {
+		case f.how == yours:
+			done.Left = append(done.Left, leftover{"your settings of this clone hold it: " + cloneFile(w.state), "edit that file"})
+		case strings.HasPrefix(f.path, "sessions/"):
+			done.Sessions = append(done.Sessions, strings.TrimPrefix(f.path, "sessions/"))
+		default:
+			done.State = append(done.State, f.path)
+		}
+	}
+	for _, m := range slices.Sorted(maps.Keys(p.also)) {
+		done.Left = append(done.Left, leftover{"memory " + m + " says the same in its text", "reverie purge " + m})
+	}
+	return nil
+}
+
+// showPurge tells a person what would go: by number and id, never by its words.
+func (w *workspace) showPurge(d purgeJSON) {
+	line := func(name, format string, args ...any) {
+		w.env.print("%s %s\n", pad(name, 12), visible(fmt.Sprintf(format, args...)))
+	}
+	for _, m := range d.Memories {
+		line("memory", "%s, %s", m.ID, count(m.Versions, "version", "versions"))
+	}
+	for _, top := range slices.Sorted(maps.Keys(d.Files)) {
+		if top != record.MemoryDir {
+			line(top, "%s", count(d.Files[top], "file", "files"))
+		}
+	}
+	if d.Messages > 0 {
+		line("messages", "%s", count(d.Messages, "message of a commit quotes it", "messages of commits quote it"))
+	}
+	if d.Commits > 0 {
+		line("history", "%s new ids", count(d.Commits, "commit gets", "commits get"))
+	}
+	for _, r := range d.Refs {
+		line("ref", "%s", r)
+	}
+	for _, s := range d.Sessions {
+		line("session", "%s", s)
+	}
+	for _, s := range d.State {
+		line("file", "reverie/%s", s)
+	}
+	if len(d.Refs)+len(d.Sessions)+len(d.State) == 0 {
+		w.env.say("nothing of ours here holds it")
+	}
+}

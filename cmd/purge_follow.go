@@ -1,0 +1,201 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
+)
+
+// followPurge makes two histories meetable of which one was purged: it is called with what was fetched from
+// a remote, before that is merged into a store, and returns what to merge in its place.
+//
+// If theirs has purge records that ours lacks, the same is taken out of all our refs, and out of the state
+// folder, which a person has to agree to. Our own commits are then on top of the same new history.
+// If theirs holds what was purged here, the returned history is theirs without it, and differs from
+// theirs: it may be merged, but not pushed, because for the remote it is no fast-forward. A person replaces
+// the remote's branch by purge --push, and has to be told so. Without any
+// record on either side nothing is done and theirs is returned, for the cost of a look at two trees.
+func (w *workspace) followPurge(ctx context.Context, remote string, s *gitstore.Store, theirs gitstore.ID, agree func(question string) bool) (gitstore.ID, error) {
+	ours, err := s.Tip(ctx)
+	if errors.Is(err, gitstore.ErrNoStore) {
+		return theirs, nil // nothing here to be rewritten, and what comes is adopted as it is
+	}
+	if err != nil {
+		return "", err
+	}
+	known, err := w.book.PurgesAt(ctx, ours)
+	if err != nil {
+		return "", err
+	}
+	came, err := w.book.PurgesAt(ctx, theirs)
+	if err != nil {
+		return "", err
+	}
+	fresh := slices.DeleteFunc(slices.Clone(came), func(p record.Purge) bool {
+		return slices.ContainsFunc(known, func(k record.Purge) bool { return k.ID == p.ID })
+	})
+	if len(fresh) == 0 {
+		return w.withoutPurged(ctx, remote, theirs, ours, known)
+	}
+	all := append(slices.Clone(known), came...)
+	t, err := w.purgedTexts(ctx, fresh, theirs)
+	if err != nil {
+		return "", err
+	}
+	done := newPurgeJSON()
+	p, err := w.planPurge(ctx, t, all)
+	if err != nil {
+		return "", err
+	}
+	if err := w.describePurge(ctx, p, &done); err != nil {
+		return "", err
+	}
+	if len(done.Refs)+len(done.Sessions)+len(done.State) > 0 {
+		w.env.say("%s was purged of something (%s); to follow takes out for good, here:", remote, count(len(fresh), "record", "records"))
+		w.env.say("%s, %s in %s, %s", count(len(done.Memories), "memory", "memories"), count(files(done.Files), "file", "files"),
+			count(len(done.Refs), "ref", "refs"), count(len(done.Sessions), "session", "sessions"))
+		if !agree("Take the same out here?") {
+			return "", &failure{exitPerson, fmt.Errorf("%s was purged, and this clone still holds what went there: nothing was merged", remote),
+				"look at 'git log " + string(theirs) + " -- purged', then: reverie sync --yes"}
+		}
+	}
+	last, err := w.applyPurge(ctx, t, all, "", &done, theirs)
+	if err != nil {
+		return "", err
+	}
+	if err := w.finishPurge(ctx, &done, last); err != nil {
+		return "", err
+	}
+	for _, l := range done.Left {
+		if l.Next != "" && !strings.Contains(l.Next, "--push") {
+			w.env.say("still there: %s: %s", l.What, l.Next)
+		}
+	}
+	return w.followed(remote, theirs, last.rw)
+}
+
+// followed is what took the place of theirs.
+func (w *workspace) followed(remote string, theirs gitstore.ID, rw *gitstore.Rewriting) (gitstore.ID, error) {
+	to := rw.New[theirs]
+	if to == "" {
+		return "", fmt.Errorf("follow the purge of %s: %.12s was not rewritten", remote, theirs)
+	}
+	return to, nil
+}
+
+func files(byFolder map[string]int) (n int) {
+	for _, c := range byFolder {
+		n += c
+	}
+	return n
+}
+
+// withoutPurged is theirs without what was purged here, made durable; theirs itself where it holds none.
+func (w *workspace) withoutPurged(ctx context.Context, remote string, theirs, ours gitstore.ID, known []record.Purge) (gitstore.ID, error) {
+	if len(known) == 0 {
+		return theirs, nil
+	}
+	rw, err := gitstore.Rewrite(ctx, w.repo, []gitstore.ID{theirs}, []gitstore.ID{ours}, record.Omit(known...))
+	if err != nil {
+		return "", err
+	}
+	rw.Close()
+	if to := rw.New[theirs]; to == "" || to == theirs {
+		return theirs, nil
+	}
+	done := newPurgeJSON()
+	last, err := w.applyPurge(ctx, target{}, known, "", &done, theirs) // the refs that a fetch filled are rewritten with it
+	if err != nil {
+		return "", err
+	}
+	if err := w.finishPurge(ctx, &done, last); err != nil {
+		return "", err
+	}
+	return w.followed(remote, theirs, last.rw)
+}
+
+// purgedTexts is a target of the words that stood in what others purged, as far as this clone has them: to
+// be looked for where only this clone can look. Words that memories still say are not among them.
+func (w *workspace) purgedTexts(ctx context.Context, fresh []record.Purge, theirs gitstore.ID) (target, error) {
+	omit := record.Omit(fresh...)
+	shelves, err := w.ours(ctx)
+	if err != nil {
+		return target{}, err
+	}
+	files := map[gitstore.ID]string{}
+	for _, s := range shelves {
+		err := gitstore.Survey(ctx, w.repo, s.tips(), func(at string, id gitstore.ID) {
+			if omit.Blobs[id] || omit.Path != nil && omit.Path(at) {
+				files[id] = at
+			}
+		}, func(gitstore.ID, string, string) {})
+		if err != nil {
+			return target{}, err
+		}
+	}
+	lines := map[string]bool{}
+	err = w.readBlobs(ctx, files, func(at string, _ gitstore.ID, data []byte) {
+		for _, line := range purgedLines(at, data) {
+			lines[line] = true
+		}
+	})
+	if err != nil || len(lines) == 0 {
+		return target{}, err
+	}
+	kept := map[gitstore.ID]string{}
+	err = w.memory.ViewAt(ctx, string(theirs), func(t *gitstore.Tree) error {
+		return t.Walk("", func(at string, id gitstore.ID) error {
+			kept[id] = at
+			return nil
+		})
+	})
+	var odd gitstore.EntryErrors
+	if err != nil && !errors.As(err, &odd) {
+		return target{}, err
+	}
+	err = w.readBlobs(ctx, kept, func(_ string, _ gitstore.ID, data []byte) {
+		for line := range lines {
+			if bytes.Contains(data, []byte(line)) {
+				delete(lines, line)
+			}
+		}
+	})
+	t := target{local: true}
+	for line := range lines {
+		t.texts = append(t.texts, line)
+	}
+	slices.Sort(t.texts)
+	t.prepare()
+	return t, err
+}
+
+// purgedLines are the sentences of a record that say something by themselves.
+func purgedLines(at string, data []byte) []string {
+	const something = 16 // bytes
+	var all []string
+	if m, err := record.ParseMemory(at, data); err == nil {
+		all = append(strings.Split(m.Body, "\n"), m.Text)
+		for _, v := range m.Variants {
+			all = append(append(all, v.Text), strings.Split(v.Body, "\n")...)
+		}
+	} else if r, err := record.ParseReflection(at, data); err == nil {
+		for _, c := range r.Candidates {
+			all = append(append(all, c.Text), strings.Split(c.Body, "\n")...)
+		}
+	} else if strings.HasSuffix(at, ".md") || strings.HasSuffix(at, ".txt") {
+		all = strings.Split(string(data), "\n")
+	}
+	var out []string
+	for _, line := range all {
+		if line = strings.TrimSpace(line); len(line) >= something {
+			out = append(out, line)
+		}
+	}
+	return out
+}

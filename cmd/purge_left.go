@@ -1,0 +1,245 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/internal/git"
+)
+
+// forgetRest ends a purge: everything of it was seen through.
+func (w *workspace) forgetRest() error {
+	err := os.Remove(filepath.Join(w.state, purgeRest))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// leftInRepository names what of the user's still reaches the old history: refs, logs, indexes; and packs,
+// which only git gc makes anew.
+func (w *workspace) leftInRepository(ctx context.Context, last *purged, reached map[string]bool, left []string, done *purgeJSON) error {
+	p, rw := last.plan, last.rw
+	old := map[string]bool{}
+	for before, now := range rw.New {
+		if before != now && reached[string(before)] {
+			old[string(before)] = true
+		}
+	}
+	for _, ids := range p.kinds {
+		for id := range ids {
+			if reached[id] {
+				old[id] = true
+			}
+		}
+	}
+	if len(old) > 0 {
+		refs, err := w.refsTo(ctx, rw)
+		if err != nil {
+			return err
+		}
+		for _, r := range refs {
+			done.Left = append(done.Left, leftRef(r))
+		}
+		logs := w.logsTo(rw)
+		for _, log := range logs {
+			done.Left = append(done.Left, leftover{"the reflog of " + log, "git reflog expire --expire=now " + log})
+		}
+		trees, err := w.worktreesOn(ctx, w.config.Ref)
+		if err != nil {
+			return err
+		}
+		for _, dir := range trees {
+			done.Left = append(done.Left, leftover{"the work tree " + dir + ", which is on the branch, and its index", "git -C '" + dir + "' switch to another branch"})
+		}
+		if len(refs)+len(logs)+len(trees) == 0 {
+			done.Left = append(done.Left, leftover{"an index, a stash or a reflog of yours reaches the old history", "git reflog expire --expire=now --all"})
+		}
+	}
+	if len(left) > 0 {
+		done.Left = append(done.Left, leftover{"packs of this repository: " + count(len(left), "old object", "old objects") + " that nothing reaches", "git gc --prune=now"})
+	} else if len(old) > 0 {
+		done.Left = append(done.Left, leftover{"the objects those reach", "afterwards: git gc --prune=now"})
+	}
+	return nil
+}
+
+// refsTo returns the refs, not ours, whose histories hold commits that were replaced.
+func (w *workspace) refsTo(ctx context.Context, rw *gitstore.Rewriting) ([]string, error) {
+	args := []string{}
+	for _, id := range rw.Oldest {
+		args = append(args, "--contains="+string(id))
+		if len(args) == 100 {
+			break
+		}
+	}
+	if len(args) == 0 {
+		return nil, nil
+	}
+	refs, err := w.repo.Refs(ctx, args...)
+	var names []string
+	for _, r := range refs {
+		if r.Name != w.config.Ref && !strings.HasPrefix(r.Name, ourRefs) {
+			names = append(names, r.Name)
+		}
+	}
+	return names, err
+}
+
+func leftRef(name string) leftover {
+	what := "your ref " + name
+	if branch, ok := strings.CutPrefix(name, "refs/remotes/"); ok {
+		remote, _, _ := strings.Cut(branch, "/")
+		return leftover{what, "reverie purge --push " + remote + ", or: git update-ref -d " + name}
+	}
+	if branch, ok := strings.CutPrefix(name, "refs/heads/"); ok {
+		return leftover{what, "rebase it, or: git branch -D " + branch}
+	}
+	return leftover{what, "git update-ref -d " + name}
+}
+
+// logsTo returns the refs whose logs, not ours, name a commit that was replaced.
+func (w *workspace) logsTo(rw *gitstore.Rewriting) []string {
+	var out []string
+	look := func(dir, prefix string) {
+		root := filepath.Join(dir, "logs")
+		filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || !d.Type().IsRegular() {
+				return nil
+			}
+			name, _ := filepath.Rel(root, path)
+			name = filepath.ToSlash(name)
+			if name == w.config.Ref || strings.HasPrefix(name, ourRefs) {
+				return nil
+			}
+			text, err := os.ReadFile(path)
+			if err == nil && namesReplaced(string(text), rw) {
+				out = append(out, prefix+name)
+			}
+			return nil
+		})
+	}
+	look(w.repo.CommonDir, "")
+	trees, _ := os.ReadDir(filepath.Join(w.repo.CommonDir, "worktrees"))
+	for _, t := range trees {
+		look(filepath.Join(w.repo.CommonDir, "worktrees", t.Name()), "worktrees/"+t.Name()+"/")
+	}
+	slices.Sort(out)
+	return out
+}
+
+func namesReplaced(log string, rw *gitstore.Rewriting) bool {
+	for line := range strings.Lines(log) {
+		for i, word := range strings.Fields(line) {
+			if to, known := rw.New[gitstore.ID(word)]; i < 2 && known && to != gitstore.ID(word) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// worktreesOn lists the work trees that a branch is checked out in.
+func (w *workspace) worktreesOn(ctx context.Context, ref string) ([]string, error) {
+	out, err := w.repo.Git(ctx, nil, "worktree", "list", "--porcelain")
+	if err != nil {
+		return nil, err
+	}
+	var dirs []string
+	dir := ""
+	for line := range strings.Lines(string(out)) {
+		line = strings.TrimSuffix(line, "\n")
+		if path, ok := strings.CutPrefix(line, "worktree "); ok {
+			dir = path
+		} else if line == "branch "+ref {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs, nil
+}
+
+// leftNames names what a rewriting keeps: the people who committed, and the names of refs.
+func (w *workspace) leftNames(ctx context.Context, p *purgePlan, done *purgeJSON) error {
+	if p.local {
+		return nil
+	}
+	names := []string{}
+	for _, s := range p.shelves {
+		for _, r := range s.refs {
+			names = append(names, r.Name)
+			if p.in([]byte(r.Name)) {
+				done.Left = append(done.Left, leftover{"the name of " + r.Name, "take another name: git update-ref NEW " + r.Name + " && git update-ref -d " + r.Name})
+			}
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	out, err := w.repo.Git(ctx, strings.NewReader(strings.Join(names, "\n")+"\n"), "log", "--no-show-signature", "--format=%an <%ae> %cn <%ce>", "--stdin")
+	if err != nil {
+		return err
+	}
+	n := 0
+	for line := range strings.Lines(string(out)) {
+		if p.in([]byte(strings.TrimSuffix(line, "\n"))) {
+			n++
+		}
+	}
+	if n > 0 {
+		done.Left = append(done.Left, leftover{"author or committer of " + count(n, "commit", "commits") + ": people and dates are kept", ""})
+	}
+	return nil
+}
+
+// leftEverywhere names the places that no command of ours can look into, or may change.
+func (w *workspace) leftEverywhere(ctx context.Context, last *purged, done *purgeJSON) {
+	p, rw := last.plan, last.rw
+	if w.repo.WorkTree != "" {
+		file := filepath.Join(w.repo.WorkTree, filepath.FromSlash(w.config.Agents))
+		if data, err := os.ReadFile(file); err == nil && p.in(data) {
+			done.Left = append(done.Left, leftover{w.config.Agents + " of this work tree", "reverie render agents-md; where it was committed, it is in the code's own history"})
+		}
+	}
+	if len(rw.Gone) == 0 {
+		return
+	}
+	for _, remote := range w.remotesWith(ctx) {
+		if remote == done.Pushed {
+			continue
+		}
+		done.Left = append(done.Left, leftover{"the remote " + remote + ", if it was ever published there", "reverie purge --push " + remote})
+	}
+	done.Left = append(done.Left, leftover{"other clones until they sync; forks, pull requests and caches of a forge; backups; transcripts that agents keep themselves", ""})
+}
+
+// remotesWith lists the remotes that a branch of ours was seen on.
+func (w *workspace) remotesWith(ctx context.Context) []string {
+	var out []string
+	refs, err := w.repo.Refs(ctx, "refs/remotes/", ourRefs+"remotes/")
+	if err != nil {
+		return nil
+	}
+	branch := w.branch()
+	add := func(r git.Ref, prefix, suffix string) {
+		if rest, ok := strings.CutPrefix(r.Name, prefix); ok {
+			if remote, ok := strings.CutSuffix(rest, suffix); ok && !slices.Contains(out, remote) {
+				out = append(out, remote)
+			}
+		}
+	}
+	for _, r := range refs {
+		add(r, "refs/remotes/", "/"+branch)
+		add(r, ourRefs+"remotes/", "/memory")
+	}
+	for i := range out {
+		out[i] = strings.TrimSuffix(out[i], "/new")
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

@@ -1,0 +1,142 @@
+package cmd
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/reverie-memory/reverie/reflect/transcript"
+)
+
+// purgeRest is the file of the state folder with the ids of objects that a purge replaced, until their
+// loose files are removed.
+const purgeRest = "purging"
+
+// stateFile is a file of the state folder that holds what goes.
+type stateFile struct {
+	path string // relative to the folder, with slashes
+	how  stateFate
+}
+
+type stateFate string
+
+const (
+	removed stateFate = "removed" // a session, a cache, or what is no text
+	cleaned stateFate = "cleaned" // purgedText stands where it stood
+	yours   stateFate = "yours"   // settings: a person edits them
+)
+
+// lookState finds the files of the state folder that hold what goes. A session is removed whole: it is raw
+// material, and says a thing in many ways.
+func (w *workspace) lookState(p *purgePlan) ([]stateFile, error) {
+	var out []stateFile
+	learned := map[string]bool{}
+	for name := range p.sessions {
+		client, id, _ := strings.Cut(name, "/")
+		learned["sessions/"+transcript.SafeID(client)+"-"+transcript.SafeID(id)+".jsonl"] = true
+	}
+	err := filepath.WalkDir(w.state, func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		rel, err := filepath.Rel(w.state, path)
+		if err != nil {
+			return err
+		}
+		rel = filepath.ToSlash(rel)
+		if rel == "lock" || rel == "tips" || rel == "loose" || rel == purgeRest || strings.HasSuffix(rel, ".lock") {
+			return nil // ids and names of refs
+		}
+		data, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		session := strings.HasPrefix(rel, "sessions/")
+		switch {
+		case session && learned[rel], p.memory == "" && p.inPath(rel) && session:
+			out = append(out, stateFile{rel, removed})
+		case !p.in(data):
+		case rel == "config.toml":
+			out = append(out, stateFile{rel, yours})
+		case session || !utf8.Valid(data) || rel == "cache" || strings.HasPrefix(rel, "code/"):
+			out = append(out, stateFile{rel, removed})
+		default:
+			out = append(out, stateFile{rel, cleaned})
+		}
+		return nil
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return out, err
+}
+
+// cleanState takes what goes out of the state folder. The cache goes in any case: it is made again.
+func (w *workspace) cleanState(p *purgePlan) error {
+	files := slices.Clone(p.state)
+	files = append(files, stateFile{"cache", removed})
+	for _, f := range files {
+		path := filepath.Join(w.state, filepath.FromSlash(f.path))
+		switch f.how {
+		case removed:
+			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		case cleaned:
+			data, err := os.ReadFile(path)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err == nil {
+				err = replaceFile(path, p.without(data))
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// restOf reads the ids that an earlier purge could not see through, and adds those of this one, durably.
+func (w *workspace) restOf(ids []string) ([]string, error) {
+	path := filepath.Join(w.state, purgeRest)
+	text, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	all := append(strings.Fields(string(text)), ids...)
+	slices.Sort(all)
+	all = slices.Compact(all)
+	if len(all) == 0 {
+		return nil, nil
+	}
+	if _, err := w.repo.StateDir(); err != nil {
+		return nil, err
+	}
+	return all, writePrivate(path, []byte(strings.Join(all, "\n")+"\n"))
+}
+
+// writePrivate replaces a file of the state folder.
+func writePrivate(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".purge-*") // 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

@@ -1,0 +1,173 @@
+package gitstore
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"github.com/reverie-memory/reverie/internal/git"
+)
+
+// history lists the commits that tips reach and not does not, parents before children. In a clone whose
+// history was cut off the error says so: what hangs on commits that are not there cannot be rewritten.
+func history(ctx context.Context, repo *git.Repo, tips, not []ID) ([]ID, error) {
+	var in strings.Builder
+	for _, id := range tips {
+		fmt.Fprintf(&in, "%s\n", id)
+	}
+	for _, id := range not {
+		fmt.Fprintf(&in, "^%s\n", id)
+	}
+	out, err := repo.Git(ctx, strings.NewReader(in.String()), "rev-list", "--topo-order", "--reverse", "--stdin")
+	if err != nil {
+		return nil, err
+	}
+	var ids []ID
+	for line := range strings.Lines(string(out)) {
+		ids = append(ids, ID(strings.TrimSuffix(line, "\n")))
+	}
+	return ids, nil
+}
+
+// eachCommit reads commits and calls fn for each, in the order given.
+func eachCommit(ctx context.Context, objects git.Objects, ids []ID, fn func(id ID, data []byte) error) error {
+	const together = 1000
+	for len(ids) > 0 {
+		part := ids[:min(together, len(ids))]
+		ids = ids[len(part):]
+		names := make([]string, len(part))
+		for i := range part {
+			names[i] = string(part[i])
+		}
+		read := make([][]byte, len(part))
+		err := objects.ReadAll(ctx, names, func(i int, o git.Object) error {
+			if o.Kind != git.Commit {
+				return fmt.Errorf("%s is a %s, not a commit: %w", o.ID, o.Kind, ErrCorrupt)
+			}
+			read[i] = bytes.Clone(o.Data)
+			return nil
+		})
+		if err != nil {
+			return damaged(err)
+		}
+		for i, data := range read {
+			if err := fn(part[i], data); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// line is one line of a tree as its bytes say; whoever rewrites history keeps what it does not know.
+type line struct {
+	all  []byte // the whole line
+	mode []byte
+	name []byte
+	id   []byte // not in hex
+}
+
+func (l line) isTree() bool    { return bytes.HasSuffix(l.mode, []byte("40000")) }
+func (l line) isGitlink() bool { return bytes.Equal(l.mode, []byte("160000")) }
+
+// eachLine splits a tree whose ids have size bytes.
+func eachLine(data []byte, size int, fn func(line) error) error {
+	for len(data) > 0 {
+		zero := bytes.IndexByte(data, 0)
+		if zero < 0 || len(data) < zero+1+size {
+			return fmt.Errorf("%w: tree does not parse", ErrCorrupt)
+		}
+		mode, name, ok := bytes.Cut(data[:zero], []byte(" "))
+		if !ok {
+			return fmt.Errorf("%w: tree does not parse", ErrCorrupt)
+		}
+		end := zero + 1 + size
+		if err := fn(line{data[:end], mode, name, data[zero+1 : end]}); err != nil {
+			return err
+		}
+		data = data[end:]
+	}
+	return nil
+}
+
+// maxPath bounds the paths that a rewriting looks into, in bytes: who nests folders deeper means harm.
+const maxPath = 16 << 10
+
+// readTree reads a tree by its id in bytes.
+func readTree(ctx context.Context, objects git.Objects, id []byte, path string) ([]byte, error) {
+	if len(path) > maxPath {
+		return nil, fmt.Errorf("%.60s…: folders nested too deep", path)
+	}
+	o, err := objects.Read(ctx, hex.EncodeToString(id))
+	if err == nil && o.Kind != git.Tree {
+		err = fmt.Errorf("%s is a %s, not a folder: %w", o.ID, o.Kind, ErrCorrupt)
+	}
+	if err = damaged(err); err != nil && path != "" {
+		err = fmt.Errorf("%s: %w", strings.TrimSuffix(path, "/"), err)
+	}
+	return o.Data, err
+}
+
+// Survey shows everything that the histories of some tips hold: file is called for each pair of a path and
+// a content, once, and commit for each commit, with its message and with what else somebody wrote into it:
+// headers but tree, parents, author, committer and signature. It reads each folder once and no file.
+func Survey(ctx context.Context, repo *git.Repo, tips []ID, file func(path string, blob ID), commit func(id ID, headers, message string)) error {
+	ids, err := history(ctx, repo, tips, nil)
+	if err != nil {
+		return err
+	}
+	objects := repo.Objects()
+	defer objects.Close()
+	s := survey{ctx: ctx, objects: objects, file: file, seen: map[string]bool{}}
+	return eachCommit(ctx, objects, ids, func(id ID, data []byte) error {
+		c, err := parseCommit(data)
+		if err != nil {
+			return fmt.Errorf("%s: %w: %w", id, ErrCorrupt, err)
+		}
+		headers, message := commitText(data)
+		commit(id, headers, message)
+		tree, err := hex.DecodeString(string(c.tree))
+		if err != nil {
+			return fmt.Errorf("%s: %w: %w", id, ErrCorrupt, err)
+		}
+		return s.walk("", tree)
+	})
+}
+
+type survey struct {
+	ctx     context.Context
+	objects git.Objects
+	file    func(path string, blob ID)
+	seen    map[string]bool // path, zero, id
+}
+
+func (s *survey) walk(prefix string, id []byte) error {
+	key := prefix + "\x00" + string(id)
+	if s.seen[key] {
+		return nil
+	}
+	s.seen[key] = true
+	if err := s.ctx.Err(); err != nil {
+		return err
+	}
+	data, err := readTree(s.ctx, s.objects, id, prefix)
+	if err != nil {
+		return err
+	}
+	return eachLine(data, len(id), func(l line) error {
+		switch {
+		case l.isTree():
+			return s.walk(prefix+string(l.name)+"/", l.id)
+		case l.isGitlink():
+			return nil
+		}
+		key := prefix + string(l.name) + "\x00" + string(l.id)
+		if !s.seen[key] {
+			s.seen[key] = true
+			s.file(prefix+string(l.name), ID(hex.EncodeToString(l.id)))
+		}
+		return nil
+	})
+}

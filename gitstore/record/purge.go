@@ -1,0 +1,344 @@
+package record
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/gitstore"
+)
+
+// ErrPurged is returned when a history, or what is to be written, holds what was purged.
+var ErrPurged = errors.New("holds what was purged")
+
+// PurgeDir is the folder of purge records in a tree.
+const PurgeDir = "purged"
+
+// Purge is the record of a purge: what no history that has it may hold. It tells nothing of the text but
+// hashes. It never changes and is never purged itself.
+type Purge struct {
+	ID       string    `json:"id"` // 16 hex digits of SHA-256 over the rest
+	Time     time.Time `json:"time"`
+	Blobs    []string  `json:"blobs,omitempty"`    // git's object ids of files, wherever they lie
+	Memories []string  `json:"memories,omitempty"` // ids of memories, in all their versions
+	Paths    []string  `json:"paths,omitempty"`    // SHA-256 of paths that told something, hex
+	Messages []string  `json:"messages,omitempty"` // SHA-256 of messages of commits, hex
+}
+
+// purgeEntries is the most a record names; more make another record. A record of sha256 ids then has
+// some 220 KiB.
+const purgeEntries = 3000
+
+// NewPurges makes the records of a purge, each within the size of a record. What is named twice is named
+// once, and the order plays no part.
+func NewPurges(all Purge) []Purge {
+	all.Time = all.Time.UTC().Truncate(time.Second)
+	var out []Purge
+	now, n := Purge{Time: all.Time}, 0
+	flush := func() {
+		if n > 0 {
+			now.ID = now.id()
+			out = append(out, now)
+		}
+		now, n = Purge{Time: all.Time}, 0
+	}
+	for _, list := range []struct {
+		from []string
+		to   func() *[]string
+	}{
+		{all.Blobs, func() *[]string { return &now.Blobs }}, {all.Memories, func() *[]string { return &now.Memories }},
+		{all.Paths, func() *[]string { return &now.Paths }}, {all.Messages, func() *[]string { return &now.Messages }},
+	} {
+		for _, v := range set(list.from) {
+			if n == purgeEntries {
+				flush()
+			}
+			*list.to() = append(*list.to(), v)
+			n++
+		}
+	}
+	flush()
+	return out
+}
+
+func (p Purge) id() string {
+	p.ID = ""
+	text, _ := json.Marshal(p)
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
+}
+
+// Path is where the record lies in its tree.
+func (p Purge) Path() string { return PurgeDir + "/" + p.ID[:2] + "/" + p.ID + ".json" }
+
+// Format is the record's text form.
+func (p Purge) Format() ([]byte, error) { return formatJSON(p) }
+
+// ParsePurge reads the text form of the record at path. It is exact: a key that it does not know, or a
+// value that could tell something, is an error.
+func ParsePurge(at string, data []byte) (Purge, error) {
+	var p Purge
+	if err := parseJSON(at, data, &p); err != nil {
+		return Purge{}, err
+	}
+	bad := func(field, why string) (Purge, error) {
+		return Purge{}, &FormatError{Path: at, Field: field, Reason: why}
+	}
+	exact := json.NewDecoder(bytes.NewReader(data))
+	exact.DisallowUnknownFields()
+	if err := exact.Decode(new(Purge)); err != nil {
+		return bad("", err.Error())
+	}
+	if !ValidID(p.ID) || at != p.Path() || p.ID != p.id() {
+		return bad("id", fmt.Sprintf("%q does not belong to this path and these values", p.ID))
+	}
+	for _, list := range []struct {
+		field  string
+		values []string
+		sizes  []int
+	}{{"blobs", p.Blobs, []int{40, 64}}, {"memories", p.Memories, []int{16}}, {"paths", p.Paths, []int{64}}, {"messages", p.Messages, []int{64}}} {
+		for _, v := range list.values {
+			if !slices.Contains(list.sizes, len(v)) || strings.Trim(v, "0123456789abcdef") != "" {
+				return bad(list.field, fmt.Sprintf("%q is not an id or a hash", v))
+			}
+		}
+	}
+	return p, nil
+}
+
+// Purges returns the purge records of a tree, sorted by id. Files that cannot be read are in the error,
+// joined; the others are returned all the same.
+func Purges(tree *gitstore.Tree) ([]Purge, error) { return records(tree, PurgeDir, ParsePurge) }
+
+// Omit is what a rewriting leaves out to honour some records.
+func Omit(purges ...Purge) gitstore.Omit {
+	o := gitstore.Omit{Blobs: map[gitstore.ID]bool{}, Messages: map[string]bool{}}
+	memories, paths := map[string]bool{}, map[string]bool{}
+	for _, p := range purges {
+		for _, id := range p.Blobs {
+			o.Blobs[gitstore.ID(id)] = true
+		}
+		for _, id := range p.Memories {
+			memories[id] = true
+		}
+		for _, hash := range p.Paths {
+			paths[hash] = true
+		}
+		for _, hash := range p.Messages {
+			o.Messages[hash] = true
+		}
+	}
+	if len(memories) > 0 || len(paths) > 0 {
+		o.Path = func(path string) bool {
+			return memories[MemoryOf(path)] || len(paths) > 0 && paths[PathHash(path)]
+		}
+	}
+	return o
+}
+
+// Beyond is what a purge names that o does not leave out already.
+func (p Purge) Beyond(o gitstore.Omit) Purge {
+	memory := func(id string) bool { return o.Path != nil && o.Path(MemoryDir+"/"+id[:2]+"/"+id+".md") }
+	p.Blobs = slices.DeleteFunc(set(p.Blobs), func(id string) bool { return o.Blobs[gitstore.ID(id)] })
+	p.Memories = slices.DeleteFunc(set(p.Memories), memory)
+	p.Messages = slices.DeleteFunc(set(p.Messages), func(hash string) bool { return o.Messages[hash] })
+	return p
+}
+
+// Empty reports whether a purge names nothing.
+func (p Purge) Empty() bool { return len(p.Blobs)+len(p.Memories)+len(p.Paths)+len(p.Messages) == 0 }
+
+// PathHash names a path without telling it.
+func PathHash(path string) string {
+	sum := sha256.Sum256([]byte(path))
+	return hex.EncodeToString(sum[:])
+}
+
+// MemoryOf is the id of the memory that a path belongs to, or "".
+func MemoryOf(path string) string {
+	name, ok := strings.CutPrefix(path, MemoryDir+"/")
+	if !ok || len(name) < 3+16 || name[2] != '/' || !ValidID(name[3:19]) || name[:2] != name[3:5] {
+		return ""
+	}
+	if rest := name[19:]; strings.Contains(rest, "/") || rest != ".md" && !strings.HasPrefix(rest, "-") {
+		return ""
+	}
+	return name[3:19]
+}
+
+// PurgesAt returns the purge records in the tree of a commit; those that cannot be read are passed over.
+func (b *Book) PurgesAt(ctx context.Context, at gitstore.ID) (all []Purge, err error) {
+	err = b.memory.ViewAt(ctx, string(at), func(t *gitstore.Tree) error {
+		all, err = Purges(t)
+		return err
+	})
+	for _, e := range unjoin(err) {
+		var bad *FormatError
+		if !errors.As(e, &bad) {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// refusePurged returns an error wrapping ErrPurged if one of the store's history and theirs, which are about to
+// be joined, holds what the records of the other say was purged. Without records it costs the look at two trees.
+func (b *Book) refusePurged(ctx context.Context, s *gitstore.Store, theirs gitstore.ID) error {
+	ours, err := s.Tip(ctx)
+	if errors.Is(err, gitstore.ErrNoStore) || err == nil && ours == theirs {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, way := range []struct {
+		has, of gitstore.ID
+		whose   string
+		next    string
+	}{
+		{theirs, ours, "the other history", "it was not rewritten yet: reverie sync does that, or whoever keeps it runs reverie sync there"},
+		{ours, theirs, "this clone's history", "bring it along with: reverie sync"},
+	} {
+		purges, err := b.PurgesAt(ctx, way.of)
+		if err != nil {
+			return err
+		}
+		if len(purges) == 0 {
+			continue
+		}
+		rw, err := gitstore.Rewrite(ctx, s.Repo(), []gitstore.ID{way.has}, []gitstore.ID{way.of}, Omit(purges...))
+		if err != nil {
+			return err
+		}
+		rw.Close()
+		if rw.New[way.has] != way.has && rw.New[way.has] != "" {
+			return fmt.Errorf("%s %w: %s; %s", way.whose, ErrPurged, rw.Holds(), way.next)
+		}
+	}
+	return nil
+}
+
+// purged is what the records of the branch and the journal leave out.
+func (v *View) purged() (gitstore.Omit, error) {
+	if v.omit == nil {
+		var all []Purge
+		for _, tree := range []*gitstore.Tree{v.memory, v.journal} {
+			purges, err := Purges(tree)
+			for _, e := range unjoin(err) {
+				var bad *FormatError
+				if !errors.As(e, &bad) {
+					return gitstore.Omit{}, err
+				}
+			}
+			all = append(all, purges...)
+		}
+		omit := Omit(all...)
+		v.omit = &omit
+	}
+	return *v.omit, nil
+}
+
+// Purged reports whether the memory with this id was purged.
+func (v *View) Purged(id string) bool {
+	omit, err := v.purged()
+	return err == nil && omit.Path != nil && ValidID(id) && omit.Path(MemoryDir+"/"+id[:2]+"/"+id+".md")
+}
+
+// PurgedLike is the one memory that was purged whose id begins with prefix, or "".
+func (v *View) PurgedLike(prefix string) (id string) {
+	for _, tree := range []*gitstore.Tree{v.memory, v.journal} {
+		purges, _ := Purges(tree)
+		for _, p := range purges {
+			for _, m := range p.Memories {
+				if strings.HasPrefix(m, prefix) && m != id {
+					if id != "" {
+						return ""
+					}
+					id = m
+				}
+			}
+		}
+	}
+	return id
+}
+
+func unjoin(err error) []error {
+	if many, ok := err.(interface{ Unwrap() []error }); ok {
+		return many.Unwrap()
+	}
+	if err == nil {
+		return nil
+	}
+	return []error{err}
+}
+
+// BadPurges are the purge records that cannot be read, which therefore keep nothing away.
+func (v *View) BadPurges() error {
+	var bad []error
+	for _, tree := range []*gitstore.Tree{v.memory, v.journal} {
+		_, err := Purges(tree)
+		bad = append(bad, err)
+	}
+	return errors.Join(bad...)
+}
+
+// refusePurgedMemory returns an error wrapping ErrPurged if a memory with this text must not be written again.
+func (tx *Tx) refusePurgedMemory(m Memory, text []byte) error {
+	omit, err := tx.purged()
+	if err != nil {
+		return err
+	}
+	if omit.Blobs[tx.book.memory.BlobID(text)] || omit.Path != nil && omit.Path(m.Path()) {
+		return fmt.Errorf("write %s: it %w", m.ID, ErrPurged)
+	}
+	return nil
+}
+
+// withoutPurged is a reflection without the candidates whose memory was purged; ok is false if even that
+// was purged as it is.
+func (tx *Tx) withoutPurged(r Reflection) (left Reflection, ok bool, err error) {
+	omit, err := tx.purged()
+	if err != nil {
+		return r, false, err
+	}
+	if omit.Path != nil {
+		r.Candidates = slices.DeleteFunc(slices.Clone(r.Candidates), func(c Candidate) bool {
+			return omit.Path(New(Memory{Text: c.Text, Body: c.Body}).Path())
+		})
+	}
+	text, err := r.Format()
+	return r, err != nil || !omit.Blobs[tx.book.memory.BlobID(text)], nil
+}
+
+// SlugTells reports whether the slug in a memory's path tells a text that its file holds: all of it, or,
+// where the slug was cut, how it begins.
+func SlugTells(path, text string) bool {
+	const telling = 8 // bytes of a beginning that say something
+	id := MemoryOf(path)
+	if id == "" {
+		return false
+	}
+	_, slug, _ := strings.Cut(strings.TrimSuffix(path, ".md"), id+"-")
+	words := strings.Join(strings.FieldsFunc(Normal(text), func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'a' || r > 'z')
+	}), "-")
+	if words == "" || slug == "" {
+		return false
+	}
+	if strings.Contains(slug, words) {
+		return true
+	}
+	for n := min(len(slug), len(words)); n >= telling; n-- {
+		if strings.HasSuffix(slug, words[:n]) {
+			return true
+		}
+	}
+	return false
+}

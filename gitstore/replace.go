@@ -1,0 +1,72 @@
+package gitstore
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/redact"
+)
+
+// Replace moves the store's ref to what took the place of its tip in a rewriting that was saved, with files
+// added on top of it in one commit, if there are any. The ref's log, which would lead back, begins anew. A tip
+// that the rewriting does not know gives an error wrapping git.ErrLost. The caller holds the lock.
+func (s *Store) Replace(ctx context.Context, rw *Rewriting, files map[string]redact.Redacted, c Commit) (Result, error) {
+	w, err := s.begin(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	defer w.end()
+	old, err := s.Tip(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	tip, known := rw.New[old]
+	if !known {
+		return Result{}, fmt.Errorf("rewrite %s: %w: it is at %.12s", s.ref, git.ErrLost, old)
+	}
+	if tip == old && len(files) == 0 {
+		return Result{Commit: old}, nil
+	}
+	res := Result{Commit: tip, Changed: true}
+	if len(files) == 0 {
+		if err := s.repo.MoveRef(ctx, s.ref, string(tip), string(old), "reverie: purge"); err != nil {
+			return Result{}, err
+		}
+		if s.noted() {
+			if err := s.remember(tip); err != nil {
+				return res, err
+			}
+		}
+	} else if res, err = w.onTop(tip, old, files, c); err != nil {
+		return Result{}, err
+	}
+	return res, s.repo.ForgetReflog(ctx, s.ref)
+}
+
+// onTop commits files on top of a commit that is not the ref's, and moves the ref there from old.
+func (w *writer) onTop(parent, old ID, files map[string]redact.Redacted, c Commit) (Result, error) {
+	t, err := w.s.open(w.ctx, parent)
+	if err != nil {
+		return Result{}, fmt.Errorf("%s: %w", w.s.ref, err)
+	}
+	defer t.close()
+	tx := &Tx{Tree: t, message: c}
+	tx.fresh = map[ID][]byte{}
+	for path, text := range files {
+		if err := tx.Write(path, text); err != nil {
+			return Result{}, err
+		}
+	}
+	root, objs := tx.build()
+	objects := w.s.repo.Objects() // not the rewriting's: that one's pack must stay kept
+	defer objects.Close()
+	id, note, err := w.commit(objects, objs, root, []ID{parent}, old, c)
+	if err != nil {
+		return Result{}, err
+	}
+	return Result{Commit: id, Tree: root, Changed: true, Note: note}, nil
+}
+
+// BlobID is the id that a file with this text has.
+func (s *Store) BlobID(text []byte) ID { return ID(s.repo.NewObject(git.Blob, text).ID) }

@@ -1,0 +1,364 @@
+package gitstore
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+
+	"github.com/reverie-memory/reverie/internal/git"
+)
+
+// Omit says what a rewriting of history leaves out. The outcome depends on nothing but the history and
+// this, and two of them can be applied together or one after the other, in any order.
+type Omit struct {
+	Blobs    map[ID]bool            // files with these contents, wherever they lie
+	Path     func(path string) bool // files at these paths; nil: none. Everywhere and always the same answer
+	Messages map[string]bool        // messages of commits, by MessageHash
+}
+
+// PurgedMessage takes the place of a message that is left out.
+const PurgedMessage = "purged\n"
+
+// MessageHash names the message of a commit without telling it: SHA-256, in hex.
+func MessageHash(message string) string {
+	sum := sha256.Sum256([]byte(message))
+	return hex.EncodeToString(sum[:])
+}
+
+// Rewriting is what a history becomes without what an Omit names.
+//
+// A commit is made anew if it holds something to be left out or stands on one that was: it keeps its
+// author, its committer, their dates and its place between parents and children, and loses signature and
+// tags that were merged. It gets PurgedMessage if its message is to be left out, or if it added, changed
+// or removed a file that is: for such a commit headers that git does not need go too. Every other commit
+// keeps its id.
+type Rewriting struct {
+	New    map[ID]ID // every commit of the range: what took its place, or itself
+	Gone   []ID      // objects of the old history that were left out or replaced; the new one may hold some elsewhere
+	Oldest []ID      // commits that were replaced, and none of whose parents was
+
+	repo    *git.Repo
+	objects git.Objects
+	fresh   []git.Object // folders before those they are in, and before commits
+	have    map[ID]bool  // of fresh
+	gone    map[ID]bool
+	omit    Omit
+	blobs   map[string]bool // Omit.Blobs, ids in bytes
+	first   string          // what was met first, in words
+	ctx     context.Context
+	root    *folder
+	parts   map[ID]*part // by commit
+}
+
+// folder is one path of folders, in all its versions.
+type folder struct {
+	prefix string
+	done   map[string]*part // by the id of the version, in bytes
+	kids   map[string]*folder
+}
+
+// part is one version of a folder after the rewriting. A nil part leaves nothing out.
+type part struct {
+	id    []byte // what is left of it; empty if that is nothing
+	files []string
+	below []kid
+}
+
+type kid struct {
+	name string
+	part *part
+}
+
+// Rewrite works out what the commits become that tips reach and not does not; those that not reaches stay
+// as they are. It writes nothing. The caller calls Close.
+func Rewrite(ctx context.Context, repo *git.Repo, tips, not []ID, omit Omit) (*Rewriting, error) {
+	ids, err := history(ctx, repo, tips, not)
+	if err != nil {
+		return nil, err
+	}
+	rw := &Rewriting{New: make(map[ID]ID, len(ids)), repo: repo, objects: repo.Objects(), have: map[ID]bool{}, gone: map[ID]bool{},
+		omit: omit, blobs: map[string]bool{}, ctx: ctx, root: newFolder(""), parts: make(map[ID]*part, len(ids))}
+	for id := range omit.Blobs {
+		raw, err := hex.DecodeString(string(id))
+		if err != nil {
+			return nil, fmt.Errorf("%q: not an object id", id)
+		}
+		rw.blobs[string(raw)] = true
+	}
+	whole := len(not) == 0
+	err = eachCommit(ctx, rw.objects, ids, func(id ID, data []byte) error {
+		if err := rw.commit(id, data, whole); err != nil {
+			return fmt.Errorf("commit %.12s: %w", id, err)
+		}
+		return nil
+	})
+	if err != nil {
+		rw.Close()
+		return nil, err
+	}
+	return rw, nil
+}
+
+// Holds says, in words, something that the old history holds and the new one does not; "" if they are the same.
+func (rw *Rewriting) Holds() string { return rw.first }
+
+// Save makes the new history durable, all of it at once. Release must be called when refs reach it.
+func (rw *Rewriting) Save(ctx context.Context) error {
+	if len(rw.fresh) == 0 {
+		return nil
+	}
+	return rw.objects.Save(ctx, rw.fresh)
+}
+
+// Release says that what was saved is reachable from refs.
+func (rw *Rewriting) Release(ctx context.Context) error {
+	if err := rw.objects.Release(); err != nil {
+		return err
+	}
+	ids := make([]string, len(rw.fresh))
+	for i := range rw.fresh {
+		ids[i] = rw.fresh[i].ID
+	}
+	rw.fresh = nil
+	return rw.repo.PackTight(ctx, ids)
+}
+
+// Close ends the use of the rewriting; its fields stay.
+func (rw *Rewriting) Close() error { return rw.objects.Close() }
+
+// commit works out what becomes of one commit, whose parents were visited before it.
+func (rw *Rewriting) commit(id ID, data []byte, whole bool) error {
+	c, err := parseCommit(data)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	tree, err := hex.DecodeString(string(c.tree))
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	now, err := rw.tree(rw.root, tree)
+	if err != nil {
+		return err
+	}
+	changed, above := now != nil, false
+	parents := make([]*part, len(c.parents))
+	moved := make([]ID, len(c.parents))
+	for i, p := range c.parents {
+		to, visited := rw.New[p]
+		if !visited && whole {
+			return fmt.Errorf("%w: its parent %.12s is not here", ErrShallow, p)
+		}
+		if !visited {
+			to = p
+		}
+		parents[i], moved[i] = rw.parts[p], to
+		above = above || to != p
+	}
+	message := rw.omit.Messages[MessageHash(c.message)] && len(c.parents) > 0 // every store has the first commit
+	if message {
+		rw.note("the message of commit " + string(id))
+	}
+	purged := message || touches(now, parents)
+	rw.parts[id] = now
+	if !changed && !above && !purged {
+		rw.New[id] = id
+		return nil
+	}
+	root := c.tree
+	if now != nil {
+		root = ID(hex.EncodeToString(now.id))
+		if len(now.id) == 0 {
+			root = rw.add(git.Tree, nil)
+		}
+	}
+	made := rw.add(git.Commit, rewriteCommit(data, root, moved, purged))
+	rw.New[id] = made
+	if made != id {
+		rw.drop(id)
+		if !above {
+			rw.Oldest = append(rw.Oldest, id)
+		}
+	}
+	return nil
+}
+
+// tree works out what is left of one version of a folder; nil is all of it.
+func (rw *Rewriting) tree(f *folder, id []byte) (*part, error) {
+	if p, done := f.done[string(id)]; done {
+		return p, nil
+	}
+	if err := rw.ctx.Err(); err != nil {
+		return nil, err
+	}
+	data, err := readTree(rw.ctx, rw.objects, id, f.prefix)
+	if err != nil {
+		return nil, err
+	}
+	var p part
+	var left []byte // once something differs
+	differs, at := false, 0
+	err = eachLine(data, len(id), func(l line) error {
+		begin := at
+		at += len(l.all)
+		keep := l.all
+		switch {
+		case l.isTree():
+			sub := f.kids[string(l.name)]
+			if sub == nil {
+				sub = newFolder(f.prefix + string(l.name) + "/")
+				f.kids[string(l.name)] = sub
+			}
+			now, err := rw.tree(sub, l.id)
+			if err != nil || now == nil {
+				if differs {
+					left = append(left, keep...)
+				}
+				return err
+			}
+			p.below = append(p.below, kid{string(l.name), now})
+			if keep = nil; len(now.id) > 0 {
+				keep = append(bytes.Clone(l.all[:len(l.all)-len(l.id)]), now.id...)
+			}
+		case rw.leaves(f.prefix, l):
+			p.files = append(p.files, string(l.name)+"\x00"+string(l.id))
+			keep = nil
+		default:
+			if differs {
+				left = append(left, keep...)
+			}
+			return nil
+		}
+		if !differs {
+			differs, left = true, append(make([]byte, 0, len(data)), data[:begin]...)
+		}
+		left = append(left, keep...)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if !differs {
+		f.done[string(id)] = nil
+		return nil, nil
+	}
+	if len(left) > 0 {
+		p.id, _ = hex.DecodeString(string(rw.add(git.Tree, left)))
+	}
+	rw.drop(ID(hex.EncodeToString(id)))
+	f.done[string(id)] = &p
+	return &p, nil
+}
+
+// leaves reports whether a file is left out.
+func (rw *Rewriting) leaves(prefix string, l line) bool {
+	if l.isGitlink() {
+		return false
+	}
+	path := func() string { return prefix + string(l.name) }
+	if rw.blobs[string(l.id)] {
+		id := hex.EncodeToString(l.id)
+		rw.note("blob " + id)
+		rw.drop(ID(id))
+		return true
+	}
+	if rw.omit.Path != nil && rw.omit.Path(path()) {
+		id := hex.EncodeToString(l.id)
+		rw.note("a file at a purged path, blob " + id)
+		rw.drop(ID(id))
+		return true
+	}
+	return false
+}
+
+func (rw *Rewriting) note(what string) {
+	if rw.first == "" {
+		rw.first = what
+	}
+}
+
+func (rw *Rewriting) add(kind string, data []byte) ID {
+	o := rw.repo.NewObject(kind, data)
+	if !rw.have[ID(o.ID)] {
+		rw.have[ID(o.ID)] = true
+		rw.fresh = append(rw.fresh, o)
+	}
+	return ID(o.ID)
+}
+
+func (rw *Rewriting) drop(id ID) {
+	if !rw.gone[id] {
+		rw.gone[id] = true
+		rw.Gone = append(rw.Gone, id)
+	}
+}
+
+func newFolder(prefix string) *folder {
+	return &folder{prefix: prefix, done: map[string]*part{}, kids: map[string]*folder{}}
+}
+
+// touches reports whether a commit added, changed or removed a file that is left out: one that it has and
+// no parent has, or that it lacks and every parent has. It is decided file by file, so that leaving out
+// more files never takes this away from a commit.
+func touches(now *part, parents []*part) bool {
+	if slices.Contains(parents, now) {
+		return false
+	}
+	for _, f := range now.allFiles() {
+		if !slices.ContainsFunc(parents, func(p *part) bool { return slices.Contains(p.allFiles(), f) }) {
+			return true
+		}
+	}
+	names := now.names()
+	if len(parents) > 0 {
+		for _, f := range parents[0].allFiles() {
+			if !slices.Contains(now.allFiles(), f) && !slices.ContainsFunc(parents, func(p *part) bool { return !slices.Contains(p.allFiles(), f) }) {
+				return true
+			}
+		}
+		names = append(names, parents[0].names()...)
+		slices.Sort(names)
+		names = slices.Compact(names)
+	}
+	for _, name := range names {
+		under := make([]*part, len(parents))
+		for i, p := range parents {
+			under[i] = p.kid(name)
+		}
+		if touches(now.kid(name), under) {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *part) allFiles() []string {
+	if p == nil {
+		return nil
+	}
+	return p.files
+}
+
+func (p *part) names() []string {
+	if p == nil {
+		return nil
+	}
+	names := make([]string, len(p.below))
+	for i := range p.below {
+		names[i] = p.below[i].name
+	}
+	return names
+}
+
+func (p *part) kid(name string) *part {
+	if p != nil {
+		for _, k := range p.below {
+			if k.name == name {
+				return k.part
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,144 @@
+package git
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// ForgetReflog empties the log of a ref of ours: what its lines name would be kept for months.
+func (r *Repo) ForgetReflog(ctx context.Context, name string) error {
+	if err := CheckRef(name); err != nil {
+		return err
+	}
+	_, err := r.Git(ctx, nil, "reflog", "expire", "--expire=all", "--expire-unreachable=all", name)
+	return err
+}
+
+// Reflog returns what the log of a ref says, one line each: an id that the ref had and the message. A ref
+// without a log has none.
+func (r *Repo) Reflog(ctx context.Context, name string) (ids, messages []string, err error) {
+	if r.RefFormat != "files" {
+		out, err := r.Git(ctx, nil, "log", "-g", "--no-show-signature", "--format=%H %gs", name, "--")
+		if err != nil {
+			return nil, nil, nil // git says the same of a ref without a log
+		}
+		for line := range strings.Lines(string(out)) {
+			id, message, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+			ids, messages = append(ids, id), append(messages, message)
+		}
+		return ids, messages, nil
+	}
+	text, err := os.ReadFile(filepath.Join(r.CommonDir, "logs", filepath.FromSlash(name)))
+	if absentOrFolder(err) {
+		return nil, nil, nil
+	}
+	for line := range strings.Lines(string(text)) {
+		head, message, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		if fields := strings.Fields(head); len(fields) > 1 {
+			for _, id := range fields[:2] {
+				if r.IsID(id) && id != r.zeroID() {
+					ids = append(ids, id)
+				}
+			}
+		}
+		messages = append(messages, message)
+	}
+	return ids, messages, err
+}
+
+func absentOrFolder(err error) bool {
+	return err != nil && (errors.Is(err, fs.ErrNotExist) || isDirectoryError(err))
+}
+
+// Reachable returns those of some objects that any ref, reflog, index or HEAD of this repository reaches. It
+// lists the whole repository. In a partial clone git would have to fetch for that, and an error says so.
+func (r *Repo) Reachable(ctx context.Context, objects map[string]bool, more ...string) (map[string]bool, error) {
+	args := []string{"rev-list", "--objects", "--no-object-names"}
+	if len(more) == 0 {
+		more = []string{"--all", "--reflog", "--indexed-objects"}
+	}
+	if r.Partial {
+		return nil, errors.New("a partial clone cannot tell what it still needs")
+	}
+	cmd := r.Command(ctx, append(args, more...)...)
+	stderr := &limitedBuffer{}
+	cmd.Stderr = stderr
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return nil, newError(cmd, nil, err)
+	}
+	found := map[string]bool{}
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if id := lines.Text(); objects[id] {
+			found[id] = true
+		}
+	}
+	if err := errors.Join(lines.Err(), cmd.Wait()); err != nil {
+		return nil, newError(cmd, stderr.bytes(), err)
+	}
+	return found, nil
+}
+
+// DropLoose removes the loose files of objects, in this repository's own folder; those in packs stay.
+// left are the objects that the repository still has. The caller knows that nothing reaches them, and
+// holds the lock of Lock.
+func (r *Repo) DropLoose(ctx context.Context, ids []string) (left []string, err error) {
+	root := filepath.Join(r.CommonDir, "objects")
+	var files []string
+	for _, id := range ids {
+		if r.IsID(id) {
+			files = append(files, loosePath(root, id))
+		}
+	}
+	if err := removeAll(files); err != nil {
+		return nil, err
+	}
+	return r.Have(ctx, ids)
+}
+
+// Have returns those of some objects that the repository has, without fetching any.
+func (r *Repo) Have(ctx context.Context, ids []string) ([]string, error) {
+	var have []string
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	cmd := r.Command(ctx, "cat-file", "--batch-check=%(objectname)")
+	cmd.Env = append(cmd.Env, "GIT_NO_LAZY_FETCH=1")
+	cmd.Stdin = strings.NewReader(strings.Join(ids, "\n") + "\n")
+	out, err := run(cmd)
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(string(out)) {
+		if id := strings.TrimSuffix(line, "\n"); r.IsID(id) {
+			have = append(have, id)
+		}
+	}
+	return have, nil
+}
+
+// Ref is a ref and the object it names.
+type Ref struct{ Name, ID string }
+
+// Refs lists refs by git's patterns; without any, all of them.
+func (r *Repo) Refs(ctx context.Context, args ...string) ([]Ref, error) {
+	out, err := r.Git(ctx, nil, append([]string{"for-each-ref", "--format=%(objectname) %(refname)"}, args...)...)
+	if err != nil {
+		return nil, err
+	}
+	var refs []Ref
+	for line := range strings.Lines(string(out)) {
+		id, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		refs = append(refs, Ref{name, id})
+	}
+	return refs, nil
+}
