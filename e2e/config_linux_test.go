@@ -125,7 +125,7 @@ var everyCommand = []string{
 	"export", "import --accept IMPORT", "config", "config sightings 3", "render agents-md --file NEW.md", "render memory-md", "check --deep", "init",
 	"stale", "check", "status --json", "merge refs/remotes/theirs/memory", "conflicts", "check --diff reverie/memory~1..reverie/memory", "init --ci github",
 	"list --at ~1", "list --at @{1.minute.ago}", "show ID --at ~1", "recall --at ~1 first", "version", "help",
-	"uninstall --dry-run",
+	"trust", "trust --signatures", "trust approve --all", "purge --dry-run second", "purge --yes second", "check --deep", "uninstall --dry-run",
 }
 
 // A repository's own settings, attributes and hooks name programs in every way that there is. Whatever

@@ -78,10 +78,22 @@ func TestSyncRunsNoProgramOfTheRepository(t *testing.T) {
 	before := manifest(t, dir)
 	must(t, dir, "sync", "--yes")
 	must(t, dir, "sync", "--dry-run")
-	if names := c.sang(); len(names) > 0 {
-		t.Errorf("sync ran %v", names)
-	}
+	must(t, dir, "import", lines(t, "a thing to be proposed"))
+	must(t, dir, "sync", "--propose", "--yes")
+	must(t, dir, "sync", "--journal", "--yes")
 	sameManifest(t, before, manifest(t, dir))
+	must(t, dir, "purge", "--yes", "--push", "origin", "what both know")
+	if names := c.sang(); len(names) > 0 {
+		t.Errorf("sync or purge ran %v", names)
+	}
+}
+
+// lines is a file of statements to import.
+func lines(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "import.jsonl")
+	write(t, path, fmt.Sprintf("{\"text\":%q}\n", text))
+	return path
 }
 
 // The same hostile trees, sent by a real remote. git refuses some of them by its own rules.
