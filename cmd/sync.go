@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/urfave/cli/v2"
 )
@@ -91,7 +92,10 @@ type syncer struct {
 	known  *knownRemote // of all
 	clock  *time.Timer  // ends the sync; stopped while a person thinks
 	report git.Report   // of the last push that lost a race
-	done   syncJSON
+
+	contested func() ([]record.Memory, error) // waits for a look at them that began before the push; may be nil
+
+	done syncJSON
 }
 
 // lane is one ref that is brought together with the remote's of the same name.
@@ -124,8 +128,8 @@ func (s *syncer) run(ctx context.Context) error {
 		return err
 	}
 	s.known = s.all.at(s.remote.Name)
-	go s.w.repo.Identity(ctx) // git answers while we fetch
 	memory := lane{name: "memory", ref: s.w.config.Ref, store: s.w.memory, out: &s.done.Memory}
+	go s.ahead(ctx, memory)
 	if err := s.lane(ctx, memory); err != nil {
 		return err
 	}
@@ -139,6 +143,16 @@ func (s *syncer) run(ctx context.Context) error {
 		return s.lane(ctx, lane{name: "journal", ref: journalRef, store: gitstore.Open(s.w.repo, journalRef), out: s.done.Journal})
 	}
 	return nil
+}
+
+// ahead asks git, while the fetch runs, what will be asked after it if nothing came.
+func (s *syncer) ahead(ctx context.Context, l lane) {
+	s.w.repo.Identity(ctx)
+	seen, err := s.w.repo.ReadRef(ctx, s.seen(l))
+	ours, err2 := s.w.repo.ReadRef(ctx, l.ref)
+	if err == nil && err2 == nil {
+		s.remote.Apart(ctx, seen, ours)
+	}
 }
 
 func explainRemote(err error) error {

@@ -18,6 +18,7 @@ func (s *syncer) publish(ctx context.Context, l lane, tip, theirs gitstore.ID) (
 	if l.name == "memory" && s.known.ReviewOnly != "" && !s.o.push {
 		return false, s.proposeBranch(ctx, l, tip, theirs)
 	}
+	s.contested = s.lookForContested(ctx)
 	report, err := s.remote.Push(ctx, git.Update{Ref: l.ref, ID: string(tip), Old: string(theirs)})
 	if err != nil {
 		return false, explainPush(err)

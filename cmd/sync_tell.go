@@ -94,15 +94,10 @@ func (s *syncer) tell(ctx context.Context, failed error) error {
 	for _, p := range s.known.Proposals {
 		s.note(p, "open")
 	}
-	var contested []record.Memory
-	err := s.w.book.View(ctx, func(v *record.View) error {
-		for _, m := range v.Memories() {
-			if m.Status == record.Contested {
-				contested = append(contested, m)
-			}
-		}
-		return nil
-	})
+	if s.contested == nil {
+		s.contested = s.lookForContested(ctx)
+	}
+	contested, err := s.contested()
 	if err != nil && failed == nil {
 		return err
 	}
@@ -130,6 +125,26 @@ func (s *syncer) tell(ctx context.Context, failed error) error {
 		env.say("%s: both sides changed them; next: reverie conflicts", count(len(contested), "memory is contested", "memories are contested"))
 	}
 	return nil
+}
+
+// lookForContested reads all memories beside other work, and returns what waits for those that are contested.
+func (s *syncer) lookForContested(ctx context.Context) func() ([]record.Memory, error) {
+	var found []record.Memory
+	done := make(chan error, 1)
+	go func() {
+		done <- s.w.book.View(ctx, func(v *record.View) error {
+			for _, m := range v.Memories() {
+				if m.Status == record.Contested {
+					found = append(found, m)
+				}
+			}
+			return nil
+		})
+	}()
+	return func() ([]record.Memory, error) {
+		err := <-done
+		return found, err
+	}
 }
 
 func (s *syncer) tellLane(prefix string, l laneJSON, failed error) {

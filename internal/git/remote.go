@@ -126,6 +126,8 @@ func (m *Remote) Apart(ctx context.Context, a, b string) (onlyA, onlyB int, err 
 	if a == b {
 		return 0, 0, nil
 	}
+	m.mu.Lock() // for the whole question, so that who asks the same waits for the answer
+	defer m.mu.Unlock()
 	if known, ok := m.apart[[2]string{a, b}]; ok {
 		return known[0], known[1], nil
 	}

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // ErrNoRemote is returned when the configuration knows no remote of a name.
@@ -40,7 +41,9 @@ type Remote struct {
 	repo   *Repo
 	strict []string // -c options that take back what the configuration relaxes
 	alias  []string // environment
-	apart  map[[2]string][2]int
+
+	mu    sync.Mutex           // of apart
+	apart map[[2]string][2]int // by two commits, how many each has that the other lacks
 }
 
 // alias is the name by which our git commands know the remote. It has the addresses and programs of the
