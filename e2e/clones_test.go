@@ -26,9 +26,9 @@ type clone struct {
 // connections to the remote are cut at random. When the network is well again and each clone has synced,
 // both have the same tree, and a checker finds every change that was acknowledged.
 func TestTwoClonesOverABrokenNetworkLoseNothing(t *testing.T) {
-	lasts, waiting := 3*time.Second, 60
+	lasts, waiting, both := 3*time.Second, 30, 15
 	if full {
-		lasts, waiting = 30*time.Second, 400
+		lasts, waiting, both = 30*time.Second, 400, 40
 	}
 	served := t.TempDir()
 	git(t, "", "init", "-q", "--bare", filepath.Join(served, "bare.git"))
@@ -38,7 +38,7 @@ func TestTwoClonesOverABrokenNetworkLoseNothing(t *testing.T) {
 
 	// What both know from the beginning, so that both edit and forget it.
 	var shared []string
-	for i := range 40 {
+	for i := range both {
 		token := fmt.Sprintf("s%d", i)
 		id := strings.TrimSpace(must(t, clones[0].dir, "-q", "remember", token+" is a statement that both know"))
 		h.add(event{clone: "a", op: "remember", id: id, token: token, ok: true})
