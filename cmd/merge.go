@@ -27,14 +27,12 @@ func mergeCommand(env *Env) *cli.Command {
 
 // mergedJSON is what a merge did, of merge and of sync.
 type mergedJSON struct {
-	Way       string   `json:"way"` // nothing, fast-forward, adopted or joined
-	From      string   `json:"from"`
-	Commit    string   `json:"commit"`
-	Added     int      `json:"added"`   // memories
-	Changed   int      `json:"changed"` // memories
-	Removed   int      `json:"removed"` // memories
-	Contested []string `json:"contested"`
-	Dropped   []string `json:"dropped"` // files of which one side's text is in history only
+	Way    string `json:"way"` // nothing, fast-forward, adopted or joined
+	From   string `json:"from"`
+	Commit string `json:"commit"`
+	tallyJSON
+	Contested []string `json:"contested"` // of the memories that it brought or changed
+	Dropped   []string `json:"dropped"`   // files of which one side's text is in history only
 	Backup    string   `json:"backup,omitempty"`
 }
 
@@ -63,15 +61,7 @@ func (w *workspace) merge(ctx context.Context, tip gitstore.ID, from string) (me
 	message := gitstore.Commit{Subject: "merge: " + from, Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "merge"}}}
 	m, err := w.book.Merge(ctx, tip, message, func(theirs *gitstore.Tree) error { return w.accepts(from, theirs) })
 	if err != nil {
-		var bad gitstore.EntryErrors
-		if errors.As(err, &bad) {
-			for _, e := range bad {
-				w.env.warn("%v", e)
-			}
-			return mergedJSON{}, &failure{exitFailed, fmt.Errorf("%s holds what a memory branch must not hold; nothing was merged", from),
-				"whoever owns that branch takes these entries out of it"}
-		}
-		return mergedJSON{}, err
+		return mergedJSON{}, refusedEntries(err, from)
 	}
 	if m.Note != "" {
 		w.env.say("%s", m.Note)
@@ -101,34 +91,15 @@ func (w *workspace) accepts(from string, theirs *gitstore.Tree) error {
 
 // countMerged says what a merge changed among the memories.
 func (w *workspace) countMerged(ctx context.Context, m gitstore.Merged, out *mergedJSON) error {
-	changed := map[string]bool{}
-	err := w.memory.ViewAt(ctx, string(m.Old), func(old *gitstore.Tree) error {
-		return w.memory.ViewAt(ctx, string(m.Commit), func(now *gitstore.Tree) error {
-			return now.Diff(old.ID(), func(ch gitstore.Change) error {
-				id, ok := record.MemoryID(ch.Path)
-				switch {
-				case !ok:
-					return nil
-				case ch.Old == "":
-					out.Added++
-				case ch.New == "":
-					out.Removed++
-				default:
-					out.Changed++
-				}
-				changed[id] = true
-				return nil
-			})
-		})
-	})
+	ids, err := out.tally(ctx, w.memory, m)
 	if err != nil {
-		return w.tolerateEntries(err)
+		return err
 	}
 	return w.book.View(ctx, func(v *record.View) error {
 		for _, bad := range v.Bad {
 			w.env.warn("cannot be read: %v", bad)
 		}
-		for id := range changed {
+		for _, id := range ids {
 			if held, err := v.Find(id); err == nil && held.Status == record.Contested {
 				out.Contested = append(out.Contested, id)
 			}
@@ -136,15 +107,6 @@ func (w *workspace) countMerged(ctx context.Context, m gitstore.Merged, out *mer
 		slices.Sort(out.Contested)
 		return nil
 	})
-}
-
-// tolerateEntries passes over entries that were ours before; check names them.
-func (w *workspace) tolerateEntries(err error) error {
-	var bad gitstore.EntryErrors
-	if errors.As(err, &bad) {
-		return nil
-	}
-	return err
 }
 
 func (w *workspace) tellMerged(m mergedJSON) {
@@ -155,7 +117,7 @@ func (w *workspace) tellMerged(m mergedJSON) {
 	case gitstore.Adopted:
 		w.env.print("%s has the same memories: took its history, kept ours in %s\n", visible(m.From), m.Backup)
 	default:
-		w.env.print("merged %s: %s\n", visible(m.From), counts(m))
+		w.env.print("merged %s: %s\n", visible(m.From), m.tallyJSON)
 	}
 	for _, path := range m.Dropped {
 		w.env.warn("both sides changed %s; one text was kept, the other is in history: reverie log", path)
@@ -163,16 +125,4 @@ func (w *workspace) tellMerged(m mergedJSON) {
 	if len(m.Contested) > 0 {
 		w.env.print("%s: both sides changed the text, and both texts stand; next: reverie conflicts\n", count(len(m.Contested), "memory is contested", "memories are contested"))
 	}
-}
-
-// counts words what changed among the memories.
-func counts(m mergedJSON) string {
-	text := fmt.Sprintf("+%d ~%d", m.Added, m.Changed)
-	if m.Removed > 0 {
-		text += fmt.Sprintf(" -%d", m.Removed)
-	}
-	if m.Added+m.Changed+m.Removed == 0 {
-		return "no memory changed"
-	}
-	return text + " memories"
 }

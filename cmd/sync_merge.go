@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -56,7 +55,7 @@ func (s *syncer) merge(ctx context.Context, l lane, ours, theirs gitstore.ID) (g
 	if m.Backup != "" {
 		l.out.Backup = m.Backup
 	}
-	if err := s.tally(ctx, l, m.Old, m.Commit); err != nil {
+	if _, err := l.out.tally(ctx, l.store, m); err != nil {
 		return m.Commit, err
 	}
 	return m.Commit, s.settled(ctx, l, m.Commit, theirs)
@@ -78,26 +77,7 @@ func (s *syncer) accept(theirs *gitstore.Tree) error {
 // adopt begins our branch with theirs, once all of it was looked at.
 func (s *syncer) adopt(ctx context.Context, l lane, theirs gitstore.ID) (gitstore.Merged, error) {
 	err := l.store.ViewAt(ctx, string(theirs), func(t *gitstore.Tree) error {
-		var paths []string
-		var ids []gitstore.ID
-		err := t.Walk("", func(path string, id gitstore.ID) error {
-			paths, ids = append(paths, path), append(ids, id)
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		var bad gitstore.EntryErrors
-		err = t.ReadAll(ids, func(i int, data []byte) error {
-			if len(data) > gitstore.MaxFile {
-				bad = append(bad, &gitstore.EntryError{Path: paths[i], Why: fmt.Sprintf("%d bytes are more than the %d a file may have", len(data), gitstore.MaxFile)})
-			}
-			return nil
-		})
-		if err == nil && bad != nil {
-			err = bad
-		}
-		if err != nil {
+		if _, err := t.Admit(""); err != nil {
 			return err
 		}
 		return s.accept(t)
@@ -111,21 +91,11 @@ func (s *syncer) adopt(ctx context.Context, l lane, theirs gitstore.ID) (gitstor
 
 // explainMerge says what to do about a history that was not taken over.
 func (s *syncer) explainMerge(err error) error {
-	var bad gitstore.EntryErrors
 	switch {
-	case errors.As(err, &bad):
-		var lines []error
-		for _, e := range bad[:min(10, len(bad))] {
-			lines = append(lines, fmt.Errorf("refused from %s: %w", s.remote.Name, e))
-		}
-		if more := len(bad) - len(lines); more > 0 {
-			lines = append(lines, fmt.Errorf("and %d more", more))
-		}
-		return &failure{exitPerson, errors.Join(lines...), "such entries are not written by Reverie; nothing of this history was merged. Ask whoever keeps the remote"}
 	case errors.Is(err, gitstore.ErrShallow):
 		return &failure{exitPerson, err, "deepen it: git fetch --unshallow " + s.remote.Name}
 	}
-	return err
+	return refusedEntries(err, s.remote.Name)
 }
 
 // bookOn is the book with another store in the place of the memory branch and the inbox, which is left

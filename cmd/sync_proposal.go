@@ -100,7 +100,7 @@ func (s *syncer) follow(ctx context.Context, l lane, p *proposal) (moved bool, e
 	if err != nil {
 		return false, s.explainMerge(err)
 	}
-	if err := s.tally(ctx, l, m.Old, m.Commit); err != nil {
+	if _, err := l.out.tally(ctx, l.store, m); err != nil {
 		return false, err
 	}
 	p.Commit, p.Tree, l.out.Commit = m.Commit, m.Tree, string(m.Commit)

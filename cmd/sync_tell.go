@@ -3,9 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
-	"strings"
 
-	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
@@ -23,11 +21,9 @@ type syncJSON struct {
 
 // laneJSON is what became of one ref.
 type laneJSON struct {
-	Fetched  int      `json:"fetched"`  // commits that were new here
-	Way      string   `json:"way"`      // how they were merged: nothing, fast-forward, adopted, joined
-	Added    int      `json:"added"`    // memories
-	Changed  int      `json:"changed"`  // memories
-	Retired  int      `json:"retired"`  // memories that went out of force, or were taken away
+	Fetched int    `json:"fetched"` // commits that were new here
+	Way     string `json:"way"`     // how they were merged: nothing, fast-forward, adopted, joined
+	tallyJSON
 	Pushed   int      `json:"pushed"`   // commits
 	Commit   string   `json:"commit"`   // our tip now
 	Attempts int      `json:"attempts"` // one more for each race that was lost
@@ -44,44 +40,6 @@ type proposalJSON struct {
 	URL        string   `json:"url"` // where its pull request is opened; empty where the forge is not known
 	Operations []string `json:"operations"`
 	State      string   `json:"state"` // proposed (now), open, landed, closed
-}
-
-// tally counts what a merge changed among the memories.
-func (s *syncer) tally(ctx context.Context, l lane, old, new gitstore.ID) error {
-	if old == new {
-		return nil
-	}
-	var before gitstore.ID
-	if old != "" {
-		if err := l.store.ViewAt(ctx, string(old), func(t *gitstore.Tree) error { before = t.ID(); return nil }); err != nil {
-			return err
-		}
-	}
-	return s.w.tolerateEntries(l.store.ViewAt(ctx, string(new), func(t *gitstore.Tree) error {
-		return t.Diff(before, func(c gitstore.Change) error {
-			if !strings.HasPrefix(c.Path, record.MemoryDir+"/") {
-				return nil
-			}
-			if c.New == "" {
-				l.out.Retired++
-				return nil
-			}
-			data, err := t.Read(c.Path)
-			if err != nil {
-				return err
-			}
-			m, err := record.ParseMemory(c.Path, data)
-			switch {
-			case err == nil && m.Status == record.Retired:
-				l.out.Retired++
-			case c.Old == "":
-				l.out.Added++
-			default:
-				l.out.Changed++
-			}
-			return nil
-		})
-	}))
 }
 
 // tell says what was done, also when something went wrong on the way.
@@ -163,7 +121,7 @@ func (s *syncer) tellLane(prefix string, l laneJSON, failed error) {
 		row("fetched", "%s from %s", count(l.Fetched, "commit", "commits"), s.remote.Name)
 	}
 	if l.Way != "" && l.Way != wayNothing {
-		row("merged", "%s%s", changes(l), wayWords[l.Way])
+		row("merged", "%s%s", l.tallyJSON, wayWords[l.Way])
 	}
 	for _, path := range l.Dropped {
 		env.warn("both sides changed %s: one text was kept, the other is in the branch's history", path)
@@ -213,21 +171,4 @@ func (s *syncer) note(p proposal, state string) {
 		}
 	}
 	s.done.Proposals = append(s.done.Proposals, proposalJSON{Branch: p.Branch, Commit: string(p.Commit), URL: p.URL, Operations: list(p.Ops), State: state})
-}
-
-// changes is what a merge did to the memories, in words.
-func changes(l laneJSON) string {
-	var parts []string
-	for _, c := range []struct {
-		n    int
-		what string
-	}{{l.Added, "added"}, {l.Changed, "changed"}, {l.Retired, "retired"}} {
-		if c.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.what))
-		}
-	}
-	if parts == nil {
-		return "no memory changed"
-	}
-	return "memories: " + strings.Join(parts, ", ")
 }

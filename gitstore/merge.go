@@ -91,7 +91,7 @@ func (w *writer) merge(tip ID, in Incoming) (Merged, error) {
 	if len(own.theirs) == 0 {
 		return m, nil
 	}
-	changes, err := theirs.admit(ours.id)
+	changes, err := theirs.Admit(ours.id)
 	if err != nil {
 		return fail(err)
 	}
@@ -151,8 +151,9 @@ func (t *Tree) beside(id ID) *Tree {
 	return &Tree{ctx: t.ctx, objects: t.objects, hash: t.hash, git: t.git, id: id, root: &node{id: id}}
 }
 
-// admit returns what this tree changes against an older one, in git's order, if all of it may be in a store.
-func (t *Tree) admit(old ID) ([]Change, error) {
+// Admit returns what this tree changes against an older one, in git's order, if all of it may be in a store;
+// else the error is an EntryErrors. "" is the empty tree.
+func (t *Tree) Admit(old ID) ([]Change, error) {
 	var changes []Change
 	var added []ID
 	var paths []string
