@@ -194,8 +194,11 @@ func (w *worker) step() {
 		w.clone.own = append(w.clone.own, e.id)
 		w.clone.mu.Unlock()
 	}
-	if !e.ok && e.op != "sync" {
-		w.t.Errorf("%s: %s", e.op, a) // nothing that stays in the clone has a reason to fail
+	// What stays in the clone has one reason to fail: another process changed the memory between the reading
+	// and the writing of this one, and a person is asked to look again.
+	lost := (e.op == "edit" || e.op == "forget") && a.code == 12
+	if !e.ok && e.op != "sync" && !lost {
+		w.t.Errorf("%s: %s", e.op, a)
 	}
 	if !e.ok && !strings.Contains(a.err, "reverie: ") {
 		w.t.Errorf("it fails without a word: %s", a)
