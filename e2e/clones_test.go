@@ -168,15 +168,15 @@ func (w *worker) step() {
 	e := event{clone: w.clone.name, token: fmt.Sprintf("w%dn%d", w.n, w.steps)}
 	var args []string
 	switch k := w.rnd.IntN(100); {
-	case k < 42:
+	case k < 46:
 		e.op, args = "remember", []string{"remember", e.token + " is what this one learned"}
-	case k < 65:
+	case k < 69:
 		e.op, e.id = "edit", w.any(70)
 		args = []string{"edit", e.id, e.token + " is what this one now says"}
-	case k < 72:
+	case k < 76:
 		e.op, e.id = "forget", w.any(15)
 		args = []string{"forget", "--reason", "no longer so", e.id}
-	case k < 84:
+	case k < 88:
 		op := w.pending()
 		if op == "" {
 			return
