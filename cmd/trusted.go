@@ -19,7 +19,8 @@ import (
 
 // Whom this clone trusts. Files of the state folder, none of which a remote can write:
 //
-//	trust.json     what a person approved: the only one that cannot be made again. Without it more is withheld.
+//	trust.json     what a person approved, or proposed and somebody merged: the only one that cannot be made again.
+//	               Without it more is withheld.
 //	withheld.json  the outcome for one tip of each ref, under the settings it was worked out for
 //	authors-*.json who made each memory what it is, to go on from
 const withheldFile = "withheld.json"
