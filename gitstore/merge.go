@@ -202,8 +202,9 @@ func (w *writer) take(m Merged, theirs *Tree, way Way) (Merged, error) {
 // them is that of a branch and its squash.
 const maxAgreed = 256
 
-// join makes tx the merged tree. changes are from ours to theirs. undone reports that commits of ours touched a
-// file that none of theirs did, though both sides have the same text of it now.
+// join makes tx the merged tree. changes are from ours to theirs. undone reports that commits of ours changed a
+// file, and did more than make it, which none of theirs touched: where both sides have the same text of it now,
+// ours undid something.
 func (tx *Tx) join(own apart, changes []Change, resolve Resolve, m *Merged) (undone bool, err error) {
 	ours, err := tx.touched(own.ours, own.trees)
 	if err != nil {
@@ -232,7 +233,7 @@ func (tx *Tx) join(own apart, changes []Change, resolve Resolve, m *Merged) (und
 	}
 	for path, touch := range ours {
 		other, byTheirs := theirs[path]
-		undone = undone || touch.own && !other.own
+		undone = undone || touch.own && !other.own && !touch.once()
 		if byTheirs && !differ[path] && !(touch.once() && other.once()) {
 			agreed = append(agreed, path)
 		}

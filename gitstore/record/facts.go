@@ -73,7 +73,7 @@ func (l lives) alive(field string) []string {
 }
 
 // standing are the values of a field that must have one. Where each side took away what the other kept, those
-// that lasted longest stay.
+// that lasted longest stay, but for those that others of them took the place of.
 func (l lives) standing(field string) []string {
 	if there := l.alive(field); len(there) > 0 {
 		return there
@@ -82,7 +82,16 @@ func (l lives) standing(field string) []string {
 	for _, life := range l[field] {
 		longest = max(longest, life.length)
 	}
-	return l.where(field, func(n int) bool { return n == longest })
+	last := l.where(field, func(n int) bool { return n == longest })
+	origins := map[string]bool{}
+	for _, value := range last {
+		origins[l[field][value].origin] = true
+	}
+	newest := slices.DeleteFunc(slices.Clone(last), func(value string) bool { return origins[value] })
+	if len(newest) == 0 {
+		return last
+	}
+	return newest
 }
 
 func (l lives) where(field string, length func(int) bool) []string {
@@ -228,12 +237,16 @@ func (l lives) observeTexts(want []string) {
 	l.keep(textField, append(stay, want...), origin)
 }
 
-// turn adds a fact, or takes it away.
+// turn adds a fact, or takes it away; then it keeps its origin.
 func (l lives) turn(field, value, origin string) {
 	if l[field] == nil {
 		l[field] = map[string]life{}
 	}
-	l[field][value] = life{l[field][value].length + 1, origin}
+	was := l[field][value]
+	if was.length%2 == 1 {
+		origin = was.origin
+	}
+	l[field][value] = life{was.length + 1, origin}
 }
 
 // meet is what is known where two histories meet.

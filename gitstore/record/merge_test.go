@@ -318,3 +318,30 @@ func TestMergeSurvivesSquashes(t *testing.T) {
 		}
 	})
 }
+
+// Two people who each chose the other text bring neither the chosen ones nor the first one out of the grave: only what
+// one of them chose stands.
+func TestMergeOfTwoDecisionsKeepsBoth(t *testing.T) {
+	m := New(Memory{Kind: Fact, Text: "First.", Source: Source{By: "human", How: Written}})
+	texts := func(all ...string) gitstore.ID {
+		m.Text, m.Variants, m.Status = all[0], nil, Active
+		for _, text := range all[1:] {
+			m.Variants, m.Status = append(m.Variants, Variant{Text: text}), Contested
+		}
+		return gitstore.ID(m.Format())
+	}
+	h := gitstore.History{Read: func(id gitstore.ID) ([]byte, error) { return []byte(id), nil }}
+	for _, v := range []gitstore.Version{
+		{ID: texts("First.")},
+		{ID: texts("A."), Parents: []int{0}}, {ID: texts("B."), Parents: []int{0}},
+		{ID: texts("A.", "B."), Parents: []int{1, 2}},
+		{ID: texts("A."), Parents: []int{3}}, {ID: texts("B."), Parents: []int{3}},
+	} {
+		h.Versions = append(h.Versions, v)
+	}
+	h.Ours, h.Theirs = 4, 5
+	o, err := resolve(m.Path(), h)
+	if err != nil || o.Text.String() != string(texts("A.", "B.")) {
+		t.Errorf("merged: %v\n%s", err, o.Text)
+	}
+}

@@ -22,12 +22,13 @@ type View struct {
 	trees                  [2]gitstore.ID
 	retired                []Fingerprint  // of what was retired, once it was asked for
 	omit                   *gitstore.Omit // what was purged, once it was asked for
-	err                    error          // of the first memory that could be read neither from the cache nor from git
+	err                    error          // what is damaged: whoever gives the view returns it when the view was used
 }
 
 func newView(memory, journal, inbox *gitstore.Tree, c *cached) *View {
 	shelves := &c.shelves
 	v := &View{memory: memory, journal: journal, inbox: inbox, trees: [2]gitstore.ID{shelves[0].tree, shelves[1].tree}}
+	v.err = errors.Join(append(shelves[0].damage, shelves[1].damage...)...)
 	a, b := v.good(&shelves[0]), v.good(&shelves[1])
 	if len(b) == 0 {
 		v.entries, v.own = a, make([]bool, len(a))
@@ -76,7 +77,7 @@ func (v *View) Memories() []Memory {
 }
 
 // at is the memory of an entry: from the cache, or, where that lost it, from git. If git has it
-// no more either, the view is damaged, and whoever gave it returns v.err.
+// no more either, the view is damaged.
 func (v *View) at(i int) Memory {
 	e := v.entries[i]
 	m, ok := e.memory()
