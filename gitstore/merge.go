@@ -201,6 +201,9 @@ func (w *writer) take(m Merged, theirs *Tree, way Way) (Merged, error) {
 		if m.Backup, err = w.s.Backup(w.ctx, m.Old); err != nil {
 			return Merged{}, err
 		}
+		if err := w.s.giveUp(); err != nil {
+			return Merged{}, err
+		}
 	}
 	if err := w.s.repo.MoveRef(w.ctx, w.s.ref, string(theirs.commit), string(m.Old), "reverie: merge "+string(theirs.commit)+": "+string(way)); err != nil {
 		return Merged{}, err
