@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"errors"
+	"path"
 	"slices"
 	"strings"
 
@@ -83,6 +84,30 @@ func (c *diffCheck) addFormat(f changedFile, err error) {
 	}
 }
 
+// twin is another file with the id of a new memory, readable or not, or "".
+func (c *diffCheck) twin(f changedFile) (at string) {
+	if f.id == "" || f.old != nil {
+		return ""
+	}
+	for _, tree := range []*gitstore.Tree{c.head, c.beside} {
+		if tree == nil {
+			continue
+		}
+		_ = tree.Walk(path.Dir(f.path), func(other string, _ gitstore.ID) error { // what cannot be walked was told
+			if at == "" && other != f.path && memoryID(other) == f.id && (tree == c.head || !c.gone(other)) {
+				at = other
+			}
+			return nil
+		})
+	}
+	return at
+}
+
+// gone reports whether a change deletes a file.
+func (c *diffCheck) gone(path string) bool {
+	return slices.ContainsFunc(c.changes, func(f changedFile) bool { return f.path == path && f.new == nil })
+}
+
 // movedTo is another path of a memory at head, or "".
 func (c *diffCheck) movedTo(id string) string {
 	for _, f := range c.changes {
@@ -95,13 +120,13 @@ func (c *diffCheck) movedTo(id string) string {
 
 // checkMemoryFile applies the rules for one memory by itself and against what it was.
 func (c *diffCheck) checkMemoryFile(f changedFile) {
+	if twin := c.twin(f); twin != "" {
+		c.add("format", levelError, f.path, 0, f.id, "the same id as %s; keep one of them", twin)
+	}
 	m, err := record.ParseMemory(f.path, f.new)
 	if err != nil {
 		c.addFormat(f, err)
 		return
-	}
-	if i := slices.IndexFunc(c.known, func(k knownMemory) bool { return k.ID == m.ID && k.path != f.path && !k.beside }); i >= 0 && f.old == nil {
-		c.add("format", levelError, f.path, 0, f.id, "the same id as %s; keep one of them", c.known[i].path)
 	}
 	if m.Status == record.Contested {
 		c.add("contested", levelWarning, f.path, keyLine(f.new, "status"), f.id, "%s that a merge could not decide between; keep one: reverie edit %s --take NUMBER", count(1+len(m.Variants), "variant", "variants"), f.id)
