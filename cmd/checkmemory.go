@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"errors"
 	"path"
 	"slices"
@@ -42,18 +43,47 @@ func (c *diffCheck) checkFile(f changedFile) {
 
 // checkCIFile looks whether a file that decides what runs for a pull request is one that is known here. Even
 // then a person should see which branch it guards and what it installs.
-func (c *diffCheck) checkCIFile(f changedFile) {
+func (c *diffCheck) checkCIFile(f changedFile) { c.checkCIVersion(f, version()) }
+
+// checkCIVersion is checkCIFile for this version of Reverie.
+func (c *diffCheck) checkCIVersion(f changedFile, own string) {
 	if f.new == nil {
 		c.add("ci-file", levelError, f.path, 0, "", "the file is taken away that decides what runs for a pull request")
 		return
 	}
 	branch, version, ok := writtenByInit(f.path, f.new)
-	before, _, had := writtenByInit(f.path, f.old)
+	before, pinned, had := writtenByInit(f.path, f.old)
 	if !ok || had && before != branch {
 		c.add("ci-file", levelError, f.path, 0, "", "this file decides what runs for a pull request, and it is not what 'reverie init --ci' writes")
 		return
 	}
+	switch {
+	case had && pinned != "latest" && version == "latest":
+		c.add("ci-file", levelError, f.path, 0, "", "pull requests were checked by version %s, and would be by whichever is the latest", pinned)
+		return
+	case had && older(version, pinned):
+		c.add("ci-file", levelError, f.path, 0, "", "pull requests were checked by version %s, and would be by %s, which is older", pinned, version)
+		return
+	case older(version, own):
+		c.add("ci-file", levelError, f.path, 0, "", "pull requests would be checked by version %s, which is older than this one, %s", version, own)
+		return
+	case had && pinned == "latest" && version != "latest":
+		c.add("ci-file", levelWarning, f.path, 0, "", "pull requests were checked by the latest version, and would be by %s: look whether that goes back", version)
+		return
+	}
 	c.add("ci-file", levelNote, f.path, 0, "", "this is what 'reverie init --ci' writes: pull requests against %s are checked by version %s", branch, version)
+}
+
+// older reports whether one released version comes before another.
+func older(a, b string) bool {
+	if !release.MatchString(a) || !release.MatchString(b) {
+		return false
+	}
+	number := func(s string) string { return strings.TrimLeft(s, "0") }
+	return slices.CompareFunc(strings.Split(a[1:], "."), strings.Split(b[1:], "."), func(x, y string) int {
+		x, y = number(x), number(y)
+		return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y))
+	}) < 0
 }
 
 // parseRecord returns what is wrong with the form of a record that is no memory, or nil.
@@ -171,6 +201,9 @@ type knownMemory struct {
 
 // readMemories reads every memory at head, and those that came to the base meanwhile.
 func (c *diffCheck) readMemories() error {
+	if !c.bounded() {
+		return nil
+	}
 	for _, tree := range []*gitstore.Tree{c.head, c.beside} {
 		if tree == nil {
 			continue
@@ -247,6 +280,8 @@ func (c *diffCheck) checkMemories() error {
 			c.add("anchor", levelNote, m.path, keyLine(m.new, "anchors"), m.id, "%s", why)
 		}
 	}
+	c.checkLosses()
+	c.checkEvidence()
 	return nil
 }
 
