@@ -226,9 +226,11 @@ func TestDiffRules(t *testing.T) {
 
 // TestTooManyFiles wants that a change which is too large is an error, and costs no more.
 func TestTooManyFiles(t *testing.T) {
-	c := &diffCheck{scanner: redact.New(), changes: make([]changedFile, maxChanged+1)}
-	if err := c.readMemories(); err != nil || len(c.changes) > 0 || len(c.found) != 1 || c.found[0].Rule != "size" || c.found[0].Level != levelError {
-		t.Errorf("%v %v", err, c.found)
+	for _, changes := range [][]changedFile{make([]changedFile, maxChanged+1), {{new: make([]byte, maxNew+1)}}} {
+		c := &diffCheck{scanner: redact.New(), changes: changes}
+		if err := c.readMemories(); err != nil || len(c.changes) > 0 || len(c.found) != 1 || c.found[0].Rule != "size" || c.found[0].Level != levelError {
+			t.Errorf("%v %v", err, c.found)
+		}
 	}
 }
 

@@ -6,18 +6,24 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// maxChanged is how many changed files are looked at: more can neither be reviewed nor be checked in a
-// time that anybody waits for.
-const maxChanged = 5000
+// What is looked at: more can neither be reviewed nor be checked in a time that anybody waits for.
+const (
+	maxChanged = 5000     // files
+	maxNew     = 16 << 20 // bytes of them together
+)
 
 // bounded reports whether a change is small enough to be checked. If not, that is all there is to say.
 func (c *diffCheck) bounded() bool {
-	if len(c.changes) <= maxChanged {
-		return true
+	bytes := 0
+	for i, f := range c.changes {
+		if bytes += len(f.new); i < maxChanged && bytes <= maxNew {
+			continue
+		}
+		c.add("size", levelError, f.path, 0, "", "%d files differ, and %d with %d bytes are looked at: make several changes of it", len(c.changes), maxChanged, maxNew)
+		c.changes = nil
+		return false
 	}
-	c.add("size", levelError, c.changes[maxChanged].path, 0, "", "%d files differ, and %d are looked at: make several changes of it", len(c.changes), maxChanged)
-	c.changes = nil
-	return false
+	return true
 }
 
 // A loss is told where a change takes more than three tenths of the live memories out of force, or all. Of
