@@ -1,7 +1,9 @@
 package cmd
 
 import (
+	"cmp"
 	"errors"
+	"path"
 	"slices"
 	"strings"
 
@@ -41,18 +43,47 @@ func (c *diffCheck) checkFile(f changedFile) {
 
 // checkCIFile looks whether a file that decides what runs for a pull request is one that is known here. Even
 // then a person should see which branch it guards and what it installs.
-func (c *diffCheck) checkCIFile(f changedFile) {
+func (c *diffCheck) checkCIFile(f changedFile) { c.checkCIVersion(f, version()) }
+
+// checkCIVersion is checkCIFile for this version of Reverie.
+func (c *diffCheck) checkCIVersion(f changedFile, own string) {
 	if f.new == nil {
 		c.add("ci-file", levelError, f.path, 0, "", "the file is taken away that decides what runs for a pull request")
 		return
 	}
 	branch, version, ok := writtenByInit(f.path, f.new)
-	before, _, had := writtenByInit(f.path, f.old)
+	before, pinned, had := writtenByInit(f.path, f.old)
 	if !ok || had && before != branch {
 		c.add("ci-file", levelError, f.path, 0, "", "this file decides what runs for a pull request, and it is not what 'reverie init --ci' writes")
 		return
 	}
+	switch {
+	case had && pinned != "latest" && version == "latest":
+		c.add("ci-file", levelError, f.path, 0, "", "pull requests were checked by version %s, and would be by whichever is the latest", pinned)
+		return
+	case had && older(version, pinned):
+		c.add("ci-file", levelError, f.path, 0, "", "pull requests were checked by version %s, and would be by %s, which is older", pinned, version)
+		return
+	case older(version, own):
+		c.add("ci-file", levelError, f.path, 0, "", "pull requests would be checked by version %s, which is older than this one, %s", version, own)
+		return
+	case had && pinned == "latest" && version != "latest":
+		c.add("ci-file", levelWarning, f.path, 0, "", "pull requests were checked by the latest version, and would be by %s: look whether that goes back", version)
+		return
+	}
 	c.add("ci-file", levelNote, f.path, 0, "", "this is what 'reverie init --ci' writes: pull requests against %s are checked by version %s", branch, version)
+}
+
+// older reports whether one released version comes before another.
+func older(a, b string) bool {
+	if !release.MatchString(a) || !release.MatchString(b) {
+		return false
+	}
+	number := func(s string) string { return strings.TrimLeft(s, "0") }
+	return slices.CompareFunc(strings.Split(a[1:], "."), strings.Split(b[1:], "."), func(x, y string) int {
+		x, y = number(x), number(y)
+		return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y))
+	}) < 0
 }
 
 // parseRecord returns what is wrong with the form of a record that is no memory, or nil.
@@ -83,6 +114,30 @@ func (c *diffCheck) addFormat(f changedFile, err error) {
 	}
 }
 
+// twin is another file with the id of a new memory, readable or not, or "".
+func (c *diffCheck) twin(f changedFile) (at string) {
+	if f.id == "" || f.old != nil {
+		return ""
+	}
+	for _, tree := range []*gitstore.Tree{c.head, c.beside} {
+		if tree == nil {
+			continue
+		}
+		_ = tree.Walk(path.Dir(f.path), func(other string, _ gitstore.ID) error { // what cannot be walked was told
+			if at == "" && other != f.path && memoryID(other) == f.id && (tree == c.head || !c.gone(other)) {
+				at = other
+			}
+			return nil
+		})
+	}
+	return at
+}
+
+// gone reports whether a change deletes a file.
+func (c *diffCheck) gone(path string) bool {
+	return slices.ContainsFunc(c.changes, func(f changedFile) bool { return f.path == path && f.new == nil })
+}
+
 // movedTo is another path of a memory at head, or "".
 func (c *diffCheck) movedTo(id string) string {
 	for _, f := range c.changes {
@@ -95,13 +150,13 @@ func (c *diffCheck) movedTo(id string) string {
 
 // checkMemoryFile applies the rules for one memory by itself and against what it was.
 func (c *diffCheck) checkMemoryFile(f changedFile) {
+	if twin := c.twin(f); twin != "" {
+		c.add("format", levelError, f.path, 0, f.id, "the same id as %s; keep one of them", twin)
+	}
 	m, err := record.ParseMemory(f.path, f.new)
 	if err != nil {
 		c.addFormat(f, err)
 		return
-	}
-	if i := slices.IndexFunc(c.known, func(k knownMemory) bool { return k.ID == m.ID && k.path != f.path && !k.beside }); i >= 0 && f.old == nil {
-		c.add("format", levelError, f.path, 0, f.id, "the same id as %s; keep one of them", c.known[i].path)
 	}
 	if m.Status == record.Contested {
 		c.add("contested", levelWarning, f.path, keyLine(f.new, "status"), f.id, "%s that a merge could not decide between; keep one: reverie edit %s --take NUMBER", count(1+len(m.Variants), "variant", "variants"), f.id)
@@ -146,6 +201,9 @@ type knownMemory struct {
 
 // readMemories reads every memory at head, and those that came to the base meanwhile.
 func (c *diffCheck) readMemories() error {
+	if !c.bounded() {
+		return nil
+	}
 	for _, tree := range []*gitstore.Tree{c.head, c.beside} {
 		if tree == nil {
 			continue
@@ -222,6 +280,8 @@ func (c *diffCheck) checkMemories() error {
 			c.add("anchor", levelNote, m.path, keyLine(m.new, "anchors"), m.id, "%s", why)
 		}
 	}
+	c.checkLosses()
+	c.checkEvidence()
 	return nil
 }
 

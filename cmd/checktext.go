@@ -67,6 +67,15 @@ func keyLine(data []byte, key string) int {
 	return 1
 }
 
+// maxSuspicions bounds what is told of one file, for each level by itself: notes leave no error out.
+const maxSuspicions = 100
+
+// anywhere is the suspicion without its place.
+func (s suspicion) anywhere() suspicion {
+	s.line, s.last = 0, 0
+	return s
+}
+
 // checkText applies the rules for any text to the lines that are new.
 func (c *diffCheck) checkText(f changedFile) {
 	if line := conflict(f.new); line > 0 && conflict(f.old) == 0 {
@@ -85,13 +94,18 @@ func (c *diffCheck) checkText(f changedFile) {
 	}
 	before := map[string]bool{}
 	had := 0
+	suspected := map[suspicion]bool{} // without their lines
 	for _, p := range passages(f.path, f.old) {
+		for _, s := range suspicions(p.text) {
+			suspected[s.anywhere()] = true
+		}
 		for line := range strings.SplitSeq(p.text, "\n") {
 			before[line] = true
 		}
 		_, report := c.scanner.Text(p.text)
 		had += report.Found
 	}
+	told := map[level]int{}
 	inJSON := strings.HasSuffix(f.path, ".json")
 	for _, p := range passages(f.path, f.new) {
 		lines := strings.Split(p.text, "\n")
@@ -112,11 +126,15 @@ func (c *diffCheck) checkText(f changedFile) {
 			}
 		}
 		for _, s := range suspicions(p.text) {
-			for i := s.line - 1; i < s.last; i++ {
-				if fresh(i) {
-					c.add("injection", s.level, f.path, at(s.line-1), f.id, "this looks like %s", s.what)
-					break
-				}
+			isNew := !suspected[s.anywhere()] // lines that were there may come together
+			for i := s.line - 1; i < s.last && !isNew; i++ {
+				isNew = fresh(i)
+			}
+			if !isNew {
+				continue
+			}
+			if told[s.level]++; told[s.level] <= maxSuspicions {
+				c.add("injection", s.level, f.path, at(s.line-1), f.id, "this looks like %s", s.what)
 			}
 		}
 	}

@@ -37,12 +37,16 @@ var rules = []rule{
 	{"duplicate", levelWarning, "A statement says what another memory says.", "Keep one of them, or make the difference clear."},
 	{"contradiction", levelWarning, "A ruling on a topic on which another memory rules otherwise.", "Retire one, or say in both where each holds."},
 	{"retired", levelWarning, "A memory that was retired comes back.", "Look up why it was retired: 'reverie log ID'."},
+	{"constraint", levelWarning, "A constraint is retired, or says something else.", "Merge it only if the team wants that; another constraint is a new memory that supersedes the old one."},
+	{"loss", levelError, "Much of the memory is put out of force at once.", "Look at each that goes, and make several changes of it if that is meant."},
+	{"evidence", levelNote, "Evidence is added for no memory of the same change.", "Ask where it comes from: what it says counts for a memory that nobody has reviewed. Take the file out if that is not known."},
 	{"reference", levelWarning, "A memory refers to one that is not there.", "Take the id out, or bring the memory along."},
 	{"anchor", levelNote, "The code that a memory rests on is no longer what it was.", "Look whether the statement still holds."},
 	{"secret", levelError, "Text holds what looks like a secret.", "Take it out, also of the branch's history, and make the secret worthless: it was published."},
 	{"injection", levelError, "Text looks like an attack on an agent that reads it.", "Say the fact without giving orders to a reader, and without the form of a chat, a tool call or a remote image."},
 	{"hidden-text", levelError, "Text holds characters that a reader does not see.", "Take them out."},
 	{"ci-file", levelError, "A file changes that decides what a pull request is checked by.", "Read it as you would read code that runs on your machines. 'reverie init --ci' writes the file that is known here."},
+	{"size", levelError, "A change has more files than are looked at.", "Make several changes of it."},
 	{"restriction", levelError, "A restriction that the team agreed on is loosened.", "Merge it only if the team wants that."},
 }
 

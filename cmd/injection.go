@@ -15,11 +15,12 @@ import (
 
 // pattern is one form of an attack.
 type pattern struct {
-	level   level
-	what    string // completes "this looks like …"
-	form    *regexp.Regexp
-	warned  bool           // a warning against it ("never run …") is worth a note only
-	dropped *regexp.Regexp // what makes a match innocent; may be nil
+	level    level
+	what     string // completes "this looks like …"
+	form     *regexp.Regexp
+	warned   bool                   // a warning against it ("never run …") is worth a note only
+	passed   *regexp.Regexp         // words that are not looked at: its first group; may be nil
+	innocent func(line string) bool // whether a match is innocent, by its line from its beginning on; may be nil
 }
 
 // look compiles a form. Upper and lower case are the same, and a space stands for any white space.
@@ -75,15 +76,16 @@ var patterns = sync.OnceValue(func() []pattern {
 		{level: levelError, what: "a command that destroys a home or a disk", warned: true,
 			form: regexp.MustCompile("(?i)\\brm\\s+(-[a-z-]+\\s+)*-[a-z]*(rf|fr|r)[a-z]*\\s+(-[a-z-]+\\s+)*[\"']?(/|~|\\$HOME|\\$\\{HOME\\})/?\\*?[\"']?(\\s|$|[`;&|.,)])|\\bmkfs(\\.\\w+)?\\s+/dev/|\\bdd\\s[^\\n]*\\bof=/dev/(sd|nvme|disk|hd)|:\\(\\)\\s*\\{\\s*:\\|:&\\s*\\};:")},
 		{level: levelError, what: "a command that sends secrets away", warned: true,
-			form:    regexp.MustCompile(`(?i)\b(curl|wget|nc|ncat|netcat|http|https|scp|iwr|invoke-webrequest|invoke-restmethod)\b[^\n|]*(\.env\b|\.ssh/|id_(rsa|ed25519|ecdsa)|\.aws/|\.netrc|\.npmrc|\.pypirc|\.git-credentials|\.kube/|/etc/(passwd|shadow)|\$\((env|printenv|cat)\b|` + "`(env|printenv|cat)\\b" + `)|\b(env|printenv|cat\s+\S*(\.env|id_rsa|id_ed25519|\.netrc|\.npmrc|credentials|\.ssh/\S*|\.aws/\S*))\s*\|[^\n]*\b(curl|wget|nc|ncat|netcat)\b`),
-			dropped: regexp.MustCompile(`(?i)--env-file|localhost|127\.0\.0\.1|(^|\s)(scp)\s+-i\b|curl\s[^|]*--netrc`)},
+			form:     regexp.MustCompile(`(?i)\b(curl|wget|nc|ncat|netcat|http|https|scp|iwr|invoke-webrequest|invoke-restmethod)\b[^\n|]*(\.env\b|\.ssh/|id_(rsa|ed25519|ecdsa)|\.aws/|\.netrc|\.npmrc|\.pypirc|\.git-credentials|\.kube/|/etc/(passwd|shadow)|\$\((env|printenv|cat)\b|` + "`(env|printenv|cat)\\b" + `)|\b(env|printenv|cat\s+\S*(\.env|id_rsa|id_ed25519|\.netrc|\.npmrc|credentials|\.ssh/\S*|\.aws/\S*))\s*\|[^\n]*\b(curl|wget|nc|ncat|netcat)\b`),
+			passed:   regexp.MustCompile("(?i)(?:--env-file[= ]|--netrc-file[= ]|\\bscp -i |--netrc[`\"']? (?:reads?|uses?|looks into) [`\"']?)([\\w./~-]+)"),
+			innocent: staysHere},
 		{level: levelWarning, what: "an order to read what is secret", warned: true,
 			form: look(`\b(read|cat|open|print|load|dump|show|copy|pass|include|paste) [^.\n]{0,40}(~/\.ssh/|\bid_(rsa|ed25519)\b|~/\.aws/|\.git-credentials\b|~/\.netrc|/etc/(passwd|shadow))`)},
 		{level: levelError, what: "an order to send something away", warned: true,
 			form: look(`\b(send|post|upload|exfiltrate|transmit|forward|leak|e-?mail|submit|append|include)\b[^.\n]{0,60}(\.env\b|\b(id_rsa|ssh keys?|private keys?|environment variables|env vars|the conversation|chat history|system prompt|this session|the transcript|source code|file contents|contents of|user's (files|credentials|data))\b)[^\n]{0,60}\b(to|at|into|in|via)\b[^\n]{0,30}(https?://|\b[\w.+-]+@[\w-]+\.\w)`)},
 		{level: levelWarning, what: "an order to send secrets away", warned: true,
-			form:    look(`\b(send|upload|exfiltrate|transmit|forward|leak|e-?mail)\b[^.\n]{0,60}\b(secrets?|credentials?|api[-_\s]?keys?|access tokens?|passwords?)\b[^\n]{0,60}\b(to|at|via)\b[^\n]{0,30}(https?://|\b[\w.+-]+@[\w-]+\.\w)`),
-			dropped: regexp.MustCompile(`(?i)https?://(localhost|127\.0\.0\.1|[\w.-]+\.(local|internal|test|example))\b`)},
+			form:     look(`\b(send|upload|exfiltrate|transmit|forward|leak|e-?mail)\b[^.\n]{0,60}\b(secrets?|credentials?|api[-_\s]?keys?|access tokens?|passwords?)\b[^\n]{0,60}\b(to|at|via)\b[^\n]{0,30}(https?://|\b[\w.+-]+@[\w-]+\.\w)`),
+			innocent: staysInTest},
 		{level: levelError, what: "an image that tells somebody what was read",
 			form: regexp.MustCompile(`(?i)!\[[^\]\n]*\]\(\s*<?(https?:)?//[^)\s]*([?&#=]|\{|\$|%7B)|<(img|video|audio|source|link)\b[^>\n]*\b(src|srcset|href|poster)\s*=\s*["']?\s*(https?:)?//|<(iframe|object|embed|script|form|meta|base)\b[^>\n]*\b(src|srcdoc|data|href|action|content|http-equiv)\s*=`)},
 		{level: levelWarning, what: "an image that is fetched from elsewhere",
@@ -95,16 +97,12 @@ var patterns = sync.OnceValue(func() []pattern {
 		{level: levelWarning, what: "an address that collects what others send",
 			form: regexp.MustCompile(`(?i)\b([\w-]+\.)*(webhook\.site|requestbin\.(com|net)|requestcatcher\.com|pipedream\.net|ngrok(-free)?\.(io|app|dev)|burpcollaborator\.net|oastify\.com|oast\.(pro|live|site|online|fun|me)|interact\.sh|beeceptor\.com|hookbin\.com|transfer\.sh|termbin\.com|canarytokens\.com)\b`)},
 		{level: levelWarning, what: "text that does not show where Markdown is rendered",
-			form:    regexp.MustCompile(`(?i)<!--|\bstyle\s*=\s*["'][^"']*(display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0|opacity\s*:\s*0)|<(template|noscript)\b|\S[ \t]{120,}\S|(^|\n)\[//\]:\s*#`),
-			dropped: regexp.MustCompile(`^\s*[|+]`)},
+			form: regexp.MustCompile(`(?i)<!--|\bstyle\s*=\s*["'][^"']*(display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0|opacity\s*:\s*0)|<(template|noscript)\b|(^|\n)\[//\]:\s*#`)},
+		{level: levelWarning, what: "text that stands far to the right of what shows",
+			form: regexp.MustCompile(`(^|\n)[^\n]*\S[ \t]{120,}\S`), innocent: inTable},
 		{level: levelWarning, what: "a long run of encoded text, which nobody can review",
 			form: regexp.MustCompile(`[A-Za-z0-9+/]{200,}|(\\x[0-9a-fA-F]{2}){30,}|([0-9a-fA-F]{2}[ :]){80,}`)},
 	}
-})
-
-// against says that what follows is warned of.
-var against = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile("(?i)\\b(never|do not|don't|must not|avoid|not to|instead of|rather than|no more|refuse to|stop)\\s+([\\w-]+\\s+){0,4}[`\"'*_(\\s]*$")
 })
 
 // suspicion is a place in a text that looks like an attack.
@@ -113,33 +111,98 @@ type suspicion struct {
 	last  int // the line on which it ends
 	level level
 	what  string
+	text  string // the words
 }
+
+// Nobody writes more of these on a line than to hide something, or to take time.
+const (
+	maxInnocent = 2000 // bytes of a line that may be innocent
+	maxWarnings = 8    // warnings in one match
+)
 
 // suspicions finds what looks like an attack, in the order of lines, each kind once a line.
 func suspicions(text string) []suspicion {
 	var out []suspicion
 	plain := foldText(text)
+	var starts []int // of the lines
+	for i := 0; i >= 0 && i <= len(plain); {
+		starts = append(starts, i)
+		next := strings.IndexByte(plain[i:], '\n')
+		if next < 0 {
+			break
+		}
+		i += next + 1
+	}
+	lineAt := func(i int) int {
+		n, exact := slices.BinarySearch(starts, i)
+		if exact {
+			n++
+		}
+		return n
+	}
+	type key struct {
+		line, last int
+		level      level
+		what       string
+	}
+	seen := map[key]int{}
 	for _, p := range patterns() {
-		for _, at := range p.form.FindAllStringIndex(plain, 100) {
-			match := plain[at[0]:at[1]]
-			start := at[0] + len(match) - len(strings.TrimLeft(match, "\n \t>"))
-			s := suspicion{1 + strings.Count(plain[:start], "\n"), 1 + strings.Count(plain[:at[1]], "\n"), p.level, p.what}
-			begin := strings.LastIndexByte(plain[:start], '\n') + 1
-			before := plain[max(begin, start-100):start]
-			line, _, _ := strings.Cut(plain[begin:], "\n")
-			if p.dropped != nil && p.dropped.MatchString(line) {
-				continue
+		read := p.read(plain)
+		var add func(from, to, warnings int)
+		add = func(from, to, warnings int) {
+			match := read[from:to]
+			start := from + len(match) - len(strings.TrimLeft(match, "\n \t>"))
+			first := lineAt(start)
+			begin := starts[first-1]
+			line, _, _ := strings.Cut(read[start:], "\n")
+			if p.innocent != nil && len(line) <= maxInnocent && p.innocent(line) {
+				return
 			}
-			if p.warned && against().MatchString(before) {
-				s.level = levelNote
+			at := p.level
+			if p.warned && warnings < maxWarnings && warnsOf(read[max(begin, start-100):start]) {
+				at = levelNote
 			}
-			if !slices.Contains(out, s) {
-				out = append(out, s)
+			k := key{first, lineAt(max(start, to-1)), at, p.what}
+			words := strings.Join(strings.Fields(match), " ")
+			if i, ok := seen[k]; ok {
+				out[i].text += "\n" + words
+			} else {
+				seen[k] = len(out)
+				out = append(out, suspicion{k.line, k.last, at, p.what, words})
 			}
+			if at == levelNote { // behind the warning another sentence may begin
+				if end := beginsAnew().FindStringIndex(read[start:to]); end != nil && start+end[1] < to {
+					rest := start + end[0] + 1
+					if again := p.form.FindStringIndex(read[rest:to]); again != nil {
+						add(rest+again[0], rest+again[1], warnings+1)
+					}
+				}
+			}
+		}
+		for _, at := range p.form.FindAllStringIndex(read, -1) {
+			add(at[0], at[1], 0)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b suspicion) int { return a.line - b.line })
 	return out
+}
+
+// read is a text as the pattern looks at it: with the words crossed out that it passes over.
+func (p pattern) read(text string) string {
+	if p.passed == nil {
+		return text
+	}
+	found := p.passed.FindAllStringSubmatchIndex(text, -1)
+	if found == nil {
+		return text
+	}
+	out := []byte(text)
+	for _, at := range found {
+		for i := at[2]; i < at[3]; i++ {
+			out[i] = 'x'
+		}
+	}
+	return string(out)
 }
 
 // foldText is text as a reader takes it: look-alike forms of a letter are that letter, and characters
