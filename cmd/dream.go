@@ -108,6 +108,9 @@ func (w *workspace) plan(ctx context.Context, v *record.View, c config.Config) (
 	if err := w.tolerate(errors.Join(err, err2)); err != nil {
 		return dream.Result{}, in, err
 	}
+	if _, err := w.foreign(ctx, v); err != nil {
+		return dream.Result{}, in, err
+	}
 	plan := dream.Plan(in)
 	w.settle(ctx, &plan, in)
 	return plan, in, nil
