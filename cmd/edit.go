@@ -156,6 +156,12 @@ func (w *workspace) editMemory(ctx context.Context, before, after record.Memory)
 		if string(now.Format()) != string(before.Format()) {
 			return fmt.Errorf("edit %s: %w", before.ID, record.ErrChanged)
 		}
+		if before.Status == record.Retired && after.Status != record.Retired {
+			if twin, ok := t.Same(after.Text); ok && twin.Status != record.Retired {
+				return &failure{exitPerson, fmt.Errorf("bring back %s: %s is in force and says the same: %s", before.ID, twin.ID, twin.Text),
+					"change that one: reverie edit " + twin.ID}
+			}
+		}
 		commit := gitstore.Commit{Subject: "edit: " + lowerFirst(after.Text), Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "edit"}}}
 		t.Describe(commit)
 		return t.PutMemory(after, &now)
