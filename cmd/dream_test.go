@@ -81,3 +81,17 @@ func TestFetchedEvidenceHidesNoSession(t *testing.T) {
 		t.Errorf("learned %q", got)
 	}
 }
+
+// A clone whose code is cut off, and whose journal is not, learns as any other.
+func TestShallowCloneLearns(t *testing.T) {
+	r := newRepo(t)
+	r.Run("commit", "-q", "--allow-empty", "-m", "newest")
+	shallow := filepath.Join(t.TempDir(), "shallow")
+	r.Run("clone", "-q", "--depth=1", "--no-single-branch", "file://"+r.Dir, shallow)
+	for session, words := range map[string]string{"1": "From now on always pin the versions of tools.", "2": "From now on always write release notes in English."} {
+		got := reverie(t, shallow, "learn", said(t, "5f0c1e2a-0000-4000-8000-00000000000"+session, "", words))
+		if !strings.Contains(got, words[len("From now on always "):]) {
+			t.Errorf("learned %q", got)
+		}
+	}
+}
