@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/git"
@@ -86,10 +87,11 @@ func (w *workspace) askedSide(ctx context.Context, name string) (string, error) 
 	return s.String(), err
 }
 
-// objectSide is the objection of a memory that holds on another branch alone.
+// objectSide is the objection of a memory that holds on another branch alone. What is withheld already is not
+// looked into.
 func (w *workspace) objectSide(ctx context.Context) objection {
 	return func(m record.Memory, s *standing) {
-		if m.Branch != "" && !w.holds(ctx, m.Branch) {
+		if m.Branch != "" && !s.Withheld && !w.holds(ctx, m.Branch) {
 			s.withhold("only on " + record.ParseSide(m.Branch).Name)
 		}
 	}
@@ -112,49 +114,59 @@ func (w *workspace) judgeSide(ctx context.Context, branch string) byte {
 	}
 	main := w.mainline(ctx)
 	key := verdictKey(append([]string{"side", branch}, main.Tips...)...)
-	found, ok := here.known.all[key]
-	if !ok {
-		if here.sides++; here.sides > maxSides {
-			return isUnknown // for the next command
-		}
-		ctx, stop := context.WithTimeout(ctx, sideTime)
-		defer stop()
-		found.letter = isAway
-		landed, err := w.landed(ctx, side)
-		if landed {
-			found.letter = isLanded
-		} else if in, err2 := w.reached(ctx, side, here.commit); in {
-			found.letter = isHere
-		} else if err = errors.Join(err, err2); err != nil {
-			found.letter = isUnknown
-			if w.env.Verbose {
-				w.env.warn("branch %s: %v", side.Name, err)
-			}
-		}
-		if !errors.Is(ctx.Err(), context.Canceled) {
-			here.known.put(key, found)
+	if found, ok := here.known.all[key]; ok {
+		return found.letter
+	}
+	if here.sides++; here.sides > maxSides || here.spent >= sideTime {
+		return isUnknown // for the next command
+	}
+	began := time.Now()
+	ctx, stop := context.WithTimeout(ctx, sideTime-here.spent)
+	defer stop()
+	letter, err := w.findSide(ctx, side)
+	here.spent += time.Since(began)
+	if err != nil {
+		letter = isUnknown
+		if w.env.Verbose {
+			w.env.warn("branch %s: %v", side.Name, err)
 		}
 	}
-	return found.letter
+	if letter != isUnknown {
+		here.known.put(key, verdict{letter: letter})
+	}
+	return letter
 }
 
-// reached reports whether a side branch's commit is here and reachable from another.
-func (w *workspace) reached(ctx context.Context, s record.Side, from string) (bool, error) {
-	tip, err := w.local.Commits(ctx, s.Tip)
-	if err != nil || tip[0] == "" {
-		return false, err
+// findSide is judgeSide where it has to be looked for. In a shallow clone nothing can be said of what is not found.
+func (w *workspace) findSide(ctx context.Context, s record.Side) (letter byte, err error) {
+	here := w.here(ctx)
+	ids, err := w.local.Commits(ctx, s.Tip, s.Base)
+	if err != nil {
+		return isUnknown, err
 	}
-	return w.local.Ancestor(ctx, tip[0], from)
+	landed, err := w.landed(ctx, s, ids[0], ids[1])
+	if landed {
+		return isLanded, nil
+	}
+	if tip := ids[0]; tip != "" {
+		in, err2 := w.local.Ancestor(ctx, tip, here.commit)
+		if in {
+			return isHere, nil
+		}
+		err = errors.Join(err, err2)
+	}
+	if err != nil || w.local.Shallow {
+		return isUnknown, err
+	}
+	return isAway, nil
 }
 
 // landed reports whether the commits of a side branch are on the default branch: themselves, as one commit with all
-// their changes, or as copies. The branch may have grown since, so what it is now is looked for too.
-func (w *workspace) landed(ctx context.Context, s record.Side) (bool, error) {
+// their changes, or as copies. The branch may have grown since, so what it is now is looked for too. tip and base are
+// the whole ids of the side's, "" where they are not here.
+func (w *workspace) landed(ctx context.Context, s record.Side, tip, base string) (bool, error) {
 	for _, to := range w.mainline(ctx).Tips {
-		if s.Tip == "" {
-			return false, nil
-		}
-		in, err := w.landedOn(ctx, s, to)
+		in, err := w.landedOn(ctx, s, tip, base, to)
 		if in || err != nil {
 			return in, err
 		}
@@ -162,12 +174,7 @@ func (w *workspace) landed(ctx context.Context, s record.Side) (bool, error) {
 	return false, nil
 }
 
-func (w *workspace) landedOn(ctx context.Context, s record.Side, to string) (bool, error) {
-	ids, err := w.local.Commits(ctx, s.Tip, s.Base)
-	if err != nil {
-		return false, err
-	}
-	tip, base := ids[0], ids[1]
+func (w *workspace) landedOn(ctx context.Context, s record.Side, tip, base, to string) (bool, error) {
 	if tip != "" {
 		if in, err := w.local.Ancestor(ctx, tip, to); in || err != nil {
 			return in, err
@@ -177,6 +184,7 @@ func (w *workspace) landedOn(ctx context.Context, s record.Side, to string) (boo
 		return false, nil
 	}
 	var paths []string
+	var err error
 	if tip != "" {
 		if paths, err = w.local.ChangedPaths(ctx, base, tip); err != nil || len(paths) == 0 {
 			return false, err
@@ -185,12 +193,8 @@ func (w *workspace) landedOn(ctx context.Context, s record.Side, to string) (boo
 			paths = paths[:maxPaths] // a copy of the whole change touches these too
 		}
 	}
-	candidates, err := w.local.Between(ctx, base, to, maxSquashes, paths...)
-	if err != nil || len(candidates) == 0 {
-		return false, err
-	}
-	patches, err := w.local.PatchIDs(ctx, candidates)
-	if err != nil {
+	patches, err := w.patches(ctx, base, to, maxSquashes, paths...)
+	if err != nil || len(patches) == 0 {
 		return false, err
 	}
 	has := func(patch string) bool {
@@ -214,6 +218,24 @@ func (w *workspace) landedOn(ctx context.Context, s record.Side, to string) (boo
 	}
 	copies, err := w.local.PatchIDs(ctx, own)
 	return err == nil && len(copies) > 0 && !slices.ContainsFunc(copies, func(p string) bool { return !has(p) }), err
+}
+
+// patches are the patch ids of the commits between two, as git.Repo.Between lists them. It is asked once a command.
+func (w *workspace) patches(ctx context.Context, base, to string, n int, paths ...string) ([]string, error) {
+	here := w.here(ctx)
+	key := strings.Join(append([]string{base, to}, paths...), "\x00")
+	if ids, ok := here.patches[key]; ok {
+		return ids, nil
+	}
+	commits, err := w.local.Between(ctx, base, to, n, paths...)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := w.local.PatchIDs(ctx, commits)
+	if err == nil {
+		here.patches[key] = ids
+	}
+	return ids, err
 }
 
 // maxPaths is how many files of a side branch narrow the search for its copies.

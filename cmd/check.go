@@ -116,8 +116,9 @@ func (w *workspace) checkRecords(ctx context.Context, tell func(where, what stri
 		_, operr := v.Operations()
 		_, rejerr := v.Rejections()
 		_, referr := v.Reflections()
+		_, everr := v.Evidence()
 		_, dreamerr := v.Dreams()
-		for _, err := range []error{operr, rejerr, referr, dreamerr, v.BadPurges()} {
+		for _, err := range []error{operr, rejerr, referr, everr, dreamerr, v.BadPurges()} {
 			for _, e := range split(err) {
 				tell("journal or inbox", e.Error())
 			}

@@ -21,10 +21,10 @@ const codeTime = 2 * time.Second
 // Memories may come from a stranger, so what one command does for them is bounded. Beyond these bounds nothing
 // is known, which holds back what a side branch taught and labels nothing.
 const (
-	maxJudged = 16        // anchors of one memory
-	maxRead   = 128 << 20 // bytes of files
-	maxSides  = 64        // side branches that nothing was found out about yet
-	sideTime  = 5 * time.Second
+	maxJudged = 16              // anchors of one memory
+	maxRead   = 128 << 20       // bytes of files
+	maxSides  = 64              // side branches that nothing was found out about yet
+	sideTime  = 2 * time.Second // for all of them, in one command
 )
 
 // code is the user's code at the commit for which a command answers, and what was found out there.
@@ -41,7 +41,10 @@ type code struct {
 	main   *git.Default // once asked for
 	read   int          // bytes
 	last   codeFile     // that was read
-	sides  int          // that were asked about
+
+	sides   int                 // side branches that were asked about
+	spent   time.Duration       // on them, of sideTime
+	patches map[string][]string // that were listed
 }
 
 // codeFile is a file that was read.
@@ -63,7 +66,7 @@ func (w *workspace) here(ctx context.Context) *code {
 }
 
 func (w *workspace) codeAt(commit, branch string) *code {
-	c := &code{repo: w.local, commit: commit, branch: branch, moved: map[string]map[string]string{}}
+	c := &code{repo: w.local, commit: commit, branch: branch, moved: map[string]map[string]string{}, patches: map[string][]string{}}
 	if commit == "" {
 		c.known = &verdicts{all: map[string]verdict{}}
 		return c
@@ -134,7 +137,7 @@ func (c *code) judge(ctx context.Context, text string, a record.Anchor, source s
 	if err != nil {
 		found = verdict{letter: isUnknown}
 	}
-	if ctx.Err() == nil {
+	if found.letter != isUnknown { // for that may change while the code stays
 		c.known.put(key, found)
 	}
 	return found

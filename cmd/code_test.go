@@ -116,6 +116,34 @@ func TestShallowCloneKnowsLess(t *testing.T) {
 	}
 }
 
+// What could not be found out in a shallow clone is found out when the history is there, at the same commit.
+func TestUnknownIsNotKept(t *testing.T) {
+	r, _ := codeRepo(t)
+	r.Run("switch", "-qc", "topic")
+	r.Write("t.txt", "t\n")
+	r.Commit("t")
+	reverie(t, r.Dir, "remember", "Topics have a t.txt")
+	r.Run("switch", "-q", "main")
+	r.Run("merge", "-q", "--no-ff", "-m", "merge", "topic")
+	r.Run("rm", "-q", "lib/load.go")
+	r.Run("commit", "-qm", "gone")
+	r.Run("commit", "-q", "--allow-empty", "-m", "newest")
+	r.Run("branch", "-qD", "topic")
+	shallow := filepath.Join(t.TempDir(), "shallow")
+	r.Run("clone", "-q", "--depth=1", "--no-single-branch", "file://"+r.Dir, shallow)
+	reverie(t, shallow, "config", "trust.everyone", "true")
+	look := func() string { return reverie(t, shallow, "stale") + reverie(t, shallow, "list") }
+	for range 2 {
+		if got := look(); strings.Contains(got, "is gone") || !strings.Contains(got, "only on topic") {
+			t.Fatalf("a shallow clone says %q", got)
+		}
+	}
+	testrepo.At(t, shallow).Run("fetch", "-q", "--unshallow")
+	if got := look(); !strings.Contains(got, "lib/load.go is gone") || strings.Contains(got, "only on") {
+		t.Errorf("the whole clone says %q", got)
+	}
+}
+
 // Worktrees are judged by what is checked out in each.
 func TestEachWorktreeHasItsOwnCode(t *testing.T) {
 	r, id := codeRepo(t)

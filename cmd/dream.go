@@ -66,7 +66,8 @@ func runDream(ctx context.Context, env *Env, dryRun bool) error {
 // for the next.
 const maxReflections = 1000
 
-// plan works out what follows from the reflections that no dream has considered.
+// plan works out what follows from the reflections that no dream has considered. Only this clone's own count: those
+// that came with the branch, and those that a stranger put into a synced journal, are evidence to be read.
 func (w *workspace) plan(ctx context.Context, v *record.View, c config.Config) (dream.Result, dream.Input, error) {
 	in := dream.Input{Now: w.env.Now(), Memories: v.Memories(), Private: private(c), Blobs: map[string]string{}}
 	for _, m := range in.Memories {
@@ -78,6 +79,12 @@ func (w *workspace) plan(ctx context.Context, v *record.View, c config.Config) (
 	if err := w.tolerate(errors.Join(err, err2)); err != nil {
 		return dream.Result{}, in, err
 	}
+	foreign, err := w.foreignRecords(ctx, v)
+	if err != nil {
+		return dream.Result{}, in, err
+	}
+	dreams = slices.DeleteFunc(dreams, func(d record.Dream) bool { return foreign(d.Path()) })
+	reflections = slices.DeleteFunc(reflections, func(r record.Reflection) bool { return foreign(r.Path()) })
 	considered := map[string]bool{}
 	for _, d := range dreams {
 		for _, id := range d.Reflections {
@@ -99,6 +106,9 @@ func (w *workspace) plan(ctx context.Context, v *record.View, c config.Config) (
 	in.Pending, err = v.Operations()
 	in.Rejected, err2 = v.Rejections()
 	if err := w.tolerate(errors.Join(err, err2)); err != nil {
+		return dream.Result{}, in, err
+	}
+	if _, err := w.foreign(ctx, v); err != nil {
 		return dream.Result{}, in, err
 	}
 	plan := dream.Plan(in)

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,7 +19,8 @@ const undecidedFor = 90 * 24 * time.Hour
 
 // land brings memories of side branches up to date with the code: those whose commits are on the default branch
 // hold everywhere from now on, and about those whose branch is gone or was given up a person is asked, once. It is
-// called by learn, dream and sync, and costs one look at the memories where none of them is of a side branch.
+// called by learn, dream and sync, and costs one look at the memories where none of them is of a side branch. What is
+// withheld for its author is left alone: a commit of ours would make it trusted.
 func (w *workspace) land(ctx context.Context) error {
 	landed := map[string]string{} // id → Branch
 	var asked []record.Operation
@@ -29,7 +31,15 @@ func (w *workspace) land(ctx context.Context) error {
 				sides = append(sides, m)
 			}
 		}
-		if len(sides) == 0 || len(w.mainline(ctx).Tips) == 0 || v.Fallback() {
+		if len(sides) == 0 || v.Fallback() {
+			return nil
+		}
+		foreign, err := w.foreign(ctx, v)
+		if err != nil {
+			return err
+		}
+		sides = slices.DeleteFunc(sides, func(m record.Memory) bool { return len(foreign(m)) > 0 })
+		if len(sides) == 0 || len(w.mainline(ctx).Tips) == 0 {
 			return nil
 		}
 		decided, err := w.askedBefore(v)
@@ -77,10 +87,14 @@ func (w *workspace) writeLanded(ctx context.Context, landed map[string]string, a
 		err := w.update(ctx, func(tx *record.Tx, _ config.Config) error {
 			n = 0
 			text := ""
+			foreign, err := w.foreign(ctx, tx.View)
+			if err != nil {
+				return err
+			}
 			for id, branch := range landed {
 				m, err := tx.Find(id)
-				if err != nil || m.Branch != branch || m.Status == record.Retired {
-					continue // decided meanwhile
+				if err != nil || m.Branch != branch || m.Status == record.Retired || len(foreign(m)) > 0 {
+					continue // decided meanwhile, or changed by a stranger
 				}
 				old := m
 				m.Branch = ""
@@ -109,12 +123,14 @@ func (w *workspace) writeLanded(ctx context.Context, landed map[string]string, a
 	err := w.update(ctx, func(tx *record.Tx, _ config.Config) error {
 		n = 0
 		decided, err := w.askedBefore(tx.View)
-		if err != nil {
+		foreign, err2 := w.foreign(ctx, tx.View)
+		if err := errors.Join(err, err2); err != nil {
 			return err
 		}
 		for _, o := range asked {
-			if decided[o.Memory.ID] {
-				continue // another process was first
+			m, err := tx.Find(o.Memory.ID)
+			if err != nil || decided[o.Memory.ID] || len(foreign(m)) > 0 {
+				continue // another process was first, or a stranger changed it
 			}
 			if err := tx.PutOperation(o); err != nil {
 				return err

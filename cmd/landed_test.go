@@ -133,6 +133,44 @@ func TestSaidAgainOnTheDefaultBranch(t *testing.T) {
 	}
 }
 
+// strange is a stranger's memory that claims to hold on a side branch.
+func strange(id, branch, text string) (path, content string) {
+	return "memories/00/" + id + ".md", fmt.Sprintf("+++\nkind = \"fact\"\nid = %q\nstatus = \"active\"\nsource = \"2026-01-01T00:00:00Z human - written\"\npaths = []\nref = \"\"\ntags = []\nbranch = %q\n+++\n%s\n", id, branch, text)
+}
+
+// What a stranger wrote is withheld, and stays so wherever the commits are that he named: upkeep makes no commit of
+// ours of it, asks nobody about it, and widens nothing.
+func TestUpkeepDoesNotLaunder(t *testing.T) {
+	const words = "From now on always run the slow checks too."
+	r := newRepo(t)
+	main := r.Run("rev-parse", "HEAD")[:16]
+	r.Run("switch", "-qc", "dead")
+	r.Write("dead.txt", "dead\n")
+	dead := r.Commit("dead")[:16]
+	r.Run("switch", "-q", "main")
+	r.Run("branch", "-qD", "dead")
+	for i, m := range [][2]string{{"feature " + main + " " + main + " " + main, "Landed nonsense"}, {"dead " + dead + " " + main + " " + main, "Dead nonsense"}, {"away", "Always run the slow checks too."}} {
+		path, text := strange(fmt.Sprintf("%016x", i), m[0], m[1])
+		stranger(t, r, "refs/heads/reverie/memory", path, text)
+	}
+	before := r.Run("ls-tree", "-r", "reverie/memory", "memories")
+	said := reverie(t, r.Dir, "learn", said(t, "5f0c1e2a-0000-4000-8000-000000000001", "main", words)) + later(t, r.Dir, 100, "dream") + reverie(t, r.Dir, "review")
+	if strings.Contains(said, "branch") || strings.Contains(said, "everywhere") {
+		t.Error(said)
+	}
+	if after := r.Run("ls-tree", "-r", "reverie/memory", "memories"); after != before {
+		t.Errorf("rewritten:\n%s\nwas\n%s", after, before)
+	}
+	if got := reverie(t, r.Dir, "render", "memory-md"); strings.Contains(got, "nonsense") {
+		t.Error(got)
+	}
+	// What a person approved does land.
+	reverie(t, r.Dir, "trust", "approve", "--all")
+	if got := later(t, r.Dir, 100, "dream"); !strings.Contains(got, "landed   1 statement") || !strings.Contains(got, "1 statement of a side branch") {
+		t.Errorf("after approval: %s", got)
+	}
+}
+
 // Branch values of strangers cost a bounded time and are held back.
 func TestManyStrangeBranchesAreBounded(t *testing.T) {
 	r := newRepo(t)

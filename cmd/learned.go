@@ -48,7 +48,7 @@ func (w *workspace) settle(ctx context.Context, plan *dream.Result, in dream.Inp
 }
 
 // widen proposes that what holds on a side branch alone holds everywhere, where a new session on the default branch
-// says it too.
+// says it too. What is withheld for its author waits for approval instead.
 func (w *workspace) widen(ctx context.Context, plan *dream.Result, in dream.Input) {
 	known := map[string]bool{} // operations that wait or were refused
 	for _, o := range in.Pending {
@@ -58,7 +58,7 @@ func (w *workspace) widen(ctx context.Context, plan *dream.Result, in dream.Inpu
 		known[r.ID] = true
 	}
 	for _, m := range in.Memories {
-		if m.Branch == "" || !m.Live(in.Now) {
+		if m.Branch == "" || !m.Live(in.Now) || w.isForeign(m) {
 			continue
 		}
 		print := record.Print(m.Text)

@@ -114,8 +114,7 @@ func (w *workspace) pendingSessions(ctx context.Context) ([]string, error) {
 	return names, err
 }
 
-// unkept are those of some reflections that are neither in the journal nor on the branch. One without a
-// hash counts as not kept.
+// unkept are those of some reflections that are not in the journal. One without a hash counts as not kept.
 func (w *workspace) unkept(ctx context.Context, all []record.Reflection) ([]record.Reflection, error) {
 	var out []record.Reflection
 	err := w.view(ctx, func(v *record.View) error {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/urfave/cli/v2"
 )
@@ -154,10 +155,11 @@ type renderCheckJSON struct {
 
 // checkBlock tells whether the block is what was rendered into it.
 func (w *workspace) checkBlock(ctx context.Context, file string, b block, text string) error {
-	if err := w.view(ctx, func(*record.View) error { return nil }); err != nil { // is there a memory?
+	var wrong string
+	err := w.view(ctx, func(now *record.View) (err error) {
+		wrong, err = w.blockFault(ctx, now, b, text)
 		return err
-	}
-	wrong, err := w.blockFault(ctx, b, text)
+	})
 	if err != nil {
 		return err
 	}
@@ -175,22 +177,53 @@ func (w *workspace) checkBlock(ctx context.Context, file string, b block, text s
 }
 
 // blockFault says what is wrong with a block, or "". It renders again at the state and the time that
-// the block names, so neither what was learned since nor what expired since is a fault. What was withheld where
-// it was written, and what was stale there, cannot be known here: of the first the block has the number, and of
-// the second its own word.
-func (w *workspace) blockFault(ctx context.Context, b block, text string) (fault string, err error) {
+// the block names, so neither what was learned since nor what expired since is a fault. The state must be one of the
+// history of the state now, and nothing may be shown that is withheld here for its author, then and now. What else was
+// withheld where it was written, and what was stale there, cannot be known here: of the first the block has the
+// number, and of the second its own word.
+func (w *workspace) blockFault(ctx context.Context, now *record.View, b block, text string) (fault string, err error) {
+	const anew = "; write it anew: reverie render agents-md"
 	if b.state == blockAbsent {
 		return " has no reverie block", nil
 	}
-	tree := b.attribute("tree")
+	tree := gitstore.ID(b.attribute("tree"))
 	at, err := time.Parse(time.RFC3339, b.attribute("at"))
 	if tree == "" || err != nil {
-		return ": the block does not name the state and the time it shows; write it anew: reverie render agents-md", nil
+		return ": the block does not name the state and the time it shows" + anew, nil
+	}
+	commit := now.Tip()
+	if tree != now.Tree() {
+		if commit, err = w.memory.WithTree(ctx, commit, tree); err != nil {
+			return "", err
+		}
+	}
+	if commit == "" {
+		return ": the block shows a state that " + w.branch() + " never had here" + anew, nil
+	}
+	today, err := w.foreign(ctx, now)
+	if err != nil {
+		return "", err
 	}
 	withheld, _ := strconv.Atoi(b.attribute("withheld"))
-	err = w.book.ViewAt(ctx, tree, func(v *record.View) error {
-		if body := b.body(text); renderAgain(shared(v, at), body, withheld) != body {
-			fault = fmt.Sprintf(": the block was edited by hand or torn (lines %d to %d); write it anew: reverie render agents-md", b.lines[0], b.lines[1])
+	err = w.book.ViewAt(ctx, string(commit), func(v *record.View) error {
+		foreign, err := w.foreign(ctx, v)
+		if err != nil {
+			return err
+		}
+		all, body := shared(v, at), b.body(text)
+		given := func(m record.Memory) bool {
+			if len(foreign(m)) == 0 {
+				return true
+			}
+			then, _ := v.Blob(m.ID)
+			blob, ok := now.Blob(m.ID)
+			return ok && blob == then && len(today(m)) == 0
+		}
+		switch inside := shown(all, body); {
+		case renderAgain(all, body, withheld) != body:
+			fault = fmt.Sprintf(": the block was edited by hand or torn (lines %d to %d)", b.lines[0], b.lines[1]) + anew
+		case slices.ContainsFunc(inside, func(it item) bool { return !given(it.Memory) }):
+			fault = ": the block shows what people not trusted here have changed; next: reverie trust, or" + anew[1:]
 		}
 		return nil
 	})
@@ -225,25 +258,37 @@ func (w *workspace) given(ctx context.Context, v *record.View, now time.Time) (g
 	return given, withheld, nil
 }
 
-// renderAgain renders all as a body was rendered, of which withheld memories were kept. When none was, what did
-// not fit is worked out again; else the body says by itself which they are, and their number has to be right.
-func renderAgain(all []record.Memory, body string, withheld int) string {
+// shown are those of some memories that a rendered text shows.
+func shown(all []record.Memory, body string) []item {
 	lines := map[string]bool{}
 	for line := range strings.Lines(body) {
 		lines[line] = true
 	}
-	var inside, items []item
+	var inside []item
 	for _, m := range all {
-		it := item{m, lines[renderMemory(item{m, true})]}
-		items = append(items, it)
-		if lines[renderMemory(it)] {
-			inside = append(inside, it)
+		for _, stale := range []bool{true, false} {
+			if it := (item{m, stale}); lines[renderMemory(it)] {
+				inside = append(inside, it)
+				break
+			}
 		}
 	}
-	if withheld == 0 {
-		return renderMemories(items, maxBody, 0)
+	return inside
+}
+
+// renderAgain renders all as a body was rendered, of which withheld memories were kept. When none was, what did
+// not fit is worked out again; else the body says by itself which they are, and their number has to be right.
+func renderAgain(all []record.Memory, body string, withheld int) string {
+	inside := shown(all, body)
+	if withheld != 0 {
+		return renderMemories(inside, 0, len(all)-len(inside)-withheld)
 	}
-	return renderMemories(inside, 0, len(items)-len(inside)-withheld)
+	var items []item
+	for _, m := range all {
+		stale := slices.ContainsFunc(inside, func(it item) bool { return it.ID == m.ID && it.stale })
+		items = append(items, item{m, stale})
+	}
+	return renderMemories(items, maxBody, 0)
 }
 
 // maxBlock keeps the block well inside the 32 KiB that one client reads of such a file, in bytes.

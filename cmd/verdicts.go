@@ -41,7 +41,7 @@ const (
 	isFresh   = 'f' // anchor: the snippet is there
 	isChanged = 's' // anchor: the file is there without the snippet
 	isGone    = 'g' // anchor: the file is gone
-	isUnknown = 'u' // it could not be found out
+	isUnknown = 'u' // it could not be found out; never kept
 	isHere    = 'h' // side: its commits are reachable from the code at hand
 	isLanded  = 'l' // side: its commits are in the default branch
 	isAway    = 'e' // side: neither
@@ -86,7 +86,7 @@ func parseVerdicts(file string) map[string]verdict {
 		key, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		letter, rest, _ := strings.Cut(rest, " ")
 		blob, path, _ := strings.Cut(rest, " ")
-		if len(letter) == 1 {
+		if len(letter) == 1 && letter[0] != isUnknown {
 			all[key] = verdict{letter[0], strings.TrimPrefix(blob, "-"), path}
 		}
 	}

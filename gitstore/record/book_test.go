@@ -340,13 +340,14 @@ func TestRecordsRoundTrip(t *testing.T) {
 		dreams, err2 := v.Dreams()
 		ops, err3 := v.Operations()
 		rejections, err4 := v.Rejections()
+		evidence, err6 := v.Evidence()
 		checkpoints, err5 := records(v.journal, CheckpointDir, ParseCheckpoint)
-		for _, pair := range [][2]any{{[]Reflection{r}, reflections}, {[]Dream{d}, dreams}, {[]Operation{op}, ops}, {[]Rejection{rej}, rejections}, {[]Checkpoint{c}, checkpoints}} {
+		for _, pair := range [][2]any{{[]Reflection{r}, reflections}, {[]Reflection{r}, evidence}, {[]Dream{d}, dreams}, {[]Operation{op}, ops}, {[]Rejection{rej}, rejections}, {[]Checkpoint{c}, checkpoints}} {
 			if diff := cmp.Diff(pair[0], pair[1]); diff != "" {
 				t.Error(diff)
 			}
 		}
-		return errors.Join(err1, err2, err3, err4, err5)
+		return errors.Join(err1, err2, err3, err4, err5, err6)
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -233,7 +233,7 @@ func (tx *Tx) Accept(o Operation) error {
 func (tx *Tx) putEvidence(id string, m Memory) error {
 	r, err := tx.reflection(tx.journal, id)
 	if errors.Is(err, gitstore.ErrNotFound) {
-		return nil // it came with the branch, or was lost with another clone's journal
+		return nil // it was lost with another clone's journal
 	}
 	if err != nil {
 		return err

@@ -200,26 +200,26 @@ func (v *View) Rejections() ([]Rejection, error) { return records(v.inbox, "reje
 // Dreams returns this clone's dreams, oldest month first.
 func (v *View) Dreams() ([]Dream, error) { return records(v.journal, DreamDir, ParseDream) }
 
-// Reflections returns the reflections of the journal and those on the branch, each once.
-func (v *View) Reflections() ([]Reflection, error) {
-	own, err := records(v.journal, ReflectionDir, ParseReflection)
-	shared, err2 := records(v.memory, ReflectionDir, ParseReflection)
-	all := append(own, shared...)
+// Reflections returns what studying this clone's sessions gave: those of the journal, sorted by id.
+func (v *View) Reflections() ([]Reflection, error) { return reflections(v.journal) }
+
+// Evidence returns the reflections that lie on the branch beside what they bear out, sorted by id. Anybody who may
+// push can have written them, so nothing may follow from them.
+func (v *View) Evidence() ([]Reflection, error) { return reflections(v.memory) }
+
+func reflections(tree *gitstore.Tree) ([]Reflection, error) {
+	all, err := records(tree, ReflectionDir, ParseReflection)
 	slices.SortStableFunc(all, func(a, b Reflection) int { return strings.Compare(a.ID(), b.ID()) })
-	all = slices.CompactFunc(all, func(a, b Reflection) bool { return a.ID() == b.ID() })
-	return all, errors.Join(err, err2)
+	return all, err
 }
 
-// Has reports whether a reflection is kept, in the journal or on the branch.
+// Has reports whether a reflection is in the journal.
 func (v *View) Has(r Reflection) bool {
-	for _, t := range []*gitstore.Tree{v.journal, v.memory} {
-		if t != nil {
-			if _, err := t.Stat(r.Path()); err == nil {
-				return true
-			}
-		}
+	if v.journal == nil {
+		return false
 	}
-	return false
+	_, err := v.journal.Stat(r.Path())
+	return err == nil
 }
 
 // operation reads one pending operation. The error wraps gitstore.ErrNotFound if it does not wait.
