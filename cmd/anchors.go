@@ -106,14 +106,14 @@ func (s *search) add(ctx context.Context, word string) bool {
 	blob, err := s.c.files.File(ctx, path)
 	if err == nil {
 		s.files = append(s.files, namedFile{path, blob, line})
-	} else if fileEnding.MatchString(path) {
+	} else if codeEnding.MatchString(path) {
 		s.ending = append(s.ending, word)
 	}
 	return err == nil
 }
 
-// fileEnding is a name of two letters or more with an ending such as files of code have.
-var fileEnding = regexp.MustCompile(`(^|/)[\w.@-]*\w{2}\.[a-z][a-z0-9]{0,4}$`)
+// codeEnding is a name of two letters or more with an ending such as files of code have.
+var codeEnding = regexp.MustCompile(`(^|/)[\w.@-]*\w{2}\.[a-z][a-z0-9]{0,4}$`)
 
 // addEndings looks for files that are named by the end of their path, as orders.go, where just one is so named.
 func (s *search) addEndings(ctx, grep context.Context) {

@@ -254,6 +254,12 @@ func (c *diffCheck) readChanges() error {
 	if err != nil && len(bad) == 0 {
 		return err
 	}
+	if len(all) > maxChanged {
+		for _, ch := range all {
+			c.changes = append(c.changes, changedFile{path: ch.Path}) // a rule says that these are too many
+		}
+		return nil
+	}
 	for _, ch := range all {
 		if ch.New == "" && bad[ch.Path] {
 			continue // it is there, as something that must not be
