@@ -93,3 +93,30 @@ func TestStateIsNotWrittenThroughLinks(t *testing.T) {
 		}
 	}
 }
+
+// A reflog is appended to: a link in its place would change what it points to.
+func TestReflogThatIsALinkIsRefused(t *testing.T) {
+	r := testrepo.New(t)
+	repo, err := git.Find(t.Context(), r.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	victim := filepath.Join(t.TempDir(), "victim")
+	if err := os.WriteFile(victim, []byte("precious"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.Write(".git/logs/refs/heads/x", "")
+	log := filepath.Join(r.Dir, ".git", "logs", "refs", "heads", "x")
+	if err := os.Remove(log); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(victim, log); err != nil {
+		t.Fatal(err)
+	}
+	if err := repo.MoveRef(t.Context(), "refs/heads/x", r.Run("rev-parse", "HEAD"), "", "reverie: test"); err == nil {
+		t.Error("the ref moved")
+	}
+	if text, _ := os.ReadFile(victim); string(text) != "precious" {
+		t.Errorf("the victim holds %q", text)
+	}
+}
