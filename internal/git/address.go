@@ -100,7 +100,7 @@ func (c remoteConfig) holds(r *Repo, path string, bases []string) bool {
 	if filepath.Base(r.CommonDir) == ".git" {
 		roots = append(roots, filepath.Dir(r.CommonDir))
 	}
-	if name, rest, _ := strings.Cut(path, "/"); strings.HasPrefix(name, "~") { // git's server looks there, too
+	if name, rest, _ := strings.Cut(path, "/"); strings.HasPrefix(name, "~") { // git expands it
 		home, _ := os.UserHomeDir()
 		if u, err := user.Lookup(name[1:]); name != "~" && err == nil {
 			home = u.HomeDir
@@ -108,6 +108,9 @@ func (c remoteConfig) holds(r *Repo, path string, bases []string) bool {
 		if c.holds(r, filepath.Join(home, rest), bases) {
 			return true
 		}
+	}
+	if below(path, "/proc") || below(path, "/dev") {
+		return true // git may stand elsewhere than we, so that /proc/self/cwd is another folder
 	}
 	if filepath.IsAbs(path) {
 		bases = []string{""}

@@ -85,7 +85,7 @@ func TestRemoteInOurOwnFolderIsRefused(t *testing.T) {
 	}
 	for _, url := range []string{
 		".git/evil", "./sub/../.git/evil", "../out/evil", filepath.Join(r.Dir, "evil.git"), "file://" + r.Dir + "/%2egit/evil",
-		"file://" + filepath.Dir(r.Dir) + "/out/evil", ".",
+		"file://" + filepath.Dir(r.Dir) + "/out/evil", ".", "/proc/self/cwd/.git/evil",
 	} {
 		r.Run("config", "remote.origin.url", url)
 		var told *git.AddressError
