@@ -63,7 +63,9 @@ func Run(ctx context.Context, given *Env, args []string) int {
 	env := *given
 	in, out := &interruptible{ctx: ctx, from: given.In}, &output{to: given.Out}
 	env.In, env.Out = in, out
-	err := newApp(&env).RunContext(ctx, hoist(newApp(&env), args))
+	app := newApp(&env)
+	app.Flags = append(app.Flags, cli.HelpFlag) // the parser adds it only with a help command of its own
+	err := app.RunContext(ctx, hoist(newApp(&env), args))
 	if ctx.Err() != nil && (in.cut.Load() || interrupted(err)) {
 		env.warn(stopped)
 		return exitSignal
@@ -114,7 +116,7 @@ func newApp(env *Env) *cli.App {
 			logCommand(env), blameCommand(env), diffCommand(env), revertCommand(env),
 			syncCommand(env), mergeCommand(env), conflictsCommand(env), mergeDriverCommand(env), trustCommand(env),
 			staleCommand(env), renderCommand(env), importCommand(env), exportCommand(env), checkCommand(env), configCommand(env), uninstallCommand(env),
-			versionCommand(env),
+			versionCommand(env), helpCommand(),
 		},
 		HideVersion:               true,
 		DisableSliceFlagSeparator: true, // a comma belongs to the value
@@ -133,7 +135,7 @@ func newApp(env *Env) *cli.App {
 			if c.NArg() == 0 {
 				return cli.ShowAppHelp(c)
 			}
-			return usage("'reverie help' lists the commands", "%q is not a command", c.Args().First())
+			return noCommand(c.App, c.Args().First())
 		},
 	}
 	for _, c := range app.Commands {

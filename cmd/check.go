@@ -26,7 +26,7 @@ func checkCommand(env *Env) *cli.Command {
 			"A...B is what B changed since it left A; A alone is A up to the newest state.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "deep", Usage: "read the bytes of every object in history", Destination: &deep},
-			&cli.StringFlag{Name: "diff", Usage: "look at what changed in `BASE..HEAD`", Destination: &o.span},
+			&cli.StringFlag{Name: "diff", Usage: "look at what `BASE...HEAD` changed", Destination: &o.span},
 			&cli.BoolFlag{Name: "sarif", Usage: "with --diff: answer in SARIF 2.1.0", Destination: &o.sarif},
 			&cli.BoolFlag{Name: "github", Usage: "with --diff: answer in annotations for GitHub Actions", Destination: &o.github},
 			&cli.BoolFlag{Name: "strict", Usage: "with --diff: a warning is an error", Destination: &o.strict},
@@ -40,7 +40,7 @@ func checkCommand(env *Env) *cli.Command {
 			case c.IsSet("diff"):
 				return runCheckDiff(c.Context, env, o)
 			case o.sarif || o.github || o.strict:
-				return usage("reverie check --diff origin/reverie/memory..HEAD", "--sarif, --github and --strict belong to --diff")
+				return usage("reverie check --diff BASE...HEAD, two states of the memory branch", "--sarif, --github and --strict belong to --diff")
 			}
 			return runCheck(c.Context, env, deep)
 		},

@@ -35,6 +35,7 @@ func runCheckDiff(ctx context.Context, env *Env, o checkDiffOptions) error {
 	if err != nil {
 		return err
 	}
+	w.tellApart(ctx, span)
 	found, err := w.checkDiff(ctx, span)
 	if err != nil {
 		return err
@@ -63,6 +64,8 @@ func runCheckDiff(ctx context.Context, env *Env, o checkDiffOptions) error {
 type span struct {
 	from, to gitstore.ID // from is empty for nothing at all
 	beside   gitstore.ID // the newest state of the base, where from is an older one; else empty
+	a, b     string      // as they were named
+	three    bool        // A...B
 }
 
 // span reads what git's diff reads: A..B compares two states, A...B what B changed since it left A, and A
@@ -73,9 +76,14 @@ func (w *workspace) span(ctx context.Context, text string) (span, error) {
 		a, b, _ = strings.Cut(text, "..")
 	}
 	if a == "" && b == "" {
-		return span{}, usage("reverie check --diff origin/reverie/memory..HEAD", "--diff wants two states of the memory")
+		return span{}, usage(w.spanHint(ctx), "--diff wants two states of the memory")
 	}
-	var s span
+	s := span{a: a, b: b, three: three}
+	for _, side := range []*string{&s.a, &s.b} {
+		if *side == "" {
+			*side = w.branch()
+		}
+	}
 	var err error
 	if s.to, err = w.stateAt(ctx, b); err != nil {
 		return s, err
@@ -85,7 +93,7 @@ func (w *workspace) span(ctx context.Context, text string) (span, error) {
 	}
 	out, err := w.repo.Git(ctx, nil, "merge-base", string(s.from), string(s.to))
 	if err != nil {
-		return s, w.cutOff(fmt.Errorf("%s and %s have no commit in common", oneLine(a, 60), oneLine(b, 60)))
+		return s, w.cutOff(ctx, fmt.Errorf("%s and %s have no commit in common", oneLine(a, 60), oneLine(b, 60)))
 	}
 	base := gitstore.ID(strings.TrimSpace(string(out)))
 	if base != s.from {
@@ -116,6 +124,11 @@ func (w *workspace) stateAt(ctx context.Context, rev string) (gitstore.ID, error
 		rev = id + rest
 	}
 	id, err := w.memory.Resolve(ctx, rev)
+	if seen := w.seenAs(rev); errors.Is(err, gitstore.ErrRevision) && seen != "" {
+		if at, serr := w.memory.Resolve(ctx, seen); serr == nil {
+			id, err = at, nil
+		}
+	}
 	if err == nil {
 		_, err = w.repo.Git(ctx, nil, "cat-file", "-e", string(id)+"^{tree}")
 		if e := (*git.Error)(nil); errors.As(err, &e) {
@@ -123,18 +136,18 @@ func (w *workspace) stateAt(ctx context.Context, rev string) (gitstore.ID, error
 		}
 	}
 	if errors.Is(err, gitstore.ErrRevision) {
-		return "", w.cutOff(err)
+		return "", w.cutOff(ctx, err)
 	}
 	return id, err
 }
 
 // cutOff says of an error about history that a shallow clone is to blame, where it is.
-func (w *workspace) cutOff(err error) error {
+func (w *workspace) cutOff(ctx context.Context, err error) error {
 	if w.repo.Shallow {
 		return &failure{exitFailed, fmt.Errorf("%w, and the history is cut off here (a shallow clone)", err),
 			"fetch all of it: 'fetch-depth: 0' for actions/checkout, GIT_DEPTH: \"0\" for GitLab, or git fetch --unshallow"}
 	}
-	return &failure{exitFailed, err, "fetch the branch that it is on"}
+	return &failure{exitFailed, err, "fetch the branch that it is on; what can be looked at here: " + w.spanHint(ctx)}
 }
 
 // checkDiff returns everything that the rules find in a span.
@@ -153,6 +166,9 @@ func (w *workspace) checkDiff(ctx context.Context, s span) ([]finding, error) {
 		return view(s.from, func(base *gitstore.Tree) error {
 			return view(s.beside, func(beside *gitstore.Tree) error {
 				c.head, c.base, c.beside = head, base, beside
+				if err := c.needMemories(s); err != nil {
+					return err
+				}
 				if err := c.run(); err != nil {
 					return err
 				}
@@ -193,9 +209,6 @@ func (c *diffCheck) add(rule string, at level, path string, line int, id, format
 }
 
 func (c *diffCheck) run() error {
-	if !isMemoryTree(c.head) && (c.base == nil || !isMemoryTree(c.base)) {
-		return &failure{exitFailed, errors.New("neither state is a memory: there is no reverie.toml"), "name two states of the memory branch: reverie check --diff origin/reverie/memory..HEAD"}
-	}
 	if err := c.readChanges(); err != nil {
 		return err
 	}
@@ -209,11 +222,6 @@ func (c *diffCheck) run() error {
 		}
 	}
 	return c.checkMemories()
-}
-
-func isMemoryTree(t *gitstore.Tree) bool {
-	_, err := t.Stat("reverie.toml")
-	return err == nil
 }
 
 // readChanges reads the files that differ. Entries that a memory must not have are findings, unless the

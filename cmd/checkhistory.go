@@ -27,14 +27,14 @@ func (c *diffCheck) checkHistory(s span) error {
 	}
 	text, err := repo.Git(c.ctx, nil, append([]string{"log", "--no-show-signature", "--encoding=UTF-8", "--format=%H%n%B%x00"}, limits...)...)
 	if err != nil {
-		return c.w.cutOff(err)
+		return c.w.cutOff(c.ctx, err)
 	}
 	messages := strings.Split(string(text), "\x00")
 	if repo.Shallow {
 		ends, _ := os.ReadFile(filepath.Join(repo.CommonDir, "shallow"))
 		for _, m := range messages {
 			if id, _, _ := strings.Cut(strings.TrimSpace(m), "\n"); id != "" && strings.Contains(string(ends), id) {
-				return c.w.cutOff(errors.New("not all commits of the change are here"))
+				return c.w.cutOff(c.ctx, errors.New("not all commits of the change are here"))
 			}
 		}
 	}

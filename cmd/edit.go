@@ -127,13 +127,27 @@ func runEdit(ctx context.Context, env *Env, id string, o editOptions) (err error
 	}
 	after, redacted := w.book.Clean(after)
 	moved := after.Text != before.Text || after.Body != before.Body || !slices.Equal(after.Paths, before.Paths)
-	if o.anchor || moved && slices.Equal(after.Anchors, before.Anchors) {
-		after.Anchors = w.anchors(ctx, nil, w.here(ctx), after)
-		defer w.here(ctx).done()
+	anew := o.anchor || moved && slices.Equal(after.Anchors, before.Anchors)
+	whole := true
+	if anew {
+		if after, whole, err = w.anchorAnew(ctx, after); err != nil {
+			return err
+		}
 	}
 	defer func() {
-		if err == nil {
-			w.tellRedacted(redacted, after.ID)
+		if err != nil {
+			return
+		}
+		w.tellRedacted(redacted, after.ID)
+		if anew {
+			env.tellAnchors(after.Anchors)
+		}
+		switch {
+		case !o.anchor:
+		case !whole:
+			env.say("not all of the code could be searched; a statement that names the file needs no search")
+		case len(after.Anchors) == 0:
+			env.say("%s names no file or symbol that is in the code here", after.ID[:8])
 		}
 	}()
 	if string(after.Format()) == string(before.Format()) {
@@ -146,6 +160,19 @@ func runEdit(ctx context.Context, env *Env, id string, o editOptions) (err error
 	return w.editMemory(ctx, before, after)
 }
 
+// anchorAnew rests a memory on the code as it is here. Where that could not be searched to its end and nothing was
+// found, it keeps what it rests on.
+func (w *workspace) anchorAnew(ctx context.Context, m record.Memory) (after record.Memory, whole bool, err error) {
+	grep, stop := context.WithTimeout(ctx, grepTime)
+	defer stop()
+	defer w.here(ctx).done()
+	found, whole := w.anchors(ctx, grep, w.here(ctx), m)
+	if whole || len(found) > 0 {
+		m.Anchors = found
+	}
+	return m, whole, ctx.Err()
+}
+
 // editMemory writes the new form, unless the memory changed while the person was editing.
 func (w *workspace) editMemory(ctx context.Context, before, after record.Memory) error {
 	err := w.update(ctx, func(t *record.Tx, _ config.Config) error {
@@ -155,6 +182,12 @@ func (w *workspace) editMemory(ctx context.Context, before, after record.Memory)
 		}
 		if string(now.Format()) != string(before.Format()) {
 			return fmt.Errorf("edit %s: %w", before.ID, record.ErrChanged)
+		}
+		if before.Status == record.Retired && after.Status != record.Retired {
+			if twin, ok := t.Same(after.Text); ok && twin.Status != record.Retired {
+				return &failure{exitPerson, fmt.Errorf("bring back %s: %s is in force and says the same: %s", before.ID, twin.ID, twin.Text),
+					"change that one: reverie edit " + twin.ID}
+			}
 		}
 		commit := gitstore.Commit{Subject: "edit: " + lowerFirst(after.Text), Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "edit"}}}
 		t.Describe(commit)

@@ -18,7 +18,7 @@ func TestFlagsMayStandAnywhere(t *testing.T) {
 		{[]string{"ingest", "-", "--format", "jsonl"}, []string{"ingest", "--format", "jsonl", "--", "-"}},
 		{[]string{"list", "--nosuch"}, []string{"list", "--nosuch"}},
 		{[]string{"nosuch", "x"}, []string{"nosuch", "x"}},
-		{[]string{"help", "learn"}, []string{"help", "learn"}},
+		{[]string{"help", "learn"}, []string{"help", "--", "learn"}},
 		{nil, nil},
 	}
 	for _, c := range cases {

@@ -92,7 +92,9 @@ func runRemember(ctx context.Context, env *Env, text string, o rememberOptions) 
 	})
 	m = record.New(m)
 	here := w.here(ctx)
-	m.Anchors = w.anchors(ctx, nil, here, m)
+	grep, stop := context.WithTimeout(ctx, typedTime)
+	m.Anchors, _ = w.anchors(ctx, grep, here, m)
+	stop()
 	switch {
 	case o.branch != "":
 		if m.Branch, err = w.askedSide(ctx, o.branch); err != nil {
@@ -141,6 +143,7 @@ func runRemember(ctx context.Context, env *Env, text string, o rememberOptions) 
 		m = held
 	} else {
 		w.tellRedacted(redacted, m.ID)
+		env.tellAnchors(m.Anchors)
 		if m.Branch != "" && o.branch == "" {
 			env.say("holds on %s alone until that lands; else: --everywhere", record.ParseSide(m.Branch).Name)
 		}

@@ -153,6 +153,12 @@ func (s *syncer) settle(ctx context.Context, l lane, tip, theirs gitstore.ID) er
 		if err != nil {
 			return err
 		}
+		if landed && p.Ops != nil {
+			err = s.w.approveProposed(ctx, p.Commit, p.Base, theirs)
+		}
+		if err != nil {
+			return err
+		}
 		if landed {
 			s.known.drop(p.Branch)
 			s.note(p, "landed")

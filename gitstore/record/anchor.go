@@ -119,38 +119,64 @@ func (m Memory) Quoted() []string {
 var defining = []string{
 	"func", "def", "class", "type", "const", "let", "var", "fn", "struct", "enum", "interface", "trait", "impl", "module",
 	"export", "public", "private", "static", "#define", "async", "pub", "val", "object", "record", "create",
+	"function", "fun", "protected", "final", "abstract", "typedef", "declare", "extern", "override", "macro", "namespace",
 }
 
-// snippet picks the line to rest on: the first that seems to define a token, or else the first that
-// has one. Earlier tokens are preferred.
+// other are words that come before a name which is not the one that a line defines.
+var other = []string{"extends", "implements", "import", "from", "return", "new", "of", "for", "if", "else", "while", "switch", "case", "await", "throw", "match"}
+
+// snippet picks the line to rest on: the first that defines a token, or else the first that has one. Earlier
+// tokens are preferred.
 func snippet(text []byte, tokens []string) string {
 	for _, token := range tokens {
-		if len(token) < 3 || !strings.ContainsFunc(token, unicode.IsLetter) {
-			continue
-		}
-		best := ""
-		for raw := range bytes.Lines(text) {
-			if !bytes.Contains(raw, []byte(token)) {
-				continue
-			}
-			line := strings.TrimSpace(string(raw))
-			at := wordIndex(line, token)
-			if at < 0 || !utf8.ValidString(line) {
-				continue
-			}
-			first, _, _ := strings.Cut(line, " ")
-			if defines := slices.Contains(defining, strings.ToLower(first)); defines || best == "" {
-				best = window(line, at, len(token))
-				if defines {
-					break
-				}
-			}
-		}
-		if best != "" {
-			return best
+		if line, _ := findLine(text, token); line != "" {
+			return line
 		}
 	}
 	return ""
+}
+
+// findLine is the first line that seems to define a token, or else the first that has it.
+func findLine(text []byte, token string) (found string, isDefined bool) {
+	if len(token) < minName || !strings.ContainsFunc(token, unicode.IsLetter) {
+		return "", false
+	}
+	for raw := range bytes.Lines(text) {
+		if !bytes.Contains(raw, []byte(token)) {
+			continue
+		}
+		line := strings.TrimSpace(string(raw))
+		at := wordIndex(line, token)
+		if at < 0 || !utf8.ValidString(line) {
+			continue
+		}
+		if defines(line, at, token) {
+			return window(line, at, len(token)), true
+		}
+		if found == "" {
+			found = window(line, at, len(token))
+		}
+	}
+	return found, false
+}
+
+// defines reports whether a line says what the token at at is: a word that defines comes first and nothing
+// between them is an expression, or a value follows, or a body in brackets.
+func defines(line string, at int, token string) bool {
+	before := line[:at]
+	after := strings.TrimSpace(line[at+len(token):])
+	words := strings.Fields(before)
+	if slices.ContainsFunc(words, func(w string) bool { return slices.Contains(other, strings.ToLower(w)) }) {
+		return false
+	}
+	if len(words) == 0 {
+		assigned := strings.HasPrefix(after, "=") && !strings.HasPrefix(after, "==") || strings.HasPrefix(after, ":")
+		return assigned || strings.HasPrefix(after, "(") && strings.HasSuffix(line, "{")
+	}
+	if strings.ContainsAny(before, "={") || strings.Count(before, "(") != strings.Count(before, ")") || strings.HasSuffix(before, ".") {
+		return false
+	}
+	return slices.Contains(defining, strings.ToLower(words[0]))
 }
 
 // wordIndex is where token stands in line with no letter or digit at either end, or -1.

@@ -113,8 +113,8 @@ func TestSnippetPrefersTheDefinition(t *testing.T) {
 		tokens []string
 		want   string
 	}{
-		{[]string{"load"}, "func loadAll() { load() }"}, // the first defining line that has the word
-		{[]string{"load()"}, "func loadAll() { load() }"},
+		{[]string{"load"}, "func load() error {"}, // not the line of what calls it
+		{[]string{"load()"}, "func load() error {"},
 		{[]string{"load() error"}, "func load() error {"},
 		{[]string{"missing", "loadAll"}, "func loadAll() { load() }"},
 		{[]string{"oad"}, ""},

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -44,7 +45,7 @@ func (w *world) commit(id gitstore.ID, parents ...int) int {
 
 // merged is the content of the merge of two commits.
 func (w *world) merged(a, b int) gitstore.ID {
-	o, err := resolve(w.path, gitstore.History{Versions: w.versions, Ours: a, Theirs: b,
+	o, err := resolve(context.Background(), w.path, gitstore.History{Versions: w.versions, Ours: a, Theirs: b,
 		Read: func(id gitstore.ID) ([]byte, error) { return w.contents[id], nil }})
 	if err != nil {
 		w.t.Fatal(err)
@@ -340,7 +341,7 @@ func TestMergeOfTwoDecisionsKeepsBoth(t *testing.T) {
 		h.Versions = append(h.Versions, v)
 	}
 	h.Ours, h.Theirs = 4, 5
-	o, err := resolve(m.Path(), h)
+	o, err := resolve(t.Context(), m.Path(), h)
 	if err != nil || o.Text.String() != string(texts("A.", "B.")) {
 		t.Errorf("merged: %v\n%s", err, o.Text)
 	}

@@ -169,23 +169,6 @@ func (r *Repo) Removed(ctx context.Context, from, path string) (commit, parent s
 	return f[0], f[1], nil
 }
 
-// Grep lists at most n files of a commit that have a text, each with its path from the top. One more means that there
-// are more.
-func (r *Repo) Grep(ctx context.Context, commit, text string, n int) ([]string, error) {
-	out, err := r.Git(ctx, nil, "grep", "-I", "-l", "-z", "-F", "-w", "--no-textconv", "--no-recurse-submodules", "--full-name", "-e", text, commit, "--")
-	var failed *Error
-	if errors.As(err, &failed) && failed.Code == 1 {
-		return nil, nil
-	}
-	var paths []string
-	for name := range strings.SplitSeq(string(out), "\x00") {
-		if _, name, ok := strings.Cut(name, ":"); ok && len(paths) <= n {
-			paths = append(paths, name)
-		}
-	}
-	return paths, err
-}
-
 // Branches returns the tips of a branch: the local one first, where it is here, then the remote-tracking ones.
 func (r *Repo) Branches(ctx context.Context, name string) ([]string, error) {
 	if err := CheckRef("refs/heads/" + name); err != nil {

@@ -1,0 +1,140 @@
+package record
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Name is a symbol of the code that a statement names, or what may be one.
+type Name struct {
+	Text   string   // the identifier alone: SaveOrder
+	Of     []string // what stands before it: store, of store.SaveOrder
+	Whole  string   // both, as they are written: store.SaveOrder
+	Called bool     // written with brackets: SaveOrder()
+	Loose  bool     // it may be a word of prose, or a program: only a line that defines it tells
+}
+
+// minName is the shortest name, in bytes, that is looked for.
+const minName = 3
+
+// minPlain is the shortest name, in bytes, that is looked for where only the code marks tell it from a word.
+const minPlain = 4
+
+// named is what a statement names: an identifier, with what qualifies it, and brackets.
+var named = regexp.MustCompile(`^((?:[A-Za-z_$][\w$]*(?:\.|::|->))*)([A-Za-z_$][\w$]*)(\(.*)?$`)
+
+// camel is a word with a capital inside, as a name of two words has it: saveOrder, SaveOrder, DBConn; not IDs.
+var camel = regexp.MustCompile(`[a-z0-9][A-Z]|[A-Z]{2,}[a-z]{2,}`)
+
+// Names returns the symbols that the statement and the body have between code marks, and those of the
+// statement that are written as no word of prose is: someName, some_name, name(), store.Name.
+func (m Memory) Names() []Name {
+	var out []Name
+	add := func(word string, marked bool) {
+		n, ok := ParseName(word, marked)
+		if ok && !slices.ContainsFunc(out, func(o Name) bool { return o.Text == n.Text }) {
+			out = append(out, n)
+		}
+	}
+	for _, span := range m.Quoted() {
+		add(span, true)
+	}
+	for _, word := range m.words() {
+		add(word, false)
+	}
+	return out
+}
+
+// Files returns the words of the statement that may be paths of files, each with the line that follows it, as
+// a compiler names it. They have a slash or an ending, or are written like Makefile.
+func (m Memory) Files() []string {
+	var out []string
+	for _, word := range m.words() {
+		if strings.Contains(word, "(") || !strings.ContainsAny(word, "./") && !(strings.HasSuffix(word, "file") && unicode.IsUpper(rune(word[0]))) {
+			continue
+		}
+		if !slices.Contains(out, word) {
+			out = append(out, word)
+		}
+	}
+	return out
+}
+
+// words are those of the statement outside of code marks, without the marks of prose around them. Addresses
+// of the net and of people are left out.
+func (m Memory) words() []string {
+	var out []string
+	for i, part := range strings.Split(m.Text, "`") {
+		if i%2 == 1 {
+			continue
+		}
+		for _, word := range strings.Fields(part) {
+			if strings.Contains(word, "://") || strings.Contains(word, "@") {
+				continue
+			}
+			word = strings.TrimLeft(word, "([{<\"'*“‘«„")
+			for {
+				before := word
+				word = strings.TrimRight(word, ".,;:!?\"'*”’»“]}>")
+				if strings.HasSuffix(word, ")") && strings.Count(word, "(") < strings.Count(word, ")") {
+					word = word[:len(word)-1]
+				}
+				word = strings.TrimSuffix(strings.TrimSuffix(word, "'s"), "’s")
+				if word == before {
+					break
+				}
+			}
+			if word != "" {
+				out = append(out, word)
+			}
+		}
+	}
+	return out
+}
+
+// ParseName takes a word for a name, or not. marked says that it stood between code marks.
+func ParseName(word string, marked bool) (Name, bool) {
+	parts := named.FindStringSubmatch(word)
+	if parts == nil {
+		return Name{}, false
+	}
+	of := strings.FieldsFunc(parts[1], func(r rune) bool { return strings.ContainsRune(".:->", r) })
+	n := Name{Text: parts[2], Of: of, Whole: parts[1] + parts[2], Called: parts[3] == "()" || marked && strings.HasSuffix(parts[3], ")")}
+	joined := strings.Contains(strings.Trim(n.Text, "_"), "_")
+	mixed := camel.MatchString(n.Text)
+	capital := strings.ToLower(n.Text) != n.Text
+	switch {
+	case len(n.Text) < minName, !strings.ContainsFunc(n.Text, unicode.IsLetter):
+		return Name{}, false
+	case n.Called, joined, marked && mixed:
+	case marked:
+		n.Loose = true
+		return n, len(n.Text) >= minPlain
+	case mixed, len(of) > 0 && capital && parts[3] == "":
+		n.Loose = true
+	default:
+		return Name{}, false
+	}
+	return n, true
+}
+
+// FindName says how a text has a name: the line that defines it, or else one that has it, with what qualifies it
+// and with brackets where there is one. ok is false for a name that the text does not have, and for a loose
+// one that is neither defined nor qualified there.
+func FindName(text []byte, n Name) (line string, defined, ok bool) {
+	line, defined = findLine(text, n.Text)
+	if defined {
+		return line, true, true
+	}
+	if len(n.Of) > 0 {
+		if whole, _ := findLine(text, n.Whole); whole != "" {
+			return whole, false, true
+		}
+	}
+	if n.Called {
+		line, _ = findLine(text, n.Text+"(")
+	}
+	return line, false, line != "" && !n.Loose
+}
