@@ -87,7 +87,7 @@ func (w *workspace) ensure(ctx context.Context) (created bool, err error) {
 			return false, nil
 		}
 		if !errors.Is(err, git.ErrNoRef) {
-			return false, err
+			return false, refusedEntries(err, "origin/"+branch)
 		}
 	}
 	err = w.book.Create(ctx, firstFiles())

@@ -88,8 +88,11 @@ func (w *workspace) artefacts(ctx context.Context, o uninstallOptions) ([]artefa
 	var found []artefact
 	if w.repo.WorkTree != "" {
 		file := filepath.Join(w.repo.WorkTree, filepath.FromSlash(w.config.Agents))
-		there, err := hasBlock(file)
-		if err != nil {
+		there := false
+		info, err := os.Stat(file)
+		if strange := w.inside(file); strange != nil && (err != nil || !info.IsDir()) {
+			w.env.warn("passed over: %v", strange) // render would not have written there
+		} else if there, err = hasBlock(file); err != nil {
 			return nil, err
 		}
 		if there {

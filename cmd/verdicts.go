@@ -3,11 +3,11 @@ package cmd
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -97,12 +97,22 @@ func checksumLine(text string) string {
 	return fmt.Sprintf("%08x\n", crc32.ChecksumIEEE([]byte(text)))
 }
 
-// verdictsByAge lists the files of a folder, the newest first.
+// verdictName is the name of a file of verdicts: a commit's id.
+var verdictName = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+
+// verdictsByAge lists the files of verdicts, the newest first, and those that were never finished. A
+// symbolic link in place of their folder has none, and nothing there that is not ours is one.
 func verdictsByAge(dir string) []string {
+	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
+		return nil
+	}
 	entries, _ := os.ReadDir(dir)
 	age := map[string]time.Time{}
 	var files []string
 	for _, e := range entries {
+		if !verdictName.MatchString(e.Name()) && !git.StateTemp(e.Name()) {
+			continue
+		}
 		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
 			file := filepath.Join(dir, e.Name())
 			age[file] = info.ModTime()
@@ -125,13 +135,6 @@ func (v *verdicts) save(repo *git.Repo) {
 		return
 	}
 	v.changed = false
-	if _, err := repo.StateDir(); err != nil {
-		return
-	}
-	dir := filepath.Dir(v.file)
-	if err := os.Mkdir(dir, 0o700); err != nil && !os.IsExist(err) {
-		return
-	}
 	keys := make([]string, 0, len(v.all))
 	for key := range v.all {
 		keys = append(keys, key)
@@ -147,19 +150,11 @@ func (v *verdicts) save(repo *git.Repo) {
 		fmt.Fprintf(&b, "%s %c %s %s\n", key, found.letter, blob, found.path)
 	}
 	text := b.String()
-	tmp, err := os.CreateTemp(dir, "new-*")
-	if err != nil {
+	name := verdictDir + "/" + filepath.Base(v.file) // not durable: a torn file is passed over
+	if repo.WriteState(name, []byte(verdictMagic+text+checksumLine(text)), false) != nil {
 		return
 	}
-	_, err = tmp.WriteString(verdictMagic + text + checksumLine(text)) // not synced: a torn file is passed over
-	if err = errors.Join(err, tmp.Close()); err == nil {
-		err = os.Rename(tmp.Name(), v.file)
-	}
-	if err != nil {
-		os.Remove(tmp.Name())
-		return
-	}
-	for i, file := range verdictsByAge(dir) {
+	for i, file := range verdictsByAge(filepath.Dir(v.file)) {
 		if i >= verdictFiles {
 			os.Remove(file)
 		}

@@ -87,7 +87,8 @@ func (s *Store) mayBegin(ctx context.Context) error {
 }
 
 // Adopt makes the store from another ref, as refs/remotes/origin/reverie/memory: it begins at that ref's
-// commit. The error wraps ErrExists if there is a store. One that was deleted may be adopted again.
+// commit. The error wraps ErrExists if there is a store, and EntryErrors if that commit has an entry or a file
+// that a store must not have. One that was deleted may be adopted again.
 func (s *Store) Adopt(ctx context.Context, from string) (Result, error) {
 	w, err := s.begin(ctx)
 	if err != nil {
@@ -108,6 +109,9 @@ func (s *Store) Adopt(ctx context.Context, from string) (Result, error) {
 	defer t.close()
 	if t.commit == "" {
 		return Result{}, fmt.Errorf("adopt %s: it is at a tree, not at a commit", from)
+	}
+	if _, err := t.Admit(""); err != nil {
+		return Result{}, fmt.Errorf("adopt %s: %w", from, err)
 	}
 	if err := s.repo.MoveRef(ctx, s.ref, tip, "", "reverie: adopt "+from); err != nil {
 		return Result{}, err

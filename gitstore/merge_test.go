@@ -141,6 +141,14 @@ func TestMergeRefusesWhatNoStoreHolds(t *testing.T) {
 			if now, err := ours.Tip(t.Context()); now != tip || err != nil {
 				t.Errorf("the ref moved to %s, %v", now, err)
 			}
+			r.Run("update-ref", "refs/remotes/origin/evil", commit)
+			fresh := gitstore.Open(ours.Repo(), "refs/heads/fresh")
+			if _, err := fresh.Adopt(t.Context(), "refs/remotes/origin/evil"); !errors.As(err, &bad) {
+				t.Errorf("adopted: %v", err)
+			}
+			if _, err := fresh.Tip(t.Context()); !errors.Is(err, gitstore.ErrNoStore) {
+				t.Errorf("the store was made: %v", err)
+			}
 		})
 	}
 }

@@ -19,26 +19,26 @@ const tips = "tips"
 // remember notes the store's last commit. The caller holds the lock. It need not be durable: it is one of
 // several witnesses.
 func (s *Store) remember(id ID) error {
-	dir, err := s.repo.StateDir()
-	if err != nil {
-		return err
-	}
-	path := filepath.Join(dir, tips)
-	text, err := os.ReadFile(path)
+	text, err := os.ReadFile(s.tipsFile())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	var b strings.Builder
 	for line := range strings.Lines(string(text)) {
-		if _, ref, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " "); ref != s.ref {
-			b.WriteString(line)
+		if was, ref, ok := s.parseTip(line); ok && ref != s.ref {
+			fmt.Fprintf(&b, "%s %s\n", was, ref)
 		}
 	}
 	fmt.Fprintf(&b, "%s %s\n", id, s.ref)
-	if err := os.WriteFile(path+".new", []byte(b.String()), 0o600); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
+	return s.repo.WriteState(tips, []byte(b.String()), false)
+}
+
+func (s *Store) tipsFile() string { return filepath.Join(s.repo.CommonDir, "reverie", tips) }
+
+// parseTip reads a line of tips; others are passed over, and dropped at the next write.
+func (s *Store) parseTip(line string) (id ID, ref string, ok bool) {
+	hex, ref, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+	return ID(hex), ref, s.repo.IsID(hex) && git.CheckRef(ref) == nil
 }
 
 // Lost is the last commit that was made here, if the ref does not reach it any more: somebody set the ref
@@ -63,10 +63,10 @@ func (s *Store) Lost(ctx context.Context) (ID, error) {
 
 // made returns the last commit that was made here, as tips says, or "".
 func (s *Store) made() ID {
-	text, _ := os.ReadFile(filepath.Join(s.repo.CommonDir, "reverie", tips))
+	text, _ := os.ReadFile(s.tipsFile())
 	for line := range strings.Lines(string(text)) {
-		if id, ref, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " "); ref == s.ref {
-			return ID(id)
+		if id, ref, ok := s.parseTip(line); ok && ref == s.ref {
+			return id
 		}
 	}
 	return ""

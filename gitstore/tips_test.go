@@ -1,6 +1,8 @@
 package gitstore_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -40,5 +42,32 @@ func TestRefThatWentBackIsNoticed(t *testing.T) {
 	r.Run("update-ref", branch, r.Run("commit-tree", "-p", string(second.Commit), "-m", "by hand", string(second.Tree)))
 	if id := lost(); id != "" {
 		t.Errorf("%s is lost below a commit on top of it", id)
+	}
+}
+
+// The file may have come with the repository: it is not written through a link, and only its lines are kept.
+func TestTipsKeepOnlyTheirOwnLines(t *testing.T) {
+	r := testrepo.New(t)
+	s := create(t, r)
+	state := filepath.Join(s.Repo().CommonDir, "reverie")
+	victim := filepath.Join(t.TempDir(), "victim")
+	id := strings.Repeat("1", 40)
+	other := id + " refs/heads/other\n"
+	if err := os.WriteFile(victim, []byte("touch canary\n"+id+" --evil\n"+id+"\n"+other), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"tips", "tips.new"} {
+		os.Remove(filepath.Join(state, name))
+		if err := os.Symlink(victim, filepath.Join(state, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done := write(t, s, map[string]string{"a": "1"})
+	text, err := os.ReadFile(filepath.Join(state, "tips"))
+	if want := other + string(done.Commit) + " " + branch + "\n"; err != nil || string(text) != want {
+		t.Errorf("tips holds %q, %v; want %q", text, err, want)
+	}
+	if text, _ := os.ReadFile(victim); !strings.HasPrefix(string(text), "touch canary") {
+		t.Errorf("the victim holds %q", text)
 	}
 }

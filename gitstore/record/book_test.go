@@ -157,6 +157,29 @@ func encoded(c cached) []byte {
 }
 
 // The cache gives back every field, of readable and of spoilt files.
+// The state folder may have come as a link to a folder of the user's.
+func TestCacheIsNotWrittenThroughALink(t *testing.T) {
+	b, _, dir := newBook(t)
+	var all []Memory
+	for i := range 2 * cacheLag {
+		all = append(all, fact(fmt.Sprint("fact ", i)))
+	}
+	put(t, b, all...)
+	documents := t.TempDir()
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(documents, dir); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(texts(t, b)); n != len(all) {
+		t.Errorf("%d memories are read", n)
+	}
+	if there, err := os.ReadDir(documents); len(there) != 0 || err != nil {
+		t.Errorf("there are %v, %v", there, err)
+	}
+}
+
 func TestCacheKeepsEveryField(t *testing.T) {
 	m := pnpm()
 	m.Status, m.Variants = Contested, []Variant{{"b", "why b"}, {"c", ""}}

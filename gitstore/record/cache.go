@@ -176,6 +176,9 @@ func writeCache(path string, c cached) error {
 	out.Write(index.Bytes())
 	out.Write(binary.LittleEndian.AppendUint32(nil, checksum(view(index.Bytes()))))
 	out.Write(all.Bytes())
+	if info, err := os.Lstat(filepath.Dir(path)); err != nil || !info.IsDir() {
+		return errors.Join(err, errors.New("the state folder is a link")) // to files that are not ours
+	}
 	tmp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+"-*")
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/pelletier/go-toml/v2"
 )
@@ -121,6 +122,9 @@ var keys = []key{
 			s, ok := v.(string)
 			if !ok || !filepath.IsLocal(filepath.FromSlash(s)) {
 				return fmt.Errorf("%v is not a path inside the work tree", v)
+			}
+			if inGitDir(s) {
+				return fmt.Errorf("%v is in a git directory, whose files git may run", v)
 			}
 			c.Agents = s
 			return nil
@@ -376,4 +380,22 @@ func tomlText(v any) string {
 		return fmt.Sprint(v)
 	}
 	return strings.TrimPrefix(strings.TrimSpace(string(out)), "v = ")
+}
+
+// inGitDir reports whether some file system takes a part of a path for .git: in another case, with
+// characters that HFS+ ignores, with what NTFS drops at the end, or by its short name.
+func inGitDir(path string) bool {
+	for part := range strings.FieldsFuncSeq(path, func(c rune) bool { return c == '/' || c == '\\' }) {
+		part = strings.Map(func(c rune) rune {
+			if unicode.Is(unicode.Cf, c) {
+				return -1
+			}
+			return c
+		}, part)
+		part, _, _ = strings.Cut(part, ":")
+		if part = strings.ToLower(strings.TrimRight(part, " .")); part == ".git" || part == "git~1" {
+			return true
+		}
+	}
+	return false
 }

@@ -55,6 +55,9 @@ func TestBadSettingIsNamedByLineAndKey(t *testing.T) {
 		"a = \n":                             ":1:",
 		"[memory]\nref = \"memory\"\n":       ":2: memory.ref: memory is not a whole ref name",
 		"memory.ref = \"refs/heads/../x\"\n": ":1: memory.ref:",
+		"agents.file = \".git/hooks/x\"\n":   ":1: agents.file: .git/hooks/x is in a git directory",
+		"agents.file = \"a/.GIT./x\"\n":      ":1: agents.file: a/.GIT./x is in a git directory",
+		"agents.file = \"git~1/x\"\n":        ":1: agents.file: git~1/x is in a git directory",
 		"agents.file = \"../x\"\n":           ":1: agents.file: ../x is not a path inside",
 	} {
 		if _, err := Load(file(t, text)); err == nil || !strings.Contains(err.Error(), want) {

@@ -100,6 +100,16 @@ func truth(v string) bool {
 	return false
 }
 
+// falsity reports whether git takes a value for false; it takes numbers, too, and what we do not know we
+// do not trust.
+func falsity(v string) bool {
+	switch strings.ToLower(v) {
+	case "false", "no", "off", "0", "":
+		return true
+	}
+	return false
+}
+
 func first(values ...string) string {
 	for _, v := range values {
 		if v != "" {

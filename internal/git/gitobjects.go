@@ -85,7 +85,7 @@ func (g *gitObjects) answers(ctx context.Context, ids []string, fn func(i int, o
 func (g *gitObjects) answer(id string) (Object, error) {
 	line, err := g.out.ReadString('\n')
 	if err != nil && g.repo.Partial && !g.repo.mayFetch() {
-		return Object{}, fmt.Errorf("%s: %w here, and this repository's own configuration would run a program to fetch it", id, ErrNoObject)
+		return Object{}, fmt.Errorf("%s: %w here, and this repository's own configuration names a source that is not trusted: reverie sync says which", id, ErrNoObject)
 	}
 	if err != nil {
 		return Object{}, fmt.Errorf("%s: %w: git cat-file: %s", id, ErrCorrupt, first(reason(g.stderr.bytes()), err.Error()))

@@ -290,6 +290,9 @@ func parent(name string) string { return name[:strings.LastIndexByte(name, '/')]
 func (r *Repo) appendReflog(name, old, new string, who Identity, message string, share sharing) error {
 	path := filepath.Join(r.CommonDir, "logs", filepath.FromSlash(name))
 	line := fmt.Sprintf("%s %s %s\t%s\n", old, new, who.Stamp(time.Now()), message)
+	if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return fmt.Errorf("reflog %s is a symbolic link: move it away", path) // to a file that is not ours
+	}
 	for range 3 {
 		f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
 		if err == nil {

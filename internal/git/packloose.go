@@ -97,11 +97,7 @@ func (r *Repo) PackLoose(ctx context.Context, ref, folder string) (packed int, e
 	if err != nil {
 		return len(files), err
 	}
-	state, err := r.StateDir()
-	if err != nil {
-		return len(files), err
-	}
-	return len(files), os.WriteFile(filepath.Join(state, tidyMark), []byte(strconv.Itoa(left)+"\n"), 0o600)
+	return len(files), r.WriteState(tidyMark, []byte(strconv.Itoa(left)+"\n"), false)
 }
 
 // checkPack makes sure that a pack and its index are there before loose objects are removed for them.

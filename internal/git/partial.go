@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"slices"
 	"strings"
 )
 
@@ -9,35 +10,44 @@ import (
 // would ask for them one by one. It runs the command that git runs for its own commands, and leaves
 // FETCH_HEAD alone. What could not be had is found missing by whoever reads it.
 func (r *Repo) prefetch(ctx context.Context, ids []string) {
-	s, err := r.settings(ctx)
-	if err != nil || !r.mayFetch() {
+	c, err := r.remoteConfig(ctx)
+	if err != nil || r.offline || !r.mayFetch() {
 		return
 	}
-	remote := s.promisor()
-	if remote == "" {
+	remotes := c.promisorNames()
+	if len(remotes) == 0 {
 		return
 	}
 	r.Git(ctx, strings.NewReader(strings.Join(ids, "\n")+"\n"), "-c", "fetch.negotiationAlgorithm=noop", "fetch", "--quiet", "--no-tags",
-		"--no-write-fetch-head", "--recurse-submodules=no", "--filter=blob:none", "--stdin", "--", remote)
+		"--no-write-fetch-head", "--recurse-submodules=no", "--filter=blob:none", "--stdin", "--", remotes[0])
 }
 
 // lazyFetch reports whether git may fetch by itself what a partial clone does not have. Not where the
-// repository's own configuration would run a program on the way: reading must not do what a sync
-// refuses.
+// repository's own configuration would run a program on the way, or leads where a sync refuses to go:
+// reading must not do more than a sync, and says that an object is missing.
 func (r *Repo) lazyFetch() bool {
 	c, err := r.remoteConfig(context.Background())
-	return err == nil && c.programs("", true) == nil
+	return err == nil && c.programs("", true) == nil && c.promisors(r) == nil
 }
 
-// promisor is the name of a remote that keeps what a partial clone does not have, or "".
-func (s settings) promisor() string {
-	if remote := s.all["extensions.partialclone"]; remote != "" {
-		return remote
-	}
-	for key, value := range s.all {
-		if name, ok := strings.CutSuffix(key, ".promisor"); ok && truth(value) {
-			return strings.TrimPrefix(name, "remote.")
+// promisorNames are the remotes that keep what a partial clone does not have.
+func (c remoteConfig) promisorNames() []string {
+	var names []string
+	add := func(name string) {
+		if name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
-	return ""
+	for _, key := range c.order {
+		if key == "extensions.partialclone" {
+			for _, name := range c.all[key] {
+				add(name)
+			}
+		}
+		name, ok := strings.CutSuffix(key, ".promisor")
+		if name, found := strings.CutPrefix(name, "remote."); ok && found && !falsity(c.all[key][len(c.all[key])-1]) {
+			add(name)
+		}
+	}
+	return names
 }

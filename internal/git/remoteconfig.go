@@ -31,8 +31,9 @@ func (e *ProgramError) Error() string {
 // program is taken from the user's and the system's configuration, and a repository that sets one
 // itself is refused, with the key named. It is not overridden in silence: who set it needs it to
 // reach the remote. Helpers for credentials that are one word are git's own or installed by the user,
-// and stay; so do addresses, proxies and headers, which run nothing, and the transports that the user
-// installed, save ext and fd, which are never used. Hooks never run.
+// and stay, but an alias that git would take for one, or for a transport, is refused; so do addresses,
+// within the limits of vet, proxies and headers, which run nothing. ext and fd are never used, and no hook
+// of this repository runs.
 type Remote struct {
 	Name    string
 	URL     string // what git contacts for a fetch, after insteadOf; it may hold a password
@@ -87,9 +88,31 @@ func (r *Repo) Remote(ctx context.Context, name, branch string) (*Remote, error)
 	if keys := c.programs(name, r.Partial); keys != nil {
 		return nil, &ProgramError{keys}
 	}
+	if err := c.vet(r, name, r.folder()); err != nil {
+		return nil, err
+	}
+	if err := c.promisors(r); err != nil { // git may fetch from those at any time
+		return nil, err
+	}
 	m := &Remote{Name: name, repo: r, strict: c.strict(), alias: c.alias(name), apart: map[[2]string][2]int{}}
 	m.URL, m.PushURL = c.urls(name)
 	return m, nil
+}
+
+// promisors vets the remotes from which git, in a partial clone, fetches by itself.
+func (c remoteConfig) promisors(r *Repo) error {
+	if !r.Partial {
+		return nil
+	}
+	for _, name := range c.promisorNames() {
+		if len(c.all["remote."+name+".url"]) == 0 { // git would take the name for an address
+			return &AddressError{name, "", "it keeps what this partial clone does not have, and has no address"}
+		}
+		if err := c.vet(r, name, r.folder(), r.CommonDir); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // preset is the remote that is meant when none is named.
@@ -138,11 +161,12 @@ func Address(remote string) string {
 // remoteConfig is the configuration as a git that Command starts sees it.
 type remoteConfig struct {
 	all, own map[string][]string // every value of a key, over all scopes; those of the repository itself
+	trusted  map[string]string   // the last value that the user's and the system's configuration have
 	order    []string            // keys in the order of their first value
 }
 
 func (r *Repo) remoteConfig(ctx context.Context) (remoteConfig, error) {
-	c := remoteConfig{all: map[string][]string{}, own: map[string][]string{}}
+	c := remoteConfig{all: map[string][]string{}, own: map[string][]string{}, trusted: map[string]string{}}
 	out, err := run(r.command(ctx, "config", "--list", "-z", "--show-scope"))
 	if err != nil {
 		return c, fmt.Errorf("read the configuration of remotes: %w", err)
@@ -157,8 +181,11 @@ func (r *Repo) remoteConfig(ctx context.Context) (remoteConfig, error) {
 			c.order = append(c.order, key)
 		}
 		c.all[key] = append(c.all[key], value)
-		if fields[i] == "local" || fields[i] == "worktree" {
+		switch fields[i] {
+		case "local", "worktree":
 			c.own[key] = append(c.own[key], value)
+		case "global", "system":
+			c.trusted[key] = value
 		}
 	}
 	return c, nil
@@ -180,15 +207,15 @@ func (c remoteConfig) remotes() []string {
 // urls are the addresses that git contacts, by its own rules: the longest insteadOf that fits; for a push
 // pushurl, else the longest pushInsteadOf that fits url, else the same as for a fetch.
 func (c remoteConfig) urls(name string) (fetch, push string) {
-	last := func(values []string) string { // git fetches from the first of several, and pushes to all
+	one := func(values []string) string {
 		if len(values) == 0 {
 			return ""
 		}
 		return values[0]
 	}
-	address := last(c.all["remote."+name+".url"])
+	address := one(c.all["remote."+name+".url"])
 	fetch, _ = c.rewrite(address, ".insteadof")
-	if explicit := last(c.all["remote."+name+".pushurl"]); explicit != "" {
+	if explicit := one(c.all["remote."+name+".pushurl"]); explicit != "" {
 		push, _ = c.rewrite(explicit, ".insteadof")
 		return fetch, push
 	}
@@ -240,12 +267,17 @@ func runs(key, value, remote string, partial bool) bool {
 	section, rest, _ := strings.Cut(key, ".")
 	name := rest[strings.LastIndexByte(rest, '.')+1:]
 	switch section {
+	case "alias": // git runs one where it finds no program git-credential-<name> or git-remote-<name>
+		word := strings.ToLower(rest)
+		return strings.HasPrefix(word, "credential-") || strings.HasPrefix(word, "remote-")
+	case "fetch":
+		return name == "bundleuri" // contacts another address, and takes refs from there
 	case "core":
 		return slices.Contains([]string{"sshcommand", "gitproxy", "askpass", "alternaterefscommand"}, name)
 	case "credential":
 		return name == "helper" && !plainHelper.MatchString(value)
 	case "http":
-		return name == "savecookies" && truth(value) // writes http.cookieFile
+		return name == "savecookies" && !falsity(value) // writes http.cookieFile
 	case "hook":
 		return name == "command"
 	case "remote":

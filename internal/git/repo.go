@@ -157,25 +157,19 @@ func CheckVersion(ctx context.Context) error {
 	return nil
 }
 
-var (
-	promisor = regexp.MustCompile(`(?im)^\s*(promisor\s*=\s*true|partialclone\s*=)`)
-	includes = regexp.MustCompile(`(?im)^\s*(\[include|worktreeconfig\s*=)`)
-)
+var promisor = regexp.MustCompile(`(?i)promisor|partialclone|include|worktreeconfig`)
 
-// isPartial reports whether the repository's own configuration speaks of a promisor remote. git writes that
-// into the file config; where that leads to other files, git is asked, which costs a process.
+// isPartial reports whether the repository's own configuration speaks of a promisor remote. Where the file
+// config has a word that may make it so, or leads to other files, git is asked, which costs a process: a
+// value, a section's head and a key can be written in many ways. A configuration that cannot be read is one
+// of a partial clone.
 func (r *Repo) isPartial(ctx context.Context) bool {
 	text, err := os.ReadFile(filepath.Join(r.CommonDir, "config"))
-	switch {
-	case err != nil:
-		return false
-	case promisor.Match(text):
-		return true
-	case !includes.Match(text):
+	if err != nil || !promisor.Match(text) {
 		return false
 	}
-	s, err := r.settings(ctx)
-	return err != nil || s.promisor() != ""
+	c, err := r.remoteConfig(ctx)
+	return err != nil || c.promisorNames() != nil
 }
 
 // settingsOnce returns a function that reads the configuration at its first successful call.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,23 +17,7 @@ const LockWait = 30 * time.Second
 // of git's objects and refs lives. It is made, readable by the owner alone, when it is not there.
 // A symbolic link in its place, or another user's folder, is refused.
 func (r *Repo) StateDir() (string, error) {
-	dir := filepath.Join(r.CommonDir, "reverie")
-	info, err := os.Lstat(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-			return "", fmt.Errorf("make state folder: %w", err)
-		}
-		info, err = os.Lstat(dir)
-	}
-	switch {
-	case err != nil:
-		return "", fmt.Errorf("state folder: %w", err)
-	case !info.IsDir():
-		return "", fmt.Errorf("state folder %s: not a folder but %s; move it away", dir, info.Mode().Type())
-	case !ownedByUs(info):
-		return "", fmt.Errorf("state folder %s: %w", dir, ErrUnsafe)
-	}
-	return dir, nil
+	return ownFolder(filepath.Join(r.CommonDir, "reverie"))
 }
 
 // LockError says who holds the lock that we did not get.

@@ -36,3 +36,87 @@ func TestLockThatIsALinkIsRefused(t *testing.T) {
 		t.Errorf("the victim holds %q", text)
 	}
 }
+
+// What is written into the state folder replaces a link of its name and does not follow it.
+func TestStateIsNotWrittenThroughLinks(t *testing.T) {
+	r := testrepo.New(t)
+	repo, err := git.Find(t.Context(), r.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := repo.StateDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	victims := t.TempDir()
+	victim := filepath.Join(victims, "victim")
+	if err := os.WriteFile(victim, []byte("precious"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"loose", "tips", "tips.new", "new-1"} {
+		if err := os.Symlink(victim, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(victims, filepath.Join(dir, "code")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := repo.PackLoose(t.Context(), "HEAD", "refs/none/"); err != nil {
+		t.Error(err)
+	}
+	for _, durable := range []bool{false, true} {
+		if err := repo.WriteState("tips", []byte("ours"), durable); err != nil {
+			t.Error(err)
+		}
+		if err := repo.WriteState("code/x", []byte("ours"), durable); err == nil {
+			t.Error("wrote into a folder that is a link")
+		}
+		if err := repo.WriteState("made/x", []byte("ours"), durable); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, name := range []string{"../x", "a/b/c", "/x/y"} {
+		if err := repo.WriteState(name, nil, false); err == nil {
+			t.Errorf("wrote %s", name)
+		}
+	}
+	if text, _ := os.ReadFile(victim); string(text) != "precious" {
+		t.Errorf("the victim holds %q", text)
+	}
+	if there, _ := os.ReadDir(victims); len(there) != 1 {
+		t.Errorf("there are %v", there)
+	}
+	for _, name := range []string{"tips", "made/x"} {
+		info, err := os.Lstat(filepath.Join(dir, name))
+		if err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s: %v, %v", name, info, err)
+		}
+	}
+}
+
+// A reflog is appended to: a link in its place would change what it points to.
+func TestReflogThatIsALinkIsRefused(t *testing.T) {
+	r := testrepo.New(t)
+	repo, err := git.Find(t.Context(), r.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	victim := filepath.Join(t.TempDir(), "victim")
+	if err := os.WriteFile(victim, []byte("precious"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.Write(".git/logs/refs/heads/x", "")
+	log := filepath.Join(r.Dir, ".git", "logs", "refs", "heads", "x")
+	if err := os.Remove(log); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(victim, log); err != nil {
+		t.Fatal(err)
+	}
+	if err := repo.MoveRef(t.Context(), "refs/heads/x", r.Run("rev-parse", "HEAD"), "", "reverie: test"); err == nil {
+		t.Error("the ref moved")
+	}
+	if text, _ := os.ReadFile(victim); string(text) != "precious" {
+		t.Errorf("the victim holds %q", text)
+	}
+}

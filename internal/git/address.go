@@ -1,0 +1,152 @@
+package git
+
+import (
+	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// AddressError says why a remote is not contacted at its address.
+type AddressError struct{ Remote, Address, Why string }
+
+func (e *AddressError) Error() string {
+	return fmt.Sprintf("remote %s, %q: %s", e.Remote, Address(e.Address), e.Why)
+}
+
+var (
+	// helperAddress is one that git gives to the program git-remote-<name>, or to an alias of that name.
+	helperAddress = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*)?::`)
+	urlAddress    = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*)://`)
+	escaped       = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
+)
+
+// plainSchemes are those that git and its own helpers speak.
+var plainSchemes = []string{"file", "git", "ssh", "git+ssh", "ssh+git", "http", "https", "ftp", "ftps"}
+
+// vet refuses a remote with several addresses, of which git would push to all and we name one, and one
+// whose address runs a helper that the user's own configuration does not allow or lies in this
+// repository's own folder: the hooks of such a repository came with that folder. Hooks of a remote that
+// is a path elsewhere run on a push as they do with git. bases are where a relative path may begin.
+func (c remoteConfig) vet(r *Repo, name string, bases ...string) error {
+	for _, key := range []string{"url", "pushurl"} {
+		values := c.all["remote."+name+"."+key]
+		for _, v := range values {
+			switch {
+			case v == "":
+				return &AddressError{name, v, "remote." + name + "." + key + " is empty"}
+			case v != values[0]:
+				return &AddressError{name, v, "there are several of remote." + name + "." + key + ", and git would push to each; keep one (git config --unset remote." + name + "." + key + " PATTERN)"}
+			}
+		}
+	}
+	fetch, push := c.urls(name)
+	for _, address := range []string{fetch, push} {
+		if helper, ok := helperOf(address); ok && !c.allows(helper) {
+			return &AddressError{name, address, fmt.Sprintf("this repository's own configuration would run git-remote-%s; if you installed that and want it: git config --global protocol.%s.allow always", helper, helper)}
+		}
+		if path, ok := localPath(address); ok && c.holds(r, path, bases) {
+			return &AddressError{name, address, "it lies in this repository's own folder, and whoever made that made its hooks"}
+		}
+	}
+	return nil
+}
+
+// helperOf is the name of the helper that git needs for an address, if that is none of its own.
+func helperOf(address string) (string, bool) {
+	if m := helperAddress.FindStringSubmatch(address); m != nil {
+		return m[1], true
+	}
+	if m := urlAddress.FindStringSubmatch(address); m != nil && !slices.Contains(plainSchemes, m[1]) {
+		return m[1], true
+	}
+	return "", false
+}
+
+// allows reports whether the user, and not the repository, lets git speak a protocol. ext and fd never
+// run, whatever is said here.
+func (c remoteConfig) allows(protocol string) bool {
+	if protocol != "" && slices.Contains(strings.Split(os.Getenv("GIT_ALLOW_PROTOCOL"), ":"), protocol) {
+		return true
+	}
+	word := first(c.trusted["protocol."+protocol+".allow"], c.trusted["protocol.allow"])
+	return word == "always" || word == "user"
+}
+
+// localPath is the path that an address is, by git's rules.
+func localPath(address string) (string, bool) {
+	if m := urlAddress.FindStringSubmatch(address); m != nil {
+		rest := escaped.ReplaceAllStringFunc(strings.TrimPrefix(address, "file://"), func(hex string) string {
+			n, _ := strconv.ParseUint(hex[1:], 16, 8)
+			return string([]byte{byte(n)})
+		})
+		if !strings.HasPrefix(rest, "/") && filepath.VolumeName(rest) == "" {
+			rest = "//" + rest
+		}
+		return rest, m[1] == "file"
+	}
+	colon, slash := strings.IndexByte(address, ':'), strings.IndexByte(address, '/')
+	return address, colon < 0 || slash >= 0 && slash < colon || filepath.VolumeName(address) != ""
+}
+
+// holds reports whether a path is inside this repository: its git directories or a work tree of it, by
+// name or behind symbolic links.
+func (c remoteConfig) holds(r *Repo, path string, bases []string) bool {
+	roots := []string{r.CommonDir, r.GitDir, r.WorkTree}
+	if filepath.Base(r.CommonDir) == ".git" {
+		roots = append(roots, filepath.Dir(r.CommonDir))
+	}
+	if name, rest, _ := strings.Cut(path, "/"); strings.HasPrefix(name, "~") { // git expands it
+		home, _ := os.UserHomeDir()
+		if u, err := user.Lookup(name[1:]); name != "~" && err == nil {
+			home = u.HomeDir
+		}
+		if c.holds(r, filepath.Join(home, rest), bases) {
+			return true
+		}
+	}
+	if below(path, "/proc") || below(path, "/dev") {
+		return true // git may stand elsewhere than we, so that /proc/self/cwd is another folder
+	}
+	if filepath.IsAbs(path) {
+		bases = []string{""}
+	}
+	for _, base := range bases {
+		whole := path
+		if base != "" {
+			whole = base + string(filepath.Separator) + path // not cleaned: a/.. may lead elsewhere
+		}
+		for _, place := range []string{filepath.Clean(whole), resolved(whole)} {
+			for _, root := range roots {
+				if root != "" && (below(place, root) || below(place, resolved(root))) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func below(path, root string) bool {
+	rel, err := filepath.Rel(root, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// resolved is a path without symbolic links, as far as it exists.
+func resolved(path string) string {
+	rest := ""
+	for p := path; ; {
+		if real, err := filepath.EvalSymlinks(p); err == nil {
+			return filepath.Join(real, rest)
+		}
+		cut := strings.LastIndexAny(strings.TrimRight(p, `/`), `/`+string(filepath.Separator))
+		if cut <= 0 {
+			return filepath.Clean(path)
+		}
+		p, rest = p[:cut], filepath.Join(p[cut:], rest)
+	}
+}

@@ -1,0 +1,85 @@
+package git
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// StateSub is a folder of the state folder, made when it is not there. As with StateDir, a symbolic link
+// in its place, or another user's folder, is refused.
+func (r *Repo) StateSub(name string) (string, error) {
+	dir, err := r.StateDir()
+	if err != nil {
+		return "", err
+	}
+	if name == "." {
+		return dir, nil
+	}
+	if !filepath.IsLocal(name) || filepath.Base(name) != name {
+		return "", fmt.Errorf("state folder: %q is no name of a folder in it", name)
+	}
+	return ownFolder(filepath.Join(dir, name))
+}
+
+// ownFolder makes a folder that only we read, or checks that it is ours.
+func ownFolder(dir string) (string, error) {
+	info, err := os.Lstat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return "", fmt.Errorf("make state folder: %w", err)
+		}
+		info, err = os.Lstat(dir)
+	}
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("state folder: %w", err)
+	case !info.IsDir():
+		return "", fmt.Errorf("state folder %s: not a folder but %s; move it away", dir, info.Mode().Type())
+	case !ownedByUs(info):
+		return "", fmt.Errorf("state folder %s: %w", dir, ErrUnsafe)
+	}
+	return dir, nil
+}
+
+// WriteState puts a file into the state folder, or into a folder of it as "code/name", with its whole content at once
+// and readable by the owner alone. Nothing is written through a symbolic link: one that has the file's
+// name is replaced. If it is to be durable, it is on the disk when WriteState returns.
+func (r *Repo) WriteState(name string, data []byte, durable bool) error {
+	sub, base := filepath.Split(filepath.FromSlash(name))
+	dir, err := r.StateSub(filepath.Clean(sub))
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, stateTemp+"*") // 0600, and never an existing file
+	if err != nil {
+		return fmt.Errorf("state file %s: %w", name, err)
+	}
+	_, err = f.Write(data)
+	if err == nil && durable {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), filepath.Join(dir, base))
+	}
+	if err != nil {
+		os.Remove(f.Name())
+		return fmt.Errorf("state file %s: %w", name, err)
+	}
+	if durable {
+		return syncDir(dir)
+	}
+	return nil
+}
+
+// stateTemp begins the names of files that WriteState has not finished.
+const stateTemp = "new-"
+
+// StateTemp reports whether a name is that of a file that WriteState did not finish, or is about to.
+func StateTemp(name string) bool {
+	rest, ok := strings.CutPrefix(name, stateTemp)
+	return ok && rest != "" && strings.Trim(rest, "0123456789") == ""
+}
