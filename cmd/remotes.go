@@ -1,6 +1,8 @@
 package cmd
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -133,4 +135,14 @@ func (w *workspace) proposed() (map[string]string, error) {
 		}
 	}
 	return branches, nil
+}
+
+// hasRemote reports whether the repository has a remote to sync with.
+func (env *Env) hasRemote(ctx context.Context) bool {
+	repo, err := git.Find(ctx, env.Dir)
+	if err != nil {
+		return false
+	}
+	names, err := repo.Git(ctx, nil, "remote")
+	return err == nil && len(bytes.TrimSpace(names)) > 0
 }

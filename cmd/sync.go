@@ -196,11 +196,6 @@ func (s *syncer) lane(ctx context.Context, l lane) error {
 		if s.o.dryRun {
 			return s.preview(ctx, l, ours, theirs)
 		}
-		if try == 1 {
-			if err := s.consent(ctx, l, ours, theirs); err != nil {
-				return err
-			}
-		}
 		tip, err := s.merge(ctx, l, ours, clean)
 		if err != nil {
 			return err
@@ -208,6 +203,11 @@ func (s *syncer) lane(ctx context.Context, l lane) error {
 		if clean != theirs {
 			err := fmt.Errorf("%s still holds what was purged here: nothing was pushed", s.remote.Name)
 			return &failure{exitPerson, err, "replace its branch: reverie purge --push " + s.remote.Name}
+		}
+		if try == 1 { // receiving needs nobody's leave
+			if err := s.consent(ctx, l, tip, theirs); err != nil {
+				return err
+			}
 		}
 		lost, err := s.publish(ctx, l, tip, theirs)
 		if !lost || err != nil {
@@ -239,7 +239,9 @@ func (s *syncer) nothing(l lane) error {
 		s.w.env.say("neither %s nor this clone has a journal", s.remote.Name)
 		return nil
 	}
-	return fmt.Errorf("neither this clone nor %s: %w", s.remote.Name, gitstore.ErrNoStore)
+	err := fmt.Errorf("neither this clone nor %s: %w", s.remote.Name, gitstore.ErrNoStore)
+	_, hint := explain(err)
+	return &failure{exitNoStore, err, hint} // which is not to name sync
 }
 
 // fetch brings what the remote has and returns its tip, empty where it has none, and what of it may be

@@ -12,7 +12,8 @@ type syncJSON struct {
 	Remote     string         `json:"remote"`
 	URL        string         `json:"url"`
 	DryRun     bool           `json:"dryRun"`
-	ReviewOnly string         `json:"reviewOnly"` // why the server takes proposals only; empty where it takes pushes
+	ReviewOnly string         `json:"reviewOnly"`        // why the server takes proposals only; empty where it takes pushes
+	Consent    string         `json:"consent,omitempty"` // what a person has to agree to publish first; it was not
 	Memory     laneJSON       `json:"memory"`
 	Journal    *laneJSON      `json:"journal,omitempty"` // with --journal
 	Contested  []string       `json:"contested"`         // ids of all memories that are
