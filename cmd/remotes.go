@@ -26,7 +26,7 @@ type remotes struct {
 
 // knownRemote is one remote, by its name.
 type knownRemote struct {
-	// Published says, for the memory and the journal, to which address a person agreed to publish it.
+	// Published says, for the memory, the journal and proposals, to which address a person agreed to publish it.
 	Published map[string]string `json:"published,omitempty"`
 	// ReviewOnly is why the server refused the branch itself; changes then go there as proposals.
 	ReviewOnly string     `json:"reviewOnly,omitempty"`

@@ -67,7 +67,7 @@ func runSync(ctx context.Context, env *Env, o syncOptions) error {
 	}
 	bounded, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := &syncer{w: w, o: o, clock: time.AfterFunc(o.timeout, cancel)}
+	s := &syncer{w: w, o: o, reworded: map[string][]rewordedJSON{}, clock: time.AfterFunc(o.timeout, cancel)}
 	defer s.clock.Stop()
 	err = s.run(bounded)
 	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
@@ -94,6 +94,11 @@ type syncer struct {
 	report git.Report   // of the last push that lost a race
 
 	contested func() ([]record.Memory, error) // waits for a look at them that began before the push; may be nil
+
+	heads     map[string]string         // the remote's branches of proposals, once they were asked for
+	reworded  map[string][]rewordedJSON // by branch of a proposal
+	proposing []record.Operation        // by a run that only says so
+	tracked   bool                      // a plain fetch brings the remote's branches
 
 	done syncJSON
 }
@@ -314,7 +319,7 @@ func (s *syncer) moveSeen(ctx context.Context, l lane, now, old, why string) err
 func (s *syncer) preview(ctx context.Context, l lane, ours, theirs gitstore.ID) error {
 	var err error
 	l.out.Fetched, _, err = s.remote.Apart(ctx, string(theirs), string(ours))
-	if err == nil && ours != "" {
+	if err == nil && ours != "" && !s.withholds(l) {
 		l.out.What, l.out.Pushed, err = s.unpublished(ctx, l, ours, theirs)
 	}
 	l.out.Commit = string(ours)

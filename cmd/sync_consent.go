@@ -18,7 +18,7 @@ func (s *syncer) consent(ctx context.Context, l lane, tip, theirs gitstore.ID) e
 			return err
 		}
 	}
-	if s.known.agreed(l.name, s.remote.PushURL) || s.o.propose && l.name == "memory" {
+	if s.known.agreed(l.name, s.remote.PushURL) || s.withholds(l) {
 		return nil
 	}
 	what, n, err := s.unpublished(ctx, l, tip, theirs)
