@@ -138,6 +138,11 @@ func (s *syncer) run(ctx context.Context) error {
 	if err := s.lane(ctx, memory); err != nil {
 		return err
 	}
+	if !s.o.dryRun {
+		if err := s.refresh(ctx, memory); err != nil {
+			return err
+		}
+	}
 	if s.o.propose {
 		if err := s.propose(ctx, memory); err != nil {
 			return err
