@@ -130,6 +130,7 @@ func (s *syncer) tellLane(prefix string, l laneJSON, failed error) {
 	if l.Way != "" && l.Way != wayNothing {
 		row("merged", "%s%s", l.tallyJSON, wayWords[l.Way])
 	}
+	env.tellOverruled(l.Overruled)
 	for _, path := range l.Dropped {
 		env.warn("both sides changed %s: one text was kept, the other is in the branch's history", path)
 	}
