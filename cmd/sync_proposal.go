@@ -27,12 +27,14 @@ func (s *syncer) proposeBranch(ctx context.Context, l lane, tip, theirs gitstore
 	}
 	name, old := proposalFolder+"sync-"+string(tip[:8]), gitstore.ID("")
 	if open := s.known.own(); open != nil {
-		if open.Commit == tip || open.Tree == tree {
-			return nil // nothing to add to it, or it was closed as it is
-		}
 		descends, err := s.w.repo.IsAncestor(ctx, string(open.Commit), string(tip))
 		if err != nil {
 			return err
+		}
+		// A forge that merges as text needs theirs in the proposal even where that changes nothing.
+		behind := descends && !open.Closed && open.Base != theirs
+		if open.Commit == tip || open.Tree == tree && !behind {
+			return nil // nothing to add to it, or it was closed as it is
 		}
 		if descends && !open.Closed {
 			name, old = open.Branch, open.Commit

@@ -191,11 +191,16 @@ func (s *syncer) tellProposal(p proposalJSON) {
 
 // checkLine is the command that judges a proposal, by names that a fetch brings, or by ids where it does not.
 func (s *syncer) checkLine(p proposalJSON) string {
-	if base, ok := strings.CutPrefix(s.w.config.Ref, "refs/heads/"); ok && s.tracked {
-		r := s.remote.Name
+	base, ok := strings.CutPrefix(s.w.config.Ref, "refs/heads/")
+	if r := s.remote.Name; ok && s.tracked && !strings.ContainsFunc(r+base, shellSpecial) {
 		return fmt.Sprintf("git fetch %s && reverie check --diff %s/%s...%s/%s", r, r, base, r, p.Branch)
 	}
 	return fmt.Sprintf("reverie check --diff %s...%s", p.base, p.Commit)
+}
+
+// shellSpecial reports whether a character of a name may mean something to a shell.
+func shellSpecial(r rune) bool {
+	return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("._/-", r))
 }
 
 // note puts a proposal into the answer, once.
