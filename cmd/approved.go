@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -57,6 +58,43 @@ func (w *workspace) approve(v *record.View, memories []heldMemory) error {
 	for _, m := range memories {
 		next[m.ID], _ = v.Blob(m.ID)
 	}
+	return w.saveApprovals(old, next)
+}
+
+// approveProposed notes what this clone proposed out of its inbox as approved where a remote's branch has those very
+// bytes, whoever merged them there. Where git has dropped the commit meanwhile, which no ref holds, nothing is.
+func (w *workspace) approveProposed(ctx context.Context, proposed, base, theirs gitstore.ID) error {
+	ctx, unlock, err := w.memory.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	old, err := w.approvals()
+	if err != nil {
+		return err
+	}
+	next := maps.Clone(old)
+	err = w.memory.ViewAt(ctx, string(theirs), func(now *gitstore.Tree) error {
+		return w.memory.ViewAt(ctx, string(base), func(before *gitstore.Tree) error {
+			return w.memory.ViewAt(ctx, string(proposed), func(t *gitstore.Tree) error {
+				return t.Diff(before.ID(), func(c gitstore.Change) error {
+					if id, ok := record.MemoryID(c.Path); ok && c.New != "" {
+						if blob, err := now.Stat(c.Path); err == nil && blob == c.New {
+							next[id] = blob
+						}
+					}
+					return nil
+				})
+			})
+		})
+	})
+	if err != nil {
+		return ctx.Err()
+	}
+	return w.saveApprovals(old, next)
+}
+
+func (w *workspace) saveApprovals(old, next approvals) error {
 	if maps.Equal(old, next) {
 		return nil
 	}

@@ -80,6 +80,7 @@ func runCheck(ctx context.Context, env *Env, deep bool) error {
 	if err := w.checkRecords(ctx, tell); err != nil {
 		return err
 	}
+	w.checkState(tell)
 	if writeErr != nil {
 		return writeErr
 	}
@@ -126,7 +127,9 @@ func (w *workspace) checkRecords(ctx context.Context, tell func(where, what stri
 	if err == nil || ctx.Err() != nil || errors.Is(err, config.ErrNewer) {
 		return err
 	}
-	tell(w.branch(), "cannot be viewed: "+err.Error())
+	for _, e := range split(err) {
+		tell(w.branch(), "cannot be viewed: "+e.Error())
+	}
 	return nil
 }
 
@@ -155,6 +158,18 @@ func (w *workspace) noteStale(ctx context.Context) error {
 		return nil // what cannot be viewed was told as a problem
 	}
 	return err
+}
+
+// checkState reads the files of the state folder that cannot be made again.
+func (w *workspace) checkState(tell func(where, what string)) {
+	_, approved := w.approvals()
+	_, remotes := w.readRemotes()
+	for _, err := range []error{approved, remotes} {
+		if err != nil {
+			_, hint := explain(err)
+			tell("state", err.Error()+"; "+hint)
+		}
+	}
 }
 
 // checkFiles names files of the memory branch that are nothing of ours, and memories in which a merge

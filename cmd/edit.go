@@ -156,6 +156,12 @@ func (w *workspace) editMemory(ctx context.Context, before, after record.Memory)
 		if string(now.Format()) != string(before.Format()) {
 			return fmt.Errorf("edit %s: %w", before.ID, record.ErrChanged)
 		}
+		if before.Status == record.Retired && after.Status != record.Retired {
+			if twin, ok := t.Same(after.Text); ok && twin.Status != record.Retired {
+				return &failure{exitPerson, fmt.Errorf("bring back %s: %s is in force and says the same: %s", before.ID, twin.ID, twin.Text),
+					"change that one: reverie edit " + twin.ID}
+			}
+		}
 		commit := gitstore.Commit{Subject: "edit: " + lowerFirst(after.Text), Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "edit"}}}
 		t.Describe(commit)
 		return t.PutMemory(after, &now)
@@ -204,17 +210,16 @@ func (w *workspace) editor(ctx context.Context, m record.Memory) (record.Memory,
 	if !w.env.Terminal {
 		return m, usage("reverie edit ID \"new text\"", "there is no terminal for an editor: give the new text")
 	}
-	command := os.Getenv("GIT_EDITOR")
-	if command == "" {
-		out, err := w.repo.Git(ctx, nil, "var", "GIT_EDITOR")
-		if err != nil {
-			return m, fmt.Errorf("find an editor: %w", err)
-		}
-		command = string(out)
+	command, passed, err := w.repo.Program(ctx, "GIT_EDITOR")
+	if err != nil {
+		return m, err
+	}
+	if passed != "" {
+		w.env.say("%s of this repository's own configuration is not run; set yours with: git config --global %s NAME", passed, passed)
 	}
 	words := strings.Fields(command) // a program and its options
 	if len(words) == 0 {
-		return m, usage("set one: git config core.editor NAME", "there is no editor")
+		return m, usage("set one: git config --global core.editor NAME", "there is no editor")
 	}
 	dir, err := os.MkdirTemp("", "reverie-edit-")
 	if err != nil {

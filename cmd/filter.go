@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/urfave/cli/v2"
 )
@@ -45,6 +46,9 @@ func (f filter) read(ctx context.Context, env *Env, fn func(*workspace, []record
 	}
 	return w.viewAt(ctx, f.at, func(v *record.View) error {
 		w.tellBad(v)
+		if f.at == "" {
+			w.tellLost(ctx)
+		}
 		standings, err := w.standings(ctx, v)
 		if err != nil {
 			return err
@@ -73,5 +77,14 @@ func (w *workspace) viewAt(ctx context.Context, rev string, fn func(*record.View
 func (w *workspace) tellBad(v *record.View) {
 	for _, bad := range v.Bad {
 		w.env.warn("passed over: %v", bad)
+	}
+}
+
+// tellLost says if the last commits made here are not in the branch or the journal any more.
+func (w *workspace) tellLost(ctx context.Context) {
+	for _, s := range []*gitstore.Store{w.memory, gitstore.Open(w.repo, journalRef)} {
+		if lost, err := s.Lost(ctx); err == nil && lost != "" {
+			w.env.warn("%s does not reach %s, the last commit made here: what that added is not listed; see: reverie check", s.Ref(), lost)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -31,12 +32,14 @@ func runForget(ctx context.Context, env *Env, id, reason string) error {
 		return err
 	}
 	var m record.Memory
+	already := false
 	err = w.update(ctx, func(t *record.Tx, _ config.Config) error {
 		held, err := t.Find(id)
 		if err != nil {
 			return err
 		}
-		if m = held; held.Status == record.Retired {
+		m, already = held, held.Status == record.Retired
+		if already {
 			return nil
 		}
 		m = held.Retire(reason)
@@ -47,8 +50,15 @@ func runForget(ctx context.Context, env *Env, id, reason string) error {
 	if err != nil {
 		return err
 	}
+	if already {
+		env.say("it was retired already: %s", visible(strings.Join(m.Reasons(), " ")))
+	}
 	if env.JSON {
 		return env.object(newMemoryJSON(m))
+	}
+	if already {
+		w.line("-", red, m, strings.Join(m.Reasons(), " "))
+		return nil
 	}
 	w.line("-", red, m, "retired; its text stays in git's history")
 	return nil

@@ -268,6 +268,7 @@ func (w *workspace) importOps(v *record.View, memories []record.Memory, reviewed
 		key := textKey(m.Text, m.Body)
 		op := record.Operation{Op: record.Add, How: record.Written}
 		held, findErr := v.Find(m.ID)
+		_, retired := v.Retired(m.Text)
 		other, waits := waiting[m.ID]
 		switch {
 		case findErr == nil:
@@ -279,10 +280,13 @@ func (w *workspace) importOps(v *record.View, memories []record.Memory, reviewed
 		}
 		m.Private = m.Private || slices.Contains(private(w.narrowed), m.Kind)
 		switch {
-		case findErr == nil && held.Status == record.Retired, !reviewed && unwanted[key]:
+		case m.Ref == "" && byText[key], findErr == nil && held.Status != record.Retired && sameContent(held, m):
+			res.Known++
+			continue
+		case findErr == nil && held.Status == record.Retired, findErr != nil && retired, !reviewed && unwanted[key]:
 			res.Refused++
 			continue
-		case m.Ref == "" && byText[key], findErr == nil && sameContent(held, m), !reviewed && waits && sameContent(other.Memory, m):
+		case !reviewed && waits && sameContent(other.Memory, m):
 			res.Known++
 			continue
 		case findErr == nil:

@@ -38,6 +38,15 @@ func runList(ctx context.Context, env *Env, o listOptions) error {
 			env.say("%d of %d shown", o.limit, len(found))
 			found = found[:o.limit]
 		}
+		switch {
+		case len(found) > 0:
+		case o.kind != "":
+			env.say("nothing of this kind is known yet")
+		case o.all:
+			env.say("nothing is known yet")
+		default:
+			env.say("nothing is known yet; --all lists what was retired, too")
+		}
 		for _, m := range found {
 			if err := w.tell(m, standings(m)); err != nil {
 				return err

@@ -68,18 +68,14 @@ func copyVisible(to io.Writer, from *bufio.Reader) error {
 // colour is a sequence that sets how text looks, and does nothing else.
 var colour = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
-// pager is git's own choice, or nil where nothing should page.
+// pager is the user's choice or git's own, or nil where nothing should page.
 func (w *workspace) pager(ctx context.Context) *exec.Cmd {
 	if !w.env.Terminal {
 		return nil
 	}
-	name := os.Getenv("GIT_PAGER")
-	if name == "" {
-		out, err := w.repo.Git(ctx, nil, "var", "GIT_PAGER")
-		if err != nil {
-			return nil
-		}
-		name = string(out)
+	name, _, err := w.repo.Program(ctx, "GIT_PAGER")
+	if err != nil {
+		return nil
 	}
 	words := strings.Fields(name)
 	if len(words) == 0 || words[0] == "cat" {

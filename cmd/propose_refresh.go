@@ -24,7 +24,7 @@ func (s *syncer) refresh(ctx context.Context, l lane) error {
 	for i := range s.known.Proposals {
 		p := &s.known.Proposals[i]
 		head := gitstore.ID(s.heads["refs/heads/"+p.Branch])
-		if p.Ops == nil || p.Closed || head == "" || head == p.Commit && p.Base == theirs {
+		if p.Ops == nil || p.Closed || head == "" || head == p.head() && p.on() == theirs {
 			continue
 		}
 		now := *p
@@ -57,16 +57,17 @@ func (s *syncer) refreshOne(ctx context.Context, l lane, p *proposal, theirs git
 	if err != nil {
 		return false, err
 	}
-	merged, err := s.mergeProposal(ctx, at, gitstore.ID(head), theirs, head != string(p.Commit))
+	merged, err := s.mergeProposal(ctx, at, gitstore.ID(head), theirs, head != string(p.head()))
 	err = errors.Join(err, s.w.repo.DeleteRef(ctx, s.fresh(at), head))
 	if err != nil || merged == "" {
 		return false, err
 	}
-	p.Commit, p.Base = merged, theirs
-	if p.Tree, err = s.treeOf(ctx, l, merged); err != nil || string(merged) == head {
-		return false, err
+	if p.Head, p.With = merged, theirs; string(merged) == head {
+		return false, nil
 	}
-	moved, err = s.pushProposal(ctx, p, gitstore.ID(head))
+	push := *p
+	push.Commit = merged
+	moved, err = s.pushProposal(ctx, &push, gitstore.ID(head))
 	if err == nil && !moved {
 		err = errors.New("somebody else is changing it; the next sync does it")
 	}

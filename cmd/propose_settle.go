@@ -35,6 +35,9 @@ func (s *syncer) settle(ctx context.Context, l lane, tip, theirs gitstore.ID) er
 		} else if landed, lerr := s.landed(ctx, l, p, tip, theirs); landed || lerr != nil {
 			fate, err = "landed", lerr
 		}
+		if err == nil && fate == "landed" && p.Ops != nil {
+			err = s.w.approveProposed(ctx, p.Commit, p.Base, theirs)
+		}
 		switch {
 		case err != nil:
 			return err
@@ -157,7 +160,7 @@ func (s *syncer) decidedThere(ctx context.Context, l lane, p proposal, o record.
 		return true, nil, nil
 	}
 	var was gitstore.ID
-	err = l.store.ViewAt(ctx, string(p.Base), func(t *gitstore.Tree) error {
+	err = l.store.ViewAt(ctx, string(p.on()), func(t *gitstore.Tree) error {
 		was, err = t.Stat(o.Path)
 		return err
 	})

@@ -39,13 +39,22 @@ func recallCommand(env *Env) *cli.Command {
 
 func runRecall(ctx context.Context, env *Env, query string, o recallOptions) error {
 	return o.read(ctx, env, func(w *workspace, live []record.Memory, standings func(record.Memory) standing) error {
-		if n := len(live); !o.foreign {
+		var hidden []record.Memory
+		if !o.foreign {
+			hidden = slices.DeleteFunc(slices.Clone(live), func(m record.Memory) bool { return !w.isForeign(m) })
 			live = slices.DeleteFunc(live, w.isForeign)
-			w.tellHidden(n - len(live))
+			w.tellHidden(len(hidden))
 		}
 		hits := best(recall.Search(live, query, 0), o.limit, standings)
 		if len(hits) == 0 {
-			env.say("nothing is known about that")
+			switch n := len(recall.Search(hidden, query, 0)); n {
+			case 0:
+				env.say("nothing is known about that")
+			case 1:
+				env.say("1 answer is withheld; 'reverie recall --all QUERY' shows it")
+			default:
+				env.say("%d answers are withheld; 'reverie recall --all QUERY' shows them", n)
+			}
 		}
 		for _, h := range hits {
 			if env.JSON {

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -36,14 +37,25 @@ type knownRemote struct {
 // proposal is a branch that was published for review and has not landed yet.
 type proposal struct {
 	Branch string      `json:"branch"` // without refs/heads/
-	Commit gitstore.ID `json:"commit"` // what the branch was last known to name
+	Commit gitstore.ID `json:"commit"` // what was proposed
 	Tree   gitstore.ID `json:"tree"`   // of Commit
 	Base   gitstore.ID `json:"base"`   // what it was made on
 	Ops    []string    `json:"ops,omitempty"`
 	URL    string      `json:"url,omitempty"` // where its pull request is opened
 	Time   time.Time   `json:"time"`
 	Closed bool        `json:"closed,omitempty"` // the branch is gone from the remote and its content did not land
+
+	// A proposal of operations that was brought up to date: what its branch names now, in which there may be what others
+	// added, and with what of the remote's branch. Commit stays what this clone proposed itself, on Base.
+	Head gitstore.ID `json:"head,omitempty"`
+	With gitstore.ID `json:"with,omitempty"`
 }
+
+// head is what a proposal's branch was last known to name.
+func (p proposal) head() gitstore.ID { return cmp.Or(p.Head, p.Commit) }
+
+// on is the newest commit of the remote's branch that is known to be in a proposal.
+func (p proposal) on() gitstore.ID { return cmp.Or(p.With, p.Base) }
 
 // readRemotes reads the file; none is an empty one.
 func (w *workspace) readRemotes() (*remotes, error) {

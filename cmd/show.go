@@ -63,6 +63,9 @@ func (w *workspace) showMemory(m record.Memory, s standing) {
 	env := w.env
 	env.print("%s %s%s\n", env.paint(bold, m.ID), m.Kind, remarks(m))
 	for _, why := range s.Why {
+		if why == string(m.Status) { // the first line says it
+			continue
+		}
 		env.print("%s\n", env.paint(red, visible(why)))
 	}
 	for _, l := range env.wrap(visible(m.Text), 0) {

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -138,11 +139,14 @@ func (w *workspace) tellStatus(s statusJSON, held []heldMemory) {
 	if s.Stale > 0 {
 		row("stale", count(s.Stale, "memory", "memories")+" whose code is gone here; next: reverie stale")
 	}
-	if s.Withheld > 0 {
-		row("withheld", count(s.Withheld, "memory", "memories")+" not given to agents here; 'reverie list' says why")
-	}
-	if len(held) > 0 {
-		row("foreign", heldLine(held)+"; next: reverie trust")
+	switch all := count(s.Withheld, "memory", "memories") + " not given to agents here"; {
+	case s.Withheld == 0:
+	case len(held) == 0:
+		row("withheld", all+"; 'reverie list' says why")
+	case len(held) == s.Withheld:
+		row("withheld", heldLine(held)+"; next: reverie trust")
+	default:
+		row("withheld", fmt.Sprintf("%s, %d of them by %s; 'reverie list' says why; next: reverie trust", all, len(held), heldWhose(held)))
 	}
 	if s.Retired > 0 {
 		row("retired", count(s.Retired, "memory", "memories"))

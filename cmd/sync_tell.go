@@ -213,5 +213,5 @@ func (s *syncer) note(p proposal, state string) {
 			return
 		}
 	}
-	s.done.Proposals = append(s.done.Proposals, proposalJSON{Branch: p.Branch, Commit: string(p.Commit), URL: p.URL, Operations: list(p.Ops), State: state, Reworded: s.reworded[p.Branch], base: p.Base})
+	s.done.Proposals = append(s.done.Proposals, proposalJSON{Branch: p.Branch, Commit: string(p.head()), URL: p.URL, Operations: list(p.Ops), State: state, Reworded: s.reworded[p.Branch], base: p.on()})
 }

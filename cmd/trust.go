@@ -62,7 +62,7 @@ type personJSON struct {
 	Name     string   `json:"name,omitempty"` // whose key it is by the user's allowed signers
 	Trusted  bool     `json:"trusted"`
 	Own      bool     `json:"own"`      // this clone's own identity, or made in it
-	Memories int      `json:"memories"` // that are as this person left them
+	Memories int      `json:"memories"` // in force, that are as this person left them
 	Withheld []string `json:"withheld"` // ids of those that agents are not given
 }
 
@@ -173,7 +173,7 @@ func (w *workspace) people(ctx context.Context, v *record.View, c config.Trust, 
 	var people []personJSON
 	for _, m := range v.Memories() {
 		o, ok := found.Files[m.Path()]
-		if m.Private || !ok {
+		if m.Private || !ok || !m.Live(w.env.Now()) {
 			continue
 		}
 		withheld := slices.ContainsFunc(held, func(h heldMemory) bool { return h.ID == m.ID })
@@ -206,7 +206,12 @@ type heldMemory struct {
 // withheld are the memories that agents are not given for their authors, of those in force.
 func (w *workspace) withheld(ctx context.Context, v *record.View) ([]heldMemory, error) {
 	held, err := w.held(ctx, v, v.Memories())
-	return slices.DeleteFunc(held, func(h heldMemory) bool { return !h.Live(w.env.Now()) }), err
+	return w.inForce(held), err
+}
+
+// inForce are those that would be given to agents if nothing withheld them.
+func (w *workspace) inForce(held []heldMemory) []heldMemory {
+	return slices.DeleteFunc(held, func(h heldMemory) bool { return !h.Live(w.env.Now()) })
 }
 
 // held are those of some memories of a view that are withheld.
@@ -232,6 +237,15 @@ func (w *workspace) tellWithheld(held []heldMemory) {
 }
 
 func heldLine(held []heldMemory) string {
+	verb := "are"
+	if len(held) == 1 {
+		verb = "is"
+	}
+	return fmt.Sprintf("%s by %s %s withheld from agents", count(len(held), "memory", "memories"), heldWhose(held), verb)
+}
+
+// heldWhose says for how many people memories are withheld.
+func heldWhose(held []heldMemory) string {
 	var whose []string
 	for _, h := range held {
 		for _, name := range h.by {
@@ -240,12 +254,7 @@ func heldLine(held []heldMemory) string {
 			}
 		}
 	}
-	verb := "are"
-	if len(held) == 1 {
-		verb = "is"
-	}
-	return fmt.Sprintf("%s by %s you do not trust yet %s withheld from agents", count(len(held), "memory", "memories"),
-		count(len(whose), "person", "people"), verb)
+	return count(len(whose), "person", "people") + " you do not trust yet"
 }
 
 // tellForeign says what of the newest state is withheld; init and sync end with it.
@@ -291,6 +300,9 @@ func runApprove(ctx context.Context, env *Env, ids []string, all bool) error {
 				if err != nil {
 					return err
 				}
+				if !m.Live(env.Now()) {
+					env.say("%s is not in force: nobody is given it", m.ID)
+				}
 				chosen = append(chosen, m)
 			}
 		}
@@ -298,6 +310,7 @@ func runApprove(ctx context.Context, env *Env, ids []string, all bool) error {
 		if err != nil {
 			return err
 		}
+		done = w.inForce(done)
 		if err := w.approve(v, done); err != nil {
 			return err
 		}
@@ -344,6 +357,10 @@ func runTrustWhom(ctx context.Context, env *Env, add bool, whom []string, o trus
 	} else if _, err := w.repo.StateDir(); err != nil {
 		return err
 	}
+	before, err := w.allWithheld(ctx)
+	if err != nil {
+		return err
+	}
 	lists := map[string][]string{"trust.authors": c.Trust.Authors, "trust.signers": c.Trust.Signers}
 	changed := map[string]bool{}
 	for _, who := range whom {
@@ -379,10 +396,27 @@ func runTrustWhom(ctx context.Context, env *Env, add bool, whom []string, o trus
 	if w, err = env.open(ctx); err != nil {
 		return err
 	}
-	if err := w.tellForeign(ctx); !errors.Is(err, gitstore.ErrNoStore) {
+	held, err := w.allWithheld(ctx)
+	if err != nil {
 		return err
 	}
+	if n := len(before) - len(held); n > 0 {
+		env.say("released %s: given to agents from now on", count(n, "memory", "memories"))
+	}
+	w.tellWithheld(held)
 	return nil
+}
+
+// allWithheld are the withheld memories of the newest state, none where nothing was begun yet.
+func (w *workspace) allWithheld(ctx context.Context) (held []heldMemory, err error) {
+	err = w.view(ctx, func(v *record.View) error {
+		held, err = w.withheld(ctx, v)
+		return err
+	})
+	if errors.Is(err, gitstore.ErrNoStore) {
+		err = nil
+	}
+	return held, err
 }
 
 func tomlList(values []string) string {

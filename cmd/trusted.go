@@ -19,7 +19,8 @@ import (
 
 // Whom this clone trusts. Files of the state folder, none of which a remote can write:
 //
-//	trust.json     what a person approved: the only one that cannot be made again. Without it more is withheld.
+//	trust.json     what a person approved, or proposed and somebody merged: the only one that cannot be made again.
+//	               Without it more is withheld.
 //	withheld.json  the outcome for one tip of each ref, under the settings it was worked out for
 //	authors-*.json who made each memory what it is, to go on from
 const withheldFile = "withheld.json"
@@ -308,16 +309,35 @@ func (g *assessor) origins(ctx context.Context, s *gitstore.Store, at gitstore.I
 	if !readDerived(file, since) || since.Tip != at && !keep {
 		since = nil
 	}
-	if since == nil && keep { // what was known here stays so, also where others squashed it
-		if last := s.LastMade(ctx); last != "" {
-			since, _ = s.Origins(ctx, last, record.MemoryDir, nil, g.signatures(), g.trusts)
-		}
+	if keep { // what was known here stays so, also where others squashed it
+		since = g.untilHere(ctx, s, since)
 	}
 	found, err := s.Origins(ctx, at, record.MemoryDir, since, g.signatures(), g.trusts)
 	if err == nil && keep {
 		writeDerived(file, found)
 	}
 	return found, err
+}
+
+// untilHere goes on from what was found out before, which may be nil, to the newest commit that was made here, unless
+// that is older or of another history. Commits of our own may have been passed over without a look, and be gone from
+// the history since: somebody squashed them.
+func (g *assessor) untilHere(ctx context.Context, s *gitstore.Store, since *gitstore.Origins) *gitstore.Origins {
+	last := s.LastMade(ctx)
+	if last == "" {
+		return since
+	}
+	if since != nil {
+		later, err := g.w.repo.IsAncestor(ctx, string(since.Tip), string(last))
+		if err != nil || !later {
+			return since
+		}
+	}
+	until, err := s.Origins(ctx, last, record.MemoryDir, since, g.signatures(), g.trusts)
+	if err != nil {
+		return since
+	}
+	return until
 }
 
 // authorsFile is where the origins of a ref's files are kept.

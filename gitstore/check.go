@@ -53,6 +53,11 @@ func (s *Store) Check(ctx context.Context, deep bool, report func(Problem)) erro
 	if t.commit == "" {
 		report(Problem{ID: tip, What: "the ref is at a tree, not at a commit"})
 	}
+	if lost, err := s.Lost(ctx); err != nil {
+		return err
+	} else if lost != "" {
+		report(Problem{ID: lost, What: goneBack(s.ref, lost)})
+	}
 	files := map[ID]string{}
 	t.checkFolder(t.root, "", 0, files, report)
 	t.checkFiles(files, report)
@@ -69,7 +74,8 @@ func (s *Store) Check(ctx context.Context, deep bool, report func(Problem)) erro
 // the contents of files, each with its first path.
 func (t *Tree) checkFolder(n *node, prefix string, depth int, files map[ID]string, report func(Problem)) {
 	if err := t.load(n, prefix); err != nil {
-		report(Problem{Path: strings.TrimSuffix(prefix, "/"), ID: n.id, What: err.Error()})
+		path := strings.TrimSuffix(prefix, "/")
+		report(Problem{Path: path, ID: n.id, What: strings.TrimPrefix(err.Error(), path+": ")})
 		return
 	}
 	var bad EntryErrors
@@ -145,8 +151,10 @@ func (s *Store) fsck(ctx context.Context, tip ID, report func(Problem)) error {
 	if err == nil {
 		return nil
 	}
+	said := map[string]bool{"": true} // of a damaged pack git says the same for each object
 	for line := range strings.Lines(string(out)) {
-		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "notice:") {
+		if line = strings.TrimSpace(line); !said[line] && !strings.HasPrefix(line, "notice:") {
+			said[line] = true
 			report(Problem{What: "git fsck: " + line})
 		}
 	}

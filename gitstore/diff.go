@@ -1,6 +1,7 @@
 package gitstore
 
 import (
+	"errors"
 	"slices"
 	"strings"
 )
@@ -14,7 +15,8 @@ type Change struct {
 // Diff calls fn for every file that differs from an older root tree, in git's order; "" is the empty
 // tree. Only folders that differ are read, so the cost follows the change and not the size. Entries
 // that a store must not have count as absent; those met in this tree are returned together, as
-// EntryErrors, when all else was compared.
+// EntryErrors, when all else was compared. Folders of this tree that are damaged are passed over and
+// returned in the same way, as a Damage, in place of EntryErrors.
 func (t *Tree) Diff(old ID, fn func(Change) error) error {
 	before := &node{id: old, loaded: old == ""}
 	var bad EntryErrors
@@ -24,16 +26,45 @@ func (t *Tree) Diff(old ID, fn func(Change) error) error {
 	return bad.or()
 }
 
+// diff compares two folders at a path that ends in a slash, or is empty. The error may be a Damage.
 func (t *Tree) diff(old, new *node, prefix string, depth int, bad *EntryErrors, fn func(Change) error) error {
+	d := differ{t: t, fn: fn, bad: bad}
+	if err := d.folder(old, new, prefix, depth); err != nil {
+		return err
+	}
+	if d.damage != nil {
+		return d.damage
+	}
+	return nil
+}
+
+// Damage is what of a tree cannot be read, each with its path. It wraps ErrCorrupt.
+type Damage []error
+
+func (d Damage) Error() string   { return errors.Join(d...).Error() }
+func (d Damage) Unwrap() []error { return d }
+
+type differ struct {
+	t      *Tree
+	fn     func(Change) error
+	bad    *EntryErrors
+	damage Damage
+}
+
+func (d *differ) folder(old, new *node, prefix string, depth int) error {
 	if old.id == new.id && old.id != "" {
 		return nil
 	}
-	for _, n := range []*node{old, new} {
-		if err := t.load(n, prefix); err != nil {
-			return err
-		}
+	if err := d.t.load(old, prefix); err != nil {
+		return err
 	}
-	a, b := visit(old, prefix, depth, &EntryErrors{}), visit(new, prefix, depth, bad)
+	if err := d.t.load(new, prefix); errors.Is(err, ErrCorrupt) {
+		d.damage = append(d.damage, err)
+		return nil
+	} else if err != nil {
+		return err
+	}
+	a, b := visit(old, prefix, depth, &EntryErrors{}), visit(new, prefix, depth, d.bad)
 	for len(a) > 0 || len(b) > 0 {
 		var from, to *entry
 		switch {
@@ -44,23 +75,23 @@ func (t *Tree) diff(old, new *node, prefix string, depth int, bad *EntryErrors, 
 		default:
 			from, to, a, b = a[0], b[0], a[1:], b[1:]
 		}
-		if err := t.diffEntry(from, to, prefix, depth, bad, fn); err != nil {
+		if err := d.entry(from, to, prefix, depth); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// diffEntry compares what has one name in two folders; one of both may be nil. Both are files, or both
+// entry compares what has one name in two folders; one of both may be nil. Both are files, or both
 // are folders.
-func (t *Tree) diffEntry(from, to *entry, prefix string, depth int, bad *EntryErrors, fn func(Change) error) error {
+func (d *differ) entry(from, to *entry, prefix string, depth int) error {
 	one := from
 	if one == nil {
 		one = to
 	}
 	path := prefix + one.name
 	if one.isTree() {
-		return t.diff(from.folder(), to.folder(), path+"/", depth+1, bad, fn)
+		return d.folder(from.folder(), to.folder(), path+"/", depth+1)
 	}
 	c := Change{Path: path}
 	if from != nil {
@@ -72,7 +103,7 @@ func (t *Tree) diffEntry(from, to *entry, prefix string, depth int, bad *EntryEr
 	if c.Old == c.New {
 		return nil
 	}
-	return fn(c)
+	return d.fn(c)
 }
 
 // folder is the node of an entry, empty for none.

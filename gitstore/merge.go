@@ -168,14 +168,28 @@ func (t *Tree) Admit(old ID) ([]Change, error) {
 		return nil, err
 	}
 	var bad EntryErrors
-	err = t.ReadAll(added, func(i int, data []byte) error {
-		if len(data) > MaxFile {
-			bad = append(bad, &EntryError{paths[i], fmt.Sprintf("%d bytes are more than the %d a file may have", len(data), MaxFile)})
+	size := func(i, n int) {
+		if n > MaxFile {
+			bad = append(bad, &EntryError{paths[i], fmt.Sprintf("%d bytes are more than the %d a file may have", n, MaxFile)})
 		}
+	}
+	err = t.ReadAll(added, func(i int, data []byte) error {
+		size(i, len(data))
 		return nil
 	})
-	if err != nil {
-		return nil, err
+	if err == nil || t.ctx.Err() != nil {
+		return changes, errors.Join(err, bad.or())
+	}
+	bad = nil // something cannot be read: one by one, to name it
+	for i, id := range added {
+		data, err := t.blob(id, paths[i])
+		switch {
+		case errors.Is(err, ErrTooLarge):
+			bad = append(bad, &EntryError{paths[i], "more bytes than a file may have"})
+		case err != nil:
+			return nil, err
+		}
+		size(i, len(data))
 	}
 	return changes, bad.or()
 }
@@ -185,6 +199,9 @@ func (w *writer) take(m Merged, theirs *Tree, way Way) (Merged, error) {
 	if way == Adopted {
 		var err error
 		if m.Backup, err = w.s.Backup(w.ctx, m.Old); err != nil {
+			return Merged{}, err
+		}
+		if err := w.s.giveUp(); err != nil {
 			return Merged{}, err
 		}
 	}
@@ -202,8 +219,9 @@ func (w *writer) take(m Merged, theirs *Tree, way Way) (Merged, error) {
 // them is that of a branch and its squash.
 const maxAgreed = 256
 
-// join makes tx the merged tree. changes are from ours to theirs. undone reports that commits of ours touched a
-// file that none of theirs did, though both sides have the same text of it now.
+// join makes tx the merged tree. changes are from ours to theirs. undone reports that commits of ours changed a
+// file, and did more than make it, which none of theirs touched: where both sides have the same text of it now,
+// ours undid something.
 func (tx *Tx) join(own apart, changes []Change, resolve Resolve, m *Merged) (undone bool, err error) {
 	ours, err := tx.touched(own.ours, own.trees)
 	if err != nil {
@@ -232,7 +250,7 @@ func (tx *Tx) join(own apart, changes []Change, resolve Resolve, m *Merged) (und
 	}
 	for path, touch := range ours {
 		other, byTheirs := theirs[path]
-		undone = undone || touch.own && !other.own
+		undone = undone || touch.own && !other.own && !touch.once()
 		if byTheirs && !differ[path] && !(touch.once() && other.once()) {
 			agreed = append(agreed, path)
 		}

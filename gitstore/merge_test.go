@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
@@ -114,6 +115,10 @@ func TestMergeRefusesWhatNoStoreHolds(t *testing.T) {
 			return "160000 commit " + r.Run("rev-parse", "HEAD") + "\tmodule"
 		},
 		`evil/a\x1b[2J`: func(r *testrepo.Repo, blob string) string { return "100644 blob " + blob + "\ta\x1b[2J" },
+		"evil/huge": func(r *testrepo.Repo, _ string) string {
+			r.Write("huge", strings.Repeat("x", git.MaxObject+1))
+			return "100644 blob " + r.Run("hash-object", "-w", "huge") + "\thuge"
+		},
 		"evil/big": func(r *testrepo.Repo, _ string) string {
 			r.Write("big", big)
 			return "100644 blob " + r.Run("hash-object", "-w", "big") + "\tbig"
@@ -207,5 +212,24 @@ func TestMergeSeesEveryVersion(t *testing.T) {
 	}})
 	if slices.Sort(seen); err != nil || !cmp.Equal(seen, []string{"1", "2", "3"}) {
 		t.Errorf("after %s: %v, %v", m.Way, seen, err)
+	}
+}
+
+// A file that both sides changed to the same is looked at again, unless each of them only made it.
+func TestMergeLooksAtWhatBothAgreeOn(t *testing.T) {
+	_, ours, theirs := sides(t)
+	write(t, ours, map[string]string{"one": "1\n"}) // or the commits of both would be the same
+	for _, s := range []*gitstore.Store{ours, theirs} {
+		write(t, s, map[string]string{"made": "1\n", "README.md": "on the way\n"})
+		write(t, s, map[string]string{"README.md": "agreed\n"})
+	}
+	tip, _ := theirs.Tip(t.Context())
+	var asked []string
+	_, err := ours.Merge(t.Context(), gitstore.Incoming{Tip: tip, Resolve: func(path string, h gitstore.History) (gitstore.Outcome, error) {
+		asked = append(asked, path)
+		return greatest(path, h)
+	}})
+	if err != nil || !cmp.Equal(asked, []string{"README.md"}) {
+		t.Errorf("asked about %v, %v", asked, err)
 	}
 }

@@ -28,6 +28,9 @@ func (s *Store) Replace(ctx context.Context, rw *Rewriting, files map[string]red
 	if tip == old && len(files) == 0 {
 		return Result{Commit: old}, nil
 	}
+	if err := s.giveUp(); err != nil {
+		return Result{}, err
+	}
 	res := Result{Commit: tip, Changed: true}
 	if len(files) == 0 {
 		if err := s.repo.MoveRef(ctx, s.ref, string(tip), string(old), "reverie: purge"); err != nil {

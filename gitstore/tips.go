@@ -1,12 +1,15 @@
 package gitstore
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/reverie-memory/reverie/internal/git"
 )
 
 // tips is our own record of each store's last commit, one line for each, "id ref". git deletes a
@@ -38,24 +41,53 @@ func (s *Store) remember(id ID) error {
 	return os.Rename(path+".new", path)
 }
 
-// noted reports whether the store's last commit was ever noted.
-func (s *Store) noted() bool {
-	text, _ := os.ReadFile(filepath.Join(s.repo.CommonDir, "reverie", tips))
-	for line := range strings.Lines(string(text)) {
-		if _, ref, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " "); ref == s.ref {
-			return true
-		}
+// Lost is the last commit that was made here, if the ref does not reach it any more: somebody set the ref
+// back, or its file was lost and git found an older value in packed-refs. Mostly it is "", at the cost of
+// reading a small file.
+func (s *Store) Lost(ctx context.Context) (ID, error) {
+	made := s.made() // before the tip: a writer moves the ref first
+	if !s.repo.IsID(string(made)) {
+		return "", nil
 	}
-	return false
+	tip, err := s.Tip(ctx)
+	if err != nil || tip == made {
+		return "", err
+	}
+	var no *git.Error
+	_, err = s.repo.Git(ctx, nil, "merge-base", "--is-ancestor", string(made), string(tip))
+	if errors.As(err, &no) && no.Code == 1 {
+		return made, nil
+	}
+	return "", ctx.Err() // it is there, or git knows no such commit
 }
 
-// last returns the last commit the store is known to have had, or "".
-func (s *Store) last() ID {
+// made returns the last commit that was made here, as tips says, or "".
+func (s *Store) made() ID {
 	text, _ := os.ReadFile(filepath.Join(s.repo.CommonDir, "reverie", tips))
 	for line := range strings.Lines(string(text)) {
 		if id, ref, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " "); ref == s.ref {
 			return ID(id)
 		}
+	}
+	return ""
+}
+
+// giveUp notes the first commit of all stores in place of the last one, before the ref leaves that one's
+// history: who is interrupted on the way has lost nothing.
+func (s *Store) giveUp() error {
+	if !s.noted() {
+		return nil
+	}
+	return s.remember(ID(s.rootObjects()[1].ID))
+}
+
+// noted reports whether the store's last commit was ever noted.
+func (s *Store) noted() bool { return s.made() != "" }
+
+// last returns the last commit the store is known to have had, or "".
+func (s *Store) last() ID {
+	if id := s.made(); id != "" {
+		return id
 	}
 	log, _ := os.ReadFile(filepath.Join(s.repo.CommonDir, "logs", filepath.FromSlash(s.ref)))
 	var id ID
@@ -82,3 +114,7 @@ type deleted struct{}
 func (deleted) Error() string { return ErrDeleted.Error() }
 
 func (deleted) Is(target error) bool { return target == ErrDeleted || target == ErrNoStore }
+
+func goneBack(ref string, lost ID) string {
+	return fmt.Sprintf("the ref does not reach %s, the last commit made here; if nobody set it back on purpose, bring it back with git update-ref %s %s", lost, ref, lost)
+}

@@ -72,7 +72,6 @@ type lineage struct {
 	parents [][]int
 	roots   []*Tree
 	tips    [2]int
-	last    [2]*Tree // of the tips themselves
 }
 
 // lineage asks git for the commits that changed one of the files, and for merges, with their parents among these.
@@ -112,11 +111,6 @@ func (t *Tree) lineage(paths []string, own apart) (lineage, error) {
 				l.tips[side] = i
 			}
 		}
-		tree, ok := own.trees[tip]
-		if !ok {
-			return l, errors.New("git does not name the tips")
-		}
-		l.last[side] = t.beside(tree)
 	}
 	return l, nil
 }
@@ -130,20 +124,6 @@ func (tx *Tx) history(path string, l lineage) (History, error) {
 			return h, err
 		}
 		h.Versions = append(h.Versions, Version{ID: id, Parents: l.parents[i]})
-	}
-	for side, newest := range []*int{&h.Ours, &h.Theirs} {
-		id, err := l.last[side].version(path)
-		if err != nil {
-			return h, err
-		}
-		if *newest >= 0 && h.Versions[*newest].ID == id || *newest < 0 && id == "" {
-			continue
-		}
-		v := Version{ID: id} // git left out what changed it: never seen, and right all the same
-		if *newest >= 0 {
-			v.Parents = []int{*newest}
-		}
-		h.Versions, *newest = append(h.Versions, v), len(h.Versions)
 	}
 	return h, nil
 }

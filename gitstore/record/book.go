@@ -96,12 +96,19 @@ func (b *Book) view(ctx context.Context, fn func(*View) error) error {
 	return err
 }
 
-// optional runs fn on the store's tree, or on nil where the store does not exist yet.
+// optional runs fn on the store's tree, or on nil where the store does not exist yet. Where it was deleted
+// or cannot be opened, fn runs on nil, so that what else there is can be read, and then that is the error.
 func optional(ctx context.Context, s *gitstore.Store, fn func(*gitstore.Tree) error) error {
 	called := false
 	err := s.View(ctx, func(t *gitstore.Tree) error { called = true; return fn(t) })
-	if !called && errors.Is(err, gitstore.ErrNoStore) {
+	switch {
+	case called, err == nil, ctx.Err() != nil:
+		return err
+	case errors.Is(err, gitstore.ErrNoStore) && !errors.Is(err, gitstore.ErrDeleted):
 		return fn(nil)
+	}
+	if ferr := fn(nil); ferr != nil {
+		return ferr
 	}
 	return err
 }
@@ -127,7 +134,7 @@ func (b *Book) shelves(memory, journal *gitstore.Tree) (cached, error) {
 		c.shelves[i] = s
 		changed += n
 	}
-	if changed >= cacheLag {
+	if changed >= cacheLag && c.shelves[0].damage == nil && c.shelves[1].damage == nil {
 		_ = writeCache(b.cache, c) // the next reader makes it again
 	}
 	return c, nil
@@ -199,11 +206,14 @@ func (b *Book) Update(ctx context.Context, fn func(*Tx) error) error {
 
 func (b *Book) update(ctx context.Context, fn func(*Tx) error) error {
 	tx := &Tx{book: b, written: map[string]bool{}}
+	ran := false
 	err := b.view(ctx, func(v *View) error {
 		tx.View = v
-		return fn(tx)
+		err := fn(tx)
+		ran = err == nil
+		return err
 	})
-	if err != nil {
+	if err != nil && !(ran && errors.Is(err, gitstore.ErrDeleted)) { // a journal or inbox that is gone stops readers only
 		return err
 	}
 	wrote := false

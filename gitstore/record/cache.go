@@ -106,6 +106,7 @@ func checksum(text string) uint32 {
 type shelf struct {
 	tree    gitstore.ID // "" when the ref does not exist
 	entries []entry
+	damage  gitstore.Damage // what could not be read; such a shelf is not cached
 }
 
 // cached is what the file holds: the branch's shelf and the journal's.

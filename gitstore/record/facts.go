@@ -64,8 +64,13 @@ func (l life) later(other life) bool {
 	return l.length > other.length || l.length == other.length && l.origin > other.origin
 }
 
-// lives are all facts of a file in one history: field → value → life.
-type lives map[string]map[string]life
+// lives are all facts of a file in one history.
+type lives struct {
+	of     map[string]map[string]life // field → value → life
+	joined *joins
+}
+
+func newLives(j *joins) lives { return lives{map[string]map[string]life{}, j} }
 
 // alive are the values of a field that are there, sorted.
 func (l lives) alive(field string) []string {
@@ -73,21 +78,30 @@ func (l lives) alive(field string) []string {
 }
 
 // standing are the values of a field that must have one. Where each side took away what the other kept, those
-// that lasted longest stay.
+// that lasted longest stay, but for those that others of them took the place of.
 func (l lives) standing(field string) []string {
 	if there := l.alive(field); len(there) > 0 {
 		return there
 	}
 	longest := 0
-	for _, life := range l[field] {
+	for _, life := range l.of[field] {
 		longest = max(longest, life.length)
 	}
-	return l.where(field, func(n int) bool { return n == longest })
+	last := l.where(field, func(n int) bool { return n == longest })
+	origins := map[string]bool{}
+	for _, value := range last {
+		origins[l.of[field][value].origin] = true
+	}
+	newest := slices.DeleteFunc(slices.Clone(last), func(value string) bool { return origins[value] })
+	if len(newest) == 0 {
+		return last
+	}
+	return newest
 }
 
 func (l lives) where(field string, length func(int) bool) []string {
 	var found []string
-	for value, life := range l[field] {
+	for value, life := range l.of[field] {
 		if length(life.length) {
 			found = append(found, value)
 		}
@@ -110,7 +124,7 @@ func (l lives) visible() facts {
 // shown is visible, or would be if the file came back.
 func (l lives) shown() facts {
 	f := facts{}
-	for field := range l {
+	for field := range l.of {
 		switch {
 		case field == textField:
 			f.add(field, textsOf(l.composites())...)
@@ -153,15 +167,17 @@ func textsOf(all []composite) []string {
 func (l lives) composites() []composite {
 	var all []composite
 	origins := map[string]string{}
-	for _, text := range l.standing(textField) {
-		origin := l[textField][text].origin
+	standing := l.standing(textField)
+	few := len(standing) <= maxJoined
+	for _, text := range standing {
+		origin := l.of[textField][text].origin
 		placed := false
 		for i := range all {
 			c := &all[i]
-			if placed || origin == "" || origins[c.from[0]] != origin {
+			if !few || placed || origin == "" || origins[c.from[0]] != origin {
 				continue
 			}
-			if both, ok := mergeLines(origin, c.text, text); ok {
+			if both, ok := l.joined.lines(origin, c.text, text); ok {
 				c.text, c.from, placed = both, append(c.from, text), true
 			}
 		}
@@ -203,7 +219,7 @@ func (l lives) keep(field string, want []string, origin string) {
 		}
 	}
 	for _, value := range want {
-		if l[field][value].length%2 == 0 {
+		if l.of[field][value].length%2 == 0 {
 			l.turn(field, value, origin)
 		}
 	}
@@ -228,24 +244,28 @@ func (l lives) observeTexts(want []string) {
 	l.keep(textField, append(stay, want...), origin)
 }
 
-// turn adds a fact, or takes it away.
+// turn adds a fact, or takes it away; then it keeps its origin.
 func (l lives) turn(field, value, origin string) {
-	if l[field] == nil {
-		l[field] = map[string]life{}
+	if l.of[field] == nil {
+		l.of[field] = map[string]life{}
 	}
-	l[field][value] = life{l[field][value].length + 1, origin}
+	was := l.of[field][value]
+	if was.length%2 == 1 {
+		origin = was.origin
+	}
+	l.of[field][value] = life{was.length + 1, origin}
 }
 
 // meet is what is known where two histories meet.
 func meet(a, b lives) lives {
 	out := a.clone()
-	for field, values := range b {
-		if out[field] == nil {
-			out[field] = map[string]life{}
+	for field, values := range b.of {
+		if out.of[field] == nil {
+			out.of[field] = map[string]life{}
 		}
 		for value, life := range values {
-			if life.later(out[field][value]) {
-				out[field][value] = life
+			if life.later(out.of[field][value]) {
+				out.of[field][value] = life
 			}
 		}
 	}
@@ -253,9 +273,9 @@ func meet(a, b lives) lives {
 }
 
 func (l lives) clone() lives {
-	out := lives{}
-	for field, values := range l {
-		out[field] = maps.Clone(values)
+	out := newLives(l.joined)
+	for field, values := range l.of {
+		out.of[field] = maps.Clone(values)
 	}
 	return out
 }

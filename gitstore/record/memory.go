@@ -204,6 +204,13 @@ func (m Memory) Retire(reason string) Memory {
 	return m
 }
 
+// Reasons are those for which a memory was retired, the first one first.
+func (m Memory) Reasons() []string {
+	_, reasons := splitReasons(m.Body)
+	slices.Reverse(reasons)
+	return reasons
+}
+
 // Revive is a retired memory in force again, without the reasons it was retired for.
 func (m Memory) Revive() Memory {
 	m.Status = Active

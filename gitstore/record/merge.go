@@ -37,7 +37,8 @@ func (b *Book) merge(ctx context.Context, s *gitstore.Store, tip gitstore.ID, c 
 	if err := b.refusePurged(ctx, s, tip); err != nil {
 		return gitstore.Merged{}, err
 	}
-	return s.Merge(ctx, gitstore.Incoming{Tip: tip, Message: c, Accept: accept, Resolve: resolve})
+	return s.Merge(ctx, gitstore.Incoming{Tip: tip, Message: c, Accept: accept,
+		Resolve: func(path string, h gitstore.History) (gitstore.Outcome, error) { return resolve(ctx, path, h) }})
 }
 
 // MergeFiles merges three texts of the file at path, as where there is no history to ask: base is the text
@@ -56,7 +57,7 @@ func MergeFiles(path string, base, ours, theirs []byte) (merged []byte, dropped 
 		}
 		h.Versions = append(h.Versions, v)
 	}
-	o, err := resolve(path, h)
+	o, err := resolve(context.Background(), path, h)
 	if err != nil {
 		return nil, false, err
 	}
@@ -88,11 +89,15 @@ func formOf(path string) form {
 
 // resolve decides a file that both sides changed. Of a side whose file cannot be read, the other's is
 // kept; of two such, the greater in bytes.
-func resolve(path string, h gitstore.History) (gitstore.Outcome, error) {
+func resolve(ctx context.Context, path string, h gitstore.History) (gitstore.Outcome, error) {
 	r := replay{form: formOf(path), path: path, read: h.Read, known: map[gitstore.ID]*facts{}}
 	states := make([]lives, len(h.Versions))
+	none := newLives(&joins{})
 	for i, v := range h.Versions {
-		before := lives{}
+		if err := ctx.Err(); err != nil {
+			return gitstore.Outcome{}, err
+		}
+		before := none
 		for n, p := range v.Parents {
 			if n == 0 {
 				before = states[p]
@@ -116,7 +121,7 @@ func resolve(path string, h gitstore.History) (gitstore.Outcome, error) {
 	}
 	side := func(at int) (gitstore.ID, lives) {
 		if at < 0 {
-			return "", lives{}
+			return "", none
 		}
 		return h.Versions[at].ID, states[at]
 	}

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -44,7 +45,7 @@ func (w *world) commit(id gitstore.ID, parents ...int) int {
 
 // merged is the content of the merge of two commits.
 func (w *world) merged(a, b int) gitstore.ID {
-	o, err := resolve(w.path, gitstore.History{Versions: w.versions, Ours: a, Theirs: b,
+	o, err := resolve(context.Background(), w.path, gitstore.History{Versions: w.versions, Ours: a, Theirs: b,
 		Read: func(id gitstore.ID) ([]byte, error) { return w.contents[id], nil }})
 	if err != nil {
 		w.t.Fatal(err)
@@ -317,4 +318,31 @@ func TestMergeSurvivesSquashes(t *testing.T) {
 			t.Fatalf("the squash of an older state changed a newer one:\n%s\n--\n%s", got, w.versions[w.tips[0]].ID)
 		}
 	})
+}
+
+// Two people who each chose the other text bring neither the chosen ones nor the first one out of the grave: only what
+// one of them chose stands.
+func TestMergeOfTwoDecisionsKeepsBoth(t *testing.T) {
+	m := New(Memory{Kind: Fact, Text: "First.", Source: Source{By: "human", How: Written}})
+	texts := func(all ...string) gitstore.ID {
+		m.Text, m.Variants, m.Status = all[0], nil, Active
+		for _, text := range all[1:] {
+			m.Variants, m.Status = append(m.Variants, Variant{Text: text}), Contested
+		}
+		return gitstore.ID(m.Format())
+	}
+	h := gitstore.History{Read: func(id gitstore.ID) ([]byte, error) { return []byte(id), nil }}
+	for _, v := range []gitstore.Version{
+		{ID: texts("First.")},
+		{ID: texts("A."), Parents: []int{0}}, {ID: texts("B."), Parents: []int{0}},
+		{ID: texts("A.", "B."), Parents: []int{1, 2}},
+		{ID: texts("A."), Parents: []int{3}}, {ID: texts("B."), Parents: []int{3}},
+	} {
+		h.Versions = append(h.Versions, v)
+	}
+	h.Ours, h.Theirs = 4, 5
+	o, err := resolve(t.Context(), m.Path(), h)
+	if err != nil || o.Text.String() != string(texts("A.", "B.")) {
+		t.Errorf("merged: %v\n%s", err, o.Text)
+	}
 }

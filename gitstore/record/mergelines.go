@@ -7,8 +7,31 @@ import (
 	"github.com/sergi/go-diff/diffmatchpatch"
 )
 
-// maxMergeLines is the longest text, in lines, of which changes are put together line by line.
-const maxMergeLines = 10_000
+// What is put together line by line: the time that a comparison takes grows with the square of the lines, and
+// the number of comparisons with that of the texts. Bounds on both, and not on time, keep the answer the same everywhere.
+const (
+	maxMergeLines = 1000 // of each text
+	maxJoined     = 8    // texts
+)
+
+// joins remembers what was put together: a file's history asks the same again and again.
+type joins map[[3]string]joined
+
+type joined struct {
+	text string
+	ok   bool
+}
+
+// lines is mergeLines, once.
+func (j *joins) lines(origin, a, b string) (merged string, ok bool) {
+	key := [3]string{origin, a, b}
+	known, found := (*j)[key]
+	if !found {
+		known.text, known.ok = mergeLines(origin, a, b)
+		(*j)[key] = known
+	}
+	return known.text, known.ok
+}
 
 // hunk says that the lines from start up to end of a text became others.
 type hunk struct {
@@ -20,7 +43,7 @@ type hunk struct {
 // unchanged line between changes of different sides; the same change on both sides is one.
 func mergeLines(origin, a, b string) (merged string, ok bool) {
 	base := strings.Split(origin, "\n")
-	if len(base) > maxMergeLines || strings.Count(a, "\n") > maxMergeLines || strings.Count(b, "\n") > maxMergeLines {
+	if max(len(base), 1+strings.Count(a, "\n"), 1+strings.Count(b, "\n")) > maxMergeLines {
 		return "", false
 	}
 	x, y := hunks(origin, a), hunks(origin, b)

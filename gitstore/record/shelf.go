@@ -11,7 +11,8 @@ import (
 )
 
 // load brings a shelf up to date with a tree. It parses only files that changed, as long as
-// git still has the tree the shelf was made from, and says how many that were.
+// git still has the tree the shelf was made from, and says how many that were. What of the tree is
+// damaged is left out, and noted in the shelf.
 func (s shelf) load(tree *gitstore.Tree) (now shelf, changed int, err error) {
 	if s.tree == tree.ID() {
 		return s, 0, nil
@@ -20,12 +21,17 @@ func (s shelf) load(tree *gitstore.Tree) (now shelf, changed int, err error) {
 		s = shelf{} // what is no file at all does not show in a difference
 	}
 	now, changed, err = s.update(tree)
+	var damage gitstore.Damage
 	if s.tree != "" && (errors.Is(err, gitstore.ErrNotFound) || errors.Is(err, gitstore.ErrCorrupt)) {
-		return shelf{}.update(tree)
+		now, changed, err = shelf{}.update(tree)
+	}
+	if errors.As(err, &damage) {
+		now.damage, err = append(damage, now.damage...), nil
 	}
 	return now, changed, err
 }
 
+// update is load in one go. The error may be a gitstore.Damage of folders: the shelf has all others.
 func (s shelf) update(tree *gitstore.Tree) (now shelf, changed int, err error) {
 	var fresh []entry
 	gone := map[string]bool{}
@@ -39,10 +45,11 @@ func (s shelf) update(tree *gitstore.Tree) (now shelf, changed int, err error) {
 		return nil
 	})
 	var bad gitstore.EntryErrors
-	if err != nil && !errors.As(err, &bad) {
+	var folders gitstore.Damage
+	if err != nil && !errors.As(err, &bad) && !errors.As(err, &folders) {
 		return shelf{}, 0, err
 	}
-	if err := parseAll(tree, fresh); err != nil {
+	if fresh, now.damage, err = parseAll(tree, fresh); err != nil {
 		return shelf{}, 0, err
 	}
 	now.tree = tree.ID()
@@ -60,11 +67,14 @@ func (s shelf) update(tree *gitstore.Tree) (now shelf, changed int, err error) {
 		}
 	}
 	now.entries = append(now.entries, fresh...)
+	if folders != nil {
+		return now, len(gone) + len(bad), folders
+	}
 	return now, len(gone) + len(bad), nil
 }
 
-// parseAll fills in the entries' memories from their blobs, on all processors.
-func parseAll(tree *gitstore.Tree, entries []entry) error {
+// parseAll fills in the entries' memories from their blobs, on all processors. Damaged ones are taken out.
+func parseAll(tree *gitstore.Tree, entries []entry) ([]entry, gitstore.Damage, error) {
 	ids := make([]gitstore.ID, len(entries))
 	for i, e := range entries {
 		ids[i] = e.blob
@@ -95,29 +105,32 @@ func parseAll(tree *gitstore.Tree, entries []entry) error {
 	jobs <- batch
 	close(jobs)
 	wg.Wait()
-	if errors.Is(err, gitstore.ErrTooLarge) {
+	if errors.Is(err, gitstore.ErrTooLarge) || errors.Is(err, gitstore.ErrCorrupt) {
 		return parseEach(tree, entries)
 	}
-	return err
+	return entries, nil, err
 }
 
-// parseEach is parseAll one by one, for when a file among them cannot be a memory for its size:
-// it is named, and the others are read.
-func parseEach(tree *gitstore.Tree, entries []entry) error {
-	for i := range entries {
-		e := &entries[i]
+// parseEach is parseAll one by one, for when a file among them cannot be a memory for its size, or is
+// damaged: it is named, and the others are read.
+func parseEach(tree *gitstore.Tree, entries []entry) (good []entry, damage gitstore.Damage, err error) {
+	for _, e := range entries {
 		data, err := tree.Read(e.path)
 		switch {
 		case errors.Is(err, gitstore.ErrTooLarge):
 			e.bad = &FormatError{Path: e.path, Reason: err.Error()}
+		case errors.Is(err, gitstore.ErrCorrupt):
+			damage = append(damage, err)
+			continue
 		case err != nil:
-			return err
+			return nil, nil, err
 		default:
 			e.bad = nil
 			e.parse(data)
 		}
+		good = append(good, e)
 	}
-	return nil
+	return good, damage, nil
 }
 
 func (e *entry) parse(data []byte) {

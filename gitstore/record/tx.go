@@ -68,9 +68,10 @@ func (tx *Tx) Drop(at Where, path string) {
 	tx.writes[at].files = append(tx.writes[at].files, write{path: path, drop: true})
 }
 
-// PutMemory writes a memory to where it belongs. It refuses, with an error wrapping ErrTaken or
-// ErrRetired, to put a new memory (old is nil) where another one lies; wrapping ErrPurged, to write
-// what was purged; and, wrapping ErrChanged, to write one twice in an Update.
+// PutMemory writes a memory to where it belongs. A new one (old is nil) that lies there already with its text
+// stays as it is. It refuses, with an error wrapping ErrTaken, to put a new memory where another one lies; wrapping
+// ErrRetired, one that says what was retired, and that nothing else in force says; wrapping ErrPurged, to write what
+// was purged; and, wrapping ErrChanged, to write one twice in an Update.
 func (tx *Tx) PutMemory(m Memory, old *Memory) error {
 	m, found := tx.book.Clean(m)
 	tx.Redacted.Add(found)
@@ -84,12 +85,10 @@ func (tx *Tx) PutMemory(m Memory, old *Memory) error {
 	if tx.written[m.ID] {
 		return fmt.Errorf("write %s: %w", m.ID, ErrChanged)
 	}
-	if held, err := tx.Find(m.ID); old == nil && err == nil {
-		switch {
-		case held.Status == Retired:
-			return fmt.Errorf("remember %q: %w as %s", m.Text, ErrRetired, m.ID)
-		case held.Text != m.Text || held.Body != m.Body:
-			return fmt.Errorf("remember %q: %w: %s says %q", m.Text, ErrTaken, m.ID, held.Text)
+	if old == nil {
+		there, err := tx.mayAdd(m)
+		if there || err != nil {
+			return err
 		}
 	}
 	if err := tx.refusePurgedMemory(m, text); err != nil {
@@ -102,6 +101,24 @@ func (tx *Tx) PutMemory(m Memory, old *Memory) error {
 	}
 	tx.Write(at, m.Path(), text)
 	return nil
+}
+
+// mayAdd reports whether a new memory is there already, and why it must not be added.
+func (tx *Tx) mayAdd(m Memory) (there bool, err error) {
+	held, err := tx.Find(m.ID)
+	switch {
+	case err != nil:
+	case held.Status == Retired:
+		return false, fmt.Errorf("remember %q: %w as %s", m.Text, ErrRetired, m.ID)
+	case held.Text != m.Text || held.Body != m.Body:
+		return false, fmt.Errorf("remember %q: %w: %s says %q", m.Text, ErrTaken, m.ID, held.Text)
+	default:
+		return true, nil
+	}
+	if same, ok := tx.Retired(m.Text); ok {
+		return false, fmt.Errorf("remember %q: %w as %s", m.Text, ErrRetired, same.ID)
+	}
+	return false, nil
 }
 
 // PutReflection writes a reflection, without candidates that were purged.

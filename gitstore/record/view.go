@@ -20,13 +20,15 @@ type View struct {
 	entries                []*entry // readable ones of the branch and of the journal, sorted by id
 	own                    []bool   // entry by entry: it is of the journal
 	trees                  [2]gitstore.ID
+	retired                []Fingerprint  // of what was retired, once it was asked for
 	omit                   *gitstore.Omit // what was purged, once it was asked for
-	err                    error          // of the first memory that could be read neither from the cache nor from git
+	err                    error          // what is damaged: whoever gives the view returns it when the view was used
 }
 
 func newView(memory, journal, inbox *gitstore.Tree, c *cached) *View {
 	shelves := &c.shelves
 	v := &View{memory: memory, journal: journal, inbox: inbox, trees: [2]gitstore.ID{shelves[0].tree, shelves[1].tree}}
+	v.err = errors.Join(append(shelves[0].damage, shelves[1].damage...)...)
 	a, b := v.good(&shelves[0]), v.good(&shelves[1])
 	if len(b) == 0 {
 		v.entries, v.own = a, make([]bool, len(a))
@@ -75,7 +77,7 @@ func (v *View) Memories() []Memory {
 }
 
 // at is the memory of an entry: from the cache, or, where that lost it, from git. If git has it
-// no more either, the view is damaged, and whoever gave it returns v.err.
+// no more either, the view is damaged.
 func (v *View) at(i int) Memory {
 	e := v.entries[i]
 	m, ok := e.memory()
@@ -132,15 +134,42 @@ func (v *View) Find(prefix string) (Memory, error) {
 	return v.at(i), nil
 }
 
-// Same returns the memory whose current text says the same as a statement.
-func (v *View) Same(text string) (Memory, bool) {
+// Same returns the memory whose current text says the same as a statement: one that is in force, or else one that was
+// retired.
+func (v *View) Same(text string) (m Memory, found bool) {
 	print := Print(text)
 	for i, e := range v.entries {
-		if e.print.Same(print) {
-			return v.at(i), true
+		wordless := e.print.words == "" && print.words == "" // nothing to compare but the signs
+		if !wordless && !e.print.Same(print) {
+			continue
+		}
+		switch held := v.at(i); {
+		case wordless && Normal(held.Text) != Normal(text):
+		case held.Status != Retired:
+			return held, true
+		case !found:
+			m, found = held, true
 		}
 	}
-	return Memory{}, false
+	return m, found
+}
+
+// Retired returns the memory that was retired and says the same as a statement, if none in force does.
+func (v *View) Retired(text string) (Memory, bool) {
+	if v.retired == nil {
+		v.retired = []Fingerprint{}
+		for i, e := range v.entries {
+			if v.at(i).Status == Retired {
+				v.retired = append(v.retired, e.print)
+			}
+		}
+	}
+	print := Print(text)
+	if !slices.ContainsFunc(v.retired, func(p Fingerprint) bool { return p.Same(print) || p.words == "" && print.words == "" }) {
+		return Memory{}, false
+	}
+	m, found := v.Same(text)
+	return m, found && m.Status == Retired
 }
 
 // Config is the text of reverie.toml on the branch, nil if there is none.

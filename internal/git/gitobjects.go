@@ -105,7 +105,7 @@ func (g *gitObjects) answer(id string) (Object, error) {
 	}
 	size, err := strconv.Atoi(fields[2])
 	if err != nil || size > MaxObject {
-		return Object{}, fmt.Errorf("%s: %s bytes are too many for an object of ours", id, fields[2])
+		return Object{}, fmt.Errorf("%s: %w: %s bytes", id, ErrTooLarge, fields[2])
 	}
 	data := make([]byte, size+1)
 	if _, err := io.ReadFull(g.out, data); err != nil {

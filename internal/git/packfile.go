@@ -151,6 +151,9 @@ func (p *pack) read(offset int64) (kind string, data []byte, err error) {
 		at := offset
 		kind, data, next, err := p.entry(offset)
 		if err != nil {
+			if errors.Is(err, ErrTooLarge) { // it is whole, but not for us
+				return "", nil, err
+			}
 			return "", nil, fmt.Errorf("%w: at offset %d: %w", ErrCorrupt, offset, err)
 		}
 		if next == 0 {

@@ -79,8 +79,8 @@ func Find(ctx context.Context, dir string) (*Repo, error) {
 	if r.CommonDir, err = filepath.EvalSymlinks(r.CommonDir); err != nil {
 		return nil, fmt.Errorf("find repository of %s: %w", dir, err)
 	}
-	r.Partial = hasPromisor(filepath.Join(r.CommonDir, "config"))
 	r.settings = r.settingsOnce()
+	r.Partial = r.isPartial(ctx)
 	r.mayFetch = sync.OnceValue(r.lazyFetch)
 	return r, nil
 }
@@ -157,13 +157,25 @@ func CheckVersion(ctx context.Context) error {
 	return nil
 }
 
-var promisor = regexp.MustCompile(`(?im)^\s*(promisor\s*=\s*true|partialclone\s*=)`)
+var (
+	promisor = regexp.MustCompile(`(?im)^\s*(promisor\s*=\s*true|partialclone\s*=)`)
+	includes = regexp.MustCompile(`(?im)^\s*(\[include|worktreeconfig\s*=)`)
+)
 
-// hasPromisor reports whether the repository's own configuration file speaks of a promisor
-// remote. git writes it there; asking git would cost a process.
-func hasPromisor(config string) bool {
-	text, err := os.ReadFile(config)
-	return err == nil && promisor.Match(text)
+// isPartial reports whether the repository's own configuration speaks of a promisor remote. git writes that
+// into the file config; where that leads to other files, git is asked, which costs a process.
+func (r *Repo) isPartial(ctx context.Context) bool {
+	text, err := os.ReadFile(filepath.Join(r.CommonDir, "config"))
+	switch {
+	case err != nil:
+		return false
+	case promisor.Match(text):
+		return true
+	case !includes.Match(text):
+		return false
+	}
+	s, err := r.settings(ctx)
+	return err != nil || s.promisor() != ""
 }
 
 // settingsOnce returns a function that reads the configuration at its first successful call.

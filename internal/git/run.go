@@ -53,10 +53,12 @@ func (r *Repo) command(ctx context.Context, args ...string) *exec.Cmd {
 		"-c", "log.showSignature=false",
 		"-c", "gc.auto=0",
 		"-c", "maintenance.auto=false",
+		"-c", "protocol.ext.allow=never", // a partial clone's git may fetch at any time
+		"-c", "protocol.fd.allow=never",
 	}
 	cmd := exec.CommandContext(ctx, "git", append(fixed, args...)...)
 	cmd.Dir = r.CommonDir
-	cmd.Env = cleanEnviron()
+	cmd.Env = transports(cleanEnviron())
 	if r.offline {
 		cmd.Env = append(cmd.Env, "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none") // the first is known from 2.45 on
 	}

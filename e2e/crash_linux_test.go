@@ -1,0 +1,260 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// changing are the system calls by which a process changes the disk, or gets to do so.
+var changing = []string{"write", "pwrite64", "fsync", "fdatasync", "rename", "renameat", "renameat2", "link", "linkat", "unlink", "unlinkat",
+	"mkdir", "mkdirat", "ftruncate", "flock", "openat"}
+
+// faults are what happens at such a call: the process is killed before it, or the disk fails.
+var faults = []string{"signal=KILL", "error=ENOSPC", "error=EIO"}
+
+// samples are the calls that are enough where not all are wanted: the ref is about to move, and an object to be kept.
+var samples = map[string]int{"renameat signal=KILL": 2, "linkat error=ENOSPC": 1, "fsync error=EIO": 2}
+
+// operation is a command that changes something, and how to tell whether it did.
+type operation struct {
+	name string
+	dir  string   // where it can be done; each try has a copy
+	args []string // of the command
+	// state is "old" or "new" as a user sees it; anything else is a third state.
+	state func(t *testing.T, dir string) string
+	// again does the same once more, which finishes what was begun and is harmless after.
+	again func(t *testing.T, dir string)
+}
+
+// A command is killed, or told that the disk is full or broken, at its first, second, … call that changes
+// something, in itself and in each git that it starts, until it comes through untouched. Each time there is
+// the old state or the new one, git finds nothing wrong, and doing it again finishes it, without a repair.
+func TestFaultAtEveryCallOfACommand(t *testing.T) {
+	t.Parallel()
+	strace := needStrace(t)
+	for _, op := range operations(t) {
+		t.Run(op.name, func(t *testing.T) {
+			fired, tries := map[string]int{}, 0
+			for _, call := range changing {
+				for _, fault := range faults {
+					if call == "openat" && fault != "signal=KILL" {
+						continue // the loader and git read by it too; nothing of ours is to be learned there
+					}
+					for n := 1; ; n++ {
+						if !full && n != samples[call+" "+fault] {
+							if n > 2 {
+								break
+							}
+							continue
+						}
+						tries++
+						if !op.try(t, strace, call, fault, n) {
+							break
+						}
+						fired[fault]++
+						if n > 400 {
+							t.Fatalf("%s at %s: it never comes through", fault, call)
+						}
+						if t.Failed() {
+							return
+						}
+					}
+				}
+			}
+			t.Logf("%d tries, faults %v", tries, fired)
+			for _, fault := range faults {
+				if fired[fault] == 0 {
+					t.Errorf("no %s was ever hit", fault)
+				}
+			}
+		})
+	}
+}
+
+// try does the operation with one fault and reports whether it was hit.
+func (op operation) try(t *testing.T, strace, call, fault string, n int) (hit bool) {
+	t.Helper()
+	dir := copyDir(t, op.dir)
+	defer os.RemoveAll(dir)
+	log := filepath.Join(filepath.Dir(dir), "strace")
+	a := finish(t, func(ctx context.Context) *exec.Cmd {
+		inject := fmt.Sprintf("inject=%s:%s:when=%d", call, fault, n)
+		args := append([]string{"-f", "-qq", "-o", log, "-e", "trace=" + call, "-e", inject, binary}, op.args...)
+		cmd := exec.CommandContext(ctx, strace, args...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "GOMAXPROCS=1") // fewer threads: strace counts each thread's calls
+		return cmd
+	})
+	text, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hit = strings.Contains(string(text), "INJECTED") || strings.Contains(string(text), "killed by SIGKILL")
+	state := op.state(t, dir)
+	switch {
+	case state != "old" && state != "new":
+		t.Errorf("%s at %s %d: %s\n%s", fault, call, n, state, a)
+	case state == "old" && a.code == 0:
+		t.Errorf("%s at %s %d: acknowledged and lost: %s", fault, call, n, a)
+	case !hit && a.code != 0:
+		t.Errorf("%s at %s %d was not hit, but %s", fault, call, n, a)
+	}
+	if out, err := tryGit(dir, "fsck", "--strict", "--no-dangling"); err != nil {
+		t.Errorf("%s at %s %d: git fsck: %s", fault, call, n, out)
+	}
+	op.again(t, dir)
+	if state := op.state(t, dir); state != "new" {
+		t.Errorf("%s at %s %d: doing it again leaves the %s state", fault, call, n, state)
+	}
+	if n%5 == 1 {
+		must(t, dir, "check", "--deep")
+	}
+	return hit
+}
+
+// operations are those whose every crash point is looked at.
+func operations(t *testing.T) []operation {
+	t.Helper()
+	base := newRepo(t)
+	must(t, base, "remember", "known from the beginning")
+	must(t, base, "learn", example(t))
+	must(t, base, "list")
+	before := must(t, base, "list", "--all")
+
+	const text = "what is remembered now"
+	remembered := operation{name: "remember", dir: base, args: []string{"-q", "remember", text}}
+	remembered.state = func(t *testing.T, dir string) string {
+		return oneOf(must(t, dir, "list", "--all"), before, func(list string) bool {
+			return strings.Count(list, text) == 1 && strings.Count(list, "\n") == strings.Count(before, "\n")+1
+		})
+	}
+	remembered.again = func(t *testing.T, dir string) { must(t, dir, "remember", text) }
+
+	op := waiting(t, base)
+	inbox := must(t, base, "review", "--json")
+	accepted := operation{name: "accept", dir: base, args: []string{"-q", "accept", op}}
+	accepted.state = func(t *testing.T, dir string) string {
+		list, waits := must(t, dir, "list", "--all"), must(t, dir, "review", "--json")
+		state := oneOf(list, before, func(list string) bool { return strings.Count(list, "\n") == strings.Count(before, "\n")+1 })
+		switch {
+		case state == "new" && waits == inbox:
+			return "old" // the memory is there before the operation goes: as a user sees it, it is still to be done
+		case state == "new" && waits != "", state == "old" && waits != inbox:
+			return "a third state: " + list + waits
+		}
+		return state
+	}
+	accepted.again = func(t *testing.T, dir string) {
+		if a := reverie(t, dir, "accept", op); a.code != 0 && !strings.Contains(a.err, "there is no such id") {
+			t.Errorf("accept again: %s", a)
+		}
+	}
+
+	// Two histories that have gone apart, with an edit of one memory in both.
+	clone := copyDir(t, base)
+	id := firstID(before)
+	must(t, clone, "edit", id, "known from the beginning, and edited there")
+	must(t, clone, "remember", "learned there")
+	theirs := git(t, clone, "rev-parse", "reverie/memory")
+	here := copyDir(t, base)
+	must(t, here, "remember", "learned here")
+	must(t, here, "edit", id, "known from the beginning, and edited here")
+	git(t, here, "fetch", "-q", clone, theirs)
+	apart := must(t, here, "list", "--all")
+	done := copyDir(t, here)
+	must(t, done, "merge", theirs)
+	tree, together := git(t, done, "rev-parse", "reverie/memory^{tree}"), must(t, done, "list", "--all")
+	merged := operation{name: "merge", dir: here, args: []string{"-q", "merge", theirs}}
+	merged.state = func(t *testing.T, dir string) string {
+		return oneOf(must(t, dir, "list", "--all"), apart, func(list string) bool {
+			return list == together && git(t, dir, "rev-parse", "reverie/memory^{tree}") == tree
+		})
+	}
+	merged.again = func(t *testing.T, dir string) { must(t, dir, "merge", theirs) }
+	return []operation{remembered, accepted, merged, synced(t)}
+}
+
+// synced is a sync of two histories that have gone apart. The remote lies in the clone's own folder, so that
+// a copy has both; git's two sides of it are struck by the faults too.
+func synced(t *testing.T) operation {
+	t.Helper()
+	dir := newRepo(t)
+	git(t, dir, "init", "-q", "--bare", ".bare.git")
+	git(t, dir, "remote", "add", "origin", "./.bare.git")
+	git(t, dir, "push", "-q", "origin", "HEAD:main")
+	must(t, dir, "remember", "known from the beginning")
+	must(t, dir, "sync", "--yes")
+	clone := filepath.Join(t.TempDir(), "clone")
+	git(t, "", "clone", "-q", filepath.Join(dir, ".bare.git"), clone)
+	must(t, clone, "init")
+	id := firstID(must(t, clone, "list"))
+	must(t, clone, "edit", id, "known from the beginning, and edited there")
+	must(t, clone, "remember", "learned there")
+	must(t, clone, "sync", "--yes")
+	must(t, dir, "edit", id, "known from the beginning, and edited here")
+	must(t, dir, "remember", "learned here")
+
+	bare := func(dir string) string { return filepath.Join(dir, ".bare.git") }
+	before, tip := must(t, dir, "list", "--all"), git(t, bare(dir), "rev-parse", "reverie/memory")
+	done := copyDir(t, dir)
+	must(t, done, "sync", "--yes")
+	tree, together := git(t, done, "rev-parse", "reverie/memory^{tree}"), must(t, done, "list", "--all")
+	op := operation{name: "sync", dir: dir, args: []string{"-q", "sync", "--yes"}}
+	op.state = func(t *testing.T, dir string) string {
+		here := oneOf(must(t, dir, "list", "--all"), before, func(list string) bool {
+			return list == together && git(t, dir, "rev-parse", "reverie/memory^{tree}") == tree
+		})
+		if out, err := tryGit(bare(dir), "fsck", "--strict", "--no-dangling"); err != nil {
+			t.Errorf("git fsck of the remote: %s", out)
+		}
+		there := "new"
+		if now := git(t, bare(dir), "rev-parse", "reverie/memory"); now == tip {
+			there = "old"
+		} else if git(t, bare(dir), "rev-parse", "reverie/memory^{tree}") != tree {
+			return "a third state of the remote: " + now
+		}
+		if here == "old" && there == "new" {
+			return "pushed what is not here"
+		}
+		return map[bool]string{true: there, false: here}[here == "new"]
+	}
+	op.again = func(t *testing.T, dir string) { must(t, dir, "sync", "--yes") }
+	return op
+}
+
+func oneOf(now, old string, isNew func(string) bool) string {
+	switch {
+	case now == old:
+		return "old"
+	case isNew(now):
+		return "new"
+	}
+	return "a third state: " + now
+}
+
+// firstID is the first id in a list.
+func firstID(list string) string {
+	for _, w := range strings.Fields(list) {
+		if len(w) == 8 && strings.Trim(w, "0123456789abcdef") == "" {
+			return w
+		}
+	}
+	return ""
+}
+
+func needStrace(t *testing.T) string {
+	t.Helper()
+	strace, err := exec.LookPath("strace")
+	if err != nil {
+		if full {
+			t.Fatal("strace is needed where REVERIE_E2E is set")
+		}
+		t.Skip("strace is not installed; REVERIE_E2E=1 makes it necessary")
+	}
+	return strace
+}

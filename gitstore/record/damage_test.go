@@ -1,0 +1,78 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/reverie-memory/reverie/gitstore"
+)
+
+// seen is what a reader gets to see, and the error after that.
+func seen(b *Book) (texts []string, err error) {
+	err = b.View(context.Background(), func(v *View) error {
+		for _, m := range v.Memories() {
+			texts = append(texts, m.Text)
+		}
+		return nil
+	})
+	return texts, err
+}
+
+// One object that is gone hides what was in it, is named, and hides nothing else.
+func TestDamageHidesOnlyWhatIsDamaged(t *testing.T) {
+	b, r, dir := newBook(t)
+	memories := []Memory{fact("the first of three"), fact("the second of them"), fact("and a third one")}
+	put(t, b, memories...)
+	all, err := seen(b)
+	if err != nil || len(all) != 3 {
+		t.Fatal(all, err)
+	}
+	for _, at := range []string{memories[1].Path(), filepath.Dir(memories[1].Path())} {
+		os.Remove(filepath.Join(dir, "cache"))
+		id := r.Run("rev-parse", "reverie/memory:"+filepath.ToSlash(at))
+		object := filepath.Join(r.Dir, ".git", "objects", id[:2], id[2:])
+		if err := os.Rename(object, object+".away"); err != nil {
+			t.Fatal(err)
+		}
+		got, err := seen(b)
+		if !errors.Is(err, gitstore.ErrCorrupt) || !strings.Contains(err.Error(), filepath.ToSlash(at)) {
+			t.Errorf("%s is damaged, and the error is %v", at, err)
+		}
+		if len(got) != 2 || strings.Contains(strings.Join(got, "\n"), memories[1].Text) {
+			t.Errorf("%s is damaged: %q", at, got)
+		}
+		if err := b.Update(context.Background(), func(tx *Tx) error { return tx.PutMemory(fact("more"), nil) }); !errors.Is(err, gitstore.ErrCorrupt) {
+			t.Errorf("writing over damage: %v", err)
+		}
+		if err := os.Rename(object+".away", object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := seen(b); err != nil || cmp.Diff(all, got) != "" {
+		t.Errorf("mended: %q, %v", got, err)
+	}
+}
+
+// A journal that was deleted is no journal that never was: readers are told, after all that there still
+// is, and writers need not wait for it.
+func TestDeletedJournalIsTold(t *testing.T) {
+	b, r, _ := newBook(t)
+	put(t, b, fact("for everybody"))
+	private := fact("for myself")
+	private.Private = true
+	put(t, b, private)
+	r.Run("update-ref", "-d", "refs/reverie/journal")
+	got, err := seen(b)
+	if !errors.Is(err, gitstore.ErrDeleted) || cmp.Diff([]string{"for everybody"}, got) != "" {
+		t.Errorf("%q, %v", got, err)
+	}
+	put(t, b, fact("learned after"))
+	if got, _ := seen(b); len(got) != 2 {
+		t.Errorf("%q", got)
+	}
+}

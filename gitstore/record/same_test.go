@@ -1,0 +1,72 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Of two that say the same, the one in force counts, wherever it stands in the order of ids.
+func TestSamePrefersWhatIsInForce(t *testing.T) {
+	for _, first := range []string{"0", "f"} {
+		b, _, _ := newBook(t)
+		twin, live := fact("Deploys go through the green queue"), fact("Deploys go through the green queue")
+		twin.ID, live.ID = first+twin.ID[1:], "8"+live.ID[1:]
+		put(t, b, live)
+		retire(t, b, twin)
+		err := b.View(context.Background(), func(v *View) error {
+			if m, ok := v.Same("deploys go through the green queue."); !ok || m.ID != live.ID {
+				t.Errorf("same as %s %s, want %s", m.ID, m.Status, live.ID)
+			}
+			if m, ok := v.Retired(live.Text); ok {
+				t.Errorf("%s counts as retired, though %s is in force", m.ID, live.ID)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Put anew, what is there keeps every field and its source; what was retired stays so under every id.
+func TestPutAnewChangesNothing(t *testing.T) {
+	b, _, _ := newBook(t)
+	m := fact("Deploys go through the green queue")
+	m.Kind, m.Tags, m.Paths = Decision, []string{"audit"}, []string{"deploy/**"}
+	put(t, b, m)
+	bare := fact(m.Text)
+	bare.Source.By = "import/jsonl"
+	put(t, b, bare)
+	old := fact("Deploys go through the blue queue")
+	old.Text = "Deploys go through the red queue" // edited since
+	retire(t, b, old)
+	err := b.View(context.Background(), func(v *View) error {
+		held, err := v.Find(m.ID)
+		if diff := cmp.Diff(m, held); diff != "" {
+			t.Errorf("put anew: -before +after\n%s", diff)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = b.Update(context.Background(), func(tx *Tx) error { return tx.PutMemory(fact("Deploys go through the red queue"), nil) })
+	if !errors.Is(err, ErrRetired) {
+		t.Errorf("put what was retired as %s: %v", old.ID, err)
+	}
+}
+
+// retire writes a memory as one that was retired.
+func retire(t *testing.T, b *Book, m Memory) {
+	t.Helper()
+	err := b.Update(context.Background(), func(tx *Tx) error {
+		gone := m.Retire("we have no queues")
+		return tx.PutMemory(gone, &m)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,39 @@
+package git
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// programKeys are the settings that name a program to start for a person, by git's variable for it.
+var programKeys = map[string]string{"GIT_EDITOR": "core.editor", "GIT_PAGER": "core.pager"}
+
+// Program is what git starts for a person as GIT_EDITOR or GIT_PAGER: from the environment, the user's and
+// the system's configuration, or git's own choice. A program that only the repository's own configuration
+// names is not run, because a repository may come with one; passed is then the setting that was passed over.
+func (r *Repo) Program(ctx context.Context, variable string) (command, passed string, err error) {
+	if command := os.Getenv(variable); command != "" {
+		return command, "", nil
+	}
+	s, err := r.settings(ctx)
+	if err != nil {
+		return "", "", err
+	}
+	key := programKeys[variable]
+	if s.all[key] != s.trusted[key] {
+		passed = key
+	}
+	if command := s.trusted[key]; command != "" {
+		return command, passed, nil
+	}
+	cmd := exec.CommandContext(ctx, "git", "var", variable)
+	cmd.Env = append(cleanEnviron(), "GIT_DIR="+os.DevNull) // in no repository at all
+	out, err := run(cmd)
+	if err != nil {
+		return "", passed, fmt.Errorf("find %s: %w", variable, err)
+	}
+	return strings.TrimSuffix(string(out), "\n"), passed, nil
+}
