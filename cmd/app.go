@@ -80,6 +80,9 @@ func Run(ctx context.Context, given *Env, args []string) int {
 		return exitDone
 	}
 	code, hint := explain(err)
+	if asked := new(failure); code == exitNoStore && !errors.As(err, &asked) && env.hasRemote(ctx) {
+		hint += "\nor, if somebody else has begun it, bring it here with: reverie sync"
+	}
 	if err.Error() != "" {
 		for line := range strings.SplitSeq(err.Error(), "\n") {
 			env.warn("%s", line)

@@ -79,6 +79,9 @@ func (w *workspace) merge(ctx context.Context, tip gitstore.ID, from string) (me
 	if !m.Changed {
 		return out, nil
 	}
+	if out.Overruled, err = w.overruled(ctx, w.memory, m, tip); err != nil {
+		return out, err
+	}
 	return out, w.countMerged(ctx, m, &out)
 }
 
@@ -125,6 +128,7 @@ func (w *workspace) tellMerged(m mergedJSON) {
 	default:
 		w.env.print("merged %s: %s\n", visible(m.From), m.tallyJSON)
 	}
+	w.env.tellOverruled(m.Overruled)
 	for _, path := range m.Dropped {
 		w.env.warn("both sides changed %s; one text was kept, the other is in history: reverie log", path)
 	}

@@ -5,72 +5,34 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
-	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
 // proposalFolder is where proposals lie on a remote, as branches.
 const proposalFolder = "reverie/proposal/"
 
+// proposalsLane is what a person agrees to who lets operations be proposed: it is not the branch.
+const proposalsLane = "proposals"
+
 // proposingRef is the store in which a proposal of operations is made. It exists only meanwhile.
 const proposingRef = "refs/reverie/proposals/new"
 
-// opsLanded reports whether the remote's branch says what every operation of a proposal would have it
-// say. Those that it does leave the inbox, and so does the count of those that were decided here.
-func (s *syncer) opsLanded(ctx context.Context, l lane, p proposal, theirs gitstore.ID) (bool, error) {
-	var there []record.Operation
-	open := 0
-	err := s.w.book.View(ctx, func(v *record.View) error {
-		pending, err := s.w.pending(v)
-		if err != nil {
-			return err
-		}
-		return l.store.ViewAt(ctx, string(theirs), func(t *gitstore.Tree) error {
-			for _, o := range pending {
-				if !slices.Contains(p.Ops, o.ID) {
-					continue
-				}
-				open++
-				data, err := t.Read(o.Path)
-				if errors.Is(err, gitstore.ErrNotFound) {
-					continue
-				}
-				if err != nil {
-					return err
-				}
-				m, err := record.ParseMemory(o.Path, data)
-				if err == nil && m.Text == o.Memory.Text && m.Body == o.Memory.Body && m.Status == o.Memory.Status {
-					there = append(there, o)
-				}
-			}
-			return nil
-		})
-	})
-	if err != nil || len(there) < open {
-		return false, err
-	}
-	return true, s.w.update(ctx, func(tx *record.Tx, _ config.Config) error {
-		for _, o := range there {
-			tx.DropOperation(o.ID)
-		}
-		return nil
-	})
-}
-
-// propose publishes operations of the inbox as a branch: one commit on top of what the remote has.
-// They stay in the inbox until they landed, or are decided here.
+// propose publishes operations of the inbox as a branch: one commit on top of what the remote has, after the
+// branch was brought together with it. They stay in the inbox until they landed, or are decided here.
 func (s *syncer) propose(ctx context.Context, l lane) error {
-	theirs, err := s.w.repo.ReadRef(ctx, s.seen(l))
+	at := s.seen(l)
+	if s.o.dryRun {
+		at = s.fresh(l)
+	}
+	theirs, err := s.w.repo.ReadRef(ctx, at)
 	if errors.Is(err, git.ErrNoRef) {
 		return &failure{exitPerson, fmt.Errorf("%s has no branch %s yet to propose a change of", s.remote.Name, s.w.branch()), "publish it first: reverie sync " + s.remote.Name}
 	}
 	if err != nil {
-		return err
-	}
-	if err := s.closed(ctx); err != nil {
 		return err
 	}
 	ops, err := s.proposable(ctx)
@@ -78,13 +40,12 @@ func (s *syncer) propose(ctx context.Context, l lane) error {
 		return err
 	}
 	if s.o.dryRun {
-		for _, o := range ops {
-			s.w.line("?", dim, o.Memory, "would be proposed")
-		}
+		s.proposing = ops
+		s.note(proposalOf(ops, gitstore.ID(theirs)), "would propose")
 		return nil
 	}
-	if !s.known.agreed(l.name, s.remote.PushURL) {
-		if err := s.agree(l.name, count(len(ops), "pending operation", "pending operations")+" as a proposal"); err != nil {
+	if !s.known.agreed(l.name, s.remote.PushURL) && !s.known.agreed(proposalsLane, s.remote.PushURL) {
+		if err := s.agree(proposalsLane, count(len(ops), "pending operation", "pending operations")+" as a proposal"); err != nil {
 			return err
 		}
 	}
@@ -102,26 +63,9 @@ func (s *syncer) propose(ctx context.Context, l lane) error {
 	if err != nil {
 		return err
 	}
+	specs, err := s.w.repo.Git(ctx, nil, "config", "--get-all", "remote."+s.remote.Name+".fetch") // an error is none
+	s.tracked = err == nil && slices.Contains(strings.Fields(string(specs)), "+refs/heads/*:refs/remotes/"+s.remote.Name+"/*")
 	return s.opened(p)
-}
-
-// closed finds out which proposals of operations are gone from the remote though they did not land, so
-// that they may be proposed again when they are named.
-func (s *syncer) closed(ctx context.Context) error {
-	if !slices.ContainsFunc(s.known.Proposals, func(p proposal) bool { return !p.Closed }) {
-		return nil
-	}
-	refs, err := s.remote.Refs(ctx, "refs/heads/"+proposalFolder)
-	if err != nil {
-		return explainFetch(err)
-	}
-	for i := range s.known.Proposals {
-		if p := &s.known.Proposals[i]; !p.Closed && refs.Refs["refs/heads/"+p.Branch] == "" {
-			p.Closed = true
-			s.note(*p, "closed")
-		}
-	}
-	return s.all.save()
 }
 
 // proposable picks the operations to propose: those named, or all that are not private and were not
@@ -161,8 +105,8 @@ func (s *syncer) proposable(ctx context.Context) ([]record.Operation, error) {
 	return out, nil
 }
 
-// build makes the commit of a proposal, on a store of its own that begins at what the remote has.
-func (s *syncer) build(ctx context.Context, l lane, ops []record.Operation, theirs gitstore.ID) (proposal, error) {
+// proposalOf is the proposal of operations, on top of what the remote has.
+func proposalOf(ops []record.Operation, theirs gitstore.ID) proposal {
 	p := proposal{Branch: proposalFolder + ops[0].ID[:8], Base: theirs}
 	if len(ops) > 1 {
 		p.Branch += fmt.Sprintf("-and-%d", len(ops)-1)
@@ -170,6 +114,12 @@ func (s *syncer) build(ctx context.Context, l lane, ops []record.Operation, thei
 	for _, o := range ops {
 		p.Ops = append(p.Ops, o.ID)
 	}
+	return p
+}
+
+// build makes the commit of a proposal, on a store of its own that begins at what the remote has.
+func (s *syncer) build(ctx context.Context, l lane, ops []record.Operation, theirs gitstore.ID) (proposal, error) {
+	p := proposalOf(ops, theirs)
 	ctx, unlock, err := l.store.Lock(ctx)
 	if err != nil {
 		return p, err

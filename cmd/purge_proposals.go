@@ -18,8 +18,10 @@ func (w *workspace) proposedCommits(ctx context.Context) ([]gitstore.ID, error) 
 	var out []gitstore.ID
 	for _, known := range all.Remotes {
 		for _, p := range known.Proposals {
-			if w.whole(ctx, string(p.Commit)) {
-				out = append(out, p.Commit)
+			for _, id := range slices.Compact([]gitstore.ID{p.Commit, p.head()}) {
+				if w.whole(ctx, string(id)) {
+					out = append(out, id)
+				}
 			}
 		}
 	}
@@ -38,7 +40,7 @@ func (w *workspace) dropProposals(all *remotes, done *purgeJSON) error {
 	for _, name := range slices.Sorted(maps.Keys(all.Remotes)) {
 		known := all.Remotes[name]
 		for _, p := range slices.Clone(known.Proposals) {
-			if !moved(p.Commit) && !moved(p.Base) {
+			if !moved(p.Commit) && !moved(p.Base) && !moved(p.head()) && !moved(p.on()) {
 				continue
 			}
 			known.drop(p.Branch)

@@ -1,6 +1,9 @@
 package cmd
 
 import (
+	"bytes"
+	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,7 +27,7 @@ type remotes struct {
 
 // knownRemote is one remote, by its name.
 type knownRemote struct {
-	// Published says, for the memory and the journal, to which address a person agreed to publish it.
+	// Published says, for the memory, the journal and proposals, to which address a person agreed to publish it.
 	Published map[string]string `json:"published,omitempty"`
 	// ReviewOnly is why the server refused the branch itself; changes then go there as proposals.
 	ReviewOnly string     `json:"reviewOnly,omitempty"`
@@ -34,14 +37,25 @@ type knownRemote struct {
 // proposal is a branch that was published for review and has not landed yet.
 type proposal struct {
 	Branch string      `json:"branch"` // without refs/heads/
-	Commit gitstore.ID `json:"commit"` // what the branch was last known to name
+	Commit gitstore.ID `json:"commit"` // what was proposed
 	Tree   gitstore.ID `json:"tree"`   // of Commit
 	Base   gitstore.ID `json:"base"`   // what it was made on
 	Ops    []string    `json:"ops,omitempty"`
 	URL    string      `json:"url,omitempty"` // where its pull request is opened
 	Time   time.Time   `json:"time"`
 	Closed bool        `json:"closed,omitempty"` // the branch is gone from the remote and its content did not land
+
+	// A proposal of operations that was brought up to date: what its branch names now, in which there may be what others
+	// added, and with what of the remote's branch. Commit stays what this clone proposed itself, on Base.
+	Head gitstore.ID `json:"head,omitempty"`
+	With gitstore.ID `json:"with,omitempty"`
 }
+
+// head is what a proposal's branch was last known to name.
+func (p proposal) head() gitstore.ID { return cmp.Or(p.Head, p.Commit) }
+
+// on is the newest commit of the remote's branch that is known to be in a proposal.
+func (p proposal) on() gitstore.ID { return cmp.Or(p.With, p.Base) }
 
 // readRemotes reads the file; none is an empty one.
 func (w *workspace) readRemotes() (*remotes, error) {
@@ -133,4 +147,14 @@ func (w *workspace) proposed() (map[string]string, error) {
 		}
 	}
 	return branches, nil
+}
+
+// hasRemote reports whether the repository has a remote to sync with.
+func (env *Env) hasRemote(ctx context.Context) bool {
+	repo, err := git.Find(ctx, env.Dir)
+	if err != nil {
+		return false
+	}
+	names, err := repo.Git(ctx, nil, "remote")
+	return err == nil && len(bytes.TrimSpace(names)) > 0
 }

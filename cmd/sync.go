@@ -67,7 +67,7 @@ func runSync(ctx context.Context, env *Env, o syncOptions) error {
 	}
 	bounded, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := &syncer{w: w, o: o, clock: time.AfterFunc(o.timeout, cancel)}
+	s := &syncer{w: w, o: o, reworded: map[string][]rewordedJSON{}, clock: time.AfterFunc(o.timeout, cancel)}
 	defer s.clock.Stop()
 	err = s.run(bounded)
 	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
@@ -94,6 +94,11 @@ type syncer struct {
 	report git.Report   // of the last push that lost a race
 
 	contested func() ([]record.Memory, error) // waits for a look at them that began before the push; may be nil
+
+	heads     map[string]string         // the remote's branches of proposals, once they were asked for
+	reworded  map[string][]rewordedJSON // by branch of a proposal
+	proposing []record.Operation        // by a run that only says so
+	tracked   bool                      // a plain fetch brings the remote's branches
 
 	done syncJSON
 }
@@ -132,6 +137,11 @@ func (s *syncer) run(ctx context.Context) error {
 	go s.ahead(ctx, memory)
 	if err := s.lane(ctx, memory); err != nil {
 		return err
+	}
+	if !s.o.dryRun {
+		if err := s.refresh(ctx, memory); err != nil {
+			return err
+		}
 	}
 	if s.o.propose {
 		if err := s.propose(ctx, memory); err != nil {
@@ -196,11 +206,6 @@ func (s *syncer) lane(ctx context.Context, l lane) error {
 		if s.o.dryRun {
 			return s.preview(ctx, l, ours, theirs)
 		}
-		if try == 1 {
-			if err := s.consent(ctx, l, ours, theirs); err != nil {
-				return err
-			}
-		}
 		tip, err := s.merge(ctx, l, ours, clean)
 		if err != nil {
 			return err
@@ -208,6 +213,11 @@ func (s *syncer) lane(ctx context.Context, l lane) error {
 		if clean != theirs {
 			err := fmt.Errorf("%s still holds what was purged here: nothing was pushed", s.remote.Name)
 			return &failure{exitPerson, err, "replace its branch: reverie purge --push " + s.remote.Name}
+		}
+		if try == 1 { // receiving needs nobody's leave
+			if err := s.consent(ctx, l, tip, theirs); err != nil {
+				return err
+			}
 		}
 		lost, err := s.publish(ctx, l, tip, theirs)
 		if !lost || err != nil {
@@ -239,7 +249,9 @@ func (s *syncer) nothing(l lane) error {
 		s.w.env.say("neither %s nor this clone has a journal", s.remote.Name)
 		return nil
 	}
-	return fmt.Errorf("neither this clone nor %s: %w", s.remote.Name, gitstore.ErrNoStore)
+	err := fmt.Errorf("neither this clone nor %s: %w", s.remote.Name, gitstore.ErrNoStore)
+	_, hint := explain(err)
+	return &failure{exitNoStore, err, hint} // which is not to name sync
 }
 
 // fetch brings what the remote has and returns its tip, empty where it has none, and what of it may be
@@ -312,7 +324,7 @@ func (s *syncer) moveSeen(ctx context.Context, l lane, now, old, why string) err
 func (s *syncer) preview(ctx context.Context, l lane, ours, theirs gitstore.ID) error {
 	var err error
 	l.out.Fetched, _, err = s.remote.Apart(ctx, string(theirs), string(ours))
-	if err == nil && ours != "" {
+	if err == nil && ours != "" && !s.withholds(l) {
 		l.out.What, l.out.Pushed, err = s.unpublished(ctx, l, ours, theirs)
 	}
 	l.out.Commit = string(ours)

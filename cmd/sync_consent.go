@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -10,20 +11,17 @@ import (
 )
 
 // consent asks a person before anything is published to an address for the first time. What no person should
-// agree to it refuses each time.
-func (s *syncer) consent(ctx context.Context, l lane, ours, theirs gitstore.ID) error {
+// agree to it refuses each time. tip has theirs in it.
+func (s *syncer) consent(ctx context.Context, l lane, tip, theirs gitstore.ID) error {
 	if theirs == "" && strings.HasPrefix(l.ref, "refs/heads/") {
 		if err := s.notFirst(ctx); err != nil {
 			return err
 		}
 	}
-	if s.known.agreed(l.name, s.remote.PushURL) || s.o.propose && l.name == "memory" || ours == "" && !s.o.yes {
+	if s.known.agreed(l.name, s.remote.PushURL) || s.withholds(l) {
 		return nil
 	}
-	if ours == "" {
-		return s.agree(l.name, "")
-	}
-	what, n, err := s.unpublished(ctx, l, ours, theirs)
+	what, n, err := s.unpublished(ctx, l, tip, theirs)
 	if err != nil || n == 0 && !s.o.yes {
 		return err
 	}
@@ -36,8 +34,9 @@ func (s *syncer) agree(lane, what string) error {
 	s.clock.Stop()
 	defer s.clock.Reset(s.o.timeout)
 	if !s.o.yes && !s.w.ask(fmt.Sprintf("Publish %s to %s?", what, to), "n") {
+		s.done.Consent = what
 		err := fmt.Errorf("nothing was published: the first sync with %s would publish %s", to, what)
-		return &failure{exitPerson, err, "if that is wanted, run it again with --yes"}
+		return &failure{exitPerson, err, "what was there to fetch is merged here. If it is to be published too, run it again with --yes"}
 	}
 	if what != "" {
 		s.w.env.say("publish  %s to %s", what, to)
@@ -64,24 +63,65 @@ func (s *syncer) notFirst(ctx context.Context) error {
 // unpublished says what a push would publish, and how many commits that is.
 func (s *syncer) unpublished(ctx context.Context, l lane, ours, theirs gitstore.ID) (what string, commits int, err error) {
 	var others []string
+	var base gitstore.ID
 	if theirs != "" {
 		others = []string{string(theirs)}
+		common, err := s.w.repo.MergeBase(ctx, string(ours), others...)
+		if err != nil {
+			return "", 0, err
+		}
+		base = gitstore.ID(common)
 	}
 	ids, err := s.w.repo.Missing(ctx, 0, string(ours), others...)
 	if err != nil || len(ids) == 0 {
 		return "", 0, err
 	}
-	n := 0
-	err = s.w.view(ctx, func(v *record.View) error {
-		for _, m := range v.Memories() {
-			if m.Private == (l.name == "journal") {
-				n++
-			}
-		}
-		return nil
-	})
-	if l.name == "journal" {
-		return fmt.Sprintf("the journal (%s; %s with reflections, dreams and checkpoints)", count(n, "private memory", "private memories"), count(len(ids), "commit", "commits")), len(ids), err
+	memories, err := s.changed(ctx, l, base, ours)
+	if err != nil {
+		return "", 0, err
 	}
-	return fmt.Sprintf("the branch %s (%s in %s; the journal stays here)", s.w.branch(), count(n, "memory", "memories"), count(len(ids), "commit", "commits")), len(ids), err
+	if l.name == "journal" {
+		return fmt.Sprintf("the journal (%s; %s with reflections, dreams and checkpoints)", memories, count(len(ids), "commit", "commits")), len(ids), nil
+	}
+	return fmt.Sprintf("the branch %s (%s in %s; the journal stays here)", s.w.branch(), memories, count(len(ids), "commit", "commits")), len(ids), nil
+}
+
+// changed counts in words the memories that differ between two commits of a lane; before is empty where all are new.
+func (s *syncer) changed(ctx context.Context, l lane, before, now gitstore.ID) (string, error) {
+	var old gitstore.ID
+	var err error
+	if before != "" {
+		if old, err = s.treeOf(ctx, l, before); err != nil {
+			return "", err
+		}
+	}
+	added, changed := 0, 0
+	err = l.store.ViewAt(ctx, string(now), func(t *gitstore.Tree) error {
+		return t.Diff(old, func(c gitstore.Change) error {
+			if _, ok := record.MemoryID(c.Path); !ok {
+				return nil
+			}
+			if c.Old == "" {
+				added++
+			} else {
+				changed++
+			}
+			return nil
+		})
+	})
+	var bad gitstore.EntryErrors
+	if errors.As(err, &bad) { // they were ours before, and check names them
+		err = nil
+	}
+	one, many := "memory", "memories"
+	if l.name == "journal" {
+		one, many = "private memory", "private memories"
+	}
+	switch {
+	case before == "":
+		return count(added, one, many), err
+	case changed == 0:
+		return count(added, "new "+one, "new "+many), err
+	}
+	return fmt.Sprintf("%s, %d changed", count(added, "new "+one, "new "+many), changed), err
 }

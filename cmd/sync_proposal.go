@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -28,12 +27,14 @@ func (s *syncer) proposeBranch(ctx context.Context, l lane, tip, theirs gitstore
 	}
 	name, old := proposalFolder+"sync-"+string(tip[:8]), gitstore.ID("")
 	if open := s.known.own(); open != nil {
-		if open.Commit == tip || open.Tree == tree {
-			return nil // nothing to add to it, or it was closed as it is
-		}
 		descends, err := s.w.repo.IsAncestor(ctx, string(open.Commit), string(tip))
 		if err != nil {
 			return err
+		}
+		// A forge that merges as text needs theirs in the proposal even where that changes nothing.
+		behind := descends && !open.Closed && open.Base != theirs
+		if open.Commit == tip || open.Tree == tree && !behind {
+			return nil // nothing to add to it, or it was closed as it is
 		}
 		if descends && !open.Closed {
 			name, old = open.Branch, open.Commit
@@ -103,6 +104,11 @@ func (s *syncer) follow(ctx context.Context, l lane, p *proposal) (moved bool, e
 	if _, err := l.out.tally(ctx, l.store, m); err != nil {
 		return false, err
 	}
+	lost, err := s.w.overruled(ctx, l.store, m, gitstore.ID(id))
+	if err != nil {
+		return false, err
+	}
+	l.out.Overruled = append(l.out.Overruled, lost...)
 	p.Commit, p.Tree, l.out.Commit = m.Commit, m.Tree, string(m.Commit)
 	return s.pushProposal(ctx, p, gitstore.ID(id))
 }
@@ -141,39 +147,8 @@ func (s *syncer) treeOf(ctx context.Context, l lane, at gitstore.ID) (tree gitst
 	return tree, err
 }
 
-// settle drops the proposals whose content the remote's branch has now, and takes their operations out of
-// the inbox. Only content decides: a squash or a rebase leaves no commit to recognise.
-func (s *syncer) settle(ctx context.Context, l lane, tip, theirs gitstore.ID) error {
-	if theirs == "" || len(s.known.Proposals) == 0 {
-		return nil
-	}
-	before := slices.Clone(s.known.Proposals)
-	for _, p := range before {
-		landed, err := s.landed(ctx, l, p, tip, theirs)
-		if err != nil {
-			return err
-		}
-		if landed && p.Ops != nil {
-			err = s.w.approveProposed(ctx, p.Commit, p.Base, theirs)
-		}
-		if err != nil {
-			return err
-		}
-		if landed {
-			s.known.drop(p.Branch)
-			s.note(p, "landed")
-		}
-	}
-	if len(before) == len(s.known.Proposals) {
-		return nil
-	}
-	return s.all.save()
-}
-
+// landed reports whether the remote's branch says what the proposal of ours would have it say.
 func (s *syncer) landed(ctx context.Context, l lane, p proposal, tip, theirs gitstore.ID) (bool, error) {
-	if p.Ops != nil {
-		return s.opsLanded(ctx, l, p, theirs)
-	}
 	if tip == theirs {
 		return true, nil
 	}
@@ -184,8 +159,16 @@ func (s *syncer) landed(ctx context.Context, l lane, p proposal, tip, theirs git
 	if tree, err := s.treeOf(ctx, l, tip); err != nil || tree == have {
 		return err == nil, err
 	}
+	return s.contentLanded(ctx, l, p, theirs)
+}
+
+// contentLanded reports whether the remote's branch has every file that a proposal changes as that has it.
+func (s *syncer) contentLanded(ctx context.Context, l lane, p proposal, theirs gitstore.ID) (bool, error) {
+	if !s.w.whole(ctx, string(p.Commit)) { // no ref of ours keeps it
+		return false, nil
+	}
 	missing := false
-	err = l.store.ViewAt(ctx, string(theirs), func(now *gitstore.Tree) error {
+	err := l.store.ViewAt(ctx, string(theirs), func(now *gitstore.Tree) error {
 		base, err := s.treeOf(ctx, l, p.Base)
 		if err != nil {
 			return err

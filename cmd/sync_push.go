@@ -9,10 +9,15 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
+// withholds reports whether a run publishes proposals and not the branch: nobody agreed to more.
+func (s *syncer) withholds(l lane) bool {
+	return s.o.propose && l.name == "memory" && !s.known.agreed(l.name, s.remote.PushURL)
+}
+
 // publish pushes the tip, or, where the server takes no pushes of the branch, a proposal. lost says
 // that somebody else was faster.
 func (s *syncer) publish(ctx context.Context, l lane, tip, theirs gitstore.ID) (lost bool, err error) {
-	if tip == theirs || s.o.propose && l.name == "memory" {
+	if tip == theirs || s.withholds(l) {
 		return false, nil
 	}
 	if l.name == "memory" && s.known.ReviewOnly != "" && !s.o.push {

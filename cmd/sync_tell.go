@@ -3,7 +3,9 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"strings"
 
+	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
@@ -12,7 +14,8 @@ type syncJSON struct {
 	Remote     string         `json:"remote"`
 	URL        string         `json:"url"`
 	DryRun     bool           `json:"dryRun"`
-	ReviewOnly string         `json:"reviewOnly"` // why the server takes proposals only; empty where it takes pushes
+	ReviewOnly string         `json:"reviewOnly"`        // why the server takes proposals only; empty where it takes pushes
+	Consent    string         `json:"consent,omitempty"` // what a person has to agree to publish first; it was not
 	Memory     laneJSON       `json:"memory"`
 	Journal    *laneJSON      `json:"journal,omitempty"` // with --journal
 	Contested  []string       `json:"contested"`         // ids of all memories that are
@@ -39,7 +42,11 @@ type proposalJSON struct {
 	Commit     string   `json:"commit"`
 	URL        string   `json:"url"` // where its pull request is opened; empty where the forge is not known
 	Operations []string `json:"operations"`
-	State      string   `json:"state"` // proposed (now), open, landed, closed
+	State      string   `json:"state"` // would propose (a dry run), proposed (now), open, landed, withdrawn, closed
+
+	base gitstore.ID
+
+	Reworded []rewordedJSON `json:"reworded,omitempty"` // of the operations that landed
 }
 
 // tell says what was done, also when something went wrong on the way.
@@ -123,6 +130,7 @@ func (s *syncer) tellLane(prefix string, l laneJSON, failed error) {
 	if l.Way != "" && l.Way != wayNothing {
 		row("merged", "%s%s", l.tallyJSON, wayWords[l.Way])
 	}
+	env.tellOverruled(l.Overruled)
 	for _, path := range l.Dropped {
 		env.warn("both sides changed %s: one text was kept, the other is in the branch's history", path)
 	}
@@ -146,18 +154,53 @@ func (s *syncer) tellProposal(p proposalJSON) {
 		what = count(n, "operation", "operations")
 	}
 	switch p.State {
-	case "proposed", "open":
+	case "would propose":
+		env.tellRow(p.State, "%s to %s as %s", what, s.remote.Name, p.Branch)
+		for _, o := range s.proposing {
+			s.w.line("?", dim, o.Memory, "")
+		}
+	case "proposed":
 		env.tellRow(p.State, "%s on %s as %s", what, s.remote.Name, p.Branch)
 		if p.URL != "" {
 			env.tellRow("", "%s", p.URL)
-		} else if p.State == "proposed" {
+		} else {
 			env.say("open a pull request of %s into %s there", p.Branch, s.w.branch())
+		}
+		env.say("what it changes, for a reviewer: %s", s.checkLine(p))
+	case "open":
+		env.tellRow(p.State, "%s on %s as %s: to be reviewed and merged there", what, s.remote.Name, p.Branch)
+		if p.URL != "" {
+			env.tellRow("", "%s", p.URL)
 		}
 	case "landed":
 		env.tellRow(p.State, "%s of %s; the branch on %s may be deleted", what, p.Branch, s.remote.Name)
+	case "withdrawn":
+		env.tellRow(p.State, "%s of %s: you rejected it; close the pull request and delete the branch on %s", what, p.Branch, s.remote.Name)
 	case "closed":
-		env.tellRow(p.State, "%s: the branch is gone from %s, and its content did not land", p.Branch, s.remote.Name)
+		next := "to propose it again: reverie sync --propose " + strings.Join(p.Operations, " ")
+		if len(p.Operations) == 0 {
+			next = "what is learned next is proposed anew, with it"
+		}
+		env.tellRow(p.State, "%s: the branch is gone from %s, and its content did not land; %s", p.Branch, s.remote.Name, next)
 	}
+	for _, r := range p.Reworded {
+		env.tellRow("landed", "reworded: %s", oneLine(r.Landed, 200))
+		env.tellRow("", "proposed: %s", oneLine(r.Proposed, 200))
+	}
+}
+
+// checkLine is the command that judges a proposal, by names that a fetch brings, or by ids where it does not.
+func (s *syncer) checkLine(p proposalJSON) string {
+	base, ok := strings.CutPrefix(s.w.config.Ref, "refs/heads/")
+	if r := s.remote.Name; ok && s.tracked && !strings.ContainsFunc(r+base, shellSpecial) {
+		return fmt.Sprintf("git fetch %s && reverie check --diff %s/%s...%s/%s", r, r, base, r, p.Branch)
+	}
+	return fmt.Sprintf("reverie check --diff %s...%s", p.base, p.Commit)
+}
+
+// shellSpecial reports whether a character of a name may mean something to a shell.
+func shellSpecial(r rune) bool {
+	return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("._/-", r))
 }
 
 // note puts a proposal into the answer, once.
@@ -170,5 +213,5 @@ func (s *syncer) note(p proposal, state string) {
 			return
 		}
 	}
-	s.done.Proposals = append(s.done.Proposals, proposalJSON{Branch: p.Branch, Commit: string(p.Commit), URL: p.URL, Operations: list(p.Ops), State: state})
+	s.done.Proposals = append(s.done.Proposals, proposalJSON{Branch: p.Branch, Commit: string(p.head()), URL: p.URL, Operations: list(p.Ops), State: state, Reworded: s.reworded[p.Branch], base: p.on()})
 }

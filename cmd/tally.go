@@ -10,11 +10,13 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// tallyJSON is what a merge did to the memories, in numbers.
+// tallyJSON is what a merge did to the memories, in numbers, and what a number would hide.
 type tallyJSON struct {
 	Added   int `json:"added"`
 	Changed int `json:"changed"`
 	Retired int `json:"retired"` // went out of force, or were taken away
+
+	Overruled []overruledJSON `json:"overruled,omitempty"` // of the retired, those that this side had changed
 }
 
 // tally adds up what a merge changed, and returns the ids of the memories that it brought or changed.
