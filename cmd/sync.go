@@ -170,6 +170,8 @@ func explainRemote(err error) error {
 	switch {
 	case errors.As(err, &own):
 		return &failure{exitPerson, err, "if it is yours, say it in your own configuration: git config --global " + own.Keys[0] + " … (or in a file that includeIf names), and take it out here"}
+	case errors.As(err, new(*git.AddressError)):
+		return &failure{exitPerson, err, ""}
 	case errors.Is(err, git.ErrNoRemote):
 		return &failure{exitUsage, err, "reverie sync REMOTE, with a name that 'git remote' lists"}
 	}
@@ -209,6 +211,12 @@ func (s *syncer) lane(ctx context.Context, l lane) error {
 		tip, err := s.merge(ctx, l, ours, clean)
 		if err != nil {
 			return err
+		}
+		if tip != ours && l.name == "memory" {
+			s.w.landAll(ctx)
+			if tip, err = l.store.Tip(ctx); err != nil {
+				return err
+			}
 		}
 		if clean != theirs {
 			err := fmt.Errorf("%s still holds what was purged here: nothing was pushed", s.remote.Name)
@@ -275,8 +283,8 @@ func (s *syncer) fetch(ctx context.Context, l lane) (theirs, clean gitstore.ID, 
 	}
 	seen, err := repo.ReadRef(ctx, s.seen(l))
 	if errors.Is(err, git.ErrNoRef) || err == nil && seen == now {
-		if !absent && err != nil && !s.o.dryRun {
-			return theirs, clean, s.moveSeen(ctx, l, now, "", "fetch")
+		if !absent && err != nil {
+			return theirs, clean, s.see(ctx, l, now, "")
 		}
 		return theirs, clean, nil
 	}
@@ -294,10 +302,35 @@ func (s *syncer) fetch(ctx context.Context, l lane) (theirs, clean gitstore.ID, 
 			return "", "", err
 		}
 	}
-	if s.o.dryRun {
-		return theirs, clean, nil
+	return theirs, clean, s.see(ctx, l, now, seen)
+}
+
+// see notes what the remote has, once all of it may be taken over: what is refused and then taken out of
+// the remote again was never seen.
+func (s *syncer) see(ctx context.Context, l lane, now, seen string) error {
+	known := seen // and looked at then
+	if tip, err := l.store.Tip(ctx); err == nil && known == "" {
+		known = string(tip)
 	}
-	return theirs, clean, s.moveSeen(ctx, l, now, seen, "fetch")
+	var base gitstore.ID
+	if known != "" {
+		if err := l.store.ViewAt(ctx, known, func(t *gitstore.Tree) error { base = t.ID(); return nil }); err != nil {
+			return err
+		}
+	}
+	err := l.store.ViewAt(ctx, now, func(t *gitstore.Tree) error {
+		if _, err := t.Admit(base); err != nil || l.name != "memory" {
+			return err
+		}
+		return s.accept(t)
+	})
+	if err != nil {
+		return s.explainMerge(err)
+	}
+	if s.o.dryRun {
+		return nil
+	}
+	return s.moveSeen(ctx, l, now, seen, "fetch")
 }
 
 func explainFetch(err error) error {

@@ -37,7 +37,7 @@ func (s *syncer) merge(ctx context.Context, l lane, ours, theirs gitstore.ID) (g
 	case l.name == "journal":
 		m, err = s.w.book.MergeJournal(ctx, theirs, message)
 	case ours == "":
-		m, err = s.adopt(ctx, l, theirs)
+		m, err = s.adopt(ctx, l)
 	default:
 		m, err = s.w.book.Merge(ctx, theirs, message, s.accept)
 	}
@@ -79,17 +79,8 @@ func (s *syncer) accept(theirs *gitstore.Tree) error {
 	return s.w.accepts(s.remote.Name+"/"+s.w.branch(), theirs)
 }
 
-// adopt begins our branch with theirs, once all of it was looked at.
-func (s *syncer) adopt(ctx context.Context, l lane, theirs gitstore.ID) (gitstore.Merged, error) {
-	err := l.store.ViewAt(ctx, string(theirs), func(t *gitstore.Tree) error {
-		if _, err := t.Admit(""); err != nil {
-			return err
-		}
-		return s.accept(t)
-	})
-	if err != nil {
-		return gitstore.Merged{}, err
-	}
+// adopt begins our branch with theirs.
+func (s *syncer) adopt(ctx context.Context, l lane) (gitstore.Merged, error) {
 	res, err := l.store.Adopt(ctx, s.seen(l))
 	return gitstore.Merged{Result: res, Way: gitstore.FastForward}, err
 }
