@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -104,6 +105,9 @@ func runPurge(ctx context.Context, env *Env, o purgeOptions) error {
 			last, err = w.purge(ctx, t, o, &done)
 		}
 		if err != nil {
+			if last != nil { // refs may have moved
+				err = errors.Join(err, w.finishPurge(ctx, &done, last), w.tellPurge(done))
+			}
 			return err
 		}
 	}
@@ -156,6 +160,9 @@ func (w *workspace) target(ctx context.Context, o purgeOptions) (target, error) 
 			t = target{memory: id}
 		}
 	}
+	if t.re == nil && t.memory == "" && utf8.RuneCountInString(o.what) < shortText {
+		return t, usage("as a regular expression it is taken: reverie purge --regexp", "a text of fewer than %d characters stands everywhere", shortText)
+	}
 	t.prepare()
 	if o.reason != "" && t.inMessage(o.reason, t.texts) {
 		return t, usage("say why without saying what", "the reason holds what is to be purged")
@@ -165,6 +172,9 @@ func (w *workspace) target(ctx context.Context, o purgeOptions) (target, error) 
 
 // shortID is how many digits of an id purge wants at least: fewer are too easily a word.
 const shortID = 8
+
+// shortText is how many characters a text has at least.
+const shortText = 3
 
 func hexDigits(s string) bool {
 	return len(s) >= 4 && len(s) <= 16 && strings.Trim(s, "0123456789abcdef") == ""
@@ -223,6 +233,9 @@ func (w *workspace) purge(ctx context.Context, t target, o purgeOptions, done *p
 	if o.dryRun {
 		return nil, nil
 	}
+	if err := w.refuseAll(ctx, p); err != nil {
+		return nil, err
+	}
 	nothing := !p.found() && len(p.state) == 0
 	if !nothing && !o.yes && !w.ask("Remove all of this for good?", "n") {
 		return nil, &failure{exitPerson, errors.New("purge: nothing was removed"), "to go ahead: reverie purge --yes, with the same words"}
@@ -234,13 +247,35 @@ func (w *workspace) purge(ctx context.Context, t target, o purgeOptions, done *p
 	defer unlock()
 	last, err := w.applyPurge(ctx, t, nil, o.reason, done)
 	if err != nil {
-		return nil, err
+		return last, err
 	}
 	all, err := w.readRemotes()
 	if err != nil {
 		return last, err
 	}
 	return last, w.dropProposals(all, done)
+}
+
+// refuseAll refuses a text that stands in every memory there is, unless a person at a terminal means just that.
+func (w *workspace) refuseAll(ctx context.Context, p *purgePlan) error {
+	if p.memory != "" || p.re != nil {
+		return nil
+	}
+	n := 0
+	err := w.book.View(ctx, func(v *record.View) error {
+		all := v.Memories()
+		if !slices.ContainsFunc(all, func(m record.Memory) bool { return p.memories[m.ID] == 0 }) {
+			n = len(all)
+		}
+		return nil
+	})
+	if errors.Is(err, gitstore.ErrNoStore) {
+		return nil
+	}
+	if err != nil || n < 2 || w.ask(fmt.Sprintf("Every memory holds it, all %d. Is that what you mean?", n), "n") {
+		return err
+	}
+	return &failure{exitPerson, fmt.Errorf("purge: every memory holds it, all %d: nothing was removed", n), "if that is meant, write it as a regular expression: reverie purge --regexp"}
 }
 
 // refuse returns an error where a purge would leave no store, or where its reason tells what goes.

@@ -66,10 +66,10 @@ func (w *workspace) followPurge(ctx context.Context, remote string, s *gitstore.
 		}
 	}
 	last, err := w.applyPurge(ctx, t, all, "", &done, theirs)
-	if err != nil {
-		return "", err
+	if last != nil {
+		err = errors.Join(err, w.finishPurge(ctx, &done, last))
 	}
-	if err := w.finishPurge(ctx, &done, last); err != nil {
+	if err != nil {
 		return "", err
 	}
 	for _, l := range done.Left {
@@ -111,10 +111,10 @@ func (w *workspace) withoutPurged(ctx context.Context, remote string, theirs, ou
 	}
 	done := newPurgeJSON()
 	last, err := w.applyPurge(ctx, target{}, known, "", &done, theirs) // the refs that a fetch filled are rewritten with it
-	if err != nil {
-		return "", err
+	if last != nil {
+		err = errors.Join(err, w.finishPurge(ctx, &done, last))
 	}
-	if err := w.finishPurge(ctx, &done, last); err != nil {
+	if err != nil {
 		return "", err
 	}
 	return w.followed(remote, theirs, last.rw)

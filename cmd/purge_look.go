@@ -83,9 +83,9 @@ func (l *lookout) name(at, memory string, id gitstore.ID, data []byte) {
 		return
 	}
 	tells := l.p.inPath(at)
-	if l.p.in(data) {
+	if l.p.wrote(at, data) {
 		l.s.purge.Blobs = append(l.s.purge.Blobs, string(id))
-		for _, text := range l.p.target.found(data) {
+		for _, text := range l.p.target.found(at, data) {
 			l.texts[text] = true
 			tells = tells || record.SlugTells(at, text)
 		}
