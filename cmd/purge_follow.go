@@ -60,9 +60,19 @@ func (w *workspace) followPurge(ctx context.Context, remote string, s *gitstore.
 		w.env.say("%s was purged of something (%s); to follow takes out for good, here:", remote, count(len(fresh), "record", "records"))
 		w.env.say("%s, %s in %s, %s", count(len(done.Memories), "memory", "memories"), count(files(done.Files), "file", "files"),
 			count(len(done.Refs), "ref", "refs"), count(len(done.Sessions), "session", "sessions"))
-		if !agree("Take the same out here?") {
+		gone, err := w.goneStatements(ctx, p)
+		if err != nil {
+			return "", err
+		}
+		for _, text := range gone[:min(maxGone, len(gone))] {
+			w.env.say("  - %s", visible(text))
+		}
+		if more := len(gone) - maxGone; more > 0 {
+			w.env.say("  and %d more", more)
+		}
+		if !w.env.followPurge && !agree("Take the same out here?") {
 			return "", &failure{exitPerson, fmt.Errorf("%s was purged, and this clone still holds what went there: nothing was merged", remote),
-				"look at 'git log " + string(theirs) + " -- purged', then: reverie sync --yes"}
+				"look at 'git log " + string(theirs) + " -- purged', then: reverie sync --follow-purge"}
 		}
 	}
 	last, err := w.applyPurge(ctx, t, all, "", &done, theirs)
@@ -77,7 +87,30 @@ func (w *workspace) followPurge(ctx context.Context, remote string, s *gitstore.
 			w.env.say("still there: %s: %s", l.What, l.Next)
 		}
 	}
+	if len(done.Memories) > 0 {
+		ids := make([]string, len(done.Memories))
+		for i, m := range done.Memories {
+			ids[i] = m.ID
+		}
+		w.env.say("gone, as from %s: %s: %s", remote, count(len(ids), "memory", "memories"), strings.Join(ids, " "))
+	}
 	return w.followed(remote, theirs, last.rw)
+}
+
+// maxGone is how many statements are shown before a person lets them go.
+const maxGone = 10
+
+// goneStatements are those that stand in memory now and would go, with their ids.
+func (w *workspace) goneStatements(ctx context.Context, p *purgePlan) (gone []string, err error) {
+	err = w.book.View(ctx, func(v *record.View) error {
+		for _, m := range v.Memories() {
+			if p.memories[m.ID] > 0 {
+				gone = append(gone, m.ID[:8]+" "+m.Text)
+			}
+		}
+		return nil
+	})
+	return gone, err
 }
 
 // followed is what took the place of theirs.

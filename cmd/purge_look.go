@@ -58,7 +58,9 @@ func (l *lookout) look(ctx context.Context) error {
 func (l *lookout) content(_ string, id gitstore.ID, data []byte) {
 	for _, at := range l.paths[id] {
 		m := record.MemoryOf(at)
+		_, err := record.ParsePurge(at, data)
 		switch {
+		case err == nil: // stays, whoever names it
 		case !l.recorded && l.p.inFile(at, data):
 			l.gone(at, id)
 			l.p.learnedFrom(at, data)

@@ -440,9 +440,11 @@ func TestFollowedPurgeIsAPersonsDecision(t *testing.T) {
 		}
 		theirs.Commit("purge")
 	}
+	var said strings.Builder
 	try := func(yes bool) error {
 		r.Run("fetch", "-q", theirs.Dir, "+reverie/memory:refs/reverie/remotes/x/new/memory")
-		env := &Env{In: strings.NewReader(""), Out: &strings.Builder{}, Err: &strings.Builder{}, Dir: r.Dir, Now: time.Now, Width: 80}
+		said.Reset()
+		env := &Env{In: strings.NewReader(""), Out: &strings.Builder{}, Err: &said, Dir: r.Dir, Now: time.Now, Width: 80}
 		w, err := env.open(context.Background())
 		if err != nil {
 			t.Fatal(err)
@@ -460,6 +462,13 @@ func TestFollowedPurgeIsAPersonsDecision(t *testing.T) {
 	record1(blob(file))
 	if err := try(false); err == nil || !strings.Contains(err.Error(), "nothing was merged") {
 		t.Errorf("nobody was asked: %v", err)
+	}
+	list := reverie(t, r.Dir, "list", "--json")
+	if !strings.Contains(said.String(), "tests first") {
+		t.Errorf("what would go is not told: %s", said.String())
+	}
+	if now := reverie(t, r.Dir, "list", "--json"); now != list {
+		t.Errorf("it went all the same: %s", now)
 	}
 	record1(blob("reverie.toml"))
 	if err := try(true); err == nil || !strings.Contains(err.Error(), "reverie.toml") {
@@ -519,4 +528,33 @@ func TestPurgeLeavesWhatEveryStoreHas(t *testing.T) {
 		t.Errorf("the first commits changed:\n%s\n%s", first, now)
 	}
 	reverie(t, r.Dir, "check", "--deep")
+}
+
+// A record that names another one, or itself, does not take it out.
+func TestNoPurgeRecordTakesOutAnother(t *testing.T) {
+	r := newRepo(t)
+	reverie(t, r.Dir, "-q", "remember", "The box is called kestrel")
+	reverie(t, r.Dir, "-q", "remember", "We write tests first")
+	reverie(t, r.Dir, "-q", "purge", "--yes", "kestrel")
+	first := r.Run("ls-tree", "-r", "--name-only", "reverie/memory", "purged")
+	theirs := testrepo.At(t, filepath.Join(t.TempDir(), "theirs"))
+	r.Run("clone", "-q", "-b", "reverie/memory", r.Dir, theirs.Dir)
+	for _, p := range record.NewPurges(record.Purge{Time: time.Now(), Blobs: []string{r.Run("rev-parse", "reverie/memory:"+first)}, Paths: []string{record.PathHash(first)}}) {
+		text, err := p.Format()
+		if err != nil {
+			t.Fatal(err)
+		}
+		theirs.Write(p.Path(), string(text))
+	}
+	theirs.Commit("purge the purge")
+	r.Run("remote", "add", "x", theirs.Dir)
+	if id, to := follow(t, r.Dir, "x"); id != to {
+		t.Errorf("%s became %s", id, to)
+	}
+	if now := r.Run("ls-tree", "-r", "--name-only", "reverie/memory", "purged"); now != first {
+		t.Errorf("records: %q, want %q", now, first)
+	}
+	if code, talk := fails(t, r.Dir, "remember", "The box is called kestrel"); code != exitPerson {
+		t.Errorf("exit %d: %s", code, talk)
+	}
 }
