@@ -98,26 +98,40 @@ func runPurge(ctx context.Context, env *Env, o purgeOptions) error {
 		}
 	}
 	done := newPurgeJSON()
-	var last *purged
+	goes := true
+	var t target
 	if o.what != "" {
-		t, err := w.target(ctx, o)
-		if err == nil {
-			last, err = w.purge(ctx, t, o, &done)
-		}
-		if err != nil {
-			if last != nil { // refs may have moved
-				err = errors.Join(err, w.finishPurge(ctx, &done, last), w.tellPurge(done))
-			}
-			return err
+		if t, err = w.target(ctx, o); err == nil {
+			goes, err = w.showAndAsk(ctx, t, o, &done)
 		}
 	}
-	if remote != nil && !o.dryRun {
-		err = remote.push(ctx, &done)
+	if err == nil && goes {
+		err = w.carryOut(ctx, t, o, remote, &done)
 	}
-	if last != nil { // whatever became of the push
-		err = errors.Join(err, w.finishPurge(ctx, &done, last))
+	if err != nil && !done.Done && len(done.Left) == 0 {
+		return err
 	}
 	return errors.Join(w.tellPurge(done), err)
+}
+
+// carryOut purges, pushes, and sees it through, whatever becomes of the parts. Nobody syncs meanwhile.
+func (w *workspace) carryOut(ctx context.Context, t target, o purgeOptions, remote *purgeRemote, done *purgeJSON) error {
+	unlock, err := w.repo.LockSync(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	var last *purged
+	if o.what != "" {
+		last, err = w.purge(ctx, t, o, done)
+	}
+	if err == nil && remote != nil {
+		err = remote.push(ctx, done)
+	}
+	if last != nil {
+		err = errors.Join(err, w.finishPurge(ctx, done, last))
+	}
+	return err
 }
 
 // tellPurge gives the answer: for a person, what was shown before is not said again.
@@ -210,41 +224,44 @@ func (w *workspace) memoryToPurge(ctx context.Context, digits string) (id string
 	return id, err
 }
 
-// purge shows what would go, asks, and does it.
-func (w *workspace) purge(ctx context.Context, t target, o purgeOptions, done *purgeJSON) (*purged, error) {
+// showAndAsk shows what would go, and reports whether it is to go.
+func (w *workspace) showAndAsk(ctx context.Context, t target, o purgeOptions, done *purgeJSON) (goes bool, err error) {
 	p, err := w.planPurge(ctx, t, nil)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	if len(p.tips()) == 0 {
 		if _, err := w.memory.Tip(ctx); err != nil {
-			return nil, err
+			return false, err
 		}
 	}
 	if err := p.refuse(w, o); err != nil {
-		return nil, err
+		return false, err
 	}
-	if err := w.describePurge(ctx, p, done); err != nil {
-		return nil, err
+	told := newPurgeJSON()
+	if err := w.describePurge(ctx, p, &told); err != nil {
+		return false, err
 	}
 	if !w.env.JSON {
-		w.showPurge(*done)
+		w.showPurge(told)
 	}
 	if o.dryRun {
-		return nil, nil
+		*done = told
+		return false, nil
 	}
 	if err := w.refuseAll(ctx, p); err != nil {
-		return nil, err
+		return false, err
 	}
 	nothing := !p.found() && len(p.state) == 0
 	if !nothing && !o.yes && !w.ask("Remove all of this for good?", "n") {
-		return nil, &failure{exitPerson, errors.New("purge: nothing was removed"), "to go ahead: reverie purge --yes, with the same words"}
+		return false, &failure{exitPerson, errors.New("purge: nothing was removed"), "to go ahead: reverie purge --yes, with the same words"}
 	}
-	unlock, err := w.repo.LockSync(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
+	*done = told
+	return true, nil
+}
+
+// purge does it. The caller holds the lock of LockSync.
+func (w *workspace) purge(ctx context.Context, t target, o purgeOptions, done *purgeJSON) (*purged, error) {
 	last, err := w.applyPurge(ctx, t, nil, o.reason, done)
 	if err != nil {
 		return last, err

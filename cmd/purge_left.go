@@ -73,8 +73,16 @@ func (w *workspace) leftInRepository(ctx context.Context, last *purged, reached 
 // refsTo returns the refs, not ours, whose histories hold commits that were replaced.
 func (w *workspace) refsTo(ctx context.Context, rw *gitstore.Rewriting) ([]string, error) {
 	args := []string{}
-	for _, id := range rw.Oldest {
-		args = append(args, "--contains="+string(id))
+	oldest := make([]string, len(rw.Oldest))
+	for i := range oldest {
+		oldest[i] = string(rw.Oldest[i])
+	}
+	have, err := w.repo.Have(ctx, oldest) // what nothing reached is removed already
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range have {
+		args = append(args, "--contains="+id)
 		if len(args) == 100 {
 			break
 		}
