@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -153,18 +152,16 @@ func (w *workspace) finishPurge(ctx context.Context, done *purgeJSON, last *purg
 	if err != nil || len(rest) == 0 {
 		return errors.Join(unnamed, err)
 	}
-	set := map[string]bool{}
-	for _, id := range rest {
-		set[id] = true
-	}
-	reached, err := w.repo.Reachable(ctx, set)
-	if err != nil { // leave all of it
-		done.Left = append(done.Left, leftover{"the old objects: git cannot say what it still needs (" + err.Error() + ")", "git gc --prune=now, once that is put right"})
-		return nil
-	}
-	rest = slices.DeleteFunc(rest, func(id string) bool { return reached[id] })
-	left, err := w.repo.DropLoose(ctx, rest)
+	reached, left, later, err := w.dropOld(ctx, rest)
 	if err != nil {
+		return errors.Join(unnamed, err)
+	}
+	if later != "" {
+		done.Left = append(done.Left, leftover{"the old objects: " + later, "once nothing else runs there: git gc --prune=now"})
+		refs, err := w.refsTo(ctx, last.rw)
+		for _, r := range refs {
+			done.Left = append(done.Left, leftRef(r))
+		}
 		return errors.Join(unnamed, err)
 	}
 	if err := w.leftInRepository(ctx, last, reached, left, done); err != nil || last.failed {

@@ -558,3 +558,56 @@ func TestNoPurgeRecordTakesOutAnother(t *testing.T) {
 		t.Errorf("exit %d: %s", code, talk)
 	}
 }
+
+// To publish is sync's, which asks: purge --push replaces what holds something that was purged, and nothing else.
+func TestPurgePushPublishesNothing(t *testing.T) {
+	r := newRepo(t)
+	reverie(t, r.Dir, "-q", "remember", "The box is called kestrel")
+	reverie(t, r.Dir, "-q", "remember", "-k", "preference", "I like the kestrel")
+	bare := testrepo.Init(t, filepath.Join(t.TempDir(), "bare.git"), "--bare")
+	r.Run("remote", "add", "origin", bare.Dir)
+	r.Run("push", "-q", "origin", "reverie/memory", "refs/reverie/journal")
+	before := bare.Run("for-each-ref")
+	reverie(t, r.Dir, "-q", "remember", "Nobody is to see this")
+	reverie(t, r.Dir, "-q", "remember", "-k", "preference", "I like tea")
+	if code, talk := fails(t, r.Dir, "purge", "--push", "origin"); code != exitPerson || !strings.Contains(talk, "nothing was pushed") {
+		t.Errorf("exit %d: %s", code, talk)
+	}
+	reverie(t, r.Dir, "purge", "--yes", "--push", "origin", "to see this")
+	if now := bare.Run("for-each-ref"); now != before {
+		t.Errorf("it was published:\n%s\n%s", before, now)
+	}
+	journal := bare.Run("rev-parse", "refs/reverie/journal")
+	out := reverie(t, r.Dir, "purge", "--yes", "--push", "origin", "kestrel")
+	if !strings.Contains(out, "the journal on origin") || bare.Run("rev-parse", "refs/reverie/journal") != journal {
+		t.Errorf("the journal was pushed, and nobody agreed to that: %s", out)
+	}
+	if log := bare.Run("log", "--format=%B", "reverie/memory"); strings.Contains(log, "kestrel") {
+		t.Errorf("the branch was not replaced: %s", log)
+	}
+}
+
+// A fetch that runs may be about to give a ref to objects that it found here.
+func TestPurgeRemovesNoObjectsWhileGitIsAtWork(t *testing.T) {
+	r := newRepo(t)
+	reverie(t, r.Dir, "-q", "remember", "The box is called kestrel")
+	old := r.Run("rev-parse", "reverie/memory")
+	pack := filepath.Join(r.Dir, ".git/objects/pack/tmp_pack_x1")
+	if err := os.WriteFile(pack, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := reverie(t, r.Dir, "purge", "--yes", "kestrel")
+	if !strings.Contains(out, "git is at work") || !strings.Contains(out, "git gc --prune=now") {
+		t.Errorf("it says %s", out)
+	}
+	r.Run("cat-file", "-e", old)
+	past := time.Now().Add(-2 * atWork)
+	if err := os.Chtimes(pack, past, past); err != nil {
+		t.Fatal(err)
+	}
+	reverie(t, r.Dir, "purge", "--yes", "kestrel")
+	if _, err := r.Try("cat-file", "-e", old); err == nil {
+		t.Error("the next purge left it too")
+	}
+	wantHits(t, r.Dir, "kestrel", false)
+}
