@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"regexp"
 	"slices"
@@ -87,8 +88,11 @@ func runPurge(ctx context.Context, env *Env, o purgeOptions) error {
 		return err
 	}
 	if o.what == "-" {
-		if o.what, err = env.line(); o.what == "" {
-			return usage("one line, as: reverie purge --yes - < FILE", "there is no text to purge on standard input")
+		if o.what, err = env.whole(); err != nil {
+			return err
+		}
+		if o.what == "" {
+			return usage("as in: reverie purge --yes - < FILE", "there is no text to purge on standard input")
 		}
 	}
 	var remote *purgeRemote
@@ -132,6 +136,16 @@ func (w *workspace) carryOut(ctx context.Context, t target, o purgeOptions, remo
 		err = errors.Join(err, w.finishPurge(ctx, done, last))
 	}
 	return err
+}
+
+// whole reads all of standard input, without its last line feed. No answer can be read after it.
+func (env *Env) whole() (string, error) {
+	const most = 1 << 20 // bytes
+	data, err := io.ReadAll(io.LimitReader(env.In, most+1))
+	if err == nil && len(data) > most {
+		err = usage("", "the text on standard input has more than %d bytes", most)
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r"), err
 }
 
 // tellPurge gives the answer: for a person, what was shown before is not said again.
