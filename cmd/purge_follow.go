@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -192,11 +191,9 @@ func (w *workspace) purgedTexts(ctx context.Context, fresh []record.Purge, their
 	if err != nil && !errors.As(err, &odd) {
 		return target{}, err
 	}
-	err = w.readBlobs(ctx, kept, func(_ string, _ gitstore.ID, data []byte) {
-		for line := range lines {
-			if bytes.Contains(data, []byte(line)) {
-				delete(lines, line)
-			}
+	err = w.readBlobs(ctx, kept, func(at string, _ gitstore.ID, data []byte) {
+		for _, line := range purgedLines(at, data) {
+			delete(lines, line)
 		}
 	})
 	t := target{local: true}
@@ -208,26 +205,26 @@ func (w *workspace) purgedTexts(ctx context.Context, fresh []record.Purge, their
 	return t, err
 }
 
-// purgedLines are the sentences of a record that say something by themselves.
+// purgedLines are the statements of a record, and its bodies, each as a whole: one line of a body may stand in
+// any session, and says little by itself.
 func purgedLines(at string, data []byte) []string {
 	const something = 16 // bytes
 	var all []string
 	if m, err := record.ParseMemory(at, data); err == nil {
-		all = append(strings.Split(m.Body, "\n"), m.Text)
-		for _, v := range m.Variants {
-			all = append(append(all, v.Text), strings.Split(v.Body, "\n")...)
+		for _, v := range m.Texts() {
+			all = append(all, v.Text, v.Body)
 		}
 	} else if r, err := record.ParseReflection(at, data); err == nil {
 		for _, c := range r.Candidates {
-			all = append(append(all, c.Text), strings.Split(c.Body, "\n")...)
+			all = append(all, c.Text, c.Body)
 		}
 	} else if strings.HasSuffix(at, ".md") || strings.HasSuffix(at, ".txt") {
-		all = strings.Split(string(data), "\n")
+		all = []string{string(data)}
 	}
 	var out []string
-	for _, line := range all {
-		if line = strings.TrimSpace(line); len(line) >= something {
-			out = append(out, line)
+	for _, text := range all {
+		if text = strings.TrimSpace(text); len(text) >= something {
+			out = append(out, text)
 		}
 	}
 	return out

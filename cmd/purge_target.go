@@ -30,14 +30,16 @@ const telling = 8
 // prepare fills forms: a text stands in JSON, in TOML and in JSON inside JSON with its quotes escaped.
 func (t *target) prepare() {
 	t.forms = nil
+	known := map[string]bool{}
 	for _, text := range t.texts {
 		if text == "" || t.memory != "" && len(text) < telling {
 			continue
 		}
 		once, html := quoted(text, false), quoted(text, true)
 		for _, form := range []string{text, once, html, quoted(once, false), quoted(html, true)} {
-			if b := []byte(form); !slices.ContainsFunc(t.forms, func(f []byte) bool { return bytes.Equal(f, b) }) {
-				t.forms = append(t.forms, b)
+			if !known[form] {
+				known[form] = true
+				t.forms = append(t.forms, []byte(form))
 			}
 		}
 	}

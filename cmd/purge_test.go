@@ -611,3 +611,33 @@ func TestPurgeRemovesNoObjectsWhileGitIsAtWork(t *testing.T) {
 	}
 	wantHits(t, r.Dir, "kestrel", false)
 }
+
+func TestPurgeReadsTheWholeOfItsInput(t *testing.T) {
+	r := newRepo(t)
+	reverie(t, r.Dir, "-q", "remember", "We write tests first")
+	for _, form := range []string{"kestrel", "the kestrel\nand its nest", "the kestrel\nand its nest\n"} {
+		id := strings.TrimSpace(reverie(t, r.Dir, "-q", "remember", "About "+fmt.Sprint(len(form))))
+		reverie(t, r.Dir, "-q", "edit", id, "About "+fmt.Sprint(len(form))+"\n\nBeware of the kestrel\nand its nest")
+		if code, _, talk := runJSON(r.Dir, form, []string{"purge", "--yes", "-"}); code != exitDone {
+			t.Errorf("%q: exit %d: %s", form, code, talk)
+		}
+		wantHits(t, r.Dir, "kestrel", false)
+	}
+	if list := reverie(t, r.Dir, "list"); !strings.Contains(list, "tests first") {
+		t.Errorf("left: %s", list)
+	}
+	if code, _, talk := runJSON(r.Dir, "\n", []string{"purge", "--yes", "-"}); code != exitUsage {
+		t.Errorf("nothing: exit %d: %s", code, talk)
+	}
+}
+
+// A clone that follows loses sessions that say what went, not those that share a common line with its body.
+func TestFollowedPurgeLooksForWholeStatements(t *testing.T) {
+	const file = "memories/3f/3f00000000000000-x.md"
+	m := record.Memory{ID: "3f00000000000000", Slug: "x", Kind: "fact", Status: record.Active, Text: "The box is called kestrel", Body: "Run the tests before you push\nand ask the owner of it",
+		Source: record.Source{Time: time.Now(), By: "human", How: record.Said}}
+	got := strings.Join(purgedLines(file, m.Format()), "|")
+	if want := m.Text + "|" + m.Body; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
