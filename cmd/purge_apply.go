@@ -15,9 +15,10 @@ func id(r git.Ref) gitstore.ID { return gitstore.ID(r.ID) }
 
 // purged is a purge that was applied to the refs.
 type purged struct {
-	plan   *purgePlan
-	rw     *gitstore.Rewriting // closed: its maps of ids
-	failed bool                // not every ref was moved
+	plan     *purgePlan
+	rw       *gitstore.Rewriting // closed: its maps of ids
+	failed   bool                // not every ref was moved
+	followed bool                // it was somebody else's, and their remote is rid of it
 }
 
 // applyPurge does what planPurge finds, under the lock. New objects come first, then what lies in the
@@ -160,7 +161,7 @@ func (w *workspace) finishPurge(ctx context.Context, done *purgeJSON, last *purg
 		done.Left = append(done.Left, leftover{"the old objects: " + later, "once nothing else runs there: git gc --prune=now"})
 		refs, err := w.refsTo(ctx, last.rw)
 		for _, r := range refs {
-			done.Left = append(done.Left, leftRef(r))
+			done.Left = append(done.Left, leftRef(r, last.followed))
 		}
 		return errors.Join(unnamed, err)
 	}

@@ -51,7 +51,7 @@ func (w *workspace) stillWhole(ctx context.Context, before []git.Ref) error {
 	now, err := w.repo.Refs(ctx)
 	for _, r := range now {
 		if !slices.Contains(before, r) && !w.whole(ctx, r.ID) {
-			err = errors.Join(err, &failure{exitPerson, errors.New("purge: " + r.Name + " came meanwhile, and stands on what was purged"), "git update-ref -d " + r.Name})
+			err = errors.Join(err, &failure{exitPerson, errors.New("purge: " + r.Name + " came meanwhile, and stands on what was purged"), "git update-ref -d " + shellWord(r.Name)})
 		}
 	}
 	return err

@@ -122,7 +122,7 @@ func (r *purgeRemote) others(ctx context.Context, there map[string]string, done 
 				continue
 			}
 		}
-		done.Left = append(done.Left, leftover{"the branch " + branch + " of " + r.remote.Name + ", and its pull request, may hold it", "git push " + r.remote.Name + " --delete " + branch + ", and close the pull request"})
+		done.Left = append(done.Left, leftover{"the branch " + branch + " of " + r.remote.Name + ", and its pull request, may hold it", "close it, and: git push " + shellWord(r.remote.Name) + " --delete " + shellWord(branch)})
 	}
 	return nil
 }
