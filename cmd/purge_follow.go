@@ -76,13 +76,14 @@ func (w *workspace) followPurge(ctx context.Context, remote string, s *gitstore.
 	}
 	last, err := w.applyPurge(ctx, t, all, "", &done, theirs)
 	if last != nil {
+		last.followed = true
 		err = errors.Join(err, w.finishPurge(ctx, &done, last))
 	}
 	if err != nil {
 		return "", err
 	}
 	for _, l := range done.Left {
-		if l.Next != "" && !strings.Contains(l.Next, "--push") {
+		if l.Next != "" && !strings.Contains(l.Next, "--push") { // to their remote nothing has to be pushed
 			w.env.say("still there: %s: %s", l.What, l.Next)
 		}
 	}

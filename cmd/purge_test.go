@@ -312,10 +312,17 @@ func TestKilledPurgeIsEndedByTheNext(t *testing.T) {
 // follow fetches from a remote and follows its purges, as sync does before it merges.
 func follow(t *testing.T, dir, remote string) (theirs, to gitstore.ID) {
 	t.Helper()
+	theirs, to, _ = followSaying(t, dir, remote)
+	return theirs, to
+}
+
+func followSaying(t *testing.T, dir, remote string) (theirs, to gitstore.ID, said string) {
+	t.Helper()
+	var talk strings.Builder
 	r := testrepo.At(t, dir)
 	r.Run("fetch", "-q", remote, "+refs/heads/reverie/memory:refs/reverie/remotes/"+remote+"/new/memory")
 	theirs = gitstore.ID(r.Run("rev-parse", "refs/reverie/remotes/"+remote+"/new/memory"))
-	env := &Env{In: strings.NewReader(""), Out: &strings.Builder{}, Err: &strings.Builder{}, Dir: dir, Now: time.Now, Width: 80}
+	env := &Env{In: strings.NewReader(""), Out: &strings.Builder{}, Err: &talk, Dir: dir, Now: time.Now, Width: 80}
 	w, err := env.open(context.Background())
 	if err != nil {
 		t.Fatal(err)
@@ -323,7 +330,7 @@ func follow(t *testing.T, dir, remote string) (theirs, to gitstore.ID) {
 	if to, err = w.followPurge(t.Context(), remote, w.memory, theirs, func(string) bool { return true }); err != nil {
 		t.Fatal(err)
 	}
-	return theirs, to
+	return theirs, to, talk.String()
 }
 
 func TestOtherClonesFollowAPurge(t *testing.T) {
@@ -353,9 +360,13 @@ func TestOtherClonesFollowAPurge(t *testing.T) {
 	}
 	for _, r := range []*testrepo.Repo{b, c} {
 		wantHits(t, r.Dir, "kestrel", true)
-		theirs, to := follow(t, r.Dir, "origin")
+		r.Run("config", "--unset-all", "remote.origin.fetch") // what git itself keeps of it stays, as it does in a sync
+		theirs, to, said := followSaying(t, r.Dir, "origin")
 		if to != theirs {
 			t.Errorf("%s: what came was rewritten, and it holds nothing", r.Dir)
+		}
+		if want := "git update-ref -d refs/remotes/origin/reverie/memory && git fetch --prune origin"; !strings.Contains(said, want) || !strings.Contains(said, "gone, as from origin: 1 memory: ") {
+			t.Errorf("%s: not said: %s: %s", r.Dir, want, said)
 		}
 		wantHits(t, r.Dir, "kestrel", false)
 		// Our own commits stand on what the other clone came to.
@@ -639,5 +650,48 @@ func TestFollowedPurgeLooksForWholeStatements(t *testing.T) {
 	got := strings.Join(purgedLines(file, m.Format()), "|")
 	if want := m.Text + "|" + m.Body; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// What is proposed to be run can be run as it stands, and takes away nothing but what it is proposed for.
+func TestPurgeProposesCommandsThatRun(t *testing.T) {
+	r := newRepo(t)
+	r.Write("file", "one\n")
+	r.Commit("one")
+	r.Write("file", "two\n")
+	r.Run("stash")
+	reverie(t, r.Dir, "-q", "remember", "The box is called kestrel")
+	old := r.Run("rev-parse", "reverie/memory")
+	odd := "refs/remotes/o'n/$(touch${IFS}x)"
+	r.Run("update-ref", "--create-reflog", odd, old)
+	r.Run("update-ref", "refs/tags/mine", old)
+	here := r.Run("symbolic-ref", "--short", "HEAD")
+	r.Run("checkout", "-q", "reverie/memory")
+	r.Run("checkout", "-q", here)
+	out := reverie(t, r.Dir, "purge", "--yes", "kestrel")
+	if strings.Contains(out, "--all") {
+		t.Errorf("it proposes to lose the stash: %s", out)
+	}
+	ran := 0
+	for line := range strings.Lines(out) {
+		at := strings.LastIndex(line, "git ")
+		if at < 0 || strings.HasPrefix(line, "still there") {
+			continue
+		}
+		ran++
+		cmd := exec.Command("sh", "-c", strings.TrimSpace(line[at:]))
+		cmd.Dir = r.Dir
+		if said, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v: %s", line, err, said)
+		}
+	}
+	if _, err := r.Try("cat-file", "-e", old); err == nil || ran < 4 {
+		t.Errorf("after %d commands it is still here: %s", ran, out)
+	}
+	if r.Run("stash", "list") == "" {
+		t.Error("the stash is gone")
+	}
+	if _, err := os.Stat(filepath.Join(r.Dir, "x")); err == nil {
+		t.Error("a name was run")
 	}
 }
