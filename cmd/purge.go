@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -86,8 +88,11 @@ func runPurge(ctx context.Context, env *Env, o purgeOptions) error {
 		return err
 	}
 	if o.what == "-" {
-		if o.what, err = env.line(); o.what == "" {
-			return usage("one line, as: reverie purge --yes - < FILE", "there is no text to purge on standard input")
+		if o.what, err = env.whole(); err != nil {
+			return err
+		}
+		if o.what == "" {
+			return usage("as in: reverie purge --yes - < FILE", "there is no text to purge on standard input")
 		}
 	}
 	var remote *purgeRemote
@@ -97,23 +102,50 @@ func runPurge(ctx context.Context, env *Env, o purgeOptions) error {
 		}
 	}
 	done := newPurgeJSON()
-	var last *purged
+	goes := true
+	var t target
 	if o.what != "" {
-		t, err := w.target(ctx, o)
-		if err == nil {
-			last, err = w.purge(ctx, t, o, &done)
-		}
-		if err != nil {
-			return err
+		if t, err = w.target(ctx, o); err == nil {
+			goes, err = w.showAndAsk(ctx, t, o, &done)
 		}
 	}
-	if remote != nil && !o.dryRun {
-		err = remote.push(ctx, &done)
+	if err == nil && goes {
+		err = w.carryOut(ctx, t, o, remote, &done)
 	}
-	if last != nil { // whatever became of the push
-		err = errors.Join(err, w.finishPurge(ctx, &done, last))
+	if err != nil && !done.Done && len(done.Left) == 0 {
+		return err
 	}
 	return errors.Join(w.tellPurge(done), err)
+}
+
+// carryOut purges, pushes, and sees it through, whatever becomes of the parts. Nobody syncs meanwhile.
+func (w *workspace) carryOut(ctx context.Context, t target, o purgeOptions, remote *purgeRemote, done *purgeJSON) error {
+	unlock, err := w.repo.LockSync(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	var last *purged
+	if o.what != "" {
+		last, err = w.purge(ctx, t, o, done)
+	}
+	if err == nil && remote != nil {
+		err = remote.push(ctx, done)
+	}
+	if last != nil {
+		err = errors.Join(err, w.finishPurge(ctx, done, last))
+	}
+	return err
+}
+
+// whole reads all of standard input, without its last line feed. No answer can be read after it.
+func (env *Env) whole() (string, error) {
+	const most = 1 << 20 // bytes
+	data, err := io.ReadAll(io.LimitReader(env.In, most+1))
+	if err == nil && len(data) > most {
+		err = usage("", "the text on standard input has more than %d bytes", most)
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r"), err
 }
 
 // tellPurge gives the answer: for a person, what was shown before is not said again.
@@ -156,6 +188,9 @@ func (w *workspace) target(ctx context.Context, o purgeOptions) (target, error) 
 			t = target{memory: id}
 		}
 	}
+	if t.re == nil && t.memory == "" && utf8.RuneCountInString(o.what) < shortText {
+		return t, usage("as a regular expression it is taken: reverie purge --regexp", "a text of fewer than %d characters stands everywhere", shortText)
+	}
 	t.prepare()
 	if o.reason != "" && t.inMessage(o.reason, t.texts) {
 		return t, usage("say why without saying what", "the reason holds what is to be purged")
@@ -165,6 +200,9 @@ func (w *workspace) target(ctx context.Context, o purgeOptions) (target, error) 
 
 // shortID is how many digits of an id purge wants at least: fewer are too easily a word.
 const shortID = 8
+
+// shortText is how many characters a text has at least.
+const shortText = 3
 
 func hexDigits(s string) bool {
 	return len(s) >= 4 && len(s) <= 16 && strings.Trim(s, "0123456789abcdef") == ""
@@ -200,47 +238,75 @@ func (w *workspace) memoryToPurge(ctx context.Context, digits string) (id string
 	return id, err
 }
 
-// purge shows what would go, asks, and does it.
-func (w *workspace) purge(ctx context.Context, t target, o purgeOptions, done *purgeJSON) (*purged, error) {
+// showAndAsk shows what would go, and reports whether it is to go.
+func (w *workspace) showAndAsk(ctx context.Context, t target, o purgeOptions, done *purgeJSON) (goes bool, err error) {
 	p, err := w.planPurge(ctx, t, nil)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	if len(p.tips()) == 0 {
 		if _, err := w.memory.Tip(ctx); err != nil {
-			return nil, err
+			return false, err
 		}
 	}
 	if err := p.refuse(w, o); err != nil {
-		return nil, err
+		return false, err
 	}
-	if err := w.describePurge(ctx, p, done); err != nil {
-		return nil, err
+	told := newPurgeJSON()
+	if err := w.describePurge(ctx, p, &told); err != nil {
+		return false, err
 	}
 	if !w.env.JSON {
-		w.showPurge(*done)
+		w.showPurge(told)
 	}
 	if o.dryRun {
-		return nil, nil
+		*done = told
+		return false, nil
+	}
+	if err := w.refuseAll(ctx, p); err != nil {
+		return false, err
 	}
 	nothing := !p.found() && len(p.state) == 0
 	if !nothing && !o.yes && !w.ask("Remove all of this for good?", "n") {
-		return nil, &failure{exitPerson, errors.New("purge: nothing was removed"), "to go ahead: reverie purge --yes, with the same words"}
+		return false, &failure{exitPerson, errors.New("purge: nothing was removed"), "to go ahead: reverie purge --yes, with the same words"}
 	}
-	unlock, err := w.repo.LockSync(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
+	*done = told
+	return true, nil
+}
+
+// purge does it. The caller holds the lock of LockSync.
+func (w *workspace) purge(ctx context.Context, t target, o purgeOptions, done *purgeJSON) (*purged, error) {
 	last, err := w.applyPurge(ctx, t, nil, o.reason, done)
 	if err != nil {
-		return nil, err
+		return last, err
 	}
 	all, err := w.readRemotes()
 	if err != nil {
 		return last, err
 	}
 	return last, w.dropProposals(all, done)
+}
+
+// refuseAll refuses a text that stands in every memory there is, unless a person at a terminal means just that.
+func (w *workspace) refuseAll(ctx context.Context, p *purgePlan) error {
+	if p.memory != "" || p.re != nil {
+		return nil
+	}
+	n := 0
+	err := w.book.View(ctx, func(v *record.View) error {
+		all := v.Memories()
+		if !slices.ContainsFunc(all, func(m record.Memory) bool { return p.memories[m.ID] == 0 }) {
+			n = len(all)
+		}
+		return nil
+	})
+	if errors.Is(err, gitstore.ErrNoStore) {
+		return nil
+	}
+	if err != nil || n < 2 || w.ask(fmt.Sprintf("Every memory holds it, all %d. Is that what you mean?", n), "n") {
+		return err
+	}
+	return &failure{exitPerson, fmt.Errorf("purge: every memory holds it, all %d: nothing was removed", n), "if that is meant, write it as a regular expression: reverie purge --regexp"}
 }
 
 // refuse returns an error where a purge would leave no store, or where its reason tells what goes.

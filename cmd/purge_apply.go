@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -16,13 +15,16 @@ func id(r git.Ref) gitstore.ID { return gitstore.ID(r.ID) }
 
 // purged is a purge that was applied to the refs.
 type purged struct {
-	plan *purgePlan
-	rw   *gitstore.Rewriting // closed: its maps of ids
+	plan     *purgePlan
+	rw       *gitstore.Rewriting // closed: its maps of ids
+	failed   bool                // not every ref was moved
+	followed bool                // it was somebody else's, and their remote is rid of it
 }
 
 // applyPurge does what planPurge finds, under the lock. New objects come first, then what lies in the
 // state folder, then ref after ref, the branch last: whenever it is interrupted, each ref is at its old history
-// or at its new one, and the same purge again does the rest. finishPurge has to follow. extra are
+// or at its new one, and the same purge again does the rest. finishPurge has to follow whenever what was purged
+// is returned, with an error or without. extra are
 // histories to rewrite that no ref reaches.
 func (w *workspace) applyPurge(ctx context.Context, t target, more []record.Purge, reason string, done *purgeJSON, extra ...gitstore.ID) (*purged, error) {
 	ctx, unlock, err := w.memory.Lock(ctx)
@@ -52,12 +54,20 @@ func (w *workspace) applyPurge(ctx context.Context, t target, more []record.Purg
 	if _, err := w.restOf(old); err != nil {
 		return nil, err
 	}
+	last := &purged{plan: p, rw: rw, failed: true}
+	return last, w.applyTo(ctx, last, reason, done)
+}
+
+// applyTo changes the state folder and the refs. After an error some of them may be changed.
+func (w *workspace) applyTo(ctx context.Context, last *purged, reason string, done *purgeJSON) error {
+	p, rw := last.plan, last.rw
 	if err := w.cleanState(p); err != nil {
-		return nil, err
+		return err
 	}
 	if err := w.dropUnjudged(ctx); err != nil {
-		return nil, err
+		return err
 	}
+	w.rewrote = rw.New
 	for _, s := range p.shelves {
 		for _, r := range s.refs {
 			var purges []record.Purge
@@ -66,18 +76,12 @@ func (w *workspace) applyPurge(ctx context.Context, t target, more []record.Purg
 				purges = record.NewPurges(s.purge)
 			}
 			if err := w.replaceRef(ctx, p, r, rw, purges, reason, done); err != nil {
-				return nil, err
+				return err
 			}
 		}
 	}
-	if err := rw.Release(ctx); err != nil {
-		return nil, err
-	}
-	if err := w.cleanState(&purgePlan{}); err != nil { // a reader may have made the cache meanwhile
-		return nil, err
-	}
-	done.Done, w.rewrote = true, rw.New
-	return &purged{p, rw}, nil
+	done.Done, last.failed = true, false
+	return errors.Join(rw.Release(ctx), w.cleanState(&purgePlan{})) // a reader may have made the cache meanwhile
 }
 
 // keepsConfig refuses a purge after which the branch would have no settings: a record of others may name them.
@@ -144,29 +148,25 @@ func (w *workspace) finishPurge(ctx context.Context, done *purgeJSON, last *purg
 	}
 	defer unlock()
 	w.leftEverywhere(ctx, last, done)
-	if err := w.leftNames(ctx, last.plan, done); err != nil {
-		return err
-	}
+	unnamed := w.leftNames(ctx, last.plan, done)
 	rest, err := w.restOf(nil)
 	if err != nil || len(rest) == 0 {
-		return err
+		return errors.Join(unnamed, err)
 	}
-	set := map[string]bool{}
-	for _, id := range rest {
-		set[id] = true
-	}
-	reached, err := w.repo.Reachable(ctx, set)
-	if err != nil { // leave all of it
-		done.Left = append(done.Left, leftover{"the old objects: git cannot say what it still needs (" + err.Error() + ")", "git gc --prune=now, once that is put right"})
-		return nil
-	}
-	rest = slices.DeleteFunc(rest, func(id string) bool { return reached[id] })
-	left, err := w.repo.DropLoose(ctx, rest)
+	reached, left, later, err := w.dropOld(ctx, rest)
 	if err != nil {
-		return err
+		return errors.Join(unnamed, err)
 	}
-	if err := w.leftInRepository(ctx, last, reached, left, done); err != nil {
-		return err
+	if later != "" {
+		done.Left = append(done.Left, leftover{"the old objects: " + later, "once nothing else runs there: git gc --prune=now"})
+		refs, err := w.refsTo(ctx, last.rw)
+		for _, r := range refs {
+			done.Left = append(done.Left, leftRef(r, last.followed))
+		}
+		return errors.Join(unnamed, err)
 	}
-	return w.forgetRest()
+	if err := w.leftInRepository(ctx, last, reached, left, done); err != nil || last.failed {
+		return errors.Join(unnamed, err)
+	}
+	return errors.Join(unnamed, w.forgetRest())
 }

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -60,24 +59,58 @@ func (w *workspace) followPurge(ctx context.Context, remote string, s *gitstore.
 		w.env.say("%s was purged of something (%s); to follow takes out for good, here:", remote, count(len(fresh), "record", "records"))
 		w.env.say("%s, %s in %s, %s", count(len(done.Memories), "memory", "memories"), count(files(done.Files), "file", "files"),
 			count(len(done.Refs), "ref", "refs"), count(len(done.Sessions), "session", "sessions"))
-		if !agree("Take the same out here?") {
+		gone, err := w.goneStatements(ctx, p)
+		if err != nil {
+			return "", err
+		}
+		for _, text := range gone[:min(maxGone, len(gone))] {
+			w.env.say("  - %s", visible(text))
+		}
+		if more := len(gone) - maxGone; more > 0 {
+			w.env.say("  and %d more", more)
+		}
+		if !w.env.followPurge && !agree("Take the same out here?") {
 			return "", &failure{exitPerson, fmt.Errorf("%s was purged, and this clone still holds what went there: nothing was merged", remote),
-				"look at 'git log " + string(theirs) + " -- purged', then: reverie sync --yes"}
+				"look at 'git log " + string(theirs) + " -- purged', then: reverie sync --follow-purge"}
 		}
 	}
 	last, err := w.applyPurge(ctx, t, all, "", &done, theirs)
+	if last != nil {
+		last.followed = true
+		err = errors.Join(err, w.finishPurge(ctx, &done, last))
+	}
 	if err != nil {
 		return "", err
 	}
-	if err := w.finishPurge(ctx, &done, last); err != nil {
-		return "", err
-	}
 	for _, l := range done.Left {
-		if l.Next != "" && !strings.Contains(l.Next, "--push") {
+		if l.Next != "" && !strings.Contains(l.Next, "--push") { // to their remote nothing has to be pushed
 			w.env.say("still there: %s: %s", l.What, l.Next)
 		}
 	}
+	if len(done.Memories) > 0 {
+		ids := make([]string, len(done.Memories))
+		for i, m := range done.Memories {
+			ids[i] = m.ID
+		}
+		w.env.say("gone, as from %s: %s: %s", remote, count(len(ids), "memory", "memories"), strings.Join(ids, " "))
+	}
 	return w.followed(remote, theirs, last.rw)
+}
+
+// maxGone is how many statements are shown before a person lets them go.
+const maxGone = 10
+
+// goneStatements are those that stand in memory now and would go, with their ids.
+func (w *workspace) goneStatements(ctx context.Context, p *purgePlan) (gone []string, err error) {
+	err = w.book.View(ctx, func(v *record.View) error {
+		for _, m := range v.Memories() {
+			if p.memories[m.ID] > 0 {
+				gone = append(gone, m.ID[:8]+" "+m.Text)
+			}
+		}
+		return nil
+	})
+	return gone, err
 }
 
 // followed is what took the place of theirs.
@@ -111,10 +144,10 @@ func (w *workspace) withoutPurged(ctx context.Context, remote string, theirs, ou
 	}
 	done := newPurgeJSON()
 	last, err := w.applyPurge(ctx, target{}, known, "", &done, theirs) // the refs that a fetch filled are rewritten with it
-	if err != nil {
-		return "", err
+	if last != nil {
+		err = errors.Join(err, w.finishPurge(ctx, &done, last))
 	}
-	if err := w.finishPurge(ctx, &done, last); err != nil {
+	if err != nil {
 		return "", err
 	}
 	return w.followed(remote, theirs, last.rw)
@@ -159,11 +192,9 @@ func (w *workspace) purgedTexts(ctx context.Context, fresh []record.Purge, their
 	if err != nil && !errors.As(err, &odd) {
 		return target{}, err
 	}
-	err = w.readBlobs(ctx, kept, func(_ string, _ gitstore.ID, data []byte) {
-		for line := range lines {
-			if bytes.Contains(data, []byte(line)) {
-				delete(lines, line)
-			}
+	err = w.readBlobs(ctx, kept, func(at string, _ gitstore.ID, data []byte) {
+		for _, line := range purgedLines(at, data) {
+			delete(lines, line)
 		}
 	})
 	t := target{local: true}
@@ -175,26 +206,26 @@ func (w *workspace) purgedTexts(ctx context.Context, fresh []record.Purge, their
 	return t, err
 }
 
-// purgedLines are the sentences of a record that say something by themselves.
+// purgedLines are the statements of a record, and its bodies, each as a whole: one line of a body may stand in
+// any session, and says little by itself.
 func purgedLines(at string, data []byte) []string {
 	const something = 16 // bytes
 	var all []string
 	if m, err := record.ParseMemory(at, data); err == nil {
-		all = append(strings.Split(m.Body, "\n"), m.Text)
-		for _, v := range m.Variants {
-			all = append(append(all, v.Text), strings.Split(v.Body, "\n")...)
+		for _, v := range m.Texts() {
+			all = append(all, v.Text, v.Body)
 		}
 	} else if r, err := record.ParseReflection(at, data); err == nil {
 		for _, c := range r.Candidates {
-			all = append(append(all, c.Text), strings.Split(c.Body, "\n")...)
+			all = append(all, c.Text, c.Body)
 		}
 	} else if strings.HasSuffix(at, ".md") || strings.HasSuffix(at, ".txt") {
-		all = strings.Split(string(data), "\n")
+		all = []string{string(data)}
 	}
 	var out []string
-	for _, line := range all {
-		if line = strings.TrimSpace(line); len(line) >= something {
-			out = append(out, line)
+	for _, text := range all {
+		if text = strings.TrimSpace(text); len(text) >= something {
+			out = append(out, text)
 		}
 	}
 	return out

@@ -45,27 +45,29 @@ func (w *workspace) leftInRepository(ctx context.Context, last *purged, reached 
 			return err
 		}
 		for _, r := range refs {
-			done.Left = append(done.Left, leftRef(r))
+			done.Left = append(done.Left, leftRef(r, last.followed))
 		}
 		logs := w.logsTo(rw)
 		for _, log := range logs {
-			done.Left = append(done.Left, leftover{"the reflog of " + log, "git reflog expire --expire=now " + log})
+			if !slices.Contains(refs, log) { // whose log goes with it
+				done.Left = append(done.Left, leftLog(log))
+			}
 		}
 		trees, err := w.worktreesOn(ctx, w.config.Ref)
 		if err != nil {
 			return err
 		}
 		for _, dir := range trees {
-			done.Left = append(done.Left, leftover{"the work tree " + dir + ", which is on the branch, and its index", "git -C '" + dir + "' switch to another branch"})
+			done.Left = append(done.Left, leftover{"the work tree " + dir + ", which is on the branch, and its index: switch it to another branch", ""})
 		}
 		if len(refs)+len(logs)+len(trees) == 0 {
-			done.Left = append(done.Left, leftover{"an index, a stash or a reflog of yours reaches the old history", "git reflog expire --expire=now --all"})
+			done.Left = append(done.Left, leftover{"an index, a stash or a reflog of yours reaches the old history; which one, git does not say", ""})
 		}
 	}
 	if len(left) > 0 {
 		done.Left = append(done.Left, leftover{"packs of this repository: " + count(len(left), "old object", "old objects") + " that nothing reaches", "git gc --prune=now"})
 	} else if len(old) > 0 {
-		done.Left = append(done.Left, leftover{"the objects those reach", "afterwards: git gc --prune=now"})
+		done.Left = append(done.Left, leftover{"the objects those reach; when those are gone", "git gc --prune=now"})
 	}
 	return nil
 }
@@ -73,8 +75,16 @@ func (w *workspace) leftInRepository(ctx context.Context, last *purged, reached 
 // refsTo returns the refs, not ours, whose histories hold commits that were replaced.
 func (w *workspace) refsTo(ctx context.Context, rw *gitstore.Rewriting) ([]string, error) {
 	args := []string{}
-	for _, id := range rw.Oldest {
-		args = append(args, "--contains="+string(id))
+	oldest := make([]string, len(rw.Oldest))
+	for i := range oldest {
+		oldest[i] = string(rw.Oldest[i])
+	}
+	have, err := w.repo.Have(ctx, oldest) // what nothing reached is removed already
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range have {
+		args = append(args, "--contains="+id)
 		if len(args) == 100 {
 			break
 		}
@@ -92,16 +102,41 @@ func (w *workspace) refsTo(ctx context.Context, rw *gitstore.Rewriting) ([]strin
 	return names, err
 }
 
-func leftRef(name string) leftover {
+// leftRef names a ref that still leads to what went. Where somebody else's purge was followed, the remote has
+// let it go already.
+func leftRef(name string, followed bool) leftover {
 	what := "your ref " + name
 	if branch, ok := strings.CutPrefix(name, "refs/remotes/"); ok {
 		remote, _, _ := strings.Cut(branch, "/")
-		return leftover{what, "reverie purge --push " + remote + ", or: git update-ref -d " + name}
+		drop := "git update-ref -d " + shellWord(name) // with its log, which a fetch would keep
+		if followed {
+			return leftover{what, drop + " && git fetch --prune " + shellWord(remote)}
+		}
+		return leftover{what, "reverie purge --push " + shellWord(remote) + ", or: " + drop}
 	}
 	if branch, ok := strings.CutPrefix(name, "refs/heads/"); ok {
-		return leftover{what, "rebase it, or: git branch -D " + branch}
+		return leftover{what, "rebase it, or: git branch -D " + shellWord(branch)}
 	}
-	return leftover{what, "git update-ref -d " + name}
+	if name == "refs/stash" {
+		return leftover{"a stash of yours: find it with 'git stash list', and 'git stash drop' that one", ""}
+	}
+	return leftover{what, "git update-ref -d " + shellWord(name)}
+}
+
+// leftLog names a reflog. The log of the stash is the stash.
+func leftLog(name string) leftover {
+	if name == "refs/stash" {
+		return leftRef(name, false)
+	}
+	return leftover{"the reflog of " + name, "git reflog expire --expire=now " + shellWord(name)}
+}
+
+// shellWord is a name as a shell takes it for one word: names of refs come from anybody.
+func shellWord(name string) string {
+	if name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/@+-") == "" {
+		return name
+	}
+	return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
 }
 
 // logsTo returns the refs whose logs, not ours, name a commit that was replaced.
@@ -174,7 +209,7 @@ func (w *workspace) leftNames(ctx context.Context, p *purgePlan, done *purgeJSON
 		for _, r := range s.refs {
 			names = append(names, r.Name)
 			if p.in([]byte(r.Name)) {
-				done.Left = append(done.Left, leftover{"the name of " + r.Name, "take another name: git update-ref NEW " + r.Name + " && git update-ref -d " + r.Name})
+				done.Left = append(done.Left, leftover{"the name of " + r.Name + ": give its commit another name, then take this one away", "git update-ref -d " + shellWord(r.Name)})
 			}
 		}
 	}
@@ -213,7 +248,7 @@ func (w *workspace) leftEverywhere(ctx context.Context, last *purged, done *purg
 		if remote == done.Pushed {
 			continue
 		}
-		done.Left = append(done.Left, leftover{"the remote " + remote + ", if it was ever published there", "reverie purge --push " + remote})
+		done.Left = append(done.Left, leftover{"the remote " + remote + ", if it was ever published there", "reverie purge --push " + shellWord(remote)})
 	}
 	done.Left = append(done.Left, leftover{"other clones until they sync; forks, pull requests and caches of a forge; backups; transcripts that agents keep themselves", ""})
 }

@@ -58,7 +58,9 @@ func (l *lookout) look(ctx context.Context) error {
 func (l *lookout) content(_ string, id gitstore.ID, data []byte) {
 	for _, at := range l.paths[id] {
 		m := record.MemoryOf(at)
+		_, err := record.ParsePurge(at, data)
 		switch {
+		case err == nil: // stays, whoever names it
 		case !l.recorded && l.p.inFile(at, data):
 			l.gone(at, id)
 			l.p.learnedFrom(at, data)
@@ -83,9 +85,9 @@ func (l *lookout) name(at, memory string, id gitstore.ID, data []byte) {
 		return
 	}
 	tells := l.p.inPath(at)
-	if l.p.in(data) {
+	if l.p.wrote(at, data) {
 		l.s.purge.Blobs = append(l.s.purge.Blobs, string(id))
-		for _, text := range l.p.target.found(data) {
+		for _, text := range l.p.target.found(at, data) {
 			l.texts[text] = true
 			tells = tells || record.SlugTells(at, text)
 		}

@@ -45,7 +45,7 @@ func (w *workspace) dropProposals(all *remotes, done *purgeJSON) error {
 			}
 			known.drop(p.Branch)
 			dropped = true
-			done.Left = append(done.Left, leftover{"the proposal " + p.Branch + " on " + name, "close its pull request, and: git push " + name + " --delete " + p.Branch})
+			done.Left = append(done.Left, leftover{"the proposal " + p.Branch + " on " + name, "close its pull request, and: git push " + shellWord(name) + " --delete " + shellWord(p.Branch)})
 		}
 	}
 	if !dropped {

@@ -39,12 +39,12 @@ func (r *purgeRemote) seen(lane string) string {
 
 // push replaces the branch of the remote by ours, and the journal where it was published: each only if it
 // holds nothing, but for what was purged, that ours does not.
+// The caller holds the lock of LockSync.
 func (r *purgeRemote) push(ctx context.Context, done *purgeJSON) error {
-	unlock, err := r.w.repo.LockSync(ctx)
+	all, err := r.w.readRemotes()
 	if err != nil {
 		return err
 	}
-	defer unlock()
 	lanes := []struct{ name, ref string }{{"memory", r.w.config.Ref}, {"journal", journalRef}}
 	there, err := r.remote.Refs(ctx, "refs/heads/reverie/", r.w.config.Ref, journalRef)
 	if err != nil {
@@ -53,7 +53,7 @@ func (r *purgeRemote) push(ctx context.Context, done *purgeJSON) error {
 	if err := r.others(ctx, there.Refs, done); err != nil {
 		return err
 	}
-	moved := false
+	moved, current := false, false
 	for _, l := range lanes {
 		old := there.Refs[l.ref]
 		if old == "" {
@@ -66,17 +66,30 @@ func (r *purgeRemote) push(ctx context.Context, done *purgeJSON) error {
 		if err != nil {
 			return err
 		}
-		moved = true
 		if tip == old {
 			r.w.env.say("%s has the %s as it is here already", r.remote.Name, l.name)
+			current = true
 			continue
 		}
-		if err := r.replace(ctx, l.name, l.ref, old, tip); err != nil {
+		if l.name == "journal" && !all.at(r.remote.Name).agreed(l.name, r.remote.PushURL) {
+			done.Left = append(done.Left, leftover{"the journal on " + r.remote.Name + ", which was not published from here", "whoever published it runs there: reverie purge --push " + r.remote.Name})
+			continue
+		}
+		replaced, err := r.replace(ctx, l.name, l.ref, old, tip)
+		if err != nil {
 			return err
 		}
+		moved = moved || replaced
+	}
+	if !moved && !current {
+		what := fmt.Sprintf("%s has nothing that was purged here: nothing was pushed", r.remote.Name)
+		if done.Done {
+			r.w.env.say("%s", what)
+			return nil
+		}
+		return &failure{exitPerson, errors.New("purge: " + what), "to publish what is new: reverie sync " + r.remote.Name}
 	}
 	if !moved {
-		r.w.env.say("%s has no branch %s: there is nothing to replace", r.remote.Name, r.w.branch())
 		return nil
 	}
 	done.Pushed = r.remote.Name
@@ -109,16 +122,20 @@ func (r *purgeRemote) others(ctx context.Context, there map[string]string, done 
 				continue
 			}
 		}
-		done.Left = append(done.Left, leftover{"the branch " + branch + " of " + r.remote.Name + ", and its pull request, may hold it", "git push " + r.remote.Name + " --delete " + branch + ", and close the pull request"})
+		done.Left = append(done.Left, leftover{"the branch " + branch + " of " + r.remote.Name + ", and its pull request, may hold it", "close it, and: git push " + shellWord(r.remote.Name) + " --delete " + shellWord(branch)})
 	}
 	return nil
 }
 
-// replace overwrites one ref of the remote that is at old.
-func (r *purgeRemote) replace(ctx context.Context, lane, ref, old, tip string) error {
-	if err := r.mayReplace(ctx, lane, ref, old, tip); err != nil {
-		return err
+// replace overwrites one ref of the remote that is at old, where that holds what was purged.
+func (r *purgeRemote) replace(ctx context.Context, lane, ref, old, tip string) (replaced bool, err error) {
+	if holds, err := r.mayReplace(ctx, lane, ref, old, tip); err != nil || !holds {
+		return false, err
 	}
+	return true, r.overwrite(ctx, lane, ref, old, tip)
+}
+
+func (r *purgeRemote) overwrite(ctx context.Context, lane, ref, old, tip string) error {
 	pushed, said, err := r.remote.Overwrite(ctx, git.Update{Ref: ref, ID: tip, Old: old})
 	for _, line := range said {
 		r.w.env.say("%s says: %s", r.remote.Name, line)
@@ -149,25 +166,26 @@ func (r *purgeRemote) replace(ctx context.Context, lane, ref, old, tip string) e
 	return err
 }
 
-// mayReplace returns an error unless everything that the remote has is in ours, once what was purged is
-// left out of it.
-func (r *purgeRemote) mayReplace(ctx context.Context, lane, ref, old, tip string) error {
+// mayReplace reports whether the remote holds what was purged. If so it returns an error unless everything else that
+// the remote has is in ours.
+func (r *purgeRemote) mayReplace(ctx context.Context, lane, ref, old, tip string) (holds bool, err error) {
 	fetched, err := r.bring(ctx, lane, ref, old)
 	if err != nil {
-		return err
+		return false, err
 	}
 	purges, err := r.w.book.PurgesAt(ctx, gitstore.ID(tip))
 	if err != nil {
-		return err
+		return false, err
 	}
 	rw, err := gitstore.Rewrite(ctx, r.w.repo, []gitstore.ID{gitstore.ID(old)}, []gitstore.ID{gitstore.ID(tip)}, record.Omit(purges...))
 	if err != nil {
-		return err
+		return false, err
 	}
 	rw.Close()
-	now, changed := rw.New[gitstore.ID(old)]
-	ours := !changed
-	if changed {
+	now, beyond := rw.New[gitstore.ID(old)]
+	holds = beyond && now != gitstore.ID(old)
+	ours := !beyond
+	if beyond {
 		ours, err = r.reaches(ctx, tip, string(now))
 	}
 	if fetched {
@@ -177,7 +195,7 @@ func (r *purgeRemote) mayReplace(ctx context.Context, lane, ref, old, tip string
 		err = &failure{exitPerson, fmt.Errorf("purge: %s has commits that are not here", r.remote.Name),
 			"reverie sync " + r.remote.Name + ", then: reverie purge --push " + r.remote.Name}
 	}
-	return err
+	return holds, err
 }
 
 func (r *purgeRemote) reaches(ctx context.Context, tip, id string) (bool, error) {

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -26,7 +27,7 @@ type stateFate string
 
 const (
 	removed stateFate = "removed" // a session, a cache, or what is no text
-	cleaned stateFate = "cleaned" // purgedText stands where it stood
+	cleaned stateFate = "cleaned" // purgedText stands where it stood; a line of JSON goes
 	yours   stateFate = "yours"   // settings: a person edits them
 )
 
@@ -54,6 +55,9 @@ func (w *workspace) lookState(p *purgePlan) ([]stateFile, error) {
 		if rel == "lock" || rel == "tips" || rel == "loose" || rel == purgeRest || strings.HasSuffix(rel, ".lock") {
 			return nil // ids and names of refs
 		}
+		if rel == "remotes.json" || rel == approvedFile {
+			return nil // no text of a memory; a person's decisions
+		}
 		data, err := os.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
@@ -62,13 +66,17 @@ func (w *workspace) lookState(p *purgePlan) ([]stateFile, error) {
 			return err
 		}
 		session := strings.HasPrefix(rel, "sessions/")
+		holds := p.in(data)
+		if session {
+			holds = holds && slices.ContainsFunc(jsonWords(data, ownKeys), func(s string) bool { return p.in([]byte(s)) })
+		}
 		switch {
-		case session && learned[rel], p.memory == "" && p.inPath(rel) && session:
+		case session && learned[rel]:
 			out = append(out, stateFile{rel, removed})
-		case !p.in(data):
+		case !holds:
 		case rel == "config.toml":
 			out = append(out, stateFile{rel, yours})
-		case session || !utf8.Valid(data) || rel == "cache" || strings.HasPrefix(rel, "code/"):
+		case session || derived(rel) || !utf8.Valid(data):
 			out = append(out, stateFile{rel, removed})
 		default:
 			out = append(out, stateFile{rel, cleaned})
@@ -79,6 +87,11 @@ func (w *workspace) lookState(p *purgePlan) ([]stateFile, error) {
 		err = nil
 	}
 	return out, err
+}
+
+// derived reports whether a file of the state folder is made again when it is not there.
+func derived(rel string) bool {
+	return rel == "cache" || strings.HasPrefix(rel, "code/") || rel == withheldFile || strings.HasPrefix(rel, "authors-")
 }
 
 // cleanState takes what goes out of the state folder. The cache goes in any case: it is made again.
@@ -97,8 +110,10 @@ func (w *workspace) cleanState(p *purgePlan) error {
 			if errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
-			if err == nil {
-				err = replaceFile(path, p.without(data))
+			if left := p.without(data); err == nil && (len(left) == 0 || json.Valid(data)) {
+				err = os.Remove(path)
+			} else if err == nil {
+				err = replaceFile(path, left)
 			}
 			if err != nil {
 				return err

@@ -30,14 +30,16 @@ const telling = 8
 // prepare fills forms: a text stands in JSON, in TOML and in JSON inside JSON with its quotes escaped.
 func (t *target) prepare() {
 	t.forms = nil
+	known := map[string]bool{}
 	for _, text := range t.texts {
 		if text == "" || t.memory != "" && len(text) < telling {
 			continue
 		}
 		once, html := quoted(text, false), quoted(text, true)
 		for _, form := range []string{text, once, html, quoted(once, false), quoted(html, true)} {
-			if b := []byte(form); !slices.ContainsFunc(t.forms, func(f []byte) bool { return bytes.Equal(f, b) }) {
-				t.forms = append(t.forms, b)
+			if !known[form] {
+				known[form] = true
+				t.forms = append(t.forms, []byte(form))
 			}
 		}
 	}
@@ -69,34 +71,43 @@ func (t *target) in(data []byte) bool {
 	return found
 }
 
-// found returns the texts themselves that stand in bytes which hold them.
-func (t *target) found(data []byte) []string {
+// found returns the texts themselves that stand in a file which holds them.
+func (t *target) found(at string, data []byte) (out []string) {
 	if t.re == nil {
 		return t.texts
 	}
 	const enough = 100
-	out := t.re.FindAllString(string(data), enough)
-	eachJSONText(data, func(s string) { out = append(out, t.re.FindAllString(s, enough)...) })
+	for _, word := range wordsOf(at, data) {
+		out = append(out, t.re.FindAllString(word, enough)...)
+		eachJSONText([]byte(word), func(s string) { out = append(out, t.re.FindAllString(s, enough)...) })
+	}
 	return out
 }
 
 // without is a text file with purgedText in place of what it holds. A line in which it cannot be
-// replaced goes whole.
+// replaced goes whole, and so does every line that is JSON: there it might be a key, or part of a word of ours.
 func (t *target) without(data []byte) []byte {
-	for _, form := range t.forms {
-		data = bytes.ReplaceAll(data, form, []byte(purgedText))
-	}
-	if t.re != nil {
-		data = t.re.ReplaceAllLiteral(data, []byte(purgedText))
-	}
-	if !t.in(data) {
-		return data
-	}
 	var out []byte
 	for line := range bytes.Lines(data) {
 		if !t.in(line) {
 			out = append(out, line...)
+			continue
 		}
+		if json.Valid(line) {
+			continue
+		}
+		for _, form := range t.forms {
+			line = bytes.ReplaceAll(line, form, []byte(purgedText))
+		}
+		if t.re != nil {
+			line = t.re.ReplaceAllLiteral(line, []byte(purgedText))
+		}
+		if !t.in(line) {
+			out = append(out, line...)
+		}
+	}
+	if t.in(out) {
+		return nil // it runs over several lines
 	}
 	return out
 }
@@ -147,9 +158,17 @@ func (t *target) inMessage(message string, texts []string) bool {
 
 // fixedSubjects begin the messages that are the same in every store: a purge of one of their words must not
 // take them away, or every other store would be taken for one that holds what was purged.
-var fixedSubjects = []string{"init: start a memory", "purge: remove what must not be kept", "merge: memory of ", "merge: journal of ", "reverie: begin"}
+var fixedSubjects = []string{"init: start a memory", "init: check pull requests on ", "purge: remove what must not be kept", "merge: memory of ", "merge: journal of ", "reverie: begin"}
 
-// ownWords is a message without what is the same in every store.
+// ownSubject is a subject of ours with nothing of anybody else's in it; ownVerb begins one that has a statement.
+// ownTrailer is a line of ours at the end of a message.
+var (
+	ownSubject = regexp.MustCompile(`^(dream: \d+ operations? from \d+ reflections?|reflect: (\d+ sessions?|[\w.-]+/[\w.-]+)|reject: \d+ operations?|import: \d+ statements?|branch: ask about \d+ statements?|remember: \d+ statements|propose: \d+ changes? of memory)$`)
+	ownVerb    = regexp.MustCompile(`^(- )?(remember|correct|edit|forget|merge|landed): `)
+	ownTrailer = regexp.MustCompile(`^Reverie-(Op: [a-z]+|Dream: [0-9a-f]+|Session: [\w.-]+/[\w.-]+)$`)
+)
+
+// ownWords is a message without what Reverie itself says there.
 func ownWords(message string) string {
 	subject, body, _ := strings.Cut(message, "\n")
 	for _, fixed := range fixedSubjects {
@@ -157,16 +176,17 @@ func ownWords(message string) string {
 			if fixed == "reverie: begin" {
 				return ""
 			}
-			var own []string
-			for line := range strings.Lines(body) {
-				if !strings.HasPrefix(line, "Reverie-Op: ") {
-					own = append(own, line)
-				}
-			}
-			return rest + "\n" + strings.Join(own, "")
+			subject = rest
 		}
 	}
-	return message
+	subject = ownSubject.ReplaceAllString(subject, "")
+	own := []string{ownVerb.ReplaceAllString(subject, "")}
+	for line := range strings.Lines(body) {
+		if line = strings.TrimSuffix(line, "\n"); !ownTrailer.MatchString(line) {
+			own = append(own, ownVerb.ReplaceAllString(line, ""))
+		}
+	}
+	return strings.Join(own, "\n")
 }
 
 // inFile reports whether a file of a store goes.
@@ -178,7 +198,7 @@ func (t *target) inFile(at string, data []byte) bool {
 		return false // the same in every store
 	}
 	if t.memory == "" {
-		return t.inPath(at) || t.in(data)
+		return t.inPath(at) || t.wrote(at, data)
 	}
 	top, _, _ := strings.Cut(at, "/")
 	switch top {
@@ -209,7 +229,8 @@ func (t *target) says(text string) bool {
 	return slices.ContainsFunc(t.texts, func(s string) bool { return s == text || record.Print(s).Same(print) })
 }
 
-// inPath reports whether a path itself holds the text.
+// inPath reports whether a path itself holds the text, where somebody chose it.
 func (t *target) inPath(at string) bool {
-	return t.in([]byte(at)) || t.in([]byte(path.Base(at)))
+	words := pathWords(at)
+	return t.in([]byte(words)) || t.in([]byte(path.Base(words)))
 }

@@ -312,10 +312,17 @@ func TestKilledPurgeIsEndedByTheNext(t *testing.T) {
 // follow fetches from a remote and follows its purges, as sync does before it merges.
 func follow(t *testing.T, dir, remote string) (theirs, to gitstore.ID) {
 	t.Helper()
+	theirs, to, _ = followSaying(t, dir, remote)
+	return theirs, to
+}
+
+func followSaying(t *testing.T, dir, remote string) (theirs, to gitstore.ID, said string) {
+	t.Helper()
+	var talk strings.Builder
 	r := testrepo.At(t, dir)
 	r.Run("fetch", "-q", remote, "+refs/heads/reverie/memory:refs/reverie/remotes/"+remote+"/new/memory")
 	theirs = gitstore.ID(r.Run("rev-parse", "refs/reverie/remotes/"+remote+"/new/memory"))
-	env := &Env{In: strings.NewReader(""), Out: &strings.Builder{}, Err: &strings.Builder{}, Dir: dir, Now: time.Now, Width: 80}
+	env := &Env{In: strings.NewReader(""), Out: &strings.Builder{}, Err: &talk, Dir: dir, Now: time.Now, Width: 80}
 	w, err := env.open(context.Background())
 	if err != nil {
 		t.Fatal(err)
@@ -323,7 +330,7 @@ func follow(t *testing.T, dir, remote string) (theirs, to gitstore.ID) {
 	if to, err = w.followPurge(t.Context(), remote, w.memory, theirs, func(string) bool { return true }); err != nil {
 		t.Fatal(err)
 	}
-	return theirs, to
+	return theirs, to, talk.String()
 }
 
 func TestOtherClonesFollowAPurge(t *testing.T) {
@@ -353,9 +360,13 @@ func TestOtherClonesFollowAPurge(t *testing.T) {
 	}
 	for _, r := range []*testrepo.Repo{b, c} {
 		wantHits(t, r.Dir, "kestrel", true)
-		theirs, to := follow(t, r.Dir, "origin")
+		r.Run("config", "--unset-all", "remote.origin.fetch") // what git itself keeps of it stays, as it does in a sync
+		theirs, to, said := followSaying(t, r.Dir, "origin")
 		if to != theirs {
 			t.Errorf("%s: what came was rewritten, and it holds nothing", r.Dir)
+		}
+		if want := "git update-ref -d refs/remotes/origin/reverie/memory && git fetch --prune origin"; !strings.Contains(said, want) || !strings.Contains(said, "gone, as from origin: 1 memory: ") {
+			t.Errorf("%s: not said: %s: %s", r.Dir, want, said)
 		}
 		wantHits(t, r.Dir, "kestrel", false)
 		// Our own commits stand on what the other clone came to.
@@ -440,9 +451,11 @@ func TestFollowedPurgeIsAPersonsDecision(t *testing.T) {
 		}
 		theirs.Commit("purge")
 	}
+	var said strings.Builder
 	try := func(yes bool) error {
 		r.Run("fetch", "-q", theirs.Dir, "+reverie/memory:refs/reverie/remotes/x/new/memory")
-		env := &Env{In: strings.NewReader(""), Out: &strings.Builder{}, Err: &strings.Builder{}, Dir: r.Dir, Now: time.Now, Width: 80}
+		said.Reset()
+		env := &Env{In: strings.NewReader(""), Out: &strings.Builder{}, Err: &said, Dir: r.Dir, Now: time.Now, Width: 80}
 		w, err := env.open(context.Background())
 		if err != nil {
 			t.Fatal(err)
@@ -460,6 +473,13 @@ func TestFollowedPurgeIsAPersonsDecision(t *testing.T) {
 	record1(blob(file))
 	if err := try(false); err == nil || !strings.Contains(err.Error(), "nothing was merged") {
 		t.Errorf("nobody was asked: %v", err)
+	}
+	list := reverie(t, r.Dir, "list", "--json")
+	if !strings.Contains(said.String(), "tests first") {
+		t.Errorf("what would go is not told: %s", said.String())
+	}
+	if now := reverie(t, r.Dir, "list", "--json"); now != list {
+		t.Errorf("it went all the same: %s", now)
 	}
 	record1(blob("reverie.toml"))
 	if err := try(true); err == nil || !strings.Contains(err.Error(), "reverie.toml") {
@@ -519,4 +539,159 @@ func TestPurgeLeavesWhatEveryStoreHas(t *testing.T) {
 		t.Errorf("the first commits changed:\n%s\n%s", first, now)
 	}
 	reverie(t, r.Dir, "check", "--deep")
+}
+
+// A record that names another one, or itself, does not take it out.
+func TestNoPurgeRecordTakesOutAnother(t *testing.T) {
+	r := newRepo(t)
+	reverie(t, r.Dir, "-q", "remember", "The box is called kestrel")
+	reverie(t, r.Dir, "-q", "remember", "We write tests first")
+	reverie(t, r.Dir, "-q", "purge", "--yes", "kestrel")
+	first := r.Run("ls-tree", "-r", "--name-only", "reverie/memory", "purged")
+	theirs := testrepo.At(t, filepath.Join(t.TempDir(), "theirs"))
+	r.Run("clone", "-q", "-b", "reverie/memory", r.Dir, theirs.Dir)
+	for _, p := range record.NewPurges(record.Purge{Time: time.Now(), Blobs: []string{r.Run("rev-parse", "reverie/memory:"+first)}, Paths: []string{record.PathHash(first)}}) {
+		text, err := p.Format()
+		if err != nil {
+			t.Fatal(err)
+		}
+		theirs.Write(p.Path(), string(text))
+	}
+	theirs.Commit("purge the purge")
+	r.Run("remote", "add", "x", theirs.Dir)
+	if id, to := follow(t, r.Dir, "x"); id != to {
+		t.Errorf("%s became %s", id, to)
+	}
+	if now := r.Run("ls-tree", "-r", "--name-only", "reverie/memory", "purged"); now != first {
+		t.Errorf("records: %q, want %q", now, first)
+	}
+	if code, talk := fails(t, r.Dir, "remember", "The box is called kestrel"); code != exitPerson {
+		t.Errorf("exit %d: %s", code, talk)
+	}
+}
+
+// To publish is sync's, which asks: purge --push replaces what holds something that was purged, and nothing else.
+func TestPurgePushPublishesNothing(t *testing.T) {
+	r := newRepo(t)
+	reverie(t, r.Dir, "-q", "remember", "The box is called kestrel")
+	reverie(t, r.Dir, "-q", "remember", "-k", "preference", "I like the kestrel")
+	bare := testrepo.Init(t, filepath.Join(t.TempDir(), "bare.git"), "--bare")
+	r.Run("remote", "add", "origin", bare.Dir)
+	r.Run("push", "-q", "origin", "reverie/memory", "refs/reverie/journal")
+	before := bare.Run("for-each-ref")
+	reverie(t, r.Dir, "-q", "remember", "Nobody is to see this")
+	reverie(t, r.Dir, "-q", "remember", "-k", "preference", "I like tea")
+	if code, talk := fails(t, r.Dir, "purge", "--push", "origin"); code != exitPerson || !strings.Contains(talk, "nothing was pushed") {
+		t.Errorf("exit %d: %s", code, talk)
+	}
+	reverie(t, r.Dir, "purge", "--yes", "--push", "origin", "to see this")
+	if now := bare.Run("for-each-ref"); now != before {
+		t.Errorf("it was published:\n%s\n%s", before, now)
+	}
+	journal := bare.Run("rev-parse", "refs/reverie/journal")
+	out := reverie(t, r.Dir, "purge", "--yes", "--push", "origin", "kestrel")
+	if !strings.Contains(out, "the journal on origin") || bare.Run("rev-parse", "refs/reverie/journal") != journal {
+		t.Errorf("the journal was pushed, and nobody agreed to that: %s", out)
+	}
+	if log := bare.Run("log", "--format=%B", "reverie/memory"); strings.Contains(log, "kestrel") {
+		t.Errorf("the branch was not replaced: %s", log)
+	}
+}
+
+// A fetch that runs may be about to give a ref to objects that it found here.
+func TestPurgeRemovesNoObjectsWhileGitIsAtWork(t *testing.T) {
+	r := newRepo(t)
+	reverie(t, r.Dir, "-q", "remember", "The box is called kestrel")
+	old := r.Run("rev-parse", "reverie/memory")
+	pack := filepath.Join(r.Dir, ".git/objects/pack/tmp_pack_x1")
+	if err := os.WriteFile(pack, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := reverie(t, r.Dir, "purge", "--yes", "kestrel")
+	if !strings.Contains(out, "git is at work") || !strings.Contains(out, "git gc --prune=now") {
+		t.Errorf("it says %s", out)
+	}
+	r.Run("cat-file", "-e", old)
+	past := time.Now().Add(-2 * atWork)
+	if err := os.Chtimes(pack, past, past); err != nil {
+		t.Fatal(err)
+	}
+	reverie(t, r.Dir, "purge", "--yes", "kestrel")
+	if _, err := r.Try("cat-file", "-e", old); err == nil {
+		t.Error("the next purge left it too")
+	}
+	wantHits(t, r.Dir, "kestrel", false)
+}
+
+func TestPurgeReadsTheWholeOfItsInput(t *testing.T) {
+	r := newRepo(t)
+	reverie(t, r.Dir, "-q", "remember", "We write tests first")
+	for _, form := range []string{"kestrel", "the kestrel\nand its nest", "the kestrel\nand its nest\n"} {
+		id := strings.TrimSpace(reverie(t, r.Dir, "-q", "remember", "About "+fmt.Sprint(len(form))))
+		reverie(t, r.Dir, "-q", "edit", id, "About "+fmt.Sprint(len(form))+"\n\nBeware of the kestrel\nand its nest")
+		if code, _, talk := runJSON(r.Dir, form, []string{"purge", "--yes", "-"}); code != exitDone {
+			t.Errorf("%q: exit %d: %s", form, code, talk)
+		}
+		wantHits(t, r.Dir, "kestrel", false)
+	}
+	if list := reverie(t, r.Dir, "list"); !strings.Contains(list, "tests first") {
+		t.Errorf("left: %s", list)
+	}
+	if code, _, talk := runJSON(r.Dir, "\n", []string{"purge", "--yes", "-"}); code != exitUsage {
+		t.Errorf("nothing: exit %d: %s", code, talk)
+	}
+}
+
+// A clone that follows loses sessions that say what went, not those that share a common line with its body.
+func TestFollowedPurgeLooksForWholeStatements(t *testing.T) {
+	const file = "memories/3f/3f00000000000000-x.md"
+	m := record.Memory{ID: "3f00000000000000", Slug: "x", Kind: "fact", Status: record.Active, Text: "The box is called kestrel", Body: "Run the tests before you push\nand ask the owner of it",
+		Source: record.Source{Time: time.Now(), By: "human", How: record.Said}}
+	got := strings.Join(purgedLines(file, m.Format()), "|")
+	if want := m.Text + "|" + m.Body; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// What is proposed to be run can be run as it stands, and takes away nothing but what it is proposed for.
+func TestPurgeProposesCommandsThatRun(t *testing.T) {
+	r := newRepo(t)
+	r.Write("file", "one\n")
+	r.Commit("one")
+	r.Write("file", "two\n")
+	r.Run("stash")
+	reverie(t, r.Dir, "-q", "remember", "The box is called kestrel")
+	old := r.Run("rev-parse", "reverie/memory")
+	odd := "refs/remotes/o'n/$(touch${IFS}x)"
+	r.Run("update-ref", "--create-reflog", odd, old)
+	r.Run("update-ref", "refs/tags/mine", old)
+	here := r.Run("symbolic-ref", "--short", "HEAD")
+	r.Run("checkout", "-q", "reverie/memory")
+	r.Run("checkout", "-q", here)
+	out := reverie(t, r.Dir, "purge", "--yes", "kestrel")
+	if strings.Contains(out, "--all") {
+		t.Errorf("it proposes to lose the stash: %s", out)
+	}
+	ran := 0
+	for line := range strings.Lines(out) {
+		at := strings.LastIndex(line, "git ")
+		if at < 0 || strings.HasPrefix(line, "still there") {
+			continue
+		}
+		ran++
+		cmd := exec.Command("sh", "-c", strings.TrimSpace(line[at:]))
+		cmd.Dir = r.Dir
+		if said, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v: %s", line, err, said)
+		}
+	}
+	if _, err := r.Try("cat-file", "-e", old); err == nil || ran < 4 {
+		t.Errorf("after %d commands it is still here: %s", ran, out)
+	}
+	if r.Run("stash", "list") == "" {
+		t.Error("the stash is gone")
+	}
+	if _, err := os.Stat(filepath.Join(r.Dir, "x")); err == nil {
+		t.Error("a name was run")
+	}
 }

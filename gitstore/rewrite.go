@@ -17,6 +17,10 @@ type Omit struct {
 	Blobs    map[ID]bool            // files with these contents, wherever they lie
 	Path     func(path string) bool // files at these paths; nil: none. Everywhere and always the same answer
 	Messages map[string]bool        // messages of commits, by MessageHash
+
+	// Keep reports whether a file stays whatever else is said; nil: none does. It is asked about files that would
+	// go; read gives the content, nil where it cannot be read.
+	Keep func(path string, read func() []byte) bool
 }
 
 // PurgedMessage takes the place of a message that is left out.
@@ -257,20 +261,29 @@ func (rw *Rewriting) leaves(prefix string, l line) bool {
 	if l.isGitlink() {
 		return false
 	}
-	path := func() string { return prefix + string(l.name) }
-	if rw.blobs[string(l.id)] {
-		id := hex.EncodeToString(l.id)
+	named := rw.blobs[string(l.id)]
+	if !named && (rw.omit.Path == nil || !rw.omit.Path(prefix+string(l.name))) {
+		return false
+	}
+	id := hex.EncodeToString(l.id)
+	if rw.omit.Keep != nil && rw.omit.Keep(prefix+string(l.name), func() []byte { return rw.read(id) }) {
+		return false
+	}
+	if named {
 		rw.note("blob " + id)
-		rw.drop(ID(id))
-		return true
-	}
-	if rw.omit.Path != nil && rw.omit.Path(path()) {
-		id := hex.EncodeToString(l.id)
+	} else {
 		rw.note("a file at a purged path, blob " + id)
-		rw.drop(ID(id))
-		return true
 	}
-	return false
+	rw.drop(ID(id))
+	return true
+}
+
+func (rw *Rewriting) read(id string) []byte {
+	o, err := rw.objects.Read(rw.ctx, id)
+	if err != nil || o.Kind != git.Blob {
+		return nil
+	}
+	return o.Data
 }
 
 func (rw *Rewriting) note(what string) {

@@ -117,9 +117,10 @@ func ParsePurge(at string, data []byte) (Purge, error) {
 // joined; the others are returned all the same.
 func Purges(tree *gitstore.Tree) ([]Purge, error) { return records(tree, PurgeDir, ParsePurge) }
 
-// Omit is what a rewriting leaves out to honour some records.
+// Omit is what a rewriting leaves out to honour some records. Records of purges stay, also those that one names:
+// otherwise one could undo another.
 func Omit(purges ...Purge) gitstore.Omit {
-	o := gitstore.Omit{Blobs: map[gitstore.ID]bool{}, Messages: map[string]bool{}}
+	o := gitstore.Omit{Blobs: map[gitstore.ID]bool{}, Messages: map[string]bool{}, Keep: isPurge}
 	memories, paths := map[string]bool{}, map[string]bool{}
 	for _, p := range purges {
 		for _, id := range p.Blobs {
@@ -141,6 +142,14 @@ func Omit(purges ...Purge) gitstore.Omit {
 		}
 	}
 	return o
+}
+
+func isPurge(path string, read func() []byte) bool {
+	if !strings.HasPrefix(path, PurgeDir+"/") {
+		return false
+	}
+	_, err := ParsePurge(path, read())
+	return err == nil
 }
 
 // Beyond is what a purge names that o does not leave out already.

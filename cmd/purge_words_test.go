@@ -1,0 +1,116 @@
+package cmd
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+)
+
+// What Reverie itself writes into every file is nobody's text.
+func TestPurgeLooksOnlyAtWhatSomebodyWrote(t *testing.T) {
+	r := newRepo(t)
+	told(t, r.Dir, "s1", "From now on always deploy from the kestrel machine.", "Remember: we never squash merges.")
+	reverie(t, r.Dir, "-q", "remember", "We write tests first")
+	reverie(t, r.Dir, "-q", "remember", "-k", "preference", "I like short answers")
+	state := filepath.Join(r.Dir, ".git/reverie")
+	remotes := `{"remotes":{"origin":{"published":{"memory":"https://human.example/note.git"}}}}`
+	if err := os.WriteFile(filepath.Join(state, "remotes.json"), []byte(remotes), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	trust := `{"approved":{"0123456789abcdef":"e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"}}`
+	if err := os.WriteFile(filepath.Join(state, "trust.json"), []byte(trust), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	list, tip := reverie(t, r.Dir, "list", "--all", "--json"), r.Run("for-each-ref", "--format=%(objectname) %(refname)", "refs/heads/reverie/", "refs/reverie/")
+	for _, text := range []string{"human", "active", "status", "source", "memories", "remember", "Reverie-Op", "2026", "evidence", "detector", "claude", "approved", "origin", "note.git", "reflect"} {
+		reverie(t, r.Dir, "purge", "--yes", text)
+		if now := r.Run("for-each-ref", "--format=%(objectname) %(refname)", "refs/heads/reverie/", "refs/reverie/"); now != tip {
+			t.Fatalf("%q: refs moved:\n%s\n%s", text, tip, now)
+		}
+	}
+	if now := reverie(t, r.Dir, "list", "--all", "--json"); now != list {
+		t.Errorf("the list changed:\n%s\n%s", list, now)
+	}
+	for name, want := range map[string]string{"remotes.json": remotes, "trust.json": trust} {
+		if got, _ := os.ReadFile(filepath.Join(state, name)); string(got) != want {
+			t.Errorf("%s is now %s", name, got)
+		}
+	}
+	if got, _ := filepath.Glob(filepath.Join(state, "sessions/*")); len(got) != 1 {
+		t.Errorf("sessions: %q", got)
+	}
+	reverie(t, r.Dir, "check", "--deep")
+}
+
+func TestPurgeFindsEachFieldThatSomebodyWrote(t *testing.T) {
+	const file = "memories/3f/3f00000000000000-the-slug.md"
+	text := "+++\nkind = \"fact\"\nid = \"3f00000000000000\"\nstatus = \"contested\"\nsource = \"2026-11-20T10:00:00Z human - said\"\npaths = [\"in/paths\"]\nref = \"tool:in-ref\"\ntags = [\"in-tags\"]\n" +
+		"topic = \"in-topic\"\nanchors = [\"in/anchor.go@0123456789abcdef \\\"in \\\\\\\"snippet\\\\\\\"\\\"\"]\nlater = \"in-later\"\n+++\nIn text\n\nIn body\n+++\nIn variant\n\nIn other body\n"
+	if _, err := record.ParseMemory(file, []byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"the-slug", "in/paths", "tool:in-ref", "in-tags", "in-topic", "in/anchor.go", `in "snippet"`, "in-later", "In text", "In body", "In text\n\nIn body", "In variant", "In other body"} {
+		p := target{texts: []string{want}}
+		p.prepare()
+		if !p.inFile(file, []byte(text)) {
+			t.Errorf("%q is not found", want)
+		}
+	}
+	for _, not := range []string{"fact", "contested", "human", "2026", "said", "status", "paths =", "0123456789abcdef", "3f0000", "memories", "+++"} {
+		p := target{texts: []string{not}}
+		p.prepare()
+		if p.inFile(file, []byte(text)) {
+			t.Errorf("%q is found", not)
+		}
+	}
+	p := target{texts: []string{"a secret"}}
+	p.prepare()
+	if !p.inFile(file, []byte(strings.Replace(text, "status = \"contested\"", "status = \"contested\" # a secret", 1))) {
+		t.Error("a comment is not found")
+	}
+}
+
+func TestPurgeRefusesWhatIsEverywhere(t *testing.T) {
+	r := newRepo(t)
+	reverie(t, r.Dir, "-q", "remember", "The kestrel is small")
+	reverie(t, r.Dir, "-q", "remember", "A kestrel flies")
+	if code, talk := fails(t, r.Dir, "purge", "--yes", "ke"); code != exitUsage {
+		t.Errorf("two letters: exit %d: %s", code, talk)
+	}
+	if code, talk := fails(t, r.Dir, "purge", "--yes", "kestrel"); code != exitPerson || !strings.Contains(talk, "every memory") {
+		t.Errorf("every memory: exit %d: %s", code, talk)
+	}
+	if list := reverie(t, r.Dir, "list"); strings.Count(list, "\n") != 2 {
+		t.Errorf("left: %s", list)
+	}
+	reverie(t, r.Dir, "purge", "--yes", "--regexp", "kestrel")
+	wantHits(t, r.Dir, "kestrel", false)
+}
+
+// Whatever fails once a purge has begun, its end is made: what is left is named, and the next one goes on from there.
+func TestPurgeEndsAlsoAfterAFailure(t *testing.T) {
+	r := newRepo(t)
+	reverie(t, r.Dir, "-q", "remember", "The box is called kestrel")
+	cache := filepath.Join(r.Dir, ".git/reverie/cache")
+	os.Remove(cache)
+	if err := os.MkdirAll(filepath.Join(cache, "in the way"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if code, answer, _ := runJSON(r.Dir, "", []string{"purge", "--yes", "kestrel"}); code == exitDone || !strings.Contains(answer, `"left":[{`) {
+		t.Errorf("exit %d; it does not say what is left: %s", code, answer)
+	}
+	if rest, err := os.ReadFile(filepath.Join(r.Dir, ".git/reverie", purgeRest)); len(rest) == 0 {
+		t.Errorf("what is left to do is forgotten: %v", err)
+	}
+	if err := os.RemoveAll(cache); err != nil {
+		t.Fatal(err)
+	}
+	reverie(t, r.Dir, "purge", "--yes", "kestrel")
+	wantHits(t, r.Dir, "kestrel", false)
+	if all := r.Run("cat-file", "--batch-all-objects", "--batch"); strings.Contains(all, "kestrel") {
+		t.Error("it still lies in loose objects")
+	}
+}
