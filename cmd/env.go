@@ -24,8 +24,6 @@ type Env struct {
 	Verbose  bool
 	Colour   bool
 
-	followPurge bool // a person agreed to take out here what a remote was purged of, without seeing it
-
 	lines *bufio.Reader // of In, for answers to questions
 }
 

@@ -69,9 +69,9 @@ func (w *workspace) followPurge(ctx context.Context, remote string, s *gitstore.
 		if more := len(gone) - maxGone; more > 0 {
 			w.env.say("  and %d more", more)
 		}
-		if !w.env.followPurge && !agree("Take the same out here?") {
+		if !agree("Take the same out here?") {
 			return "", &failure{exitPerson, fmt.Errorf("%s was purged, and this clone still holds what went there: nothing was merged", remote),
-				"look at 'git log " + string(theirs) + " -- purged', then: reverie sync --follow-purge"}
+				"look at 'git log " + string(theirs) + " -- purged', then: reverie sync --yes"}
 		}
 	}
 	last, err := w.applyPurge(ctx, t, all, "", &done, theirs)

@@ -34,7 +34,7 @@ func syncCommand(env *Env) *cli.Command {
 		Description: "Nothing is forced and nothing of yours is touched but the memory branch. Where the server refuses the\n" +
 			"branch, the changes are pushed as a proposal, for a pull request. The journal stays here unless asked for.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "yes", Usage: "publish without asking, the first time too", Destination: &o.yes},
+			&cli.BoolFlag{Name: "yes", Usage: "do not ask: publish, the first time too, and take out here what the remote was purged of", Destination: &o.yes},
 			&cli.BoolFlag{Name: "journal", Usage: "the journal too: reflections, dreams, checkpoints and private memories", Destination: &o.journal},
 			&cli.BoolFlag{Name: "propose", Usage: "publish pending operations, all or those named, as a branch to review", Destination: &o.propose},
 			&cli.StringFlag{Name: "remote", Usage: "the `REMOTE`, where operations are named", Destination: &o.remote},
