@@ -80,7 +80,7 @@ func TestFaultAtEveryCallOfACommand(t *testing.T) {
 func (op operation) try(t *testing.T, strace, call, fault string, n int) (hit bool) {
 	t.Helper()
 	dir := copyDir(t, op.dir)
-	defer os.RemoveAll(dir)
+	defer os.RemoveAll(filepath.Dir(dir))
 	log := filepath.Join(filepath.Dir(dir), "strace")
 	a := finish(t, func(ctx context.Context) *exec.Cmd {
 		inject := fmt.Sprintf("inject=%s:%s:when=%d", call, fault, n)
@@ -179,18 +179,18 @@ func operations(t *testing.T) []operation {
 	return []operation{remembered, accepted, merged, synced(t)}
 }
 
-// synced is a sync of two histories that have gone apart. The remote lies in the clone's own folder, so that
-// a copy has both; git's two sides of it are struck by the faults too.
+// synced is a sync of two histories that have gone apart. The remote lies beside the clone, where copyDir
+// takes it along; git's two sides of it are struck by the faults too.
 func synced(t *testing.T) operation {
 	t.Helper()
 	dir := newRepo(t)
-	git(t, dir, "init", "-q", "--bare", ".bare.git")
-	git(t, dir, "remote", "add", "origin", "./.bare.git")
+	git(t, dir, "init", "-q", "--bare", bareOf(dir))
+	git(t, dir, "remote", "add", "origin", "../bare.git")
 	git(t, dir, "push", "-q", "origin", "HEAD:main")
 	must(t, dir, "remember", "known from the beginning")
 	must(t, dir, "sync", "--yes")
 	clone := filepath.Join(t.TempDir(), "clone")
-	git(t, "", "clone", "-q", filepath.Join(dir, ".bare.git"), clone)
+	git(t, "", "clone", "-q", bareOf(dir), clone)
 	must(t, clone, "init")
 	id := firstID(must(t, clone, "list"))
 	must(t, clone, "edit", id, "known from the beginning, and edited there")
@@ -199,8 +199,7 @@ func synced(t *testing.T) operation {
 	must(t, dir, "edit", id, "known from the beginning, and edited here")
 	must(t, dir, "remember", "learned here")
 
-	bare := func(dir string) string { return filepath.Join(dir, ".bare.git") }
-	before, tip := must(t, dir, "list", "--all"), git(t, bare(dir), "rev-parse", "reverie/memory")
+	before, tip := must(t, dir, "list", "--all"), git(t, bareOf(dir), "rev-parse", "reverie/memory")
 	done := copyDir(t, dir)
 	must(t, done, "sync", "--yes")
 	tree, together := git(t, done, "rev-parse", "reverie/memory^{tree}"), must(t, done, "list", "--all")
@@ -209,13 +208,13 @@ func synced(t *testing.T) operation {
 		here := oneOf(must(t, dir, "list", "--all"), before, func(list string) bool {
 			return list == together && git(t, dir, "rev-parse", "reverie/memory^{tree}") == tree
 		})
-		if out, err := tryGit(bare(dir), "fsck", "--strict", "--no-dangling"); err != nil {
+		if out, err := tryGit(bareOf(dir), "fsck", "--strict", "--no-dangling"); err != nil {
 			t.Errorf("git fsck of the remote: %s", out)
 		}
 		there := "new"
-		if now := git(t, bare(dir), "rev-parse", "reverie/memory"); now == tip {
+		if now := git(t, bareOf(dir), "rev-parse", "reverie/memory"); now == tip {
 			there = "old"
-		} else if git(t, bare(dir), "rev-parse", "reverie/memory^{tree}") != tree {
+		} else if git(t, bareOf(dir), "rev-parse", "reverie/memory^{tree}") != tree {
 			return "a third state of the remote: " + now
 		}
 		if here == "old" && there == "new" {

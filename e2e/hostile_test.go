@@ -94,7 +94,7 @@ var hostileTrees = []struct {
 	}},
 	{"a file and a folder of one name", `memories`, top("100644", "memories", aFile)},
 	{"file over the limit", `memories/aa/`, memory("100644", strings.Repeat("x", 300<<10))},
-	{"file that no reader takes", `too large`, memory("100644", strings.Repeat("x", 65<<20))},
+	{"file that no reader takes", `aaaaaaaaaaaaaaaa-evil.md": more bytes`, memory("100644", strings.Repeat("x", 65<<20))},
 	{"deep nesting", `d/d/d`, top("40000", "d", func(t *testing.T, dir string) string {
 		id := aFolder(t, dir)
 		for range 200 {

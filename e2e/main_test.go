@@ -179,11 +179,14 @@ func read(t testing.TB, path string) string {
 	return string(data)
 }
 
-// copyDir copies a folder with its files' modes.
+// copyDir copies a repository with its files' modes, and the remote beside it.
 func copyDir(t testing.TB, from string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), filepath.Base(from))
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(bareOf(to), os.DirFS(bareOf(from))); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
 	if err := os.Chmod(filepath.Join(to, ".git", "reverie"), 0o700); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -191,6 +194,9 @@ func copyDir(t testing.TB, from string) string {
 	}
 	return to
 }
+
+// bareOf is where the remote of a repository lies, if it has one.
+func bareOf(dir string) string { return filepath.Join(filepath.Dir(dir), "bare.git") }
 
 // files lists the regular files below a folder, in order.
 func files(t testing.TB, dir string) []string {
