@@ -62,7 +62,7 @@ func (w *workspace) side(ctx context.Context, name, tip string) (record.Side, er
 		return record.Side{}, nil
 	}
 	for _, to := range main.Tips {
-		if in, err := w.local.Ancestor(ctx, tip, to); in || err != nil {
+		if in, err := w.local.IsAncestor(ctx, tip, to); in || err != nil {
 			return record.Side{Name: name}, err
 		}
 	}
@@ -149,7 +149,7 @@ func (w *workspace) findSide(ctx context.Context, s record.Side) (letter byte, e
 		return isLanded, nil
 	}
 	if tip := ids[0]; tip != "" {
-		in, err2 := w.local.Ancestor(ctx, tip, here.commit)
+		in, err2 := w.local.IsAncestor(ctx, tip, here.commit)
 		if in {
 			return isHere, nil
 		}
@@ -176,7 +176,7 @@ func (w *workspace) landed(ctx context.Context, s record.Side, tip, base string)
 
 func (w *workspace) landedOn(ctx context.Context, s record.Side, tip, base, to string) (bool, error) {
 	if tip != "" {
-		if in, err := w.local.Ancestor(ctx, tip, to); in || err != nil {
+		if in, err := w.local.IsAncestor(ctx, tip, to); in || err != nil {
 			return in, err
 		}
 	}
@@ -246,7 +246,7 @@ func (w *workspace) grown(ctx context.Context, name, tip string) []string {
 	tips, _ := w.local.Branches(ctx, name)
 	slices.Sort(tips)
 	return slices.DeleteFunc(slices.Compact(tips), func(now string) bool {
-		in, err := w.local.Ancestor(ctx, tip, now)
+		in, err := w.local.IsAncestor(ctx, tip, now)
 		return now == tip || !in || err != nil
 	})
 }

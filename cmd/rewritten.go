@@ -16,7 +16,7 @@ func (s *syncer) rewritten(ctx context.Context, l lane, seen, now string) error 
 	if now != "" {
 		others = []string{now}
 	}
-	lost, err := s.w.repo.Missing(ctx, 0, seen, others...)
+	lost, err := s.w.repo.Missing(ctx, seen, others...)
 	if err != nil {
 		return err
 	}

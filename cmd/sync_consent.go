@@ -72,7 +72,7 @@ func (s *syncer) unpublished(ctx context.Context, l lane, ours, theirs gitstore.
 		}
 		base = gitstore.ID(common)
 	}
-	ids, err := s.w.repo.Missing(ctx, 0, string(ours), others...)
+	ids, err := s.w.repo.Missing(ctx, string(ours), others...)
 	if err != nil || len(ids) == 0 {
 		return "", 0, err
 	}

@@ -78,13 +78,13 @@ func TestHistoryQuestions(t *testing.T) {
 	if diff := cmp.Diff([]string{tip, tip, "", "", ""}, ids); diff != "" {
 		t.Error(diff)
 	}
-	if is, err := g.Ancestor(ctx, base[:16], tip); !is || err != nil {
+	if is, err := g.IsAncestor(ctx, base[:16], tip); !is || err != nil {
 		t.Errorf("%v %v", is, err)
 	}
-	if is, err := g.Ancestor(ctx, tip, "main"); is || err != nil {
+	if is, err := g.IsAncestor(ctx, tip, "main"); is || err != nil {
 		t.Errorf("%v %v", is, err)
 	}
-	if _, err := g.Ancestor(ctx, strings.Repeat("1", 40), "main"); err == nil {
+	if _, err := g.IsAncestor(ctx, strings.Repeat("1", 40), "main"); err == nil {
 		t.Error("a missing commit is not an answer")
 	}
 	if b, err := g.MergeBase(ctx, tip, "main"); b != base || err != nil {

@@ -56,8 +56,11 @@ func (r *Repo) Before(ctx context.Context, ref string, at time.Time) (string, er
 	return strings.TrimSpace(string(out)), err
 }
 
-// Ancestor reports whether a commit is reachable from another, or is the same.
-func (r *Repo) Ancestor(ctx context.Context, commit, from string) (bool, error) {
+// IsAncestor reports whether a commit is reachable from another, or is the same.
+func (r *Repo) IsAncestor(ctx context.Context, commit, from string) (bool, error) {
+	if commit == from {
+		return true, nil
+	}
 	_, err := r.Git(ctx, nil, "merge-base", "--is-ancestor", commit, from)
 	var failed *Error
 	if errors.As(err, &failed) && failed.Code == 1 {

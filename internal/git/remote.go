@@ -107,19 +107,6 @@ func (m *Remote) Refs(ctx context.Context, prefixes ...string) (RemoteRefs, erro
 	return found, nil
 }
 
-// IsAncestor reports whether a commit is the other, or in its history.
-func (r *Repo) IsAncestor(ctx context.Context, old, new string) (bool, error) {
-	if old == new {
-		return true, nil
-	}
-	_, err := r.Git(ctx, nil, "merge-base", "--is-ancestor", old, new)
-	var told *Error
-	if errors.As(err, &told) && told.Code == 1 {
-		return false, nil
-	}
-	return err == nil, err
-}
-
 // Apart counts the commits that each of two tips has and the other lacks; an empty tip has none. It asks
 // git once for each pair.
 func (m *Remote) Apart(ctx context.Context, a, b string) (onlyA, onlyB int, err error) {
@@ -151,14 +138,9 @@ func (m *Remote) Apart(ctx context.Context, a, b string) (onlyA, onlyB int, err 
 	return onlyA, onlyB, nil
 }
 
-// Missing lists the commits in the history of one tip that those of the others lack, newest first, and
-// at most limit of them; zero is all.
-func (r *Repo) Missing(ctx context.Context, limit int, tip string, others ...string) ([]string, error) {
-	args := []string{"rev-list", "--topo-order"}
-	if limit > 0 {
-		args = append(args, fmt.Sprintf("--max-count=%d", limit))
-	}
-	args = append(args, tip)
+// Missing lists the commits in the history of one tip that those of the others lack, newest first.
+func (r *Repo) Missing(ctx context.Context, tip string, others ...string) ([]string, error) {
+	args := []string{"rev-list", "--topo-order", tip}
 	for _, o := range others {
 		args = append(args, "^"+o)
 	}
