@@ -33,9 +33,9 @@ var errStale = errors.New("origins have to be worked out anew")
 // had already left behind, its own too: a merge must not launder, and must not bring back in somebody else's
 // name.
 //
-// since, which may be nil, is an earlier answer; then only commits that it does not know are read. A file that is what
-// it was then keeps its origin of then if trusted says so of everybody in it. So what was looked at in this clone
-// stays so when the history is replaced by a squashed copy. Where two sides have the same bytes a side that
+// since, which may be nil, is an earlier answer; then only commits that it does not know are read. Where its tip is
+// not in the history any more, as after a squash, a file that is what it was then keeps its origin of then if
+// trusted says so of everybody in it; where the history only grew, who brought bytes back is who made them. Where two sides have the same bytes a side that
 // trusted accepts is preferred.
 func (s *Store) Origins(ctx context.Context, tip ID, dir string, since *Origins, verify bool, trusted func(Author) bool) (*Origins, error) {
 	believed := ""
@@ -59,7 +59,15 @@ func (s *Store) Origins(ctx context.Context, tip ID, dir string, since *Origins,
 		return nil, fmt.Errorf("find who made %s: %w", s.ref, err)
 	}
 	o.Believed = believed
+	replaced := false
 	if since != nil {
+		grown, err := s.repo.IsAncestor(ctx, string(since.Tip), string(tip))
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		replaced = err != nil || !grown // git may have dropped the old one
+	}
+	if replaced {
 		for path, now := range o.Files {
 			if was := since.Files[path]; was.Blob == now.Blob && all(was.By, trusted) {
 				o.Files[path] = was
