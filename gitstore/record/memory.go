@@ -200,15 +200,15 @@ func (m Memory) Live(now time.Time) bool {
 // Retire is the memory out of force, with the reason at the end of its body.
 func (m Memory) Retire(reason string) Memory {
 	m.Status = Retired
-	m.Body = trimBlank(m.Body + "\n\n" + retiredMark + oneLine(reason))
+	body, reasons := splitReasons(m.Body)
+	m.Body = joinReasons(body, append(reasons, oneLine(reason)))
 	return m
 }
 
-// Reasons are those for which a memory was retired, the first one first.
+// Reasons are those for which a memory was retired, sorted.
 func (m Memory) Reasons() []string {
 	_, reasons := splitReasons(m.Body)
-	slices.Reverse(reasons)
-	return reasons
+	return set(reasons)
 }
 
 // Revive is a retired memory in force again, without the reasons it was retired for.

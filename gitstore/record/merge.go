@@ -221,6 +221,14 @@ func splitReasons(body string) (rest string, reasons []string) {
 	}
 }
 
+// joinReasons puts reasons at a body's end, sorted and each once: the same in whichever order they came.
+func joinReasons(body string, reasons []string) string {
+	for _, reason := range set(reasons) {
+		body = trimBlank(body + "\n\n" + retiredMark + reason)
+	}
+	return body
+}
+
 func memoryFacts(path string, data []byte) (facts, error) {
 	m, err := ParseMemory(path, data)
 	if err != nil {
@@ -308,9 +316,7 @@ func (m *Memory) setTexts(all []string, f facts) {
 	if len(f[forceField]) == 0 {
 		m.Status = Retired
 	}
-	for _, reason := range f[reasonField] {
-		m.Body = trimBlank(m.Body + "\n\n" + retiredMark + reason)
-	}
+	m.Body = joinReasons(m.Body, f[reasonField])
 }
 
 // reflectionFacts are a reflection's head and its candidates: two clones may have accepted different ones.

@@ -346,3 +346,20 @@ func TestMergeOfTwoDecisionsKeepsBoth(t *testing.T) {
 		t.Errorf("merged: %v\n%s", err, o.Text)
 	}
 }
+
+// A memory that one clone made retired, and another active, may carry the reason and be in force; retired once more
+// for the same or another reason, its bytes are those that a merge of the same facts writes.
+func TestReasonsHaveOneForm(t *testing.T) {
+	m := New(Memory{Kind: Fact, Text: "First.", Body: "Why.", Source: Source{By: "human", How: Written}})
+	again := m.Retire("wrong").Retire("gone").Retire("wrong")
+	if want := "Why.\n\nRetired: gone\n\nRetired: wrong"; again.Body != want {
+		t.Fatalf("the body is %q, want %q", again.Body, want)
+	}
+	f, err := memoryFacts(again.Path(), again.Format())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, _, err := factsMemory(again.Path(), f); err != nil || string(text) != string(again.Format()) {
+		t.Fatalf("a merge would write it otherwise (%v):\n%s\n--\n%s", err, text, again.Format())
+	}
+}
