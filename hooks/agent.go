@@ -1,0 +1,113 @@
+// Package hooks is the door between Reverie and what calls it: the hooks of coding agents, and those of git.
+//
+// Agents is the table of the agents that are known. An agent's Decode makes an Event of what the agent wrote to a
+// hook's standard input, and Encode makes what the agent wants to read of the answer. A Spool keeps events until a
+// worker takes them. What to do about an event is not decided here.
+package hooks
+
+import (
+	"slices"
+	"time"
+)
+
+// Kind says what an event means, whatever its agent calls it.
+type Kind string
+
+const (
+	Start        Kind = "start"         // a session begins, or is gone on with
+	Prompt       Kind = "prompt"        // the user has typed something
+	Stop         Kind = "stop"          // the agent has answered and waits
+	SubagentStop Kind = "subagent-stop" // a sub-agent has
+	Compacting   Kind = "compacting"    // what was said so far is about to be replaced by a summary
+	Compacted    Kind = "compacted"     // it was
+	End          Kind = "end"           // the session ends
+)
+
+// Form is how an agent wants the answer to an event.
+type Form int
+
+const (
+	Silent Form = iota // it reads none
+	Object             // a JSON object with hookSpecificOutput.additionalContext
+	Plain              // the bare text
+)
+
+// Delivery is one event that an agent is asked to deliver.
+type Delivery struct {
+	Name    string // the agent's name of the event
+	Kind    Kind
+	Answer  Form
+	Timeout time.Duration // that its settings get: the longest that it may wait for us
+}
+
+// Agent is one agent: data, and nothing to implement.
+type Agent struct {
+	Name       string // opencode, claude, codex, gemini or generic; as in the names of sessions
+	Title      string // as people write it
+	Deliveries []Delivery
+	Unit       time.Duration // in which its settings give time
+	Limit      int           // the longest context it takes from one hook unshortened, in characters
+}
+
+// limit stays below the least of the clients': one cuts at 10,000 characters, one at some 2,500 tokens.
+const limit = 9000
+
+// Agents are those that are known, in the order in which they are told.
+var Agents = []Agent{
+	{Name: "claude", Title: "Claude Code", Unit: time.Second, Limit: limit, Deliveries: []Delivery{
+		{"SessionStart", Start, Object, 5 * time.Second},
+		{"UserPromptSubmit", Prompt, Object, 5 * time.Second},
+		{"Stop", Stop, Silent, 5 * time.Second},
+		{"SubagentStop", SubagentStop, Silent, 5 * time.Second},
+		{"PreCompact", Compacting, Plain, 10 * time.Second}, // its text ends the instructions for the summary
+		{"SessionEnd", End, Silent, 5 * time.Second},        // without a time of its own it is ended after 1.5 s
+	}},
+	{Name: "codex", Title: "Codex CLI", Unit: time.Second, Limit: limit, Deliveries: []Delivery{
+		{"SessionStart", Start, Object, 5 * time.Second},
+		{"UserPromptSubmit", Prompt, Object, 5 * time.Second},
+		{"Stop", Stop, Silent, 5 * time.Second},
+		{"PreCompact", Compacting, Silent, 5 * time.Second},
+		{"SessionEnd", End, Silent, 3 * time.Second}, // more is warned about at every start
+	}},
+	{Name: "gemini", Title: "Gemini CLI", Unit: time.Millisecond, Limit: limit, Deliveries: []Delivery{
+		{"SessionStart", Start, Object, 5 * time.Second},
+		{"BeforeAgent", Prompt, Object, 5 * time.Second},
+		{"AfterAgent", Stop, Silent, 5 * time.Second},
+		{"SessionEnd", End, Silent, 5 * time.Second},
+	}},
+	{Name: "opencode", Title: "OpenCode", Unit: time.Millisecond, Limit: limit, Deliveries: []Delivery{ // by our plugin
+		{"session.created", Start, Plain, time.Second},
+		{"chat.message", Prompt, Plain, time.Second},
+		{"session.idle", Stop, Silent, time.Second},
+		{"session.compacting", Compacting, Plain, 1500 * time.Millisecond},
+		{"session.compacted", Compacted, Plain, time.Second},
+		{"dispose", End, Silent, time.Second},
+	}},
+	{Name: "generic", Title: "any other agent", Unit: time.Second, Limit: limit, Deliveries: []Delivery{
+		{"start", Start, Plain, 5 * time.Second},
+		{"prompt", Prompt, Plain, 5 * time.Second},
+		{"stop", Stop, Silent, 5 * time.Second},
+		{"subagent-stop", SubagentStop, Silent, 5 * time.Second},
+		{"compacting", Compacting, Plain, 5 * time.Second},
+		{"compacted", Compacted, Plain, 5 * time.Second},
+		{"end", End, Silent, 5 * time.Second},
+	}},
+}
+
+// Find returns the agent of a name.
+func Find(name string) (Agent, bool) {
+	i := slices.IndexFunc(Agents, func(a Agent) bool { return a.Name == name })
+	if i < 0 {
+		return Agent{}, false
+	}
+	return Agents[i], true
+}
+
+// delivery returns what an agent calls name.
+func (a Agent) delivery(name string) (Delivery, bool) {
+	i := slices.IndexFunc(a.Deliveries, func(d Delivery) bool { return d.Name == name })
+	if i < 0 {
+		return Delivery{}, false
+	}
+	return a.Deliveries[i], true
+}
