@@ -1,0 +1,328 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// These tests drive the real agents, as .ci/clients installs them and REVERIE_CLIENTS names their folder, against a
+// scripted model. Each has a home of its own, and a network that ends at 127.0.0.1.
+
+// client is one agent: how it is set up, started and spoken to.
+type client struct {
+	Name    string // as Reverie calls it
+	program []string
+	env     func(l *lab) []string
+	prepare func(l *lab)
+	session func(prompt string) []string // arguments that begin a session
+	resume  func(prompt string) []string // arguments that go on with the last
+	shell   func(command string) call
+	edit    func(path, old, new string) []call // one after the other
+	records string                             // where it keeps its sessions, below its home
+	extra   []string                           // arguments in front of all others
+}
+
+var clients = []client{
+	{
+		Name:    "claude",
+		program: []string{"@anthropic-ai/claude-code-linux-x64/claude"},
+		env: func(l *lab) []string {
+			return []string{"ANTHROPIC_BASE_URL=" + l.model.URL, "ANTHROPIC_API_KEY=none", "IS_SANDBOX=1",
+				"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1"}
+		},
+		prepare: func(*lab) {},
+		extra:   []string{"--permission-mode", "bypassPermissions"},
+		session: func(prompt string) []string { return []string{"-p", prompt} },
+		resume:  func(prompt string) []string { return []string{"-p", prompt, "-c"} },
+		shell: func(command string) call {
+			return call{"Bash", fields{"command": command, "description": "Run a command"}}
+		},
+		edit: func(path, old, new string) []call {
+			return []call{{"Read", fields{"file_path": path}}, {"Edit", fields{"file_path": path, "old_string": old, "new_string": new}}}
+		},
+		records: ".claude/projects/*/*.jsonl",
+	},
+	{
+		Name:    "codex",
+		program: []string{"@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex"},
+		env:     func(*lab) []string { return []string{"SCRIPTED_KEY=none", "RUST_LOG=error"} },
+		prepare: func(l *lab) {
+			l.write(".codex/config.toml", fmt.Sprintf(`# kept as it is
+model = "scripted"
+model_provider = "scripted"
+approval_policy = "never"
+sandbox_mode = "danger-full-access"
+check_for_update_on_startup = false
+
+[analytics]
+enabled = false
+
+[model_providers.scripted]
+name = "Scripted"
+base_url = "%s/v1"
+wire_api = "responses"
+env_key = "SCRIPTED_KEY"
+request_max_retries = 0
+stream_max_retries = 0
+
+[projects."%s"]
+trust_level = "trusted"
+`, l.model.URL, l.repo))
+		},
+		session: func(prompt string) []string { return []string{"exec", prompt} },
+		resume:  func(prompt string) []string { return []string{"exec", "resume", "--last", prompt} },
+		shell:   func(command string) call { return call{"exec_command", fields{"cmd": command}} },
+		edit: func(path, old, new string) []call {
+			patch := fmt.Sprintf("apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: %s\n@@\n-%s\n+%s\n*** End Patch\nEOF", filepath.Base(path), old, new)
+			return []call{{"exec_command", fields{"cmd": patch}}}
+		},
+		records: ".codex/sessions/*/*/*/rollout-*.jsonl",
+	},
+	{
+		Name:    "gemini",
+		program: []string{"node", "@google/gemini-cli/bundle/gemini.js"},
+		env: func(l *lab) []string {
+			return []string{"GEMINI_API_KEY=none", "GOOGLE_GEMINI_BASE_URL=" + l.model.URL, "GEMINI_CLI_TRUST_WORKSPACE=true",
+				"GEMINI_TELEMETRY_ENABLED=false", "NO_UPDATE_NOTIFIER=1"}
+		},
+		prepare: func(l *lab) {
+			l.write(".gemini/settings.json", `{
+  // kept as it is
+  "security": {"auth": {"selectedType": "gemini-api-key"}},
+  "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false},
+  "privacy": {"usageStatisticsEnabled": false},
+  "telemetry": {"enabled": false},
+  "model": {"name": "gemini-2.5-pro"}
+}
+`)
+		},
+		extra:   []string{"--approval-mode", "yolo"},
+		session: func(prompt string) []string { return []string{"-p", prompt} },
+		resume:  func(prompt string) []string { return []string{"--resume", "latest", "-p", prompt} },
+		shell: func(command string) call {
+			return call{"run_shell_command", fields{"command": command, "description": "Run a command"}}
+		},
+		edit: func(path, old, new string) []call {
+			return []call{{"replace", fields{"file_path": path, "old_string": old, "new_string": new, "instruction": "Mend it."}}}
+		},
+		records: ".gemini/tmp/*/chats/session-*.jsonl",
+	},
+	{
+		Name:    "opencode",
+		program: []string{"opencode-linux-x64/bin/opencode"},
+		env: func(*lab) []string {
+			return []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_SHARE=1"}
+		},
+		prepare: func(l *lab) {
+			l.write(".config/opencode/opencode.jsonc", fmt.Sprintf(`{
+  // kept as it is
+  "model": "scripted/one",
+  "small_model": "scripted/one",
+  "autoupdate": false,
+  "share": "disabled",
+  "provider": {
+    "scripted": {
+      "npm": "@ai-sdk/openai-compatible",
+      "name": "Scripted",
+      "options": {"baseURL": "%s/v1", "apiKey": "none"},
+      "models": {"one": {"name": "One", "tool_call": true, "limit": {"context": 100000, "output": 4000}}},
+    },
+  },
+}
+`, l.model.URL))
+			// It installs a package there at each start, and tries for a minute without a network, unless it
+			// finds a lock file that names it.
+			version := l.version("opencode-linux-x64")
+			l.write(".config/opencode/node_modules/.keep", "")
+			l.write(".config/opencode/package-lock.json", string(asJSON(fields{"lockfileVersion": 3,
+				"packages": fields{"": fields{"dependencies": fields{"@opencode-ai/plugin": version}}}})))
+		},
+		session: func(prompt string) []string { return []string{"run", prompt} },
+		resume:  func(prompt string) []string { return []string{"run", "-c", prompt} },
+		shell: func(command string) call {
+			return call{"bash", fields{"command": command, "description": "Run a command"}}
+		},
+		edit: func(path, old, new string) []call {
+			return []call{{"read", fields{"filePath": path}}, {"edit", fields{"filePath": path, "oldString": old, "newString": new}}}
+		},
+		records: ".local/share/opencode/opencode.db",
+	},
+}
+
+// clientPatience is how long an agent may take for one run of a few steps.
+const clientPatience = 90 * time.Second
+
+// lab is where one agent is tried: a home and a repository of its own, and a model.
+type lab struct {
+	t      *testing.T
+	c      client
+	home   string
+	repo   string
+	folder string // of the installed agents
+	net    *loopback
+	model  *model
+}
+
+// inClients runs a test with each of the named agents, or with all.
+func inClients(t *testing.T, names []string, test func(*lab)) {
+	folder := os.Getenv("REVERIE_CLIENTS")
+	if folder == "" {
+		t.Skip("REVERIE_CLIENTS does not name a folder with the agents: .ci/clients installs them and prints it")
+	}
+	for _, c := range clients {
+		if len(names) > 0 && !slices.Contains(names, c.Name) {
+			continue
+		}
+		t.Run(c.Name, func(t *testing.T) {
+			test(newLab(t, c, folder))
+		})
+	}
+}
+
+func newLab(t *testing.T, c client, folder string) *lab {
+	t.Helper()
+	l := &lab{t: t, c: c, folder: folder, net: newLoopback(t)}
+	dir := t.TempDir()
+	l.home, l.repo = filepath.Join(dir, "home"), filepath.Join(dir, "toy")
+	program := l.program()
+	if _, err := os.Stat(program[len(program)-1]); err != nil {
+		t.Fatalf("the agent is missing: %v", err)
+	}
+	if got := l.net.reachable(t); l.net.own && !slices.Equal(got, []string{"lo"}) {
+		t.Fatalf("the agent would reach %q", got)
+	}
+	l.model = newModel(t, l.net.listen(t))
+	l.write(".gitconfig", "[user]\n\tname = Ann Author\n\temail = ann@example.com\n[init]\n\tdefaultBranch = main\n")
+	c.prepare(l)
+	git(t, "", "init", "-q", l.repo)
+	write(t, filepath.Join(l.repo, "calc.sh"), "add() {\n  echo $(($1 + $2 + 1))\n}\n")
+	write(t, filepath.Join(l.repo, "test.sh"), ". ./calc.sh\nif [ \"$(add 2 2)\" != 4 ]; then\n  echo \"FAIL: add 2 2 is $(add 2 2), not 4\" >&2\n  exit 1\nfi\necho all is well\n")
+	git(t, l.repo, "add", ".")
+	git(t, l.repo, "commit", "-qm", "begin")
+	return l
+}
+
+// write writes a file below the home.
+func (l *lab) write(name, text string) {
+	l.t.Helper()
+	write(l.t, filepath.Join(l.home, name), text)
+}
+
+// version is that of an installed package.
+func (l *lab) version(name string) string {
+	l.t.Helper()
+	var p struct{ Version string }
+	if err := json.Unmarshal([]byte(read(l.t, filepath.Join(l.folder, "node_modules", name, "package.json"))), &p); err != nil {
+		l.t.Fatal(err)
+	}
+	return p.Version
+}
+
+func (l *lab) program() []string {
+	program := slices.Clone(l.c.program)
+	last := &program[len(program)-1]
+	*last = filepath.Join(l.folder, "node_modules", filepath.FromSlash(*last))
+	return program
+}
+
+// running is an agent at work.
+type running struct {
+	l    *lab
+	cmd  *exec.Cmd
+	out  bytes.Buffer
+	err  bytes.Buffer
+	over chan error
+}
+
+// start starts the agent, with nothing of this test's environment.
+func (l *lab) start(args ...string) *running {
+	l.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), clientPatience)
+	l.t.Cleanup(cancel)
+	argv := slices.Concat(l.program(), l.c.extra, args)
+	r := &running{l: l, cmd: exec.CommandContext(ctx, argv[0], argv[1:]...), over: make(chan error, 1)}
+	r.cmd.Dir = l.repo
+	r.cmd.Env = append(l.env(), l.c.env(l)...)
+	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.err
+	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	r.cmd.Cancel = r.kill
+	r.cmd.WaitDelay = 5 * time.Second
+	if err := l.net.start(r.cmd); err != nil {
+		l.t.Fatal(err)
+	}
+	go func() { r.over <- r.cmd.Wait() }()
+	return r
+}
+
+// env is what the agents and the command have in common.
+func (l *lab) env() []string {
+	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + l.home, "TERM=dumb", "LANG=C.UTF-8"}
+}
+
+// kill ends the agent and what it started and did not let go of.
+func (r *running) kill() error { return syscall.Kill(-r.cmd.Process.Pid, syscall.SIGKILL) }
+
+// wait waits for the end of the agent.
+func (r *running) wait() answer {
+	r.l.t.Helper()
+	err := <-r.over
+	a := answer{args: r.cmd.Args, out: r.out.String(), err: r.err.String()}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		a.code = exit.ExitCode()
+	} else if err != nil {
+		r.l.t.Fatalf("%s: %v", a, err)
+	}
+	return a
+}
+
+// run runs the agent and wants it to succeed; it returns what the model was asked.
+func (l *lab) run(args ...string) []request {
+	l.t.Helper()
+	a := l.start(args...).wait()
+	if a.code != 0 {
+		l.t.Fatal(a)
+	}
+	return l.model.heard()
+}
+
+// fixing is a turn in which the test fails, is mended and succeeds.
+func (l *lab) fixing(on string) turn {
+	steps := []step{{Say: "I run the test first.", Calls: []call{l.c.shell("sh test.sh")}}}
+	for _, c := range l.c.edit(filepath.Join(l.repo, "calc.sh"), "  echo $(($1 + $2 + 1))", "  echo $(($1 + $2))") {
+		steps = append(steps, step{Calls: []call{c}})
+	}
+	return turn{on, append(steps, step{Calls: []call{l.c.shell("sh test.sh")}}, step{Say: "Mended: add adds no one any more."})}
+}
+
+func TestClientsFollowTheModel(t *testing.T) {
+	inClients(t, nil, func(l *lab) {
+		t := l.t
+		l.model.play(l.fixing("Mend the test."))
+		requests := l.run(l.c.session("Mend the test.")...)
+		for _, r := range requests {
+			t.Log(r.Path, r.Kind, r.Tools, len(r.Body))
+		}
+		last := requests[len(requests)-1]
+		if got := last.text("tool", "user"); !strings.Contains(got, "FAIL: add 2 2 is 5") || !strings.Contains(got, "all is well") {
+			t.Errorf("the model did not get to see the commands' output:\n%s", got)
+		}
+		if got := read(t, filepath.Join(l.repo, "calc.sh")); !strings.Contains(got, "$1 + $2))") {
+			t.Errorf("not mended:\n%s", got)
+		}
+		if found, _ := filepath.Glob(filepath.Join(l.home, l.c.records)); len(found) != 1 {
+			t.Errorf("the sessions of %s are %q", l.c.Name, found)
+		}
+	})
+}
