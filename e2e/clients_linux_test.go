@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // These tests drive the real agents, as .ci/clients installs them and REVERIE_CLIENTS names their folder, against a
@@ -311,9 +314,6 @@ func TestClientsFollowTheModel(t *testing.T) {
 		t := l.t
 		l.model.play(l.fixing("Mend the test."))
 		requests := l.run(l.c.session("Mend the test.")...)
-		for _, r := range requests {
-			t.Log(r.Path, r.Kind, r.Tools, len(r.Body))
-		}
 		last := requests[len(requests)-1]
 		if got := last.text("tool", "user"); !strings.Contains(got, "FAIL: add 2 2 is 5") || !strings.Contains(got, "all is well") {
 			t.Errorf("the model did not get to see the commands' output:\n%s", got)
@@ -325,4 +325,104 @@ func TestClientsFollowTheModel(t *testing.T) {
 			t.Errorf("the sessions of %s are %q", l.c.Name, found)
 		}
 	})
+}
+
+// What the agents write down is read as what happened, in their present versions.
+func TestClientsRecordsAreUnderstood(t *testing.T) {
+	inClients(t, nil, func(l *lab) {
+		t := l.t
+		l.model.play(l.fixing("Mend the test."), turn{"Thanks.", []step{{Say: "I will."}}})
+		l.run(l.c.session("Mend the test.")...)
+		l.run(l.c.resume("Thanks. " + rule)...)
+		must(t, l.repo, "learn", l.record())
+		names := l.kept()
+		if len(names) != 1 || !strings.HasPrefix(names[0], l.c.Name+"/") {
+			t.Fatalf("the sessions kept are %q", names)
+		}
+		if diff := cmp.Diff(slices.Concat(mending, thanking), l.story(names[0])); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+		if got := must(t, l.repo, "list"); !strings.Contains(got, rule) {
+			t.Errorf("the user's rule is no memory:\n%s", got)
+		}
+	})
+}
+
+// rule is what the user tells the agents.
+const rule = "Always use tabs in shell files, never spaces."
+
+// mending is the story of the turn that fixing makes, and thanking that of the one after it.
+var (
+	mending  = []string{"user: Mend the test.", "sh test.sh: failed 1", "edit calc.sh: ok", "sh test.sh: ok 0", "assistant: Mended: add adds no one any more."}
+	thanking = []string{"user: Thanks. " + rule, "assistant: I will."}
+)
+
+// kept are the names of the sessions that are kept, oldest first.
+func (l *lab) kept() []string {
+	l.t.Helper()
+	var names []string
+	for d := json.NewDecoder(strings.NewReader(must(l.t, l.repo, "--json", "sessions"))); ; {
+		var s struct{ Name string }
+		if err := d.Decode(&s); err == io.EOF {
+			return names
+		} else if err != nil {
+			l.t.Fatal(err)
+		}
+		names = append(names, s.Name)
+	}
+}
+
+// story is what a kept session tells of what the user said and what became of commands and edits.
+func (l *lab) story(name string) []string {
+	l.t.Helper()
+	var lines []string
+	for d := json.NewDecoder(strings.NewReader(must(l.t, l.repo, "--json", "sessions", "show", name))); ; {
+		var e struct {
+			Kind, Text, Origin, Action, Command, Call, Outcome string
+			Paths                                              []string
+			Exit                                               *int
+		}
+		if err := d.Decode(&e); err == io.EOF {
+			return lines
+		} else if err != nil {
+			l.t.Fatal(err)
+		}
+		switch {
+		case e.Kind == "user" && e.Origin != "injected":
+			lines = append(lines, "user: "+e.Text)
+		case e.Kind == "assistant" && e.Text != "I run the test first.":
+			lines = append(lines, "assistant: "+e.Text)
+		case e.Kind == "call" && e.Action == "edit":
+			lines = append(lines, "edit "+filepath.Base(e.Paths[0]))
+		case e.Kind == "result" && e.Action == "edit":
+			lines[len(lines)-1] += ": " + e.Outcome
+		case e.Kind == "result" && e.Exit != nil:
+			lines = append(lines, fmt.Sprintf("%s: %s %d", e.Command, e.Outcome, *e.Exit))
+		case e.Kind == "result" && e.Action == "run":
+			lines = append(lines, fmt.Sprintf("%s: %s", e.Command, e.Outcome))
+		}
+	}
+}
+
+// record is the file with the agent's last session.
+func (l *lab) record() string {
+	l.t.Helper()
+	if l.c.Name == "opencode" { // it keeps them in a database, and exports them
+		path := filepath.Join(l.t.TempDir(), "session.json")
+		a := l.start("session", "list").wait()
+		var id string
+		for _, word := range strings.Fields(a.out) {
+			if strings.HasPrefix(word, "ses_") {
+				id = word
+				break
+			}
+		}
+		write(l.t, path, l.start("export", id).wait().out)
+		return path
+	}
+	found, err := filepath.Glob(filepath.Join(l.home, l.c.records))
+	if err != nil || len(found) != 1 {
+		l.t.Fatalf("the sessions of %s are %q: %v", l.c.Name, found, err)
+	}
+	return found[0]
 }
