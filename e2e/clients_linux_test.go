@@ -11,12 +11,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/reverie-memory/reverie/hooks"
 )
 
 // These tests drive the real agents, as .ci/clients installs them and REVERIE_CLIENTS names their folder, against a
@@ -54,7 +55,6 @@ var clients = []client{
 		edit: func(path, old, new string) []call {
 			return []call{{"Read", fields{"file_path": path}}, {"Edit", fields{"file_path": path, "old_string": old, "new_string": new}}}
 		},
-		records: ".claude/projects/*/*.jsonl",
 	},
 	{
 		Name:    "codex",
@@ -83,6 +83,7 @@ stream_max_retries = 0
 trust_level = "trusted"
 `, l.model.URL, l.repo))
 		},
+		extra:   []string{"--dangerously-bypass-hook-trust"},
 		session: func(prompt string) []string { return []string{"exec", prompt} },
 		resume:  func(prompt string) []string { return []string{"exec", "resume", "--last", prompt} },
 		shell:   func(command string) call { return call{"exec_command", fields{"cmd": command}} },
@@ -90,7 +91,6 @@ trust_level = "trusted"
 			patch := fmt.Sprintf("apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: %s\n@@\n-%s\n+%s\n*** End Patch\nEOF", filepath.Base(path), old, new)
 			return []call{{"exec_command", fields{"cmd": patch}}}
 		},
-		records: ".codex/sessions/*/*/*/rollout-*.jsonl",
 	},
 	{
 		Name:    "gemini",
@@ -119,7 +119,6 @@ trust_level = "trusted"
 		edit: func(path, old, new string) []call {
 			return []call{{"replace", fields{"file_path": path, "old_string": old, "new_string": new, "instruction": "Mend it."}}}
 		},
-		records: ".gemini/tmp/*/chats/session-*.jsonl",
 	},
 	{
 		Name:    "opencode",
@@ -159,7 +158,6 @@ trust_level = "trusted"
 		edit: func(path, old, new string) []call {
 			return []call{{"read", fields{"filePath": path}}, {"edit", fields{"filePath": path, "oldString": old, "newString": new}}}
 		},
-		records: ".local/share/opencode/opencode.db",
 	},
 }
 
@@ -198,6 +196,7 @@ func newLab(t *testing.T, c client, folder string) *lab {
 	l := &lab{t: t, c: c, folder: folder, net: newLoopback(t)}
 	dir := t.TempDir()
 	l.home, l.repo = filepath.Join(dir, "home"), filepath.Join(dir, "toy")
+	t.Cleanup(l.clean)
 	program := l.program()
 	if _, err := os.Stat(program[len(program)-1]); err != nil {
 		t.Fatalf("the agent is missing: %v", err)
@@ -280,6 +279,7 @@ func (r *running) kill() error { return syscall.Kill(-r.cmd.Process.Pid, syscall
 func (r *running) wait() answer {
 	r.l.t.Helper()
 	err := <-r.over
+	r.over <- err // for who asks again
 	a := answer{args: r.cmd.Args, out: r.out.String(), err: r.err.String()}
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
@@ -288,6 +288,13 @@ func (r *running) wait() answer {
 		r.l.t.Fatalf("%s: %v", a, err)
 	}
 	return a
+}
+
+// ended gives what the agent did once it has ended.
+func (r *running) ended() <-chan answer {
+	c := make(chan answer, 1)
+	go func() { c <- r.wait() }()
+	return c
 }
 
 // run runs the agent and wants it to succeed; it returns what the model was asked.
@@ -309,45 +316,6 @@ func (l *lab) fixing(on string) turn {
 	return turn{on, append(steps, step{Calls: []call{l.c.shell("sh test.sh")}}, step{Say: "Mended: add adds no one any more."})}
 }
 
-func TestClientsFollowTheModel(t *testing.T) {
-	inClients(t, nil, func(l *lab) {
-		t := l.t
-		l.model.play(l.fixing("Mend the test."))
-		requests := l.run(l.c.session("Mend the test.")...)
-		last := requests[len(requests)-1]
-		if got := last.text("tool", "user"); !strings.Contains(got, "FAIL: add 2 2 is 5") || !strings.Contains(got, "all is well") {
-			t.Errorf("the model did not get to see the commands' output:\n%s", got)
-		}
-		if got := read(t, filepath.Join(l.repo, "calc.sh")); !strings.Contains(got, "$1 + $2))") {
-			t.Errorf("not mended:\n%s", got)
-		}
-		if found, _ := filepath.Glob(filepath.Join(l.home, l.c.records)); len(found) != 1 {
-			t.Errorf("the sessions of %s are %q", l.c.Name, found)
-		}
-	})
-}
-
-// What the agents write down is read as what happened, in their present versions.
-func TestClientsRecordsAreUnderstood(t *testing.T) {
-	inClients(t, nil, func(l *lab) {
-		t := l.t
-		l.model.play(l.fixing("Mend the test."), turn{"Thanks.", []step{{Say: "I will."}}})
-		l.run(l.c.session("Mend the test.")...)
-		l.run(l.c.resume("Thanks. " + rule)...)
-		must(t, l.repo, "learn", l.record())
-		names := l.kept()
-		if len(names) != 1 || !strings.HasPrefix(names[0], l.c.Name+"/") {
-			t.Fatalf("the sessions kept are %q", names)
-		}
-		if diff := cmp.Diff(slices.Concat(mending, thanking), l.story(names[0])); diff != "" {
-			t.Errorf("(-want +got)\n%s", diff)
-		}
-		if got := must(t, l.repo, "list"); !strings.Contains(got, rule) {
-			t.Errorf("the user's rule is no memory:\n%s", got)
-		}
-	})
-}
-
 // rule is what the user tells the agents.
 const rule = "Always use tabs in shell files, never spaces."
 
@@ -361,7 +329,7 @@ var (
 func (l *lab) kept() []string {
 	l.t.Helper()
 	var names []string
-	for d := json.NewDecoder(strings.NewReader(must(l.t, l.repo, "--json", "sessions"))); ; {
+	for d := json.NewDecoder(strings.NewReader(l.must("--json", "sessions"))); ; {
 		var s struct{ Name string }
 		if err := d.Decode(&s); err == io.EOF {
 			return names
@@ -376,7 +344,7 @@ func (l *lab) kept() []string {
 func (l *lab) story(name string) []string {
 	l.t.Helper()
 	var lines []string
-	for d := json.NewDecoder(strings.NewReader(must(l.t, l.repo, "--json", "sessions", "show", name))); ; {
+	for d := json.NewDecoder(strings.NewReader(l.must("--json", "sessions", "show", name))); ; {
 		var e struct {
 			Kind, Text, Origin, Action, Command, Call, Outcome string
 			Paths                                              []string
@@ -404,25 +372,76 @@ func (l *lab) story(name string) []string {
 	}
 }
 
-// record is the file with the agent's last session.
-func (l *lab) record() string {
+// binary is where the command is installed.
+func (l *lab) binary() string { return filepath.Join(l.home, "bin", "reverie") }
+
+// must runs the command as the user would and wants it to succeed.
+func (l *lab) must(args ...string) string {
 	l.t.Helper()
-	if l.c.Name == "opencode" { // it keeps them in a database, and exports them
-		path := filepath.Join(l.t.TempDir(), "session.json")
-		a := l.start("session", "list").wait()
-		var id string
-		for _, word := range strings.Fields(a.out) {
-			if strings.HasPrefix(word, "ses_") {
-				id = word
-				break
-			}
+	a := finish(l.t, func(ctx context.Context) *exec.Cmd {
+		cmd := exec.CommandContext(ctx, binary, args...)
+		cmd.Dir, cmd.Env = l.repo, l.env()
+		return cmd
+	})
+	if a.code != 0 {
+		l.t.Fatal(a)
+	}
+	return a.out
+}
+
+// install starts a memory and installs the agent's hooks.
+func (l *lab) install() {
+	l.t.Helper()
+	if err := os.MkdirAll(filepath.Dir(l.binary()), 0o755); err != nil {
+		l.t.Fatal(err)
+	}
+	if err := os.Link(binary, l.binary()); err != nil {
+		l.t.Fatal(err)
+	}
+	l.must("init")
+	l.must("remember", "This project adds numbers in shell.") // a memory that starts the branch
+	a, _ := hooks.Find(l.c.Name)
+	all := map[string]any{}
+	for _, d := range a.Deliveries {
+		all[d.Name] = list{fields{"hooks": list{fields{"type": "command", "command": l.binary() + " hook " + l.c.Name + " || :", "timeout": d.Timeout / a.Unit}}}}
+	}
+	path := filepath.Join(l.home, map[string]string{"claude": ".claude/settings.json", "codex": ".codex/hooks.json", "gemini": ".gemini/settings.json"}[l.c.Name])
+	old, _ := os.ReadFile(path)
+	text := string(asJSON(fields{"hooks": all}))
+	if i := strings.LastIndex(string(old), "}"); i >= 0 {
+		text = string(old[:i]) + "," + text[1:]
+	}
+	write(l.t, path, text)
+}
+
+// left are the processes that run with this lab's home: the agent's, and what was started for it.
+func (l *lab) left() map[int]string {
+	l.t.Helper()
+	found := map[int]string{}
+	all, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	for _, path := range all {
+		env, err := os.ReadFile(path)
+		if err != nil || !slices.Contains(strings.Split(string(env), "\x00"), "HOME="+l.home) {
+			continue
 		}
-		write(l.t, path, l.start("export", id).wait().out)
-		return path
+		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		line, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
+		found[pid] = strings.ReplaceAll(string(line), "\x00", " ")
 	}
-	found, err := filepath.Glob(filepath.Join(l.home, l.c.records))
-	if err != nil || len(found) != 1 {
-		l.t.Fatalf("the sessions of %s are %q: %v", l.c.Name, found, err)
+	return found
+}
+
+// clean waits for what works in the background, so that the lab can be removed.
+func (l *lab) clean() {
+	end := time.Now().Add(10 * time.Second)
+	for len(l.left()) > 0 && time.Now().Before(end) {
+		time.Sleep(50 * time.Millisecond)
 	}
-	return found[0]
+	for pid, line := range l.left() {
+		l.t.Errorf("process %d is left behind: %s", pid, line)
+		syscall.Kill(pid, syscall.SIGKILL)
+	}
 }

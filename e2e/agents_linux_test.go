@@ -1,0 +1,203 @@
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A session is learned from though nobody asks for it, and the next one is told what was learned.
+func TestClientsTeachAndAreTaught(t *testing.T) {
+	inClients(t, nil, func(l *lab) {
+		t := l.t
+		l.install()
+		l.model.play(l.fixing("Mend the test."), turn{"Thanks.", []step{{Say: "I will."}}}, turn{"Write a script.", []step{{Say: "Written."}}})
+
+		last := newest(l.run(l.c.session("Mend the test.")...))
+		if got := last.text("tool", "user"); !strings.Contains(got, "FAIL: add 2 2 is 5") || !strings.Contains(got, "all is well") {
+			t.Errorf("the model did not get to see what the commands said:\n%s", got)
+		}
+		if got := read(t, filepath.Join(l.repo, "calc.sh")); !strings.Contains(got, "$1 + $2))") {
+			t.Errorf("not mended:\n%s", got)
+		}
+		l.run(l.c.resume("Thanks. " + rule)...)
+		l.eventually("the user's rule is a memory", func() bool { return strings.Contains(l.must("list"), rule) })
+		names := l.kept()
+		if len(names) != 1 || !strings.HasPrefix(names[0], l.c.Name+"/") {
+			t.Fatalf("the sessions kept are %q", names)
+		}
+		if diff := cmp.Diff(slices.Concat(mending, thanking), l.story(names[0])); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+		before := l.must("--json", "list")
+
+		first := steps(l.run(l.c.session("Write a script.")...))[0]
+		if block := given(first); !strings.Contains(block, rule) {
+			t.Errorf("the next session was not told the rule, but %q", block)
+		}
+		l.eventually("the second session is kept", func() bool { return len(l.kept()) == 2 })
+		l.settle()
+		if got := l.must("--json", "list"); got != before {
+			t.Errorf("what was told was learned once more:\n%s\n%s", before, got)
+		}
+		for _, name := range l.kept() {
+			if got := strings.Join(l.story(name), "\n"); strings.Contains(got, "reverie-memory") {
+				t.Errorf("session %s tells what Reverie said:\n%s", name, got)
+			}
+		}
+	})
+}
+
+var block = regexp.MustCompile(`(?s)<reverie-memory\b.*?</reverie-memory>`)
+
+// given is what Reverie put into a request.
+func given(r request) string { return block.FindString(r.text()) }
+
+// steps are the requests that took a step of a turn.
+func steps(all []request) []request {
+	return slices.DeleteFunc(slices.Clone(all), func(r request) bool { return r.Kind != stepped })
+}
+
+func newest(all []request) request { return all[len(all)-1] }
+
+// What was said before the agent summed it up is kept, and what is known reaches it again afterwards.
+func TestClientsGoOnAfterCompaction(t *testing.T) {
+	inClients(t, []string{"claude", "codex", "opencode"}, func(l *lab) {
+		t := l.t
+		l.install()
+		l.must("remember", rule)
+		var summary, after request
+		switch l.c.Name {
+		case "claude":
+			l.model.play(l.fixing("Mend the test."), turn{"Go on.", []step{{Say: "I went on."}}})
+			l.run(l.c.session("Mend the test.")...)
+			summary = newest(l.run("-p", "/compact", "-c"))
+			after = newest(l.run(l.c.resume("Go on.")...))
+		case "codex":
+			l.model.play(turn{"Mend the test.", []step{{Calls: []call{l.c.shell("sh test.sh")}, Used: 90_000}, {Say: "I went on."}}})
+			all := l.run(append([]string{"-c", "model_auto_compact_token_limit=50000"}, l.c.session("Mend the test.")...)...)
+			summary, after = all[1], newest(all)
+		case "opencode":
+			l.model.play(turn{"Mend the test.", []step{{Calls: []call{l.c.shell("sh test.sh")}, Used: 97_000}}},
+				turn{"Continue if you have next steps", []step{{Say: "I went on."}}})
+			all := l.run(l.c.session("Mend the test.")...)
+			summary, after = all[len(all)-2], newest(all)
+		}
+		if summary.Kind != summed || after.Kind != stepped {
+			t.Fatalf("not summed up: the last requests were for a %s and a %s", summary.Kind, after.Kind)
+		}
+		if got := given(summary); l.c.Name != "codex" && !strings.Contains(got, rule) { // codex takes nothing there
+			t.Errorf("the summary was not asked to keep the rule, but %q", got)
+		}
+		if got := given(after); !strings.Contains(got, rule) {
+			t.Errorf("the rule was not given again, but %q", got)
+		}
+		l.eventually("there is a checkpoint", func() bool { return strings.TrimSpace(l.must("checkpoint", "list")) != "" })
+	})
+}
+
+// An agent that is killed tells nobody that its session is over. What it delivered is there all the same.
+func TestKilledClientsLoseNothing(t *testing.T) {
+	inClients(t, nil, func(l *lab) {
+		t := l.t
+		l.install()
+		l.model.play(turn{"Run the test.", []step{{Calls: []call{l.c.shell("sh test.sh")}}, {Stall: true}}})
+		r := l.start(l.c.session("Run the test. " + rule)...)
+		select {
+		case <-l.model.Stalled:
+		case a := <-r.ended():
+			t.Fatalf("it did not wait for the model: %s", a)
+		}
+		delivered := l.spooled()
+		r.kill()
+		r.wait()
+		for _, kind := range []string{"start", "prompt"} {
+			if !slices.Contains(delivered, kind) {
+				t.Errorf("delivered were %q, and no %s", delivered, kind)
+			}
+		}
+		l.settle()
+		l.must("learn")
+		want := []string{"user: Run the test. " + rule, "sh test.sh: failed 1"}
+		names := l.kept()
+		if len(names) != 1 {
+			t.Fatalf("the sessions kept are %q", names)
+		}
+		if diff := cmp.Diff(want, l.story(names[0])); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+		if got := l.must("list"); !strings.Contains(got, rule) {
+			t.Errorf("the user's rule is no memory:\n%s", got)
+		}
+	})
+}
+
+// spooled are the kinds of events that wait in the spool.
+func (l *lab) spooled() []string {
+	l.t.Helper()
+	var kinds []string
+	for _, path := range files(l.t, filepath.Join(l.repo, ".git", "reverie", "spool")) {
+		if filepath.Base(path) != "events.jsonl" {
+			continue
+		}
+		for line := range strings.Lines(read(l.t, path)) {
+			var e struct{ Kind string }
+			if err := json.Unmarshal([]byte(line), &e); err != nil {
+				l.t.Fatal(err)
+			}
+			kinds = append(kinds, e.Kind)
+		}
+	}
+	return kinds
+}
+
+// An agent whose hook is gone, or never ends, does its work all the same.
+func TestClientsDoWithoutTheHook(t *testing.T) {
+	for _, c := range []struct{ name, program string }{
+		{"missing", ""},
+		{"failing", "#!/bin/sh\necho no good\nexit 2\n"},
+		{"hanging", "#!/bin/sh\nexec sleep 600\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inClients(t, nil, func(l *lab) {
+				l.t.Parallel()
+				l.install()
+				os.Remove(l.binary())
+				if c.program != "" {
+					write(l.t, l.binary(), c.program)
+					os.Chmod(l.binary(), 0o755)
+				}
+				l.model.play(l.fixing("Mend the test."))
+				a := l.start(l.c.session("Mend the test.")...).wait()
+				all := l.model.heard()
+				if len(all) == 0 || !strings.Contains(newest(all).text(), "all is well") {
+					l.t.Errorf("the agent did not come to its end: %s", a)
+				}
+			})
+		})
+	}
+}
+
+// eventually waits until a fact holds that a worker brings about in the background.
+func (l *lab) eventually(fact string, holds func() bool) {
+	l.t.Helper()
+	for end := time.Now().Add(20 * time.Second); !holds(); time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(end) {
+			log, _ := os.ReadFile(filepath.Join(l.repo, ".git", "reverie", "log"))
+			l.t.Fatalf("not in 20 seconds: %s\nlog: %s", fact, log)
+		}
+	}
+}
+
+// settle waits until nothing works in the background any more.
+func (l *lab) settle() {
+	l.t.Helper()
+	l.eventually("nothing works in the background", func() bool { return len(l.left()) == 0 })
+}
