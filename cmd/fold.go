@@ -50,8 +50,9 @@ func (w *workspace) fold(ctx context.Context) (live map[string]bool, err error) 
 		for _, k := range kept {
 			live[k.Name()] = !quiet
 		}
-		if err == nil && quiet && (s.Ended() || s.Quiet(now, forgetSpool)) {
-			failed = append(failed, s.Remove())
+		if quiet && (s.Ended() || s.Quiet(now, forgetSpool)) {
+			_, err := s.Remove()
+			failed = append(failed, err)
 		}
 	}
 	for name, is := range live {
@@ -60,6 +61,23 @@ func (w *workspace) fold(ctx context.Context) (live map[string]bool, err error) 
 		}
 	}
 	return live, errors.Join(failed...)
+}
+
+// sweep folds what waits now, for a command that wants to know of it. Where a worker is at it already, it is left to that.
+func (w *workspace) sweep(ctx context.Context) error {
+	if w.spool().Fresh() == 0 {
+		return nil
+	}
+	if _, err := w.repo.StateDir(); err != nil {
+		return err
+	}
+	lock, err := takeWorkerLock(w.state)
+	if lock == nil || err != nil {
+		return err
+	}
+	defer lock.Close()
+	_, err = w.fold(ctx)
+	return err
 }
 
 // spool is where hook events wait.

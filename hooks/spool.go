@@ -153,7 +153,32 @@ type waitingState struct {
 	Copies map[string]progress `json:"copies,omitempty"` // by the name of the copy
 }
 
-const stateFile = "state.json"
+const (
+	stateFile = "state.json"
+	goneMark  = ".gone-" // begins the name of a folder that is being removed
+)
+
+// Fresh counts the sessions of which something has come that no worker has taken yet. It reads no events.
+func (s Spool) Fresh() int {
+	entries, _ := os.ReadDir(s.Dir)
+	fresh := 0
+	for _, e := range entries {
+		dir := filepath.Join(s.Dir, e.Name())
+		if info, err := os.Lstat(filepath.Join(dir, eventsFile)); err == nil && info.Size() > readState(dir).Size {
+			fresh++
+		}
+	}
+	return fresh
+}
+
+// readState is what the worker left of a session; nothing if it left nothing that can be read: folding again does no harm.
+func readState(dir string) waitingState {
+	var state waitingState
+	if text, err := os.ReadFile(filepath.Join(dir, stateFile)); err == nil && json.Unmarshal(text, &state) != nil {
+		return waitingState{}
+	}
+	return state
+}
 
 // Take reads what waits. A folder that cannot be read is in the error, joined; the others are returned.
 func (s Spool) Take() ([]*Waiting, error) {
@@ -165,7 +190,7 @@ func (s Spool) Take() ([]*Waiting, error) {
 	var bad []error
 	for _, entry := range entries {
 		dir := filepath.Join(s.Dir, entry.Name())
-		if strings.HasPrefix(entry.Name(), removed) {
+		if strings.HasPrefix(entry.Name(), goneMark) {
 			os.RemoveAll(dir) // an earlier worker was killed before it could
 			continue
 		}
@@ -182,10 +207,7 @@ func (s Spool) Take() ([]*Waiting, error) {
 
 // readWaiting reads one session's folder; nil if it has no event yet.
 func readWaiting(dir string) (*Waiting, error) {
-	w := &Waiting{dir: dir}
-	if text, err := os.ReadFile(filepath.Join(dir, stateFile)); err == nil && json.Unmarshal(text, &w.state) != nil {
-		w.state = waitingState{} // folding again does no harm
-	}
+	w := &Waiting{dir: dir, state: readState(dir)}
 	f, err := os.OpenFile(filepath.Join(dir, eventsFile), os.O_RDONLY|file.NoFollow, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -248,26 +270,23 @@ func (w *Waiting) keepState() error {
 	return nil
 }
 
-// removed begins the name of a folder that is being removed.
-const removed = ".gone-"
-
-// Remove removes a session's folder unless more events have come since Take.
-func (w *Waiting) Remove() error {
+// Remove removes a session's folder, unless more events have come since Take, and reports whether it did.
+func (w *Waiting) Remove() (removed bool, err error) {
 	path := filepath.Join(w.dir, eventsFile)
 	f, err := os.OpenFile(path, os.O_RDWR|file.NoFollow, 0)
 	if err != nil {
-		return fmt.Errorf("spool: %w", err)
+		return false, fmt.Errorf("spool: %w", err)
 	}
 	defer f.Close()
 	if _, err := file.Lock(f, true); err != nil {
-		return fmt.Errorf("spool: %w", err)
+		return false, fmt.Errorf("spool: %w", err)
 	}
 	if info, err := f.Stat(); err != nil || info.Size() != w.size {
-		return err
+		return false, err
 	}
-	gone := filepath.Join(filepath.Dir(w.dir), removed+filepath.Base(w.dir))
+	gone := filepath.Join(filepath.Dir(w.dir), goneMark+filepath.Base(w.dir))
 	if err := os.Rename(w.dir, gone); err != nil {
-		return fmt.Errorf("spool: %w", err)
+		return false, fmt.Errorf("spool: %w", err)
 	}
-	return os.RemoveAll(gone)
+	return true, os.RemoveAll(gone)
 }
