@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -115,6 +116,7 @@ func TestKilledClientsLoseNothing(t *testing.T) {
 		case a := <-r.ended():
 			t.Fatalf("it did not wait for the model: %s", a)
 		}
+		l.eventually("the agent's own record has the result", func() bool { return l.written("FAIL: add 2 2 is 5") })
 		delivered := l.spooled()
 		r.kill()
 		r.wait()
@@ -136,6 +138,15 @@ func TestKilledClientsLoseNothing(t *testing.T) {
 		if got := l.must("list"); !strings.Contains(got, rule) {
 			t.Errorf("the user's rule is no memory:\n%s", got)
 		}
+	})
+}
+
+// written reports whether a text is in a file that the agent keeps.
+func (l *lab) written(text string) bool {
+	l.t.Helper()
+	return slices.ContainsFunc(files(l.t, l.home), func(path string) bool {
+		data, err := os.ReadFile(path)
+		return err == nil && bytes.Contains(data, []byte(text))
 	})
 }
 
