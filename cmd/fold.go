@@ -41,7 +41,7 @@ func (w *workspace) fold(ctx context.Context) (live map[string]bool, err error) 
 			w.sessions.Scanner = scan
 		}
 		quiet := s.Quiet(now, idleAfter)
-		kept, err := w.foldOne(ctx, s, scan)
+		kept, err := w.foldOne(ctx, s, scan, quiet)
 		if err != nil {
 			failed = append(failed, fmt.Errorf("session %s: %w", s.Last.Key(), err))
 			live[s.Last.Key()] = !quiet
@@ -65,7 +65,7 @@ func (w *workspace) fold(ctx context.Context) (live map[string]bool, err error) 
 
 // sweep folds what waits now, for a command that wants to know of it. Where a worker is at it already, it is left to that.
 func (w *workspace) sweep(ctx context.Context) error {
-	if w.spool().Fresh() == 0 {
+	if w.spool().Due(w.env.Now(), idleAfter) == 0 {
 		return nil
 	}
 	if _, err := w.repo.StateDir(); err != nil {
@@ -86,13 +86,17 @@ func (w *workspace) spool() hooks.Spool {
 }
 
 // foldOne brings one session up to date: from its transcripts, or where there is none from the events alone.
-func (w *workspace) foldOne(ctx context.Context, s *hooks.Waiting, scan *redact.Scanner) ([]reflect.Kept, error) {
-	if !s.Fresh {
-		return []reflect.Kept{{Session: transcript.Session{Client: s.Last.Agent, ID: transcript.SafeID(s.Last.Session)}}}, nil
+func (w *workspace) foldOne(ctx context.Context, s *hooks.Waiting, scan *redact.Scanner, quiet bool) ([]reflect.Kept, error) {
+	known := []reflect.Kept{{Session: transcript.Session{Client: s.Last.Agent, ID: transcript.SafeID(s.Last.Session)}}}
+	if !s.Fresh && !(quiet && s.Owed()) {
+		return known, s.Folded(!quiet, s.Owed())
 	}
 	copies, err := s.Copy(ctx, scan)
 	if err != nil {
 		return nil, err
+	}
+	if !quiet && large(copies) {
+		return known, s.Folded(true, true)
 	}
 	var all []reflect.Kept
 	for _, c := range copies {
@@ -110,7 +114,16 @@ func (w *workspace) foldOne(ctx context.Context, s *hooks.Waiting, scan *redact.
 			return nil, err
 		}
 	}
-	return all, s.Folded()
+	return all, s.Folded(!quiet, false)
+}
+
+// large reports whether reading transcripts again at each turn would cost too much for the little that is new.
+func large(copies []hooks.Copied) bool {
+	size, grown := int64(0), int64(0)
+	for _, c := range copies {
+		size, grown = size+c.Size, grown+c.Grown
+	}
+	return size > 4<<20 && grown < size/10
 }
 
 // formats of the transcripts that agents keep; others are recognised.

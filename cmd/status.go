@@ -104,7 +104,7 @@ func runStatus(ctx context.Context, env *Env) error {
 			s.Pending++
 		}
 	}
-	s.Spooled, s.Worker = w.spool().Fresh(), w.worker()
+	s.Spooled, s.Worker = w.spool().Due(env.Now(), idleAfter), w.worker()
 	if env.JSON {
 		return env.object(s)
 	}

@@ -169,7 +169,7 @@ func kick(repo *git.Repo, state string) error {
 
 // sweepLater starts a worker if an agent, or a worker, that was killed has left something.
 func (w *workspace) sweepLater() {
-	if disabled() || w.spool().Fresh() == 0 {
+	if disabled() || w.spool().Due(w.env.Now(), idleAfter) == 0 {
 		return
 	}
 	if err := kick(w.repo, w.state); err != nil && w.env.Verbose {

@@ -149,7 +149,9 @@ type Waiting struct {
 
 // waitingState is what the worker remembers of a session between two folds.
 type waitingState struct {
-	Size   int64               `json:"size"`             // of the events' file, as far as it was folded
+	Size   int64               `json:"size"`             // of the events file, as far as it was folded
+	Live   bool                `json:"live,omitempty"`   // the session was being worked in then
+	Owed   bool                `json:"owed,omitempty"`   // its copies have grown since they were last taken into it
 	Copies map[string]progress `json:"copies,omitempty"` // by the name of the copy
 }
 
@@ -158,17 +160,22 @@ const (
 	goneMark  = ".gone-" // begins the name of a folder that is being removed
 )
 
-// Fresh counts the sessions of which something has come that no worker has taken yet. It reads no events.
-func (s Spool) Fresh() int {
+// Due counts the sessions that a worker has something to do for: something has come that none has taken yet, or
+// the session was being worked in when one last looked, and was left since. It reads no events.
+func (s Spool) Due(now time.Time, idle time.Duration) int {
 	entries, _ := os.ReadDir(s.Dir)
-	fresh := 0
+	due := 0
 	for _, e := range entries {
 		dir := filepath.Join(s.Dir, e.Name())
-		if info, err := os.Lstat(filepath.Join(dir, eventsFile)); err == nil && info.Size() > readState(dir).Size {
-			fresh++
+		info, err := os.Lstat(filepath.Join(dir, eventsFile))
+		if err != nil {
+			continue
+		}
+		if state := readState(dir); info.Size() > state.Size || state.Live && now.Sub(info.ModTime()) >= idle {
+			due++
 		}
 	}
-	return fresh
+	return due
 }
 
 // readState is what the worker left of a session; nothing if it left nothing that can be read: folding again does no harm.
@@ -253,11 +260,18 @@ func (w *Waiting) Quiet(now time.Time, idle time.Duration) bool {
 	return w.Ended() || now.Sub(w.Last.Time) >= idle
 }
 
-// Folded says that all that was taken is in a session now.
-func (w *Waiting) Folded() error {
-	w.state.Size = w.size
+// Folded says that all that was taken is in a session now, or with owed, that the transcript's part waits for another time; and
+// whether the session is being worked in.
+func (w *Waiting) Folded(live, owed bool) error {
+	if w.state.Size == w.size && w.state.Live == live && w.state.Owed == owed {
+		return nil
+	}
+	w.state.Size, w.state.Live, w.state.Owed = w.size, live, owed
 	return w.keepState()
 }
+
+// Owed reports whether Folded has put something off.
+func (w *Waiting) Owed() bool { return w.state.Owed }
 
 func (w *Waiting) keepState() error {
 	text, err := json.Marshal(w.state)

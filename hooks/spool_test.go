@@ -35,8 +35,17 @@ func TestSessionsOfOneFolderDoNotMix(t *testing.T) {
 		}
 	}
 	all := take(t, s)
-	if len(all) != 2 || s.Fresh() != 2 {
-		t.Fatalf("%d sessions wait, %d of them fresh; want 2 and 2", len(all), s.Fresh())
+	now := time.Now()
+	if due := s.Due(now, time.Minute); len(all) != 2 || due != 2 {
+		t.Fatalf("%d sessions wait, %d of them are due; want 2 and 2", len(all), due)
+	}
+	for _, w := range all {
+		if err := w.Folded(true, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if due, later := s.Due(now, time.Minute), s.Due(now.Add(time.Hour), time.Minute); due != 0 || later != 2 {
+		t.Fatalf("%d are due after they were folded and %d once they were left; want 0 and 2", due, later)
 	}
 	for _, w := range all {
 		if len(w.Events) != 3 {
