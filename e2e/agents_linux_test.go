@@ -3,6 +3,8 @@ package e2e
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -30,13 +32,7 @@ func TestClientsTeachAndAreTaught(t *testing.T) {
 		}
 		l.run(l.c.resume("Thanks. " + rule)...)
 		l.eventually("the user's rule is a memory", func() bool { return strings.Contains(l.must("list"), rule) })
-		names := l.kept()
-		if len(names) != 1 || !strings.HasPrefix(names[0], l.c.Name+"/") {
-			t.Fatalf("the sessions kept are %q", names)
-		}
-		if diff := cmp.Diff(slices.Concat(mending, thanking), l.story(names[0])); diff != "" {
-			t.Errorf("(-want +got)\n%s", diff)
-		}
+		l.wantStory(slices.Concat(mending, thanking)...)
 		before := l.must("--json", "list")
 
 		first := steps(l.run(l.c.session("Write a script.")...))[0]
@@ -53,6 +49,26 @@ func TestClientsTeachAndAreTaught(t *testing.T) {
 				t.Errorf("session %s tells what Reverie said:\n%s", name, got)
 			}
 		}
+	})
+}
+
+// wantStory waits until the one session that is kept tells a story.
+func (l *lab) wantStory(want ...string) {
+	l.t.Helper()
+	diff := ""
+	defer func() {
+		if l.t.Failed() {
+			l.t.Logf("(-want +got)\n%s", diff)
+		}
+	}()
+	l.eventually("one session tells what happened", func() bool {
+		names := l.kept()
+		if len(names) != 1 || !strings.HasPrefix(names[0], l.c.Name+"/") {
+			diff = fmt.Sprintf("the sessions kept are %q", names)
+			return false
+		}
+		diff = cmp.Diff(want, l.story(names[0]))
+		return diff == ""
 	})
 }
 
@@ -109,8 +125,16 @@ func TestKilledClientsLoseNothing(t *testing.T) {
 	inClients(t, nil, func(l *lab) {
 		t := l.t
 		l.install()
-		l.model.play(turn{"Run the test.", []step{{Calls: []call{l.c.shell("sh test.sh")}}, {Stall: true}}})
+		const command = "until [ -e go ]; do sleep 0.1; done; sh test.sh"
+		l.model.play(turn{"Run the test.", []step{{Calls: []call{l.c.shell(command)}}, {Stall: true}}})
 		r := l.start(l.c.session("Run the test. " + rule)...)
+		l.eventually("the prompt is delivered", func() bool { return slices.Contains(l.spooled(), "prompt") })
+		l.eventually("what was said so far is kept", func() bool {
+			l.reverie("learn")
+			names := l.kept()
+			return len(names) == 1 && len(l.story(names[0])) > 0
+		})
+		write(t, filepath.Join(l.repo, "go"), "")
 		select {
 		case <-l.model.Stalled:
 		case a := <-r.ended():
@@ -126,18 +150,32 @@ func TestKilledClientsLoseNothing(t *testing.T) {
 			}
 		}
 		l.settle()
-		l.must("learn")
-		want := []string{"user: Run the test. " + rule, "sh test.sh: failed 1"}
-		names := l.kept()
-		if len(names) != 1 {
-			t.Fatalf("the sessions kept are %q", names)
+		l.later(time.Hour)
+		l.must("list") // any command finds what was left
+		l.wantStory("user: Run the test. "+rule, command+": failed 1")
+		l.eventually("the user's rule is a memory", func() bool { return strings.Contains(l.must("list"), rule) })
+	})
+}
+
+// later lets time pass for what waits in the spool.
+func (l *lab) later(passed time.Duration) {
+	l.t.Helper()
+	then := time.Now().Add(-passed)
+	for _, path := range l.spool() {
+		text := spoolTime.ReplaceAllString(read(l.t, path), `"time":"`+then.UTC().Format(time.RFC3339)+`"`)
+		if err := errors.Join(os.WriteFile(path, []byte(text), 0o600), os.Chtimes(path, then, then)); err != nil {
+			l.t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, l.story(names[0])); diff != "" {
-			t.Errorf("(-want +got)\n%s", diff)
-		}
-		if got := l.must("list"); !strings.Contains(got, rule) {
-			t.Errorf("the user's rule is no memory:\n%s", got)
-		}
+	}
+}
+
+var spoolTime = regexp.MustCompile(`"time":"[^"]*"`)
+
+// spool are the files in which events wait.
+func (l *lab) spool() []string {
+	l.t.Helper()
+	return slices.DeleteFunc(files(l.t, filepath.Join(l.repo, ".git", "reverie", "spool")), func(path string) bool {
+		return filepath.Base(path) != "events.jsonl"
 	})
 }
 
@@ -154,10 +192,7 @@ func (l *lab) written(text string) bool {
 func (l *lab) spooled() []string {
 	l.t.Helper()
 	var kinds []string
-	for _, path := range files(l.t, filepath.Join(l.repo, ".git", "reverie", "spool")) {
-		if filepath.Base(path) != "events.jsonl" {
-			continue
-		}
+	for _, path := range l.spool() {
 		for line := range strings.Lines(read(l.t, path)) {
 			var e struct{ Kind string }
 			if err := json.Unmarshal([]byte(line), &e); err != nil {

@@ -375,14 +375,20 @@ func (l *lab) story(name string) []string {
 // binary is where the command is installed.
 func (l *lab) binary() string { return filepath.Join(l.home, "bin", "reverie") }
 
-// must runs the command as the user would and wants it to succeed.
-func (l *lab) must(args ...string) string {
+// reverie runs the command as the user would.
+func (l *lab) reverie(args ...string) answer {
 	l.t.Helper()
-	a := finish(l.t, func(ctx context.Context) *exec.Cmd {
+	return finish(l.t, func(ctx context.Context) *exec.Cmd {
 		cmd := exec.CommandContext(ctx, binary, args...)
 		cmd.Dir, cmd.Env = l.repo, l.env()
 		return cmd
 	})
+}
+
+// must is reverie where anything but success ends the test.
+func (l *lab) must(args ...string) string {
+	l.t.Helper()
+	a := l.reverie(args...)
 	if a.code != 0 {
 		l.t.Fatal(a)
 	}
