@@ -15,20 +15,21 @@ const module = "github.com/reverie-memory/reverie/"
 // arrows is the picture of docs/architecture.md: what each package may import of ours. A
 // package that is not here may not exist; "cmd" may import everything below it.
 var arrows = map[string][]string{
-	"internal/git":       nil,
+	"internal/pattern":   nil,
+	"internal/git":       {"internal/pattern"},
 	"internal/redact":    nil,
 	"internal/config":    nil,
 	"internal/ollama":    nil,
 	"internal/testrepo":  nil,
 	"prompts":            nil,
 	"sandbox":            nil,
-	"reflect/transcript": nil,
+	"reflect/transcript": {"internal/pattern"},
 	"gitstore":           {"internal/git", "internal/redact"},
-	"gitstore/record":    {"gitstore", "internal/redact"},
+	"gitstore/record":    {"gitstore", "internal/pattern", "internal/redact"},
 	"gitstore/recall":    {"gitstore/record"},
 	"hooks":              {"internal/git", "internal/redact"},
 	"worktree":           {"gitstore", "internal/git", "internal/redact"},
-	"reflect":            {"gitstore/record", "reflect/transcript", "prompts", "internal/redact"},
+	"reflect":            {"gitstore/record", "reflect/transcript", "prompts", "internal/pattern", "internal/redact"},
 	"dream":              {"gitstore/record", "gitstore/recall", "prompts"},
 	"cmd/reverie":        {"cmd"},
 }
