@@ -155,6 +155,33 @@ func TestKilledClientsLoseNothing(t *testing.T) {
 	})
 }
 
+// A sub-agent's session is kept as its parent's.
+func TestClientsSubagentsKeepTheirParent(t *testing.T) {
+	inClients(t, []string{"claude", "opencode"}, func(l *lab) {
+		l.install()
+		delegate := call{"Agent", fields{"description": "Look around", "prompt": "Look at the test.", "subagent_type": "general-purpose", "run_in_background": false}}
+		if l.c.Name == "opencode" {
+			delegate = call{"task", fields{"description": "Look around", "prompt": "Look at the test.", "subagent_type": "general"}}
+		}
+		l.model.play(
+			turn{"Let another one look.", []step{{Calls: []call{delegate}}, {Say: "It has looked."}}},
+			turn{"Look at the test.", []step{{Calls: []call{l.c.shell("sh test.sh")}}, {Say: "I looked."}}})
+		l.run(l.c.session("Let another one look.")...)
+		l.eventually("both sessions are kept", func() bool {
+			parents := map[string]string{}
+			for _, s := range l.sessions() {
+				parents[s.ID] = s.Parent
+			}
+			for _, parent := range parents {
+				if _, kept := parents[parent]; kept && len(parents) == 2 {
+					return true
+				}
+			}
+			return false
+		})
+	})
+}
+
 // later lets time pass for what waits in the spool.
 func (l *lab) later(passed time.Duration) {
 	l.t.Helper()
@@ -232,10 +259,10 @@ func TestClientsDoWithoutTheHook(t *testing.T) {
 // eventually waits until a fact holds that a worker brings about in the background.
 func (l *lab) eventually(fact string, holds func() bool) {
 	l.t.Helper()
-	for end := time.Now().Add(20 * time.Second); !holds(); time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !holds(); time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(end) {
 			log, _ := os.ReadFile(filepath.Join(l.repo, ".git", "reverie", "log"))
-			l.t.Fatalf("not in 20 seconds: %s\nlog: %s", fact, log)
+			l.t.Fatalf("not in a minute: %s\nlog: %s", fact, log)
 		}
 	}
 }

@@ -162,7 +162,7 @@ trust_level = "trusted"
 }
 
 // clientPatience is how long an agent may take for one run of a few steps.
-const clientPatience = 90 * time.Second
+const clientPatience = 180 * time.Second
 
 // lab is where one agent is tried: a home and a repository of its own, and a model.
 type lab struct {
@@ -325,51 +325,66 @@ var (
 	thanking = []string{"user: Thanks. " + rule, "assistant: I will."}
 )
 
-// kept are the names of the sessions that are kept, oldest first.
+// keptSession is one that is kept.
+type keptSession struct{ Name, ID, Parent string }
+
+func (l *lab) sessions() []keptSession {
+	l.t.Helper()
+	return objects[keptSession](l.t, l.must("--json", "sessions"))
+}
+
+// kept are the names of the sessions that are kept.
 func (l *lab) kept() []string {
 	l.t.Helper()
 	var names []string
-	for d := json.NewDecoder(strings.NewReader(l.must("--json", "sessions"))); ; {
-		var s struct{ Name string }
-		if err := d.Decode(&s); err == io.EOF {
-			return names
-		} else if err != nil {
-			l.t.Fatal(err)
-		}
+	for _, s := range l.sessions() {
 		names = append(names, s.Name)
 	}
+	return names
+}
+
+// objects reads JSON, one value a line.
+func objects[T any](t *testing.T, text string) []T {
+	t.Helper()
+	var all []T
+	for d := json.NewDecoder(strings.NewReader(text)); ; {
+		var v T
+		if err := d.Decode(&v); err == io.EOF {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, v)
+	}
+}
+
+type toldEvent struct {
+	Kind, Text, Origin, Action, Command, Call, Outcome string
+	Paths                                              []string
+	Exit                                               *int
 }
 
 // story is what a kept session tells of what the user said and what became of commands and edits.
 func (l *lab) story(name string) []string {
 	l.t.Helper()
-	var lines []string
-	for d := json.NewDecoder(strings.NewReader(l.must("--json", "sessions", "show", name))); ; {
-		var e struct {
-			Kind, Text, Origin, Action, Command, Call, Outcome string
-			Paths                                              []string
-			Exit                                               *int
-		}
-		if err := d.Decode(&e); err == io.EOF {
-			return lines
-		} else if err != nil {
-			l.t.Fatal(err)
-		}
+	var told []string
+	for _, e := range objects[toldEvent](l.t, l.must("--json", "sessions", "show", name)) {
 		switch {
 		case e.Kind == "user" && e.Origin != "injected":
-			lines = append(lines, "user: "+e.Text)
+			told = append(told, "user: "+e.Text)
 		case e.Kind == "assistant" && e.Text != "I run the test first.":
-			lines = append(lines, "assistant: "+e.Text)
+			told = append(told, "assistant: "+e.Text)
 		case e.Kind == "call" && e.Action == "edit":
-			lines = append(lines, "edit "+filepath.Base(e.Paths[0]))
+			told = append(told, "edit "+filepath.Base(e.Paths[0]))
 		case e.Kind == "result" && e.Action == "edit":
-			lines[len(lines)-1] += ": " + e.Outcome
+			told[len(told)-1] += ": " + e.Outcome
 		case e.Kind == "result" && e.Exit != nil:
-			lines = append(lines, fmt.Sprintf("%s: %s %d", e.Command, e.Outcome, *e.Exit))
+			told = append(told, fmt.Sprintf("%s: %s %d", e.Command, e.Outcome, *e.Exit))
 		case e.Kind == "result" && e.Action == "run":
-			lines = append(lines, fmt.Sprintf("%s: %s", e.Command, e.Outcome))
+			told = append(told, fmt.Sprintf("%s: %s", e.Command, e.Outcome))
 		}
 	}
+	return told
 }
 
 // binary is where the command is installed.
@@ -406,6 +421,17 @@ func (l *lab) install() {
 	}
 	l.must("init")
 	l.must("remember", "This project adds numbers in shell.") // a memory that starts the branch
+	if l.c.Name == "opencode" {
+		d := map[string]int64{}
+		a, _ := hooks.Find(l.c.Name)
+		for _, x := range a.Deliveries {
+			d[x.Name] = x.Timeout.Milliseconds()
+		}
+		text := read(l.t, "../hooks/opencode.js")
+		text = strings.NewReplacer(`"PROGRAM"`, string(asJSON(l.binary())), `"DEADLINES"`, string(asJSON(d))).Replace(text)
+		l.write(".config/opencode/plugin/reverie.js", text)
+		return
+	}
 	a, _ := hooks.Find(l.c.Name)
 	all := map[string]any{}
 	for _, d := range a.Deliveries {
