@@ -15,7 +15,8 @@ import (
 //
 // Each word of the prompt has a weight. A name (an identifier, a path, an option, an error code, a number with a
 // unit) weighs nameWeight; a word that people use of any work at all, as fix, test or file, weighs commonWeight;
-// every other word 1. A memory is relevant if the words it has weigh enough together, and are a large enough share of
+// every other word 1. What only the body of a memory has counts half, and so does a name of one part that a memory
+// writes otherwise. A memory is relevant if the words it has weigh enough together, and are a large enough share of
 // all: see relevant.
 const (
 	nameWeight   = 3.0
@@ -25,7 +26,7 @@ const (
 
 // What makes a memory relevant.
 const (
-	enough     = 1.5  // weight of the words it has
+	enough     = 2.0  // weight of the words it has
 	share      = 0.5  // of the weight of all words of the prompt that any memory has, and of half of the others
 	nameShare  = 0.12 // the same, where a name is among them that few memories have
 	ownShare   = 0.5  // of the weight of the words of its own statement: a long prompt that says it again
@@ -73,7 +74,7 @@ func Ask(prompt string) Query {
 		if word == "" || total > maxAsked {
 			continue
 		}
-		name := isName(word)
+		name := isName(word) && !common[strings.ToLower(strings.TrimLeft(word, "-"))]
 		if strings.Contains(word, "/") && name {
 			q.paths = append(q.paths, strings.TrimPrefix(strings.TrimLeft(word, "@"), "./"))
 		}
@@ -199,9 +200,16 @@ func (q Query) Relevant(memories []record.Memory) []Relevance {
 		r := Relevance{Memory: h.Memory}
 		named := false
 		var words []asked
+		head, written := headOf(h.Memory)
 		for _, w := range q.words {
 			if !hasAll(has[i], w.terms) {
 				continue
+			}
+			if !hasAll(head, w.terms) {
+				w.weight /= 2
+			}
+			if w.weight > 1 && len(w.terms) == 1 && !strings.Contains(written, w.text) {
+				w.weight /= 2
 			}
 			r.Weight += w.weight
 			words = append(words, w)
@@ -225,6 +233,21 @@ func (q Query) Relevant(memories []record.Memory) []Relevance {
 	}
 	slices.SortStableFunc(out, func(a, b Relevance) int { return cmp.Compare(b.Weight, a.Weight) })
 	return out
+}
+
+// headOf are the terms of a memory that say what it is about, and all that it says.
+func headOf(m record.Memory) (terms map[string]bool, written string) {
+	var about []string
+	for _, v := range m.Texts() {
+		about = append(about, v.Text)
+		written += v.Text + "\n" + v.Body + "\n"
+	}
+	about = append(append(about, m.Tags...), m.Paths...)
+	terms = map[string]bool{}
+	for _, text := range about {
+		eachTerm(text, func(t []byte) { terms[string(t)] = true })
+	}
+	return terms, written + strings.Join(about, "\n")
 }
 
 func relevant(q Query, h Hit, weight, all float64, named bool, words []asked) bool {
@@ -309,6 +332,8 @@ var (
 		variable name line lines command commit push pull branch merge review check feature task todo project repo repository directory folder
 		implement refactor rename move clean improve move set value type data output input result log logs message text string list number default option
 		config setting version import package module library app application page button api call return print case step part top bottom end
+		pr ci git github gitlab python javascript typescript macos linux window json jsonl yaml html open close comment active complete empty plan related
+		question current different instead support help verbose debug force
 		测试 修复 修改 代码 文件 运行 错误 问题 添加 删除 更新 提交 项目 函数 方法
 		テス スト コー ード ファ ァイ イル 修正 エラ ラー 실행 수정 파일 코드 오류 테스 스트`)
 )
