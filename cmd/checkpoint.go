@@ -66,7 +66,7 @@ func runCheckpoint(ctx context.Context, env *Env, arg, session string) error {
 		return err
 	}
 	kept, events, err := w.sessionAsked(session)
-	if errors.Is(err, reflect.ErrNoSession) && strings.TrimSpace(text) == "" {
+	if errors.Is(err, reflect.ErrNoSession) && (strings.TrimSpace(text) == "" || kept.Client == "") {
 		return &failure{exitFailed, err, "'reverie sessions' lists what is kept; 'reverie ingest FILE' reads a transcript"}
 	}
 	if err != nil && !errors.Is(err, reflect.ErrNoSession) {
@@ -246,32 +246,32 @@ func newCheckpointJSON(c record.Checkpoint, shared bool) checkpointJSON {
 	return checkpointJSON{c.Name(), c.Client, c.Session, c.N, c.Reason, c.Time, c.Commit, c.Branch, list(c.Files), c.Text, shared}
 }
 
-// listed is a checkpoint and where it lies.
-type listed struct {
+// placed is a checkpoint and where it lies.
+type placed struct {
 	record.Checkpoint
 	own, shared bool
 }
 
 // checkpoints are those of this clone and of the branch, the oldest first. session may be the beginning of a name.
-func (w *workspace) checkpoints(v *record.View, session string) ([]listed, error) {
+func (w *workspace) checkpoints(v *record.View, session string) ([]placed, error) {
 	own, err := v.Checkpoints("")
 	shared, err2 := v.SharedCheckpoints("")
 	if err := w.tolerate(errors.Join(err, err2)); err != nil {
 		return nil, err
 	}
-	var all []listed
+	var all []placed
 	for _, c := range own {
-		all = append(all, listed{c, true, slices.ContainsFunc(shared, func(s record.Checkpoint) bool { return s.Path() == c.Path() })})
+		all = append(all, placed{c, true, slices.ContainsFunc(shared, func(s record.Checkpoint) bool { return s.Path() == c.Path() })})
 	}
 	for _, c := range shared {
 		if !slices.ContainsFunc(own, func(o record.Checkpoint) bool { return o.Path() == c.Path() }) {
-			all = append(all, listed{c, false, true})
+			all = append(all, placed{c, false, true})
 		}
 	}
-	all = slices.DeleteFunc(all, func(l listed) bool {
+	all = slices.DeleteFunc(all, func(l placed) bool {
 		return !strings.HasPrefix(l.Client+"/"+l.Session, session) && !strings.HasPrefix(l.Session, session)
 	})
-	slices.SortStableFunc(all, func(a, b listed) int { return a.Time.Compare(b.Time) })
+	slices.SortStableFunc(all, func(a, b placed) int { return a.Time.Compare(b.Time) })
 	return all, nil
 }
 
@@ -330,7 +330,7 @@ func runCheckpointOne(ctx context.Context, env *Env, verb, name, session string)
 	if err != nil {
 		return err
 	}
-	var found listed
+	var found placed
 	err = w.view(ctx, func(v *record.View) error {
 		all, err := w.checkpoints(v, "")
 		if err == nil {
@@ -376,19 +376,19 @@ func atCode(c record.Checkpoint) string {
 }
 
 // pickCheckpoint finds one by N, of the session named or of the one with the newest checkpoint, or by SESSION#N.
-func pickCheckpoint(all []listed, name, session string) (listed, error) {
+func pickCheckpoint(all []placed, name, session string) (placed, error) {
 	if of, n, ok := strings.Cut(name, "#"); ok {
 		session, name = of, n
 	}
 	n, err := strconv.Atoi(name)
 	if err != nil || n < 1 {
-		return listed{}, usage("as 'reverie checkpoint list' names them: 2, or claude/4b91b8f5…#2", "%q is not the number of a checkpoint", name)
+		return placed{}, usage("as 'reverie checkpoint list' names them: 2, or claude/4b91b8f5…#2", "%q is not the number of a checkpoint", name)
 	}
 	if session == "" && len(all) > 0 {
 		last := all[len(all)-1]
 		session = last.Client + "/" + last.Session
 	}
-	var found []listed
+	var found []placed
 	for _, l := range all {
 		if l.N == n && (strings.HasPrefix(l.Client+"/"+l.Session, session) || strings.HasPrefix(l.Session, session)) {
 			found = append(found, l)
@@ -396,15 +396,15 @@ func pickCheckpoint(all []listed, name, session string) (listed, error) {
 	}
 	switch {
 	case len(found) == 0:
-		return listed{}, &failure{exitFailed, fmt.Errorf("checkpoint %d of %s: there is none", n, session), "'reverie checkpoint list' lists them"}
+		return placed{}, &failure{exitFailed, fmt.Errorf("checkpoint %d of %s: there is none", n, session), "'reverie checkpoint list' lists them"}
 	case len(found) > 1:
-		return listed{}, &failure{exitFailed, fmt.Errorf("checkpoint %d: several sessions begin like %s", n, session), "name it whole: " + found[0].Name()}
+		return placed{}, &failure{exitFailed, fmt.Errorf("checkpoint %d: several sessions begin like %s", n, session), "name it whole: " + found[0].Name()}
 	}
 	return found[0], nil
 }
 
 // shareCheckpoint copies a checkpoint to the memory branch.
-func (w *workspace) shareCheckpoint(ctx context.Context, l listed) error {
+func (w *workspace) shareCheckpoint(ctx context.Context, l placed) error {
 	if l.shared {
 		return nil
 	}

@@ -10,8 +10,8 @@ import (
 // What an agent is given is one element, so that it can be told from what its user says, and cut out of the transcript
 // that it comes back in. The text is a function of what is packed: no clock, no chance.
 
-// element is the name of the element. Its beginning is what reflect/transcript looks for.
-const element = "reverie-memory"
+// memoryElement is the name of the element. Its beginning is what reflect/transcript looks for.
+const memoryElement = "reverie-memory"
 
 // maxInjected is the longest text that is given at once, in bytes: one client cuts at 10,000 characters, one at 10,000
 // bytes or so.
@@ -44,8 +44,8 @@ type parcel struct {
 // pack is the element with as many lines as fit: one that does not makes room for shorter ones behind it. Where none
 // does and there is no tail, it is nothing. taken says for each line whether it is in.
 func (p parcel) pack() (text string, taken []bool) {
-	open := "<" + element + " " + p.attributes + ">\n" + p.intro + "\n"
-	end := "</" + element + ">\n"
+	open := "<" + memoryElement + " " + p.attributes + ">\n" + p.intro + "\n"
+	end := "</" + memoryElement + ">\n"
 	if p.tail != "" {
 		end = "\n" + p.tail + "\n" + end
 	}

@@ -13,11 +13,11 @@ import (
 func packed(text string) string {
 	m := record.New(record.Memory{Kind: record.Constraint, Text: text, Paths: []string{text}, Status: record.Contested, Variants: []record.Variant{{Text: text}}})
 	c := candidate{m: m, s: standing{Stale: true}}
-	out, _ := parcel{attributes: `for="session-start" commit="24f45e4052"`, intro: intro, lines: []string{c.line()}, tail: taglessLines(text), budget: 100_000}.pack()
+	out, _ := parcel{attributes: `for="session-start" commit="24f45e4052"`, intro: startIntro, lines: []string{c.line()}, tail: taglessLines(text), budget: 100_000}.pack()
 	return out
 }
 
-// FuzzPacked: whatever is stored, what is given is one element which nothing inside ends, in which nothing is unseen, and
+// FuzzPacked: whatever is stored, what is given is one memoryElement which nothing inside ends, in which nothing is unseen, and
 // which is cut whole out of the transcript that it comes back in.
 func FuzzPacked(f *testing.F) {
 	for _, s := range []string{
@@ -36,10 +36,10 @@ func FuzzPacked(f *testing.F) {
 			t.Fatalf("%d bytes", len(got))
 		}
 		lower := strings.ToLower(got)
-		if n := strings.Count(lower, "<"+element); n != 1 || !strings.HasPrefix(got, "<"+element+" ") {
+		if n := strings.Count(lower, "<"+memoryElement); n != 1 || !strings.HasPrefix(got, "<"+memoryElement+" ") {
 			t.Errorf("%d opening tags in %q", n, got)
 		}
-		if n := strings.Count(lower, "</"); n != 1 || !strings.HasSuffix(got, "</"+element+">\n") {
+		if n := strings.Count(lower, "</"); n != 1 || !strings.HasSuffix(got, "</"+memoryElement+">\n") {
 			t.Errorf("%d closing tags in %q", n, got)
 		}
 		for _, r := range got {

@@ -170,7 +170,8 @@ func preparedContext(ctx context.Context, env *Env, repo *git.Repo, c config.Con
 	if !ok {
 		return "", false
 	}
-	w := &workspace{env: env, repo: repo}
+	w := &workspace{env: env, repo: repo, state: filepath.Join(repo.CommonDir, "reverie")}
+	w.unlessGiven(&in, r)
 	if err := w.note(&in, r); err != nil && env.Verbose {
 		env.warn("%v", err)
 	}

@@ -102,15 +102,15 @@ func (w *workspace) rank(ctx context.Context, v *record.View, all []candidate, r
 		}
 	}
 	slices.SortStableFunc(all, func(a, b candidate) int {
-		return cmp.Or(first(b.s.Stale, a.s.Stale), first(a.binds, b.binds), cmp.Compare(b.worth, a.worth),
+		return cmp.Or(leading(b.s.Stale, a.s.Stale), leading(a.binds, b.binds), cmp.Compare(b.worth, a.worth),
 			cmp.Compare(slices.Index(record.Kinds, a.m.Kind), slices.Index(record.Kinds, b.m.Kind)),
 			b.m.Source.Time.Compare(a.m.Source.Time), strings.Compare(a.m.ID, b.m.ID))
 	})
 	return nil
 }
 
-// first orders what is before what is not.
-func first(a, b bool) int {
+// leading orders what is before what is not.
+func leading(a, b bool) int {
 	switch {
 	case a == b:
 		return 0
@@ -211,13 +211,13 @@ func (w *workspace) standsAt(ctx context.Context, all []candidate, r contextRequ
 func (p stand) about(m record.Memory) string {
 	for _, glob := range m.Paths {
 		root := globRoot(glob)
-		if p.dir != "" && root != "" && (inside(p.dir, root) || inside(root, p.dir)) {
+		if p.dir != "" && root != "" && (under(p.dir, root) || under(root, p.dir)) {
 			return "about this folder"
 		}
 	}
 	for _, glob := range m.Paths {
 		root := globRoot(glob)
-		if n := slices.IndexFunc(p.touched, func(file string) bool { return root != "" && inside(file, root) }); n >= 0 {
+		if n := slices.IndexFunc(p.touched, func(file string) bool { return root != "" && under(file, root) }); n >= 0 {
 			return "about files that this branch changed"
 		}
 	}
@@ -236,8 +236,8 @@ func globRoot(glob string) string {
 	return strings.Join(parts, "/")
 }
 
-// inside reports whether a path is a folder or lies below it.
-func inside(path, folder string) bool { return path == folder || strings.HasPrefix(path, folder+"/") }
+// under reports whether a path is a folder or lies below it.
+func under(path, folder string) bool { return path == folder || strings.HasPrefix(path, folder+"/") }
 
 // below is a folder relative to the top of the work tree, with slashes; "" at the top, and outside of it.
 func below(top, dir string) string {

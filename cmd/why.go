@@ -99,7 +99,7 @@ func (w *workspace) tellInjection(ctx context.Context, in injection) error {
 		return err
 	}
 	if env.JSON {
-		in.Items, in.Next = items(in.Items), list(in.Next)
+		in.Items, in.Next = noNull(in.Items), list(in.Next)
 		return env.object(whyJSON{in, memories})
 	}
 	env.print("%s\n", env.paint(bold, in.ID)+"  "+in.when()+"  "+in.For+"  "+visible(in.Session))
