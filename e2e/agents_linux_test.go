@@ -20,6 +20,7 @@ import (
 func TestClientsTeachAndAreTaught(t *testing.T) {
 	inClients(t, nil, func(l *lab) {
 		t := l.t
+		settings := l.settings()
 		l.install()
 		l.model.play(l.fixing("Mend the test."), turn{"Thanks.", []step{{Say: "I will."}}}, turn{"Write a script.", []step{{Say: "Written."}}})
 
@@ -49,7 +50,25 @@ func TestClientsTeachAndAreTaught(t *testing.T) {
 				t.Errorf("session %s tells what Reverie said:\n%s", name, got)
 			}
 		}
+
+		l.must("uninstall", "--yes")
+		if diff := cmp.Diff(settings, l.settings()); diff != "" {
+			t.Errorf("uninstall leaves the agent's settings otherwise than they were (-before +after):\n%s", diff)
+		}
 	})
+}
+
+// settings are the texts of the agent's settings, but for what the agent itself writes while it runs.
+func (l *lab) settings() map[string]string {
+	l.t.Helper()
+	found := map[string]string{}
+	for _, name := range []string{".claude/settings.json", ".codex/config.toml", ".codex/hooks.json", ".gemini/settings.json",
+		".config/opencode/opencode.jsonc", ".config/opencode/plugin/reverie.js"} {
+		if text, err := os.ReadFile(filepath.Join(l.home, name)); err == nil {
+			found[name] = string(text)
+		}
+	}
+	return found
 }
 
 // wantStory waits until the one session that is kept tells a story.
@@ -152,6 +171,23 @@ func TestKilledClientsLoseNothing(t *testing.T) {
 		l.must("list") // any command finds what was left
 		l.wantStory("user: Run the test. "+rule, command+": failed 1")
 		l.eventually("the user's rule is a memory", func() bool { return strings.Contains(l.must("list"), rule) })
+	})
+}
+
+// Codex runs no hook that its user has not approved, and says nothing about it.
+func TestUnapprovedHooksOfCodexAreFound(t *testing.T) {
+	inClients(t, []string{"codex"}, func(l *lab) {
+		l.install()
+		l.c.extra = nil
+		l.model.play(l.fixing("Mend the test."))
+		l.run(l.c.session("Mend the test.")...)
+		if got := l.spooled(); len(got) > 0 {
+			l.t.Errorf("hooks ran unapproved: %q", got)
+		}
+		a := l.reverie("doctor")
+		if a.code == 0 || !strings.Contains(a.out, "approve") {
+			l.t.Errorf("doctor does not say so: %s", a)
+		}
 	})
 }
 

@@ -16,8 +16,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/reverie-memory/reverie/hooks"
 )
 
 // These tests drive the real agents, as .ci/clients installs them and REVERIE_CLIENTS names their folder, against a
@@ -410,40 +408,20 @@ func (l *lab) must(args ...string) string {
 	return a.out
 }
 
-// install starts a memory and installs the agent's hooks.
+// install starts a memory and has the agent call a copy of the command, which a test may spoil.
 func (l *lab) install() {
 	l.t.Helper()
-	if err := os.MkdirAll(filepath.Dir(l.binary()), 0o755); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(l.binary()), 0o755), os.Link(binary, l.binary())); err != nil {
 		l.t.Fatal(err)
 	}
-	if err := os.Link(binary, l.binary()); err != nil {
-		l.t.Fatal(err)
+	a := finish(l.t, func(ctx context.Context) *exec.Cmd {
+		cmd := exec.CommandContext(ctx, l.binary(), "init", "--agent", l.c.Name)
+		cmd.Dir, cmd.Env = l.repo, l.env()
+		return cmd
+	})
+	if a.code != 0 {
+		l.t.Fatal(a)
 	}
-	l.must("init")
-	l.must("remember", "This project adds numbers in shell.") // a memory that starts the branch
-	if l.c.Name == "opencode" {
-		d := map[string]int64{}
-		a, _ := hooks.Find(l.c.Name)
-		for _, x := range a.Deliveries {
-			d[x.Name] = x.Timeout.Milliseconds()
-		}
-		text := read(l.t, "../hooks/opencode.js")
-		text = strings.NewReplacer(`"PROGRAM"`, string(asJSON(l.binary())), `"DEADLINES"`, string(asJSON(d))).Replace(text)
-		l.write(".config/opencode/plugin/reverie.js", text)
-		return
-	}
-	a, _ := hooks.Find(l.c.Name)
-	all := map[string]any{}
-	for _, d := range a.Deliveries {
-		all[d.Name] = list{fields{"hooks": list{fields{"type": "command", "command": l.binary() + " hook " + l.c.Name + " || :", "timeout": d.Timeout / a.Unit}}}}
-	}
-	path := filepath.Join(l.home, map[string]string{"claude": ".claude/settings.json", "codex": ".codex/hooks.json", "gemini": ".gemini/settings.json"}[l.c.Name])
-	old, _ := os.ReadFile(path)
-	text := string(asJSON(fields{"hooks": all}))
-	if i := strings.LastIndex(string(old), "}"); i >= 0 {
-		text = string(old[:i]) + "," + text[1:]
-	}
-	write(l.t, path, text)
 }
 
 // left are the processes that run with this lab's home: the agent's, and what was started for it.
