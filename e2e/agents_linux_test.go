@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -174,21 +175,75 @@ func TestKilledClientsLoseNothing(t *testing.T) {
 	})
 }
 
-// Codex runs no hook that its user has not approved, and says nothing about it.
+// Codex runs no hook that its user has not approved, and says nothing about it; doctor does.
 func TestUnapprovedHooksOfCodexAreFound(t *testing.T) {
 	inClients(t, []string{"codex"}, func(l *lab) {
+		t := l.t
 		l.install()
-		l.c.extra = nil
-		l.model.play(l.fixing("Mend the test."))
+		l.c.extra = nil // it was told to take hooks as approved
+		l.model.play(l.fixing("Mend the test."), turn{"Thanks.", []step{{Say: "I will."}}})
 		l.run(l.c.session("Mend the test.")...)
-		if got := l.spooled(); len(got) > 0 {
-			l.t.Errorf("hooks ran unapproved: %q", got)
+		if got := l.kept(); len(got) > 0 {
+			t.Errorf("hooks ran that nobody approved: %q", got)
 		}
-		a := l.reverie("doctor")
-		if a.code == 0 || !strings.Contains(a.out, "approve") {
-			l.t.Errorf("doctor does not say so: %s", a)
+		if a := l.reverie("doctor"); !strings.Contains(a.out, "not approved") {
+			t.Errorf("doctor does not say what is missing: %s", a)
 		}
+
+		l.approve()
+		if a := l.reverie("doctor"); strings.Contains(a.out, "approved") {
+			t.Errorf("doctor does not know an approval: %s", a)
+		}
+		l.run(l.c.session("Thanks. " + rule)...)
+		l.wantStory(thanking...)
 	})
+}
+
+// approve does what the user of Codex does in /hooks: it notes the hashes that Codex tells.
+func (l *lab) approve() {
+	l.t.Helper()
+	cmd := exec.Command(l.program()[0], "app-server")
+	cmd.Dir, cmd.Env = l.repo, append(l.env(), l.c.env(l)...)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = l.net.start(cmd)
+	}
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	defer cmd.Wait()
+	defer in.Close()
+	defer time.AfterFunc(clientPatience, func() { cmd.Process.Kill() }).Stop()
+	fmt.Fprintf(in, "%s\n%s\n%s\n",
+		asJSON(fields{"id": 1, "method": "initialize", "params": fields{"clientInfo": fields{"name": "test", "title": "test", "version": "1"}}}),
+		asJSON(fields{"method": "initialized"}),
+		asJSON(fields{"id": 2, "method": "hooks/list", "params": fields{"cwds": list{l.repo}}}))
+	for d := json.NewDecoder(out); ; {
+		var answer struct {
+			ID     int
+			Result struct {
+				Data []struct {
+					Hooks []struct{ Key, CurrentHash string }
+				}
+			}
+		}
+		if err := d.Decode(&answer); err != nil {
+			l.t.Fatalf("codex app-server: %v", err)
+		}
+		if answer.ID != 2 {
+			continue
+		}
+		var b strings.Builder
+		for _, h := range answer.Result.Data[0].Hooks {
+			fmt.Fprintf(&b, "\n[hooks.state.%q]\ntrusted_hash = %q\n", h.Key, h.CurrentHash)
+		}
+		l.write(".codex/config.toml", read(l.t, filepath.Join(l.home, ".codex", "config.toml"))+b.String())
+		return
+	}
 }
 
 // A sub-agent's session is kept as its parent's.
