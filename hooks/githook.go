@@ -51,7 +51,7 @@ func (h GitHook) Script(binary, ref string) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Reverie's part of the git hook %s, written by 'reverie init --git-hooks'. REVERIE_DISABLE=1 turns it off.\n", h.Name)
 	b.WriteString("reverie_dir=${reverie_dir:-${0%/*}/..}\n")
-	b.WriteString("if [ \"${REVERIE_DISABLE-}\" != 1 ] && [ -z \"${REVERIE_HOOK_DEPTH-}\" ]; then\n")
+	b.WriteString("if [ \"${REVERIE_DISABLE:-0}\" = 0 ] && [ -z \"${REVERIE_HOOK_DEPTH-}\" ]; then\n")
 	if strings.Contains(text, "$reverie_bin") {
 		fmt.Fprintf(&b, "reverie_bin=%s\n", shellQuote(binary))
 		b.WriteString("[ -x \"$reverie_bin\" ] || reverie_bin=$(command -v reverie 2>/dev/null) || reverie_bin=\n")
