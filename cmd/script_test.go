@@ -55,6 +55,7 @@ func TestScripts(t *testing.T) {
 			"id":    idCmd,
 			"gone":  goneCmd,
 			"steps": stepsCmd,
+			"tree":  treeCmd,
 		},
 	})
 }
