@@ -119,7 +119,7 @@ func (h GitHook) Put(text []byte) ([]byte, error) {
 		return []byte(string(rest) + h.section()), nil
 	case bytes.IndexByte(text, 0) >= 0:
 		return nil, refuse("it is no script")
-	case bytes.Contains(text, []byte("\r\n")):
+	case bytes.Contains(text, []byte("\r\n")), bytes.HasSuffix(text, []byte("\r")):
 		return nil, refuse("its lines end in CR LF, with which git cannot run it")
 	case managed(text) != "":
 		return nil, refuse(managed(text) + " writes it")

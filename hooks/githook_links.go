@@ -37,7 +37,6 @@ var (
 // under the ids that they have now.
 func ReadLinks(r io.Reader) (map[string][]LinkedCommit, error) {
 	links := map[string][]LinkedCommit{}
-	copies := map[string]bool{}
 	add := func(session string, c LinkedCommit) {
 		if !slices.ContainsFunc(links[session], func(o LinkedCommit) bool { return o.ID == c.ID }) {
 			links[session] = append(links[session], c)
@@ -49,7 +48,6 @@ func ReadLinks(r io.Reader) (map[string][]LinkedCommit, error) {
 		words := strings.Fields(in.Text())
 		switch {
 		case len(words) == 3 && words[0] == "moved" && objectID.MatchString(words[1]) && objectID.MatchString(words[2]):
-			copies[words[2]] = true
 			move(links, words[1], words[2])
 		case len(words) > 3 && (words[0] == "commit" || words[0] == "copied") && objectID.MatchString(words[1]):
 			c := LinkedCommit{ID: words[1], Branch: strings.TrimPrefix(words[2], "-"), Copied: words[0] == "copied"}
@@ -60,25 +58,24 @@ func ReadLinks(r io.Reader) (map[string][]LinkedCommit, error) {
 			}
 		}
 	}
-	for s, commits := range links {
-		commits = slices.DeleteFunc(commits, func(c LinkedCommit) bool { return c.Copied && copies[c.ID] })
-		if links[s] = commits; len(commits) == 0 {
-			delete(links, s)
-		}
-	}
 	return links, in.Err()
 }
 
-// move gives the commits of one id another. What was squashed into one is one.
+// move gives the commits of one id another. What was squashed into one is one, and who copied it has not made it.
 func move(links map[string][]LinkedCommit, from, to string) {
 	for s, commits := range links {
 		at := slices.IndexFunc(commits, func(c LinkedCommit) bool { return c.ID == from })
-		if at < 0 {
-			continue
+		var moved LinkedCommit
+		if at >= 0 {
+			moved = commits[at]
+			moved.ID, moved.Copied = to, false
 		}
-		moved := commits[at]
-		moved.ID, moved.Copied = to, false
-		rest := slices.DeleteFunc(commits, func(c LinkedCommit) bool { return c.ID == from || c.ID == to })
-		links[s] = append(rest, moved)
+		commits = slices.DeleteFunc(commits, func(c LinkedCommit) bool { return c.ID == from || c.ID == to && (c.Copied || at >= 0) })
+		if at >= 0 {
+			commits = append(commits, moved)
+		}
+		if links[s] = commits; len(commits) == 0 {
+			delete(links, s)
+		}
 	}
 }
