@@ -66,6 +66,9 @@ func Run(ctx context.Context, given *Env, args []string) int {
 	app := newApp(&env)
 	app.Flags = append(app.Flags, cli.HelpFlag) // the parser adds it only with a help command of its own
 	err := app.RunContext(ctx, hoist(newApp(&env), args))
+	if w := env.opened; w != nil && ctx.Err() == nil {
+		w.sweepLater()
+	}
 	if ctx.Err() != nil && (in.cut.Load() || interrupted(err)) {
 		env.warn(stopped)
 		return exitSignal

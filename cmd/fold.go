@@ -41,7 +41,7 @@ func (w *workspace) fold(ctx context.Context) (live map[string]bool, err error) 
 			w.sessions.Scanner = scan
 		}
 		quiet := s.Quiet(now, idleAfter)
-		kept, err := w.foldOne(ctx, s, scan)
+		kept, err := w.foldOne(ctx, s, scan, quiet)
 		if err != nil {
 			failed = append(failed, fmt.Errorf("session %s: %w", s.Last.Key(), err))
 			live[s.Last.Key()] = !quiet
@@ -50,8 +50,9 @@ func (w *workspace) fold(ctx context.Context) (live map[string]bool, err error) 
 		for _, k := range kept {
 			live[k.Name()] = !quiet
 		}
-		if err == nil && quiet && (s.Ended() || s.Quiet(now, forgetSpool)) {
-			failed = append(failed, s.Remove())
+		if quiet && (s.Ended() || s.Quiet(now, forgetSpool)) {
+			_, err := s.Remove()
+			failed = append(failed, err)
 		}
 	}
 	for name, is := range live {
@@ -62,19 +63,40 @@ func (w *workspace) fold(ctx context.Context) (live map[string]bool, err error) 
 	return live, errors.Join(failed...)
 }
 
+// sweep folds what waits now, for a command that wants to know of it. Where a worker is at it already, it is left to that.
+func (w *workspace) sweep(ctx context.Context) error {
+	if w.spool().Due(w.env.Now(), idleAfter) == 0 {
+		return nil
+	}
+	if _, err := w.repo.StateDir(); err != nil {
+		return err
+	}
+	lock, err := takeWorkerLock(w.state)
+	if lock == nil || err != nil {
+		return err
+	}
+	defer lock.Close()
+	_, err = w.fold(ctx)
+	return err
+}
+
 // spool is where hook events wait.
 func (w *workspace) spool() hooks.Spool {
 	return hooks.Spool{Dir: spoolDir(w.state), Scanner: w.scanner}
 }
 
 // foldOne brings one session up to date: from its transcripts, or where there is none from the events alone.
-func (w *workspace) foldOne(ctx context.Context, s *hooks.Waiting, scan *redact.Scanner) ([]reflect.Kept, error) {
-	if !s.Fresh {
-		return []reflect.Kept{{Session: transcript.Session{Client: s.Last.Agent, ID: transcript.SafeID(s.Last.Session)}}}, nil
+func (w *workspace) foldOne(ctx context.Context, s *hooks.Waiting, scan *redact.Scanner, quiet bool) ([]reflect.Kept, error) {
+	known := []reflect.Kept{{Session: transcript.Session{Client: s.Last.Agent, ID: transcript.SafeID(s.Last.Session)}}}
+	if !s.Fresh && !(quiet && s.Owed()) {
+		return known, s.Folded(!quiet, s.Owed())
 	}
 	copies, err := s.Copy(ctx, scan)
 	if err != nil {
 		return nil, err
+	}
+	if !quiet && large(copies) {
+		return known, s.Folded(true, true)
 	}
 	var all []reflect.Kept
 	for _, c := range copies {
@@ -92,7 +114,16 @@ func (w *workspace) foldOne(ctx context.Context, s *hooks.Waiting, scan *redact.
 			return nil, err
 		}
 	}
-	return all, s.Folded()
+	return all, s.Folded(!quiet, false)
+}
+
+// large reports whether reading transcripts again at each turn would cost too much for the little that is new.
+func large(copies []hooks.Copied) bool {
+	size, grown := int64(0), int64(0)
+	for _, c := range copies {
+		size, grown = size+c.Size, grown+c.Grown
+	}
+	return size > 4<<20 && grown < size/10
 }
 
 // formats of the transcripts that agents keep; others are recognised.

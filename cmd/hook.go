@@ -40,6 +40,9 @@ func hookCommand(env *Env) *cli.Command {
 			"prompt; EVENT is start, prompt, stop, subagent-stop, compacting, compacted or end.",
 		SkipFlagParsing: true,
 		Action: func(c *cli.Context) error {
+			if isHelp(c.Args().First()) {
+				return cli.ShowCommandHelp(c, "hook")
+			}
 			runHook(c.Context, env, c.Args().Slice())
 			return nil
 		},
@@ -172,7 +175,7 @@ func (c *capture) take(ctx context.Context, agent hooks.Agent, e hooks.Event) er
 	}
 	switch e.Kind {
 	case hooks.Start, hooks.Stop, hooks.SubagentStop, hooks.Compacting, hooks.End:
-		err = errors.Join(err, c.kick())
+		err = errors.Join(err, kick(c.repo, c.state))
 	}
 	return err
 }

@@ -32,7 +32,7 @@ func runGitHook(ctx context.Context, env *Env, name string, args []string) error
 		if err := c.repo.WriteState(codeMoved, nil, false); err != nil {
 			return err
 		}
-		return c.kick()
+		return kick(c.repo, c.state)
 	case "pre-push":
 		return c.prePush(ctx, args)
 	}

@@ -60,6 +60,9 @@ func runLearn(ctx context.Context, env *Env, files []string, format transcript.F
 		out.Sessions = append(out.Sessions, newSessionJSON(k))
 	}
 	if len(files) == 0 {
+		if err := w.sweep(ctx); err != nil {
+			return err
+		}
 		if names, err = w.sessionNames(); err != nil {
 			return err
 		}

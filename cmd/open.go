@@ -61,6 +61,7 @@ func (env *Env) open(ctx context.Context) (*workspace, error) {
 	}
 	w.book = record.Open(stores, w.state, w.scanner)
 	w.sessions = reflect.Sessions{Dir: filepath.Join(w.state, "sessions"), Scanner: w.scanner}
+	env.opened = w
 	return w, nil
 }
 

@@ -153,20 +153,34 @@ func takeWorkerLock(state string) (*os.File, error) {
 
 // kick calls the worker, and starts one unless one is at work. Who works looks for calls again before it ends and after
 // it has given back its lock, so no call is lost.
-func (c *capture) kick() error {
-	if err := c.repo.WriteState(workerCall, nil, false); err != nil {
+func kick(repo *git.Repo, state string) error {
+	if err := repo.WriteState(workerCall, nil, false); err != nil {
 		return err
 	}
-	lock, err := takeWorkerLock(c.state)
-	if lock == nil || err != nil {
+	lock, err := takeWorkerLock(state)
+	if err != nil {
 		return err
+	}
+	if lock == nil {
+		endOverdue(state, time.Now())
+		return nil
 	}
 	lock.Close()
-	dir := c.repo.WorkTree
+	dir := repo.WorkTree
 	if dir == "" {
-		dir = c.repo.CommonDir
+		dir = repo.CommonDir
 	}
-	return startWorker(dir, c.state)
+	return startWorker(dir, state)
+}
+
+// sweepLater starts a worker if an agent, or a worker, that was killed has left something.
+func (w *workspace) sweepLater() {
+	if disabled() || w.spool().Due(w.env.Now(), idleAfter) == 0 {
+		return
+	}
+	if err := kick(w.repo, w.state); err != nil && w.env.Verbose {
+		w.env.warn("%v", err)
+	}
 }
 
 // startWorker starts a worker that outlives us: in a session of its own, holding none of our files, with what it has to say
@@ -211,16 +225,8 @@ func openLog(state string) (*os.File, error) {
 	return f, nil
 }
 
-// worker is the process that works now, nil if none does. One that has outlived its time is ended.
+// worker is the process that works now, nil if none does.
 func (w *workspace) worker() *working {
-	text, err := os.ReadFile(filepath.Join(w.state, workerFile))
-	if err != nil {
-		return nil
-	}
-	var at working
-	if json.Unmarshal(text, &at) != nil || at.PID <= 1 {
-		return nil
-	}
 	lock, err := takeWorkerLock(w.state)
 	if err != nil {
 		return nil
@@ -230,7 +236,18 @@ func (w *workspace) worker() *working {
 		os.Remove(filepath.Join(w.state, workerFile))
 		return nil
 	}
-	if w.env.Now().After(at.Until.Add(time.Minute)) {
+	return endOverdue(w.state, w.env.Now())
+}
+
+// endOverdue ends the worker that holds the lock if its time is over, and returns it if it goes on. It ends itself then, unless
+// it was stopped or hangs in the kernel.
+func endOverdue(state string, now time.Time) *working {
+	text, err := os.ReadFile(filepath.Join(state, workerFile))
+	var at working
+	if err != nil || json.Unmarshal(text, &at) != nil || at.PID <= 1 {
+		return nil
+	}
+	if now.After(at.Until.Add(time.Minute)) {
 		endGroup(at.PID)
 		return nil
 	}

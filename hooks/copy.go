@@ -24,6 +24,7 @@ type Copied struct {
 	From     string // the agent's file
 	Subagent string // whose it is, "" for the session itself
 	Grown    int64  // bytes of From that were new
+	Size     int64  // of the copy, in bytes
 }
 
 // progress is how far a transcript was copied.
@@ -73,7 +74,7 @@ func (w *Waiting) Copy(ctx context.Context, scan *redact.Scanner) ([]Copied, err
 		}
 		path := filepath.Join(w.dir, name)
 		if info, err := os.Stat(path); err == nil && info.Size() > 0 {
-			done = append(done, Copied{path, src.from, src.subagent, grown})
+			done = append(done, Copied{path, src.from, src.subagent, grown, info.Size()})
 		}
 	}
 	return done, errors.Join(failed...)

@@ -149,11 +149,43 @@ type Waiting struct {
 
 // waitingState is what the worker remembers of a session between two folds.
 type waitingState struct {
-	Size   int64               `json:"size"`             // of the events' file, as far as it was folded
+	Size   int64               `json:"size"`             // of the events file, as far as it was folded
+	Live   bool                `json:"live,omitempty"`   // the session was being worked in then
+	Owed   bool                `json:"owed,omitempty"`   // its copies have grown since they were last taken into it
 	Copies map[string]progress `json:"copies,omitempty"` // by the name of the copy
 }
 
-const stateFile = "state.json"
+const (
+	stateFile = "state.json"
+	goneMark  = ".gone-" // begins the name of a folder that is being removed
+)
+
+// Due counts the sessions that a worker has something to do for: something has come that none has taken yet, or
+// the session was being worked in when one last looked, and was left since. It reads no events.
+func (s Spool) Due(now time.Time, idle time.Duration) int {
+	entries, _ := os.ReadDir(s.Dir)
+	due := 0
+	for _, e := range entries {
+		dir := filepath.Join(s.Dir, e.Name())
+		info, err := os.Lstat(filepath.Join(dir, eventsFile))
+		if err != nil {
+			continue
+		}
+		if state := readState(dir); info.Size() > state.Size || state.Live && now.Sub(info.ModTime()) >= idle {
+			due++
+		}
+	}
+	return due
+}
+
+// readState is what the worker left of a session; nothing if it left nothing that can be read: folding again does no harm.
+func readState(dir string) waitingState {
+	var state waitingState
+	if text, err := os.ReadFile(filepath.Join(dir, stateFile)); err == nil && json.Unmarshal(text, &state) != nil {
+		return waitingState{}
+	}
+	return state
+}
 
 // Take reads what waits. A folder that cannot be read is in the error, joined; the others are returned.
 func (s Spool) Take() ([]*Waiting, error) {
@@ -165,7 +197,7 @@ func (s Spool) Take() ([]*Waiting, error) {
 	var bad []error
 	for _, entry := range entries {
 		dir := filepath.Join(s.Dir, entry.Name())
-		if strings.HasPrefix(entry.Name(), removed) {
+		if strings.HasPrefix(entry.Name(), goneMark) {
 			os.RemoveAll(dir) // an earlier worker was killed before it could
 			continue
 		}
@@ -182,10 +214,7 @@ func (s Spool) Take() ([]*Waiting, error) {
 
 // readWaiting reads one session's folder; nil if it has no event yet.
 func readWaiting(dir string) (*Waiting, error) {
-	w := &Waiting{dir: dir}
-	if text, err := os.ReadFile(filepath.Join(dir, stateFile)); err == nil && json.Unmarshal(text, &w.state) != nil {
-		w.state = waitingState{} // folding again does no harm
-	}
+	w := &Waiting{dir: dir, state: readState(dir)}
 	f, err := os.OpenFile(filepath.Join(dir, eventsFile), os.O_RDONLY|file.NoFollow, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -231,11 +260,18 @@ func (w *Waiting) Quiet(now time.Time, idle time.Duration) bool {
 	return w.Ended() || now.Sub(w.Last.Time) >= idle
 }
 
-// Folded says that all that was taken is in a session now.
-func (w *Waiting) Folded() error {
-	w.state.Size = w.size
+// Folded says that all that was taken is in a session now, or with owed, that the transcript's part waits for another time; and
+// whether the session is being worked in.
+func (w *Waiting) Folded(live, owed bool) error {
+	if w.state.Size == w.size && w.state.Live == live && w.state.Owed == owed {
+		return nil
+	}
+	w.state.Size, w.state.Live, w.state.Owed = w.size, live, owed
 	return w.keepState()
 }
+
+// Owed reports whether Folded has put something off.
+func (w *Waiting) Owed() bool { return w.state.Owed }
 
 func (w *Waiting) keepState() error {
 	text, err := json.Marshal(w.state)
@@ -248,26 +284,23 @@ func (w *Waiting) keepState() error {
 	return nil
 }
 
-// removed begins the name of a folder that is being removed.
-const removed = ".gone-"
-
-// Remove removes a session's folder unless more events have come since Take.
-func (w *Waiting) Remove() error {
+// Remove removes a session's folder, unless more events have come since Take, and reports whether it did.
+func (w *Waiting) Remove() (removed bool, err error) {
 	path := filepath.Join(w.dir, eventsFile)
 	f, err := os.OpenFile(path, os.O_RDWR|file.NoFollow, 0)
 	if err != nil {
-		return fmt.Errorf("spool: %w", err)
+		return false, fmt.Errorf("spool: %w", err)
 	}
 	defer f.Close()
 	if _, err := file.Lock(f, true); err != nil {
-		return fmt.Errorf("spool: %w", err)
+		return false, fmt.Errorf("spool: %w", err)
 	}
 	if info, err := f.Stat(); err != nil || info.Size() != w.size {
-		return err
+		return false, err
 	}
-	gone := filepath.Join(filepath.Dir(w.dir), removed+filepath.Base(w.dir))
+	gone := filepath.Join(filepath.Dir(w.dir), goneMark+filepath.Base(w.dir))
 	if err := os.Rename(w.dir, gone); err != nil {
-		return fmt.Errorf("spool: %w", err)
+		return false, fmt.Errorf("spool: %w", err)
 	}
-	return os.RemoveAll(gone)
+	return true, os.RemoveAll(gone)
 }

@@ -27,17 +27,18 @@ var ErrNewer = errors.New("the store was written by a newer Reverie")
 
 // Config is every setting with its value.
 type Config struct {
-	Accept     []string // what becomes memory without review: said, seen
-	Sightings  int      // distinct sessions that a seen statement needs, at least 2
-	Private    []string // kinds of memory that stay in this clone
-	KeepDays   int      // days a session is kept after it was last read, at least 1
-	Ref        string   // the memory branch, whole name
-	Background string   // when hooks have sessions learned from: idle or off
-	Every      int      // new sessions that learning in the background waits for, at least 1
-	Agents     string   // file of the managed block, relative to the top of the work tree
-	Trust      Trust
-	Stale      string // what agents are given of stale memories: label or withhold
-	Main       string // the code's default branch; empty: origin's, or that of git's configuration
+	Accept       []string // what becomes memory without review: said, seen
+	Sightings    int      // distinct sessions that a seen statement needs, at least 2
+	Private      []string // kinds of memory that stay in this clone
+	KeepDays     int      // days a session is kept after it was last read, at least 1
+	Ref          string   // the memory branch, whole name
+	AgentsDecide bool     // what decides may be called from agents shells
+	Background   string   // when hooks have sessions learned from: idle or off
+	Every        int      // new sessions that learning in the background waits for, at least 1
+	Agents       string   // file of the managed block, relative to the top of the work tree
+	Trust        Trust
+	Stale        string // what agents are given of stale memories: label or withhold
+	Main         string // the code's default branch; empty: origin's, or that of git's configuration
 
 	WithPush bool // a push of the code takes the memory along
 
@@ -107,6 +108,9 @@ var keys = []key{
 			c.KeepDays = min(c.KeepDays, n)
 			return err
 		}},
+	{"agents.decide", "let agents accept, edit, forget and trust by commands in their shells, as a person does",
+		func(c *Config) any { return c.AgentsDecide },
+		func(c *Config, v any) (err error) { c.AgentsDecide, err = truth(v); return }, nil},
 	{"learn.background", "when hooks have new sessions learned from: idle (when one has ended or was left), or off",
 		func(c *Config) any { return c.Background },
 		func(c *Config, v any) (err error) { c.Background, err = word(v, backgroundWords...); return },
