@@ -216,11 +216,7 @@ func (c Change) write() error {
 	if err := os.MkdirAll(filepath.Dir(c.real), mode); err != nil {
 		return err
 	}
-	expect := &c.Old
-	if !c.Fresh && c.Old == nil {
-		expect = &[]byte{}
-	}
-	if err := writeFile(c.real, c.New, c.mode, expect); err != nil {
+	if err := exchange(c.real, c.Old, c.New, c.mode); err != nil {
 		return fmt.Errorf("write %s: %w", c.File, err)
 	}
 	now, err := os.ReadFile(c.real)

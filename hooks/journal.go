@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
@@ -95,7 +96,7 @@ func (in Installer) write(j *journal) error {
 	if err != nil {
 		return err
 	}
-	if err := writeFile(filepath.Join(in.Dir, journalFile), append(data, '\n'), 0o600, nil); err != nil {
+	if err := file.Replace(filepath.Join(in.Dir, journalFile), append(data, '\n'), 0o600, true); err != nil {
 		return err
 	}
 	backups, err := os.ReadDir(filepath.Join(in.Dir, backupFolder))
@@ -107,17 +108,17 @@ func (in Installer) write(j *journal) error {
 	return err
 }
 
-func (j *journal) find(file string) *artefact {
+func (j *journal) find(path string) *artefact {
 	for i := range j.Artefacts {
-		if j.Artefacts[i].File == file {
+		if j.Artefacts[i].File == path {
 			return &j.Artefacts[i]
 		}
 	}
 	return nil
 }
 
-func (j *journal) drop(file string) {
-	j.Artefacts = slices.DeleteFunc(j.Artefacts, func(a artefact) bool { return a.File == file })
+func (j *journal) drop(path string) {
+	j.Artefacts = slices.DeleteFunc(j.Artefacts, func(a artefact) bool { return a.File == path })
 }
 
 func (a *artefact) target() Target {
@@ -136,7 +137,7 @@ func (a *artefact) alive() []string {
 // keep stores bytes as a backup and returns its name.
 func (in Installer) keep(data []byte) (name string, err error) {
 	name = hash(data)
-	return name, writeFile(filepath.Join(in.Dir, backupFolder, name), data, 0o600, nil)
+	return name, file.Replace(filepath.Join(in.Dir, backupFolder, name), data, 0o600, true)
 }
 
 // backup gives the bytes of a backup, which it checks.
@@ -156,10 +157,10 @@ func hash(data []byte) string {
 // ErrChanged is returned when somebody else wrote a file while we were about to.
 var ErrChanged = errors.New("it was changed by somebody else just now")
 
-// writeFile puts data in the place of a file, by a temporary one beside it and a rename. Where expect is not nil,
-// nothing is written unless the file still has those bytes; an empty expect is no file at all.
-func writeFile(file string, data []byte, mode fs.FileMode, expect *[]byte) error {
-	tmp, err := os.CreateTemp(filepath.Dir(file), ".reverie-*")
+// exchange puts data in the place of a file, at once and durably, unless the file has other bytes than expect by then; a
+// nil expect is no file at all.
+func exchange(path string, expect, data []byte, mode fs.FileMode) error {
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".reverie-*")
 	if err != nil {
 		return err
 	}
@@ -168,26 +169,13 @@ func writeFile(file string, data []byte, mode fs.FileMode, expect *[]byte) error
 	if err = errors.Join(err, tmp.Chmod(mode), tmp.Sync(), tmp.Close()); err != nil {
 		return err
 	}
-	if expect != nil {
-		now, err := os.ReadFile(file)
-		gone := errors.Is(err, fs.ErrNotExist)
-		if err != nil && !gone || gone != (*expect == nil) || !bytes.Equal(now, *expect) {
-			return errors.Join(ErrChanged, err)
-		}
+	now, err := os.ReadFile(path)
+	gone := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !gone || gone != (expect == nil) || !bytes.Equal(now, expect) {
+		return errors.Join(ErrChanged, err)
 	}
-	if err := os.Rename(tmp.Name(), file); err != nil {
+	if err := os.Rename(tmp.Name(), path); err != nil {
 		return err
 	}
-	return syncFolder(filepath.Dir(file))
-}
-
-// syncFolder makes what was renamed in a folder durable, where the system can.
-func syncFolder(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return nil // it may be written and not read
-	}
-	defer d.Close()
-	_ = d.Sync()
-	return nil
+	return file.SyncDir(filepath.Dir(path))
 }

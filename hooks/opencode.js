@@ -10,7 +10,7 @@ const deadlines = "DEADLINES"
 const patience = 3 // so many calls in a row that came to nothing, and Reverie is left alone until OpenCode starts anew
 
 export const Reverie = async (host) => {
-  if (process.env.REVERIE_DISABLE === "1" || process.env.REVERIE_HOOK_DEPTH) return {}
+  if (!["", "0"].includes(process.env.REVERIE_DISABLE ?? "") || process.env.REVERIE_HOOK_DEPTH) return {}
   const cwd = host?.directory || process.cwd()
   let failures = 0
 
