@@ -80,6 +80,16 @@ export const Reverie = async (host) => {
     return "prt_" + time.toString(16).padStart(12, "0") + letters
   }
 
+  // unquoted takes off the quotes that OpenCode's own command line puts round an argument.
+  const unquoted = (text) => {
+    try {
+      const inner = /^".*"$/s.test(text) ? JSON.parse(text) : text
+      return typeof inner === "string" ? inner : text
+    } catch {
+      return text
+    }
+  }
+
   // safe makes a hook of which OpenCode sees no error.
   const safe = (hook) => async (...args) => { try { await hook(...args) } catch {} }
 
@@ -93,7 +103,7 @@ export const Reverie = async (host) => {
     }),
 
     "command.execute.before": safe(async (input, output) => {
-      const statement = (input.arguments || "").trim()
+      const statement = unquoted((input.arguments || "").trim())
       if (input.command !== "remember" || !statement) return
       const kept = failures >= patience ? null : await run(["remember", "-"], statement + "\n", 5000)
       const text = kept === null ? "It could not be kept; `reverie remember` in a terminal says why." : "Kept: " + kept.trim()
@@ -123,7 +133,10 @@ export const Reverie = async (host) => {
     "chat.message": safe(async (input, output) => {
       const id = input.sessionID
       await start(id, "resume")
-      const typed = output.parts.filter((p) => p.type === "text" && !p.synthetic && !p.ignored).map((p) => p.text)
+      const typed = output.parts
+        .filter((p) => p.type === "text" && !p.synthetic && !p.ignored && !p.text.startsWith("<reverie-"))
+        .map((p) => p.text)
+      if (typed.length === 0) return
       const text = await ask("chat.message", id, { prompt: typed.join("\n") })
       if (text) output.parts.push({ id: partID(), sessionID: id, messageID: output.message.id, type: "text", text, synthetic: true })
     }),

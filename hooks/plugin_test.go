@@ -38,6 +38,8 @@ out.compacting = await call("experimental.session.compacting", { sessionID: id }
 await event("session.compacted", { sessionID: id })
 out.after = await call("experimental.chat.system.transform", { sessionID: id, model: {} }, { system: ["big"] })
 out.env = await call("shell.env", { sessionID: id, cwd: "." }, { env: {} })
+await call("chat.message", { sessionID: id }, { message: { id: "msg_2" }, parts: [{ type: "text", text: "<reverie-command>" }] })
+await call("command.execute.before", { command: "remember", sessionID: id, arguments: '"say \\"a\\""' }, { parts: [] })
 out.command = await call("command.execute.before", { command: "remember", sessionID: id, arguments: "use pnpm; $(touch pwned)" }, { parts: [] })
 await event("session.idle", { sessionID: id })
 await event("session.odd", undefined)
@@ -132,7 +134,7 @@ func TestPluginPipesEventsAndGivesAnswers(t *testing.T) {
 		t.Errorf("command %s", text)
 	}
 	var got []string
-	for line := range strings.Lines(await(t, log, 9)) {
+	for line := range strings.Lines(await(t, log, 10)) {
 		args, in, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "|")
 		if args == "remember -" {
 			got = append(got, args+" "+in)
@@ -153,6 +155,7 @@ func TestPluginPipesEventsAndGivesAnswers(t *testing.T) {
 		"session.created ses_child ses_top",
 		"session.compacting ses_top",
 		"session.compacted ses_top",
+		`remember - say "a"`,
 		"remember - use pnpm; $(touch pwned)",
 	}
 	if d := cmp.Diff(want, got[:min(len(want), len(got))]); d != "" {
