@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -74,9 +75,13 @@ func (x agentExam) rows() (rows []examined) {
 		}
 		faults := x.faults(s)
 		for _, h := range x.m.Hindrances(s, top) {
-			faults = append(faults, x.row(stateBroken, h.Why, h.Do))
+			state := stateBroken
+			if h.Possible {
+				state = stateNote
+			}
+			faults = append(faults, x.row(state, h.Why, h.Do))
 		}
-		if len(faults) == 0 {
+		if !slices.ContainsFunc(faults, func(r examined) bool { return r.State == stateBroken }) {
 			faults = append(faults, x.silence(s))
 		}
 		rows = append(rows, faults...)

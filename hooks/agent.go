@@ -48,6 +48,7 @@ type Agent struct {
 	Unit       time.Duration // in which its settings give time
 	Limit      int           // the longest context it takes from one hook unshortened, in characters
 	Strict     bool          // it ignores a settings file with comments
+	Unmarked   bool          // and one with a byte order mark
 	Named      bool          // its settings name each hook
 }
 
@@ -64,7 +65,7 @@ var Agents = []Agent{
 		{"PreCompact", Compacting, Plain, 10 * time.Second}, // its text ends the instructions for the summary
 		{"SessionEnd", End, Silent, 5 * time.Second},        // without a time of its own it is ended after 1.5 s
 	}},
-	{Name: "codex", Title: "Codex CLI", Unit: time.Second, Strict: true, Limit: limit, Deliveries: []Delivery{
+	{Name: "codex", Title: "Codex CLI", Unit: time.Second, Strict: true, Unmarked: true, Limit: limit, Deliveries: []Delivery{
 		{"SessionStart", Start, Object, 5 * time.Second},
 		{"UserPromptSubmit", Prompt, Object, 5 * time.Second},
 		{"Stop", Stop, Silent, 5 * time.Second},

@@ -68,7 +68,8 @@ func Examine(t Target) (Standing, error) {
 
 // Hindrance is why an agent does not run the hooks that its settings have, and what a person can do about it.
 type Hindrance struct {
-	Why, Do string
+	Why, Do  string
+	Possible bool // not sure: another version of the agent may see it otherwise
 }
 
 // Hindrances of an agent's hooks, which the agent itself does not tell. top is the work tree, or "".
@@ -96,10 +97,10 @@ func claudeHindrances(files []string) (found []Hindrance) {
 	for _, file := range files {
 		v := values(file)
 		if v["disableAllHooks"] == true {
-			found = append(found, Hindrance{"disableAllHooks in " + file + " turns all hooks off", "take it out"})
+			found = append(found, Hindrance{Why: "disableAllHooks in " + file + " turns all hooks off", Do: "take it out"})
 		}
 		if v["allowManagedHooksOnly"] == true {
-			found = append(found, Hindrance{"allowManagedHooksOnly in " + file + " turns all hooks of yours off", "ask who set it"})
+			found = append(found, Hindrance{Why: "allowManagedHooksOnly in " + file + " turns all hooks of yours off", Do: "ask who set it"})
 		}
 	}
 	return found
@@ -111,10 +112,10 @@ func geminiHindrances(files []string) (found []Hindrance) {
 		config, _ := v["hooksConfig"].(map[string]any)
 		tools, _ := v["tools"].(map[string]any)
 		if config["enabled"] == false || tools["enableHooks"] == false {
-			found = append(found, Hindrance{"hooks are turned off in " + file, "set hooksConfig.enabled to true"})
+			found = append(found, Hindrance{Why: "hooks are turned off in " + file, Do: "set hooksConfig.enabled to true"})
 		}
 		if off, _ := config["disabled"].([]any); slices.Contains(off, any("reverie")) {
-			found = append(found, Hindrance{"the hook reverie is turned off in " + file, "in gemini: /hooks enable reverie"})
+			found = append(found, Hindrance{Why: "the hook reverie is turned off in " + file, Do: "in gemini: /hooks enable reverie"})
 		}
 	}
 	return found
@@ -137,17 +138,20 @@ func codexHindrances(config string, s Standing) (found []Hindrance) {
 		err = toml.Unmarshal(text, &v)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return []Hindrance{{fmt.Sprintf("%s: %v", config, err), "mend it: what it says of hooks cannot be read"}}
+		return []Hindrance{{Why: fmt.Sprintf("%s: %v", config, err), Do: "mend it: what it says of hooks cannot be read"}}
 	}
 	if v.Features["hooks"] == false {
-		found = append(found, Hindrance{"features.hooks = false in " + config + " turns all hooks off", "take it out"})
+		found = append(found, Hindrance{Why: "features.hooks = false in " + config + " turns all hooks off", Do: "take it out"})
 	}
-	var unapproved, off []string
+	var unapproved, changed, off []string
 	for _, e := range s.Entries {
 		approved := false
 		for _, file := range names(s.File) {
 			state, ok := v.Hooks.State[fmt.Sprintf("%s:%s:%d:%d", file, snake(e.Event), e.Group, e.Index)]
 			approved = approved || ok && state.Trusted != ""
+			if ok && state.Trusted != "" && state.Trusted != codexHash(e) {
+				changed = append(changed, e.Event)
+			}
 			if ok && state.Enabled != nil && !*state.Enabled {
 				off = append(off, e.Event)
 			}
@@ -157,12 +161,25 @@ func codexHindrances(config string, s Standing) (found []Hindrance) {
 		}
 	}
 	if len(unapproved) > 0 {
-		found = append(found, Hindrance{"installed, but Codex skips hooks that were not approved: " + strings.Join(unapproved, ", "), "open codex, and approve them in /hooks"})
+		found = append(found, Hindrance{Why: "installed, but Codex skips hooks that were not approved: " + strings.Join(unapproved, ", "), Do: "open codex, and approve them in /hooks"})
+	}
+	if len(changed) > 0 {
+		found = append(found, Hindrance{"changed since they were approved, so Codex may skip them: " + strings.Join(changed, ", "), "open codex, and look at /hooks", true})
 	}
 	if len(off) > 0 {
-		found = append(found, Hindrance{"turned off in Codex: " + strings.Join(off, ", "), "open codex, and turn them on in /hooks"})
+		found = append(found, Hindrance{Why: "turned off in Codex: " + strings.Join(off, ", "), Do: "open codex, and turn them on in /hooks"})
 	}
 	return found
+}
+
+// codexHash is what Codex 0.169 notes of an entry, alone in its group, when it is approved.
+func codexHash(e Entry) string {
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(map[string]any{"event_name": snake(e.Event), "hooks": []any{
+		map[string]any{"async": false, "command": e.Command, "timeout": int(e.Timeout.Seconds()), "type": "command"}}})
+	return "sha256:" + hash(bytes.TrimSuffix(text.Bytes(), []byte("\n")))
 }
 
 // names are those under which an agent may know a file: as it is, and without links.

@@ -129,7 +129,9 @@ func TestUninstallLeavesEveryByteAsItWas(t *testing.T) {
 	for _, name := range []string{"claude", "codex", "gemini", "opencode"} {
 		cases := map[string]func(p *place, file string){}
 		for n, set := range setups {
-			cases[n] = set
+			if n != "byte order mark" || name != "codex" {
+				cases[n] = set
+			}
 		}
 		if name == "gemini" {
 			for n, text := range commented {

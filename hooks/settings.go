@@ -33,11 +33,13 @@ type settings struct {
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// parseSettings reads the text of a file. An empty one is as good as an empty object. strict is for agents that
-// ignore a whole file for one comment.
+// parseSettings reads the text of a file. An empty one is as good as an empty object.
 func parseSettings(text []byte, a Agent) (*settings, error) {
 	s := &settings{}
 	if rest, ok := bytes.CutPrefix(text, byteOrderMark); ok {
+		if a.Unmarked {
+			return nil, &SettingsError{1, "a byte order mark: " + a.Title + " ignores the whole file"}
+		}
 		s.bom, text = byteOrderMark, rest
 	}
 	if len(bytes.TrimSpace(text)) == 0 {
