@@ -50,6 +50,22 @@ func (r Row) Get(column string) Value {
 	return Value{kind: 'n'}
 }
 
+// ID is the rowid.
+func (r Row) ID() int64 { return r.id }
+
+// Row returns the row with that rowid, and whether there is one.
+func (t *Table) Row(id int64) (Row, bool, error) {
+	payload, err := t.s.find(t.root, id)
+	if err != nil || payload == nil {
+		return Row{}, false, err
+	}
+	values, err := record(payload)
+	if err != nil {
+		return Row{}, false, fmt.Errorf("%s: %w", t.s.path, err)
+	}
+	return Row{t, id, values}, true, nil
+}
+
 func (s *Snapshot) schema() ([]object, error) {
 	if s.objects != nil {
 		return s.objects, nil
@@ -117,18 +133,14 @@ func (t *Table) Where(column, text string, fn func(Row) error) error {
 		}
 		t.s.visits = 0
 		return t.s.equal(i.root, text, 0, func(id int64) error {
-			payload, err := t.s.find(t.root, id)
+			row, found, err := t.Row(id)
 			if err != nil {
 				return err
 			}
-			if payload == nil {
+			if !found {
 				return t.s.damaged("an index names a row that is not there")
 			}
-			values, err := record(payload)
-			if err != nil {
-				return fmt.Errorf("%s: %w", t.s.path, err)
-			}
-			return fn(Row{t, id, values})
+			return fn(row)
 		})
 	}
 	return t.Scan(func(r Row) error {
