@@ -60,6 +60,9 @@ func runLearn(ctx context.Context, env *Env, files []string, format transcript.F
 		out.Sessions = append(out.Sessions, newSessionJSON(k))
 	}
 	if len(files) == 0 {
+		if err := w.sweep(ctx); err != nil {
+			return err
+		}
 		if names, err = w.sessionNames(); err != nil {
 			return err
 		}
@@ -74,45 +77,60 @@ func runLearn(ctx context.Context, env *Env, files []string, format transcript.F
 		return err
 	}
 
-	// Reflect, and dream over every reflection that is new.
-	studied, err := w.study(ctx, names)
+	l, err := w.learnFrom(ctx, names)
 	if err != nil {
 		return err
 	}
-	fresh, err := w.keepReflections(ctx, studied)
-	if err != nil {
-		return err
-	}
-	out.Reflections = len(fresh)
-	plan, err := w.dream(ctx)
-	if err != nil {
-		return err
-	}
-	touched := map[string]bool{} // proposed or borne out now
-	for _, o := range plan.Operations {
-		touched[o.ID] = true
-	}
-
-	// Accept by policy.
-	accepted, rest, err := w.acceptByPolicy(ctx)
-	if err != nil {
-		return err
-	}
-	for _, o := range accepted {
+	out.Reflections = l.fresh
+	for _, o := range l.accepted {
 		out.Accepted = append(out.Accepted, newMemoryJSON(o.Memory))
 	}
-	all := len(rest)
-	rest = slices.DeleteFunc(rest, func(p waiting) bool { return !touched[p.ID] })
-	for _, p := range rest {
+	for _, p := range l.rest {
 		out.Waiting = append(out.Waiting, newOperationJSON(p.Operation, p.why))
 	}
-	w.landAll(ctx)
 	w.tidy(ctx)
 	if env.JSON {
 		return errors.Join(env.object(out), ingestErr)
 	}
-	w.tellLearned(accepted, rest, all, len(fresh))
+	w.tellLearned(l.accepted, l.rest, l.waiting, l.fresh)
 	return ingestErr
+}
+
+// lesson is what learning from some sessions came to.
+type lesson struct {
+	fresh    int // reflections that are new
+	accepted []record.Operation
+	rest     []waiting // operations that were proposed or borne out now, and wait
+	waiting  int       // all that do
+}
+
+// learnFrom reflects on sessions, dreams over every reflection that is new, and accepts what the policy lets through. The store
+// has to be there.
+func (w *workspace) learnFrom(ctx context.Context, names []string) (l lesson, err error) {
+	studied, err := w.study(ctx, names)
+	if err != nil {
+		return l, err
+	}
+	fresh, err := w.keepReflections(ctx, studied)
+	if err != nil {
+		return l, err
+	}
+	l.fresh = len(fresh)
+	plan, err := w.dream(ctx)
+	if err != nil {
+		return l, err
+	}
+	touched := map[string]bool{}
+	for _, o := range plan.Operations {
+		touched[o.ID] = true
+	}
+	if l.accepted, l.rest, err = w.acceptByPolicy(ctx); err != nil {
+		return l, err
+	}
+	l.waiting = len(l.rest)
+	l.rest = slices.DeleteFunc(l.rest, func(p waiting) bool { return !touched[p.ID] })
+	w.landAll(ctx)
+	return l, nil
 }
 
 // waiting is an operation that needs a person, and why.

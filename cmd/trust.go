@@ -286,6 +286,9 @@ func runApprove(ctx context.Context, env *Env, ids []string, all bool) error {
 	if err != nil {
 		return err
 	}
+	if err := w.wantsPerson("trust"); err != nil {
+		return err
+	}
 	ctx, unlock, err := w.memory.Lock(ctx)
 	if err != nil {
 		return err
@@ -344,6 +347,9 @@ var keyForm = pattern.New(`^(SHA256:[A-Za-z0-9+/]{43}|[0-9A-Fa-f]{40}|[0-9A-Fa-f
 func runTrustWhom(ctx context.Context, env *Env, add bool, whom []string, o trustOptions) error {
 	w, err := env.open(ctx)
 	if err != nil {
+		return err
+	}
+	if err := w.wantsPerson("trust"); err != nil {
 		return err
 	}
 	c, file := w.config, cloneFile(w.state)

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/reverie-memory/reverie/internal/file"
 )
 
 // LockWait is how long Lock waits when its context sets no earlier end.
@@ -71,7 +73,7 @@ func waitLock(ctx context.Context, f *os.File) error {
 		f.Close()
 		return fmt.Errorf("lock %s: %w", f.Name(), err)
 	}
-	if locked, err := lockFile(f, false); err != nil {
+	if locked, err := file.Lock(f, false); err != nil {
 		return failed(err)
 	} else if locked {
 		return nil
@@ -80,7 +82,7 @@ func waitLock(ctx context.Context, f *os.File) error {
 	defer cancel()
 	turn := make(chan error)
 	go func() {
-		_, err := lockFile(f, true)
+		_, err := file.Lock(f, true)
 		select {
 		case turn <- err:
 		case <-wait.Done():
