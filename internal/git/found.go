@@ -36,21 +36,6 @@ func FindCached(ctx context.Context, dir string) (*Repo, error) {
 	return r, err
 }
 
-// StateOf is the path of the state folder of the repository that holds dir, and whether it is there. It costs a dozen
-// system calls and no process. sure is false where only git could tell.
-func StateOf(dir string) (state string, here, sure bool) {
-	p, plain := walk(dir)
-	if !plain {
-		return "", false, false
-	}
-	state = filepath.Join(p.common, "reverie")
-	info, err := os.Lstat(state)
-	if err != nil && !absent(err) {
-		return "", false, false
-	}
-	return state, err == nil && info.IsDir(), true
-}
-
 // place is where a repository lies: what git finds without its configuration.
 type place struct{ top, gitDir, common string }
 

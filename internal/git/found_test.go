@@ -408,27 +408,3 @@ func TestNothingIsKeptBeforeThereIsAStateFolder(t *testing.T) {
 		t.Errorf("a look made the state folder: %v", err)
 	}
 }
-
-func TestStateOf(t *testing.T) {
-	r := testrepo.New(t)
-	want := filepath.Join(r.Dir, ".git", "reverie")
-	count := countGits(t)
-	n := count(func() {
-		if state, here, sure := git.StateOf(r.Dir); state != want || here || !sure {
-			t.Errorf("%s %v %v before there is one", state, here, sure)
-		}
-		if err := os.Mkdir(want, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if state, here, sure := git.StateOf(r.Dir); state != want || !here || !sure {
-			t.Errorf("%s %v %v", state, here, sure)
-		}
-	})
-	if n != 0 {
-		t.Errorf("%d git processes", n)
-	}
-	t.Setenv("GIT_DIR", t.TempDir())
-	if _, _, sure := git.StateOf(r.Dir); sure {
-		t.Error("sure with GIT_DIR set")
-	}
-}
