@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"os/exec"
-	"os/user"
 	"slices"
 	"strings"
 )
@@ -103,15 +102,6 @@ func (r *Repo) Identity(ctx context.Context) (Identity, error) {
 		id.Email = first(id.Email, crudFree(login+"@"+first(host, "localhost")))
 	}
 	return id, nil
-}
-
-func systemUser() (name, login string) {
-	u, err := user.Current()
-	if err != nil {
-		return "", "reverie"
-	}
-	login = u.Username[strings.LastIndex(u.Username, `\`)+1:] // DOMAIN\user on Windows
-	return first(u.Name, login), first(login, "reverie")
 }
 
 // crudFree removes what git does not allow in a name or an address of a commit.
