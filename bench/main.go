@@ -119,6 +119,9 @@ func (b *bench) run(n int) error {
 		return err
 	}
 	b.redaction()
+	if err := b.commit(); err != nil {
+		return err
+	}
 	if err := b.sync(large); err != nil {
 		return err
 	}

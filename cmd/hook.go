@@ -91,6 +91,9 @@ func hook(ctx context.Context, env *Env, args []string) (err error) {
 	if len(args) > 1 {
 		event, rest = args[1], args[2:]
 	}
+	if source == "git" {
+		return runGitHook(ctx, env, event, rest)
+	}
 	agent, known := hooks.Find(source)
 	if !known {
 		return fmt.Errorf("no agent is called %q", source)
@@ -175,11 +178,6 @@ func (c *capture) take(ctx context.Context, agent hooks.Agent, e hooks.Event) er
 		err = errors.Join(err, kick(c.repo, c.state))
 	}
 	return err
-}
-
-// answer is what the agent is given at an event.
-func (c *capture) answer(ctx context.Context, agent hooks.Agent, e hooks.Event) (string, error) {
-	return "", nil
 }
 
 // seen remembers when an agent last delivered anything: the time of a file.
