@@ -26,6 +26,8 @@ type initOptions struct {
 	project  bool
 	agentsMD bool
 	ci       string
+	hooks    bool
+	trailers bool
 	dry      bool
 }
 
@@ -43,6 +45,8 @@ func initCommand(env *Env) *cli.Command {
 			&cli.BoolFlag{Name: "project", Usage: "with --agent: in this work tree's settings, not in yours", Destination: &o.project},
 			&cli.BoolFlag{Name: "agents-md", Usage: "also write the managed block into AGENTS.md", Destination: &o.agentsMD},
 			&cli.StringFlag{Name: "ci", Usage: "also let a `FORGE` check pull requests against the memory: github, gitlab", Destination: &o.ci},
+			&cli.BoolFlag{Name: "git-hooks", Usage: "also have git's hooks say which session made which commit, and what landed", Destination: &o.hooks},
+			&cli.BoolFlag{Name: "trailers", Usage: "with --git-hooks: also write the session into the messages of its commits", Destination: &o.trailers},
 			&cli.BoolFlag{Name: "dry-run", Usage: "say what would be done", Destination: &o.dry},
 		},
 		Action: func(c *cli.Context) error {
@@ -104,6 +108,9 @@ func runInit(ctx context.Context, env *Env, o initOptions) error {
 	if done.Agents, err = w.installAgents(ctx, agents); err != nil {
 		return err
 	}
+	if err := w.initHooks(ctx, o); err != nil {
+		return err
+	}
 	if env.JSON {
 		return env.object(done)
 	}
@@ -136,6 +143,9 @@ func (w *workspace) dryInit(ctx context.Context, o initOptions, done initJSON, f
 		}
 	}
 	done.Agents = w.tellAgents(agents)
+	if err := w.initHooks(ctx, o); err != nil {
+		return err
+	}
 	if w.env.JSON {
 		return w.env.object(done)
 	}
@@ -158,4 +168,16 @@ func (w *workspace) dryInit(ctx context.Context, o initOptions, done initJSON, f
 		w.env.say("%s is on %s already", file.path, w.branch())
 	}
 	return nil
+}
+
+// initHooks installs git's hooks where they are asked for.
+func (w *workspace) initHooks(ctx context.Context, o initOptions) error {
+	if !o.hooks && !o.trailers {
+		return nil
+	}
+	told, err := w.installGitHooks(ctx, gitHookOptions{trailers: o.trailers, dryRun: o.dry})
+	for _, line := range told {
+		w.env.say("%s", line)
+	}
+	return err
 }

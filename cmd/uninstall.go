@@ -102,6 +102,11 @@ func (w *workspace) artefacts(ctx context.Context, o uninstallOptions) ([]artefa
 			found = append(found, artefact{"the reverie block in " + file, func(context.Context) error { return removeBlock(file) }})
 		}
 	}
+	sections, err := w.gitHookArtefacts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found = append(found, sections...)
 	kept, err := w.repo.Git(ctx, nil, "for-each-ref", "--format=%(refname)", "refs/reverie/remotes/", "refs/reverie/backup/", "refs/reverie/proposals/")
 	if err != nil {
 		return nil, err

@@ -42,6 +42,8 @@ type Config struct {
 	Prompt       int    // of what is given with a prompt, likewise
 	Main         string // the code's default branch; empty: origin's, or that of git's configuration
 
+	WithPush bool // a push of the code takes the memory along
+
 	origins map[string]string // key → where its value comes from
 }
 
@@ -198,6 +200,10 @@ var keys = []key{
 			c.Prompt = min(c.Prompt, n)
 			return err
 		}},
+	{"sync.with-push", "true: git's hook pre-push has the memory synced with the remote that the code is pushed to, in the background",
+		func(c *Config) any { return c.WithPush },
+		func(c *Config, v any) (err error) { c.WithPush, err = truth(v); return },
+		nil},
 	{"code.default-branch", "the code's default branch, on which what a side branch taught has to land; empty: origin's, or main",
 		func(c *Config) any { return c.Main },
 		func(c *Config, v any) (err error) { c.Main, err = branchName(v); return },

@@ -1,5 +1,0 @@
-package cmd
-
-import "context"
-
-func (w *workspace) examineGitHooks(context.Context) []examined { return nil }
