@@ -356,6 +356,7 @@ func (in Installer) Remove(ctx context.Context, t Target, clone string) (Fate, e
 	if err != nil {
 		return "", err
 	}
+	sweep(filepath.Dir(r.real))
 	for _, dir := range slices.Backward(a.Folders) {
 		if os.Remove(dir) != nil { // not empty, or gone
 			break
