@@ -180,11 +180,6 @@ func (c *capture) take(ctx context.Context, agent hooks.Agent, e hooks.Event) er
 	return err
 }
 
-// answer is what the agent is given at an event.
-func (c *capture) answer(ctx context.Context, agent hooks.Agent, e hooks.Event) (string, error) {
-	return "", nil
-}
-
 // seen remembers when an agent last delivered anything: the time of a file.
 func (c *capture) seen(agent string) error {
 	path := filepath.Join(c.state, seenDir, agent)

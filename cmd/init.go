@@ -142,10 +142,10 @@ func (w *workspace) dryInit(ctx context.Context, o initOptions, done initJSON, f
 			return err
 		}
 	}
-	done.Agents = w.tellAgents(agents)
 	if err := w.initHooks(ctx, o); err != nil {
 		return err
 	}
+	done.Agents = w.tellAgents(agents)
 	if w.env.JSON {
 		return w.env.object(done)
 	}

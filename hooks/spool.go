@@ -212,6 +212,15 @@ func (s Spool) Take() ([]*Waiting, error) {
 	return all, errors.Join(bad...)
 }
 
+// TakeOne is Take for the session of an event; nil if nothing of it is there.
+func (s Spool) TakeOne(e Event) (*Waiting, error) {
+	w, err := readWaiting(s.folder(e))
+	if err != nil {
+		return nil, fmt.Errorf("read the spool: %w", err)
+	}
+	return w, nil
+}
+
 // readWaiting reads one session's folder; nil if it has no event yet.
 func readWaiting(dir string) (*Waiting, error) {
 	w := &Waiting{dir: dir, state: readState(dir)}
@@ -272,6 +281,10 @@ func (w *Waiting) Folded(live, owed bool) error {
 
 // Owed reports whether Folded has put something off.
 func (w *Waiting) Owed() bool { return w.state.Owed }
+
+// WasLive reports whether the session was being worked in when it was last folded. An agent that is killed then has
+// written more into its transcript than it has told of.
+func (w *Waiting) WasLive() bool { return w.state.Live }
 
 func (w *Waiting) keepState() error {
 	text, err := json.Marshal(w.state)
