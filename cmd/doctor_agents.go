@@ -97,11 +97,14 @@ func (x agentExam) rows(ctx context.Context) (rows []examined) {
 
 // faults are those of the entries in a file.
 func (x agentExam) faults(s hooks.Standing) (rows []examined) {
-	add := func(state, format string, args ...any) {
+	add := func(state string, safe bool, format string, args ...any) {
 		row := x.row(state, fmt.Sprintf(format, args...)+" in "+s.File, "reverie init --agent "+x.agent.Name)
+		if s.Top != "" {
+			row.Fix += " --project"
+		}
 		if x.program == "" {
 			row.Fix = "run reverie doctor --fix with the installed program"
-		} else if state == stateBroken {
+		} else if safe {
 			row.mend = func(ctx context.Context) error { return x.install(ctx, s.Target) }
 		}
 		rows = append(rows, row)
@@ -110,16 +113,19 @@ func (x agentExam) faults(s hooks.Standing) (rows []examined) {
 		info, err := os.Stat(p)
 		switch {
 		case err != nil || info.IsDir() || info.Mode()&0o111 == 0 && os.PathSeparator == '/':
-			add(stateBroken, "the program %s is gone, which hooks call", p)
+			add(stateBroken, true, "the program %s is gone, which hooks call", p)
 		case x.program != "" && p != x.program && !same(p, x.program):
-			add(stateNote, "hooks call %s, and this is %s,", p, x.program)
+			add(stateNote, false, "hooks call %s, and this is %s,", p, x.program)
 		}
 	}
+	if s.Other {
+		add(stateNote, true, "the plugin is not as this version writes it,")
+	}
 	if len(s.Missing) > 0 {
-		add(stateBroken, "no hook for %s", strings.Join(s.Missing, ", "))
+		add(stateBroken, true, "no hook for %s", strings.Join(s.Missing, ", "))
 	}
 	if len(s.Twice) > 0 {
-		add(stateBroken, "more than one hook of ours for %s", strings.Join(s.Twice, ", "))
+		add(stateBroken, true, "more than one hook of ours for %s", strings.Join(s.Twice, ", "))
 	}
 	return rows
 }
