@@ -36,6 +36,9 @@ func runAccept(ctx context.Context, env *Env, ids []string, all bool) error {
 	if err != nil {
 		return err
 	}
+	if err := w.wantsPerson("accept"); err != nil {
+		return err
+	}
 	var ops []record.Operation
 	err = w.view(ctx, func(v *record.View) error {
 		ops, err = w.pick(v, ids, all)

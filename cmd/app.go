@@ -30,8 +30,8 @@ const patience = 2 * time.Second
 // is written in transactions.
 func Main(args []string) int {
 	debug.SetGCPercent(200) // a command lives for milliseconds; what it holds is bounded elsewhere
-	if os.Getenv("REVERIE_DISABLE") == "1" && len(args) > 1 && args[1] == "hook" {
-		return exitDone
+	if len(args) > 1 && args[1] == "hook" && !slices.ContainsFunc(args[2:], isHelp) {
+		return hookProcess(args[2:])
 	}
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -66,6 +66,9 @@ func Run(ctx context.Context, given *Env, args []string) int {
 	app := newApp(&env)
 	app.Flags = append(app.Flags, cli.HelpFlag) // the parser adds it only with a help command of its own
 	err := app.RunContext(ctx, hoist(newApp(&env), args))
+	if w := env.opened; w != nil && ctx.Err() == nil {
+		w.sweepLater()
+	}
 	if ctx.Err() != nil && (in.cut.Load() || interrupted(err)) {
 		env.warn(stopped)
 		return exitSignal
@@ -101,6 +104,8 @@ func interrupted(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.As(err, &exit) && !exit.Exited()
 }
 
+func isHelp(arg string) bool { return arg == "-h" || arg == "--help" }
+
 func newApp(env *Env) *cli.App {
 	app := &cli.App{
 		Name:  "reverie",
@@ -113,13 +118,13 @@ func newApp(env *Env) *cli.App {
 			&cli.BoolFlag{Name: "no-color", Usage: "no colours"},
 		},
 		Commands: []*cli.Command{
-			learnCommand(env), reviewCommand(env), recallCommand(env), rememberCommand(env), statusCommand(env),
+			learnCommand(env), reviewCommand(env), recallCommand(env), rememberCommand(env), statusCommand(env), doctorCommand(env),
 			initCommand(env), acceptCommand(env), rejectCommand(env), listCommand(env), showCommand(env), editCommand(env), forgetCommand(env), purgeCommand(env),
 			ingestCommand(env), sessionsCommand(env), reflectCommand(env), dreamCommand(env),
 			contextCommand(env), whyCommand(env), checkpointCommand(env),
 			logCommand(env), blameCommand(env), diffCommand(env), revertCommand(env),
 			syncCommand(env), mergeCommand(env), conflictsCommand(env), mergeDriverCommand(env), trustCommand(env),
-			staleCommand(env), renderCommand(env), importCommand(env), exportCommand(env), checkCommand(env), configCommand(env), uninstallCommand(env),
+			staleCommand(env), renderCommand(env), importCommand(env), exportCommand(env), checkCommand(env), configCommand(env), uninstallCommand(env), hookCommand(env), workerCommand(env),
 			versionCommand(env), helpCommand(),
 		},
 		HideVersion:               true,

@@ -59,6 +59,9 @@ func runEdit(ctx context.Context, env *Env, id string, o editOptions) (err error
 	if err != nil {
 		return err
 	}
+	if err := w.wantsPerson("edit"); err != nil {
+		return err
+	}
 	var before record.Memory
 	var op *record.Operation
 	err = w.view(ctx, func(v *record.View) error {

@@ -24,7 +24,8 @@ type Env struct {
 	Verbose  bool
 	Colour   bool
 
-	lines *bufio.Reader // of In, for answers to questions
+	lines  *bufio.Reader // of In, for answers to questions
+	opened *workspace    // the one that the command has opened last, if any
 }
 
 // path is where a file lies that the command line names: relative to the folder of -C.

@@ -31,6 +31,9 @@ func runForget(ctx context.Context, env *Env, id, reason string) error {
 	if err != nil {
 		return err
 	}
+	if err := w.wantsPerson("forget"); err != nil {
+		return err
+	}
 	var m record.Memory
 	already := false
 	err = w.update(ctx, func(t *record.Tx, _ config.Config) error {

@@ -160,6 +160,11 @@ func runImport(ctx context.Context, env *Env, file string, o importOptions) erro
 	if err != nil {
 		return err
 	}
+	if o.accept && !o.dryRun {
+		if err := w.wantsPerson("import --accept"); err != nil {
+			return err
+		}
+	}
 	in := env.In
 	if file != "-" {
 		f, err := openFile(ctx, env.path(file))

@@ -53,7 +53,7 @@ func (env *Env) open(ctx context.Context) (*workspace, error) {
 		return nil, err
 	}
 	w.narrowed = w.config
-	w.scanner = redact.New(w.topSecrets()...)
+	w.scanner = redact.New(topSecrets(w.repo)...)
 	w.memory = gitstore.Open(repo, w.config.Ref)
 	stores := record.Stores{Memory: w.memory, Journal: gitstore.Open(repo, journalRef), Inbox: gitstore.Open(repo, inboxRef)}
 	if branch, ok := strings.CutPrefix(w.config.Ref, "refs/heads/"); ok {
@@ -61,6 +61,7 @@ func (env *Env) open(ctx context.Context) (*workspace, error) {
 	}
 	w.book = record.Open(stores, w.state, w.scanner)
 	w.sessions = reflect.Sessions{Dir: filepath.Join(w.state, "sessions"), Scanner: w.scanner}
+	env.opened = w
 	return w, nil
 }
 

@@ -87,6 +87,9 @@ func runPurge(ctx context.Context, env *Env, o purgeOptions) error {
 	if err != nil {
 		return err
 	}
+	if err := w.wantsPerson("purge"); err != nil {
+		return err
+	}
 	if o.what == "-" {
 		if o.what, err = env.whole(); err != nil {
 			return err

@@ -33,6 +33,9 @@ func rejectCommand(env *Env) *cli.Command {
 			if err != nil {
 				return err
 			}
+			if err := w.wantsPerson("reject"); err != nil {
+				return err
+			}
 			return w.reject(c.Context, c.Args().Slice(), o)
 		},
 	}

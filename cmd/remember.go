@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -107,6 +108,11 @@ func runRemember(ctx context.Context, env *Env, text string, o rememberOptions) 
 	if _, err := w.ensure(ctx); err != nil {
 		return err
 	}
+	if agent := env.agentShell(); agent != "" && !w.config.AgentsDecide {
+		m.Source.By = agent
+		w.tellRedacted(redacted, m.ID)
+		return w.suggest(ctx, m)
+	}
 	var held record.Memory
 	var known bool
 	var whose []string // it is withheld for them
@@ -153,6 +159,42 @@ func runRemember(ctx context.Context, env *Env, text string, o rememberOptions) 
 		return env.object(newMemoryJSON(m))
 	}
 	env.print("%s\n", m.ID)
+	return nil
+}
+
+// suggest puts what an agent wants remembered into the inbox.
+func (w *workspace) suggest(ctx context.Context, m record.Memory) error {
+	var ops []record.Operation
+	var res importResult
+	err := w.update(ctx, func(tx *record.Tx, _ config.Config) (err error) {
+		if ops, res, err = w.importOps(tx.View, []record.Memory{m}, false); err != nil {
+			return err
+		}
+		for i, o := range ops {
+			o.Why = "an agent wants it remembered"
+			if err := tx.PutOperation(o); err != nil {
+				return err
+			}
+			ops[i] = o
+		}
+		tx.Describe(gitstore.Commit{Subject: "suggest: " + lowerFirst(m.Text), Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "suggest"}}})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	w.tidy(ctx)
+	switch {
+	case len(ops) > 0 && w.env.JSON:
+		return w.env.object(newOperationJSON(ops[0], ops[0].Why))
+	case len(ops) > 0:
+		w.env.say("an agent cannot decide this: it waits for a person; next: reverie review")
+		w.env.print("%s\n", ops[0].ID)
+	case res.Refused > 0:
+		return &failure{exitPerson, errors.New("this was rejected or retired before, and an agent cannot bring it back"), "a person can: reverie remember, in a terminal"}
+	default:
+		w.env.say("known already, or waiting")
+	}
 	return nil
 }
 

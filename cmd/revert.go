@@ -29,6 +29,9 @@ func runRevert(ctx context.Context, env *Env, commit string) error {
 	if err != nil {
 		return err
 	}
+	if err := w.wantsPerson("revert"); err != nil {
+		return err
+	}
 	if err := w.view(ctx, func(*record.View) error { return nil }); err != nil {
 		return err // a store of a newer format, or none
 	}

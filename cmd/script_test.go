@@ -1,12 +1,15 @@
 package cmd
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -55,6 +58,8 @@ func TestScripts(t *testing.T) {
 			"id":    idCmd,
 			"gone":  goneCmd,
 			"steps": stepsCmd,
+			"tree":  treeCmd,
+			"idle":  idleCmd,
 		},
 	})
 }
@@ -71,6 +76,34 @@ func repoCmd(ts *testscript.TestScript, neg bool, args []string) {
 	for _, a := range [][]string{{"init", "-q"}, {"add", "a.txt"}, {"commit", "-qm", "one"}} {
 		ts.Check(ts.Exec("git", a...))
 	}
+}
+
+// idle waits until no worker is at work that a hook has left behind, or is about to be.
+func idleCmd(ts *testscript.TestScript, neg bool, args []string) {
+	dir := strings.TrimSpace(mustOutput(ts, "git", "rev-parse", "--path-format=absolute", "--git-common-dir"))
+	state := filepath.Join(dir, "reverie")
+	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		_, err := os.Lstat(filepath.Join(state, workerCall))
+		lock, lockErr := takeWorkerLock(state)
+		if lock != nil {
+			lock.Close()
+		}
+		if errors.Is(lockErr, os.ErrNotExist) || errors.Is(err, os.ErrNotExist) && lock != nil {
+			return
+		}
+		if time.Since(began) > time.Minute {
+			ts.Fatalf("a worker is still at work after %v", time.Since(began))
+		}
+	}
+}
+
+func mustOutput(ts *testscript.TestScript, name string, args ...string) string {
+	cmd := exec.Command(name, args...)
+	cmd.Dir = ts.MkAbs(".")
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1")
+	out, err := cmd.Output()
+	ts.Check(err)
+	return string(out)
 }
 
 // code N CMD ARG… runs a command and wants that exit code.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
@@ -17,18 +18,18 @@ import (
 
 // topSecrets are the values of the .env files at the top of the work tree: what can be known
 // without asking git, so that every command can afford it.
-func (w *workspace) topSecrets() []string {
-	if w.repo.WorkTree == "" {
+func topSecrets(repo *git.Repo) []string {
+	if repo.WorkTree == "" {
 		return nil
 	}
-	entries, _ := os.ReadDir(w.repo.WorkTree)
+	entries, _ := os.ReadDir(repo.WorkTree)
 	var secrets []string
 	for _, e := range entries {
 		name := e.Name()
 		if !strings.HasPrefix(name, ".env") || slices.Contains([]string{".example", ".sample", ".template", ".dist"}, filepath.Ext(name)) {
 			continue
 		}
-		secrets = append(secrets, fileSecrets(filepath.Join(w.repo.WorkTree, name))...)
+		secrets = append(secrets, fileSecrets(filepath.Join(repo.WorkTree, name))...)
 	}
 	return secrets
 }
@@ -36,7 +37,7 @@ func (w *workspace) topSecrets() []string {
 // allSecrets are the values of every .env file that git ignores in this work tree, and of those
 // at its top.
 func (w *workspace) allSecrets(ctx context.Context) []string {
-	secrets := w.topSecrets()
+	secrets := topSecrets(w.repo)
 	if w.repo.WorkTree == "" {
 		return secrets
 	}

@@ -38,6 +38,8 @@ type statusJSON struct {
 	Reflections int            `json:"reflections"`
 	Sessions    int            `json:"sessions"`
 	Pending     int            `json:"pending"` // sessions without a reflection
+	Spooled     int            `json:"spooled"` // sessions with hook events that are not taken in yet
+	Worker      *working       `json:"worker"`  // what learns in the background now; null if nothing does
 }
 
 func runStatus(ctx context.Context, env *Env) error {
@@ -102,6 +104,7 @@ func runStatus(ctx context.Context, env *Env) error {
 			s.Pending++
 		}
 	}
+	s.Spooled, s.Worker = w.spool().Due(env.Now(), idleAfter), w.worker()
 	if env.JSON {
 		return env.object(s)
 	}
@@ -164,4 +167,10 @@ func (w *workspace) tellStatus(s statusJSON, held []heldMemory) {
 		sessions += ", " + count(s.Pending, "without a reflection", "without a reflection") + "; next: reverie learn"
 	}
 	row("sessions", sessions)
+	if s.Spooled > 0 {
+		row("spool", count(s.Spooled, "session", "sessions")+" with events that wait for the worker")
+	}
+	if at := s.Worker; at != nil {
+		row("worker", fmt.Sprintf("process %d since %s: %s", at.PID, at.Started.Local().Format("15:04:05"), at.Doing))
+	}
 }

@@ -7,13 +7,13 @@ import (
 	"hash/crc32"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
 
 	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
 // What was found out about memories at one commit of the code is kept in the state folder, a file a commit,
@@ -98,7 +98,7 @@ func checksumLine(text string) string {
 }
 
 // verdictName is the name of a file of verdicts: a commit's id.
-var verdictName = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+var verdictName = pattern.New(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 
 // verdictsByAge lists the files of verdicts, the newest first, and those that were never finished.
 func verdictsByAge(dir string) []string {

@@ -159,8 +159,8 @@ func (v *View) Same(text string) (m Memory, found bool) {
 func (v *View) Retired(text string) (Memory, bool) {
 	if v.retired == nil {
 		v.retired = []Fingerprint{}
-		for i, e := range v.entries {
-			if v.at(i).Status == Retired {
+		for _, e := range v.entries {
+			if e.retired {
 				v.retired = append(v.retired, e.print)
 			}
 		}

@@ -27,17 +27,22 @@ var ErrNewer = errors.New("the store was written by a newer Reverie")
 
 // Config is every setting with its value.
 type Config struct {
-	Accept    []string // what becomes memory without review: said, seen
-	Sightings int      // distinct sessions that a seen statement needs, at least 2
-	Private   []string // kinds of memory that stay in this clone
-	KeepDays  int      // days a session is kept after it was last read, at least 1
-	Ref       string   // the memory branch, whole name
-	Agents    string   // file of the managed block, relative to the top of the work tree
-	Trust     Trust
-	Stale     string // what agents are given of stale memories: label or withhold
-	Budget    int    // of what is given when a session starts, in tokens; 0 gives nothing
-	Prompt    int    // of what is given with a prompt, likewise
-	Main      string // the code's default branch; empty: origin's, or that of git's configuration
+	Accept       []string // what becomes memory without review: said, seen
+	Sightings    int      // distinct sessions that a seen statement needs, at least 2
+	Private      []string // kinds of memory that stay in this clone
+	KeepDays     int      // days a session is kept after it was last read, at least 1
+	Ref          string   // the memory branch, whole name
+	AgentsDecide bool     // what decides may be called from agents' shells
+	Background   string   // when hooks have sessions learned from: idle or off
+	Every        int      // new sessions that learning in the background waits for, at least 1
+	Agents       string   // file of the managed block, relative to the top of the work tree
+	Trust        Trust
+	Stale        string // what agents are given of stale memories: label or withhold
+	Budget       int    // of what is given when a session starts, in tokens; 0 gives nothing
+	Prompt       int    // of what is given with a prompt, likewise
+	Main         string // the code's default branch; empty: origin's, or that of git's configuration
+
+	WithPush bool // a push of the code takes the memory along
 
 	origins map[string]string // key → where its value comes from
 }
@@ -103,6 +108,27 @@ var keys = []key{
 		func(c *Config, v any) error {
 			n, err := number(v, 1, 36500)
 			c.KeepDays = min(c.KeepDays, n)
+			return err
+		}},
+	{"agents.decide", "let agents accept, edit, forget and trust by commands in their shells, as a person does",
+		func(c *Config) any { return c.AgentsDecide },
+		func(c *Config, v any) (err error) { c.AgentsDecide, err = truth(v); return }, nil},
+	{"learn.background", "when hooks have new sessions learned from: idle (when one has ended or was left), or off",
+		func(c *Config) any { return c.Background },
+		func(c *Config, v any) (err error) { c.Background, err = word(v, backgroundWords...); return },
+		func(c *Config, v any) error {
+			s, err := word(v, backgroundWords...)
+			if s == "off" {
+				c.Background = s
+			}
+			return err
+		}},
+	{"learn.every", "how many new sessions have to be there before they are learned from in the background",
+		func(c *Config) any { return int64(c.Every) },
+		func(c *Config, v any) (err error) { c.Every, err = number(v, 1, 1000); return },
+		func(c *Config, v any) error {
+			n, err := number(v, 1, 1000)
+			c.Every = max(c.Every, n)
 			return err
 		}},
 	{"memory.ref", "the memory branch",
@@ -174,11 +200,18 @@ var keys = []key{
 			c.Prompt = min(c.Prompt, n)
 			return err
 		}},
+	{"sync.with-push", "true: git's hook pre-push has the memory synced with the remote that the code is pushed to, in the background",
+		func(c *Config) any { return c.WithPush },
+		func(c *Config, v any) (err error) { c.WithPush, err = truth(v); return },
+		nil},
 	{"code.default-branch", "the code's default branch, on which what a side branch taught has to land; empty: origin's, or main",
 		func(c *Config) any { return c.Main },
 		func(c *Config, v any) (err error) { c.Main, err = branchName(v); return },
 		nil},
 }
+
+// backgroundWords are the values of learn.background, the narrower one last.
+var backgroundWords = []string{"idle", "off"}
 
 // maxBudget is the most tokens that a setting may ask for. No client takes as many from one hook.
 const maxBudget = 100_000
@@ -212,7 +245,7 @@ func Default() Config {
 	return Config{
 		Accept: []string{"said", "seen"}, Sightings: 2, Private: []string{"preference"},
 		Trust:    Trust{Authors: []string{}, Signers: []string{}},
-		KeepDays: 30, Ref: "refs/heads/reverie/memory", Agents: "AGENTS.md", Stale: "label", Budget: 1500, Prompt: 400,
+		KeepDays: 30, Background: "idle", Every: 1, Ref: "refs/heads/reverie/memory", Agents: "AGENTS.md", Stale: "label", Budget: 1500, Prompt: 400,
 		origins: map[string]string{},
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/file"
+
 	"github.com/go-git/go-git/v5/plumbing/format/objfile"
 )
 
@@ -186,7 +188,7 @@ func (w *looseWriter) clean() {
 // syncObjectDirs syncs folders of objects. One that is gone held what git has moved into a pack, durably.
 func syncObjectDirs(dirs []string) error {
 	return each(len(dirs), func(i int) error {
-		err := syncDir(dirs[i])
+		err := file.SyncDir(dirs[i])
 		if errors.Is(err, os.ErrNotExist) {
 			return nil
 		}

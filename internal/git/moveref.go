@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/reverie-memory/reverie/internal/file"
 )
 
 const (
@@ -90,13 +92,13 @@ func (r *Repo) moveFile(ctx context.Context, name, new, old, message string) err
 // on the disk.
 func (r *Repo) syncRef(path string, freshDir bool) error {
 	for dir := filepath.Dir(path); len(dir) > len(r.CommonDir); dir = filepath.Dir(dir) {
-		err := syncDir(dir)
+		err := file.SyncDir(dir)
 		if errors.Is(err, fs.ErrNotExist) {
 			packed, err := os.OpenFile(filepath.Join(r.CommonDir, "packed-refs"), os.O_RDWR, 0)
 			if err != nil {
 				return err
 			}
-			return errors.Join(packed.Sync(), packed.Close(), syncDir(r.CommonDir))
+			return errors.Join(packed.Sync(), packed.Close(), file.SyncDir(r.CommonDir))
 		}
 		if err != nil || !freshDir {
 			return err

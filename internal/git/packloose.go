@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/reverie-memory/reverie/internal/file"
 )
 
 const (
@@ -86,7 +88,7 @@ func (r *Repo) PackLoose(ctx context.Context, ref, folder string) (packed int, e
 		if err != nil {
 			return 0, err
 		}
-		if err := syncDir(dir); err != nil {
+		if err := file.SyncDir(dir); err != nil {
 			return 0, err
 		}
 		if err := removeAll(files); err != nil {
@@ -124,5 +126,5 @@ func (r *Repo) PackTight(ctx context.Context, ids []string) error {
 	if _, err := r.Git(ctx, strings.NewReader(strings.Join(ids, "\n")+"\n"), args...); err != nil {
 		return err
 	}
-	return syncDir(dir)
+	return file.SyncDir(dir)
 }

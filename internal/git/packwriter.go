@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/reverie-memory/reverie/internal/file"
 )
 
 // keepText is the content of the .keep files that we make, by which they are known.
@@ -87,7 +89,7 @@ func (r *Repo) savePack(ctx context.Context, objs []Object) (kept []string, err 
 	case result == "keep":
 		kept = []string{filepath.Join(dir, "pack-"+name+".keep")}
 	}
-	return kept, syncDir(dir)
+	return kept, file.SyncDir(dir)
 }
 
 func dropKeeps(dir string) error {

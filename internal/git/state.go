@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/reverie-memory/reverie/internal/file"
 )
 
 // LockWait is how long Lock waits when its context sets no earlier end.
@@ -47,7 +49,11 @@ func (r *Repo) lockNamed(ctx context.Context, name string) (unlock func(), err e
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(dir, name)
+	return LockFile(ctx, filepath.Join(dir, name))
+}
+
+// LockFile takes the lock that a file of ours is, as Lock does; it is made when it is not there.
+func LockFile(ctx context.Context, path string) (unlock func(), err error) {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("lock %s: not a file of ours; move it away", path) // its text is written over
 	}
@@ -71,7 +77,7 @@ func waitLock(ctx context.Context, f *os.File) error {
 		f.Close()
 		return fmt.Errorf("lock %s: %w", f.Name(), err)
 	}
-	if locked, err := lockFile(f, false); err != nil {
+	if locked, err := file.Lock(f, false); err != nil {
 		return failed(err)
 	} else if locked {
 		return nil
@@ -80,7 +86,7 @@ func waitLock(ctx context.Context, f *os.File) error {
 	defer cancel()
 	turn := make(chan error)
 	go func() {
-		_, err := lockFile(f, true)
+		_, err := file.Lock(f, true)
 		select {
 		case turn <- err:
 		case <-wait.Done():

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/reverie-memory/reverie/internal/file"
 )
 
 // StateSub is a folder of the state folder, made when it is not there. As with StateDir, a symbolic link
@@ -54,32 +56,14 @@ func (r *Repo) WriteState(name string, data []byte, durable bool) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, stateTemp+"*") // 0600, and never an existing file
-	if err != nil {
+	if err := file.Replace(filepath.Join(dir, base), data, 0o600, durable); err != nil {
 		return fmt.Errorf("state file %s: %w", name, err)
-	}
-	_, err = f.Write(data)
-	if err == nil && durable {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), filepath.Join(dir, base))
-	}
-	if err != nil {
-		os.Remove(f.Name())
-		return fmt.Errorf("state file %s: %w", name, err)
-	}
-	if durable {
-		return syncDir(dir)
 	}
 	return nil
 }
 
-// stateTemp begins the names of files that WriteState has not finished.
-const stateTemp = "new-"
-
 // StateTemp reports whether a name is that of a file that WriteState did not finish, or is about to.
 func StateTemp(name string) bool {
-	rest, ok := strings.CutPrefix(name, stateTemp)
+	rest, ok := strings.CutPrefix(name, file.Temp)
 	return ok && rest != "" && strings.Trim(rest, "0123456789") == ""
 }

@@ -14,38 +14,6 @@ func ownedByUs(info fs.FileInfo) bool {
 	return !ok || int(st.Uid) == os.Geteuid()
 }
 
-// lockFile takes the lock on f, or, unless it may wait, reports that somebody has it. Closing f gives
-// it back.
-func lockFile(f *os.File, wait bool) (bool, error) {
-	how := syscall.LOCK_EX
-	if !wait {
-		how |= syscall.LOCK_NB
-	}
-	for {
-		err := syscall.Flock(int(f.Fd()), how)
-		switch {
-		case errors.Is(err, syscall.EINTR):
-		case errors.Is(err, syscall.EWOULDBLOCK):
-			return false, nil
-		default:
-			return err == nil, err
-		}
-	}
-}
-
-// syncDir makes the names in a directory durable. File systems that cannot do it say EINVAL.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) {
-		return err
-	}
-	return nil
-}
-
 // detached starts a process away from our terminal, so that nothing in it can ask a question.
 func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 

@@ -1,0 +1,197 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/redact"
+	"github.com/urfave/cli/v2"
+)
+
+// Variables of the environment that turn hooks off: the first is the user's, the second is set by Reverie for whatever it
+// starts, so that it does not learn from itself.
+const (
+	disableVariable = "REVERIE_DISABLE"
+	depthVariable   = "REVERIE_HOOK_DEPTH"
+)
+
+// disabled reports whether a hook has nothing to do, whatever it is called for.
+func disabled() bool {
+	off := os.Getenv(disableVariable)
+	return off != "" && off != "0" || os.Getenv(depthVariable) != ""
+}
+
+// hookCommand is for the help: Main runs hooks itself, without the rest of the command line.
+func hookCommand(env *Env) *cli.Command {
+	return &cli.Command{
+		Name:      "hook",
+		Usage:     "take in an event that an agent's or git's hook delivers on standard input",
+		ArgsUsage: "SOURCE [EVENT] [ARG…]",
+		Description: "SOURCE is claude, codex, gemini, opencode, generic or git. It always exits with 0 and prints what the agent reads,\n" +
+			"or nothing. A generic event is a JSON object with session_id, cwd, and if they are known transcript_path, parent_id and\n" +
+			"prompt; EVENT is start, prompt, stop, subagent-stop, compacting, compacted or end.",
+		SkipFlagParsing: true,
+		Action: func(c *cli.Context) error {
+			if isHelp(c.Args().First()) {
+				return cli.ShowCommandHelp(c, "hook")
+			}
+			runHook(c.Context, env, c.Args().Slice())
+			return nil
+		},
+	}
+}
+
+// hookPatience is the longest that a hook may take before it gives up, if the agent waits longer: what an agent is made
+// to wait for, a person is.
+const hookPatience = 4 * time.Second
+
+// hookProcess is the whole life of a hook's process. Whatever happens it ends with 0 and in time: an agent that sees another
+// code throws away what its user typed.
+func hookProcess(args []string) int {
+	if disabled() {
+		return exitDone
+	}
+	defer time.AfterFunc(hookPatience, func() {
+		fmt.Fprintln(os.Stderr, "reverie: hook: gave up after "+hookPatience.String())
+		os.Exit(exitDone)
+	}).Stop()
+	ctx, cancel := context.WithTimeout(context.Background(), hookPatience-hookPatience/10)
+	defer cancel()
+	env := system()
+	env.Quiet, env.Colour, env.Terminal = true, false, false
+	runHook(ctx, env, args)
+	return exitDone
+}
+
+// runHook does what a hook is called for. Its one line on a fault of ours goes to env.Err.
+func runHook(ctx context.Context, env *Env, args []string) {
+	if err := hook(ctx, env, args); err != nil {
+		env.warn("hook: %s", oneLine(err.Error(), 300))
+	}
+}
+
+func hook(ctx context.Context, env *Env, args []string) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("a defect of Reverie: %v", r)
+		}
+	}()
+	if len(args) == 0 {
+		return errors.New("it wants to know who calls: claude, codex, gemini, opencode, generic or git")
+	}
+	source, event, rest := args[0], "", []string(nil)
+	if len(args) > 1 {
+		event, rest = args[1], args[2:]
+	}
+	if source == "git" {
+		return runGitHook(ctx, env, event, rest)
+	}
+	agent, known := hooks.Find(source)
+	if !known {
+		return fmt.Errorf("no agent is called %q", source)
+	}
+	from := env.In
+	if source == "codex" && event == "notify" && len(rest) > 0 { // it calls with its payload as the last argument
+		from, event = strings.NewReader(rest[len(rest)-1]), ""
+	}
+	e, err := agent.Decode(event, from, env.Now())
+	if errors.Is(err, hooks.ErrUnasked) {
+		return nil // an older or newer Reverie has asked for it
+	}
+	if e.Dir != "" {
+		env.Dir = e.Dir
+	}
+	if !git.MayHaveState(env.Dir) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	c, err := env.openCapture(ctx)
+	if c == nil || err != nil {
+		return err
+	}
+	return c.take(ctx, agent, e)
+}
+
+// capture is what keeping an event needs of a repository: less than a workspace, since every prompt of every agent waits
+// for it.
+type capture struct {
+	env    *Env
+	repo   *git.Repo
+	state  string
+	config config.Config
+	spool  hooks.Spool
+}
+
+// openCapture finds the repository; nil where Reverie was never started in it.
+func (env *Env) openCapture(ctx context.Context) (*capture, error) {
+	repo, err := git.Find(ctx, env.Dir)
+	if errors.Is(err, git.ErrNotRepository) || errors.Is(err, git.ErrUnsafe) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	c := &capture{env: env, repo: repo, state: filepath.Join(repo.CommonDir, "reverie")}
+	if info, err := os.Lstat(c.state); err != nil || !info.IsDir() {
+		return nil, nil
+	}
+	if c.config, err = config.Load(config.UserFile(), cloneFile(c.state)); err != nil {
+		return nil, err
+	}
+	c.spool = hooks.Spool{Dir: spoolDir(c.state), Scanner: redact.New(topSecrets(repo)...)}
+	return c, nil
+}
+
+func spoolDir(state string) string { return filepath.Join(state, "spool") }
+
+// take keeps an event and does what it calls for. The event is on the disk before anything else is tried.
+func (c *capture) take(ctx context.Context, agent hooks.Agent, e hooks.Event) error {
+	if _, err := c.repo.StateDir(); err != nil { // a folder of ours, and no link
+		return err
+	}
+	if err := c.spool.Append(e); err != nil {
+		return err
+	}
+	err := c.seen(agent.Name)
+	var text string
+	switch e.Kind {
+	case hooks.Start, hooks.Prompt, hooks.Compacting, hooks.Compacted:
+		var err2 error
+		text, err2 = c.answer(ctx, agent, e)
+		err = errors.Join(err, err2)
+	}
+	if out := agent.Encode(e, text); len(out) > 0 {
+		c.env.Out.Write(out)
+	}
+	switch e.Kind {
+	case hooks.Start, hooks.Stop, hooks.SubagentStop, hooks.Compacting, hooks.End:
+		err = errors.Join(err, kick(c.repo, c.state))
+	}
+	return err
+}
+
+// seen remembers when an agent last delivered anything: the time of a file.
+func (c *capture) seen(agent string) error {
+	path := filepath.Join(c.state, seenDir, agent)
+	now := c.env.Now()
+	if os.Chtimes(path, now, now) == nil {
+		return nil
+	}
+	if _, err := c.repo.StateSub(seenDir); err != nil {
+		return err
+	}
+	return c.repo.WriteState(seenDir+"/"+agent, nil, false)
+}
+
+// seenDir is the folder of the state folder in which the time of a file says when an agent was last heard of.
+const seenDir = "seen"

@@ -1,0 +1,182 @@
+package hooks
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/reverie-memory/reverie/internal/file"
+	"github.com/reverie-memory/reverie/internal/redact"
+)
+
+// Agents rewrite, shorten and delete their transcripts. What a session has established must not hang on that, so the
+// worker copies the records as they come, freed of secrets, beside the events.
+
+// Copied is a transcript as far as it was copied.
+type Copied struct {
+	Path     string // of the copy
+	From     string // the agent's file
+	Subagent string // whose it is, "" for the session itself
+	Grown    int64  // bytes of From that were new
+	Size     int64  // of the copy, in bytes
+}
+
+// progress is how far a transcript was copied.
+type progress struct {
+	From   string `json:"from"`
+	Offset int64  `json:"offset"` // in From, behind the last whole line
+	Size   int64  `json:"size"`   // of the copy
+	Tail   string `json:"tail"`   // hash of the bytes of From before Offset, by which a rewritten file is known
+}
+
+const (
+	tailLen = 4 << 10  // bytes that Tail is the hash of
+	maxLine = 16 << 20 // bytes of a record; a longer one is passed over, as readers of transcripts do
+)
+
+// Copy brings the copies of a session's transcripts up to date: whole lines alone, from where the last copy ended. A file that
+// was rewritten is copied anew. A transcript that is gone leaves its copy as it is. What could be copied is returned beside
+// the error.
+func (w *Waiting) Copy(ctx context.Context, scan *redact.Scanner) ([]Copied, error) {
+	if w.state.Copies == nil {
+		w.state.Copies = map[string]progress{}
+	}
+	type source struct{ from, subagent string }
+	sources := map[string]source{}
+	var names []string
+	for _, e := range w.Events {
+		if e.Transcript == "" {
+			continue
+		}
+		name := "transcript.jsonl"
+		if e.Subagent != "" {
+			sum := sha256.Sum256([]byte(e.Subagent))
+			name = fmt.Sprintf("transcript-%x.jsonl", sum[:8])
+		}
+		if _, known := sources[name]; !known {
+			names = append(names, name)
+		}
+		sources[name] = source{e.Transcript, e.Subagent} // the newest: an agent may go on in another file
+	}
+	var done []Copied
+	var failed []error
+	for _, name := range names {
+		src := sources[name]
+		grown, err := w.copyOne(ctx, name, src.from, scan)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			failed = append(failed, fmt.Errorf("copy the transcript %s: %w", src.from, err))
+		}
+		path := filepath.Join(w.dir, name)
+		if info, err := os.Stat(path); err == nil && info.Size() > 0 {
+			done = append(done, Copied{path, src.from, src.subagent, grown, info.Size()})
+		}
+	}
+	return done, errors.Join(failed...)
+}
+
+// copyOne copies what is new of one transcript and returns how many of its bytes that were.
+func (w *Waiting) copyOne(ctx context.Context, name, from string, scan *redact.Scanner) (grown int64, err error) {
+	in, err := os.Open(from)
+	if err != nil {
+		return 0, err
+	}
+	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return 0, err
+	}
+	if !info.Mode().IsRegular() {
+		return 0, errors.New("not a plain file")
+	}
+	at := w.state.Copies[name]
+	if at.From != from || at.Offset > info.Size() || at.Tail != tail(in, at.Offset) {
+		at = progress{From: from}
+	}
+	if at.Offset == info.Size() && at.Offset > 0 {
+		return 0, nil
+	}
+	out, err := os.OpenFile(filepath.Join(w.dir, name), os.O_RDWR|os.O_CREATE|file.NoFollow, 0o600)
+	if err != nil {
+		return 0, err
+	}
+	defer out.Close()
+	if err := out.Truncate(at.Size); err != nil { // an earlier worker was ended in the middle
+		return 0, err
+	}
+	if _, err := out.Seek(at.Size, io.SeekStart); err != nil {
+		return 0, err
+	}
+	if _, err := in.Seek(at.Offset, io.SeekStart); err != nil {
+		return 0, err
+	}
+	lines := bufio.NewReaderSize(in, 256<<10)
+	to := bufio.NewWriterSize(out, 256<<10)
+	for ctx.Err() == nil {
+		line, length, err := wholeLine(lines)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return grown, err
+		}
+		grown += length
+		if line == nil {
+			continue
+		}
+		text := redacted(line, scan)
+		if _, err := to.Write(text); err != nil {
+			return grown, err
+		}
+		at.Size += int64(len(text))
+	}
+	if err := errors.Join(to.Flush(), out.Sync()); err != nil {
+		return grown, err
+	}
+	at.Offset += grown
+	at.Tail = tail(in, at.Offset)
+	w.state.Copies[name] = at
+	return grown, errors.Join(w.keepState(), ctx.Err())
+}
+
+// wholeLine reads one line with its end. One that is too long is nil, and its length is told all the same; at the end of the file, or at
+// a line without an end, the error is io.EOF.
+func wholeLine(r *bufio.Reader) (line []byte, length int64, err error) {
+	for {
+		part, err := r.ReadSlice('\n')
+		length += int64(len(part))
+		if length <= maxLine {
+			line = append(line, part...)
+		} else {
+			line = nil
+		}
+		if err != bufio.ErrBufferFull {
+			return line, length, err
+		}
+	}
+}
+
+// redacted is a record without secrets, on one line.
+func redacted(line []byte, scan *redact.Scanner) []byte {
+	record := bytes.TrimRight(line, "\r\n")
+	text, _, err := scan.JSON(record)
+	if err != nil {
+		text, _ = scan.Text(string(record))
+	}
+	return append(text.Bytes(), '\n')
+}
+
+// tail is the hash of the bytes before an offset.
+func tail(f *os.File, offset int64) string {
+	part := make([]byte, min(offset, tailLen))
+	if _, err := f.ReadAt(part, offset-int64(len(part))); err != nil && len(part) > 0 {
+		return "unreadable"
+	}
+	sum := sha256.Sum256(part)
+	return fmt.Sprintf("%x", sum[:16])
+}

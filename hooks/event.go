@@ -1,0 +1,212 @@
+package hooks
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Event is one delivery.
+type Event struct {
+	Agent      string          `json:"agent"`
+	Kind       Kind            `json:"kind"`
+	Name       string          `json:"name"`    // what the agent calls it
+	Session    string          `json:"session"` // the agent's id
+	Parent     string          `json:"parent,omitempty"`
+	Subagent   string          `json:"subagent,omitempty"`   // whose transcript Transcript is, if not the session's own
+	Dir        string          `json:"dir,omitempty"`        // where the agent works, absolute
+	Transcript string          `json:"transcript,omitempty"` // file that the agent keeps, absolute
+	Prompt     string          `json:"prompt,omitempty"`     // for Prompt: what the user typed
+	Source     string          `json:"source,omitempty"`     // what brought it about, in the agent's words: startup, resume, auto, …
+	Time       time.Time       `json:"time"`                 // of arrival, by this machine's clock
+	Payload    json.RawMessage `json:"payload,omitempty"`    // as it came, if it is not longer than maxPayload
+}
+
+// Key is the session's name: "<agent>/<id>".
+func (e Event) Key() string { return e.Agent + "/" + e.Session }
+
+var (
+	// ErrPayload is returned when what an agent delivered is no JSON object that names a session.
+	ErrPayload = errors.New("not a hook's payload")
+	// ErrUnasked is returned for an event that Reverie does not ask the agent for.
+	ErrUnasked = errors.New("an event that is not asked for")
+)
+
+const (
+	maxPayload = 256 << 10 // bytes of one that is kept whole
+	maxField   = 32 << 10  // bytes of a field that is kept of a longer one
+	maxRead    = 8 << 20   // bytes that are looked at
+)
+
+// fields are the names under which agents give what an event needs. The first that is there counts.
+var fields = map[string][]string{
+	"session": {"session_id", "sessionID", "thread-id"}, "parent": {"parent_id", "parentID"}, "subagent": {"agent_id"},
+	"dir": {"cwd"}, "transcript": {"agent_transcript_path", "transcript_path"}, "name": {"hook_event_name", "event", "type"},
+	"prompt": {"prompt"}, "source": {"source", "trigger", "reason"},
+}
+
+// notified is what Codex calls the end of a turn where it notifies instead of calling a hook.
+const notified = "agent-turn-complete"
+
+// Decode makes an Event of what the agent wrote to a hook. name is the event's name if the command line gives
+// it, else the payload does. A payload that is too long is read for the fields of an Event alone. Fields of another
+// type than text are as if they were not there. Errors wrap ErrPayload or ErrUnasked.
+func (a Agent) Decode(name string, from io.Reader, now time.Time) (Event, error) {
+	doc, err := io.ReadAll(io.LimitReader(from, maxRead))
+	if err != nil {
+		return Event{}, fmt.Errorf("read the payload: %w", err)
+	}
+	if len(doc) == maxRead {
+		io.Copy(io.Discard, from) // the agent must be able to write all of it
+	}
+	doc = bytes.TrimPrefix(doc, []byte("\xef\xbb\xbf"))
+	found, whole, err := topStrings(doc)
+	if err != nil {
+		return Event{}, fmt.Errorf("%w: %w", ErrPayload, err)
+	}
+	get := func(field string) string {
+		for _, name := range fields[field] {
+			if s := found[name]; s != "" {
+				return s
+			}
+		}
+		return ""
+	}
+	e := Event{Agent: a.Name, Name: name, Session: get("session"), Parent: get("parent"), Subagent: get("subagent"), Dir: get("dir"),
+		Transcript: get("transcript"), Prompt: get("prompt"), Source: get("source"), Time: now.UTC()}
+	if e.Name == "" {
+		e.Name = get("name")
+	}
+	if e.Session == "" {
+		return e, fmt.Errorf("%w: it names no session", ErrPayload)
+	}
+	if !filepath.IsAbs(e.Dir) {
+		e.Dir = ""
+	}
+	if !filepath.IsAbs(e.Transcript) {
+		e.Transcript = ""
+	}
+	d, asked := a.delivery(e.Name)
+	switch {
+	case e.Name == notified && a.Name == "codex":
+		e.Kind = Stop
+	case !asked:
+		return e, fmt.Errorf("%w: %q of %s", ErrUnasked, e.Name, a.Title)
+	case d.Kind == Start && e.Source == "compact":
+		e.Kind = Compacted // some begin the session anew with the summary
+	default:
+		e.Kind = d.Kind
+	}
+	if e.Kind != Prompt { // what is in a field of that name elsewhere was not typed now
+		e.Prompt = ""
+	}
+	if whole && len(doc) <= maxPayload {
+		e.Payload = bytes.TrimSpace(doc)
+	}
+	return e, nil
+}
+
+// topStrings are the texts at the top of a JSON object by name, each at most maxField long. whole says that all of the
+// object was there; of one that is cut off, what stood before the cut is returned.
+func topStrings(doc []byte) (found map[string]string, whole bool, err error) {
+	found = map[string]string{}
+	dec := json.NewDecoder(bytes.NewReader(doc))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return nil, false, errors.New("it is no JSON object")
+	}
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			return cut(found, doc, err)
+		}
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			return cut(found, doc, err)
+		}
+		var s string
+		if key, ok := name.(string); ok && len(value) > 0 && value[0] == '"' && json.Unmarshal(value, &s) == nil {
+			found[key] = clip(s)
+		}
+	}
+	if _, err := dec.Token(); err != nil {
+		return cut(found, doc, err)
+	}
+	return found, true, nil
+}
+
+// cut forgives an object its end if it is only not there because no more was read.
+func cut(found map[string]string, doc []byte, err error) (map[string]string, bool, error) {
+	if len(doc) == maxRead {
+		return found, false, nil
+	}
+	return nil, false, fmt.Errorf("it is no JSON object: %w", err)
+}
+
+// clip keeps the beginning of a text that is too long, in whole characters.
+func clip(s string) string {
+	if len(s) <= maxField {
+		return s
+	}
+	return string(bytes.ToValidUTF8([]byte(s[:maxField]), nil))
+}
+
+// Encode is what the hook prints so that the agent takes up a text, nil where the agent reads nothing or there is
+// nothing to say. More than the agent's limit is not said at all: who calls has to keep to it.
+func (a Agent) Encode(e Event, text string) []byte {
+	d, _ := a.delivery(e.Name)
+	text = strings.TrimRight(text, "\n")
+	switch {
+	case text == "" || len([]rune(text)) > a.Limit:
+		return nil
+	case d.Answer == Plain:
+		return []byte(text + "\n")
+	case d.Answer == Object:
+		var out bytes.Buffer
+		enc := json.NewEncoder(&out)
+		enc.SetEscapeHTML(false)
+		err := enc.Encode(map[string]any{"hookSpecificOutput": map[string]string{"hookEventName": e.Name, "additionalContext": text}})
+		if err != nil {
+			return nil
+		}
+		return out.Bytes()
+	}
+	return nil
+}
+
+// Answers reports whether the agent reads an answer to an event.
+func (a Agent) Answers(e Event) bool {
+	d, _ := a.delivery(e.Name)
+	return d.Answer != Silent
+}
+
+// Patience is how long an agent waits for us at an event.
+func (a Agent) Patience(e Event) time.Duration {
+	d, _ := a.delivery(e.Name)
+	if d.Timeout == 0 {
+		return 5 * time.Second
+	}
+	return d.Timeout
+}
+
+// Answer is what the agent said last, where it tells.
+func (e Event) Answer() string {
+	var payload struct {
+		Last     string `json:"last_assistant_message"`
+		Notified string `json:"last-assistant-message"`
+		Response string `json:"prompt_response"`
+	}
+	if json.Unmarshal(e.Payload, &payload) != nil {
+		return ""
+	}
+	for _, text := range []string{payload.Last, payload.Notified, payload.Response} {
+		if text != "" {
+			return text
+		}
+	}
+	return ""
+}

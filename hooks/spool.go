@@ -1,0 +1,319 @@
+package hooks
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/internal/file"
+	"github.com/reverie-memory/reverie/internal/redact"
+)
+
+// Spool is the folder where events wait for the worker: for each session a folder with the file events.jsonl, one event a line.
+// Any number of processes may Append at once. Take and what it returns belong to one worker at a time, who holds a
+// lock of its own.
+type Spool struct {
+	Dir     string
+	Scanner *redact.Scanner // may be nil
+}
+
+const eventsFile = "events.jsonl"
+
+// folder is where a session's events wait. Its name is a hash: an agent may call its sessions anything.
+func (s Spool) folder(e Event) string {
+	sum := sha256.Sum256([]byte(e.Session))
+	return filepath.Join(s.Dir, fmt.Sprintf("%s-%x", e.Agent, sum[:12]))
+}
+
+// Append adds an event, freed of secrets. When it returns without an error, the event is on the disk.
+func (s Spool) Append(e Event) error {
+	line, err := s.line(e)
+	if err != nil {
+		return fmt.Errorf("spool: %w", err)
+	}
+	dir := s.folder(e)
+	for range 10 { // the worker may take the folder away between two steps
+		err = appendLine(dir, line)
+		if !errors.Is(err, errMoved) && !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("spool: %w", err)
+	}
+	return nil
+}
+
+func (s Spool) line(e Event) ([]byte, error) {
+	var doc bytes.Buffer
+	enc := json.NewEncoder(&doc)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(e); err != nil {
+		return nil, err
+	}
+	text, _, err := s.Scanner.JSON(bytes.TrimSpace(doc.Bytes()))
+	if err != nil {
+		return nil, err
+	}
+	return append(text.Bytes(), '\n'), nil
+}
+
+// errMoved says that the file was taken away after it was opened.
+var errMoved = errors.New("was moved away")
+
+// appendLine adds a line to a session's file under the file's lock. A line that another process could not finish is ended first.
+func appendLine(dir string, line []byte) error {
+	made, err := makeFolder(dir)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, eventsFile)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND|file.NoFollow, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if _, err := file.Lock(f, true); err != nil {
+		return err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if there, err := os.Lstat(path); err != nil || !os.SameFile(info, there) {
+		return errMoved
+	}
+	if size := info.Size(); size > 0 {
+		last := make([]byte, 1)
+		if _, err := f.ReadAt(last, size-1); err != nil {
+			return err
+		}
+		if last[0] != '\n' {
+			line = append([]byte{'\n'}, line...)
+		}
+	} else {
+		made = true
+	}
+	if _, err := f.Write(line); err != nil {
+		f.Truncate(info.Size()) // half a line would be told as damage
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if made {
+		return errors.Join(file.SyncDir(dir), file.SyncDir(filepath.Dir(dir)))
+	}
+	return nil
+}
+
+// makeFolder makes a session's folder, and the spool's, readable by the owner alone, and reports whether it did.
+func makeFolder(dir string) (made bool, err error) {
+	for _, d := range []string{filepath.Dir(dir), dir} {
+		info, err := os.Lstat(d)
+		if errors.Is(err, fs.ErrNotExist) {
+			made = true
+			if err = os.Mkdir(d, 0o700); err == nil || errors.Is(err, fs.ErrExist) {
+				info, err = os.Lstat(d)
+			}
+		}
+		if err != nil {
+			return made, err
+		}
+		if !info.IsDir() {
+			return made, fmt.Errorf("%s is not a folder of ours; move it away", d)
+		}
+	}
+	return made, nil
+}
+
+// Waiting is a session that has events in the spool.
+type Waiting struct {
+	dir    string
+	Last   Event // the newest event
+	Events []Event
+	Bad    int  // lines that cannot be read
+	Fresh  bool // some have come since Folded was called
+	size   int64
+	state  waitingState
+}
+
+// waitingState is what the worker remembers of a session between two folds.
+type waitingState struct {
+	Size   int64               `json:"size"`             // of the events file, as far as it was folded
+	Live   bool                `json:"live,omitempty"`   // the session was being worked in then
+	Owed   bool                `json:"owed,omitempty"`   // its copies have grown since they were last taken into it
+	Copies map[string]progress `json:"copies,omitempty"` // by the name of the copy
+}
+
+const (
+	stateFile = "state.json"
+	goneMark  = ".gone-" // begins the name of a folder that is being removed
+)
+
+// Due counts the sessions that a worker has something to do for: something has come that none has taken yet, or
+// the session was being worked in when one last looked, and was left since. It reads no events.
+func (s Spool) Due(now time.Time, idle time.Duration) int {
+	entries, _ := os.ReadDir(s.Dir)
+	due := 0
+	for _, e := range entries {
+		dir := filepath.Join(s.Dir, e.Name())
+		info, err := os.Lstat(filepath.Join(dir, eventsFile))
+		if err != nil {
+			continue
+		}
+		if state := readState(dir); info.Size() > state.Size || state.Live && now.Sub(info.ModTime()) >= idle {
+			due++
+		}
+	}
+	return due
+}
+
+// readState is what the worker left of a session; nothing if it left nothing that can be read: folding again does no harm.
+func readState(dir string) waitingState {
+	var state waitingState
+	if text, err := os.ReadFile(filepath.Join(dir, stateFile)); err == nil && json.Unmarshal(text, &state) != nil {
+		return waitingState{}
+	}
+	return state
+}
+
+// Take reads what waits. A folder that cannot be read is in the error, joined; the others are returned.
+func (s Spool) Take() ([]*Waiting, error) {
+	entries, err := os.ReadDir(s.Dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read the spool: %w", err)
+	}
+	var all []*Waiting
+	var bad []error
+	for _, entry := range entries {
+		dir := filepath.Join(s.Dir, entry.Name())
+		if strings.HasPrefix(entry.Name(), goneMark) {
+			os.RemoveAll(dir) // an earlier worker was killed before it could
+			continue
+		}
+		w, err := readWaiting(dir)
+		switch {
+		case err != nil:
+			bad = append(bad, fmt.Errorf("read the spool: %w", err))
+		case w != nil:
+			all = append(all, w)
+		}
+	}
+	return all, errors.Join(bad...)
+}
+
+// TakeOne is Take for the session of an event; nil if nothing of it is there.
+func (s Spool) TakeOne(e Event) (*Waiting, error) {
+	w, err := readWaiting(s.folder(e))
+	if err != nil {
+		return nil, fmt.Errorf("read the spool: %w", err)
+	}
+	return w, nil
+}
+
+// readWaiting reads one session's folder; nil if it has no event yet.
+func readWaiting(dir string) (*Waiting, error) {
+	w := &Waiting{dir: dir, state: readState(dir)}
+	f, err := os.OpenFile(filepath.Join(dir, eventsFile), os.O_RDONLY|file.NoFollow, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	r := bufio.NewReader(f)
+	for {
+		line, err := r.ReadBytes('\n')
+		if err == io.EOF {
+			break // what has no end is being written, or never was acknowledged
+		}
+		if err != nil {
+			return nil, err
+		}
+		w.size += int64(len(line))
+		var e Event
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		if json.Unmarshal(line, &e) != nil || e.Session == "" {
+			w.Bad++
+			continue
+		}
+		w.Events = append(w.Events, e)
+		w.Last = e
+	}
+	w.Fresh = w.size > w.state.Size
+	if len(w.Events) == 0 {
+		return nil, nil
+	}
+	return w, nil
+}
+
+// Ended reports whether the agent has said that the session ended, and nothing came after that.
+func (w *Waiting) Ended() bool { return w.Last.Kind == End }
+
+// Quiet reports whether a session is not being worked in: it ended, or nothing came for some time. A clock that was set
+// back makes no session quiet.
+func (w *Waiting) Quiet(now time.Time, idle time.Duration) bool {
+	return w.Ended() || now.Sub(w.Last.Time) >= idle
+}
+
+// Folded says that all that was taken is in a session now, or with owed, that the transcript's part waits for another time; and
+// whether the session is being worked in.
+func (w *Waiting) Folded(live, owed bool) error {
+	if w.state.Size == w.size && w.state.Live == live && w.state.Owed == owed {
+		return nil
+	}
+	w.state.Size, w.state.Live, w.state.Owed = w.size, live, owed
+	return w.keepState()
+}
+
+// Owed reports whether Folded has put something off.
+func (w *Waiting) Owed() bool { return w.state.Owed }
+
+// WasLive reports whether the session was being worked in when it was last folded. An agent that is killed then has
+// written more into its transcript than it has told of.
+func (w *Waiting) WasLive() bool { return w.state.Live }
+
+func (w *Waiting) keepState() error {
+	text, err := json.Marshal(w.state)
+	if err == nil {
+		err = file.Replace(filepath.Join(w.dir, stateFile), text, 0o600, true)
+	}
+	if err != nil {
+		return fmt.Errorf("spool: %w", err)
+	}
+	return nil
+}
+
+// Remove removes a session's folder, unless more events have come since Take, and reports whether it did.
+func (w *Waiting) Remove() (removed bool, err error) {
+	path := filepath.Join(w.dir, eventsFile)
+	f, err := os.OpenFile(path, os.O_RDWR|file.NoFollow, 0)
+	if err != nil {
+		return false, fmt.Errorf("spool: %w", err)
+	}
+	defer f.Close()
+	if _, err := file.Lock(f, true); err != nil {
+		return false, fmt.Errorf("spool: %w", err)
+	}
+	if info, err := f.Stat(); err != nil || info.Size() != w.size {
+		return false, err
+	}
+	gone := filepath.Join(filepath.Dir(w.dir), goneMark+filepath.Base(w.dir))
+	if err := os.Rename(w.dir, gone); err != nil {
+		return false, fmt.Errorf("spool: %w", err)
+	}
+	return true, os.RemoveAll(gone)
+}

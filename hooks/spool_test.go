@@ -1,0 +1,274 @@
+package hooks
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/reverie-memory/reverie/internal/redact"
+)
+
+func event(session string, n int) Event {
+	return Event{Agent: "claude", Kind: Prompt, Name: "UserPromptSubmit", Session: session, Prompt: fmt.Sprint("prompt ", n), Time: time.Date(2026, 1, 2, 0, 0, n, 0, time.UTC)}
+}
+
+func take(t *testing.T, s Spool) []*Waiting {
+	t.Helper()
+	all, err := s.Take()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestSessionsOfOneFolderDoNotMix(t *testing.T) {
+	s := Spool{Dir: filepath.Join(t.TempDir(), "spool")}
+	for n := range 6 {
+		if err := s.Append(event(fmt.Sprint("s", n%2), n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := take(t, s)
+	now := time.Now()
+	if due := s.Due(now, time.Minute); len(all) != 2 || due != 2 {
+		t.Fatalf("%d sessions wait, %d of them are due; want 2 and 2", len(all), due)
+	}
+	for _, w := range all {
+		if err := w.Folded(true, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if due, later := s.Due(now, time.Minute), s.Due(now.Add(time.Hour), time.Minute); due != 0 || later != 2 {
+		t.Fatalf("%d are due after they were folded and %d once they were left; want 0 and 2", due, later)
+	}
+	for _, w := range all {
+		if len(w.Events) != 3 {
+			t.Errorf("%s has %d events, want 3", w.Last.Key(), len(w.Events))
+		}
+		for _, e := range w.Events {
+			if e.Session != w.Last.Session {
+				t.Errorf("an event of %s is in %s", e.Session, w.Last.Session)
+			}
+		}
+	}
+}
+
+func TestSecretsDoNotReachTheSpool(t *testing.T) {
+	const secret = "hunter2-Zq8vP3xK9mL1"
+	s := Spool{Dir: filepath.Join(t.TempDir(), "spool"), Scanner: redact.New(secret)}
+	e := event("s", 1)
+	e.Prompt, e.Payload = "the password is "+secret, json.RawMessage(`{"session_id":"s","prompt":"the password is `+secret+`"}`)
+	if err := s.Append(e); err != nil {
+		t.Fatal(err)
+	}
+	transcript := filepath.Join(t.TempDir(), "t.jsonl")
+	if err := os.WriteFile(transcript, []byte(`{"text":"`+secret+`"}`+"\nnot json "+secret+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e.Transcript = transcript
+	if err := s.Append(e); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := take(t, s)[0].Copy(context.Background(), s.Scanner); err != nil {
+		t.Fatal(err)
+	}
+	files := 0
+	filepath.WalkDir(s.Dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		files++
+		text, err := os.ReadFile(path)
+		if strings.Contains(string(text), secret) {
+			t.Errorf("%s holds the secret:\n%s", path, text)
+		}
+		if info, _ := d.Info(); info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s can be read by others: %v", path, info.Mode())
+		}
+		return err
+	})
+	if files != 3 {
+		t.Errorf("%d files in the spool, want events, copy and state", files)
+	}
+}
+
+// A process that was killed while it wrote leaves a line without an end. The next event is whole all the same.
+func TestTornLineTakesNoOtherWithIt(t *testing.T) {
+	s := Spool{Dir: filepath.Join(t.TempDir(), "spool")}
+	if err := s.Append(event("s", 1)); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(s.folder(event("s", 1)), eventsFile)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteString(`{"agent":"claude","kind":"pro`); err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	if w := take(t, s)[0]; len(w.Events) != 1 || w.Bad != 0 {
+		t.Fatalf("before the next event: %d events and %d bad lines, want 1 and 0", len(w.Events), w.Bad)
+	}
+	if err := s.Append(event("s", 2)); err != nil {
+		t.Fatal(err)
+	}
+	if w := take(t, s)[0]; len(w.Events) != 2 || w.Bad != 1 || w.Last.Prompt != "prompt 2" {
+		t.Fatalf("after it: %d events, %d bad lines, last %q", len(w.Events), w.Bad, w.Last.Prompt)
+	}
+}
+
+// Events come while a worker takes and removes what was taken: each is taken once or waits.
+func TestNoEventIsLostBesideAWorker(t *testing.T) {
+	s := Spool{Dir: filepath.Join(t.TempDir(), "spool")}
+	const writers, each = 4, 100
+	seen := map[string]int{}
+	collect := func() {
+		for _, w := range take(t, s) {
+			removed, err := w.Remove()
+			if err != nil {
+				t.Error(err)
+			}
+			if !removed {
+				continue
+			}
+			for _, e := range w.Events {
+				seen[e.Prompt]++
+			}
+		}
+	}
+	var wg sync.WaitGroup
+	for writer := range writers {
+		wg.Go(func() {
+			for n := range each {
+				if err := s.Append(event("s", writer*each+n)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	done := make(chan bool)
+	go func() { wg.Wait(); close(done) }()
+	for working := true; working; {
+		select {
+		case <-done:
+			working = false
+		default:
+		}
+		collect()
+	}
+	collect()
+	for n := range writers * each {
+		if got := seen[fmt.Sprint("prompt ", n)]; got != 1 {
+			t.Errorf("prompt %d was taken %d times", n, got)
+		}
+	}
+}
+
+func TestCopyGoesOnWhereItEnded(t *testing.T) {
+	s := Spool{Dir: filepath.Join(t.TempDir(), "spool")}
+	transcript := filepath.Join(t.TempDir(), "t.jsonl")
+	e := event("s", 1)
+	e.Transcript = transcript
+	if err := s.Append(e); err != nil {
+		t.Fatal(err)
+	}
+	step := func(text, want string, grown int64) {
+		t.Helper()
+		if err := os.WriteFile(transcript, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		copies, err := take(t, s)[0].Copy(context.Background(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, total := "", int64(0)
+		for _, c := range copies {
+			data, err := os.ReadFile(c.Path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, total = got+string(data), total+c.Grown
+		}
+		if got != want || total != grown {
+			t.Fatalf("the copy holds %q after %d new bytes, want %q after %d", got, total, want, grown)
+		}
+	}
+	step("", "", 0)
+	step(`{"a":1}`+"\n"+`{"b":`, "{\"a\":1}\n", 8)
+	step(`{"a":1}`+"\n"+`{"b":2}`+"\n", "{\"a\":1}\n{\"b\":2}\n", 8)
+	step(`{"a":1}`+"\n"+`{"b":2}`+"\n", "{\"a\":1}\n{\"b\":2}\n", 0)
+	step(`{"x":1}`+"\n"+`{"y":2}`+"\n"+`{"z":3}`+"\n", "{\"x\":1}\n{\"y\":2}\n{\"z\":3}\n", 24) // rewritten
+	step(`{"x":1}`+"\n", "{\"x\":1}\n", 8)                                                      // shortened
+	if err := os.Remove(transcript); err != nil {
+		t.Fatal(err)
+	}
+	copies, err := take(t, s)[0].Copy(context.Background(), nil)
+	if err != nil || len(copies) != 1 {
+		t.Fatalf("after the agent deleted its transcript: %d copies, %v; want the one there was", len(copies), err)
+	}
+}
+
+func TestDecode(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	long := strings.Repeat("x", maxRead)
+	for _, c := range []struct {
+		agent, name, payload string
+		want                 string // session kind parent subagent prompt source, or the error
+	}{
+		{"claude", "", `{"session_id":"a","hook_event_name":"SessionStart","source":"startup"}`, "a start    startup"},
+		{"claude", "", `{"session_id":"a","hook_event_name":"SessionStart","source":"compact"}`, "a compacted    compact"},
+		{"claude", "", `{"session_id":"a","hook_event_name":"UserPromptSubmit","prompt":"hi"}`, "a prompt   hi "},
+		{"claude", "", `{"session_id":"a","hook_event_name":"SubagentStop","agent_id":"x","agent_transcript_path":"/t"}`, "a subagent-stop  x  "},
+		{"claude", "", `{"session_id":"a","hook_event_name":"PreToolUse"}`, "an event that is not asked for: \"PreToolUse\" of Claude Code"},
+		{"claude", "", "\ufeff" + `{"session_id":"a","hook_event_name":"Stop","cwd":7}`, "a stop    "},
+		{"codex", "", `{"type":"agent-turn-complete","thread-id":"t","cwd":"/x"}`, "t stop    "},
+		{"gemini", "", `{"session_id":"a","hook_event_name":"BeforeAgent","prompt":"hi"}`, "a prompt   hi "},
+		{"opencode", "session.idle", `{"session_id":"c","parent_id":"p"}`, "c stop p   "},
+		{"generic", "prompt", `{"session_id":"g","prompt":"do","unknown":[1,{"prompt":"no"}]}`, "g prompt   do "},
+		{"generic", "", `{"session_id":"g","event":"end","prompt":"not typed now"}`, "g end    "},
+		{"generic", "stop", `{"session_id":"g","big":"` + long + `"}`, "g stop    "},
+		{"generic", "stop", `{}`, "not a hook's payload: it names no session"},
+		{"generic", "stop", `[]`, "not a hook's payload: it is no JSON object"},
+		{"generic", "stop", ``, "not a hook's payload: it is no JSON object"},
+		{"generic", "stop", `{"session_id":"g"`, "not a hook's payload: it is no JSON object: EOF"},
+	} {
+		a, _ := Find(c.agent)
+		e, err := a.Decode(c.name, strings.NewReader(c.payload), now)
+		got := fmt.Sprintf("%s %s %s %s %s %s", e.Session, e.Kind, e.Parent, e.Subagent, e.Prompt, e.Source)
+		if err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s %.60s: %q, want %q", c.agent, c.payload, got, c.want)
+		}
+	}
+}
+
+func TestEncodeIsWhatTheAgentReads(t *testing.T) {
+	claude, _ := Find("claude")
+	opencode, _ := Find("opencode")
+	for _, c := range []struct {
+		agent Agent
+		event Event
+		text  string
+		want  string
+	}{
+		{claude, Event{Name: "SessionStart"}, "a <b>", `{"hookSpecificOutput":{"additionalContext":"a <b>","hookEventName":"SessionStart"}}` + "\n"},
+		{claude, Event{Name: "PreCompact"}, "keep", "keep\n"},
+		{claude, Event{Name: "Stop"}, "no", ""},
+		{claude, Event{Name: "SessionStart"}, "", ""},
+		{claude, Event{Name: "SessionStart"}, strings.Repeat("ä", claude.Limit+1), ""},
+		{opencode, Event{Name: "session.created"}, "plain", "plain\n"},
+	} {
+		if got := string(c.agent.Encode(c.event, c.text)); got != c.want {
+			t.Errorf("%s: %q, want %q", c.event.Name, got, c.want)
+		}
+	}
+}

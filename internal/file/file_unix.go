@@ -1,0 +1,44 @@
+//go:build unix
+
+package file
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// NoFollow is a flag for os.OpenFile: a symbolic link is not followed, but an error.
+const NoFollow = syscall.O_NOFOLLOW
+
+// Lock takes the lock on f, or, unless it may wait, reports that somebody has it. Closing f gives
+// it back, and so does the end of the process.
+func Lock(f *os.File, wait bool) (bool, error) {
+	how := syscall.LOCK_EX
+	if !wait {
+		how |= syscall.LOCK_NB
+	}
+	for {
+		err := syscall.Flock(int(f.Fd()), how)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case errors.Is(err, syscall.EWOULDBLOCK):
+			return false, nil
+		default:
+			return err == nil, err
+		}
+	}
+}
+
+// SyncDir makes the names in a directory durable. File systems that cannot do it say EINVAL.
+func SyncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) {
+		return err
+	}
+	return nil
+}

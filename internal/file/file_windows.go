@@ -1,0 +1,32 @@
+package file
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+// NoFollow is a flag for os.OpenFile that does nothing here: making a symbolic link takes a privilege on Windows.
+const NoFollow = 0
+
+// lockOffset lies past the text in a lock file: a locked range cannot be read by others.
+const lockOffset = 1 << 30
+
+// Lock takes the lock on f, or, unless it may wait, reports that somebody has it. Closing f gives
+// it back, and so does the end of the process.
+func Lock(f *os.File, wait bool) (bool, error) {
+	flags := uint32(windows.LOCKFILE_EXCLUSIVE_LOCK)
+	if !wait {
+		flags |= windows.LOCKFILE_FAIL_IMMEDIATELY
+	}
+	at := &windows.Overlapped{Offset: lockOffset}
+	err := windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, at)
+	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_IO_PENDING) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// SyncDir does nothing: Windows cannot flush a directory, and NTFS keeps names in its journal.
+func SyncDir(string) error { return nil }
