@@ -116,6 +116,9 @@ func (b *bench) run(n int) error {
 	}
 	b.line("review of 200 pending operations, wall", ms(review.wall), "", 0, "50 ms", review.wall <= 50*time.Millisecond)
 	b.redaction()
+	if err := b.commit(); err != nil {
+		return err
+	}
 	if err := b.sync(large); err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
 const (
@@ -113,7 +113,7 @@ func (s *search) add(ctx context.Context, word string) bool {
 }
 
 // codeEnding is a name of two letters or more with an ending such as files of code have.
-var codeEnding = regexp.MustCompile(`(^|/)[\w.@-]*\w{2}\.[a-z][a-z0-9]{0,4}$`)
+var codeEnding = pattern.New(`(^|/)[\w.@-]*\w{2}\.[a-z][a-z0-9]{0,4}$`)
 
 // addEndings looks for files that are named by the end of their path, as orders.go, where just one is so named.
 func (s *search) addEndings(ctx, grep context.Context) {

@@ -2,8 +2,9 @@ package cmd
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
 // The managed block is our part of a file that belongs to the user, such as AGENTS.md. It
@@ -11,9 +12,9 @@ import (
 
 // Marker lines: whole lines, outside fenced code.
 var (
-	beginMarker = regexp.MustCompile(`^[ \t]*<!--\s*reverie:begin\b(.*?)-->[ \t]*$`)
-	endMarker   = regexp.MustCompile(`^[ \t]*<!--\s*reverie:end\s*-->[ \t]*$`)
-	codeFence   = regexp.MustCompile("^ {0,3}(`{3,}|~{3,})")
+	beginMarker = pattern.New(`^[ \t]*<!--\s*reverie:begin\b(.*?)-->[ \t]*$`)
+	endMarker   = pattern.New(`^[ \t]*<!--\s*reverie:end\s*-->[ \t]*$`)
+	codeFence   = pattern.New("^ {0,3}(`{3,}|~{3,})")
 )
 
 // blockState says how the markers of a file stand to each other.

@@ -118,6 +118,7 @@ func (w *workspace) judgeSide(ctx context.Context, branch string) byte {
 		return found.letter
 	}
 	if here.sides++; here.sides > maxSides || here.spent >= sideTime {
+		here.unsure = true
 		return isUnknown // for the next command
 	}
 	began := time.Now()
@@ -126,7 +127,7 @@ func (w *workspace) judgeSide(ctx context.Context, branch string) byte {
 	letter, err := w.findSide(ctx, side)
 	here.spent += time.Since(began)
 	if err != nil {
-		letter = isUnknown
+		letter, here.unsure = isUnknown, true
 		if w.env.Verbose {
 			w.env.warn("branch %s: %v", side.Name, err)
 		}

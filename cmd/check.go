@@ -118,7 +118,9 @@ func (w *workspace) checkRecords(ctx context.Context, tell func(where, what stri
 		_, referr := v.Reflections()
 		_, everr := v.Evidence()
 		_, dreamerr := v.Dreams()
-		for _, err := range []error{operr, rejerr, referr, everr, dreamerr, v.BadPurges()} {
+		_, cperr := v.Checkpoints("")
+		_, scperr := v.SharedCheckpoints("")
+		for _, err := range []error{operr, rejerr, referr, everr, dreamerr, cperr, scperr, v.BadPurges()} {
 			for _, e := range split(err) {
 				tell("journal or inbox", e.Error())
 			}

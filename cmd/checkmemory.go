@@ -33,9 +33,13 @@ func (c *diffCheck) checkFile(f changedFile) {
 			c.add("deleted", levelWarning, f.path, 0, f.id, "the memory is deleted; 'reverie forget' retires it and keeps it from coming back")
 		case top == record.ReflectionDir:
 			c.add("deleted", levelWarning, f.path, 0, "", "the evidence for memories is deleted")
+		case top == record.CheckpointDir:
+			c.add("deleted", levelNote, f.path, 0, "", "a shared checkpoint is deleted")
 		}
 	case top == record.MemoryDir:
 		c.checkMemoryFile(f)
+	case top == record.CheckpointDir && f.old != nil && f.new != nil:
+		c.add("immutable", levelError, f.path, 0, "", "a checkpoint never changes")
 	default:
 		c.addFormat(f, parseRecord(f.path, f.new))
 	}

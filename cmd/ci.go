@@ -10,6 +10,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/pattern"
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
@@ -42,7 +43,7 @@ const (
 	plainTag    = `latest|v[0-9]+\.[0-9]+\.[0-9]+`
 )
 
-var release = regexp.MustCompile(`^v[0-9]+\.[0-9]+\.[0-9]+$`)
+var release = pattern.New(`^v[0-9]+\.[0-9]+\.[0-9]+$`)
 
 // findCI returns the file of a forge.
 func findCI(forge string) (ciFile, error) {

@@ -45,6 +45,8 @@ type code struct {
 	sides   int                 // side branches that were asked about
 	spent   time.Duration       // on them, of sideTime
 	patches map[string][]string // that were listed
+
+	unsure bool // a bound, or an error, kept something from being found out that the next command may find
 }
 
 // codeFile is a file that was read.
@@ -135,7 +137,7 @@ func (c *code) judge(ctx context.Context, text string, a record.Anchor, source s
 	}
 	found, err := c.find(ctx, key, a, source)
 	if err != nil {
-		found = verdict{letter: isUnknown}
+		found, c.unsure = verdict{letter: isUnknown}, true
 	}
 	if found.letter != isUnknown { // for that may change while the code stays
 		c.known.put(key, found)

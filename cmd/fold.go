@@ -88,7 +88,7 @@ func (w *workspace) spool() hooks.Spool {
 // foldOne brings one session up to date: from its transcripts, or where there is none from the events alone.
 func (w *workspace) foldOne(ctx context.Context, s *hooks.Waiting, scan *redact.Scanner, quiet bool) ([]reflect.Kept, error) {
 	known := []reflect.Kept{{Session: transcript.Session{Client: s.Last.Agent, ID: transcript.SafeID(s.Last.Session)}}}
-	if !s.Fresh && !(quiet && s.Owed()) {
+	if !s.Fresh && !(quiet && (s.Owed() || s.WasLive())) {
 		return known, s.Folded(!quiet, s.Owed())
 	}
 	copies, err := s.Copy(ctx, scan)

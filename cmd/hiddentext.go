@@ -34,16 +34,7 @@ func hiddenCharacters(line string) string {
 	var found []string
 	runes := []rune(strings.TrimPrefix(line, "\ufeff"))
 	for i, r := range runes {
-		bad := invisible(r) && !flag(runes, i)
-		switch r {
-		case '\u200d', '\u200c':
-			bad = i == 0 || i == len(runes)-1 || unjoined(runes[i-1]) || unjoined(runes[i+1])
-		case '\ufe0f', '\ufe0e':
-			bad = i == 0 || runes[i-1] == r || unicode.IsLetter(runes[i-1]) || unicode.IsSpace(runes[i-1])
-		case unicode.ReplacementChar:
-			bad = false
-		}
-		if !bad || len(found) == 5 {
+		if len(found) == 5 || !conceals(runes, i) {
 			continue
 		}
 		if name := fmt.Sprintf("U+%04X", r); !slices.Contains(found, name) {
@@ -51,6 +42,20 @@ func hiddenCharacters(line string) string {
 		}
 	}
 	return strings.Join(found, " ")
+}
+
+// conceals reports whether a reader does not see a character where it stands.
+func conceals(runes []rune, i int) bool {
+	switch r := runes[i]; r {
+	case '\u200d', '\u200c':
+		return i == 0 || i == len(runes)-1 || unjoined(runes[i-1]) || unjoined(runes[i+1])
+	case '\ufe0f', '\ufe0e':
+		return i == 0 || runes[i-1] == r || unicode.IsLetter(runes[i-1]) || unicode.IsSpace(runes[i-1])
+	case unicode.ReplacementChar:
+		return false
+	default:
+		return invisible(r) && !flag(runes, i)
+	}
 }
 
 // flag reports whether a character is one of the few tags behind a black flag that make it the flag of a region.

@@ -91,6 +91,9 @@ func hook(ctx context.Context, env *Env, args []string) (err error) {
 	if len(args) > 1 {
 		event, rest = args[1], args[2:]
 	}
+	if source == "git" {
+		return runGitHook(ctx, env, event, rest)
+	}
 	agent, known := hooks.Find(source)
 	if !known {
 		return fmt.Errorf("no agent is called %q", source)

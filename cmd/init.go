@@ -22,8 +22,12 @@ func firstFiles() map[string]string {
 }
 
 type initOptions struct {
+	agents   cli.StringSlice
+	project  bool
 	agentsMD bool
 	ci       string
+	hooks    bool
+	trailers bool
 	dry      bool
 }
 
@@ -34,10 +38,15 @@ func initCommand(env *Env) *cli.Command {
 		Usage: "start a memory in this repository, or adopt the one that origin has",
 		Description: "Makes the memory branch without touching your branches, index or files. Doing it again is harmless.\n" +
 			"learn, remember, import and ingest do it by themselves. --ci commits to the memory branch what lets a\n" +
-			"forge check pull requests against it.",
+			"forge check pull requests against it. --agent has an agent's hooks call Reverie, from your own settings, in every\n" +
+			"repository that has a memory; elsewhere they do nothing. uninstall takes them out again.",
 		Flags: []cli.Flag{
+			&cli.StringSliceFlag{Name: "agent", Usage: "also have `NAME` call Reverie: claude, codex, gemini, opencode, all (that are found here), generic (says how); may be given again", Destination: &o.agents},
+			&cli.BoolFlag{Name: "project", Usage: "with --agent: in this work tree's settings, not in yours", Destination: &o.project},
 			&cli.BoolFlag{Name: "agents-md", Usage: "also write the managed block into AGENTS.md", Destination: &o.agentsMD},
 			&cli.StringFlag{Name: "ci", Usage: "also let a `FORGE` check pull requests against the memory: github, gitlab", Destination: &o.ci},
+			&cli.BoolFlag{Name: "git-hooks", Usage: "also have git's hooks say which session made which commit, and what landed", Destination: &o.hooks},
+			&cli.BoolFlag{Name: "trailers", Usage: "with --git-hooks: also write the session into the messages of its commits", Destination: &o.trailers},
 			&cli.BoolFlag{Name: "dry-run", Usage: "say what would be done", Destination: &o.dry},
 		},
 		Action: func(c *cli.Context) error {
@@ -55,6 +64,8 @@ type initJSON struct {
 	Created bool   `json:"created"`
 	CI      string `json:"ci,omitempty"`      // the file that was asked for
 	Changed bool   `json:"changed,omitempty"` // it was not there like that
+
+	Agents []agentJSON `json:"agents,omitempty"`
 }
 
 func runInit(ctx context.Context, env *Env, o initOptions) error {
@@ -74,8 +85,12 @@ func runInit(ctx context.Context, env *Env, o initOptions) error {
 		}
 		done.CI = file.path
 	}
+	agents, err := w.planAgents(o.agents.Value(), o.project)
+	if err != nil {
+		return err
+	}
 	if o.dry {
-		return w.dryInit(ctx, o, done, file, text)
+		return w.dryInit(ctx, o, done, file, text, agents)
 	}
 	if done.Created, err = w.ensure(ctx); err != nil {
 		return err
@@ -90,10 +105,19 @@ func runInit(ctx context.Context, env *Env, o initOptions) error {
 			return err
 		}
 	}
+	if done.Agents, err = w.installAgents(ctx, agents); err != nil {
+		return err
+	}
+	if err := w.initHooks(ctx, o); err != nil {
+		return err
+	}
 	if env.JSON {
 		return env.object(done)
 	}
-	if !done.Created {
+	if agents.generic {
+		w.tellGeneric(agents.program)
+	}
+	if !done.Created && len(done.Agents) == 0 {
 		env.say("there is a memory on the branch %s already", w.branch())
 	}
 	switch {
@@ -106,7 +130,7 @@ func runInit(ctx context.Context, env *Env, o initOptions) error {
 }
 
 // dryInit says what init would do.
-func (w *workspace) dryInit(ctx context.Context, o initOptions, done initJSON, file ciFile, text string) error {
+func (w *workspace) dryInit(ctx context.Context, o initOptions, done initJSON, file ciFile, text string, agents agentInstall) error {
 	_, err := w.memory.Tip(ctx)
 	switch {
 	case errors.Is(err, gitstore.ErrNoStore) && !errors.Is(err, gitstore.ErrDeleted):
@@ -118,8 +142,15 @@ func (w *workspace) dryInit(ctx context.Context, o initOptions, done initJSON, f
 			return err
 		}
 	}
+	if err := w.initHooks(ctx, o); err != nil {
+		return err
+	}
+	done.Agents = w.tellAgents(agents)
 	if w.env.JSON {
 		return w.env.object(done)
+	}
+	if agents.generic {
+		w.tellGeneric(agents.program)
 	}
 	if done.Created {
 		w.env.say("would start a memory on the branch %s, or adopt that of origin", w.branch())
@@ -137,4 +168,16 @@ func (w *workspace) dryInit(ctx context.Context, o initOptions, done initJSON, f
 		w.env.say("%s is on %s already", file.path, w.branch())
 	}
 	return nil
+}
+
+// initHooks installs git's hooks where they are asked for.
+func (w *workspace) initHooks(ctx context.Context, o initOptions) error {
+	if !o.hooks && !o.trailers {
+		return nil
+	}
+	told, err := w.installGitHooks(ctx, gitHookOptions{trailers: o.trailers, dryRun: o.dry})
+	for _, line := range told {
+		w.env.say("%s", line)
+	}
+	return err
 }

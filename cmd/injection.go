@@ -13,8 +13,8 @@ import (
 // find the forms that this takes. They are a net, not a proof: a person reads the diff. What an honest
 // statement about a project says must pass: TestInnocentSentences has examples.
 
-// pattern is one form of an attack.
-type pattern struct {
+// attack is one form of an attack.
+type attack struct {
 	level    level
 	what     string // completes "this looks like …"
 	form     *regexp.Regexp
@@ -29,8 +29,8 @@ func look(form string) *regexp.Regexp {
 }
 
 // patterns are compiled when they are first needed: that costs more than most commands do.
-var patterns = sync.OnceValue(func() []pattern {
-	return []pattern{
+var patterns = sync.OnceValue(func() []attack {
+	return []attack{
 		{level: levelError, what: "an order to ignore other instructions",
 			form: look(`\b(ignore|disregard|forget|override|bypass|do not follow|don't follow|do not obey|stop following|pay no attention to)( (all|any|every|the|your|of|my|these|those|other|everything in)){0,4} (previous|prior|earlier|above|preceding|foregoing|former|system|developer|original|safety)( \w+)? (instruction|prompt|guideline|directive|direction)s?\b`)},
 		{level: levelError, what: "an order to ignore other instructions",
@@ -171,7 +171,7 @@ func suspicions(text string) []suspicion {
 				out = append(out, suspicion{k.line, k.last, at, p.what, words})
 			}
 			if at == levelNote { // behind the warning another sentence may begin
-				if end := beginsAnew().FindStringIndex(read[start:to]); end != nil && start+end[1] < to {
+				if end := beginsAnew.FindStringIndex(read[start:to]); end != nil && start+end[1] < to {
 					rest := start + end[0] + 1
 					if again := p.form.FindStringIndex(read[rest:to]); again != nil {
 						add(rest+again[0], rest+again[1], warnings+1)
@@ -187,8 +187,8 @@ func suspicions(text string) []suspicion {
 	return out
 }
 
-// read is a text as the pattern looks at it: with the words crossed out that it passes over.
-func (p pattern) read(text string) string {
+// read is a text as the form looks at it: with the words crossed out that it passes over.
+func (p attack) read(text string) string {
 	if p.passed == nil {
 		return text
 	}

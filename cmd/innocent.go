@@ -1,10 +1,10 @@
 package cmd
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
 // What makes a form of an attack innocent. An exception looks at the words of the match itself, never at
@@ -12,14 +12,10 @@ import (
 
 // against finds what may say that the words behind it are warned of; its groups are the head of the warning
 // and the words between.
-var against = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile("(?i)\\b(never|do not|don't|must not|avoid|not to|instead of|rather than|no more|refuse to|stop)\\s+((?:[\\w-]+\\s+){0,4})[`\"'*_(\\s]*$")
-})
+var against = pattern.New("(?i)\\b(never|do not|don't|must not|avoid|not to|instead of|rather than|no more|refuse to|stop)\\s+((?:[\\w-]+\\s+){0,4})[`\"'*_(\\s]*$")
 
 // negated finds a text that turns a warning behind it round: "do not avoid".
-var negated = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(\b(never|not|cannot|no|without|forget|fail|hesitate)|n't)\b[^.;!?\n]*$`)
-})
+var negated = pattern.New(`(?i)(\b(never|not|cannot|no|without|forget|fail|hesitate)|n't)\b[^.;!?\n]*$`)
 
 // plainWords may stand between "never" and what must not be done. With any other the sentence may say the
 // opposite, as "do not forget to", "never hesitate to", "do not put off" do.
@@ -31,7 +27,7 @@ var plainWords = strings.Fields("a an any the this that these those it its them 
 
 // warnsOf reports whether the text before a match says not to do what follows.
 func warnsOf(before string) bool {
-	at := against().FindStringSubmatchIndex(before)
+	at := against.FindStringSubmatchIndex(before)
 	if at == nil {
 		return false
 	}
@@ -40,30 +36,24 @@ func warnsOf(before string) bool {
 			return false
 		}
 	}
-	return !negated().MatchString(before[:at[2]])
+	return !negated.MatchString(before[:at[2]])
 }
 
 // beginsAnew finds the places in a match behind which a warning no longer holds.
-var beginsAnew = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)[;!?]\s|[.,]\s+(but |instead |then |please |just |always )?(run|use|do|start|try|call|execute)\b|&&|\bbut\b|\binstead\b`)
-})
+var beginsAnew = pattern.New(`(?i)[;!?]\s|[.,]\s+(but |instead |then |please |just |always )?(run|use|do|start|try|call|execute)\b|&&|\bbut\b|\binstead\b`)
 
 var (
-	anAddress  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("(?i)\\b[a-z][a-z0-9+.-]*:[/\\\\]{2}[^\\s\"'`<>]*") })
-	thisHost   = regexp.MustCompile(`(?i)^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$`)
-	testHost   = regexp.MustCompile(`(?i)^(localhost|127\.0\.0\.1|\[::1\]|[\w-]+(\.[\w-]+)*\.(local|internal|test|example))(:\d+)?$`)
-	otherRoute = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\s--(resolve|connect-to|proxy|preproxy|socks)|\s-x\s|\S+@\S+:|[\w-]@[\w-]+\.\w`)
-	})
-	bareHost = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)^(([\w-]+\.)+[a-z]{2,}|[\d.]{7,}|0x[\da-f]+|\[[\da-f:.]+\])(:\d+)?([/?#].*)?$`)
-	})
-	fileEnding = regexp.MustCompile(`(?i)\.(json|txt|env|ya?ml|xml|html?|log|toml|crt|out|tmp)$`)
+	anAddress  = pattern.New("(?i)\\b[a-z][a-z0-9+.-]*:[/\\\\]{2}[^\\s\"'`<>]*")
+	thisHost   = pattern.New(`(?i)^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$`)
+	testHost   = pattern.New(`(?i)^(localhost|127\.0\.0\.1|\[::1\]|[\w-]+(\.[\w-]+)*\.(local|internal|test|example))(:\d+)?$`)
+	otherRoute = pattern.New(`(?i)\s--(resolve|connect-to|proxy|preproxy|socks)|\s-x\s|\S+@\S+:|[\w-]@[\w-]+\.\w`)
+	bareHost   = pattern.New(`(?i)^(([\w-]+\.)+[a-z]{2,}|[\d.]{7,}|0x[\da-f]+|\[[\da-f:.]+\])(:\d+)?([/?#].*)?$`)
+	fileEnding = pattern.New(`(?i)\.(json|txt|env|ya?ml|xml|html?|log|toml|crt|out|tmp)$`)
 )
 
 // addresses takes every address out of a text, and returns the hosts that they name.
 func addresses(text string) (rest string, hosts []string) {
-	rest = anAddress().ReplaceAllStringFunc(text, func(a string) string {
+	rest = anAddress.ReplaceAllStringFunc(text, func(a string) string {
 		_, host, _ := strings.Cut(a, ":")
 		host = strings.TrimLeft(host, `/\`)
 		if end := strings.IndexAny(host, `/?#`); end >= 0 {
@@ -76,9 +66,9 @@ func addresses(text string) (rest string, hosts []string) {
 }
 
 // onlyHosts reports whether a text names addresses, and all of them are on hosts of that form.
-func onlyHosts(text string, form *regexp.Regexp) bool {
+func onlyHosts(text string, form *pattern.Pattern) bool {
 	rest, hosts := addresses(text)
-	return len(hosts) > 0 && !otherRoute().MatchString(rest) && !slices.ContainsFunc(hosts, func(h string) bool { return !form.MatchString(h) })
+	return len(hosts) > 0 && !otherRoute.MatchString(rest) && !slices.ContainsFunc(hosts, func(h string) bool { return !form.MatchString(h) })
 }
 
 // staysHere reports whether a command, which runs to the end of its line, sends what it sends to this machine.
@@ -91,12 +81,12 @@ func staysHere(line string) bool {
 		token = strings.Trim(token, "`\"',;()")
 		if host, _, _ := strings.Cut(token, "/"); thisHost.MatchString(host) {
 			here = true
-		} else if bareHost().MatchString(token) && !fileEnding.MatchString(token) {
+		} else if bareHost.MatchString(token) && !fileEnding.MatchString(token) {
 			return false
 		}
 	}
 	_, all := addresses(line)
-	return here && !otherRoute().MatchString(rest) && !slices.ContainsFunc(all, func(h string) bool { return !thisHost.MatchString(h) })
+	return here && !otherRoute.MatchString(rest) && !slices.ContainsFunc(all, func(h string) bool { return !thisHost.MatchString(h) })
 }
 
 // staysInTest reports whether what is sent goes to hosts that are nobody's.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/reflect"
 )
 
@@ -113,6 +114,8 @@ type sessionJSON struct {
 	Events   int        `json:"events"`
 	Change   string     `json:"change,omitempty"`   // from ingest and learn
 	Redacted int        `json:"redacted,omitempty"` // from ingest and learn
+
+	Commits []hooks.LinkedCommit `json:"commits,omitempty"` // from sessions: those that it made, as git's hooks tell
 }
 
 func newSessionJSON(k reflect.Kept) sessionJSON {

@@ -312,8 +312,9 @@ func waits(n int) string {
 
 // tidy does small upkeep after a command's work is done; its failures are only told under -v.
 func (w *workspace) tidy(ctx context.Context) {
-	_, err := w.sessions.Expire(w.env.Now().Add(-time.Duration(w.narrowed.KeepDays) * 24 * time.Hour))
-	if err = errors.Join(err, w.book.Tidy(ctx)); err != nil && w.env.Verbose {
+	before := w.env.Now().Add(-time.Duration(w.narrowed.KeepDays) * 24 * time.Hour)
+	_, err := w.sessions.Expire(before)
+	if err = errors.Join(err, w.expireLedger(before), w.book.Tidy(ctx)); err != nil && w.env.Verbose {
 		w.env.warn("upkeep: %v", err)
 	}
 }

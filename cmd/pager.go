@@ -9,9 +9,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"regexp"
 	"strings"
 	"syscall"
+
+	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
 // show runs a git command for a person to read: through the pager that git would use on a
@@ -66,7 +67,7 @@ func copyVisible(to io.Writer, from *bufio.Reader) error {
 }
 
 // colour is a sequence that sets how text looks, and does nothing else.
-var colour = regexp.MustCompile("\x1b\\[[0-9;]*m")
+var colour = pattern.New("\x1b\\[[0-9;]*m")
 
 // pager is the user's choice or git's own, or nil where nothing should page.
 func (w *workspace) pager(ctx context.Context) *exec.Cmd {

@@ -3,12 +3,12 @@ package cmd
 import (
 	"fmt"
 	"net/url"
-	"regexp"
 	"strings"
 	"unicode"
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/pattern"
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
@@ -230,7 +230,7 @@ func backticks(text string) int {
 }
 
 // skipCI is what makes a forge pass over its checks wherever it stands in a commit message.
-var skipCI = regexp.MustCompile(`(?i)\[\s*(?:(?:skip|no)[\s_-]*(?:ci|actions?)|(?:ci|actions?)[\s_-]*skip)\s*\]|\*\*\*NO_CI\*\*\*`)
+var skipCI = pattern.New(`(?i)\[\s*(?:(?:skip|no)[\s_-]*(?:ci|actions?)|(?:ci|actions?)[\s_-]*skip)\s*\]|\*\*\*NO_CI\*\*\*`)
 
 // quotable is text without secrets and control characters, and without words that switch off a forge's
 // checks: those count in code marks too.
@@ -250,7 +250,7 @@ func codeless(word string) string {
 func title(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
 
 // reference is what a forge takes for a person, an issue or a merge request.
-var reference = regexp.MustCompile(`([@#!&%$~])([\pL\pN_])`)
+var reference = pattern.New(`([@#!&%$~])([\pL\pN_])`)
 
 // plainSubject is text for a subject, where no code marks help: marks of references stand apart
 // from what they would refer to.

@@ -91,11 +91,15 @@ func (w *workspace) lookState(p *purgePlan) ([]stateFile, error) {
 
 // derived reports whether a file of the state folder is made again when it is not there.
 func derived(rel string) bool {
-	return rel == "cache" || strings.HasPrefix(rel, "code/") || rel == withheldFile || strings.HasPrefix(rel, "authors-")
+	return rel == "cache" || strings.HasPrefix(rel, "code/") || strings.HasPrefix(rel, contextDir+"/") || rel == withheldFile || strings.HasPrefix(rel, "authors-")
 }
 
-// cleanState takes what goes out of the state folder. The cache goes in any case: it is made again.
+// cleanState takes what goes out of the state folder. The cache and what was prepared for sessions go in any case:
+// they are made again.
 func (w *workspace) cleanState(p *purgePlan) error {
+	if err := os.RemoveAll(filepath.Join(w.state, contextDir)); err != nil {
+		return err
+	}
 	files := slices.Clone(p.state)
 	files = append(files, stateFile{"cache", removed})
 	for _, f := range files {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
 // target is what a purge takes away: a text, wherever it stands, or a memory and what is about it.
@@ -163,9 +164,9 @@ var fixedSubjects = []string{"init: start a memory", "init: check pull requests 
 // ownSubject is a subject of ours with nothing of anybody else's in it; ownVerb begins one that has a statement.
 // ownTrailer is a line of ours at the end of a message.
 var (
-	ownSubject = regexp.MustCompile(`^(dream: \d+ operations? from \d+ reflections?|reflect: (\d+ sessions?|[\w.-]+/[\w.-]+)|reject: \d+ operations?|import: \d+ statements?|branch: ask about \d+ statements?|remember: \d+ statements|propose: \d+ changes? of memory)$`)
-	ownVerb    = regexp.MustCompile(`^(- )?(remember|correct|edit|forget|merge|landed): `)
-	ownTrailer = regexp.MustCompile(`^Reverie-(Op: [a-z]+|Dream: [0-9a-f]+|Session: [\w.-]+/[\w.-]+)$`)
+	ownSubject = pattern.New(`^(dream: \d+ operations? from \d+ reflections?|reflect: (\d+ sessions?|[\w.-]+/[\w.-]+)|checkpoint: [\w.-]+/[\w.-]+|reject: \d+ operations?|import: \d+ statements?|branch: ask about \d+ statements?|remember: \d+ statements|propose: \d+ changes? of memory)$`)
+	ownVerb    = pattern.New(`^(- )?(remember|suggest|correct|edit|forget|merge|landed): `)
+	ownTrailer = pattern.New(`^Reverie-(Op: [a-z]+|Dream: [0-9a-f]+|Session: [\w.-]+/[\w.-]+)$`)
 )
 
 // ownWords is a message without what Reverie itself says there.

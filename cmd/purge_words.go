@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"regexp"
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
 // wordsOf are the texts of a file of a store that a person or an agent wrote: not what Reverie itself puts into
@@ -124,7 +124,7 @@ func pathWords(at string) string {
 }
 
 // ownPath is the path of a record within its folder: ids, months and the names of sessions.
-var ownPath = regexp.MustCompile(`^(\d{4}-\d\d/)?([0-9a-f]{2}/)?([0-9a-f]{16}|[\w.-]+-[0-9a-f]{8}|[\w.-]+-\d+)\.(json|md)$`)
+var ownPath = pattern.New(`^(\d{4}-\d\d/)?([0-9a-f]{2}/)?([0-9a-f]{16}|[\w.-]+-[0-9a-f]{8}|[\w.-]+-\d+)\.(json|md)$`)
 
 // ownKeys are the keys of JSON records whose values Reverie or an agent's program gives: ids, times, enumerations.
 var ownKeys = map[string]bool{}

@@ -41,8 +41,13 @@ func runRecall(ctx context.Context, env *Env, query string, o recallOptions) err
 	return o.read(ctx, env, func(w *workspace, live []record.Memory, standings func(record.Memory) standing) error {
 		var hidden []record.Memory
 		if !o.foreign {
-			hidden = slices.DeleteFunc(slices.Clone(live), func(m record.Memory) bool { return !w.isForeign(m) })
-			live = slices.DeleteFunc(live, w.isForeign)
+			live = slices.DeleteFunc(live, func(m record.Memory) bool {
+				foreign := w.isForeign(m)
+				if foreign {
+					hidden = append(hidden, m)
+				}
+				return foreign
+			})
 			w.tellHidden(len(hidden))
 		}
 		hits := best(recall.Search(live, query, 0), o.limit, standings)

@@ -338,32 +338,7 @@ func renderMemories(memories []item, limit, left int) string {
 // size is the length of a text in a file whose line ends have two bytes.
 func size(s string) int { return len(s) + strings.Count(s, "\n") }
 
-func renderMemory(m item) string {
-	line := "- " + inert(m.Text)
-	if len(m.Paths) > 0 {
-		line += " (" + inert(strings.Join(m.Paths, ", ")) + ")"
-	}
-	if m.Status == record.Contested {
-		line += " Contested; also said:"
-		for _, v := range m.Variants {
-			line += " " + inert(v.Text)
-		}
-	}
-	if m.stale {
-		line += staleLabel
-	}
-	return line + " [" + m.ID[:8] + "]\n"
-}
-
-// staleLabel says in a rendered text that code a memory rests on is gone.
-const staleLabel = " (may be out of date: code it names has changed)"
-
-// inert makes text harmless inside Markdown: it cannot open or close a comment, and hidden
-// characters show.
-func inert(s string) string {
-	s = visible(strings.Join(strings.Fields(s), " "))
-	return strings.NewReplacer("<!--", "&lt;!--", "-->", "--&gt;").Replace(s)
-}
+func renderMemory(m item) string { return "- " + statement(m, inert) + "\n" }
 
 // replaceFile writes a file by a temporary one beside it and a rename. A symbolic link keeps
 // pointing where it does, and the mode stays.

@@ -58,6 +58,7 @@ func TestScripts(t *testing.T) {
 			"id":    idCmd,
 			"gone":  goneCmd,
 			"steps": stepsCmd,
+			"tree":  treeCmd,
 			"idle":  idleCmd,
 		},
 	})

@@ -37,9 +37,15 @@ func runSessions(ctx context.Context, env *Env) error {
 	if err != nil {
 		env.warn("passed over: %v", err)
 	}
+	links, err := w.linked(ctx)
+	if err != nil {
+		env.warn("passed over: %v", err)
+	}
 	for _, k := range kept {
 		if env.JSON {
-			if err := env.object(newSessionJSON(k)); err != nil {
+			j := newSessionJSON(k)
+			j.Commits = links[k.Name()]
+			if err := env.object(j); err != nil {
 				return err
 			}
 			continue
@@ -74,6 +80,15 @@ func runSessionsShow(ctx context.Context, env *Env, name string) error {
 		return nil
 	}
 	env.print("%s\n", env.paint(bold, visible(kept.Name())))
+	links, err := w.linked(ctx)
+	if err != nil {
+		env.warn("passed over: %v", err)
+	}
+	if commits := links[kept.Name()]; len(commits) > 0 {
+		for _, line := range w.commitLines(ctx, commits) {
+			env.print("made commit %s\n", oneLine(line, max(40, env.Width-12)))
+		}
+	}
 	for _, e := range events {
 		env.print("%4d %s %s\n", e.N, pad(string(e.Kind), 10), oneLine(eventLine(e), max(40, env.Width-16)))
 	}

@@ -41,7 +41,7 @@ func runShow(ctx context.Context, env *Env, id, at string) error {
 				return env.object(standingJSON(m, standings(m)))
 			}
 			w.showMemory(m, standings(m))
-			return nil
+			return w.showCommits(ctx, m)
 		}
 		pending, perr := w.pending(v)
 		if perr != nil {
@@ -101,6 +101,18 @@ func (w *workspace) showMemory(m record.Memory, s standing) {
 		field("expires", m.Expires.Format("2006-01-02"))
 	}
 	field("file", m.Path())
+}
+
+// showCommits tells which commits of the code the session made that a memory comes from.
+func (w *workspace) showCommits(ctx context.Context, m record.Memory) error {
+	links, err := w.linked(ctx)
+	if err != nil || len(links[m.Source.By]) == 0 {
+		return err
+	}
+	for _, line := range w.commitLines(ctx, links[m.Source.By]) {
+		w.env.print("%s %s\n", w.env.paint(dim, pad("its commit:", 12)), oneLine(line, max(40, w.env.Width-14)))
+	}
+	return nil
 }
 
 func remarks(m record.Memory) string {

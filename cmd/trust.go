@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/pattern"
 	"github.com/urfave/cli/v2"
 )
 
@@ -341,7 +341,7 @@ func (w *workspace) tellApproved(done []heldMemory) error {
 }
 
 // keyForm is the fingerprint of an ssh key, or of an OpenPGP key in full.
-var keyForm = regexp.MustCompile(`^(SHA256:[A-Za-z0-9+/]{43}|[0-9A-Fa-f]{40}|[0-9A-Fa-f]{64})$`)
+var keyForm = pattern.New(`^(SHA256:[A-Za-z0-9+/]{43}|[0-9A-Fa-f]{40}|[0-9A-Fa-f]{64})$`)
 
 // runTrustWhom changes the lists of trusted authors and signers in the settings of this clone or of the user.
 func runTrustWhom(ctx context.Context, env *Env, add bool, whom []string, o trustOptions) error {

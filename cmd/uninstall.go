@@ -85,7 +85,10 @@ func runUninstall(ctx context.Context, env *Env, o uninstallOptions) error {
 
 // artefacts lists what is here, in the order in which it can be removed.
 func (w *workspace) artefacts(ctx context.Context, o uninstallOptions) ([]artefact, error) {
-	var found []artefact
+	found, err := w.agentArtefacts()
+	if err != nil {
+		return nil, err
+	}
 	if w.repo.WorkTree != "" {
 		file := filepath.Join(w.repo.WorkTree, filepath.FromSlash(w.config.Agents))
 		there := false
@@ -99,6 +102,11 @@ func (w *workspace) artefacts(ctx context.Context, o uninstallOptions) ([]artefa
 			found = append(found, artefact{"the reverie block in " + file, func(context.Context) error { return removeBlock(file) }})
 		}
 	}
+	sections, err := w.gitHookArtefacts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found = append(found, sections...)
 	kept, err := w.repo.Git(ctx, nil, "for-each-ref", "--format=%(refname)", "refs/reverie/remotes/", "refs/reverie/backup/", "refs/reverie/proposals/")
 	if err != nil {
 		return nil, err

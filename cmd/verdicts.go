@@ -7,13 +7,13 @@ import (
 	"hash/crc32"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
 
 	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
 // What was found out about memories at one commit of the code is kept in the state folder, a file a commit,
@@ -98,11 +98,16 @@ func checksumLine(text string) string {
 }
 
 // verdictName is the name of a file of verdicts: a commit's id.
-var verdictName = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+var verdictName = pattern.New(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 
-// verdictsByAge lists the files of verdicts, the newest first, and those that were never finished. A
-// symbolic link in place of their folder has none, and nothing there that is not ours is one.
+// verdictsByAge lists the files of verdicts, the newest first, and those that were never finished.
 func verdictsByAge(dir string) []string {
+	return filesByAge(dir, func(name string) bool { return verdictName.MatchString(name) || git.StateTemp(name) })
+}
+
+// filesByAge lists the files of a folder of ours whose names are wanted, the newest first. A symbolic link in place of
+// the folder has none, and nothing there that is no plain file is one.
+func filesByAge(dir string, want func(name string) bool) []string {
 	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
 		return nil
 	}
@@ -110,7 +115,7 @@ func verdictsByAge(dir string) []string {
 	age := map[string]time.Time{}
 	var files []string
 	for _, e := range entries {
-		if !verdictName.MatchString(e.Name()) && !git.StateTemp(e.Name()) {
+		if !want(e.Name()) {
 			continue
 		}
 		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {

@@ -97,6 +97,12 @@ func (w *workspace) work(ctx context.Context) error {
 		if err != nil {
 			w.env.warn("%v", err) // the others are folded
 		}
+		if os.Remove(filepath.Join(w.state, codeMoved)) == nil {
+			if err := doing("land"); err != nil {
+				return err
+			}
+			w.landAll(ctx)
+		}
 		if err := doing("learn"); err != nil {
 			return err
 		}
@@ -179,12 +185,15 @@ func (w *workspace) sweepLater() {
 
 // startWorker starts a worker that outlives us: in a session of its own, holding none of our files, with what it has to say
 // in the log.
-func startWorker(dir, state string) error {
+func startWorker(dir, state string) error { return startApart(dir, state, "worker") }
+
+// startApart starts a command of ours as startWorker does.
+func startApart(dir, state string, args ...string) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	cmd := exec.Command(self, "-q", "-C", dir, "worker")
+	cmd := exec.Command(self, append([]string{"-q", "-C", dir}, args...)...)
 	cmd.Dir = dir
 	cmd.Env = append(git.Environ(), depthVariable+"=1")
 	cmd.SysProcAttr = apart()
@@ -195,7 +204,7 @@ func startWorker(dir, state string) error {
 	defer log.Close()
 	cmd.Stderr = log
 	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("start the worker: %w", err)
+		return fmt.Errorf("start %s: %w", args[0], err)
 	}
 	return cmd.Process.Release()
 }

@@ -47,6 +47,9 @@ type Agent struct {
 	Deliveries []Delivery
 	Unit       time.Duration // in which its settings give time
 	Limit      int           // the longest context it takes from one hook unshortened, in characters
+	Strict     bool          // it ignores a settings file with comments
+	Unmarked   bool          // and one with a byte order mark
+	Named      bool          // its settings name each hook
 }
 
 // limit stays below the least of the clients': one cuts at 10,000 characters, one at some 2,500 tokens.
@@ -54,7 +57,7 @@ const limit = 9000
 
 // Agents are those that are known, in the order in which they are told.
 var Agents = []Agent{
-	{Name: "claude", Title: "Claude Code", Unit: time.Second, Limit: limit, Deliveries: []Delivery{
+	{Name: "claude", Title: "Claude Code", Unit: time.Second, Strict: true, Limit: limit, Deliveries: []Delivery{
 		{"SessionStart", Start, Object, 5 * time.Second},
 		{"UserPromptSubmit", Prompt, Object, 5 * time.Second},
 		{"Stop", Stop, Silent, 5 * time.Second},
@@ -62,14 +65,14 @@ var Agents = []Agent{
 		{"PreCompact", Compacting, Plain, 10 * time.Second}, // its text ends the instructions for the summary
 		{"SessionEnd", End, Silent, 5 * time.Second},        // without a time of its own it is ended after 1.5 s
 	}},
-	{Name: "codex", Title: "Codex CLI", Unit: time.Second, Limit: limit, Deliveries: []Delivery{
+	{Name: "codex", Title: "Codex CLI", Unit: time.Second, Strict: true, Unmarked: true, Limit: limit, Deliveries: []Delivery{
 		{"SessionStart", Start, Object, 5 * time.Second},
 		{"UserPromptSubmit", Prompt, Object, 5 * time.Second},
 		{"Stop", Stop, Silent, 5 * time.Second},
 		{"PreCompact", Compacting, Silent, 5 * time.Second},
 		{"SessionEnd", End, Silent, 3 * time.Second}, // more is warned about at every start
 	}},
-	{Name: "gemini", Title: "Gemini CLI", Unit: time.Millisecond, Limit: limit, Deliveries: []Delivery{
+	{Name: "gemini", Title: "Gemini CLI", Unit: time.Millisecond, Named: true, Limit: limit, Deliveries: []Delivery{
 		{"SessionStart", Start, Object, 5 * time.Second},
 		{"BeforeAgent", Prompt, Object, 5 * time.Second},
 		{"AfterAgent", Stop, Silent, 5 * time.Second},

@@ -273,6 +273,10 @@ func (w *Waiting) Folded(live, owed bool) error {
 // Owed reports whether Folded has put something off.
 func (w *Waiting) Owed() bool { return w.state.Owed }
 
+// WasLive reports whether the session was being worked in when it was last folded. An agent that is killed then has
+// written more into its transcript than it has told of.
+func (w *Waiting) WasLive() bool { return w.state.Live }
+
 func (w *Waiting) keepState() error {
 	text, err := json.Marshal(w.state)
 	if err == nil {

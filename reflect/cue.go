@@ -1,5 +1,7 @@
 package reflect
 
+import "github.com/reverie-memory/reverie/internal/pattern"
+
 // Cues are words by which a person marks a statement as meant to last, or as meant for now.
 // "Always" and "never" by themselves mark nothing: people also tell with them how a program
 // behaves ("it always fails"). They count at the head of an instruction.
@@ -46,7 +48,7 @@ const (
 )
 
 // lasting marks what is meant to hold beyond the task at hand.
-var lasting = map[string]*pattern{
+var lasting = map[string]*pattern.Pattern{
 	"en": lazy(`(?i)\bfrom now on\b|\bfrom here on(?: out)?\b|\bgoing forward\b|^(?:\W*(?:please|and|so|also|` +
 		`ok|but)\W+)*in (?:the )?future\b|\b(?:always|never|don'?t|do not|stop|avoid|please)\b.*\bin (?:the )?future\b|` +
 		`\bi (?:only|always) (?:ever )?want\b|\bfor (?:the )?future(?: reference| sessions?| work)?\b|` +
@@ -80,7 +82,7 @@ var lasting = map[string]*pattern{
 }
 
 // passing marks what is meant for now, or is a state of affairs that will pass.
-var passing = map[string]*pattern{
+var passing = map[string]*pattern.Pattern{
 	"en": lazy(`(?i)\bfor now\b|\bright now\b|\bnow[.!]?$|\bnow[,;]|\bbefore (?:you |we |i )?(?:finish|continu|` +
 		`proceed|stop|mov)(?:e|ing|ping)?\b|\buntil all\b|\bat the moment\b|\bat this point\b|\bfor the moment\b|` +
 		`\bfor the time being\b|\b(?:this|just this|only this) (?:one )?time\b|\bjust this once\b|\bjust once\b|` +

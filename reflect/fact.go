@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
 // Facts are what a person told about how something is, marked as worth knowing.
@@ -60,7 +61,7 @@ func findFacts(v *view) []finding {
 }
 
 // foreignState is how something the code runs in or comes from is.
-var foreignState = map[string]*pattern{
+var foreignState = map[string]*pattern.Pattern{
 	"zh": lazy(`(?:环境|线上|数据库|CI|流水线|分支|接口|服务|文件|目录|配置|代码|脚本|缓存|日志|` +
 		`镜像)[^，。]{0,12}(?:从|由|通过|来自|基于)[^，。]{2,40}(?:部署|生成|发布|构建|维护|提供|管理|同步)`),
 	"ja": lazy(`^(?:本番|ステージング|検証|開発|CI|DB|サーバー?|` +

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/pattern"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
@@ -12,7 +13,7 @@ import (
 
 var (
 	// byLetter takes an option by its letter or number; the reason may follow.
-	byLetter = map[string]*pattern{
+	byLetter = map[string]*pattern.Pattern{
 		"en": lazy(`(?i)^(?:(?:let's |we'll |i'd |i'll |please )*(?:go(?:ing)? (?:with|for)|take|pick|choose|use|do) )?` +
 			`(?:the )?(?:option|plan|variant|approach|number|#)? ?\(?([a-d]|[1-4])\)?(?:(?: it is)?[.!]?$|(?: it is)?[,.;:!–—-]+ (.*)$| (?:because|since|as) (.*)$)`),
 		"zh": lazy(`^(?:好的?[，,]|可以[，,]|行[，,]|嗯[，,])*(?:那?就|还是|我)*(?:选择?|用|走|按|采用)(?:方案|选项)?\s*([A-Da-d1-4一二三四])` +

@@ -4,13 +4,15 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
 // maxStatement is the longest statement, in bytes.
 const maxStatement = 240
 
 var (
-	opener = map[string]*pattern{
+	opener = map[string]*pattern.Pattern{
 		"en": lazy(`(?i)^(?:(?:(?:ah|oh|hm+|well|right|yes|yeah) ok(?:ay)?|ok(?:ay)?|so|also|and|but|please|pls|plz|` +
 			`btw|by the way|actually|well|hm+|hey|hi|no+|` +
 			`nope|nah|yes|yeah|yep|sure|right|great|good|cool|nice|thanks|thank you|sorry|wait|oh|ah|again|` +
@@ -48,7 +50,7 @@ var (
 	closer = lazy(`(?i)(?:[,;\s]*(?:\(?\b(?:please|pls|thanks|thank you|thx|ok(?:ay)?|alright|all right|right|btw|` +
 		`by the way|from now on|going forward|moving forward|in (?:the )?future|for future reference|in general|` +
 		`got it|understood|remember|again|if you can|as always|cheers|ty)\b\)?))+\s*[.!?]*$`)
-	closing = map[string]*pattern{
+	closing = map[string]*pattern.Pattern{
 		"zh": lazy(`(?:[，,\s]*(?:谢谢|好吗|好吧|明白吗|知道吗|可以吗|记住了?|拜托))+[。！!？?]*$`),
 		"ja": lazy(`(?:[、，\s]*(?:お願いします|よろしく(?:お願いします)?|お願い))+[。！!]*$`),
 		"ko": lazy(`(?:[,\s]*(?:부탁해요?|부탁드립니다|고마워요?|감사합니다))+[.!]*$`),
@@ -122,7 +124,7 @@ var announcement = lazy("(?i)^[^:`/]{0,60}\\b(?:things?|notes?|reminder|in mind|
 
 // turns are ways of saying a rule as one's own wish, and the rule itself.
 var turns = []struct {
-	form *pattern
+	form *pattern.Pattern
 	as   string
 }{
 	{lazy(`(?i)^we\b[^:]{3,60}: (never|always|don't|do not)\b`), "$1"},

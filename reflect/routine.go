@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/pattern"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
@@ -20,7 +21,7 @@ const (
 
 // purposes names the job of a task by words in its name. The first match counts.
 var purposes = []struct {
-	word *pattern
+	word *pattern.Pattern
 	job  string
 }{
 	{taskNamed("type-?check|tsc|types|mypy|pyright"), "check types"},
@@ -37,7 +38,7 @@ var purposes = []struct {
 	{taskNamed("check|ci|verify|validate|pre-?commit|pre-?submit|pre-?push|preflight"), "check a change"},
 }
 
-func taskNamed(words string) *pattern {
+func taskNamed(words string) *pattern.Pattern {
 	return lazy(`(?i)(?:^|[-_:./ ])(?:` + words + `)(?:$|[-_:./ ])`)
 }
 

@@ -4,6 +4,8 @@ import (
 	"sort"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
 // A topic is what a statement is about, so that two statements on one topic can be held
@@ -20,7 +22,7 @@ var subjects = func() map[string]bool {
 }()
 
 var topicForms = []struct {
-	form *pattern
+	form *pattern.Pattern
 	name string
 }{
 	{lazy(`(?i)\b(?:answer|reply|respond|talk|speak|explain)\w*\b.*\b(?:in )(?:english|german|french|spanish|` +

@@ -51,23 +51,33 @@ func Search(memories []record.Memory, query string, n int) []Hit {
 	for i, t := range terms {
 		index[t] = i
 	}
+	var begins [256]bool // with which bytes a term of the query begins: most words are passed over by that
+	for _, t := range terms {
+		begins[t[0]] = true
+	}
 	type doc struct {
 		tf     []float64
 		length float64
-		any    bool
+		score  float64
 	}
 	docs := make([]doc, len(memories))
 	df := make([]int, len(terms))
 	total := 0.0
 	flat := make([]float64, len(memories)*len(terms))
-	for i, m := range memories {
-		d := doc{tf: flat[i*len(terms) : (i+1)*len(terms)]}
+	var found []int // in memories
+	for i := range memories {
+		m, d := &memories[i], &docs[i]
+		d.tf = flat[i*len(terms) : (i+1)*len(terms)]
+		any := false
 		field := func(text string, weight float64) {
 			eachTerm(text, func(term []byte) {
 				d.length += weight
+				if !begins[term[0]] {
+					return
+				}
 				if j, ok := index[string(term)]; ok {
 					d.tf[j] += weight
-					d.any = true
+					any = true
 				}
 			})
 		}
@@ -83,13 +93,15 @@ func Search(memories []record.Memory, query string, n int) []Hit {
 			field(v.Text, weightText)
 			field(v.Body, weightBody)
 		}
+		if any {
+			found = append(found, i)
+		}
 		for j, f := range d.tf {
 			if f > 0 {
 				df[j]++
 			}
 		}
 		total += d.length
-		docs[i] = d
 	}
 	mean := max(total/float64(max(1, len(memories))), 1)
 	idf := make([]float64, len(terms))
@@ -98,26 +110,31 @@ func Search(memories []record.Memory, query string, n int) []Hit {
 		idf[j] = math.Log(1 + (float64(len(memories)-df[j])+0.5)/(float64(df[j])+0.5))
 		information += idf[j]
 	}
-	var hits []Hit
-	for i, d := range docs {
-		if !d.any {
-			continue
-		}
-		h := Hit{Memory: memories[i]}
-		for j, f := range d.tf {
-			if f == 0 {
-				continue
-			}
-			s := idf[j] * f * (k1 + 1) / (f + k1*(1-b+b*d.length/mean))
-			h.Score += s
-			h.Covered += idf[j] / information
-			h.Terms = append(h.Terms, Part{terms[j], s})
-		}
-		hits = append(hits, h)
+	part := func(d *doc, j int) float64 {
+		return idf[j] * d.tf[j] * (k1 + 1) / (d.tf[j] + k1*(1-b+b*d.length/mean))
 	}
-	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(b.Score, a.Score) })
-	if n > 0 && len(hits) > n {
-		hits = hits[:n]
+	for _, i := range found {
+		for j, f := range docs[i].tf {
+			if f > 0 {
+				docs[i].score += part(&docs[i], j)
+			}
+		}
+	}
+	slices.SortStableFunc(found, func(i, j int) int { return cmp.Compare(docs[j].score, docs[i].score) })
+	if n > 0 && len(found) > n {
+		found = found[:n]
+	}
+	hits := make([]Hit, len(found))
+	for at, i := range found {
+		d, h := &docs[i], &hits[at]
+		h.Memory, h.Score = memories[i], d.score
+		h.Terms = make([]Part, 0, len(terms))
+		for j, f := range d.tf {
+			if f > 0 {
+				h.Covered += idf[j] / information
+				h.Terms = append(h.Terms, Part{terms[j], part(d, j)})
+			}
+		}
 	}
 	return hits
 }

@@ -57,6 +57,8 @@ func eachTerm(text string, fn func([]byte)) {
 	var last rune
 	for _, r := range text {
 		switch {
+		case 'a' <= r && r <= 'z' && before == 0 && ('a' <= last && last <= 'z' || len(part) == 0): // most of all text
+			part = append(part, byte(r))
 		case r < utf8.RuneSelf && !wordByte(r), r >= utf8.RuneSelf && !unicode.IsLetter(r) && !unicode.IsDigit(r):
 			endRun()
 			if r == '_' || r == '-' || r == '.' || r == '/' {

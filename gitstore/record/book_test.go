@@ -351,9 +351,7 @@ func TestRecordsRoundTrip(t *testing.T) {
 	b, _, _ := newBook(t)
 	err := b.Update(context.Background(), func(tx *Tx) error {
 		tx.PutDream(d)
-		text, err := c.Format()
-		tx.Write(Journal, c.Path(), text)
-		return errors.Join(err, tx.PutReflection(Journal, r), tx.PutReflection(Branch, r), tx.PutOperation(op), tx.Reject(rej))
+		return errors.Join(tx.PutCheckpoint(Journal, c), tx.PutCheckpoint(Branch, c), tx.PutReflection(Journal, r), tx.PutReflection(Branch, r), tx.PutOperation(op), tx.Reject(rej))
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -364,13 +362,57 @@ func TestRecordsRoundTrip(t *testing.T) {
 		ops, err3 := v.Operations()
 		rejections, err4 := v.Rejections()
 		evidence, err6 := v.Evidence()
-		checkpoints, err5 := records(v.journal, CheckpointDir, ParseCheckpoint)
-		for _, pair := range [][2]any{{[]Reflection{r}, reflections}, {[]Reflection{r}, evidence}, {[]Dream{d}, dreams}, {[]Operation{op}, ops}, {[]Rejection{rej}, rejections}, {[]Checkpoint{c}, checkpoints}} {
+		checkpoints, err5 := v.Checkpoints("claude/s-1")
+		shared, err7 := v.SharedCheckpoints("")
+		for _, pair := range [][2]any{{[]Reflection{r}, reflections}, {[]Reflection{r}, evidence}, {[]Dream{d}, dreams}, {[]Operation{op}, ops}, {[]Rejection{rej}, rejections}, {[]Checkpoint{c}, checkpoints}, {[]Checkpoint{c}, shared}} {
 			if diff := cmp.Diff(pair[0], pair[1]); diff != "" {
 				t.Error(diff)
 			}
 		}
-		return errors.Join(err1, err2, err3, err4, err5, err6)
+		return errors.Join(err1, err2, err3, err4, err5, err6, err7)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A checkpoint says what was at a moment: another text under its name is not written, and a session whose name begins
+// like another's has none of its checkpoints.
+func TestCheckpointNeverChanges(t *testing.T) {
+	b, _, _ := newBook(t)
+	c := Checkpoint{Client: "claude", Session: "s-1", N: 2, Reason: "asked", Time: born, Text: "first"}
+	for _, text := range []string{"first", "second"} {
+		c.Text = text
+		if err := b.Update(context.Background(), func(tx *Tx) error { return tx.PutCheckpoint(Journal, c) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other := Checkpoint{Client: "claude", Session: "s", N: 1, Reason: "stop", Time: born, Text: "other"}
+	bad := Checkpoint{Client: "claude", Session: "a/b", N: 1, Time: born}
+	err := b.Update(context.Background(), func(tx *Tx) error {
+		if err := tx.PutCheckpoint(Journal, bad); err == nil {
+			t.Error("a name that is none was written")
+		}
+		return tx.PutCheckpoint(Journal, other)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = b.View(context.Background(), func(v *View) error {
+		for session, want := range map[string]string{"claude/s-1": "first", "claude/s": "other", "claude/s-2": ""} {
+			got := ""
+			all, err := v.Checkpoints(session)
+			if err != nil {
+				return err
+			}
+			for _, c := range all {
+				got += c.Text
+			}
+			if got != want {
+				t.Errorf("%s: %q, want %q", session, got, want)
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		t.Fatal(err)

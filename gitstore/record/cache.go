@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unsafe"
 
@@ -26,16 +27,24 @@ import (
 // and are only read by who asks for a memory.
 
 // cacheMagic changes with the layout and with anything that parsing makes of a file.
-const cacheMagic = "reverie cache 1\n"
+const cacheMagic = "reverie cache 2\n"
 
 // entry is one file under MemoryDir as the cache keeps it.
 type entry struct {
-	path  string
-	blob  gitstore.ID
-	print Fingerprint // of the memory's statement
-	bad   *FormatError
-	body  body
+	path    string
+	blob    gitstore.ID
+	print   Fingerprint // of the memory's statement
+	retired bool
+	bad     *FormatError
+	body    body
 }
+
+// What an entry of the index is.
+const (
+	isLive = iota
+	isBad
+	isRetired
+)
 
 // id is the memory's id, which its path tells.
 func (e *entry) id() string { return e.path[len(MemoryDir)+4:][:16] }
@@ -52,7 +61,7 @@ func (e *entry) memory() (m Memory, ok bool) {
 func (e *entry) pack(m Memory) {
 	var enc encoder
 	enc.memory(m)
-	e.body, e.print = body{text: enc.String()}, Print(m.Text)
+	e.body, e.print, e.retired = body{text: enc.String()}, Print(m.Text), m.Status == Retired
 }
 
 // body is a packed memory: at hand, or in a cache file.
@@ -67,32 +76,41 @@ func (b body) packed() (text string, ok bool) {
 	if b.file == nil {
 		return b.text, true
 	}
-	all := b.file.read()
-	if b.at > b.to || b.to > uint64(len(all)) {
-		return "", false
-	}
-	text = all[b.at:b.to]
-	return text, checksum(text) == b.sum
+	text, ok = b.file.read(b.at, b.to)
+	return text, ok && checksum(text) == b.sum
 }
 
 // bodies is the last part of an open cache file.
 type bodies struct {
 	file *os.File
 	at   int64 // where they begin
+	asks atomic.Int32
 	once sync.Once
-	text string
+	all  string
 }
 
-func (b *bodies) read() string {
+// fewAsks is how many bodies are read one by one before all are read at once: most writers want one, most
+// readers want all.
+const fewAsks = 8
+
+func (b *bodies) read(from, to uint64) (string, bool) {
+	if b.asks.Add(1) <= fewAsks && from <= to && to-from <= 2*MaxMemory {
+		data := make([]byte, to-from)
+		_, err := b.file.ReadAt(data, b.at+int64(from))
+		return view(data), err == nil
+	}
 	b.once.Do(func() {
 		if info, err := b.file.Stat(); err == nil && info.Size() > b.at {
 			data := make([]byte, info.Size()-b.at)
 			if _, err := b.file.ReadAt(data, b.at); err == nil {
-				b.text = view(data)
+				b.all = view(data)
 			}
 		}
 	})
-	return b.text
+	if from > to || to > uint64(len(b.all)) {
+		return "", false
+	}
+	return b.all[from:to], true
 }
 
 // view is data as a string, without a copy: nobody may write to data after.
@@ -218,7 +236,7 @@ func (e *encoder) shelf(s shelf, all *encoder) error {
 		e.str(x.path)
 		e.str(string(x.blob))
 		if x.bad != nil {
-			e.num(1)
+			e.num(isBad)
 			e.num(uint64(x.bad.Line))
 			e.str(x.bad.Field)
 			e.str(x.bad.Reason)
@@ -228,7 +246,11 @@ func (e *encoder) shelf(s shelf, all *encoder) error {
 		if !ok {
 			return fmt.Errorf("the cache lost %s", x.path)
 		}
-		e.num(0)
+		if x.retired {
+			e.num(isRetired)
+		} else {
+			e.num(isLive)
+		}
 		e.str(x.print.words)
 		e.str(x.print.pairs)
 		e.str(x.print.turns)
@@ -326,9 +348,12 @@ func (d *decoder) shelf() shelf {
 	for i := range s.entries {
 		x := &s.entries[i]
 		x.path, x.blob = d.str(), gitstore.ID(d.str())
-		if d.num() == 1 {
+		switch d.num() {
+		case isBad:
 			x.bad = &FormatError{Path: x.path, Line: int(d.num()), Field: d.str(), Reason: d.str()}
 			continue
+		case isRetired:
+			x.retired = true
 		}
 		x.print = Fingerprint{d.str(), d.str(), d.str()}
 		x.body = body{file: d.bodies, at: d.num()}

@@ -20,6 +20,9 @@ type Checkpoint struct {
 	Text    string    `json:"text"`             // Markdown: intent, what is settled, what is open
 }
 
+// Name is "<client>/<session>#<n>".
+func (c Checkpoint) Name() string { return fmt.Sprintf("%s/%s#%d", c.Client, c.Session, c.N) }
+
 // CheckpointDir is the folder of checkpoints in a tree.
 const CheckpointDir = "checkpoints"
 

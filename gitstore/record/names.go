@@ -1,10 +1,11 @@
 package record
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
 // Name is a symbol of the code that a statement names, or what may be one.
@@ -23,10 +24,10 @@ const minName = 3
 const minPlain = 4
 
 // named is what a statement names: an identifier, with what qualifies it, and brackets.
-var named = regexp.MustCompile(`^((?:[A-Za-z_$][\w$]*(?:\.|::|->))*)([A-Za-z_$][\w$]*)(\(.*)?$`)
+var named = pattern.New(`^((?:[A-Za-z_$][\w$]*(?:\.|::|->))*)([A-Za-z_$][\w$]*)(\(.*)?$`)
 
 // camel is a word with a capital inside, as a name of two words has it: saveOrder, SaveOrder, DBConn; not IDs.
-var camel = regexp.MustCompile(`[a-z0-9][A-Z]|[A-Z]{2,}[a-z]{2,}`)
+var camel = pattern.New(`[a-z0-9][A-Z]|[A-Z]{2,}[a-z]{2,}`)
 
 // Names returns the symbols that the statement and the body have between code marks, and those of the
 // statement that are written as no word of prose is: someName, some_name, name(), store.Name.

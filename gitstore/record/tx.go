@@ -138,6 +138,37 @@ func (tx *Tx) PutReflection(at Where, r Reflection) error {
 // PutDream writes a dream to the journal.
 func (tx *Tx) PutDream(d Dream) { tx.Write(Journal, d.Path(), d.Format()) }
 
+// PutCheckpoint writes a checkpoint, unless it was purged. It never changes: what lies there already stays.
+func (tx *Tx) PutCheckpoint(at Where, c Checkpoint) error {
+	c.Text = readable(c.Text)
+	text, err := c.Format()
+	if err == nil {
+		_, err = ParseCheckpoint(c.Path(), text) // never write what we could not read back
+	}
+	if err != nil {
+		return fmt.Errorf("checkpoint %s %w", c.Name(), err)
+	}
+	tree := tx.journal
+	if at == Branch {
+		tree = tx.memory
+	}
+	if tree != nil {
+		if _, err := tree.Stat(c.Path()); err == nil {
+			return nil
+		}
+	}
+	omit, err := tx.purged()
+	if err != nil {
+		return err
+	}
+	clean, _ := tx.book.scanner.Text(string(text))
+	if omit.Blobs[tx.book.memory.BlobID(clean.Bytes())] {
+		return fmt.Errorf("write checkpoint %s: it %w", c.Name(), ErrPurged)
+	}
+	tx.Write(at, c.Path(), text)
+	return nil
+}
+
 // PutOperation writes an operation to the inbox, unless its memory was purged.
 func (tx *Tx) PutOperation(o Operation) error {
 	if err := tx.refusePurgedMemory(o.Memory, []byte(o.File)); errors.Is(err, ErrPurged) {

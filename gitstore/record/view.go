@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -158,8 +159,8 @@ func (v *View) Same(text string) (m Memory, found bool) {
 func (v *View) Retired(text string) (Memory, bool) {
 	if v.retired == nil {
 		v.retired = []Fingerprint{}
-		for i, e := range v.entries {
-			if v.at(i).Status == Retired {
+		for _, e := range v.entries {
+			if e.retired {
 				v.retired = append(v.retired, e.print)
 			}
 		}
@@ -213,6 +214,31 @@ func reflections(tree *gitstore.Tree) ([]Reflection, error) {
 	return all, err
 }
 
+// Checkpoints returns those of this clone, and SharedCheckpoints those on the branch, by session and number. Of a
+// session "<client>/<id>" they read its own alone; "" is every session.
+func (v *View) Checkpoints(session string) ([]Checkpoint, error) {
+	return checkpoints(v.journal, session)
+}
+
+// SharedCheckpoints returns the checkpoints on the branch. Anybody who may push can have written them.
+func (v *View) SharedCheckpoints(session string) ([]Checkpoint, error) {
+	return checkpoints(v.memory, session)
+}
+
+func checkpoints(tree *gitstore.Tree, session string) ([]Checkpoint, error) {
+	name := func(string) bool { return true }
+	if client, id, ok := strings.Cut(session, "/"); ok {
+		stem := client + "-" + id + "-"
+		name = func(at string) bool { return strings.HasPrefix(path.Base(at), stem) }
+	}
+	all, err := recordsNamed(tree, CheckpointDir, name, ParseCheckpoint)
+	all = slices.DeleteFunc(all, func(c Checkpoint) bool { return session != "" && c.Client+"/"+c.Session != session })
+	slices.SortStableFunc(all, func(a, b Checkpoint) int {
+		return cmp.Or(strings.Compare(a.Client, b.Client), strings.Compare(a.Session, b.Session), cmp.Compare(a.N, b.N))
+	})
+	return all, err
+}
+
 // Has reports whether a reflection is in the journal.
 func (v *View) Has(r Reflection) bool {
 	if v.journal == nil {
@@ -263,13 +289,20 @@ func (v *View) reflection(tree *gitstore.Tree, id string) (Reflection, error) {
 
 // records reads every file of a folder. tree may be nil.
 func records[T any](tree *gitstore.Tree, dir string, parse func(string, []byte) (T, error)) ([]T, error) {
+	return recordsNamed(tree, dir, func(string) bool { return true }, parse)
+}
+
+// recordsNamed reads those files of a folder whose paths want accepts.
+func recordsNamed[T any](tree *gitstore.Tree, dir string, want func(string) bool, parse func(string, []byte) (T, error)) ([]T, error) {
 	if tree == nil {
 		return nil, nil
 	}
 	var paths []string
 	var blobs []gitstore.ID
 	err := tree.Walk(dir, func(at string, blob gitstore.ID) error {
-		paths, blobs = append(paths, at), append(blobs, blob)
+		if want(at) {
+			paths, blobs = append(paths, at), append(blobs, blob)
+		}
 		return nil
 	})
 	if err != nil && !errors.Is(err, gitstore.ErrNotFound) {

@@ -32,13 +32,17 @@ type Config struct {
 	Private      []string // kinds of memory that stay in this clone
 	KeepDays     int      // days a session is kept after it was last read, at least 1
 	Ref          string   // the memory branch, whole name
-	AgentsDecide bool     // what decides may be called from agents shells
+	AgentsDecide bool     // what decides may be called from agents' shells
 	Background   string   // when hooks have sessions learned from: idle or off
 	Every        int      // new sessions that learning in the background waits for, at least 1
 	Agents       string   // file of the managed block, relative to the top of the work tree
 	Trust        Trust
 	Stale        string // what agents are given of stale memories: label or withhold
+	Budget       int    // of what is given when a session starts, in tokens; 0 gives nothing
+	Prompt       int    // of what is given with a prompt, likewise
 	Main         string // the code's default branch; empty: origin's, or that of git's configuration
+
+	WithPush bool // a push of the code takes the memory along
 
 	origins map[string]string // key → where its value comes from
 }
@@ -180,6 +184,26 @@ var keys = []key{
 			}
 			return err
 		}},
+	{"context.budget", "tokens of memory that an agent is given when a session starts; 0 is nothing",
+		func(c *Config) any { return int64(c.Budget) },
+		func(c *Config, v any) (err error) { c.Budget, err = number(v, 0, maxBudget); return },
+		func(c *Config, v any) error {
+			n, err := number(v, 0, maxBudget)
+			c.Budget = min(c.Budget, n)
+			return err
+		}},
+	{"context.prompt-budget", "tokens of memory that an agent is given with a prompt that names what is known; 0 is nothing",
+		func(c *Config) any { return int64(c.Prompt) },
+		func(c *Config, v any) (err error) { c.Prompt, err = number(v, 0, maxBudget); return },
+		func(c *Config, v any) error {
+			n, err := number(v, 0, maxBudget)
+			c.Prompt = min(c.Prompt, n)
+			return err
+		}},
+	{"sync.with-push", "true: git's hook pre-push has the memory synced with the remote that the code is pushed to, in the background",
+		func(c *Config) any { return c.WithPush },
+		func(c *Config, v any) (err error) { c.WithPush, err = truth(v); return },
+		nil},
 	{"code.default-branch", "the code's default branch, on which what a side branch taught has to land; empty: origin's, or main",
 		func(c *Config) any { return c.Main },
 		func(c *Config, v any) (err error) { c.Main, err = branchName(v); return },
@@ -188,6 +212,9 @@ var keys = []key{
 
 // backgroundWords are the values of learn.background, the narrower one last.
 var backgroundWords = []string{"idle", "off"}
+
+// maxBudget is the most tokens that a setting may ask for. No client takes as many from one hook.
+const maxBudget = 100_000
 
 // staleWords are the values of context.stale, the narrower one last.
 var staleWords = []string{"label", "withhold"}
@@ -218,7 +245,7 @@ func Default() Config {
 	return Config{
 		Accept: []string{"said", "seen"}, Sightings: 2, Private: []string{"preference"},
 		Trust:    Trust{Authors: []string{}, Signers: []string{}},
-		KeepDays: 30, Background: "idle", Every: 1, Ref: "refs/heads/reverie/memory", Agents: "AGENTS.md", Stale: "label",
+		KeepDays: 30, Background: "idle", Every: 1, Ref: "refs/heads/reverie/memory", Agents: "AGENTS.md", Stale: "label", Budget: 1500, Prompt: 400,
 		origins: map[string]string{},
 	}
 }

@@ -5,10 +5,11 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
 // AddressError says why a remote is not contacted at its address.
@@ -20,9 +21,9 @@ func (e *AddressError) Error() string {
 
 var (
 	// helperAddress is one that git gives to the program git-remote-<name>, or to an alias of that name.
-	helperAddress = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*)?::`)
-	urlAddress    = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*)://`)
-	escaped       = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
+	helperAddress = pattern.New(`^([A-Za-z][A-Za-z0-9+.-]*)?::`)
+	urlAddress    = pattern.New(`^([A-Za-z][A-Za-z0-9+.-]*)://`)
+	escaped       = pattern.New(`%[0-9A-Fa-f]{2}`)
 )
 
 // plainSchemes are those that git and its own helpers speak.

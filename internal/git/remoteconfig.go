@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
 // ErrNoRemote is returned when the configuration knows no remote of a name.
@@ -246,7 +247,7 @@ func (c remoteConfig) rewrite(address, rule string) (string, bool) {
 }
 
 // plainHelper is a helper for credentials that git finds by its name; others are command lines.
-var plainHelper = regexp.MustCompile(`^[A-Za-z0-9-]*$`)
+var plainHelper = pattern.New(`^[A-Za-z0-9-]*$`)
 
 // programs lists the keys of the repository itself that would run a program or write a file when we
 // talk to a remote. One that says what the user's own configuration says is not one.

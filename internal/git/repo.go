@@ -13,9 +13,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
 // MinVersion is the oldest git that Reverie works with.
@@ -136,7 +137,7 @@ func explainFind(ctx context.Context, err *Error) error {
 	return err
 }
 
-var version = regexp.MustCompile(`^git version (\d+)\.(\d+)`)
+var version = pattern.New(`^git version (\d+)\.(\d+)`)
 
 // CheckVersion returns an error wrapping ErrGitTooOld if git is older than MinVersion.
 func CheckVersion(ctx context.Context) error {
@@ -157,7 +158,7 @@ func CheckVersion(ctx context.Context) error {
 	return nil
 }
 
-var promisor = regexp.MustCompile(`(?i)promisor|partialclone|include|worktreeconfig`)
+var promisor = pattern.New(`(?i)promisor|partialclone|include|worktreeconfig`)
 
 // isPartial reports whether the repository's own configuration speaks of a promisor remote. Where the file
 // config has a word that may make it so, or leads to other files, git is asked, which costs a process: a

@@ -49,7 +49,11 @@ func (r *Repo) lockNamed(ctx context.Context, name string) (unlock func(), err e
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(dir, name)
+	return LockFile(ctx, filepath.Join(dir, name))
+}
+
+// LockFile takes the lock that a file of ours is, as Lock does; it is made when it is not there.
+func LockFile(ctx context.Context, path string) (unlock func(), err error) {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("lock %s: not a file of ours; move it away", path) // its text is written over
 	}

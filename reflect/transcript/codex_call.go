@@ -3,10 +3,11 @@ package transcript
 import (
 	"encoding/json"
 	"errors"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
 var errNoItem = errors.New("payload.item: missing")
@@ -189,7 +190,7 @@ type toolOutput struct {
 	process string // number of the process, if it was still running
 }
 
-var codexHeader = regexp.MustCompile(`^(?:(?:Exit code|Process exited with code):? (-?\d{1,9})|Process running with session ID (\S+)|(?:Chunk ID|Wall time|Duration|Total output lines|Original token count|Warning)\b.*)$`)
+var codexHeader = pattern.New(`^(?:(?:Exit code|Process exited with code):? (-?\d{1,9})|Process running with session ID (\S+)|(?:Chunk ID|Wall time|Duration|Total output lines|Original token count|Warning)\b.*)$`)
 
 // parseOutput reads the header that Codex puts before a command's output, or the JSON object that
 // its older versions wrapped it in. A text without either is returned as it is.

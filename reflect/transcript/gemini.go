@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
 // gemini reads Gemini CLI's chats: in newer versions a log in which a message is written again in
@@ -258,7 +259,7 @@ func (p *gemini) events(m *geminiMessage) []Event {
 }
 
 // fileContents stands around the text of files that a prompt names by "@".
-var fileContents = regexp.MustCompile(`(?s)\s*--- Content from referenced files ---.*?(--- End of content ---|$)`)
+var fileContents = pattern.New(`(?s)\s*--- Content from referenced files ---.*?(--- End of content ---|$)`)
 
 // userEvents parts a user's message. What the client showed as the user's input, if told, is what
 // was typed; the rest of the content is what the client added.

@@ -2,9 +2,10 @@ package transcript
 
 import (
 	"encoding/json"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
 // toolEvents turns the tool calls of a message into events.
@@ -50,8 +51,8 @@ func (p *gemini) toolEvents(m *geminiMessage) []Event {
 }
 
 var (
-	geminiField = regexp.MustCompile(`(?m)^(Error|Exit Code|Signal|Background PIDs|Process Group PGID): (.*)$`)
-	geminiBegin = regexp.MustCompile(`(?s)^(?:Command: .*?\nDirectory: [^\n]*\n)?(?:Output|Stdout): `)
+	geminiField = pattern.New(`(?m)^(Error|Exit Code|Signal|Background PIDs|Process Group PGID): (.*)$`)
+	geminiBegin = pattern.New(`(?s)^(?:Command: .*?\nDirectory: [^\n]*\n)?(?:Output|Stdout): `)
 )
 
 // shellResult reads the labelled lines that Gemini puts around a command's output: its exit code, left

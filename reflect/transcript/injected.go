@@ -54,6 +54,12 @@ func split(s string) (own string, injected []string) {
 	return strings.Join(kept, "\n"), injected
 }
 
+// Own is what a person wrote of a text of the user's role: without what clients, hooks and we put into it.
+func Own(text string) string {
+	own, _ := split(text)
+	return own
+}
+
 // withoutInjected returns s, a tool's output, without what clients and hooks added to it.
 func withoutInjected(s string) string {
 	pieces, added := excise(s, outputTags, false)

@@ -1,0 +1,263 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/reverie-memory/reverie/hooks"
+	"github.com/rogpeppe/go-internal/diff"
+)
+
+// agentInstall is what init --agent is to do: every file, planned before the first is written.
+type agentInstall struct {
+	program   string
+	installer hooks.Installer
+	changes   []hooks.Change
+	generic   bool // say how any other agent calls us
+}
+
+// agentJSON is a file in the answer of init --json.
+type agentJSON struct {
+	Agent   string `json:"agent"`
+	File    string `json:"file"`
+	Changed bool   `json:"changed"`
+}
+
+// allAgents stands for those that are found on this machine.
+const allAgents = "all"
+
+// hookProgram is the path by which hooks call this program.
+func hookProgram() (string, error) {
+	program, err := hooks.Program()
+	if errors.Is(err, hooks.ErrPassing) {
+		return "", &failure{exitFailed, err, "hooks need a path that stays: go install github.com/reverie-memory/reverie/cmd/reverie@latest, and run that"}
+	}
+	return program, err
+}
+
+// planAgents says what init would write for agents by their names, and changes nothing.
+func (w *workspace) planAgents(names []string, project bool) (in agentInstall, err error) {
+	if len(names) == 0 {
+		if project {
+			return in, usage("reverie init --agent claude --project", "--project says where --agent writes, and there is no --agent")
+		}
+		return in, nil
+	}
+	m, err := hooks.ThisMachine()
+	if err != nil {
+		return in, err
+	}
+	agents, generic, err := chosenAgents(m, names)
+	if err != nil {
+		return in, err
+	}
+	in.generic, in.installer = generic, hooks.Installer{Dir: m.StateDir()}
+	if in.program, err = hookProgram(); err != nil {
+		return in, err
+	}
+	for _, a := range agents {
+		t, _ := m.User(a)
+		if project {
+			if w.repo.WorkTree == "" {
+				return in, &failure{exitFailed, errors.New("init --project: there is no work tree here"), "without --project your own settings are written"}
+			}
+			t, _ = a.Project(w.repo.WorkTree)
+		}
+		c, err := in.installer.Plan(t, in.program)
+		if err != nil {
+			return in, refusedSettings(err)
+		}
+		in.changes = append(in.changes, c)
+	}
+	return in, nil
+}
+
+// chosenAgents finds agents by name, each once.
+func chosenAgents(m hooks.Machine, names []string) (agents []hooks.Agent, generic bool, err error) {
+	var known []string
+	for _, a := range hooks.Agents {
+		known = append(known, a.Name)
+	}
+	for _, name := range names {
+		a, ok := hooks.Find(name)
+		switch {
+		case name == allAgents:
+			for _, a := range hooks.Agents {
+				if m.Has(a) {
+					agents = append(agents, a)
+				}
+			}
+			if len(agents) == 0 {
+				return nil, false, &failure{exitFailed, errors.New("init --agent all: no agent that Reverie knows was found on this machine"), "name it all the same: --agent " + strings.Join(known, ", --agent ")}
+			}
+		case !ok:
+			return nil, false, usage("known are "+strings.Join(append(known, allAgents), ", "), "--agent %s: no agent of that name is known", name)
+		case name == "generic":
+			generic = true
+		default:
+			agents = append(agents, a)
+		}
+	}
+	slices.SortStableFunc(agents, func(a, b hooks.Agent) int { return strings.Compare(a.Name, b.Name) })
+	return slices.CompactFunc(agents, func(a, b hooks.Agent) bool { return a.Name == b.Name }), generic, nil
+}
+
+// refusedSettings makes a failure for a person of a file that was not touched.
+func refusedSettings(err error) error {
+	if refused := new(hooks.RefusedError); errors.As(err, &refused) {
+		return &failure{exitPerson, fmt.Errorf("%w; nothing was changed", err), "mend the file, or leave that agent out"}
+	}
+	return err
+}
+
+// installAgents writes what was planned and says so.
+func (w *workspace) installAgents(ctx context.Context, in agentInstall) ([]agentJSON, error) {
+	if len(in.changes) > 0 { // hooks do nothing in a clone without it
+		if _, err := w.repo.StateDir(); err != nil {
+			return nil, err
+		}
+	}
+	var done []agentJSON
+	for _, planned := range in.changes {
+		c, err := in.installer.Install(ctx, planned.Target, in.program, w.repo.CommonDir)
+		if err != nil {
+			return done, refusedSettings(err)
+		}
+		done = append(done, agentJSON{c.Agent.Name, c.File, c.Changed()})
+		if c.Changed() {
+			w.env.say("%s calls Reverie from now on: %s", c.Agent.Title, c.File)
+		} else {
+			w.env.say("%s calls Reverie already: %s", c.Agent.Title, c.File)
+		}
+		for _, line := range afterInstall(c) {
+			w.env.say("  %s", line)
+		}
+	}
+	return done, nil
+}
+
+// afterInstall is what else a person has to know or do.
+func afterInstall(c hooks.Change) (lines []string) {
+	switch {
+	case !c.Changed():
+		return nil
+	case c.Agent.Name == "codex":
+		lines = append(lines, "it runs only hooks that you approved: open codex, and approve them in /hooks")
+	case c.Agent.Name == "gemini" && c.Top != "":
+		lines = append(lines, "it reads the settings of trusted folders only, and warns of new hooks")
+	}
+	if c.Top != "" {
+		lines = append(lines, "the file has a path of this machine: leave it out of commits")
+	}
+	if m, err := hooks.ThisMachine(); err == nil && c.Top != "" {
+		user, _ := m.User(c.Agent)
+		if s, err := hooks.Examine(user); err == nil && s.Installed {
+			lines = append(lines, "your own settings have it too, so every event comes twice: "+user.File)
+		}
+	}
+	return lines
+}
+
+// tellAgents prints what init would write, as a diff without secrets.
+func (w *workspace) tellAgents(in agentInstall) (would []agentJSON) {
+	for _, c := range in.changes {
+		would = append(would, agentJSON{c.Agent.Name, c.File, c.Changed()})
+		switch {
+		case w.env.JSON:
+		case !c.Changed():
+			w.env.say("%s calls Reverie already: %s", c.Agent.Title, c.File)
+		default:
+			w.env.say("would have %s call Reverie: %s", c.Agent.Title, c.File)
+			old, _ := w.scanner.Text(string(c.Old))
+			now, _ := w.scanner.Text(string(c.New))
+			from := c.File
+			if c.Fresh {
+				from = "/dev/null"
+			}
+			patch := diff.Diff(from, []byte(old.String()), c.File, []byte(now.String()))
+			_, patch, _ = bytes.Cut(patch, []byte("\n")) // a line of its own that no other diff has
+			w.env.print("%s", visible(string(patch)))
+		}
+	}
+	return would
+}
+
+// tellGeneric prints how an agent without a row of its own calls us.
+func (w *workspace) tellGeneric(program string) {
+	a, _ := hooks.Find("generic")
+	var events []string
+	for _, d := range a.Deliveries {
+		events = append(events, d.Name)
+	}
+	w.env.print(`Any agent that can run a command with JSON on its standard input:
+
+    %s EVENT
+
+EVENT is one of: %s.
+The object has
+    session_id       the session's name; required
+    cwd              the folder it works in, absolute; required
+    transcript_path  the file it is recorded in, absolute
+    parent_id        the session that started it, for a sub-agent
+    prompt           what the user typed, for the event prompt
+    source           what brought it about, in words of your own
+What the command prints after start, prompt, compacting and compacted is context for the agent. It exits with 0 whatever happens.
+`, hooks.Command(program, a.Name), strings.Join(events, ", "))
+}
+
+// agentTargets are the files in which agents may call us: the user's own, and those of this work tree.
+func (w *workspace) agentTargets(m hooks.Machine) (targets []hooks.Target) {
+	for _, a := range hooks.Agents {
+		if t, ok := m.User(a); ok {
+			targets = append(targets, t)
+		}
+		if w.repo.WorkTree == "" {
+			continue
+		}
+		if t, ok := a.Project(w.repo.WorkTree); ok {
+			targets = append(targets, t)
+		}
+	}
+	return targets
+}
+
+// agentArtefacts are this clone's claims to agents' files, for uninstall.
+func (w *workspace) agentArtefacts() ([]artefact, error) {
+	m, err := hooks.ThisMachine()
+	if err != nil {
+		return nil, nil // without a home there is nothing in it
+	}
+	in := hooks.Installer{Dir: m.StateDir()}
+	installed, err := in.Installed(w.repo.CommonDir, w.agentTargets(m))
+	if err != nil {
+		return nil, err
+	}
+	var found []artefact
+	for _, i := range installed {
+		what := ""
+		switch i.Fate {
+		case hooks.Refused:
+			w.env.warn("passed over: %v", i.Why)
+			continue
+		case hooks.Stays:
+			what = fmt.Sprintf("this clone's share in %s, which other clones use too and which stays", i.File)
+		case hooks.Goes:
+			what = fmt.Sprintf("%s, which calls Reverie from %s", i.File, i.Agent.Title)
+		case hooks.Returns:
+			what = fmt.Sprintf("the hooks in %s, which gets back the bytes it had", i.File)
+		case hooks.Cut:
+			what = fmt.Sprintf("the hooks in %s, which was changed since and keeps the rest", i.File)
+		case hooks.Gone:
+			what = fmt.Sprintf("the note that Reverie wrote to %s", i.File)
+		}
+		found = append(found, artefact{what, func(ctx context.Context) error {
+			_, err := in.Remove(ctx, i.Target, w.repo.CommonDir)
+			return err
+		}})
+	}
+	return found, nil
+}

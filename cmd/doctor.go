@@ -1,0 +1,160 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/urfave/cli/v2"
+)
+
+type doctorOptions struct {
+	fix bool
+}
+
+func doctorCommand(env *Env) *cli.Command {
+	var o doctorOptions
+	return &cli.Command{
+		Name:  "doctor",
+		Usage: "find out what of the installation does not work, and why",
+		Description: "Looks at git, the memory, and whatever calls Reverie: the agents' settings and git's hooks. --fix mends what can\n" +
+			"be mended without asking: entries that call a program that is gone, that are missing or there twice.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "fix", Usage: "mend what is safe to mend", Destination: &o.fix},
+		},
+		Action: func(c *cli.Context) error {
+			if c.NArg() > 0 {
+				return usage("", "doctor takes no arguments")
+			}
+			return runDoctor(c.Context, env, o)
+		},
+	}
+}
+
+// The states of what doctor looked at.
+const (
+	stateOK     = "ok"
+	stateNote   = "note" // worth knowing, and no fault
+	stateBroken = "broken"
+)
+
+// examined is one thing that doctor looked at.
+type examined struct {
+	What   string `json:"what"`
+	State  string `json:"state"`
+	Detail string `json:"detail"`
+	Fix    string `json:"fix,omitempty"` // what a person can do
+
+	mend func(context.Context) error // what doctor can; nil for nothing
+}
+
+func runDoctor(ctx context.Context, env *Env, o doctorOptions) error {
+	rows := env.examine(ctx)
+	if o.fix {
+		mended := false
+		for _, row := range rows {
+			if row.mend == nil {
+				continue
+			}
+			if err := row.mend(ctx); err != nil {
+				env.warn("mend %s: %v", row.What, err)
+				continue
+			}
+			env.say("mended: %s: %s", row.What, row.Detail)
+			mended = true
+		}
+		if mended {
+			rows = env.examine(ctx)
+		}
+	}
+	broken := 0
+	for _, row := range rows {
+		if row.State == stateBroken {
+			broken++
+		}
+		if env.JSON {
+			if err := env.object(row); err != nil {
+				return err
+			}
+			continue
+		}
+		env.tellExamined(row)
+	}
+	if broken > 0 {
+		return negative
+	}
+	return nil
+}
+
+func (env *Env) tellExamined(row examined) {
+	state := row.State
+	if state == stateBroken {
+		state = env.paint(bold, state)
+	}
+	env.print("%s %s %s\n", pad(state, 7), env.paint(dim, pad(row.What, 12)), visible(row.Detail))
+	fix := row.Fix
+	if row.mend != nil {
+		fix = "reverie doctor --fix"
+	}
+	if fix != "" && row.State != stateOK {
+		env.print("%s next: %s\n", strings.Repeat(" ", 20), visible(fix))
+	}
+}
+
+// examine looks at everything. What it cannot look at is a row too.
+func (env *Env) examine(ctx context.Context) []examined {
+	rows := []examined{examineGit(ctx)}
+	if disabled() {
+		rows = append(rows, examined{What: "hooks", State: stateNote, Detail: "turned off in this shell by " + disableVariable + " or " + depthVariable})
+	}
+	w, err := env.open(ctx)
+	if err != nil {
+		_, hint := explain(err)
+		rows = append(rows, examined{What: "repository", State: stateBroken, Detail: err.Error(), Fix: hint})
+	} else {
+		rows = append(rows, w.examineMemory(ctx))
+	}
+	rows = append(rows, env.examineAgents(w)...)
+	if w != nil {
+		rows = append(rows, w.examineGitHooks(ctx)...)
+	}
+	return rows
+}
+
+func examineGit(ctx context.Context) examined {
+	out, err := exec.CommandContext(ctx, "git", "version").Output()
+	if err != nil {
+		return examined{What: "git", State: stateBroken, Detail: err.Error(), Fix: "install git, and have it in PATH"}
+	}
+	return examined{What: "git", State: stateOK, Detail: strings.TrimPrefix(strings.TrimSpace(string(out)), "git version ")}
+}
+
+// examineMemory looks whether there is a memory, and reads every record of it.
+func (w *workspace) examineMemory(ctx context.Context) examined {
+	row := examined{What: "memory", State: stateOK}
+	err := w.view(ctx, func(v *record.View) error {
+		row.Detail = fmt.Sprintf("%s, %s", w.branch(), count(len(v.Memories()), "memory", "memories"))
+		if len(v.Bad) > 0 {
+			row.State, row.Detail = stateBroken, row.Detail+", and "+count(len(v.Bad), "file", "files")+" that cannot be read"
+			row.Fix = "reverie check"
+		}
+		return nil
+	})
+	switch {
+	case errors.Is(err, gitstore.ErrNoStore) && !errors.Is(err, gitstore.ErrDeleted):
+		row.State, row.Detail, row.Fix = stateNote, "none in this repository: hooks do nothing here", "reverie init"
+	case err != nil:
+		_, row.Fix = explain(err)
+		row.State, row.Detail = stateBroken, err.Error()
+	default:
+		if info, err := os.Lstat(w.state); row.State == stateOK && (err != nil || !info.IsDir()) {
+			row.State, row.Detail, row.Fix = stateNote, row.Detail+"; not started in this clone: hooks do nothing here", "reverie init"
+		}
+	}
+	return row
+}

@@ -1,0 +1,184 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/hooks"
+)
+
+// examineAgents looks at every agent that is found on this machine or installed for. w is nil outside of a repository.
+func (env *Env) examineAgents(w *workspace) []examined {
+	m, err := hooks.ThisMachine()
+	if err != nil {
+		return []examined{{What: "agents", State: stateBroken, Detail: err.Error()}}
+	}
+	program, err := hooks.Program()
+	var rows []examined
+	if err != nil {
+		rows = append(rows, examined{What: "program", State: stateNote, Detail: err.Error(), Fix: "run the installed one"})
+		program = ""
+	}
+	for _, a := range hooks.Agents {
+		rows = append(rows, agentExam{env, w, m, a, program}.rows()...)
+	}
+	return rows
+}
+
+// agentExam is the look at one agent.
+type agentExam struct {
+	env     *Env
+	w       *workspace // or nil
+	m       hooks.Machine
+	agent   hooks.Agent
+	program string // by which hooks should call us; "" if there is none
+}
+
+func (x agentExam) row(state, detail, fix string) examined {
+	return examined{What: x.agent.Name, State: state, Detail: detail, Fix: fix}
+}
+
+func (x agentExam) rows() (rows []examined) {
+	user, ok := x.m.User(x.agent)
+	if !ok {
+		return nil
+	}
+	targets, top := []hooks.Target{user}, ""
+	if x.w != nil && x.w.repo.WorkTree != "" {
+		top = x.w.repo.WorkTree
+		t, _ := x.agent.Project(top)
+		targets = append(targets, t)
+	}
+	installed := 0
+	for _, t := range targets {
+		s, err := hooks.Examine(t)
+		if err != nil {
+			state := stateNote // it is the user's, and we are not in it
+			if s.Installed {
+				state = stateBroken
+			}
+			rows = append(rows, x.row(state, err.Error(), "mend the file"))
+		}
+		if !s.Installed {
+			continue
+		}
+		installed++
+		if err != nil {
+			continue
+		}
+		faults := x.faults(s)
+		for _, h := range x.m.Hindrances(s, top) {
+			state := stateBroken
+			if h.Possible {
+				state = stateNote
+			}
+			faults = append(faults, x.row(state, h.Why, h.Do))
+		}
+		if !slices.ContainsFunc(faults, func(r examined) bool { return r.State == stateBroken }) {
+			faults = append(faults, x.silence(s))
+		}
+		rows = append(rows, faults...)
+	}
+	switch {
+	case installed == 2:
+		rows = append(rows, x.row(stateNote, "every event comes twice: your own settings and this project's call Reverie", "reverie uninstall, then init --agent with or without --project"))
+	case installed == 0 && x.m.Has(x.agent):
+		rows = append(rows, x.row(stateNote, x.agent.Title+" is here and does not call Reverie", "reverie init --agent "+x.agent.Name))
+	}
+	return rows
+}
+
+// faults are those of the entries in a file.
+func (x agentExam) faults(s hooks.Standing) (rows []examined) {
+	add := func(state, format string, args ...any) {
+		row := x.row(state, fmt.Sprintf(format, args...)+" in "+s.File, "reverie init --agent "+x.agent.Name)
+		if x.program == "" {
+			row.Fix = "run reverie doctor --fix with the installed program"
+		} else if state == stateBroken {
+			row.mend = func(ctx context.Context) error { return x.install(ctx, s.Target) }
+		}
+		rows = append(rows, row)
+	}
+	for _, p := range s.Programs {
+		info, err := os.Stat(p)
+		switch {
+		case err != nil || info.IsDir() || info.Mode()&0o111 == 0 && os.PathSeparator == '/':
+			add(stateBroken, "the program %s is gone, which hooks call", p)
+		case x.program != "" && p != x.program && !same(p, x.program):
+			add(stateNote, "hooks call %s, and this is %s,", p, x.program)
+		}
+	}
+	if len(s.Missing) > 0 {
+		add(stateBroken, "no hook for %s", strings.Join(s.Missing, ", "))
+	}
+	if len(s.Twice) > 0 {
+		add(stateBroken, "more than one hook of ours for %s", strings.Join(s.Twice, ", "))
+	}
+	return rows
+}
+
+func same(a, b string) bool {
+	x, err := os.Stat(a)
+	y, err2 := os.Stat(b)
+	return err == nil && err2 == nil && os.SameFile(x, y)
+}
+
+func (x agentExam) install(ctx context.Context, t hooks.Target) error {
+	if x.w == nil {
+		return errors.New("outside of a repository: run it in one")
+	}
+	_, err := hooks.Installer{Dir: x.m.StateDir()}.Install(ctx, t, x.program, x.w.repo.CommonDir)
+	return err
+}
+
+// silence says when an agent was last heard of, and finds the fault that nothing else shows: hooks that are there and
+// do not run, though the agent's own records have newer sessions.
+func (x agentExam) silence(s hooks.Standing) examined {
+	ok := x.row(stateOK, "calls Reverie from "+s.File, "")
+	if x.w == nil {
+		return ok
+	}
+	heard := time.Time{}
+	info, err := os.Stat(filepath.Join(x.w.state, seenDir, x.agent.Name))
+	switch {
+	case err == nil:
+		heard = info.ModTime()
+		ok.Detail += "; last heard of " + ago(x.env.Now().Sub(heard))
+	case errors.Is(err, fs.ErrNotExist):
+		ok.Detail += "; never heard of in this repository"
+	}
+	since := heard
+	if info, err := os.Stat(s.File); err == nil && info.ModTime().After(since) {
+		since = info.ModTime() // sessions from before that had no hooks, or others
+	}
+	began := begun(x.m, x.agent.Name, folders(x.w), since.Add(slack))
+	if began == 0 {
+		return ok
+	}
+	return x.row(stateBroken, fmt.Sprintf("%s since %s and none was delivered, though hooks are in %s",
+		count(began, "session has begun here", "sessions have begun here"), since.Format(time.DateTime), s.File),
+		"start "+x.agent.Name+" anew; look whether it reads that file, and for "+disableVariable+" in its environment")
+}
+
+// slack is how much later than its first event a session may seem to begin.
+const slack = time.Minute
+
+// ago says a time that has passed in the largest unit.
+func ago(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return "just now"
+	case d < time.Hour:
+		return count(int(d/time.Minute), "minute", "minutes") + " ago"
+	case d < 48*time.Hour:
+		return count(int(d/time.Hour), "hour", "hours") + " ago"
+	}
+	return count(int(d/(24*time.Hour)), "day", "days") + " ago"
+}

@@ -1,0 +1,111 @@
+package cmd
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/internal/testrepo"
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// tree FILE DIR writes down every entry of a folder: mode, name, where a link leads, and the bytes of a file. A folder
+// that is not there has none.
+func treeCmd(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: tree FILE DIR")
+	}
+	var b strings.Builder
+	dir := ts.MkAbs(args[1])
+	filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil
+		}
+		info, err := d.Info()
+		ts.Check(err)
+		name, _ := filepath.Rel(dir, path)
+		fmt.Fprintf(&b, "%v %s", info.Mode(), name)
+		switch {
+		case info.Mode()&fs.ModeSymlink != 0:
+			to, err := os.Readlink(path)
+			ts.Check(err)
+			fmt.Fprintf(&b, " -> %s", to)
+		case info.Mode().IsRegular():
+			data, err := os.ReadFile(path)
+			ts.Check(err)
+			fmt.Fprintf(&b, " %q", data)
+		}
+		b.WriteByte('\n')
+		return nil
+	})
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(b.String()), 0o644))
+}
+
+// doctor is what is to be said about the git hooks of a repository.
+func doctorOfHooks(t *testing.T, dir string, mend bool) examined {
+	t.Helper()
+	env := &Env{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Dir: dir, Now: time.Now}
+	w, err := env.open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := w.examineGitHooks(t.Context())
+	if len(rows) != 1 {
+		t.Fatalf("%d rows: %+v", len(rows), rows)
+	}
+	if mend {
+		if rows[0].mend == nil {
+			t.Fatalf("nothing mends %+v", rows[0])
+		}
+		if err := rows[0].mend(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return doctorOfHooks(t, dir, false)
+	}
+	return rows[0]
+}
+
+func TestDoctorFindsHooksThatDoNotWork(t *testing.T) {
+	r := testrepo.New(t)
+	later(t, r.Dir, 0, "init")
+	if row := doctorOfHooks(t, r.Dir, false); row.State != "ok" || row.Detail != "not installed" {
+		t.Errorf("none asked for: %+v", row)
+	}
+	later(t, r.Dir, 0, "init", "--git-hooks", "--trailers")
+	if row := doctorOfHooks(t, r.Dir, false); row.State != "ok" || !strings.HasPrefix(row.Detail, "6 in ") {
+		t.Errorf("installed: %+v", row)
+	}
+	for name, spoil := range map[string]func(path string) error{
+		"hooks/post-commit":             os.Remove,
+		"reverie/githooks/pre-push":     os.Remove,
+		"reverie/links":                 os.Remove,
+		"reverie/githooks/post-rewrite": func(path string) error { return os.WriteFile(path, []byte("# of an older version\n"), 0o600) },
+		"hooks/prepare-commit-msg":      func(path string) error { return os.WriteFile(path, []byte("#!/bin/sh\n:\n"), 0o755) },
+	} {
+		if err := spoil(filepath.Join(r.Dir, ".git", name)); err != nil {
+			t.Fatal(err)
+		}
+		if row := doctorOfHooks(t, r.Dir, false); row.State != "broken" || row.Fix == "" {
+			t.Errorf("%s spoilt: %+v", name, row)
+		}
+		if row := doctorOfHooks(t, r.Dir, true); row.State != "ok" || !strings.HasPrefix(row.Detail, "6 in ") {
+			t.Errorf("%s mended: %+v", name, row)
+		}
+	}
+	r.Run("config", "core.hooksPath", t.TempDir())
+	if row := doctorOfHooks(t, r.Dir, false); row.State != "broken" || !strings.Contains(row.Detail, "git looks in") || row.mend != nil {
+		t.Errorf("git looks elsewhere: %+v", row)
+	}
+	reverie(t, r.Dir, "uninstall", "--yes")
+	for _, h := range hooks.GitHooks {
+		if hooks.HasSection(filepath.Join(r.Dir, ".git/hooks", h.Name)) {
+			t.Errorf("%s is left where git does not look any more", h.Name)
+		}
+	}
+}

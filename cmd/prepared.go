@@ -1,0 +1,179 @@
+package cmd
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/git"
+)
+
+// The block of a session's start is prepared once for a state of all that it is made from, and kept in the state
+// folder. A hook that finds it there reads some refs and small files, and no memories. The files may be deleted at any
+// time; one that is torn, too old or of another version is passed over.
+const (
+	contextDir    = "context"
+	contextFiles  = 32 // a few worktrees, folders and agents, and where they were before
+	contextFormat = 1  // grows when the same inputs give another text
+)
+
+// startState is all that the block of a session's start is made from, but what its memories say, which Memory and
+// Journal stand for. The use of memories, which the ledger tells, changes their order at the next preparation only: a
+// block stays as it is while what is known does.
+type startState struct {
+	Format   int
+	Version  string
+	Memory   string // commit of the branch, or of origin's before there is one here
+	Journal  string
+	Head     string
+	Branch   string
+	Main     []string // tips of what may be the default branch
+	Settings string   // all values
+	Approved string   // sum of trust.json
+	Judged   string   // by whom, and by which keys, what is withheld was decided
+	Shown    string   // the block that the agent reads in the work tree
+	Dir      string   // where the asker stands, below the top
+	Budget   int
+
+	request contextRequest
+	config  config.Config
+}
+
+// startInputs looks at the state as it is. It runs no git where refs are files.
+func startInputs(ctx context.Context, repo *git.Repo, c config.Config, r contextRequest) startState {
+	s := startState{Format: contextFormat, Version: version(), Budget: r.Budget, request: r, config: c}
+	ref := func(name string) string { id, _ := repo.ReadRef(ctx, name); return id }
+	s.Memory = ref(c.Ref)
+	if branch, ok := strings.CutPrefix(c.Ref, "refs/heads/"); ok && s.Memory == "" {
+		s.Memory = ref("refs/remotes/origin/" + branch)
+	}
+	s.Journal = ref(journalRef)
+	s.Head, s.Branch, _ = repo.Head(ctx)
+	s.Main = mainTips(repo, c.Main, ref)
+	s.Settings = fmt.Sprintf("%+v", c)
+	state := filepath.Join(repo.CommonDir, "reverie")
+	approved, _ := os.ReadFile(filepath.Join(state, approvedFile))
+	s.Approved = sumOf(approved)
+	s.Judged = judges(filepath.Join(state, withheldFile))
+	s.Shown = sumOf([]byte(blockInSight(repo.WorkTree, c.Agents, r.agent())))
+	s.Dir = below(repo.WorkTree, r.Dir)
+	return s
+}
+
+// again is the state now: what is withheld may have been decided since.
+func (s startState) again(ctx context.Context, repo *git.Repo) startState {
+	now := startInputs(ctx, repo, s.config, s.request)
+	same := now
+	if same.Judged = s.Judged; same.key() != s.key() {
+		now.Memory = "" // something moved meanwhile: nothing is kept
+	}
+	return now
+}
+
+// key names the state.
+func (s startState) key() string {
+	data, _ := json.Marshal(s) // strings and numbers always encode
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:16])
+}
+
+// mainTips are the tips of the branch that the settings name, else of origin's, else of main and master.
+func mainTips(repo *git.Repo, name string, ref func(string) string) (tips []string) {
+	names := []string{name}
+	if name == "" {
+		names = []string{"main", "master"}
+		text, _ := os.ReadFile(filepath.Join(repo.CommonDir, "refs", "remotes", "origin", "HEAD"))
+		if branch, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "ref: refs/remotes/origin/"); ok {
+			names = []string{branch}
+		}
+	}
+	for _, n := range names {
+		tips = append(tips, ref("refs/heads/"+n), ref("refs/remotes/origin/"+n))
+	}
+	return tips
+}
+
+// judges is the part of withheld.json before what is withheld of which commit.
+func judges(file string) string {
+	f, err := os.Open(file)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	head := make([]byte, 4<<10)
+	n, _ := f.Read(head)
+	before, _, _ := strings.Cut(string(head[:n]), `"refs":`)
+	return sumOf([]byte(before))
+}
+
+// prepared is a file of the folder.
+type prepared struct {
+	Injection injection `json:"injection"`
+	Text      string    `json:"text"`
+	Until     time.Time `json:"until,omitzero"` // when it holds no more
+}
+
+// read is what was prepared for the state.
+func (s startState) read(repo *git.Repo, now time.Time) (injection, bool) {
+	if s.Memory == "" {
+		return injection{}, false
+	}
+	file := filepath.Join(repo.CommonDir, "reverie", contextDir, s.key())
+	if info, err := os.Lstat(file); err != nil || !info.Mode().IsRegular() {
+		return injection{}, false
+	}
+	var p prepared
+	if !readDerived(file, &p) || !p.Until.IsZero() && !now.Before(p.Until) {
+		return injection{}, false
+	}
+	in := p.Injection
+	in.setText(p.Text)
+	return in, in.Hash == p.Injection.Hash && in.For == forStart
+}
+
+// contextName is the name of a file of the folder.
+var contextName = regexp.MustCompile(`^[0-9a-f]{32}$`)
+
+// write keeps what was prepared for the state. That it could not be kept costs the next session time, and nothing else.
+func (s startState) write(repo *git.Repo, in injection, until time.Time) {
+	if s.Memory == "" {
+		return
+	}
+	data, err := json.Marshal(prepared{in, in.text, until})
+	if err != nil || repo.WriteState(contextDir+"/"+s.key(), fmt.Appendf(data, "\n%q\n", sumOf(data)), false) != nil {
+		return
+	}
+	files := filesByAge(filepath.Join(repo.CommonDir, "reverie", contextDir), func(name string) bool { return contextName.MatchString(name) || git.StateTemp(name) })
+	for _, file := range files[min(contextFiles, len(files)):] {
+		os.Remove(file)
+	}
+}
+
+// preparedContext answers the start of a session without opening anything but small files, from what was prepared
+// before; found is false where nothing was, and workspace.context has to be asked. It notes what it gives.
+func preparedContext(ctx context.Context, env *Env, repo *git.Repo, c config.Config, r contextRequest) (text string, found bool) {
+	if c.Budget == 0 {
+		return "", true
+	}
+	if r.Dir == "" {
+		r.Dir = env.Dir
+	}
+	in, ok := startInputs(ctx, repo, c, r).read(repo, env.Now())
+	if !ok {
+		return "", false
+	}
+	w := &workspace{env: env, repo: repo, state: filepath.Join(repo.CommonDir, "reverie")}
+	w.unlessGiven(&in, r)
+	if err := w.note(&in, r); err != nil && env.Verbose {
+		env.warn("%v", err)
+	}
+	return in.text, true
+}

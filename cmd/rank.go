@@ -1,0 +1,261 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+)
+
+// candidate is a memory that an agent may be given.
+type candidate struct {
+	m     record.Memory
+	s     standing
+	binds bool     // it is a constraint, or corrects what an agent did or knew
+	worth int      // within those that bind, and within the others
+	why   []string // that it is worth that
+}
+
+// line is the candidate as agents read it.
+func (c candidate) line() string {
+	return "- " + string(c.m.Kind) + ": " + statement(item{c.m, c.s.Stale}, tagless)
+}
+
+// candidates are the memories that may be given here: in force, and not withheld from agents.
+func (w *workspace) candidates(ctx context.Context, v *record.View, in *injection) ([]candidate, error) {
+	standings, err := w.standings(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	var all []candidate
+	for _, m := range v.Memories() {
+		if !m.Live(w.env.Now()) {
+			continue
+		}
+		s := standings(m)
+		if s.Withheld {
+			in.Cut[cutWithheld]++
+			continue
+		}
+		all = append(all, candidate{m: m, s: s})
+	}
+	return all, nil
+}
+
+// Bounds of what counts for the worth of a memory.
+const (
+	maxSeen     = 5    // distinct sessions
+	maxUsed     = 3    // distinct sessions whose prompts named it
+	aboutHere   = 3    // it is about the folder, or files that the branch changed
+	fromBranch  = 2    // it was learned on this branch
+	usedLedgers = 200  // sessions whose ledgers are looked at
+	maxTouched  = 2000 // files of a branch
+)
+
+// rank sorts candidates, the most valuable first: what binds, then by how many sessions bore it out, how many prompts
+// named it and whether it is about where the asker stands; the younger first among equals, and what is stale behind all
+// others. Only what is kept counts, no clock: the order changes when the knowledge does.
+func (w *workspace) rank(ctx context.Context, v *record.View, all []candidate, r contextRequest) error {
+	seen, corrects, err := w.corroboration(v, all)
+	if err != nil {
+		return err
+	}
+	used := map[string]int{}
+	for id, sessions := range w.uses() {
+		used[id] = len(sessions)
+	}
+	place := w.standsAt(ctx, all, r)
+	for i := range all {
+		c := &all[i]
+		why := func(worth int, text string) { c.worth += worth; c.why = append(c.why, text) }
+		switch {
+		case c.m.Kind == record.Constraint:
+			c.binds = true
+			why(0, string(c.m.Kind))
+		case corrects[c.m.ID]:
+			c.binds = true
+			why(0, "corrects an agent")
+		default:
+			why(0, string(c.m.Kind))
+		}
+		if n := seen[c.m.ID]; n > 1 {
+			why(min(n, maxSeen), count(n, "session", "sessions"))
+		}
+		if n := used[c.m.ID]; n > 0 {
+			why(min(n, maxUsed), "named by prompts of "+count(n, "session", "sessions"))
+		}
+		if about := place.about(c.m); about != "" {
+			why(aboutHere, about)
+		}
+		if c.m.Branch != "" {
+			why(fromBranch, "learned on this branch")
+		}
+		if c.s.Stale {
+			why(0, "stale")
+		}
+		if c.m.Status == record.Contested {
+			why(0, "contested")
+		}
+	}
+	slices.SortStableFunc(all, func(a, b candidate) int {
+		return cmp.Or(leading(b.s.Stale, a.s.Stale), leading(a.binds, b.binds), cmp.Compare(b.worth, a.worth),
+			cmp.Compare(slices.Index(record.Kinds, a.m.Kind), slices.Index(record.Kinds, b.m.Kind)),
+			b.m.Source.Time.Compare(a.m.Source.Time), strings.Compare(a.m.ID, b.m.ID))
+	})
+	return nil
+}
+
+// leading orders what is before what is not.
+func leading(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
+}
+
+// corroboration counts for each memory the distinct sessions of this clone that bore it out, the one it was learned
+// from included, and says which take the place of something. Only equal statements count; whether two that are alike
+// are one was decided when the memory was made.
+func (w *workspace) corroboration(v *record.View, all []candidate) (sessions map[string]int, corrects map[string]bool, err error) {
+	sessions, corrects = map[string]int{}, map[string]bool{}
+	for _, c := range all {
+		if len(c.m.Supersedes) > 0 {
+			corrects[c.m.ID] = true
+		}
+	}
+	reflections, err := v.Reflections()
+	if err := w.tolerate(err); err != nil || len(reflections) == 0 {
+		return sessions, corrects, err
+	}
+	sightings := map[string][]record.Sighting{}
+	corrections := map[string]bool{} // statements
+	for _, r := range reflections {
+		for _, c := range r.Candidates {
+			key := record.Normal(c.Text)
+			sightings[key] = append(sightings[key], record.Sighting{Reflection: r.ID(), Client: r.Client, Session: r.Session, Parent: r.Parent, How: c.How, Evidence: c.Evidence})
+			if c.Corrects != "" || c.Detector == "correction" {
+				corrections[key] = true
+			}
+		}
+	}
+	for _, c := range all {
+		key := record.Normal(c.m.Text)
+		found := sightings[key]
+		if corrections[key] {
+			corrects[c.m.ID] = true
+		}
+		if len(found) == 0 {
+			continue
+		}
+		if by := c.m.Source; by.Session() != "" {
+			found = append(slices.Clip(found), record.Sighting{Client: by.Agent(), Session: by.Session()})
+		}
+		sessions[c.m.ID] = record.Sessions(found)
+	}
+	return sessions, corrects, nil
+}
+
+// uses are the sessions of the ledger in which a prompt named a memory.
+func (w *workspace) uses() map[string]map[string]bool {
+	out := map[string]map[string]bool{}
+	for _, in := range w.allInjections(usedLedgers) {
+		if in.For != forPrompt {
+			continue
+		}
+		for _, g := range in.Items {
+			if out[g.ID] == nil {
+				out[g.ID] = map[string]bool{}
+			}
+			out[g.ID][in.Session] = true
+		}
+	}
+	return out
+}
+
+// stand is where the asker stands, in the code.
+type stand struct {
+	dir     string   // below the top of the work tree, with slashes; "" at the top
+	touched []string // files that the branch changed
+}
+
+// standsAt finds out about the asker's place as far as the candidates ask for it.
+func (w *workspace) standsAt(ctx context.Context, all []candidate, r contextRequest) stand {
+	p := stand{dir: below(w.repo.WorkTree, r.Dir)}
+	here := w.here(ctx)
+	if here.branch == "" || here.commit == "" || !slices.ContainsFunc(all, func(c candidate) bool { return len(c.m.Paths) > 0 }) {
+		return p
+	}
+	main := w.mainline(ctx)
+	if main.Name == here.branch || len(main.Tips) == 0 {
+		return p
+	}
+	base, err := w.local.MergeBase(ctx, here.commit, main.Tips...)
+	if err == nil && base != "" && base != here.commit {
+		p.touched, err = w.local.ChangedPaths(ctx, base, here.commit)
+		p.touched = p.touched[:min(maxTouched, len(p.touched))]
+	}
+	if err != nil && !errors.Is(err, context.Canceled) && w.env.Verbose {
+		w.env.warn("branch %s: %v", here.branch, err)
+	}
+	return p
+}
+
+// about says why a memory is about the place, or "".
+func (p stand) about(m record.Memory) string {
+	for _, glob := range m.Paths {
+		root := globRoot(glob)
+		if p.dir != "" && root != "" && (under(p.dir, root) || under(root, p.dir)) {
+			return "about this folder"
+		}
+	}
+	for _, glob := range m.Paths {
+		root := globRoot(glob)
+		if n := slices.IndexFunc(p.touched, func(file string) bool { return root != "" && under(file, root) }); n >= 0 {
+			return "about files that this branch changed"
+		}
+	}
+	return ""
+}
+
+// globRoot is the part of a glob before its first part with a wildcard; "" where that is the first.
+func globRoot(glob string) string {
+	parts := strings.Split(strings.Trim(glob, "/"), "/")
+	for i, part := range parts {
+		if strings.ContainsAny(part, "*?[{") {
+			parts = parts[:i]
+			break
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+// under reports whether a path is a folder or lies below it.
+func under(path, folder string) bool { return path == folder || strings.HasPrefix(path, folder+"/") }
+
+// below is a folder relative to the top of the work tree, with slashes; "" at the top, and outside of it.
+func below(top, dir string) string {
+	if top == "" || dir == "" {
+		return ""
+	}
+	if abs, err := filepath.Abs(dir); err == nil {
+		dir = abs
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	if real, err := filepath.EvalSymlinks(top); err == nil {
+		top = real
+	}
+	rel, err := filepath.Rel(top, dir)
+	if err != nil || rel == "." || !filepath.IsLocal(rel) {
+		return ""
+	}
+	return filepath.ToSlash(rel)
+}

@@ -1,0 +1,206 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/urfave/cli/v2"
+)
+
+func whyCommand(env *Env) *cli.Command {
+	session := ""
+	return &cli.Command{
+		Name:      "why",
+		Usage:     "say what an agent was given, when, from which state and why",
+		ArgsUsage: "[last|INJECTION|ID]",
+		Description: "Without a word, or with last: the last injection. With the id of a memory: when it was given, and to whom.\n" +
+			"What was given is kept in this clone as long as a session is.",
+		Flags: []cli.Flag{&cli.StringFlag{Name: "session", Usage: "only of `AGENT/ID`; the beginning is enough", Destination: &session}},
+		Action: func(c *cli.Context) error {
+			if c.NArg() > 1 {
+				return usage("reverie why last", "why takes one injection or memory, or nothing")
+			}
+			return runWhy(c.Context, env, c.Args().First(), session)
+		},
+	}
+}
+
+// injectionID begins like the id of an injection.
+var injectionID = regexp.MustCompile(`^i[0-9a-f]{0,12}$`)
+
+func runWhy(ctx context.Context, env *Env, what, session string) error {
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	all := w.allInjections(0)
+	if session != "" {
+		all = slices.DeleteFunc(all, func(in injection) bool {
+			_, id, _ := strings.Cut(in.Session, "/")
+			return !strings.HasPrefix(in.Session, session) && !strings.HasPrefix(id, session)
+		})
+	}
+	switch {
+	case what == "" || what == "last":
+		if len(all) == 0 {
+			env.say("nothing was given yet")
+			return nil
+		}
+		return w.tellInjection(ctx, all[len(all)-1])
+	case injectionID.MatchString(what):
+		found := slices.DeleteFunc(all, func(in injection) bool { return !strings.HasPrefix(in.ID, what) })
+		switch {
+		case len(found) == 0:
+			return &failure{exitFailed, fmt.Errorf("injection %s: there is no such id", what), "'reverie why' tells the last"}
+		case len(found) > 1:
+			return &failure{exitFailed, fmt.Errorf("injection %s: several ids begin like that: %s, %s", what, found[0].ID, found[1].ID), ""}
+		}
+		return w.tellInjection(ctx, found[0])
+	}
+	return w.tellGiven(ctx, all, what)
+}
+
+type whyJSON struct {
+	injection
+	Memories []whyMemoryJSON `json:"memories"` // of items: what they say now
+}
+
+type whyMemoryJSON struct {
+	ID   string   `json:"id"`
+	Kind string   `json:"kind,omitempty"` // empty: it is not here any more
+	Text string   `json:"text,omitempty"`
+	Why  []string `json:"why"`
+}
+
+// tellInjection tells one injection: its memories with why each was given, and what was left out.
+func (w *workspace) tellInjection(ctx context.Context, in injection) error {
+	env := w.env
+	memories := make([]whyMemoryJSON, 0, len(in.Items))
+	lost := map[string]bool{}
+	err := w.view(ctx, func(v *record.View) error {
+		for _, g := range in.Items {
+			m, err := v.Find(g.ID)
+			if err != nil {
+				lost[g.ID] = true
+				memories = append(memories, whyMemoryJSON{ID: g.ID, Why: list(g.Why)})
+				continue
+			}
+			memories = append(memories, whyMemoryJSON{g.ID, string(m.Kind), m.Text, list(g.Why)})
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if env.JSON {
+		in.Items, in.Next = noNull(in.Items), list(in.Next)
+		return env.object(whyJSON{in, memories})
+	}
+	env.print("%s\n", env.paint(bold, in.ID)+"  "+in.when()+"  "+in.For+"  "+visible(in.Session))
+	env.print("from %s, about %s in %s\n", in.Commit[:min(10, len(in.Commit))], count(in.Tokens, "token", "tokens"), count(in.Bytes, "byte", "bytes"))
+	for _, m := range memories {
+		text := "not here any more"
+		if !lost[m.ID] {
+			text = oneLine(m.Text, max(40, env.Width-24))
+		}
+		env.print("  %s  %s%s\n", m.ID[:min(8, len(m.ID))], pad(m.Kind, 12), text)
+		env.print("%s%s\n", column, env.paint(dim, visible(strings.Join(m.Why, " · "))))
+	}
+	if cut := in.cutLine(); cut != "" {
+		env.print("left out: %s\n", cut)
+	}
+	return nil
+}
+
+func (in injection) when() string { return in.Time.Local().Format("2006-01-02 15:04:05") }
+
+// cutLine says how many were left out, and why.
+func (in injection) cutLine() string {
+	var parts []string
+	for _, why := range []struct{ key, text string }{
+		{cutBudget, "for the budget"}, {cutShown, "in the file of instructions already"}, {cutGiven, "given before"}, {cutWithheld, "withheld here"},
+	} {
+		if n := in.Cut[why.key]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, why.text))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// givenJSON is one time that a memory was given.
+type givenJSON struct {
+	Injection string   `json:"injection"`
+	Time      string   `json:"time"`
+	Session   string   `json:"session"`
+	For       string   `json:"for"`
+	Commit    string   `json:"commit"`
+	Why       []string `json:"why"`
+}
+
+// tellGiven tells when a memory was given, and to whom.
+func (w *workspace) tellGiven(ctx context.Context, all []injection, id string) error {
+	env := w.env
+	var m record.Memory
+	var stands standing
+	err := w.view(ctx, func(v *record.View) (err error) {
+		if m, err = v.Find(id); err != nil {
+			return err
+		}
+		standings, err := w.standings(ctx, v)
+		if err == nil {
+			stands = standings(m)
+		}
+		return err
+	})
+	switch {
+	case errors.Is(err, record.ErrNoMemory) || errors.Is(err, gitstore.ErrNoStore):
+		if m.ID = lostID(all, id); m.ID == "" {
+			return err
+		}
+	case err != nil:
+		return err
+	}
+	n := 0
+	for _, in := range all {
+		i := slices.IndexFunc(in.Items, func(g given) bool { return g.ID == m.ID })
+		if i < 0 {
+			continue
+		}
+		n++
+		if env.JSON {
+			if err := env.object(givenJSON{in.ID, in.Time.UTC().Format("2006-01-02T15:04:05Z"), in.Session, in.For, in.Commit, list(in.Items[i].Why)}); err != nil {
+				return err
+			}
+			continue
+		}
+		env.print("%s  %s  %s  %s  %s\n", in.ID, in.when(), pad(in.For, 13), visible(in.Session), env.paint(dim, visible(strings.Join(in.Items[i].Why, " · "))))
+	}
+	switch {
+	case n > 0:
+	case stands.Withheld:
+		env.say("it was given to nobody: %s", strings.Join(stands.Why, ", "))
+	case m.Text != "" && !m.Live(env.Now()):
+		env.say("it was given to nobody: it is not in force")
+	default:
+		env.say("it was given to nobody yet")
+	}
+	return nil
+}
+
+// lostID is the whole id of a memory that is here no more but was given, or "".
+func lostID(all []injection, prefix string) string {
+	for _, in := range all {
+		for _, g := range in.Items {
+			if len(prefix) >= 4 && strings.HasPrefix(g.ID, prefix) {
+				return g.ID
+			}
+		}
+	}
+	return ""
+}

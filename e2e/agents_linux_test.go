@@ -1,0 +1,365 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A session is learned from though nobody asks for it, and the next one is told what was learned.
+func TestClientsTeachAndAreTaught(t *testing.T) {
+	inClients(t, nil, func(l *lab) {
+		t := l.t
+		settings := l.settings()
+		l.install()
+		l.model.play(l.fixing("Mend the test."), turn{"Thanks.", []step{{Say: "I will."}}}, turn{"Write a script.", []step{{Say: "Written."}}})
+
+		last := newest(l.run(l.c.session("Mend the test.")...))
+		if got := last.text("tool", "user"); !strings.Contains(got, "FAIL: add 2 2 is 5") || !strings.Contains(got, "all is well") {
+			t.Errorf("the model did not get to see what the commands said:\n%s", got)
+		}
+		if got := read(t, filepath.Join(l.repo, "calc.sh")); !strings.Contains(got, "$1 + $2))") {
+			t.Errorf("not mended:\n%s", got)
+		}
+		l.run(l.c.resume("Thanks. " + rule)...)
+		l.eventually("the user's rule is a memory", func() bool { return strings.Contains(l.must("list"), rule) })
+		l.wantStory(slices.Concat(mending, thanking)...)
+		before := l.must("--json", "list")
+
+		first := steps(l.run(l.c.session("Write a script.")...))[0]
+		if block := given(first); !strings.Contains(block, rule) {
+			t.Errorf("the next session was not told the rule, but %q", block)
+		}
+		l.eventually("the second session is kept", func() bool { return len(l.kept()) == 2 })
+		l.settle()
+		if got := l.must("--json", "list"); got != before {
+			t.Errorf("what was told was learned once more:\n%s\n%s", before, got)
+		}
+		for _, name := range l.kept() {
+			if got := strings.Join(l.story(name), "\n"); strings.Contains(got, "reverie-memory") {
+				t.Errorf("session %s tells what Reverie said:\n%s", name, got)
+			}
+		}
+
+		l.must("uninstall", "--yes")
+		if diff := cmp.Diff(settings, l.settings()); diff != "" {
+			t.Errorf("uninstall leaves the agent's settings otherwise than they were (-before +after):\n%s", diff)
+		}
+	})
+}
+
+// settings are the texts of the agent's settings, but for what the agent itself writes while it runs.
+func (l *lab) settings() map[string]string {
+	l.t.Helper()
+	found := map[string]string{}
+	for _, name := range []string{".claude/settings.json", ".codex/config.toml", ".codex/hooks.json", ".gemini/settings.json",
+		".config/opencode/opencode.jsonc", ".config/opencode/plugin/reverie.js"} {
+		if text, err := os.ReadFile(filepath.Join(l.home, name)); err == nil {
+			found[name] = string(text)
+		}
+	}
+	return found
+}
+
+// wantStory waits until the one session that is kept tells a story.
+func (l *lab) wantStory(want ...string) {
+	l.t.Helper()
+	diff := ""
+	defer func() {
+		if l.t.Failed() {
+			l.t.Logf("(-want +got)\n%s", diff)
+		}
+	}()
+	l.eventually("one session tells what happened", func() bool {
+		names := l.kept()
+		if len(names) != 1 || !strings.HasPrefix(names[0], l.c.Name+"/") {
+			diff = fmt.Sprintf("the sessions kept are %q", names)
+			return false
+		}
+		diff = cmp.Diff(want, l.story(names[0]))
+		return diff == ""
+	})
+}
+
+var block = regexp.MustCompile(`(?s)<reverie-memory\b.*?</reverie-memory>`)
+
+// given is what Reverie put into a request.
+func given(r request) string { return block.FindString(r.text()) }
+
+// steps are the requests that took a step of a turn.
+func steps(all []request) []request {
+	return slices.DeleteFunc(slices.Clone(all), func(r request) bool { return r.Kind != stepped })
+}
+
+func newest(all []request) request { return all[len(all)-1] }
+
+// What was said before the agent summed it up is kept, and what is known reaches it again afterwards.
+func TestClientsGoOnAfterCompaction(t *testing.T) {
+	inClients(t, []string{"claude", "codex", "opencode"}, func(l *lab) {
+		t := l.t
+		l.install()
+		l.must("remember", rule)
+		var summary, after request
+		switch l.c.Name {
+		case "claude":
+			l.model.play(l.fixing("Mend the test."), turn{"Go on.", []step{{Say: "I went on."}}})
+			l.run(l.c.session("Mend the test.")...)
+			summary = newest(l.run("-p", "/compact", "-c"))
+			after = newest(l.run(l.c.resume("Go on.")...))
+		case "codex":
+			l.model.play(turn{"Mend the test.", []step{{Calls: []call{l.c.shell("sh test.sh")}, Used: 90_000}, {Say: "I went on."}}})
+			all := l.run(append([]string{"-c", "model_auto_compact_token_limit=50000"}, l.c.session("Mend the test.")...)...)
+			summary, after = all[1], newest(all)
+		case "opencode":
+			l.model.play(turn{"Mend the test.", []step{{Calls: []call{l.c.shell("sh test.sh")}, Used: 97_000}}},
+				turn{"Continue if you have next steps", []step{{Say: "I went on."}}})
+			all := l.run(l.c.session("Mend the test.")...)
+			summary, after = all[len(all)-2], newest(all)
+		}
+		if summary.Kind != summed || after.Kind != stepped {
+			t.Fatalf("not summed up: the last requests were for a %s and a %s", summary.Kind, after.Kind)
+		}
+		if got := given(summary); l.c.Name != "codex" && !strings.Contains(got, rule) { // codex takes nothing there
+			t.Errorf("the summary was not asked to keep the rule, but %q", got)
+		}
+		if got := given(after); !strings.Contains(got, rule) {
+			t.Errorf("the rule was not given again, but %q", got)
+		}
+		l.eventually("there is a checkpoint", func() bool { return strings.TrimSpace(l.must("checkpoint", "list")) != "" })
+	})
+}
+
+// An agent that is killed tells nobody that its session is over. What it delivered is there all the same.
+func TestKilledClientsLoseNothing(t *testing.T) {
+	inClients(t, nil, func(l *lab) {
+		t := l.t
+		l.install()
+		const command = "until [ -e go ]; do sleep 0.1; done; sh test.sh"
+		l.model.play(turn{"Run the test.", []step{{Calls: []call{l.c.shell(command)}}, {Stall: true}}})
+		r := l.start(l.c.session("Run the test. " + rule)...)
+		l.eventually("the prompt is delivered", func() bool { return slices.Contains(l.spooled(), "prompt") })
+		l.eventually("what was said so far is kept", func() bool {
+			return l.reverie("learn").code == 0 && len(l.kept()) == 1
+		})
+		write(t, filepath.Join(l.repo, "go"), "")
+		select {
+		case <-l.model.Stalled:
+		case a := <-r.ended():
+			t.Fatalf("it did not wait for the model: %s", a)
+		}
+		l.eventually("the agent's own record has the result", func() bool { return l.written("FAIL: add 2 2 is 5") })
+		delivered := l.spooled()
+		r.kill()
+		r.wait()
+		for _, kind := range []string{"start", "prompt"} {
+			if !slices.Contains(delivered, kind) {
+				t.Errorf("delivered were %q, and no %s", delivered, kind)
+			}
+		}
+		l.settle()
+		l.later(time.Hour)
+		l.must("list") // any command finds what was left
+		l.wantStory("user: Run the test. "+rule, command+": failed 1")
+		l.eventually("the user's rule is a memory", func() bool { return strings.Contains(l.must("list"), rule) })
+	})
+}
+
+// Codex runs no hook that its user has not approved, and says nothing about it; doctor does.
+func TestUnapprovedHooksOfCodexAreFound(t *testing.T) {
+	inClients(t, []string{"codex"}, func(l *lab) {
+		t := l.t
+		l.install()
+		l.c.extra = nil // it was told to take hooks as approved
+		l.model.play(l.fixing("Mend the test."), turn{"Thanks.", []step{{Say: "I will."}}})
+		l.run(l.c.session("Mend the test.")...)
+		if got := l.kept(); len(got) > 0 {
+			t.Errorf("hooks ran that nobody approved: %q", got)
+		}
+		if a := l.reverie("doctor"); !strings.Contains(a.out, "not approved") {
+			t.Errorf("doctor does not say what is missing: %s", a)
+		}
+
+		l.approve()
+		if a := l.reverie("doctor"); strings.Contains(a.out, "approved") {
+			t.Errorf("doctor does not know an approval: %s", a)
+		}
+		l.run(l.c.session("Thanks. " + rule)...)
+		l.wantStory(thanking...)
+	})
+}
+
+// approve does what the user of Codex does in /hooks: it notes the hashes that Codex tells.
+func (l *lab) approve() {
+	l.t.Helper()
+	cmd := exec.Command(l.program()[0], "app-server")
+	cmd.Dir, cmd.Env = l.repo, append(l.env(), l.c.env(l)...)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = l.net.start(cmd)
+	}
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	defer cmd.Wait()
+	defer in.Close()
+	defer time.AfterFunc(clientPatience, func() { cmd.Process.Kill() }).Stop()
+	fmt.Fprintf(in, "%s\n%s\n%s\n",
+		asJSON(fields{"id": 1, "method": "initialize", "params": fields{"clientInfo": fields{"name": "test", "title": "test", "version": "1"}}}),
+		asJSON(fields{"method": "initialized"}),
+		asJSON(fields{"id": 2, "method": "hooks/list", "params": fields{"cwds": list{l.repo}}}))
+	for d := json.NewDecoder(out); ; {
+		var answer struct {
+			ID     int
+			Result struct {
+				Data []struct {
+					Hooks []struct{ Key, CurrentHash string }
+				}
+			}
+		}
+		if err := d.Decode(&answer); err != nil {
+			l.t.Fatalf("codex app-server: %v", err)
+		}
+		if answer.ID != 2 {
+			continue
+		}
+		var b strings.Builder
+		for _, h := range answer.Result.Data[0].Hooks {
+			fmt.Fprintf(&b, "\n[hooks.state.%q]\ntrusted_hash = %q\n", h.Key, h.CurrentHash)
+		}
+		l.write(".codex/config.toml", read(l.t, filepath.Join(l.home, ".codex", "config.toml"))+b.String())
+		return
+	}
+}
+
+// A sub-agent's session is kept as its parent's.
+func TestClientsSubagentsKeepTheirParent(t *testing.T) {
+	inClients(t, []string{"claude", "opencode"}, func(l *lab) {
+		l.install()
+		delegate := call{"Agent", fields{"description": "Look around", "prompt": "Look at the test.", "subagent_type": "general-purpose", "run_in_background": false}}
+		if l.c.Name == "opencode" {
+			delegate = call{"task", fields{"description": "Look around", "prompt": "Look at the test.", "subagent_type": "general"}}
+		}
+		l.model.play(
+			turn{"Let another one look.", []step{{Calls: []call{delegate}}, {Say: "It has looked."}}},
+			turn{"Look at the test.", []step{{Calls: []call{l.c.shell("sh test.sh")}}, {Say: "I looked."}}})
+		l.run(l.c.session("Let another one look.")...)
+		l.eventually("both sessions are kept", func() bool {
+			parents := map[string]string{}
+			for _, s := range l.sessions() {
+				parents[s.ID] = s.Parent
+			}
+			for _, parent := range parents {
+				if _, kept := parents[parent]; kept && len(parents) == 2 {
+					return true
+				}
+			}
+			return false
+		})
+	})
+}
+
+// later lets time pass for what waits in the spool.
+func (l *lab) later(passed time.Duration) {
+	l.t.Helper()
+	then := time.Now().Add(-passed)
+	for _, path := range l.spool() {
+		text := spoolTime.ReplaceAllString(read(l.t, path), `"time":"`+then.UTC().Format(time.RFC3339)+`"`)
+		if err := errors.Join(os.WriteFile(path, []byte(text), 0o600), os.Chtimes(path, then, then)); err != nil {
+			l.t.Fatal(err)
+		}
+	}
+}
+
+var spoolTime = regexp.MustCompile(`"time":"[^"]*"`)
+
+// spool are the files in which events wait.
+func (l *lab) spool() []string {
+	l.t.Helper()
+	return slices.DeleteFunc(files(l.t, filepath.Join(l.repo, ".git", "reverie", "spool")), func(path string) bool {
+		return filepath.Base(path) != "events.jsonl"
+	})
+}
+
+// written reports whether a text is in a file that the agent keeps.
+func (l *lab) written(text string) bool {
+	l.t.Helper()
+	return slices.ContainsFunc(files(l.t, l.home), func(path string) bool {
+		data, err := os.ReadFile(path)
+		return err == nil && bytes.Contains(data, []byte(text))
+	})
+}
+
+// spooled are the kinds of events that wait in the spool.
+func (l *lab) spooled() []string {
+	l.t.Helper()
+	var kinds []string
+	for _, path := range l.spool() {
+		for line := range strings.Lines(read(l.t, path)) {
+			var e struct{ Kind string }
+			if err := json.Unmarshal([]byte(line), &e); err != nil {
+				l.t.Fatal(err)
+			}
+			kinds = append(kinds, e.Kind)
+		}
+	}
+	return kinds
+}
+
+// An agent whose hook is gone, or never ends, does its work all the same.
+func TestClientsDoWithoutTheHook(t *testing.T) {
+	for _, c := range []struct{ name, program string }{
+		{"missing", ""},
+		{"failing", "#!/bin/sh\necho no good\nexit 2\n"},
+		{"hanging", "#!/bin/sh\nexec sleep 600\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inClients(t, nil, func(l *lab) {
+				l.t.Parallel()
+				l.install()
+				os.Remove(l.binary())
+				if c.program != "" {
+					write(l.t, l.binary(), c.program)
+					os.Chmod(l.binary(), 0o755)
+				}
+				l.model.play(l.fixing("Mend the test."))
+				a := l.start(l.c.session("Mend the test.")...).wait()
+				all := l.model.heard()
+				if len(all) == 0 || !strings.Contains(newest(all).text(), "all is well") {
+					l.t.Errorf("the agent did not come to its end: %s", a)
+				}
+			})
+		})
+	}
+}
+
+// eventually waits until a fact holds that a worker brings about in the background.
+func (l *lab) eventually(fact string, holds func() bool) {
+	l.t.Helper()
+	for end := time.Now().Add(time.Minute); !holds(); time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(end) {
+			log, _ := os.ReadFile(filepath.Join(l.repo, ".git", "reverie", "log"))
+			l.t.Fatalf("not in a minute: %s\nlog: %s", fact, log)
+		}
+	}
+}
+
+// settle waits until nothing works in the background any more.
+func (l *lab) settle() {
+	l.t.Helper()
+	l.eventually("nothing works in the background", func() bool { return len(l.left()) == 0 })
+}

@@ -1,0 +1,457 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// These tests drive the real agents, as .ci/clients installs them and REVERIE_CLIENTS names their folder, against a
+// scripted model. Each has a home of its own, and a network that ends at 127.0.0.1.
+
+// client is one agent: how it is set up, started and spoken to.
+type client struct {
+	Name    string // as Reverie calls it
+	program []string
+	env     func(l *lab) []string
+	prepare func(l *lab)
+	session func(prompt string) []string // arguments that begin a session
+	resume  func(prompt string) []string // arguments that go on with the last
+	shell   func(command string) call
+	edit    func(path, old, new string) []call // one after the other
+	records string                             // where it keeps its sessions, below its home
+	extra   []string                           // arguments in front of all others
+}
+
+var clients = []client{
+	{
+		Name:    "claude",
+		program: []string{"@anthropic-ai/claude-code-linux-x64/claude"},
+		env: func(l *lab) []string {
+			return []string{"ANTHROPIC_BASE_URL=" + l.model.URL, "ANTHROPIC_API_KEY=none", "IS_SANDBOX=1",
+				"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1"}
+		},
+		prepare: func(*lab) {},
+		extra:   []string{"--permission-mode", "bypassPermissions"},
+		session: func(prompt string) []string { return []string{"-p", prompt} },
+		resume:  func(prompt string) []string { return []string{"-p", prompt, "-c"} },
+		shell: func(command string) call {
+			return call{"Bash", fields{"command": command, "description": "Run a command"}}
+		},
+		edit: func(path, old, new string) []call {
+			return []call{{"Read", fields{"file_path": path}}, {"Edit", fields{"file_path": path, "old_string": old, "new_string": new}}}
+		},
+	},
+	{
+		Name:    "codex",
+		program: []string{"@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex"},
+		env:     func(*lab) []string { return []string{"SCRIPTED_KEY=none", "RUST_LOG=error"} },
+		prepare: func(l *lab) {
+			l.write(".codex/config.toml", fmt.Sprintf(`# kept as it is
+model = "scripted"
+model_provider = "scripted"
+approval_policy = "never"
+sandbox_mode = "danger-full-access"
+check_for_update_on_startup = false
+
+[analytics]
+enabled = false
+
+[model_providers.scripted]
+name = "Scripted"
+base_url = "%s/v1"
+wire_api = "responses"
+env_key = "SCRIPTED_KEY"
+request_max_retries = 0
+stream_max_retries = 0
+
+[projects."%s"]
+trust_level = "trusted"
+`, l.model.URL, l.repo))
+		},
+		extra:   []string{"--dangerously-bypass-hook-trust"},
+		session: func(prompt string) []string { return []string{"exec", prompt} },
+		resume:  func(prompt string) []string { return []string{"exec", "resume", "--last", prompt} },
+		shell:   func(command string) call { return call{"exec_command", fields{"cmd": command}} },
+		edit: func(path, old, new string) []call {
+			patch := fmt.Sprintf("apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: %s\n@@\n-%s\n+%s\n*** End Patch\nEOF", filepath.Base(path), old, new)
+			return []call{{"exec_command", fields{"cmd": patch}}}
+		},
+	},
+	{
+		Name:    "gemini",
+		program: []string{"node", "@google/gemini-cli/bundle/gemini.js"},
+		env: func(l *lab) []string {
+			return []string{"GEMINI_API_KEY=none", "GOOGLE_GEMINI_BASE_URL=" + l.model.URL, "GEMINI_CLI_TRUST_WORKSPACE=true",
+				"GEMINI_TELEMETRY_ENABLED=false", "NO_UPDATE_NOTIFIER=1"}
+		},
+		prepare: func(l *lab) {
+			l.write(".gemini/settings.json", `{
+  // kept as it is
+  "security": {"auth": {"selectedType": "gemini-api-key"}},
+  "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false},
+  "privacy": {"usageStatisticsEnabled": false},
+  "telemetry": {"enabled": false},
+  "model": {"name": "gemini-2.5-pro"}
+}
+`)
+		},
+		extra:   []string{"--approval-mode", "yolo"},
+		session: func(prompt string) []string { return []string{"-p", prompt} },
+		resume:  func(prompt string) []string { return []string{"--resume", "latest", "-p", prompt} },
+		shell: func(command string) call {
+			return call{"run_shell_command", fields{"command": command, "description": "Run a command"}}
+		},
+		edit: func(path, old, new string) []call {
+			return []call{{"replace", fields{"file_path": path, "old_string": old, "new_string": new, "instruction": "Mend it."}}}
+		},
+	},
+	{
+		Name:    "opencode",
+		program: []string{"opencode-linux-x64/bin/opencode"},
+		env: func(*lab) []string {
+			return []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_SHARE=1"}
+		},
+		prepare: func(l *lab) {
+			l.write(".config/opencode/opencode.jsonc", fmt.Sprintf(`{
+  // kept as it is
+  "model": "scripted/one",
+  "small_model": "scripted/one",
+  "autoupdate": false,
+  "share": "disabled",
+  "provider": {
+    "scripted": {
+      "npm": "@ai-sdk/openai-compatible",
+      "name": "Scripted",
+      "options": {"baseURL": "%s/v1", "apiKey": "none"},
+      "models": {"one": {"name": "One", "tool_call": true, "limit": {"context": 100000, "output": 4000}}},
+    },
+  },
+}
+`, l.model.URL))
+			// It installs a package there at each start, and tries for a minute without a network, unless it
+			// finds a lock file that names it.
+			version := l.version("opencode-linux-x64")
+			l.write(".config/opencode/node_modules/.keep", "")
+			l.write(".config/opencode/package-lock.json", string(asJSON(fields{"lockfileVersion": 3,
+				"packages": fields{"": fields{"dependencies": fields{"@opencode-ai/plugin": version}}}})))
+		},
+		session: func(prompt string) []string { return []string{"run", prompt} },
+		resume:  func(prompt string) []string { return []string{"run", "-c", prompt} },
+		shell: func(command string) call {
+			return call{"bash", fields{"command": command, "description": "Run a command"}}
+		},
+		edit: func(path, old, new string) []call {
+			return []call{{"read", fields{"filePath": path}}, {"edit", fields{"filePath": path, "oldString": old, "newString": new}}}
+		},
+	},
+}
+
+// clientPatience is how long an agent may take for one run of a few steps.
+const clientPatience = 180 * time.Second
+
+// lab is where one agent is tried: a home and a repository of its own, and a model.
+type lab struct {
+	t      *testing.T
+	c      client
+	home   string
+	repo   string
+	folder string // of the installed agents
+	net    *loopback
+	model  *model
+}
+
+// inClients runs a test with each of the named agents, or with all.
+func inClients(t *testing.T, names []string, test func(*lab)) {
+	folder := os.Getenv("REVERIE_CLIENTS")
+	if folder == "" {
+		t.Skip("REVERIE_CLIENTS does not name a folder with the agents: .ci/clients installs them and prints it")
+	}
+	for _, c := range clients {
+		if len(names) > 0 && !slices.Contains(names, c.Name) {
+			continue
+		}
+		t.Run(c.Name, func(t *testing.T) {
+			test(newLab(t, c, folder))
+		})
+	}
+}
+
+func newLab(t *testing.T, c client, folder string) *lab {
+	t.Helper()
+	l := &lab{t: t, c: c, folder: folder, net: newLoopback(t)}
+	dir := t.TempDir()
+	l.home, l.repo = filepath.Join(dir, "home"), filepath.Join(dir, "toy")
+	t.Cleanup(l.clean)
+	program := l.program()
+	if _, err := os.Stat(program[len(program)-1]); err != nil {
+		t.Fatalf("the agent is missing: %v", err)
+	}
+	if got := l.net.reachable(t); l.net.own && !slices.Equal(got, []string{"lo"}) {
+		t.Fatalf("the agent would reach %q", got)
+	}
+	l.model = newModel(t, l.net.listen(t))
+	l.write(".gitconfig", "[user]\n\tname = Ann Author\n\temail = ann@example.com\n[init]\n\tdefaultBranch = main\n")
+	c.prepare(l)
+	git(t, "", "init", "-q", l.repo)
+	write(t, filepath.Join(l.repo, "calc.sh"), "add() {\n  echo $(($1 + $2 + 1))\n}\n")
+	write(t, filepath.Join(l.repo, "test.sh"), ". ./calc.sh\nif [ \"$(add 2 2)\" != 4 ]; then\n  echo \"FAIL: add 2 2 is $(add 2 2), not 4\" >&2\n  exit 1\nfi\necho all is well\n")
+	git(t, l.repo, "add", ".")
+	git(t, l.repo, "commit", "-qm", "begin")
+	return l
+}
+
+// write writes a file below the home.
+func (l *lab) write(name, text string) {
+	l.t.Helper()
+	write(l.t, filepath.Join(l.home, name), text)
+}
+
+// version is that of an installed package.
+func (l *lab) version(name string) string {
+	l.t.Helper()
+	var p struct{ Version string }
+	if err := json.Unmarshal([]byte(read(l.t, filepath.Join(l.folder, "node_modules", name, "package.json"))), &p); err != nil {
+		l.t.Fatal(err)
+	}
+	return p.Version
+}
+
+func (l *lab) program() []string {
+	program := slices.Clone(l.c.program)
+	last := &program[len(program)-1]
+	*last = filepath.Join(l.folder, "node_modules", filepath.FromSlash(*last))
+	return program
+}
+
+// running is an agent at work.
+type running struct {
+	l    *lab
+	cmd  *exec.Cmd
+	out  bytes.Buffer
+	err  bytes.Buffer
+	over chan error
+}
+
+// start starts the agent, with nothing of this test's environment.
+func (l *lab) start(args ...string) *running {
+	l.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), clientPatience)
+	l.t.Cleanup(cancel)
+	argv := slices.Concat(l.program(), l.c.extra, args)
+	r := &running{l: l, cmd: exec.CommandContext(ctx, argv[0], argv[1:]...), over: make(chan error, 1)}
+	r.cmd.Dir = l.repo
+	r.cmd.Env = append(l.env(), l.c.env(l)...)
+	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.err
+	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	r.cmd.Cancel = r.kill
+	r.cmd.WaitDelay = 5 * time.Second
+	if err := l.net.start(r.cmd); err != nil {
+		l.t.Fatal(err)
+	}
+	go func() { r.over <- r.cmd.Wait() }()
+	return r
+}
+
+// env is what the agents and the command have in common.
+func (l *lab) env() []string {
+	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + l.home, "TERM=dumb", "LANG=C.UTF-8"}
+}
+
+// kill ends the agent and what it started and did not let go of.
+func (r *running) kill() error { return syscall.Kill(-r.cmd.Process.Pid, syscall.SIGKILL) }
+
+// wait waits for the end of the agent.
+func (r *running) wait() answer {
+	r.l.t.Helper()
+	err := <-r.over
+	r.over <- err // for who asks again
+	a := answer{args: r.cmd.Args, out: r.out.String(), err: r.err.String()}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		a.code = exit.ExitCode()
+	} else if err != nil {
+		r.l.t.Fatalf("%s: %v", a, err)
+	}
+	return a
+}
+
+// ended gives what the agent did once it has ended.
+func (r *running) ended() <-chan answer {
+	c := make(chan answer, 1)
+	go func() { c <- r.wait() }()
+	return c
+}
+
+// run runs the agent and wants it to succeed; it returns what the model was asked.
+func (l *lab) run(args ...string) []request {
+	l.t.Helper()
+	a := l.start(args...).wait()
+	if a.code != 0 {
+		l.t.Fatal(a)
+	}
+	return l.model.heard()
+}
+
+// fixing is a turn in which the test fails, is mended and succeeds.
+func (l *lab) fixing(on string) turn {
+	steps := []step{{Say: "I run the test first.", Calls: []call{l.c.shell("sh test.sh")}}}
+	for _, c := range l.c.edit(filepath.Join(l.repo, "calc.sh"), "  echo $(($1 + $2 + 1))", "  echo $(($1 + $2))") {
+		steps = append(steps, step{Calls: []call{c}})
+	}
+	return turn{on, append(steps, step{Calls: []call{l.c.shell("sh test.sh")}}, step{Say: "Mended: add adds no one any more."})}
+}
+
+// rule is what the user tells the agents.
+const rule = "Always use tabs in shell files, never spaces."
+
+// mending is the story of the turn that fixing makes, and thanking that of the one after it.
+var (
+	mending  = []string{"user: Mend the test.", "sh test.sh: failed 1", "edit calc.sh: ok", "sh test.sh: ok 0", "assistant: Mended: add adds no one any more."}
+	thanking = []string{"user: Thanks. " + rule, "assistant: I will."}
+)
+
+// keptSession is one that is kept.
+type keptSession struct{ Name, ID, Parent string }
+
+func (l *lab) sessions() []keptSession {
+	l.t.Helper()
+	return objects[keptSession](l.t, l.must("--json", "sessions"))
+}
+
+// kept are the names of the sessions that are kept.
+func (l *lab) kept() []string {
+	l.t.Helper()
+	var names []string
+	for _, s := range l.sessions() {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// objects reads JSON, one value a line.
+func objects[T any](t *testing.T, text string) []T {
+	t.Helper()
+	var all []T
+	for d := json.NewDecoder(strings.NewReader(text)); ; {
+		var v T
+		if err := d.Decode(&v); err == io.EOF {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, v)
+	}
+}
+
+type toldEvent struct {
+	Kind, Text, Origin, Action, Command, Call, Outcome string
+	Paths                                              []string
+	Exit                                               *int
+}
+
+// story is what a kept session tells of what the user said and what became of commands and edits.
+func (l *lab) story(name string) []string {
+	l.t.Helper()
+	var told []string
+	for _, e := range objects[toldEvent](l.t, l.must("--json", "sessions", "show", name)) {
+		switch {
+		case e.Kind == "user" && e.Origin != "injected":
+			told = append(told, "user: "+e.Text)
+		case e.Kind == "assistant" && e.Text != "I run the test first.":
+			told = append(told, "assistant: "+e.Text)
+		case e.Kind == "call" && e.Action == "edit":
+			told = append(told, "edit "+filepath.Base(e.Paths[0]))
+		case e.Kind == "result" && e.Action == "edit":
+			told[len(told)-1] += ": " + e.Outcome
+		case e.Kind == "result" && e.Exit != nil:
+			told = append(told, fmt.Sprintf("%s: %s %d", e.Command, e.Outcome, *e.Exit))
+		case e.Kind == "result" && e.Action == "run":
+			told = append(told, fmt.Sprintf("%s: %s", e.Command, e.Outcome))
+		}
+	}
+	return told
+}
+
+// binary is where the command is installed.
+func (l *lab) binary() string { return filepath.Join(l.home, "bin", "reverie") }
+
+// reverie runs the command as the user would.
+func (l *lab) reverie(args ...string) answer {
+	l.t.Helper()
+	return finish(l.t, func(ctx context.Context) *exec.Cmd {
+		cmd := exec.CommandContext(ctx, binary, args...)
+		cmd.Dir, cmd.Env = l.repo, l.env()
+		return cmd
+	})
+}
+
+// must is reverie where anything but success ends the test.
+func (l *lab) must(args ...string) string {
+	l.t.Helper()
+	a := l.reverie(args...)
+	if a.code != 0 {
+		l.t.Fatal(a)
+	}
+	return a.out
+}
+
+// install starts a memory and has the agent call a copy of the command, which a test may spoil.
+func (l *lab) install() {
+	l.t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(l.binary()), 0o755), os.Link(binary, l.binary())); err != nil {
+		l.t.Fatal(err)
+	}
+	a := finish(l.t, func(ctx context.Context) *exec.Cmd {
+		cmd := exec.CommandContext(ctx, l.binary(), "init", "--agent", l.c.Name)
+		cmd.Dir, cmd.Env = l.repo, l.env()
+		return cmd
+	})
+	if a.code != 0 {
+		l.t.Fatal(a)
+	}
+}
+
+// left are the processes that run with this lab's home: the agent's, and what was started for it.
+func (l *lab) left() map[int]string {
+	l.t.Helper()
+	found := map[int]string{}
+	all, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	for _, path := range all {
+		env, err := os.ReadFile(path)
+		if err != nil || !slices.Contains(strings.Split(string(env), "\x00"), "HOME="+l.home) {
+			continue
+		}
+		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		line, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
+		found[pid] = strings.ReplaceAll(string(line), "\x00", " ")
+	}
+	return found
+}
+
+// clean waits for what works in the background, so that the lab can be removed.
+func (l *lab) clean() {
+	end := time.Now().Add(10 * time.Second)
+	for len(l.left()) > 0 && time.Now().Before(end) {
+		time.Sleep(50 * time.Millisecond)
+	}
+	for pid, line := range l.left() {
+		l.t.Errorf("process %d is left behind: %s", pid, line)
+		syscall.Kill(pid, syscall.SIGKILL)
+	}
+}

@@ -1,0 +1,343 @@
+package recall
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+)
+
+// A prompt is no question to the memory, and most of them have nothing to do with it. Relevant answers only where a
+// memory clearly is about what the prompt names, and else nothing.
+//
+// Each word of the prompt has a weight. A name (an identifier, a path, an option, an error code, a number with a
+// unit) weighs nameWeight; a word that people use of any work at all, as fix, test or file, weighs commonWeight;
+// every other word 1. What only the body of a memory has counts half, and so does a name of one part that a memory
+// writes otherwise. A memory is relevant if the words it has weigh enough together, and are a large enough share of
+// all: see relevant.
+const (
+	nameWeight   = 3.0
+	commonWeight = 0.25
+	pairWeight   = 0.5 // of two neighbouring characters of Han, kana or Hangul
+)
+
+// What makes a memory relevant.
+const (
+	enough     = 2.0  // weight of the words it has
+	share      = 0.5  // of the weight of all words of the prompt that any memory has, and of half of the others
+	nameShare  = 0.12 // the same, where a name is among them that few memories have
+	ownShare   = 0.5  // of the weight of the words of its own statement: a long prompt that says it again
+	few        = 3    // memories that may have such a name, or one in rare
+	rare       = 20
+	maxPrompt  = 8 << 10 // bytes of a prompt that are looked at: its beginning
+	maxAsked   = 400     // terms
+	fewestOwn  = 3       // words of the statement that a long prompt has to say
+	pathWeight = 3.0     // of a path in the prompt that the memory's globs match
+)
+
+// Query is a prompt, taken apart.
+type Query struct {
+	text  string
+	words []asked
+	paths []string
+}
+
+// asked is one word of a prompt.
+type asked struct {
+	text   string
+	terms  []string
+	weight float64
+}
+
+// Relevance is a memory that a prompt is about.
+type Relevance struct {
+	Memory record.Memory
+	Weight float64  // of the words
+	Words  []string // of the prompt, that made it relevant: the heaviest first
+}
+
+// Ask takes a prompt apart.
+func Ask(prompt string) Query {
+	if len(prompt) > maxPrompt {
+		prompt = strings.ToValidUTF8(prompt[:maxPrompt], "")
+	}
+	q := Query{text: prompt}
+	seen := map[string]bool{}
+	total := 0
+	for _, word := range strings.FieldsFunc(prompt, func(r rune) bool {
+		return unicode.IsSpace(r) || strings.ContainsRune("`\"'“”‘’,;()[]{}<>|，。！？、；：（）「」", r)
+	}) {
+		word = strings.Trim(word, ".:!?*…=&")
+		if word == "" || total > maxAsked {
+			continue
+		}
+		name := isName(word) && !common[strings.ToLower(strings.TrimLeft(word, "-"))]
+		if strings.Contains(word, "/") && name {
+			q.paths = append(q.paths, strings.TrimPrefix(strings.TrimLeft(word, "@"), "./"))
+		}
+		if name {
+			q.add(seen, word, slices.DeleteFunc(allTerms(word), func(t string) bool { return stop[t] }), nameWeight)
+			total++
+			continue
+		}
+		for _, term := range allTerms(word) {
+			total++
+			switch {
+			case stop[term], chat[term], len(term) == 1 && term[0] < 0x80:
+			case common[term]:
+				q.add(seen, word, []string{term}, commonWeight)
+			case unicode.In([]rune(term)[0], unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul):
+				q.add(seen, term, []string{term}, pairWeight)
+			default:
+				q.add(seen, word, []string{term}, 1)
+			}
+		}
+	}
+	return q
+}
+
+func (q *Query) add(seen map[string]bool, word string, terms []string, weight float64) {
+	key := strings.Join(terms, "\x00")
+	if len(terms) == 0 || seen[key] {
+		return
+	}
+	seen[key] = true
+	q.words = append(q.words, asked{word, terms, weight})
+}
+
+// allTerms are the terms of a word.
+func allTerms(word string) (out []string) {
+	eachTerm(word, func(t []byte) { out = append(out, string(t)) })
+	return out
+}
+
+// Tells reports whether any memory at all could be relevant.
+func (q Query) Tells() bool {
+	sum := 0.0
+	for _, w := range q.words {
+		sum += w.weight
+	}
+	return sum >= enough
+}
+
+// isName reports whether a word is written as no word of prose is: somName, some_name, a/path, file.ext, --option,
+// E1234, ErrNotFound, 127.0.0.1.
+func isName(word string) bool {
+	letters, digits, inner, upper := 0, 0, false, 0
+	var last rune
+	for _, r := range word {
+		switch {
+		case unicode.IsDigit(r):
+			digits++
+		case r < 0x80 && unicode.IsLetter(r):
+			letters++
+			if unicode.IsUpper(r) {
+				upper++
+				inner = inner || unicode.IsLower(last)
+			}
+		case r >= 0x80:
+			return false
+		}
+		last = r
+	}
+	switch {
+	case letters+digits < 3:
+		return false
+	case inner, strings.Contains(strings.Trim(word, "_"), "_"), strings.HasPrefix(word, "--"), strings.Contains(word, "::"):
+		return true
+	case strings.Contains(strings.Trim(word, "/"), "/"), strings.HasSuffix(word, "/"):
+		return letters > 2 && !strings.Contains(word, "//") && !slash[strings.ToLower(word)]
+	case strings.Contains(word, "."):
+		i := strings.LastIndexByte(word, '.')
+		return len(word)-i <= 6 && i > 0 && !strings.HasSuffix(strings.ToLower(word), "e.g") && !strings.HasSuffix(strings.ToLower(word), "i.e")
+	case letters > 0 && digits > 0:
+		return letters+digits >= 4
+	case upper >= 4 && upper == letters: // ECONNREFUSED; not API, which anybody says
+		return true
+	}
+	return digits >= 4 && strings.Contains(word, ":")
+}
+
+// slash are words joined by one that is no path.
+var slash = map[string]bool{"and/or": true, "client/server": true, "input/output": true, "read/write": true, "on/off": true, "yes/no": true, "true/false": true, "tcp/ip": true, "ci/cd": true}
+
+// Relevant returns the memories that the prompt clearly is about, the heaviest first, and those of the same weight in
+// the order of Search. Its cost is that of Search.
+func (q Query) Relevant(memories []record.Memory) []Relevance {
+	if !q.Tells() {
+		return nil
+	}
+	hits := Search(memories, q.text, 0)
+	df := map[string]int{}
+	has := make([]map[string]bool, len(hits))
+	for i, h := range hits {
+		has[i] = make(map[string]bool, len(h.Terms))
+		for _, t := range h.Terms {
+			has[i][t.Term] = true
+			df[t.Term]++
+		}
+	}
+	known := func(w asked) int { // memories that have its rarest term
+		n := math.MaxInt
+		for _, t := range w.terms {
+			n = min(n, df[t])
+		}
+		return n
+	}
+	all := 0.0
+	for _, w := range q.words {
+		if known(w) > 0 {
+			all += w.weight
+		} else {
+			all += w.weight / 2
+		}
+	}
+	var out []Relevance
+	for i, h := range hits {
+		r := Relevance{Memory: h.Memory}
+		named := false
+		var words []asked
+		head, written := headOf(h.Memory)
+		for _, w := range q.words {
+			if !hasAll(has[i], w.terms) {
+				continue
+			}
+			if !hasAll(head, w.terms) {
+				w.weight /= 2
+			}
+			if w.weight > 1 && len(w.terms) == 1 && !strings.Contains(written, w.text) {
+				w.weight /= 2
+			}
+			r.Weight += w.weight
+			words = append(words, w)
+			named = named || w.weight >= nameWeight && known(w) <= max(few, len(memories)/rare)
+		}
+		path := matches(h.Memory.Paths, q.paths)
+		if path != "" {
+			r.Weight += pathWeight
+			words = append(words, asked{text: path, weight: pathWeight})
+		}
+		if !relevant(q, h, r.Weight, all, named || path != "", words) {
+			continue
+		}
+		slices.SortStableFunc(words, func(a, b asked) int { return cmp.Compare(b.weight, a.weight) })
+		for _, w := range words {
+			if len(r.Words) < 3 && !slices.Contains(r.Words, w.text) {
+				r.Words = append(r.Words, w.text)
+			}
+		}
+		out = append(out, r)
+	}
+	slices.SortStableFunc(out, func(a, b Relevance) int { return cmp.Compare(b.Weight, a.Weight) })
+	return out
+}
+
+// headOf are the terms of a memory that say what it is about, and all that it says.
+func headOf(m record.Memory) (terms map[string]bool, written string) {
+	var about []string
+	for _, v := range m.Texts() {
+		about = append(about, v.Text)
+		written += v.Text + "\n" + v.Body + "\n"
+	}
+	about = append(append(about, m.Tags...), m.Paths...)
+	terms = map[string]bool{}
+	for _, text := range about {
+		eachTerm(text, func(t []byte) { terms[string(t)] = true })
+	}
+	return terms, written + strings.Join(about, "\n")
+}
+
+func relevant(q Query, h Hit, weight, all float64, named bool, words []asked) bool {
+	switch {
+	case weight < enough:
+		return false
+	case weight/all >= share:
+		return true
+	case named && weight/all >= nameShare:
+		return true
+	}
+	plain := 0
+	for _, w := range words {
+		if w.weight >= 1 {
+			plain++
+		}
+	}
+	return plain >= fewestOwn && ownWords(h) >= ownShare
+}
+
+// ownWords is the share of the words of a memory's statement, those that say something, that a prompt has.
+func ownWords(h Hit) float64 {
+	in := map[string]bool{}
+	for _, t := range h.Terms {
+		in[t.Term] = true
+	}
+	n, found := 0, 0
+	for _, t := range uniq(Terms(h.Memory.Text)) {
+		if common[t] || chat[t] || stop[t] {
+			continue
+		}
+		n++
+		if in[t] {
+			found++
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	return float64(found) / float64(n)
+}
+
+// matches returns the first of some paths that lies below the fixed part of one of the globs, or "".
+func matches(globs, paths []string) string {
+	for _, glob := range globs {
+		root, _, _ := strings.Cut(glob, "*")
+		root = strings.TrimPrefix(root, "./")
+		if len(strings.Trim(root, "/")) < 2 {
+			continue
+		}
+		for _, p := range paths {
+			if p == root || strings.HasPrefix(p, strings.TrimSuffix(root, "/")+"/") || strings.HasSuffix(root, "/") && p == strings.TrimSuffix(root, "/") {
+				return p
+			}
+		}
+	}
+	return ""
+}
+
+func words(list string) map[string]bool {
+	out := map[string]bool{}
+	for w := range strings.FieldsSeq(list) {
+		out[w] = true
+	}
+	return out
+}
+
+// chat are words that people say to whoever works for them, in the form of terms; common are those that they use of any
+// work in any repository.
+var (
+	chat = words(`please thank thanks ok okay yes no nope yeah sure great good nice perfect cool fine right wrong sorry hi hello hey continue go going proceed
+		keep start stop done again now then still just also only too very more less some any all every same other one two three first second next last
+		me us him her them they he she there here let want need like would could might must have has had got get give take put see look show tell
+		try help think know mean say said ask answer explain understand wait hold about into out up down off over back away not dont didnt doesnt isnt wont cant
+		so but because well maybe actually really instead before after while until than will wa were been being am im ive youre thats its lets
+		thing stuff way lot bit kind sort anything everything something nothing much many few
+		继续 谢谢 好的 可以 请你 帮我 一下 这个 那个 什么 怎么 为什 什么 现在 还是 不是 没有 我们 你的 我的 下一 一步 的话 看看 试试 再试 请帮 请把
+		ます です した して くだ ださ さい この その ある する いる ない お願 願い 続け けて
+		해줘 해주 주세 세요 계속 고마 감사 이거 그거`)
+	common = words(`fix fixed test tests run running ran make code file files change changed changes add added update updated remove removed delete create new old
+		error errors fail failed failing failure bug issue problem work works working broken build write read use using used function method class
+		variable name line lines command commit push pull branch merge review check feature task todo project repo repository directory folder
+		implement refactor rename move clean improve move set value type data output input result log logs message text string list number default option
+		config setting version import package module library app application page button api call return print case step part top bottom end
+		pr ci git github gitlab python javascript typescript macos linux window json jsonl yaml html open close comment active complete empty plan related
+		question current different instead support help verbose debug force
+		测试 修复 修改 代码 文件 运行 错误 问题 添加 删除 更新 提交 项目 函数 方法
+		テス スト コー ード ファ ァイ イル 修正 エラ ラー 실행 수정 파일 코드 오류 테스 스트`)
+)
+
+func hasAll(in map[string]bool, terms []string) bool {
+	return !slices.ContainsFunc(terms, func(t string) bool { return !in[t] })
+}

@@ -1,0 +1,86 @@
+package hooks
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+)
+
+// ErrPassing is returned when the running program is no installed one: it will be gone soon.
+var ErrPassing = errors.New("this program is not installed")
+
+// Command is the line that an agent's settings get: the shell runs it for every event.
+func Command(program, agent string) string { return quote(program) + " hook " + agent }
+
+var plainPath = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./\-]+$`)
+
+// quote writes a path as one word for the shell.
+func quote(path string) string {
+	switch {
+	case plainPath.MatchString(path):
+		return path
+	case runtime.GOOS == "windows":
+		return `"` + path + `"`
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}
+
+// ourCommand takes a command line apart if it is `… hook AGENT` of a program of ours.
+func ourCommand(line, agent string) (program string, ours bool) {
+	word, ok := strings.CutSuffix(strings.TrimSpace(line), " hook "+agent)
+	if !ok {
+		return "", false
+	}
+	switch {
+	case len(word) > 1 && strings.HasPrefix(word, "'") && strings.HasSuffix(word, "'"):
+		program = strings.ReplaceAll(word[1:len(word)-1], `'\''`, "'")
+	case len(word) > 1 && strings.HasPrefix(word, `"`) && strings.HasSuffix(word, `"`):
+		program = word[1 : len(word)-1]
+	default:
+		program = word
+	}
+	return program, ourProgram(program)
+}
+
+// ourProgram reports whether a path has the name of a program of ours, of whatever version.
+func ourProgram(path string) bool {
+	base := strings.ToLower(path[strings.LastIndexAny(path, `/\`)+1:])
+	return strings.HasPrefix(base, "reverie") || strings.HasPrefix(base, "git-reverie")
+}
+
+// passing is where the go command puts what it builds to run it once.
+var passing = regexp.MustCompile(`[/\\]go-build\d*[/\\]`)
+
+// Program is the path by which hooks should call the running program: absolute, and one that stays when it is
+// brought up to date. So an entry of PATH that leads to it comes before the file itself, which may lie in a folder of
+// one version. The error wraps ErrPassing where there is no such path.
+func Program() (string, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("find this program: %w", err)
+	}
+	return program(exe, filepath.SplitList(os.Getenv("PATH")))
+}
+
+func program(exe string, path []string) (string, error) {
+	self, err := os.Stat(exe)
+	if err != nil {
+		return "", fmt.Errorf("find this program: %w", err)
+	}
+	for _, dir := range path {
+		for _, name := range []string{"reverie", "reverie.exe", "git-reverie", "git-reverie.exe"} {
+			file := filepath.Join(dir, name)
+			if info, err := os.Stat(file); err == nil && filepath.IsAbs(dir) && os.SameFile(info, self) && !passing.MatchString(file) {
+				return file, nil
+			}
+		}
+	}
+	if passing.MatchString(exe) || !ourProgram(exe) {
+		return "", fmt.Errorf("%w: %s", ErrPassing, exe)
+	}
+	return exe, nil
+}

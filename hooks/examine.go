@@ -1,0 +1,211 @@
+package hooks
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/tailscale/hujson"
+)
+
+// Standing is how we stand in a file.
+type Standing struct {
+	Target
+	Installed bool
+	Entries   []Entry
+	Programs  []string // which it calls, each once
+	Missing   []string // events that it does not deliver
+	Twice     []string // events that it delivers more than once
+}
+
+// Examine reads a target's file. A file that is not there is no error.
+func Examine(t Target) (Standing, error) {
+	s := Standing{Target: t}
+	text, err := os.ReadFile(t.File)
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	}
+	if err != nil {
+		return s, &RefusedError{t.File, 0, reason(err)}
+	}
+	if t.plugin() {
+		program, ours := PluginProgram(text)
+		if s.Installed = ours; ours {
+			s.Programs = []string{program}
+		}
+		return s, nil
+	}
+	if s.Entries, err = t.Agent.Entries(text); err != nil {
+		s.Installed = bytes.Contains(text, []byte(" hook "+t.Agent.Name)) // as far as one can tell
+		return s, t.refusal(err)
+	}
+	s.Installed = len(s.Entries) > 0
+	times := map[string]int{}
+	for _, e := range s.Entries {
+		times[e.Event]++
+		if !slices.Contains(s.Programs, e.Program) {
+			s.Programs = append(s.Programs, e.Program)
+		}
+	}
+	for _, d := range t.Agent.Deliveries {
+		switch n := times[d.Name]; {
+		case n == 0:
+			s.Missing = append(s.Missing, d.Name)
+		case n > 1:
+			s.Twice = append(s.Twice, d.Name)
+		}
+	}
+	return s, nil
+}
+
+// Hindrance is why an agent does not run the hooks that its settings have, and what a person can do about it.
+type Hindrance struct {
+	Why, Do  string
+	Possible bool // not sure: another version of the agent may see it otherwise
+}
+
+// Hindrances of an agent's hooks, which the agent itself does not tell. top is the work tree, or "".
+func (m Machine) Hindrances(s Standing, top string) []Hindrance {
+	folder := m.Folder(s.Agent.Name)
+	project := func(name string) []string {
+		if top == "" {
+			return nil
+		}
+		return []string{filepath.Join(top, "."+s.Agent.Name, name)}
+	}
+	switch s.Agent.Name {
+	case "claude":
+		files := append([]string{filepath.Join(folder, "settings.json")}, append(project("settings.json"), project("settings.local.json")...)...)
+		return claudeHindrances(append(files, "/etc/claude-code/managed-settings.json", "/Library/Application Support/ClaudeCode/managed-settings.json"))
+	case "gemini":
+		return geminiHindrances(append([]string{filepath.Join(folder, "settings.json"), "/etc/gemini-cli/settings.json"}, project("settings.json")...))
+	case "codex":
+		return codexHindrances(filepath.Join(folder, "config.toml"), s)
+	}
+	return nil
+}
+
+func claudeHindrances(files []string) (found []Hindrance) {
+	for _, file := range files {
+		v := values(file)
+		if v["disableAllHooks"] == true {
+			found = append(found, Hindrance{Why: "disableAllHooks in " + file + " turns all hooks off", Do: "take it out"})
+		}
+		if v["allowManagedHooksOnly"] == true {
+			found = append(found, Hindrance{Why: "allowManagedHooksOnly in " + file + " turns all hooks of yours off", Do: "ask who set it"})
+		}
+	}
+	return found
+}
+
+func geminiHindrances(files []string) (found []Hindrance) {
+	for _, file := range files {
+		v := values(file)
+		config, _ := v["hooksConfig"].(map[string]any)
+		tools, _ := v["tools"].(map[string]any)
+		if config["enabled"] == false || tools["enableHooks"] == false {
+			found = append(found, Hindrance{Why: "hooks are turned off in " + file, Do: "set hooksConfig.enabled to true"})
+		}
+		if off, _ := config["disabled"].([]any); slices.Contains(off, any("reverie")) {
+			found = append(found, Hindrance{Why: "the hook reverie is turned off in " + file, Do: "in gemini: /hooks enable reverie"})
+		}
+	}
+	return found
+}
+
+// codexHindrances finds hooks that nobody approved, which Codex passes over without a word. An approval goes by the
+// place of the hook in its file.
+func codexHindrances(config string, s Standing) (found []Hindrance) {
+	var v struct {
+		Features map[string]any
+		Hooks    struct {
+			State map[string]struct {
+				Enabled *bool  `toml:"enabled"`
+				Trusted string `toml:"trusted_hash"`
+			} `toml:"state"`
+		}
+	}
+	text, err := os.ReadFile(config)
+	if err == nil {
+		err = toml.Unmarshal(text, &v)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return []Hindrance{{Why: fmt.Sprintf("%s: %v", config, err), Do: "mend it: what it says of hooks cannot be read"}}
+	}
+	if v.Features["hooks"] == false {
+		found = append(found, Hindrance{Why: "features.hooks = false in " + config + " turns all hooks off", Do: "take it out"})
+	}
+	var unapproved, changed, off []string
+	for _, e := range s.Entries {
+		approved := false
+		for _, file := range names(s.File) {
+			state, ok := v.Hooks.State[fmt.Sprintf("%s:%s:%d:%d", file, snake(e.Event), e.Group, e.Index)]
+			approved = approved || ok && state.Trusted != ""
+			if ok && state.Trusted != "" && state.Trusted != codexHash(e) {
+				changed = append(changed, e.Event)
+			}
+			if ok && state.Enabled != nil && !*state.Enabled {
+				off = append(off, e.Event)
+			}
+		}
+		if !approved {
+			unapproved = append(unapproved, e.Event)
+		}
+	}
+	if len(unapproved) > 0 {
+		found = append(found, Hindrance{Why: "installed, but Codex skips hooks that were not approved: " + strings.Join(unapproved, ", "), Do: "open codex, and approve them in /hooks"})
+	}
+	if len(changed) > 0 {
+		found = append(found, Hindrance{"changed since they were approved, so Codex may skip them: " + strings.Join(changed, ", "), "open codex, and look at /hooks", true})
+	}
+	if len(off) > 0 {
+		found = append(found, Hindrance{Why: "turned off in Codex: " + strings.Join(off, ", "), Do: "open codex, and turn them on in /hooks"})
+	}
+	return found
+}
+
+// codexHash is what Codex 0.169 notes of an entry, alone in its group, when it is approved.
+func codexHash(e Entry) string {
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(map[string]any{"event_name": snake(e.Event), "hooks": []any{
+		map[string]any{"async": false, "command": e.Command, "timeout": int(e.Timeout.Seconds()), "type": "command"}}})
+	return "sha256:" + hash(bytes.TrimSuffix(text.Bytes(), []byte("\n")))
+}
+
+// names are those under which an agent may know a file: as it is, and without links.
+func names(file string) []string {
+	if real, err := filepath.EvalSymlinks(file); err == nil && real != file {
+		return []string{file, real}
+	}
+	return []string{file}
+}
+
+var wordStart = regexp.MustCompile(`([a-z])([A-Z])`)
+
+// snake writes SessionStart as session_start.
+func snake(name string) string {
+	return strings.ToLower(wordStart.ReplaceAllString(name, "${1}_${2}"))
+}
+
+// values reads a settings file, comments and all; what cannot be read has none.
+func values(file string) (v map[string]any) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil
+	}
+	if text, err = hujson.Standardize(bytes.TrimPrefix(text, byteOrderMark)); err != nil {
+		return nil
+	}
+	_ = json.Unmarshal(text, &v)
+	return v
+}

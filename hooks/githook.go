@@ -1,0 +1,291 @@
+package hooks
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A hook of git's has two parts. The file that git runs has a section of four lines, the same in every repository,
+// that reads a script of ours in the state folder, if there is one. The script is written anew whenever something in
+// it changes; the user's file is touched to put the section in and to take it out, and never else.
+
+// GitHook is one hook of git's in which we have a part.
+type GitHook struct {
+	Name  string
+	Asked bool // installed only where a person asks for it by name
+}
+
+// GitHooks are the hooks of git's in which we have a part.
+var GitHooks = []GitHook{
+	{Name: "post-commit"}, {Name: "post-merge"}, {Name: "post-rewrite"}, {Name: "post-checkout"}, {Name: "pre-push"},
+	{Name: "prepare-commit-msg", Asked: true},
+}
+
+//go:embed githook/*.sh
+var githookScripts embed.FS
+
+// GitHookDir is the folder of the scripts, in the state folder.
+const GitHookDir = "githooks"
+
+// Script is our part of a hook as it lies in the state folder. It is for any POSIX shell, to be read by a hook that
+// has set reverie_dir to the state folder, or run. binary is our program, ref the memory branch.
+//
+// It starts no process unless there is something to do, lets nothing fail, and waits for no process that can hang.
+func (h GitHook) Script(binary, ref string) []byte {
+	body, err := githookScripts.ReadFile(path.Join("githook", h.Name+".sh"))
+	if err != nil {
+		panic(err) // it is part of the program
+	}
+	text := strings.NewReplacer(
+		"@settle@", `[ -z "$reverie_bin" ] || "$reverie_bin" hook git `+h.Name+` "$@" </dev/null >/dev/null 2>&1 &`,
+		"@restore@", strings.TrimSuffix(restoreInput, "\n"),
+		"@ref@", shellQuote(ref),
+	).Replace(string(body))
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Reverie's part of the git hook %s, written by 'reverie init --git-hooks'. REVERIE_DISABLE=1 turns it off.\n", h.Name)
+	b.WriteString("reverie_dir=${reverie_dir:-${0%/*}/..}\n")
+	b.WriteString("if [ \"${REVERIE_DISABLE:-0}\" = 0 ] && [ -z \"${REVERIE_HOOK_DEPTH-}\" ]; then\n")
+	if strings.Contains(text, "$reverie_bin") {
+		fmt.Fprintf(&b, "reverie_bin=%s\n", shellQuote(binary))
+		b.WriteString("[ -x \"$reverie_bin\" ] || reverie_bin=$(command -v reverie 2>/dev/null) || reverie_bin=\n")
+	}
+	b.WriteString(text)
+	b.WriteString("fi\n:\n")
+	return []byte(b.String())
+}
+
+// restoreInput gives the rest of a hook the standard input that we have read. A here-document always ends in a
+// newline, as what git writes does unless it is empty.
+const restoreInput = `if [ -n "$reverie_in" ]; then
+	exec <<reverie_end
+$reverie_in
+reverie_end
+else
+	exec </dev/null
+fi
+`
+
+// shellQuote is a word for a shell that means s.
+func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// Snippet is what a person adds to a hook that we do not touch: shell code in one line.
+func (h GitHook) Snippet() string {
+	return fmt.Sprintf(`reverie_dir=$(git rev-parse --git-common-dir)/reverie; [ ! -f "$reverie_dir/%[1]s/%[2]s" ] || . "$reverie_dir/%[1]s/%[2]s"`, GitHookDir, h.Name)
+}
+
+// The section's first and last line. What stands between is cut out with them.
+const (
+	sectionBegin = "# >>> reverie >>>"
+	sectionEnd   = "# <<< reverie <<<"
+)
+
+func (h GitHook) section() string {
+	return sectionBegin + " put here by 'reverie init --git-hooks', taken out by 'reverie uninstall'\n" +
+		"reverie_dir=${0%/*}/../reverie\n" +
+		fmt.Sprintf("[ ! -f \"$reverie_dir/%[1]s/%[2]s\" ] || . \"$reverie_dir/%[1]s/%[2]s\" || :\n", GitHookDir, h.Name) +
+		sectionEnd + "\n"
+}
+
+// A file that we made begins like this and goes when nothing else is in it; the second form says that the folder
+// was made too.
+const (
+	ownFile   = "#!/bin/sh\n# This file was made by Reverie, and goes with it unless there is something else in it.\n"
+	ownFolder = "#!/bin/sh\n# This file and its folder were made by Reverie, and go with it unless there is something else in them.\n"
+)
+
+// ErrHook is returned for a hook's file that is not touched; the error says why.
+var ErrHook = errors.New("left alone")
+
+func refuse(why string) error { return fmt.Errorf("%w: %s", ErrHook, why) }
+
+// Put returns the text of a hook's file with our section right below its first line, so that neither an exec nor an
+// exit of the user's keeps it from running. text is what is there; nil where there is no file. The error wraps ErrHook.
+func (h GitHook) Put(text []byte) ([]byte, error) {
+	if text == nil {
+		return []byte(ownFile + h.section()), nil
+	}
+	rest, has, err := CutSection(text)
+	switch {
+	case err != nil:
+		return nil, err
+	case has && slices.Contains([]string{ownFile, ownFolder}, string(rest)):
+		return []byte(string(rest) + h.section()), nil
+	case bytes.IndexByte(text, 0) >= 0:
+		return nil, refuse("it is no script")
+	case bytes.Contains(text, []byte("\r\n")), bytes.HasSuffix(text, []byte("\r")):
+		return nil, refuse("its lines end in CR LF, with which git cannot run it")
+	case managerOf(text) != "":
+		return nil, refuse(managerOf(text) + " writes it")
+	case !bytes.HasPrefix(text, []byte("#!")):
+		return nil, refuse("it does not say in a first line #! for which shell it is")
+	}
+	first, below, whole := bytes.Cut(rest, []byte("\n"))
+	if !isShell(string(first)) {
+		return nil, refuse("it is not for a shell")
+	}
+	section := h.section()
+	if !whole { // the newline before the section is ours too, see CutSection
+		section = strings.TrimSuffix(section, "\n")
+	}
+	return []byte(string(first) + "\n" + section + string(below)), nil
+}
+
+// CutSection returns a hook's text without our section, and whether it had one. The error wraps ErrHook.
+func CutSection(text []byte) (rest []byte, has bool, err error) {
+	from := lineAt(text, sectionBegin)
+	if from < 0 {
+		if lineAt(text, sectionEnd) >= 0 {
+			return nil, false, refuse("of Reverie's section only the last line is there; take it out by hand")
+		}
+		return text, false, nil
+	}
+	length := lineAt(text[from:], sectionEnd)
+	if length < 0 || lineAt(text[from+1:], sectionBegin) >= 0 {
+		return nil, false, refuse("of Reverie's section a line is missing or there twice; take it out by hand")
+	}
+	to := from + length
+	if end := bytes.IndexByte(text[to:], '\n'); end >= 0 {
+		to += end + 1
+	} else { // nothing came after the first line, not even a newline
+		to = len(text)
+		from = max(0, from-1)
+	}
+	return slices.Concat(text[:from], text[to:]), true, nil
+}
+
+// lineAt is where a line with a beginning begins, -1 if there is none.
+func lineAt(text []byte, begin string) int {
+	if bytes.HasPrefix(text, []byte(begin)) {
+		return 0
+	}
+	if i := bytes.Index(text, []byte("\n"+begin)); i >= 0 {
+		return i + 1
+	}
+	return -1
+}
+
+// isShell reports whether a first line #! names a shell that reads POSIX scripts.
+func isShell(line string) bool {
+	words := strings.Fields(strings.TrimPrefix(line, "#!"))
+	if len(words) > 0 && path.Base(words[0]) == "env" {
+		words = slices.DeleteFunc(words[1:], func(w string) bool { return strings.HasPrefix(w, "-") || strings.Contains(w, "=") })
+	}
+	return len(words) > 0 && slices.Contains([]string{"sh", "bash", "dash", "ash", "ksh", "mksh", "zsh"}, strings.TrimSuffix(path.Base(words[0]), ".exe"))
+}
+
+// managerOf names the program that wrote a hook's file and will write it again, "" if none did.
+func managerOf(text []byte) string {
+	for _, m := range []struct{ name, mark string }{
+		{"pre-commit", "File generated by pre-commit: https://pre-commit.com"},
+		{"lefthook", "LEFTHOOK"}, {"husky", "# husky"}, {"overcommit", "Overcommit hook"}, {"simple-git-hooks", "SKIP_SIMPLE_GIT_HOOKS"},
+	} {
+		if bytes.Contains(text, []byte(m.mark)) {
+			return m.name
+		}
+	}
+	return ""
+}
+
+// HasSection reports whether a hook's file has our section.
+func HasSection(file string) bool {
+	text, err := os.ReadFile(file)
+	return err == nil && lineAt(text, sectionBegin) >= 0
+}
+
+// lookAt reads a hook's file; the text is nil where there is none. The error wraps ErrHook where it is one that we do
+// not touch.
+func lookAt(file string) (text []byte, info os.FileInfo, err error) {
+	info, err = os.Lstat(file)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, nil, nil
+	case err != nil:
+		return nil, nil, err
+	case info.Mode()&os.ModeSymlink != 0:
+		return nil, nil, refuse("it is a symbolic link")
+	case !info.Mode().IsRegular():
+		return nil, nil, refuse("it is no file")
+	}
+	if text, err = os.ReadFile(file); text == nil && err == nil {
+		text = []byte{}
+	}
+	return text, info, err
+}
+
+// Install brings our section in a hook's folder up to date, and reports whether that changes anything. A dry run
+// changes nothing. The error wraps ErrHook where the file stays as it is.
+func (h GitHook) Install(dir string, dry bool) (changed bool, err error) {
+	file := filepath.Join(dir, h.Name)
+	text, info, err := lookAt(file)
+	if err != nil {
+		return false, err
+	}
+	if info != nil && info.Mode()&0o111 == 0 && os.PathSeparator == '/' {
+		return false, refuse("it is not executable, so git does not run it")
+	}
+	with, err := h.Put(text)
+	if err != nil || bytes.Equal(with, text) || dry {
+		return err == nil && !bytes.Equal(with, text), err
+	}
+	mode := os.FileMode(0o755)
+	if info != nil {
+		mode = info.Mode().Perm()
+	} else if err := os.Mkdir(dir, 0o755); err == nil {
+		with = []byte(ownFolder + h.section())
+	} else if !errors.Is(err, os.ErrExist) {
+		return false, err
+	} else if madeFolder(dir) {
+		with = []byte(ownFolder + h.section())
+	}
+	return true, writeBeside(file, with, mode)
+}
+
+// madeFolder reports whether a hook in a folder says that the folder is ours.
+func madeFolder(dir string) bool {
+	return slices.ContainsFunc(GitHooks, func(h GitHook) bool {
+		text, err := os.ReadFile(filepath.Join(dir, h.Name))
+		return err == nil && bytes.HasPrefix(text, []byte(ownFolder))
+	})
+}
+
+// Remove takes our section out of a hook's file, the file where we made it, and the folder where we made that.
+func (h GitHook) Remove(dir string) error {
+	file := filepath.Join(dir, h.Name)
+	text, info, err := lookAt(file)
+	if err != nil || text == nil {
+		return err
+	}
+	rest, has, err := CutSection(text)
+	if err != nil || !has {
+		return err
+	}
+	if string(rest) != ownFile && string(rest) != ownFolder {
+		return writeBeside(file, rest, info.Mode().Perm())
+	}
+	if err := os.Remove(file); err != nil || string(rest) != ownFolder {
+		return err
+	}
+	os.Remove(dir) // unless something else is in it
+	return nil
+}
+
+// writeBeside replaces a file as a whole.
+func writeBeside(file string, text []byte, mode os.FileMode) error {
+	tmp, err := os.CreateTemp(filepath.Dir(file), ".reverie-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(text)
+	if err = errors.Join(err, tmp.Chmod(mode), tmp.Sync(), tmp.Close()); err != nil {
+		return fmt.Errorf("write %s: %w", file, err)
+	}
+	return os.Rename(tmp.Name(), file)
+}

@@ -1,0 +1,2 @@
+# What was learned on a branch may have landed with it.
+@settle@

@@ -1,0 +1,81 @@
+package hooks
+
+import (
+	"bufio"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// The file links, in the state folder, says which sessions made which commits of the code. The hooks of git append to
+// it, a line each, and nothing ever changes a line:
+//
+//	commit ID BRANCH|- AGENT/SESSION…    these sessions made the commit, on that branch
+//	copied ID BRANCH|- AGENT/SESSION…    likewise, but while a rebase was going on: most likely a copy
+//	moved OLD NEW                        a rebase or an amendment put NEW in the place of OLD
+//
+// A line that is none of these, torn or of a newer version, is passed over.
+
+// LinksFile is the name of the file in the state folder. It is there where git's hooks are installed, and only then
+// appended to.
+const LinksFile = "links"
+
+// LinkedCommit is a commit that a session made.
+type LinkedCommit struct {
+	ID     string `json:"commit"`
+	Branch string `json:"branch,omitempty"` // where it was made
+	Copied bool   `json:"-"`                // during a rebase, and not known to be the copy of another: it may be nobody's any more
+}
+
+var (
+	objectID    = regexp.MustCompile(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
+	sessionName = regexp.MustCompile(`^[a-z]{1,20}/[A-Za-z0-9._-]{1,200}$`)
+)
+
+// ReadLinks returns the commits of each session, by its name "<agent>/<id>", in the order in which they were made,
+// under the ids that they have now.
+func ReadLinks(r io.Reader) (map[string][]LinkedCommit, error) {
+	links := map[string][]LinkedCommit{}
+	add := func(session string, c LinkedCommit) {
+		if !slices.ContainsFunc(links[session], func(o LinkedCommit) bool { return o.ID == c.ID }) {
+			links[session] = append(links[session], c)
+		}
+	}
+	in := bufio.NewScanner(r)
+	in.Buffer(nil, 1<<20)
+	for in.Scan() {
+		words := strings.Fields(in.Text())
+		switch {
+		case len(words) == 3 && words[0] == "moved" && objectID.MatchString(words[1]) && objectID.MatchString(words[2]):
+			move(links, words[1], words[2])
+		case len(words) > 3 && (words[0] == "commit" || words[0] == "copied") && objectID.MatchString(words[1]):
+			c := LinkedCommit{ID: words[1], Branch: strings.TrimPrefix(words[2], "-"), Copied: words[0] == "copied"}
+			for _, s := range words[3:] {
+				if sessionName.MatchString(s) {
+					add(s, c)
+				}
+			}
+		}
+	}
+	return links, in.Err()
+}
+
+// move gives the commits of one id another. What was squashed into one is one, and who copied it has not made it.
+func move(links map[string][]LinkedCommit, from, to string) {
+	for s, commits := range links {
+		at := slices.IndexFunc(commits, func(c LinkedCommit) bool { return c.ID == from })
+		var moved LinkedCommit
+		if at >= 0 {
+			moved = commits[at]
+			moved.ID, moved.Copied = to, false
+		}
+		commits = slices.DeleteFunc(commits, func(c LinkedCommit) bool { return c.ID == from || c.ID == to && (c.Copied || at >= 0) })
+		if at >= 0 {
+			commits = append(commits, moved)
+		}
+		if links[s] = commits; len(commits) == 0 {
+			delete(links, s)
+		}
+	}
+}

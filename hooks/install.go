@@ -1,0 +1,366 @@
+package hooks
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A RefusedError says why a file of the user's is not touched. Nothing was changed then.
+type RefusedError struct {
+	File string
+	Line int // 0 for the file as a whole
+	Why  string
+}
+
+func (e *RefusedError) Error() string {
+	if e.Line > 0 {
+		return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Why)
+	}
+	return fmt.Sprintf("%s: %s", e.File, e.Why)
+}
+
+// Change is what installing would do to a file.
+type Change struct {
+	Target
+	Old, New []byte
+	Fresh    bool // there was no file
+
+	made []string
+	real string      // where the file is, links followed
+	mode fs.FileMode // it has, or gets
+}
+
+// Changed reports whether there is anything to do.
+func (c Change) Changed() bool { return c.Fresh || !bytes.Equal(c.Old, c.New) }
+
+// Plan says what Install would write, and refuses what it would refuse.
+func (in Installer) Plan(t Target, program string) (Change, error) {
+	c, err := look(t)
+	if err != nil {
+		return c, err
+	}
+	if t.plugin() {
+		if _, ours := PluginProgram(c.Old); !c.Fresh && !ours {
+			return c, &RefusedError{t.File, 0, "not written by Reverie, and in the place of its plugin"}
+		}
+		c.New = plugin(t.Agent, program)
+		return c, nil
+	}
+	c.New, c.made, err = addEntries(c.Old, t.Agent, Command(program, t.Agent.Name))
+	return c, t.refusal(err)
+}
+
+// refusal names the file of an error in its text.
+func (t Target) refusal(err error) error {
+	if at := new(SettingsError); errors.As(err, &at) {
+		return &RefusedError{t.File, at.Line, at.Reason}
+	}
+	return err
+}
+
+// look reads a target's file and finds out whether it may be written.
+func look(t Target) (c Change, err error) {
+	c = Change{Target: t, real: t.File, mode: 0o600}
+	if t.Top != "" {
+		c.mode = 0o644
+	}
+	refuse := func(why string) (Change, error) { return c, &RefusedError{t.File, 0, why} }
+	info, err := os.Lstat(t.File)
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		if c.real, err = filepath.EvalSymlinks(t.File); err != nil {
+			return refuse("a link to nothing")
+		}
+		info, err = os.Stat(c.real)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		c.Fresh = true
+	case err != nil:
+		return refuse(reason(err))
+	case !info.Mode().IsRegular():
+		return refuse("not a plain file")
+	case info.Mode().Perm()&0o200 == 0:
+		return refuse("read-only")
+	default:
+		c.mode = info.Mode().Perm()
+		if c.Old, err = os.ReadFile(c.real); err != nil {
+			return refuse(reason(err))
+		}
+	}
+	folder := filepath.Dir(c.real)
+	for {
+		info, err := os.Stat(folder)
+		if errors.Is(err, fs.ErrNotExist) && filepath.Dir(folder) != folder {
+			folder = filepath.Dir(folder)
+			continue
+		}
+		switch {
+		case err != nil:
+			return refuse(reason(err))
+		case !info.IsDir():
+			return refuse(folder + " is not a folder")
+		case info.Mode().Perm()&0o200 == 0:
+			return refuse("its folder is read-only")
+		}
+		break
+	}
+	return c, t.contained(folder, c.real)
+}
+
+// contained refuses a file of a project that a link of that project takes elsewhere. folder is the deepest that is there.
+func (t Target) contained(folder, file string) error {
+	if t.Top == "" {
+		return nil
+	}
+	top, err := filepath.EvalSymlinks(t.Top)
+	real, err2 := filepath.EvalSymlinks(folder)
+	if err := errors.Join(err, err2); err != nil {
+		return err
+	}
+	if rel, err := filepath.Rel(top, real); err != nil || !filepath.IsLocal(rel) {
+		return &RefusedError{t.File, 0, "a link leads out of this work tree, to " + real}
+	}
+	return nil
+}
+
+// reason is an error of the system without the path.
+func reason(err error) string {
+	if path := new(fs.PathError); errors.As(err, &path) {
+		return path.Err.Error()
+	}
+	return err.Error()
+}
+
+// Install makes an agent call program, on behalf of a clone: a common git directory. Doing it again is harmless.
+func (in Installer) Install(ctx context.Context, t Target, program, clone string) (Change, error) {
+	j, unlock, err := in.open(ctx)
+	if err != nil {
+		return Change{}, err
+	}
+	defer unlock()
+	c, err := in.Plan(t, program)
+	if err != nil {
+		return c, err
+	}
+	known := j.find(t.File)
+	a := artefact{File: t.File, Agent: t.Agent.Name, Top: t.Top}
+	if known != nil {
+		a = *known
+	}
+	if known == nil || hash(c.Old) != a.After {
+		if err := in.before(&a, c, known != nil); err != nil {
+			return c, t.refusal(err)
+		}
+	}
+	for _, container := range c.made {
+		if !slices.Contains(a.Made, container) {
+			a.Made = append(a.Made, container)
+		}
+	}
+	for dir := filepath.Dir(c.real); ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		a.Folders = slices.Insert(slices.DeleteFunc(a.Folders, func(d string) bool { return d == dir }), 0, dir)
+	}
+	a.After = hash(c.New)
+	a.Clones = a.alive()
+	if !slices.Contains(a.Clones, clone) {
+		a.Clones = append(a.Clones, clone)
+	}
+	if known != nil {
+		*known = a
+	} else {
+		j.Artefacts = append(j.Artefacts, a)
+	}
+	if err := in.write(j); err != nil { // first: what is in it and not on the disk does no harm
+		return c, err
+	}
+	if !c.Changed() {
+		return c, nil
+	}
+	return c, c.write()
+}
+
+// before finds out what the file was, or would be, without us, and keeps it.
+func (in Installer) before(a *artefact, c Change, known bool) (err error) {
+	a.Before = ""
+	if c.Fresh {
+		a.Made = nil
+		return nil
+	}
+	without := c.Old
+	if c.plugin() {
+		return nil // there was none before ours
+	}
+	if without, err = cutEntries(c.Old, c.Agent, a.Made, known); err != nil {
+		return err
+	}
+	a.Before, err = in.keep(without)
+	return err
+}
+
+// write puts the new bytes in place and reads them again.
+func (c Change) write() error {
+	mode := fs.FileMode(0o700)
+	if c.Top != "" {
+		mode = 0o755
+	}
+	if err := os.MkdirAll(filepath.Dir(c.real), mode); err != nil {
+		return err
+	}
+	if err := exchange(c.real, c.Old, c.New, c.mode); err != nil {
+		return fmt.Errorf("write %s: %w", c.File, err)
+	}
+	now, err := os.ReadFile(c.real)
+	if err == nil && !c.plugin() {
+		_, err = c.Agent.Entries(now)
+	}
+	if err != nil || !bytes.Equal(now, c.New) {
+		return fmt.Errorf("write %s: it does not hold what was written: %w", c.File, errors.Join(ErrChanged, err))
+	}
+	return nil
+}
+
+// Fate is what becomes of a file at an uninstall.
+type Fate string
+
+const (
+	Stays   Fate = "stays"   // another clone asked for it too
+	Goes    Fate = "goes"    // we made it
+	Returns Fate = "returns" // to the bytes it had
+	Cut     Fate = "cut"     // our entries go out of what is somebody else's by now
+	Gone    Fate = "gone"    // there is nothing of ours in it
+	Refused Fate = "refused" // it cannot be read or written; Why says more
+)
+
+// Installed is a file that a clone asked for.
+type Installed struct {
+	Target
+	Fate Fate
+	Why  error // it is refused
+}
+
+// Installed lists the files of a clone, and what Remove would do to each. Files of others in which we stand though the
+// journal knows nothing of it are among them.
+func (in Installer) Installed(clone string, others []Target) ([]Installed, error) {
+	j, err := in.read()
+	if err != nil {
+		return nil, err
+	}
+	var found []Installed
+	for _, a := range j.Artefacts {
+		if !slices.Contains(a.Clones, clone) {
+			continue
+		}
+		r, err := in.removal(a, clone)
+		if err != nil {
+			r.fate = Refused
+		}
+		found = append(found, Installed{a.target(), r.fate, err})
+	}
+	for _, t := range others {
+		if j.find(t.File) != nil {
+			continue
+		}
+		r, err := in.removal(artefact{File: t.File, Agent: t.Agent.Name, Top: t.Top}, clone)
+		if err == nil && r.fate != Gone { // what cannot be read has nothing of ours that we could see
+			found = append(found, Installed{t, r.fate, nil})
+		}
+	}
+	return found, nil
+}
+
+// removal is what Remove does to a file.
+type removal struct {
+	Change
+	fate   Fate
+	remove bool // the file, instead of writing New
+}
+
+func (in Installer) removal(a artefact, clone string) (r removal, err error) {
+	r.fate = Gone
+	t := a.target()
+	if slices.ContainsFunc(a.alive(), func(c string) bool { return c != clone }) {
+		r.fate = Stays
+		return r, nil
+	}
+	if r.Change, err = look(t); err != nil {
+		return r, err
+	}
+	known := a.After != ""
+	switch now := hash(r.Old); {
+	case r.Fresh:
+		return r, nil
+	case r.plugin():
+		if _, ours := PluginProgram(r.Old); ours {
+			r.fate, r.remove = Goes, true
+		}
+		return r, nil
+	case known && now == a.After && a.Before == "":
+		r.fate, r.remove = Goes, true
+		return r, nil
+	case known && now == a.After:
+		if r.New, err = in.backup(a.Before); err == nil {
+			r.fate = Returns
+			return r, nil
+		}
+	}
+	if r.New, err = cutEntries(r.Old, t.Agent, a.Made, known); err != nil {
+		return r, r.refusal(err)
+	}
+	if bytes.Equal(r.New, r.Old) {
+		return r, nil
+	}
+	r.fate = Cut
+	if known && a.Before == "" && strings.TrimSpace(strings.TrimPrefix(string(r.New), "\xef\xbb\xbf")) == "{}" {
+		r.fate, r.remove = Goes, true
+	}
+	return r, nil
+}
+
+// Remove ends a clone's claim to a file, and takes us out of it if no other clone that exists has one.
+func (in Installer) Remove(ctx context.Context, t Target, clone string) (Fate, error) {
+	j, unlock, err := in.open(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	a := artefact{File: t.File, Agent: t.Agent.Name, Top: t.Top}
+	if known := j.find(t.File); known != nil {
+		known.Clones = slices.DeleteFunc(known.alive(), func(c string) bool { return c == clone })
+		a = *known
+	}
+	r, err := in.removal(a, clone)
+	if err != nil {
+		return "", err
+	}
+	switch {
+	case r.fate == Stays:
+		return r.fate, in.write(j)
+	case r.remove:
+		err = os.Remove(r.real)
+		if info, lerr := os.Lstat(a.File); err == nil && lerr == nil && info.Mode()&fs.ModeSymlink != 0 {
+			err = os.Remove(a.File) // a link to nothing, by now
+		}
+	case r.fate != Gone:
+		err = r.write()
+	}
+	if err != nil {
+		return "", err
+	}
+	for _, dir := range slices.Backward(a.Folders) {
+		if os.Remove(dir) != nil { // not empty, or gone
+			break
+		}
+	}
+	j.drop(t.File)
+	return r.fate, in.write(j)
+}

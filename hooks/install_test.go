@@ -1,0 +1,369 @@
+package hooks
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// place is a home folder with an installer and clones.
+type place struct {
+	t    *testing.T
+	home string
+	in   Installer
+	m    Machine
+}
+
+func newPlace(t *testing.T) *place {
+	home := t.TempDir()
+	m := Machine{home, func(string) string { return "" }}
+	return &place{t, home, Installer{m.StateDir()}, m}
+}
+
+func (p *place) clone(name string) string {
+	dir := filepath.Join(p.home, name, ".git")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "HEAD"), []byte("ref: refs/heads/main\n"), 0o644); err != nil {
+		p.t.Fatal(err)
+	}
+	return dir
+}
+
+func (p *place) user(agentName string) Target {
+	t, ok := p.m.User(agent(p.t, agentName))
+	if !ok {
+		p.t.Fatal("no settings")
+	}
+	return t
+}
+
+func (p *place) install(t Target, clone string) {
+	p.t.Helper()
+	if _, err := p.in.Install(context.Background(), t, "/opt/my tools/reverie", clone); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *place) remove(t Target, clone string) Fate {
+	p.t.Helper()
+	fate, err := p.in.Remove(context.Background(), t, clone)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return fate
+}
+
+// tree is everything in the home folder but the state of ours and the clones: names, modes, targets and bytes.
+func (p *place) tree() map[string]string {
+	p.t.Helper()
+	found := map[string]string{}
+	err := filepath.WalkDir(p.home, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, _ := filepath.Rel(p.home, path)
+		if name == ".local" || strings.HasPrefix(name, "clone") {
+			return filepath.SkipDir
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		text := ""
+		switch {
+		case d.Type()&fs.ModeSymlink != 0:
+			text, err = os.Readlink(path)
+		case !d.IsDir():
+			var data []byte
+			data, err = os.ReadFile(path)
+			text = string(data)
+		}
+		found[name] = info.Mode().String() + " " + text
+		return err
+	})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return found
+}
+
+func (p *place) write(file, text string, mode fs.FileMode) {
+	p.t.Helper()
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), mode); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.Chmod(file, mode); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func TestUninstallLeavesEveryByteAsItWas(t *testing.T) {
+	setups := map[string]func(p *place, file string){
+		"nothing": func(*place, string) {},
+		"a folder without the file": func(p *place, file string) {
+			p.write(filepath.Join(filepath.Dir(file), "other"), "x", 0o644)
+		},
+		"empty file": func(p *place, file string) { p.write(file, "", 0o644) },
+		"a link into another folder": func(p *place, file string) {
+			p.write(filepath.Join(p.home, "dotfiles", "s.json"), "{\n\t\"theme\": \"dark\"\n}", 0o640)
+			os.MkdirAll(filepath.Dir(file), 0o755)
+			if err := os.Symlink("../dotfiles/s.json", file); err != nil {
+				p.t.Fatal(err)
+			}
+		},
+	}
+	for name, text := range priors {
+		setups[name] = func(p *place, file string) { p.write(file, text, 0o604) }
+	}
+	for _, name := range []string{"claude", "codex", "gemini", "opencode"} {
+		cases := map[string]func(p *place, file string){}
+		for n, set := range setups {
+			if n != "byte order mark" || name != "codex" {
+				cases[n] = set
+			}
+		}
+		if name == "gemini" {
+			for n, text := range commented {
+				cases[n] = func(p *place, file string) { p.write(file, text, 0o600) }
+			}
+		}
+		for n, set := range cases {
+			if name == "opencode" && n != "nothing" {
+				continue
+			}
+			t.Run(name+"/"+n, func(t *testing.T) {
+				p := newPlace(t)
+				target := p.user(name)
+				set(p, target.File)
+				before := p.tree()
+				a, b := p.clone("clone1"), p.clone("clone2")
+				p.install(target, a)
+				once := p.tree()
+				if d := cmp.Diff(before, once); d == "" {
+					t.Fatal("installing changed nothing")
+				}
+				p.install(target, a)
+				p.install(target, b)
+				if d := cmp.Diff(once, p.tree()); d != "" {
+					t.Errorf("installing again changed:\n%s", d)
+				}
+				if fate := p.remove(target, a); fate != Stays {
+					t.Errorf("the first of two clones: %s", fate)
+				}
+				if d := cmp.Diff(once, p.tree()); d != "" {
+					t.Errorf("the first of two clones to leave changed:\n%s", d)
+				}
+				p.remove(target, b)
+				if d := cmp.Diff(before, p.tree()); d != "" {
+					t.Errorf("left behind:\n%s", d)
+				}
+				if left, _ := filepath.Glob(filepath.Join(p.in.Dir, "*")); len(left) != 1 {
+					t.Errorf("in the state folder: %q", left)
+				}
+			})
+		}
+	}
+}
+
+func TestModeAndLinkStay(t *testing.T) {
+	p := newPlace(t)
+	target := p.user("claude")
+	real := filepath.Join(p.home, "dotfiles", "claude.json")
+	p.write(real, "{}\n", 0o640)
+	os.MkdirAll(filepath.Dir(target.File), 0o755)
+	if err := os.Symlink(real, target.File); err != nil {
+		t.Fatal(err)
+	}
+	p.install(target, p.clone("clone"))
+	if to, err := os.Readlink(target.File); to != real {
+		t.Errorf("the link is to %q, %v", to, err)
+	}
+	if info, _ := os.Stat(real); info.Mode().Perm() != 0o640 {
+		t.Errorf("mode %s", info.Mode())
+	}
+	for path, want := range map[string]fs.FileMode{p.in.Dir: 0o700, filepath.Join(p.in.Dir, journalFile): 0o600} {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: %v, %v", path, info, err)
+		}
+	}
+	backups, _ := filepath.Glob(filepath.Join(p.in.Dir, backupFolder, "*"))
+	if info, err := os.Stat(backups[0]); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the backup: %v, %v", info, err)
+	}
+}
+
+func TestWhatTheUserChangedSinceStays(t *testing.T) {
+	p := newPlace(t)
+	target, clone := p.user("gemini"), p.clone("clone")
+	p.write(target.File, "{\n  // mine\n  \"theme\": \"dark\"\n}\n", 0o600)
+	p.install(target, clone)
+	text, _ := os.ReadFile(target.File)
+	changed := strings.Replace(string(text), `"theme": "dark"`, `"theme": "light"`, 1)
+	p.write(target.File, changed, 0o600)
+	if fate := p.remove(target, clone); fate != Cut {
+		t.Errorf("fate %s", fate)
+	}
+	left, _ := os.ReadFile(target.File)
+	if d := cmp.Diff("{\n  // mine\n  \"theme\": \"light\"\n}\n", string(left)); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestChangedAndInstalledAgainComesBackToTheChange(t *testing.T) {
+	p := newPlace(t)
+	target, clone := p.user("claude"), p.clone("clone")
+	p.install(target, clone) // makes the file
+	text, _ := os.ReadFile(target.File)
+	p.write(target.File, strings.Replace(string(text), "{", "{\n  \"theme\": \"dark\",", 1), 0o600)
+	if _, err := p.in.Install(context.Background(), target, "/new/reverie", clone); err != nil {
+		t.Fatal(err)
+	}
+	if fate := p.remove(target, clone); fate != Returns {
+		t.Errorf("fate %s", fate)
+	}
+	left, _ := os.ReadFile(target.File)
+	if d := cmp.Diff("{\n  \"theme\": \"dark\"\n}\n", string(left)); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestFileThatWeMadeAndTheUserFilledStays(t *testing.T) {
+	p := newPlace(t)
+	target, clone := p.user("claude"), p.clone("clone")
+	p.install(target, clone)
+	text, _ := os.ReadFile(target.File)
+	p.write(target.File, strings.Replace(string(text), "{", "{ ", 1), 0o600)
+	if fate := p.remove(target, clone); fate != Goes { // white space is nobody's
+		t.Errorf("fate %s", fate)
+	}
+	if _, err := os.Stat(filepath.Dir(target.File)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the folder that we made: %v", err)
+	}
+}
+
+func TestCloneThatIsGoneClaimsNothing(t *testing.T) {
+	p := newPlace(t)
+	target := p.user("codex")
+	a, b := p.clone("clone1"), p.clone("clone2")
+	p.install(target, a)
+	p.install(target, b)
+	os.RemoveAll(filepath.Dir(a))
+	if fate := p.remove(target, b); fate != Goes {
+		t.Errorf("fate %s", fate)
+	}
+	if _, err := os.Stat(target.File); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the file: %v", err)
+	}
+}
+
+func TestFileThatMayNotBeWrittenIsRefused(t *testing.T) {
+	mine := "{\n  \"theme\": \"dark\"\n}\n"
+	for name, c := range map[string]struct {
+		agent string
+		set   func(p *place, file string)
+		says  string
+	}{
+		"read-only":      {"claude", func(p *place, file string) { p.write(file, mine, 0o444) }, "read-only"},
+		"its folder":     {"claude", func(p *place, file string) { p.write(file, mine, 0o644); os.Chmod(filepath.Dir(file), 0o555) }, "its folder is read-only"},
+		"no folder":      {"claude", func(p *place, file string) { p.write(filepath.Dir(file), mine, 0o644) }, "not a"},
+		"a folder":       {"claude", func(p *place, file string) { os.MkdirAll(file, 0o755) }, "not a plain file"},
+		"a link":         {"claude", func(p *place, file string) { os.MkdirAll(filepath.Dir(file), 0o755); os.Symlink("nowhere", file) }, "a link to nothing"},
+		"not JSON":       {"gemini", func(p *place, file string) { p.write(file, "{\n  \"a\" 1\n}", 0o644) }, "settings.json:2:"},
+		"comment":        {"claude", func(p *place, file string) { p.write(file, "{}\n// x\n", 0o644) }, "settings.json:2: a comment"},
+		"another plugin": {"opencode", func(p *place, file string) { p.write(file, "export const X = 1\n", 0o644) }, "not written by Reverie"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t)
+			target := p.user(c.agent)
+			c.set(p, target.File)
+			before := p.tree()
+			_, err := p.in.Install(context.Background(), target, "/bin/reverie", p.clone("clone"))
+			var refused *RefusedError
+			if !errors.As(err, &refused) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%v, want %s", err, c.says)
+			}
+			if d := cmp.Diff(before, p.tree()); d != "" {
+				t.Error(d)
+			}
+			if j, err := p.in.read(); err != nil || len(j.Artefacts) > 0 {
+				t.Errorf("the journal has %v, %v", j, err)
+			}
+			os.Chmod(filepath.Dir(target.File), 0o755)
+		})
+	}
+}
+
+func TestProjectFileStaysInItsProject(t *testing.T) {
+	p := newPlace(t)
+	top := filepath.Join(p.home, "work")
+	p.write(filepath.Join(p.home, ".claude", "settings.local.json"), "{}\n", 0o644)
+	os.Mkdir(top, 0o755)
+	if err := os.Symlink("../.claude", filepath.Join(top, ".claude")); err != nil {
+		t.Fatal(err)
+	}
+	before := p.tree()
+	target, _ := agent(t, "claude").Project(top)
+	_, err := p.in.Install(context.Background(), target, "/bin/reverie", p.clone("clone"))
+	if err == nil || !strings.Contains(err.Error(), "leads out of this work tree") {
+		t.Errorf("got %v", err)
+	}
+	if d := cmp.Diff(before, p.tree()); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestWriterBesideUsIsNotOverwritten(t *testing.T) {
+	p := newPlace(t)
+	target := p.user("gemini")
+	p.write(target.File, "{}\n", 0o600)
+	c, err := p.in.Plan(target, "/bin/reverie")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.write(target.File, "{\"theme\": \"new\"}\n", 0o600)
+	if err := c.write(); !errors.Is(err, ErrChanged) {
+		t.Errorf("got %v", err)
+	}
+	if text, _ := os.ReadFile(target.File); string(text) != "{\"theme\": \"new\"}\n" {
+		t.Errorf("it is now %s", text)
+	}
+}
+
+func TestUnknownEntriesAreListed(t *testing.T) {
+	p := newPlace(t)
+	target, clone := p.user("gemini"), p.clone("clone")
+	p.install(target, clone)
+	os.RemoveAll(p.in.Dir)
+	found, err := p.in.Installed(clone, []Target{target, p.user("claude")})
+	if err != nil || len(found) != 1 || found[0].File != target.File || found[0].Fate != Cut {
+		t.Fatalf("%+v, %v", found, err)
+	}
+	p.remove(target, clone)
+	if text, _ := os.ReadFile(target.File); string(text) != "{}\n" {
+		t.Errorf("left %q", text)
+	}
+}
+
+func TestDamagedJournalStopsEverything(t *testing.T) {
+	for _, text := range []string{"{", `{"version": 2}`, `{"version":1,"artefacts":[{"file":"x","agent":"claude"}]}`, `{"version":1,"artefacts":[{"file":"/x","agent":"hal"}]}`} {
+		p := newPlace(t)
+		p.write(filepath.Join(p.in.Dir, journalFile), text, 0o600)
+		if _, err := p.in.Install(context.Background(), p.user("gemini"), "/bin/reverie", p.clone("clone")); err == nil {
+			t.Errorf("%s: installed", text)
+		}
+		if _, err := os.Stat(filepath.Join(p.home, ".gemini")); err == nil {
+			t.Errorf("%s: written", text)
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package hooks
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// Machine says where the user's own files lie, so that a test can have others.
+type Machine struct {
+	Home string
+	Env  func(string) string
+}
+
+// ThisMachine is the one that the process runs on.
+func ThisMachine() (Machine, error) {
+	home, err := os.UserHomeDir()
+	return Machine{home, os.Getenv}, err
+}
+
+// dir is the folder that a variable names, or one in the home folder.
+func (m Machine) dir(variable string, below ...string) string {
+	if dir := m.Env(variable); filepath.IsAbs(dir) {
+		return dir
+	}
+	return filepath.Join(append([]string{m.Home}, below...)...)
+}
+
+// StateDir is where Reverie keeps what belongs to the user and to no repository.
+func (m Machine) StateDir() string {
+	return filepath.Join(m.dir("XDG_STATE_HOME", ".local", "state"), "reverie")
+}
+
+// Folder is where an agent keeps its settings; "" for an agent that has none.
+func (m Machine) Folder(agent string) string {
+	switch agent {
+	case "claude":
+		return m.dir("CLAUDE_CONFIG_DIR", ".claude")
+	case "codex":
+		return m.dir("CODEX_HOME", ".codex")
+	case "gemini":
+		return filepath.Join(m.dir("GEMINI_CLI_HOME"), ".gemini")
+	case "opencode":
+		if dir := m.Env("OPENCODE_CONFIG_DIR"); filepath.IsAbs(dir) {
+			return dir
+		}
+		return filepath.Join(m.dir("XDG_CONFIG_HOME", ".config"), "opencode")
+	}
+	return ""
+}
+
+// Has reports whether an agent was ever set up here: its folder is there, or its program in PATH.
+func (m Machine) Has(a Agent) bool {
+	folder := m.Folder(a.Name)
+	if folder == "" {
+		return false
+	}
+	if info, err := os.Stat(folder); err == nil && info.IsDir() {
+		return true
+	}
+	_, err := exec.LookPath(a.Name) // the programs have the names that we use
+	return err == nil
+}
+
+// The names of the files in the agents' folders, for the user and in a project. An agent that is not here has none.
+var settingsFiles = map[string]struct{ user, project string }{
+	"claude":   {"settings.json", ".claude/settings.local.json"},
+	"codex":    {"hooks.json", ".codex/hooks.json"},
+	"gemini":   {"settings.json", ".gemini/settings.json"},
+	"opencode": {"plugin/reverie.js", ".opencode/plugin/reverie.js"},
+}
+
+// Target is a file that tells an agent to call us.
+type Target struct {
+	Agent Agent
+	File  string
+	Top   string // of the work tree for a file of a project, which must lie in it; "" for the user's own
+}
+
+// User is the target in the user's own settings; ok is false for an agent that has no settings.
+func (m Machine) User(a Agent) (t Target, ok bool) {
+	names, ok := settingsFiles[a.Name]
+	return Target{Agent: a, File: filepath.Join(m.Folder(a.Name), filepath.FromSlash(names.user))}, ok
+}
+
+// Project is the target in a work tree.
+func (a Agent) Project(top string) (t Target, ok bool) {
+	names, ok := settingsFiles[a.Name]
+	return Target{Agent: a, File: filepath.Join(top, filepath.FromSlash(names.project)), Top: top}, ok
+}
+
+// plugin reports whether the file is all ours.
+func (t Target) plugin() bool { return t.Agent.Name == "opencode" }

@@ -1,0 +1,47 @@
+package hooks
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"strings"
+)
+
+// pluginText is the plugin for OpenCode; the words in capitals stand for values.
+//
+//go:embed opencode.js
+var pluginText string
+
+// managed begins the files that are all ours.
+const managed = "// managed by reverie"
+
+// plugin is the plugin for an agent that calls program.
+func plugin(a Agent, program string) []byte {
+	deadlines := map[string]int64{}
+	for _, d := range a.Deliveries {
+		deadlines[d.Name] = d.Timeout.Milliseconds()
+	}
+	return []byte(strings.NewReplacer(`"PROGRAM"`, inJSON(program), `"DEADLINES"`, inJSON(deadlines)).Replace(pluginText))
+}
+
+// inJSON is a value as JSON, which is JavaScript too.
+func inJSON(v any) string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // only strings and numbers come here
+	}
+	return string(data)
+}
+
+// PluginProgram is the program that a plugin of ours calls; ours is false for a file of somebody else.
+func PluginProgram(text []byte) (program string, ours bool) {
+	if !bytes.HasPrefix(text, []byte(managed)) {
+		return "", false
+	}
+	for line := range strings.Lines(string(text)) {
+		if value, ok := strings.CutPrefix(line, "const program = "); ok {
+			_ = json.Unmarshal([]byte(value), &program) // a changed line names none
+		}
+	}
+	return program, true
+}

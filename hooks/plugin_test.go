@@ -1,0 +1,243 @@
+package hooks
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// driver loads the plugin as OpenCode does and plays a session to it. It prints what the hooks made of their outputs.
+const driver = `
+import * as plugin from "./reverie.mjs"
+const names = Object.keys(plugin)
+if (names.length !== 1) throw new Error("exports " + names)
+const client = { session: { get: async ({ path }) => ({ data: { parentID: path.id === "ses_child" ? "ses_top" : undefined } }) } }
+const hooks = await plugin[names[0]]({ client, directory: process.cwd(), worktree: process.cwd() }, {})
+const began = Date.now()
+const out = { hooks: Object.keys(hooks).sort() }
+const call = async (name, input, output) => { if (hooks[name]) await hooks[name](input, output); return output }
+const event = (type, properties) => hooks.event?.({ event: { type, properties } })
+const id = "ses_top"
+out.config = await call("config", {}) ?? null
+const config = { command: { mine: {} } }
+await call("config", config); out.commands = Object.keys(config.command)
+await event("session.created", { sessionID: id, info: { id } })
+out.message = await call("chat.message", { sessionID: id }, { message: { id: "msg_1" }, parts: [
+  { id: "prt_000000000001aaaaaaaaaaaaaa", type: "text", text: "fix it" }, { type: "text", text: "not typed", synthetic: true }] })
+out.system = await call("experimental.chat.system.transform", { sessionID: id, model: {} }, { system: ["big"] })
+out.title = await call("experimental.chat.system.transform", { model: {} }, { system: ["big"] })
+out.child = await call("experimental.chat.system.transform", { sessionID: "ses_child", model: {} }, { system: ["big"] })
+out.compacting = await call("experimental.session.compacting", { sessionID: id }, { context: [] })
+await event("session.compacted", { sessionID: id })
+out.after = await call("experimental.chat.system.transform", { sessionID: id, model: {} }, { system: ["big"] })
+out.env = await call("shell.env", { sessionID: id, cwd: "." }, { env: {} })
+await call("chat.message", { sessionID: id }, { message: { id: "msg_2" }, parts: [{ type: "text", text: "<reverie-command>" }] })
+await call("command.execute.before", { command: "remember", sessionID: id, arguments: '"say \\"a\\""' }, { parts: [] })
+out.command = await call("command.execute.before", { command: "remember", sessionID: id, arguments: "use pnpm; $(touch pwned)" }, { parts: [] })
+await event("session.idle", { sessionID: id })
+await event("session.odd", undefined)
+await hooks.event?.(undefined)
+await hooks.dispose?.()
+out.ms = Date.now() - began
+console.log(JSON.stringify(out))
+`
+
+type played struct {
+	Hooks, Commands             []string
+	Message                     struct{ Parts []map[string]any }
+	System, Title, Child, After struct{ System []string }
+	Compacting                  struct{ Context []string }
+	Env                         struct{ Env map[string]string }
+	Command                     struct{ Parts []map[string]any }
+	MS                          int
+}
+
+// play runs the plugin with node against a program.
+func play(t *testing.T, program string, env ...string) (p played, took time.Duration) {
+	t.Helper()
+	if _, err := exec.LookPath("node"); err != nil {
+		t.Skip("no node here; the tests with the real clients run the plugin too")
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{"reverie.mjs": string(plugin(agent(t, "opencode"), program)), "driver.mjs": driver} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command("node", "driver.mjs")
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	began := time.Now()
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, &stderr)
+	}
+	if stderr.Len() > 0 {
+		t.Errorf("it said %s", &stderr)
+	}
+	if err := json.Unmarshal(out, &p); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "pwned")); err == nil {
+		t.Error("a shell ran what the user typed")
+	}
+	return p, time.Since(began)
+}
+
+// fake writes a program that takes the place of ours.
+func fake(t *testing.T, body string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), `re"ve rie\`)
+	if err := os.WriteFile(file, []byte("#!/bin/sh\n"+body), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func TestPluginPipesEventsAndGivesAnswers(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "log")
+	p, _ := play(t, fake(t, `in=$(cat); echo "$*|$in" >>'`+log+`'; case "$1" in remember) echo "mem 1234";; *) echo "context of $3";; esac`))
+	if d := cmp.Diff([]string{"mine", "remember"}, p.Commands); d != "" {
+		t.Error(d)
+	}
+	if n := len(p.Message.Parts); n != 3 {
+		t.Fatalf("parts %v", p.Message.Parts)
+	}
+	part := p.Message.Parts[2]
+	first, id := p.Message.Parts[0]["id"].(string), part["id"].(string)
+	if part["text"] != "context of chat.message\n" || part["synthetic"] != true || part["sessionID"] != "ses_top" || part["messageID"] != "msg_1" || id <= first || len(id) != len(first) {
+		t.Errorf("part %v", part)
+	}
+	for _, c := range []struct{ got, want []string }{
+		{p.System.System, []string{"big", "context of session.created\n"}},
+		{p.Title.System, []string{"big"}},
+		{p.Child.System, []string{"big", "context of session.created\n"}},
+		{p.Compacting.Context, []string{"context of session.compacting\n"}},
+		{p.After.System, []string{"big", "context of session.compacted\n"}},
+	} {
+		if d := cmp.Diff(c.want, c.got); d != "" {
+			t.Error(d)
+		}
+	}
+	if p.Env.Env["REVERIE_SESSION"] != "opencode/ses_top" {
+		t.Errorf("environment %v", p.Env.Env)
+	}
+	if text := fmt.Sprint(p.Command.Parts); !strings.Contains(text, "Kept: mem 1234") {
+		t.Errorf("command %s", text)
+	}
+	var got []string
+	for line := range strings.Lines(await(t, log, 10)) {
+		args, in, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "|")
+		if args == "remember -" {
+			got = append(got, args+" "+in)
+			continue
+		}
+		var e map[string]string
+		if err := json.Unmarshal([]byte(in), &e); err != nil {
+			t.Fatalf("%v: %s", err, in)
+		}
+		if args != "hook opencode "+e["hook_event_name"] || e["cwd"] == "" {
+			t.Errorf("%s with %s", args, in)
+		}
+		got = append(got, strings.TrimRight(fmt.Sprint(e["hook_event_name"], " ", e["session_id"], " ", e["parent_id"], " ", e["prompt"]), " "))
+	}
+	want := []string{
+		"session.created ses_top",
+		"chat.message ses_top  fix it",
+		"session.created ses_child ses_top",
+		"session.compacting ses_top",
+		"session.compacted ses_top",
+		`remember - say "a"`,
+		"remember - use pnpm; $(touch pwned)",
+	}
+	if d := cmp.Diff(want, got[:min(len(want), len(got))]); d != "" {
+		t.Error(d)
+	}
+	rest := strings.Join(got[min(len(want), len(got)):], "\n") // in no order
+	for _, line := range []string{"session.idle ses_top", "dispose ses_top", "dispose ses_child ses_top"} {
+		if !strings.Contains(rest, line) {
+			t.Errorf("%s was not delivered: %s", line, rest)
+		}
+	}
+	names := map[string]bool{}
+	for _, d := range agent(t, "opencode").Deliveries {
+		names[d.Name] = true
+	}
+	for _, line := range got {
+		if name, _, _ := strings.Cut(line, " "); name != "remember" && !names[name] {
+			t.Errorf("%s is not in the table", name)
+		}
+	}
+}
+
+// await reads a file once it has n lines: what is told at the end is not waited for.
+func await(t *testing.T, file string, n int) string {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		text, err := os.ReadFile(file)
+		if err == nil && strings.Count(string(text), "\n") >= n {
+			return string(text)
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%d lines of %d, %v: %s", strings.Count(string(text), "\n"), n, err, text)
+		}
+	}
+}
+
+func TestPluginOutlivesItsProgram(t *testing.T) {
+	for name, c := range map[string]struct {
+		program string
+		atMost  time.Duration
+	}{
+		"missing":  {"/nowhere/reverie", 10 * time.Second},
+		"crashing": {fake(t, "kill -SEGV $$"), 10 * time.Second},
+		"failing":  {fake(t, "echo out of place; exit 2"), 10 * time.Second},
+		"deaf":     {fake(t, "exec 0<&-; exit 0"), 10 * time.Second},
+		"flooding": {fake(t, "yes 'a line of text' | head -c 3000000"), 20 * time.Second},
+		"hanging":  {fake(t, "trap '' TERM; exec sleep 60"), 20 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, took := play(t, c.program)
+			for _, system := range [][]string{p.System.System, p.After.System, p.Child.System} {
+				if d := cmp.Diff([]string{"big"}, system); d != "" {
+					t.Error(d)
+				}
+			}
+			if len(p.Message.Parts) != 2 || len(p.Compacting.Context) != 0 {
+				t.Errorf("it gave %v, %v", p.Message.Parts, p.Compacting.Context)
+			}
+			if took > c.atMost {
+				t.Errorf("it took %s", took)
+			}
+		})
+	}
+}
+
+func TestPluginIsOffWhereReverieIs(t *testing.T) {
+	for _, env := range []string{"REVERIE_DISABLE=1", "REVERIE_HOOK_DEPTH=1"} {
+		if p, _ := play(t, fake(t, "echo here"), env); len(p.Hooks) > 0 {
+			t.Errorf("%s: hooks %v", env, p.Hooks)
+		}
+	}
+}
+
+func TestPluginNamesItsProgram(t *testing.T) {
+	for _, path := range []string{"/opt/reverie", `/a "b" \c/reverie`, "/</script>/\u2028/reverie", "/\"DEADLINES\"/reverie"} {
+		text := plugin(agent(t, "opencode"), path)
+		if got, ours := PluginProgram(text); !ours || got != path {
+			t.Errorf("%q came back as %q", path, got)
+		}
+	}
+	if _, ours := PluginProgram([]byte("export const X = 1\n")); ours {
+		t.Error("another's plugin is taken for ours")
+	}
+}

@@ -1,0 +1,388 @@
+package hooks
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tailscale/hujson"
+)
+
+// A SettingsError says where the text of a settings file is not what can be edited.
+type SettingsError struct {
+	Line   int // from 1
+	Reason string
+}
+
+func (e *SettingsError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Reason) }
+
+// settings is the text of a settings file: a JSON object with an object "hooks", which has an array of groups for
+// each event, each with an array "hooks" of commands. It is edited by cutting and putting in text, so that all else
+// keeps its bytes.
+type settings struct {
+	bom  []byte
+	text []byte // without bom
+	root hujson.Value
+}
+
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+// parseSettings reads the text of a file. An empty one is as good as an empty object.
+func parseSettings(text []byte, a Agent) (*settings, error) {
+	s := &settings{}
+	if rest, ok := bytes.CutPrefix(text, byteOrderMark); ok {
+		if a.Unmarked {
+			return nil, &SettingsError{1, "a byte order mark: " + a.Title + " ignores the whole file"}
+		}
+		s.bom, text = byteOrderMark, rest
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		text = []byte("{}\n")
+	}
+	if err := s.set(slices.Clone(text)); err != nil { // the parser's values share the bytes
+		return nil, err
+	}
+	if err := a.readable(text); err != nil {
+		return nil, err
+	}
+	if _, ok := s.root.Value.(*hujson.Object); !ok {
+		return nil, s.fault(s.root.StartOffset, "not a JSON object")
+	}
+	_, err := s.entries(a)
+	return s, err
+}
+
+// readable refuses a text that the agent does not read, though we could.
+func (a Agent) readable(text []byte) error {
+	if !a.Strict {
+		return nil
+	}
+	var v any
+	err := json.Unmarshal(text, &v)
+	if syntax := new(json.SyntaxError); errors.As(err, &syntax) {
+		line := 1 + bytes.Count(text[:max(0, syntax.Offset-1)], []byte("\n"))
+		return &SettingsError{line, "a comment or a trailing comma, which is no strict JSON: " + a.Title + " ignores the whole file"}
+	}
+	return err
+}
+
+var parserPlace = regexp.MustCompile(`^hujson: line (\d+), column \d+: `)
+
+// set makes text the text and parses it.
+func (s *settings) set(text []byte) error {
+	root, err := hujson.Parse(text)
+	if err != nil {
+		line := 1
+		reason := err.Error()
+		if m := parserPlace.FindStringSubmatch(reason); m != nil {
+			line, _ = strconv.Atoi(m[1])
+			reason = reason[len(m[0]):]
+		}
+		return &SettingsError{line, reason}
+	}
+	s.text, s.root = text, root
+	return nil
+}
+
+func (s *settings) fault(offset int, format string, args ...any) error {
+	return &SettingsError{1 + bytes.Count(s.text[:offset], []byte("\n")), fmt.Sprintf(format, args...)}
+}
+
+func (s *settings) bytes() []byte { return slices.Concat(s.bom, s.text) }
+
+// Entry is one command of ours in a settings file.
+type Entry struct {
+	Event        string // the agent's name of it
+	Group, Index int    // in the event's array, and in the group's
+	Program      string // which the command starts
+	Command      string
+	Timeout      time.Duration // 0: none given
+}
+
+// Entries are those of ours in the text of a settings file.
+func (a Agent) Entries(text []byte) ([]Entry, error) {
+	s, err := parseSettings(text, a)
+	if err != nil {
+		return nil, err
+	}
+	return s.entries(a)
+}
+
+func (s *settings) entries(a Agent) ([]Entry, error) {
+	var found []Entry
+	hooks, err := s.hooks()
+	if hooks == nil || err != nil {
+		return nil, err
+	}
+	seen := map[string]bool{}
+	for _, m := range hooks.Members {
+		event := name(m)
+		if seen[event] {
+			return nil, s.fault(m.Name.StartOffset, "%q stands here twice", event)
+		}
+		seen[event] = true
+		groups, ok := m.Value.Value.(*hujson.Array)
+		if !ok {
+			if _, delivered := a.delivery(event); delivered {
+				return nil, s.fault(m.Value.StartOffset, "hooks.%s is not a list", event)
+			}
+			continue
+		}
+		for g, group := range groups.Elements {
+			list, ok := member(group.Value, "hooks").(*hujson.Array)
+			if !ok {
+				continue
+			}
+			for i, hook := range list.Elements {
+				command, _ := member(hook.Value, "command").(hujson.Literal)
+				program, ours := ourCommand(literal(command), a.Name)
+				if !ours {
+					continue
+				}
+				e := Entry{Event: event, Group: g, Index: i, Program: program, Command: literal(command)}
+				if t, ok := member(hook.Value, "timeout").(hujson.Literal); ok && t.Kind() == '0' {
+					e.Timeout = time.Duration(t.Float() * float64(a.Unit))
+				}
+				found = append(found, e)
+			}
+		}
+	}
+	return found, nil
+}
+
+// hooks is the object "hooks" of the file, or nil.
+func (s *settings) hooks() (*hujson.Object, error) {
+	var found *hujson.Object
+	for _, m := range s.root.Value.(*hujson.Object).Members {
+		if name(m) != "hooks" {
+			continue
+		}
+		if found != nil {
+			return nil, s.fault(m.Name.StartOffset, `"hooks" stands here twice`)
+		}
+		var ok bool
+		if found, ok = m.Value.Value.(*hujson.Object); !ok {
+			return nil, s.fault(m.Value.StartOffset, `"hooks" is not an object`)
+		}
+	}
+	return found, nil
+}
+
+func name(m hujson.ObjectMember) string { return literal(m.Name.Value.(hujson.Literal)) }
+
+// literal is a string, or "" for all else.
+func literal(l hujson.Literal) string {
+	if len(l) == 0 || l.Kind() != '"' {
+		return ""
+	}
+	return l.String()
+}
+
+// member is the value of a name in an object, or nil.
+func member(v hujson.ValueTrimmed, key string) hujson.ValueTrimmed {
+	if o, ok := v.(*hujson.Object); ok {
+		for _, m := range o.Members {
+			if name(m) == key {
+				return m.Value.Value
+			}
+		}
+	}
+	return nil
+}
+
+// The form that an entry of ours has in the file.
+type (
+	hookGroup struct {
+		Hooks []hookCommand `json:"hooks"`
+	}
+	hookCommand struct {
+		Type    string `json:"type"`
+		Name    string `json:"name,omitempty"`
+		Command string `json:"command"`
+		Timeout int64  `json:"timeout"`
+	}
+)
+
+func (a Agent) hookCommand(d Delivery, command string) hookCommand {
+	c := hookCommand{Type: "command", Command: command, Timeout: int64(d.Timeout / a.Unit)}
+	if a.Named {
+		c.Name = "reverie"
+	}
+	return c
+}
+
+// addEntries puts an entry for each delivery of an agent into the text of its settings: as a new group behind all
+// others, or, where there is one of ours already, in its place. made names the containers that were not there.
+func addEntries(text []byte, a Agent, command string) (out []byte, made []string, err error) {
+	s, err := parseSettings(text, a)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := s.cut(a, func(e Entry, before []Entry) bool {
+		_, delivered := a.delivery(e.Event)
+		again := slices.ContainsFunc(before, func(b Entry) bool { return b.Event == e.Event })
+		return !delivered || again
+	}, nil); err != nil {
+		return nil, nil, err
+	}
+	for _, d := range a.Deliveries {
+		entries, err := s.entries(a)
+		if err != nil {
+			return nil, nil, err
+		}
+		want := a.hookCommand(d, command)
+		if i := slices.IndexFunc(entries, func(e Entry) bool { return e.Event == d.Name }); i >= 0 {
+			err = s.refresh(entries[i], want, time.Duration(want.Timeout)*a.Unit)
+		} else {
+			var more []string
+			more, err = s.add(d.Name, hookGroup{[]hookCommand{want}})
+			made = append(made, more...)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	return s.bytes(), made, nil
+}
+
+// add appends a group to an event's list and returns which containers it had to make.
+func (s *settings) add(event string, group hookGroup) (made []string, err error) {
+	hooks, err := s.hooks()
+	if err != nil {
+		return nil, err
+	}
+	if hooks == nil {
+		return []string{"hooks", "hooks." + event}, s.insert(s.root, "hooks", map[string][]hookGroup{event: {group}})
+	}
+	for _, m := range hooks.Members {
+		if name(m) == event {
+			return nil, s.insert(m.Value, "", group)
+		}
+	}
+	return []string{"hooks." + event}, s.insert(s.find("hooks"), event, []hookGroup{group})
+}
+
+// refresh gives an entry the command and time it should have, and leaves it as it is where it has them.
+func (s *settings) refresh(e Entry, want hookCommand, timeout time.Duration) error {
+	hook := s.hook(e).Value.(*hujson.Object)
+	if e.Timeout != timeout {
+		at := slices.IndexFunc(hook.Members, func(m hujson.ObjectMember) bool { return name(m) == "timeout" })
+		if at < 0 {
+			if err := s.insert(s.hook(e), "timeout", want.Timeout); err != nil {
+				return err
+			}
+		} else if err := s.replace(hook.Members[at].Value, want.Timeout); err != nil {
+			return err
+		}
+		hook = s.hook(e).Value.(*hujson.Object)
+	}
+	if e.Command == want.Command {
+		return nil
+	}
+	at := slices.IndexFunc(hook.Members, func(m hujson.ObjectMember) bool { return name(m) == "command" })
+	return s.replace(hook.Members[at].Value, want.Command)
+}
+
+// find is the value at a path of names from the root; they are there.
+func (s *settings) find(path ...string) hujson.Value {
+	v := s.root
+	for _, key := range path {
+		for _, m := range v.Value.(*hujson.Object).Members {
+			if name(m) == key {
+				v = m.Value
+				break
+			}
+		}
+	}
+	return v
+}
+
+func (s *settings) hook(e Entry) hujson.Value {
+	group := s.find("hooks", e.Event).Value.(*hujson.Array).Elements[e.Group]
+	for _, m := range group.Value.(*hujson.Object).Members {
+		if name(m) == "hooks" {
+			return m.Value.Value.(*hujson.Array).Elements[e.Index]
+		}
+	}
+	panic("an entry without a list")
+}
+
+// cutEntries takes the entries of ours out of a text, and those of the containers in made that are empty then; with
+// no made at all, every container that this emptied.
+func cutEntries(text []byte, a Agent, made []string, known bool) ([]byte, error) {
+	s, err := parseSettings(text, a)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := s.entries(a)
+	if err != nil || len(entries) == 0 {
+		return text, err
+	}
+	err = s.cut(a, func(Entry, []Entry) bool { return true }, func(container string) bool {
+		return !known || slices.Contains(made, container)
+	})
+	return s.bytes(), err
+}
+
+// cut removes the entries that goes names, given those before each, and the containers emptied by that which drop
+// names; nil drops none.
+func (s *settings) cut(a Agent, goes func(e Entry, before []Entry) bool, drop func(container string) bool) error {
+	entries, err := s.entries(a)
+	if err != nil {
+		return err
+	}
+	var events []string
+	for i := len(entries) - 1; i >= 0; i-- { // from the end, so that the places of the others hold
+		e := entries[i]
+		if !goes(e, entries[:i]) {
+			continue
+		}
+		events = append(events, e.Event)
+		groups := s.find("hooks", e.Event)
+		group := groups.Value.(*hujson.Array).Elements[e.Group]
+		list := member(group.Value, "hooks").(*hujson.Array)
+		if len(list.Elements) == 1 {
+			err = s.remove(groups, e.Group)
+		} else {
+			for _, m := range group.Value.(*hujson.Object).Members {
+				if name(m) == "hooks" {
+					err = s.remove(m.Value, e.Index)
+					break
+				}
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if drop == nil {
+		return nil
+	}
+	for _, event := range events {
+		if err := s.dropEmpty(drop, "hooks", event); err != nil {
+			return err
+		}
+	}
+	return s.dropEmpty(drop, "hooks")
+}
+
+// dropEmpty removes the container at a path if it is empty, comments included, and drop names it.
+func (s *settings) dropEmpty(drop func(string) bool, path ...string) error {
+	in := s.find(path[:len(path)-1]...)
+	members := in.Value.(*hujson.Object).Members
+	at := slices.IndexFunc(members, func(m hujson.ObjectMember) bool { return name(m) == path[len(path)-1] })
+	if at < 0 || !drop(strings.Join(path, ".")) {
+		return nil
+	}
+	v := members[at].Value
+	if len(bytes.TrimSpace(s.text[v.StartOffset+1:v.EndOffset-1])) > 0 {
+		return nil
+	}
+	return s.remove(in, at)
+}

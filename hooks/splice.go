@@ -1,0 +1,177 @@
+package hooks
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/tailscale/hujson"
+)
+
+// item is the place of one element of a list, or of one member of an object with its name.
+type item struct {
+	before     int // where what stands before it begins: behind the bracket or comma
+	start, end int
+	comma      int // of the one behind it, or -1
+}
+
+// items are the places of what an object or a list holds.
+func (s *settings) items(v hujson.Value) []item {
+	var found []item
+	before := v.StartOffset + 1
+	put := func(first, last hujson.Value) {
+		it := item{before: before, start: first.StartOffset, end: last.EndOffset, comma: -1}
+		at := it.end + len(last.AfterExtra)
+		if at < v.EndOffset-1 && s.text[at] == ',' {
+			it.comma = at
+		}
+		before = at + 1
+		found = append(found, it)
+	}
+	switch c := v.Value.(type) {
+	case *hujson.Object:
+		for _, m := range c.Members {
+			put(m.Name, m.Value)
+		}
+	case *hujson.Array:
+		for _, e := range c.Elements {
+			put(e, e)
+		}
+	}
+	return found
+}
+
+// insert appends a value to a list, or under a key to an object, in the way in which the file is written.
+func (s *settings) insert(in hujson.Value, key string, value any) error {
+	items := s.items(in)
+	closing := in.EndOffset - 1
+	inside := s.text[in.StartOffset+1 : closing]
+	oneLine := len(items) > 0 && !bytes.ContainsRune(inside, '\n')
+	outer := s.indentAt(in.StartOffset)
+	inner := outer + s.unit()
+	if len(items) > 0 && !oneLine {
+		if indent, own := s.ownLine(items[0].start); own {
+			inner = indent
+		}
+	}
+	text := s.render(value, inner, oneLine)
+	if key != "" {
+		text = s.render(key, "", true) + ":" + text
+		if !oneLine {
+			text = strings.Replace(text, ":", ": ", 1)
+		}
+	}
+	if len(items) == 0 {
+		kept := bytes.TrimRight(inside, " \t\r\n") // comments
+		return s.splice(in.StartOffset+1+len(kept), closing, s.eol()+inner+text+s.eol()+outer)
+	}
+	last := items[len(items)-1]
+	tail := last.end
+	if last.comma >= 0 {
+		tail = last.comma + 1
+		text += ","
+	}
+	at := tail + len(bytes.TrimRight(s.text[tail:closing], " \t\r\n"))
+	if !oneLine {
+		text = s.eol() + inner + text
+	} else if bytes.Contains(inside, []byte(", ")) || bytes.Contains(inside, []byte(": ")) {
+		text = " " + text
+	}
+	if last.comma < 0 {
+		text = "," + string(s.text[last.end:at]) + text
+		return s.splice(last.end, at, text)
+	}
+	return s.splice(at, at, text)
+}
+
+// remove takes the i-th element or member out of its container, with its comma and the white space before it.
+// Comments stay.
+func (s *settings) remove(in hujson.Value, i int) error {
+	items := s.items(in)
+	it := items[i]
+	from, to := it.start, it.end
+	next := in.EndOffset - 1 // where what follows begins
+	if it.comma >= 0 {
+		next = it.comma + 1
+	}
+	lineEnds := bytes.HasPrefix(bytes.TrimLeft(s.text[next:], " \t\r"), []byte("\n"))
+	if it.comma < 0 {
+		lineEnds = bytes.HasPrefix(bytes.TrimLeft(s.text[it.end:], " \t\r"), []byte("\n"))
+	}
+	if lineEnds || !bytes.Contains(s.text[it.before:it.start], []byte("//")) { // else it ends a comment
+		from = it.before + len(bytes.TrimRight(s.text[it.before:it.start], " \t\r\n"))
+	}
+	text := slices.Clone(s.text)
+	if it.comma >= 0 {
+		text = slices.Delete(text, it.comma, it.comma+1)
+		if blank(s.text[it.end:it.comma]) {
+			to = it.comma
+		}
+	}
+	text = slices.Delete(text, from, to)
+	if it.comma < 0 && i > 0 {
+		text = slices.Delete(text, items[i-1].comma, items[i-1].comma+1)
+	}
+	gone := len(s.text) - len(text)
+	if len(items) == 1 && blank(text[in.StartOffset+1:in.EndOffset-1-gone]) {
+		text = slices.Delete(text, in.StartOffset+1, in.EndOffset-1-gone)
+	}
+	return s.set(text)
+}
+
+func blank(text []byte) bool { return len(bytes.TrimSpace(text)) == 0 }
+
+// replace writes another value in the place of one.
+func (s *settings) replace(v hujson.Value, value any) error {
+	return s.splice(v.StartOffset, v.EndOffset, s.render(value, "", true))
+}
+
+func (s *settings) splice(from, to int, with string) error {
+	return s.set(slices.Concat(s.text[:from], []byte(with), s.text[to:]))
+}
+
+// render is a value as JSON, on one line or on lines that begin with indent, but for the first.
+func (s *settings) render(value any, indent string, oneLine bool) string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if !oneLine {
+		enc.SetIndent(indent, s.unit())
+	}
+	if err := enc.Encode(value); err != nil {
+		panic(err) // only values of ours come here
+	}
+	return strings.ReplaceAll(strings.TrimSuffix(b.String(), "\n"), "\n", s.eol())
+}
+
+// eol is the line end of the file: that of its first line.
+func (s *settings) eol() string {
+	if i := bytes.IndexByte(s.text, '\n'); i > 0 && s.text[i-1] == '\r' {
+		return "\r\n"
+	}
+	return "\n"
+}
+
+// unit is one step of indentation: that before the first member, where it has a line of its own.
+func (s *settings) unit() string {
+	if items := s.items(s.root); len(items) > 0 {
+		if indent, own := s.ownLine(items[0].start); own && indent != "" {
+			return indent
+		}
+	}
+	return "  "
+}
+
+// indentAt is the white space that begins the line of an offset.
+func (s *settings) indentAt(offset int) string {
+	line := s.text[bytes.LastIndexByte(s.text[:offset], '\n')+1 : offset]
+	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
+}
+
+// ownLine is the white space before an offset, and whether nothing else stands before it on its line.
+func (s *settings) ownLine(offset int) (indent string, own bool) {
+	begin := bytes.LastIndexByte(s.text[:offset], '\n') + 1
+	indent = s.indentAt(offset)
+	return indent, begin > 0 && begin+len(indent) == offset
+}

@@ -1,0 +1,35 @@
+package git
+
+import (
+	"context"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// HooksDir is where git looks for the hooks of this worktree, absolute, and the scope of the setting core.hooksPath
+// that says so: "local", "worktree", "global", "system" or "command", "" where git's own place is used.
+func (r *Repo) HooksDir(ctx context.Context) (dir, scope string, err error) {
+	out, err := r.fromHere(ctx, "rev-parse", "--git-path", "hooks")
+	if err != nil {
+		return "", "", err
+	}
+	dir = strings.TrimSuffix(string(out), "\n")
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(r.folder(), dir)
+	}
+	out, err = r.fromHere(ctx, "config", "--show-scope", "--get", "core.hooksPath")
+	if failed, ok := err.(*Error); ok && failed.Code == 1 { // not set
+		return dir, "", nil
+	}
+	scope, _, _ = strings.Cut(string(out), "\t")
+	return dir, scope, err
+}
+
+// fromHere runs git as the user would where the user stands, with the hooks that are configured.
+func (r *Repo) fromHere(ctx context.Context, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, "git", append([]string{"--git-dir=" + r.GitDir}, args...)...)
+	cmd.Dir = r.folder()
+	cmd.Env = cleanEnviron()
+	return run(cmd)
+}

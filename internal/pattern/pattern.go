@@ -1,0 +1,40 @@
+// Package pattern is regular expressions that are compiled when they are first used. There are over two
+// hundred of them here, some with hundreds of words: compiling all at the start took several times what most
+// commands have for everything. A Pattern may be used by many goroutines.
+package pattern
+
+import (
+	"regexp"
+	"sync"
+)
+
+// Pattern is a regular expression with the methods of regexp.Regexp that are used.
+type Pattern struct {
+	expr string
+	once sync.Once
+	re   *regexp.Regexp
+}
+
+// New names an expression. One that does not compile panics at its first use.
+func New(expr string) *Pattern { return &Pattern{expr: expr} }
+
+func (p *Pattern) get() *regexp.Regexp {
+	p.once.Do(func() { p.re = regexp.MustCompile(p.expr) })
+	return p.re
+}
+
+func (p *Pattern) Match(b []byte) bool                    { return p.get().Match(b) }
+func (p *Pattern) MatchString(s string) bool              { return p.get().MatchString(s) }
+func (p *Pattern) FindString(s string) string             { return p.get().FindString(s) }
+func (p *Pattern) FindStringIndex(s string) []int         { return p.get().FindStringIndex(s) }
+func (p *Pattern) FindStringSubmatch(s string) []string   { return p.get().FindStringSubmatch(s) }
+func (p *Pattern) FindStringSubmatchIndex(s string) []int { return p.get().FindStringSubmatchIndex(s) }
+func (p *Pattern) FindAllString(s string, n int) []string { return p.get().FindAllString(s, n) }
+func (p *Pattern) Split(s string, n int) []string         { return p.get().Split(s, n) }
+func (p *Pattern) ReplaceAllString(s, with string) string { return p.get().ReplaceAllString(s, with) }
+func (p *Pattern) FindAllStringSubmatchIndex(s string, n int) [][]int {
+	return p.get().FindAllStringSubmatchIndex(s, n)
+}
+func (p *Pattern) ReplaceAllStringFunc(s string, f func(string) string) string {
+	return p.get().ReplaceAllStringFunc(s, f)
+}
