@@ -134,7 +134,7 @@ type capture struct {
 
 // openCapture finds the repository; nil where Reverie was never started in it.
 func (env *Env) openCapture(ctx context.Context) (*capture, error) {
-	repo, err := git.Find(ctx, env.Dir)
+	repo, err := git.FindCached(ctx, env.Dir)
 	if errors.Is(err, git.ErrNotRepository) || errors.Is(err, git.ErrUnsafe) {
 		return nil, nil
 	}
