@@ -6,11 +6,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"time"
 
 	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
 // folders are those in which an agent may have been started for this repository: its work tree, as it is named and
@@ -41,7 +41,7 @@ func begun(m hooks.Machine, agent string, dirs []string, after time.Time) (n int
 	return n
 }
 
-var notInNames = regexp.MustCompile(`[^A-Za-z0-9]`)
+var notInNames = pattern.New(`[^A-Za-z0-9]`)
 
 // records are the files in which an agent keeps sessions that may be of dirs.
 func records(m hooks.Machine, agent string, dirs []string) (files []string) {

@@ -8,11 +8,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
+	"github.com/reverie-memory/reverie/internal/pattern"
 	"github.com/tailscale/hujson"
 )
 
@@ -190,7 +190,7 @@ func names(file string) []string {
 	return []string{file}
 }
 
-var wordStart = regexp.MustCompile(`([a-z])([A-Z])`)
+var wordStart = pattern.New(`([a-z])([A-Z])`)
 
 // snake writes SessionStart as session_start.
 func snake(name string) string {

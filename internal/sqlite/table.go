@@ -2,8 +2,9 @@ package sqlite
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
 // object is a row of the schema.
@@ -152,8 +153,8 @@ func (t *Table) Where(column, text string, fn func(Row) error) error {
 }
 
 var (
-	rowidColumn = regexp.MustCompile(`(?i)^\S+\s+integer\s.*\bprimary\s+key\b`)
-	generated   = regexp.MustCompile(`(?i)\bgenerated\s+always\b|\bas\s*\(`)
+	rowidColumn = pattern.New(`(?i)^\S+\s+integer\s.*\bprimary\s+key\b`)
+	generated   = pattern.New(`(?i)\bgenerated\s+always\b|\bas\s*\(`)
 )
 
 // parseTable finds the columns in the statement that made a table.
@@ -185,7 +186,7 @@ func parseTable(sql string) (columns []string, rowid int, err error) {
 	return columns, rowid, nil
 }
 
-var indexHeadWords = regexp.MustCompile(`(?is)^\s*create\s+(unique\s+)?index\b`)
+var indexHeadWords = pattern.New(`(?is)^\s*create\s+(unique\s+)?index\b`)
 
 // parseIndex finds the first column of an index by the statement that made it; empty for one that
 // cannot be searched by comparing bytes, or does not hold every row.
