@@ -235,7 +235,8 @@ func (w *workspace) examineGitHooks(ctx context.Context) []examined {
 		return broken(err)
 	}
 	program, err := hookProgram()
-	if err != nil {
+	passing := errors.Is(err, hooks.ErrPassing) // then the scripts cannot be compared
+	if err != nil && !passing {
 		return broken(err)
 	}
 	sections, elsewhere, old := 0, 0, 0
@@ -250,7 +251,7 @@ func (w *workspace) examineGitHooks(ctx context.Context) []examined {
 			}
 		}
 		if script, err := os.ReadFile(w.gitScript(h)); err == nil {
-			if !bytes.Equal(script, h.Script(program, w.config.Ref)) {
+			if !passing && !bytes.Equal(script, h.Script(program, w.config.Ref)) {
 				old++
 			}
 			if changed, err := h.Install(dirs[0], true); err == nil && changed && place.avoid == "" {

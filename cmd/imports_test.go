@@ -30,7 +30,7 @@ var arrows = map[string][]string{
 	"gitstore":                {"internal/git", "internal/redact"},
 	"gitstore/record":         {"gitstore", "internal/pattern", "internal/redact"},
 	"gitstore/recall":         {"gitstore/record"},
-	"hooks":                   {"internal/file", "internal/git", "internal/redact"},
+	"hooks":                   {"internal/file", "internal/git", "internal/pattern", "internal/redact"},
 	"worktree":                {"gitstore", "internal/git", "internal/redact"},
 	"reflect":                 {"gitstore/record", "reflect/transcript", "prompts", "internal/pattern", "internal/redact"},
 	"dream":                   {"gitstore/record", "gitstore/recall", "prompts"},

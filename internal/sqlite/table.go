@@ -2,7 +2,7 @@ package sqlite
 
 import (
 	"fmt"
-	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -151,11 +151,6 @@ func (t *Table) Where(column, text string, fn func(Row) error) error {
 	})
 }
 
-var (
-	rowidColumn = regexp.MustCompile(`(?i)^\S+\s+integer\s.*\bprimary\s+key\b`)
-	generated   = regexp.MustCompile(`(?i)\bgenerated\s+always\b|\bas\s*\(`)
-)
-
 // parseTable finds the columns in the statement that made a table.
 func parseTable(sql string) (columns []string, rowid int, err error) {
 	parts, after, ok := parts(sql)
@@ -174,10 +169,11 @@ func parseTable(sql string) (columns []string, rowid int, err error) {
 				continue
 			}
 		}
-		if generated.MatchString(p) {
+		words := strings.Fields(strings.ToLower(p))
+		if slices.Contains(words, "generated") || slices.ContainsFunc(words, func(w string) bool { return w == "as" || strings.HasPrefix(w, "as(") }) {
 			return nil, -1, fmt.Errorf("%w: a computed column", ErrUnknown)
 		}
-		if rowidColumn.MatchString(p) {
+		if i := slices.Index(words, "primary"); i > 1 && i+1 < len(words) && strings.HasPrefix(words[i+1], "key") && words[1] == "integer" {
 			rowid = len(columns)
 		}
 		columns = append(columns, name)
@@ -185,13 +181,11 @@ func parseTable(sql string) (columns []string, rowid int, err error) {
 	return columns, rowid, nil
 }
 
-var indexHeadWords = regexp.MustCompile(`(?is)^\s*create\s+(unique\s+)?index\b`)
-
 // parseIndex finds the first column of an index by the statement that made it; empty for one that
 // cannot be searched by comparing bytes, or does not hold every row.
 func parseIndex(sql string) string {
 	parts, after, ok := parts(sql)
-	if !ok || !indexHeadWords.MatchString(sql) || strings.TrimSpace(after) != "" {
+	if !ok || strings.TrimSpace(after) != "" {
 		return ""
 	}
 	name, _ := word(parts[0])
