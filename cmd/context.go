@@ -291,15 +291,19 @@ func attributes(in injection) string {
 // maxNext is how many of those that did not fit are named in the ledger.
 const maxNext = 20
 
+// maxPacked is how many candidates are tried: shorter than 15 bytes no line is, and so no more fit.
+const maxPacked = maxInjected / 15
+
 // fill packs candidates in their order.
 func fill(in *injection, all []candidate, p parcel) {
-	for _, c := range all {
+	for _, c := range all[:min(maxPacked, len(all))] {
 		p.lines = append(p.lines, c.line())
 	}
+	p.left = len(all) - len(p.lines)
 	text, taken := p.pack()
 	for i, c := range all {
 		switch {
-		case taken[i]:
+		case i < len(taken) && taken[i]:
 			in.Items = append(in.Items, given{c.m.ID, c.why})
 		default:
 			if in.Cut[cutBudget]++; len(in.Next) < maxNext {
