@@ -64,9 +64,10 @@ func transcript(size int) []byte {
 // peak runs a command and returns the most memory it held, in bytes; 0 where that cannot be
 // told. It is read from the kernel while the command runs: what wait reports begins with the
 // memory of the process that started it.
-func peak(dir, name string, args ...string) int64 {
+func peak(dir string, stdin []byte, name string, args ...string) int64 {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = dir
+	cmd.Stdin = bytes.NewReader(stdin)
 	if err := cmd.Start(); err != nil {
 		return 0
 	}
@@ -81,7 +82,7 @@ func peak(dir, name string, args ...string) int64 {
 				return 0
 			}
 			return most
-		case <-time.After(2 * time.Millisecond):
+		case <-time.After(time.Millisecond / 2):
 		}
 	}
 }

@@ -115,6 +115,9 @@ func (b *bench) run(n int) error {
 		return err
 	}
 	b.line("review of 200 pending operations, wall", ms(review.wall), "", 0, "50 ms", review.wall <= 50*time.Millisecond)
+	if err := b.hooks(large); err != nil {
+		return err
+	}
 	b.redaction()
 	if err := b.commit(); err != nil {
 		return err
@@ -242,9 +245,9 @@ func (b *bench) ingest() error {
 	if err := os.WriteFile(file, transcript(20<<20), 0o644); err != nil {
 		return err
 	}
-	base := peak(dir, b.bin, "version")
+	base := peak(dir, nil, b.bin, "version")
 	began := time.Now()
-	rss := peak(dir, b.bin, "-q", "ingest", file)
+	rss := peak(dir, nil, b.bin, "-q", "ingest", file)
 	took := time.Since(began)
 	if rss == 0 {
 		return nil

@@ -118,7 +118,7 @@ func setConfig(ctx context.Context, env *Env, key, value string, user bool) erro
 		return errors.New("there is no home directory for your settings")
 	}
 	if !user {
-		repo, err := git.Find(ctx, env.Dir)
+		repo, err := git.FindCached(ctx, env.Dir)
 		if err != nil {
 			return err
 		}

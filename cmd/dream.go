@@ -44,7 +44,7 @@ func runDream(ctx context.Context, env *Env, dryRun bool) error {
 			return err
 		})
 	} else {
-		plan, err = w.dream(ctx)
+		plan, _, err = w.dream(ctx)
 		w.landAll(ctx)
 	}
 	if err != nil {
@@ -116,14 +116,13 @@ func (w *workspace) plan(ctx context.Context, v *record.View, c config.Config) (
 	return plan, in, nil
 }
 
-// dream plans, writes the operations, and only then the record of the dream: after an
+// dream plans, and says over how many reflections; it writes the operations, and only then the record of the dream: after an
 // interruption between the two, the next dream plans the same again and finds it pending.
-func (w *workspace) dream(ctx context.Context) (dream.Result, error) {
-	var plan dream.Result
+func (w *workspace) dream(ctx context.Context) (plan dream.Result, considered int, err error) {
 	var in dream.Input
 	var d record.Dream
 	var commit gitstore.Commit
-	err := w.update(ctx, func(tx *record.Tx, c config.Config) error {
+	err = w.update(ctx, func(tx *record.Tx, c config.Config) error {
 		var err error
 		if plan, in, err = w.plan(ctx, tx.View, c); err != nil || len(in.New) == 0 {
 			return err
@@ -153,7 +152,7 @@ func (w *workspace) dream(ctx context.Context) (dream.Result, error) {
 		return nil
 	})
 	if err != nil || len(in.New) == 0 {
-		return plan, err
+		return plan, 0, err
 	}
 	err = w.update(ctx, func(tx *record.Tx, _ config.Config) error {
 		tx.PutDream(d)
@@ -161,7 +160,7 @@ func (w *workspace) dream(ctx context.Context) (dream.Result, error) {
 		return nil
 	})
 	w.env.say("dream    %s: %s new, %d borne out, %d set aside", count(len(in.New), "reflection", "reflections"), count(plan.Proposed, "operation", "operations"), plan.BorneOut, len(plan.Notes))
-	return plan, err
+	return plan, len(in.New), err
 }
 
 // dreamNotes is what a dream set aside, as Markdown.

@@ -14,6 +14,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/reverie-memory/reverie/reflect"
 	"github.com/reverie-memory/reverie/reflect/transcript"
+	"github.com/reverie-memory/reverie/reflect/transcript/past"
 )
 
 // idleAfter is how long nothing has come of a session before it counts as left. Some agents never say that one ends, and
@@ -91,6 +92,13 @@ func (w *workspace) foldOne(ctx context.Context, s *hooks.Waiting, scan *redact.
 	if !s.Fresh && !(quiet && (s.Owed() || s.WasLive())) {
 		return known, s.Folded(!quiet, s.Owed())
 	}
+	if s.Last.Agent == "opencode" {
+		if kept, err := w.foldOpenCode(ctx, s.Last.Session); err == nil && len(kept) > 0 {
+			return kept, s.Folded(!quiet, false)
+		} else if ctx.Err() != nil {
+			return nil, ctx.Err()
+		} // what its plugin told is better than nothing
+	}
 	copies, err := s.Copy(ctx, scan)
 	if err != nil {
 		return nil, err
@@ -124,6 +132,25 @@ func large(copies []hooks.Copied) bool {
 		size, grown = size+c.Size, grown+c.Grown
 	}
 	return size > 4<<20 && grown < size/10
+}
+
+// foldOpenCode reads a session where OpenCode keeps it: in a database, of which there is no transcript to copy.
+func (w *workspace) foldOpenCode(ctx context.Context, id string) ([]reflect.Kept, error) {
+	homes, err := past.UserHomes()
+	if err != nil {
+		return nil, err
+	}
+	s, err := past.OpenCode(ctx, homes, id)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := s.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer doc.Close()
+	in, err := w.sessions.Ingest(ctx, doc, transcript.OpenCode, nil)
+	return in.Sessions, err
 }
 
 // formats of the transcripts that agents keep; others are recognised.

@@ -134,7 +134,7 @@ type capture struct {
 
 // openCapture finds the repository; nil where Reverie was never started in it.
 func (env *Env) openCapture(ctx context.Context) (*capture, error) {
-	repo, err := git.Find(ctx, env.Dir)
+	repo, err := git.FindCached(ctx, env.Dir)
 	if errors.Is(err, git.ErrNotRepository) || errors.Is(err, git.ErrUnsafe) {
 		return nil, nil
 	}
@@ -178,11 +178,6 @@ func (c *capture) take(ctx context.Context, agent hooks.Agent, e hooks.Event) er
 		err = errors.Join(err, kick(c.repo, c.state))
 	}
 	return err
-}
-
-// answer is what the agent is given at an event.
-func (c *capture) answer(ctx context.Context, agent hooks.Agent, e hooks.Event) (string, error) {
-	return "", nil
 }
 
 // seen remembers when an agent last delivered anything: the time of a file.

@@ -6,25 +6,44 @@ import (
 	"slices"
 	"time"
 
+	"github.com/reverie-memory/reverie/dream"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/reflect"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 	"github.com/urfave/cli/v2"
 )
 
 func learnCommand(env *Env) *cli.Command {
 	format := string(transcript.Auto)
+	var o backfillOptions
+	var agents cli.StringSlice
 	return &cli.Command{
 		Name:      "learn",
 		Usage:     "learn from transcripts: ingest, reflect, dream, and accept what the policy lets through",
 		ArgsUsage: "[FILE…]",
 		Description: "Reads each transcript (- is standard input), studies its sessions, and holds what they taught against\n" +
-			"what is known. Without a file it goes on with sessions that were ingested before. Doing it again changes nothing.",
-		Flags: []cli.Flag{formatFlag(&format)},
+			"what is known. Without a file it finds the sessions that OpenCode, Claude Code, Codex and Gemini CLI kept of\n" +
+			"this repository on this machine, learns from those that are new, the oldest first, and goes on with what was\n" +
+			"ingested before. Doing it again changes nothing.",
+		Flags: []cli.Flag{
+			formatFlag(&format),
+			&cli.StringFlag{Name: "since", Usage: "only sessions written since `WHEN`: 2026-11-01, 30d, 2w, 12h", Destination: &o.since},
+			&cli.IntFlag{Name: "limit", Usage: "at most `N` new sessions, the oldest; the next learn goes on", Destination: &o.limit},
+			&cli.StringSliceFlag{Name: "agent", Usage: "only sessions of agent `NAME`; may be given again", Destination: &agents},
+			&cli.BoolFlag{Name: "dry-run", Usage: "say what was found, and learn nothing", Destination: &o.dryRun},
+		},
 		Action: func(c *cli.Context) error {
 			as, err := parseFormat(format)
 			if err != nil {
 				return err
+			}
+			o.agents = agents.Value()
+			if c.NArg() == 0 {
+				return runBackfill(c.Context, env, o)
+			}
+			if o.given() {
+				return usage("leave out the files to learn from the agents' own stores", "--since, --limit, --agent and --dry-run are not for files")
 			}
 			return runLearn(c.Context, env, c.Args().Slice(), as)
 		},
@@ -33,6 +52,7 @@ func learnCommand(env *Env) *cli.Command {
 
 // learned is what a learn came to.
 type learned struct {
+	Found       []foundJSON     `json:"found,omitempty"` // in the agents' stores
 	Sessions    []sessionJSON   `json:"sessions"`
 	Reflections int             `json:"reflections"` // new ones
 	Accepted    []memoryJSON    `json:"accepted"`
@@ -44,34 +64,17 @@ func runLearn(ctx context.Context, env *Env, files []string, format transcript.F
 	if err != nil {
 		return err
 	}
-	out := learned{Sessions: []sessionJSON{}, Accepted: []memoryJSON{}, Waiting: []operationJSON{}}
-
 	// Ingest. What could be read is learned from even when another file could not.
 	kept, ingestErr := w.ingest(ctx, files, format)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if len(kept) == 0 && len(files) > 0 {
+	if len(kept) == 0 {
 		return ingestErr
 	}
 	var names []string
 	for _, k := range kept {
 		names = append(names, k.Name())
-		out.Sessions = append(out.Sessions, newSessionJSON(k))
-	}
-	if len(files) == 0 {
-		if err := w.sweep(ctx); err != nil {
-			return err
-		}
-		if names, err = w.sessionNames(); err != nil {
-			return err
-		}
-		if len(names) == 0 {
-			return usage("reverie learn TRANSCRIPT   (an OpenCode export, or a JSONL of Claude Code, Codex or Gemini CLI)", "no session was ingested yet: name a transcript")
-		}
-		if names, err = w.pendingSessions(ctx); err != nil {
-			return err
-		}
 	}
 	if _, err := w.ensure(ctx); err != nil {
 		return err
@@ -81,24 +84,86 @@ func runLearn(ctx context.Context, env *Env, files []string, format transcript.F
 	if err != nil {
 		return err
 	}
-	out.Reflections = l.fresh
+	w.tidy(ctx)
+	return errors.Join(w.answer(l, kept, nil), ingestErr)
+}
+
+// runBackfill learns from what the agents kept, and goes on with what was ingested before.
+func runBackfill(ctx context.Context, env *Env, o backfillOptions) error {
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	b, err := w.lookBack(ctx, o)
+	if err != nil {
+		return err
+	}
+	b.tellFound()
+	if o.dryRun {
+		if env.JSON {
+			return env.object(learned{Found: b.found, Sessions: []sessionJSON{}, Accepted: []memoryJSON{}, Waiting: []operationJSON{}})
+		}
+		b.tellFresh()
+		return nil
+	}
+	if err := w.sweep(ctx); err != nil {
+		return err
+	}
+	l := &lesson{}
+	if err := b.learn(ctx, l); err != nil {
+		return err
+	}
+	b.tell()
+	names, err := w.sessionNames()
+	if err != nil {
+		return err
+	}
+	if len(names) == 0 {
+		if env.JSON {
+			return w.answer(l, nil, b.found)
+		}
+		env.say("a transcript that lies elsewhere can be named: reverie learn FILE")
+		return nil
+	}
+	if names, err = w.pendingSessions(ctx); err != nil {
+		return err
+	}
+	if _, err := w.ensure(ctx); err != nil {
+		return err
+	}
+	if err := w.reflectOn(ctx, names, l); err != nil {
+		return err
+	}
+	if err := w.conclude(ctx, l); err != nil {
+		return err
+	}
+	w.tidy(ctx)
+	return w.answer(l, b.sessions, b.found)
+}
+
+// answer gives what a learn came to, as JSON or to a person.
+func (w *workspace) answer(l *lesson, kept []reflect.Kept, found []foundJSON) error {
+	if !w.env.JSON {
+		w.tellLearned(l.accepted, l.rest, l.waiting, l.fresh)
+		return nil
+	}
+	out := learned{Found: found, Sessions: []sessionJSON{}, Accepted: []memoryJSON{}, Waiting: []operationJSON{}, Reflections: l.fresh}
+	for _, k := range kept {
+		out.Sessions = append(out.Sessions, newSessionJSON(k))
+	}
 	for _, o := range l.accepted {
 		out.Accepted = append(out.Accepted, newMemoryJSON(o.Memory))
 	}
 	for _, p := range l.rest {
 		out.Waiting = append(out.Waiting, newOperationJSON(p.Operation, p.why))
 	}
-	w.tidy(ctx)
-	if env.JSON {
-		return errors.Join(env.object(out), ingestErr)
-	}
-	w.tellLearned(l.accepted, l.rest, l.waiting, l.fresh)
-	return ingestErr
+	return w.env.object(out)
 }
 
 // lesson is what learning from some sessions came to.
 type lesson struct {
 	fresh    int // reflections that are new
+	told     []reflected
 	accepted []record.Operation
 	rest     []waiting // operations that were proposed or borne out now, and wait
 	waiting  int       // all that do
@@ -106,31 +171,53 @@ type lesson struct {
 
 // learnFrom reflects on sessions, dreams over every reflection that is new, and accepts what the policy lets through. The store
 // has to be there.
-func (w *workspace) learnFrom(ctx context.Context, names []string) (l lesson, err error) {
-	studied, err := w.study(ctx, names)
-	if err != nil {
+func (w *workspace) learnFrom(ctx context.Context, names []string) (*lesson, error) {
+	l := &lesson{}
+	if err := w.reflectOn(ctx, names, l); err != nil {
 		return l, err
 	}
-	fresh, err := w.keepReflections(ctx, studied)
-	if err != nil {
-		return l, err
+	return l, w.conclude(ctx, l)
+}
+
+// reflectOn studies sessions and keeps what is new, some at a time: what was kept stays when the rest is interrupted.
+func (w *workspace) reflectOn(ctx context.Context, names []string, l *lesson) error {
+	for some := range slices.Chunk(names, batchSessions) {
+		studied, err := w.study(ctx, some)
+		if err != nil {
+			return err
+		}
+		fresh, err := w.keepReflections(ctx, studied)
+		if err != nil {
+			return err
+		}
+		l.fresh += len(fresh)
+		l.told = append(l.told, tallied(fresh)...)
 	}
-	l.fresh = len(fresh)
-	plan, err := w.dream(ctx)
-	if err != nil {
-		return l, err
-	}
+	return nil
+}
+
+// conclude dreams over every reflection that no dream has considered, and accepts what the policy lets through.
+func (w *workspace) conclude(ctx context.Context, l *lesson) error {
+	w.tellReflections(l.told)
 	touched := map[string]bool{}
-	for _, o := range plan.Operations {
-		touched[o.ID] = true
+	for considered := maxReflections; considered == maxReflections; {
+		var plan dream.Result
+		var err error
+		if plan, considered, err = w.dream(ctx); err != nil {
+			return err
+		}
+		for _, o := range plan.Operations {
+			touched[o.ID] = true
+		}
 	}
+	var err error
 	if l.accepted, l.rest, err = w.acceptByPolicy(ctx); err != nil {
-		return l, err
+		return err
 	}
 	l.waiting = len(l.rest)
 	l.rest = slices.DeleteFunc(l.rest, func(p waiting) bool { return !touched[p.ID] })
 	w.landAll(ctx)
-	return l, nil
+	return nil
 }
 
 // waiting is an operation that needs a person, and why.
@@ -170,17 +257,31 @@ func (w *workspace) acceptByPolicy(ctx context.Context) (accepted []record.Opera
 	return accepted, rest, err
 }
 
+// How much of what was learned is told one by one, so that all of it stays on one screen.
+const (
+	maxAccepted = 8
+	maxWaiting  = 5
+)
+
 // tellLearned tells what was accepted and what of this run waits, beside all that does, out of fresh
 // reflections.
 func (w *workspace) tellLearned(accepted []record.Operation, rest []waiting, all, fresh int) {
-	for _, o := range accepted {
+	for i, o := range accepted {
+		if i == maxAccepted {
+			w.env.print("+ … and %d more: reverie list\n", len(accepted)-i)
+			break
+		}
 		note := string(o.How)
 		if o.Memory.Branch != "" {
 			note += "; on " + record.ParseSide(o.Memory.Branch).Name + " until that lands"
 		}
 		w.line("+", green, o.Memory, note)
 	}
-	for _, p := range rest {
+	for i, p := range rest {
+		if i == maxWaiting {
+			w.env.print("? … and %d more: reverie review\n", len(rest)-i)
+			break
+		}
 		w.line("?", dim, p.Memory, p.why)
 	}
 	nothing := ""

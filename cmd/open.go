@@ -44,7 +44,7 @@ type workspace struct {
 
 // open finds the repository and reads the settings. It writes nothing.
 func (env *Env) open(ctx context.Context) (*workspace, error) {
-	repo, err := git.Find(ctx, env.Dir)
+	repo, err := git.FindCached(ctx, env.Dir)
 	if err != nil {
 		return nil, err
 	}

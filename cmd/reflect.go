@@ -67,6 +67,7 @@ func runReflect(ctx context.Context, env *Env, names []string, o reflectOptions)
 		if studied, err = w.keepReflections(ctx, studied); err != nil {
 			return err
 		}
+		w.tellReflections(tallied(studied))
 	}
 	for _, r := range studied {
 		if env.JSON {
@@ -166,14 +167,41 @@ func (w *workspace) keepReflections(ctx context.Context, studied []record.Reflec
 		tx.Describe(reflectionCommit(fresh))
 		return nil
 	})
-	for _, r := range fresh {
-		refused := 0
-		for _, n := range r.Dropped {
-			refused += n
-		}
-		w.env.say("reflect  %s/%s: %s found, %d refused at the gate", r.Client, r.Session, count(len(r.Candidates), "candidate", "candidates"), refused)
-	}
 	return fresh, err
+}
+
+// reflected is what is told of a reflection.
+type reflected struct {
+	session        string
+	found, refused int
+}
+
+func tallied(fresh []record.Reflection) []reflected {
+	var out []reflected
+	for _, r := range fresh {
+		t := reflected{session: r.Client + "/" + r.Session, found: len(r.Candidates)}
+		for _, n := range r.Dropped {
+			t.refused += n
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// maxReflected is how many reflections are told one by one; of more, what they come to together.
+const maxReflected = 8
+
+func (w *workspace) tellReflections(all []reflected) {
+	if len(all) > maxReflected {
+		sum := reflected{session: count(len(all), "session", "sessions")}
+		for _, r := range all {
+			sum.found, sum.refused = sum.found+r.found, sum.refused+r.refused
+		}
+		all = []reflected{sum}
+	}
+	for _, r := range all {
+		w.env.say("reflect  %s: %s found, %d refused at the gate", r.session, count(r.found, "candidate", "candidates"), r.refused)
+	}
 }
 
 func reflectionCommit(fresh []record.Reflection) gitstore.Commit {

@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
+
+	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
 // ErrPassing is returned when the running program is no installed one: it will be gone soon.
@@ -24,7 +25,7 @@ func Command(program, agent string) string {
 	return strings.Replace(a.Line, "CALL", call, 1)
 }
 
-var plainPath = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./\-]+$`)
+var plainPath = pattern.New(`^[A-Za-z0-9_@%+=:,./\-]+$`)
 
 // quote writes a path as one word for the shell.
 func quote(path string) string {
@@ -67,7 +68,7 @@ func ourProgram(path string) bool {
 }
 
 // passing is where the go command puts what it builds to run it once.
-var passing = regexp.MustCompile(`[/\\]go-build\d*[/\\]`)
+var passing = pattern.New(`[/\\]go-build\d*[/\\]`)
 
 // Program is the path by which hooks should call the running program: absolute, and one that stays when it is
 // brought up to date. So an entry of PATH that leads to it comes before the file itself, which may lie in a folder of

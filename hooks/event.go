@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -158,6 +159,7 @@ func clip(s string) string {
 // nothing to say. More than the agent's limit is not said at all: who calls has to keep to it.
 func (a Agent) Encode(e Event, text string) []byte {
 	d, _ := a.delivery(e.Name)
+	text = strings.TrimRight(text, "\n")
 	switch {
 	case text == "" || len([]rune(text)) > a.Limit:
 		return nil

@@ -8,11 +8,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
+	"github.com/reverie-memory/reverie/internal/pattern"
 	"github.com/tailscale/hujson"
 )
 
@@ -24,6 +24,7 @@ type Standing struct {
 	Programs  []string // which it calls, each once
 	Missing   []string // events that it does not deliver
 	Twice     []string // events that it delivers more than once
+	Other     bool     // the plugin is not as this version writes it
 }
 
 // Examine reads a target's file. A file that is not there is no error.
@@ -40,6 +41,7 @@ func Examine(t Target) (Standing, error) {
 		program, ours := PluginProgram(text)
 		if s.Installed = ours; ours {
 			s.Programs = []string{program}
+			s.Other = !bytes.Equal(text, plugin(t.Agent, program))
 		}
 		return s, nil
 	}
@@ -190,7 +192,7 @@ func names(file string) []string {
 	return []string{file}
 }
 
-var wordStart = regexp.MustCompile(`([a-z])([A-Z])`)
+var wordStart = pattern.New(`([a-z])([A-Z])`)
 
 // snake writes SessionStart as session_start.
 func snake(name string) string {

@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/pattern"
 	"github.com/tailscale/hujson"
 )
 
@@ -72,7 +72,7 @@ func (a Agent) readable(text []byte) error {
 	return err
 }
 
-var parserPlace = regexp.MustCompile(`^hujson: line (\d+), column \d+: `)
+var parserPlace = pattern.New(`^hujson: line (\d+), column \d+: `)
 
 // set makes text the text and parses it.
 func (s *settings) set(text []byte) error {

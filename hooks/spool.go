@@ -212,6 +212,15 @@ func (s Spool) Take() ([]*Waiting, error) {
 	return all, errors.Join(bad...)
 }
 
+// TakeOne is Take for the session of an event; nil if nothing of it is there.
+func (s Spool) TakeOne(e Event) (*Waiting, error) {
+	w, err := readWaiting(s.folder(e))
+	if err != nil {
+		return nil, fmt.Errorf("read the spool: %w", err)
+	}
+	return w, nil
+}
+
 // readWaiting reads one session's folder; nil if it has no event yet.
 func readWaiting(dir string) (*Waiting, error) {
 	w := &Waiting{dir: dir, state: readState(dir)}

@@ -14,7 +14,7 @@ import (
 // project.
 var families = []struct {
 	name  string
-	tools map[string]bool
+	tools *wordSet
 }{
 	{"package manager", set("npm pnpm yarn bun")},
 	{"python package manager", set("pip pip3 poetry uv pipenv conda pdm")},
@@ -32,7 +32,7 @@ var families = []struct {
 // family returns the job of a tool, empty if it has no rival in the table.
 func family(tool string) string {
 	for _, f := range families {
-		if f.tools[strings.ToLower(tool)] {
+		if f.tools.has(strings.ToLower(tool)) {
 			return f.name
 		}
 	}
@@ -56,7 +56,7 @@ func onlyContrast(text string) string {
 			first = w
 		case family(w) != "" && w != first && second == "" && family(w) == family(first):
 			second = w
-		case bareWords[w]:
+		case bareWords.has(w):
 		default:
 			return text
 		}
@@ -129,7 +129,7 @@ func (v *view) rivalBefore(event int, tool, rest string) (string, int) {
 			if mine != "" && other != tool && family(other) == mine {
 				return other, i
 			}
-			if rest != "" && other != tool && v.denied(i) && s.portable() && !readOnly[other] && namedAny.MatchString(tool) && !narrow(s) {
+			if rest != "" && other != tool && v.denied(i) && s.portable() && !readOnly.has(other) && namedAny.MatchString(tool) && !narrow(s) {
 				return "`" + s.key + "`", i
 			}
 		}

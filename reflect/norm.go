@@ -279,15 +279,15 @@ func formOf(head string, words []string) (form, []string) {
 	switch {
 	case len(words) == 0 || neverDid.MatchString(head):
 		return noClaim, nil
-	case len(words) > 3 && strings.HasSuffix(words[1], "s") && states[words[2]]:
+	case len(words) > 3 && strings.HasSuffix(words[1], "s") && states.has(words[2]):
 		return being, words[:2] // "branch names start with …"
 	case projectIs.MatchString(head):
 		return being, words[1:2]
-	case imperative.MatchString(head), negative.MatchString(head), prepositions[words[0]] && leadClause.MatchString(head), whenOrder.MatchString(head):
+	case imperative.MatchString(head), negative.MatchString(head), prepositions.has(words[0]) && leadClause.MatchString(head), whenOrder.MatchString(head):
 		return order, nil
-	case len(words) > 1 && (words[0] == "no" || words[0] == "only") && !answers[words[1]], scoped.MatchString(head):
+	case len(words) > 1 && (words[0] == "no" || words[0] == "only") && !answers.has(words[1]), scoped.MatchString(head):
 		return bare, nil
-	case placesAlways.MatchString(head) && !articles[words[0]] && !pronouns[words[0]]:
+	case placesAlways.MatchString(head) && !articles.has(words[0]) && !pronouns.has(words[0]):
 		return being, words[:slices.IndexFunc(words, func(w string) bool { return w == "never" || w == "always" || w == "only" })]
 	case everywhere.MatchString(head):
 		return bare, words[:2]
@@ -298,13 +298,13 @@ func formOf(head string, words []string) (form, []string) {
 	for i := 1; i < min(len(words), 9); i++ {
 		w := words[i]
 		switch {
-		case pronouns[words[0]], prepositions[words[0]]:
+		case pronouns.has(words[0]), prepositions.has(words[0]):
 			return noClaim, nil
-		case modals[w], (w == "has" || w == "have" || w == "needs" || w == "need") && i+1 < len(words) && words[i+1] == "to":
+		case modals.has(w), (w == "has" || w == "have" || w == "needs" || w == "need") && i+1 < len(words) && words[i+1] == "to":
 			return duty, words[:i]
-		case words[0] == "we" && works[w]:
+		case words[0] == "we" && works.has(w):
 			return habit, words[:1]
-		case states[w]:
+		case states.has(w):
 			return being, words[:i]
 		}
 	}
@@ -339,10 +339,10 @@ func (c *claim) weight() int {
 }
 
 // count counts the words of the head that are in a set.
-func (c *claim) count(words map[string]bool) int {
+func (c *claim) count(words *wordSet) int {
 	n := 0
 	for w := range c.words {
-		if words[w] {
+		if words.has(w) {
 			n++
 		}
 	}
@@ -360,7 +360,7 @@ func (c *claim) generic() bool {
 		return false
 	}
 	return first == "we" || first == "all" || first == "every" || first == "no" ||
-		!articles[first] && !knownTool.MatchString(last) && (strings.HasSuffix(last, "s") || nounAny.MatchString(last) || grounds[last])
+		!articles.has(first) && !knownTool.MatchString(last) && (strings.HasSuffix(last, "s") || nounAny.MatchString(last) || grounds.has(last))
 }
 
 var articles = set("the a an my your his her its their this that")
@@ -375,7 +375,7 @@ func (c *claim) placesData() bool {
 // that is neither named nor what every project has.
 func (c *claim) oneThing() bool {
 	if c.form == being || c.form == duty {
-		if !articles[c.subject[0]] {
+		if !articles.has(c.subject[0]) {
 			return false
 		}
 		subject := strings.Join(c.subject, " ")
@@ -386,7 +386,7 @@ func (c *claim) oneThing() bool {
 
 func groundsIn(words []string) bool {
 	for _, w := range words {
-		if grounds[w] {
+		if grounds.has(w) {
 			return true
 		}
 	}

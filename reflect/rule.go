@@ -128,7 +128,7 @@ func isRule(s *sentence, text string, explicit bool) bool {
 	switch {
 	case narrative.MatchString(text):
 		return false
-	case stopDoing.MatchString(text) && showing[strings.ToLower(stopDoing.FindStringSubmatch(text)[1])]:
+	case stopDoing.MatchString(text) && showing.has(strings.ToLower(stopDoing.FindStringSubmatch(text)[1])):
 		return false
 	case contrast.MatchString(text), dontTool.MatchString(text):
 		return !conditional.MatchString(text)

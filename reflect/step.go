@@ -3,6 +3,7 @@ package reflect
 import (
 	"path"
 	"strings"
+	"sync"
 )
 
 // A step is one simple command an agent ran, brought to a form in which the same work is
@@ -70,7 +71,7 @@ func steps(line, root string) []step {
 			}
 			continue
 		}
-		if fromPipe && filters[words[0]] && words[0] != "tee" {
+		if fromPipe && filters.has(words[0]) && words[0] != "tee" {
 			continue
 		}
 		words = trimVerbosity(words)
@@ -121,12 +122,12 @@ func unwrap(words []string) []string {
 
 // trimVerbosity takes off flags that only change what is printed.
 func trimVerbosity(words []string) []string {
-	if !verbosePrograms[words[0]] {
+	if !verbosePrograms.has(words[0]) {
 		return words
 	}
 	out := words[:1:1]
 	for _, w := range words[1:] {
-		if verbosity[w] || strings.HasPrefix(w, "--tb=") || strings.HasPrefix(w, "--color=") {
+		if verbosity.has(w) || strings.HasPrefix(w, "--tb=") || strings.HasPrefix(w, "--color=") {
 			continue
 		}
 		out = append(out, w)
@@ -283,11 +284,22 @@ func (s step) tool() string {
 	return path.Base(words[0])
 }
 
-// set makes a set of the words of a string.
-func set(words string) map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields(words) {
-		m[w] = true
-	}
-	return m
+// wordSet is a set of words, made when it is first asked.
+type wordSet struct {
+	text string
+	once sync.Once
+	all  map[string]bool
+}
+
+// set is the set of the words of a string.
+func set(text string) *wordSet { return &wordSet{text: text} }
+
+func (s *wordSet) has(word string) bool {
+	s.once.Do(func() {
+		s.all = map[string]bool{}
+		for _, w := range strings.Fields(s.text) {
+			s.all[w] = true
+		}
+	})
+	return s.all[word]
 }

@@ -84,7 +84,7 @@ func contentWords(text string) []string {
 	seen := map[string]bool{}
 	for _, w := range latinWord.FindAllString(strings.ToLower(text), -1) {
 		w = strings.Trim(w, ".-_")
-		if len(w) < 2 || stopWords[w] || seen[w] {
+		if len(w) < 2 || stopWords.has(w) || seen[w] {
 			continue
 		}
 		seen[w] = true

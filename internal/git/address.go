@@ -3,7 +3,6 @@ package git
 import (
 	"fmt"
 	"os"
-	"os/user"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -103,8 +102,11 @@ func (c remoteConfig) holds(r *Repo, path string, bases []string) bool {
 	}
 	if name, rest, _ := strings.Cut(path, "/"); strings.HasPrefix(name, "~") { // git expands it
 		home, _ := os.UserHomeDir()
-		if u, err := user.Lookup(name[1:]); name != "~" && err == nil {
-			home = u.HomeDir
+		if name != "~" {
+			var known bool
+			if home, known = homeOf(name[1:]); !known {
+				return true // git may know him
+			}
 		}
 		if c.holds(r, filepath.Join(home, rest), bases) {
 			return true

@@ -4,7 +4,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
-	"os/user"
+	"slices"
 	"strings"
 )
 
@@ -15,37 +15,69 @@ type Identity struct {
 	Sign        bool // commit.gpgsign is on
 }
 
-// settings is the configuration of one repository: the last value of each key, in lower case,
+// settings are values of the configuration that name no program and hold no secret, by key in lower case:
+// what may be kept from one command to the next. A key that is asked for has to be one of keptSettings.
+type settings map[string]string
+
+var keptSettings = []string{"author.name", "author.email", "user.name", "user.email", "commit.gpgsign", "core.sharedrepository", "gc.auto", "init.defaultbranch"}
+
+// listing is the configuration of one repository: the last value of each key, in lower case,
 // once over all scopes and once without those that live in the repository.
-type settings struct {
+type listing struct {
 	all, trusted map[string]string
+	origins      []origin
 }
 
-// readSettings lists the configuration where the user stands, so that includeIf applies as it
+// origin is where values come from, or where an include leads.
+type origin struct {
+	scope, file string // as git writes them
+	include     string // the path of an include; empty for other values
+	plain       bool   // whether that is followed depends on the configuration and the repository's path alone
+}
+
+func (l listing) settings() settings {
+	s := settings{}
+	for _, key := range keptSettings {
+		if value, set := l.all[key]; set {
+			s[key] = value
+		}
+	}
+	return s
+}
+
+// list lists the configuration where the user stands, so that includeIf applies as it
 // does to the user's own git. One process.
-func (r *Repo) readSettings(ctx context.Context) (settings, error) {
-	cmd := exec.CommandContext(ctx, "git", "--git-dir="+r.GitDir, "config", "--list", "-z", "--show-scope")
+func (r *Repo) list(ctx context.Context) (listing, error) {
+	cmd := exec.CommandContext(ctx, "git", "--git-dir="+r.GitDir, "config", "--list", "-z", "--show-scope", "--show-origin")
 	if cmd.Dir = r.WorkTree; cmd.Dir == "" {
 		cmd.Dir = r.GitDir
 	}
 	cmd.Env = cleanEnviron()
 	out, err := run(cmd)
 	if err != nil {
-		return settings{}, err
+		return listing{}, err
 	}
-	s := settings{all: map[string]string{}, trusted: map[string]string{}}
+	l := listing{all: map[string]string{}, trusted: map[string]string{}}
 	fields := strings.Split(string(out), "\x00")
-	for i := 0; i+1 < len(fields); i += 2 {
-		key, value, found := strings.Cut(fields[i+1], "\n")
+	for i := 0; i+2 < len(fields); i += 3 {
+		o := origin{scope: fields[i], file: fields[i+1]}
+		key, value, found := strings.Cut(fields[i+2], "\n")
 		if !found {
 			value = "true" // a key alone is a true boolean
 		}
-		s.all[key] = value
-		if fields[i] == "global" || fields[i] == "system" {
-			s.trusted[key] = value
+		l.all[key] = value
+		if o.scope == "global" || o.scope == "system" {
+			l.trusted[key] = value
+		}
+		if condition, ok := strings.CutPrefix(key, "include"); ok && strings.HasSuffix(key, ".path") {
+			o.include = value
+			o.plain = condition == ".path" || strings.HasPrefix(condition, "if.gitdir") || strings.HasPrefix(condition, "if.hasconfig:")
+		}
+		if !slices.Contains(l.origins, o) {
+			l.origins = append(l.origins, o)
 		}
 	}
-	return s, nil
+	return l, nil
 }
 
 // Identity resolves who commits. GIT_AUTHOR_* is not looked at, because in a hook it names the
@@ -57,9 +89,9 @@ func (r *Repo) Identity(ctx context.Context) (Identity, error) {
 		return Identity{}, err
 	}
 	id := Identity{
-		Name:  first(os.Getenv("GIT_COMMITTER_NAME"), s.all["author.name"], s.all["user.name"]),
-		Email: first(os.Getenv("GIT_COMMITTER_EMAIL"), s.all["author.email"], s.all["user.email"], os.Getenv("EMAIL")),
-		Sign:  truth(s.all["commit.gpgsign"]),
+		Name:  first(os.Getenv("GIT_COMMITTER_NAME"), s["author.name"], s["user.name"]),
+		Email: first(os.Getenv("GIT_COMMITTER_EMAIL"), s["author.email"], s["user.email"], os.Getenv("EMAIL")),
+		Sign:  truth(s["commit.gpgsign"]),
 	}
 	id.Name, id.Email = crudFree(id.Name), crudFree(id.Email)
 	if id.Name == "" || id.Email == "" {
@@ -70,15 +102,6 @@ func (r *Repo) Identity(ctx context.Context) (Identity, error) {
 		id.Email = first(id.Email, crudFree(login+"@"+first(host, "localhost")))
 	}
 	return id, nil
-}
-
-func systemUser() (name, login string) {
-	u, err := user.Current()
-	if err != nil {
-		return "", "reverie"
-	}
-	login = u.Username[strings.LastIndex(u.Username, `\`)+1:] // DOMAIN\user on Windows
-	return first(u.Name, login), first(login, "reverie")
 }
 
 // crudFree removes what git does not allow in a name or an address of a commit.

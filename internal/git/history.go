@@ -207,7 +207,7 @@ func (r *Repo) Default(ctx context.Context, name string) (Default, error) {
 	if err != nil {
 		return Default{}, err
 	}
-	return r.defaultNamed(ctx, s.all["init.defaultbranch"], "main", "master")
+	return r.defaultNamed(ctx, s["init.defaultbranch"], "main", "master")
 }
 
 // defaultNamed is the first of some branches that is here.

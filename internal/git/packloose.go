@@ -37,7 +37,7 @@ func (r *Repo) LooseDue(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	auto, err := strconv.Atoi(s.all["gc.auto"])
+	auto, err := strconv.Atoi(s["gc.auto"])
 	if err != nil || auto <= 0 {
 		auto = defaultAuto
 	}

@@ -18,7 +18,7 @@ func (r *Repo) Program(ctx context.Context, variable string) (command, passed st
 	if command := os.Getenv(variable); command != "" {
 		return command, "", nil
 	}
-	s, err := r.settings(ctx)
+	s, err := r.asked(ctx)
 	if err != nil {
 		return "", "", err
 	}

@@ -44,7 +44,8 @@ type Repo struct {
 	ObjectFormat string // sha1 or sha256
 	RefFormat    string // files or reftable
 
-	settings func(context.Context) (settings, error) // configuration, read once
+	asked    func(context.Context) (listing, error)  // configuration, listed once
+	settings func(context.Context) (settings, error) // of it, or as it was kept
 	mayFetch func() bool                             // of a partial clone, see lazyFetch
 	offline  bool
 }
@@ -80,10 +81,19 @@ func Find(ctx context.Context, dir string) (*Repo, error) {
 	if r.CommonDir, err = filepath.EvalSymlinks(r.CommonDir); err != nil {
 		return nil, fmt.Errorf("find repository of %s: %w", dir, err)
 	}
-	r.settings = r.settingsOnce()
 	r.Partial = r.isPartial(ctx)
-	r.mayFetch = sync.OnceValue(r.lazyFetch)
+	r.prepare()
 	return r, nil
+}
+
+// prepare sets what is found out when it is first asked for.
+func (r *Repo) prepare() {
+	r.asked = r.listOnce()
+	r.settings = func(ctx context.Context) (settings, error) {
+		l, err := r.asked(ctx)
+		return l.settings(), err
+	}
+	r.mayFetch = sync.OnceValue(r.lazyFetch)
 }
 
 // ask puts questions to git rev-parse in dir; the last one may stay without an answer (there is
@@ -173,21 +183,21 @@ func (r *Repo) isPartial(ctx context.Context) bool {
 	return err != nil || c.promisorNames() != nil
 }
 
-// settingsOnce returns a function that reads the configuration at its first successful call.
-func (r *Repo) settingsOnce() func(context.Context) (settings, error) {
+// listOnce returns a function that lists the configuration at its first successful call.
+func (r *Repo) listOnce() func(context.Context) (listing, error) {
 	var mu sync.Mutex
 	var done bool
-	var s settings
-	return func(ctx context.Context) (settings, error) {
+	var l listing
+	return func(ctx context.Context) (listing, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		if done {
-			return s, nil
+			return l, nil
 		}
 		var err error
-		if s, err = r.readSettings(ctx); err == nil {
+		if l, err = r.list(ctx); err == nil {
 			done = true
 		}
-		return s, err
+		return l, err
 	}
 }

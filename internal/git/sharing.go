@@ -17,7 +17,7 @@ type sharing struct {
 }
 
 func (s settings) sharing() (sharing, error) {
-	switch v := strings.ToLower(s.all["core.sharedrepository"]); v {
+	switch v := strings.ToLower(s["core.sharedrepository"]); v {
 	case "", "umask", "false", "no", "off", "0":
 		return sharing{}, nil
 	case "group", "true", "yes", "on", "1":

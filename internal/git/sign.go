@@ -15,7 +15,7 @@ const signWait = 10 * time.Second
 // program that signs comes from the user's and the system's configuration only: a repository must not
 // choose what we run. Anything that would need a person fails instead.
 func (r *Repo) SignedCommit(ctx context.Context, who Identity, when time.Time, tree string, parents []string, message string) (string, error) {
-	s, err := r.settings(ctx)
+	s, err := r.asked(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -42,7 +42,7 @@ func (r *Repo) SignedCommit(ctx context.Context, who Identity, when time.Time, t
 }
 
 // signOptions sets the programs that git may run to those of the trusted scopes, or to git's defaults.
-func signOptions(s settings) []string {
+func signOptions(s listing) []string {
 	program := func(key, preset string) string { return key + "=" + first(s.trusted[key], preset) }
 	return []string{
 		"-c", program("gpg.program", "gpg"),

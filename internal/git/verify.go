@@ -15,7 +15,7 @@ import (
 // who is to be believed. A file named relative to some folder does not count, because that folder may be the
 // repository's.
 func (r *Repo) VerifyOptions(ctx context.Context) ([]string, error) {
-	s, err := r.settings(ctx)
+	s, err := r.asked(ctx)
 	if err != nil {
 		return nil, err
 	}

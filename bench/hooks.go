@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// hooks measures what an agent is made to wait for: the hook at the end of a turn and that at the start of a session, in
+// repositories with no memories, some, many, and many old sessions.
+func (b *bench) hooks(large string) error {
+	version := b.measure(large, nil, "git", "--version")
+	var ends, starts []time.Duration
+	for _, s := range []struct {
+		name               string
+		memories, sessions int
+	}{{"nothing", 0, 0}, {"1,000 memories", 1000, 0}, {"the large store", -1, 0}, {"1,000 old sessions", 100, 1000}} {
+		dir := large
+		if s.memories >= 0 {
+			var err error
+			if dir, err = b.store(fmt.Sprintf("hooks-%d-%d", s.memories, s.sessions), s.memories); err != nil {
+				return err
+			}
+		}
+		if s.sessions > 0 {
+			once(dir, oldSessions(s.sessions), b.bin, "-q", "ingest", "-")
+		}
+		file := filepath.Join(b.dir, "session.jsonl")
+		if err := os.WriteFile(file, transcript(20<<10), 0o644); err != nil {
+			return err
+		}
+		end := b.hook(dir, file, "Stop")
+		start := b.hook(dir, file, "SessionStart")
+		ends, starts = append(ends, end.cpu), append(starts, start.cpu)
+		b.line("hook at the end of a turn, cpu, with "+s.name, ms(end.cpu), "", 0, "5 ms", end.cpu <= 5*time.Millisecond)
+		b.line("hook at the start of a session, cpu, with "+s.name, ms(start.cpu), "", 0, "10 ms", start.cpu <= 10*time.Millisecond)
+		b.ratio("hook at the start of a session, wall, against git --version", start.wall, version.wall, 10)
+	}
+	b.ratio("hook at the end of a turn, cpu, dearest against cheapest", slices.Max(ends), slices.Min(ends), 1.5)
+	b.ratio("hook at the start of a session, cpu, dearest against cheapest", slices.Max(starts), slices.Min(starts), 1.5)
+	if rss := peak(large, payload(large, filepath.Join(b.dir, "session.jsonl"), "SessionStart", 0), b.bin, "hook", "claude"); rss > 0 {
+		b.line("hook at the start of a session, memory", fmt.Sprintf("%.0f MB", float64(rss)/1e6), "", 0, "64 MB", rss <= 64e6)
+	}
+	return nil
+}
+
+// hook measures one event of Claude Code, each time of another session, and waits in between for the worker that it leaves.
+func (b *bench) hook(dir, transcript, event string) figure {
+	var walls, cpus []time.Duration
+	for i := range b.rounds + 1 {
+		f := once(dir, payload(dir, transcript, event, i), b.bin, "hook", "claude")
+		if i > 0 { // the first one finds nothing that was kept for it
+			walls, cpus = append(walls, f.wall), append(cpus, f.cpu)
+		}
+		idle(dir)
+	}
+	return figure{median(walls), median(cpus)}
+}
+
+func payload(dir, transcript, event string, i int) []byte {
+	line, _ := json.Marshal(map[string]any{"session_id": fmt.Sprintf("5f0c1e2a-0000-4000-8000-%012d", i%5), "transcript_path": transcript, "cwd": dir,
+		"hook_event_name": event, "source": "startup", "stop_hook_active": false, "last_assistant_message": "done"})
+	return line
+}
+
+// idle waits until no worker has anything to do in a repository.
+func idle(dir string) {
+	for range 2000 {
+		time.Sleep(5 * time.Millisecond)
+		_, call := os.Stat(filepath.Join(dir, ".git/reverie/worker.call"))
+		_, at := os.Stat(filepath.Join(dir, ".git/reverie/worker.json"))
+		if os.IsNotExist(call) && os.IsNotExist(at) {
+			return
+		}
+	}
+}
+
+// oldSessions is a file of sessions in the generic form, one a line.
+func oldSessions(n int) []byte {
+	var out bytes.Buffer
+	for i := range n {
+		at := time.Date(2026, 1, 1, 0, i, 0, 0, time.UTC)
+		line, _ := json.Marshal(map[string]any{"agent": "claude", "started_at": at, "ended_at": at,
+			"metadata": map[string]string{"opencode_session_id": fmt.Sprintf("old-%d", i)},
+			"messages": []map[string]any{{"index": 0, "role": "user", "content": fmt.Sprintf("look at part%d of the code", i), "timestamp": at}}})
+		out.Write(append(line, '\n'))
+	}
+	return out.Bytes()
+}

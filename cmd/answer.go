@@ -1,0 +1,94 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/internal/redact"
+	"github.com/reverie-memory/reverie/reflect"
+	"github.com/reverie-memory/reverie/reflect/transcript"
+)
+
+// occasionOf says for which event which memory is given.
+var occasionOf = map[hooks.Kind]string{
+	hooks.Start: forStart, hooks.Prompt: forPrompt, hooks.Compacting: forCompaction, hooks.Compacted: forCompacted,
+}
+
+// answer is what the agent is given at an event; before a compaction a checkpoint is made, whether or not the agent reads anything.
+// Sub-agents are given nothing: who started them told them what they need.
+func (c *capture) answer(ctx context.Context, agent hooks.Agent, e hooks.Event) (string, error) {
+	occasion, ok := occasionOf[e.Kind]
+	if !ok || e.Parent != "" {
+		return "", nil
+	}
+	r := contextRequest{
+		For: occasion, Session: e.Agent + "/" + transcript.SafeID(e.Session), Agent: agent.Name, Query: e.Prompt, Dir: e.Dir,
+		Resumed: e.Source == "resume", Record: agent.Answers(e),
+	}
+	switch {
+	case e.Kind == hooks.Start:
+		if text, found := preparedContext(ctx, c.env, c.repo, c.config, r); found {
+			return text, nil
+		}
+	case e.Kind == hooks.Prompt && (c.config.Prompt == 0 || asksNothing(r)):
+		return "", nil
+	}
+	w, err := c.env.open(ctx)
+	if err != nil {
+		return "", err
+	}
+	var failed error
+	if e.Kind == hooks.Compacting {
+		failed = w.checkpointNow(ctx, e)
+	}
+	if !agent.Answers(e) {
+		return "", failed
+	}
+	text, err := w.context(ctx, r)
+	if errors.Is(err, gitstore.ErrNoStore) && !errors.Is(err, gitstore.ErrDeleted) {
+		err = nil // nothing was learned yet
+	}
+	return text, errors.Join(failed, err)
+}
+
+// checkpointTime is how long a compaction may wait for its checkpoint, which is worth less than the answer.
+const checkpointTime = time.Second
+
+// checkpointNow takes what waits of a session and notes where it stands. Where a worker is taking it just now, what it
+// took until then has to do.
+func (w *workspace) checkpointNow(ctx context.Context, e hooks.Event) error {
+	ctx, cancel := context.WithTimeout(ctx, checkpointTime)
+	defer cancel()
+	if lock, err := takeWorkerLock(w.state); err != nil {
+		return err
+	} else if lock != nil {
+		err := w.foldSession(ctx, e)
+		lock.Close()
+		if err != nil {
+			return err
+		}
+	}
+	if _, err := w.ensure(ctx); err != nil {
+		return err
+	}
+	_, err := w.checkpoint(ctx, e.Agent+"/"+transcript.SafeID(e.Session), "compaction")
+	if errors.Is(err, reflect.ErrNoSession) {
+		return nil // nothing was said in it yet
+	}
+	return err
+}
+
+// foldSession is fold for one session.
+func (w *workspace) foldSession(ctx context.Context, e hooks.Event) error {
+	s, err := w.spool().TakeOne(e)
+	if s == nil || err != nil {
+		return err
+	}
+	scan := redact.New(w.allSecrets(ctx)...)
+	w.sessions.Scanner = scan
+	_, err = w.foldOne(ctx, s, scan, false)
+	return err
+}

@@ -1,0 +1,370 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// FindCached is Find without a git process, where what git said of this repository before still holds. Where the
+// repository lies is never taken from what was kept: it is found by walking up from dir, as git does. What was
+// kept is what git made of the configuration, and it holds as long as every file of that, the environment and
+// the git program are the same. Whatever is not plain is asked of git. Once there is a state folder, an answer is
+// kept there.
+func FindCached(ctx context.Context, dir string) (*Repo, error) {
+	p, plain := walk(dir)
+	if plain {
+		if r := p.known(); r != nil {
+			return r, nil
+		}
+	}
+	began := time.Now()
+	r, err := Find(ctx, dir)
+	if err == nil && plain {
+		p.keep(ctx, r, began)
+	}
+	return r, err
+}
+
+// place is where a repository lies: what git finds without its configuration.
+type place struct{ top, gitDir, common string }
+
+// walk looks for the repository that holds dir. plain is false where git might see another one, or none: with a
+// variable of git's in the environment that it may heed, in a bare repository or a git directory, where something
+// belongs to another user, lies on another file system, or is not what a repository has in its place.
+func walk(dir string) (p place, plain bool) {
+	if !plainEnviron() {
+		return place{}, false
+	}
+	at, err := filepath.Abs(dir)
+	if err != nil {
+		return place{}, false
+	}
+	if at, err = filepath.EvalSymlinks(at); err != nil {
+		return place{}, false
+	}
+	device := ""
+	for {
+		info, err := os.Lstat(at)
+		if err != nil {
+			return place{}, false
+		}
+		if on, ok := deviceOf(info); !ok || device != "" && on != device {
+			return place{}, false
+		} else {
+			device = on
+		}
+		dot := filepath.Join(at, ".git")
+		switch found, err := os.Lstat(dot); {
+		case err == nil:
+			p, plain = placeAt(at, dot, found)
+			return p, plain && ownedByUs(info) && ownedByUs(found)
+		case !absent(err):
+			return place{}, false
+		}
+		if _, err := os.Lstat(filepath.Join(at, "HEAD")); !absent(err) {
+			return place{}, false // it may be a bare repository
+		}
+		up := filepath.Dir(at)
+		if up == at {
+			return place{}, false
+		}
+		at = up
+	}
+}
+
+// placeAt is the repository that a folder, or a file "gitdir: …", named .git stands for.
+func placeAt(top, dot string, info fs.FileInfo) (p place, plain bool) {
+	p = place{top: top, gitDir: dot, common: dot}
+	if info.Mode().IsRegular() {
+		text, err := os.ReadFile(dot)
+		to, ok := strings.CutPrefix(string(text), "gitdir: ")
+		if err != nil || !ok {
+			return place{}, false
+		}
+		if p.gitDir, ok = follow(top, to); !ok {
+			return place{}, false
+		}
+	} else if !info.IsDir() {
+		return place{}, false
+	}
+	p.common = p.gitDir
+	text, err := os.ReadFile(filepath.Join(p.gitDir, "commondir"))
+	if err == nil {
+		var ok bool
+		if p.common, ok = follow(p.gitDir, string(text)); !ok {
+			return place{}, false
+		}
+	} else if !absent(err) {
+		return place{}, false
+	}
+	for _, dir := range []string{p.gitDir, p.common, filepath.Join(p.common, "objects"), filepath.Join(p.common, "refs")} {
+		if info, err := os.Lstat(dir); err != nil || !info.IsDir() || !ownedByUs(info) {
+			return place{}, false
+		}
+	}
+	head, err := os.ReadFile(filepath.Join(p.gitDir, "HEAD"))
+	id := strings.TrimSpace(string(head))
+	return p, err == nil && (strings.HasPrefix(id, "ref: refs/") || len(id) >= 40 && strings.Trim(id, "0123456789abcdef") == "")
+}
+
+// follow is the folder that a file of git's names, on one line, seen from another.
+func follow(from, line string) (dir string, ok bool) {
+	to := strings.TrimRight(line, "\r\n")
+	if to == "" || strings.ContainsAny(to, "\r\n\x00") {
+		return "", false
+	}
+	if !filepath.IsAbs(to) {
+		to = filepath.Join(from, to)
+	}
+	dir, err := filepath.EvalSymlinks(to)
+	return dir, err == nil
+}
+
+// harmless are the variables of git's, and harmlessBegin how families of them begin, that have no part in which
+// repository it finds and in its configuration. Those that keyVariables names have, and are looked at.
+var (
+	harmless = []string{"GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GIT_ASKPASS", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_PAGER",
+		"GIT_PAGER_IN_USE", "GIT_EXEC_PATH", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_REFLOG_ACTION", "GIT_OPTIONAL_LOCKS", "GIT_TERMINAL_PROMPT",
+		"GIT_MERGE_AUTOEDIT", "GIT_NO_LAZY_FETCH", "GIT_ALLOW_PROTOCOL", "GIT_PROTOCOL_FROM_USER", "GIT_EDITOR_SET", "GIT_INTERNAL_GETTEXT_SH_SCHEME"}
+	harmlessBegin = []string{"GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_TRACE", "GIT_SSL_", "GIT_PROXY_", "GIT_HTTP_"}
+	keyVariables  = []string{"HOME", "XDG_CONFIG_HOME", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"}
+)
+
+func plainEnviron() bool {
+	for _, kv := range os.Environ() {
+		name, _, _ := strings.Cut(kv, "=")
+		if name == "SUDO_UID" && os.Geteuid() == 0 { // git believes in another owner then
+			return false
+		}
+		if strings.HasPrefix(name, "GIT_") && !slices.Contains(harmless, name) && !slices.Contains(keyVariables, name) &&
+			!slices.ContainsFunc(harmlessBegin, func(p string) bool { return strings.HasPrefix(name, p) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// answer is what is kept of what git said of a place.
+type answer struct {
+	Key   string            `json:"key"`
+	Files map[string]string `json:"files"` // of the configuration, with their stamps; some are not there
+	Ask   bool              `json:"ask"`   // git has to be asked each time: the configuration depends on more than that
+
+	ObjectFormat string   `json:"objects"`
+	RefFormat    string   `json:"refs"`
+	Partial      bool     `json:"partial"`
+	Settings     settings `json:"settings"`
+}
+
+const foundDir = "found"
+
+// maxFound is how many answers are kept: one a worktree.
+const maxFound = 64
+
+// name is that of the file in the state folder.
+func (p place) name() string {
+	sum := sha256.Sum256([]byte(p.gitDir))
+	return foundDir + "/" + hex.EncodeToString(sum[:8])
+}
+
+// key is what an answer holds for, beside the files: the place, the environment and the git program.
+func (p place) key() (string, bool) {
+	program, err := exec.LookPath("git")
+	if err != nil {
+		return "", false
+	}
+	if program, err = filepath.Abs(program); err != nil {
+		return "", false
+	}
+	stamp, _, ok := stampOf(program)
+	if !ok || stamp == noFile {
+		return "", false
+	}
+	parts := []string{"1", p.top, p.gitDir, p.common, program, stamp}
+	for _, name := range keyVariables {
+		value, set := os.LookupEnv(name)
+		parts = append(parts, fmt.Sprint(set, value))
+	}
+	return sumOf([]byte(strings.Join(parts, "\x00"))), true
+}
+
+// known is the repository by what was kept, or nil.
+func (p place) known() *Repo {
+	a, ok := p.read()
+	if !ok || a.Ask {
+		return nil
+	}
+	r := &Repo{CommonDir: p.common, GitDir: p.gitDir, WorkTree: p.top, Partial: a.Partial, ObjectFormat: a.ObjectFormat, RefFormat: a.RefFormat}
+	if _, err := os.Stat(filepath.Join(p.common, "shallow")); err == nil {
+		r.Shallow = true
+	} else if !absent(err) {
+		return nil
+	}
+	r.prepare()
+	r.settings = func(context.Context) (settings, error) { return a.Settings, nil }
+	return r
+}
+
+// read is the answer that was kept, if it holds.
+func (p place) read() (a answer, ok bool) {
+	file := filepath.Join(p.common, "reverie", filepath.FromSlash(p.name()))
+	for _, path := range []string{filepath.Dir(filepath.Dir(file)), filepath.Dir(file), file} {
+		info, err := os.Lstat(path)
+		kind := fs.ModeDir
+		if path == file {
+			kind = 0
+		}
+		if err != nil || info.Mode().Type() != kind || info.Mode().Perm()&0o022 != 0 || !ownedByUs(info) {
+			return answer{}, false
+		}
+	}
+	text, err := os.ReadFile(file)
+	data, sum, _ := bytes.Cut(text, []byte("\n"))
+	if err != nil || string(sum) != sumOf(data)+"\n" || json.Unmarshal(data, &a) != nil {
+		return answer{}, false
+	}
+	if key, ok := p.key(); !ok || a.Key != key {
+		return answer{}, false
+	}
+	if stamp := a.Files[filepath.Join(p.common, "config")]; stamp == "" || stamp == noFile {
+		return answer{}, false
+	}
+	for path, was := range a.Files {
+		if now, _, ok := stampOf(path); !ok || now != was {
+			return answer{}, false
+		}
+	}
+	return a, true
+}
+
+// settled is how old the files of the configuration have to be: one that changes again in the same tick of its
+// file system's clock would keep its stamp.
+var settled = 2 * time.Second
+
+// keep writes down what git said, if it said it of this place and the files cannot have changed since. It need not succeed.
+func (p place) keep(ctx context.Context, r *Repo, began time.Time) {
+	if r.Bare || r.CommonDir != p.common || r.GitDir != p.gitDir || r.WorkTree != p.top {
+		return
+	}
+	if info, err := os.Lstat(filepath.Join(p.common, "reverie")); err != nil || !info.IsDir() || !ownedByUs(info) {
+		return
+	}
+	if old, ok := p.read(); ok && old.Ask {
+		return
+	}
+	a := answer{Files: map[string]string{}, ObjectFormat: r.ObjectFormat, RefFormat: r.RefFormat, Partial: r.Partial}
+	var ok bool
+	if a.Key, ok = p.key(); !ok {
+		return
+	}
+	l, err := r.asked(ctx)
+	if err != nil {
+		return
+	}
+	files, known := p.configFiles(ctx, l)
+	for _, file := range files {
+		stamp, changed, ok := stampOf(file)
+		if !ok || changed.After(began.Add(-settled)) {
+			return
+		}
+		a.Files[file] = stamp
+	}
+	if a.Ask = !known; known {
+		a.Settings = l.settings()
+	}
+	data, err := json.Marshal(a)
+	if err != nil {
+		return
+	}
+	dir := filepath.Join(p.common, "reverie", foundDir)
+	if entries, err := os.ReadDir(dir); err == nil && len(entries) >= maxFound { // of worktrees that are gone
+		os.RemoveAll(dir)
+	}
+	_ = r.WriteState(p.name(), append(append(data, '\n'), sumOf(data)+"\n"...), false)
+}
+
+func sumOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:8])
+}
+
+// configFiles are the files that git reads its configuration from here, and those that would be read if they were there.
+// known is false where more than their text decides about it.
+func (p place) configFiles(ctx context.Context, l listing) (files []string, known bool) {
+	files = append(files, filepath.Join(p.common, "config"), filepath.Join(p.gitDir, "config.worktree"))
+	home := os.Getenv("HOME")
+	if file, set := os.LookupEnv("GIT_CONFIG_GLOBAL"); set {
+		files = append(files, file)
+	} else {
+		xdg := first(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config"))
+		files = append(files, filepath.Join(home, ".gitconfig"), filepath.Join(xdg, "git", "config"))
+	}
+	known = home != ""
+	system := false
+	for _, o := range l.origins {
+		path, ok := strings.CutPrefix(o.file, "file:")
+		known = known && ok
+		system = system || o.scope == "system"
+		files = append(files, path)
+		if o.include == "" {
+			continue
+		}
+		if rest, ok := strings.CutPrefix(o.include, "~/"); ok {
+			o.include = filepath.Join(home, rest)
+		}
+		known = known && o.plain && o.include[0] != '~' && o.include[0] != '%'
+		if !filepath.IsAbs(o.include) {
+			o.include = filepath.Join(filepath.Dir(path), o.include)
+		}
+		files = append(files, o.include)
+	}
+	if !system {
+		more, ok := systemFiles(ctx)
+		files, known = append(files, more...), known && ok
+	}
+	slices.Sort(files)
+	files = slices.Compact(files)
+	return files, known && !slices.ContainsFunc(files, func(f string) bool { return !filepath.IsAbs(f) })
+}
+
+// systemFiles are where git looks for the system's configuration, also where there is none.
+func systemFiles(ctx context.Context) (files []string, known bool) {
+	if v := os.Getenv("GIT_CONFIG_NOSYSTEM"); truth(v) {
+		return nil, true
+	} else if !falsity(v) {
+		return nil, false
+	}
+	if file := os.Getenv("GIT_CONFIG_SYSTEM"); file != "" {
+		return []string{file}, true
+	}
+	ask := func(args ...string) (string, error) {
+		cmd := exec.CommandContext(ctx, "git", args...)
+		cmd.Env = append(cleanEnviron(), "GIT_DIR="+os.DevNull)
+		out, err := run(cmd)
+		if err != nil {
+			return string(err.(*Error).all), err
+		}
+		return string(out), nil
+	}
+	if out, err := ask("var", "GIT_CONFIG_SYSTEM"); err == nil && out != "" {
+		return strings.Split(strings.TrimSuffix(out, "\n"), "\n"), true
+	}
+	out, err := ask("config", "--system", "--list") // a git that does not know the variable names the file that it misses
+	if err == nil {
+		return nil, false
+	}
+	_, rest, _ := strings.Cut(out, "'")
+	file, _, found := strings.Cut(rest, "'")
+	return []string{file}, found && filepath.IsAbs(file)
+}

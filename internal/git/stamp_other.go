@@ -1,0 +1,15 @@
+//go:build !linux && !darwin
+
+package git
+
+import (
+	"io/fs"
+	"time"
+)
+
+const noFile = "-"
+
+// stampOf knows no file here, so that git is asked each time.
+func stampOf(string) (string, time.Time, bool) { return "", time.Time{}, false }
+
+func deviceOf(fs.FileInfo) (string, bool) { return "", false }

@@ -1,0 +1,27 @@
+//go:build !unix || darwin
+
+package git
+
+import (
+	"os/user"
+	"strings"
+)
+
+// homeOf is the home of a user by his name.
+func homeOf(login string) (home string, known bool) {
+	u, err := user.Lookup(login)
+	if err != nil {
+		return "", false
+	}
+	return u.HomeDir, true
+}
+
+// systemUser is who the system says runs this.
+func systemUser() (name, login string) {
+	u, err := user.Current()
+	if err != nil {
+		return "", "reverie"
+	}
+	login = u.Username[strings.LastIndex(u.Username, `\`)+1:] // DOMAIN\user on Windows
+	return first(u.Name, login), first(login, "reverie")
+}

@@ -1,0 +1,273 @@
+package past
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/reflect/transcript"
+)
+
+// How much of a file is read to learn where its session began. A first prompt with images can be long.
+const (
+	headStep = 16 << 10
+	headMost = 8 << 20
+)
+
+// firstLines calls look for the lines that begin a file until it says that it knows enough. A line that is torn, or goes
+// beyond the bound, ends it.
+func firstLines(path string, look func(line []byte) (enough bool)) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	r := bufio.NewReaderSize(io.LimitReader(file, headMost), headStep)
+	for {
+		line, err := r.ReadSlice('\n')
+		if err == bufio.ErrBufferFull {
+			var rest []byte
+			line = bytes.Clone(line)
+			rest, err = r.ReadBytes('\n')
+			line = append(line, rest...)
+		}
+		if len(line) > 0 && look(line) {
+			return nil
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func when(text string) time.Time {
+	t, _ := time.Parse(time.RFC3339Nano, text)
+	return t
+}
+
+func base(path string) string {
+	return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+}
+
+// Claude Code: projects/<name of the directory>/<session>.jsonl, sub-agents in <session>/subagents/. Forks and
+// queues write records without a directory first.
+
+func claudePlaces(h Homes) []string {
+	if h.Claude == "" {
+		return nil
+	}
+	return []string{filepath.Join(h.Claude, "projects")}
+}
+
+func (f *finder) claude(h Homes) {
+	for _, root := range claudePlaces(h) {
+		for _, project := range f.folders(root) {
+			f.each(string(transcript.Claude), project, []string{".jsonl"}, f.claudeFile)
+			for _, session := range f.folders(project) {
+				f.each(string(transcript.Claude), filepath.Join(session, "subagents"), []string{".jsonl"}, f.claudeFile)
+			}
+		}
+	}
+}
+
+func (f *finder) claudeFile(path string, s *Session) (bool, error) {
+	err := firstLines(path, func(line []byte) bool {
+		var r struct {
+			Cwd, SessionID, AgentID, Timestamp string
+			IsSidechain                        bool
+		}
+		if json.Unmarshal(line, &r) != nil {
+			return false
+		}
+		if s.Started.IsZero() {
+			s.Started = when(r.Timestamp)
+		}
+		s.Dir, s.ID = r.Cwd, base(path)
+		if r.AgentID != "" && r.IsSidechain {
+			s.ID, s.Parent = "agent-"+r.AgentID, r.SessionID
+		}
+		return r.Cwd != ""
+	})
+	return s.Dir != "" && f.trees.hold(s.Dir), err
+}
+
+// Codex: sessions/YYYY/MM/DD/rollout-<time>-<thread>.jsonl; archived_sessions/ has those that were put away.
+
+func codexPlaces(h Homes) []string {
+	if h.Codex == "" {
+		return nil
+	}
+	return []string{filepath.Join(h.Codex, "sessions"), filepath.Join(h.Codex, "archived_sessions")}
+}
+
+func (f *finder) codex(h Homes) {
+	for _, root := range codexPlaces(h) {
+		folders := []string{root}
+		for depth := 0; depth <= 3 && len(folders) > 0; depth++ {
+			var below []string
+			for _, dir := range folders {
+				f.each(string(transcript.Codex), dir, []string{".jsonl"}, f.codexFile)
+				if depth < 3 {
+					below = append(below, f.folders(dir)...)
+				}
+			}
+			folders = below
+		}
+	}
+}
+
+func (f *finder) codexFile(path string, s *Session) (bool, error) {
+	lines := 0
+	err := firstLines(path, func(line []byte) bool {
+		lines++
+		var r struct {
+			Timestamp, Type string
+			Payload         struct {
+				ID, Cwd string
+				Parent  string `json:"parent_thread_id"`
+				Source  json.RawMessage
+			}
+		}
+		if json.Unmarshal(line, &r) != nil {
+			return false
+		}
+		if s.Started.IsZero() {
+			s.Started = when(r.Timestamp)
+		}
+		switch r.Type {
+		case "session_meta":
+			s.ID, s.Dir = r.Payload.ID, r.Payload.Cwd
+			var from struct {
+				Subagent struct {
+					Spawn struct {
+						Parent string `json:"parent_thread_id"`
+					} `json:"thread_spawn"`
+				}
+			}
+			_ = json.Unmarshal(r.Payload.Source, &from) // often a text
+			if s.Parent = r.Payload.Parent; s.Parent == "" {
+				s.Parent = from.Subagent.Spawn.Parent
+			}
+		case "turn_context":
+			s.Dir = r.Payload.Cwd
+		}
+		return s.Dir != "" || lines > 50
+	})
+	if s.ID == "" {
+		s.ID = base(path)
+	}
+	return s.Dir != "" && f.trees.hold(s.Dir), err
+}
+
+// Gemini CLI: tmp/<name of the project>/chats/session-*.jsonl, of older versions .json. A chat tells its directory
+// by a hash alone, so that only directories that are named somewhere can be recognised.
+
+func geminiPlaces(h Homes) []string {
+	if h.Gemini == "" {
+		return nil
+	}
+	return []string{filepath.Join(h.Gemini, "tmp")}
+}
+
+func (f *finder) gemini(h Homes) {
+	for _, root := range geminiPlaces(h) {
+		projects := f.folders(root)
+		dirs := f.geminiDirs(h, projects)
+		look := func(path string, s *Session) (bool, error) { return geminiFile(path, s, dirs) }
+		for _, project := range projects {
+			chats := filepath.Join(project, "chats")
+			f.each(string(transcript.Gemini), chats, []string{".jsonl", ".json"}, look)
+			for _, sub := range f.folders(chats) {
+				f.each(string(transcript.Gemini), sub, []string{".jsonl", ".json"}, look)
+			}
+		}
+	}
+}
+
+// geminiDirs are the repository's directories by their hash: its work trees, and what the list of projects, or a project's
+// own mark, names within them.
+func (f *finder) geminiDirs(h Homes, projects []string) map[string]string {
+	dirs := map[string]string{}
+	add := func(dir string) {
+		sum := sha256.Sum256([]byte(dir))
+		dirs[hex.EncodeToString(sum[:])] = dir
+	}
+	for root := range f.trees.roots {
+		add(root)
+	}
+	var list struct{ Projects map[string]string }
+	if data, err := os.ReadFile(filepath.Join(h.Gemini, "projects.json")); err == nil {
+		_ = json.Unmarshal(data, &list) // what cannot be read names nothing
+	}
+	for dir := range list.Projects {
+		if f.trees.hold(dir) {
+			add(dir)
+		}
+	}
+	for _, project := range projects {
+		if data, err := readSmall(filepath.Join(project, ".project_root")); err == nil {
+			if dir := strings.TrimSpace(string(data)); f.trees.hold(dir) {
+				add(dir)
+			}
+		}
+	}
+	return dirs
+}
+
+// readSmall reads a file of which a line is expected.
+func readSmall(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > headStep {
+		return nil, fs.ErrInvalid
+	}
+	return os.ReadFile(path)
+}
+
+func geminiFile(path string, s *Session, dirs map[string]string) (bool, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer file.Close()
+	d := json.NewDecoder(io.LimitReader(file, headMost))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return false, nil
+	}
+	hash := ""
+	for d.More() {
+		key, err := d.Token()
+		if err != nil || key == "messages" {
+			break
+		}
+		var raw json.RawMessage
+		if d.Decode(&raw) != nil {
+			break
+		}
+		var text string
+		_ = json.Unmarshal(raw, &text)
+		switch key {
+		case "sessionId":
+			s.ID = text
+		case "projectHash":
+			hash = text
+		case "startTime":
+			s.Started = when(text)
+		}
+	}
+	s.Dir = dirs[hash]
+	return s.Dir != "", nil
+}

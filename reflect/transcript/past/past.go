@@ -1,0 +1,228 @@
+// Package past finds the sessions of one repository that coding agents kept on this machine, each in its own store:
+// Claude Code, Codex and Gemini CLI in files, OpenCode in a database. It reads, and nothing more: a store is never
+// written, locked or added to.
+//
+// Find lists sessions by reading the beginning of each file; Session.Open gives one whole, as
+// transcript.Decode reads it.
+package past
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/reverie-memory/reverie/reflect/transcript"
+)
+
+// Homes says where the agents keep their things; an empty one is not looked at.
+type Homes struct {
+	Claude   string // ~/.claude
+	Codex    string // ~/.codex
+	Gemini   string // ~/.gemini
+	OpenCode string // ~/.local/share/opencode
+}
+
+// UserHomes are the folders of the user who asks, moved where the agents' own variables move them.
+func UserHomes() (Homes, error) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return Homes{}, fmt.Errorf("find the agents' stores: %w", err)
+	}
+	or := func(value string, more ...string) string {
+		if !filepath.IsAbs(value) {
+			value = filepath.Join(append([]string{home}, more[:len(more)-1]...)...)
+		}
+		return filepath.Join(value, more[len(more)-1])
+	}
+	return Homes{
+		Claude:   filepath.Clean(cmp.Or(os.Getenv("CLAUDE_CONFIG_DIR"), filepath.Join(home, ".claude"))),
+		Codex:    filepath.Clean(cmp.Or(os.Getenv("CODEX_HOME"), filepath.Join(home, ".codex"))),
+		Gemini:   or(os.Getenv("GEMINI_CLI_HOME"), ".gemini"),
+		OpenCode: or(os.Getenv("XDG_DATA_HOME"), ".local", "share", "opencode"),
+	}, nil
+}
+
+// Session is a session in an agent's store, known by its beginning.
+type Session struct {
+	Client  string    // opencode, claude, codex, gemini
+	ID      string    // as the agent writes it
+	Parent  string    // where the store tells it
+	Dir     string    // where the session began, as it recorded it
+	Started time.Time // as far as known
+	Changed time.Time // when the store last wrote to it
+	Size    int64     // in bytes; 0 for OpenCode, which does not tell it
+	File    string    // that holds it, or the database it is in
+}
+
+// Key names a session among all stores of the machine.
+func (s Session) Key() string {
+	if s.Client == string(transcript.OpenCode) {
+		return s.Client + ":" + s.File + "#" + s.ID
+	}
+	return s.Client + ":" + s.File
+}
+
+// Open gives the bytes of the session's transcript. For OpenCode they are made from its database as they are
+// read, in the form of its export.
+func (s Session) Open(ctx context.Context) (io.ReadCloser, error) {
+	if s.Client == string(transcript.OpenCode) {
+		return exportOf(ctx, s.File, s.ID)
+	}
+	return os.Open(s.File)
+}
+
+// Store is a place that was looked at.
+type Store struct {
+	Client string
+	Path   string // the folder, or the database
+	Found  bool   // it is there
+}
+
+// Stores lists every place that Find looks at.
+func (h Homes) Stores() []Store {
+	var out []Store
+	for _, a := range agents {
+		for _, path := range a.places(h) {
+			_, err := os.Stat(path)
+			out = append(out, Store{a.client, path, err == nil})
+		}
+	}
+	return out
+}
+
+// agent is how one agent's store is read.
+type agent struct {
+	client string
+	places func(Homes) []string
+	find   func(*finder, Homes)
+}
+
+var agents = []agent{
+	{string(transcript.OpenCode), openCodePlaces, (*finder).openCode},
+	{string(transcript.Claude), claudePlaces, (*finder).claude},
+	{string(transcript.Codex), codexPlaces, (*finder).codex},
+	{string(transcript.Gemini), geminiPlaces, (*finder).gemini},
+}
+
+// Agents are the names of the agents whose stores are known.
+func Agents() []string {
+	var names []string
+	for _, a := range agents {
+		names = append(names, a.client)
+	}
+	return names
+}
+
+// Query says what Find looks for.
+type Query struct {
+	Dirs   []string  // work trees of the repository, those that are gone too, absolute
+	Since  time.Time // when a session was last written; zero for all
+	Agents []string  // nil for all
+}
+
+// Find lists the sessions that began in one of some directories, or below one and in no other repository,
+// the oldest first. What cannot be read is passed over and told in the errors.
+func Find(ctx context.Context, h Homes, q Query) ([]Session, []error) {
+	f := &finder{ctx: ctx, since: q.Since, trees: newTrees(q.Dirs)}
+	for _, a := range agents {
+		if q.Agents == nil || slices.Contains(q.Agents, a.client) {
+			a.find(f, h)
+		}
+	}
+	slices.SortStableFunc(f.found, func(a, b Session) int {
+		return cmp.Or(a.when().Compare(b.when()), cmp.Compare(a.Key(), b.Key()))
+	})
+	if err := ctx.Err(); err != nil {
+		return nil, []error{err}
+	}
+	return f.found, f.failed
+}
+
+// when is a session's place in time.
+func (s Session) when() time.Time {
+	if s.Started.IsZero() {
+		return s.Changed
+	}
+	return s.Started
+}
+
+// finder is the state of one Find.
+type finder struct {
+	ctx    context.Context
+	since  time.Time
+	trees  *trees
+	found  []Session
+	failed []error
+}
+
+func (f *finder) fail(err error) { f.failed = append(f.failed, err) }
+
+// list is the content of a folder; nothing if it is not there.
+func (f *finder) list(dir string) []os.DirEntry {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !isFile(dir) {
+		f.fail(err)
+	}
+	return entries
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir()
+}
+
+// folders are the folders in a folder, also by links.
+func (f *finder) folders(dir string) []string {
+	var out []string
+	for _, e := range f.list(dir) {
+		path := filepath.Join(dir, e.Name())
+		if e.Type()&fs.ModeSymlink != 0 {
+			if info, err := os.Stat(path); err != nil || !info.IsDir() {
+				continue
+			}
+		} else if !e.IsDir() {
+			continue
+		}
+		out = append(out, path)
+	}
+	return out
+}
+
+// each offers every file of a folder that has one of some endings to look, which completes what is known of the
+// session, and says whether it is one of the repository's.
+func (f *finder) each(client, dir string, endings []string, look func(path string, s *Session) (bool, error)) {
+	for _, e := range f.list(dir) {
+		if f.ctx.Err() != nil {
+			return
+		}
+		if !slices.Contains(endings, filepath.Ext(e.Name())) {
+			continue
+		}
+		path := filepath.Join(dir, e.Name())
+		info, err := os.Stat(path) // follows a link
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			f.fail(err)
+			continue
+		}
+		if !info.Mode().IsRegular() || info.Size() == 0 || info.ModTime().Before(f.since) {
+			continue
+		}
+		s := Session{Client: client, File: path, Size: info.Size(), Changed: info.ModTime()}
+		ours, err := look(path, &s)
+		if err != nil {
+			f.fail(err)
+		} else if ours {
+			f.found = append(f.found, s)
+		}
+	}
+}
