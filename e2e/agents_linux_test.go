@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"html"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -40,6 +42,9 @@ func TestClientsTeachAndAreTaught(t *testing.T) {
 		first := steps(l.run(l.c.session("Write a script.")...))[0]
 		if block := given(first); !strings.Contains(block, rule) {
 			t.Errorf("the next session was not told the rule, but %q", block)
+		}
+		if got := l.must("why"); !strings.Contains(got, rule) {
+			t.Errorf("why does not tell what was given:\n%s", got)
 		}
 		l.eventually("the second session is kept", func() bool { return len(l.kept()) == 2 })
 		l.settle()
@@ -94,8 +99,8 @@ func (l *lab) wantStory(want ...string) {
 
 var block = regexp.MustCompile(`(?s)<reverie-memory\b.*?</reverie-memory>`)
 
-// given is what Reverie put into a request.
-func given(r request) string { return block.FindString(r.text()) }
+// given is what Reverie put into a request. Gemini CLI writes its angle brackets as HTML does.
+func given(r request) string { return block.FindString(html.UnescapeString(r.text())) }
 
 // steps are the requests that took a step of a turn.
 func steps(all []request) []request {
@@ -341,6 +346,9 @@ func TestClientsDoWithoutTheHook(t *testing.T) {
 				all := l.model.heard()
 				if len(all) == 0 || !strings.Contains(newest(all).text(), "all is well") {
 					l.t.Errorf("the agent did not come to its end: %s", a)
+				}
+				for pid := range l.left() { // what hangs, hangs on
+					syscall.Kill(pid, syscall.SIGKILL)
 				}
 			})
 		})

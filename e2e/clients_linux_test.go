@@ -126,7 +126,7 @@ trust_level = "trusted"
 		},
 		prepare: func(l *lab) {
 			l.write(".config/opencode/opencode.jsonc", fmt.Sprintf(`{
-  // kept as it is
+  "$schema": "https://opencode.ai/config.json", // it would add this itself
   "model": "scripted/one",
   "small_model": "scripted/one",
   "autoupdate": false,

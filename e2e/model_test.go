@@ -3,6 +3,7 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"html"
 	"io"
 	"net"
 	"net/http"
@@ -213,7 +214,7 @@ func (m *model) choose(r *request) step {
 		r.Kind = aside
 		return step{Say: `{"title": "A talk"}`}
 	}
-	user := injected.ReplaceAllString(r.text("user"), "")
+	user := injected.ReplaceAllString(html.UnescapeString(r.text("user")), "")
 	var now *turn
 	last := -1
 	for _, t := range m.turns {
