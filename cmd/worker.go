@@ -152,6 +152,21 @@ func takeWorkerLock(state string) (*os.File, error) {
 	return f, nil
 }
 
+// waitWorkerLock waits for the lock until ctx ends; then it is nil.
+func waitWorkerLock(ctx context.Context, state string) (*os.File, error) {
+	for {
+		lock, err := takeWorkerLock(state)
+		if lock != nil || err != nil {
+			return lock, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, nil
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
 // kick calls the worker, and starts one unless one is at work. Who works looks for calls again before it ends and after
 // it has given back its lock, so no call is lost.
 func kick(repo *git.Repo, state string) error {
