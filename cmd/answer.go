@@ -57,14 +57,20 @@ func (c *capture) answer(ctx context.Context, agent hooks.Agent, e hooks.Event) 
 // checkpointTime is how long a compaction may wait for its checkpoint, which is worth less than the answer.
 const checkpointTime = time.Second
 
-// checkpointNow takes what waits of a session and notes where it stands. Where a worker is taking it just now, what it
-// took until then has to do.
+// checkpointNow takes what waits of a session and notes where it stands. It waits for a worker that is at work for half
+// of its time; then what was taken until then has to do.
 func (w *workspace) checkpointNow(ctx context.Context, e hooks.Event) error {
 	ctx, cancel := context.WithTimeout(ctx, checkpointTime)
 	defer cancel()
-	if lock, err := takeWorkerLock(w.state); err != nil {
+	lock, err := takeWorkerLock(w.state)
+	for end := time.Now().Add(checkpointTime / 2); err == nil && lock == nil && time.Now().Before(end); {
+		time.Sleep(checkpointTime / 100)
+		lock, err = takeWorkerLock(w.state)
+	}
+	if err != nil {
 		return err
-	} else if lock != nil {
+	}
+	if lock != nil {
 		err := w.foldSession(ctx, e)
 		lock.Close()
 		if err != nil {
@@ -74,7 +80,7 @@ func (w *workspace) checkpointNow(ctx context.Context, e hooks.Event) error {
 	if _, err := w.ensure(ctx); err != nil {
 		return err
 	}
-	_, err := w.checkpoint(ctx, e.Agent+"/"+transcript.SafeID(e.Session), "compaction")
+	_, err = w.checkpoint(ctx, e.Agent+"/"+transcript.SafeID(e.Session), "compaction")
 	if errors.Is(err, reflect.ErrNoSession) {
 		return nil // nothing was said in it yet
 	}
