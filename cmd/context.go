@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/internal/pattern"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 	"github.com/urfave/cli/v2"
 )
@@ -93,7 +93,7 @@ func contextCommand(env *Env) *cli.Command {
 }
 
 // sessionName is "<client>/<id>".
-var sessionName = regexp.MustCompile(`^[\w.-]+/[\w.-]+$`)
+var sessionName = pattern.New(`^[\w.-]+/[\w.-]+$`)
 
 func isAgent(name string) bool { _, ok := hooks.Find(name); return ok }
 
@@ -505,7 +505,7 @@ func blockInSight(top, file, agent string) string {
 }
 
 // importsAgents is the line of CLAUDE.md or GEMINI.md that brings AGENTS.md in.
-var importsAgents = regexp.MustCompile(`(?m)(?:^|\s)@(?:\./)?AGENTS\.md\b`)
+var importsAgents = pattern.New(`(?m)(?:^|\s)@(?:\./)?AGENTS\.md\b`)
 
 // readsFile reports whether an agent reads a file at the top of the work tree by itself. Of an agent that is not
 // known, and of a file with another name, nobody knows.

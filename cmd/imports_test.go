@@ -21,7 +21,7 @@ var arrows = map[string][]string{
 	"internal/redact":         nil,
 	"internal/config":         nil,
 	"internal/ollama":         nil,
-	"internal/sqlite":         nil,
+	"internal/sqlite":         {"internal/pattern"},
 	"internal/testrepo":       nil,
 	"reflect/transcript/past": {"reflect/transcript", "internal/sqlite"},
 	"prompts":                 nil,

@@ -2,11 +2,11 @@ package cmd
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
 // What is stored may come from a stranger or a model. Where it goes into a text that an agent reads, it can neither
@@ -73,13 +73,13 @@ func revealed(s string) string {
 }
 
 // shownRune is how visible and revealed write a character.
-var shownRune = regexp.MustCompile(`^<U\+[0-9A-F]{4,6}>`)
+var shownRune = pattern.New(`^<U\+[0-9A-F]{4,6}>`)
 
 // tagged is what begins a tag behind its "<".
-var tagged = regexp.MustCompile(`(?i)^\s*(?:/|!|\?|reverie)`)
+var tagged = pattern.New(`(?i)^\s*(?:/|!|\?|reverie)`)
 
 // clientTag is the name of a tag such as system-reminder or hook_context: no type is called so.
-var clientTag = regexp.MustCompile(`^[A-Za-z0-9]+[-_]`)
+var clientTag = pattern.New(`^[A-Za-z0-9]+[-_]`)
 
 // untag writes the "<" of what may be a tag as "&lt;". That of a type with parameters, as in List<String>, stays: it
 // stands behind a letter, and opens nothing that anybody closes.

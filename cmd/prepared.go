@@ -8,12 +8,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
 // The block of a session's start is prepared once for a state of all that it is made from, and kept in the state
@@ -140,7 +140,7 @@ func (s startState) read(repo *git.Repo, now time.Time) (injection, bool) {
 }
 
 // contextName is the name of a file of the folder.
-var contextName = regexp.MustCompile(`^[0-9a-f]{32}$`)
+var contextName = pattern.New(`^[0-9a-f]{32}$`)
 
 // write keeps what was prepared for the state. That it could not be kept costs the next session time, and nothing else.
 func (s startState) write(repo *git.Repo, in injection, until time.Time) {

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/pattern"
 	"github.com/urfave/cli/v2"
 )
 
@@ -32,7 +32,7 @@ func whyCommand(env *Env) *cli.Command {
 }
 
 // injectionID begins like the id of an injection.
-var injectionID = regexp.MustCompile(`^i[0-9a-f]{0,12}$`)
+var injectionID = pattern.New(`^i[0-9a-f]{0,12}$`)
 
 func runWhy(ctx context.Context, env *Env, what, session string) error {
 	w, err := env.open(ctx)

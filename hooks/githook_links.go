@@ -3,9 +3,10 @@ package hooks
 import (
 	"bufio"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
 // The file links, in the state folder, says which sessions made which commits of the code. The hooks of git append to
@@ -29,8 +30,8 @@ type LinkedCommit struct {
 }
 
 var (
-	objectID    = regexp.MustCompile(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
-	sessionName = regexp.MustCompile(`^[a-z]{1,20}/[A-Za-z0-9._-]{1,200}$`)
+	objectID    = pattern.New(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
+	sessionName = pattern.New(`^[a-z]{1,20}/[A-Za-z0-9._-]{1,200}$`)
 )
 
 // ReadLinks returns the commits of each session, by its name "<agent>/<id>", in the order in which they were made,

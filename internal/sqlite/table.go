@@ -2,8 +2,9 @@ package sqlite
 
 import (
 	"fmt"
-	"slices"
 	"strings"
+
+	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
 // object is a row of the schema.
@@ -151,6 +152,11 @@ func (t *Table) Where(column, text string, fn func(Row) error) error {
 	})
 }
 
+var (
+	rowidColumn = pattern.New(`(?i)^\S+\s+integer\s.*\bprimary\s+key\b`)
+	generated   = pattern.New(`(?i)\bgenerated\s+always\b|\bas\s*\(`)
+)
+
 // parseTable finds the columns in the statement that made a table.
 func parseTable(sql string) (columns []string, rowid int, err error) {
 	parts, after, ok := parts(sql)
@@ -169,11 +175,10 @@ func parseTable(sql string) (columns []string, rowid int, err error) {
 				continue
 			}
 		}
-		words := strings.Fields(strings.ToLower(p))
-		if slices.Contains(words, "generated") || slices.ContainsFunc(words, func(w string) bool { return w == "as" || strings.HasPrefix(w, "as(") }) {
+		if generated.MatchString(p) {
 			return nil, -1, fmt.Errorf("%w: a computed column", ErrUnknown)
 		}
-		if i := slices.Index(words, "primary"); i > 1 && i+1 < len(words) && strings.HasPrefix(words[i+1], "key") && words[1] == "integer" {
+		if rowidColumn.MatchString(p) {
 			rowid = len(columns)
 		}
 		columns = append(columns, name)
@@ -181,11 +186,13 @@ func parseTable(sql string) (columns []string, rowid int, err error) {
 	return columns, rowid, nil
 }
 
+var indexHeadWords = pattern.New(`(?is)^\s*create\s+(unique\s+)?index\b`)
+
 // parseIndex finds the first column of an index by the statement that made it; empty for one that
 // cannot be searched by comparing bytes, or does not hold every row.
 func parseIndex(sql string) string {
 	parts, after, ok := parts(sql)
-	if !ok || strings.TrimSpace(after) != "" {
+	if !ok || !indexHeadWords.MatchString(sql) || strings.TrimSpace(after) != "" {
 		return ""
 	}
 	name, _ := word(parts[0])

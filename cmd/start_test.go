@@ -1,0 +1,75 @@
+package cmd
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Every hook of every agent starts the program anew, so nothing is compiled that this start may not need.
+func TestNoExpressionIsCompiledAtTheStart(t *testing.T) {
+	files := 0
+	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && len(d.Name()) > 2) {
+			return errOrSkip(err)
+		}
+		if filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		files++
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		for _, decl := range file.Decls {
+			if of, ok := decl.(*ast.GenDecl); !ok || of.Tok != token.VAR {
+				continue
+			}
+			ast.Inspect(decl, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.FuncLit:
+					return false // it runs when it is called
+				case *ast.SelectorExpr:
+					if pkg, ok := n.X.(*ast.Ident); ok && pkg.Name == "regexp" && strings.HasPrefix(n.Sel.Name, "MustCompile") {
+						t.Errorf("%s: use pattern.New", fset.Position(n.Pos()))
+					}
+				}
+				return true
+			})
+		}
+		return nil
+	})
+	if err != nil || files < 200 {
+		t.Errorf("looked at %d files, %v", files, err)
+	}
+}
+
+func errOrSkip(err error) error {
+	if err != nil {
+		return err
+	}
+	return fs.SkipDir
+}
+
+// A program that is linked to the C library starts later; net and os/user are what brings it in.
+func TestNoCLibraryIsLinked(t *testing.T) {
+	cmd := exec.Command("go", "list", "-deps", "./cmd/reverie")
+	cmd.Dir = ".."
+	cmd.Env = append(cmd.Environ(), "GOOS=linux", "CGO_ENABLED=1")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pkg := range []string{"runtime/cgo", "net", "os/user"} {
+		if slices.Contains(strings.Fields(string(out)), pkg) {
+			t.Errorf("%s is imported", pkg)
+		}
+	}
+}
