@@ -33,7 +33,7 @@ func (c *capture) answer(ctx context.Context, agent hooks.Agent, e hooks.Event) 
 		if text, found := preparedContext(ctx, c.env, c.repo, c.config, r); found {
 			return text, nil
 		}
-	case e.Kind == hooks.Prompt && c.config.Prompt == 0:
+	case e.Kind == hooks.Prompt && (c.config.Prompt == 0 || asksNothing(r)):
 		return "", nil
 	}
 	w, err := c.env.open(ctx)

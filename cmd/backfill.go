@@ -86,7 +86,7 @@ func (w *workspace) lookBack(ctx context.Context, o backfillOptions) (*backfill,
 		text, _ := w.scanner.Text(dir)
 		b.taken.addTree(text.String())
 	}
-	q.Dirs = append(trees, b.taken.trees()...)
+	q.Dirs = append(trees, b.taken.left()...)
 	all, failed := past.Find(ctx, homes, q)
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -186,6 +186,8 @@ func cutText(s string, n int) string {
 // keepCheckpoint gives a checkpoint the next number of its session and writes it to the journal, unless the last one
 // says the same.
 func (w *workspace) keepCheckpoint(ctx context.Context, c record.Checkpoint) (record.Checkpoint, error) {
+	clean, _ := w.scanner.Text(c.Text)
+	c.Text = clean.String()
 	err := w.update(ctx, func(tx *record.Tx, _ config.Config) error {
 		kept, err := tx.Checkpoints(c.Client + "/" + c.Session)
 		if err := w.tolerate(err); err != nil {
@@ -201,7 +203,7 @@ func (w *workspace) keepCheckpoint(ctx context.Context, c record.Checkpoint) (re
 		}
 		if len(kept) > 0 {
 			last := kept[len(kept)-1]
-			if clean, _ := w.scanner.Text(c.Text); last.Text == clean.String() && last.Commit == c.Commit && slices.Equal(last.Files, c.Files) {
+			if last.Text == c.Text && last.Commit == c.Commit && slices.Equal(last.Files, c.Files) {
 				c = last
 				return nil
 			}

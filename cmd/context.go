@@ -174,7 +174,8 @@ func (w *workspace) inject(ctx context.Context, r contextRequest) (in injection,
 	if err != nil {
 		return in, err
 	}
-	return in, w.note(&in, r)
+	w.note(&in, r)
+	return in, nil
 }
 
 // unlessGiven takes the text away from the block of a session that goes on and has this very block before it.
@@ -197,13 +198,16 @@ func (w *workspace) unlessGiven(in *injection, r contextRequest) {
 	}
 }
 
-// note writes an injection into the ledger where that is asked for and something was given.
-func (w *workspace) note(in *injection, r contextRequest) error {
+// note writes an injection into the ledger where that is asked for and something was given. That it could not be
+// noted keeps nobody from being given it: it may be given again.
+func (w *workspace) note(in *injection, r contextRequest) {
 	if !r.Record || r.Session == "" || in.text == "" {
-		return nil
+		return
 	}
 	in.Session = r.Session
-	return in.record(w.repo, w.env.Now())
+	if err := in.record(w.repo, w.env.Now()); err != nil {
+		w.env.warn("%v", err)
+	}
 }
 
 // startIntro says what an element holds.
@@ -287,15 +291,19 @@ func attributes(in injection) string {
 // maxNext is how many of those that did not fit are named in the ledger.
 const maxNext = 20
 
+// maxPacked is how many candidates are tried: shorter than 15 bytes no line is, and so no more fit.
+const maxPacked = maxInjected / 15
+
 // fill packs candidates in their order.
 func fill(in *injection, all []candidate, p parcel) {
-	for _, c := range all {
+	for _, c := range all[:min(maxPacked, len(all))] {
 		p.lines = append(p.lines, c.line())
 	}
+	p.left = len(all) - len(p.lines)
 	text, taken := p.pack()
 	for i, c := range all {
 		switch {
-		case taken[i]:
+		case i < len(taken) && taken[i]:
 			in.Items = append(in.Items, given{c.m.ID, c.why})
 		default:
 			if in.Cut[cutBudget]++; len(in.Next) < maxNext {
@@ -342,7 +350,7 @@ func (w *workspace) injectPrompt(ctx context.Context, r contextRequest) (in inje
 		known := insight(w.injections(r.Session))
 		var firm, doubted []candidate
 		for _, h := range hits {
-			c := candidate{m: h.Memory, s: standings(h.Memory), why: []string{"the prompt names " + strings.Join(h.Words, ", ")}}
+			c := candidate{m: h.Memory, s: standings(h.Memory), why: []string{"the prompt names " + w.named(h.Words)}}
 			switch {
 			case c.s.Withheld:
 				in.Cut[cutWithheld]++
@@ -365,6 +373,22 @@ func (w *workspace) injectPrompt(ctx context.Context, r contextRequest) (in inje
 	})
 	return in, err
 }
+
+// maxNamed is the longest word of a prompt that is noted, in bytes.
+const maxNamed = 60
+
+// named are words of a prompt as the ledger keeps them: without secrets, and cut.
+func (w *workspace) named(words []string) string {
+	var out []string
+	for _, word := range words {
+		clean, _ := w.scanner.Text(word)
+		out = append(out, cutText(clean.String(), maxNamed))
+	}
+	return strings.Join(out, ", ")
+}
+
+// asksNothing reports whether a request gets nothing whatever is known, so that nobody need look.
+func asksNothing(r contextRequest) bool { return r.For == forPrompt && !promptWords(r.Query).Tells() }
 
 // promptWords are the words of a prompt, without what clients and hooks put into it.
 func promptWords(prompt string) recall.Query {

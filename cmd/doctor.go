@@ -119,7 +119,7 @@ func (env *Env) examine(ctx context.Context) []examined {
 	} else {
 		rows = append(rows, w.examineMemory(ctx))
 	}
-	rows = append(rows, env.examineAgents(w)...)
+	rows = append(rows, env.examineAgents(ctx, w)...)
 	if w != nil {
 		rows = append(rows, w.examineGitHooks(ctx)...)
 	}

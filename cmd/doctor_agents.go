@@ -15,7 +15,7 @@ import (
 )
 
 // examineAgents looks at every agent that is found on this machine or installed for. w is nil outside of a repository.
-func (env *Env) examineAgents(w *workspace) []examined {
+func (env *Env) examineAgents(ctx context.Context, w *workspace) []examined {
 	m, err := hooks.ThisMachine()
 	if err != nil {
 		return []examined{{What: "agents", State: stateBroken, Detail: err.Error()}}
@@ -27,7 +27,7 @@ func (env *Env) examineAgents(w *workspace) []examined {
 		program = ""
 	}
 	for _, a := range hooks.Agents {
-		rows = append(rows, agentExam{env, w, m, a, program}.rows()...)
+		rows = append(rows, agentExam{env, w, m, a, program}.rows(ctx)...)
 	}
 	return rows
 }
@@ -45,7 +45,7 @@ func (x agentExam) row(state, detail, fix string) examined {
 	return examined{What: x.agent.Name, State: state, Detail: detail, Fix: fix}
 }
 
-func (x agentExam) rows() (rows []examined) {
+func (x agentExam) rows(ctx context.Context) (rows []examined) {
 	user, ok := x.m.User(x.agent)
 	if !ok {
 		return nil
@@ -82,7 +82,7 @@ func (x agentExam) rows() (rows []examined) {
 			faults = append(faults, x.row(state, h.Why, h.Do))
 		}
 		if !slices.ContainsFunc(faults, func(r examined) bool { return r.State == stateBroken }) {
-			faults = append(faults, x.silence(s))
+			faults = append(faults, x.silence(ctx, s))
 		}
 		rows = append(rows, faults...)
 	}
@@ -97,11 +97,14 @@ func (x agentExam) rows() (rows []examined) {
 
 // faults are those of the entries in a file.
 func (x agentExam) faults(s hooks.Standing) (rows []examined) {
-	add := func(state, format string, args ...any) {
+	add := func(state string, safe bool, format string, args ...any) {
 		row := x.row(state, fmt.Sprintf(format, args...)+" in "+s.File, "reverie init --agent "+x.agent.Name)
+		if s.Top != "" {
+			row.Fix += " --project"
+		}
 		if x.program == "" {
 			row.Fix = "run reverie doctor --fix with the installed program"
-		} else if state == stateBroken {
+		} else if safe {
 			row.mend = func(ctx context.Context) error { return x.install(ctx, s.Target) }
 		}
 		rows = append(rows, row)
@@ -110,16 +113,19 @@ func (x agentExam) faults(s hooks.Standing) (rows []examined) {
 		info, err := os.Stat(p)
 		switch {
 		case err != nil || info.IsDir() || info.Mode()&0o111 == 0 && os.PathSeparator == '/':
-			add(stateBroken, "the program %s is gone, which hooks call", p)
+			add(stateBroken, true, "the program %s is gone, which hooks call", p)
 		case x.program != "" && p != x.program && !same(p, x.program):
-			add(stateNote, "hooks call %s, and this is %s,", p, x.program)
+			add(stateNote, false, "hooks call %s, and this is %s,", p, x.program)
 		}
 	}
+	if s.Other {
+		add(stateNote, true, "the plugin is not as this version writes it,")
+	}
 	if len(s.Missing) > 0 {
-		add(stateBroken, "no hook for %s", strings.Join(s.Missing, ", "))
+		add(stateBroken, true, "no hook for %s", strings.Join(s.Missing, ", "))
 	}
 	if len(s.Twice) > 0 {
-		add(stateBroken, "more than one hook of ours for %s", strings.Join(s.Twice, ", "))
+		add(stateBroken, true, "more than one hook of ours for %s", strings.Join(s.Twice, ", "))
 	}
 	return rows
 }
@@ -140,7 +146,7 @@ func (x agentExam) install(ctx context.Context, t hooks.Target) error {
 
 // silence says when an agent was last heard of, and finds the fault that nothing else shows: hooks that are there and
 // do not run, though the agent's own records have newer sessions.
-func (x agentExam) silence(s hooks.Standing) examined {
+func (x agentExam) silence(ctx context.Context, s hooks.Standing) examined {
 	ok := x.row(stateOK, "calls Reverie from "+s.File, "")
 	if x.w == nil {
 		return ok
@@ -158,7 +164,10 @@ func (x agentExam) silence(s hooks.Standing) examined {
 	if info, err := os.Stat(s.File); err == nil && info.ModTime().After(since) {
 		since = info.ModTime() // sessions from before that had no hooks, or others
 	}
-	began := begun(x.m, x.agent.Name, folders(x.w), since.Add(slack))
+	began, err := x.w.begun(ctx, x.agent.Name, since.Add(slack))
+	if err != nil {
+		return x.row(stateNote, ok.Detail+"; its own records cannot be read: "+err.Error(), "")
+	}
 	if began == 0 {
 		return ok
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/git"
 )
@@ -72,6 +73,8 @@ func explain(err error) (code int, hint string) {
 		return exitPerson, "change it instead: reverie edit ID TEXT"
 	case errors.Is(err, gitstore.ErrShallow):
 		return exitFailed, "nothing was changed; 'reverie sync' fetches what is missing of the memory branch alone"
+	case errors.Is(err, hooks.ErrHook):
+		return exitPerson, ""
 	case errors.As(err, &setting):
 		return exitUsage, "'reverie config' lists the settings"
 	case errors.Is(err, config.ErrNewer):

@@ -118,8 +118,7 @@ func (w *workspace) installGitHooks(ctx context.Context, o gitHookOptions) ([]st
 	case len(put) > 0:
 		told = append([]string{fmt.Sprintf("%s a section into %s in %s", verb, hookNames(put), place.dir)}, told...)
 	case len(left) > 0:
-		told = append(told, place.avoid+": it is left as it is")
-		told = append(told, addByHand(place, left)...)
+		told = append(told, place.avoid+": it is left as it is", addByHand(place, left))
 	case len(told) == 0:
 		told = append(told, "the git hooks are there already, in "+place.dir)
 	}
@@ -134,23 +133,26 @@ func hookNames(list []hooks.GitHook) string {
 	return strings.Join(names, ", ")
 }
 
-// addByHand says what a person may add to hooks that we do not touch, in the words of the program that has them.
-func addByHand(p hookPlace, list []hooks.GitHook) []string {
-	if p.tool == "lefthook" {
-		told := []string{"to have them all the same, add this to lefthook-local.yml, which is yours alone:"}
-		for _, h := range list {
-			told = append(told, h.Name+":", "  commands:", "    reverie:", "      use_stdin: true", "      run: set -- {0}; "+h.Snippet())
-		}
-		return told
-	}
-	told := []string{fmt.Sprintf("to have them all the same, add a line to each, in %s:", p.dir)}
-	if p.tool == "husky" {
-		told[0] = "to have them all the same, add a line to each, in .husky; it does nothing where Reverie is not installed:"
+// addByHand says what a person may add to hooks that we do not touch, in the words of the program that has them: one
+// text, of which the lines below the first can be copied.
+func addByHand(p hookPlace, list []hooks.GitHook) string {
+	var b strings.Builder
+	switch p.tool {
+	case "lefthook":
+		b.WriteString("to have them all the same, add this to lefthook-local.yml, which is yours alone:")
+	case "husky":
+		b.WriteString("to have them all the same, add to each file in .husky a line, which does nothing where Reverie is not installed:")
+	default:
+		fmt.Fprintf(&b, "to have them all the same, add a line to each, in %s:", p.dir)
 	}
 	for _, h := range list {
-		told = append(told, h.Name+": "+h.Snippet())
+		if p.tool == "lefthook" {
+			fmt.Fprintf(&b, "\n%s:\n  commands:\n    reverie:\n      use_stdin: true\n      run: set -- {0}; %s", h.Name, h.Snippet())
+		} else {
+			fmt.Fprintf(&b, "\n%s: %s", h.Name, h.Snippet())
+		}
 	}
-	return told
+	return b.String()
 }
 
 // gitScript is where our part of a hook lies.
@@ -233,7 +235,8 @@ func (w *workspace) examineGitHooks(ctx context.Context) []examined {
 		return broken(err)
 	}
 	program, err := hookProgram()
-	if err != nil {
+	passing := errors.Is(err, hooks.ErrPassing) // then the scripts cannot be compared
+	if err != nil && !passing {
 		return broken(err)
 	}
 	sections, elsewhere, old := 0, 0, 0
@@ -248,7 +251,7 @@ func (w *workspace) examineGitHooks(ctx context.Context) []examined {
 			}
 		}
 		if script, err := os.ReadFile(w.gitScript(h)); err == nil {
-			if !bytes.Equal(script, h.Script(program, w.config.Ref)) {
+			if !passing && !bytes.Equal(script, h.Script(program, w.config.Ref)) {
 				old++
 			}
 			if changed, err := h.Install(dirs[0], true); err == nil && changed && place.avoid == "" {

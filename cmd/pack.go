@@ -36,6 +36,7 @@ type parcel struct {
 	attributes string   // of the opening tag
 	intro      string   // says what it is
 	lines      []string // the most valuable first; none has a line feed at its end
+	left       int      // how many more lines there would be
 	tail       string   // follows the lines; may be empty
 	more       string   // follows the number of lines that did not fit
 	budget     int      // tokens of the whole
@@ -57,10 +58,10 @@ func (p parcel) pack() (text string, taken []bool) {
 	}
 	var b strings.Builder
 	b.WriteString(open)
-	frame := open + end + more(len(p.lines))
+	frame := open + end + more(p.left+len(p.lines))
 	bytes, left := maxInjected-len(frame), p.budget-tokens(frame)
 	taken = make([]bool, len(p.lines))
-	cut := 0
+	cut := p.left
 	for i, line := range p.lines {
 		line += "\n"
 		n := tokens(line)

@@ -53,6 +53,10 @@ func FuzzPacked(f *testing.F) {
 				t.Errorf("%q leaves %q", around, own)
 			}
 		}
+		middle := got[:len(got)/3] + "…99 tokens truncated…" + got[len(got)*2/3:]
+		if own := transcript.Own(middle + "\nfix it"); strings.TrimSpace(own) != "fix it" {
+			t.Errorf("cut in the middle: %q", own)
+		}
 		if own := transcript.Own("fix it\n" + got[:len(got)*2/3]); strings.TrimSpace(own) != "fix it" { // a client cut its end
 			t.Errorf("cut off: %q", own)
 		}

@@ -172,8 +172,6 @@ func preparedContext(ctx context.Context, env *Env, repo *git.Repo, c config.Con
 	}
 	w := &workspace{env: env, repo: repo, state: filepath.Join(repo.CommonDir, "reverie")}
 	w.unlessGiven(&in, r)
-	if err := w.note(&in, r); err != nil && env.Verbose {
-		env.warn("%v", err)
-	}
+	w.note(&in, r)
 	return in.text, true
 }

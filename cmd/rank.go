@@ -101,7 +101,7 @@ func (w *workspace) rank(ctx context.Context, v *record.View, all []candidate, r
 			why(0, "contested")
 		}
 	}
-	slices.SortStableFunc(all, func(a, b candidate) int {
+	slices.SortFunc(all, func(a, b candidate) int {
 		return cmp.Or(leading(b.s.Stale, a.s.Stale), leading(a.binds, b.binds), cmp.Compare(b.worth, a.worth),
 			cmp.Compare(slices.Index(record.Kinds, a.m.Kind), slices.Index(record.Kinds, b.m.Kind)),
 			b.m.Source.Time.Compare(a.m.Source.Time), strings.Compare(a.m.ID, b.m.ID))

@@ -126,6 +126,9 @@ func remarks(m record.Memory) string {
 	return out
 }
 
+// maxSightings is how many sightings of an operation are shown; JSON has them all.
+const maxSightings = 4
+
 // showOperation writes an operation with what it rests on.
 func (w *workspace) showOperation(o record.Operation, waits string) {
 	env := w.env
@@ -143,7 +146,11 @@ func (w *workspace) showOperation(o record.Operation, waits string) {
 	if m.Branch != "" {
 		env.print("  %s %s\n", env.paint(dim, "only on:"), visible(sideText(m)))
 	}
-	for _, s := range o.Sightings {
+	for i, s := range o.Sightings {
+		if i == maxSightings {
+			env.print("  %s\n", env.paint(dim, fmt.Sprintf("… and %s", count(len(o.Sightings)-i, "more sighting", "more sightings"))))
+			break
+		}
 		for _, e := range s.Evidence {
 			env.print("  %s %s\n", env.paint(dim, fmt.Sprintf("%s/%s #%d:", s.Client, short(s.Session), e.Event)), oneLine(e.Quote, max(40, env.Width-30)))
 		}

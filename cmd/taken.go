@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -94,8 +95,14 @@ func (t *taken) note(l takenLine) {
 	t.pending = append(t.pending, l)
 }
 
-// trees are the folders of work trees, also of those that git has forgotten.
-func (t *taken) trees() []string { return t.places }
+// left are the places where work trees were, and where nobody has put another repository since: git forgets a work tree that is
+// removed, and a folder that is moved.
+func (t *taken) left() []string {
+	return slices.DeleteFunc(slices.Clone(t.places), func(dir string) bool {
+		_, err := os.Lstat(filepath.Join(dir, ".git"))
+		return !errors.Is(err, fs.ErrNotExist)
+	})
+}
 
 // write adds what is new to the file, which is written anew when most of it is outdated.
 func (t *taken) write(w *workspace) error {

@@ -87,6 +87,7 @@ func (w *workspace) work(ctx context.Context) error {
 		return w.repo.WriteState(workerFile, text, false)
 	}
 	for w.called() {
+		w.code, w.other = nil, nil // the code may be at another commit than the last time
 		if err := os.Remove(filepath.Join(w.state, workerCall)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}

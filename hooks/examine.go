@@ -24,6 +24,7 @@ type Standing struct {
 	Programs  []string // which it calls, each once
 	Missing   []string // events that it does not deliver
 	Twice     []string // events that it delivers more than once
+	Other     bool     // the plugin is not as this version writes it
 }
 
 // Examine reads a target's file. A file that is not there is no error.
@@ -40,6 +41,7 @@ func Examine(t Target) (Standing, error) {
 		program, ours := PluginProgram(text)
 		if s.Installed = ours; ours {
 			s.Programs = []string{program}
+			s.Other = !bytes.Equal(text, plugin(t.Agent, program))
 		}
 		return s, nil
 	}

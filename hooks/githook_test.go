@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -211,5 +212,53 @@ func TestWhatIsNoSessionIsNotWrittenDown(t *testing.T) {
 		if after, _ := os.ReadFile(links); !bytes.Equal(before, after) {
 			t.Errorf("%q was written down: %q", id, after)
 		}
+	}
+}
+
+func TestProgramThatMovedIsFoundInThePath(t *testing.T) {
+	for _, shell := range shells(t) {
+		bin := t.TempDir()
+		fake := "#!/bin/sh\n{ echo \"$*\"; cat; } >" + shellQuote(filepath.Join(bin, "seen")) + "\necho warned >&2\necho unseen\nexit 3\n"
+		if err := os.WriteFile(filepath.Join(bin, "reverie"), []byte(fake), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		stdin := "refs/heads/it's mine 1 refs/heads/it's mine 0\n"
+		file := hookIn(t, shell, "-eu", "pre-push", "/nowhere/reverie", "cat\n")
+		stdout, stderr, err := run(t, file, stdin, []string{"PATH=" + bin + ":" + os.Getenv("PATH")}, "origin", "a url")
+		if stdout != stdin || stderr != "warned\n" || err != nil {
+			t.Errorf("%s: %q, %q, %v", shell, stdout, stderr, err)
+		}
+		seen, _ := os.ReadFile(filepath.Join(bin, "seen"))
+		if want := "hook git pre-push origin a url\n" + stdin; string(seen) != want {
+			t.Errorf("%s: the program saw %q, not %q", shell, seen, want)
+		}
+	}
+}
+
+func TestCommitsAtOnceAreAllLinked(t *testing.T) {
+	file := hookIn(t, shells(t)[0], "", "post-commit", "/nowhere/reverie", "")
+	const writers, each = 8, 25
+	var wg sync.WaitGroup
+	for w := range writers {
+		wg.Go(func() {
+			for i := range each {
+				cmd := exec.Command(file)
+				cmd.Dir = filepath.Dir(filepath.Dir(file))
+				cmd.Env = []string{fmt.Sprintf("REVERIE_SESSION=%d-%d", w, i)}
+				if out, err := cmd.CombinedOutput(); err != nil {
+					t.Errorf("%v: %s", err, out)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	f, err := os.Open(filepath.Join(filepath.Dir(file), "../reverie", LinksFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	links, err := ReadLinks(f)
+	if n := len(links) - 1; n != writers*each || err != nil { // one is there from the beginning
+		t.Errorf("%d of %d are linked, %v", n, writers*each, err)
 	}
 }

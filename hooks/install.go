@@ -42,7 +42,7 @@ func (c Change) Changed() bool { return c.Fresh || !bytes.Equal(c.Old, c.New) }
 
 // Plan says what Install would write, and refuses what it would refuse.
 func (in Installer) Plan(t Target, program string) (Change, error) {
-	c, err := look(t)
+	c, err := inspect(t)
 	if err != nil {
 		return c, err
 	}
@@ -65,8 +65,8 @@ func (t Target) refusal(err error) error {
 	return err
 }
 
-// look reads a target's file and finds out whether it may be written.
-func look(t Target) (c Change, err error) {
+// inspect reads a target's file and finds out whether it may be written.
+func inspect(t Target) (c Change, err error) {
 	c = Change{Target: t, real: t.File, mode: 0o600}
 	if t.Top != "" {
 		c.mode = 0o644
@@ -292,7 +292,7 @@ func (in Installer) removal(a artefact, clone string) (r removal, err error) {
 		r.fate = Stays
 		return r, nil
 	}
-	if r.Change, err = look(t); err != nil {
+	if r.Change, err = inspect(t); err != nil {
 		return r, err
 	}
 	known := a.After != ""
@@ -356,6 +356,7 @@ func (in Installer) Remove(ctx context.Context, t Target, clone string) (Fate, e
 	if err != nil {
 		return "", err
 	}
+	sweep(filepath.Dir(r.real))
 	for _, dir := range slices.Backward(a.Folders) {
 		if os.Remove(dir) != nil { // not empty, or gone
 			break

@@ -3,10 +3,12 @@ package hooks
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -143,6 +145,7 @@ func TestUninstallLeavesEveryByteAsItWas(t *testing.T) {
 				continue
 			}
 			t.Run(name+"/"+n, func(t *testing.T) {
+				t.Parallel()
 				p := newPlace(t)
 				target := p.user(name)
 				set(p, target.File)
@@ -365,5 +368,81 @@ func TestDamagedJournalStopsEverything(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(p.home, ".gemini")); err == nil {
 			t.Errorf("%s: written", text)
 		}
+	}
+}
+
+// An installer that is killed has written the journal, and perhaps half of a file beside the settings.
+func TestKilledInstallerLeavesNothing(t *testing.T) {
+	for _, again := range []bool{false, true} {
+		p := newPlace(t)
+		target, clone := p.user("claude"), p.clone("clone")
+		p.write(target.File, "{}\n", 0o600)
+		before := p.tree()
+		c, err := p.in.Plan(target, "/bin/reverie")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.MkdirAll(filepath.Join(p.in.Dir, backupFolder), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		name, err := p.in.keep(c.Old)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := artefact{File: target.File, Agent: "claude", Before: name, After: hash(c.New), Made: c.made, Clones: []string{clone}}
+		if err := p.in.write(&journal{Version: journalVersion, Artefacts: []artefact{a}}); err != nil {
+			t.Fatal(err)
+		}
+		p.write(filepath.Join(filepath.Dir(target.File), unfinished+"123"), "{", 0o600)
+		if again {
+			p.install(target, clone)
+		}
+		p.remove(target, clone)
+		if d := cmp.Diff(before, p.tree()); d != "" {
+			t.Errorf("again %v: left behind:\n%s", again, d)
+		}
+	}
+}
+
+func TestInstallersWaitForEachOther(t *testing.T) {
+	p := newPlace(t)
+	p.write(p.user("gemini").File, "{}\n", 0o600)
+	before := p.tree()
+	var clones []string
+	for i := range 6 {
+		clones = append(clones, p.clone(fmt.Sprint("clone", i)))
+	}
+	each := func(do func(target Target, clone string) error) {
+		var group sync.WaitGroup
+		for _, clone := range clones {
+			for _, name := range []string{"claude", "codex", "gemini", "opencode"} {
+				group.Go(func() {
+					if err := do(p.user(name), clone); err != nil {
+						t.Errorf("%s for %s: %v", name, clone, err)
+					}
+				})
+			}
+		}
+		group.Wait()
+	}
+	each(func(target Target, clone string) error {
+		_, err := p.in.Install(context.Background(), target, "/bin/reverie", clone)
+		return err
+	})
+	j, err := p.in.read()
+	if err != nil || len(j.Artefacts) != 4 {
+		t.Fatalf("%+v, %v", j, err)
+	}
+	for _, a := range j.Artefacts {
+		if len(a.Clones) != len(clones) {
+			t.Errorf("%s is claimed by %q", a.File, a.Clones)
+		}
+	}
+	each(func(target Target, clone string) error {
+		_, err := p.in.Remove(context.Background(), target, clone)
+		return err
+	})
+	if d := cmp.Diff(before, p.tree()); d != "" {
+		t.Error(d)
 	}
 }

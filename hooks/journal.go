@@ -160,7 +160,8 @@ var ErrChanged = errors.New("it was changed by somebody else just now")
 // exchange puts data in the place of a file, at once and durably, unless the file has other bytes than expect by then; a
 // nil expect is no file at all.
 func exchange(path string, expect, data []byte, mode fs.FileMode) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".reverie-*")
+	sweep(filepath.Dir(path))
+	tmp, err := os.CreateTemp(filepath.Dir(path), unfinished+"*")
 	if err != nil {
 		return err
 	}
@@ -178,4 +179,15 @@ func exchange(path string, expect, data []byte, mode fs.FileMode) error {
 		return err
 	}
 	return file.SyncDir(filepath.Dir(path))
+}
+
+// unfinished begins the names of files that exchange has not finished.
+const unfinished = ".reverie-settings-"
+
+// sweep removes from a folder what an exchange that was killed left. Who calls has the lock.
+func sweep(dir string) {
+	left, _ := filepath.Glob(filepath.Join(dir, unfinished+"*"))
+	for _, path := range left {
+		os.Remove(path)
+	}
 }

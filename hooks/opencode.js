@@ -25,9 +25,9 @@ export const Reverie = async (host) => {
     })
 
   // run starts the program with text on its standard input; what it prints, or null.
-  const run = (args, text, ms) =>
+  const run = (args, text, ms, env) =>
     within(ms + 200, new Promise((done) => {
-      const child = execFile(program, args, { cwd, timeout: ms, killSignal: "SIGKILL", maxBuffer: 1 << 20, windowsHide: true },
+      const child = execFile(program, args, { cwd, env: env ?? process.env, timeout: ms, killSignal: "SIGKILL", maxBuffer: 1 << 20, windowsHide: true },
         (error, out) => done(error ? null : out))
       child.stdin?.on("error", () => {})
       child.stdin?.end(text)
@@ -105,7 +105,8 @@ export const Reverie = async (host) => {
     "command.execute.before": safe(async (input, output) => {
       const statement = unquoted((input.arguments || "").trim())
       if (input.command !== "remember" || !statement) return
-      const kept = failures >= patience ? null : await run(["remember", "-"], statement + "\n", 5000)
+      const { OPENCODE, AGENT, ...env } = process.env // OpenCode's marks of what agents run; this was typed by a person
+      const kept = failures >= patience ? null : await run(["remember", "-"], statement + "\n", 5000, env)
       const text = kept === null ? "It could not be kept; `reverie remember` in a terminal says why." : "Kept: " + kept.trim()
       output.parts.push({ type: "text", text: "<reverie-command>" + text + "</reverie-command>" })
     }),
@@ -152,7 +153,9 @@ export const Reverie = async (host) => {
     }),
 
     "shell.env": safe(async (input, output) => {
-      if (input.sessionID) output.env.REVERIE_SESSION = "opencode/" + input.sessionID
+      if (!input.sessionID) return
+      output.env.REVERIE_AGENT = "opencode"
+      output.env.REVERIE_SESSION = input.sessionID
     }),
 
     dispose: safe(async () => {

@@ -12,8 +12,8 @@ import (
 //go:embed opencode.js
 var pluginText string
 
-// managed begins the files that are all ours.
-const managed = "// managed by reverie"
+// pluginHeader begins the files that are all ours.
+const pluginHeader = "// managed by reverie"
 
 // plugin is the plugin for an agent that calls program.
 func plugin(a Agent, program string) []byte {
@@ -35,7 +35,7 @@ func inJSON(v any) string {
 
 // PluginProgram is the program that a plugin of ours calls; ours is false for a file of somebody else.
 func PluginProgram(text []byte) (program string, ours bool) {
-	if !bytes.HasPrefix(text, []byte(managed)) {
+	if !bytes.HasPrefix(text, []byte(pluginHeader)) {
 		return "", false
 	}
 	for line := range strings.Lines(string(text)) {

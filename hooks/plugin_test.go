@@ -104,7 +104,7 @@ func fake(t *testing.T, body string) string {
 
 func TestPluginPipesEventsAndGivesAnswers(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
-	p, _ := play(t, fake(t, `in=$(cat); echo "$*|$in" >>'`+log+`'; case "$1" in remember) echo "mem 1234";; *) echo "context of $3";; esac`))
+	p, _ := play(t, fake(t, `in=$(cat); echo "$*|$in" >>'`+log+`'; case "$1" in remember) echo "mem 1234$OPENCODE";; *) echo "context of $3";; esac`), "OPENCODE=1")
 	if d := cmp.Diff([]string{"mine", "remember"}, p.Commands); d != "" {
 		t.Error(d)
 	}
@@ -127,10 +127,10 @@ func TestPluginPipesEventsAndGivesAnswers(t *testing.T) {
 			t.Error(d)
 		}
 	}
-	if p.Env.Env["REVERIE_SESSION"] != "opencode/ses_top" {
-		t.Errorf("environment %v", p.Env.Env)
+	if d := cmp.Diff(map[string]string{"REVERIE_AGENT": "opencode", "REVERIE_SESSION": "ses_top"}, p.Env.Env); d != "" {
+		t.Error(d)
 	}
-	if text := fmt.Sprint(p.Command.Parts); !strings.Contains(text, "Kept: mem 1234") {
+	if text := fmt.Sprint(p.Command.Parts); !strings.Contains(text, "Kept: mem 1234<") { // as from a person's shell
 		t.Errorf("command %s", text)
 	}
 	var got []string

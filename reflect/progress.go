@@ -18,10 +18,14 @@ type Progress struct {
 	Said    []string // what the user said that is meant to last
 }
 
+// maxStood is how many events are looked at, the last: a session is asked while its agent waits.
+const maxStood = 10_000
+
 // Stand returns where a session stands after some events. It is a function of them alone. The events must have been
 // redacted.
 func Stand(s transcript.Session, events []transcript.Event) Progress {
 	var p Progress
+	events = events[max(0, len(events)-maxStood):]
 	v := digest(s, events)
 	for i := range events {
 		e := &events[i]

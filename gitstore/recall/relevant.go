@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
@@ -116,11 +117,25 @@ func allTerms(word string) (out []string) {
 
 // Tells reports whether any memory at all could be relevant.
 func (q Query) Tells() bool {
-	sum := 0.0
-	for _, w := range q.words {
+	return weightOf(q.words) >= enough
+}
+
+func weightOf(words []asked) (sum float64) {
+	for _, w := range words {
 		sum += w.weight
 	}
-	return sum >= enough
+	return sum
+}
+
+// found are the words that a hit has.
+func (q Query) found(h Hit) (out []asked) {
+	has := func(t string) bool { return slices.ContainsFunc(h.Terms, func(p Part) bool { return p.Term == t }) }
+	for _, w := range q.words {
+		if !slices.ContainsFunc(w.terms, func(t string) bool { return !has(t) }) {
+			out = append(out, w)
+		}
+	}
+	return out
 }
 
 // isName reports whether a word is written as no word of prose is: somName, some_name, a/path, file.ext, --option,
@@ -165,18 +180,15 @@ func isName(word string) bool {
 var slash = map[string]bool{"and/or": true, "client/server": true, "input/output": true, "read/write": true, "on/off": true, "yes/no": true, "true/false": true, "tcp/ip": true, "ci/cd": true}
 
 // Relevant returns the memories that the prompt clearly is about, the heaviest first, and those of the same weight in
-// the order of Search. Its cost is that of Search.
+// the order of Search. One that has no word of the prompt but common ones never is.
 func (q Query) Relevant(memories []record.Memory) []Relevance {
 	if !q.Tells() {
 		return nil
 	}
-	hits := Search(memories, q.text, 0)
+	hits := Search(q.possible(memories), q.text, 0)
 	df := map[string]int{}
-	has := make([]map[string]bool, len(hits))
-	for i, h := range hits {
-		has[i] = make(map[string]bool, len(h.Terms))
+	for _, h := range hits {
 		for _, t := range h.Terms {
-			has[i][t.Term] = true
 			df[t.Term]++
 		}
 	}
@@ -196,15 +208,17 @@ func (q Query) Relevant(memories []record.Memory) []Relevance {
 		}
 	}
 	var out []Relevance
-	for i, h := range hits {
+	for _, h := range hits {
+		path := matches(h.Memory.Paths, q.paths)
+		found := q.found(h)
+		if path == "" && weightOf(found) < enough {
+			continue
+		}
 		r := Relevance{Memory: h.Memory}
 		named := false
 		var words []asked
 		head, written := headOf(h.Memory)
-		for _, w := range q.words {
-			if !hasAll(has[i], w.terms) {
-				continue
-			}
+		for _, w := range found {
 			if !hasAll(head, w.terms) {
 				w.weight /= 2
 			}
@@ -215,7 +229,6 @@ func (q Query) Relevant(memories []record.Memory) []Relevance {
 			words = append(words, w)
 			named = named || w.weight >= nameWeight && known(w) <= max(few, len(memories)/rare)
 		}
-		path := matches(h.Memory.Paths, q.paths)
 		if path != "" {
 			r.Weight += pathWeight
 			words = append(words, asked{text: path, weight: pathWeight})
@@ -232,6 +245,43 @@ func (q Query) Relevant(memories []record.Memory) []Relevance {
 		out = append(out, r)
 	}
 	slices.SortStableFunc(out, func(a, b Relevance) int { return cmp.Compare(b.Weight, a.Weight) })
+	return out
+}
+
+// possible are the memories that may have a word of the prompt which is not common: to look for some letters costs a
+// thirtieth of taking a text apart. What is not written in ASCII is not looked through.
+func (q Query) possible(memories []record.Memory) []record.Memory {
+	var probes []string
+	for _, w := range q.words {
+		probe := ""
+		for _, t := range w.terms {
+			whole := slices.ContainsFunc(w.terms, func(part string) bool { return part != t && strings.HasPrefix(t, part) })
+			if !whole && len(t) > len(probe) && strings.Contains(strings.ToLower(w.text), t) {
+				probe = t
+			}
+		}
+		switch {
+		case w.weight < pairWeight:
+		case probe == "":
+			return memories
+		default:
+			probes = append(probes, probe, strings.ToUpper(probe[:1])+probe[1:], strings.ToUpper(probe))
+		}
+	}
+	foreign := func(s string) bool { return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0 }
+	has := func(s string) bool {
+		return slices.ContainsFunc(probes, func(p string) bool { return strings.Contains(s, p) })
+	}
+	var out []record.Memory
+	for _, m := range memories {
+		may := matches(m.Paths, q.paths) != "" || slices.ContainsFunc(m.Tags, has) || slices.ContainsFunc(m.Paths, has)
+		for _, v := range m.Texts() {
+			may = may || has(v.Text) || has(v.Body) || foreign(v.Text) || foreign(v.Body)
+		}
+		if may {
+			out = append(out, m)
+		}
+	}
 	return out
 }
 

@@ -66,3 +66,36 @@ func TestNameThatIsEverywhereIsNoReason(t *testing.T) {
 		t.Errorf("%d for %q", len(got), got[0].Words)
 	}
 }
+
+// The memories that are not looked at closely are those that could not be relevant.
+func TestPossibleLeavesNothingOut(t *testing.T) {
+	all := known()
+	for _, prompt := range []string{"speed up PARSEHEADER and parse_header", "why are Orders kept in POSTGRES?", "ECONNREFUSED from docker compose", "提交信息应该用英文吗", "what about web/src/cart.tsx", "the mobile apps pin the rest apis"} {
+		q := Ask(prompt)
+		kept := map[string]bool{}
+		for _, m := range q.possible(all) {
+			kept[m.ID] = true
+		}
+		for _, h := range Search(all, prompt, 0) {
+			for _, p := range h.Terms {
+				if !common[p.Term] && !chat[p.Term] && len(p.Term) > 1 && !kept[h.Memory.ID] {
+					t.Errorf("%q: %q has %q", prompt, h.Memory.Text, p.Term)
+				}
+			}
+		}
+	}
+}
+
+func FuzzRelevant(f *testing.F) {
+	for _, s := range []string{"fix web/a.ts", "\xff\xfe/x", "用中文 --opt ß.İ", "a/b/c.d:1 E1234 __ ::", "ǅ/ﬁ.go"} {
+		f.Add(s, s)
+	}
+	f.Fuzz(func(t *testing.T, prompt, text string) {
+		all := append(known(), record.New(record.Memory{Kind: record.Note, Text: text, Paths: []string{text}}))
+		for _, r := range Ask(prompt).Relevant(all) {
+			if r.Weight < enough || len(r.Words) == 0 {
+				t.Errorf("%q: %q for %q, %v", prompt, r.Memory.Text, r.Words, r.Weight)
+			}
+		}
+	})
+}

@@ -3,7 +3,7 @@
 reverie_in=$(cat) || reverie_in=
 case ${reverie_bin:+$reverie_in} in
 '') ;;
-*refs/reverie/* | *@ref@*)
+*refs/reverie/* | *refs/heads/reverie/* | *@ref@*)
 	{
 		"$reverie_bin" hook git pre-push "$@" >/dev/null 2>&3 <<reverie_end &
 $reverie_in

@@ -1,0 +1,197 @@
+package cmd
+
+import (
+	"database/sql"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	_ "modernc.org/sqlite"
+
+	"github.com/reverie-memory/reverie/internal/testrepo"
+	"github.com/reverie-memory/reverie/reflect/transcript/past"
+)
+
+// pastSessions puts sessions of Claude Code about dir into the home of this test, each with words of its own.
+func pastSessions(t *testing.T, dir string, n int) {
+	t.Helper()
+	home, err := os.UserHomeDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := filepath.Join(home, ".claude", "projects", "-x")
+	if err := os.MkdirAll(store, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		id := fmt.Sprintf("5f0c1e2a-0000-4000-8000-%012d", i)
+		at := time.Date(2026, 10, 1, 0, 0, i, 0, time.UTC).Format(time.RFC3339)
+		text := fmt.Sprintf(`{"type":"user","uuid":"u%d","sessionId":"%s","cwd":%q,"timestamp":"%s","message":{"role":"user","content":"From now on always keep the file part%c%c.txt in its folder."}}`+"\n", i, id, dir, at, 'a'+i/26, 'a'+i%26)
+		if err := os.WriteFile(filepath.Join(store, id+".jsonl"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A learn that is killed when some of many sessions are learned from loses nothing: the next one goes on, and what is known in
+// the end is what one that nobody killed knows.
+func TestKilledLearnGoesOn(t *testing.T) {
+	const sessions = 120
+	r := testrepo.New(t)
+	r.Run("commit", "--allow-empty", "-qm", "one")
+	pastSessions(t, r.Dir, sessions)
+	kills := 0
+	for range 3 {
+		cmd := exec.Command("reverie", "-q", "learn")
+		cmd.Dir = r.Dir
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan struct{})
+		go func() {
+			cmd.Wait()
+			close(ended)
+		}()
+		before := journal(r)
+		for watching := true; watching; {
+			select {
+			case <-ended:
+				watching = false
+			default:
+				if journal(r) != before { // a batch more is kept
+					cmd.Process.Kill()
+					<-ended
+					kills++
+					watching = false
+				}
+			}
+		}
+	}
+	reverie(t, r.Dir, "learn")
+	known := strings.Count(reverie(t, r.Dir, "list"), "\n") + strings.Count(reverie(t, r.Dir, "review", "--json"), "\n")
+	if known != sessions {
+		t.Errorf("%d of %d sessions are known after %d kills", known, sessions, kills)
+	}
+	if again := reverie(t, r.Dir, "learn", "--json"); !strings.Contains(again, `"new":0`) || !strings.Contains(again, `"reflections":0`) {
+		t.Errorf("after the end: %s", again)
+	}
+	if kills == 0 {
+		t.Error("no learn lived long enough to be killed")
+	}
+}
+
+// journal is where the journal is; empty before it is there.
+func journal(r *testrepo.Repo) string {
+	cmd := exec.Command("git", "rev-parse", "-q", "--verify", journalRef)
+	cmd.Dir = r.Dir
+	out, _ := cmd.Output()
+	return string(out)
+}
+
+// However much is learned at once, it is told on one screen.
+func TestLearnIsToldOnOneScreen(t *testing.T) {
+	r := testrepo.New(t)
+	r.Run("commit", "--allow-empty", "-qm", "one")
+	pastSessions(t, r.Dir, 60)
+	cmd := exec.Command("reverie", "learn")
+	cmd.Dir = r.Dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if lines := strings.Count(string(out), "\n"); lines > 24 || !strings.Contains(string(out), "and 52 more: reverie list") {
+		t.Errorf("%d lines:\n%s", lines, out)
+	}
+}
+
+// Sessions of OpenCode come out of its database while it has it open; a sub-agent's keeps its parent, and what it was told is nobody's word.
+func TestLearnReadsOpenCodesDatabase(t *testing.T) {
+	r := testrepo.New(t)
+	r.Run("commit", "--allow-empty", "-qm", "one")
+	home, err := os.UserHomeDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_DATA_HOME", filepath.Join(home, "data"))
+	store := filepath.Join(home, "data", "opencode")
+	if err := os.MkdirAll(store, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(store, "opencode.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	for _, statement := range []string{
+		"PRAGMA journal_mode=wal",
+		"CREATE TABLE session (id text PRIMARY KEY, parent_id text, directory text, title text, version text, time_created integer, time_updated integer)",
+		"CREATE TABLE message (id text PRIMARY KEY, session_id text, time_created integer, data text)",
+		"CREATE TABLE part (id text PRIMARY KEY, message_id text, session_id text, data text)",
+		"INSERT INTO session VALUES('ses_1',NULL,'" + r.Dir + "','one','1.18.33',1795187155887,1795187170760), ('ses_2','ses_1','" + r.Dir + "','two','1.18.33',1795187155888,1795187170760)",
+		`INSERT INTO message VALUES('msg_1','ses_1',1,'{"role":"user","time":{"created":1795187156212}}'), ('msg_2','ses_2',2,'{"role":"user","time":{"created":1795187156213}}')`,
+		`INSERT INTO part VALUES('prt_1','msg_1','ses_1','{"type":"text","text":"From now on always pin the versions of tools."}'), ('prt_2','msg_2','ses_2','{"type":"text","text":"From now on always write release notes in English."}')`,
+	} {
+		if _, err := db.Exec(statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+	got := reverie(t, r.Dir, "learn")
+	if !strings.Contains(got, "ersions of tools") || strings.Contains(got, "elease notes") {
+		t.Errorf("learned %s", got)
+	}
+	if sessions := reverie(t, r.Dir, "sessions", "--json"); !strings.Contains(sessions, `"name":"opencode/ses_1"`) || !strings.Contains(sessions, `"parent":"ses_1"`) {
+		t.Errorf("%s", sessions)
+	}
+}
+
+func TestWhatWasTakenIn(t *testing.T) {
+	r := newRepo(t)
+	w, err := (&Env{Dir: r.Dir, Now: time.Now, Out: os.Stdout, Err: os.Stderr}).open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	session := past.Session{Client: "claude", File: "/secret/place", Size: 7, Changed: now}
+	other := past.Session{Client: "opencode", File: "/db", ID: "a", Changed: now.Add(-2 * time.Hour)}
+	busy := past.Session{Client: "opencode", File: "/db", ID: "b", Changed: now.Add(-time.Minute)}
+	for range 2 { // the second time adds to the file
+		a := readTaken(w.state)
+		a.add(session, now)
+		a.add(other, now)
+		a.add(busy, now)
+		if err := a.write(w); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(w.state, takenFile)
+	text, err := os.ReadFile(path)
+	if err != nil || strings.Contains(string(text), "secret") {
+		t.Errorf("%v %s", err, text)
+	}
+	if info, _ := os.Stat(path); info.Mode().Perm() != 0o600 {
+		t.Errorf("%v", info.Mode())
+	}
+	os.WriteFile(path, append(text, `{"key":"torn`...), 0o600)
+	again := readTaken(w.state)
+	again.add(past.Session{Client: "codex", File: "/x"}, now)
+	if err := again.write(w); err != nil {
+		t.Fatal(err)
+	}
+	again = readTaken(w.state)
+	grown, moved := session, session
+	grown.Size++
+	moved.File = "/elsewhere"
+	for _, c := range []struct {
+		s    past.Session
+		want bool
+	}{{session, true}, {grown, false}, {moved, false}, {other, true}, {busy, false}, {past.Session{Client: "codex", File: "/x"}, true}} {
+		if got := again.has(c.s); got != c.want {
+			t.Errorf("%+v: %v", c.s, got)
+		}
+	}
+}
