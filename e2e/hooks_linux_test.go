@@ -415,3 +415,52 @@ func mounted(t *testing.T, dir, script string) []string {
 	}
 	return line
 }
+
+// The program is taken away while everything still calls it: git says nothing of it, and no agent sees the code by which a
+// hook refuses.
+func TestMissingProgramHarmsNothing(t *testing.T) {
+	t.Parallel()
+	dir, home := newRepo(t), t.TempDir()
+	program := filepath.Join(t.TempDir(), "reverie")
+	if err := os.CopyFS(filepath.Dir(program), os.DirFS(filepath.Dir(binary))); err != nil {
+		t.Fatal(err)
+	}
+	bare := filepath.Join(t.TempDir(), "bare.git")
+	git(t, "", "init", "-q", "--bare", bare)
+	git(t, dir, "remote", "add", "origin", bare)
+	settings := filepath.Join(home, ".claude", "settings.json")
+	write(t, settings, "{}\n")
+	run := func(name string, args ...string) answer {
+		t.Helper()
+		return finish(t, func(ctx context.Context) *exec.Cmd {
+			cmd := exec.CommandContext(ctx, name, args...)
+			cmd.Dir, cmd.Stdin = dir, strings.NewReader(payload(dir, "s", "UserPromptSubmit", nil))
+			cmd.Env = append(os.Environ(), "HOME="+home)
+			return cmd
+		})
+	}
+	if a := run(program, "init", "--git-hooks", "--agent", "claude"); a.code != 0 {
+		t.Fatalf("%s", a)
+	}
+	gone(t, dir, patience)
+	if err := os.Remove(program); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"commit -q --allow-empty -m one", "switch -q -c side", "commit -q --allow-empty -m two", "commit -q --amend --allow-empty -m three",
+		"switch -q main", "merge -q --no-ff -m merged side", "push -q origin main"} {
+		if a := run("git", strings.Fields(line)...); a.code != 0 || a.out+a.err != "" {
+			t.Errorf("%s", a)
+		}
+	}
+	var doc struct {
+		Hooks map[string][]struct{ Hooks []struct{ Command string } }
+	}
+	if err := json.Unmarshal([]byte(read(t, settings)), &doc); err != nil || len(doc.Hooks) < 5 {
+		t.Fatalf("%d hooks, %v", len(doc.Hooks), err)
+	}
+	for event, all := range doc.Hooks {
+		if a := run("sh", "-c", all[0].Hooks[0].Command); a.code == 2 || a.out != "" || strings.Count(a.err, "\n") > 1 {
+			t.Errorf("%s: %s", event, a)
+		}
+	}
+}
