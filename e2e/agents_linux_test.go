@@ -77,7 +77,7 @@ func (l *lab) wantStory(want ...string) {
 	l.t.Helper()
 	diff := ""
 	defer func() {
-		if l.t.Failed() {
+		if diff != "" {
 			l.t.Logf("(-want +got)\n%s", diff)
 		}
 	}()
@@ -191,7 +191,7 @@ func TestUnapprovedHooksOfCodexAreFound(t *testing.T) {
 		}
 
 		l.approve()
-		if a := l.reverie("doctor"); strings.Contains(a.out, "approved") {
+		if a := l.reverie("doctor"); a.code != 0 || strings.Contains(a.out, "approved:") || strings.Contains(a.out, "not approved") {
 			t.Errorf("doctor does not know an approval: %s", a)
 		}
 		l.run(l.c.session("Thanks. " + rule)...)

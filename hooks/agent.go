@@ -50,14 +50,24 @@ type Agent struct {
 	Strict     bool          // it ignores a settings file with comments
 	Unmarked   bool          // and one with a byte order mark
 	Named      bool          // its settings name each hook
+	Line       string        // that its shell gets, with CALL for the call; empty: the call alone
 }
+
+// Lines after which an agent goes on, whatever becomes of the call.
+const (
+	// One throws a prompt away at 2, with which Go's runtime ends when it gives up.
+	forgiving = "CALL || true"
+	// One does so at every code but 0, as of a program that is gone. It ends a shell that takes too long and not what that
+	// runs, and waits until nobody can write to it any more.
+	aloof = `printf %s "$(exec CALL 2>/dev/null)"`
+)
 
 // limit stays below the least of the clients': one cuts at 10,000 characters, one at some 2,500 tokens.
 const limit = 9000
 
 // Agents are those that are known, in the order in which they are told.
 var Agents = []Agent{
-	{Name: "claude", Title: "Claude Code", Unit: time.Second, Strict: true, Limit: limit, Deliveries: []Delivery{
+	{Name: "claude", Title: "Claude Code", Unit: time.Second, Strict: true, Line: forgiving, Limit: limit, Deliveries: []Delivery{
 		{"SessionStart", Start, Object, 5 * time.Second},
 		{"UserPromptSubmit", Prompt, Object, 5 * time.Second},
 		{"Stop", Stop, Silent, 5 * time.Second},
@@ -65,14 +75,14 @@ var Agents = []Agent{
 		{"PreCompact", Compacting, Plain, 10 * time.Second}, // its text ends the instructions for the summary
 		{"SessionEnd", End, Silent, 5 * time.Second},        // without a time of its own it is ended after 1.5 s
 	}},
-	{Name: "codex", Title: "Codex CLI", Unit: time.Second, Strict: true, Unmarked: true, Limit: limit, Deliveries: []Delivery{
+	{Name: "codex", Title: "Codex CLI", Unit: time.Second, Strict: true, Unmarked: true, Line: forgiving, Limit: limit, Deliveries: []Delivery{
 		{"SessionStart", Start, Object, 5 * time.Second},
 		{"UserPromptSubmit", Prompt, Object, 5 * time.Second},
 		{"Stop", Stop, Silent, 5 * time.Second},
 		{"PreCompact", Compacting, Silent, 5 * time.Second},
 		{"SessionEnd", End, Silent, 3 * time.Second}, // more is warned about at every start
 	}},
-	{Name: "gemini", Title: "Gemini CLI", Unit: time.Millisecond, Named: true, Limit: limit, Deliveries: []Delivery{
+	{Name: "gemini", Title: "Gemini CLI", Unit: time.Millisecond, Named: true, Line: aloof, Limit: limit, Deliveries: []Delivery{
 		{"SessionStart", Start, Object, 5 * time.Second},
 		{"BeforeAgent", Prompt, Object, 5 * time.Second},
 		{"AfterAgent", Stop, Silent, 5 * time.Second},

@@ -14,8 +14,16 @@ import (
 // ErrPassing is returned when the running program is no installed one: it will be gone soon.
 var ErrPassing = errors.New("this program is not installed")
 
-// Command is the line that an agent's settings get: the shell runs it for every event.
-func Command(program, agent string) string { return quote(program) + " hook " + agent }
+// Command is the line that an agent's settings get: its shell runs it for every event. Without our program, and if that
+// ends badly or never, the agent must go on as if it had no hook.
+func Command(program, agent string) string {
+	call := quote(program) + " hook " + agent
+	a, _ := Find(agent)
+	if runtime.GOOS == "windows" || a.Line == "" { // the shells of Windows do not agree on how to go on
+		return call
+	}
+	return strings.Replace(a.Line, "CALL", call, 1)
+}
 
 var plainPath = pattern.New(`^[A-Za-z0-9_@%+=:,./\-]+$`)
 
@@ -32,7 +40,13 @@ func quote(path string) string {
 
 // ourCommand takes a command line apart if it is `… hook AGENT` of a program of ours.
 func ourCommand(line, agent string) (program string, ours bool) {
-	word, ok := strings.CutSuffix(strings.TrimSpace(line), " hook "+agent)
+	line = strings.TrimSpace(line)
+	a, _ := Find(agent)
+	before, after, _ := strings.Cut(a.Line, "CALL")
+	if len(line) > len(a.Line) && strings.HasPrefix(line, before) && strings.HasSuffix(line, after) {
+		line = line[len(before) : len(line)-len(after)]
+	}
+	word, ok := strings.CutSuffix(line, " hook "+agent)
 	if !ok {
 		return "", false
 	}

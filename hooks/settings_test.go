@@ -238,6 +238,8 @@ func TestOnlyOurCommandsAreOurs(t *testing.T) {
 		`'/it'\''s/reverie' hook claude`:               "/it's/reverie",
 		`"C:\Program Files\reverie.exe" hook claude`:   `C:\Program Files\reverie.exe`,
 		"/opt/reverie-1.2/bin/git-reverie hook claude": "/opt/reverie-1.2/bin/git-reverie",
+		"/usr/bin/reverie hook claude || true":         "/usr/bin/reverie",
+		"/usr/bin/reverie hook claude || rm -r x":      "",
 		"/usr/bin/reverie hook codex":                  "",
 		"/usr/bin/reverie hook claude --x":             "",
 		"./mine hook claude":                           "",
@@ -253,8 +255,10 @@ func TestOnlyOurCommandsAreOurs(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"/a/reverie", "/a b/reverie", "/it's/reverie", "/dollar$HOME`x`/reverie", "/ü/reverie"} {
-		if got, ours := ourCommand(Command(path, "codex"), "codex"); !ours || got != path {
-			t.Errorf("%s came back as %s", path, got)
+		for _, a := range Agents {
+			if got, ours := ourCommand(Command(path, a.Name), a.Name); !ours || got != path {
+				t.Errorf("%s came back from %s as %s", path, a.Name, got)
+			}
 		}
 	}
 }
