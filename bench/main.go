@@ -289,11 +289,13 @@ func (b *bench) repo(name string) (string, error) {
 	return dir, sh(dir, "git", "commit", "-q", "--allow-empty", "-m", "one")
 }
 
-// store makes a repository with n memories.
+// store makes a repository with n memories, and waits until what git says of it may be kept: nothing is of a configuration that
+// has just been written.
 func (b *bench) store(name string, n int) (string, error) {
 	dir, err := b.repo(name)
 	if err == nil {
 		once(dir, statements(n), b.bin, "-q", "import", "--accept", "-")
+		time.Sleep(2100 * time.Millisecond)
 	}
 	return dir, err
 }

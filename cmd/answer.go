@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/reverie-memory/reverie/reflect"
@@ -54,41 +55,62 @@ func (c *capture) answer(ctx context.Context, agent hooks.Agent, e hooks.Event) 
 	return text, errors.Join(failed, err)
 }
 
-// checkpointTime is how long a compaction may wait for its checkpoint, which is worth less than the answer.
+// checkpointTime is how long a compaction may wait for its checkpoint. Where it does not come about in that time, the worker makes it.
 const checkpointTime = time.Second
 
-// checkpointNow takes what waits of a session and notes where it stands. Where a worker is taking it just now, what it
-// took until then has to do.
+// checkpointNow takes what waits of a session and notes where it stands.
 func (w *workspace) checkpointNow(ctx context.Context, e hooks.Event) error {
 	ctx, cancel := context.WithTimeout(ctx, checkpointTime)
 	defer cancel()
-	if lock, err := takeWorkerLock(w.state); err != nil {
-		return err
-	} else if lock != nil {
-		err := w.foldSession(ctx, e)
-		lock.Close()
-		if err != nil {
-			return err
-		}
-	}
-	if _, err := w.ensure(ctx); err != nil {
+	lock, err := waitWorkerLock(ctx, w.state)
+	if lock == nil || err != nil {
 		return err
 	}
-	_, err := w.checkpoint(ctx, e.Agent+"/"+transcript.SafeID(e.Session), "compaction")
-	if errors.Is(err, reflect.ErrNoSession) {
-		return nil // nothing was said in it yet
-	}
-	return err
-}
-
-// foldSession is fold for one session.
-func (w *workspace) foldSession(ctx context.Context, e hooks.Event) error {
+	defer lock.Close()
 	s, err := w.spool().TakeOne(e)
 	if s == nil || err != nil {
 		return err
 	}
 	scan := redact.New(w.allSecrets(ctx)...)
 	w.sessions.Scanner = scan
-	_, err = w.foldOne(ctx, s, scan, false)
+	if _, err := w.foldOne(ctx, s, scan, false); err != nil && ctx.Err() == nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	return w.checkpointOwed(ctx, s)
+}
+
+// checkpointOwed makes the checkpoint of a session's last compaction, if none was made since.
+func (w *workspace) checkpointOwed(ctx context.Context, s *hooks.Waiting) error {
+	var last hooks.Event
+	for _, e := range s.Events {
+		if e.Kind == hooks.Compacting {
+			last = e
+		}
+	}
+	if last.Kind == "" {
+		return nil
+	}
+	if _, err := w.ensure(ctx); err != nil {
+		return err
+	}
+	name := last.Agent + "/" + transcript.SafeID(last.Session)
+	made := false
+	err := w.view(ctx, func(v *record.View) error {
+		all, err := w.checkpoints(v, name)
+		for _, c := range all {
+			made = made || c.Client+"/"+c.Session == name && !c.Time.Before(last.Time.Truncate(time.Second))
+		}
+		return err
+	})
+	if made || err != nil {
+		return err
+	}
+	_, err = w.checkpoint(ctx, name, "compaction")
+	if errors.Is(err, reflect.ErrNoSession) {
+		return nil // nothing was said in it yet
+	}
 	return err
 }

@@ -51,6 +51,11 @@ func (w *workspace) fold(ctx context.Context) (live map[string]bool, err error) 
 		for _, k := range kept {
 			live[k.Name()] = !quiet
 		}
+		if s.Fresh {
+			if err := w.checkpointOwed(ctx, s); err != nil {
+				failed = append(failed, fmt.Errorf("checkpoint of %s: %w", s.Last.Key(), err))
+			}
+		}
 		if quiet && (s.Ended() || s.Quiet(now, forgetSpool)) {
 			_, err := s.Remove()
 			failed = append(failed, err)

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/urfave/cli/v2"
@@ -111,8 +113,27 @@ func (w *workspace) work(ctx context.Context) error {
 			return err
 		}
 		w.tidy(ctx)
+		if err := doing("prepare"); err != nil {
+			return err
+		}
+		w.prepare(ctx)
 	}
 	return nil
+}
+
+// prepare has the blocks ready that the next sessions of the agents heard of here begin with. That it failed costs the next one
+// some time.
+func (w *workspace) prepare(ctx context.Context) {
+	w.code, w.other = nil, nil
+	for _, agent := range hooks.Agents {
+		if _, err := os.Lstat(filepath.Join(w.state, seenDir, agent.Name)); err != nil {
+			continue
+		}
+		r := contextRequest{For: forStart, Agent: agent.Name, Dir: w.repo.WorkTree}
+		if _, err := w.context(ctx, r); err != nil && !errors.Is(err, gitstore.ErrNoStore) && ctx.Err() == nil {
+			w.env.warn("%v", err)
+		}
+	}
 }
 
 // called reports whether somebody wants the worker to look.
@@ -128,7 +149,7 @@ func (w *workspace) learnInBackground(ctx context.Context, live map[string]bool)
 		return err
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return live[name] })
-	if len(names) < w.config.Every {
+	if len(names) < w.narrowed.Every {
 		return nil
 	}
 	if _, err := w.ensure(ctx); err != nil {
@@ -150,6 +171,21 @@ func takeWorkerLock(state string) (*os.File, error) {
 		return nil, err
 	}
 	return f, nil
+}
+
+// waitWorkerLock waits for the lock until ctx ends; then it is nil.
+func waitWorkerLock(ctx context.Context, state string) (*os.File, error) {
+	for {
+		lock, err := takeWorkerLock(state)
+		if lock != nil || err != nil {
+			return lock, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, nil
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
 }
 
 // kick calls the worker, and starts one unless one is at work. Who works looks for calls again before it ends and after

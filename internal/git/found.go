@@ -263,6 +263,9 @@ func (p place) keep(ctx context.Context, r *Repo, began time.Time) {
 	if old, ok := p.read(); ok && old.Ask {
 		return
 	}
+	if _, changed, ok := stampOf(filepath.Join(p.common, "config")); !ok || changed.After(began.Add(-settled)) {
+		return // before more is asked in vain
+	}
 	a := answer{Files: map[string]string{}, ObjectFormat: r.ObjectFormat, RefFormat: r.RefFormat, Partial: r.Partial}
 	var ok bool
 	if a.Key, ok = p.key(); !ok {

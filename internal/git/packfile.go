@@ -23,7 +23,8 @@ type pack struct {
 
 	file  *os.File // of the pack itself; opened when something is read
 	size  int64
-	in    *bufio.Reader
+	from  *io.SectionReader // of the whole file
+	in    *bufio.Reader     // of from
 	zr    io.ReadCloser
 	bases map[int64]entry // objects that were the base of a delta, by offset
 	held  int             // bytes in bases
@@ -196,7 +197,8 @@ func (p *pack) open() error {
 		return err
 	}
 	p.file, p.size = file, info.Size()
-	p.in = bufio.NewReaderSize(nil, 4096)
+	p.from = io.NewSectionReader(file, 0, p.size)
+	p.in = bufio.NewReaderSize(p.from, 16<<10)
 	p.bases = map[int64]entry{}
 	return nil
 }
@@ -216,7 +218,9 @@ func (p *pack) entry(offset int64) (kind string, data []byte, base int64, err er
 	if offset < 12 || offset >= p.size {
 		return "", nil, 0, errors.New("outside the pack")
 	}
-	p.in.Reset(io.NewSectionReader(p.file, offset, p.size-offset))
+	if err := p.seek(offset); err != nil {
+		return "", nil, 0, err
+	}
 	c, err := p.in.ReadByte()
 	if err != nil {
 		return "", nil, 0, err
@@ -255,6 +259,24 @@ func (p *pack) entry(offset int64) (kind string, data []byte, base int64, err er
 	}
 	data, err = p.inflate(size)
 	return kind, data, base, err
+}
+
+// seek goes to an offset. Who reads in the order of the file, as ReadAll does, mostly finds it read already.
+func (p *pack) seek(offset int64) error {
+	at, err := p.from.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return err
+	}
+	ahead, held := offset-at+int64(p.in.Buffered()), int64(p.in.Buffered())
+	if ahead >= 0 && ahead <= held {
+		_, err := p.in.Discard(int(ahead))
+		return err
+	}
+	if _, err := p.from.Seek(offset, io.SeekStart); err != nil {
+		return err
+	}
+	p.in.Reset(p.from)
+	return nil
 }
 
 // baseOffset reads how far before the delta its base begins.
