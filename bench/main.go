@@ -56,7 +56,7 @@ func (b *bench) run(n int) error {
 	if err := os.WriteFile(filepath.Join(b.dir, "hello.go"), []byte("package main\n\nimport \"fmt\"\n\nfunc main() { fmt.Println(\"hello\") }\n"), 0o644); err != nil {
 		return err
 	}
-	if err := sh("", "go", "build", "-trimpath", "-ldflags=-s -w", "-o", b.bin, "./cmd/reverie"); err != nil {
+	if err := sh("", "go", "build", "-tags", "urfave_cli_no_docs", "-trimpath", "-ldflags=-s -w", "-o", b.bin, "./cmd/reverie"); err != nil {
 		return err
 	}
 	if err := sh(b.dir, "go", "build", "-ldflags=-s -w", "-o", hello, "hello.go"); err != nil {
