@@ -73,7 +73,7 @@ func (w *workspace) lookBack(ctx context.Context, o backfillOptions) (*backfill,
 	if o.limit < 0 {
 		return nil, usage("give a number of sessions", "--limit wants 1 or more")
 	}
-	homes, err := past.UserHomes()
+	homes, err := agentHomes()
 	if err != nil {
 		return nil, err
 	}
