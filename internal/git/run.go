@@ -79,6 +79,10 @@ var keptVariables = []string{
 // keptPrefixes are families of such variables.
 var keptPrefixes = []string{"GIT_TRACE", "GIT_SSL_", "GIT_PROXY_", "GIT_HTTP_"}
 
+// Environ is the environment of this process without what a hook or an enclosing git command put there, for
+// what outlives them.
+func Environ() []string { return cleanEnviron() }
+
 // cleanEnviron is the environment without what a hook or an enclosing git command put there.
 func cleanEnviron() []string {
 	var env []string
