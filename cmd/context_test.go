@@ -254,3 +254,15 @@ func TestRank(t *testing.T) {
 		t.Error("the stale one is not labelled")
 	}
 }
+
+// What is asked for takes the place of what the settings give, unless they give nothing.
+func TestBudgetOfARequest(t *testing.T) {
+	for _, c := range []struct{ asked, setting, want int }{
+		{0, 1500, 1500}, {80, 1500, 80}, {9000, 1500, 9000}, {-1, 1500, 0},
+		{0, 0, 0}, {80, 0, 0}, {-1, 0, 0},
+	} {
+		if got := (contextRequest{Budget: c.asked}).budget(c.setting); got != c.want {
+			t.Errorf("asked for %d where the settings give %d: %d, want %d", c.asked, c.setting, got, c.want)
+		}
+	}
+}

@@ -36,11 +36,11 @@ type startState struct {
 	Head     string
 	Branch   string
 	Main     git.Default
-	Settings string   // all values
-	Approved string   // sum of trust.json
-	Judged   string   // by whom, and by which keys, what is withheld was decided
-	Shown    string   // the block that the agent reads in the work tree
-	Dir      string   // where the asker stands, below the top
+	Settings string // all values
+	Approved string // sum of trust.json
+	Judged   string // by whom, and by which keys, what is withheld was decided
+	Shown    string // the block that the agent reads in the work tree
+	Dir      string // where the asker stands, below the top
 	Budget   int
 
 	request contextRequest
