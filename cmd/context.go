@@ -385,7 +385,7 @@ func (w *workspace) named(words []string) string {
 func asksNothing(r contextRequest) bool { return r.For == forPrompt && !promptWords(r.Query).Tells() }
 
 // promptWords are the words of a prompt, without what clients and hooks put into it.
-func promptWords(prompt string) recall.Query {
+func promptWords(prompt string) recall.Prompt {
 	return recall.Ask(transcript.Own(prompt))
 }
 
