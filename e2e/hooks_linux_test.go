@@ -209,6 +209,41 @@ func harmless(t testing.TB, a answer) {
 	}
 }
 
+// outcome is what became of a hook, once its worker is gone too.
+type outcome struct {
+	answer
+	event string
+	heard string // on standard error, and in the log
+	kept  string
+	acted bool // the event was taken in: the agent was heard of
+	left  bool // nothing was changed
+}
+
+// sign tells by an outcome that a fault was met.
+type sign func(o outcome) bool
+
+// says is a fault that is told.
+func says(text string) sign { return func(o outcome) bool { return strings.Contains(o.heard, text) } }
+
+// keeps is a fault that loses nothing.
+func keeps(text string) sign {
+	return func(o outcome) bool { return o.acted && strings.Contains(o.kept, text) }
+}
+
+// still is one at which nothing is done.
+func still(o outcome) bool { return o.left && o.err == "" && o.out == "" }
+
+// whole is one at which all is done.
+func whole(o outcome) bool {
+	gives := o.event == "SessionStart" || o.event == "UserPromptSubmit"
+	return o.acted && o.err == "" && (!gives || strings.Contains(o.out, "Use pnpm in web/"))
+}
+
+// damaged is a store that the hook met itself, where it reads one: not at an end.
+func damaged(o outcome) bool {
+	return o.acted && strings.Contains(o.err, "the store is damaged") || o.event == "SessionEnd" && whole(o)
+}
+
 // Whatever is broken, the user's prompt goes through: exit code 0, nothing but JSON, one line at most, and soon.
 func TestBrokenSurroundingsHarmNoPrompt(t *testing.T) {
 	t.Parallel()
@@ -221,29 +256,30 @@ func TestBrokenSurroundingsHarmNoPrompt(t *testing.T) {
 	gone(t, base, patience)
 	state := func(dir string) string { return filepath.Join(dir, ".git", "reverie") }
 	asIs := func(*testing.T, string) []string { return nil }
+	unprepared := func(dir string) error { return os.RemoveAll(filepath.Join(state(dir), "context")) } // so that a start reads the store
 	for _, c := range []struct {
 		name  string
 		args  []string
 		stdin func(dir string) string // nil is a prompt
 		spoil func(t *testing.T, dir string) (wrapper []string)
-		says  string // on standard error, by which the fault is known to have been met
+		met   sign // that the fault was there, and what it did
 	}{
-		{"no JSON", nil, func(string) string { return "nothing of the kind\n" }, asIs, ""},
-		{"nothing", nil, func(string) string { return "" }, asIs, ""},
-		{"half of it", nil, func(dir string) string { return payload(dir, "s", "UserPromptSubmit", nil)[:40] }, asIs, ""},
-		{"a list", nil, func(string) string { return `[{"session_id":1}]` }, asIs, ""},
-		{"other types", nil, func(string) string { return `{"session_id":7,"cwd":[],"hook_event_name":{},"prompt":null}` }, asIs, ""},
-		{"deep", nil, func(string) string { return `{"session_id":"s","x":` + strings.Repeat("[", 1<<20) }, asIs, ""},
-		{"an event that nobody knows", nil, func(dir string) string { return payload(dir, "s", "Yesterday", nil) }, asIs, ""},
-		{"an agent that nobody knows", []string{"hal"}, nil, asIs, ""},
-		{"no agent", []string{}, nil, asIs, ""},
-		{"an event of ours that git has not", []string{"git", "post-everything"}, nil, asIs, ""},
+		{"no JSON", nil, func(string) string { return "nothing of the kind\n" }, asIs, says("it is no JSON object")},
+		{"nothing", nil, func(string) string { return "" }, asIs, says("it is no JSON object")},
+		{"half of it", nil, func(dir string) string { return payload(dir, "s", "UserPromptSubmit", nil)[:40] }, asIs, says("it is no JSON object")},
+		{"a list", nil, func(string) string { return `[{"session_id":1}]` }, asIs, says("it is no JSON object")},
+		{"other types", nil, func(string) string { return `{"session_id":7,"cwd":[],"hook_event_name":{},"prompt":null}` }, asIs, says("it names no session")},
+		{"deep", nil, func(string) string { return `{"session_id":"s","x":` + strings.Repeat("[", 1<<20) }, asIs, says("exceeded max depth")},
+		{"an event that nobody knows", nil, func(dir string) string { return payload(dir, "s", "Yesterday", nil) }, asIs, still},
+		{"an agent that nobody knows", []string{"hal"}, nil, asIs, says("no agent is called")},
+		{"no agent", []string{}, nil, asIs, says("who calls")},
+		{"an event of ours that git has not", []string{"git", "post-everything"}, nil, asIs, still},
 		{"64 MB", nil, func(dir string) string {
 			text := payload(dir, "s", "UserPromptSubmit", map[string]any{"prompt": strings.Repeat("look at this ", 5<<20)})
 			return `{"session_id":"s",` + text[1:] // as the agents write it: first
-		}, asIs, ""},
-		{"64 MB and no end", nil, func(dir string) string { return `{"session_id":"` + strings.Repeat("x", 64<<20) }, asIs, ""},
-		{"no such folder", nil, func(dir string) string { return payload(filepath.Join(dir, "gone"), "s", "UserPromptSubmit", nil) }, asIs, ""},
+		}, asIs, keeps(`"session":"s"`)},
+		{"64 MB and no end", nil, func(dir string) string { return `{"session_id":"` + strings.Repeat("x", 64<<20) }, asIs, says("it names no session")},
+		{"no such folder", nil, func(dir string) string { return payload(filepath.Join(dir, "gone"), "s", "UserPromptSubmit", nil) }, asIs, says("no such file or directory")},
 		{"a pipe for a transcript", nil, func(dir string) string {
 			return payload(dir, "s", "Stop", map[string]any{"transcript_path": filepath.Join(dir, "pipe")})
 		}, func(t *testing.T, dir string) []string {
@@ -251,30 +287,30 @@ func TestBrokenSurroundingsHarmNoPrompt(t *testing.T) {
 				t.Fatal(err)
 			}
 			return nil
-		}, ""},
+		}, says("pipe: not a plain file")},
 		{"an endless transcript", nil, func(dir string) string {
 			return payload(dir, "s", "SessionEnd", map[string]any{"transcript_path": "/dev/zero"})
-		}, asIs, ""},
+		}, asIs, says("/dev/zero: not a plain file")},
 		{"standard input that stays open", nil, nil, func(t *testing.T, dir string) []string {
 			return []string{"sh", "-c", `exec "$@" <>` + fifo(t), "-"}
-		}, ""},
-		{"no git", nil, nil, func(t *testing.T, dir string) []string { return []string{"env", "PATH=" + t.TempDir()} }, ""},
-		{"no home", nil, nil, func(*testing.T, string) []string { return []string{"env", "-u", "HOME", "-u", "GIT_CONFIG_GLOBAL"} }, ""},
+		}, says("gave up")},
+		{"no git", nil, nil, func(t *testing.T, dir string) []string { return []string{"env", "PATH=" + t.TempDir()} }, says("git is not installed")},
+		{"no home", nil, nil, func(*testing.T, string) []string { return []string{"env", "-u", "HOME", "-u", "GIT_CONFIG_GLOBAL"} }, whole},
 		{"an empty store", nil, nil, func(t *testing.T, dir string) []string {
-			return nothing(errors.Join(os.RemoveAll(filepath.Join(dir, ".git", "objects")), os.Mkdir(filepath.Join(dir, ".git", "objects"), 0o755)))
-		}, ""},
+			return nothing(errors.Join(unprepared(dir), os.RemoveAll(filepath.Join(dir, ".git", "objects")), os.Mkdir(filepath.Join(dir, ".git", "objects"), 0o755)))
+		}, damaged},
 		{"objects that are cut off", nil, nil, func(t *testing.T, dir string) []string {
 			for _, file := range files(t, filepath.Join(dir, ".git", "objects")) {
 				if err := errors.Join(os.Chmod(file, 0o644), os.Truncate(file, 7)); err != nil {
 					t.Fatal(err)
 				}
 			}
-			return nil
-		}, ""},
+			return nothing(unprepared(dir))
+		}, damaged},
 		{"a ref of nothing", nil, nil, func(t *testing.T, dir string) []string {
 			write(t, filepath.Join(dir, ".git", "refs", "heads", "reverie", "memory"), strings.Repeat("1", 40)+"\n")
 			return nil
-		}, ""},
+		}, damaged},
 		{"a state folder full of noise", nil, nil, func(t *testing.T, dir string) []string {
 			for _, file := range files(t, state(dir)) {
 				if err := os.WriteFile(file, []byte("\x00noise\n{]"), 0o600); err != nil {
@@ -282,7 +318,7 @@ func TestBrokenSurroundingsHarmNoPrompt(t *testing.T) {
 				}
 			}
 			return nil
-		}, ""},
+		}, whole},
 		{"folders where files were", nil, nil, func(t *testing.T, dir string) []string {
 			for _, file := range files(t, state(dir)) {
 				if err := errors.Join(os.Remove(file), os.Mkdir(file, 0o700)); err != nil {
@@ -290,13 +326,13 @@ func TestBrokenSurroundingsHarmNoPrompt(t *testing.T) {
 				}
 			}
 			return nil
-		}, ""},
+		}, func(o outcome) bool { return o.acted && strings.Contains(o.err, "is a directory") || whole(o) }},
 		{"a file where the spool was", nil, nil, func(t *testing.T, dir string) []string {
 			return nothing(errors.Join(os.RemoveAll(filepath.Join(state(dir), "spool")), os.WriteFile(filepath.Join(state(dir), "spool"), nil, 0o600)))
-		}, ""},
+		}, says("is not a folder of ours")},
 		{"a state folder that is a link", nil, nil, func(t *testing.T, dir string) []string {
 			return nothing(errors.Join(os.Rename(state(dir), state(dir)+"x"), os.Symlink(state(dir)+"x", state(dir))))
-		}, ""},
+		}, still},
 		{"a clock that was set back", nil, nil, func(t *testing.T, dir string) []string {
 			late := time.Now().AddDate(70, 0, 0)
 			for _, file := range files(t, state(dir)) {
@@ -309,7 +345,7 @@ func TestBrokenSurroundingsHarmNoPrompt(t *testing.T) {
 				}
 			}
 			return nil
-		}, ""},
+		}, whole},
 		{"a lock that somebody holds", nil, nil, func(t *testing.T, dir string) []string {
 			for _, name := range []string{"lock", "worker.lock"} {
 				f, err := os.OpenFile(filepath.Join(state(dir), name), os.O_RDWR|os.O_CREATE, 0o600)
@@ -322,16 +358,16 @@ func TestBrokenSurroundingsHarmNoPrompt(t *testing.T) {
 				t.Cleanup(func() { f.Close() })
 			}
 			return nil
-		}, ""},
+		}, whole},
 		{"a disk that is full", nil, nil, func(t *testing.T, dir string) []string {
 			return mounted(t, dir, `cd "$0/.git/reverie/spool" && mount -t tmpfs -o size=4k,mode=700 none . && echo >../spool/full && cd "$0"`)
-		}, "no space left"},
+		}, says("no space left")},
 		{"a disk that is read only", nil, nil, func(t *testing.T, dir string) []string {
 			return mounted(t, dir, `mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && cd "$0"`)
-		}, "read-only file system"},
-		{"a disk that breaks", nil, nil, func(t *testing.T, dir string) []string { return withFault(t, "fsync,renameat,unlinkat", "error=EIO") }, "input/output error"},
-		{"a disk that is slow", nil, nil, func(t *testing.T, dir string) []string { return withFault(t, "fsync", "delay_enter=5000000") }, "gave up"},
-		{"a limit on files", nil, nil, func(t *testing.T, dir string) []string { return []string{"sh", "-c", `ulimit -f 0; exec "$@"`, "-"} }, "file too large"},
+		}, says("read-only file system")},
+		{"a disk that breaks", nil, nil, func(t *testing.T, dir string) []string { return withFault(t, "fsync,renameat,unlinkat", "error=EIO") }, says("input/output error")},
+		{"a disk that is slow", nil, nil, func(t *testing.T, dir string) []string { return withFault(t, "fsync", "delay_enter=5000000") }, says("gave up")},
+		{"a limit on files", nil, nil, func(t *testing.T, dir string) []string { return []string{"sh", "-c", `ulimit -f 0; exec "$@"`, "-"} }, says("file too large")},
 	} {
 		for _, event := range []string{"SessionStart", "UserPromptSubmit", "PreCompact", "SessionEnd"} {
 			if c.stdin != nil && event != "UserPromptSubmit" || !full && event == "PreCompact" {
@@ -350,6 +386,14 @@ func TestBrokenSurroundingsHarmNoPrompt(t *testing.T) {
 					text = c.stdin(dir)
 				}
 				line := append(append(slices.Clone(wrapper), binary, "hook"), args...)
+				lastSeen := func() time.Time {
+					info, err := os.Stat(filepath.Join(state(dir), "seen", "claude"))
+					if err != nil {
+						t.Fatal(err)
+					}
+					return info.ModTime()
+				}
+				before, seen := kept(t, dir), lastSeen()
 				began := time.Now()
 				a := finish(t, func(ctx context.Context) *exec.Cmd {
 					cmd := exec.CommandContext(ctx, line[0], line[1:]...)
@@ -364,10 +408,12 @@ func TestBrokenSurroundingsHarmNoPrompt(t *testing.T) {
 				} else if a.code != 0 || strings.Count(a.err, "\n") > 1 {
 					t.Errorf("%s", a)
 				}
-				if !strings.Contains(a.err, c.says) {
-					t.Errorf("the fault was not met: %s", a)
-				}
 				gone(t, dir, patience)
+				log, _ := os.ReadFile(filepath.Join(state(dir), "log"))
+				o := outcome{answer: a, event: event, heard: a.err + string(log), kept: kept(t, dir), acted: !lastSeen().Equal(seen)}
+				if o.left = !o.acted && o.kept == before; !c.met(o) {
+					t.Errorf("the fault was not met: %s\n%s", a, log)
+				}
 			})
 		}
 	}
