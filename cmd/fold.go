@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"time"
 
@@ -37,24 +36,30 @@ func (w *workspace) fold(ctx context.Context) (live map[string]bool, err error) 
 		if ctx.Err() != nil {
 			return live, errors.Join(append(failed, ctx.Err())...)
 		}
+		if len(s.Events) == 0 { // a hook was killed at the first of them
+			err := s.Folded(false, false)
+			if now.Sub(s.Written) >= forgetSpool {
+				_, err = s.Remove()
+			}
+			failed = append(failed, err)
+			continue
+		}
 		if scan == nil { // knowing every secret costs a git process
 			scan = redact.New(w.allSecrets(ctx)...)
 			w.sessions.Scanner = scan
 		}
 		quiet := s.Quiet(now, idleAfter)
 		kept, err := w.foldOne(ctx, s, scan, quiet)
-		if err != nil {
-			failed = append(failed, fmt.Errorf("session %s: %w", s.Last.Key(), err))
-			live[s.Last.Key()] = !quiet
-			continue
-		}
+		live[sessionOf(s.Last)] = !quiet
 		for _, k := range kept {
 			live[k.Name()] = !quiet
 		}
-		if s.Fresh {
-			if err := w.checkpointOwed(ctx, s); err != nil {
-				failed = append(failed, fmt.Errorf("checkpoint of %s: %w", s.Last.Key(), err))
-			}
+		if err == nil {
+			err = w.checkpointOwed(ctx, s)
+		}
+		if err != nil {
+			failed = append(failed, fmt.Errorf("session %s: %w", sessionOf(s.Last), err))
+			continue
 		}
 		if quiet && (s.Ended() || s.Quiet(now, forgetSpool)) {
 			_, err := s.Remove()
@@ -68,6 +73,9 @@ func (w *workspace) fold(ctx context.Context) (live map[string]bool, err error) 
 	}
 	return live, errors.Join(failed...)
 }
+
+// sessionOf is the name of the session that an event is of.
+func sessionOf(e hooks.Event) string { return e.Agent + "/" + transcript.SafeID(e.Session) }
 
 // sweep folds what waits now, for a command that wants to know of it. Where a worker is at it already, it is left to that.
 func (w *workspace) sweep(ctx context.Context) error {
@@ -105,13 +113,18 @@ func (w *workspace) foldOne(ctx context.Context, s *hooks.Waiting, scan *redact.
 		} // what its plugin told is better than nothing
 	}
 	copies, err := s.Copy(ctx, scan)
-	if err != nil {
-		return nil, err
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	owed := err != nil // what cannot be copied is told of once, and looked at again when more has come
+	if owed {
+		w.env.warn("session %s: %v", sessionOf(s.Last), err)
 	}
 	if !quiet && large(copies) {
 		return known, s.Folded(true, true)
 	}
 	var all []reflect.Kept
+	own := false
 	for _, c := range copies {
 		kept, err := w.foldCopy(ctx, s.Last.Agent, c)
 		if errors.Is(err, transcript.ErrEmpty) || errors.Is(err, transcript.ErrUnknownFormat) {
@@ -120,14 +133,16 @@ func (w *workspace) foldOne(ctx context.Context, s *hooks.Waiting, scan *redact.
 		if err != nil {
 			return all, err
 		}
+		all, own = append(all, kept...), own || c.Subagent == ""
+	}
+	if !own {
+		kept, err := w.foldEvents(ctx, s.Events)
+		if err != nil {
+			return all, err
+		}
 		all = append(all, kept...)
 	}
-	if len(all) == 0 {
-		if all, err = w.foldEvents(ctx, s.Events); err != nil {
-			return nil, err
-		}
-	}
-	return all, s.Folded(!quiet, false)
+	return all, s.Folded(!quiet, owed && !quiet)
 }
 
 // large reports whether reading transcripts again at each turn would cost too much for the little that is new.
@@ -167,17 +182,9 @@ func (w *workspace) foldCopy(ctx context.Context, agent string, c hooks.Copied) 
 		return nil, err
 	}
 	defer f.Close()
-	in, err := w.sessions.Ingest(ctx, named{f, c.From}, agentFormats[agent], nil)
+	in, err := w.sessions.Ingest(ctx, transcriptOf{f, c.From}, agentFormats[agent], nil)
 	return in.Sessions, err
 }
-
-// named is a reader with the name of the file that the agent keeps.
-type named struct {
-	io.Reader
-	name string
-}
-
-func (n named) Name() string { return n.name }
 
 // foldEvents makes a session of hook events alone: what the user typed and what the agent last said.
 func (w *workspace) foldEvents(ctx context.Context, events []hooks.Event) ([]reflect.Kept, error) {
@@ -186,6 +193,9 @@ func (w *workspace) foldEvents(ctx context.Context, events []hooks.Event) ([]ref
 		Role      string    `json:"role"`
 		Content   string    `json:"content"`
 		Timestamp time.Time `json:"timestamp"`
+	}
+	if events[0].Parent != "" {
+		return nil, nil // its prompts are another agent's words
 	}
 	var messages []message
 	add := func(role, text string, at time.Time) {
@@ -196,7 +206,7 @@ func (w *workspace) foldEvents(ctx context.Context, events []hooks.Event) ([]ref
 	for _, e := range events {
 		add("user", e.Prompt, e.Time)
 		if e.Kind == hooks.Stop {
-			add("assistant", e.Answer(), e.Time)
+			add("assistant", e.Said(), e.Time)
 		}
 	}
 	if len(messages) == 0 {

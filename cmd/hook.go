@@ -115,6 +115,9 @@ func hook(ctx context.Context, env *Env, args []string) (err error) {
 	if err != nil {
 		return err
 	}
+	patience := agent.Patience(e)
+	ctx, cancel := context.WithTimeout(ctx, patience-patience/10)
+	defer cancel()
 	c, err := env.openCapture(ctx)
 	if c == nil || err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 
@@ -44,9 +45,6 @@ const (
 // was rewritten is copied anew. A transcript that is gone leaves its copy as it is. What could be copied is returned beside
 // the error.
 func (w *Waiting) Copy(ctx context.Context, scan *redact.Scanner) ([]Copied, error) {
-	if w.state.Copies == nil {
-		w.state.Copies = map[string]progress{}
-	}
 	type source struct{ from, subagent string }
 	sources := map[string]source{}
 	var names []string
@@ -140,8 +138,12 @@ func (w *Waiting) copyOne(ctx context.Context, name, from string, scan *redact.S
 	}
 	at.Offset += grown
 	at.Tail = tail(in, at.Offset)
-	w.state.Copies[name] = at
-	return grown, errors.Join(w.keepState(), ctx.Err())
+	next := w.state
+	if next.Copies = maps.Clone(next.Copies); next.Copies == nil {
+		next.Copies = map[string]progress{}
+	}
+	next.Copies[name] = at
+	return grown, errors.Join(w.keepState(next), ctx.Err())
 }
 
 // wholeLine reads one line with its end. One that is too long is nil, and its length is told all the same; at the end of the file, or at

@@ -186,15 +186,14 @@ func (a Agent) Answers(e Event) bool {
 
 // Patience is how long an agent waits for us at an event.
 func (a Agent) Patience(e Event) time.Duration {
-	d, _ := a.delivery(e.Name)
-	if d.Timeout == 0 {
-		return 5 * time.Second
+	if d, asked := a.delivery(e.Name); asked {
+		return d.Timeout
 	}
-	return d.Timeout
+	return 5 * time.Second
 }
 
-// Answer is what the agent said last, where it tells.
-func (e Event) Answer() string {
+// Said is what the agent said last, where it tells.
+func (e Event) Said() string {
 	var payload struct {
 		Last     string `json:"last_assistant_message"`
 		Notified string `json:"last-assistant-message"`

@@ -116,11 +116,63 @@ func TestTornLineTakesNoOtherWithIt(t *testing.T) {
 	if w := take(t, s)[0]; len(w.Events) != 1 || w.Bad != 0 {
 		t.Fatalf("before the next event: %d events and %d bad lines, want 1 and 0", len(w.Events), w.Bad)
 	}
+	if err := take(t, s)[0].Folded(false, false); err != nil {
+		t.Fatal(err)
+	}
+	if due := s.Due(time.Now(), time.Minute); due != 0 {
+		t.Fatalf("half a line has a worker started for ever")
+	}
 	if err := s.Append(event("s", 2)); err != nil {
 		t.Fatal(err)
 	}
+	if due := s.Due(time.Now(), time.Minute); due != 1 {
+		t.Fatalf("the event after half a line is not due")
+	}
 	if w := take(t, s)[0]; len(w.Events) != 2 || w.Bad != 1 || w.Last.Prompt != "prompt 2" {
 		t.Fatalf("after it: %d events, %d bad lines, last %q", len(w.Events), w.Bad, w.Last.Prompt)
+	}
+}
+
+// A hook that was killed at the first event of a session leaves a folder that a worker can remove.
+func TestFolderWithoutAnEventCanGo(t *testing.T) {
+	s := Spool{Dir: filepath.Join(t.TempDir(), "spool")}
+	if err := s.Append(event("s", 1)); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(s.folder(event("s", 1)), eventsFile)
+	if err := os.WriteFile(path, []byte(`{"agent":"cl`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w := take(t, s)[0]
+	if removed, err := w.Remove(); len(w.Events) != 0 || !removed || err != nil {
+		t.Fatalf("%d events, removed %v, %v", len(w.Events), removed, err)
+	}
+}
+
+// What a compaction owes is remembered until it is said to be noted.
+func TestCompactionIsOwedUntilNoted(t *testing.T) {
+	s := Spool{Dir: filepath.Join(t.TempDir(), "spool")}
+	e := event("s", 1)
+	e.Kind = Compacting
+	for range 2 {
+		if err := s.Append(e); err != nil {
+			t.Fatal(err)
+		}
+		w := take(t, s)[0]
+		if err := w.Folded(true, false); err != nil {
+			t.Fatal(err)
+		}
+		owed, ok := take(t, s)[0].Compaction()
+		if due := s.Due(time.Now(), time.Hour); !ok || due != 1 {
+			t.Fatalf("owed %v, due %d; want true and 1", ok, due)
+		}
+		if err := w.Noted(owed); err != nil {
+			t.Fatal(err)
+		}
+		if due := s.Due(time.Now(), time.Hour); due != 0 {
+			t.Fatalf("%d due after it was noted", due)
+		}
+		e.Time = e.Time.Add(time.Second)
 	}
 }
 
