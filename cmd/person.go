@@ -24,9 +24,6 @@ var shellMarks = []struct{ variable, agent, session string }{
 // agentShell names the session whose agent runs this process as "<agent>/<session>", or as the agent alone; "" when a person
 // does, as far as can be seen.
 func (env *Env) agentShell() string {
-	if env.Terminal {
-		return ""
-	}
 	for _, m := range shellMarks {
 		name := os.Getenv(m.variable)
 		if name == "" {
@@ -39,6 +36,16 @@ func (env *Env) agentShell() string {
 			return name + "/" + transcript.SafeID(id)
 		}
 		return name
+	}
+	return ""
+}
+
+// shellMark is the variable by which agentShell knows.
+func (env *Env) shellMark() string {
+	for _, m := range shellMarks {
+		if os.Getenv(m.variable) != "" {
+			return m.variable
+		}
 	}
 	return ""
 }
@@ -57,5 +64,6 @@ func (env *Env) wantsPerson(command string) error {
 		return nil
 	}
 	return &failure{exitPerson, fmt.Errorf("%s: a person decides this, and it was called from a shell of %s", command, agent),
-		"run it in a terminal of your own; to let agents decide: reverie config --user agents.decide true"}
+		"run it in a terminal of your own, or, if this is one, take away what says otherwise: unset " + env.shellMark() +
+			"\nto let agents decide: reverie config --user agents.decide true"}
 }
