@@ -49,7 +49,6 @@ func checkpointCommand(env *Env) *cli.Command {
 const (
 	reasonAsked      = "asked"
 	reasonCompaction = "compaction"
-	reasonStop       = "stop"
 )
 
 // maxCheckpoint is the longest text of a checkpoint, in bytes.
