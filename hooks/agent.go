@@ -1,8 +1,11 @@
-// Package hooks is the door between Reverie and what calls it: the hooks of coding agents, and those of git.
+// Package hooks is the door between Reverie and the coding agents that call it.
 //
 // Agents is the table of the agents that are known. An agent's Decode makes an Event of what the agent wrote to a
 // hook's standard input, and Encode makes what the agent wants to read of the answer. A Spool keeps events until a
 // worker takes them. What to do about an event is not decided here.
+//
+// Any number of processes may Append to a Spool at once, also while one worker takes from it; nothing that is on the disk
+// when Append returns is lost. All else here has no state.
 package hooks
 
 import (

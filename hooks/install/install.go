@@ -1,4 +1,4 @@
-package hooks
+package install
 
 import (
 	"bytes"
@@ -47,7 +47,7 @@ func (in Installer) Plan(t Target, program string) (Change, error) {
 		return c, err
 	}
 	if t.plugin() {
-		if _, ours := PluginProgram(c.Old); !c.Fresh && !ours {
+		if _, ours := pluginProgram(c.Old); !c.Fresh && !ours {
 			return c, &RefusedError{t.File, 0, "not written by Reverie, and in the place of its plugin"}
 		}
 		c.New = plugin(t.Agent, program)
@@ -59,7 +59,7 @@ func (in Installer) Plan(t Target, program string) (Change, error) {
 
 // refusal names the file of an error in its text.
 func (t Target) refusal(err error) error {
-	if at := new(SettingsError); errors.As(err, &at) {
+	if at := new(settingsError); errors.As(err, &at) {
 		return &RefusedError{t.File, at.Line, at.Reason}
 	}
 	return err
@@ -221,10 +221,10 @@ func (c Change) write() error {
 	}
 	now, err := os.ReadFile(c.real)
 	if err == nil && !c.plugin() {
-		_, err = c.Agent.Entries(now)
+		_, err = entriesOf(now, c.Agent)
 	}
 	if err != nil || !bytes.Equal(now, c.New) {
-		return fmt.Errorf("write %s: it does not hold what was written: %w", c.File, errors.Join(ErrChanged, err))
+		return fmt.Errorf("write %s: it does not hold what was written: %w", c.File, errors.Join(errChanged, err))
 	}
 	return nil
 }
@@ -300,7 +300,7 @@ func (in Installer) removal(a artefact, clone string) (r removal, err error) {
 	case r.Fresh:
 		return r, nil
 	case r.plugin():
-		if _, ours := PluginProgram(r.Old); ours {
+		if _, ours := pluginProgram(r.Old); ours {
 			r.fate, r.remove = Goes, true
 		}
 		return r, nil

@@ -1,4 +1,4 @@
-package hooks
+package install
 
 import (
 	"bytes"
@@ -13,8 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/file"
-	"github.com/reverie-memory/reverie/internal/git"
 )
 
 // artefact is what the journal knows of one file outside of the repositories that we wrote.
@@ -53,7 +53,7 @@ func (in Installer) open(ctx context.Context) (j *journal, unlock func(), err er
 	if err := os.MkdirAll(filepath.Join(in.Dir, backupFolder), 0o700); err != nil {
 		return nil, nil, err
 	}
-	if unlock, err = git.LockFile(ctx, filepath.Join(in.Dir, "lock")); err != nil {
+	if unlock, err = file.LockPath(ctx, filepath.Join(in.Dir, "lock")); err != nil {
 		return nil, nil, err
 	}
 	if j, err = in.read(); err != nil {
@@ -80,7 +80,7 @@ func (in Installer) read() (*journal, error) {
 		return nil, fmt.Errorf("%s: written by a newer Reverie", path)
 	}
 	for _, a := range j.Artefacts {
-		if _, ok := Find(a.Agent); !ok || !filepath.IsAbs(a.File) {
+		if _, ok := hooks.Find(a.Agent); !ok || !filepath.IsAbs(a.File) {
 			return nil, fmt.Errorf("%s: not the journal of what was installed: %q for %q", path, a.File, a.Agent)
 		}
 	}
@@ -122,7 +122,7 @@ func (j *journal) drop(path string) {
 }
 
 func (a *artefact) target() Target {
-	agent, _ := Find(a.Agent) // read looked
+	agent, _ := hooks.Find(a.Agent) // read looked
 	return Target{Agent: agent, File: a.File, Top: a.Top}
 }
 
@@ -154,8 +154,8 @@ func hash(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// ErrChanged is returned when somebody else wrote a file while we were about to.
-var ErrChanged = errors.New("it was changed by somebody else just now")
+// errChanged is returned when somebody else wrote a file while we were about to.
+var errChanged = errors.New("it was changed by somebody else just now")
 
 // exchange puts data in the place of a file, at once and durably, unless the file has other bytes than expect by then; a
 // nil expect is no file at all.
@@ -173,7 +173,7 @@ func exchange(path string, expect, data []byte, mode fs.FileMode) error {
 	now, err := os.ReadFile(path)
 	gone := errors.Is(err, fs.ErrNotExist)
 	if err != nil && !gone || gone != (expect == nil) || !bytes.Equal(now, expect) {
-		return errors.Join(ErrChanged, err)
+		return errors.Join(errChanged, err)
 	}
 	if err := os.Rename(tmp.Name(), path); err != nil {
 		return err

@@ -1,4 +1,4 @@
-package hooks
+package install
 
 import (
 	"encoding/json"
@@ -233,11 +233,11 @@ func TestPluginIsOffWhereReverieIs(t *testing.T) {
 func TestPluginNamesItsProgram(t *testing.T) {
 	for _, path := range []string{"/opt/reverie", `/a "b" \c/reverie`, "/</script>/\u2028/reverie", "/\"DEADLINES\"/reverie"} {
 		text := plugin(agent(t, "opencode"), path)
-		if got, ours := PluginProgram(text); !ours || got != path {
+		if got, ours := pluginProgram(text); !ours || got != path {
 			t.Errorf("%q came back as %q", path, got)
 		}
 	}
-	if _, ours := PluginProgram([]byte("export const X = 1\n")); ours {
+	if _, ours := pluginProgram([]byte("export const X = 1\n")); ours {
 		t.Error("another's plugin is taken for ours")
 	}
 }

@@ -1,4 +1,4 @@
-package hooks
+package install
 
 import (
 	"context"
@@ -316,7 +316,7 @@ func TestProjectFileStaysInItsProject(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := p.tree()
-	target, _ := agent(t, "claude").Project(top)
+	target, _ := Project(agent(t, "claude"), top)
 	_, err := p.in.Install(context.Background(), target, "/bin/reverie", p.clone("clone"))
 	if err == nil || !strings.Contains(err.Error(), "leads out of this work tree") {
 		t.Errorf("got %v", err)
@@ -335,7 +335,7 @@ func TestWriterBesideUsIsNotOverwritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.write(target.File, "{\"theme\": \"new\"}\n", 0o600)
-	if err := c.write(); !errors.Is(err, ErrChanged) {
+	if err := c.write(); !errors.Is(err, errChanged) {
 		t.Errorf("got %v", err)
 	}
 	if text, _ := os.ReadFile(target.File); string(text) != "{\"theme\": \"new\"}\n" {
