@@ -79,10 +79,6 @@ func (w *workspace) planAgents(names []string, project bool) (in agentInstall, e
 
 // chosenAgents finds agents by name, each once.
 func chosenAgents(m install.Machine, names []string) (agents []hooks.Agent, generic bool, err error) {
-	var known []string
-	for _, a := range hooks.Agents {
-		known = append(known, a.Name)
-	}
 	for _, name := range names {
 		a, ok := hooks.Find(name)
 		switch {
@@ -93,10 +89,10 @@ func chosenAgents(m install.Machine, names []string) (agents []hooks.Agent, gene
 				}
 			}
 			if len(agents) == 0 {
-				return nil, false, &failure{exitFailed, errors.New("init --agent all: no agent that Reverie knows was found on this machine"), "name it all the same: --agent " + strings.Join(known, ", --agent ")}
+				return nil, false, &failure{exitFailed, errors.New("init --agent all: no agent that Reverie knows was found on this machine"), "name it all the same: --agent " + strings.ReplaceAll(hooks.Names(), ", ", ", --agent ")}
 			}
 		case !ok:
-			return nil, false, usage("known are "+strings.Join(append(known, allAgents), ", "), "--agent %s: no agent of that name is known", name)
+			return nil, false, usage("known are "+hooks.Names()+", "+allAgents, "--agent %s: no agent of that name is known", name)
 		case name == "generic":
 			generic = true
 		default:

@@ -32,7 +32,7 @@ var arrows = map[string][]string{
 	"gitstore/recall":         {"gitstore/record"},
 	"hooks":                   {"internal/file", "internal/redact"},
 	"hooks/install":           {"hooks", "internal/file", "internal/pattern"},
-	"hooks/githook":           {"internal/file", "internal/pattern"},
+	"hooks/githook":           {"hooks", "internal/file", "internal/pattern"},
 	"worktree":                {"gitstore", "internal/git", "internal/redact"},
 	"reflect":                 {"gitstore/record", "reflect/transcript", "prompts", "internal/pattern", "internal/redact"},
 	"dream":                   {"gitstore/record", "gitstore/recall", "prompts"},

@@ -20,6 +20,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/reverie-memory/reverie/hooks"
 )
 
 // Hook is one hook of git's in which we have a part.
@@ -52,14 +54,16 @@ func (h Hook) Script(binary, ref string) []byte {
 	text := strings.NewReplacer(
 		"@settle@", `[ -z "$reverie_bin" ] || "$reverie_bin" hook git `+h.Name+` "$@" </dev/null >/dev/null 2>&1 &`,
 		"@restore@", strings.TrimSuffix(restoreInput, "\n"),
-		"@ref@", shellQuote(ref),
+		"@ref@", hooks.Quote(ref),
+		"@sessions@", sessions(`[ -z "ANY" ] || reverie_by="$reverie_by NAME"`),
+		"@session@", sessions(`[ -n "$reverie_by" ] || [ -z "ANY" ] || reverie_by=NAME`),
 	).Replace(string(body))
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Reverie's part of the git hook %s, written by 'reverie init --git-hooks'. REVERIE_DISABLE=1 turns it off.\n", h.Name)
 	b.WriteString("reverie_dir=${reverie_dir:-${0%/*}/..}\n")
 	b.WriteString("if [ \"${REVERIE_DISABLE:-0}\" = 0 ] && [ -z \"${REVERIE_HOOK_DEPTH-}\" ]; then\n")
 	if strings.Contains(text, "$reverie_bin") {
-		fmt.Fprintf(&b, "reverie_bin=%s\n", shellQuote(binary))
+		fmt.Fprintf(&b, "reverie_bin=%s\n", hooks.Quote(binary))
 		b.WriteString("[ -x \"$reverie_bin\" ] || reverie_bin=$(command -v reverie 2>/dev/null) || reverie_bin=\n")
 	}
 	b.WriteString(text)
@@ -78,8 +82,28 @@ else
 fi
 `
 
-// shellQuote is a word for a shell that means s.
-func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+// sessions is a line for each way in which the environment may name a session, in the order of hooks.InShell. In line, ANY
+// stands for what is empty where it does not, and NAME for the session's name.
+func sessions(line string) string {
+	var lines []string
+	add := func(agent string, variables []string) {
+		any, id := "", ""
+		for i, v := range slices.Backward(variables) {
+			any = "${" + v + "-}" + any
+			if id = "${" + v + ":-" + id + "}"; i == len(variables)-1 {
+				id = "$" + v
+			}
+		}
+		lines = append(lines, strings.NewReplacer("ANY", any, "NAME", agent+"/"+id).Replace(line))
+	}
+	add("${"+hooks.AgentVariable+":-generic}", []string{hooks.SessionVariable})
+	for _, a := range hooks.Agents {
+		if len(a.Sessions) > 0 {
+			add(a.Name, a.Sessions)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
 
 // Snippet is what a person adds to a hook that we do not touch: shell code in one line.
 func (h Hook) Snippet() string {

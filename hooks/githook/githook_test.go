@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/reverie-memory/reverie/hooks"
 )
 
 func commitHook(t *testing.T) Hook {
@@ -183,6 +185,39 @@ func TestTheRestOfAHookReadsTheSame(t *testing.T) {
 	}
 }
 
+// The table of hooks.Agents is the judge: what the program takes for the session of a shell, the scripts do too.
+func TestScriptsNameTheSessionThatTheProgramNames(t *testing.T) {
+	variables := []string{hooks.AgentVariable, hooks.SessionVariable}
+	for _, a := range hooks.Agents {
+		variables = append(variables, a.Sessions...)
+	}
+	for _, shell := range shells(t) {
+		file := hookIn(t, shell, "-eu", "post-commit", "/nowhere/reverie", "printf '%s\\n' \"$reverie_by\"")
+		message := hookIn(t, shell, "-eu", "prepare-commit-msg", "/nowhere/reverie", "printf '%s\\n' \"$reverie_by\"")
+		for set := range 1 << len(variables) {
+			env := map[string]string{}
+			var list []string
+			for i, v := range variables {
+				if set&(1<<i) != 0 {
+					env[v] = fmt.Sprint("v", i)
+					list = append(list, v+"="+env[v])
+				}
+			}
+			want := ""
+			if agent, session := hooks.InShell(func(v string) string { return env[v] }); session != "" {
+				want = agent + "/" + session
+			}
+			all, _, err := run(t, file, "", list)
+			if first, _, _ := strings.Cut(strings.TrimSpace(all), " "); first != want || err != nil {
+				t.Fatalf("%s %q: post-commit names %q, not %q; %v", shell, list, all, want, err)
+			}
+			if one, _, err := run(t, message, "", list, "", "message"); strings.TrimSpace(one) != want || err != nil {
+				t.Fatalf("%s %q: prepare-commit-msg names %q, not %q; %v", shell, list, one, want, err)
+			}
+		}
+	}
+}
+
 func TestFullDiskIsNoFaultOfTheCommit(t *testing.T) {
 	for _, shell := range shells(t) {
 		file := hookIn(t, shell, "", "post-commit", "/nowhere/reverie", "echo x >>reverie/links 2>/dev/null || echo full\n")
@@ -218,7 +253,7 @@ func TestWhatIsNoSessionIsNotWrittenDown(t *testing.T) {
 func TestProgramThatMovedIsFoundInThePath(t *testing.T) {
 	for _, shell := range shells(t) {
 		bin := t.TempDir()
-		fake := "#!/bin/sh\n{ echo \"$*\"; cat; } >" + shellQuote(filepath.Join(bin, "seen")) + "\necho warned >&2\necho unseen\nexit 3\n"
+		fake := "#!/bin/sh\n{ echo \"$*\"; cat; } >" + hooks.Quote(filepath.Join(bin, "seen")) + "\necho warned >&2\necho unseen\nexit 3\n"
 		if err := os.WriteFile(filepath.Join(bin, "reverie"), []byte(fake), 0o755); err != nil {
 			t.Fatal(err)
 		}

@@ -34,7 +34,7 @@ func Command(program, agent string) string {
 
 var plainPath = pattern.New(`^[A-Za-z0-9_@%+=:,./\-]+$`)
 
-// quote writes a path as one word for the shell.
+// quote writes a path as one word for the shell that an agent has on this system.
 func quote(path string) string {
 	switch {
 	case plainPath.MatchString(path):
@@ -42,7 +42,7 @@ func quote(path string) string {
 	case runtime.GOOS == "windows":
 		return `"` + path + `"`
 	}
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	return hooks.Quote(path)
 }
 
 // ourCommand takes a command line apart if it is `… hook AGENT` of a program of ours.

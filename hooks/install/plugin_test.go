@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/reverie-memory/reverie/hooks"
 )
 
 // driver loads the plugin as OpenCode does and plays a session to it. It prints what the hooks made of their outputs.
@@ -127,7 +128,7 @@ func TestPluginPipesEventsAndGivesAnswers(t *testing.T) {
 			t.Error(d)
 		}
 	}
-	if d := cmp.Diff(map[string]string{"REVERIE_AGENT": "opencode", "REVERIE_SESSION": "ses_top"}, p.Env.Env); d != "" {
+	if d := cmp.Diff(map[string]string{hooks.AgentVariable: "opencode", hooks.SessionVariable: "ses_top"}, p.Env.Env); d != "" {
 		t.Error(d)
 	}
 	if text := fmt.Sprint(p.Command.Parts); !strings.Contains(text, "Kept: mem 1234<") { // as from a person's shell
