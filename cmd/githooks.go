@@ -86,6 +86,13 @@ func (w *workspace) installGitHooks(ctx context.Context, o gitHookOptions) ([]st
 	if err != nil {
 		return nil, err
 	}
+	if !o.dryRun {
+		unlock, err := w.repo.Lock(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer unlock()
+	}
 	var put, left []githook.Hook
 	var told []string
 	for _, h := range githook.All {
@@ -209,12 +216,13 @@ func (w *workspace) gitHookArtefacts(ctx context.Context) ([]artefact, error) {
 	}
 	var found []artefact
 	for _, dir := range dirs {
+		found = append(found, unfinished(dir)...)
 		for _, h := range githook.All {
-			file := filepath.Join(dir, h.Name)
-			if !githook.HasSection(file) {
+			path := filepath.Join(dir, h.Name)
+			if !githook.HasSection(path) {
 				continue
 			}
-			found = append(found, artefact{"the reverie section in " + file, func(context.Context) error { return h.Remove(dir) }})
+			found = append(found, artefact{"the reverie section in " + path, func(context.Context) error { return h.Remove(dir) }})
 		}
 	}
 	return found, nil

@@ -19,7 +19,7 @@ var arrows = map[string][]string{
 	"internal/pattern":        nil,
 	"internal/git":            {"internal/file", "internal/pattern"},
 	"internal/redact":         nil,
-	"internal/config":         nil,
+	"internal/config":         {"internal/file"},
 	"internal/ollama":         nil,
 	"internal/sqlite":         {"internal/pattern"},
 	"internal/testrepo":       nil,

@@ -22,6 +22,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/internal/file"
 )
 
 // Hook is one hook of git's in which we have a part.
@@ -252,8 +253,8 @@ func lookAt(file string) (text []byte, info os.FileInfo, err error) {
 // Install brings our section in a hook's folder up to date, and reports whether that changes anything. A dry run
 // changes nothing. The error wraps ErrRefused where the file stays as it is.
 func (h Hook) Install(dir string, dry bool) (changed bool, err error) {
-	file := filepath.Join(dir, h.Name)
-	text, info, err := lookAt(file)
+	path := filepath.Join(dir, h.Name)
+	text, info, err := lookAt(path)
 	if err != nil {
 		return false, err
 	}
@@ -264,6 +265,7 @@ func (h Hook) Install(dir string, dry bool) (changed bool, err error) {
 	if err != nil || bytes.Equal(with, text) || dry {
 		return err == nil && !bytes.Equal(with, text), err
 	}
+	file.Sweep(dir)
 	mode := os.FileMode(0o755)
 	if info != nil {
 		mode = info.Mode().Perm()
@@ -274,7 +276,7 @@ func (h Hook) Install(dir string, dry bool) (changed bool, err error) {
 	} else if madeFolder(dir) {
 		with = []byte(ownFolder + h.section())
 	}
-	return true, writeBeside(file, with, mode)
+	return true, exchange(path, text, with, mode)
 }
 
 // madeFolder reports whether a hook in a folder says that the folder is ours.
@@ -287,8 +289,8 @@ func madeFolder(dir string) bool {
 
 // Remove takes our section out of a hook's file, the file where we made it, and the folder where we made that.
 func (h Hook) Remove(dir string) error {
-	file := filepath.Join(dir, h.Name)
-	text, info, err := lookAt(file)
+	path := filepath.Join(dir, h.Name)
+	text, info, err := lookAt(path)
 	if err != nil || text == nil {
 		return err
 	}
@@ -297,25 +299,26 @@ func (h Hook) Remove(dir string) error {
 		return err
 	}
 	if string(rest) != ownFile && string(rest) != ownFolder {
-		return writeBeside(file, rest, info.Mode().Perm())
+		return exchange(path, text, rest, info.Mode().Perm())
 	}
-	if err := os.Remove(file); err != nil || string(rest) != ownFolder {
+	if err := os.Remove(path); err != nil || string(rest) != ownFolder {
 		return err
 	}
 	os.Remove(dir) // unless something else is in it
 	return nil
 }
 
-// writeBeside replaces a file as a whole.
-func writeBeside(file string, text []byte, mode os.FileMode) error {
-	tmp, err := os.CreateTemp(filepath.Dir(file), ".reverie-*")
-	if err != nil {
+// exchange replaces a hook's file that still has the text before; nil is no file.
+func exchange(path string, before, text []byte, mode os.FileMode) error {
+	err := file.Exchange(path, text, mode, func() error {
+		now, _, err := lookAt(path)
+		if err == nil && ((now == nil) != (before == nil) || !bytes.Equal(now, before)) {
+			err = refuse("it was changed by somebody else just now")
+		}
 		return err
+	})
+	if err != nil && !errors.Is(err, ErrRefused) {
+		return fmt.Errorf("write %s: %w", path, err)
 	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(text)
-	if err = errors.Join(err, tmp.Chmod(mode), tmp.Sync(), tmp.Close()); err != nil {
-		return fmt.Errorf("write %s: %w", file, err)
-	}
-	return os.Rename(tmp.Name(), file)
+	return err
 }

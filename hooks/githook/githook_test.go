@@ -297,3 +297,18 @@ func TestCommitsAtOnceAreAllLinked(t *testing.T) {
 		t.Errorf("%d of %d are linked, %v", n, writers*each, err)
 	}
 }
+
+func TestHookThatSomebodyWritesMeanwhileStaysTheirs(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "post-commit")
+	if err := os.WriteFile(path, []byte("theirs"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, before := range [][]byte{nil, []byte("as we read it")} {
+		if err := exchange(path, before, []byte("ours"), 0o755); !errors.Is(err, ErrRefused) {
+			t.Errorf("%q: %v", before, err)
+		}
+	}
+	if text, err := os.ReadFile(path); string(text) != "theirs" || err != nil {
+		t.Errorf("%q, %v", text, err)
+	}
+}

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/reverie-memory/reverie/internal/file"
 )
 
 // A RefusedError says why a file of the user's is not touched. Nothing was changed then.
@@ -356,7 +358,7 @@ func (in Installer) Remove(ctx context.Context, t Target, clone string) (Fate, e
 	if err != nil {
 		return "", err
 	}
-	sweep(filepath.Dir(r.real))
+	file.Sweep(filepath.Dir(r.real))
 	for _, dir := range slices.Backward(a.Folders) {
 		if os.Remove(dir) != nil { // not empty, or gone
 			break

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/reverie-memory/reverie/internal/file"
 )
 
 // place is a home folder with an installer and clones.
@@ -393,7 +394,7 @@ func TestKilledInstallerLeavesNothing(t *testing.T) {
 		if err := p.in.write(&journal{Version: journalVersion, Artefacts: []artefact{a}}); err != nil {
 			t.Fatal(err)
 		}
-		p.write(filepath.Join(filepath.Dir(target.File), unfinished+"123"), "{", 0o600)
+		p.write(filepath.Join(filepath.Dir(target.File), file.Foreign+"123"), "{", 0o600)
 		if again {
 			p.install(target, clone)
 		}

@@ -158,36 +158,15 @@ func hash(data []byte) string {
 var errChanged = errors.New("it was changed by somebody else just now")
 
 // exchange puts data in the place of a file, at once and durably, unless the file has other bytes than expect by then; a
-// nil expect is no file at all.
+// nil expect is no file at all. Who calls has the lock.
 func exchange(path string, expect, data []byte, mode fs.FileMode) error {
-	sweep(filepath.Dir(path))
-	tmp, err := os.CreateTemp(filepath.Dir(path), unfinished+"*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(data)
-	if err = errors.Join(err, tmp.Chmod(mode), tmp.Sync(), tmp.Close()); err != nil {
-		return err
-	}
-	now, err := os.ReadFile(path)
-	gone := errors.Is(err, fs.ErrNotExist)
-	if err != nil && !gone || gone != (expect == nil) || !bytes.Equal(now, expect) {
-		return errors.Join(errChanged, err)
-	}
-	if err := os.Rename(tmp.Name(), path); err != nil {
-		return err
-	}
-	return file.SyncDir(filepath.Dir(path))
-}
-
-// unfinished begins the names of files that exchange has not finished.
-const unfinished = ".reverie-settings-"
-
-// sweep removes from a folder what an exchange that was killed left. Who calls has the lock.
-func sweep(dir string) {
-	left, _ := filepath.Glob(filepath.Join(dir, unfinished+"*"))
-	for _, path := range left {
-		os.Remove(path)
-	}
+	file.Sweep(filepath.Dir(path))
+	return file.Exchange(path, data, mode, func() error {
+		now, err := os.ReadFile(path)
+		gone := errors.Is(err, fs.ErrNotExist)
+		if err != nil && !gone || gone != (expect == nil) || !bytes.Equal(now, expect) {
+			return errors.Join(errChanged, err)
+		}
+		return nil
+	})
 }
