@@ -142,11 +142,11 @@ func reason(err error) string {
 
 // Install makes an agent call program, on behalf of a clone: a common git directory. Doing it again is harmless.
 func (in Installer) Install(ctx context.Context, t Target, program, clone string) (Change, error) {
-	j, unlock, err := in.open(ctx)
+	j, end, err := in.open(ctx)
 	if err != nil {
 		return Change{}, err
 	}
-	defer unlock()
+	defer end()
 	c, err := in.Plan(t, program)
 	if err != nil {
 		return c, err
@@ -330,11 +330,11 @@ func (in Installer) removal(a artefact, clone string) (r removal, err error) {
 
 // Remove ends a clone's claim to a file, and takes us out of it if no other clone that exists has one.
 func (in Installer) Remove(ctx context.Context, t Target, clone string) (Fate, error) {
-	j, unlock, err := in.open(ctx)
+	j, end, err := in.open(ctx)
 	if err != nil {
 		return "", err
 	}
-	defer unlock()
+	defer end()
 	a := artefact{File: t.File, Agent: t.Agent.Name, Top: t.Top}
 	if known := j.find(t.File); known != nil {
 		known.Clones = slices.DeleteFunc(known.alive(), func(c string) bool { return c == clone })

@@ -23,22 +23,35 @@ func (e *LockError) Error() string {
 }
 
 // LockPath takes the lock that a file of ours is, which is made when it is not there, and returns the function that gives
-// it back. The kernel frees it when its holder dies. LockPath waits until the deadline of ctx, at most LockWait, and then
+// it back. The kernel frees it when its holder dies. Who holds it may give it up by
+// removing the file, too: those who wait for it then make a new one. LockPath waits until the deadline of ctx, at most LockWait, and then
 // returns a *LockError; if ctx is cancelled, the error wraps context.Canceled.
 func LockPath(ctx context.Context, path string) (unlock func(), err error) {
-	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("lock %s: not a file of ours; move it away", path) // its text is written over
-	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("open lock: %w", err)
-	}
-	if err := waitLock(ctx, f); err != nil {
-		return nil, err
+	var f *os.File
+	for held := false; !held; {
+		if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+			return nil, fmt.Errorf("lock %s: not a file of ours; move it away", path) // its text is written over
+		}
+		if f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+			return nil, fmt.Errorf("open lock: %w", err)
+		}
+		if err := waitLock(ctx, f); err != nil {
+			return nil, err
+		}
+		if held = isAt(f, path); !held {
+			f.Close()
+		}
 	}
 	f.Truncate(0)
 	fmt.Fprintf(f, "process %d (%s) since %s\n", os.Getpid(), strings.Join(os.Args[:min(2, len(os.Args))], " "), time.Now().Format(time.RFC3339))
 	return func() { f.Close() }, nil
+}
+
+// isAt reports whether f is still the file of that name.
+func isAt(f *os.File, path string) bool {
+	mine, err := f.Stat()
+	now, err2 := os.Lstat(path)
+	return err == nil && err2 == nil && os.SameFile(mine, now)
 }
 
 // waitLock locks f, or closes it. The kernel queues those who wait, so that nobody starves beside a
