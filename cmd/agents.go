@@ -9,14 +9,15 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/hooks/install"
 	"github.com/rogpeppe/go-internal/diff"
 )
 
 // agentInstall is what init --agent is to do: every file, planned before the first is written.
 type agentInstall struct {
 	program   string
-	installer hooks.Installer
-	changes   []hooks.Change
+	installer install.Installer
+	changes   []install.Change
 	generic   bool // say how any other agent calls us
 }
 
@@ -32,8 +33,8 @@ const allAgents = "all"
 
 // hookProgram is the path by which hooks call this program.
 func hookProgram() (string, error) {
-	program, err := hooks.Program()
-	if errors.Is(err, hooks.ErrPassing) {
+	program, err := install.Program()
+	if errors.Is(err, install.ErrPassing) {
 		return "", &failure{exitFailed, err, "hooks need a path that stays: go install github.com/reverie-memory/reverie/cmd/reverie@latest, and run that"}
 	}
 	return program, err
@@ -47,7 +48,7 @@ func (w *workspace) planAgents(names []string, project bool) (in agentInstall, e
 		}
 		return in, nil
 	}
-	m, err := hooks.ThisMachine()
+	m, err := install.ThisMachine()
 	if err != nil {
 		return in, err
 	}
@@ -55,7 +56,7 @@ func (w *workspace) planAgents(names []string, project bool) (in agentInstall, e
 	if err != nil {
 		return in, err
 	}
-	in.generic, in.installer = generic, hooks.Installer{Dir: m.StateDir()}
+	in.generic, in.installer = generic, install.Installer{Dir: m.StateDir()}
 	if in.program, err = hookProgram(); err != nil {
 		return in, err
 	}
@@ -65,7 +66,7 @@ func (w *workspace) planAgents(names []string, project bool) (in agentInstall, e
 			if w.repo.WorkTree == "" {
 				return in, &failure{exitFailed, errors.New("init --project: there is no work tree here"), "without --project your own settings are written"}
 			}
-			t, _ = a.Project(w.repo.WorkTree)
+			t, _ = install.Project(a, w.repo.WorkTree)
 		}
 		c, err := in.installer.Plan(t, in.program)
 		if err != nil {
@@ -77,11 +78,7 @@ func (w *workspace) planAgents(names []string, project bool) (in agentInstall, e
 }
 
 // chosenAgents finds agents by name, each once.
-func chosenAgents(m hooks.Machine, names []string) (agents []hooks.Agent, generic bool, err error) {
-	var known []string
-	for _, a := range hooks.Agents {
-		known = append(known, a.Name)
-	}
+func chosenAgents(m install.Machine, names []string) (agents []hooks.Agent, generic bool, err error) {
 	for _, name := range names {
 		a, ok := hooks.Find(name)
 		switch {
@@ -92,10 +89,10 @@ func chosenAgents(m hooks.Machine, names []string) (agents []hooks.Agent, generi
 				}
 			}
 			if len(agents) == 0 {
-				return nil, false, &failure{exitFailed, errors.New("init --agent all: no agent that Reverie knows was found on this machine"), "name it all the same: --agent " + strings.Join(known, ", --agent ")}
+				return nil, false, &failure{exitFailed, errors.New("init --agent all: no agent that Reverie knows was found on this machine"), "name it all the same: --agent " + strings.ReplaceAll(hooks.Names(), ", ", ", --agent ")}
 			}
 		case !ok:
-			return nil, false, usage("known are "+strings.Join(append(known, allAgents), ", "), "--agent %s: no agent of that name is known", name)
+			return nil, false, usage("known are "+hooks.Names()+", "+allAgents, "--agent %s: no agent of that name is known", name)
 		case name == "generic":
 			generic = true
 		default:
@@ -108,7 +105,7 @@ func chosenAgents(m hooks.Machine, names []string) (agents []hooks.Agent, generi
 
 // refusedSettings makes a failure for a person of a file that is not touched, and says what else is not.
 func refusedSettings(err error, rest string) error {
-	if refused := new(hooks.RefusedError); errors.As(err, &refused) {
+	if refused := new(install.RefusedError); errors.As(err, &refused) {
 		return &failure{exitPerson, fmt.Errorf("%w; %s", err, rest), "mend the file, or leave that agent out"}
 	}
 	return err
@@ -141,7 +138,7 @@ func (w *workspace) installAgents(ctx context.Context, in agentInstall) ([]agent
 }
 
 // afterInstall is what else a person has to know or do.
-func afterInstall(c hooks.Change) (lines []string) {
+func afterInstall(c install.Change) (lines []string) {
 	switch {
 	case !c.Changed():
 		return nil
@@ -153,9 +150,9 @@ func afterInstall(c hooks.Change) (lines []string) {
 	if c.Top != "" {
 		lines = append(lines, "the file has a path of this machine: leave it out of commits")
 	}
-	if m, err := hooks.ThisMachine(); err == nil && c.Top != "" {
+	if m, err := install.ThisMachine(); err == nil && c.Top != "" {
 		user, _ := m.User(c.Agent)
-		if s, err := hooks.Examine(user); err == nil && s.Installed {
+		if s, err := install.Examine(user); err == nil && s.Installed {
 			lines = append(lines, "your own settings have it too, so every event comes twice: "+user.File)
 		}
 	}
@@ -206,11 +203,11 @@ The object has
     prompt           what the user typed, for the event prompt
     source           what brought it about, in words of your own
 What the command prints after start, prompt, compacting and compacted is context for the agent. It exits with 0 whatever happens.
-`, hooks.Command(program, a.Name), strings.Join(events, ", "))
+`, install.Command(program, a.Name), strings.Join(events, ", "))
 }
 
 // agentTargets are the files in which agents may call us: the user's own, and those of this work tree.
-func (w *workspace) agentTargets(m hooks.Machine) (targets []hooks.Target) {
+func (w *workspace) agentTargets(m install.Machine) (targets []install.Target) {
 	for _, a := range hooks.Agents {
 		if t, ok := m.User(a); ok {
 			targets = append(targets, t)
@@ -218,7 +215,7 @@ func (w *workspace) agentTargets(m hooks.Machine) (targets []hooks.Target) {
 		if w.repo.WorkTree == "" {
 			continue
 		}
-		if t, ok := a.Project(w.repo.WorkTree); ok {
+		if t, ok := install.Project(a, w.repo.WorkTree); ok {
 			targets = append(targets, t)
 		}
 	}
@@ -227,11 +224,11 @@ func (w *workspace) agentTargets(m hooks.Machine) (targets []hooks.Target) {
 
 // agentArtefacts are this clone's claims to agents' files, for uninstall.
 func (w *workspace) agentArtefacts() ([]artefact, error) {
-	m, err := hooks.ThisMachine()
+	m, err := install.ThisMachine()
 	if err != nil {
 		return nil, nil // without a home there is nothing in it
 	}
-	in := hooks.Installer{Dir: m.StateDir()}
+	in := install.Installer{Dir: m.StateDir()}
 	installed, err := in.Installed(w.repo.CommonDir, w.agentTargets(m))
 	if err != nil {
 		return nil, err
@@ -240,18 +237,18 @@ func (w *workspace) agentArtefacts() ([]artefact, error) {
 	for _, i := range installed {
 		what := ""
 		switch i.Fate {
-		case hooks.Refused:
+		case install.Refused:
 			w.env.warn("passed over: %v", i.Why)
 			continue
-		case hooks.Stays:
+		case install.Stays:
 			what = fmt.Sprintf("this clone's share in %s, which other clones use too and which stays", i.File)
-		case hooks.Goes:
+		case install.Goes:
 			what = fmt.Sprintf("%s, which calls Reverie from %s", i.File, i.Agent.Title)
-		case hooks.Returns:
+		case install.Returns:
 			what = fmt.Sprintf("the hooks in %s, which gets back the bytes it had", i.File)
-		case hooks.Cut:
+		case install.Cut:
 			what = fmt.Sprintf("the hooks in %s, which was changed since and keeps the rest", i.File)
-		case hooks.Gone:
+		case install.Gone:
 			what = fmt.Sprintf("the note that Reverie wrote to %s", i.File)
 		}
 		found = append(found, artefact{what, func(ctx context.Context) error {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/hooks/install"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
@@ -18,12 +19,12 @@ func TestInstallSaysNothingWasChangedOnlyWhereNothingWas(t *testing.T) {
 	for _, name := range []string{"CLAUDE_CONFIG_DIR", "GEMINI_CLI_HOME"} {
 		t.Setenv(name, "")
 	}
-	m, err := hooks.ThisMachine()
+	m, err := install.ThisMachine()
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := at(t, testrepo.New(t).Dir, noon)
-	in := agentInstall{program: "/opt/reverie", installer: hooks.Installer{Dir: m.StateDir()}}
+	in := agentInstall{program: "/opt/reverie", installer: install.Installer{Dir: m.StateDir()}}
 	for _, name := range []string{"claude", "gemini"} {
 		a, _ := hooks.Find(name)
 		target, _ := m.User(a)

@@ -6,14 +6,14 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/hooks/install"
 	"github.com/reverie-memory/reverie/reflect/transcript/past"
 )
 
 // agentHomes are the folders in which agents keep their sessions: those of their settings, but for OpenCode's. As there, a
 // variable counts that holds an absolute path; by another an agent goes elsewhere in each folder that it is called in.
 func agentHomes() (past.Homes, error) {
-	m, err := hooks.ThisMachine()
+	m, err := install.ThisMachine()
 	if err != nil {
 		return past.Homes{}, fmt.Errorf("find the agents' stores: %w", err)
 	}

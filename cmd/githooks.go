@@ -9,7 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/hooks/githook"
+	"github.com/reverie-memory/reverie/hooks/install"
 	"github.com/reverie-memory/reverie/internal/file"
 )
 
@@ -85,9 +86,16 @@ func (w *workspace) installGitHooks(ctx context.Context, o gitHookOptions) ([]st
 	if err != nil {
 		return nil, err
 	}
-	var put, left []hooks.GitHook
+	if !o.dryRun {
+		unlock, err := w.repo.Lock(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer unlock()
+	}
+	var put, left []githook.Hook
 	var told []string
-	for _, h := range hooks.GitHooks {
+	for _, h := range githook.All {
 		if h.Asked && !o.trailers && !w.hasGitScript(h) {
 			continue
 		}
@@ -102,7 +110,7 @@ func (w *workspace) installGitHooks(ctx context.Context, o gitHookOptions) ([]st
 		}
 		changed, err := h.Install(place.dir, o.dryRun)
 		switch {
-		case errors.Is(err, hooks.ErrHook):
+		case errors.Is(err, githook.ErrRefused):
 			told = append(told, fmt.Sprintf("%s: %v; what it needs is a line: %s", filepath.Join(place.dir, h.Name), err, h.Snippet()))
 		case err != nil:
 			return told, fmt.Errorf("git hook %s: %w", h.Name, err)
@@ -125,7 +133,7 @@ func (w *workspace) installGitHooks(ctx context.Context, o gitHookOptions) ([]st
 	return told, nil
 }
 
-func hookNames(list []hooks.GitHook) string {
+func hookNames(list []githook.Hook) string {
 	var names []string
 	for _, h := range list {
 		names = append(names, h.Name)
@@ -135,7 +143,7 @@ func hookNames(list []hooks.GitHook) string {
 
 // addByHand says what a person may add to hooks that we do not touch, in the words of the program that has them: one
 // text, of which the lines below the first can be copied.
-func addByHand(p hookPlace, list []hooks.GitHook) string {
+func addByHand(p hookPlace, list []githook.Hook) string {
 	var b strings.Builder
 	switch p.tool {
 	case "lefthook":
@@ -156,22 +164,22 @@ func addByHand(p hookPlace, list []hooks.GitHook) string {
 }
 
 // gitScript is where our part of a hook lies.
-func (w *workspace) gitScript(h hooks.GitHook) string {
-	return filepath.Join(w.state, hooks.GitHookDir, h.Name)
+func (w *workspace) gitScript(h githook.Hook) string {
+	return filepath.Join(w.state, githook.ScriptDir, h.Name)
 }
 
-func (w *workspace) hasGitScript(h hooks.GitHook) bool {
+func (w *workspace) hasGitScript(h githook.Hook) bool {
 	_, err := os.Lstat(w.gitScript(h))
 	return err == nil
 }
 
 // writeGitScript brings our part of a hook up to date, and sees that there is a file for it to write to.
-func (w *workspace) writeGitScript(h hooks.GitHook, program string) error {
+func (w *workspace) writeGitScript(h githook.Hook, program string) error {
 	state, err := w.repo.StateDir()
 	if err != nil {
 		return err
 	}
-	links, err := os.OpenFile(filepath.Join(state, hooks.LinksFile), os.O_WRONLY|os.O_CREATE|os.O_APPEND|file.NoFollow, 0o600)
+	links, err := os.OpenFile(filepath.Join(state, githook.LinksFile), os.O_WRONLY|os.O_CREATE|os.O_APPEND|file.NoFollow, 0o600)
 	if err != nil {
 		return err
 	}
@@ -182,7 +190,7 @@ func (w *workspace) writeGitScript(h hooks.GitHook, program string) error {
 	if old, err := os.ReadFile(w.gitScript(h)); err == nil && bytes.Equal(old, script) {
 		return nil
 	}
-	return w.repo.WriteState(hooks.GitHookDir+"/"+h.Name, script, false)
+	return w.repo.WriteState(githook.ScriptDir+"/"+h.Name, script, false)
 }
 
 // gitHookDirs are the folders in which a section of ours may be: where git looks now, and where it does without a setting.
@@ -208,12 +216,13 @@ func (w *workspace) gitHookArtefacts(ctx context.Context) ([]artefact, error) {
 	}
 	var found []artefact
 	for _, dir := range dirs {
-		for _, h := range hooks.GitHooks {
-			file := filepath.Join(dir, h.Name)
-			if !hooks.HasSection(file) {
+		found = append(found, unfinished(dir)...)
+		for _, h := range githook.All {
+			path := filepath.Join(dir, h.Name)
+			if !githook.HasSection(path) {
 				continue
 			}
-			found = append(found, artefact{"the reverie section in " + file, func(context.Context) error { return h.Remove(dir) }})
+			found = append(found, artefact{"the reverie section in " + path, func(context.Context) error { return h.Remove(dir) }})
 		}
 	}
 	return found, nil
@@ -235,14 +244,14 @@ func (w *workspace) examineGitHooks(ctx context.Context) []examined {
 		return broken(err)
 	}
 	program, err := hookProgram()
-	passing := errors.Is(err, hooks.ErrPassing) // then the scripts cannot be compared
+	passing := errors.Is(err, install.ErrPassing) // then the scripts cannot be compared
 	if err != nil && !passing {
 		return broken(err)
 	}
 	sections, elsewhere, old := 0, 0, 0
-	for _, h := range hooks.GitHooks {
+	for _, h := range githook.All {
 		for _, dir := range dirs {
-			has := hooks.HasSection(filepath.Join(dir, h.Name))
+			has := githook.HasSection(filepath.Join(dir, h.Name))
 			switch {
 			case has && dir == dirs[0]:
 				sections++
@@ -257,11 +266,11 @@ func (w *workspace) examineGitHooks(ctx context.Context) []examined {
 			if changed, err := h.Install(dirs[0], true); err == nil && changed && place.avoid == "" {
 				old++
 			}
-		} else if hooks.HasSection(filepath.Join(dirs[0], h.Name)) {
+		} else if githook.HasSection(filepath.Join(dirs[0], h.Name)) {
 			old++
 		}
 	}
-	_, err = os.Lstat(filepath.Join(w.state, hooks.LinksFile))
+	_, err = os.Lstat(filepath.Join(w.state, githook.LinksFile))
 	row.mend = func(ctx context.Context) error {
 		_, err := w.installGitHooks(ctx, gitHookOptions{})
 		return err
@@ -275,7 +284,7 @@ func (w *workspace) examineGitHooks(ctx context.Context) []examined {
 		row.State, row.Detail = "broken", fmt.Sprintf("not as this version of Reverie writes them, in %s", place.dir)
 	case sections > 0:
 		row.Detail, row.Fix, row.mend = fmt.Sprintf("%d in %s", sections, place.dir), "", nil
-	case place.avoid != "" && w.hasGitScript(hooks.GitHooks[0]):
+	case place.avoid != "" && w.hasGitScript(githook.All[0]):
 		row.State, row.Detail, row.mend = "note", place.avoid+": whether its hooks call Reverie is not known", nil
 	default:
 		row.Fix, row.mend = "", nil

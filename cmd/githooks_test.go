@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/hooks/githook"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -103,8 +103,8 @@ func TestDoctorFindsHooksThatDoNotWork(t *testing.T) {
 		t.Errorf("git looks elsewhere: %+v", row)
 	}
 	reverie(t, r.Dir, "uninstall", "--yes")
-	for _, h := range hooks.GitHooks {
-		if hooks.HasSection(filepath.Join(r.Dir, ".git/hooks", h.Name)) {
+	for _, h := range githook.All {
+		if githook.HasSection(filepath.Join(r.Dir, ".git/hooks", h.Name)) {
 			t.Errorf("%s is left where git does not look any more", h.Name)
 		}
 	}

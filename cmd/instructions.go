@@ -1,7 +1,7 @@
 package cmd
 
 import (
-	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -73,15 +73,28 @@ func readsFile(top, file, agent string) bool {
 	return false
 }
 
-// instructions is a file of the work tree, "" where it is none that an agent would read.
+// instructions is a file of the work tree, "" where it is none that an agent would read. A link may come with the
+// repository and lead anywhere, to files that have no size and no end.
 func instructions(top, name string) string {
 	file := filepath.Join(top, filepath.FromSlash(name))
-	info, err := os.Stat(file)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxInstructions {
+	target, err := filepath.EvalSymlinks(file)
+	if err != nil {
 		return ""
 	}
-	text, err := os.ReadFile(file)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
+	if real, err := filepath.EvalSymlinks(top); err != nil || !strings.HasPrefix(target, real+string(filepath.Separator)) {
+		return ""
+	}
+	info, err := os.Stat(target)
+	if err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	f, err := os.Open(target)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxInstructions+1))
+	if err != nil || len(text) > maxInstructions {
 		return ""
 	}
 	return string(text)

@@ -9,13 +9,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/hooks/githook"
 )
 
 // linked are the commits of the code that each session made, by the session's name, as git's hooks have written them
 // down. Without hooks there are none.
-func (w *workspace) linked(ctx context.Context) (map[string][]hooks.LinkedCommit, error) {
-	f, err := os.Open(filepath.Join(w.state, hooks.LinksFile))
+func (w *workspace) linked(ctx context.Context) (map[string][]githook.LinkedCommit, error) {
+	f, err := os.Open(filepath.Join(w.state, githook.LinksFile))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
@@ -23,7 +23,7 @@ func (w *workspace) linked(ctx context.Context) (map[string][]hooks.LinkedCommit
 		return nil, fmt.Errorf("commits of sessions: %w", err)
 	}
 	defer f.Close()
-	links, err := hooks.ReadLinks(f)
+	links, err := githook.ReadLinks(f)
 	if err != nil {
 		return nil, fmt.Errorf("commits of sessions: %w", err)
 	}
@@ -39,7 +39,7 @@ func (w *workspace) linked(ctx context.Context) (map[string][]hooks.LinkedCommit
 
 // dropCopies takes out the commits that were made during a rebase and that no branch has: steps on its way, or all of
 // one that was broken off.
-func (w *workspace) dropCopies(ctx context.Context, links map[string][]hooks.LinkedCommit) {
+func (w *workspace) dropCopies(ctx context.Context, links map[string][]githook.LinkedCommit) {
 	var copies []string
 	for _, commits := range links {
 		for _, c := range commits {
@@ -53,7 +53,7 @@ func (w *workspace) dropCopies(ctx context.Context, links map[string][]hooks.Lin
 		w.env.warn("commits of sessions: %v", err)
 	}
 	for s, commits := range links {
-		links[s] = slices.DeleteFunc(commits, func(c hooks.LinkedCommit) bool { return c.Copied && !kept[c.ID] })
+		links[s] = slices.DeleteFunc(commits, func(c githook.LinkedCommit) bool { return c.Copied && !kept[c.ID] })
 		if len(links[s]) == 0 {
 			delete(links, s)
 		}
@@ -61,7 +61,7 @@ func (w *workspace) dropCopies(ctx context.Context, links map[string][]hooks.Lin
 }
 
 // commitLines are a session's commits for people: those that are still here with what they say.
-func (w *workspace) commitLines(ctx context.Context, commits []hooks.LinkedCommit) []string {
+func (w *workspace) commitLines(ctx context.Context, commits []githook.LinkedCommit) []string {
 	var revs []string
 	for _, c := range commits {
 		revs = append(revs, c.ID)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/hooks/githook"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
@@ -33,7 +33,7 @@ func TestCopiedCommitsCountWhereABranchHasThem(t *testing.T) {
 	}
 	r.Run("update-ref", "refs/remotes/origin/main", tip)
 	fmt.Fprintf(&links, "copied %s main codex/two\n", strings.Repeat("ab", 20)) // is not here any more
-	if err := os.WriteFile(filepath.Join(dir, hooks.LinksFile), []byte(links.String()), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, githook.LinksFile), []byte(links.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	got, err := w.linked(t.Context())

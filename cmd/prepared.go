@@ -123,7 +123,7 @@ func (s startState) read(repo *git.Repo, now time.Time) (injection, bool) {
 	}
 	in := p.Injection
 	in.setText(p.Text)
-	return in, in.Hash == p.Injection.Hash && in.For == forStart
+	return in, in.Hash == p.Injection.Hash && in.For == forStart && framed(in.text)
 }
 
 // contextName is the name of a file of the folder.

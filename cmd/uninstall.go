@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/urfave/cli/v2"
 )
@@ -90,17 +91,18 @@ func (w *workspace) artefacts(ctx context.Context, o uninstallOptions) ([]artefa
 		return nil, err
 	}
 	if w.repo.WorkTree != "" {
-		file := filepath.Join(w.repo.WorkTree, filepath.FromSlash(w.config.Agents))
+		path := filepath.Join(w.repo.WorkTree, filepath.FromSlash(w.config.Agents))
 		there := false
-		info, err := os.Stat(file)
-		if strange := w.inside(file); strange != nil && (err != nil || !info.IsDir()) {
+		info, err := os.Stat(path)
+		if strange := w.inside(path); strange != nil && (err != nil || !info.IsDir()) {
 			w.env.warn("passed over: %v", strange) // render would not have written there
-		} else if there, err = hasBlock(file); err != nil {
+		} else if there, err = hasBlock(path); err != nil {
 			return nil, err
 		}
 		if there {
-			found = append(found, artefact{"the reverie block in " + file, func(context.Context) error { return removeBlock(file) }})
+			found = append(found, artefact{"the reverie block in " + path, func(context.Context) error { return removeBlock(path) }})
 		}
+		found = append(found, unfinished(filepath.Dir(path))...)
 	}
 	sections, err := w.gitHookArtefacts(ctx)
 	if err != nil {
@@ -129,6 +131,18 @@ func (w *workspace) artefacts(ctx context.Context, o uninstallOptions) ([]artefa
 		found = append(found, artefact{"sessions, settings and caches in " + w.state, func(context.Context) error { return os.RemoveAll(w.state) }})
 	}
 	return found, nil
+}
+
+// unfinished are the files that a Reverie left in a folder of the user's, which was killed while it wrote there.
+func unfinished(dir string) []artefact {
+	left := file.Unfinished(dir)
+	if len(left) == 0 {
+		return nil
+	}
+	return []artefact{{"what was begun and not finished: " + strings.Join(left, ", "), func(context.Context) error {
+		file.Sweep(dir)
+		return nil
+	}}}
 }
 
 // hasBlock reports whether a file has the managed block; a file that is not there has none.
