@@ -230,9 +230,9 @@ func (w *workspace) gitHookArtefacts(ctx context.Context) ([]artefact, error) {
 
 // examineGitHooks looks at what was installed of git's hooks, for doctor.
 func (w *workspace) examineGitHooks(ctx context.Context) []examined {
-	row := examined{What: "git hooks", State: "ok", Detail: "not installed"}
+	row := examined{What: "git hooks", State: stateOK, Detail: "not installed"}
 	broken := func(err error) []examined {
-		row.State, row.Detail = "broken", err.Error()
+		row.State, row.Detail = stateBroken, err.Error()
 		return []examined{row}
 	}
 	dirs, err := w.gitHookDirs(ctx)
@@ -278,14 +278,14 @@ func (w *workspace) examineGitHooks(ctx context.Context) []examined {
 	row.Fix = "reverie init --git-hooks"
 	switch {
 	case elsewhere > 0 && sections == 0:
-		row.State, row.Detail, row.mend = "broken", fmt.Sprintf("installed in %s, but git looks in %s", dirs[len(dirs)-1], place.dir), nil
+		row.State, row.Detail, row.mend = stateBroken, fmt.Sprintf("installed in %s, but git looks in %s", dirs[len(dirs)-1], place.dir), nil
 		row.Fix = "git config --show-origin core.hooksPath says why; 'reverie init --git-hooks' says what to add there"
 	case sections > 0 && (old > 0 || err != nil):
-		row.State, row.Detail = "broken", fmt.Sprintf("not as this version of Reverie writes them, in %s", place.dir)
+		row.State, row.Detail = stateBroken, fmt.Sprintf("not as this version of Reverie writes them, in %s", place.dir)
 	case sections > 0:
 		row.Detail, row.Fix, row.mend = fmt.Sprintf("%d in %s", sections, place.dir), "", nil
 	case place.avoid != "" && w.hasGitScript(githook.All[0]):
-		row.State, row.Detail, row.mend = "note", place.avoid+": whether its hooks call Reverie is not known", nil
+		row.State, row.Detail, row.mend = stateNote, place.avoid+": whether its hooks call Reverie is not known", nil
 	default:
 		row.Fix, row.mend = "", nil
 	}
