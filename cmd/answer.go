@@ -6,11 +6,9 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore"
-	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/reverie-memory/reverie/reflect"
-	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
 // occasionOf says for which event which memory is given.
@@ -26,7 +24,7 @@ func (c *capture) answer(ctx context.Context, agent hooks.Agent, e hooks.Event) 
 		return "", nil
 	}
 	r := contextRequest{
-		For: occasion, Session: e.Agent + "/" + transcript.SafeID(e.Session), Agent: agent.Name, Query: e.Prompt, Dir: e.Dir,
+		For: occasion, Session: sessionOf(e), Agent: agent.Name, Query: e.Prompt, Dir: e.Dir,
 		Resumed: e.Source == "resume", Record: agent.Answers(e),
 	}
 	switch {
@@ -82,35 +80,18 @@ func (w *workspace) checkpointNow(ctx context.Context, e hooks.Event) error {
 	return w.checkpointOwed(ctx, s)
 }
 
-// checkpointOwed makes the checkpoint of a session's last compaction, if none was made since.
+// checkpointOwed makes the checkpoint of a session's last compaction, if it was not made yet.
 func (w *workspace) checkpointOwed(ctx context.Context, s *hooks.Waiting) error {
-	var last hooks.Event
-	for _, e := range s.Events {
-		if e.Kind == hooks.Compacting {
-			last = e
-		}
-	}
-	if last.Kind == "" {
+	e, ok := s.Compaction()
+	if !ok {
 		return nil
 	}
 	if _, err := w.ensure(ctx); err != nil {
 		return err
 	}
-	name := last.Agent + "/" + transcript.SafeID(last.Session)
-	made := false
-	err := w.view(ctx, func(v *record.View) error {
-		all, err := w.checkpoints(v, name)
-		for _, c := range all {
-			made = made || c.Client+"/"+c.Session == name && !c.Time.Before(last.Time.Truncate(time.Second))
-		}
-		return err
-	})
-	if made || err != nil {
+	_, err := w.checkpoint(ctx, sessionOf(e), reasonCompaction)
+	if err != nil && !errors.Is(err, reflect.ErrNoSession) { // nothing was said in it yet
 		return err
 	}
-	_, err = w.checkpoint(ctx, name, "compaction")
-	if errors.Is(err, reflect.ErrNoSession) {
-		return nil // nothing was said in it yet
-	}
-	return err
+	return s.Noted(e)
 }

@@ -170,6 +170,7 @@ func takeWorkerLock(state string) (*os.File, error) {
 		f.Close()
 		return nil, err
 	}
+	os.Remove(filepath.Join(state, workerFile)) // whoever told that it works is dead: we have its lock
 	return f, nil
 }
 
@@ -210,9 +211,10 @@ func kick(repo *git.Repo, state string) error {
 	return startWorker(dir, state)
 }
 
-// sweepLater starts a worker if an agent, or a worker, that was killed has left something.
+// sweepLater starts a worker if an agent, or a worker, that was killed has left something, or a call came while the lock was
+// held by who is no worker.
 func (w *workspace) sweepLater() {
-	if disabled() || w.spool().Due(w.env.Now(), idleAfter) == 0 {
+	if disabled() || !w.called() && w.spool().Due(w.env.Now(), idleAfter) == 0 {
 		return
 	}
 	if err := kick(w.repo, w.state); err != nil && w.env.Verbose {
@@ -268,9 +270,8 @@ func (w *workspace) worker() *working {
 	if err != nil {
 		return nil
 	}
-	if lock != nil { // it was killed, and could not take away its file
+	if lock != nil {
 		lock.Close()
-		os.Remove(filepath.Join(w.state, workerFile))
 		return nil
 	}
 	return endOverdue(w.state, w.env.Now())

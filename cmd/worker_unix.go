@@ -8,8 +8,8 @@ import "syscall"
 // not wait for it.
 func apart() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// beNice lets everything else go first.
-func beNice() { syscall.Setpriority(syscall.PRIO_PROCESS, 0, 10) }
+// beNice lets everything else go first. It is asked for the group that the worker leads: of a process, it would reach one thread.
+func beNice() { syscall.Setpriority(syscall.PRIO_PGRP, 0, 10) }
 
 // endGroup ends a process that leads its group, and all that it started.
 func endGroup(pid int) { syscall.Kill(-pid, syscall.SIGKILL) }

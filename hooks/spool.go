@@ -53,7 +53,31 @@ func (s Spool) Append(e Event) error {
 	return nil
 }
 
+// line is an event as it is written. What is too long is cut when it is free of secrets: half of one would not be known for what
+// it is.
 func (s Spool) line(e Event) ([]byte, error) {
+	text, err := s.scan(e)
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > maxPayload {
+		var short Event
+		if err := json.Unmarshal(text, &short); err != nil {
+			return nil, err
+		}
+		for _, field := range []*string{&short.Session, &short.Parent, &short.Subagent, &short.Dir, &short.Transcript, &short.Prompt, &short.Source} {
+			*field = clip(*field)
+		}
+		short.Payload = nil
+		if text, err = s.scan(short); err != nil {
+			return nil, err
+		}
+	}
+	return append(text, '\n'), nil
+}
+
+// scan is an event without secrets, as JSON.
+func (s Spool) scan(e Event) ([]byte, error) {
 	var doc bytes.Buffer
 	enc := json.NewEncoder(&doc)
 	enc.SetEscapeHTML(false)
@@ -61,10 +85,7 @@ func (s Spool) line(e Event) ([]byte, error) {
 		return nil, err
 	}
 	text, _, err := s.Scanner.JSON(bytes.TrimSpace(doc.Bytes()))
-	if err != nil {
-		return nil, err
-	}
-	return append(text.Bytes(), '\n'), nil
+	return text.Bytes(), err
 }
 
 // errMoved says that the file was taken away after it was opened.
@@ -136,15 +157,16 @@ func makeFolder(dir string) (made bool, err error) {
 	return made, nil
 }
 
-// Waiting is a session that has events in the spool.
+// Waiting is a session that has a folder in the spool.
 type Waiting struct {
-	dir    string
-	Last   Event // the newest event
-	Events []Event
-	Bad    int  // lines that cannot be read
-	Fresh  bool // some have come since Folded was called
-	size   int64
-	state  waitingState
+	dir     string
+	Last    Event   // the newest event
+	Events  []Event // none where the first could not be written to its end
+	Bad     int     // lines that cannot be read
+	Fresh   bool    // some have come since Folded was called
+	Written time.Time
+	size    int64 // of the events' file as it was read, with a last line that has no end
+	state   waitingState
 }
 
 // waitingState is what the worker remembers of a session between two folds.
@@ -152,6 +174,8 @@ type waitingState struct {
 	Size   int64               `json:"size"`             // of the events file, as far as it was folded
 	Live   bool                `json:"live,omitempty"`   // the session was being worked in then
 	Owed   bool                `json:"owed,omitempty"`   // its copies have grown since they were last taken into it
+	Noted  time.Time           `json:"noted,omitzero"`   // of the last compaction whose checkpoint was made
+	Note   bool                `json:"note,omitempty"`   // one has yet to be made
 	Copies map[string]progress `json:"copies,omitempty"` // by the name of the copy
 }
 
@@ -160,8 +184,8 @@ const (
 	goneMark  = ".gone-" // begins the name of a folder that is being removed
 )
 
-// Due counts the sessions that a worker has something to do for: something has come that none has taken yet, or
-// the session was being worked in when one last looked, and was left since. It reads no events.
+// Due counts the sessions that a worker has something to do for: something has come that none has taken yet, a checkpoint has
+// to be made, or the session was being worked in when one last looked, and was left since. It reads no events.
 func (s Spool) Due(now time.Time, idle time.Duration) int {
 	entries, _ := os.ReadDir(s.Dir)
 	due := 0
@@ -171,7 +195,7 @@ func (s Spool) Due(now time.Time, idle time.Duration) int {
 		if err != nil {
 			continue
 		}
-		if state := readState(dir); info.Size() > state.Size || state.Live && now.Sub(info.ModTime()) >= idle {
+		if state := readState(dir); info.Size() > state.Size || state.Note || state.Live && now.Sub(info.ModTime()) >= idle {
 			due++
 		}
 	}
@@ -221,7 +245,7 @@ func (s Spool) TakeOne(e Event) (*Waiting, error) {
 	return w, nil
 }
 
-// readWaiting reads one session's folder; nil if it has no event yet.
+// readWaiting reads one session's folder; nil if it has no events' file yet.
 func readWaiting(dir string) (*Waiting, error) {
 	w := &Waiting{dir: dir, state: readState(dir)}
 	f, err := os.OpenFile(filepath.Join(dir, eventsFile), os.O_RDONLY|file.NoFollow, 0)
@@ -232,16 +256,19 @@ func readWaiting(dir string) (*Waiting, error) {
 		return nil, err
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err == nil {
+		w.Written = info.ModTime()
+	}
 	r := bufio.NewReader(f)
 	for {
 		line, err := r.ReadBytes('\n')
+		w.size += int64(len(line))
 		if err == io.EOF {
 			break // what has no end is being written, or never was acknowledged
 		}
 		if err != nil {
 			return nil, err
 		}
-		w.size += int64(len(line))
 		var e Event
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
@@ -254,9 +281,6 @@ func readWaiting(dir string) (*Waiting, error) {
 		w.Last = e
 	}
 	w.Fresh = w.size > w.state.Size
-	if len(w.Events) == 0 {
-		return nil, nil
-	}
 	return w, nil
 }
 
@@ -272,11 +296,31 @@ func (w *Waiting) Quiet(now time.Time, idle time.Duration) bool {
 // Folded says that all that was taken is in a session now, or with owed, that the transcript's part waits for another time; and
 // whether the session is being worked in.
 func (w *Waiting) Folded(live, owed bool) error {
-	if w.state.Size == w.size && w.state.Live == live && w.state.Owed == owed {
-		return nil
+	next := w.state
+	next.Size, next.Live, next.Owed, next.Note = w.size, live, owed, !w.compaction().Time.IsZero()
+	return w.keepState(next)
+}
+
+// Compaction is the newest compaction of the session for which no checkpoint was made yet.
+func (w *Waiting) Compaction() (e Event, ok bool) {
+	e = w.compaction()
+	return e, !e.Time.IsZero()
+}
+
+func (w *Waiting) compaction() (last Event) {
+	for _, e := range w.Events {
+		if e.Kind == Compacting && e.Time.After(w.state.Noted) {
+			last = e
+		}
 	}
-	w.state.Size, w.state.Live, w.state.Owed = w.size, live, owed
-	return w.keepState()
+	return last
+}
+
+// Noted says that the checkpoint of a compaction was made, or that there was nothing to note.
+func (w *Waiting) Noted(e Event) error {
+	next := w.state
+	next.Noted, next.Note = e.Time, false
+	return w.keepState(next)
 }
 
 // Owed reports whether Folded has put something off.
@@ -286,14 +330,16 @@ func (w *Waiting) Owed() bool { return w.state.Owed }
 // written more into its transcript than it has told of.
 func (w *Waiting) WasLive() bool { return w.state.Live }
 
-func (w *Waiting) keepState() error {
-	text, err := json.Marshal(w.state)
-	if err == nil {
+// keepState writes down what changed.
+func (w *Waiting) keepState(next waitingState) error {
+	text, err := json.Marshal(next)
+	if was, _ := json.Marshal(w.state); err == nil && !bytes.Equal(text, was) {
 		err = file.Replace(filepath.Join(w.dir, stateFile), text, 0o600, true)
 	}
 	if err != nil {
 		return fmt.Errorf("spool: %w", err)
 	}
+	w.state = next
 	return nil
 }
 

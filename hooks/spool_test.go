@@ -116,11 +116,63 @@ func TestTornLineTakesNoOtherWithIt(t *testing.T) {
 	if w := take(t, s)[0]; len(w.Events) != 1 || w.Bad != 0 {
 		t.Fatalf("before the next event: %d events and %d bad lines, want 1 and 0", len(w.Events), w.Bad)
 	}
+	if err := take(t, s)[0].Folded(false, false); err != nil {
+		t.Fatal(err)
+	}
+	if due := s.Due(time.Now(), time.Minute); due != 0 {
+		t.Fatalf("half a line has a worker started for ever")
+	}
 	if err := s.Append(event("s", 2)); err != nil {
 		t.Fatal(err)
 	}
+	if due := s.Due(time.Now(), time.Minute); due != 1 {
+		t.Fatalf("the event after half a line is not due")
+	}
 	if w := take(t, s)[0]; len(w.Events) != 2 || w.Bad != 1 || w.Last.Prompt != "prompt 2" {
 		t.Fatalf("after it: %d events, %d bad lines, last %q", len(w.Events), w.Bad, w.Last.Prompt)
+	}
+}
+
+// A hook that was killed at the first event of a session leaves a folder that a worker can remove.
+func TestFolderWithoutAnEventCanGo(t *testing.T) {
+	s := Spool{Dir: filepath.Join(t.TempDir(), "spool")}
+	if err := s.Append(event("s", 1)); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(s.folder(event("s", 1)), eventsFile)
+	if err := os.WriteFile(path, []byte(`{"agent":"cl`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w := take(t, s)[0]
+	if removed, err := w.Remove(); len(w.Events) != 0 || !removed || err != nil {
+		t.Fatalf("%d events, removed %v, %v", len(w.Events), removed, err)
+	}
+}
+
+// What a compaction owes is remembered until it is said to be noted.
+func TestCompactionIsOwedUntilNoted(t *testing.T) {
+	s := Spool{Dir: filepath.Join(t.TempDir(), "spool")}
+	e := event("s", 1)
+	e.Kind = Compacting
+	for range 2 {
+		if err := s.Append(e); err != nil {
+			t.Fatal(err)
+		}
+		w := take(t, s)[0]
+		if err := w.Folded(true, false); err != nil {
+			t.Fatal(err)
+		}
+		owed, ok := take(t, s)[0].Compaction()
+		if due := s.Due(time.Now(), time.Hour); !ok || due != 1 {
+			t.Fatalf("owed %v, due %d; want true and 1", ok, due)
+		}
+		if err := w.Noted(owed); err != nil {
+			t.Fatal(err)
+		}
+		if due := s.Due(time.Now(), time.Hour); due != 0 {
+			t.Fatalf("%d due after it was noted", due)
+		}
+		e.Time = e.Time.Add(time.Second)
 	}
 }
 
@@ -204,14 +256,35 @@ func TestCopyGoesOnWhereItEnded(t *testing.T) {
 	step(`{"a":1}`+"\n"+`{"b":`, "{\"a\":1}\n", 8)
 	step(`{"a":1}`+"\n"+`{"b":2}`+"\n", "{\"a\":1}\n{\"b\":2}\n", 8)
 	step(`{"a":1}`+"\n"+`{"b":2}`+"\n", "{\"a\":1}\n{\"b\":2}\n", 0)
-	step(`{"x":1}`+"\n"+`{"y":2}`+"\n"+`{"z":3}`+"\n", "{\"x\":1}\n{\"y\":2}\n{\"z\":3}\n", 24) // rewritten
-	step(`{"x":1}`+"\n", "{\"x\":1}\n", 8)                                                      // shortened
+	all := "{\"a\":1}\n{\"b\":2}\n{\"x\":1}\n{\"y\":2}\n"
+	step(`{"x":1}`+"\n"+`{"b":2}`+"\n"+`{"y":2}`+"\n", all, 24) // rewritten: what is new comes to what was there
+	step(`{"x":1}`+"\n", all, 8)                                // shortened: nothing goes
+	step(`{"x":1}`+"\n"+`{"z":3}`+"\n", all+"{\"z\":3}\n", 8)
+	step("{\n  \"doc\": 1\n}\n", "{\n  \"doc\": 1\n}\n", 15) // a single document is what it says now
 	if err := os.Remove(transcript); err != nil {
 		t.Fatal(err)
 	}
 	copies, err := take(t, s)[0].Copy(context.Background(), nil)
 	if err != nil || len(copies) != 1 {
 		t.Fatalf("after the agent deleted its transcript: %d copies, %v; want the one there was", len(copies), err)
+	}
+}
+
+// A secret that a bound would cut in two is taken out before anything is cut.
+func TestSecretAtTheBoundIsTakenOut(t *testing.T) {
+	const secret = "ghp_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
+	s := Spool{Dir: filepath.Join(t.TempDir(), "spool")}
+	for _, before := range []int{maxField - 20, maxField - 4, maxField - 39} {
+		e := event(fmt.Sprint("s", before), 1)
+		e.Prompt = strings.Repeat("x", before-1) + " " + secret
+		e.Payload = json.RawMessage(`{"big":"` + strings.Repeat("y ", maxPayload) + `"}`)
+		if err := s.Append(e); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(filepath.Join(s.folder(e), eventsFile))
+		if err != nil || strings.Contains(string(text), secret[:8]) || len(text) > maxPayload {
+			t.Errorf("cut at %d: %v, %d bytes kept, with a part of the secret", before, err, len(text))
+		}
 	}
 }
 
