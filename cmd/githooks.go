@@ -11,7 +11,9 @@ import (
 
 	"github.com/reverie-memory/reverie/hooks/githook"
 	"github.com/reverie-memory/reverie/hooks/install"
+	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/file"
+	"github.com/reverie-memory/reverie/internal/git"
 )
 
 type gitHookOptions struct {
@@ -186,11 +188,36 @@ func (w *workspace) writeGitScript(h githook.Hook, program string) error {
 	if err := links.Close(); err != nil {
 		return err
 	}
-	script := h.Script(program, w.config.Ref)
+	script := h.Script(scriptSettings(program, w.config))
 	if old, err := os.ReadFile(w.gitScript(h)); err == nil && bytes.Equal(old, script) {
 		return nil
 	}
 	return w.repo.WriteState(githook.ScriptDir+"/"+h.Name, script, false)
+}
+
+// scriptSettings are what the scripts need to know of the settings.
+func scriptSettings(program string, c config.Config) githook.Settings {
+	return githook.Settings{Program: program, Ref: c.Ref, WithPush: c.WithPush}
+}
+
+// refreshGitScripts writes the settings as they are now into the scripts that are there.
+func refreshGitScripts(repo *git.Repo, c config.Config) error {
+	program, err := install.Program()
+	if err != nil {
+		return nil // doctor says so
+	}
+	for _, h := range githook.All {
+		old, err := os.ReadFile(filepath.Join(repo.CommonDir, "reverie", githook.ScriptDir, h.Name))
+		if err != nil { // not installed
+			continue
+		}
+		if script := h.Script(scriptSettings(program, c)); !bytes.Equal(old, script) {
+			if err := repo.WriteState(githook.ScriptDir+"/"+h.Name, script, false); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // gitHookDirs are the folders in which a section of ours may be: where git looks now, and where it does without a setting.
@@ -230,9 +257,9 @@ func (w *workspace) gitHookArtefacts(ctx context.Context) ([]artefact, error) {
 
 // examineGitHooks looks at what was installed of git's hooks, for doctor.
 func (w *workspace) examineGitHooks(ctx context.Context) []examined {
-	row := examined{What: "git hooks", State: "ok", Detail: "not installed"}
+	row := examined{What: "git hooks", State: stateOK, Detail: "not installed"}
 	broken := func(err error) []examined {
-		row.State, row.Detail = "broken", err.Error()
+		row.State, row.Detail = stateBroken, err.Error()
 		return []examined{row}
 	}
 	dirs, err := w.gitHookDirs(ctx)
@@ -260,7 +287,7 @@ func (w *workspace) examineGitHooks(ctx context.Context) []examined {
 			}
 		}
 		if script, err := os.ReadFile(w.gitScript(h)); err == nil {
-			if !passing && !bytes.Equal(script, h.Script(program, w.config.Ref)) {
+			if !passing && !bytes.Equal(script, h.Script(scriptSettings(program, w.config))) {
 				old++
 			}
 			if changed, err := h.Install(dirs[0], true); err == nil && changed && place.avoid == "" {
@@ -278,14 +305,14 @@ func (w *workspace) examineGitHooks(ctx context.Context) []examined {
 	row.Fix = "reverie init --git-hooks"
 	switch {
 	case elsewhere > 0 && sections == 0:
-		row.State, row.Detail, row.mend = "broken", fmt.Sprintf("installed in %s, but git looks in %s", dirs[len(dirs)-1], place.dir), nil
+		row.State, row.Detail, row.mend = stateBroken, fmt.Sprintf("installed in %s, but git looks in %s", dirs[len(dirs)-1], place.dir), nil
 		row.Fix = "git config --show-origin core.hooksPath says why; 'reverie init --git-hooks' says what to add there"
 	case sections > 0 && (old > 0 || err != nil):
-		row.State, row.Detail = "broken", fmt.Sprintf("not as this version of Reverie writes them, in %s", place.dir)
+		row.State, row.Detail = stateBroken, fmt.Sprintf("not as this version of Reverie writes them, in %s", place.dir)
 	case sections > 0:
 		row.Detail, row.Fix, row.mend = fmt.Sprintf("%d in %s", sections, place.dir), "", nil
 	case place.avoid != "" && w.hasGitScript(githook.All[0]):
-		row.State, row.Detail, row.mend = "note", place.avoid+": whether its hooks call Reverie is not known", nil
+		row.State, row.Detail, row.mend = stateNote, place.avoid+": whether its hooks call Reverie is not known", nil
 	default:
 		row.Fix, row.mend = "", nil
 	}

@@ -47,7 +47,7 @@ func treeCmd(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(b.String()), 0o644))
 }
 
-// doctor is what is to be said about the git hooks of a repository.
+// doctorOfHooks is what is to be said about the git hooks of a repository.
 func doctorOfHooks(t *testing.T, dir string, mend bool) examined {
 	t.Helper()
 	env := &Env{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Dir: dir, Now: time.Now}
