@@ -170,7 +170,7 @@ func large(copies []hooks.Copied) bool {
 
 // foldOpenCode reads a session where OpenCode keeps it: in a database, of which there is no transcript to copy.
 func (w *workspace) foldOpenCode(ctx context.Context, id string) ([]reflect.Kept, error) {
-	homes, err := past.UserHomes()
+	homes, err := agentHomes()
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -27,26 +26,6 @@ type Homes struct {
 	Codex    string // ~/.codex
 	Gemini   string // ~/.gemini
 	OpenCode string // ~/.local/share/opencode
-}
-
-// UserHomes are the folders of the user who asks, moved where the agents' own variables move them.
-func UserHomes() (Homes, error) {
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return Homes{}, fmt.Errorf("find the agents' stores: %w", err)
-	}
-	or := func(value string, more ...string) string {
-		if !filepath.IsAbs(value) {
-			value = filepath.Join(append([]string{home}, more[:len(more)-1]...)...)
-		}
-		return filepath.Join(value, more[len(more)-1])
-	}
-	return Homes{
-		Claude:   filepath.Clean(cmp.Or(os.Getenv("CLAUDE_CONFIG_DIR"), filepath.Join(home, ".claude"))),
-		Codex:    filepath.Clean(cmp.Or(os.Getenv("CODEX_HOME"), filepath.Join(home, ".codex"))),
-		Gemini:   or(os.Getenv("GEMINI_CLI_HOME"), ".gemini"),
-		OpenCode: or(os.Getenv("XDG_DATA_HOME"), ".local", "share", "opencode"),
-	}, nil
 }
 
 // Session is a session in an agent's store, known by its beginning.
