@@ -140,6 +140,18 @@ func (w *workspace) installAgents(ctx context.Context, in agentInstall) ([]agent
 	return done, nil
 }
 
+// claimAgents notes that this clone relies on the user's own settings of agents, where they call us. That it could not be
+// noted stops nothing.
+func (w *workspace) claimAgents(ctx context.Context) {
+	m, err := hooks.ThisMachine()
+	if err != nil {
+		return
+	}
+	if err := (hooks.Installer{Dir: m.StateDir()}).Claim(ctx, w.repo.CommonDir); err != nil {
+		w.env.warn("note that this clone relies on the agents' settings: %v", err)
+	}
+}
+
 // afterInstall is what else a person has to know or do.
 func afterInstall(c hooks.Change) (lines []string) {
 	switch {

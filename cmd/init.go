@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"errors"
+	"os"
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/urfave/cli/v2"
@@ -62,6 +63,7 @@ func initCommand(env *Env) *cli.Command {
 type initJSON struct {
 	Branch  string `json:"branch"`
 	Created bool   `json:"created"`
+	Started bool   `json:"started,omitempty"` // there was a memory, and nothing else of Reverie in this clone
 	CI      string `json:"ci,omitempty"`      // the file that was asked for
 	Changed bool   `json:"changed,omitempty"` // it was not there like that
 
@@ -95,6 +97,10 @@ func runInit(ctx context.Context, env *Env, o initOptions) error {
 	if done.Created, err = w.ensure(ctx); err != nil {
 		return err
 	}
+	if done.Started, err = w.start(); err != nil {
+		return err
+	}
+	w.claimAgents(ctx)
 	if o.agentsMD {
 		if err := runRender(ctx, env, renderOptions{view: "agents-md"}); err != nil {
 			return err
@@ -117,7 +123,10 @@ func runInit(ctx context.Context, env *Env, o initOptions) error {
 	if agents.generic {
 		w.tellGeneric(agents.program)
 	}
-	if !done.Created && len(done.Agents) == 0 {
+	switch {
+	case done.Started:
+		env.say("there is a memory on the branch %s; Reverie was started again in this clone", w.branch())
+	case !done.Created && len(done.Agents) == 0:
 		env.say("there is a memory on the branch %s already", w.branch())
 	}
 	switch {
@@ -127,6 +136,14 @@ func runInit(ctx context.Context, env *Env, o initOptions) error {
 		env.say("%s is on %s already", file.path, w.branch())
 	}
 	return nil
+}
+
+// start makes the state folder, without which hooks do nothing, and reports whether it was not there.
+func (w *workspace) start() (started bool, err error) {
+	_, err = os.Lstat(w.state)
+	started = errors.Is(err, os.ErrNotExist)
+	_, err = w.repo.StateDir()
+	return started && err == nil, err
 }
 
 // dryInit says what init would do.
@@ -152,9 +169,13 @@ func (w *workspace) dryInit(ctx context.Context, o initOptions, done initJSON, f
 	if agents.generic {
 		w.tellGeneric(agents.program)
 	}
-	if done.Created {
+	_, err = os.Lstat(w.state)
+	switch {
+	case done.Created:
 		w.env.say("would start a memory on the branch %s, or adopt that of origin", w.branch())
-	} else {
+	case err != nil:
+		w.env.say("there is a memory on the branch %s; would start Reverie again in this clone", w.branch())
+	default:
 		w.env.say("there is a memory on the branch %s already", w.branch())
 	}
 	if o.agentsMD {

@@ -113,6 +113,7 @@ func (w *workspace) work(ctx context.Context) error {
 			return err
 		}
 		w.tidy(ctx)
+		w.claimAgents(ctx) // who called us may be an agent that was installed from another clone
 		if err := doing("prepare"); err != nil {
 			return err
 		}
