@@ -250,26 +250,80 @@ func (w *workspace) agentArtefacts() ([]artefact, error) {
 	}
 	var found []artefact
 	for _, i := range installed {
-		what := ""
-		switch i.Fate {
-		case hooks.Refused:
-			w.env.warn("passed over: %v", i.Why)
-			continue
-		case hooks.Stays:
-			what = fmt.Sprintf("this clone's share in %s, which other clones use too and which stays", i.File)
-		case hooks.Goes:
-			what = fmt.Sprintf("%s, which calls Reverie from %s", i.File, i.Agent.Title)
-		case hooks.Returns:
-			what = fmt.Sprintf("the hooks in %s, which gets back the bytes it had", i.File)
-		case hooks.Cut:
-			what = fmt.Sprintf("the hooks in %s, which was changed since and keeps the rest", i.File)
-		case hooks.Gone:
-			what = fmt.Sprintf("the note that Reverie wrote to %s", i.File)
+		a, ok := w.agentArtefact(in, i, w.repo.CommonDir)
+		if ok {
+			found = append(found, a)
 		}
-		found = append(found, artefact{what, func(ctx context.Context) error {
-			_, err := in.Remove(ctx, i.Target, w.repo.CommonDir)
-			return err
-		}})
 	}
 	return found, nil
+}
+
+// namedAgentArtefacts are the agents' files that uninstall --agent names. The user's own count in every clone: they go for all.
+func (w *workspace) namedAgentArtefacts(names []string, project bool) (found []artefact, err error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	m, err := hooks.ThisMachine()
+	if err != nil {
+		return nil, err
+	}
+	if project && w.repo.WorkTree == "" {
+		return nil, &failure{exitFailed, errors.New("uninstall --project: there is no work tree here"), "without --project your own settings are looked at"}
+	}
+	agents, _, err := chosenAgents(m, names)
+	if err != nil {
+		return nil, err
+	}
+	in := hooks.Installer{Dir: m.StateDir()}
+	for _, a := range agents {
+		t, _ := m.User(a)
+		if project {
+			t, _ = a.Project(w.repo.WorkTree)
+		}
+		i, err := in.Everyones(t, w.repo.CommonDir)
+		if err != nil {
+			return nil, err
+		}
+		if i.Fate == hooks.Refused {
+			return nil, refusedSettings(i.Why)
+		}
+		if i.Fate == hooks.Gone {
+			w.env.say("%s does not call Reverie from %s", a.Title, t.File)
+			continue
+		}
+		one, ok := w.agentArtefact(in, i, hooks.Everyone)
+		if !ok {
+			continue
+		}
+		if i.Others > 0 {
+			one.what += fmt.Sprintf("; %s on it", count(i.Others, "other clone relies", "other clones rely"))
+		}
+		found = append(found, one)
+	}
+	return found, nil
+}
+
+// agentArtefact is a file of an agent as uninstall tells and removes it; ok is false for one that is passed over.
+func (w *workspace) agentArtefact(in hooks.Installer, i hooks.Installed, clone string) (a artefact, ok bool) {
+	switch i.Fate {
+	case hooks.Refused:
+		w.env.warn("passed over: %v", i.Why)
+		return a, false
+	case hooks.Stays:
+		a.what = fmt.Sprintf("this clone's share in %s, which other clones use too and which stays", i.File)
+	case hooks.Goes:
+		a.what = fmt.Sprintf("%s, which calls Reverie from %s", i.File, i.Agent.Title)
+	case hooks.Returns:
+		a.what = fmt.Sprintf("the hooks in %s, which gets back the bytes it had", i.File)
+	case hooks.Cut:
+		a.what = fmt.Sprintf("the hooks in %s, which was changed since and keeps the rest", i.File)
+	case hooks.Gone:
+		a.what = fmt.Sprintf("the note that Reverie wrote to %s", i.File)
+	}
+	a.shared = i.Top == "" && i.Fate != hooks.Stays && i.Fate != hooks.Gone
+	a.remove = func(ctx context.Context) error {
+		_, err := in.Remove(ctx, i.Target, clone)
+		return err
+	}
+	return a, true
 }

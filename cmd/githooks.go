@@ -213,10 +213,74 @@ func (w *workspace) gitHookArtefacts(ctx context.Context) ([]artefact, error) {
 			if !hooks.HasSection(file) {
 				continue
 			}
-			found = append(found, artefact{"the reverie section in " + file, func(context.Context) error { return h.Remove(dir) }})
+			found = append(found, artefact{what: "the reverie section in " + file, remove: func(context.Context) error { return h.Remove(dir) }})
 		}
 	}
 	return found, nil
+}
+
+// mention is a file in which a person wrote calls of our part of hooks.
+type mention struct {
+	file  string
+	hooks []string
+}
+
+// mentions finds the lines that installGitHooks tells to add, in the files of programs that have the hooks in their hands and in
+// hooks outside of our section.
+func (w *workspace) mentions(p hookPlace) (found []mention) {
+	var files []string
+	for _, dir := range []string{p.dir, filepath.Dir(p.dir), filepath.Join(w.repo.WorkTree, ".husky"), filepath.Join(w.repo.CommonDir, "hooks")} {
+		for _, h := range hooks.GitHooks {
+			files = append(files, filepath.Join(dir, h.Name))
+		}
+	}
+	if w.repo.WorkTree != "" {
+		for _, m := range hookManagers {
+			for _, name := range m.files {
+				local := strings.Replace(name, "lefthook.", "lefthook-local.", 1)
+				files = append(files, filepath.Join(w.repo.WorkTree, filepath.FromSlash(name)), filepath.Join(w.repo.WorkTree, filepath.FromSlash(local)))
+			}
+		}
+		files = append(files, filepath.Join(w.repo.WorkTree, ".pre-commit-config.yaml"))
+	}
+	seen := map[string]bool{}
+	for _, file := range files {
+		if info, err := os.Stat(file); seen[file] || err != nil || !info.Mode().IsRegular() || info.Size() > maxHookFile {
+			continue
+		}
+		seen[file] = true
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue
+		}
+		if rest, _, err := hooks.CutSection(text); err == nil {
+			text = rest
+		}
+		m := mention{file: file}
+		for _, h := range hooks.GitHooks {
+			if script := "/" + hooks.GitHookDir + "/" + h.Name; bytes.Contains(text, []byte("reverie"+script)) || bytes.Contains(text, []byte("reverie_dir"+script)) {
+				m.hooks = append(m.hooks, h.Name)
+			}
+		}
+		if len(m.hooks) > 0 {
+			found = append(found, m)
+		}
+	}
+	return found
+}
+
+// maxHookFile is how long a file may be that is looked into for calls of our part of hooks, in bytes.
+const maxHookFile = 1 << 20
+
+// tellMentions names the files whose lines a person wrote and must take out.
+func (w *workspace) tellMentions(ctx context.Context) {
+	place, err := w.hookPlace(ctx)
+	if err != nil {
+		return
+	}
+	for _, m := range w.mentions(place) {
+		w.env.say("%s still has the lines that you added for %s; they do nothing by now", m.file, strings.Join(m.hooks, ", "))
+	}
 }
 
 // examineGitHooks looks at what was installed of git's hooks, for doctor.
