@@ -74,9 +74,24 @@ func (w *workspace) hookPlace(ctx context.Context) (hookPlace, error) {
 	return p, nil
 }
 
-// installGitHooks puts our part into the hooks of git that are asked for, and returns what there is to tell. Doing it
-// again brings everything up to date. A hook that is not touched is told with what to add to it.
-func (w *workspace) installGitHooks(ctx context.Context, o gitHookOptions) ([]string, error) {
+// gitHooksJSON is what became of git's hooks, in the answer of init --json.
+type gitHooksJSON struct {
+	Dir       string         `json:"dir"`       // where git looks for them
+	Installed []string       `json:"installed"` // have our section, or would
+	Left      []leftHookJSON `json:"left"`      // stay as they are
+
+	told []string // what there is to tell people
+}
+
+type leftHookJSON struct {
+	Hook string `json:"hook"`
+	Why  string `json:"why"`
+	Line string `json:"line"` // that a person may add to it
+}
+
+// installGitHooks puts our part into the hooks of git that are asked for. Doing it again brings everything up to date. A hook
+// that is not touched is told with what to add to it.
+func (w *workspace) installGitHooks(ctx context.Context, o gitHookOptions) (*gitHooksJSON, error) {
 	place, err := w.hookPlace(ctx)
 	if err != nil {
 		return nil, err
@@ -85,30 +100,34 @@ func (w *workspace) installGitHooks(ctx context.Context, o gitHookOptions) ([]st
 	if err != nil {
 		return nil, err
 	}
+	done := &gitHooksJSON{Dir: place.dir, Installed: []string{}, Left: []leftHookJSON{}}
 	var put, left []hooks.GitHook
-	var told []string
 	for _, h := range hooks.GitHooks {
 		if h.Asked && !o.trailers && !w.hasGitScript(h) {
 			continue
 		}
 		if !o.dryRun {
 			if err := w.writeGitScript(h, program); err != nil {
-				return told, err
+				return done, err
 			}
 		}
 		if place.avoid != "" {
 			left = append(left, h)
+			done.Left = append(done.Left, leftHookJSON{h.Name, place.avoid, h.Snippet()})
 			continue
 		}
 		changed, err := h.Install(place.dir, o.dryRun)
 		switch {
 		case errors.Is(err, hooks.ErrHook):
-			told = append(told, fmt.Sprintf("%s: %v; what it needs is a line: %s", filepath.Join(place.dir, h.Name), err, h.Snippet()))
+			done.told = append(done.told, fmt.Sprintf("%s: %v; what it needs is a line: %s", filepath.Join(place.dir, h.Name), err, h.Snippet()))
+			done.Left = append(done.Left, leftHookJSON{h.Name, err.Error(), h.Snippet()})
+			continue
 		case err != nil:
-			return told, fmt.Errorf("git hook %s: %w", h.Name, err)
+			return done, fmt.Errorf("git hook %s: %w", h.Name, err)
 		case changed:
 			put = append(put, h)
 		}
+		done.Installed = append(done.Installed, h.Name)
 	}
 	verb := "put"
 	if o.dryRun {
@@ -116,13 +135,13 @@ func (w *workspace) installGitHooks(ctx context.Context, o gitHookOptions) ([]st
 	}
 	switch {
 	case len(put) > 0:
-		told = append([]string{fmt.Sprintf("%s a section into %s in %s", verb, hookNames(put), place.dir)}, told...)
+		done.told = append([]string{fmt.Sprintf("%s a section into %s in %s", verb, hookNames(put), place.dir)}, done.told...)
 	case len(left) > 0:
-		told = append(told, place.avoid+": it is left as it is", addByHand(place, left))
-	case len(told) == 0:
-		told = append(told, "the git hooks are there already, in "+place.dir)
+		done.told = append(done.told, place.avoid+": it is left as it is", addByHand(place, left))
+	case len(done.told) == 0:
+		done.told = append(done.told, "the git hooks are there already, in "+place.dir)
 	}
-	return told, nil
+	return done, nil
 }
 
 func hookNames(list []hooks.GitHook) string {
@@ -283,6 +302,39 @@ func (w *workspace) tellMentions(ctx context.Context) {
 	}
 }
 
+// examineByHand looks whether hooks that we do not touch call our part.
+func (w *workspace) examineByHand(place hookPlace) examined {
+	called := map[string]bool{}
+	var files, calls, missing []string
+	for _, m := range w.mentions(place) {
+		files = append(files, m.file)
+		for _, name := range m.hooks {
+			called[name] = true
+		}
+	}
+	for _, h := range hooks.GitHooks {
+		switch {
+		case called[h.Name]:
+			calls = append(calls, h.Name)
+		case w.hasGitScript(h):
+			missing = append(missing, h.Name)
+		}
+	}
+	row := examined{What: "git hooks", State: stateOK}
+	switch {
+	case len(calls) == 0:
+		row.Detail = place.avoid + ": none that calls Reverie was found"
+	case len(missing) == 0:
+		row.Detail = fmt.Sprintf("%d by lines that you added, in %s", len(calls), strings.Join(files, ", "))
+	default:
+		row.Detail = fmt.Sprintf("%s: %s called by lines that you added, not %s", place.avoid, strings.Join(calls, ", "), strings.Join(missing, ", "))
+	}
+	if len(missing) > 0 {
+		row.State, row.Fix = stateNote, "reverie init --git-hooks says what to add"
+	}
+	return row
+}
+
 // examineGitHooks looks at what was installed of git's hooks, for doctor.
 func (w *workspace) examineGitHooks(ctx context.Context) []examined {
 	row := examined{What: "git hooks", State: "ok", Detail: "not installed"}
@@ -339,8 +391,10 @@ func (w *workspace) examineGitHooks(ctx context.Context) []examined {
 		row.State, row.Detail = "broken", fmt.Sprintf("not as this version of Reverie writes them, in %s", place.dir)
 	case sections > 0:
 		row.Detail, row.Fix, row.mend = fmt.Sprintf("%d in %s", sections, place.dir), "", nil
+	case place.avoid != "" && old > 0:
+		row.State, row.Detail = "broken", "what the hooks call is not as this version of Reverie writes it"
 	case place.avoid != "" && w.hasGitScript(hooks.GitHooks[0]):
-		row.State, row.Detail, row.mend = "note", place.avoid+": whether its hooks call Reverie is not known", nil
+		row = w.examineByHand(place)
 	default:
 		row.Fix, row.mend = "", nil
 	}

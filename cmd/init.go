@@ -67,7 +67,9 @@ type initJSON struct {
 	CI      string `json:"ci,omitempty"`      // the file that was asked for
 	Changed bool   `json:"changed,omitempty"` // it was not there like that
 
-	Agents []agentJSON `json:"agents,omitempty"`
+	AgentsMD *renderJSON   `json:"agentsMD,omitempty"`
+	Agents   []agentJSON   `json:"agents,omitempty"`
+	GitHooks *gitHooksJSON `json:"gitHooks,omitempty"`
 }
 
 func runInit(ctx context.Context, env *Env, o initOptions) error {
@@ -102,7 +104,7 @@ func runInit(ctx context.Context, env *Env, o initOptions) error {
 	}
 	w.claimAgents(ctx)
 	if o.agentsMD {
-		if err := runRender(ctx, env, renderOptions{view: "agents-md"}); err != nil {
+		if err := runRender(ctx, env, renderOptions{view: "agents-md", done: func(r renderJSON) { done.AgentsMD = &r }}); err != nil {
 			return err
 		}
 	}
@@ -114,7 +116,7 @@ func runInit(ctx context.Context, env *Env, o initOptions) error {
 	if done.Agents, err = w.installAgents(ctx, agents); err != nil {
 		return err
 	}
-	if err := w.initHooks(ctx, o); err != nil {
+	if done.GitHooks, err = w.initHooks(ctx, o); err != nil {
 		return err
 	}
 	if env.JSON {
@@ -159,7 +161,7 @@ func (w *workspace) dryInit(ctx context.Context, o initOptions, done initJSON, f
 			return err
 		}
 	}
-	if err := w.initHooks(ctx, o); err != nil {
+	if done.GitHooks, err = w.initHooks(ctx, o); err != nil {
 		return err
 	}
 	done.Agents = w.tellAgents(agents)
@@ -191,14 +193,16 @@ func (w *workspace) dryInit(ctx context.Context, o initOptions, done initJSON, f
 	return nil
 }
 
-// initHooks installs git's hooks where they are asked for.
-func (w *workspace) initHooks(ctx context.Context, o initOptions) error {
+// initHooks installs git's hooks where they are asked for, and says so; else it is nil.
+func (w *workspace) initHooks(ctx context.Context, o initOptions) (*gitHooksJSON, error) {
 	if !o.hooks && !o.trailers {
-		return nil
+		return nil, nil
 	}
-	told, err := w.installGitHooks(ctx, gitHookOptions{trailers: o.trailers, dryRun: o.dry})
-	for _, line := range told {
-		w.env.say("%s", line)
+	done, err := w.installGitHooks(ctx, gitHookOptions{trailers: o.trailers, dryRun: o.dry})
+	if done != nil {
+		for _, line := range done.told {
+			w.env.say("%s", line)
+		}
 	}
-	return err
+	return done, err
 }
