@@ -18,6 +18,7 @@ type agentInstall struct {
 	installer hooks.Installer
 	changes   []hooks.Change
 	generic   bool // say how any other agent calls us
+	none      bool // of those that were asked for is here
 }
 
 // agentJSON is a file in the answer of init --json.
@@ -55,6 +56,10 @@ func (w *workspace) planAgents(names []string, project bool) (in agentInstall, e
 	if err != nil {
 		return in, err
 	}
+	if len(agents) == 0 && !generic {
+		in.none = true // only of all that are found
+		return in, nil
+	}
 	in.generic, in.installer = generic, hooks.Installer{Dir: m.StateDir()}
 	if in.program, err = hookProgram(); err != nil {
 		return in, err
@@ -91,9 +96,6 @@ func chosenAgents(m hooks.Machine, names []string) (agents []hooks.Agent, generi
 					agents = append(agents, a)
 				}
 			}
-			if len(agents) == 0 {
-				return nil, false, &failure{exitFailed, errors.New("init --agent all: no agent that Reverie knows was found on this machine"), "name it all the same: --agent " + strings.Join(known, ", --agent ")}
-			}
 		case !ok:
 			return nil, false, usage("known are "+strings.Join(append(known, allAgents), ", "), "--agent %s: no agent of that name is known", name)
 		case name == "generic":
@@ -116,6 +118,7 @@ func refusedSettings(err error) error {
 
 // installAgents writes what was planned and says so.
 func (w *workspace) installAgents(ctx context.Context, in agentInstall) ([]agentJSON, error) {
+	w.tellNone(in)
 	if len(in.changes) > 0 { // hooks do nothing in a clone without it
 		if _, err := w.repo.StateDir(); err != nil {
 			return nil, err
@@ -176,6 +179,7 @@ func afterInstall(c hooks.Change) (lines []string) {
 
 // tellAgents prints what init would write, as a diff without secrets.
 func (w *workspace) tellAgents(in agentInstall) (would []agentJSON) {
+	w.tellNone(in)
 	for _, c := range in.changes {
 		would = append(would, agentJSON{c.Agent.Name, c.File, c.Changed()})
 		switch {
@@ -184,6 +188,10 @@ func (w *workspace) tellAgents(in agentInstall) (would []agentJSON) {
 			w.env.say("%s calls Reverie already: %s", c.Agent.Title, c.File)
 		default:
 			w.env.say("would have %s call Reverie: %s", c.Agent.Title, c.File)
+			if c.Fresh && !w.env.Verbose {
+				w.env.print("%s\n", visible(fmt.Sprintf("new file %s, %d bytes; -v shows it", c.File, len(c.New))))
+				continue
+			}
 			old, _ := w.scanner.Text(string(c.Old))
 			now, _ := w.scanner.Text(string(c.New))
 			from := c.File
@@ -196,6 +204,13 @@ func (w *workspace) tellAgents(in agentInstall) (would []agentJSON) {
 		}
 	}
 	return would
+}
+
+// tellNone says that of all agents none is here, which is no fault.
+func (w *workspace) tellNone(in agentInstall) {
+	if in.none {
+		w.env.say("no agent that Reverie knows was found on this machine; to name one all the same: reverie init --agent NAME")
+	}
 }
 
 // tellGeneric prints how an agent without a row of its own calls us.
