@@ -9,14 +9,15 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/hooks/install"
 	"github.com/rogpeppe/go-internal/diff"
 )
 
 // agentInstall is what init --agent is to do: every file, planned before the first is written.
 type agentInstall struct {
 	program   string
-	installer hooks.Installer
-	changes   []hooks.Change
+	installer install.Installer
+	changes   []install.Change
 	generic   bool // say how any other agent calls us
 	none      bool // of those that were asked for is here
 }
@@ -33,8 +34,8 @@ const allAgents = "all"
 
 // hookProgram is the path by which hooks call this program.
 func hookProgram() (string, error) {
-	program, err := hooks.Program()
-	if errors.Is(err, hooks.ErrPassing) {
+	program, err := install.Program()
+	if errors.Is(err, install.ErrPassing) {
 		return "", &failure{exitFailed, err, "hooks need a path that stays: go install github.com/reverie-memory/reverie/cmd/reverie@latest, and run that"}
 	}
 	return program, err
@@ -48,7 +49,7 @@ func (w *workspace) planAgents(names []string, project bool) (in agentInstall, e
 		}
 		return in, nil
 	}
-	m, err := hooks.ThisMachine()
+	m, err := install.ThisMachine()
 	if err != nil {
 		return in, err
 	}
@@ -60,7 +61,7 @@ func (w *workspace) planAgents(names []string, project bool) (in agentInstall, e
 		in.none = true // only of all that are found
 		return in, nil
 	}
-	in.generic, in.installer = generic, hooks.Installer{Dir: m.StateDir()}
+	in.generic, in.installer = generic, install.Installer{Dir: m.StateDir()}
 	if in.program, err = hookProgram(); err != nil {
 		return in, err
 	}
@@ -70,7 +71,7 @@ func (w *workspace) planAgents(names []string, project bool) (in agentInstall, e
 			if w.repo.WorkTree == "" {
 				return in, &failure{exitFailed, errors.New("init --project: there is no work tree here"), "without --project your own settings are written"}
 			}
-			t, _ = a.Project(w.repo.WorkTree)
+			t, _ = install.Project(a, w.repo.WorkTree)
 		}
 		c, err := in.installer.Plan(t, in.program)
 		if err != nil {
@@ -82,11 +83,7 @@ func (w *workspace) planAgents(names []string, project bool) (in agentInstall, e
 }
 
 // chosenAgents finds agents by name, each once.
-func chosenAgents(m hooks.Machine, names []string) (agents []hooks.Agent, generic bool, err error) {
-	var known []string
-	for _, a := range hooks.Agents {
-		known = append(known, a.Name)
-	}
+func chosenAgents(m install.Machine, names []string) (agents []hooks.Agent, generic bool, err error) {
 	for _, name := range names {
 		a, ok := hooks.Find(name)
 		switch {
@@ -97,7 +94,7 @@ func chosenAgents(m hooks.Machine, names []string) (agents []hooks.Agent, generi
 				}
 			}
 		case !ok:
-			return nil, false, usage("known are "+strings.Join(append(known, allAgents), ", "), "--agent %s: no agent of that name is known", name)
+			return nil, false, usage("known are "+hooks.Names()+", "+allAgents, "--agent %s: no agent of that name is known", name)
 		case name == "generic":
 			generic = true
 		default:
@@ -110,7 +107,7 @@ func chosenAgents(m hooks.Machine, names []string) (agents []hooks.Agent, generi
 
 // refusedSettings makes a failure for a person of a file that was not touched.
 func refusedSettings(err error) error {
-	if refused := new(hooks.RefusedError); errors.As(err, &refused) {
+	if refused := new(install.RefusedError); errors.As(err, &refused) {
 		return &failure{exitPerson, fmt.Errorf("%w; nothing was changed", err), "mend the file, or leave that agent out"}
 	}
 	return err
@@ -146,17 +143,17 @@ func (w *workspace) installAgents(ctx context.Context, in agentInstall) ([]agent
 // claimAgents notes that this clone relies on the user's own settings of agents, where they call us. That it could not be
 // noted stops nothing.
 func (w *workspace) claimAgents(ctx context.Context) {
-	m, err := hooks.ThisMachine()
+	m, err := install.ThisMachine()
 	if err != nil {
 		return
 	}
-	if err := (hooks.Installer{Dir: m.StateDir()}).Claim(ctx, w.repo.CommonDir); err != nil {
+	if err := (install.Installer{Dir: m.StateDir()}).Claim(ctx, w.repo.CommonDir); err != nil {
 		w.env.warn("note that this clone relies on the agents' settings: %v", err)
 	}
 }
 
 // afterInstall is what else a person has to know or do.
-func afterInstall(c hooks.Change) (lines []string) {
+func afterInstall(c install.Change) (lines []string) {
 	switch {
 	case !c.Changed():
 		return nil
@@ -168,9 +165,9 @@ func afterInstall(c hooks.Change) (lines []string) {
 	if c.Top != "" {
 		lines = append(lines, "the file has a path of this machine: leave it out of commits")
 	}
-	if m, err := hooks.ThisMachine(); err == nil && c.Top != "" {
+	if m, err := install.ThisMachine(); err == nil && c.Top != "" {
 		user, _ := m.User(c.Agent)
-		if s, err := hooks.Examine(user); err == nil && s.Installed {
+		if s, err := install.Examine(user); err == nil && s.Installed {
 			lines = append(lines, "your own settings have it too, so every event comes twice: "+user.File)
 		}
 	}
@@ -233,11 +230,11 @@ The object has
     prompt           what the user typed, for the event prompt
     source           what brought it about, in words of your own
 What the command prints after start, prompt, compacting and compacted is context for the agent. It exits with 0 whatever happens.
-`, hooks.Command(program, a.Name), strings.Join(events, ", "))
+`, install.Command(program, a.Name), strings.Join(events, ", "))
 }
 
 // agentTargets are the files in which agents may call us: the user's own, and those of this work tree.
-func (w *workspace) agentTargets(m hooks.Machine) (targets []hooks.Target) {
+func (w *workspace) agentTargets(m install.Machine) (targets []install.Target) {
 	for _, a := range hooks.Agents {
 		if t, ok := m.User(a); ok {
 			targets = append(targets, t)
@@ -245,7 +242,7 @@ func (w *workspace) agentTargets(m hooks.Machine) (targets []hooks.Target) {
 		if w.repo.WorkTree == "" {
 			continue
 		}
-		if t, ok := a.Project(w.repo.WorkTree); ok {
+		if t, ok := install.Project(a, w.repo.WorkTree); ok {
 			targets = append(targets, t)
 		}
 	}
@@ -254,11 +251,11 @@ func (w *workspace) agentTargets(m hooks.Machine) (targets []hooks.Target) {
 
 // agentArtefacts are this clone's claims to agents' files, for uninstall.
 func (w *workspace) agentArtefacts() ([]artefact, error) {
-	m, err := hooks.ThisMachine()
+	m, err := install.ThisMachine()
 	if err != nil {
 		return nil, nil // without a home there is nothing in it
 	}
-	in := hooks.Installer{Dir: m.StateDir()}
+	in := install.Installer{Dir: m.StateDir()}
 	installed, err := in.Installed(w.repo.CommonDir, w.agentTargets(m))
 	if err != nil {
 		return nil, err
@@ -278,7 +275,7 @@ func (w *workspace) namedAgentArtefacts(names []string, project bool) (found []a
 	if len(names) == 0 {
 		return nil, nil
 	}
-	m, err := hooks.ThisMachine()
+	m, err := install.ThisMachine()
 	if err != nil {
 		return nil, err
 	}
@@ -289,24 +286,24 @@ func (w *workspace) namedAgentArtefacts(names []string, project bool) (found []a
 	if err != nil {
 		return nil, err
 	}
-	in := hooks.Installer{Dir: m.StateDir()}
+	in := install.Installer{Dir: m.StateDir()}
 	for _, a := range agents {
 		t, _ := m.User(a)
 		if project {
-			t, _ = a.Project(w.repo.WorkTree)
+			t, _ = install.Project(a, w.repo.WorkTree)
 		}
 		i, err := in.Everyones(t, w.repo.CommonDir)
 		if err != nil {
 			return nil, err
 		}
-		if i.Fate == hooks.Refused {
+		if i.Fate == install.Refused {
 			return nil, refusedSettings(i.Why)
 		}
-		if i.Fate == hooks.Gone {
+		if i.Fate == install.Gone {
 			w.env.say("%s does not call Reverie from %s", a.Title, t.File)
 			continue
 		}
-		one, ok := w.agentArtefact(in, i, hooks.Everyone)
+		one, ok := w.agentArtefact(in, i, install.Everyone)
 		if !ok {
 			continue
 		}
@@ -319,23 +316,23 @@ func (w *workspace) namedAgentArtefacts(names []string, project bool) (found []a
 }
 
 // agentArtefact is a file of an agent as uninstall tells and removes it; ok is false for one that is passed over.
-func (w *workspace) agentArtefact(in hooks.Installer, i hooks.Installed, clone string) (a artefact, ok bool) {
+func (w *workspace) agentArtefact(in install.Installer, i install.Installed, clone string) (a artefact, ok bool) {
 	switch i.Fate {
-	case hooks.Refused:
+	case install.Refused:
 		w.env.warn("passed over: %v", i.Why)
 		return a, false
-	case hooks.Stays:
+	case install.Stays:
 		a.what = fmt.Sprintf("this clone's share in %s, which other clones use too and which stays", i.File)
-	case hooks.Goes:
+	case install.Goes:
 		a.what = fmt.Sprintf("%s, which calls Reverie from %s", i.File, i.Agent.Title)
-	case hooks.Returns:
+	case install.Returns:
 		a.what = fmt.Sprintf("the hooks in %s, which gets back the bytes it had", i.File)
-	case hooks.Cut:
+	case install.Cut:
 		a.what = fmt.Sprintf("the hooks in %s, which was changed since and keeps the rest", i.File)
-	case hooks.Gone:
+	case install.Gone:
 		a.what = fmt.Sprintf("the note that Reverie wrote to %s", i.File)
 	}
-	a.shared = i.Top == "" && i.Fate != hooks.Stays && i.Fate != hooks.Gone
+	a.shared = i.Top == "" && i.Fate != install.Stays && i.Fate != install.Gone
 	a.remove = func(ctx context.Context) error {
 		_, err := in.Remove(ctx, i.Target, clone)
 		return err

@@ -14,6 +14,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/file"
 )
 
 // approvedFile is the file of the state folder that says what a person approved in this clone.
@@ -98,41 +99,18 @@ func (w *workspace) saveApprovals(old, next approvals) error {
 	if maps.Equal(old, next) {
 		return nil
 	}
-	if _, err := w.repo.StateDir(); err != nil {
-		return err
-	}
 	data, err := json.Marshal(map[string]any{"approved": next})
 	if err != nil {
 		return err
 	}
-	return writeState(filepath.Join(w.state, approvedFile), append(data, '\n'), true)
-}
-
-// writeState replaces a file of the state folder, for the owner's eyes alone.
-func writeState(file string, data []byte, durable bool) error {
-	tmp, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+"-*") // 0600
-	if err != nil {
-		return fmt.Errorf("write %s: %w", file, unwrapPath(err))
-	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(data)
-	if err == nil && durable {
-		err = tmp.Sync()
-	}
-	if err = errors.Join(err, tmp.Close()); err == nil {
-		err = os.Rename(tmp.Name(), file)
-	}
-	if err != nil {
-		return fmt.Errorf("write %s: %w", file, unwrapPath(err))
-	}
-	return nil
+	return w.repo.WriteState(approvedFile, append(data, '\n'), true)
 }
 
 // writeDerived keeps what can be made again: JSON on one line, and its sum on the next. It need not succeed, nor be on
 // the disk at once.
-func writeDerived(file string, value any) {
+func writeDerived(path string, value any) {
 	if data, err := json.Marshal(value); err == nil {
-		_ = writeState(file, fmt.Appendf(data, "\n%q\n", sumOf(data)), false)
+		_ = file.Replace(path, fmt.Appendf(data, "\n%q\n", sumOf(data)), 0o600, false)
 	}
 }
 

@@ -12,15 +12,16 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/hooks/install"
 )
 
 // examineAgents looks at every agent that is found on this machine or installed for. w is nil outside of a repository.
 func (env *Env) examineAgents(ctx context.Context, w *workspace) []examined {
-	m, err := hooks.ThisMachine()
+	m, err := install.ThisMachine()
 	if err != nil {
 		return []examined{{What: "agents", State: stateBroken, Detail: err.Error()}}
 	}
-	program, err := hooks.Program()
+	program, err := install.Program()
 	var rows []examined
 	if err != nil {
 		rows = append(rows, examined{What: "program", State: stateNote, Detail: err.Error(), Fix: "run the installed one"})
@@ -36,7 +37,7 @@ func (env *Env) examineAgents(ctx context.Context, w *workspace) []examined {
 type agentExam struct {
 	env     *Env
 	w       *workspace // or nil
-	m       hooks.Machine
+	m       install.Machine
 	agent   hooks.Agent
 	program string // by which hooks should call us; "" if there is none
 }
@@ -50,15 +51,15 @@ func (x agentExam) rows(ctx context.Context) (rows []examined) {
 	if !ok {
 		return nil
 	}
-	targets, top := []hooks.Target{user}, ""
+	targets, top := []install.Target{user}, ""
 	if x.w != nil && x.w.repo.WorkTree != "" {
 		top = x.w.repo.WorkTree
-		t, _ := x.agent.Project(top)
+		t, _ := install.Project(x.agent, top)
 		targets = append(targets, t)
 	}
 	installed, unread := 0, false
 	for _, t := range targets {
-		s, err := hooks.Examine(t)
+		s, err := install.Examine(t)
 		if err != nil {
 			state := stateNote // it is the user's, and we are not in it
 			if s.Installed {
@@ -97,7 +98,7 @@ func (x agentExam) rows(ctx context.Context) (rows []examined) {
 }
 
 // faults are those of the entries in a file.
-func (x agentExam) faults(s hooks.Standing) (rows []examined) {
+func (x agentExam) faults(s install.Standing) (rows []examined) {
 	add := func(state string, safe bool, format string, args ...any) {
 		row := x.row(state, fmt.Sprintf(format, args...)+" in "+s.File, "reverie init --agent "+x.agent.Name)
 		if s.Top != "" {
@@ -137,17 +138,17 @@ func same(a, b string) bool {
 	return err == nil && err2 == nil && os.SameFile(x, y)
 }
 
-func (x agentExam) install(ctx context.Context, t hooks.Target) error {
+func (x agentExam) install(ctx context.Context, t install.Target) error {
 	if x.w == nil {
 		return errors.New("outside of a repository: run it in one")
 	}
-	_, err := hooks.Installer{Dir: x.m.StateDir()}.Install(ctx, t, x.program, x.w.repo.CommonDir)
+	_, err := install.Installer{Dir: x.m.StateDir()}.Install(ctx, t, x.program, x.w.repo.CommonDir)
 	return err
 }
 
 // silence says when an agent was last heard of, and finds the fault that nothing else shows: hooks that are there and
 // do not run, though the agent's own records have newer sessions.
-func (x agentExam) silence(ctx context.Context, s hooks.Standing) examined {
+func (x agentExam) silence(ctx context.Context, s install.Standing) examined {
 	ok := x.row(stateOK, "calls Reverie from "+s.File, "")
 	if x.w == nil {
 		return ok

@@ -9,8 +9,9 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
-	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/hooks/githook"
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
@@ -46,7 +47,7 @@ var negative = &failure{code: exitNegative, err: errors.New("")}
 // explain finds exit code and hint for any error.
 func explain(err error) (code int, hint string) {
 	var f *failure
-	var lock *git.LockError
+	var lock *file.LockError
 	var setting *config.SettingError
 	switch {
 	case errors.As(err, &f):
@@ -73,7 +74,7 @@ func explain(err error) (code int, hint string) {
 		return exitPerson, "change it instead: reverie edit ID TEXT"
 	case errors.Is(err, gitstore.ErrShallow):
 		return exitFailed, "nothing was changed; 'reverie sync' fetches what is missing of the memory branch alone"
-	case errors.Is(err, hooks.ErrHook):
+	case errors.Is(err, githook.ErrRefused):
 		return exitPerson, ""
 	case errors.As(err, &setting):
 		return exitUsage, "'reverie config' lists the settings"

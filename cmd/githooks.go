@@ -9,7 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/hooks/githook"
+	"github.com/reverie-memory/reverie/hooks/install"
 	"github.com/reverie-memory/reverie/internal/file"
 )
 
@@ -100,9 +101,16 @@ func (w *workspace) installGitHooks(ctx context.Context, o gitHookOptions) (*git
 	if err != nil {
 		return nil, err
 	}
+	if !o.dryRun {
+		unlock, err := w.repo.Lock(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer unlock()
+	}
 	done := &gitHooksJSON{Dir: place.dir, Installed: []string{}, Left: []leftHookJSON{}}
-	var put, left []hooks.GitHook
-	for _, h := range hooks.GitHooks {
+	var put, left []githook.Hook
+	for _, h := range githook.All {
 		if h.Asked && !o.trailers && !w.hasGitScript(h) {
 			continue
 		}
@@ -118,7 +126,7 @@ func (w *workspace) installGitHooks(ctx context.Context, o gitHookOptions) (*git
 		}
 		changed, err := h.Install(place.dir, o.dryRun)
 		switch {
-		case errors.Is(err, hooks.ErrHook):
+		case errors.Is(err, githook.ErrRefused):
 			done.told = append(done.told, fmt.Sprintf("%s: %v; what it needs is a line: %s", filepath.Join(place.dir, h.Name), err, h.Snippet()))
 			done.Left = append(done.Left, leftHookJSON{h.Name, err.Error(), h.Snippet()})
 			continue
@@ -144,7 +152,7 @@ func (w *workspace) installGitHooks(ctx context.Context, o gitHookOptions) (*git
 	return done, nil
 }
 
-func hookNames(list []hooks.GitHook) string {
+func hookNames(list []githook.Hook) string {
 	var names []string
 	for _, h := range list {
 		names = append(names, h.Name)
@@ -154,7 +162,7 @@ func hookNames(list []hooks.GitHook) string {
 
 // addByHand says what a person may add to hooks that we do not touch, in the words of the program that has them: one
 // text, of which the lines below the first can be copied.
-func addByHand(p hookPlace, list []hooks.GitHook) string {
+func addByHand(p hookPlace, list []githook.Hook) string {
 	var b strings.Builder
 	switch p.tool {
 	case "lefthook":
@@ -175,22 +183,22 @@ func addByHand(p hookPlace, list []hooks.GitHook) string {
 }
 
 // gitScript is where our part of a hook lies.
-func (w *workspace) gitScript(h hooks.GitHook) string {
-	return filepath.Join(w.state, hooks.GitHookDir, h.Name)
+func (w *workspace) gitScript(h githook.Hook) string {
+	return filepath.Join(w.state, githook.ScriptDir, h.Name)
 }
 
-func (w *workspace) hasGitScript(h hooks.GitHook) bool {
+func (w *workspace) hasGitScript(h githook.Hook) bool {
 	_, err := os.Lstat(w.gitScript(h))
 	return err == nil
 }
 
 // writeGitScript brings our part of a hook up to date, and sees that there is a file for it to write to.
-func (w *workspace) writeGitScript(h hooks.GitHook, program string) error {
+func (w *workspace) writeGitScript(h githook.Hook, program string) error {
 	state, err := w.repo.StateDir()
 	if err != nil {
 		return err
 	}
-	links, err := os.OpenFile(filepath.Join(state, hooks.LinksFile), os.O_WRONLY|os.O_CREATE|os.O_APPEND|file.NoFollow, 0o600)
+	links, err := os.OpenFile(filepath.Join(state, githook.LinksFile), os.O_WRONLY|os.O_CREATE|os.O_APPEND|file.NoFollow, 0o600)
 	if err != nil {
 		return err
 	}
@@ -201,7 +209,7 @@ func (w *workspace) writeGitScript(h hooks.GitHook, program string) error {
 	if old, err := os.ReadFile(w.gitScript(h)); err == nil && bytes.Equal(old, script) {
 		return nil
 	}
-	return w.repo.WriteState(hooks.GitHookDir+"/"+h.Name, script, false)
+	return w.repo.WriteState(githook.ScriptDir+"/"+h.Name, script, false)
 }
 
 // gitHookDirs are the folders in which a section of ours may be: where git looks now, and where it does without a setting.
@@ -227,12 +235,13 @@ func (w *workspace) gitHookArtefacts(ctx context.Context) ([]artefact, error) {
 	}
 	var found []artefact
 	for _, dir := range dirs {
-		for _, h := range hooks.GitHooks {
-			file := filepath.Join(dir, h.Name)
-			if !hooks.HasSection(file) {
+		found = append(found, unfinished(dir)...)
+		for _, h := range githook.All {
+			path := filepath.Join(dir, h.Name)
+			if !githook.HasSection(path) {
 				continue
 			}
-			found = append(found, artefact{what: "the reverie section in " + file, remove: func(context.Context) error { return h.Remove(dir) }})
+			found = append(found, artefact{what: "the reverie section in " + path, remove: func(context.Context) error { return h.Remove(dir) }})
 		}
 	}
 	return found, nil
@@ -248,8 +257,12 @@ type mention struct {
 // hooks outside of our section.
 func (w *workspace) mentions(p hookPlace) (found []mention) {
 	var files []string
-	for _, dir := range []string{p.dir, filepath.Dir(p.dir), filepath.Join(w.repo.WorkTree, ".husky"), filepath.Join(w.repo.CommonDir, "hooks")} {
-		for _, h := range hooks.GitHooks {
+	dirs := []string{p.dir, filepath.Dir(p.dir), filepath.Join(w.repo.CommonDir, "hooks")}
+	if w.repo.WorkTree != "" {
+		dirs = append(dirs, filepath.Join(w.repo.WorkTree, ".husky"))
+	}
+	for _, dir := range dirs {
+		for _, h := range githook.All {
 			files = append(files, filepath.Join(dir, h.Name))
 		}
 	}
@@ -263,26 +276,17 @@ func (w *workspace) mentions(p hookPlace) (found []mention) {
 		files = append(files, filepath.Join(w.repo.WorkTree, ".pre-commit-config.yaml"))
 	}
 	seen := map[string]bool{}
-	for _, file := range files {
-		if info, err := os.Stat(file); seen[file] || err != nil || !info.Mode().IsRegular() || info.Size() > maxHookFile {
+	for _, path := range files {
+		if info, err := os.Stat(path); seen[path] || err != nil || !info.Mode().IsRegular() || info.Size() > maxHookFile {
 			continue
 		}
-		seen[file] = true
-		text, err := os.ReadFile(file)
+		seen[path] = true
+		text, err := os.ReadFile(path)
 		if err != nil {
 			continue
 		}
-		if rest, _, err := hooks.CutSection(text); err == nil {
-			text = rest
-		}
-		m := mention{file: file}
-		for _, h := range hooks.GitHooks {
-			if script := "/" + hooks.GitHookDir + "/" + h.Name; bytes.Contains(text, []byte("reverie"+script)) || bytes.Contains(text, []byte("reverie_dir"+script)) {
-				m.hooks = append(m.hooks, h.Name)
-			}
-		}
-		if len(m.hooks) > 0 {
-			found = append(found, m)
+		if names := githook.Called(text); len(names) > 0 {
+			found = append(found, mention{path, names})
 		}
 	}
 	return found
@@ -312,7 +316,7 @@ func (w *workspace) examineByHand(place hookPlace) examined {
 			called[name] = true
 		}
 	}
-	for _, h := range hooks.GitHooks {
+	for _, h := range githook.All {
 		switch {
 		case called[h.Name]:
 			calls = append(calls, h.Name)
@@ -337,9 +341,9 @@ func (w *workspace) examineByHand(place hookPlace) examined {
 
 // examineGitHooks looks at what was installed of git's hooks, for doctor.
 func (w *workspace) examineGitHooks(ctx context.Context) []examined {
-	row := examined{What: "git hooks", State: "ok", Detail: "not installed"}
+	row := examined{What: "git hooks", State: stateOK, Detail: "not installed"}
 	broken := func(err error) []examined {
-		row.State, row.Detail = "broken", err.Error()
+		row.State, row.Detail = stateBroken, err.Error()
 		return []examined{row}
 	}
 	dirs, err := w.gitHookDirs(ctx)
@@ -351,14 +355,14 @@ func (w *workspace) examineGitHooks(ctx context.Context) []examined {
 		return broken(err)
 	}
 	program, err := hookProgram()
-	passing := errors.Is(err, hooks.ErrPassing) // then the scripts cannot be compared
+	passing := errors.Is(err, install.ErrPassing) // then the scripts cannot be compared
 	if err != nil && !passing {
 		return broken(err)
 	}
 	sections, elsewhere, old := 0, 0, 0
-	for _, h := range hooks.GitHooks {
+	for _, h := range githook.All {
 		for _, dir := range dirs {
-			has := hooks.HasSection(filepath.Join(dir, h.Name))
+			has := githook.HasSection(filepath.Join(dir, h.Name))
 			switch {
 			case has && dir == dirs[0]:
 				sections++
@@ -373,11 +377,11 @@ func (w *workspace) examineGitHooks(ctx context.Context) []examined {
 			if changed, err := h.Install(dirs[0], true); err == nil && changed && place.avoid == "" {
 				old++
 			}
-		} else if hooks.HasSection(filepath.Join(dirs[0], h.Name)) {
+		} else if githook.HasSection(filepath.Join(dirs[0], h.Name)) {
 			old++
 		}
 	}
-	_, err = os.Lstat(filepath.Join(w.state, hooks.LinksFile))
+	_, err = os.Lstat(filepath.Join(w.state, githook.LinksFile))
 	row.mend = func(ctx context.Context) error {
 		_, err := w.installGitHooks(ctx, gitHookOptions{})
 		return err
@@ -385,15 +389,15 @@ func (w *workspace) examineGitHooks(ctx context.Context) []examined {
 	row.Fix = "reverie init --git-hooks"
 	switch {
 	case elsewhere > 0 && sections == 0:
-		row.State, row.Detail, row.mend = "broken", fmt.Sprintf("installed in %s, but git looks in %s", dirs[len(dirs)-1], place.dir), nil
+		row.State, row.Detail, row.mend = stateBroken, fmt.Sprintf("installed in %s, but git looks in %s", dirs[len(dirs)-1], place.dir), nil
 		row.Fix = "git config --show-origin core.hooksPath says why; 'reverie init --git-hooks' says what to add there"
 	case sections > 0 && (old > 0 || err != nil):
-		row.State, row.Detail = "broken", fmt.Sprintf("not as this version of Reverie writes them, in %s", place.dir)
+		row.State, row.Detail = stateBroken, fmt.Sprintf("not as this version of Reverie writes them, in %s", place.dir)
 	case sections > 0:
 		row.Detail, row.Fix, row.mend = fmt.Sprintf("%d in %s", sections, place.dir), "", nil
 	case place.avoid != "" && old > 0:
-		row.State, row.Detail = "broken", "what the hooks call is not as this version of Reverie writes it"
-	case place.avoid != "" && w.hasGitScript(hooks.GitHooks[0]):
+		row.State, row.Detail = stateBroken, "what the hooks call is not as this version of Reverie writes it"
+	case place.avoid != "" && w.hasGitScript(githook.All[0]):
 		row = w.examineByHand(place)
 	default:
 		row.Fix, row.mend = "", nil

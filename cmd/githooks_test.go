@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/hooks/githook"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -47,7 +47,7 @@ func treeCmd(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(b.String()), 0o644))
 }
 
-// doctor is what is to be said about the git hooks of a repository.
+// doctorOfHooks is what is to be said about the git hooks of a repository.
 func doctorOfHooks(t *testing.T, dir string, mend bool) examined {
 	t.Helper()
 	env := &Env{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Dir: dir, Now: time.Now}
@@ -103,8 +103,8 @@ func TestDoctorFindsHooksThatDoNotWork(t *testing.T) {
 		t.Errorf("git looks elsewhere: %+v", row)
 	}
 	reverie(t, r.Dir, "uninstall", "--yes")
-	for _, h := range hooks.GitHooks {
-		if hooks.HasSection(filepath.Join(r.Dir, ".git/hooks", h.Name)) {
+	for _, h := range githook.All {
+		if githook.HasSection(filepath.Join(r.Dir, ".git/hooks", h.Name)) {
 			t.Errorf("%s is left where git does not look any more", h.Name)
 		}
 	}

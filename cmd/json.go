@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
-	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/hooks/githook"
 	"github.com/reverie-memory/reverie/reflect"
 )
 
@@ -115,7 +115,7 @@ type sessionJSON struct {
 	Change   string     `json:"change,omitempty"`   // from ingest and learn
 	Redacted int        `json:"redacted,omitempty"` // from ingest and learn
 
-	Commits []hooks.LinkedCommit `json:"commits,omitempty"` // from sessions: those that it made, as git's hooks tell
+	Commits []githook.LinkedCommit `json:"commits,omitempty"` // from sessions: those that it made, as git's hooks tell
 }
 
 func newSessionJSON(k reflect.Kept) sessionJSON {

@@ -8,13 +8,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/hooks/githook"
 )
 
 // linked are the commits of the code that each session made, by the session's name, as git's hooks have written them
 // down. Without hooks there are none.
-func (w *workspace) linked(ctx context.Context) (map[string][]hooks.LinkedCommit, error) {
-	f, err := os.Open(filepath.Join(w.state, hooks.LinksFile))
+func (w *workspace) linked(ctx context.Context) (map[string][]githook.LinkedCommit, error) {
+	f, err := os.Open(filepath.Join(w.state, githook.LinksFile))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
@@ -22,7 +22,7 @@ func (w *workspace) linked(ctx context.Context) (map[string][]hooks.LinkedCommit
 		return nil, fmt.Errorf("commits of sessions: %w", err)
 	}
 	defer f.Close()
-	links, err := hooks.ReadLinks(f)
+	links, err := githook.ReadLinks(f)
 	if err != nil {
 		return nil, fmt.Errorf("commits of sessions: %w", err)
 	}
@@ -41,10 +41,10 @@ const maxCopies = 50
 
 // dropCopies takes out the commits that were made during a rebase and that no branch has: steps on its way, or all of
 // one that was broken off.
-func (w *workspace) dropCopies(ctx context.Context, links map[string][]hooks.LinkedCommit) {
+func (w *workspace) dropCopies(ctx context.Context, links map[string][]githook.LinkedCommit) {
 	asked := 0
 	for s, commits := range links {
-		var kept []hooks.LinkedCommit
+		var kept []githook.LinkedCommit
 		for _, c := range commits {
 			if c.Copied {
 				if asked++; asked > maxCopies {
@@ -64,7 +64,7 @@ func (w *workspace) dropCopies(ctx context.Context, links map[string][]hooks.Lin
 }
 
 // commitLines are a session's commits for people: those that are still here with what they say.
-func (w *workspace) commitLines(ctx context.Context, commits []hooks.LinkedCommit) []string {
+func (w *workspace) commitLines(ctx context.Context, commits []githook.LinkedCommit) []string {
 	var revs []string
 	for _, c := range commits {
 		revs = append(revs, c.ID)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
@@ -11,36 +12,17 @@ import (
 // every command that a person can, so a command looks at who runs it. What it goes by are variables that agents set for the
 // shells they start; an agent that wants to deceive can take them away, so this keeps apart the honest, and is no wall.
 
-// shellMarks are those variables, and whose they are.
-var shellMarks = []struct{ variable, agent, session string }{
-	{"CLAUDECODE", "claude", "CLAUDE_CODE_SESSION_ID"},
-	{"CODEX_THREAD_ID", "codex", "CODEX_THREAD_ID"},
-	{"CODEX_SANDBOX", "codex", ""},
-	{"GEMINI_CLI", "gemini", "GEMINI_SESSION_ID"},
-	{"OPENCODE", "opencode", "REVERIE_SESSION"},
-	{"REVERIE_AGENT", "generic", "REVERIE_SESSION"},
-}
-
 // agentShell names the session whose agent runs this process as "<agent>/<session>", or as the agent alone; "" when a person
 // does, as far as can be seen.
 func (env *Env) agentShell() string {
 	if env.Terminal {
 		return ""
 	}
-	for _, m := range shellMarks {
-		name := os.Getenv(m.variable)
-		if name == "" {
-			continue
-		}
-		if m.agent != "generic" {
-			name = m.agent
-		}
-		if id := os.Getenv(m.session); id != "" {
-			return name + "/" + transcript.SafeID(id)
-		}
-		return name
+	agent, session := hooks.InShell(os.Getenv)
+	if session == "" {
+		return agent
 	}
-	return ""
+	return agent + "/" + transcript.SafeID(session)
 }
 
 // wantsPerson refuses a command that decides what is known where an agent runs it, unless the user lets agents decide.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
@@ -117,7 +118,7 @@ func (w *workspace) cleanState(p *purgePlan) error {
 			if left := p.without(data); err == nil && (len(left) == 0 || json.Valid(data)) {
 				err = os.Remove(path)
 			} else if err == nil {
-				err = replaceFile(path, left)
+				err = file.Replace(path, left, 0o600, true)
 			}
 			if err != nil {
 				return err
@@ -140,22 +141,5 @@ func (w *workspace) restOf(ids []string) ([]string, error) {
 	if len(all) == 0 {
 		return nil, nil
 	}
-	if _, err := w.repo.StateDir(); err != nil {
-		return nil, err
-	}
-	return all, writePrivate(path, []byte(strings.Join(all, "\n")+"\n"))
-}
-
-// writePrivate replaces a file of the state folder.
-func writePrivate(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".purge-*") // 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return all, w.repo.WriteState(purgeRest, []byte(strings.Join(all, "\n")+"\n"), true)
 }

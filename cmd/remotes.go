@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
@@ -90,16 +91,7 @@ func (r *remotes) save() error {
 	if err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(r.file), "remotes-*.new") // 0600
-	if err != nil {
-		return fmt.Errorf("write %s: %w", r.file, unwrapPath(err))
-	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(append(text, '\n'))
-	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err == nil {
-		err = os.Rename(tmp.Name(), r.file)
-	}
-	if err != nil {
+	if err := file.Replace(r.file, append(text, '\n'), 0o600, true); err != nil {
 		return fmt.Errorf("write %s: %w", r.file, unwrapPath(err))
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/urfave/cli/v2"
 )
 
@@ -343,27 +344,10 @@ func size(s string) int { return len(s) + strings.Count(s, "\n") }
 
 func renderMemory(m item) string { return "- " + statement(m, inert) + "\n" }
 
-// replaceFile writes a file by a temporary one beside it and a rename. A symbolic link keeps
-// pointing where it does, and the mode stays.
-func replaceFile(file string, data []byte) error {
-	mode := os.FileMode(0o644)
-	if target, err := filepath.EvalSymlinks(file); err == nil {
-		file = target
-		if info, err := os.Stat(file); err == nil {
-			mode = info.Mode().Perm()
-		}
-	}
-	tmp, err := os.CreateTemp(filepath.Dir(file), ".reverie-*")
-	if err != nil {
-		return fmt.Errorf("write %s: %w", file, unwrapPath(err))
-	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(data)
-	if err = errors.Join(err, tmp.Chmod(mode), tmp.Sync(), tmp.Close()); err != nil {
-		return fmt.Errorf("write %s: %w", file, err)
-	}
-	if err := os.Rename(tmp.Name(), file); err != nil {
-		return fmt.Errorf("write %s: %w", file, err)
+// replaceFile writes a file of the user's at once. A symbolic link keeps pointing where it does, and the mode stays.
+func replaceFile(path string, data []byte) error {
+	if err := file.Rewrite(path, data); err != nil {
+		return fmt.Errorf("write %s: %w", path, unwrapPath(err))
 	}
 	return nil
 }

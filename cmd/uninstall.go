@@ -9,7 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/hooks/githook"
+	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/urfave/cli/v2"
 )
@@ -122,7 +123,7 @@ func runUninstallPart(ctx context.Context, env *Env, o uninstallOptions) error {
 			return err
 		}
 		found = append(found, sections...)
-		scripts := filepath.Join(w.state, hooks.GitHookDir)
+		scripts := filepath.Join(w.state, githook.ScriptDir)
 		if _, err := os.Lstat(scripts); err == nil {
 			found = append(found, artefact{what: "what git's hooks call, in " + scripts, remove: func(context.Context) error { return os.RemoveAll(scripts) }})
 		}
@@ -185,17 +186,18 @@ func (w *workspace) artefacts(ctx context.Context) ([]artefact, error) {
 		return nil, err
 	}
 	if w.repo.WorkTree != "" {
-		file := filepath.Join(w.repo.WorkTree, filepath.FromSlash(w.config.Agents))
+		path := filepath.Join(w.repo.WorkTree, filepath.FromSlash(w.config.Agents))
 		there := false
-		info, err := os.Stat(file)
-		if strange := w.inside(file); strange != nil && (err != nil || !info.IsDir()) {
+		info, err := os.Stat(path)
+		if strange := w.inside(path); strange != nil && (err != nil || !info.IsDir()) {
 			w.env.warn("passed over: %v", strange) // render would not have written there
-		} else if there, err = hasBlock(file); err != nil {
+		} else if there, err = hasBlock(path); err != nil {
 			return nil, err
 		}
 		if there {
-			found = append(found, artefact{what: "the reverie block in " + file, remove: func(context.Context) error { return removeBlock(file) }})
+			found = append(found, artefact{what: "the reverie block in " + path, remove: func(context.Context) error { return removeBlock(path) }})
 		}
+		found = append(found, unfinished(filepath.Dir(path))...)
 	}
 	sections, err := w.gitHookArtefacts(ctx)
 	if err != nil {
@@ -346,6 +348,18 @@ func (w *workspace) removeState(release func()) error {
 		}
 	}
 	return nil
+}
+
+// unfinished are the files that a Reverie left in a folder of the user's, which was killed while it wrote there.
+func unfinished(dir string) []artefact {
+	left := file.Unfinished(dir)
+	if len(left) == 0 {
+		return nil
+	}
+	return []artefact{{what: "what was begun and not finished: " + strings.Join(left, ", "), remove: func(context.Context) error {
+		file.Sweep(dir)
+		return nil
+	}}}
 }
 
 // hasBlock reports whether a file has the managed block; a file that is not there has none.

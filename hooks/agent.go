@@ -1,8 +1,11 @@
-// Package hooks is the door between Reverie and what calls it: the hooks of coding agents, and those of git.
+// Package hooks is the door between Reverie and the coding agents that call it.
 //
 // Agents is the table of the agents that are known. An agent's Decode makes an Event of what the agent wrote to a
 // hook's standard input, and Encode makes what the agent wants to read of the answer. A Spool keeps events until a
 // worker takes them. What to do about an event is not decided here.
+//
+// Any number of processes may Append to a Spool at once, also while one worker takes from it; nothing that is on the disk
+// when Append returns is lost. All else here has no state.
 package hooks
 
 import (
@@ -50,6 +53,8 @@ type Agent struct {
 	Strict     bool          // it ignores a settings file with comments
 	Unmarked   bool          // and one with a byte order mark
 	Named      bool          // its settings name each hook
+	Mark       string        // variable that it sets in its shells
+	Sessions   []string      // such variables that hold a session's id; the first that is set counts
 	Line       string        // that its shell gets, with CALL for the call; empty: the call alone
 }
 
@@ -67,35 +72,39 @@ const limit = 9000
 
 // Agents are those that are known, in the order in which they are told.
 var Agents = []Agent{
-	{Name: "claude", Title: "Claude Code", Unit: time.Second, Strict: true, Line: forgiving, Limit: limit, Deliveries: []Delivery{
-		{"SessionStart", Start, Object, 5 * time.Second},
-		{"UserPromptSubmit", Prompt, Object, 5 * time.Second},
-		{"Stop", Stop, Silent, 5 * time.Second},
-		{"SubagentStop", SubagentStop, Silent, 5 * time.Second},
-		{"PreCompact", Compacting, Plain, 10 * time.Second}, // its text ends the instructions for the summary
-		{"SessionEnd", End, Silent, 5 * time.Second},        // without a time of its own it is ended after 1.5 s
-	}},
-	{Name: "codex", Title: "Codex CLI", Unit: time.Second, Strict: true, Unmarked: true, Line: forgiving, Limit: limit, Deliveries: []Delivery{
-		{"SessionStart", Start, Object, 5 * time.Second},
-		{"UserPromptSubmit", Prompt, Object, 5 * time.Second},
-		{"Stop", Stop, Silent, 5 * time.Second},
-		{"PreCompact", Compacting, Silent, 5 * time.Second},
-		{"SessionEnd", End, Silent, 3 * time.Second}, // more is warned about at every start
-	}},
-	{Name: "gemini", Title: "Gemini CLI", Unit: time.Millisecond, Named: true, Line: aloof, Limit: limit, Deliveries: []Delivery{
-		{"SessionStart", Start, Object, 5 * time.Second},
-		{"BeforeAgent", Prompt, Object, 5 * time.Second},
-		{"AfterAgent", Stop, Silent, 5 * time.Second},
-		{"SessionEnd", End, Silent, 5 * time.Second},
-	}},
-	{Name: "opencode", Title: "OpenCode", Unit: time.Millisecond, Limit: limit, Deliveries: []Delivery{ // by our plugin
-		{"session.created", Start, Plain, time.Second},
-		{"chat.message", Prompt, Plain, time.Second},
-		{"session.idle", Stop, Silent, time.Second},
-		{"session.compacting", Compacting, Plain, 1500 * time.Millisecond},
-		{"session.compacted", Compacted, Plain, time.Second},
-		{"dispose", End, Silent, time.Second},
-	}},
+	{Name: "claude", Title: "Claude Code", Unit: time.Second, Strict: true, Line: forgiving, Limit: limit,
+		Mark: "CLAUDECODE", Sessions: []string{"CLAUDE_CODE_SESSION_ID"}, Deliveries: []Delivery{
+			{"SessionStart", Start, Object, 5 * time.Second},
+			{"UserPromptSubmit", Prompt, Object, 5 * time.Second},
+			{"Stop", Stop, Silent, 5 * time.Second},
+			{"SubagentStop", SubagentStop, Silent, 5 * time.Second},
+			{"PreCompact", Compacting, Plain, 10 * time.Second}, // its text ends the instructions for the summary
+			{"SessionEnd", End, Silent, 5 * time.Second},        // without a time of its own it is ended after 1.5 s
+		}},
+	{Name: "codex", Title: "Codex CLI", Unit: time.Second, Strict: true, Unmarked: true, Line: forgiving, Limit: limit,
+		Mark: "CODEX_SANDBOX", Sessions: []string{"CODEX_THREAD_ID", "CODEX_SESSION_ID"}, Deliveries: []Delivery{
+			{"SessionStart", Start, Object, 5 * time.Second},
+			{"UserPromptSubmit", Prompt, Object, 5 * time.Second},
+			{"Stop", Stop, Silent, 5 * time.Second},
+			{"PreCompact", Compacting, Silent, 5 * time.Second},
+			{"SessionEnd", End, Silent, 3 * time.Second}, // more is warned about at every start
+		}},
+	{Name: "gemini", Title: "Gemini CLI", Unit: time.Millisecond, Named: true, Line: aloof, Limit: limit,
+		Mark: "GEMINI_CLI", Sessions: []string{"GEMINI_SESSION_ID"}, Deliveries: []Delivery{
+			{"SessionStart", Start, Object, 5 * time.Second},
+			{"BeforeAgent", Prompt, Object, 5 * time.Second},
+			{"AfterAgent", Stop, Silent, 5 * time.Second},
+			{"SessionEnd", End, Silent, 5 * time.Second},
+		}},
+	{Name: "opencode", Title: "OpenCode", Unit: time.Millisecond, Limit: limit,
+		Mark: "OPENCODE", Deliveries: []Delivery{ // by our plugin
+			{"session.created", Start, Plain, time.Second},
+			{"chat.message", Prompt, Plain, time.Second},
+			{"session.idle", Stop, Silent, time.Second},
+			{"session.compacting", Compacting, Plain, 1500 * time.Millisecond},
+			{"session.compacted", Compacted, Plain, time.Second},
+			{"dispose", End, Silent, time.Second},
+		}},
 	{Name: "generic", Title: "any other agent", Unit: time.Second, Limit: limit, Deliveries: []Delivery{
 		{"start", Start, Plain, 5 * time.Second},
 		{"prompt", Prompt, Plain, 5 * time.Second},

@@ -1,10 +1,7 @@
 # Which sessions made this commit, by the variables that agents set: one line more in the file links, written without
 # a process. While a rebase goes on, a commit is most likely the copy of one that is linked already.
 reverie_by=
-[ -z "${REVERIE_SESSION-}" ] || reverie_by="$reverie_by ${REVERIE_AGENT:-generic}/$REVERIE_SESSION"
-[ -z "${CLAUDE_CODE_SESSION_ID-}" ] || reverie_by="$reverie_by claude/$CLAUDE_CODE_SESSION_ID"
-[ -z "${CODEX_THREAD_ID-}${CODEX_SESSION_ID-}" ] || reverie_by="$reverie_by codex/${CODEX_THREAD_ID:-$CODEX_SESSION_ID}"
-[ -z "${GEMINI_SESSION_ID-}" ] || reverie_by="$reverie_by gemini/$GEMINI_SESSION_ID"
+@sessions@
 case $reverie_by in *[!A-Za-z0-9\ ._/-]*) reverie_by= ;; esac
 if [ -n "$reverie_by" ] && [ -f "$reverie_dir/links" ]; then
 	{

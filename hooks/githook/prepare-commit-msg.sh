@@ -1,10 +1,7 @@
 # The trailer that names the session, in a message that was given on the command line. One that is still to be typed
 # stays as it is: git gives up a commit whose message is left empty.
 reverie_by=
-[ -z "${GEMINI_SESSION_ID-}" ] || reverie_by=gemini/$GEMINI_SESSION_ID
-[ -z "${CODEX_THREAD_ID-}${CODEX_SESSION_ID-}" ] || reverie_by=codex/${CODEX_THREAD_ID:-$CODEX_SESSION_ID}
-[ -z "${CLAUDE_CODE_SESSION_ID-}" ] || reverie_by=claude/$CLAUDE_CODE_SESSION_ID
-[ -z "${REVERIE_SESSION-}" ] || reverie_by=${REVERIE_AGENT:-generic}/$REVERIE_SESSION
+@session@
 case $reverie_by in *[!A-Za-z0-9._/-]*) reverie_by= ;; esac
 case ${2-} in message | commit) ;; *) reverie_by= ;; esac
 reverie_git=${GIT_DIR:-$reverie_dir/..}

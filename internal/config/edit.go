@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
+	"github.com/reverie-memory/reverie/internal/file"
 )
 
 // SettingError is a key that no setting has, or a value that its setting cannot have.
@@ -105,18 +106,10 @@ func edited(text, name, value string) string {
 	return strings.Join(lines, "")
 }
 
-func write(file, text string) error {
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return fmt.Errorf("write settings: %w", err)
-	}
-	tmp, err := os.CreateTemp(filepath.Dir(file), ".config-*")
-	if err != nil {
-		return fmt.Errorf("write settings: %w", err)
-	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.WriteString(text)
-	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err == nil {
-		err = os.Rename(tmp.Name(), file)
+func write(path, text string) error {
+	err := os.MkdirAll(filepath.Dir(path), 0o700)
+	if err == nil {
+		err = file.Replace(path, []byte(text), 0o600, true)
 	}
 	if err != nil {
 		return fmt.Errorf("write settings: %w", err)

@@ -7,17 +7,64 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
-// Temp begins the names of files that Replace has not finished.
-const Temp = "new-"
+// The names of files that were not finished begin so: with Temp those of Replace, with Foreign those of Exchange and
+// Rewrite, which are in folders of somebody else's.
+const (
+	Temp    = "new-"
+	Foreign = ".reverie-new-"
+)
 
 // Replace puts a file in the place of path with its whole content at once. What a symbolic link of that name points to is
 // not written: the link is replaced. The content is on the disk before the name is; with durable, so is the name
 // when Replace returns.
 func Replace(path string, data []byte, mode fs.FileMode, durable bool) error {
+	return put(path, Temp, data, mode, durable, nil)
+}
+
+// Exchange is a durable Replace in a folder that is not ours. ready, unless it is nil, is asked when nothing but the
+// renaming is left to do; with an error of its, all stays as it is.
+func Exchange(path string, data []byte, mode fs.FileMode, ready func() error) error {
+	return put(path, Foreign, data, mode, true, ready)
+}
+
+// Rewrite is an Exchange that leaves a symbolic link where it is and writes what it points to. The mode stays; a new
+// file has 0644.
+func Rewrite(path string, data []byte) error {
+	mode := fs.FileMode(0o644)
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+		if info, err := os.Stat(path); err == nil {
+			mode = info.Mode().Perm()
+		}
+	}
+	return Exchange(path, data, mode, nil)
+}
+
+// Unfinished are the files in a folder that an Exchange left which was killed, or is about to rename.
+func Unfinished(dir string) []string {
+	var found []string
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), Foreign) && e.Type().IsRegular() {
+			found = append(found, filepath.Join(dir, e.Name()))
+		}
+	}
+	return found
+}
+
+// Sweep removes the unfinished files of a folder. Who calls has to know that nobody is at work there.
+func Sweep(dir string) {
+	for _, path := range Unfinished(dir) {
+		os.Remove(path)
+	}
+}
+
+func put(path, temp string, data []byte, mode fs.FileMode, durable bool, ready func() error) error {
 	dir := filepath.Dir(path)
-	f, err := os.CreateTemp(dir, Temp+"*") // 0600, and never an existing file
+	f, err := os.CreateTemp(dir, temp+"*") // 0600, and never an existing file
 	if err != nil {
 		return err
 	}
@@ -28,7 +75,11 @@ func Replace(path string, data []byte, mode fs.FileMode, durable bool) error {
 	if err == nil && durable {
 		err = f.Sync()
 	}
-	if err = errors.Join(err, f.Close()); err == nil {
+	err = errors.Join(err, f.Close())
+	if err == nil && ready != nil {
+		err = ready()
+	}
+	if err == nil {
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
@@ -245,7 +246,7 @@ func TestLockNamesItsHolder(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	var held *git.LockError
+	var held *file.LockError
 	if _, err := repo.Lock(ctx); !errors.As(err, &held) || !strings.Contains(held.Holder, "process ") {
 		t.Errorf("got %v", err)
 	}
@@ -266,7 +267,7 @@ func TestCancelledWaitForTheLockIsNoLockError(t *testing.T) {
 	defer unlock()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	var held *git.LockError
+	var held *file.LockError
 	if _, err := repo.Lock(ctx); !errors.Is(err, context.Canceled) || errors.As(err, &held) {
 		t.Errorf("error %v, want context.Canceled", err)
 	}

@@ -1,39 +1,8 @@
 package git
 
-import (
-	"fmt"
-	"io/fs"
-	"os"
-	"syscall"
-	"time"
-)
+import "syscall"
 
-// noFile is the stamp of a file that is not there.
-const noFile = "-"
-
-// stampOf tells one state of a file from every other: the time of its last change of any kind, which nobody can
-// set, and which file it is. What is no regular file has none.
-func stampOf(path string) (stamp string, changed time.Time, ok bool) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return noFile, time.Time{}, absent(err)
-	}
-	if path == os.DevNull {
-		return os.DevNull, time.Time{}, true
-	}
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok || !info.Mode().IsRegular() {
-		return "", time.Time{}, false
-	}
-	changed = time.Unix(st.Ctimespec.Unix())
-	return fmt.Sprint(st.Dev, st.Ino, st.Size, st.Mode, st.Uid, st.Mtimespec.Nano(), st.Ctimespec.Nano()), changed, true
-}
-
-// deviceOf tells on which file system a file lies.
-func deviceOf(info fs.FileInfo) (string, bool) {
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return "", false
-	}
-	return fmt.Sprint(st.Dev), true
+// timesOf are the times at which a file got its content, and at which anything about it changed.
+func timesOf(st *syscall.Stat_t) (modified, changed syscall.Timespec) {
+	return st.Mtimespec, st.Ctimespec
 }

@@ -1,4 +1,4 @@
-package hooks
+package install
 
 import (
 	"bytes"
@@ -10,17 +10,18 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/pattern"
 	"github.com/tailscale/hujson"
 )
 
-// A SettingsError says where the text of a settings file is not what can be edited.
-type SettingsError struct {
+// A settingsError says where the text of a settings file is not what can be edited.
+type settingsError struct {
 	Line   int // from 1
 	Reason string
 }
 
-func (e *SettingsError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Reason) }
+func (e *settingsError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Reason) }
 
 // settings is the text of a settings file: a JSON object with an object "hooks", which has an array of groups for
 // each event, each with an array "hooks" of commands. It is edited by cutting and putting in text, so that all else
@@ -34,11 +35,11 @@ type settings struct {
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // parseSettings reads the text of a file. An empty one is as good as an empty object.
-func parseSettings(text []byte, a Agent) (*settings, error) {
+func parseSettings(text []byte, a hooks.Agent) (*settings, error) {
 	s := &settings{}
 	if rest, ok := bytes.CutPrefix(text, byteOrderMark); ok {
 		if a.Unmarked {
-			return nil, &SettingsError{1, "a byte order mark: " + a.Title + " ignores the whole file"}
+			return nil, &settingsError{1, "a byte order mark: " + a.Title + " ignores the whole file"}
 		}
 		s.bom, text = byteOrderMark, rest
 	}
@@ -48,7 +49,7 @@ func parseSettings(text []byte, a Agent) (*settings, error) {
 	if err := s.set(slices.Clone(text)); err != nil { // the parser's values share the bytes
 		return nil, err
 	}
-	if err := a.readable(text); err != nil {
+	if err := readable(text, a); err != nil {
 		return nil, err
 	}
 	if _, ok := s.root.Value.(*hujson.Object); !ok {
@@ -59,7 +60,7 @@ func parseSettings(text []byte, a Agent) (*settings, error) {
 }
 
 // readable refuses a text that the agent does not read, though we could.
-func (a Agent) readable(text []byte) error {
+func readable(text []byte, a hooks.Agent) error {
 	if !a.Strict {
 		return nil
 	}
@@ -67,7 +68,7 @@ func (a Agent) readable(text []byte) error {
 	err := json.Unmarshal(text, &v)
 	if syntax := new(json.SyntaxError); errors.As(err, &syntax) {
 		line := 1 + bytes.Count(text[:max(0, syntax.Offset-1)], []byte("\n"))
-		return &SettingsError{line, "a comment or a trailing comma, which is no strict JSON: " + a.Title + " ignores the whole file"}
+		return &settingsError{line, "a comment or a trailing comma, which is no strict JSON: " + a.Title + " ignores the whole file"}
 	}
 	return err
 }
@@ -84,20 +85,20 @@ func (s *settings) set(text []byte) error {
 			line, _ = strconv.Atoi(m[1])
 			reason = reason[len(m[0]):]
 		}
-		return &SettingsError{line, reason}
+		return &settingsError{line, reason}
 	}
 	s.text, s.root = text, root
 	return nil
 }
 
 func (s *settings) fault(offset int, format string, args ...any) error {
-	return &SettingsError{1 + bytes.Count(s.text[:offset], []byte("\n")), fmt.Sprintf(format, args...)}
+	return &settingsError{1 + bytes.Count(s.text[:offset], []byte("\n")), fmt.Sprintf(format, args...)}
 }
 
 func (s *settings) bytes() []byte { return slices.Concat(s.bom, s.text) }
 
-// Entry is one command of ours in a settings file.
-type Entry struct {
+// entry is one command of ours in a settings file.
+type entry struct {
 	Event        string // the agent's name of it
 	Group, Index int    // in the event's array, and in the group's
 	Program      string // which the command starts
@@ -105,8 +106,8 @@ type Entry struct {
 	Timeout      time.Duration // 0: none given
 }
 
-// Entries are those of ours in the text of a settings file.
-func (a Agent) Entries(text []byte) ([]Entry, error) {
+// entriesOf are those of ours in the text of a settings file.
+func entriesOf(text []byte, a hooks.Agent) ([]entry, error) {
 	s, err := parseSettings(text, a)
 	if err != nil {
 		return nil, err
@@ -114,14 +115,14 @@ func (a Agent) Entries(text []byte) ([]Entry, error) {
 	return s.entries(a)
 }
 
-func (s *settings) entries(a Agent) ([]Entry, error) {
-	var found []Entry
-	hooks, err := s.hooks()
-	if hooks == nil || err != nil {
+func (s *settings) entries(a hooks.Agent) ([]entry, error) {
+	var found []entry
+	events, err := s.hooks()
+	if events == nil || err != nil {
 		return nil, err
 	}
 	seen := map[string]bool{}
-	for _, m := range hooks.Members {
+	for _, m := range events.Members {
 		event := name(m)
 		if seen[event] {
 			return nil, s.fault(m.Name.StartOffset, "%q stands here twice", event)
@@ -129,7 +130,7 @@ func (s *settings) entries(a Agent) ([]Entry, error) {
 		seen[event] = true
 		groups, ok := m.Value.Value.(*hujson.Array)
 		if !ok {
-			if _, delivered := a.delivery(event); delivered {
+			if delivers(a, event) {
 				return nil, s.fault(m.Value.StartOffset, "hooks.%s is not a list", event)
 			}
 			continue
@@ -145,7 +146,7 @@ func (s *settings) entries(a Agent) ([]Entry, error) {
 				if !ours {
 					continue
 				}
-				e := Entry{Event: event, Group: g, Index: i, Program: program, Command: literal(command)}
+				e := entry{Event: event, Group: g, Index: i, Program: program, Command: literal(command)}
 				if t, ok := member(hook.Value, "timeout").(hujson.Literal); ok && t.Kind() == '0' {
 					e.Timeout = time.Duration(t.Float() * float64(a.Unit))
 				}
@@ -172,6 +173,11 @@ func (s *settings) hooks() (*hujson.Object, error) {
 		}
 	}
 	return found, nil
+}
+
+// delivers reports whether an agent is asked for an event.
+func delivers(a hooks.Agent, event string) bool {
+	return slices.ContainsFunc(a.Deliveries, func(d hooks.Delivery) bool { return d.Name == event })
 }
 
 func name(m hujson.ObjectMember) string { return literal(m.Name.Value.(hujson.Literal)) }
@@ -209,7 +215,7 @@ type (
 	}
 )
 
-func (a Agent) hookCommand(d Delivery, command string) hookCommand {
+func commandOf(a hooks.Agent, d hooks.Delivery, command string) hookCommand {
 	c := hookCommand{Type: "command", Command: command, Timeout: int64(d.Timeout / a.Unit)}
 	if a.Named {
 		c.Name = "reverie"
@@ -219,15 +225,14 @@ func (a Agent) hookCommand(d Delivery, command string) hookCommand {
 
 // addEntries puts an entry for each delivery of an agent into the text of its settings: as a new group behind all
 // others, or, where there is one of ours already, in its place. made names the containers that were not there.
-func addEntries(text []byte, a Agent, command string) (out []byte, made []string, err error) {
+func addEntries(text []byte, a hooks.Agent, command string) (out []byte, made []string, err error) {
 	s, err := parseSettings(text, a)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := s.cut(a, func(e Entry, before []Entry) bool {
-		_, delivered := a.delivery(e.Event)
-		again := slices.ContainsFunc(before, func(b Entry) bool { return b.Event == e.Event })
-		return !delivered || again
+	if err := s.cut(a, func(e entry, before []entry) bool {
+		again := slices.ContainsFunc(before, func(b entry) bool { return b.Event == e.Event })
+		return !delivers(a, e.Event) || again
 	}, nil); err != nil {
 		return nil, nil, err
 	}
@@ -236,8 +241,8 @@ func addEntries(text []byte, a Agent, command string) (out []byte, made []string
 		if err != nil {
 			return nil, nil, err
 		}
-		want := a.hookCommand(d, command)
-		if i := slices.IndexFunc(entries, func(e Entry) bool { return e.Event == d.Name }); i >= 0 {
+		want := commandOf(a, d, command)
+		if i := slices.IndexFunc(entries, func(e entry) bool { return e.Event == d.Name }); i >= 0 {
 			err = s.refresh(entries[i], want, time.Duration(want.Timeout)*a.Unit)
 		} else {
 			var more []string
@@ -253,14 +258,14 @@ func addEntries(text []byte, a Agent, command string) (out []byte, made []string
 
 // add appends a group to an event's list and returns which containers it had to make.
 func (s *settings) add(event string, group hookGroup) (made []string, err error) {
-	hooks, err := s.hooks()
+	events, err := s.hooks()
 	if err != nil {
 		return nil, err
 	}
-	if hooks == nil {
+	if events == nil {
 		return []string{"hooks", "hooks." + event}, s.insert(s.root, "hooks", map[string][]hookGroup{event: {group}})
 	}
-	for _, m := range hooks.Members {
+	for _, m := range events.Members {
 		if name(m) == event {
 			return nil, s.insert(m.Value, "", group)
 		}
@@ -269,7 +274,7 @@ func (s *settings) add(event string, group hookGroup) (made []string, err error)
 }
 
 // refresh gives an entry the command and time it should have, and leaves it as it is where it has them.
-func (s *settings) refresh(e Entry, want hookCommand, timeout time.Duration) error {
+func (s *settings) refresh(e entry, want hookCommand, timeout time.Duration) error {
 	hook := s.hook(e).Value.(*hujson.Object)
 	if e.Timeout != timeout {
 		at := slices.IndexFunc(hook.Members, func(m hujson.ObjectMember) bool { return name(m) == "timeout" })
@@ -303,7 +308,7 @@ func (s *settings) find(path ...string) hujson.Value {
 	return v
 }
 
-func (s *settings) hook(e Entry) hujson.Value {
+func (s *settings) hook(e entry) hujson.Value {
 	group := s.find("hooks", e.Event).Value.(*hujson.Array).Elements[e.Group]
 	for _, m := range group.Value.(*hujson.Object).Members {
 		if name(m) == "hooks" {
@@ -315,7 +320,7 @@ func (s *settings) hook(e Entry) hujson.Value {
 
 // cutEntries takes the entries of ours out of a text, and those of the containers in made that are empty then; with
 // no made at all, every container that this emptied.
-func cutEntries(text []byte, a Agent, made []string, known bool) ([]byte, error) {
+func cutEntries(text []byte, a hooks.Agent, made []string, known bool) ([]byte, error) {
 	s, err := parseSettings(text, a)
 	if err != nil {
 		return nil, err
@@ -324,7 +329,7 @@ func cutEntries(text []byte, a Agent, made []string, known bool) ([]byte, error)
 	if err != nil || len(entries) == 0 {
 		return text, err
 	}
-	err = s.cut(a, func(Entry, []Entry) bool { return true }, func(container string) bool {
+	err = s.cut(a, func(entry, []entry) bool { return true }, func(container string) bool {
 		return !known || slices.Contains(made, container)
 	})
 	return s.bytes(), err
@@ -332,7 +337,7 @@ func cutEntries(text []byte, a Agent, made []string, known bool) ([]byte, error)
 
 // cut removes the entries that goes names, given those before each, and the containers emptied by that which drop
 // names; nil drops none.
-func (s *settings) cut(a Agent, goes func(e Entry, before []Entry) bool, drop func(container string) bool) error {
+func (s *settings) cut(a hooks.Agent, goes func(e entry, before []entry) bool, drop func(container string) bool) error {
 	entries, err := s.entries(a)
 	if err != nil {
 		return err

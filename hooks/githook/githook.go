@@ -1,4 +1,14 @@
-package hooks
+// Package githook has a part in the hooks of git: which commits a session made, and when what is known is to be held
+// against the code anew.
+//
+// A hook has two parts. The file that git runs has a section of four lines, the same in every repository, that reads a
+// script of ours in the state folder, if there is one. Hook.Install puts the section in and Hook.Remove takes it out; the
+// file is never touched else. Hook.Script is the script, which is written anew whenever something in it changes. What the
+// scripts write down, ReadLinks reads.
+//
+// The scripts may run at once, in any number of processes, and so may those who read. Who installs or removes has to see
+// to it that nobody else does in the same repository.
+package githook
 
 import (
 	"bytes"
@@ -10,50 +20,51 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/internal/file"
 )
 
-// A hook of git's has two parts. The file that git runs has a section of four lines, the same in every repository,
-// that reads a script of ours in the state folder, if there is one. The script is written anew whenever something in
-// it changes; the user's file is touched to put the section in and to take it out, and never else.
-
-// GitHook is one hook of git's in which we have a part.
-type GitHook struct {
+// Hook is one hook of git's in which we have a part.
+type Hook struct {
 	Name  string
 	Asked bool // installed only where a person asks for it by name
 }
 
-// GitHooks are the hooks of git's in which we have a part.
-var GitHooks = []GitHook{
+// All are the hooks of git's in which we have a part.
+var All = []Hook{
 	{Name: "post-commit"}, {Name: "post-merge"}, {Name: "post-rewrite"}, {Name: "post-checkout"}, {Name: "pre-push"},
 	{Name: "prepare-commit-msg", Asked: true},
 }
 
-//go:embed githook/*.sh
-var githookScripts embed.FS
+//go:embed *.sh
+var scripts embed.FS
 
-// GitHookDir is the folder of the scripts, in the state folder.
-const GitHookDir = "githooks"
+// ScriptDir is the folder of the scripts, in the state folder.
+const ScriptDir = "githooks"
 
 // Script is our part of a hook as it lies in the state folder. It is for any POSIX shell, to be read by a hook that
 // has set reverie_dir to the state folder, or run. binary is our program, ref the memory branch.
 //
 // It starts no process unless there is something to do, lets nothing fail, and waits for no process that can hang.
-func (h GitHook) Script(binary, ref string) []byte {
-	body, err := githookScripts.ReadFile(path.Join("githook", h.Name+".sh"))
+func (h Hook) Script(binary, ref string) []byte {
+	body, err := scripts.ReadFile(h.Name + ".sh")
 	if err != nil {
 		panic(err) // it is part of the program
 	}
 	text := strings.NewReplacer(
 		"@settle@", `[ -z "$reverie_bin" ] || "$reverie_bin" hook git `+h.Name+` "$@" </dev/null >/dev/null 2>&1 &`,
 		"@restore@", strings.TrimSuffix(restoreInput, "\n"),
-		"@ref@", shellQuote(ref),
+		"@ref@", hooks.Quote(ref),
+		"@sessions@", sessions(`[ -z "ANY" ] || reverie_by="$reverie_by NAME"`),
+		"@session@", sessions(`[ -n "$reverie_by" ] || [ -z "ANY" ] || reverie_by=NAME`),
 	).Replace(string(body))
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Reverie's part of the git hook %s, written by 'reverie init --git-hooks'. REVERIE_DISABLE=1 turns it off.\n", h.Name)
 	b.WriteString("reverie_dir=${reverie_dir:-${0%/*}/..}\n")
 	b.WriteString("if [ \"${REVERIE_DISABLE:-0}\" = 0 ] && [ -z \"${REVERIE_HOOK_DEPTH-}\" ]; then\n")
 	if strings.Contains(text, "$reverie_bin") {
-		fmt.Fprintf(&b, "reverie_bin=%s\n", shellQuote(binary))
+		fmt.Fprintf(&b, "reverie_bin=%s\n", hooks.Quote(binary))
 		b.WriteString("[ -x \"$reverie_bin\" ] || reverie_bin=$(command -v reverie 2>/dev/null) || reverie_bin=\n")
 	}
 	b.WriteString(text)
@@ -72,12 +83,32 @@ else
 fi
 `
 
-// shellQuote is a word for a shell that means s.
-func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+// sessions is a line for each way in which the environment may name a session, in the order of hooks.InShell. In line, ANY
+// stands for what is empty where it does not, and NAME for the session's name.
+func sessions(line string) string {
+	var lines []string
+	add := func(agent string, variables []string) {
+		any, id := "", ""
+		for i, v := range slices.Backward(variables) {
+			any = "${" + v + "-}" + any
+			if id = "${" + v + ":-" + id + "}"; i == len(variables)-1 {
+				id = "$" + v
+			}
+		}
+		lines = append(lines, strings.NewReplacer("ANY", any, "NAME", agent+"/"+id).Replace(line))
+	}
+	add("${"+hooks.AgentVariable+":-generic}", []string{hooks.SessionVariable})
+	for _, a := range hooks.Agents {
+		if len(a.Sessions) > 0 {
+			add(a.Name, a.Sessions)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
 
 // Snippet is what a person adds to a hook that we do not touch: shell code in one line.
-func (h GitHook) Snippet() string {
-	return fmt.Sprintf(`reverie_dir=$(git rev-parse --git-common-dir)/reverie; [ ! -f "$reverie_dir/%[1]s/%[2]s" ] || . "$reverie_dir/%[1]s/%[2]s"`, GitHookDir, h.Name)
+func (h Hook) Snippet() string {
+	return fmt.Sprintf(`reverie_dir=$(git rev-parse --git-common-dir)/reverie; [ ! -f "$reverie_dir/%[1]s/%[2]s" ] || . "$reverie_dir/%[1]s/%[2]s"`, ScriptDir, h.Name)
 }
 
 // The section's first and last line. What stands between is cut out with them.
@@ -86,10 +117,10 @@ const (
 	sectionEnd   = "# <<< reverie <<<"
 )
 
-func (h GitHook) section() string {
+func (h Hook) section() string {
 	return sectionBegin + " put here by 'reverie init --git-hooks', taken out by 'reverie uninstall'\n" +
 		"reverie_dir=${0%/*}/../reverie\n" +
-		fmt.Sprintf("[ ! -f \"$reverie_dir/%[1]s/%[2]s\" ] || . \"$reverie_dir/%[1]s/%[2]s\" || :\n", GitHookDir, h.Name) +
+		fmt.Sprintf("[ ! -f \"$reverie_dir/%[1]s/%[2]s\" ] || . \"$reverie_dir/%[1]s/%[2]s\" || :\n", ScriptDir, h.Name) +
 		sectionEnd + "\n"
 }
 
@@ -100,18 +131,18 @@ const (
 	ownFolder = "#!/bin/sh\n# This file and its folder were made by Reverie, and go with it unless there is something else in them.\n"
 )
 
-// ErrHook is returned for a hook's file that is not touched; the error says why.
-var ErrHook = errors.New("left alone")
+// ErrRefused is returned for a hook's file that is not touched; the error says why.
+var ErrRefused = errors.New("left alone")
 
-func refuse(why string) error { return fmt.Errorf("%w: %s", ErrHook, why) }
+func refuse(why string) error { return fmt.Errorf("%w: %s", ErrRefused, why) }
 
-// Put returns the text of a hook's file with our section right below its first line, so that neither an exec nor an
-// exit of the user's keeps it from running. text is what is there; nil where there is no file. The error wraps ErrHook.
-func (h GitHook) Put(text []byte) ([]byte, error) {
+// put returns the text of a hook's file with our section right below its first line, so that neither an exec nor an
+// exit of the user's keeps it from running. text is what is there; nil where there is no file. The error wraps ErrRefused.
+func (h Hook) put(text []byte) ([]byte, error) {
 	if text == nil {
 		return []byte(ownFile + h.section()), nil
 	}
-	rest, has, err := CutSection(text)
+	rest, has, err := cutSection(text)
 	switch {
 	case err != nil:
 		return nil, err
@@ -131,14 +162,14 @@ func (h GitHook) Put(text []byte) ([]byte, error) {
 		return nil, refuse("it is not for a shell")
 	}
 	section := h.section()
-	if !whole { // the newline before the section is ours too, see CutSection
+	if !whole { // the newline before the section is ours too, see cutSection
 		section = strings.TrimSuffix(section, "\n")
 	}
 	return []byte(string(first) + "\n" + section + string(below)), nil
 }
 
-// CutSection returns a hook's text without our section, and whether it had one. The error wraps ErrHook.
-func CutSection(text []byte) (rest []byte, has bool, err error) {
+// cutSection returns a hook's text without our section, and whether it had one. The error wraps ErrRefused.
+func cutSection(text []byte) (rest []byte, has bool, err error) {
 	from := lineAt(text, sectionBegin)
 	if from < 0 {
 		if lineAt(text, sectionEnd) >= 0 {
@@ -199,7 +230,7 @@ func HasSection(file string) bool {
 	return err == nil && lineAt(text, sectionBegin) >= 0
 }
 
-// lookAt reads a hook's file; the text is nil where there is none. The error wraps ErrHook where it is one that we do
+// lookAt reads a hook's file; the text is nil where there is none. The error wraps ErrRefused where it is one that we do
 // not touch.
 func lookAt(file string) (text []byte, info os.FileInfo, err error) {
 	info, err = os.Lstat(file)
@@ -220,20 +251,21 @@ func lookAt(file string) (text []byte, info os.FileInfo, err error) {
 }
 
 // Install brings our section in a hook's folder up to date, and reports whether that changes anything. A dry run
-// changes nothing. The error wraps ErrHook where the file stays as it is.
-func (h GitHook) Install(dir string, dry bool) (changed bool, err error) {
-	file := filepath.Join(dir, h.Name)
-	text, info, err := lookAt(file)
+// changes nothing. The error wraps ErrRefused where the file stays as it is.
+func (h Hook) Install(dir string, dry bool) (changed bool, err error) {
+	path := filepath.Join(dir, h.Name)
+	text, info, err := lookAt(path)
 	if err != nil {
 		return false, err
 	}
 	if info != nil && info.Mode()&0o111 == 0 && os.PathSeparator == '/' {
 		return false, refuse("it is not executable, so git does not run it")
 	}
-	with, err := h.Put(text)
+	with, err := h.put(text)
 	if err != nil || bytes.Equal(with, text) || dry {
 		return err == nil && !bytes.Equal(with, text), err
 	}
+	file.Sweep(dir)
 	mode := os.FileMode(0o755)
 	if info != nil {
 		mode = info.Mode().Perm()
@@ -244,48 +276,49 @@ func (h GitHook) Install(dir string, dry bool) (changed bool, err error) {
 	} else if madeFolder(dir) {
 		with = []byte(ownFolder + h.section())
 	}
-	return true, writeBeside(file, with, mode)
+	return true, exchange(path, text, with, mode)
 }
 
 // madeFolder reports whether a hook in a folder says that the folder is ours.
 func madeFolder(dir string) bool {
-	return slices.ContainsFunc(GitHooks, func(h GitHook) bool {
+	return slices.ContainsFunc(All, func(h Hook) bool {
 		text, err := os.ReadFile(filepath.Join(dir, h.Name))
 		return err == nil && bytes.HasPrefix(text, []byte(ownFolder))
 	})
 }
 
 // Remove takes our section out of a hook's file, the file where we made it, and the folder where we made that.
-func (h GitHook) Remove(dir string) error {
-	file := filepath.Join(dir, h.Name)
-	text, info, err := lookAt(file)
+func (h Hook) Remove(dir string) error {
+	path := filepath.Join(dir, h.Name)
+	text, info, err := lookAt(path)
 	if err != nil || text == nil {
 		return err
 	}
-	rest, has, err := CutSection(text)
+	rest, has, err := cutSection(text)
 	if err != nil || !has {
 		return err
 	}
 	if string(rest) != ownFile && string(rest) != ownFolder {
-		return writeBeside(file, rest, info.Mode().Perm())
+		return exchange(path, text, rest, info.Mode().Perm())
 	}
-	if err := os.Remove(file); err != nil || string(rest) != ownFolder {
+	if err := os.Remove(path); err != nil || string(rest) != ownFolder {
 		return err
 	}
 	os.Remove(dir) // unless something else is in it
 	return nil
 }
 
-// writeBeside replaces a file as a whole.
-func writeBeside(file string, text []byte, mode os.FileMode) error {
-	tmp, err := os.CreateTemp(filepath.Dir(file), ".reverie-*")
-	if err != nil {
+// exchange replaces a hook's file that still has the text before; nil is no file.
+func exchange(path string, before, text []byte, mode os.FileMode) error {
+	err := file.Exchange(path, text, mode, func() error {
+		now, _, err := lookAt(path)
+		if err == nil && ((now == nil) != (before == nil) || !bytes.Equal(now, before)) {
+			err = refuse("it was changed by somebody else just now")
+		}
 		return err
+	})
+	if err != nil && !errors.Is(err, ErrRefused) {
+		return fmt.Errorf("write %s: %w", path, err)
 	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(text)
-	if err = errors.Join(err, tmp.Chmod(mode), tmp.Sync(), tmp.Close()); err != nil {
-		return fmt.Errorf("write %s: %w", file, err)
-	}
-	return os.Rename(tmp.Name(), file)
+	return err
 }

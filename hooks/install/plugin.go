@@ -1,10 +1,12 @@
-package hooks
+package install
 
 import (
 	"bytes"
 	_ "embed"
 	"encoding/json"
 	"strings"
+
+	"github.com/reverie-memory/reverie/hooks"
 )
 
 // pluginText is the plugin for OpenCode; the words in capitals stand for values.
@@ -16,7 +18,7 @@ var pluginText string
 const pluginHeader = "// managed by reverie"
 
 // plugin is the plugin for an agent that calls program.
-func plugin(a Agent, program string) []byte {
+func plugin(a hooks.Agent, program string) []byte {
 	deadlines := map[string]int64{}
 	for _, d := range a.Deliveries {
 		deadlines[d.Name] = d.Timeout.Milliseconds()
@@ -33,8 +35,8 @@ func inJSON(v any) string {
 	return string(data)
 }
 
-// PluginProgram is the program that a plugin of ours calls; ours is false for a file of somebody else.
-func PluginProgram(text []byte) (program string, ours bool) {
+// pluginProgram is the program that a plugin of ours calls; ours is false for a file of somebody else.
+func pluginProgram(text []byte) (program string, ours bool) {
 	if !bytes.HasPrefix(text, []byte(pluginHeader)) {
 		return "", false
 	}

@@ -1,4 +1,4 @@
-package hooks
+package install
 
 import (
 	"encoding/json"
@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/reverie-memory/reverie/hooks"
 	"github.com/tailscale/hujson"
 )
 
-func agent(t testing.TB, name string) Agent {
+func agent(t testing.TB, name string) hooks.Agent {
 	t.Helper()
-	a, ok := Find(name)
+	a, ok := hooks.Find(name)
 	if !ok {
 		t.Fatalf("no agent %s", name)
 	}
@@ -47,7 +48,7 @@ var commented = map[string]string{
 }
 
 func TestEntriesComeAndGoWithoutTrace(t *testing.T) {
-	for _, a := range Agents[:3] {
+	for _, a := range hooks.Agents[:3] {
 		cases := map[string]string{}
 		for n, text := range priors {
 			if !a.Unmarked || !strings.HasPrefix(text, "\xef\xbb\xbf") {
@@ -66,7 +67,7 @@ func TestEntriesComeAndGoWithoutTrace(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				entries, err := a.Entries(added)
+				entries, err := entriesOf(added, a)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -74,7 +75,7 @@ func TestEntriesComeAndGoWithoutTrace(t *testing.T) {
 					t.Errorf("%d entries for %d events in\n%s", len(entries), len(a.Deliveries), added)
 				}
 				for _, e := range entries {
-					d, _ := a.delivery(e.Event)
+					d := a.Deliveries[slices.IndexFunc(a.Deliveries, func(d hooks.Delivery) bool { return d.Name == e.Event })]
 					if e.Command != command || e.Program != "/opt/re verie/bin/reverie" || e.Timeout != d.Timeout {
 						t.Errorf("entry %+v, want %s within %s", e, command, d.Timeout)
 					}
@@ -224,7 +225,7 @@ func TestSettingsInDoubtAreRefused(t *testing.T) {
 		{"codex", "\xef\xbb\xbf{}\n", 1, "a byte order mark"},
 	} {
 		_, _, err := addEntries([]byte(c.text), agent(t, c.agent), "/bin/reverie hook "+c.agent)
-		var at *SettingsError
+		var at *settingsError
 		if !errors.As(err, &at) || at.Line != c.line || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%q: %v, want line %d, %s", c.text, err, c.line, c.says)
 		}
@@ -255,7 +256,7 @@ func TestOnlyOurCommandsAreOurs(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"/a/reverie", "/a b/reverie", "/it's/reverie", "/dollar$HOME`x`/reverie", "/ü/reverie"} {
-		for _, a := range Agents {
+		for _, a := range hooks.Agents {
 			if got, ours := ourCommand(Command(path, a.Name), a.Name); !ours || got != path {
 				t.Errorf("%s came back from %s as %s", path, a.Name, got)
 			}
@@ -270,13 +271,13 @@ func FuzzEntriesComeAndGo(f *testing.F) {
 	for _, text := range commented {
 		f.Add(text)
 	}
-	a, _ := Find("gemini")
+	a, _ := hooks.Find("gemini")
 	f.Fuzz(func(t *testing.T, text string) {
 		added, made, err := addEntries([]byte(text), a, "/bin/reverie hook gemini")
 		if err != nil {
 			return
 		}
-		if entries, err := a.Entries(added); err != nil || len(entries) != len(a.Deliveries) {
+		if entries, err := entriesOf(added, a); err != nil || len(entries) != len(a.Deliveries) {
 			t.Fatalf("%d entries, %v in %q", len(entries), err, added)
 		}
 		again, more, err := addEntries(added, a, "/bin/reverie hook gemini")
@@ -287,7 +288,7 @@ func FuzzEntriesComeAndGo(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if entries, err := a.Entries(left); err != nil || len(entries) > 0 {
+		if entries, err := entriesOf(left, a); err != nil || len(entries) > 0 {
 			t.Fatalf("%d entries left, %v in %q", len(entries), err, left)
 		}
 		if strings.Count(text, "//")+strings.Count(text, "/*") != strings.Count(string(left), "//")+strings.Count(string(left), "/*") &&

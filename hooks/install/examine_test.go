@@ -1,4 +1,4 @@
-package hooks
+package install
 
 import (
 	"os"
@@ -9,7 +9,7 @@ import (
 
 // The key and the hash are what codex 0.169.0 itself gave for this entry.
 func TestCodexApprovalIsRecognised(t *testing.T) {
-	e := Entry{Event: "SessionStart", Command: "'/opt/my bin/reverie' hook codex", Timeout: agent(t, "codex").Deliveries[0].Timeout}
+	e := entry{Event: "SessionStart", Command: "'/opt/my bin/reverie' hook codex", Timeout: agent(t, "codex").Deliveries[0].Timeout}
 	if got := codexHash(e); got != "sha256:7160e38f32630ab072fa9a33224897d7dc00a672f9534c744670fdfdad398819" {
 		t.Errorf("hash %s", got)
 	}
@@ -35,7 +35,7 @@ func TestCodexApprovalIsRecognised(t *testing.T) {
 	}
 	s, _ := Examine(target)
 	var config string
-	for _, e := range s.Entries {
+	for _, e := range s.entries {
 		hash, more := codexHash(e), ""
 		switch e.Event {
 		case "Stop":

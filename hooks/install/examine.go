@@ -1,4 +1,4 @@
-package hooks
+package install
 
 import (
 	"bytes"
@@ -20,7 +20,7 @@ import (
 type Standing struct {
 	Target
 	Installed bool
-	Entries   []Entry
+	entries   []entry
 	Programs  []string // which it calls, each once
 	Missing   []string // events that it does not deliver
 	Twice     []string // events that it delivers more than once
@@ -38,20 +38,20 @@ func Examine(t Target) (Standing, error) {
 		return s, &RefusedError{t.File, 0, reason(err)}
 	}
 	if t.plugin() {
-		program, ours := PluginProgram(text)
+		program, ours := pluginProgram(text)
 		if s.Installed = ours; ours {
 			s.Programs = []string{program}
 			s.Other = !bytes.Equal(text, plugin(t.Agent, program))
 		}
 		return s, nil
 	}
-	if s.Entries, err = t.Agent.Entries(text); err != nil {
+	if s.entries, err = entriesOf(text, t.Agent); err != nil {
 		s.Installed = bytes.Contains(text, []byte(" hook "+t.Agent.Name)) // as far as one can tell
 		return s, t.refusal(err)
 	}
-	s.Installed = len(s.Entries) > 0
+	s.Installed = len(s.entries) > 0
 	times := map[string]int{}
-	for _, e := range s.Entries {
+	for _, e := range s.entries {
 		times[e.Event]++
 		if !slices.Contains(s.Programs, e.Program) {
 			s.Programs = append(s.Programs, e.Program)
@@ -146,7 +146,7 @@ func codexHindrances(config string, s Standing) (found []Hindrance) {
 		found = append(found, Hindrance{Why: "features.hooks = false in " + config + " turns all hooks off", Do: "take it out"})
 	}
 	var unapproved, changed, off []string
-	for _, e := range s.Entries {
+	for _, e := range s.entries {
 		approved := false
 		for _, file := range names(s.File) {
 			state, ok := v.Hooks.State[fmt.Sprintf("%s:%s:%d:%d", file, snake(e.Event), e.Group, e.Index)]
@@ -175,7 +175,7 @@ func codexHindrances(config string, s Standing) (found []Hindrance) {
 }
 
 // codexHash is what Codex 0.169 notes of an entry, alone in its group, when it is approved.
-func codexHash(e Entry) string {
+func codexHash(e entry) string {
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)

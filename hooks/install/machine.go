@@ -1,9 +1,11 @@
-package hooks
+package install
 
 import (
 	"os"
 	"os/exec"
 	"path/filepath"
+
+	"github.com/reverie-memory/reverie/hooks"
 )
 
 // Machine says where the user's own files lie, so that a test can have others.
@@ -50,7 +52,7 @@ func (m Machine) Folder(agent string) string {
 }
 
 // Has reports whether an agent was ever set up here: its folder is there, or its program in PATH.
-func (m Machine) Has(a Agent) bool {
+func (m Machine) Has(a hooks.Agent) bool {
 	folder := m.Folder(a.Name)
 	if folder == "" {
 		return false
@@ -72,19 +74,19 @@ var settingsFiles = map[string]struct{ user, project string }{
 
 // Target is a file that tells an agent to call us.
 type Target struct {
-	Agent Agent
+	Agent hooks.Agent
 	File  string
 	Top   string // of the work tree for a file of a project, which must lie in it; "" for the user's own
 }
 
 // User is the target in the user's own settings; ok is false for an agent that has no settings.
-func (m Machine) User(a Agent) (t Target, ok bool) {
+func (m Machine) User(a hooks.Agent) (t Target, ok bool) {
 	names, ok := settingsFiles[a.Name]
 	return Target{Agent: a, File: filepath.Join(m.Folder(a.Name), filepath.FromSlash(names.user))}, ok
 }
 
-// Project is the target in a work tree.
-func (a Agent) Project(top string) (t Target, ok bool) {
+// Project is the target in a work tree; ok is false for an agent that has no settings.
+func Project(a hooks.Agent, top string) (t Target, ok bool) {
 	names, ok := settingsFiles[a.Name]
 	return Target{Agent: a, File: filepath.Join(top, filepath.FromSlash(names.project)), Top: top}, ok
 }

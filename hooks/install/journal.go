@@ -1,4 +1,4 @@
-package hooks
+package install
 
 import (
 	"bytes"
@@ -13,8 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/file"
-	"github.com/reverie-memory/reverie/internal/git"
 )
 
 // artefact is what the journal knows of one file outside of the repositories that we wrote.
@@ -33,12 +33,14 @@ type artefact struct {
 type journal struct {
 	Version   int        `json:"version"`
 	Artefacts []artefact `json:"artefacts"`
+	Folders   []string   `json:"folders,omitempty"` // made for the state folder, the outermost first
 }
 
 const (
 	journalFile    = "installed.json"
 	journalVersion = 1
 	backupFolder   = "backup"
+	lockFile       = "lock"
 )
 
 // Installer writes into agents' settings, and takes out again what it wrote. What it did stands in a journal in Dir,
@@ -48,19 +50,71 @@ type Installer struct {
 	Dir string
 }
 
-// open takes the lock and reads the journal.
-func (in Installer) open(ctx context.Context) (j *journal, unlock func(), err error) {
-	if err := os.MkdirAll(filepath.Join(in.Dir, backupFolder), 0o700); err != nil {
+// open takes the lock and reads the journal. end gives the lock back; with nothing in the journal, the folder of state
+// goes too, and those that were made for it.
+func (in Installer) open(ctx context.Context) (j *journal, end func(), err error) {
+	var made []string
+	var unlock func()
+	for range 10 { // another may take the folder away between two steps
+		for _, dir := range missing(in.Dir) {
+			switch err := os.Mkdir(dir, 0o700); {
+			case err == nil:
+				made = append(made, dir)
+			case !errors.Is(err, fs.ErrExist) && !errors.Is(err, fs.ErrNotExist):
+				return nil, nil, err
+			}
+		}
+		unlock, err = file.LockPath(ctx, filepath.Join(in.Dir, lockFile))
+		if !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	if err != nil {
 		return nil, nil, err
 	}
-	if unlock, err = git.LockFile(ctx, filepath.Join(in.Dir, "lock")); err != nil {
-		return nil, nil, err
+	if j, err = in.read(); err == nil {
+		err = os.MkdirAll(filepath.Join(in.Dir, backupFolder), 0o700)
 	}
-	if j, err = in.read(); err != nil {
+	if err != nil {
 		unlock()
 		return nil, nil, err
 	}
-	return j, unlock, nil
+	j.Folders = append(j.Folders, made...)
+	slices.Sort(j.Folders) // what lies in a folder comes behind it
+	j.Folders = slices.Compact(j.Folders)
+	return j, func() {
+		if len(j.Artefacts) == 0 {
+			in.tidy(j.Folders)
+		}
+		unlock()
+	}, nil
+}
+
+// missing are the folders that have to be made for dir, the outermost first.
+func missing(dir string) (list []string) {
+	for ; ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
+			return list
+		}
+		list = slices.Insert(list, 0, dir)
+	}
+}
+
+// tidy removes the state folder and those made for it, as far as nothing else is in them.
+func (in Installer) tidy(made []string) {
+	os.Remove(filepath.Join(in.Dir, backupFolder))
+	if entries, err := os.ReadDir(in.Dir); err != nil || len(entries) > 1 {
+		return
+	}
+	os.Remove(filepath.Join(in.Dir, lockFile))
+	if os.Remove(in.Dir) != nil {
+		return
+	}
+	for _, dir := range slices.Backward(made) {
+		if dir != in.Dir && os.Remove(dir) != nil {
+			return
+		}
+	}
 }
 
 func (in Installer) read() (*journal, error) {
@@ -80,14 +134,14 @@ func (in Installer) read() (*journal, error) {
 		return nil, fmt.Errorf("%s: written by a newer Reverie", path)
 	}
 	for _, a := range j.Artefacts {
-		if _, ok := Find(a.Agent); !ok || !filepath.IsAbs(a.File) {
+		if _, ok := hooks.Find(a.Agent); !ok || !filepath.IsAbs(a.File) {
 			return nil, fmt.Errorf("%s: not the journal of what was installed: %q for %q", path, a.File, a.Agent)
 		}
 	}
 	return &j, nil
 }
 
-// write stores the journal, and removes backups that it does not name. Of an empty one only the lock stays.
+// write stores the journal, and removes backups that it does not name. Of an empty one nothing stays.
 func (in Installer) write(j *journal) error {
 	if len(j.Artefacts) == 0 {
 		return errors.Join(os.RemoveAll(filepath.Join(in.Dir, backupFolder)), os.RemoveAll(filepath.Join(in.Dir, journalFile)))
@@ -122,7 +176,7 @@ func (j *journal) drop(path string) {
 }
 
 func (a *artefact) target() Target {
-	agent, _ := Find(a.Agent) // read looked
+	agent, _ := hooks.Find(a.Agent) // read looked
 	return Target{Agent: agent, File: a.File, Top: a.Top}
 }
 
@@ -179,40 +233,19 @@ func hash(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// ErrChanged is returned when somebody else wrote a file while we were about to.
-var ErrChanged = errors.New("it was changed by somebody else just now")
+// errChanged is returned when somebody else wrote a file while we were about to.
+var errChanged = errors.New("it was changed by somebody else just now")
 
 // exchange puts data in the place of a file, at once and durably, unless the file has other bytes than expect by then; a
-// nil expect is no file at all.
+// nil expect is no file at all. Who calls has the lock.
 func exchange(path string, expect, data []byte, mode fs.FileMode) error {
-	sweep(filepath.Dir(path))
-	tmp, err := os.CreateTemp(filepath.Dir(path), unfinished+"*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(data)
-	if err = errors.Join(err, tmp.Chmod(mode), tmp.Sync(), tmp.Close()); err != nil {
-		return err
-	}
-	now, err := os.ReadFile(path)
-	gone := errors.Is(err, fs.ErrNotExist)
-	if err != nil && !gone || gone != (expect == nil) || !bytes.Equal(now, expect) {
-		return errors.Join(ErrChanged, err)
-	}
-	if err := os.Rename(tmp.Name(), path); err != nil {
-		return err
-	}
-	return file.SyncDir(filepath.Dir(path))
-}
-
-// unfinished begins the names of files that exchange has not finished.
-const unfinished = ".reverie-settings-"
-
-// sweep removes from a folder what an exchange that was killed left. Who calls has the lock.
-func sweep(dir string) {
-	left, _ := filepath.Glob(filepath.Join(dir, unfinished+"*"))
-	for _, path := range left {
-		os.Remove(path)
-	}
+	file.Sweep(filepath.Dir(path))
+	return file.Exchange(path, data, mode, func() error {
+		now, err := os.ReadFile(path)
+		gone := errors.Is(err, fs.ErrNotExist)
+		if err != nil && !gone || gone != (expect == nil) || !bytes.Equal(now, expect) {
+			return errors.Join(errChanged, err)
+		}
+		return nil
+	})
 }

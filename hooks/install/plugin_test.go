@@ -1,4 +1,4 @@
-package hooks
+package install
 
 import (
 	"encoding/json"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/reverie-memory/reverie/hooks"
 )
 
 // driver loads the plugin as OpenCode does and plays a session to it. It prints what the hooks made of their outputs.
@@ -127,7 +128,7 @@ func TestPluginPipesEventsAndGivesAnswers(t *testing.T) {
 			t.Error(d)
 		}
 	}
-	if d := cmp.Diff(map[string]string{"REVERIE_AGENT": "opencode", "REVERIE_SESSION": "ses_top"}, p.Env.Env); d != "" {
+	if d := cmp.Diff(map[string]string{hooks.AgentVariable: "opencode", hooks.SessionVariable: "ses_top"}, p.Env.Env); d != "" {
 		t.Error(d)
 	}
 	if text := fmt.Sprint(p.Command.Parts); !strings.Contains(text, "Kept: mem 1234<") { // as from a person's shell
@@ -233,11 +234,11 @@ func TestPluginIsOffWhereReverieIs(t *testing.T) {
 func TestPluginNamesItsProgram(t *testing.T) {
 	for _, path := range []string{"/opt/reverie", `/a "b" \c/reverie`, "/</script>/\u2028/reverie", "/\"DEADLINES\"/reverie"} {
 		text := plugin(agent(t, "opencode"), path)
-		if got, ours := PluginProgram(text); !ours || got != path {
+		if got, ours := pluginProgram(text); !ours || got != path {
 			t.Errorf("%q came back as %q", path, got)
 		}
 	}
-	if _, ours := PluginProgram([]byte("export const X = 1\n")); ours {
+	if _, ours := pluginProgram([]byte("export const X = 1\n")); ours {
 		t.Error("another's plugin is taken for ours")
 	}
 }

@@ -1,4 +1,10 @@
-package hooks
+// Package install has the agents of this machine call us: it writes entries into their settings, or a plugin beside
+// them, and takes out again what it wrote, so that each file comes back byte for byte.
+//
+// Machine says where the files lie, User and Project which one an agent reads. Installer.Install writes into it and
+// Installer.Remove takes us out; Examine says how we stand in it. Any number of processes may do all of that at once:
+// those that write wait for each other by a lock, and a file that somebody else writes meanwhile is left as it is.
+package install
 
 import (
 	"errors"
@@ -8,6 +14,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
@@ -18,7 +25,7 @@ var ErrPassing = errors.New("this program is not installed")
 // ends badly or never, the agent must go on as if it had no hook.
 func Command(program, agent string) string {
 	call := quote(program) + " hook " + agent
-	a, _ := Find(agent)
+	a, _ := hooks.Find(agent)
 	if runtime.GOOS == "windows" || a.Line == "" { // the shells of Windows do not agree on how to go on
 		return call
 	}
@@ -27,7 +34,7 @@ func Command(program, agent string) string {
 
 var plainPath = pattern.New(`^[A-Za-z0-9_@%+=:,./\-]+$`)
 
-// quote writes a path as one word for the shell.
+// quote writes a path as one word for the shell that an agent has on this system.
 func quote(path string) string {
 	switch {
 	case plainPath.MatchString(path):
@@ -35,13 +42,13 @@ func quote(path string) string {
 	case runtime.GOOS == "windows":
 		return `"` + path + `"`
 	}
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	return hooks.Quote(path)
 }
 
 // ourCommand takes a command line apart if it is `… hook AGENT` of a program of ours.
 func ourCommand(line, agent string) (program string, ours bool) {
 	line = strings.TrimSpace(line)
-	a, _ := Find(agent)
+	a, _ := hooks.Find(agent)
 	before, after, _ := strings.Cut(a.Line, "CALL")
 	if len(line) > len(a.Line) && strings.HasPrefix(line, before) && strings.HasSuffix(line, after) {
 		line = line[len(before) : len(line)-len(after)]

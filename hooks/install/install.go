@@ -1,4 +1,4 @@
-package hooks
+package install
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/reverie-memory/reverie/internal/file"
 )
 
 // A RefusedError says why a file of the user's is not touched. Nothing was changed then.
@@ -47,7 +49,7 @@ func (in Installer) Plan(t Target, program string) (Change, error) {
 		return c, err
 	}
 	if t.plugin() {
-		if _, ours := PluginProgram(c.Old); !c.Fresh && !ours {
+		if _, ours := pluginProgram(c.Old); !c.Fresh && !ours {
 			return c, &RefusedError{t.File, 0, "not written by Reverie, and in the place of its plugin"}
 		}
 		c.New = plugin(t.Agent, program)
@@ -59,7 +61,7 @@ func (in Installer) Plan(t Target, program string) (Change, error) {
 
 // refusal names the file of an error in its text.
 func (t Target) refusal(err error) error {
-	if at := new(SettingsError); errors.As(err, &at) {
+	if at := new(settingsError); errors.As(err, &at) {
 		return &RefusedError{t.File, at.Line, at.Reason}
 	}
 	return err
@@ -140,11 +142,11 @@ func reason(err error) string {
 
 // Install makes an agent call program, on behalf of a clone: a common git directory. Doing it again is harmless.
 func (in Installer) Install(ctx context.Context, t Target, program, clone string) (Change, error) {
-	j, unlock, err := in.open(ctx)
+	j, end, err := in.open(ctx)
 	if err != nil {
 		return Change{}, err
 	}
-	defer unlock()
+	defer end()
 	c, err := in.Plan(t, program)
 	if err != nil {
 		return c, err
@@ -221,10 +223,10 @@ func (c Change) write() error {
 	}
 	now, err := os.ReadFile(c.real)
 	if err == nil && !c.plugin() {
-		_, err = c.Agent.Entries(now)
+		_, err = entriesOf(now, c.Agent)
 	}
 	if err != nil || !bytes.Equal(now, c.New) {
-		return fmt.Errorf("write %s: it does not hold what was written: %w", c.File, errors.Join(ErrChanged, err))
+		return fmt.Errorf("write %s: it does not hold what was written: %w", c.File, errors.Join(errChanged, err))
 	}
 	return nil
 }
@@ -320,7 +322,7 @@ func (in Installer) removal(a artefact, clone string) (r removal, err error) {
 	case r.Fresh:
 		return r, nil
 	case r.plugin():
-		if _, ours := PluginProgram(r.Old); ours {
+		if _, ours := pluginProgram(r.Old); ours {
 			r.fate, r.remove = Goes, true
 		}
 		return r, nil
@@ -351,11 +353,11 @@ const Everyone = ""
 
 // Remove ends a clone's claim to a file, or that of Everyone, and takes us out of it if no other clone that exists has one.
 func (in Installer) Remove(ctx context.Context, t Target, clone string) (Fate, error) {
-	j, unlock, err := in.open(ctx)
+	j, end, err := in.open(ctx)
 	if err != nil {
 		return "", err
 	}
-	defer unlock()
+	defer end()
 	a := artefact{File: t.File, Agent: t.Agent.Name, Top: t.Top}
 	if known := j.find(t.File); known != nil {
 		known.Clones = slices.DeleteFunc(known.alive(), func(c string) bool { return c == clone || clone == Everyone })
@@ -379,7 +381,7 @@ func (in Installer) Remove(ctx context.Context, t Target, clone string) (Fate, e
 	if err != nil {
 		return "", err
 	}
-	sweep(filepath.Dir(r.real))
+	file.Sweep(filepath.Dir(r.real))
 	for _, dir := range slices.Backward(a.Folders) {
 		if os.Remove(dir) != nil { // not empty, or gone
 			break

@@ -1,4 +1,4 @@
-package hooks
+package install
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/reverie-memory/reverie/internal/file"
 )
 
 // place is a home folder with an installer and clones.
@@ -97,6 +98,17 @@ func (p *place) tree() map[string]string {
 	return found
 }
 
+// stateless fails where anything is left of what the installer knew, its folders included.
+func (p *place) stateless() {
+	p.t.Helper()
+	filepath.WalkDir(filepath.Join(p.home, ".local"), func(path string, _ fs.DirEntry, err error) error {
+		if err == nil {
+			p.t.Errorf("%s is left", path)
+		}
+		return nil
+	})
+}
+
 func (p *place) write(file, text string, mode fs.FileMode) {
 	p.t.Helper()
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -171,9 +183,7 @@ func TestUninstallLeavesEveryByteAsItWas(t *testing.T) {
 				if d := cmp.Diff(before, p.tree()); d != "" {
 					t.Errorf("left behind:\n%s", d)
 				}
-				if left, _ := filepath.Glob(filepath.Join(p.in.Dir, "*")); len(left) != 1 {
-					t.Errorf("in the state folder: %q", left)
-				}
+				p.stateless()
 			})
 		}
 	}
@@ -316,7 +326,7 @@ func TestProjectFileStaysInItsProject(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := p.tree()
-	target, _ := agent(t, "claude").Project(top)
+	target, _ := Project(agent(t, "claude"), top)
 	_, err := p.in.Install(context.Background(), target, "/bin/reverie", p.clone("clone"))
 	if err == nil || !strings.Contains(err.Error(), "leads out of this work tree") {
 		t.Errorf("got %v", err)
@@ -335,7 +345,7 @@ func TestWriterBesideUsIsNotOverwritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.write(target.File, "{\"theme\": \"new\"}\n", 0o600)
-	if err := c.write(); !errors.Is(err, ErrChanged) {
+	if err := c.write(); !errors.Is(err, errChanged) {
 		t.Errorf("got %v", err)
 	}
 	if text, _ := os.ReadFile(target.File); string(text) != "{\"theme\": \"new\"}\n" {
@@ -393,7 +403,7 @@ func TestKilledInstallerLeavesNothing(t *testing.T) {
 		if err := p.in.write(&journal{Version: journalVersion, Artefacts: []artefact{a}}); err != nil {
 			t.Fatal(err)
 		}
-		p.write(filepath.Join(filepath.Dir(target.File), unfinished+"123"), "{", 0o600)
+		p.write(filepath.Join(filepath.Dir(target.File), file.Foreign+"123"), "{", 0o600)
 		if again {
 			p.install(target, clone)
 		}
@@ -445,6 +455,7 @@ func TestInstallersWaitForEachOther(t *testing.T) {
 	if d := cmp.Diff(before, p.tree()); d != "" {
 		t.Error(d)
 	}
+	p.stateless()
 }
 
 // A clone that relies on the user's own settings keeps them when the one that asked for them is left; the file of a project
@@ -459,7 +470,7 @@ func TestClaimKeepsTheUsersSettings(t *testing.T) {
 		t.Error("a claim to nothing made a folder")
 	}
 	user, top := p.user("claude"), filepath.Join(p.home, "one")
-	project, _ := agent(t, "claude").Project(top)
+	project, _ := Project(agent(t, "claude"), top)
 	p.install(user, one)
 	p.install(project, one)
 	for range 2 {

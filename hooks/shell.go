@@ -1,0 +1,47 @@
+package hooks
+
+import "strings"
+
+// Variables by which an agent that sets none of its own says who runs a shell. Our plugins set them.
+const (
+	AgentVariable   = "REVERIE_AGENT"
+	SessionVariable = "REVERIE_SESSION"
+)
+
+// InShell names the agent in whose shell something runs, by the environment that get reads, and the agent's id of the
+// session, which may be "". The agent is "" where none is seen. What names its session comes before what does not; among
+// such, our own variables come first, and then those of Agents in their order.
+func InShell(get func(variable string) string) (agent, session string) {
+	own := get(AgentVariable)
+	if session = get(SessionVariable); session != "" {
+		if own == "" {
+			own = "generic"
+		}
+		return own, session
+	}
+	for _, a := range Agents {
+		for _, variable := range a.Sessions {
+			if session = get(variable); session != "" {
+				return a.Name, session
+			}
+		}
+	}
+	for _, a := range Agents {
+		if a.Mark != "" && get(a.Mark) != "" {
+			return a.Name, ""
+		}
+	}
+	return own, ""
+}
+
+// Quote writes a text as one word for a POSIX shell.
+func Quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// Names are those of the agents, as a list to read.
+func Names() string {
+	var names []string
+	for _, a := range Agents {
+		names = append(names, a.Name)
+	}
+	return strings.Join(names, ", ")
+}

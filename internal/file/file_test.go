@@ -1,0 +1,69 @@
+package file
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func write(t *testing.T, path, text string, mode os.FileMode) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantText(t *testing.T, path, want string) {
+	t.Helper()
+	if text, err := os.ReadFile(path); string(text) != want || err != nil {
+		t.Errorf("%s: %q, %v, want %q", path, text, err, want)
+	}
+}
+
+func TestExchangeThatIsNotReadyChangesNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a")
+	write(t, path, "old", 0o644)
+	no, seen := errors.New("no"), 0
+	err := Exchange(path, []byte("new"), 0o600, func() error {
+		seen = len(Unfinished(filepath.Dir(path)))
+		return no
+	})
+	if !errors.Is(err, no) || seen != 1 {
+		t.Errorf("%v, with %d unfinished files before", err, seen)
+	}
+	wantText(t, path, "old")
+	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) != 1 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestSweepTakesWhatIsUnfinishedAndNothingElse(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, Foreign+"12"), "half", 0o600)
+	write(t, filepath.Join(dir, ".reverie"), "theirs", 0o600)
+	Sweep(dir)
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != 1 || left[0].Name() != ".reverie" {
+		t.Errorf("%v, %v", left, err)
+	}
+}
+
+func TestRewriteKeepsLinkAndMode(t *testing.T) {
+	dir := t.TempDir()
+	target, link := filepath.Join(dir, "target"), filepath.Join(dir, "link")
+	write(t, target, "old", 0o640)
+	if err := os.Symlink("target", link); err != nil {
+		t.Skip(err)
+	}
+	if err := Rewrite(link, []byte("new")); err != nil {
+		t.Fatal(err)
+	}
+	wantText(t, target, "new")
+	if to, err := os.Readlink(link); to != "target" || err != nil {
+		t.Errorf("the link leads to %q, %v", to, err)
+	}
+	if info, err := os.Stat(target); err != nil || os.PathSeparator == '/' && info.Mode() != 0o640 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+}
