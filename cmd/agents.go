@@ -75,7 +75,7 @@ func (w *workspace) planAgents(names []string, project bool) (in agentInstall, e
 		}
 		c, err := in.installer.Plan(t, in.program)
 		if err != nil {
-			return in, refusedSettings(err)
+			return in, refusedSettings(err, "nothing was changed")
 		}
 		in.changes = append(in.changes, c)
 	}
@@ -105,10 +105,10 @@ func chosenAgents(m install.Machine, names []string) (agents []hooks.Agent, gene
 	return slices.CompactFunc(agents, func(a, b hooks.Agent) bool { return a.Name == b.Name }), generic, nil
 }
 
-// refusedSettings makes a failure for a person of a file that was not touched.
-func refusedSettings(err error) error {
+// refusedSettings makes a failure for a person of a file that is not touched, and says what else is not.
+func refusedSettings(err error, rest string) error {
 	if refused := new(install.RefusedError); errors.As(err, &refused) {
-		return &failure{exitPerson, fmt.Errorf("%w; nothing was changed", err), "mend the file, or leave that agent out"}
+		return &failure{exitPerson, fmt.Errorf("%w; %s", err, rest), "mend the file, or leave that agent out"}
 	}
 	return err
 }
@@ -125,7 +125,7 @@ func (w *workspace) installAgents(ctx context.Context, in agentInstall) ([]agent
 	for _, planned := range in.changes {
 		c, err := in.installer.Install(ctx, planned.Target, in.program, w.repo.CommonDir)
 		if err != nil {
-			return done, refusedSettings(err)
+			return done, refusedSettings(err, "this file was not changed")
 		}
 		done = append(done, agentJSON{c.Agent.Name, c.File, c.Changed()})
 		if c.Changed() {
@@ -297,7 +297,7 @@ func (w *workspace) namedAgentArtefacts(names []string, project bool) (found []a
 			return nil, err
 		}
 		if i.Fate == install.Refused {
-			return nil, refusedSettings(i.Why)
+			return nil, refusedSettings(i.Why, "nothing was changed")
 		}
 		if i.Fate == install.Gone {
 			w.env.say("%s does not call Reverie from %s", a.Title, t.File)

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -73,7 +72,7 @@ func (w *workspace) lookBack(ctx context.Context, o backfillOptions) (*backfill,
 	if o.limit < 0 {
 		return nil, usage("give a number of sessions", "--limit wants 1 or more")
 	}
-	homes, err := past.UserHomes()
+	homes, err := agentHomes()
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +85,7 @@ func (w *workspace) lookBack(ctx context.Context, o backfillOptions) (*backfill,
 		text, _ := w.scanner.Text(dir)
 		b.taken.addTree(text.String())
 	}
-	q.Dirs = append(trees, b.taken.left()...)
+	q.Dirs = append(trees, b.taken.goneTrees()...)
 	all, failed := past.Find(ctx, homes, q)
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -129,26 +128,6 @@ func (b *backfill) count(homes past.Homes, agents []string, all []past.Session) 
 			b.fresh = append(b.fresh, s)
 		}
 	}
-}
-
-// parseSince reads a date, or how long ago.
-func parseSince(text string, now time.Time) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, nil
-	}
-	for _, layout := range []string{time.DateOnly, time.RFC3339} {
-		if t, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
-			return t, nil
-		}
-	}
-	days := map[byte]int{'d': 1, 'w': 7}[text[len(text)-1]]
-	if n, err := strconv.Atoi(text[:len(text)-1]); err == nil && days > 0 && n >= 0 && n < 1e6 {
-		return now.AddDate(0, 0, -days*n), nil
-	}
-	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
-		return now.Add(-d), nil
-	}
-	return time.Time{}, usage("as 2026-11-01, 30d, 2w or 12h", "--since does not understand %q", text)
 }
 
 // tellFound says what each store has, or where was looked in vain.
@@ -313,30 +292,4 @@ func (b *backfill) tell() {
 		line += fmt.Sprintf(", %s without a transcript that can be read", count(b.unread, "session", "sessions"))
 	}
 	b.w.env.say("%s", line)
-}
-
-// steps tells a person who watches how far a long work is.
-type steps struct {
-	env         *Env
-	all         int
-	width       int
-	began, told time.Time
-}
-
-func newSteps(env *Env, all int) *steps { return &steps{env: env, all: all, began: time.Now()} }
-
-func (s *steps) step(n int, what string) {
-	if !s.env.Terminal || s.env.Quiet || time.Since(s.began) < 500*time.Millisecond || time.Since(s.told) < 100*time.Millisecond {
-		return
-	}
-	s.told = time.Now()
-	line := fmt.Sprintf("session %d of %d (%s)", n+1, s.all, what)
-	s.width = max(s.width, len(line))
-	fmt.Fprintf(s.env.Err, "\r%-*s", s.width, line)
-}
-
-func (s *steps) done() {
-	if s.width > 0 {
-		fmt.Fprintf(s.env.Err, "\r%*s\r", s.width, "")
-	}
 }

@@ -35,6 +35,8 @@ func checkpointCommand(env *Env) *cli.Command {
 				return runCheckpointList(c.Context, env, session)
 			case (verb == "show" || verb == "share") && n == 2:
 				return runCheckpointOne(c.Context, env, verb, c.Args().Get(1), session)
+			case n == 1 && verb != "-" && !strings.ContainsAny(verb, " \n"): // a verb mistyped, more likely than a note of one word
+				return usage("a note has more than one word; reverie checkpoint list, show N, share N", "checkpoint knows no %q", verb)
 			case n > 1 || verb == "show" || verb == "share":
 				return usage(`reverie checkpoint "text", checkpoint list, checkpoint show N`, "checkpoint wants one text, list, show N, share N, or nothing")
 			}
@@ -47,7 +49,6 @@ func checkpointCommand(env *Env) *cli.Command {
 const (
 	reasonAsked      = "asked"
 	reasonCompaction = "compaction"
-	reasonStop       = "stop"
 )
 
 // maxCheckpoint is the longest text of a checkpoint, in bytes.
@@ -401,7 +402,11 @@ func pickCheckpoint(all []placed, name, session string) (placed, error) {
 	}
 	switch {
 	case len(found) == 0:
-		return placed{}, &failure{exitFailed, fmt.Errorf("checkpoint %d of %s: there is none", n, session), "'reverie checkpoint list' lists them"}
+		of := ""
+		if session != "" {
+			of = " of " + session
+		}
+		return placed{}, &failure{exitFailed, fmt.Errorf("checkpoint %d%s: there is none", n, of), "'reverie checkpoint list' lists them"}
 	case len(found) > 1:
 		return placed{}, &failure{exitFailed, fmt.Errorf("checkpoint %d: several sessions begin like %s", n, session), "name it whole: " + found[0].Name()}
 	}

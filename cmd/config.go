@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -132,5 +133,18 @@ func setConfig(ctx context.Context, env *Env, key, value string, user bool) erro
 		return err // a value that is none is wrong usage
 	}
 	env.say("set %s in %s", key, file)
-	return nil
+	return env.tellGitScripts(ctx)
+}
+
+// tellGitScripts brings the scripts of git's hooks up to date with the settings, where there are any.
+func (env *Env) tellGitScripts(ctx context.Context) error {
+	repo, err := git.FindCached(ctx, env.Dir)
+	if err != nil {
+		return nil // the user's settings can be set anywhere
+	}
+	c, err := config.Load(config.UserFile(), cloneFile(filepath.Join(repo.CommonDir, "reverie")))
+	if err != nil {
+		return nil // whatever needs the settings says why
+	}
+	return refreshGitScripts(repo, c)
 }

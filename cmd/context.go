@@ -2,10 +2,7 @@ package cmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -35,9 +32,21 @@ type contextRequest struct {
 	Agent   string // its name in hooks.Agents; empty: the session's client
 	Query   string // the prompt
 	Dir     string // where the asker stands; empty: the folder of -C
-	Budget  int    // tokens; 0: what the settings say
+	Budget  int    // tokens; 0: what the settings say, less: nothing
 	Resumed bool   // at a session's start: it goes on, with all that it was given in its transcript
 	Record  bool   // write it into the ledger of the session
+}
+
+// budget is what the request gets where the settings give so many tokens. Who asks may have more or less, but for where
+// the settings give nothing.
+func (r contextRequest) budget(setting int) int {
+	switch {
+	case setting == 0 || r.Budget == 0:
+		return setting
+	case r.Budget < 0:
+		return 0
+	}
+	return r.Budget
 }
 
 // agent is the name of the agent that asks, or "".
@@ -87,7 +96,10 @@ func contextCommand(env *Env) *cli.Command {
 				return err
 			}
 			r.Query = query
-			return runContext(c.Context, env, r, c.IsSet("budget") && r.Budget == 0)
+			if c.IsSet("budget") && r.Budget == 0 {
+				r.Budget = -1
+			}
+			return runContext(c.Context, env, r)
 		},
 	}
 }
@@ -105,16 +117,14 @@ func agentNames() string {
 	return strings.Join(names, ", ")
 }
 
-func runContext(ctx context.Context, env *Env, r contextRequest, nothing bool) error {
+func runContext(ctx context.Context, env *Env, r contextRequest) error {
 	w, err := env.open(ctx)
 	if err != nil {
 		return err
 	}
-	in := injection{For: r.For, Cut: map[string]int{}}
-	if !nothing {
-		if in, err = w.inject(ctx, r); err != nil {
-			return err
-		}
+	in, err := w.inject(ctx, r)
+	if err != nil {
+		return err
 	}
 	if env.JSON {
 		return env.object(contextJSON{in.For, in.text, in.Commit, in.Tokens, in.Bytes, noNull(in.Items), in.Cut, list(in.Next)})
@@ -221,14 +231,8 @@ func (w *workspace) injectStart(ctx context.Context, r contextRequest) (in injec
 		return in, nil
 	}
 	err = w.view(ctx, func(v *record.View) error {
-		budget := r.Budget
-		if budget == 0 {
-			budget = w.narrowed.Budget
-		} else {
-			budget = min(budget, maxBudgetOf(w.narrowed.Budget, budget))
-		}
 		var until time.Time
-		if in, until, err = w.block(ctx, v, r, budget, ""); err != nil {
+		if in, until, err = w.block(ctx, v, r, ""); err != nil {
 			return err
 		}
 		if w.here(ctx).unsure { // what bounds of time kept from being known may be known by the next command
@@ -244,21 +248,14 @@ func (w *workspace) injectStart(ctx context.Context, r contextRequest) (in injec
 	return in, err
 }
 
-// maxBudgetOf is what a person or program may ask for: anything, unless the settings give nothing at all.
-func maxBudgetOf(setting, asked int) int {
-	if setting == 0 {
-		return 0
-	}
-	return asked
-}
-
 // unsureFor is how long a block counts in which something could not be found out in time.
 const unsureFor = 10 * time.Minute
 
 // block packs the most valuable of all that the asker is given. With a tail it goes behind. The block holds until the
 // first of its memories expires; zero: for good.
-func (w *workspace) block(ctx context.Context, v *record.View, r contextRequest, budget int, tail string) (in injection, until time.Time, err error) {
+func (w *workspace) block(ctx context.Context, v *record.View, r contextRequest, tail string) (in injection, until time.Time, err error) {
 	in = injection{For: r.For, Commit: string(v.Tip()), Cut: map[string]int{}}
+	budget := r.budget(w.narrowed.Budget)
 	if budget == 0 {
 		return in, until, nil
 	}
@@ -320,17 +317,14 @@ const maxRecalled = 5
 // injectPrompt is what a prompt names and its session does not have before it yet; mostly nothing.
 func (w *workspace) injectPrompt(ctx context.Context, r contextRequest) (in injection, err error) {
 	in = injection{For: r.For, Cut: map[string]int{}}
-	query := promptWords(r.Query)
-	if !query.Tells() {
+	prompt := promptWords(r.Query)
+	if !prompt.Tells() {
 		return in, nil
 	}
 	err = w.view(ctx, func(v *record.View) error {
 		in.Commit = string(v.Tip())
-		budget := r.Budget
+		budget := r.budget(w.narrowed.Prompt)
 		if budget == 0 {
-			budget = w.narrowed.Prompt
-		}
-		if budget == 0 || w.narrowed.Prompt == 0 {
 			return nil
 		}
 		var live []record.Memory
@@ -339,7 +333,7 @@ func (w *workspace) injectPrompt(ctx context.Context, r contextRequest) (in inje
 				live = append(live, m)
 			}
 		}
-		hits := query.Relevant(live)
+		hits := prompt.Relevant(live)
 		if len(hits) == 0 {
 			return nil
 		}
@@ -391,7 +385,7 @@ func (w *workspace) named(words []string) string {
 func asksNothing(r contextRequest) bool { return r.For == forPrompt && !promptWords(r.Query).Tells() }
 
 // promptWords are the words of a prompt, without what clients and hooks put into it.
-func promptWords(prompt string) recall.Query {
+func promptWords(prompt string) recall.Prompt {
 	return recall.Ask(transcript.Own(prompt))
 }
 
@@ -403,10 +397,7 @@ func (w *workspace) injectCompaction(ctx context.Context, r contextRequest) (in 
 	in = injection{For: r.For, Cut: map[string]int{}}
 	err = w.view(ctx, func(v *record.View) error {
 		in.Commit = string(v.Tip())
-		budget := min(w.narrowed.Budget, compactionBudget)
-		if r.Budget > 0 && budget > 0 {
-			budget = r.Budget
-		}
+		budget := r.budget(min(w.narrowed.Budget, compactionBudget))
 		if budget == 0 {
 			return nil
 		}
@@ -445,10 +436,6 @@ func (w *workspace) injectCompaction(ctx context.Context, r contextRequest) (in 
 // injectCompacted is the block of a session's start, anew, with the newest checkpoint of the session.
 func (w *workspace) injectCompacted(ctx context.Context, r contextRequest) (in injection, err error) {
 	err = w.view(ctx, func(v *record.View) error {
-		budget := w.narrowed.Budget
-		if r.Budget > 0 {
-			budget = maxBudgetOf(budget, r.Budget)
-		}
 		tail := ""
 		if r.Session != "" {
 			kept, err := v.Checkpoints(r.Session)
@@ -459,83 +446,8 @@ func (w *workspace) injectCompacted(ctx context.Context, r contextRequest) (in i
 				tail = checkpointTail(kept[len(kept)-1])
 			}
 		}
-		in, _, err = w.block(ctx, v, r, budget, tail)
+		in, _, err = w.block(ctx, v, r, tail)
 		return err
 	})
 	return in, err
-}
-
-// withoutShown leaves out what the asker reads in the block of the work tree's file.
-func (w *workspace) withoutShown(all []candidate, r contextRequest, in *injection) []candidate {
-	body := blockInSight(w.repo.WorkTree, w.config.Agents, r.agent())
-	if body == "" {
-		return all
-	}
-	lines := map[string]bool{}
-	for line := range strings.Lines(body) {
-		lines[line] = true
-	}
-	return slices.DeleteFunc(all, func(c candidate) bool {
-		shown := !c.m.Private && lines[renderMemory(item{c.m, c.s.Stale})]
-		if shown {
-			in.Cut[cutShown]++
-		}
-		return shown
-	})
-}
-
-// maxInstructions is how much of a file of instructions is looked at, in bytes, and maxCodex how much of it Codex reads.
-const (
-	maxInstructions = 1 << 20
-	maxCodex        = 32 << 10
-)
-
-// blockInSight is what the block of the work tree's file of instructions shows, if the agent reads that file by
-// itself; else "".
-func blockInSight(top, file, agent string) string {
-	if top == "" || !readsFile(top, file, agent) {
-		return ""
-	}
-	text := instructions(top, file)
-	b := findBlock(text)
-	if b.state != blockOK || agent == "codex" && b.to > maxCodex {
-		return ""
-	}
-	return b.body(text)
-}
-
-// importsAgents is the line of CLAUDE.md or GEMINI.md that brings AGENTS.md in.
-var importsAgents = pattern.New(`(?m)(?:^|\s)@(?:\./)?AGENTS\.md\b`)
-
-// readsFile reports whether an agent reads a file at the top of the work tree by itself. Of an agent that is not
-// known, and of a file with another name, nobody knows.
-func readsFile(top, file, agent string) bool {
-	exists := func(name string) bool { _, err := os.Stat(filepath.Join(top, name)); return err == nil }
-	switch {
-	case file == "AGENTS.md" && (agent == "opencode" || agent == "codex"):
-		return true
-	case file == "AGENTS.md" && agent == "claude":
-		return !exists("CLAUDE.md") || importsAgents.MatchString(instructions(top, "CLAUDE.md"))
-	case file == "AGENTS.md" && agent == "gemini":
-		return importsAgents.MatchString(instructions(top, "GEMINI.md"))
-	case file == "CLAUDE.md":
-		return agent == "claude" || agent == "opencode" && !exists("AGENTS.md")
-	case file == "GEMINI.md":
-		return agent == "gemini"
-	}
-	return false
-}
-
-// instructions is a file of the work tree, "" where it is none that an agent would read.
-func instructions(top, name string) string {
-	file := filepath.Join(top, filepath.FromSlash(name))
-	info, err := os.Stat(file)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxInstructions {
-		return ""
-	}
-	text, err := os.ReadFile(file)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return ""
-	}
-	return string(text)
 }

@@ -69,31 +69,48 @@ func TestPreparedContextReadsNoMemories(t *testing.T) {
 	if n := len(w.injections("codex/s1")); n != 2 {
 		t.Errorf("%d injections are noted, want 2", n)
 	}
-	for what, move := range map[string]func(){
-		"the memory":      func() { answer(t, r.Dir, "", "remember", "Two") },
-		"the journal":     func() { answer(t, r.Dir, "", "remember", "-k", "preference", "Three") },
-		"HEAD":            func() { r.Write("more", "x"); r.Commit("more") },
-		"the branch":      func() { r.Run("checkout", "-qb", "other") },
-		"the settings":    func() { answer(t, r.Dir, "", "config", "context.budget", "900") },
-		"what is trusted": func() { answer(t, r.Dir, "", "config", "trust.authors", `["eve@example.org"]`) },
-		"approvals": func() {
+	points := 0
+	point := func(ref string) func() { // at a commit that nothing else points at
+		return func() {
+			points++
+			r.Run("update-ref", ref, r.Run("commit-tree", "-m", fmt.Sprint(points), "HEAD^{tree}"))
+		}
+	}
+	for _, move := range []struct {
+		what string
+		do   func()
+	}{
+		{"the memory", func() { answer(t, r.Dir, "", "remember", "Two") }},
+		{"the journal", func() { answer(t, r.Dir, "", "remember", "-k", "preference", "Three") }},
+		{"HEAD", func() { r.Write("more", "x"); r.Commit("more") }},
+		{"the branch", func() { r.Run("checkout", "-qb", "other") }},
+		{"the settings", func() { answer(t, r.Dir, "", "config", "context.budget", "900") }},
+		{"what is trusted", func() { answer(t, r.Dir, "", "config", "trust.authors", `["eve@example.org"]`) }},
+		{"approvals", func() {
 			if err := os.WriteFile(filepath.Join(w.state, approvedFile), []byte(`{"approved":{"0123456789abcdef":"x"}}`), 0o600); err != nil {
 				t.Fatal(err)
 			}
-		},
-		"AGENTS.md":     func() { answer(t, r.Dir, "", "render", "agents-md") },
-		"main":          func() { r.Run("update-ref", "refs/heads/main", r.Run("commit-tree", "-m", "x", "HEAD^{tree}")) },
-		"origin's main": func() { r.Run("update-ref", "refs/remotes/origin/main", "HEAD") },
+		}},
+		{"AGENTS.md", func() { answer(t, r.Dir, "", "render", "agents-md") }},
+		{"main", point("refs/heads/main")},
+		{"origin's main", point("refs/remotes/origin/main")},
+		{"git's setting of the default branch", func() { r.Run("branch", "trunk"); r.Run("config", "init.defaultBranch", "trunk") }},
+		{"the default branch by that setting", point("refs/heads/trunk")},
+		{"origin's HEAD", func() {
+			point("refs/remotes/origin/next")()
+			r.Run("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/next")
+		}},
+		{"the default branch by origin's HEAD", point("refs/remotes/origin/next")},
 	} {
 		if _, err := at(t, r.Dir, noon).context(ctx, ask); err != nil {
 			t.Fatal(err)
 		}
 		if _, found := ready(); !found {
-			t.Errorf("before %s moved nothing was prepared", what)
+			t.Errorf("before %s moved nothing was prepared", move.what)
 		}
-		move()
+		move.do()
 		if _, found := ready(); found {
-			t.Errorf("%s moved, and what was prepared before is given", what)
+			t.Errorf("%s moved, and what was prepared before is given", move.what)
 		}
 	}
 }
@@ -235,5 +252,17 @@ func TestRank(t *testing.T) {
 	}
 	if !strings.Contains(in.text, "may be out of date") {
 		t.Error("the stale one is not labelled")
+	}
+}
+
+// What is asked for takes the place of what the settings give, unless they give nothing.
+func TestBudgetOfARequest(t *testing.T) {
+	for _, c := range []struct{ asked, setting, want int }{
+		{0, 1500, 1500}, {80, 1500, 80}, {9000, 1500, 9000}, {-1, 1500, 0},
+		{0, 0, 0}, {80, 0, 0}, {-1, 0, 0},
+	} {
+		if got := (contextRequest{Budget: c.asked}).budget(c.setting); got != c.want {
+			t.Errorf("asked for %d where the settings give %d: %d, want %d", c.asked, c.setting, got, c.want)
+		}
 	}
 }

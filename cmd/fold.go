@@ -1,15 +1,16 @@
 package cmd
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/reverie-memory/reverie/reflect"
 	"github.com/reverie-memory/reverie/reflect/transcript"
@@ -57,6 +58,13 @@ func (w *workspace) fold(ctx context.Context) (live map[string]bool, err error) 
 		if err == nil {
 			err = w.checkpointOwed(ctx, s)
 		}
+		if errors.Is(err, errElsewhere) {
+			delete(live, sessionOf(s.Last))
+			w.env.warn("session %s: %v; nothing of it was kept", sessionOf(s.Last), err)
+			_, err := s.Remove()
+			failed = append(failed, err)
+			continue
+		}
 		if err != nil {
 			failed = append(failed, fmt.Errorf("session %s: %w", sessionOf(s.Last), err))
 			continue
@@ -99,17 +107,23 @@ func (w *workspace) spool() hooks.Spool {
 	return hooks.Spool{Dir: spoolDir(w.state), Scanner: w.scanner}
 }
 
-// foldOne brings one session up to date: from its transcripts, or where there is none from the events alone.
+// errElsewhere says that a session was not in this repository, although a hook that was called here told of it: an agent may
+// change its folder while it works.
+var errElsewhere = errors.New("it is a session of another repository")
+
+// foldOne brings one session up to date: from its transcripts, and with what only the events tell.
 func (w *workspace) foldOne(ctx context.Context, s *hooks.Waiting, scan *redact.Scanner, quiet bool) ([]reflect.Kept, error) {
-	known := []reflect.Kept{{Session: transcript.Session{Client: s.Last.Agent, ID: transcript.SafeID(s.Last.Session)}}}
 	if !s.Fresh && !(quiet && (s.Owed() || s.WasLive())) {
-		return known, s.Folded(!quiet, s.Owed())
+		return nil, s.Folded(!quiet, s.Owed())
 	}
 	if s.Last.Agent == "opencode" {
-		if kept, err := w.foldOpenCode(ctx, s.Last.Session); err == nil && len(kept) > 0 {
+		switch kept, err := w.foldOpenCode(ctx, s.Last.Session); {
+		case err == nil && len(kept) > 0:
 			return kept, s.Folded(!quiet, false)
-		} else if ctx.Err() != nil {
+		case ctx.Err() != nil:
 			return nil, ctx.Err()
+		case errors.Is(err, errElsewhere):
+			return nil, err
 		} // what its plugin told is better than nothing
 	}
 	copies, err := s.Copy(ctx, scan)
@@ -121,7 +135,7 @@ func (w *workspace) foldOne(ctx context.Context, s *hooks.Waiting, scan *redact.
 		w.env.warn("session %s: %v", sessionOf(s.Last), err)
 	}
 	if !quiet && large(copies) {
-		return known, s.Folded(true, true)
+		return nil, s.Folded(true, true)
 	}
 	var all []reflect.Kept
 	own := false
@@ -135,8 +149,8 @@ func (w *workspace) foldOne(ctx context.Context, s *hooks.Waiting, scan *redact.
 		}
 		all, own = append(all, kept...), own || c.Subagent == ""
 	}
-	if !own {
-		kept, err := w.foldEvents(ctx, s.Events)
+	if !own || quiet { // the transcript of a session that goes on may be behind
+		kept, err := w.foldEvents(s.Events, !own)
 		if err != nil {
 			return all, err
 		}
@@ -164,6 +178,9 @@ func (w *workspace) foldOpenCode(ctx context.Context, id string) ([]reflect.Kept
 	if err != nil {
 		return nil, err
 	}
+	if w.elsewhere(ctx, s.Dir) {
+		return nil, errElsewhere
+	}
 	doc, err := s.Open(ctx)
 	if err != nil {
 		return nil, err
@@ -182,44 +199,83 @@ func (w *workspace) foldCopy(ctx context.Context, agent string, c hooks.Copied) 
 		return nil, err
 	}
 	defer f.Close()
-	in, err := w.sessions.Ingest(ctx, transcriptOf{f, c.From}, agentFormats[agent], nil)
+	format := agentFormats[agent]
+	if w.elsewhere(ctx, dirOf(ctx, transcriptOf{f, c.From}, format)) {
+		return nil, errElsewhere
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	in, err := w.sessions.Ingest(ctx, transcriptOf{f, c.From}, format, nil)
 	return in.Sessions, err
 }
 
-// foldEvents makes a session of hook events alone: what the user typed and what the agent last said.
-func (w *workspace) foldEvents(ctx context.Context, events []hooks.Event) ([]reflect.Kept, error) {
-	type message struct {
-		Index     int       `json:"index"`
-		Role      string    `json:"role"`
-		Content   string    `json:"content"`
-		Timestamp time.Time `json:"timestamp"`
+// dirOf is the folder in which a transcript says that its first session began, "" if it does not say.
+func dirOf(ctx context.Context, in io.Reader, format transcript.Format) (dir string) {
+	enough := errors.New("enough")
+	transcript.Decode(ctx, in, format, transcript.Sink{
+		Session: func(s transcript.Session) error { dir = s.Dir; return enough },
+		Event:   func(transcript.Event) error { return enough },
+		Done:    func(transcript.Session) error { return enough },
+	})
+	return dir
+}
+
+// elsewhere reports whether a folder is in another repository than this one. One that is not there, or in none, tells
+// nothing against what the hook said.
+func (w *workspace) elsewhere(ctx context.Context, dir string) bool {
+	if dir == "" {
+		return false
 	}
-	if events[0].Parent != "" {
+	repo, err := git.FindCached(ctx, dir)
+	return err == nil && repo.CommonDir != w.repo.CommonDir
+}
+
+// foldEvents adds to a session what only its hook events tell: prompts that its transcript does not have, because the agent was
+// killed before it wrote them or keeps none, and with answers what the agent said at the end of a turn.
+func (w *workspace) foldEvents(events []hooks.Event, answers bool) ([]reflect.Kept, error) {
+	first := events[0]
+	if first.Parent != "" {
 		return nil, nil // its prompts are another agent's words
 	}
-	var messages []message
-	add := func(role, text string, at time.Time) {
-		if text != "" {
-			messages = append(messages, message{len(messages), role, text, at})
+	kept, had, err := w.sessions.Load(sessionOf(first))
+	if err != nil && !errors.Is(err, reflect.ErrNoSession) {
+		return nil, err
+	}
+	count := map[string]int{} // of each text, since the first of the events
+	for _, e := range had {
+		if e.Time.IsZero() || !e.Time.Before(first.Time.Add(-time.Minute)) {
+			count[string(e.Kind)+sameWords(e.Text)]++
+		}
+	}
+	var more []transcript.Event
+	add := func(kind transcript.Kind, origin transcript.Origin, text string, at time.Time) {
+		key := string(kind) + sameWords(text)
+		if count[key]--; count[key] < 0 && strings.TrimSpace(text) != "" {
+			more = append(more, transcript.Event{Kind: kind, Origin: origin, Text: text, Time: at})
 		}
 	}
 	for _, e := range events {
-		add("user", e.Prompt, e.Time)
-		if e.Kind == hooks.Stop {
-			add("assistant", e.Said(), e.Time)
+		add(transcript.User, transcript.Typed, transcript.Own(e.Prompt), e.Time)
+		if answers && e.Kind == hooks.Stop {
+			add(transcript.Assistant, "", e.Said(), e.Time)
 		}
 	}
-	if len(messages) == 0 {
+	if len(more) == 0 {
 		return nil, nil
 	}
-	first, last := events[0], events[len(events)-1]
-	line, err := json.Marshal(map[string]any{
-		"agent": first.Agent, "started_at": first.Time, "ended_at": last.Time, "messages": messages,
-		"metadata": map[string]string{"opencode_session_id": first.Session},
-	})
+	head := kept.Session
+	if head.ID == "" {
+		head = transcript.Session{Client: first.Agent, ID: transcript.SafeID(first.Session), Dir: first.Dir}
+	}
+	added, err := w.sessions.Add(head, more)
 	if err != nil {
 		return nil, err
 	}
-	in, err := w.sessions.Ingest(ctx, bytes.NewReader(line), transcript.JSONL, nil)
-	return in.Sessions, err
+	return []reflect.Kept{added}, nil
+}
+
+// sameWords is a text without what agents change when they write it down: blanks and quotes around it.
+func sameWords(text string) string {
+	return strings.Trim(strings.Join(strings.Fields(text), " "), `"' `)
 }

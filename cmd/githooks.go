@@ -11,7 +11,9 @@ import (
 
 	"github.com/reverie-memory/reverie/hooks/githook"
 	"github.com/reverie-memory/reverie/hooks/install"
+	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/file"
+	"github.com/reverie-memory/reverie/internal/git"
 )
 
 type gitHookOptions struct {
@@ -205,11 +207,36 @@ func (w *workspace) writeGitScript(h githook.Hook, program string) error {
 	if err := links.Close(); err != nil {
 		return err
 	}
-	script := h.Script(program, w.config.Ref)
+	script := h.Script(scriptSettings(program, w.config))
 	if old, err := os.ReadFile(w.gitScript(h)); err == nil && bytes.Equal(old, script) {
 		return nil
 	}
 	return w.repo.WriteState(githook.ScriptDir+"/"+h.Name, script, false)
+}
+
+// scriptSettings are what the scripts need to know of the settings.
+func scriptSettings(program string, c config.Config) githook.Settings {
+	return githook.Settings{Program: program, Ref: c.Ref, WithPush: c.WithPush}
+}
+
+// refreshGitScripts writes the settings as they are now into the scripts that are there.
+func refreshGitScripts(repo *git.Repo, c config.Config) error {
+	program, err := install.Program()
+	if err != nil {
+		return nil // doctor says so
+	}
+	for _, h := range githook.All {
+		old, err := os.ReadFile(filepath.Join(repo.CommonDir, "reverie", githook.ScriptDir, h.Name))
+		if err != nil { // not installed
+			continue
+		}
+		if script := h.Script(scriptSettings(program, c)); !bytes.Equal(old, script) {
+			if err := repo.WriteState(githook.ScriptDir+"/"+h.Name, script, false); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // gitHookDirs are the folders in which a section of ours may be: where git looks now, and where it does without a setting.
@@ -371,7 +398,7 @@ func (w *workspace) examineGitHooks(ctx context.Context) []examined {
 			}
 		}
 		if script, err := os.ReadFile(w.gitScript(h)); err == nil {
-			if !passing && !bytes.Equal(script, h.Script(program, w.config.Ref)) {
+			if !passing && !bytes.Equal(script, h.Script(scriptSettings(program, w.config))) {
 				old++
 			}
 			if changed, err := h.Install(dirs[0], true); err == nil && changed && place.avoid == "" {

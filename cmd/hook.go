@@ -65,6 +65,9 @@ func hookProcess(args []string) int {
 	}).Stop()
 	ctx, cancel := context.WithTimeout(context.Background(), hookPatience-hookPatience/10)
 	defer cancel()
+	if len(args) > 0 && args[0] != "git" {
+		git.LeaveRepository() // the payload says where the agent works; what its environment says is about somebody's git
+	}
 	env := system()
 	env.Quiet, env.Colour, env.Terminal = true, false, false
 	runHook(ctx, env, args)
@@ -106,8 +109,8 @@ func hook(ctx context.Context, env *Env, args []string) (err error) {
 	if errors.Is(err, hooks.ErrUnasked) {
 		return nil // an older or newer Reverie has asked for it
 	}
-	if e.Dir != "" {
-		env.Dir = e.Dir
+	if dir := agent.Place(e); dir != "" {
+		env.Dir = dir
 	}
 	if !git.MayHaveState(env.Dir) {
 		return nil
@@ -133,6 +136,8 @@ type capture struct {
 	state  string
 	config config.Config
 	spool  hooks.Spool
+
+	unsettled error // why the settings could not be read; then they are the defaults
 }
 
 // openCapture finds the repository; nil where Reverie was never started in it.
@@ -148,8 +153,8 @@ func (env *Env) openCapture(ctx context.Context) (*capture, error) {
 	if !c.started() {
 		return nil, nil
 	}
-	if c.config, err = config.Load(config.UserFile(), cloneFile(c.state)); err != nil {
-		return nil, err
+	if c.config, c.unsettled = config.Load(config.UserFile(), cloneFile(c.state)); c.unsettled != nil {
+		c.config = config.Default()
 	}
 	c.spool = hooks.Spool{Dir: spoolDir(c.state), Scanner: redact.New(topSecrets(repo)...)}
 	return c, nil
@@ -171,7 +176,7 @@ func (c *capture) take(ctx context.Context, agent hooks.Agent, e hooks.Event) er
 		}
 		return err
 	}
-	err := c.seen(agent.Name)
+	err := errors.Join(c.unsettled, c.seen(agent.Name))
 	var text string
 	switch e.Kind {
 	case hooks.Start, hooks.Prompt, hooks.Compacting, hooks.Compacted:
@@ -200,13 +205,16 @@ func (c *capture) started() bool {
 
 // seen remembers when an agent last delivered anything: the time of a file.
 func (c *capture) seen(agent string) error {
-	path := filepath.Join(c.state, seenDir, agent)
-	now := c.env.Now()
-	if os.Chtimes(path, now, now) == nil || !c.started() {
+	if !c.started() {
 		return nil
 	}
-	if _, err := c.repo.StateSub(seenDir); err != nil {
+	dir, err := c.repo.StateSub(seenDir)
+	if err != nil {
 		return err
+	}
+	path, now := filepath.Join(dir, agent), c.env.Now()
+	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && os.Chtimes(path, now, now) == nil {
+		return nil
 	}
 	return c.repo.WriteState(seenDir+"/"+agent, nil, false)
 }

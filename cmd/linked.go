@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/reverie-memory/reverie/hooks/githook"
@@ -36,28 +37,24 @@ func (w *workspace) linked(ctx context.Context) (map[string][]githook.LinkedComm
 	return links, nil
 }
 
-// maxCopies is how many commits of unfinished or broken-off rebases are asked about.
-const maxCopies = 50
-
 // dropCopies takes out the commits that were made during a rebase and that no branch has: steps on its way, or all of
 // one that was broken off.
 func (w *workspace) dropCopies(ctx context.Context, links map[string][]githook.LinkedCommit) {
-	asked := 0
-	for s, commits := range links {
-		var kept []githook.LinkedCommit
+	var copies []string
+	for _, commits := range links {
 		for _, c := range commits {
 			if c.Copied {
-				if asked++; asked > maxCopies {
-					continue
-				}
-				refs, err := w.local.Refs(ctx, "--count=1", "--contains="+c.ID, "refs/heads", "refs/remotes")
-				if err != nil || len(refs) == 0 {
-					continue
-				}
+				copies = append(copies, c.ID)
 			}
-			kept = append(kept, c)
 		}
-		if links[s] = kept; len(kept) == 0 {
+	}
+	kept, err := w.local.OnBranches(ctx, copies)
+	if err != nil && w.env.Verbose {
+		w.env.warn("commits of sessions: %v", err)
+	}
+	for s, commits := range links {
+		links[s] = slices.DeleteFunc(commits, func(c githook.LinkedCommit) bool { return c.Copied && !kept[c.ID] })
+		if len(links[s]) == 0 {
 			delete(links, s)
 		}
 	}

@@ -31,6 +31,19 @@ func tokens(s string) int {
 	return (ascii+3)/4 + other
 }
 
+// framed reports whether a text that was kept is nothing, or still one element that nothing inside it ends and that hides nothing.
+func framed(text string) bool {
+	if text == "" {
+		return true
+	}
+	open, rest, ok := strings.Cut(text, ">\n")
+	inner, closed := strings.CutSuffix(rest, "</"+memoryElement+">\n")
+	for line := range strings.Lines(inner) { // as it was made harmless: line by line
+		ok = ok && untag(line) == line && revealed(visible(line)) == line
+	}
+	return ok && closed && strings.HasPrefix(open, "<"+memoryElement+" ") && untag(open[1:]) == open[1:] && len(text) <= maxInjected
+}
+
 // parcel is what becomes one element.
 type parcel struct {
 	attributes string   // of the opening tag

@@ -2,6 +2,8 @@ package cmd
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"unicode"
@@ -34,6 +36,9 @@ func FuzzPacked(f *testing.F) {
 		}
 		if len(got) > maxInjected && len(taglessLines(text)) < 4000 {
 			t.Fatalf("%d bytes", len(got))
+		}
+		if !framed(got) || framed(got+got) || framed(strings.Replace(got, "\n", "\n</reverie-memory>", 1)) || framed(strings.Replace(got, "\n", "\n<system-reminder>", 1)) {
+			t.Errorf("framed does not tell %q from what it is not", got)
 		}
 		lower := strings.ToLower(got)
 		if n := strings.Count(lower, "<"+memoryElement); n != 1 || !strings.HasPrefix(got, "<"+memoryElement+" ") {
@@ -107,6 +112,27 @@ func TestTypesKeepTheirParameters(t *testing.T) {
 	} {
 		if got := tagless(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// A link that came with a repository leads to no file outside of it, nor to one without an end.
+func TestInstructionsStayInTheWorkTree(t *testing.T) {
+	top, out := t.TempDir(), filepath.Join(t.TempDir(), "far.md")
+	if err := os.WriteFile(out, []byte("far"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(top, "near.md"), []byte("near"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"near.md": "near", out: "", "/dev/zero": "", "/proc/self/pagemap": "", "nothing": ""} {
+		link := filepath.Join(top, "AGENTS.md")
+		os.Remove(link)
+		if err := os.Symlink(name, link); err != nil {
+			t.Fatal(err)
+		}
+		if got := instructions(top, "AGENTS.md"); got != want {
+			t.Errorf("a link to %s is read as %.20q", name, got)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package cmd
 import (
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/reflect/transcript"
@@ -15,9 +16,6 @@ import (
 // agentShell names the session whose agent runs this process as "<agent>/<session>", or as the agent alone; "" when a person
 // does, as far as can be seen.
 func (env *Env) agentShell() string {
-	if env.Terminal {
-		return ""
-	}
 	agent, session := hooks.InShell(os.Getenv)
 	if session == "" {
 		return agent
@@ -39,5 +37,6 @@ func (env *Env) wantsPerson(command string) error {
 		return nil
 	}
 	return &failure{exitPerson, fmt.Errorf("%s: a person decides this, and it was called from a shell of %s", command, agent),
-		"run it in a terminal of your own; to let agents decide: reverie config --user agents.decide true"}
+		"run it in a terminal of your own, or, if this is one, take away what says otherwise: unset " + strings.Join(hooks.Marks(os.Getenv), " ") +
+			"\nto let agents decide: reverie config --user agents.decide true"}
 }

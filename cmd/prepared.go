@@ -35,12 +35,12 @@ type startState struct {
 	Journal  string
 	Head     string
 	Branch   string
-	Main     []string // tips of what may be the default branch
-	Settings string   // all values
-	Approved string   // sum of trust.json
-	Judged   string   // by whom, and by which keys, what is withheld was decided
-	Shown    string   // the block that the agent reads in the work tree
-	Dir      string   // where the asker stands, below the top
+	Main     git.Default
+	Settings string // all values
+	Approved string // sum of trust.json
+	Judged   string // by whom, and by which keys, what is withheld was decided
+	Shown    string // the block that the agent reads in the work tree
+	Dir      string // where the asker stands, below the top
 	Budget   int
 
 	request contextRequest
@@ -57,7 +57,10 @@ func startInputs(ctx context.Context, repo *git.Repo, c config.Config, r context
 	}
 	s.Journal = ref(journalRef)
 	s.Head, s.Branch, _ = repo.Head(ctx)
-	s.Main = mainTips(repo, c.Main, ref)
+	main, err := repo.Default(ctx, c.Main)
+	if s.Main = main; err != nil {
+		s.Memory = "" // nothing is known to be the same
+	}
 	s.Settings = fmt.Sprintf("%+v", c)
 	state := filepath.Join(repo.CommonDir, "reverie")
 	approved, _ := os.ReadFile(filepath.Join(state, approvedFile))
@@ -83,22 +86,6 @@ func (s startState) key() string {
 	data, _ := json.Marshal(s) // strings and numbers always encode
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:16])
-}
-
-// mainTips are the tips of the branch that the settings name, else of origin's, else of main and master.
-func mainTips(repo *git.Repo, name string, ref func(string) string) (tips []string) {
-	names := []string{name}
-	if name == "" {
-		names = []string{"main", "master"}
-		text, _ := os.ReadFile(filepath.Join(repo.CommonDir, "refs", "remotes", "origin", "HEAD"))
-		if branch, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "ref: refs/remotes/origin/"); ok {
-			names = []string{branch}
-		}
-	}
-	for _, n := range names {
-		tips = append(tips, ref("refs/heads/"+n), ref("refs/remotes/origin/"+n))
-	}
-	return tips
 }
 
 // judges is the part of withheld.json before what is withheld of which commit.
@@ -136,7 +123,7 @@ func (s startState) read(repo *git.Repo, now time.Time) (injection, bool) {
 	}
 	in := p.Injection
 	in.setText(p.Text)
-	return in, in.Hash == p.Injection.Hash && in.For == forStart
+	return in, in.Hash == p.Injection.Hash && in.For == forStart && framed(in.text)
 }
 
 // contextName is the name of a file of the folder.

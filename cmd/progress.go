@@ -36,3 +36,29 @@ func (p *progress) done() {
 		fmt.Fprintf(p.env.Err, "\r%*s\r", len(p.name)+5, "")
 	}
 }
+
+// steps tells a person who watches how far a long work is.
+type steps struct {
+	env         *Env
+	all         int
+	width       int
+	began, told time.Time
+}
+
+func newSteps(env *Env, all int) *steps { return &steps{env: env, all: all, began: time.Now()} }
+
+func (s *steps) step(n int, what string) {
+	if !s.env.Terminal || s.env.Quiet || time.Since(s.began) < 500*time.Millisecond || time.Since(s.told) < 100*time.Millisecond {
+		return
+	}
+	s.told = time.Now()
+	line := fmt.Sprintf("session %d of %d (%s)", n+1, s.all, what)
+	s.width = max(s.width, len(line))
+	fmt.Fprintf(s.env.Err, "\r%-*s", s.width, line)
+}
+
+func (s *steps) done() {
+	if s.width > 0 {
+		fmt.Fprintf(s.env.Err, "\r%*s\r", s.width, "")
+	}
+}

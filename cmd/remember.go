@@ -171,7 +171,7 @@ func (w *workspace) suggest(ctx context.Context, m record.Memory) error {
 			return err
 		}
 		for i, o := range ops {
-			o.Why = "an agent wants it remembered"
+			o.Why = "an agent wants it remembered: " + m.Source.By
 			if err := tx.PutOperation(o); err != nil {
 				return err
 			}

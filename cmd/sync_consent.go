@@ -33,6 +33,9 @@ func (s *syncer) agree(lane, what string) error {
 	to := fmt.Sprintf("%s, %s", s.remote.Name, s.done.URL)
 	s.clock.Stop()
 	defer s.clock.Reset(s.o.timeout)
+	if err := s.w.wantsPerson("sync --yes"); err != nil && what != "" {
+		return err
+	}
 	if !s.o.yes && !s.w.ask(fmt.Sprintf("Publish %s to %s?", what, to), "n") {
 		s.done.Consent = what
 		err := fmt.Errorf("nothing was published: the first sync with %s would publish %s", to, what)

@@ -33,7 +33,7 @@ type takenLine struct {
 
 type taken struct {
 	known   map[string]takenLine
-	places  []string
+	trees   []string
 	lines   int // in the file
 	pending []takenLine
 }
@@ -56,8 +56,8 @@ func readTaken(state string) *taken {
 
 func (t *taken) put(l takenLine) {
 	switch {
-	case l.Tree != "" && !slices.Contains(t.places, l.Tree):
-		t.places = append(t.places, l.Tree)
+	case l.Tree != "" && !slices.Contains(t.trees, l.Tree):
+		t.trees = append(t.trees, l.Tree)
 	case l.Key != "":
 		t.known[l.Key] = l
 	}
@@ -85,7 +85,7 @@ func (t *taken) add(s past.Session, now time.Time) {
 }
 
 func (t *taken) addTree(dir string) {
-	if !slices.Contains(t.places, dir) {
+	if !slices.Contains(t.trees, dir) {
 		t.note(takenLine{Tree: dir})
 	}
 }
@@ -95,10 +95,10 @@ func (t *taken) note(l takenLine) {
 	t.pending = append(t.pending, l)
 }
 
-// left are the places where work trees were, and where nobody has put another repository since: git forgets a work tree that is
-// removed, and a folder that is moved.
-func (t *taken) left() []string {
-	return slices.DeleteFunc(slices.Clone(t.places), func(dir string) bool {
+// goneTrees are the work trees that were, and where nobody has put another repository since: git forgets one that is removed,
+// and a folder that is moved.
+func (t *taken) goneTrees() []string {
+	return slices.DeleteFunc(slices.Clone(t.trees), func(dir string) bool {
 		_, err := os.Lstat(filepath.Join(dir, ".git"))
 		return !errors.Is(err, fs.ErrNotExist)
 	})
@@ -117,13 +117,13 @@ func (t *taken) write(w *workspace) error {
 	anew := t.lines == 0 || t.lines > 2*len(t.known)+1000
 	if anew {
 		lines = nil
-		for _, place := range t.places {
-			lines = append(lines, takenLine{Tree: place})
+		for _, tree := range t.trees {
+			lines = append(lines, takenLine{Tree: tree})
 		}
 		for _, l := range t.known {
 			lines = append(lines, l)
 		}
-		slices.SortFunc(lines[len(t.places):], func(a, b takenLine) int { return bytes.Compare([]byte(a.Key), []byte(b.Key)) })
+		slices.SortFunc(lines[len(t.trees):], func(a, b takenLine) int { return bytes.Compare([]byte(a.Key), []byte(b.Key)) })
 	}
 	var text bytes.Buffer
 	if !anew {

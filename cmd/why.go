@@ -72,26 +72,24 @@ type whyJSON struct {
 }
 
 type whyMemoryJSON struct {
-	ID   string   `json:"id"`
-	Kind string   `json:"kind,omitempty"` // empty: it is not here any more
-	Text string   `json:"text,omitempty"`
-	Why  []string `json:"why"`
+	ID      string   `json:"id"`
+	Kind    string   `json:"kind,omitempty"` // empty: it is not here any more, or damaged
+	Text    string   `json:"text,omitempty"`
+	Damaged bool     `json:"damaged,omitempty"` // it is here, and cannot be read
+	Why     []string `json:"why"`
 }
 
 // tellInjection tells one injection: its memories with why each was given, and what was left out.
 func (w *workspace) tellInjection(ctx context.Context, in injection) error {
 	env := w.env
 	memories := make([]whyMemoryJSON, 0, len(in.Items))
-	lost := map[string]bool{}
 	err := w.view(ctx, func(v *record.View) error {
 		for _, g := range in.Items {
 			m, err := v.Find(g.ID)
-			if err != nil {
-				lost[g.ID] = true
-				memories = append(memories, whyMemoryJSON{ID: g.ID, Why: list(g.Why)})
-				continue
+			if err != nil && !errors.Is(err, record.ErrNoMemory) {
+				return err
 			}
-			memories = append(memories, whyMemoryJSON{g.ID, string(m.Kind), m.Text, list(g.Why)})
+			memories = append(memories, whyMemoryJSON{g.ID, string(m.Kind), m.Text, err != nil && damaged(v, g.ID), list(g.Why)})
 		}
 		return nil
 	})
@@ -105,9 +103,12 @@ func (w *workspace) tellInjection(ctx context.Context, in injection) error {
 	env.print("%s\n", env.paint(bold, in.ID)+"  "+in.when()+"  "+in.For+"  "+visible(in.Session))
 	env.print("from %s, about %s in %s\n", in.Commit[:min(10, len(in.Commit))], count(in.Tokens, "token", "tokens"), count(in.Bytes, "byte", "bytes"))
 	for _, m := range memories {
-		text := "not here any more"
-		if !lost[m.ID] {
-			text = oneLine(m.Text, max(40, env.Width-24))
+		text := oneLine(m.Text, max(40, env.Width-24))
+		switch {
+		case m.Damaged:
+			text = "its file cannot be read: reverie check"
+		case m.Kind == "":
+			text = "not here any more"
 		}
 		env.print("  %s  %s%s\n", m.ID[:min(8, len(m.ID))], pad(m.Kind, 12), text)
 		env.print("%s%s\n", column, env.paint(dim, visible(strings.Join(m.Why, " · "))))
@@ -116,6 +117,14 @@ func (w *workspace) tellInjection(ctx context.Context, in injection) error {
 		env.print("left out: %s\n", cut)
 	}
 	return nil
+}
+
+// damaged reports whether a memory's file is there and cannot be read.
+func damaged(v *record.View, id string) bool {
+	return slices.ContainsFunc(v.Bad, func(e *record.FormatError) bool {
+		of, ok := record.MemoryID(e.Path)
+		return ok && of == id
+	})
 }
 
 func (in injection) when() string { return in.Time.Local().Format("2006-01-02 15:04:05") }

@@ -9,6 +9,8 @@
 package hooks
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 )
@@ -48,6 +50,7 @@ type Agent struct {
 	Name       string // opencode, claude, codex, gemini or generic; as in the names of sessions
 	Title      string // as people write it
 	Deliveries []Delivery
+	Root       string        // variable of a hook's environment that has the folder in which the session was started
 	Unit       time.Duration // in which its settings give time
 	Limit      int           // the longest context it takes from one hook unshortened, in characters
 	Strict     bool          // it ignores a settings file with comments
@@ -72,7 +75,7 @@ const limit = 9000
 
 // Agents are those that are known, in the order in which they are told.
 var Agents = []Agent{
-	{Name: "claude", Title: "Claude Code", Unit: time.Second, Strict: true, Line: forgiving, Limit: limit,
+	{Name: "claude", Title: "Claude Code", Root: "CLAUDE_PROJECT_DIR", Unit: time.Second, Strict: true, Line: forgiving, Limit: limit,
 		Mark: "CLAUDECODE", Sessions: []string{"CLAUDE_CODE_SESSION_ID"}, Deliveries: []Delivery{
 			{"SessionStart", Start, Object, 5 * time.Second},
 			{"UserPromptSubmit", Prompt, Object, 5 * time.Second},
@@ -89,7 +92,7 @@ var Agents = []Agent{
 			{"PreCompact", Compacting, Silent, 5 * time.Second},
 			{"SessionEnd", End, Silent, 3 * time.Second}, // more is warned about at every start
 		}},
-	{Name: "gemini", Title: "Gemini CLI", Unit: time.Millisecond, Named: true, Line: aloof, Limit: limit,
+	{Name: "gemini", Title: "Gemini CLI", Root: "GEMINI_PROJECT_DIR", Unit: time.Millisecond, Named: true, Line: aloof, Limit: limit,
 		Mark: "GEMINI_CLI", Sessions: []string{"GEMINI_SESSION_ID"}, Deliveries: []Delivery{
 			{"SessionStart", Start, Object, 5 * time.Second},
 			{"BeforeAgent", Prompt, Object, 5 * time.Second},
@@ -123,6 +126,15 @@ func Find(name string) (Agent, bool) {
 		return Agent{}, false
 	}
 	return Agents[i], true
+}
+
+// Place is the folder whose repository an event is about: where the session was started, if the agent tells, since an agent may
+// change its folder into another repository.
+func (a Agent) Place(e Event) string {
+	if dir := os.Getenv(a.Root); a.Root != "" && filepath.IsAbs(dir) {
+		return dir
+	}
+	return e.Dir
 }
 
 // delivery returns what an agent calls name.

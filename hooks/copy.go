@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -39,11 +40,13 @@ type progress struct {
 const (
 	tailLen = 4 << 10  // bytes that Tail is the hash of
 	maxLine = 16 << 20 // bytes of a record; a longer one is passed over, as readers of transcripts do
+	maxCopy = 64 << 20 // bytes of a transcript that are read at a time
 )
 
-// Copy brings the copies of a session's transcripts up to date: whole lines alone, from where the last copy ended. A file that
-// was rewritten is copied anew. A transcript that is gone leaves its copy as it is. What could be copied is returned beside
-// the error.
+// Copy brings the copies of a session's transcripts up to date: whole lines alone, from where the last copy ended. Of a file that
+// was rewritten, or of another that the agent goes on in, the records come to those that were copied before: a
+// transcript that is shortened, or gone, takes nothing away. Only one that is a single document is copied anew. At most
+// maxCopy bytes of each are read at a time; the rest waits for the next. What could be copied is returned beside the error.
 func (w *Waiting) Copy(ctx context.Context, scan *redact.Scanner) ([]Copied, error) {
 	type source struct{ from, subagent string }
 	sources := map[string]source{}
@@ -87,14 +90,18 @@ func (w *Waiting) copyOne(ctx context.Context, name, from string, scan *redact.S
 	if !info.Mode().IsRegular() { // opening a pipe would wait for somebody to write into it
 		return 0, errors.New("not a plain file")
 	}
-	in, err := os.Open(from)
+	in, err := os.OpenFile(from, os.O_RDONLY|file.NonBlock, 0) // some files of the system wait, though they say that they are plain
 	if err != nil {
 		return 0, err
 	}
 	defer in.Close()
 	at := w.state.Copies[name]
-	if at.From != from || at.Offset > info.Size() || at.Tail != tail(in, at.Offset) {
-		at = progress{From: from}
+	anew := at.From != from || at.Offset > info.Size() || at.Tail != tail(in, at.Offset)
+	if anew {
+		at = progress{From: from, Size: at.Size}
+		if !holdsRecords(in) {
+			at.Size = 0
+		}
 	}
 	if at.Offset == info.Size() && at.Offset > 0 {
 		return 0, nil
@@ -107,13 +114,19 @@ func (w *Waiting) copyOne(ctx context.Context, name, from string, scan *redact.S
 	if err := out.Truncate(at.Size); err != nil { // an earlier worker was ended in the middle
 		return 0, err
 	}
+	known := map[[sha256.Size]byte]bool{}
+	if anew {
+		if err := eachLine(ctx, out, func(line []byte) { known[sha256.Sum256(line)] = true }); err != nil {
+			return 0, err
+		}
+	}
 	if _, err := out.Seek(at.Size, io.SeekStart); err != nil {
 		return 0, err
 	}
 	if _, err := in.Seek(at.Offset, io.SeekStart); err != nil {
 		return 0, err
 	}
-	lines := bufio.NewReaderSize(in, 256<<10)
+	lines := bufio.NewReaderSize(io.LimitReader(in, maxCopy), 256<<10)
 	to := bufio.NewWriterSize(out, 256<<10)
 	for ctx.Err() == nil {
 		line, length, err := wholeLine(lines)
@@ -128,6 +141,9 @@ func (w *Waiting) copyOne(ctx context.Context, name, from string, scan *redact.S
 			continue
 		}
 		text := redacted(line, scan)
+		if known[sha256.Sum256(text)] {
+			continue
+		}
 		if _, err := to.Write(text); err != nil {
 			return grown, err
 		}
@@ -144,6 +160,29 @@ func (w *Waiting) copyOne(ctx context.Context, name, from string, scan *redact.S
 	}
 	next.Copies[name] = at
 	return grown, errors.Join(w.keepState(next), ctx.Err())
+}
+
+// holdsRecords reports whether a transcript has a JSON object on its first line, and not one in all of it.
+func holdsRecords(f *os.File) bool {
+	first, _, err := wholeLine(bufio.NewReader(io.NewSectionReader(f, 0, maxLine)))
+	return err == nil && json.Valid(first)
+}
+
+// eachLine calls fn with every line of a copy.
+func eachLine(ctx context.Context, f *os.File, fn func(line []byte)) error {
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	for r := bufio.NewReaderSize(f, 256<<10); ; {
+		line, _, err := wholeLine(r)
+		if err == io.EOF {
+			return ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		fn(line)
+	}
 }
 
 // wholeLine reads one line with its end. One that is too long is nil, and its length is told all the same; at the end of the file, or at

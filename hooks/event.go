@@ -24,7 +24,7 @@ type Event struct {
 	Prompt     string          `json:"prompt,omitempty"`     // for Prompt: what the user typed
 	Source     string          `json:"source,omitempty"`     // what brought it about, in the agent's words: startup, resume, auto, …
 	Time       time.Time       `json:"time"`                 // of arrival, by this machine's clock
-	Payload    json.RawMessage `json:"payload,omitempty"`    // as it came, if it is not longer than maxPayload
+	Payload    json.RawMessage `json:"payload,omitempty"`    // as it came, if all of it could be read
 }
 
 // Key is the session's name: "<agent>/<id>".
@@ -38,8 +38,8 @@ var (
 )
 
 const (
-	maxPayload = 256 << 10 // bytes of one that is kept whole
-	maxField   = 32 << 10  // bytes of a field that is kept of a longer one
+	maxPayload = 256 << 10 // bytes of one that the spool keeps
+	maxField   = 32 << 10  // bytes that the spool keeps of a field
 	maxRead    = 8 << 20   // bytes that are looked at
 )
 
@@ -105,13 +105,13 @@ func (a Agent) Decode(name string, from io.Reader, now time.Time) (Event, error)
 	if e.Kind != Prompt { // what is in a field of that name elsewhere was not typed now
 		e.Prompt = ""
 	}
-	if whole && len(doc) <= maxPayload {
+	if whole {
 		e.Payload = bytes.TrimSpace(doc)
 	}
 	return e, nil
 }
 
-// topStrings are the texts at the top of a JSON object by name, each at most maxField long. whole says that all of the
+// topStrings are the texts at the top of a JSON object by name. whole says that all of the
 // object was there; of one that is cut off, what stood before the cut is returned.
 func topStrings(doc []byte) (found map[string]string, whole bool, err error) {
 	found = map[string]string{}
@@ -130,7 +130,7 @@ func topStrings(doc []byte) (found map[string]string, whole bool, err error) {
 		}
 		var s string
 		if key, ok := name.(string); ok && len(value) > 0 && value[0] == '"' && json.Unmarshal(value, &s) == nil {
-			found[key] = clip(s)
+			found[key] = s
 		}
 	}
 	if _, err := dec.Token(); err != nil {

@@ -1,6 +1,9 @@
 package hooks
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Variables by which an agent that sets none of its own says who runs a shell. Our plugins set them.
 const (
@@ -32,6 +35,15 @@ func InShell(get func(variable string) string) (agent, session string) {
 		}
 	}
 	return own, ""
+}
+
+// Marks are the variables that InShell goes by, as far as they are set.
+func Marks(get func(variable string) string) []string {
+	all := []string{AgentVariable, SessionVariable}
+	for _, a := range Agents {
+		all = append(append(all, a.Mark), a.Sessions...)
+	}
+	return slices.DeleteFunc(all, func(name string) bool { return name == "" || get(name) == "" })
 }
 
 // Quote writes a text as one word for a POSIX shell.

@@ -53,7 +53,31 @@ func (s Spool) Append(e Event) error {
 	return nil
 }
 
+// line is an event as it is written. What is too long is cut when it is free of secrets: half of one would not be known for what
+// it is.
 func (s Spool) line(e Event) ([]byte, error) {
+	text, err := s.scan(e)
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > maxPayload {
+		var short Event
+		if err := json.Unmarshal(text, &short); err != nil {
+			return nil, err
+		}
+		for _, field := range []*string{&short.Session, &short.Parent, &short.Subagent, &short.Dir, &short.Transcript, &short.Prompt, &short.Source} {
+			*field = clip(*field)
+		}
+		short.Payload = nil
+		if text, err = s.scan(short); err != nil {
+			return nil, err
+		}
+	}
+	return append(text, '\n'), nil
+}
+
+// scan is an event without secrets, as JSON.
+func (s Spool) scan(e Event) ([]byte, error) {
 	var doc bytes.Buffer
 	enc := json.NewEncoder(&doc)
 	enc.SetEscapeHTML(false)
@@ -61,10 +85,7 @@ func (s Spool) line(e Event) ([]byte, error) {
 		return nil, err
 	}
 	text, _, err := s.Scanner.JSON(bytes.TrimSpace(doc.Bytes()))
-	if err != nil {
-		return nil, err
-	}
-	return append(text.Bytes(), '\n'), nil
+	return text.Bytes(), err
 }
 
 // errMoved says that the file was taken away after it was opened.

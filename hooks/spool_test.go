@@ -256,14 +256,35 @@ func TestCopyGoesOnWhereItEnded(t *testing.T) {
 	step(`{"a":1}`+"\n"+`{"b":`, "{\"a\":1}\n", 8)
 	step(`{"a":1}`+"\n"+`{"b":2}`+"\n", "{\"a\":1}\n{\"b\":2}\n", 8)
 	step(`{"a":1}`+"\n"+`{"b":2}`+"\n", "{\"a\":1}\n{\"b\":2}\n", 0)
-	step(`{"x":1}`+"\n"+`{"y":2}`+"\n"+`{"z":3}`+"\n", "{\"x\":1}\n{\"y\":2}\n{\"z\":3}\n", 24) // rewritten
-	step(`{"x":1}`+"\n", "{\"x\":1}\n", 8)                                                      // shortened
+	all := "{\"a\":1}\n{\"b\":2}\n{\"x\":1}\n{\"y\":2}\n"
+	step(`{"x":1}`+"\n"+`{"b":2}`+"\n"+`{"y":2}`+"\n", all, 24) // rewritten: what is new comes to what was there
+	step(`{"x":1}`+"\n", all, 8)                                // shortened: nothing goes
+	step(`{"x":1}`+"\n"+`{"z":3}`+"\n", all+"{\"z\":3}\n", 8)
+	step("{\n  \"doc\": 1\n}\n", "{\n  \"doc\": 1\n}\n", 15) // a single document is what it says now
 	if err := os.Remove(transcript); err != nil {
 		t.Fatal(err)
 	}
 	copies, err := take(t, s)[0].Copy(context.Background(), nil)
 	if err != nil || len(copies) != 1 {
 		t.Fatalf("after the agent deleted its transcript: %d copies, %v; want the one there was", len(copies), err)
+	}
+}
+
+// A secret that a bound would cut in two is taken out before anything is cut.
+func TestSecretAtTheBoundIsTakenOut(t *testing.T) {
+	const secret = "ghp_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
+	s := Spool{Dir: filepath.Join(t.TempDir(), "spool")}
+	for _, before := range []int{maxField - 20, maxField - 4, maxField - 39} {
+		e := event(fmt.Sprint("s", before), 1)
+		e.Prompt = strings.Repeat("x", before-1) + " " + secret
+		e.Payload = json.RawMessage(`{"big":"` + strings.Repeat("y ", maxPayload) + `"}`)
+		if err := s.Append(e); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(filepath.Join(s.folder(e), eventsFile))
+		if err != nil || strings.Contains(string(text), secret[:8]) || len(text) > maxPayload {
+			t.Errorf("cut at %d: %v, %d bytes kept, with a part of the secret", before, err, len(text))
+		}
 	}
 }
 

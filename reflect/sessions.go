@@ -98,6 +98,39 @@ func (s Sessions) Ingest(ctx context.Context, r io.Reader, format transcript.For
 	return in, err
 }
 
+// Add puts events behind those of a kept session, or begins one with them. Their numbers are given here. The events that are
+// kept already are not looked at again.
+func (s Sessions) Add(head transcript.Session, more []transcript.Event) (Kept, error) {
+	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
+		return Kept{}, fmt.Errorf("keep sessions: %w", err)
+	}
+	old, events, err := load(s.path(head.Client, head.ID), true)
+	switch {
+	case err == nil:
+		head = old.Session
+	case !errors.Is(err, os.ErrNotExist):
+		return Kept{}, err
+	}
+	w, err := s.begin()
+	if err != nil {
+		return Kept{}, err
+	}
+	defer w.abandon()
+	for i, e := range append(events, more...) {
+		e.N = i
+		if head.Started.IsZero() {
+			head.Started = e.Time
+		}
+		if e.Time.After(head.Ended) {
+			head.Ended = e.Time
+		}
+		if err := w.event(e); err != nil {
+			return Kept{}, err
+		}
+	}
+	return w.finish(head)
+}
+
 // unfinished begins the name of a file that an ingest is writing, or left when it was killed.
 const unfinished = ".session-"
 

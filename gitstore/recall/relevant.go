@@ -39,8 +39,8 @@ const (
 	pathWeight = 3.0     // of a path in the prompt that the memory's globs match
 )
 
-// Query is a prompt, taken apart.
-type Query struct {
+// Prompt is what a user typed, taken apart.
+type Prompt struct {
 	text  string
 	words []asked
 	paths []string
@@ -61,11 +61,11 @@ type Relevance struct {
 }
 
 // Ask takes a prompt apart.
-func Ask(prompt string) Query {
+func Ask(prompt string) Prompt {
 	if len(prompt) > maxPrompt {
 		prompt = strings.ToValidUTF8(prompt[:maxPrompt], "")
 	}
-	q := Query{text: prompt}
+	p := Prompt{text: prompt}
 	seen := map[string]bool{}
 	total := 0
 	for _, word := range strings.FieldsFunc(prompt, func(r rune) bool {
@@ -77,10 +77,10 @@ func Ask(prompt string) Query {
 		}
 		name := isName(word) && !common[strings.ToLower(strings.TrimLeft(word, "-"))]
 		if strings.Contains(word, "/") && name {
-			q.paths = append(q.paths, strings.TrimPrefix(strings.TrimLeft(word, "@"), "./"))
+			p.paths = append(p.paths, strings.TrimPrefix(strings.TrimLeft(word, "@"), "./"))
 		}
 		if name {
-			q.add(seen, word, slices.DeleteFunc(allTerms(word), func(t string) bool { return stop[t] }), nameWeight)
+			p.add(seen, word, slices.DeleteFunc(allTerms(word), func(t string) bool { return stop[t] }), nameWeight)
 			total++
 			continue
 		}
@@ -89,24 +89,24 @@ func Ask(prompt string) Query {
 			switch {
 			case stop[term], chat[term], len(term) == 1 && term[0] < 0x80:
 			case common[term]:
-				q.add(seen, word, []string{term}, commonWeight)
+				p.add(seen, word, []string{term}, commonWeight)
 			case unicode.In([]rune(term)[0], unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul):
-				q.add(seen, term, []string{term}, pairWeight)
+				p.add(seen, term, []string{term}, pairWeight)
 			default:
-				q.add(seen, word, []string{term}, 1)
+				p.add(seen, word, []string{term}, 1)
 			}
 		}
 	}
-	return q
+	return p
 }
 
-func (q *Query) add(seen map[string]bool, word string, terms []string, weight float64) {
+func (p *Prompt) add(seen map[string]bool, word string, terms []string, weight float64) {
 	key := strings.Join(terms, "\x00")
 	if len(terms) == 0 || seen[key] {
 		return
 	}
 	seen[key] = true
-	q.words = append(q.words, asked{word, terms, weight})
+	p.words = append(p.words, asked{word, terms, weight})
 }
 
 // allTerms are the terms of a word.
@@ -116,8 +116,8 @@ func allTerms(word string) (out []string) {
 }
 
 // Tells reports whether any memory at all could be relevant.
-func (q Query) Tells() bool {
-	return weightOf(q.words) >= enough
+func (p Prompt) Tells() bool {
+	return weightOf(p.words) >= enough
 }
 
 func weightOf(words []asked) (sum float64) {
@@ -128,9 +128,9 @@ func weightOf(words []asked) (sum float64) {
 }
 
 // found are the words that a hit has.
-func (q Query) found(h Hit) (out []asked) {
+func (p Prompt) found(h Hit) (out []asked) {
 	has := func(t string) bool { return slices.ContainsFunc(h.Terms, func(p Part) bool { return p.Term == t }) }
-	for _, w := range q.words {
+	for _, w := range p.words {
 		if !slices.ContainsFunc(w.terms, func(t string) bool { return !has(t) }) {
 			out = append(out, w)
 		}
@@ -181,11 +181,11 @@ var slash = map[string]bool{"and/or": true, "client/server": true, "input/output
 
 // Relevant returns the memories that the prompt clearly is about, the heaviest first, and those of the same weight in
 // the order of Search. One that has no word of the prompt but common ones never is.
-func (q Query) Relevant(memories []record.Memory) []Relevance {
-	if !q.Tells() {
+func (p Prompt) Relevant(memories []record.Memory) []Relevance {
+	if !p.Tells() {
 		return nil
 	}
-	hits := Search(q.possible(memories), q.text, 0)
+	hits := Search(p.possible(memories), p.text, 0)
 	df := map[string]int{}
 	for _, h := range hits {
 		for _, t := range h.Terms {
@@ -200,7 +200,7 @@ func (q Query) Relevant(memories []record.Memory) []Relevance {
 		return n
 	}
 	all := 0.0
-	for _, w := range q.words {
+	for _, w := range p.words {
 		if known(w) > 0 {
 			all += w.weight
 		} else {
@@ -209,8 +209,8 @@ func (q Query) Relevant(memories []record.Memory) []Relevance {
 	}
 	var out []Relevance
 	for _, h := range hits {
-		path := matches(h.Memory.Paths, q.paths)
-		found := q.found(h)
+		path := matches(h.Memory.Paths, p.paths)
+		found := p.found(h)
 		if path == "" && weightOf(found) < enough {
 			continue
 		}
@@ -233,7 +233,7 @@ func (q Query) Relevant(memories []record.Memory) []Relevance {
 			r.Weight += pathWeight
 			words = append(words, asked{text: path, weight: pathWeight})
 		}
-		if !relevant(q, h, r.Weight, all, named || path != "", words) {
+		if !relevant(h, r.Weight, all, named || path != "", words) {
 			continue
 		}
 		slices.SortStableFunc(words, func(a, b asked) int { return cmp.Compare(b.weight, a.weight) })
@@ -250,9 +250,9 @@ func (q Query) Relevant(memories []record.Memory) []Relevance {
 
 // possible are the memories that may have a word of the prompt which is not common: to look for some letters costs a
 // thirtieth of taking a text apart. What is not written in ASCII is not looked through.
-func (q Query) possible(memories []record.Memory) []record.Memory {
+func (p Prompt) possible(memories []record.Memory) []record.Memory {
 	var probes []string
-	for _, w := range q.words {
+	for _, w := range p.words {
 		probe := ""
 		for _, t := range w.terms {
 			whole := slices.ContainsFunc(w.terms, func(part string) bool { return part != t && strings.HasPrefix(t, part) })
@@ -274,7 +274,7 @@ func (q Query) possible(memories []record.Memory) []record.Memory {
 	}
 	var out []record.Memory
 	for _, m := range memories {
-		may := matches(m.Paths, q.paths) != "" || slices.ContainsFunc(m.Tags, has) || slices.ContainsFunc(m.Paths, has)
+		may := matches(m.Paths, p.paths) != "" || slices.ContainsFunc(m.Tags, has) || slices.ContainsFunc(m.Paths, has)
 		for _, v := range m.Texts() {
 			may = may || has(v.Text) || has(v.Body) || foreign(v.Text) || foreign(v.Body)
 		}
@@ -300,7 +300,7 @@ func headOf(m record.Memory) (terms map[string]bool, written string) {
 	return terms, written + strings.Join(about, "\n")
 }
 
-func relevant(q Query, h Hit, weight, all float64, named bool, words []asked) bool {
+func relevant(h Hit, weight, all float64, named bool, words []asked) bool {
 	switch {
 	case weight < enough:
 		return false

@@ -12,7 +12,7 @@ type Checkpoint struct {
 	Client  string    `json:"client"`
 	Session string    `json:"session"`
 	N       int       `json:"n"`      // from 1, in each session
-	Reason  string    `json:"reason"` // compaction, stop or asked
+	Reason  string    `json:"reason"` // compaction or asked
 	Time    time.Time `json:"time"`
 	Commit  string    `json:"commit,omitempty"` // the code's HEAD
 	Branch  string    `json:"branch,omitempty"` // the code's branch

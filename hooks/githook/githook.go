@@ -43,19 +43,33 @@ var scripts embed.FS
 // ScriptDir is the folder of the scripts, in the state folder.
 const ScriptDir = "githooks"
 
+// Settings are what is written into the scripts.
+type Settings struct {
+	Program  string // ours
+	Ref      string // of the memory
+	WithPush bool   // a push of the code takes the memory along
+}
+
 // Script is our part of a hook as it lies in the state folder. It is for any POSIX shell, to be read by a hook that
-// has set reverie_dir to the state folder, or run. binary is our program, ref the memory branch.
+// has set reverie_dir to the state folder, or run.
 //
-// It starts no process unless there is something to do, lets nothing fail, and waits for no process that can hang.
-func (h Hook) Script(binary, ref string) []byte {
+// It starts our program only where there is something to do for it, lets nothing fail, and waits for no process that
+// can hang. What git tells on standard input is read by a cat, but only where it can be about something of ours.
+func (h Hook) Script(o Settings) []byte {
 	body, err := scripts.ReadFile(h.Name + ".sh")
 	if err != nil {
 		panic(err) // it is part of the program
 	}
+	settle := `[ -z "$reverie_bin" ] || "$reverie_bin" hook git ` + h.Name + ` "$@" </dev/null >/dev/null 2>&1 &`
+	along := ""
+	if o.WithPush {
+		along = settle
+	}
 	text := strings.NewReplacer(
-		"@settle@", `[ -z "$reverie_bin" ] || "$reverie_bin" hook git `+h.Name+` "$@" </dev/null >/dev/null 2>&1 &`,
+		"@settle@", settle,
+		"@along@", along,
 		"@restore@", strings.TrimSuffix(restoreInput, "\n"),
-		"@ref@", hooks.Quote(ref),
+		"@ref@", hooks.Quote(o.Ref),
 		"@sessions@", sessions(`[ -z "ANY" ] || reverie_by="$reverie_by NAME"`),
 		"@session@", sessions(`[ -n "$reverie_by" ] || [ -z "ANY" ] || reverie_by=NAME`),
 	).Replace(string(body))
@@ -64,7 +78,7 @@ func (h Hook) Script(binary, ref string) []byte {
 	b.WriteString("reverie_dir=${reverie_dir:-${0%/*}/..}\n")
 	b.WriteString("if [ \"${REVERIE_DISABLE:-0}\" = 0 ] && [ -z \"${REVERIE_HOOK_DEPTH-}\" ]; then\n")
 	if strings.Contains(text, "$reverie_bin") {
-		fmt.Fprintf(&b, "reverie_bin=%s\n", hooks.Quote(binary))
+		fmt.Fprintf(&b, "reverie_bin=%s\n", hooks.Quote(o.Program))
 		b.WriteString("[ -x \"$reverie_bin\" ] || reverie_bin=$(command -v reverie 2>/dev/null) || reverie_bin=\n")
 	}
 	b.WriteString(text)

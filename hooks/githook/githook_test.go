@@ -116,7 +116,7 @@ func hookIn(t *testing.T, shell, options, name, program, body string) (file stri
 		filepath.Join(dir, "HEAD"):                     "ref: refs/heads/main\n",
 		filepath.Join(dir, "refs/heads/main"):          id + "\n",
 		filepath.Join(dir, "reverie", LinksFile):       "commit " + id + " main claude/x\n",
-		filepath.Join(dir, "reverie", ScriptDir, name): string(hook.Script(program, "refs/heads/it's mine")),
+		filepath.Join(dir, "reverie", ScriptDir, name): string(hook.Script(Settings{Program: program, Ref: "refs/heads/it's mine"})),
 	} {
 		if err := os.WriteFile(path, []byte(data), 0o700); err != nil {
 			t.Fatal(err)
@@ -310,5 +310,38 @@ func TestHookThatSomebodyWritesMeanwhileStaysTheirs(t *testing.T) {
 	}
 	if text, err := os.ReadFile(path); string(text) != "theirs" || err != nil {
 		t.Errorf("%q, %v", text, err)
+	}
+}
+
+func TestNothingStartsWhereNothingIsToBeDone(t *testing.T) {
+	nothing := t.TempDir() // as PATH: no cat can start
+	for _, shell := range shells(t) {
+		file := hookIn(t, shell, "-eu", "post-rewrite", "/nowhere/reverie", "read -r line; echo \"$line\"\n")
+		if err := os.WriteFile(filepath.Join(filepath.Dir(file), "../reverie", LinksFile), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if stdout, stderr, err := run(t, file, "a b\n", []string{"PATH=" + nothing}, "amend"); stdout != "a b\n" || stderr != "" || err != nil {
+			t.Errorf("%s: no commit is linked: %q, %q, %v", shell, stdout, stderr, err)
+		}
+		file = hookIn(t, shell, "-eu", "pre-push", "/nowhere/reverie", "read -r line; echo \"$line\"\n")
+		if stdout, stderr, err := run(t, file, "a b c d\n", []string{"PATH=" + nothing}, "origin", "url"); stdout != "a b c d\n" || stderr != "" || err != nil {
+			t.Errorf("%s: the program is gone: %q, %q, %v", shell, stdout, stderr, err)
+		}
+
+		program := filepath.Join(t.TempDir(), "reverie")
+		if err := os.WriteFile(program, []byte("#!/bin/sh\necho x >>\"$0.ran\"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		file = hookIn(t, shell, "", "pre-push", program, "wait\n")
+		for _, along := range []bool{false, true} {
+			script := filepath.Join(filepath.Dir(file), "../reverie", ScriptDir, "pre-push")
+			if err := os.WriteFile(script, Hook{Name: "pre-push"}.Script(Settings{program, "refs/heads/memory", along}), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			_, _, err := run(t, file, "refs/heads/main 1 refs/heads/main 0\n", nil, "origin", "url")
+			if _, missing := os.Stat(program + ".ran"); err != nil || (missing == nil) != along {
+				t.Errorf("%s: sync.with-push is %v: %v, %v", shell, along, err, missing)
+			}
+		}
 	}
 }

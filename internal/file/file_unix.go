@@ -11,6 +11,9 @@ import (
 // NoFollow is a flag for os.OpenFile: a symbolic link is not followed, but an error.
 const NoFollow = syscall.O_NOFOLLOW
 
+// NonBlock is a flag for os.OpenFile: what would wait, to be opened or read, is an error.
+const NonBlock = syscall.O_NONBLOCK
+
 // Lock takes the lock on f, or, unless it may wait, reports that somebody has it. Closing f gives
 // it back, and so does the end of the process.
 func Lock(f *os.File, wait bool) (bool, error) {

@@ -36,44 +36,53 @@ func FindCached(ctx context.Context, dir string) (*Repo, error) {
 	return r, err
 }
 
+// MayHaveState reports whether a repository that holds dir may have a state folder. Only "no" is certain, and it costs
+// a few looks at the file system and no process: what is called at every prompt of an agent, in any folder of the machine,
+// asks this first.
+func MayHaveState(dir string) bool {
+	for _, name := range []string{"GIT_DIR", "GIT_COMMON_DIR"} {
+		if os.Getenv(name) != "" {
+			return true
+		}
+	}
+	p, _ := walk(dir)
+	if p == (place{}) {
+		return false
+	}
+	info, err := os.Lstat(filepath.Join(p.common, "reverie"))
+	return err == nil && info.IsDir()
+}
+
 // place is where a repository lies: what git finds without its configuration.
 type place struct{ top, gitDir, common string }
 
-// walk looks for the repository that holds dir. plain is false where git might see another one, or none: with a
-// variable of git's in the environment that it may heed, in a bare repository or a git directory, where something
-// belongs to another user, lies on another file system, or is not what a repository has in its place.
+// walk looks for the repository that holds dir; the zero value means that there is none. plain is false where git might
+// see another one, or none: with a variable of git's in the environment that it may heed, in a bare repository or a git
+// directory, where something belongs to another user, lies on another file system, or is not what a repository has in its
+// place.
 func walk(dir string) (p place, plain bool) {
-	if !plainEnviron() {
-		return place{}, false
-	}
 	at, err := filepath.Abs(dir)
 	if err != nil {
 		return place{}, false
 	}
-	if at, err = filepath.EvalSymlinks(at); err != nil {
-		return place{}, false
+	plain = plainEnviron()
+	if real, err := filepath.EvalSymlinks(at); err == nil {
+		at = real
+	} else {
+		plain = false
 	}
 	device := ""
 	for {
 		info, err := os.Lstat(at)
-		if err != nil {
-			return place{}, false
-		}
-		if on, ok := deviceOf(info); !ok || device != "" && on != device {
-			return place{}, false
-		} else {
+		if err == nil {
+			on, ok := deviceOf(info)
+			plain = plain && ok && (device == "" || on == device)
 			device = on
 		}
-		dot := filepath.Join(at, ".git")
-		switch found, err := os.Lstat(dot); {
-		case err == nil:
-			p, plain = placeAt(at, dot, found)
-			return p, plain && ownedByUs(info) && ownedByUs(found)
-		case !absent(err):
-			return place{}, false
-		}
-		if _, err := os.Lstat(filepath.Join(at, "HEAD")); !absent(err) {
-			return place{}, false // it may be a bare repository
+		p, ok := placeAt(at)
+		plain = plain && ok && err == nil
+		if p != (place{}) {
+			return p, plain && ownedByUs(info)
 		}
 		up := filepath.Dir(at)
 		if up == at {
@@ -83,11 +92,13 @@ func walk(dir string) (p place, plain bool) {
 	}
 }
 
-// placeAt is the repository that a folder, or a file "gitdir: …", named .git stands for.
-func placeAt(top, dot string, info fs.FileInfo) (p place, plain bool) {
-	p = place{top: top, gitDir: dot, common: dot}
-	if info.Mode().IsRegular() {
-		text, err := os.ReadFile(dot)
+// placeAt is the repository whose top a folder is: one with a folder, or a file "gitdir: …", named .git. It may also be
+// a git directory itself.
+func placeAt(top string) (p place, plain bool) {
+	p, plain = place{top: top, gitDir: filepath.Join(top, ".git")}, true
+	switch dot, err := os.Lstat(p.gitDir); {
+	case err == nil && dot.Mode().IsRegular(): // of a linked worktree, or a submodule
+		text, err := os.ReadFile(p.gitDir)
 		to, ok := strings.CutPrefix(string(text), "gitdir: ")
 		if err != nil || !ok {
 			return place{}, false
@@ -95,27 +106,39 @@ func placeAt(top, dot string, info fs.FileInfo) (p place, plain bool) {
 		if p.gitDir, ok = follow(top, to); !ok {
 			return place{}, false
 		}
-	} else if !info.IsDir() {
-		return place{}, false
+		plain = ownedByUs(dot)
+	case err == nil:
+		plain = dot.IsDir() && ownedByUs(dot)
+	default:
+		if _, head := os.Lstat(filepath.Join(top, "HEAD")); absent(err) && absent(head) {
+			return place{}, true
+		}
+		p.gitDir, plain = top, false
 	}
 	p.common = p.gitDir
-	text, err := os.ReadFile(filepath.Join(p.gitDir, "commondir"))
-	if err == nil {
+	if text, err := os.ReadFile(filepath.Join(p.gitDir, "commondir")); err == nil {
 		var ok bool
 		if p.common, ok = follow(p.gitDir, string(text)); !ok {
 			return place{}, false
 		}
-	} else if !absent(err) {
-		return place{}, false
+	} else {
+		plain = plain && absent(err)
 	}
 	for _, dir := range []string{p.gitDir, p.common, filepath.Join(p.common, "objects"), filepath.Join(p.common, "refs")} {
-		if info, err := os.Lstat(dir); err != nil || !info.IsDir() || !ownedByUs(info) {
+		info, err := os.Stat(dir)
+		if err != nil || !info.IsDir() {
 			return place{}, false
 		}
+		info, err = os.Lstat(dir)
+		plain = plain && err == nil && info.IsDir() && ownedByUs(info)
 	}
-	head, err := os.ReadFile(filepath.Join(p.gitDir, "HEAD"))
+	file := filepath.Join(p.gitDir, "HEAD")
+	if _, err := os.Lstat(file); err != nil {
+		return place{}, false
+	}
+	head, err := os.ReadFile(file)
 	id := strings.TrimSpace(string(head))
-	return p, err == nil && (strings.HasPrefix(id, "ref: refs/") || len(id) >= 40 && strings.Trim(id, "0123456789abcdef") == "")
+	return p, plain && err == nil && (strings.HasPrefix(id, "ref: refs/") || len(id) >= 40 && strings.Trim(id, "0123456789abcdef") == "")
 }
 
 // follow is the folder that a file of git's names, on one line, seen from another.

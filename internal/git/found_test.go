@@ -408,3 +408,56 @@ func TestNothingIsKeptBeforeThereIsAStateFolder(t *testing.T) {
 		t.Errorf("a look made the state folder: %v", err)
 	}
 }
+
+// Wherever git finds a repository that has a state folder, it may have one; elsewhere no git need be asked.
+func TestMayHaveStateWhereverGitFindsIt(t *testing.T) {
+	r := testrepo.New(t)
+	r.Write("a/b/file", "x\n")
+	r.Commit("more")
+	linked := filepath.Join(filepath.Dir(r.Dir), "linked")
+	r.Run("worktree", "add", "-q", linked)
+	other := testrepo.Init(t, filepath.Join(t.TempDir(), "other"))
+	other.Write("x", "x\n")
+	other.Commit("begin")
+	r.Run("submodule", "--quiet", "add", other.Dir, "sub")
+	bare := filepath.Join(t.TempDir(), "bare.git")
+	r.Run("clone", "-q", "--bare", r.Dir, bare)
+	link := filepath.Join(t.TempDir(), "link")
+	moved := testrepo.New(t)
+	elsewhere := filepath.Join(t.TempDir(), "git")
+	err := errors.Join(os.Symlink(filepath.Join(r.Dir, "a"), link), os.Rename(filepath.Join(moved.Dir, ".git"), elsewhere), os.Symlink(elsewhere, filepath.Join(moved.Dir, ".git")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	outside := t.TempDir()
+	for _, dir := range []string{r.Dir, filepath.Join(r.Dir, "a", "b"), linked, filepath.Join(r.Dir, "sub"), bare, filepath.Join(bare, "refs"), filepath.Join(r.Dir, ".git"), link, moved.Dir} {
+		repo, err := git.Find(t.Context(), dir)
+		if err != nil {
+			t.Fatal(dir, err)
+		}
+		state := filepath.Join(repo.CommonDir, "reverie")
+		if err := os.RemoveAll(state); err != nil {
+			t.Fatal(err)
+		}
+		if git.MayHaveState(dir) {
+			t.Errorf("%s: there is none", dir)
+		}
+		if err := os.Mkdir(state, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if !git.MayHaveState(dir) {
+			t.Errorf("%s: there is one", dir)
+		}
+	}
+	if git.MayHaveState(outside) {
+		t.Error("outside of any repository")
+	}
+	t.Setenv("GIT_CEILING_DIRECTORIES", "/nowhere") // git might stop on its way; there is nothing to find either way
+	if git.MayHaveState(outside) || !git.MayHaveState(r.Dir) {
+		t.Error("with a variable that git heeds")
+	}
+	t.Setenv("GIT_DIR", filepath.Join(r.Dir, ".git"))
+	if !git.MayHaveState(outside) {
+		t.Error("where GIT_DIR names it")
+	}
+}

@@ -188,6 +188,39 @@ func (r *Repo) Branches(ctx context.Context, name string) ([]string, error) {
 	return tips, err
 }
 
+// OnBranches returns those of some commits, by their whole ids, that a branch of this clone has, or a remote's as it was
+// last fetched. It costs two processes, however many there are.
+func (r *Repo) OnBranches(ctx context.Context, commits []string) (map[string]bool, error) {
+	if len(commits) == 0 {
+		return nil, nil
+	}
+	here, err := r.Commits(ctx, commits...)
+	if err != nil {
+		return nil, err
+	}
+	on := map[string]bool{}
+	for _, id := range here {
+		if id != "" {
+			on[id] = true
+		}
+	}
+	if len(on) == 0 {
+		return nil, nil
+	}
+	var in strings.Builder
+	for id := range on {
+		in.WriteString(id + "\n")
+	}
+	out, err := r.Git(ctx, strings.NewReader(in.String()), "rev-list", "--stdin", "--not", "--branches", "--remotes")
+	if err != nil {
+		return nil, err
+	}
+	for id := range strings.FieldsSeq(string(out)) {
+		delete(on, id)
+	}
+	return on, nil
+}
+
 // Default is the branch on which the code of everybody meets.
 type Default struct {
 	Name string

@@ -79,6 +79,18 @@ var keptVariables = []string{
 // keptPrefixes are families of such variables.
 var keptPrefixes = []string{"GIT_TRACE", "GIT_SSL_", "GIT_PROXY_", "GIT_HTTP_"}
 
+// Environ is the environment of this process without what a hook or an enclosing git command put there, for
+// what outlives them.
+func Environ() []string { return cleanEnviron() }
+
+// LeaveRepository takes out of the environment of this process what says which repository git is to use, so that the folder
+// decides.
+func LeaveRepository() {
+	for _, name := range []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE", "GIT_PREFIX"} {
+		os.Unsetenv(name)
+	}
+}
+
 // cleanEnviron is the environment without what a hook or an enclosing git command put there.
 func cleanEnviron() []string {
 	var env []string

@@ -78,20 +78,18 @@ func (s Session) Open(ctx context.Context) (io.ReadCloser, error) {
 	return os.Open(s.File)
 }
 
-// Store is a place that was looked at.
+// Store is a place where an agent keeps sessions.
 type Store struct {
 	Client string
 	Path   string // the folder, or the database
-	Found  bool   // it is there
 }
 
-// Stores lists every place that Find looks at.
+// Stores lists every place that Find looks at, there or not.
 func (h Homes) Stores() []Store {
 	var out []Store
 	for _, a := range agents {
 		for _, path := range a.places(h) {
-			_, err := os.Stat(path)
-			out = append(out, Store{a.client, path, err == nil})
+			out = append(out, Store{a.client, path})
 		}
 	}
 	return out
