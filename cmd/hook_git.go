@@ -21,6 +21,9 @@ const codeMoved = "worker.moved"
 // and does without one where it can. What fails is told in one line and fails nobody's commit or push.
 func runGitHook(ctx context.Context, env *Env, name string, args []string) error {
 	c, err := env.openCapture(ctx)
+	if err == nil && c != nil {
+		err = c.unsettled // what git's hooks do can wait until the settings are mended
+	}
 	if c == nil || err != nil {
 		return err
 	}

@@ -23,6 +23,9 @@ import (
 // full is true where the full numbers are wanted: in CI, which sets REVERIE_E2E.
 var full = os.Getenv("REVERIE_E2E") != ""
 
+// every is true where nothing is left out, however long it takes.
+var every = os.Getenv("REVERIE_E2E") == "all"
+
 // seed makes the random choices of a run; a failing test names it.
 var seed = flag.Uint64("seed", 1, "of the random choices")
 
