@@ -19,6 +19,7 @@ type agentInstall struct {
 	installer install.Installer
 	changes   []install.Change
 	generic   bool // say how any other agent calls us
+	none      bool // of those that were asked for is here
 }
 
 // agentJSON is a file in the answer of init --json.
@@ -56,6 +57,10 @@ func (w *workspace) planAgents(names []string, project bool) (in agentInstall, e
 	if err != nil {
 		return in, err
 	}
+	if len(agents) == 0 && !generic {
+		in.none = true // only of all that are found
+		return in, nil
+	}
 	in.generic, in.installer = generic, install.Installer{Dir: m.StateDir()}
 	if in.program, err = hookProgram(); err != nil {
 		return in, err
@@ -88,9 +93,6 @@ func chosenAgents(m install.Machine, names []string) (agents []hooks.Agent, gene
 					agents = append(agents, a)
 				}
 			}
-			if len(agents) == 0 {
-				return nil, false, &failure{exitFailed, errors.New("init --agent all: no agent that Reverie knows was found on this machine"), "name it all the same: --agent " + strings.ReplaceAll(hooks.Names(), ", ", ", --agent ")}
-			}
 		case !ok:
 			return nil, false, usage("known are "+hooks.Names()+", "+allAgents, "--agent %s: no agent of that name is known", name)
 		case name == "generic":
@@ -113,6 +115,7 @@ func refusedSettings(err error, rest string) error {
 
 // installAgents writes what was planned and says so.
 func (w *workspace) installAgents(ctx context.Context, in agentInstall) ([]agentJSON, error) {
+	w.tellNone(in)
 	if len(in.changes) > 0 { // hooks do nothing in a clone without it
 		if _, err := w.repo.StateDir(); err != nil {
 			return nil, err
@@ -135,6 +138,18 @@ func (w *workspace) installAgents(ctx context.Context, in agentInstall) ([]agent
 		}
 	}
 	return done, nil
+}
+
+// claimAgents notes that this clone relies on the user's own settings of agents, where they call us. That it could not be
+// noted stops nothing.
+func (w *workspace) claimAgents(ctx context.Context) {
+	m, err := install.ThisMachine()
+	if err != nil {
+		return
+	}
+	if err := (install.Installer{Dir: m.StateDir()}).Claim(ctx, w.repo.CommonDir); err != nil {
+		w.env.warn("note that this clone relies on the agents' settings: %v", err)
+	}
 }
 
 // afterInstall is what else a person has to know or do.
@@ -161,6 +176,7 @@ func afterInstall(c install.Change) (lines []string) {
 
 // tellAgents prints what init would write, as a diff without secrets.
 func (w *workspace) tellAgents(in agentInstall) (would []agentJSON) {
+	w.tellNone(in)
 	for _, c := range in.changes {
 		would = append(would, agentJSON{c.Agent.Name, c.File, c.Changed()})
 		switch {
@@ -169,6 +185,10 @@ func (w *workspace) tellAgents(in agentInstall) (would []agentJSON) {
 			w.env.say("%s calls Reverie already: %s", c.Agent.Title, c.File)
 		default:
 			w.env.say("would have %s call Reverie: %s", c.Agent.Title, c.File)
+			if c.Fresh && !w.env.Verbose {
+				w.env.print("%s\n", visible(fmt.Sprintf("new file %s, %d bytes; -v shows it", c.File, len(c.New))))
+				continue
+			}
 			old, _ := w.scanner.Text(string(c.Old))
 			now, _ := w.scanner.Text(string(c.New))
 			from := c.File
@@ -181,6 +201,13 @@ func (w *workspace) tellAgents(in agentInstall) (would []agentJSON) {
 		}
 	}
 	return would
+}
+
+// tellNone says that of all agents none is here, which is no fault.
+func (w *workspace) tellNone(in agentInstall) {
+	if in.none {
+		w.env.say("no agent that Reverie knows was found on this machine; to name one all the same: reverie init --agent NAME")
+	}
 }
 
 // tellGeneric prints how an agent without a row of its own calls us.
@@ -235,26 +262,80 @@ func (w *workspace) agentArtefacts() ([]artefact, error) {
 	}
 	var found []artefact
 	for _, i := range installed {
-		what := ""
-		switch i.Fate {
-		case install.Refused:
-			w.env.warn("passed over: %v", i.Why)
-			continue
-		case install.Stays:
-			what = fmt.Sprintf("this clone's share in %s, which other clones use too and which stays", i.File)
-		case install.Goes:
-			what = fmt.Sprintf("%s, which calls Reverie from %s", i.File, i.Agent.Title)
-		case install.Returns:
-			what = fmt.Sprintf("the hooks in %s, which gets back the bytes it had", i.File)
-		case install.Cut:
-			what = fmt.Sprintf("the hooks in %s, which was changed since and keeps the rest", i.File)
-		case install.Gone:
-			what = fmt.Sprintf("the note that Reverie wrote to %s", i.File)
+		a, ok := w.agentArtefact(in, i, w.repo.CommonDir)
+		if ok {
+			found = append(found, a)
 		}
-		found = append(found, artefact{what, func(ctx context.Context) error {
-			_, err := in.Remove(ctx, i.Target, w.repo.CommonDir)
-			return err
-		}})
 	}
 	return found, nil
+}
+
+// namedAgentArtefacts are the agents' files that uninstall --agent names. The user's own count in every clone: they go for all.
+func (w *workspace) namedAgentArtefacts(names []string, project bool) (found []artefact, err error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	m, err := install.ThisMachine()
+	if err != nil {
+		return nil, err
+	}
+	if project && w.repo.WorkTree == "" {
+		return nil, &failure{exitFailed, errors.New("uninstall --project: there is no work tree here"), "without --project your own settings are looked at"}
+	}
+	agents, _, err := chosenAgents(m, names)
+	if err != nil {
+		return nil, err
+	}
+	in := install.Installer{Dir: m.StateDir()}
+	for _, a := range agents {
+		t, _ := m.User(a)
+		if project {
+			t, _ = install.Project(a, w.repo.WorkTree)
+		}
+		i, err := in.Everyones(t, w.repo.CommonDir)
+		if err != nil {
+			return nil, err
+		}
+		if i.Fate == install.Refused {
+			return nil, refusedSettings(i.Why, "nothing was changed")
+		}
+		if i.Fate == install.Gone {
+			w.env.say("%s does not call Reverie from %s", a.Title, t.File)
+			continue
+		}
+		one, ok := w.agentArtefact(in, i, install.Everyone)
+		if !ok {
+			continue
+		}
+		if i.Others > 0 {
+			one.what += fmt.Sprintf("; %s on it", count(i.Others, "other clone relies", "other clones rely"))
+		}
+		found = append(found, one)
+	}
+	return found, nil
+}
+
+// agentArtefact is a file of an agent as uninstall tells and removes it; ok is false for one that is passed over.
+func (w *workspace) agentArtefact(in install.Installer, i install.Installed, clone string) (a artefact, ok bool) {
+	switch i.Fate {
+	case install.Refused:
+		w.env.warn("passed over: %v", i.Why)
+		return a, false
+	case install.Stays:
+		a.what = fmt.Sprintf("this clone's share in %s, which other clones use too and which stays", i.File)
+	case install.Goes:
+		a.what = fmt.Sprintf("%s, which calls Reverie from %s", i.File, i.Agent.Title)
+	case install.Returns:
+		a.what = fmt.Sprintf("the hooks in %s, which gets back the bytes it had", i.File)
+	case install.Cut:
+		a.what = fmt.Sprintf("the hooks in %s, which was changed since and keeps the rest", i.File)
+	case install.Gone:
+		a.what = fmt.Sprintf("the note that Reverie wrote to %s", i.File)
+	}
+	a.shared = i.Top == "" && i.Fate != install.Stays && i.Fate != install.Gone
+	a.remove = func(ctx context.Context) error {
+		_, err := in.Remove(ctx, i.Target, clone)
+		return err
+	}
+	return a, true
 }

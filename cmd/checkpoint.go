@@ -68,6 +68,9 @@ func runCheckpoint(ctx context.Context, env *Env, arg, session string) error {
 	}
 	kept, events, err := w.sessionAsked(session)
 	if errors.Is(err, reflect.ErrNoSession) && (strings.TrimSpace(text) == "" || kept.Client == "") {
+		if _, tip := w.memory.Tip(ctx); errors.Is(tip, gitstore.ErrNoStore) {
+			return tip
+		}
 		return &failure{exitFailed, err, "'reverie sessions' lists what is kept; 'reverie ingest FILE' reads a transcript"}
 	}
 	if err != nil && !errors.Is(err, reflect.ErrNoSession) {

@@ -57,7 +57,7 @@ func (x agentExam) rows(ctx context.Context) (rows []examined) {
 		t, _ := install.Project(x.agent, top)
 		targets = append(targets, t)
 	}
-	installed := 0
+	installed, unread := 0, false
 	for _, t := range targets {
 		s, err := install.Examine(t)
 		if err != nil {
@@ -66,6 +66,7 @@ func (x agentExam) rows(ctx context.Context) (rows []examined) {
 				state = stateBroken
 			}
 			rows = append(rows, x.row(state, err.Error(), "mend the file"))
+			unread = true
 		}
 		if !s.Installed {
 			continue
@@ -89,8 +90,8 @@ func (x agentExam) rows(ctx context.Context) (rows []examined) {
 	}
 	switch {
 	case installed == 2:
-		rows = append(rows, x.row(stateNote, "every event comes twice: your own settings and this project's call Reverie", "reverie uninstall, then init --agent with or without --project"))
-	case installed == 0 && x.m.Has(x.agent):
+		rows = append(rows, x.row(stateNote, "every event comes twice: your own settings and this project's call Reverie", "reverie uninstall --agent "+x.agent.Name+" --project"))
+	case installed == 0 && !unread && x.m.Has(x.agent):
 		rows = append(rows, x.row(stateNote, x.agent.Title+" is here and does not call Reverie", "reverie init --agent "+x.agent.Name))
 	}
 	return rows

@@ -77,9 +77,24 @@ func (w *workspace) hookPlace(ctx context.Context) (hookPlace, error) {
 	return p, nil
 }
 
-// installGitHooks puts our part into the hooks of git that are asked for, and returns what there is to tell. Doing it
-// again brings everything up to date. A hook that is not touched is told with what to add to it.
-func (w *workspace) installGitHooks(ctx context.Context, o gitHookOptions) ([]string, error) {
+// gitHooksJSON is what became of git's hooks, in the answer of init --json.
+type gitHooksJSON struct {
+	Dir       string         `json:"dir"`       // where git looks for them
+	Installed []string       `json:"installed"` // have our section, or would
+	Left      []leftHookJSON `json:"left"`      // stay as they are
+
+	told []string // what there is to tell people
+}
+
+type leftHookJSON struct {
+	Hook string `json:"hook"`
+	Why  string `json:"why"`
+	Line string `json:"line"` // that a person may add to it
+}
+
+// installGitHooks puts our part into the hooks of git that are asked for. Doing it again brings everything up to date. A hook
+// that is not touched is told with what to add to it.
+func (w *workspace) installGitHooks(ctx context.Context, o gitHookOptions) (*gitHooksJSON, error) {
 	place, err := w.hookPlace(ctx)
 	if err != nil {
 		return nil, err
@@ -95,30 +110,34 @@ func (w *workspace) installGitHooks(ctx context.Context, o gitHookOptions) ([]st
 		}
 		defer unlock()
 	}
+	done := &gitHooksJSON{Dir: place.dir, Installed: []string{}, Left: []leftHookJSON{}}
 	var put, left []githook.Hook
-	var told []string
 	for _, h := range githook.All {
 		if h.Asked && !o.trailers && !w.hasGitScript(h) {
 			continue
 		}
 		if !o.dryRun {
 			if err := w.writeGitScript(h, program); err != nil {
-				return told, err
+				return done, err
 			}
 		}
 		if place.avoid != "" {
 			left = append(left, h)
+			done.Left = append(done.Left, leftHookJSON{h.Name, place.avoid, h.Snippet()})
 			continue
 		}
 		changed, err := h.Install(place.dir, o.dryRun)
 		switch {
 		case errors.Is(err, githook.ErrRefused):
-			told = append(told, fmt.Sprintf("%s: %v; what it needs is a line: %s", filepath.Join(place.dir, h.Name), err, h.Snippet()))
+			done.told = append(done.told, fmt.Sprintf("%s: %v; what it needs is a line: %s", filepath.Join(place.dir, h.Name), err, h.Snippet()))
+			done.Left = append(done.Left, leftHookJSON{h.Name, err.Error(), h.Snippet()})
+			continue
 		case err != nil:
-			return told, fmt.Errorf("git hook %s: %w", h.Name, err)
+			return done, fmt.Errorf("git hook %s: %w", h.Name, err)
 		case changed:
 			put = append(put, h)
 		}
+		done.Installed = append(done.Installed, h.Name)
 	}
 	verb := "put"
 	if o.dryRun {
@@ -126,13 +145,13 @@ func (w *workspace) installGitHooks(ctx context.Context, o gitHookOptions) ([]st
 	}
 	switch {
 	case len(put) > 0:
-		told = append([]string{fmt.Sprintf("%s a section into %s in %s", verb, hookNames(put), place.dir)}, told...)
+		done.told = append([]string{fmt.Sprintf("%s a section into %s in %s", verb, hookNames(put), place.dir)}, done.told...)
 	case len(left) > 0:
-		told = append(told, place.avoid+": it is left as it is", addByHand(place, left))
-	case len(told) == 0:
-		told = append(told, "the git hooks are there already, in "+place.dir)
+		done.told = append(done.told, place.avoid+": it is left as it is", addByHand(place, left))
+	case len(done.told) == 0:
+		done.told = append(done.told, "the git hooks are there already, in "+place.dir)
 	}
-	return told, nil
+	return done, nil
 }
 
 func hookNames(list []githook.Hook) string {
@@ -249,10 +268,102 @@ func (w *workspace) gitHookArtefacts(ctx context.Context) ([]artefact, error) {
 			if !githook.HasSection(path) {
 				continue
 			}
-			found = append(found, artefact{"the reverie section in " + path, func(context.Context) error { return h.Remove(dir) }})
+			found = append(found, artefact{what: "the reverie section in " + path, remove: func(context.Context) error { return h.Remove(dir) }})
 		}
 	}
 	return found, nil
+}
+
+// mention is a file in which a person wrote calls of our part of hooks.
+type mention struct {
+	file  string
+	hooks []string
+}
+
+// mentions finds the lines that installGitHooks tells to add, in the files of programs that have the hooks in their hands and in
+// hooks outside of our section.
+func (w *workspace) mentions(p hookPlace) (found []mention) {
+	var files []string
+	dirs := []string{p.dir, filepath.Dir(p.dir), filepath.Join(w.repo.CommonDir, "hooks")}
+	if w.repo.WorkTree != "" {
+		dirs = append(dirs, filepath.Join(w.repo.WorkTree, ".husky"))
+	}
+	for _, dir := range dirs {
+		for _, h := range githook.All {
+			files = append(files, filepath.Join(dir, h.Name))
+		}
+	}
+	if w.repo.WorkTree != "" {
+		for _, m := range hookManagers {
+			for _, name := range m.files {
+				local := strings.Replace(name, "lefthook.", "lefthook-local.", 1)
+				files = append(files, filepath.Join(w.repo.WorkTree, filepath.FromSlash(name)), filepath.Join(w.repo.WorkTree, filepath.FromSlash(local)))
+			}
+		}
+		files = append(files, filepath.Join(w.repo.WorkTree, ".pre-commit-config.yaml"))
+	}
+	seen := map[string]bool{}
+	for _, path := range files {
+		if info, err := os.Stat(path); seen[path] || err != nil || !info.Mode().IsRegular() || info.Size() > maxHookFile {
+			continue
+		}
+		seen[path] = true
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue
+		}
+		if names := githook.Called(text); len(names) > 0 {
+			found = append(found, mention{path, names})
+		}
+	}
+	return found
+}
+
+// maxHookFile is how long a file may be that is looked into for calls of our part of hooks, in bytes.
+const maxHookFile = 1 << 20
+
+// tellMentions names the files whose lines a person wrote and must take out.
+func (w *workspace) tellMentions(ctx context.Context) {
+	place, err := w.hookPlace(ctx)
+	if err != nil {
+		return
+	}
+	for _, m := range w.mentions(place) {
+		w.env.say("%s still has the lines that you added for %s; they do nothing by now", m.file, strings.Join(m.hooks, ", "))
+	}
+}
+
+// examineByHand looks whether hooks that we do not touch call our part.
+func (w *workspace) examineByHand(place hookPlace) examined {
+	called := map[string]bool{}
+	var files, calls, missing []string
+	for _, m := range w.mentions(place) {
+		files = append(files, m.file)
+		for _, name := range m.hooks {
+			called[name] = true
+		}
+	}
+	for _, h := range githook.All {
+		switch {
+		case called[h.Name]:
+			calls = append(calls, h.Name)
+		case w.hasGitScript(h):
+			missing = append(missing, h.Name)
+		}
+	}
+	row := examined{What: "git hooks", State: stateOK}
+	switch {
+	case len(calls) == 0:
+		row.Detail = place.avoid + ": none that calls Reverie was found"
+	case len(missing) == 0:
+		row.Detail = fmt.Sprintf("%d by lines that you added, in %s", len(calls), strings.Join(files, ", "))
+	default:
+		row.Detail = fmt.Sprintf("%s: %s called by lines that you added, not %s", place.avoid, strings.Join(calls, ", "), strings.Join(missing, ", "))
+	}
+	if len(missing) > 0 {
+		row.State, row.Fix = stateNote, "reverie init --git-hooks says what to add"
+	}
+	return row
 }
 
 // examineGitHooks looks at what was installed of git's hooks, for doctor.
@@ -311,8 +422,10 @@ func (w *workspace) examineGitHooks(ctx context.Context) []examined {
 		row.State, row.Detail = stateBroken, fmt.Sprintf("not as this version of Reverie writes them, in %s", place.dir)
 	case sections > 0:
 		row.Detail, row.Fix, row.mend = fmt.Sprintf("%d in %s", sections, place.dir), "", nil
+	case place.avoid != "" && old > 0:
+		row.State, row.Detail = stateBroken, "what the hooks call is not as this version of Reverie writes it"
 	case place.avoid != "" && w.hasGitScript(githook.All[0]):
-		row.State, row.Detail, row.mend = stateNote, place.avoid+": whether its hooks call Reverie is not known", nil
+		row = w.examineByHand(place)
 	default:
 		row.Fix, row.mend = "", nil
 	}

@@ -150,7 +150,7 @@ func (env *Env) openCapture(ctx context.Context) (*capture, error) {
 		return nil, err
 	}
 	c := &capture{env: env, repo: repo, state: filepath.Join(repo.CommonDir, "reverie")}
-	if info, err := os.Lstat(c.state); err != nil || !info.IsDir() {
+	if !c.started() {
 		return nil, nil
 	}
 	if c.config, c.unsettled = config.Load(config.UserFile(), cloneFile(c.state)); c.unsettled != nil {
@@ -164,10 +164,16 @@ func spoolDir(state string) string { return filepath.Join(state, "spool") }
 
 // take keeps an event and does what it calls for. The event is on the disk before anything else is tried.
 func (c *capture) take(ctx context.Context, agent hooks.Agent, e hooks.Event) error {
+	if !c.started() {
+		return nil
+	}
 	if _, err := c.repo.StateDir(); err != nil { // a folder of ours, and no link
 		return err
 	}
 	if err := c.spool.Append(e); err != nil {
+		if !c.started() {
+			return nil
+		}
 		return err
 	}
 	err := errors.Join(c.unsettled, c.seen(agent.Name))
@@ -183,13 +189,25 @@ func (c *capture) take(ctx context.Context, agent hooks.Agent, e hooks.Event) er
 	}
 	switch e.Kind {
 	case hooks.Start, hooks.Stop, hooks.SubagentStop, hooks.Compacting, hooks.End:
-		err = errors.Join(err, kick(c.repo, c.state))
+		if c.started() {
+			err = errors.Join(err, kick(c.repo, c.state))
+		}
 	}
 	return err
 }
 
+// started reports whether the state folder is there, which an uninstall may have taken away since it was opened: whoever writes
+// to it would make it anew.
+func (c *capture) started() bool {
+	info, err := os.Lstat(c.state)
+	return err == nil && info.IsDir()
+}
+
 // seen remembers when an agent last delivered anything: the time of a file.
 func (c *capture) seen(agent string) error {
+	if !c.started() {
+		return nil
+	}
 	dir, err := c.repo.StateSub(seenDir)
 	if err != nil {
 		return err

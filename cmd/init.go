@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"errors"
+	"os"
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/urfave/cli/v2"
@@ -62,10 +63,13 @@ func initCommand(env *Env) *cli.Command {
 type initJSON struct {
 	Branch  string `json:"branch"`
 	Created bool   `json:"created"`
+	Started bool   `json:"started,omitempty"` // there was a memory, and nothing else of Reverie in this clone
 	CI      string `json:"ci,omitempty"`      // the file that was asked for
 	Changed bool   `json:"changed,omitempty"` // it was not there like that
 
-	Agents []agentJSON `json:"agents,omitempty"`
+	AgentsMD *renderJSON   `json:"agentsMD,omitempty"`
+	Agents   []agentJSON   `json:"agents,omitempty"`
+	GitHooks *gitHooksJSON `json:"gitHooks,omitempty"`
 }
 
 func runInit(ctx context.Context, env *Env, o initOptions) error {
@@ -95,8 +99,12 @@ func runInit(ctx context.Context, env *Env, o initOptions) error {
 	if done.Created, err = w.ensure(ctx); err != nil {
 		return err
 	}
+	if done.Started, err = w.start(); err != nil {
+		return err
+	}
+	w.claimAgents(ctx)
 	if o.agentsMD {
-		if err := runRender(ctx, env, renderOptions{view: "agents-md"}); err != nil {
+		if err := runRender(ctx, env, renderOptions{view: "agents-md", done: func(r renderJSON) { done.AgentsMD = &r }}); err != nil {
 			return err
 		}
 	}
@@ -108,7 +116,7 @@ func runInit(ctx context.Context, env *Env, o initOptions) error {
 	if done.Agents, err = w.installAgents(ctx, agents); err != nil {
 		return err
 	}
-	if err := w.initHooks(ctx, o); err != nil {
+	if done.GitHooks, err = w.initHooks(ctx, o); err != nil {
 		return err
 	}
 	if env.JSON {
@@ -117,7 +125,10 @@ func runInit(ctx context.Context, env *Env, o initOptions) error {
 	if agents.generic {
 		w.tellGeneric(agents.program)
 	}
-	if !done.Created && len(done.Agents) == 0 {
+	switch {
+	case done.Started:
+		env.say("there is a memory on the branch %s; Reverie was started again in this clone", w.branch())
+	case !done.Created && len(done.Agents) == 0:
 		env.say("there is a memory on the branch %s already", w.branch())
 	}
 	switch {
@@ -127,6 +138,14 @@ func runInit(ctx context.Context, env *Env, o initOptions) error {
 		env.say("%s is on %s already", file.path, w.branch())
 	}
 	return nil
+}
+
+// start makes the state folder, without which hooks do nothing, and reports whether it was not there.
+func (w *workspace) start() (started bool, err error) {
+	_, err = os.Lstat(w.state)
+	started = errors.Is(err, os.ErrNotExist)
+	_, err = w.repo.StateDir()
+	return started && err == nil, err
 }
 
 // dryInit says what init would do.
@@ -142,7 +161,7 @@ func (w *workspace) dryInit(ctx context.Context, o initOptions, done initJSON, f
 			return err
 		}
 	}
-	if err := w.initHooks(ctx, o); err != nil {
+	if done.GitHooks, err = w.initHooks(ctx, o); err != nil {
 		return err
 	}
 	done.Agents = w.tellAgents(agents)
@@ -152,9 +171,13 @@ func (w *workspace) dryInit(ctx context.Context, o initOptions, done initJSON, f
 	if agents.generic {
 		w.tellGeneric(agents.program)
 	}
-	if done.Created {
+	_, err = os.Lstat(w.state)
+	switch {
+	case done.Created:
 		w.env.say("would start a memory on the branch %s, or adopt that of origin", w.branch())
-	} else {
+	case err != nil:
+		w.env.say("there is a memory on the branch %s; would start Reverie again in this clone", w.branch())
+	default:
 		w.env.say("there is a memory on the branch %s already", w.branch())
 	}
 	if o.agentsMD {
@@ -170,14 +193,16 @@ func (w *workspace) dryInit(ctx context.Context, o initOptions, done initJSON, f
 	return nil
 }
 
-// initHooks installs git's hooks where they are asked for.
-func (w *workspace) initHooks(ctx context.Context, o initOptions) error {
+// initHooks installs git's hooks where they are asked for, and says so; else it is nil.
+func (w *workspace) initHooks(ctx context.Context, o initOptions) (*gitHooksJSON, error) {
 	if !o.hooks && !o.trailers {
-		return nil
+		return nil, nil
 	}
-	told, err := w.installGitHooks(ctx, gitHookOptions{trailers: o.trailers, dryRun: o.dry})
-	for _, line := range told {
-		w.env.say("%s", line)
+	done, err := w.installGitHooks(ctx, gitHookOptions{trailers: o.trailers, dryRun: o.dry})
+	if done != nil {
+		for _, line := range done.told {
+			w.env.say("%s", line)
+		}
 	}
-	return err
+	return done, err
 }

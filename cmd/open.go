@@ -83,6 +83,7 @@ func (w *workspace) ensure(ctx context.Context) (created bool, err error) {
 		switch {
 		case err == nil:
 			w.env.say("adopted origin/%s as %s", branch, branch)
+			w.claimAgents(ctx)
 			return true, w.tellForeign(ctx)
 		case errors.Is(err, gitstore.ErrExists): // another process was first
 			return false, nil
@@ -99,6 +100,7 @@ func (w *workspace) ensure(ctx context.Context) (created bool, err error) {
 		return false, err
 	}
 	w.env.say("started a memory on the branch %s; your own branches and files are untouched", w.branch())
+	w.claimAgents(ctx)
 	return true, nil
 }
 

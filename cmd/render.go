@@ -21,6 +21,7 @@ type renderOptions struct {
 	view  string // agents-md or memory-md
 	file  string
 	check bool
+	done  func(renderJSON) // takes what would be the answer in JSON; nil writes it
 }
 
 func renderCommand(env *Env) *cli.Command {
@@ -111,6 +112,8 @@ func runRender(ctx context.Context, env *Env, o renderOptions) error {
 			}
 		}
 		switch {
+		case env.JSON && o.done != nil:
+			o.done(renderJSON{file, !current})
 		case env.JSON:
 			return env.object(renderJSON{file, !current})
 		case current:

@@ -7,29 +7,46 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
+	"github.com/reverie-memory/reverie/hooks/githook"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/urfave/cli/v2"
 )
 
 type uninstallOptions struct {
-	dryRun, yes, memory bool
+	agents                       cli.StringSlice
+	dryRun, yes, memory, project bool
+	gitHooks                     bool
 }
 
 func uninstallCommand(env *Env) *cli.Command {
 	var o uninstallOptions
 	return &cli.Command{
 		Name:  "uninstall",
-		Usage: "take Reverie out of this clone; the memory branch stays unless you say otherwise",
+		Usage: "take Reverie out of this clone and of the agents' settings; the memory branch stays unless you say otherwise",
+		Description: "Agents' settings are yours and count in every repository: they go when no other clone on this machine relies on them,\n" +
+			"which is said. --agent takes out the hooks of one agent, for every repository, or with --project those of this work tree;\n" +
+			"--git-hooks takes out git's hooks of this clone. With either, all else stays.",
 		Flags: []cli.Flag{
+			&cli.StringSliceFlag{Name: "agent", Usage: "only have `NAME` no longer call Reverie; may be given again", Destination: &o.agents},
+			&cli.BoolFlag{Name: "project", Usage: "with --agent: from this work tree's settings, not from yours", Destination: &o.project},
+			&cli.BoolFlag{Name: "git-hooks", Usage: "only git's hooks", Destination: &o.gitHooks},
 			&cli.BoolFlag{Name: "dry-run", Usage: "say what would go", Destination: &o.dryRun},
 			&cli.BoolFlag{Name: "yes", Usage: "do not ask", Destination: &o.yes},
 			&cli.BoolFlag{Name: "memory", Usage: "the memory branch too", Destination: &o.memory},
 		},
 		Action: func(c *cli.Context) error {
-			if c.NArg() > 0 {
+			switch some := o.gitHooks || len(o.agents.Value()) > 0; {
+			case c.NArg() > 0:
 				return usage("", "uninstall takes no arguments")
+			case some && o.memory:
+				return usage("leave one of them out", "--memory takes out everything, and --agent and --git-hooks only themselves")
+			case o.project && len(o.agents.Value()) == 0:
+				return usage("reverie uninstall --agent claude --project", "--project says where --agent looks, and there is no --agent")
+			case some:
+				return runUninstallPart(c.Context, env, o)
 			}
 			return runUninstall(c.Context, env, o)
 		},
@@ -40,6 +57,7 @@ func uninstallCommand(env *Env) *cli.Command {
 type artefact struct {
 	what   string
 	remove func(context.Context) error
+	shared bool // it was in the user's own settings, for every repository
 }
 
 func runUninstall(ctx context.Context, env *Env, o uninstallOptions) error {
@@ -47,34 +65,39 @@ func runUninstall(ctx context.Context, env *Env, o uninstallOptions) error {
 	if err != nil {
 		return err
 	}
-	found, err := w.artefacts(ctx, o)
+	found, err := w.artefacts(ctx)
 	if err != nil {
 		return err
 	}
-	if len(found) == 0 {
-		env.say("there is nothing of Reverie here")
-		return nil
+	refs, err := w.ownRefs(ctx, o.memory)
+	if err != nil {
+		return err
 	}
-	for _, a := range found {
-		if env.JSON {
-			if err := env.object(map[string]string{"what": a.what}); err != nil {
-				return err
-			}
-			continue
-		}
-		env.print("%s\n", a.what)
+	for _, ref := range refs {
+		found = append(found, artefact{what: ref})
 	}
-	if o.dryRun {
-		return nil
+	states := w.stateFolders()
+	for _, dir := range states {
+		found = append(found, artefact{what: "sessions, settings and caches in " + dir})
 	}
-	if !o.yes && !w.ask("Remove these?", "n") {
-		return &failure{exitPerson, errors.New("uninstall: nothing was removed"), "to go ahead: reverie uninstall --yes"}
+	if goes, err := w.tellArtefacts(o, found); err != nil || !goes {
+		return err
 	}
-	for _, a := range found {
-		if err := a.remove(ctx); err != nil {
-			return fmt.Errorf("remove %s: %w", a.what, err)
-		}
+	release, err := w.quiesce(ctx)
+	if err != nil {
+		return err
 	}
+	defer release()
+	if err := removeAll(ctx, found); err != nil {
+		return err
+	}
+	if err := w.removeRefs(ctx, o.memory); err != nil {
+		return err
+	}
+	if err := w.removeState(release); err != nil {
+		return err
+	}
+	w.tellMentions(ctx)
 	if !o.memory {
 		env.say("the branch %s stays; to delete it too: git branch -D %s", w.branch(), w.branch())
 		for _, file := range w.ciOnBranch(ctx) {
@@ -84,8 +107,80 @@ func runUninstall(ctx context.Context, env *Env, o uninstallOptions) error {
 	return nil
 }
 
-// artefacts lists what is here, in the order in which it can be removed.
-func (w *workspace) artefacts(ctx context.Context, o uninstallOptions) ([]artefact, error) {
+// runUninstallPart takes out agents or git's hooks, and leaves all else.
+func runUninstallPart(ctx context.Context, env *Env, o uninstallOptions) error {
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	found, err := w.namedAgentArtefacts(o.agents.Value(), o.project)
+	if err != nil {
+		return err
+	}
+	if o.gitHooks {
+		sections, err := w.gitHookArtefacts(ctx)
+		if err != nil {
+			return err
+		}
+		found = append(found, sections...)
+		scripts := filepath.Join(w.state, githook.ScriptDir)
+		if _, err := os.Lstat(scripts); err == nil {
+			found = append(found, artefact{what: "what git's hooks call, in " + scripts, remove: func(context.Context) error { return os.RemoveAll(scripts) }})
+		}
+	}
+	if goes, err := w.tellArtefacts(o, found); err != nil || !goes {
+		return err
+	}
+	err = removeAll(ctx, found)
+	if o.gitHooks && err == nil {
+		w.tellMentions(ctx)
+	}
+	return err
+}
+
+// tellArtefacts says what is about to go, and reports whether it shall.
+func (w *workspace) tellArtefacts(o uninstallOptions, found []artefact) (goes bool, err error) {
+	if len(found) == 0 {
+		w.env.say("there is nothing of Reverie here")
+		return false, nil
+	}
+	shared := false
+	for _, a := range found {
+		shared = shared || a.shared
+		if w.env.JSON {
+			if err := w.env.object(map[string]string{"what": a.what}); err != nil {
+				return false, err
+			}
+			continue
+		}
+		w.env.print("%s\n", a.what)
+	}
+	if shared {
+		w.env.say("what goes from your own settings goes for every repository; 'reverie init --agent NAME' brings it back")
+	}
+	if o.dryRun {
+		return false, nil
+	}
+	if !o.yes && !w.ask("Remove these?", "n") {
+		return false, &failure{exitPerson, errors.New("uninstall: nothing was removed"), "to go ahead: reverie uninstall --yes"}
+	}
+	return true, nil
+}
+
+func removeAll(ctx context.Context, found []artefact) error {
+	for _, a := range found {
+		if a.remove == nil {
+			continue
+		}
+		if err := a.remove(ctx); err != nil {
+			return fmt.Errorf("remove %s: %w", a.what, err)
+		}
+	}
+	return nil
+}
+
+// artefacts lists what is here in files of others, in the order in which it can be removed.
+func (w *workspace) artefacts(ctx context.Context) ([]artefact, error) {
 	found, err := w.agentArtefacts()
 	if err != nil {
 		return nil, err
@@ -100,7 +195,7 @@ func (w *workspace) artefacts(ctx context.Context, o uninstallOptions) ([]artefa
 			return nil, err
 		}
 		if there {
-			found = append(found, artefact{"the reverie block in " + path, func(context.Context) error { return removeBlock(path) }})
+			found = append(found, artefact{what: "the reverie block in " + path, remove: func(context.Context) error { return removeBlock(path) }})
 		}
 		found = append(found, unfinished(filepath.Dir(path))...)
 	}
@@ -108,29 +203,151 @@ func (w *workspace) artefacts(ctx context.Context, o uninstallOptions) ([]artefa
 	if err != nil {
 		return nil, err
 	}
-	found = append(found, sections...)
+	return append(found, sections...), nil
+}
+
+// ownRefs are the refs that go, as they are now.
+func (w *workspace) ownRefs(ctx context.Context, memory bool) (there []string, err error) {
 	kept, err := w.repo.Git(ctx, nil, "for-each-ref", "--format=%(refname)", "refs/reverie/remotes/", "refs/reverie/backup/", "refs/reverie/proposals/")
 	if err != nil {
 		return nil, err
 	}
 	refs := append([]string{journalRef, inboxRef}, strings.Fields(string(kept))...)
-	if o.memory {
+	if memory {
 		refs = append(refs, w.config.Ref)
 	}
 	for _, ref := range refs {
-		id, err := w.repo.ReadRef(ctx, ref)
-		if errors.Is(err, git.ErrNoRef) {
-			continue
-		}
-		if err != nil {
+		switch _, err := w.repo.ReadRef(ctx, ref); {
+		case err == nil:
+			there = append(there, ref)
+		case !errors.Is(err, git.ErrNoRef):
 			return nil, err
 		}
-		found = append(found, artefact{ref, func(ctx context.Context) error { return w.repo.DeleteRef(ctx, ref, id) }})
 	}
-	if _, err := os.Stat(w.state); err == nil {
-		found = append(found, artefact{"sessions, settings and caches in " + w.state, func(context.Context) error { return os.RemoveAll(w.state) }})
+	return there, nil
+}
+
+// removeRefs deletes what ownRefs lists; while it looked, somebody may have written.
+func (w *workspace) removeRefs(ctx context.Context, memory bool) error {
+	refs, err := w.ownRefs(ctx, memory)
+	if err != nil {
+		return err
 	}
-	return found, nil
+	for _, ref := range refs {
+		id, err := w.repo.ReadRef(ctx, ref)
+		if err == nil {
+			err = w.repo.DeleteRef(ctx, ref, id)
+		}
+		if err != nil && !errors.Is(err, git.ErrNoRef) {
+			return fmt.Errorf("remove %s: %w", ref, err)
+		}
+	}
+	return nil
+}
+
+// How long uninstall waits for the worker to end by itself, and for it to be gone once it was ended.
+const (
+	workerPatience = 5 * time.Second
+	workerDeath    = 10 * time.Second
+)
+
+// quiesce sees that nobody works in this clone in the background until release is called, and that nobody writes to the memory:
+// a worker that goes on is ended, and others are waited for.
+func (w *workspace) quiesce(ctx context.Context) (release func(), err error) {
+	var unlocks []func()
+	release = func() {
+		for _, unlock := range unlocks {
+			unlock()
+		}
+		unlocks = nil
+	}
+	if info, err := os.Lstat(w.state); err != nil || !info.IsDir() {
+		return release, nil
+	}
+	lock, err := w.takeFromWorker(ctx)
+	if err != nil {
+		return release, err
+	}
+	unlocks = append(unlocks, func() { lock.Close() })
+	for _, take := range []func(context.Context) (func(), error){w.repo.LockSync, w.repo.Lock} {
+		unlock, err := take(ctx)
+		if err != nil {
+			release()
+			return release, fmt.Errorf("uninstall: nothing was removed: %w", err)
+		}
+		unlocks = append(unlocks, unlock)
+	}
+	return release, nil
+}
+
+// takeFromWorker takes the worker's lock: when it has ended, or else by ending it.
+func (w *workspace) takeFromWorker(ctx context.Context) (*os.File, error) {
+	wait := func(d time.Duration) (*os.File, error) {
+		ctx, cancel := context.WithTimeout(ctx, d)
+		defer cancel()
+		return waitWorkerLock(ctx, w.state)
+	}
+	lock, err := wait(workerPatience)
+	if lock != nil || err != nil {
+		return lock, err
+	}
+	if at := readWorking(w.state); at != nil {
+		w.env.say("ending the worker, process %d", at.PID)
+		endGroup(at.PID)
+	}
+	if lock, err = wait(workerDeath); lock != nil || err != nil {
+		return lock, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return nil, &failure{exitFailed, errors.New("uninstall: nothing was removed: a worker is at work in this clone"), "'reverie status' says which; try again when it has ended"}
+}
+
+// removedSuffix follows the name of a state folder that is on its way out.
+const removedSuffix = ".removed-"
+
+// stateFolders are the state folder, and what uninstalls that were killed left of it.
+func (w *workspace) stateFolders() []string {
+	left, _ := filepath.Glob(globLiteral(w.state+removedSuffix) + "*")
+	if _, err := os.Lstat(w.state); err == nil {
+		return append([]string{w.state}, left...)
+	}
+	return left
+}
+
+// globLiteral is a pattern that matches a path alone.
+func globLiteral(path string) string {
+	if os.PathSeparator == '\\' {
+		return path // there is no way to write it
+	}
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+}
+
+// removeState takes the state folder away as a whole and then removes it: a hook finds all of it or nothing. One that was about
+// to write may have begun another; that goes too. release gives back the locks that lie in it.
+func (w *workspace) removeState(release func()) error {
+	if os.PathSeparator == '\\' {
+		release() // a folder in which a file is open cannot be moved there
+	}
+	for n := range 10 {
+		away := fmt.Sprintf("%s%s%d-%d", w.state, removedSuffix, os.Getpid(), n)
+		if err := os.Rename(w.state, away); errors.Is(err, os.ErrNotExist) {
+			break
+		} else if err != nil {
+			return fmt.Errorf("remove %s: %w", w.state, err)
+		}
+	}
+	release()
+	for _, dir := range w.stateFolders() {
+		if dir == w.state {
+			continue // begun after all: somebody uses Reverie here again
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			return fmt.Errorf("remove %s: %w", dir, err)
+		}
+	}
+	return nil
 }
 
 // unfinished are the files that a Reverie left in a folder of the user's, which was killed while it wrote there.
@@ -139,7 +356,7 @@ func unfinished(dir string) []artefact {
 	if len(left) == 0 {
 		return nil
 	}
-	return []artefact{{"what was begun and not finished: " + strings.Join(left, ", "), func(context.Context) error {
+	return []artefact{{what: "what was begun and not finished: " + strings.Join(left, ", "), remove: func(context.Context) error {
 		file.Sweep(dir)
 		return nil
 	}}}

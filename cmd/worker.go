@@ -113,6 +113,7 @@ func (w *workspace) work(ctx context.Context) error {
 			return err
 		}
 		w.tidy(ctx)
+		w.claimAgents(ctx) // who called us may be an agent that was installed from another clone
 		if err := doing("prepare"); err != nil {
 			return err
 		}
@@ -280,13 +281,19 @@ func (w *workspace) worker() *working {
 // endOverdue ends the worker that holds the lock if its time is over, and returns it if it goes on. It ends itself then, unless
 // it was stopped or hangs in the kernel.
 func endOverdue(state string, now time.Time) *working {
+	at := readWorking(state)
+	if at != nil && now.After(at.Until.Add(time.Minute)) {
+		endGroup(at.PID)
+		return nil
+	}
+	return at
+}
+
+// readWorking is what the worker that holds the lock tells about itself, nil if it does not.
+func readWorking(state string) *working {
 	text, err := os.ReadFile(filepath.Join(state, workerFile))
 	var at working
 	if err != nil || json.Unmarshal(text, &at) != nil || at.PID <= 1 {
-		return nil
-	}
-	if now.After(at.Until.Add(time.Minute)) {
-		endGroup(at.PID)
 		return nil
 	}
 	return &at

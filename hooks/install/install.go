@@ -246,8 +246,9 @@ const (
 // Installed is a file that a clone asked for.
 type Installed struct {
 	Target
-	Fate Fate
-	Why  error // it is refused
+	Fate   Fate
+	Why    error // it is refused
+	Others int   // clones that use it too
 }
 
 // Installed lists the files of a clone, and what Remove would do to each. Files of others in which we stand though the
@@ -266,7 +267,7 @@ func (in Installer) Installed(clone string, others []Target) ([]Installed, error
 		if err != nil {
 			r.fate = Refused
 		}
-		found = append(found, Installed{a.target(), r.fate, err})
+		found = append(found, Installed{a.target(), r.fate, err, a.others(clone)})
 	}
 	for _, t := range others {
 		if j.find(t.File) != nil {
@@ -274,10 +275,29 @@ func (in Installer) Installed(clone string, others []Target) ([]Installed, error
 		}
 		r, err := in.removal(artefact{File: t.File, Agent: t.Agent.Name, Top: t.Top}, clone)
 		if err == nil && r.fate != Gone { // what cannot be read has nothing of ours that we could see
-			found = append(found, Installed{t, r.fate, nil})
+			found = append(found, Installed{t, r.fate, nil, 0})
 		}
 	}
 	return found, nil
+}
+
+// Everyones says what Remove would do to a file on behalf of Everyone. Others counts the clones beside the one named.
+func (in Installer) Everyones(t Target, clone string) (Installed, error) {
+	j, err := in.read()
+	if err != nil {
+		return Installed{}, err
+	}
+	a := artefact{File: t.File, Agent: t.Agent.Name, Top: t.Top}
+	if known := j.find(t.File); known != nil {
+		a = *known
+	}
+	i := Installed{Target: t, Others: a.others(clone)}
+	a.Clones = nil
+	r, err := in.removal(a, clone)
+	if i.Fate = r.fate; err != nil {
+		i.Fate, i.Why = Refused, err
+	}
+	return i, nil
 }
 
 // removal is what Remove does to a file.
@@ -328,7 +348,10 @@ func (in Installer) removal(a artefact, clone string) (r removal, err error) {
 	return r, nil
 }
 
-// Remove ends a clone's claim to a file, and takes us out of it if no other clone that exists has one.
+// Everyone stands for all clones with a claim to a file.
+const Everyone = ""
+
+// Remove ends a clone's claim to a file, or that of Everyone, and takes us out of it if no other clone that exists has one.
 func (in Installer) Remove(ctx context.Context, t Target, clone string) (Fate, error) {
 	j, end, err := in.open(ctx)
 	if err != nil {
@@ -337,7 +360,7 @@ func (in Installer) Remove(ctx context.Context, t Target, clone string) (Fate, e
 	defer end()
 	a := artefact{File: t.File, Agent: t.Agent.Name, Top: t.Top}
 	if known := j.find(t.File); known != nil {
-		known.Clones = slices.DeleteFunc(known.alive(), func(c string) bool { return c == clone })
+		known.Clones = slices.DeleteFunc(known.alive(), func(c string) bool { return c == clone || clone == Everyone })
 		a = *known
 	}
 	r, err := in.removal(a, clone)

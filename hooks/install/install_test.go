@@ -457,3 +457,38 @@ func TestInstallersWaitForEachOther(t *testing.T) {
 	}
 	p.stateless()
 }
+
+// A clone that relies on the user's own settings keeps them when the one that asked for them is left; the file of a project
+// is nobody else's.
+func TestClaimKeepsTheUsersSettings(t *testing.T) {
+	p := newPlace(t)
+	one, two := p.clone("one"), p.clone("two")
+	if err := p.in.Claim(t.Context(), two); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(p.in.Dir); err == nil {
+		t.Error("a claim to nothing made a folder")
+	}
+	user, top := p.user("claude"), filepath.Join(p.home, "one")
+	project, _ := Project(agent(t, "claude"), top)
+	p.install(user, one)
+	p.install(project, one)
+	for range 2 {
+		if err := p.in.Claim(t.Context(), two); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if fate := p.remove(user, one); fate != Stays {
+		t.Errorf("the user's settings: %s", fate)
+	}
+	if fate := p.remove(project, one); fate != Goes {
+		t.Errorf("the project's settings: %s", fate)
+	}
+	i, err := p.in.Everyones(user, one)
+	if err != nil || i.Fate != Goes || i.Others != 1 {
+		t.Errorf("%+v, %v", i, err)
+	}
+	if fate := p.remove(user, Everyone); fate != Goes {
+		t.Errorf("for everyone: %s", fate)
+	}
+}

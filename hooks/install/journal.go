@@ -188,6 +188,31 @@ func (a *artefact) alive() []string {
 	})
 }
 
+// others counts the clones beside one that use an artefact.
+func (a *artefact) others(clone string) int {
+	return len(slices.DeleteFunc(a.alive(), func(c string) bool { return c == clone }))
+}
+
+// Claim notes that a clone relies on the agents that call us from the user's own settings, so that another clone's
+// uninstall leaves them there. Where nothing was installed, or it is noted already, that costs a look at the journal.
+func (in Installer) Claim(ctx context.Context, clone string) error {
+	lacks := func(a artefact) bool { return a.Top == "" && !slices.Contains(a.Clones, clone) }
+	if j, err := in.read(); err != nil || !slices.ContainsFunc(j.Artefacts, lacks) {
+		return err
+	}
+	j, unlock, err := in.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	for i := range j.Artefacts {
+		if a := &j.Artefacts[i]; lacks(*a) {
+			a.Clones = append(a.alive(), clone)
+		}
+	}
+	return in.write(j)
+}
+
 // keep stores bytes as a backup and returns its name.
 func (in Installer) keep(data []byte) (name string, err error) {
 	name = hash(data)
