@@ -87,7 +87,7 @@ func contextCommand(env *Env) *cli.Command {
 			case r.Record && r.Session == "":
 				return usage("reverie context --record --session AGENT/ID", "--record needs a session")
 			case r.Agent != "" && !isAgent(r.Agent):
-				return usage("it is one of "+agentNames(), "%q is not an agent", r.Agent)
+				return usage("it is one of "+hooks.Names(), "%q is not an agent", r.Agent)
 			case r.Session != "" && !sessionName.MatchString(r.Session):
 				return usage("as 'reverie sessions' writes it: claude/4b91b8f5…", "%q is not the name of a session", r.Session)
 			}
@@ -108,14 +108,6 @@ func contextCommand(env *Env) *cli.Command {
 var sessionName = pattern.New(`^[\w.-]+/[\w.-]+$`)
 
 func isAgent(name string) bool { _, ok := hooks.Find(name); return ok }
-
-func agentNames() string {
-	var names []string
-	for _, a := range hooks.Agents {
-		names = append(names, a.Name)
-	}
-	return strings.Join(names, ", ")
-}
 
 func runContext(ctx context.Context, env *Env, r contextRequest) error {
 	w, err := env.open(ctx)

@@ -161,6 +161,9 @@ func (w *workspace) tellArtefacts(o uninstallOptions, found []artefact) (goes bo
 	if o.dryRun {
 		return false, nil
 	}
+	if err := w.wantsPerson("uninstall"); err != nil {
+		return false, err
+	}
 	if !o.yes && !w.ask("Remove these?", "n") {
 		return false, &failure{exitPerson, errors.New("uninstall: nothing was removed"), "to go ahead: reverie uninstall --yes"}
 	}
