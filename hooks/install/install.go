@@ -260,7 +260,7 @@ func (in Installer) Installed(clone string, others []Target) ([]Installed, error
 	}
 	var found []Installed
 	for _, a := range j.Artefacts {
-		if !slices.Contains(a.Clones, clone) {
+		if !slices.Contains(a.Clones, clone) && len(a.alive()) > 0 { // without any, it was a clone's that was moved, maybe this one
 			continue
 		}
 		r, err := in.removal(a, clone)
@@ -383,7 +383,8 @@ func (in Installer) Remove(ctx context.Context, t Target, clone string) (Fate, e
 	}
 	file.Sweep(filepath.Dir(r.real))
 	for _, dir := range slices.Backward(a.Folders) {
-		if os.Remove(dir) != nil { // not empty, or gone
+		info, err := os.Lstat(dir)
+		if err != nil || !info.IsDir() || !strings.HasPrefix(a.File, dir+string(filepath.Separator)) || os.Remove(dir) != nil { // not empty, or none that we made
 			break
 		}
 	}

@@ -128,7 +128,7 @@ func (in Installer) read() (*journal, error) {
 	}
 	var j journal
 	if err := json.Unmarshal(data, &j); err != nil {
-		return nil, fmt.Errorf("%s: not the journal of what was installed: %w", path, err)
+		return nil, fmt.Errorf("%s: not the journal of what was installed (%w); move it away: what is in the agents' settings is then found without it", path, err)
 	}
 	if j.Version != journalVersion {
 		return nil, fmt.Errorf("%s: written by a newer Reverie", path)
@@ -180,11 +180,13 @@ func (a *artefact) target() Target {
 	return Target{Agent: agent, File: a.File, Top: a.Top}
 }
 
-// alive are the clones of an artefact that still exist.
+// alive are the clones of an artefact that are not known to be gone. One whose work tree lay in a folder that is not there
+// now may come back with it, as on a disk that is not mounted.
 func (a *artefact) alive() []string {
 	return slices.DeleteFunc(slices.Clone(a.Clones), func(dir string) bool {
 		_, err := os.Stat(filepath.Join(dir, "HEAD"))
-		return errors.Is(err, fs.ErrNotExist)
+		_, away := os.Stat(filepath.Dir(filepath.Dir(dir)))
+		return errors.Is(err, fs.ErrNotExist) && away == nil
 	})
 }
 

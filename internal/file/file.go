@@ -69,6 +69,9 @@ func put(path, temp string, data []byte, mode fs.FileMode, durable bool, ready f
 		return err
 	}
 	_, err = f.Write(data)
+	if err == nil && temp == Foreign {
+		keepOwner(f, path)
+	}
 	if err == nil && mode != 0o600 {
 		err = f.Chmod(mode)
 	}

@@ -45,3 +45,12 @@ func SyncDir(dir string) error {
 	}
 	return nil
 }
+
+// keepOwner gives f to whom the file at path belongs, as far as we may.
+func keepOwner(f *os.File, path string) {
+	if info, err := os.Stat(path); err == nil {
+		if st, ok := info.Sys().(*syscall.Stat_t); ok && (int(st.Uid) != os.Geteuid() || int(st.Gid) != os.Getegid()) {
+			f.Chown(int(st.Uid), int(st.Gid))
+		}
+	}
+}

@@ -33,3 +33,6 @@ func Lock(f *os.File, wait bool) (bool, error) {
 
 // SyncDir does nothing: Windows cannot flush a directory, and NTFS keeps names in its journal.
 func SyncDir(string) error { return nil }
+
+// keepOwner does nothing: a new file takes its owner and its access list from the folder.
+func keepOwner(*os.File, string) {}
