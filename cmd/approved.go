@@ -14,10 +14,14 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/file"
 )
 
 // approvedFile is the file of the state folder that says what a person approved in this clone.
 const approvedFile = "trust.json"
+
+// maxStateFile is how much is read of a file of the state folder that is read whole, in bytes.
+const maxStateFile = 64 << 20
 
 // approvals are the blobs of memories that a person approved, by the memories' ids. Other bytes under the same
 // id are not approved.
@@ -25,7 +29,7 @@ type approvals map[string]gitstore.ID
 
 // approvals reads what a person approved in this clone.
 func (w *workspace) approvals() (approvals, error) {
-	text, err := os.ReadFile(filepath.Join(w.state, approvedFile))
+	text, err := file.Read(filepath.Join(w.state, approvedFile), maxStateFile)
 	if errors.Is(err, os.ErrNotExist) {
 		return approvals{}, nil
 	}
@@ -130,15 +134,15 @@ func writeState(file string, data []byte, durable bool) error {
 
 // writeDerived keeps what can be made again: JSON on one line, and its sum on the next. It need not succeed, nor be on
 // the disk at once.
-func writeDerived(file string, value any) {
+func writeDerived(path string, value any) {
 	if data, err := json.Marshal(value); err == nil {
-		_ = writeState(file, fmt.Appendf(data, "\n%q\n", sumOf(data)), false)
+		_ = writeState(path, fmt.Appendf(data, "\n%q\n", sumOf(data)), false)
 	}
 }
 
 // readDerived reads what writeDerived wrote. A file that is not as it was written says nothing.
-func readDerived(file string, value any) bool {
-	text, err := os.ReadFile(file)
+func readDerived(path string, value any) bool {
+	text, err := file.Read(path, maxStateFile)
 	data, sum, _ := bytes.Cut(text, []byte("\n"))
 	return err == nil && string(sum) == fmt.Sprintf("%q\n", sumOf(data)) && json.Unmarshal(data, value) == nil
 }

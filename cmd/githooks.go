@@ -171,7 +171,7 @@ func (w *workspace) writeGitScript(h hooks.GitHook, program string) error {
 	if err != nil {
 		return err
 	}
-	links, err := os.OpenFile(filepath.Join(state, hooks.LinksFile), os.O_WRONLY|os.O_CREATE|os.O_APPEND|file.NoFollow, 0o600)
+	links, err := file.Open(filepath.Join(state, hooks.LinksFile), os.O_WRONLY|os.O_CREATE|os.O_APPEND|file.NoFollow, 0o600)
 	if err != nil {
 		return err
 	}

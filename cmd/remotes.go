@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
@@ -60,7 +61,7 @@ func (p proposal) on() gitstore.ID { return cmp.Or(p.With, p.Base) }
 // readRemotes reads the file; none is an empty one.
 func (w *workspace) readRemotes() (*remotes, error) {
 	r := &remotes{Remotes: map[string]*knownRemote{}, file: filepath.Join(w.state, "remotes.json")}
-	text, err := os.ReadFile(r.file)
+	text, err := file.Read(r.file, maxStateFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, nil
 	}

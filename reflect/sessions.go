@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
@@ -214,7 +215,7 @@ func (w *sessionWriter) hash() (string, error) {
 
 // compare holds the new events against those kept at path.
 func (w *sessionWriter) compare(path string) (Change, error) {
-	old, err := os.Open(path)
+	old, err := file.Open(path, os.O_RDONLY|file.NoFollow, 0)
 	if errors.Is(err, os.ErrNotExist) {
 		return New, nil
 	}
@@ -330,7 +331,7 @@ func (s Sessions) Load(name string) (Kept, []transcript.Event, error) {
 
 // load reads a session's file, with its events or by its first line alone.
 func load(path string, events bool) (Kept, []transcript.Event, error) {
-	f, err := os.Open(path)
+	f, err := file.Open(path, os.O_RDONLY|file.NoFollow, 0)
 	if err != nil {
 		return Kept{}, nil, fmt.Errorf("read session: %w", err)
 	}

@@ -57,7 +57,7 @@ func LockFile(ctx context.Context, path string) (unlock func(), err error) {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("lock %s: not a file of ours; move it away", path) // its text is written over
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := file.Open(path, os.O_RDWR|os.O_CREATE|file.NoFollow, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open lock: %w", err)
 	}
@@ -108,7 +108,7 @@ func waitLock(ctx context.Context, f *os.File) error {
 }
 
 func holder(path string) string {
-	text, err := os.ReadFile(path)
+	text, err := file.Read(path, maxStateFile)
 	who := strings.TrimSpace(string(text))
 	if err != nil || who == "" {
 		return "another process"
