@@ -20,13 +20,16 @@ import (
 // approvedFile is the file of the state folder that says what a person approved in this clone.
 const approvedFile = "trust.json"
 
+// maxStateFile is how much is read of a file of the state folder that is read whole, in bytes.
+const maxStateFile = 64 << 20
+
 // approvals are the blobs of memories that a person approved, by the memories' ids. Other bytes under the same
 // id are not approved.
 type approvals map[string]gitstore.ID
 
 // approvals reads what a person approved in this clone.
 func (w *workspace) approvals() (approvals, error) {
-	text, err := os.ReadFile(filepath.Join(w.state, approvedFile))
+	text, err := file.Read(filepath.Join(w.state, approvedFile), maxStateFile)
 	if errors.Is(err, os.ErrNotExist) {
 		return approvals{}, nil
 	}
@@ -115,8 +118,8 @@ func writeDerived(path string, value any) {
 }
 
 // readDerived reads what writeDerived wrote. A file that is not as it was written says nothing.
-func readDerived(file string, value any) bool {
-	text, err := os.ReadFile(file)
+func readDerived(path string, value any) bool {
+	text, err := file.Read(path, maxStateFile)
 	data, sum, _ := bytes.Cut(text, []byte("\n"))
 	return err == nil && string(sum) == fmt.Sprintf("%q\n", sumOf(data)) && json.Unmarshal(data, value) == nil
 }

@@ -66,7 +66,8 @@ func runCheckpoint(ctx context.Context, env *Env, arg, session string) error {
 	if err != nil {
 		return err
 	}
-	kept, events, err := w.sessionAsked(session)
+	shell := env.agentShell()
+	kept, events, err := w.sessionAsked(session, shell)
 	if errors.Is(err, reflect.ErrNoSession) && (strings.TrimSpace(text) == "" || kept.Client == "") {
 		if _, tip := w.memory.Tip(ctx); errors.Is(tip, gitstore.ErrNoStore) {
 			return tip
@@ -75,6 +76,13 @@ func runCheckpoint(ctx context.Context, env *Env, arg, session string) error {
 	}
 	if err != nil && !errors.Is(err, reflect.ErrNoSession) {
 		return err
+	}
+	if shell != "" {
+		if !belongs(kept, shell) {
+			return &failure{exitPerson, fmt.Errorf("checkpoint: session %s/%s is not this shell's, which is of %s", kept.Client, kept.ID, shell),
+				"an agent notes where its own session stands; a person names any in a terminal"}
+		}
+		text = agentNote(text)
 	}
 	if _, err := w.ensure(ctx); err != nil {
 		return err
@@ -90,13 +98,36 @@ func runCheckpoint(ctx context.Context, env *Env, arg, session string) error {
 	return nil
 }
 
-// sessionAsked is the session that a person names, or the one that was taken in last. What is not kept may be named
-// by its whole name.
-func (w *workspace) sessionAsked(name string) (transcript.Session, []transcript.Event, error) {
+// belongs reports whether a session is the one of an agent's shell, or of its agent where the shell does not tell the session.
+func belongs(s transcript.Session, shell string) bool {
+	agent, id, known := strings.Cut(shell, "/")
+	return s.Client == agent && (!known || s.ID == id)
+}
+
+// agentNote is a note that an agent wrote, so that who reads it later takes it for nobody else's.
+func agentNote(text string) string {
+	if text = strings.TrimSpace(text); text == "" {
+		return ""
+	}
+	return "## The agent's note\n\n> " + strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), "\n> ")
+}
+
+// sessionAsked is the session that is named, or the one of the agent's shell, or the one that was taken in last. What is not kept
+// may be named by its whole name.
+func (w *workspace) sessionAsked(name, shell string) (transcript.Session, []transcript.Event, error) {
+	if name == "" && strings.Contains(shell, "/") {
+		name = shell
+	}
 	if name == "" {
 		all, err := w.sessions.List()
 		if err != nil {
 			w.env.warn("passed over: %v", err)
+		}
+		if shell != "" {
+			all = slices.DeleteFunc(all, func(k reflect.Kept) bool { return k.Client != shell })
+			if len(all) == 0 {
+				return transcript.Session{}, nil, fmt.Errorf("checkpoint: %w", reflect.ErrNoSession)
+			}
 		}
 		if len(all) == 0 {
 			return transcript.Session{Client: "human", ID: "notes"}, nil, fmt.Errorf("checkpoint: %w", reflect.ErrNoSession)
@@ -348,6 +379,9 @@ func runCheckpointOne(ctx context.Context, env *Env, verb, name, session string)
 		return err
 	}
 	if verb == "share" {
+		if err := w.wantsPerson("checkpoint share"); err != nil {
+			return err
+		}
 		if err := w.shareCheckpoint(ctx, found); err != nil {
 			return err
 		}

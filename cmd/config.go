@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/reverie-memory/reverie/gitstore"
@@ -95,23 +94,14 @@ type settingJSON struct {
 	Help   string `json:"help"`
 }
 
-// personal reports whether a setting says who decides.
-func personal(key string) bool {
-	return key == "accept" || key == "sightings" || strings.HasPrefix(key, "trust.") || strings.HasPrefix(key, "agents.decide")
-}
-
-// setConfig writes one setting. It reads no others, so that it can mend a file that does not load.
+// setConfig writes one setting. For a person it reads no others, so that it can mend a file that does not load.
 func setConfig(ctx context.Context, env *Env, key, value string, user bool) error {
 	if !slices.ContainsFunc(config.Default().Settings(), func(s config.Setting) bool { return s.Key == key }) {
 		return noSetting(key)
 	}
-	if personal(key) {
-		c, err := config.Load(config.UserFile())
-		if err == nil && !c.AgentsDecide {
-			err = env.wantsPerson("config " + key)
-		}
-		if err != nil {
-			return err
+	if env.agentShell() != "" { // settings say what is decided without a person, what agents are given, and what is kept
+		if c, err := config.Load(config.UserFile()); err != nil || !c.AgentsDecide {
+			return env.wantsPerson("config " + key)
 		}
 	}
 	file := config.UserFile()

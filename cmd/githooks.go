@@ -200,7 +200,7 @@ func (w *workspace) writeGitScript(h githook.Hook, program string) error {
 	if err != nil {
 		return err
 	}
-	links, err := os.OpenFile(filepath.Join(state, githook.LinksFile), os.O_WRONLY|os.O_CREATE|os.O_APPEND|file.NoFollow, 0o600)
+	links, err := file.Open(filepath.Join(state, githook.LinksFile), os.O_WRONLY|os.O_CREATE|os.O_APPEND|file.NoFollow, 0o600)
 	if err != nil {
 		return err
 	}

@@ -10,12 +10,13 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/hooks/githook"
+	"github.com/reverie-memory/reverie/internal/file"
 )
 
 // linked are the commits of the code that each session made, by the session's name, as git's hooks have written them
 // down. Without hooks there are none.
 func (w *workspace) linked(ctx context.Context) (map[string][]githook.LinkedCommit, error) {
-	f, err := os.Open(filepath.Join(w.state, githook.LinksFile))
+	f, err := file.Open(filepath.Join(w.state, githook.LinksFile), os.O_RDONLY|file.NoFollow, 0)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}

@@ -60,7 +60,7 @@ func (env *Env) open(ctx context.Context) (*workspace, error) {
 		stores.Fallback = gitstore.Open(repo, "refs/remotes/origin/"+branch)
 	}
 	w.book = record.Open(stores, w.state, w.scanner)
-	w.sessions = reflect.Sessions{Dir: filepath.Join(w.state, "sessions"), Scanner: w.scanner}
+	w.sessions = reflect.Sessions{Dir: filepath.Join(w.state, "sessions"), Scanner: w.scanner, Command: w.openCodeCommand()}
 	env.opened = w
 	return w, nil
 }

@@ -131,7 +131,7 @@ func (w *workspace) cleanState(p *purgePlan) error {
 // restOf reads the ids that an earlier purge could not see through, and adds those of this one, durably.
 func (w *workspace) restOf(ids []string) ([]string, error) {
 	path := filepath.Join(w.state, purgeRest)
-	text, err := os.ReadFile(path)
+	text, err := file.Read(path, maxStateFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -61,7 +60,7 @@ func (p proposal) on() gitstore.ID { return cmp.Or(p.With, p.Base) }
 // readRemotes reads the file; none is an empty one.
 func (w *workspace) readRemotes() (*remotes, error) {
 	r := &remotes{Remotes: map[string]*knownRemote{}, file: filepath.Join(w.state, "remotes.json")}
-	text, err := os.ReadFile(r.file)
+	text, err := file.Read(r.file, maxStateFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, nil
 	}

@@ -40,7 +40,7 @@ type taken struct {
 
 func readTaken(state string) *taken {
 	t := &taken{known: map[string]takenLine{}}
-	f, err := os.Open(filepath.Join(state, takenFile))
+	f, err := file.Open(filepath.Join(state, takenFile), os.O_RDONLY|file.NoFollow, 0)
 	if err != nil {
 		return t
 	}
@@ -149,7 +149,7 @@ func (t *taken) write(w *workspace) error {
 }
 
 func appendText(path string, text []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|file.NoFollow, 0)
+	f, err := file.Open(path, os.O_WRONLY|os.O_APPEND|file.NoFollow, 0)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/file"
 )
 
 // Whom this clone trusts. Files of the state folder, none of which a remote can write:
@@ -194,7 +195,7 @@ type assessor struct {
 
 func (w *workspace) newAssessor(c config.Trust) (*assessor, error) {
 	g := &assessor{w: w, trust: c}
-	approved, err := os.ReadFile(filepath.Join(w.state, approvedFile))
+	approved, err := file.Read(filepath.Join(w.state, approvedFile), maxStateFile)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("read what was approved here: %w", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
@@ -74,8 +75,8 @@ func readVerdicts(state, commit string) *verdicts {
 	return v
 }
 
-func parseVerdicts(file string) map[string]verdict {
-	data, err := os.ReadFile(file)
+func parseVerdicts(path string) map[string]verdict {
+	data, err := file.Read(path, maxStateFile)
 	text, ok := strings.CutPrefix(string(data), verdictMagic)
 	end := strings.LastIndexByte(strings.TrimSuffix(text, "\n"), '\n') + 1
 	if err != nil || !ok || text[end:] != checksumLine(text[:end]) {

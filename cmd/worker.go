@@ -162,7 +162,7 @@ func (w *workspace) learnInBackground(ctx context.Context, live map[string]bool)
 
 // takeWorkerLock takes the lock that the one worker of a repository holds; nil if another process has it.
 func takeWorkerLock(state string) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(state, workerLock), os.O_RDWR|os.O_CREATE|file.NoFollow, 0o600)
+	f, err := file.Open(filepath.Join(state, workerLock), os.O_RDWR|os.O_CREATE|file.NoFollow, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("worker: %w", err)
 	}
@@ -258,7 +258,7 @@ func openLog(state string) (*os.File, error) {
 	if info, err := os.Lstat(path); err == nil && info.Size() > maxLog {
 		os.Rename(path, path+".old")
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND|file.NoFollow, 0o600)
+	f, err := file.Open(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND|file.NoFollow, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open the log: %w", err)
 	}
@@ -291,7 +291,7 @@ func endOverdue(state string, now time.Time) *working {
 
 // readWorking is what the worker that holds the lock tells about itself, nil if it does not.
 func readWorking(state string) *working {
-	text, err := os.ReadFile(filepath.Join(state, workerFile))
+	text, err := file.Read(filepath.Join(state, workerFile), maxStateFile)
 	var at working
 	if err != nil || json.Unmarshal(text, &at) != nil || at.PID <= 1 {
 		return nil

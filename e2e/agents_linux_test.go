@@ -371,3 +371,27 @@ func (l *lab) settle() {
 	l.t.Helper()
 	l.eventually("nothing works in the background", func() bool { return len(l.left()) == 0 })
 }
+
+// What a slash command of the repository stands for is no word of the user's.
+func TestOpenCodeCommandsAreNoWordsOfTheUsers(t *testing.T) {
+	inClients(t, []string{"opencode"}, func(l *lab) {
+		write(l.t, filepath.Join(l.repo, ".opencode/command/review.md"), "---\ndescription: Look at it\n---\n\n"+rule+" Now look at $ARGUMENTS.\n")
+		for name, text := range map[string]string{"node_modules/.keep": "", "package-lock.json": read(l.t, filepath.Join(l.home, ".config/opencode/package-lock.json"))} {
+			write(l.t, filepath.Join(l.repo, ".opencode", name), text) // or it tries to install a package there
+		}
+		l.install()
+		l.model.play(turn{"Now look at", []step{{Say: "I have."}}}, turn{"Thanks.", []step{{Say: "I did."}}})
+		l.run("run", "--command", "review", "calc.sh")
+		l.run(l.c.resume("Thanks. Never use bashisms in shell files, always plain sh.")...)
+		l.eventually("the user's rule is a memory", func() bool { return strings.Contains(l.must("list"), "bashisms") })
+		l.settle()
+		if got := l.must("list"); strings.Contains(got, rule) {
+			l.t.Errorf("the command's file is a memory:\n%s", got)
+		}
+		for _, e := range objects[toldEvent](l.t, l.must("--json", "sessions", "show", l.kept()[0])) {
+			if e.Kind == "user" && strings.Contains(e.Text, rule) && e.Origin != "command" {
+				l.t.Errorf("%s: %s", e.Origin, e.Text)
+			}
+		}
+	})
+}

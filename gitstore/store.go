@@ -61,7 +61,11 @@ func (s *Store) Repo() *git.Repo { return s.repo }
 func (s *Store) Tip(ctx context.Context) (ID, error) {
 	id, err := s.repo.ReadRef(ctx, s.ref)
 	if errors.Is(err, git.ErrNoRef) {
-		return "", s.absent()
+		gone := s.absent()
+		// What is known of the store was read after the ref: another process may have made it between the two.
+		if id, err = s.repo.ReadRef(ctx, s.ref); errors.Is(err, git.ErrNoRef) {
+			return "", gone
+		}
 	}
 	return ID(id), err
 }

@@ -19,7 +19,7 @@ const tips = "tips"
 // remember notes the store's last commit. The caller holds the lock. It need not be durable: it is one of
 // several witnesses.
 func (s *Store) remember(id ID) error {
-	text, err := os.ReadFile(s.tipsFile())
+	text, err := s.repo.ReadState(tips)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -32,8 +32,6 @@ func (s *Store) remember(id ID) error {
 	fmt.Fprintf(&b, "%s %s\n", id, s.ref)
 	return s.repo.WriteState(tips, []byte(b.String()), false)
 }
-
-func (s *Store) tipsFile() string { return filepath.Join(s.repo.CommonDir, "reverie", tips) }
 
 // parseTip reads a line of tips; others are passed over, and dropped at the next write.
 func (s *Store) parseTip(line string) (id ID, ref string, ok bool) {
@@ -63,7 +61,7 @@ func (s *Store) Lost(ctx context.Context) (ID, error) {
 
 // made returns the last commit that was made here, as tips says, or "".
 func (s *Store) made() ID {
-	text, _ := os.ReadFile(s.tipsFile())
+	text, _ := s.repo.ReadState(tips)
 	for line := range strings.Lines(string(text)) {
 		if id, ref, ok := s.parseTip(line); ok && ref == s.ref {
 			return id

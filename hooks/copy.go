@@ -83,18 +83,15 @@ func (w *Waiting) Copy(ctx context.Context, scan *redact.Scanner) ([]Copied, err
 
 // copyOne copies what is new of one transcript and returns how many of its bytes that were.
 func (w *Waiting) copyOne(ctx context.Context, name, from string, scan *redact.Scanner) (grown int64, err error) {
-	info, err := os.Stat(from)
-	if err != nil {
-		return 0, err
-	}
-	if !info.Mode().IsRegular() { // opening a pipe would wait for somebody to write into it
-		return 0, errors.New("not a plain file")
-	}
-	in, err := os.OpenFile(from, os.O_RDONLY|file.NonBlock, 0) // some files of the system wait, though they say that they are plain
+	in, err := file.Open(from, os.O_RDONLY, 0) // some files of the system wait, though they say that they are plain
 	if err != nil {
 		return 0, err
 	}
 	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return 0, err
+	}
 	at := w.state.Copies[name]
 	anew := at.From != from || at.Offset > info.Size() || at.Tail != tail(in, at.Offset)
 	if anew {

@@ -98,7 +98,7 @@ func appendLine(dir string, line []byte) error {
 		return err
 	}
 	path := filepath.Join(dir, eventsFile)
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND|file.NoFollow, 0o600)
+	f, err := file.Open(path, os.O_RDWR|os.O_CREATE|os.O_APPEND|file.NoFollow, 0o600)
 	if err != nil {
 		return err
 	}
@@ -182,6 +182,7 @@ type waitingState struct {
 const (
 	stateFile = "state.json"
 	goneMark  = ".gone-" // begins the name of a folder that is being removed
+	maxState  = 1 << 20  // of the state, in bytes
 )
 
 // Due counts the sessions that a worker has something to do for: something has come that none has taken yet, a checkpoint has
@@ -205,7 +206,7 @@ func (s Spool) Due(now time.Time, idle time.Duration) int {
 // readState is what the worker left of a session; nothing if it left nothing that can be read: folding again does no harm.
 func readState(dir string) waitingState {
 	var state waitingState
-	if text, err := os.ReadFile(filepath.Join(dir, stateFile)); err == nil && json.Unmarshal(text, &state) != nil {
+	if text, err := file.Read(filepath.Join(dir, stateFile), maxState); err == nil && json.Unmarshal(text, &state) != nil {
 		return waitingState{}
 	}
 	return state
@@ -248,7 +249,7 @@ func (s Spool) TakeOne(e Event) (*Waiting, error) {
 // readWaiting reads one session's folder; nil if it has no events' file yet.
 func readWaiting(dir string) (*Waiting, error) {
 	w := &Waiting{dir: dir, state: readState(dir)}
-	f, err := os.OpenFile(filepath.Join(dir, eventsFile), os.O_RDONLY|file.NoFollow, 0)
+	f, err := file.Open(filepath.Join(dir, eventsFile), os.O_RDONLY|file.NoFollow, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -346,7 +347,7 @@ func (w *Waiting) keepState(next waitingState) error {
 // Remove removes a session's folder, unless more events have come since Take, and reports whether it did.
 func (w *Waiting) Remove() (removed bool, err error) {
 	path := filepath.Join(w.dir, eventsFile)
-	f, err := os.OpenFile(path, os.O_RDWR|file.NoFollow, 0)
+	f, err := file.Open(path, os.O_RDWR|file.NoFollow, 0)
 	if err != nil {
 		return false, fmt.Errorf("spool: %w", err)
 	}

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
@@ -29,6 +30,9 @@ var ErrNoSession = errors.New("no such session is kept")
 type Sessions struct {
 	Dir     string
 	Scanner *redact.Scanner // may be nil
+
+	// Command, which may be nil, reports whether a text that a transcript gives as typed is what a slash command stands for.
+	Command func(s transcript.Session, text string) bool
 }
 
 // Kept is a session in the folder.
@@ -78,13 +82,20 @@ func (s Sessions) Ingest(ctx context.Context, r io.Reader, format transcript.For
 	}
 	var in Ingested
 	var w *sessionWriter
+	var head transcript.Session
 	defer func() { w.abandon() }()
 	stats, err := transcript.Decode(ctx, r, format, transcript.Sink{
-		Session: func(transcript.Session) (err error) {
+		Session: func(known transcript.Session) (err error) {
+			head = known
 			w, err = s.begin()
 			return err
 		},
-		Event: func(e transcript.Event) error { return w.event(e) },
+		Event: func(e transcript.Event) error {
+			if e.Kind == transcript.User && e.Origin == transcript.Typed && s.Command != nil && s.Command(head, e.Text) {
+				e.Origin = transcript.Command
+			}
+			return w.event(e)
+		},
 		Done: func(head transcript.Session) error {
 			k, err := w.finish(head)
 			if err == nil {
@@ -247,7 +258,7 @@ func (w *sessionWriter) hash() (string, error) {
 
 // compare holds the new events against those kept at path.
 func (w *sessionWriter) compare(path string) (Change, error) {
-	old, err := os.Open(path)
+	old, err := file.Open(path, os.O_RDONLY|file.NoFollow, 0)
 	if errors.Is(err, os.ErrNotExist) {
 		return New, nil
 	}
@@ -363,7 +374,7 @@ func (s Sessions) Load(name string) (Kept, []transcript.Event, error) {
 
 // load reads a session's file, with its events or by its first line alone.
 func load(path string, events bool) (Kept, []transcript.Event, error) {
-	f, err := os.Open(path)
+	f, err := file.Open(path, os.O_RDONLY|file.NoFollow, 0)
 	if err != nil {
 		return Kept{}, nil, fmt.Errorf("read session: %w", err)
 	}

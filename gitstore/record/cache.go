@@ -15,6 +15,7 @@ import (
 	"unsafe"
 
 	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/internal/file"
 )
 
 // The cache is one file with every parsed memory, keyed by the ids of the two trees it was
@@ -142,7 +143,7 @@ func (c cached) close() {
 // readCache opens the cache; what cannot be read is as good as empty. The caller closes it when
 // no memory of it will be asked for any more.
 func readCache(path string) cached {
-	f, err := os.Open(path)
+	f, err := file.Open(path, os.O_RDONLY|file.NoFollow, 0)
 	if err != nil {
 		return cached{}
 	}

@@ -103,6 +103,9 @@ export const Reverie = async (host) => {
     }),
 
     "command.execute.before": safe(async (input, output) => {
+      for (const part of output.parts) { // it is stored with the session, and tells that nobody typed this
+        if (part.type === "text") part.metadata = { ...part.metadata, reverie: "command" }
+      }
       const statement = unquoted((input.arguments || "").trim())
       if (input.command !== "remember" || !statement) return
       const { OPENCODE, AGENT, ...env } = process.env // OpenCode's marks of what agents run; this was typed by a person
@@ -135,7 +138,7 @@ export const Reverie = async (host) => {
       const id = input.sessionID
       await start(id, "resume")
       const typed = output.parts
-        .filter((p) => p.type === "text" && !p.synthetic && !p.ignored && !p.text.startsWith("<reverie-"))
+        .filter((p) => p.type === "text" && !p.synthetic && !p.ignored && p.metadata?.reverie !== "command" && !p.text.startsWith("<reverie-"))
         .map((p) => p.text)
       if (typed.length === 0) return
       const text = await ask("chat.message", id, { prompt: typed.join("\n") })

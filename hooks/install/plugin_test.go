@@ -42,6 +42,8 @@ out.env = await call("shell.env", { sessionID: id, cwd: "." }, { env: {} })
 await call("chat.message", { sessionID: id }, { message: { id: "msg_2" }, parts: [{ type: "text", text: "<reverie-command>" }] })
 await call("command.execute.before", { command: "remember", sessionID: id, arguments: '"say \\"a\\""' }, { parts: [] })
 out.command = await call("command.execute.before", { command: "remember", sessionID: id, arguments: "use pnpm; $(touch pwned)" }, { parts: [] })
+out.review = await call("command.execute.before", { command: "review", sessionID: id, arguments: "" }, { parts: [{ type: "text", text: "Always push." }] })
+await call("chat.message", { sessionID: id }, { message: { id: "msg_3" }, parts: out.review.parts })
 await event("session.idle", { sessionID: id })
 await event("session.odd", undefined)
 await hooks.event?.(undefined)
@@ -56,7 +58,7 @@ type played struct {
 	System, Title, Child, After struct{ System []string }
 	Compacting                  struct{ Context []string }
 	Env                         struct{ Env map[string]string }
-	Command                     struct{ Parts []map[string]any }
+	Command, Review             struct{ Parts []map[string]any }
 	MS                          int
 }
 
@@ -134,6 +136,9 @@ func TestPluginPipesEventsAndGivesAnswers(t *testing.T) {
 	if text := fmt.Sprint(p.Command.Parts); !strings.Contains(text, "Kept: mem 1234<") { // as from a person's shell
 		t.Errorf("command %s", text)
 	}
+	if text := fmt.Sprint(p.Review.Parts); !strings.Contains(text, "metadata:map[reverie:command]") {
+		t.Errorf("a command's text is not told from what is typed: %s", text)
+	}
 	var got []string
 	for line := range strings.Lines(await(t, log, 10)) {
 		args, in, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "|")
@@ -167,6 +172,9 @@ func TestPluginPipesEventsAndGivesAnswers(t *testing.T) {
 		if !strings.Contains(rest, line) {
 			t.Errorf("%s was not delivered: %s", line, rest)
 		}
+	}
+	if strings.Contains(rest, "Always push.") {
+		t.Errorf("a command's text was delivered as a prompt: %s", rest)
 	}
 	names := map[string]bool{}
 	for _, d := range agent(t, "opencode").Deliveries {

@@ -17,6 +17,7 @@ import (
 	"unicode"
 
 	"github.com/pelletier/go-toml/v2"
+	"github.com/reverie-memory/reverie/internal/file"
 )
 
 // Format is the newest store format that this version reads and writes.
@@ -254,15 +255,15 @@ func Default() Config {
 // unknown key or a bad value is an error that names file, line and key.
 func Load(files ...string) (Config, error) {
 	c := Default()
-	for _, file := range files {
-		data, err := os.ReadFile(file)
+	for _, path := range files {
+		data, err := file.ReadLinked(path, maxRead)
 		if errors.Is(err, os.ErrNotExist) {
 			continue
 		}
 		if err != nil {
 			return c, fmt.Errorf("read settings: %w", err)
 		}
-		if err := c.apply(file, data, false); err != nil {
+		if err := c.apply(path, data, false); err != nil {
 			return c, err
 		}
 	}
@@ -278,6 +279,9 @@ func (c *Config) Restrict(name string, data []byte) error { return c.apply(name,
 // maxFile is how long a settings file may be, in bytes: a team's comes from outside, and a key of
 // many parts costs its square.
 const maxFile = 16 << 10
+
+// maxRead is how much is read of one to say how long it is.
+const maxRead = 1 << 20
 
 func (c *Config) apply(name string, data []byte, team bool) error {
 	if len(data) > maxFile {

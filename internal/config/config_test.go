@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-func settings(t *testing.T, text string) string {
+func written(t *testing.T, text string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "config.toml")
 	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
@@ -21,8 +21,8 @@ func settings(t *testing.T, text string) string {
 }
 
 func TestLaterFileWins(t *testing.T) {
-	user := settings(t, "sightings = 3\naccept = [\"said\"]\n")
-	clone := settings(t, "sightings = 4\n[sessions]\nkeep-days = 7\n")
+	user := written(t, "sightings = 3\naccept = [\"said\"]\n")
+	clone := written(t, "sightings = 4\n[sessions]\nkeep-days = 7\n")
 	got, err := Load(user, filepath.Join(t.TempDir(), "none.toml"), clone)
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ func TestBadSettingIsNamedByLineAndKey(t *testing.T) {
 		"agents.file = \"git~1/x\"\n":        ":1: agents.file: git~1/x is in a git directory",
 		"agents.file = \"../x\"\n":           ":1: agents.file: ../x is not a path inside",
 	} {
-		if _, err := Load(settings(t, text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Load(written(t, text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want %q", text, err, want)
 		}
 	}
@@ -97,7 +97,7 @@ func TestMemoryRefIsForMemoryAlone(t *testing.T) {
 		"refs/heads/main": false, "refs/heads/master": false, "refs/heads/Main": false, "refs/heads/HEAD": false, "HEAD": false, "refs/remotes/origin/reverie/memory": false,
 		"refs/tags/v1": false, "refs/reverie/journal": false, "refs/reverie/inbox": false, "refs/stash": false, "refs/notes/commits": false,
 	} {
-		if _, err := Load(settings(t, "memory.ref = \""+ref+"\"\n")); (err == nil) != ok {
+		if _, err := Load(written(t, "memory.ref = \""+ref+"\"\n")); (err == nil) != ok {
 			t.Errorf("%s: %v", ref, err)
 		}
 	}
@@ -105,7 +105,7 @@ func TestMemoryRefIsForMemoryAlone(t *testing.T) {
 
 // A Config is a plain value: what is done to one copy leaves the others alone.
 func TestRestrictLeavesCopiesAlone(t *testing.T) {
-	user := settings(t, "sightings = 5\n")
+	user := written(t, "sightings = 5\n")
 	c, err := Load(user)
 	if err != nil {
 		t.Fatal(err)
@@ -130,7 +130,7 @@ func TestRestrictLeavesCopiesAlone(t *testing.T) {
 }
 
 func TestSetKeepsOtherLines(t *testing.T) {
-	name := settings(t, "# mine\nsightings = 3 # three\n\n[sessions]\nkeep-days = 9\n")
+	name := written(t, "# mine\nsightings = 3 # three\n\n[sessions]\nkeep-days = 9\n")
 	for _, kv := range [][2]string{{"sessions.keep-days", "10"}, {"sightings", "4"}, {"agents.file", "docs/AGENTS.md"}} {
 		if err := Set(name, kv[0], kv[1]); err != nil {
 			t.Fatal(err)
@@ -164,7 +164,7 @@ func TestTeamMayWithholdWhatIsStale(t *testing.T) {
 		t.Error("a team named the default branch")
 	}
 	for _, bad := range []string{"context.stale = \"hide\"", "context.stale = true", "code.default-branch = \"-x\"", "code.default-branch = \"refs/heads/x\"", "code.default-branch = \"a..b\""} {
-		if _, err := Load(settings(t, bad)); err == nil {
+		if _, err := Load(written(t, bad)); err == nil {
 			t.Errorf("%s was taken", bad)
 		}
 	}

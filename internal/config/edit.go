@@ -24,7 +24,7 @@ func (e *SettingError) Error() string { return e.Key + ": " + e.Why }
 // every other line as it is. The value is TOML; a bare word is taken as a string. Nothing is
 // written if the result would not load; a file that does not load as it is can be mended so. The
 // error is a *SettingError where key or value is at fault.
-func Set(file, name, value string) error {
+func Set(path, name, value string) error {
 	at := slices.IndexFunc(keys, func(k key) bool { return k.name == name })
 	if at < 0 {
 		return &SettingError{name, "there is no such setting; 'reverie config' lists them"}
@@ -33,19 +33,19 @@ func Set(file, name, value string) error {
 	if err != nil {
 		return &SettingError{name, err.Error()}
 	}
-	data, err := os.ReadFile(file)
+	data, err := file.ReadLinked(path, maxRead)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("read settings: %w", err)
 	}
 	next := edited(string(data), name, value)
 	c := Default()
-	if err := c.apply(file, []byte(next), false); err == nil {
-		return write(file, next)
+	if err := c.apply(path, []byte(next), false); err == nil {
+		return write(path, next)
 	}
-	if err := c.apply(file, data, false); err != nil {
+	if err := c.apply(path, data, false); err != nil {
 		return fmt.Errorf("set %s: the file must be mended first: %w", name, err)
 	}
-	return fmt.Errorf("set %s: it takes more than one line in %s; set it there", name, file)
+	return fmt.Errorf("set %s: it takes more than one line in %s; set it there", name, path)
 }
 
 // text is the value as TOML on one line: as it was given, or as a string.

@@ -33,7 +33,7 @@ func TestBadSetNamesKeyAndValue(t *testing.T) {
 
 func TestSetMendsABrokenLine(t *testing.T) {
 	for _, text := range []string{"sightings = many\n", "sightings 3\n", "sightings = 0\n", "sightings = 2\nsightings = 3\n"} {
-		name := settings(t, "# mine\n"+text+"agents.file = \"A.md\"\n")
+		name := written(t, "# mine\n"+text+"agents.file = \"A.md\"\n")
 		if err := Set(name, "sightings", "4"); err != nil {
 			t.Errorf("%q: %v", text, err)
 			continue
@@ -42,7 +42,7 @@ func TestSetMendsABrokenLine(t *testing.T) {
 			t.Errorf("%q became\n%s", text, got)
 		}
 	}
-	name := settings(t, "accept = 7\n")
+	name := written(t, "accept = 7\n")
 	var bad *SettingError
 	if err := Set(name, "sightings", "4"); err == nil || errors.As(err, &bad) || !strings.Contains(err.Error(), name+":1: accept") {
 		t.Errorf("error %v, want one that names the broken line", err)

@@ -11,8 +11,8 @@ import (
 // NoFollow is a flag for os.OpenFile: a symbolic link is not followed, but an error.
 const NoFollow = syscall.O_NOFOLLOW
 
-// NonBlock is a flag for os.OpenFile: what would wait, to be opened or read, is an error.
-const NonBlock = syscall.O_NONBLOCK
+// nonBlock has opening a pipe or a device not wait. It changes nothing for a regular file.
+const nonBlock = syscall.O_NONBLOCK
 
 // Lock takes the lock on f, or, unless it may wait, reports that somebody has it. Closing f gives
 // it back, and so does the end of the process.

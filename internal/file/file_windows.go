@@ -10,8 +10,8 @@ import (
 // NoFollow is a flag for os.OpenFile that does nothing here: making a symbolic link takes a privilege on Windows.
 const NoFollow = 0
 
-// NonBlock is a flag for os.OpenFile that does nothing here: plain files never wait on Windows.
-const NonBlock = 0
+// nonBlock does nothing here: pipes have names of their own.
+const nonBlock = 0
 
 // lockOffset lies past the text in a lock file: a locked range cannot be read by others.
 const lockOffset = 1 << 30

@@ -32,7 +32,7 @@ func LockPath(ctx context.Context, path string) (unlock func(), err error) {
 		if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 			return nil, fmt.Errorf("lock %s: not a file of ours; move it away", path) // its text is written over
 		}
-		if f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+		if f, err = Open(path, os.O_RDWR|os.O_CREATE|NoFollow, 0o600); err != nil {
 			return nil, fmt.Errorf("open lock: %w", err)
 		}
 		if err := waitLock(ctx, f); err != nil {
@@ -93,7 +93,7 @@ func waitLock(ctx context.Context, f *os.File) error {
 }
 
 func holder(path string) string {
-	text, err := os.ReadFile(path)
+	text, err := Read(path, 4<<10)
 	who := strings.TrimSpace(string(text))
 	if err != nil || who == "" {
 		return "another process"

@@ -41,7 +41,7 @@ func (r *Repo) LooseDue(ctx context.Context) (bool, error) {
 	if err != nil || auto <= 0 {
 		auto = defaultAuto
 	}
-	text, _ := os.ReadFile(filepath.Join(r.CommonDir, "reverie", tidyMark))
+	text, _ := r.ReadState(tidyMark)
 	left, _ := strconv.Atoi(strings.TrimSpace(string(text)))
 	return n-min(left, n) >= max(1, auto/256/2), nil
 }

@@ -62,6 +62,14 @@ func (r *Repo) WriteState(name string, data []byte, durable bool) error {
 	return nil
 }
 
+// maxStateFile is how much of a file in the state folder is read at once, in bytes.
+const maxStateFile = 64 << 20
+
+// ReadState reads a file of the state folder. What is no regular file, a symbolic link too, is an error.
+func (r *Repo) ReadState(name string) ([]byte, error) {
+	return file.Read(filepath.Join(r.CommonDir, "reverie", filepath.FromSlash(name)), maxStateFile)
+}
+
 // StateTemp reports whether a name is that of a file that WriteState did not finish, or is about to.
 func StateTemp(name string) bool {
 	rest, ok := strings.CutPrefix(name, file.Temp)

@@ -13,8 +13,8 @@ const maxEnvFile = 1 << 20
 // a secret and that are not plain words, those in a provider's format, those that look random, and the passwords of
 // URLs. true, development, port numbers, addresses without a password, paths and plain words are not among them.
 // The file's path tells templates (.env.example), which hold no secrets; the caller decides which files are ignored
-// by git. What cannot be read or parsed is passed over: this list only adds to what patterns find.
-func EnvValues(path string, r io.Reader) []string {
+// by git. There are at most most of them. What cannot be read or parsed is passed over: this list only adds to what patterns find.
+func EnvValues(path string, r io.Reader, most int) []string {
 	for _, template := range []string{"example", "sample", "template", "dist", "defaults", "schema"} {
 		if strings.Contains(strings.ToLower(filepath.Base(path)), template) {
 			return nil
@@ -23,11 +23,11 @@ func EnvValues(path string, r io.Reader) []string {
 	data, _ := io.ReadAll(io.LimitReader(r, maxEnvFile))
 	var values []string
 	seen := make(map[string]bool)
-	for rest := strings.TrimPrefix(string(data), "\ufeff"); rest != ""; {
+	for rest := strings.TrimPrefix(string(data), "\ufeff"); rest != "" && len(values) < most; {
 		var key, value string
 		key, value, rest = envEntry(rest)
 		for _, v := range envSecrets(key, value) {
-			if !seen[v] {
+			if !seen[v] && len(values) < most {
 				seen[v] = true
 				values = append(values, v)
 			}
@@ -65,13 +65,13 @@ func envEntry(text string) (key, value, rest string) {
 	if end := closing(whole, quote); end >= 0 {
 		return key, unquoted(whole[:end], quote), rest
 	}
-	whole += "\n" + rest
-	end := closing(whole, quote)
+	end := closing(rest, quote)
 	if end < 0 {
 		return key, value[1:], rest // the quote never closes
 	}
-	_, rest, _ = strings.Cut(whole[end:], "\n")
-	return key, unquoted(whole[:end], quote), rest
+	whole += "\n" + rest[:end]
+	_, rest, _ = strings.Cut(rest[end:], "\n")
+	return key, unquoted(whole, quote), rest
 }
 
 // closing returns where the quote closes, or -1.

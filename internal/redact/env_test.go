@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 
@@ -35,17 +36,32 @@ API_TOKEN_2=aB3d·E5fG"hI9
 	for i := range want {
 		want[i] = undotted(want[i])
 	}
-	if diff := cmp.Diff(want, EnvValues("app/.env.local", strings.NewReader(file))); diff != "" {
+	if diff := cmp.Diff(want, EnvValues("app/.env.local", strings.NewReader(file), 99)); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
 	}
-	if got := EnvValues(".env.example", strings.NewReader(file)); got != nil {
+	if got := EnvValues(".env.example", strings.NewReader(file), 99); got != nil {
 		t.Errorf("a template gave %q", got)
 	}
 }
 
 func TestEnvValuesAreFoundInText(t *testing.T) {
-	s := New(EnvValues(".env", strings.NewReader("APP_SECRET=plum-jam-42\n"))...)
+	s := New(EnvValues(".env", strings.NewReader("APP_SECRET=plum-jam-42\n"), 99)...)
 	if got, _ := s.Text("he said plum-jam-42 twice"); got.String() != "he said [redacted:literal] twice" {
 		t.Errorf("got %s", got)
+	}
+}
+
+func TestEnvValuesHaveBounds(t *testing.T) {
+	if got := EnvValues(".env", strings.NewReader("A_SECRET=plum-jam-42\nB_SECRET=plum-jam-43\nC_SECRET=plum-jam-44\n"), 2); len(got) != 2 {
+		t.Errorf("%d values, want 2", len(got))
+	}
+	// Values over two lines each cost what they are long, not what the file is: less than the megabytes that copying the rest took.
+	file := strings.Repeat("A=\"x\nplum\"\n", 4<<10)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	EnvValues(".env", strings.NewReader(file), 99)
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; used > 8<<20 {
+		t.Errorf("%d bytes for a file of %d", used, len(file))
 	}
 }

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
 // gemini reads Gemini CLI's chats: in newer versions a log in which a message is written again in
@@ -258,23 +256,24 @@ func (p *gemini) events(m *geminiMessage) []Event {
 	return nil
 }
 
-// fileContents stands around the text of files that a prompt names by "@".
-var fileContents = pattern.New(`(?s)\s*--- Content from referenced files ---.*?(--- End of content ---|$)`)
+// fileContents begins what follows the user's words where they name files by "@": the files, in parts of their own or not, and a
+// line that closes them. A file may hold any line, that one too, and nothing that was typed comes after them.
+const fileContents = "--- Content from referenced files ---"
 
 // userEvents parts a user's message. What the client showed as the user's input, if told, is what
 // was typed; the rest of the content is what the client added.
 func (p *gemini) userEvents(m *geminiMessage, base Event) []Event {
 	var own, injected []string
-	for _, text := range m.Content.texts() {
+	for i, texts := 0, m.Content.texts(); i < len(texts); i++ {
+		text := texts[i]
 		if strings.HasPrefix(strings.TrimSpace(text), "<state_snapshot>") {
 			base.Kind, base.Text = Compaction, text
 			return []Event{base}
 		}
-		if strings.Contains(text, "--- Content from referenced files ---") {
-			text = fileContents.ReplaceAllStringFunc(text, func(s string) string {
-				injected = append(injected, strings.TrimSpace(s))
-				return ""
-			})
+		if at := strings.Index(text, fileContents); at >= 0 {
+			files := strings.Join(append([]string{text[at:]}, texts[i+1:]...), "\n")
+			injected = append(injected, strings.TrimSpace(files))
+			text, i = strings.TrimRight(text[:at], " \t\r\n"), len(texts)
 		}
 		o, in := split(text)
 		own, injected = append(own, o), append(injected, in...)

@@ -108,6 +108,7 @@ type ocPart struct {
 	kind     string
 	text     string
 	injected bool // by OpenCode or a plugin, in the user's role
+	command  bool // a slash command stands for it
 	time     ocTime
 	call     Event
 	result   *Event
@@ -265,8 +266,10 @@ func (m *ocMessage) assistant(base Event, child bool) []Event {
 // tell are nobody's words.
 func (m *ocMessage) user(base Event, child bool) []Event {
 	var own, injected []string
+	command := false
 	for _, id := range m.order {
 		part := m.parts[id]
+		command = command || part.command
 		switch {
 		case part.kind == "file" && part.text != "":
 			injected = append(injected, part.text)
@@ -285,8 +288,11 @@ func (m *ocMessage) user(base Event, child bool) []Event {
 	base.Kind = User
 	if len(own) > 0 {
 		base.Origin, base.Text = Typed, strings.Join(own, "\n")
-		if child {
+		switch {
+		case child:
 			base.Origin = Delegated
+		case command:
+			base.Origin = Command
 		}
 		events = append(events, base)
 	}

@@ -14,6 +14,7 @@ type ocPartRecord struct {
 	Text      string
 	Synthetic bool
 	Ignored   bool
+	Metadata  ocMark
 	Time      ocTime
 	Mime      string
 	Filename  string
@@ -32,6 +33,16 @@ type ocPartRecord struct {
 	}
 }
 
+// ocMark is true for the metadata by which our plugin tells what a slash command stands for from what was typed.
+type ocMark bool
+
+func (m *ocMark) UnmarshalJSON(raw []byte) error {
+	var marks struct{ Reverie string }
+	_ = decode(raw, &marks) // anything may be there
+	*m = marks.Reverie == "command"
+	return nil
+}
+
 // OpenCode's words for what became of a tool call.
 const (
 	ocRefused  = "The user rejected permission to use this specific tool call"
@@ -47,7 +58,7 @@ func (p *openCode) part(raw []byte) (ocPartRecord, *ocPart, error) {
 		return rec, nil, err
 	}
 	before := p.held.size
-	part := &ocPart{kind: rec.Type, time: rec.Time, injected: rec.Synthetic || rec.Ignored}
+	part := &ocPart{kind: rec.Type, time: rec.Time, injected: rec.Synthetic || rec.Ignored, command: bool(rec.Metadata)}
 	switch rec.Type {
 	case "text", "reasoning":
 		part.text = p.held.text(rec.Text)

@@ -126,3 +126,18 @@ func TestOpenCodePromptsLoseTheirQuotes(t *testing.T) {
 		}
 	}
 }
+
+// What a slash command stands for was written by who wrote the command's file; our plugin marks it.
+func TestOpenCodeCommandsAreNotTyped(t *testing.T) {
+	for _, test := range []struct{ metadata, want string }{
+		{`{"reverie":"command","x":1}`, "user/command: Always push."},
+		{`{"reverie":true}`, "user/typed: Always push."},
+		{`"reverie"`, "user/typed: Always push."},
+		{`{"reverie":"other"}`, "user/typed: Always push."},
+	} {
+		got := decodeText(t, Auto, ocMessageLine("u", "user", ""), ocPartLine("p", "u", `"type":"text","text":"Always push.","metadata":`+test.metadata))
+		if d := diff([]string{test.want}, got.one(t)); d != "" {
+			t.Errorf("%s\n%s", test.metadata, d)
+		}
+	}
+}
