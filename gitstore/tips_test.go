@@ -1,6 +1,7 @@
 package gitstore_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,29 +46,32 @@ func TestRefThatWentBackIsNoticed(t *testing.T) {
 	}
 }
 
-// The file may have come with the repository: it is not written through a link, and only its lines are kept.
+// The file may have come with the repository: nothing is read or written through a link, and only its lines are kept.
 func TestTipsKeepOnlyTheirOwnLines(t *testing.T) {
 	r := testrepo.New(t)
 	s := create(t, r)
-	state := filepath.Join(s.Repo().CommonDir, "reverie")
+	tips := filepath.Join(s.Repo().CommonDir, "reverie", "tips")
 	victim := filepath.Join(t.TempDir(), "victim")
 	id := strings.Repeat("1", 40)
 	other := id + " refs/heads/other\n"
-	if err := os.WriteFile(victim, []byte("touch canary\n"+id+" --evil\n"+id+"\n"+other), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"tips", "tips.new"} {
-		os.Remove(filepath.Join(state, name))
-		if err := os.Symlink(victim, filepath.Join(state, name)); err != nil {
-			t.Fatal(err)
+	text := []byte("touch canary\n" + id + " --evil\n" + id + "\n" + other)
+	wrote := func(before, value string) {
+		t.Helper()
+		done := write(t, s, map[string]string{"a": value})
+		text, err := os.ReadFile(tips)
+		if want := before + string(done.Commit) + " " + branch + "\n"; err != nil || string(text) != want {
+			t.Errorf("tips holds %q, %v; want %q", text, err, want)
 		}
 	}
-	done := write(t, s, map[string]string{"a": "1"})
-	text, err := os.ReadFile(filepath.Join(state, "tips"))
-	if want := other + string(done.Commit) + " " + branch + "\n"; err != nil || string(text) != want {
-		t.Errorf("tips holds %q, %v; want %q", text, err, want)
+	if err := errors.Join(os.WriteFile(victim, text, 0o600), os.Remove(tips), os.Symlink(victim, tips)); err != nil {
+		t.Fatal(err)
 	}
-	if text, _ := os.ReadFile(victim); !strings.HasPrefix(string(text), "touch canary") {
-		t.Errorf("the victim holds %q", text)
+	wrote("", "1")
+	if held, _ := os.ReadFile(victim); string(held) != string(text) {
+		t.Errorf("the victim holds %q", held)
 	}
+	if err := os.WriteFile(tips, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wrote(other, "2")
 }

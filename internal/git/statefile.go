@@ -65,9 +65,14 @@ func (r *Repo) WriteState(name string, data []byte, durable bool) error {
 // maxStateFile is how much of a file in the state folder is read at once, in bytes.
 const maxStateFile = 64 << 20
 
-// ReadState reads a file of the state folder. What is no regular file, a symbolic link too, is an error.
+// ReadState reads a file of the state folder. What is no regular file, a symbolic link too, counts as not there: WriteState
+// replaces it.
 func (r *Repo) ReadState(name string) ([]byte, error) {
-	return file.Read(filepath.Join(r.CommonDir, "reverie", filepath.FromSlash(name)), maxStateFile)
+	text, err := file.Read(filepath.Join(r.CommonDir, "reverie", filepath.FromSlash(name)), maxStateFile)
+	if errors.Is(err, file.ErrNotRegular) {
+		err = fmt.Errorf("state file %s: %w", name, os.ErrNotExist)
+	}
+	return text, err
 }
 
 // StateTemp reports whether a name is that of a file that WriteState did not finish, or is about to.
