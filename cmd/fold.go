@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/reverie-memory/reverie/reflect"
@@ -194,7 +195,7 @@ func (w *workspace) foldOpenCode(ctx context.Context, id string) ([]reflect.Kept
 var agentFormats = map[string]transcript.Format{"claude": transcript.Claude, "codex": transcript.Codex, "gemini": transcript.Gemini}
 
 func (w *workspace) foldCopy(ctx context.Context, agent string, c hooks.Copied) ([]reflect.Kept, error) {
-	f, err := os.Open(c.Path)
+	f, err := file.Open(c.Path, os.O_RDONLY|file.NoFollow, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
@@ -78,14 +79,11 @@ func (in *injection) record(repo *git.Repo, now time.Time) error {
 		return err
 	}
 	path := filepath.Join(dir, ledgerFile(in.Session))
-	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("ledger %s: not a file of ours; move it away", path)
-	}
 	line, err := json.Marshal(in)
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	f, err := file.Open(path, os.O_RDWR|os.O_CREATE|os.O_APPEND|file.NoFollow, 0o600)
 	if err != nil {
 		return fmt.Errorf("ledger: %w", err)
 	}
@@ -101,11 +99,7 @@ func (in *injection) record(repo *git.Repo, now time.Time) error {
 
 // readLedger reads a file of the ledger, the oldest injection first.
 func readLedger(path string) []injection {
-	info, err := os.Lstat(path)
-	if err != nil || !info.Mode().IsRegular() {
-		return nil
-	}
-	data, err := os.ReadFile(path)
+	data, err := file.Read(path, maxStateFile)
 	if err != nil {
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
@@ -63,7 +64,7 @@ func startInputs(ctx context.Context, repo *git.Repo, c config.Config, r context
 	}
 	s.Settings = fmt.Sprintf("%+v", c)
 	state := filepath.Join(repo.CommonDir, "reverie")
-	approved, _ := os.ReadFile(filepath.Join(state, approvedFile))
+	approved, _ := file.Read(filepath.Join(state, approvedFile), maxStateFile)
 	s.Approved = sumOf(approved)
 	s.Judged = judges(filepath.Join(state, withheldFile))
 	s.Shown = sumOf([]byte(blockInSight(repo.WorkTree, c.Agents, r.agent())))
@@ -89,8 +90,8 @@ func (s startState) key() string {
 }
 
 // judges is the part of withheld.json before what is withheld of which commit.
-func judges(file string) string {
-	f, err := os.Open(file)
+func judges(path string) string {
+	f, err := file.Open(path, os.O_RDONLY|file.NoFollow, 0)
 	if err != nil {
 		return ""
 	}

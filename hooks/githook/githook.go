@@ -238,9 +238,12 @@ func managerOf(text []byte) string {
 	return ""
 }
 
+// maxHook is the longest hook that is read, in bytes.
+const maxHook = 1 << 20
+
 // HasSection reports whether a hook's file has our section.
-func HasSection(file string) bool {
-	text, err := os.ReadFile(file)
+func HasSection(path string) bool {
+	text, err := file.ReadLinked(path, maxHook)
 	return err == nil && lineAt(text, sectionBegin) >= 0
 }
 
@@ -296,7 +299,7 @@ func (h Hook) Install(dir string, dry bool) (changed bool, err error) {
 // madeFolder reports whether a hook in a folder says that the folder is ours.
 func madeFolder(dir string) bool {
 	return slices.ContainsFunc(All, func(h Hook) bool {
-		text, err := os.ReadFile(filepath.Join(dir, h.Name))
+		text, err := file.ReadLinked(filepath.Join(dir, h.Name), maxHook)
 		return err == nil && bytes.HasPrefix(text, []byte(ownFolder))
 	})
 }

@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
+	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/pattern"
 	"github.com/tailscale/hujson"
 )
@@ -30,7 +30,7 @@ type Standing struct {
 // Examine reads a target's file. A file that is not there is no error.
 func Examine(t Target) (Standing, error) {
 	s := Standing{Target: t}
-	text, err := os.ReadFile(t.File)
+	text, err := readSettings(t.File)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
 	}
@@ -135,7 +135,7 @@ func codexHindrances(config string, s Standing) (found []Hindrance) {
 			} `toml:"state"`
 		}
 	}
-	text, err := os.ReadFile(config)
+	text, err := readSettings(config)
 	if err == nil {
 		err = toml.Unmarshal(text, &v)
 	}
@@ -201,7 +201,7 @@ func snake(name string) string {
 
 // values reads a settings file, comments and all; what cannot be read has none.
 func values(file string) (v map[string]any) {
-	text, err := os.ReadFile(file)
+	text, err := readSettings(file)
 	if err != nil {
 		return nil
 	}
@@ -211,3 +211,6 @@ func values(file string) (v map[string]any) {
 	_ = json.Unmarshal(text, &v)
 	return v
 }
+
+// readSettings is the text of a file of an agent's settings, which may be a link.
+func readSettings(path string) ([]byte, error) { return file.ReadLinked(path, maxSettings) }

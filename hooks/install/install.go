@@ -14,6 +14,9 @@ import (
 	"github.com/reverie-memory/reverie/internal/file"
 )
 
+// maxSettings is the longest file of settings that is read, in bytes.
+const maxSettings = 16 << 20
+
 // A RefusedError says why a file of the user's is not touched. Nothing was changed then.
 type RefusedError struct {
 	File string
@@ -92,7 +95,7 @@ func inspect(t Target) (c Change, err error) {
 		return refuse("read-only")
 	default:
 		c.mode = info.Mode().Perm()
-		if c.Old, err = os.ReadFile(c.real); err != nil {
+		if c.Old, err = readSettings(c.real); err != nil {
 			return refuse(reason(err))
 		}
 	}
@@ -221,7 +224,7 @@ func (c Change) write() error {
 	if err := exchange(c.real, c.Old, c.New, c.mode); err != nil {
 		return fmt.Errorf("write %s: %w", c.File, err)
 	}
-	now, err := os.ReadFile(c.real)
+	now, err := readSettings(c.real)
 	if err == nil && !c.plugin() {
 		_, err = entriesOf(now, c.Agent)
 	}

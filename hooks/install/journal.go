@@ -119,7 +119,7 @@ func (in Installer) tidy(made []string) {
 
 func (in Installer) read() (*journal, error) {
 	path := filepath.Join(in.Dir, journalFile)
-	data, err := os.ReadFile(path)
+	data, err := file.Read(path, maxSettings)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &journal{Version: journalVersion}, nil
 	}
@@ -223,7 +223,7 @@ func (in Installer) keep(data []byte) (name string, err error) {
 
 // backup gives the bytes of a backup, which it checks.
 func (in Installer) backup(name string) ([]byte, error) {
-	data, err := os.ReadFile(filepath.Join(in.Dir, backupFolder, name))
+	data, err := file.Read(filepath.Join(in.Dir, backupFolder, name), maxSettings)
 	if err == nil && hash(data) != name {
 		err = fmt.Errorf("%s: a damaged backup", filepath.Join(in.Dir, backupFolder, name))
 	}
@@ -243,7 +243,7 @@ var errChanged = errors.New("it was changed by somebody else just now")
 func exchange(path string, expect, data []byte, mode fs.FileMode) error {
 	file.Sweep(filepath.Dir(path))
 	return file.Exchange(path, data, mode, func() error {
-		now, err := os.ReadFile(path)
+		now, err := readSettings(path)
 		gone := errors.Is(err, fs.ErrNotExist)
 		if err != nil && !gone || gone != (expect == nil) || !bytes.Equal(now, expect) {
 			return errors.Join(errChanged, err)
