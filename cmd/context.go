@@ -122,7 +122,10 @@ func runContext(ctx context.Context, env *Env, r contextRequest) error {
 		return env.object(contextJSON{in.For, in.text, in.Commit, in.Tokens, in.Bytes, noNull(in.Items), in.Cut, list(in.Next)})
 	}
 	env.print("%s", in.text)
-	if in.text == "" {
+	switch n := in.Cut[cutBudget]; {
+	case in.text == "" && n > 0:
+		env.say("nothing fits: %d left out for the budget", n)
+	case in.text == "":
 		env.say("there is nothing to give")
 	}
 	return nil
