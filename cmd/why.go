@@ -18,8 +18,9 @@ func whyCommand(env *Env) *cli.Command {
 	return &cli.Command{
 		Name:      "why",
 		Usage:     "say what an agent was given, when, from which state and why",
-		ArgsUsage: "[last|INJECTION|ID]",
-		Description: "Without a word, or with last: the last injection. With the id of a memory: when it was given, and to whom.\n" +
+		ArgsUsage: "[last|list|INJECTION|ID]",
+		Description: "Without a word, or with last: the last injection; list: all of them, a line each. With the id of a memory: when it was\n" +
+			"given, and to whom.\n" +
 			"What was given is kept in this clone as long as a session is.",
 		Flags: []cli.Flag{&cli.StringFlag{Name: "session", Usage: "only of `AGENT/ID`; the beginning is enough", Destination: &session}},
 		Action: func(c *cli.Context) error {
@@ -53,17 +54,34 @@ func runWhy(ctx context.Context, env *Env, what, session string) error {
 			return nil
 		}
 		return w.tellInjection(ctx, all[len(all)-1])
+	case what == "list":
+		return env.listInjections(all)
 	case injectionID.MatchString(what):
 		found := slices.DeleteFunc(all, func(in injection) bool { return !strings.HasPrefix(in.ID, what) })
 		switch {
 		case len(found) == 0:
-			return &failure{exitFailed, fmt.Errorf("injection %s: there is no such id", what), "'reverie why' tells the last"}
+			return &failure{exitFailed, fmt.Errorf("injection %s: there is no such id", what), "'reverie why list' lists them"}
 		case len(found) > 1:
 			return &failure{exitFailed, fmt.Errorf("injection %s: several ids begin like that: %s, %s", what, found[0].ID, found[1].ID), ""}
 		}
 		return w.tellInjection(ctx, found[0])
 	}
 	return w.tellGiven(ctx, all, what)
+}
+
+// listInjections tells injections in a line each, the oldest first.
+func (env *Env) listInjections(all []injection) error {
+	for _, in := range all {
+		if env.JSON {
+			in.Items, in.Next = noNull(in.Items), list(in.Next)
+			if err := env.object(in); err != nil {
+				return err
+			}
+			continue
+		}
+		env.print("%s  %s  %s  %s  %s\n", in.ID, in.when(), pad(in.For, 13), pad(count(len(in.Items), "memory", "memories"), 11), visible(in.Session))
+	}
+	return nil
 }
 
 type whyJSON struct {
