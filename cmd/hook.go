@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -112,17 +113,14 @@ func hook(ctx context.Context, env *Env, args []string) (err error) {
 	if dir := agent.Place(e); dir != "" {
 		env.Dir = dir
 	}
-	if !git.MayHaveState(env.Dir) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
 	patience := agent.Patience(e)
 	ctx, cancel := context.WithTimeout(ctx, patience-patience/10)
 	defer cancel()
-	c, err := env.openCapture(ctx)
-	if c == nil || err != nil {
+	c, openErr := env.openCapture(ctx)
+	if c == nil && openErr == nil {
+		return nil // whatever was delivered: Reverie was never started here
+	}
+	if err := cmp.Or(err, openErr); err != nil {
 		return err
 	}
 	return c.take(ctx, agent, e)
@@ -142,11 +140,11 @@ type capture struct {
 
 // openCapture finds the repository; nil where Reverie was never started in it.
 func (env *Env) openCapture(ctx context.Context) (*capture, error) {
-	repo, err := git.FindCached(ctx, env.Dir)
+	repo, err := git.FindStarted(ctx, env.Dir)
 	if errors.Is(err, git.ErrNotRepository) || errors.Is(err, git.ErrUnsafe) {
 		return nil, nil
 	}
-	if err != nil {
+	if repo == nil || err != nil {
 		return nil, err
 	}
 	c := &capture{env: env, repo: repo, state: filepath.Join(repo.CommonDir, "reverie")}

@@ -193,9 +193,11 @@ func waitWorkerLock(ctx context.Context, state string) (*os.File, error) {
 // kick calls the worker, and starts one unless one is at work. Who works looks for calls again before it ends and after
 // it has given back its lock, so no call is lost.
 func kick(repo *git.Repo, state string) error {
-	if err := repo.WriteState(workerCall, nil, false); err != nil {
-		return err
+	call, err := file.Open(filepath.Join(state, workerCall), os.O_WRONLY|os.O_CREATE|file.NoFollow, 0o600)
+	if err != nil {
+		return fmt.Errorf("call the worker: %w", err)
 	}
+	call.Close()
 	lock, err := takeWorkerLock(state)
 	if err != nil {
 		return err

@@ -23,6 +23,27 @@ import (
 // kept there.
 func FindCached(ctx context.Context, dir string) (*Repo, error) {
 	p, plain := walk(dir)
+	return p.find(ctx, dir, plain)
+}
+
+// FindStarted is FindCached for a repository that has a state folder, and nil for one that certainly has none, or where there is
+// no repository: that costs a few looks at the file system and no process. What is called at every prompt of an agent, in any
+// folder of the machine, asks this.
+func FindStarted(ctx context.Context, dir string) (*Repo, error) {
+	p, plain := walk(dir)
+	if os.Getenv("GIT_DIR") == "" && os.Getenv("GIT_COMMON_DIR") == "" {
+		if p == (place{}) {
+			return nil, nil
+		}
+		if info, err := os.Lstat(filepath.Join(p.common, "reverie")); err != nil || !info.IsDir() {
+			return nil, nil
+		}
+	}
+	return p.find(ctx, dir, plain)
+}
+
+// find is FindCached after the walk.
+func (p place) find(ctx context.Context, dir string, plain bool) (*Repo, error) {
 	if plain {
 		if r := p.known(); r != nil {
 			return r, nil
@@ -34,23 +55,6 @@ func FindCached(ctx context.Context, dir string) (*Repo, error) {
 		p.keep(ctx, r, began)
 	}
 	return r, err
-}
-
-// MayHaveState reports whether a repository that holds dir may have a state folder. Only "no" is certain, and it costs
-// a few looks at the file system and no process: what is called at every prompt of an agent, in any folder of the machine,
-// asks this first.
-func MayHaveState(dir string) bool {
-	for _, name := range []string{"GIT_DIR", "GIT_COMMON_DIR"} {
-		if os.Getenv(name) != "" {
-			return true
-		}
-	}
-	p, _ := walk(dir)
-	if p == (place{}) {
-		return false
-	}
-	info, err := os.Lstat(filepath.Join(p.common, "reverie"))
-	return err == nil && info.IsDir()
 }
 
 // place is where a repository lies: what git finds without its configuration.

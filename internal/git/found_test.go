@@ -409,8 +409,8 @@ func TestNothingIsKeptBeforeThereIsAStateFolder(t *testing.T) {
 	}
 }
 
-// Wherever git finds a repository that has a state folder, it may have one; elsewhere no git need be asked.
-func TestMayHaveStateWhereverGitFindsIt(t *testing.T) {
+// Wherever git finds a repository that has a state folder, it is found as started; elsewhere no git need be asked.
+func TestFindStartedWhereverGitFindsIt(t *testing.T) {
 	r := testrepo.New(t)
 	r.Write("a/b/file", "x\n")
 	r.Commit("more")
@@ -430,6 +430,13 @@ func TestMayHaveStateWhereverGitFindsIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	outside := t.TempDir()
+	started := func(dir string) bool {
+		repo, err := git.FindStarted(t.Context(), dir)
+		if err != nil {
+			t.Errorf("%s: %v", dir, err)
+		}
+		return repo != nil
+	}
 	for _, dir := range []string{r.Dir, filepath.Join(r.Dir, "a", "b"), linked, filepath.Join(r.Dir, "sub"), bare, filepath.Join(bare, "refs"), filepath.Join(r.Dir, ".git"), link, moved.Dir} {
 		repo, err := git.Find(t.Context(), dir)
 		if err != nil {
@@ -439,25 +446,25 @@ func TestMayHaveStateWhereverGitFindsIt(t *testing.T) {
 		if err := os.RemoveAll(state); err != nil {
 			t.Fatal(err)
 		}
-		if git.MayHaveState(dir) {
+		if started(dir) {
 			t.Errorf("%s: there is none", dir)
 		}
 		if err := os.Mkdir(state, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if !git.MayHaveState(dir) {
+		if !started(dir) {
 			t.Errorf("%s: there is one", dir)
 		}
 	}
-	if git.MayHaveState(outside) {
+	if started(outside) {
 		t.Error("outside of any repository")
 	}
 	t.Setenv("GIT_CEILING_DIRECTORIES", "/nowhere") // git might stop on its way; there is nothing to find either way
-	if git.MayHaveState(outside) || !git.MayHaveState(r.Dir) {
+	if started(outside) || !started(r.Dir) {
 		t.Error("with a variable that git heeds")
 	}
 	t.Setenv("GIT_DIR", filepath.Join(r.Dir, ".git"))
-	if !git.MayHaveState(outside) {
+	if !started(outside) {
 		t.Error("where GIT_DIR names it")
 	}
 }
