@@ -12,8 +12,11 @@ import (
 // memory. A text's own line of this form is written with a backslash before it.
 const fence = "+++"
 
-// Format is the memory's text form, as FORMAT.md describes it.
+// Format is the memory's text form, as FORMAT.md describes it. Its texts stand in the order in which a merge puts
+// them, each once: what says the same is then the same file, however it came about.
 func (m Memory) Format() []byte {
+	texts := m.textFacts()
+	m.setTexts(texts[textField], texts)
 	var b bytes.Buffer
 	line := func(key, value string) { fmt.Fprintf(&b, "%s = %s\n", key, value) }
 	b.WriteString(fence + "\n")

@@ -166,10 +166,19 @@ func FuzzMemory(f *testing.F) {
 		if err != nil && len(text) <= MaxMemory {
 			t.Fatalf("cannot read what we wrote: %v\n%s", err, text)
 		}
-		if err == nil {
-			if diff := cmp.Diff(m, again); diff != "" {
-				t.Fatalf("changed by formatting:\n%s", diff)
-			}
+		if err != nil {
+			return
+		}
+		if second := again.Format(); string(second) != string(text) {
+			t.Fatalf("written again it is another file:\n%s\n--\n%s", text, second)
+		}
+		before, after := m.textFacts(), again.textFacts()
+		if !before.equal(after) {
+			t.Fatalf("changed by formatting:\n%s", cmp.Diff(before, after))
+		}
+		m.Text, m.Body, m.Variants, m.Status = again.Text, again.Body, again.Variants, again.Status // as textFacts tell them
+		if diff := cmp.Diff(m, again); diff != "" {
+			t.Fatalf("changed by formatting:\n%s", diff)
 		}
 	})
 }

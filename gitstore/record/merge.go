@@ -234,16 +234,8 @@ func memoryFacts(path string, data []byte) (facts, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := facts{thereField: {"yes"}}
-	for _, v := range m.Texts() {
-		var reasons []string
-		v.Body, reasons = splitReasons(v.Body)
-		f.add(reasonField, reasons...)
-		f.add(textField, v.join())
-	}
-	if m.Status != Retired {
-		f.add(forceField, "yes")
-	}
+	f := m.textFacts()
+	f[thereField] = []string{"yes"}
 	f.add("kind", string(m.Kind))
 	f.add(sourceField, m.Source.String())
 	f.add("ref", m.Ref)
@@ -260,6 +252,21 @@ func memoryFacts(path string, data []byte) (facts, error) {
 		f.add("key "+e.Key, e.Value)
 	}
 	return f, nil
+}
+
+// textFacts are the texts of the memory and whether they are in force.
+func (m Memory) textFacts() facts {
+	f := facts{}
+	for _, v := range m.Texts() {
+		var reasons []string
+		v.Body, reasons = splitReasons(v.Body)
+		f.add(reasonField, reasons...)
+		f.add(textField, v.join())
+	}
+	if m.Status != Retired {
+		f.add(forceField, "yes")
+	}
+	return f
 }
 
 func (v Variant) join() string {
