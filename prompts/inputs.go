@@ -1,0 +1,140 @@
+package prompts
+
+// Line is one event of a session as a model is shown it.
+type Line struct {
+	N    int    // number of the event, by which evidence names it
+	Who  string // user, agent, call, result, error, injected, …
+	Text string
+}
+
+// Reflect asks what one session, or a part of it, taught that is worth keeping.
+type Reflect struct {
+	Title       string // of the session; may be empty
+	Outcome     string // completed, failed, interrupted, or empty: unknown
+	Part, Parts int    // 1 of 1 for a whole session
+	Lines       []Line
+	Known       []string // statements that need not be found again
+}
+
+// ReflectAnswer is the answer to Reflect.
+type ReflectAnswer struct {
+	Candidates []ReflectCandidate `json:"candidates"`
+}
+
+// ReflectCandidate is one statement that the model would keep.
+type ReflectCandidate struct {
+	Why      string          `json:"why"`  // what makes it worth keeping
+	Kind     string          `json:"kind"` // one of record's kinds
+	Text     string          `json:"text"`
+	Body     string          `json:"body"`
+	Scope    string          `json:"scope"`      // task or repository
+	Sure     string          `json:"confidence"` // low, medium or high
+	Paths    []string        `json:"paths"`
+	Evidence []ReflectAnchor `json:"evidence"`
+}
+
+// ReflectAnchor is where a candidate rests on the session.
+type ReflectAnchor struct {
+	Event int    `json:"event"`
+	Quote string `json:"quote"` // verbatim
+}
+
+// Known is a memory as a model is shown it.
+type Known struct {
+	Ref  string // short name in this question, "m1"; ids are not shown
+	Kind string
+	Text string
+	Body string
+}
+
+// Sight is a candidate of a session as a model is shown it.
+type Sight struct {
+	Ref      string // "c1"
+	Sessions int    // distinct ones that bear it out
+	Kind     string
+	Text     string
+	Quotes   []string
+}
+
+// Dream asks what follows for the memory from what sessions taught.
+type Dream struct {
+	Memories   []Known
+	Candidates []Sight
+}
+
+// DreamAnswer is the answer to Dream.
+type DreamAnswer struct {
+	Operations []DreamOperation `json:"operations"`
+}
+
+// DreamOperation is one change that the model would make.
+type DreamOperation struct {
+	Why      string   `json:"why"`
+	Op       string   `json:"op"`       // add, edit, merge, retire
+	Targets  []string `json:"targets"`  // refs of memories that it changes; none for add
+	Evidence []string `json:"evidence"` // refs of candidates
+	Kind     string   `json:"kind"`
+	Text     string   `json:"text"` // empty for retire
+	Body     string   `json:"body"`
+}
+
+// Contradiction asks which of statements that do not agree holds.
+type Contradiction struct {
+	Statements []Known  // two or more
+	Quotes     []string // what sessions said about them
+}
+
+// ContradictionAnswer is the answer to Contradiction.
+type ContradictionAnswer struct {
+	Why     string `json:"why"`
+	Verdict string `json:"verdict"` // keep (one holds, the others go), both (each in its own scope), join (one text for all), unclear
+	Keep    string `json:"keep"`    // ref of the one that holds; for keep
+	Text    string `json:"text"`    // for join
+	Body    string `json:"body"`
+}
+
+// Distill asks for a skill: a workflow that was done again and again, written so that an agent can do it.
+type Distill struct {
+	Workflow Known
+	Runs     []Run // how it went in sessions
+}
+
+// Run is how a workflow went in one session.
+type Run struct {
+	Session string
+	Steps   []string
+}
+
+// DistillAnswer is the answer to Distill.
+type DistillAnswer struct {
+	Worth   bool     `json:"worth"` // false: nothing that would help; the rest is empty then
+	Why     string   `json:"why"`
+	Name    string   `json:"name"`    // a few words
+	Trigger string   `json:"trigger"` // when to use it
+	Steps   []string `json:"steps"`
+	Tools   []string `json:"tools"`
+	Example string   `json:"example"`
+}
+
+// Audit asks for the defects of a change, held against its plan.
+type Audit struct {
+	Plan     string
+	Diff     string
+	Output   string   // of the plan's own commands
+	Rules    []string // memories to keep to
+	Findings []string // open ones
+}
+
+// AuditAnswer is the answer to Audit.
+type AuditAnswer struct {
+	Findings []AuditFinding `json:"findings"`
+}
+
+// AuditFinding is one defect.
+type AuditFinding struct {
+	File     string `json:"file"`
+	Line     int    `json:"line"`
+	Severity string `json:"severity"` // blocking, major, minor
+	Text     string `json:"text"`
+	Scenario string `json:"scenario"` // how it shows
+}

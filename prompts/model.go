@@ -1,0 +1,55 @@
+// Package prompts holds what a model is asked: for each question the texts, the JSON schema of the answer, a
+// typed input, and the answer's type.
+//
+// Load is the entry; the methods of the Set it returns render a question. A Set is read-only and safe for
+// concurrent use. Whatever an input holds is data: it stands between delimiters that it cannot close, and is never
+// a template.
+package prompts
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+)
+
+// Rendered is a question as a model is asked it.
+type Rendered struct {
+	Name    string          // of the prompt: reflect, dream, …
+	System  string          // what the model is to do
+	User    string          // what it is to do it with
+	Schema  json.RawMessage // of the answer
+	Hash    string          // SHA-256 in hex of texts and schema as they are before any data is filled in
+	Longest int             // length of the longest answer that the schema allows, in bytes
+}
+
+// Answer is what a model said to a question.
+type Answer struct {
+	Text   json.RawMessage // JSON; that it fits the schema is for the reader to check
+	Asked  int             // tokens of the question
+	Said   int             // tokens of the answer
+	Took   time.Duration
+	Cached bool // it was given before, to the same question
+}
+
+// Model is a model that can be asked. A nil *Model is no model.
+type Model struct {
+	Name    string // as the server calls it
+	Digest  string // of its weights and settings, hex
+	Context int    // tokens that a question and its answer may have together
+
+	// Ask puts a question. An error says that there is no answer, not that it is a bad one; it wraps the context's when
+	// that has ended.
+	Ask func(context.Context, Rendered) (Answer, error)
+}
+
+// Predict is the most tokens that an answer of at most longest bytes is given in a context: at worst every byte
+// is a token, but the question needs its half.
+func Predict(context, longest int) int { return min(longest+64, context/2) }
+
+// bytesPerToken is how few bytes of English or code a token stands for, so that no question is thought shorter than it is.
+const bytesPerToken = 3
+
+// Room is how many bytes of System and User together fit beside the longest answer.
+func (m *Model) Room(longest int) int {
+	return (m.Context - Predict(m.Context, longest)) * bytesPerToken
+}
