@@ -25,6 +25,7 @@ var arrows = map[string][]string{
 	"internal/testrepo":       nil,
 	"reflect/transcript/past": {"reflect/transcript", "internal/sqlite"},
 	"prompts":                 nil,
+	"prompts/door":            {"prompts", "internal/file", "internal/redact"},
 	"sandbox":                 nil,
 	"reflect/transcript":      {"internal/pattern"},
 	"gitstore":                {"internal/git", "internal/redact"},
