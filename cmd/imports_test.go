@@ -30,7 +30,7 @@ var arrows = map[string][]string{
 	"reflect/transcript":      {"internal/pattern"},
 	"gitstore":                {"internal/git", "internal/redact"},
 	"gitstore/record":         {"gitstore", "internal/file", "internal/pattern", "internal/redact"},
-	"gitstore/recall":         {"gitstore/record", "internal/file"},
+	"gitstore/recall":         {"gitstore/record", "internal/file", "internal/pattern"},
 	"hooks":                   {"internal/file", "internal/redact"},
 	"hooks/install":           {"hooks", "internal/file", "internal/pattern"},
 	"hooks/githook":           {"hooks", "internal/file", "internal/pattern"},
