@@ -201,7 +201,9 @@ func TestCandidatesOfAModelAreRefused(t *testing.T) {
 			c.Evidence = []anchor{{Event: 3, Quote: "retry_test.go:41: deadline exceeded after 30s in gateway"}}
 		}), ""},
 		{"an old text", change(func(c *candidate) { c.Evidence = []anchor{{Event: 4, Quote: "clock := realClock()"}} }), ""},
-		{"a whole short event", change(func(c *candidate) { c.Text, c.Evidence = "Gateway clocks are great.", []anchor{{Event: 9, Quote: "great"}} }), ""},
+		{"a whole short event", change(func(c *candidate) {
+			c.Text, c.Evidence = "Gateway clocks are great.", []anchor{{Event: 9, Quote: "great"}}
+		}), ""},
 		{"for the task", change(func(c *candidate) { c.Scope = "task" }), "for one task"},
 		{"unsure", change(func(c *candidate) { c.Sure = "low" }), "unsure"},
 		{"case differs", change(func(c *candidate) { c.Evidence[0].Quote = "The Gateway tests hang unless" }), "evidence not verbatim"},
