@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/reverie-memory/reverie/internal/file"
+	"github.com/reverie-memory/reverie/prompts/door"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
@@ -92,13 +93,13 @@ func (w *workspace) lookState(p *purgePlan) ([]stateFile, error) {
 
 // derived reports whether a file of the state folder is made again when it is not there.
 func derived(rel string) bool {
-	return rel == "cache" || strings.HasPrefix(rel, "code/") || strings.HasPrefix(rel, contextDir+"/") || rel == withheldFile || strings.HasPrefix(rel, "authors-")
+	return rel == "cache" || strings.HasPrefix(rel, "code/") || strings.HasPrefix(rel, contextDir+"/") || strings.HasPrefix(rel, answersDir+"/") || rel == withheldFile || strings.HasPrefix(rel, "authors-")
 }
 
-// cleanState takes what goes out of the state folder. The cache and what was prepared for sessions go in any case:
-// they are made again.
+// cleanState takes what goes out of the state folder. The cache, what was prepared for sessions and what models
+// answered go in any case: they are made again.
 func (w *workspace) cleanState(p *purgePlan) error {
-	if err := os.RemoveAll(filepath.Join(w.state, contextDir)); err != nil {
+	if err := errors.Join(os.RemoveAll(filepath.Join(w.state, contextDir)), door.Forget(w.answers())); err != nil {
 		return err
 	}
 	files := slices.Clone(p.state)

@@ -3,6 +3,7 @@ package prompts
 import (
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -50,19 +51,22 @@ func fence(name, shown, nonce string) string {
 
 // nonceOf is a number that depends on the texts and stands in none of them: 12 hex digits.
 func nonceOf(texts []string) string {
-	for try := 0; ; try++ {
+	return free(texts, func(try int) string {
 		h := sha256.New()
 		fmt.Fprintf(h, "%d\n", try)
 		for _, t := range texts {
 			fmt.Fprintf(h, "%d:%s", len(t), t)
 		}
-		nonce := fmt.Sprintf("%x", h.Sum(nil)[:6])
-		found := false
-		for _, t := range texts {
-			found = found || strings.Contains(t, nonce)
-		}
-		if !found {
-			return nonce
+		return fmt.Sprintf("%x", h.Sum(nil)[:6])
+	})
+}
+
+// free is the first of many words that stands in none of the texts.
+func free(texts []string, word func(try int) string) string {
+	for try := 0; ; try++ {
+		w := word(try)
+		if !slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(t, w) }) {
+			return w
 		}
 	}
 }

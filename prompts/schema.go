@@ -179,9 +179,11 @@ var articles = map[string]string{
 
 func (c *checker) wrong(s *schema, at, is string) {
 	if at == "" {
-		at = "the answer"
+		is = "the answer is " + is
+	} else {
+		is = "is " + is
 	}
-	c.fault(at, "is %s; it must be %s", is, articles[s.Type])
+	c.fault(at, "%s; it must be %s", is, articles[s.Type])
 }
 
 func (c *checker) object(s *schema, at string) error {

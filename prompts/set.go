@@ -109,6 +109,9 @@ func Load(dir string) (Set, error) {
 	}
 	s := Set{own: map[string]*prompt{}}
 	for _, e := range entries {
+		if name, isSchema := strings.CutSuffix(e.Name(), ".json"); isSchema && slices.Contains(Names(), name) {
+			return Set{}, fmt.Errorf("%s: the schema of an answer cannot be replaced", filepath.Join(dir, e.Name()))
+		}
 		name, isPrompt := strings.CutSuffix(e.Name(), ".md")
 		if !isPrompt || strings.EqualFold(name, "readme") || strings.HasPrefix(name, ".") {
 			continue

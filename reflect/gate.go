@@ -125,7 +125,7 @@ func refuseSaid(s *sentence, text string) string {
 	switch {
 	case s.asking:
 		return "question"
-	case passing[s.lang].MatchString(notOnly.ReplaceAllString(s.text, "")):
+	case passing.in(s.lang).MatchString(notOnly.ReplaceAllString(s.text, "")):
 		return "for now"
 	case s.lang == "en" && pointless(text), s.lang != "en" && unresolved(text, s.lang):
 		return "points at its session"
