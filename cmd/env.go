@@ -26,6 +26,8 @@ type Env struct {
 	Verbose  bool
 	Colour   bool
 
+	background bool // nobody waits for it
+
 	lines  *bufio.Reader // of In, for answers to questions
 	opened *workspace    // the one that the command has opened last, if any
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/internal/file"
+	"github.com/reverie-memory/reverie/prompts/door"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
@@ -97,13 +98,13 @@ func (w *workspace) lookState(p *purgePlan) ([]stateFile, error) {
 
 // derived reports whether a file of the state folder is made again when it is not there.
 func derived(rel string) bool {
-	return rel == "cache" || strings.HasPrefix(rel, "code/") || strings.HasPrefix(rel, contextDir+"/") || rel == withheldFile || strings.HasPrefix(rel, "authors-")
+	return rel == "cache" || strings.HasPrefix(rel, "code/") || strings.HasPrefix(rel, contextDir+"/") || strings.HasPrefix(rel, answersDir+"/") || rel == withheldFile || strings.HasPrefix(rel, "authors-")
 }
 
-// cleanState takes what goes out of the state folder. The cache, the vectors and what was prepared for sessions go in any
-// case: they are made again. Of a vector nobody can tell whether it was made from what goes.
+// cleanState takes what goes out of the state folder. The cache, what was prepared for sessions, what models answered and
+// the vectors go in any case: they are made again. Of a vector nobody can tell whether it was made from what goes.
 func (w *workspace) cleanState(ctx context.Context, p *purgePlan) error {
-	if err := os.RemoveAll(filepath.Join(w.state, contextDir)); err != nil {
+	if err := errors.Join(os.RemoveAll(filepath.Join(w.state, contextDir)), door.Forget(w.answers())); err != nil {
 		return err
 	}
 	if err := recall.DropVectors(ctx, filepath.Join(w.state, vectorsDir)); err != nil {

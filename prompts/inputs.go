@@ -107,8 +107,8 @@ type Run struct {
 
 // DistillAnswer is the answer to Distill.
 type DistillAnswer struct {
-	Worth   bool     `json:"worth"` // false: nothing that would help; the rest is empty then
 	Why     string   `json:"why"`
+	Worth   bool     `json:"worth"`   // false: nothing that would help; all but Why is empty then
 	Name    string   `json:"name"`    // a few words
 	Trigger string   `json:"trigger"` // when to use it
 	Steps   []string `json:"steps"`
@@ -134,7 +134,7 @@ type AuditAnswer struct {
 type AuditFinding struct {
 	File     string `json:"file"`
 	Line     int    `json:"line"`
-	Severity string `json:"severity"` // blocking, major, minor
 	Text     string `json:"text"`
 	Scenario string `json:"scenario"` // how it shows
+	Severity string `json:"severity"` // blocking, major, minor
 }

@@ -103,7 +103,7 @@ func Literal(query string) bool {
 
 // isLiteral is isName and what else is meant as it is written, when it is looked for.
 func isLiteral(word string) bool {
-	if isName(word) && !common[strings.ToLower(strings.TrimLeft(word, "-"))] {
+	if isName(word) && !common.Has(strings.ToLower(strings.TrimLeft(word, "-"))) {
 		return true
 	}
 	ascii := strings.IndexFunc(word, func(r rune) bool { return r >= 0x80 }) < 0
@@ -124,9 +124,9 @@ func isLiteral(word string) bool {
 // sayNothing reports whether a word says nothing beside a name: how do I fix E0308.
 func sayNothing(word string) bool {
 	for _, t := range allTerms(word) {
-		if !stop[t] && !chat[t] && !common[t] {
+		if !stop.Has(t) && !chat.Has(t) && !common.Has(t) {
 			return false
 		}
 	}
-	return !isName(word) || common[strings.ToLower(strings.TrimLeft(word, "-"))]
+	return !isName(word) || common.Has(strings.ToLower(strings.TrimLeft(word, "-")))
 }

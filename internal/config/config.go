@@ -57,16 +57,17 @@ type Trust struct {
 
 // Model says which local model is asked, and how much. Off is no model.
 type Model struct {
-	Name     string // off, auto, or a model's name as the server has it
-	Embed    string // likewise, for vectors
-	Host     string // of the server; empty: OLLAMA_HOST, or this machine's usual one
-	Remote   bool   // the server may be on another machine
-	Context  int    // tokens of a question and its answer
-	Patience int    // seconds that one question may take
-	Calls    int    // questions a day
-	Tokens   int    // of questions and answers a day
-	Seconds  int    // of a model's work a day
-	Prompts  string // folder of prompts that take the place of the built-in ones; empty: beside the user's settings
+	Name      string // off, auto, or a model's name as the server has it
+	Embed     string // likewise, for vectors
+	Host      string // of the server; empty: OLLAMA_HOST, or this machine's usual one
+	Remote    bool   // the server may be on another machine
+	Context   int    // tokens of a question and its answer
+	Patience  int    // seconds that one question may take
+	Calls     int    // questions a day
+	Tokens    int    // of questions and answers a day
+	Seconds   int    // of a model's work a day
+	Forbidden bool   // by the team: no model reads the sessions of this repository, whoever asks
+	Prompts   string // folder of prompts that take the place of the built-in ones; empty: beside the user's settings
 }
 
 // Off is the value of a model's name where none is to be asked.

@@ -151,7 +151,11 @@ var keys = []key{
 	{"model.name", "the local model that studies sessions: auto (the best that the server has), a name, or off",
 		func(c *Config) any { return c.Model.Name },
 		func(c *Config, v any) (err error) { c.Model.Name, err = modelName(v); return },
-		func(c *Config, v any) error { return onlyOff(&c.Model.Name, v) }},
+		func(c *Config, v any) error {
+			err := onlyOff(&c.Model.Name, v)
+			c.Model.Forbidden = c.Model.Forbidden || err == nil
+			return err
+		}},
 	{"model.embed", "the local model that makes vectors for recall: auto, a name, or off",
 		func(c *Config) any { return c.Model.Embed },
 		func(c *Config, v any) (err error) { c.Model.Embed, err = modelName(v); return },

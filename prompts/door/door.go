@@ -55,19 +55,18 @@ func Remember(m *prompts.Model, dir string) *prompts.Model {
 	return wrap(m, func(ctx context.Context, r prompts.Rendered) (prompts.Answer, error) {
 		path := filepath.Join(dir, name(m, r))
 		if data, err := file.Read(path, maxAnswer); err == nil {
-			var kept prompts.Answer
-			if json.Unmarshal(data, &kept) == nil && len(kept.Text) > 0 {
+			var a answer
+			if json.Unmarshal(data, &a) == nil && len(a.Text) > 0 {
 				now := time.Now()
 				os.Chtimes(path, now, now)
-				kept.Cached = true
-				return kept, ctx.Err()
+				return prompts.Answer{Text: a.Text, Asked: a.Asked, Said: a.Said, Took: a.Took, Cached: true}, ctx.Err()
 			}
 		}
 		a, err := m.Ask(ctx, r)
 		if err != nil {
 			return a, err
 		}
-		data, err := json.Marshal(a)
+		data, err := json.Marshal(answer{a.Text, a.Asked, a.Said, a.Took})
 		if err == nil {
 			err = os.MkdirAll(dir, 0o700)
 		}
@@ -79,6 +78,13 @@ func Remember(m *prompts.Model, dir string) *prompts.Model {
 		}
 		return a, nil
 	})
+}
+
+// answer is a kept answer. The text need not be JSON: what a model says wrong it would say again.
+type answer struct {
+	Text        []byte
+	Asked, Said int
+	Took        time.Duration
 }
 
 // name is the file of the answer to a question: equal for equal questions to the same model.

@@ -91,7 +91,7 @@ func TestTornAnswerIsAskedAgain(t *testing.T) {
 	if len(files) != 1 {
 		t.Fatal(files)
 	}
-	os.WriteFile(files[0], []byte(`{"Text":{"sa`), 0o600)
+	os.WriteFile(files[0], []byte(`{"Text":"eyJ`), 0o600)
 	if got, err := m.Ask(t.Context(), prompts.Rendered{}); err != nil || got.Cached || len(a.all) != 2 {
 		t.Errorf("%+v %v after %d questions", got, err, len(a.all))
 	}

@@ -1,0 +1,137 @@
+package prompts
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Reflect renders the question what a session taught. Events must be given.
+func (s Set) Reflect(in Reflect) (Rendered, error) {
+	if len(in.Lines) == 0 {
+		return Rendered{}, fmt.Errorf("ask reflect: no events")
+	}
+	var events, session strings.Builder
+	for _, l := range in.Lines {
+		fmt.Fprintf(&events, "[%d] %s: %s\n", l.N, oneLine(l.Who), hang(l.Text))
+	}
+	if title := oneLine(in.Title); title != "" {
+		fmt.Fprintf(&session, "title: %s\n", title)
+	}
+	outcome := oneLine(in.Outcome)
+	if outcome == "" {
+		outcome = "unknown"
+	}
+	fmt.Fprintf(&session, "outcome: %s\nevents shown: %d\n", outcome, len(in.Lines))
+	if in.Parts > 1 {
+		fmt.Fprintf(&session, "part %d of %d\n", in.Part, in.Parts)
+	}
+	return s.named("reflect").render(map[string]string{
+		"session": session.String(), "known": list(in.Known), "events": events.String(),
+	}), nil
+}
+
+// Dream renders the question what follows for the memory. There must be candidates or memories.
+func (s Set) Dream(in Dream) (Rendered, error) {
+	if len(in.Memories)+len(in.Candidates) == 0 {
+		return Rendered{}, fmt.Errorf("ask dream: nothing to consider")
+	}
+	var candidates strings.Builder
+	for _, c := range in.Candidates {
+		sessions := "1 session"
+		if c.Sessions != 1 {
+			sessions = fmt.Sprintf("%d sessions", c.Sessions)
+		}
+		fmt.Fprintf(&candidates, "%s %s (%s): %s\n", oneLine(c.Ref), oneLine(c.Kind), sessions, oneLine(c.Text))
+		for _, q := range c.Quotes {
+			fmt.Fprintf(&candidates, "    quote: %s\n", oneLine(q))
+		}
+	}
+	return s.named("dream").render(map[string]string{"memories": knowns(in.Memories), "candidates": candidates.String()}), nil
+}
+
+// knowns is memories, each by its short name.
+func knowns(all []Known) string {
+	var b strings.Builder
+	for _, k := range all {
+		fmt.Fprintf(&b, "%s %s: %s\n", oneLine(k.Ref), oneLine(k.Kind), oneLine(k.Text))
+		if body := strings.TrimSpace(k.Body); body != "" {
+			fmt.Fprintf(&b, "    %s\n", hang(body))
+		}
+	}
+	return b.String()
+}
+
+// Distill renders the question whether a workflow is worth a skill. There must be runs.
+func (s Set) Distill(in Distill) (Rendered, error) {
+	if len(in.Runs) == 0 {
+		return Rendered{}, fmt.Errorf("ask distill: no runs")
+	}
+	var runs strings.Builder
+	for i, r := range in.Runs {
+		fmt.Fprintf(&runs, "run %d, %s:\n", i+1, oneLine(r.Session))
+		for j, step := range r.Steps {
+			fmt.Fprintf(&runs, "  %d. %s\n", j+1, hang(step))
+		}
+	}
+	workflow := in.Workflow
+	workflow.Ref = "" // there is but one
+	return s.named("distill").render(map[string]string{
+		"workflow": strings.TrimSpace(knowns([]Known{workflow})), "runs": runs.String(),
+	}), nil
+}
+
+// Audit renders the question what is wrong with a change. There must be a diff.
+func (s Set) Audit(in Audit) (Rendered, error) {
+	if strings.TrimSpace(in.Diff) == "" {
+		return Rendered{}, fmt.Errorf("ask audit: no diff")
+	}
+	return s.named("audit").render(map[string]string{
+		"plan": in.Plan, "diff": in.Diff, "output": in.Output, "rules": list(in.Rules), "findings": list(in.Findings),
+	}), nil
+}
+
+// Contradiction renders the question which of two or more statements holds.
+func (s Set) Contradiction(in Contradiction) (Rendered, error) {
+	if len(in.Statements) < 2 {
+		return Rendered{}, fmt.Errorf("ask contradiction: fewer than two statements")
+	}
+	return s.named("contradiction").render(map[string]string{
+		"statements": knowns(in.Statements), "quotes": list(in.Quotes),
+	}), nil
+}
+
+// What Again shows of what was wrong, in bytes, and how many faults.
+const (
+	maxFault  = 200
+	maxFaults = 6
+	maxLast   = 600
+)
+
+// AgainRoom is more than Again adds to a question, in bytes.
+const AgainRoom = 2560
+
+// Again is the same question with what was wrong with the last answer to it. Both are shortened.
+func (r Rendered) Again(faults []string, last string) Rendered {
+	var said []string
+	for _, f := range faults[:min(len(faults), maxFaults)] {
+		said = append(said, cut(oneLine(Shown(f)), maxFault))
+	}
+	if more := len(faults) - maxFaults; more > 0 {
+		said = append(said, fmt.Sprintf("and %d more", more))
+	}
+	wrong := Shown(list(said))
+	answer := cut(Shown(strings.TrimSpace(last)), maxLast)
+	nonce := nonceOf([]string{r.User, wrong, answer})
+	r.User += "\n\nYour last answer to this cannot be used.\n" + fence("answer", answer, nonce) +
+		"\nWhat is wrong with it:\n" + fence("faults", strings.TrimSpace(wrong), nonce) +
+		"\nAnswer the question again, with these faults put right, as one JSON object."
+	return r
+}
+
+// cut shortens text to at most n bytes; where it is longer, its end says so.
+func cut(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	return strings.ToValidUTF8(text[:n-len(" …")], "") + " …"
+}

@@ -1,0 +1,171 @@
+package prompts
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+const goodReflect = `{"candidates": [{"why": "w", "kind": "fact", "text": "t", "body": "", "scope": "task", "confidence": "low", "paths": ["a/"], "evidence": [{"event": 3, "quote": "q"}]}]}`
+
+func TestDecodeReflect(t *testing.T) {
+	got, err := DecodeReflect(json.RawMessage("\n " + goodReflect + " \n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := ReflectAnswer{[]ReflectCandidate{{"w", "fact", "t", "", "task", "low", []string{"a/"}, []ReflectAnchor{{3, "q"}}}}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAnswerThatDoesNotFitIsRefused(t *testing.T) {
+	with := func(old, new string) string {
+		if !strings.Contains(goodReflect, old) {
+			t.Fatalf("no %q", old)
+		}
+		return strings.Replace(goodReflect, old, new, 1)
+	}
+	one := strings.TrimSuffix(strings.TrimPrefix(goodReflect, `{"candidates": [`), `]}`)
+	for _, c := range []struct {
+		name, text string
+		want       []string
+	}{
+		{"empty", " ", []string{"the answer is empty"}},
+		{"words", "Here it is: {}", []string{"not JSON: invalid character 'H' looking for beginning of value"}},
+		{"fenced", "```json\n" + goodReflect + "\n```", []string{"not JSON: invalid character '`' looking for beginning of value"}},
+		{"cut", goodReflect[:len(goodReflect)-1], []string{"the answer is cut off"}},
+		{"cut in a string", goodReflect[:30], []string{"the answer is cut off"}},
+		{"words behind", goodReflect + "\nI hope this helps.", []string{"text follows the JSON object; there may be nothing else"}},
+		{"two", goodReflect + goodReflect, []string{"text follows the JSON object; there may be nothing else"}},
+		{"null", "null", []string{"the answer is null; it must be an object"}},
+		{"a list", "[]", []string{"the answer is an array; it must be an object"}},
+		{"not UTF-8", with(`"w"`, "\"\xff\""), []string{"the answer is not UTF-8"}},
+		{"missing", with(`"why": "w", `, ""), []string{"candidates[0].why: is missing"}},
+		{"unknown", with(`"why"`, `"Why": "", "why"`), []string{`candidates[0]: there is no field "Why"; there are why, kind, text, body, scope, confidence, paths, evidence`}},
+		{"twice", with(`"why": "w"`, `"why": "w", "why": "x"`), []string{"candidates[0].why: stands twice"}},
+		{"not in the enum", with(`"fact"`, `"note"`), []string{`candidates[0].kind: "note" is not one of constraint, convention, decision, preference, workflow, failure, pattern, fact`}},
+		{"too long", with(`"t"`, `"`+strings.Repeat("é", 201)+`"`), []string{"candidates[0].text: 201 characters; it may have 200"}},
+		{"too many", `{"candidates": [` + strings.Repeat(one+",", 4) + one + `]}`, []string{"candidates: 5 items; it may have 3"}},
+		{"fraction", with(`3`, `3.5`), []string{"candidates[0].evidence[0].event: 3.5 is not a whole number from 0 to 999999"}},
+		{"huge", with(`3`, `1e400`), []string{"candidates[0].evidence[0].event: 1e400 is not a whole number from 0 to 999999"}},
+		{"very long", with(`3`, strings.Repeat("9", 60)), []string{"candidates[0].evidence[0].event: " + strings.Repeat("9", 36) + " … is not a whole number from 0 to 999999"}},
+		{"negative", with(`3`, `-1`), []string{"candidates[0].evidence[0].event: -1 is not a whole number from 0 to 999999"}},
+		{"not a number", with(`3`, `NaN`), []string{"not JSON: invalid character 'N' looking for beginning of value"}},
+		{"text for a number", with(`3`, `"3"`), []string{"candidates[0].evidence[0].event: is a string; it must be a whole number"}},
+		{"null for a list", with(`["a/"]`, `null`), []string{"candidates[0].paths: is null; it must be an array"}},
+		{"several", `{"candidates": [{"why": 1, "kind": {}, "paths": ["a", "b", "c"], "x": [{}]}], "y": [[]]}`, []string{
+			"candidates[0].why: is a number; it must be a string",
+			"candidates[0].kind: is an object; it must be a string",
+			"candidates[0].paths: 3 items; it may have 2",
+			`candidates[0]: there is no field "x"; there are why, kind, text, body, scope, confidence, paths, evidence`,
+			"candidates[0].text: is missing", "candidates[0].body: is missing", "candidates[0].scope: is missing",
+			"candidates[0].confidence: is missing", "candidates[0].evidence: is missing",
+			`there is no field "y"; there are candidates`,
+		}},
+		{"comma", `{"candidates": [],}`, nil},
+		{"deep", with(`["a/"]`, strings.Repeat("[", 20000)+strings.Repeat("]", 20000)), []string{"candidates[0].paths[0]: is an array; it must be a string"}},
+		{"deep and open", strings.Repeat("[", 100000), []string{"the answer is an array; it must be an object", "the answer is cut off"}},
+		{"big", `{"candidates": [` + strings.Repeat(" ", maxAnswer) + `]}`, []string{"the answer has 262162 bytes; it may have 262144"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := DecodeReflect(json.RawMessage(c.text))
+			var faults Faults
+			if !errors.As(err, &faults) {
+				t.Fatalf("%v, %+v", err, got)
+			}
+			if diff := cmp.Diff(c.want, []string(faults)); c.want != nil && diff != "" {
+				t.Error(diff)
+			}
+			if len(got.Candidates) > 0 {
+				t.Errorf("what does not fit was read all the same: %+v", got)
+			}
+		})
+	}
+}
+
+func TestFaultsAreBounded(t *testing.T) {
+	var fields []string
+	for i := range 5000 {
+		fields = append(fields, fmt.Sprintf(`"f%d": 0`, i))
+	}
+	_, err := DecodeDream(json.RawMessage("{" + strings.Join(fields, ",") + "}"))
+	var faults Faults
+	if !errors.As(err, &faults) || len(faults) != maxReported {
+		t.Errorf("%d faults", len(faults))
+	}
+}
+
+// A library judges what fits a schema; what it does not look at is told apart first.
+func FuzzDecodeAgreesWithTheLibrary(f *testing.F) {
+	judges := map[string]*jsonschema.Resolved{}
+	for _, q := range questions {
+		var s jsonschema.Schema
+		if err := json.Unmarshal(Set{}.named(q.name).raw, &s); err != nil {
+			f.Fatal(err)
+		}
+		judge, err := s.Resolve(nil)
+		if err != nil {
+			f.Fatal(err)
+		}
+		judges[q.name] = judge
+	}
+	for i, q := range questions {
+		p := Set{}.named(q.name)
+		for _, text := range inText(p) {
+			f.Add(i, text)
+			f.Add(i, strings.Replace(text, `"`, `"x`, 1))
+			f.Add(i, strings.ReplaceAll(text, `["`, `["","","","","","","","","`))
+		}
+		full, err := json.Marshal(fill(p.answer, "é"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(i, string(full))
+		f.Add(i, strings.Replace(string(full), "é", "éé", 1))
+		f.Add(i, strings.ReplaceAll(string(full), "999999", "1000000"))
+	}
+	odd := regexp.MustCompile(`[0-9][.eE]|-0`)
+	f.Fuzz(func(t *testing.T, which int, text string) {
+		q := questions[((which%len(questions))+len(questions))%len(questions)]
+		_, err := decodeAny(q.name, text)
+		var v any
+		if json.Unmarshal([]byte(text), &v) != nil {
+			if err == nil {
+				t.Errorf("%s: read what is no JSON: %q", q.name, text)
+			}
+			return
+		}
+		judged := judges[q.name].Validate(v)
+		if err == nil && judged != nil {
+			t.Errorf("%s: %v: %q", q.name, judged, text)
+		}
+		var faults Faults
+		if err != nil && judged == nil && errors.As(err, &faults) && !odd.MatchString(text) &&
+			!slices.ContainsFunc(faults, func(s string) bool { return strings.HasSuffix(s, "stands twice") || strings.Contains(s, "UTF-8") }) {
+			t.Errorf("%s: refused for %v: %q", q.name, err, text)
+		}
+	})
+}
+
+func decodeAny(name, text string) (any, error) {
+	raw := json.RawMessage(text)
+	switch name {
+	case "reflect":
+		return DecodeReflect(raw)
+	case "dream":
+		return DecodeDream(raw)
+	case "distill":
+		return DecodeDistill(raw)
+	case "audit":
+		return DecodeAudit(raw)
+	}
+	return DecodeContradiction(raw)
+}

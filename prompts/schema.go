@@ -1,0 +1,272 @@
+package prompts
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// A schema is the part of JSON Schema that small servers turn into a grammar without surprises: objects whose
+// properties are all required, arrays, strings, integers, booleans, and enums of strings; everything bounded.
+type schema struct {
+	Type       string             `json:"type"`
+	Properties map[string]*schema `json:"properties"`
+	Required   []string           `json:"required"`
+	More       *bool              `json:"additionalProperties"`
+	Items      *schema            `json:"items"`
+	MaxItems   int                `json:"maxItems"`
+	MaxLength  int                `json:"maxLength"` // in code points
+	Enum       []string           `json:"enum"`
+	Minimum    int64              `json:"minimum"`
+	Maximum    int64              `json:"maximum"`
+}
+
+func parseSchema(text []byte) (*schema, error) {
+	s := new(schema)
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(s); err != nil {
+		return nil, fmt.Errorf("schema: %w", err)
+	}
+	return s, nil
+}
+
+const (
+	// bytesPerRune is what a character of a string counts in the longest answer. Letters of the Latin alphabet are one
+	// byte, with every other one escaped two. Other scripts have up to four, but say as much in so many fewer characters
+	// that they stay far below maxLength.
+	bytesPerRune = 2
+	// space is what a server may put beside a value: a blank on each side of a colon or after a comma.
+	space = 2
+)
+
+// longest is the length of the longest answer, in bytes.
+func (s *schema) longest() int {
+	switch s.Type {
+	case "object":
+		n := len("{}") + space
+		for name, p := range s.Properties {
+			n += len(`"":,`) + len(name) + space + p.longest()
+		}
+		return n
+	case "array":
+		return len("[]") + space + s.MaxItems*(s.Items.longest()+len(",")+space)
+	case "string":
+		n := bytesPerRune * s.MaxLength
+		for _, e := range s.Enum {
+			n = max(n, len(e))
+		}
+		return len(`""`) + n
+	case "integer":
+		return max(len(strconv.FormatInt(s.Minimum, 10)), len(strconv.FormatInt(s.Maximum, 10)))
+	}
+	return len("false")
+}
+
+// Faults is what is wrong with an answer, each with the field it is about, in words for whoever gave it. Every
+// error of the Decode functions is one.
+type Faults []string
+
+func (f Faults) Error() string { return strings.Join(f, "; ") }
+
+// maxAnswer is the longest answer that is looked at, in bytes. It is far more than any schema allows.
+const maxAnswer = 256 << 10
+
+// maxReported is how many faults of one answer are told.
+const maxReported = 20
+
+// check holds an answer against the schema. It reports every fault of it, but after one of syntax nothing more.
+func (s *schema) check(text []byte) error {
+	c := checker{in: json.NewDecoder(bytes.NewReader(text))}
+	c.in.UseNumber()
+	switch {
+	case len(text) > maxAnswer:
+		return Faults{fmt.Sprintf("the answer has %d bytes; it may have %d", len(text), maxAnswer)}
+	case !utf8.Valid(text):
+		return Faults{"the answer is not UTF-8"}
+	case len(bytes.TrimSpace(text)) == 0:
+		return Faults{"the answer is empty"}
+	}
+	err := c.value(s, "")
+	if err == nil {
+		if _, err = c.in.Token(); errors.Is(err, io.EOF) {
+			err = nil
+		} else {
+			c.fault("", "text follows the JSON object; there may be nothing else")
+			return c.faults
+		}
+	}
+	switch {
+	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+		c.fault("", "the answer is cut off")
+	case err != nil:
+		c.fault("", "not JSON: %v", err)
+	}
+	if len(c.faults) > 0 {
+		return c.faults
+	}
+	return nil
+}
+
+// A checker walks through an answer.
+type checker struct {
+	in     *json.Decoder
+	faults Faults
+}
+
+// fault notes what is wrong with the field at a path; of very many, the first.
+func (c *checker) fault(at, format string, args ...any) {
+	if len(c.faults) == maxReported {
+		return
+	}
+	text := fmt.Sprintf(format, args...)
+	if at != "" {
+		text = at + ": " + text
+	}
+	c.faults = append(c.faults, text)
+}
+
+// value reads one value. An error says that the text is no JSON.
+func (c *checker) value(s *schema, at string) error {
+	t, err := c.in.Token()
+	if err != nil {
+		return err
+	}
+	switch v := t.(type) {
+	case json.Delim:
+		switch {
+		case v == '{' && s.Type == "object":
+			return c.object(s, at)
+		case v == '[' && s.Type == "array":
+			return c.array(s, at)
+		}
+		c.wrong(s, at, map[json.Delim]string{'{': "an object", '[': "an array"}[v])
+		return c.skip()
+	case string:
+		if s.Type != "string" {
+			c.wrong(s, at, "a string")
+		} else if n := utf8.RuneCountInString(v); len(s.Enum) > 0 && !slices.Contains(s.Enum, v) {
+			c.fault(at, "%s is not one of %s", strconv.Quote(cut(v, 40)), strings.Join(s.Enum, ", "))
+		} else if len(s.Enum) == 0 && n > s.MaxLength {
+			c.fault(at, "%d characters; it may have %d", n, s.MaxLength)
+		}
+	case json.Number:
+		if s.Type != "integer" {
+			c.wrong(s, at, "a number")
+		} else if n, err := strconv.ParseInt(v.String(), 10, 64); err != nil || n < s.Minimum || n > s.Maximum {
+			c.fault(at, "%s is not a whole number from %d to %d", cut(v.String(), 40), s.Minimum, s.Maximum)
+		}
+	case bool:
+		if s.Type != "boolean" {
+			c.wrong(s, at, "true or false")
+		}
+	default:
+		c.wrong(s, at, "null")
+	}
+	return nil
+}
+
+// articles say what a value of each type is.
+var articles = map[string]string{
+	"object": "an object", "array": "an array", "string": "a string", "integer": "a whole number", "boolean": "true or false",
+}
+
+func (c *checker) wrong(s *schema, at, is string) {
+	if at == "" {
+		is = "the answer is " + is
+	} else {
+		is = "is " + is
+	}
+	c.fault(at, "%s; it must be %s", is, articles[s.Type])
+}
+
+func (c *checker) object(s *schema, at string) error {
+	seen := map[string]bool{}
+	for c.in.More() {
+		t, err := c.in.Token()
+		if err != nil {
+			return err
+		}
+		name := t.(string) // the decoder lets nothing else be a key
+		p, known := s.Properties[name]
+		field := strings.TrimPrefix(at+"."+name, ".")
+		switch {
+		case !known:
+			c.fault(at, "there is no field %s; there are %s", strconv.Quote(cut(name, 40)), strings.Join(s.Required, ", "))
+		case seen[name]:
+			c.fault(field, "stands twice")
+		}
+		seen[name] = true
+		if known {
+			err = c.value(p, field)
+		} else {
+			err = c.any()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if _, err := c.in.Token(); err != nil {
+		return err
+	}
+	for _, name := range s.Required {
+		if !seen[name] {
+			c.fault(strings.TrimPrefix(at+"."+name, "."), "is missing")
+		}
+	}
+	return nil
+}
+
+func (c *checker) array(s *schema, at string) error {
+	n := 0
+	for ; c.in.More(); n++ {
+		var err error
+		if n < s.MaxItems {
+			err = c.value(s.Items, fmt.Sprintf("%s[%d]", at, n))
+		} else {
+			err = c.any()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if _, err := c.in.Token(); err != nil {
+		return err
+	}
+	if n > s.MaxItems {
+		c.fault(at, "%d items; it may have %d", n, s.MaxItems)
+	}
+	return nil
+}
+
+// any reads a value of any kind.
+func (c *checker) any() error {
+	t, err := c.in.Token()
+	if d, opens := t.(json.Delim); err == nil && opens && (d == '{' || d == '[') {
+		err = c.skip()
+	}
+	return err
+}
+
+// skip reads to the end of what was opened.
+func (c *checker) skip() error {
+	for depth := 1; depth > 0; {
+		t, err := c.in.Token()
+		if err != nil {
+			return err
+		}
+		switch t {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+		}
+	}
+	return nil
+}

@@ -1,0 +1,233 @@
+// Package labelled reads sessions that somebody has labelled with what is worth keeping of them, and judges what was
+// found in them: by precision, how much of it is right, and recall, how much of what is wanted it has.
+//
+// Read is the entry; the form of a folder, and what its labels mean, stands in reflect/testdata/labelled/README.md. Nothing
+// here writes, and everything may be used by several goroutines.
+package labelled
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/reflect/transcript"
+)
+
+// Index is the name of the file of labels in a folder: JSONL, a line for each transcript.
+const Index = "labels.jsonl"
+
+// maxLine is the longest line of labels, in bytes.
+const maxLine = 1 << 20
+
+// Label says what a transcript teaches.
+type Label struct {
+	Session string        `json:"session"` // name of the transcript's file
+	Want    []Expectation `json:"want"`    // must be found
+	Allow   []Expectation `json:"allow"`   // may be found
+
+	dir string
+}
+
+// Expectation is a statement that may be found.
+type Expectation struct {
+	Class  string   `json:"class"`  // sort of detector that should find it
+	About  []string `json:"about"`  // patterns (RE2, letters of either case), every one of which its text must have
+	Accept string   `json:"accept"` // the statement as a colleague would write it
+
+	about []*regexp.Regexp
+}
+
+// Read reads the labels of a folder, in their order. An error names the file and the line.
+func Read(dir string) ([]Label, error) {
+	name := filepath.Join(dir, Index)
+	f, err := open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var out []Label
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, maxLine)
+	n := 0
+	for lines.Scan() {
+		n++
+		if strings.TrimSpace(lines.Text()) == "" {
+			continue
+		}
+		l := Label{dir: dir}
+		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", name, n, err)
+		}
+		if err := l.prepare(); err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", name, n, err)
+		}
+		if slices.ContainsFunc(out, func(other Label) bool { return other.Session == l.Session }) {
+			return nil, fmt.Errorf("%s:%d: session: %q has a line already", name, n, l.Session)
+		}
+		out = append(out, l)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("%s:%d: %w", name, n+1, err)
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("%s: no labels", name)
+	}
+	return out, nil
+}
+
+// prepare checks a label and compiles its patterns.
+func (l *Label) prepare() error {
+	if !filepath.IsLocal(l.Session) {
+		return fmt.Errorf("session: %q is not a file of the folder", l.Session)
+	}
+	for list, all := range map[string][]Expectation{"want": l.Want, "allow": l.Allow} {
+		for i := range all {
+			if len(all[i].About) == 0 {
+				return fmt.Errorf("%s[%d].about: a statement without patterns would be any", list, i)
+			}
+			for _, about := range all[i].About {
+				re, err := regexp.Compile("(?i)" + about)
+				if err != nil {
+					return fmt.Errorf("%s[%d].about: %w", list, i, err)
+				}
+				all[i].about = append(all[i].about, re)
+			}
+		}
+	}
+	return nil
+}
+
+// Matches reports whether every pattern stands in a candidate's statement, body and paths.
+func (e Expectation) Matches(c record.Candidate) bool {
+	text := c.Text + "\n" + c.Body + "\n" + strings.Join(c.Paths, "\n")
+	for _, re := range e.about {
+		if !re.MatchString(text) {
+			return false
+		}
+	}
+	return true
+}
+
+// A Session is one session of a transcript, with its events as the transcript has them.
+type Session struct {
+	transcript.Session
+	Events []transcript.Event
+}
+
+// Sessions reads the transcript. An error names it.
+func (l Label) Sessions(ctx context.Context) ([]Session, error) {
+	name := filepath.Join(l.dir, l.Session)
+	f, err := open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var out []Session
+	var events []transcript.Event
+	_, err = transcript.Decode(ctx, f, transcript.Auto, transcript.Sink{
+		Session: func(transcript.Session) error { events = nil; return nil },
+		Event:   func(e transcript.Event) error { events = append(events, e); return nil },
+		Done:    func(s transcript.Session) error { out = append(out, Session{s, events}); return nil },
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return out, nil
+}
+
+// open opens a regular file.
+func open(name string) (*os.File, error) {
+	info, err := os.Stat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: not a regular file", name)
+	}
+	var f *os.File
+	if err == nil {
+		f, err = os.Open(name)
+	}
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		err = fmt.Errorf("%s: %w", name, at.Err)
+	}
+	return f, err
+}
+
+// A Verdict is what was found in a transcript, held against its label. Weak candidates are in none of its lists: they
+// are no proposals yet. A candidate may match several expectations, and several one.
+type Verdict struct {
+	Right   []record.Candidate // wanted
+	Allowed []record.Candidate
+	Wrong   []record.Candidate // neither
+	Found   []Expectation      // wanted
+	Missed  []Expectation      // wanted
+}
+
+// Judge holds what was found in all sessions of the transcript against the label.
+func (l Label) Judge(candidates []record.Candidate) Verdict {
+	var v Verdict
+	found := make([]bool, len(l.Want))
+	for _, c := range candidates {
+		if c.Weak {
+			continue
+		}
+		hit := false
+		for i, e := range l.Want {
+			if e.Matches(c) {
+				hit, found[i] = true, true
+			}
+		}
+		switch {
+		case hit:
+			v.Right = append(v.Right, c)
+		case slices.ContainsFunc(l.Allow, func(e Expectation) bool { return e.Matches(c) }):
+			v.Allowed = append(v.Allowed, c)
+		default:
+			v.Wrong = append(v.Wrong, c)
+		}
+	}
+	for i, e := range l.Want {
+		if found[i] {
+			v.Found = append(v.Found, e)
+		} else {
+			v.Missed = append(v.Missed, e)
+		}
+	}
+	return v
+}
+
+// A Score counts how candidates and expectations met.
+type Score struct {
+	Right, Allowed, Wrong int // candidates
+	Found, Missed         int // expectations
+}
+
+// Add counts a verdict.
+func (s *Score) Add(v Verdict) {
+	s.Right += len(v.Right)
+	s.Allowed += len(v.Allowed)
+	s.Wrong += len(v.Wrong)
+	s.Found += len(v.Found)
+	s.Missed += len(v.Missed)
+}
+
+// Precision is the share of right candidates among those that are right or wrong, from 0 to 1. Of nothing it is 1.
+func (s Score) Precision() float64 { return ratio(s.Right, s.Right+s.Wrong) }
+
+// Recall is the share of what is wanted that was found, from 0 to 1. Of nothing it is 1.
+func (s Score) Recall() float64 { return ratio(s.Found, s.Found+s.Missed) }
+
+func ratio(n, of int) float64 {
+	if of == 0 {
+		return 1
+	}
+	return float64(n) / float64(of)
+}
