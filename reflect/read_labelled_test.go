@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/reverie-memory/reverie/prompts"
+	"github.com/reverie-memory/reverie/reflect/labelled"
 )
 
 // minPassed is the share of what a careful colleague would keep that must pass when a model says it in the colleague's words,
@@ -17,9 +18,17 @@ const minPassed = 0.9
 func TestGoodAnswersPass(t *testing.T) {
 	passed, all := 0, 0
 	why := map[string]int{}
-	for _, l := range readLabels(t) {
-		for _, s := range readSessions(t, l.Session) {
-			base := Study(s.session, s.events)
+	labels, err := labelled.Read(labelledDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range labels {
+		sessions, err := l.Sessions(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range sessions {
+			base := Study(s.Session, s.Events)
 			for _, e := range l.Want {
 				c, ok := perfect(s, e.Accept)
 				if !ok {
@@ -29,10 +38,10 @@ func TestGoodAnswersPass(t *testing.T) {
 					return prompts.Answer{Text: json.RawMessage(replyOf(c))}, nil
 				}}
 				all++
-				got, err := Read(context.Background(), m, prompts.Set{}, s.session, s.events, base, nil)
+				got, err := Read(context.Background(), m, prompts.Set{}, s.Session, s.Events, base, nil)
 				if err == nil && got.Found+got.Confirmed == 1 {
 					passed++
-					checkReading(t, s.events, base, got)
+					checkReading(t, s.Events, base, got)
 					continue
 				}
 				t.Logf("%s: %v %v: %s (%q)", l.Session, got.Refused, err, c.Text, c.Evidence[0].Quote)
@@ -49,9 +58,9 @@ func TestGoodAnswersPass(t *testing.T) {
 }
 
 // perfect is the candidate for a statement, resting on the line of the session that has most of its words.
-func perfect(s labelledSession, statement string) (prompts.ReflectCandidate, bool) {
+func perfect(s labelled.Session, statement string) (prompts.ReflectCandidate, bool) {
 	best, score := prompts.ReflectAnchor{}, 0
-	for _, e := range traced(s.session, s.events).events {
+	for _, e := range traced(s.Session, s.Events).events {
 		for _, text := range quotable(&e) {
 			for line := range strings.Lines(text) {
 				line = cutTo(strings.TrimSpace(line), 100)
