@@ -23,6 +23,7 @@ var arrows = map[string][]string{
 	"internal/ollama":         nil,
 	"internal/sqlite":         {"internal/pattern"},
 	"internal/testrepo":       nil,
+	"internal/tinymodel":      nil,
 	"reflect/transcript/past": {"reflect/transcript", "internal/sqlite"},
 	"prompts":                 nil,
 	"prompts/door":            {"prompts", "internal/file", "internal/redact"},
@@ -43,7 +44,7 @@ var arrows = map[string][]string{
 }
 
 // testsOnly are packages that only tests may import.
-var testsOnly = []string{"internal/testrepo"}
+var testsOnly = []string{"internal/testrepo", "internal/tinymodel"}
 
 // outside are modules that only one package of ours may import.
 var outside = map[string][]string{
