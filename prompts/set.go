@@ -99,8 +99,8 @@ var builtin = sync.OnceValue(func() map[string]*prompt {
 // line {{events}} stands for the data of that name between its delimiters; which names a prompt has shows its embedded
 // file. No part is a template beyond that.
 //
-// Files that do not end in .md are let be, and so is README.md. An error names the file, and the line where it has one: of what is no regular file or too long, lacks a part or the data
-// that it is about, or asks for data that there is not.
+// Files that do not end in .md are let be, and so is README.md. An error names the file, and the line where it has one: of
+// what is no regular file or too long, lacks a part or the data that it is about, or asks for data that there is not.
 func Load(dir string) (Set, error) {
 	if dir == "" {
 		return Set{}, nil
