@@ -11,16 +11,26 @@ import (
 	"github.com/reverie-memory/reverie/reflect"
 )
 
-// occasionOf says for which event which memory is given.
-var occasionOf = map[hooks.Kind]string{
-	hooks.Start: forStart, hooks.Prompt: forPrompt, hooks.Compacting: forCompaction, hooks.Compacted: forCompacted,
+// occasionOf says which memory is given at an event; none at most of them.
+func occasionOf(k hooks.Kind) string {
+	switch k {
+	case hooks.Start:
+		return forStart
+	case hooks.Prompt:
+		return forPrompt
+	case hooks.Compacting:
+		return forCompaction
+	case hooks.Compacted:
+		return forCompacted
+	}
+	return ""
 }
 
 // answer is what the agent is given at an event; before a compaction a checkpoint is made, whether or not the agent reads anything.
 // Sub-agents are given nothing: who started them told them what they need.
 func (c *capture) answer(ctx context.Context, agent hooks.Agent, e hooks.Event) (string, error) {
-	occasion, ok := occasionOf[e.Kind]
-	if !ok || e.Parent != "" {
+	occasion := occasionOf(e.Kind)
+	if occasion == "" || e.Parent != "" {
 		return "", nil
 	}
 	r := contextRequest{

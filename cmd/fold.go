@@ -191,8 +191,18 @@ func (w *workspace) foldOpenCode(ctx context.Context, id string) ([]reflect.Kept
 	return in.Sessions, err
 }
 
-// formats of the transcripts that agents keep; others are recognised.
-var agentFormats = map[string]transcript.Format{"claude": transcript.Claude, "codex": transcript.Codex, "gemini": transcript.Gemini}
+// agentFormat is the format of the transcripts that an agent keeps; "" where it is recognised.
+func agentFormat(agent string) transcript.Format {
+	switch agent {
+	case "claude":
+		return transcript.Claude
+	case "codex":
+		return transcript.Codex
+	case "gemini":
+		return transcript.Gemini
+	}
+	return ""
+}
 
 func (w *workspace) foldCopy(ctx context.Context, agent string, c hooks.Copied) ([]reflect.Kept, error) {
 	f, err := file.Open(c.Path, os.O_RDONLY|file.NoFollow, 0)
@@ -200,7 +210,7 @@ func (w *workspace) foldCopy(ctx context.Context, agent string, c hooks.Copied) 
 		return nil, err
 	}
 	defer f.Close()
-	format := agentFormats[agent]
+	format := agentFormat(agent)
 	if w.elsewhere(ctx, dirOf(ctx, transcriptOf{f, c.From}, format)) {
 		return nil, errElsewhere
 	}

@@ -55,11 +55,23 @@ type imported struct {
 	Ref   string   `json:"ref,omitempty"`
 }
 
-// kindsElsewhere are names that other tools have for our kinds.
-var kindsElsewhere = map[string]record.Kind{
-	"rule": record.Convention, "context": record.Fact, "gotcha": record.Failure, "failure_mode": record.Failure, "error-solution": record.Failure,
-	"blocker": record.Failure, "build-command": record.Workflow, "procedural": record.Workflow, "config-pattern": record.Pattern,
-	"semantic": record.Fact, "learning": record.Fact, "episodic": record.Note, "general": record.Note,
+// kindElsewhere is our kind for a name that other tools have for it; "" for another name.
+func kindElsewhere(name string) record.Kind {
+	switch name {
+	case "rule":
+		return record.Convention
+	case "context", "semantic", "learning":
+		return record.Fact
+	case "gotcha", "failure_mode", "error-solution", "blocker":
+		return record.Failure
+	case "build-command", "procedural":
+		return record.Workflow
+	case "config-pattern":
+		return record.Pattern
+	case "episodic", "general":
+		return record.Note
+	}
+	return ""
 }
 
 // memory is the memory a line makes, without an id yet; its kind is empty where the line has none.
@@ -70,8 +82,8 @@ func (i imported) memory(now time.Time) (record.Memory, error) {
 	if m.Text == "" {
 		return m, errors.New("text: is empty")
 	}
-	switch known, ok := kindsElsewhere[i.Kind]; {
-	case ok:
+	switch known := kindElsewhere(i.Kind); {
+	case known != "":
 		m.Kind = known
 	case i.Kind != "" && !m.Kind.Valid():
 		m.Kind = record.Fact

@@ -19,7 +19,7 @@ var negated = pattern.New(`(?i)(\b(never|not|cannot|no|without|forget|fail|hesit
 
 // plainWords may stand between "never" and what must not be done. With any other the sentence may say the
 // opposite, as "do not forget to", "never hesitate to", "do not put off" do.
-var plainWords = strings.Fields("a an any the this that these those it its them anything something everything ever again just simply blindly directly here there " +
+var plainWords = pattern.NewWords("a an any the this that these those it its them anything something everything ever again just simply blindly directly here there " +
 	"run runs running use uses using do doing execute executing call calling invoke invoking start starting type typing paste pasting copy copying pipe piping " +
 	"install installing deploy deploying build building set setting up let allow try trying to with via by through from in on as of like and or " +
 	"command commands script scripts line lines root sudo bare plain raw such things thing recommend suggest document add commit download fetch " +
@@ -32,7 +32,7 @@ func warnsOf(before string) bool {
 		return false
 	}
 	for word := range strings.FieldsSeq(strings.ToLower(before[at[4]:at[5]])) {
-		if !slices.Contains(plainWords, word) {
+		if !plainWords.Has(word) {
 			return false
 		}
 	}

@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"github.com/reverie-memory/reverie/dream"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/prompts"
+	"github.com/reverie-memory/reverie/prompts/door"
 	"github.com/reverie-memory/reverie/reflect"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 	"github.com/urfave/cli/v2"
@@ -18,6 +19,7 @@ func learnCommand(env *Env) *cli.Command {
 	format := string(transcript.Auto)
 	var o backfillOptions
 	var agents cli.StringSlice
+	var model modelChoice
 	return &cli.Command{
 		Name:      "learn",
 		Usage:     "learn from transcripts: ingest, reflect, dream, and accept what the policy lets through",
@@ -25,27 +27,34 @@ func learnCommand(env *Env) *cli.Command {
 		Description: "Reads each transcript (- is standard input), studies its sessions, and holds what they taught against\n" +
 			"what is known. Without a file it finds the sessions that OpenCode, Claude Code, Codex and Gemini CLI kept of\n" +
 			"this repository on this machine, learns from those that are new, the oldest first, and goes on with what was\n" +
-			"ingested before. Doing it again changes nothing.",
-		Flags: []cli.Flag{
+			"ingested before. Doing it again changes nothing. Where the settings name a local model, it then reads the sessions of\n" +
+			"the files; those from the agents' stores it reads in the background, or by 'reverie reflect --pending'.",
+		Flags: append([]cli.Flag{
 			formatFlag(&format),
 			&cli.StringFlag{Name: "since", Usage: "only sessions written since `WHEN`: 2026-11-01, 30d, 2w, 12h", Destination: &o.since},
 			&cli.IntFlag{Name: "limit", Usage: "at most `N` new sessions, the oldest; the next learn goes on", Destination: &o.limit},
 			&cli.StringSliceFlag{Name: "agent", Usage: "only sessions of agent `NAME`; may be given again", Destination: &agents},
 			&cli.BoolFlag{Name: "dry-run", Usage: "say what was found, and learn nothing", Destination: &o.dryRun},
-		},
+		}, modelFlags(&model)...),
 		Action: func(c *cli.Context) error {
+			if err := model.check(); err != nil {
+				return err
+			}
 			as, err := parseFormat(format)
 			if err != nil {
 				return err
 			}
 			o.agents = agents.Value()
 			if c.NArg() == 0 {
+				if model.name != "" {
+					return usage("'reverie reflect --pending --model NAME' has it read what was learned from", "--model is for files")
+				}
 				return runBackfill(c.Context, env, o)
 			}
 			if o.given() {
 				return usage("leave out the files to learn from the agents' own stores", "--since, --limit, --agent and --dry-run are not for files")
 			}
-			return runLearn(c.Context, env, c.Args().Slice(), as)
+			return runLearn(c.Context, env, c.Args().Slice(), as, model)
 		},
 	}
 }
@@ -59,8 +68,12 @@ type learned struct {
 	Waiting     []operationJSON `json:"waiting"` // of what was proposed or borne out now
 }
 
-func runLearn(ctx context.Context, env *Env, files []string, format transcript.Format) error {
+func runLearn(ctx context.Context, env *Env, files []string, format transcript.Format, model modelChoice) error {
 	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	m, set, err := w.model(ctx, model.asked())
 	if err != nil {
 		return err
 	}
@@ -83,6 +96,11 @@ func runLearn(ctx context.Context, env *Env, files []string, format transcript.F
 	l, err := w.learnFrom(ctx, names)
 	if err != nil {
 		return err
+	}
+	if m != nil {
+		if err := w.readOn(ctx, m, set, names, l); err != nil {
+			return err
+		}
 	}
 	w.tidy(ctx)
 	return errors.Join(w.answer(l, kept, nil), ingestErr)
@@ -193,6 +211,31 @@ func (w *workspace) reflectOn(ctx context.Context, names []string, l *lesson) er
 		l.fresh += len(fresh)
 		l.told = append(l.told, tallied(fresh)...)
 	}
+	return nil
+}
+
+// readOn has a model read sessions that the detectors have studied, and adds to the lesson what follows from that.
+func (w *workspace) readOn(ctx context.Context, m *prompts.Model, set prompts.Set, names []string, l *lesson) error {
+	more := &lesson{}
+	_, err := w.readAll(ctx, m, set, names, func(r record.Reflection) error {
+		fresh, err := w.keepReflections(ctx, []record.Reflection{r})
+		more.fresh += len(fresh)
+		more.told = append(more.told, tallied(fresh)...)
+		return err
+	})
+	if err != nil || more.fresh == 0 {
+		return err
+	}
+	if err := w.conclude(ctx, more); err != nil {
+		return err
+	}
+	again := map[string]bool{}
+	for _, p := range more.rest {
+		again[p.ID] = true
+	}
+	l.rest = append(slices.DeleteFunc(l.rest, func(p waiting) bool { return again[p.ID] }), more.rest...)
+	l.accepted = append(l.accepted, more.accepted...)
+	l.fresh, l.waiting = l.fresh+more.fresh, more.waiting
 	return nil
 }
 
@@ -312,9 +355,9 @@ func waits(n int) string {
 
 // tidy does small upkeep after a command's work is done; its failures are only told under -v.
 func (w *workspace) tidy(ctx context.Context) {
-	before := w.env.Now().Add(-time.Duration(w.narrowed.KeepDays) * 24 * time.Hour)
+	before := w.keptFrom()
 	_, err := w.sessions.Expire(before)
-	if err = errors.Join(err, w.expireLedger(before), w.book.Tidy(ctx)); err != nil && w.env.Verbose {
+	if err = errors.Join(err, w.expireOriginals(before), w.expireLedger(before), door.Expire(w.answers(), before), w.book.Tidy(ctx)); err != nil && w.env.Verbose {
 		w.env.warn("upkeep: %v", err)
 	}
 }

@@ -24,9 +24,17 @@ var forges = []struct{ host, page string }{
 	{"forgejo", "/compare/{base}...{branch}"},
 }
 
-// sshHosts are hosts that speak only ssh, with the one that serves the web pages.
-var sshHosts = map[string]string{
-	"ssh.github.com": "github.com", "altssh.gitlab.com": "gitlab.com", "altssh.bitbucket.org": "bitbucket.org",
+// webHost is the host that serves the web pages where one speaks only ssh.
+func webHost(host string) string {
+	switch host {
+	case "ssh.github.com":
+		return "github.com"
+	case "altssh.gitlab.com":
+		return "gitlab.com"
+	case "altssh.bitbucket.org":
+		return "bitbucket.org"
+	}
+	return host
 }
 
 // compareURL is the address at which a forge asks for a pull request of branch into base, both without
@@ -82,10 +90,7 @@ func splitRemote(remote string) (scheme, host, path string, ok bool) {
 		}
 		host = host[strings.LastIndexByte(host, '@')+1:]
 	}
-	host = strings.ToLower(host)
-	if web, is := sshHosts[host]; is {
-		host = web
-	}
+	host = webHost(strings.ToLower(host))
 	plain := strings.Trim(host, "abcdefghijklmnopqrstuvwxyz0123456789.-:") == ""
 	return scheme, host, path, plain
 }

@@ -127,18 +127,12 @@ func pathWords(at string) string {
 var ownPath = pattern.New(`^(\d{4}-\d\d/)?([0-9a-f]{2}/)?([0-9a-f]{16}|[\w.-]+-[0-9a-f]{8}|[\w.-]+-\d+)\.(json|md)$`)
 
 // ownKeys are the keys of JSON records whose values Reverie or an agent's program gives: ids, times, enumerations.
-var ownKeys = map[string]bool{}
-
-func init() {
-	for key := range strings.FieldsSeq("id op how kind status hash started ended time proposed commit blob contradicts alike reflection dream " +
-		"client session parent detector model prompt outcome version origin agent tool call action") {
-		ownKeys[key] = true
-	}
-}
+var ownKeys = pattern.NewWords("id op how kind status hash started ended time proposed commit blob contradicts alike reflection dream " +
+	"client session parent detector model prompt outcome version origin agent tool call action")
 
 // jsonWords are the strings in one JSON document or several, without the keys of objects and without the values
 // of those keys that skip or more name. What does not parse is one text.
-func jsonWords(data []byte, skip map[string]bool, more ...string) (words []string) {
+func jsonWords(data []byte, skip *pattern.Words, more ...string) (words []string) {
 	type level struct {
 		object, key bool   // within an object; a key comes next
 		name        string // the key whose value comes next
@@ -168,7 +162,7 @@ func jsonWords(data []byte, skip map[string]bool, more ...string) (words []strin
 		case here.object && here.key:
 			here.name, here.key = text, false
 			continue
-		case isText && !skip[here.name] && !own[here.name]:
+		case isText && !skip.Has(here.name) && !own[here.name]:
 			words = append(words, text)
 		}
 		name := here.name

@@ -14,8 +14,11 @@ import (
 )
 
 type reflectOptions struct {
-	pending bool
-	dryRun  bool
+	pending     bool
+	dryRun      bool
+	model       modelChoice
+	printPrompt bool
+	from        string // file with a model's answer
 }
 
 func reflectCommand(env *Env) *cli.Command {
@@ -24,17 +27,35 @@ func reflectCommand(env *Env) *cli.Command {
 		Name:      "reflect",
 		Usage:     "study sessions and keep what they taught as reflections",
 		ArgsUsage: "[SESSION…]",
-		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "pending", Usage: "every kept session that has no reflection yet", Destination: &o.pending},
+		Description: "Detectors study a session at once. Where a local model is wanted (--model, or the setting model.name), it reads the\n" +
+			"session afterwards; what it finds waits for a person, whoever said it. --print-prompt prints what a model would be asked,\n" +
+			"and --import takes in an answer to that, from a model that Reverie cannot reach.",
+		Flags: append([]cli.Flag{
+			&cli.BoolFlag{Name: "pending", Usage: "every kept session that has no reflection yet, or that the model has not read", Destination: &o.pending},
 			&cli.BoolFlag{Name: "dry-run", Usage: "show what would be kept, and keep nothing", Destination: &o.dryRun},
-		},
+			&cli.BoolFlag{Name: "print-prompt", Usage: "print what a model would be asked, and ask nobody", Destination: &o.printPrompt},
+			&cli.StringFlag{Name: "import", Usage: "take the answer of model NAME (--model) from `FILE`, - is standard input", Destination: &o.from},
+		}, modelFlags(&o.model)...),
 		Action: func(c *cli.Context) error {
 			if o.pending == (c.NArg() > 0) {
 				return usage("'reverie sessions' lists the sessions", "reflect wants sessions, or --pending")
 			}
+			if err := o.check(c.NArg()); err != nil {
+				return err
+			}
 			return runReflect(c.Context, env, c.Args().Slice(), o)
 		},
 	}
+}
+
+func (o reflectOptions) check(sessions int) error {
+	switch {
+	case o.from != "" && (sessions != 1 || o.printPrompt || o.model.none):
+		return usage("an answer is about one session", "--import wants exactly one session, and neither --print-prompt nor --no-model")
+	case o.printPrompt && o.dryRun:
+		return usage("it keeps nothing anyway", "--print-prompt and --dry-run exclude each other")
+	}
+	return o.model.check()
 }
 
 func runReflect(ctx context.Context, env *Env, names []string, o reflectOptions) error {
@@ -42,11 +63,28 @@ func runReflect(ctx context.Context, env *Env, names []string, o reflectOptions)
 	if err != nil {
 		return err
 	}
+	if o.printPrompt {
+		return w.printPrompts(ctx, names, o)
+	}
+	if o.from != "" {
+		return w.importAnswer(ctx, names[0], o)
+	}
+	m, set, err := w.model(ctx, o.model.asked())
+	if err != nil {
+		return err
+	}
+	toRead := names
 	if o.pending {
 		if names, err = w.pendingSessions(ctx); err != nil {
 			return err
 		}
-		if len(names) == 0 {
+		toRead = nil
+		if m != nil {
+			if toRead, err = w.unreadSessions(ctx, m); err != nil {
+				return err
+			}
+		}
+		if len(names)+len(toRead) == 0 {
 			env.say("every kept session has its reflection")
 			return nil
 		}
@@ -55,29 +93,52 @@ func runReflect(ctx context.Context, env *Env, names []string, o reflectOptions)
 	if err != nil {
 		return err
 	}
-	switch {
-	case o.dryRun && o.pending:
+	keep := func(all []record.Reflection) error { return w.tellCandidates(all) }
+	if !o.dryRun {
+		if len(studied)+len(toRead) > 0 {
+			if _, err := w.ensure(ctx); err != nil {
+				return err
+			}
+		}
+		keep = func(all []record.Reflection) error {
+			fresh, err := w.keepReflections(ctx, all)
+			if err != nil {
+				return err
+			}
+			w.tellReflections(tallied(fresh))
+			return w.tellCandidates(fresh)
+		}
+	} else if o.pending {
 		if studied, err = w.unkept(ctx, studied); err != nil {
 			return err
 		}
-	case !o.dryRun && len(studied) > 0:
-		if _, err := w.ensure(ctx); err != nil {
-			return err
-		}
-		if studied, err = w.keepReflections(ctx, studied); err != nil {
-			return err
-		}
-		w.tellReflections(tallied(studied))
 	}
-	for _, r := range studied {
-		if env.JSON {
-			if err := env.object(r); err != nil {
+	if len(studied) > 0 {
+		if err := keep(studied); err != nil {
+			return err
+		}
+	}
+	if m == nil {
+		return nil
+	}
+	all, err := w.readAll(ctx, m, set, toRead, func(r record.Reflection) error { return keep([]record.Reflection{r}) })
+	if all.left > 0 && err == nil {
+		env.say("%s left to read: reverie reflect --pending", count(all.left, "session", "sessions"))
+	}
+	return err
+}
+
+// tellCandidates gives what reflections found.
+func (w *workspace) tellCandidates(all []record.Reflection) error {
+	for _, r := range all {
+		if w.env.JSON {
+			if err := w.env.object(r); err != nil {
 				return err
 			}
 			continue
 		}
 		for _, c := range r.Candidates {
-			env.print("%s\t%s\t%s\n", c.Kind, c.How, visible(c.Text))
+			w.env.print("%s\t%s\t%s\n", c.Kind, c.How, visible(c.Text))
 		}
 	}
 	return nil

@@ -302,9 +302,28 @@ const (
 	maxBody  = maxBlock - 256
 )
 
-var headings = map[record.Kind]string{
-	record.Constraint: "Constraints", record.Convention: "Conventions", record.Decision: "Decisions", record.Workflow: "Workflows",
-	record.Failure: "Known failures", record.Pattern: "Patterns", record.Fact: "Facts", record.Preference: "Preferences", record.Note: "Notes",
+func headingOf(k record.Kind) string {
+	switch k {
+	case record.Constraint:
+		return "Constraints"
+	case record.Convention:
+		return "Conventions"
+	case record.Decision:
+		return "Decisions"
+	case record.Workflow:
+		return "Workflows"
+	case record.Failure:
+		return "Known failures"
+	case record.Pattern:
+		return "Patterns"
+	case record.Fact:
+		return "Facts"
+	case record.Preference:
+		return "Preferences"
+	case record.Note:
+		return "Notes"
+	}
+	return ""
 }
 
 // renderMemories writes memories as Markdown, the most binding kinds first, in the order of
@@ -315,7 +334,7 @@ func renderMemories(memories []item, limit, left int) string {
 	b.WriteString("## What this repository remembers\n\nKept by Reverie as reference data: verify before you rely on it. `reverie show ID` tells where a statement comes from.\n")
 	room := limit - size(b.String())
 	for _, k := range record.Kinds {
-		heading := "\n### " + headings[k] + "\n\n"
+		heading := "\n### " + headingOf(k) + "\n\n"
 		for _, m := range memories {
 			if m.Kind != k {
 				continue

@@ -42,6 +42,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(home, ".gitconfig"))
 			e.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(e.WorkDir))
 			e.Setenv("LC_ALL", "C")
+			e.Setenv("OLLAMA_HOST", "127.0.0.1:1")  // nobody answers there
 			e.Setenv("GORACE", "atexit_sleep_ms=0") // with the race detector each of hundreds of processes would wait a second at its end
 			e.Setenv("EXAMPLES", examples)
 			e.Setenv("SAMPLES", samples)
@@ -51,15 +52,16 @@ func TestScripts(t *testing.T) {
 			return os.WriteFile(filepath.Join(home, ".gitconfig"), []byte("[user]\n\tname = Ada\n\temail = ada@example.org\n[init]\n\tdefaultBranch = main\n"), 0o644)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"repo":  repoCmd,
-			"code":  codeCmd,
-			"whole": wholeCmd,
-			"snap":  snapCmd,
-			"id":    idCmd,
-			"gone":  goneCmd,
-			"steps": stepsCmd,
-			"tree":  treeCmd,
-			"idle":  idleCmd,
+			"repo":   repoCmd,
+			"code":   codeCmd,
+			"whole":  wholeCmd,
+			"snap":   snapCmd,
+			"id":     idCmd,
+			"gone":   goneCmd,
+			"steps":  stepsCmd,
+			"tree":   treeCmd,
+			"idle":   idleCmd,
+			"ollama": ollamaCmd,
 		},
 	})
 }

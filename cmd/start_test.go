@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -71,5 +72,40 @@ func TestNoCLibraryIsLinked(t *testing.T) {
 		if slices.Contains(strings.Fields(string(out)), pkg) {
 			t.Errorf("%s is imported", pkg)
 		}
+	}
+}
+
+// What packages build before main begins, every hook pays for: tables are laid out by the linker or built at first use. Counted
+// are bytes and allocations, which are the same at every start.
+func TestStartBuildsNothing(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "reverie.exe")
+	build := exec.Command("go", "build", "-o", program, "./cmd/reverie")
+	build.Dir = ".."
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	start := exec.Command(program, "hook")
+	start.Env = append(start.Environ(), "GODEBUG=inittrace=1")
+	trace, err := start.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, trace)
+	}
+	const ours = "github.com/reverie-memory/reverie/"
+	all, bytes, allocs := 0, 0, 0
+	for line := range strings.Lines(string(trace)) {
+		var pkg string
+		var at, took float64
+		var size, count int
+		if n, _ := fmt.Sscanf(line, "init %s @%g ms, %g ms clock, %d bytes, %d allocs", &pkg, &at, &took, &size, &count); n < 5 {
+			continue
+		}
+		all++
+		if strings.HasPrefix(pkg, ours) {
+			bytes, allocs = bytes+size, allocs+count
+			t.Log(strings.TrimSpace(line))
+		}
+	}
+	if all < 20 || bytes > 1024 || allocs > 16 {
+		t.Errorf("of %d packages, ours took %d bytes in %d allocations before main, want at most 1024 in 16", all, bytes, allocs)
 	}
 }

@@ -11,10 +11,14 @@ import (
 // wayNothing is a merge of what was here already; the others have their words.
 const wayNothing = string(gitstore.Nothing)
 
-var wayWords = map[string]string{
-	string(gitstore.FastForward): "",
-	string(gitstore.Adopted):     ", and took over their history, which says the same",
-	string(gitstore.Joined):      ", with changes of both sides",
+func wayWords(way string) string {
+	switch way {
+	case string(gitstore.Adopted):
+		return ", and took over their history, which says the same"
+	case string(gitstore.Joined):
+		return ", with changes of both sides"
+	}
+	return ""
 }
 
 // merge brings what the remote has into our store and returns our tip.

@@ -128,7 +128,7 @@ func (s *syncer) tellLane(prefix string, l laneJSON, failed error) {
 		row("fetched", "%s from %s", count(l.Fetched, "commit", "commits"), s.remote.Name)
 	}
 	if l.Way != "" && l.Way != wayNothing {
-		row("merged", "%s%s", l.tallyJSON, wayWords[l.Way])
+		row("merged", "%s%s", l.tallyJSON, wayWords(l.Way))
 	}
 	env.tellOverruled(l.Overruled)
 	for _, path := range l.Dropped {

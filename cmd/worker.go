@@ -60,6 +60,7 @@ func runWorker(ctx context.Context, env *Env) error {
 		return nil // taken out of this clone since the hook called
 	}
 	beNice()
+	env.background = true
 	defer time.AfterFunc(workerTime+10*time.Second, func() { os.Exit(exitFailed) }).Stop()
 	ctx, cancel := context.WithTimeout(ctx, workerTime)
 	defer cancel()
@@ -111,6 +112,16 @@ func (w *workspace) work(ctx context.Context) error {
 		}
 		if err := w.learnInBackground(ctx, live); err != nil {
 			return err
+		}
+		if err := doing("read"); err != nil {
+			return err
+		}
+		if found, err := w.readInBackground(ctx, live); err != nil {
+			w.env.warn("%v", err) // what the detectors found stands
+		} else if found {
+			if err := w.conclude(ctx, &lesson{}); err != nil {
+				return err
+			}
 		}
 		w.tidy(ctx)
 		w.claimAgents(ctx) // who called us may be an agent that was installed from another clone

@@ -24,6 +24,10 @@ type Input struct {
 	Considered []record.Reflection // by earlier dreams: they count, but are not planned from
 	New        []record.Reflection
 	Private    []record.Kind // kinds that stay in this clone
+
+	// What Consider wants to know besides.
+	Withheld map[string]bool // ids of memories that agents, and so models, are not given
+	Weighed  map[string]bool // what a model was asked about before: as in Considered
 }
 
 // Result is what follows from an Input.
@@ -202,11 +206,36 @@ func (p *planner) bearOut(q *pending, r record.Reflection, c record.Candidate) {
 		q.op.Sightings = append(q.op.Sightings, s)
 	}
 	q.changed = true
-	if rank(c.How) < rank(q.op.How) {
+	switch {
+	case rank(c.How) >= rank(q.op.How):
+	case q.op.How == record.Model:
+		p.overtake(q, r, c)
+	default:
 		q.op.How = c.How
 		q.op.Memory.Source.How = c.How
 		q.op = record.NewOperation(q.op)
 	}
+}
+
+// overtake proposes what a model said in the words of the session that says it too: those a policy may let through, a
+// model's never. What a model would change of a memory stays its own.
+func (p *planner) overtake(q *pending, r record.Reflection, c record.Candidate) {
+	if q.op.Op != record.Add {
+		return
+	}
+	op := record.Operation{Op: record.Add, How: c.How, Memory: p.memory(r, c), Sightings: q.op.Sightings, Proposed: p.in.Now.UTC().Truncate(time.Second)}
+	print := record.Print(c.Text)
+	q.withdrawn = true
+	if !p.relate(&op, c, print) {
+		q.withdrawn = false
+		return
+	}
+	op = record.NewOperation(op)
+	if op.ID == q.op.ID {
+		q.op, q.withdrawn = op, false
+		return
+	}
+	p.pending = append(p.pending, pending{op: op, print: print, fresh: true, changed: true})
 }
 
 func rank(h record.How) int {

@@ -44,10 +44,10 @@ const (
 )
 
 // fields are the names under which agents give what an event needs. The first that is there counts.
-var fields = map[string][]string{
-	"session": {"session_id", "sessionID", "thread-id"}, "parent": {"parent_id", "parentID"}, "subagent": {"agent_id"},
-	"dir": {"cwd"}, "transcript": {"agent_transcript_path", "transcript_path"}, "name": {"hook_event_name", "event", "type"},
-	"prompt": {"prompt"}, "source": {"source", "trigger", "reason"},
+var fields = struct{ session, parent, subagent, dir, transcript, name, prompt, source []string }{
+	session: []string{"session_id", "sessionID", "thread-id"}, parent: []string{"parent_id", "parentID"}, subagent: []string{"agent_id"},
+	dir: []string{"cwd"}, transcript: []string{"agent_transcript_path", "transcript_path"}, name: []string{"hook_event_name", "event", "type"},
+	prompt: []string{"prompt"}, source: []string{"source", "trigger", "reason"},
 }
 
 // notified is what Codex calls the end of a turn where it notifies instead of calling a hook.
@@ -69,18 +69,18 @@ func (a Agent) Decode(name string, from io.Reader, now time.Time) (Event, error)
 	if err != nil {
 		return Event{}, fmt.Errorf("%w: %w", ErrPayload, err)
 	}
-	get := func(field string) string {
-		for _, name := range fields[field] {
+	get := func(names []string) string {
+		for _, name := range names {
 			if s := found[name]; s != "" {
 				return s
 			}
 		}
 		return ""
 	}
-	e := Event{Agent: a.Name, Name: name, Session: get("session"), Parent: get("parent"), Subagent: get("subagent"), Dir: get("dir"),
-		Transcript: get("transcript"), Prompt: get("prompt"), Source: get("source"), Time: now.UTC()}
+	e := Event{Agent: a.Name, Name: name, Session: get(fields.session), Parent: get(fields.parent), Subagent: get(fields.subagent), Dir: get(fields.dir),
+		Transcript: get(fields.transcript), Prompt: get(fields.prompt), Source: get(fields.source), Time: now.UTC()}
 	if e.Name == "" {
-		e.Name = get("name")
+		e.Name = get(fields.name)
 	}
 	if e.Session == "" {
 		return e, fmt.Errorf("%w: it names no session", ErrPayload)

@@ -24,7 +24,7 @@ type Rendered struct {
 
 // Answer is what a model said to a question.
 type Answer struct {
-	Text   json.RawMessage // JSON; that it fits the schema is for the reader to check
+	Text   json.RawMessage // what it said; that it is JSON, and fits the schema, is for the reader to check
 	Asked  int             // tokens of the question
 	Said   int             // tokens of the answer
 	Took   time.Duration

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/pattern"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
@@ -14,7 +15,7 @@ import (
 // project.
 var families = []struct {
 	name  string
-	tools *wordSet
+	tools *pattern.Words
 }{
 	{"package manager", set("npm pnpm yarn bun")},
 	{"python package manager", set("pip pip3 poetry uv pipenv conda pdm")},
@@ -32,7 +33,7 @@ var families = []struct {
 // family returns the job of a tool, empty if it has no rival in the table.
 func family(tool string) string {
 	for _, f := range families {
-		if f.tools.has(strings.ToLower(tool)) {
+		if f.tools.Has(strings.ToLower(tool)) {
 			return f.name
 		}
 	}
@@ -56,7 +57,7 @@ func onlyContrast(text string) string {
 			first = w
 		case family(w) != "" && w != first && second == "" && family(w) == family(first):
 			second = w
-		case bareWords.has(w):
+		case bareWords.Has(w):
 		default:
 			return text
 		}
@@ -129,7 +130,7 @@ func (v *view) rivalBefore(event int, tool, rest string) (string, int) {
 			if mine != "" && other != tool && family(other) == mine {
 				return other, i
 			}
-			if rest != "" && other != tool && v.denied(i) && s.portable() && !readOnly.has(other) && namedAny.MatchString(tool) && !narrow(s) {
+			if rest != "" && other != tool && v.denied(i) && s.portable() && !readOnly.Has(other) && namedAny.MatchString(tool) && !narrow(s) {
 				return "`" + s.key + "`", i
 			}
 		}
@@ -235,7 +236,7 @@ func (v *view) near(from, to int) bool {
 // replaces tells whether statement b says something else than the earlier a on the same
 // subject.
 func replaces(b, a *record.Candidate) bool {
-	if a.Topic != "" && a.Topic == b.Topic && subjects[a.Topic] && samePaths(a.Paths, b.Paths) {
+	if a.Topic != "" && a.Topic == b.Topic && isSubject(a.Topic) && samePaths(a.Paths, b.Paths) {
 		return fold(a.Text) != fold(b.Text)
 	}
 	return revision.MatchString(b.Evidence[0].Quote) && sharedWords(a.Text, b.Text) >= 2

@@ -1,7 +1,5 @@
 package reflect
 
-import "github.com/reverie-memory/reverie/internal/pattern"
-
 // Cues are words by which a person marks a statement as meant to last, or as meant for now.
 // "Always" and "never" by themselves mark nothing: people also tell with them how a program
 // behaves ("it always fails"). They count at the head of an instruction.
@@ -48,8 +46,8 @@ const (
 )
 
 // lasting marks what is meant to hold beyond the task at hand.
-var lasting = map[string]*pattern.Pattern{
-	"en": lazy(`(?i)\bfrom now on\b|\bfrom here on(?: out)?\b|\bgoing forward\b|^(?:\W*(?:please|and|so|also|` +
+var lasting = languages{
+	{"en", lazy(`(?i)\bfrom now on\b|\bfrom here on(?: out)?\b|\bgoing forward\b|^(?:\W*(?:please|and|so|also|` +
 		`ok|but)\W+)*in (?:the )?future\b|\b(?:always|never|don'?t|do not|stop|avoid|please)\b.*\bin (?:the )?future\b|` +
 		`\bi (?:only|always) (?:ever )?want\b|\bfor (?:the )?future(?: reference| sessions?| work)?\b|` +
 		`^(?:\W*\w+\W+)?next time\b|\bever,|\bnever, ever\b|` +
@@ -69,21 +67,21 @@ var lasting = map[string]*pattern.Pattern{
 		`each) (?:new |single )?(?:\w+ )?(?:commit|push|pr|pull request|merge|release|change|edit|migration|` +
 		`deploy\w*|session|task)\b|^\w+\b[^,;]*\balways\s*[,;]|\bdon't forget\s?[:,]|\bin general we\b|` +
 		`\bhouse rule\b|\bhard rule\b|\bfor all future\b|\b(?:for|in) (?:every|all|each) (?:new |future )?(?:sessions?|` +
-		`tasks?|prs?|pull requests?|commits?|repos?|changes?)\b`),
-	"zh": lazy(`以后|今后|从现在(?:开始|起)|从今(?:以后|往后|天起)|往后|一律|始终|永远|绝不|绝对不|绝对禁止|禁止|` +
+		`tasks?|prs?|pull requests?|commits?|repos?|changes?)\b`)},
+	{"zh", lazy(`以后|今后|从现在(?:开始|起)|从今(?:以后|往后|天起)|往后|一律|始终|永远|绝不|绝对不|绝对禁止|禁止|` +
 		`严禁|不允许|不准|不许|务必|请?记住|记得(?:每次|总是|一定|始终|都|不要|别)|切记|牢记|每次|` +
 		`每当|不要再|别再|不得|约定|惯例|规范(?:是|要求|[:：])|规定|原则上|统一(?:用|使用|采用|放|写)|总是(?:用|使用|` +
 		`要|先)|都(?:必须|要用|得用)|一直(?:都)?(?:放|` +
-		`用|是|写|走)|从来(?:不|都)|一定要|一定不要|千万(?:不要|别)|任何(?:时候|情况下)`),
-	"ja": lazy(`今後|これから(?:は|ずっと)|以後|必ず|絶対に|常に|いつも(?:使|は)|毎回|決して|禁止|覚えて(?:おいて)?|` +
-		`ルール(?:です|として|は|[:：])|規約|方針(?:です|として|は)|二度と|原則(?:として)?|ないこと|すること|決まり(?:です|だ|に|$)`),
-	"ko": lazy(`앞으로(?:는|도)?|항상|언제나|절대(?:로)?|반드시|무조건|매번|기억해|금지|규칙(?:입니다|이에요|이야|` +
-		`[:：])|컨벤션|다시는|원칙적으로|꼭 `),
+		`用|是|写|走)|从来(?:不|都)|一定要|一定不要|千万(?:不要|别)|任何(?:时候|情况下)`)},
+	{"ja", lazy(`今後|これから(?:は|ずっと)|以後|必ず|絶対に|常に|いつも(?:使|は)|毎回|決して|禁止|覚えて(?:おいて)?|` +
+		`ルール(?:です|として|は|[:：])|規約|方針(?:です|として|は)|二度と|原則(?:として)?|ないこと|すること|決まり(?:です|だ|に|$)`)},
+	{"ko", lazy(`앞으로(?:는|도)?|항상|언제나|절대(?:로)?|반드시|무조건|매번|기억해|금지|규칙(?:입니다|이에요|이야|` +
+		`[:：])|컨벤션|다시는|원칙적으로|꼭 `)},
 }
 
 // passing marks what is meant for now, or is a state of affairs that will pass.
-var passing = map[string]*pattern.Pattern{
-	"en": lazy(`(?i)\bfor now\b|\bright now\b|\bnow[.!]?$|\bnow[,;]|\bbefore (?:you |we |i )?(?:finish|continu|` +
+var passing = languages{
+	{"en", lazy(`(?i)\bfor now\b|\bright now\b|\bnow[.!]?$|\bnow[,;]|\bbefore (?:you |we |i )?(?:finish|continu|` +
 		`proceed|stop|mov)(?:e|ing|ping)?\b|\buntil all\b|\bat the moment\b|\bat this point\b|\bfor the moment\b|` +
 		`\bfor the time being\b|\b(?:this|just this|only this) (?:one )?time\b|\bjust this once\b|\bjust once\b|` +
 		`\bthis once\b|\btemporar(?:y|ily)\b|\btoday\b|\btonight\b|\btomorrow\b|\byesterday\b|\bthis (?:week|` +
@@ -95,14 +93,14 @@ var passing = map[string]*pattern.Pattern{
 		`it'?s|then|further)\b|\blater on\b|\bnext (?:week|sprint)\b|\bwip\b|\bquick(?:ly)? (?:fix|hack|` +
 		`test|check)\b|\bjust (?:for|to) (?:test|debug|now|try)|\bbefore (?:doing|changing|touching|making|` +
 		`you do|you change|you make) any(?:thing|\s+(?:changes?|edits?))\b|\bfirst[,.]? (?:then|and then)\b|` +
-		`\bonly if i\b|\bhypothetical(?:ly)?\b|\bexperiment(?:al(?:ly)?|ing)?\b|\bdemo\b`),
-	"zh": lazy(`这次|本次|这一次|这回|暂时|目前|现在(?:先|不要|别|还|就|是)|今天|明天|昨天|临时|等会|待会|一会儿?|` +
+		`\bonly if i\b|\bhypothetical(?:ly)?\b|\bexperiment(?:al(?:ly)?|ing)?\b|\bdemo\b`)},
+	{"zh", lazy(`这次|本次|这一次|这回|暂时|目前|现在(?:先|不要|别|还|就|是)|今天|明天|昨天|临时|等会|待会|一会儿?|` +
 		`刚才|刚刚|这个(?:PR|pr|分支|任务|提交|会话|需求|` +
-		`文件|函数|测试|bug)|先(?:不要|别|不用|这样|跳过|看|做|把|改)|还没|等我(?:一下|回来|看|弄|改完)`),
-	"ja": lazy(`今回|とりあえず|一旦|いったん|今は|いまは|今日|明日|昨日|さっき|まだ|この(?:PR|ブランチ|タスク|` +
-		`ファイル|コミット|関数|テスト)|仮に|一時的`),
-	"ko": lazy(`이번(?:에|만|엔|에는)?|일단|지금은|오늘|내일|어제|아직|임시|잠깐|방금|이 (?:PR|브랜치|작업|파일|` +
-		`커밋|함수|테스트)`),
+		`文件|函数|测试|bug)|先(?:不要|别|不用|这样|跳过|看|做|把|改)|还没|等我(?:一下|回来|看|弄|改完)`)},
+	{"ja", lazy(`今回|とりあえず|一旦|いったん|今は|いまは|今日|明日|昨日|さっき|まだ|この(?:PR|ブランチ|タスク|` +
+		`ファイル|コミット|関数|テスト)|仮に|一時的`)},
+	{"ko", lazy(`이번(?:에|만|엔|에는)?|일단|지금은|오늘|내일|어제|아직|임시|잠깐|방금|이 (?:PR|브랜치|작업|파일|` +
+		`커밋|함수|테스트)`)},
 }
 
 // habitRequest asks for a habit in the form of a question.
@@ -129,5 +127,5 @@ var (
 
 // ruleHeading tells whether a line calls the list that follows it rules.
 func ruleHeading(line string) bool {
-	return headingWords.MatchString(line) && (!headingPassing.MatchString(line) || lasting["en"].MatchString(line)) && !passing["en"].MatchString(line)
+	return headingWords.MatchString(line) && (!headingPassing.MatchString(line) || lasting.in("en").MatchString(line)) && !passing.in("en").MatchString(line)
 }

@@ -171,7 +171,7 @@ var dependency = lazy("^[\"']?(@?[A-Za-z][\\w./@-]*)[\"']?\\s*(?:=|:|==|~=|>=)\\
 // asDependency names the package and the version a line of a manifest asks for, empty if it
 // is none.
 func asDependency(file, line string) (pack, version string) {
-	if !manifests.has(path.Base(file)) {
+	if !manifests.Has(path.Base(file)) {
 		return "", ""
 	}
 	if f := strings.Fields(strings.TrimPrefix(line, "require ")); path.Base(file) == "go.mod" && len(f) > 1 && strings.HasPrefix(f[1], "v") {
@@ -281,7 +281,7 @@ func packages(s step) (added, removed []string) {
 			removed = append(removed, a)
 		}
 	}
-	if !packageTool.has(path.Base(w[0])) || verb == "" {
+	if !packageTool.Has(path.Base(w[0])) || verb == "" {
 		return nil, nil
 	}
 	return added, removed

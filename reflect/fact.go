@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
-	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
 // Facts are what a person told about how something is, marked as worth knowing.
@@ -35,7 +34,7 @@ func findFacts(v *view) []finding {
 	for i := range v.sentences {
 		s := &v.sentences[i]
 		if s.lang != "en" {
-			if foreignState[s.lang] != nil && foreignState[s.lang].MatchString(s.form) && concreteForeign(s.form) && !foreignPast.MatchString(s.form) {
+			if foreignState.in(s.lang) != nil && foreignState.in(s.lang).MatchString(s.form) && concreteForeign(s.form) && !foreignPast.MatchString(s.form) {
 				out = append(out, v.say(i, record.Fact))
 			} else if (zhTelling.MatchString(s.text) || s.marked) && concreteForeign(s.form) && len(s.form) > 18 {
 				out = append(out, v.say(i, record.Fact))
@@ -61,12 +60,12 @@ func findFacts(v *view) []finding {
 }
 
 // foreignState is how something the code runs in or comes from is.
-var foreignState = map[string]*pattern.Pattern{
-	"zh": lazy(`(?:环境|线上|数据库|CI|流水线|分支|接口|服务|文件|目录|配置|代码|脚本|缓存|日志|` +
-		`镜像)[^，。]{0,12}(?:从|由|通过|来自|基于)[^，。]{2,40}(?:部署|生成|发布|构建|维护|提供|管理|同步)`),
-	"ja": lazy(`^(?:本番|ステージング|検証|開発|CI|DB|サーバー?|` +
-		`データベース)(?:環境)?(?:の[^。、]{1,12})?は.+(?:なので|ため|から|ではなく).+(?:ません|できない|不可|です|ます)`),
-	"ko": lazy(`^(?:운영|스테이징|개발|CI|DB|서버|데이터베이스)\S* .+(?:에서|으로|로) (?:배포|생성|관리)(?:돼|됩|되)`),
+var foreignState = languages{
+	{"zh", lazy(`(?:环境|线上|数据库|CI|流水线|分支|接口|服务|文件|目录|配置|代码|脚本|缓存|日志|` +
+		`镜像)[^，。]{0,12}(?:从|由|通过|来自|基于)[^，。]{2,40}(?:部署|生成|发布|构建|维护|提供|管理|同步)`)},
+	{"ja", lazy(`^(?:本番|ステージング|検証|開発|CI|DB|サーバー?|` +
+		`データベース)(?:環境)?(?:の[^。、]{1,12})?は.+(?:なので|ため|から|ではなく).+(?:ません|できない|不可|です|ます)`)},
+	{"ko", lazy(`^(?:운영|스테이징|개발|CI|DB|서버|데이터베이스)\S* .+(?:에서|으로|로) (?:배포|생성|관리)(?:돼|됩|되)`)},
 }
 
 // foreignPast is what happened, or went wrong.

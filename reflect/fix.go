@@ -19,7 +19,7 @@ func findFixes(v *view) []finding {
 	var out []finding
 	failed := map[string]failure{}
 	for i, a := range v.acts {
-		if a.edit || readOnly.has(a.step.words[0]) {
+		if a.edit || readOnly.Has(a.step.words[0]) {
 			continue
 		}
 		key := a.agent + "\x00" + a.step.dir + "\x00" + a.step.key
@@ -169,7 +169,7 @@ func appendHelper(list []act, a act) []act {
 		if b.step.key == a.step.key {
 			return list
 		}
-		if b.step.words[0] == a.step.words[0] && ofShell.has(a.step.words[0]) {
+		if b.step.words[0] == a.step.words[0] && ofShell.Has(a.step.words[0]) {
 			list[i] = a
 			return list
 		}
@@ -202,7 +202,7 @@ func newEnv(f, ok step) string {
 	var names []string
 	for _, e := range ok.env {
 		name, value, _ := strings.Cut(e, "=")
-		if old, found := had[name]; (!found || old != value) && !ownVariables.has(name) {
+		if old, found := had[name]; (!found || old != value) && !ownVariables.Has(name) {
 			switch {
 			case redacted.MatchString(value), strings.Contains(value, "/"), strings.Contains(value, "$"), len(value) > 30:
 				names = append(names, name)
@@ -271,7 +271,7 @@ func (v *view) envFix(f, ok act, sig signature, env string) record.Candidate {
 func show(s step, dir string) string {
 	words := make([]string, 0, len(s.words))
 	for i := 0; i < len(s.words); i++ {
-		if selects.has(s.words[i]) && i > 0 {
+		if selects.Has(s.words[i]) && i > 0 {
 			i++
 			continue
 		}

@@ -34,7 +34,7 @@ var quotedWords = lazy(`“[^”]*”|「[^」]*」|『[^』]*』|"[^"]*"|《[^�
 // foreignRule tells whether a sentence in Chinese, Japanese or Korean lays down a rule: it
 // bears a lasting mark and orders something.
 func foreignRule(s *sentence) (record.Kind, bool) {
-	marked := s.rules || s.marked || lasting[s.lang].MatchString(quotedWords.ReplaceAllString(s.text, "")) || foreignContrast(s.text)
+	marked := s.rules || s.marked || lasting.in(s.lang).MatchString(quotedWords.ReplaceAllString(s.text, "")) || foreignContrast(s.text)
 	if !marked && !(s.lang == "zh" && zhMust.MatchString(s.text) && !s.task && zhReason.MatchString(s.text)) {
 		return "", false
 	}

@@ -106,7 +106,7 @@ func (g *gate) refuse(c record.Candidate) string {
 	case report.MatchString(text):
 		return "status report"
 	}
-	if f := fold(text); c.How == record.Seen && len(f) > 12 && strings.Contains(g.view.injected, f) {
+	if f := fold(text); c.How != record.Said && len(f) > 12 && strings.Contains(g.view.injected, f) {
 		return "echo"
 	}
 	if c.How == record.Seen && !concrete.MatchString(text) {
@@ -125,7 +125,7 @@ func refuseSaid(s *sentence, text string) string {
 	switch {
 	case s.asking:
 		return "question"
-	case passing[s.lang].MatchString(notOnly.ReplaceAllString(s.text, "")):
+	case passing.in(s.lang).MatchString(notOnly.ReplaceAllString(s.text, "")):
 		return "for now"
 	case s.lang == "en" && pointless(text), s.lang != "en" && unresolved(text, s.lang):
 		return "points at its session"
@@ -168,7 +168,8 @@ func (g *gate) stands(e record.Evidence) bool {
 		return false
 	}
 	ev := &g.view.events[i]
-	return strings.Contains(ev.Text, e.Quote) || strings.Contains(ev.Command, e.Quote) || strings.Contains(ev.New, e.Quote)
+	return strings.Contains(ev.Text, e.Quote) || strings.Contains(ev.Command, e.Quote) ||
+		strings.Contains(ev.Old, e.Quote) || strings.Contains(ev.New, e.Quote)
 }
 
 // settle puts what passed in the order of the session, lets later words of a person replace

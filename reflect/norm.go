@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
 // A norm is a sentence that says how things are done, or how they are, in the repository. No
@@ -45,7 +46,7 @@ var signals = []struct {
 }{
 	// It is meant to last, or for all.
 	{3, func(c *claim) bool {
-		return c.s.rules || c.s.marked || lasting["en"].MatchString(c.s.text) || telling.MatchString(c.s.text)
+		return c.s.rules || c.s.marked || lasting.in("en").MatchString(c.s.text) || telling.MatchString(c.s.text)
 	}},
 	{2, func(c *claim) bool { return c.count(universal) > 0 }},
 	{1, func(c *claim) bool { return c.count(universal) > 1 }},
@@ -279,15 +280,15 @@ func formOf(head string, words []string) (form, []string) {
 	switch {
 	case len(words) == 0 || neverDid.MatchString(head):
 		return noClaim, nil
-	case len(words) > 3 && strings.HasSuffix(words[1], "s") && states.has(words[2]):
+	case len(words) > 3 && strings.HasSuffix(words[1], "s") && states.Has(words[2]):
 		return being, words[:2] // "branch names start with …"
 	case projectIs.MatchString(head):
 		return being, words[1:2]
-	case imperative.MatchString(head), negative.MatchString(head), prepositions.has(words[0]) && leadClause.MatchString(head), whenOrder.MatchString(head):
+	case imperative.MatchString(head), negative.MatchString(head), prepositions.Has(words[0]) && leadClause.MatchString(head), whenOrder.MatchString(head):
 		return order, nil
-	case len(words) > 1 && (words[0] == "no" || words[0] == "only") && !answers.has(words[1]), scoped.MatchString(head):
+	case len(words) > 1 && (words[0] == "no" || words[0] == "only") && !answers.Has(words[1]), scoped.MatchString(head):
 		return bare, nil
-	case placesAlways.MatchString(head) && !articles.has(words[0]) && !pronouns.has(words[0]):
+	case placesAlways.MatchString(head) && !articles.Has(words[0]) && !pronouns.Has(words[0]):
 		return being, words[:slices.IndexFunc(words, func(w string) bool { return w == "never" || w == "always" || w == "only" })]
 	case everywhere.MatchString(head):
 		return bare, words[:2]
@@ -298,13 +299,13 @@ func formOf(head string, words []string) (form, []string) {
 	for i := 1; i < min(len(words), 9); i++ {
 		w := words[i]
 		switch {
-		case pronouns.has(words[0]), prepositions.has(words[0]):
+		case pronouns.Has(words[0]), prepositions.Has(words[0]):
 			return noClaim, nil
-		case modals.has(w), (w == "has" || w == "have" || w == "needs" || w == "need") && i+1 < len(words) && words[i+1] == "to":
+		case modals.Has(w), (w == "has" || w == "have" || w == "needs" || w == "need") && i+1 < len(words) && words[i+1] == "to":
 			return duty, words[:i]
-		case words[0] == "we" && works.has(w):
+		case words[0] == "we" && works.Has(w):
 			return habit, words[:1]
-		case states.has(w):
+		case states.Has(w):
 			return being, words[:i]
 		}
 	}
@@ -339,10 +340,10 @@ func (c *claim) weight() int {
 }
 
 // count counts the words of the head that are in a set.
-func (c *claim) count(words *wordSet) int {
+func (c *claim) count(words *pattern.Words) int {
 	n := 0
 	for w := range c.words {
-		if words.has(w) {
+		if words.Has(w) {
 			n++
 		}
 	}
@@ -360,7 +361,7 @@ func (c *claim) generic() bool {
 		return false
 	}
 	return first == "we" || first == "all" || first == "every" || first == "no" ||
-		!articles.has(first) && !knownTool.MatchString(last) && (strings.HasSuffix(last, "s") || nounAny.MatchString(last) || grounds.has(last))
+		!articles.Has(first) && !knownTool.MatchString(last) && (strings.HasSuffix(last, "s") || nounAny.MatchString(last) || grounds.Has(last))
 }
 
 var articles = set("the a an my your his her its their this that")
@@ -375,7 +376,7 @@ func (c *claim) placesData() bool {
 // that is neither named nor what every project has.
 func (c *claim) oneThing() bool {
 	if c.form == being || c.form == duty {
-		if !articles.has(c.subject[0]) {
+		if !articles.Has(c.subject[0]) {
 			return false
 		}
 		subject := strings.Join(c.subject, " ")
@@ -386,7 +387,7 @@ func (c *claim) oneThing() bool {
 
 func groundsIn(words []string) bool {
 	for _, w := range words {
-		if grounds.has(w) {
+		if grounds.Has(w) {
 			return true
 		}
 	}

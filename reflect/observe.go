@@ -38,7 +38,7 @@ func observe(v *view) []record.Observation {
 	fates := map[string]*fate{}
 	var order []string
 	for _, a := range v.acts {
-		if a.edit || readOnly.has(a.step.words[0]) || !worthFixing(a.step) || !a.step.portable() {
+		if a.edit || readOnly.Has(a.step.words[0]) || !worthFixing(a.step) || !a.step.portable() {
 			continue
 		}
 		key := a.step.dir + "\x00" + a.step.key

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
-	"github.com/reverie-memory/reverie/internal/pattern"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
@@ -13,11 +12,11 @@ import (
 
 var (
 	// byLetter takes an option by its letter or number; the reason may follow.
-	byLetter = map[string]*pattern.Pattern{
-		"en": lazy(`(?i)^(?:(?:let's |we'll |i'd |i'll |please )*(?:go(?:ing)? (?:with|for)|take|pick|choose|use|do) )?` +
-			`(?:the )?(?:option|plan|variant|approach|number|#)? ?\(?([a-d]|[1-4])\)?(?:(?: it is)?[.!]?$|(?: it is)?[,.;:!–—-]+ (.*)$| (?:because|since|as) (.*)$)`),
-		"zh": lazy(`^(?:好的?[，,]|可以[，,]|行[，,]|嗯[，,])*(?:那?就|还是|我)*(?:选择?|用|走|按|采用)(?:方案|选项)?\s*([A-Da-d1-4一二三四])` +
-			`\s*(?:方案)?\s*(?:吧|了|好了)?(?:[。！]?$|[，,。！]\s*(.*)$)()`),
+	byLetter = languages{
+		{"en", lazy(`(?i)^(?:(?:let's |we'll |i'd |i'll |please )*(?:go(?:ing)? (?:with|for)|take|pick|choose|use|do) )?` +
+			`(?:the )?(?:option|plan|variant|approach|number|#)? ?\(?([a-d]|[1-4])\)?(?:(?: it is)?[.!]?$|(?: it is)?[,.;:!–—-]+ (.*)$| (?:because|since|as) (.*)$)`)},
+		{"zh", lazy(`^(?:好的?[，,]|可以[，,]|行[，,]|嗯[，,])*(?:那?就|还是|我)*(?:选择?|用|走|按|采用)(?:方案|选项)?\s*([A-Da-d1-4一二三四])` +
+			`\s*(?:方案)?\s*(?:吧|了|好了)?(?:[。！]?$|[，,。！]\s*(.*)$)()`)},
 	}
 	// optionLine is an option as it is laid out: "B. **Postgres full text** (tsvector): …".
 	optionLine = lazy(`(?:^|[\n；;。：:])[ \t>*-]*(?:Option |option |Plan |方案|选项)?\s*([A-Da-d1-4一二三四])\s*(?:[.)、）:：]|\*\*[.:：]|[—–-] )[*\s]*([^\n；;。]+)`)
@@ -36,7 +35,7 @@ const maxOption = 80
 // why. Without a reason, or where the message before does not lay the option out, it is none.
 func (v *view) chosenOption(i int) (finding, bool) {
 	s := &v.sentences[i]
-	form := byLetter[s.lang]
+	form := byLetter.in(s.lang)
 	if form == nil || s.asking {
 		return finding{}, false
 	}

@@ -12,8 +12,8 @@ import (
 const maxStatement = 240
 
 var (
-	opener = map[string]*pattern.Pattern{
-		"en": lazy(`(?i)^(?:(?:(?:ah|oh|hm+|well|right|yes|yeah) ok(?:ay)?|ok(?:ay)?|so|also|and|but|please|pls|plz|` +
+	opener = languages{
+		{"en", lazy(`(?i)^(?:(?:(?:ah|oh|hm+|well|right|yes|yeah) ok(?:ay)?|ok(?:ay)?|so|also|and|but|please|pls|plz|` +
 			`btw|by the way|actually|well|hm+|hey|hi|no+|` +
 			`nope|nah|yes|yeah|yep|sure|right|great|good|cool|nice|thanks|thank you|sorry|wait|oh|ah|again|` +
 			`one (?:more|other) thing|another thing|one last thing|side note|fyi|for your information|heads up|` +
@@ -26,19 +26,19 @@ var (
 			`as a policy|as a reminder|for all future (?:work|sessions|tasks|changes)|and one more thing|last thing|` +
 			`first|finally)\s*[,:;.!–—-]+\s*|(?:please|pls|plz|so|also|and|but|ok(?:ay)?|btw|actually|just|` +
 			`kindly|again|remember(?: that)?|from now on|going forward|moving forward|in (?:the )?future|in general|` +
-			`generally|next time|heads[- ]up|(?:also )?mention that|fyi|well|then|oh|hey|yes|yeah)\s+)`),
-		"zh": lazy(`^(?:(?:好的?|嗯|对了|另外|还有|然后|不过|但是|那么?|请注意|注意|请?记住|请记得|切记|牢记|` +
+			`generally|next time|heads[- ]up|(?:also )?mention that|fyi|well|then|oh|hey|yes|yeah)\s+)`)},
+		{"zh", lazy(`^(?:(?:好的?|嗯|对了|另外|还有|然后|不过|但是|那么?|请注意|注意|请?记住|请记得|切记|牢记|` +
 			`顺便说一下|顺便|补充一下|提醒一下|重要|不对|不行|不可以|不是|不|` +
 			`错了|等等|哦|所以|以后|今后|从现在(?:开始|起)|从今以后|往后|更正)\s*[，,：:。、！!]+\s*|(?:请你?|麻烦你?|` +
 			`你(?:以后)?(?:要|应该|需要)|我希望你|` +
 			`我想让你|希望你|以后请?|今后请?|从现在(?:开始|起)请?|往后|另外请?|还有|记得|请?记住|切记)\s*|` +
-			`(?:我们)?(?:这里|这边|这儿)(?:的)?\s*)`),
-		"ja": lazy(`^(?:(?:はい|うん|あと|ついでに|それから|ちなみに|なお|では|じゃあ|えっと|いや|いいえ|違います|` +
+			`(?:我们)?(?:这里|这边|这儿)(?:的)?\s*)`)},
+		{"ja", lazy(`^(?:(?:はい|うん|あと|ついでに|それから|ちなみに|なお|では|じゃあ|えっと|いや|いいえ|違います|` +
 			`すみません|そして|それと|また|今後は?|これからは?|以後|覚えておいて(?:ください)?|` +
 			`注意|重要|補足|訂正)[、，,：:。！!]+\s*|(?:(?:あと|また|それと|なお)?(?:今後は|これからは|今後|以後は)|あと|` +
-			`お願いします[。、]?)\s*)`),
-		"ko": lazy(`^(?:(?:네|아|아 맞다|그리고|참고로|그런데|근데|아니요?|또|앞으로는?|기억해(?:줘|주세요)?|주의|중요|` +
-			`정정)[,，:：.!]+\s*|(?:앞으로는?|그리고|참고로|또한)\s+)`),
+			`お願いします[。、]?)\s*)`)},
+		{"ko", lazy(`^(?:(?:네|아|아 맞다|그리고|참고로|그런데|근데|아니요?|또|앞으로는?|기억해(?:줘|주세요)?|주의|중요|` +
+			`정정)[,，:：.!]+\s*|(?:앞으로는?|그리고|참고로|또한)\s+)`)},
 	}
 	request = lazy(`(?i)^(?:(?:can|could|would|will) you (?:please )?|i(?:'d| would) (?:really )?(?:like|want|` +
 		`prefer) (?:for )?you to |` +
@@ -50,10 +50,10 @@ var (
 	closer = lazy(`(?i)(?:[,;\s]*(?:\(?\b(?:please|pls|thanks|thank you|thx|ok(?:ay)?|alright|all right|right|btw|` +
 		`by the way|from now on|going forward|moving forward|in (?:the )?future|for future reference|in general|` +
 		`got it|understood|remember|again|if you can|as always|cheers|ty)\b\)?))+\s*[.!?]*$`)
-	closing = map[string]*pattern.Pattern{
-		"zh": lazy(`(?:[，,\s]*(?:谢谢|好吗|好吧|明白吗|知道吗|可以吗|记住了?|拜托))+[。！!？?]*$`),
-		"ja": lazy(`(?:[、，\s]*(?:お願いします|よろしく(?:お願いします)?|お願い))+[。！!]*$`),
-		"ko": lazy(`(?:[,\s]*(?:부탁해요?|부탁드립니다|고마워요?|감사합니다))+[.!]*$`),
+	closing = languages{
+		{"zh", lazy(`(?:[，,\s]*(?:谢谢|好吗|好吧|明白吗|知道吗|可以吗|记住了?|拜托))+[。！!？?]*$`)},
+		{"ja", lazy(`(?:[、，\s]*(?:お願いします|よろしく(?:お願いします)?|お願い))+[。！!]*$`)},
+		{"ko", lazy(`(?:[,\s]*(?:부탁해요?|부탁드립니다|고마워요?|감사합니다))+[.!]*$`)},
 	}
 	repoPlace = lazy(`(?i)^in (?:this|the|our) (?:repo|repository|project|codebase|code base|monorepo)[,:]?\s+|,?\s+(?:in|` +
 		`for|across|throughout|within) (?:this|the|our) (?:whole |entire )?(?:repo|repository|project|` +
@@ -81,7 +81,7 @@ func statement(s sentence) string {
 	}
 	text = strings.ReplaceAll(text, "’", "'")
 	for range 8 {
-		t := opener["en"].ReplaceAllString(text, "")
+		t := opener.in("en").ReplaceAllString(text, "")
 		t = announcement.ReplaceAllString(t, "")
 		t = noHead.ReplaceAllString(t, "$1")
 		t = theyAre.ReplaceAllString(t, "$1 $2 ")
@@ -267,8 +267,8 @@ func gerund(verb string) string {
 // foreignStatement takes openers and closers off a sentence in Chinese, Japanese or Korean.
 func foreignStatement(text, lang string) string {
 	for range 6 {
-		t := opener[lang].ReplaceAllString(text, "")
-		t = closing[lang].ReplaceAllString(t, "")
+		t := opener.in(lang).ReplaceAllString(text, "")
+		t = closing.in(lang).ReplaceAllString(t, "")
 		t = alsoThere.ReplaceAllString(t, "")
 		t = strings.TrimLeft(t, " ，,、：:；;。！!")
 		if t == text {

@@ -34,11 +34,11 @@ func findPreferences(v *view) []finding {
 			continue
 		}
 		m := prefer.FindStringSubmatch(text)
-		if m == nil || !preferThing.MatchString(m[2]) || definite(m[2]) && !lasting["en"].MatchString(s.text) {
+		if m == nil || !preferThing.MatchString(m[2]) || definite(m[2]) && !lasting.in("en").MatchString(s.text) {
 			continue
 		}
 		if strings.HasPrefix(strings.ToLower(text), "i'd") || strings.HasPrefix(strings.ToLower(text), "i would") {
-			if !lasting["en"].MatchString(s.text) && !strings.Contains(strings.ToLower(text), "generally") {
+			if !lasting.in("en").MatchString(s.text) && !strings.Contains(strings.ToLower(text), "generally") {
 				continue // of the case at hand
 			}
 		}

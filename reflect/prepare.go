@@ -30,7 +30,7 @@ var oneTime = set(`
 // worthFixing tells whether a failing command is one a colleague would run again: the
 // project's own, not a look around or a one-time act.
 func worthFixing(s step) bool {
-	if oneTime.has(s.words[0]) {
+	if oneTime.Has(s.words[0]) {
 		return false
 	}
 	switch s.words[0] {
@@ -56,7 +56,7 @@ var gitLooks = set(`
 
 // looks tells whether a command only shows something.
 func looks(s step) bool {
-	return readOnly.has(s.words[0]) || len(s.words) == 2 && showsVersion.has(s.words[1])
+	return readOnly.Has(s.words[0]) || len(s.words) == 2 && showsVersion.Has(s.words[1])
 }
 
 var showsVersion = set("-v -V --version version")
@@ -106,9 +106,9 @@ func changes(s step) bool {
 		return s.words[2] != "download" // what it repairs is committed and stays repaired
 	}
 	if s.words[0] == "git" {
-		return len(s.words) > 1 && !gitLooks.has(s.words[1])
+		return len(s.words) > 1 && !gitLooks.Has(s.words[1])
 	}
-	return changers.has(s.words[0]) || installsNew(s)
+	return changers.Has(s.words[0]) || installsNew(s)
 }
 
 // installsNew tells whether a command adds a dependency by name: ordinary development.
@@ -178,7 +178,7 @@ func holdsAny(s step, list []string) bool {
 // namesSource tells whether a command is aimed at a source file, as `gofmt -w a.go` is.
 func namesSource(s step) bool {
 	for i, w := range s.words[1:] {
-		if sourceFile.MatchString(unquote(w)) && !(i == 0 && scriptHost.has(s.words[0])) {
+		if sourceFile.MatchString(unquote(w)) && !(i == 0 && scriptHost.Has(s.words[0])) {
 			return true
 		}
 	}
@@ -209,7 +209,7 @@ func starts(s step) bool {
 // prepares tells whether a command sets the ground for others: installs, generates,
 // migrates, builds, starts.
 func prepares(s step, sig signature) bool {
-	if len(s.words) > 1 && inspecting.has(s.words[1]) {
+	if len(s.words) > 1 && inspecting.Has(s.words[1]) {
 		return false
 	}
 	if starts(s) || outfits(s) {

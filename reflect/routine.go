@@ -140,7 +140,7 @@ func projectRunner(s step) bool {
 	case "npm":
 		return len(w) > 1 && (len(w) > 2 && w[1] == "run" || strings.HasPrefix(w[1], "-") && s.tool() != "install" && s.tool() != "")
 	case "yarn", "pnpm":
-		return len(w) > 1 && s.tool() != "" && !packageManager.has(s.tool())
+		return len(w) > 1 && s.tool() != "" && !packageManager.Has(s.tool())
 	case "cargo":
 		return len(w) > 2 && w[1] == "xtask"
 	case "bash", "sh", "python", "python3", "node", "tsx", "ruby":
@@ -164,7 +164,7 @@ func narrow(s step) bool {
 		w = unquote(w)
 		name, _, _ := strings.Cut(w, "=")
 		switch before := s.words[i]; {
-		case selects.has(name), name == "-bench", name == "--test", name == "TEST", name == "RUN", name == "ARGS", name == "PKG":
+		case selects.Has(name), name == "-bench", name == "--test", name == "TEST", name == "RUN", name == "ARGS", name == "PKG":
 			return true
 		case strings.Contains(w, "::"), strings.Contains(w, "#"):
 			return true
@@ -173,9 +173,9 @@ func narrow(s step) bool {
 				continue // the command itself follows
 			}
 			return len(s.words) > i+2
-		case sourceFile.MatchString(w) && !(i == 0 && scriptHost.has(s.words[0])):
+		case sourceFile.MatchString(w) && !(i == 0 && scriptHost.Has(s.words[0])):
 			return true
-		case i > 0 && isFolder(w) && !takesFolder.has(before) && s.words[0] != "bazel":
+		case i > 0 && isFolder(w) && !takesFolder.Has(before) && s.words[0] != "bazel":
 			return true
 		}
 	}
@@ -190,7 +190,7 @@ var taskRunner = set("npm yarn pnpm bun just task mise")
 func givesTarget(s step) bool {
 	after := 1
 	switch {
-	case taskRunner.has(s.words[0]):
+	case taskRunner.Has(s.words[0]):
 		after += slices.Index(s.words, s.tool())
 	case !strings.HasSuffix(jobNamed(path.Base(s.words[0])), "tests"):
 		return false

@@ -112,7 +112,7 @@ func ruleKind(s *sentence) (record.Kind, bool) {
 		return kind, true
 	}
 	text := s.form
-	explicit := s.rules || s.marked || lasting["en"].MatchString(s.text) || habitRequest.MatchString(s.text)
+	explicit := s.rules || s.marked || lasting.in("en").MatchString(s.text) || habitRequest.MatchString(s.text)
 	if text == "" || speculation.MatchString(symbol.ReplaceAllString(text, "")) && !explicit {
 		return "", false
 	}
@@ -128,12 +128,12 @@ func isRule(s *sentence, text string, explicit bool) bool {
 	switch {
 	case narrative.MatchString(text):
 		return false
-	case stopDoing.MatchString(text) && showing.has(strings.ToLower(stopDoing.FindStringSubmatch(text)[1])):
+	case stopDoing.MatchString(text) && showing.Has(strings.ToLower(stopDoing.FindStringSubmatch(text)[1])):
 		return false
 	case contrast.MatchString(text), dontTool.MatchString(text):
 		return !conditional.MatchString(text)
 	case alwaysNever.MatchString(text):
-		return !shows.MatchString(text) || lasting["en"].MatchString(s.text) || pathName.MatchString(text) || symbol.MatchString(text) || team.MatchString(text)
+		return !shows.MatchString(text) || lasting.in("en").MatchString(s.text) || pathName.MatchString(text) || symbol.MatchString(text) || team.MatchString(text)
 	case weAlways.MatchString(text):
 		return concreteWords(text)
 	case strongMark.MatchString(s.text) && len(strings.Fields(text)) >= 4:

@@ -2,6 +2,7 @@ package reflect
 
 import (
 	"strings"
+	"sync"
 )
 
 var (
@@ -124,16 +125,18 @@ var (
 
 // tellTale holds a piece of every line that failures or environment can match. Looking for
 // pieces costs a hundredth of the patterns, and most lines of an output have none.
-var tellTale = strings.Fields("err exception fatal panic fail cannot can't could not no_ missing denied refused undefined time " +
-	"unexpected mismatch invalid unknown unresolved resolve econn enotfound connect exist p10 pending " +
-	"require unsupported incompatible wrong exclude go.sum go.mod vendor did_you run need stale peer " +
-	"lock libr fatal pkg-config symbol eacces generated submodule certificate memory too_many limit " +
-	"date outdated reformat issues migration environment daemon")
+var tellTale = sync.OnceValue(func() []string {
+	return strings.Fields("err exception fatal panic fail cannot can't could not no_ missing denied refused undefined time " +
+		"unexpected mismatch invalid unknown unresolved resolve econn enotfound connect exist p10 pending " +
+		"require unsupported incompatible wrong exclude go.sum go.mod vendor did_you run need stale peer " +
+		"lock libr fatal pkg-config symbol eacces generated submodule certificate memory too_many limit " +
+		"date outdated reformat issues migration environment daemon")
+})
 
 // mayTell tells whether a line may say what went wrong.
 func mayTell(line string) bool {
 	line = strings.ReplaceAll(strings.ToLower(line), " ", "_")
-	for _, piece := range tellTale {
+	for _, piece := range tellTale() {
 		if strings.Contains(line, piece) {
 			return true
 		}

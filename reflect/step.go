@@ -3,7 +3,6 @@ package reflect
 import (
 	"path"
 	"strings"
-	"sync"
 )
 
 // A step is one simple command an agent ran, brought to a form in which the same work is
@@ -19,7 +18,7 @@ type step struct {
 
 // wrappers run the command that follows them and change nothing a memory would care for.
 // The value says how many words of their own they take.
-var wrappers = map[string]int{"time": 0, "nohup": 0, "command": 0, "exec": 0, "sudo": 0, "env": 0, "timeout": 1, "nice": 0, "then": 0, "do": 0, "else": 0, "if": 0, "!": 0, "{": 0, "(": 0}
+var wrappers = set("time nohup command exec sudo env timeout nice then do else if ! { (")
 
 // filters only pass on or cut down what another command prints.
 var filters = set("tail head grep egrep rg tee cat less more wc sort uniq sed awk cut tr jq xargs column fold nl ts")
@@ -71,7 +70,7 @@ func steps(line, root string) []step {
 			}
 			continue
 		}
-		if fromPipe && filters.has(words[0]) && words[0] != "tee" {
+		if fromPipe && filters.Has(words[0]) && words[0] != "tee" {
 			continue
 		}
 		words = trimVerbosity(words)
@@ -107,9 +106,12 @@ func writesFile(c command, words []string) bool {
 // unwrap takes the commands that only run another off the front.
 func unwrap(words []string) []string {
 	for len(words) > 0 {
-		n, found := wrappers[words[0]]
-		if !found {
+		if !wrappers.Has(words[0]) {
 			break
+		}
+		n := 0
+		if words[0] == "timeout" {
+			n = 1 // the time
 		}
 		words = words[1:]
 		for len(words) > 0 && (strings.HasPrefix(words[0], "-") || isAssignment(words[0])) {
@@ -122,12 +124,12 @@ func unwrap(words []string) []string {
 
 // trimVerbosity takes off flags that only change what is printed.
 func trimVerbosity(words []string) []string {
-	if !verbosePrograms.has(words[0]) {
+	if !verbosePrograms.Has(words[0]) {
 		return words
 	}
 	out := words[:1:1]
 	for _, w := range words[1:] {
-		if verbosity.has(w) || strings.HasPrefix(w, "--tb=") || strings.HasPrefix(w, "--color=") {
+		if verbosity.Has(w) || strings.HasPrefix(w, "--tb=") || strings.HasPrefix(w, "--color=") {
 			continue
 		}
 		out = append(out, w)
@@ -282,24 +284,4 @@ func (s step) tool() string {
 		}
 	}
 	return path.Base(words[0])
-}
-
-// wordSet is a set of words, made when it is first asked.
-type wordSet struct {
-	text string
-	once sync.Once
-	all  map[string]bool
-}
-
-// set is the set of the words of a string.
-func set(text string) *wordSet { return &wordSet{text: text} }
-
-func (s *wordSet) has(word string) bool {
-	s.once.Do(func() {
-		s.all = map[string]bool{}
-		for _, w := range strings.Fields(s.text) {
-			s.all[w] = true
-		}
-	})
-	return s.all[word]
 }

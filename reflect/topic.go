@@ -11,15 +11,20 @@ import (
 // A topic is what a statement is about, so that two statements on one topic can be held
 // against each other.
 
-// subjects are the topics of which there can be only one truth: two different statements
-// on one of them contradict each other, or the later replaces the earlier.
-var subjects = func() map[string]bool {
-	m := map[string]bool{"language of replies": true, "language of comments": true, "commit message style": true, "quotes": true, "semicolons": true, "merge strategy": true}
-	for _, f := range families {
-		m[f.name] = true
+// isSubject reports whether a topic is one of those of which there can be only one truth: two different statements
+// on it contradict each other, or the later replaces the earlier.
+func isSubject(topic string) bool {
+	switch topic {
+	case "language of replies", "language of comments", "commit message style", "quotes", "semicolons", "merge strategy":
+		return true
 	}
-	return m
-}()
+	for i := range families {
+		if families[i].name == topic {
+			return true
+		}
+	}
+	return false
+}
 
 var topicForms = []struct {
 	form *pattern.Pattern
@@ -84,7 +89,7 @@ func contentWords(text string) []string {
 	seen := map[string]bool{}
 	for _, w := range latinWord.FindAllString(strings.ToLower(text), -1) {
 		w = strings.Trim(w, ".-_")
-		if len(w) < 2 || stopWords.has(w) || seen[w] {
+		if len(w) < 2 || stopWords.Has(w) || seen[w] {
 			continue
 		}
 		seen[w] = true

@@ -65,7 +65,7 @@ func findVariants(v *view) []finding {
 
 // changesGround tells whether a command between two variants may be what made the second work.
 func changesGround(s step, sig signature) bool {
-	return !readOnly.has(s.words[0]) && (prepares(s, sig) && !projectRunner(s) || changes(s))
+	return !readOnly.Has(s.words[0]) && (prepares(s, sig) && !projectRunner(s) || changes(s))
 }
 
 // variant tells whether b does the job of a in another spelling: through a runner or with
@@ -97,7 +97,7 @@ func variant(a, b step) bool {
 	if i == len(a.words) && b.words[0] == a.words[0] {
 		for _, w := range b.words[1:] {
 			if strings.HasPrefix(w, "-") && !strings.Contains(" "+a.key+" ", " "+w+" ") {
-				return !lookFlag.has(w)
+				return !lookFlag.Has(w)
 			}
 		}
 	}

@@ -107,7 +107,7 @@ func (v *view) addActs(call, result int) {
 		ended := ending(r)
 		work := 0 // steps that do something
 		for _, s := range list {
-			if !readOnly.has(s.words[0]) {
+			if !readOnly.Has(s.words[0]) {
 				work++
 			}
 		}
@@ -135,7 +135,7 @@ func ending(r *transcript.Event) transcript.Outcome {
 // can have printed it.
 func outcomeOf(s step, n, work int, ended transcript.Outcome, output string) transcript.Outcome {
 	if s.masked || ended == transcript.Unknown {
-		if work == 1 && !readOnly.has(s.words[0]) {
+		if work == 1 && !readOnly.Has(s.words[0]) {
 			switch verdict(output) {
 			case 1:
 				return transcript.OK
@@ -149,7 +149,7 @@ func outcomeOf(s step, n, work int, ended transcript.Outcome, output string) tra
 	case transcript.OK:
 		return transcript.OK
 	case transcript.Failed:
-		if n == 1 || work == 1 && !readOnly.has(s.words[0]) {
+		if n == 1 || work == 1 && !readOnly.Has(s.words[0]) {
 			return transcript.Failed
 		}
 	}

@@ -1,5 +1,8 @@
 // Package recall finds memories by what they say. Search is the entry: BM25 over weighted
 // fields, computed from the memories at hand. It keeps no state and is safe for concurrent use.
+//
+// Where a model gives texts their vectors, Vectors keeps them in a file, Nearest ranks memories by likeness, and Fuse
+// merges that with what Search found. Without a model, and for every memory that has no vector yet, Search is all.
 package recall
 
 import (

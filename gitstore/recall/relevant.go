@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
 // A prompt is no question to the memory, and most of them have nothing to do with it. Relevant answers only where a
@@ -75,20 +76,20 @@ func Ask(prompt string) Prompt {
 		if word == "" || total > maxAsked {
 			continue
 		}
-		name := isName(word) && !common[strings.ToLower(strings.TrimLeft(word, "-"))]
+		name := isName(word) && !common.Has(strings.ToLower(strings.TrimLeft(word, "-")))
 		if strings.Contains(word, "/") && name {
 			p.paths = append(p.paths, strings.TrimPrefix(strings.TrimLeft(word, "@"), "./"))
 		}
 		if name {
-			p.add(seen, word, slices.DeleteFunc(allTerms(word), func(t string) bool { return stop[t] }), nameWeight)
+			p.add(seen, word, slices.DeleteFunc(allTerms(word), func(t string) bool { return stop.Has(t) }), nameWeight)
 			total++
 			continue
 		}
 		for _, term := range allTerms(word) {
 			total++
 			switch {
-			case stop[term], chat[term], len(term) == 1 && term[0] < 0x80:
-			case common[term]:
+			case stop.Has(term), chat.Has(term), len(term) == 1 && term[0] < 0x80:
+			case common.Has(term):
 				p.add(seen, word, []string{term}, commonWeight)
 			case unicode.In([]rune(term)[0], unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul):
 				p.add(seen, term, []string{term}, pairWeight)
@@ -164,7 +165,7 @@ func isName(word string) bool {
 	case inner, strings.Contains(strings.Trim(word, "_"), "_"), strings.HasPrefix(word, "--"), strings.Contains(word, "::"):
 		return true
 	case strings.Contains(strings.Trim(word, "/"), "/"), strings.HasSuffix(word, "/"):
-		return letters > 2 && !strings.Contains(word, "//") && !slash[strings.ToLower(word)]
+		return letters > 2 && !strings.Contains(word, "//") && !slash.Has(strings.ToLower(word))
 	case strings.Contains(word, "."):
 		i := strings.LastIndexByte(word, '.')
 		return len(word)-i <= 6 && i > 0 && !strings.HasSuffix(strings.ToLower(word), "e.g") && !strings.HasSuffix(strings.ToLower(word), "i.e")
@@ -177,7 +178,7 @@ func isName(word string) bool {
 }
 
 // slash are words joined by one that is no path.
-var slash = map[string]bool{"and/or": true, "client/server": true, "input/output": true, "read/write": true, "on/off": true, "yes/no": true, "true/false": true, "tcp/ip": true, "ci/cd": true}
+var slash = pattern.NewWords("and/or client/server input/output read/write on/off yes/no true/false tcp/ip ci/cd")
 
 // Relevant returns the memories that the prompt clearly is about, the heaviest first, and those of the same weight in
 // the order of Search. One that has no word of the prompt but common ones never is.
@@ -326,7 +327,7 @@ func ownWords(h Hit) float64 {
 	}
 	n, found := 0, 0
 	for _, t := range uniq(Terms(h.Memory.Text)) {
-		if common[t] || chat[t] || stop[t] {
+		if common.Has(t) || chat.Has(t) || stop.Has(t) {
 			continue
 		}
 		n++
@@ -357,18 +358,10 @@ func matches(globs, paths []string) string {
 	return ""
 }
 
-func words(list string) map[string]bool {
-	out := map[string]bool{}
-	for w := range strings.FieldsSeq(list) {
-		out[w] = true
-	}
-	return out
-}
-
 // chat are words that people say to whoever works for them, in the form of terms; common are those that they use of any
 // work in any repository.
 var (
-	chat = words(`please thank thanks ok okay yes no nope yeah sure great good nice perfect cool fine right wrong sorry hi hello hey continue go going proceed
+	chat = pattern.NewWords(`please thank thanks ok okay yes no nope yeah sure great good nice perfect cool fine right wrong sorry hi hello hey continue go going proceed
 		keep start stop done again now then still just also only too very more less some any all every same other one two three first second next last
 		me us him her them they he she there here let want need like would could might must have has had got get give take put see look show tell
 		try help think know mean say said ask answer explain understand wait hold about into out up down off over back away not dont didnt doesnt isnt wont cant
@@ -377,7 +370,7 @@ var (
 		继续 谢谢 好的 可以 请你 帮我 一下 这个 那个 什么 怎么 为什 什么 现在 还是 不是 没有 我们 你的 我的 下一 一步 的话 看看 试试 再试 请帮 请把
 		ます です した して くだ ださ さい この その ある する いる ない お願 願い 続け けて
 		해줘 해주 주세 세요 계속 고마 감사 이거 그거`)
-	common = words(`fix fixed test tests run running ran make code file files change changed changes add added update updated remove removed delete create new old
+	common = pattern.NewWords(`fix fixed test tests run running ran make code file files change changed changes add added update updated remove removed delete create new old
 		error errors fail failed failing failure bug issue problem work works working broken build write read use using used function method class
 		variable name line lines command commit push pull branch merge review check feature task todo project repo repository directory folder
 		implement refactor rename move clean improve move set value type data output input result log logs message text string list number default option

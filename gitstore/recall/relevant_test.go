@@ -78,7 +78,7 @@ func TestPossibleLeavesNothingOut(t *testing.T) {
 		}
 		for _, h := range Search(all, prompt, 0) {
 			for _, p := range h.Terms {
-				if !common[p.Term] && !chat[p.Term] && len(p.Term) > 1 && !kept[h.Memory.ID] {
+				if !common.Has(p.Term) && !chat.Has(p.Term) && len(p.Term) > 1 && !kept[h.Memory.ID] {
 					t.Errorf("%q: %q has %q", prompt, h.Memory.Text, p.Term)
 				}
 			}

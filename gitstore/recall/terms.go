@@ -4,6 +4,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/reverie-memory/reverie/internal/pattern"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -15,7 +16,7 @@ func Terms(text string) []string {
 	var all, kept []string
 	eachTerm(text, func(term []byte) {
 		all = append(all, string(term))
-		if !stop[string(term)] {
+		if !stop.Has(string(term)) {
 			kept = append(kept, string(term))
 		}
 	})
@@ -102,9 +103,5 @@ func stem(w []byte) []byte {
 	return w
 }
 
-var stop = map[string]bool{
-	"a": true, "an": true, "the": true, "and": true, "or": true, "of": true, "to": true, "in": true, "on": true, "for": true, "with": true,
-	"is": true, "are": true, "was": true, "be": true, "it": true, "its": true, "this": true, "that": true, "do": true, "doe": true, "did": true,
-	"how": true, "what": true, "which": true, "where": true, "when": true, "who": true, "why": true, "we": true, "i": true, "you": true,
-	"my": true, "our": true, "your": true, "can": true, "should": true, "would": true, "at": true, "by": true, "from": true, "as": true, "if": true,
-}
+var stop = pattern.NewWords(`a an the and or of to in on for with is are was be it its this that do doe did how what which where when who why we
+	i you my our your can should would at by from as if`)

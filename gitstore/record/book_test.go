@@ -344,6 +344,8 @@ func TestPrivateStaysInTheJournal(t *testing.T) {
 func TestRecordsRoundTrip(t *testing.T) {
 	r := Reflection{Client: "claude", Session: "s-1", Hash: strings.Repeat("ab", 32), Started: born, Events: 3,
 		Candidates: []Candidate{{Kind: Fact, Text: "x", How: Said, Detector: "said", Evidence: []Evidence{{Event: 1, Quote: "q", Time: born}}}}}
+	read := r // by a model, beside what the detectors found
+	read.Model, read.Digest, read.Prompt = "qwen2.5-coder:7b", strings.Repeat("0d", 32), strings.Repeat("cd", 32)
 	d := NewDream(Dream{Time: born, Reflections: []string{r.ID()}, Operations: []string{"0123456789abcdef"}, Notes: "- nothing"}, "tree")
 	c := Checkpoint{Client: "claude", Session: "s-1", N: 1, Reason: "asked", Time: born, Text: "## Intent"}
 	rej := Rejection{ID: "0123456789abcdef", Text: "x", Reason: "no", Time: born}
@@ -351,7 +353,7 @@ func TestRecordsRoundTrip(t *testing.T) {
 	b, _, _ := newBook(t)
 	err := b.Update(context.Background(), func(tx *Tx) error {
 		tx.PutDream(d)
-		return errors.Join(tx.PutCheckpoint(Journal, c), tx.PutCheckpoint(Branch, c), tx.PutReflection(Journal, r), tx.PutReflection(Branch, r), tx.PutOperation(op), tx.Reject(rej))
+		return errors.Join(tx.PutCheckpoint(Journal, c), tx.PutCheckpoint(Branch, c), tx.PutReflection(Journal, r), tx.PutReflection(Branch, r), tx.PutReflection(Journal, read), tx.PutOperation(op), tx.Reject(rej))
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -364,9 +366,19 @@ func TestRecordsRoundTrip(t *testing.T) {
 		evidence, err6 := v.Evidence()
 		checkpoints, err5 := v.Checkpoints("claude/s-1")
 		shared, err7 := v.SharedCheckpoints("")
-		for _, pair := range [][2]any{{[]Reflection{r}, reflections}, {[]Reflection{r}, evidence}, {[]Dream{d}, dreams}, {[]Operation{op}, ops}, {[]Rejection{rej}, rejections}, {[]Checkpoint{c}, checkpoints}, {[]Checkpoint{c}, shared}} {
+		for _, pair := range [][2]any{{[]Reflection{r, read}, reflections}, {[]Reflection{r}, evidence}, {[]Dream{d}, dreams}, {[]Operation{op}, ops}, {[]Rejection{rej}, rejections}, {[]Checkpoint{c}, checkpoints}, {[]Checkpoint{c}, shared}} {
 			if diff := cmp.Diff(pair[0], pair[1]); diff != "" {
 				t.Error(diff)
+			}
+		}
+		other := read
+		other.Prompt = strings.Repeat("ce", 32)
+		for _, has := range []struct {
+			r    Reflection
+			want bool
+		}{{r, true}, {read, true}, {other, false}} {
+			if got := v.Has(has.r); got != has.want {
+				t.Errorf("has %s: %v", has.r.ID(), got)
 			}
 		}
 		return errors.Join(err1, err2, err3, err4, err5, err6, err7)

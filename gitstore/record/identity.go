@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/reverie-memory/reverie/internal/pattern"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -171,17 +172,13 @@ func shared(a, b string) float64 {
 	return float64(common) / float64(all)
 }
 
-var negations = map[string]bool{
-	"not": true, "no": true, "never": true, "without": true, "don't": true, "dont": true, "doesn't": true, "cannot": true,
-	"can't": true, "won't": true, "isn't": true, "aren't": true, "mustn't": true, "shouldn't": true, "avoid": true,
-	"instead": true, "unless": true, "except": true, "before": true, "after": true, "off": true, "on": true,
-	"disable": true, "enable": true, "nicht": true, "nie": true, "kein": true, "ne": true, "pas": true, "jamais": true,
-}
+var negations = pattern.NewWords(`not no never without don't dont doesn't cannot can't won't isn't aren't mustn't shouldn't avoid instead unless
+	except before after off on disable enable nicht nie kein ne pas jamais`)
 
 var cjkNegations = []string{"不", "别", "勿", "禁", "没", "無", "ない", "ません", "禁止", "않", "마세요", "말", "금지"}
 
 func turns(word string) bool {
-	return negations[word] || strings.ContainsFunc(word, unicode.IsDigit)
+	return negations.Has(word) || strings.ContainsFunc(word, unicode.IsDigit)
 }
 
 // eachWord splits a normal text: runs of letters, digits and the marks that hold identifiers,

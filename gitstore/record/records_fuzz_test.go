@@ -10,6 +10,7 @@ import (
 // read again as the same.
 func FuzzRecords(f *testing.F) {
 	r := Reflection{Client: "claude", Session: "s-1", Hash: strings.Repeat("ab", 32), Started: born}
+	read := Reflection{Client: "claude", Session: "s-1", Hash: strings.Repeat("ab", 32), Started: born, Model: "m:7b", Digest: "0d0d", Prompt: strings.Repeat("cd", 32)}
 	op := NewOperation(Operation{Op: Add, How: Seen, Memory: fact("one")})
 	d := NewDream(Dream{Time: born, Reflections: []string{"a", "b"}, Notes: "- x"}, "tree")
 	c := Checkpoint{Client: "claude", Session: "s-1", N: 1, Reason: "asked", Time: born, Text: "t"}
@@ -20,6 +21,7 @@ func FuzzRecords(f *testing.F) {
 		again func([]byte) ([]byte, error)
 	}{
 		{r.Path(), r.Format, reformat(r.Path(), ParseReflection, Reflection.Format)},
+		{read.Path(), read.Format, reformat(read.Path(), ParseReflection, Reflection.Format)},
 		{OperationPath(op.ID), op.Format, reformat(OperationPath(op.ID), ParseOperation, Operation.Format)},
 		{d.Path(), func() ([]byte, error) { return d.Format(), nil }, reformat(d.Path(), ParseDream, func(d Dream) ([]byte, error) { return d.Format(), nil })},
 		{c.Path(), c.Format, reformat(c.Path(), ParseCheckpoint, Checkpoint.Format)},

@@ -1,12 +1,15 @@
 package record
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"strings"
 	"time"
 )
 
 // Reflection is the outcome of studying one session. It never changes: a session that grew
-// gets another one.
+// gets another one. The detectors' own and those of models stand side by side; a model's holds
+// what the detectors found too.
 type Reflection struct {
 	Client       string         `json:"client"`
 	Session      string         `json:"session"`
@@ -19,7 +22,8 @@ type Reflection struct {
 	Branch       string         `json:"branch,omitempty"`  // of the code, when the session began
 	Detectors    int            `json:"detectors"`         // version of the detectors that ran
 	Model        string         `json:"model,omitempty"`   // empty: the detectors alone
-	Prompt       string         `json:"prompt,omitempty"`  // hash of the prompt given to the model
+	Digest       string         `json:"digest,omitempty"`  // of the model's weights and settings, hex; empty where nobody told
+	Prompt       string         `json:"prompt,omitempty"`  // SHA-256 of the prompt given to the model, hex
 	Outcome      string         `json:"outcome,omitempty"` // completed, interrupted, failed, or empty: unknown
 	Observations []Observation  `json:"observations,omitempty"`
 	Candidates   []Candidate    `json:"candidates,omitempty"`
@@ -57,8 +61,24 @@ type Evidence struct {
 // MaxQuote is the longest quote kept as evidence, in bytes.
 const MaxQuote = 400
 
-// ID names the reflection: "<client>-<session>-<first 8 hex digits of Hash>".
-func (r Reflection) ID() string { return r.Client + "-" + r.Session + "-" + short(r.Hash) }
+// ID names the reflection: "<client>-<session>-<first 8 hex digits of Hash>", and for a model's "-<reading>" after it.
+func (r Reflection) ID() string {
+	id := r.Client + "-" + r.Session + "-" + short(r.Hash)
+	if reading := r.reading(); reading != "" {
+		id += "-" + reading
+	}
+	return id
+}
+
+// reading names what a model read the session with: the first 8 hex digits of SHA-256 over its name, a zero byte, its
+// digest, a zero byte, and the prompt's hash. It is empty for the detectors alone.
+func (r Reflection) reading() string {
+	if r.Model == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(r.Model + "\x00" + r.Digest + "\x00" + r.Prompt))
+	return short(hex.EncodeToString(sum[:]))
+}
 
 // Path is where the reflection lies in its tree: by the month the session began, and by the
 // first two digits of Hash.
@@ -83,14 +103,44 @@ func ParseReflection(at string, data []byte) (Reflection, error) {
 			return Reflection{}, &FormatError{Path: at, Field: need.field, Reason: "is empty or no name"}
 		}
 	}
-	if len(r.Hash) != 64 || strings.Trim(r.Hash, "0123456789abcdef") != "" {
+	if !isSHA256(r.Hash) {
 		return Reflection{}, &FormatError{Path: at, Field: "hash", Reason: "is not SHA-256 in hex"}
+	}
+	if err := r.checkModel(at); err != nil {
+		return Reflection{}, err
 	}
 	if at != r.Path() {
 		return Reflection{}, &FormatError{Path: at, Reason: "belongs at " + r.Path()}
 	}
 	return r, nil
 }
+
+// maxModel is the longest name of a model, and the longest digest, in bytes.
+const maxModel = 200
+
+// checkModel looks at what names the model, which a person will be shown.
+func (r Reflection) checkModel(at string) error {
+	bad := func(field, reason string) error { return &FormatError{Path: at, Field: field, Reason: reason} }
+	switch {
+	case r.Model == "" && r.Digest != "":
+		return bad("digest", "is of no model")
+	case r.Model == "" && r.Prompt != "":
+		return bad("prompt", "was given to no model")
+	case r.Model == "":
+		return nil
+	case len(r.Model) > maxModel || strings.TrimSpace(r.Model) != r.Model || strings.ContainsAny(r.Model, "\n\t") || readable(r.Model) != r.Model:
+		return bad("model", "is no name")
+	case len(r.Digest) > maxModel || !isHex(r.Digest):
+		return bad("digest", "is not hex")
+	case !isSHA256(r.Prompt):
+		return bad("prompt", "is not SHA-256 in hex")
+	}
+	return nil
+}
+
+func isSHA256(s string) bool { return len(s) == 2*sha256.Size && isHex(s) }
+
+func isHex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" }
 
 func short(hash string) string { return hash[:min(8, len(hash))] }
 

@@ -128,6 +128,9 @@ func (tx *Tx) PutReflection(at Where, r Reflection) error {
 		return err
 	}
 	text, err := r.Format()
+	if err == nil {
+		_, err = ParseReflection(r.Path(), text) // never write what we could not read back
+	}
 	if err != nil {
 		return fmt.Errorf("reflection %s %w", r.ID(), err)
 	}

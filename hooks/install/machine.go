@@ -64,12 +64,20 @@ func (m Machine) Has(a hooks.Agent) bool {
 	return err == nil
 }
 
-// The names of the files in the agents' folders, for the user and in a project. An agent that is not here has none.
-var settingsFiles = map[string]struct{ user, project string }{
-	"claude":   {"settings.json", ".claude/settings.local.json"},
-	"codex":    {"hooks.json", ".codex/hooks.json"},
-	"gemini":   {"settings.json", ".gemini/settings.json"},
-	"opencode": {"plugin/reverie.js", ".opencode/plugin/reverie.js"},
+// settingsFiles are the names of the files in an agent's folders, for the user and in a project; ok is false for an agent that
+// has none.
+func settingsFiles(agent string) (user, project string, ok bool) {
+	switch agent {
+	case "claude":
+		return "settings.json", ".claude/settings.local.json", true
+	case "codex":
+		return "hooks.json", ".codex/hooks.json", true
+	case "gemini":
+		return "settings.json", ".gemini/settings.json", true
+	case "opencode":
+		return "plugin/reverie.js", ".opencode/plugin/reverie.js", true
+	}
+	return "", "", false
 }
 
 // Target is a file that tells an agent to call us.
@@ -81,14 +89,14 @@ type Target struct {
 
 // User is the target in the user's own settings; ok is false for an agent that has no settings.
 func (m Machine) User(a hooks.Agent) (t Target, ok bool) {
-	names, ok := settingsFiles[a.Name]
-	return Target{Agent: a, File: filepath.Join(m.Folder(a.Name), filepath.FromSlash(names.user))}, ok
+	name, _, ok := settingsFiles(a.Name)
+	return Target{Agent: a, File: filepath.Join(m.Folder(a.Name), filepath.FromSlash(name))}, ok
 }
 
 // Project is the target in a work tree; ok is false for an agent that has no settings.
 func Project(a hooks.Agent, top string) (t Target, ok bool) {
-	names, ok := settingsFiles[a.Name]
-	return Target{Agent: a, File: filepath.Join(top, filepath.FromSlash(names.project)), Top: top}, ok
+	_, name, ok := settingsFiles(a.Name)
+	return Target{Agent: a, File: filepath.Join(top, filepath.FromSlash(name)), Top: top}, ok
 }
 
 // plugin reports whether the file is all ours.

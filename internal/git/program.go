@@ -8,8 +8,13 @@ import (
 	"strings"
 )
 
-// programKeys are the settings that name a program to start for a person, by git's variable for it.
-var programKeys = map[string]string{"GIT_EDITOR": "core.editor", "GIT_PAGER": "core.pager"}
+// programKey is the setting that names a program to start for a person, by git's variable for it.
+func programKey(variable string) string {
+	if variable == "GIT_PAGER" {
+		return "core.pager"
+	}
+	return "core.editor"
+}
 
 // Program is what git starts for a person as GIT_EDITOR or GIT_PAGER: from the environment, the user's and
 // the system's configuration, or git's own choice. A program that only the repository's own configuration
@@ -22,7 +27,7 @@ func (r *Repo) Program(ctx context.Context, variable string) (command, passed st
 	if err != nil {
 		return "", "", err
 	}
-	key := programKeys[variable]
+	key := programKey(variable)
 	if s.all[key] != s.trusted[key] {
 		passed = key
 	}

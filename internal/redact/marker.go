@@ -26,22 +26,25 @@ const (
 
 func marker(rule string) string { return markerHead + rule + "]" }
 
-// ruleNames holds every name a marker can have: `[redacted:` with another name is ordinary text, or a secret could
-// hide in it.
-var ruleNames = func() map[string]bool {
-	names := make(map[string]bool)
-	for _, name := range []string{ruleAssignment, ruleHeader, ruleURL, ruleSignature, rulePrivateKey,
-		ruleBase64, ruleEntropy, ruleLiteral, ruleUnstable} {
-		names[name] = true
+// isRule reports whether a marker can have that name: `[redacted:` with another one is ordinary text, or a secret could hide
+// in it.
+func isRule(name string) bool {
+	switch name {
+	case ruleAssignment, ruleHeader, ruleURL, ruleSignature, rulePrivateKey, ruleBase64, ruleEntropy, ruleLiteral, ruleUnstable:
+		return true
 	}
-	for _, f := range formats {
-		names[f.rule] = true
+	for i := range formats {
+		if formats[i].rule == name {
+			return true
+		}
 	}
-	for _, f := range runFormats {
-		names[f.rule] = true
+	for i := range runFormats {
+		if runFormats[i].rule == name {
+			return true
+		}
 	}
-	return names
-}()
+	return false
+}
 
 // markerAt returns the length of the marker that begins at text[at], or 0.
 func markerAt(text string, at int) int {
@@ -50,7 +53,7 @@ func markerAt(text string, at int) int {
 		return 0
 	}
 	end := strings.IndexByte(rest[:min(len(rest), maxMarker)], ']')
-	if end < 0 || !ruleNames[rest[len(markerHead):end]] {
+	if end < 0 || !isRule(rest[len(markerHead):end]) {
 		return 0
 	}
 	return end + 1

@@ -17,7 +17,7 @@ type format struct {
 //
 // Lengths are those the providers write about or give out, or somewhat less where they have varied; what
 // follows a wordy prefix must look random too.
-var formats = []format{
+var formats = [...]format{
 	{rule: "github-token", prefix: "ghp_", set: alnumSet, min: 30, max: 255},
 	{rule: "github-token", prefix: "gho_", set: alnumSet, min: 30, max: 255},
 	{rule: "github-token", prefix: "ghu_", set: alnumSet, min: 30, max: 255},
@@ -299,7 +299,7 @@ type runFormat struct {
 	match func(text string, start, end int) (int, int, bool) // text[start:end] is a whole run of alnum + / = _ -
 }
 
-var runFormats = []runFormat{
+var runFormats = [...]runFormat{
 	{"twilio-key", func(text string, start, end int) (int, int, bool) {
 		return start, end, end-start == 34 && text[start:start+2] == "SK" && isHex(text[start+2:end]) && shapeOf(text[start:end]).upper == 2
 	}},

@@ -86,7 +86,7 @@ func (p *codex) line(b []byte) error {
 		return nil
 	case rec.Payload == nil && rec.Type == "" && rec.ID != "":
 		return p.meta(b)
-	case rec.Payload == nil && codexItems[rec.Type]:
+	case rec.Payload == nil && codexItems.Has(rec.Type):
 		return p.item(b, at, false)
 	case rec.Type == "":
 		p.bad(errors.New("type: missing"))

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
 // Limits of recognition: how much of the input is looked at for one JSON document, and how many
@@ -159,21 +161,13 @@ func (r *run) firstLines(lines *lineReader, f Format) ([]firstLine, error) {
 }
 
 var (
-	claudeTypes = set("user", "assistant", "system", "summary", "attachment", "file-history-snapshot",
-		"queue-operation", "progress", "last-prompt", "custom-title", "ai-title", "permission-mode", "mode")
-	codexTypes = set("session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state")
-	codexItems = set("message", "reasoning", "function_call", "function_call_output", "custom_tool_call",
-		"custom_tool_call_output", "local_shell_call", "web_search_call")
-	geminiTypes = set("user", "gemini", "info", "error", "warning")
+	claudeTypes = pattern.NewWords(`user assistant system summary attachment file-history-snapshot queue-operation progress last-prompt custom-title
+		ai-title permission-mode mode`)
+	codexTypes = pattern.NewWords("session_meta response_item event_msg turn_context compacted world_state")
+	codexItems = pattern.NewWords(`message reasoning function_call function_call_output custom_tool_call custom_tool_call_output local_shell_call
+		web_search_call`)
+	geminiTypes = pattern.NewWords("user gemini info error warning")
 )
-
-func set(names ...string) map[string]bool {
-	m := make(map[string]bool, len(names))
-	for _, n := range names {
-		m[n] = true
-	}
-	return m
-}
 
 // detectLine says of which format a JSONL record is, or "".
 func detectLine(b []byte) Format {
@@ -187,13 +181,13 @@ func detectLine(b []byte) Format {
 		return JSONL
 	case k.has("hook", "input"), k.has("type", "properties"), k.has("type", "sessionID", "part"):
 		return OpenCode
-	case k.has("payload") && codexTypes[kind], k.has("record_type"), codexItems[kind] && !k.has("sessionId"),
+	case k.has("payload") && codexTypes.Has(kind), k.has("record_type"), codexItems.Has(kind) && !k.has("sessionId"),
 		!k.has("type") && k.has("id", "timestamp") && (k.has("instructions") || k.has("git")):
 		return Codex
 	case k.has("$set"), k.has("$rewindTo"), k.has("sessionId", "projectHash"), k.has("sessionId", "startTime"),
-		geminiTypes[kind] && k.has("id", "timestamp") && !k.has("message"):
+		geminiTypes.Has(kind) && k.has("id", "timestamp") && !k.has("message"):
 		return Gemini
-	case claudeTypes[kind] && (k.has("message") || k.has("uuid") || k.has("sessionId") || k.has("session_id") ||
+	case claudeTypes.Has(kind) && (k.has("message") || k.has("uuid") || k.has("sessionId") || k.has("session_id") ||
 		k.has("leafUuid") || k.has("messageId")), kind != "" && k.has("sessionId"):
 		return Claude
 	}

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
 // generic reads transcripts of no agent in particular: JSONL, each line one session with agent,
@@ -137,14 +139,14 @@ func (s *genericSession) problems() []string {
 		switch {
 		case !m.Role.ok:
 			check(false, "messages[%d].role: missing or not a string", i)
-		case !genericRoles[m.Role.value]:
+		case !genericRoles.Has(m.Role.value):
 			check(false, "messages[%d].role: %q is not user, assistant, tool, system or unknown", i, m.Role.value)
 		}
 	}
 	return out
 }
 
-var genericRoles = set("user", "assistant", "tool", "system", "unknown")
+var genericRoles = pattern.NewWords("user assistant tool system unknown")
 
 func (p *generic) messages(messages []genericMessage) error {
 	var open Event // the last call without a result

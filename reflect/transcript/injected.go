@@ -5,19 +5,22 @@ import "strings"
 // ours begins the name of every tag around text that Reverie gives to an agent.
 const ours = "reverie-"
 
-// injectedTags are elements that clients and their hooks put into text of the user's role.
-var injectedTags = map[string]bool{
-	// Claude Code
-	"system-reminder": true, "user-prompt-submit-hook": true, "ide_opened_file": true, "ide_selection": true,
-	"ide_diagnostics": true, "new-diagnostics": true, "task-notification": true, "agent-notification": true,
-	"bash-notification": true, "teammate-message": true, "local-command-caveat": true,
-	// Codex
-	"environment_context": true, "user_instructions": true, "turn_aborted": true, "skill": true,
-	"subagent_notification": true, "hook_prompt": true, "model_switch": true, "collaboration_mode": true,
-	"personality_spec": true, "apps_instructions": true, "plugins_instructions": true, "skills_instructions": true,
-	"permissions instructions": true, "INSTRUCTIONS": true,
-	// Gemini CLI
-	"hook_context": true, "session_context": true,
+// injectedTag reports whether an element is one that clients and their hooks put into text of the user's role.
+func injectedTag(name string) bool {
+	switch name {
+	case "system-reminder", "user-prompt-submit-hook", "ide_opened_file", "ide_selection",
+		"ide_diagnostics", "new-diagnostics", "task-notification", "agent-notification",
+		"bash-notification", "teammate-message", "local-command-caveat": // Claude Code
+		return true
+	case "environment_context", "user_instructions", "turn_aborted", "skill",
+		"subagent_notification", "hook_prompt", "model_switch", "collaboration_mode",
+		"personality_spec", "apps_instructions", "plugins_instructions", "skills_instructions",
+		"permissions instructions", "INSTRUCTIONS": // Codex
+		return true
+	case "hook_context", "session_context": // Gemini CLI
+		return true
+	}
+	return false
 }
 
 // injectedStarts begin texts of the user's role that no person wrote: notices of clients and of
@@ -29,8 +32,8 @@ var injectedStarts = []string{
 	"[EMERGENCY CONTEXT WINDOW WARNING]", "<!-- OMO_INTERNAL_INITIATOR",
 }
 
-// outputTags are elements that clients and hooks append to what a tool gave back.
-var outputTags = map[string]bool{"system-reminder": true, "hook_context": true}
+// outputTag reports whether an element is one that clients and hooks append to what a tool gave back.
+func outputTag(name string) bool { return name == "system-reminder" || name == "hook_context" }
 
 // split parts a text of the user's role: own is what is left when injected elements are cut out.
 // Without any, own is s unchanged. An element that is not closed is taken to reach the end if it
@@ -41,7 +44,7 @@ func split(s string) (own string, injected []string) {
 			return "", []string{strings.TrimSpace(s)}
 		}
 	}
-	pieces, injected := excise(s, injectedTags, true)
+	pieces, injected := excise(s, injectedTag, true)
 	if len(injected) == 0 {
 		return s, nil
 	}
@@ -62,7 +65,7 @@ func Own(text string) string {
 
 // withoutInjected returns s, a tool's output, without what clients and hooks added to it.
 func withoutInjected(s string) string {
-	pieces, added := excise(s, outputTags, false)
+	pieces, added := excise(s, outputTag, false)
 	if len(added) == 0 {
 		return s
 	}
@@ -71,7 +74,7 @@ func withoutInjected(s string) string {
 
 // excise cuts elements with the given tags, and ours, out of s: what is left, and what was cut.
 // With leading, one that begins s need not be closed. The cost is linear in s for each kind of tag.
-func excise(s string, tags map[string]bool, leading bool) (left, cut []string) {
+func excise(s string, tags func(string) bool, leading bool) (left, cut []string) {
 	unclosed := map[string]bool{}
 	from := 0 // start of the piece not yet kept
 	for i := 0; i < len(s); {
@@ -106,18 +109,18 @@ func excise(s string, tags map[string]bool, leading bool) (left, cut []string) {
 }
 
 // tagName returns the name of the element that begins after a '<', if it is one of tags or ours.
-func tagName(s string, tags map[string]bool) string {
+func tagName(s string, tags func(string) bool) string {
 	s = s[:min(len(s), maxName)]
 	if end := strings.IndexByte(s, '>'); end >= 0 {
 		s = s[:end]
 	}
-	if tags[s] {
+	if tags(s) {
 		return s
 	}
 	if i := strings.IndexAny(s, " \t\r\n/"); i >= 0 {
 		s = s[:i]
 	}
-	if tags[s] || strings.HasPrefix(s, ours) {
+	if tags(s) || strings.HasPrefix(s, ours) {
 		return s
 	}
 	return ""

@@ -4,44 +4,47 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+	"sync"
 )
 
 // actions says what the tools of each agent do. Names are lower case; a tool not listed, an MCP
 // tool for one, is Other.
-var actions = map[string]map[string]Action{
-	"claude": {
-		"bash": Run, "powershell": Run, "read": Read, "notebookread": Read,
-		"edit": Edit, "write": Edit, "multiedit": Edit, "notebookedit": Edit,
-		"grep": Search, "glob": Search, "ls": Search, "webfetch": Fetch, "websearch": Fetch, "web_search": Fetch,
-		"task": Task, "agent": Task,
-	},
-	"codex": {
-		"shell": Run, "shell_command": Run, "exec_command": Run, "local_shell": Run, "container.exec": Run, "unified_exec": Run,
-		"apply_patch": Edit, "read_file": Read, "view_image": Read, "grep_files": Search, "list_dir": Search,
-		"web_search": Fetch, "spawn_agent": Task,
-	},
-	"gemini": {
-		"run_shell_command": Run, "read_file": Read, "read_many_files": Read, "replace": Edit, "write_file": Edit, "edit": Edit,
-		"search_file_content": Search, "grep_search": Search, "grep": Search, "glob": Search, "list_directory": Search,
-		"web_fetch": Fetch, "google_web_search": Fetch, "invoke_agent": Task, "codebase_investigator": Task, "delegate_to_agent": Task,
-	},
-	"opencode": {
-		"bash": Run, "read": Read, "edit": Edit, "write": Edit, "multiedit": Edit, "patch": Edit, "apply_patch": Edit,
-		"grep": Search, "glob": Search, "list": Search, "webfetch": Fetch, "websearch": Fetch, "codesearch": Fetch, "task": Task,
-	},
-}
+var actions = sync.OnceValue(func() map[string]map[string]Action {
+	return map[string]map[string]Action{
+		"claude": {
+			"bash": Run, "powershell": Run, "read": Read, "notebookread": Read,
+			"edit": Edit, "write": Edit, "multiedit": Edit, "notebookedit": Edit,
+			"grep": Search, "glob": Search, "ls": Search, "webfetch": Fetch, "websearch": Fetch, "web_search": Fetch,
+			"task": Task, "agent": Task,
+		},
+		"codex": {
+			"shell": Run, "shell_command": Run, "exec_command": Run, "local_shell": Run, "container.exec": Run, "unified_exec": Run,
+			"apply_patch": Edit, "read_file": Read, "view_image": Read, "grep_files": Search, "list_dir": Search,
+			"web_search": Fetch, "spawn_agent": Task,
+		},
+		"gemini": {
+			"run_shell_command": Run, "read_file": Read, "read_many_files": Read, "replace": Edit, "write_file": Edit, "edit": Edit,
+			"search_file_content": Search, "grep_search": Search, "grep": Search, "glob": Search, "list_directory": Search,
+			"web_fetch": Fetch, "google_web_search": Fetch, "invoke_agent": Task, "codebase_investigator": Task, "delegate_to_agent": Task,
+		},
+		"opencode": {
+			"bash": Run, "read": Read, "edit": Edit, "write": Edit, "multiedit": Edit, "patch": Edit, "apply_patch": Edit,
+			"grep": Search, "glob": Search, "list": Search, "webfetch": Fetch, "websearch": Fetch, "codesearch": Fetch, "task": Task,
+		},
+	}
+})
 
 // action looks a tool up; for an agent without a table, in all of them.
 func action(client, tool string) Action {
 	tool = strings.ToLower(tool)
-	if known, found := actions[client]; found {
+	if known, found := actions()[client]; found {
 		if a, found := known[tool]; found {
 			return a
 		}
 		return Other
 	}
 	for _, client := range []string{"claude", "opencode", "codex", "gemini"} {
-		if a, found := actions[client][tool]; found {
+		if a, found := actions()[client][tool]; found {
 			return a
 		}
 	}

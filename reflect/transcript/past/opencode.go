@@ -35,11 +35,17 @@ func (e *SchemaError) Error() string {
 	return fmt.Sprintf("%s: OpenCode %s keeps sessions in a way that this version cannot read (%s)", e.File, cmp.Or(e.Version, "of an unknown version"), e.Missing)
 }
 
-// openCodeColumns are what is read of each table.
-var openCodeColumns = map[string][]string{
-	"session": {"id", "directory", "title", "time_created", "time_updated"}, // and if they are there: parent_id version model
-	"message": {"id", "session_id", "time_created", "data"},
-	"part":    {"id", "message_id", "session_id", "data"},
+// openCodeColumns are what is read of a table.
+func openCodeColumns(table string) []string {
+	switch table {
+	case "session":
+		return []string{"id", "directory", "title", "time_created", "time_updated"} // and if they are there: parent_id version model
+	case "message":
+		return []string{"id", "session_id", "time_created", "data"}
+	case "part":
+		return []string{"id", "message_id", "session_id", "data"}
+	}
+	return nil
 }
 
 func openCodePlaces(h Homes) []string {
@@ -123,7 +129,7 @@ func tables(s *sqlite.Snapshot, path string) (map[string]*sqlite.Table, error) {
 			return nil, err
 		}
 		out[name] = t
-		for _, column := range openCodeColumns[name] {
+		for _, column := range openCodeColumns(name) {
 			if !slices.Contains(t.Columns, column) {
 				return nil, &SchemaError{path, version(out["session"]), "table " + name + " has no column " + column}
 			}

@@ -1,0 +1,133 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/prompts"
+	"github.com/reverie-memory/reverie/reflect"
+)
+
+// printPrompts prints what a model would be asked about sessions: the model that is wanted, or one of which only the
+// context is known.
+func (w *workspace) printPrompts(ctx context.Context, names []string, o reflectOptions) error {
+	m, set, err := w.model(ctx, o.model.asked())
+	if err != nil {
+		return err
+	}
+	if m == nil {
+		m = &prompts.Model{Context: w.narrowed.Model.Context}
+		if set, err = w.prompts(); err != nil {
+			return err
+		}
+	}
+	if o.pending {
+		if names, err = w.unreadSessions(ctx, m); err != nil {
+			return err
+		}
+	}
+	for _, name := range names {
+		kept, events, err := w.sessions.Load(name)
+		if err != nil {
+			return fmt.Errorf("reflect: %w", err)
+		}
+		known, err := w.knownAbout(ctx, events)
+		if err != nil {
+			return err
+		}
+		questions, err := reflect.Questions(m, set, kept.Session, events, known)
+		if err != nil {
+			return err
+		}
+		for _, q := range questions {
+			if w.env.JSON {
+				if err := w.env.object(questionJSON{kept.Name(), q.Name, q.Hash, q.System, q.User, q.Schema}); err != nil {
+					return err
+				}
+				continue
+			}
+			w.env.print("%s\n\n%s\n\n%s\n", visibleLines(q.System), visibleLines(q.User), q.Schema)
+		}
+	}
+	return nil
+}
+
+// visibleLines is text of several lines with its control characters visible.
+func visibleLines(s string) string {
+	var b strings.Builder
+	for line := range strings.Lines(s) {
+		text, end := strings.CutSuffix(line, "\n")
+		b.WriteString(visible(text))
+		if end {
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
+
+// questionJSON is a question as --print-prompt gives it.
+type questionJSON struct {
+	Session string          `json:"session"`
+	Prompt  string          `json:"prompt"`
+	Hash    string          `json:"hash"`
+	System  string          `json:"system"`
+	User    string          `json:"user"`
+	Schema  json.RawMessage `json:"schema"`
+}
+
+// maxImport is the longest answer taken from a file, in bytes.
+const maxImport = 1 << 20
+
+// importAnswer takes in what a model that is out of reach answered about a session.
+func (w *workspace) importAnswer(ctx context.Context, name string, o reflectOptions) error {
+	in := w.env.In
+	if o.from != "-" {
+		f, err := os.Open(w.env.path(o.from))
+		if err != nil {
+			return fmt.Errorf("reflect: %w", err)
+		}
+		defer f.Close()
+		in = f
+	}
+	answer, err := io.ReadAll(io.LimitReader(in, maxImport+1))
+	if err != nil {
+		return fmt.Errorf("reflect: read %s: %w", o.from, err)
+	}
+	if len(answer) > maxImport {
+		return fmt.Errorf("reflect: %s is longer than %d bytes", o.from, maxImport)
+	}
+	set, err := w.prompts()
+	if err != nil {
+		return err
+	}
+	kept, events, err := w.sessions.Load(name)
+	if err != nil {
+		return fmt.Errorf("reflect: %w", err)
+	}
+	base := reflect.Study(kept.Session, events)
+	model := o.model.name
+	if model == "" {
+		model = "unnamed"
+	}
+	got, err := reflect.Import(set, kept.Session, events, base, answer, model)
+	if err != nil {
+		return fmt.Errorf("reflect: %s: %w", o.from, err)
+	}
+	if o.dryRun {
+		return w.tellCandidates([]record.Reflection{got.Reflection})
+	}
+	if _, err := w.ensure(ctx); err != nil {
+		return err
+	}
+	fresh, err := w.keepReflections(ctx, []record.Reflection{got.Reflection})
+	if err != nil {
+		return err
+	}
+	w.tellReflections(tallied(fresh))
+	return w.tellCandidates(fresh)
+}

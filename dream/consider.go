@@ -1,0 +1,207 @@
+package dream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/prompts"
+)
+
+// ErrAnswer is returned when a model answered a question twice, and neither answer could be read.
+var ErrAnswer = errors.New("the model's answer cannot be read")
+
+// Considered is what a model adds to a plan.
+type Considered struct {
+	Operations []record.Operation // each with How record.Model, so that no policy lets it through
+	Read       []string           // ids of the new reflections of which everything was put to the model, sorted
+	Weighed    []string           // what was asked about and need not be again: ids of operations, blobs of contested memories; sorted
+	Notes      []Note             // what was asked about and nothing was proposed of, and why
+	Refused    map[string]int     // what the model asked for and is not proposed, by reason
+	Asked      int                // questions that were answered
+	Left       int                // candidates that this dream had no room for
+	Prompts    []string           // hashes of the prompts of those questions, sorted, each once
+}
+
+// maxQuestions is how many questions one dream puts about candidates.
+const maxQuestions = 8
+
+// Consider asks a model what follows from the new reflections beside what Plan made of them, and which of the
+// statements that do not agree hold. In.New are here the reflections that no model was asked about; Plan may have
+// considered them before.
+//
+// What a model says is data. It names what it was shown by short names that hold for one question, and whatever it asks
+// for has to pass the guards of this package, or is counted in Refused. What passes waits for a person.
+//
+// The result depends on the arguments and the answers alone. A nil model adds nothing. An error says that there was no
+// usable answer, and wraps ErrAnswer when that was the model's fault; what was found before it is returned too, and the
+// plan is as good as it was.
+func Consider(ctx context.Context, m *prompts.Model, set prompts.Set, in Input, plan Result) (Considered, error) {
+	c := newConsidering(in, plan)
+	if m == nil {
+		return c.out, nil
+	}
+	err := c.contradictions(ctx, m, set)
+	if err == nil {
+		err = c.candidates(ctx, m, set)
+	}
+	return c.result(), err
+}
+
+// Standing is what of a Considered still holds on a newer input, whose new reflections do not count: operations for what
+// was changed, decided or proposed meanwhile are left out.
+func (d Considered) Standing(in Input, plan Result) Considered {
+	c := newConsidering(in, plan)
+	kept := d
+	kept.Operations, kept.Refused = nil, maps.Clone(d.Refused)
+	for _, o := range d.Operations {
+		if why := c.propose(o); why != "" {
+			kept.Refused[why]++
+		}
+	}
+	kept.Operations = c.out.Operations
+	return kept
+}
+
+// considering is the state of one Consider.
+type considering struct {
+	in       Input
+	known    []known // memories, a contested one for each of its texts
+	rejected []record.Fingerprint
+	refused  map[string]bool // ids of operations that a person rejected
+	pending  []pending
+	waiting  map[string]bool // ids of memories that a pending operation changes
+	touched  map[string]bool // ids of memories that an operation of this dream changes
+	live     int
+	retiring int // memories that pending operations, and those of this dream, retire
+	asked    map[string]bool
+	unread   map[string]bool // ids of new reflections that were not put to the model whole
+	out      Considered
+}
+
+func newConsidering(in Input, plan Result) *considering {
+	c := &considering{in: in, refused: map[string]bool{}, waiting: map[string]bool{}, touched: map[string]bool{},
+		asked: map[string]bool{}, unread: map[string]bool{}, out: Considered{Refused: map[string]int{}}}
+	for _, m := range in.Memories {
+		for _, v := range m.Texts() {
+			c.known = append(c.known, known{m, record.Print(v.Text)})
+		}
+		if m.Live(in.Now) {
+			c.live++
+		}
+	}
+	for _, r := range in.Rejected {
+		c.rejected = append(c.rejected, record.Print(r.Text))
+		c.refused[r.ID] = true
+	}
+	planned := map[string]bool{}
+	for _, o := range plan.Operations {
+		planned[o.ID] = true
+		c.await(o)
+	}
+	for _, o := range in.Pending {
+		if !planned[o.ID] && !slices.Contains(plan.Withdrawn, o.ID) {
+			c.await(o)
+		}
+	}
+	return c
+}
+
+// await takes account of an operation that waits.
+func (c *considering) await(o record.Operation) {
+	c.pending = append(c.pending, pending{op: o, print: record.Print(o.Memory.Text)})
+	for _, b := range o.Base {
+		c.waiting[b.ID] = true
+	}
+	c.retiring += retires(o)
+}
+
+// retires is how many statements fewer there are after an operation: of those that a merge joins, one stays.
+func retires(o record.Operation) int {
+	switch o.Op {
+	case record.Retire:
+		return 1
+	case record.Merge:
+		return len(o.Memory.Supersedes) - 1
+	}
+	return len(o.Memory.Supersedes)
+}
+
+// result is what was found, and which reflections are done with.
+func (c *considering) result() Considered {
+	for _, r := range c.in.New {
+		if !c.unread[r.ID()] {
+			c.out.Read = append(c.out.Read, r.ID())
+		}
+	}
+	slices.Sort(c.out.Read)
+	slices.Sort(c.out.Weighed)
+	c.out.Prompts = slices.Sorted(maps.Keys(c.asked))
+	return c.out
+}
+
+// candidates asks about the new candidates, in as many questions as they need and one dream may put.
+func (c *considering) candidates(ctx context.Context, m *prompts.Model, set prompts.Set) error {
+	rest := c.groups()
+	defer func() {
+		for _, g := range rest {
+			for id := range g.from {
+				c.unread[id] = true
+			}
+		}
+		c.out.Left += len(rest)
+	}()
+	for questions := 0; len(rest) > 0 && questions < maxQuestions; {
+		q, err := c.question(m, set, rest)
+		if err != nil {
+			return fmt.Errorf("dream: %w", err)
+		}
+		if len(q.groups) == 0 {
+			c.out.Notes = append(c.out.Notes, Note{Reflection: rest[0].sightings[0].Reflection, Text: rest[0].Text, Why: "does not fit into a question to this model"})
+			rest = rest[1:]
+			continue
+		}
+		questions++
+		answer, err := ask(ctx, m, q.rendered, prompts.DecodeDream)
+		if err != nil {
+			return fmt.Errorf("dream: %w", err)
+		}
+		c.answered(q.rendered)
+		for _, o := range answer.Operations {
+			if why := c.apply(q, o); why != "" {
+				c.out.Refused[why]++
+			}
+		}
+		rest = rest[len(q.groups):]
+	}
+	return nil
+}
+
+func (c *considering) answered(r prompts.Rendered) {
+	c.out.Asked++
+	c.asked[r.Hash] = true
+}
+
+// ask puts a question, and once more, with what was wrong with the answer, if that cannot be read.
+func ask[T any](ctx context.Context, m *prompts.Model, r prompts.Rendered, decode func(json.RawMessage) (T, error)) (T, error) {
+	var none T
+	again := r
+	for try := 1; ; try++ {
+		answer, err := m.Ask(ctx, again)
+		if err != nil {
+			return none, err
+		}
+		v, err := decode(answer.Text)
+		if err == nil {
+			return v, nil
+		}
+		if try == 2 {
+			return none, fmt.Errorf("%w: %s: %w", ErrAnswer, r.Name, err)
+		}
+		again = r.Again([]string{err.Error()}, string(answer.Text))
+	}
+}

@@ -1,0 +1,392 @@
+package dream
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/prompts"
+)
+
+// Bounds of what a model may ask for, beside those that the schemas set.
+const (
+	maxStatement = 240     // bytes of a new statement, as for a candidate
+	minStatement = 12      // bytes
+	maxReason    = 300     // bytes of a reason
+	maxNewBody   = 4 << 10 // bytes of a body
+	maxTargets   = 5       // memories that one answer's operation changes
+	maxGrown     = 1.5     // how many times its length an edit may make a memory
+	grownBy      = 120     // and by how many bytes more
+	maxMerged    = 1.05    // how many times the length of its parts together a merged memory may have
+)
+
+// apply makes what a model asks for into operations, or says why not.
+func (c *considering) apply(q question, o prompts.DreamOperation) (why string) {
+	var targets []record.Memory
+	for _, ref := range o.Targets {
+		m, shown := q.memories[ref]
+		switch {
+		case !shown:
+			return "names what it was not shown"
+		case slices.ContainsFunc(targets, func(t record.Memory) bool { return t.ID == m.ID }):
+			return "names a memory twice"
+		case m.Status == record.Contested:
+			return "is about a contested memory"
+		}
+		targets = append(targets, m)
+	}
+	var evidence []*group
+	for _, ref := range o.Evidence {
+		g, shown := q.shown[ref]
+		if !shown {
+			return "names what it was not shown"
+		}
+		if !slices.Contains(evidence, g) {
+			evidence = append(evidence, g)
+		}
+	}
+	switch {
+	case len(evidence) == 0:
+		return "rests on nothing"
+	case len(targets) > maxTargets:
+		return "is about too many memories"
+	}
+	op := record.Op(o.Op)
+	switch n := len(targets); {
+	case op == record.Add && n == 0, op == record.Edit && n == 1, op == record.Merge && n >= 2, op == record.Retire && n >= 1:
+	default:
+		return "is no operation"
+	}
+	var seen, shared []record.Sighting
+	for _, g := range evidence {
+		seen = joinSightings(seen, g.sightings...)
+		shared = joinSightings(shared, g.shared...)
+	}
+	w := wish{text: o.Text, body: o.Body, kind: record.Kind(o.Kind), why: o.Why, seen: seen, shared: shared, groups: evidence}
+	switch op {
+	case record.Add:
+		return c.add(w)
+	case record.Edit:
+		return c.edit(w, targets[0])
+	case record.Merge:
+		return c.merge(w, targets)
+	}
+	return c.retire(w, targets)
+}
+
+// wish is what a model would have, and what that rests on.
+type wish struct {
+	text, body string
+	kind       record.Kind
+	why        string
+	seen       []record.Sighting
+	shared     []record.Sighting // those that may leave this clone
+	groups     []*group
+}
+
+// sightings are those that an operation may carry.
+func (w wish) sightings(private bool) []record.Sighting {
+	if private {
+		return w.seen
+	}
+	return w.shared
+}
+
+// onlyPrivate is why nothing that others read may follow from what they must not.
+const onlyPrivate = "rests on what stays in this clone"
+
+// strong reports whether sightings may take something out of force: two sessions, or a person's own words.
+func strong(sightings []record.Sighting) bool {
+	return record.Sessions(sightings) >= 2 || slices.ContainsFunc(sightings, func(s record.Sighting) bool { return s.How == record.Said })
+}
+
+func (c *considering) add(w wish) (why string) {
+	first := w.groups[0]
+	m := record.Memory{Kind: w.kind, Text: w.text, Body: w.body, Topic: first.Topic, Paths: first.Paths, Source: first.source}
+	for _, g := range w.groups {
+		if g.Topic != m.Topic {
+			m.Topic = ""
+		}
+		if !slices.Equal(g.Paths, m.Paths) {
+			m.Paths = nil
+		}
+		m.Private = m.Private || c.private(g.Kind)
+	}
+	m.Private = m.Private || c.private(m.Kind)
+	if why := checkWords(w.text, w.body); why != "" {
+		return why
+	}
+	if !m.Kind.Valid() {
+		return "has no kind"
+	}
+	if len(w.text) > maxStatement {
+		return "is too long"
+	}
+	o := record.Operation{Op: record.Add, Memory: record.New(m), Sightings: w.sightings(m.Private)}
+	if len(o.Sightings) == 0 {
+		return onlyPrivate
+	}
+	return c.propose(c.complete(o, w.why))
+}
+
+func (c *considering) edit(w wish, target record.Memory) (why string) {
+	if w.body == "" {
+		w.body = target.Body
+	}
+	if w.kind == "" {
+		w.kind = target.Kind
+	}
+	m := target
+	m.Text, m.Body, m.Kind = strings.TrimSpace(w.text), w.body, w.kind
+	switch {
+	case checkWords(w.text, w.body) != "":
+		return checkWords(w.text, w.body)
+	case !w.kind.Valid():
+		return "has no kind"
+	case float64(len(m.Text)+len(m.Body)) > maxGrown*float64(len(target.Text)+len(target.Body))+grownBy:
+		return "makes a memory much longer"
+	case m.Text == target.Text && m.Body == target.Body && m.Kind == target.Kind:
+		return "changes nothing"
+	case target.Kind == record.Constraint && m.Kind != record.Constraint:
+		return "weakens a constraint"
+	case target.Kind == record.Constraint && !strong(w.seen):
+		return "rests on too little"
+	case c.private(m.Kind) != c.private(target.Kind):
+		return "moves a memory into or out of this clone"
+	}
+	o := record.Operation{Op: record.Edit, Memory: m, Sightings: w.sightings(m.Private)}
+	if len(o.Sightings) == 0 {
+		return onlyPrivate
+	}
+	return c.propose(c.complete(o, w.why, target))
+}
+
+func (c *considering) merge(w wish, targets []record.Memory) (why string) {
+	first := targets[0]
+	m := record.Memory{Kind: w.kind, Text: w.text, Body: w.body, Topic: first.Topic, Branch: first.Branch, Expires: first.Expires, Private: first.Private}
+	m.Source = record.Source{Time: c.in.Now, How: record.Model, By: first.Source.By, Commit: first.Source.Commit}
+	if len(w.groups) > 0 {
+		m.Source = w.groups[0].source
+	}
+	parts, everywhere, constraint := 0, false, false
+	var bodies []string
+	for _, t := range targets {
+		if t.Branch != m.Branch || !t.Expires.Equal(m.Expires) {
+			return "joins what holds in different places"
+		}
+		if t.Private != m.Private {
+			return "moves a memory into or out of this clone"
+		}
+		if t.Topic != m.Topic {
+			m.Topic = ""
+		}
+		if t.Body != "" && !slices.Contains(bodies, t.Body) {
+			bodies = append(bodies, t.Body)
+		}
+		parts += len(t.Text) + len(t.Body)
+		everywhere = everywhere || len(t.Paths) == 0
+		constraint = constraint || t.Kind == record.Constraint
+		m.Paths, m.Tags = append(m.Paths, t.Paths...), append(m.Tags, t.Tags...)
+		m.Anchors = append(m.Anchors, t.Anchors...)
+		m.Supersedes = append(m.Supersedes, t.ID)
+	}
+	if everywhere {
+		m.Paths = nil
+	}
+	if m.Kind == "" {
+		m.Kind = first.Kind
+	}
+	if m.Body == "" {
+		m.Body = strings.Join(bodies, "\n\n")
+	}
+	slices.Sort(m.Supersedes)
+	slices.Sort(m.Anchors)
+	m.Anchors = slices.Compact(m.Anchors)
+	switch {
+	case checkWords(m.Text, m.Body) != "":
+		return checkWords(m.Text, m.Body)
+	case !m.Kind.Valid():
+		return "has no kind"
+	case float64(len(m.Text)+len(m.Body)) > maxMerged*float64(parts)+2*float64(len(bodies)): // the empty lines between bodies
+		return "is longer than its parts"
+	case !strong(w.seen):
+		return "rests on too little"
+	case constraint && m.Kind != record.Constraint:
+		return "weakens a constraint"
+	case c.private(m.Kind) && !m.Private:
+		return "moves a memory into or out of this clone"
+	}
+	o := record.Operation{Op: record.Merge, Memory: record.New(m), Sightings: w.sightings(m.Private)}
+	if len(o.Sightings) == 0 {
+		return onlyPrivate
+	}
+	return c.propose(c.complete(o, w.why, targets...))
+}
+
+// retire proposes that each of some memories goes out of force: all of them, or none.
+func (c *considering) retire(w wish, targets []record.Memory) (why string) {
+	if !strong(w.seen) {
+		return "rests on too little"
+	}
+	reason := reason(w.why)
+	if reason == "" {
+		reason = "A model found that it does not hold any more."
+	}
+	var ops []record.Operation
+	for _, t := range targets {
+		o := record.Operation{Op: record.Retire, Memory: t.Retire(reason), Sightings: w.sightings(t.Private)}
+		if len(o.Sightings) == 0 {
+			return onlyPrivate
+		}
+		o = c.complete(o, w.why, t)
+		if why := c.stops(o); why != "" {
+			return why
+		}
+		ops = append(ops, o)
+	}
+	if c.retiring+len(ops) > c.mayRetire() {
+		return "would retire too much"
+	}
+	for _, o := range ops {
+		c.take(o)
+	}
+	return ""
+}
+
+// mayRetire is how many memories may be about to go out of force.
+func (c *considering) mayRetire() int { return max(1, int(maxRetired*float64(c.live))) }
+
+// complete fills in what follows from the rest: the state of what an operation changes, and what else is known about it.
+func (c *considering) complete(o record.Operation, why string, targets ...record.Memory) record.Operation {
+	o.How, o.Why, o.Proposed = record.Model, reason(why), c.in.Now.UTC().Truncate(time.Second)
+	for _, t := range targets {
+		o.Base = append(o.Base, record.Base{ID: t.ID, Path: t.Path(), Blob: c.in.Blobs[t.ID]})
+	}
+	if o.Op != record.Retire {
+		print := record.Print(o.Memory.Text)
+		for _, k := range c.known {
+			switch {
+			case !k.Live(c.in.Now), changes(o, k.ID), slices.Contains(o.Contradicts, k.ID), slices.Contains(o.Alike, k.ID):
+			case c.in.Withheld[k.ID]:
+			case Contradict(o.Memory, k.Memory, print, k.print):
+				o.Contradicts = append(o.Contradicts, k.ID)
+			case k.print.Alike(print) >= Alike:
+				o.Alike = append(o.Alike, k.ID)
+			}
+		}
+	}
+	return record.NewOperation(o)
+}
+
+// changes reports whether an operation is about a memory.
+func changes(o record.Operation, id string) bool {
+	return slices.ContainsFunc(o.Base, func(b record.Base) bool { return b.ID == id })
+}
+
+// propose adds an operation to those of this dream, or says why not.
+func (c *considering) propose(o record.Operation) (why string) {
+	if why := c.stops(o); why != "" {
+		return why
+	}
+	if n := retires(o); n > 0 && c.retiring+n > c.mayRetire() {
+		return "would retire too much"
+	}
+	c.take(o)
+	return ""
+}
+
+func (c *considering) take(o record.Operation) {
+	for _, b := range o.Base {
+		c.touched[b.ID] = true
+	}
+	c.await(o)
+	c.out.Operations = append(c.out.Operations, o)
+}
+
+// stops says what of the things known, pending and rejected stands against an operation, or "".
+func (c *considering) stops(o record.Operation) (why string) {
+	if o.How != record.Model || o.Op != record.Add && len(o.Base) == 0 {
+		return "is no operation"
+	}
+	if o.Op != record.Edit && c.refused[o.ID] {
+		return "was rejected before"
+	}
+	for _, b := range o.Base {
+		switch {
+		case c.touched[b.ID]:
+			return "changes a memory twice"
+		case c.waiting[b.ID]:
+			return "changes what waits to be changed"
+		case c.in.Withheld[b.ID]:
+			return "changes what is withheld"
+		case b.Blob == "" || b.Blob != c.in.Blobs[b.ID]:
+			return "changes what has changed"
+		case !slices.ContainsFunc(c.known, func(k known) bool { return k.ID == b.ID && k.Live(c.in.Now) }):
+			return "changes what is not in force"
+		}
+	}
+	if o.Op == record.Retire {
+		return ""
+	}
+	if len(o.Memory.Format()) > record.MaxMemory {
+		return "is too long"
+	}
+	print := record.Print(o.Memory.Text)
+	if slices.ContainsFunc(c.rejected, print.Same) {
+		return "was rejected before"
+	}
+	for _, k := range c.known {
+		switch {
+		case changes(o, k.ID) || !k.print.Same(print):
+		case k.Status == record.Retired:
+			return "was retired"
+		default:
+			return "restates a memory"
+		}
+	}
+	if o.Op != record.Edit && slices.ContainsFunc(c.known, func(k known) bool { return k.ID == o.Memory.ID }) {
+		return "says what a memory said before"
+	}
+	if slices.ContainsFunc(c.pending, func(q pending) bool {
+		return q.op.Op != record.Retire && (q.op.ID == o.ID || q.print.Same(print))
+	}) {
+		return "waits already"
+	}
+	return ""
+}
+
+// checkWords says what is wrong with the form of a text, or "". Its length is looked at by others.
+func checkWords(text, body string) (why string) {
+	switch {
+	case strings.ContainsAny(strings.TrimSpace(text), "\r\n"):
+		return "is not one line"
+	case len(strings.TrimSpace(text)) < minStatement:
+		return "is too short"
+	case len(text) > record.MaxText, len(body) > maxNewBody:
+		return "is too long"
+	case strings.ContainsFunc(text+body, hidden):
+		return "hides characters"
+	case strings.Contains(text, "[redacted:"):
+		return "is redacted"
+	}
+	return ""
+}
+
+// hidden reports whether a character moves, hides or turns round what stands beside it.
+func hidden(r rune) bool {
+	if r == '\n' || r == '\t' || r == '\r' {
+		return false
+	}
+	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar || r == '\u2028' || r == '\u2029'
+}
+
+// reason is a model's reason on one line, bounded, or nothing where it hides characters.
+func reason(why string) string {
+	why = strings.Join(strings.Fields(why), " ")
+	if strings.ContainsFunc(why, hidden) {
+		return ""
+	}
+	return clip(why, maxReason)
+}

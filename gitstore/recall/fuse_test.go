@@ -1,0 +1,200 @@
+package recall
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"pgregory.net/rapid"
+)
+
+func TestLiteral(t *testing.T) {
+	for query, want := range map[string]bool{
+		`"connection refused"`:                   true,
+		`what about "connection refused" errors`: true,
+		"'go vet'":                               true,
+		"`go vet`":                               true,
+		"“go vet”":                               true,
+		"parseHeader":                            true,
+		"parse_header()":                         true,
+		"os.Exit":                                true,
+		"record.Memory.Texts":                    true,
+		"std::vector":                            true,
+		"--no-verify":                            true,
+		"-race":                                  true,
+		"$GOFLAGS":                               true,
+		"web/src/app.ts":                         true,
+		"./cmd/...":                              true,
+		".golangci.yml":                          true,
+		`C:\Users\me`:                            true,
+		"https://example.com/a":                  true,
+		"E0308":                                  true,
+		"error E0308":                            true,
+		"how do I fix E0308?":                    true,
+		"ECONNREFUSED 127.0.0.1:5433":            true,
+		"SIGSEGV":                                true,
+		"error 404":                              true,
+		"0xdeadbeef":                             true,
+		"3f9a2b1c":                               true,
+		"NullPointerException":                   true,
+		"go.mod go.sum":                          true,
+
+		"":                                    false,
+		"how to run the tests":                false,
+		"why does parseHeader allocate":       false,
+		"database":                            false,
+		"test":                                false,
+		"fix the tests":                       false,
+		"don't squash the team's merges":      false,
+		"API":                                 false,
+		"and/or":                              false,
+		"deploying on a friday":               false,
+		"提交信息应该用英文吗":                          false,
+		"what do we do about flaky tests e.g": false,
+		"face":                                false,
+	} {
+		if got := Literal(query); got != want {
+			t.Errorf("%q: %v, want %v", query, got, want)
+		}
+	}
+}
+
+func numbered(n int) []record.Memory {
+	var all []record.Memory
+	for i := range n {
+		all = append(all, record.Memory{ID: fmt.Sprintf("%016x", i)})
+	}
+	return all
+}
+
+func hitsOf(all []record.Memory, order ...int) []Hit {
+	var out []Hit
+	for i, n := range order {
+		out = append(out, Hit{Memory: all[n], Score: float64(len(order) - i)})
+	}
+	return out
+}
+
+func order(fused []Fused) (ids []int) {
+	for _, f := range fused {
+		n := 0
+		fmt.Sscanf(f.Memory.ID, "%x", &n)
+		ids = append(ids, n)
+	}
+	return ids
+}
+
+func knownOf(all []record.Memory, with ...int) map[string]bool {
+	known := map[string]bool{}
+	for _, n := range with {
+		known[all[n].ID] = true
+	}
+	return known
+}
+
+// By hand, k = 60: lexical 0 1 2, near 2 1 3.
+// 0: 1/61 = .01639; 1: 1/62 + 1/62 = .03226; 2: 1/63 + 1/61 = .03227; 3: 1/63 = .01587.
+func TestFuseIsReciprocalRank(t *testing.T) {
+	all := numbered(4)
+	got := Fuse(hitsOf(all, 0, 1, 2), hitsOf(all, 2, 1, 3), knownOf(all, 0, 1, 2, 3))
+	if diff := cmp.Diff([]int{2, 1, 0, 3}, order(got)); diff != "" {
+		t.Error(diff)
+	}
+	for i, want := range []float64{1./63 + 1./61, 2. / 62, 1. / 61, 1. / 63} {
+		if math.Abs(got[i].Score-want) > 1e-12 {
+			t.Errorf("place %d: %v, want %v", i+1, got[i].Score, want)
+		}
+	}
+	if f := got[0]; f.Lexical != 3 || f.Near != 1 || f.Own != 1 || f.Likeness != 3 {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestFuseKeepsThePlaceOfWhatHasNoVector(t *testing.T) {
+	all := numbered(6)
+	for name, test := range map[string]struct {
+		lexical, near, known []int
+		want                 []int
+	}{
+		"no vectors":           {[]int{0, 1, 2}, nil, nil, []int{0, 1, 2}},
+		"first has none":       {[]int{0, 1, 2}, []int{2, 1}, []int{1, 2}, []int{0, 2, 1}},
+		"middle has none":      {[]int{0, 1, 2}, []int{2}, []int{0, 2}, []int{2, 1, 0}},
+		"two are near alone":   {[]int{0, 1}, []int{4, 5}, []int{0, 4, 5}, []int{0, 1, 4, 5}},
+		"nothing is lexical":   {nil, []int{3, 4}, []int{3, 4}, []int{3, 4}},
+		"the last one has one": {[]int{0, 1, 2}, []int{2}, []int{2}, []int{0, 1, 2}},
+	} {
+		got := order(Fuse(hitsOf(all, test.lexical...), hitsOf(all, test.near...), knownOf(all, test.known...)))
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+// What Fuse promises, of any two lists and any memories that have vectors: everybody once; who has none at its lexical
+// rank exactly; the others in the order of fusion without those; scores never rise.
+func TestFuseProperties(t *testing.T) {
+	all := numbered(12)
+	rapid.Check(t, func(t *rapid.T) {
+		ids := make([]int, len(all))
+		for i := range ids {
+			ids[i] = i
+		}
+		lexical := rapid.Permutation(ids).Draw(t, "lexical")
+		lexical = lexical[:rapid.IntRange(0, len(ids)).Draw(t, "n")]
+		var with []int
+		for _, n := range ids {
+			if rapid.Bool().Draw(t, "has") {
+				with = append(with, n)
+			}
+		}
+		near := rapid.Permutation(with).Draw(t, "near")
+		near = near[:rapid.IntRange(0, len(with)).Draw(t, "m")]
+		known := knownOf(all, with...)
+		got := Fuse(hitsOf(all, lexical...), hitsOf(all, near...), known)
+		seen := map[int]bool{}
+		for place, n := range order(got) {
+			if seen[n] || !slices.Contains(lexical, n) && !slices.Contains(near, n) {
+				t.Fatalf("%d is there twice, or from nowhere", n)
+			}
+			seen[n] = true
+			if rank := slices.Index(lexical, n); !known[all[n].ID] && rank != place {
+				t.Fatalf("%d has no vector and lexical rank %d, and stands at %d", n, rank+1, place+1)
+			}
+			if place > 0 && got[place].Score > got[place-1].Score {
+				t.Fatalf("score rises at %d", place+1)
+			}
+		}
+		for _, n := range slices.Concat(lexical, near) {
+			if !seen[n] {
+				t.Fatalf("%d is lost", n)
+			}
+		}
+		score := func(n int) (s float64) {
+			if i := slices.Index(lexical, n); i >= 0 {
+				s += 1 / float64(60+i+1)
+			}
+			if i := slices.Index(near, n); i >= 0 {
+				s += 1 / float64(60+i+1)
+			}
+			return s
+		}
+		last := math.Inf(1)
+		for _, n := range order(got) {
+			if known[all[n].ID] {
+				if s := score(n); s > last+1e-12 {
+					t.Fatalf("%d with a vector is behind one of less score", n)
+				} else {
+					last = s
+				}
+			}
+		}
+		if len(near) == 0 {
+			if diff := cmp.Diff(lexical, order(got)); len(lexical) > 0 && diff != "" {
+				t.Fatalf("with nothing near the order is not the lexical one: %s", diff)
+			}
+		}
+	})
+}

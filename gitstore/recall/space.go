@@ -1,0 +1,88 @@
+package recall
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+)
+
+// Embed gives each text its vector, in the order of the texts: len(texts) × Space.Dim, of any length but 0. An error
+// says that there are none; it wraps the context's when that has ended.
+type Embed func(ctx context.Context, texts []string) ([][]float32, error)
+
+// Space is what vectors that may be compared have in common.
+type Space struct {
+	Name   string // of the model, as its server calls it
+	Digest string // of its weights and settings
+	Dim    int    // numbers in a vector, 1 to MaxDim
+}
+
+// MaxDim is the most numbers that a vector may have.
+const MaxDim = 4096
+
+// maxEmbedded is how much of a body is embedded behind the statement, in bytes: its beginning. Many models read no more
+// than 256 to 512 tokens.
+const maxEmbedded = 1500
+
+// file is the name of the space's file: the first 12 hex digits of a SHA-256 of the model, and the dimension.
+func (s Space) file() string {
+	sum := sha256.Sum256([]byte(s.Name + "\x00" + s.Digest))
+	return fmt.Sprintf("%s-%d", hex.EncodeToString(sum[:6]), s.Dim)
+}
+
+func (s Space) valid() bool {
+	return s.Name != "" && len(s.Name) <= maxName && len(s.Digest) <= maxName && s.Dim > 0 && s.Dim <= MaxDim
+}
+
+// prompted are the families of models that were trained with words before a text, which say what it is. Without them
+// the vectors are worse, and no server adds them.
+var prompted = []struct{ family, document, query string }{
+	{"nomic-embed-text", "search_document: ", "search_query: "},
+	{"embeddinggemma", "title: none | text: ", "task: search result | query: "},
+	{"qwen3-embedding", "", "Instruct: Find the statements about a software project that answer the query\nQuery: "},
+	{"mxbai-embed-large", "", "Represent this sentence for searching relevant passages: "},
+}
+
+// Query is a query as the model is to read it.
+func (s Space) Query(query string) string {
+	_, prefix := s.prompts()
+	return prefix + query
+}
+
+func (s Space) prompts() (document, query string) {
+	name := strings.ToLower(s.Name[strings.LastIndexByte(s.Name, '/')+1:])
+	for _, p := range prompted {
+		if strings.HasPrefix(name, p.family) {
+			return p.document, p.query
+		}
+	}
+	return "", ""
+}
+
+// key names a text that was embedded: its SHA-256, with what the model reads before it.
+type key [sha256.Size]byte
+
+// eachText calls fn for every text that is embedded of a memory: each of its own, of which a contested one has several.
+// fn must not keep its argument; buffer is used for it, and returned.
+func (s Space) eachText(m *record.Memory, buffer []byte, fn func(text []byte)) []byte {
+	prefix, _ := s.prompts()
+	one := func(text, body string) {
+		buffer = append(append(buffer[:0], prefix...), text...)
+		if body != "" {
+			if len(body) > maxEmbedded {
+				body = strings.ToValidUTF8(body[:maxEmbedded], "")
+			}
+			buffer = append(append(buffer, "\n\n"...), body...)
+		}
+		fn(buffer)
+	}
+	one(m.Text, m.Body)
+	for _, v := range m.Variants {
+		one(v.Text, v.Body)
+	}
+	return buffer
+}

@@ -1,0 +1,204 @@
+package config
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// key is one row of the table of settings.
+type key struct {
+	name string
+	help string
+	get  func(*Config) any
+	set  func(*Config, any) error     // from TOML
+	team func(c *Config, v any) error // from reverie.toml: restrict, or nil where a team has no say
+}
+
+var keys = []key{
+	{"accept", "what becomes memory without review: said (a person's durable instruction), seen (in several sessions)",
+		func(c *Config) any { return c.Accept },
+		func(c *Config, v any) (err error) { c.Accept, err = words(v, "said", "seen"); return },
+		func(c *Config, v any) error {
+			allowed, err := words(v, "said", "seen")
+			c.Accept = slices.DeleteFunc(slices.Clone(c.Accept), func(s string) bool { return !slices.Contains(allowed, s) })
+			return err
+		}},
+	{"sightings", "distinct sessions that a seen statement needs before it is accepted",
+		func(c *Config) any { return int64(c.Sightings) },
+		func(c *Config, v any) (err error) { c.Sightings, err = number(v, 2, 1000); return },
+		func(c *Config, v any) error {
+			n, err := number(v, 2, 1000)
+			c.Sightings = max(c.Sightings, n)
+			return err
+		}},
+	{"private", "kinds of memory that stay in this clone",
+		func(c *Config) any { return c.Private },
+		func(c *Config, v any) (err error) { c.Private, err = words(v, kinds...); return },
+		func(c *Config, v any) error {
+			more, err := words(v, kinds...)
+			for _, k := range more {
+				if !slices.Contains(c.Private, k) {
+					c.Private = append(slices.Clone(c.Private), k)
+				}
+			}
+			return err
+		}},
+	{"sessions.keep-days", "days that a session is kept after it was read",
+		func(c *Config) any { return int64(c.KeepDays) },
+		func(c *Config, v any) (err error) { c.KeepDays, err = number(v, 1, 36500); return },
+		func(c *Config, v any) error {
+			n, err := number(v, 1, 36500)
+			c.KeepDays = min(c.KeepDays, n)
+			return err
+		}},
+	{"agents.decide", "let agents accept, edit, forget and trust by commands in their shells, as a person does",
+		func(c *Config) any { return c.AgentsDecide },
+		func(c *Config, v any) (err error) { c.AgentsDecide, err = truth(v); return }, nil},
+	{"learn.background", "when hooks have new sessions learned from: idle (when one has ended or was left), or off",
+		func(c *Config) any { return c.Background },
+		func(c *Config, v any) (err error) { c.Background, err = word(v, backgroundWords...); return },
+		func(c *Config, v any) error {
+			s, err := word(v, backgroundWords...)
+			if s == "off" {
+				c.Background = s
+			}
+			return err
+		}},
+	{"learn.every", "how many new sessions have to be there before they are learned from in the background",
+		func(c *Config) any { return int64(c.Every) },
+		func(c *Config, v any) (err error) { c.Every, err = number(v, 1, 1000); return },
+		func(c *Config, v any) error {
+			n, err := number(v, 1, 1000)
+			c.Every = max(c.Every, n)
+			return err
+		}},
+	{"memory.ref", "the memory branch",
+		func(c *Config) any { return c.Ref },
+		func(c *Config, v any) error {
+			s, ok := v.(string)
+			if !ok || !strings.HasPrefix(s, "refs/") || strings.ContainsAny(s, " ~^:?*[\\") || strings.Contains(s, "..") || strings.HasSuffix(s, "/") {
+				return fmt.Errorf("%v is not a whole ref name such as \"refs/heads/reverie/memory\"", v)
+			}
+			if !ownRef(s) {
+				return fmt.Errorf("%s belongs to others: take a ref for memory alone, such as \"refs/heads/reverie/memory\"", s)
+			}
+			c.Ref = s
+			return nil
+		}, nil},
+	{"agents.file", "file that holds the managed block, relative to the top of the work tree",
+		func(c *Config) any { return c.Agents },
+		func(c *Config, v any) error {
+			s, ok := v.(string)
+			if !ok || !filepath.IsLocal(filepath.FromSlash(s)) {
+				return fmt.Errorf("%v is not a path inside the work tree", v)
+			}
+			if inGitDir(s) {
+				return fmt.Errorf("%v is in a git directory, whose files git may run", v)
+			}
+			c.Agents = s
+			return nil
+		}, nil},
+	{"trust.authors", "addresses of authors whose memories are given to agents without approval, as ann@example.com or *@example.com",
+		func(c *Config) any { return c.Trust.Authors },
+		func(c *Config, v any) (err error) { c.Trust.Authors, err = people(v, "@", "ann@example.com"); return }, nil},
+	{"trust.signers", "keys whose signatures are trusted likewise: SHA256:…, an OpenPGP fingerprint, or a principal of your allowed signers",
+		func(c *Config) any { return c.Trust.Signers },
+		func(c *Config, v any) (err error) { c.Trust.Signers, err = people(v, "", "SHA256:…"); return }, nil},
+	{"trust.require-signed", "trust signatures and what was made in this clone alone, not addresses, which anybody can write",
+		func(c *Config) any { return c.Trust.Signed },
+		func(c *Config, v any) (err error) { c.Trust.Signed, err = truth(v); return },
+		func(c *Config, v any) error {
+			signed, err := truth(v)
+			c.Trust.Signed = c.Trust.Signed || signed
+			return err
+		}},
+	{"trust.everyone", "withhold nothing for its author: everybody who may push is trusted",
+		func(c *Config) any { return c.Trust.Everyone },
+		func(c *Config, v any) (err error) { c.Trust.Everyone, err = truth(v); return }, nil},
+	{"context.stale", "what agents are given of a memory when code it rests on is gone: label, or withhold",
+		func(c *Config) any { return c.Stale },
+		func(c *Config, v any) (err error) { c.Stale, err = word(v, staleWords...); return },
+		func(c *Config, v any) error {
+			s, err := word(v, staleWords...)
+			if s == "withhold" {
+				c.Stale = s
+			}
+			return err
+		}},
+	{"context.budget", "tokens of memory that an agent is given when a session starts; 0 is nothing",
+		func(c *Config) any { return int64(c.Budget) },
+		func(c *Config, v any) (err error) { c.Budget, err = number(v, 0, maxBudget); return },
+		func(c *Config, v any) error {
+			n, err := number(v, 0, maxBudget)
+			c.Budget = min(c.Budget, n)
+			return err
+		}},
+	{"context.prompt-budget", "tokens of memory that an agent is given with a prompt that names what is known; 0 is nothing",
+		func(c *Config) any { return int64(c.Prompt) },
+		func(c *Config, v any) (err error) { c.Prompt, err = number(v, 0, maxBudget); return },
+		func(c *Config, v any) error {
+			n, err := number(v, 0, maxBudget)
+			c.Prompt = min(c.Prompt, n)
+			return err
+		}},
+	{"sync.with-push", "true: git's hook pre-push has the memory synced with the remote that the code is pushed to, in the background",
+		func(c *Config) any { return c.WithPush },
+		func(c *Config, v any) (err error) { c.WithPush, err = truth(v); return },
+		nil},
+	{"model.name", "the local model that studies sessions: auto (the best that the server has), a name, or off",
+		func(c *Config) any { return c.Model.Name },
+		func(c *Config, v any) (err error) { c.Model.Name, err = modelName(v); return },
+		func(c *Config, v any) error {
+			err := onlyOff(&c.Model.Name, v)
+			c.Model.Forbidden = c.Model.Forbidden || err == nil
+			return err
+		}},
+	{"model.embed", "the local model that makes vectors for recall: auto, a name, or off",
+		func(c *Config) any { return c.Model.Embed },
+		func(c *Config, v any) (err error) { c.Model.Embed, err = modelName(v); return },
+		func(c *Config, v any) error { return onlyOff(&c.Model.Embed, v) }},
+	{"model.host", "address of the Ollama server; empty: OLLAMA_HOST, or 127.0.0.1:11434",
+		func(c *Config) any { return c.Model.Host },
+		func(c *Config, v any) (err error) { c.Model.Host, err = plainText(v); return }, nil},
+	{"model.remote", "true: the server may be on another machine, which then reads the sessions",
+		func(c *Config) any { return c.Model.Remote },
+		func(c *Config, v any) (err error) { c.Model.Remote, err = truth(v); return },
+		func(c *Config, v any) error {
+			remote, err := truth(v)
+			c.Model.Remote = c.Model.Remote && remote
+			return err
+		}},
+	{"model.context", "tokens that a question and its answer may have together; more needs more memory",
+		func(c *Config) any { return int64(c.Model.Context) },
+		func(c *Config, v any) (err error) { c.Model.Context, err = number(v, 2048, 1<<20); return }, nil},
+	{"model.patience", "seconds that one question may take",
+		func(c *Config) any { return int64(c.Model.Patience) },
+		func(c *Config, v any) (err error) { c.Model.Patience, err = number(v, 1, 24*3600); return }, nil},
+	{"model.calls", "questions a day; 0 asks nothing",
+		func(c *Config) any { return int64(c.Model.Calls) },
+		func(c *Config, v any) (err error) { c.Model.Calls, err = number(v, 0, math.MaxInt32); return },
+		func(c *Config, v any) error { return atMost(&c.Model.Calls, v) }},
+	{"model.tokens", "tokens of questions and answers a day; 0 asks nothing",
+		func(c *Config) any { return int64(c.Model.Tokens) },
+		func(c *Config, v any) (err error) { c.Model.Tokens, err = number(v, 0, math.MaxInt32); return },
+		func(c *Config, v any) error { return atMost(&c.Model.Tokens, v) }},
+	{"model.seconds", "seconds that the model may work a day; 0 asks nothing",
+		func(c *Config) any { return int64(c.Model.Seconds) },
+		func(c *Config, v any) (err error) { c.Model.Seconds, err = number(v, 0, 24*3600); return },
+		func(c *Config, v any) error { return atMost(&c.Model.Seconds, v) }},
+	{"model.prompts", "folder of prompts that take the place of the built-in ones; empty: prompts/ beside the user's settings",
+		func(c *Config) any { return c.Model.Prompts },
+		func(c *Config, v any) (err error) {
+			if c.Model.Prompts, err = plainText(v); err == nil && c.Model.Prompts != "" && !filepath.IsAbs(c.Model.Prompts) {
+				err = fmt.Errorf("%q is not an absolute path", c.Model.Prompts)
+			}
+			return
+		}, nil},
+	{"code.default-branch", "the code's default branch, on which what a side branch taught has to land; empty: origin's, or main",
+		func(c *Config) any { return c.Main },
+		func(c *Config, v any) (err error) { c.Main, err = branchName(v); return },
+		nil},
+}

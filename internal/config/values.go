@@ -1,0 +1,157 @@
+package config
+
+import (
+	"fmt"
+	"github.com/pelletier/go-toml/v2"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// modelName accepts off, auto and what a server may call a model.
+func modelName(v any) (string, error) {
+	s, ok := v.(string)
+	if !ok || s == "" || len(s) > 200 || strings.HasPrefix(s, "-") || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' || r == '\\' }) {
+		return "", fmt.Errorf("%v is not off, auto, or a model's name such as \"qwen3:4b-instruct\"", v)
+	}
+	return s, nil
+}
+
+// onlyOff lets a team turn a model off, and nothing else.
+func onlyOff(name *string, v any) error {
+	if v != Off {
+		return fmt.Errorf("%v is not off: which model is asked, everybody says for themselves", v)
+	}
+	*name = Off
+	return nil
+}
+
+// atMost lets a team lower a limit.
+func atMost(limit *int, v any) error {
+	n, err := number(v, 0, math.MaxInt32)
+	*limit = min(*limit, n)
+	return err
+}
+
+// plainText accepts one line of text.
+func plainText(v any) (string, error) {
+	s, ok := v.(string)
+	if !ok || strings.ContainsFunc(s, unicode.IsControl) {
+		return "", fmt.Errorf("%v is not one line of text", v)
+	}
+	return s, nil
+}
+
+// backgroundWords are the values of learn.background, the narrower one last.
+var backgroundWords = []string{"idle", "off"}
+
+// maxBudget is the most tokens that a setting may ask for. No client takes as many from one hook.
+const maxBudget = 100_000
+
+// staleWords are the values of context.stale, the narrower one last.
+var staleWords = []string{"label", "withhold"}
+
+// branchName accepts what git would as a branch.
+func branchName(v any) (string, error) {
+	s, ok := v.(string)
+	if !ok || strings.ContainsAny(s, " ~^:?*[\\") || strings.Contains(s, "..") || strings.HasPrefix(s, "-") || strings.HasPrefix(s, "refs/") || strings.HasSuffix(s, "/") {
+		return "", fmt.Errorf("%v is not a branch's name such as \"main\"", v)
+	}
+	return s, nil
+}
+
+var kinds = []string{"convention", "decision", "constraint", "preference", "pattern", "workflow", "failure", "fact", "note"}
+
+// ownRef reports whether a ref may be the memory branch: a branch that is no project's usual one, or a ref of
+// Reverie's that it does not use for something else.
+func ownRef(ref string) bool {
+	if name, ok := strings.CutPrefix(ref, "refs/heads/"); ok {
+		return !slices.Contains([]string{"main", "master", "head"}, strings.ToLower(name))
+	}
+	name, ok := strings.CutPrefix(ref, "refs/reverie/")
+	return ok && !slices.Contains([]string{"journal", "inbox"}, strings.ToLower(name))
+}
+
+func words(v any, allowed ...string) ([]string, error) {
+	list, ok := v.([]any)
+	out := []string{}
+	for _, w := range list {
+		s, isText := w.(string)
+		if !isText || !slices.Contains(allowed, s) {
+			return nil, fmt.Errorf("%v is not one of %s", w, strings.Join(allowed, ", "))
+		}
+		out = append(out, s)
+	}
+	if !ok {
+		return nil, fmt.Errorf("%v is not a list such as [%q]", v, allowed[0])
+	}
+	return out, nil
+}
+
+func word(v any, allowed ...string) (string, error) {
+	s, ok := v.(string)
+	if !ok || !slices.Contains(allowed, s) {
+		return "", fmt.Errorf("%v is not one of %s", v, strings.Join(allowed, ", "))
+	}
+	return s, nil
+}
+
+func number(v any, least, most int64) (int, error) {
+	n, ok := v.(int64)
+	if !ok || n < least || n > most {
+		return 0, fmt.Errorf("%v is not a whole number from %d to %d", v, least, most)
+	}
+	return int(n), nil
+}
+
+// people is a list of addresses or keys, each with mark in it.
+func people(v any, mark, example string) ([]string, error) {
+	list, ok := v.([]any)
+	if !ok {
+		return nil, fmt.Errorf("%v is not a list such as [%q]", v, example)
+	}
+	out := []string{}
+	for _, w := range list {
+		s, ok := w.(string)
+		if !ok || s == "" || !strings.Contains(s, mark) || strings.ContainsAny(s, " <>[]\\\"\n") {
+			return nil, fmt.Errorf("%q is not one such as %s", w, example)
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+func truth(v any) (bool, error) {
+	b, ok := v.(bool)
+	if !ok {
+		return false, fmt.Errorf("%v is neither true nor false", v)
+	}
+	return b, nil
+}
+
+func tomlText(v any) string {
+	out, err := toml.Marshal(map[string]any{"v": v})
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return strings.TrimPrefix(strings.TrimSpace(string(out)), "v = ")
+}
+
+// inGitDir reports whether some file system takes a part of a path for .git: in another case, with
+// characters that HFS+ ignores, with what NTFS drops at the end, or by its short name.
+func inGitDir(path string) bool {
+	for part := range strings.FieldsFuncSeq(path, func(c rune) bool { return c == '/' || c == '\\' }) {
+		part = strings.Map(func(c rune) rune {
+			if unicode.Is(unicode.Cf, c) {
+				return -1
+			}
+			return c
+		}, part)
+		part, _, _ = strings.Cut(part, ":")
+		if part = strings.ToLower(strings.TrimRight(part, " .")); part == ".git" || part == "git~1" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,206 @@
+package ollama
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ollama/ollama/api"
+)
+
+const (
+	firstLimit = 10 * time.Minute // to the first token: others may be asking, and a model may have to be read from a slow disk
+	stallLimit = time.Minute      // between two tokens
+	maxAnswer  = 1 << 20          // bytes
+	seed       = 1
+)
+
+// Request is a question.
+type Request struct {
+	Model  string          // installed; as Model.Name has it, or without ":latest"
+	Cloud  bool            // it may run elsewhere
+	System string          // what to do
+	Prompt string          // what to do it with
+	Schema json.RawMessage // of the answer; as CheckSchema wants it
+
+	Context   int           // tokens of question and answer together; at most the model's are used; 0: 4096
+	Predict   int           // most tokens of the answer; 0: half of Context
+	KeepAlive time.Duration // how long the server keeps the model in memory afterwards; 0: as it likes; negative: not at all
+
+	First    time.Duration    // longest silence before the answer begins; 0: 10 minutes
+	Stall    time.Duration    // longest silence within it; 0: a minute
+	Progress func(tokens int) // is called with the tokens that came so far, in the goroutine of Ask; may be nil
+}
+
+// Answer is what a model said.
+type Answer struct {
+	Text  json.RawMessage
+	Asked int // tokens of the question
+	Said  int // tokens of the answer
+	Took  time.Duration
+}
+
+// Ask puts a question and returns the whole answer, which is valid JSON; that it keeps to the schema is for the caller
+// to check. It asks for the same answer each time: no randomness, a fixed seed, no thinking aloud.
+//
+// The error wraps ErrSchema, ErrMissing, ErrNoModel (the model answers no questions), ErrCloud, ErrTooLong, ErrTruncated,
+// ErrIncomplete, ErrBadOutput, ErrBusy, ErrUnavailable or the context's own. With ErrBadOutput and ErrTruncated, Answer.Text is what was said,
+// which is then no JSON.
+func (c *Client) Ask(ctx context.Context, r Request) (Answer, error) {
+	if err := CheckSchema(r.Schema); err != nil {
+		return Answer{}, fmt.Errorf("ask model %s: %w", r.Model, err)
+	}
+	m, err := c.look(ctx, r.Model)
+	switch {
+	case err != nil:
+		return Answer{}, err
+	case m.Cloud && !r.Cloud:
+		return Answer{}, fail("ask model "+r.Model, ErrCloud, "")
+	case !m.Has(Completion):
+		return Answer{}, fail("ask model "+r.Model, ErrNoModel, "it answers no questions")
+	}
+	if r.Context <= 0 {
+		r.Context = 4096
+	}
+	if m.Context > 0 {
+		r.Context = min(r.Context, m.Context) // as the server does, without a word
+	}
+	return c.ask(ctx, r)
+}
+
+// ask is Ask without a look at schema and model.
+func (c *Client) ask(ctx context.Context, r Request) (Answer, error) {
+	a := answering{Request: r, did: "ask model " + r.Model}
+	if a.Predict <= 0 {
+		a.Predict = a.Context / 2
+	}
+	if a.First <= 0 {
+		a.First = firstLimit
+	}
+	if a.Stall <= 0 {
+		a.Stall = stallLimit
+	}
+	own, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	a.watch = time.AfterFunc(a.First, func() { cancel(errSilent) })
+	defer a.watch.Stop()
+
+	began := time.Now()
+	err := c.api.Generate(own, a.question(), a.take)
+	answer := Answer{Asked: a.asked, Said: a.said, Took: time.Since(began)}
+	if err == nil {
+		err = own.Err() // the API may end without a word
+	}
+	switch {
+	case ctx.Err() != nil:
+		return answer, fmt.Errorf("%s: %w", a.did, ctx.Err())
+	case errors.Is(err, errEnough):
+		answer.Text = a.text.Bytes()
+		return answer, fail(a.did, ErrTruncated, errEnough.Error(), err)
+	case errors.Is(err, ErrCloud):
+		return Answer{}, err
+	case err != nil && !a.done:
+		kind := ErrUnavailable
+		if a.chunks > 0 {
+			kind = ErrIncomplete
+		}
+		return answer, c.failed(ctx, own, a.did, a.System+"\n"+a.Prompt, kind, err)
+	}
+	return a.judge(answer)
+}
+
+// answering is a question that is being answered.
+type answering struct {
+	Request
+	did   string
+	watch *time.Timer
+
+	text, thoughts bytes.Buffer
+	chunks         int // replies with some of the answer in them: about one a token
+	lines          int // replies
+	done           bool
+	reason         string
+	asked, said    int
+}
+
+// question is the question as the API has it. truncate and shift have the server refuse what it would otherwise cut or
+// forget; one that is too old to know them is found out by judge.
+func (a *answering) question() *api.GenerateRequest {
+	yes, no := true, false
+	q := &api.GenerateRequest{
+		Model:  a.Model,
+		System: plain(a.System),
+		Prompt: plain(a.Prompt),
+		Format: a.Schema,
+		Stream: &yes, Truncate: &no, Shift: &no,
+		Think: &api.ThinkValue{Value: false},
+		Options: map[string]any{
+			"temperature": 0, "seed": seed,
+			"num_ctx": a.Context, "num_predict": a.Predict,
+		},
+	}
+	if a.KeepAlive != 0 {
+		q.KeepAlive = &api.Duration{Duration: max(a.KeepAlive, 0)} // the API's negative ones mean for ever
+	}
+	return q
+}
+
+// plain takes what a server reads as a place for an image out of a text; there are no images, so it would refuse it.
+func plain(text string) string { return strings.ReplaceAll(text, "[img-", "[img -") }
+
+// take takes in one reply of the stream.
+func (a *answering) take(r api.GenerateResponse) error {
+	if !a.Cloud && (r.RemoteModel != "" || r.RemoteHost != "") {
+		return fail(a.did, ErrCloud, "")
+	}
+	a.lines++
+	a.text.WriteString(r.Response)
+	a.thoughts.WriteString(r.Thinking)
+	if r.Response != "" || r.Thinking != "" {
+		a.chunks++
+		a.watch.Reset(a.Stall)
+		if a.Progress != nil {
+			a.Progress(a.chunks)
+		}
+	}
+	if a.lines > 2*a.Predict+64 || a.text.Len()+a.thoughts.Len() > maxAnswer {
+		return errEnough // it does not keep to num_predict
+	}
+	if r.Done {
+		a.done, a.reason, a.asked, a.said = true, r.DoneReason, r.PromptEvalCount, r.EvalCount
+		a.watch.Reset(time.Second) // to end the reply
+	}
+	return nil
+}
+
+// judge says whether what came without an error is an answer.
+func (a *answering) judge(answer Answer) (Answer, error) {
+	// A server that drops a part of the question without a word counts what is left: as many tokens as there
+	// are, or half of them. One that forgets the beginning while it answers says more than there was room for.
+	half := a.Context/2 <= a.asked && a.asked <= a.Context/2+2 && len(a.System)+len(a.Prompt) >= a.Context
+	cut := half || a.asked >= a.Context || a.asked+a.said > a.Context+1
+	switch {
+	case !a.done:
+		return answer, fail(a.did, ErrIncomplete, fmt.Sprintf("after %d tokens", a.chunks))
+	case cut, a.reason == "length" && a.said < a.Predict:
+		return answer, fail(a.did, ErrTooLong, fmt.Sprintf("question %d and answer %d tokens, of %d", a.asked, a.said, a.Context))
+	case a.reason == "length":
+		answer.Text = a.text.Bytes()
+		return answer, fail(a.did, ErrTruncated, fmt.Sprintf("%d tokens", a.said))
+	case a.reason != "stop":
+		return answer, fail(a.did, ErrIncomplete, fmt.Sprintf("it ended with %.20q", a.reason))
+	}
+	text := bytes.TrimSpace(a.text.Bytes())
+	if len(text) == 0 && json.Valid(a.thoughts.Bytes()) {
+		text = bytes.TrimSpace(a.thoughts.Bytes()) // servers have put answers by a schema there
+	}
+	answer.Text = text
+	if !json.Valid(text) {
+		return answer, fail(a.did, ErrBadOutput, "no JSON: "+quote(string(text), a.System+"\n"+a.Prompt))
+	}
+	return answer, nil
+}

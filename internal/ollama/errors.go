@@ -1,0 +1,156 @@
+package ollama
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ollama/ollama/api"
+)
+
+var (
+	// ErrUnavailable is returned when no Ollama server answers, or it answers with an error that has no sentinel of its own.
+	ErrUnavailable = errors.New("no answer from Ollama")
+	// ErrStranger is returned, beside ErrUnavailable, when what answers is not Ollama.
+	ErrStranger = errors.New("what answers is not Ollama")
+	// ErrBusy is returned when the server has too many questions waiting.
+	ErrBusy = errors.New("Ollama is busy")
+	// ErrMissing is returned when the model is not installed.
+	ErrMissing = errors.New("model not installed")
+	// ErrNoModel is returned when no installed model, or not the one named, can do what is wanted.
+	ErrNoModel = errors.New("no suitable model")
+	// ErrRemote is returned when the server is not on this machine and that was not allowed.
+	ErrRemote = errors.New("not on this machine")
+	// ErrCloud is returned when the server would pass the text on to another machine and that was not asked for.
+	ErrCloud = errors.New("model runs elsewhere")
+	// ErrSchema is returned when a schema is outside the subset that every server keeps to.
+	ErrSchema = errors.New("unsafe schema")
+	// ErrTooLong is returned when a question does not fit the context, with its answer, or a text no vector.
+	ErrTooLong = errors.New("too long for the context")
+	// ErrTruncated is returned when the answer ran into its limit of tokens or bytes.
+	ErrTruncated = errors.New("answer too long")
+	// ErrIncomplete is returned when an answer began and did not end.
+	ErrIncomplete = errors.New("answer broke off")
+	// ErrBadOutput is returned when an answer is whole and not what was asked for: no JSON, or no usable vectors.
+	ErrBadOutput = errors.New("unusable answer")
+)
+
+// causes of a context's end that are ours
+var (
+	errSilent = errors.New("the server was silent for too long")
+	errEnough = errors.New("the server goes on beyond the limit")
+)
+
+// maxQuote is how much of what a server said an error repeats, in bytes.
+const maxQuote = 200
+
+// failure is an error whose text is its own: the causes' may hold what must not be repeated.
+type failure struct {
+	text   string
+	causes []error
+}
+
+func (f *failure) Error() string   { return f.text }
+func (f *failure) Unwrap() []error { return f.causes }
+
+// fail returns an error "did: kind: why", or "did: kind" without a why, that wraps kind and causes.
+func fail(did string, kind error, why string, causes ...error) error {
+	text := did + ": " + kind.Error()
+	if why != "" {
+		text += ": " + why
+	}
+	return &failure{text, append([]error{kind}, causes...)}
+}
+
+// failed says what became of a call that ended in err: kind, where err is nothing more special. ctx is the caller's, own the
+// one the call had; question is what must not be repeated.
+func (c *Client) failed(ctx, own context.Context, did, question string, kind, err error) error {
+	if ended := ctx.Err(); ended != nil {
+		return fmt.Errorf("%s: %w", did, ended)
+	}
+	if own.Err() != nil {
+		return fail(did, kind, context.Cause(own).Error(), context.Cause(own))
+	}
+	var status api.StatusError
+	var denied api.AuthorizationError
+	var syntax *json.SyntaxError
+	var shape *json.UnmarshalTypeError
+	var transport *url.Error
+	switch {
+	case errors.As(err, &denied):
+		return fail(did, kind, "it asks for a sign-in (401)", err)
+	case errors.As(err, &status):
+		return refused(did, question, kind, status)
+	case errors.As(err, &syntax), errors.As(err, &shape):
+		return fail(did, kind, ErrStranger.Error(), ErrStranger, err)
+	case errors.Is(err, ErrRemote):
+		return fail(did, ErrRemote, c.base.Hostname()+" leads elsewhere", err)
+	case errors.Is(err, errRedirect):
+		return fail(did, kind, errRedirect.Error(), ErrStranger, err)
+	case errors.As(err, &transport):
+		if strings.Contains(transport.Err.Error(), "malformed HTTP") {
+			return fail(did, kind, ErrStranger.Error(), ErrStranger, err)
+		}
+		return fail(did, kind, quote(transport.Err.Error(), question), err)
+	case tooLong(err.Error()):
+		return fail(did, ErrTooLong, quote(err.Error(), question), err)
+	case strings.HasPrefix(strings.TrimSpace(err.Error()), "<"):
+		return fail(did, kind, ErrStranger.Error(), ErrStranger, err)
+	}
+	return fail(did, kind, quote(err.Error(), question), err) // a line of the stream
+}
+
+// refused says what a server's refusal means: kind, where it is nothing more special.
+func refused(did, question string, kind error, e api.StatusError) error {
+	why := fmt.Sprintf("%d %s", e.StatusCode, http.StatusText(e.StatusCode))
+	if said := quote(e.ErrorMessage, question); said != "" && !strings.HasPrefix(said, "<") && said != http.StatusText(e.StatusCode) {
+		why = said + " (" + why + ")"
+	}
+	switch {
+	case e.StatusCode < 502 && tooLong(e.ErrorMessage), e.StatusCode == http.StatusRequestEntityTooLarge:
+		kind = ErrTooLong
+	case e.StatusCode == http.StatusNotFound:
+		kind = ErrMissing
+	case e.StatusCode == http.StatusServiceUnavailable, e.StatusCode == http.StatusTooManyRequests:
+		kind = ErrBusy
+	case e.StatusCode == http.StatusBadRequest && strings.Contains(e.ErrorMessage, "does not support"):
+		kind = ErrNoModel
+	}
+	return fail(did, kind, why, e)
+}
+
+// tooLong reports whether a refusal is about the length of the input. Servers of different ages have different words.
+func tooLong(refusal string) bool {
+	for _, words := range []string{"context length", "context size", "context window", "too large to process"} {
+		if strings.Contains(refusal, words) {
+			return true
+		}
+	}
+	return false
+}
+
+// quote is what may be repeated of said: one line of at most maxQuote bytes, or nothing if some of the question is in it.
+func quote(said, question string) string {
+	const run = 16 // bytes in common that are no chance
+	if len(said) > maxQuote {
+		cut := maxQuote - len("…")
+		for cut > 0 && !utf8.RuneStart(said[cut]) {
+			cut--
+		}
+		said = said[:cut] + "…"
+	}
+	for i := 0; i+run <= len(said); i++ {
+		if strings.Contains(question, said[i:i+run]) {
+			return ""
+		}
+	}
+	if len(question) > 0 && len(question) < run && strings.Contains(said, question) {
+		return ""
+	}
+	return strings.Join(strings.FieldsFunc(said, func(r rune) bool { return r < ' ' || r == 0x7f }), " ")
+}

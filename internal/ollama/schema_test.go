@@ -1,0 +1,73 @@
+package ollama
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+)
+
+func TestCheckSchema(t *testing.T) {
+	object := func(property string) string {
+		return `{"type":"object","properties":{"a":` + property + `},"required":["a"],"additionalProperties":false}`
+	}
+	deep := object(`{"type":"boolean"}`)
+	for range 8 {
+		deep = object(deep)
+	}
+	for _, s := range []string{
+		object(`{"type":"boolean"}`),
+		object(`{"type":"integer"}`),
+		object(`{"type":"integer","minimum":0,"maximum":100}`),
+		object(`{"type":"string","maxLength":1000,"minLength":1}`),
+		object(`{"type":["string","null"],"maxLength":9}`),
+		object(`{"type":"string","enum":["low","high",""]}`),
+		object(`{"type":"array","items":{"type":"string","maxLength":9},"maxItems":50}`),
+		object(`{"type":"array","items":` + object(`{"type":"boolean"}`) + `,"maxItems":3,"minItems":1}`),
+	} {
+		if err := CheckSchema(json.RawMessage(s)); err != nil {
+			t.Errorf("%s: %v", s, err)
+		}
+	}
+	for _, s := range []string{
+		"", "null", "true", "{}", "[]", `"json"`, `{"type":"object"}`, `{"type":"string","maxLength":9}`, `{"type":"object"`,
+		`{"type":"object","properties":{},"required":[],"additionalProperties":false}`,
+		`{"type":"object","properties":{"a":{"type":"boolean"}},"required":["a"]}`,
+		`{"type":"object","properties":{"a":{"type":"boolean"}},"required":["a"],"additionalProperties":true}`,
+		`{"type":"object","properties":{"a":{"type":"boolean"}},"required":[],"additionalProperties":false}`,
+		`{"type":"object","properties":{"a":{"type":"boolean"},"b":{"type":"boolean"}},"required":["a","a"],"additionalProperties":false}`,
+		`{"type":"object","properties":{"a":{"type":"boolean"}},"required":["b"],"additionalProperties":false}`,
+		`{"type":"object","properties":{"a":{"type":"boolean"}},"required":["a"],"additionalProperties":false,"title":"x"}`,
+		object(`true`),
+		object(`{}`),
+		object(`{"type":"null"}`),
+		object(`{"type":"number","minimum":0,"maximum":1}`),
+		object(`{"type":["integer","null"]}`),
+		object(`{"maxLength":9}`),
+		object(`{"type":"string"}`),
+		object(`{"type":"string","maxLength":1001}`),
+		object(`{"type":"string","maxLength":0}`),
+		object(`{"type":"string","maxLength":9,"minLength":10}`),
+		object(`{"type":"string","maxLength":9,"pattern":"^a$"}`),
+		object(`{"type":"string","maxLength":9,"format":"date"}`),
+		object(`{"type":"string","enum":[]}`),
+		object(`{"type":"string","enum":[1]}`),
+		object(`{"enum":["a"]}`),
+		object(`{"type":"integer","multipleOf":2}`),
+		object(`{"type":"integer","minimum":0.5}`),
+		object(`{"type":"array","maxItems":9}`),
+		object(`{"type":"array","items":{"type":"boolean"}}`),
+		object(`{"type":"array","items":{"type":"boolean"},"maxItems":51}`),
+		object(`{"type":"array","items":{"type":"boolean"},"maxItems":9,"uniqueItems":true}`),
+		object(`{"anyOf":[{"type":"boolean"}]}`),
+		object(`{"$ref":"#/$defs/a"}`),
+		object(`{"type":"boolean","description":"x"}`),
+		object(`{"type":"boolean","not":{}}`),
+		object(strings.Repeat(" ", maxSchema) + `{"type":"boolean"}`),
+		deep,
+	} {
+		if err := CheckSchema(json.RawMessage(s)); !errors.Is(err, ErrSchema) {
+			t.Errorf("%.200s: %v", s, err)
+		}
+	}
+}

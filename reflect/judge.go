@@ -1,0 +1,393 @@
+package reflect
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/pattern"
+	"github.com/reverie-memory/reverie/prompts"
+	"github.com/reverie-memory/reverie/reflect/transcript"
+)
+
+// Bounds of what a model says, in bytes and in entries.
+const (
+	maxBody     = 1000
+	minQuote    = 12
+	maxFound    = 8 // paths of a candidate
+	maxFault    = 240
+	maxFaults   = 8
+	maxFindPath = 200
+)
+
+// A judgement says what of one answer passed, and why the rest did not.
+type judgement struct {
+	passed  []statementRead
+	refused map[string]int
+	faults  []string // of form, in words for the model
+	usable  bool     // something in it passed, or was refused for what it says and not for its form
+}
+
+func (v *judgement) fault(format string, args ...any) {
+	if len(v.faults) < maxFaults {
+		v.faults = append(v.faults, cutTo(fmt.Sprintf(format, args...), maxFault))
+	}
+}
+
+// judge looks at an answer about the events of a part. It believes nothing: what passes is in the form of a candidate, rests on
+// words that stand in events that were shown, and is no more than what a model read there.
+func (r *reader) judge(answer json.RawMessage, part []line) judgement {
+	v := judgement{refused: map[string]int{}}
+	a, err := prompts.DecodeReflect(answer)
+	if err != nil {
+		var faults prompts.Faults
+		if !errors.As(err, &faults) {
+			faults = prompts.Faults{err.Error()}
+		}
+		for _, f := range faults {
+			v.fault("%s", f)
+		}
+		return v
+	}
+	events := map[int]*transcript.Event{}
+	for _, l := range part {
+		if e := r.shown[l.N]; e != nil {
+			events[l.N] = e
+		}
+	}
+	v.usable = len(a.Candidates) == 0
+	for i, c := range a.Candidates {
+		got, why := r.candidate(c, events, &v, i+1)
+		if why == "" {
+			v.passed = append(v.passed, got)
+		} else {
+			v.refused[why]++
+		}
+		v.usable = v.usable || !ofForm[why]
+	}
+	return v
+}
+
+// ofForm are reasons that a model can mend by answering again.
+var ofForm = map[string]bool{
+	"unknown kind": true, "unknown scope": true, "unknown confidence": true, "not one line": true, "too long": true,
+	"no evidence": true, "evidence not verbatim": true,
+}
+
+// candidate makes the candidate of one item of an answer, or says why not. n is its number in the answer.
+func (r *reader) candidate(in prompts.ReflectCandidate, events map[int]*transcript.Event, v *judgement, n int) (statementRead, string) {
+	c := record.Candidate{Kind: record.Kind(in.Kind), Text: strings.TrimSpace(in.Text), Body: strings.TrimSpace(in.Body), How: record.Model, Detector: "model"}
+	switch {
+	case !c.Kind.Valid():
+		v.fault("candidate %d: there is no kind %q", n, in.Kind)
+		return statementRead{}, "unknown kind"
+	case in.Scope != "repository" && in.Scope != "task":
+		v.fault("candidate %d: there is no scope %q", n, in.Scope)
+		return statementRead{}, "unknown scope"
+	case in.Sure != "low" && in.Sure != "medium" && in.Sure != "high":
+		v.fault("candidate %d: there is no confidence %q", n, in.Sure)
+		return statementRead{}, "unknown confidence"
+	case in.Scope == "task":
+		return statementRead{}, "for one task"
+	case in.Sure == "low":
+		return statementRead{}, "unsure"
+	case c.Text == "" || strings.ContainsAny(c.Text, "\n\r"):
+		v.fault("candidate %d: text is not one line", n)
+		return statementRead{}, "not one line"
+	case len(c.Text) > maxStatement || len(c.Body) > maxBody:
+		v.fault("candidate %d: text has %d bytes, body %d; they may have %d and %d", n, len(c.Text), len(c.Body), maxStatement, maxBody)
+		return statementRead{}, "too long"
+	case !visibleText(c.Text) || !visibleText(c.Body):
+		return statementRead{}, "hidden characters"
+	case redacted.MatchString(c.Body):
+		return statementRead{}, "redacted"
+	}
+	var cited []*transcript.Event
+	for _, e := range in.Evidence {
+		event := events[e.Event]
+		if event == nil {
+			v.fault("candidate %d: there is no event %d among those shown", n, e.Event)
+			v.refused["quote of no event"]++
+			continue
+		}
+		quote, ok := r.quoted(event, e.Quote)
+		if !ok {
+			v.fault("candidate %d: %q does not stand so in event %d, or is shorter than %d bytes", n, cutTo(e.Quote, 80), e.Event, minQuote)
+			v.refused["quote not verbatim"]++
+			continue
+		}
+		cited = append(cited, event)
+		for _, other := range events { // what was called, and what came of it, are one
+			if other.CallID != "" && other.CallID == event.CallID && other.Agent == event.Agent && other != event {
+				cited = append(cited, other)
+			}
+		}
+		c.Evidence = mergeEvidence(c.Evidence, []record.Evidence{{Event: event.N, Quote: quote, Time: event.Time}})
+	}
+	if len(in.Evidence) == 0 {
+		v.fault("candidate %d: evidence is missing", n)
+	}
+	if why := r.gate.refuse(c); why != "" {
+		if why == "no evidence" && len(in.Evidence) > 0 {
+			why = "evidence not verbatim"
+		}
+		return statementRead{}, why
+	}
+	own, lang := unquoted(c.Text), language(c.Text)
+	if why := refuseSaid(&sentence{text: own, lang: lang, asking: isQuestion(own, lang)}, own); why != "" {
+		return statementRead{}, why
+	}
+	print := record.Print(c.Text)
+	for _, known := range r.known {
+		if known.Same(print) {
+			return statementRead{}, "known"
+		}
+	}
+	if invented(c.Text+"\n"+c.Body, cited, events) {
+		return statementRead{}, "not in the session"
+	}
+	if !aboutThem(c.Text, cited) {
+		return statementRead{}, "unrelated evidence"
+	}
+	c.Paths = pathsNamed(in.Paths, events)
+	return statementRead{Candidate: c, print: print, sure: in.Sure == "high"}, ""
+}
+
+// visibleText reports whether a text has nothing in it that a reader does not see.
+func visibleText(text string) bool {
+	if !utf8.ValidString(text) {
+		return false
+	}
+	return !strings.ContainsFunc(text, func(r rune) bool {
+		return r != '\n' && r != '\t' && r != '\u200c' && r != '\u200d' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r))
+	})
+}
+
+// quotable are the fields of an event that may be quoted.
+func quotable(e *transcript.Event) []string { return []string{e.Text, e.Command, e.Old, e.New} }
+
+// quoted returns the words of an event that a quote gives, as they stand there. A run of white space counts as one space;
+// all else must be the same. What is shorter than minQuote must be a whole field, and a quote has a word in it. Words
+// that clients put into the event are not among those that may be quoted.
+func (r *reader) quoted(e *transcript.Event, quote string) (string, bool) {
+	quote = strings.TrimSpace(quote)
+	if len(quote) > maxSentence*4 || !strings.ContainsFunc(quote, isWordRune) {
+		return "", false
+	}
+	i, found := r.gate.view.index(e.N)
+	if !found {
+		return "", false
+	}
+	for at, text := range quotable(e) {
+		if len(quote) < minQuote && strings.TrimSpace(text) != quote {
+			continue
+		}
+		words, ok := stretch(text, quote)
+		if !ok {
+			words, ok = colourless(text, quote)
+		}
+		if !ok {
+			continue
+		}
+		// What is shown is without what clients put in: its pieces meet where the event's do not.
+		if words = cut(words); strings.Contains(quotable(&r.gate.view.events[i])[at], words) {
+			return words, true
+		}
+	}
+	return "", false
+}
+
+// stretch returns the first part of a text that has the words of a quote, between them any white space.
+func stretch(text, quote string) (string, bool) {
+	words := strings.Fields(quote)
+	if len(words) == 0 {
+		return "", false
+	}
+	for from := 0; ; {
+		at := strings.Index(text[from:], words[0])
+		if at < 0 {
+			return "", false
+		}
+		start := from + at
+		end := start + len(words[0])
+		ok := true
+		for _, w := range words[1:] {
+			rest := strings.TrimLeftFunc(text[end:], unicode.IsSpace)
+			if ok = len(rest) < len(text)-end && strings.HasPrefix(rest, w); !ok {
+				break
+			}
+			end = len(text) - len(rest) + len(w)
+		}
+		if ok {
+			return text[start:end], true
+		}
+		from = start + 1
+	}
+}
+
+// verbatim are the words of a statement that are not its own: what is quoted or marked as code, and names with dots or
+// colons in them. A "here" at a clause's end means the repository.
+var (
+	verbatim   = lazy("`[^`]*`|\"[^\"]*\"|“[^”]*”|「[^」]*」|\\b\\w+(?:(?:\\.|::?)\\w+)+")
+	hereInRepo = lazy(`(?i)\bhere([.,;:!)]|$)`)
+)
+
+// unquoted is a statement by which it can be judged whether it is understood alone.
+func unquoted(text string) string {
+	return hereInRepo.ReplaceAllString(verbatim.ReplaceAllString(text, "quoted words"), "in the repository$1")
+}
+
+// aboutThem reports whether a statement has a word that carries meaning in common with the events it cites; where words are
+// not set apart, two neighbouring letters. A quote that stands where it is said to stand may have nothing to do with what it
+// is said to prove.
+func aboutThem(text string, cited []*transcript.Event) bool {
+	var runes []rune
+	if unspaced.MatchString(text) {
+		runes = []rune(text)
+	}
+	for _, e := range cited {
+		all := strings.Join(append(quotable(e), e.Paths...), "\n")
+		if sharedWords(text, all) > 0 {
+			return true
+		}
+		for i := 0; i+1 < len(runes); i++ {
+			if pair := string(runes[i : i+2]); isWordRune(runes[i]) && isWordRune(runes[i+1]) && unspaced.MatchString(pair) && strings.Contains(all, pair) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// colourless is stretch for a text with colour codes, which a model is not shown. They are no part of a quote: it returns the
+// longest part without them.
+func colourless(text, quote string) (string, bool) {
+	if !strings.ContainsRune(text, '\x1b') {
+		return "", false
+	}
+	words, ok := stretch(ansi.ReplaceAllString(text, ""), quote)
+	best := ""
+	for _, piece := range ansi.Split(text, -1) {
+		if piece = strings.TrimSpace(piece); ok && len(piece) > len(best) && strings.Contains(words, piece) {
+			best = piece
+		}
+	}
+	return best, len(best) >= minQuote
+}
+
+var (
+	codeSpan = lazy("`+[^`]+`+")
+	// webPlace is an address, with or without a scheme.
+	webPlace = lazy(`(?i)\b[a-z][a-z0-9+.-]*://[^\s<>"'` + "`" + `)\]]+|\bwww\.[^\s<>"'` + "`" + `)\]]+|\b(?:[a-z0-9-]+\.)+[a-z]{2,}/[^\s<>"'` + "`" + `)\]]*|` +
+		`\b(?:\d{1,3}\.){3}\d{1,3}\b[^\s<>"'` + "`" + `)\]]*|[\w.+-]+@[\w-]+\.[\w.-]+`)
+	// commandLine is a command that is not marked as code: a program with an argument that only a command has, or a pipe into an interpreter.
+	commandLine = lazy(`(?i)\b(?:curl|wget|sudo|(?:ba|z|da)?sh|rm|dd|chmod|chown|eval|nc|ncat|ssh|scp|rsync|base64|openssl|powershell|pwsh|` +
+		`iex|iwr|python3?|perl|ruby|npx|npm|pnpm|yarn|pip3?|docker|kubectl|git|crontab|systemctl)(?:\s+[\w.:=@/-]+)?\s+(?:-{1,2}\w|[~/$"'|]|\.{1,2}/)\S*|` +
+		`\|\s*(?:sudo\s+)?(?:(?:ba|z|da|k)?sh|python3?|perl|node|iex)\b`)
+)
+
+// invented reports whether a text has an address or a command that stands in none of the cited events and was not run, or a
+// name marked as code that stands in no event that was shown.
+func invented(text string, cited []*transcript.Event, shown map[int]*transcript.Event) bool {
+	stands := func(what string, e *transcript.Event) bool {
+		for _, field := range quotable(e) {
+			if _, ok := stretch(field, what); ok {
+				return true
+			}
+		}
+		for _, p := range e.Paths {
+			if strings.Contains(p, what) {
+				return true
+			}
+		}
+		return false
+	}
+	quoted := func(what string) bool {
+		for _, e := range cited {
+			if stands(what, e) {
+				return true
+			}
+		}
+		for _, e := range shown {
+			if _, ran := stretch(e.Command, what); ran && e.Kind == transcript.Call {
+				return true
+			}
+		}
+		return false
+	}
+	for _, m := range codeSpan.FindAllString(text, -1) {
+		what := strings.TrimSpace(strings.Trim(m, "`"))
+		if what == "" || quoted(what) {
+			continue
+		}
+		if strings.ContainsAny(what, " \t\n|;&$<>(){}") {
+			return true // a command, or more than a name
+		}
+		anywhere := false
+		for _, e := range shown {
+			anywhere = anywhere || stands(what, e)
+		}
+		if !anywhere {
+			return true
+		}
+	}
+	for _, form := range []*pattern.Pattern{webPlace, commandLine} {
+		for _, what := range form.FindAllString(strings.ReplaceAll(text, "`", " "), -1) {
+			if !quoted(strings.TrimRight(what, ".,;:!?")) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+var globMark = lazy(`[*?\[{]`)
+
+// pathsNamed are the paths of a candidate that the session names, relative and without steps out of the repository.
+func pathsNamed(paths []string, shown map[int]*transcript.Event) []string {
+	var out []string
+	for _, p := range paths {
+		p = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(p), "./"), "/")
+		if p == "" || len(p) > maxFindPath || path.IsAbs(p) || !visibleText(p) || strings.ContainsAny(p, "\\\n\t~:") || path.Clean(p) != p || strings.HasPrefix(p, "..") {
+			continue
+		}
+		literal := p
+		if at := globMark.FindStringIndex(p); at != nil {
+			literal = p[:at[0]]
+		}
+		if len(literal) < 2 || len(out) == maxFound {
+			continue
+		}
+		for _, e := range shown {
+			if standsPath(literal, e) {
+				out = append(out, p)
+				break
+			}
+		}
+	}
+	return out
+}
+
+func standsPath(p string, e *transcript.Event) bool {
+	for _, text := range append(quotable(e), e.Paths...) {
+		if strings.Contains(text, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// cutTo is a text with at most n bytes, and a mark where something was cut off.
+func cutTo(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	for n -= len("…"); n > 0 && !utf8.RuneStart(text[n]); n-- {
+	}
+	return text[:n] + "…"
+}

@@ -1,0 +1,330 @@
+package reflect
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/prompts"
+	"github.com/reverie-memory/reverie/reflect/transcript"
+)
+
+// Errors of reading a session with a model.
+var (
+	// ErrUnusable is returned when no answer of a model could be used, though it was told what was wrong.
+	ErrUnusable = errors.New("no usable answer")
+	// ErrNoRoom is returned when a model's context is too small for a question about a session.
+	ErrNoRoom = errors.New("no room for a session in the model's context")
+)
+
+// Reading is what a model made of a session.
+type Reading struct {
+	Reflection record.Reflection // the detectors' findings, and behind them the model's
+	Parts      int               // in which the session was asked about
+	Asked      int               // questions that were put, again ones too
+	Left       int               // events that no part had room for
+	Found      int               // the model's candidates in Reflection
+	Confirmed  int               // candidates of the model that say what a detector found
+	Refused    map[string]int    // candidates and quotes of the model that were refused, by reason
+	Faults     []string          // what was wrong with answers that could not be used
+}
+
+// Read asks a model what a session taught, and joins what stands up to the session's events with what the detectors
+// found: base, which stays as it is. known are statements that need not be found again. Without a model it is base alone.
+//
+// A session that has no room in one question is asked about in parts, at most maxParts. An answer that cannot be used is
+// asked for once more, with what was wrong. A part without a usable answer is counted in Refused. Where no part has one
+// the error wraps ErrUnusable; one of the model, or of the context, ends the reading at once. With an error the caller
+// keeps base. Equal answers give an equal Reading.
+func Read(ctx context.Context, m *prompts.Model, set prompts.Set, s transcript.Session, events []transcript.Event, base record.Reflection, known []string) (Reading, error) {
+	if m == nil {
+		return Reading{Reflection: base}, nil
+	}
+	fail := func(err error) (Reading, error) {
+		return Reading{}, fmt.Errorf("read session %s/%s with %s: %w", s.Client, s.ID, m.Name, err)
+	}
+	q, err := askAbout(m, set, s, events, known)
+	if err != nil {
+		return fail(err)
+	}
+	r := newReader(s, events, base, known)
+	r.out.Parts, r.out.Left = len(q.parts), q.left
+	usable, failed := 0, 0
+	for i, part := range q.parts {
+		v, err := r.put(ctx, m, q.rendered[i], part)
+		if err != nil {
+			return fail(err)
+		}
+		if v.usable {
+			usable++
+			r.take(v)
+			continue
+		}
+		failed++
+		r.refuse(unusable, 1)
+		for _, f := range v.faults {
+			r.out.Faults = append(r.out.Faults, fmt.Sprintf("part %d: %s", i+1, f))
+		}
+		if usable == 0 && failed == hopeless {
+			break
+		}
+	}
+	if usable == 0 && failed > 0 {
+		return fail(fmt.Errorf("%w in %s: %s", ErrUnusable, asked(r.out.Asked), strings.Join(r.out.Faults, "; ")))
+	}
+	return r.finish(m.Name, m.Digest, q.hash), nil
+}
+
+const (
+	// hopeless is how many parts without a usable answer, and none with one, end a reading.
+	hopeless = 2
+
+	unusable = "unusable answer"
+)
+
+func asked(n int) string {
+	if n == 1 {
+		return "1 answer"
+	}
+	return fmt.Sprintf("%d answers", n)
+}
+
+// Questions are those that Read would put first. Without a model they are for one with openContext.
+func Questions(m *prompts.Model, set prompts.Set, s transcript.Session, events []transcript.Event, known []string) ([]prompts.Rendered, error) {
+	if m == nil {
+		m = &prompts.Model{Context: openContext}
+	}
+	q, err := askAbout(m, set, s, events, known)
+	if err != nil {
+		return nil, fmt.Errorf("ask about session %s/%s: %w", s.Client, s.ID, err)
+	}
+	return q.rendered, nil
+}
+
+// openContext is the context in tokens of a model that is asked elsewhere.
+const openContext = 128 << 10
+
+// Import is Read with an answer that was given elsewhere, by a model of that name. Any event that a question may show can be
+// evidence. To import the answers to several questions, give each the Reflection of the one before as its base. An
+// error wraps ErrUnusable when the answer cannot be used.
+func Import(set prompts.Set, s transcript.Session, events []transcript.Event, base record.Reflection, answer json.RawMessage, model string) (Reading, error) {
+	fail := func(err error) (Reading, error) {
+		return Reading{}, fmt.Errorf("import an answer about session %s/%s: %w", s.Client, s.ID, err)
+	}
+	if model = strings.TrimSpace(model); model == "" {
+		return fail(errors.New("the name of the model is missing"))
+	}
+	frame, err := set.Reflect(prompts.Reflect{Part: 1, Parts: 1, Lines: noLines})
+	if err != nil {
+		return fail(err)
+	}
+	r := newReader(s, events, base, nil)
+	part := make([]line, 0, len(r.shown))
+	for n := range r.shown {
+		part = append(part, line{Line: prompts.Line{N: n}})
+	}
+	r.out.Parts = 1
+	v := r.judge(answer, part)
+	if !v.usable {
+		return fail(fmt.Errorf("%w: %s", ErrUnusable, strings.Join(v.faults, "; ")))
+	}
+	r.take(v)
+	return r.finish(model, "", frame.Hash), nil
+}
+
+// asking is what is asked about a session.
+type asking struct {
+	parts    [][]line
+	rendered []prompts.Rendered // by part
+	hash     string             // of the prompt
+	left     int                // events that no part had room for
+}
+
+// maxTitle is what of a session's title is shown, in bytes.
+const maxTitle = 200
+
+// noLines stand for those of a session where only the frame of a question is wanted.
+var noLines = []prompts.Line{{Who: fromUser}}
+
+// askAbout makes the questions about a session. What is known takes a quarter of the room at most.
+func askAbout(m *prompts.Model, set prompts.Set, s transcript.Session, events []transcript.Event, known []string) (asking, error) {
+	t := traced(s, events)
+	in := prompts.Reflect{Title: cutTo(s.Title, maxTitle), Outcome: outcome(events), Part: maxParts, Parts: maxParts, Lines: noLines}
+	frame, err := set.Reflect(in)
+	if err != nil {
+		return asking{}, err
+	}
+	all := m.Room(frame.Longest)
+	free := all - length(frame) - prompts.AgainRoom
+	in.Known = fitting(known, free/4)
+	if frame, err = set.Reflect(in); err != nil {
+		return asking{}, err
+	}
+	out := asking{hash: frame.Hash}
+	if len(t.events) == 0 {
+		return out, nil
+	}
+	// A text may grow where it is put into a prompt: then there is room for less of it.
+	for room := all - length(frame) - prompts.AgainRoom; room >= minRoom; room = room * 3 / 4 {
+		out.parts, out.left = weighed(split(t.lines(), room))
+		out.rendered = out.rendered[:0]
+		fits := true
+		for i, part := range out.parts {
+			in.Part, in.Parts, in.Lines = i+1, len(out.parts), shown(part)
+			q, err := set.Reflect(in)
+			if err != nil {
+				return asking{}, err
+			}
+			out.rendered = append(out.rendered, q)
+			fits = fits && length(q)+prompts.AgainRoom <= all
+		}
+		if fits {
+			return out, nil
+		}
+	}
+	return asking{}, fmt.Errorf("%w: %d tokens", ErrNoRoom, m.Context)
+}
+
+func length(q prompts.Rendered) int { return len(q.System) + len(q.User) }
+
+// fitting are the first of some statements that have room.
+func fitting(known []string, room int) []string {
+	for i, text := range known {
+		if room -= len(text) + 4; room < 0 {
+			return known[:i]
+		}
+	}
+	return known
+}
+
+// A reader collects what the answers to the questions about one session hold.
+type reader struct {
+	gate  *gate
+	shown map[int]*transcript.Event // what a question may show, by number
+	base  record.Reflection
+	found []record.Fingerprint // what the detectors found
+	known []record.Fingerprint
+	said  []statementRead
+	out   Reading
+}
+
+// statementRead is a candidate of the model that passed.
+type statementRead struct {
+	record.Candidate
+	print record.Fingerprint
+	sure  bool // the model is
+}
+
+func newReader(s transcript.Session, events []transcript.Event, base record.Reflection, known []string) *reader {
+	r := &reader{gate: newGate(digest(s, events)), base: base, shown: map[int]*transcript.Event{}}
+	t := traced(s, events)
+	for i := range t.events {
+		r.shown[t.events[i].N] = &t.events[i]
+	}
+	for _, c := range base.Candidates {
+		r.found = append(r.found, record.Print(c.Text))
+	}
+	for _, text := range known {
+		r.known = append(r.known, record.Print(text))
+	}
+	r.out.Refused = map[string]int{}
+	return r
+}
+
+func (r *reader) refuse(why string, n int) {
+	if n > 0 {
+		r.out.Refused[why] += n
+	}
+}
+
+// put asks a question, and once more where the answer cannot be used.
+func (r *reader) put(ctx context.Context, m *prompts.Model, q prompts.Rendered, part []line) (judgement, error) {
+	again := q
+	for try := 0; ; try++ {
+		if err := ctx.Err(); err != nil {
+			return judgement{}, err
+		}
+		r.out.Asked++
+		a, err := m.Ask(ctx, again)
+		if err != nil {
+			return judgement{}, err
+		}
+		v := r.judge(a.Text, part)
+		if v.usable || try == 1 {
+			return v, nil
+		}
+		again = q.Again(v.faults, string(a.Text))
+	}
+}
+
+// take keeps what passed. Those that say the same meet.
+func (r *reader) take(v judgement) {
+	for why, n := range v.refused {
+		r.refuse(why, n)
+	}
+	for _, c := range v.passed {
+		if slices.ContainsFunc(r.found, c.print.Same) {
+			r.out.Confirmed++
+			continue
+		}
+		if i := slices.IndexFunc(r.said, func(held statementRead) bool { return held.print.Same(c.print) }); i >= 0 {
+			r.said[i].Evidence = mergeEvidence(r.said[i].Evidence, c.Evidence)
+			r.said[i].sure = r.said[i].sure || c.sure
+			r.refuse("repeated", 1)
+			continue
+		}
+		r.said = append(r.said, c)
+	}
+}
+
+// maxReflection is what the text of a reflection may have for a model's candidates to be added, in bytes.
+const maxReflection = record.MaxRecord * 3 / 4
+
+// finish joins what the model found with what the detectors did: theirs first, then what the model is sure of.
+func (r *reader) finish(model, digest, prompt string) Reading {
+	slices.SortStableFunc(r.said, func(a, b statementRead) int {
+		if a.sure == b.sure {
+			return 0
+		} else if a.sure {
+			return -1
+		}
+		return 1
+	})
+	room := max(0, maxCandidates-len(r.base.Candidates))
+	if n := len(r.said) - room; n > 0 {
+		r.refuse("too many", n)
+		r.said = r.said[:room]
+	}
+	out := r.base
+	out.Model, out.Digest, out.Prompt = model, digest, prompt
+	for n := len(r.said); ; n-- {
+		own := make([]record.Candidate, 0, n)
+		for _, c := range r.said[:n] {
+			own = append(own, c.Candidate)
+		}
+		for i := range own {
+			slices.SortStableFunc(own[i].Evidence, func(a, b record.Evidence) int { return a.Event - b.Event })
+		}
+		sortCandidates(own)
+		out.Candidates = append(slices.Clip(slices.Clone(r.base.Candidates)), own...)
+		if text, err := out.Format(); n == 0 || err == nil && len(text) <= maxReflection {
+			r.refuse("too long", len(r.said)-n)
+			r.out.Found = n
+			break
+		}
+	}
+	out.Dropped = maps.Clone(r.base.Dropped)
+	for why, n := range r.out.Refused {
+		if out.Dropped == nil {
+			out.Dropped = map[string]int{}
+		}
+		out.Dropped["model: "+why] += n
+	}
+	r.out.Reflection = out
+	return r.out
+}
