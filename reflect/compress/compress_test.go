@@ -259,6 +259,12 @@ func result(id string, a transcript.Action, text string) transcript.Event {
 	return transcript.Event{Kind: transcript.Result, Action: a, Tool: string(a), CallID: id, Text: text, Outcome: transcript.OK}
 }
 
+func shell(id, command, text string) transcript.Event {
+	e := result(id, transcript.Run, text)
+	e.Command = command
+	return e
+}
+
 var noZones = Options{Head: -1, Tail: -1}
 
 func TestSession(t *testing.T) {
@@ -294,6 +300,10 @@ func TestSession(t *testing.T) {
 			call("b", transcript.Read, "", "/w/a.go"), result("b", transcript.Read, long)}, 4, long},
 		{"nor when somebody edited, nobody knows what", []transcript.Event{call("a", transcript.Read, "", "/w/a.go"), result("a", transcript.Read, long), call("e", transcript.Edit, ""),
 			call("b", transcript.Read, "", "/w/a.go"), result("b", transcript.Read, long)}, 4, long},
+		{"nor for a shell that reads", []transcript.Event{call("a", transcript.Run, "cat a.go"), shell("a", "cat a.go", long), call("e", transcript.Edit, "", "b.go"),
+			call("b", transcript.Run, "cat a.go"), shell("b", "cat a.go", long)}, 4, long},
+		{"a test that still fails so is a repetition", []transcript.Event{call("a", transcript.Run, "make"), shell("a", "make", long), call("e", transcript.Edit, "", "b.go"),
+			call("b", transcript.Run, "make"), shell("b", "make", long)}, 4, "[… the same output as in event 11 left out]"},
 		{"what was cut before is no repetition", []transcript.Event{call("a", transcript.Run, "make"), result("a", transcript.Run, long+"[… 9 bytes left out …]\n"), call("b", transcript.Run, "make"),
 			result("b", transcript.Run, long+"[… 9 bytes left out …]\n")}, 3, long + "[… 9 bytes left out …]\n"},
 		{"an edit stays", []transcript.Event{{Kind: transcript.Call, Action: transcript.Edit, Text: distinct(200)}}, 0, distinct(200)},
@@ -353,11 +363,33 @@ func TestLimitIsReachedStageByStage(t *testing.T) {
 			checkKept(t, events[i].Old, e.Old)
 		}
 	}
-	if last > whole/8 {
+	if last > whole/9 {
 		t.Errorf("at most %d of %d bytes can be left out", whole-last, whole)
 	}
 	if got := Session(events, Options{Limit: whole}); cmp.Diff(events, got) != "" {
 		t.Error("what fits was changed")
+	}
+}
+
+// The last stage takes whole outputs, the oldest first, but none of a call that failed or that tells of a failure.
+func TestLastStageKeepsFailures(t *testing.T) {
+	failed := result("b", transcript.Run, "stopped\n"+distinct(3))
+	failed.Outcome = transcript.Failed
+	events := numbered(result("a", transcript.Run, distinct(3)), failed, result("c", transcript.Run, "error: one\n"+distinct(3)), result("d", transcript.Task, distinct(3)),
+		result("e", transcript.Read, distinct(3)), result("f", transcript.Read, distinct(3)))
+	gone := func(limit int) (out string) {
+		for i, e := range Session(events, Options{Limit: limit}) {
+			if e.Text != events[i].Text {
+				out += events[i].CallID
+			}
+		}
+		return out
+	}
+	size := Size(events)
+	for limit, want := range map[int]string{size: "", size - 50: "a", size - 100: "ae", 1: "aef"} {
+		if got := gone(limit); got != want {
+			t.Errorf("limit %d of %d: %q were left out, want %q", limit, size, got, want)
+		}
 	}
 }
 
