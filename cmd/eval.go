@@ -8,6 +8,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/redact"
+	"github.com/reverie-memory/reverie/prompts"
 	"github.com/reverie-memory/reverie/reflect"
 	"github.com/reverie-memory/reverie/reflect/labelled"
 	"github.com/reverie-memory/reverie/reflect/transcript"
@@ -57,7 +58,19 @@ func studyAlone(_ context.Context, s transcript.Session, events []transcript.Eve
 	return reflect.Study(s, events), nil
 }
 
-// modelReader is the reader with a model beside the detectors.
+// readWith is the reader with a model beside the detectors. Where it gives no answer, what they found is left.
+func readWith(m *prompts.Model, set prompts.Set) reader {
+	return func(ctx context.Context, s transcript.Session, events []transcript.Event) (record.Reflection, error) {
+		base := reflect.Study(s, events)
+		r, err := reflect.Read(ctx, m, set, s, events, base, nil)
+		if err != nil {
+			return base, err
+		}
+		return r.Reflection, nil
+	}
+}
+
+// modelReader finds the model of a name to read with.
 func modelReader(_ context.Context, _ *Env, name string) (reader, error) {
 	return nil, &failure{exitFailed, fmt.Errorf("model %s: there is no way to ask a model yet", name), "without --model the detectors are measured"}
 }
