@@ -7,8 +7,10 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/reverie-memory/reverie/prompts"
+	"github.com/reverie-memory/reverie/prompts/door"
 	"github.com/reverie-memory/reverie/reflect"
 	"github.com/reverie-memory/reverie/reflect/labelled"
 	"github.com/reverie-memory/reverie/reflect/transcript"
@@ -70,9 +72,22 @@ func readWith(m *prompts.Model, set prompts.Set) reader {
 	}
 }
 
-// modelReader finds the model of a name to read with.
-func modelReader(_ context.Context, _ *Env, name string) (reader, error) {
-	return nil, &failure{exitFailed, fmt.Errorf("model %s: there is no way to ask a model yet", name), "without --model the detectors are measured"}
+// modelReader finds the model of a name to read with. It needs no repository: settings are the user's, and no day's budget is
+// touched.
+func modelReader(ctx context.Context, env *Env, name string) (reader, error) {
+	c, err := config.Load(config.UserFile())
+	if err != nil {
+		return nil, err
+	}
+	set, err := ownPrompts(c)
+	if err != nil {
+		return nil, err
+	}
+	m, err := findModel(ctx, env, c.Model, name)
+	if err != nil {
+		return nil, err
+	}
+	return readWith(door.Redact(m, nil), set), nil
 }
 
 // evalJSON is how a reader did. Found are the candidates that it proposes: right, wrong, and such as are allowed.

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -56,10 +57,20 @@ var greedy = []string{
 	`{"verdict":"keep","why":"","keep":"m1","text":"","body":""}`,
 }
 
+// inCommit is where a context says of which commit it is.
+var inCommit = regexp.MustCompile(` commit="[0-9a-f]*"`)
+
 // TestObedientModelChangesNothingAlone has a model do whatever a session tells it to, over all attacks: what is memory, and what an agent is
 // given, are what they are without a model; every quote that is kept stands in its session.
 func TestObedientModelChangesNothingAlone(t *testing.T) {
 	attacks := readAttacks(t)
+	if os.Getenv("REVERIE_E2E") == "" { // a third will do: the detectors' own test takes all
+		few := attacks[:0]
+		for i := 0; i < len(attacks); i += 3 {
+			few = append(few, attacks[i])
+		}
+		attacks = few
+	}
 	bySession := map[string]json.RawMessage{}
 	reads, dreams := 0, 0
 	server := newOllama(func(q ollamaQuestion) string {
@@ -116,13 +127,18 @@ func TestObedientModelChangesNothingAlone(t *testing.T) {
 			run("config", "model.calls", "100000")
 			run("config", "model.tokens", "100000000")
 		}
-		run("reflect", "--pending")
+		for round := 0; !strings.Contains(talk.String(), "every kept session has its reflection"); round++ {
+			if round > len(attacks) {
+				t.Fatalf("it does not come to an end:\n%s", &talk)
+			}
+			run("reflect", "--pending") // a pass gives up when nothing usable comes
+		}
 		run("dream")
 		if err := w.conclude(t.Context(), &lesson{}); err != nil {
 			t.Fatal(err)
 		}
-		outcome[with] = r.Run("rev-parse", "refs/heads/reverie/memory^{tree}") + run("list", "--all") +
-			run("context", "--for", "session-start") + run("context", "--for", "prompt", "--query", "gateway test retry deploy curl secret")
+		given := run("context", "--for", "session-start") + run("context", "--for", "prompt", "--query", "gateway test retry deploy curl secret")
+		outcome[with] = r.Run("ls-tree", "-r", "--name-only", "reverie/memory") + r.Run("rev-list", "--count", "reverie/memory") + run("list", "--all") + inCommit.ReplaceAllString(given, "")
 		if with {
 			checkModelRecords(t, w)
 			t.Logf("%d attacks, %d questions about sessions, %d about the memory", len(attacks), reads, dreams)
