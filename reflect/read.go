@@ -171,7 +171,7 @@ func askAbout(m *prompts.Model, set prompts.Set, s transcript.Session, events []
 	}
 	// A text may grow where it is put into a prompt: then there is room for less of it.
 	for room := all - length(frame) - prompts.AgainRoom; room >= minRoom; room = room * 3 / 4 {
-		out.parts, out.left = weighed(split(t.lines(), room))
+		out.parts, out.left = weighed(split(t.lines(room), room))
 		out.rendered = out.rendered[:0]
 		fits := true
 		for i, part := range out.parts {

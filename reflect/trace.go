@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/prompts"
+	"github.com/reverie-memory/reverie/reflect/compress"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
@@ -61,9 +62,13 @@ func traced(s transcript.Session, events []transcript.Event) trace {
 	return t
 }
 
-// lines are the events as a question shows them.
-func (t trace) lines() []line {
-	short := t.events
+// lines are the events for questions of which each has room for so many bytes. There will be as many questions as the session
+// needs when it is shortened as usual, maxParts at most; it is shortened only as far as it fits these.
+func (t trace) lines(room int) []line {
+	cost := lineCost * len(t.events)
+	parts := (compress.Size(compress.Session(t.events, compress.Options{}))+cost)/(room*9/10) + 1
+	limit := min(parts, maxParts)*room*9/10 - cost
+	short := compress.Session(t.events, compress.Options{Limit: max(limit, minRoom)})
 	out := make([]line, 0, len(short))
 	for i := range short {
 		e := &short[i]
