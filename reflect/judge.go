@@ -270,11 +270,22 @@ func colourless(text, quote string) (string, bool) {
 	if !strings.ContainsRune(text, '\x1b') {
 		return "", false
 	}
-	words, ok := stretch(ansi.ReplaceAllString(text, ""), quote)
-	best := ""
-	for _, piece := range ansi.Split(text, -1) {
-		if piece = strings.TrimSpace(piece); ok && len(piece) > len(best) && strings.Contains(words, piece) {
-			best = piece
+	pieces := ansi.Split(text, -1)
+	clean := strings.Join(pieces, "")
+	words, ok := stretch(clean, quote)
+	if !ok {
+		return "", false
+	}
+	from := strings.Index(clean, words)
+	to := from + len(words)
+	best, at := "", 0
+	for _, piece := range pieces {
+		start, end := max(from-at, 0), min(to-at, len(piece))
+		at += len(piece)
+		if start < end {
+			if part := strings.TrimSpace(piece[start:end]); len(part) > len(best) {
+				best = part
+			}
 		}
 	}
 	return best, len(best) >= minQuote

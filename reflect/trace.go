@@ -132,10 +132,13 @@ func who(s transcript.Session, e *transcript.Event) string {
 	return ""
 }
 
-// told is what an event says.
+// lineEnds makes lines of what a progress bar wrote over.
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+
+// told is what an event says, without colours.
 func told(e *transcript.Event) string {
 	if e.Kind != transcript.Call {
-		return strings.TrimSpace(ansi.ReplaceAllString(e.Text, ""))
+		return strings.TrimSpace(lineEnds.Replace(ansi.ReplaceAllString(e.Text, "")))
 	}
 	var parts []string
 	if e.Command == "" {
@@ -253,7 +256,7 @@ func (l line) shortened(limit int) line {
 	keep := max(0, limit-mark)
 	head := strings.ToValidUTF8(l.Text[:keep*2/3], "")
 	tail := strings.ToValidUTF8(l.Text[len(l.Text)-keep/3:], "")
-	l.Text = fmt.Sprintf("%s\n[… %d bytes left out …]\n%s", head, len(l.Text)-len(head)-len(tail), tail)
+	l.Text = fmt.Sprintf("%s\n[… %d bytes left out]\n%s", head, len(l.Text)-len(head)-len(tail), tail)
 	return l
 }
 
