@@ -2,12 +2,14 @@ package cmd
 
 import (
 	"bufio"
+	"context"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/reverie-memory/reverie/gitstore/recall"
 	"golang.org/x/term"
 )
 
@@ -28,6 +30,8 @@ type Env struct {
 
 	lines  *bufio.Reader // of In, for answers to questions
 	opened *workspace    // the one that the command has opened last, if any
+
+	embedder func(context.Context) (recall.Embed, recall.Space, error) // in the place of the configured model, if not nil
 }
 
 // path is where a file lies that the command line names: relative to the folder of -C.

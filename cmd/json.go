@@ -38,6 +38,9 @@ type memoryJSON struct {
 	Why        []string   `json:"why,omitempty"`      // what stands against it here
 	Score      float64    `json:"score,omitempty"`    // from recall
 	Snippet    string     `json:"snippet,omitempty"`  // from recall
+
+	Lists []string       `json:"lists,omitempty"` // from recall: those that answered
+	Ranks map[string]int `json:"ranks,omitempty"` // from recall, where more than one answered: from 1, in each list that has it
 }
 
 func newMemoryJSON(m record.Memory) memoryJSON {

@@ -61,7 +61,7 @@ func (w *workspace) applyPurge(ctx context.Context, t target, more []record.Purg
 // applyTo changes the state folder and the refs. After an error some of them may be changed.
 func (w *workspace) applyTo(ctx context.Context, last *purged, reason string, done *purgeJSON) error {
 	p, rw := last.plan, last.rw
-	if err := w.cleanState(p); err != nil {
+	if err := w.cleanState(ctx, p); err != nil {
 		return err
 	}
 	if err := w.dropUnjudged(ctx); err != nil {
@@ -81,7 +81,7 @@ func (w *workspace) applyTo(ctx context.Context, last *purged, reason string, do
 		}
 	}
 	done.Done, last.failed = true, false
-	return errors.Join(rw.Release(ctx), w.cleanState(&purgePlan{})) // a reader may have made the cache meanwhile
+	return errors.Join(rw.Release(ctx), w.cleanState(ctx, &purgePlan{})) // a reader may have made the cache meanwhile
 }
 
 // keepsConfig refuses a purge after which the branch would have no settings: a record of others may name them.

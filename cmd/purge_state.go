@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/prompts/door"
 	"github.com/reverie-memory/reverie/reflect/transcript"
@@ -28,13 +30,13 @@ type stateFile struct {
 type stateFate string
 
 const (
-	removed stateFate = "removed" // a session, a cache, or what is no text
+	removed stateFate = "removed" // a session, an original, a cache, or what is no text
 	cleaned stateFate = "cleaned" // purgedText stands where it stood; a line of JSON goes
 	yours   stateFate = "yours"   // settings: a person edits them
 )
 
 // lookState finds the files of the state folder that hold what goes. A session is removed whole: it is raw
-// material, and says a thing in many ways.
+// material, and says a thing in many ways. So is an original, which its name binds to its bytes.
 func (w *workspace) lookState(p *purgePlan) ([]stateFile, error) {
 	var out []stateFile
 	learned := map[string]bool{}
@@ -60,6 +62,9 @@ func (w *workspace) lookState(p *purgePlan) ([]stateFile, error) {
 		if rel == "remotes.json" || rel == approvedFile {
 			return nil // no text of a memory; a person's decisions
 		}
+		if strings.HasPrefix(rel, vectorsDir+"/") {
+			return nil // numbers; all of them go in any case
+		}
 		data, err := os.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
@@ -78,7 +83,7 @@ func (w *workspace) lookState(p *purgePlan) ([]stateFile, error) {
 		case !holds:
 		case rel == "config.toml":
 			out = append(out, stateFile{rel, yours})
-		case session || derived(rel) || !utf8.Valid(data):
+		case session || strings.HasPrefix(rel, originalsDir+"/") || derived(rel) || !utf8.Valid(data):
 			out = append(out, stateFile{rel, removed})
 		default:
 			out = append(out, stateFile{rel, cleaned})
@@ -96,10 +101,13 @@ func derived(rel string) bool {
 	return rel == "cache" || strings.HasPrefix(rel, "code/") || strings.HasPrefix(rel, contextDir+"/") || strings.HasPrefix(rel, answersDir+"/") || rel == withheldFile || strings.HasPrefix(rel, "authors-")
 }
 
-// cleanState takes what goes out of the state folder. The cache, what was prepared for sessions and what models
-// answered go in any case: they are made again.
-func (w *workspace) cleanState(p *purgePlan) error {
+// cleanState takes what goes out of the state folder. The cache, what was prepared for sessions, what models answered and
+// the vectors go in any case: they are made again. Of a vector nobody can tell whether it was made from what goes.
+func (w *workspace) cleanState(ctx context.Context, p *purgePlan) error {
 	if err := errors.Join(os.RemoveAll(filepath.Join(w.state, contextDir)), door.Forget(w.answers())); err != nil {
+		return err
+	}
+	if err := recall.DropVectors(ctx, filepath.Join(w.state, vectorsDir)); err != nil {
 		return err
 	}
 	files := slices.Clone(p.state)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/recall"
@@ -50,7 +51,8 @@ func runRecall(ctx context.Context, env *Env, query string, o recallOptions) err
 			})
 			w.tellHidden(len(hidden))
 		}
-		hits := best(recall.Search(live, query, 0), o.limit, standings)
+		near := w.askNear(ctx, query)
+		hits, lists := w.fused(recall.Search(live, query, 0), live, near(), o, standings)
 		if len(hits) == 0 {
 			switch n := len(recall.Search(hidden, query, 0)); n {
 			case 0:
@@ -64,7 +66,7 @@ func runRecall(ctx context.Context, env *Env, query string, o recallOptions) err
 		for _, h := range hits {
 			if env.JSON {
 				j := standingJSON(h.Memory, h.standing)
-				j.Score, j.Snippet = h.Score, h.Memory.Text
+				j.Score, j.Snippet, j.Lists, j.Ranks = h.Score, h.Memory.Text, lists, h.ranks(lists)
 				if err := env.object(j); err != nil {
 					return err
 				}
@@ -75,17 +77,80 @@ func runRecall(ctx context.Context, env *Env, query string, o recallOptions) err
 				env.indent(column, h.Memory.Body)
 			}
 			if o.explain {
-				env.print("%s%s\n", column, env.paint(dim, explainScore(h)))
+				env.print("%s%s\n", column, env.paint(dim, explainScore(h, lists)))
 			}
 		}
 		return nil
 	})
 }
 
+// The lists that may answer a query.
+const (
+	listLexical = "lexical"
+	listVectors = "vectors"
+)
+
+// maxNear is how long the list of the nearest is: there is always a nearest, and what comes late in it is alike by chance.
+const maxNear = 50
+
 // hit is a memory that answers a query, with how it stands here.
 type hit struct {
-	recall.Hit
+	recall.Fused
 	standing standing
+}
+
+// ranks are those of the hit in the lists that have it, where there is more than one list.
+func (h hit) ranks(lists []string) map[string]int {
+	if len(lists) < 2 {
+		return nil
+	}
+	all := map[string]int{}
+	for list, rank := range map[string]int{listLexical: h.Lexical, listVectors: h.Near} {
+		if rank > 0 {
+			all[list] = rank
+		}
+	}
+	return all
+}
+
+// fused are the first of what was found, fused with what is near where that is known, and the lists that answered. What is
+// stale or withheld goes back in each list before their ranks count.
+func (w *workspace) fused(found []recall.Hit, live []record.Memory, near nearness, o recallOptions, standings func(record.Memory) standing) (hits []hit, lists []string) {
+	alike, known := near.vectors.Nearest(near.query, live, 2*maxNear)
+	if near.query != nil && len(known) == 0 {
+		near = nearness{why: "none of these has one"}
+	}
+	if near.query == nil {
+		if o.explain {
+			w.env.say("lists: %s; not %s: %s", listLexical, listVectors, near.why)
+		}
+		for i, h := range best(found, o.limit, standings) {
+			h.Lexical, h.Own = i+1, h.Score
+			hits = append(hits, h)
+		}
+		return hits, []string{listLexical}
+	}
+	if o.explain {
+		w.env.say("lists: %s, %s", listLexical, listVectors)
+	}
+	depth := 0
+	if o.limit > 0 {
+		depth = max(o.limit, maxNear)
+	}
+	stands := map[string]standing{}
+	list := func(found []recall.Hit, depth int) (out []recall.Hit) {
+		for _, h := range best(found, depth, standings) {
+			stands[h.Memory.ID] = h.standing
+			out = append(out, h.Hit)
+		}
+		return out
+	}
+	for _, f := range recall.Fuse(list(found, depth), list(alike, maxNear), known) {
+		if o.limit <= 0 || len(hits) < o.limit {
+			hits = append(hits, hit{f, stands[f.Memory.ID]})
+		}
+	}
+	return hits, []string{listLexical, listVectors}
 }
 
 // doubted is what the score of a stale or withheld memory is multiplied by.
@@ -96,7 +161,7 @@ const doubted = 0.5
 func best(found []recall.Hit, n int, standings func(record.Memory) standing) []hit {
 	var hits []hit
 	for firm := 0; len(found) > 0 && (n <= 0 || firm < n); found = found[1:] {
-		h := hit{found[0], standings(found[0].Memory)}
+		h := hit{recall.Fused{Hit: found[0]}, standings(found[0].Memory)}
 		if h.standing.Stale || h.standing.Withheld {
 			h.Score *= doubted
 		} else {
@@ -114,8 +179,32 @@ func best(found []recall.Hit, n int, standings func(record.Memory) standing) []h
 // column is the indentation under a statement in a list.
 const column = "                        "
 
-// explainScore is a score as the sum of what each term added.
-func explainScore(h hit) string {
+// explainScore says where a score comes from: what each list gave it, and there each term.
+func explainScore(h hit, lists []string) string {
+	if len(lists) < 2 {
+		return format2(h.Score) + " = " + terms(h)
+	}
+	var parts []string
+	for _, list := range lists {
+		if rank, ok := h.ranks(lists)[list]; ok {
+			parts = append(parts, list+" "+strconv.Itoa(rank))
+		}
+	}
+	line := strconv.FormatFloat(h.Score, 'f', 4, 64) + " = " + strings.Join(parts, " + ")
+	if h.Kept {
+		line = listLexical + " " + strconv.Itoa(h.Lexical) + ", where it stays: it has no vector"
+	}
+	if h.Lexical > 0 {
+		line += "; " + listLexical + " " + format2(h.Own) + " = " + terms(h)
+	}
+	if h.Near > 0 {
+		line += "; likeness " + format2(h.Likeness)
+	}
+	return line
+}
+
+// terms is a lexical score as the sum of what each term added.
+func terms(h hit) string {
 	var parts []string
 	for _, p := range h.Terms {
 		parts = append(parts, visible(p.Term)+" "+format2(p.Score))
@@ -124,5 +213,5 @@ func explainScore(h hit) string {
 	if s := h.standing; s.Stale || s.Withheld {
 		sum = format2(doubted) + " × (" + sum + ")"
 	}
-	return format2(h.Score) + " = " + sum
+	return sum
 }

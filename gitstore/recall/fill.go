@@ -33,7 +33,7 @@ func (v *Vectors) Fill(ctx context.Context, embed Embed, memories []record.Memor
 	for i := range memories {
 		buffer = v.space.eachText(&memories[i], buffer, func(t []byte) {
 			k := key(sha256.Sum256(t))
-			if seen[k] || len(wanted) == v.space.capacity() {
+			if seen[k] || len(wanted) == v.room {
 				return
 			}
 			seen[k] = true

@@ -58,6 +58,7 @@ var (
 type Vectors struct {
 	dir   string
 	space Space
+	room  int // rows that the file may have
 	file  vectorFile
 }
 
@@ -79,7 +80,7 @@ type row struct {
 // ReadVectors reads the vectors of a space in a folder. It writes nothing. Where there are none, or the file is not
 // whole, there are fewer: it never fails.
 func ReadVectors(dir string, s Space) *Vectors {
-	v := &Vectors{dir: dir, space: s}
+	v := &Vectors{dir: dir, space: s, room: s.capacity()}
 	v.file = v.read()
 	return v
 }
@@ -197,7 +198,7 @@ func (s Space) parse(data []byte) vectorFile {
 		data = data[size:]
 		body, tail := one[:size-4], one[size-4:]
 		r := row{math.Float32frombits(binary.LittleEndian.Uint32(body[len(key{}):])), body[len(key{})+4:]}
-		if crc32.Update(sum, crc32.IEEETable, body) != binary.LittleEndian.Uint32(tail) || !(r.scale >= 0 && r.scale <= 1) {
+		if crc32.Update(sum, crc32.IEEETable, body) != binary.LittleEndian.Uint32(tail) {
 			f.whole = false
 			continue
 		}
@@ -245,7 +246,7 @@ func (v *Vectors) save(ctx context.Context, wanted []key, fresh map[key]row) err
 	var keys []key
 	add := func(k key, from ...map[key]row) {
 		for _, rows := range from {
-			if r, ok := rows[k]; ok && len(keys) < v.space.capacity() {
+			if r, ok := rows[k]; ok && len(keys) < v.room {
 				keys = append(keys, k)
 				next.rows[k] = r
 				return

@@ -193,6 +193,13 @@ func TestDamagedFileGivesNoWrongVector(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := os.WriteFile(v.path(), append(slices.Clone(good), 'x'), 0o600); err != nil { // all rows are well
+		t.Fatal(err)
+	}
+	vectorsOf(t, dir, testSpace, all)
+	if again, err := os.ReadFile(v.path()); err != nil || !slices.Equal(again, good) {
+		t.Errorf("%d bytes after filling, want %d: %v", len(again), len(good), err)
+	}
 	other := vectorsOf(t, t.TempDir(), testSpace, all[:3]) // of another birth
 	foreign, err := os.ReadFile(other.path())
 	if err != nil {
@@ -201,15 +208,15 @@ func TestDamagedFileGivesNoWrongVector(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		data := slices.Clone(good)
 		for range rapid.IntRange(1, 4).Draw(t, "damages") {
-			switch at := rapid.IntRange(0, max(0, len(data)-1)).Draw(t, "at"); rapid.IntRange(0, 4).Draw(t, "kind") {
+			switch at := rapid.IntRange(0, len(data)).Draw(t, "at"); rapid.IntRange(0, 4).Draw(t, "kind") {
 			case 0:
 				data = data[:at]
 			case 1:
-				if len(data) > 0 {
+				if at < len(data) {
 					data[at] ^= 1 << rapid.IntRange(0, 7).Draw(t, "bit")
 				}
 			case 2:
-				data = slices.Insert(data, min(at, len(data)), rapid.SliceOfN(rapid.Byte(), 1, 200).Draw(t, "bytes")...)
+				data = slices.Insert(data, at, rapid.SliceOfN(rapid.Byte(), 1, 200).Draw(t, "bytes")...)
 			case 3:
 				clear(data[at:min(len(data), at+rapid.IntRange(1, 300).Draw(t, "n"))]) // a block that never came to the disk
 			case 4:
@@ -447,6 +454,62 @@ func TestVectorsAreBounded(t *testing.T) {
 	if _, err := MakeVectors(t.Context(), t.TempDir(), Space{"m", "d", MaxDim + 1}); err == nil {
 		t.Error("no error for vectors that are too long")
 	}
+	all := sentences(20)
+	v, err := MakeVectors(t.Context(), t.TempDir(), testSpace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.room = 12
+	if done, left, err := v.Fill(t.Context(), letters(64), all, 100, time.Time{}); done != 12 || left != 0 || err != nil {
+		t.Errorf("%d done, %d left, %v", done, left, err)
+	}
+	other := vectorsOf(t, v.dir, testSpace, all) // has more room
+	v.file = vectorFile{birth: other.file.birth}
+	if _, _, err := v.Fill(t.Context(), letters(64), all, 0, time.Time{}); err != nil {
+		t.Error(err)
+	}
+	query, _ := letters(64)(t.Context(), []string{"statement"})
+	read := ReadVectors(v.dir, testSpace)
+	if _, known := read.Nearest(query[0], all[:12], 0); read.Len() != 12 || len(known) != 12 {
+		t.Errorf("%d are kept, %d of the first 12", read.Len(), len(known))
+	}
+}
+
+// What another process has added since stays, though this one does not know its memories.
+func TestFillKeepsWhatOthersAdded(t *testing.T) {
+	all := sentences(10)
+	v := vectorsOf(t, t.TempDir(), testSpace, all[:2])
+	vectorsOf(t, v.dir, testSpace, all)
+	if done, left, err := v.Fill(t.Context(), letters(64), all[:3], 9, time.Time{}); done != 1 || left != 0 || err != nil {
+		t.Errorf("%d done, %d left, %v", done, left, err)
+	}
+	if n := ReadVectors(v.dir, testSpace).Len(); n != 10 {
+		t.Errorf("%d are kept, want 10", n)
+	}
+}
+
+// By hand: a query along the first axis has cosines 1, 0.8 and −1 with (1, 0), (4, 3) and (−1, 0), and 0 with (0, 1).
+func TestNearestIsTheCosineAndPassesOverWhatPointsAway(t *testing.T) {
+	all := memories("same", "near", "away", "across")
+	s := Space{"axes", "d", 2}
+	v, err := MakeVectors(t.Context(), t.TempDir(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	axes := map[string][]float32{"same": {1, 0}, "near": {4, 3}, "away": {-1, 0}, "across": {0, 1}}
+	_, _, err = v.Fill(t.Context(), func(_ context.Context, texts []string) (out [][]float32, err error) {
+		for _, text := range texts {
+			out = append(out, axes[text])
+		}
+		return out, nil
+	}, all, 9, time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hits, known := v.Nearest([]float32{7, 0}, all, 0)
+	if len(hits) != 2 || len(known) != 4 || hits[0].Memory.Text != "same" || math.Abs(hits[0].Score-1) > 1e-6 || math.Abs(hits[1].Score-0.8) > 0.005 {
+		t.Errorf("%+v, %d known", hits, len(known))
+	}
 }
 
 // Who began before the vectors were dropped brings none of them back, whenever it writes.
@@ -615,7 +678,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(data[:len(data)-3])
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, r := range s.parse(data).rows {
-			if len(r.numbers) != 4 || r.scale < 0 {
+			if len(r.numbers) != 4 {
 				t.Errorf("%v", r)
 			}
 		}

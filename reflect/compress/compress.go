@@ -50,6 +50,8 @@ type Options struct {
 	//  3. the agent's prose
 	//  4. both also at the session's beginning and end
 	//  5. both to a quarter, with texts of edits, long commands and protected tools
+	//  6. outputs of calls that went well and have no line that tells of a failure go whole, from the
+	//     oldest on, until it is enough
 	Limit int
 
 	// Head is how many events at the session's beginning are left whole until stage 4, but for injected text and overlong typed
@@ -103,7 +105,7 @@ func Session(events []transcript.Event, o Options) []transcript.Event {
 	s.zones(o)
 	stages := []func(){s.noise, s.outputs, s.prose}
 	if o.Limit > 0 {
-		stages = append(stages, s.everywhere, s.tighter)
+		stages = append(stages, s.everywhere, s.tighter, func() { s.looks(Size(s.events) - o.Limit) })
 	}
 	for _, stage := range stages {
 		if stage(); o.Limit > 0 && Size(s.events) <= o.Limit {
@@ -246,6 +248,32 @@ func (s *session) tighter() {
 	s.tight = true
 	s.outputs()
 	s.prose()
+}
+
+// looks leaves out outputs that say no more than that all was well, until so many bytes are saved. That it was well, the event says.
+func (s *session) looks(excess int) {
+	for i := range s.events {
+		e := &s.events[i]
+		if excess <= 0 {
+			return
+		}
+		if e.Kind != transcript.Result || e.Outcome != transcript.OK || s.isProtected(e) || e.Action == transcript.Task || troubled(e.Text) {
+			continue
+		}
+		before := len(e.Text)
+		leaveOut(&e.Text, "output")
+		excess -= before - len(e.Text)
+	}
+}
+
+// troubled reports whether a line of a text tells of a failure.
+func troubled(text string) bool {
+	for l := range strings.Lines(text) {
+		if tells(l) == 2 {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *session) shorten(r *rule, text string) string {

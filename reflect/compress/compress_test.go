@@ -125,14 +125,15 @@ func TestOutput(t *testing.T) {
 		{"cat is reading", transcript.Run, "bash", "cd x && cat a.go", source, []string{"func important() {}"}, nil, 1200},
 		{"finds of two files", transcript.Search, "Grep", "", lines(100, "a/b.go:%d: found") + lines(100, "c-d.go:%d: found"),
 			[]string{"a/b.go:0: found", "a/b.go:4: found", "c-d.go:0: found", "[… 95 lines left out]"}, []string{"a/b.go:50:"}, 500},
+		{"names that were searched for", transcript.Search, "Grep", "", lines(500, "src/file%d.ts"), []string{"src/file29.ts", "[… 467 lines left out]"}, nil, 800},
 		{"names", transcript.Search, "Glob", "", lines(500, "src/file%d.ts"), []string{"src/file0.ts", "src/file29.ts", "src/file499.ts", "[… 467 lines left out]"}, []string{"src/file30.ts"}, 800},
 		{"names by a shell", transcript.Run, "bash", "git ls-files", lines(500, "src/file%d.ts"), []string{"[… 467 lines left out]"}, nil, 800},
 		{"items", transcript.Other, "mcp", "", "[" + strings.Join(items, ",") + "]", []string{`{"id":0,`, `{"id":7,`, `{"id":399,`, "[… 388 items left out]"}, []string{`{"id":8,`}, 600},
 		{"odd items", transcript.Other, "mcp", "", "[" + strings.Join(mixed, ",") + "]", []string{`{"id":200,"reason":"quota"}`, `{"id":300,"state":"failed"}`}, []string{`{"id":8,`}, 700},
 		{"items on lines", transcript.Run, "bash", "gh api x", "[\n  " + strings.Join(items, ",\n  ") + "\n]\n", []string{"\n  {\"id\":7,", "\n  {\"id\":399,"}, []string{`"id":8,`}, 700},
 		{"items within", transcript.Other, "mcp", "", `{"total":400,"rows":[` + strings.Join(items, ",") + `],"next":null}`, []string{`"total":400`, `"next":null`, "388 items left out"}, nil, 1000},
-		{"a difference", transcript.Run, "bash", "git diff", "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,200 +1,200 @@\n" + strings.Repeat(" same old line of the file\n", 100) + "-was error\n+is\n" + strings.Repeat(" same old line of the file\n", 100),
-			[]string{"diff --git", "@@ -1,200", "-was error", "+is"}, nil, 600},
+		{"a difference", transcript.Run, "bash", "git diff", "commit 1\nAuthor: Ada\n\n    say why\n\ndiff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,200 +1,200 @@\n" + strings.Repeat(" same old line of the file\n", 100) + "-was error\n+is\n" + strings.Repeat(" same old line of the file\n", 100),
+			[]string{"Author: Ada\n\n    say why", "diff --git", "@@ -1,200", "-was error", "+is"}, nil, 600},
 		{"stacks", transcript.Run, "bash", "mvn test", java, []string{"Exception in thread main", "Caused by: java.io.IOException: refused", "Deep.java:0", "Wire.java:79"}, []string{"Deep.java:40"}, 700},
 		{"a report", transcript.Task, "Task", "", "# Found\n" + distinct(80) + "## Why\nThe cache must never be shared, because keys collide.\n" + distinct(80), []string{"# Found", "## Why", "must never be shared"}, nil, 2500},
 		{"one long line", transcript.Run, "bash", "curl x", strings.Repeat("x", 20000) + " error: broken " + strings.Repeat("y", 20000), []string{"error: broken", " bytes left out]"}, nil, 2500},
@@ -258,6 +259,12 @@ func result(id string, a transcript.Action, text string) transcript.Event {
 	return transcript.Event{Kind: transcript.Result, Action: a, Tool: string(a), CallID: id, Text: text, Outcome: transcript.OK}
 }
 
+func shell(id, command, text string) transcript.Event {
+	e := result(id, transcript.Run, text)
+	e.Command = command
+	return e
+}
+
 var noZones = Options{Head: -1, Tail: -1}
 
 func TestSession(t *testing.T) {
@@ -293,6 +300,10 @@ func TestSession(t *testing.T) {
 			call("b", transcript.Read, "", "/w/a.go"), result("b", transcript.Read, long)}, 4, long},
 		{"nor when somebody edited, nobody knows what", []transcript.Event{call("a", transcript.Read, "", "/w/a.go"), result("a", transcript.Read, long), call("e", transcript.Edit, ""),
 			call("b", transcript.Read, "", "/w/a.go"), result("b", transcript.Read, long)}, 4, long},
+		{"nor for a shell that reads", []transcript.Event{call("a", transcript.Run, "cat a.go"), shell("a", "cat a.go", long), call("e", transcript.Edit, "", "b.go"),
+			call("b", transcript.Run, "cat a.go"), shell("b", "cat a.go", long)}, 4, long},
+		{"a test that still fails so is a repetition", []transcript.Event{call("a", transcript.Run, "make"), shell("a", "make", long), call("e", transcript.Edit, "", "b.go"),
+			call("b", transcript.Run, "make"), shell("b", "make", long)}, 4, "[… the same output as in event 11 left out]"},
 		{"what was cut before is no repetition", []transcript.Event{call("a", transcript.Run, "make"), result("a", transcript.Run, long+"[… 9 bytes left out …]\n"), call("b", transcript.Run, "make"),
 			result("b", transcript.Run, long+"[… 9 bytes left out …]\n")}, 3, long + "[… 9 bytes left out …]\n"},
 		{"an edit stays", []transcript.Event{{Kind: transcript.Call, Action: transcript.Edit, Text: distinct(200)}}, 0, distinct(200)},
@@ -352,11 +363,33 @@ func TestLimitIsReachedStageByStage(t *testing.T) {
 			checkKept(t, events[i].Old, e.Old)
 		}
 	}
-	if last > whole/8 {
+	if last > whole/9 {
 		t.Errorf("at most %d of %d bytes can be left out", whole-last, whole)
 	}
 	if got := Session(events, Options{Limit: whole}); cmp.Diff(events, got) != "" {
 		t.Error("what fits was changed")
+	}
+}
+
+// The last stage takes whole outputs, the oldest first, but none of a call that failed or that tells of a failure.
+func TestLastStageKeepsFailures(t *testing.T) {
+	failed := result("b", transcript.Run, "stopped\n"+distinct(3))
+	failed.Outcome = transcript.Failed
+	events := numbered(result("a", transcript.Run, distinct(3)), failed, result("c", transcript.Run, "error: one\n"+distinct(3)), result("d", transcript.Task, distinct(3)),
+		result("e", transcript.Read, distinct(3)), result("f", transcript.Read, distinct(3)))
+	gone := func(limit int) (out string) {
+		for i, e := range Session(events, Options{Limit: limit}) {
+			if e.Text != events[i].Text {
+				out += events[i].CallID
+			}
+		}
+		return out
+	}
+	size := Size(events)
+	for limit, want := range map[int]string{size: "", size - 50: "a", size - 100: "ae", 1: "aef"} {
+		if got := gone(limit); got != want {
+			t.Errorf("limit %d of %d: %q were left out, want %q", limit, size, got, want)
+		}
 	}
 }
 

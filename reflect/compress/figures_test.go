@@ -92,6 +92,25 @@ func synthetic() []struct {
 	}
 }
 
+// longDay is a session with many turns, whose outputs are beginnings of the synthetic ones, as much as an event may have.
+func longDay() (events []transcript.Event) {
+	put := func(e transcript.Event) {
+		e.N = len(events)
+		events = append(events, e)
+	}
+	all := synthetic()
+	for i := range 60 {
+		s, id := all[i%len(all)], fmt.Sprint(i)
+		put(transcript.Event{Kind: transcript.User, Origin: transcript.Typed, Text: fmt.Sprintf("Now look at part %d, and never touch the tests.", i)})
+		put(transcript.Event{Kind: transcript.Reasoning, Text: strings.Repeat("I should look at this part first, then at the other. ", 20)})
+		put(transcript.Event{Kind: transcript.Call, Action: s.action, CallID: id, Command: s.command, Tool: string(s.action)})
+		size := min(len(s.text), 500<<(i%7))
+		put(transcript.Event{Kind: transcript.Result, Action: s.action, CallID: id, Command: s.command, Tool: string(s.action), Outcome: transcript.OK, Text: strings.ToValidUTF8(s.text[:size], "")})
+		put(transcript.Event{Kind: transcript.Assistant, Text: strings.Repeat("The part looks fine to me, and nothing about it is special. ", 3)})
+	}
+	return events
+}
+
 // TestFigures prints what compression saves: run it with -v. The bounds are well above what is measured; they catch a rule that fell out.
 func TestFigures(t *testing.T) {
 	files, err := filepath.Glob("../testdata/labelled/*.json*")
@@ -103,14 +122,15 @@ func TestFigures(t *testing.T) {
 	for _, set := range []struct {
 		name  string
 		files []string
-	}{{"labelled", files}, {"examples", examples}} {
-		var sessions [][]transcript.Event
-		before := 0
+		more  [][]transcript.Event
+	}{{"labelled", files, nil}, {"examples", examples, nil}, {"long day", nil, [][]transcript.Event{longDay()}}} {
+		sessions := set.more
 		for _, f := range set.files {
-			for _, events := range read(t, f) {
-				sessions = append(sessions, events)
-				before += Size(events)
-			}
+			sessions = append(sessions, read(t, f)...)
+		}
+		before := 0
+		for _, events := range sessions {
+			before += Size(events)
 		}
 		for _, o := range []struct {
 			name string

@@ -22,7 +22,7 @@ func ruleOf(action transcript.Action, tool, command, text string) *rule {
 	case transcript.Read:
 		return source
 	case transcript.Search:
-		if lists[toolName(tool)] {
+		if lists[toolName(tool)] || looksLikeNames(text) {
 			return list
 		}
 		return search
@@ -35,6 +35,9 @@ func ruleOf(action transcript.Action, tool, command, text string) *rule {
 		case reads[word]:
 			return source
 		case finds[word] || word == "git" && strings.HasPrefix(rest, "grep"):
+			if looksLikeNames(text) {
+				return list
+			}
 			return search
 		case lists[word] || word == "git" && strings.HasPrefix(rest, "ls-files"):
 			return list
@@ -104,6 +107,21 @@ func looksLikeDiff(text string) bool {
 		}
 	}
 	return false
+}
+
+// looksLikeNames reports whether few of the first lines of a search say where in which file something was found: they are names of files,
+// or the finds of one.
+func looksLikeNames(text string) bool {
+	n, found := 0, 0
+	for l := range strings.Lines(text) {
+		if n++; n > beginning {
+			break
+		}
+		if foundIn(l) != "" {
+			found++
+		}
+	}
+	return found*3 < min(n, beginning)
 }
 
 // looksLikeLog reports whether three in ten of a text's first lines begin with a time or a level.

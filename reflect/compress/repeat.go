@@ -15,7 +15,7 @@ import (
 func (s *session) repeats() {
 	calls := map[string]*transcript.Event{}
 	first := map[[sha256.Size]byte]int{} // places in events
-	edits := edits{last: map[string]int{}, any: -1}
+	edits := edits{last: map[string]int{}, any: -1, latest: -1}
 	for i := range s.events {
 		e := &s.events[i]
 		if e.Kind == transcript.Call {
@@ -33,7 +33,7 @@ func (s *session) repeats() {
 		}
 		key := repeatKey(call, e)
 		before, found := first[key]
-		if !found || e.Action == transcript.Read && edits.since(before, call) {
+		if !found || readsFile(e) && edits.since(before, call) {
 			first[key] = i
 			continue
 		}
@@ -69,11 +69,19 @@ func put(h hash.Hash, texts ...string) {
 
 // edits are the events that changed files, by the last part of a path: one may be relative and another not.
 type edits struct {
-	last map[string]int
-	any  int // the last that names no file
+	last   map[string]int
+	any    int // the last that names no file
+	latest int
+}
+
+// readsFile reports whether an output is what a file had in it, by a shell's command too.
+func readsFile(e *transcript.Event) bool {
+	word, _ := program(e.Command)
+	return e.Action == transcript.Read || e.Action == transcript.Run && reads[word]
 }
 
 func (e *edits) add(at int, paths []string) {
+	e.latest = at
 	if len(paths) == 0 {
 		e.any = at
 	}
@@ -84,8 +92,11 @@ func (e *edits) add(at int, paths []string) {
 
 // since reports whether one of the files that a call reads may have been edited after an event.
 func (e *edits) since(event int, call *transcript.Event) bool {
-	if e.any > event || call == nil || len(call.Paths) == 0 {
+	if e.any > event {
 		return true
+	}
+	if call == nil || len(call.Paths) == 0 {
+		return e.latest > event
 	}
 	for _, p := range call.Paths {
 		if at, found := e.last[baseOf(p)]; found && at > event {

@@ -325,10 +325,11 @@ const (
 	maxHeads   = 80 // headings, and then, of more files, half as many names
 )
 
-// changes keeps of a difference its headings and what changed, not what stands around it.
+// changes keeps of a difference what stands before it (who committed it, and why), its headings and what changed, not what stands
+// around that.
 func changes(_ *rule, s *selection) {
 	var hunk []int
-	total, heads, named := 0, 0, 0
+	total, heads, named, within := 0, 0, 0, false
 	done := func() {
 		for k, i := range hunk {
 			if total < maxChanged/s.scale && (k < hunkHead/s.scale || k >= len(hunk)-hunkTail) {
@@ -343,6 +344,7 @@ func changes(_ *rule, s *selection) {
 		case strings.HasPrefix(t, "diff ") || strings.HasPrefix(t, "--- ") || strings.HasPrefix(t, "+++ ") || strings.HasPrefix(t, "@@ ") ||
 			strings.HasPrefix(t, "rename ") || strings.HasPrefix(t, "commit ") || strings.HasPrefix(t, "*** "):
 			done()
+			within = strings.HasPrefix(t, "@@ ") || within && !strings.HasPrefix(t, "commit ") && !strings.HasPrefix(t, "diff ")
 			heads++
 			s.keep[i] = heads <= maxHeads/s.scale && total < maxChanged/s.scale
 			if strings.HasPrefix(t, "diff ") && named < maxHeads/2/s.scale {
@@ -351,6 +353,9 @@ func changes(_ *rule, s *selection) {
 			}
 		case strings.HasPrefix(t, "+") || strings.HasPrefix(t, "-"):
 			hunk = append(hunk, i)
+		case !within && heads < maxHeads/s.scale:
+			s.keep[i] = true
+			heads++
 		}
 	}
 	done()

@@ -116,11 +116,15 @@ func isOriginal(name string) bool {
 	return len(name) == HashLen && strings.Trim(name, "0123456789abcdef") == ""
 }
 
-// entries are the files of the folder, none where there is no folder.
+// entries are the files of the folder, none where there is no folder of ours: a link to another is not followed.
 func (s Store) entries() ([]fs.DirEntry, error) {
-	all, err := os.ReadDir(s.Dir)
-	if errors.Is(err, fs.ErrNotExist) {
+	info, err := os.Lstat(s.Dir)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
 		return nil, nil
+	}
+	var all []fs.DirEntry
+	if err == nil {
+		all, err = os.ReadDir(s.Dir)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read originals: %w", err)

@@ -1,0 +1,137 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"time"
+
+	"github.com/reverie-memory/reverie/gitstore/recall"
+	"github.com/reverie-memory/reverie/gitstore/record"
+)
+
+// vectorsDir is the folder of the state folder with what a model makes of memories, for recall. It may be deleted at any
+// time.
+const vectorsDir = "vectors"
+
+// embedder is what gives texts their vectors, and in which space; nil where nobody is to be asked. It may ask a server,
+// and returns when ctx ends.
+func (w *workspace) embedder(ctx context.Context) (recall.Embed, recall.Space, error) {
+	if w.env.embedder != nil {
+		return w.env.embedder(ctx)
+	}
+	return nil, recall.Space{}, nil
+}
+
+// What one call of fillVectors does at most.
+const (
+	fillTime  = 2 * time.Minute
+	fillTexts = 2000
+	fillStep  = 256 // texts after which those done are kept
+)
+
+// fillVectors embeds what of the memories in force has no vector yet, as far as there is a model and time. What was done
+// stays, whatever ends it. left is how many texts are without.
+func (w *workspace) fillVectors(ctx context.Context) (done, left int, err error) {
+	embed, space, err := w.embedder(ctx)
+	if embed == nil || err != nil {
+		return 0, 0, err
+	}
+	dir, err := w.repo.StateSub(vectorsDir)
+	if err != nil {
+		return 0, 0, err
+	}
+	vectors, err := recall.MakeVectors(ctx, dir, space) // before the memories are read: a purge may come between
+	if err != nil {
+		return 0, 0, err
+	}
+	var live []record.Memory
+	err = w.view(ctx, func(v *record.View) error {
+		for _, m := range v.Memories() {
+			if m.Live(w.env.Now()) {
+				live = append(live, m)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, 0, err
+	}
+	for until := time.Now().Add(fillTime); done < fillTexts; {
+		n := 0
+		n, left, err = vectors.Fill(ctx, embed, live, min(fillStep, fillTexts-done), until)
+		done += n
+		if errors.Is(err, recall.ErrDropped) {
+			return 0, 0, nil // a purge: the next call begins anew
+		}
+		if err != nil || n == 0 || left == 0 {
+			break
+		}
+	}
+	return done, left, err
+}
+
+// embedWait is how long a search waits for the vector of its query.
+const embedWait = 300 * time.Millisecond
+
+// nearness is what a search knows of likeness.
+type nearness struct {
+	vectors *recall.Vectors
+	query   []float32 // nil where the list does not answer
+	why     string    // it does not
+}
+
+// askNear has the query embedded, and returns the function that waits for it, embedWait after askNear was called at most.
+func (w *workspace) askNear(ctx context.Context, query string) (answer func() nearness) {
+	none := func(why string) func() nearness { return func() nearness { return nearness{why: why} } }
+	if recall.Literal(query) {
+		return none("the query wants its very words")
+	}
+	ctx, cancel := context.WithTimeout(ctx, embedWait)
+	late := "no answer within " + embedWait.String()
+	embed, space, err := w.embedder(ctx)
+	var vectors *recall.Vectors
+	if embed != nil && err == nil {
+		vectors = recall.ReadVectors(filepath.Join(w.state, vectorsDir), space)
+	}
+	why := ""
+	switch {
+	case ctx.Err() != nil:
+		why = late
+	case err != nil:
+		why = err.Error()
+	case embed == nil:
+		why = "no model is set"
+	case vectors.Len() == 0:
+		why = "no memory has one yet"
+	}
+	if why != "" {
+		cancel()
+		return none(why)
+	}
+	clean, _ := w.scanner.Text(query)
+	answers := make(chan nearness, 1)
+	go func() { // it may not mind that ctx ended
+		got, err := embed(ctx, []string{space.Query(clean.String())})
+		switch {
+		case err != nil:
+			answers <- nearness{why: err.Error()}
+		case len(got) != 1 || len(got[0]) != space.Dim:
+			answers <- nearness{why: "the model's answer is no vector of its space"}
+		default:
+			answers <- nearness{vectors: vectors, query: got[0]}
+		}
+	}()
+	return func() nearness {
+		defer cancel()
+		select {
+		case n := <-answers:
+			if n.query == nil && ctx.Err() != nil {
+				n.why = late
+			}
+			return n
+		case <-ctx.Done():
+			return nearness{why: late}
+		}
+	}
+}

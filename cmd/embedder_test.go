@@ -1,0 +1,212 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/reverie-memory/reverie/gitstore/recall"
+)
+
+var letterSpace = recall.Space{Name: "letters", Digest: "0123456789abcdef", Dim: 64}
+
+// letters is a model that counts pairs of letters: texts with many in common are alike.
+func letters(ctx context.Context, texts []string) ([][]float32, error) {
+	out := make([][]float32, len(texts))
+	for i, text := range texts {
+		out[i] = make([]float32, letterSpace.Dim)
+		text = strings.ToLower(text)
+		for j := range len(text) - 1 {
+			h := fnv.New32a()
+			h.Write([]byte(text[j : j+2]))
+			out[i][h.Sum32()%uint32(letterSpace.Dim)]++
+		}
+	}
+	return out, ctx.Err()
+}
+
+// asking is the Env of a command in dir that has a model.
+func asking(dir string, embed recall.Embed) (env *Env, out, talk *bytes.Buffer) {
+	out, talk = new(bytes.Buffer), new(bytes.Buffer)
+	return &Env{In: strings.NewReader(""), Out: out, Err: talk, Dir: dir, Width: 80, Now: time.Now,
+		embedder: func(context.Context) (recall.Embed, recall.Space, error) { return embed, letterSpace, nil }}, out, talk
+}
+
+// fillAll gives the memories of a clone their vectors.
+func fillAll(t *testing.T, dir string) (done int) {
+	t.Helper()
+	env, _, _ := asking(dir, letters)
+	w, err := env.open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	done, left, err := w.fillVectors(t.Context())
+	if err != nil || left > 0 {
+		t.Fatalf("%d left: %v", left, err)
+	}
+	return done
+}
+
+func TestRecallAsksTheModelWhereItHelps(t *testing.T) {
+	r := newRepo(t)
+	for _, text := range []string{"Deployments happen on Mondays", "The database runs in a container", "Commit messages are in English"} {
+		reverie(t, r.Dir, "-q", "remember", text)
+	}
+	forever := make(chan struct{})
+	t.Cleanup(func() { close(forever) })
+	both, alone := []string{"lexical", "vectors"}, []string{"lexical"}
+	type test struct {
+		query string
+		embed recall.Embed
+		lists []string
+		first string // statement
+		said  string
+		asked int32
+	}
+	run := func(name string, test test) {
+		t.Run(name, func(t *testing.T) {
+			var asked atomic.Int32
+			var embed recall.Embed
+			if test.embed != nil {
+				embed = func(ctx context.Context, texts []string) ([][]float32, error) {
+					asked.Add(1)
+					return test.embed(ctx, texts)
+				}
+			}
+			env, out, talk := asking(r.Dir, embed)
+			if code := Run(t.Context(), env, []string{"reverie", "-C", r.Dir, "--json", "recall", "--explain", test.query}); code != exitDone {
+				t.Fatalf("exit code %d: %s", code, talk)
+			}
+			var first memoryJSON
+			if line, _, _ := strings.Cut(out.String(), "\n"); line != "" || test.first != "" {
+				if err := json.Unmarshal([]byte(line), &first); err != nil {
+					t.Fatalf("%v in %q, %s", err, out, talk)
+				}
+				if diff := cmp.Diff(test.lists, first.Lists); diff != "" {
+					t.Error(diff)
+				}
+			}
+			if first.Text != test.first || !strings.Contains(talk.String(), test.said) || asked.Load() != test.asked {
+				t.Errorf("%q is first, asked %d times: %s", first.Text, asked.Load(), talk)
+			}
+		})
+	}
+	run("no vectors yet", test{"the database", letters, alone, "The database runs in a container", "lists: lexical; not vectors: no memory has one yet", 0})
+	if done := fillAll(t, r.Dir); done != 3 {
+		t.Errorf("%d were embedded", done)
+	}
+	if done := fillAll(t, r.Dir); done != 0 {
+		t.Errorf("%d were embedded again", done)
+	}
+	run("no model", test{"the database", nil, alone, "The database runs in a container", "no model is set", 0})
+	run("only near", test{"deployment happening monday", letters, both, "Deployments happen on Mondays", "lists: lexical, vectors\n", 1})
+	run("quoted", test{`"the database"`, letters, alone, "The database runs in a container", "the query wants its very words", 0})
+	run("a name", test{"parseHeader", letters, nil, "", "the query wants its very words", 0})
+	run("fails", test{"the database", func(context.Context, []string) ([][]float32, error) { return nil, errors.New("connection refused") }, alone, "The database runs in a container", "not vectors: connection refused", 1})
+	run("odd", test{"the database", func(context.Context, []string) ([][]float32, error) { return [][]float32{{1}}, nil }, alone, "The database runs in a container", "no vector of its space", 1})
+	run("late", test{"the database", func(ctx context.Context, _ []string) ([][]float32, error) { <-ctx.Done(); return nil, ctx.Err() }, alone, "The database runs in a container", "not vectors: no answer within 300ms", 1})
+	run("deaf", test{"the database", func(context.Context, []string) ([][]float32, error) { <-forever; return nil, nil }, alone, "The database runs in a container", "not vectors: no answer within 300ms", 1})
+}
+
+// The words of a score: the ranks in each list, and a memory without a vector keeps its place.
+func TestRecallExplainsEachRank(t *testing.T) {
+	r := newRepo(t)
+	for _, text := range []string{"The database runs in a container", "Deployments happen on Mondays"} {
+		reverie(t, r.Dir, "-q", "remember", text)
+	}
+	fillAll(t, r.Dir)
+	reverie(t, r.Dir, "-q", "remember", "Backups of the database run at night")
+	env, out, talk := asking(r.Dir, letters)
+	if code := Run(t.Context(), env, []string{"reverie", "-C", r.Dir, "recall", "--explain", "database container runs"}); code != exitDone {
+		t.Fatalf("exit code %d: %s", code, talk)
+	}
+	for _, want := range []string{"0.0328 = lexical 1 + vectors 1; lexical ", "; likeness 0.", "lexical 2, where it stays: it has no vector; lexical ", "= vectors 2; likeness "} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	env, out, _ = asking(r.Dir, letters)
+	Run(t.Context(), env, []string{"reverie", "-C", r.Dir, "--json", "recall", "-n", "1", "database container runs"})
+	var first memoryJSON
+	if err := json.Unmarshal(out.Bytes(), &first); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]int{"lexical": 1, "vectors": 1}, first.Ranks); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A purge takes the vectors with it, and a worker that was embedding meanwhile brings none back.
+func TestPurgeDropsVectors(t *testing.T) {
+	r := newRepo(t)
+	reverie(t, r.Dir, "-q", "remember", "Deploys go to the kestrel machine")
+	reverie(t, r.Dir, "-q", "remember", "We write tests first")
+	fillAll(t, r.Dir)
+	dir := filepath.Join(r.Dir, ".git", "reverie", "vectors")
+	files := func() (names []string) {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Error(err)
+		}
+		for _, e := range entries {
+			if e.Name() != "lock" {
+				names = append(names, e.Name())
+			}
+		}
+		return names
+	}
+	if n := files(); len(n) != 1 {
+		t.Fatalf("filled: %q", n)
+	}
+	reverie(t, r.Dir, "-q", "remember", "The kestrel machine has two disks")
+	fired := false
+	env, _, _ := asking(r.Dir, func(ctx context.Context, texts []string) ([][]float32, error) {
+		if slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(s, "kestrel") }) && !fired {
+			fired = true
+			reverie(t, r.Dir, "purge", "--yes", "kestrel")
+		}
+		return letters(ctx, texts)
+	})
+	w, err := env.open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done, _, err := w.fillVectors(t.Context()); done != 0 || err != nil || !fired {
+		t.Errorf("%d done, %v, purged: %v", done, err, fired)
+	}
+	if n := files(); len(n) != 0 {
+		t.Errorf("after the purge: %q", n)
+	}
+	if done := fillAll(t, r.Dir); done != 1 || len(files()) != 1 {
+		t.Errorf("%d were embedded after the purge: %q", done, files())
+	}
+	wantHits(t, r.Dir, "kestrel", false)
+}
+
+// Without a model nothing is made.
+func TestNoModelLeavesNothing(t *testing.T) {
+	r := newRepo(t)
+	reverie(t, r.Dir, "-q", "remember", "We write tests first")
+	env, _, _ := asking(r.Dir, nil)
+	w, err := env.open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done, left, err := w.fillVectors(t.Context()); done+left > 0 || err != nil {
+		t.Errorf("%d done, %d left, %v", done, left, err)
+	}
+	reverie(t, r.Dir, "recall", "tests")
+	if _, err := os.Lstat(filepath.Join(r.Dir, ".git", "reverie", "vectors")); err == nil {
+		t.Error("there is a folder of vectors")
+	}
+}
