@@ -202,32 +202,45 @@ func (r *reader) quoted(e *transcript.Event, quote string) (string, bool) {
 	return "", false
 }
 
-// stretch returns the first part of a text that has the words of a quote, between them any white space.
+// stretch returns a part of a text that has the words of a quote, between them any white space. Linear in the text.
 func stretch(text, quote string) (string, bool) {
 	words := strings.Fields(quote)
-	if len(words) == 0 {
+	want := strings.Join(words, " ")
+	if want == "" {
 		return "", false
 	}
-	for from := 0; ; {
-		at := strings.Index(text[from:], words[0])
-		if at < 0 {
+	if at := strings.Index(text, want); at >= 0 {
+		return text[at : at+len(want)], true
+	}
+	for _, w := range words {
+		if !strings.Contains(text, w) {
 			return "", false
 		}
-		start := from + at
-		end := start + len(words[0])
-		ok := true
-		for _, w := range words[1:] {
-			rest := strings.TrimLeftFunc(text[end:], unicode.IsSpace)
-			if ok = len(rest) < len(text)-end && strings.HasPrefix(rest, w); !ok {
-				break
-			}
-			end = len(text) - len(rest) + len(w)
-		}
-		if ok {
-			return text[start:end], true
-		}
-		from = start + 1
 	}
+	var flat strings.Builder // text with single spaces
+	var from []int           // where each of its bytes stands in text
+	space := false
+	for i, r := range text {
+		if unicode.IsSpace(r) {
+			if !space {
+				flat.WriteByte(' ')
+				from = append(from, i)
+			}
+			space = true
+			continue
+		}
+		space = false
+		_, size := utf8.DecodeRuneInString(text[i:])
+		flat.WriteString(text[i : i+size])
+		for n := range size {
+			from = append(from, i+n)
+		}
+	}
+	at := strings.Index(flat.String(), want)
+	if at < 0 {
+		return "", false
+	}
+	return text[from[at] : from[at+len(want)-1]+1], true
 }
 
 // verbatim are the words of a statement that are not its own: what is quoted or marked as code, and names with dots or
@@ -270,11 +283,22 @@ func colourless(text, quote string) (string, bool) {
 	if !strings.ContainsRune(text, '\x1b') {
 		return "", false
 	}
-	words, ok := stretch(ansi.ReplaceAllString(text, ""), quote)
-	best := ""
-	for _, piece := range ansi.Split(text, -1) {
-		if piece = strings.TrimSpace(piece); ok && len(piece) > len(best) && strings.Contains(words, piece) {
-			best = piece
+	pieces := ansi.Split(text, -1)
+	clean := strings.Join(pieces, "")
+	words, ok := stretch(clean, quote)
+	if !ok {
+		return "", false
+	}
+	from := strings.Index(clean, words)
+	to := from + len(words)
+	best, at := "", 0
+	for _, piece := range pieces {
+		start, end := max(from-at, 0), min(to-at, len(piece))
+		at += len(piece)
+		if start < end {
+			if part := strings.TrimSpace(piece[start:end]); len(part) > len(best) {
+				best = part
+			}
 		}
 	}
 	return best, len(best) >= minQuote

@@ -39,8 +39,9 @@ type Reading struct {
 //
 // A session that has no room in one question is asked about in parts, at most maxParts. An answer that cannot be used is
 // asked for once more, with what was wrong. A part without a usable answer is counted in Refused. Where no part has one
-// the error wraps ErrUnusable; one of the model, or of the context, ends the reading at once. With an error the caller
-// keeps base. Equal answers give an equal Reading.
+// the error wraps ErrUnusable. An error of the model, or of the context, ends the reading at once, unless it wraps
+// ErrUnusable: then there was an answer, and it was bad. With an error the caller keeps base. Equal answers give an equal
+// Reading.
 func Read(ctx context.Context, m *prompts.Model, set prompts.Set, s transcript.Session, events []transcript.Event, base record.Reflection, known []string) (Reading, error) {
 	if m == nil {
 		return Reading{Reflection: base}, nil
@@ -171,7 +172,7 @@ func askAbout(m *prompts.Model, set prompts.Set, s transcript.Session, events []
 	}
 	// A text may grow where it is put into a prompt: then there is room for less of it.
 	for room := all - length(frame) - prompts.AgainRoom; room >= minRoom; room = room * 3 / 4 {
-		out.parts, out.left = weighed(split(t.lines(), room))
+		out.parts, out.left = weighed(split(t.lines(room), room))
 		out.rendered = out.rendered[:0]
 		fits := true
 		for i, part := range out.parts {
@@ -251,10 +252,15 @@ func (r *reader) put(ctx context.Context, m *prompts.Model, q prompts.Rendered, 
 		}
 		r.out.Asked++
 		a, err := m.Ask(ctx, again)
-		if err != nil {
+		var v judgement
+		switch {
+		case err == nil:
+			v = r.judge(a.Text, part)
+		case errors.Is(err, ErrUnusable) && ctx.Err() == nil:
+			v.fault("%v", err)
+		default:
 			return judgement{}, err
 		}
-		v := r.judge(a.Text, part)
 		if v.usable || try == 1 {
 			return v, nil
 		}

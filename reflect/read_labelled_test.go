@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	"github.com/reverie-memory/reverie/prompts"
+	"github.com/reverie-memory/reverie/reflect/compress"
 	"github.com/reverie-memory/reverie/reflect/labelled"
+	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
 // minPassed is the share of what a careful colleague would keep that must pass when a model says it in the colleague's words,
@@ -73,4 +75,49 @@ func perfect(s labelled.Session, statement string) (prompts.ReflectCandidate, bo
 	}
 	c := item(statement, best.Event, best.Quote)
 	return c, score > 0
+}
+
+// A model can quote what it is shown: each line of a question that is not a mark stands in its event, however short the
+// session had to be made. It would be told that it lies otherwise.
+func TestWhatIsShownCanBeQuoted(t *testing.T) {
+	labels, err := labelled.Read(labelledDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, marks := 0, 0
+	for _, l := range labels {
+		sessions, err := l.Sessions(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range sessions {
+			r := newReader(s.Session, s.Events, Study(s.Session, s.Events), nil)
+			q, err := askAbout(&prompts.Model{Context: 6 << 10}, prompts.Set{}, s.Session, s.Events, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, part := range q.parts {
+				for _, shown := range part {
+					e := r.shown[shown.N]
+					for text := range strings.Lines(prompts.Shown(shown.Text)) {
+						text = strings.TrimSpace(text)
+						switch {
+						case compress.IsMarker(text):
+							marks++
+						case len(text) < minQuote || len(text) > 200 || e.Kind == transcript.Call && strings.HasPrefix(text, e.Tool):
+						default:
+							lines++
+							if _, ok := r.quoted(e, text); !ok && strings.ContainsFunc(text, isWordRune) {
+								t.Errorf("%s, event %d, %s: %q is shown and cannot be quoted", l.Session, e.N, shown.Who, text)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	t.Logf("%d lines, %d marks", lines, marks)
+	if lines < 1000 || marks == 0 {
+		t.Errorf("only %d lines and %d marks", lines, marks)
+	}
 }

@@ -364,6 +364,21 @@ func TestAModelThatIsAway(t *testing.T) {
 	}
 }
 
+// An error that says that the answer was bad is told to the model like any other fault.
+func TestAModelWhoseAnswerIsAnError(t *testing.T) {
+	m := &scripted{}
+	m.answer = func(prompts.Rendered) (string, error) {
+		if len(m.asked) == 1 {
+			return "", fmt.Errorf("%w: it was cut off", ErrUnusable)
+		}
+		return replyOf(), nil
+	}
+	got, err := read(t, m, taught)
+	if err != nil || got.Asked != 2 || !strings.Contains(m.asked[1].User, "it was cut off") {
+		t.Errorf("reading %+v, error %v", got, err)
+	}
+}
+
 func TestASmallContextIsAnError(t *testing.T) {
 	events := taught.events()
 	_, err := Read(context.Background(), says(replyOf()).model(1000), prompts.Set{}, readSession, events, Study(readSession, events), nil)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/prompts"
+	"github.com/reverie-memory/reverie/reflect/compress"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
@@ -61,9 +62,13 @@ func traced(s transcript.Session, events []transcript.Event) trace {
 	return t
 }
 
-// lines are the events as a question shows them.
-func (t trace) lines() []line {
-	short := t.events
+// lines are the events for questions of which each has room for so many bytes. There will be as many questions as the session
+// needs when it is shortened as usual, maxParts at most; it is shortened only as far as it fits these.
+func (t trace) lines(room int) []line {
+	cost := lineCost * len(t.events)
+	parts := (compress.Size(compress.Session(t.events, compress.Options{}))+cost)/(room*9/10) + 1
+	limit := min(parts, maxParts)*room*9/10 - cost
+	short := compress.Session(t.events, compress.Options{Limit: max(limit, minRoom)})
 	out := make([]line, 0, len(short))
 	for i := range short {
 		e := &short[i]
@@ -127,10 +132,13 @@ func who(s transcript.Session, e *transcript.Event) string {
 	return ""
 }
 
-// told is what an event says.
+// lineEnds makes lines of what a progress bar wrote over.
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+
+// told is what an event says, without colours.
 func told(e *transcript.Event) string {
 	if e.Kind != transcript.Call {
-		return strings.TrimSpace(ansi.ReplaceAllString(e.Text, ""))
+		return strings.TrimSpace(lineEnds.Replace(ansi.ReplaceAllString(e.Text, "")))
 	}
 	var parts []string
 	if e.Command == "" {
@@ -248,7 +256,7 @@ func (l line) shortened(limit int) line {
 	keep := max(0, limit-mark)
 	head := strings.ToValidUTF8(l.Text[:keep*2/3], "")
 	tail := strings.ToValidUTF8(l.Text[len(l.Text)-keep/3:], "")
-	l.Text = fmt.Sprintf("%s\n[… %d bytes left out …]\n%s", head, len(l.Text)-len(head)-len(tail), tail)
+	l.Text = fmt.Sprintf("%s\n[… %d bytes left out]\n%s", head, len(l.Text)-len(head)-len(tail), tail)
 	return l
 }
 
