@@ -128,7 +128,7 @@ func newApp(env *Env) *cli.App {
 		Commands: []*cli.Command{
 			learnCommand(env), reviewCommand(env), recallCommand(env), rememberCommand(env), statusCommand(env), doctorCommand(env),
 			initCommand(env), acceptCommand(env), rejectCommand(env), listCommand(env), showCommand(env), editCommand(env), forgetCommand(env), purgeCommand(env),
-			ingestCommand(env), sessionsCommand(env), reflectCommand(env), dreamCommand(env),
+			ingestCommand(env), sessionsCommand(env), reflectCommand(env), dreamCommand(env), distillCommand(env),
 			contextCommand(env), whyCommand(env), checkpointCommand(env),
 			logCommand(env), blameCommand(env), diffCommand(env), revertCommand(env),
 			syncCommand(env), mergeCommand(env), conflictsCommand(env), mergeDriverCommand(env), trustCommand(env),
