@@ -87,7 +87,7 @@ func Sessions(sightings []Sighting) int {
 
 // NewSkill completes an operation that proposes a skill: its id, path and file follow from that.
 func NewSkill(o Operation, s SkillFile) Operation {
-	o.Op, o.Memory, o.Private = Skill, s.memory(), false
+	o.Op, o.Memory, o.Private = Skill, s.standIn(o), false
 	o.ID, o.Path, o.File = SkillOperationID(s.Workflow), s.Path(), string(s.Format())
 	return o
 }
@@ -125,7 +125,7 @@ func ParseOperation(at string, data []byte) (Operation, error) {
 		if err != nil {
 			return Operation{}, &FormatError{Path: at, Field: "file", Reason: err.Error()}
 		}
-		o.Memory, o.Private = s.memory(), false
+		o.Memory, o.Private = s.standIn(o), false
 		return o, nil
 	default:
 		return Operation{}, &FormatError{Path: at, Field: "op", Reason: fmt.Sprintf("%q is not one of add, edit, merge, retire, skill", o.Op)}

@@ -117,10 +117,14 @@ func skillOf(at string) (name string, ok bool) {
 	return name, ok
 }
 
-// memory is what stands for the skill where an operation is listed: it is written nowhere.
-func (s SkillFile) memory() Memory {
-	return Memory{ID: newID("skill:"+s.Name, "", ""), Slug: s.Name, Kind: Workflow, Status: Active,
-		Text: oneLine(s.Name + ": " + s.Description), Source: Source{By: "-", How: Model}}
+// standIn is what stands for a skill where the operation that proposes it is listed: it is written nowhere.
+func (s SkillFile) standIn(o Operation) Memory {
+	m := Memory{ID: newID("skill:"+s.Name, "", ""), Slug: s.Name, Kind: Workflow, Status: Active,
+		Text: oneLine(s.Name + ": " + s.Description), Source: Source{Time: o.Proposed, By: "human", How: o.How}}
+	if len(o.Sightings) > 0 {
+		m.Source.By = o.Sightings[0].Client + "/" + o.Sightings[0].Session
+	}
+	return m
 }
 
 // SkillOperationID is the id of the operation that proposes a skill made of a workflow, whatever name it is given.
