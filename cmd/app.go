@@ -132,7 +132,7 @@ func newApp(env *Env) *cli.App {
 		Commands: []*cli.Command{
 			learnCommand(env), reviewCommand(env), recallCommand(env), rememberCommand(env), statusCommand(env), doctorCommand(env),
 			initCommand(env), acceptCommand(env), rejectCommand(env), listCommand(env), showCommand(env), editCommand(env), forgetCommand(env), purgeCommand(env),
-			ingestCommand(env), sessionsCommand(env), reflectCommand(env), dreamCommand(env), evalCommand(env),
+			ingestCommand(env), sessionsCommand(env), reflectCommand(env), dreamCommand(env), distillCommand(env), evalCommand(env),
 			contextCommand(env), whyCommand(env), checkpointCommand(env), compressCommand(env), expandCommand(env),
 			logCommand(env), blameCommand(env), diffCommand(env), revertCommand(env),
 			syncCommand(env), mergeCommand(env), conflictsCommand(env), mergeDriverCommand(env), trustCommand(env),

@@ -116,6 +116,9 @@ func newPlanner(in Input) *planner {
 		p.rejected = append(p.rejected, record.Print(r.Text))
 	}
 	for _, o := range in.Pending {
+		if o.Op == record.Skill {
+			continue // it says nothing about the code
+		}
 		p.pending = append(p.pending, pending{op: o, print: record.Print(o.Memory.Text)})
 	}
 	for _, r := range in.Considered {
