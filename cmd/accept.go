@@ -158,6 +158,10 @@ func acceptCommit(verb string, ops ...record.Operation) gitstore.Commit {
 				seen[name] = true
 				c.Trailers = append(c.Trailers, gitstore.Trailer{Key: "Reverie-Session", Value: name})
 			}
+			if s.Model != "" && !seen["model "+s.Model] {
+				seen["model "+s.Model] = true
+				c.Trailers = append(c.Trailers, gitstore.Trailer{Key: "Reverie-Model", Value: s.Model})
+			}
 		}
 		if o.Dream != "" && !seen[o.Dream] {
 			seen[o.Dream] = true

@@ -23,6 +23,7 @@ var arrows = map[string][]string{
 	"internal/ollama":         nil,
 	"internal/sqlite":         {"internal/pattern"},
 	"internal/testrepo":       nil,
+	"internal/tinymodel":      nil,
 	"reflect/transcript/past": {"reflect/transcript", "internal/sqlite"},
 	"prompts":                 nil,
 	"prompts/door":            {"prompts", "internal/file", "internal/redact"},
@@ -35,6 +36,7 @@ var arrows = map[string][]string{
 	"hooks/install":           {"hooks", "internal/file", "internal/pattern"},
 	"hooks/githook":           {"hooks", "internal/file", "internal/pattern"},
 	"worktree":                {"gitstore", "internal/git", "internal/redact"},
+	"reflect/compress":        {"reflect/transcript", "internal/file", "internal/redact"},
 	"reflect":                 {"gitstore/record", "reflect/transcript", "prompts", "internal/file", "internal/pattern", "internal/redact"},
 	"reflect/labelled":        {"gitstore/record", "reflect/transcript"},
 	"dream":                   {"gitstore/record", "gitstore/recall", "prompts"},
@@ -42,7 +44,7 @@ var arrows = map[string][]string{
 }
 
 // testsOnly are packages that only tests may import.
-var testsOnly = []string{"internal/testrepo"}
+var testsOnly = []string{"internal/testrepo", "internal/tinymodel"}
 
 // outside are modules that only one package of ours may import.
 var outside = map[string][]string{

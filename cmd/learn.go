@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"github.com/reverie-memory/reverie/dream"
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -356,9 +355,9 @@ func waits(n int) string {
 
 // tidy does small upkeep after a command's work is done; its failures are only told under -v.
 func (w *workspace) tidy(ctx context.Context) {
-	before := w.env.Now().Add(-time.Duration(w.narrowed.KeepDays) * 24 * time.Hour)
+	before := w.keptFrom()
 	_, err := w.sessions.Expire(before)
-	if err = errors.Join(err, w.expireLedger(before), door.Expire(w.answers(), before), w.book.Tidy(ctx)); err != nil && w.env.Verbose {
+	if err = errors.Join(err, w.expireOriginals(before), w.expireLedger(before), door.Expire(w.answers(), before), w.book.Tidy(ctx)); err != nil && w.env.Verbose {
 		w.env.warn("upkeep: %v", err)
 	}
 }

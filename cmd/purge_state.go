@@ -30,13 +30,13 @@ type stateFile struct {
 type stateFate string
 
 const (
-	removed stateFate = "removed" // a session, a cache, or what is no text
+	removed stateFate = "removed" // a session, an original, a cache, or what is no text
 	cleaned stateFate = "cleaned" // purgedText stands where it stood; a line of JSON goes
 	yours   stateFate = "yours"   // settings: a person edits them
 )
 
 // lookState finds the files of the state folder that hold what goes. A session is removed whole: it is raw
-// material, and says a thing in many ways.
+// material, and says a thing in many ways. So is an original, which its name binds to its bytes.
 func (w *workspace) lookState(p *purgePlan) ([]stateFile, error) {
 	var out []stateFile
 	learned := map[string]bool{}
@@ -83,7 +83,7 @@ func (w *workspace) lookState(p *purgePlan) ([]stateFile, error) {
 		case !holds:
 		case rel == "config.toml":
 			out = append(out, stateFile{rel, yours})
-		case session || derived(rel) || !utf8.Valid(data):
+		case session || strings.HasPrefix(rel, originalsDir+"/") || derived(rel) || !utf8.Valid(data):
 			out = append(out, stateFile{rel, removed})
 		default:
 			out = append(out, stateFile{rel, cleaned})

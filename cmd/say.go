@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/mattn/go-runewidth"
+	"github.com/clipperhouse/displaywidth"
 )
 
 // Talking to people. stdout is the answer and stderr is the talk: say and hint are talk and
@@ -87,10 +87,12 @@ func oneLine(s string, width int) string {
 }
 
 // truncate cuts s to width cells, with an ellipsis where something is gone.
-func truncate(s string, width int) string { return runewidth.Truncate(s, width, "…") }
+func truncate(s string, width int) string { return displaywidth.TruncateString(s, width, "…") }
 
 // pad fills s with spaces to width cells.
-func pad(s string, width int) string { return runewidth.FillRight(s, width) }
+func pad(s string, width int) string {
+	return s + strings.Repeat(" ", max(0, width-displaywidth.String(s)))
+}
 
 // indent writes text with a prefix before every line, and on a terminal breaks lines between
 // words where it is too narrow.
@@ -105,7 +107,7 @@ func (env *Env) indent(prefix, text string) {
 // wrap breaks a line to fit beside an indentation.
 func (env *Env) wrap(line string, indent int) []string {
 	width := env.Width - indent
-	if !env.Terminal || width < 20 || runewidth.StringWidth(line) <= width {
+	if !env.Terminal || width < 20 || displaywidth.String(line) <= width {
 		return []string{line}
 	}
 	var out []string
@@ -114,7 +116,7 @@ func (env *Env) wrap(line string, indent int) []string {
 		switch {
 		case now == "":
 			now = word
-		case runewidth.StringWidth(now)+1+runewidth.StringWidth(word) > width:
+		case displaywidth.String(now)+1+displaywidth.String(word) > width:
 			out, now = append(out, now), word
 		default:
 			now += " " + word

@@ -189,7 +189,11 @@ func (p *planner) memory(r record.Reflection, c record.Candidate) record.Memory 
 }
 
 func sighting(r record.Reflection, c record.Candidate) record.Sighting {
-	return record.Sighting{Reflection: r.ID(), Client: r.Client, Session: r.Session, Parent: r.Parent, How: c.How, Evidence: c.Evidence}
+	s := record.Sighting{Reflection: r.ID(), Client: r.Client, Session: r.Session, Parent: r.Parent, How: c.How, Evidence: c.Evidence}
+	if c.How == record.Model {
+		s.Model = r.Model
+	}
+	return s
 }
 
 // bearOut adds a sighting to a pending operation. A person's own words outrank what commands

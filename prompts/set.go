@@ -64,6 +64,7 @@ type prompt struct {
 	name    string
 	system  string
 	user    []line
+	example map[string]bool // longer strings of the example
 	answer  *schema
 	raw     json.RawMessage // the schema's text
 	hash    string
@@ -94,8 +95,12 @@ var builtin = sync.OnceValue(func() map[string]*prompt {
 // Load returns the prompts, those of the folder dir in the place of the embedded ones of the same names. A file is
 // NAME.md; the schemas cannot be replaced. With dir "", and where there is no such folder, all are the embedded ones.
 //
-// An error names the file, and the line where it has one: of what is no regular file or too long, lacks a part or the data
-// that it is about, or asks for data that there is not.
+// A file has a line "=== system ===", what the model is to do, a line "=== user ===", and what it is to do it with. There a
+// line {{events}} stands for the data of that name between its delimiters; which names a prompt has shows its embedded
+// file. No part is a template beyond that.
+//
+// Files that do not end in .md are let be, and so is README.md. An error names the file, and the line where it has one: of
+// what is no regular file or too long, lacks a part or the data that it is about, or asks for data that there is not.
 func Load(dir string) (Set, error) {
 	if dir == "" {
 		return Set{}, nil
@@ -224,6 +229,7 @@ func parse(q question, text []byte) (*prompt, error) {
 	if p.answer, err = parseSchema(p.raw); err != nil {
 		return nil, err
 	}
+	p.example = exampleOf(p.system)
 	p.longest = p.answer.longest()
 	p.hash = p.sum()
 	return p, nil

@@ -62,6 +62,24 @@ func TestOwnPromptIsAskedInstead(t *testing.T) {
 	}
 }
 
+func TestHashIsOfEverythingButTheData(t *testing.T) {
+	first := Set{}.named("reflect")
+	for name, change := range map[string]func(*prompt){
+		"name":      func(p *prompt) { p.name = "dream" },
+		"system":    func(p *prompt) { p.system += "!" },
+		"user":      func(p *prompt) { p.user = append(slices.Clone(p.user), line{"Go.", false}) },
+		"less user": func(p *prompt) { p.user = p.user[1:] },
+		"data":      func(p *prompt) { p.user = slices.Clone(p.user); p.user[1] = line{p.user[1].text, !p.user[1].block} },
+		"schema":    func(p *prompt) { p.raw = []byte("{}") },
+	} {
+		p := *first
+		change(&p)
+		if p.sum() == first.hash {
+			t.Errorf("the hash is the same with another %s", name)
+		}
+	}
+}
+
 func builtinAudit(t *testing.T) Rendered {
 	r, err := Set{}.Audit(Audit{Diff: "x"})
 	if err != nil {

@@ -138,8 +138,8 @@ func (r *reader) candidate(in prompts.ReflectCandidate, events map[int]*transcri
 		}
 		return statementRead{}, why
 	}
-	lang := language(c.Text)
-	if why := refuseSaid(&sentence{text: c.Text, lang: lang, asking: isQuestion(c.Text, lang)}, c.Text); why != "" {
+	own, lang := unquoted(c.Text), language(c.Text)
+	if why := refuseSaid(&sentence{text: own, lang: lang, asking: isQuestion(own, lang)}, own); why != "" {
 		return statementRead{}, why
 	}
 	print := record.Print(c.Text)
@@ -150,6 +150,9 @@ func (r *reader) candidate(in prompts.ReflectCandidate, events map[int]*transcri
 	}
 	if invented(c.Text+"\n"+c.Body, cited, events) {
 		return statementRead{}, "not in the session"
+	}
+	if !aboutThem(c.Text, cited) {
+		return statementRead{}, "unrelated evidence"
 	}
 	c.Paths = pathsNamed(in.Paths, events)
 	return statementRead{Candidate: c, print: print, sure: in.Sure == "high"}, ""
@@ -227,6 +230,40 @@ func stretch(text, quote string) (string, bool) {
 	}
 }
 
+// verbatim are the words of a statement that are not its own: what is quoted or marked as code, and names with dots or
+// colons in them. A "here" at a clause's end means the repository.
+var (
+	verbatim   = lazy("`[^`]*`|\"[^\"]*\"|“[^”]*”|「[^」]*」|\\b\\w+(?:(?:\\.|::?)\\w+)+")
+	hereInRepo = lazy(`(?i)\bhere([.,;:!)]|$)`)
+)
+
+// unquoted is a statement by which it can be judged whether it is understood alone.
+func unquoted(text string) string {
+	return hereInRepo.ReplaceAllString(verbatim.ReplaceAllString(text, "quoted words"), "in the repository$1")
+}
+
+// aboutThem reports whether a statement has a word that carries meaning in common with the events it cites; where words are
+// not set apart, two neighbouring letters. A quote that stands where it is said to stand may have nothing to do with what it
+// is said to prove.
+func aboutThem(text string, cited []*transcript.Event) bool {
+	var runes []rune
+	if unspaced.MatchString(text) {
+		runes = []rune(text)
+	}
+	for _, e := range cited {
+		all := strings.Join(append(quotable(e), e.Paths...), "\n")
+		if sharedWords(text, all) > 0 {
+			return true
+		}
+		for i := 0; i+1 < len(runes); i++ {
+			if pair := string(runes[i : i+2]); isWordRune(runes[i]) && isWordRune(runes[i+1]) && unspaced.MatchString(pair) && strings.Contains(all, pair) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // colourless is stretch for a text with colour codes, which a model is not shown. They are no part of a quote: it returns the
 // longest part without them.
 func colourless(text, quote string) (string, bool) {
@@ -254,8 +291,8 @@ var (
 		`\|\s*(?:sudo\s+)?(?:(?:ba|z|da|k)?sh|python3?|perl|node|iex)\b`)
 )
 
-// invented reports whether a text has an address or a command that stands in none of the cited events, or a name
-// marked as code that stands in none of those shown.
+// invented reports whether a text has an address or a command that stands in none of the cited events and was not run, or a
+// name marked as code that stands in no event that was shown.
 func invented(text string, cited []*transcript.Event, shown map[int]*transcript.Event) bool {
 	stands := func(what string, e *transcript.Event) bool {
 		for _, field := range quotable(e) {
@@ -273,6 +310,11 @@ func invented(text string, cited []*transcript.Event, shown map[int]*transcript.
 	quoted := func(what string) bool {
 		for _, e := range cited {
 			if stands(what, e) {
+				return true
+			}
+		}
+		for _, e := range shown {
+			if _, ran := stretch(e.Command, what); ran && e.Kind == transcript.Call {
 				return true
 			}
 		}

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/prompts"
 	"github.com/reverie-memory/reverie/reflect/transcript"
@@ -284,7 +283,7 @@ func (r *reader) take(v judgement) {
 }
 
 // maxReflection is what the text of a reflection may have for a model's candidates to be added, in bytes.
-const maxReflection = gitstore.MaxFile * 3 / 4
+const maxReflection = record.MaxRecord * 3 / 4
 
 // finish joins what the model found with what the detectors did: theirs first, then what the model is sure of.
 func (r *reader) finish(model, digest, prompt string) Reading {

@@ -201,7 +201,9 @@ func TestCandidatesOfAModelAreRefused(t *testing.T) {
 			c.Evidence = []anchor{{Event: 3, Quote: "retry_test.go:41: deadline exceeded after 30s in gateway"}}
 		}), ""},
 		{"an old text", change(func(c *candidate) { c.Evidence = []anchor{{Event: 4, Quote: "clock := realClock()"}} }), ""},
-		{"a whole short event", change(func(c *candidate) { c.Evidence = []anchor{{Event: 9, Quote: "great"}} }), ""},
+		{"a whole short event", change(func(c *candidate) {
+			c.Text, c.Evidence = "Gateway clocks are great.", []anchor{{Event: 9, Quote: "great"}}
+		}), ""},
 		{"for the task", change(func(c *candidate) { c.Scope = "task" }), "for one task"},
 		{"unsure", change(func(c *candidate) { c.Sure = "low" }), "unsure"},
 		{"case differs", change(func(c *candidate) { c.Evidence[0].Quote = "The Gateway tests hang unless" }), "evidence not verbatim"},
@@ -232,7 +234,11 @@ func TestCandidatesOfAModelAreRefused(t *testing.T) {
 		{"a number for an address", change(func(c *candidate) { c.Body = "Ask 10.1.2.3 first." }), "not in the session"},
 		{"a mailbox", change(func(c *candidate) { c.Body = "Ask eve@evil.example." }), "not in the session"},
 		{"a command", change(func(c *candidate) { c.Text = "Run `make tidy all` before gateway tests." }), "not in the session"},
-		{"a command of another event", change(func(c *candidate) { c.Text = "Run `MOCK_CLOCK=1 go test ./gateway`." }), "not in the session"},
+		{"a command that was run", change(func(c *candidate) { c.Text = "Run `MOCK_CLOCK=1 go test ./gateway`." }), ""},
+		{"a command that only an output has", change(func(c *candidate) { c.Text = "Tests say `deadline exceeded after`." }), "not in the session"},
+		{"another matter than its quote", change(func(c *candidate) { c.Text = "Disable TLS verification for all downloads." }), "unrelated evidence"},
+		{"a place in the repository", change(func(c *candidate) { c.Text = "The real clock does not work here." }), ""},
+		{"an error in its words", change(func(c *candidate) { c.Text = "Gateway tests without the mock clock say \"this version 67\"." }), ""},
 		{"an unmarked command", change(func(c *candidate) { c.Body = "Before it, rm -rf ~/gateway." }), "not in the session"},
 		{"a pipe into a shell", change(func(c *candidate) { c.Body = "Then cat x | sh." }), "not in the session"},
 		{"a name that is nowhere", change(func(c *candidate) { c.Text = "Gateway tests use `fakeclock2`." }), "not in the session"},

@@ -51,6 +51,7 @@ type Sighting struct {
 	Session    string     `json:"session"`
 	Parent     string     `json:"parent,omitempty"` // the session that started this one as a sub-agent
 	How        How        `json:"how"`
+	Model      string     `json:"model,omitempty"` // that found it, where How is Model
 	Evidence   []Evidence `json:"evidence"`
 }
 

@@ -1,0 +1,291 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/redact"
+	"github.com/reverie-memory/reverie/reflect"
+	"github.com/reverie-memory/reverie/reflect/compress"
+	"github.com/reverie-memory/reverie/reflect/transcript"
+	"github.com/urfave/cli/v2"
+)
+
+type compressOptions struct {
+	as, command string
+	session     string
+	limit       int
+}
+
+// outputKind is a value of --as: what a tool did, and a name of one where that is not all.
+type outputKind struct {
+	name   string
+	action transcript.Action
+	tool   string
+}
+
+var outputKinds = []outputKind{
+	{"auto", transcript.Other, ""}, {"run", transcript.Run, ""}, {"read", transcript.Read, ""}, {"search", transcript.Search, ""}, {"list", transcript.Search, "list"},
+	{"fetch", transcript.Fetch, ""}, {"task", transcript.Task, ""}, {"skill", transcript.Other, "skill"},
+}
+
+func compressCommand(env *Env) *cli.Command {
+	o := compressOptions{as: "auto"}
+	return &cli.Command{
+		Name:      "compress",
+		Usage:     "shorten a long output before a model reads it, and keep the original for expand",
+		ArgsUsage: "[FILE|-]",
+		Description: "What stays is verbatim; what is left out is said where it stood. Errors and exit codes stay.\n" +
+			"As in: go test ./... 2>&1 | reverie compress --command \"go test ./...\"",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "as", Usage: "what kind of output it is, `KIND`: " + joinKinds(), Value: o.as, Destination: &o.as},
+			&cli.StringFlag{Name: "command", Usage: "the command line `CMD` that it is the output of", Destination: &o.command},
+			&cli.StringFlag{Name: "session", Usage: "print the kept `SESSION`, shortened", Destination: &o.session},
+			&cli.IntFlag{Name: "limit", Usage: "with --session: leave out until `N` bytes are left, as far as there are rules for it", Destination: &o.limit},
+		},
+		Action: func(c *cli.Context) error {
+			switch {
+			case o.session != "" && (c.NArg() > 0 || c.IsSet("as") || c.IsSet("command")):
+				return usage("", "compress takes a session, or an output")
+			case o.session == "" && c.IsSet("limit"):
+				return usage("", "--limit is for a session")
+			case o.session != "":
+				return runCompressSession(c.Context, env, o)
+			case c.NArg() > 1:
+				return usage("", "compress takes one file, or standard input")
+			}
+			return runCompress(c.Context, env, c.Args().First(), o)
+		},
+	}
+}
+
+func joinKinds() string {
+	var names []string
+	for _, k := range outputKinds {
+		names = append(names, k.name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// compressedJSON is the answer of compress. Of markers nothing is counted.
+type compressedJSON struct {
+	Text      string `json:"text"`
+	Cut       bool   `json:"cut"`
+	Hash      string `json:"hash,omitempty"` // where the original was kept
+	Lines     int    `json:"lines"`          // of the original
+	LeftLines int    `json:"leftLines"`      // out
+	Bytes     int    `json:"bytes"`
+	LeftBytes int    `json:"leftBytes"`
+	Redacted  int    `json:"redacted"` // secrets
+}
+
+func runCompress(ctx context.Context, env *Env, name string, o compressOptions) error {
+	at := slices.IndexFunc(outputKinds, func(k outputKind) bool { return k.name == o.as })
+	if at < 0 {
+		return usage("it is one of "+joinKinds(), "%q is no kind of output", o.as)
+	}
+	kind := outputKinds[at]
+	if kind.name == "auto" && o.command != "" {
+		kind.action = transcript.Run
+	}
+	text, err := env.readOutput(ctx, name)
+	if err != nil {
+		return err
+	}
+	store, why := env.originals(ctx)
+	clean, found := store.Scanner.Text(text)
+	var j compressedJSON
+	j.Text, j.Cut = compress.Output(kind.action, kind.tool, o.command, clean.String())
+	j.Redacted = found.Found
+	j.count(clean.String())
+	if j.Cut {
+		if why == nil {
+			j.Hash, why = keepOriginal(store, clean)
+		}
+		if why != nil {
+			env.warn("the original is not kept: %v", why)
+		}
+	}
+	if found.Found > 0 {
+		env.say("%s taken out", count(found.Found, "secret was", "secrets were"))
+	}
+	if env.JSON {
+		return env.object(j)
+	}
+	env.raw(j.Text)
+	if j.Cut {
+		if !strings.HasSuffix(j.Text, "\n") {
+			env.raw("\n")
+		}
+		env.raw(j.last())
+	}
+	return nil
+}
+
+// readOutput reads a file, or standard input.
+func (env *Env) readOutput(ctx context.Context, name string) (string, error) {
+	in := env.In
+	if name != "" && name != "-" {
+		f, err := openFile(ctx, env.path(name))
+		if err != nil {
+			return "", err
+		}
+		defer f.Close()
+		in = f
+	}
+	data, err := io.ReadAll(io.LimitReader(in, compress.MaxOriginal+1))
+	if err != nil {
+		return "", fmt.Errorf("read the output: %w", err)
+	}
+	if len(data) > compress.MaxOriginal {
+		err := fmt.Errorf("the output has more than %d MiB", compress.MaxOriginal>>20)
+		return "", &failure{exitFailed, err, "give its end alone: … | tail -c 1M | reverie compress"}
+	}
+	return string(data), nil
+}
+
+// originals is where originals are kept. The error says why they are not kept here; the scanner is good in any case.
+func (env *Env) originals(ctx context.Context) (compress.Store, error) {
+	w, err := env.open(ctx)
+	switch {
+	case errors.Is(err, git.ErrNotRepository):
+		return compress.Store{Scanner: redact.New()}, errors.New("this is no repository")
+	case err != nil:
+		return compress.Store{Scanner: redact.New()}, err
+	case !w.started():
+		return compress.Store{Scanner: w.scanner}, errors.New("Reverie was not started in this repository")
+	}
+	if err := w.expireOriginals(w.keptFrom()); err != nil && env.Verbose {
+		env.warn("upkeep: %v", err)
+	}
+	return w.originals(), nil
+}
+
+func (w *workspace) originals() compress.Store {
+	return compress.Store{Dir: filepath.Join(w.state, originalsDir), Scanner: w.scanner}
+}
+
+// originalsDir is the folder of the state folder with texts as they were before compress.
+const originalsDir = "originals"
+
+// started reports whether the state folder is there: after an uninstall nothing may bring it back by the way.
+func (w *workspace) started() bool {
+	info, err := os.Stat(w.state)
+	return err == nil && info.IsDir()
+}
+
+// keptFrom is the time from which on raw material is kept.
+func (w *workspace) keptFrom() time.Time {
+	return w.env.Now().Add(-time.Duration(w.narrowed.KeepDays) * 24 * time.Hour)
+}
+
+func (w *workspace) expireOriginals(before time.Time) error {
+	_, err := w.originals().Expire(before, compress.MaxStore)
+	return err
+}
+
+func keepOriginal(s compress.Store, text redact.Redacted) (hash string, err error) {
+	hash, _, _, err = s.Put(text.String())
+	return hash, err
+}
+
+// count fills in the numbers.
+func (j *compressedJSON) count(original string) {
+	lines := func(s string) (all, markers, bytes int) {
+		for l := range strings.Lines(s) {
+			all++
+			if compress.IsMarker(strings.TrimSuffix(l, "\n")) {
+				markers++
+				bytes += len(l)
+			}
+		}
+		return all, markers, bytes
+	}
+	was, marked, markedBytes := lines(original)
+	now, markers, markerBytes := lines(j.Text)
+	j.Lines, j.Bytes = was, len(original)
+	j.LeftLines = max(0, was-marked-(now-markers))
+	j.LeftBytes = max(0, len(original)-markedBytes-(len(j.Text)-markerBytes))
+}
+
+// last is the line below what was shortened.
+func (j *compressedJSON) last() string {
+	left := fmt.Sprintf("%d of %s left out", j.LeftLines, count(j.Lines, "line", "lines"))
+	if j.LeftLines == 0 {
+		left = fmt.Sprintf("%d of %s left out", j.LeftBytes, count(j.Bytes, "byte", "bytes"))
+	}
+	if j.Hash == "" {
+		return "[reverie compress: " + left + ", and not kept]\n"
+	}
+	return "[reverie expand " + j.Hash + ": " + left + "]\n"
+}
+
+func runCompressSession(ctx context.Context, env *Env, o compressOptions) error {
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	if o.limit < 0 {
+		return usage("", "--limit is a number of bytes")
+	}
+	_, events, err := w.sessions.Load(o.session)
+	if errors.Is(err, reflect.ErrNoSession) {
+		return &failure{exitFailed, err, "'reverie sessions' lists what is kept"}
+	}
+	if err != nil {
+		return err
+	}
+	short := compress.Session(events, compress.Options{Limit: o.limit})
+	before, after := compress.Size(events), compress.Size(short)
+	for _, e := range short {
+		if env.JSON {
+			if err := env.object(e); err != nil {
+				return err
+			}
+			continue
+		}
+		env.raw(eventText(e))
+	}
+	env.say("%d of %s stay, in %s", after, count(before, "byte", "bytes"), count(len(events), "event", "events"))
+	if o.limit > 0 && after > o.limit {
+		env.say("no rule leaves out more; %d bytes are over the limit", after-o.limit)
+	}
+	return nil
+}
+
+// eventText is an event with all that it says, below a line with its number.
+func eventText(e transcript.Event) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "#%d %s", e.N, e.Kind)
+	if e.Origin != "" {
+		fmt.Fprintf(&b, " (%s)", e.Origin)
+	}
+	if e.Tool != "" {
+		b.WriteString(" " + e.Tool)
+	}
+	switch {
+	case e.Exit != nil:
+		fmt.Fprintf(&b, ", exit %d", *e.Exit)
+	case e.Outcome != transcript.Unknown:
+		fmt.Fprintf(&b, ", %s", e.Outcome)
+	}
+	b.WriteByte('\n')
+	if e.Kind != transcript.Call {
+		e.Command = "" // it stands on the call
+	}
+	for _, part := range []struct{ before, text string }{{"$ ", e.Command}, {"", strings.Join(e.Paths, "\n")}, {"", e.Text}, {"old:\n", e.Old}, {"new:\n", e.New}} {
+		if part.text != "" {
+			b.WriteString(part.before + strings.TrimSuffix(part.text, "\n") + "\n")
+		}
+	}
+	b.WriteByte('\n')
+	return b.String()
+}

@@ -1,0 +1,207 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/redact"
+	"github.com/reverie-memory/reverie/prompts"
+	"github.com/reverie-memory/reverie/reflect"
+	"github.com/reverie-memory/reverie/reflect/labelled"
+	"github.com/reverie-memory/reverie/reflect/transcript"
+	"github.com/urfave/cli/v2"
+)
+
+func evalCommand(env *Env) *cli.Command {
+	var models cli.StringSlice
+	return &cli.Command{
+		Name:      "eval",
+		Usage:     "measure what is found in labelled transcripts, and what is missed",
+		ArgsUsage: "DIR",
+		Description: "DIR has transcripts, and in labels.jsonl what is worth keeping of each: the form is that of reflect/testdata/labelled in\n" +
+			"Reverie's sources, where README.md explains it. The detectors are measured, and beside them each model. No repository is\n" +
+			"needed, and nothing is kept. -v names each wrong and each missed statement.",
+		Flags: []cli.Flag{
+			&cli.StringSliceFlag{Name: "model", Usage: "also measure reading with model `NAME`; may be given again", Destination: &models},
+		},
+		Action: func(c *cli.Context) error {
+			if c.NArg() != 1 {
+				return usage("reverie eval DIR", "eval wants exactly one folder of labelled transcripts")
+			}
+			readers := []namedReader{{"detectors", studyAlone}}
+			for _, name := range models.Value() {
+				r, err := modelReader(c.Context, env, name)
+				if err != nil {
+					return err
+				}
+				readers = append(readers, namedReader{name, r})
+			}
+			return runEval(c.Context, env, c.Args().First(), readers)
+		},
+	}
+}
+
+// A reader makes of a session what it taught. What it returns beside an error counts too.
+type reader func(ctx context.Context, s transcript.Session, events []transcript.Event) (record.Reflection, error)
+
+// A namedReader is a reader that is measured.
+type namedReader struct {
+	name string
+	read reader
+}
+
+// studyAlone is the reader without a model.
+func studyAlone(_ context.Context, s transcript.Session, events []transcript.Event) (record.Reflection, error) {
+	return reflect.Study(s, events), nil
+}
+
+// readWith is the reader with a model beside the detectors. Where it gives no answer, what they found is left.
+func readWith(m *prompts.Model, set prompts.Set) reader {
+	return func(ctx context.Context, s transcript.Session, events []transcript.Event) (record.Reflection, error) {
+		base := reflect.Study(s, events)
+		r, err := reflect.Read(ctx, m, set, s, events, base, nil)
+		if err != nil {
+			return base, err
+		}
+		return r.Reflection, nil
+	}
+}
+
+// modelReader finds the model of a name to read with.
+func modelReader(_ context.Context, _ *Env, name string) (reader, error) {
+	return nil, &failure{exitFailed, fmt.Errorf("model %s: there is no way to ask a model yet", name), "without --model the detectors are measured"}
+}
+
+// evalJSON is how a reader did. Found are the candidates that it proposes: right, wrong, and such as are allowed.
+type evalJSON struct {
+	Name      string    `json:"name"`
+	Sessions  int       `json:"sessions"`
+	Failed    int       `json:"failed"` // sessions that it did not read
+	Found     int       `json:"found"`
+	Right     int       `json:"right"`
+	Wrong     int       `json:"wrong"`
+	Missed    int       `json:"missed"`
+	Precision float64   `json:"precision"`
+	Recall    float64   `json:"recall"`
+	Mistakes  []mistake `json:"mistakes"`
+
+	cause error // why the first of those that failed did
+}
+
+// A mistake is a statement that is wrong, or was missed.
+type mistake struct {
+	File  string `json:"file"`
+	What  string `json:"what"`  // wrong or missed
+	Class string `json:"class"` // of what is wrong the detector, of what was missed the label's class
+	Text  string `json:"text"`
+}
+
+func runEval(ctx context.Context, env *Env, dir string, readers []namedReader) error {
+	labels, err := labelled.Read(env.path(dir))
+	if err != nil {
+		return &failure{exitFailed, err, "'reverie help eval' says what the folder has to have"}
+	}
+	var rows []evalJSON
+	for _, r := range readers {
+		row, err := env.evaluate(ctx, labels, r)
+		if err != nil {
+			return err
+		}
+		if row.Failed > 0 {
+			env.warn("%s did not read %d of %s; the first: %v", row.Name, row.Failed, count(row.Sessions, "session", "sessions"), row.cause)
+		}
+		rows = append(rows, row)
+	}
+	if env.JSON {
+		for _, row := range rows {
+			if err := env.object(row); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	width := len("name")
+	for _, row := range rows {
+		width = max(width, len(visible(row.Name)))
+	}
+	env.print("%s %8s %6s %6s %6s %6s %9s %6s\n", pad("name", width), "sessions", "found", "right", "wrong", "missed", "precision", "recall")
+	for _, row := range rows {
+		precision := "-"
+		if row.Right+row.Wrong > 0 {
+			precision = fmt.Sprintf("%.3f", row.Precision)
+		}
+		env.print("%s %8d %6d %6d %6d %6d %9s %6.3f\n", pad(visible(row.Name), width), row.Sessions, row.Found, row.Right, row.Wrong, row.Missed, precision, row.Recall)
+	}
+	if env.Verbose {
+		for _, row := range rows {
+			for _, m := range row.Mistakes {
+				env.print("%s  %-6s  %s  %s: %s\n", pad(visible(row.Name), width), m.What, visible(m.File), visible(m.Class), oneLine(m.Text, 1<<20))
+			}
+		}
+	}
+	return nil
+}
+
+// evaluate has one reader read everything.
+func (env *Env) evaluate(ctx context.Context, labels []labelled.Label, r namedReader) (evalJSON, error) {
+	row := evalJSON{Name: r.name, Mistakes: []mistake{}}
+	scanner := redact.New()
+	var score labelled.Score
+	told := newSteps(env, len(labels))
+	defer told.done()
+	for i, l := range labels {
+		told.step(i, r.name)
+		sessions, err := l.Sessions(ctx)
+		if err != nil {
+			return row, err
+		}
+		var found []record.Candidate
+		for _, s := range sessions {
+			events, err := redacted(scanner, s.Events)
+			if err != nil {
+				return row, err
+			}
+			read, err := r.read(ctx, s.Session, events)
+			if ctx.Err() != nil {
+				return row, ctx.Err()
+			}
+			if err != nil {
+				if row.Failed == 0 {
+					row.cause = fmt.Errorf("%s: %w", l.Session, err)
+				}
+				row.Failed++
+			}
+			row.Sessions++
+			found = append(found, read.Candidates...)
+		}
+		v := l.Judge(found)
+		score.Add(v)
+		for _, c := range v.Wrong {
+			row.Mistakes = append(row.Mistakes, mistake{l.Session, "wrong", c.Detector, c.Text})
+		}
+		for _, e := range v.Missed {
+			row.Mistakes = append(row.Mistakes, mistake{l.Session, "missed", e.Class, e.Accept})
+		}
+	}
+	row.Found, row.Right, row.Wrong, row.Missed = score.Right+score.Allowed+score.Wrong, score.Right, score.Wrong, score.Missed
+	row.Precision, row.Recall = score.Precision(), score.Recall()
+	return row, nil
+}
+
+// redacted is events as they would be kept: without secrets.
+func redacted(scanner *redact.Scanner, events []transcript.Event) ([]transcript.Event, error) {
+	raw, err := json.Marshal(events)
+	if err != nil {
+		return nil, err
+	}
+	text, _, err := scanner.JSON(raw)
+	if err != nil {
+		return nil, fmt.Errorf("redact: %w", err)
+	}
+	var out []transcript.Event
+	err = json.NewDecoder(strings.NewReader(text.String())).Decode(&out)
+	return out, err
+}

@@ -1,0 +1,285 @@
+//go:build unix
+
+package ollama
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/reverie-memory/reverie/internal/tinymodel"
+)
+
+// These tests ask a real server, of the binary that REVERIE_OLLAMA names; .ci/ollama builds one and prints where it is:
+//
+//	REVERIE_OLLAMA=$(.ci/ollama) go test -count=1 -run Real ./internal/ollama
+
+func serveReal(t *testing.T) (*tinymodel.Server, *Client) {
+	t.Helper()
+	binary := os.Getenv("REVERIE_OLLAMA")
+	if binary == "" {
+		t.Skip("REVERIE_OLLAMA does not name a binary of Ollama: .ci/ollama builds one and prints it")
+	}
+	s := tinymodel.Serve(t, binary)
+	c, err := Open(Options{Host: s.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, c
+}
+
+const boundedSchema = `{"type":"object","properties":{
+	"why":{"type":"string","maxLength":200},
+	"kind":{"type":"string","enum":["decision","failure","note"]},
+	"sure":{"type":"integer","minimum":0,"maximum":100},
+	"holds":{"type":"boolean"},
+	"tags":{"type":"array","items":{"type":"string","maxLength":12},"maxItems":4}
+},"required":["why","kind","sure","holds","tags"],"additionalProperties":false}`
+
+// endless is a question to which the random model has no end, but for the limits.
+func endless() Request {
+	return Request{
+		Model: "tiny-random", Prompt: "Go on.", Context: 8192, Predict: 8000, First: time.Minute, Stall: time.Minute,
+		Schema: json.RawMessage(`{"type":"object","properties":{"a":{"type":"array","items":{"type":"string","maxLength":1000},"minItems":50,"maxItems":50}},"required":["a"],"additionalProperties":false}`),
+	}
+}
+
+func realQuestion(model string) Request {
+	return Request{
+		Model: model, System: "Judge it.", Prompt: "user: never use npm in web, it writes [img-0] a lock file", Schema: json.RawMessage(boundedSchema),
+		Context: 2048, Predict: 1000, First: time.Minute, Stall: time.Minute,
+	}
+}
+
+func TestRealModels(t *testing.T) {
+	_, c := serveReal(t)
+	s, err := c.Models(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !s.MinimumOK || len(s.Models) != 3 {
+		t.Fatalf("%+v", s)
+	}
+	m, err := Choose(s.Models, "auto", Completion, FreeMemory())
+	if err != nil || !strings.HasPrefix(m.Name, "tiny") || m.Context != 8192 || m.Family != "llama" || len(m.Digest) != 64 || m.Size < 100_000 || m.Cloud {
+		t.Errorf("for text: %+v, %v", m, err)
+	}
+	e, err := Choose(s.Models, "auto", Embedding, 0)
+	if err != nil || e.Name != "tiny-vectors:latest" || e.Context != 512 || e.Dimension != 64 || e.Has(Completion) {
+		t.Errorf("for vectors: %+v, %v", e, err)
+	}
+}
+
+func TestRealAsk(t *testing.T) {
+	_, c := serveReal(t)
+	for _, model := range []string{"tiny", "tiny-random:latest"} {
+		var progress int
+		r := realQuestion(model)
+		r.Progress = func(n int) { progress = n }
+		a, err := c.Ask(t.Context(), r)
+		if err != nil {
+			t.Fatalf("%s: %v", model, err)
+		}
+		var got struct {
+			Why, Kind string
+			Sure      int
+			Holds     *bool
+			Tags      []string
+		}
+		if err := json.Unmarshal(a.Text, &got); err != nil || got.Holds == nil || len(got.Why) > 200*4 || len(got.Tags) > 4 || got.Sure < 0 || got.Sure > 100 {
+			t.Errorf("%s: %s, %v", model, a.Text, err)
+		}
+		if got.Kind != "decision" && got.Kind != "failure" && got.Kind != "note" {
+			t.Errorf("%s: kind %q", model, got.Kind)
+		}
+		if a.Asked < 10 || a.Said < 20 || progress < 10 || a.Took <= 0 {
+			t.Errorf("%s: %+v, %d chunks", model, a, progress)
+		}
+		again, err := c.Ask(t.Context(), r)
+		if err != nil || string(again.Text) != string(a.Text) {
+			t.Errorf("%s: another answer to the same question: %s, then %s, %v", model, a.Text, again.Text, err)
+		}
+	}
+}
+
+func TestRealRefusals(t *testing.T) {
+	_, c := serveReal(t)
+	if _, err := c.Ask(t.Context(), realQuestion("nope")); !errors.Is(err, ErrMissing) {
+		t.Errorf("a model that is not there: %v", err)
+	}
+	if _, err := c.Embed(t.Context(), "nope", []string{"a"}); !errors.Is(err, ErrMissing) {
+		t.Errorf("a model that is not there, for vectors: %v", err)
+	}
+	if _, err := c.Ask(t.Context(), realQuestion("tiny-vectors")); !errors.Is(err, ErrNoModel) {
+		t.Errorf("a model of vectors: %v", err)
+	}
+	if _, err := c.ask(t.Context(), realQuestion("tiny-vectors")); !errors.Is(err, ErrNoModel) {
+		t.Errorf("a model of vectors, as the server has it: %v", err)
+	}
+	if _, err := c.Embed(t.Context(), "tiny", []string{"a"}); !errors.Is(err, ErrNoModel) {
+		t.Errorf("a model of text: %v", err)
+	}
+	r := realQuestion("tiny")
+	r.Schema = json.RawMessage(`{"type":"object","properties":{"a":{"not":{}}},"required":["a"]}`)
+	if _, err := c.Ask(t.Context(), r); !errors.Is(err, ErrSchema) {
+		t.Errorf("an unsafe schema: %v", err)
+	}
+	r.Schema = json.RawMessage(`"yaml"`)
+	if a, err := c.ask(t.Context(), r); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("a schema that is none, as the server has it: %s, %v", a.Text, err)
+	}
+}
+
+// TestRealLimits has answers that go on for ever and questions that do not fit.
+func TestRealLimits(t *testing.T) {
+	_, c := serveReal(t)
+	r := endless()
+	r.Predict = 60
+	if a, err := c.Ask(t.Context(), r); !errors.Is(err, ErrTruncated) || a.Said != 60 || len(a.Text) == 0 {
+		t.Errorf("over num_predict: %+v, %v", a, err)
+	}
+	r.Schema = json.RawMessage(`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`)
+	if a, err := c.ask(t.Context(), r); !errors.Is(err, ErrTruncated) && !errors.Is(err, ErrIncomplete) {
+		t.Errorf("over num_predict, without bounds: %+v, %v", a, err)
+	}
+
+	long := realQuestion("tiny")
+	long.Context, long.Prompt = 512, strings.Repeat("user: never use npm in web\n", 200)
+	if a, err := c.Ask(t.Context(), long); !errors.Is(err, ErrTooLong) {
+		t.Errorf("a question of more tokens than there are: %+v, %v", a, err)
+	}
+	r = endless()
+	r.Context, r.Predict = 256, 1000
+	if a, err := c.Ask(t.Context(), r); !errors.Is(err, ErrTooLong) {
+		t.Errorf("an answer that has no room beside the question: %+v, %v", a, err)
+	}
+	if _, err := c.Ask(t.Context(), realQuestion("tiny")); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
+func TestRealEmbed(t *testing.T) {
+	_, c := serveReal(t)
+	texts := []string{
+		"user prefers tabs over spaces in go files",
+		"prefers tabs for indentation",
+		"the database listens on port 5433",
+		strings.Repeat("the build fails because the cache is stale. ", 2000),
+		"日本語 🙂 \x00\xff",
+	}
+	for range 60 {
+		texts = append(texts, "one of many")
+	}
+	v, err := c.Embed(t.Context(), "tiny-vectors", texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(v) != len(texts) {
+		t.Fatalf("%d vectors of %d texts", len(v), len(texts))
+	}
+	cosine := func(a, b []float32) (sum float64) {
+		for i := range a {
+			sum += float64(a[i]) * float64(b[i])
+		}
+		return sum
+	}
+	for i := range v {
+		if len(v[i]) != 64 || math.Abs(cosine(v[i], v[i])-1) > 1e-5 {
+			t.Errorf("vector %d has %d dimensions and length² %g", i, len(v[i]), cosine(v[i], v[i]))
+		}
+	}
+	if near, far := cosine(v[0], v[1]), cosine(v[1], v[2]); near < far+0.1 {
+		t.Errorf("likeness of like texts %.2f, of others %.2f", near, far)
+	}
+	alone, err := c.Embed(t.Context(), "tiny-vectors", texts[:1])
+	if err != nil || math.Abs(cosine(alone[0], v[0])-1) > 1e-5 {
+		t.Errorf("alone it has another vector: %v", err)
+	}
+}
+
+// TestRealEnds ends a question while it is answered, in each of the ways that happens.
+func TestRealEnds(t *testing.T) {
+	s, c := serveReal(t)
+	if _, err := c.Ask(t.Context(), realQuestion("tiny-random")); err != nil { // it is loaded now
+		t.Fatal(err)
+	}
+	// during has something done once the answer has begun.
+	during := func(do func()) Request {
+		r := endless()
+		r.Progress = func(n int) {
+			if n == 5 {
+				do()
+			}
+		}
+		return r
+	}
+
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	if a, err := c.Ask(ctx, during(cancel)); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %+v, %v", a, err)
+	}
+
+	ctx, cancel = context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if a, err := c.Ask(ctx, during(func() { <-ctx.Done() })); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("past a deadline: %+v, %v", a, err)
+	}
+
+	if _, err := c.Ask(t.Context(), realQuestion("tiny-random")); err != nil { // the server let go of the others
+		t.Errorf("after those: %v", err)
+	}
+
+	r := during(func() { s.Signal(syscall.SIGSTOP) })
+	r.Stall = time.Second
+	if a, err := c.Ask(t.Context(), r); !errors.Is(err, ErrIncomplete) || !strings.Contains(err.Error(), "silent") {
+		t.Errorf("the server was stopped: %+v, %v", a, err)
+	}
+	r.First, r.Progress = time.Second, nil
+	if a, err := c.Ask(t.Context(), r); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "silent") {
+		t.Errorf("the server is stopped: %+v, %v", a, err)
+	}
+	if _, err := c.Models(t.Context()); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("the server is stopped, models: %v", err)
+	}
+	s.Signal(syscall.SIGCONT)
+	if _, err := c.Ask(t.Context(), realQuestion("tiny-random")); err != nil {
+		t.Errorf("the server goes on: %v", err)
+	}
+
+	if a, err := c.Ask(t.Context(), during(s.Kill)); !errors.Is(err, ErrIncomplete) {
+		t.Errorf("the server was killed: %+v, %v", a, err)
+	}
+	if _, err := c.Ask(t.Context(), realQuestion("tiny")); !errors.Is(err, ErrUnavailable) || !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("the server is gone: %v", err)
+	}
+}
+
+// TestRealThinking has a model that a server thinks thinks.
+func TestRealThinking(t *testing.T) {
+	s, c := serveReal(t)
+	err := tinymodel.Create(t.Context(), s.URL, "tiny-thinking", tinymodel.Text(), map[string]any{"parser": "qwen3-thinking", "renderer": "qwen3-vl-thinking"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := c.Models(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := Choose(server.Models, "tiny-thinking", Completion, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !m.Has(Thinking) {
+		t.Skip("this server knows of no model that thinks")
+	}
+	if a, err := c.Ask(t.Context(), realQuestion("tiny-thinking")); err != nil || !strings.Contains(string(a.Text), `"kind"`) {
+		t.Errorf("%+v, %v", a, err)
+	}
+}

@@ -1,0 +1,198 @@
+package compress
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// How many items of a JSON array stay: of an outer one that is longer than maxItems, of one within others that is longer than maxInner.
+const (
+	maxItems  = 15
+	itemsHead = 8
+	itemsTail = 4
+	maxInner  = 30
+	innerEnds = 10
+	maxOdd    = 4
+	maxLook   = 2000 // bytes of an item that are looked at
+)
+
+// crush leaves items out of the long arrays of a JSON document, which the lines are, and begins a line with each of the others. It is nil where the lines are none, or have none. What stays of each
+// item stays whole. A text with a marker is no JSON, so this is done once.
+func crush(lines []piece, doc string, tight bool) []piece {
+	first := strings.TrimSpace(lines[0].text)
+	if first == "" || first[0] != '[' && first[0] != '{' {
+		return nil
+	}
+	if slices.ContainsFunc(lines, func(p piece) bool { return p.made }) {
+		return nil
+	}
+	if !json.Valid([]byte(doc)) {
+		return nil
+	}
+	cuts := arrays(doc, tight)
+	if len(cuts) == 0 {
+		return nil
+	}
+	var out []piece
+	at := 0
+	for _, c := range cuts {
+		out = append(out, piece{text: strings.TrimRight(doc[at:c.from], " \t\r\n")})
+		if c.items > 0 {
+			out = append(out, left(piece{goes: gone{items: c.items}}))
+		}
+		at = c.to
+	}
+	out = append(out, piece{text: doc[at:]})
+	var all []piece
+	for _, p := range out {
+		if p.isLeft() {
+			all = append(all, p)
+			continue
+		}
+		for l := range strings.SplitSeq(p.text, "\n") {
+			all = append(all, line(l))
+		}
+	}
+	return all
+}
+
+// itemCut is a place in a document where items go. With none, a new line begins there.
+type itemCut struct{ from, to, items int }
+
+// array is one that is being read.
+type array struct {
+	object bool
+	starts []int // of the items
+}
+
+// arrays finds what goes of a valid document: in order, and none within another.
+func arrays(doc string, tight bool) []itemCut {
+	var cuts []itemCut
+	var open []array
+	item := false // the next value begins an item
+	for i := 0; i < len(doc); i++ {
+		c := doc[i]
+		if item && c != ' ' && c != '\t' && c != '\n' && c != '\r' && c != ']' {
+			open[len(open)-1].starts = append(open[len(open)-1].starts, i)
+			item = false
+		}
+		switch c {
+		case '"':
+			for i++; doc[i] != '"'; i++ {
+				if doc[i] == '\\' {
+					i++
+				}
+			}
+		case '{':
+			open = append(open, array{object: true})
+		case '[':
+			open = append(open, array{})
+			item = true
+		case ',':
+			item = !open[len(open)-1].object
+		case '}', ']':
+			a := open[len(open)-1]
+			open, item = open[:len(open)-1], false
+			if c == '}' {
+				continue
+			}
+			for _, n := range thin(doc, a.starts, i, len(open) > 1, tight) {
+				for len(cuts) > 0 && cuts[len(cuts)-1].from >= n.from && cuts[len(cuts)-1].to <= n.to {
+					cuts = cuts[:len(cuts)-1] // it goes with what it is in
+				}
+				cuts = append(cuts, n)
+			}
+		}
+	}
+	slices.SortFunc(cuts, func(a, b itemCut) int { return a.from - b.from })
+	var out []itemCut
+	for _, c := range cuts {
+		if len(out) == 0 || c.from >= out[len(out)-1].to {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// thin says which items of an array go: not its ends, not those that tell, not the first of another shape.
+func thin(doc string, starts []int, end int, inner, tight bool) []itemCut {
+	most, head, tail := maxItems, itemsHead, itemsTail
+	if inner {
+		most, head, tail = maxInner, innerEnds, innerEnds
+	}
+	if tight {
+		most, head, tail = most/3, head/4, tail/4
+	}
+	if len(starts) <= most {
+		return nil
+	}
+	text := func(i int) string {
+		to := end
+		if i+1 < len(starts) {
+			to = starts[i+1]
+		}
+		return doc[starts[i]:min(to, starts[i]+maxLook)]
+	}
+	known := map[uint64]bool{}
+	for i := range head {
+		known[form(text(i))] = true
+	}
+	keep := make([]bool, len(starts))
+	odd := 0
+	for i := range starts {
+		if keep[i] = i < head || i >= len(starts)-tail; keep[i] || odd == maxOdd {
+			continue
+		}
+		if t := text(i); !known[form(t)] || failures.find(t) >= 0 && !known[shape(t)] {
+			known[form(t)], known[shape(t)] = true, true
+			keep[i] = true
+			odd++
+		}
+	}
+	var out []itemCut
+	for i := 0; i < len(starts); i++ {
+		from := i
+		for !keep[i] {
+			i++
+		}
+		begin := starts[i] // of the line, if the item is the first in it
+		for begin > 0 && (doc[begin-1] == ' ' || doc[begin-1] == '\t') {
+			begin--
+		}
+		own := begin > 0 && doc[begin-1] == '\n'
+		if !own {
+			begin = starts[i]
+		}
+		switch {
+		case starts[i]-starts[from] > markerRoom:
+			out = append(out, itemCut{starts[from], begin, i - from})
+		case !own && i > 0:
+			out = append(out, itemCut{begin, begin, 0})
+		}
+	}
+	return out
+}
+
+// form is a hash of an item's kind and, of an object, of the names in it.
+func form(item string) uint64 {
+	if item[0] != '{' {
+		return uint64(item[0])
+	}
+	h := uint64(1)
+	for i := 0; i < len(item); i++ {
+		if item[i] != '"' {
+			continue
+		}
+		from := i
+		for i++; i < len(item) && item[i] != '"'; i++ {
+			if item[i] == '\\' {
+				i++
+			}
+		}
+		if rest := strings.TrimLeft(item[min(i+1, len(item)):], " \t\r\n"); strings.HasPrefix(rest, ":") {
+			h = h*31 + shape(item[from:min(i, len(item))])
+		}
+	}
+	return h
+}

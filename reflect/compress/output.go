@@ -1,0 +1,161 @@
+package compress
+
+import (
+	"strings"
+
+	"github.com/reverie-memory/reverie/reflect/transcript"
+)
+
+// Output shortens what a tool gave back. The tool's name and the command line may be empty: they, and the text itself, say what
+// kind of output it is. cut reports whether anything was left out; else short is the text.
+func Output(action transcript.Action, tool, command, text string) (short string, cut bool) {
+	short = shortenBy(text, func(text string) *rule { return ruleOf(action, tool, command, text) })
+	return short, short != text
+}
+
+// ruleOf finds the rule for an output. What a text looks like counts where its tool says little.
+func ruleOf(action transcript.Action, tool, command, text string) *rule {
+	if looksLikeDiff(text) && action != transcript.Read {
+		return diff
+	}
+	switch action {
+	case transcript.Read:
+		return source
+	case transcript.Search:
+		if lists[toolName(tool)] || looksLikeNames(text) {
+			return list
+		}
+		return search
+	case transcript.Task:
+		return task
+	case transcript.Fetch:
+		return task
+	case transcript.Run:
+		switch word, rest := program(command); {
+		case reads[word]:
+			return source
+		case finds[word] || word == "git" && strings.HasPrefix(rest, "grep"):
+			if looksLikeNames(text) {
+				return list
+			}
+			return search
+		case lists[word] || word == "git" && strings.HasPrefix(rest, "ls-files"):
+			return list
+		}
+		if looksLikeLog(text) {
+			return records
+		}
+		return run
+	}
+	switch {
+	case toolName(tool) == "skill":
+		return skill
+	case looksLikeLog(text):
+		return records
+	}
+	return generic
+}
+
+func names(s string) map[string]bool {
+	m := map[string]bool{}
+	for w := range strings.FieldsSeq(s) {
+		m[w] = true
+	}
+	return m
+}
+
+var (
+	reads = names("cat bat head sed nl less more")
+	finds = names("grep egrep fgrep rg ag ack")
+	lists = names("ls find fd tree dir glob list listdir listdirectory du")
+)
+
+// program is the program that a command line starts, and what follows it, where it is one program alone. A change of folder before it
+// does not count.
+func program(command string) (word, rest string) {
+	command = strings.TrimSpace(command)
+	if strings.HasPrefix(command, "cd ") {
+		if _, after, found := strings.Cut(command, "&&"); found {
+			command = strings.TrimSpace(after)
+		}
+	}
+	if strings.ContainsAny(command, "|;&\n`") || strings.Contains(command, "$(") {
+		return "", ""
+	}
+	word, rest, _ = strings.Cut(command, " ")
+	return word[strings.LastIndexByte(word, '/')+1:], strings.TrimSpace(rest)
+}
+
+// beginning is how many lines of a text are looked at for what kind it is.
+const beginning = 60
+
+func looksLikeDiff(text string) bool {
+	n, old := 0, false
+	for l := range strings.Lines(text) {
+		if n++; n > beginning {
+			break
+		}
+		switch {
+		case strings.HasPrefix(l, "diff --git "):
+			return true
+		case strings.HasPrefix(l, "--- "):
+			old = true
+		case old && strings.HasPrefix(l, "+++ "):
+			return true
+		default:
+			old = false
+		}
+	}
+	return false
+}
+
+// looksLikeNames reports whether few of the first lines of a search say where in which file something was found: they are names of files,
+// or the finds of one.
+func looksLikeNames(text string) bool {
+	n, found := 0, 0
+	for l := range strings.Lines(text) {
+		if n++; n > beginning {
+			break
+		}
+		if foundIn(l) != "" {
+			found++
+		}
+	}
+	return found*3 < min(n, beginning)
+}
+
+// looksLikeLog reports whether three in ten of a text's first lines begin with a time or a level.
+func looksLikeLog(text string) bool {
+	n, logged := 0, 0
+	for l := range strings.Lines(text) {
+		if n++; n > beginning {
+			break
+		}
+		if isRecord(l) {
+			logged++
+		}
+	}
+	return n >= 10 && logged*10 > min(n, beginning)*3
+}
+
+func isRecord(l string) bool {
+	l = strings.TrimLeft(l, " [")
+	for _, level := range []string{"info", "debug", "warn", "error", "trace", "fatal"} {
+		if rest := l[min(len(level), len(l)):]; hasFold(l, level) && rest != "" && !letter(rest[0]) {
+			return true
+		}
+	}
+	digits, colons := 0, 0
+	for i := 0; i < len(l) && i < 24; i++ {
+		switch c := l[i]; {
+		case c >= '0' && c <= '9':
+			digits++
+		case c == ':':
+			colons++
+		case c == '-' || c == '/' || c == 'T' || c == ' ' || c == '.' || c == ',' || c == 'Z':
+		default:
+			return digits >= 6 && colons >= 2
+		}
+	}
+	return digits >= 6 && colons >= 2
+}

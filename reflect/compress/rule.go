@@ -1,0 +1,364 @@
+package compress
+
+import (
+	"strings"
+)
+
+// A rule says which lines of a kind of text stay. It is for texts that have more than so many lines or bytes; what it keeps is clearly
+// less than that.
+type rule struct {
+	name       string
+	over       int                     // lines
+	bytes      int                     // of the whole text
+	head, tail part                    // of the text
+	tells      int                     // lines that tell of a failure, beside the first and the last
+	keys       int                     // lines that say how the text is built
+	key        func(line string) bool  // tells those
+	mark       func(*rule, *selection) // instead of head, tail and keys
+	free       bool                    // words that tell of failures mean nothing in it
+	terminal   bool                    // it is what programs print to be looked at
+	tight      bool                    // it is a quarter of another
+}
+
+// part is so many lines, but not more than so many bytes.
+type part struct{ lines, bytes int }
+
+// The rules. Each keeps fewer lines, markers included, than it takes to be looked at.
+var (
+	source = &rule{name: "read", over: 110, bytes: 16 << 10, head: part{50, 6 << 10}, tail: part{20, 2 << 10}, keys: 10, key: declares, free: true}
+	run    = &rule{name: "run", over: 60, bytes: 10 << 10, head: part{5, 1 << 10}, tail: part{25, 4 << 10}, tells: 6, terminal: true}
+	// fault is the output of a command that failed, far from a session's end.
+	fault   = &rule{name: "fault", over: 24, bytes: 3 << 10, head: part{3, 600}, tail: part{5, 1000}, tells: 4, terminal: true}
+	search  = &rule{name: "search", over: 60, bytes: 12 << 10, mark: byFile, free: true}
+	list    = &rule{name: "list", over: 44, bytes: 8 << 10, head: part{30, 3 << 10}, tail: part{3, 400}, free: true}
+	task    = &rule{name: "task", over: 60, bytes: 6 << 10, head: part{5, 1200}, tail: part{10, 2 << 10}, keys: 18, key: structures, tells: 3}
+	skill   = &rule{name: "skill", over: 60, bytes: 6 << 10, head: part{10, 1200}, tail: part{10, 1200}, keys: 24, key: binds, free: true}
+	generic = &rule{name: "generic", over: 60, bytes: 8 << 10, head: part{25, 3 << 10}, tail: part{15, 2 << 10}, tells: 4, terminal: true}
+	records = &rule{name: "log", over: 60, bytes: 10 << 10, head: part{5, 1 << 10}, tail: part{15, 2 << 10}, tells: 10, terminal: true}
+	diff    = &rule{name: "diff", over: 60, bytes: 6 << 10, mark: changes, free: true}
+)
+
+// quarter is the rule with a quarter of everything.
+func (r *rule) quarter() *rule {
+	q := *r
+	q.over, q.bytes = r.over/4+4, r.bytes/4
+	for _, p := range []*part{&q.head, &q.tail} {
+		p.lines, p.bytes = (p.lines+3)/4, (p.bytes+3)/4
+	}
+	q.tells, q.keys, q.tight = r.tells/4, r.keys/4, true
+	return &q
+}
+
+// shortenBy shortens a text by the rule that pick finds for it, which is asked again for what the first pass left: a second call
+// would ask so.
+func shortenBy(text string, pick func(text string) *rule) string {
+	return shorten(text, mostLeft, func(lines []piece) []piece {
+		whole := join(lines)
+		r := pick(whole)
+		if short := crush(lines, whole, r.tight); short != nil {
+			return short
+		}
+		chosen := r.choose(lines)
+		if r.tight {
+			return cutLines(chosen, anyLong, r.terminal)
+		}
+		return cutLines(chosen, cuttingOf(chosen), r.terminal)
+	})
+}
+
+// selection is lines with what is to be kept of them.
+type selection struct {
+	lines  []piece
+	keep   []bool
+	folded []bool // goes, as others like it are there
+	scale  int    // 1, or 4 when it gets tight
+}
+
+func (r *rule) choose(lines []piece) []piece {
+	s := &selection{lines: lines, keep: make([]bool, len(lines)), folded: make([]bool, len(lines)), scale: 1}
+	if r.tight {
+		s.scale = 4
+	}
+	if r.terminal {
+		s.fold()
+	}
+	size := 0
+	for _, p := range lines {
+		size += min(len(p.text), manyLong.most) + 1
+	}
+	switch {
+	case len(lines) <= r.over && size <= r.bytes:
+		for i := range s.keep {
+			s.keep[i] = !s.folded[i]
+		}
+	case r.mark != nil:
+		r.mark(r, s)
+	default:
+		s.first(r.head)
+		s.last(r.tail)
+		if r.key != nil {
+			s.spread(r.keys, r.key)
+		}
+	}
+	if !r.free {
+		s.failures(r.tells)
+	}
+	return choose(lines, s.keep)
+}
+
+func (s *selection) first(p part) {
+	for i := 0; i < len(s.lines) && p.lines > 0; i++ {
+		if s.folded[i] {
+			continue
+		}
+		if p.bytes -= min(len(s.lines[i].text), manyLong.most) + 1; p.bytes < 0 && i > 0 {
+			return
+		}
+		s.keep[i] = true
+		p.lines--
+	}
+}
+
+func (s *selection) last(p part) {
+	for i := len(s.lines) - 1; i >= 0 && p.lines > 0; i-- {
+		if s.folded[i] {
+			continue
+		}
+		if p.bytes -= min(len(s.lines[i].text), manyLong.most) + 1; p.bytes < 0 && i < len(s.lines)-1 {
+			return
+		}
+		s.keep[i] = true
+		p.lines--
+	}
+}
+
+// spread keeps n of the lines that are of a kind, from all over the text.
+func (s *selection) spread(n int, is func(string) bool) {
+	var at []int
+	for i, p := range s.lines {
+		if !s.keep[i] && !s.folded[i] && is(p.text) {
+			at = append(at, i)
+		}
+	}
+	for k := range min(n, len(at)) {
+		s.keep[at[k*len(at)/min(n, len(at))]] = true
+	}
+}
+
+// failures keeps the first and the last line that tell, the last with an exit code, and n that say something else, each
+// with a line below it that belongs to it.
+func (s *selection) failures(n int) {
+	var strong, weak []int
+	exit := -1
+	for i, p := range s.lines {
+		switch tells(p.text) {
+		case 2:
+			strong = append(strong, i)
+		case 1:
+			weak = append(weak, i)
+		}
+		if exits(p.text) {
+			exit = i
+		}
+	}
+	if exit >= 0 {
+		s.keep[exit] = true
+	}
+	if len(strong) == 0 {
+		strong, weak = weak, nil
+	}
+	if len(strong) == 0 {
+		return
+	}
+	stays := func(i int) {
+		s.keep[i] = true
+		if below := i + 1; below < len(s.lines) && !s.folded[below] && indent(s.lines[below].text) > indent(s.lines[i].text) {
+			s.keep[below] = true
+		}
+	}
+	first, last := strong[0], strong[len(strong)-1]
+	stays(first)
+	stays(last)
+	known := map[uint64]bool{shape(s.lines[first].text): true, shape(s.lines[last].text): true}
+	for _, i := range append(strong, weak...) {
+		if h := shape(s.lines[i].text); n > 0 && !known[h] && !s.folded[i] {
+			known[h] = true
+			stays(i)
+			n--
+		}
+	}
+}
+
+func indent(s string) int { return len(s) - len(strings.TrimLeft(s, " \t")) }
+
+// How many lines that are alike, and how many of a stack, may follow one another.
+const (
+	maxAlike  = 3
+	maxFrames = 8
+)
+
+// fold marks what only repeats: of lines of one shape the first and the last stay, of a stack its ends.
+func (s *selection) fold() {
+	for i := 0; i < len(s.lines); {
+		h, end := shape(s.lines[i].text), i+1
+		for end < len(s.lines) && shape(s.lines[end].text) == h {
+			end++
+		}
+		if end-i > maxAlike {
+			for k := i + 1; k < end-1; k++ {
+				s.folded[k] = true
+			}
+		}
+		i = end
+	}
+	for i := 0; i < len(s.lines); {
+		end := i
+		for end < len(s.lines) && isFrame(s.lines[end].text) {
+			end++
+		}
+		if end-i > maxFrames {
+			for k := i + maxFrames/2; k < end-2; k++ {
+				s.folded[k] = true
+			}
+		}
+		i = max(end, i+1)
+	}
+}
+
+// isFrame reports whether a line is of the stack of a program: Java, JavaScript, Python, Go.
+func isFrame(s string) bool {
+	t := strings.TrimLeft(s, " \t")
+	if len(t) == len(s) {
+		return false
+	}
+	return strings.HasPrefix(t, "at ") || strings.HasPrefix(t, `File "`) || s[0] == '\t' && strings.HasPrefix(t, "/") && strings.Contains(t, ".go:")
+}
+
+// unnumbered is a line without the number that a reader of files puts before it.
+func unnumbered(s string) string {
+	t := strings.TrimLeft(s, " ")
+	n := 0
+	for n < len(t) && t[n] >= '0' && t[n] <= '9' {
+		n++
+	}
+	if n == 0 {
+		return s
+	}
+	for _, sep := range []string{"→", "\t", "| ", ": "} {
+		if rest, ok := strings.CutPrefix(t[n:], sep); ok {
+			return rest
+		}
+	}
+	return s
+}
+
+var declaring = strings.Split("func |type |class |def |async def |interface |struct |enum |trait |impl |fn |pub |export |public |module |package |namespace |create table |# |## |### ", "|")
+
+// declares reports whether a line of code declares something, or is a heading.
+func declares(s string) bool {
+	s = unnumbered(s)
+	for _, d := range declaring {
+		if hasFold(s, d) {
+			return true
+		}
+	}
+	return false
+}
+
+// structures reports whether a line is part of a report's outline, or weighs.
+func structures(s string) bool {
+	t := strings.TrimLeft(s, " \t>")
+	return strings.HasPrefix(t, "#") || strings.HasPrefix(t, "```") || strings.HasPrefix(t, "**") || weighty.find(t) >= 0
+}
+
+// binds is structures for instructions.
+func binds(s string) bool {
+	t := strings.TrimLeft(s, " \t>*-")
+	return strings.HasPrefix(t, "#") || strings.HasPrefix(t, "name:") || strings.HasPrefix(t, "description:") || weighty.find(t) >= 0
+}
+
+// How many finds of one file stay, in how many lines, and how many more files are named by their first.
+const (
+	perFile  = 5
+	maxFinds = 20
+	maxFiles = 30 // lines altogether
+)
+
+// byFile keeps some finds of each file, by what stands before the line's number.
+func byFile(_ *rule, s *selection) {
+	seen := map[string]int{}
+	kept := 0
+	for i, p := range s.lines {
+		name := foundIn(p.text)
+		seen[name]++
+		if n := seen[name]; n == 1 && kept < maxFiles/s.scale || n <= perFile && kept < maxFinds/s.scale {
+			s.keep[i] = true
+			kept++
+		}
+	}
+	s.last(part{1, manyLong.most}) // a count, as a rule
+}
+
+// foundIn is the file that a line of a search names, or nothing.
+func foundIn(s string) string {
+	for at := 0; ; at++ {
+		n := strings.IndexAny(s[at:], ":-")
+		if n < 0 || at+n > manyLong.most {
+			return ""
+		}
+		at += n
+		end := at + 1
+		for end < len(s) && end-at < 9 && s[end] >= '0' && s[end] <= '9' {
+			end++
+		}
+		if end > at+1 && end < len(s) && s[end] == s[at] {
+			return s[:at]
+		}
+	}
+}
+
+// How many changed lines of one hunk stay, from its beginning and its end, and of the whole.
+const (
+	hunkHead   = 12
+	hunkTail   = 3
+	maxChanged = 120
+	maxHeads   = 80 // headings, and then, of more files, half as many names
+)
+
+// changes keeps of a difference what stands before it (who committed it, and why), its headings and what changed, not what stands
+// around that.
+func changes(_ *rule, s *selection) {
+	var hunk []int
+	total, heads, named, within := 0, 0, 0, false
+	done := func() {
+		for k, i := range hunk {
+			if total < maxChanged/s.scale && (k < hunkHead/s.scale || k >= len(hunk)-hunkTail) {
+				s.keep[i] = true
+				total++
+			}
+		}
+		hunk = hunk[:0]
+	}
+	for i, p := range s.lines {
+		switch t := p.text; {
+		case strings.HasPrefix(t, "diff ") || strings.HasPrefix(t, "--- ") || strings.HasPrefix(t, "+++ ") || strings.HasPrefix(t, "@@ ") ||
+			strings.HasPrefix(t, "rename ") || strings.HasPrefix(t, "commit ") || strings.HasPrefix(t, "*** "):
+			done()
+			within = strings.HasPrefix(t, "@@ ") || within && !strings.HasPrefix(t, "commit ") && !strings.HasPrefix(t, "diff ")
+			heads++
+			s.keep[i] = heads <= maxHeads/s.scale && total < maxChanged/s.scale
+			if strings.HasPrefix(t, "diff ") && named < maxHeads/2/s.scale {
+				s.keep[i] = true
+				named++
+			}
+		case strings.HasPrefix(t, "+") || strings.HasPrefix(t, "-"):
+			hunk = append(hunk, i)
+		case !within && heads < maxHeads/s.scale:
+			s.keep[i] = true
+			heads++
+		}
+	}
+	done()
+	s.first(part{3, 600})
+	s.last(part{3, 600})
+}

@@ -1,0 +1,184 @@
+package compress
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/internal/file"
+	"github.com/reverie-memory/reverie/internal/redact"
+)
+
+var (
+	// ErrNoOriginal is returned by Get where no kept text has that hash: it never was here, or it is gone by now.
+	ErrNoOriginal = errors.New("no such original is kept here")
+	// ErrAmbiguous is returned by Get where several hashes begin so.
+	ErrAmbiguous = errors.New("more than one original begins so")
+	// ErrDamaged is returned by Get where the bytes of a file are not those that its name says.
+	ErrDamaged = errors.New("the original is damaged")
+	// ErrTooLarge is returned by Put for a text of more than MaxOriginal bytes.
+	ErrTooLarge = errors.New("the text is too large to be kept")
+)
+
+// Bounds of a Store, in bytes, and of a hash, in hex digits.
+const (
+	MaxOriginal = 64 << 20
+	MaxStore    = 200 << 20
+	HashLen     = 24
+	minPrefix   = 4
+)
+
+// Store is the folder of this clone's originals: texts as they were before they were shortened, freed of secrets, each in a file that
+// has the first 24 digits of its SHA-256 as its name. It is raw material: it expires, and is never shared. Several processes may use it
+// at once.
+type Store struct {
+	Dir     string
+	Scanner *redact.Scanner // may be nil
+}
+
+// Put keeps a text and returns its hash with the text that was kept, and which was hashed: without secrets. A text that is there already
+// counts as new again.
+func (s Store) Put(text string) (hash string, kept redact.Redacted, found redact.Report, err error) {
+	kept, found = s.Scanner.Text(text)
+	if kept.Len() > MaxOriginal {
+		return "", kept, found, fmt.Errorf("keep original: %w: more than %d MiB", ErrTooLarge, MaxOriginal>>20)
+	}
+	hash = hashOf(kept.String())
+	if err := s.put(hash, kept); err != nil {
+		return "", kept, found, fmt.Errorf("keep original: %w", err)
+	}
+	return hash, kept, found, nil
+}
+
+func hashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])[:HashLen]
+}
+
+func (s Store) put(hash string, text redact.Redacted) error {
+	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
+		return err
+	}
+	if info, err := os.Lstat(s.Dir); err != nil || !info.IsDir() {
+		return fmt.Errorf("%s is not a folder of ours; move it away", s.Dir)
+	}
+	path := filepath.Join(s.Dir, hash)
+	if old, err := file.Read(path, MaxOriginal); err == nil && string(old) == text.String() {
+		now := time.Now()
+		return os.Chtimes(path, now, now)
+	}
+	return file.Replace(path, text.Bytes(), 0o600, false)
+}
+
+// Get returns a kept text by its hash, or by at least 4 digits of it that no other one has.
+func (s Store) Get(prefix string) (hash, text string, err error) {
+	prefix = strings.ToLower(prefix)
+	if len(prefix) < minPrefix || len(prefix) > HashLen || strings.Trim(prefix, "0123456789abcdef") != "" {
+		return "", "", fmt.Errorf("%q: %w", prefix, ErrNoOriginal)
+	}
+	entries, err := s.entries()
+	if err != nil {
+		return "", "", err
+	}
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), prefix) || !isOriginal(e.Name()) {
+			continue
+		}
+		if hash != "" {
+			return "", "", fmt.Errorf("%s: %w", prefix, ErrAmbiguous)
+		}
+		hash = e.Name()
+	}
+	if hash == "" {
+		return "", "", fmt.Errorf("%s: %w", prefix, ErrNoOriginal)
+	}
+	data, err := file.Read(filepath.Join(s.Dir, hash), MaxOriginal)
+	if errors.Is(err, fs.ErrNotExist) { // it went meanwhile
+		err = ErrNoOriginal
+	}
+	if err != nil {
+		return "", "", fmt.Errorf("%s: %w", hash, err)
+	}
+	if hashOf(string(data)) != hash {
+		return "", "", fmt.Errorf("%s: %w", hash, ErrDamaged)
+	}
+	return hash, string(data), nil
+}
+
+func isOriginal(name string) bool {
+	return len(name) == HashLen && strings.Trim(name, "0123456789abcdef") == ""
+}
+
+// entries are the files of the folder, none where there is no folder of ours: a link to another is not followed.
+func (s Store) entries() ([]fs.DirEntry, error) {
+	info, err := os.Lstat(s.Dir)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
+		return nil, nil
+	}
+	var all []fs.DirEntry
+	if err == nil {
+		all, err = os.ReadDir(s.Dir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read originals: %w", err)
+	}
+	return all, nil
+}
+
+// abandoned is the age from which an unfinished file is taken for one that nobody writes any more.
+const abandoned = 24 * time.Hour
+
+// Expire removes texts kept before a time, and then the oldest while all have more than most bytes. It says how many. What a process
+// left that was killed goes too.
+func (s Store) Expire(before time.Time, most int64) (int, error) {
+	entries, err := s.entries()
+	if err != nil {
+		return 0, err
+	}
+	type original struct {
+		name string
+		size int64
+		kept time.Time
+	}
+	var all []original
+	var bad []error
+	n, total := 0, int64(0)
+	remove := func(name string) bool {
+		err := os.Remove(filepath.Join(s.Dir, name))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			bad = append(bad, err)
+		}
+		return err == nil
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		switch {
+		case err != nil || !info.Mode().IsRegular():
+		case strings.HasPrefix(e.Name(), file.Temp):
+			if time.Since(info.ModTime()) > abandoned {
+				remove(e.Name())
+			}
+		case isOriginal(e.Name()):
+			all = append(all, original{e.Name(), info.Size(), info.ModTime()})
+			total += info.Size()
+		}
+	}
+	slices.SortFunc(all, func(a, b original) int { return a.kept.Compare(b.kept) })
+	for _, o := range all {
+		if !o.kept.Before(before) && total <= most {
+			break
+		}
+		if remove(o.name) {
+			n++
+		}
+		total -= o.size
+	}
+	return n, errors.Join(bad...)
+}

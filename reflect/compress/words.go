@@ -1,0 +1,181 @@
+package compress
+
+import "strings"
+
+// lexicon is words that are looked for in a line, in any case, in one pass.
+type lexicon struct {
+	by    [128][]string // ASCII words by their first letter; they begin a word of the line
+	wide  []string      // others stand anywhere
+	first [128]bool
+}
+
+func newLexicon(words string) *lexicon {
+	l := new(lexicon)
+	for w := range strings.SplitSeq(words, "|") {
+		if w[0] >= 0x80 {
+			l.wide = append(l.wide, w)
+			continue
+		}
+		l.by[w[0]] = append(l.by[w[0]], w)
+		l.first[w[0]] = true
+	}
+	return l
+}
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c | 0x20
+	}
+	return c
+}
+
+func letter(c byte) bool { return 'a' <= lower(c) && lower(c) <= 'z' }
+
+func hasFold(s, word string) bool {
+	if len(s) < len(word) {
+		return false
+	}
+	for i := range len(word) {
+		if lower(s[i]) != word[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// find returns where the first of the words stands in a line, or -1. A word within a name in camel case counts: TypeError.
+func (l *lexicon) find(s string) int {
+	wide := false
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c >= 0x80 {
+			wide = true
+			continue
+		}
+		c = lower(c)
+		if !l.first[c] || i > 0 && letter(s[i-1]) && (s[i] >= 'a' || s[i-1] < 'a') && !coloured(s, i) {
+			continue
+		}
+		for _, w := range l.by[c] {
+			if hasFold(s[i:], w) && counts(s, i, i+len(w)) {
+				return i
+			}
+		}
+	}
+	if wide {
+		for _, w := range l.wide {
+			if at := strings.Index(s, w); at >= 0 {
+				return at
+			}
+		}
+	}
+	return -1
+}
+
+// coloured reports whether what stands before s[at] is a terminal's colour: ESC [ 3 1 m.
+func coloured(s string, at int) bool {
+	if s[at-1] != 'm' {
+		return false
+	}
+	i := at - 2
+	for i >= 0 && at-i < 16 && (s[i] >= '0' && s[i] <= '9' || s[i] == ';') {
+		i--
+	}
+	return i >= 1 && s[i] == '[' && s[i-1] == 0x1b
+}
+
+// counts reports whether the word s[from:to] says what it means: not "0 errors", "no error", nor a name of a file or of a variable.
+func counts(s string, from, to int) bool {
+	before := strings.TrimRight(s[:from], " :=")
+	if len(before) < from || from == 0 { // a word of its own, not a part of one
+		if n := len(before); n > 0 && before[n-1] == '0' && (n == 1 || before[n-2] < '0' || before[n-2] > '9') {
+			return false
+		}
+		if n := len(before); n >= 2 && hasFold(before[n-2:], "no") && (n == 2 || !letter(before[n-3])) {
+			return false
+		}
+	}
+	for n := 0; n < 32 && to < len(s) && letter(s[to]); n++ {
+		to++
+	}
+	if to == len(s) {
+		return true
+	}
+	switch s[to] {
+	case '_', '/':
+		return false
+	case '.':
+		return to+1 == len(s) || !letter(s[to+1])
+	}
+	return true
+}
+
+var (
+	// failures say that something failed, and doubts that something is not as it should be.
+	failures = newLexicon("error|exception|fail|fatal|panic|traceback|segmentation fault|segfault|assert|core dumped|killed|err!|" +
+		"错误|失败|异常|報錯|錯誤|失敗|エラー|例外|오류|실패|✗|✘|✖|❌|×")
+	doubts = newLexicon("cannot|can't|could not|couldn't|not found|no such|denied|refused|timed out|timeout|undefined|unexpected|" +
+		"invalid|missing|mismatch|unable to|unresolved|unknown|找不到|无法|無法|拒绝|見つかりません|できません|찾을 수 없")
+	// weighty are words of what is to be kept of prose.
+	weighty = newLexicon("must|never|always|because|decide|decision|instead|important|warning|caveat|root cause|turned out|turns out|conclusion|" +
+		"result|summary|fixed|breaks|broken|workaround|note:|todo|should|" +
+		"必须|不要|不能|禁止|决定|因为|结论|重要|注意|原因|修复|解决|采用|必ず|決定|理由|結論|반드시|금지|결정|때문|중요|주의")
+)
+
+// A line tells by rank: 2 of a failure, 1 of a doubt, 0 of nothing.
+func tells(s string) int {
+	switch {
+	case failures.find(s) >= 0:
+		return 2
+	case doubts.find(s) >= 0:
+		return 1
+	}
+	return 0
+}
+
+// tellsAt is where a line tells, or -1.
+func tellsAt(s string) int {
+	if at := failures.find(s); at >= 0 {
+		return at
+	}
+	return doubts.find(s)
+}
+
+// exits reports whether a line says with which code something ended.
+func exits(s string) bool {
+	for i := 0; ; {
+		at := strings.IndexAny(s[i:], "eE")
+		if at < 0 {
+			return false
+		}
+		if i += at; hasFold(s[i:], "exit") && (i == 0 || !letter(s[i-1])) {
+			rest := s[i+len("exit"):]
+			if hasFold(rest, "ed") {
+				rest = rest[2:]
+			}
+			if rest = strings.TrimLeft(rest, " :="); hasFold(rest, "code") || hasFold(rest, "status") || hasFold(rest, "with") {
+				return true
+			}
+		}
+		i++
+	}
+}
+
+// shape is a hash of a line that numbers do not change: lines of one shape say the same of another.
+func shape(s string) uint64 {
+	const offset, prime = 14695981039346656037, 1099511628211 // FNV-1a
+	h, digits := uint64(offset), false
+	for i := range len(s) {
+		c := s[i]
+		if c >= '0' && c <= '9' {
+			if digits {
+				continue
+			}
+			c, digits = '0', true
+		} else {
+			digits = false
+		}
+		h = (h ^ uint64(c)) * prime
+	}
+	return h
+}

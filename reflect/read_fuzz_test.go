@@ -1,0 +1,148 @@
+package reflect
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/prompts"
+)
+
+// FuzzRead gives any bytes for an answer: nothing panics, the model is asked twice at most, and what passes is in the form
+// that checkReading wants.
+func FuzzRead(f *testing.F) {
+	good := item("Gateway tests hang unless the mock clock is on.", 0, "the gateway tests hang unless the mock clock is on")
+	f.Add([]byte(replyOf(good)))
+	f.Add([]byte(replyOf(good, with(good, func(c *prompts.ReflectCandidate) { c.Evidence[0].Event = 8 }))))
+	f.Add([]byte(replyOf(item("Run `MOCK_CLOCK=1 go test ./gateway` for the gateway.", 6, "MOCK_CLOCK=1 go test ./gateway"))))
+	f.Add([]byte(replyOf()))
+	f.Add([]byte("null"))
+	f.Add([]byte(`{"candidates":[{"how":"said"}]}`))
+	f.Add([]byte("```json\n{}\n```"))
+	events := taught.events()
+	base := Study(readSession, events)
+	f.Fuzz(func(t *testing.T, answer []byte) {
+		m := says(string(answer))
+		got, err := Read(context.Background(), m.model(16<<10), prompts.Set{}, readSession, events, base, nil)
+		if len(m.asked) > 2 {
+			t.Errorf("asked %d times", len(m.asked))
+		}
+		if diff := cmp.Diff(Study(readSession, events), base); diff != "" {
+			t.Fatalf("the detectors' reflection was changed:\n%s", diff)
+		}
+		if err != nil {
+			if !errors.Is(err, ErrUnusable) {
+				t.Error(err)
+			}
+			return
+		}
+		checkReading(t, events, base, got)
+	})
+}
+
+// FuzzCandidate gives any texts in an answer of the right form, which FuzzRead seldom does.
+func FuzzCandidate(f *testing.F) {
+	f.Add("Gateway tests hang unless the mock clock is on.", "", 0, "the gateway tests hang unless", "gateway/**")
+	f.Add("Run `MOCK_CLOCK=1 go test ./gateway` for the gateway.", "As `go test` shows.", 6, "MOCK_CLOCK=1  go\ntest ./gateway", "gateway")
+	f.Add("The gateway says `deadline exceeded`.", "See https://evil.example/.", 3, "retry_test.go:41: deadline exceeded after 30s in gateway", "../x")
+	f.Add("Gateway\u202e clocks \x1b[31m are \xff real.", "\x00", 5, "great", "\\")
+	events := taught.events()
+	base := Study(readSession, events)
+	f.Fuzz(func(t *testing.T, text, body string, event int, quote, path string) {
+		c := item(text, event, quote)
+		c.Body, c.Paths = body, []string{path}
+		got, err := Import(prompts.Set{}, readSession, events, base, json.RawMessage(replyOf(c)), "fuzz")
+		if err != nil {
+			if !errors.Is(err, ErrUnusable) {
+				t.Error(err)
+			}
+			return
+		}
+		checkReading(t, events, base, got)
+		for _, c := range got.Reflection.Candidates[len(base.Candidates):] {
+			for _, p := range c.Paths {
+				if strings.HasPrefix(p, "/") || strings.Contains(p, "..") {
+					t.Errorf("path %q", p)
+				}
+			}
+			for _, e := range c.Evidence {
+				// Equal but for white space, or, where the event has colours, a part of it.
+				whole := strings.Join(strings.Fields(e.Quote), " ") == strings.Join(strings.Fields(quote), " ")
+				if !whole && len(quote) <= record.MaxQuote && !strings.Contains(events[e.Event].Text, "\x1b") {
+					t.Errorf("quote %q became %q", quote, e.Quote)
+				}
+			}
+		}
+	})
+}
+
+// However a session is cut, each part has room, lines are in order, and none is lost while there are few parts.
+func TestSplit(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		room := rapid.IntRange(minRoom, 4*minRoom).Draw(t, "room")
+		var lines []line
+		for i, n := range rapid.SliceOfN(rapid.IntRange(0, 2*minRoom), 0, 60).Draw(t, "lengths") {
+			l := line{Line: prompts.Line{N: 2 * i, Who: "agent", Text: strings.Repeat("x", n)}}
+			if rapid.Bool().Draw(t, "user") {
+				l.user, l.Who = true, fromUser
+			}
+			lines = append(lines, l)
+		}
+		parts := split(lines, room)
+		kept, left := weighed(parts)
+		if len(kept) > maxParts || len(kept) != min(len(parts), maxParts) {
+			t.Fatalf("%d parts of %d", len(kept), len(parts))
+		}
+		next := 0
+		for _, part := range parts {
+			size := 0
+			for i, l := range part {
+				size += l.size()
+				switch {
+				case next < len(lines) && l.N == lines[next].N:
+					next++
+				case i != 0 || !l.user:
+					t.Fatalf("event %d where %d belongs", l.N, lines[min(next, len(lines)-1)].N)
+				}
+			}
+			if size > room {
+				t.Fatalf("a part has %d bytes, there is room for %d", size, room)
+			}
+		}
+		if next != len(lines) {
+			t.Fatalf("%d of %d lines", next, len(lines))
+		}
+		in := map[int]bool{}
+		for _, part := range kept {
+			for _, l := range part {
+				in[l.N] = true
+			}
+		}
+		if len(in)+left != len(lines) {
+			t.Fatalf("%d lines, %d left out, of %d", len(in), left, len(lines))
+		}
+	})
+}
+
+// What stretch returns stands in the text, and differs from the quote in white space alone.
+func TestStretch(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		word := rapid.SampledFrom([]string{"a", "ab", "aa", "b", " ", "\n", "\t ", "é", "字", "\u00a0"})
+		text := strings.Join(rapid.SliceOfN(word, 0, 40).Draw(t, "text"), "")
+		quote := strings.Join(rapid.SliceOfN(word, 0, 6).Draw(t, "quote"), "")
+		got, ok := stretch(text, quote)
+		collapse := func(s string) string { return strings.Join(strings.Fields(s), " ") }
+		if want := collapse(quote) != "" && strings.Contains(collapse(text), collapse(quote)); ok != want {
+			t.Fatalf("%q in %q: %v", quote, text, ok)
+		}
+		if ok && (!strings.Contains(text, got) || collapse(got) != collapse(quote)) {
+			t.Fatalf("%q in %q gives %q", quote, text, got)
+		}
+	})
+}
