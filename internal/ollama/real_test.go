@@ -366,7 +366,8 @@ func fits(schema map[string]any, value any) bool {
 				return false
 			}
 		}
-		return schema["type"] == "array" && float64(len(v)) <= schema["maxItems"].(float64) && float64(len(v)) >= schema["minItems"].(float64)
+		least, _ := schema["minItems"].(float64)
+		return schema["type"] == "array" && float64(len(v)) <= schema["maxItems"].(float64) && float64(len(v)) >= least
 	case string:
 		values, isEnum := schema["enum"].([]any)
 		most, bounded := schema["maxLength"].(float64)
