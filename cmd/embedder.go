@@ -8,6 +8,8 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/ollama"
 )
 
 // vectorsDir is the folder of the state folder with what a model makes of memories, for recall. It may be deleted at any
@@ -20,7 +22,32 @@ func (w *workspace) embedder(ctx context.Context) (recall.Embed, recall.Space, e
 	if w.env.embedder != nil {
 		return w.env.embedder(ctx)
 	}
-	return nil, recall.Space{}, nil
+	if err := w.narrow(ctx); err != nil {
+		return nil, recall.Space{}, err
+	}
+	of := w.narrowed.Model
+	if of.Embed == config.Off {
+		return nil, recall.Space{}, nil
+	}
+	client, err := openOllama(of)
+	if err != nil {
+		return nil, recall.Space{}, err
+	}
+	m, err := chooseModel(ctx, client, of.Embed, ollama.Embedding)
+	if err != nil {
+		return nil, recall.Space{}, err
+	}
+	embed := func(ctx context.Context, texts []string) ([][]float32, error) {
+		return client.Embed(ctx, m.Name, texts)
+	}
+	if m.Dimension == 0 { // a server that does not tell
+		one, err := embed(ctx, []string{"a"})
+		if err != nil {
+			return nil, recall.Space{}, err
+		}
+		m.Dimension = len(one[0])
+	}
+	return embed, recall.Space{Name: m.Name, Digest: m.Digest, Dim: m.Dimension}, nil
 }
 
 // What one call of fillVectors does at most.

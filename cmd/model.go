@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/ollama"
@@ -127,11 +128,7 @@ func findModel(ctx context.Context, env *Env, of config.Model, name string) (*pr
 	if err != nil {
 		return nil, modelFailure(err)
 	}
-	server, err := client.Models(ctx)
-	if err != nil {
-		return nil, modelFailure(err)
-	}
-	chosen, err := ollama.Choose(server.Models, name, ollama.Completion, ollama.FreeMemory())
+	chosen, err := chooseModel(ctx, client, name, ollama.Completion)
 	if err != nil {
 		return nil, modelFailure(err)
 	}
@@ -159,6 +156,18 @@ func findModel(ctx context.Context, env *Env, of config.Model, name string) (*pr
 	return m, nil
 }
 
+// chooseModel is the model of a name, or for auto the best, that a server has for something.
+func chooseModel(ctx context.Context, client *ollama.Client, name string, need ollama.Capability) (ollama.Model, error) {
+	server, err := client.Models(ctx)
+	if err != nil {
+		return ollama.Model{}, err
+	}
+	if !server.MinimumOK {
+		return ollama.Model{}, fmt.Errorf("Ollama %s cannot keep an answer to a form; it takes 0.5.0 or newer", server.Version)
+	}
+	return ollama.Choose(server.Models, name, need, ollama.FreeMemory())
+}
+
 // badAnswer reports whether an error is about one question's answer, and says nothing about the next.
 func badAnswer(err error) bool {
 	return slices.ContainsFunc([]error{ollama.ErrBadOutput, ollama.ErrTruncated, ollama.ErrIncomplete, ollama.ErrTooLong},
@@ -171,6 +180,12 @@ func modelFailure(err error) error {
 	switch {
 	case err == nil:
 		return nil
+	case errors.Is(err, ollama.ErrStranger):
+		hint = "something else has that port; OLLAMA_HOST or model.host names another"
+	case errors.Is(err, ollama.ErrBusy):
+		hint = "the server has others to answer; try again"
+	case errors.Is(err, context.DeadlineExceeded):
+		hint = "'reverie config model.patience SECONDS' waits longer; a smaller model is faster"
 	case errors.Is(err, ollama.ErrUnavailable):
 		hint = "'ollama serve' starts the server; --no-model asks none"
 	case errors.Is(err, ollama.ErrNoModel), errors.Is(err, ollama.ErrMissing):
@@ -267,8 +282,11 @@ func (w *workspace) examineModel(ctx context.Context) []examined {
 			row.State, row.Detail, row.Fix = stateNote, "off; "+m.Name+" could be used", "reverie config "+use.key+" auto"
 		default:
 			row.Detail = m.Name
-			if m.Context > 0 {
+			if use.need == ollama.Completion && m.Context > 0 {
 				row.Detail += fmt.Sprintf(", %d tokens of its %d", min(m.Context, wanted.Context), m.Context)
+			}
+			if use.need == ollama.Embedding {
+				w.examineVectors(ctx, &row)
 			}
 		}
 		rows = append(rows, row)
@@ -283,4 +301,35 @@ func (w *workspace) examineModel(ctx context.Context) []examined {
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// examineVectors adds to the row of an embedding model how many memories have a vector of it; doctor can make the others.
+func (w *workspace) examineVectors(ctx context.Context, row *examined) {
+	_, space, err := w.embedder(ctx)
+	if err != nil {
+		row.State, row.Detail = stateBroken, err.Error()
+		return
+	}
+	live := 0
+	err = w.view(ctx, func(v *record.View) error {
+		live = 0
+		for _, m := range v.Memories() {
+			if m.Live(w.env.Now()) {
+				live++
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return // the memory's own row tells
+	}
+	have := recall.ReadVectors(filepath.Join(w.state, vectorsDir), space).Len()
+	row.Detail += fmt.Sprintf("; %d of %s have a vector", min(have, live), count(live, "memory", "memories"))
+	if have < live {
+		row.State = stateNote
+		row.mend = func(ctx context.Context) error {
+			_, _, err := w.fillVectors(ctx)
+			return err
+		}
+	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/urfave/cli/v2"
@@ -129,6 +130,15 @@ func (w *workspace) work(ctx context.Context) error {
 			return err
 		}
 		w.prepare(ctx)
+		if w.called() || w.config.Model.Embed == config.Off {
+			continue
+		}
+		if err := doing("embed"); err != nil {
+			return err
+		}
+		if _, _, err := w.fillVectors(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, gitstore.ErrNoStore) {
+			w.env.warn("vectors: %v", err)
+		}
 	}
 	return nil
 }

@@ -172,9 +172,17 @@ func (c *checker) value(s *schema, at string) error {
 	return nil
 }
 
-// articles say what a value of each type is.
-var articles = map[string]string{
-	"object": "an object", "array": "an array", "string": "a string", "integer": "a whole number", "boolean": "true or false",
+// article says what a value of a type is.
+func article(of string) string {
+	switch of {
+	case "object", "array":
+		return "an " + of
+	case "integer":
+		return "a whole number"
+	case "boolean":
+		return "true or false"
+	}
+	return "a " + of
 }
 
 func (c *checker) wrong(s *schema, at, is string) {
@@ -183,7 +191,7 @@ func (c *checker) wrong(s *schema, at, is string) {
 	} else {
 		is = "is " + is
 	}
-	c.fault(at, "%s; it must be %s", is, articles[s.Type])
+	c.fault(at, "%s; it must be %s", is, article(s.Type))
 }
 
 func (c *checker) object(s *schema, at string) error {
