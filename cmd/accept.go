@@ -139,6 +139,9 @@ func acceptCommit(verb string, ops ...record.Operation) gitstore.Commit {
 		o := ops[0]
 		c.Subject = opVerb(o) + ": " + lowerFirst(o.Memory.Text)
 		c.Body = o.Memory.Body
+		if o.Op == record.Skill {
+			c.Body = o.Path
+		}
 	} else {
 		c.Subject = fmt.Sprintf("remember: %d statements", len(ops))
 		var lines []string
@@ -158,6 +161,10 @@ func acceptCommit(verb string, ops ...record.Operation) gitstore.Commit {
 				seen[name] = true
 				c.Trailers = append(c.Trailers, gitstore.Trailer{Key: "Reverie-Session", Value: name})
 			}
+			if s.Model != "" && !seen["model "+s.Model] {
+				seen["model "+s.Model] = true
+				c.Trailers = append(c.Trailers, gitstore.Trailer{Key: "Reverie-Model", Value: s.Model})
+			}
 		}
 		if o.Dream != "" && !seen[o.Dream] {
 			seen[o.Dream] = true
@@ -169,6 +176,8 @@ func acceptCommit(verb string, ops ...record.Operation) gitstore.Commit {
 
 func opVerb(o record.Operation) string {
 	switch {
+	case o.Op == record.Skill:
+		return "skill"
 	case o.Op == record.Retire:
 		return "forget"
 	case o.Op == record.Edit:
@@ -197,12 +206,19 @@ func lowerFirst(s string) string {
 func (w *workspace) tellAccepted(ops []record.Operation) error {
 	for _, o := range ops {
 		if w.env.JSON {
-			if err := w.env.object(newMemoryJSON(o.Memory)); err != nil {
+			if err := w.env.object(newOperationJSON(o, "").Memory); err != nil {
 				return err
 			}
 			continue
 		}
-		w.line("+", green, o.Memory, "")
+		switch o.Op {
+		case record.Retire:
+			w.line("-", red, o.Memory, "")
+		case record.Skill:
+			w.line("+", green, o.Memory, o.Path)
+		default:
+			w.line("+", green, o.Memory, "")
+		}
 	}
 	return nil
 }

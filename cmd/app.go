@@ -29,10 +29,10 @@ const patience = 2 * time.Second
 // to stop at the next safe place; the second, or patience, ends it where it is: what is written
 // is written in transactions.
 func Main(args []string) int {
-	debug.SetGCPercent(200) // a command lives for milliseconds; what it holds is bounded elsewhere
 	if len(args) > 1 && args[1] == "hook" && !slices.ContainsFunc(args[2:], isHelp) {
 		return hookProcess(args[2:])
 	}
+	collectLate()
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a closed pipe is an error of the write
@@ -55,6 +55,10 @@ func Main(args []string) int {
 	fmt.Fprintln(os.Stderr, "reverie: "+stopped)
 	return exitSignal
 }
+
+// collectLate lets garbage lie longer: a command lives for milliseconds, and what it holds is bounded elsewhere. Saying so stops
+// and starts all of the program, which a hook that only keeps an event has no need of.
+func collectLate() { debug.SetGCPercent(200) }
 
 const stopped = "stopped; nothing is half-written"
 
@@ -128,7 +132,7 @@ func newApp(env *Env) *cli.App {
 		Commands: []*cli.Command{
 			learnCommand(env), reviewCommand(env), recallCommand(env), rememberCommand(env), statusCommand(env), doctorCommand(env),
 			initCommand(env), acceptCommand(env), rejectCommand(env), listCommand(env), showCommand(env), editCommand(env), forgetCommand(env), purgeCommand(env),
-			ingestCommand(env), sessionsCommand(env), reflectCommand(env), dreamCommand(env), evalCommand(env),
+			ingestCommand(env), sessionsCommand(env), reflectCommand(env), dreamCommand(env), distillCommand(env), evalCommand(env),
 			contextCommand(env), whyCommand(env), checkpointCommand(env), compressCommand(env), expandCommand(env),
 			logCommand(env), blameCommand(env), diffCommand(env), revertCommand(env),
 			syncCommand(env), mergeCommand(env), conflictsCommand(env), mergeDriverCommand(env), trustCommand(env),

@@ -117,6 +117,10 @@ func (w *workspace) checkRecords(ctx context.Context, tell func(where, what stri
 		_, rejerr := v.Rejections()
 		_, referr := v.Reflections()
 		_, everr := v.Evidence()
+		_, skillerr := v.Skills()
+		for _, e := range split(skillerr) {
+			tell(w.branch(), e.Error())
+		}
 		_, dreamerr := v.Dreams()
 		_, cperr := v.Checkpoints("")
 		_, scperr := v.SharedCheckpoints("")

@@ -35,6 +35,8 @@ func (c *diffCheck) checkFile(f changedFile) {
 			c.add("deleted", levelWarning, f.path, 0, "", "the evidence for memories is deleted")
 		case top == record.CheckpointDir:
 			c.add("deleted", levelNote, f.path, 0, "", "a shared checkpoint is deleted")
+		case top == record.SkillDir:
+			c.add("deleted", levelNote, f.path, 0, "", "a skill is deleted")
 		}
 	case top == record.MemoryDir:
 		c.checkMemoryFile(f)
@@ -101,6 +103,8 @@ func parseRecord(path string, data []byte) error {
 		_, err = record.ParseDream(path, data)
 	case "checkpoints":
 		_, err = record.ParseCheckpoint(path, data)
+	case record.SkillDir:
+		_, err = record.ParseSkill(path, data)
 	}
 	return err
 }

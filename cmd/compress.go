@@ -59,6 +59,8 @@ func compressCommand(env *Env) *cli.Command {
 				return usage("", "--limit is for a session")
 			case o.session != "":
 				return runCompressSession(c.Context, env, o)
+			case c.NArg() == 0 && env.Terminal:
+				return usage("as in: make 2>&1 | reverie compress", "compress reads a file, or what another command puts out")
 			case c.NArg() > 1:
 				return usage("", "compress takes one file, or standard input")
 			}

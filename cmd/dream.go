@@ -14,28 +14,56 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
+type dreamOptions struct {
+	model  modelChoice
+	ifDue  bool
+	dryRun bool
+}
+
 func dreamCommand(env *Env) *cli.Command {
-	var dryRun bool
+	var o dreamOptions
 	return &cli.Command{
 		Name:  "dream",
 		Usage: "hold new reflections against what is known, and put what follows into the inbox",
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "dry-run", Usage: "show what would be proposed, and propose nothing", Destination: &dryRun}},
+		Description: "With a model, which a setting or --model names, it is asked what else follows, and which of the statements\n" +
+			"that do not agree hold. What it proposes always waits for a person.",
+		Flags: append([]cli.Flag{
+			&cli.BoolFlag{Name: "if-due", Usage: "only if 5 reflections are new and the last dream is a day old, or 20 are new", Destination: &o.ifDue},
+			&cli.BoolFlag{Name: "dry-run", Usage: "show what would be proposed, and propose nothing", Destination: &o.dryRun},
+		}, modelFlags(&o.model)...),
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {
 				return usage("it considers every reflection that is new", "dream takes no arguments")
 			}
-			return runDream(c.Context, env, dryRun)
+			if err := o.model.check(); err != nil {
+				return err
+			}
+			return runDream(c.Context, env, o)
 		},
 	}
 }
 
-func runDream(ctx context.Context, env *Env, dryRun bool) error {
+func runDream(ctx context.Context, env *Env, o dreamOptions) error {
 	w, err := env.open(ctx)
 	if err != nil {
 		return err
 	}
+	m, set, err := modelOf(w, ctx, o.model.asked())
+	if err != nil {
+		return err
+	}
+	if o.ifDue {
+		due, why, err := w.dreamDue(ctx, m != nil)
+		if err != nil {
+			return err
+		}
+		if !due {
+			env.say("not due: %s", why)
+			return nil
+		}
+	}
 	var plan dream.Result
-	if dryRun {
+	if o.dryRun {
 		err = w.view(ctx, func(v *record.View) error {
 			c, err := w.restrict(v)
 			if err == nil {
@@ -50,14 +78,33 @@ func runDream(ctx context.Context, env *Env, dryRun bool) error {
 	if err != nil {
 		return err
 	}
-	for _, o := range plan.Operations {
-		if env.JSON {
-			if err := env.object(newOperationJSON(o, "")); err != nil {
+	if err := w.tellProposed(plan.Operations); err != nil || m == nil {
+		return err
+	}
+	asked, err := w.consider(ctx, m, set, plan, o.dryRun)
+	if err != nil {
+		return noAnswer(err, "what code alone found waits; the next dream asks again")
+	}
+	return w.tellProposed(asked.Operations)
+}
+
+// noAnswer is the end of a command that a model gave no usable answer.
+func noAnswer(err error, hint string) error {
+	if f := new(failure); errors.As(err, &f) || interrupted(err) {
+		return err
+	}
+	return &failure{exitFailed, err, hint}
+}
+
+func (w *workspace) tellProposed(ops []record.Operation) error {
+	for _, o := range ops {
+		if w.env.JSON {
+			if err := w.env.object(newOperationJSON(o, "")); err != nil {
 				return err
 			}
 			continue
 		}
-		env.print("%s\t%s\t%s\t%s\n", o.ID[:8], o.Op, o.Memory.Kind, visible(o.Memory.Text))
+		w.env.print("%s\t%s\t%s\t%s\n", o.ID[:8], o.Op, o.Memory.Kind, visible(o.Memory.Text))
 	}
 	return nil
 }
@@ -66,29 +113,52 @@ func runDream(ctx context.Context, env *Env, dryRun bool) error {
 // for the next.
 const maxReflections = 1000
 
-// plan works out what follows from the reflections that no dream has considered. Only this clone's own count: those
-// that came with the branch, and those that a stranger put into a synced journal, are evidence to be read.
+// plan works out what follows from the reflections that no dream has considered.
 func (w *workspace) plan(ctx context.Context, v *record.View, c config.Config) (dream.Result, dream.Input, error) {
-	in := dream.Input{Now: w.env.Now(), Memories: v.Memories(), Private: private(c), Blobs: map[string]string{}}
+	in, err := w.newReflections(ctx, v, c, byCode)
+	if err != nil || len(in.New) == 0 {
+		return dream.Result{}, in, err
+	}
+	if err := w.whatWaits(ctx, v, &in); err != nil {
+		return dream.Result{}, in, err
+	}
+	plan := dream.Plan(in)
+	w.settle(ctx, &plan, in)
+	return plan, in, nil
+}
+
+// byCode reports whether a dream was one of code alone.
+func byCode(d record.Dream) bool { return d.Model == "" }
+
+// dreamInput is everything that a dream looks at.
+func (w *workspace) dreamInput(ctx context.Context, v *record.View, c config.Config, counts func(record.Dream) bool) (dream.Input, error) {
+	in, err := w.newReflections(ctx, v, c, counts)
+	if err == nil {
+		err = w.whatWaits(ctx, v, &in)
+	}
+	return in, err
+}
+
+// newReflections is what is known, and which reflections are new: those that no dream considered for which counts is
+// true. Only this clone's own reflections and dreams count: those that came with the branch, and those that a stranger put
+// into a synced journal, are evidence to be read.
+func (w *workspace) newReflections(ctx context.Context, v *record.View, c config.Config, counts func(record.Dream) bool) (dream.Input, error) {
+	in := dream.Input{Now: w.env.Now(), Memories: v.Memories(), Private: private(c), Blobs: map[string]string{}, Weighed: map[string]bool{}, Withheld: map[string]bool{}}
 	for _, m := range in.Memories {
 		blob, _ := v.Blob(m.ID)
 		in.Blobs[m.ID] = string(blob)
 	}
-	dreams, err := v.Dreams()
-	reflections, err2 := v.Reflections()
-	if err := w.tolerate(errors.Join(err, err2)); err != nil {
-		return dream.Result{}, in, err
-	}
-	foreign, err := w.foreignRecords(ctx, v)
+	dreams, reflections, err := w.ownRecords(ctx, v)
 	if err != nil {
-		return dream.Result{}, in, err
+		return in, err
 	}
-	dreams = slices.DeleteFunc(dreams, func(d record.Dream) bool { return foreign(d.Path()) })
-	reflections = slices.DeleteFunc(reflections, func(r record.Reflection) bool { return foreign(r.Path()) })
 	considered := map[string]bool{}
 	for _, d := range dreams {
+		for _, id := range d.Weighed {
+			in.Weighed[id] = true
+		}
 		for _, id := range d.Reflections {
-			considered[id] = true
+			considered[id] = considered[id] || counts(d)
 		}
 	}
 	slices.SortStableFunc(reflections, func(a, b record.Reflection) int { return a.Started.Compare(b.Started) })
@@ -100,20 +170,43 @@ func (w *workspace) plan(ctx context.Context, v *record.View, c config.Config) (
 			in.New = append(in.New, r)
 		}
 	}
-	if len(in.New) == 0 {
-		return dream.Result{}, in, nil
-	}
+	return in, nil
+}
+
+// whatWaits adds what was proposed, what was rejected, and what is withheld.
+func (w *workspace) whatWaits(ctx context.Context, v *record.View, in *dream.Input) (err error) {
+	var err2 error
 	in.Pending, err = v.Operations()
 	in.Rejected, err2 = v.Rejections()
 	if err := w.tolerate(errors.Join(err, err2)); err != nil {
-		return dream.Result{}, in, err
+		return err
 	}
-	if _, err := w.foreign(ctx, v); err != nil {
-		return dream.Result{}, in, err
+	foreign, err := w.foreign(ctx, v)
+	if err != nil {
+		return err
 	}
-	plan := dream.Plan(in)
-	w.settle(ctx, &plan, in)
-	return plan, in, nil
+	for _, m := range in.Memories {
+		if len(foreign(m)) > 0 {
+			in.Withheld[m.ID] = true
+		}
+	}
+	return nil
+}
+
+// ownRecords are the dreams and reflections that this clone made itself.
+func (w *workspace) ownRecords(ctx context.Context, v *record.View) ([]record.Dream, []record.Reflection, error) {
+	dreams, err := v.Dreams()
+	reflections, err2 := v.Reflections()
+	if err := w.tolerate(errors.Join(err, err2)); err != nil {
+		return nil, nil, err
+	}
+	foreign, err := w.foreignRecords(ctx, v)
+	if err != nil {
+		return nil, nil, err
+	}
+	dreams = slices.DeleteFunc(dreams, func(d record.Dream) bool { return foreign(d.Path()) })
+	reflections = slices.DeleteFunc(reflections, func(r record.Reflection) bool { return foreign(r.Path()) })
+	return dreams, reflections, nil
 }
 
 // dream plans, and says over how many reflections; it writes the operations, and only then the record of the dream: after an

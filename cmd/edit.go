@@ -84,6 +84,9 @@ func runEdit(ctx context.Context, env *Env, id string, o editOptions) (err error
 	if err != nil {
 		return err
 	}
+	if op != nil && op.Op == record.Skill {
+		return &failure{exitPerson, fmt.Errorf("operation %s is a skill, which is a file", op.ID), "accept it and change " + op.Path + " on " + w.branch() + ", or reject it"}
+	}
 	after := before
 	switch {
 	case o.text != nil:

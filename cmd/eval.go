@@ -7,7 +7,10 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/redact"
+	"github.com/reverie-memory/reverie/prompts"
+	"github.com/reverie-memory/reverie/prompts/door"
 	"github.com/reverie-memory/reverie/reflect"
 	"github.com/reverie-memory/reverie/reflect/labelled"
 	"github.com/reverie-memory/reverie/reflect/transcript"
@@ -57,9 +60,34 @@ func studyAlone(_ context.Context, s transcript.Session, events []transcript.Eve
 	return reflect.Study(s, events), nil
 }
 
-// modelReader is the reader with a model beside the detectors.
-func modelReader(_ context.Context, _ *Env, name string) (reader, error) {
-	return nil, &failure{exitFailed, fmt.Errorf("model %s: there is no way to ask a model yet", name), "without --model the detectors are measured"}
+// readWith is the reader with a model beside the detectors. Where it gives no answer, what they found is left.
+func readWith(m *prompts.Model, set prompts.Set) reader {
+	return func(ctx context.Context, s transcript.Session, events []transcript.Event) (record.Reflection, error) {
+		base := reflect.Study(s, events)
+		r, err := reflect.Read(ctx, m, set, s, events, base, nil)
+		if err != nil {
+			return base, err
+		}
+		return r.Reflection, nil
+	}
+}
+
+// modelReader finds the model of a name to read with. It needs no repository: settings are the user's, and no day's budget is
+// touched.
+func modelReader(ctx context.Context, env *Env, name string) (reader, error) {
+	c, err := config.Load(config.UserFile())
+	if err != nil {
+		return nil, err
+	}
+	set, err := ownPrompts(c)
+	if err != nil {
+		return nil, err
+	}
+	m, err := findModel(ctx, env, c.Model, name)
+	if err != nil {
+		return nil, err
+	}
+	return readWith(door.Redact(m, nil), set), nil
 }
 
 // evalJSON is how a reader did. Found are the candidates that it proposes: right, wrong, and such as are allowed.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/prompts"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
@@ -60,6 +61,43 @@ tiny:1b    missed  b.jsonl  fix: Start compose.
 	}
 	if strings.Contains(seen, key) || !strings.Contains(seen, "the key is ") {
 		t.Errorf("a model was shown a secret: %s", seen)
+	}
+}
+
+func TestEvalReadsWithAModel(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"labels.jsonl": `{"session": "a.jsonl", "want": [{"class": "fact", "about": ["9090"], "accept": "It listens on 9090."}]}` + "\n" +
+			`{"session": "b.jsonl", "want": [{"class": "rule", "about": ["pnpm"]}]}`,
+		"a.jsonl": `{"agent": "aider", "started_at": "2026-11-01T10:00:00Z", "messages": [{"index": 0, "role": "user", "content": "why does curl fail?"}, ` +
+			`{"index": 1, "role": "user", "content": "the staging proxy takes port 8080, so the test server has 9090"}]}`,
+		"b.jsonl": `{"agent": "aider", "started_at": "2026-11-02T10:00:00Z", "messages": [{"index": 0, "role": "user", "content": "Always use pnpm in web/, never npm: CI rejects its lock file."}]}`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	model := &prompts.Model{Name: "m", Context: 8192, Ask: func(_ context.Context, r prompts.Rendered) (prompts.Answer, error) {
+		if !strings.Contains(r.User, "port 8080") {
+			return prompts.Answer{}, errors.New("gone")
+		}
+		return prompts.Answer{Text: []byte(`{"candidates": [{"why": "a person says so", "kind": "fact", "text": "The test server listens on port 9090, the staging proxy has 8080.", ` +
+			`"body": "", "scope": "repository", "confidence": "medium", "paths": [], "evidence": [{"event": 1, "quote": "the test server has 9090"}]}]}`)}, nil
+	}}
+	var out, errs bytes.Buffer
+	env := &Env{Out: &out, Err: &errs, Dir: ".", Width: 80}
+	if err := runEval(context.Background(), env, dir, []namedReader{{"detectors", studyAlone}, {"m", readWith(model, prompts.Set{})}}); err != nil {
+		t.Fatal(err)
+	}
+	want := `name      sessions  found  right  wrong missed precision recall
+detectors        2      1      1      0      1     1.000  0.500
+m                2      2      2      0      0     1.000  1.000
+`
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Error(diff)
+	}
+	if !strings.Contains(errs.String(), "m did not read 1 of 2 sessions; the first: b.jsonl: ") {
+		t.Error(errs.String())
 	}
 }
 

@@ -178,6 +178,7 @@ func (c *capture) take(ctx context.Context, agent hooks.Agent, e hooks.Event) er
 	var text string
 	switch e.Kind {
 	case hooks.Start, hooks.Prompt, hooks.Compacting, hooks.Compacted:
+		collectLate()
 		var err2 error
 		text, err2 = c.answer(ctx, agent, e)
 		err = errors.Join(err, err2)

@@ -36,7 +36,7 @@ var arrows = map[string][]string{
 	"hooks/install":           {"hooks", "internal/file", "internal/pattern"},
 	"hooks/githook":           {"hooks", "internal/file", "internal/pattern"},
 	"worktree":                {"gitstore", "internal/git", "internal/redact"},
-	"reflect/compress":        {"reflect/transcript", "internal/file", "internal/redact"},
+	"reflect/compress":        {"reflect/transcript", "internal/file", "internal/pattern", "internal/redact"},
 	"reflect":                 {"gitstore/record", "reflect/transcript", "prompts", "internal/file", "internal/pattern", "internal/redact"},
 	"reflect/labelled":        {"gitstore/record", "reflect/transcript"},
 	"dream":                   {"gitstore/record", "gitstore/recall", "prompts"},

@@ -87,6 +87,7 @@ type operationJSON struct {
 	Base        []record.Base     `json:"base"`
 	Contradicts []string          `json:"contradicts"`
 	Alike       []string          `json:"alike"`
+	File        string            `json:"file,omitempty"` // of a skill: its SKILL.md
 }
 
 func newOperationJSON(o record.Operation, waits string) operationJSON {
@@ -94,6 +95,9 @@ func newOperationJSON(o record.Operation, waits string) operationJSON {
 		ID: o.ID, Op: string(o.Op), Subject: subject(o.Memory), Memory: newMemoryJSON(o.Memory), How: string(o.How), Why: o.Why,
 		Sessions: record.Sessions(o.Sightings), Waits: waits, Evidence: o.Sightings, Base: o.Base,
 		Contradicts: list(o.Contradicts), Alike: list(o.Alike),
+	}
+	if o.Op == record.Skill {
+		j.Memory.Path, j.File = o.Path, o.File
 	}
 	if j.Evidence == nil {
 		j.Evidence = []record.Sighting{}

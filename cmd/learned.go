@@ -15,6 +15,12 @@ import (
 // settle completes the operations that a plan proposes anew. It asks git, so it is called once a plan and not for
 // what waits already.
 func (w *workspace) settle(ctx context.Context, plan *dream.Result, in dream.Input) {
+	w.settleEach(ctx, plan.Operations, in)
+	w.widen(ctx, plan, in)
+}
+
+// settleEach does what settle does to the operations that are there.
+func (w *workspace) settleEach(ctx context.Context, ops []record.Operation, in dream.Input) {
 	grep, stop := context.WithTimeout(ctx, grepTime)
 	defer stop()
 	waits := map[string]bool{}
@@ -25,9 +31,16 @@ func (w *workspace) settle(ctx context.Context, plan *dream.Result, in dream.Inp
 	for _, r := range in.New {
 		branches[r.ID()] = r.Branch
 	}
-	for i, o := range plan.Operations {
+	for i, o := range ops {
 		if waits[o.ID] {
-			plan.Operations[i] = w.settleAgain(ctx, o, branches)
+			ops[i] = w.settleAgain(ctx, o, branches)
+			continue
+		}
+		if o.Op == record.Edit { // other words may rest on other code
+			if found, whole := w.anchors(ctx, grep, w.here(ctx), o.Memory); whole || len(found) > 0 {
+				o.Memory.Anchors = found
+			}
+			ops[i] = record.NewOperation(o)
 			continue
 		}
 		if o.Op != record.Add && o.Op != record.Merge {
@@ -42,9 +55,8 @@ func (w *workspace) settle(ctx context.Context, plan *dream.Result, in dream.Inp
 		if len(o.Memory.Supersedes) == 0 { // else nothing would hold on the default branch
 			o.Memory.Branch = w.sideOf(ctx, c)
 		}
-		plan.Operations[i] = record.NewOperation(o)
+		ops[i] = record.NewOperation(o)
 	}
-	w.widen(ctx, plan, in)
 }
 
 // widen proposes that what holds on a side branch alone holds everywhere, where a new session on the default branch

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -65,11 +64,11 @@ func (w *workspace) model(ctx context.Context, name string) (*prompts.Model, pro
 	if name == config.Off {
 		return nil, prompts.Set{}, nil
 	}
-	set, err := w.prompts()
+	set, err := ownPrompts(w.config)
 	if err != nil {
 		return nil, prompts.Set{}, err
 	}
-	m, err := w.findModel(ctx, name)
+	m, err := findModel(ctx, w.env, want, name)
 	if err != nil {
 		if name != w.narrowed.Model.Name || ctx.Err() != nil {
 			return nil, prompts.Set{}, err
@@ -93,16 +92,9 @@ func (w *workspace) narrow(ctx context.Context) error {
 	return err
 }
 
-// prompts are the built-in ones, but for those that the user has others for.
-func (w *workspace) prompts() (prompts.Set, error) {
-	dir := w.config.Model.Prompts
-	if dir == "" {
-		dir = filepath.Join(filepath.Dir(config.UserFile()), "prompts")
-		if _, err := os.Stat(dir); err != nil {
-			dir = ""
-		}
-	}
-	return prompts.Load(dir)
+// ownPrompts are the built-in ones, but for those that the user has others for.
+func ownPrompts(c config.Config) (prompts.Set, error) {
+	return prompts.Load(cmp.Or(c.Model.Prompts, filepath.Join(filepath.Dir(config.UserFile()), "prompts")))
 }
 
 // answers is the folder of what models answered before.
@@ -116,8 +108,8 @@ func (w *workspace) budget() door.Budget {
 	return door.Budget{Path: filepath.Join(w.state, "model.json"), Calls: m.Calls, Tokens: m.Tokens, Time: time.Duration(m.Seconds) * time.Second, Now: w.env.Now}
 }
 
-func (w *workspace) client() (*ollama.Client, error) {
-	return ollama.Open(ollama.Options{Host: w.narrowed.Model.Host, Remote: w.narrowed.Model.Remote})
+func openOllama(of config.Model) (*ollama.Client, error) {
+	return ollama.Open(ollama.Options{Host: of.Host, Remote: of.Remote})
 }
 
 // What somebody who has no model is told to fetch: small enough for a laptop, made to follow instructions, free.
@@ -130,8 +122,8 @@ const (
 const keepAlive = 5 * time.Minute
 
 // findModel chooses among what the server has.
-func (w *workspace) findModel(ctx context.Context, name string) (*prompts.Model, error) {
-	client, err := w.client()
+func findModel(ctx context.Context, env *Env, of config.Model, name string) (*prompts.Model, error) {
+	client, err := openOllama(of)
 	if err != nil {
 		return nil, modelFailure(err)
 	}
@@ -143,17 +135,17 @@ func (w *workspace) findModel(ctx context.Context, name string) (*prompts.Model,
 	if err != nil {
 		return nil, modelFailure(err)
 	}
-	tokens := w.narrowed.Model.Context
+	tokens := of.Context
 	if chosen.Context > 0 {
 		tokens = min(tokens, chosen.Context)
 	}
-	patience := time.Duration(w.narrowed.Model.Patience) * time.Second
+	patience := time.Duration(of.Patience) * time.Second
 	m := &prompts.Model{Name: chosen.Name, Digest: chosen.Digest, Context: tokens}
 	m.Ask = func(ctx context.Context, r prompts.Rendered) (prompts.Answer, error) {
 		ctx, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
-		began := w.env.Now()
-		tell := newWatched(w.env, chosen.Name)
+		began := time.Now()
+		tell := newWatched(env, chosen.Name)
 		defer tell.done()
 		a, err := client.Ask(ctx, ollama.Request{
 			Model: chosen.Name, Cloud: chosen.Cloud, System: r.System, Prompt: r.User, Schema: r.Schema,
@@ -162,7 +154,7 @@ func (w *workspace) findModel(ctx context.Context, name string) (*prompts.Model,
 		if len(a.Text) > 0 && (errors.Is(err, ollama.ErrBadOutput) || errors.Is(err, ollama.ErrTruncated)) {
 			err = nil // it has said something: whoever reads it says what is wrong with it
 		}
-		return prompts.Answer{Text: a.Text, Asked: a.Asked, Said: a.Said, Took: w.env.Now().Sub(began)}, modelFailure(err)
+		return prompts.Answer{Text: a.Text, Asked: a.Asked, Said: a.Said, Took: time.Since(began)}, modelFailure(err)
 	}
 	return m, nil
 }
@@ -226,14 +218,14 @@ func (w *workspace) examineModel(ctx context.Context) []examined {
 	}
 	wanted := w.narrowed.Model
 	row := examined{What: "model", State: stateNote}
-	if _, err := w.prompts(); err != nil {
+	if _, err := ownPrompts(w.config); err != nil {
 		return []examined{{What: "prompts", State: stateBroken, Detail: err.Error(), Fix: "mend the file, or take it away"}}
 	}
 	broken := stateNote
 	if wanted.Name != config.Off || wanted.Embed != config.Off {
 		broken = stateBroken
 	}
-	client, err := w.client()
+	client, err := openOllama(wanted)
 	var server ollama.Server
 	if err == nil {
 		server, err = client.Models(ctx)

@@ -157,6 +157,12 @@ func proposedOperation(o record.Operation, find func(id string) (record.Memory, 
 		return codeSpan(id)
 	}
 	m := o.Memory
+	if o.Op == record.Skill {
+		line("### Add a skill: %s", codeSpan(o.Path))
+		line("%s", codeBlock(strings.TrimSpace(o.File)))
+		b.WriteString(evidenceOf(o))
+		return b.String()
+	}
 	line("### %s a %s: %s", title(opVerb(o)), codeless(string(m.Kind)), codeSpan(m.Text))
 	if m.Body != "" {
 		line("Why:\n\n%s", codeBlock(m.Body))
@@ -177,10 +183,18 @@ func proposedOperation(o record.Operation, find func(id string) (record.Memory, 
 	for _, id := range o.Alike {
 		line("Much like %s", named(id))
 	}
+	b.WriteString(evidenceOf(o))
+	return b.String()
+}
+
+// evidenceOf says what an operation rests on.
+func evidenceOf(o record.Operation) string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n\n", args...) }
 	if n := record.Sessions(o.Sightings); n > 0 {
 		line("Evidence (%s, %s):", codeless(string(o.How)), count(n, "session", "sessions"))
 	} else {
-		line("Evidence: %s, from %s", codeless(string(o.How)), codeSpan(m.Source.By))
+		line("Evidence: %s, from %s", codeless(string(o.How)), codeSpan(o.Memory.Source.By))
 	}
 	quotes := 0
 	for _, s := range o.Sightings {

@@ -138,6 +138,9 @@ func (s *syncer) decideOps(ctx context.Context, l lane, p proposal, theirs gitst
 // proposed. In other words it has when it holds a file that was not there when it was proposed; one that was there
 // may have been changed by anybody, so that it counts only once the proposal's branch is gone.
 func (s *syncer) decidedThere(ctx context.Context, l lane, p proposal, o record.Operation, theirs gitstore.ID) (yes bool, reworded *rewordedJSON, err error) {
+	if o.Op == record.Skill {
+		return s.skillThere(ctx, l, p, o, theirs)
+	}
 	var now gitstore.ID
 	var m record.Memory
 	err = l.store.ViewAt(ctx, string(theirs), func(t *gitstore.Tree) error {
@@ -171,6 +174,27 @@ func (s *syncer) decidedThere(ctx context.Context, l lane, p proposal, o record.
 		return false, nil, nil
 	}
 	return true, &rewordedJSON{Operation: o.ID, Proposed: wording(o.Memory), Landed: wording(m)}, nil
+}
+
+// skillThere is decidedThere for a skill: its file is there as proposed, or, once the proposal's branch is gone, in other
+// words.
+func (s *syncer) skillThere(ctx context.Context, l lane, p proposal, o record.Operation, theirs gitstore.ID) (yes bool, reworded *rewordedJSON, err error) {
+	var data []byte
+	err = l.store.ViewAt(ctx, string(theirs), func(t *gitstore.Tree) error {
+		data, err = t.Read(o.Path)
+		return err
+	})
+	switch {
+	case errors.Is(err, gitstore.ErrNotFound):
+		return false, nil, nil
+	case err != nil:
+		return false, nil, err
+	case string(data) == o.File:
+		return true, nil, nil
+	case !p.Closed:
+		return false, nil, nil
+	}
+	return true, &rewordedJSON{Operation: o.ID, Proposed: o.File, Landed: string(data)}, nil
 }
 
 // wording is all that a memory says, and its status where that is not the usual one.

@@ -22,7 +22,9 @@ func wordsOf(at string, data []byte) []string {
 			return append(memoryWords(m), oddWords(m, data)...)
 		}
 	case "ops":
-		if o, err := record.ParseOperation(at, data); err == nil {
+		if o, err := record.ParseOperation(at, data); err == nil && o.Op == record.Skill {
+			return append([]string{o.File, o.Path}, jsonWords(data, ownKeys, "file", "path")...)
+		} else if err == nil {
 			words := append(memoryWords(o.Memory), oddWords(o.Memory, []byte(o.File))...)
 			return append(append(words, slugOf(o.Path)), jsonWords(data, ownKeys, "file", "path", "base")...)
 		}

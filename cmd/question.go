@@ -22,7 +22,7 @@ func (w *workspace) printPrompts(ctx context.Context, names []string, o reflectO
 	}
 	if m == nil {
 		m = &prompts.Model{Context: w.narrowed.Model.Context}
-		if set, err = w.prompts(); err != nil {
+		if set, err = ownPrompts(w.config); err != nil {
 			return err
 		}
 	}
@@ -101,7 +101,7 @@ func (w *workspace) importAnswer(ctx context.Context, name string, o reflectOpti
 	if len(answer) > maxImport {
 		return fmt.Errorf("reflect: %s is longer than %d bytes", o.from, maxImport)
 	}
-	set, err := w.prompts()
+	set, err := ownPrompts(w.config)
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ type readings struct {
 }
 
 // maxUnusable is after how many sessions in a row without a usable answer a pass gives the model up.
-const maxUnusable = 3
+const maxUnusable = 5
 
 // errCalled ends a question that was not asked because the worker has other things to do first.
 var errCalled = errors.New("there is something else to do first")

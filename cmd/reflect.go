@@ -272,6 +272,9 @@ func reflectionCommit(fresh []record.Reflection) gitstore.Commit {
 	}
 	for _, r := range fresh {
 		c.Trailers = append(c.Trailers, gitstore.Trailer{Key: "Reverie-Session", Value: r.Client + "/" + r.Session})
+		if r.Model != "" {
+			c.Trailers = append(c.Trailers, gitstore.Trailer{Key: "Reverie-Model", Value: r.Model}, gitstore.Trailer{Key: "Reverie-Prompt", Value: r.Prompt})
+		}
 	}
 	return c
 }

@@ -38,7 +38,7 @@ func runRevert(ctx context.Context, env *Env, commit string) error {
 	res, err := w.memory.Revert(ctx, commit, revertible)
 	var later *gitstore.RevertError
 	if errors.As(err, &later) && later.Refused {
-		return &failure{exitFailed, err, "only changes of memories and reflections are undone; edit the branch itself for others"}
+		return &failure{exitFailed, err, "only changes of memories, reflections and skills are undone; edit the branch itself for others"}
 	}
 	if errors.As(err, &later) {
 		return &failure{exitPerson, err, "a later commit changed the same files: revert that one first, or edit them"}
@@ -60,5 +60,5 @@ func runRevert(ctx context.Context, env *Env, commit string) error {
 // revertible reports whether a change of this path of the memory branch may be undone: settings and
 // READMEs are not what a memory is.
 func revertible(path string) bool {
-	return strings.HasPrefix(path, "memories/") || strings.HasPrefix(path, "reflections/")
+	return strings.HasPrefix(path, "memories/") || strings.HasPrefix(path, "reflections/") || strings.HasPrefix(path, record.SkillDir+"/")
 }

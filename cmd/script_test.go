@@ -15,7 +15,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"reverie": func() { os.Exit(Main(os.Args)) }})
+	testscript.Main(m, map[string]func(){
+		"reverie":          func() { os.Exit(Main(os.Args)) },
+		"reverie-answered": func() { os.Exit(answered(os.Args)) },
+	})
 }
 
 // TestScripts runs testdata/script/*.txtar against the real command and real git: what a user

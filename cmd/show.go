@@ -2,9 +2,11 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/urfave/cli/v2"
 )
@@ -13,8 +15,8 @@ func showCommand(env *Env) *cli.Command {
 	var at string
 	return &cli.Command{
 		Name:      "show",
-		Usage:     "show one memory, or one operation that waits, whole",
-		ArgsUsage: "ID",
+		Usage:     "show one memory, one operation that waits, or one skill, whole",
+		ArgsUsage: "ID|skills/NAME",
 		Flags:     []cli.Flag{atFlag(&at)},
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {
@@ -31,6 +33,9 @@ func runShow(ctx context.Context, env *Env, id, at string) error {
 		return err
 	}
 	return w.viewAt(ctx, at, func(v *record.View) error {
+		if name, ok := strings.CutPrefix(id, record.SkillDir+"/"); ok {
+			return w.showSkill(v, strings.TrimSuffix(name, "/SKILL.md"))
+		}
 		m, err := v.Find(id)
 		if err == nil {
 			standings, err := w.standings(ctx, v)
@@ -57,6 +62,22 @@ func runShow(ctx context.Context, env *Env, id, at string) error {
 		w.showOperation(o, "")
 		return nil
 	})
+}
+
+// showSkill writes a skill's file as it is.
+func (w *workspace) showSkill(v *record.View, name string) error {
+	text, err := v.SkillText(name)
+	if errors.Is(err, gitstore.ErrNotFound) {
+		return fmt.Errorf("skill %s: %w", name, record.ErrNoMemory)
+	}
+	if err != nil {
+		return err
+	}
+	if w.env.JSON {
+		return w.env.object(map[string]string{"path": record.SkillFile{Name: name}.Path(), "text": string(text)})
+	}
+	w.env.indent("", strings.TrimSuffix(string(text), "\n"))
+	return nil
 }
 
 func (w *workspace) showMemory(m record.Memory, s standing) {
@@ -139,6 +160,10 @@ func (w *workspace) showOperation(o record.Operation, waits string) {
 	}
 	if m.Body != "" {
 		env.indent("  ", m.Body)
+	}
+	if o.Op == record.Skill {
+		env.print("  %s %s\n", env.paint(dim, "file:"), visible(o.Path))
+		env.indent("    ", strings.TrimSuffix(o.File, "\n"))
 	}
 	if len(m.Paths) > 0 {
 		env.print("  %s %s\n", env.paint(dim, "paths:"), visible(strings.Join(m.Paths, " ")))

@@ -113,6 +113,9 @@ func newConsidering(in Input, plan Result) *considering {
 
 // await takes account of an operation that waits.
 func (c *considering) await(o record.Operation) {
+	if o.Op == record.Skill {
+		return
+	}
 	c.pending = append(c.pending, pending{op: o, print: record.Print(o.Memory.Text)})
 	for _, b := range o.Base {
 		c.waiting[b.ID] = true

@@ -116,6 +116,9 @@ func newPlanner(in Input) *planner {
 		p.rejected = append(p.rejected, record.Print(r.Text))
 	}
 	for _, o := range in.Pending {
+		if o.Op == record.Skill {
+			continue // it says nothing about the code
+		}
 		p.pending = append(p.pending, pending{op: o, print: record.Print(o.Memory.Text)})
 	}
 	for _, r := range in.Considered {
@@ -189,7 +192,11 @@ func (p *planner) memory(r record.Reflection, c record.Candidate) record.Memory 
 }
 
 func sighting(r record.Reflection, c record.Candidate) record.Sighting {
-	return record.Sighting{Reflection: r.ID(), Client: r.Client, Session: r.Session, Parent: r.Parent, How: c.How, Evidence: c.Evidence}
+	s := record.Sighting{Reflection: r.ID(), Client: r.Client, Session: r.Session, Parent: r.Parent, How: c.How, Evidence: c.Evidence}
+	if c.How == record.Model {
+		s.Model = r.Model
+	}
+	return s
 }
 
 // bearOut adds a sighting to a pending operation. A person's own words outrank what commands

@@ -17,6 +17,8 @@ type Policy struct {
 // needed.
 func (p Policy) Accepts(o record.Operation) (ok bool, why string) {
 	switch {
+	case o.Op == record.Skill:
+		return false, "is a procedure for agents"
 	case o.Op != record.Add:
 		return false, "changes what is known"
 	case len(o.Contradicts) > 0:

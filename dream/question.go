@@ -27,6 +27,9 @@ const (
 	sameTopic = 0.3
 )
 
+// beside is the share of words from which a memory may be about what another one says.
+const beside = 0.25
+
 // group is the candidates of several sessions that say the same.
 type group struct {
 	record.Candidate // the first
@@ -37,7 +40,7 @@ type group struct {
 	from             map[string]bool   // ids of the new reflections among them
 }
 
-// groups are the new candidates that say something new, those on one topic side by side, with what earlier reflections
+// groups are the new candidates from which something may follow, those on one topic side by side, with what earlier reflections
 // add to them. There are at most as many as one dream can ask about; what is beyond is left for the next.
 func (c *considering) groups() []*group {
 	reflections := slices.Clone(c.in.New)
@@ -48,7 +51,7 @@ func (c *considering) groups() []*group {
 	for _, r := range reflections {
 		for _, cand := range r.Candidates {
 			print := record.Print(cand.Text)
-			if slices.ContainsFunc(c.rejected, print.Same) || slices.ContainsFunc(c.known, func(k known) bool { return k.print.Same(print) }) {
+			if slices.ContainsFunc(c.rejected, print.Same) || c.settled(cand, print) {
 				continue
 			}
 			i := slices.IndexFunc(all, func(g *group) bool { return g.print.Same(print) })
@@ -89,6 +92,17 @@ func (c *considering) groups() []*group {
 	}
 	slices.SortStableFunc(all, func(a, b *group) int { return cmp.Compare(order[a], order[b]) })
 	return all
+}
+
+// settled reports whether nothing follows from a candidate: a memory says it, and no other one in force is like it.
+func (c *considering) settled(cand record.Candidate, print record.Fingerprint) bool {
+	i := slices.IndexFunc(c.known, func(k known) bool { return k.print.Same(print) })
+	if i < 0 {
+		return false
+	}
+	return c.known[i].Status == record.Retired || !slices.ContainsFunc(c.known, func(k known) bool {
+		return k.ID != c.known[i].ID && k.Live(c.in.Now) && (k.print.Alike(print) >= beside || cand.Topic != "" && cand.Topic == k.Topic)
+	})
 }
 
 // private reports whether memories of a kind stay in this clone.

@@ -13,16 +13,26 @@ type Dream struct {
 	ID          string    // 16 hex digits, from the reflections and the memories it saw
 	Time        time.Time // to the second, UTC
 	Model       string    // "" when code alone decided
-	Prompt      string    // hash of the prompt given to the model
-	Reflections []string  // ids considered for the first time, sorted
+	Digest      string    // of the model, or ""
+	Prompt      string    // hash of the prompt given to the model; of several, separated by spaces
+	Reflections []string  // ids considered for the first time, by code or by a model, sorted
 	Operations  []string  // ids proposed or borne out, sorted
+	Weighed     []string  // what a model was asked to decide: ids of operations, blobs of contested memories; sorted
+	Distilled   []string  // ids of the operations, proposed or not, of workflows that a model was asked to make a skill of; sorted
 	Notes       string    // Markdown: what was seen and not proposed, and why
 }
 
-// NewDream gives a dream its id: of the reflections it considered, on the memory tree it saw.
+// NewDream gives a dream its id: of what it considered, on the memory tree it saw.
 func NewDream(d Dream, tree string) Dream {
 	d.Reflections, d.Operations = set(d.Reflections), set(d.Operations)
-	d.ID = newID("dream:"+tree+":"+d.Model+":"+strings.Join(d.Reflections, ","), "", "")
+	d.Weighed, d.Distilled = set(d.Weighed), set(d.Distilled)
+	about := "dream:" + tree + ":" + d.Model + ":" + strings.Join(d.Reflections, ",")
+	for _, list := range [][]string{d.Weighed, d.Distilled} {
+		if len(list) > 0 {
+			about += ":" + strings.Join(list, ",")
+		}
+	}
+	d.ID = newID(about, "", "")
 	d.Time = d.Time.UTC().Truncate(time.Second)
 	return d
 }
@@ -40,9 +50,18 @@ func (d Dream) Format() []byte {
 	fmt.Fprintf(&b, "id = %s\n", quote(d.ID))
 	fmt.Fprintf(&b, "time = %s\n", quote(d.Time.Format(time.RFC3339)))
 	fmt.Fprintf(&b, "model = %s\n", quote(d.Model))
+	if d.Digest != "" {
+		fmt.Fprintf(&b, "digest = %s\n", quote(d.Digest))
+	}
 	fmt.Fprintf(&b, "prompt = %s\n", quote(d.Prompt))
 	fmt.Fprintf(&b, "reflections = %s\n", quoteLines(d.Reflections))
 	fmt.Fprintf(&b, "operations = %s\n", quoteLines(d.Operations))
+	if len(d.Weighed) > 0 {
+		fmt.Fprintf(&b, "weighed = %s\n", quoteLines(d.Weighed))
+	}
+	if len(d.Distilled) > 0 {
+		fmt.Fprintf(&b, "distilled = %s\n", quoteLines(d.Distilled))
+	}
 	b.WriteString(fence + "\n")
 	if d.Notes != "" {
 		b.WriteString(trimBlank(d.Notes) + "\n")
@@ -81,7 +100,7 @@ func ParseDream(at string, data []byte) (Dream, error) {
 		}
 		return set(out)
 	}
-	d.ID, d.Model, d.Prompt = str("id"), str("model"), str("prompt")
+	d.ID, d.Model, d.Digest, d.Prompt = str("id"), str("model"), str("digest"), str("prompt")
 	if !ValidID(d.ID) {
 		return bad(lineOf(front, "id"), "id", "is not 16 hex digits")
 	}
@@ -91,6 +110,7 @@ func ParseDream(at string, data []byte) (Dream, error) {
 	}
 	d.Time = when.UTC()
 	d.Reflections, d.Operations = list("reflections"), list("operations")
+	d.Weighed, d.Distilled = list("weighed"), list("distilled")
 	d.Notes = trimBlank(notes)
 	if at != d.Path() {
 		return bad(0, "", "belongs at "+d.Path())

@@ -16,12 +16,14 @@ const (
 	Edit   Op = "edit"   // new text or fields for a memory
 	Merge  Op = "merge"  // one memory in place of several
 	Retire Op = "retire" // a memory goes out of force
+	Skill  Op = "skill"  // a new skill: no memory, but a file that agents read
 )
 
 // Operation is a proposed change of memory, waiting in the inbox. It holds the memory as it
-// would be written, and what it rests on.
+// would be written, and what it rests on. Of a skill, Path and File are those of its SKILL.md, and Memory, which is
+// written nowhere, stands for it in lists.
 type Operation struct {
-	ID          string     `json:"id"` // 16 hex digits, from Op and the memory's id
+	ID          string     `json:"id"` // 16 hex digits, from Op and the memory's id, or a skill's workflow
 	Op          Op         `json:"op"`
 	How         How        `json:"how"`
 	Memory      Memory     `json:"-"`
@@ -51,6 +53,7 @@ type Sighting struct {
 	Session    string     `json:"session"`
 	Parent     string     `json:"parent,omitempty"` // the session that started this one as a sub-agent
 	How        How        `json:"how"`
+	Model      string     `json:"model,omitempty"` // that found it, where How is Model
 	Evidence   []Evidence `json:"evidence"`
 }
 
@@ -83,8 +86,18 @@ func Sessions(sightings []Sighting) int {
 	return n
 }
 
-// NewOperation completes an operation: its id, path and file follow from Op and Memory.
+// NewSkill completes an operation that proposes a skill: its id, path and file follow from that.
+func NewSkill(o Operation, s SkillFile) Operation {
+	o.Op, o.Memory, o.Private = Skill, s.standIn(o), false
+	o.ID, o.Path, o.File = SkillOperationID(s.Workflow), s.Path(), string(s.Format())
+	return o
+}
+
+// NewOperation completes an operation: its id, path and file follow from Op and Memory. A skill's stay as they are.
 func NewOperation(o Operation) Operation {
+	if o.Op == Skill {
+		return o
+	}
 	o.ID = newID("op:"+string(o.Op)+":"+o.Memory.ID, "", "")
 	o.Path, o.File = o.Memory.Path(), string(o.Memory.Format())
 	o.Private = o.Memory.Private
@@ -108,8 +121,15 @@ func ParseOperation(at string, data []byte) (Operation, error) {
 	}
 	switch o.Op {
 	case Add, Edit, Merge, Retire:
+	case Skill:
+		s, err := ParseSkill(o.Path, []byte(o.File))
+		if err != nil {
+			return Operation{}, &FormatError{Path: at, Field: "file", Reason: err.Error()}
+		}
+		o.Memory, o.Private = s.standIn(o), false
+		return o, nil
 	default:
-		return Operation{}, &FormatError{Path: at, Field: "op", Reason: fmt.Sprintf("%q is not one of add, edit, merge, retire", o.Op)}
+		return Operation{}, &FormatError{Path: at, Field: "op", Reason: fmt.Sprintf("%q is not one of add, edit, merge, retire, skill", o.Op)}
 	}
 	m, err := ParseMemory(o.Path, []byte(o.File))
 	if err != nil {

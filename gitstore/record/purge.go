@@ -310,6 +310,22 @@ func (tx *Tx) refusePurgedMemory(m Memory, text []byte) error {
 	return nil
 }
 
+// refusePurged is refusePurgedMemory for what an operation writes.
+func (tx *Tx) refusePurged(o Operation) error {
+	if o.Op != Skill {
+		return tx.refusePurgedMemory(o.Memory, []byte(o.File))
+	}
+	omit, err := tx.purged()
+	if err != nil {
+		return err
+	}
+	text, _ := tx.book.scanner.Text(o.File)
+	if omit.Blobs[tx.book.memory.BlobID(text.Bytes())] || omit.Path != nil && omit.Path(o.Path) {
+		return fmt.Errorf("write %s: it %w", o.Path, ErrPurged)
+	}
+	return nil
+}
+
 // withoutPurged is a reflection without the candidates whose memory was purged; ok is false if even that
 // was purged as it is.
 func (tx *Tx) withoutPurged(r Reflection) (left Reflection, ok bool, err error) {

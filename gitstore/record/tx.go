@@ -174,7 +174,7 @@ func (tx *Tx) PutCheckpoint(at Where, c Checkpoint) error {
 
 // PutOperation writes an operation to the inbox, unless its memory was purged.
 func (tx *Tx) PutOperation(o Operation) error {
-	if err := tx.refusePurgedMemory(o.Memory, []byte(o.File)); errors.Is(err, ErrPurged) {
+	if err := tx.refusePurged(o); errors.Is(err, ErrPurged) {
 		return nil
 	} else if err != nil {
 		return err
@@ -217,8 +217,16 @@ func (tx *Tx) Pending(shown Operation) (Operation, error) {
 // Accept applies an operation: it writes the memory, retires what it supersedes, puts its
 // evidence beside it, and takes the operation out of the inbox if it is there. The error wraps
 // ErrChanged if what it changes is no longer what it was made for, or was changed in this Update
-// already; ErrTaken and ErrRetired are as in PutMemory. After any of them nothing was written.
+// already; ErrTaken and ErrRetired are as in PutMemory. After any of them nothing was written. What is done already, by
+// an accept that was interrupted or by another clone, needs the operation no more.
 func (tx *Tx) Accept(o Operation) error {
+	if o.Op == Skill {
+		return tx.acceptSkill(o)
+	}
+	if tx.done(o) { // an interrupted accept, or another clone's
+		tx.DropOperation(o.ID)
+		return nil
+	}
 	for _, id := range append([]string{o.Memory.ID}, o.Memory.Supersedes...) {
 		if tx.written[id] {
 			return fmt.Errorf("accept %s: %w: %s", o.ID, ErrChanged, id)
@@ -231,10 +239,6 @@ func (tx *Tx) Accept(o Operation) error {
 	}
 	var old *Memory
 	if held, err := tx.Find(o.Memory.ID); err == nil {
-		if o.Op == Add && held.Status != Retired && held.Text == o.Memory.Text && held.Body == o.Memory.Body {
-			tx.DropOperation(o.ID) // an interrupted accept, or another clone's
-			return nil
-		}
 		if o.Op != Add {
 			old = &held
 		}
@@ -257,6 +261,52 @@ func (tx *Tx) Accept(o Operation) error {
 				return err
 			}
 		}
+	}
+	tx.DropOperation(o.ID)
+	return nil
+}
+
+// done reports whether everything that an operation writes is there already.
+func (tx *Tx) done(o Operation) bool {
+	m, _ := tx.book.Clean(o.Memory)
+	held, err := tx.Find(m.ID)
+	if err != nil || tx.written[m.ID] {
+		return false
+	}
+	if o.Op == Add {
+		return held.Status != Retired && held.Text == m.Text && held.Body == m.Body
+	}
+	return string(held.Format()) == string(m.Format()) && !slices.ContainsFunc(m.Supersedes, func(id string) bool {
+		old, err := tx.Find(id)
+		return tx.written[id] || err == nil && old.Status != Retired
+	})
+}
+
+// acceptSkill writes the file of a skill. The error wraps ErrChanged if another lies there.
+func (tx *Tx) acceptSkill(o Operation) error {
+	if _, err := ParseSkill(o.Path, []byte(o.File)); err != nil {
+		return err
+	}
+	if tx.written[o.Path] {
+		return fmt.Errorf("accept %s: %w: %s", o.ID, ErrChanged, o.Path)
+	}
+	text, report := tx.book.scanner.Text(o.File)
+	tx.Redacted.Add(report)
+	if _, err := ParseSkill(o.Path, text.Bytes()); err != nil {
+		return err
+	}
+	if err := tx.refusePurged(o); err != nil {
+		return err
+	}
+	switch blob, err := tx.memory.Stat(o.Path); {
+	case err == nil && blob != tx.book.memory.BlobID(text.Bytes()):
+		return fmt.Errorf("accept %s: %w: %s", o.ID, ErrChanged, o.Path)
+	case err == nil: // an interrupted accept, or another clone's
+	case errors.Is(err, gitstore.ErrNotFound):
+		tx.written[o.Path] = true
+		tx.Write(Branch, o.Path, []byte(o.File))
+	default:
+		return err
 	}
 	tx.DropOperation(o.ID)
 	return nil

@@ -198,6 +198,16 @@ func (v *View) Operations() ([]Operation, error) { return records(v.inbox, "ops"
 // Rejections returns what a person did not want, sorted by id.
 func (v *View) Rejections() ([]Rejection, error) { return records(v.inbox, "rejected", ParseRejection) }
 
+// Skills returns the skills on the branch, sorted by name. Anybody who may push can have written them.
+func (v *View) Skills() ([]SkillFile, error) {
+	return recordsNamed(v.memory, SkillDir, func(at string) bool { return path.Base(at) == "SKILL.md" }, ParseSkill)
+}
+
+// SkillText is the text of a skill's file by its name. The error wraps gitstore.ErrNotFound if there is none.
+func (v *View) SkillText(name string) ([]byte, error) {
+	return v.memory.Read(SkillFile{Name: name}.Path())
+}
+
 // Dreams returns this clone's dreams, oldest month first.
 func (v *View) Dreams() ([]Dream, error) { return records(v.journal, DreamDir, ParseDream) }
 

@@ -129,12 +129,15 @@ func placeAt(top string) (p place, plain bool) {
 		plain = plain && absent(err)
 	}
 	for _, dir := range []string{p.gitDir, p.common, filepath.Join(p.common, "objects"), filepath.Join(p.common, "refs")} {
-		info, err := os.Stat(dir)
+		info, err := os.Lstat(dir)
+		if err == nil && !info.IsDir() {
+			plain = false
+			info, err = os.Stat(dir)
+		}
 		if err != nil || !info.IsDir() {
 			return place{}, false
 		}
-		info, err = os.Lstat(dir)
-		plain = plain && err == nil && info.IsDir() && ownedByUs(info)
+		plain = plain && ownedByUs(info)
 	}
 	file := filepath.Join(p.gitDir, "HEAD")
 	if _, err := os.Lstat(file); err != nil {

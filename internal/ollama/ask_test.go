@@ -30,7 +30,6 @@ func TestAsk(t *testing.T) {
 		{name: "whole", generate: says(token(` {"a"`) + token(`:1}`) + done("stop", 20, 5))},
 		{name: "in one piece", generate: says(`{"response":"{\"a\":1}","done":true,"done_reason":"stop","prompt_eval_count":20,"eval_count":5}`)},
 		{name: "in thinking", generate: says(`{"thinking":"{\"a\":1}","done":false}` + "\n" + done("stop", 20, 5))},
-		{name: "hangs after its end", generate: then(says(token(`{"a":1}`)+done("stop", 20, 5)), hang)},
 		{name: "prose in thinking", generate: says(`{"thinking":"hm, let me see","done":false}` + "\n" + done("stop", 20, 5)), want: ErrBadOutput},
 
 		{name: "cut by the connection", generate: then(says(token(`{"a"`)), nil), want: ErrIncomplete},
@@ -48,7 +47,7 @@ func TestAsk(t *testing.T) {
 		{name: "repeats the question", generate: says(token("You said: "+secret) + done("stop", 20, 5)), want: ErrBadOutput, text: "You said: " + secret},
 		{name: "empty", generate: says(done("stop", 20, 0)), want: ErrBadOutput},
 
-		{name: "the server cut the question", generate: says(token(`{"a":1}`) + done("stop", 1024, 5)), want: ErrTooLong},
+		{name: "the server cut the question", generate: says(token(`{"a":1}`) + done("stop", 1024, 1)), want: ErrTooLong},
 		{name: "a newer server cut it", change: func(r *Request) { r.Prompt = strings.Repeat("word ", 1000) },
 			generate: says(token(`{"a":1}`) + done("stop", 514, 5)), want: ErrTooLong},
 		{name: "half of the context is nothing special for a short question", generate: says(token(`{"a":1}`) + done("stop", 514, 5))},
@@ -187,6 +186,7 @@ func TestAskEnds(t *testing.T) {
 				}
 			}
 		}, nil, ErrIncomplete, 2 * time.Minute},
+		{"after the whole answer", then(says(token(`{"a":1}`)+done("stop", 20, 5)), hang), nil, nil, time.Second},
 		{"the caller's deadline, before a header", hang, deadline(5 * time.Second), context.DeadlineExceeded, 5 * time.Second},
 		{"the caller's deadline, after a token", then(says(token("{")), hang), deadline(5 * time.Second), context.DeadlineExceeded, 5 * time.Second},
 	}
@@ -233,6 +233,13 @@ func TestAskIsCancelled(t *testing.T) {
 		t.Errorf("Ask = %v", err)
 	}
 	<-left // the server was told, and does not go on
+
+	ctx, cancel = context.WithCancel(t.Context())
+	defer cancel()
+	c = fake{"/api/generate": says(`{"response":"{\"a\":1}","done":true,"done_reason":"stop","prompt_eval_count":20,"eval_count":5}`)}.client(t)
+	if _, err := c.Ask(ctx, r); !errors.Is(err, context.Canceled) {
+		t.Errorf("with the last word: %v", err)
+	}
 }
 
 func TestNoServer(t *testing.T) {

@@ -3,6 +3,8 @@ package ollama
 import (
 	"errors"
 	"io"
+	"net"
+	"net/url"
 	"os"
 	"strings"
 	"testing"
@@ -110,4 +112,24 @@ func capture(t *testing.T, f func()) string {
 		t.Fatal(err)
 	}
 	return string(b)
+}
+
+// FuzzOpen looks for a host that is taken for this machine and is another to those who connect.
+func FuzzOpen(f *testing.F) {
+	for _, host := range []string{"127.0.0.1:1", "http://localhost/x", "[::1]:2", `"0.0.0.0"`, "http://a@localhost", "localhost%2eexample:1", "[::1%25eth0]:1", "127.1", "0x7f.1"} {
+		f.Add(host)
+	}
+	f.Fuzz(func(t *testing.T, host string) {
+		c, err := Open(Options{Host: host})
+		if err != nil {
+			return
+		}
+		u, err := url.Parse(c.Host())
+		if err != nil {
+			t.Fatalf("%q: %v", host, err)
+		}
+		if ip := net.ParseIP(u.Hostname()); u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) || u.Host != c.base.Host || u.User != nil {
+			t.Errorf("%q is %s", host, u)
+		}
+	})
 }

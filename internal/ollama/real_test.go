@@ -8,12 +8,15 @@ import (
 	"errors"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/reverie-memory/reverie/internal/tinymodel"
+	"pgregory.net/rapid"
 )
 
 // These tests ask a real server, of the binary that REVERIE_OLLAMA names; .ci/ollama builds one and prints where it is:
@@ -282,4 +285,98 @@ func TestRealThinking(t *testing.T) {
 	if a, err := c.Ask(t.Context(), realQuestion("tiny-thinking")); err != nil || !strings.Contains(string(a.Text), `"kind"`) {
 		t.Errorf("%+v, %v", a, err)
 	}
+}
+
+// TestRealSchemas has the server take every schema that CheckSchema lets through: it answers by them, and what is whole fits.
+func TestRealSchemas(t *testing.T) {
+	_, c := serveReal(t)
+	name := rapid.StringMatching(`[ -!#-\[\]-~]{1,20}`)
+	var schema func(t *rapid.T, depth int, kinds ...string) map[string]any
+	schema = func(t *rapid.T, depth int, kinds ...string) map[string]any {
+		if len(kinds) == 0 {
+			kinds = []string{"string", "enum", "integer", "boolean"}
+			if depth < 3 {
+				kinds = append(kinds, "object", "array")
+			}
+		}
+		switch kind := rapid.SampledFrom(kinds).Draw(t, "kind"); kind {
+		case "object":
+			properties := map[string]any{}
+			names := rapid.SliceOfNDistinct(name, 1, 6, rapid.ID).Draw(t, "names")
+			for _, n := range names {
+				properties[n] = schema(t, depth+1)
+			}
+			return map[string]any{"type": kind, "properties": properties, "required": names, "additionalProperties": false}
+		case "array":
+			most := rapid.IntRange(1, maxItems).Draw(t, "maxItems")
+			return map[string]any{"type": kind, "items": schema(t, depth+1), "maxItems": most, "minItems": rapid.IntRange(0, most).Draw(t, "minItems")}
+		case "enum":
+			return map[string]any{"type": "string", "enum": rapid.SliceOfNDistinct(name, 1, 9, rapid.ID).Draw(t, "values")}
+		case "integer":
+			from := rapid.IntRange(-maxInteger, maxInteger).Draw(t, "from")
+			bounds := map[string]any{"type": kind, "minimum": from, "maximum": rapid.IntRange(from, maxInteger).Draw(t, "to")}
+			delete(bounds, rapid.SampledFrom([]string{"", "minimum", "maximum"}).Draw(t, "without"))
+			return bounds
+		case "boolean":
+			return map[string]any{"type": kind}
+		default:
+			return map[string]any{"type": kind, "maxLength": rapid.IntRange(1, maxLength).Draw(t, "maxLength")}
+		}
+	}
+	whole := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		s, err := json.Marshal(schema(rt, 0, "object"))
+		if err != nil {
+			rt.Fatal(err)
+		}
+		r := realQuestion("tiny")
+		r.Schema, r.Predict = s, 200
+		a, err := c.Ask(t.Context(), r)
+		if err != nil && !errors.Is(err, ErrTruncated) && !errors.Is(err, ErrIncomplete) {
+			rt.Fatalf("%s: %s, %v", s, a.Text, err)
+		}
+		if err == nil {
+			whole++
+			var wanted map[string]any
+			var said any
+			if json.Unmarshal(s, &wanted) != nil || json.Unmarshal(a.Text, &said) != nil || !fits(wanted, said) {
+				rt.Fatalf("%s: %s does not fit", s, a.Text)
+			}
+		}
+	})
+	if whole == 0 {
+		t.Error("no answer was whole")
+	}
+}
+
+// fits reports whether a value is what a schema of the subset asks for.
+func fits(schema map[string]any, value any) bool {
+	switch v := value.(type) {
+	case map[string]any:
+		properties, _ := schema["properties"].(map[string]any)
+		for name, p := range properties {
+			if inner, found := v[name]; !found || !fits(p.(map[string]any), inner) {
+				return false
+			}
+		}
+		return schema["type"] == "object" && len(v) == len(properties)
+	case []any:
+		for _, inner := range v {
+			if !fits(schema["items"].(map[string]any), inner) {
+				return false
+			}
+		}
+		return schema["type"] == "array" && float64(len(v)) <= schema["maxItems"].(float64) && float64(len(v)) >= schema["minItems"].(float64)
+	case string:
+		values, isEnum := schema["enum"].([]any)
+		most, bounded := schema["maxLength"].(float64)
+		return isEnum && slices.Contains(values, any(v)) || bounded && float64(utf8.RuneCountInString(v)) <= most
+	case float64:
+		least, hasLeast := schema["minimum"].(float64)
+		most, hasMost := schema["maximum"].(float64)
+		return schema["type"] == "integer" && v == math.Trunc(v) && (!hasLeast || v >= least) && (!hasMost || v <= most)
+	case bool:
+		return schema["type"] == "boolean"
+	}
+	return false
 }

@@ -8,6 +8,7 @@ import (
 )
 
 const (
+	maxInteger  = 1_000_000
 	maxLength   = 1000 // characters of a string in a schema; past 2000 a server's runner crashes
 	maxItems    = 50   // of an array in a schema
 	maxNesting  = 8    // objects and arrays in one another
@@ -20,9 +21,10 @@ const (
 //
 //	object:  properties, required (all of them), additionalProperties (false)
 //	array:   items, maxItems (at most 50), minItems
-//	string:  maxLength (at most 1000), minLength; or enum, of strings; the type may be ["string", "null"]
-//	integer: minimum, maximum
+//	string:  maxLength (at most 1000), minLength; or enum, of strings
+//	integer: minimum, maximum (a million at most, either way)
 //
+// Names and values of an enum are printable ASCII, without quotation marks and backslashes: a server has its own idea of others.
 // Servers ignore much of what else a schema can say without a word, and crash over some of it. What is unbounded they may
 // go on with until the tokens end.
 func CheckSchema(s json.RawMessage) error {
@@ -50,12 +52,8 @@ func checkSchema(s json.RawMessage, depth int) error {
 		return fmt.Errorf("a schema that is no object")
 	}
 	var kind string
-	if json.Unmarshal(words["type"], &kind) != nil {
-		var either []string
-		if json.Unmarshal(words["type"], &either) != nil || !slices.Equal(either, []string{"string", "null"}) {
-			return fmt.Errorf("type %.40s", words["type"])
-		}
-		kind = "string"
+	if json.Unmarshal(words["type"], &kind) != nil { // beside a list of types, bounds are not kept to
+		return fmt.Errorf("type %.40s", words["type"])
 	}
 	only := func(allowed ...string) error {
 		for word := range words {
@@ -82,7 +80,7 @@ func checkSchema(s json.RawMessage, depth int) error {
 			if err := only("enum"); err != nil {
 				return err
 			}
-			if json.Unmarshal(words["enum"], &values) != nil || len(values) == 0 || slices.Contains(values, "") && len(values) == 1 {
+			if json.Unmarshal(words["enum"], &values) != nil || len(values) == 0 || !plainNames(values) {
 				return fmt.Errorf("enum %.40s", words["enum"])
 			}
 			return nil
@@ -92,11 +90,14 @@ func checkSchema(s json.RawMessage, depth int) error {
 		}
 		return bounded(words, "minLength", "maxLength", maxLength)
 	case "integer":
-		for _, word := range []string{"minimum", "maximum"} {
-			var n int64
-			if v, found := words[word]; found && json.Unmarshal(v, &n) != nil {
+		lo, hi := -maxInteger, maxInteger
+		for word, n := range map[string]*int{"minimum": &lo, "maximum": &hi} {
+			if v, found := words[word]; found && (json.Unmarshal(v, n) != nil || *n < -maxInteger || *n > maxInteger) {
 				return fmt.Errorf("%s %.40s", word, v)
 			}
+		}
+		if lo > hi {
+			return fmt.Errorf("minimum over maximum")
 		}
 		return only("minimum", "maximum")
 	case "boolean":
@@ -120,6 +121,9 @@ func checkObject(words map[string]json.RawMessage, only func(...string) error, d
 	if json.Unmarshal(words["required"], &required) != nil || len(required) != len(properties) {
 		return fmt.Errorf("an object with properties that are not required")
 	}
+	if !plainNames(required) {
+		return fmt.Errorf("a name that is empty, or has more than printable ASCII in it")
+	}
 	for _, name := range required {
 		property, found := properties[name]
 		if !found {
@@ -131,6 +135,17 @@ func checkObject(words map[string]json.RawMessage, only func(...string) error, d
 		delete(properties, name)
 	}
 	return nil
+}
+
+// plainNames reports whether no name is empty or has something in it that JSON writes in several ways.
+func plainNames(names []string) bool {
+	for _, name := range names {
+		odd := func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }
+		if name == "" || strings.ContainsFunc(name, odd) {
+			return false
+		}
+	}
+	return true
 }
 
 // bounded wants an upper bound of at most limit, and a lower one no higher than it, if any.
@@ -149,5 +164,5 @@ func within(name string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: %w", strings.ToValidUTF8(name, "?"), err)
+	return fmt.Errorf("%s: %w", name, err)
 }

@@ -7,8 +7,9 @@
 //     from a shortened text can be looked for in the event itself.
 //   - What is left out is said where it stood, on a line of its own: see IsMarker. Nothing here reads what such a line says,
 //     so an output that has one itself gains nothing by it.
-//   - The first and the last line that tell of a failure are kept, and so are those with an exit code, in all but the text
-//     of files and differences of versions. Command and Exit of an event stay as they are.
+//   - The first and the last line that tell of a failure are kept, and so is the last with an exit code, in what programs and
+//     agents put out: in files, searches, lists, instructions and differences of versions such words mean nothing. Of a JSON array
+//     up to four items are kept that tell, or look unlike the others. Exit of an event stays as it is, and so does Command but in stage 5.
 //   - A person's words stay whole up to MaxTyped bytes.
 //   - A text is only shortened when that is worth it: at least 200 bytes go, and less than 85 % stays.
 //   - A text that was shortened is not shortened again: Output of an Output changes nothing. So it is with Session without a

@@ -3,6 +3,7 @@ package compress
 import (
 	"strings"
 
+	"github.com/reverie-memory/reverie/internal/pattern"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
@@ -22,7 +23,7 @@ func ruleOf(action transcript.Action, tool, command, text string) *rule {
 	case transcript.Read:
 		return source
 	case transcript.Search:
-		if lists[toolName(tool)] || looksLikeNames(text) {
+		if lists.Has(toolName(tool)) || looksLikeNames(text) {
 			return list
 		}
 		return search
@@ -32,14 +33,14 @@ func ruleOf(action transcript.Action, tool, command, text string) *rule {
 		return task
 	case transcript.Run:
 		switch word, rest := program(command); {
-		case reads[word]:
+		case reads.Has(word):
 			return source
-		case finds[word] || word == "git" && strings.HasPrefix(rest, "grep"):
+		case finds.Has(word) || word == "git" && strings.HasPrefix(rest, "grep"):
 			if looksLikeNames(text) {
 				return list
 			}
 			return search
-		case lists[word] || word == "git" && strings.HasPrefix(rest, "ls-files"):
+		case lists.Has(word) || word == "git" && strings.HasPrefix(rest, "ls-files"):
 			return list
 		}
 		if looksLikeLog(text) {
@@ -56,18 +57,10 @@ func ruleOf(action transcript.Action, tool, command, text string) *rule {
 	return generic
 }
 
-func names(s string) map[string]bool {
-	m := map[string]bool{}
-	for w := range strings.FieldsSeq(s) {
-		m[w] = true
-	}
-	return m
-}
-
 var (
-	reads = names("cat bat head sed nl less more")
-	finds = names("grep egrep fgrep rg ag ack")
-	lists = names("ls find fd tree dir glob list listdir listdirectory du")
+	reads = pattern.NewWords("cat bat head sed nl less more")
+	finds = pattern.NewWords("grep egrep fgrep rg ag ack")
+	lists = pattern.NewWords("ls find fd tree dir glob list listdir listdirectory du")
 )
 
 // program is the program that a command line starts, and what follows it, where it is one program alone. A change of folder before it

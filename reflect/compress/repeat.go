@@ -77,7 +77,7 @@ type edits struct {
 // readsFile reports whether an output is what a file had in it, by a shell's command too.
 func readsFile(e *transcript.Event) bool {
 	word, _ := program(e.Command)
-	return e.Action == transcript.Read || e.Action == transcript.Run && reads[word]
+	return e.Action == transcript.Read || e.Action == transcript.Run && reads.Has(word)
 }
 
 func (e *edits) add(at int, paths []string) {

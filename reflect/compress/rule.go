@@ -252,12 +252,13 @@ func unnumbered(s string) string {
 	return s
 }
 
-var declaring = strings.Split("func |type |class |def |async def |interface |struct |enum |trait |impl |fn |pub |export |public |module |package |namespace |create table |# |## |### ", "|")
+// declaring words, with | between them, begin a line that declares.
+const declaring = "func |type |class |def |async def |interface |struct |enum |trait |impl |fn |pub |export |public |module |package |namespace |create table |# |## |### "
 
 // declares reports whether a line of code declares something, or is a heading.
 func declares(s string) bool {
 	s = unnumbered(s)
-	for _, d := range declaring {
+	for d := range strings.SplitSeq(declaring, "|") {
 		if hasFold(s, d) {
 			return true
 		}

@@ -1,25 +1,27 @@
 package compress
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
-// lexicon is words that are looked for in a line, in any case, in one pass.
+// lexicon is words that are looked for in a line, in any case, in one pass. Its tables are built when it is first used: every hook starts
+// the program anew.
 type lexicon struct {
+	words string // with | between them
+	once  sync.Once
 	by    [128][]string // ASCII words by their first letter; they begin a word of the line
 	wide  []string      // others stand anywhere
-	first [128]bool
 }
 
-func newLexicon(words string) *lexicon {
-	l := new(lexicon)
-	for w := range strings.SplitSeq(words, "|") {
+func (l *lexicon) build() {
+	for w := range strings.SplitSeq(l.words, "|") {
 		if w[0] >= 0x80 {
 			l.wide = append(l.wide, w)
-			continue
+		} else {
+			l.by[w[0]] = append(l.by[w[0]], w)
 		}
-		l.by[w[0]] = append(l.by[w[0]], w)
-		l.first[w[0]] = true
 	}
-	return l
 }
 
 func lower(c byte) byte {
@@ -45,6 +47,7 @@ func hasFold(s, word string) bool {
 
 // find returns where the first of the words stands in a line, or -1. A word within a name in camel case counts: TypeError.
 func (l *lexicon) find(s string) int {
+	l.once.Do(l.build)
 	wide := false
 	for i := 0; i < len(s); i++ {
 		c := s[i]
@@ -53,7 +56,7 @@ func (l *lexicon) find(s string) int {
 			continue
 		}
 		c = lower(c)
-		if !l.first[c] || i > 0 && letter(s[i-1]) && (s[i] >= 'a' || s[i-1] < 'a') && !coloured(s, i) {
+		if l.by[c] == nil || i > 0 && letter(s[i-1]) && (s[i] >= 'a' || s[i-1] < 'a') && !coloured(s, i) {
 			continue
 		}
 		for _, w := range l.by[c] {
@@ -112,14 +115,14 @@ func counts(s string, from, to int) bool {
 
 var (
 	// failures say that something failed, and doubts that something is not as it should be.
-	failures = newLexicon("error|exception|fail|fatal|panic|traceback|segmentation fault|segfault|assert|core dumped|killed|err!|" +
-		"错误|失败|异常|報錯|錯誤|失敗|エラー|例外|오류|실패|✗|✘|✖|❌|×")
-	doubts = newLexicon("cannot|can't|could not|couldn't|not found|no such|denied|refused|timed out|timeout|undefined|unexpected|" +
-		"invalid|missing|mismatch|unable to|unresolved|unknown|找不到|无法|無法|拒绝|見つかりません|できません|찾을 수 없")
+	failures = &lexicon{words: "error|exception|fail|fatal|panic|traceback|segmentation fault|segfault|assert|core dumped|killed|err!|" +
+		"错误|失败|异常|報錯|錯誤|失敗|エラー|例外|오류|실패|✗|✘|✖|❌|×"}
+	doubts = &lexicon{words: "cannot|can't|could not|couldn't|not found|no such|denied|refused|timed out|timeout|undefined|unexpected|" +
+		"invalid|missing|mismatch|unable to|unresolved|unknown|找不到|无法|無法|拒绝|見つかりません|できません|찾을 수 없"}
 	// weighty are words of what is to be kept of prose.
-	weighty = newLexicon("must|never|always|because|decide|decision|instead|important|warning|caveat|root cause|turned out|turns out|conclusion|" +
+	weighty = &lexicon{words: "must|never|always|because|decide|decision|instead|important|warning|caveat|root cause|turned out|turns out|conclusion|" +
 		"result|summary|fixed|breaks|broken|workaround|note:|todo|should|" +
-		"必须|不要|不能|禁止|决定|因为|结论|重要|注意|原因|修复|解决|采用|必ず|決定|理由|結論|반드시|금지|결정|때문|중요|주의")
+		"必须|不要|不能|禁止|决定|因为|结论|重要|注意|原因|修复|解决|采用|必ず|決定|理由|結論|반드시|금지|결정|때문|중요|주의"}
 )
 
 // A line tells by rank: 2 of a failure, 1 of a doubt, 0 of nothing.

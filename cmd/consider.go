@@ -1,0 +1,181 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/dream"
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/prompts"
+)
+
+// When a dream is due: enough reflections are new and the last dream is some time ago, or very many are new.
+const (
+	dueReflections = 5
+	dueAtOnce      = 20
+	dueAfter       = 24 * time.Hour
+)
+
+// modelOf is workspace.model; tests put a scripted one in its place.
+var modelOf = (*workspace).model
+
+// byModel reports whether a dream was one in which a model was asked what follows.
+func byModel(d record.Dream) bool { return d.Model != "" && len(d.Distilled) == 0 }
+
+// dreamDue reports whether a dream is due: one with a model, or one of code alone. The records tell when the last one was, so
+// that one that failed never was.
+func (w *workspace) dreamDue(ctx context.Context, model bool) (due bool, why string, err error) {
+	counts := byCode
+	if model {
+		counts = byModel
+	}
+	err = w.view(ctx, func(v *record.View) error {
+		c, err := w.restrict(v)
+		if err != nil {
+			return err
+		}
+		in, err := w.newReflections(ctx, v, c, counts)
+		if err != nil {
+			return err
+		}
+		dreams, _, err := w.ownRecords(ctx, v)
+		if err != nil {
+			return err
+		}
+		var last time.Time
+		for _, d := range dreams {
+			if counts(d) && d.Time.After(last) {
+				last = d.Time
+			}
+		}
+		due, why = dueNow(len(in.New), last, w.env.Now())
+		return nil
+	})
+	return due, why, err
+}
+
+func dueNow(fresh int, last, now time.Time) (due bool, why string) {
+	switch {
+	case fresh >= dueAtOnce:
+		return true, ""
+	case fresh < dueReflections:
+		return false, fmt.Sprintf("%s new, and it takes %d", count(fresh, "reflection is", "reflections are"), dueReflections)
+	case now.Sub(last) < dueAfter:
+		return false, fmt.Sprintf("the last dream was at %s, less than a day ago, and fewer than %d reflections are new", last.Format(time.RFC3339), dueAtOnce)
+	}
+	return true, ""
+}
+
+// consider asks a model what follows from the reflections that none was asked about, and puts that into the inbox. Nothing
+// is locked while it thinks: what does not stand any more afterwards is left out. A failure leaves no trace, so that the
+// next dream asks the same again. In a dry run nothing is written, and plan is what would wait.
+func (w *workspace) consider(ctx context.Context, m *prompts.Model, set prompts.Set, plan dream.Result, dryRun bool) (got dream.Considered, err error) {
+	var in dream.Input
+	read := func(v *record.View, c config.Config) (dream.Input, error) { return w.dreamInput(ctx, v, c, byModel) }
+	err = w.view(ctx, func(v *record.View) error {
+		c, err := w.restrict(v)
+		if err == nil {
+			in, err = read(v, c)
+		}
+		return err
+	})
+	if err != nil {
+		return got, err
+	}
+	if !dryRun {
+		plan = dream.Result{} // it waits in the inbox
+	}
+	found, err := dream.Consider(ctx, m, set, in, plan)
+	if err != nil {
+		return got, err
+	}
+	if dryRun {
+		w.settleEach(ctx, found.Operations, in)
+		w.tellConsidered(m, found)
+		return found, nil
+	}
+	if found.Asked == 0 && len(found.Read) == 0 {
+		w.env.say("dream    %s: nothing new to ask", m.Name)
+		return found, nil
+	}
+	var d record.Dream
+	var commit gitstore.Commit
+	err = w.update(ctx, func(tx *record.Tx, c config.Config) error {
+		now, err := read(tx.View, c)
+		if err != nil {
+			return err
+		}
+		got = found.Standing(now, dream.Result{})
+		w.settleEach(ctx, got.Operations, now)
+		d = record.Dream{Time: in.Now, Model: m.Name, Digest: m.Digest, Prompt: strings.Join(got.Prompts, " "),
+			Reflections: got.Read, Weighed: got.Weighed, Notes: consideredNotes(got)}
+		for _, o := range got.Operations {
+			d.Operations = append(d.Operations, o.ID)
+		}
+		d = record.NewDream(d, tx.Key())
+		for _, o := range got.Operations {
+			o.Dream = d.ID
+			if err := tx.PutOperation(o); err != nil {
+				return err
+			}
+		}
+		commit = modelCommit(fmt.Sprintf("dream: %s from %s", count(len(got.Operations), "operation", "operations"), count(len(got.Read), "reflection", "reflections")), d)
+		tx.Describe(commit)
+		return nil
+	})
+	if err != nil {
+		return got, err
+	}
+	w.tellConsidered(m, got)
+	return got, w.keepDream(ctx, d, commit)
+}
+
+// keepDream writes a dream's record, after everything that came of it.
+func (w *workspace) keepDream(ctx context.Context, d record.Dream, commit gitstore.Commit) error {
+	return w.update(ctx, func(tx *record.Tx, _ config.Config) error {
+		tx.PutDream(d)
+		tx.Describe(commit)
+		return nil
+	})
+}
+
+func modelCommit(subject string, d record.Dream) gitstore.Commit {
+	return gitstore.Commit{Subject: subject, Trailers: []gitstore.Trailer{
+		{Key: "Reverie-Op", Value: "dream"}, {Key: "Reverie-Dream", Value: d.ID}, {Key: "Reverie-Model", Value: d.Model}, {Key: "Reverie-Prompt", Value: d.Prompt}}}
+}
+
+func (w *workspace) tellConsidered(m *prompts.Model, got dream.Considered) {
+	refused := 0
+	for _, n := range got.Refused {
+		refused += n
+	}
+	w.env.say("dream    %s: %s about %s: %s for a person, %d refused, %d set aside", m.Name, count(got.Asked, "question", "questions"),
+		count(len(got.Read), "reflection", "reflections"), waits(len(got.Operations)), refused, len(got.Notes))
+	if got.Left > 0 {
+		w.env.say("%s for the next dream", count(got.Left, "candidate is left", "candidates are left"))
+	}
+	if w.env.Verbose {
+		for _, why := range slices.Sorted(maps.Keys(got.Refused)) {
+			w.env.say("refused  %s: %d", why, got.Refused[why])
+		}
+	}
+}
+
+// consideredNotes is what came of nothing, as Markdown.
+func consideredNotes(got dream.Considered) string {
+	return dreamNotes(dream.Result{Notes: got.Notes}) + refusedNotes(got.Refused)
+}
+
+func refusedNotes(refused map[string]int) string {
+	var b strings.Builder
+	for _, why := range slices.Sorted(maps.Keys(refused)) {
+		fmt.Fprintf(&b, "- refused: %s: %d\n", why, refused[why])
+	}
+	return b.String()
+}

@@ -1,0 +1,62 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/reverie-memory/reverie/prompts"
+)
+
+// answered is reverie with a model that gives the answers of a file, one a line: reverie-answered FILE ARG…. A line "-" is no
+// answer. What it was asked is appended to FILE.asked.
+func answered(args []string) int {
+	text, err := os.ReadFile(args[1])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return exitFailed
+	}
+	answers := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
+	modelOf = func(*workspace, context.Context, string) (*prompts.Model, prompts.Set, error) {
+		set, err := prompts.Load("")
+		return &prompts.Model{Name: "scripted:1b", Digest: "0123abcd", Context: 16384, Ask: func(_ context.Context, r prompts.Rendered) (prompts.Answer, error) {
+			log, err := os.OpenFile(args[1]+".asked", os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+			if err != nil {
+				return prompts.Answer{}, err
+			}
+			fmt.Fprintf(log, "== %s\n%s\n", r.Name, r.User)
+			if err := log.Close(); err != nil {
+				return prompts.Answer{}, err
+			}
+			if len(answers) == 0 || string(answers[0]) == "-" {
+				return prompts.Answer{}, errors.New("the server does not answer")
+			}
+			answer := answers[0]
+			answers = answers[1:]
+			return prompts.Answer{Text: json.RawMessage(answer)}, nil
+		}}, set, err
+	}
+	return Main(append([]string{"reverie"}, args[2:]...))
+}
+
+func TestDreamIsDue(t *testing.T) {
+	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+	for _, tt := range []struct {
+		fresh int
+		last  time.Time
+		want  bool
+	}{
+		{0, time.Time{}, false}, {4, time.Time{}, false}, {5, time.Time{}, true},
+		{5, now.Add(-23 * time.Hour), false}, {5, now.Add(-24 * time.Hour), true}, {4, now.AddDate(-1, 0, 0), false},
+		{19, now.Add(-time.Hour), false}, {20, now.Add(-time.Hour), true},
+	} {
+		if due, why := dueNow(tt.fresh, tt.last, now); due != tt.want || due == (why != "") {
+			t.Errorf("%d new, last at %v: %v %q", tt.fresh, tt.last, due, why)
+		}
+	}
+}

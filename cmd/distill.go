@@ -1,0 +1,227 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/dream"
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/prompts"
+	"github.com/reverie-memory/reverie/reflect/transcript"
+	"github.com/urfave/cli/v2"
+)
+
+type distillOptions struct {
+	model  modelChoice
+	ifDue  bool
+	dryRun bool
+}
+
+func distillCommand(env *Env) *cli.Command {
+	var o distillOptions
+	return &cli.Command{
+		Name:  "distill",
+		Usage: "list the workflows that are ripe for a skill; with a model, propose skills/NAME/SKILL.md for them",
+		Description: "A workflow is ripe when it was done in three distinct sessions and has no skill. What a model writes holds only\n" +
+			"commands that those sessions ran, and waits for a person.",
+		Flags: append([]cli.Flag{
+			&cli.BoolFlag{Name: "if-due", Usage: "only if the last time is 30 days ago", Destination: &o.ifDue},
+			&cli.BoolFlag{Name: "dry-run", Usage: "show what would be proposed, and propose nothing", Destination: &o.dryRun},
+		}, modelFlags(&o.model)...),
+		Action: func(c *cli.Context) error {
+			if c.NArg() > 0 {
+				return usage("it looks at every workflow", "distill takes no arguments")
+			}
+			if err := o.model.check(); err != nil {
+				return err
+			}
+			return runDistill(c.Context, env, o)
+		},
+	}
+}
+
+// distillAfter is how long after the last time skills are due again.
+const distillAfter = 30 * 24 * time.Hour
+
+func runDistill(ctx context.Context, env *Env, o distillOptions) error {
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	m, set, err := modelOf(w, ctx, o.model.asked())
+	if err != nil {
+		return err
+	}
+	var in dream.Ripeness
+	var last time.Time
+	err = w.view(ctx, func(v *record.View) error {
+		c, err := w.restrict(v)
+		if err == nil {
+			in, last, err = w.ripeness(ctx, v, c)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if wait := distillAfter - env.Now().Sub(last); o.ifDue && wait > 0 {
+		env.say("not due: the last time was at %s", last.Format(time.RFC3339))
+		return nil
+	}
+	ripe := dream.Ripe(in)
+	if m == nil {
+		return w.tellRipe(ripe)
+	}
+	if len(ripe) == 0 {
+		env.say("no workflow is ripe: it takes three sessions that did the same")
+		return nil
+	}
+	found, err := dream.Distill(ctx, m, set, in, ripe, w.stepsOf)
+	if err != nil {
+		return noAnswer(err, "nothing was changed; what is ripe stays so")
+	}
+	ops := found.Operations
+	if !o.dryRun && len(found.Asked) > 0 {
+		if ops, err = w.keepDistilled(ctx, m, found); err != nil {
+			return err
+		}
+	}
+	refused := 0
+	for _, n := range found.Refused {
+		refused += n
+	}
+	env.say("distill  %s: %s ripe, %d asked about: %s for a person, %d refused, %d set aside", m.Name, count(len(ripe), "workflow is", "workflows are"),
+		len(found.Asked), waits(len(ops)), refused, len(found.Notes))
+	return w.tellProposed(ops)
+}
+
+// tellRipe lists workflows that would be worth a skill.
+func (w *workspace) tellRipe(ripe []dream.Workflow) error {
+	for _, r := range ripe {
+		if w.env.JSON {
+			err := w.env.object(map[string]any{"workflow": r.Text, "memory": r.Memory, "sessions": record.Sessions(r.Sightings)})
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		w.env.print("%s\t%s\n", count(record.Sessions(r.Sightings), "session", "sessions"), visible(r.Text))
+	}
+	if len(ripe) == 0 {
+		w.env.say("no workflow is ripe: it takes three sessions that did the same")
+	} else {
+		w.env.say("%s ripe; a model writes the skill: reverie distill --model NAME", count(len(ripe), "workflow is", "workflows are"))
+	}
+	return nil
+}
+
+// ripeness is what there is to distill from, and when that was done last.
+func (w *workspace) ripeness(ctx context.Context, v *record.View, c config.Config) (in dream.Ripeness, last time.Time, err error) {
+	if in.Input, err = w.dreamInput(ctx, v, c, byCode); err != nil {
+		return in, last, err
+	}
+	if in.Skills, err = v.Skills(); w.tolerate(err) != nil {
+		return in, last, err
+	}
+	dreams, _, err := w.ownRecords(ctx, v)
+	if err != nil {
+		return in, last, err
+	}
+	in.Distilled = map[string]bool{}
+	for _, d := range dreams {
+		for _, id := range d.Distilled {
+			in.Distilled[id] = true
+			if d.Time.After(last) {
+				last = d.Time
+			}
+		}
+	}
+	return in, last, nil
+}
+
+// keepDistilled puts skills into the inbox, but for those that somebody else made meanwhile, and then what was asked into
+// the journal.
+func (w *workspace) keepDistilled(ctx context.Context, m *prompts.Model, found dream.Distilled) (ops []record.Operation, err error) {
+	var d record.Dream
+	var commit gitstore.Commit
+	err = w.update(ctx, func(tx *record.Tx, c config.Config) error {
+		now, _, err := w.ripeness(ctx, tx.View, c)
+		if err != nil {
+			return err
+		}
+		ripe := dream.Ripe(now)
+		ops = slices.DeleteFunc(slices.Clone(found.Operations), func(o record.Operation) bool {
+			return !slices.ContainsFunc(ripe, func(r dream.Workflow) bool { return r.ID == o.ID }) ||
+				slices.ContainsFunc(now.Pending, func(p record.Operation) bool { return p.Path == o.Path })
+		})
+		d = record.Dream{Time: w.env.Now(), Model: m.Name, Digest: m.Digest, Prompt: strings.Join(found.Prompts, " "), Distilled: found.Asked,
+			Notes: dreamNotes(dream.Result{Notes: found.Notes}) + refusedNotes(found.Refused)}
+		for _, o := range ops {
+			d.Operations = append(d.Operations, o.ID)
+		}
+		d = record.NewDream(d, tx.Key())
+		for i := range ops {
+			ops[i].Dream = d.ID
+			if err := tx.PutOperation(ops[i]); err != nil {
+				return err
+			}
+		}
+		commit = modelCommit(fmt.Sprintf("distill: %s of %s", count(len(ops), "skill", "skills"), count(len(found.Asked), "workflow", "workflows")), d)
+		tx.Describe(commit)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return ops, w.keepDream(ctx, d, commit)
+}
+
+// maxStepsOf is how many steps of one session are looked at, the last ones.
+const maxStepsOf = 2000
+
+// stepsOf is what a session that is still kept here ran and edited with success.
+func (w *workspace) stepsOf(s record.Sighting) []dream.Step {
+	kept, events, err := w.sessions.Load(s.Client + "/" + s.Session)
+	if err != nil {
+		return nil
+	}
+	var out []dream.Step
+	edits := map[string][]string{} // paths of open calls
+	for _, e := range events {
+		key := e.Agent + "\x00" + e.CallID
+		switch {
+		case e.Kind == transcript.Call && e.Action == transcript.Edit:
+			edits[key] = e.Paths
+		case e.Kind != transcript.Result || e.Outcome != transcript.OK && (e.Exit == nil || *e.Exit != 0):
+		case e.Command != "":
+			out = append(out, dream.Step{N: e.N, Command: e.Command})
+		default:
+			for _, p := range edits[key] {
+				if p, ok := inside(kept.Dir, p); ok {
+					out = append(out, dream.Step{N: e.N, Path: p})
+				}
+			}
+			delete(edits, key)
+		}
+	}
+	return out[max(0, len(out)-maxStepsOf):]
+}
+
+// inside is a path relative to a folder that it lies in, with slashes.
+func inside(dir, path string) (string, bool) {
+	if filepath.IsAbs(path) {
+		rel, err := filepath.Rel(dir, path)
+		if err != nil {
+			return "", false
+		}
+		path = rel
+	}
+	path = filepath.ToSlash(filepath.Clean(path))
+	return path, path != "." && filepath.IsLocal(filepath.FromSlash(path))
+}

@@ -1,0 +1,385 @@
+package dream
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/pattern"
+	"github.com/reverie-memory/reverie/prompts"
+)
+
+// Workflow is a way to do a job that enough sessions went.
+type Workflow struct {
+	ID        string // of the operation that would propose a skill of it
+	Text      string
+	Body      string
+	Memory    string            // id of the memory that says it, or ""
+	Sightings []record.Sighting // of distinct reflections, the newest first
+}
+
+// Step is one thing that a session did, and that went well.
+type Step struct {
+	N       int    // of the event
+	Command string // a shell command line, or ""
+	Path    string // of a file that was edited, from the top of the repository, or ""
+}
+
+// Ripeness is what Ripe looks at.
+type Ripeness struct {
+	Input
+	Skills    []record.SkillFile
+	Distilled map[string]bool // ids of workflows that a model was asked about before
+}
+
+// ripeSessions is how many distinct sessions have to go a way before it is worth a skill.
+const ripeSessions = 3
+
+// Ripe returns the workflows that may become skills: memories of that kind, and what the detectors saw, done in three
+// distinct sessions, without a skill, one that waits or one that was rejected. Those that most sessions went come first.
+// Skills are for everybody, so what is private, or holds on a side branch, has none.
+func Ripe(in Ripeness) []Workflow {
+	if slices.Contains(in.Private, record.Workflow) {
+		return nil
+	}
+	type way struct {
+		Workflow
+		print record.Fingerprint
+	}
+	var ways []*way
+	passed := func(print record.Fingerprint) bool {
+		return slices.ContainsFunc(in.Skills, func(s record.SkillFile) bool { return print.Same(record.Print(s.Workflow)) })
+	}
+	no := map[string]bool{} // ids of operations that wait or were rejected
+	for _, o := range in.Pending {
+		no[o.ID] = true
+	}
+	var rejected []record.Fingerprint
+	for _, r := range in.Rejected {
+		no[r.ID] = true
+		rejected = append(rejected, record.Print(r.Text))
+	}
+	var shut []record.Fingerprint // what was retired, is private, withheld or of a side branch
+	for _, m := range in.Memories {
+		print := record.Print(m.Text)
+		switch {
+		case m.Kind == record.Workflow && m.Status == record.Active && m.Live(in.Now) && !m.Private && m.Branch == "" && !in.Withheld[m.ID]:
+			ways = append(ways, &way{Workflow{Text: m.Text, Body: m.Body, Memory: m.ID}, print})
+		default:
+			shut = append(shut, print)
+		}
+	}
+	reflections := append(slices.Clone(in.Considered), in.New...)
+	slices.SortFunc(reflections, func(a, b record.Reflection) int {
+		return cmp.Or(b.Started.Compare(a.Started), cmp.Compare(a.ID(), b.ID()))
+	})
+	for _, r := range reflections {
+		for _, c := range r.Candidates {
+			if c.Kind != record.Workflow {
+				continue
+			}
+			print := record.Print(c.Text)
+			i := slices.IndexFunc(ways, func(w *way) bool { return w.print.Same(print) })
+			if i < 0 {
+				if slices.ContainsFunc(shut, print.Same) || slices.ContainsFunc(rejected, print.Same) {
+					continue
+				}
+				ways = append(ways, &way{Workflow{Text: c.Text, Body: c.Body}, print})
+				i = len(ways) - 1
+			}
+			ways[i].Sightings = joinSightings(ways[i].Sightings, sighting(r, c))
+		}
+	}
+	var out []Workflow
+	for _, w := range ways {
+		w.ID = record.SkillOperationID(w.Text)
+		if !no[w.ID] && !in.Distilled[w.ID] && record.Sessions(w.Sightings) >= ripeSessions && !passed(w.print) {
+			out = append(out, w.Workflow)
+		}
+	}
+	slices.SortFunc(out, func(a, b Workflow) int {
+		return cmp.Or(cmp.Compare(record.Sessions(b.Sightings), record.Sessions(a.Sightings)), cmp.Compare(a.ID, b.ID))
+	})
+	return out
+}
+
+// Distilled is what a model made of ripe workflows.
+type Distilled struct {
+	Operations []record.Operation // op skill, How record.Model
+	Asked      []string           // ids of the workflows that it was asked about, sorted
+	Notes      []Note             // those that are no skill, and why
+	Refused    map[string]int     // what the model wrote and is not proposed, by reason
+	Prompts    []string           // hashes of the prompts, sorted, each once
+}
+
+// Bounds of one Distill.
+const (
+	maxDistilled = 4  // workflows
+	maxRuns      = 5  // sessions shown of one
+	stepsBefore  = 10 // steps shown before the one that is the evidence
+	stepsAfter   = 4
+	maxStepShown = 300
+)
+
+// Distill asks a model for a skill of each ripe workflow, as far as one run goes. steps gives what a session did; none
+// where that is not known here any more. Code writes the skill from the fields of the answer, and of those only what the
+// sessions themselves ran. As with Consider, what was found before an error is returned too.
+func Distill(ctx context.Context, m *prompts.Model, set prompts.Set, in Ripeness, ripe []Workflow, steps func(record.Sighting) []Step) (Distilled, error) {
+	out := Distilled{Refused: map[string]int{}}
+	hashes := map[string]bool{}
+	taken := map[string]bool{} // paths
+	for _, s := range in.Skills {
+		taken[s.Path()] = true
+	}
+	for _, o := range in.Pending {
+		taken[o.Path] = true
+	}
+	finish := func(err error) (Distilled, error) {
+		slices.Sort(out.Asked)
+		out.Prompts = slices.Sorted(maps.Keys(hashes))
+		return out, err
+	}
+	if m == nil {
+		return finish(nil)
+	}
+	for _, w := range ripe {
+		if len(out.Asked) == maxDistilled {
+			break
+		}
+		question, ran, fits, err := distillQuestion(m, set, w, steps)
+		if err != nil {
+			return finish(fmt.Errorf("distill: %w", err))
+		}
+		if !fits {
+			continue // its sessions are not kept here any more, or are too long
+		}
+		answer, err := ask(ctx, m, question, prompts.DecodeDistill)
+		if err != nil {
+			return finish(fmt.Errorf("distill: %w", err))
+		}
+		hashes[question.Hash] = true
+		out.Asked = append(out.Asked, w.ID)
+		if !answer.Worth {
+			out.Notes = append(out.Notes, Note{Reflection: w.Sightings[0].Reflection, Text: w.Text, Why: "is no skill: " + cmp.Or(reason(answer.Why), "a model found it not worth one")})
+			continue
+		}
+		s, why := skill(w, answer, ran, out.Refused)
+		if why == "" && taken[s.Path()] {
+			why = "has the name of another"
+		}
+		if why != "" {
+			out.Refused[why]++
+			continue
+		}
+		taken[s.Path()] = true
+		out.Operations = append(out.Operations, record.NewSkill(record.Operation{How: record.Model, Sightings: w.Sightings,
+			Why: reason(answer.Why), Proposed: in.Now.UTC().Truncate(time.Second)}, s))
+	}
+	return finish(nil)
+}
+
+// distillQuestion puts together as many runs of a workflow as fit. ran is all that their sessions did.
+func distillQuestion(m *prompts.Model, set prompts.Set, w Workflow, steps func(record.Sighting) []Step) (r prompts.Rendered, ran []Step, fit bool, err error) {
+	in := prompts.Distill{Workflow: prompts.Known{Kind: string(record.Workflow), Text: w.Text, Body: clip(w.Body, maxBody)}}
+	for _, s := range w.Sightings {
+		all := steps(s)
+		if len(all) == 0 || len(in.Runs) == maxRuns {
+			continue
+		}
+		ran = append(ran, all...)
+		at := slices.IndexFunc(all, func(st Step) bool { return len(s.Evidence) > 0 && st.N >= s.Evidence[0].Event })
+		if at < 0 {
+			at = len(all) - 1
+		}
+		run := prompts.Run{Session: fmt.Sprintf("session %d", len(in.Runs)+1)}
+		for _, st := range all[max(0, at-stepsBefore):min(len(all), at+stepsAfter+1)] {
+			if st.Command != "" {
+				run.Steps = append(run.Steps, "`"+clip(st.Command, maxStepShown)+"`")
+			} else {
+				run.Steps = append(run.Steps, "edit "+clip(st.Path, maxStepShown))
+			}
+		}
+		in.Runs = append(in.Runs, run)
+	}
+	for ; len(in.Runs) > 0; in.Runs = in.Runs[:len(in.Runs)-1] {
+		if r, err = set.Distill(in); err != nil || fits(m, r) {
+			return r, ran, err == nil, err
+		}
+	}
+	return r, ran, false, nil
+}
+
+// Bounds of a skill, beside those of the schema.
+const (
+	minSteps   = 2
+	maxStepLen = 400
+)
+
+// skill is what an answer says as a skill, without the steps and tools that no session ran. dropped counts those.
+func skill(w Workflow, a prompts.DistillAnswer, ran []Step, dropped map[string]int) (s record.SkillFile, why string) {
+	did := newDoings(ran)
+	line := func(text string) (string, bool) {
+		text = strings.Join(strings.Fields(text), " ")
+		return text, text != "" && len(text) <= maxStepLen && did.honest(text)
+	}
+	name, ok := line(a.Name)
+	s.Name, s.Workflow = record.SkillName(name), w.Text
+	trigger, ok2 := line(a.Trigger)
+	if !ok || !ok2 || s.Name == "" {
+		return s, "has no name or no trigger"
+	}
+	s.Description = name + ". " + trigger
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n## Trigger\n\n%s\n\n## Steps\n\n", name, trigger)
+	n := 0
+	for _, step := range a.Steps {
+		step, ok := line(step)
+		if !ok {
+			dropped["a step that no session took"]++
+			continue
+		}
+		n++
+		fmt.Fprintf(&b, "%d. %s\n", n, step)
+	}
+	if n < minSteps {
+		return s, "has too few steps that sessions took"
+	}
+	var tools []string
+	for _, tool := range a.Tools {
+		if tool = strings.Trim(strings.TrimSpace(tool), "`"); !did.programs[tool] {
+			dropped["a tool that no session ran"]++
+		} else if !slices.Contains(tools, tool) {
+			tools = append(tools, tool)
+		}
+	}
+	if len(tools) > 0 {
+		b.WriteString("\n## Tools\n\n")
+		for _, tool := range tools {
+			fmt.Fprintf(&b, "- `%s`\n", tool)
+		}
+	}
+	if strings.TrimSpace(a.Example) != "" {
+		if example, ok := line(a.Example); ok {
+			fmt.Fprintf(&b, "\n## Example\n\n%s\n", example)
+		} else {
+			dropped["an example that no session gave"]++
+		}
+	}
+	s.Body = b.String()
+	if _, err := record.ParseSkill(s.Path(), s.Format()); err != nil {
+		return s, "is no file that a skill may have"
+	}
+	return s, ""
+}
+
+// doings is what sessions did, as far as a skill may say it.
+type doings struct {
+	commands []string        // whole ones, and, where they have no quotes, each of those that a line runs
+	programs map[string]bool // their first words
+	paths    []string        // of files that were edited
+}
+
+// joints part the commands of a line.
+var joints = pattern.New(`&&|\|\||[;|\n]`)
+
+func newDoings(ran []Step) doings {
+	d := doings{programs: map[string]bool{}}
+	add := func(command string) {
+		words := strings.Fields(command)
+		if len(words) == 0 {
+			return
+		}
+		if text := strings.Join(words, " "); !slices.Contains(d.commands, text) {
+			d.commands = append(d.commands, text)
+		}
+		if !strings.ContainsAny(words[0], "=`\"'$\\<>()[]#") {
+			d.programs[words[0]] = true
+		}
+	}
+	for _, s := range ran {
+		add(s.Command)
+		if !strings.ContainsAny(s.Command, "\"'`\\(#") && !strings.Contains(s.Command, "<<") {
+			for _, part := range joints.Split(s.Command, -1) {
+				add(part)
+			}
+		}
+		if s.Path != "" {
+			d.paths = append(d.paths, s.Path)
+		}
+	}
+	return d
+}
+
+// orders are forms in which prose would have something run or fetched, or hide something. Commands stand in code marks.
+var orders = []*pattern.Pattern{
+	pattern.New(`\$\(|&&|[|]|<!--|-->|://|\]\(`),
+	pattern.New(`(?i)<\s*/?\s*(?:img|a|script|iframe|style|svg)\b`),
+	pattern.New(`(?i)\b(?:sudo|curl|wget|eval|base64|chmod|ssh|nc)\b|\brm\s+-|\bgit\s+(?:push|reset|clean|checkout|rebase|commit)\b`),
+	pattern.New(`(?i)\b(?:npm|npx|pnpm|yarn|pip3?|kubectl|terraform|helm|gcloud|dd|mkfs|crontab)\s+[\w@./-]`),
+	pattern.New(`(?i)\b(?:git|docker|python3?|node|bash|sh|zsh|make|go|cargo|aws|psql|mysql)\s+(?:-\S|\S*[./:=@_]\w)`),
+}
+
+// own is what stands on one machine only, or was taken out as a secret.
+var own = pattern.New(`(?i)/home/|/users/|\\users\\|/root/|/tmp/|/var/folders/|\[redacted:`)
+
+// honest reports whether each command that a line has in code marks stands in the sessions, and the rest is prose.
+func (d doings) honest(line string) bool {
+	if strings.ContainsFunc(line, hidden) || own.MatchString(line) {
+		return false
+	}
+	parts := strings.Split(line, "`")
+	if len(parts)%2 == 0 {
+		return false // an open mark
+	}
+	for i, part := range parts {
+		switch {
+		case i%2 == 1 && !d.has(part):
+			return false
+		case i%2 == 0 && slices.ContainsFunc(orders, func(p *pattern.Pattern) bool { return p.MatchString(part) }):
+			return false
+		}
+	}
+	return true
+}
+
+// gap is what stands for a word that changes from run to run.
+var gap = pattern.New(`<[A-Za-z][A-Za-z0-9 _-]*>`)
+
+// has reports whether sessions ran a command, or edited a file. A gap stands for a part of a word.
+func (d doings) has(text string) bool {
+	text = strings.Join(strings.Fields(text), " ")
+	if text == "" {
+		return false
+	}
+	if d.programs[text] {
+		return true
+	}
+	var form strings.Builder
+	form.WriteString("^")
+	rest := text
+	for {
+		at := gap.FindStringIndex(rest)
+		if at == nil {
+			break
+		}
+		form.WriteString(regexp.QuoteMeta(rest[:at[0]]) + "[^\\s;&|$`<>\"'\\\\(){}]+")
+		rest = rest[at[1]:]
+	}
+	form.WriteString(regexp.QuoteMeta(rest) + "$")
+	if strings.HasPrefix(text, "<") {
+		return false // it may be any program
+	}
+	whole, err := regexp.Compile(form.String())
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(d.commands, whole.MatchString) || slices.ContainsFunc(d.paths, func(p string) bool {
+		return whole.MatchString(p) || strings.HasSuffix(text, "/") && strings.HasPrefix(p, text)
+	})
+}
