@@ -85,7 +85,10 @@ func TestWhatIsShownCanBeQuoted(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines, marks := 0, 0
-	for _, l := range labels {
+	for i, l := range labels {
+		if i%3 > 0 && testing.Short() {
+			continue
+		}
 		sessions, err := l.Sessions(context.Background())
 		if err != nil {
 			t.Fatal(err)

@@ -415,7 +415,7 @@ func TestALongSessionIsAskedAboutInParts(t *testing.T) {
 	for _, test := range []struct {
 		turns, size int
 		parts       int
-	}{{4, 600, 1}, {40, 1500, 0}, {400, 3000, maxParts}} {
+	}{{4, 600, 1}, {40, 1500, 0}, {200, 3000, maxParts}} {
 		s := long(test.turns, test.size)
 		m.asked = nil
 		model := m.model(12 << 10)
@@ -429,7 +429,7 @@ func TestALongSessionIsAskedAboutInParts(t *testing.T) {
 		if got.Parts != len(m.asked) || got.Found != got.Parts || test.parts > 0 && got.Parts != test.parts || got.Parts > maxParts {
 			t.Errorf("%d turns: %d parts, %d asked, error %v", test.turns, got.Parts, len(m.asked), err)
 		}
-		if (got.Left > 0) != (test.turns == 400) {
+		if (got.Left > 0) != (test.turns == 200) {
 			t.Errorf("%d turns: %d events left out", test.turns, got.Left)
 		}
 		for i, q := range m.asked {
@@ -510,7 +510,7 @@ func TestOnePartWithoutAnAnswer(t *testing.T) {
 // A model that always answers rubbish is given up after two parts, each asked about twice.
 func TestAHopelessModelIsGivenUp(t *testing.T) {
 	m := says("rubbish")
-	events := long(400, 3000).events()
+	events := long(60, 3000).events()
 	_, err := Read(context.Background(), m.model(12<<10), prompts.Set{}, readSession, events, Study(readSession, events), nil)
 	if !errors.Is(err, ErrUnusable) || len(m.asked) != 4 {
 		t.Errorf("asked %d times, error %v", len(m.asked), err)
