@@ -138,6 +138,9 @@ func (w *workspace) corroboration(v *record.View, all []candidate) (sessions map
 	corrections := map[string]bool{} // statements
 	for _, r := range reflections {
 		for _, c := range r.Candidates {
+			if c.How == record.Model {
+				continue // what a model reads out of a text that somebody planted bears nothing out
+			}
 			key := record.Normal(c.Text)
 			sightings[key] = append(sightings[key], record.Sighting{Reflection: r.ID(), Client: r.Client, Session: r.Session, Parent: r.Parent, How: c.How, Evidence: c.Evidence})
 			if c.Corrects != "" || c.Detector == "correction" {

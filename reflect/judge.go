@@ -68,15 +68,18 @@ func (r *reader) judge(answer json.RawMessage, part []line) judgement {
 		} else {
 			v.refused[why]++
 		}
-		v.usable = v.usable || !ofForm[why]
+		v.usable = v.usable || !ofForm(why)
 	}
 	return v
 }
 
-// ofForm are reasons that a model can mend by answering again.
-var ofForm = map[string]bool{
-	"unknown kind": true, "unknown scope": true, "unknown confidence": true, "not one line": true, "too long": true,
-	"no evidence": true, "evidence not verbatim": true,
+// ofForm reports whether a reason is one that a model can mend by answering again.
+func ofForm(why string) bool {
+	switch why {
+	case "unknown kind", "unknown scope", "unknown confidence", "not one line", "too long", "no evidence", "evidence not verbatim":
+		return true
+	}
+	return false
 }
 
 // candidate makes the candidate of one item of an answer, or says why not. n is its number in the answer.

@@ -252,7 +252,7 @@ func TestCandidatesOfAModelAreRefused(t *testing.T) {
 				if err != nil || got.Found != 1 {
 					t.Errorf("found %d, refused %v, error %v", got.Found, got.Refused, err)
 				}
-			case ofForm[test.why]:
+			case ofForm(test.why):
 				if !errors.Is(err, ErrUnusable) {
 					t.Errorf("refused %v, error %v, want that the answer cannot be used", got.Refused, err)
 				}
