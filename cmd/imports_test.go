@@ -37,9 +37,9 @@ var arrows = map[string][]string{
 	"hooks/githook":           {"hooks", "internal/file", "internal/pattern"},
 	"worktree":                {"gitstore", "internal/git", "internal/redact"},
 	"reflect/compress":        {"reflect/transcript", "internal/file", "internal/pattern", "internal/redact"},
-	"reflect":                 {"gitstore/record", "reflect/transcript", "prompts", "internal/file", "internal/pattern", "internal/redact"},
+	"reflect":                 {"gitstore/record", "reflect/transcript", "reflect/compress", "prompts", "internal/file", "internal/pattern", "internal/redact"},
 	"reflect/labelled":        {"gitstore/record", "reflect/transcript"},
-	"dream":                   {"gitstore/record", "gitstore/recall", "prompts"},
+	"dream":                   {"gitstore/record", "gitstore/recall", "prompts", "internal/pattern"},
 	"cmd/reverie":             {"cmd"},
 }
 

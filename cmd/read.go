@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reverie-memory/reverie/dream"
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -212,26 +213,15 @@ func (u *unread) failed(hash string) error {
 	return u.workspace.repo.WriteState(unreadFile, data, false)
 }
 
-// readInBackground has the model of the settings read what it has not, until somebody calls the worker. It reports whether
-// anything new was found.
-func (w *workspace) readInBackground(ctx context.Context, live map[string]bool) (found bool, err error) {
+// askInBackground has the model of the settings read the sessions that it has not, and say what follows for the memory when
+// that is due, until somebody calls the worker.
+func (w *workspace) askInBackground(ctx context.Context, live map[string]bool) error {
 	if w.narrowed.Background == "off" || w.config.Model.Name == config.Off || w.budget().Spent() != nil {
-		return false, nil
+		return nil
 	}
 	m, set, err := w.model(ctx, "")
 	if m == nil || err != nil {
-		return false, err
-	}
-	names, err := w.unreadSessions(ctx, m)
-	if err != nil {
-		return false, err
-	}
-	names = slices.DeleteFunc(names, func(name string) bool { return live[name] })
-	if len(names) == 0 {
-		return false, nil
-	}
-	if _, err := w.ensure(ctx); err != nil {
-		return false, err
+		return err
 	}
 	giving := *m
 	giving.Ask = func(ctx context.Context, r prompts.Rendered) (prompts.Answer, error) {
@@ -240,9 +230,39 @@ func (w *workspace) readInBackground(ctx context.Context, live map[string]bool) 
 		}
 		return m.Ask(ctx, r)
 	}
+	names, err := w.unreadSessions(ctx, m)
+	if err != nil {
+		return err
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return live[name] })
+	if len(names) > 0 {
+		if _, err := w.ensure(ctx); err != nil {
+			return err
+		}
+	}
 	all, err := w.readAll(ctx, &giving, set, names, func(r record.Reflection) error {
 		_, err := w.keepReflections(ctx, []record.Reflection{r})
 		return err
 	})
-	return all.read > 0, err
+	if all.read > 0 && err == nil {
+		err = w.conclude(ctx, &lesson{})
+	}
+	if err != nil || all.left > 0 {
+		return err
+	}
+	due, _, err := w.dreamDue(ctx, true)
+	if !due || err != nil {
+		if errors.Is(err, gitstore.ErrNoStore) {
+			err = nil
+		}
+		return err
+	}
+	_, err = w.consider(ctx, &giving, set, dream.Result{}, false)
+	switch {
+	case errors.Is(err, errCalled):
+		return nil
+	case errors.Is(err, door.ErrSpent):
+		return w.tellSpent(ctx, err)
+	}
+	return err
 }

@@ -117,12 +117,8 @@ func (w *workspace) work(ctx context.Context) error {
 		if err := doing("read"); err != nil {
 			return err
 		}
-		if found, err := w.readInBackground(ctx, live); err != nil {
+		if err := w.askInBackground(ctx, live); err != nil {
 			w.env.warn("%v", err) // what the detectors found stands
-		} else if found {
-			if err := w.conclude(ctx, &lesson{}); err != nil {
-				return err
-			}
 		}
 		w.tidy(ctx)
 		w.claimAgents(ctx) // who called us may be an agent that was installed from another clone

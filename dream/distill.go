@@ -8,10 +8,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/pattern"
 	"github.com/reverie-memory/reverie/prompts"
 )
 
@@ -278,11 +278,6 @@ func skill(w Workflow, a prompts.DistillAnswer, ran []Step, dropped map[string]i
 	return s, ""
 }
 
-// lazy compiles an expression when it is first used.
-func lazy(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
-}
-
 // doings is what sessions did, as far as a skill may say it.
 type doings struct {
 	commands []string        // whole ones, and, where they have no quotes, each of those that a line runs
@@ -291,7 +286,7 @@ type doings struct {
 }
 
 // joints part the commands of a line.
-var joints = lazy(`&&|\|\||[;|\n]`)
+var joints = pattern.New(`&&|\|\||[;|\n]`)
 
 func newDoings(ran []Step) doings {
 	d := doings{programs: map[string]bool{}}
@@ -310,7 +305,7 @@ func newDoings(ran []Step) doings {
 	for _, s := range ran {
 		add(s.Command)
 		if !strings.ContainsAny(s.Command, "\"'`\\(#") && !strings.Contains(s.Command, "<<") {
-			for _, part := range joints().Split(s.Command, -1) {
+			for _, part := range joints.Split(s.Command, -1) {
 				add(part)
 			}
 		}
@@ -322,20 +317,20 @@ func newDoings(ran []Step) doings {
 }
 
 // orders are forms in which prose would have something run or fetched, or hide something. Commands stand in code marks.
-var orders = []func() *regexp.Regexp{
-	lazy(`\$\(|&&|[|]|<!--|-->|://|\]\(`),
-	lazy(`(?i)<\s*/?\s*(?:img|a|script|iframe|style|svg)\b`),
-	lazy(`(?i)\b(?:sudo|curl|wget|eval|base64|chmod|ssh|nc)\b|\brm\s+-|\bgit\s+(?:push|reset|clean|checkout|rebase|commit)\b`),
-	lazy(`(?i)\b(?:npm|npx|pnpm|yarn|pip3?|kubectl|terraform|helm|gcloud|dd|mkfs|crontab)\s+[\w@./-]`),
-	lazy(`(?i)\b(?:git|docker|python3?|node|bash|sh|zsh|make|go|cargo|aws|psql|mysql)\s+(?:-\S|\S*[./:=@_]\w)`),
+var orders = []*pattern.Pattern{
+	pattern.New(`\$\(|&&|[|]|<!--|-->|://|\]\(`),
+	pattern.New(`(?i)<\s*/?\s*(?:img|a|script|iframe|style|svg)\b`),
+	pattern.New(`(?i)\b(?:sudo|curl|wget|eval|base64|chmod|ssh|nc)\b|\brm\s+-|\bgit\s+(?:push|reset|clean|checkout|rebase|commit)\b`),
+	pattern.New(`(?i)\b(?:npm|npx|pnpm|yarn|pip3?|kubectl|terraform|helm|gcloud|dd|mkfs|crontab)\s+[\w@./-]`),
+	pattern.New(`(?i)\b(?:git|docker|python3?|node|bash|sh|zsh|make|go|cargo|aws|psql|mysql)\s+(?:-\S|\S*[./:=@_]\w)`),
 }
 
 // own is what stands on one machine only, or was taken out as a secret.
-var own = lazy(`(?i)/home/|/users/|\\users\\|/root/|/tmp/|/var/folders/|\[redacted:`)
+var own = pattern.New(`(?i)/home/|/users/|\\users\\|/root/|/tmp/|/var/folders/|\[redacted:`)
 
 // honest reports whether each command that a line has in code marks stands in the sessions, and the rest is prose.
 func (d doings) honest(line string) bool {
-	if strings.ContainsFunc(line, hidden) || own().MatchString(line) {
+	if strings.ContainsFunc(line, hidden) || own.MatchString(line) {
 		return false
 	}
 	parts := strings.Split(line, "`")
@@ -346,7 +341,7 @@ func (d doings) honest(line string) bool {
 		switch {
 		case i%2 == 1 && !d.has(part):
 			return false
-		case i%2 == 0 && slices.ContainsFunc(orders, func(form func() *regexp.Regexp) bool { return form().MatchString(part) }):
+		case i%2 == 0 && slices.ContainsFunc(orders, func(p *pattern.Pattern) bool { return p.MatchString(part) }):
 			return false
 		}
 	}
@@ -354,7 +349,7 @@ func (d doings) honest(line string) bool {
 }
 
 // gap is what stands for a word that changes from run to run.
-var gap = lazy(`<[A-Za-z][A-Za-z0-9 _-]*>`)
+var gap = pattern.New(`<[A-Za-z][A-Za-z0-9 _-]*>`)
 
 // has reports whether sessions ran a command, or edited a file. A gap stands for a part of a word.
 func (d doings) has(text string) bool {
@@ -369,7 +364,7 @@ func (d doings) has(text string) bool {
 	form.WriteString("^")
 	rest := text
 	for {
-		at := gap().FindStringIndex(rest)
+		at := gap.FindStringIndex(rest)
 		if at == nil {
 			break
 		}

@@ -26,8 +26,6 @@ type Server struct {
 	stderr strings.Builder
 }
 
-var listening = regexp.MustCompile(`Listening on (127\.0\.0\.1:\d+)`)
-
 // Serve starts the binary of Ollama as a server on a port of its own, with a home and models of its own: "tiny" is Text, "tiny-random"
 // RandomText, "tiny-vectors" Vectors. It and all that it started end with the test. What it said is logged if the test failed.
 func Serve(t testing.TB, binary string) *Server {
@@ -81,6 +79,7 @@ func Serve(t testing.TB, binary string) *Server {
 
 // read takes in what the server says until it and its runners have ended, and sends the address on.
 func (s *Server) read(r io.ReadCloser, address chan<- string, done chan<- struct{}) {
+	listening := regexp.MustCompile(`Listening on (127\.0\.0\.1:\d+)`)
 	defer close(done)
 	defer r.Close()
 	lines := bufio.NewReader(r)
