@@ -55,9 +55,9 @@ func (w *workspace) model(ctx context.Context, name string) (*prompts.Model, pro
 	if err := w.narrow(ctx); err != nil {
 		return nil, prompts.Set{}, err
 	}
-	want := w.narrowed.Model
+	want, named := w.narrowed.Model, name != ""
 	switch {
-	case name == "":
+	case !named:
 		name = want.Name
 	case name != config.Off && want.Forbidden:
 		return nil, prompts.Set{}, &failure{exitPerson, fmt.Errorf("%s:reverie.toml lets no model read this repository's sessions", w.branch()), ""}
@@ -71,7 +71,7 @@ func (w *workspace) model(ctx context.Context, name string) (*prompts.Model, pro
 	}
 	m, err := findModel(ctx, w.env, want, name)
 	if err != nil {
-		if name != w.narrowed.Model.Name || ctx.Err() != nil {
+		if named || ctx.Err() != nil {
 			return nil, prompts.Set{}, err
 		}
 		w.env.warn("the model is not asked: %v", err)

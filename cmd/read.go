@@ -107,6 +107,9 @@ func (w *workspace) readOne(ctx context.Context, m *prompts.Model, set prompts.S
 		return a, err
 	}
 	got, err := reflect.Read(ctx, &asking, set, kept.Session, events, base, known)
+	if errors.Is(err, reflect.ErrNoRoom) {
+		err = fmt.Errorf("%w: %w", errModel, err)
+	}
 	if err != nil {
 		return base, err
 	}

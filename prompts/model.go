@@ -42,9 +42,9 @@ type Model struct {
 	Ask func(context.Context, Rendered) (Answer, error)
 }
 
-// Predict is the most tokens that an answer of at most longest bytes is given in a context: at worst every byte
-// is a token, but the question needs its half.
-func Predict(context, longest int) int { return min(longest+64, context/2) }
+// Predict is the most tokens that an answer of at most longest bytes is given in a context. A token of prose is two bytes or
+// more in any script; and the question needs its half.
+func Predict(context, longest int) int { return min(longest/2+100, context/2) }
 
 // bytesPerToken is how few bytes of English or code a token stands for, so that no question is thought shorter than it is.
 const bytesPerToken = 3
