@@ -115,7 +115,7 @@ func (b *bench) run(n int) error {
 		return err
 	}
 	b.line("review of 200 pending operations, wall", ms(review.wall), "", 0, "50 ms", review.wall <= 50*time.Millisecond)
-	if err := b.hooks(large); err != nil {
+	if err := b.hooks(large, hello); err != nil {
 		return err
 	}
 	b.redaction()
@@ -271,7 +271,7 @@ func (b *bench) line(what, ours, beside string, ratio float64, budget string, ok
 
 func (b *bench) ratio(what string, ours, beside time.Duration, budget float64) {
 	r := float64(ours) / float64(beside)
-	b.line(what, ms(ours), ms(beside), r, fmt.Sprintf("%g×", budget), r <= budget)
+	b.line(what, ms(ours), ms(beside), r, fmt.Sprintf("%.3g×", budget), r <= budget)
 }
 
 func ms(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000) }
