@@ -49,7 +49,7 @@ func learnCommand(env *Env) *cli.Command {
 				if model.name != "" {
 					return usage("'reverie reflect --pending --model NAME' has it read what was learned from", "--model is for files")
 				}
-				return runBackfill(c.Context, env, o)
+				return runBackfill(c.Context, env, o, model)
 			}
 			if o.given() {
 				return usage("leave out the files to learn from the agents' own stores", "--since, --limit, --agent and --dry-run are not for files")
@@ -107,7 +107,7 @@ func runLearn(ctx context.Context, env *Env, files []string, format transcript.F
 }
 
 // runBackfill learns from what the agents kept, and goes on with what was ingested before.
-func runBackfill(ctx context.Context, env *Env, o backfillOptions) error {
+func runBackfill(ctx context.Context, env *Env, o backfillOptions, model modelChoice) error {
 	w, err := env.open(ctx)
 	if err != nil {
 		return err
@@ -156,6 +156,15 @@ func runBackfill(ctx context.Context, env *Env, o backfillOptions) error {
 		return err
 	}
 	w.tidy(ctx)
+	if w.narrowed.Model.Name != config.Off && !model.none {
+		unread, err := w.unreadSessions(ctx, &prompts.Model{})
+		if err != nil {
+			return err
+		}
+		if len(unread) > 0 {
+			env.say("%s not read by the model yet: it does so in the background, or now: reverie reflect --pending", count(len(unread), "session is", "sessions are"))
+		}
+	}
 	return w.answer(l, b.sessions, b.found)
 }
 
