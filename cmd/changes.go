@@ -242,7 +242,13 @@ func (l *looker) whose(q quote) string {
 
 // wordDiff is two statements as one, word by word: [-gone-] and {+new+}.
 func wordDiff(before, after string) string {
-	lines := func(s string) string { return strings.Join(strings.Fields(s), "\n") + "\n" }
+	lines := func(s string) string {
+		var b strings.Builder
+		for _, word := range strings.Fields(s) {
+			b.WriteString(word + "\n")
+		}
+		return b.String()
+	}
 	d := diffmatchpatch.New()
 	d.DiffTimeout = 0 // the answer must not depend on the clock
 	a, b, words := d.DiffLinesToRunes(lines(before), lines(after))
