@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore"
@@ -77,7 +78,8 @@ func (w *workspace) model(ctx context.Context, name string) (*prompts.Model, pro
 		w.env.warn("the model is not asked: %v", err)
 		return nil, prompts.Set{}, nil
 	}
-	d := door.Door{Scanner: w.scanner, Answers: w.answers(), Budget: w.budget()}
+	d := door.Door{Scanner: w.scanner, Budget: w.budget(), Answers: func() (string, error) { return w.repo.StateSub(answersDir) }}
+	d.Budget.Wait = sync.OnceFunc(func() { w.env.say("another question is being answered; this one waits") })
 	return d.Open(m), set, nil
 }
 
