@@ -81,7 +81,7 @@ func (b *bench) run(n int) error {
 		return err
 	}
 	fmt.Printf("%s, %d CPUs, %d memories, %d rounds\n\n", runtime.Version(), runtime.NumCPU(), n, b.rounds)
-	fmt.Printf("%-64s %12s %12s %8s  %s\n", "what", "ours", "beside it", "ratio", "budget")
+	fmt.Printf("%-72s %12s %12s %8s  %s\n", "what", "ours", "beside it", "ratio", "budget")
 
 	b.line("size of the stripped binary", fmt.Sprintf("%.1f MB", float64(info.Size())/1e6), "", 0, "40 MB", info.Size() <= 40e6)
 	start, bare := b.measure(b.dir, nil, b.bin, "version"), b.measure(b.dir, nil, hello)
@@ -266,7 +266,7 @@ func (b *bench) line(what, ours, beside string, ratio float64, budget string, ok
 		budget += "  over"
 		b.over++
 	}
-	fmt.Printf("%-64s %12s %12s %8s  %s\n", what, ours, beside, r, budget)
+	fmt.Printf("%-72s %12s %12s %8s  %s\n", what, ours, beside, r, budget)
 }
 
 func (b *bench) ratio(what string, ours, beside time.Duration, budget float64) {

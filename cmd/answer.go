@@ -70,7 +70,7 @@ const checkpointTime = time.Second
 func (w *workspace) checkpointNow(ctx context.Context, e hooks.Event) error {
 	ctx, cancel := context.WithTimeout(ctx, checkpointTime)
 	defer cancel()
-	lock, err := waitWorkerLock(ctx, w.state)
+	lock, err := waitStation(ctx, w.state, theWorker)
 	if lock == nil || err != nil {
 		return err
 	}

@@ -105,6 +105,7 @@ func setConfig(ctx context.Context, env *Env, key, value string, user bool) erro
 		}
 	}
 	file := config.UserFile()
+	user = user || config.Own(key)
 	if user && file == "" {
 		return errors.New("there is no home directory for your settings")
 	}
@@ -123,7 +124,21 @@ func setConfig(ctx context.Context, env *Env, key, value string, user bool) erro
 		return err // a value that is none is wrong usage
 	}
 	env.say("set %s in %s", key, file)
+	env.tellLastWord(ctx, key, file)
 	return env.tellGitScripts(ctx)
+}
+
+// tellLastWord says where something else than the file has the last word on a key.
+func (env *Env) tellLastWord(ctx context.Context, key, file string) {
+	w, err := env.open(ctx)
+	if err != nil || w.narrow(ctx) != nil {
+		return // whatever needs the settings says why
+	}
+	for _, s := range w.narrowed.Settings() {
+		if s.Key == key && s.Origin != file && s.Origin != "default" {
+			env.say("here it is %s all the same, by %s", s.Value, s.Origin)
+		}
+	}
 }
 
 // tellGitScripts brings the scripts of git's hooks up to date with the settings, where there are any.

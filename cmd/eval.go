@@ -3,7 +3,9 @@ package cmd
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -33,13 +35,13 @@ func evalCommand(env *Env) *cli.Command {
 			if c.NArg() != 1 {
 				return usage("reverie eval DIR", "eval wants exactly one folder of labelled transcripts")
 			}
-			readers := []namedReader{{"detectors", studyAlone}}
+			readers := []namedReader{{name: detectorsRow, read: studyAlone}}
 			for _, name := range models.Value() {
 				r, err := modelReader(c.Context, env, name)
 				if err != nil {
 					return err
 				}
-				readers = append(readers, namedReader{name, r})
+				readers = append(readers, namedReader{name: name, read: r, model: true})
 			}
 			return runEval(c.Context, env, c.Args().First(), readers)
 		},
@@ -49,10 +51,21 @@ func evalCommand(env *Env) *cli.Command {
 // A reader makes of a session what it taught. What it returns beside an error counts too.
 type reader func(ctx context.Context, s transcript.Session, events []transcript.Event) (record.Reflection, error)
 
-// A namedReader is a reader that is measured.
+// A namedReader is a reader that is measured: a model both by itself and with the detectors' findings beside its own.
 type namedReader struct {
-	name string
-	read reader
+	name  string
+	read  reader
+	model bool
+}
+
+const detectorsRow = "detectors"
+
+// rows are the names of what is measured of the reader.
+func (r namedReader) rows() []string {
+	if r.model {
+		return []string{r.name, detectorsRow + " + " + r.name}
+	}
+	return []string{r.name}
 }
 
 // studyAlone is the reader without a model.
@@ -119,91 +132,117 @@ func runEval(ctx context.Context, env *Env, dir string, readers []namedReader) e
 	if err != nil {
 		return &failure{exitFailed, err, "'reverie help eval' says what the folder has to have"}
 	}
-	var rows []evalJSON
+	width := len("name")
 	for _, r := range readers {
-		row, err := env.evaluate(ctx, labels, r)
+		for _, name := range r.rows() {
+			width = max(width, len(visible(name)))
+		}
+	}
+	var mistaken []evalJSON
+	var nothing []error
+	for i, r := range readers {
+		rows, err := env.evaluate(ctx, labels, r)
 		if err != nil {
 			return err
 		}
-		if row.Failed > 0 {
-			env.warn("%s did not read %d of %s; the first: %v", row.Name, row.Failed, count(row.Sessions, "session", "sessions"), row.cause)
+		if i == 0 && !env.JSON {
+			env.print("%s %8s %6s %6s %6s %6s %6s %9s %6s\n", pad("name", width), "sessions", "unread", "found", "right", "wrong", "missed", "precision", "recall")
 		}
-		rows = append(rows, row)
-	}
-	if env.JSON {
 		for _, row := range rows {
-			if err := env.object(row); err != nil {
+			if env.JSON {
+				err = env.object(row)
+			} else {
+				env.tellEval(row, width)
+			}
+			if err != nil {
 				return err
 			}
 		}
-		return nil
-	}
-	width := len("name")
-	for _, row := range rows {
-		width = max(width, len(visible(row.Name)))
-	}
-	env.print("%s %8s %6s %6s %6s %6s %9s %6s\n", pad("name", width), "sessions", "found", "right", "wrong", "missed", "precision", "recall")
-	for _, row := range rows {
-		precision := "-"
-		if row.Right+row.Wrong > 0 {
-			precision = fmt.Sprintf("%.3f", row.Precision)
+		mistaken = append(mistaken, rows...)
+		if row := rows[0]; row.Failed > 0 {
+			env.warn("%s did not read %d of %s; the first: %v", row.Name, row.Failed, count(row.Sessions, "session", "sessions"), row.cause)
+			if row.Failed == row.Sessions {
+				nothing = append(nothing, fmt.Errorf("%s read nothing", row.Name))
+			}
 		}
-		env.print("%s %8d %6d %6d %6d %6d %9s %6.3f\n", pad(visible(row.Name), width), row.Sessions, row.Found, row.Right, row.Wrong, row.Missed, precision, row.Recall)
 	}
-	if env.Verbose {
-		for _, row := range rows {
+	if env.Verbose && !env.JSON {
+		for _, row := range mistaken {
 			for _, m := range row.Mistakes {
 				env.print("%s  %-6s  %s  %s: %s\n", pad(visible(row.Name), width), m.What, visible(m.File), visible(m.Class), oneLine(m.Text, 1<<20))
 			}
 		}
 	}
-	return nil
+	return errors.Join(nothing...)
 }
 
-// evaluate has one reader read everything.
-func (env *Env) evaluate(ctx context.Context, labels []labelled.Label, r namedReader) (evalJSON, error) {
-	row := evalJSON{Name: r.name, Mistakes: []mistake{}}
+func (env *Env) tellEval(row evalJSON, width int) {
+	precision := "-"
+	if row.Right+row.Wrong > 0 {
+		precision = fmt.Sprintf("%.3f", row.Precision)
+	}
+	env.print("%s %8d %6d %6d %6d %6d %6d %9s %6.3f\n", pad(visible(row.Name), width), row.Sessions, row.Failed, row.Found, row.Right, row.Wrong, row.Missed, precision, row.Recall)
+}
+
+// evaluate has one reader read everything: a row for each of its names.
+func (env *Env) evaluate(ctx context.Context, labels []labelled.Label, r namedReader) ([]evalJSON, error) {
+	rows := make([]evalJSON, len(r.rows()))
+	scores := make([]labelled.Score, len(rows))
+	for n, name := range r.rows() {
+		rows[n] = evalJSON{Name: name, Mistakes: []mistake{}}
+	}
 	scanner := redact.New()
-	var score labelled.Score
 	told := newSteps(env, len(labels))
 	defer told.done()
 	for i, l := range labels {
 		told.step(i, r.name)
 		sessions, err := l.Sessions(ctx)
 		if err != nil {
-			return row, err
+			return nil, err
 		}
-		var found []record.Candidate
+		found := make([][]record.Candidate, len(rows))
 		for _, s := range sessions {
 			events, err := redacted(scanner, s.Events)
 			if err != nil {
-				return row, err
+				return nil, err
 			}
 			read, err := r.read(ctx, s.Session, events)
 			if ctx.Err() != nil {
-				return row, ctx.Err()
+				return nil, ctx.Err()
 			}
-			if err != nil {
-				if row.Failed == 0 {
-					row.cause = fmt.Errorf("%s: %w", l.Session, err)
+			for n := range rows {
+				if err != nil && rows[n].Failed == 0 {
+					rows[n].cause = fmt.Errorf("%s: %w", l.Session, err)
 				}
-				row.Failed++
+				if err != nil {
+					rows[n].Failed++
+				}
+				rows[n].Sessions++
 			}
-			row.Sessions++
-			found = append(found, read.Candidates...)
+			if r.model {
+				own := slices.DeleteFunc(slices.Clone(read.Candidates), func(c record.Candidate) bool { return c.How != record.Model })
+				found[0], found[1] = append(found[0], own...), append(found[1], read.Candidates...)
+			} else {
+				found[0] = append(found[0], read.Candidates...)
+			}
 		}
-		v := l.Judge(found)
-		score.Add(v)
-		for _, c := range v.Wrong {
-			row.Mistakes = append(row.Mistakes, mistake{l.Session, "wrong", c.Detector, c.Text})
-		}
-		for _, e := range v.Missed {
-			row.Mistakes = append(row.Mistakes, mistake{l.Session, "missed", e.Class, e.Accept})
+		for n := range rows {
+			v := l.Judge(found[n])
+			scores[n].Add(v)
+			for _, c := range v.Wrong {
+				rows[n].Mistakes = append(rows[n].Mistakes, mistake{l.Session, "wrong", c.Detector, c.Text})
+			}
+			for _, e := range v.Missed {
+				rows[n].Mistakes = append(rows[n].Mistakes, mistake{l.Session, "missed", e.Class, e.Accept})
+			}
 		}
 	}
-	row.Found, row.Right, row.Wrong, row.Missed = score.Right+score.Allowed+score.Wrong, score.Right, score.Wrong, score.Missed
-	row.Precision, row.Recall = score.Precision(), score.Recall()
-	return row, nil
+	for n, score := range scores {
+		row := &rows[n]
+		row.Found, row.Right, row.Wrong, row.Missed = score.Right+score.Allowed+score.Wrong, score.Right, score.Wrong, score.Missed
+		row.Precision, row.Recall = score.Precision(), score.Recall()
+	}
+	return rows, nil
 }
 
 // redacted is events as they would be kept: without secrets.

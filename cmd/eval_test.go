@@ -41,12 +41,12 @@ func TestEvalMeasuresReadersBesideEachOther(t *testing.T) {
 	}
 	var out, errs bytes.Buffer
 	env := &Env{Out: &out, Err: &errs, Dir: ".", Width: 80, Verbose: true}
-	if err := runEval(context.Background(), env, dir, []namedReader{{"detectors", studyAlone}, {"tiny:1b", model}}); err != nil {
+	if err := runEval(context.Background(), env, dir, []namedReader{{name: "detectors", read: studyAlone}, {name: "tiny:1b", read: model}}); err != nil {
 		t.Fatal(err)
 	}
-	want := `name      sessions  found  right  wrong missed precision recall
-detectors        2      0      0      0      2         -  0.000
-tiny:1b          2      4      1      2      1     0.333  0.500
+	want := `name      sessions unread  found  right  wrong missed precision recall
+detectors        2      0      0      0      0      2         -  0.000
+tiny:1b          2      1      4      1      2      1     0.333  0.500
 detectors  missed  a.jsonl  fact: It listens on 9090.
 detectors  missed  b.jsonl  fix: Start compose.
 tiny:1b    wrong   a.jsonl  model: Be nice
@@ -86,18 +86,24 @@ func TestEvalReadsWithAModel(t *testing.T) {
 	}}
 	var out, errs bytes.Buffer
 	env := &Env{Out: &out, Err: &errs, Dir: ".", Width: 80}
-	if err := runEval(context.Background(), env, dir, []namedReader{{"detectors", studyAlone}, {"m", readWith(model, prompts.Set{})}}); err != nil {
+	if err := runEval(context.Background(), env, dir, []namedReader{{name: "detectors", read: studyAlone}, {name: "m", read: readWith(model, prompts.Set{}), model: true}}); err != nil {
 		t.Fatal(err)
 	}
-	want := `name      sessions  found  right  wrong missed precision recall
-detectors        2      1      1      0      1     1.000  0.500
-m                2      2      2      0      0     1.000  1.000
+	want := `name          sessions unread  found  right  wrong missed precision recall
+detectors            2      0      1      1      0      1     1.000  0.500
+m                    2      1      1      1      0      1     1.000  0.500
+detectors + m        2      1      2      2      0      0     1.000  1.000
 `
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Error(diff)
 	}
 	if !strings.Contains(errs.String(), "m did not read 1 of 2 sessions; the first: b.jsonl: ") {
 		t.Error(errs.String())
+	}
+	silent := &prompts.Model{Name: "silent", Context: 8192, Ask: func(context.Context, prompts.Rendered) (prompts.Answer, error) { return prompts.Answer{}, errors.New("gone") }}
+	err := runEval(context.Background(), env, dir, []namedReader{{name: "silent", read: readWith(silent, prompts.Set{}), model: true}})
+	if err == nil || !strings.Contains(err.Error(), "silent read nothing") {
+		t.Errorf("a model that never answers: %v", err)
 	}
 }
 
@@ -111,7 +117,7 @@ func TestEvalStopsWhenItIsTold(t *testing.T) {
 	}
 	var out, errs bytes.Buffer
 	env := &Env{Out: &out, Err: &errs, Dir: ".", Width: 80}
-	err := runEval(ctx, env, "../reflect/testdata/labelled", []namedReader{{"m", model}})
+	err := runEval(ctx, env, "../reflect/testdata/labelled", []namedReader{{name: "m", read: model}})
 	if !errors.Is(err, context.Canceled) || asked != 1 || out.Len() > 0 {
 		t.Errorf("%v, asked %d times, %s", err, asked, &out)
 	}

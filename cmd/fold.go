@@ -94,7 +94,7 @@ func (w *workspace) sweep(ctx context.Context) error {
 	if _, err := w.repo.StateDir(); err != nil {
 		return err
 	}
-	lock, err := takeWorkerLock(w.state)
+	lock, err := takeStation(w.state, theWorker)
 	if lock == nil || err != nil {
 		return err
 	}

@@ -106,7 +106,7 @@ func TestJSONIsAPromise(t *testing.T) {
 		{[]string{"why", "@one"}, "commit for injection session time why"},
 		{[]string{"checkpoint", "a note"}, "branch client commit files n name reason session shared text time"},
 		{[]string{"checkpoint", "list"}, "branch client commit files n name reason session shared text time"},
-		{[]string{"status"}, "adopted branch commit contested memories memories.constraint memories.convention memories.fact pending private reflections retired sessions spooled stale unreadable waiting withheld worker"},
+		{[]string{"status"}, "adopted branch commit contested memories memories.constraint memories.convention memories.fact pending private reader reflections retired sessions spooled stale unread unreadable waiting withheld worker"},
 		{[]string{"trust"}, "author memories own trusted withheld"},
 		{[]string{"log", "-n", "1"}, "author commit op sessions subject time"},
 		{[]string{"blame", "@one"}, "author commit line text time"},

@@ -97,12 +97,21 @@ func runLearn(ctx context.Context, env *Env, files []string, format transcript.F
 	if err != nil {
 		return err
 	}
+	if m != nil && !env.JSON { // whatever becomes of the model, this is so
+		if err := w.answer(l, kept, nil); err != nil {
+			return err
+		}
+		l = &lesson{}
+	}
 	if m != nil {
 		if err := w.readOn(ctx, m, set, names, l); err != nil {
 			return err
 		}
 	}
 	w.tidy(ctx)
+	if m != nil && !env.JSON && l.fresh == 0 {
+		return ingestErr
+	}
 	return errors.Join(w.answer(l, kept, nil), ingestErr)
 }
 
@@ -156,8 +165,8 @@ func runBackfill(ctx context.Context, env *Env, o backfillOptions, model modelCh
 		return err
 	}
 	w.tidy(ctx)
-	if w.narrowed.Model.Name != config.Off && !model.none {
-		unread, err := w.unreadSessions(ctx, &prompts.Model{})
+	if w.narrowed.Model.Name != config.Off && w.narrowed.Background != "off" && !model.none {
+		unread, err := w.unreadSessions(ctx, nil, prompts.Set{})
 		if err != nil {
 			return err
 		}
@@ -209,11 +218,12 @@ func (w *workspace) learnFrom(ctx context.Context, names []string) (*lesson, err
 // reflectOn studies sessions and keeps what is new, some at a time: what was kept stays when the rest is interrupted.
 func (w *workspace) reflectOn(ctx context.Context, names []string, l *lesson) error {
 	for some := range slices.Chunk(names, batchSessions) {
-		studied, err := w.study(ctx, some)
+		purges := w.purges()
+		studied, err := w.study(ctx, some, true)
 		if err != nil {
 			return err
 		}
-		fresh, err := w.keepReflections(ctx, studied)
+		fresh, err := w.keepReflections(ctx, studied, purges)
 		if err != nil {
 			return err
 		}
@@ -226,12 +236,12 @@ func (w *workspace) reflectOn(ctx context.Context, names []string, l *lesson) er
 // readOn has a model read sessions that the detectors have studied, and adds to the lesson what follows from that.
 func (w *workspace) readOn(ctx context.Context, m *prompts.Model, set prompts.Set, names []string, l *lesson) error {
 	more := &lesson{}
-	_, err := w.readAll(ctx, m, set, names, func(r record.Reflection) error {
-		fresh, err := w.keepReflections(ctx, []record.Reflection{r})
-		more.fresh += len(fresh)
-		more.told = append(more.told, tallied(fresh)...)
-		return err
-	})
+	purges := w.purges()
+	p := pass{workspace: w, model: m, set: set, keep: func(got reflect.Reading) error {
+		more.fresh++
+		return w.keepReading(ctx, got, purges)
+	}}
+	_, err := p.over(ctx, names)
 	if err != nil || more.fresh == 0 {
 		return err
 	}

@@ -204,3 +204,8 @@ func (w *workspace) update(ctx context.Context, fn func(*record.Tx, config.Confi
 	}
 	return nil
 }
+
+// missing reports whether an error says that there is no memory here, and never was.
+func missing(err error) bool {
+	return errors.Is(err, gitstore.ErrNoStore) && !errors.Is(err, gitstore.ErrDeleted)
+}

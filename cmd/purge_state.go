@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -56,7 +57,7 @@ func (w *workspace) lookState(p *purgePlan) ([]stateFile, error) {
 			return err
 		}
 		rel = filepath.ToSlash(rel)
-		if rel == "lock" || rel == "tips" || rel == "loose" || rel == purgeRest || strings.HasSuffix(rel, ".lock") {
+		if rel == "lock" || rel == purgesFile || rel == "tips" || rel == "loose" || rel == purgeRest || strings.HasSuffix(rel, ".lock") {
 			return nil // ids and names of refs
 		}
 		if rel == "remotes.json" || rel == approvedFile {
@@ -101,9 +102,22 @@ func derived(rel string) bool {
 	return rel == "cache" || strings.HasPrefix(rel, "code/") || strings.HasPrefix(rel, contextDir+"/") || strings.HasPrefix(rel, answersDir+"/") || rel == withheldFile || strings.HasPrefix(rel, "authors-")
 }
 
+// purgesFile is the file of the state folder whose text every purge changes, when it begins and when it ends.
+const purgesFile = "purges"
+
+// purges is a mark that no other state of the purges has: who reads what a purge may take, thinks about it for a while and
+// writes, looks whether it is still the same.
+func (w *workspace) purges() string {
+	text, _ := file.Read(filepath.Join(w.state, purgesFile), 1<<10)
+	return string(text)
+}
+
 // cleanState takes what goes out of the state folder. The cache, what was prepared for sessions, what models answered and
 // the vectors go in any case: they are made again. Of a vector nobody can tell whether it was made from what goes.
 func (w *workspace) cleanState(ctx context.Context, p *purgePlan) error {
+	if err := w.repo.WriteState(purgesFile, []byte(rand.Text()), true); err != nil {
+		return err
+	}
 	if err := errors.Join(os.RemoveAll(filepath.Join(w.state, contextDir)), door.Forget(w.answers())); err != nil {
 		return err
 	}

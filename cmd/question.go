@@ -8,7 +8,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/prompts"
 	"github.com/reverie-memory/reverie/reflect"
 )
@@ -27,7 +26,7 @@ func (w *workspace) printPrompts(ctx context.Context, names []string, o reflectO
 		}
 	}
 	if o.pending {
-		if names, err = w.unreadSessions(ctx, m); err != nil {
+		if names, err = w.unreadSessions(ctx, nil, set); err != nil {
 			return err
 		}
 	}
@@ -36,7 +35,7 @@ func (w *workspace) printPrompts(ctx context.Context, names []string, o reflectO
 		if err != nil {
 			return fmt.Errorf("reflect: %w", err)
 		}
-		known, err := w.knownAbout(ctx, events)
+		known, err := w.knownAbout(ctx, events, false) // it may be for a model elsewhere
 		if err != nil {
 			return err
 		}
@@ -105,6 +104,7 @@ func (w *workspace) importAnswer(ctx context.Context, name string, o reflectOpti
 	if err != nil {
 		return err
 	}
+	purges := w.purges()
 	kept, events, err := w.sessions.Load(name)
 	if err != nil {
 		return fmt.Errorf("reflect: %w", err)
@@ -118,16 +118,13 @@ func (w *workspace) importAnswer(ctx context.Context, name string, o reflectOpti
 	if err != nil {
 		return fmt.Errorf("reflect: %s: %w", o.from, err)
 	}
-	if o.dryRun {
-		return w.tellCandidates([]record.Reflection{got.Reflection})
+	if !o.dryRun {
+		if _, err := w.ensure(ctx); err != nil {
+			return err
+		}
+		if err := w.keepReading(ctx, got, purges); err != nil {
+			return err
+		}
 	}
-	if _, err := w.ensure(ctx); err != nil {
-		return err
-	}
-	fresh, err := w.keepReflections(ctx, []record.Reflection{got.Reflection})
-	if err != nil {
-		return err
-	}
-	w.tellReflections(tallied(fresh))
-	return w.tellCandidates(fresh)
+	return w.tellReading(got)
 }

@@ -2,6 +2,8 @@ package cmd
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/dream"
-	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
@@ -26,52 +27,74 @@ import (
 
 // readings is what a model's pass over some sessions came to.
 type readings struct {
-	read     int // sessions
-	left     int // that the pass did not come to
-	unusable int // whose answers were of no use
+	read int // sessions
+	left int // that the pass did not come to
+}
+
+// pass is one go of a model through sessions.
+type pass struct {
+	*workspace
+	model *prompts.Model
+	set   prompts.Set
+	keep  func(reflect.Reading) error // what becomes of a reading; it may be called again
+	dry   bool                        // nothing is kept, not even that a session gave nothing
 }
 
 // maxUnusable is after how many sessions in a row without a usable answer a pass gives the model up.
 const maxUnusable = 5
 
-// errCalled ends a question that was not asked because the worker has other things to do first.
-var errCalled = errors.New("there is something else to do first")
-
-// readAll has a model read sessions, one after the other, and hands each reflection to keep when it is there. What ends
-// the pass early and is no fault of a session's is said, and is no error; ctx's end is one.
-func (w *workspace) readAll(ctx context.Context, m *prompts.Model, set prompts.Set, names []string, keep func(record.Reflection) error) (readings, error) {
+// over reads sessions, one after the other, and hands each reading to keep when it is there. A session of which nothing can
+// be had is named, and the next one read. What ends the pass early and is no fault of a session's is said, and is no
+// error; ctx's end is one.
+func (p pass) over(ctx context.Context, names []string) (readings, error) {
 	var all readings
-	unread := w.openUnread(m)
+	unread := p.openUnread(p.model)
+	steps := newSteps(p.env, len(names))
+	defer steps.done()
 	inARow := 0
 	for i, name := range names {
 		all.left = len(names) - i
-		r, err := w.readOne(ctx, m, set, name)
+		steps.step(i, visible(name))
+		purges := p.purges()
+		hash, got, err := p.read(ctx, name)
+		if err == nil && p.purges() != purges {
+			err = fmt.Errorf("%s: there was a purge meanwhile: %w", name, errSession)
+		}
 		switch {
 		case ctx.Err() != nil:
 			return all, ctx.Err()
 		case errors.Is(err, reflect.ErrUnusable):
-			all.unusable++
-			if inARow++; inARow == maxUnusable {
-				w.env.warn("%s gives nothing usable: %v", m.Name, err)
-				return all, unread.failed(r.Hash)
+			if !p.dry {
+				if err := unread.failed(hash); err != nil {
+					return all, err
+				}
 			}
-			w.env.say("reflect  %s: %v", name, err)
-			if err := unread.failed(r.Hash); err != nil {
-				return all, err
+			if inARow++; inARow == maxUnusable {
+				p.env.warn("%s gives nothing usable: %v", p.model.Name, err)
+				return all, nil
+			}
+			if p.env.background {
+				p.env.warn("%s: %v", name, err)
+			} else {
+				p.env.say("reflect  %s: %v", name, err)
 			}
 			continue
-		case errors.Is(err, errCalled):
-			return all, nil
+		case errors.Is(err, errSession):
+			p.env.warn("%v", err)
+			continue
 		case errors.Is(err, door.ErrSpent):
-			return all, w.tellSpent(ctx, err)
+			return all, p.tellSpent(ctx, err)
 		case errors.Is(err, errModel):
-			w.env.warn("the model is not asked any more: %v", err)
+			p.env.warn("the model is not asked any more: %v", err)
 			return all, nil
 		case err != nil:
 			return all, err
 		}
 		inARow = 0
-		if err := keep(r); err != nil {
+		if got.Left > 0 {
+			p.env.say("reflect  %s: %s had no room in %s", name, count(got.Left, "event", "events"), count(got.Parts, "question", "questions"))
+		}
+		if err := p.keep(got); err != nil {
 			return all, err
 		}
 		all.read++
@@ -80,25 +103,29 @@ func (w *workspace) readAll(ctx context.Context, m *prompts.Model, set prompts.S
 	return all, nil
 }
 
-// errModel marks an error of the model's, or of its server's, that the next session would meet too.
-var errModel = errors.New("no answer")
+var (
+	// errModel marks an error of the model's, or of its server's, that the next session would meet too.
+	errModel = errors.New("no answer")
+	// errSession marks an error that is a session's own.
+	errSession = errors.New("the session is passed over")
+)
 
-// readOne has a model read one session. With reflect.ErrUnusable the reflection is the detectors'.
-func (w *workspace) readOne(ctx context.Context, m *prompts.Model, set prompts.Set, name string) (record.Reflection, error) {
-	kept, events, err := w.sessions.Load(name)
+// read has the model read one session; hash is that of its events.
+func (p pass) read(ctx context.Context, name string) (hash string, got reflect.Reading, err error) {
+	kept, events, err := p.sessions.Load(name)
 	if err != nil {
-		return record.Reflection{}, fmt.Errorf("reflect: %w", err)
+		return "", got, fmt.Errorf("%w: %w", errSession, err)
 	}
 	base := reflect.Study(kept.Session, events)
-	known, err := w.knownAbout(ctx, events)
+	known, err := p.knownAbout(ctx, events, true)
 	if err != nil {
-		return base, err
+		return base.Hash, got, err
 	}
-	asking := *m
+	asking := *p.model
 	asking.Ask = func(ctx context.Context, r prompts.Rendered) (prompts.Answer, error) {
-		a, err := m.Ask(ctx, r)
+		a, err := p.model.Ask(ctx, r)
 		switch {
-		case err == nil || ctx.Err() != nil || errors.Is(err, door.ErrSpent) || errors.Is(err, errCalled):
+		case err == nil || ctx.Err() != nil || errors.Is(err, door.ErrSpent):
 		case badAnswer(err):
 			err = fmt.Errorf("%w: %w", reflect.ErrUnusable, err)
 		default:
@@ -106,21 +133,34 @@ func (w *workspace) readOne(ctx context.Context, m *prompts.Model, set prompts.S
 		}
 		return a, err
 	}
-	got, err := reflect.Read(ctx, &asking, set, kept.Session, events, base, known)
+	got, err = reflect.Read(ctx, &asking, p.set, kept.Session, events, base, known)
 	if errors.Is(err, reflect.ErrNoRoom) {
 		err = fmt.Errorf("%w: %w", errModel, err)
 	}
-	if err != nil {
-		return base, err
+	return base.Hash, got, err
+}
+
+// keepReading writes a reading to the journal, unless a purge came after the mark: what it quotes may be what went. Told is what
+// the model added.
+func (w *workspace) keepReading(ctx context.Context, got reflect.Reading, purges string) error {
+	fresh, err := w.keepReflections(ctx, []record.Reflection{got.Reflection}, purges)
+	if err == nil && len(fresh) > 0 {
+		refused := 0
+		for _, n := range got.Refused {
+			refused += n
+		}
+		w.env.say("reflect  %s/%s by %s: %s found, %d confirmed, %d refused", got.Reflection.Client, got.Reflection.Session, got.Reflection.Model,
+			count(got.Found, "candidate", "candidates"), got.Confirmed, refused)
 	}
-	return got.Reflection, nil
+	return err
 }
 
 // maxKnown is how many memories a model is told not to find again.
 const maxKnown = 20
 
-// knownAbout are the statements of memories that are nearest to what a session's user said.
-func (w *workspace) knownAbout(ctx context.Context, events []transcript.Event) ([]string, error) {
+// knownAbout are the statements of memories that are nearest to what a session's user said: those that agents are given, and
+// where private is true this clone's own.
+func (w *workspace) knownAbout(ctx context.Context, events []transcript.Event, private bool) ([]string, error) {
 	var said strings.Builder
 	for _, e := range events {
 		if e.Kind == transcript.User && e.Origin == transcript.Typed && said.Len() < 4<<10 {
@@ -130,13 +170,19 @@ func (w *workspace) knownAbout(ctx context.Context, events []transcript.Event) (
 	var known []string
 	err := w.view(ctx, func(v *record.View) error {
 		known = nil
-		live := slices.DeleteFunc(v.Memories(), func(m record.Memory) bool { return !m.Live(w.env.Now()) })
+		foreign, err := w.foreign(ctx, v)
+		if err != nil {
+			return err
+		}
+		live := slices.DeleteFunc(v.Memories(), func(m record.Memory) bool {
+			return len(foreign(m)) > 0 || !m.Live(w.env.Now()) || !private && m.Private
+		})
 		for _, h := range recall.Search(live, said.String(), maxKnown) {
 			known = append(known, h.Memory.Text)
 		}
 		return nil
 	})
-	if errors.Is(err, gitstore.ErrNoStore) && !errors.Is(err, gitstore.ErrDeleted) {
+	if missing(err) {
 		return nil, nil
 	}
 	return known, err
@@ -151,30 +197,41 @@ func (w *workspace) tellSpent(ctx context.Context, spent error) error {
 	return err
 }
 
-// unreadSessions are the names of the kept sessions that no model has read as they are now, the oldest first, without those that
-// gave m nothing usable twice.
-func (w *workspace) unreadSessions(ctx context.Context, m *prompts.Model) ([]string, error) {
+// unreadSessions are the names of the kept sessions that m has not read as they are now, by the prompt of set, the oldest first,
+// without those that gave it nothing usable twice. Without m they are those that no model has read.
+func (w *workspace) unreadSessions(ctx context.Context, m *prompts.Model, set prompts.Set) ([]string, error) {
 	kept, err := w.sessions.List()
 	if err != nil {
 		w.env.warn("%v", err)
 	}
-	read := map[string]bool{}
-	err = w.view(ctx, func(v *record.View) error {
-		all, err := v.Reflections()
-		for _, r := range all {
-			if r.Model != "" {
-				read[r.Hash] = true
-			}
-		}
-		return w.tolerate(err)
+	ids := map[string]bool{}
+	err = w.view(ctx, func(v *record.View) (err error) {
+		ids, err = v.ReflectionIDs()
+		return err
 	})
-	if err != nil && (!errors.Is(err, gitstore.ErrNoStore) || errors.Is(err, gitstore.ErrDeleted)) {
+	if err != nil && !missing(err) {
 		return nil, err
 	}
-	unread := w.openUnread(m)
+	by := record.Reflection{}
+	if m != nil {
+		by.Model, by.Digest = m.Name, m.Digest
+		if by.Prompt, err = reflect.PromptHash(set); err != nil {
+			return nil, err
+		}
+	}
+	read := map[string]bool{}
+	for id := range ids {
+		read[record.ReadOf(id)] = true
+	}
+	failed := w.openUnread(m).Failed
 	var names []string
 	for _, k := range kept {
-		if !read[k.Hash] && k.Hash != "" && unread.Failed[k.Hash] < maxAttempts {
+		by.Client, by.Session, by.Hash = k.Client, k.ID, k.Hash
+		was := ids[by.ID()]
+		if m == nil {
+			was = read[by.ID()]
+		}
+		if k.Hash != "" && !was && failed[k.Hash] < maxAttempts {
 			names = append(names, k.Name())
 		}
 	}
@@ -195,12 +252,17 @@ const (
 	maxUnread   = 10_000 // of Failed; beyond, it begins anew
 )
 
+// openUnread is what is remembered of a model; without one, of the last.
 func (w *workspace) openUnread(m *prompts.Model) *unread {
-	u := &unread{workspace: w}
+	u := &unread{}
 	data, err := file.Read(filepath.Join(w.state, unreadFile), 4<<20)
-	if err != nil || json.Unmarshal(data, u) != nil || u.Model != m.Digest || len(u.Failed) > maxUnread {
-		*u = unread{Model: m.Digest, workspace: w}
+	if err != nil || json.Unmarshal(data, u) != nil || m != nil && u.Model != m.Digest || len(u.Failed) > maxUnread {
+		*u = unread{}
+		if m != nil {
+			u.Model = m.Digest
+		}
 	}
+	u.workspace = w
 	if u.Failed == nil {
 		u.Failed = map[string]int{}
 	}
@@ -216,56 +278,82 @@ func (u *unread) failed(hash string) error {
 	return u.workspace.repo.WriteState(unreadFile, data, false)
 }
 
-// askInBackground has the model of the settings read the sessions that it has not, and say what follows for the memory when
-// that is due, until somebody calls the worker.
+// askInBackground has the model of the settings read the sessions that none has, and say what follows for the memory when that
+// is due. It finds the model only where there is something to ask.
 func (w *workspace) askInBackground(ctx context.Context, live map[string]bool) error {
-	if w.narrowed.Background == "off" || w.config.Model.Name == config.Off || w.budget().Spent() != nil {
+	if err := w.narrow(ctx); err != nil {
+		return err
+	}
+	if w.narrowed.Background == "off" || w.narrowed.Model.Name == config.Off {
 		return nil
+	}
+	names, err := w.unreadSessions(ctx, nil, prompts.Set{})
+	if err != nil {
+		return err
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return live[name] })
+	due, _, err := w.dreamDue(ctx, true)
+	if missing(err) {
+		due, err = false, nil
+	}
+	if err != nil || len(names) == 0 && !due {
+		return err
+	}
+	if spent := w.budget().Spent(); spent != nil {
+		return w.tellSpent(ctx, spent)
 	}
 	m, set, err := w.model(ctx, "")
 	if m == nil || err != nil {
 		return err
 	}
-	giving := *m
-	giving.Ask = func(ctx context.Context, r prompts.Rendered) (prompts.Answer, error) {
-		if w.called() {
-			return prompts.Answer{}, errCalled
-		}
-		return m.Ask(ctx, r)
-	}
-	names, err := w.unreadSessions(ctx, m)
-	if err != nil {
-		return err
-	}
-	names = slices.DeleteFunc(names, func(name string) bool { return live[name] })
 	if len(names) > 0 {
 		if _, err := w.ensure(ctx); err != nil {
 			return err
 		}
 	}
-	all, err := w.readAll(ctx, &giving, set, names, func(r record.Reflection) error {
-		_, err := w.keepReflections(ctx, []record.Reflection{r})
-		return err
-	})
+	purges := w.purges()
+	p := pass{workspace: w, model: m, set: set, keep: func(got reflect.Reading) error { return w.keepReading(ctx, got, purges) }}
+	all, err := p.over(ctx, names)
 	if all.read > 0 && err == nil {
-		err = w.conclude(ctx, &lesson{})
-	}
-	if err != nil || all.left > 0 {
-		return err
-	}
-	due, _, err := w.dreamDue(ctx, true)
-	if !due || err != nil {
-		if errors.Is(err, gitstore.ErrNoStore) {
-			err = nil
+		if err = w.conclude(ctx, &lesson{}); err == nil {
+			due, _, err = w.dreamDue(ctx, true)
 		}
+	}
+	if err != nil || all.left > 0 || !due {
 		return err
 	}
-	_, err = w.consider(ctx, &giving, set, dream.Result{}, false)
+	return w.considerInBackground(ctx, m, set)
+}
+
+// considerInBackground asks what follows for the memory. Where the model gave nothing usable about the same reflections before, it
+// is not asked again until there are others.
+func (w *workspace) considerInBackground(ctx context.Context, m *prompts.Model, set prompts.Set) error {
+	about, err := w.aboutToConsider(ctx)
+	unread := w.openUnread(m)
+	if err != nil || unread.Failed[about] >= maxAttempts {
+		return err
+	}
+	_, err = w.consider(ctx, m, set, dream.Result{}, false)
 	switch {
-	case errors.Is(err, errCalled):
-		return nil
 	case errors.Is(err, door.ErrSpent):
 		return w.tellSpent(ctx, err)
+	case err != nil && ctx.Err() == nil:
+		return errors.Join(err, unread.failed(about))
 	}
 	return err
+}
+
+// aboutToConsider names the reflections that a model would be asked about.
+func (w *workspace) aboutToConsider(ctx context.Context) (string, error) {
+	var about string
+	err := w.view(ctx, func(v *record.View) error {
+		in, err := w.newReflections(ctx, v, w.narrowed, byModel)
+		h := sha256.New()
+		for _, r := range in.New {
+			h.Write([]byte(r.ID() + "\n"))
+		}
+		about = "dream " + hex.EncodeToString(h.Sum(nil))
+		return err
+	})
+	return about, err
 }

@@ -5,10 +5,13 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/prompts"
 	"github.com/reverie-memory/reverie/reflect"
 	"github.com/urfave/cli/v2"
 )
@@ -73,59 +76,123 @@ func runReflect(ctx context.Context, env *Env, names []string, o reflectOptions)
 	if err != nil {
 		return err
 	}
+	r := reflecting{workspace: w, o: o, purges: w.purges()}
 	toRead := names
 	if o.pending {
 		if names, err = w.pendingSessions(ctx); err != nil {
 			return err
 		}
-		toRead = nil
-		if m != nil {
-			if toRead, err = w.unreadSessions(ctx, m); err != nil {
-				return err
-			}
+		by := m
+		if o.model.name == "" {
+			by = nil // one model's reading will do
 		}
-		if len(names)+len(toRead) == 0 {
-			env.say("every kept session has its reflection")
+		if toRead, err = w.unreadSessions(ctx, by, set); err != nil {
+			return err
+		}
+		if len(names) == 0 && (m == nil || len(toRead) == 0) {
+			w.tellNothingPending(m, len(toRead))
 			return nil
 		}
 	}
-	studied, err := w.study(ctx, names)
+	if err := r.study(ctx, names); err != nil {
+		return err
+	}
+	if m != nil && len(toRead) > 0 {
+		if err := r.read(ctx, m, set, toRead); err != nil {
+			return err
+		}
+	}
+	if r.fresh {
+		env.say("next: reverie dream, then reverie review")
+	}
+	return nil
+}
+
+// tellNothingPending says why there is nothing to do, where unread sessions have not been read by any model.
+func (w *workspace) tellNothingPending(m *prompts.Model, unread int) {
+	given := 0
+	for what, n := range w.openUnread(m).Failed {
+		if n >= maxAttempts && !strings.HasPrefix(what, "dream ") {
+			given++
+		}
+	}
+	switch {
+	case m == nil && unread > 0 && w.narrowed.Model.Name != config.Off:
+		w.env.say("every kept session has its reflection; %s still to be read by the model", count(unread, "is", "are"))
+	case given > 0:
+		w.env.say("every kept session has its reflection; of %s the model made nothing usable: reverie reflect SESSION --model NAME asks another", count(given, "one", "them"))
+	default:
+		w.env.say("every kept session has its reflection")
+	}
+}
+
+// reflecting is one run of reflect.
+type reflecting struct {
+	*workspace
+	o      reflectOptions
+	purges string // mark from before anything was read
+	fresh  bool   // something was kept
+}
+
+// study has the detectors study sessions.
+func (r *reflecting) study(ctx context.Context, names []string) error {
+	studied, err := r.workspace.study(ctx, names, r.o.pending)
+	if err != nil || len(studied) == 0 {
+		return err
+	}
+	if r.o.dryRun {
+		if r.o.pending {
+			if studied, err = r.unkept(ctx, studied); err != nil {
+				return err
+			}
+		}
+		return r.tellCandidates(studied)
+	}
+	if _, err := r.ensure(ctx); err != nil {
+		return err
+	}
+	fresh, err := r.keepReflections(ctx, studied, r.purges)
 	if err != nil {
 		return err
 	}
-	keep := func(all []record.Reflection) error { return w.tellCandidates(all) }
-	if !o.dryRun {
-		if len(studied)+len(toRead) > 0 {
-			if _, err := w.ensure(ctx); err != nil {
+	r.fresh = r.fresh || len(fresh) > 0
+	r.tellReflections(tallied(fresh))
+	return r.tellCandidates(fresh)
+}
+
+// read has a model read sessions. A session that somebody named and of which nothing usable came is an error.
+func (r *reflecting) read(ctx context.Context, m *prompts.Model, set prompts.Set, names []string) error {
+	p := pass{workspace: r.workspace, model: m, set: set, dry: r.o.dryRun, keep: func(got reflect.Reading) error {
+		if !r.o.dryRun {
+			if _, err := r.ensure(ctx); err != nil {
 				return err
 			}
-		}
-		keep = func(all []record.Reflection) error {
-			fresh, err := w.keepReflections(ctx, all)
-			if err != nil {
+			if err := r.keepReading(ctx, got, r.purges); err != nil {
 				return err
 			}
-			w.tellReflections(tallied(fresh))
-			return w.tellCandidates(fresh)
+			r.fresh = true
 		}
-	} else if o.pending {
-		if studied, err = w.unkept(ctx, studied); err != nil {
-			return err
-		}
+		return r.tellReading(got)
+	}}
+	all, err := p.over(ctx, names)
+	switch {
+	case err != nil:
+		return err
+	case !r.o.pending && all.read < len(names):
+		return &failure{exitFailed, fmt.Errorf("%s gave nothing about %s", m.Name, count(len(names)-all.read, "session", "sessions")), "what the detectors found is kept"}
+	case all.left > 0:
+		r.env.say("%s left to read: reverie reflect --pending", count(all.left, "session", "sessions"))
 	}
-	if len(studied) > 0 {
-		if err := keep(studied); err != nil {
-			return err
-		}
+	return nil
+}
+
+// tellReading gives what a model added to what the detectors found; as JSON the whole reflection.
+func (w *workspace) tellReading(got reflect.Reading) error {
+	r := got.Reflection
+	if !w.env.JSON {
+		r.Candidates = slices.DeleteFunc(slices.Clone(r.Candidates), func(c record.Candidate) bool { return c.How != record.Model })
 	}
-	if m == nil {
-		return nil
-	}
-	all, err := w.readAll(ctx, m, set, toRead, func(r record.Reflection) error { return keep([]record.Reflection{r}) })
-	if all.left > 0 && err == nil {
-		env.say("%s left to read: reverie reflect --pending", count(all.left, "session", "sessions"))
-	}
-	return err
+	return w.tellCandidates([]record.Reflection{r})
 }
 
 // tellCandidates gives what reflections found.
@@ -194,14 +261,18 @@ func (w *workspace) unkept(ctx context.Context, all []record.Reflection) ([]reco
 	return out, err
 }
 
-// study reads sessions and reflects on each.
-func (w *workspace) study(ctx context.Context, names []string) ([]record.Reflection, error) {
+// study reads sessions and reflects on each. With lenient one that cannot be read is named and passed over.
+func (w *workspace) study(ctx context.Context, names []string, lenient bool) ([]record.Reflection, error) {
 	var out []record.Reflection
 	for _, name := range names {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		kept, events, err := w.sessions.Load(name)
+		if err != nil && lenient {
+			w.env.warn("%v", err)
+			continue
+		}
 		if err != nil {
 			return nil, fmt.Errorf("reflect: %w", err)
 		}
@@ -210,12 +281,15 @@ func (w *workspace) study(ctx context.Context, names []string) ([]record.Reflect
 	return out, nil
 }
 
-// keepReflections writes those that are not kept yet to the journal, in one commit, and returns
-// them.
-func (w *workspace) keepReflections(ctx context.Context, studied []record.Reflection) ([]record.Reflection, error) {
+// keepReflections writes those that are not kept yet to the journal, in one commit, and returns them. None is written if a purge
+// came since the mark: what they quote may be what went.
+func (w *workspace) keepReflections(ctx context.Context, studied []record.Reflection, purges string) ([]record.Reflection, error) {
 	var fresh []record.Reflection
 	err := w.update(ctx, func(tx *record.Tx, _ config.Config) error {
 		fresh = nil
+		if w.purges() != purges {
+			return errors.New("reflect: there was a purge meanwhile; nothing was kept: do it again")
+		}
 		for _, r := range studied {
 			if tx.Has(r) {
 				continue

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/clipperhouse/displaywidth"
@@ -22,7 +23,11 @@ func (env *Env) say(format string, args ...any) {
 
 // warn prints one line that even --quiet lets through.
 func (env *Env) warn(format string, args ...any) {
-	fmt.Fprintf(env.Err, "reverie: %s\n", visible(fmt.Sprintf(format, args...)))
+	when := ""
+	if env.background { // it goes to a log
+		when = env.Now().Format(time.DateTime) + " "
+	}
+	fmt.Fprintf(env.Err, "%sreverie: %s\n", when, visible(fmt.Sprintf(format, args...)))
 }
 
 // print writes to the answer.

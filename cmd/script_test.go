@@ -87,17 +87,19 @@ func repoCmd(ts *testscript.TestScript, neg bool, args []string) {
 func idleCmd(ts *testscript.TestScript, neg bool, args []string) {
 	dir := strings.TrimSpace(mustOutput(ts, "git", "rev-parse", "--path-format=absolute", "--git-common-dir"))
 	state := filepath.Join(dir, "reverie")
-	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
-		_, err := os.Lstat(filepath.Join(state, workerCall))
-		lock, lockErr := takeWorkerLock(state)
-		if lock != nil {
-			lock.Close()
-		}
-		if errors.Is(lockErr, os.ErrNotExist) || errors.Is(err, os.ErrNotExist) && lock != nil {
-			return
-		}
-		if time.Since(began) > time.Minute {
-			ts.Fatalf("a worker is still at work after %v", time.Since(began))
+	for _, s := range []station{theWorker, theReader} { // the one becomes the other
+		for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+			_, err := os.Lstat(filepath.Join(state, s.call()))
+			lock, lockErr := takeStation(state, s)
+			if lock != nil {
+				lock.Close()
+			}
+			if errors.Is(lockErr, os.ErrNotExist) || errors.Is(err, os.ErrNotExist) && lock != nil {
+				break
+			}
+			if time.Since(began) > time.Minute {
+				ts.Fatalf("a %s is still at work after %v", s, time.Since(began))
+			}
 		}
 	}
 }

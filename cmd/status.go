@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/prompts"
 	"github.com/urfave/cli/v2"
 )
 
@@ -40,6 +42,8 @@ type statusJSON struct {
 	Pending     int            `json:"pending"` // sessions without a reflection
 	Spooled     int            `json:"spooled"` // sessions with hook events that are not taken in yet
 	Worker      *working       `json:"worker"`  // what learns in the background now; null if nothing does
+	Unread      int            `json:"unread"`  // kept sessions that no model has read, where the settings name one
+	Reader      *working       `json:"reader"`  // what asks a model in the background now; likewise
 }
 
 func runStatus(ctx context.Context, env *Env) error {
@@ -104,7 +108,14 @@ func runStatus(ctx context.Context, env *Env) error {
 			s.Pending++
 		}
 	}
-	s.Spooled, s.Worker = w.spool().Due(env.Now(), idleAfter), w.worker()
+	if w.narrowed.Model.Name != config.Off {
+		unread, err := w.unreadSessions(ctx, nil, prompts.Set{})
+		if err != nil {
+			return err
+		}
+		s.Unread = len(unread)
+	}
+	s.Spooled, s.Worker, s.Reader = w.spool().Due(env.Now(), idleAfter), w.at(theWorker), w.at(theReader)
 	if env.JSON {
 		return env.object(s)
 	}
@@ -167,10 +178,23 @@ func (w *workspace) tellStatus(s statusJSON, held []heldMemory) {
 		sessions += ", " + count(s.Pending, "without a reflection", "without a reflection") + "; next: reverie learn"
 	}
 	row("sessions", sessions)
+	if s.Unread > 0 {
+		row("model", count(s.Unread, "session", "sessions")+" still to be read; next: reverie reflect --pending")
+	}
+	if w.narrowed.Model.Name != config.Off {
+		if spent := w.budget().Spent(); spent != nil {
+			row("budget", spent.Error())
+		}
+	}
 	if s.Spooled > 0 {
 		row("spool", count(s.Spooled, "session", "sessions")+" with events that wait for the worker")
 	}
-	if at := s.Worker; at != nil {
-		row("worker", fmt.Sprintf("process %d since %s: %s", at.PID, at.Started.Local().Format("15:04:05"), at.Doing))
+	for _, at := range []struct {
+		name string
+		*working
+	}{{"worker", s.Worker}, {"reader", s.Reader}} {
+		if at.working != nil {
+			row(at.name, fmt.Sprintf("process %d since %s: %s", at.PID, at.Started.Local().Format("15:04:05"), at.Doing))
+		}
 	}
 }

@@ -267,11 +267,14 @@ func (w *workspace) quiesce(ctx context.Context) (release func(), err error) {
 	if info, err := os.Lstat(w.state); err != nil || !info.IsDir() {
 		return release, nil
 	}
-	lock, err := w.takeFromWorker(ctx)
-	if err != nil {
-		return release, err
+	for _, s := range []station{theWorker, theReader} {
+		lock, err := w.takeFrom(ctx, s)
+		if err != nil {
+			release()
+			return release, err
+		}
+		unlocks = append(unlocks, func() { lock.Close() })
 	}
-	unlocks = append(unlocks, func() { lock.Close() })
 	for _, take := range []func(context.Context) (func(), error){w.repo.LockSync, w.repo.Lock} {
 		unlock, err := take(ctx)
 		if err != nil {
@@ -283,19 +286,19 @@ func (w *workspace) quiesce(ctx context.Context) (release func(), err error) {
 	return release, nil
 }
 
-// takeFromWorker takes the worker's lock: when it has ended, or else by ending it.
-func (w *workspace) takeFromWorker(ctx context.Context) (*os.File, error) {
+// takeFrom takes the lock of a station: when whoever is at it has ended, or else by ending it.
+func (w *workspace) takeFrom(ctx context.Context, s station) (*os.File, error) {
 	wait := func(d time.Duration) (*os.File, error) {
 		ctx, cancel := context.WithTimeout(ctx, d)
 		defer cancel()
-		return waitWorkerLock(ctx, w.state)
+		return waitStation(ctx, w.state, s)
 	}
 	lock, err := wait(workerPatience)
 	if lock != nil || err != nil {
 		return lock, err
 	}
-	if at := readWorking(w.state); at != nil {
-		w.env.say("ending the worker, process %d", at.PID)
+	if at := readWorking(w.state, s); at != nil {
+		w.env.say("ending the %s, process %d", s, at.PID)
 		endGroup(at.PID)
 	}
 	if lock, err = wait(workerDeath); lock != nil || err != nil {
@@ -304,7 +307,7 @@ func (w *workspace) takeFromWorker(ctx context.Context) (*os.File, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return nil, &failure{exitFailed, errors.New("uninstall: nothing was removed: a worker is at work in this clone"), "'reverie status' says which; try again when it has ended"}
+	return nil, &failure{exitFailed, fmt.Errorf("uninstall: nothing was removed: a %s is at work in this clone", s), "'reverie status' says which; try again when it has ended"}
 }
 
 // removedSuffix follows the name of a state folder that is on its way out.

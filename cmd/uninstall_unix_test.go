@@ -28,7 +28,7 @@ func TestUninstallEndsAWorkerThatHangs(t *testing.T) {
 	if _, err := w.ensure(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	lock, err := takeWorkerLock(w.state) // the kernel gives it back when its holder dies; so do we
+	lock, err := takeStation(w.state, theWorker) // the kernel gives it back when its holder dies; so do we
 	if lock == nil || err != nil {
 		t.Fatal(lock, err)
 	}
@@ -44,7 +44,7 @@ func TestUninstallEndsAWorkerThatHangs(t *testing.T) {
 		lock.Close()
 	}()
 	text, _ := json.Marshal(working{PID: hangs.Process.Pid, Until: time.Now().Add(time.Hour)})
-	if err := w.repo.WriteState(workerFile, text, false); err != nil {
+	if err := w.repo.WriteState(theWorker.file(), text, false); err != nil {
 		t.Fatal(err)
 	}
 	if err := runUninstall(t.Context(), env, uninstallOptions{yes: true}); err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,14 +21,23 @@ import (
 )
 
 // The worker is a process of its own that a hook leaves behind: it takes what waits in the spool into sessions and, where it is
-// due, learns from them. There is at most one in a repository, it ends by itself, and nobody waits for it.
+// due, learns from them. There is at most one in a repository, it ends by itself, and nobody waits for it. When it is done it
+// becomes the reader, if there is a model to ask: that takes minutes, in which the next hook finds no worker and leaves another.
+
+// workerTime is how long one worker may work, and after that read.
+const workerTime = 10 * time.Minute
+
+// station is what at most one process of a repository does at a time.
+type station string
 
 const (
-	workerTime = 10 * time.Minute // that one worker may live
-	workerLock = "worker.lock"
-	workerFile = "worker.json"
-	workerCall = "worker.call" // is there while somebody wants the worker to look again
+	theWorker station = "worker"
+	theReader station = "reader"
 )
+
+func (s station) lock() string { return string(s) + ".lock" }
+func (s station) file() string { return string(s) + ".json" } // what the process tells about itself
+func (s station) call() string { return string(s) + ".call" } // is there while somebody wants it to look again
 
 // workerCommand is not in the help: hooks start it.
 func workerCommand(env *Env) *cli.Command {
@@ -62,79 +72,112 @@ func runWorker(ctx context.Context, env *Env) error {
 	}
 	beNice()
 	env.background = true
+	live := map[string]bool{}
+	if err := w.man(ctx, theWorker, func(ctx context.Context, doing func(string) error) error { return w.work(ctx, doing, live) }); err != nil {
+		return err
+	}
+	if w.config.Model.Name == config.Off && w.config.Model.Embed == config.Off {
+		return nil
+	}
+	if err := call(w.state, theReader); err != nil {
+		return err
+	}
+	return w.man(ctx, theReader, func(ctx context.Context, doing func(string) error) error { return w.read(ctx, doing, live) })
+}
+
+// man does what a station is for, as often as it is called, unless another process is at it: that one looks again before it
+// ends and after it has given back its lock, so no call is lost. do tells by doing what it is at.
+func (w *workspace) man(ctx context.Context, s station, do func(ctx context.Context, doing func(string) error) error) error {
 	defer time.AfterFunc(workerTime+10*time.Second, func() { os.Exit(exitFailed) }).Stop()
 	ctx, cancel := context.WithTimeout(ctx, workerTime)
 	defer cancel()
-	for w.called() {
-		lock, err := takeWorkerLock(w.state)
-		if lock == nil || err != nil {
-			return err // the other one looks again before it ends
-		}
-		err = w.work(ctx)
-		lock.Close()
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// work does what is to be done until nobody calls any more.
-func (w *workspace) work(ctx context.Context) error {
-	defer os.Remove(filepath.Join(w.state, workerFile))
 	started := w.env.Now()
 	doing := func(what string) error {
 		text, err := json.Marshal(working{os.Getpid(), started, started.Add(workerTime), what})
 		if err != nil {
 			return err
 		}
-		return w.repo.WriteState(workerFile, text, false)
+		return w.repo.WriteState(s.file(), text, false)
 	}
-	for w.called() {
-		w.code, w.other = nil, nil // the code may be at another commit than the last time
-		if err := os.Remove(filepath.Join(w.state, workerCall)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return err
+	turn := func() (goOn bool, err error) {
+		lock, err := takeStation(w.state, s)
+		if lock == nil || err != nil {
+			endOverdue(w.state, s, w.env.Now())
+			return false, err
 		}
-		if err := doing("fold"); err != nil {
-			return err
-		}
-		live, err := w.fold(ctx)
-		if err != nil {
-			w.env.warn("%v", err) // the others are folded
-		}
-		if os.Remove(filepath.Join(w.state, codeMoved)) == nil {
-			if err := doing("land"); err != nil {
-				return err
+		defer lock.Close()
+		defer os.Remove(filepath.Join(w.state, s.file()))
+		for w.called(s) && ctx.Err() == nil {
+			w.code, w.other = nil, nil // the code may be at another commit than the last time
+			if err := os.Remove(filepath.Join(w.state, s.call())); err != nil && !errors.Is(err, os.ErrNotExist) {
+				return false, err
 			}
-			w.landAll(ctx)
+			if err := do(ctx, doing); err != nil {
+				return false, err
+			}
 		}
-		if err := doing("learn"); err != nil {
+		return ctx.Err() == nil, nil
+	}
+	for w.called(s) {
+		if goOn, err := turn(); !goOn || err != nil {
 			return err
 		}
-		if err := w.learnInBackground(ctx, live); err != nil {
+	}
+	return nil
+}
+
+// work takes in what waits and learns from what is due. It leaves in live the sessions that somebody is in.
+func (w *workspace) work(ctx context.Context, doing func(string) error, live map[string]bool) error {
+	if err := doing("fold"); err != nil {
+		return err
+	}
+	now, err := w.fold(ctx)
+	if err != nil {
+		w.env.warn("%v", err) // the others are folded
+	}
+	clear(live)
+	maps.Copy(live, now)
+	if os.Remove(filepath.Join(w.state, codeMoved)) == nil {
+		if err := doing("land"); err != nil {
 			return err
 		}
-		if err := doing("read"); err != nil {
-			return err
-		}
-		if err := w.askInBackground(ctx, live); err != nil {
-			w.env.warn("%v", err) // what the detectors found stands
-		}
-		w.tidy(ctx)
-		w.claimAgents(ctx) // who called us may be an agent that was installed from another clone
-		if err := doing("prepare"); err != nil {
-			return err
-		}
-		w.prepare(ctx)
-		if w.called() || w.config.Model.Embed == config.Off {
-			continue
-		}
-		if err := doing("embed"); err != nil {
-			return err
-		}
-		if _, _, err := w.fillVectors(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, gitstore.ErrNoStore) {
-			w.env.warn("vectors: %v", err)
-		}
+		w.landAll(ctx)
+	}
+	if err := doing("learn"); err != nil {
+		return err
+	}
+	if err := w.learnInBackground(ctx, live); err != nil {
+		return err
+	}
+	w.tidy(ctx)
+	w.claimAgents(ctx) // who called us may be an agent that was installed from another clone
+	if err := doing("prepare"); err != nil {
+		return err
+	}
+	w.prepare(ctx)
+	return nil
+}
+
+// read has models do what takes minutes: read sessions, say what follows, make vectors.
+func (w *workspace) read(ctx context.Context, doing func(string) error, live map[string]bool) error {
+	if err := doing("read"); err != nil {
+		return err
+	}
+	err := w.askInBackground(ctx, live)
+	switch {
+	case ctx.Err() != nil:
+		return nil // its time is over: the next one goes on
+	case err != nil:
+		w.env.warn("%v", err) // what the detectors found stands
+	}
+	if w.config.Model.Embed == config.Off {
+		return nil
+	}
+	if err := doing("embed"); err != nil {
+		return err
+	}
+	if _, _, err := w.fillVectors(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, gitstore.ErrNoStore) {
+		w.env.warn("vectors: %v", err)
 	}
 	return nil
 }
@@ -154,10 +197,19 @@ func (w *workspace) prepare(ctx context.Context) {
 	}
 }
 
-// called reports whether somebody wants the worker to look.
-func (w *workspace) called() bool {
-	_, err := os.Lstat(filepath.Join(w.state, workerCall))
+// called reports whether somebody wants a station to be manned.
+func (w *workspace) called(s station) bool {
+	_, err := os.Lstat(filepath.Join(w.state, s.call()))
 	return err == nil
+}
+
+// call wants a station to be manned.
+func call(state string, s station) error {
+	f, err := file.Open(filepath.Join(state, s.call()), os.O_WRONLY|os.O_CREATE|file.NoFollow, 0o600)
+	if err != nil {
+		return fmt.Errorf("call the %s: %w", s, err)
+	}
+	return f.Close()
 }
 
 // learnInBackground learns from sessions that nobody works in any more, where the settings want it.
@@ -177,25 +229,25 @@ func (w *workspace) learnInBackground(ctx context.Context, live map[string]bool)
 	return err
 }
 
-// takeWorkerLock takes the lock that the one worker of a repository holds; nil if another process has it.
-func takeWorkerLock(state string) (*os.File, error) {
-	f, err := file.Open(filepath.Join(state, workerLock), os.O_RDWR|os.O_CREATE|file.NoFollow, 0o600)
+// takeStation takes the lock that the one process at a station holds; nil if another process has it.
+func takeStation(state string, s station) (*os.File, error) {
+	f, err := file.Open(filepath.Join(state, s.lock()), os.O_RDWR|os.O_CREATE|file.NoFollow, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("worker: %w", err)
+		return nil, fmt.Errorf("%s: %w", s, err)
 	}
 	locked, err := file.Lock(f, false)
 	if err != nil || !locked {
 		f.Close()
 		return nil, err
 	}
-	os.Remove(filepath.Join(state, workerFile)) // whoever told that it works is dead: we have its lock
+	os.Remove(filepath.Join(state, s.file())) // whoever told that it works is dead: we have its lock
 	return f, nil
 }
 
-// waitWorkerLock waits for the lock until ctx ends; then it is nil.
-func waitWorkerLock(ctx context.Context, state string) (*os.File, error) {
+// waitStation waits for the lock of a station until ctx ends; then it is nil.
+func waitStation(ctx context.Context, state string, s station) (*os.File, error) {
 	for {
-		lock, err := takeWorkerLock(state)
+		lock, err := takeStation(state, s)
 		if lock != nil || err != nil {
 			return lock, err
 		}
@@ -210,17 +262,15 @@ func waitWorkerLock(ctx context.Context, state string) (*os.File, error) {
 // kick calls the worker, and starts one unless one is at work. Who works looks for calls again before it ends and after
 // it has given back its lock, so no call is lost.
 func kick(repo *git.Repo, state string) error {
-	call, err := file.Open(filepath.Join(state, workerCall), os.O_WRONLY|os.O_CREATE|file.NoFollow, 0o600)
-	if err != nil {
-		return fmt.Errorf("call the worker: %w", err)
+	if err := call(state, theWorker); err != nil {
+		return err
 	}
-	call.Close()
-	lock, err := takeWorkerLock(state)
+	lock, err := takeStation(state, theWorker)
 	if err != nil {
 		return err
 	}
 	if lock == nil {
-		endOverdue(state, time.Now())
+		endOverdue(state, theWorker, time.Now())
 		return nil
 	}
 	lock.Close()
@@ -234,7 +284,7 @@ func kick(repo *git.Repo, state string) error {
 // sweepLater starts a worker if an agent, or a worker, that was killed has left something, or a call came while the lock was
 // held by who is no worker.
 func (w *workspace) sweepLater() {
-	if disabled() || !w.called() && w.spool().Due(w.env.Now(), idleAfter) == 0 {
+	if disabled() || !w.called(theWorker) && w.spool().Due(w.env.Now(), idleAfter) == 0 {
 		return
 	}
 	if err := kick(w.repo, w.state); err != nil && w.env.Verbose {
@@ -284,9 +334,9 @@ func openLog(state string) (*os.File, error) {
 	return f, nil
 }
 
-// worker is the process that works now, nil if none does.
-func (w *workspace) worker() *working {
-	lock, err := takeWorkerLock(w.state)
+// at is the process that is at a station now, nil if none is.
+func (w *workspace) at(s station) *working {
+	lock, err := takeStation(w.state, s)
 	if err != nil {
 		return nil
 	}
@@ -294,13 +344,13 @@ func (w *workspace) worker() *working {
 		lock.Close()
 		return nil
 	}
-	return endOverdue(w.state, w.env.Now())
+	return endOverdue(w.state, s, w.env.Now())
 }
 
-// endOverdue ends the worker that holds the lock if its time is over, and returns it if it goes on. It ends itself then, unless
-// it was stopped or hangs in the kernel.
-func endOverdue(state string, now time.Time) *working {
-	at := readWorking(state)
+// endOverdue ends the process that holds a station's lock if its time is over, and returns it if it goes on. It ends itself then,
+// unless it was stopped or hangs in the kernel.
+func endOverdue(state string, s station, now time.Time) *working {
+	at := readWorking(state, s)
 	if at != nil && now.After(at.Until.Add(time.Minute)) {
 		endGroup(at.PID)
 		return nil
@@ -308,9 +358,9 @@ func endOverdue(state string, now time.Time) *working {
 	return at
 }
 
-// readWorking is what the worker that holds the lock tells about itself, nil if it does not.
-func readWorking(state string) *working {
-	text, err := file.Read(filepath.Join(state, workerFile), maxStateFile)
+// readWorking is what the process at a station tells about itself, nil if it does not.
+func readWorking(state string, s station) *working {
+	text, err := file.Read(filepath.Join(state, s.file()), maxStateFile)
 	var at working
 	if err != nil || json.Unmarshal(text, &at) != nil || at.PID <= 1 {
 		return nil

@@ -95,6 +95,12 @@ func asked(n int) string {
 	return fmt.Sprintf("%d answers", n)
 }
 
+// PromptHash is the hash of the prompt that Read asks by.
+func PromptHash(set prompts.Set) (string, error) {
+	frame, err := set.Reflect(prompts.Reflect{Part: 1, Parts: 1, Lines: noLines})
+	return frame.Hash, err
+}
+
 // Questions are those that Read would put first. Without a model they are for one with openContext.
 func Questions(m *prompts.Model, set prompts.Set, s transcript.Session, events []transcript.Event, known []string) ([]prompts.Rendered, error) {
 	if m == nil {
@@ -120,7 +126,7 @@ func Import(set prompts.Set, s transcript.Session, events []transcript.Event, ba
 	if model = strings.TrimSpace(model); model == "" {
 		return fail(errors.New("the name of the model is missing"))
 	}
-	frame, err := set.Reflect(prompts.Reflect{Part: 1, Parts: 1, Lines: noLines})
+	hash, err := PromptHash(set)
 	if err != nil {
 		return fail(err)
 	}
@@ -135,7 +141,7 @@ func Import(set prompts.Set, s transcript.Session, events []transcript.Event, ba
 		return fail(fmt.Errorf("%w: %s", ErrUnusable, strings.Join(v.faults, "; ")))
 	}
 	r.take(v)
-	return r.finish(model, "", frame.Hash), nil
+	return r.finish(model, "", hash), nil
 }
 
 // asking is what is asked about a session.

@@ -80,6 +80,16 @@ func (r Reflection) reading() string {
 	return short(hex.EncodeToString(sum[:]))
 }
 
+// ReadOf is the id of the detectors' reflection of a session that a model has read, from the id of the model's; "" for any
+// other id.
+func ReadOf(id string) string {
+	at := len(id) - 9
+	if at < 9 || id[at] != '-' || id[at-9] != '-' || !isHex(id[at+1:]) || !isHex(id[at-8:at]) {
+		return ""
+	}
+	return id[:at]
+}
+
 // Path is where the reflection lies in its tree: by the month the session began, and by the
 // first two digits of Hash.
 func (r Reflection) Path() string {

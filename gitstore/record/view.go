@@ -214,6 +214,22 @@ func (v *View) Dreams() ([]Dream, error) { return records(v.journal, DreamDir, P
 // Reflections returns what studying this clone's sessions gave: those of the journal, sorted by id.
 func (v *View) Reflections() ([]Reflection, error) { return reflections(v.journal) }
 
+// ReflectionIDs are the ids of this clone's reflections. It reads no reflection.
+func (v *View) ReflectionIDs() (map[string]bool, error) {
+	ids := map[string]bool{}
+	if v.journal == nil {
+		return ids, nil
+	}
+	err := v.journal.Walk(ReflectionDir, func(at string, _ gitstore.ID) error {
+		ids[strings.TrimSuffix(path.Base(at), ".json")] = true
+		return nil
+	})
+	if errors.Is(err, gitstore.ErrNotFound) {
+		err = nil
+	}
+	return ids, err
+}
+
 // Evidence returns the reflections that lie on the branch beside what they bear out, sorted by id. Anybody who may
 // push can have written them, so nothing may follow from them.
 func (v *View) Evidence() ([]Reflection, error) { return reflections(v.memory) }

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -95,11 +96,11 @@ func Default() Config {
 	}
 }
 
-// Load reads the files in order; the later wins. A file that does not exist is passed over. An
-// unknown key or a bad value is an error that names file, line and key.
+// Load reads the files in order; the later wins. The first is the user's own: some keys are taken from that alone. A file
+// that does not exist is passed over. An unknown key or a bad value is an error that names file, line and key.
 func Load(files ...string) (Config, error) {
 	c := Default()
-	for _, path := range files {
+	for i, path := range files {
 		data, err := file.ReadLinked(path, maxRead)
 		if errors.Is(err, os.ErrNotExist) {
 			continue
@@ -107,18 +108,36 @@ func Load(files ...string) (Config, error) {
 		if err != nil {
 			return c, fmt.Errorf("read settings: %w", err)
 		}
-		if err := c.apply(path, data, false); err != nil {
+		from := theUsers
+		if i > 0 {
+			from = theClones
+		}
+		if err := c.apply(path, data, from); err != nil {
 			return c, err
 		}
 	}
 	return c, nil
 }
 
+// whose says whom a file belongs to, and with that what it may set.
+type whose int
+
+const (
+	theUsers whose = iota
+	theClones
+	theTeams
+)
+
+// Own reports whether a key is taken from the user's own file alone.
+func Own(name string) bool {
+	return slices.ContainsFunc(keys, func(k key) bool { return k.name == name && k.own })
+}
+
 // Restrict applies a team's reverie.toml, which can only narrow what the user's settings
 // allow. Keys in which a team has no say are errors, except those a newer version may know:
 // the text is not ours alone, so unknown keys are passed over. It returns an error wrapping
 // ErrNewer if the store's format is newer than Format. Copies of the Config stay as they were.
-func (c *Config) Restrict(name string, data []byte) error { return c.apply(name, data, true) }
+func (c *Config) Restrict(name string, data []byte) error { return c.apply(name, data, theTeams) }
 
 // maxFile is how long a settings file may be, in bytes: a team's comes from outside, and a key of
 // many parts costs its square.
@@ -127,7 +146,8 @@ const maxFile = 16 << 10
 // maxRead is how much is read of one to say how long it is.
 const maxRead = 1 << 20
 
-func (c *Config) apply(name string, data []byte, team bool) error {
+func (c *Config) apply(name string, data []byte, from whose) error {
+	team := from == theTeams
 	if len(data) > maxFile {
 		return fmt.Errorf("%s: is %d bytes long; settings may have %d", name, len(data), maxFile)
 	}
@@ -165,6 +185,9 @@ func (c *Config) apply(name string, data []byte, team bool) error {
 			if set = k.team; set == nil {
 				return fmt.Errorf("%s:%d: %s: only a user's own settings may say this", name, line(data, k.name), k.name)
 			}
+		}
+		if k.own && from == theClones {
+			return fmt.Errorf("%s:%d: %s: only your own settings may say this: reverie config --user %s VALUE", name, line(data, k.name), k.name, k.name)
 		}
 		if err := set(c, v); err != nil {
 			return fmt.Errorf("%s:%d: %s: %w", name, line(data, k.name), k.name, err)

@@ -43,6 +43,18 @@ func TestLaterFileWins(t *testing.T) {
 	}
 }
 
+// A clone's state folder may have come with the clone: it does not say who reads the sessions.
+func TestSomeSettingsAreTheUsersOwn(t *testing.T) {
+	for _, text := range []string{"[model]\nhost = \"10.0.0.1:11434\"\n", "[model]\nremote = true\n", "[model]\nprompts = \"/tmp\"\n"} {
+		if _, err := Load(written(t, text)); err != nil {
+			t.Errorf("the user may not: %v", err)
+		}
+		if _, err := Load(written(t, ""), written(t, text)); err == nil || !strings.Contains(err.Error(), "only your own settings") {
+			t.Errorf("a clone may set %q: %v", text, err)
+		}
+	}
+}
+
 func TestBadSettingIsNamedByLineAndKey(t *testing.T) {
 	for text, want := range map[string]string{
 		"\nsightings = 0\n":                  ":2: sightings: 0 is not a whole number from 2",

@@ -39,10 +39,10 @@ func Set(path, name, value string) error {
 	}
 	next := edited(string(data), name, value)
 	c := Default()
-	if err := c.apply(path, []byte(next), false); err == nil {
+	if err := c.apply(path, []byte(next), theUsers); err == nil {
 		return write(path, next)
 	}
-	if err := c.apply(path, data, false); err != nil {
+	if err := c.apply(path, data, theUsers); err != nil {
 		return fmt.Errorf("set %s: the file must be mended first: %w", name, err)
 	}
 	return fmt.Errorf("set %s: it takes more than one line in %s; set it there", name, path)

@@ -15,6 +15,7 @@ type key struct {
 	get  func(*Config) any
 	set  func(*Config, any) error     // from TOML
 	team func(c *Config, v any) error // from reverie.toml: restrict, or nil where a team has no say
+	own  bool                         // taken from the user's own file alone: a clone may have been handed over with its state folder
 }
 
 var keys = []key{
@@ -25,7 +26,7 @@ var keys = []key{
 			allowed, err := words(v, "said", "seen")
 			c.Accept = slices.DeleteFunc(slices.Clone(c.Accept), func(s string) bool { return !slices.Contains(allowed, s) })
 			return err
-		}},
+		}, false},
 	{"sightings", "distinct sessions that a seen statement needs before it is accepted",
 		func(c *Config) any { return int64(c.Sightings) },
 		func(c *Config, v any) (err error) { c.Sightings, err = number(v, 2, 1000); return },
@@ -33,7 +34,7 @@ var keys = []key{
 			n, err := number(v, 2, 1000)
 			c.Sightings = max(c.Sightings, n)
 			return err
-		}},
+		}, false},
 	{"private", "kinds of memory that stay in this clone",
 		func(c *Config) any { return c.Private },
 		func(c *Config, v any) (err error) { c.Private, err = words(v, kinds...); return },
@@ -45,7 +46,7 @@ var keys = []key{
 				}
 			}
 			return err
-		}},
+		}, false},
 	{"sessions.keep-days", "days that a session is kept after it was read",
 		func(c *Config) any { return int64(c.KeepDays) },
 		func(c *Config, v any) (err error) { c.KeepDays, err = number(v, 1, 36500); return },
@@ -53,10 +54,10 @@ var keys = []key{
 			n, err := number(v, 1, 36500)
 			c.KeepDays = min(c.KeepDays, n)
 			return err
-		}},
+		}, false},
 	{"agents.decide", "let agents accept, edit, forget and trust by commands in their shells, as a person does",
 		func(c *Config) any { return c.AgentsDecide },
-		func(c *Config, v any) (err error) { c.AgentsDecide, err = truth(v); return }, nil},
+		func(c *Config, v any) (err error) { c.AgentsDecide, err = truth(v); return }, nil, false},
 	{"learn.background", "when hooks have new sessions learned from: idle (when one has ended or was left), or off",
 		func(c *Config) any { return c.Background },
 		func(c *Config, v any) (err error) { c.Background, err = word(v, backgroundWords...); return },
@@ -66,7 +67,7 @@ var keys = []key{
 				c.Background = s
 			}
 			return err
-		}},
+		}, false},
 	{"learn.every", "how many new sessions have to be there before they are learned from in the background",
 		func(c *Config) any { return int64(c.Every) },
 		func(c *Config, v any) (err error) { c.Every, err = number(v, 1, 1000); return },
@@ -74,7 +75,7 @@ var keys = []key{
 			n, err := number(v, 1, 1000)
 			c.Every = max(c.Every, n)
 			return err
-		}},
+		}, false},
 	{"memory.ref", "the memory branch",
 		func(c *Config) any { return c.Ref },
 		func(c *Config, v any) error {
@@ -87,7 +88,7 @@ var keys = []key{
 			}
 			c.Ref = s
 			return nil
-		}, nil},
+		}, nil, false},
 	{"agents.file", "file that holds the managed block, relative to the top of the work tree",
 		func(c *Config) any { return c.Agents },
 		func(c *Config, v any) error {
@@ -100,13 +101,13 @@ var keys = []key{
 			}
 			c.Agents = s
 			return nil
-		}, nil},
+		}, nil, false},
 	{"trust.authors", "addresses of authors whose memories are given to agents without approval, as ann@example.com or *@example.com",
 		func(c *Config) any { return c.Trust.Authors },
-		func(c *Config, v any) (err error) { c.Trust.Authors, err = people(v, "@", "ann@example.com"); return }, nil},
+		func(c *Config, v any) (err error) { c.Trust.Authors, err = people(v, "@", "ann@example.com"); return }, nil, false},
 	{"trust.signers", "keys whose signatures are trusted likewise: SHA256:…, an OpenPGP fingerprint, or a principal of your allowed signers",
 		func(c *Config) any { return c.Trust.Signers },
-		func(c *Config, v any) (err error) { c.Trust.Signers, err = people(v, "", "SHA256:…"); return }, nil},
+		func(c *Config, v any) (err error) { c.Trust.Signers, err = people(v, "", "SHA256:…"); return }, nil, false},
 	{"trust.require-signed", "trust signatures and what was made in this clone alone, not addresses, which anybody can write",
 		func(c *Config) any { return c.Trust.Signed },
 		func(c *Config, v any) (err error) { c.Trust.Signed, err = truth(v); return },
@@ -114,10 +115,10 @@ var keys = []key{
 			signed, err := truth(v)
 			c.Trust.Signed = c.Trust.Signed || signed
 			return err
-		}},
+		}, false},
 	{"trust.everyone", "withhold nothing for its author: everybody who may push is trusted",
 		func(c *Config) any { return c.Trust.Everyone },
-		func(c *Config, v any) (err error) { c.Trust.Everyone, err = truth(v); return }, nil},
+		func(c *Config, v any) (err error) { c.Trust.Everyone, err = truth(v); return }, nil, false},
 	{"context.stale", "what agents are given of a memory when code it rests on is gone: label, or withhold",
 		func(c *Config) any { return c.Stale },
 		func(c *Config, v any) (err error) { c.Stale, err = word(v, staleWords...); return },
@@ -127,7 +128,7 @@ var keys = []key{
 				c.Stale = s
 			}
 			return err
-		}},
+		}, false},
 	{"context.budget", "tokens of memory that an agent is given when a session starts; 0 is nothing",
 		func(c *Config) any { return int64(c.Budget) },
 		func(c *Config, v any) (err error) { c.Budget, err = number(v, 0, maxBudget); return },
@@ -135,7 +136,7 @@ var keys = []key{
 			n, err := number(v, 0, maxBudget)
 			c.Budget = min(c.Budget, n)
 			return err
-		}},
+		}, false},
 	{"context.prompt-budget", "tokens of memory that an agent is given with a prompt that names what is known; 0 is nothing",
 		func(c *Config) any { return int64(c.Prompt) },
 		func(c *Config, v any) (err error) { c.Prompt, err = number(v, 0, maxBudget); return },
@@ -143,11 +144,11 @@ var keys = []key{
 			n, err := number(v, 0, maxBudget)
 			c.Prompt = min(c.Prompt, n)
 			return err
-		}},
+		}, false},
 	{"sync.with-push", "true: git's hook pre-push has the memory synced with the remote that the code is pushed to, in the background",
 		func(c *Config) any { return c.WithPush },
 		func(c *Config, v any) (err error) { c.WithPush, err = truth(v); return },
-		nil},
+		nil, false},
 	{"model.name", "the local model that studies sessions: auto (the best that the server has), a name, or off",
 		func(c *Config) any { return c.Model.Name },
 		func(c *Config, v any) (err error) { c.Model.Name, err = modelName(v); return },
@@ -155,14 +156,14 @@ var keys = []key{
 			err := onlyOff(&c.Model.Name, v)
 			c.Model.Forbidden = c.Model.Forbidden || err == nil
 			return err
-		}},
+		}, false},
 	{"model.embed", "the local model that makes vectors for recall: auto, a name, or off",
 		func(c *Config) any { return c.Model.Embed },
 		func(c *Config, v any) (err error) { c.Model.Embed, err = modelName(v); return },
-		func(c *Config, v any) error { return onlyOff(&c.Model.Embed, v) }},
+		func(c *Config, v any) error { return onlyOff(&c.Model.Embed, v) }, false},
 	{"model.host", "address of the Ollama server; empty: OLLAMA_HOST, or 127.0.0.1:11434",
 		func(c *Config) any { return c.Model.Host },
-		func(c *Config, v any) (err error) { c.Model.Host, err = plainText(v); return }, nil},
+		func(c *Config, v any) (err error) { c.Model.Host, err = plainText(v); return }, nil, true},
 	{"model.remote", "true: the server may be on another machine, which then reads the sessions",
 		func(c *Config) any { return c.Model.Remote },
 		func(c *Config, v any) (err error) { c.Model.Remote, err = truth(v); return },
@@ -170,25 +171,25 @@ var keys = []key{
 			remote, err := truth(v)
 			c.Model.Remote = c.Model.Remote && remote
 			return err
-		}},
+		}, true},
 	{"model.context", "tokens that a question and its answer may have together; more needs more memory",
 		func(c *Config) any { return int64(c.Model.Context) },
-		func(c *Config, v any) (err error) { c.Model.Context, err = number(v, LeastContext, 1<<20); return }, nil},
+		func(c *Config, v any) (err error) { c.Model.Context, err = number(v, LeastContext, 1<<20); return }, nil, false},
 	{"model.patience", "seconds that one question may take",
 		func(c *Config) any { return int64(c.Model.Patience) },
-		func(c *Config, v any) (err error) { c.Model.Patience, err = number(v, 1, 24*3600); return }, nil},
+		func(c *Config, v any) (err error) { c.Model.Patience, err = number(v, 1, 24*3600); return }, nil, false},
 	{"model.calls", "questions a day; 0 asks nothing",
 		func(c *Config) any { return int64(c.Model.Calls) },
 		func(c *Config, v any) (err error) { c.Model.Calls, err = number(v, 0, math.MaxInt32); return },
-		func(c *Config, v any) error { return atMost(&c.Model.Calls, v) }},
+		func(c *Config, v any) error { return atMost(&c.Model.Calls, v) }, false},
 	{"model.tokens", "tokens of questions and answers a day; 0 asks nothing",
 		func(c *Config) any { return int64(c.Model.Tokens) },
 		func(c *Config, v any) (err error) { c.Model.Tokens, err = number(v, 0, math.MaxInt32); return },
-		func(c *Config, v any) error { return atMost(&c.Model.Tokens, v) }},
+		func(c *Config, v any) error { return atMost(&c.Model.Tokens, v) }, false},
 	{"model.seconds", "seconds that the model may work a day; 0 asks nothing",
 		func(c *Config) any { return int64(c.Model.Seconds) },
 		func(c *Config, v any) (err error) { c.Model.Seconds, err = number(v, 0, 24*3600); return },
-		func(c *Config, v any) error { return atMost(&c.Model.Seconds, v) }},
+		func(c *Config, v any) error { return atMost(&c.Model.Seconds, v) }, false},
 	{"model.prompts", "folder of prompts that take the place of the built-in ones; empty: prompts/ beside the user's settings",
 		func(c *Config) any { return c.Model.Prompts },
 		func(c *Config, v any) (err error) {
@@ -196,9 +197,9 @@ var keys = []key{
 				err = fmt.Errorf("%q is not an absolute path", c.Model.Prompts)
 			}
 			return
-		}, nil},
+		}, nil, true},
 	{"code.default-branch", "the code's default branch, on which what a side branch taught has to land; empty: origin's, or main",
 		func(c *Config) any { return c.Main },
 		func(c *Config, v any) (err error) { c.Main, err = branchName(v); return },
-		nil},
+		nil, false},
 }
