@@ -76,7 +76,13 @@ func (w *workspace) model(ctx context.Context, name string) (*prompts.Model, pro
 		w.env.warn("the model is not asked: %v", err)
 		return nil, prompts.Set{}, nil
 	}
-	d := door.Door{Scanner: w.scanner, Budget: w.budget(), Answers: func() (string, error) { return w.repo.StateSub(answersDir) }}
+	purges := w.purges()
+	d := door.Door{Scanner: w.scanner, Budget: w.budget(), Answers: func() (string, error) {
+		if err := w.unpurged(purges); err != nil {
+			return "", err
+		}
+		return w.repo.StateSub(answersDir)
+	}}
 	d.Budget.Wait = sync.OnceFunc(func() { w.env.say("another question is being answered; this one waits") })
 	return d.Open(m), set, nil
 }

@@ -9,10 +9,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"time"
 
 	"github.com/reverie-memory/reverie/internal/file"
+	"github.com/reverie-memory/reverie/internal/pattern"
 	"github.com/reverie-memory/reverie/prompts"
 )
 
@@ -76,7 +76,7 @@ func name(m *prompts.Model, r prompts.Rendered) string {
 }
 
 // ours is what name gives, and what file.Replace left that was killed.
-var ours = regexp.MustCompile(`^([0-9a-f]{32}\.json|` + regexp.QuoteMeta(file.Temp) + `[0-9]+)$`)
+var ours = pattern.New(`^([0-9a-f]{32}\.json|` + file.Temp + `[0-9]+)$`)
 
 // Expire removes answers that were not given since a time, and what a killed process left; nothing else that lies there.
 // No folder is no error, and what is no folder, a symbolic link too, is one.
