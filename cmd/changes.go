@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/reverie-memory/reverie/dream"
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -42,6 +43,8 @@ type quote struct {
 	By      string `json:"by"`              // whose words they are: person, agent or tool; empty: nobody knows any more
 	Model   string `json:"model,omitempty"` // that found them
 	Says    string `json:"says,omitempty"`  // the session's own statement, where the operation's is another
+
+	at time.Time
 }
 
 // changeJSON is a change as --json has it.
@@ -183,15 +186,16 @@ func (l *looker) model(o record.Operation) string {
 	return l.dreams[o.Dream]
 }
 
-// quotes are the words that an operation rests on. Several readings of a session quote the same event: a person's words
-// and what commands showed come before what a model read there.
+// quotes are the words that an operation rests on. Several readings of a session quote the same event, and so do sessions that
+// begin with a copy of another: a person's words and what commands showed come before what a model read there.
 func (l *looker) quotes(o record.Operation) []quote {
 	var out []quote
 	for _, s := range o.Sightings {
 		for _, e := range s.Evidence {
-			q := quote{Client: s.Client, Session: s.Session, Event: e.Event, Quote: e.Quote, How: string(s.How), Model: s.Model, Says: s.Says}
+			q := quote{Client: s.Client, Session: s.Session, Event: e.Event, Quote: e.Quote, How: string(s.How), Model: s.Model, Says: s.Says, at: e.Time}
 			i := slices.IndexFunc(out, func(p quote) bool {
-				return p.Client == q.Client && p.Session == q.Session && p.Event == q.Event && p.Quote == q.Quote
+				return p.Quote == q.Quote && p.Client == q.Client &&
+					(p.Session == q.Session && p.Event == q.Event || !q.at.IsZero() && p.at.Equal(q.at))
 			})
 			switch {
 			case i < 0:

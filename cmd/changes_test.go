@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
@@ -51,7 +52,7 @@ func TestQuotes(t *testing.T) {
 		one(9, "gone", record.Model, "", "tiny"),
 		one(2, "on 9090", record.Seen, "tool", ""),
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(quote{})); diff != "" {
 		t.Error(diff)
 	}
 }
