@@ -155,16 +155,20 @@ func acceptCommit(verb string, ops ...record.Operation) gitstore.Commit {
 	}
 	c.Trailers = append(c.Trailers, gitstore.Trailer{Key: "Reverie-Op", Value: verb})
 	seen := map[string]bool{}
+	byModel := func(name string) {
+		if name != "" && !seen["model "+name] {
+			seen["model "+name] = true
+			c.Trailers = append(c.Trailers, gitstore.Trailer{Key: "Reverie-Model", Value: name})
+		}
+	}
 	for _, o := range ops {
+		byModel(o.Model)
 		for _, s := range o.Sightings {
 			if name := s.Client + "/" + s.Session; !seen[name] && len(seen) < maxListed {
 				seen[name] = true
 				c.Trailers = append(c.Trailers, gitstore.Trailer{Key: "Reverie-Session", Value: name})
 			}
-			if s.Model != "" && !seen["model "+s.Model] {
-				seen["model "+s.Model] = true
-				c.Trailers = append(c.Trailers, gitstore.Trailer{Key: "Reverie-Model", Value: s.Model})
-			}
+			byModel(s.Model)
 		}
 		if o.Dream != "" && !seen[o.Dream] {
 			seen[o.Dream] = true

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/urfave/cli/v2"
 )
 
@@ -35,11 +36,25 @@ func runBlame(ctx context.Context, env *Env, id string) error {
 	if err != nil {
 		return err
 	}
+	models, err := w.modelsOf(ctx, record.Memory{ID: id})
+	if err != nil {
+		return err
+	}
 	args := []string{"blame", "--no-textconv", "--date=short"}
 	if env.JSON {
-		return w.stream(ctx, w.blameJSON, append(args, "--line-porcelain", ref, "--", path[0])...)
+		byModel := map[string]string{}
+		for _, c := range models {
+			byModel[c.id] = strings.Join(c.models, " ")
+		}
+		return w.stream(ctx, func(out *bufio.Reader) error { return w.blameJSON(out, byModel) }, append(args, "--line-porcelain", ref, "--", path[0])...)
 	}
-	return w.show(ctx, append(args, ref, "--", path[0])...)
+	if err := w.show(ctx, append(args, ref, "--", path[0])...); err != nil {
+		return err
+	}
+	for _, c := range models {
+		env.say("%s was proposed by %s, a model", c.id[:8], visible(strings.Join(c.models, ", ")))
+	}
+	return nil
 }
 
 type blameJSON struct {
@@ -48,11 +63,12 @@ type blameJSON struct {
 	Author string    `json:"author"`
 	Time   time.Time `json:"time"`
 	Text   string    `json:"text"`
+	Model  string    `json:"model,omitempty"` // that proposed it; several are separated by spaces
 }
 
 // blameJSON writes one line of the file a line. Git gives each as its commit, fields in lines of
 // their own, and the text after a tab.
-func (w *workspace) blameJSON(out *bufio.Reader) error {
+func (w *workspace) blameJSON(out *bufio.Reader, byModel map[string]string) error {
 	var now blameJSON
 	for {
 		text, err := out.ReadString('\n')
@@ -64,7 +80,7 @@ func (w *workspace) blameJSON(out *bufio.Reader) error {
 		}
 		text = strings.TrimSuffix(text, "\n")
 		if line, ok := strings.CutPrefix(text, "\t"); ok {
-			now.Text = line
+			now.Text, now.Model = line, byModel[now.Commit]
 			if err := w.env.object(now); err != nil {
 				return err
 			}

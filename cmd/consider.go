@@ -77,6 +77,7 @@ func dueNow(fresh int, last, now time.Time) (due bool, why string) {
 // next dream asks the same again. In a dry run nothing is written, and plan is what would wait.
 func (w *workspace) consider(ctx context.Context, m *prompts.Model, set prompts.Set, plan dream.Result, dryRun bool) (got dream.Considered, err error) {
 	var in dream.Input
+	purges := w.purges()
 	read := func(v *record.View, c config.Config) (dream.Input, error) { return w.dreamInput(ctx, v, c, byModel) }
 	err = w.view(ctx, func(v *record.View) error {
 		c, err := w.restrict(v)
@@ -107,6 +108,9 @@ func (w *workspace) consider(ctx context.Context, m *prompts.Model, set prompts.
 	var d record.Dream
 	var commit gitstore.Commit
 	err = w.update(ctx, func(tx *record.Tx, c config.Config) error {
+		if err := w.unpurged(purges); err != nil {
+			return fmt.Errorf("dream: %w", err)
+		}
 		now, err := read(tx.View, c)
 		if err != nil {
 			return err

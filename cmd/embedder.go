@@ -3,13 +3,14 @@ package cmd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
-	"github.com/reverie-memory/reverie/internal/ollama"
+	"github.com/reverie-memory/reverie/prompts/door"
 )
 
 // vectorsDir is the folder of the state folder with what a model makes of memories, for recall. It may be deleted at any
@@ -33,7 +34,7 @@ func (w *workspace) embedder(ctx context.Context) (recall.Embed, recall.Space, e
 	if err != nil {
 		return nil, recall.Space{}, err
 	}
-	m, err := chooseModel(ctx, client, of.Embed, ollama.Embedding)
+	m, err := chooseModel(ctx, client, wantedVectors(of.Embed))
 	if err != nil {
 		return nil, recall.Space{}, err
 	}
@@ -54,16 +55,34 @@ func (w *workspace) embedder(ctx context.Context) (recall.Embed, recall.Space, e
 const (
 	fillTime  = 2 * time.Minute
 	fillTexts = 2000
-	fillStep  = 256 // texts after which those done are kept
+	fillStep  = 256         // texts after which those done are kept
+	fillBatch = time.Minute // for the texts that the model is given at once
 )
 
-// fillVectors embeds what of the memories in force has no vector yet, as far as there is a model and time. What was done
-// stays, whatever ends it. left is how many texts are without.
-func (w *workspace) fillVectors(ctx context.Context) (done, left int, err error) {
+// fillVectors embeds what of the memories in force has no vector yet, as far as there are a model, time, and something of
+// the day's budget: when that is spent, the error wraps door.ErrSpent, but for the worker, which has nobody to tell. stop, if
+// there is one, is asked each time before the model is. What was done stays, whatever ends it. left is how many texts
+// are without.
+func (w *workspace) fillVectors(ctx context.Context, stop ...func() bool) (done, left int, err error) {
+	if err := w.narrow(ctx); err != nil {
+		return 0, 0, err
+	}
+	if w.env.embedder == nil && w.narrowed.Model.Embed == config.Off {
+		return 0, 0, nil
+	}
+	defer func() {
+		if w.env.background && errors.Is(err, door.ErrSpent) {
+			err = nil
+		}
+	}()
+	if err := w.budget().Spent(); err != nil {
+		return 0, 0, err
+	}
 	embed, space, err := w.embedder(ctx)
 	if embed == nil || err != nil {
 		return 0, 0, err
 	}
+	embed = spending(embed, w.budget(), stop)
 	dir, err := w.repo.StateSub(vectorsDir)
 	if err != nil {
 		return 0, 0, err
@@ -91,11 +110,43 @@ func (w *workspace) fillVectors(ctx context.Context) (done, left int, err error)
 		if errors.Is(err, recall.ErrDropped) {
 			return 0, 0, nil // a purge: the next call begins anew
 		}
+		if errors.Is(err, errStopped) {
+			return done, left, nil
+		}
 		if err != nil || n == 0 || left == 0 {
 			break
 		}
 	}
 	return done, left, err
+}
+
+// errStopped ends the making of vectors for something that is to be done first.
+var errStopped = errors.New("there is something else to do first")
+
+// spending has what embeds ask whether it is to stop, and keep to the day's budget and to fillBatch.
+func spending(embed recall.Embed, budget door.Budget, stop []func() bool) recall.Embed {
+	return func(ctx context.Context, texts []string) (vectors [][]float32, err error) {
+		for _, now := range stop {
+			if now() {
+				return nil, fmt.Errorf("%w: %w", recall.ErrStop, errStopped)
+			}
+		}
+		bytes, late := 0, false
+		for _, text := range texts {
+			bytes += len(text)
+		}
+		err = budget.Spend(ctx, func(outer context.Context) (int, error) {
+			ctx, cancel := context.WithTimeout(outer, fillBatch)
+			defer cancel()
+			vectors, err = embed(ctx, texts)
+			late = ctx.Err() != nil
+			return bytes / 4, err
+		})
+		if err != nil && (late || errors.Is(err, door.ErrSpent)) {
+			err = fmt.Errorf("%w: %w", recall.ErrStop, err)
+		}
+		return vectors, err
+	}
 }
 
 // embedWait is how long a search waits for the vector of its query.
@@ -113,6 +164,14 @@ func (w *workspace) askNear(ctx context.Context, query string) (answer func() ne
 	none := func(why string) func() nearness { return func() nearness { return nearness{why: why} } }
 	if recall.Literal(query) {
 		return none("the query wants its very words")
+	}
+	if err := w.narrow(ctx); err != nil {
+		return none(err.Error())
+	}
+	if w.env.embedder != nil || w.narrowed.Model.Embed != config.Off {
+		if err := w.budget().Spent(); err != nil {
+			return none(err.Error())
+		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, embedWait)
 	late := "no answer within " + embedWait.String()

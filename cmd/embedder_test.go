@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"hash/fnv"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/reverie-memory/reverie/gitstore/recall"
+	"github.com/reverie-memory/reverie/prompts/door"
 )
 
 var letterSpace = recall.Space{Name: "letters", Digest: "0123456789abcdef", Dim: 64}
@@ -208,5 +210,67 @@ func TestNoModelLeavesNothing(t *testing.T) {
 	reverie(t, r.Dir, "recall", "tests")
 	if _, err := os.Lstat(filepath.Join(r.Dir, ".git", "reverie", "vectors")); err == nil {
 		t.Error("there is a folder of vectors")
+	}
+}
+
+// What is embedded counts in the day's budget, and ends with it, or when something else is to be done.
+func TestVectorsCost(t *testing.T) {
+	r := newRepo(t)
+	for i := range 70 {
+		reverie(t, r.Dir, "-q", "remember", fmt.Sprintf("Statement %d of the many", i))
+	}
+	asked := 0
+	counting := func(ctx context.Context, texts []string) ([][]float32, error) {
+		asked++
+		if limit, limited := ctx.Deadline(); !limited || time.Until(limit) > fillBatch {
+			t.Error("a batch may take as long as it likes")
+		}
+		return letters(ctx, texts)
+	}
+	open := func() *workspace {
+		env, _, _ := asking(r.Dir, counting)
+		w, err := env.open(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}
+	w := open()
+	if done, left, err := w.fillVectors(t.Context(), func() bool { return asked == 1 }); done != 32 || left != 38 || err != nil {
+		t.Errorf("called away: %d done, %d left, %v", done, left, err)
+	}
+	used := w.budget().Today()
+	if used.Calls != 1 || used.Tokens < 32*len("Statement")/4 || used.Tokens > 32*40 {
+		t.Errorf("counted %+v", used)
+	}
+	reverie(t, r.Dir, "config", "model.calls", "2")
+	for i, want := range []struct{ done, left int }{{32, 6}, {0, 0}} {
+		if done, left, err := open().fillVectors(t.Context()); done != want.done || left != want.left || !errors.Is(err, door.ErrSpent) {
+			t.Errorf("%d: %d done, %d left, %v", i, done, left, err)
+		}
+	}
+	w = open()
+	w.env.background = true
+	if _, _, err := w.fillVectors(t.Context()); err != nil || asked != 2 {
+		t.Errorf("the worker, after %d calls: %v", asked, err)
+	}
+	for _, key := range []string{"model.calls", "model.tokens", "model.seconds"} {
+		for _, set := range []string{"model.calls", "model.tokens", "model.seconds"} {
+			reverie(t, r.Dir, "config", set, map[bool]string{true: "0", false: "3600"}[set == key])
+		}
+		env, _, talk := asking(r.Dir, counting)
+		if code := Run(t.Context(), env, []string{"reverie", "-C", r.Dir, "recall", "--explain", "statement of many"}); code != exitDone || asked != 2 || !strings.Contains(talk.String(), "not vectors: the day's budget for the model is spent") {
+			t.Errorf("without %s: exit code %d, asked %d times, %s", key, code, asked, talk)
+		}
+	}
+	reverie(t, r.Dir, "config", "model.seconds", "3600")
+	reverie(t, r.Dir, "recall", "statement of many")
+	before := open().budget().Today()
+	env, _, talk := asking(r.Dir, letters)
+	if code := Run(t.Context(), env, []string{"reverie", "-C", r.Dir, "recall", "--explain", "statement of many"}); code != exitDone || !strings.Contains(talk.String(), "lists: lexical, vectors") {
+		t.Errorf("exit code %d, %s", code, talk)
+	}
+	if after := open().budget().Today(); after != before {
+		t.Errorf("a search counts: %+v, then %+v", before, after)
 	}
 }

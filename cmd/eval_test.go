@@ -100,7 +100,9 @@ detectors + m        2      1      2      2      0      0     1.000  1.000
 	if !strings.Contains(errs.String(), "m did not read 1 of 2 sessions; the first: b.jsonl: ") {
 		t.Error(errs.String())
 	}
-	silent := &prompts.Model{Name: "silent", Context: 8192, Ask: func(context.Context, prompts.Rendered) (prompts.Answer, error) { return prompts.Answer{}, errors.New("gone") }}
+	silent := &prompts.Model{Name: "silent", Context: 8192, Ask: func(context.Context, prompts.Rendered) (prompts.Answer, error) {
+		return prompts.Answer{}, errors.New("gone")
+	}}
 	err := runEval(context.Background(), env, dir, []namedReader{{name: "silent", read: readWith(silent, prompts.Set{}), model: true}})
 	if err == nil || !strings.Contains(err.Error(), "silent read nothing") {
 		t.Errorf("a model that never answers: %v", err)

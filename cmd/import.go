@@ -270,7 +270,7 @@ func (w *workspace) importOps(v *record.View, memories []record.Memory, reviewed
 	}
 	unwanted := map[string]bool{}
 	for _, r := range rejected {
-		unwanted[textKey(r.Text, r.Body)] = true
+		unwanted[textKey(r.Text, r.Body)] = unwanted[textKey(r.Text, r.Body)] || r.How != record.Model
 	}
 	known := v.Memories()
 	byText := make(map[string]bool, len(known))

@@ -26,7 +26,7 @@ var arrows = map[string][]string{
 	"internal/tinymodel":      nil,
 	"reflect/transcript/past": {"reflect/transcript", "internal/sqlite"},
 	"prompts":                 nil,
-	"prompts/door":            {"prompts", "internal/file", "internal/redact"},
+	"prompts/door":            {"prompts", "internal/file", "internal/pattern", "internal/redact"},
 	"sandbox":                 nil,
 	"reflect/transcript":      {"internal/pattern"},
 	"gitstore":                {"internal/git", "internal/redact"},

@@ -36,6 +36,7 @@ type memoryJSON struct {
 	Stale      bool       `json:"stale,omitempty"`    // code it rests on is gone here
 	Withheld   bool       `json:"withheld,omitempty"` // not given to agents here
 	Why        []string   `json:"why,omitempty"`      // what stands against it here
+	Models     []string   `json:"models,omitempty"`   // from show: those whose proposals are part of it
 	Score      float64    `json:"score,omitempty"`    // from recall
 	Snippet    string     `json:"snippet,omitempty"`  // from recall
 
@@ -87,12 +88,26 @@ type operationJSON struct {
 	Base        []record.Base     `json:"base"`
 	Contradicts []string          `json:"contradicts"`
 	Alike       []string          `json:"alike"`
-	File        string            `json:"file,omitempty"` // of a skill: its SKILL.md
+	File        string            `json:"file,omitempty"`  // of a skill: its SKILL.md
+	Model       string            `json:"model,omitempty"` // that proposed it
+
+	Changes []changeJSON `json:"changes,omitempty"` // from review and show: what becomes of the memories it is about
+	Quotes  []quote      `json:"quotes,omitempty"`  // from review and show: each event once, with whose words they are
+}
+
+// lookJSON is an operation with all that a person has to see of it.
+func lookJSON(o record.Operation, waits string, l outlook) operationJSON {
+	j := newOperationJSON(o, waits)
+	j.Model, j.Quotes, j.Contradicts = l.model, l.quotes, list(l.contradicts)
+	for _, c := range l.changes {
+		j.Changes = append(j.Changes, c.json())
+	}
+	return j
 }
 
 func newOperationJSON(o record.Operation, waits string) operationJSON {
 	j := operationJSON{
-		ID: o.ID, Op: string(o.Op), Subject: subject(o.Memory), Memory: newMemoryJSON(o.Memory), How: string(o.How), Why: o.Why,
+		ID: o.ID, Op: string(o.Op), Subject: subject(o.Memory), Memory: newMemoryJSON(o.Memory), How: string(o.How), Model: o.Model, Why: o.Why,
 		Sessions: record.Sessions(o.Sightings), Waits: waits, Evidence: o.Sightings, Base: o.Base,
 		Contradicts: list(o.Contradicts), Alike: list(o.Alike),
 	}

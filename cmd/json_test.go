@@ -97,7 +97,7 @@ func TestJSONIsAPromise(t *testing.T) {
 		{[]string{"learn", example}, "accepted " + within("accepted.", memoryKeys+" topic") + " reflections sessions " + within("sessions.", "branch change client ended events id model name started") + " waiting " + within("waiting.", operation)},
 		{[]string{"learn"}, "accepted found " + within("found.", "agent new places sessions size") + " reflections sessions waiting"},
 		{[]string{"learn", "--dry-run"}, "accepted found " + within("found.", "agent new places sessions size") + " reflections sessions waiting"},
-		{[]string{"review"}, operation},
+		{[]string{"review"}, operation + " quotes " + within("quotes.", "by client event how quote session")},
 		{[]string{"remember", "One", "-k", "fact"}, memoryKeys},
 		{[]string{"recall", "one"}, memoryKeys + " lists score snippet"},
 		{[]string{"list", "-k", "fact"}, memoryKeys},

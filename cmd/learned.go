@@ -23,16 +23,16 @@ func (w *workspace) settle(ctx context.Context, plan *dream.Result, in dream.Inp
 func (w *workspace) settleEach(ctx context.Context, ops []record.Operation, in dream.Input) {
 	grep, stop := context.WithTimeout(ctx, grepTime)
 	defer stop()
-	waits := map[string]bool{}
+	waits := map[string]record.How{}
 	for _, o := range in.Pending {
-		waits[o.ID] = true
+		waits[o.ID] = o.How
 	}
 	branches := map[string]string{} // of reflections
 	for _, r := range in.New {
 		branches[r.ID()] = r.Branch
 	}
 	for i, o := range ops {
-		if waits[o.ID] {
+		if how := waits[o.ID]; how == o.How || how != "" && how != record.Model { // else a session's own words take a model's place
 			ops[i] = w.settleAgain(ctx, o, branches)
 			continue
 		}
@@ -67,7 +67,7 @@ func (w *workspace) widen(ctx context.Context, plan *dream.Result, in dream.Inpu
 		known[o.ID] = true
 	}
 	for _, r := range in.Rejected {
-		known[r.ID] = true
+		known[r.ID] = known[r.ID] || r.How != record.Model
 	}
 	for _, m := range in.Memories {
 		if m.Branch == "" || !m.Live(in.Now) || w.isForeign(m) {

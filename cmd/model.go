@@ -7,11 +7,10 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
+	"sync"
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore"
-	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/ollama"
@@ -77,7 +76,14 @@ func (w *workspace) model(ctx context.Context, name string) (*prompts.Model, pro
 		w.env.warn("the model is not asked: %v", err)
 		return nil, prompts.Set{}, nil
 	}
-	d := door.Door{Scanner: w.scanner, Answers: w.answers(), Budget: w.budget()}
+	purges := w.purges()
+	d := door.Door{Scanner: w.scanner, Budget: w.budget(), Answers: func() (string, error) {
+		if err := w.unpurged(purges); err != nil {
+			return "", err
+		}
+		return w.repo.StateSub(answersDir)
+	}}
+	d.Budget.Wait = sync.OnceFunc(func() { w.env.say("another question is being answered; this one waits") })
 	return d.Open(m), set, nil
 }
 
@@ -113,36 +119,38 @@ func openOllama(of config.Model) (*ollama.Client, error) {
 	return ollama.Open(ollama.Options{Host: of.Host, Remote: of.Remote})
 }
 
-// What somebody who has no model is told to fetch: small enough for a laptop, made to follow instructions, free.
-const (
-	suggestedModel     = "qwen3:4b-instruct"
-	suggestedEmbedding = "embeddinggemma"
-)
-
 // keepAlive is how long the server keeps a model in memory after a question: until the next session's, in a batch.
 const keepAlive = 5 * time.Minute
 
+// wantedModel is a model that reads sessions, wantedVectors one that makes vectors. name may be auto.
+func wantedModel(name string) ollama.Want {
+	return ollama.Want{Name: name, Need: ollama.Completion, Context: config.LeastContext}
+}
+func wantedVectors(name string) ollama.Want { return ollama.Want{Name: name, Need: ollama.Embedding} }
+
 // findModel chooses among what the server has.
 func findModel(ctx context.Context, env *Env, of config.Model, name string) (*prompts.Model, error) {
+	want := wantedModel(name)
 	client, err := openOllama(of)
 	if err != nil {
-		return nil, modelFailure(err)
+		return nil, modelFailure(err, want)
 	}
-	chosen, err := chooseModel(ctx, client, name, ollama.Completion)
+	chosen, err := chooseModel(ctx, client, want)
 	if err != nil {
-		return nil, modelFailure(err)
+		return nil, modelFailure(err, want)
 	}
+	want.Name = chosen.Name
 	tokens := of.Context
 	if chosen.Context > 0 {
 		tokens = min(tokens, chosen.Context)
 	}
 	patience := time.Duration(of.Patience) * time.Second
 	m := &prompts.Model{Name: chosen.Name, Digest: chosen.Digest, Context: tokens}
-	m.Ask = func(ctx context.Context, r prompts.Rendered) (prompts.Answer, error) {
-		ctx, cancel := context.WithTimeout(ctx, patience)
+	m.Ask = func(outer context.Context, r prompts.Rendered) (prompts.Answer, error) {
+		ctx, cancel := context.WithTimeout(outer, patience)
 		defer cancel()
 		began := time.Now()
-		tell := newWatched(env, chosen.Name)
+		tell := watch(env, chosen.Name)
 		defer tell.done()
 		a, err := client.Ask(ctx, ollama.Request{
 			Model: chosen.Name, Cloud: chosen.Cloud, System: r.System, Prompt: r.User, Schema: r.Schema,
@@ -151,31 +159,34 @@ func findModel(ctx context.Context, env *Env, of config.Model, name string) (*pr
 		if len(a.Text) > 0 && (errors.Is(err, ollama.ErrBadOutput) || errors.Is(err, ollama.ErrTruncated)) {
 			err = nil // it has said something: whoever reads it says what is wrong with it
 		}
-		return prompts.Answer{Text: a.Text, Asked: a.Asked, Said: a.Said, Took: time.Since(began)}, modelFailure(err)
+		if err != nil && ctx.Err() != nil && outer.Err() == nil {
+			err = fmt.Errorf("%w: %w", errSlow, err)
+		}
+		return prompts.Answer{Text: a.Text, Asked: a.Asked, Said: a.Said, Took: time.Since(began)}, modelFailure(err, want)
 	}
 	return m, nil
 }
 
-// chooseModel is the model of a name, or for auto the best, that a server has for something.
-func chooseModel(ctx context.Context, client *ollama.Client, name string, need ollama.Capability) (ollama.Model, error) {
-	server, err := client.Models(ctx)
+// chooseModel is the model that is wanted of a server.
+func chooseModel(ctx context.Context, client *ollama.Client, want ollama.Want) (ollama.Model, error) {
+	server, err := client.Models(ctx, want)
 	if err != nil {
 		return ollama.Model{}, err
 	}
-	if !server.MinimumOK {
-		return ollama.Model{}, fmt.Errorf("Ollama %s cannot keep an answer to a form; it takes 0.5.0 or newer", server.Version)
-	}
-	return ollama.Choose(server.Models, name, need, ollama.FreeMemory())
+	return server.Choose(want, ollama.TotalMemory())
 }
 
-// badAnswer reports whether an error is about one question's answer, and says nothing about the next.
+// errSlow marks a question that took longer than model.patience lets one.
+var errSlow = errors.New("it took too long")
+
+// badAnswer reports whether an error is about one question or its answer, and says nothing about the next.
 func badAnswer(err error) bool {
-	return slices.ContainsFunc([]error{ollama.ErrBadOutput, ollama.ErrTruncated, ollama.ErrIncomplete, ollama.ErrTooLong},
+	return slices.ContainsFunc([]error{ollama.ErrBadOutput, ollama.ErrTruncated, ollama.ErrIncomplete, ollama.ErrTooLong, ollama.ErrBroke, errSlow},
 		func(of error) bool { return errors.Is(err, of) })
 }
 
-// modelFailure adds to an error of the model's what a person can do.
-func modelFailure(err error) error {
+// modelFailure adds to an error of the model that was wanted what a person can do.
+func modelFailure(err error, want ollama.Want) error {
 	hint := ""
 	switch {
 	case err == nil:
@@ -188,148 +199,14 @@ func modelFailure(err error) error {
 		hint = "'reverie config model.patience SECONDS' waits longer; a smaller model is faster"
 	case errors.Is(err, ollama.ErrUnavailable):
 		hint = "'ollama serve' starts the server; --no-model asks none"
-	case errors.Is(err, ollama.ErrNoModel), errors.Is(err, ollama.ErrMissing):
-		hint = "'ollama pull " + suggestedModel + "' fetches one"
+	case want.Pull(err) != "":
+		hint = "'" + want.Pull(err) + "' fetches one"
+	case errors.Is(err, ollama.ErrOld):
+		hint = "a newer Ollama is at https://ollama.com/download"
 	case errors.Is(err, ollama.ErrRemote):
 		hint = "'reverie config model.remote true' lets another machine read the sessions"
 	case errors.Is(err, ollama.ErrCloud):
 		hint = "a model that runs elsewhere is only asked when it is named"
 	}
 	return &failure{exitFailed, err, hint}
-}
-
-// watched tells a person who watches how far an answer is.
-type watched struct {
-	env         *Env
-	name        string
-	began, told time.Time
-	width       int
-}
-
-func newWatched(env *Env, name string) *watched {
-	return &watched{env: env, name: name, began: time.Now()}
-}
-
-func (t *watched) tokens(n int) {
-	if !t.env.Terminal || t.env.Quiet || time.Since(t.began) < 500*time.Millisecond || time.Since(t.told) < 200*time.Millisecond {
-		return
-	}
-	t.told = time.Now()
-	line := fmt.Sprintf("%s: %s in %s", visible(t.name), count(n, "token", "tokens"), time.Since(t.began).Round(time.Second))
-	t.width = max(t.width, len(line))
-	fmt.Fprintf(t.env.Err, "\r%-*s", t.width, line)
-}
-
-func (t *watched) done() {
-	if t.width > 0 {
-		fmt.Fprintf(t.env.Err, "\r%s\r", strings.Repeat(" ", t.width))
-	}
-}
-
-// examineModel tells what server and models there are, what each would be asked for, and what is left of the day's budget.
-func (w *workspace) examineModel(ctx context.Context) []examined {
-	if err := w.narrow(ctx); err != nil {
-		return nil // the memory's own row tells
-	}
-	wanted := w.narrowed.Model
-	row := examined{What: "model", State: stateNote}
-	if _, err := ownPrompts(w.config); err != nil {
-		return []examined{{What: "prompts", State: stateBroken, Detail: err.Error(), Fix: "mend the file, or take it away"}}
-	}
-	broken := stateNote
-	if wanted.Name != config.Off || wanted.Embed != config.Off {
-		broken = stateBroken
-	}
-	client, err := openOllama(wanted)
-	var server ollama.Server
-	if err == nil {
-		server, err = client.Models(ctx)
-	}
-	if err != nil {
-		_, row.Fix = explain(modelFailure(err))
-		row.State, row.Detail = broken, err.Error()
-		if broken == stateNote {
-			row.Detail, row.Fix = "off, and no server answers: detectors alone study sessions", ""
-		}
-		return []examined{row}
-	}
-	names := make([]string, 0, len(server.Models))
-	for _, m := range server.Models {
-		names = append(names, m.Name)
-	}
-	slices.Sort(names)
-	rows := []examined{{What: "ollama", State: stateOK, Detail: fmt.Sprintf("%s at %s; %s: %s", cmp.Or(server.Version, "of unknown version"), client.Host(), count(len(names), "model", "models"), cmp.Or(strings.Join(names, ", "), "none"))}}
-	for _, use := range []struct {
-		what, key, name string
-		need            ollama.Capability
-		pull            string
-	}{
-		{"model", "model.name", wanted.Name, ollama.Completion, suggestedModel},
-		{"vectors", "model.embed", wanted.Embed, ollama.Embedding, suggestedEmbedding},
-	} {
-		row := examined{What: use.what, State: stateOK}
-		name := use.name
-		if name == config.Off {
-			name = "auto"
-		}
-		m, err := ollama.Choose(server.Models, name, use.need, ollama.FreeMemory())
-		switch {
-		case err != nil && use.name == config.Off:
-			row.State, row.Detail, row.Fix = stateNote, "off, and there is none to use", "ollama pull "+use.pull
-		case err != nil:
-			row.State, row.Detail, row.Fix = stateBroken, err.Error(), "ollama pull "+use.pull
-		case use.name == config.Off:
-			row.State, row.Detail, row.Fix = stateNote, "off; "+m.Name+" could be used", "reverie config "+use.key+" auto"
-		default:
-			row.Detail = m.Name
-			if use.need == ollama.Completion && m.Context > 0 {
-				row.Detail += fmt.Sprintf(", %d tokens of its %d", min(m.Context, wanted.Context), m.Context)
-			}
-			if use.need == ollama.Embedding {
-				w.examineVectors(ctx, &row)
-			}
-		}
-		rows = append(rows, row)
-	}
-	if wanted.Name != config.Off || wanted.Embed != config.Off {
-		used := w.budget().Today()
-		row := examined{What: "budget", State: stateOK, Detail: fmt.Sprintf("today %d of %d questions, %d of %d tokens, %.0f of %d seconds",
-			used.Calls, wanted.Calls, used.Tokens, wanted.Tokens, used.Seconds, wanted.Seconds)}
-		if w.budget().Spent() != nil {
-			row.State, row.Fix = stateNote, "it is there again tomorrow; model.calls, model.tokens and model.seconds set it"
-		}
-		rows = append(rows, row)
-	}
-	return rows
-}
-
-// examineVectors adds to the row of an embedding model how many memories have a vector of it; doctor can make the others.
-func (w *workspace) examineVectors(ctx context.Context, row *examined) {
-	_, space, err := w.embedder(ctx)
-	if err != nil {
-		row.State, row.Detail = stateBroken, err.Error()
-		return
-	}
-	live := 0
-	err = w.view(ctx, func(v *record.View) error {
-		live = 0
-		for _, m := range v.Memories() {
-			if m.Live(w.env.Now()) {
-				live++
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return // the memory's own row tells
-	}
-	have := recall.ReadVectors(filepath.Join(w.state, vectorsDir), space).Len()
-	row.Detail += fmt.Sprintf("; %d of %s have a vector", min(have, live), count(live, "memory", "memories"))
-	if have < live {
-		row.State = stateNote
-		row.mend = func(ctx context.Context) error {
-			_, _, err := w.fillVectors(ctx)
-			return err
-		}
-	}
 }

@@ -1,9 +1,13 @@
 package cmd
 
 import (
+	"bytes"
+	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -11,9 +15,16 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
 
+	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/ollama"
+	"github.com/reverie-memory/reverie/prompts"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -22,6 +33,7 @@ import (
 type ollamaServer struct {
 	*httptest.Server
 	answer func(asked ollamaQuestion) string // the text of the answer; it is sent as it is, whatever it is
+	odd    func(what string) string          // "" but for what is odd about this server; see ollamaCmd
 
 	mu    sync.Mutex
 	asked []ollamaQuestion
@@ -46,7 +58,7 @@ func (q ollamaQuestion) about() string {
 }
 
 func newOllama(answer func(ollamaQuestion) string) *ollamaServer {
-	s := &ollamaServer{answer: answer}
+	s := &ollamaServer{answer: answer, odd: func(string) string { return "" }}
 	mux := http.NewServeMux()
 	say := func(w http.ResponseWriter, v any) {
 		w.Header().Set("Content-Type", "application/json")
@@ -59,19 +71,29 @@ func newOllama(answer func(ollamaQuestion) string) *ollamaServer {
 	entry := func(name, family string) map[string]any {
 		return map[string]any{"name": name, "model": name, "digest": digest(name), "size": 1 << 20, "details": map[string]any{"family": family}}
 	}
-	mux.HandleFunc("GET /api/version", func(w http.ResponseWriter, r *http.Request) { say(w, map[string]string{"version": "0.6.5"}) })
+	mux.HandleFunc("GET /api/version", func(w http.ResponseWriter, r *http.Request) {
+		say(w, map[string]string{"version": cmp.Or(s.odd("version"), "0.6.5")})
+	})
 	mux.HandleFunc("GET /api/tags", func(w http.ResponseWriter, r *http.Request) {
-		say(w, map[string]any{"models": []any{entry("tiny:latest", "llama"), entry("letters:latest", "bert")}})
+		all := []any{entry("tiny:latest", "llama"), entry("letters:latest", "bert")}
+		for _, name := range strings.Fields(s.odd("more")) {
+			all = append(all, entry(name, "llama"))
+		}
+		say(w, map[string]any{"models": all})
 	})
 	mux.HandleFunc("POST /api/show", func(w http.ResponseWriter, r *http.Request) {
 		var asked struct{ Model, Name string }
 		json.NewDecoder(r.Body).Decode(&asked)
 		family, can := "llama", "completion"
+		context, err := strconv.Atoi(s.odd("context"))
+		if err != nil {
+			context = 16384
+		}
 		if strings.HasPrefix(asked.Model+asked.Name, "letters") {
 			family, can = "bert", "embedding"
 		}
 		say(w, map[string]any{"capabilities": []string{can}, "details": map[string]any{"family": family},
-			"model_info": map[string]any{"general.architecture": family, family + ".context_length": 16384, family + ".embedding_length": 64}})
+			"model_info": map[string]any{"general.architecture": family, family + ".context_length": context, family + ".embedding_length": 64}})
 	})
 	mux.HandleFunc("POST /api/generate", func(w http.ResponseWriter, r *http.Request) {
 		var q ollamaQuestion
@@ -82,6 +104,16 @@ func newOllama(answer func(ollamaQuestion) string) *ollamaServer {
 		s.mu.Lock()
 		s.asked = append(s.asked, q)
 		s.mu.Unlock()
+		switch kind, about, _ := strings.Cut(s.odd("poison"), " "); {
+		case about == "" || !strings.Contains(q.Prompt, about):
+		case kind == "breaks":
+			w.WriteHeader(http.StatusInternalServerError)
+			say(w, map[string]string{"error": "an error was encountered while running the model: unexpected EOF"})
+			return
+		case kind == "hangs":
+			<-r.Context().Done()
+			return
+		}
 		text := s.answer(q)
 		say(w, map[string]any{"model": q.Model, "response": text})
 		say(w, map[string]any{"model": q.Model, "response": "", "done": true, "done_reason": "stop", "prompt_eval_count": len(q.Prompt) / 4, "eval_count": len(text) / 4})
@@ -136,7 +168,9 @@ func letterPairs(text string) []float32 {
 }
 
 // ollama DIR starts a server whose model answers with the files of a folder, each named for the first property of the answer,
-// as candidates.json, and has Reverie find it. Each question is a line of asked.jsonl there.
+// as candidates.json, and has Reverie find it. Each question is a line of asked.jsonl there. Other files say what is odd about
+// the server: version, more (names of models), context (of each), and poison: "breaks" or "hangs", and words of a question
+// over which the model does.
 func ollamaCmd(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: ollama DIR")
@@ -157,6 +191,142 @@ func ollamaCmd(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		return string(text)
 	})
-	ts.Defer(s.Close)
+	s.odd = func(what string) string {
+		text, _ := os.ReadFile(filepath.Join(dir, what))
+		return strings.TrimSpace(string(text))
+	}
+	ts.Defer(func() { s.CloseClientConnections(); s.Close() })
 	ts.Setenv("OLLAMA_HOST", strings.TrimPrefix(s.URL, "http://"))
+}
+
+// Every schema that a model is asked by is one that every server keeps to: prompts and internal/ollama each have rules of their own.
+func TestSchemasAreSafe(t *testing.T) {
+	var set prompts.Set
+	known := prompts.Known{Ref: "m1", Text: "a"}
+	asked := map[string]func() (prompts.Rendered, error){
+		"reflect": func() (prompts.Rendered, error) {
+			return set.Reflect(prompts.Reflect{Lines: []prompts.Line{{Text: "a"}}})
+		},
+		"dream": func() (prompts.Rendered, error) { return set.Dream(prompts.Dream{Memories: []prompts.Known{known}}) },
+		"distill": func() (prompts.Rendered, error) {
+			return set.Distill(prompts.Distill{Workflow: known, Runs: []prompts.Run{{Steps: []string{"a"}}}})
+		},
+		"audit": func() (prompts.Rendered, error) { return set.Audit(prompts.Audit{Diff: "a"}) },
+		"contradiction": func() (prompts.Rendered, error) {
+			return set.Contradiction(prompts.Contradiction{Statements: []prompts.Known{known, known}})
+		},
+	}
+	for name, render := range asked {
+		r, err := render()
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if r.Name != name || len(r.Schema) == 0 {
+			t.Errorf("%s is asked by %s, schema %q", name, r.Name, r.Schema)
+		}
+		if err := ollama.CheckSchema(r.Schema); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// What is about one question says nothing about the next; what is about the server ends the pass.
+func TestBadAnswer(t *testing.T) {
+	s := newOllama(func(ollamaQuestion) string { return "{}" })
+	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
+	of := config.Default().Model
+	of.Host, of.Patience = s.URL, 1
+	ask := func(ctx context.Context, poison string) error {
+		s.odd = func(what string) string {
+			return map[string]string{"poison": poison}[what]
+		}
+		m, err := findModel(ctx, &Env{Err: io.Discard, Now: time.Now}, of, "tiny")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := prompts.Set{}.Reflect(prompts.Reflect{Lines: []prompts.Line{{Text: "the poisoned well"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := m.Ask(ctx, r)
+		if poison != "" && a.Asked == 0 {
+			t.Errorf("%s: it counts for nothing", poison)
+		}
+		return err
+	}
+	for _, poison := range []string{"breaks well", "hangs well"} {
+		if err := ask(t.Context(), poison); err == nil || !badAnswer(err) {
+			t.Errorf("%s: %v", poison, err)
+		}
+	}
+	if err := ask(t.Context(), ""); err != nil {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if err := ask(ctx, "hangs well"); !errors.Is(err, context.DeadlineExceeded) || badAnswer(err) {
+		t.Errorf("the caller's own end: %v", err)
+	}
+	for _, err := range []error{ollama.ErrUnavailable, ollama.ErrBusy, ollama.ErrMissing, ollama.ErrCloud, context.Canceled} {
+		if badAnswer(err) {
+			t.Errorf("%v is about one question", err)
+		}
+	}
+}
+
+// A person who watches is told that the model is at work before it has said a word, and nothing afterwards.
+func TestWatched(t *testing.T) {
+	for name, env := range map[string]*Env{
+		"a person":      {Terminal: true},
+		"a file":        {},
+		"quietly":       {Terminal: true, Quiet: true},
+		"in background": {Terminal: true, background: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var talk bytes.Buffer
+				env.Err = &talk
+				w := watch(env, "tiny:latest")
+				time.Sleep(400 * time.Millisecond)
+				synctest.Wait()
+				if talk.Len() > 0 {
+					t.Errorf("at once: %q", talk.String())
+				}
+				time.Sleep(11800 * time.Millisecond)
+				w.tokens(7)
+				time.Sleep(time.Second)
+				synctest.Wait()
+				w.done()
+				said := talk.String()
+				time.Sleep(time.Minute)
+				if talk.String() != said {
+					t.Error("it went on")
+				}
+				if name != "a person" {
+					if said != "" {
+						t.Errorf("%q", said)
+					}
+					return
+				}
+				line := "tiny:latest reads the question, 12s"
+				if !strings.Contains(said, "\r"+line) || !strings.Contains(said, "\rtiny:latest: 7 tokens in 13s") || !strings.HasSuffix(said, "\r"+strings.Repeat(" ", len(line))+"\r") {
+					t.Errorf("%q", said)
+				}
+			})
+		})
+	}
+}
+
+func TestNamesOfModels(t *testing.T) {
+	var s ollama.Server
+	if got := namesOf(s); got != "0 models: none" {
+		t.Error(got)
+	}
+	for i := range 23 {
+		s.Models = append(s.Models, ollama.Model{Name: fmt.Sprintf("m%02d", 22-i)})
+	}
+	s.More = true
+	if got := namesOf(s); !strings.HasPrefix(got, "more than 23 models: m00, m01, ") || !strings.HasSuffix(got, ", m19 and 3 more") {
+		t.Error(got)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
@@ -92,6 +93,26 @@ func TestProposalText(t *testing.T) {
 	}
 	if len(got.Trailers) == 0 {
 		t.Error("without a trailer git would take the last paragraph for trailers")
+	}
+}
+
+// A proposal says which model made it and of what, and tells nothing of a memory that stays here.
+func TestProposalOfAModel(t *testing.T) {
+	m := record.New(record.Memory{Kind: record.Fact, Text: "The port is 9090.", Source: record.Source{By: "opencode/ses_1", How: record.Model}})
+	mine := record.New(record.Memory{Kind: record.Preference, Text: "I like port 8080.", Private: true})
+	o := record.NewOperation(record.Operation{Op: record.Add, How: record.Model, Model: "tiny:1b", Memory: m, Alike: []string{mine.ID},
+		Sightings: []record.Sighting{{Client: "opencode", Session: "ses_1", How: record.Said, Says: "The proxy has 8080.", Evidence: []record.Evidence{{Quote: "8080 is taken"}}}}})
+	got := proposalText([]record.Operation{o}, func(id string) (record.Memory, bool) { return mine, true })
+	for _, want := range []string{"Proposed by the model `tiny:1b`", "- sessions said: `The proxy has 8080.`\n- `opencode/ses_1` event 0, said: `8080 is taken`"} {
+		if !strings.Contains(got.Body, want) {
+			t.Errorf("no %q in %s", want, got.Body)
+		}
+	}
+	if strings.Contains(got.Body, "I like") {
+		t.Error("a private memory is published")
+	}
+	if diff := cmp.Diff([]gitstore.Trailer{{Key: "Reverie-Op", Value: "propose"}, {Key: "Reverie-Model", Value: "tiny:1b"}}, got.Trailers); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -3,6 +3,7 @@ package cmd
 import (
 	"bytes"
 	"context"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -37,6 +38,9 @@ func TestPurgeWhileAModelThinks(t *testing.T) {
 	talk := run("reflect", "--model", "tiny", "other/s1")
 	if asked == 0 || !strings.Contains(talk, "purge") {
 		t.Errorf("asked %d times:\n%s", asked, talk)
+	}
+	if kept, _ := filepath.Glob(filepath.Join(r.Dir, ".git", "reverie", answersDir, "*")); len(kept) > 0 {
+		t.Errorf("an answer is kept: %q", kept)
 	}
 	for _, ref := range []string{journalRef, inboxRef, "refs/heads/reverie/memory"} {
 		if found, err := r.Try("grep", "-l", "hunter-falcon", ref); err == nil {

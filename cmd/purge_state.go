@@ -112,6 +112,14 @@ func (w *workspace) purges() string {
 	return string(text)
 }
 
+// unpurged is an error if a purge came since the mark: what was read then may be what went.
+func (w *workspace) unpurged(mark string) error {
+	if w.purges() != mark {
+		return errors.New("there was a purge meanwhile; nothing was kept: do it again")
+	}
+	return nil
+}
+
 // cleanState takes what goes out of the state folder. The cache, what was prepared for sessions, what models answered and
 // the vectors go in any case: they are made again. Of a vector nobody can tell whether it was made from what goes.
 func (w *workspace) cleanState(ctx context.Context, p *purgePlan) error {

@@ -57,8 +57,8 @@ func (p pass) over(ctx context.Context, names []string) (readings, error) {
 		steps.step(i, visible(name))
 		purges := p.purges()
 		hash, got, err := p.read(ctx, name)
-		if err == nil && p.purges() != purges {
-			err = fmt.Errorf("%s: there was a purge meanwhile: %w", name, errSession)
+		if err == nil {
+			err = p.unpurged(purges)
 		}
 		switch {
 		case ctx.Err() != nil:

@@ -287,8 +287,8 @@ func (w *workspace) keepReflections(ctx context.Context, studied []record.Reflec
 	var fresh []record.Reflection
 	err := w.update(ctx, func(tx *record.Tx, _ config.Config) error {
 		fresh = nil
-		if w.purges() != purges {
-			return errors.New("reflect: there was a purge meanwhile; nothing was kept: do it again")
+		if err := w.unpurged(purges); err != nil {
+			return fmt.Errorf("reflect: %w", err)
 		}
 		for _, r := range studied {
 			if tx.Has(r) {

@@ -49,7 +49,7 @@ func (w *workspace) reject(ctx context.Context, ids []string, o rejectOptions) e
 			return err
 		}
 		for _, op := range ops {
-			r := record.Rejection{ID: op.ID, Text: op.Memory.Text, Body: op.Memory.Body, Reason: o.reason, Time: w.env.Now().UTC()}
+			r := record.Rejection{ID: op.ID, Text: op.Memory.Text, Body: op.Memory.Body, Reason: o.reason, How: op.How, Time: w.env.Now().UTC()}
 			if err := tx.Reject(r); err != nil {
 				return err
 			}

@@ -33,8 +33,12 @@ func runReview(ctx context.Context, env *Env, ids []string) error {
 		return err
 	}
 	if env.JSON {
+		looks, err := w.looks(ctx, operations(queue)...)
+		if err != nil {
+			return err
+		}
 		for _, p := range queue {
-			if err := env.object(newOperationJSON(p.Operation, p.why)); err != nil {
+			if err := env.object(lookJSON(p.Operation, p.why, looks[p.ID])); err != nil {
 				return err
 			}
 		}
@@ -45,10 +49,14 @@ func runReview(ctx context.Context, env *Env, ids []string) error {
 		return w.nameForeign(ctx)
 	}
 	if !env.Terminal {
+		looks, err := w.looks(ctx, operations(queue)...)
+		if err != nil {
+			return err
+		}
 		last := ""
 		for _, p := range queue {
 			last = w.heading(last, p)
-			w.showOperation(p.Operation, p.why)
+			w.showOperation(p.Operation, p.why, looks[p.ID])
 		}
 		env.say("decide with: reverie accept OP… or reverie reject OP… (or on a terminal: reverie review)")
 		return w.nameForeign(ctx)
@@ -57,6 +65,15 @@ func runReview(ctx context.Context, env *Env, ids []string) error {
 		return err
 	}
 	return w.nameForeign(ctx)
+}
+
+// operations are those of a queue.
+func operations(queue []waiting) []record.Operation {
+	var out []record.Operation
+	for _, p := range queue {
+		out = append(out, p.Operation)
+	}
+	return out
 }
 
 // queue is what waits, grouped by subject, with the reason why.
@@ -115,7 +132,11 @@ func (w *workspace) walk(ctx context.Context, queue []waiting) error {
 	for i := 0; i < len(queue); {
 		p := queue[i]
 		last = w.heading(last, p)
-		w.showOperation(p.Operation, p.why)
+		looks, err := w.looks(ctx, p.Operation)
+		if err != nil {
+			return err
+		}
+		w.showOperation(p.Operation, p.why, looks[p.ID])
 		fmt.Fprintf(env.Err, "(%d/%d) [y,n,e,s,q,?] ", i+1, len(queue))
 		answer, err := env.line()
 		if err != nil { // the terminal is gone

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore"
@@ -42,10 +43,23 @@ func runShow(ctx context.Context, env *Env, id, at string) error {
 			if err != nil {
 				return err
 			}
+			models, err := w.modelsOf(ctx, m)
+			if err != nil {
+				return err
+			}
 			if env.JSON {
-				return env.object(standingJSON(m, standings(m)))
+				j := standingJSON(m, standings(m))
+				for _, c := range models {
+					j.Models = append(j.Models, c.models...)
+				}
+				slices.Sort(j.Models)
+				j.Models = slices.Compact(j.Models)
+				return env.object(j)
 			}
 			w.showMemory(m, standings(m))
+			for _, c := range models {
+				env.print("%s %s %s, in %s\n", env.paint(dim, pad("a model's:", 12)), c.day, visible(strings.Join(c.models, ", ")), c.id[:10])
+			}
 			return w.showCommits(ctx, m)
 		}
 		pending, perr := w.pending(v)
@@ -57,11 +71,43 @@ func runShow(ctx context.Context, env *Env, id, at string) error {
 			return err
 		}
 		if env.JSON {
-			return env.object(newOperationJSON(o, ""))
+			return env.object(lookJSON(o, "", w.looker(v).look(o)))
 		}
-		w.showOperation(o, "")
+		w.showOperation(o, "", w.looker(v).look(o))
 		return nil
 	})
+}
+
+// modelsCommit is a commit that brought in what a model proposed, and a person accepted.
+type modelsCommit struct {
+	id     string
+	day    string
+	models []string
+}
+
+// modelsOf are the commits to a memory's file, the newest first, that brought in what a model proposed. The source of a
+// memory never changes, so that only they tell.
+func (w *workspace) modelsOf(ctx context.Context, m record.Memory) ([]modelsCommit, error) {
+	ref, path, err := w.place(ctx, m.ID)
+	if errors.Is(err, record.ErrNoMemory) { // it was there, and is no more
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	out, err := w.repo.Git(ctx, nil, append([]string{"log", "--no-show-signature", "--encoding=UTF-8", "--date=short",
+		"--format=%H%x09%ad%x09%(trailers:key=Reverie-Model,valueonly,separator=%x09)", ref, "--"}, path...)...)
+	if err != nil {
+		return nil, err
+	}
+	var all []modelsCommit
+	for line := range strings.Lines(string(out)) {
+		f := strings.Split(strings.TrimRight(line, "\t\n"), "\t")
+		if len(f) > 2 {
+			all = append(all, modelsCommit{f[0], f[1], f[2:]})
+		}
+	}
+	return all, nil
 }
 
 // showSkill writes a skill's file as it is.
@@ -147,55 +193,8 @@ func remarks(m record.Memory) string {
 	return out
 }
 
-// maxSightings is how many sightings of an operation are shown; JSON has them all.
-const maxSightings = 4
-
-// showOperation writes an operation with what it rests on.
-func (w *workspace) showOperation(o record.Operation, waits string) {
-	env := w.env
-	m := o.Memory
-	env.print("%s %s %s · %s, %s\n", env.paint(bold, o.ID[:8]), opVerb(o), m.Kind, o.How, count(record.Sessions(o.Sightings), "session", "sessions"))
-	for _, l := range env.wrap(visible(m.Text), 2) {
-		env.print("  %s\n", env.paint(bold, l))
-	}
-	if m.Body != "" {
-		env.indent("  ", m.Body)
-	}
-	if o.Op == record.Skill {
-		env.print("  %s %s\n", env.paint(dim, "file:"), visible(o.Path))
-		env.indent("    ", strings.TrimSuffix(o.File, "\n"))
-	}
-	if len(m.Paths) > 0 {
-		env.print("  %s %s\n", env.paint(dim, "paths:"), visible(strings.Join(m.Paths, " ")))
-	}
-	if m.Branch != "" {
-		env.print("  %s %s\n", env.paint(dim, "only on:"), visible(sideText(m)))
-	}
-	for i, s := range o.Sightings {
-		if i == maxSightings {
-			env.print("  %s\n", env.paint(dim, fmt.Sprintf("… and %s", count(len(o.Sightings)-i, "more sighting", "more sightings"))))
-			break
-		}
-		for _, e := range s.Evidence {
-			env.print("  %s %s\n", env.paint(dim, fmt.Sprintf("%s/%s #%d:", s.Client, short(s.Session), e.Event)), oneLine(e.Quote, max(40, env.Width-30)))
-		}
-	}
-	if o.Why != "" {
-		env.print("  %s %s\n", env.paint(dim, "because:"), visible(o.Why))
-	}
-	for _, base := range o.Base {
-		env.print("  %s %s\n", env.paint(dim, "takes the place of:"), base.ID[:8])
-	}
-	for _, id := range o.Contradicts {
-		env.print("  %s %s\n", env.paint(red, "contradicts:"), id[:8])
-	}
-	for _, id := range o.Alike {
-		env.print("  %s %s\n", env.paint(dim, "much like:"), id[:8])
-	}
-	if waits != "" {
-		env.print("  %s %s\n", env.paint(dim, "waits because:"), waits)
-	}
-}
+// eventMark is an event's place in its session.
+func eventMark(n int) string { return fmt.Sprintf("#%d", n) }
 
 // short is a session's id as people can tell it apart.
 func short(id string) string { return visible(id[:min(12, len(id))]) }

@@ -45,6 +45,7 @@ func Consider(ctx context.Context, m *prompts.Model, set prompts.Set, in Input, 
 	if m == nil {
 		return c.out, nil
 	}
+	c.model = m.Name
 	err := c.contradictions(ctx, m, set)
 	if err == nil {
 		err = c.candidates(ctx, m, set)
@@ -70,8 +71,9 @@ func (d Considered) Standing(in Input, plan Result) Considered {
 // considering is the state of one Consider.
 type considering struct {
 	in       Input
+	model    string  // its name
 	known    []known // memories, a contested one for each of its texts
-	rejected []record.Fingerprint
+	rejected rejections
 	refused  map[string]bool // ids of operations that a person rejected
 	pending  []pending
 	waiting  map[string]bool // ids of memories that a pending operation changes
@@ -94,8 +96,8 @@ func newConsidering(in Input, plan Result) *considering {
 			c.live++
 		}
 	}
+	c.rejected = newRejections(in.Rejected)
 	for _, r := range in.Rejected {
-		c.rejected = append(c.rejected, record.Print(r.Text))
 		c.refused[r.ID] = true
 	}
 	planned := map[string]bool{}
@@ -130,6 +132,8 @@ func retires(o record.Operation) int {
 		return 1
 	case record.Merge:
 		return len(o.Memory.Supersedes) - 1
+	case record.Edit:
+		return 0 // what the memory took the place of is gone
 	}
 	return len(o.Memory.Supersedes)
 }

@@ -81,7 +81,7 @@ func (c *considering) disputes() []dispute {
 	for _, q := range c.pending {
 		d := dispute{key: q.op.ID, since: q.op.Proposed, op: &q.op}
 		for _, m := range c.in.Memories {
-			if slices.Contains(q.op.Contradicts, m.ID) && m.Status != record.Contested && open(m) && len(d.memories) < maxStatements-1 {
+			if slices.Contains(q.op.Contradicts, m.ID) && m.Status != record.Contested && m.Private == q.op.Private && open(m) && len(d.memories) < maxStatements-1 {
 				d.memories = append(d.memories, m)
 			}
 		}
@@ -123,10 +123,7 @@ func (c *considering) note(d dispute, why string) {
 
 // weighOperation makes an answer about a pending operation, statement 0, and the memories after it into a proposal.
 func (c *considering) weighOperation(d dispute, a prompts.ContradictionAnswer, keep int) (why string) {
-	w := wish{text: a.Text, body: a.Body, why: a.Why, seen: d.op.Sightings, shared: d.op.Sightings}
-	if d.op.Private {
-		w.shared = nil
-	}
+	w := wish{text: a.Text, body: a.Body, why: a.Why, private: d.op.Private, voices: voices(*d.op)}
 	switch a.Verdict {
 	case "keep":
 		switch {
@@ -153,6 +150,25 @@ func (c *considering) weighOperation(d dispute, a prompts.ContradictionAnswer, k
 	return ""
 }
 
+// voices are what an operation rests on.
+func voices(o record.Operation) []*voice {
+	var out []*voice
+	for _, s := range o.Sightings {
+		says := cmp.Or(s.Says, o.Memory.Text)
+		s.Says = ""
+		i := slices.IndexFunc(out, func(v *voice) bool { return v.Text == says })
+		if i < 0 {
+			v := &voice{Candidate: record.Candidate{Text: says}, print: record.Print(says)}
+			if says == o.Memory.Text {
+				v.Topic = o.Memory.Topic
+			}
+			out, i = append(out, v), len(out)
+		}
+		out[i].sightings = append(out[i].sightings, s)
+	}
+	return out
+}
+
 // weighTexts makes an answer about the texts of a contested memory into a proposal.
 func (c *considering) weighTexts(d dispute, a prompts.ContradictionAnswer, keep int) (why string) {
 	m := d.memories[0]
@@ -177,9 +193,13 @@ func (c *considering) weighTexts(d dispute, a prompts.ContradictionAnswer, keep 
 		if float64(len(after.Text)+len(after.Body)) > maxMerged*float64(parts) {
 			return "is longer than its parts"
 		}
+		print := record.Print(after.Text)
+		if slices.ContainsFunc(texts, func(t record.Variant) bool { return print.Alike(record.Print(t.Text)) < related }) {
+			return "is about something else"
+		}
 	default:
 		c.note(d, "is contested, and a model cannot tell which text holds: reverie conflicts")
 		return ""
 	}
-	return c.propose(c.complete(record.Operation{Op: record.Edit, Memory: after}, a.Why, m))
+	return c.propose(c.complete(record.Operation{Op: record.Edit, Memory: after}, wish{why: a.Why}, m))
 }

@@ -75,7 +75,7 @@ func Plan(in Input) Result {
 type planner struct {
 	in       Input
 	known    []known // memories
-	rejected []record.Fingerprint
+	rejected rejections
 	pending  []pending // from the inbox, and those planned here
 	past     []past    // candidates of reflections considered before
 	live     int
@@ -112,13 +112,12 @@ func newPlanner(in Input) *planner {
 			p.live++
 		}
 	}
-	for _, r := range in.Rejected {
-		p.rejected = append(p.rejected, record.Print(r.Text))
-	}
+	p.rejected = newRejections(in.Rejected)
 	for _, o := range in.Pending {
 		if o.Op == record.Skill {
 			continue // it says nothing about the code
 		}
+		o.Sightings = slices.Clone(o.Sightings)
 		p.pending = append(p.pending, pending{op: o, print: record.Print(o.Memory.Text)})
 	}
 	for _, r := range in.Considered {
@@ -134,7 +133,7 @@ func (p *planner) consider(r record.Reflection, c record.Candidate) {
 	note := func(why string) {
 		p.res.Notes = append(p.res.Notes, Note{Reflection: r.ID(), Text: c.Text, Why: why})
 	}
-	if slices.ContainsFunc(p.rejected, print.Same) {
+	if p.rejected.stop(c.How, print) {
 		note("was rejected before")
 		return
 	}
@@ -151,7 +150,9 @@ func (p *planner) consider(r record.Reflection, c record.Candidate) {
 		p.res.BorneOut++
 		return
 	}
-	if i := slices.IndexFunc(p.pending, func(q pending) bool { return !q.withdrawn && (q.op.Memory.ID == m.ID || q.print.Same(print)) }); i >= 0 {
+	if i := slices.IndexFunc(p.pending, func(q pending) bool {
+		return !q.withdrawn && q.takes(c.How) && (q.op.Memory.ID == m.ID || q.print.Same(print))
+	}); i >= 0 {
 		p.bearOut(&p.pending[i], r, c)
 		p.res.BorneOut++
 		return
@@ -159,11 +160,15 @@ func (p *planner) consider(r record.Reflection, c record.Candidate) {
 	op := record.Operation{Op: record.Add, How: c.How, Memory: m, Proposed: p.in.Now.UTC().Truncate(time.Second)}
 	op.Sightings = append(op.Sightings, sighting(r, c))
 	for _, old := range p.past {
-		if len(op.Sightings) < maxSightings && old.print.Same(print) {
-			op.Sightings = append(op.Sightings, old.sighting)
+		if old.print.Same(print) {
+			op.Sightings = join(op.Sightings, old.sighting)
 		}
 	}
-	if c.Weak && record.Sessions(op.Sightings) < weakSessions {
+	bearing := op.Sightings
+	if c.How != record.Model {
+		bearing = borne(bearing) // a model makes nothing less weak
+	}
+	if c.Weak && record.Sessions(bearing) < weakSessions {
 		p.past = append(p.past, past{sighting(r, c), print})
 		return
 	}
@@ -172,7 +177,36 @@ func (p *planner) consider(r record.Reflection, c record.Candidate) {
 		return
 	}
 	op = record.NewOperation(op)
+	if c.How != record.Model {
+		p.overtake(op, print)
+	}
 	p.pending = append(p.pending, pending{op: op, print: print, fresh: true, changed: true})
+}
+
+// overtake takes a model's additions that say what an operation says, now in a session's own words, out of the inbox. What
+// a model would change of a memory stays.
+func (p *planner) overtake(op record.Operation, print record.Fingerprint) {
+	for i := range p.pending {
+		q := &p.pending[i]
+		if q.op.How == record.Model && q.op.Op == record.Add && (q.op.ID == op.ID || q.print.Same(print)) {
+			q.withdrawn = true
+		}
+	}
+}
+
+// takes reports whether a candidate may bear out an operation that says it: what a person said or commands showed counts
+// for nothing that a model worded.
+func (q pending) takes(h record.How) bool { return h == record.Model || q.op.How != record.Model }
+
+// join adds a sighting, as far as there is room. A model's gives way: what bears out is the same with it and without it.
+func join(all []record.Sighting, s record.Sighting) []record.Sighting {
+	if len(all) < maxSightings {
+		return append(all, s)
+	}
+	if i := slices.IndexFunc(all, byModel); i >= 0 && !byModel(s) {
+		return append(slices.Delete(slices.Clone(all), i, i+1), s)
+	}
+	return all
 }
 
 // memory is what a candidate becomes if it is accepted.
@@ -203,46 +237,23 @@ func sighting(r record.Reflection, c record.Candidate) record.Sighting {
 // showed, and that outranks a model's reading.
 func (p *planner) bearOut(q *pending, r record.Reflection, c record.Candidate) {
 	s := sighting(r, c)
-	same := func(t record.Sighting) bool { return t.Client == s.Client && t.Session == s.Session }
+	same := func(t record.Sighting) bool {
+		return t.Client == s.Client && t.Session == s.Session && byModel(t) == byModel(s)
+	}
 	if i := slices.IndexFunc(q.op.Sightings, same); i >= 0 {
 		if slices.EqualFunc(q.op.Sightings[i].Evidence, s.Evidence, func(a, b record.Evidence) bool { return a.Quote == b.Quote }) && rank(c.How) >= rank(q.op.How) {
 			return // the session grew, and says what it said before
 		}
 		q.op.Sightings[i] = s
-	} else if len(q.op.Sightings) < maxSightings {
-		q.op.Sightings = append(q.op.Sightings, s)
+	} else {
+		q.op.Sightings = join(q.op.Sightings, s)
 	}
 	q.changed = true
-	switch {
-	case rank(c.How) >= rank(q.op.How):
-	case q.op.How == record.Model:
-		p.overtake(q, r, c)
-	default:
+	if rank(c.How) < rank(q.op.How) {
 		q.op.How = c.How
 		q.op.Memory.Source.How = c.How
 		q.op = record.NewOperation(q.op)
 	}
-}
-
-// overtake proposes what a model said in the words of the session that says it too: those a policy may let through, a
-// model's never. What a model would change of a memory stays its own.
-func (p *planner) overtake(q *pending, r record.Reflection, c record.Candidate) {
-	if q.op.Op != record.Add {
-		return
-	}
-	op := record.Operation{Op: record.Add, How: c.How, Memory: p.memory(r, c), Sightings: q.op.Sightings, Proposed: p.in.Now.UTC().Truncate(time.Second)}
-	print := record.Print(c.Text)
-	q.withdrawn = true
-	if !p.relate(&op, c, print) {
-		q.withdrawn = false
-		return
-	}
-	op = record.NewOperation(op)
-	if op.ID == q.op.ID {
-		q.op, q.withdrawn = op, false
-		return
-	}
-	p.pending = append(p.pending, pending{op: op, print: print, fresh: true, changed: true})
 }
 
 func rank(h record.How) int {
@@ -253,7 +264,7 @@ func (p *planner) result() Result {
 	res := p.res
 	for _, q := range p.pending {
 		switch {
-		case q.withdrawn && !q.fresh:
+		case q.withdrawn && !q.fresh && !p.planned(q.op.ID):
 			res.Withdrawn = append(res.Withdrawn, q.op.ID)
 		case q.changed && !q.withdrawn:
 			res.Operations = append(res.Operations, q.op)
@@ -263,4 +274,36 @@ func (p *planner) result() Result {
 		}
 	}
 	return res
+}
+
+// planned reports whether an operation is planned here.
+func (p *planner) planned(id string) bool {
+	return slices.ContainsFunc(p.pending, func(q pending) bool { return q.fresh && !q.withdrawn && q.op.ID == id })
+}
+
+// rejections are what persons did not want.
+type rejections struct {
+	all    []record.Fingerprint
+	others []record.Fingerprint // but what a model worded
+}
+
+func newRejections(rejected []record.Rejection) rejections {
+	var out rejections
+	for _, r := range rejected {
+		print := record.Print(r.Text)
+		out.all = append(out.all, print)
+		if r.How != record.Model {
+			out.others = append(out.others, print)
+		}
+	}
+	return out
+}
+
+// stop reports whether what a candidate says was rejected. Who rejects what a model worded has not rejected what a person
+// says or commands show.
+func (r rejections) stop(how record.How, print record.Fingerprint) bool {
+	if how == record.Model {
+		return slices.ContainsFunc(r.all, print.Same)
+	}
+	return slices.ContainsFunc(r.others, print.Same)
 }

@@ -59,12 +59,10 @@ func (c *considering) apply(q question, o prompts.DreamOperation) (why string) {
 	default:
 		return "is no operation"
 	}
-	var seen, shared []record.Sighting
+	w := wish{text: o.Text, body: o.Body, kind: record.Kind(o.Kind), why: o.Why, private: q.private, groups: evidence}
 	for _, g := range evidence {
-		seen = joinSightings(seen, g.sightings...)
-		shared = joinSightings(shared, g.shared...)
+		w.voices = append(w.voices, &g.voice)
 	}
-	w := wish{text: o.Text, body: o.Body, kind: record.Kind(o.Kind), why: o.Why, seen: seen, shared: shared, groups: evidence}
 	switch op {
 	case record.Add:
 		return c.add(w)
@@ -81,24 +79,55 @@ type wish struct {
 	text, body string
 	kind       record.Kind
 	why        string
-	seen       []record.Sighting
-	shared     []record.Sighting // those that may leave this clone
-	groups     []*group
+	private    bool // all that the model was shown stays in this clone, and so does what follows
+	voices     []*voice
+	groups     []*group // of an answer about candidates
 }
 
-// sightings are those that an operation may carry.
-func (w wish) sightings(private bool) []record.Sighting {
-	if private {
-		return w.seen
+// sightings are what a model's operation rests on, for whoever reviews it: each as it stood, with what its session says.
+func (w wish) sightings(o record.Operation) []record.Sighting {
+	var out []record.Sighting
+	for _, v := range w.voices {
+		for _, s := range v.sightings {
+			if s.Says = v.Text; o.Op != record.Retire && s.Says == o.Memory.Text {
+				s.Says = ""
+			}
+			out = join(out, s)
+		}
 	}
-	return w.shared
+	return out
 }
 
 // onlyPrivate is why nothing that others read may follow from what they must not.
 const onlyPrivate = "rests on what stays in this clone"
 
-// strong reports whether sightings may take something out of force: two sessions, or a person's own words.
+// weak says why a wish may not change some memories, or "". What may has, for each of them, something to do with it, and was
+// seen in two sessions or is a person's own words; a model's readings count for nothing.
+func (w wish) weak(targets ...record.Memory) (why string) {
+	var all []record.Sighting
+	for _, v := range w.voices {
+		all = append(all, v.sightings...)
+	}
+	if !strong(all) {
+		return "rests on too little"
+	}
+	for _, t := range targets {
+		var about []record.Sighting
+		for _, v := range w.voices {
+			if v.about(t) {
+				about = append(about, v.sightings...)
+			}
+		}
+		if !strong(about) {
+			return "rests on what is about something else"
+		}
+	}
+	return ""
+}
+
+// strong reports whether sightings may change what is known: two sessions, or a person's own words.
 func strong(sightings []record.Sighting) bool {
+	sightings = borne(sightings)
 	return record.Sessions(sightings) >= 2 || slices.ContainsFunc(sightings, func(s record.Sighting) bool { return s.How == record.Said })
 }
 
@@ -112,9 +141,8 @@ func (c *considering) add(w wish) (why string) {
 		if !slices.Equal(g.Paths, m.Paths) {
 			m.Paths = nil
 		}
-		m.Private = m.Private || c.private(g.Kind)
 	}
-	m.Private = m.Private || c.private(m.Kind)
+	m.Private = w.private || c.private(m.Kind)
 	if why := checkWords(w.text, w.body); why != "" {
 		return why
 	}
@@ -124,11 +152,7 @@ func (c *considering) add(w wish) (why string) {
 	if len(w.text) > maxStatement {
 		return "is too long"
 	}
-	o := record.Operation{Op: record.Add, Memory: record.New(m), Sightings: w.sightings(m.Private)}
-	if len(o.Sightings) == 0 {
-		return onlyPrivate
-	}
-	return c.propose(c.complete(o, w.why))
+	return c.propose(c.complete(record.Operation{Op: record.Add, Memory: record.New(m)}, w))
 }
 
 func (c *considering) edit(w wish, target record.Memory) (why string) {
@@ -151,16 +175,16 @@ func (c *considering) edit(w wish, target record.Memory) (why string) {
 		return "changes nothing"
 	case target.Kind == record.Constraint && m.Kind != record.Constraint:
 		return "weakens a constraint"
-	case target.Kind == record.Constraint && !strong(w.seen):
-		return "rests on too little"
+	case w.weak(target) != "":
+		return w.weak(target)
+	case record.Print(m.Text).Alike(record.Print(target.Text)) < near:
+		return "is about something else"
 	case c.private(m.Kind) != c.private(target.Kind):
 		return "moves a memory into or out of this clone"
-	}
-	o := record.Operation{Op: record.Edit, Memory: m, Sightings: w.sightings(m.Private)}
-	if len(o.Sightings) == 0 {
+	case w.private && !target.Private:
 		return onlyPrivate
 	}
-	return c.propose(c.complete(o, w.why, target))
+	return c.propose(c.complete(record.Operation{Op: record.Edit, Memory: m}, w, target))
 }
 
 func (c *considering) merge(w wish, targets []record.Memory) (why string) {
@@ -211,24 +235,22 @@ func (c *considering) merge(w wish, targets []record.Memory) (why string) {
 		return "has no kind"
 	case float64(len(m.Text)+len(m.Body)) > maxMerged*float64(parts)+2*float64(len(bodies)): // the empty lines between bodies
 		return "is longer than its parts"
-	case !strong(w.seen):
-		return "rests on too little"
+	case w.weak(targets...) != "":
+		return w.weak(targets...)
 	case constraint && m.Kind != record.Constraint:
 		return "weakens a constraint"
 	case c.private(m.Kind) && !m.Private:
 		return "moves a memory into or out of this clone"
-	}
-	o := record.Operation{Op: record.Merge, Memory: record.New(m), Sightings: w.sightings(m.Private)}
-	if len(o.Sightings) == 0 {
+	case w.private && !m.Private:
 		return onlyPrivate
 	}
-	return c.propose(c.complete(o, w.why, targets...))
+	return c.propose(c.complete(record.Operation{Op: record.Merge, Memory: record.New(m)}, w, targets...))
 }
 
 // retire proposes that each of some memories goes out of force: all of them, or none.
 func (c *considering) retire(w wish, targets []record.Memory) (why string) {
-	if !strong(w.seen) {
-		return "rests on too little"
+	if why := w.weak(targets...); why != "" {
+		return why
 	}
 	reason := reason(w.why)
 	if reason == "" {
@@ -236,11 +258,10 @@ func (c *considering) retire(w wish, targets []record.Memory) (why string) {
 	}
 	var ops []record.Operation
 	for _, t := range targets {
-		o := record.Operation{Op: record.Retire, Memory: t.Retire(reason), Sightings: w.sightings(t.Private)}
-		if len(o.Sightings) == 0 {
+		if w.private && !t.Private {
 			return onlyPrivate
 		}
-		o = c.complete(o, w.why, t)
+		o := c.complete(record.Operation{Op: record.Retire, Memory: t.Retire(reason)}, w, t)
 		if why := c.stops(o); why != "" {
 			return why
 		}
@@ -259,17 +280,21 @@ func (c *considering) retire(w wish, targets []record.Memory) (why string) {
 func (c *considering) mayRetire() int { return max(1, int(maxRetired*float64(c.live))) }
 
 // complete fills in what follows from the rest: the state of what an operation changes, and what else is known about it.
-func (c *considering) complete(o record.Operation, why string, targets ...record.Memory) record.Operation {
-	o.How, o.Why, o.Proposed = record.Model, reason(why), c.in.Now.UTC().Truncate(time.Second)
+func (c *considering) complete(o record.Operation, w wish, targets ...record.Memory) record.Operation {
+	o.How, o.Model, o.Why, o.Proposed = record.Model, c.model, reason(w.why), c.in.Now.UTC().Truncate(time.Second)
+	o.Sightings = w.sightings(o)
 	for _, t := range targets {
 		o.Base = append(o.Base, record.Base{ID: t.ID, Path: t.Path(), Blob: c.in.Blobs[t.ID]})
+		if o.Op != record.Retire && !slices.ContainsFunc(t.Texts(), func(v record.Variant) bool { return !Overturns(v.Text, o.Memory.Text) }) {
+			o.Contradicts = append(o.Contradicts, t.ID)
+		}
 	}
 	if o.Op != record.Retire {
 		print := record.Print(o.Memory.Text)
 		for _, k := range c.known {
 			switch {
 			case !k.Live(c.in.Now), changes(o, k.ID), slices.Contains(o.Contradicts, k.ID), slices.Contains(o.Alike, k.ID):
-			case c.in.Withheld[k.ID]:
+			case c.in.Withheld[k.ID], k.Private && !o.Memory.Private:
 			case Contradict(o.Memory, k.Memory, print, k.print):
 				o.Contradicts = append(o.Contradicts, k.ID)
 			case k.print.Alike(print) >= Alike:
@@ -334,7 +359,7 @@ func (c *considering) stops(o record.Operation) (why string) {
 		return "is too long"
 	}
 	print := record.Print(o.Memory.Text)
-	if slices.ContainsFunc(c.rejected, print.Same) {
+	if c.rejected.stop(record.Model, print) {
 		return "was rejected before"
 	}
 	for _, k := range c.known {
@@ -376,7 +401,8 @@ func checkWords(text, body string) (why string) {
 
 // hidden reports whether a character moves, hides or turns round what stands beside it.
 func hidden(r rune) bool {
-	if r == '\n' || r == '\t' || r == '\r' {
+	switch r {
+	case '\n', '\t', '\r', '\u200c', '\u200d': // the last two are part of how Persian, and emoji, are written
 		return false
 	}
 	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar || r == '\u2028' || r == '\u2029'

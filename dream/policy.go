@@ -28,7 +28,7 @@ func (p Policy) Accepts(o record.Operation) (ok bool, why string) {
 	case o.How == record.Said:
 		return true, ""
 	case o.How == record.Seen:
-		if n := record.Sessions(borne(o.Sightings)); n < max(2, p.Sightings) {
+		if n := record.Sessions(saying(o)); n < max(2, p.Sightings) {
 			return false, "seen in too few sessions"
 		}
 		return true, ""
@@ -39,7 +39,16 @@ func (p Policy) Accepts(o record.Operation) (ok bool, why string) {
 // borne leaves the sightings that count: a person's words and outcomes of commands. What an
 // agent or a model said bears nothing out.
 func borne(sightings []record.Sighting) []record.Sighting {
-	return slices.DeleteFunc(slices.Clone(sightings), func(s record.Sighting) bool {
-		return s.How != record.Said && s.How != record.Seen
+	return slices.DeleteFunc(slices.Clone(sightings), byModel)
+}
+
+// byModel reports whether a sighting is neither a person's words nor what commands showed.
+func byModel(s record.Sighting) bool { return s.How != record.Said && s.How != record.Seen }
+
+// saying are the sightings that bear an operation's statement out because they say it.
+func saying(o record.Operation) []record.Sighting {
+	print := record.Print(o.Memory.Text)
+	return slices.DeleteFunc(borne(o.Sightings), func(s record.Sighting) bool {
+		return s.Says != "" && !print.Same(record.Print(s.Says))
 	})
 }

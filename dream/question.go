@@ -30,14 +30,29 @@ const (
 // beside is the share of words from which a memory may be about what another one says.
 const beside = 0.25
 
-// group is the candidates of several sessions that say the same.
+// related is the share of words from which what a session taught may change a memory.
+const related = 0.2
+
+// group is the candidates of several sessions that say the same. Those that stay in this clone are groups of their own.
 type group struct {
+	voice
+	source  record.Source
+	private bool
+	from    map[string]bool // ids of the new reflections among them
+}
+
+// voice is a statement of sessions, with those that made it.
+type voice struct {
 	record.Candidate // the first
 	print            record.Fingerprint
-	source           record.Source
-	sightings        []record.Sighting // by session, each once
-	shared           []record.Sighting // those that may leave this clone
-	from             map[string]bool   // ids of the new reflections among them
+	sightings        []record.Sighting // each as it stood: of one session one that a person said, one seen, one of each model
+}
+
+// about reports whether a statement may change a memory: it is on the same topic, shares words with one of its texts, or
+// takes words of it back.
+func (v voice) about(m record.Memory) bool {
+	return v.Topic != "" && v.Topic == m.Topic || corrects(v.Candidate, m) ||
+		slices.ContainsFunc(m.Texts(), func(t record.Variant) bool { return v.print.Alike(record.Print(t.Text)) >= related })
 }
 
 // groups are the new candidates from which something may follow, those on one topic side by side, with what earlier reflections
@@ -51,29 +66,29 @@ func (c *considering) groups() []*group {
 	for _, r := range reflections {
 		for _, cand := range r.Candidates {
 			print := record.Print(cand.Text)
-			if slices.ContainsFunc(c.rejected, print.Same) || c.settled(cand, print) {
+			if c.rejected.stop(cand.How, print) || c.settled(cand, print) {
 				continue
 			}
-			i := slices.IndexFunc(all, func(g *group) bool { return g.print.Same(print) })
+			i := slices.IndexFunc(all, c.among(cand, print))
 			if i < 0 && len(all) == maxQuestions*maxShown {
 				c.unread[r.ID()] = true
 				c.out.Left++
 				continue
 			}
 			if i < 0 {
-				all = append(all, &group{Candidate: cand, print: print, from: map[string]bool{},
+				all = append(all, &group{voice: voice{Candidate: cand, print: print}, private: c.private(cand.Kind), from: map[string]bool{},
 					source: record.Source{Time: c.in.Now, By: r.Client + "/" + r.Session, Commit: r.Commit, How: record.Model}})
 				i = len(all) - 1
 			}
-			all[i].add(r, cand, c.private(cand.Kind))
+			all[i].add(sighting(r, cand))
 			all[i].from[r.ID()] = true
 		}
 	}
 	for _, r := range c.in.Considered {
 		for _, cand := range r.Candidates {
 			print := record.Print(cand.Text)
-			if i := slices.IndexFunc(all, func(g *group) bool { return g.print.Same(print) }); i >= 0 {
-				all[i].add(r, cand, c.private(cand.Kind))
+			if i := slices.IndexFunc(all, c.among(cand, print)); i >= 0 {
+				all[i].add(sighting(r, cand))
 			}
 		}
 	}
@@ -90,8 +105,24 @@ func (c *considering) groups() []*group {
 			place[g.Topic] = i
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *group) int { return cmp.Compare(order[a], order[b]) })
+	slices.SortStableFunc(all, func(a, b *group) int {
+		return cmp.Or(cmp.Compare(below(a.private), below(b.private)), cmp.Compare(order[a], order[b]))
+	})
 	return all
+}
+
+// below puts what is false first.
+func below(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// among tells the group to which a candidate belongs.
+func (c *considering) among(cand record.Candidate, print record.Fingerprint) func(*group) bool {
+	private := c.private(cand.Kind)
+	return func(g *group) bool { return g.private == private && g.print.Same(print) }
 }
 
 // settled reports whether nothing follows from a candidate: a memory says it, and no other one in force is like it.
@@ -108,30 +139,37 @@ func (c *considering) settled(cand record.Candidate, print record.Fingerprint) b
 // private reports whether memories of a kind stay in this clone.
 func (c *considering) private(k record.Kind) bool { return slices.Contains(c.in.Private, k) }
 
-// add counts a session's candidate.
-func (g *group) add(r record.Reflection, cand record.Candidate, private bool) {
-	g.sightings = joinSightings(g.sightings, sighting(r, cand))
-	if !private {
-		g.shared = joinSightings(g.shared, sighting(r, cand))
+// add counts a session's candidate. What several reflections of a session have in common counts once.
+func (v *voice) add(s record.Sighting) {
+	i := slices.IndexFunc(v.sightings, func(t record.Sighting) bool {
+		return t.Client == s.Client && t.Session == s.Session && t.How == s.How && t.Model == s.Model
+	})
+	if i < 0 {
+		s.Evidence = slices.Clone(s.Evidence[:min(len(s.Evidence), maxEvidence)])
+		v.sightings = join(v.sightings, s)
+		return
+	}
+	into := &v.sightings[i]
+	for _, e := range s.Evidence {
+		if len(into.Evidence) < maxEvidence && !slices.ContainsFunc(into.Evidence, func(f record.Evidence) bool { return f.Event == e.Event && f.Quote == e.Quote }) {
+			into.Evidence = append(into.Evidence, e)
+		}
 	}
 }
 
 // maxEvidence is how many quotes an operation has of one session.
 const maxEvidence = 6
 
-// joinSightings adds sightings to others, those of one reflection as one.
+// joinSightings adds sightings to others, those of one reflection and of one kind as one.
 func joinSightings(all []record.Sighting, more ...record.Sighting) []record.Sighting {
 	for _, s := range more {
-		i := slices.IndexFunc(all, func(t record.Sighting) bool { return t.Reflection == s.Reflection })
+		i := slices.IndexFunc(all, func(t record.Sighting) bool { return t.Reflection == s.Reflection && t.How == s.How })
 		if i < 0 {
 			if len(all) < maxSightings {
 				s.Evidence = slices.Clone(s.Evidence)
 				all = append(all, s)
 			}
 			continue
-		}
-		if rank(s.How) < rank(all[i].How) {
-			all[i].How = s.How
 		}
 		for _, e := range s.Evidence {
 			if len(all[i].Evidence) < maxEvidence && !slices.Contains(all[i].Evidence, e) {
@@ -146,17 +184,22 @@ func joinSightings(all []record.Sighting, more ...record.Sighting) []record.Sigh
 type question struct {
 	rendered prompts.Rendered
 	groups   []*group
+	private  bool                     // all of it stays in this clone; else nothing in it does
 	shown    map[string]*group        // c1, c2, …
 	memories map[string]record.Memory // m1, m2, …
 }
 
-// question puts together as many of the groups, from the first on, and memories near to them as fit. It has no groups if
-// not even the first fits.
+// question puts together as many of the groups, from the first on, and memories near to them as fit: what stays in this
+// clone is never shown beside what others read, of which a model would make one. It has no groups if not even the first fits.
 func (c *considering) question(m *prompts.Model, set prompts.Set, rest []*group) (question, error) {
+	private := rest[0].private
+	if i := slices.IndexFunc(rest, func(g *group) bool { return g.private != private }); i > 0 {
+		rest = rest[:i]
+	}
 	for n := min(len(rest), maxShown); n > 0; n /= 2 {
-		memories := c.nearest(rest[:n])
+		memories := c.nearest(rest[:n], private)
 		for {
-			q := question{groups: rest[:n], shown: map[string]*group{}, memories: map[string]record.Memory{}}
+			q := question{groups: rest[:n], private: private, shown: map[string]*group{}, memories: map[string]record.Memory{}}
 			var in prompts.Dream
 			for i, k := range memories {
 				ref := "m" + strconv.Itoa(i+1)
@@ -221,16 +264,16 @@ func clip(s string, n int) string {
 	return strings.TrimSpace(s[:n]) + " …"
 }
 
-// nearest are the memories in force that are most like some groups, the nearest first, and a few contested ones. What is
+// nearest are the memories in force, private or not, that are most like some groups, the nearest first, and a few contested ones. What is
 // withheld from agents is withheld from a model.
-func (c *considering) nearest(groups []*group) []record.Memory {
+func (c *considering) nearest(groups []*group, private bool) []record.Memory {
 	type scored struct {
 		record.Memory
 		score float64
 	}
 	var all []scored
 	for _, k := range c.known {
-		if !k.Live(c.in.Now) || c.in.Withheld[k.ID] {
+		if !k.Live(c.in.Now) || c.in.Withheld[k.ID] || k.Private != private {
 			continue
 		}
 		best := 0.0

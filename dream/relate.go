@@ -44,7 +44,7 @@ func (p *planner) relate(op *record.Operation, c record.Candidate, print record.
 		}
 		if corrects(c, q.op.Memory) {
 			q.withdrawn = true
-		} else if Contradict(op.Memory, q.op.Memory, print, q.print) {
+		} else if q.takes(c.How) && Contradict(op.Memory, q.op.Memory, print, q.print) {
 			op.Contradicts = append(op.Contradicts, q.op.Memory.ID)
 		}
 	}
@@ -78,6 +78,13 @@ const opposed = 1.0 / 3
 func Contradict(a, b record.Memory, ofA, ofB record.Fingerprint) bool {
 	return a.Topic != "" && a.Topic == b.Topic && ruling(a.Kind) && ruling(b.Kind) && overlap(a.Paths, b.Paths) &&
 		!ofA.Same(ofB) && ofA.Alike(ofB) >= opposed
+}
+
+// Overturns reports whether a statement says otherwise than the one it takes the place of: with other negations or numbers,
+// or mostly in other words.
+func Overturns(before, after string) bool {
+	a, b := record.Print(before), record.Print(after)
+	return !a.Same(b) && (a.Turned(b) || a.Alike(b) < Alike)
 }
 
 // ruling reports whether memories of a kind say what to do, so that two can pull apart.

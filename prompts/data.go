@@ -93,14 +93,16 @@ func Shown(text string) string {
 	return borders().Replace(text)
 }
 
+// unseen reports whether a character has no width, turns the direction of text, or is a control or a line's end that is not
+// ours. What joins emoji and scripts, or keeps their letters apart, stays.
 func unseen(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t' || r == '\u200c' || r == '\u200d':
 		return false
-	case r == '\u200b' || r == '\ufeff' || r == '\u2028' || r == '\u2029':
+	case r == '\u00ad' || r == '\u180e' || r == '\u200b' || r == '\ufeff' || r == '\u2028' || r == '\u2029':
 		return true
 	}
-	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r >= 0xe0000 && r <= 0xe007f
+	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r >= 0x2060 && r <= 0x2064 || r >= 0xe0000 && r <= 0xe007f
 }
 
 // borders breaks the tokens by which chat templates tell the system, the user and the model apart. A server reads them

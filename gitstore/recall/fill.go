@@ -14,13 +14,17 @@ import (
 // batch is how many texts a model is given at once: a server works through them one after the other.
 const batch = 32
 
+// ErrStop is wrapped by the error of an Embed that is not to be asked again now: Fill ends with what it has.
+var ErrStop = errors.New("no more vectors are made now")
+
 // Fill embeds what of some memories has no vector yet, at most limit texts, the first memories first; none is begun after
 // the deadline, unless that is zero, and those at work then are broken off. Vectors of texts that none of the memories
 // has go, and memories must therefore be all there are; those behind the first 50,000 texts, and fewer where vectors
 // are long, get none.
 //
 // done is how many texts were given to the model and are kept; left how many are without, those that the model refused
-// included. What was done is kept whatever becomes of the rest. That the deadline passed is no error; that ctx ended is.
+// included. What was done is kept whatever becomes of the rest. That the deadline passed is no error; that ctx ended is, and so
+// is what embed says.
 func (v *Vectors) Fill(ctx context.Context, embed Embed, memories []record.Memory, limit int, deadline time.Time) (done, left int, err error) {
 	if !v.file.born() {
 		return 0, 0, ErrDropped
@@ -72,14 +76,14 @@ func (v *Vectors) Fill(ctx context.Context, embed Embed, memories []record.Memor
 // read does not keep its neighbours from it; when it refuses two of them one after the other, it answers nothing at all.
 func (v *Vectors) ask(ctx context.Context, embed Embed, keys []key, text map[key]string, fresh map[key]row) error {
 	err := v.askAll(ctx, embed, keys, text, fresh)
-	if err == nil || ctx.Err() != nil || len(keys) == 1 {
+	if err == nil || ctx.Err() != nil || len(keys) == 1 || errors.Is(err, ErrStop) {
 		return err
 	}
 	refused := 0
 	for i := range keys {
 		if err = v.askAll(ctx, embed, keys[i:i+1], text, fresh); err == nil {
 			refused = 0
-		} else if refused++; refused == 2 || ctx.Err() != nil {
+		} else if refused++; refused == 2 || ctx.Err() != nil || errors.Is(err, ErrStop) {
 			return err
 		}
 	}

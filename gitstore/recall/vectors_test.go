@@ -357,6 +357,24 @@ func TestFillPassesOverWhatIsRefused(t *testing.T) {
 	}
 }
 
+// Who wants no more is not asked for each text alone, and what it did stays.
+func TestFillStops(t *testing.T) {
+	v, err := MakeVectors(t.Context(), t.TempDir(), testSpace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	done, left, err := v.Fill(t.Context(), func(ctx context.Context, texts []string) ([][]float32, error) {
+		if asked++; asked == 2 {
+			return nil, fmt.Errorf("%w: somebody waits", ErrStop)
+		}
+		return letters(64)(ctx, texts)
+	}, sentences(40), 100, time.Time{})
+	if done != batch || left != 40-batch || !errors.Is(err, ErrStop) || asked != 2 {
+		t.Errorf("%d done, %d left, asked %d times: %v", done, left, asked, err)
+	}
+}
+
 func TestFillBelievesNoOddAnswer(t *testing.T) {
 	for name, answer := range map[string][][]float32{"none": nil, "too many": make([][]float32, 7), "short": {make([]float32, 63)}, "empty": {{}}} {
 		v, err := MakeVectors(t.Context(), t.TempDir(), testSpace)

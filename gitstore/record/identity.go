@@ -149,6 +149,9 @@ func (f Fingerprint) Same(g Fingerprint) bool {
 		(f.pairs == g.pairs || shared(f.pairs, g.pairs) >= sameOrder)
 }
 
+// Turned reports whether two statements differ in negations, numbers or versions.
+func (f Fingerprint) Turned(g Fingerprint) bool { return f.turns != g.turns }
+
 // Alike is the share of words in common, from 0 to 1.
 func (f Fingerprint) Alike(g Fingerprint) float64 { return shared(f.words, g.words) }
 

@@ -34,6 +34,7 @@ type Operation struct {
 	Contradicts []string   `json:"contradicts,omitempty"` // memories on the same topic that say otherwise
 	Alike       []string   `json:"alike,omitempty"`       // memories that say nearly this
 	Sightings   []Sighting `json:"sightings,omitempty"`
+	Model       string     `json:"model,omitempty"` // the name of the model that proposed it, also after a person edited it
 	Why         string     `json:"why,omitempty"`   // what happened that it is proposed, where no session says so
 	Dream       string     `json:"dream,omitempty"` // the dream that proposed it
 	Proposed    time.Time  `json:"proposed,omitzero"`
@@ -54,6 +55,7 @@ type Sighting struct {
 	Parent     string     `json:"parent,omitempty"` // the session that started this one as a sub-agent
 	How        How        `json:"how"`
 	Model      string     `json:"model,omitempty"` // that found it, where How is Model
+	Says       string     `json:"says,omitempty"`  // the session's own statement, where a model made another one of it
 	Evidence   []Evidence `json:"evidence"`
 }
 
@@ -146,6 +148,7 @@ type Rejection struct {
 	Text   string    `json:"text"`
 	Body   string    `json:"body,omitempty"`
 	Reason string    `json:"reason,omitempty"`
+	How    How       `json:"how,omitempty"` // of the operation; a model's words rejected are not a person's
 	Time   time.Time `json:"time,omitzero"`
 }
 

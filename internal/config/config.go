@@ -74,6 +74,9 @@ type Model struct {
 // Off is the value of a model's name where none is to be asked.
 const Off = "off"
 
+// LeastContext is how many tokens a question and its answer take at least together.
+const LeastContext = 6144
+
 // Setting is one key of the settings.
 type Setting struct {
 	Key    string

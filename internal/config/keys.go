@@ -174,7 +174,7 @@ var keys = []key{
 		}, true},
 	{"model.context", "tokens that a question and its answer may have together; more needs more memory",
 		func(c *Config) any { return int64(c.Model.Context) },
-		func(c *Config, v any) (err error) { c.Model.Context, err = number(v, 6144, 1<<20); return }, nil, false},
+		func(c *Config, v any) (err error) { c.Model.Context, err = number(v, LeastContext, 1<<20); return }, nil, false},
 	{"model.patience", "seconds that one question may take",
 		func(c *Config) any { return int64(c.Model.Patience) },
 		func(c *Config, v any) (err error) { c.Model.Patience, err = number(v, 1, 24*3600); return }, nil, false},

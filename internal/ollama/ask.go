@@ -36,11 +36,12 @@ type Request struct {
 	Progress func(tokens int) // is called with the tokens that came so far, in the goroutine of Ask; may be nil
 }
 
-// Answer is what a model said.
+// Answer is what a model said. Tokens are what the server counts; where it counts none, or more than there can be, a quarter
+// of the question's bytes, and the replies that came. They are there beside an error too, if the model was at work.
 type Answer struct {
 	Text  json.RawMessage
-	Asked int // tokens of the question
-	Said  int // tokens of the answer
+	Asked int // tokens of the question: 0 to Request.Context
+	Said  int // tokens of the answer, or of what there is of it: likewise
 	Took  time.Duration
 }
 
@@ -48,8 +49,8 @@ type Answer struct {
 // to check. It asks for the same answer each time: no randomness, a fixed seed, no thinking aloud.
 //
 // The error wraps ErrSchema, ErrMissing, ErrNoModel (the model answers no questions), ErrCloud, ErrTooLong, ErrTruncated,
-// ErrIncomplete, ErrBadOutput, ErrBusy, ErrUnavailable or the context's own. With ErrBadOutput and ErrTruncated, Answer.Text is what was said,
-// which is then no JSON.
+// ErrIncomplete, ErrBadOutput, ErrBroke, ErrBusy, ErrUnavailable or the context's own. With ErrBadOutput and ErrTruncated, Answer.Text is
+// what was said, which is then no JSON.
 func (c *Client) Ask(ctx context.Context, r Request) (Answer, error) {
 	if err := CheckSchema(r.Schema); err != nil {
 		return Answer{}, fmt.Errorf("ask model %s: %w", r.Model, err)
@@ -91,9 +92,12 @@ func (c *Client) ask(ctx context.Context, r Request) (Answer, error) {
 
 	began := time.Now()
 	err := c.api.Generate(own, a.question(), a.take)
-	answer := Answer{Asked: a.asked, Said: a.said, Took: time.Since(began)}
+	answer := Answer{Took: time.Since(began)}
 	if err == nil {
 		err = own.Err() // the API may end without a word
+	}
+	if a.lines > 0 || own.Err() != nil {
+		answer.Asked, answer.Said = a.counted()
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -108,9 +112,25 @@ func (c *Client) ask(ctx context.Context, r Request) (Answer, error) {
 		if a.chunks > 0 {
 			kind = ErrIncomplete
 		}
-		return answer, c.failed(ctx, own, a.did, a.System+"\n"+a.Prompt, kind, err)
+		err = c.failed(ctx, own, a.did, a.System+"\n"+a.Prompt, kind, err)
+		if errors.Is(err, ErrBroke) {
+			answer.Asked, answer.Said = a.counted()
+		}
+		return answer, err
 	}
 	return a.judge(answer)
+}
+
+// counted is how many tokens the question and the answer are worth, whatever the server says.
+func (a *answering) counted() (asked, said int) {
+	asked, said = a.asked, a.said
+	if asked <= 0 || asked > a.Context {
+		asked = (len(a.System) + len(a.Prompt)) / 4
+	}
+	if said <= 0 || said > a.Context {
+		said = a.chunks
+	}
+	return min(asked, a.Context), min(said, a.Context)
 }
 
 // answering is a question that is being answered.
@@ -171,7 +191,8 @@ func (a *answering) take(r api.GenerateResponse) error {
 		return errEnough // it does not keep to num_predict
 	}
 	if r.Done {
-		a.done, a.reason, a.asked, a.said = true, r.DoneReason, r.PromptEvalCount, r.EvalCount
+		const most = 1 << 30 // no context is as long
+		a.done, a.reason, a.asked, a.said = true, r.DoneReason, min(max(r.PromptEvalCount, 0), most), min(max(r.EvalCount, 0), most)
 		a.watch.Reset(time.Second) // to end the reply
 	}
 	return nil

@@ -63,7 +63,9 @@ func TestAsk(t *testing.T) {
 		{name: "503 without a word", generate: code(503, ""), want: ErrBusy, says: "503"},
 		{name: "500 without a word", generate: code(500, ""), want: ErrUnavailable, says: "500"},
 		{name: "400 without a word", generate: code(400, "\n"), want: ErrUnavailable, says: "400"},
-		{name: "the runner died", generate: code(500, `{"error":"model runner has unexpectedly stopped"}`), want: ErrUnavailable, says: "unexpectedly stopped"},
+		{name: "the runner died", generate: code(500, `{"error":"model runner has unexpectedly stopped"}`), want: ErrBroke, says: "unexpectedly stopped"},
+		{name: "the runner died, in other words", generate: code(500, `{"error":"an error was encountered while running the model: unexpected EOF"}`), want: ErrBroke, says: "unexpected EOF"},
+		{name: "the runner died before it answered", generate: says(`{"error":"llama runner process has terminated: exit status 2"}`), want: ErrBroke, says: "terminated"},
 		{name: "the runner died while answering", generate: says(token(`{`) + `{"error":"an error was encountered while running the model: unexpected EOF"}`),
 			want: ErrIncomplete, says: "unexpected EOF"},
 		{name: "401", generate: code(401, `{"error":"unauthorized","signin_url":"https://ollama.com/connect?k=1"}`), want: ErrUnavailable, says: "401"},
@@ -161,6 +163,38 @@ func TestAskSends(t *testing.T) {
 	}
 	if diff := cmp.Diff([]int{1, 2}, progress); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestAskCounts has servers that count wrongly, or do not come to count. What a model worked counts all the same.
+func TestAskCounts(t *testing.T) {
+	prompt := strings.Repeat("word ", 160) // 200 tokens, by the bytes
+	for name, c := range map[string]struct {
+		generate    http.HandlerFunc
+		asked, said int
+	}{
+		"as it should be":        {says(token(`{"a"`) + token(`:1}`) + done("stop", 20, 5)), 20, 5},
+		"negative":               {says(token(`{"a"`) + token(`:1}`) + done("stop", -20, -1<<40)), 201, 2},
+		"none":                   {says(token(`{"a":1}`) + `{"done":true,"done_reason":"stop"}`), 201, 1},
+		"absurd":                 {says(token(`{"a":1}`) + done("stop", 1<<60, 1<<60)), 201, 1},
+		"broken off":             {then(says(token(`{"a"`)+token(":")), nil), 201, 2},
+		"without an end":         {says(strings.Repeat(token("x"), 3000)), 201, 265},
+		"too late":               {then(says(token(`{"a"`)), hang), 201, 1},
+		"too late to begin":      {hang, 201, 0},
+		"the runner died":        {code(500, `{"error":"model runner has unexpectedly stopped"}`), 201, 0},
+		"nobody worked":          {code(503, ""), 0, 0},
+		"there was no such page": {code(404, ""), 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := question()
+				r.Prompt = prompt
+				a, _ := fake{"/api/generate": c.generate}.inProcess(t).Ask(t.Context(), r)
+				if a.Asked != c.asked || a.Said != c.said {
+					t.Errorf("asked %d, said %d", a.Asked, a.Said)
+				}
+			})
+		})
 	}
 }
 

@@ -1,6 +1,6 @@
 // Package ollama asks models that an Ollama server on this machine runs.
 //
-// Open names the server, without a call; Models says what it has, Choose picks a model, Ask puts a question whose answer
+// Open names the server, without a call; Models says what it has, Server.Choose picks a model, Ask puts a question whose answer
 // is JSON of a given schema, Embed makes vectors. A Client is read-only but for its connections and safe for concurrent
 // use; a server mostly answers one question at a time, so asking several at once gains nothing.
 //
@@ -51,16 +51,11 @@ type Options struct {
 // Client talks to one server.
 type Client struct {
 	base *url.URL
+	http *http.Client
 	api  *api.Client
 
 	mu    sync.Mutex
-	shown map[string]shown // by full name
-}
-
-// shown is what the server said of a model, and when.
-type shown struct {
-	model Model
-	at    time.Time
+	shown map[string]Model // by full name: what the server said of it
 }
 
 // Open returns a client for the server that o names. It makes no call. The error wraps ErrRemote for a host that is not
@@ -98,7 +93,7 @@ func through(base *url.URL, t http.RoundTripper) *Client {
 		Transport:     &careful{t},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return errRedirect },
 	}
-	return &Client{base: base, api: api.NewClient(base, hc), shown: map[string]shown{}}
+	return &Client{base: base, http: hc, api: api.NewClient(base, hc), shown: map[string]Model{}}
 }
 
 // Host is the server's URL.
@@ -193,14 +188,14 @@ func (t *careful) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// look is what the server says of an installed model. It is remembered for a minute.
+// look is what the server says of an installed model. It is asked once.
 func (c *Client) look(ctx context.Context, name string) (Model, error) {
 	name = fullName(name)
 	c.mu.Lock()
-	s, found := c.shown[name]
+	m, found := c.shown[name]
 	c.mu.Unlock()
-	if found && time.Since(s.at) < time.Minute {
-		return s.model, nil
+	if found {
+		return m, nil
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, showLimit, errSilent)
 	defer cancel()
@@ -208,8 +203,5 @@ func (c *Client) look(ctx context.Context, name string) (Model, error) {
 	if err != nil {
 		return Model{}, c.failed(ctx, limited, "look at model "+name, "", ErrUnavailable, err)
 	}
-	c.mu.Lock()
-	c.shown[name] = shown{m, time.Now()}
-	c.mu.Unlock()
 	return m, nil
 }

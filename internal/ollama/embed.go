@@ -22,8 +22,8 @@ const (
 // Embed returns a vector of length 1 for each text, in their order: len(texts) × dimension. A text that is longer than the model can
 // look at is cut; which vector it gets depends on nothing but the model and the text. A blank text is an error.
 //
-// The error wraps ErrMissing, ErrNoModel (the model makes no vectors), ErrCloud, ErrTooLong, ErrBadOutput, ErrBusy, ErrUnavailable
-// or the context's own.
+// The error wraps ErrMissing, ErrNoModel (the model makes no vectors), ErrCloud, ErrTooLong, ErrBadOutput, ErrBroke, ErrBusy,
+// ErrUnavailable or the context's own.
 func (c *Client) Embed(ctx context.Context, model string, texts []string) ([][]float32, error) {
 	did := "embed by model " + model
 	for i, text := range texts {

@@ -24,6 +24,10 @@ var (
 	ErrMissing = errors.New("model not installed")
 	// ErrNoModel is returned when no installed model, or not the one named, can do what is wanted.
 	ErrNoModel = errors.New("no suitable model")
+	// ErrOld is returned when the server is too old to keep an answer to a schema.
+	ErrOld = errors.New("server too old")
+	// ErrBroke is returned when the model broke down over a question; the server may well answer the next.
+	ErrBroke = errors.New("the model broke down")
 	// ErrRemote is returned when the server is not on this machine and that was not allowed.
 	ErrRemote = errors.New("not on this machine")
 	// ErrCloud is returned when the server would pass the text on to another machine and that was not asked for.
@@ -102,6 +106,9 @@ func (c *Client) failed(ctx, own context.Context, did, question string, kind, er
 	case strings.HasPrefix(strings.TrimSpace(err.Error()), "<"):
 		return fail(did, kind, ErrStranger.Error(), ErrStranger, err)
 	}
+	if kind == ErrUnavailable && broke(err.Error()) {
+		kind = ErrBroke
+	}
 	return fail(did, kind, quote(err.Error(), question), err) // a line of the stream
 }
 
@@ -121,7 +128,20 @@ func refused(did, question string, kind error, e api.StatusError) error {
 	case e.StatusCode == http.StatusBadRequest && strings.Contains(e.ErrorMessage, "does not support"):
 		kind = ErrNoModel
 	}
+	if e.StatusCode == http.StatusInternalServerError && kind == ErrUnavailable && broke(e.ErrorMessage) {
+		kind = ErrBroke
+	}
 	return fail(did, kind, why, e)
+}
+
+// broke reports whether a refusal is about the process that computes a model, which ended; the server starts another one.
+func broke(refusal string) bool {
+	for _, words := range []string{"running the model", "runner"} {
+		if strings.Contains(refusal, words) {
+			return true
+		}
+	}
+	return false
 }
 
 // tooLong reports whether a refusal is about the length of the input. Servers of different ages have different words.

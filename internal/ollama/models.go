@@ -4,13 +4,19 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/ollama/ollama/api"
 )
@@ -45,22 +51,45 @@ type Server struct {
 	Version   string // empty: unknown, as with a server that somebody built from source
 	MinimumOK bool   // it can keep answers to a schema: 0.5.0 or newer, or unknown
 	Models    []Model
+	More      bool // it has more models than were looked at
 }
 
-// Models asks the server for its version and its models. It takes 2 s at most. What a model can do is judged by its name and
-// family where the server does not say in time, or is too old to know. The error wraps ErrUnavailable, and ErrStranger when
-// something else has the port.
-func (c *Client) Models(ctx context.Context) (Server, error) {
+// Want is a model that is wanted.
+type Want struct {
+	Name    string // as the server has it, or without ":latest"; empty or "auto": the best
+	Need    Capability
+	Context int // least tokens that it can look at; 0: any
+}
+
+func (w Want) auto() bool { return w.Name == "" || w.Name == "auto" }
+
+const (
+	maxTags   = 4 << 20 // bytes of the list of models that are read
+	maxListed = 1000    // models of it
+	maxName   = 200     // bytes of a model's name
+	maxShown  = 40      // models that are looked at, to find the best
+	atOnce    = 4       // looks
+)
+
+// Models asks the server for its version and its models, 1000 at most, and looks at those more closely that may be what is
+// wanted: the one of the name, or the 40 that promise most. It takes 2 s at most. What a model can do is judged by its
+// name and family where the server was not asked, does not say in time, or is too old to know. Models with names that cannot be
+// printed, or of more than 200 bytes, are passed over. The error wraps ErrUnavailable, and ErrStranger when something else
+// has the port.
+func (c *Client) Models(ctx context.Context, wanted ...Want) (Server, error) {
 	did := "look for models at " + c.base.Host
 	limited, cancel := context.WithTimeoutCause(ctx, modelsLimit, errSilent)
 	defer cancel()
 	version, err := c.api.Version(limited)
-	if err == nil && (version == "" || version[0] < '0' || version[0] > '9' || len(version) > 100) {
+	if err == nil && (version == "" || version[0] < '0' || version[0] > '9' || len(version) > 100 || strings.ContainsFunc(version, unprintable)) {
 		return Server{}, fail(did, ErrUnavailable, ErrStranger.Error(), ErrStranger)
 	}
-	var list *api.ListResponse
+	s := Server{Host: c.Host(), Version: version, MinimumOK: atLeast(version, 0, 5)}
+	if strings.HasPrefix(version, "0.0.0") {
+		s.Version, s.MinimumOK = "", true
+	}
 	if err == nil {
-		list, err = c.api.List(limited)
+		s.Models, s.More, err = c.list(limited)
 	}
 	if err != nil {
 		err = c.failed(ctx, limited, did, "", ErrUnavailable, err)
@@ -69,20 +98,18 @@ func (c *Client) Models(ctx context.Context) (Server, error) {
 		}
 		return Server{}, err
 	}
-	s := Server{Host: c.Host(), Version: version, MinimumOK: atLeast(version, 0, 5)}
-	if strings.HasPrefix(version, "0.0.0") {
-		s.Version, s.MinimumOK = "", true
-	}
-	s.Models = make([]Model, len(list.Models))
 	var wg sync.WaitGroup
-	turns := make(chan struct{}, 4)
-	for i, l := range list.Models {
-		s.Models[i] = judged(listed(l))
+	turns := make(chan struct{}, atOnce)
+	for _, i := range promising(s.Models, wanted) {
+		m := &s.Models[i]
 		wg.Go(func() {
 			turns <- struct{}{}
 			defer func() { <-turns }()
-			if m, err := c.show(limited, listed(l)); err == nil {
-				s.Models[i] = m
+			if limited.Err() != nil {
+				return
+			}
+			if seen, err := c.show(limited, *m); err == nil {
+				*m = seen
 			}
 		})
 	}
@@ -90,18 +117,123 @@ func (c *Client) Models(ctx context.Context) (Server, error) {
 	return s, ctx.Err()
 }
 
-func listed(l api.ListModelResponse) Model {
-	name := l.Name
-	if name == "" {
-		name = l.Model
+// promising are the places of the models that may be what is wanted.
+func promising(models []Model, wanted []Want) []int {
+	var chosen []int
+	for _, w := range wanted {
+		var all []int
+		for i, m := range models {
+			if !w.auto() && fullName(m.Name) == fullName(w.Name) || w.auto() && !m.Cloud && m.Has(w.Need) {
+				all = append(all, i)
+			}
+		}
+		slices.SortFunc(all, func(i, j int) int { return compare(models[i], models[j], w.Need) })
+		chosen = append(chosen, all[:min(len(all), maxShown)]...)
 	}
-	return Model{
-		Name: name, Digest: strings.TrimPrefix(l.Digest, "sha256:"), Size: l.Size, Family: l.Details.Family,
-		Cloud: l.RemoteModel != "" || l.RemoteHost != "" || cloudName(name),
-	}
+	slices.Sort(chosen)
+	return slices.Compact(chosen)
 }
 
-// show adds to m what the server says of the model of m's name.
+// list reads the list of models, as far as it is not too long: then more is true.
+func (c *Client) list(ctx context.Context) (models []Model, more bool, err error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base.JoinPath("api", "tags").String(), nil)
+	if err != nil {
+		return nil, false, err
+	}
+	r.Header.Set("Accept", "application/json")
+	resp, err := c.http.Do(r)
+	if err != nil {
+		return nil, false, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode >= 400 {
+		return nil, false, complaint(resp)
+	}
+	short := &io.LimitedReader{R: resp.Body, N: maxTags}
+	in := json.NewDecoder(short)
+	models, more, err = listed(in)
+	if err != nil && short.N <= 0 {
+		return models, true, nil
+	}
+	return models, more, err
+}
+
+// complaint is a reply that is an error, as the API has it.
+func complaint(resp *http.Response) error {
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxComplaint))
+	if err != nil {
+		return err
+	}
+	if resp.StatusCode == http.StatusUnauthorized {
+		return api.AuthorizationError{StatusCode: resp.StatusCode}
+	}
+	said := api.StatusError{StatusCode: resp.StatusCode}
+	if json.Unmarshal(body, &said) != nil {
+		said.ErrorMessage = string(body)
+	}
+	return said
+}
+
+// listed reads an object with a list "models", entry by entry; beside an error, those before it. An entry that is none of a
+// model's is passed over.
+func listed(in *json.Decoder) (models []Model, more bool, err error) {
+	strange := &json.UnmarshalTypeError{Value: "something else", Type: reflect.TypeFor[api.ListResponse]()}
+	if t, err := in.Token(); err != nil || t != json.Delim('{') {
+		return nil, false, cmp.Or[error](err, strange)
+	}
+	for in.More() {
+		key, err := in.Token()
+		if err != nil {
+			return nil, false, err
+		}
+		if key != "models" {
+			var other json.RawMessage
+			if err := in.Decode(&other); err != nil {
+				return nil, false, err
+			}
+			continue
+		}
+		switch t, err := in.Token(); {
+		case err != nil:
+			return nil, false, err
+		case t == nil: // null
+			continue
+		case t != json.Delim('['):
+			return nil, false, strange
+		}
+		for in.More() {
+			if len(models) == maxListed {
+				return models, true, nil
+			}
+			var l api.ListModelResponse
+			err := in.Decode(&l)
+			var shape *json.UnmarshalTypeError
+			if err != nil && !errors.As(err, &shape) {
+				return models, false, err
+			}
+			if m := entry(l); err == nil && m.Name != "" && len(m.Name) <= maxName && !strings.ContainsFunc(m.Name, unprintable) {
+				models = append(models, m)
+			}
+		}
+		if _, err := in.Token(); err != nil {
+			return models, false, err
+		}
+	}
+	return models, false, nil
+}
+
+// unprintable reports whether a character has no place in a name: of controls, blanks, and what has no width.
+func unprintable(r rune) bool { return r == ' ' || r == utf8.RuneError || !unicode.IsPrint(r) }
+
+func entry(l api.ListModelResponse) Model {
+	name := cmp.Or(l.Name, l.Model)
+	return judged(Model{
+		Name: name, Digest: strings.TrimPrefix(l.Digest, "sha256:"), Size: l.Size, Family: l.Details.Family,
+		Cloud: l.RemoteModel != "" || l.RemoteHost != "" || cloudName(name),
+	})
+}
+
+// show adds to m what the server says of the model of m's name. That is remembered, for look.
 func (c *Client) show(ctx context.Context, m Model) (Model, error) {
 	said, err := c.api.Show(ctx, &api.ShowRequest{Model: m.Name})
 	if err != nil {
@@ -116,11 +248,15 @@ func (c *Client) show(ctx context.Context, m Model) (Model, error) {
 		n, _ := said.ModelInfo[arch+"."+key].(float64)
 		return int(min(max(n, 0), 1<<30))
 	}
-	m.Context, m.Dimension = number("context_length"), number("embedding_length")
+	m.Context, m.Dimension, m.Can = number("context_length"), number("embedding_length"), nil
 	for _, can := range said.Capabilities {
 		m.Can = append(m.Can, Capability(can))
 	}
-	return judged(m), nil
+	m = judged(m)
+	c.mu.Lock()
+	c.shown[fullName(m.Name)] = m
+	c.mu.Unlock()
+	return m, nil
 }
 
 // judged gives a model of which the server did not say what it can do what its name and family tell.
@@ -170,33 +306,37 @@ var vectorOrder = []string{"embeddinggemma", "qwen3-embedding", "all-minilm", "n
 // small is the size in bytes under which a model of text is good for little more than titles.
 const small = 1_500_000_000
 
-// Choose picks the model that is called want, ":latest" added, and can do what need says; or, if want is empty or "auto", the best
-// for that of those on this machine. A model of the cloud is picked by its exact name alone. memory is what is free, in bytes,
-// 0 if unknown: FreeMemory knows.
+// Choose picks the model that is wanted from those of the server: that of the name, or the best on its machine. A model of the
+// cloud is picked by its exact name alone. memory is what the machine has, in bytes, 0 if unknown: TotalMemory knows.
 //
-// The best has room in half of the memory that is free, 8 GB if unknown. For text it is of 1.5 GB or more, if there is one, then
+// The best has room in half of the memory, 8 GB if unknown. For text it is of 1.5 GB or more, if there is one, then
 // of the first family of qwen3 instruct, gemma3, llama3.2, granite, qwen2.5, mistral, llama3, phi4, gemma, qwen, others; then one that
 // does not think aloud, then the largest. For vectors it is the first of embeddinggemma, qwen3-embedding, all-minilm,
 // nomic-embed-text, others, then the smallest.
 //
-// The error wraps ErrMissing if want is not installed, ErrNoModel if it cannot do what need says or there is nothing
-// to pick from, and ErrCloud.
-func Choose(models []Model, want string, need Capability, memory int64) (Model, error) {
-	if want != "" && want != "auto" {
-		return named(models, want, need)
+// The error wraps ErrOld if the server is, ErrMissing if no model has the name, ErrNoModel if it cannot do what is needed or
+// there is nothing to pick from, and ErrCloud.
+func (s Server) Choose(w Want, memory int64) (Model, error) {
+	if !s.MinimumOK {
+		return Model{}, fail("choose a model", ErrOld, "Ollama "+s.Version+" cannot keep an answer to a form; it takes 0.5.0 or newer")
+	}
+	if !w.auto() {
+		return s.named(w)
 	}
 	if memory <= 0 {
 		memory = 16_000_000_000
 	}
 	var best *Model
-	large := 0
-	for i := range models {
-		m := &models[i]
+	large, narrow := 0, 0
+	for i := range s.Models {
+		m := &s.Models[i]
 		switch {
-		case m.Cloud || !m.Has(need) || need == Completion && m.Has(Embedding):
+		case m.Cloud || !m.Has(w.Need) || w.Need == Completion && m.Has(Embedding):
+		case m.narrower(w.Context):
+			narrow++
 		case m.Size > memory/2:
 			large++
-		case best == nil || compare(*m, *best, need) < 0:
+		case best == nil || compare(*m, *best, w.Need) < 0:
 			best = m
 		}
 	}
@@ -205,27 +345,50 @@ func Choose(models []Model, want string, need Capability, memory int64) (Model, 
 		return *best, nil
 	case large > 0:
 		return Model{}, fail("choose a model", ErrNoModel,
-			fmt.Sprintf("half of the free memory is %.1f GB, and the %d that can do it need more; free some, or name one of them", float64(memory/2)/1e9, large))
+			fmt.Sprintf("half of this machine's memory is %.1f GB, and the %d that can do it need more; name one of them to use it all the same", float64(memory/2)/1e9, large))
+	case narrow > 0:
+		return Model{}, fail("choose a model", ErrNoModel, fmt.Sprintf("the %d that can do it have a context of less than %d tokens", narrow, w.Context))
 	}
-	pull := "qwen3:4b-instruct"
-	if need == Embedding {
-		pull = "embeddinggemma"
-	}
-	return Model{}, fail("choose a model", ErrNoModel, "none on this machine; ollama pull "+pull)
+	return Model{}, fail("choose a model", ErrNoModel, "none on this machine")
 }
 
-// named picks the model called want.
-func named(models []Model, want string, need Capability) (Model, error) {
-	i := slices.IndexFunc(models, func(m Model) bool { return fullName(m.Name) == fullName(want) })
+// narrower reports whether a model says that it can look at less than so many tokens.
+func (m Model) narrower(tokens int) bool { return 0 < m.Context && m.Context < tokens }
+
+// named picks the model of a name.
+func (s Server) named(w Want) (Model, error) {
+	i := slices.IndexFunc(s.Models, func(m Model) bool { return fullName(m.Name) == fullName(w.Name) })
+	did := "choose model " + w.Name
 	switch {
+	case i < 0 && s.More:
+		return Model{}, fail(did, ErrMissing, fmt.Sprintf("it is not among the first %d", len(s.Models)))
 	case i < 0:
-		return Model{}, fail("choose model "+want, ErrMissing, "ollama pull "+want)
-	case models[i].Cloud && models[i].Name != want:
-		return Model{}, fail("choose model "+want, ErrCloud, "to use it, give its exact name, "+models[i].Name)
-	case !models[i].Has(need):
-		return Model{}, fail("choose model "+want, ErrNoModel, "it cannot do "+string(need))
+		return Model{}, fail(did, ErrMissing, "")
 	}
-	return models[i], nil
+	m := s.Models[i]
+	switch {
+	case m.Cloud && m.Name != w.Name:
+		return Model{}, fail(did, ErrCloud, "to use it, give its exact name, "+m.Name)
+	case !m.Has(w.Need):
+		return Model{}, fail(did, ErrNoModel, "it cannot do "+string(w.Need))
+	case m.narrower(w.Context):
+		return Model{}, fail(did, ErrNoModel, fmt.Sprintf("its context has %d tokens, and %d are needed", m.Context, w.Context))
+	}
+	return m, nil
+}
+
+// Pull is the command that fetches what an error of Choose, Ask or Embed says is not there: the model of the name, or else
+// one that is small enough for a laptop, made to follow instructions, and free. It is empty for other errors.
+func (w Want) Pull(err error) string {
+	switch {
+	case errors.Is(err, ErrMissing) && !w.auto():
+		return "ollama pull " + w.Name
+	case !errors.Is(err, ErrMissing) && !errors.Is(err, ErrNoModel):
+		return ""
+	case w.Need == Embedding:
+		return "ollama pull embeddinggemma"
+	}
+	return "ollama pull qwen3:4b-instruct"
 }
 
 // compare is negative if a is the better one for need, positive if b is.
@@ -260,15 +423,16 @@ func place(m Model, order []string) int {
 	return len(order)
 }
 
-// FreeMemory is how many bytes of memory programs can have without others giving theirs up; 0 if unknown, as on systems other than Linux.
-func FreeMemory() int64 {
+// TotalMemory is how many bytes of memory this machine has; 0 if unknown, as on systems other than Linux. What of it is free
+// changes from minute to minute, and with it would the model.
+func TotalMemory() int64 {
 	f, err := os.Open("/proc/meminfo")
 	if err != nil {
 		return 0
 	}
 	defer f.Close()
 	for lines := bufio.NewScanner(f); lines.Scan(); {
-		if kib, found := strings.CutPrefix(lines.Text(), "MemAvailable:"); found {
+		if kib, found := strings.CutPrefix(lines.Text(), "MemTotal:"); found {
 			n, _ := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(kib, "kB")), 10, 64)
 			return n * 1024
 		}

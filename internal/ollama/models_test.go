@@ -2,10 +2,13 @@ package ollama
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,9 +16,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// both are the best for questions and the best for vectors.
+var both = []Want{{Need: Completion}, {Need: Embedding}}
+
 func TestModels(t *testing.T) {
 	c := fake{}.client(t)
-	got, err := c.Models(t.Context())
+	got, err := c.Models(t.Context(), both...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +49,7 @@ func TestModelsOfOldServers(t *testing.T) {
 					{"name":"llama3.2:3b","details":{"family":"llama"}},{"name":"bge-m3:latest","details":{"family":"bert"}},
 					{"name":"qwen3-embedding:0.6b","details":{"family":"qwen3"}},{"name":"big:120b-cloud"}]}`)}.inProcess(t)
 				began := time.Now()
-				got, err := c.Models(t.Context())
+				got, err := c.Models(t.Context(), both...)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -86,7 +92,7 @@ func TestModelsFails(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c := fake{"/api/version": tt.version, "/api/tags": says(`{}`)}.inProcess(t)
 				began := time.Now()
-				_, err := c.Models(t.Context())
+				_, err := c.Models(t.Context(), both...)
 				if !errors.Is(err, ErrUnavailable) || errors.Is(err, ErrStranger) != tt.stranger {
 					t.Errorf("Models: %v", err)
 				}
@@ -95,6 +101,23 @@ func TestModelsFails(t *testing.T) {
 				}
 			})
 		})
+	}
+	for name, c := range map[string]struct {
+		tags     http.HandlerFunc
+		stranger bool
+	}{
+		"a page":            {says("<html>hello"), true},
+		"no such page":      {code(404, "404 page not found"), true},
+		"another shape":     {says(`[]`), true},
+		"a list of no list": {says(`{"models":{}}`), true},
+		"broken off":        {then(says(`{"models":[{"name":"m"},`), nil), false},
+		"an error":          {code(500, `{"error":"disk on fire"}`), false},
+		"401":               {code(401, ""), false},
+		"a redirect":        {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/login", 302) }, true},
+	} {
+		if _, err := (fake{"/api/tags": c.tags}).client(t).Models(t.Context(), both...); !errors.Is(err, ErrUnavailable) || errors.Is(err, ErrStranger) != c.stranger {
+			t.Errorf("with a list that is %s: %v", name, err)
+		}
 	}
 	t.Run("cancelled", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -182,15 +205,126 @@ func TestChoose(t *testing.T) {
 		{"of the cloud by half a name", all, "big", Completion, 0, "", ErrCloud},
 	}
 	for _, tt := range tests {
-		got, err := Choose(tt.models, tt.want, tt.need, tt.memory)
+		want := Want{Name: tt.want, Need: tt.need}
+		got, err := Server{MinimumOK: true, Models: tt.models}.Choose(want, tt.memory)
 		if got.Name != tt.chosen || !errors.Is(err, tt.err) {
 			t.Errorf("%s: %q, %v", tt.name, got.Name, err)
 		}
-		if errors.Is(err, ErrMissing) && !strings.Contains(err.Error(), "ollama pull "+tt.want) {
-			t.Errorf("%s: does not say what to do: %v", tt.name, err)
+		pull := ""
+		switch {
+		case errors.Is(err, ErrMissing):
+			pull = "ollama pull " + tt.want
+		case errors.Is(err, ErrNoModel):
+			pull = map[Capability]string{Completion: "ollama pull qwen3:4b-instruct", Embedding: "ollama pull embeddinggemma"}[tt.need]
+		}
+		if got := want.Pull(err); got != pull {
+			t.Errorf("%s: to do is %q, not %q", tt.name, got, pull)
 		}
 	}
-	if _, err := Choose(nil, "", Completion, 0); !strings.Contains(err.Error(), "ollama pull qwen3:4b-instruct") {
-		t.Errorf("does not say what to do: %v", err)
+	if _, err := (Server{Version: "0.4.7", Models: all}).Choose(Want{Name: "gemma3:4b", Need: Completion}, 0); !errors.Is(err, ErrOld) || !strings.Contains(err.Error(), "0.4.7") || !strings.Contains(err.Error(), "0.5.0 or newer") {
+		t.Errorf("of an old server: %v", err)
+	}
+}
+
+// TestChooseNeedsRoom has models that cannot look at what they would be asked.
+func TestChooseNeedsRoom(t *testing.T) {
+	narrow := Model{Name: "qwen3:4b-instruct", Can: []Capability{Completion}, Context: 4096}
+	wide := Model{Name: "other:latest", Can: []Capability{Completion}, Context: 6144}
+	unknown := Model{Name: "unknown:latest", Can: []Capability{Completion}}
+	for _, tt := range []struct {
+		models []Model
+		name   string
+		chosen string
+		says   string
+	}{
+		{[]Model{narrow, wide}, "auto", "other:latest", ""},
+		{[]Model{narrow, unknown}, "auto", "unknown:latest", ""},
+		{[]Model{narrow}, "auto", "", "less than 6144 tokens"},
+		{[]Model{narrow, wide}, "qwen3:4b-instruct", "", "its context has 4096 tokens, and 6144 are needed"},
+		{[]Model{unknown}, "unknown", "unknown:latest", ""},
+	} {
+		got, err := Server{MinimumOK: true, Models: tt.models}.Choose(Want{Name: tt.name, Need: Completion, Context: 6144}, 0)
+		if got.Name != tt.chosen || (err != nil) != (tt.says != "") || err != nil && (!errors.Is(err, ErrNoModel) || !strings.Contains(err.Error(), tt.says)) {
+			t.Errorf("%s of %v: %q, %v", tt.name, tt.models, got.Name, err)
+		}
+	}
+}
+
+// TestManyModels has more models than anybody has; who reads them all is slow, and who looks at each never ends.
+func TestManyModels(t *testing.T) {
+	var tags strings.Builder
+	tags.WriteString(`{"models":[{"name":"gemma3:4b","size":3000000000}`)
+	for i := range 300_000 {
+		fmt.Fprintf(&tags, `,{"name":"m%d"}`, i)
+	}
+	for name, c := range map[string]struct {
+		page http.HandlerFunc
+		more bool
+		last string
+	}{
+		"whole":                          {says(tags.String() + "]}"), true, "m998"},
+		"few and then one without end":   {says(`{"models":[{"name":"gemma3:4b"},{"name":"m0"},{"name":"` + strings.Repeat("x", 5<<20)), true, "m0"},
+		"behind much else":               {says(`{"other":"` + strings.Repeat("x", 5<<20) + `","models":[]}`), true, ""},
+		"with names that nobody can say": {says(`{"models":[{"name":"gemma3:4b"},{"name":"a\nb"},{"name":"a\u001b[1m"},{"name":"a\u202eb"},{"name":"a b"},{"name":""},{"name":7},"x",{"name":"` + strings.Repeat("x", 201) + `"}]}`), false, "gemma3:4b"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var mu sync.Mutex
+			shows, now, most := map[string]int{}, 0, 0
+			client := fake{"/api/tags": c.page, "/api/show": func(w http.ResponseWriter, r *http.Request) {
+				var q struct{ Model string }
+				json.NewDecoder(r.Body).Decode(&q)
+				mu.Lock()
+				shows[q.Model]++
+				now++
+				most = max(most, now)
+				mu.Unlock()
+				defer func() { mu.Lock(); now--; mu.Unlock() }()
+				fmt.Fprint(w, `{"capabilities":["completion"]}`)
+			}}.client(t)
+			s, err := client.Models(t.Context(), both...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			last := ""
+			if len(s.Models) > 0 {
+				last = s.Models[len(s.Models)-1].Name
+			}
+			if len(s.Models) > 1000 || s.More != c.more || last != c.last {
+				t.Errorf("%d models, the last %q, more: %v", len(s.Models), last, s.More)
+			}
+			if len(shows) > 40 || most > 4 || last != "" && shows["gemma3:4b"] != 1 {
+				t.Errorf("it looked at %d models, %d at once: %v", len(shows), most, shows)
+			}
+			if c.last != "m998" {
+				return
+			}
+			if s, err = client.Models(t.Context(), Want{Name: "m7", Need: Completion}); err != nil || shows["m7"] != 1 || len(shows) != 41 {
+				t.Errorf("it looked at %v, %v", shows, err)
+			}
+			if _, err := s.Choose(Want{Name: "m5000", Need: Completion}, 0); !errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), "the first 1000") {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// What Models saw of a model is not asked again by who uses it.
+func TestOneLook(t *testing.T) {
+	var shows atomic.Int32
+	c := fake{"/api/show": func(w http.ResponseWriter, r *http.Request) { shows.Add(1); show(w, r) },
+		"/api/generate": says(token(`{"a":1}`) + done("stop", 20, 5)), "/api/embed": says(`{"embeddings":[[1,2,3]]}`)}.client(t)
+	if _, err := c.Models(t.Context(), Want{Name: "m", Need: Completion}, Want{Name: "e", Need: Embedding}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := c.Ask(t.Context(), question()); err != nil {
+			t.Error(err)
+		}
+		if _, err := c.Embed(t.Context(), "e", []string{"text"}); err != nil {
+			t.Error(err)
+		}
+	}
+	if n := shows.Load(); n != 2 {
+		t.Errorf("it looked %d times", n)
 	}
 }

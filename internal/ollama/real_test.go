@@ -62,18 +62,18 @@ func realQuestion(model string) Request {
 
 func TestRealModels(t *testing.T) {
 	_, c := serveReal(t)
-	s, err := c.Models(t.Context())
+	s, err := c.Models(t.Context(), both...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !s.MinimumOK || len(s.Models) != 3 {
 		t.Fatalf("%+v", s)
 	}
-	m, err := Choose(s.Models, "auto", Completion, FreeMemory())
+	m, err := s.Choose(Want{Need: Completion, Context: 6144}, TotalMemory())
 	if err != nil || !strings.HasPrefix(m.Name, "tiny") || m.Context != 8192 || m.Family != "llama" || len(m.Digest) != 64 || m.Size < 100_000 || m.Cloud {
 		t.Errorf("for text: %+v, %v", m, err)
 	}
-	e, err := Choose(s.Models, "auto", Embedding, 0)
+	e, err := s.Choose(Want{Name: "auto", Need: Embedding}, 0)
 	if err != nil || e.Name != "tiny-vectors:latest" || e.Context != 512 || e.Dimension != 64 || e.Has(Completion) {
 		t.Errorf("for vectors: %+v, %v", e, err)
 	}
@@ -271,11 +271,12 @@ func TestRealThinking(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := c.Models(t.Context())
+	want := Want{Name: "tiny-thinking", Need: Completion}
+	server, err := c.Models(t.Context(), want)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := Choose(server.Models, "tiny-thinking", Completion, 0)
+	m, err := server.Choose(want, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/reverie-memory/reverie/internal/file"
@@ -15,16 +14,20 @@ import (
 // ErrSpent is returned when the day's budget has nothing left: no question is asked until tomorrow.
 var ErrSpent = errors.New("the day's budget for the model is spent")
 
-// Budget is how much a model may be asked in a day of the local calendar, counted in a file.
+// Budget is how much models may be asked in a day of the local calendar, counted in a file.
 type Budget struct {
-	Path   string // of the count, in a folder that exists
-	Calls  int
-	Tokens int           // of questions and answers
-	Time   time.Duration // of the model's work
+	Path   string        // of the count, in a folder that exists
+	Calls  int           // of a model: a question, or some texts whose vectors are wanted
+	Tokens int           // of what is asked and answered
+	Time   time.Duration // of the models' work
 	Now    func() time.Time
+	Wait   func() // is called when another process is at work; may be nil
 }
 
-// Use is what was asked of the model in one day.
+// maxCount is where a count ends: more than a machine can do in a day, and the sum of three is an int anywhere.
+const maxCount = 1 << 29
+
+// Use is what was asked of models in one day.
 type Use struct {
 	Day     string  `json:"day"` // 2026-01-31
 	Calls   int     `json:"calls"`
@@ -33,17 +36,26 @@ type Use struct {
 	Told    bool    `json:"told,omitempty"` // that the budget is spent was said
 }
 
-// Today is what was used today. A count that cannot be read is none: it is written anew by the next question.
+// Today is what was used today. A count that cannot be read is none: it is written anew by the next question. So is one of
+// another day, but for tomorrow's: who has travelled west has no second budget.
 func (b Budget) Today() Use {
-	today := Use{Day: b.Now().Format(time.DateOnly)}
+	now := b.Now()
+	today := Use{Day: now.Format(time.DateOnly)}
 	data, err := file.Read(b.Path, 1<<16)
 	if err != nil {
 		return today
 	}
 	var u Use
-	if json.Unmarshal(data, &u) != nil || u.Day != today.Day || u.Calls < 0 || u.Tokens < 0 || !(u.Seconds >= 0) {
+	if json.Unmarshal(data, &u) != nil || u.Calls < 0 || u.Tokens < 0 || !(u.Seconds >= 0) {
 		return today
 	}
+	if u.Day == now.AddDate(0, 0, 1).Format(time.DateOnly) {
+		u.Day = today.Day
+	}
+	if u.Day != today.Day {
+		return today
+	}
+	u.Calls, u.Tokens, u.Seconds = min(u.Calls, maxCount), min(u.Tokens, maxCount), min(u.Seconds, maxCount)
 	return u
 }
 
@@ -84,10 +96,6 @@ func (b Budget) count(ctx context.Context, change func(*Use) error) error {
 		return fmt.Errorf("count what the model is asked: %w", err)
 	}
 	defer unlock()
-	return b.write(change)
-}
-
-func (b Budget) write(change func(*Use) error) error {
 	u := b.Today()
 	if err := change(&u); err != nil {
 		return err
@@ -102,46 +110,79 @@ func (b Budget) write(change func(*Use) error) error {
 	return nil
 }
 
-// Limit refuses questions beyond the budget, with an error that wraps ErrSpent. A question counts before it is asked, so
-// that one which never comes back counts too; its tokens and its time when it is answered. One question at a time passes,
-// of all processes that share the file; a question that is running when the time is spent is ended.
-func (b Budget) Limit(m *prompts.Model) *prompts.Model {
-	return wrap(m, func(ctx context.Context, r prompts.Rendered) (prompts.Answer, error) {
-		unlock, err := file.LockPath(ctx, b.Path+".lock")
-		if err != nil {
-			return prompts.Answer{}, fmt.Errorf("wait for the model: %w", err)
+// Spend has a model work, unless the budget is spent: then the error wraps ErrSpent. A call counts before it is made, so that
+// one which never comes back counts too; its tokens, which work says even where it fails, and its time when it is done.
+// One call at a time passes, of all processes that share the file; the others wait as long as ctx lets them. Work whose
+// time is spent meanwhile is ended by its context, and the error wraps ErrSpent.
+func (b Budget) Spend(ctx context.Context, work func(context.Context) (tokens int, err error)) error {
+	if err := b.Spent(); err != nil {
+		return err
+	}
+	done, err := b.turn(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	var left time.Duration
+	err = b.count(ctx, func(u *Use) error {
+		if what := b.spent(*u); what != "" {
+			return fmt.Errorf("%w: %s", ErrSpent, what)
 		}
-		defer unlock()
-		var left time.Duration
-		err = b.write(func(u *Use) error {
-			if what := b.spent(*u); what != "" {
-				return fmt.Errorf("%w: %s", ErrSpent, what)
-			}
-			u.Calls++
-			left = b.Time - time.Duration(u.Seconds*float64(time.Second))
-			return nil
-		})
-		if err != nil {
-			return prompts.Answer{}, err
-		}
-		within, cancel := context.WithTimeout(ctx, left)
-		defer cancel()
-		began := b.Now()
-		a, asked := m.Ask(within, r)
-		if a.Took == 0 {
-			a.Took = b.Now().Sub(began)
-		}
-		err = b.write(func(u *Use) error {
-			u.Tokens += a.Asked + a.Said
-			u.Seconds += a.Took.Seconds()
-			return nil
-		})
-		if asked != nil && ctx.Err() == nil && within.Err() != nil {
-			asked = fmt.Errorf("%w: its time ran out: %w", ErrSpent, asked)
-		}
-		return a, errors.Join(asked, err)
+		u.Calls++
+		left = b.Time - time.Duration(u.Seconds*float64(time.Second))
+		return nil
 	})
+	if err != nil {
+		return err
+	}
+	within, cancel := context.WithTimeout(ctx, left)
+	defer cancel()
+	began := time.Now()
+	tokens, failed := work(within)
+	took := time.Since(began)
+	err = b.count(context.WithoutCancel(ctx), func(u *Use) error {
+		u.Tokens += min(max(tokens, 0), maxCount)
+		u.Seconds += took.Seconds()
+		return nil
+	})
+	if failed != nil && ctx.Err() == nil && within.Err() != nil {
+		failed = fmt.Errorf("%w: its time ran out: %w", ErrSpent, failed)
+	}
+	return errors.Join(failed, err)
 }
 
-// Forget removes every answer that was kept.
-func Forget(dir string) error { return os.RemoveAll(dir) }
+// unnoticed is how long one waits for another's work without a word.
+const unnoticed = 500 * time.Millisecond
+
+// turn waits until nobody else has a model work, and returns the function that lets the next one in. It has a lock of its own:
+// work takes minutes, a look at the count must not.
+func (b Budget) turn(ctx context.Context) (done func(), err error) {
+	short, cancel := context.WithTimeout(ctx, unnoticed)
+	defer cancel()
+	done, err = file.LockPath(short, b.Path+".turn.lock")
+	var held *file.LockError
+	if errors.As(err, &held) && ctx.Err() == nil && b.Wait != nil {
+		b.Wait()
+	}
+	for errors.As(err, &held) && ctx.Err() == nil {
+		done, err = file.LockPath(ctx, b.Path+".turn.lock") // which gives up before ctx does
+	}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, fmt.Errorf("wait for the model: %w", ctx.Err())
+	case err != nil:
+		return nil, fmt.Errorf("wait for the model: %w", err)
+	}
+	return done, nil
+}
+
+// Limit has every question go by Spend.
+func (b Budget) Limit(m *prompts.Model) *prompts.Model {
+	return wrap(m, func(ctx context.Context, r prompts.Rendered) (a prompts.Answer, err error) {
+		err = b.Spend(ctx, func(ctx context.Context) (int, error) {
+			a, err = m.Ask(ctx, r)
+			return min(max(a.Asked, 0), maxCount) + min(max(a.Said, 0), maxCount), err
+		})
+		return a, err
+	})
+}

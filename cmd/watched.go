@@ -1,0 +1,60 @@
+package cmd
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// watched tells a person who watches how far an answer is, from half a second on.
+type watched struct {
+	env   *Env
+	name  string
+	began time.Time
+	said  atomic.Int64 // tokens
+	end   chan struct{}
+	ended sync.WaitGroup
+	width int // of what was printed; the goroutine's until it has ended
+}
+
+// watch begins to tell, unless nobody watches. done must be called.
+func watch(env *Env, name string) *watched {
+	t := &watched{env: env, name: name, began: time.Now(), end: make(chan struct{})}
+	if env.Terminal && !env.Quiet && !env.background {
+		t.ended.Go(t.tell)
+	}
+	return t
+}
+
+// tokens notes how many tokens of the answer there are.
+func (t *watched) tokens(n int) { t.said.Store(int64(n)) }
+
+func (t *watched) tell() {
+	tick := time.NewTicker(500 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-t.end:
+			return
+		}
+		took := time.Since(t.began).Round(time.Second)
+		line := fmt.Sprintf("%s reads the question, %s", visible(t.name), took)
+		if n := t.said.Load(); n > 0 {
+			line = fmt.Sprintf("%s: %s in %s", visible(t.name), count(int(n), "token", "tokens"), took)
+		}
+		t.width = max(t.width, len(line))
+		fmt.Fprintf(t.env.Err, "\r%-*s", t.width, line)
+	}
+}
+
+// done takes away what was told. Nothing is told afterwards.
+func (t *watched) done() {
+	close(t.end)
+	t.ended.Wait()
+	if t.width > 0 {
+		fmt.Fprintf(t.env.Err, "\r%s\r", strings.Repeat(" ", t.width))
+	}
+}

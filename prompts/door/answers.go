@@ -1,0 +1,113 @@
+package door
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/reverie-memory/reverie/internal/file"
+	"github.com/reverie-memory/reverie/internal/pattern"
+	"github.com/reverie-memory/reverie/prompts"
+)
+
+// Folder is a folder of the user's own, made when it is not there, and never a symbolic link: git.Repo.StateSub gives such.
+type Folder func() (string, error)
+
+// maxAnswer is the longest kept answer that is read again, in bytes.
+const maxAnswer = 1 << 20
+
+// Remember keeps each answer in a file of the folder, named for all that it depends on, and gives it again to the same
+// question: what was interrupted goes on where it was. Files are 0600. A file that cannot be read is no answer.
+func Remember(m *prompts.Model, in Folder) *prompts.Model {
+	if in == nil {
+		return m
+	}
+	return wrap(m, func(ctx context.Context, r prompts.Rendered) (prompts.Answer, error) {
+		dir, err := in()
+		if err != nil {
+			return prompts.Answer{}, fmt.Errorf("look for an answer: %w", err)
+		}
+		path := filepath.Join(dir, name(m, r))
+		if data, err := file.Read(path, maxAnswer); err == nil {
+			var a answer
+			if json.Unmarshal(data, &a) == nil && len(a.Text) > 0 {
+				now := time.Now()
+				os.Chtimes(path, now, now)
+				return prompts.Answer{Text: a.Text, Asked: a.Asked, Said: a.Said, Took: a.Took, Cached: true}, ctx.Err()
+			}
+		}
+		a, err := m.Ask(ctx, r)
+		if err != nil {
+			return a, err
+		}
+		data, err := json.Marshal(answer{a.Text, a.Asked, a.Said, a.Took})
+		if err == nil {
+			_, err = in() // a purge may have taken it meanwhile
+		}
+		if err == nil {
+			err = file.Replace(path, data, 0o600, false)
+		}
+		if err != nil {
+			return a, fmt.Errorf("keep answer: %w", err)
+		}
+		return a, nil
+	})
+}
+
+// answer is a kept answer. The text need not be JSON: what a model says wrong it would say again.
+type answer struct {
+	Text        []byte
+	Asked, Said int
+	Took        time.Duration
+}
+
+// name is the file of the answer to a question: equal for equal questions to the same model.
+func name(m *prompts.Model, r prompts.Rendered) string {
+	h := sha256.New()
+	enc := json.NewEncoder(h)
+	enc.Encode([]any{m.Name, m.Digest, m.Context, r.Name, r.System, r.User, string(r.Schema), r.Longest})
+	return hex.EncodeToString(h.Sum(nil))[:32] + ".json"
+}
+
+// ours is what name gives, and what file.Replace left that was killed.
+var ours = pattern.New(`^([0-9a-f]{32}\.json|` + file.Temp + `[0-9]+)$`)
+
+// Expire removes answers that were not given since a time, and what a killed process left; nothing else that lies there.
+// No folder is no error, and what is no folder, a symbolic link too, is one.
+func Expire(dir string, before time.Time) error {
+	info, err := os.Lstat(dir)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("expire answers: %w", err)
+	case !info.IsDir():
+		return fmt.Errorf("expire answers: %s is not a folder but %s; move it away", dir, info.Mode().Type())
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("expire answers: %w", err)
+	}
+	var bad []error
+	for _, e := range entries {
+		if !ours.MatchString(e.Name()) {
+			continue
+		}
+		if info, err := e.Info(); err != nil || !info.Mode().IsRegular() || !info.ModTime().Before(before) {
+			continue
+		}
+		if err := os.Remove(filepath.Join(dir, e.Name())); err != nil && !errors.Is(err, os.ErrNotExist) {
+			bad = append(bad, err)
+		}
+	}
+	return errors.Join(bad...)
+}
+
+// Forget removes every answer that was kept. Of a symbolic link, the link goes.
+func Forget(dir string) error { return os.RemoveAll(dir) }
