@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/reverie-memory/reverie/reflect"
@@ -57,7 +56,7 @@ func (c *capture) answer(ctx context.Context, agent hooks.Agent, e hooks.Event) 
 		return "", failed
 	}
 	text, err := w.context(ctx, r)
-	if errors.Is(err, gitstore.ErrNoStore) && !errors.Is(err, gitstore.ErrDeleted) {
+	if missing(err) {
 		err = nil // nothing was learned yet
 	}
 	return text, errors.Join(failed, err)

@@ -111,7 +111,7 @@ func (w *workspace) stateAt(ctx context.Context, rev string) (gitstore.ID, error
 	}
 	if rev == "" {
 		id, err := w.memory.Tip(ctx)
-		if !errors.Is(err, gitstore.ErrNoStore) || errors.Is(err, gitstore.ErrDeleted) {
+		if !missing(err) {
 			return id, err
 		}
 		rev = "HEAD"

@@ -102,15 +102,15 @@ func runCompress(ctx context.Context, env *Env, name string, o compressOptions) 
 	if err != nil {
 		return err
 	}
-	store, why := env.originals(ctx)
-	clean, found := store.Scanner.Text(text)
+	store, scanner, why := env.originals(ctx)
+	clean, found := scanner.Text(text)
 	var j compressedJSON
 	j.Text, j.Cut = compress.Output(kind.action, kind.tool, o.command, clean.String())
 	j.Redacted = found.Found
 	j.count(clean.String())
 	if j.Cut {
 		if why == nil {
-			j.Hash, why = keepOriginal(store, clean)
+			j.Hash, why = store.Put(clean)
 		}
 		if why != nil {
 			env.warn("the original is not kept: %v", why)
@@ -155,24 +155,24 @@ func (env *Env) readOutput(ctx context.Context, name string) (string, error) {
 }
 
 // originals is where originals are kept. The error says why they are not kept here; the scanner is good in any case.
-func (env *Env) originals(ctx context.Context) (compress.Store, error) {
+func (env *Env) originals(ctx context.Context) (compress.Store, *redact.Scanner, error) {
 	w, err := env.open(ctx)
 	switch {
 	case errors.Is(err, git.ErrNotRepository):
-		return compress.Store{Scanner: redact.New()}, errors.New("this is no repository")
+		return compress.Store{}, redact.New(), errors.New("this is no repository")
 	case err != nil:
-		return compress.Store{Scanner: redact.New()}, err
+		return compress.Store{}, redact.New(), err
 	case !w.started():
-		return compress.Store{Scanner: w.scanner}, errors.New("Reverie was not started in this repository")
+		return compress.Store{}, w.scanner, errors.New("Reverie was not started in this repository")
 	}
 	if err := w.expireOriginals(w.keptFrom()); err != nil && env.Verbose {
 		env.warn("upkeep: %v", err)
 	}
-	return w.originals(), nil
+	return w.originals(), w.scanner, nil
 }
 
 func (w *workspace) originals() compress.Store {
-	return compress.Store{Dir: filepath.Join(w.state, originalsDir), Scanner: w.scanner}
+	return compress.Store{Dir: filepath.Join(w.state, originalsDir)}
 }
 
 // originalsDir is the folder of the state folder with texts as they were before compress.
@@ -192,11 +192,6 @@ func (w *workspace) keptFrom() time.Time {
 func (w *workspace) expireOriginals(before time.Time) error {
 	_, err := w.originals().Expire(before, compress.MaxStore)
 	return err
-}
-
-func keepOriginal(s compress.Store, text redact.Redacted) (hash string, err error) {
-	hash, _, _, err = s.Put(text.String())
-	return hash, err
 }
 
 // count fills in the numbers.

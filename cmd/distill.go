@@ -18,39 +18,19 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-type distillOptions struct {
-	model  modelChoice
-	ifDue  bool
-	dryRun bool
-}
-
 func distillCommand(env *Env) *cli.Command {
-	var o distillOptions
-	return &cli.Command{
+	return dreaming(env, &cli.Command{
 		Name:  "distill",
 		Usage: "list the workflows that are ripe for a skill; with a model, propose skills/NAME/SKILL.md for them",
 		Description: "A workflow is ripe when it was done in three distinct sessions and has no skill. What a model writes holds only\n" +
 			"commands that those sessions ran with success, between plain words, and waits for a person.",
-		Flags: append([]cli.Flag{
-			&cli.BoolFlag{Name: "if-due", Usage: "only if the last time is 30 days ago", Destination: &o.ifDue},
-			&cli.BoolFlag{Name: "dry-run", Usage: "show what would be proposed, and propose nothing", Destination: &o.dryRun},
-		}, modelFlags(&o.model)...),
-		Action: func(c *cli.Context) error {
-			if c.NArg() > 0 {
-				return usage("it looks at every workflow", "distill takes no arguments")
-			}
-			if err := o.model.check(); err != nil {
-				return err
-			}
-			return runDistill(c.Context, env, o)
-		},
-	}
+	}, "the last time is 30 days ago", "it looks at every workflow", runDistill)
 }
 
 // distillAfter is how long after the last time skills are due again.
 const distillAfter = 30 * 24 * time.Hour
 
-func runDistill(ctx context.Context, env *Env, o distillOptions) error {
+func runDistill(ctx context.Context, env *Env, o dreamOptions) error {
 	w, err := env.open(ctx)
 	if err != nil {
 		return err

@@ -2,13 +2,11 @@ package cmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"strings"
 
-	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/urfave/cli/v2"
 )
@@ -147,7 +145,7 @@ func (w *workspace) examineMemory(ctx context.Context) examined {
 		return nil
 	})
 	switch {
-	case errors.Is(err, gitstore.ErrNoStore) && !errors.Is(err, gitstore.ErrDeleted):
+	case missing(err):
 		row.State, row.Detail, row.Fix = stateNote, "none in this repository: hooks do nothing here", "reverie init"
 	case err != nil:
 		_, row.Fix = explain(err)

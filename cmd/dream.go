@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
+// dreamOptions are those of dream and of distill.
 type dreamOptions struct {
 	model  modelChoice
 	ifDue  bool
@@ -21,26 +22,32 @@ type dreamOptions struct {
 }
 
 func dreamCommand(env *Env) *cli.Command {
-	var o dreamOptions
-	return &cli.Command{
+	return dreaming(env, &cli.Command{
 		Name:  "dream",
 		Usage: "hold new reflections against what is known, and put what follows into the inbox",
 		Description: "With a model, which a setting or --model names, it is asked what else follows, and which of the statements\n" +
 			"that do not agree hold. What it proposes always waits for a person.",
-		Flags: append([]cli.Flag{
-			&cli.BoolFlag{Name: "if-due", Usage: "only if 5 reflections are new and the last dream is a day old, or 20 are new", Destination: &o.ifDue},
-			&cli.BoolFlag{Name: "dry-run", Usage: "show what would be proposed, and propose nothing", Destination: &o.dryRun},
-		}, modelFlags(&o.model)...),
-		Action: func(c *cli.Context) error {
-			if c.NArg() > 0 {
-				return usage("it considers every reflection that is new", "dream takes no arguments")
-			}
-			if err := o.model.check(); err != nil {
-				return err
-			}
-			return runDream(c.Context, env, o)
-		},
+	}, "5 reflections are new and the last dream is a day old, or 20 are new", "it considers every reflection that is new", runDream)
+}
+
+// dreaming gives a command the flags of one that puts what follows from the sessions into the inbox. due is when it is, and all
+// says that there is nothing to choose from.
+func dreaming(env *Env, command *cli.Command, due, all string, run func(context.Context, *Env, dreamOptions) error) *cli.Command {
+	var o dreamOptions
+	command.Flags = append([]cli.Flag{
+		&cli.BoolFlag{Name: "if-due", Usage: "only if " + due, Destination: &o.ifDue},
+		&cli.BoolFlag{Name: "dry-run", Usage: "show what would be proposed, and propose nothing", Destination: &o.dryRun},
+	}, modelFlags(&o.model)...)
+	command.Action = func(c *cli.Context) error {
+		if c.NArg() > 0 {
+			return usage(all, "%s takes no arguments", command.Name)
+		}
+		if err := o.model.check(); err != nil {
+			return err
+		}
+		return run(c.Context, env, o)
 	}
+	return command
 }
 
 func runDream(ctx context.Context, env *Env, o dreamOptions) error {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 
-	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/urfave/cli/v2"
 )
 
@@ -152,7 +151,7 @@ func (w *workspace) start() (started bool, err error) {
 func (w *workspace) dryInit(ctx context.Context, o initOptions, done initJSON, file ciFile, text string, agents agentInstall) error {
 	_, err := w.memory.Tip(ctx)
 	switch {
-	case errors.Is(err, gitstore.ErrNoStore) && !errors.Is(err, gitstore.ErrDeleted):
+	case missing(err):
 		done.Created, done.Changed = true, o.ci != ""
 	case err != nil:
 		return err

@@ -46,7 +46,7 @@ func runMerge(ctx context.Context, env *Env, rev string) error {
 		return err
 	}
 	m, err := w.merge(ctx, tip, rev)
-	if errors.Is(err, gitstore.ErrNoStore) && !errors.Is(err, gitstore.ErrDeleted) {
+	if missing(err) {
 		if _, rerr := w.repo.ReadRef(ctx, "refs/remotes/origin/"+w.branch()); rerr == nil {
 			return &failure{exitNoStore, fmt.Errorf("%w: this clone only reads origin/%s", err, w.branch()),
 				"take origin's over first, then merge: reverie init"}

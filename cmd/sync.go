@@ -196,7 +196,7 @@ func (s *syncer) lane(ctx context.Context, l lane) error {
 			return err
 		}
 		ours, err := l.store.Tip(ctx)
-		if errors.Is(err, gitstore.ErrNoStore) && !errors.Is(err, gitstore.ErrDeleted) {
+		if missing(err) {
 			ours, err = "", nil
 		}
 		if err != nil {

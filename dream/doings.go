@@ -59,8 +59,6 @@ var (
 	own = pattern.New(`(?i)/home/|/users/|\\users\\|/root/|/tmp/|/var/folders/|\[redacted:`)
 	// ours is what decides for a person, or may: our own commands, branches and settings.
 	ours = pattern.New(`(?i)(?:^|[^a-z0-9])reverie(?:[^a-z0-9]|$)`)
-	// unquoted takes out what may part a word and still leave it one for a shell.
-	unquoted = strings.NewReplacer(`"`, "", `'`, "", `\`, "")
 )
 
 // steering words begin what may keep the rest of its line from being run, or make something else of it.
@@ -70,7 +68,12 @@ var steering = pattern.NewWords(`exit exec return logout suspend break continue 
 
 // isOwn reports whether a text is nothing to share, or nothing that an agent may be told to do.
 func isOwn(text string) bool {
-	return strings.ContainsAny(text, "\n\r`") || strings.ContainsFunc(text, hidden) || own.MatchString(text) || ours.MatchString(unquoted.Replace(text))
+	return strings.ContainsAny(text, "\n\r`") || strings.ContainsFunc(text, hidden) || own.MatchString(text) || ours.MatchString(unquoted(text))
+}
+
+// unquoted is a text without what may part a word and still leave it one for a shell.
+func unquoted(text string) string {
+	return strings.NewReplacer(`"`, "", `'`, "", `\`, "").Replace(text)
 }
 
 // ran takes in a command line that ended well. Of a chain, cd DIR && a && b, each command did. Of anything else that a
@@ -247,7 +250,7 @@ func (d doings) names(label string) bool {
 	words := strings.FieldsFunc(label, func(r rune) bool { return r == ' ' || r == '_' || r == '-' })
 	if len(words) == 1 {
 		word := strings.ToLower(words[0])
-		return !secrets()[stem(word)] && !d.isProgram(word)
+		return !secrets.has(stem(word)) && !d.isProgram(word)
 	}
 	return len(words) <= 3 && d.prose(strings.Join(words, " "))
 }
@@ -258,7 +261,7 @@ func (d doings) isProgram(word string) bool {
 	if programs.Has(word) {
 		return true
 	}
-	if general()[stem(word)] {
+	if general.has(stem(word)) {
 		return false
 	}
 	for p := range d.programs {

@@ -35,7 +35,7 @@ func (d doings) prose(text string) bool {
 				return false
 			}
 			continue
-		case !isWord(word) || secrets()[stem(word)]:
+		case !isWord(word) || secrets.has(stem(word)):
 			return false
 		case d.isProgram(word):
 			// "make sure", "go to": a word of any procedure, in a place where it is no command
@@ -43,10 +43,10 @@ func (d doings) prose(text string) bool {
 			if i+1 < len(words) && strings.TrimRight(left, closing) == left { // nothing ends there
 				next = strings.ToLower(strings.Trim(words[i+1], opening+closing))
 			}
-			if !general()[stem(word)] || !small.Has(next) {
+			if !general.has(stem(word)) || !small.Has(next) {
 				return false
 			}
-		case !general()[stem(word)] && !d.words[stem(word)]:
+		case !general.has(stem(word)) && !d.words[stem(word)]:
 			return false
 		}
 	}
@@ -98,19 +98,26 @@ func stem(word string) string {
 	return word
 }
 
-func stems(text string) func() map[string]bool {
-	return sync.OnceValue(func() map[string]bool {
-		out := map[string]bool{}
-		for w := range strings.FieldsSeq(text) {
-			out[stem(w)] = true
+// stems are words by their stems, a set that is made when it is first asked for.
+type stems struct {
+	text string
+	once sync.Once
+	set  map[string]bool
+}
+
+func (s *stems) has(stemmed string) bool {
+	s.once.Do(func() {
+		s.set = map[string]bool{}
+		for w := range strings.FieldsSeq(s.text) {
+			s.set[stem(w)] = true
 		}
-		return out
 	})
+	return s.set[stemmed]
 }
 
 // general words are those of any procedure: none names what could be fetched, no person and nobody's decision. What has
 // effects beyond the working copy (delete, publish, deploy) is said only where the sessions did.
-var general = stems(`
+var general = stems{text: `
 	a an the this that these those it its they them their there here one two three four five each every both either
 	neither another other others all any some few more most less least much many enough same such own only just even
 	also too very quite still yet already again once twice always never not no nor none nothing anything something
@@ -155,11 +162,11 @@ var general = stems(`
 	step storage stream strict string structure style subset suffix suitable suite summary support symbol syntax system
 	table target task team template term text thing time title together tool top topic total track tree true false
 	type unit unknown unused up-to-date useful usual valid value variable variant version violation visible whole
-	wide word workflow workspace worktree zero`)
+	wide word workflow workspace worktree zero`}
 
 // secrets are what no skill may ask for or hand on.
-var secrets = stems(`password passwords passwd passphrase passcode secret token credential credentials bearer otp cookie cookies apikey api-key
-	passwort kennwort contraseña senha wachtwoord lösenord heslo parola пароль 密码 パスワード reverie`)
+var secrets = stems{text: `password passwords passwd passphrase passcode secret token credential credentials bearer otp cookie cookies apikey api-key
+	passwort kennwort contraseña senha wachtwoord lösenord heslo parola пароль 密码 パスワード reverie`}
 
 // programs are well-known ones: prose that names one is a command without its marks.
 var programs = pattern.NewWords(`ansible apk apt apt-get aptitude awk aws az base64 bash bower brew bun bundle bundler bunx busybox bzip2

@@ -39,22 +39,19 @@ const (
 // has the first 24 digits of its SHA-256 as its name. It is raw material: it expires, and is never shared. Several processes may use it
 // at once.
 type Store struct {
-	Dir     string
-	Scanner *redact.Scanner // may be nil
+	Dir string
 }
 
-// Put keeps a text and returns its hash with the text that was kept, and which was hashed: without secrets. A text that is there already
-// counts as new again.
-func (s Store) Put(text string) (hash string, kept redact.Redacted, found redact.Report, err error) {
-	kept, found = s.Scanner.Text(text)
-	if kept.Len() > MaxOriginal {
-		return "", kept, found, fmt.Errorf("keep original: %w: more than %d MiB", ErrTooLarge, MaxOriginal>>20)
+// Put keeps a text and returns its hash. A text that is there already counts as new again.
+func (s Store) Put(text redact.Redacted) (hash string, err error) {
+	if text.Len() > MaxOriginal {
+		return "", fmt.Errorf("keep original: %w: more than %d MiB", ErrTooLarge, MaxOriginal>>20)
 	}
-	hash = hashOf(kept.String())
-	if err := s.put(hash, kept); err != nil {
-		return "", kept, found, fmt.Errorf("keep original: %w", err)
+	hash = hashOf(text.String())
+	if err := s.put(hash, text); err != nil {
+		return "", fmt.Errorf("keep original: %w", err)
 	}
-	return hash, kept, found, nil
+	return hash, nil
 }
 
 func hashOf(text string) string {
