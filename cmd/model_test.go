@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -33,9 +32,9 @@ import (
 type ollamaServer struct {
 	*httptest.Server
 	answer func(asked ollamaQuestion) string // the text of the answer; it is sent as it is, whatever it is
-	odd    func(what string) string          // "" but for what is odd about this server; see ollamaCmd
 
 	mu    sync.Mutex
+	what  func(is string) string // "" but for what is odd about this server; see ollamaCmd
 	asked []ollamaQuestion
 }
 
@@ -58,7 +57,7 @@ func (q ollamaQuestion) about() string {
 }
 
 func newOllama(answer func(ollamaQuestion) string) *ollamaServer {
-	s := &ollamaServer{answer: answer, odd: func(string) string { return "" }}
+	s := &ollamaServer{answer: answer, what: func(string) string { return "" }}
 	mux := http.NewServeMux()
 	say := func(w http.ResponseWriter, v any) {
 		w.Header().Set("Content-Type", "application/json")
@@ -139,6 +138,19 @@ func newOllama(answer func(ollamaQuestion) string) *ollamaServer {
 	return s
 }
 
+// odd is what is odd about the server now.
+func (s *ollamaServer) odd(is string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.what(is)
+}
+
+func (s *ollamaServer) behave(what func(is string) string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.what = what
+}
+
 // questions are those asked until now.
 func (s *ollamaServer) questions() []ollamaQuestion {
 	s.mu.Lock()
@@ -191,10 +203,10 @@ func ollamaCmd(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		return string(text)
 	})
-	s.odd = func(what string) string {
-		text, _ := os.ReadFile(filepath.Join(dir, what))
+	s.behave(func(is string) string {
+		text, _ := os.ReadFile(filepath.Join(dir, is))
 		return strings.TrimSpace(string(text))
-	}
+	})
 	ts.Defer(func() { s.CloseClientConnections(); s.Close() })
 	ts.Setenv("OLLAMA_HOST", strings.TrimPrefix(s.URL, "http://"))
 }
@@ -237,9 +249,7 @@ func TestBadAnswer(t *testing.T) {
 	of := config.Default().Model
 	of.Host, of.Patience = s.URL, 1
 	ask := func(ctx context.Context, poison string) error {
-		s.odd = func(what string) string {
-			return map[string]string{"poison": poison}[what]
-		}
+		s.behave(func(is string) string { return map[string]string{"poison": poison}[is] })
 		m, err := findModel(ctx, &Env{Err: io.Discard, Now: time.Now}, of, "tiny")
 		if err != nil {
 			t.Fatal(err)
@@ -274,6 +284,24 @@ func TestBadAnswer(t *testing.T) {
 	}
 }
 
+// heard is what several goroutines said.
+type heard struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (h *heard) Write(b []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.text.Write(b)
+}
+
+func (h *heard) String() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.text.String()
+}
+
 // A person who watches is told that the model is at work before it has said a word, and nothing afterwards.
 func TestWatched(t *testing.T) {
 	for name, env := range map[string]*Env{
@@ -284,13 +312,13 @@ func TestWatched(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var talk bytes.Buffer
+				var talk heard
 				env.Err = &talk
 				w := watch(env, "tiny:latest")
 				time.Sleep(400 * time.Millisecond)
 				synctest.Wait()
-				if talk.Len() > 0 {
-					t.Errorf("at once: %q", talk.String())
+				if said := talk.String(); said != "" {
+					t.Errorf("at once: %q", said)
 				}
 				time.Sleep(11800 * time.Millisecond)
 				w.tokens(7)
