@@ -60,16 +60,17 @@ func runDistill(ctx context.Context, env *Env, o dreamOptions) error {
 		return w.tellRipe(ripe)
 	}
 	if len(ripe) == 0 {
-		env.say("no workflow is ripe: it takes three sessions that did the same")
+		env.say("no workflow is ripe: it takes three sessions that did the same, and have no skill yet, nor one that waits")
 		return nil
 	}
+	purges := w.purges()
 	found, err := dream.Distill(ctx, m, set, in, ripe, w.accountOf)
 	if err != nil {
 		return noAnswer(err, "nothing was changed; what is ripe stays so")
 	}
 	ops := found.Operations
 	if !o.dryRun && len(found.Asked) > 0 {
-		if ops, err = w.keepDistilled(ctx, m, found); err != nil {
+		if ops, err = w.keepDistilled(ctx, m, found, purges); err != nil {
 			return err
 		}
 	}
@@ -131,10 +132,13 @@ func (w *workspace) ripeness(ctx context.Context, v *record.View, c config.Confi
 
 // keepDistilled puts skills into the inbox, but for those that somebody else made meanwhile, and then what was asked into
 // the journal.
-func (w *workspace) keepDistilled(ctx context.Context, m *prompts.Model, found dream.Distilled) (ops []record.Operation, err error) {
+func (w *workspace) keepDistilled(ctx context.Context, m *prompts.Model, found dream.Distilled, purges string) (ops []record.Operation, err error) {
 	var d record.Dream
 	var commit gitstore.Commit
 	err = w.update(ctx, func(tx *record.Tx, c config.Config) error {
+		if err := w.unpurged(purges); err != nil {
+			return fmt.Errorf("distill: %w", err)
+		}
 		now, _, err := w.ripeness(ctx, tx.View, c)
 		if err != nil {
 			return err

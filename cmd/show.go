@@ -45,7 +45,10 @@ func runShow(ctx context.Context, env *Env, id, at string) error {
 			}
 			models, err := w.modelsOf(ctx, m)
 			if err != nil {
-				return err
+				if ctx.Err() != nil {
+					return err
+				}
+				env.warn("whether a model proposed it cannot be told: %v", err) // of a damaged history, say; the memory itself is whole
 			}
 			if env.JSON {
 				j := standingJSON(m, standings(m))
