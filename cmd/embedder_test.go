@@ -216,9 +216,11 @@ func TestNoModelLeavesNothing(t *testing.T) {
 // What is embedded counts in the day's budget, and ends with it, or when something else is to be done.
 func TestVectorsCost(t *testing.T) {
 	r := newRepo(t)
+	var lines strings.Builder
 	for i := range 70 {
-		reverie(t, r.Dir, "-q", "remember", fmt.Sprintf("Statement %d of the many", i))
+		fmt.Fprintf(&lines, "{\"text\":\"Statement %d of the many\",\"ref\":\"s%d\"}\n", i, i)
 	}
+	answer(t, r.Dir, lines.String(), "import", "--accept", "-")
 	asked := 0
 	counting := func(ctx context.Context, texts []string) ([][]float32, error) {
 		asked++
