@@ -144,7 +144,7 @@ func (w *workspace) examineVectors(ctx context.Context, row *examined) {
 	if have < live {
 		row.State = stateNote
 		row.mend = func(ctx context.Context) error {
-			_, _, err := w.fillVectors(ctx)
+			_, _, err := w.fillVectors(ctx, nil)
 			return err
 		}
 	}

@@ -63,7 +63,7 @@ const (
 // the day's budget: when that is spent, the error wraps door.ErrSpent, but for the worker, which has nobody to tell. stop, if
 // there is one, is asked each time before the model is. What was done stays, whatever ends it. left is how many texts
 // are without.
-func (w *workspace) fillVectors(ctx context.Context, stop ...func() bool) (done, left int, err error) {
+func (w *workspace) fillVectors(ctx context.Context, stop func() bool) (done, left int, err error) {
 	if err := w.narrow(ctx); err != nil {
 		return 0, 0, err
 	}
@@ -124,12 +124,10 @@ func (w *workspace) fillVectors(ctx context.Context, stop ...func() bool) (done,
 var errStopped = errors.New("there is something else to do first")
 
 // spending has what embeds ask whether it is to stop, and keep to the day's budget and to fillBatch.
-func spending(embed recall.Embed, budget door.Budget, stop []func() bool) recall.Embed {
+func spending(embed recall.Embed, budget door.Budget, stop func() bool) recall.Embed {
 	return func(ctx context.Context, texts []string) (vectors [][]float32, err error) {
-		for _, now := range stop {
-			if now() {
-				return nil, fmt.Errorf("%w: %w", recall.ErrStop, errStopped)
-			}
+		if stop != nil && stop() {
+			return nil, recall.ErrStop
 		}
 		bytes, late := 0, false
 		for _, text := range texts {

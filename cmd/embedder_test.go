@@ -52,7 +52,7 @@ func fillAll(t *testing.T, dir string) (done int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	done, left, err := w.fillVectors(t.Context())
+	done, left, err := w.fillVectors(t.Context(), nil)
 	if err != nil || left > 0 {
 		t.Fatalf("%d left: %v", left, err)
 	}
@@ -183,7 +183,7 @@ func TestPurgeDropsVectors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if done, _, err := w.fillVectors(t.Context()); done != 0 || err != nil || !fired {
+	if done, _, err := w.fillVectors(t.Context(), nil); done != 0 || err != nil || !fired {
 		t.Errorf("%d done, %v, purged: %v", done, err, fired)
 	}
 	if n := files(); len(n) != 0 {
@@ -204,7 +204,7 @@ func TestNoModelLeavesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if done, left, err := w.fillVectors(t.Context()); done+left > 0 || err != nil {
+	if done, left, err := w.fillVectors(t.Context(), nil); done+left > 0 || err != nil {
 		t.Errorf("%d done, %d left, %v", done, left, err)
 	}
 	reverie(t, r.Dir, "recall", "tests")
@@ -247,13 +247,13 @@ func TestVectorsCost(t *testing.T) {
 	}
 	reverie(t, r.Dir, "config", "model.calls", "2")
 	for i, want := range []struct{ done, left int }{{32, 6}, {0, 0}} {
-		if done, left, err := open().fillVectors(t.Context()); done != want.done || left != want.left || !errors.Is(err, door.ErrSpent) {
+		if done, left, err := open().fillVectors(t.Context(), nil); done != want.done || left != want.left || !errors.Is(err, door.ErrSpent) {
 			t.Errorf("%d: %d done, %d left, %v", i, done, left, err)
 		}
 	}
 	w = open()
 	w.env.background = true
-	if _, _, err := w.fillVectors(t.Context()); err != nil || asked != 2 {
+	if _, _, err := w.fillVectors(t.Context(), nil); err != nil || asked != 2 {
 		t.Errorf("the worker, after %d calls: %v", asked, err)
 	}
 	for _, key := range []string{"model.calls", "model.tokens", "model.seconds"} {

@@ -176,7 +176,7 @@ func (w *workspace) read(ctx context.Context, doing func(string) error, live map
 	if err := doing("embed"); err != nil {
 		return err
 	}
-	if _, _, err := w.fillVectors(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, gitstore.ErrNoStore) {
+	if _, _, err := w.fillVectors(ctx, func() bool { return w.called(theReader) }); err != nil && ctx.Err() == nil && !errors.Is(err, gitstore.ErrNoStore) {
 		w.env.warn("vectors: %v", err)
 	}
 	return nil
