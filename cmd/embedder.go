@@ -127,7 +127,7 @@ var errStopped = errors.New("there is something else to do first")
 func spending(embed recall.Embed, budget door.Budget, stop func() bool) recall.Embed {
 	return func(ctx context.Context, texts []string) (vectors [][]float32, err error) {
 		if stop != nil && stop() {
-			return nil, recall.ErrStop
+			return nil, fmt.Errorf("%w: %w", recall.ErrStop, errStopped)
 		}
 		bytes, late := 0, false
 		for _, text := range texts {

@@ -182,7 +182,7 @@ func Distill(ctx context.Context, m *prompts.Model, set prompts.Set, in Ripeness
 			continue
 		}
 		taken[s.Path()] = true
-		out.Operations = append(out.Operations, record.NewSkill(record.Operation{How: record.Model, Sightings: w.Sightings,
+		out.Operations = append(out.Operations, record.NewSkill(record.Operation{How: record.Model, Model: m.Name, Sightings: w.Sightings,
 			Why: reason(answer.Why), Proposed: in.Now.UTC().Truncate(time.Second)}, s))
 	}
 	return finish(nil)
