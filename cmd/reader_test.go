@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	"io"
 	"os"
 	"path/filepath"
@@ -77,5 +78,36 @@ func TestWorkGoesOnWhileAModelThinks(t *testing.T) {
 		if _, err := os.Lstat(filepath.Join(w.state, s.call())); err == nil || w.at(s) != nil {
 			t.Errorf("somebody is still at the %s's station, or called", s)
 		}
+	}
+}
+
+// TestGlanceTurnsNobodyAway has somebody look all the time whether anybody is at work, as status does: a worker that comes to the lock
+// meanwhile does not take that for another worker.
+func TestGlanceTurnsNobodyAway(t *testing.T) {
+	testrepo.Isolate(t)
+	r := testrepo.New(t)
+	r.Commit("one")
+	w, err := (&Env{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Dir: r.Dir, Width: 80, Now: time.Now, Quiet: true}).open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.repo.StateDir(); err != nil {
+		t.Fatal(err)
+	}
+	lock, err := takeStation(w.state, theWorker)
+	if lock == nil || err != nil {
+		t.Fatal(lock, err)
+	}
+	if err := call(w.state, theWorker); err != nil {
+		t.Fatal(err)
+	}
+	worked := make(chan bool, 1)
+	ended := make(chan error, 1)
+	go func() {
+		ended <- w.man(t.Context(), theWorker, func(context.Context, func(string) error) error { worked <- true; return nil })
+	}()
+	time.AfterFunc(glance/6, func() { lock.Close() }) // whoever looked has seen enough
+	if err := <-ended; err != nil || len(worked) != 1 {
+		t.Errorf("%v, worked %d times", err, len(worked))
 	}
 }

@@ -24,6 +24,10 @@ import (
 // due, learns from them. There is at most one in a repository, it ends by itself, and nobody waits for it. When it is done it
 // becomes the reader, if there is a model to ask: that takes minutes, in which the next hook finds no worker and leaves another.
 
+// glance is how long whoever only looks whether somebody is at a station may hold its lock: one that is held longer is that of
+// somebody at work.
+const glance = 300 * time.Millisecond
+
 // workerTime is how long one worker may work, and after that read.
 const workerTime = 10 * time.Minute
 
@@ -100,7 +104,9 @@ func (w *workspace) man(ctx context.Context, s station, do func(ctx context.Cont
 		return w.repo.WriteState(s.file(), text, false)
 	}
 	turn := func() (goOn bool, err error) {
-		lock, err := takeStation(w.state, s)
+		soon, cancel := context.WithTimeout(ctx, glance)
+		defer cancel()
+		lock, err := waitStation(soon, w.state, s)
 		if lock == nil || err != nil {
 			endOverdue(w.state, s, w.env.Now())
 			return false, err
