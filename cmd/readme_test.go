@@ -22,15 +22,15 @@ func TestReadmeShowsWhatCommandsPrint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := testrepo.New(t)
-	r.Run("commit", "--allow-empty", "-qm", "one")
-	if err := os.CopyFS(filepath.Join(r.Dir, "examples"), os.DirFS("../examples")); err != nil {
-		t.Fatal(err)
-	}
 	bin := t.TempDir()
 	build := exec.Command("go", "build", "-o", filepath.Join(bin, "reverie"), "./reverie")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
+	}
+	r := testrepo.New(t) // after the build, which wants Go's own caches
+	r.Run("commit", "--allow-empty", "-qm", "one")
+	if err := os.CopyFS(filepath.Join(r.Dir, "examples"), os.DirFS("../examples")); err != nil {
+		t.Fatal(err)
 	}
 	path := bin + string(os.PathListSeparator) + os.Getenv("PATH")
 	var command string
