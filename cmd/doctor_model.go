@@ -28,9 +28,6 @@ func (w *workspace) examineModel(ctx context.Context) []examined {
 			w.Name = "auto" // what could be used
 		}
 	}
-	if _, err := ownPrompts(w.config); err != nil {
-		return []examined{{What: "prompts", State: stateBroken, Detail: err.Error(), Fix: "mend the file, or take it away"}}
-	}
 	broken := stateNote
 	if wanted.Name != config.Off || wanted.Embed != config.Off {
 		broken = stateBroken
@@ -148,4 +145,17 @@ func (w *workspace) examineVectors(ctx context.Context, row *examined) {
 			return err
 		}
 	}
+}
+
+// examinePrompts names the prompts that the user has others for; no row where there are none.
+func (w *workspace) examinePrompts() []examined {
+	set, err := ownPrompts(w.config)
+	if err != nil {
+		return []examined{{What: "prompts", State: stateBroken, Detail: err.Error(), Fix: "mend the file, or take it away"}}
+	}
+	own := set.Overridden()
+	if len(own) == 0 {
+		return nil
+	}
+	return []examined{{What: "prompts", State: stateOK, Detail: "your own: " + strings.Join(own, ", ")}}
 }
