@@ -98,7 +98,7 @@ func runCheck(ctx context.Context, env *Env, deep bool) error {
 // checkRecords looks at what the files say. If that cannot be viewed at all, that is a problem too.
 func (w *workspace) checkRecords(ctx context.Context, tell func(where, what string)) error {
 	err := w.view(ctx, func(v *record.View) error {
-		for _, bad := range v.Bad {
+		for _, bad := range v.Bad() {
 			tell(w.branch(), bad.Error())
 		}
 		for _, m := range v.Memories() {

@@ -139,8 +139,8 @@ func (w *workspace) examineMemory(ctx context.Context) examined {
 	row := examined{What: "memory", State: stateOK}
 	err := w.view(ctx, func(v *record.View) error {
 		row.Detail = fmt.Sprintf("%s, %s", w.branch(), count(len(v.Memories()), "memory", "memories"))
-		if len(v.Bad) > 0 {
-			row.State, row.Detail = stateBroken, row.Detail+", and "+count(len(v.Bad), "file", "files")+" that cannot be read"
+		if len(v.Bad()) > 0 {
+			row.State, row.Detail = stateBroken, row.Detail+", and "+count(len(v.Bad()), "file", "files")+" that cannot be read"
 			row.Fix = "reverie check"
 		}
 		return nil

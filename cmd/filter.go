@@ -75,7 +75,7 @@ func (w *workspace) viewAt(ctx context.Context, rev string, fn func(*record.View
 
 // tellBad names files of memories that cannot be read.
 func (w *workspace) tellBad(v *record.View) {
-	for _, bad := range v.Bad {
+	for _, bad := range v.Bad() {
 		w.env.warn("passed over: %v", bad)
 	}
 }

@@ -105,7 +105,7 @@ func (w *workspace) countMerged(ctx context.Context, m gitstore.Merged, out *mer
 		return err
 	}
 	return w.book.View(ctx, func(v *record.View) error {
-		for _, bad := range v.Bad {
+		for _, bad := range v.Bad() {
 			w.env.warn("cannot be read: %v", bad)
 		}
 		for _, id := range ids {

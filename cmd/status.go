@@ -55,7 +55,7 @@ func runStatus(ctx context.Context, env *Env) error {
 	reflected := map[string]bool{}
 	var held []heldMemory
 	err = w.view(ctx, func(v *record.View) error {
-		s.Commit, s.Adopted, s.Unreadable = string(v.Tip()), !v.Fallback(), len(v.Bad)
+		s.Commit, s.Adopted, s.Unreadable = string(v.Tip()), !v.Fallback(), len(v.Bad())
 		standings, err := w.standings(ctx, v)
 		if err != nil {
 			return err

@@ -139,7 +139,7 @@ func (w *workspace) tellInjection(ctx context.Context, in injection) error {
 
 // damaged reports whether a memory's file is there and cannot be read.
 func damaged(v *record.View, id string) bool {
-	return slices.ContainsFunc(v.Bad, func(e *record.FormatError) bool {
+	return slices.ContainsFunc(v.Bad(), func(e *record.FormatError) bool {
 		of, ok := record.MemoryID(e.Path)
 		return ok && of == id
 	})

@@ -56,12 +56,11 @@ func (b *Book) View(ctx context.Context, fn func(*View) error) error {
 // ViewAt runs fn on the branch as it was at a revision: nothing private, nothing pending.
 func (b *Book) ViewAt(ctx context.Context, rev string, fn func(*View) error) error {
 	return b.memory.ViewAt(ctx, rev, func(tree *gitstore.Tree) error {
-		s, _, err := shelf{}.load(tree)
-		if err != nil {
-			return err
-		}
-		v := newView(tree, nil, nil, &cached{shelves: [2]shelf{s}})
-		return errors.Join(fn(v), v.err)
+		v := &View{memory: tree, shelves: func() (cached, error) {
+			s, _, err := shelf{}.load(tree)
+			return cached{shelves: [2]shelf{s}}, err
+		}}
+		return errors.Join(fn(v), v.done())
 	})
 }
 
@@ -70,17 +69,13 @@ func (b *Book) view(ctx context.Context, fn func(*View) error) error {
 	run := func(memory *gitstore.Tree) error {
 		return optional(ctx, b.journal, func(journal *gitstore.Tree) error {
 			return optional(ctx, b.inbox, func(inbox *gitstore.Tree) error {
-				shelves, err := b.shelves(memory, journal)
-				if err != nil {
-					return err
+				v := &View{memory: memory, journal: journal, inbox: inbox, fallback: fallback}
+				v.shelves = func() (cached, error) { return b.shelves(memory, journal) }
+				err := fn(v)
+				if damage := v.done(); err == nil {
+					err = damage
 				}
-				defer shelves.close()
-				v := newView(memory, journal, inbox, &shelves)
-				v.fallback = fallback
-				if err := fn(v); err != nil {
-					return err
-				}
-				return v.err
+				return err
 			})
 		})
 	}

@@ -241,7 +241,7 @@ func TestSpoiltFileHidesNothingElse(t *testing.T) {
 			t.Errorf("memories %v", v.Memories())
 		}
 		var bad []string
-		for _, e := range v.Bad {
+		for _, e := range v.Bad() {
 			bad = append(bad, e.Path)
 		}
 		want := []string{fact("one").Path(), huge, "memories/zz/not-a-memory.txt"}

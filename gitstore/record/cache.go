@@ -382,3 +382,18 @@ func (d *decoder) memory(m *Memory) {
 		m.Extra = append(m.Extra, Field{Key: d.str(), Value: d.str()})
 	}
 }
+
+// Pack is a memory in the form of the cache, for whoever keeps some beside it, and Unpack takes it apart again; ok is
+// false for anything that Pack did not make. Whether a memory is private is not in it.
+func Pack(m Memory) []byte {
+	var e encoder
+	e.memory(m)
+	return e.Bytes()
+}
+
+// Unpack takes apart what Pack made. The memory shares data, which may not change after.
+func Unpack(data []byte) (m Memory, ok bool) {
+	d := decoder{rest: view(data)}
+	d.memory(&m)
+	return m, !d.torn && d.rest == ""
+}

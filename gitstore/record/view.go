@@ -12,28 +12,38 @@ import (
 )
 
 // View is a consistent sight of everything kept. It is valid inside the function it was given
-// to, but the values it returns may be kept.
+// to, but the values it returns may be kept. What the memories say is read when it is first asked for.
+// It is not safe for concurrent use.
 type View struct {
-	Bad []*FormatError // files under memories/ that cannot be read, sorted by path
-
 	memory, journal, inbox *gitstore.Tree // journal and inbox may be nil
 	fallback               bool
-	entries                []*entry // readable ones of the branch and of the journal, sorted by id
-	own                    []bool   // entry by entry: it is of the journal
-	trees                  [2]gitstore.ID
+	shelves                func() (cached, error) // nil once they were read
+	close                  func()                 // what was read needs no more; may be nil
+	entries                []*entry               // readable ones of the branch and of the journal, sorted by id
+	own                    []bool                 // entry by entry: it is of the journal
+	bad                    []*FormatError
 	retired                []Fingerprint  // of what was retired, once it was asked for
 	omit                   *gitstore.Omit // what was purged, once it was asked for
 	err                    error          // what is damaged: whoever gives the view returns it when the view was used
 }
 
-func newView(memory, journal, inbox *gitstore.Tree, c *cached) *View {
-	shelves := &c.shelves
-	v := &View{memory: memory, journal: journal, inbox: inbox, trees: [2]gitstore.ID{shelves[0].tree, shelves[1].tree}}
-	v.err = errors.Join(append(shelves[0].damage, shelves[1].damage...)...)
-	a, b := v.good(&shelves[0]), v.good(&shelves[1])
+// read reads what memories there are, once.
+func (v *View) read() {
+	if v.shelves == nil {
+		return
+	}
+	c, err := v.shelves()
+	v.shelves = nil
+	if err != nil {
+		v.err = errors.Join(v.err, err)
+		return
+	}
+	v.close = c.close
+	v.err = errors.Join(append(append([]error{v.err}, c.shelves[0].damage...), c.shelves[1].damage...)...)
+	a, b := v.good(&c.shelves[0]), v.good(&c.shelves[1])
 	if len(b) == 0 {
 		v.entries, v.own = a, make([]bool, len(a))
-		return v
+		return
 	}
 	for len(a) > 0 || len(b) > 0 {
 		fromB := len(a) == 0 || len(b) > 0 && b[0].id() < a[0].id()
@@ -47,20 +57,26 @@ func newView(memory, journal, inbox *gitstore.Tree, c *cached) *View {
 		}
 		v.own = append(v.own, fromB)
 	}
-	return v
 }
 
-// good returns the readable entries of a shelf in the order of ids, each id once, and puts the
-// others into Bad.
+// done frees what the view holds, and returns what was damaged of what it read.
+func (v *View) done() error {
+	if v.close != nil {
+		v.close()
+	}
+	return v.err
+}
+
+// good returns the readable entries of a shelf in the order of ids, each id once, and notes the others as bad.
 func (v *View) good(s *shelf) []*entry {
 	out := make([]*entry, 0, len(s.entries))
 	for i := range s.entries {
 		e := &s.entries[i]
 		switch {
 		case e.bad != nil:
-			v.Bad = append(v.Bad, e.bad)
+			v.bad = append(v.bad, e.bad)
 		case len(out) > 0 && out[len(out)-1].id() == e.id():
-			v.Bad = append(v.Bad, &FormatError{Path: e.path, Field: "id", Reason: "the same id as " + out[len(out)-1].path + "; keep one of them"})
+			v.bad = append(v.bad, &FormatError{Path: e.path, Field: "id", Reason: "the same id as " + out[len(out)-1].path + "; keep one of them"})
 		default:
 			out = append(out, e)
 		}
@@ -68,8 +84,36 @@ func (v *View) good(s *shelf) []*entry {
 	return out
 }
 
+// Bad are the files of memories that cannot be read, sorted by path.
+func (v *View) Bad() []*FormatError {
+	v.read()
+	return v.bad
+}
+
+// File is where a memory of the view is kept.
+type File struct {
+	ID      string // of the memory
+	Blob    gitstore.ID
+	Private bool // it is of the journal
+	Retired bool
+}
+
+// Files are the files of all readable memories, sorted by id; Memory gives what one of them holds.
+func (v *View) Files() []File {
+	v.read()
+	out := make([]File, len(v.entries))
+	for i, e := range v.entries {
+		out[i] = File{e.id(), e.blob, v.own[i], e.retired}
+	}
+	return out
+}
+
+// Memory is the memory of the file with that number in Files.
+func (v *View) Memory(i int) Memory { return v.at(i) }
+
 // Memories returns every readable memory, of the branch and of the journal, sorted by id.
 func (v *View) Memories() []Memory {
+	v.read()
 	out := make([]Memory, len(v.entries))
 	for i := range v.entries {
 		out[i] = v.at(i)
@@ -107,7 +151,13 @@ func (v *View) Tree() gitstore.ID { return v.memory.ID() }
 func (v *View) Fallback() bool { return v.fallback }
 
 // Key changes whenever a memory does, on the branch or in the journal.
-func (v *View) Key() string { return string(v.trees[0]) + "+" + string(v.trees[1]) }
+func (v *View) Key() string {
+	key := string(v.memory.ID()) + "+"
+	if v.journal != nil {
+		key += string(v.journal.ID())
+	}
+	return key
+}
 
 // Blob is git's object id of a memory's file.
 func (v *View) Blob(id string) (gitstore.ID, bool) {
@@ -119,6 +169,7 @@ func (v *View) Blob(id string) (gitstore.ID, bool) {
 }
 
 func (v *View) index(id string) (int, bool) {
+	v.read()
 	return slices.BinarySearchFunc(v.entries, id, func(e *entry, id string) int { return strings.Compare(e.id(), id) })
 }
 
@@ -138,6 +189,7 @@ func (v *View) Find(prefix string) (Memory, error) {
 // Same returns the memory whose current text says the same as a statement: one that is in force, or else one that was
 // retired.
 func (v *View) Same(text string) (m Memory, found bool) {
+	v.read()
 	print := Print(text)
 	for i, e := range v.entries {
 		wordless := e.print.words == "" && print.words == "" // nothing to compare but the signs
@@ -157,6 +209,7 @@ func (v *View) Same(text string) (m Memory, found bool) {
 
 // Retired returns the memory that was retired and says the same as a statement, if none in force does.
 func (v *View) Retired(text string) (Memory, bool) {
+	v.read()
 	if v.retired == nil {
 		v.retired = []Fingerprint{}
 		for _, e := range v.entries {
