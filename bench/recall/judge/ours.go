@@ -15,7 +15,7 @@ import (
 var Ours = Engine{"ours", func(memories []Memory) (Store, error) {
 	s := &ours{ids: make(map[string]string, len(memories))}
 	for _, m := range memories {
-		r := m.record()
+		r := m.Record()
 		s.records = append(s.records, r)
 		s.ids[r.ID] = m.ID
 	}
@@ -50,7 +50,7 @@ func OurGate() Gate {
 			key := m.Group + "\x00" + m.ID
 			r, ok := known[key]
 			if !ok {
-				r = m.record()
+				r = m.Record()
 				known[key] = r
 			}
 			records[i], back[r.ID] = r, m.ID
@@ -64,8 +64,8 @@ func OurGate() Gate {
 	}
 }
 
-// record is the memory as an import of it would be kept.
-func (m Memory) record() record.Memory {
+// Record is the memory as an import of it would be kept.
+func (m Memory) Record() record.Memory {
 	statement, body := m.Title, m.Text
 	if strings.TrimSpace(statement) == "" {
 		statement, body, _ = strings.Cut(strings.TrimSpace(body), "\n")

@@ -120,12 +120,12 @@ func TestOursFindsWhatAnImportWouldKeep(t *testing.T) {
 		}
 	}
 	for _, m := range s.Stores[""] {
-		kept := m.record()
+		kept := m.Record()
 		if len(kept.Text) > 1000 || kept.Body == "" || strings.Contains(kept.Text, "\n") {
 			t.Errorf("%s: %d bytes of statement, %d of body", m.ID, len(kept.Text), len(kept.Body))
 		}
 	}
-	if m := s.Stores[""][1].record(); m.Text != "Migrations run before the tests." || m.Body != "Alembic is at fault when they hang." {
+	if m := s.Stores[""][1].Record(); m.Text != "Migrations run before the tests." || m.Body != "Alembic is at fault when they hang." {
 		t.Errorf("%q, %q", m.Text, m.Body)
 	}
 }
