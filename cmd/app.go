@@ -110,14 +110,6 @@ func interrupted(err error) bool {
 
 func isHelp(arg string) bool { return arg == "-h" || arg == "--help" }
 
-// init has the help say no default that only stands for an option that was not given.
-func init() {
-	whole := cli.FlagStringer
-	cli.FlagStringer = func(f cli.Flag) string {
-		return strings.NewReplacer(" (default: 0)", "", " (default: false)", "").Replace(whole(f))
-	}
-}
-
 func newApp(env *Env) *cli.App {
 	app := &cli.App{
 		Name:  "reverie",
@@ -142,7 +134,7 @@ func newApp(env *Env) *cli.App {
 		HideVersion:               true,
 		DisableSliceFlagSeparator: true, // a comma belongs to the value
 		Reader:                    env.In,
-		Writer:                    env.Out,
+		Writer:                    helpOut{env},
 		ErrWriter:                 io.Discard, // Run prints every error, once
 		ExitErrHandler:            func(*cli.Context, error) {},
 		OnUsageError:              usageError,

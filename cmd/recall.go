@@ -33,7 +33,7 @@ func recallCommand(env *Env) *cli.Command {
 			if c.NArg() != 1 {
 				return usage(`quote it: reverie recall "two words"`, "recall wants exactly one query")
 			}
-			return runRecall(c.Context, env, c.Args().First(), o)
+			return env.paged(c.Context, func() error { return runRecall(c.Context, env, c.Args().First(), o) })
 		},
 	}
 }
@@ -72,12 +72,16 @@ func runRecall(ctx context.Context, env *Env, query string, o recallOptions) err
 				}
 				continue
 			}
-			w.line(mark(h.Memory, h.standing), dim, h.Memory, remark(h.Memory, h.standing))
+			line := hitOf(mark(h.Memory, h.standing), dim, h.Memory, remark(h.Memory, h.standing))
+			for _, t := range h.Terms {
+				line.words = append(line.words, t.Term)
+			}
+			env.hitline(line)
 			if h.Memory.Body != "" && env.Verbose {
-				env.indent(column, h.Memory.Body)
+				env.indent(strings.Repeat(" ", env.hang(statedAt)), h.Memory.Body)
 			}
 			if o.explain {
-				env.print("%s%s\n", column, env.paint(dim, explainScore(h, lists)))
+				env.under(styled{dim, explainScore(h, lists)})
 			}
 		}
 		return nil
@@ -175,9 +179,6 @@ func best(found []recall.Hit, n int, standings func(record.Memory) standing) []h
 	}
 	return hits
 }
-
-// column is the indentation under a statement in a list.
-const column = "                        "
 
 // explainScore says where a score comes from: what each list gave it, and there each term.
 func explainScore(h hit, lists []string) string {
