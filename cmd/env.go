@@ -28,7 +28,8 @@ type Env struct {
 	Verbose  bool
 	Colour   bool
 
-	background bool // nobody waits for it
+	background bool   // nobody waits for it
+	caller     string // the agent behind a tool, as agentShell names it; "" where a person may have typed the command
 
 	lines  *bufio.Reader // of In, for answers to questions
 	opened *workspace    // the one that the command has opened last, if any

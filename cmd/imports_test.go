@@ -48,11 +48,12 @@ var testsOnly = []string{"internal/testrepo", "internal/tinymodel"}
 
 // outside are modules that only one package of ours may import.
 var outside = map[string][]string{
-	"github.com/go-git/go-git/v5":     {"internal/git"},
-	"github.com/ollama/ollama":        {"internal/ollama"},
-	"github.com/urfave/cli/v2":        {"cmd"},
-	"github.com/google/jsonschema-go": nil, // tests ask it what fits a schema; in the program it would cost every start
-	"modernc.org/sqlite":              nil, // tests ask it what is in a database; in the program it would cost every start
+	"github.com/go-git/go-git/v5":            {"internal/git"},
+	"github.com/ollama/ollama":               {"internal/ollama"},
+	"github.com/urfave/cli/v2":               {"cmd"},
+	"github.com/modelcontextprotocol/go-sdk": {"cmd"},
+	"github.com/google/jsonschema-go":        nil, // tests ask it what fits a schema; the SDK below has it in the program anyway
+	"modernc.org/sqlite":                     nil, // tests ask it what is in a database; in the program it would cost every start
 }
 
 func TestImportsFollowTheArrows(t *testing.T) {
