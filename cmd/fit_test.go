@@ -83,7 +83,7 @@ func TestFlowBreaksLines(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
 			for _, line := range flow([]styled{{"", tt.text}}, tt.first, tt.rest) {
-				got = append(got, textOf(line))
+				got = append(got, lineText(line))
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Error(diff)
@@ -92,7 +92,7 @@ func TestFlowBreaksLines(t *testing.T) {
 	}
 }
 
-func textOf(line []styled) string {
+func lineText(line []styled) string {
 	var b strings.Builder
 	for _, s := range line {
 		b.WriteString(s.text)
@@ -125,7 +125,7 @@ func TestFlowProperties(t *testing.T) {
 			}
 		}
 		for i, line := range flow(spans, first, rest) {
-			text, limit := textOf(line), rest
+			text, limit := lineText(line), rest
 			if i == 0 {
 				limit = first
 			}
