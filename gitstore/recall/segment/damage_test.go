@@ -34,7 +34,7 @@ func use(r *Reader) {
 	for _, l := range r.AllLabels() {
 		r.Label(string(l))
 	}
-	for e := range r.Entries() {
+	for e := r.Entries(); e.Next(); {
 		e.Same("00")
 	}
 	copier := NewCopier(r)

@@ -145,21 +145,34 @@ func (d dict) text(id int) string {
 	return string(last)
 }
 
+// dictCursor walks over the texts in their order.
+type dictCursor struct {
+	dict
+	id   int
+	text []byte // only good until the next
+	rest []byte
+}
+
+func (d dict) cursor() dictCursor { return dictCursor{dict: d, id: -1} }
+
+func (c *dictCursor) next() (ok bool) {
+	if c.id++; c.id >= c.len() {
+		return false
+	}
+	if c.id%dictBlock == 0 {
+		c.rest, c.text = c.block(c.id/dictBlock), c.text[:0]
+	}
+	if c.text, ok = nextText(&c.rest, c.text); !ok {
+		c.r.spoilt()
+		c.id = c.len()
+	}
+	return ok
+}
+
 // all are the texts in their order. A text is only good until the next.
 func (d dict) all() iter.Seq2[int, []byte] {
 	return func(yield func(int, []byte) bool) {
-		var b, last []byte
-		for i, ok := 0, false; i < d.len(); i++ {
-			if i%dictBlock == 0 {
-				b, last = d.block(i/dictBlock), last[:0]
-			}
-			if last, ok = nextText(&b, last); !ok {
-				d.r.spoilt()
-				return
-			}
-			if !yield(i, last) {
-				return
-			}
+		for c := d.cursor(); c.next() && yield(c.id, c.text); {
 		}
 	}
 }
