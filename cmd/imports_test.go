@@ -32,6 +32,7 @@ var arrows = map[string][]string{
 	"gitstore":                {"internal/git", "internal/redact"},
 	"gitstore/record":         {"gitstore", "internal/file", "internal/pattern", "internal/redact"},
 	"gitstore/recall":         {"gitstore/record", "internal/file", "internal/pattern"},
+	"gitstore/recall/pack":    nil,
 	"hooks":                   {"internal/file", "internal/redact"},
 	"hooks/install":           {"hooks", "internal/file", "internal/pattern"},
 	"hooks/githook":           {"hooks", "internal/file", "internal/pattern"},
