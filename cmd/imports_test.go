@@ -33,6 +33,7 @@ var arrows = map[string][]string{
 	"gitstore/record":         {"gitstore", "internal/file", "internal/pattern", "internal/redact"},
 	"gitstore/recall/segment": nil,
 	"gitstore/recall":         {"gitstore/record", "gitstore/recall/segment", "internal/file", "internal/pattern"},
+	"gitstore/recall/pack":    nil,
 	"hooks":                   {"internal/file", "internal/redact"},
 	"hooks/install":           {"hooks", "internal/file", "internal/pattern"},
 	"hooks/githook":           {"hooks", "internal/file", "internal/pattern"},

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore/recall/pack"
 )
 
 // What an agent is given by a tool stands in the element of all that is given, so that it is told from what a tool found out, and
@@ -17,6 +19,9 @@ const (
 	forRecall = "recall"
 	forShow   = "show"
 )
+
+// askedFor is why an agent was given something by a tool.
+const askedFor = "an agent asked for it"
 
 // maxToolTokens is the most that one answer takes, estimated.
 const maxToolTokens = 2200
@@ -83,19 +88,20 @@ func (c *mcpCall) giveFound(found []memoryJSON) error {
 			in.Cut[cutWithheld]++
 			continue
 		}
-		all = append(all, m)
-		line := "- " + m.Kind + ": " + mcpStatement(m)
+		item := pack.Item{Place: len(all), Tier: len(all), Value: 1, Whole: "- " + m.Kind + ": " + mcpStatement(m)} // a better one is never behind a worse
 		if body := tagless(m.Body); body != "" {
-			line += "\n  " + cutText(body, maxFoundBody)
+			item.Short = item.Whole
+			item.Whole += "\n  " + cutText(body, maxFoundBody)
 		}
-		p.lines = append(p.lines, line)
+		all, p.items = append(all, m), append(p.items, item)
 	}
-	text, taken := p.pack()
+	text, forms := p.pack(nil)
 	for i, m := range all {
-		if taken[i] {
-			in.Items = append(in.Items, given{m.ID, []string{"an agent asked for it"}})
-		} else {
+		switch forms[i] {
+		case pack.Left:
 			in.Cut[cutBudget]++
+		default:
+			in.Items = append(in.Items, given{ID: m.ID, Why: []string{askedFor}, Short: forms[i] == pack.Short})
 		}
 	}
 	if text == "" {
@@ -161,7 +167,7 @@ func (c *mcpCall) giveWhole(m memoryJSON) {
 		note := fmt.Sprintf("%d bytes in all, cut here; the rest: reverie show %s\n", len(text), m.ID)
 		text = cutText(text, room-len(note)-1) + "\n" + note
 	}
-	in := injection{For: forShow, Cut: map[string]int{}, Items: []given{{m.ID, []string{"an agent asked for it"}}}}
+	in := injection{For: forShow, Cut: map[string]int{}, Items: []given{{ID: m.ID, Why: []string{askedFor}}}}
 	c.give(&in, open+text+end)
 }
 

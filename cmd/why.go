@@ -151,7 +151,7 @@ func (in injection) when() string { return in.Time.Local().Format("2006-01-02 15
 func (in injection) cutLine() string {
 	var parts []string
 	for _, why := range []struct{ key, text string }{
-		{cutBudget, "for the budget"}, {cutShown, "in the file of instructions already"}, {cutGiven, "given before"}, {cutWithheld, "withheld here"},
+		{cutBudget, "for the budget"}, {cutShown, "in the file of instructions already"}, {cutGiven, "given before"}, {cutAlike, "said by another one"}, {cutWithheld, "withheld here"},
 	} {
 		if n := in.Cut[why.key]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, why.text))
