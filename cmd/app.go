@@ -96,7 +96,7 @@ func Run(ctx context.Context, given *Env, args []string) int {
 		}
 	}
 	if hint != "" {
-		fmt.Fprintf(env.Err, "hint: %s\n", visible(hint))
+		env.talk("hint: ", hint)
 	}
 	return code
 }

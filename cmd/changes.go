@@ -285,7 +285,7 @@ const maxShownQuote = 240
 func (w *workspace) showOperation(o record.Operation, waits string, l outlook) {
 	env := w.env
 	m := o.Memory
-	env.lay(2, styled{bold, o.ID[:8]}, styled{"", fmt.Sprintf(" %s %s · %s, %s", opVerb(o), m.Kind, o.How, count(record.Sessions(o.Sightings), "session", "sessions"))})
+	env.lay(2, styled{bold, o.ID[:8]}, styled{"", fmt.Sprintf(" %s %s · %s%s", opVerb(o), m.Kind, o.How, seenIn(o))})
 	tell := func(name, text string) { env.labelled(2, dim, name, text) }
 	if l.model != "" {
 		edited := ""
@@ -343,6 +343,15 @@ func (w *workspace) showOperation(o record.Operation, waits string, l outlook) {
 	if waits != "" {
 		tell("waits because", waits)
 	}
+}
+
+// seenIn says in how many sessions, where it was one at all.
+func seenIn(o record.Operation) string {
+	n := record.Sessions(o.Sightings)
+	if n == 0 {
+		return ""
+	}
+	return ", " + count(n, "session", "sessions")
 }
 
 // showChanges writes what becomes of the memories that an operation is about: all that they would lose.

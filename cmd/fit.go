@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -61,6 +62,11 @@ func (env *Env) lay(hang int, spans ...styled) { env.layIn(env.Width, hang, "", 
 
 // layIn is lay for lines of at most width cells, where rest stands at the beginning of the further ones, behind their indentation.
 func (env *Env) layIn(width, hang int, rest string, spans []styled) {
+	_, _ = io.WriteString(env.Out, env.fitted(width, hang, rest, spans))
+}
+
+// fitted is what layIn writes.
+func (env *Env) fitted(width, hang int, rest string, spans []styled) string {
 	lines := [][]styled{spans}
 	if last := len(spans) - 1; !env.Screen && last >= 0 {
 		spans[last].text = strings.TrimRight(spans[last].text, " ")
@@ -81,7 +87,7 @@ func (env *Env) layIn(width, hang int, rest string, spans []styled) {
 		}
 		b.WriteByte('\n')
 	}
-	_, _ = fmt.Fprint(env.Out, b.String())
+	return b.String()
 }
 
 // labelled writes "label: text" behind an indentation.

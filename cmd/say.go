@@ -3,6 +3,7 @@ package cmd
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 	"unicode"
@@ -15,7 +16,7 @@ import (
 // say prints one line of talk.
 func (env *Env) say(format string, args ...any) {
 	if !env.Quiet {
-		fmt.Fprintf(env.Err, "reverie: %s\n", visible(fmt.Sprintf(format, args...)))
+		env.talk("reverie: ", fmt.Sprintf(format, args...))
 	}
 }
 
@@ -25,7 +26,13 @@ func (env *Env) warn(format string, args ...any) {
 	if env.background { // it goes to a log
 		when = env.Now().Format(time.DateTime) + " "
 	}
-	fmt.Fprintf(env.Err, "%sreverie: %s\n", when, visible(fmt.Sprintf(format, args...)))
+	env.talk(when+"reverie: ", fmt.Sprintf(format, args...))
+}
+
+// talk writes a line of talk, fitted to the terminal where it goes to one.
+func (env *Env) talk(lead, text string) {
+	fit := Env{Screen: env.Screen && env.Terminal, Width: env.Width}
+	_, _ = io.WriteString(env.Err, fit.fitted(env.Width, len(lead), "", []styled{{"", lead + visible(text)}}))
 }
 
 // print writes to the answer.
