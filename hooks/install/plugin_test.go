@@ -69,7 +69,7 @@ func play(t *testing.T, program string, env ...string) (p played, took time.Dura
 		t.Skip("no node here; the tests with the real clients run the plugin too")
 	}
 	dir := t.TempDir()
-	for name, text := range map[string]string{"reverie.mjs": string(plugin(agent(t, "opencode"), program)), "driver.mjs": driver} {
+	for name, text := range map[string]string{"reverie.mjs": string(plugin(agent(t, "opencode"), program, true)), "driver.mjs": driver} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -241,7 +241,7 @@ func TestPluginIsOffWhereReverieIs(t *testing.T) {
 
 func TestPluginNamesItsProgram(t *testing.T) {
 	for _, path := range []string{"/opt/reverie", `/a "b" \c/reverie`, "/</script>/\u2028/reverie", "/\"DEADLINES\"/reverie"} {
-		text := plugin(agent(t, "opencode"), path)
+		text := plugin(agent(t, "opencode"), path, true)
 		if got, ours := pluginProgram(text); !ours || got != path {
 			t.Errorf("%q came back as %q", path, got)
 		}
