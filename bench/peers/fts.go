@@ -77,14 +77,10 @@ func anyWord(text string) string { return anyOf(sayingWords(text)) }
 // anyTrigram finds what has any three neighbouring characters of a word of the text.
 func anyTrigram(text string) string {
 	var grams []string
-	seen := map[string]bool{}
 	for _, word := range sayingWords(text) {
 		runes := []rune(word)
 		for i := range max(0, len(runes)-2) {
-			if gram := string(runes[i : i+3]); !seen[gram] {
-				seen[gram] = true
-				grams = append(grams, gram)
-			}
+			grams = append(grams, string(runes[i:i+3]))
 		}
 	}
 	return anyOf(grams)

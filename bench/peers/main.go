@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"time"
 	"unicode"
 
 	"github.com/reverie-memory/reverie/bench/recall/judge"
@@ -45,27 +44,22 @@ func main() {
 }
 
 func run(out io.Writer, dirs []string, o options) error {
-	var sets []judge.Set
-	for _, dir := range dirs {
-		s, err := judge.Read(dir)
-		if err != nil {
-			return err
-		}
-		s = s.Keep(func(i int, q judge.Query) bool { return i%o.every == 0 && (o.split == "" || q.Split == o.split) })
-		if len(s.Labelled()) == 0 {
-			return fmt.Errorf("%s: no labelled query is left to ask; look at -split and -every", dir)
-		}
-		sets = append(sets, s)
+	sets, err := judge.ReadAll(dirs, o.split, o.every)
+	if err != nil {
+		return err
 	}
 	var last []string
 	for _, s := range sets {
+		if len(s.Labelled()) == 0 {
+			return fmt.Errorf("%s: no query has a right memory", s.Name)
+		}
 		verdict, err := compare(out, s)
 		if err != nil {
 			return err
 		}
 		last = append(last, verdict)
 	}
-	_, err := fmt.Fprintln(out, "Ours against the best other of each set, nDCG@10, with the interval of the difference query by query:\n  "+strings.Join(last, "\n  "))
+	_, err = fmt.Fprintln(out, "Ours against the best other of each set, nDCG@10, with the interval of the difference query by query:\n  "+strings.Join(last, "\n  "))
 	return err
 }
 
@@ -102,11 +96,11 @@ func compare(out io.Writer, s judge.Set) (verdict string, err error) {
 				best.name, best.mean, best.difference = e.Name, mean.Mean, d
 			}
 		}
-		at := func(m func(judge.Score) float64) string { return percent(judge.Bootstrap(r.Values(m))) }
+		at := func(m func(judge.Score) float64) string { return judge.Bootstrap(r.Values(m)).Percent() }
 		fmt.Fprintln(table, strings.Join([]string{
-			e.Name, percent(mean), ahead,
+			e.Name, mean.Percent(), ahead,
 			at(func(s judge.Score) float64 { return s.Recall1 }), at(func(s judge.Score) float64 { return s.Recall10 }), at(func(s judge.Score) float64 { return s.MRR }),
-			ms(r.Quantile(0.5)), ms(r.Quantile(0.95)),
+			judge.Milliseconds(r.Quantile(0.5)), judge.Milliseconds(r.Quantile(0.95)),
 		}, "\t"))
 	}
 	if err := table.Flush(); err != nil {
@@ -146,12 +140,6 @@ func asksCJK(s judge.Set) bool {
 	return n*10 >= len(s.Queries)
 }
 
-func percent(i judge.Interval) string {
-	return fmt.Sprintf("%.1f (%.1f-%.1f)", 100*i.Mean, 100*i.Low, 100*i.High)
-}
-
 func signed(i judge.Interval) string {
 	return fmt.Sprintf("%+.1f (%+.1f to %+.1f)", 100*i.Mean, 100*i.Low, 100*i.High)
 }
-
-func ms(d time.Duration) string { return fmt.Sprintf("%.2f ms", float64(d)/float64(time.Millisecond)) }

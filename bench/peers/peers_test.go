@@ -13,8 +13,8 @@ import (
 
 func TestQueriesOfFTS(t *testing.T) {
 	for text, want := range map[string][3]string{ // any word, any trigram, every word
-		"How do I run the web tests?": {`"run" OR "tests" OR "web"`, `"run" OR "tes" OR "est" OR "sts" OR "web"`, `"How" "do" "I" "run" "the" "web" "tests?"`},
-		`say "hi"`:                    {`"hi" OR "say"`, `"say"`, `"say" """hi"""`},
+		"How do I run the web tests?": {`"run" OR "web" OR "tests"`, `"run" OR "web" OR "tes" OR "est" OR "sts"`, `"How" "do" "I" "run" "the" "web" "tests?"`},
+		`say "hi"`:                    {`"say" OR "hi"`, `"say"`, `"say" """hi"""`},
 		"the":                         {`"the"`, `"the"`, `"the"`},
 		"水位の変化":                       {`"水位の変化"`, `"水位の" OR "位の変" OR "の変化"`, `"水位の変化"`},
 		"?!":                          {"", "", `"?!"`},

@@ -83,11 +83,10 @@ func words(text string) []string {
 	})
 }
 
-// sayingWords are the words of a query, each once, without those of bleve's English stop list unless it has no others.
+// sayingWords are the words of a query without those of bleve's English stop list, unless it has no others. One that
+// stands there twice counts twice.
 func sayingWords(query string) []string {
 	all := words(query)
-	slices.Sort(all)
-	all = slices.Compact(all)
 	if saying := slices.DeleteFunc(slices.Clone(all), func(w string) bool { return stopWords[w] }); len(saying) > 0 {
 		return saying
 	}
