@@ -85,17 +85,9 @@ type gateLine struct {
 }
 
 func run(out io.Writer, dirs []string, o options) error {
-	var sets []judge.Set
-	for _, dir := range dirs {
-		s, err := judge.Read(dir)
-		if err != nil {
-			return err
-		}
-		s = s.Keep(func(i int, q judge.Query) bool { return i%o.every == 0 && (o.split == "" || q.Split == o.split) })
-		if len(s.Queries) == 0 {
-			return fmt.Errorf("%s: no query is left to ask; look at -split and -every", dir)
-		}
-		sets = append(sets, s)
+	sets, err := judge.ReadAll(dirs, o.split, o.every)
+	if err != nil {
+		return err
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	if !o.json {
@@ -206,7 +198,7 @@ func (l line) print(out io.Writer) {
 		}
 	}
 	if l.Queries > 0 {
-		cells = append(cells, ms(l.Median), ms(l.P95))
+		cells = append(cells, judge.Milliseconds(l.Median), judge.Milliseconds(l.P95))
 	} else {
 		cells = append(cells, "-", "-")
 	}
@@ -222,7 +214,5 @@ func percent(i *judge.Interval) string {
 	if i == nil {
 		return "-"
 	}
-	return fmt.Sprintf("%.1f (%.1f-%.1f)", 100*i.Mean, 100*i.Low, 100*i.High)
+	return i.Percent()
 }
-
-func ms(d time.Duration) string { return fmt.Sprintf("%.2f ms", float64(d)/float64(time.Millisecond)) }

@@ -45,6 +45,11 @@ func (r Result) Quantile(share float64) time.Duration {
 	return sorted[min(len(sorted)-1, int(share*float64(len(sorted))))]
 }
 
+// Milliseconds is a time as the tables have it.
+func Milliseconds(d time.Duration) string {
+	return fmt.Sprintf("%.2f ms", float64(d)/float64(time.Millisecond))
+}
+
 // Run asks an engine the labelled queries of a set. One store is open at a time.
 func Run(e Engine, s Set) (r Result, err error) {
 	labelled := s.Labelled()
