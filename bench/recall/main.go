@@ -15,10 +15,12 @@
 // has it. A query is asked of the memories of its group; those in exclude, and those of the time before or later, are
 // taken out of the answer. A query with an empty rel is one that no memory should be given for.
 //
-// Each figure has its 95 % interval by bootstrap over the queries. The latency is that of one search in process, the
-// median and the 95th of 100; cold processes are measured by go run ./bench. The gate is what the project gives to a prompt
-// unasked: silent is the share of queries with empty rel that got nothing, right the share of the others that got
-// something right, wrong the share of them that got something, but nothing right.
+// R@k is the share of the right memories that stand among the first k, so that R@1 of a query with two right ones is a half
+// at best. MRR and nDCG look at the first ten. Each figure has its 95 % interval by bootstrap over the queries. The latency
+// is that of one search in process, the median and the 95th of 100; cold processes are measured by go run ./bench.
+//
+// The gate is what the project gives to a prompt unasked: silent is the share of queries with empty rel that got nothing,
+// right the share of the others that got something right, wrong the share of them that got something, but nothing right.
 package main
 
 import (
