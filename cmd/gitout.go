@@ -22,9 +22,11 @@ func (w *workspace) show(ctx context.Context, hang int, args ...string) error {
 func (env *Env) copyVisible(from *bufio.Reader, hang int) error {
 	for {
 		line, err := from.ReadString('\n')
+		shown := visibleLine(line)
 		if env.Screen && hang > 0 && line != "" {
-			env.lay(hang, styledLine(strings.TrimSuffix(line, "\n"))...)
-		} else if _, werr := io.WriteString(env.Out, visibleLine(line)); werr != nil {
+			shown = env.fitted(env.Width, hang, "", styledLine(strings.TrimSuffix(line, "\n")))
+		}
+		if _, werr := io.WriteString(env.Out, shown); werr != nil {
 			return werr
 		}
 		if err == io.EOF {

@@ -55,6 +55,22 @@ func TestHitline(t *testing.T) {
 	}
 }
 
+// A statement that fills the screen is cut there, and nowhere else.
+func TestHitlineOfALongStatement(t *testing.T) {
+	var out bytes.Buffer
+	hit := hitline{mark: " ", id: "3f9a1c2b7d104e55", kind: "note", statement: strings.Repeat("中文 ", 200)}
+	(&Env{Out: &out, Screen: true, Width: 80}).hitline(hit)
+	shown := strings.Join(strings.Fields(out.String()), " ")
+	if n := strings.Count(shown, "中文"); n != 80 || !strings.HasSuffix(shown, "…") { // of 5 cells each
+		t.Errorf("%d of the words are shown: %s", n, shown)
+	}
+	out.Reset()
+	(&Env{Out: &out}).hitline(hit)
+	if n := strings.Count(out.String(), "中文"); n != 200 || strings.Count(out.String(), "\n") != 1 {
+		t.Errorf("%d of the words are in a pipe: %s", n, &out)
+	}
+}
+
 func TestHighlighted(t *testing.T) {
 	for _, tt := range []struct{ text, words, want string }{
 		{"Use pnpm, never npm", "npm", "Use pnpm, never [npm]"},
