@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -48,6 +49,14 @@ func (r contextRequest) budget(setting int) int {
 		return 0
 	}
 	return r.Budget
+}
+
+// limits are what may be done while somebody waits: an agent does where what it is given is noted.
+func (r contextRequest) limits() recall.Limits {
+	if r.Record {
+		return recall.Limits{Docs: maxIndexed}
+	}
+	return recall.Limits{}
 }
 
 // agent is the name of the agent that asks, or "".
@@ -293,15 +302,16 @@ func (w *workspace) injectPrompt(ctx context.Context, r contextRequest) (in inje
 		if budget == 0 {
 			return nil
 		}
-		var live []record.Memory
-		for _, m := range v.Memories() {
-			if m.Live(w.env.Now()) {
-				live = append(live, m)
-			}
-		}
-		hits := prompt.Relevant(live)
-		if len(hits) == 0 {
+		var hits []recall.Relevance
+		err := w.search(ctx, v, false, r.limits(), func(x *recall.Index) (err error) {
+			hits, err = prompt.Relevant(x, x.Keep(recall.Query{}, w.env.Now()))
+			return err
+		})
+		if errors.Is(err, recall.ErrBehind) { // the worker brings the index up to date
 			return nil
+		}
+		if len(hits) == 0 || err != nil {
+			return err
 		}
 		standings, err := w.standings(ctx, v)
 		if err != nil {

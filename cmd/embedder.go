@@ -158,9 +158,9 @@ type nearness struct {
 }
 
 // askNear has the query embedded, and returns the function that waits for it, embedWait after askNear was called at most.
-func (w *workspace) askNear(ctx context.Context, query string) (answer func() nearness) {
+func (w *workspace) askNear(ctx context.Context, q recall.Query) (answer func() nearness) {
 	none := func(why string) func() nearness { return func() nearness { return nearness{why: why} } }
-	if q, err := recall.Parse(query); err == nil && q.Literal {
+	if q.Literal {
 		return none("the query wants its very words")
 	}
 	if err := w.narrow(ctx); err != nil {
@@ -193,7 +193,7 @@ func (w *workspace) askNear(ctx context.Context, query string) (answer func() ne
 		cancel()
 		return none(why)
 	}
-	clean, _ := w.scanner.Text(query)
+	clean, _ := w.scanner.Text(q.Text)
 	answers := make(chan nearness, 1)
 	go func() { // it may not mind that ctx ended
 		got, err := embed(ctx, []string{space.Query(clean.String())})

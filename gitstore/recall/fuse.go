@@ -3,11 +3,19 @@ package recall
 import (
 	"cmp"
 	"slices"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
 // rrf is the k of reciprocal rank fusion: score(d) = Σ 1/(k + rank(d)), ranks from 1 (Cormack, Clarke, Büttcher, SIGIR
 // 2009).
 const rrf = 60
+
+// Hit is a memory that answers a query.
+type Hit struct {
+	Memory record.Memory
+	Found
+}
 
 // Fused is a memory of one list or of two. Its Score is the fused one, and no share of what the lists' own scores say.
 type Fused struct {

@@ -15,8 +15,8 @@ type Entry struct {
 
 // State is what an index stands for.
 type State struct {
-	Key  string   // of the entries: the same key, the same entries. Not empty
-	Tips []string // whatever helps to find out what changed since
+	Key   string   // of the entries: the same key, the same entries. Not empty
+	Notes []string // what else there is to say of it
 }
 
 // Analysis is how documents were taken apart: what an index of one analysis holds must not be compared with another's.
@@ -115,6 +115,11 @@ func (x *Index) Err() error {
 		}
 	}
 	return nil
+}
+
+// InMemory is the index without its folder: what it is brought to is kept nowhere. Both are to be closed.
+func (x *Index) InMemory() *Index {
+	return &Index{analysis: x.analysis, state: x.state, segments: x.shared()}
 }
 
 // Unkept is why the index is in memory only, when it was given a folder: the next process does the same work again.

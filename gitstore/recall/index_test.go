@@ -59,7 +59,7 @@ func testEntries(n int) (State, []Entry) {
 			all = append(all, Entry{fmt.Sprintf("%02d", i), fmt.Sprintf("%02x", (n+i)/11)})
 		}
 	}
-	return State{Key: fmt.Sprintf("state %d", n), Tips: []string{"a", fmt.Sprint(n)}}, all
+	return State{Key: fmt.Sprintf("state %d", n), Notes: []string{"a", fmt.Sprint(n)}}, all
 }
 
 func bring(t interface{ Fatalf(string, ...any) }, x *Index, to State, entries []Entry, limit Limits) *Index {
@@ -256,8 +256,8 @@ func TestSameStateCostsNothing(t *testing.T) {
 	if info, err := os.Stat(manifest); err != nil || !info.ModTime().Equal(old) {
 		t.Errorf("the manifest was written again: %v", err)
 	}
-	if !slices.Equal(y.State().Tips, to.Tips) {
-		t.Errorf("tips %v", y.State().Tips)
+	if !slices.Equal(y.State().Notes, to.Notes) {
+		t.Errorf("notes %v", y.State().Notes)
 	}
 }
 

@@ -22,7 +22,7 @@ import (
 
 // The folder of an index has a manifest and the segments that it names. All of it is derived, and may be deleted at any time.
 //
-// The manifest: magic; version of the analysis; what the index stands for, the number of its tips and the tips; the number of segments; of
+// The manifest: magic; version of the analysis; what the index stands for, the number of its notes and the notes; the number of segments; of
 // each the name, size, sum (segment.Reader.Sum), the number of documents that are gone, and the gaps between their numbers; CRC-32 (IEEE) of all
 // that, four bytes, little-endian. Texts stand behind their length; lengths and numbers are varints.
 //
@@ -157,8 +157,8 @@ func (m manifest) bytes() []byte {
 	text := func(s string) { num(uint64(len(s))); out = append(out, s...) }
 	text(m.version)
 	text(m.state.Key)
-	num(uint64(len(m.state.Tips)))
-	for _, t := range m.state.Tips {
+	num(uint64(len(m.state.Notes)))
+	for _, t := range m.state.Notes {
 		text(t)
 	}
 	num(uint64(len(m.segments)))
@@ -208,7 +208,7 @@ func parseManifest(data []byte) (m manifest, ok bool) {
 	m.version = text()
 	m.state.Key = text()
 	for n := count(); n > 0 && !torn; n-- {
-		m.state.Tips = append(m.state.Tips, text())
+		m.state.Notes = append(m.state.Notes, text())
 	}
 	for n := count(); n > 0 && !torn; n-- {
 		s := named{name: text(), size: int64(num()), sum: uint32(num())}

@@ -94,7 +94,7 @@ func (v *Vectors) Nearest(query []float32, memories []record.Memory, n int) (hit
 		all = all[:n]
 	}
 	for _, f := range all {
-		hits = append(hits, Hit{Memory: memories[f.at], Score: f.likeness})
+		hits = append(hits, Hit{Memory: memories[f.at], Found: Found{Score: f.likeness}})
 	}
 	return hits, known
 }

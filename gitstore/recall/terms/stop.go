@@ -11,3 +11,6 @@ var stop = pattern.NewWords(`a an the and or but if then than so of to in into f
 	also just some any such very too own same other
 	im ive ill id youre youve weve were theyre its thats whats hes shes lets isnt arent wasnt werent dont doesnt didnt havent hasnt hadnt
 	cant couldnt shouldnt wouldnt wont`)
+
+// IsStop reports whether a word, in lower case and without an apostrophe, says nothing about what is looked for.
+func IsStop(word string) bool { return stop.Has(word) }
