@@ -178,6 +178,17 @@ func (r *Reader) Term(text string) (id uint32, ok bool) {
 // TermText is the term of an id.
 func (r *Reader) TermText(id uint32) string { return dict{r, secTerms}.text(int(id)) }
 
+// Prefix are the terms that begin with a text, by id. A term is only good until the next.
+func (r *Reader) Prefix(text string) iter.Seq2[uint32, []byte] {
+	return func(yield func(uint32, []byte) bool) {
+		for id, term := range (dict{r, secTerms}).prefix([]byte(text)) {
+			if !yield(uint32(id), term) {
+				return
+			}
+		}
+	}
+}
+
 // Latin reports whether a term's grams count.
 func (r *Reader) Latin(id uint32) bool {
 	b := r.span(secLatin, uint64(id/8), uint64(id/8)+1)

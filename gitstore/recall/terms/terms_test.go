@@ -143,7 +143,7 @@ func FuzzAppend(f *testing.F) {
 				t.Fatalf("%+v", tok)
 			}
 			for _, g := range Grams(tok.Text) {
-				if !strings.Contains(tok.Text, g) || utf8.RuneCountInString(g) != gramSize {
+				if !strings.Contains(tok.Text, g) || utf8.RuneCountInString(g) != GramSize {
 					t.Fatalf("%q: %q", tok.Text, g)
 				}
 			}
