@@ -57,7 +57,7 @@ func (r *ranking) add(scores []float32, k int, id uint32, weight float64, length
 
 // frequency is the part of BM25 that depends on the document; length is that of the document in means.
 func frequency(tf, length float64) float64 {
-	return tf * (k1 + 1) / (tf + k1*(1-b+b*length))
+	return tf * (rankK1 + 1) / (tf + rankK1*(1-b+b*length))
 }
 
 // length is that of a document in means. It is looked up once.

@@ -40,6 +40,17 @@ func pieces(line string, width int) []string {
 	}
 	var out []string
 	for rest := line; rest != ""; {
+		if n := utf8.RuneCountInString(rest); len(out) > 0 && n < width-1 { // the last has room for what is before it
+			start := len(line) - len(rest)
+			for ; n < width-1 && start > 0; n++ {
+				_, size := utf8.DecodeLastRuneInString(line[:start])
+				start -= size
+			}
+			if i := strings.IndexByte(line[start:], ' '); i >= 0 && start+i < len(line)-len(rest) {
+				start += i + 1
+			}
+			return append(out, "…"+line[start:])
+		}
 		from := ""
 		if len(out) > 0 {
 			from = "…"

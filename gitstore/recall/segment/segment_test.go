@@ -302,3 +302,34 @@ func TestAddRefusesWhatHasNoPlace(t *testing.T) {
 		}
 	}
 }
+
+func TestPrefix(t *testing.T) {
+	var b Builder
+	var tokens []Token
+	for i := range 60 {
+		tokens = append(tokens, Token{Term: fmt.Sprintf("t%02d", i), Weight: 1}, Token{Term: fmt.Sprintf("中%d", i), Weight: 1})
+	}
+	if err := b.Add(Doc{Key: "k", Tokens: tokens}); err != nil {
+		t.Fatal(err)
+	}
+	data, err := b.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for prefix, want := range map[string]int{"": 120, "t": 60, "t3": 10, "t35": 1, "t355": 0, "a": 0, "中": 60, "中5": 11, "龍": 0, "\xff": 0, "s": 0, "u": 0} {
+		n := 0
+		for id, text := range r.Prefix(prefix) {
+			if !bytes.HasPrefix(text, []byte(prefix)) || r.TermText(id) != string(text) {
+				t.Errorf("%q: %q is %d", prefix, text, id)
+			}
+			n++
+		}
+		if n != want {
+			t.Errorf("%q: %d terms, want %d", prefix, n, want)
+		}
+	}
+}
