@@ -185,3 +185,35 @@ func (d dict) strings() []string {
 	}
 	return all
 }
+
+// prefix are the texts that begin with one, in their order. A text is only good until the next.
+func (d dict) prefix(begin []byte) iter.Seq2[int, []byte] {
+	return func(yield func(int, []byte) bool) {
+		lo, hi := 0, (d.len()+dictBlock-1)/dictBlock // the block is the last whose first text is less
+		for lo < hi {
+			mid := (lo + hi) / 2
+			b := d.block(mid)
+			head, ok := nextWhole(&b)
+			if !ok {
+				d.r.spoilt()
+				return
+			}
+			if bytes.Compare(head, begin) < 0 {
+				lo = mid + 1
+			} else {
+				hi = mid
+			}
+		}
+		c := d.cursor()
+		for c.id = max(lo-1, 0)*dictBlock - 1; c.next(); {
+			switch {
+			case bytes.HasPrefix(c.text, begin):
+				if !yield(c.id, c.text) {
+					return
+				}
+			case bytes.Compare(c.text, begin) > 0:
+				return
+			}
+		}
+	}
+}
