@@ -134,6 +134,9 @@ func same(t interface{ Fatalf(string, ...any) }, r *Reader, docs []Doc) {
 		}
 		equal("postings of "+term, want, got)
 		for _, begin := range []string{term, term[:1], term[:len(term)/2], term + "a"} {
+			if at%(1+len(postings)/20) > 0 {
+				break // some are enough
+			}
 			want := slices.DeleteFunc(slices.Sorted(maps.Keys(postings)), func(other string) bool { return !strings.HasPrefix(other, begin) })
 			want = append([]string{}, want...)
 			got := []string{}
