@@ -139,8 +139,9 @@ func (s mcpServed) caller(req *mcp.CallToolRequest) string {
 
 // mcpSession is the session that a call's metadata names.
 func mcpSession(meta mcp.Meta) string {
-	if turn, ok := meta["x-codex-turn-metadata"].(map[string]any); ok {
-		if id, ok := turn["session_id"].(string); ok && len(id) <= 200 {
+	turn, _ := meta["x-codex-turn-metadata"].(map[string]any)
+	for _, key := range []string{"thread_id", "session_id"} { // a sub-agent has a thread of its own
+		if id, ok := turn[key].(string); ok && len(id) <= 200 && id != "" {
 			return id
 		}
 	}
