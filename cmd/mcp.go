@@ -103,7 +103,7 @@ type mcpServed struct {
 // mcpClient is our name of an agent that presents itself by name.
 func mcpClient(name string) string {
 	switch name := strings.ToLower(name); {
-	case strings.HasPrefix(name, "claude"):
+	case strings.HasPrefix(name, "claude-code"): // not the same maker's others
 		return "claude"
 	case strings.HasPrefix(name, "codex"):
 		return "codex"
@@ -114,7 +114,8 @@ func mcpClient(name string) string {
 	case name == "":
 		return "generic"
 	}
-	return cutText(transcript.SafeID(name), 40)
+	safe := transcript.SafeID(name)
+	return safe[:min(40, len(safe))]
 }
 
 // caller names who calls as "<agent>/<session>", or as the agent alone. The environment is what the agent gives its shells, and

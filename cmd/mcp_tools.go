@@ -105,9 +105,6 @@ func (s mcpServed) handler(t mcpTool) mcp.ToolHandler {
 		if err != nil {
 			return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: mcpFault(err)}}}, nil
 		}
-		if w := c.env.opened; w != nil {
-			w.sweepLater()
-		}
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: c.text}}}, nil
 	}
 }

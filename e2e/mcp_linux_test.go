@@ -55,7 +55,7 @@ func TestClientsCallOurTools(t *testing.T) {
 		if n := len(objects[any](t, l.must("--json", "review"))); n != 1 {
 			t.Errorf("%d wait", n)
 		}
-		if a := l.reverie("doctor"); l.c.Name == "claude" && !strings.Contains(a.out, "has the tools") {
+		if a := l.reverie("doctor"); l.c.Name == "claude" && !strings.Contains(a.out, "has Reverie's tools") {
 			t.Errorf("doctor: %s", a)
 		}
 		l.must("uninstall", "--yes")
