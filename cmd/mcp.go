@@ -103,7 +103,7 @@ type mcpServed struct {
 // mcpClient is our name of an agent that presents itself by name.
 func mcpClient(name string) string {
 	switch name := strings.ToLower(name); {
-	case strings.HasPrefix(name, "claude"):
+	case strings.HasPrefix(name, "claude-code"): // not the same maker's others
 		return "claude"
 	case strings.HasPrefix(name, "codex"):
 		return "codex"
@@ -114,7 +114,8 @@ func mcpClient(name string) string {
 	case name == "":
 		return "generic"
 	}
-	return cutText(transcript.SafeID(name), 40)
+	safe := transcript.SafeID(name)
+	return safe[:min(40, len(safe))]
 }
 
 // caller names who calls as "<agent>/<session>", or as the agent alone. The environment is what the agent gives its shells, and
@@ -139,8 +140,9 @@ func (s mcpServed) caller(req *mcp.CallToolRequest) string {
 
 // mcpSession is the session that a call's metadata names.
 func mcpSession(meta mcp.Meta) string {
-	if turn, ok := meta["x-codex-turn-metadata"].(map[string]any); ok {
-		if id, ok := turn["session_id"].(string); ok && len(id) <= 200 {
+	turn, _ := meta["x-codex-turn-metadata"].(map[string]any)
+	for _, key := range []string{"thread_id", "session_id"} { // a sub-agent has a thread of its own
+		if id, ok := turn[key].(string); ok && len(id) <= 200 && id != "" {
 			return id
 		}
 	}

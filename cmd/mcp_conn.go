@@ -147,8 +147,14 @@ func (c *lineConn) refuse(message []byte, code int, why string) error {
 		Method *string         `json:"method"`
 	}
 	id := json.RawMessage("null")
-	if json.Unmarshal(message, &asked) == nil && asked.Method != nil && len(asked.ID) > 0 && asked.ID[0] != '{' && asked.ID[0] != '[' {
-		id = asked.ID
+	if json.Unmarshal(message, &asked) == nil && asked.Method != nil {
+		var v any
+		switch err := json.Unmarshal(asked.ID, &v); v.(type) {
+		case string, float64:
+			if err == nil {
+				id = asked.ID
+			}
+		}
 	}
 	answer, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": id, "error": map[string]any{"code": code, "message": why}})
 	if err != nil {

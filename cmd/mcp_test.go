@@ -410,6 +410,37 @@ func TestCancelledCallEnds(t *testing.T) {
 	}
 }
 
+// A server that has answered many calls, several at once, has nothing left of them at work.
+func TestAnsweredCallsLeaveNothing(t *testing.T) {
+	r := testrepo.New(t)
+	id := parsed[memoryJSON](t, answer(t, r.Dir, "", "remember", "Use pnpm"))[0].ID
+	s := serveMCP(t, r.Dir, "c", mcpOptions{})
+	round := func() {
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				callTool(t, s, "recall", fields{"query": "pnpm"})
+				callTool(t, s, "show", fields{"id": id})
+				callTool(t, s, "context", nil)
+				callTool(t, s, "status", nil)
+				callTool(t, s, "forget", fields{"id": id, "reason": "gone"})
+				callTool(t, s, "show", fields{"id": "0000"})
+			})
+		}
+		all.Wait()
+	}
+	round()
+	before := runtime.NumGoroutine()
+	for range 10 {
+		round()
+	}
+	for end := time.Now().Add(20 * time.Second); runtime.NumGoroutine() > before+2; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d goroutines after 240 calls, %d before", runtime.NumGoroutine(), before)
+		}
+	}
+}
+
 // A defect in one call ends that call.
 func TestPanicEndsOneCall(t *testing.T) {
 	var log bytes.Buffer

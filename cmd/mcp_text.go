@@ -57,7 +57,6 @@ func (c *mcpCall) proposed() {
 	c.text = c.said()
 	if id := strings.TrimSpace(c.out.String()); id != "" {
 		c.text += "\noperation " + id
-		c.data = map[string]string{"operation": id}
 	}
 }
 

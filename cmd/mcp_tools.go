@@ -79,8 +79,7 @@ type mcpCall struct {
 	args json.RawMessage
 
 	out, talk bytes.Buffer // of env
-	text      string       // the answer
-	data      any          // the same for programs; never what is stored, which only the text frames
+	text      string       // the answer; without a structured one beside it, of which Claude Code and Codex show the model nothing else
 }
 
 // handler answers calls of a tool. Whatever goes wrong becomes an answer that says so, and the server goes on.
@@ -106,10 +105,7 @@ func (s mcpServed) handler(t mcpTool) mcp.ToolHandler {
 		if err != nil {
 			return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: mcpFault(err)}}}, nil
 		}
-		if w := c.env.opened; w != nil {
-			w.sweepLater()
-		}
-		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: c.text}}, StructuredContent: c.data}, nil
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: c.text}}}, nil
 	}
 }
 
@@ -341,9 +337,7 @@ func (c *mcpCall) checkpoint() error {
 	if err := runCheckpoint(c.ctx, c.env, a.Note, ""); err != nil {
 		return err
 	}
-	name := strings.TrimSpace(c.out.String())
-	c.text = tagless("noted as " + name)
-	c.data = map[string]string{"checkpoint": name}
+	c.text = tagless("noted as " + c.out.String())
 	return nil
 }
 
@@ -356,6 +350,5 @@ func (c *mcpCall) status() error {
 		return err
 	}
 	c.text = cutText(tagless(strings.TrimSpace(c.out.String())), maxInjected)
-	c.data = json.RawMessage(bytes.Clone(c.out.Bytes()))
 	return nil
 }

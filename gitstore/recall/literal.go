@@ -50,7 +50,7 @@ func isLiteral(word string) bool {
 
 // sayNothing reports whether a word says nothing beside a name: how do I fix E0308.
 func sayNothing(word string) bool {
-	for _, part := range saying(word) {
+	for _, part := range telling(word) {
 		if part.weight != commonWeight {
 			return false
 		}

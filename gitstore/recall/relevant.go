@@ -83,7 +83,7 @@ func Ask(prompt string) Prompt {
 			p.add(seen, asked{word, termsOf(&a, word), nameWeight})
 			continue
 		}
-		for _, part := range saying(word) {
+		for _, part := range telling(word) {
 			found := termsOf(&a, part.text)
 			if part.weight != pairWeight {
 				p.add(seen, asked{part.text, found, part.weight})
@@ -99,8 +99,8 @@ func Ask(prompt string) Prompt {
 	return p
 }
 
-// saying are the parts of a word of prose that say something, with their weights.
-func saying(word string) (out []asked) {
+// telling are the parts of a word of prose that say something, with their weights.
+func telling(word string) (out []asked) {
 	for _, part := range strings.FieldsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) }) {
 		low := strings.ToLower(part)
 		one := strings.TrimSuffix(low, "s")
