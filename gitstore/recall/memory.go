@@ -3,6 +3,7 @@ package recall
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -72,6 +73,21 @@ func (x *Index) BringTo(ctx context.Context, v *record.View, limit Limits) (*Ind
 	}
 	var a terms.Analyzer
 	return x.Bring(ctx, state, entries, limit, func(i int) (segment.Doc, error) { return Document(&a, v.Memory(at[i])), nil })
+}
+
+// Of is an index of some memories, in memory. Of several with one id it has the first.
+func Of(memories []record.Memory) (*Index, error) {
+	all := slices.Clone(memories)
+	slices.SortStableFunc(all, func(a, b record.Memory) int { return strings.Compare(keyOf(a.ID, a.Private), keyOf(b.ID, b.Private)) })
+	all = slices.CompactFunc(all, func(a, b record.Memory) bool { return a.ID == b.ID })
+	entries := make([]Entry, len(all))
+	for i, m := range all {
+		entries[i].Key = keyOf(m.ID, m.Private)
+	}
+	var a terms.Analyzer
+	return Open("", MemoryAnalysis()).Bring(context.Background(), State{Key: "memory"}, entries, Limits{}, func(i int) (segment.Doc, error) {
+		return Document(&a, all[i]), nil
+	})
 }
 
 // Memory is the memory that was indexed as a document. With an error the index is spoilt.
