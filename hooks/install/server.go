@@ -24,12 +24,16 @@ type server struct {
 	Type    string   `json:"type,omitempty"`
 	Command string   `json:"command"`
 	Args    []string `json:"args"`
+	Timeout int      `json:"timeout,omitempty"` // of each request, in milliseconds
 }
 
 func serverOf(a hooks.Agent, program string) server {
 	s := server{Command: program, Args: []string{"mcp", "--agent", a.Name}}
-	if a.Name == "claude" {
+	switch a.Name {
+	case "claude":
 		s.Type = "stdio"
+	case "gemini":
+		s.Timeout = 5000 // or its start waits ten minutes for a program that hangs
 	}
 	return s
 }
