@@ -88,6 +88,7 @@ type recalled struct {
 	hits   []hit
 	lists  []string // that answered
 	not    string   // why another did not
+	loose  bool     // nothing has the phrases that were asked for: these have their words
 	hidden int      // that were found and are withheld for their authors
 	notes  []string // of files that cannot be read
 }
@@ -101,7 +102,7 @@ func (w *workspace) look(x *recall.Index, v *record.View, q recall.Query, near f
 		if request.N = n; o.limit <= 0 {
 			request.N = 0
 		}
-		all := x.Rank(request)
+		all := w.ranked(x, &request, q, &a)
 		found := make([]recall.Hit, 0, len(all))
 		a.hidden = 0
 		for _, f := range all {
@@ -133,6 +134,30 @@ func (w *workspace) look(x *recall.Index, v *record.View, q recall.Query, near f
 	return a, nil
 }
 
+// quotedList are texts in quotation marks.
+func quotedList(texts []string) (out []string) {
+	for _, t := range texts {
+		out = append(out, `"`+visible(t)+`"`)
+	}
+	return out
+}
+
+// ranked are the documents that answer a request: those with its phrases, or, where there is none, those with the words of them;
+// the newest, where a query only filters.
+func (w *workspace) ranked(x *recall.Index, r *recall.Request, q recall.Query, a *recalled) []recall.Found {
+	if strings.TrimSpace(q.Text) == "" {
+		return x.Newest(r.N, r.Keep)
+	}
+	found := x.Rank(*r)
+	if len(found) == 0 && len(r.Phrases) > 0 {
+		r.Phrases = nil
+		if found = x.Rank(*r); len(found) > 0 {
+			a.loose = true
+		}
+	}
+	return found
+}
+
 // snippetWidth is how many characters of a memory's body are shown where they answer better than its statement.
 const snippetWidth = 200
 
@@ -140,6 +165,12 @@ func (w *workspace) tellAnswer(a recalled, q recall.Query, o recallOptions) erro
 	env := w.env
 	for _, note := range a.notes {
 		env.warn("passed over: %s", note)
+	}
+	if len(q.Not) > 0 {
+		env.say("left out: what says %s", strings.Join(quotedList(q.Not), ", "))
+	}
+	if a.loose {
+		env.say("nothing says %s word for word; these have words of it", strings.Join(quotedList(q.Phrases), ", "))
 	}
 	if o.explain {
 		line := "lists: " + strings.Join(a.lists, ", ")

@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -103,6 +104,28 @@ func (x *Index) Memory(at Ref) (record.Memory, error) {
 	}
 	m.Private = strings.HasSuffix(s.Key(at.Doc), privateMark)
 	return m, nil
+}
+
+// Newest are the documents that keep lets through, at most n unless n is 0, the newest first: what a query finds that only filters.
+func (x *Index) Newest(n int, keep func(Ref) bool) (out []Found) {
+	for k, s := range x.segments {
+		for doc := range s.Len() {
+			if at := (Ref{k, doc}); s.Live(doc) && (keep == nil || keep(at)) {
+				out = append(out, Found{Ref: at})
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b Found) int {
+		s, t := x.segments[a.Segment], x.segments[b.Segment]
+		if s.Time(a.Doc) != t.Time(b.Doc) {
+			return cmp.Compare(t.Time(b.Doc), s.Time(a.Doc))
+		}
+		return strings.Compare(s.Key(a.Doc), t.Key(b.Doc))
+	})
+	if n > 0 && len(out) > n {
+		out = out[:n]
+	}
+	return out
 }
 
 // ByID is the document of a memory.

@@ -32,6 +32,9 @@ const (
 	share      = 0.5  // of the weight of all words of the prompt that any memory has, and of half of the others
 	nameShare  = 0.12 // the same, where a name is among them that few memories have
 	ownShare   = 0.5  // of the weight of the words of its own statement: a long prompt that says it again
+	two        = 0.58 // of the prompt's information, as Found.Covered has it, for two words that are no names
+	much       = 0.55 // likewise for several: then they need be no share of its words
+	little     = 0.40 // likewise, where they are
 	few        = 3    // memories that may have such a name, or one in rare
 	rare       = 20
 	maxPrompt  = 8 << 10 // bytes of a prompt that are looked at: its beginning
@@ -131,13 +134,9 @@ func (p *Prompt) add(seen map[string]bool, w asked) {
 	p.words = append(p.words, w)
 }
 
-// termsOf are the terms of a word: of an identifier its parts, for those are there wherever it is.
+// termsOf are the terms of a word: of an identifier the whole and its parts.
 func termsOf(a *terms.Analyzer, word string) (out []string) {
-	all := a.Query(word)
-	for i, t := range all {
-		if i+1 < len(all) && all[i+1].Part && !t.Part { // the whole of what follows
-			continue
-		}
+	for _, t := range a.Query(word) {
 		out = append(out, t.Text)
 	}
 	return out
@@ -257,7 +256,7 @@ func (p Prompt) Relevant(x *Index, keep func(Ref) bool) ([]Relevance, error) {
 			r.Weight += pathWeight
 			words = append(words, asked{text: path, weight: pathWeight})
 		}
-		if !p.relevant(m, r.Weight, all, named || path != "", words) {
+		if !p.clearly(m, r.Weight, all, f.Covered, named || path != "", words) {
 			continue
 		}
 		slices.SortStableFunc(words, func(a, b asked) int { return cmp.Compare(b.weight, a.weight) })
@@ -334,6 +333,28 @@ func holdingOf(a *terms.Analyzer, m record.Memory) holding {
 		}
 	}
 	return h
+}
+
+// clearly reports whether a memory is relevant: its words are a large share of the prompt's, or say much of its own statement
+// again, and they hold so much of the prompt's information that this is no chance. What words a project uses of everything,
+// nobody can know beforehand; that few memories have them, the index does.
+func (p Prompt) clearly(m record.Memory, weight, all, covered float64, named bool, words []asked) bool {
+	pairs := 0
+	for _, w := range words {
+		if len(w.terms) == 1 && strings.IndexFunc(w.text, unparted) == 0 {
+			pairs++
+		}
+	}
+	several := weight >= 1.25*enough || pairs >= 4
+	switch {
+	case weight < enough:
+		return false
+	case several && covered >= much:
+		return true
+	case named, covered >= two, several && covered >= little:
+		return p.relevant(m, weight, all, named, words)
+	}
+	return false
 }
 
 func (p Prompt) relevant(m record.Memory, weight, all float64, named bool, words []asked) bool {
