@@ -151,7 +151,7 @@ func (o *oracle) rank(query string) []oracleHit {
 		for _, n := range pairs {
 			most += n
 		}
-		if share < 1 && most > len(o.keys)/4 {
+		if share < 1 && most > len(o.keys)/2 {
 			continue
 		}
 		if terms.Kana(c) {

@@ -21,7 +21,7 @@ const (
 	rankK1 = 1.5 // k1
 	k3     = 1   // how soon a repeated term of a query stops adding
 	// manyShare: a character that one document in so many has tells nothing beside the pairs, and would cost most.
-	manyShare = 4
+	manyShare = 2
 )
 
 func saturated(q float64) float64 { return (k3 + 1) * q / (k3 + q) }
