@@ -126,7 +126,10 @@ func compare(segments []*Segment, entries []Entry) (added []int) {
 			if few {
 				i, _ = slices.BinarySearchFunc(entries, e.Key(), func(x Entry, key []byte) int { return strings.Compare(x.Key, string(key)) })
 			} else {
-				for i < len(entries) && entries[i].Key < string(e.Key()) {
+				if i < len(entries) && have[i] {
+					i++
+				}
+				for i < len(entries) && entries[i].Key != string(e.Key()) && entries[i].Key < string(e.Key()) { // most are the same
 					i++
 				}
 			}

@@ -482,7 +482,7 @@ func TestTornAndSpoiltFilesGiveNoWrongAnswer(t *testing.T) {
 		t.Fatalf("%v, %v", files, err)
 	}
 	seen, refused := 0, 0
-	try := func(path string, whole, spoilt []byte, what string) {
+	try := func(path string, spoilt []byte, what string) {
 		if err := os.WriteFile(path, spoilt, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -514,13 +514,13 @@ func TestTornAndSpoiltFilesGiveNoWrongAnswer(t *testing.T) {
 			keep[f.Name()], _ = os.ReadFile(filepath.Join(dir, f.Name()))
 		}
 		for n := 0; n < len(whole); n += 1 + len(whole)/150 {
-			try(path, whole, whole[:n], fmt.Sprintf("%d of %d bytes", n, len(whole)))
+			try(path, whole[:n], fmt.Sprintf("%d of %d bytes", n, len(whole)))
 			for name, data := range keep {
 				os.WriteFile(filepath.Join(dir, name), data, 0o600)
 			}
 			flipped := slices.Clone(whole)
 			flipped[n] ^= 1 << (n % 8)
-			try(path, whole, flipped, fmt.Sprintf("byte %d of %d", n, len(whole)))
+			try(path, flipped, fmt.Sprintf("byte %d of %d", n, len(whole)))
 			for name, data := range keep {
 				os.WriteFile(filepath.Join(dir, name), data, 0o600)
 			}
@@ -528,5 +528,49 @@ func TestTornAndSpoiltFilesGiveNoWrongAnswer(t *testing.T) {
 	}
 	if seen < 50 || refused < 200 {
 		t.Errorf("only %d were noticed when read and %d when opened: that shows little", seen, refused)
+	}
+}
+
+// BenchmarkBring is what one more document costs, with the file's writing and the manifest's, and a cold opening.
+func BenchmarkBring(b *testing.B) {
+	for _, n := range []int{10_000, 100_000} {
+		dir := filepath.Join(b.TempDir(), "index")
+		var entries []Entry
+		for i := range n {
+			entries = append(entries, Entry{fmt.Sprintf("memories/%02x/%016x-about-this.md", i*256/n, i), fmt.Sprintf("%040x", i*7919)})
+		}
+		a := testAnalysis
+		load := func(i int) (segment.Doc, error) {
+			e := entries[i]
+			d := segment.Doc{Key: e.Key, Blob: e.Blob, Stored: []byte(strings.Repeat(e.Key+" ", 8))}
+			for w := range 40 {
+				d.Tokens = append(d.Tokens, segment.Token{Term: fmt.Sprintf("w%d", hash(fmt.Sprint(e.Key, w))%30_000), Weight: 1, Word: uint32(w), Gram: true})
+			}
+			return d, nil
+		}
+		x, err := Make(dir, a).Bring(b.Context(), State{Key: "0"}, entries, Limits{}, load)
+		if err != nil {
+			b.Fatal(err)
+		}
+		x.Close()
+		step := 0
+		b.Run(fmt.Sprintf("one of %d", n), func(b *testing.B) {
+			for range b.N {
+				step++
+				entries = append(entries, Entry{fmt.Sprintf("memories/ff/%016x-added.md", 1<<60+step), "aa"})
+				x := Open(dir, a)
+				y, err := x.Bring(b.Context(), State{Key: fmt.Sprint(step)}, entries, Limits{Docs: 64}, load)
+				if err != nil || y.Unkept() != nil {
+					b.Fatal(err, y.Unkept())
+				}
+				x.Close()
+				y.Close()
+			}
+		})
+		b.Run(fmt.Sprintf("open %d", n), func(b *testing.B) {
+			for range b.N {
+				Open(dir, a).Close()
+			}
+		})
 	}
 }

@@ -39,9 +39,11 @@ const (
 	manifestName  = "manifest"
 	segmentSuffix = ".seg"
 	tempPrefix    = "new-"
-	maxManifest   = 64 << 20         // bytes
-	graceTime     = 10 * time.Minute // that a segment stays when no manifest names it
+	maxManifest   = 64 << 20 // bytes
 )
+
+// graceTime is how long a segment stays when no manifest names it. Tests shorten it.
+var graceTime = 10 * time.Minute
 
 // folder is an open folder of an index. It is held open so that what is written after it was deleted goes nowhere, even when
 // another has its name by then.

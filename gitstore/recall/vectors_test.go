@@ -591,8 +591,12 @@ func TestLinksAreNotFollowed(t *testing.T) {
 	}
 }
 
-// TestMain is also the process that TestProcessesFillTogether starts.
+// TestMain is also the processes that TestProcessesFillTogether and TestWritersAndReadersRace start.
 func TestMain(m *testing.M) {
+	if dir := os.Getenv("RECALL_TEST_INDEX"); dir != "" {
+		indexProcess(dir)
+		return
+	}
 	if dir := os.Getenv("RECALL_TEST_FILL"); dir != "" {
 		fillProcess(dir)
 		return

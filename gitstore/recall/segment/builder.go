@@ -52,8 +52,10 @@ func (b *Builder) Add(d Doc) error {
 		return fmt.Errorf("add %.50s… to a segment: its key or group has more than %d bytes", d.Key, maxText)
 	case len(d.Stored) > maxStored:
 		return fmt.Errorf("add %s to a segment: more than %d bytes to store", d.Key, maxStored)
-	case d.Time < 0 || d.Expires < 0:
-		return fmt.Errorf("add %s to a segment: a time before 1970", d.Key)
+	case d.Time < 0 || d.Expires < 0 || d.Time >= maxTime:
+		return fmt.Errorf("add %s to a segment: a time before 1970 or after 36812", d.Key)
+	case len(b.docs) == maxDocs:
+		return fmt.Errorf("add %s to a segment: it has %d documents already", d.Key, maxDocs)
 	}
 	if b.terms == nil {
 		b.terms, b.labels, b.keys = map[string]uint32{}, map[string]uint32{}, map[string]bool{}
@@ -201,26 +203,27 @@ func (d *draft) keys() (rows []byte) {
 	rows = make([]byte, rowSize*len(d.docs))
 	var ids []byte
 	for place, i := range order {
-		ids = binary.LittleEndian.AppendUint32(ids, uint32(i))
+		ids = append(ids, byte(i), byte(i>>8), byte(i>>16))
 		ids = append(ids, blobs[place]...)
 		ids = append(ids, make([]byte, width-len(blobs[place]))...)
-		binary.LittleEndian.PutUint32(rows[i*rowSize+rowKey:], uint32(place))
+		put24(rows[i*rowSize+rowKey:], place)
 	}
 	d.secs[secKeys], d.counts[secKeys] = appendDict(nil, names), len(names)
-	d.secs[secIDs], d.counts[secIDs] = ids, 4+width
+	d.secs[secIDs], d.counts[secIDs] = ids, 3+width
 	d.secs[secDocs], d.counts[secDocs] = rows, len(d.docs)
 	return rows
 }
 
 // The columns of a document's row.
 const (
-	rowLength     = 0
-	rowGramLength = 4
-	rowTime       = 8
-	rowRecord     = 16
-	rowKey        = 20
-	rowGroup      = 24
-	rowKind       = 28
+	rowLength     = 0  // u32
+	rowGramLength = 4  // u32
+	rowTime       = 8  // u40
+	rowKind       = 13 // u8
+	rowRecord     = 14 // u32
+	rowKey        = 18 // u24
+	rowGroup      = 21 // u24
+	rowSize       = 24
 )
 
 const hexBlob = 0x80
@@ -247,7 +250,8 @@ func (d *draft) records(names []string, sorted []uint32, rows []byte) {
 		p, row := &d.docs[i], rows[i*rowSize:]
 		binary.LittleEndian.PutUint32(row[rowLength:], uint32(p.length))
 		binary.LittleEndian.PutUint32(row[rowGramLength:], uint32(min(d.gramLengths[i], math.MaxUint32)))
-		binary.LittleEndian.PutUint64(row[rowTime:], uint64(p.time))
+		binary.LittleEndian.PutUint32(row[rowTime:], uint32(p.time))
+		row[rowTime+4] = byte(p.time >> 32)
 		binary.LittleEndian.PutUint32(row[rowRecord:], uint32(len(out)))
 		row[rowKind] = p.kind
 		out = binary.AppendUvarint(out, uint64(p.expires))
@@ -288,7 +292,7 @@ func (d *draft) groups(rows []byte) {
 			names = append(names, g)
 			starts = binary.LittleEndian.AppendUint32(starts, uint32(i))
 		}
-		binary.LittleEndian.PutUint32(rows[i*rowSize+rowGroup:], uint32(len(names)-1))
+		put24(rows[i*rowSize+rowGroup:], len(names)-1)
 	}
 	d.secs[secGroupStarts] = binary.LittleEndian.AppendUint32(starts, uint32(len(d.docs)))
 	d.secs[secGroups], d.counts[secGroups] = appendDict(nil, names), len(names)

@@ -22,7 +22,7 @@ func (r *Reader) Length(doc int) uint32 { return le32(r.row(doc)[rowLength:]) }
 func (r *Reader) GramLength(doc int) uint32 { return le32(r.row(doc)[rowGramLength:]) }
 
 // Time is that of a document, in Unix seconds; 0 is unknown.
-func (r *Reader) Time(doc int) int64 { return int64(le64(r.row(doc)[rowTime:])) }
+func (r *Reader) Time(doc int) int64 { return int64(le64(r.row(doc)[rowTime:]) & (maxTime - 1)) }
 
 // Kind is the number that was given.
 func (r *Reader) Kind(doc int) uint8 { return r.row(doc)[rowKind] }
@@ -77,7 +77,7 @@ func (r *Reader) hotTerms() []byte { return r.span(secHot, 0, r.sizes[secHot]) }
 
 // Group is the name of a document's group; "" is none.
 func (r *Reader) Group(doc int) string {
-	id := le32(r.row(doc)[rowGroup:])
+	id := le24(r.row(doc)[rowGroup:])
 	if id == 0 {
 		return ""
 	}
@@ -106,7 +106,7 @@ func (r *Reader) beside(doc, other int) int {
 	if other < 0 || other >= int(r.docs) {
 		return -1
 	}
-	if id := le32(r.row(doc)[rowGroup:]); id == 0 || id != le32(r.row(other)[rowGroup:]) {
+	if id := le24(r.row(doc)[rowGroup:]); id == 0 || id != le24(r.row(other)[rowGroup:]) {
 		return -1
 	}
 	return other
@@ -123,11 +123,11 @@ func (r *Reader) Find(key string) (doc int, ok bool) {
 }
 
 // Key is that of a document.
-func (r *Reader) Key(doc int) string { return dict{r, secKeys}.text(int(le32(r.row(doc)[rowKey:]))) }
+func (r *Reader) Key(doc int) string { return dict{r, secKeys}.text(int(le24(r.row(doc)[rowKey:]))) }
 
 // Blob is the name of a document's content.
 func (r *Reader) Blob(doc int) string {
-	_, blob := r.id(int(le32(r.row(doc)[rowKey:])))
+	_, blob := r.id(int(le24(r.row(doc)[rowKey:])))
 	return unpackBlob(blob)
 }
 
@@ -135,15 +135,15 @@ func (r *Reader) Blob(doc int) string {
 func (r *Reader) id(place int) (doc int, blob []byte) {
 	width := uint64(r.counts[secIDs])
 	b := r.span(secIDs, width*uint64(place), width*uint64(place)+width)
-	if len(b) < 5 {
+	if len(b) < 4 {
 		return -1, nil
 	}
-	n := int(b[4] &^ hexBlob)
-	if le32(b) >= r.docs || 5+n > len(b) {
+	n := int(b[3] &^ hexBlob)
+	if le24(b) >= r.docs || 4+n > len(b) {
 		r.spoilt()
 		return -1, nil
 	}
-	return int(le32(b)), b[4 : 5+n]
+	return int(le24(b)), b[3 : 4+n]
 }
 
 func unpackBlob(b []byte) string {
@@ -187,8 +187,17 @@ func (e *Entries) Same(name string) bool {
 	if len(e.blob) == 0 || e.blob[0]&hexBlob == 0 {
 		return string(e.blob[min(1, len(e.blob)):]) == name
 	}
-	var room [2 * maxBlob]byte
-	return string(room[:hex.Encode(room[:], e.blob[1:])]) == name
+	digits := e.blob[1:]
+	if len(name) != 2*len(digits) {
+		return false
+	}
+	const hexDigits = "0123456789abcdef"
+	for i, b := range digits {
+		if name[2*i] != hexDigits[b>>4] || name[2*i+1] != hexDigits[b&15] {
+			return false
+		}
+	}
+	return true
 }
 
 // Copier gives documents of a segment as they were added, for another Builder.

@@ -16,10 +16,10 @@ type Position struct {
 
 // What follows a token with a long step.
 const (
-	stepFollows    = 3
-	passageFollows = 1
-	weightFollows  = 2
-	longStep       = 63
+	stepFollows = 3
+	nextPassage = 1
+	bothFollow  = 2 // passage and weight
+	longStep    = 63
 )
 
 // appendToken writes a token that stands behind last.
@@ -33,17 +33,14 @@ func appendToken(out []byte, code uint32, last, t Position) []byte {
 	if step >= 0 && step < longStep {
 		control = byte(step << 2)
 	}
-	if t.Passage != last.Passage {
-		control |= passageFollows
-	}
-	if t.Weight != last.Weight {
-		control |= weightFollows
-	}
-	out = append(out, control)
-	if t.Passage != last.Passage {
+	switch {
+	case t.Weight == last.Weight && t.Passage == last.Passage:
+		out = append(out, control)
+	case t.Weight == last.Weight && t.Passage == last.Passage+1:
+		out = append(out, control|nextPassage)
+	default:
+		out = append(out, control|bothFollow)
 		out = binary.AppendUvarint(out, zigzag(int64(t.Passage)-int64(last.Passage)))
-	}
-	if t.Weight != last.Weight {
 		out = append(out, t.Weight)
 	}
 	if control>>2 == longStep {
@@ -107,12 +104,15 @@ func (r *Reader) Forward(doc int, out []Position) []Position {
 			}
 			control := b[0]
 			b = b[1:]
-			if control&passageFollows != 0 {
-				t.Passage += uint16(unzigzag(varint(&b)))
+			if control&nextPassage != 0 {
+				t.Passage++
 			}
-			if control&weightFollows != 0 && len(b) > 0 {
-				t.Weight = b[0]
-				b = b[1:]
+			if control&bothFollow != 0 {
+				t.Passage += uint16(unzigzag(varint(&b)))
+				if len(b) > 0 {
+					t.Weight = b[0]
+					b = b[1:]
+				}
 			}
 			if step = int64(control >> 2); step == longStep {
 				step = unzigzag(varint(&b))

@@ -87,26 +87,27 @@ func (d *draft) postings() *postingLists {
 			fill[u.id]++
 		}
 	}
-	var out []byte
-	places := make([]byte, 0, 4*(len(d.names)+1))
+	var out, places, body []byte
 	for id := range d.names {
-		places = binary.LittleEndian.AppendUint32(places, uint32(len(out)))
+		if id%placeEvery == 0 {
+			places = binary.LittleEndian.AppendUint32(places, uint32(len(out)))
+		}
 		list := lists.of(uint32(id))
-		out = binary.AppendUvarint(out, uint64(len(list)))
+		body = body[:0]
 		next := uint32(0)
 		for _, p := range list {
 			gap := uint64(p.doc-next) << 2
 			if p.freq <= 3 {
-				out = binary.AppendUvarint(out, gap|uint64(p.freq-1))
+				body = binary.AppendUvarint(body, gap|uint64(p.freq-1))
 			} else {
-				out = binary.AppendUvarint(out, gap|3)
-				out = binary.AppendUvarint(out, uint64(p.freq))
+				body = binary.AppendUvarint(body, gap|3)
+				body = binary.AppendUvarint(body, uint64(p.freq))
 			}
 			next = p.doc + 1
 		}
+		out = appendList(out, len(list), body)
 	}
-	d.secs[secPlaces] = binary.LittleEndian.AppendUint32(places, uint32(len(out)))
-	d.secs[secPostings] = out
+	d.secs[secPlaces], d.secs[secPostings] = places, out
 	return lists
 }
 
@@ -145,9 +146,11 @@ func (d *draft) grams(split func(string) []string, latin []uint32, lists *postin
 		order[id] = uint32(number)
 	}
 	seen := make([]uint32, len(d.docs)) // the last gram, from 1, that was found in a document
-	var out, places []byte
+	var out, places, body []byte
 	for id := range names {
-		places = binary.LittleEndian.AppendUint32(places, uint32(len(out)))
+		if id%gramPlaceEvery == 0 {
+			places = binary.LittleEndian.AppendUint32(places, uint32(len(out)))
+		}
 		list, df := terms[order[id]], 0
 		for _, term := range list {
 			for _, p := range lists.of(term) {
@@ -157,10 +160,83 @@ func (d *draft) grams(split func(string) []string, latin []uint32, lists *postin
 				}
 			}
 		}
-		out = binary.AppendUvarint(out, uint64(df))
-		out = appendGaps(out, list)
+		if body = body[:0]; len(list) > 1 {
+			body = binary.AppendUvarint(body, uint64(df))
+		}
+		out = appendList(out, len(list), appendGaps(body, list))
 	}
 	d.secs[secGrams], d.counts[secGrams] = appendDict(nil, names), len(names)
-	d.secs[secGramPlaces] = binary.LittleEndian.AppendUint32(places, uint32(len(out)))
-	d.secs[secGramLists] = out
+	d.secs[secGramPlaces], d.secs[secGramLists] = places, out
+}
+
+const (
+	placeEvery     = 4 // terms share a place
+	gramPlaceEvery = 8 // grams do
+	longList       = 8 // from which length on a list says its size: a shorter one is passed over by reading it
+)
+
+// appendList writes a list of n things.
+func appendList(out []byte, n int, body []byte) []byte {
+	out = binary.AppendUvarint(out, uint64(n))
+	if n >= longList {
+		out = binary.AppendUvarint(out, uint64(len(body)))
+	}
+	return append(out, body...)
+}
+
+// list is the list of an id and its length: in section sec, where section places tells the beginning of every so many. Of a short list the
+// end is not known. Each thing of a list takes a byte at least.
+func (r *Reader) list(places, sec int, id uint32, every uint32, skip func(b *[]byte, n uint64)) (b []byte, n uint64) {
+	at := r.span(places, 4*uint64(id/every), 4*uint64(id/every)+4)
+	if at == nil {
+		return nil, 0
+	}
+	from, to := uint64(le32(at)), r.sizes[sec]
+	if next := 4*uint64(id/every) + 4; next+4 <= r.sizes[places] {
+		if at = r.span(places, next, next+4); at == nil {
+			return nil, 0
+		}
+		to = uint64(le32(at))
+	}
+	b = r.span(sec, from, to)
+	for left := id % every; ; left-- {
+		n = varint(&b)
+		size := uint64(0)
+		if n >= longList {
+			if size = varint(&b); size > uint64(len(b)) || n > size {
+				r.spoilt()
+				return nil, 0
+			}
+		}
+		switch {
+		case left == 0 && n >= longList:
+			return b[:size], n
+		case left == 0 && n > uint64(len(b)):
+			r.spoilt()
+			return nil, 0
+		case left == 0:
+			return b, n
+		case n >= longList:
+			b = b[size:]
+		default:
+			skip(&b, n)
+		}
+	}
+}
+
+func skipPostings(b *[]byte, n uint64) {
+	for ; n > 0; n-- {
+		if varint(b)&3 == 3 {
+			varint(b)
+		}
+	}
+}
+
+func skipGrams(b *[]byte, n uint64) {
+	if n > 1 {
+		n++ // in how many documents
+	}
+	for ; n > 0; n-- {
+		varint(b)
+	}
 }

@@ -121,8 +121,9 @@ func (r *Reader) fits() bool {
 	docs := uint64(r.docs)
 	blocks := func(sec int) bool { return r.sizes[sec] >= 4*((n(sec)+dictBlock-1)/dictBlock+1)+n(sec) }
 	for _, ok := range []bool{
-		r.sizes[secDocs] == rowSize*docs, n(secKeys) == docs, r.sizes[secIDs] == docs*n(secIDs), n(secIDs) >= 5 || docs == 0,
-		r.sizes[secLatin] == (n(secTerms)+7)/8, r.sizes[secPlaces] == 4*(n(secTerms)+1), r.sizes[secGramPlaces] == 4*(n(secGrams)+1),
+		r.sizes[secDocs] == rowSize*docs, n(secKeys) == docs, r.sizes[secIDs] == docs*n(secIDs), n(secIDs) >= 4 || docs == 0,
+		r.sizes[secLatin] == (n(secTerms)+7)/8, r.sizes[secPlaces] == 4*((n(secTerms)+placeEvery-1)/placeEvery),
+		r.sizes[secGramPlaces] == 4*((n(secGrams)+gramPlaceEvery-1)/gramPlaceEvery),
 		r.sizes[secGroupStarts] == 4*(n(secGroups)+1), r.sizes[secHot] == 4*n(secHot), r.sizes[secBlocks] == 8*(n(secBlocks)+1),
 		blocks(secTerms), blocks(secGrams), blocks(secKeys), blocks(secLabels), blocks(secGroups), n(secGroups) > 0,
 	} {
@@ -200,22 +201,12 @@ func (r *Reader) DF(term uint32) int { return int(r.Postings(term).left) }
 
 // Postings are the documents that have a term.
 func (r *Reader) Postings(term uint32) Cursor {
-	b := r.list(secPlaces, secPostings, term)
-	n := varint(&b)
-	if n > uint64(len(b)) || n > uint64(r.docs) { // each takes a byte at least
+	b, n := r.list(secPlaces, secPostings, term, placeEvery, skipPostings)
+	if n > uint64(r.docs) || term >= r.counts[secTerms] {
 		r.spoilt()
 		return Cursor{}
 	}
 	return Cursor{rest: b, left: uint32(n), r: r}
-}
-
-// list is the list of an id, in section sec, where the offsets are in section places.
-func (r *Reader) list(places, sec int, id uint32) []byte {
-	at := r.span(places, 4*uint64(id), 4*uint64(id)+8)
-	if at == nil {
-		return nil
-	}
-	return r.span(sec, uint64(le32(at)), uint64(le32(at[4:])))
 }
 
 // Gram finds a gram: in how many documents it is, and the terms that have it, ascending. A term that has it twice is there
@@ -225,21 +216,23 @@ func (r *Reader) Gram(text string, ids []uint32) (df int, terms []uint32) {
 	if !ok {
 		return 0, ids
 	}
-	b := r.list(secGramPlaces, secGramLists, uint32(id))
-	n := varint(&b)
-	if n > uint64(r.docs) {
-		r.spoilt()
-		return 0, ids
+	b, n := r.list(secGramPlaces, secGramLists, uint32(id), gramPlaceEvery, skipGrams)
+	docs := uint64(0)
+	if n > 1 {
+		docs = varint(&b)
 	}
-	for last := uint64(0); len(b) > 0; {
+	for last := uint64(0); n > 0; n-- {
 		last += varint(&b)
 		if last >= uint64(r.counts[secTerms]) {
 			r.spoilt()
 			return 0, ids
 		}
 		ids = append(ids, uint32(last))
+		if docs == 0 {
+			docs = uint64(r.DF(uint32(last)))
+		}
 	}
-	return int(n), ids
+	return int(docs), ids
 }
 
 // Sizes are the bytes of each part, for people.

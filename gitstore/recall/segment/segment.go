@@ -20,18 +20,20 @@
 //
 // The body's sections:
 //
-//	docs     a row of 32 bytes for each document: length u32, gram length u32, time i64, offset of its record u32, its place among the
-//	         keys u32, group u32, kind u8, 3 × 0. The order is that of (group, time, key).
+//	docs     a row of 24 bytes for each document: length u32, gram length u32, time u40, kind u8, offset of its record u32, its place
+//	         among the keys u24, group u24. The order is that of (group, time, key).
 //	terms    dictionary: the id of a term is its place in the order of bytes
 //	latin    a bit for each term: its grams count
-//	places   offset of each term's postings u32, and the end
-//	postings of a term: in how many documents; then for each gap<<2|f, where f is 0 for a frequency of 1, 1 for 2, 2 for 3, and
-//	         3 when a varint follows. The first gap is from document -1, less 1.
+//	places   offset of the postings of every fourth term u32
+//	postings of a term: in how many documents; where that is 8 or more, the bytes that follow; for each document gap<<2|f, where f is 0
+//	         for a frequency of 1, 1 for 2, 2 for 3, and 3 when a varint follows. The first gap is the document, the others are from the
+//	         document after the last.
 //	grams    dictionary of the grams of latin terms
-//	gplaces  offset of each gram's list u32, and the end
-//	glists   of a gram: in how many documents; then the gaps between the ids of its terms. Gap 0 is a term that has it once more.
+//	gplaces  offset of the list of every eighth gram u32
+//	glists   of a gram: how many terms; where that is 8 or more, the bytes that follow; in how many documents, unless it is one term; the
+//	         gaps between the ids of the terms. Gap 0 is a term that has it once more.
 //	keys     dictionary of keys
-//	ids      for each key: document u32; length of the blob's name u8, 0x80 for hexadecimal digits, two a byte; its bytes, padded
+//	ids      for each key: document u24; length of the blob's name u8, 0x80 for hexadecimal digits, two a byte; its bytes, padded
 //	labels   dictionary
 //	groups   dictionary; id 0 is ""
 //	gstarts  first document of each group u32, and the number of documents
@@ -42,8 +44,8 @@
 //	         document length and text
 //
 // A token is code<<2|step. A code below the number of hot terms is one of those, a larger one is a term's id and that number. The step is how
-// many words it stands behind the last token; 3 says that a byte follows: 1 for a change of the passage (difference, zigzag), 2 for a
-// change of the weight (one byte), and above them the step, where 63 says that the difference follows (zigzag).
+// many words it stands behind the last token; 3 says that a byte follows: 1 for the next passage, 2 for a passage and a weight that follow (the
+// former's difference from the last, zigzag; one byte), and above them the step, where 63 says that the difference follows (zigzag).
 //
 // A dictionary is sorted texts in blocks of 16: the blocks' offsets u32, and the end, then for each text a byte that
 // holds how much it shares with the text before and how long the rest is, four bits each, where 15 says that a varint is
@@ -111,7 +113,8 @@ func sectionNames() []string {
 
 const (
 	pageSize = 4096
-	rowSize  = 32
+	maxDocs  = 1<<24 - 2 // numbers of documents and groups have three bytes
+	maxTime  = 1 << 40
 
 	headMagic   = 0
 	headSize    = 16
@@ -131,7 +134,10 @@ const (
 )
 
 func le32(b []byte) uint32 { return binary.LittleEndian.Uint32(b) }
+func le24(b []byte) uint32 { return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 }
 func le64(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
+
+func put24(b []byte, n int) { b[0], b[1], b[2] = byte(n), byte(n>>8), byte(n>>16) }
 
 func zigzag(n int64) uint64   { return uint64(n<<1) ^ uint64(n>>63) }
 func unzigzag(u uint64) int64 { return int64(u>>1) ^ -int64(u&1) }

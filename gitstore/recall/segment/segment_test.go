@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
@@ -132,6 +133,20 @@ func same(t interface{ Fatalf(string, ...any) }, r *Reader, docs []Doc) {
 			got = append(got, use{c.Doc, c.Freq})
 		}
 		equal("postings of "+term, want, got)
+		for _, begin := range []string{term, term[:1], term[:len(term)/2], term + "a"} {
+			if at%(1+len(postings)/20) > 0 {
+				break // some are enough
+			}
+			want := slices.DeleteFunc(slices.Sorted(maps.Keys(postings)), func(other string) bool { return !strings.HasPrefix(other, begin) })
+			want = append([]string{}, want...)
+			got := []string{}
+			for id, other := range r.Prefix(begin) {
+				if got = append(got, string(other)); r.TermText(id) != string(other) {
+					t.Fatalf("%d is %q, and not %q", id, r.TermText(id), other)
+				}
+			}
+			equal("terms that begin with "+begin, want, got)
+		}
 		equal("frequency of "+term, len(want), r.DF(id))
 		for _, g := range gramsOf[term] {
 			grams[g] = append(grams[g], term)

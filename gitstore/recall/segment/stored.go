@@ -6,11 +6,12 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"sync"
 )
 
 // presetSize is the most of the dictionary that stored texts are compressed with. Small blocks with a dictionary are nearly as short as large
 // ones without, and a hit unpacks little.
-const presetSize = 8 << 10
+const presetSize = 24 << 10
 
 // plainBelow is how many bytes of stored text are not worth the compressor, which takes a megabyte of memory: those of a few documents
 // that were just added.
@@ -146,9 +147,19 @@ func (r *Reader) block(doc int) (text []byte, first int, err error) {
 		return nil, 0, ErrCorrupt
 	}
 	preset := r.span(secStored, 4, 4+uint64(le32(head)))
-	unpack := flate.NewReaderDict(bytes.NewReader(b[1:]), preset)
-	defer unpack.Close()
-	// Somebody's block may unpack to a thousand times its size.
-	text, err = io.ReadAll(io.LimitReader(unpack, maxStored+2*blockTarget))
+	unpack, ok := unpackers.Get().(io.Reader)
+	if ok {
+		err = unpack.(flate.Resetter).Reset(bytes.NewReader(b[1:]), preset)
+	} else {
+		unpack = flate.NewReaderDict(bytes.NewReader(b[1:]), preset)
+	}
+	if err == nil {
+		// Somebody's block may unpack to a thousand times its size.
+		text, err = io.ReadAll(io.LimitReader(unpack, maxStored+2*blockTarget))
+	}
+	unpackers.Put(unpack)
 	return text, int(from), err
 }
+
+// unpackers are used again: each has tables of 40 KB.
+var unpackers sync.Pool
