@@ -70,7 +70,7 @@ func (o *oracle) tf(key string, is func(segment.Token) bool) (tf float64) {
 
 func bm25(tf, length float64) float64 {
 	length = max(length, 1e-6)
-	return tf * 2.4 / (tf + 1.4*(0.35+0.65*length))
+	return tf * 2.5 / (tf + 1.5*(0.35+0.65*length))
 }
 
 type oracleHit struct {
@@ -94,6 +94,9 @@ func (o *oracle) rank(query string) []oracleHit {
 			continue
 		}
 		a := asked{Token: t, times: 1, idf: o.idf(o.df[t.Text]), spelt: map[string]float64{t.Text: 1}}
+		if terms.Kana(t.Text) {
+			a.idf /= 2
+		}
 		parted := i+1 < len(tokens) && tokens[i+1].Part && tokens[i+1].Word == t.Word && !t.Part
 		if o.df[t.Text] == 0 && t.Gram && !parted {
 			o.spell(t.Text, a.spelt, &a.idf)
@@ -128,12 +131,31 @@ func (o *oracle) rank(query string) []oracleHit {
 		}
 	}
 	for c, share := range chars {
-		begins := func(t segment.Token) bool { return strings.HasPrefix(t.Term, c) && t.Term != c }
-		df := 0
+		begins := func(t segment.Token) bool { return strings.HasPrefix(t.Term, c) && (t.Term != c || share < 1) }
+		df, pairs := 0, map[string]int{}
 		for _, key := range o.keys {
-			if slices.ContainsFunc(o.docs[key], begins) {
+			has := map[string]bool{}
+			for _, t := range o.docs[key] {
+				if begins(t) {
+					has[t.Term] = true
+				}
+			}
+			if len(has) > 0 {
 				df++
 			}
+			for t := range has {
+				pairs[t]++
+			}
+		}
+		most := 0
+		for _, n := range pairs {
+			most += n
+		}
+		if share < 1 && most > len(o.keys)/2 {
+			continue
+		}
+		if terms.Kana(c) {
+			share /= 2
 		}
 		for _, key := range o.keys {
 			if tf := o.tf(key, begins); tf > 0 {
@@ -166,7 +188,7 @@ func (o *oracle) rank(query string) []oracleHit {
 		bestWord, bestGram = max(bestWord, words[key]), max(bestGram, grams[key])
 	}
 	for key := range grams {
-		grams[key] *= 0.3 / bestGram
+		grams[key] *= 0.25 / bestGram
 		if bestWord > 0 {
 			grams[key] *= bestWord
 		}
@@ -205,7 +227,7 @@ func (o *oracle) rank(query string) []oracleHit {
 			}
 		}
 		for _, v := range passages {
-			p.Passage = max(p.Passage, 0.3*v)
+			p.Passage = max(p.Passage, 0.4*v)
 		}
 		if s := p.score(); s > 0 {
 			out = append(out, oracleHit{key, s, p})

@@ -2,6 +2,7 @@ package recall
 
 import (
 	"math"
+
 	"unicode/utf8"
 
 	"github.com/reverie-memory/reverie/gitstore/recall/terms"
@@ -17,8 +18,10 @@ import (
 // where q is how often the query has a term.
 
 const (
-	rankK1 = 1.4 // k1
+	rankK1 = 1.5 // k1
 	k3     = 1   // how soon a repeated term of a query stops adding
+	// manyShare: a character that one document in so many has tells nothing beside the pairs, and would cost most.
+	manyShare = 2
 )
 
 func saturated(q float64) float64 { return (k3 + 1) * q / (k3 + q) }
@@ -97,15 +100,30 @@ func (r *ranking) characters(length func(*Segment, int) float64) {
 		note(l.text[:n], characterShare)
 		note(l.text[n:], characterShare)
 	}
+	pairs := make([][]uint32, len(r.segments))
 	for _, c := range all {
+		df := 0 // at most
 		for k, s := range r.segments {
+			pairs[k] = pairs[k][:0]
 			for id, text := range s.Prefix(c.text) {
-				if len(text) > len(c.text) { // the character alone was looked up as a term
-					r.sum(k, id)
+				if len(text) > len(c.text) || c.share < 1 { // alone in the query too, it was looked up as a term
+					pairs[k] = append(pairs[k], id)
+					df += s.DF(id)
 				}
 			}
 		}
+		if c.share < 1 && df > r.totals.Docs/manyShare {
+			continue
+		}
+		for k := range pairs {
+			for _, id := range pairs[k] {
+				r.sum(k, id)
+			}
+		}
 		idf := r.idf(len(r.touched))
+		if terms.Kana(c.text) {
+			idf *= kanaShare
+		}
 		r.drain(func(at int, tf float64) {
 			ref := r.locate(at)
 			r.words[at] += float32(c.share * idf * frequency(tf, r.length(r.segments[ref.Segment], at, ref.Doc, length)))

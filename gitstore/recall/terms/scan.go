@@ -55,6 +55,16 @@ func Joined(term string) bool {
 	return classAt(term) == joined
 }
 
+// Kana reports whether a term is hiragana and nothing else.
+func Kana(term string) bool {
+	for _, r := range term {
+		if r < 0x3041 || 0x3096 < r {
+			return false
+		}
+	}
+	return term != ""
+}
+
 // classAt is the class of the first character.
 func classAt(text string) class {
 	if text == "" {

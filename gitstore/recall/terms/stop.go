@@ -8,7 +8,7 @@ var stop = pattern.NewWords(`a an the and or but if then than so of to in into f
 	is are was were be been being am do does did doing done have has had having can could should would will shall may might must
 	i me my mine we us our ours you your yours he him his she her hers it its they them their theirs
 	this that these those there here who whom whose which what when where why how
-	also just some any such very too own same other
+	also just such very too
 	im ive ill id youre youve weve were theyre its thats whats hes shes lets isnt arent wasnt werent dont doesnt didnt havent hasnt hadnt
 	cant couldnt shouldnt wouldnt wont`)
 

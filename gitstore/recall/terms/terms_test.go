@@ -108,6 +108,16 @@ func TestSentencesOfALongLineArePassages(t *testing.T) {
 	}
 }
 
+func TestScripts(t *testing.T) {
+	for term, want := range map[string][2]bool{ // joined, hiragana
+		"": {}, "word": {}, "提交": {true, false}, "です": {true, true}, "する": {true, true}, "テス": {true, false}, "をテ": {true, false}, "커": {true, false}, "ー": {true, false},
+	} {
+		if got := [2]bool{Joined(term), Kana(term)}; got != want {
+			t.Errorf("%q: %v, want %v", term, got, want)
+		}
+	}
+}
+
 func TestGrams(t *testing.T) {
 	for word, want := range map[string][]string{
 		"": nil, "abc": nil, "abcd": {"abcd"}, "abcdef": {"abcd", "bcde", "cdef"}, "файлы": {"файл", "айлы"},
