@@ -180,14 +180,12 @@ func (w *workspace) tellAnswer(a recalled, q recall.Query, o recallOptions) erro
 		env.say("%s", line)
 	}
 	switch {
-	case len(a.hits) > 0:
-		w.tellHidden(a.hidden)
-	case a.hidden == 0:
-		env.say("nothing is known about that")
 	case a.hidden == 1:
 		env.say("1 answer is withheld; 'reverie recall --all QUERY' shows it")
-	default:
+	case a.hidden > 1:
 		env.say("%d answers are withheld; 'reverie recall --all QUERY' shows them", a.hidden)
+	case len(a.hits) == 0:
+		env.say("nothing is known about that")
 	}
 	for _, h := range a.hits {
 		snippet := ""
