@@ -95,7 +95,7 @@ func (o *oracle) rank(query string) []oracleHit {
 		}
 		a := asked{Token: t, times: 1, idf: o.idf(o.df[t.Text]), spelt: map[string]float64{t.Text: 1}}
 		if terms.Kana(t.Text) {
-			a.idf /= 2
+			a.idf *= 0.2
 		}
 		parted := i+1 < len(tokens) && tokens[i+1].Part && tokens[i+1].Word == t.Word && !t.Part
 		if o.df[t.Text] == 0 && t.Gram && !parted {
@@ -155,7 +155,7 @@ func (o *oracle) rank(query string) []oracleHit {
 			continue
 		}
 		if terms.Kana(c) {
-			share /= 2
+			share *= 0.2
 		}
 		for _, key := range o.keys {
 			if tf := o.tf(key, begins); tf > 0 {

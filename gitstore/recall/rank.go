@@ -18,7 +18,7 @@ const (
 	nearWeight     = 0.5  // of the words' information, for those that are neighbours as they are in the query
 	passageWeight  = 0.4  // of the words' information, for those that stand in one passage
 	besideShare    = 0.2  // of the scores of the memories before and after in a session
-	kanaShare      = 0.5  // of its information: what a term of hiragana alone has, which are endings and particles as a rule
+	kanaShare      = 0.2  // of its information: what a term of hiragana alone has, which are endings and particles as a rule
 	characterShare = 0.2  // of a pair's weight: what one character of Han, kana or Hangul has
 )
 
