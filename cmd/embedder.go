@@ -163,6 +163,9 @@ func (w *workspace) askNear(ctx context.Context, q recall.Query) (answer func() 
 	if q.Literal {
 		return none("the query wants its very words")
 	}
+	if w.env.embedder == nil && w.config.Model.Embed == config.Off {
+		return none("no model is set")
+	}
 	if err := w.narrow(ctx); err != nil {
 		return none(err.Error())
 	}

@@ -99,7 +99,7 @@ func TestJSONIsAPromise(t *testing.T) {
 		{[]string{"learn", "--dry-run"}, "accepted found " + within("found.", "agent new places sessions size") + " reflections sessions waiting"},
 		{[]string{"review"}, operation + " quotes " + within("quotes.", "by client event how quote session")},
 		{[]string{"remember", "One", "-k", "fact"}, memoryKeys},
-		{[]string{"recall", "one"}, memoryKeys + " lists score snippet"},
+		{[]string{"recall", "one"}, memoryKeys + " covered lists score snippet"},
 		{[]string{"list", "-k", "fact"}, memoryKeys},
 		{[]string{"context", "--session", "claude/s1", "--record"}, "bytes commit cut for items items.id items.why next text tokens"},
 		{[]string{"why"}, "bytes commit cut for hash id items items.id items.why memories memories.id memories.kind memories.text memories.why next session time tokens"},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +19,7 @@ type recallOptions struct {
 	filter
 	files   []string // that the asker works on
 	limit   int
+	apart   bool // those that say the same too
 	explain bool
 	foreign bool
 }
@@ -31,11 +33,14 @@ func recallCommand(env *Env) *cli.Command {
 		Flags: append(o.flags(false),
 			&cli.IntFlag{Name: "n", Usage: "at most `N`; 0 is all", Value: o.limit, Destination: &o.limit},
 			&cli.BoolFlag{Name: "all", Usage: "also what people not trusted here have changed", Destination: &o.foreign},
+			&cli.BoolFlag{Name: "apart", Usage: "also those that say the same as one before them", Destination: &o.apart},
+			&cli.StringSliceFlag{Name: "file", Usage: "what is about `PATH`, which you work on, comes a little earlier"},
 			&cli.BoolFlag{Name: "explain", Usage: "show what each score is made of", Destination: &o.explain}),
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {
 				return usage(`quote it: reverie recall "two words"`, "recall wants exactly one query")
 			}
+			o.files = c.StringSlice("file")
 			return env.paged(c.Context, func() error { return runRecall(c.Context, env, c.Args().First(), o) })
 		},
 	}
@@ -93,31 +98,38 @@ type recalled struct {
 	notes  []string // of files that cannot be read
 }
 
-// look asks the index, and what is near where that is known.
+// look asks the index, and what is near where that is known. It reads no more memories than the answer needs.
 func (w *workspace) look(x *recall.Index, v *record.View, q recall.Query, near func() nearness, o recallOptions, standings func(record.Memory) standing) (a recalled, err error) {
 	now := w.env.Now()
 	a.notes = x.State().Notes
-	request := recall.Request{Text: q.Text, Phrases: q.Phrases, Not: q.Not, Now: now, Files: o.files, Keep: x.Keep(q, now), HalfOf: recall.HalfLife}
+	request := recall.Request{Text: q.Text, Phrases: q.Phrases, Not: q.Not, Now: now, Files: o.files, Apart: o.apart, Keep: x.Keep(q, now), HalfOf: recall.HalfLife}
 	for n := max(2*o.limit, maxNear); ; n *= 4 {
 		if request.N = n; o.limit <= 0 {
 			request.N = 0
 		}
-		all := w.ranked(x, &request, q, &a)
-		found := make([]recall.Hit, 0, len(all))
+		found := w.ranked(x, &request, q, &a)
 		a.hidden = 0
-		for _, f := range all {
-			m, err := x.Memory(f.Ref)
-			if err != nil {
-				return a, err
+		var failed error
+		each := func(yield func(recall.Hit, standing) bool) {
+			for _, f := range found {
+				m, err := x.Memory(f.Ref)
+				if err != nil {
+					failed = err
+					return
+				}
+				s := standings(m)
+				if !o.foreign && s.Foreign {
+					a.hidden++
+				} else if !yield(recall.Hit{Memory: m, Found: f}, s) {
+					return
+				}
 			}
-			if !o.foreign && standings(m).Foreign {
-				a.hidden++
-				continue
-			}
-			found = append(found, recall.Hit{Memory: m, Found: f})
 		}
-		if len(found) >= o.limit || request.N == 0 || len(all) < request.N {
-			a.hits, a.lists, a.not = w.fused(found, x, v, q, near(), o, standings)
+		a.hits, a.lists, a.not = w.fused(each, x, v, q, near(), o, standings)
+		if failed != nil {
+			return a, failed
+		}
+		if a.hidden == 0 || len(a.hits) >= o.limit || request.N == 0 || len(found) < request.N {
 			break
 		}
 	}
@@ -252,9 +264,12 @@ func (h hit) ranks(lists []string) map[string]int {
 	return all
 }
 
+// hitsOf are hits, the best first, with how they stand.
+type hitsOf = iter.Seq2[recall.Hit, standing]
+
 // fused are the first of what was found, fused with what is near where that is known, and the lists that answered. What is
 // stale or withheld goes back in each list before their ranks count.
-func (w *workspace) fused(found []recall.Hit, x *recall.Index, v *record.View, q recall.Query, near nearness, o recallOptions, standings func(record.Memory) standing) (hits []hit, lists []string, not string) {
+func (w *workspace) fused(found hitsOf, x *recall.Index, v *record.View, q recall.Query, near nearness, o recallOptions, standings func(record.Memory) standing) (hits []hit, lists []string, not string) {
 	var alike []recall.Hit
 	var known map[string]bool
 	if near.query != nil {
@@ -270,9 +285,9 @@ func (w *workspace) fused(found []recall.Hit, x *recall.Index, v *record.View, q
 		}
 	}
 	if near.query == nil {
-		for i, h := range best(found, o.limit, standings) {
-			h.Lexical, h.Own = i+1, h.Score
-			hits = append(hits, h)
+		hits = best(found, o.limit)
+		for i := range hits {
+			hits[i].Lexical, hits[i].Own = i+1, hits[i].Score
 		}
 		return hits, []string{listLexical}, near.why
 	}
@@ -281,14 +296,21 @@ func (w *workspace) fused(found []recall.Hit, x *recall.Index, v *record.View, q
 		depth = max(o.limit, maxNear)
 	}
 	stands := map[string]standing{}
-	list := func(found []recall.Hit, depth int) (out []recall.Hit) {
-		for _, h := range best(found, depth, standings) {
+	list := func(found hitsOf, depth int) (out []recall.Hit) {
+		for _, h := range best(found, depth) {
 			stands[h.Memory.ID] = h.standing
 			out = append(out, h.Hit)
 		}
 		return out
 	}
-	for _, f := range recall.Fuse(list(found, depth), list(alike, maxNear), known) {
+	nearest := func(yield func(recall.Hit, standing) bool) {
+		for _, h := range alike {
+			if !yield(h, standings(h.Memory)) {
+				return
+			}
+		}
+	}
+	for _, f := range recall.Fuse(list(found, depth), list(nearest, maxNear), known) {
 		if o.limit <= 0 || len(hits) < o.limit {
 			hits = append(hits, hit{Fused: f, standing: stands[f.Memory.ID]})
 		}
@@ -301,16 +323,19 @@ const doubted = 0.5
 
 // best are the n first of what was found, or all where n is 0, when what is stale or does not hold here is ranked
 // lower. Where n of the others were met, nothing behind them can be among the first.
-func best(found []recall.Hit, n int, standings func(record.Memory) standing) []hit {
+func best(found hitsOf, n int) []hit {
 	var hits []hit
-	for firm := 0; len(found) > 0 && (n <= 0 || firm < n); found = found[1:] {
-		h := hit{Fused: recall.Fused{Hit: found[0]}, standing: standings(found[0].Memory)}
-		if h.standing.Stale || h.standing.Withheld {
+	firm := 0
+	for h, s := range found {
+		h := hit{Fused: recall.Fused{Hit: h}, standing: s}
+		if s.Stale || s.Withheld {
 			h.Score *= doubted
 		} else {
 			firm++
 		}
-		hits = append(hits, h)
+		if hits = append(hits, h); n > 0 && firm == n {
+			break
+		}
 	}
 	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(b.Score, a.Score) })
 	if n > 0 && len(hits) > n {

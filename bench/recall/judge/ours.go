@@ -34,13 +34,13 @@ func open(memories []Memory) (*ours, error) {
 	return s, err
 }
 
-// Search answers as the command recall does.
+// Search answers as the command recall does with --apart: the labels of a set name one of several memories that say the same.
 func (s *ours) Search(query string, n int) (ids []string, err error) {
 	q, err := recall.Parse(query)
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range s.index.Rank(recall.Request{Text: q.Text, Phrases: q.Phrases, Not: q.Not, N: n, Now: s.now, Keep: s.index.Keep(q, s.now), HalfOf: recall.HalfLife}) {
+	for _, f := range s.index.Rank(recall.Request{Text: q.Text, Phrases: q.Phrases, Not: q.Not, N: n, Apart: true, Now: s.now, Keep: s.index.Keep(q, s.now), HalfOf: recall.HalfLife}) {
 		m, err := s.index.Memory(f.Ref)
 		if err != nil {
 			return nil, err
