@@ -160,6 +160,9 @@ func (w *workspace) work(ctx context.Context, doing func(string) error, live map
 	if err := doing("prepare"); err != nil {
 		return err
 	}
+	if err := w.bringIndex(ctx); err != nil && ctx.Err() == nil && !missing(err) {
+		w.env.warn("index: %v", err) // whoever searches next has the work
+	}
 	w.prepare(ctx)
 	return nil
 }

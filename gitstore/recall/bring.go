@@ -33,30 +33,70 @@ func (x *Index) Bring(ctx context.Context, to State, entries []Entry, limit Limi
 		}
 	}
 	old := x.shared()
-	defer func() {
-		for _, s := range old { // what went into the result was taken out
-			if s != nil {
-				s.part.close()
-			}
-		}
-	}()
 	added := compare(old, entries)
 	for _, s := range old {
 		if s.Err() != nil { // then nothing of it is believed
-			added = compare(nil, entries)
-			for i, s := range old {
-				s.part.close()
-				old[i] = nil
-			}
+			closeAll(old)
+			old, added = nil, compare(nil, entries)
 			break
 		}
 	}
-	if limit.Docs > 0 && len(added) > limit.Docs {
-		return nil, fmt.Errorf("%w: %d documents", ErrBehind, len(added))
+	y, err := x.assemble(ctx, to, old, len(added), limit, func(n int) (segment.Doc, error) {
+		d, err := load(added[n])
+		d.Key, d.Blob = entries[added[n]].Key, entries[added[n]].Blob
+		return d, err
+	})
+	if errors.Is(err, segment.ErrCorrupt) && len(old) > 0 {
+		fresh := x.with(State{}, nil)
+		defer fresh.Close()
+		return fresh.Bring(ctx, to, entries, limit, load)
 	}
-	merged := choose(old, len(added), limit)
+	return y, err
+}
+
+// Apply is Bring where it is known what differs: the documents with the keys in gone are there no more, and those in added are new, or take
+// the place of one with their key. Its cost is that of the difference. The error wraps segment.ErrCorrupt where x is spoilt.
+func (x *Index) Apply(ctx context.Context, to State, gone []string, added []segment.Doc, limit Limits) (*Index, error) {
+	old := x.shared()
+	remove := func(key string) {
+		for _, s := range old {
+			if doc, ok := s.Find(key); ok && s.Live(doc) {
+				s.remove(doc)
+			}
+		}
+	}
+	for _, key := range gone {
+		remove(key)
+	}
+	for _, d := range added {
+		remove(d.Key)
+	}
+	for _, s := range old {
+		if err := s.Err(); err != nil {
+			closeAll(old)
+			return nil, err
+		}
+	}
+	return x.assemble(ctx, to, old, len(added), limit, func(n int) (segment.Doc, error) { return added[n], nil })
+}
+
+func closeAll(segments []*Segment) {
+	for _, s := range segments {
+		if s != nil {
+			s.part.close()
+		}
+	}
+}
+
+// assemble is an index of the segments old, which it takes over, and n documents more.
+func (x *Index) assemble(ctx context.Context, to State, old []*Segment, n int, limit Limits, load func(n int) (segment.Doc, error)) (*Index, error) {
+	defer func() { closeAll(old) }() // what went into the result was taken out
+	if limit.Docs > 0 && n > limit.Docs {
+		return nil, fmt.Errorf("%w: %d documents", ErrBehind, n)
+	}
+	merged := choose(old, n, limit)
 	b := segment.Builder{Grams: x.analysis.Grams}
-	for _, i := range added {
+	for i := range n {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -64,17 +104,12 @@ func (x *Index) Bring(ctx context.Context, to State, entries []Entry, limit Limi
 		if err != nil {
 			return nil, err
 		}
-		d.Key, d.Blob = entries[i].Key, entries[i].Blob
 		if err := b.Add(d); err != nil {
 			return nil, err
 		}
 	}
 	for _, i := range merged {
-		if err := old[i].copyTo(ctx, &b); errors.Is(err, segment.ErrCorrupt) {
-			fresh := x.with(State{}, nil)
-			defer fresh.Close()
-			return fresh.Bring(ctx, to, entries, limit, load)
-		} else if err != nil {
+		if err := old[i].copyTo(ctx, &b); err != nil {
 			return nil, err
 		}
 	}

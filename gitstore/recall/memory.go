@@ -3,6 +3,7 @@ package recall
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -56,11 +57,20 @@ func Document(a *terms.Analyzer, m record.Memory) segment.Doc {
 	return d
 }
 
+// maxChanges is how many changes are taken in one by one: all files of 10,000 memories are compared in the time of some 50.
+const maxChanges = 64
+
 // BringTo is the index for a view: Bring for memories. The notes of its State are why files of memories cannot be read, one each.
 func (x *Index) BringTo(ctx context.Context, v *record.View, limit Limits) (*Index, error) {
 	state := State{Key: v.Key()}
 	if x.State().Key == state.Key && x.Err() == nil {
 		return x.Bring(ctx, state, nil, limit, nil)
+	}
+	var a terms.Analyzer
+	if gone, added, ok := x.since(&a, v); ok {
+		if y, err := x.Apply(ctx, state, gone, added, limit); !errors.Is(err, segment.ErrCorrupt) {
+			return y, err
+		}
 	}
 	for _, bad := range v.Bad() {
 		state.Notes = append(state.Notes, bad.Error())
@@ -72,8 +82,29 @@ func (x *Index) BringTo(ctx context.Context, v *record.View, limit Limits) (*Ind
 			entries, at = append(entries, Entry{keyOf(f.ID, f.Private), string(f.Blob)}), append(at, i)
 		}
 	}
-	var a terms.Analyzer
 	return x.Bring(ctx, state, entries, limit, func(i int) (segment.Doc, error) { return Document(&a, v.Memory(at[i])), nil })
+}
+
+// since is what became of memories since the state of x; ok is false where that needs a look at all of them.
+func (x *Index) since(a *terms.Analyzer, v *record.View) (gone []string, added []segment.Doc, ok bool) {
+	if len(x.segments) == 0 || len(x.State().Notes) > 0 { // a file that could not be read may hide another one
+		return nil, nil, false
+	}
+	changes, ok := v.Since(x.State().Key, maxChanges)
+	if !ok {
+		return nil, nil, false
+	}
+	for _, c := range changes {
+		key := keyOf(c.ID, c.Private)
+		if c.Blob == "" || c.Memory.Status == record.Retired {
+			gone = append(gone, key)
+			continue
+		}
+		d := Document(a, c.Memory)
+		d.Key, d.Blob = key, string(c.Blob)
+		added = append(added, d)
+	}
+	return gone, added, true
 }
 
 // Of is an index of some memories, in memory. Of several with one id it has the first.

@@ -108,6 +108,94 @@ func (v *View) Files() []File {
 	return out
 }
 
+// Change is a file of a memory that is not as it was.
+type Change struct {
+	ID      string
+	Private bool // it is of the journal
+	Born    bool // it was not there
+	Blob    gitstore.ID
+	Memory  Memory // zero where Blob is ""
+}
+
+// Since are the changes since the state with a Key, at most most of them. ok is false where only Files tells: there are more, git has
+// that state no more, or something cannot be read.
+func (v *View) Since(key string, most int) (changes []Change, ok bool) {
+	memory, journal, ok := strings.Cut(key, "+")
+	if !ok || memory == "" {
+		return nil, false
+	}
+	for i, tree := range []*gitstore.Tree{v.memory, v.journal} {
+		old := gitstore.ID([]string{memory, journal}[i])
+		if tree == nil {
+			if old != "" {
+				return nil, false
+			}
+			continue
+		}
+		err := tree.Diff(old, func(c gitstore.Change) error {
+			id, is := idAt(c.Path)
+			switch {
+			case !strings.HasPrefix(c.Path, MemoryDir+"/"):
+				return nil
+			case !is || len(changes) == most:
+				return errTooMany
+			}
+			change := Change{ID: id, Private: i == 1, Blob: c.New}
+			if alone, err := v.alone(id, c.Path, i); err != nil || !alone {
+				return cmp.Or(err, errTooMany)
+			}
+			if c.New != "" {
+				data, err := tree.Read(c.Path)
+				if err != nil {
+					return err
+				}
+				if change.Memory, err = ParseMemory(c.Path, data); err != nil {
+					return err
+				}
+				change.Memory.Private = change.Private
+			}
+			changes = append(changes, change)
+			return nil
+		})
+		if err != nil {
+			return nil, false
+		}
+	}
+	return changes, true
+}
+
+// alone reports whether no other file than that at a path of a tree has an id: neither of the branch, 0, nor of the journal, 1.
+func (v *View) alone(id, at string, of int) (bool, error) {
+	alone := true
+	for i, tree := range []*gitstore.Tree{v.memory, v.journal} {
+		if tree == nil {
+			continue
+		}
+		err := tree.Walk(path.Dir(at), func(p string, _ gitstore.ID) error {
+			if other, _ := idAt(p); other == id && (p != at || i != of) {
+				alone = false
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, gitstore.ErrNotFound) {
+			return false, err
+		}
+	}
+	return alone, nil
+}
+
+// errTooMany ends a comparison whose outcome is not wanted.
+var errTooMany = errors.New("too many changes")
+
+// idAt is the id of the memory at a path.
+func idAt(path string) (id string, ok bool) {
+	const before = len(MemoryDir + "/xx/")
+	if len(path) < before+16 || !ValidID(path[before:before+16]) {
+		return "", false
+	}
+	return path[before:][:16], true
+}
+
 // Memory is the memory of the file with that number in Files.
 func (v *View) Memory(i int) Memory { return v.at(i) }
 

@@ -1,0 +1,161 @@
+package recall
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/recall/terms"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/testrepo"
+)
+
+// documentsOf are the keys of an index, with the texts of their memories.
+func documentsOf(t *testing.T, x *Index) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for k, s := range x.Segments() {
+		for doc := range s.Len() {
+			if !s.Live(doc) {
+				continue
+			}
+			m, err := x.Memory(Ref{k, doc})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, twice := all[s.Key(doc)]; twice {
+				t.Fatalf("%s is there twice", s.Key(doc))
+			}
+			all[s.Key(doc)] = fmt.Sprintf("%s %v", m.Text, m.Private)
+		}
+	}
+	return all
+}
+
+// Whatever is done to the files of the branch and the journal, an index that follows has what one has that is made anew: also where one id
+// is in both, or twice in one, where a file cannot be read, and where a memory goes from one to the other.
+func TestIndexFollowsTheView(t *testing.T) {
+	r := testrepo.New(t)
+	repo, err := git.Find(t.Context(), r.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := repo.StateDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	book := record.Open(record.Stores{
+		Memory:  gitstore.Open(repo, "refs/heads/reverie/memory"),
+		Journal: gitstore.Open(repo, "refs/reverie/journal"),
+		Inbox:   gitstore.Open(repo, "refs/reverie/inbox"),
+	}, dir, nil)
+	if err := book.Create(t.Context(), map[string]string{"reverie.toml": "format = 1\n"}); err != nil {
+		t.Fatal(err)
+	}
+	chance := rand.New(rand.NewPCG(3, 9))
+	stores := []record.Where{record.Branch, record.Journal}
+	there := map[string]bool{} // where + path
+	var ids []record.Memory
+	for i := range 12 {
+		ids = append(ids, record.New(record.Memory{Kind: record.Fact, Text: fmt.Sprintf("Widget%d needs lacquer", i),
+			Source: record.Source{Time: time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC), By: "human", How: record.Written}}))
+	}
+	index := filepath.Join(dir, "index")
+	applied := 0
+	for step := range 160 {
+		if step%40 == 0 { // from the beginning: nothing is spoilt
+			err := book.Update(t.Context(), func(tx *record.Tx) error {
+				for key := range there {
+					at := record.Branch
+					if key[0] != '0' {
+						at = record.Journal
+					}
+					tx.Drop(at, key[1:])
+				}
+				clear(there)
+				tx.Describe(gitstore.Commit{Subject: "test: empty"})
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		err := book.Update(t.Context(), func(tx *record.Tx) error {
+			touched := map[string]bool{}
+			for range 1 + chance.IntN(4) {
+				m, at := ids[chance.IntN(len(ids))], stores[chance.IntN(2)]
+				path := m.Path()
+				if step%40 > 30 && chance.IntN(5) == 0 {
+					path = path[:len(path)-len(".md")] + "-again.md" // a second file with the id
+				}
+				key := fmt.Sprint(int(at)) + path
+				if touched[key] {
+					continue
+				}
+				touched[key] = true
+				switch chance.IntN(8) {
+				case 0, 1:
+					if there[key] {
+						tx.Drop(at, path)
+						delete(there, key)
+					}
+					continue
+				case 2:
+					m.Status, m.Body = record.Retired, "It is over."
+				case 3:
+					if step%40 > 20 {
+						tx.Write(at, path, []byte("no memory\n"))
+						there[key] = true
+						continue
+					}
+				}
+				m.Text += fmt.Sprintf(" in step %d", step)
+				tx.Write(at, path, m.Format())
+				there[key] = true
+			}
+			tx.Describe(gitstore.Commit{Subject: "test: change"})
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if chance.IntN(3) == 0 {
+			continue // several commits at once
+		}
+		err = book.View(context.Background(), func(v *record.View) error {
+			had := Make(index, MemoryAnalysis())
+			defer had.Close()
+			if _, _, ok := had.since(new(terms.Analyzer), v); ok {
+				applied++
+			}
+			got, err := had.BringTo(t.Context(), v, Limits{})
+			if err != nil {
+				return err
+			}
+			defer got.Close()
+			want, err := Open("", MemoryAnalysis()).BringTo(t.Context(), v, Limits{})
+			if err != nil {
+				return err
+			}
+			if diff := cmp.Diff(documentsOf(t, want), documentsOf(t, got)); diff != "" {
+				t.Fatalf("step %d: %s", step, diff)
+			}
+			if diff := cmp.Diff(want.State(), got.State()); diff != "" {
+				t.Fatalf("step %d: %s", step, diff)
+			}
+			return got.Unkept()
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if applied < 10 {
+		t.Errorf("%d steps were taken in by what changed alone", applied)
+	}
+}
