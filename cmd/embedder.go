@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore/recall"
+	"github.com/reverie-memory/reverie/gitstore/recall/vector"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/prompts/door"
@@ -19,24 +20,24 @@ const vectorsDir = "vectors"
 
 // embedder is what gives texts their vectors, and in which space; nil where nobody is to be asked. It may ask a server,
 // and returns when ctx ends.
-func (w *workspace) embedder(ctx context.Context) (recall.Embed, recall.Space, error) {
+func (w *workspace) embedder(ctx context.Context) (vector.Embed, vector.Space, error) {
 	if w.env.embedder != nil {
 		return w.env.embedder(ctx)
 	}
 	if err := w.narrow(ctx); err != nil {
-		return nil, recall.Space{}, err
+		return nil, vector.Space{}, err
 	}
 	of := w.narrowed.Model
 	if of.Embed == config.Off {
-		return nil, recall.Space{}, nil
+		return nil, vector.Space{}, nil
 	}
 	client, err := openOllama(of)
 	if err != nil {
-		return nil, recall.Space{}, err
+		return nil, vector.Space{}, err
 	}
 	m, err := chooseModel(ctx, client, wantedVectors(of.Embed))
 	if err != nil {
-		return nil, recall.Space{}, err
+		return nil, vector.Space{}, err
 	}
 	embed := func(ctx context.Context, texts []string) ([][]float32, error) {
 		return client.Embed(ctx, m.Name, texts)
@@ -44,11 +45,11 @@ func (w *workspace) embedder(ctx context.Context) (recall.Embed, recall.Space, e
 	if m.Dimension == 0 { // a server that does not tell
 		one, err := embed(ctx, []string{"a"})
 		if err != nil {
-			return nil, recall.Space{}, err
+			return nil, vector.Space{}, err
 		}
 		m.Dimension = len(one[0])
 	}
-	return embed, recall.Space{Name: m.Name, Digest: m.Digest, Dim: m.Dimension}, nil
+	return embed, vector.Space{Name: m.Name, Digest: m.Digest, Dim: m.Dimension}, nil
 }
 
 // What one call of fillVectors does at most.
@@ -87,7 +88,7 @@ func (w *workspace) fillVectors(ctx context.Context, stop func() bool) (done, le
 	if err != nil {
 		return 0, 0, err
 	}
-	vectors, err := recall.MakeVectors(ctx, dir, space) // before the memories are read: a purge may come between
+	vectors, err := vector.Make(ctx, dir, space) // before the memories are read: a purge may come between
 	if err != nil {
 		return 0, 0, err
 	}
@@ -107,7 +108,7 @@ func (w *workspace) fillVectors(ctx context.Context, stop func() bool) (done, le
 		n := 0
 		n, left, err = vectors.Fill(ctx, embed, live, min(fillStep, fillTexts-done), until)
 		done += n
-		if errors.Is(err, recall.ErrDropped) {
+		if errors.Is(err, vector.ErrDropped) {
 			return 0, 0, nil // a purge: the next call begins anew
 		}
 		if errors.Is(err, errStopped) {
@@ -124,10 +125,10 @@ func (w *workspace) fillVectors(ctx context.Context, stop func() bool) (done, le
 var errStopped = errors.New("there is something else to do first")
 
 // spending has what embeds ask whether it is to stop, and keep to the day's budget and to fillBatch.
-func spending(embed recall.Embed, budget door.Budget, stop func() bool) recall.Embed {
+func spending(embed vector.Embed, budget door.Budget, stop func() bool) vector.Embed {
 	return func(ctx context.Context, texts []string) (vectors [][]float32, err error) {
 		if stop != nil && stop() {
-			return nil, fmt.Errorf("%w: %w", recall.ErrStop, errStopped)
+			return nil, fmt.Errorf("%w: %w", vector.ErrStop, errStopped)
 		}
 		bytes, late := 0, false
 		for _, text := range texts {
@@ -141,7 +142,7 @@ func spending(embed recall.Embed, budget door.Budget, stop func() bool) recall.E
 			return bytes / 4, err
 		})
 		if err != nil && (late || errors.Is(err, door.ErrSpent)) {
-			err = fmt.Errorf("%w: %w", recall.ErrStop, err)
+			err = fmt.Errorf("%w: %w", vector.ErrStop, err)
 		}
 		return vectors, err
 	}
@@ -152,7 +153,7 @@ const embedWait = 300 * time.Millisecond
 
 // nearness is what a search knows of likeness.
 type nearness struct {
-	vectors *recall.Vectors
+	vectors *vector.Store
 	query   []float32 // nil where the list does not answer
 	why     string    // it does not
 }
@@ -174,9 +175,9 @@ func (w *workspace) askNear(ctx context.Context, query string) (answer func() ne
 	ctx, cancel := context.WithTimeout(ctx, embedWait)
 	late := "no answer within " + embedWait.String()
 	embed, space, err := w.embedder(ctx)
-	var vectors *recall.Vectors
+	var vectors *vector.Store
 	if embed != nil && err == nil {
-		vectors = recall.ReadVectors(filepath.Join(w.state, vectorsDir), space)
+		vectors = vector.Read(filepath.Join(w.state, vectorsDir), space)
 	}
 	why := ""
 	switch {

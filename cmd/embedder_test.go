@@ -16,11 +16,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/reverie-memory/reverie/gitstore/recall"
+	"github.com/reverie-memory/reverie/gitstore/recall/vector"
 	"github.com/reverie-memory/reverie/prompts/door"
 )
 
-var letterSpace = recall.Space{Name: "letters", Digest: "0123456789abcdef", Dim: 64}
+var letterSpace = vector.Space{Name: "letters", Digest: "0123456789abcdef", Dim: 64}
 
 // letters is a model that counts pairs of letters: texts with many in common are alike.
 func letters(ctx context.Context, texts []string) ([][]float32, error) {
@@ -38,10 +38,10 @@ func letters(ctx context.Context, texts []string) ([][]float32, error) {
 }
 
 // asking is the Env of a command in dir that has a model.
-func asking(dir string, embed recall.Embed) (env *Env, out, talk *bytes.Buffer) {
+func asking(dir string, embed vector.Embed) (env *Env, out, talk *bytes.Buffer) {
 	out, talk = new(bytes.Buffer), new(bytes.Buffer)
 	return &Env{In: strings.NewReader(""), Out: out, Err: talk, Dir: dir, Width: 80, Now: time.Now,
-		embedder: func(context.Context) (recall.Embed, recall.Space, error) { return embed, letterSpace, nil }}, out, talk
+		embedder: func(context.Context) (vector.Embed, vector.Space, error) { return embed, letterSpace, nil }}, out, talk
 }
 
 // fillAll gives the memories of a clone their vectors.
@@ -69,7 +69,7 @@ func TestRecallAsksTheModelWhereItHelps(t *testing.T) {
 	both, alone := []string{"lexical", "vectors"}, []string{"lexical"}
 	type test struct {
 		query string
-		embed recall.Embed
+		embed vector.Embed
 		lists []string
 		first string // statement
 		said  string
@@ -78,7 +78,7 @@ func TestRecallAsksTheModelWhereItHelps(t *testing.T) {
 	run := func(name string, test test) {
 		t.Run(name, func(t *testing.T) {
 			var asked atomic.Int32
-			var embed recall.Embed
+			var embed vector.Embed
 			if test.embed != nil {
 				embed = func(ctx context.Context, texts []string) ([][]float32, error) {
 					asked.Add(1)

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/reverie-memory/reverie/gitstore/recall"
+	"github.com/reverie-memory/reverie/gitstore/recall/vector"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/prompts/door"
 	"github.com/reverie-memory/reverie/reflect/transcript"
@@ -129,7 +129,7 @@ func (w *workspace) cleanState(ctx context.Context, p *purgePlan) error {
 	if err := errors.Join(os.RemoveAll(filepath.Join(w.state, contextDir)), door.Forget(w.answers())); err != nil {
 		return err
 	}
-	if err := recall.DropVectors(ctx, filepath.Join(w.state, vectorsDir)); err != nil {
+	if err := vector.Drop(ctx, filepath.Join(w.state, vectorsDir)); err != nil {
 		return err
 	}
 	files := slices.Clone(p.state)

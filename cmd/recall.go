@@ -145,7 +145,11 @@ func (w *workspace) fused(found []recall.Hit, live []record.Memory, near nearnes
 		}
 		return out
 	}
-	for _, f := range recall.Fuse(list(found, depth), list(alike, maxNear), known) {
+	var nearest []recall.Hit
+	for _, n := range alike {
+		nearest = append(nearest, recall.Hit{Memory: n.Memory, Score: n.Likeness})
+	}
+	for _, f := range recall.Fuse(list(found, depth), list(nearest, maxNear), known) {
 		if o.limit <= 0 || len(hits) < o.limit {
 			hits = append(hits, hit{f, stands[f.Memory.ID]})
 		}

@@ -1,4 +1,4 @@
-package recall
+package vector
 
 import (
 	"context"
@@ -43,9 +43,9 @@ func letters(dim int) Embed {
 }
 
 // vectorsOf are the vectors of memories, and the folder they are kept in.
-func vectorsOf(t testing.TB, dir string, s Space, all []record.Memory) *Vectors {
+func vectorsOf(t testing.TB, dir string, s Space, all []record.Memory) *Store {
 	t.Helper()
-	v, err := MakeVectors(t.Context(), dir, s)
+	v, err := Make(t.Context(), dir, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,6 +53,13 @@ func vectorsOf(t testing.TB, dir string, s Space, all []record.Memory) *Vectors 
 		t.Fatalf("%d left: %v", left, err)
 	}
 	return v
+}
+
+func memories(texts ...string) (all []record.Memory) {
+	for _, text := range texts {
+		all = append(all, record.New(record.Memory{Kind: record.Fact, Text: text}))
+	}
+	return all
 }
 
 func sentences(n int) []record.Memory {
@@ -66,9 +73,9 @@ func sentences(n int) []record.Memory {
 func TestNearestFindsWhatIsAlike(t *testing.T) {
 	all := memories("Commit messages are in English.", "The database runs in a container.", "Deployments happen on Mondays.")
 	v := vectorsOf(t, t.TempDir(), testSpace, all)
-	again := ReadVectors(v.dir, testSpace)
+	again := Read(v.dir, testSpace)
 	query, _ := letters(64)(t.Context(), []string{"deployments on a monday"})
-	for _, v := range []*Vectors{v, again} {
+	for _, v := range []*Store{v, again} {
 		hits, known := v.Nearest(query[0], all, 1)
 		if len(hits) != 1 || hits[0].Memory.ID != all[2].ID || len(known) != 3 {
 			t.Errorf("%+v, %d known", hits, len(known))
@@ -77,7 +84,7 @@ func TestNearestFindsWhatIsAlike(t *testing.T) {
 	if hits, known := again.Nearest(query[0][:32], all, 1); len(hits)+len(known) > 0 {
 		t.Errorf("a query of another dimension finds %v", hits)
 	}
-	if hits, _ := (*Vectors)(nil).Nearest(query[0], all, 1); hits != nil {
+	if hits, _ := (*Store)(nil).Nearest(query[0], all, 1); hits != nil {
 		t.Errorf("no vectors find %v", hits)
 	}
 	if info, err := os.Stat(v.path()); err != nil || os.PathSeparator == '/' && info.Mode() != 0o600 {
@@ -91,7 +98,7 @@ func TestNearestLooksAtEveryText(t *testing.T) {
 	all[0].Variants = []record.Variant{{Text: "Deployments happen on Mondays."}}
 	v := vectorsOf(t, t.TempDir(), testSpace, all)
 	query, _ := letters(64)(t.Context(), []string{"Deployments happen on Mondays."})
-	if hits, _ := v.Nearest(query[0], all, 1); len(hits) != 1 || hits[0].Memory.ID != all[0].ID || hits[0].Score < 0.999 {
+	if hits, _ := v.Nearest(query[0], all, 1); len(hits) != 1 || hits[0].Memory.ID != all[0].ID || hits[0].Likeness < 0.999 {
 		t.Errorf("%+v", hits)
 	}
 }
@@ -143,7 +150,7 @@ func TestVectorsWithoutDirectionAreKeptAsNone(t *testing.T) {
 		}
 	}
 	all := memories("one", "two")
-	v, err := MakeVectors(t.Context(), t.TempDir(), testSpace)
+	v, err := Make(t.Context(), t.TempDir(), testSpace)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,15 +165,15 @@ func TestVectorsWithoutDirectionAreKeptAsNone(t *testing.T) {
 		}
 	}
 	query, _ := letters(64)(t.Context(), []string{"one"})
-	if hits, known := v.Nearest(query[0], all, 0); asked != 1 || len(hits)+len(known) > 0 || ReadVectors(v.dir, testSpace).Len() != 0 {
+	if hits, known := v.Nearest(query[0], all, 0); asked != 1 || len(hits)+len(known) > 0 || Read(v.dir, testSpace).Len() != 0 {
 		t.Errorf("asked %d times, %v, %v", asked, hits, known)
 	}
 }
 
 // The file, byte by byte, for a second reader of the format.
 func TestFileFormat(t *testing.T) {
-	v := ReadVectors(t.TempDir(), Space{Name: "m", Digest: "d", Dim: 2})
-	f := vectorFile{birth: [16]byte{1, 2, 3}, rows: map[key]row{{9}: {0.5, []byte{1, 0xff}}}}
+	v := Read(t.TempDir(), Space{Name: "m", Digest: "d", Dim: 2})
+	f := content{birth: [16]byte{1, 2, 3}, rows: map[key]row{{9}: {0.5, []byte{1, 0xff}}}}
 	if err := v.write(f, []key{{9}}); err != nil {
 		t.Fatal(err)
 	}
@@ -226,20 +233,20 @@ func TestDamagedFileGivesNoWrongVector(t *testing.T) {
 		if err := os.WriteFile(v.path(), data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		read := ReadVectors(dir, testSpace)
+		read := Read(dir, testSpace)
 		for k, r := range read.file.rows {
 			if diff := cmp.Diff(v.file.rows[k], r, cmp.AllowUnexported(row{})); diff != "" {
 				t.Fatalf("a row that nobody wrote: %s", diff)
 			}
 		}
-		again, err := MakeVectors(context.Background(), dir, testSpace)
+		again, err := Make(context.Background(), dir, testSpace)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, left, err := again.Fill(context.Background(), letters(64), all, 100, time.Time{}); err != nil || left > 0 {
 			t.Fatalf("%d left: %v", left, err)
 		}
-		if again = ReadVectors(dir, testSpace); again.Len() != len(all) || !again.file.whole {
+		if again = Read(dir, testSpace); again.Len() != len(all) || !again.file.whole {
 			t.Fatalf("%d of %d after filling", again.Len(), len(all))
 		}
 	})
@@ -270,7 +277,7 @@ func TestEveryBitIsGuarded(t *testing.T) {
 
 func TestFillIsBounded(t *testing.T) {
 	all := sentences(100)
-	v, err := MakeVectors(t.Context(), t.TempDir(), testSpace)
+	v, err := Make(t.Context(), t.TempDir(), testSpace)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,7 +296,7 @@ func TestFillIsBounded(t *testing.T) {
 	if done, left, err = v.Fill(t.Context(), embed, all, 500, time.Now().Add(time.Hour)); done != 50 || left != 0 || err != nil {
 		t.Errorf("%d done, %d left, %v", done, left, err)
 	}
-	if n := ReadVectors(v.dir, testSpace).Len(); n != 100 {
+	if n := Read(v.dir, testSpace).Len(); n != 100 {
 		t.Errorf("%d are kept", n)
 	}
 }
@@ -309,7 +316,7 @@ func TestFillKeepsWhatWasDone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			v, err := MakeVectors(ctx, t.TempDir(), testSpace)
+			v, err := Make(ctx, t.TempDir(), testSpace)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -327,7 +334,7 @@ func TestFillKeepsWhatWasDone(t *testing.T) {
 			if done != batch || left != 100-batch || !errors.Is(err, test.want) || test.want == nil && err != nil {
 				t.Errorf("%d done, %d left, %v", done, left, err)
 			}
-			if n := ReadVectors(v.dir, testSpace).Len(); n != batch {
+			if n := Read(v.dir, testSpace).Len(); n != batch {
 				t.Errorf("%d are kept", n)
 			}
 			if calls > 4 {
@@ -340,7 +347,7 @@ func TestFillKeepsWhatWasDone(t *testing.T) {
 // One text that the model refuses keeps no other from its vector.
 func TestFillPassesOverWhatIsRefused(t *testing.T) {
 	all := sentences(40)
-	v, err := MakeVectors(t.Context(), t.TempDir(), testSpace)
+	v, err := Make(t.Context(), t.TempDir(), testSpace)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -359,7 +366,7 @@ func TestFillPassesOverWhatIsRefused(t *testing.T) {
 
 // Who wants no more is not asked for each text alone, and what it did stays.
 func TestFillStops(t *testing.T) {
-	v, err := MakeVectors(t.Context(), t.TempDir(), testSpace)
+	v, err := Make(t.Context(), t.TempDir(), testSpace)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -377,7 +384,7 @@ func TestFillStops(t *testing.T) {
 
 func TestFillBelievesNoOddAnswer(t *testing.T) {
 	for name, answer := range map[string][][]float32{"none": nil, "too many": make([][]float32, 7), "short": {make([]float32, 63)}, "empty": {{}}} {
-		v, err := MakeVectors(t.Context(), t.TempDir(), testSpace)
+		v, err := Make(t.Context(), t.TempDir(), testSpace)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -393,7 +400,7 @@ func TestVectorsOfGoneMemoriesGo(t *testing.T) {
 	dir := t.TempDir()
 	vectorsOf(t, dir, testSpace, all)
 	vectorsOf(t, dir, testSpace, all[:4])
-	if n := ReadVectors(dir, testSpace).Len(); n != 4 {
+	if n := Read(dir, testSpace).Len(); n != 4 {
 		t.Errorf("%d are kept, want 4", n)
 	}
 }
@@ -405,7 +412,7 @@ func TestDriftIsAnotherFile(t *testing.T) {
 	query, _ := letters(64)(t.Context(), []string{"tests"})
 	vectorsOf(t, dir, testSpace, all)
 	for _, s := range []Space{{"letters", "other", 64}, {"others", testSpace.Digest, 64}, {"letters", testSpace.Digest, 32}} {
-		if hits, known := ReadVectors(dir, s).Nearest(query[0], all, 0); len(hits)+len(known) > 0 {
+		if hits, known := Read(dir, s).Nearest(query[0], all, 0); len(hits)+len(known) > 0 {
 			t.Errorf("%v: vectors of another space", s)
 		}
 	}
@@ -418,7 +425,7 @@ func TestDriftIsAnotherFile(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, drifted.file()), data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if n := ReadVectors(dir, drifted).Len(); n != 0 {
+	if n := Read(dir, drifted).Len(); n != 0 {
 		t.Errorf("%d vectors of another model are believed", n)
 	}
 }
@@ -457,8 +464,8 @@ func TestOldSpacesAreSwept(t *testing.T) {
 		if diff := cmp.Diff(test.want, kept); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
-		if _, err := os.Lstat(unfinished); err == nil || ReadVectors(dir, v.space).Len() != 2 {
-			t.Errorf("%s: %v, and %d vectors", name, err, ReadVectors(dir, v.space).Len())
+		if _, err := os.Lstat(unfinished); err == nil || Read(dir, v.space).Len() != 2 {
+			t.Errorf("%s: %v, and %d vectors", name, err, Read(dir, v.space).Len())
 		}
 	}
 }
@@ -469,11 +476,11 @@ func TestVectorsAreBounded(t *testing.T) {
 			t.Errorf("%d numbers: %d vectors, want %d", dim, got, want)
 		}
 	}
-	if _, err := MakeVectors(t.Context(), t.TempDir(), Space{"m", "d", MaxDim + 1}); err == nil {
+	if _, err := Make(t.Context(), t.TempDir(), Space{"m", "d", MaxDim + 1}); err == nil {
 		t.Error("no error for vectors that are too long")
 	}
 	all := sentences(20)
-	v, err := MakeVectors(t.Context(), t.TempDir(), testSpace)
+	v, err := Make(t.Context(), t.TempDir(), testSpace)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -482,12 +489,12 @@ func TestVectorsAreBounded(t *testing.T) {
 		t.Errorf("%d done, %d left, %v", done, left, err)
 	}
 	other := vectorsOf(t, v.dir, testSpace, all) // has more room
-	v.file = vectorFile{birth: other.file.birth}
+	v.file = content{birth: other.file.birth}
 	if _, _, err := v.Fill(t.Context(), letters(64), all, 0, time.Time{}); err != nil {
 		t.Error(err)
 	}
 	query, _ := letters(64)(t.Context(), []string{"statement"})
-	read := ReadVectors(v.dir, testSpace)
+	read := Read(v.dir, testSpace)
 	if _, known := read.Nearest(query[0], all[:12], 0); read.Len() != 12 || len(known) != 12 {
 		t.Errorf("%d are kept, %d of the first 12", read.Len(), len(known))
 	}
@@ -501,7 +508,7 @@ func TestFillKeepsWhatOthersAdded(t *testing.T) {
 	if done, left, err := v.Fill(t.Context(), letters(64), all[:3], 9, time.Time{}); done != 1 || left != 0 || err != nil {
 		t.Errorf("%d done, %d left, %v", done, left, err)
 	}
-	if n := ReadVectors(v.dir, testSpace).Len(); n != 10 {
+	if n := Read(v.dir, testSpace).Len(); n != 10 {
 		t.Errorf("%d are kept, want 10", n)
 	}
 }
@@ -510,7 +517,7 @@ func TestFillKeepsWhatOthersAdded(t *testing.T) {
 func TestNearestIsTheCosineAndPassesOverWhatPointsAway(t *testing.T) {
 	all := memories("same", "near", "away", "across")
 	s := Space{"axes", "d", 2}
-	v, err := MakeVectors(t.Context(), t.TempDir(), s)
+	v, err := Make(t.Context(), t.TempDir(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -525,7 +532,7 @@ func TestNearestIsTheCosineAndPassesOverWhatPointsAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	hits, known := v.Nearest([]float32{7, 0}, all, 0)
-	if len(hits) != 2 || len(known) != 4 || hits[0].Memory.Text != "same" || math.Abs(hits[0].Score-1) > 1e-6 || math.Abs(hits[1].Score-0.8) > 0.005 {
+	if len(hits) != 2 || len(known) != 4 || hits[0].Memory.Text != "same" || math.Abs(hits[0].Likeness-1) > 1e-6 || math.Abs(hits[1].Likeness-0.8) > 0.005 {
 		t.Errorf("%+v, %d known", hits, len(known))
 	}
 }
@@ -535,11 +542,11 @@ func TestDroppedVectorsStayDropped(t *testing.T) {
 	dir := t.TempDir()
 	all := sentences(40)
 	before := vectorsOf(t, dir, testSpace, all[:20])
-	read := ReadVectors(dir, testSpace)
+	read := Read(dir, testSpace)
 	dropped := false
 	done, _, err := before.Fill(t.Context(), func(ctx context.Context, texts []string) ([][]float32, error) {
 		if !dropped {
-			if err := DropVectors(t.Context(), dir); err != nil {
+			if err := Drop(t.Context(), dir); err != nil {
 				t.Error(err)
 			}
 			dropped = true
@@ -549,18 +556,18 @@ func TestDroppedVectorsStayDropped(t *testing.T) {
 	if done != 0 || !errors.Is(err, ErrDropped) {
 		t.Errorf("%d done, %v", done, err)
 	}
-	for _, v := range []*Vectors{before, read} { // again, and beside one who has begun anew
+	for _, v := range []*Store{before, read} { // again, and beside one who has begun anew
 		if _, _, err := v.Fill(t.Context(), letters(64), all, 100, time.Time{}); !errors.Is(err, ErrDropped) {
 			t.Errorf("%v", err)
 		}
-		if n := ReadVectors(dir, testSpace).Len(); n != 0 {
+		if n := Read(dir, testSpace).Len(); n != 0 {
 			t.Errorf("%d came back", n)
 		}
-		if _, err := MakeVectors(t.Context(), dir, testSpace); err != nil {
+		if _, err := Make(t.Context(), dir, testSpace); err != nil {
 			t.Error(err)
 		}
 	}
-	if err := DropVectors(t.Context(), filepath.Join(dir, "nowhere")); err != nil {
+	if err := Drop(t.Context(), filepath.Join(dir, "nowhere")); err != nil {
 		t.Error(err)
 	}
 }
@@ -574,10 +581,10 @@ func TestLinksAreNotFollowed(t *testing.T) {
 	if err := os.Symlink(elsewhere, link); err != nil {
 		t.Skip(err)
 	}
-	if n := ReadVectors(link, testSpace).Len(); n != 0 {
+	if n := Read(link, testSpace).Len(); n != 0 {
 		t.Errorf("%d through a link", n)
 	}
-	if err := DropVectors(t.Context(), link); err != nil {
+	if err := Drop(t.Context(), link); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Stat(v.path()); err != nil {
@@ -586,14 +593,14 @@ func TestLinksAreNotFollowed(t *testing.T) {
 	if err := os.Symlink(v.path(), filepath.Join(dir, testSpace.file())); err != nil {
 		t.Fatal(err)
 	}
-	if n := ReadVectors(dir, testSpace).Len(); n != 0 {
+	if n := Read(dir, testSpace).Len(); n != 0 {
 		t.Errorf("%d through a link", n)
 	}
 }
 
 // TestMain is also the process that TestProcessesFillTogether starts.
 func TestMain(m *testing.M) {
-	if dir := os.Getenv("RECALL_TEST_FILL"); dir != "" {
+	if dir := os.Getenv("VECTOR_TEST_FILL"); dir != "" {
 		fillProcess(dir)
 		return
 	}
@@ -603,11 +610,11 @@ func TestMain(m *testing.M) {
 // fillProcess fills a folder with the vectors of its half of the memories, and some of the other's, eight at a time.
 func fillProcess(dir string) {
 	all := sentences(200)
-	if os.Getenv("RECALL_TEST_HALF") == "2" {
+	if os.Getenv("VECTOR_TEST_HALF") == "2" {
 		slices.Reverse(all)
 	}
 	for left := 1; left > 0; {
-		v, err := MakeVectors(context.Background(), dir, testSpace)
+		v, err := Make(context.Background(), dir, testSpace)
 		if err == nil {
 			_, left, err = v.Fill(context.Background(), letters(64), all, 8, time.Time{})
 		}
@@ -628,7 +635,7 @@ func TestProcessesFillTogether(t *testing.T) {
 	for _, half := range []string{"1", "2"} {
 		fill.Go(func() {
 			cmd := exec.Command(os.Args[0])
-			cmd.Env = append(os.Environ(), "RECALL_TEST_FILL="+dir, "RECALL_TEST_HALF="+half)
+			cmd.Env = append(os.Environ(), "VECTOR_TEST_FILL="+dir, "VECTOR_TEST_HALF="+half)
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Errorf("%v\n%s", err, out)
 			}
@@ -643,7 +650,7 @@ func TestProcessesFillTogether(t *testing.T) {
 			reading = false
 		default:
 		}
-		v := ReadVectors(dir, testSpace)
+		v := Read(dir, testSpace)
 		if v.Len() < last {
 			t.Errorf("%d vectors after %d", v.Len(), last)
 		}

@@ -1,4 +1,4 @@
-package recall
+package vector
 
 import (
 	"cmp"
@@ -54,12 +54,18 @@ func dot(a, b []byte) int32 {
 	return s0 + s1 + s2 + s3
 }
 
-// Nearest ranks memories by the likeness of their vectors to that of a query, which Score is: the cosine. It compares
+// Near is a memory that is alike.
+type Near struct {
+	Memory   record.Memory
+	Likeness float64 // the cosine, above 0
+}
+
+// Nearest ranks memories by the likeness of their vectors to that of a query. It compares
 // with all of them. Only those that point the way of the query, with a likeness above 0, are returned, at most n of them
 // unless n is 0; equal ones keep their order. A memory of several texts counts with the one that is most alike.
 //
 // known are the ids of those that have a vector. A query of another dimension finds nothing.
-func (v *Vectors) Nearest(query []float32, memories []record.Memory, n int) (hits []Hit, known map[string]bool) {
+func (v *Store) Nearest(query []float32, memories []record.Memory, n int) (hits []Near, known map[string]bool) {
 	known = map[string]bool{}
 	if v == nil || len(query) != v.space.Dim || len(v.file.rows) == 0 {
 		return nil, known
@@ -94,7 +100,7 @@ func (v *Vectors) Nearest(query []float32, memories []record.Memory, n int) (hit
 		all = all[:n]
 	}
 	for _, f := range all {
-		hits = append(hits, Hit{Memory: memories[f.at], Score: f.likeness})
+		hits = append(hits, Near{memories[f.at], f.likeness})
 	}
 	return hits, known
 }

@@ -1,4 +1,4 @@
-package recall
+package vector
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package recall
+package vector
 
 import (
 	"context"
@@ -25,7 +25,7 @@ var ErrStop = errors.New("no more vectors are made now")
 // done is how many texts were given to the model and are kept; left how many are without, those that the model refused
 // included. What was done is kept whatever becomes of the rest. That the deadline passed is no error; that ctx ended is, and so
 // is what embed says.
-func (v *Vectors) Fill(ctx context.Context, embed Embed, memories []record.Memory, limit int, deadline time.Time) (done, left int, err error) {
+func (v *Store) Fill(ctx context.Context, embed Embed, memories []record.Memory, limit int, deadline time.Time) (done, left int, err error) {
 	if !v.file.born() {
 		return 0, 0, ErrDropped
 	}
@@ -74,7 +74,7 @@ func (v *Vectors) Fill(ctx context.Context, embed Embed, memories []record.Memor
 
 // ask embeds some texts. Where the model refuses them together each is asked for alone, so that one which it cannot
 // read does not keep its neighbours from it; when it refuses two of them one after the other, it answers nothing at all.
-func (v *Vectors) ask(ctx context.Context, embed Embed, keys []key, text map[key]string, fresh map[key]row) error {
+func (v *Store) ask(ctx context.Context, embed Embed, keys []key, text map[key]string, fresh map[key]row) error {
 	err := v.askAll(ctx, embed, keys, text, fresh)
 	if err == nil || ctx.Err() != nil || len(keys) == 1 || errors.Is(err, ErrStop) {
 		return err
@@ -90,7 +90,7 @@ func (v *Vectors) ask(ctx context.Context, embed Embed, keys []key, text map[key
 	return nil
 }
 
-func (v *Vectors) askAll(ctx context.Context, embed Embed, keys []key, text map[key]string, fresh map[key]row) error {
+func (v *Store) askAll(ctx context.Context, embed Embed, keys []key, text map[key]string, fresh map[key]row) error {
 	texts := make([]string, len(keys))
 	for i, k := range keys {
 		texts[i] = text[k]

@@ -1,4 +1,9 @@
-package recall
+// Package vector keeps what a model makes of memories, and finds those that are alike. Make and Fill embed memories
+// into a file of the model's own, Read and Nearest compare with it.
+//
+// Everything here is derived and may be deleted at any time. Several processes may fill one folder while others read; a
+// Store itself is for one goroutine at a time.
+package vector
 
 import (
 	"bytes"
@@ -31,15 +36,15 @@ import (
 // Writers take the lock beside it, and put a whole file in the place of the old one; readers take no lock. A birth ends
 // when the file goes: who has read memories before a purge can then not bring back what is derived from them.
 
-// vectorsMagic changes with the layout, and with what of a memory is embedded.
-const vectorsMagic = "reverie vectors 1\n"
+// magic changes with the layout, and with what of a memory is embedded.
+const magic = "reverie vectors 1\n"
 
 const (
-	maxVectors  = 50_000
+	maxRows     = 50_000
 	maxFile     = 64 << 20            // bytes: fewer vectors, where they are long
 	maxName     = 500                 // bytes of a model's name, and of its digest
-	vectorFiles = 4                   // spaces that are kept
-	vectorAge   = 30 * 24 * time.Hour // that the file of a space which nothing was written for is kept
+	maxFiles    = 4                   // spaces that are kept
+	maxAge      = 30 * 24 * time.Hour // that the file of a space which nothing was written for is kept
 	lockName    = "lock"              // no file of vectors has that name
 	birthSize   = 16                  // bytes
 	rowOverhead = len(key{}) + 4 + 4  // bytes of a row beside its numbers
@@ -53,23 +58,23 @@ var (
 	errSpace = errors.New("not a space of vectors")
 )
 
-// Vectors are the vectors of texts in one space. They are read once, by ReadVectors or MakeVectors, and do not see what
-// other processes add. A nil *Vectors has none. They may be used by one goroutine at a time.
-type Vectors struct {
+// Store is the vectors of texts in one space. They are read once, by Read or Make, and do not see what
+// other processes add. A nil *Store has none. They may be used by one goroutine at a time.
+type Store struct {
 	dir   string
 	space Space
 	room  int // rows that the file may have
-	file  vectorFile
+	file  content
 }
 
-// vectorFile is the content of a file.
-type vectorFile struct {
+// content is the content of a file.
+type content struct {
 	birth [birthSize]byte // zero: there is no file
 	rows  map[key]row
 	whole bool // every byte of the file was understood
 }
 
-func (f vectorFile) born() bool { return f.birth != [birthSize]byte{} }
+func (f content) born() bool { return f.birth != [birthSize]byte{} }
 
 // row is scale and numbers.
 type row struct {
@@ -77,21 +82,21 @@ type row struct {
 	numbers []byte
 }
 
-// ReadVectors reads the vectors of a space in a folder. It writes nothing. Where there are none, or the file is not
+// Read reads the vectors of a space in a folder. It writes nothing. Where there are none, or the file is not
 // whole, there are fewer: it never fails.
-func ReadVectors(dir string, s Space) *Vectors {
-	v := &Vectors{dir: dir, space: s, room: s.capacity()}
+func Read(dir string, s Space) *Store {
+	v := &Store{dir: dir, space: s, room: s.capacity()}
 	v.file = v.read()
 	return v
 }
 
-// MakeVectors is ReadVectors where something is to be added: a file is begun where there is none. The folder has to be
+// Make is Read where something is to be added: a file is begun where there is none. The folder has to be
 // there. To be safe beside a purge it has to be called before the memories are read that Fill is then given.
-func MakeVectors(ctx context.Context, dir string, s Space) (*Vectors, error) {
+func Make(ctx context.Context, dir string, s Space) (*Store, error) {
 	if !s.valid() {
 		return nil, fmt.Errorf("vectors of %q, %d numbers: %w", s.Name, s.Dim, errSpace)
 	}
-	v := ReadVectors(dir, s)
+	v := Read(dir, s)
 	if v.file.born() {
 		return v, nil
 	}
@@ -103,13 +108,13 @@ func MakeVectors(ctx context.Context, dir string, s Space) (*Vectors, error) {
 	if v.file = v.read(); v.file.born() {
 		return v, nil
 	}
-	begun := vectorFile{rows: map[key]row{}, whole: true}
+	begun := content{rows: map[key]row{}, whole: true}
 	rand.Read(begun.birth[:])
 	return v, v.write(begun, nil)
 }
 
-// DropVectors removes the vectors of all spaces in a folder, and has everybody who has opened them add nothing.
-func DropVectors(ctx context.Context, dir string) error {
+// Drop removes the vectors of all spaces in a folder, and has everybody who has opened them add nothing.
+func Drop(ctx context.Context, dir string) error {
 	info, err := os.Lstat(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -138,7 +143,7 @@ func DropVectors(ctx context.Context, dir string) error {
 }
 
 // Len is how many texts have a vector.
-func (v *Vectors) Len() (n int) {
+func (v *Store) Len() (n int) {
 	if v == nil {
 		return 0
 	}
@@ -150,14 +155,14 @@ func (v *Vectors) Len() (n int) {
 	return n
 }
 
-func (v *Vectors) path() string { return filepath.Join(v.dir, v.space.file()) }
+func (v *Store) path() string { return filepath.Join(v.dir, v.space.file()) }
 
 // capacity is how many rows a file of the space may have.
-func (s Space) capacity() int { return min(maxVectors, (maxFile-4*maxName)/(rowOverhead+s.Dim)) }
+func (s Space) capacity() int { return min(maxRows, (maxFile-4*maxName)/(rowOverhead+s.Dim)) }
 
 // header is the beginning of a file, and its checksum.
 func (s Space) header(birth [birthSize]byte) (text []byte, sum uint32) {
-	b := append([]byte(vectorsMagic), binary.LittleEndian.AppendUint32(nil, uint32(s.Dim))...)
+	b := append([]byte(magic), binary.LittleEndian.AppendUint32(nil, uint32(s.Dim))...)
 	b = append(b, birth[:]...)
 	for _, name := range []string{s.Name, s.Digest} {
 		b = binary.LittleEndian.AppendUint16(b, uint16(len(name)))
@@ -168,20 +173,20 @@ func (s Space) header(birth [birthSize]byte) (text []byte, sum uint32) {
 }
 
 // read is what of the file can be believed.
-func (v *Vectors) read() vectorFile {
+func (v *Store) read() content {
 	if info, err := os.Lstat(v.dir); err != nil || !info.IsDir() || !v.space.valid() {
-		return vectorFile{}
+		return content{}
 	}
 	data, err := file.Read(v.path(), maxFile)
 	if err != nil {
-		return vectorFile{}
+		return content{}
 	}
 	return v.space.parse(data)
 }
 
-func (s Space) parse(data []byte) vectorFile {
-	var f vectorFile
-	const at = len(vectorsMagic) + 4
+func (s Space) parse(data []byte) content {
+	var f content
+	const at = len(magic) + 4
 	if len(data) < at+birthSize {
 		return f
 	}
@@ -209,7 +214,7 @@ func (s Space) parse(data []byte) vectorFile {
 
 // write puts a file in the place of the old one, with rows in the order of keys, and takes it for what v has. The caller
 // holds the lock.
-func (v *Vectors) write(f vectorFile, keys []key) error {
+func (v *Store) write(f content, keys []key) error {
 	out, sum := v.space.header(f.birth)
 	out = slices.Grow(out, len(keys)*(rowOverhead+v.space.Dim))
 	for _, k := range keys {
@@ -230,7 +235,7 @@ func (v *Vectors) write(f vectorFile, keys []key) error {
 
 // save adds rows to the file. Of the others those stay that are wanted, and those that another process has added since
 // v was read; all of them in the order of wanted, as far as there is room.
-func (v *Vectors) save(ctx context.Context, wanted []key, fresh map[key]row) error {
+func (v *Store) save(ctx context.Context, wanted []key, fresh map[key]row) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveWait)
 	defer cancel()
 	unlock, err := file.LockPath(ctx, filepath.Join(v.dir, lockName))
@@ -242,7 +247,7 @@ func (v *Vectors) save(ctx context.Context, wanted []key, fresh map[key]row) err
 	if !now.born() || now.birth != v.file.birth {
 		return ErrDropped
 	}
-	next := vectorFile{birth: now.birth, rows: map[key]row{}, whole: true}
+	next := content{birth: now.birth, rows: map[key]row{}, whole: true}
 	var keys []key
 	add := func(k key, from ...map[key]row) {
 		for _, rows := range from {
@@ -273,14 +278,14 @@ func (v *Vectors) save(ctx context.Context, wanted []key, fresh map[key]row) err
 	return v.write(next, keys)
 }
 
-func (f vectorFile) has(k key) bool {
+func (f content) has(k key) bool {
 	_, ok := f.rows[k]
 	return ok
 }
 
 // sweep removes what no writer finished, and the files of other spaces that were not written for long, or are too many.
 // The caller holds the lock.
-func (v *Vectors) sweep() {
+func (v *Store) sweep() {
 	type old struct {
 		path string
 		time time.Time
@@ -300,7 +305,7 @@ func (v *Vectors) sweep() {
 	}
 	slices.SortFunc(spaces, func(a, b old) int { return b.time.Compare(a.time) })
 	for i, s := range spaces {
-		if i >= vectorFiles-1 || time.Since(s.time) > vectorAge {
+		if i >= maxFiles-1 || time.Since(s.time) > maxAge {
 			os.Remove(s.path)
 		}
 	}
