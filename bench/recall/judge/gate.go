@@ -1,0 +1,40 @@
+package judge
+
+import "slices"
+
+// Gate says which memories a prompt is given unasked, by their ids, the most important first; mostly none.
+type Gate func(memories []Memory, prompt string) []string
+
+// Given is what a gate gave to the prompts of a set.
+type Given struct {
+	Right  []float64 // of the labelled queries, in their order: 1 where something right was given, else 0
+	Wrong  []float64 // of the same: 1 where something was given and nothing of it is right
+	Silent []float64 // of the foreign queries: 1 where nothing was given
+}
+
+// RunGate asks a gate every query of a set. A query is asked of the memories it may be answered with.
+func RunGate(gate Gate, s Set) Given {
+	var g Given
+	for _, q := range s.Queries {
+		memories := s.Stores[q.Group]
+		if q.Before != 0 || len(q.Exclude) > 0 {
+			memories = slices.DeleteFunc(slices.Clone(memories), func(m Memory) bool { return !q.sees(m) })
+		}
+		given := gate(memories, q.Text)
+		if len(q.Rel) == 0 {
+			g.Silent = append(g.Silent, yes(len(given) == 0))
+			continue
+		}
+		right := slices.ContainsFunc(given, func(id string) bool { return q.Rel[id] > 0 })
+		g.Right = append(g.Right, yes(right))
+		g.Wrong = append(g.Wrong, yes(len(given) > 0 && !right))
+	}
+	return g
+}
+
+func yes(fact bool) float64 {
+	if fact {
+		return 1
+	}
+	return 0
+}

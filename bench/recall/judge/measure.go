@@ -1,0 +1,76 @@
+package judge
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Depth is how far down an answer is looked at.
+const Depth = 10
+
+// Score is how good one answer is, each part from 0 to 1.
+type Score struct {
+	Recall1, Recall5, Recall10 float64 // share of the right memories that stand among the first
+	MRR                        float64 // 1/rank of the first right one; 0 below Depth
+	NDCG                       float64 // see ndcg
+}
+
+// Metrics are the parts of a score, in the order they are shown.
+var Metrics = []struct {
+	Name string
+	Of   func(Score) float64
+}{
+	{"R@1", func(s Score) float64 { return s.Recall1 }},
+	{"R@5", func(s Score) float64 { return s.Recall5 }},
+	{"R@10", func(s Score) float64 { return s.Recall10 }},
+	{"MRR@10", func(s Score) float64 { return s.MRR }},
+	{"nDCG@10", func(s Score) float64 { return s.NDCG }},
+}
+
+// Measure judges an answer, ids the best first, by the grades of what is right. There must be one grade at least.
+func Measure(answer []string, rel map[string]float64) Score {
+	answer = answer[:min(Depth, len(answer))]
+	s := Score{
+		Recall1:  share(answer, rel, 1),
+		Recall5:  share(answer, rel, 5),
+		Recall10: share(answer, rel, Depth),
+		NDCG:     ndcg(answer, rel),
+	}
+	for i, id := range answer {
+		if rel[id] > 0 {
+			s.MRR = 1 / float64(i+1)
+			break
+		}
+	}
+	return s
+}
+
+func share(answer []string, rel map[string]float64, n int) float64 {
+	found := 0
+	for _, id := range answer[:min(n, len(answer))] {
+		if rel[id] > 0 {
+			found++
+		}
+	}
+	return float64(found) / float64(len(rel))
+}
+
+// ndcg is the discounted gain of an answer divided by the greatest there can be within Depth. A right memory gains its
+// grade, discounted by log2(rank+1) (Järvelin and Kekäläinen, TOIS 2002, in trec_eval's form).
+func ndcg(answer []string, rel map[string]float64) float64 {
+	gain := 0.0
+	for i, id := range answer {
+		gain += rel[id] / math.Log2(float64(i+2))
+	}
+	var grades []float64
+	for _, grade := range rel {
+		grades = append(grades, grade)
+	}
+	slices.SortFunc(grades, func(a, b float64) int { return cmp.Compare(b, a) })
+	best := 0.0
+	for i, grade := range grades[:min(Depth, len(grades))] {
+		best += grade / math.Log2(float64(i+2))
+	}
+	return gain / best
+}

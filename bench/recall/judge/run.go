@@ -1,0 +1,113 @@
+package judge
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// Engine is a way to search. Open makes a store of the memories of one group.
+type Engine struct {
+	Name string
+	Open func([]Memory) (Store, error)
+}
+
+// Store answers queries about the memories that it was opened with.
+type Store interface {
+	// Search returns the ids of at most n memories, the best first.
+	Search(query string, n int) ([]string, error)
+	Close() error
+}
+
+// Result is what an engine made of a set's labelled queries. Scores and Took stand in their order.
+type Result struct {
+	Scores []Score
+	Took   []time.Duration // for the answer, in process, the store being open
+	Opened time.Duration   // for the stores together
+}
+
+// Values are one metric's values, query by query.
+func (r Result) Values(metric func(Score) float64) []float64 {
+	out := make([]float64, len(r.Scores))
+	for i, s := range r.Scores {
+		out[i] = metric(s)
+	}
+	return out
+}
+
+// Quantile is the time that a share of the answers, 0 to 1, took at most.
+func (r Result) Quantile(share float64) time.Duration {
+	if len(r.Took) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(r.Took))
+	return sorted[min(len(sorted)-1, int(share*float64(len(sorted))))]
+}
+
+// Run asks an engine the labelled queries of a set. One store is open at a time.
+func Run(e Engine, s Set) (r Result, err error) {
+	labelled := s.Labelled()
+	r = Result{Scores: make([]Score, len(labelled)), Took: make([]time.Duration, len(labelled))}
+	byGroup := map[string][]int{}
+	for i, q := range labelled {
+		byGroup[q.Group] = append(byGroup[q.Group], i)
+	}
+	for _, group := range slices.Sorted(maps.Keys(byGroup)) {
+		if err := runGroup(e, s.Stores[group], labelled, byGroup[group], &r); err != nil {
+			return r, fmt.Errorf("%s: %s: %w", e.Name, s.Name, err)
+		}
+	}
+	return r, nil
+}
+
+func runGroup(e Engine, memories []Memory, labelled []Query, queries []int, r *Result) error {
+	began := time.Now()
+	store, err := e.Open(memories)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	r.Opened += time.Since(began)
+	byID := make(map[string]Memory, len(memories))
+	for _, m := range memories {
+		byID[m.ID] = m
+	}
+	for _, i := range queries {
+		q := labelled[i]
+		began := time.Now()
+		answer, err := ask(store, q, byID)
+		r.Took[i] = time.Since(began)
+		if err != nil {
+			return fmt.Errorf("query %s: %w", q.ID, err)
+		}
+		r.Scores[i] = Measure(answer, q.Rel)
+	}
+	return nil
+}
+
+// ask returns the first memories that the query may be answered with. It asks for more, and then for more still, when
+// too many of an answer are taken out.
+func ask(store Store, q Query, byID map[string]Memory) ([]string, error) {
+	for n := Depth + len(q.Exclude); ; n *= 4 {
+		all, err := store.Search(q.Text, n)
+		if err != nil {
+			return nil, err
+		}
+		var answer []string
+		seen := map[string]bool{}
+		for _, id := range all {
+			m, known := byID[id]
+			if !known || seen[id] {
+				return nil, fmt.Errorf("the answer has %q twice, or from nowhere", id)
+			}
+			seen[id] = true
+			if q.sees(m) {
+				answer = append(answer, id)
+			}
+		}
+		if len(answer) >= Depth || len(all) < n || n >= len(byID) {
+			return answer, nil
+		}
+	}
+}

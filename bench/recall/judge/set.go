@@ -1,0 +1,188 @@
+// Package judge measures how well an engine finds memories: it reads a labelled set, asks the engine every query of
+// it, and says how high the right memories stood, with confidence intervals.
+//
+// Read gives a Set, Run asks an Engine. Nothing here writes or keeps state; a Run asks one query after the other,
+// so that its times mean something.
+package judge
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Names of the files of a set.
+const (
+	CorpusFile  = "corpus.jsonl"
+	QueriesFile = "queries.jsonl"
+)
+
+// maxLine is the longest line of a set's files, in bytes.
+const maxLine = 16 << 20
+
+// Memory is a line of corpus.jsonl. A set without groups has one store; with them, each has its own.
+type Memory struct {
+	ID    string   `json:"id"`
+	Group string   `json:"group"`
+	Title string   `json:"title"` // the statement; without it, the first line of Text is
+	Text  string   `json:"text"`
+	Paths []string `json:"paths"`
+	Tags  []string `json:"tags"`
+	Kind  string   `json:"kind"`
+	Time  int64    `json:"time"` // Unix seconds; 0: unknown
+}
+
+// Query is a line of queries.jsonl.
+type Query struct {
+	ID      string             `json:"id"`
+	Group   string             `json:"group"`
+	Text    string             `json:"text"`
+	Rel     map[string]float64 `json:"rel"`     // id of a memory → how right it is, above 0; empty: nothing is
+	Exclude []string           `json:"exclude"` // ids taken out of the answer, the query's own memory among them
+	Before  int64              `json:"before"`  // Unix seconds: memories of that time and later are taken out; 0: none
+	Class   string             `json:"class"`
+	Split   string             `json:"split"`
+}
+
+// sees reports whether a memory is one that the query may be answered with.
+func (q Query) sees(m Memory) bool {
+	return (q.Before == 0 || m.Time < q.Before) && !slices.Contains(q.Exclude, m.ID)
+}
+
+// Set is memories and queries about them.
+type Set struct {
+	Name    string // base name of the folder
+	Stores  map[string][]Memory
+	Queries []Query
+}
+
+// Memories is how many there are in all stores.
+func (s Set) Memories() (n int) {
+	for _, all := range s.Stores {
+		n += len(all)
+	}
+	return n
+}
+
+// Labelled are the queries that some memory is right for; Foreign those that none is.
+func (s Set) Labelled() []Query {
+	return slices.DeleteFunc(slices.Clone(s.Queries), func(q Query) bool { return len(q.Rel) == 0 })
+}
+
+func (s Set) Foreign() []Query {
+	return slices.DeleteFunc(slices.Clone(s.Queries), func(q Query) bool { return len(q.Rel) > 0 })
+}
+
+// Keep is the set with those of its queries that keep says yes to.
+func (s Set) Keep(keep func(i int, q Query) bool) Set {
+	var queries []Query
+	for i, q := range s.Queries {
+		if keep(i, q) {
+			queries = append(queries, q)
+		}
+	}
+	s.Queries = queries
+	return s
+}
+
+// Read reads the two files of a folder. An error names the file, the line and the field.
+func Read(dir string) (Set, error) {
+	whole, err := filepath.Abs(dir)
+	if err != nil {
+		return Set{}, err
+	}
+	s := Set{Name: filepath.Base(whole), Stores: map[string][]Memory{}}
+	ids := map[[2]string]Memory{} // by group and id
+	err = eachLine(filepath.Join(dir, CorpusFile), func(m Memory) error {
+		switch {
+		case m.ID == "":
+			return errors.New("id: is missing")
+		case strings.TrimSpace(m.Title+m.Text) == "":
+			return errors.New("text: is empty")
+		}
+		key := [2]string{m.Group, m.ID}
+		if _, twice := ids[key]; twice {
+			return fmt.Errorf("id: %q stands on an earlier line of group %q", m.ID, m.Group)
+		}
+		ids[key] = m
+		s.Stores[m.Group] = append(s.Stores[m.Group], m)
+		return nil
+	})
+	if err != nil {
+		return Set{}, err
+	}
+	seen := map[string]bool{}
+	err = eachLine(filepath.Join(dir, QueriesFile), func(q Query) error {
+		switch {
+		case q.ID == "":
+			return errors.New("id: is missing")
+		case seen[q.ID]:
+			return fmt.Errorf("id: %q stands on an earlier line", q.ID)
+		case strings.TrimSpace(q.Text) == "":
+			return errors.New("text: is empty")
+		case s.Stores[q.Group] == nil:
+			return fmt.Errorf("group: no memory of %s is in %q", CorpusFile, q.Group)
+		}
+		seen[q.ID] = true
+		for _, id := range slices.Sorted(maps.Keys(q.Rel)) {
+			m, known := ids[[2]string{q.Group, id}]
+			switch grade := q.Rel[id]; {
+			case !known:
+				return fmt.Errorf("rel: %q is no memory of group %q in %s", id, q.Group, CorpusFile)
+			case !(grade > 0) || math.IsInf(grade, 0):
+				return fmt.Errorf("rel: the grade %v of %q is not above 0; leave out what is not right", grade, id)
+			case !q.sees(m):
+				return fmt.Errorf("rel: %q is right and yet taken out by exclude or before", id)
+			}
+		}
+		s.Queries = append(s.Queries, q)
+		return nil
+	})
+	return s, err
+}
+
+// eachLine hands on the lines of a JSONL file. Empty lines are passed over.
+func eachLine[T any](name string, do func(T) error) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	lines.Buffer(make([]byte, 64<<10), maxLine)
+	n, some := 0, false
+	for lines.Scan() {
+		n++
+		line := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\ufeff"))
+		if line == "" {
+			continue
+		}
+		some = true
+		var v T
+		err := json.Unmarshal([]byte(line), &v)
+		if err == nil {
+			err = do(v)
+		}
+		if err != nil {
+			return fmt.Errorf("%s:%d: %w", name, n, err)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		if errors.Is(err, bufio.ErrTooLong) {
+			err = fmt.Errorf("the line is longer than %d MiB", maxLine>>20)
+		}
+		return fmt.Errorf("%s:%d: %w", name, n+1, err)
+	}
+	if !some {
+		return fmt.Errorf("%s: %w: no lines", name, io.ErrUnexpectedEOF)
+	}
+	return nil
+}
