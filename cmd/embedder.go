@@ -161,7 +161,7 @@ type nearness struct {
 // askNear has the query embedded, and returns the function that waits for it, embedWait after askNear was called at most.
 func (w *workspace) askNear(ctx context.Context, query string) (answer func() nearness) {
 	none := func(why string) func() nearness { return func() nearness { return nearness{why: why} } }
-	if recall.Literal(query) {
+	if q, err := recall.Parse(query); err == nil && q.Literal {
 		return none("the query wants its very words")
 	}
 	if err := w.narrow(ctx); err != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
@@ -213,34 +214,18 @@ func (w *workspace) standsAt(ctx context.Context, all []candidate, r contextRequ
 // about says why a memory is about the place, or "".
 func (p stand) about(m record.Memory) string {
 	for _, glob := range m.Paths {
-		root := globRoot(glob)
-		if p.dir != "" && root != "" && (under(p.dir, root) || under(root, p.dir)) {
+		root := recall.Root(glob)
+		if p.dir != "" && root != "" && (recall.Under(p.dir, root) || recall.Under(root, p.dir)) {
 			return "about this folder"
 		}
 	}
 	for _, glob := range m.Paths {
-		root := globRoot(glob)
-		if n := slices.IndexFunc(p.touched, func(file string) bool { return root != "" && under(file, root) }); n >= 0 {
+		if recall.Root(glob) != "" && slices.ContainsFunc(p.touched, func(file string) bool { return recall.Covers(glob, file) }) {
 			return "about files that this branch changed"
 		}
 	}
 	return ""
 }
-
-// globRoot is the part of a glob before its first part with a wildcard; "" where that is the first.
-func globRoot(glob string) string {
-	parts := strings.Split(strings.Trim(glob, "/"), "/")
-	for i, part := range parts {
-		if strings.ContainsAny(part, "*?[{") {
-			parts = parts[:i]
-			break
-		}
-	}
-	return strings.Join(parts, "/")
-}
-
-// under reports whether a path is a folder or lies below it.
-func under(path, folder string) bool { return path == folder || strings.HasPrefix(path, folder+"/") }
 
 // below is a folder relative to the top of the work tree, with slashes; "" at the top, and outside of it.
 func below(top, dir string) string {

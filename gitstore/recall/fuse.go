@@ -3,8 +3,6 @@ package recall
 import (
 	"cmp"
 	"slices"
-	"strings"
-	"unicode"
 )
 
 // rrf is the k of reciprocal rank fusion: score(d) = Σ 1/(k + rank(d)), ranks from 1 (Cormack, Clarke, Büttcher, SIGIR
@@ -69,64 +67,4 @@ func Fuse(lexical, near []Hit, known map[string]bool) []Fused {
 		out, kept = append(out, next), kept[1:]
 	}
 	return out
-}
-
-// Literal reports whether a query wants its very words, so that likeness of meaning can only mislead: it is quoted, or
-// has a part in double quotes, or says nothing but names: identifiers, paths, options, error codes, addresses.
-func Literal(query string) bool {
-	query = strings.TrimSpace(query)
-	for _, pair := range [][2]string{{`"`, `"`}, {"“", "”"}, {"„", "“"}, {"«", "»"}, {"「", "」"}} {
-		if _, rest, ok := strings.Cut(query, pair[0]); ok {
-			if inner, _, ok := strings.Cut(rest, pair[1]); ok && strings.TrimSpace(inner) != "" {
-				return true
-			}
-		}
-	}
-	if n := len(query); n > 2 && (query[0] == '\'' || query[0] == '`') && query[n-1] == query[0] {
-		return true
-	}
-	names := 0
-	for _, word := range strings.FieldsFunc(query, func(r rune) bool {
-		return unicode.IsSpace(r) || strings.ContainsRune("`'“”‘’,;[]{}<>|，。！？、；：（）「」", r)
-	}) {
-		word = strings.Trim(strings.TrimSuffix(word, "()"), ".:!?*…=&()")
-		switch {
-		case word == "" || sayNothing(word):
-		case isLiteral(word):
-			names++
-		default:
-			return false
-		}
-	}
-	return names > 0
-}
-
-// isLiteral is isName and what else is meant as it is written, when it is looked for.
-func isLiteral(word string) bool {
-	if isName(word) && !common.Has(strings.ToLower(strings.TrimLeft(word, "-"))) {
-		return true
-	}
-	ascii := strings.IndexFunc(word, func(r rune) bool { return r >= 0x80 }) < 0
-	inner := strings.Trim(word, "._-:/\\$#@")
-	switch {
-	case !ascii || inner == "":
-		return false
-	case strings.ContainsAny(inner, `_\`), strings.Contains(inner, "://"), strings.HasPrefix(word, "-"), strings.HasPrefix(word, "$"):
-		return true
-	case strings.Contains(inner, "."): // os.Exit, www.example.com; not e.g
-		return len(inner) > 4
-	case strings.HasPrefix(word, "/"), strings.HasSuffix(word, "/"), strings.HasPrefix(word, "."):
-		return len(inner) > 1
-	}
-	return len(inner) >= 3 && strings.Trim(inner, "0123456789.:xabcdefABCDEF") == "" && strings.ContainsAny(inner, "0123456789")
-}
-
-// sayNothing reports whether a word says nothing beside a name: how do I fix E0308.
-func sayNothing(word string) bool {
-	for _, t := range allTerms(word) {
-		if !stop.Has(t) && !chat.Has(t) && !common.Has(t) {
-			return false
-		}
-	}
-	return !isName(word) || common.Has(strings.ToLower(strings.TrimLeft(word, "-")))
 }

@@ -341,16 +341,16 @@ func ownWords(h Hit) float64 {
 	return float64(found) / float64(n)
 }
 
-// matches returns the first of some paths that lies below the fixed part of one of the globs, or "".
+// matches returns the first of some paths that one of the globs covers, or that is its fixed part, or "". A glob whose
+// fixed part is shorter than two characters says too little.
 func matches(globs, paths []string) string {
 	for _, glob := range globs {
-		root, _, _ := strings.Cut(glob, "*")
-		root = strings.TrimPrefix(root, "./")
-		if len(strings.Trim(root, "/")) < 2 {
+		root := Root(glob)
+		if len(root) < 2 {
 			continue
 		}
 		for _, p := range paths {
-			if p == root || strings.HasPrefix(p, strings.TrimSuffix(root, "/")+"/") || strings.HasSuffix(root, "/") && p == strings.TrimSuffix(root, "/") {
+			if clean(p) == root || Covers(glob, p) {
 				return p
 			}
 		}

@@ -1,0 +1,233 @@
+package recall
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/reverie-memory/reverie/internal/pattern"
+)
+
+// Query is a search, taken apart. A sentence in any language is a query without any of what follows, and Text is that
+// sentence as it was.
+//
+//	two words            memories about them, the best first
+//	"two words"          these words side by side; also “”, „“, «», 「」 and 『』
+//	-word  -"two words"  memories that say this are left out
+//	kind:failure         memories of this kind; likewise path:web/ tag:build by:claude since:2w; at:v1.2
+//	-tag:build           memories without it
+//
+// Several filters of one key let through what any of them does, filters of different keys what all do. A value with
+// blanks stands in quotes. What looks like a filter with another key is a word: common.go:296, std::vector.
+//
+// An exclusion stands at the beginning or the end of the query, a quoted one anywhere. In the middle -word is an option
+// of some program, and everywhere those of one or two letters are, as -v, -O2 and -rf, and -mod=vendor, --amend and
+// well-known ones such as -race and -Wall: they are looked for. Whoever looks for another one quotes it, as in "-frobnicate".
+//
+// A text of several lines was pasted: it has phrases, but no filters and no exclusions.
+type Query struct {
+	Text    string   // what is looked for: words, and those of the phrases
+	Phrases []string // parts of it in quotation marks, as they were written
+	Not     []string // words and phrases that nothing found may have
+	Literal bool     // it wants its very words: likeness of meaning could only mislead
+
+	Filter         // what may be found
+	Without Filter // what may not: whatever any of its values matches
+	At      string // the git revision at which memories are read; "" is now
+}
+
+// ErrOnlyNot is wrapped when a query says only what is to be left out.
+var ErrOnlyNot = errors.New("the query only says what is left out")
+
+// word is a part of a query: as it was written, and what it is.
+type word struct {
+	raw  string
+	is   sort
+	key  string // of a filter
+	text string // of a phrase, a filter's value, what is left out
+	not  bool   // of a filter
+}
+
+type sort uint8
+
+const (
+	isPlain   sort = iota
+	isPhrase       // "…"
+	isFilter       // key:value
+	isNot          // -word, if it stands at an end
+	isNotThis      // -"…"
+)
+
+// Parse takes a query apart. Its errors name the filter and what that takes, or wrap ErrOnlyNot.
+func Parse(text string) (Query, error) {
+	var q Query
+	words := split(text, !strings.ContainsAny(strings.TrimSpace(text), "\n\r"))
+	settle(words)
+	var parts []string
+	changed := false
+	for _, w := range words {
+		changed = changed || w.is != isPlain
+		switch w.is {
+		case isPlain:
+			parts = append(parts, w.raw)
+		case isPhrase:
+			q.Phrases = append(q.Phrases, w.text)
+			parts = append(parts, w.text)
+		case isFilter:
+			if err := q.filter(w); err != nil {
+				return Query{}, err
+			}
+		case isNot, isNotThis:
+			q.Not = append(q.Not, w.text)
+		}
+	}
+	q.Text = text
+	if changed {
+		q.Text = strings.Join(parts, " ")
+	}
+	q.Literal = len(q.Phrases) > 0 || literal(q.Text)
+	if len(q.Not) > 0 && strings.TrimSpace(q.Text) == "" && q.Filter.empty() {
+		return Query{}, fmt.Errorf("%w: -%s leaves out, and \"-%[2]s\" in quotes is looked for", ErrOnlyNot, q.Not[0])
+	}
+	return q, nil
+}
+
+// split parts a query where white space does, and around phrases; operators says whether filters and exclusions are
+// read.
+func split(text string, operators bool) (out []word) {
+	plain := func(s string) {
+		for _, f := range strings.Fields(s) {
+			out = append(out, word{raw: f})
+		}
+	}
+	from := 0 // of what was not put out yet
+	begins := true
+	last := ' '
+	for i := 0; i < len(text); {
+		r, n := utf8.DecodeRuneInString(text[i:])
+		if begins && operators {
+			if w, ok := operator(text[i:]); ok {
+				plain(text[from:i])
+				out = append(out, w)
+				i += len(w.raw)
+				from, last = i, ' '
+				continue
+			}
+		}
+		inner, raw, ok := quoted(text[i:])
+		switch opens := r != '"' || !unicode.IsLetter(last) && !unicode.IsDigit(last); {
+		case !opens:
+		case ok:
+			plain(text[from:i])
+			out = append(out, word{raw: raw, is: isPhrase, text: inner})
+			i += len(raw)
+			from, last, begins = i, ' ', true
+			continue
+		case raw != "":
+			i += len(raw)
+			last, begins = ' ', false
+			continue
+		}
+		begins, last = unicode.IsSpace(r), r
+		i += n
+	}
+	plain(text[from:])
+	return out
+}
+
+// settle decides which words with a minus are exclusions: those with nothing but filters and exclusions before them, or
+// behind them.
+func settle(words []word) {
+	free := func(w word) bool { return w.is == isPlain || w.is == isPhrase }
+	first := slices.IndexFunc(words, free)
+	last := len(words) - 1
+	for last >= 0 && !free(words[last]) {
+		last--
+	}
+	for i := range words {
+		if words[i].is == isNot && first < i && i < last {
+			words[i].is = isPlain
+		}
+	}
+}
+
+// marks are the quotation marks that begin and end a phrase.
+var marks = [...][2]string{{`"`, `"`}, {"“", "”"}, {"„", "“"}, {"„", "”"}, {"«", "»"}, {"「", "」"}, {"『", "』"}}
+
+// maxPhrase is the longest phrase, in bytes.
+const maxPhrase = 400
+
+// quoted is the phrase that a text begins with. One that ends nowhere, behind a line feed or too late is none; of one
+// that says nothing there is raw alone.
+func quoted(text string) (inner, raw string, ok bool) {
+	for _, pair := range marks {
+		rest, begins := strings.CutPrefix(text, pair[0])
+		if !begins {
+			continue
+		}
+		inner, _, closed := strings.Cut(rest[:min(len(rest), maxPhrase)], pair[1])
+		says := strings.ContainsFunc(inner, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
+		if !closed || strings.Contains(inner, "\n") {
+			continue
+		}
+		raw = text[:len(pair[0])+len(inner)+len(pair[1])]
+		if says {
+			return strings.TrimSpace(inner), raw, true
+		}
+	}
+	return "", raw, false
+}
+
+// operator is the filter or exclusion that a text begins with.
+func operator(text string) (word, bool) {
+	rest, not := strings.CutPrefix(text, "-")
+	if inner, raw, ok := quoted(rest); ok && not {
+		return word{raw: "-" + raw, is: isNotThis, text: inner}, true
+	}
+	end := strings.IndexFunc(rest, unicode.IsSpace)
+	if end < 0 {
+		end = len(rest)
+	}
+	if key, value, ok := strings.Cut(rest[:end], ":"); ok && value != "" && isKey(key) {
+		before := len(text) - len(rest) + len(key) + 1
+		if inner, raw, ok := quoted(text[before:]); ok {
+			return word{raw: text[:before+len(raw)], is: isFilter, key: key, text: inner, not: not}, true
+		}
+		return word{raw: text[:len(text)-len(rest)+end], is: isFilter, key: key, text: value, not: not}, true
+	}
+	if said := strings.TrimRight(rest[:end], ".,;:!?。，；：！？"); not && excludes(said) {
+		return word{raw: text[:1+end], is: isNot, text: said}, true
+	}
+	return word{}, false
+}
+
+// excludes reports whether a word behind a minus may be something to leave out, and is no option of a program.
+func excludes(word string) bool {
+	letters, digits := 0, 0
+	for i, r := range word {
+		switch {
+		case unicode.IsLetter(r) || unicode.IsMark(r):
+			letters++
+		case i > 0 && unicode.IsDigit(r):
+			digits++
+		case i > 0 && strings.ContainsRune("_.-", r):
+		default:
+			return false
+		}
+	}
+	ascii := strings.IndexFunc(word, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
+	if ascii && letters <= 2 {
+		return false
+	}
+	return letters > 0 && !options.Has(word)
+}
+
+// options are those of one minus and a word which people look for by name: of go, C compilers, java, find, openssl,
+// terraform, tar and curl.
+var options = pattern.NewWords(`race run count mod modfile tags timeout bench benchmem benchtime coverprofile cpuprofile memprofile short
+	failfast ldflags gcflags trimpath buildvcs Wall Werror Wextra Wpedantic Wshadow Wconversion pedantic fPIC fPIE fpic std march mtune pthread
+	isystem lpthread cp classpath jar iname maxdepth mindepth exec execdir print0 regextype nodes newkey subj auto-approve var-file
+	xzf czf xvf fsSL sSL`)
