@@ -92,6 +92,7 @@ func (w *workspace) fillVectors(ctx context.Context, stop func() bool) (done, le
 	if err != nil {
 		return 0, 0, err
 	}
+	defer vectors.Close()
 	var live []record.Memory
 	err = w.view(ctx, func(v *record.View) error {
 		for _, m := range v.Memories() {
@@ -118,7 +119,49 @@ func (w *workspace) fillVectors(ctx context.Context, stop func() bool) (done, le
 			break
 		}
 	}
+	if err == nil {
+		err = weighVectors(ctx, vectors, embed, live)
+	}
+	if errors.Is(err, vector.ErrDropped) || errors.Is(err, errStopped) {
+		err = nil
+	}
 	return done, left, err
+}
+
+// weighVectors measures what the vectors are worth beside the words, where nobody has or much has changed since: it costs one
+// question to the model, of less than a hundred short texts.
+func weighVectors(ctx context.Context, vectors *vector.Store, embed vector.Embed, live []record.Memory) error {
+	if worth, known := vectors.Worth(); vectors.Empty() || known && !worth.Old(vectors.Rows()) {
+		return nil
+	}
+	tried, err := vectors.Try(ctx, embed, live, func(query string, n int) (ids []string) {
+		for _, h := range recall.Search(live, query, n) {
+			ids = append(ids, h.Memory.ID)
+		}
+		return ids
+	})
+	if err != nil {
+		return err
+	}
+	trials := make([]recall.Trial, len(tried))
+	for i, t := range tried {
+		trials[i] = recall.Trial(t)
+	}
+	worth := vector.Worth{Trials: len(trials)}
+	if len(trials) >= minTrials {
+		worth.Weight, worth.Alone = recall.Weigh(trials)
+	}
+	return vectors.Keep(ctx, worth)
+}
+
+// minTrials is how many trials say something: of fewer, a lucky one would be worth several points. Without them the nearest
+// count nothing against the words, and only follow what those find.
+const minTrials = 16
+
+// useless reports whether vectors find hardly more than chance would, so that they are not to be shown at all. The mean
+// nDCG@10 of a list by chance, with one right answer, is the sum of its discounts, 4.5, by the number of memories.
+func useless(w vector.Worth) bool {
+	return w.Trials >= minTrials && w.Alone < 0.1+4.5/float64(max(w.Rows, 1))
 }
 
 // errStopped ends the making of vectors for something that is to be done first.
@@ -155,10 +198,12 @@ const embedWait = 300 * time.Millisecond
 type nearness struct {
 	vectors *vector.Store
 	query   []float32 // nil where the list does not answer
-	why     string    // it does not
+	weight  float64   // of its ranks beside those of the words
+	why     string    // it does not answer
 }
 
 // askNear has the query embedded, and returns the function that waits for it, embedWait after askNear was called at most.
+// That function is to be called once, and the vectors it returns closed.
 func (w *workspace) askNear(ctx context.Context, query string) (answer func() nearness) {
 	none := func(why string) func() nearness { return func() nearness { return nearness{why: why} } }
 	if q, err := recall.Parse(query); err == nil && q.Literal {
@@ -187,11 +232,16 @@ func (w *workspace) askNear(ctx context.Context, query string) (answer func() ne
 		why = err.Error()
 	case embed == nil:
 		why = "no model is set"
-	case vectors.Len() == 0:
+	case vectors.Empty():
 		why = "no memory has one yet"
+	}
+	worth, _ := vectors.Worth()
+	if why == "" && useless(worth) {
+		why = "those of this model find too little here"
 	}
 	if why != "" {
 		cancel()
+		vectors.Close()
 		return none(why)
 	}
 	clean, _ := w.scanner.Text(query)
@@ -204,19 +254,24 @@ func (w *workspace) askNear(ctx context.Context, query string) (answer func() ne
 		case len(got) != 1 || len(got[0]) != space.Dim:
 			answers <- nearness{why: "the model's answer is no vector of its space"}
 		default:
-			answers <- nearness{vectors: vectors, query: got[0]}
+			answers <- nearness{query: got[0]}
 		}
 	}()
 	return func() nearness {
 		defer cancel()
+		n := nearness{why: late}
 		select {
-		case n := <-answers:
+		case n = <-answers:
 			if n.query == nil && ctx.Err() != nil {
 				n.why = late
 			}
-			return n
 		case <-ctx.Done():
-			return nearness{why: late}
 		}
+		if n.query == nil {
+			vectors.Close()
+			return n
+		}
+		n.vectors, n.weight = vectors, worth.Weight
+		return n
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/recall"
+	"github.com/reverie-memory/reverie/gitstore/recall/vector"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/urfave/cli/v2"
 )
@@ -116,9 +117,24 @@ func (h hit) ranks(lists []string) map[string]int {
 // fused are the first of what was found, fused with what is near where that is known, and the lists that answered. What is
 // stale or withheld goes back in each list before their ranks count.
 func (w *workspace) fused(found []recall.Hit, live []record.Memory, near nearness, o recallOptions, standings func(record.Memory) standing) (hits []hit, lists []string) {
-	alike, known := near.vectors.Nearest(near.query, live, 2*maxNear)
-	if near.query != nil && len(known) == 0 {
-		near = nearness{why: "none of these has one"}
+	defer near.vectors.Close()
+	var alike []vector.Near
+	known := map[string]bool{} // what has a vector
+	if near.query != nil {
+		byID := make(map[string]int, len(live))
+		for i, m := range live {
+			byID[m.ID] = i
+		}
+		alike = near.vectors.Nearest(near.query, 2*maxNear, func(id string) (m record.Memory, ok bool) {
+			i, ok := byID[id]
+			if ok {
+				m = live[i]
+			}
+			return m, ok
+		})
+		if len(alike) == 0 {
+			near = nearness{why: "none of these has one that is alike"}
+		}
 	}
 	if near.query == nil {
 		if o.explain {
@@ -131,7 +147,7 @@ func (w *workspace) fused(found []recall.Hit, live []record.Memory, near nearnes
 		return hits, []string{listLexical}
 	}
 	if o.explain {
-		w.env.say("lists: %s, %s", listLexical, listVectors)
+		w.env.say("lists: %s, %s (weight %s)", listLexical, listVectors, strconv.FormatFloat(near.weight, 'f', -1, 64))
 	}
 	depth := 0
 	if o.limit > 0 {
@@ -149,7 +165,11 @@ func (w *workspace) fused(found []recall.Hit, live []record.Memory, near nearnes
 	for _, n := range alike {
 		nearest = append(nearest, recall.Hit{Memory: n.Memory, Score: n.Likeness})
 	}
-	for _, f := range recall.Fuse(list(found, depth), list(nearest, maxNear), known) {
+	words, alikes := list(found, depth), list(nearest, maxNear)
+	for _, h := range words {
+		known[h.Memory.ID] = near.vectors.Has(h.Memory)
+	}
+	for _, f := range recall.Fuse(words, alikes, known, near.weight) {
 		if o.limit <= 0 || len(hits) < o.limit {
 			hits = append(hits, hit{f, stands[f.Memory.ID]})
 		}

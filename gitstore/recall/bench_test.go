@@ -41,7 +41,7 @@ func BenchmarkRecall(b *testing.B) {
 			known[m.ID] = true
 		}
 		for b.Loop() {
-			Fuse(lexical, near, known)
+			Fuse(lexical, near, known, 1)
 		}
 	})
 }

@@ -2,7 +2,6 @@ package vector
 
 import (
 	"cmp"
-	"crypto/sha256"
 	"math"
 	"slices"
 
@@ -11,16 +10,16 @@ import (
 
 // quantise is the direction of a vector in signed bytes, and the scale that gives them the length 1; scale 0 for a vector
 // without direction. Each number is off by half a step of 1/127 of the greatest at most.
-func quantise(x []float32) row {
+func quantise(x []float32) value {
 	greatest := 0.0
 	for _, f := range x {
 		if size := math.Abs(float64(f)); !(size <= math.MaxFloat32) { // NaN and infinite
-			return row{numbers: make([]byte, len(x))}
+			return value{numbers: make([]byte, len(x))}
 		} else if size > greatest {
 			greatest = size
 		}
 	}
-	r := row{numbers: make([]byte, len(x))}
+	r := value{numbers: make([]byte, len(x))}
 	if greatest == 0 {
 		return r
 	}
@@ -32,7 +31,7 @@ func quantise(x []float32) row {
 }
 
 // likeness is the cosine of two vectors, −1 to 1.
-func likeness(a, b row) float64 {
+func likeness(a, b value) float64 {
 	return min(1, max(-1, float64(dot(a.numbers, b.numbers))*float64(a.scale)*float64(b.scale)))
 }
 
@@ -60,47 +59,78 @@ type Near struct {
 	Likeness float64 // the cosine, above 0
 }
 
-// Nearest ranks memories by the likeness of their vectors to that of a query. It compares
-// with all of them. Only those that point the way of the query, with a likeness above 0, are returned, at most n of them
-// unless n is 0; equal ones keep their order. A memory of several texts counts with the one that is most alike.
-//
-// known are the ids of those that have a vector. A query of another dimension finds nothing.
-func (v *Store) Nearest(query []float32, memories []record.Memory, n int) (hits []Near, known map[string]bool) {
-	known = map[string]bool{}
-	if v == nil || len(query) != v.space.Dim || len(v.file.rows) == 0 {
-		return nil, known
+// Nearest ranks memories by the likeness of their vectors to that of a query. It compares with all of them, and asks find
+// for those that come into question, the most alike first, until n are found; all of them where n is 0. find says no to
+// a memory that may not be in the answer. Only those that point the way of the query, with a likeness above 0, are
+// returned; equal ones in the order of ids. A memory of several texts counts with the one that is most alike.
+// A query of another dimension finds nothing.
+func (v *Store) Nearest(query []float32, n int, find func(id string) (record.Memory, bool)) []Near {
+	if v.Empty() || len(query) != v.space.Dim {
+		return nil
 	}
-	q := quantise(query)
-	if q.scale == 0 {
-		return nil, known
+	return v.nearest(quantise(query), n, find)
+}
+
+func (v *Store) nearest(q value, n int, find func(id string) (record.Memory, bool)) []Near {
+	c := v.content
+	scores := make([]float32, c.len())
+	for i := range scores {
+		r := c.row(i)
+		scores[i] = float32(dot(q.numbers, r.numbers())) * r.scale()
 	}
-	type found struct {
-		at       int // in memories
-		likeness float64
-	}
-	var all []found
-	var buffer []byte
-	for i := range memories {
-		best := math.Inf(-1)
-		buffer = v.space.eachText(&memories[i], buffer, func(t []byte) {
-			if r, ok := v.file.rows[sha256.Sum256(t)]; ok && r.scale > 0 {
-				best = max(best, likeness(q, r))
+	for take := 2 * n; ; take *= 4 {
+		var out []Near
+		seen := map[string]bool{}
+		best := greatest(scores, take)
+		for _, i := range best {
+			r := c.row(i)
+			if id := r.id(); !seen[id] {
+				m, ok := find(id)
+				if !ok || !c.sound(r) || !slices.Contains(v.space.keys(&m), r.key()) {
+					continue
+				}
+				seen[id] = true
+				if out = append(out, Near{m, likeness(q, r.value())}); len(out) == n {
+					return out
+				}
 			}
-		})
-		if math.IsInf(best, -1) {
+		}
+		if n <= 0 || len(best) < take {
+			return out
+		}
+	}
+}
+
+// Has reports whether a memory has a vector.
+func (v *Store) Has(m record.Memory) bool {
+	if v.Empty() {
+		return false
+	}
+	return slices.ContainsFunc(v.space.keys(&m), func(k key) bool {
+		r, ok := v.content.find(k)
+		return ok && r.scale() > 0
+	})
+}
+
+// greatest are the places of the n greatest numbers above 0, the greatest first, equal ones in their order; all of them
+// where n is 0.
+func greatest(scores []float32, n int) (places []int) {
+	order := func(i, j int) int { return cmp.Or(cmp.Compare(scores[j], scores[i]), cmp.Compare(i, j)) }
+	least := float32(0) // what is to be exceeded
+	for i, s := range scores {
+		if !(s > least) {
 			continue
 		}
-		known[memories[i].ID] = true
-		if best > 0 {
-			all = append(all, found{i, best})
+		places = append(places, i)
+		if n > 0 && len(places) == 2*n {
+			slices.SortFunc(places, order)
+			places = places[:n]
+			least = scores[places[n-1]]
 		}
 	}
-	slices.SortStableFunc(all, func(a, b found) int { return cmp.Compare(b.likeness, a.likeness) })
-	if n > 0 && len(all) > n {
-		all = all[:n]
+	slices.SortFunc(places, order)
+	if n > 0 && len(places) > n {
+		places = places[:n]
 	}
-	for _, f := range all {
-		hits = append(hits, Near{memories[f.at], f.likeness})
-	}
-	return hits, known
+	return places
 }
