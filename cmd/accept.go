@@ -226,14 +226,3 @@ func (w *workspace) tellAccepted(ops []record.Operation) error {
 	}
 	return nil
 }
-
-// line writes one memory on one line: mark, id, kind, statement, note.
-func (w *workspace) line(mark, colour string, m record.Memory, note string) {
-	if note != "" {
-		note = w.env.paint(dim, "  ("+visible(note)+")")
-	}
-	w.env.print("%s %s  %s  %s%s\n", w.env.paint(colour, mark), w.env.paint(bold, m.ID[:8]), pad(string(m.Kind), 10), visible(m.Text), note)
-	for _, v := range m.Variants {
-		w.env.print("%sor: %s\n", column, visible(v.Text))
-	}
-}

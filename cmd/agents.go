@@ -26,6 +26,7 @@ type agentInstall struct {
 type agentJSON struct {
 	Agent   string `json:"agent"`
 	File    string `json:"file"`
+	Tools   bool   `json:"tools,omitempty"` // the file has no hooks, but the server of tools
 	Changed bool   `json:"changed"`
 }
 
@@ -41,10 +42,13 @@ func hookProgram() (string, error) {
 	return program, err
 }
 
-// planAgents says what init would write for agents by their names, and changes nothing.
-func (w *workspace) planAgents(names []string, project bool) (in agentInstall, err error) {
+// planAgents says what init would write for agents by their names, without the server of tools if bare, and changes nothing.
+func (w *workspace) planAgents(names []string, project, bare bool) (in agentInstall, err error) {
 	if len(names) == 0 {
-		if project {
+		switch {
+		case bare:
+			return in, usage("reverie init --agent claude --no-mcp", "--no-mcp says what --agent leaves out, and there is no --agent")
+		case project:
 			return in, usage("reverie init --agent claude --project", "--project says where --agent writes, and there is no --agent")
 		}
 		return in, nil
@@ -66,18 +70,23 @@ func (w *workspace) planAgents(names []string, project bool) (in agentInstall, e
 		return in, err
 	}
 	for _, a := range agents {
-		t, _ := m.User(a)
+		targets := m.Users(a)
 		if project {
 			if w.repo.WorkTree == "" {
 				return in, &failure{exitFailed, errors.New("init --project: there is no work tree here"), "without --project your own settings are written"}
 			}
-			t, _ = install.Project(a, w.repo.WorkTree)
+			targets = install.Projects(a, w.repo.WorkTree)
 		}
-		c, err := in.installer.Plan(t, in.program)
-		if err != nil {
-			return in, refusedSettings(err, "nothing was changed")
+		for _, t := range targets {
+			if t.Bare = bare; bare && !t.Hooks() {
+				continue
+			}
+			c, err := in.installer.Plan(t, in.program)
+			if err != nil {
+				return in, refusedSettings(err, "nothing was changed")
+			}
+			in.changes = append(in.changes, c)
 		}
-		in.changes = append(in.changes, c)
 	}
 	return in, nil
 }
@@ -127,10 +136,15 @@ func (w *workspace) installAgents(ctx context.Context, in agentInstall) ([]agent
 		if err != nil {
 			return done, refusedSettings(err, "this file was not changed")
 		}
-		done = append(done, agentJSON{c.Agent.Name, c.File, c.Changed()})
-		if c.Changed() {
+		done = append(done, agentJSON{c.Agent.Name, c.File, !c.Hooks(), c.Changed()})
+		switch {
+		case !c.Hooks() && c.Changed():
+			w.env.say("%s has Reverie's tools from now on: %s", c.Agent.Title, c.File)
+		case !c.Hooks():
+			w.env.say("%s has Reverie's tools already: %s", c.Agent.Title, c.File)
+		case c.Changed():
 			w.env.say("%s calls Reverie from now on: %s", c.Agent.Title, c.File)
-		} else {
+		default:
 			w.env.say("%s calls Reverie already: %s", c.Agent.Title, c.File)
 		}
 		for _, line := range afterInstall(c) {
@@ -157,6 +171,11 @@ func afterInstall(c install.Change) (lines []string) {
 	switch {
 	case !c.Changed():
 		return nil
+	case !c.Hooks() && c.Top == "":
+		return nil
+	case !c.Hooks() && c.Agent.Name == "claude":
+		lines = append(lines, "it asks you once before it starts a server that a project names")
+	case !c.Hooks():
 	case c.Agent.Name == "codex":
 		lines = append(lines, "it runs only hooks that you approved: open codex, and approve them in /hooks")
 	case c.Agent.Name == "gemini" && c.Top != "":
@@ -165,7 +184,7 @@ func afterInstall(c install.Change) (lines []string) {
 	if c.Top != "" {
 		lines = append(lines, "the file has a path of this machine: leave it out of commits")
 	}
-	if m, err := install.ThisMachine(); err == nil && c.Top != "" {
+	if m, err := install.ThisMachine(); err == nil && c.Top != "" && c.Hooks() {
 		user, _ := m.User(c.Agent)
 		if s, err := install.Examine(user); err == nil && s.Installed {
 			lines = append(lines, "your own settings have it too, so every event comes twice: "+user.File)
@@ -178,13 +197,19 @@ func afterInstall(c install.Change) (lines []string) {
 func (w *workspace) tellAgents(in agentInstall) (would []agentJSON) {
 	w.tellNone(in)
 	for _, c := range in.changes {
-		would = append(would, agentJSON{c.Agent.Name, c.File, c.Changed()})
+		would = append(would, agentJSON{c.Agent.Name, c.File, !c.Hooks(), c.Changed()})
 		switch {
 		case w.env.JSON:
-		case !c.Changed():
+		case !c.Changed() && c.Hooks():
 			w.env.say("%s calls Reverie already: %s", c.Agent.Title, c.File)
+		case !c.Changed():
+			w.env.say("%s has Reverie's tools already: %s", c.Agent.Title, c.File)
 		default:
-			w.env.say("would have %s call Reverie: %s", c.Agent.Title, c.File)
+			if c.Hooks() {
+				w.env.say("would have %s call Reverie: %s", c.Agent.Title, c.File)
+			} else {
+				w.env.say("would give %s Reverie's tools: %s", c.Agent.Title, c.File)
+			}
 			if c.Fresh && !w.env.Verbose {
 				w.env.print("%s\n", visible(fmt.Sprintf("new file %s, %d bytes; -v shows it", c.File, len(c.New))))
 				continue
@@ -236,14 +261,9 @@ What the command prints after start, prompt, compacting and compacted is context
 // agentTargets are the files in which agents may call us: the user's own, and those of this work tree.
 func (w *workspace) agentTargets(m install.Machine) (targets []install.Target) {
 	for _, a := range hooks.Agents {
-		if t, ok := m.User(a); ok {
-			targets = append(targets, t)
-		}
-		if w.repo.WorkTree == "" {
-			continue
-		}
-		if t, ok := install.Project(a, w.repo.WorkTree); ok {
-			targets = append(targets, t)
+		targets = append(targets, m.Users(a)...)
+		if w.repo.WorkTree != "" {
+			targets = append(targets, install.Projects(a, w.repo.WorkTree)...)
 		}
 	}
 	return targets
@@ -287,20 +307,29 @@ func (w *workspace) namedAgentArtefacts(names []string, project bool) (found []a
 		return nil, err
 	}
 	in := install.Installer{Dir: m.StateDir()}
+	var targets []install.Target
 	for _, a := range agents {
-		t, _ := m.User(a)
 		if project {
-			t, _ = install.Project(a, w.repo.WorkTree)
+			targets = append(targets, install.Projects(a, w.repo.WorkTree)...)
+		} else {
+			targets = append(targets, m.Users(a)...)
 		}
+	}
+	for _, t := range targets {
 		i, err := in.Everyones(t, w.repo.CommonDir)
 		if err != nil {
 			return nil, err
 		}
 		if i.Fate == install.Refused {
+			if s, err := install.Examine(t); err != nil && !s.Installed && !t.Hooks() { // a file of much else, in which nothing of ours is seen
+				continue
+			}
 			return nil, refusedSettings(i.Why, "nothing was changed")
 		}
 		if i.Fate == install.Gone {
-			w.env.say("%s does not call Reverie from %s", a.Title, t.File)
+			if t.Hooks() {
+				w.env.say("%s does not call Reverie from %s", t.Agent.Title, t.File)
+			}
 			continue
 		}
 		one, ok := w.agentArtefact(in, i, install.Everyone)
@@ -317,6 +346,10 @@ func (w *workspace) namedAgentArtefacts(names []string, project bool) (found []a
 
 // agentArtefact is a file of an agent as uninstall tells and removes it; ok is false for one that is passed over.
 func (w *workspace) agentArtefact(in install.Installer, i install.Installed, clone string) (a artefact, ok bool) {
+	ours, calls := "the hooks", "calls Reverie from "
+	if !i.Hooks() {
+		ours, calls = "the tools", "has Reverie's tools for "
+	}
 	switch i.Fate {
 	case install.Refused:
 		w.env.warn("passed over: %v", i.Why)
@@ -324,11 +357,11 @@ func (w *workspace) agentArtefact(in install.Installer, i install.Installed, clo
 	case install.Stays:
 		a.what = fmt.Sprintf("this clone's share in %s, which other clones use too and which stays", i.File)
 	case install.Goes:
-		a.what = fmt.Sprintf("%s, which calls Reverie from %s", i.File, i.Agent.Title)
+		a.what = fmt.Sprintf("%s, which %s%s", i.File, calls, i.Agent.Title)
 	case install.Returns:
-		a.what = fmt.Sprintf("the hooks in %s, which gets back the bytes it had", i.File)
+		a.what = fmt.Sprintf("%s in %s, which gets back the bytes it had", ours, i.File)
 	case install.Cut:
-		a.what = fmt.Sprintf("the hooks in %s, which was changed since and keeps the rest", i.File)
+		a.what = fmt.Sprintf("%s in %s, which was changed since and keeps the rest", ours, i.File)
 	case install.Gone:
 		a.what = fmt.Sprintf("the note that Reverie wrote to %s", i.File)
 	}

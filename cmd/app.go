@@ -96,7 +96,7 @@ func Run(ctx context.Context, given *Env, args []string) int {
 		}
 	}
 	if hint != "" {
-		fmt.Fprintf(env.Err, "hint: %s\n", visible(hint))
+		env.talk("hint: ", hint)
 	}
 	return code
 }
@@ -109,14 +109,6 @@ func interrupted(err error) bool {
 }
 
 func isHelp(arg string) bool { return arg == "-h" || arg == "--help" }
-
-// init has the help say no default that only stands for an option that was not given.
-func init() {
-	whole := cli.FlagStringer
-	cli.FlagStringer = func(f cli.Flag) string {
-		return strings.NewReplacer(" (default: 0)", "", " (default: false)", "").Replace(whole(f))
-	}
-}
 
 func newApp(env *Env) *cli.App {
 	app := &cli.App{
@@ -136,13 +128,13 @@ func newApp(env *Env) *cli.App {
 			contextCommand(env), whyCommand(env), checkpointCommand(env), compressCommand(env), expandCommand(env),
 			logCommand(env), blameCommand(env), diffCommand(env), revertCommand(env),
 			syncCommand(env), mergeCommand(env), conflictsCommand(env), mergeDriverCommand(env), trustCommand(env),
-			staleCommand(env), renderCommand(env), importCommand(env), exportCommand(env), checkCommand(env), configCommand(env), uninstallCommand(env), hookCommand(env), workerCommand(env),
+			mcpCommand(env), staleCommand(env), renderCommand(env), importCommand(env), exportCommand(env), checkCommand(env), configCommand(env), uninstallCommand(env), hookCommand(env), workerCommand(env),
 			versionCommand(env), helpCommand(),
 		},
 		HideVersion:               true,
 		DisableSliceFlagSeparator: true, // a comma belongs to the value
 		Reader:                    env.In,
-		Writer:                    env.Out,
+		Writer:                    helpOut{env},
 		ErrWriter:                 io.Discard, // Run prints every error, once
 		ExitErrHandler:            func(*cli.Context, error) {},
 		OnUsageError:              usageError,

@@ -22,7 +22,7 @@ func blameCommand(env *Env) *cli.Command {
 			if c.NArg() != 1 {
 				return usage("'reverie list' shows the ids", "blame wants exactly one id")
 			}
-			return runBlame(c.Context, env, c.Args().First())
+			return env.paged(c.Context, func() error { return runBlame(c.Context, env, c.Args().First()) })
 		},
 	}
 }
@@ -48,7 +48,7 @@ func runBlame(ctx context.Context, env *Env, id string) error {
 		}
 		return w.stream(ctx, func(out *bufio.Reader) error { return w.blameJSON(out, byModel) }, append(args, "--line-porcelain", ref, "--", path[0])...)
 	}
-	if err := w.show(ctx, append(args, ref, "--", path[0])...); err != nil {
+	if err := w.show(ctx, 0, append(args, ref, "--", path[0])...); err != nil {
 		return err
 	}
 	for _, c := range models {

@@ -3,6 +3,7 @@ package cmd
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -277,71 +278,80 @@ func wordDiff(before, after string) string {
 // maxShownQuotes is how many quotes of an operation are shown; JSON has them all.
 const maxShownQuotes = 8
 
+// maxShownQuote is how much of a quote is shown, in cells.
+const maxShownQuote = 240
+
 // showOperation writes an operation with what it rests on and what it would change.
 func (w *workspace) showOperation(o record.Operation, waits string, l outlook) {
 	env := w.env
 	m := o.Memory
-	label := func(name string) string { return env.paint(dim, name+":") }
-	env.print("%s %s %s · %s, %s\n", env.paint(bold, o.ID[:8]), opVerb(o), m.Kind, o.How, count(record.Sessions(o.Sightings), "session", "sessions"))
+	env.lay(2, styled{bold, o.ID[:8]}, styled{"", fmt.Sprintf(" %s %s · %s%s", opVerb(o), m.Kind, o.How, seenIn(o))})
+	tell := func(name, text string) { env.labelled(2, dim, name, text) }
 	if l.model != "" {
 		edited := ""
 		if o.How == record.Written {
 			edited = ", then edited"
 		}
-		env.print("  %s %s, a model%s\n", label("proposed by"), visible(l.model), edited)
+		tell("proposed by", l.model+", a model"+edited)
 	}
 	if o.Op == record.Retire {
-		reasons := m.Reasons()
-		if len(reasons) > 0 {
-			env.print("  %s %s\n", label("reason"), visible(strings.Join(reasons, " ")))
+		if reasons := m.Reasons(); len(reasons) > 0 {
+			tell("reason", strings.Join(reasons, " "))
 		}
 	} else {
-		for _, line := range env.wrap(visible(m.Text), 2) {
-			env.print("  %s\n", env.paint(bold, line))
-		}
+		env.layIn(min(env.Width, maxMeasure), 2, "", []styled{{"", "  "}, {bold, visible(m.Text)}})
 		if m.Body != "" {
 			env.indent("  ", m.Body)
 		}
 	}
 	if o.Op == record.Skill {
-		env.print("  %s %s\n", label("file"), visible(o.Path))
+		tell("file", o.Path)
 		env.indent("    ", strings.TrimSuffix(o.File, "\n"))
 	}
 	if len(m.Paths) > 0 && o.Op != record.Retire {
-		env.print("  %s %s\n", label("paths"), visible(strings.Join(m.Paths, " ")))
+		tell("paths", strings.Join(m.Paths, " "))
 	}
 	if m.Branch != "" {
-		env.print("  %s %s\n", label("only on"), visible(sideText(m)))
+		tell("only on", sideText(m))
 	}
 	w.showChanges(l.changes)
 	says := ""
 	for i, q := range l.quotes {
 		if i == maxShownQuotes {
-			env.print("  %s\n", env.paint(dim, "… and "+count(len(l.quotes)-i, "more quote", "more quotes")))
+			env.lay(4, styled{"", "  "}, styled{dim, "… and " + count(len(l.quotes)-i, "more quote", "more quotes")})
 			break
 		}
 		if q.Says != says && q.Says != "" {
-			env.print("  %s %s\n", label("a session's own words"), visible(q.Says))
+			tell("a session's own words", q.Says)
 		}
 		says = q.Says
 		by := cmp.Or(q.By, "somebody") + ", " + q.How
 		if q.Model != "" {
 			by += " " + q.Model
 		}
-		env.print("  %s %s\n", env.paint(dim, visible(q.Client)+"/"+short(q.Session)+" "+eventMark(q.Event)+": "+visible(by)+":"), oneLine(q.Quote, max(240, env.Width)))
+		tell(q.Client+"/"+short(q.Session)+" "+eventMark(q.Event)+": "+by, oneLine(q.Quote, max(maxShownQuote, env.Width)))
 	}
 	if o.Why != "" {
-		env.print("  %s %s\n", label("because"), visible(o.Why))
+		tell("because", o.Why)
 	}
 	for _, id := range l.contradicts {
-		env.print("  %s %s %s\n", env.paint(red, "contradicts:"), id[:8], visible(l.texts[id]))
+		env.labelled(2, red, "contradicts", id[:8]+" "+l.texts[id])
 	}
 	for _, id := range o.Alike {
-		env.print("  %s %s %s\n", label("much like"), id[:8], visible(l.texts[id]))
+		tell("much like", id[:8]+" "+l.texts[id])
 	}
 	if waits != "" {
-		env.print("  %s %s\n", label("waits because"), waits)
+		tell("waits because", waits)
 	}
+}
+
+// seenIn says in how many sessions, where it was one at all.
+func seenIn(o record.Operation) string {
+	n := record.Sessions(o.Sightings)
+	if n == 0 {
+		return ""
+	}
+	return ", " + count(n, "session", "sessions")
 }
 
 // showChanges writes what becomes of the memories that an operation is about: all that they would lose.
@@ -353,22 +363,22 @@ func (w *workspace) showChanges(changes []change) {
 			what = "takes out of force"
 		}
 		if !c.held {
-			env.print("  %s %s, which is not here\n", env.paint(dim, what+":"), c.id[:8])
+			env.labelled(2, dim, what, c.id[:8]+", which is not here")
 			continue
 		}
-		env.print("  %s %s %s\n", env.paint(dim, what+":"), c.id[:8], c.was.Kind)
-		env.print("    %s %s\n", env.paint(red, "-"), visible(c.was.Text))
+		env.labelled(2, dim, what, c.id[:8]+" "+string(c.was.Kind))
+		env.lay(6, styled{"", "    "}, styled{red, "-"}, styled{"", " " + visible(c.was.Text)})
 		if c.words != "" {
-			env.print("    %s %s\n", env.paint(dim, "words:"), visible(c.words))
+			env.labelled(4, dim, "words", c.words)
 		}
 		if c.goes && c.words == "" && c.was.Body != "" || c.body {
 			env.indent("    - ", c.was.Body)
 		}
 		if c.goes && c.words == "" && len(c.was.Paths) > 0 {
-			env.print("    %s %s\n", env.paint(dim, "paths:"), visible(strings.Join(c.was.Paths, " ")))
+			env.labelled(4, dim, "paths", strings.Join(c.was.Paths, " "))
 		}
 		for _, field := range c.lost {
-			env.print("    %s\n", visible(field))
+			env.lay(6, styled{"", "    " + visible(field)})
 		}
 	}
 }

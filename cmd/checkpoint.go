@@ -333,7 +333,8 @@ func runCheckpointList(ctx context.Context, env *Env, session string) error {
 			if l.shared {
 				mark = "+"
 			}
-			env.print("%s %s  %s  %s  %s\n", mark, l.Time.Local().Format("2006-01-02 15:04"), pad(l.Reason, 10), visible(l.Name()), oneLine(firstAsked(l.Text), max(20, env.Width-80)))
+			when := mark + " " + l.Time.Local().Format("2006-01-02 15:04") + "  "
+			env.lay(len(when), styled{"", when + pad(l.Reason, 10) + "  " + visible(l.Name()) + "  " + oneLine(firstAsked(l.Text), 240)})
 		}
 		if len(all) == 0 {
 			env.say("there is no checkpoint")

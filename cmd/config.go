@@ -67,7 +67,7 @@ func runConfig(ctx context.Context, env *Env, key, value string, set, user bool)
 		case key != "":
 			env.print("%s\n", s.Value)
 		default:
-			env.print("%s = %s  %s\n", s.Key, s.Value, env.paint(dim, "# "+s.Origin+": "+s.Help))
+			env.lay(narrowHang, styled{"", s.Key + " = " + s.Value + "  "}, styled{dim, "# " + s.Origin + ": " + s.Help})
 		}
 	}
 	if !found {

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/urfave/cli/v2"
@@ -15,7 +16,7 @@ func conflictsCommand(env *Env) *cli.Command {
 			if c.NArg() > 0 {
 				return usage("", "conflicts takes no arguments")
 			}
-			return runConflicts(c.Context, env)
+			return env.paged(c.Context, func() error { return runConflicts(c.Context, env) })
 		},
 	}
 }
@@ -62,7 +63,8 @@ func runConflicts(ctx context.Context, env *Env) error {
 		}
 		w.env.print("%s %s\n", w.env.paint(bold, m.ID), m.Kind)
 		for i, v := range m.Texts() {
-			w.env.print("  %d) %s\n", i+1, visible(v.Text))
+			number := fmt.Sprintf("  %d) ", i+1)
+			env.lay(len(number), styled{"", number + visible(v.Text)})
 		}
 	}
 	if len(contested) > 0 {

@@ -21,7 +21,7 @@ func diffCommand(env *Env) *cli.Command {
 			if c.NArg() > 2 {
 				return usage("", "diff wants at most two states")
 			}
-			return runDiff(c.Context, env, c.Args().Get(0), c.Args().Get(1), words)
+			return env.paged(c.Context, func() error { return runDiff(c.Context, env, c.Args().Get(0), c.Args().Get(1), words) })
 		},
 	}
 }
@@ -55,7 +55,7 @@ func runDiff(ctx context.Context, env *Env, a, b string, words bool) error {
 	}
 	args = append(args, from, string(to), "--", record.MemoryDir)
 	if !env.JSON {
-		return w.show(ctx, args...)
+		return w.show(ctx, 0, args...)
 	}
 	patch, err := w.repo.Git(ctx, nil, args...)
 	if err != nil {

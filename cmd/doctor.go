@@ -89,18 +89,21 @@ func runDoctor(ctx context.Context, env *Env, o doctorOptions) error {
 	return nil
 }
 
+// factAt is where what was found stands in a line of doctor.
+const factAt = 21
+
 func (env *Env) tellExamined(row examined) {
-	state := row.State
-	if state == stateBroken {
-		state = env.paint(bold, state)
+	state := styled{"", pad(row.State, 7)}
+	if row.State == stateBroken {
+		state.style = bold
 	}
-	env.print("%s %s %s\n", pad(state, 7), env.paint(dim, pad(row.What, 12)), visible(row.Detail))
+	env.lay(factAt, state, styled{"", " "}, styled{dim, pad(row.What, 12)}, styled{"", " " + visible(row.Detail)})
 	fix := row.Fix
 	if row.mend != nil {
 		fix = "reverie doctor --fix"
 	}
 	if fix != "" && row.State != stateOK {
-		env.print("%s next: %s\n", strings.Repeat(" ", 20), visible(fix))
+		env.lay(factAt, styled{"", strings.Repeat(" ", env.hang(factAt)) + "next: " + visible(fix)})
 	}
 }
 

@@ -47,18 +47,20 @@ func (x agentExam) row(state, detail, fix string) examined {
 }
 
 func (x agentExam) rows(ctx context.Context) (rows []examined) {
-	user, ok := x.m.User(x.agent)
-	if !ok {
+	targets, top := x.m.Users(x.agent), ""
+	if len(targets) == 0 {
 		return nil
 	}
-	targets, top := []install.Target{user}, ""
 	if x.w != nil && x.w.repo.WorkTree != "" {
 		top = x.w.repo.WorkTree
-		t, _ := install.Project(x.agent, top)
-		targets = append(targets, t)
+		targets = append(targets, install.Projects(x.agent, top)...)
 	}
 	installed, unread := 0, false
 	for _, t := range targets {
+		if !t.Hooks() {
+			rows = append(rows, x.tools(t)...)
+			continue
+		}
 		s, err := install.Examine(t)
 		if err != nil {
 			state := stateNote // it is the user's, and we are not in it
@@ -97,6 +99,21 @@ func (x agentExam) rows(ctx context.Context) (rows []examined) {
 	return rows
 }
 
+// tools looks at a file that has our server and no hooks. That it has none is the user's choice.
+func (x agentExam) tools(t install.Target) []examined {
+	s, err := install.Examine(t)
+	switch {
+	case !s.Installed:
+		return nil
+	case err != nil:
+		return []examined{x.row(stateBroken, err.Error(), "mend the file")}
+	}
+	if rows := x.faults(s); len(rows) > 0 {
+		return rows
+	}
+	return []examined{x.row(stateOK, "has Reverie's tools from "+t.File, "")}
+}
+
 // faults are those of the entries in a file.
 func (x agentExam) faults(s install.Standing) (rows []examined) {
 	add := func(state string, safe bool, format string, args ...any) {
@@ -107,17 +124,23 @@ func (x agentExam) faults(s install.Standing) (rows []examined) {
 		if x.program == "" {
 			row.Fix = "run reverie doctor --fix with the installed program"
 		} else if safe {
-			row.mend = func(ctx context.Context) error { return x.install(ctx, s.Target) }
+			t := s.Target
+			t.Bare = !s.Serves
+			row.mend = func(ctx context.Context) error { return x.install(ctx, t) }
 		}
 		rows = append(rows, row)
+	}
+	calls := "hooks call"
+	if !s.Hooks() {
+		calls = "has the tools"
 	}
 	for _, p := range s.Programs {
 		info, err := os.Stat(p)
 		switch {
 		case err != nil || info.IsDir() || info.Mode()&0o111 == 0 && os.PathSeparator == '/':
-			add(stateBroken, true, "the program %s is gone, which hooks call", p)
+			add(stateBroken, true, "the program %s is gone, which %s", p, calls)
 		case x.program != "" && p != x.program && !same(p, x.program):
-			add(stateNote, false, "hooks call %s, and this is %s,", p, x.program)
+			add(stateNote, false, "%s is the program that %s, and this is %s,", p, calls, x.program)
 		}
 	}
 	if s.Other {

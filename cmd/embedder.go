@@ -134,9 +134,16 @@ func weighVectors(ctx context.Context, vectors *vector.Store, embed vector.Embed
 	if worth, known := vectors.Worth(); vectors.Empty() || known && !worth.Old(vectors.Rows()) {
 		return nil
 	}
+	x, err := recall.Of(live)
+	if err != nil {
+		return err
+	}
+	defer x.Close()
 	tried, err := vectors.Try(ctx, embed, live, func(query string, n int) (ids []string) {
-		for _, h := range recall.Search(live, query, n) {
-			ids = append(ids, h.Memory.ID)
+		for _, f := range x.Rank(recall.Request{Text: query, N: n, Apart: true}) {
+			if m, err := x.Memory(f.Ref); err == nil {
+				ids = append(ids, m.ID)
+			}
 		}
 		return ids
 	})
@@ -204,10 +211,13 @@ type nearness struct {
 
 // askNear has the query embedded, and returns the function that waits for it, embedWait after askNear was called at most.
 // That function is to be called once, and the vectors it returns closed.
-func (w *workspace) askNear(ctx context.Context, query string) (answer func() nearness) {
+func (w *workspace) askNear(ctx context.Context, q recall.Query) (answer func() nearness) {
 	none := func(why string) func() nearness { return func() nearness { return nearness{why: why} } }
-	if q, err := recall.Parse(query); err == nil && q.Literal {
+	if q.Literal {
 		return none("the query wants its very words")
+	}
+	if len(q.Not) > 0 {
+		return none("the query leaves words out")
 	}
 	if err := w.narrow(ctx); err != nil {
 		return none(err.Error())
@@ -244,7 +254,7 @@ func (w *workspace) askNear(ctx context.Context, query string) (answer func() ne
 		vectors.Close()
 		return none(why)
 	}
-	clean, _ := w.scanner.Text(query)
+	clean, _ := w.scanner.Text(q.Text)
 	answers := make(chan nearness, 1)
 	go func() { // it may not mind that ctx ended
 		got, err := embed(ctx, []string{space.Query(clean.String())})

@@ -20,13 +20,16 @@ type Env struct {
 	Dir      string           // where to look for the repository
 	Now      func() time.Time // the clock
 	Terminal bool             // In, Out and Err are a person's terminal
+	Screen   bool             // Out is a terminal: lines are fitted to Width
 	Width    int              // of the terminal, in cells
+	Height   int              // of the terminal, in lines: a longer answer goes through a pager; 0: none does
 	JSON     bool
 	Quiet    bool
 	Verbose  bool
 	Colour   bool
 
-	background bool // nobody waits for it
+	background bool   // nobody waits for it
+	caller     string // the agent behind a tool, as agentShell names it; "" where a person may have typed the command
 
 	lines  *bufio.Reader // of In, for answers to questions
 	opened *workspace    // the one that the command has opened last, if any
@@ -57,8 +60,13 @@ func system() *Env {
 	out := term.IsTerminal(int(os.Stdout.Fd()))
 	env.Terminal = out && term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stderr.Fd()))
 	env.Colour = out && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
-	if w, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && w > 20 {
-		env.Width = w
+	env.Screen = out
+	height := 24
+	if w, h, err := term.GetSize(int(os.Stdout.Fd())); err == nil && w > 0 && h > 0 {
+		env.Width, height = w, h
+	}
+	if env.Terminal && os.Getenv("TERM") != "dumb" && env.agentShell() == "" { // an agent does not turn pages
+		env.Height = height
 	}
 	return env
 }

@@ -2,7 +2,10 @@ package cmd
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -30,6 +33,9 @@ func runForget(ctx context.Context, env *Env, id, reason string) error {
 	w, err := env.open(ctx)
 	if err != nil {
 		return err
+	}
+	if env.caller != "" {
+		return w.suggestForget(ctx, id, reason)
 	}
 	if err := w.wantsPerson("forget"); err != nil {
 		return err
@@ -64,5 +70,56 @@ func runForget(ctx context.Context, env *Env, id, reason string) error {
 		return nil
 	}
 	w.line("-", red, m, "retired; its text stays in git's history")
+	return nil
+}
+
+// suggestForget puts into the inbox that an agent wants a memory out of force.
+func (w *workspace) suggestForget(ctx context.Context, id, reason string) error {
+	var o record.Operation
+	var said string
+	err := w.update(ctx, func(tx *record.Tx, _ config.Config) error {
+		said = ""
+		held, err := tx.Find(id)
+		if err != nil {
+			return err
+		}
+		if held.Status == record.Retired {
+			said = "it was retired already"
+			return nil
+		}
+		clean, _ := w.book.Clean(held.Retire(reason))
+		blob, _ := tx.Blob(held.ID)
+		o = record.NewOperation(record.Operation{
+			Op: record.Retire, How: record.Written, Memory: clean, Why: "an agent wants it forgotten: " + w.env.caller,
+			Base: []record.Base{{ID: held.ID, Path: held.Path(), Blob: string(blob)}}, Proposed: w.env.Now().UTC().Truncate(time.Second),
+		})
+		pending, err := w.pending(tx.View)
+		if err != nil {
+			return err
+		}
+		rejected, err := tx.Rejections()
+		if err := w.tolerate(err); err != nil {
+			return err
+		}
+		switch {
+		case slices.ContainsFunc(pending, func(p record.Operation) bool { return p.ID == o.ID }):
+			said = "that waits already"
+			return nil
+		case slices.ContainsFunc(rejected, func(r record.Rejection) bool { return r.ID == o.ID }):
+			return &failure{exitPerson, errors.New("forget: a person rejected that before, and an agent cannot ask again"), "a person can: reverie forget, in a terminal"}
+		}
+		tx.Describe(gitstore.Commit{Subject: "suggest: forget " + lowerFirst(held.Text), Body: reason, Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "suggest"}}})
+		return tx.PutOperation(o)
+	})
+	if err != nil {
+		return err
+	}
+	if said != "" {
+		w.env.say("%s", said)
+		return nil
+	}
+	w.tidy(ctx)
+	w.env.say("an agent cannot decide this: it waits for a person; next: reverie review")
+	w.env.print("%s\n", o.ID)
 	return nil
 }

@@ -70,7 +70,7 @@ func hookProcess(args []string) int {
 		git.LeaveRepository() // the payload says where the agent works; what its environment says is about somebody's git
 	}
 	env := system()
-	env.Quiet, env.Colour, env.Terminal = true, false, false
+	env.Quiet, env.Colour, env.Terminal, env.Screen = true, false, false, false
 	runHook(ctx, env, args)
 	return exitDone
 }

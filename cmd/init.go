@@ -24,6 +24,7 @@ func firstFiles() map[string]string {
 type initOptions struct {
 	agents   cli.StringSlice
 	project  bool
+	noMCP    bool
 	agentsMD bool
 	ci       string
 	hooks    bool
@@ -39,10 +40,12 @@ func initCommand(env *Env) *cli.Command {
 		Description: "Makes the memory branch without touching your branches, index or files. Doing it again is harmless.\n" +
 			"learn, remember, import and ingest do it by themselves. --ci commits to the memory branch what lets a\n" +
 			"forge check pull requests against it. --agent has an agent's hooks call Reverie, from your own settings, in every\n" +
-			"repository that has a memory; elsewhere they do nothing. uninstall takes them out again.",
+			"repository that has a memory; elsewhere they do nothing. It also names 'reverie mcp' there as a server of tools. uninstall takes\n" +
+			"both out again.",
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "agent", Usage: "also have `NAME` call Reverie: claude, codex, gemini, opencode, all (that are found here), generic (says how); may be given again", Destination: &o.agents},
 			&cli.BoolFlag{Name: "project", Usage: "with --agent: in this work tree's settings, not in yours", Destination: &o.project},
+			&cli.BoolFlag{Name: "no-mcp", Usage: "with --agent: the hooks alone, no tools", Destination: &o.noMCP},
 			&cli.BoolFlag{Name: "agents-md", Usage: "also write the managed block into AGENTS.md", Destination: &o.agentsMD},
 			&cli.StringFlag{Name: "ci", Usage: "also let a `FORGE` check pull requests against the memory: github, gitlab", Destination: &o.ci},
 			&cli.BoolFlag{Name: "git-hooks", Usage: "also have git's hooks say which session made which commit, and what landed", Destination: &o.hooks},
@@ -88,7 +91,7 @@ func runInit(ctx context.Context, env *Env, o initOptions) error {
 		}
 		done.CI = file.path
 	}
-	agents, err := w.planAgents(o.agents.Value(), o.project)
+	agents, err := w.planAgents(o.agents.Value(), o.project, o.noMCP)
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,9 @@ type memoryJSON struct {
 	Why        []string   `json:"why,omitempty"`      // what stands against it here
 	Models     []string   `json:"models,omitempty"`   // from show: those whose proposals are part of it
 	Score      float64    `json:"score,omitempty"`    // from recall
-	Snippet    string     `json:"snippet,omitempty"`  // from recall
+	Covered    float64    `json:"covered,omitempty"`  // from recall: share of the query's information that it has, 0 to 1
+	Snippet    string     `json:"snippet,omitempty"`  // from recall: what of it answers the query
+	Alike      []string   `json:"alike,omitempty"`    // from recall: ids of those that say the same, and were left out
 
 	Lists []string       `json:"lists,omitempty"` // from recall: those that answered
 	Ranks map[string]int `json:"ranks,omitempty"` // from recall, where more than one answered: from 1, in each list that has it

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reverie-memory/reverie/gitstore/recall/pack"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/reflect/transcript"
@@ -45,8 +46,9 @@ type injection struct {
 
 // given is a memory in an injection.
 type given struct {
-	ID  string   `json:"id"`
-	Why []string `json:"why"` // that it was chosen, and ranked where it is
+	ID    string   `json:"id"`
+	Why   []string `json:"why"`             // that it was chosen, and ranked where it is
+	Short bool     `json:"short,omitempty"` // only its first sentence is in
 }
 
 // Why memories were left out.
@@ -54,13 +56,14 @@ const (
 	cutBudget   = "budget"   // they did not fit
 	cutShown    = "shown"    // the block in AGENTS.md, which the agent reads, has them
 	cutGiven    = "given"    // the session was given them before
+	cutAlike    = "alike"    // another one that is given says the same
 	cutWithheld = "withheld" // not for agents here
 )
 
 // setText sets the text and what follows from it.
 func (in *injection) setText(text string) {
 	sum := sha256.Sum256([]byte(text))
-	in.text, in.Hash, in.Bytes, in.Tokens = text, hex.EncodeToString(sum[:]), len(text), tokens(text)
+	in.text, in.Hash, in.Bytes, in.Tokens = text, hex.EncodeToString(sum[:]), len(text), pack.Tokens(text)
 }
 
 // ledgerFile is the name of a session's file.
@@ -135,9 +138,10 @@ func (w *workspace) allInjections(n int) []injection {
 	return out
 }
 
-// insight are the memories that a session still has before it: what it was given since it was last compacted.
-func insight(all []injection) map[string]bool {
-	out := map[string]bool{}
+// insight are the memories that a session still has before it, whole or shortened: what it was given since it was last
+// compacted.
+func insight(all []injection) map[string]pack.Form {
+	out := map[string]pack.Form{}
 	for _, in := range all {
 		if in.For == forCompacted {
 			clear(out)
@@ -146,7 +150,11 @@ func insight(all []injection) map[string]bool {
 			continue // it went into a summary, in whatever words
 		}
 		for _, g := range in.Items {
-			out[g.ID] = true
+			form := pack.Whole
+			if g.Short {
+				form = pack.Short
+			}
+			out[g.ID] = max(out[g.ID], form)
 		}
 	}
 	return out

@@ -24,7 +24,7 @@ func listCommand(env *Env) *cli.Command {
 			if c.NArg() > 0 {
 				return usage("to search: reverie recall QUERY", "list takes no arguments")
 			}
-			return runList(c.Context, env, o)
+			return env.paged(c.Context, func() error { return runList(c.Context, env, o) })
 		},
 	}
 }

@@ -31,7 +31,7 @@ func logCommand(env *Env) *cli.Command {
 			if c.NArg() > 1 {
 				return usage("", "log wants at most one id")
 			}
-			return runLog(c.Context, env, c.Args().First(), o)
+			return env.paged(c.Context, func() error { return runLog(c.Context, env, c.Args().First(), o) })
 		},
 	}
 }
@@ -76,12 +76,16 @@ func runLog(ctx context.Context, env *Env, id string, o logOptions) error {
 		args = append(args, "-z", "--format="+logFormat)
 		return w.stream(ctx, w.logJSON, append(append(args, ref, "--"), path...)...)
 	}
+	hang := subjectAt
 	if o.patch {
-		args = append(args, "--patch")
+		args, hang = append(args, "--patch"), 0
 	}
 	args = append(args, "--format=%C(yellow)%h%C(reset) %C(dim)%ad%C(reset) %s %C(dim)(%an)%C(reset)", "--date=short")
-	return w.show(ctx, append(append(args, ref, "--"), path...)...)
+	return w.show(ctx, hang, append(append(args, ref, "--"), path...)...)
 }
+
+// subjectAt is where a subject stands in a line, with ids as long as git shortens them to at first.
+const subjectAt = len("0123456 2006-01-02 ")
 
 // logFormat gives logFields texts a commit, each ended by NUL, which none of them can hold; -z ends
 // the last.

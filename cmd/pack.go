@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/reverie-memory/reverie/gitstore/recall/pack"
+	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
 // What an agent is given is one element, so that it can be told from what its user says, and cut out of the transcript
@@ -13,23 +15,9 @@ import (
 // memoryElement is the name of the element. Its beginning is what reflect/transcript looks for.
 const memoryElement = "reverie-memory"
 
-// maxInjected is the longest text that is given at once, in bytes: one client cuts at 10,000 characters, one at 10,000
-// bytes or so.
+// maxInjected is the longest text that is given at once, in bytes: one client cuts at 10,000 characters, one in the
+// middle of what has more than 2,500 tokens, of four bytes each.
 const maxInjected = 9000
-
-// tokens estimates how many tokens a text takes: one for each four bytes of ASCII, rounded up, and one for every other
-// character.
-func tokens(s string) int {
-	ascii, other := 0, 0
-	for _, r := range s {
-		if r < utf8.RuneSelf {
-			ascii++
-		} else {
-			other++
-		}
-	}
-	return (ascii+3)/4 + other
-}
 
 // framed reports whether a text that was kept is nothing, or still one element that nothing inside it ends and that hides nothing.
 func framed(text string) bool {
@@ -46,50 +34,119 @@ func framed(text string) bool {
 
 // parcel is what becomes one element.
 type parcel struct {
-	attributes string   // of the opening tag
-	intro      string   // says what it is
-	lines      []string // the most valuable first; none has a line feed at its end
-	left       int      // how many more lines there would be
-	tail       string   // follows the lines; may be empty
-	more       string   // follows the number of lines that did not fit
-	budget     int      // tokens of the whole
+	attributes string // of the opening tag
+	intro      string // says what it is
+	items      []pack.Item
+	left       int    // how many more there would be
+	tail       string // follows the lines; may be empty
+	more       string // follows the number of those that are left out
+	budget     int    // tokens of all but the tail
 }
 
-// pack is the element with as many lines as fit: one that does not makes room for shorter ones behind it. Where none
-// does and there is no tail, it is nothing. taken says for each line whether it is in.
-func (p parcel) pack() (text string, taken []bool) {
+// pack is the element with what is chosen of the items, in the order of their places. Where that is none and there is no
+// tail, it is nothing. forms say how each item is in.
+//
+// What a line takes is never less than a quarter of its bytes, so the room in tokens bounds the bytes too.
+func (p parcel) pack(says func(first, second int) bool) (text string, forms []pack.Form) {
 	open := "<" + memoryElement + " " + p.attributes + ">\n" + p.intro + "\n"
 	end := "</" + memoryElement + ">\n"
+	tail := ""
 	if p.tail != "" {
-		end = "\n" + p.tail + "\n" + end
+		tail = "\n" + p.tail + "\n"
 	}
-	more := func(n int) string {
-		if n == 0 {
-			return ""
-		}
-		return fmt.Sprintf("%d more%s\n", n, p.more)
+	room := func(more string) int {
+		return min(p.budget-pack.Tokens(open+more+end), (maxInjected-len(open+more+tail+end))/4)
 	}
-	var b strings.Builder
-	b.WriteString(open)
-	frame := open + end + more(p.left+len(p.lines))
-	bytes, left := maxInjected-len(frame), p.budget-tokens(frame)
-	taken = make([]bool, len(p.lines))
-	cut := p.left
-	for i, line := range p.lines {
-		line += "\n"
-		n := tokens(line)
-		if n > left || len(line) > bytes {
+	if forms = pack.Choose(p.items, room(""), says); p.left > 0 || slices.Contains(forms, pack.Left) || slices.Contains(forms, pack.Short) {
+		forms = pack.Choose(p.items, room(p.said(p.left+len(p.items), len(p.items))), says)
+	}
+	lines := make([]string, len(p.items)) // by place
+	given, cut, short := 0, p.left, 0
+	for i, item := range p.items {
+		switch forms[i] {
+		case pack.Whole:
+			lines[item.Place] = item.Whole + "\n"
+			given++
+		case pack.Short:
+			lines[item.Place] = item.Short + "\n"
+			given++
+			short++
+		case pack.Left:
 			cut++
+		}
+	}
+	if given == 0 && p.tail == "" {
+		return "", forms
+	}
+	return open + strings.Join(lines, "") + p.said(cut, short) + tail + end, forms
+}
+
+// said is the line that tells what was left out and what was shortened, or nothing.
+func (p parcel) said(cut, short int) string {
+	var parts []string
+	if cut > 0 {
+		parts = append(parts, fmt.Sprintf("%d more%s", cut, p.more))
+	}
+	if short > 0 {
+		parts = append(parts, fmt.Sprintf("… marks %d shortened: `reverie show ID`", short))
+	}
+	if parts == nil {
+		return ""
+	}
+	return strings.Join(parts, "; ") + "\n"
+}
+
+// maxNext is how many of those that did not fit are named in the ledger.
+const maxNext = 20
+
+// maxOfKind is how many candidates of one kind and tier are tried, the most valuable: as many short lines as fit into
+// an injection, some 17 tokens each.
+const maxOfKind = 128
+
+// fill packs candidates, the most valuable first, and says in the injection what became of each.
+func fill(in *injection, all []candidate, p parcel) {
+	type shelf struct {
+		tier int
+		kind record.Kind
+	}
+	known := map[shelf]int{}
+	var tried []int // in all
+	for i, c := range all {
+		s := shelf{c.tier, c.m.Kind}
+		if known[s]++; known[s] > maxOfKind {
+			p.left++
 			continue
 		}
-		left, bytes = left-n, bytes-len(line)
-		taken[i] = true
-		b.WriteString(line)
+		p.items = append(p.items, pack.Item{Place: len(tried), Tier: c.tier, Kind: string(c.m.Kind), Value: c.value(), Whole: c.line(), Short: c.short()})
+		tried = append(tried, i)
 	}
-	if !slices.Contains(taken, true) && p.tail == "" {
-		return "", taken
+	prints := make([]record.Fingerprint, len(tried))
+	printed := func(i int) record.Fingerprint {
+		if m := all[tried[i]].m; prints[i] == (record.Fingerprint{}) {
+			prints[i] = record.Print(m.Text)
+		}
+		return prints[i]
 	}
-	b.WriteString(more(cut))
-	b.WriteString(end)
-	return b.String(), taken
+	text, forms := p.pack(func(first, second int) bool {
+		return all[tried[first]].covers(all[tried[second]]) && printed(first).Same(printed(second))
+	})
+	became := make([]pack.Form, len(all))
+	for i, form := range forms {
+		became[tried[i]] = form
+	}
+	for i, c := range all {
+		switch became[i] {
+		case pack.Short:
+			in.Items = append(in.Items, given{ID: c.m.ID, Why: append(slices.Clip(c.why), "shortened"), Short: true})
+		case pack.Whole:
+			in.Items = append(in.Items, given{ID: c.m.ID, Why: c.why})
+		case pack.Folded:
+			in.Cut[cutAlike]++
+		default:
+			if in.Cut[cutBudget]++; len(in.Next) < maxNext {
+				in.Next = append(in.Next, c.m.ID)
+			}
+		}
+	}
+	in.setText(text)
 }

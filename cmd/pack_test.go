@@ -4,18 +4,22 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/reverie-memory/reverie/gitstore/recall/pack"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/reflect/transcript"
+	"pgregory.net/rapid"
 )
 
 func packed(text string) string {
 	m := record.New(record.Memory{Kind: record.Constraint, Text: text, Paths: []string{text}, Status: record.Contested, Variants: []record.Variant{{Text: text}}})
 	c := candidate{m: m, s: standing{Stale: true}}
-	out, _ := parcel{attributes: `for="session-start" commit="24f45e4052"`, intro: startIntro, lines: []string{c.line()}, tail: taglessLines(text), budget: 100_000}.pack()
+	out, _ := parcel{attributes: `for="session-start" commit="24f45e4052"`, intro: startIntro, items: []pack.Item{{Value: 1, Whole: c.line()}}, tail: taglessLines(text), budget: 100_000}.pack(nil)
 	return out
 }
 
@@ -69,36 +73,48 @@ func FuzzPacked(f *testing.F) {
 }
 
 func TestPackKeepsTheBudgetAndCountsWhatIsLeftOut(t *testing.T) {
-	var lines []string
+	var items []pack.Item
 	for i := range 100 {
-		lines = append(lines, fmt.Sprintf("- fact: %s [%08d]", strings.Repeat("word ", 5+i%7), i))
+		item := pack.Item{Place: i, Value: 1, Whole: fmt.Sprintf("- fact: %s用中文 [%08d]", strings.Repeat("word ", 5+i%7), i)}
+		if i%3 == 0 {
+			item.Short = fmt.Sprintf("- fact: word … [%08d]", i)
+		}
+		items = append(items, item)
 	}
-	for _, budget := range []int{0, 10, 100, 400, 1500, 100_000} {
-		text, taken := parcel{attributes: "a", intro: "b", lines: lines, more: " are known", budget: budget}.pack()
-		n := 0
-		for _, in := range taken {
-			if in {
-				n++
+	for _, tail := range []string{"", strings.Repeat("A long tail. ", 300)} {
+		for _, budget := range []int{0, 10, 40, 100, 400, 1500, 100_000} {
+			p := parcel{attributes: "a", intro: "b", items: items, tail: tail, more: " are known", budget: budget}
+			text, forms := p.pack(nil)
+			if strings.Contains(text, "- fact") && pack.Tokens(text) > budget+pack.Tokens(tail)+3 || len(text) > maxInjected {
+				t.Errorf("budget %d: %d tokens, %d bytes", budget, pack.Tokens(text), len(text))
+			}
+			whole, short := 0, 0
+			for i, form := range forms {
+				switch form {
+				case pack.Whole:
+					whole++
+				case pack.Short:
+					short++
+				}
+				if line := map[pack.Form]string{pack.Whole: items[i].Whole, pack.Short: items[i].Short}[form]; !strings.Contains(text, line) {
+					t.Errorf("budget %d: %q is missing", budget, line)
+				}
+			}
+			if whole+short == 0 != (text == "" || tail != "" && !strings.Contains(text, "- fact")) || strings.Count(text, "- fact") != whole+short {
+				t.Errorf("budget %d: %d lines in %q", budget, whole+short, text)
+			}
+			if n := whole + short; text != "" && n < 100 && !strings.Contains(text, fmt.Sprintf("\n%d more are known", 100-n)) {
+				t.Errorf("budget %d: %d of 100 are in, and it says %q", budget, n, text[max(0, len(text)-60):])
+			}
+			if short > 0 && !strings.Contains(text, fmt.Sprintf("… marks %d shortened: `reverie show ID`\n", short)) {
+				t.Errorf("budget %d: %d are shortened, and it says %q", budget, short, text[max(0, len(text)-60):])
 			}
 		}
-		if tokens(text) > budget || len(text) > maxInjected {
-			t.Errorf("budget %d: %d tokens, %d bytes", budget, tokens(text), len(text))
-		}
-		if n == 0 != (text == "") {
-			t.Errorf("budget %d: %d lines in %q", budget, n, text)
-		}
-		if n > 0 && n < 100 && !strings.Contains(text, fmt.Sprintf("\n%d more are known\n", 100-n)) {
-			t.Errorf("budget %d: %d of 100 are in, and it says %q", budget, n, text[max(0, len(text)-60):])
-		}
 	}
-}
-
-// 8 bytes of ASCII are two tokens, 9 three; each of the four other characters is one.
-func TestTokens(t *testing.T) {
-	for text, want := range map[string]int{"": 0, "abcdefgh": 2, "abcdefghi": 3, "用中文。": 4, "abcd用": 2} {
-		if got := tokens(text); got != want {
-			t.Errorf("%q: %d, want %d", text, got, want)
-		}
+	all, _ := parcel{attributes: "a", intro: "b", items: items[:2], more: " are known", budget: 1000}.pack(nil)
+	exact := pack.Tokens(all)
+	if text, _ := (parcel{attributes: "a", intro: "b", items: items[:2], more: " are known", budget: exact + 2}).pack(nil); text != all {
+		t.Errorf("all take %d tokens, and with two more there is %q", exact, text)
 	}
 }
 
@@ -114,6 +130,80 @@ func TestTypesKeepTheirParameters(t *testing.T) {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
+}
+
+// Whatever is known, and in whatever order it is read: the budget and the bytes hold, nothing is given twice, every line
+// is one of a memory's, and what binds is not left out for what does not.
+func TestFill(t *testing.T) {
+	texts := []string{
+		"Use `pnpm. Never` npm in web/. It writes a lock file that CI rejects.", "提交信息用中文写。不要用英文，评审的人读不懂。", "テストを先に書く。実装は後。",
+		"Use pnpm in web/.", "use pnpm in web", strings.Repeat("A long statement goes on. ", 30), strings.Repeat("很长的一句话", 50), "Port 80 is taken", "Port 81 is taken",
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(0, 40).Draw(t, "memories")
+		var all []candidate
+		for i := range n {
+			m := record.New(record.Memory{Kind: rapid.SampledFrom(record.Kinds).Draw(t, "kind"), Text: rapid.SampledFrom(texts).Draw(t, "text")})
+			m.ID = fmt.Sprintf("%016x", (i+1)*7919)[8:] + "00000000"
+			m.Source.Time = noon.AddDate(0, 0, -rapid.IntRange(0, 3).Draw(t, "days"))
+			c := candidate{m: m, binds: m.Kind == record.Constraint, worth: rapid.IntRange(0, 13).Draw(t, "worth"), s: standing{Stale: rapid.IntRange(0, 9).Draw(t, "stale") == 0}}
+			c.tier = c.tierOf()
+			all = append(all, c)
+		}
+		budget := rapid.IntRange(0, 3000).Draw(t, "budget")
+		give := func(all []candidate, left int) injection {
+			all = slices.Clone(all)
+			order(all)
+			in := injection{For: forStart, Commit: "24f45e4052", Cut: map[string]int{}}
+			fill(&in, all, parcel{attributes: attributes(in), intro: startIntro, left: left, more: " are known", budget: budget})
+			return in
+		}
+		in := give(all, 0)
+		if in.Tokens > budget || in.Bytes > maxInjected {
+			t.Fatalf("%d tokens of %d, %d bytes", in.Tokens, budget, in.Bytes)
+		}
+		if again := give(rapid.Permutation(all).Draw(t, "order"), 0); again.text != in.text || cmp.Diff(in.Items, again.Items) != "" {
+			t.Fatalf("in another order\n%s\nis\n%s", in.text, again.text)
+		}
+		byID := map[string]candidate{}
+		for _, c := range all {
+			byID[c.m.ID] = c
+		}
+		optional := false
+		for _, g := range in.Items {
+			c, known := byID[g.ID]
+			if !known {
+				t.Fatalf("%s is given twice, or nobody's", g.ID)
+			}
+			want := c.line()
+			if g.Short {
+				want = c.short()
+			}
+			if strings.Count(in.text, want+"\n") != 1 {
+				t.Fatalf("%q stands %d times in\n%s", want, strings.Count(in.text, want+"\n"), in.text)
+			}
+			optional = optional || c.tier != tierBinds
+			delete(byID, g.ID)
+		}
+		if len(in.Items)+in.Cut[cutBudget]+in.Cut[cutAlike] != n {
+			t.Fatalf("%d of %d are given, and %v left out", len(in.Items), n, in.Cut)
+		}
+		if !optional {
+			return
+		}
+		binding := slices.DeleteFunc(slices.Clone(all), func(c candidate) bool { return c.tier != tierBinds })
+		ids := func(in injection) (out []string) {
+			for _, g := range in.Items {
+				if c := slices.IndexFunc(binding, func(c candidate) bool { return c.m.ID == g.ID }); c >= 0 {
+					out = append(out, g.ID)
+				}
+			}
+			return out
+		}
+		if alone, beside := len(ids(give(binding, n-len(binding)))), len(ids(in)); beside < alone {
+			t.Fatalf("alone %d binding ones are given, beside others %d", alone, beside)
+		}
+	})
 }
 
 // A link that came with a repository leads to no file outside of it, nor to one without an end.

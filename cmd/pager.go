@@ -1,125 +1,197 @@
 package cmd
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
 	"syscall"
 
-	"github.com/reverie-memory/reverie/internal/pattern"
+	"github.com/clipperhouse/displaywidth"
 )
 
-// show runs a git command for a person to read: through the pager that git would use on a
-// terminal, straight to the answer otherwise. What git prints comes from commits and files of
-// others: only git's own colours may reach a terminal as they are.
-func (w *workspace) show(ctx context.Context, args ...string) error {
-	pager := w.pager(ctx)
-	if pager == nil {
-		return w.stream(ctx, func(r *bufio.Reader) error { return copyVisible(w.env.Out, r) }, args...)
+// An answer that is longer than the screen goes through the pager that git would use. It is held back until it is: a short one
+// starts no pager. Talk keeps its place in a short answer, and follows a long one.
+
+// paged runs fn, whose answer may be long.
+func (env *Env) paged(ctx context.Context, fn func() error) error {
+	if env.Height <= 0 || env.JSON {
+		return fn()
 	}
-	pager.Stdout, pager.Stderr = os.Stdout, os.Stderr
-	in, err := pager.StdinPipe()
-	if err != nil {
-		return err
+	p := &pages{ctx: ctx, env: env, out: env.Out, err: env.Err}
+	env.Out, env.Err = pagesAnswer{p}, pagesTalk{p}
+	err := fn()
+	env.Out, env.Err = p.out, p.err
+	if ended := p.end(); err == nil || p.closed && errors.Is(err, errPagerClosed) {
+		return ended
 	}
-	if err := pager.Start(); err != nil {
-		return err
+	if p.pager != nil && interrupted(err) { // Ctrl-C is the pager's, but git got it too
+		return nil
 	}
-	err = w.stream(ctx, func(r *bufio.Reader) error { return copyVisible(in, r) }, args...)
-	if errors.Is(err, syscall.EPIPE) {
-		err = nil // the person closed the pager
-	}
-	in.Close()
-	return errors.Join(err, pager.Wait())
+	return err
 }
 
-// copyVisible copies lines and makes visible what could move a cursor, hide text or turn it round,
-// but for colours.
-func copyVisible(to io.Writer, from *bufio.Reader) error {
+// pages is an answer on its way to a screen.
+type pages struct {
+	ctx      context.Context
+	env      *Env
+	out, err io.Writer // the screen
+
+	held   []chunk // what was written yet, in order
+	line   []byte  // the beginning of a line of the answer that has no end yet
+	rows   int     // of the screen that the answer takes
+	direct bool    // there is no pager
+	pager  *exec.Cmd
+	in     io.WriteCloser // of the pager
+	closed bool           // the person closed it
+}
+
+type chunk struct {
+	talk bool
+	text []byte
+}
+
+var errPagerClosed = errors.New("the pager was closed")
+
+type pagesAnswer struct{ *pages }
+
+func (p pagesAnswer) Write(text []byte) (int, error) {
+	if p.pager == nil && !p.direct {
+		p.held = append(p.held, chunk{false, bytes.Clone(text)})
+		if p.count(text); p.rows < p.env.Height {
+			return len(text), nil
+		}
+		return len(text), p.begin()
+	}
+	return p.write(text)
+}
+
+type pagesTalk struct{ *pages }
+
+func (p pagesTalk) Write(text []byte) (int, error) {
+	if p.direct {
+		return p.err.Write(text)
+	}
+	p.held = append(p.held, chunk{true, bytes.Clone(text)})
+	return len(text), nil
+}
+
+// count adds the rows that text takes, where lines that are too long take several.
+func (p *pages) count(text []byte) {
+	p.line = append(p.line, text...)
+	measure := displaywidth.Options{ControlSequences: true}
 	for {
-		line, err := from.ReadString('\n')
-		var b strings.Builder
-		for rest := line; rest != ""; {
-			at := colour.FindStringIndex(rest)
-			if at == nil {
-				at = []int{len(rest), len(rest)}
-			}
-			b.WriteString(visible(rest[:at[0]]))
-			b.WriteString(rest[at[0]:at[1]])
-			rest = rest[at[1]:]
+		line, rest, whole := bytes.Cut(p.line, []byte("\n"))
+		if !whole {
+			return
 		}
-		if _, werr := io.WriteString(to, b.String()); werr != nil {
-			return werr
-		}
-		if err == io.EOF {
-			return nil
+		p.line = rest
+		p.rows += max(1, (measure.Bytes(line)+7*bytes.Count(line, []byte("\t"))+p.env.Width-1)/p.env.Width)
+	}
+}
+
+// begin starts the pager, and gives it the answer until here. Where there is none, all goes to the screen.
+func (p *pages) begin() error {
+	p.pager = p.env.pager(p.ctx)
+	if p.pager != nil {
+		in, err := p.pager.StdinPipe()
+		if err == nil {
+			err = p.pager.Start()
 		}
 		if err != nil {
+			p.env.Err = p.err
+			p.env.warn("start the pager: %v", err)
+			p.env.Err = pagesTalk{p}
+			p.pager = nil
+		}
+		p.in = in
+	}
+	if p.pager == nil {
+		p.direct = true
+		return p.release()
+	}
+	signal.Ignore(os.Interrupt) // it is the pager's from now on, which ends it or not; what is started before does not inherit that
+	held := p.held
+	p.held = nil
+	for _, c := range held {
+		if c.talk {
+			p.held = append(p.held, c)
+			continue
+		}
+		if _, err := p.write(c.text); err != nil {
 			return err
 		}
 	}
+	return nil
 }
 
-// colour is a sequence that sets how text looks, and does nothing else.
-var colour = pattern.New("\x1b\\[[0-9;]*m")
+// write is for the answer when it is held back no more.
+func (p *pages) write(text []byte) (int, error) {
+	if p.direct {
+		return p.out.Write(text)
+	}
+	if p.closed {
+		return 0, errPagerClosed
+	}
+	n, err := p.in.Write(text)
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, os.ErrClosed) {
+		p.closed, err = true, errPagerClosed
+	}
+	return n, err
+}
 
-// pager is the user's choice or git's own, or nil where nothing should page.
-func (w *workspace) pager(ctx context.Context) *exec.Cmd {
-	if !w.env.Terminal {
+// release writes what is held back to the screen.
+func (p *pages) release() error {
+	held := p.held
+	p.held = nil
+	for _, c := range held {
+		to := p.out
+		if c.talk {
+			to = p.err
+		}
+		if _, err := to.Write(c.text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// end shows what is held back yet, or waits until the person has closed the pager. How a pager ends is its own affair.
+func (p *pages) end() error {
+	if p.pager != nil {
+		p.in.Close()
+		_ = p.pager.Wait()
+	}
+	return p.release()
+}
+
+// pager is the user's choice or git's own, not started yet, or nil where there is none. What is no plain command is for a shell,
+// as it is for git: it comes from the user's own configuration and environment alone.
+func (env *Env) pager(ctx context.Context) *exec.Cmd {
+	if env.opened == nil {
 		return nil
 	}
-	name, _, err := w.repo.Program(ctx, "GIT_PAGER")
+	name, _, err := env.opened.repo.Program(ctx, "GIT_PAGER")
 	if err != nil {
 		return nil
 	}
 	words := strings.Fields(name)
-	if len(words) == 0 || words[0] == "cat" {
+	if len(words) == 0 || len(words) == 1 && words[0] == "cat" {
 		return nil
 	}
-	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
-	cmd.Env = os.Environ()
-	if os.Getenv("LESS") == "" {
-		cmd.Env = append(cmd.Env, "LESS=FRX")
+	if strings.ContainsAny(name, "|&;<>()$`\\\"'*?[#~=%") {
+		words = []string{"sh", "-c", name}
+	}
+	cmd := exec.Command(words[0], words[1:]...) // it ends when the person ends it
+	cmd.Stdout, cmd.Stderr, cmd.Env = os.Stdout, os.Stderr, os.Environ()
+	for _, preset := range []string{"LESS=FRX", "LV=-c"} {
+		if variable, _, _ := strings.Cut(preset, "="); os.Getenv(variable) == "" {
+			cmd.Env = append(cmd.Env, preset)
+		}
 	}
 	return cmd
-}
-
-// colourFlag tells git whether to use colours.
-func (env *Env) colourFlag() string {
-	if env.Colour {
-		return "--color=always"
-	}
-	return "--color=never"
-}
-
-// stream runs a git command and gives its output to read. When read ends early or fails, git is
-// ended too; git's own words explain a failure of git.
-func (w *workspace) stream(ctx context.Context, read func(*bufio.Reader) error, args ...string) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	cmd := w.repo.Command(ctx, args...)
-	var words bytes.Buffer
-	cmd.Stderr = &words
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	if err := read(bufio.NewReader(out)); err != nil {
-		cancel()
-		_ = cmd.Wait() // it was ended
-		return err
-	}
-	if err := cmd.Wait(); err != nil {
-		return fmt.Errorf("git %s: %w: %s", args[0], err, strings.TrimSpace(words.String()))
-	}
-	return nil
 }

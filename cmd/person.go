@@ -13,9 +13,12 @@ import (
 // every command that a person can, so a command looks at who runs it. What it goes by are variables that agents set for the
 // shells they start; an agent that wants to deceive can take them away, so this keeps apart the honest, and is no wall.
 
-// agentShell names the session whose agent runs this process as "<agent>/<session>", or as the agent alone; "" when a person
-// does, as far as can be seen.
+// agentShell names the session whose agent runs this command as "<agent>/<session>", or as the agent alone; "" when a person
+// does, as far as can be seen. What comes through a tool is an agent's, whatever the environment says.
 func (env *Env) agentShell() string {
+	if env.caller != "" {
+		return env.caller
+	}
 	agent, session := hooks.InShell(os.Getenv)
 	if session == "" {
 		return agent
@@ -25,11 +28,14 @@ func (env *Env) agentShell() string {
 
 // wantsPerson refuses a command that decides what is known where an agent runs it, unless the user lets agents decide.
 func (w *workspace) wantsPerson(command string) error {
-	if w.config.AgentsDecide {
+	if w.agentsDecide() {
 		return nil
 	}
 	return w.env.wantsPerson(command)
 }
+
+// agentsDecide reports whether the user lets agents decide. By a tool they only ever ask: who allowed its call saw no memory change.
+func (w *workspace) agentsDecide() bool { return w.config.AgentsDecide && w.env.caller == "" }
 
 func (env *Env) wantsPerson(command string) error {
 	agent := env.agentShell()

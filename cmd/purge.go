@@ -368,7 +368,7 @@ func (w *workspace) describePurge(ctx context.Context, p *purgePlan, done *purge
 // showPurge tells a person what would go: by number and id, never by its words.
 func (w *workspace) showPurge(d purgeJSON) {
 	line := func(name, format string, args ...any) {
-		w.env.print("%s %s\n", pad(name, 12), visible(fmt.Sprintf(format, args...)))
+		w.env.lay(13, styled{"", pad(name, 12) + " " + visible(fmt.Sprintf(format, args...))})
 	}
 	for _, m := range d.Memories {
 		line("memory", "%s, %s", m.ID, count(m.Versions, "version", "versions"))

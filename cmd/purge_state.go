@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/gitstore/recall/vector"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/prompts/door"
@@ -63,8 +64,8 @@ func (w *workspace) lookState(p *purgePlan) ([]stateFile, error) {
 		if rel == "remotes.json" || rel == approvedFile {
 			return nil // no text of a memory; a person's decisions
 		}
-		if strings.HasPrefix(rel, vectorsDir+"/") {
-			return nil // numbers; all of them go in any case
+		if strings.HasPrefix(rel, vectorsDir+"/") || strings.HasPrefix(rel, indexDir+"/") {
+			return nil // numbers, and the index: all of it goes in any case
 		}
 		data, err := os.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -121,7 +122,7 @@ func (w *workspace) unpurged(mark string) error {
 }
 
 // cleanState takes what goes out of the state folder. The cache, what was prepared for sessions, what models answered and
-// the vectors go in any case: they are made again. Of a vector nobody can tell whether it was made from what goes.
+// the vectors and the index go in any case: they are made again. Of a vector nobody can tell whether it was made from what goes.
 func (w *workspace) cleanState(ctx context.Context, p *purgePlan) error {
 	if err := w.repo.WriteState(purgesFile, []byte(rand.Text()), true); err != nil {
 		return err
@@ -130,6 +131,9 @@ func (w *workspace) cleanState(ctx context.Context, p *purgePlan) error {
 		return err
 	}
 	if err := vector.Drop(ctx, filepath.Join(w.state, vectorsDir)); err != nil {
+		return err
+	}
+	if err := recall.Drop(filepath.Join(w.state, indexDir)); err != nil {
 		return err
 	}
 	files := slices.Clone(p.state)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/recall"
+	"github.com/reverie-memory/reverie/gitstore/recall/pack"
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
@@ -19,11 +20,50 @@ type candidate struct {
 	binds bool     // it is a constraint, or corrects what an agent did or knew
 	worth int      // within those that bind, and within the others
 	why   []string // that it is worth that
+	tier  int      // for packing: it never loses to one of a higher tier
+	whole bool     // it is not given shortened
 }
+
+// The tiers of a block.
+const (
+	tierBinds = iota
+	tierOther
+	tierStale
+)
 
 // line is the candidate as agents read it.
 func (c candidate) line() string {
 	return "- " + string(c.m.Kind) + ": " + statement(item{c.m, c.s.Stale}, tagless)
+}
+
+// short is the line with the first sentence of its statement alone, or "" where that is hardly shorter or not for
+// certain a sentence. What is contested has all its texts or none.
+func (c candidate) short() string {
+	first := pack.First(c.m.Text)
+	if c.whole || first == "" || len(first)*4 > len(c.m.Text)*3 || c.m.Status == record.Contested {
+		return ""
+	}
+	c.m.Text = first + " …"
+	return c.line()
+}
+
+// value is what the candidate counts when not all have room: one and its worth, three quarters of it where such a
+// statement explains more than it asks for, half of it for a note.
+func (c candidate) value() float64 {
+	value := float64(1 + c.worth)
+	switch c.m.Kind {
+	case record.Pattern, record.Fact, record.Preference:
+		value *= 0.75
+	case record.Note:
+		value *= 0.5
+	}
+	return value
+}
+
+// covers reports whether a candidate holds wherever another does, and both have one text.
+func (c candidate) covers(other candidate) bool {
+	return c.m.Status != record.Contested && other.m.Status != record.Contested && (c.m.Branch == "" || c.m.Branch == other.m.Branch) &&
+		(len(c.m.Paths) == 0 || slices.Equal(c.m.Paths, other.m.Paths))
 }
 
 // candidates are the memories that may be given here: in force, and not withheld from agents.
@@ -101,13 +141,30 @@ func (w *workspace) rank(ctx context.Context, v *record.View, all []candidate, r
 		if c.m.Status == record.Contested {
 			why(0, "contested")
 		}
+		c.tier = c.tierOf()
 	}
+	order(all)
+	return nil
+}
+
+// tierOf is the tier of a candidate in a block.
+func (c candidate) tierOf() int {
+	switch {
+	case c.s.Stale:
+		return tierStale
+	case c.binds:
+		return tierBinds
+	}
+	return tierOther
+}
+
+// order sorts candidates as they stand in a block. No two are equal.
+func order(all []candidate) {
 	slices.SortFunc(all, func(a, b candidate) int {
-		return cmp.Or(leading(b.s.Stale, a.s.Stale), leading(a.binds, b.binds), cmp.Compare(b.worth, a.worth),
+		return cmp.Or(cmp.Compare(a.tier, b.tier), leading(a.binds, b.binds), cmp.Compare(b.worth, a.worth),
 			cmp.Compare(slices.Index(record.Kinds, a.m.Kind), slices.Index(record.Kinds, b.m.Kind)),
 			b.m.Source.Time.Compare(a.m.Source.Time), strings.Compare(a.m.ID, b.m.ID))
 	})
-	return nil
 }
 
 // leading orders what is before what is not.

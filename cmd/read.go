@@ -174,13 +174,20 @@ func (w *workspace) knownAbout(ctx context.Context, events []transcript.Event, p
 		if err != nil {
 			return err
 		}
-		live := slices.DeleteFunc(v.Memories(), func(m record.Memory) bool {
-			return len(foreign(m)) > 0 || !m.Live(w.env.Now()) || !private && m.Private
+		return w.search(ctx, v, false, recall.Limits{}, func(x *recall.Index) error {
+			known = nil
+			keep := x.Keep(recall.Query{}, w.env.Now())
+			for _, f := range x.Rank(recall.Request{Text: said.String(), N: 4 * maxKnown, Keep: keep}) {
+				m, err := x.Memory(f.Ref)
+				if err != nil {
+					return err
+				}
+				if len(known) < maxKnown && len(foreign(m)) == 0 && (private || !m.Private) {
+					known = append(known, m.Text)
+				}
+			}
+			return nil
 		})
-		for _, h := range recall.Search(live, said.String(), maxKnown) {
-			known = append(known, h.Memory.Text)
-		}
-		return nil
 	})
 	if missing(err) {
 		return nil, nil

@@ -3,9 +3,11 @@ package cmd
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/gitstore/recall/vector"
@@ -15,6 +17,7 @@ import (
 
 type recallOptions struct {
 	filter
+	files   []string // that the asker works on
 	limit   int
 	explain bool
 	foreign bool
@@ -34,55 +37,167 @@ func recallCommand(env *Env) *cli.Command {
 			if c.NArg() != 1 {
 				return usage(`quote it: reverie recall "two words"`, "recall wants exactly one query")
 			}
-			return runRecall(c.Context, env, c.Args().First(), o)
+			return env.paged(c.Context, func() error { return runRecall(c.Context, env, c.Args().First(), o) })
 		},
 	}
 }
 
-func runRecall(ctx context.Context, env *Env, query string, o recallOptions) error {
-	return o.read(ctx, env, func(w *workspace, live []record.Memory, standings func(record.Memory) standing) error {
-		var hidden []record.Memory
-		if !o.foreign {
-			live = slices.DeleteFunc(live, func(m record.Memory) bool {
-				foreign := w.isForeign(m)
-				if foreign {
-					hidden = append(hidden, m)
-				}
-				return foreign
-			})
-			w.tellHidden(len(hidden))
+func runRecall(ctx context.Context, env *Env, text string, o recallOptions) error {
+	q, err := recall.Parse(text)
+	if err == nil && o.kind != "" {
+		var kind record.Kind
+		kind, err = parseKind(o.kind)
+		q.Kinds = []record.Kind{kind}
+	}
+	switch {
+	case errors.Is(err, recall.ErrOnlyNot):
+		return usage(`reverie recall "tests -slow"`, "%v", err)
+	case err != nil:
+		return usage("to look for it as it is written, put it in quotation marks", "%v", err)
+	case o.at != "" && q.At != "":
+		return usage("", "at: and --at were both given")
+	case o.at == "":
+		o.at = q.At
+	}
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	return w.viewAt(ctx, o.at, func(v *record.View) error {
+		if o.at == "" {
+			w.tellLost(ctx)
 		}
-		near := w.askNear(ctx, query)
-		hits, lists := w.fused(recall.Search(live, query, 0), live, near(), o, standings)
-		if len(hits) == 0 {
-			switch n := len(recall.Search(hidden, query, 0)); n {
-			case 0:
-				env.say("nothing is known about that")
-			case 1:
-				env.say("1 answer is withheld; 'reverie recall --all QUERY' shows it")
-			default:
-				env.say("%d answers are withheld; 'reverie recall --all QUERY' shows them", n)
+		standings, err := w.standings(ctx, v)
+		if err != nil {
+			return err
+		}
+		near := sync.OnceValue(w.askNear(ctx, q))
+		var a recalled
+		err = w.search(ctx, v, o.at != "", recall.Limits{}, func(x *recall.Index) error {
+			a, err = w.look(x, v, q, near, o, standings)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		return w.tellAnswer(a, q, o)
+	})
+}
+
+// recalled is what recall found.
+type recalled struct {
+	hits   []hit
+	lists  []string // that answered
+	weight float64  // of the nearest, where they did
+	not    string   // why another did not
+	hidden int      // that were found and are withheld for their authors
+	notes  []string // of files that cannot be read
+}
+
+// look asks the index, and what is near where that is known.
+func (w *workspace) look(x *recall.Index, v *record.View, q recall.Query, near func() nearness, o recallOptions, standings func(record.Memory) standing) (a recalled, err error) {
+	now := w.env.Now()
+	a.notes = x.State().Notes
+	request := recall.Request{Text: q.Text, Phrases: q.Phrases, Not: q.Not, Now: now, Files: o.files, Keep: x.Keep(q, now), HalfOf: recall.HalfLife}
+	for n := max(2*o.limit, maxNear); ; n *= 4 {
+		if request.N = n; o.limit <= 0 {
+			request.N = 0
+		}
+		all := x.Rank(request)
+		found := make([]recall.Hit, 0, len(all))
+		a.hidden = 0
+		for _, f := range all {
+			m, err := x.Memory(f.Ref)
+			if err != nil {
+				return a, err
 			}
-		}
-		for _, h := range hits {
-			if env.JSON {
-				j := standingJSON(h.Memory, h.standing)
-				j.Score, j.Snippet, j.Lists, j.Ranks = h.Score, h.Memory.Text, lists, h.ranks(lists)
-				if err := env.object(j); err != nil {
-					return err
-				}
+			if !o.foreign && standings(m).Foreign {
+				a.hidden++
 				continue
 			}
-			w.line(mark(h.Memory, h.standing), dim, h.Memory, remark(h.Memory, h.standing))
-			if h.Memory.Body != "" && env.Verbose {
-				env.indent(column, h.Memory.Body)
-			}
-			if o.explain {
-				env.print("%s%s\n", column, env.paint(dim, explainScore(h, lists)))
-			}
+			found = append(found, recall.Hit{Memory: m, Found: f})
 		}
-		return nil
-	})
+		if len(found) >= o.limit || request.N == 0 || len(all) < request.N {
+			n := near()
+			a.weight = n.weight
+			a.hits, a.lists, a.not = w.fused(found, x, q, n, o, standings)
+			break
+		}
+	}
+	for i := range a.hits {
+		h := &a.hits[i]
+		for _, at := range h.Alike {
+			m, err := x.Memory(at)
+			if err != nil {
+				return a, err
+			}
+			h.alike = append(h.alike, m.ID)
+		}
+	}
+	return a, nil
+}
+
+// snippetWidth is how many characters of a memory's body are shown where they answer better than its statement.
+const snippetWidth = 200
+
+func (w *workspace) tellAnswer(a recalled, q recall.Query, o recallOptions) error {
+	env := w.env
+	for _, note := range a.notes {
+		env.warn("passed over: %s", note)
+	}
+	if o.explain {
+		line := "lists: " + strings.Join(a.lists, ", ")
+		if len(a.lists) > 1 {
+			line += " (weight " + strconv.FormatFloat(a.weight, 'f', -1, 64) + ")"
+		}
+		if a.not != "" {
+			line += "; not " + listVectors + ": " + a.not
+		}
+		env.say("%s", line)
+	}
+	switch {
+	case len(a.hits) > 0:
+		w.tellHidden(a.hidden)
+	case a.hidden == 0:
+		env.say("nothing is known about that")
+	case a.hidden == 1:
+		env.say("1 answer is withheld; 'reverie recall --all QUERY' shows it")
+	default:
+		env.say("%d answers are withheld; 'reverie recall --all QUERY' shows them", a.hidden)
+	}
+	for _, h := range a.hits {
+		snippet := ""
+		if h.Covered < 1 || h.Lexical == 0 {
+			snippet = recall.Snippet(h.Memory.Body, q.Text, snippetWidth)
+		}
+		if env.JSON {
+			j := standingJSON(h.Memory, h.standing)
+			j.Score, j.Covered, j.Snippet, j.Alike, j.Lists, j.Ranks = h.Score, h.Covered, cmp.Or(snippet, h.Memory.Text), h.alike, a.lists, h.ranks(a.lists)
+			if err := env.object(j); err != nil {
+				return err
+			}
+			continue
+		}
+		note := remark(h.Memory, h.standing)
+		if n := len(h.alike); n > 0 {
+			note = strings.TrimPrefix(note+", "+count(n, "other says", "others say")+" the same", ", ")
+		}
+		line := hitOf(mark(h.Memory, h.standing), dim, h.Memory, note)
+		for _, t := range h.Words {
+			line.words = append(line.words, t.Term)
+		}
+		if !env.Verbose {
+			line.snippet = snippet
+		}
+		env.hitline(line)
+		if h.Memory.Body != "" && env.Verbose {
+			env.indent(strings.Repeat(" ", env.hang(statedAt)), h.Memory.Body)
+		}
+		if o.explain {
+			env.under(styled{dim, explainScore(h, a.lists)})
+		}
+	}
+	return nil
 }
 
 // The lists that may answer a query.
@@ -98,6 +213,7 @@ const maxNear = 50
 type hit struct {
 	recall.Fused
 	standing standing
+	alike    []string // ids of those that say the same
 }
 
 // ranks are those of the hit in the lists that have it, where there is more than one list.
@@ -116,38 +232,30 @@ func (h hit) ranks(lists []string) map[string]int {
 
 // fused are the first of what was found, fused with what is near where that is known, and the lists that answered. What is
 // stale or withheld goes back in each list before their ranks count.
-func (w *workspace) fused(found []recall.Hit, live []record.Memory, near nearness, o recallOptions, standings func(record.Memory) standing) (hits []hit, lists []string) {
+func (w *workspace) fused(found []recall.Hit, x *recall.Index, q recall.Query, near nearness, o recallOptions, standings func(record.Memory) standing) (hits []hit, lists []string, not string) {
 	defer near.vectors.Close()
 	var alike []vector.Near
 	known := map[string]bool{} // what has a vector
 	if near.query != nil {
-		byID := make(map[string]int, len(live))
-		for i, m := range live {
-			byID[m.ID] = i
-		}
+		keep := x.Keep(q, w.env.Now())
 		alike = near.vectors.Nearest(near.query, 2*maxNear, func(id string) (m record.Memory, ok bool) {
-			i, ok := byID[id]
-			if ok {
-				m = live[i]
+			at, ok := x.ByID(id)
+			if !ok || keep != nil && !keep(at) {
+				return m, false
 			}
-			return m, ok
+			m, err := x.Memory(at)
+			return m, err == nil && (o.foreign || !standings(m).Foreign)
 		})
 		if len(alike) == 0 {
 			near = nearness{why: "none of these has one that is alike"}
 		}
 	}
 	if near.query == nil {
-		if o.explain {
-			w.env.say("lists: %s; not %s: %s", listLexical, listVectors, near.why)
-		}
 		for i, h := range best(found, o.limit, standings) {
 			h.Lexical, h.Own = i+1, h.Score
 			hits = append(hits, h)
 		}
-		return hits, []string{listLexical}
-	}
-	if o.explain {
-		w.env.say("lists: %s, %s (weight %s)", listLexical, listVectors, strconv.FormatFloat(near.weight, 'f', -1, 64))
+		return hits, []string{listLexical}, near.why
 	}
 	depth := 0
 	if o.limit > 0 {
@@ -163,7 +271,7 @@ func (w *workspace) fused(found []recall.Hit, live []record.Memory, near nearnes
 	}
 	var nearest []recall.Hit
 	for _, n := range alike {
-		nearest = append(nearest, recall.Hit{Memory: n.Memory, Score: n.Likeness})
+		nearest = append(nearest, recall.Hit{Memory: n.Memory, Found: recall.Found{Score: n.Likeness}})
 	}
 	words, alikes := list(found, depth), list(nearest, maxNear)
 	for _, h := range words {
@@ -171,10 +279,10 @@ func (w *workspace) fused(found []recall.Hit, live []record.Memory, near nearnes
 	}
 	for _, f := range recall.Fuse(words, alikes, known, near.weight) {
 		if o.limit <= 0 || len(hits) < o.limit {
-			hits = append(hits, hit{f, stands[f.Memory.ID]})
+			hits = append(hits, hit{Fused: f, standing: stands[f.Memory.ID]})
 		}
 	}
-	return hits, []string{listLexical, listVectors}
+	return hits, []string{listLexical, listVectors}, ""
 }
 
 // doubted is what the score of a stale or withheld memory is multiplied by.
@@ -185,7 +293,7 @@ const doubted = 0.5
 func best(found []recall.Hit, n int, standings func(record.Memory) standing) []hit {
 	var hits []hit
 	for firm := 0; len(found) > 0 && (n <= 0 || firm < n); found = found[1:] {
-		h := hit{recall.Fused{Hit: found[0]}, standings(found[0].Memory)}
+		h := hit{Fused: recall.Fused{Hit: found[0]}, standing: standings(found[0].Memory)}
 		if h.standing.Stale || h.standing.Withheld {
 			h.Score *= doubted
 		} else {
@@ -199,9 +307,6 @@ func best(found []recall.Hit, n int, standings func(record.Memory) standing) []h
 	}
 	return hits
 }
-
-// column is the indentation under a statement in a list.
-const column = "                        "
 
 // explainScore says where a score comes from: what each list gave it, and there each term.
 func explainScore(h hit, lists []string) string {
@@ -227,15 +332,34 @@ func explainScore(h hit, lists []string) string {
 	return line
 }
 
-// terms is a lexical score as the sum of what each term added.
+// terms is a lexical score as the sum of what each term and each part of the ranking added, and its factors.
 func terms(h hit) string {
 	var parts []string
-	for _, p := range h.Terms {
+	for _, p := range h.Words {
 		parts = append(parts, visible(p.Term)+" "+format2(p.Score))
 	}
-	sum := strings.Join(parts, " + ")
-	if s := h.standing; s.Stale || s.Withheld {
-		sum = format2(doubted) + " × (" + sum + ")"
+	p := h.Parts
+	for _, part := range []struct {
+		name  string
+		score float64
+	}{{"spelling", p.Grams}, {"neighbours", p.Near}, {"one passage", p.Passage}, {"same session", p.Beside}} {
+		if part.score >= 0.005 {
+			parts = append(parts, part.name+" "+format2(part.score))
+		}
 	}
-	return sum
+	sum := strings.Join(parts, " + ")
+	factor := func(f float64, name string) {
+		if f != 1 && f != 0 {
+			if strings.Contains(sum, " + ") && !strings.HasSuffix(sum, ")") {
+				sum = "(" + sum + ")"
+			}
+			sum = format2(f) + " " + name + " × " + sum
+		}
+	}
+	factor(p.Prior, "age")
+	factor(p.Files, "files")
+	if s := h.standing; s.Stale || s.Withheld {
+		factor(doubted, "doubt")
+	}
+	return sum + "; covers " + strconv.Itoa(int(100*h.Covered+0.5)) + " %"
 }

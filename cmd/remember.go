@@ -108,7 +108,7 @@ func runRemember(ctx context.Context, env *Env, text string, o rememberOptions) 
 	if _, err := w.ensure(ctx); err != nil {
 		return err
 	}
-	if agent := env.agentShell(); agent != "" && !w.config.AgentsDecide {
+	if agent := env.agentShell(); agent != "" && !w.agentsDecide() {
 		m.Source.By = agent
 		w.tellRedacted(redacted, m.ID)
 		return w.suggest(ctx, m)

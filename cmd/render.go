@@ -44,7 +44,7 @@ func renderCommand(env *Env) *cli.Command {
 			if o.view == "memory-md" && (o.check || o.file != "") {
 				return usage("reverie render memory-md >FILE", "render memory-md writes to standard output: it takes no --file and no --check")
 			}
-			return runRender(c.Context, env, o)
+			return env.paged(c.Context, func() error { return runRender(c.Context, env, o) })
 		},
 	}
 }
@@ -65,7 +65,11 @@ func runRender(ctx context.Context, env *Env, o renderOptions) error {
 			if env.JSON {
 				return env.object(map[string]string{"text": text})
 			}
-			env.print("%s", text)
+			if env.Screen {
+				env.indent("", strings.TrimSuffix(text, "\n"))
+			} else {
+				env.print("%s", text)
+			}
 			return nil
 		})
 	}

@@ -3,11 +3,10 @@ package cmd
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 	"unicode"
-
-	"github.com/clipperhouse/displaywidth"
 )
 
 // Talking to people. stdout is the answer and stderr is the talk: say and hint are talk and
@@ -17,7 +16,7 @@ import (
 // say prints one line of talk.
 func (env *Env) say(format string, args ...any) {
 	if !env.Quiet {
-		fmt.Fprintf(env.Err, "reverie: %s\n", visible(fmt.Sprintf(format, args...)))
+		env.talk("reverie: ", fmt.Sprintf(format, args...))
 	}
 }
 
@@ -27,7 +26,13 @@ func (env *Env) warn(format string, args ...any) {
 	if env.background { // it goes to a log
 		when = env.Now().Format(time.DateTime) + " "
 	}
-	fmt.Fprintf(env.Err, "%sreverie: %s\n", when, visible(fmt.Sprintf(format, args...)))
+	env.talk(when+"reverie: ", fmt.Sprintf(format, args...))
+}
+
+// talk writes a line of talk, fitted to the terminal where it goes to one.
+func (env *Env) talk(lead, text string) {
+	fit := Env{Screen: env.Screen && env.Terminal, Width: env.Width}
+	_, _ = io.WriteString(env.Err, fit.fitted(env.Width, len(lead), "", []styled{{"", lead + visible(text)}}))
 }
 
 // print writes to the answer.
@@ -84,50 +89,6 @@ func hidden(r rune) bool {
 		return false
 	}
 	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar || r == '\u2028' || r == '\u2029'
-}
-
-// oneLine is text as one line of at most width cells.
-func oneLine(s string, width int) string {
-	return truncate(visible(strings.Join(strings.Fields(s), " ")), width)
-}
-
-// truncate cuts s to width cells, with an ellipsis where something is gone.
-func truncate(s string, width int) string { return displaywidth.TruncateString(s, width, "…") }
-
-// pad fills s with spaces to width cells.
-func pad(s string, width int) string {
-	return s + strings.Repeat(" ", max(0, width-displaywidth.String(s)))
-}
-
-// indent writes text with a prefix before every line, and on a terminal breaks lines between
-// words where it is too narrow.
-func (env *Env) indent(prefix, text string) {
-	for l := range strings.SplitSeq(text, "\n") {
-		for _, part := range env.wrap(visible(l), len(prefix)) {
-			fmt.Fprintln(env.Out, strings.TrimRight(prefix+part, " "))
-		}
-	}
-}
-
-// wrap breaks a line to fit beside an indentation.
-func (env *Env) wrap(line string, indent int) []string {
-	width := env.Width - indent
-	if !env.Terminal || width < 20 || displaywidth.String(line) <= width {
-		return []string{line}
-	}
-	var out []string
-	now := ""
-	for _, word := range strings.Split(line, " ") {
-		switch {
-		case now == "":
-			now = word
-		case displaywidth.String(now)+1+displaywidth.String(word) > width:
-			out, now = append(out, now), word
-		default:
-			now += " " + word
-		}
-	}
-	return append(out, now)
 }
 
 // count is "1 memory", "2 memories".

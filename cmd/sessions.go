@@ -19,9 +19,9 @@ func sessionsCommand(env *Env) *cli.Command {
 		Action: func(c *cli.Context) error {
 			switch {
 			case c.NArg() == 0:
-				return runSessions(c.Context, env)
+				return env.paged(c.Context, func() error { return runSessions(c.Context, env) })
 			case c.NArg() == 2 && c.Args().First() == "show":
-				return runSessionsShow(c.Context, env, c.Args().Get(1))
+				return env.paged(c.Context, func() error { return runSessionsShow(c.Context, env, c.Args().Get(1)) })
 			}
 			return usage("reverie sessions show SESSION", "sessions takes nothing, or show and one session")
 		},
@@ -54,7 +54,7 @@ func runSessions(ctx context.Context, env *Env) error {
 		if !k.Started.IsZero() {
 			began = k.Started.Local().Format("2006-01-02 15:04")
 		}
-		env.print("%s  %s  %5d  %s\n", began, pad(visible(k.Name()), 46), k.Events, oneLine(k.Title, max(20, env.Width-75)))
+		env.lay(len("2006-01-02 15:04  "), styled{"", fmt.Sprintf("%s  %s  %5d  %s", pad(began, 16), pad(visible(k.Name()), 46), k.Events, oneLine(k.Title, 240))})
 	}
 	return nil
 }
@@ -86,11 +86,11 @@ func runSessionsShow(ctx context.Context, env *Env, name string) error {
 	}
 	if commits := links[kept.Name()]; len(commits) > 0 {
 		for _, line := range w.commitLines(ctx, commits) {
-			env.print("made commit %s\n", oneLine(line, max(40, env.Width-12)))
+			env.print("made commit %s\n", env.beside(12, line))
 		}
 	}
 	for _, e := range events {
-		env.print("%4d %s %s\n", e.N, pad(string(e.Kind), 10), oneLine(eventLine(e), max(40, env.Width-16)))
+		env.print("%4d %s %s\n", e.N, pad(string(e.Kind), 10), env.brief(16, eventLine(e)))
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ func showCommand(env *Env) *cli.Command {
 			if c.NArg() != 1 {
 				return usage("'reverie list' shows the ids", "show wants exactly one id")
 			}
-			return runShow(c.Context, env, c.Args().First(), at)
+			return env.paged(c.Context, func() error { return runShow(c.Context, env, c.Args().First(), at) })
 		},
 	}
 }
@@ -59,11 +59,7 @@ func runShow(ctx context.Context, env *Env, id, at string) error {
 				j.Models = slices.Compact(j.Models)
 				return env.object(j)
 			}
-			w.showMemory(m, standings(m))
-			for _, c := range models {
-				env.print("%s %s %s, in %s\n", env.paint(dim, pad("a model's:", 12)), c.day, visible(strings.Join(c.models, ", ")), c.id[:10])
-			}
-			return w.showCommits(ctx, m)
+			return w.showMemory(ctx, m, standings(m), models)
 		}
 		pending, perr := w.pending(v)
 		if perr != nil {
@@ -129,32 +125,43 @@ func (w *workspace) showSkill(v *record.View, name string) error {
 	return nil
 }
 
-func (w *workspace) showMemory(m record.Memory, s standing) {
+// showMemory writes a memory as a block of facts and its text.
+func (w *workspace) showMemory(ctx context.Context, m record.Memory, s standing, models []modelsCommit) error {
 	env := w.env
-	env.print("%s %s%s\n", env.paint(bold, m.ID), m.Kind, remarks(m))
+	env.lay(2, styled{bold, m.ID}, styled{"", " " + string(m.Kind) + remarks(m)})
 	for _, why := range s.Why {
-		if why == string(m.Status) { // the first line says it
-			continue
+		if why != string(m.Status) { // the first line says it
+			env.lay(2, styled{red, visible(why)})
 		}
-		env.print("%s\n", env.paint(red, visible(why)))
 	}
-	for _, l := range env.wrap(visible(m.Text), 0) {
-		env.print("%s\n", env.paint(bold, l))
-	}
+	failed := w.showFacts(ctx, m, models)
+	env.print("\n")
+	env.statement("", m.Text)
 	if m.Body != "" {
 		env.print("\n")
 		env.indent("", m.Body)
 	}
 	for _, v := range m.Variants {
-		env.print("\nor: %s\n", env.paint(bold, visible(v.Text)))
+		env.print("\n")
+		env.statement("or: ", v.Text)
 		if v.Body != "" {
 			env.indent("", v.Body)
 		}
 	}
-	env.print("\n")
+	return failed
+}
+
+// statement writes a statement that is shown whole.
+func (env *Env) statement(lead, text string) {
+	env.layIn(min(env.Width, maxMeasure), len(lead), "", []styled{{"", lead}, {bold, visible(text)}})
+}
+
+// showFacts writes what else is known of a memory, and which commits of the code the session made that it comes from. An error is
+// about those.
+func (w *workspace) showFacts(ctx context.Context, m record.Memory, models []modelsCommit) error {
 	field := func(name, value string) {
 		if value != "" {
-			env.print("%s %s\n", env.paint(dim, pad(name+":", 12)), visible(value))
+			w.env.row(12, name+":", value)
 		}
 	}
 	field("source", m.Source.String())
@@ -171,16 +178,15 @@ func (w *workspace) showMemory(m record.Memory, s standing) {
 		field("expires", m.Expires.Format("2006-01-02"))
 	}
 	field("file", m.Path())
-}
-
-// showCommits tells which commits of the code the session made that a memory comes from.
-func (w *workspace) showCommits(ctx context.Context, m record.Memory) error {
+	for _, c := range models {
+		field("a model's", c.day+" "+strings.Join(c.models, ", ")+", in "+c.id[:10])
+	}
 	links, err := w.linked(ctx)
 	if err != nil || len(links[m.Source.By]) == 0 {
 		return err
 	}
 	for _, line := range w.commitLines(ctx, links[m.Source.By]) {
-		w.env.print("%s %s\n", w.env.paint(dim, pad("its commit:", 12)), oneLine(line, max(40, w.env.Width-14)))
+		field("its commit", w.env.beside(13, line))
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func staleCommand(env *Env) *cli.Command {
 			if c.NArg() > 0 {
 				return usage("'reverie show ID' tells how one memory stands", "stale takes no arguments")
 			}
-			return runStale(c.Context, env, o)
+			return env.paged(c.Context, func() error { return runStale(c.Context, env, o) })
 		},
 	}
 }
@@ -62,7 +62,7 @@ func runStale(ctx context.Context, env *Env, o staleOptions) error {
 			}
 			w.line("!", red, m, "")
 			for _, what := range gone {
-				env.print("%s%s\n", column, visible(what))
+				env.under(styled{"", visible(what)})
 			}
 		}
 		return nil

@@ -125,7 +125,7 @@ func runStatus(ctx context.Context, env *Env) error {
 
 func (w *workspace) tellStatus(s statusJSON, held []heldMemory) {
 	env := w.env
-	row := func(name, value string) { env.print("%s %s\n", env.paint(dim, pad(name, 10)), value) }
+	row := func(name, value string) { env.row(10, name, value) }
 	where := s.Branch + " at " + s.Commit[:min(10, len(s.Commit))]
 	if !s.Adopted {
 		where = "origin/" + where + ", read only until: reverie init"

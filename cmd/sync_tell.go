@@ -144,7 +144,7 @@ func (s *syncer) tellLane(prefix string, l laneJSON, failed error) {
 
 // tellRow is one line of the answer.
 func (env *Env) tellRow(name, format string, args ...any) {
-	env.print("%s %s\n", env.paint(dim, pad(name, 8)), visible(fmt.Sprintf(format, args...)))
+	env.row(8, name, fmt.Sprintf(format, args...))
 }
 
 func (s *syncer) tellProposal(p proposalJSON) {

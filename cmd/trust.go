@@ -145,7 +145,7 @@ func (w *workspace) tellPerson(p personJSON, c config.Trust) {
 	if n := len(p.Withheld); n > 0 {
 		known += fmt.Sprintf(", %d withheld", n)
 	}
-	w.env.print("%s %s  %s  %s\n", mark, pad(how, 11), who, w.env.paint(dim, known))
+	w.env.lay(15, styled{"", mark + " " + pad(how, 11) + "  " + who + "  "}, styled{dim, known})
 }
 
 // people are those who made the memories of a view what they are, those with the most first.

@@ -27,7 +27,7 @@ func whyCommand(env *Env) *cli.Command {
 			if c.NArg() > 1 {
 				return usage("reverie why last", "why takes one injection or memory, or nothing")
 			}
-			return runWhy(c.Context, env, c.Args().First(), session)
+			return env.paged(c.Context, func() error { return runWhy(c.Context, env, c.Args().First(), session) })
 		},
 	}
 }
@@ -79,7 +79,7 @@ func (env *Env) listInjections(all []injection) error {
 			}
 			continue
 		}
-		env.print("%s  %s  %s  %s  %s\n", in.ID, in.when(), pad(in.For, 13), pad(count(len(in.Items), "memory", "memories"), 11), visible(in.Session))
+		env.lay(narrowHang, styled{"", fmt.Sprintf("%s  %s  %s  %s  %s", in.ID, in.when(), pad(in.For, 13), pad(count(len(in.Items), "memory", "memories"), 11), visible(in.Session))})
 	}
 	return nil
 }
@@ -118,21 +118,21 @@ func (w *workspace) tellInjection(ctx context.Context, in injection) error {
 		in.Items, in.Next = noNull(in.Items), list(in.Next)
 		return env.object(whyJSON{in, memories})
 	}
-	env.print("%s\n", env.paint(bold, in.ID)+"  "+in.when()+"  "+in.For+"  "+visible(in.Session))
+	env.lay(narrowHang, styled{bold, in.ID}, styled{"", "  " + in.when() + "  " + in.For + "  " + visible(in.Session)})
 	env.print("from %s, about %s in %s\n", in.Commit[:min(10, len(in.Commit))], count(in.Tokens, "token", "tokens"), count(in.Bytes, "byte", "bytes"))
 	for _, m := range memories {
-		text := oneLine(m.Text, max(40, env.Width-24))
+		text := m.Text
 		switch {
 		case m.Damaged:
 			text = "its file cannot be read: reverie check"
 		case m.Kind == "":
 			text = "not here any more"
 		}
-		env.print("  %s  %s%s\n", m.ID[:min(8, len(m.ID))], pad(m.Kind, 12), text)
-		env.print("%s%s\n", column, env.paint(dim, visible(strings.Join(m.Why, " · "))))
+		env.hitline(hitline{mark: " ", id: m.ID, kind: m.Kind, statement: text})
+		env.under(styled{dim, visible(strings.Join(m.Why, " · "))})
 	}
 	if cut := in.cutLine(); cut != "" {
-		env.print("left out: %s\n", cut)
+		env.lay(len("left out: "), styled{"", "left out: " + cut})
 	}
 	return nil
 }
@@ -151,7 +151,7 @@ func (in injection) when() string { return in.Time.Local().Format("2006-01-02 15
 func (in injection) cutLine() string {
 	var parts []string
 	for _, why := range []struct{ key, text string }{
-		{cutBudget, "for the budget"}, {cutShown, "in the file of instructions already"}, {cutGiven, "given before"}, {cutWithheld, "withheld here"},
+		{cutBudget, "for the budget"}, {cutShown, "in the file of instructions already"}, {cutGiven, "given before"}, {cutAlike, "said by another one"}, {cutWithheld, "withheld here"},
 	} {
 		if n := in.Cut[why.key]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, why.text))
@@ -206,7 +206,7 @@ func (w *workspace) tellGiven(ctx context.Context, all []injection, id string) e
 			}
 			continue
 		}
-		env.print("%s  %s  %s  %s  %s\n", in.ID, in.when(), pad(in.For, 13), visible(in.Session), env.paint(dim, visible(strings.Join(in.Items[i].Why, " · "))))
+		env.lay(narrowHang, styled{"", fmt.Sprintf("%s  %s  %s  %s  ", in.ID, in.when(), pad(in.For, 13), visible(in.Session))}, styled{dim, visible(strings.Join(in.Items[i].Why, " · "))})
 	}
 	switch {
 	case n > 0:

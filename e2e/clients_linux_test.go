@@ -31,6 +31,7 @@ type client struct {
 	resume  func(prompt string) []string // arguments that go on with the last
 	shell   func(command string) call
 	edit    func(path, old, new string) []call // one after the other
+	tool    func(name string) string           // what the model calls a tool of ours
 	records string                             // where it keeps its sessions, below its home
 	extra   []string                           // arguments in front of all others
 }
@@ -50,6 +51,7 @@ var clients = []client{
 		shell: func(command string) call {
 			return call{"Bash", fields{"command": command, "description": "Run a command"}}
 		},
+		tool: func(name string) string { return "mcp__reverie__" + name },
 		edit: func(path, old, new string) []call {
 			return []call{{"Read", fields{"file_path": path}}, {"Edit", fields{"file_path": path, "old_string": old, "new_string": new}}}
 		},
@@ -85,6 +87,7 @@ trust_level = "trusted"
 		session: func(prompt string) []string { return []string{"exec", prompt} },
 		resume:  func(prompt string) []string { return []string{"exec", "resume", "--last", prompt} },
 		shell:   func(command string) call { return call{"exec_command", fields{"cmd": command}} },
+		tool:    func(name string) string { return "mcp__reverie/" + name },
 		edit: func(path, old, new string) []call {
 			patch := fmt.Sprintf("apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: %s\n@@\n-%s\n+%s\n*** End Patch\nEOF", filepath.Base(path), old, new)
 			return []call{{"exec_command", fields{"cmd": patch}}}
@@ -114,6 +117,7 @@ trust_level = "trusted"
 		shell: func(command string) call {
 			return call{"run_shell_command", fields{"command": command, "description": "Run a command"}}
 		},
+		tool: func(name string) string { return "mcp_reverie_" + name },
 		edit: func(path, old, new string) []call {
 			return []call{{"replace", fields{"file_path": path, "old_string": old, "new_string": new, "instruction": "Mend it."}}}
 		},
@@ -153,6 +157,7 @@ trust_level = "trusted"
 		shell: func(command string) call {
 			return call{"bash", fields{"command": command, "description": "Run a command"}}
 		},
+		tool: func(name string) string { return "reverie_" + name },
 		edit: func(path, old, new string) []call {
 			return []call{{"read", fields{"filePath": path}}, {"edit", fields{"filePath": path, "oldString": old, "newString": new}}}
 		},

@@ -43,7 +43,7 @@ type step struct {
 }
 
 type call struct {
-	Tool string
+	Tool string // for Codex, the name of a namespace and a slash may stand before it
 	Args map[string]any
 }
 
@@ -348,8 +348,12 @@ func writeResponses(s step, id string) ([]sent, any) {
 			"content": list{fields{"type": "output_text", "text": s.Say, "annotations": list{}}}})
 	}
 	for i, c := range s.Calls {
-		items = append(items, fields{"type": "function_call", "id": fmt.Sprintf("fc_%s_%d", id, i), "status": "completed",
-			"call_id": fmt.Sprintf("call_%s_%d", id, i), "name": c.Tool, "arguments": string(asJSON(c.Args))})
+		item := fields{"type": "function_call", "id": fmt.Sprintf("fc_%s_%d", id, i), "status": "completed",
+			"call_id": fmt.Sprintf("call_%s_%d", id, i), "name": c.Tool, "arguments": string(asJSON(c.Args))}
+		if space, name, ok := strings.Cut(c.Tool, "/"); ok {
+			item["namespace"], item["name"] = space, name
+		}
+		items = append(items, item)
 	}
 	response := fields{"id": "resp_" + id, "object": "response", "created_at": 1, "model": "scripted", "status": "completed",
 		"output": items, "usage": fields{"input_tokens": s.used(), "output_tokens": 50, "total_tokens": s.used() + 50,

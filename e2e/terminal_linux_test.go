@@ -7,16 +7,31 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
 
+	"github.com/reverie-memory/reverie/hooks"
 	"golang.org/x/sys/unix"
 )
+
+// screen is a terminal of a size in cells; 0 × 0 is one that does not know its size. It echoes nothing.
+type screen struct {
+	columns, rows int
+	env           []string // of the command, beside the test's own
+}
 
 // onTerminal runs the command as a person does, with a terminal of its own, types what is given into
 // it, and returns what the terminal showed.
 func onTerminal(t testing.TB, dir, typed string, args ...string) answer {
+	t.Helper()
+	return screen{}.run(t, dir, typed, args...)
+}
+
+// run is onTerminal on this screen. Lines end with a line feed alone.
+func (s screen) run(t testing.TB, dir, typed string, args ...string) answer {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
@@ -35,10 +50,22 @@ func onTerminal(t testing.TB, dir, typed string, args ...string) answer {
 		t.Fatal(err)
 	}
 	defer slave.Close()
+	if err := unix.IoctlSetWinsize(int(slave.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: uint16(s.rows), Col: uint16(s.columns)}); err != nil {
+		t.Fatal(err)
+	}
+	mode, err := unix.IoctlGetTermios(int(slave.Fd()), unix.TCGETS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mode.Lflag &^= unix.ECHO
+	mode.Oflag &^= unix.ONLCR
+	if err := unix.IoctlSetTermios(int(slave.Fd()), unix.TCSETS, mode); err != nil {
+		t.Fatal(err)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, binary, args...)
-	cmd.Dir = dir
+	cmd.Dir, cmd.Env = dir, append(notAnAgents(os.Environ()), s.env...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := cmd.Start(); err != nil {
@@ -57,4 +84,12 @@ func onTerminal(t testing.TB, dir, typed string, args ...string) answer {
 		t.Fatalf("hangs on a terminal: %q\n%s", args, &shown)
 	}
 	return answer{args: args, out: shown.String(), code: cmd.ProcessState.ExitCode()}
+}
+
+// notAnAgents is an environment without what tells that an agent's shell runs a test of ours: a person is at the terminal.
+func notAnAgents(environ []string) []string {
+	return append(slices.DeleteFunc(environ, func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return name == "NO_COLOR" || name == "LESS" || slices.Contains(hooks.Marks(os.Getenv), name)
+	}), "TERM=xterm")
 }

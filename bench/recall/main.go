@@ -15,10 +15,12 @@
 // has it. A query is asked of the memories of its group; those in exclude, and those of the time before or later, are
 // taken out of the answer. A query with an empty rel is one that no memory should be given for.
 //
-// Each figure has its 95 % interval by bootstrap over the queries. The latency is that of one search in process, the
-// median and the 95th of 100; cold processes are measured by go run ./bench. The gate is what the project gives to a prompt
-// unasked: silent is the share of queries with empty rel that got nothing, right the share of the others that got
-// something right, wrong the share of them that got something, but nothing right.
+// R@k is the share of the right memories that stand among the first k, so that R@1 of a query with two right ones is a half
+// at best. MRR and nDCG look at the first ten. Each figure has its 95 % interval by bootstrap over the queries. The latency
+// is that of one search in process, the median and the 95th of 100; cold processes are measured by go run ./bench.
+//
+// The gate is what the project gives to a prompt unasked: silent is the share of queries with empty rel that got nothing,
+// right the share of the others that got something right, wrong the share of them that got something, but nothing right.
 package main
 
 import (
@@ -85,17 +87,9 @@ type gateLine struct {
 }
 
 func run(out io.Writer, dirs []string, o options) error {
-	var sets []judge.Set
-	for _, dir := range dirs {
-		s, err := judge.Read(dir)
-		if err != nil {
-			return err
-		}
-		s = s.Keep(func(i int, q judge.Query) bool { return i%o.every == 0 && (o.split == "" || q.Split == o.split) })
-		if len(s.Queries) == 0 {
-			return fmt.Errorf("%s: no query is left to ask; look at -split and -every", dir)
-		}
-		sets = append(sets, s)
+	sets, err := judge.ReadAll(dirs, o.split, o.every)
+	if err != nil {
+		return err
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	if !o.json {
@@ -206,7 +200,7 @@ func (l line) print(out io.Writer) {
 		}
 	}
 	if l.Queries > 0 {
-		cells = append(cells, ms(l.Median), ms(l.P95))
+		cells = append(cells, judge.Milliseconds(l.Median), judge.Milliseconds(l.P95))
 	} else {
 		cells = append(cells, "-", "-")
 	}
@@ -222,7 +216,5 @@ func percent(i *judge.Interval) string {
 	if i == nil {
 		return "-"
 	}
-	return fmt.Sprintf("%.1f (%.1f-%.1f)", 100*i.Mean, 100*i.Low, 100*i.High)
+	return i.Percent()
 }
-
-func ms(d time.Duration) string { return fmt.Sprintf("%.2f ms", float64(d)/float64(time.Millisecond)) }

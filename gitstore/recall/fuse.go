@@ -3,6 +3,8 @@ package recall
 import (
 	"cmp"
 	"slices"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
 // rrf is the k of reciprocal rank fusion: score(d) = Σ weight/(k + rank(d)), ranks from 1 (Cormack, Clarke, Büttcher,
@@ -12,6 +14,12 @@ const rrf = 10
 // leastWeight is that of the nearest where their weight is 0: too little to change the order of the first 50 that the words
 // have found.
 const leastWeight = 0.001
+
+// Hit is a memory that answers a query.
+type Hit struct {
+	Memory record.Memory
+	Found
+}
 
 // Fused is a memory of one list or of two. Its Score is the fused one, and no share of what the lists' own scores say.
 type Fused struct {

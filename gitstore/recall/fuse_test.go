@@ -22,7 +22,7 @@ func numbered(n int) []record.Memory {
 func hitsOf(all []record.Memory, order ...int) []Hit {
 	var out []Hit
 	for i, n := range order {
-		out = append(out, Hit{Memory: all[n], Score: float64(len(order) - i)})
+		out = append(out, Hit{Memory: all[n], Found: Found{Score: float64(len(order) - i)}})
 	}
 	return out
 }

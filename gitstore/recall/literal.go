@@ -50,8 +50,8 @@ func isLiteral(word string) bool {
 
 // sayNothing reports whether a word says nothing beside a name: how do I fix E0308.
 func sayNothing(word string) bool {
-	for _, t := range allTerms(word) {
-		if !stop.Has(t) && !chat.Has(t) && !common.Has(t) {
+	for _, part := range telling(word) {
+		if part.weight != commonWeight {
 			return false
 		}
 	}

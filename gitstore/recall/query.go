@@ -27,7 +27,8 @@ import (
 // of some program, and everywhere those of one or two letters are, as -v, -O2 and -rf, and -mod=vendor, --amend and
 // well-known ones such as -race and -Wall: they are looked for. Whoever looks for another one quotes it, as in "-frobnicate".
 //
-// A text of several lines was pasted: it has phrases, but no filters and no exclusions.
+// A phrase is demanded where it is the query, or stands beside four words at most; in a longer sentence its words are looked for as
+// all others. A text of several lines was pasted: it has no filters and no exclusions.
 type Query struct {
 	Text    string   // what is looked for: words, and those of the phrases
 	Phrases []string // parts of it in quotation marks, as they were written
@@ -68,11 +69,13 @@ func Parse(text string) (Query, error) {
 	settle(words)
 	var parts []string
 	changed := false
+	around := 0 // words beside the phrases
 	for _, w := range words {
 		changed = changed || w.is != isPlain
 		switch w.is {
 		case isPlain:
 			parts = append(parts, w.raw)
+			around += max(1, unpartedIn(w.raw)/2)
 		case isPhrase:
 			q.Phrases = append(q.Phrases, w.text)
 			parts = append(parts, w.text)
@@ -88,11 +91,27 @@ func Parse(text string) (Query, error) {
 	if changed {
 		q.Text = strings.Join(parts, " ")
 	}
+	if around > maxAround {
+		q.Phrases = nil
+	}
 	q.Literal = len(q.Phrases) > 0 || literal(q.Text)
 	if len(q.Not) > 0 && strings.TrimSpace(q.Text) == "" && q.Filter.empty() {
 		return Query{}, fmt.Errorf("%w: -%s leaves out, and \"-%[2]s\" in quotes is looked for", ErrOnlyNot, q.Not[0])
 	}
 	return q, nil
+}
+
+// maxAround is how many words may stand beside phrases that are demanded: in a longer sentence somebody quotes.
+const maxAround = 4
+
+// unpartedIn is how many characters of a text are of scripts that put no spaces between words.
+func unpartedIn(text string) (n int) {
+	for _, r := range text {
+		if unparted(r) {
+			n++
+		}
+	}
+	return n
 }
 
 // split parts a query where white space does, and around phrases; operators says whether filters and exclusions are

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
+	"github.com/reverie-memory/reverie/gitstore/recall/terms"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
@@ -68,51 +68,78 @@ func Ask(prompt string) Prompt {
 	}
 	p := Prompt{text: prompt}
 	seen := map[string]bool{}
-	total := 0
+	var a terms.Analyzer
 	for _, word := range strings.FieldsFunc(prompt, func(r rune) bool {
 		return unicode.IsSpace(r) || strings.ContainsRune("`\"'“”‘’,;()[]{}<>|，。！？、；：（）「」", r)
 	}) {
 		word = strings.Trim(word, ".:!?*…=&")
-		if word == "" || total > maxAsked {
+		if word == "" || len(p.words) > maxAsked {
 			continue
 		}
-		name := isName(word) && !common.Has(strings.ToLower(strings.TrimLeft(word, "-")))
-		if strings.Contains(word, "/") && name {
-			p.paths = append(p.paths, strings.TrimPrefix(strings.TrimLeft(word, "@"), "./"))
-		}
-		if name {
-			p.add(seen, word, slices.DeleteFunc(allTerms(word), func(t string) bool { return stop.Has(t) }), nameWeight)
-			total++
+		if isName(word) && !common.Has(strings.ToLower(strings.TrimLeft(word, "-"))) {
+			if strings.Contains(word, "/") {
+				p.paths = append(p.paths, strings.TrimPrefix(strings.TrimLeft(word, "@"), "./"))
+			}
+			p.add(seen, asked{word, termsOf(&a, word), nameWeight})
 			continue
 		}
-		for _, term := range allTerms(word) {
-			total++
-			switch {
-			case stop.Has(term), chat.Has(term), len(term) == 1 && term[0] < 0x80:
-			case common.Has(term):
-				p.add(seen, word, []string{term}, commonWeight)
-			case unicode.In([]rune(term)[0], unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul):
-				p.add(seen, term, []string{term}, pairWeight)
-			default:
-				p.add(seen, word, []string{term}, 1)
+		for _, part := range telling(word) {
+			found := termsOf(&a, part.text)
+			if part.weight != pairWeight {
+				p.add(seen, asked{part.text, found, part.weight})
+				continue
+			}
+			for _, t := range found { // pairs of neighbours, each by itself
+				if !chat.Has(t) && !common.Has(t) {
+					p.add(seen, asked{t, []string{t}, pairWeight})
+				}
 			}
 		}
 	}
 	return p
 }
 
-func (p *Prompt) add(seen map[string]bool, word string, terms []string, weight float64) {
-	key := strings.Join(terms, "\x00")
-	if len(terms) == 0 || seen[key] {
+// telling are the parts of a word of prose that say something, with their weights.
+func telling(word string) (out []asked) {
+	for _, part := range strings.FieldsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) }) {
+		low := strings.ToLower(part)
+		one := strings.TrimSuffix(low, "s")
+		switch {
+		case strings.IndexFunc(part, unparted) >= 0:
+			out = append(out, asked{text: part, weight: pairWeight})
+		case len(part) == 1, terms.IsStop(low), chat.Has(low), chat.Has(one):
+		case common.Has(low), common.Has(one):
+			out = append(out, asked{text: part, weight: commonWeight})
+		default:
+			out = append(out, asked{text: part, weight: 1})
+		}
+	}
+	return out
+}
+
+// unparted reports whether a character is of a script that puts no spaces between words.
+func unparted(r rune) bool {
+	return r >= 0x1100 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
+}
+
+func (p *Prompt) add(seen map[string]bool, w asked) {
+	key := strings.Join(w.terms, "\x00")
+	if len(w.terms) == 0 || seen[key] {
 		return
 	}
 	seen[key] = true
-	p.words = append(p.words, asked{word, terms, weight})
+	p.words = append(p.words, w)
 }
 
-// allTerms are the terms of a word.
-func allTerms(word string) (out []string) {
-	eachTerm(word, func(t []byte) { out = append(out, string(t)) })
+// termsOf are the terms of a word: of an identifier its parts, for those are there wherever it is.
+func termsOf(a *terms.Analyzer, word string) (out []string) {
+	all := a.Query(word)
+	for i, t := range all {
+		if i+1 < len(all) && all[i+1].Part && !t.Part { // the whole of what follows
+			continue
+		}
+		out = append(out, t.Text)
+	}
 	return out
 }
 
@@ -126,17 +153,6 @@ func weightOf(words []asked) (sum float64) {
 		sum += w.weight
 	}
 	return sum
-}
-
-// found are the words that a hit has.
-func (p Prompt) found(h Hit) (out []asked) {
-	has := func(t string) bool { return slices.ContainsFunc(h.Terms, func(p Part) bool { return p.Term == t }) }
-	for _, w := range p.words {
-		if !slices.ContainsFunc(w.terms, func(t string) bool { return !has(t) }) {
-			out = append(out, w)
-		}
-	}
-	return out
 }
 
 // isName reports whether a word is written as no word of prose is: somName, some_name, a/path, file.ext, --option,
@@ -180,61 +196,68 @@ func isName(word string) bool {
 // slash are words joined by one that is no path.
 var slash = pattern.NewWords("and/or client/server input/output read/write on/off yes/no true/false tcp/ip ci/cd")
 
-// Relevant returns the memories that the prompt clearly is about, the heaviest first, and those of the same weight in
-// the order of Search. One that has no word of the prompt but common ones never is.
-func (p Prompt) Relevant(memories []record.Memory) []Relevance {
-	if !p.Tells() {
-		return nil
+// most is how many memories are looked at closely: the best by their words, and of those about a path in the prompt.
+const most = 60
+
+// Relevant returns the memories of an index that the prompt clearly is about, the heaviest first, and those of the same
+// weight in the order of Rank. One that has no word of the prompt but common ones never is. keep says which may be
+// found; nil is all. With an error the index is spoilt.
+func (p Prompt) Relevant(x *Index, keep func(Ref) bool) ([]Relevance, error) {
+	if !p.Tells() || x.Totals().Docs == 0 {
+		return nil, nil
 	}
-	hits := Search(p.possible(memories), p.text, 0)
-	df := map[string]int{}
-	for _, h := range hits {
-		for _, t := range h.Terms {
-			df[t.Term]++
-		}
-	}
-	known := func(w asked) int { // memories that have its rarest term
-		n := math.MaxInt
-		for _, t := range w.terms {
-			n = min(n, df[t])
-		}
-		return n
-	}
+	known := make([]int, len(p.words)) // memories that have its rarest term
 	all := 0.0
-	for _, w := range p.words {
-		if known(w) > 0 {
+	for i, w := range p.words {
+		known[i] = math.MaxInt
+		for _, t := range w.terms {
+			known[i] = min(known[i], x.DF(t))
+		}
+		if known[i] > 0 {
 			all += w.weight
 		} else {
 			all += w.weight / 2
 		}
 	}
-	var out []Relevance
-	for _, h := range hits {
-		path := matches(h.Memory.Paths, p.paths)
-		found := p.found(h)
-		if path == "" && weightOf(found) < enough {
-			continue
+	found := x.Rank(Request{Text: p.text, N: most, Keep: keep})
+	if near := x.about(p.paths); near != nil {
+		for _, f := range x.Rank(Request{Text: p.text, N: most, Keep: func(at Ref) bool { return near(at) && (keep == nil || keep(at)) }}) {
+			if !slices.ContainsFunc(found, func(g Found) bool { return g.Ref == f.Ref }) {
+				found = append(found, f)
+			}
 		}
-		r := Relevance{Memory: h.Memory}
+	}
+	var a terms.Analyzer
+	var out []Relevance
+	for _, f := range found {
+		m, err := x.Memory(f.Ref)
+		if err != nil {
+			return nil, err
+		}
+		path := matches(m.Paths, p.paths)
+		held := holdingOf(&a, m)
+		r := Relevance{Memory: m}
 		named := false
 		var words []asked
-		head, written := headOf(h.Memory)
-		for _, w := range found {
-			if !hasAll(head, w.terms) {
+		for i, w := range p.words {
+			if !hasAll(held.all, w.terms) {
+				continue
+			}
+			if !hasAll(held.head, w.terms) {
 				w.weight /= 2
 			}
-			if w.weight > 1 && len(w.terms) == 1 && !strings.Contains(written, w.text) {
+			if w.weight > 1 && len(w.terms) == 1 && !strings.Contains(held.written, w.text) {
 				w.weight /= 2
 			}
 			r.Weight += w.weight
 			words = append(words, w)
-			named = named || w.weight >= nameWeight && known(w) <= max(few, len(memories)/rare)
+			named = named || w.weight >= nameWeight && known[i] <= max(few, x.Totals().Docs/rare)
 		}
 		if path != "" {
 			r.Weight += pathWeight
 			words = append(words, asked{text: path, weight: pathWeight})
 		}
-		if !relevant(h, r.Weight, all, named || path != "", words) {
+		if !p.relevant(m, r.Weight, all, named || path != "", words) {
 			continue
 		}
 		slices.SortStableFunc(words, func(a, b asked) int { return cmp.Compare(b.weight, a.weight) })
@@ -246,62 +269,74 @@ func (p Prompt) Relevant(memories []record.Memory) []Relevance {
 		out = append(out, r)
 	}
 	slices.SortStableFunc(out, func(a, b Relevance) int { return cmp.Compare(b.Weight, a.Weight) })
-	return out
+	return out, nil
 }
 
-// possible are the memories that may have a word of the prompt which is not common: to look for some letters costs a
-// thirtieth of taking a text apart. What is not written in ASCII is not looked through.
-func (p Prompt) possible(memories []record.Memory) []record.Memory {
-	var probes []string
-	for _, w := range p.words {
-		probe := ""
-		for _, t := range w.terms {
-			whole := slices.ContainsFunc(w.terms, func(part string) bool { return part != t && strings.HasPrefix(t, part) })
-			if !whole && len(t) > len(probe) && strings.Contains(strings.ToLower(w.text), t) {
-				probe = t
+// DF is how many documents have a term.
+func (x *Index) DF(term string) (n int) {
+	for _, s := range x.segments {
+		if id, ok := s.Term(term); ok {
+			n += s.DF(id)
+		}
+	}
+	return n
+}
+
+// about says which documents have a glob that one of some paths matches; nil where none can.
+func (x *Index) about(paths []string) func(Ref) bool {
+	if len(paths) == 0 {
+		return nil
+	}
+	matching := make([]map[uint32]bool, len(x.segments))
+	any := false
+	for k, s := range x.segments {
+		matching[k] = map[uint32]bool{}
+		for id, label := range s.AllLabels() {
+			if glob, ok := strings.CutPrefix(string(label), labelPath); ok && matches([]string{glob}, paths) != "" {
+				matching[k][uint32(id)], any = true, true
 			}
 		}
-		switch {
-		case w.weight < pairWeight:
-		case probe == "":
-			return memories
-		default:
-			probes = append(probes, probe, strings.ToUpper(probe[:1])+probe[1:], strings.ToUpper(probe))
-		}
 	}
-	foreign := func(s string) bool { return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0 }
-	has := func(s string) bool {
-		return slices.ContainsFunc(probes, func(p string) bool { return strings.Contains(s, p) })
+	if !any {
+		return nil
 	}
-	var out []record.Memory
-	for _, m := range memories {
-		may := matches(m.Paths, p.paths) != "" || slices.ContainsFunc(m.Tags, has) || slices.ContainsFunc(m.Paths, has)
-		for _, v := range m.Texts() {
-			may = may || has(v.Text) || has(v.Body) || foreign(v.Text) || foreign(v.Body)
-		}
-		if may {
-			out = append(out, m)
-		}
+	var ids []uint32
+	return func(at Ref) bool {
+		ids = x.segments[at.Segment].Labels(at.Doc, ids[:0])
+		return slices.ContainsFunc(ids, func(id uint32) bool { return matching[at.Segment][id] })
 	}
-	return out
 }
 
-// headOf are the terms of a memory that say what it is about, and all that it says.
-func headOf(m record.Memory) (terms map[string]bool, written string) {
-	var about []string
+// holding is what a memory has.
+type holding struct {
+	head, all map[string]bool // terms: of what says what it is about, and of everything
+	written   string          // all that it says, as it says it
+}
+
+func holdingOf(a *terms.Analyzer, m record.Memory) holding {
+	h := holding{head: map[string]bool{}, all: map[string]bool{}}
+	add := func(text string, head bool) {
+		h.written += text + "\n"
+		for _, t := range a.Append(nil, text, terms.Body) {
+			h.all[t.Text] = true
+			if head {
+				h.head[t.Text] = true
+			}
+		}
+	}
 	for _, v := range m.Texts() {
-		about = append(about, v.Text)
-		written += v.Text + "\n" + v.Body + "\n"
+		add(v.Text, true)
+		add(v.Body, false)
 	}
-	about = append(append(about, m.Tags...), m.Paths...)
-	terms = map[string]bool{}
-	for _, text := range about {
-		eachTerm(text, func(t []byte) { terms[string(t)] = true })
+	for _, about := range [][]string{m.Tags, m.Paths} {
+		for _, text := range about {
+			add(text, true)
+		}
 	}
-	return terms, written + strings.Join(about, "\n")
+	return h
 }
 
-func relevant(h Hit, weight, all float64, named bool, words []asked) bool {
+func (p Prompt) relevant(m record.Memory, weight, all float64, named bool, words []asked) bool {
 	switch {
 	case weight < enough:
 		return false
@@ -316,22 +351,24 @@ func relevant(h Hit, weight, all float64, named bool, words []asked) bool {
 			plain++
 		}
 	}
-	return plain >= fewestOwn && ownWords(h) >= ownShare
+	return plain >= fewestOwn && p.ownWords(m) >= ownShare
 }
 
 // ownWords is the share of the words of a memory's statement, those that say something, that a prompt has.
-func ownWords(h Hit) float64 {
+func (p Prompt) ownWords(m record.Memory) float64 {
 	in := map[string]bool{}
-	for _, t := range h.Terms {
-		in[t.Term] = true
+	for _, w := range p.words {
+		for _, t := range w.terms {
+			in[t] = true
+		}
 	}
 	n, found := 0, 0
-	for _, t := range uniq(Terms(h.Memory.Text)) {
-		if common.Has(t) || chat.Has(t) || stop.Has(t) {
+	for _, w := range Ask(m.Text).words {
+		if w.weight == commonWeight {
 			continue
 		}
 		n++
-		if in[t] {
+		if hasAll(in, w.terms) {
 			found++
 		}
 	}

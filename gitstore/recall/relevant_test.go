@@ -28,7 +28,7 @@ func TestChatIsAboutNothing(t *testing.T) {
 		"add error handling to the new function", "make it work", "rename the variable", "try again with the other file", "is there a bug in this code?",
 		"look at the app and tell me what you think", "write the files again", "继续", "谢谢", "修复测试", "请继续修改代码", "テストを修正して", "続けてください", "테스트 수정해줘", "계속해줘",
 	} {
-		if got := Ask(prompt).Relevant(known()); len(got) != 0 {
+		if got := relevant(t, known(), prompt); len(got) != 0 {
 			t.Errorf("%q: %q for %q", prompt, got[0].Memory.Text, got[0].Words)
 		}
 	}
@@ -46,7 +46,7 @@ func TestPromptIsAboutWhatItNames(t *testing.T) {
 		"please take the button out of web/src/cart.tsx and tidy up the styles around it, the designers were unhappy": all[7].Text,
 		"npm install in web/ does not work, I get a strange message about the lock file":                              all[7].Text,
 	} {
-		got := Ask(prompt).Relevant(all)
+		got := relevant(t, all, prompt)
 		if len(got) == 0 {
 			t.Errorf("%q: nothing", prompt)
 		} else if got[0].Memory.Text != want {
@@ -62,27 +62,8 @@ func TestNameThatIsEverywhereIsNoReason(t *testing.T) {
 		texts = append(texts, "Handlers in internal/server log "+w+" once.")
 	}
 	prompt := "move the retry loop of the client behind an interface, so that internal/server can wrap the transport, the tracing and the metrics as it likes"
-	if got := Ask(prompt).Relevant(memories(texts...)); len(got) != 0 {
+	if got := relevant(t, memories(texts...), prompt); len(got) != 0 {
 		t.Errorf("%d for %q", len(got), got[0].Words)
-	}
-}
-
-// The memories that are not looked at closely are those that could not be relevant.
-func TestPossibleLeavesNothingOut(t *testing.T) {
-	all := known()
-	for _, prompt := range []string{"speed up PARSEHEADER and parse_header", "why are Orders kept in POSTGRES?", "ECONNREFUSED from docker compose", "提交信息应该用英文吗", "what about web/src/cart.tsx", "the mobile apps pin the rest apis"} {
-		q := Ask(prompt)
-		kept := map[string]bool{}
-		for _, m := range q.possible(all) {
-			kept[m.ID] = true
-		}
-		for _, h := range Search(all, prompt, 0) {
-			for _, p := range h.Terms {
-				if !common.Has(p.Term) && !chat.Has(p.Term) && len(p.Term) > 1 && !kept[h.Memory.ID] {
-					t.Errorf("%q: %q has %q", prompt, h.Memory.Text, p.Term)
-				}
-			}
-		}
 	}
 }
 
@@ -92,7 +73,7 @@ func FuzzRelevant(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, prompt, text string) {
 		all := append(known(), record.New(record.Memory{Kind: record.Note, Text: text, Paths: []string{text}}))
-		for _, r := range Ask(prompt).Relevant(all) {
+		for _, r := range relevant(t, all, prompt) {
 			if r.Weight < enough || len(r.Words) == 0 {
 				t.Errorf("%q: %q for %q, %v", prompt, r.Memory.Text, r.Words, r.Weight)
 			}

@@ -25,6 +25,7 @@ type Standing struct {
 	Missing   []string // events that it does not deliver
 	Twice     []string // events that it delivers more than once
 	Other     bool     // the plugin is not as this version writes it
+	Serves    bool     // it names our server
 }
 
 // Examine reads a target's file. A file that is not there is no error.
@@ -41,15 +42,27 @@ func Examine(t Target) (Standing, error) {
 		program, ours := pluginProgram(text)
 		if s.Installed = ours; ours {
 			s.Programs = []string{program}
-			s.Other = !bytes.Equal(text, plugin(t.Agent, program))
+			s.Serves = pluginServes(text)
+			s.Other = !bytes.Equal(text, plugin(t.Agent, program, s.Serves))
 		}
 		return s, nil
+	}
+	if t.serves() {
+		var is server
+		is, s.Serves, err = t.serverIn(text)
+		if s.Serves {
+			s.Installed, s.Programs = true, []string{is.Command}
+		}
+		if err != nil || !t.Hooks() {
+			s.Installed = s.Serves || err != nil && bytes.Contains(text, []byte(serverName)) && bytes.Contains(text, []byte(`"mcp"`)) // as far as one can tell
+			return s, t.refusal(err)
+		}
 	}
 	if s.entries, err = entriesOf(text, t.Agent); err != nil {
 		s.Installed = bytes.Contains(text, []byte(" hook "+t.Agent.Name)) // as far as one can tell
 		return s, t.refusal(err)
 	}
-	s.Installed = len(s.entries) > 0
+	s.Installed = len(s.entries) > 0 || s.Serves
 	times := map[string]int{}
 	for _, e := range s.entries {
 		times[e.Event]++

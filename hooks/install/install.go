@@ -55,10 +55,10 @@ func (in Installer) Plan(t Target, program string) (Change, error) {
 		if _, ours := pluginProgram(c.Old); !c.Fresh && !ours {
 			return c, &RefusedError{t.File, 0, "not written by Reverie, and in the place of its plugin"}
 		}
-		c.New = plugin(t.Agent, program)
+		c.New = plugin(t.Agent, program, !t.Bare || pluginServes(c.Old))
 		return c, nil
 	}
-	c.New, c.made, err = addEntries(c.Old, t.Agent, Command(program, t.Agent.Name))
+	c.New, c.made, err = t.add(c.Old, program)
 	return c, t.refusal(err)
 }
 
@@ -205,7 +205,7 @@ func (in Installer) before(a *artefact, c Change, known bool) (err error) {
 	if c.plugin() {
 		return nil // there was none before ours
 	}
-	if without, err = cutEntries(c.Old, c.Agent, a.Made, known); err != nil {
+	if without, err = c.cut(c.Old, a.Made, known); err != nil {
 		return err
 	}
 	a.Before, err = in.keep(without)
@@ -226,7 +226,7 @@ func (c Change) write() error {
 	}
 	now, err := readSettings(c.real)
 	if err == nil && !c.plugin() {
-		_, err = entriesOf(now, c.Agent)
+		_, err = c.cut(now, nil, false) // as uninstall will
 	}
 	if err != nil || !bytes.Equal(now, c.New) {
 		return fmt.Errorf("write %s: it does not hold what was written: %w", c.File, errors.Join(errChanged, err))
@@ -338,14 +338,14 @@ func (in Installer) removal(a artefact, clone string) (r removal, err error) {
 			return r, nil
 		}
 	}
-	if r.New, err = cutEntries(r.Old, t.Agent, a.Made, known); err != nil {
+	if r.New, err = t.cut(r.Old, a.Made, known); err != nil {
 		return r, r.refusal(err)
 	}
 	if bytes.Equal(r.New, r.Old) {
 		return r, nil
 	}
 	r.fate = Cut
-	if known && a.Before == "" && strings.TrimSpace(strings.TrimPrefix(string(r.New), "\xef\xbb\xbf")) == "{}" {
+	if rest := strings.TrimSpace(strings.TrimPrefix(string(r.New), "\xef\xbb\xbf")); known && a.Before == "" && (rest == "{}" || rest == "" && t.table()) {
 		r.fate, r.remove = Goes, true
 	}
 	return r, nil
@@ -390,7 +390,9 @@ func (in Installer) Remove(ctx context.Context, t Target, clone string) (Fate, e
 		if err != nil || !info.IsDir() || !strings.HasPrefix(a.File, dir+string(filepath.Separator)) || os.Remove(dir) != nil { // not empty, or none that we made
 			break
 		}
+		a.Folders = a.Folders[:len(a.Folders)-1]
 	}
 	j.drop(t.File)
+	j.inherit(a.Folders)
 	return r.fate, in.write(j)
 }

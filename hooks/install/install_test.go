@@ -132,34 +132,53 @@ func TestUninstallLeavesEveryByteAsItWas(t *testing.T) {
 		"a link into another folder": func(p *place, file string) {
 			p.write(filepath.Join(p.home, "dotfiles", "s.json"), "{\n\t\"theme\": \"dark\"\n}", 0o640)
 			os.MkdirAll(filepath.Dir(file), 0o755)
-			if err := os.Symlink("../dotfiles/s.json", file); err != nil {
+			to, _ := filepath.Rel(filepath.Dir(file), filepath.Join(p.home, "dotfiles", "s.json"))
+			if err := os.Symlink(to, file); err != nil {
 				p.t.Fatal(err)
 			}
 		},
 	}
-	for name, text := range priors {
-		setups[name] = func(p *place, file string) { p.write(file, text, 0o604) }
-	}
-	for _, name := range []string{"claude", "codex", "gemini", "opencode"} {
+	for _, at := range []struct {
+		name string
+		n    int // of the agent's targets
+	}{{"claude", 0}, {"claude", 1}, {"codex", 0}, {"codex", 1}, {"gemini", 0}, {"opencode", 0}} {
+		name := at.name
 		cases := map[string]func(p *place, file string){}
+		texts := priors
+		if name == "codex" && at.n == 1 {
+			texts = tables
+		}
 		for n, set := range setups {
-			if n != "byte order mark" || name != "codex" {
-				cases[n] = set
-			}
+			cases[n] = set
+		}
+		for n, text := range texts {
+			cases[n] = func(p *place, file string) { p.write(file, text, 0o604) }
+		}
+		if name == "codex" {
+			delete(cases, "byte order mark")
 		}
 		if name == "gemini" {
 			for n, text := range commented {
 				cases[n] = func(p *place, file string) { p.write(file, text, 0o600) }
 			}
 		}
+		if name == "codex" && at.n == 1 {
+			cases["a link into another folder"] = func(p *place, file string) {
+				p.write(filepath.Join(p.home, "dotfiles", "c.toml"), "model = \"x\"", 0o640)
+				os.MkdirAll(filepath.Dir(file), 0o755)
+				if err := os.Symlink("../dotfiles/c.toml", file); err != nil {
+					p.t.Fatal(err)
+				}
+			}
+		}
 		for n, set := range cases {
 			if name == "opencode" && n != "nothing" {
 				continue
 			}
-			t.Run(name+"/"+n, func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s%d/%s", name, at.n, n), func(t *testing.T) {
 				t.Parallel()
 				p := newPlace(t)
-				target := p.user(name)
+				target := p.m.Users(agent(t, name))[at.n]
 				set(p, target.File)
 				before := p.tree()
 				a, b := p.clone("clone1"), p.clone("clone2")

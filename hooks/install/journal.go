@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/file"
@@ -173,6 +174,19 @@ func (j *journal) find(path string) *artefact {
 
 func (j *journal) drop(path string) {
 	j.Artefacts = slices.DeleteFunc(j.Artefacts, func(a artefact) bool { return a.File == path })
+}
+
+// inherit leaves folders that we made, and in which something is left, to another file of ours in them: the last one takes them along.
+func (j *journal) inherit(folders []string) {
+	for _, dir := range folders {
+		for i := range j.Artefacts {
+			if a := &j.Artefacts[i]; strings.HasPrefix(a.File, dir+string(filepath.Separator)) && !slices.Contains(a.Folders, dir) {
+				a.Folders = append(a.Folders, dir)
+				slices.Sort(a.Folders) // what lies in a folder comes behind it
+				break
+			}
+		}
+	}
 }
 
 func (a *artefact) target() Target {

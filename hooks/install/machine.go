@@ -85,6 +85,7 @@ type Target struct {
 	Agent hooks.Agent
 	File  string
 	Top   string // of the work tree for a file of a project, which must lie in it; "" for the user's own
+	Bare  bool   // our server is not added; one that is there stays
 }
 
 // User is the target in the user's own settings; ok is false for an agent that has no settings.

@@ -7,6 +7,7 @@ import { execFile, spawn } from "node:child_process"
 
 const program = "PROGRAM"
 const deadlines = "DEADLINES"
+const serves = "SERVES"
 const patience = 3 // so many calls in a row that came to nothing, and Reverie is left alone until OpenCode starts anew
 
 export const Reverie = async (host) => {
@@ -95,6 +96,10 @@ export const Reverie = async (host) => {
 
   return {
     config: safe(async (config) => {
+      if (serves) {
+        config.mcp ??= {}
+        config.mcp.reverie ??= { type: "local", command: [program, "mcp", "--agent", "opencode"], enabled: true, timeout: 3000 }
+      }
       config.command ??= {}
       config.command.remember ??= {
         description: "keep a statement in this repository's memory",

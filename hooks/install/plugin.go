@@ -17,13 +17,13 @@ var pluginText string
 // pluginHeader begins the files that are all ours.
 const pluginHeader = "// managed by reverie"
 
-// plugin is the plugin for an agent that calls program.
-func plugin(a hooks.Agent, program string) []byte {
+// plugin is the plugin for an agent that calls program, with our server among its settings or without.
+func plugin(a hooks.Agent, program string, serves bool) []byte {
 	deadlines := map[string]int64{}
 	for _, d := range a.Deliveries {
 		deadlines[d.Name] = d.Timeout.Milliseconds()
 	}
-	return []byte(strings.NewReplacer(`"PROGRAM"`, inJSON(program), `"DEADLINES"`, inJSON(deadlines)).Replace(pluginText))
+	return []byte(strings.NewReplacer(`"PROGRAM"`, inJSON(program), `"DEADLINES"`, inJSON(deadlines), `"SERVES"`, inJSON(serves)).Replace(pluginText))
 }
 
 // inJSON is a value as JSON, which is JavaScript too.
@@ -47,3 +47,6 @@ func pluginProgram(text []byte) (program string, ours bool) {
 	}
 	return program, true
 }
+
+// pluginServes reports whether a plugin of ours adds our server.
+func pluginServes(text []byte) bool { return bytes.Contains(text, []byte("\nconst serves = true\n")) }

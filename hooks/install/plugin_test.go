@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,7 +29,7 @@ const event = (type, properties) => hooks.event?.({ event: { type, properties } 
 const id = "ses_top"
 out.config = await call("config", {}) ?? null
 const config = { command: { mine: {} } }
-await call("config", config); out.commands = Object.keys(config.command)
+await call("config", config); out.commands = Object.keys(config.command); out.server = config.mcp?.reverie
 await event("session.created", { sessionID: id, info: { id } })
 out.message = await call("chat.message", { sessionID: id }, { message: { id: "msg_1" }, parts: [
   { id: "prt_000000000001aaaaaaaaaaaaaa", type: "text", text: "fix it" }, { type: "text", text: "not typed", synthetic: true }] })
@@ -59,7 +60,13 @@ type played struct {
 	Compacting                  struct{ Context []string }
 	Env                         struct{ Env map[string]string }
 	Command, Review             struct{ Parts []map[string]any }
-	MS                          int
+	Server                      struct {
+		Type    string
+		Command []string
+		Enabled bool
+		Timeout int
+	}
+	MS int
 }
 
 // play runs the plugin with node against a program.
@@ -69,7 +76,7 @@ func play(t *testing.T, program string, env ...string) (p played, took time.Dura
 		t.Skip("no node here; the tests with the real clients run the plugin too")
 	}
 	dir := t.TempDir()
-	for name, text := range map[string]string{"reverie.mjs": string(plugin(agent(t, "opencode"), program)), "driver.mjs": driver} {
+	for name, text := range map[string]string{"reverie.mjs": string(plugin(agent(t, "opencode"), program, true)), "driver.mjs": driver} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -110,6 +117,9 @@ func TestPluginPipesEventsAndGivesAnswers(t *testing.T) {
 	p, _ := play(t, fake(t, `in=$(cat); echo "$*|$in" >>'`+log+`'; case "$1" in remember) echo "mem 1234$OPENCODE";; *) echo "context of $3";; esac`), "OPENCODE=1")
 	if d := cmp.Diff([]string{"mine", "remember"}, p.Commands); d != "" {
 		t.Error(d)
+	}
+	if s := p.Server; s.Type != "local" || len(s.Command) != 4 || !slices.Equal(s.Command[1:], []string{"mcp", "--agent", "opencode"}) || !s.Enabled || s.Timeout < 1000 {
+		t.Errorf("server %+v", s)
 	}
 	if n := len(p.Message.Parts); n != 3 {
 		t.Fatalf("parts %v", p.Message.Parts)
@@ -241,7 +251,7 @@ func TestPluginIsOffWhereReverieIs(t *testing.T) {
 
 func TestPluginNamesItsProgram(t *testing.T) {
 	for _, path := range []string{"/opt/reverie", `/a "b" \c/reverie`, "/</script>/\u2028/reverie", "/\"DEADLINES\"/reverie"} {
-		text := plugin(agent(t, "opencode"), path)
+		text := plugin(agent(t, "opencode"), path, true)
 		if got, ours := pluginProgram(text); !ours || got != path {
 			t.Errorf("%q came back as %q", path, got)
 		}

@@ -34,8 +34,18 @@ type settings struct {
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// parseSettings reads the text of a file. An empty one is as good as an empty object.
+// parseSettings reads the text of a file with hooks. An empty one is as good as an empty object.
 func parseSettings(text []byte, a hooks.Agent) (*settings, error) {
+	s, err := parseObject(text, a)
+	if err != nil {
+		return nil, err
+	}
+	_, err = s.entries(a)
+	return s, err
+}
+
+// parseObject reads the text of a file, whatever it has.
+func parseObject(text []byte, a hooks.Agent) (*settings, error) {
 	s := &settings{}
 	if rest, ok := bytes.CutPrefix(text, byteOrderMark); ok {
 		if a.Unmarked {
@@ -55,8 +65,7 @@ func parseSettings(text []byte, a hooks.Agent) (*settings, error) {
 	if _, ok := s.root.Value.(*hujson.Object); !ok {
 		return nil, s.fault(s.root.StartOffset, "not a JSON object")
 	}
-	_, err := s.entries(a)
-	return s, err
+	return s, nil
 }
 
 // readable refuses a text that the agent does not read, though we could.
@@ -158,18 +167,21 @@ func (s *settings) entries(a hooks.Agent) ([]entry, error) {
 }
 
 // hooks is the object "hooks" of the file, or nil.
-func (s *settings) hooks() (*hujson.Object, error) {
+func (s *settings) hooks() (*hujson.Object, error) { return s.object("hooks") }
+
+// object is the object of a name at the top of the file, or nil.
+func (s *settings) object(key string) (*hujson.Object, error) {
 	var found *hujson.Object
 	for _, m := range s.root.Value.(*hujson.Object).Members {
-		if name(m) != "hooks" {
+		if name(m) != key {
 			continue
 		}
 		if found != nil {
-			return nil, s.fault(m.Name.StartOffset, `"hooks" stands here twice`)
+			return nil, s.fault(m.Name.StartOffset, "%q stands here twice", key)
 		}
 		var ok bool
 		if found, ok = m.Value.Value.(*hujson.Object); !ok {
-			return nil, s.fault(m.Value.StartOffset, `"hooks" is not an object`)
+			return nil, s.fault(m.Value.StartOffset, "%q is not an object", key)
 		}
 	}
 	return found, nil

@@ -34,6 +34,8 @@ var priors = map[string]string{
 	"empty hooks":       "{\n  \"hooks\": {}\n}\n",
 	"empty event":       "{\n  \"hooks\": {\n    \"SessionStart\": []\n  }\n}\n",
 	"own hooks":         "{\n  \"hooks\": {\n    \"SessionStart\": [\n      {\"hooks\": [{\"type\": \"command\", \"command\": \"./mine hook gemini\"}]}\n    ],\n    \"Stop\": [{\"matcher\":\"\",\"hooks\":[{\"type\":\"command\",\"command\":\"true\"}]}]\n  },\n  \"theme\": \"dark\"\n}\n",
+	"own server":        "{\n  \"mcpServers\": {\n    \"files\": {\"command\": \"npx\", \"args\": [\"files\"]}\n  }\n}\n",
+	"empty servers":     "{\"mcpServers\": {}, \"theme\": \"dark\"}",
 	"strange layout":    "{\"a\":1\n,\"hooks\" :{ \"SessionStart\":[ {\"hooks\":[]}\n ]} }",
 }
 
@@ -44,6 +46,7 @@ var commented = map[string]string{
 	"comment in empty":      "{\n  // nothing yet\n}\n",
 	"comment behind group":  "{\n  \"hooks\": {\n    \"SessionStart\": [\n      {\"hooks\": []} // one\n      // two\n    ]\n  }\n}\n",
 	"comment on one line":   "{ /* a */ \"theme\": 1 /* b */ }",
+	"servers with comments": "{\n  \"mcpServers\": {\n    // none yet\n  },\n}\n",
 	"comma on its own line": "{\n  \"theme\": 1\n  , // here\n}\n",
 }
 

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 )
@@ -14,6 +15,11 @@ type Interval struct {
 	Mean float64 `json:"mean"`
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
+}
+
+// Percent is "82.3 (79.1-85.2)", the mean and the interval in hundredths.
+func (i Interval) Percent() string {
+	return fmt.Sprintf("%.1f (%.1f-%.1f)", 100*i.Mean, 100*i.Low, 100*i.High)
 }
 
 // Bootstrap is the mean of some values with the percentile interval of means over as many drawn with replacement

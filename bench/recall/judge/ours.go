@@ -1,7 +1,6 @@
 package judge
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -12,53 +11,71 @@ import (
 )
 
 // Ours is the project's own engine.
-var Ours = Engine{"ours", func(memories []Memory) (Store, error) {
-	s := &ours{ids: make(map[string]string, len(memories))}
-	for _, m := range memories {
-		r := m.Record()
-		s.records = append(s.records, r)
-		s.ids[r.ID] = m.ID
-	}
-	slices.SortFunc(s.records, func(a, b record.Memory) int { return cmp.Compare(a.ID, b.ID) }) // as a view has them
-	return s, nil
-}}
+var Ours = Engine{"ours", func(memories []Memory) (Store, error) { return open(memories) }}
 
 type ours struct {
-	records []record.Memory
-	ids     map[string]string // of records → of the set
+	index *recall.Index
+	ids   map[string]string // of records → of the set
+	now   time.Time         // when the youngest of them was written
 }
 
+func open(memories []Memory) (*ours, error) {
+	s := &ours{ids: make(map[string]string, len(memories))}
+	records := make([]record.Memory, len(memories))
+	for i, m := range memories {
+		records[i] = m.Record()
+		s.ids[records[i].ID] = m.ID
+		if at := records[i].Source.Time; at.After(s.now) {
+			s.now = at
+		}
+	}
+	var err error
+	s.index, err = recall.Of(records)
+	return s, err
+}
+
+// Search answers as the command recall does.
 func (s *ours) Search(query string, n int) (ids []string, err error) {
-	for _, h := range recall.Search(s.records, query, n) {
-		ids = append(ids, s.ids[h.Memory.ID])
+	q, err := recall.Parse(query)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range s.index.Rank(recall.Request{Text: q.Text, Phrases: q.Phrases, Not: q.Not, N: n, Now: s.now, Keep: s.index.Keep(q, s.now), HalfOf: recall.HalfLife}) {
+		m, err := s.index.Memory(f.Ref)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, s.ids[m.ID])
 	}
 	return ids, nil
 }
 
-func (s *ours) Close() error { return nil }
+func (s *ours) Close() error {
+	s.index.Close()
+	return nil
+}
 
 // maxGiven is how many memories one prompt is given at most, as the command context does.
 const maxGiven = 5
 
 // OurGate is what the project gives to a prompt unasked.
 func OurGate() Gate {
-	known := map[string]record.Memory{} // by group and id; a set's memories are asked many times
+	var s *ours
+	var of []Memory // what s was opened with: many prompts in a row are about the same
 	return func(memories []Memory, prompt string) (ids []string) {
-		records := make([]record.Memory, len(memories))
-		back := make(map[string]string, len(memories))
-		for i, m := range memories {
-			key := m.Group + "\x00" + m.ID
-			r, ok := known[key]
-			if !ok {
-				r = m.Record()
-				known[key] = r
+		if s == nil || len(of) != len(memories) || !slices.EqualFunc(of, memories, func(a, b Memory) bool { return a.Group == b.Group && a.ID == b.ID }) {
+			opened, err := open(memories)
+			if err != nil {
+				panic(err) // there is no file that could fail
 			}
-			records[i], back[r.ID] = r, m.ID
+			s, of = opened, slices.Clone(memories)
 		}
-		for _, found := range recall.Ask(prompt).Relevant(records) {
-			if len(ids) < maxGiven {
-				ids = append(ids, back[found.Memory.ID])
-			}
+		found, err := recall.Ask(prompt).Relevant(s.index, nil)
+		if err != nil {
+			panic(err)
+		}
+		for _, r := range found[:min(maxGiven, len(found))] {
+			ids = append(ids, s.ids[r.Memory.ID])
 		}
 		return ids
 	}

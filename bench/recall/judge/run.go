@@ -45,6 +45,11 @@ func (r Result) Quantile(share float64) time.Duration {
 	return sorted[min(len(sorted)-1, int(share*float64(len(sorted))))]
 }
 
+// Milliseconds is a time as the tables have it.
+func Milliseconds(d time.Duration) string {
+	return fmt.Sprintf("%.2f ms", float64(d)/float64(time.Millisecond))
+}
+
 // Run asks an engine the labelled queries of a set. One store is open at a time.
 func Run(e Engine, s Set) (r Result, err error) {
 	labelled := s.Labelled()
@@ -75,8 +80,9 @@ func runGroup(e Engine, memories []Memory, labelled []Query, queries []int, r *R
 	}
 	for _, i := range queries {
 		q := labelled[i]
+		n := enough(q, memories)
 		began := time.Now()
-		answer, err := ask(store, q, byID)
+		answer, err := ask(store, q, n, byID)
 		r.Took[i] = time.Since(began)
 		if err != nil {
 			return fmt.Errorf("query %s: %w", q.ID, err)
@@ -86,10 +92,21 @@ func runGroup(e Engine, memories []Memory, labelled []Query, queries []int, r *R
 	return nil
 }
 
-// ask returns the first memories that the query may be answered with. It asks for more, and then for more still, when
-// too many of an answer are taken out.
-func ask(store Store, q Query, byID map[string]Memory) ([]string, error) {
-	for n := Depth + len(q.Exclude); ; n *= 4 {
+// enough is how many to ask for so that Depth are left, if what is taken out were spread evenly.
+func enough(q Query, memories []Memory) int {
+	seen := 0
+	for _, m := range memories {
+		if q.sees(m) {
+			seen++
+		}
+	}
+	return max(Depth+len(q.Exclude), Depth*len(memories)/max(1, seen))
+}
+
+// ask returns the first memories that the query may be answered with. It asks for n, and then for more, when too many of
+// an answer are taken out.
+func ask(store Store, q Query, n int, byID map[string]Memory) ([]string, error) {
+	for ; ; n *= 4 {
 		all, err := store.Search(q.Text, n)
 		if err != nil {
 			return nil, err

@@ -47,7 +47,7 @@ func TestRunTakesOutWhatTheQueryDoesNotSee(t *testing.T) {
 		{ID: "plain", Text: "x", Rel: map[string]float64{"m1": 1}},
 		{ID: "foreign", Text: "x"},
 		{ID: "excluded", Text: "x", Rel: map[string]float64{"m1": 1}, Exclude: []string{"m0"}},
-		{ID: "before", Text: "x", Rel: map[string]float64{"m41": 1}, Before: 61}, // of 60 and less: m40 and on
+		{ID: "before", Text: "x", Rel: map[string]float64{"m41": 1}, Before: 61}, // of 60 and less: m40 and on, a third
 		{ID: "group", Group: "other", Text: "x", Rel: map[string]float64{"m2": 1}},
 	}}
 	r, err := Run(orderEngine(&asked), s)
@@ -61,7 +61,7 @@ func TestRunTakesOutWhatTheQueryDoesNotSee(t *testing.T) {
 	if diff := cmp.Diff([]float64{2, 1, 2, 3}, ranks); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]int{10, 11, 10, 40, 160, 10}, asked); diff != "" {
+	if diff := cmp.Diff([]int{10, 11, 30, 120, 10}, asked); diff != "" {
 		t.Errorf("asked for: %s", diff)
 	}
 	if len(r.Took) != 4 {

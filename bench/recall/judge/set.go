@@ -81,16 +81,28 @@ func (s Set) Foreign() []Query {
 	return slices.DeleteFunc(slices.Clone(s.Queries), func(q Query) bool { return len(q.Rel) > 0 })
 }
 
-// Keep is the set with those of its queries that keep says yes to.
-func (s Set) Keep(keep func(i int, q Query) bool) Set {
-	var queries []Query
-	for i, q := range s.Queries {
-		if keep(i, q) {
-			queries = append(queries, q)
+// ReadAll reads several folders, and keeps every nth query of them, and of those the ones of a split unless that is "". A
+// set without any is an error.
+func ReadAll(dirs []string, split string, every int) ([]Set, error) {
+	var sets []Set
+	for _, dir := range dirs {
+		s, err := Read(dir)
+		if err != nil {
+			return nil, err
 		}
+		var kept []Query
+		for i, q := range s.Queries {
+			if i%every == 0 && (split == "" || q.Split == split) {
+				kept = append(kept, q)
+			}
+		}
+		if len(kept) == 0 {
+			return nil, fmt.Errorf("%s: no query is left to ask; look at -split and -every", dir)
+		}
+		s.Queries = kept
+		sets = append(sets, s)
 	}
-	s.Queries = queries
-	return s
+	return sets, nil
 }
 
 // Read reads the two files of a folder. An error names the file, the line and the field.

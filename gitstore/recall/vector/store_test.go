@@ -638,7 +638,7 @@ func TestLinksAreNotFollowed(t *testing.T) {
 	}
 }
 
-// TestMain is also the process that TestProcessesFillTogether starts.
+// TestMain is also the processes that TestProcessesFillTogether starts.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("VECTOR_TEST_FILL"); dir != "" {
 		fillProcess(dir)

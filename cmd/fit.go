@@ -1,0 +1,293 @@
+package cmd
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/clipperhouse/displaywidth"
+)
+
+// Text is fitted to a terminal by cells: a Chinese character or an emoji takes two, a combining mark none, and what a reader
+// takes for one character is never cut. Where the answer is no terminal, lines are as long as their text.
+
+// styled is a piece of text that looks alike. style is one of the colours of say.go, or empty.
+type styled struct{ style, text string }
+
+// Bounds of fitted text, in cells.
+const (
+	maxMeasure = 100 // running text in longer lines is hard to read
+	minMeasure = 24  // beside an indentation; where there is less, the indentation goes
+	narrowHang = 4   // what is left of it then
+	minPart    = 8   // of a word that is longer than a line, at the end of another
+)
+
+// oneLine is text as one line of at most width cells.
+func oneLine(s string, width int) string {
+	return truncate(visible(strings.Join(strings.Fields(s), " ")), width)
+}
+
+// truncate cuts s to width cells, with an ellipsis where something is gone.
+func truncate(s string, width int) string { return displaywidth.TruncateString(s, width, "…") }
+
+// pad fills s with spaces to width cells.
+func pad(s string, width int) string {
+	return s + strings.Repeat(" ", max(0, width-displaywidth.String(s)))
+}
+
+// beside is text as one line for what a screen has left beside used cells; whole where there is no screen.
+func (env *Env) beside(used int, s string) string {
+	if !env.Screen {
+		return visible(strings.Join(strings.Fields(s), " "))
+	}
+	return oneLine(s, max(minMeasure, env.Width-used))
+}
+
+// brief is beside for text that may be long, and is only to be recognised.
+func (env *Env) brief(used int, s string) string { return oneLine(env.beside(used, s), 240) }
+
+// hang is the indentation of further lines under a column, or a small one where the screen is too narrow for it.
+func (env *Env) hang(column int) int {
+	if env.Screen && env.Width-column < minMeasure {
+		return min(column, narrowHang)
+	}
+	return column
+}
+
+// lay writes spans as a line, on a screen as several where it is too long: broken between words, the further ones
+// indented by hang cells.
+func (env *Env) lay(hang int, spans ...styled) { env.layIn(env.Width, hang, "", spans) }
+
+// layIn is lay for lines of at most width cells, where rest stands at the beginning of the further ones, behind their indentation.
+func (env *Env) layIn(width, hang int, rest string, spans []styled) {
+	_, _ = io.WriteString(env.Out, env.fitted(width, hang, rest, spans))
+}
+
+// fitted is what layIn writes.
+func (env *Env) fitted(width, hang int, rest string, spans []styled) string {
+	lines := [][]styled{spans}
+	if last := len(spans) - 1; !env.Screen && last >= 0 {
+		spans[last].text = strings.TrimRight(spans[last].text, " ")
+	} else if env.Screen {
+		hang = env.hang(hang)
+		lines = flow(spans, width, width-hang-displaywidth.String(rest))
+	}
+	var b strings.Builder
+	for i, line := range lines {
+		if i > 0 {
+			b.WriteString(strings.Repeat(" ", hang) + rest)
+		}
+		for _, s := range line {
+			if s.style != "" && strings.TrimSpace(s.text) != "" {
+				s.text = env.paint(s.style, s.text)
+			}
+			b.WriteString(s.text)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// labelled writes "label: text" behind an indentation.
+func (env *Env) labelled(indent int, colour, label, text string) {
+	env.lay(indent+2, styled{"", strings.Repeat(" ", indent)}, styled{colour, visible(label) + ":"}, styled{"", " " + visible(text)})
+}
+
+// row writes a name, filled to width cells, and a value that may be longer than a line.
+func (env *Env) row(width int, name, value string) {
+	env.lay(width+1, styled{dim, pad(name, width)}, styled{"", " " + visible(value)})
+}
+
+// indent writes Markdown with a prefix before every line. On a screen longer lines are broken between words, those of a list under
+// their own text; code and tables stay as they are.
+func (env *Env) indent(prefix, text string) {
+	width := min(env.Width, maxMeasure+displaywidth.String(prefix))
+	fence, inList := "", false
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimRight(visible(line), " ")
+		inner := strings.TrimLeft(line, " \t")
+		at := len(line) - len(inner)
+		mark := listMark(inner)
+		as := fence != "" || strings.HasPrefix(inner, "|") || at >= 4 && !inList && mark == 0 || strings.Contains(line[:at], "\t")
+		switch {
+		case fence != "" && strings.HasPrefix(inner, fence) && strings.Trim(inner, fence[:1]) == "":
+			fence = ""
+		case fence == "" && (strings.HasPrefix(inner, "```") || strings.HasPrefix(inner, "~~~")):
+			fence, as = inner[:len(inner)-len(strings.TrimLeft(inner, inner[:1]))], true
+		}
+		if inner != "" && fence == "" {
+			inList = mark > 0 || inList && at > 0
+		}
+		if as || !env.Screen || line == "" {
+			_, _ = fmt.Fprintln(env.Out, strings.TrimRight(prefix+line, " "))
+			continue
+		}
+		rest := ""
+		if strings.HasPrefix(inner, "> ") {
+			rest = "> "
+		}
+		hang := displaywidth.String(prefix) + at + mark
+		if strings.TrimSpace(prefix) != "" { // it marks every line
+			rest, hang = prefix+strings.Repeat(" ", at+mark)+rest, 0
+		}
+		env.layIn(width, hang, rest, []styled{{"", prefix + line}})
+	}
+}
+
+// listMark is how many bytes the mark of an item of a list takes with the spaces behind it, or 0.
+func listMark(line string) int {
+	digits := len(line) - len(strings.TrimLeft(line, "0123456789"))
+	var end int
+	switch {
+	case digits > 0 && digits < 4 && len(line) > digits && (line[digits] == '.' || line[digits] == ')'):
+		end = digits + 1
+	case digits == 0 && line != "" && strings.IndexByte("-*+", line[0]) >= 0:
+		end = 1
+	default:
+		return 0
+	}
+	if spaces := len(line[end:]) - len(strings.TrimLeft(line[end:], " ")); spaces > 0 {
+		return end + spaces
+	}
+	return 0
+}
+
+// glyph is what a reader takes for one character.
+type glyph struct {
+	style, text string
+	width       int
+}
+
+func (g glyph) space() bool { return g.text == " " || g.text == "\t" }
+
+// ideographic reports a character that lines may be broken beside: Chinese, Japanese, emoji. Korean has words.
+func (g glyph) ideographic() bool {
+	r, _ := utf8.DecodeRuneInString(g.text)
+	return g.width == 2 && !unicode.Is(unicode.Hangul, r)
+}
+
+// Characters that do not begin a line, and those that do not end one.
+const (
+	closing = ".,;:!?)]}%\"'’”…‥、。，．！？：；）」』】》〉〕］｝％ー々ゝゞヽヾ・ぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮヵヶ"
+	opening = "([{‘“（「『【《〈〔［｛"
+)
+
+// breaks reports whether a line may end between two glyphs that no space parts.
+func breaks(a, b glyph) bool {
+	return (a.ideographic() || b.ideographic()) && !strings.Contains(opening, a.text) && !strings.Contains(closing, b.text)
+}
+
+// flow breaks spans into lines of at most first cells, and rest cells for all but the first: at spaces, which go, and beside
+// ideographs; in a word that is longer than a line behind a slash, or anywhere between characters.
+func flow(spans []styled, first, rest int) [][]styled {
+	glyphs := glyphsOf(spans)
+	var lines [][]styled
+	limit := first
+	for at := 0; ; {
+		width, end, slash := 0, 0, 0 // where the line may end
+		i := at
+		for ; i < len(glyphs); i++ {
+			g := glyphs[i]
+			switch {
+			case g.text == "\n":
+			case g.space() && i > at && !blank(glyphs[at:i]), i > at && !glyphs[i-1].space() && breaks(glyphs[i-1], g):
+				end = i
+			case i > at && glyphs[i-1].text == "/":
+				slash = i
+			}
+			if width += g.width; g.text == "\n" || width > limit && !g.space() && i > at {
+				break
+			}
+		}
+		switch {
+		case i == len(glyphs):
+			return append(lines, styledOf(glyphs[at:]))
+		case glyphs[i].text == "\n":
+			end = i
+		case end > 0 && wordWidth(glyphs[end:]) <= rest: // the word at hand has room in the next line
+		case slash > end:
+			end = slash
+		case end > 0 && i-end < minPart:
+		default:
+			end = i
+		}
+		lines = append(lines, styledOf(glyphs[at:end]))
+		if glyphs[end].text == "\n" {
+			end++
+		} else {
+			for end < len(glyphs) && glyphs[end].space() {
+				end++
+			}
+		}
+		at, limit = end, max(rest, 2)
+	}
+}
+
+// wordWidth is the width of the first word, behind spaces.
+func wordWidth(glyphs []glyph) int {
+	width := 0
+	for i, g := range glyphs {
+		switch {
+		case g.space() && width == 0:
+			continue
+		case g.space() || g.text == "\n" || width > 0 && breaks(glyphs[i-1], g):
+			return width
+		}
+		width += g.width
+	}
+	return width
+}
+
+func blank(glyphs []glyph) bool {
+	for _, g := range glyphs {
+		if !g.space() {
+			return false
+		}
+	}
+	return true
+}
+
+// glyphsOf are the glyphs of all spans together: one that spans share looks as it begins.
+func glyphsOf(spans []styled) []glyph {
+	var all strings.Builder
+	for _, s := range spans {
+		all.WriteString(s.text)
+	}
+	var glyphs []glyph
+	at, end := -1, 0 // the styled at hand, and where it ends
+	for it, pos := displaywidth.StringGraphemes(all.String()), 0; it.Next(); {
+		for pos >= end {
+			at++
+			end += len(spans[at].text)
+		}
+		g := glyph{spans[at].style, it.Value(), it.Width()}
+		pos += len(g.text)
+		if g.text == "\t" {
+			g.width = 1
+		}
+		glyphs = append(glyphs, g)
+	}
+	return glyphs
+}
+
+// styledOf are glyphs as spans again, without the spaces at their end. A tab is a space here.
+func styledOf(glyphs []glyph) []styled {
+	for len(glyphs) > 0 && glyphs[len(glyphs)-1].space() {
+		glyphs = glyphs[:len(glyphs)-1]
+	}
+	var spans []styled
+	var text strings.Builder
+	for i, g := range glyphs {
+		if g.text == "\t" {
+			g.text = " "
+		}
+		text.WriteString(g.text)
+		if i+1 == len(glyphs) || glyphs[i+1].style != g.style {
+			spans = append(spans, styled{g.style, text.String()})
+			text.Reset()
+		}
+	}
+	return spans
+}

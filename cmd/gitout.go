@@ -1,0 +1,115 @@
+package cmd
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/reverie-memory/reverie/internal/pattern"
+)
+
+// show runs a git command for a person to read. What git prints comes from commits and files of others: only git's own
+// colours may reach a terminal as they are. Lines are left as long as they are, or where hang is greater than 0 fitted to a
+// screen, with further ones indented.
+func (w *workspace) show(ctx context.Context, hang int, args ...string) error {
+	return w.stream(ctx, func(r *bufio.Reader) error { return w.env.copyVisible(r, hang) }, args...)
+}
+
+// copyVisible copies lines and makes visible what could move a cursor, hide text or turn it round, but for colours.
+func (env *Env) copyVisible(from *bufio.Reader, hang int) error {
+	for {
+		line, err := from.ReadString('\n')
+		shown := visibleLine(line)
+		if env.Screen && hang > 0 && line != "" {
+			shown = env.fitted(env.Width, hang, "", styledLine(strings.TrimSuffix(line, "\n")))
+		}
+		if _, werr := io.WriteString(env.Out, shown); werr != nil {
+			return werr
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// visibleLine is a line of git's with what is hidden in it made visible.
+func visibleLine(line string) string {
+	var b strings.Builder
+	eachColour(line, func(sequence, text string) {
+		b.WriteString(sequence)
+		b.WriteString(visible(text))
+	})
+	return b.String()
+}
+
+// styledLine is a line of git's to be fitted.
+func styledLine(line string) []styled {
+	var all []styled
+	style := ""
+	eachColour(line, func(sequence, text string) {
+		if style += sequence; sequence == "\x1b[m" || sequence == plain {
+			style = ""
+		}
+		if text != "" {
+			all = append(all, styled{style, visible(text)})
+		}
+	})
+	return all
+}
+
+// eachColour cuts a line before each sequence that sets a colour.
+func eachColour(line string, fn func(sequence, text string)) {
+	sequence := ""
+	for {
+		at := colour.FindStringIndex(line)
+		if at == nil {
+			fn(sequence, line)
+			return
+		}
+		fn(sequence, line[:at[0]])
+		sequence, line = line[at[0]:at[1]], line[at[1]:]
+	}
+}
+
+// colour is a sequence that sets how text looks, and does nothing else.
+var colour = pattern.New("\x1b\\[[0-9;]*m")
+
+// colourFlag tells git whether to use colours.
+func (env *Env) colourFlag() string {
+	if env.Colour {
+		return "--color=always"
+	}
+	return "--color=never"
+}
+
+// stream runs a git command and gives its output to read. When read ends early or fails, git is
+// ended too; git's own words explain a failure of git.
+func (w *workspace) stream(ctx context.Context, read func(*bufio.Reader) error, args ...string) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	cmd := w.repo.Command(ctx, args...)
+	var words bytes.Buffer
+	cmd.Stderr = &words
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	if err := read(bufio.NewReader(out)); err != nil {
+		cancel()
+		_ = cmd.Wait() // it was ended
+		return err
+	}
+	if err := cmd.Wait(); err != nil {
+		return fmt.Errorf("git %s: %w: %s", args[0], err, strings.TrimSpace(words.String()))
+	}
+	return nil
+}

@@ -1,0 +1,196 @@
+package cmd
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// wire is a server that is spoken to in raw lines.
+type wire struct {
+	t    testing.TB
+	in   *io.PipeWriter
+	out  *bufio.Reader
+	done chan error
+}
+
+func newWire(t testing.TB, dir string) *wire {
+	t.Helper()
+	in, toServer := io.Pipe()
+	fromServer, out := io.Pipe()
+	w := &wire{t, toServer, bufio.NewReader(fromServer), make(chan error, 1)}
+	env := &Env{In: in, Out: out, Err: io.Discard, Dir: dir, Now: time.Now, Width: 80}
+	go func() {
+		err := runMCP(context.Background(), env, mcpOptions{})
+		out.Close()
+		w.done <- err
+	}()
+	t.Cleanup(func() {
+		toServer.Close()
+		go io.Copy(io.Discard, fromServer)
+		select {
+		case err := <-w.done:
+			if err != nil {
+				t.Errorf("the server ended with %v", err)
+			}
+		case <-time.After(time.Minute):
+			t.Error("the server outlives its input")
+		}
+	})
+	return w
+}
+
+// message is what the tests look at in a server's line.
+type message struct {
+	ID     any
+	Error  *struct{ Code int }
+	Result *struct {
+		ProtocolVersion   string
+		SupportedVersions []string
+		IsError           bool
+		Tools             []struct{ Name string }
+		Content           []struct{ Text string }
+	}
+}
+
+// send writes lines, and reads as many as are wanted.
+func (w *wire) send(lines string, answers int) (all []message) {
+	w.t.Helper()
+	go io.WriteString(w.in, lines)
+	for range answers {
+		line, err := w.out.ReadString('\n')
+		if err != nil {
+			w.t.Fatalf("%v after %d answers to %.200s", err, len(all), lines)
+		}
+		var m message
+		if err := json.Unmarshal([]byte(line), &m); err != nil || !strings.Contains(line, `"jsonrpc":"2.0"`) {
+			w.t.Fatalf("%v in %s", err, line)
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+const newEra = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
+
+func hello(version string) string {
+	return `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"` + version + `","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}` + "\n" +
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n"
+}
+
+func TestBothErasAreSpoken(t *testing.T) {
+	for asked, want := range map[string]string{"2025-11-25": "2025-11-25", "2025-06-18": "2025-06-18", "2025-03-26": "2025-03-26", "2024-11-05": "2024-11-05", "1999-01-01": "2025-11-25"} {
+		w := newWire(t, t.TempDir())
+		if m := w.send(hello(asked), 1)[0]; m.Result == nil || m.Result.ProtocolVersion != want {
+			t.Errorf("asked for %s: %+v", asked, m)
+		}
+		if m := w.send(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`+"\n", 1)[0]; m.Result == nil || len(m.Result.Tools) != 7 {
+			t.Errorf("%s: %+v", asked, m)
+		}
+	}
+	w := newWire(t, t.TempDir())
+	if m := w.send(`{"jsonrpc":"2.0","id":"d","method":"server/discover","params":{`+newEra+`}}`+"\n", 1)[0]; m.ID != "d" || m.Result == nil || !strings.HasPrefix(strings.Join(m.Result.SupportedVersions, " "), "2026-07-28 2025-11-25") {
+		t.Errorf("discover: %+v", m)
+	}
+	w = newWire(t, t.TempDir()) // without a word before
+	if m := w.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"status","arguments":{},`+newEra+`}}`+"\n", 1)[0]; m.Result == nil || !m.Result.IsError || !strings.Contains(m.Result.Content[0].Text, "git") {
+		t.Errorf("a call: %+v", m)
+	}
+}
+
+// What is no message is answered at once, and what follows it too.
+func TestLinesThatAreNoMessages(t *testing.T) {
+	long := strings.Repeat("x", maxMessage)
+	for _, c := range []struct {
+		line string
+		code int
+		id   any
+	}{
+		{"garbage", -32700, nil},
+		{`{"jsonrpc":"2.0","id":5,"method":"ping"`, -32700, nil},
+		{`{"jsonrpc":"2.0","id":5,"method":"ping"} {`, -32700, nil},
+		{"\x00\xff\xfe", -32700, nil},
+		{"5", -32600, nil},
+		{"[]", -32600, nil},
+		{"[5]", -32600, nil},
+		{"{}", -32600, nil},
+		{`{"jsonrpc":"1.0","id":5,"method":"ping"}`, -32600, float64(5)},
+		{`{"jsonrpc":"2.0","id":{"a":1},"method":"ping"}`, -32600, nil},
+		{`{"jsonrpc":"2.0","id":6,"method":"nope"}`, -32601, float64(6)},
+		{`{"jsonrpc":"2.0","id":"a","method":"resources/list","params":{` + newEra + `}}`, -32601, "a"},
+		{`{"jsonrpc":"2.0","id":7,"method":"server/discover"}`, -32601, float64(7)}, // of a server of before
+		{`{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"nope",` + newEra + `}}`, -32602, float64(8)},
+		{long + "xx", -32600, nil},
+		{`{"jsonrpc":"2.0","id":9,"method":"ping","params":"` + long + `"}`, -32600, nil},
+		{`[{"jsonrpc":"2.0","id":10,"method":"nope"}]`, -32601, float64(10)},
+	} {
+		w := newWire(t, t.TempDir())
+		m := w.send(c.line+"\n", 1)[0]
+		if m.Error == nil || m.Error.Code != c.code || m.ID != c.id {
+			t.Errorf("%.80s: %+v %+v", c.line, m, m.Error)
+		}
+		if m := w.send("\n\r\n"+`{"jsonrpc":"2.0","id":"next","method":"ping"}`+"\r\n", 1)[0]; m.ID != "next" || m.Error != nil {
+			t.Errorf("after %.80s: %+v", c.line, m)
+		}
+	}
+}
+
+func TestBatchIsAnswered(t *testing.T) {
+	w := newWire(t, t.TempDir())
+	w.send(hello("2025-03-26"), 1)
+	got := map[any]bool{}
+	for _, m := range w.send(`[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","method":"notifications/x"},7,{"jsonrpc":"2.0","id":2,"method":"ping"}]`+"\n", 3) {
+		got[m.ID] = m.Error == nil
+	}
+	if diff := cmp.Diff(map[any]bool{float64(1): true, float64(2): true, nil: false}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Whatever lines come, the server stands: it answers the ping behind them, with nothing but messages on its output.
+func FuzzServerStands(f *testing.F) {
+	for _, line := range []string{
+		"garbage", `[`, `{"jsonrpc":"2.0"}`, `{"jsonrpc":"2.0","id":null,"method":"tools/call"}`, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":null}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"recall","arguments":[]}}`, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"recall","arguments":{"query":"x"},` + newEra + `}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"show","arguments":{"id":"0123"},` + newEra + `}}`,
+		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":{}}}`, `{"jsonrpc":"2.0","method":"notifications/cancelled"}`,
+		`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{` + newEra + `}}`, `{"jsonrpc":"2.0","id":1,"method":"initialize"}`, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":"x",` + newEra + `}}`, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":{}}}`,
+		`{"jsonrpc":"2.0","id":1,"result":{}}`, `{"jsonrpc":"2.0","id":1,"error":5}`, `{"jsonrpc":"2.0","id":1e400,"method":"ping"}`, `{"jsonrpc":"2.0","id":"","method":""}`,
+		strings.TrimSpace(hello("2025-11-25")), `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":7}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"ping"}` + "\n" + `{"jsonrpc":"2.0","id":1,"method":"ping"}`,
+	} {
+		f.Add(line)
+	}
+	dir := f.TempDir()
+	n := 0
+	f.Fuzz(func(t *testing.T, lines string) {
+		w := newWire(t, dir)
+		n++
+		end := fmt.Sprintf("end-%d-%d", n, len(lines))
+		go io.WriteString(w.in, lines+"\n"+`{"jsonrpc":"2.0","id":"`+end+`","method":"ping"}`+"\n")
+		for {
+			line, err := w.out.ReadString('\n')
+			if err != nil {
+				t.Fatalf("%v after %q", err, lines)
+			}
+			var m struct {
+				JSONRPC string
+				ID      any
+			}
+			if err := json.Unmarshal([]byte(line), &m); err != nil || m.JSONRPC != "2.0" {
+				t.Fatalf("%q answers %q", line, lines)
+			}
+			if m.ID == end {
+				return
+			}
+		}
+	})
+}

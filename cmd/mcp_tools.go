@@ -1,0 +1,354 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/pattern"
+	"github.com/urfave/cli/v2"
+)
+
+// mcpTool is one tool. An agent pays for name, description and schema in each of its sessions, so they are short.
+type mcpTool struct {
+	name, title string
+	about       string
+	input       string // JSON schema; KINDS stands for the list of kinds
+	writes      bool   // it asks for a change
+	again       bool   // doing it again changes nothing
+	run         func(*mcpCall) error
+}
+
+func mcpTools() []mcpTool {
+	return []mcpTool{
+		{"recall", "Recall", "Find what is known about something in this repository: words, a path, an identifier or an error message.",
+			`{"type":"object","properties":{"query":{"type":"string","maxLength":2000},"kind":{"type":"string","enum":KINDS},` +
+				`"limit":{"type":"integer","minimum":1,"maximum":20,"default":8}},"required":["query"],"additionalProperties":false}`,
+			false, true, (*mcpCall).recall},
+		{"show", "Show a memory", "One memory whole: why and how, where it comes from, what stands against it.",
+			`{"type":"object","properties":{"id":{"type":"string","pattern":"^[0-9a-f]{4,16}$"}},"required":["id"],"additionalProperties":false}`,
+			false, true, (*mcpCall).show},
+		{"remember", "Remember", "Propose a statement for the memory. First line: the statement; then why and how. A person reviews it.",
+			`{"type":"object","properties":{"text":{"type":"string","maxLength":16384},"kind":{"type":"string","enum":KINDS},` +
+				`"paths":{"type":"array","items":{"type":"string"},"maxItems":20,"description":"globs of files it is about, below the repository's top"},` +
+				`"tags":{"type":"array","items":{"type":"string"},"maxItems":20}},"required":["text"],"additionalProperties":false}`,
+			true, true, (*mcpCall).remember},
+		{"forget", "Forget", "Propose that a memory no longer holds. A person reviews it.",
+			`{"type":"object","properties":{"id":{"type":"string","pattern":"^[0-9a-f]{4,16}$"},"reason":{"type":"string","maxLength":1000}},` +
+				`"required":["id","reason"],"additionalProperties":false}`,
+			true, true, (*mcpCall).forget},
+		{"context", "Context", "What matters most here, as given at a session's start; with a query, what is surely about that.",
+			`{"type":"object","properties":{"query":{"type":"string","maxLength":8000}},"additionalProperties":false}`,
+			false, true, (*mcpCall).context},
+		{"checkpoint", "Checkpoint", "Note where this session stands, for after a compaction or for whoever goes on.",
+			`{"type":"object","properties":{"note":{"type":"string","maxLength":3500}},"additionalProperties":false}`,
+			true, false, (*mcpCall).checkpoint},
+		{"status", "Status", "How much is known, waits for review, and is kept.",
+			`{"type":"object","additionalProperties":false}`,
+			false, true, (*mcpCall).status},
+	}
+}
+
+func (t mcpTool) describe() *mcp.Tool {
+	kinds, err := json.Marshal(record.Kinds)
+	if err != nil {
+		panic(err) // they are strings
+	}
+	no := false
+	return &mcp.Tool{
+		Name: t.name, Title: t.title, Description: t.about,
+		InputSchema: json.RawMessage(strings.ReplaceAll(t.input, "KINDS", string(kinds))),
+		Annotations: &mcp.ToolAnnotations{Title: t.title, ReadOnlyHint: !t.writes, IdempotentHint: t.again, DestructiveHint: &no, OpenWorldHint: &no},
+	}
+}
+
+// mcpCall is one call of a tool at work.
+type mcpCall struct {
+	ctx  context.Context
+	env  *Env
+	args json.RawMessage
+
+	out, talk bytes.Buffer // of env
+	text      string       // the answer; without a structured one beside it, of which Claude Code and Codex show the model nothing else
+}
+
+// handler answers calls of a tool. Whatever goes wrong becomes an answer that says so, and the server goes on.
+func (s mcpServed) handler(t mcpTool) mcp.ToolHandler {
+	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		ctx, cancel := context.WithTimeout(ctx, mcpPatience)
+		defer cancel()
+		select {
+		case s.slots <- struct{}{}:
+			defer func() { <-s.slots }()
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		c := &mcpCall{ctx: ctx, args: req.Params.Arguments}
+		c.env = &Env{In: strings.NewReader(""), Out: &c.out, Err: &c.talk, Dir: s.env.Dir, Now: s.env.Now, Width: 80, caller: s.caller(req), embedder: s.env.embedder}
+		err := c.do(t, s.env.Err)
+		if errors.Is(ctx.Err(), context.Canceled) {
+			return nil, ctx.Err() // nobody waits for it
+		}
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) && err != nil {
+			err = fmt.Errorf("%s: gave up after %s: %w", t.name, mcpPatience, err)
+		}
+		if err != nil {
+			return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: mcpFault(err)}}}, nil
+		}
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: c.text}}}, nil
+	}
+}
+
+// do runs the tool. A panic in it is a defect that ends one call and not the server.
+func (c *mcpCall) do(t mcpTool, log io.Writer) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%s: a defect of Reverie: %v", t.name, r)
+			fmt.Fprintf(log, "reverie: %v\n%s", err, debug.Stack())
+		}
+	}()
+	return t.run(c)
+}
+
+// mcpFault is an error as an agent reads it.
+func mcpFault(err error) string {
+	_, hint := explain(err)
+	text := "reverie: " + err.Error()
+	if hint != "" {
+		text += "\nhint: " + hint
+	}
+	return cutText(taglessLines(text), maxFault)
+}
+
+// maxFault is the longest error that an agent is told, in bytes.
+const maxFault = 2000
+
+// read takes the arguments apart.
+func (c *mcpCall) read(into any) error {
+	if len(c.args) == 0 || string(c.args) == "null" {
+		c.args = json.RawMessage("{}")
+	}
+	dec := json.NewDecoder(bytes.NewReader(c.args))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(into); err != nil {
+		return usage("the tool's schema says what it takes", "arguments: %v", strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return nil
+}
+
+// bounded checks a text that an agent gave.
+func bounded(name, text string, most int) error {
+	switch {
+	case strings.TrimSpace(text) == "":
+		return usage("", "%s is empty", name)
+	case len(text) > most:
+		return usage("", "%s has %d bytes and may have %d", name, len(text), most)
+	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
+		return usage("", "%s is not text", name)
+	}
+	return nil
+}
+
+var mcpID = pattern.New(`^[0-9a-f]{4,16}$`)
+
+func checkedID(id string) error {
+	if !mcpID.MatchString(id) {
+		return usage("recall shows ids in brackets", "id: want 4 to 16 hex digits")
+	}
+	return nil
+}
+
+// maxLimit is how many memories one recall gives at most.
+const (
+	maxLimit    = 20
+	usualLimit  = 8
+	maxQuery    = 2000 // bytes
+	maxReason   = 1000
+	maxTagged   = 20  // paths or tags of a statement
+	maxListItem = 200 // bytes of one
+	maxAsked    = 16 << 10
+)
+
+func (c *mcpCall) recall() error {
+	a := struct {
+		Query, Kind string
+		Limit       *int
+	}{}
+	if err := c.read(&a); err != nil {
+		return err
+	}
+	if err := bounded("query", a.Query, maxQuery); err != nil {
+		return err
+	}
+	limit := usualLimit
+	if a.Limit != nil {
+		limit = *a.Limit
+	}
+	if limit < 1 || limit > maxLimit {
+		return usage("", "limit is %d and may be 1 to %d", limit, maxLimit)
+	}
+	o := recallOptions{limit: limit}
+	o.kind = a.Kind
+	c.env.JSON = true
+	if err := runRecall(c.ctx, c.env, a.Query, o); err != nil {
+		return err
+	}
+	found, err := objectsOf[memoryJSON](&c.out)
+	if err != nil {
+		return err
+	}
+	return c.giveFound(found)
+}
+
+func (c *mcpCall) show() error {
+	a := struct{ ID string }{}
+	if err := c.read(&a); err != nil {
+		return err
+	}
+	if err := checkedID(a.ID); err != nil {
+		return err
+	}
+	c.env.JSON = true
+	if err := runShow(c.ctx, c.env, a.ID, ""); err != nil {
+		return err
+	}
+	var is struct{ Op string }
+	if err := json.Unmarshal(c.out.Bytes(), &is); err != nil {
+		return err
+	}
+	if is.Op != "" {
+		return &failure{exitPerson, fmt.Errorf("%s waits for review, and is no memory yet", a.ID), "a person decides: reverie review"}
+	}
+	found, err := objectsOf[memoryJSON](&c.out)
+	if err != nil || len(found) != 1 {
+		return errors.Join(err, fmt.Errorf("show %s: %d answers", a.ID, len(found)))
+	}
+	m := found[0]
+	if m.Withheld {
+		return &failure{exitPerson, fmt.Errorf("%s is withheld from agents here: %s", m.ID, strings.Join(m.Why, "; ")), "a person can look at it: reverie show " + m.ID}
+	}
+	c.giveWhole(m)
+	return nil
+}
+
+func (c *mcpCall) remember() error {
+	a := struct {
+		Text, Kind  string
+		Paths, Tags []string
+	}{}
+	if err := c.read(&a); err != nil {
+		return err
+	}
+	if err := bounded("text", a.Text, maxAsked); err != nil {
+		return err
+	}
+	for name, list := range map[string][]string{"paths": a.Paths, "tags": a.Tags} {
+		if len(list) > maxTagged {
+			return usage("", "%s are %d and may be %d", name, len(list), maxTagged)
+		}
+		for _, one := range list {
+			if err := bounded("one of "+name, one, maxListItem); err != nil {
+				return err
+			}
+		}
+	}
+	for _, p := range a.Paths {
+		if !belowTop(p) {
+			return usage("as web/**", "paths: %q does not lie below the repository's top", p)
+		}
+	}
+	o := rememberOptions{kind: a.Kind, paths: *cli.NewStringSlice(a.Paths...), tags: *cli.NewStringSlice(a.Tags...)}
+	if o.kind == "" {
+		o.kind = string(record.Note)
+	}
+	if err := runRemember(c.ctx, c.env, a.Text, o); err != nil {
+		return err
+	}
+	c.proposed()
+	return nil
+}
+
+// belowTop reports whether a glob stays inside of a repository.
+func belowTop(glob string) bool {
+	slashed := strings.ReplaceAll(glob, `\`, "/")
+	return !path.IsAbs(slashed) && !slices.Contains(strings.Split(slashed, "/"), "..") && !strings.Contains(slashed, ":")
+}
+
+func (c *mcpCall) forget() error {
+	a := struct{ ID, Reason string }{}
+	if err := c.read(&a); err != nil {
+		return err
+	}
+	if err := errors.Join(checkedID(a.ID), bounded("reason", a.Reason, maxReason)); err != nil {
+		return err
+	}
+	if err := runForget(c.ctx, c.env, a.ID, a.Reason); err != nil {
+		return err
+	}
+	c.proposed()
+	return nil
+}
+
+func (c *mcpCall) context() error {
+	a := struct{ Query string }{}
+	if err := c.read(&a); err != nil {
+		return err
+	}
+	r := contextRequest{For: forStart, Session: c.session(), Agent: c.agent(), Dir: c.env.Dir, Record: c.session() != ""}
+	if a.Query != "" {
+		if err := bounded("query", a.Query, 4*maxQuery); err != nil {
+			return err
+		}
+		r.For, r.Query = forPrompt, a.Query
+	}
+	if err := runContext(c.ctx, c.env, r); err != nil {
+		return err
+	}
+	c.text = c.out.String()
+	if c.text == "" {
+		c.text = c.said()
+	}
+	return nil
+}
+
+func (c *mcpCall) checkpoint() error {
+	a := struct{ Note string }{}
+	if err := c.read(&a); err != nil {
+		return err
+	}
+	if a.Note != "" {
+		if err := bounded("note", a.Note, maxCheckpoint-512); err != nil {
+			return err
+		}
+		if strings.TrimSpace(a.Note) == "-" {
+			return usage("", "note is no text")
+		}
+	}
+	if err := runCheckpoint(c.ctx, c.env, a.Note, ""); err != nil {
+		return err
+	}
+	c.text = tagless("noted as " + c.out.String())
+	return nil
+}
+
+func (c *mcpCall) status() error {
+	if err := c.read(&struct{}{}); err != nil {
+		return err
+	}
+	c.env.JSON = true
+	if err := runStatus(c.ctx, c.env); err != nil {
+		return err
+	}
+	c.text = cutText(tagless(strings.TrimSpace(c.out.String())), maxInjected)
+	return nil
+}

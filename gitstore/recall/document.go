@@ -1,0 +1,65 @@
+package recall
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/reverie-memory/reverie/gitstore/recall/segment"
+	"github.com/reverie-memory/reverie/gitstore/recall/terms"
+	"github.com/reverie-memory/reverie/gitstore/record"
+)
+
+// fieldWeights are how often a term of a field counts: the statement is the shortest true thing that there is to say of a memory.
+var fieldWeights = [terms.Fields]uint8{terms.Statement: 3, terms.Tags: 2, terms.Paths: 2, terms.Body: 1}
+
+// MemoryAnalysis is how memories are indexed. Its version changes with everything that tokens depend on.
+func MemoryAnalysis() Analysis {
+	version := strconv.Itoa(terms.Version)
+	for _, w := range fieldWeights {
+		version += "." + strconv.Itoa(int(w))
+	}
+	return Analysis{Version: version, Grams: terms.Grams}
+}
+
+// Tokens are those of a memory, each of its texts and what it is about.
+func Tokens(a *terms.Analyzer, m record.Memory) []segment.Token {
+	var all []terms.Token
+	for _, t := range m.Texts() {
+		all = a.Append(all, t.Text, terms.Statement)
+		all = a.Append(all, t.Body, terms.Body)
+	}
+	for _, t := range m.Tags {
+		all = a.Append(all, t, terms.Tags)
+	}
+	for _, p := range m.Paths {
+		all = a.Append(all, p, terms.Paths)
+	}
+	out := make([]segment.Token, len(all))
+	for i, t := range all {
+		out[i] = segment.Token{Term: t.Text, Weight: fieldWeights[t.Field], Word: t.Word, Passage: t.Passage, Gram: t.Gram}
+	}
+	return out
+}
+
+// KindNumber is the number of a kind in the index: its place in record.Kinds, from 1; 0 for another.
+func KindNumber(k record.Kind) uint8 { return uint8(slices.Index(record.Kinds, k) + 1) }
+
+// HalfLife is the age at which a memory of a kind, by its number, is worth half a new one as far as the prior goes. Zero:
+// it never fades.
+func HalfLife(kind uint8) time.Duration {
+	if kind == 0 || int(kind) > len(record.Kinds) {
+		return 0
+	}
+	switch record.Kinds[kind-1] {
+	case record.Decision, record.Pattern, record.Workflow:
+		return 180 * day
+	case record.Failure:
+		return 90 * day
+	case record.Fact:
+		return 60 * day
+	case record.Note:
+		return 30 * day
+	}
+	return 0
+}

@@ -1,0 +1,171 @@
+package recall
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/gitstore/recall/segment"
+	"github.com/reverie-memory/reverie/gitstore/recall/terms"
+	"github.com/reverie-memory/reverie/gitstore/record"
+)
+
+// What the index keeps of a memory beside its terms: all of it, packed, and as labels what a Filter looks at. Retired
+// memories are not in it; those that expire are, until it is asked at a time when they have.
+
+// Beginnings of labels.
+const (
+	labelPath = "path="
+	labelTag  = "tag="
+	labelBy   = "by="
+	mayExpire = "expires" // the whole label
+)
+
+// privateMark is behind the id of a memory of the journal, in its key.
+const privateMark = "+"
+
+func keyOf(id string, private bool) string {
+	if private {
+		return id + privateMark
+	}
+	return id
+}
+
+// Document is a memory as it is indexed.
+func Document(a *terms.Analyzer, m record.Memory) segment.Doc {
+	d := segment.Doc{Stored: record.Pack(m), Kind: KindNumber(m.Kind), Tokens: Tokens(a, m), Labels: []string{labelBy + m.Source.By}}
+	if m.Source.Session() != "" {
+		d.Group = m.Source.By
+	}
+	if !m.Source.Time.IsZero() {
+		d.Time = m.Source.Time.Unix()
+	}
+	if !m.Expires.IsZero() {
+		d.Expires = m.Expires.Unix()
+		d.Labels = append(d.Labels, mayExpire)
+	}
+	for _, p := range m.Paths {
+		d.Labels = append(d.Labels, labelPath+p)
+	}
+	for _, t := range m.Tags {
+		d.Labels = append(d.Labels, labelTag+t)
+	}
+	return d
+}
+
+// BringTo is the index for a view: Bring for memories. The notes of its State are why files of memories cannot be read, one each.
+func (x *Index) BringTo(ctx context.Context, v *record.View, limit Limits) (*Index, error) {
+	state := State{Key: v.Key()}
+	if x.State().Key == state.Key && x.Err() == nil {
+		return x.Bring(ctx, state, nil, limit, nil)
+	}
+	for _, bad := range v.Bad() {
+		state.Notes = append(state.Notes, bad.Error())
+	}
+	var entries []Entry
+	var at []int // in the view's files
+	for i, f := range v.Files() {
+		if !f.Retired {
+			entries, at = append(entries, Entry{keyOf(f.ID, f.Private), string(f.Blob)}), append(at, i)
+		}
+	}
+	var a terms.Analyzer
+	return x.Bring(ctx, state, entries, limit, func(i int) (segment.Doc, error) { return Document(&a, v.Memory(at[i])), nil })
+}
+
+// Of is an index of some memories, in memory. Of several with one id it has the first.
+func Of(memories []record.Memory) (*Index, error) {
+	all := slices.Clone(memories)
+	slices.SortStableFunc(all, func(a, b record.Memory) int { return strings.Compare(keyOf(a.ID, a.Private), keyOf(b.ID, b.Private)) })
+	all = slices.CompactFunc(all, func(a, b record.Memory) bool { return a.ID == b.ID })
+	entries := make([]Entry, len(all))
+	for i, m := range all {
+		entries[i].Key = keyOf(m.ID, m.Private)
+	}
+	var a terms.Analyzer
+	return Open("", MemoryAnalysis()).Bring(context.Background(), State{Key: "memory"}, entries, Limits{}, func(i int) (segment.Doc, error) {
+		return Document(&a, all[i]), nil
+	})
+}
+
+// Memory is the memory that was indexed as a document. With an error the index is spoilt.
+func (x *Index) Memory(at Ref) (record.Memory, error) {
+	s := x.segments[at.Segment]
+	packed, err := s.Stored(at.Doc)
+	if err != nil {
+		return record.Memory{}, err
+	}
+	m, ok := record.Unpack(packed)
+	if !ok {
+		return m, fmt.Errorf("memory %s: %w", s.Key(at.Doc), segment.ErrCorrupt)
+	}
+	m.Private = strings.HasSuffix(s.Key(at.Doc), privateMark)
+	return m, nil
+}
+
+// ByID is the document of a memory.
+func (x *Index) ByID(id string) (Ref, bool) {
+	if at, ok := x.Find(keyOf(id, false)); ok {
+		return at, true
+	}
+	return x.Find(keyOf(id, true))
+}
+
+// Keep lets documents through that hold at a time and that the filters of a query let through; nil is all of them.
+func (x *Index) Keep(q Query, now time.Time) func(Ref) bool {
+	filtered := !q.Filter.empty() || !q.Without.empty()
+	labels := make([][]string, len(x.segments)) // of each segment, once one was asked for
+	expiring := make([]bool, len(x.segments))
+	some := filtered
+	for k, s := range x.segments {
+		_, expiring[k] = s.Label(mayExpire)
+		some = some || expiring[k]
+	}
+	if !some {
+		return nil
+	}
+	var ids []uint32
+	return func(at Ref) bool {
+		s := x.segments[at.Segment]
+		if expiring[at.Segment] {
+			if e := s.Expires(at.Doc); e != 0 && now.Unix() >= e {
+				return false
+			}
+		}
+		if !filtered {
+			return true
+		}
+		if labels[at.Segment] == nil {
+			labels[at.Segment] = []string{}
+			for _, text := range s.AllLabels() {
+				labels[at.Segment] = append(labels[at.Segment], string(text))
+			}
+		}
+		v := Values{Kind: kindOf(s.Kind(at.Doc))}
+		if t := s.Time(at.Doc); t != 0 {
+			v.Time = time.Unix(t, 0)
+		}
+		ids = s.Labels(at.Doc, ids[:0])
+		for _, id := range ids {
+			label := labels[at.Segment][id]
+			if path, ok := strings.CutPrefix(label, labelPath); ok {
+				v.Paths = append(v.Paths, path)
+			} else if tag, ok := strings.CutPrefix(label, labelTag); ok {
+				v.Tags = append(v.Tags, tag)
+			} else if by, ok := strings.CutPrefix(label, labelBy); ok {
+				v.By = by
+			}
+		}
+		return q.Match(v, now)
+	}
+}
+
+// kindOf is the kind of a number, the reverse of KindNumber.
+func kindOf(n uint8) record.Kind {
+	if n == 0 || int(n) > len(record.Kinds) {
+		return ""
+	}
+	return record.Kinds[n-1]
+}

@@ -1,0 +1,285 @@
+package recall
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/reverie-memory/reverie/gitstore/recall/segment"
+	"github.com/reverie-memory/reverie/gitstore/recall/terms"
+)
+
+// oracle ranks as Rank says it does, over plain maps and without any of its short cuts.
+type oracle struct {
+	keys    []string
+	docs    map[string][]segment.Token
+	groups  map[string]string
+	df      map[string]int
+	gramDF  map[string]int
+	length  map[string]float64
+	grams   map[string]float64
+	mean    float64
+	gramAvg float64
+}
+
+func newOracle(docs []segment.Doc) *oracle {
+	o := &oracle{docs: map[string][]segment.Token{}, groups: map[string]string{}, df: map[string]int{}, gramDF: map[string]int{}, length: map[string]float64{}, grams: map[string]float64{}}
+	for _, d := range docs {
+		o.keys = append(o.keys, d.Key)
+		o.docs[d.Key], o.groups[d.Key] = d.Tokens, d.Group
+		seen, seenGram := map[string]bool{}, map[string]bool{}
+		for _, t := range d.Tokens {
+			seen[t.Term] = true
+			o.length[d.Key] += float64(t.Weight)
+			if t.Gram {
+				for _, g := range terms.Grams(t.Term) {
+					seenGram[g] = true
+					o.grams[d.Key] += float64(t.Weight)
+				}
+			}
+		}
+		for t := range seen {
+			o.df[t]++
+		}
+		for g := range seenGram {
+			o.gramDF[g]++
+		}
+		o.mean += o.length[d.Key]
+		o.gramAvg += o.grams[d.Key]
+	}
+	slices.Sort(o.keys)
+	o.mean = max(1, o.mean/float64(len(docs)))
+	o.gramAvg = max(1, o.gramAvg/float64(len(docs)))
+	return o
+}
+
+func (o *oracle) idf(df int) float64 {
+	return math.Log(1 + (float64(len(o.keys)-df)+0.5)/(float64(df)+0.5))
+}
+
+func (o *oracle) tf(key string, is func(segment.Token) bool) (tf float64) {
+	for _, t := range o.docs[key] {
+		if is(t) {
+			tf += float64(t.Weight)
+		}
+	}
+	return tf
+}
+
+func bm25(tf, length float64) float64 {
+	length = max(length, 1e-6)
+	return tf * 2.4 / (tf + 1.4*(0.35+0.65*length))
+}
+
+type oracleHit struct {
+	key   string
+	score float64
+	parts Parts
+}
+
+// rank gives the scores of all documents without prior and files, the best first.
+func (o *oracle) rank(query string) []oracleHit {
+	type asked struct {
+		terms.Token
+		times, weight, idf float64
+		spelt              map[string]float64 // what is taken for it
+	}
+	var q []asked
+	tokens := new(terms.Analyzer).Query(query)
+	for i, t := range tokens {
+		if n := slices.IndexFunc(q, func(a asked) bool { return a.Text == t.Text }); n >= 0 {
+			q[n].times++
+			continue
+		}
+		a := asked{Token: t, times: 1, idf: o.idf(o.df[t.Text]), spelt: map[string]float64{t.Text: 1}}
+		parted := i+1 < len(tokens) && tokens[i+1].Part && tokens[i+1].Word == t.Word && !t.Part
+		if o.df[t.Text] == 0 && t.Gram && !parted {
+			o.spell(t.Text, a.spelt, &a.idf)
+		}
+		q = append(q, a)
+	}
+	words, grams := map[string]float64{}, map[string]float64{}
+	chars, gramTimes := map[string]float64{}, map[string]float64{}
+	for i := range q {
+		a := &q[i]
+		a.weight = 2 * a.times / (1 + a.times)
+		for _, key := range o.keys {
+			for term, share := range a.spelt {
+				if tf := o.tf(key, func(t segment.Token) bool { return t.Term == term }); tf > 0 {
+					words[key] += a.weight * a.idf * share * bm25(tf, o.length[key]/o.mean)
+				}
+			}
+		}
+		if terms.Joined(a.Text) {
+			for _, c := range strings.Split(a.Text, "") {
+				share := 0.2
+				if c == a.Text {
+					share = 1
+				}
+				chars[c] = max(chars[c], share)
+			}
+		}
+		if a.Gram {
+			for _, g := range terms.Grams(a.Text) {
+				gramTimes[g]++
+			}
+		}
+	}
+	for c, share := range chars {
+		begins := func(t segment.Token) bool { return strings.HasPrefix(t.Term, c) && t.Term != c }
+		df := 0
+		for _, key := range o.keys {
+			if slices.ContainsFunc(o.docs[key], begins) {
+				df++
+			}
+		}
+		for _, key := range o.keys {
+			if tf := o.tf(key, begins); tf > 0 {
+				words[key] += share * o.idf(df) * bm25(tf, o.length[key]/o.mean)
+			}
+		}
+	}
+	for _, key := range o.keys {
+		done := map[string]bool{}
+		for _, t := range o.docs[key] {
+			if !o.gram(t.Term) || done[t.Term] {
+				continue
+			}
+			done[t.Term] = true
+			weight := 0.0
+			own := terms.Grams(t.Term)
+			for _, g := range own {
+				if n := gramTimes[g]; n > 0 {
+					weight += 2 * n / (1 + n) * o.idf(o.gramDF[g])
+				}
+			}
+			if weight > 0 {
+				tf := o.tf(key, func(x segment.Token) bool { return x.Term == t.Term })
+				grams[key] += weight / math.Sqrt(float64(len(own))) * bm25(tf, o.grams[key]/o.gramAvg)
+			}
+		}
+	}
+	bestWord, bestGram := 0.0, 0.0
+	for _, key := range o.keys {
+		bestWord, bestGram = max(bestWord, words[key]), max(bestGram, grams[key])
+	}
+	for key := range grams {
+		grams[key] *= 0.3 / bestGram
+		if bestWord > 0 {
+			grams[key] *= bestWord
+		}
+	}
+	var out []oracleHit
+	for i, key := range o.keys {
+		p := Parts{Words: words[key], Grams: grams[key], Prior: 1, Files: 1}
+		for _, j := range []int{i - 1, i + 1} {
+			if j >= 0 && j < len(o.keys) && o.groups[key] != "" && o.groups[o.keys[j]] == o.groups[key] {
+				p.Beside += 0.2 * (words[o.keys[j]] + grams[o.keys[j]])
+			}
+		}
+		last := make([]*segment.Token, len(q))
+		near := make([]float64, len(q))
+		passages := map[uint16]float64{}
+		counted := map[[2]int]bool{}
+		for _, t := range o.docs[key] {
+			n := slices.IndexFunc(q, func(a asked) bool { return a.spelt[t.Term] > 0 })
+			if n < 0 {
+				continue
+			}
+			if !counted[[2]int{n, int(t.Passage)}] {
+				counted[[2]int{n, int(t.Passage)}] = true
+				passages[t.Passage] += q[n].weight * q[n].idf
+			}
+			for _, pair := range [][2]int{{n - 1, n}, {n + 1, n + 1}} {
+				if other := pair[0]; other >= 0 && other < len(q) && last[other] != nil {
+					near[pair[1]] = max(near[pair[1]], 1/max(1, float64(t.Word)-float64(last[other].Word)))
+				}
+			}
+			last[n] = &t
+		}
+		for n := 1; n < len(q); n++ {
+			if !terms.Joined(q[n].Text) || !terms.Joined(q[n-1].Text) {
+				p.Near += 0.5 * near[n] * min(q[n].weight*q[n].idf, q[n-1].weight*q[n-1].idf)
+			}
+		}
+		for _, v := range passages {
+			p.Passage = max(p.Passage, 0.3*v)
+		}
+		if s := p.score(); s > 0 {
+			out = append(out, oracleHit{key, s, p})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b oracleHit) int { return cmp.Compare(b.score, a.score) })
+	return out
+}
+
+// gram reports whether any document has a term as one whose grams count.
+func (o *oracle) gram(term string) bool {
+	for _, tokens := range o.docs {
+		if slices.ContainsFunc(tokens, func(t segment.Token) bool { return t.Term == term && t.Gram }) {
+			return true
+		}
+	}
+	return false
+}
+
+func (o *oracle) spell(word string, into map[string]float64, idf *float64) {
+	n := utf8.RuneCountInString(word)
+	most := 0
+	switch {
+	case n >= 8:
+		most = 2
+	case n >= 5:
+		most = 1
+	}
+	type near struct {
+		text string
+		d    int
+	}
+	var all []near
+	for t := range o.df {
+		if t[0] == word[0] && o.gram(t) && most > 0 {
+			a, _ := utf8.DecodeRuneInString(t)
+			b, _ := utf8.DecodeRuneInString(word)
+			if d := slowDistance([]rune(word), []rune(t)); a == b && d <= most {
+				all = append(all, near{t, d})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b near) int {
+		return cmp.Or(cmp.Compare(a.d, b.d), cmp.Compare(o.df[b.text], o.df[a.text]), cmp.Compare(a.text, b.text))
+	})
+	for i, x := range all[:min(3, len(all))] {
+		if i == 0 {
+			*idf = o.idf(o.df[x.text])
+		}
+		into[x.text] = 1 - float64(x.d)/float64(n)
+	}
+}
+
+// slowDistance is optimal string alignment by its definition.
+func slowDistance(a, b []rune) int {
+	known := map[[2]int]int{}
+	var of func(i, j int) int
+	of = func(i, j int) int {
+		if i == 0 || j == 0 {
+			return i + j
+		}
+		if d, ok := known[[2]int{i, j}]; ok {
+			return d
+		}
+		d := of(i-1, j-1)
+		if a[i-1] != b[j-1] {
+			d++
+		}
+		d = min(d, of(i-1, j)+1, of(i, j-1)+1)
+		if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+			d = min(d, of(i-2, j-2)+1)
+		}
+		known[[2]int{i, j}] = d
+		return d
+	}
+	return of(len(a), len(b))
+}

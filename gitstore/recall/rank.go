@@ -1,0 +1,348 @@
+package recall
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/gitstore/recall/segment"
+	"github.com/reverie-memory/reverie/gitstore/recall/terms"
+)
+
+// How much each part of a score counts. All were chosen by the mean over sets of many kinds (commits, issues, commands,
+// code, encyclopedia in Chinese, Japanese and Korean; also misspelt), where each lies on a plateau: what is a third more or less
+// changes the mean of nDCG@10 by less than a quarter of a point.
+const (
+	gramShare      = 0.3 // of the best score by words: what the best by grams gets
+	nearWeight     = 0.5 // of the words' information, for those that are neighbours as they are in the query
+	passageWeight  = 0.3 // of the words' information, for those that stand in one passage
+	besideShare    = 0.2 // of the scores of the memories before and after in a session
+	characterShare = 0.2 // of a pair's weight: what one character of Han, kana or Hangul has
+)
+
+const (
+	depth      = 100 // memories that are ranked once more by what stands where
+	besideOf   = 10  // of the best, whose neighbours are ranked too, even when they have no word of the query
+	maxLookups = 256 // distinct terms of a query: those of a longer one that tell most
+)
+
+// Request is what Rank looks for.
+type Request struct {
+	Text    string   // words, those of the phrases too
+	Phrases []string // only documents that have each of them, its words side by side
+	Not     []string // only documents that have none of them
+	N       int      // hits at most; 0: as many as there are
+	Now     time.Time
+	Files   []string                       // paths that the asker works on: memories about them come a little earlier
+	Keep    func(at Ref) bool              // which documents may be found; nil: all. Whatever it says, frequencies are of all documents
+	Apart   bool                           // documents that say the same are hits of their own
+	HalfOf  func(kind uint8) time.Duration // half-life of a kind; nil or 0: it never fades
+}
+
+// Found is a document that answers a Request.
+type Found struct {
+	Ref
+	Score   float64 // greater is better, and comparable within one answer only: the sum of Parts times their Prior and Files
+	Covered float64 // share of the query's information that it has, 0 to 1: the same question means the same in any store
+	Parts   Parts
+	Words   []Part // what each term of the query added to Parts.Words
+	Alike   []Ref  // documents that say the same, which were found too and left out
+}
+
+// Parts are what a score is made of.
+type Parts struct {
+	Words   float64 // BM25
+	Grams   float64 // BM25 of pieces of words
+	Near    float64 // words of the query that are neighbours
+	Passage float64 // words of the query that stand in one line or sentence
+	Beside  float64 // what the memories before and after in the session are about
+	Prior   float64 // factor: how long such a memory holds, and how old it is
+	Files   float64 // factor: it is about a file that the asker works on
+}
+
+func (p Parts) score() float64 {
+	return (p.Words + p.Grams + p.Near + p.Passage + p.Beside) * p.Prior * p.Files
+}
+
+// Rank finds what answers a request, the best first; equal scores in the order of segments and documents. What it finds, and in
+// which order, depends only on the documents that are there. An Index that is spoilt gives a wrong answer: ask its Err after.
+func (x *Index) Rank(q Request) []Found {
+	r := ranking{Index: x, request: &q}
+	for _, s := range x.segments {
+		r.base = append(r.base, r.docs)
+		r.docs += s.Len()
+	}
+	r.totals = x.Totals()
+	if r.totals.Docs == 0 || !r.look(q.Text) || !r.allow() {
+		return nil
+	}
+	r.score()
+	candidates := r.candidates()
+	r.places(candidates)
+	for i := range candidates {
+		r.finish(&candidates[i])
+	}
+	slices.SortFunc(candidates, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.at, b.at))
+	})
+	return r.fold(candidates)
+}
+
+// ranking is one call of Rank. Documents are numbered over all segments.
+type ranking struct {
+	*Index
+	request *Request
+	base    []int // number of the first document of each segment
+	docs    int
+	totals  segment.Totals
+	query   []lookup
+	asked   []asking // its words
+
+	allowed []uint64  // a bit for each document that may be found; nil: all
+	words   []float32 // score by words
+	grams   []float32 // by grams, so that the best has gramShare of the best in words
+	lengths []float32 // see length
+	scratch []uint32  // see sum
+	touched []uint32
+}
+
+// lookup is a distinct term of the query.
+type lookup struct {
+	text   string
+	weight float64 // how often it is asked for, saturated
+	idf    float64
+	ids    [][]variant // in each segment
+	gram   bool
+	joined bool
+}
+
+// variant is a term that is taken for one of the query: itself, or one that is spelt nearly so.
+type variant struct {
+	id    uint32
+	share float64 // of its weight
+}
+
+// asking is a word of the query, which several lookups may stand for: an identifier and its parts.
+type asking struct{ from, to int } // in query
+
+// locate is the document of a number.
+func (r *ranking) locate(at int) Ref {
+	k := len(r.base) - 1
+	for r.base[k] > at {
+		k--
+	}
+	return Ref{k, at - r.base[k]}
+}
+
+// candidate is a document that is ranked by what stands where.
+type candidate struct {
+	Found
+	at int
+}
+
+// base score of a document, by words and grams.
+func (r *ranking) first(at int) float32 { return r.words[at] + r.grams[at] }
+
+// candidates are the best by words and grams, and the neighbours of the very best. The best come first.
+func (r *ranking) candidates() []candidate {
+	most := max(depth, r.request.N)
+	if r.request.N == 0 {
+		most = r.docs
+	}
+	var heap []int // the worst of the best comes first
+	worse := func(a, b int) bool {
+		if x, y := r.first(a), r.first(b); x != y {
+			return x < y
+		}
+		return a > b
+	}
+	for at := range r.docs {
+		if r.first(at) <= 0 || !r.may(at) {
+			continue
+		}
+		switch {
+		case len(heap) < most:
+			heap = append(heap, at)
+			if len(heap) == most {
+				for i := most/2 - 1; i >= 0; i-- {
+					sink(heap, i, worse)
+				}
+			}
+		case worse(heap[0], at):
+			heap[0] = at
+			sink(heap, 0, worse)
+		}
+	}
+	slices.SortFunc(heap, func(a, b int) int {
+		if worse(a, b) {
+			return 1
+		}
+		return -1
+	})
+	out := make([]candidate, 0, len(heap)+2*besideOf)
+	for _, at := range heap {
+		out = append(out, candidate{Found: Found{Ref: r.locate(at)}, at: at})
+	}
+	return r.withNeighbours(out)
+}
+
+// sink moves the entry at i down a heap, in which no entry is worse than the one above it.
+func sink(heap []int, i int, worse func(a, b int) bool) {
+	for {
+		least := i
+		for _, child := range [2]int{2*i + 1, 2*i + 2} {
+			if child < len(heap) && worse(heap[child], heap[least]) {
+				least = child
+			}
+		}
+		if least == i {
+			return
+		}
+		heap[i], heap[least] = heap[least], heap[i]
+		i = least
+	}
+}
+
+// withNeighbours adds what stands beside the best in their sessions, and gives each candidate its part of its neighbours'
+// scores.
+func (r *ranking) withNeighbours(all []candidate) []candidate {
+	best := len(all)
+	for i := 0; i < len(all); i++ {
+		before, after, hasBefore, hasAfter := r.beside(all[i].Ref)
+		for _, side := range [2]struct {
+			Ref
+			ok bool
+		}{{before, hasBefore}, {after, hasAfter}} {
+			if !side.ok {
+				continue
+			}
+			at := r.base[side.Segment] + side.Doc
+			all[i].Parts.Beside += besideShare * float64(r.first(at))
+			if i < min(best, besideOf) && r.may(at) && !slices.ContainsFunc(all, func(c candidate) bool { return c.at == at }) {
+				all = append(all, candidate{Found: Found{Ref: side.Ref}, at: at})
+			}
+		}
+	}
+	return all
+}
+
+// beside is Beside, quicker where there is one segment.
+func (r *ranking) beside(at Ref) (before, after Ref, hasBefore, hasAfter bool) {
+	if len(r.segments) > 1 {
+		return r.Beside(at)
+	}
+	s := r.segments[0]
+	i, j := s.Previous(at.Doc), s.Next(at.Doc)
+	for i >= 0 && !s.Live(i) {
+		i = s.Previous(i)
+	}
+	for j >= 0 && !s.Live(j) {
+		j = s.Next(j)
+	}
+	return Ref{0, i}, Ref{0, j}, i >= 0, j >= 0
+}
+
+// may reports whether a document may be found.
+func (r *ranking) may(at int) bool {
+	if r.allowed != nil && r.allowed[at/64]>>(at%64)&1 == 0 {
+		return false
+	}
+	ref := r.locate(at)
+	return r.segments[ref.Segment].Live(ref.Doc) && (r.request.Keep == nil || r.request.Keep(ref))
+}
+
+// finish gives a candidate its factors and its score.
+func (r *ranking) finish(c *candidate) {
+	s := r.segments[c.Segment]
+	c.Parts.Grams = float64(r.grams[c.at])
+	c.Parts.Prior = 1
+	if half := r.request.HalfOf; half != nil {
+		c.Parts.Prior = prior(r.request.Now, s.Time(c.Doc), half(s.Kind(c.Doc)))
+	}
+	c.Parts.Files = 1
+	if len(r.request.Files) > 0 {
+		c.Parts.Files = r.files(s, c.Doc)
+	}
+	c.Score = c.Parts.score()
+}
+
+// look takes the query apart and looks its terms up. It reports whether there is anything to look for.
+func (r *ranking) look(text string) bool {
+	var a terms.Analyzer
+	tokens := a.Query(text)
+	times := make([]float64, 0, len(tokens))
+	for i := 0; i < len(tokens); {
+		from := len(r.query)
+		word := tokens[i].Word
+		for ; i < len(tokens) && tokens[i].Word == word; i++ {
+			t := tokens[i]
+			if n := slices.IndexFunc(r.query, func(l lookup) bool { return l.text == t.Text }); n >= 0 {
+				times[n]++
+			} else if len(r.query) < maxLookups {
+				r.query = append(r.query, lookup{text: t.Text, gram: t.Gram, joined: terms.Joined(t.Text)})
+				times = append(times, 1)
+			}
+		}
+		if to := len(r.query); to > from {
+			r.asked = append(r.asked, asking{from, to})
+		}
+	}
+	for i := range r.query {
+		l := &r.query[i]
+		l.weight = saturated(times[i])
+		l.ids = make([][]variant, len(r.segments))
+		df := 0
+		for k, s := range r.segments {
+			if id, ok := s.Term(l.text); ok {
+				if n := s.DF(id); n > 0 {
+					df += n
+					l.ids[k] = []variant{{id, 1}}
+				}
+			}
+		}
+		l.idf = r.idf(df)
+		if df == 0 && l.gram && !r.hasParts(i) {
+			r.spell(l)
+		}
+	}
+	return len(r.query) > 0
+}
+
+// hasParts reports whether a term is an identifier whose parts are looked for too.
+func (r *ranking) hasParts(i int) bool {
+	return slices.ContainsFunc(r.asked, func(w asking) bool { return w.from == i && w.to > i+1 })
+}
+
+// covered is the share of the query's information that is in the terms that a document has. A word that no document has
+// counts as much as the rarest: that it is missing tells that the question may be about something else.
+func (r *ranking) covered(has func(i int) float64) float64 {
+	all, found := 0.0, 0.0
+	for _, w := range r.asked {
+		whole, most := has(w.from)*r.query[w.from].idf, r.query[w.from].idf
+		if w.to > w.from+1 {
+			sum, parts := 0.0, 0.0
+			for i := w.from + 1; i < w.to; i++ {
+				sum += has(i) * r.query[i].idf
+				parts += r.query[i].idf
+			}
+			whole = max(whole, most*sum/parts)
+		}
+		all += most
+		found += whole
+	}
+	if all == 0 {
+		return 0
+	}
+	return min(1, found/all)
+}
+
+// files is the factor of a document about files that the asker works on.
+func (r *ranking) files(s *Segment, doc int) float64 {
+	for _, id := range s.Labels(doc, nil) {
+		if glob, ok := strings.CutPrefix(s.LabelText(id), "path="); ok && matches([]string{glob}, r.request.Files) != "" {
+			return filesFactor
+		}
+	}
+	return 1
+}

@@ -1,0 +1,216 @@
+package recall
+
+import (
+	"math"
+	"unicode/utf8"
+
+	"github.com/reverie-memory/reverie/gitstore/recall/terms"
+)
+
+// The model is BM25 (Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond, 2009), where the
+// frequencies and the lengths of fields are summed by weight first (Robertson, Zaragoza and Taylor, Simple BM25 Extension to Multiple
+// Weighted Fields, CIKM 2004), with k1 and b of Search, and
+//
+//	idf(t)   = ln(1 + (N - df + 0.5) / (df + 0.5))
+//	score    = Σ (k3 + 1)·q / (k3 + q) · idf(t) · tf·(k1 + 1) / (tf + k1·(1 - b + b·length/mean))
+//
+// where q is how often the query has a term.
+
+const (
+	rankK1 = 1.4 // k1
+	k3     = 1   // how soon a repeated term of a query stops adding
+)
+
+func saturated(q float64) float64 { return (k3 + 1) * q / (k3 + q) }
+
+func (r *ranking) idf(df int) float64 {
+	return math.Log(1 + (float64(r.totals.Docs-df)+0.5)/(float64(df)+0.5))
+}
+
+// score fills words and grams.
+func (r *ranking) score() {
+	r.words, r.grams = make([]float32, r.docs), make([]float32, r.docs)
+	r.lengths = make([]float32, r.docs)
+	r.scratch = make([]uint32, r.docs)
+	mean := max(float64(r.totals.Length)/float64(r.totals.Docs), 1)
+	length := func(s *Segment, doc int) float64 { return float64(s.Length(doc)) / mean }
+	for i := range r.query {
+		l := &r.query[i]
+		for k, variants := range l.ids {
+			for _, v := range variants {
+				r.add(r.words, k, v.id, l.weight*l.idf*v.share, length)
+			}
+		}
+	}
+	r.characters(length)
+	r.addGrams()
+}
+
+// add adds a term of a segment to some scores.
+func (r *ranking) add(scores []float32, k int, id uint32, weight float64, length func(*Segment, int) float64) {
+	s, base := r.segments[k], r.base[k]
+	for c := s.Postings(id); c.Next(); {
+		at := base + int(c.Doc)
+		scores[at] += float32(weight * frequency(float64(c.Freq), r.length(s, at, int(c.Doc), length)))
+	}
+}
+
+// frequency is the part of BM25 that depends on the document; length is that of the document in means.
+func frequency(tf, length float64) float64 {
+	return tf * (rankK1 + 1) / (tf + rankK1*(1-b+b*length))
+}
+
+// length is that of a document in means. It is looked up once.
+func (r *ranking) length(s *Segment, at, doc int, of func(*Segment, int) float64) float64 {
+	if r.lengths[at] == 0 {
+		r.lengths[at] = float32(max(of(s, doc), 1e-6))
+	}
+	return float64(r.lengths[at])
+}
+
+// characters adds the characters of pairs to words. A character has no postings of its own: it is found by the pairs that begin with
+// it.
+func (r *ranking) characters(length func(*Segment, int) float64) {
+	type character struct {
+		text  string
+		share float64
+	}
+	var all []character
+	note := func(text string, share float64) {
+		for i := range all {
+			if all[i].text == text {
+				all[i].share = max(all[i].share, share)
+				return
+			}
+		}
+		all = append(all, character{text, share})
+	}
+	for _, l := range r.query {
+		if !l.joined {
+			continue
+		}
+		_, n := utf8.DecodeRuneInString(l.text)
+		if n == len(l.text) {
+			note(l.text, 1)
+			continue
+		}
+		note(l.text[:n], characterShare)
+		note(l.text[n:], characterShare)
+	}
+	for _, c := range all {
+		for k, s := range r.segments {
+			for id, text := range s.Prefix(c.text) {
+				if len(text) > len(c.text) { // the character alone was looked up as a term
+					r.sum(k, id)
+				}
+			}
+		}
+		idf := r.idf(len(r.touched))
+		r.drain(func(at int, tf float64) {
+			ref := r.locate(at)
+			r.words[at] += float32(c.share * idf * frequency(tf, r.length(r.segments[ref.Segment], at, ref.Doc, length)))
+		})
+	}
+}
+
+// sum adds the frequencies of a term to scratch.
+func (r *ranking) sum(k int, id uint32) {
+	s, base := r.segments[k], r.base[k]
+	for c := s.Postings(id); c.Next(); {
+		if !s.Live(int(c.Doc)) {
+			continue
+		}
+		at := base + int(c.Doc)
+		if r.scratch[at] == 0 {
+			r.touched = append(r.touched, uint32(at))
+		}
+		r.scratch[at] += c.Freq
+	}
+}
+
+// drain calls fn for each document in scratch, and empties it.
+func (r *ranking) drain(fn func(at int, tf float64)) {
+	for _, at := range r.touched {
+		fn(int(at), float64(r.scratch[at]))
+		r.scratch[at] = 0
+	}
+	r.touched = r.touched[:0]
+}
+
+// addGrams fills grams: what the relatives of the query's words tell, the terms that share pieces with them. That finds a
+// word in another form, as a part of a longer one, and misspelt. A relative weighs as much as the pieces that it shares,
+// each by how rare it is, for the root of how many it has. The two scores are of different kinds, so they are
+// mixed after each was divided by its best.
+func (r *ranking) addGrams() {
+	type gram struct {
+		text  string
+		times float64
+	}
+	var all []gram
+	for _, l := range r.query {
+		if !l.gram {
+			continue
+		}
+	next:
+		for _, g := range terms.Grams(l.text) {
+			for i := range all {
+				if all[i].text == g {
+					all[i].times++
+					continue next
+				}
+			}
+			all = append(all, gram{g, 1})
+		}
+	}
+	shared := make([][]float32, len(r.segments)) // weight of the grams that each term shares
+	for k, s := range r.segments {
+		shared[k] = make([]float32, s.Terms())
+	}
+	ids := make([][]uint32, len(r.segments))
+	for _, g := range all {
+		df, n := 0, 0
+		for k, s := range r.segments {
+			n, ids[k] = s.Gram(g.text, ids[k][:0])
+			df += n
+		}
+		weight := float32(saturated(g.times) * r.idf(df))
+		for k := range ids {
+			for _, id := range ids[k] {
+				shared[k][id] += weight
+			}
+		}
+	}
+	clear(r.lengths)
+	mean := max(float64(r.totals.GramLength)/float64(r.totals.Docs), 1)
+	length := func(s *Segment, doc int) float64 { return float64(s.GramLength(doc)) / mean }
+	for k, s := range r.segments {
+		for id, weight := range shared[k] {
+			if weight > 0 {
+				id := uint32(id)
+				own := max(utf8.RuneCountInString(s.TermText(id))-terms.GramSize+1, 1)
+				r.add(r.grams, k, id, float64(weight)/math.Sqrt(float64(own)), length)
+			}
+		}
+	}
+	bestWord, bestGram := r.best(r.words), r.best(r.grams)
+	if bestGram == 0 {
+		return
+	}
+	factor := float32(gramShare) / bestGram
+	if bestWord > 0 {
+		factor *= bestWord
+	}
+	for i := range r.grams {
+		r.grams[i] *= factor
+	}
+}
+
+// best is the greatest score of a document that may be found.
+func (r *ranking) best(scores []float32) (best float32) {
+	for at, s := range scores {
+		if s > best && r.may(at) {
+			best = s
+		}
+	}
+	return best
+}

@@ -1,0 +1,156 @@
+package terms
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/kljensen/snowball/english"
+)
+
+// abbreviated is how many digits of a hash people write.
+const abbreviated = 7
+
+// flush emits the word at hand: whole, and its parts if it has several.
+func (a *Analyzer) flush() {
+	word := a.word
+	a.word = a.word[:0]
+	for len(word) > 0 && word[len(word)-1] == '_' {
+		word = word[:len(word)-1]
+	}
+	whole := a.lower(word)
+	switch {
+	case whole == "":
+		return
+	case slices.Contains(word, '.'):
+		a.version(whole)
+	case isHash(whole):
+		a.emit(whole, false, false)
+		if len(whole) > abbreviated {
+			a.emit(whole[:abbreviated], false, true)
+		}
+	case len(a.split(word)) < 2:
+		a.plain(whole, false)
+	default:
+		if !a.stops(whole) {
+			a.emit(a.stem(whole), true, false)
+		}
+		for _, p := range a.parts {
+			if len(p) > 1 || unicode.IsDigit(p[0]) {
+				a.plain(a.lower(p), true)
+			}
+		}
+	}
+	a.at++
+}
+
+// plain emits a word of one part.
+func (a *Analyzer) plain(word string, part bool) {
+	switch {
+	case word == "" || a.stops(word):
+	case stop.Has(word): // the text has nothing else
+		a.emit(word, false, part)
+	default:
+		a.emit(a.stem(word), classAt(word) == letter, part)
+	}
+}
+
+// stops reports whether a word is to be left out.
+func (a *Analyzer) stops(word string) bool { return !a.all && stop.Has(word) }
+
+// version emits a number with points, and the shorter one that people call it by: 1.2.3 is 1.2 too.
+func (a *Analyzer) version(word string) {
+	word = strings.TrimLeft(word, "v")
+	a.emit(word, false, false)
+	if major, rest, _ := strings.Cut(word, "."); strings.Contains(rest, ".") {
+		minor, _, _ := strings.Cut(rest, ".")
+		a.emit(major+"."+minor, false, true)
+	}
+}
+
+// isHash reports whether a word is hexadecimal and no word: seven digits at least, where letters and figures change
+// places more than once.
+func isHash(word string) bool {
+	if len(word) < abbreviated {
+		return false
+	}
+	borders := 0
+	for i := range len(word) {
+		c := word[i]
+		if (c < '0' || '9' < c) && (c < 'a' || 'f' < c) {
+			return false
+		}
+		if i > 0 && (c <= '9') != (word[i-1] <= '9') {
+			borders++
+		}
+	}
+	return borders > 1
+}
+
+// split finds the parts of an identifier: at underscores, between letters and digits, and where camelCase says so, as
+// in HTTPServer.
+func (a *Analyzer) split(word []rune) [][]rune {
+	a.parts = a.parts[:0]
+	from := 0
+	cut := func(to int) {
+		if to > from {
+			a.parts = append(a.parts, word[from:to])
+		}
+		from = to
+	}
+	for i, r := range word {
+		if r == '_' {
+			cut(i)
+			from = i + 1
+			continue
+		}
+		if i == from {
+			continue
+		}
+		before := word[i-1]
+		switch {
+		case unicode.IsMark(r), r == '+', r == '#':
+		case unicode.IsDigit(r) != unicode.IsDigit(before),
+			unicode.IsUpper(r) && unicode.IsLower(before),
+			unicode.IsUpper(r) && unicode.IsUpper(before) && i+1 < len(word) && unicode.IsLower(word[i+1]):
+			cut(i)
+		}
+	}
+	cut(len(word))
+	return a.parts
+}
+
+// maxStem is the longest word that has a stem, in bytes; maxStems bounds how many are remembered.
+const (
+	maxStem  = 23
+	maxStems = 1 << 16
+)
+
+// stem is the stem of an English word. What is no word of ASCII letters is its own.
+func (a *Analyzer) stem(word string) string {
+	if len(word) < 3 || len(word) > maxStem || strings.IndexFunc(word, func(r rune) bool { return r < 'a' || 'z' < r }) >= 0 {
+		return word
+	}
+	if s, ok := a.stems[word]; ok {
+		return s
+	}
+	if a.stems == nil || len(a.stems) >= maxStems {
+		a.stems = map[string]string{}
+	}
+	s := english.Stem(word, true)
+	a.stems[word] = s
+	return s
+}
+
+// emit adds a token.
+func (a *Analyzer) emit(text string, gram, part bool) {
+	if len(text) > MaxTerm {
+		n := MaxTerm
+		for !utf8.RuneStart(text[n]) {
+			n--
+		}
+		text = text[:n]
+	}
+	a.out = append(a.out, Token{Text: text, Field: a.field, Word: a.at, Passage: a.passage, Gram: gram, Part: part})
+}

@@ -1,0 +1,220 @@
+package install
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/reverie-memory/reverie/hooks"
+	"github.com/tailscale/hujson"
+)
+
+// An agent starts our server of tools for a session, and asks it as the model wishes. Its settings name the server as a member of an
+// object, Codex's as a table of TOML; the plugin for OpenCode adds it to the settings that are in force, and to no file.
+
+// serverName is what the agents call our server. Their names of its tools are made of it.
+const serverName = "reverie"
+
+// serversKey is the member of the settings that has the servers.
+const serversKey = "mcpServers"
+
+// server is the entry of ours in an agent's settings.
+type server struct {
+	Type    string   `json:"type,omitempty"`
+	Command string   `json:"command"`
+	Args    []string `json:"args"`
+	Timeout int      `json:"timeout,omitempty"` // of each request, in milliseconds
+}
+
+func serverOf(a hooks.Agent, program string) server {
+	s := server{Command: program, Args: []string{"mcp", "--agent", a.Name}}
+	switch a.Name {
+	case "claude":
+		s.Type = "stdio"
+	case "gemini":
+		s.Timeout = 5000 // or its start waits ten minutes for a program that hangs
+	}
+	return s
+}
+
+// ours reports whether a server is a program of ours.
+func (s server) ours() bool {
+	return ourProgram(s.Command) && len(s.Args) > 0 && s.Args[0] == "mcp"
+}
+
+// Hooks reports whether a target's file is one from which hooks call us.
+func (t Target) Hooks() bool {
+	switch filepath.Base(t.File) {
+	case claudeServers, claudeServersOld, claudeProjectServers, codexConfig:
+		return false
+	}
+	return true
+}
+
+// The files that have servers and no hooks.
+const (
+	claudeServers        = ".claude.json"
+	claudeServersOld     = ".config.json" // in its own folder; where it is there, it counts alone
+	claudeProjectServers = ".mcp.json"
+	codexConfig          = "config.toml"
+)
+
+// serves reports whether a target's file is one that may name our server.
+func (t Target) serves() bool { return !t.Hooks() || t.Agent.Name == "gemini" || t.plugin() }
+
+// table reports whether the file is TOML.
+func (t Target) table() bool { return filepath.Base(t.File) == codexConfig }
+
+// Users are the targets in the user's own settings, that of the hooks first.
+func (m Machine) Users(a hooks.Agent) []Target {
+	t, ok := m.User(a)
+	if !ok {
+		return nil
+	}
+	switch a.Name {
+	case "claude":
+		file := filepath.Join(m.Folder(a.Name), claudeServersOld)
+		if _, err := os.Stat(file); err != nil {
+			file = filepath.Join(m.dir("CLAUDE_CONFIG_DIR"), claudeServers)
+		}
+		return []Target{t, {Agent: a, File: file}}
+	case "codex":
+		return []Target{t, {Agent: a, File: filepath.Join(m.Folder(a.Name), codexConfig)}}
+	}
+	return []Target{t}
+}
+
+// Projects are the targets in a work tree, that of the hooks first.
+func Projects(a hooks.Agent, top string) []Target {
+	t, ok := Project(a, top)
+	if !ok {
+		return nil
+	}
+	switch a.Name {
+	case "claude":
+		return []Target{t, {Agent: a, File: filepath.Join(top, claudeProjectServers), Top: top}}
+	case "codex":
+		return []Target{t, {Agent: a, File: filepath.Join(top, ".codex", codexConfig), Top: top}}
+	}
+	return []Target{t}
+}
+
+// add puts what a target gets into the text of its file. made names the containers that were not there.
+func (t Target) add(text []byte, program string) (out []byte, made []string, err error) {
+	switch {
+	case t.table():
+		return addTable(text, serverOf(t.Agent, program))
+	case !t.Hooks():
+		return addServer(text, t.Agent, program)
+	}
+	out, made, err = addEntries(text, t.Agent, Command(program, t.Agent.Name))
+	if err != nil || !t.serves() || t.Bare {
+		return out, made, err
+	}
+	out, more, err := addServer(out, t.Agent, program)
+	return out, append(made, more...), err
+}
+
+// cut takes out what add put in. Of the containers that this empties those in made go; with known false, all.
+func (t Target) cut(text []byte, made []string, known bool) (out []byte, err error) {
+	if t.table() {
+		return cutTable(text, made)
+	}
+	if out = text; t.Hooks() {
+		if out, err = cutEntries(text, t.Agent, made, known); err != nil {
+			return nil, err
+		}
+	}
+	if t.serves() {
+		out, err = cutServer(out, t.Agent, made, known)
+	}
+	return out, err
+}
+
+// serverIn is our server in the text of a target's file; found is false where there is none of ours.
+func (t Target) serverIn(text []byte) (s server, found bool, err error) {
+	if t.table() {
+		return tableIn(text)
+	}
+	parsed, err := parseObject(text, t.Agent)
+	if err != nil {
+		return s, false, err
+	}
+	s, found, _, err = parsed.server()
+	return s, found, err
+}
+
+// server is our entry; other reports that somebody else's has its name.
+func (s *settings) server() (found server, ours, other bool, err error) {
+	all, err := s.object(serversKey)
+	if all == nil || err != nil {
+		return found, false, false, err
+	}
+	seen := false
+	for _, m := range all.Members {
+		if name(m) != serverName {
+			continue
+		}
+		if seen {
+			return found, false, false, s.fault(m.Name.StartOffset, "%q stands here twice", serverName)
+		}
+		seen = true
+		text, err := hujson.Standardize(slices.Clone(s.text[m.Value.StartOffset:m.Value.EndOffset]))
+		if err == nil {
+			err = json.Unmarshal(text, &found)
+		}
+		ours = err == nil && found.ours()
+	}
+	return found, ours, seen && !ours, nil
+}
+
+// addServer puts our server into the text of an agent's settings, or brings it up to date where it stands.
+func addServer(text []byte, a hooks.Agent, program string) (out []byte, made []string, err error) {
+	s, err := parseObject(text, a)
+	if err != nil {
+		return nil, nil, err
+	}
+	was, ours, other, err := s.server()
+	want := serverOf(a, program)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case other:
+		v := s.find(serversKey, serverName)
+		return nil, nil, s.fault(v.StartOffset, "%s.%s is a server of somebody else's; reverie init --no-mcp leaves ours out", serversKey, serverName)
+	case ours:
+		if was.Command != want.Command {
+			err = s.replace(s.find(serversKey, serverName, "command"), want.Command)
+		}
+		if err == nil && !slices.Equal(was.Args, want.Args) {
+			err = s.replace(s.find(serversKey, serverName, "args"), want.Args)
+		}
+		return s.bytes(), nil, err
+	}
+	if all, _ := s.object(serversKey); all == nil {
+		err = s.insert(s.root, serversKey, map[string]server{serverName: want})
+		return s.bytes(), []string{serversKey}, err
+	}
+	err = s.insert(s.find(serversKey), serverName, want)
+	return s.bytes(), nil, err
+}
+
+// cutServer takes our server out, and the object it was in if that is empty then and we made it, or know nothing of it.
+func cutServer(text []byte, a hooks.Agent, made []string, known bool) ([]byte, error) {
+	s, err := parseObject(text, a)
+	if err != nil {
+		return nil, err
+	}
+	_, ours, _, err := s.server()
+	if err != nil || !ours {
+		return text, err
+	}
+	all := s.find(serversKey)
+	at := slices.IndexFunc(all.Value.(*hujson.Object).Members, func(m hujson.ObjectMember) bool { return name(m) == serverName })
+	if err := s.remove(all, at); err != nil {
+		return nil, err
+	}
+	err = s.dropEmpty(func(container string) bool { return !known || slices.Contains(made, container) }, serversKey)
+	return s.bytes(), err
+}

@@ -1,0 +1,201 @@
+package install
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/reverie-memory/reverie/hooks"
+)
+
+// tables are files of Codex as people have them.
+var tables = map[string]string{
+	"empty":            "",
+	"keys":             "# mine\nmodel = \"gpt\" # the best\napproval_policy = 'never'\n",
+	"no final newline": "model = \"gpt\"",
+	"crlf":             "model = \"gpt\"\r\n\r\n[features]\r\nhooks = true\r\n",
+	"own servers":      "[mcp_servers.files]\ncommand = \"npx\"\nargs = [\n  \"files\",\n]\n\n[mcp_servers.files.env]\nA = \"1\"\n\n\n",
+	"arrays of tables": "[[profiles]]\nname = \"a\"\n[[profiles]]\nname = \"b\"\n# end\n",
+	"text like ours":   "note = '''\n[mcp_servers.reverie]\ncommand = \"x\"\n'''\n",
+	"a list of lists":  "x = [\n  [\"mcp_servers.reverie\"],\n]\n",
+	"dotted":           "mcp_servers.files.command = \"npx\"\n",
+}
+
+// targetsOf is every target with our server, and what its file may hold before.
+func targetsOf(t testing.TB) (found []served) {
+	m := Machine{t.TempDir(), func(string) string { return "" }}
+	for _, a := range hooks.Agents {
+		for _, target := range m.Users(a) {
+			if !target.serves() || target.plugin() {
+				continue
+			}
+			texts := map[string]string{}
+			for n, text := range priors {
+				texts[n] = text
+			}
+			if a.Name == "gemini" {
+				for n, text := range commented {
+					texts[n] = text
+				}
+			}
+			if target.table() {
+				texts = tables
+			}
+			found = append(found, served{target, texts})
+		}
+	}
+	return found
+}
+
+type served struct {
+	Target
+	texts map[string]string
+}
+
+func TestServerComesAndGoesWithoutTrace(t *testing.T) {
+	for _, target := range targetsOf(t) {
+		for n, text := range target.texts {
+			t.Run(target.Agent.Name+"/"+n, func(t *testing.T) {
+				const program, next = `/opt/my "tools"/reverie`, "/opt/next/reverie"
+				added, made, err := target.add([]byte(text), program)
+				if err != nil {
+					t.Fatal(err)
+				}
+				s, found, err := target.serverIn(added)
+				if want := serverOf(target.Agent, program); !found || err != nil || s.Command != want.Command || cmp.Diff(want.Args, s.Args) != "" {
+					t.Errorf("%+v, %t, %v in\n%s", s, found, err, added)
+				}
+				again, more, err := target.add(added, program)
+				if err != nil || len(more) > 0 || string(again) != string(added) {
+					t.Errorf("the second time: %v, made %q: %s", err, more, cmp.Diff(string(added), string(again)))
+				}
+				if strings.Contains(text, "\r\n") && strings.Count(string(added), "\n") != strings.Count(string(added), "\r\n") {
+					t.Errorf("line ends are mixed: %q", added)
+				}
+				renewed, more, err := target.add(added, next)
+				if s, found, err := target.serverIn(renewed); !found || err != nil || s.Command != next || len(more) > 0 {
+					t.Errorf("renewed: %+v, %t, %v, made %q", s, found, err, more)
+				}
+				if strings.Count(string(renewed), "\n") != strings.Count(string(added), "\n") {
+					t.Errorf("renewed elsewhere:\n%s", renewed)
+				}
+				for _, from := range [][]byte{added, renewed} {
+					left, err := target.cut(from, made, true)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if d := cmp.Diff(text, string(left)); d != "" && !(text == "" && strings.TrimSpace(string(left)) == "{}") {
+						t.Errorf("not what it was:\n%s", d)
+					}
+				}
+			})
+		}
+	}
+}
+
+// What has our name and is not ours is not touched, and said.
+func TestOthersServerIsRefused(t *testing.T) {
+	for _, target := range targetsOf(t) {
+		text := `{"mcpServers": {"reverie": {"command": "/opt/elsewhere/diary", "args": ["mcp"]}}}`
+		if target.table() {
+			text = "[mcp_servers.reverie]\ncommand = \"/opt/elsewhere/diary\"\nargs = [\"mcp\"]\n"
+		}
+		if _, _, err := target.add([]byte(text), "/opt/reverie"); err == nil || !strings.Contains(err.Error(), "--no-mcp") {
+			t.Errorf("%s: %v", target.File, err)
+		}
+		if left, err := target.cut([]byte(text), nil, false); err != nil || string(left) != text {
+			t.Errorf("%s: cut: %v\n%s", target.File, err, left)
+		}
+	}
+}
+
+// Codex edits the file too: what it adds to our server goes with it, and what it puts beside it stays.
+func TestWhatCodexWroteSince(t *testing.T) {
+	for name, c := range map[string]struct{ now, want string }{
+		"a tool that was approved, and a table behind": {
+			"model = \"gpt\"\n\n" + tableComment + "\n[mcp_servers.reverie]\ncommand = \"/opt/reverie\"\nargs = [\"mcp\"]\nenabled = true\n\n[mcp_servers.reverie.tools.recall]\napproval_mode = \"approve\"\n\n[projects.\"/x\"]\ntrust_level = \"trusted\"\n",
+			"model = \"gpt\"\n\n\n[projects.\"/x\"]\ntrust_level = \"trusted\"\n",
+		},
+		"a comment behind": {
+			tableComment + "\n[mcp_servers.reverie]\ncommand = \"/opt/reverie\"\nargs = [\"mcp\"]\n# the end\n",
+			"# the end\n",
+		},
+		"a list on several lines": {
+			"[x]\n[mcp_servers.reverie]\ncommand = \"/opt/reverie\"\nargs = [\n\n\"mcp\"]\n[a]\nb = 1\n",
+			"[x]\n[a]\nb = 1\n",
+		},
+		"quoted names": {
+			"[ \"mcp_servers\" . 'reverie' ] # here\ncommand = \"/opt/reverie\"\nargs = [\"mcp\"]\n[a]\n",
+			"[a]\n",
+		},
+	} {
+		left, err := cutTable([]byte(c.now), nil)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if d := cmp.Diff(c.want, string(left)); d != "" {
+			t.Errorf("%s:\n%s", name, d)
+		}
+	}
+	for name, text := range map[string]string{ // no line of its own
+		"inline":         "mcp_servers = {reverie = {command = \"/opt/reverie\", args = [\"mcp\"]}, files = {command = \"npx\"}}\n",
+		"inside a table": "[mcp_servers]\nreverie.command = \"/opt/reverie\"\nreverie.args = [\"mcp\"]\n",
+	} {
+		if left, err := cutTable([]byte(text), nil); err == nil {
+			t.Errorf("%s was cut:\n%s", name, left)
+		}
+		if out, _, err := addTable([]byte(text), server{Command: "/opt/next/reverie", Args: []string{"mcp"}}); err == nil {
+			t.Errorf("%s was changed:\n%s", name, out)
+		}
+	}
+}
+
+// Without the server a file gets the hooks alone, and a server that is there stays.
+func TestBareAddsNoServer(t *testing.T) {
+	p := newPlace(t)
+	for _, name := range []string{"gemini", "opencode"} {
+		target := p.user(name)
+		target.Bare = true
+		clone := p.clone("clone")
+		serves := func() bool {
+			s, err := Examine(target)
+			if err != nil || !s.Installed || len(s.Missing) > 0 || s.Other {
+				t.Errorf("%s: %+v, %v", name, s, err)
+			}
+			return s.Serves
+		}
+		if p.install(target, clone); serves() {
+			t.Errorf("%s: a server was added", name)
+		}
+		target.Bare = false
+		if p.install(target, clone); !serves() {
+			t.Errorf("%s: no server was added", name)
+		}
+		target.Bare = true
+		if p.install(target, clone); !serves() {
+			t.Errorf("%s: the server went", name)
+		}
+		p.remove(target, clone)
+		if _, err := os.Stat(target.File); err == nil {
+			t.Errorf("%s is left", target.File)
+		}
+	}
+}
+
+func FuzzTableComesAndGoes(f *testing.F) {
+	for _, text := range tables {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		want := server{Command: "/opt/reverie", Args: []string{"mcp", "--agent", "codex"}}
+		added, made, err := addTable([]byte(text), want)
+		if err != nil || string(added) == text || made == nil && strings.TrimSpace(text) != "" {
+			return // refused, or there before
+		}
+		left, err := cutTable(added, made)
+		if err != nil || string(left) != text {
+			t.Errorf("%q → %q → %q, %v", text, added, left, err)
+		}
+	})
+}
