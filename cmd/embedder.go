@@ -128,8 +128,8 @@ func (w *workspace) fillVectors(ctx context.Context, stop func() bool) (done, le
 	return done, left, err
 }
 
-// weighVectors measures what the vectors are worth beside the words, where nobody has or much has changed since: it costs one
-// question to the model, of less than a hundred short texts.
+// weighVectors measures what the vectors are worth beside the words, where nobody has or much has changed since: the model is
+// given up to 192 texts of a few words.
 func weighVectors(ctx context.Context, vectors *vector.Store, embed vector.Embed, live []record.Memory) error {
 	if worth, known := vectors.Worth(); vectors.Empty() || known && !worth.Old(vectors.Rows()) {
 		return nil
@@ -154,21 +154,11 @@ func weighVectors(ctx context.Context, vectors *vector.Store, embed vector.Embed
 	for i, t := range tried {
 		trials[i] = recall.Trial(t)
 	}
-	worth := vector.Worth{Trials: len(trials)}
-	if len(trials) >= minTrials {
+	worth := vector.Worth{Trials: len(trials)} // with few of them the nearest only follow what the words find
+	if len(trials) >= vector.MinTrials {
 		worth.Weight, worth.Alone = recall.Weigh(trials)
 	}
 	return vectors.Keep(ctx, worth)
-}
-
-// minTrials is how many trials say something: of fewer, a lucky one would be worth several points. Without them the nearest
-// count nothing against the words, and only follow what those find.
-const minTrials = 16
-
-// useless reports whether vectors find hardly more than chance would, so that they are not to be shown at all. The mean
-// nDCG@10 of a list by chance, with one right answer, is the sum of its discounts, 4.5, by the number of memories.
-func useless(w vector.Worth) bool {
-	return w.Trials >= minTrials && w.Alone < 0.1+4.5/float64(max(w.Rows, 1))
 }
 
 // errStopped ends the making of vectors for something that is to be done first.
@@ -246,7 +236,7 @@ func (w *workspace) askNear(ctx context.Context, q recall.Query) (answer func() 
 		why = "no memory has one yet"
 	}
 	worth, _ := vectors.Worth()
-	if why == "" && useless(worth) {
+	if why == "" && worth.Useless() {
 		why = "those of this model find too little here"
 	}
 	if why != "" {

@@ -24,28 +24,32 @@ type Trial struct {
 // trialDepth is how many memories each search returns.
 const trialDepth = 50
 
-// mixtures are the queries that are made: so many pieces of a memory that stand side by side, and so many of another one.
+// mixtures are the queries that are made: so many pieces of a memory that stand side by side, and so many of other ones.
 // A query of many words of one memory finds it with any vectors whatever; those of few words, and with words that
 // are not its own, are about as hard as what people ask.
-var mixtures = [3]struct{ own, other int }{{3, 0}, {4, 4}, {2, 3}}
+var mixtures = [2]struct{ own, other int }{{3, 0}, {4, 4}}
 
 // perMixture is how many queries of each mixture are tried.
-const perMixture = 32
+const perMixture = 96
 
-// Try makes queries of memories that have vectors, has them embedded at once, and searches with each. lexical is the search by
+// Try makes queries of memories that have vectors, has them embedded, and searches with each. lexical is the search by
 // words: the ids of at most n memories, the best first. The queries are the same for the same memories.
 func (v *Store) Try(ctx context.Context, embed Embed, memories []record.Memory, lexical func(query string, n int) []string) ([]Trial, error) {
 	trials, queries := v.trials(memories)
 	if len(trials) == 0 {
 		return nil, nil
 	}
-	texts := make([]string, len(queries))
-	for i, q := range queries {
-		texts[i] = v.space.Query(q)
-	}
-	vectors, err := v.space.embed(ctx, embed, texts)
-	if err != nil {
-		return nil, err
+	var vectors []value
+	for some := range slices.Chunk(queries, batch) {
+		texts := make([]string, len(some))
+		for i, q := range some {
+			texts[i] = v.space.Query(q)
+		}
+		got, err := v.space.embed(ctx, embed, texts)
+		if err != nil {
+			return nil, err
+		}
+		vectors = append(vectors, got...)
 	}
 	at := make(map[string]int, len(memories))
 	for i, m := range memories {
@@ -101,9 +105,12 @@ func (v *Store) trials(memories []record.Memory) (trials []Trial, queries []stri
 	for n, mix := range mixtures {
 		for i := range min(perMixture, len(usable)) {
 			one := usable[(n*perMixture+i)%len(usable)]
-			other := usable[(n*perMixture+i+1)%len(usable)]
 			chance := rand.New(rand.NewPCG(one.chance, uint64(n)))
-			parts := [][]string{run(chance, one.pieces, mix.own), run(chance, other.pieces, mix.other)}
+			parts := [][]string{run(chance, one.pieces, mix.own), nil}
+			for k := range mix.other {
+				other := usable[(n*perMixture+i+1+k)%len(usable)]
+				parts[1] = append(parts[1], run(chance, other.pieces, 1)...)
+			}
 			if chance.IntN(2) == 1 {
 				slices.Reverse(parts)
 			}

@@ -27,6 +27,16 @@ const (
 // Old reports whether so much has come or gone since that it is to be measured again.
 func (w Worth) Old(rows int) bool { return 4*max(rows-w.Rows, w.Rows-rows) > w.Rows }
 
+// MinTrials is how many trials say something: of fewer, a lucky one would be worth several points. Without them the weight
+// is to be 0.
+const MinTrials = 16
+
+// Useless reports whether the nearest are hardly better than chance, and not to be shown at all. The mean nDCG@10 of a list by
+// chance, where one memory is right, is the sum of its discounts, 4.5, by the number of memories.
+func (w Worth) Useless() bool {
+	return w.Trials >= MinTrials && w.Alone < 0.1+4.5/float64(max(w.Rows, 1))
+}
+
 // format is the file of a worth: one line of version, birth of the vectors and numbers, and the CRC-32 of that.
 func (w Worth) format(birth [birthSize]byte) string {
 	line := fmt.Sprintf("reverie worth 1 %s %g %g %d %d\n", hex.EncodeToString(birth[:]), w.Weight, w.Alone, w.Trials, w.Rows)

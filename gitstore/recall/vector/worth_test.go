@@ -85,13 +85,13 @@ func TestTrialsAreOfTheMemoriesOwnWords(t *testing.T) {
 	var asked []string
 	batches := 0
 	embed := func(ctx context.Context, texts []string) ([][]float32, error) {
-		asked = texts
+		asked = append(asked, texts...)
 		batches++
 		return letters(64)(ctx, texts)
 	}
 	lexical := func(query string, n int) (ids []string) { return []string{query} }
 	trials, err := v.Try(t.Context(), embed, all, lexical)
-	if err != nil || len(trials) != 96 || batches != 1 || len(asked) != 96 {
+	if err != nil || len(trials) != 192 || batches != 6 || len(asked) != 192 {
 		t.Fatalf("%d trials, %d batches, %v", len(trials), batches, err)
 	}
 	text := map[string]string{}
@@ -105,7 +105,7 @@ func TestTrialsAreOfTheMemoriesOwnWords(t *testing.T) {
 				own++
 			}
 		}
-		if want := []int{3, 4, 2}[i/32]; own != want || len(trial.Near) == 0 || len(trial.Near) > 50 {
+		if want := []int{3, 4}[i/96]; own != want || len(trial.Near) == 0 || len(trial.Near) > 50 {
 			t.Errorf("%q of %q: %d of its words, %d near", trial.Lexical[0], text[trial.Want], own, len(trial.Near))
 		}
 	}
@@ -115,10 +115,20 @@ func TestTrialsAreOfTheMemoriesOwnWords(t *testing.T) {
 		t.Errorf("%v %s", err, diff)
 	}
 	few, err := v.Try(t.Context(), embed, all[:2], lexical)
-	if len(few) != 6 || err != nil {
+	if len(few) != 4 || err != nil {
 		t.Errorf("%d trials of two memories, %v", len(few), err)
 	}
 	batches = 0
+	for w, useless := range map[Worth]bool{
+		{Alone: 0.04, Trials: 15, Rows: 1000}: false, // too few to say
+		{Alone: 0.04, Trials: 16, Rows: 1000}: true,
+		{Alone: 0.20, Trials: 96, Rows: 1000}: false,
+		{Alone: 0.20, Trials: 96, Rows: 40}:   true, // chance alone makes 0.11
+	} {
+		if w.Useless() != useless {
+			t.Errorf("%+v: useless is %v", w, !useless)
+		}
+	}
 	if none, err := v.Try(t.Context(), embed, memories("Use make", "This one has no vector yet"), lexical); len(none)+batches > 0 || err != nil {
 		t.Errorf("%d trials, %v", len(none), err)
 	}
