@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reverie-memory/reverie/gitstore/recall"
+	"github.com/reverie-memory/reverie/gitstore/recall/vector"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/ollama"
@@ -136,7 +136,9 @@ func (w *workspace) examineVectors(ctx context.Context, row *examined) {
 	if err != nil {
 		return // the memory's own row tells
 	}
-	have := recall.ReadVectors(filepath.Join(w.state, vectorsDir), space).Len()
+	vectors := vector.Read(filepath.Join(w.state, vectorsDir), space)
+	defer vectors.Close()
+	have := vectors.Len()
 	row.Detail += fmt.Sprintf("; %d of %s have a vector", min(have, live), count(live, "memory", "memories"))
 	if have < live {
 		row.State = stateNote

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore/recall"
+	"github.com/reverie-memory/reverie/gitstore/recall/vector"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/prompts/door"
@@ -19,24 +20,24 @@ const vectorsDir = "vectors"
 
 // embedder is what gives texts their vectors, and in which space; nil where nobody is to be asked. It may ask a server,
 // and returns when ctx ends.
-func (w *workspace) embedder(ctx context.Context) (recall.Embed, recall.Space, error) {
+func (w *workspace) embedder(ctx context.Context) (vector.Embed, vector.Space, error) {
 	if w.env.embedder != nil {
 		return w.env.embedder(ctx)
 	}
 	if err := w.narrow(ctx); err != nil {
-		return nil, recall.Space{}, err
+		return nil, vector.Space{}, err
 	}
 	of := w.narrowed.Model
 	if of.Embed == config.Off {
-		return nil, recall.Space{}, nil
+		return nil, vector.Space{}, nil
 	}
 	client, err := openOllama(of)
 	if err != nil {
-		return nil, recall.Space{}, err
+		return nil, vector.Space{}, err
 	}
 	m, err := chooseModel(ctx, client, wantedVectors(of.Embed))
 	if err != nil {
-		return nil, recall.Space{}, err
+		return nil, vector.Space{}, err
 	}
 	embed := func(ctx context.Context, texts []string) ([][]float32, error) {
 		return client.Embed(ctx, m.Name, texts)
@@ -44,11 +45,11 @@ func (w *workspace) embedder(ctx context.Context) (recall.Embed, recall.Space, e
 	if m.Dimension == 0 { // a server that does not tell
 		one, err := embed(ctx, []string{"a"})
 		if err != nil {
-			return nil, recall.Space{}, err
+			return nil, vector.Space{}, err
 		}
 		m.Dimension = len(one[0])
 	}
-	return embed, recall.Space{Name: m.Name, Digest: m.Digest, Dim: m.Dimension}, nil
+	return embed, vector.Space{Name: m.Name, Digest: m.Digest, Dim: m.Dimension}, nil
 }
 
 // What one call of fillVectors does at most.
@@ -87,10 +88,11 @@ func (w *workspace) fillVectors(ctx context.Context, stop func() bool) (done, le
 	if err != nil {
 		return 0, 0, err
 	}
-	vectors, err := recall.MakeVectors(ctx, dir, space) // before the memories are read: a purge may come between
+	vectors, err := vector.Make(ctx, dir, space) // before the memories are read: a purge may come between
 	if err != nil {
 		return 0, 0, err
 	}
+	defer vectors.Close()
 	var live []record.Memory
 	err = w.view(ctx, func(v *record.View) error {
 		for _, m := range v.Memories() {
@@ -107,7 +109,7 @@ func (w *workspace) fillVectors(ctx context.Context, stop func() bool) (done, le
 		n := 0
 		n, left, err = vectors.Fill(ctx, embed, live, min(fillStep, fillTexts-done), until)
 		done += n
-		if errors.Is(err, recall.ErrDropped) {
+		if errors.Is(err, vector.ErrDropped) {
 			return 0, 0, nil // a purge: the next call begins anew
 		}
 		if errors.Is(err, errStopped) {
@@ -117,17 +119,56 @@ func (w *workspace) fillVectors(ctx context.Context, stop func() bool) (done, le
 			break
 		}
 	}
+	if err == nil {
+		err = weighVectors(ctx, vectors, embed, live)
+	}
+	if errors.Is(err, vector.ErrDropped) || errors.Is(err, errStopped) {
+		err = nil
+	}
 	return done, left, err
+}
+
+// weighVectors measures what the vectors are worth beside the words, where nobody has or much has changed since: the model is
+// given up to 192 texts of a few words.
+func weighVectors(ctx context.Context, vectors *vector.Store, embed vector.Embed, live []record.Memory) error {
+	if worth, known := vectors.Worth(); vectors.Empty() || known && !worth.Old(vectors.Rows()) {
+		return nil
+	}
+	x, err := recall.Of(live)
+	if err != nil {
+		return err
+	}
+	defer x.Close()
+	tried, err := vectors.Try(ctx, embed, live, func(query string, n int) (ids []string) {
+		for _, f := range x.Rank(recall.Request{Text: query, N: n, Apart: true}) {
+			if m, err := x.Memory(f.Ref); err == nil {
+				ids = append(ids, m.ID)
+			}
+		}
+		return ids
+	})
+	if err != nil {
+		return err
+	}
+	trials := make([]recall.Trial, len(tried))
+	for i, t := range tried {
+		trials[i] = recall.Trial(t)
+	}
+	worth := vector.Worth{Trials: len(trials)} // with few of them the nearest only follow what the words find
+	if len(trials) >= vector.MinTrials {
+		worth.Weight, worth.Alone = recall.Weigh(trials)
+	}
+	return vectors.Keep(ctx, worth)
 }
 
 // errStopped ends the making of vectors for something that is to be done first.
 var errStopped = errors.New("there is something else to do first")
 
 // spending has what embeds ask whether it is to stop, and keep to the day's budget and to fillBatch.
-func spending(embed recall.Embed, budget door.Budget, stop func() bool) recall.Embed {
+func spending(embed vector.Embed, budget door.Budget, stop func() bool) vector.Embed {
 	return func(ctx context.Context, texts []string) (vectors [][]float32, err error) {
 		if stop != nil && stop() {
-			return nil, fmt.Errorf("%w: %w", recall.ErrStop, errStopped)
+			return nil, fmt.Errorf("%w: %w", vector.ErrStop, errStopped)
 		}
 		bytes, late := 0, false
 		for _, text := range texts {
@@ -141,7 +182,7 @@ func spending(embed recall.Embed, budget door.Budget, stop func() bool) recall.E
 			return bytes / 4, err
 		})
 		if err != nil && (late || errors.Is(err, door.ErrSpent)) {
-			err = fmt.Errorf("%w: %w", recall.ErrStop, err)
+			err = fmt.Errorf("%w: %w", vector.ErrStop, err)
 		}
 		return vectors, err
 	}
@@ -152,12 +193,14 @@ const embedWait = 300 * time.Millisecond
 
 // nearness is what a search knows of likeness.
 type nearness struct {
-	vectors *recall.Vectors
+	vectors *vector.Store
 	query   []float32 // nil where the list does not answer
-	why     string    // it does not
+	weight  float64   // of its ranks beside those of the words
+	why     string    // it does not answer
 }
 
 // askNear has the query embedded, and returns the function that waits for it, embedWait after askNear was called at most.
+// That function is to be called once, and the vectors it returns closed.
 func (w *workspace) askNear(ctx context.Context, q recall.Query) (answer func() nearness) {
 	none := func(why string) func() nearness { return func() nearness { return nearness{why: why} } }
 	if q.Literal {
@@ -165,6 +208,9 @@ func (w *workspace) askNear(ctx context.Context, q recall.Query) (answer func() 
 	}
 	if w.env.embedder == nil && w.config.Model.Embed == config.Off {
 		return none("no model is set")
+	}
+	if len(q.Not) > 0 {
+		return none("the query leaves words out")
 	}
 	if err := w.narrow(ctx); err != nil {
 		return none(err.Error())
@@ -177,9 +223,9 @@ func (w *workspace) askNear(ctx context.Context, q recall.Query) (answer func() 
 	ctx, cancel := context.WithTimeout(ctx, embedWait)
 	late := "no answer within " + embedWait.String()
 	embed, space, err := w.embedder(ctx)
-	var vectors *recall.Vectors
+	var vectors *vector.Store
 	if embed != nil && err == nil {
-		vectors = recall.ReadVectors(filepath.Join(w.state, vectorsDir), space)
+		vectors = vector.Read(filepath.Join(w.state, vectorsDir), space)
 	}
 	why := ""
 	switch {
@@ -189,11 +235,16 @@ func (w *workspace) askNear(ctx context.Context, q recall.Query) (answer func() 
 		why = err.Error()
 	case embed == nil:
 		why = "no model is set"
-	case vectors.Len() == 0:
+	case vectors.Empty():
 		why = "no memory has one yet"
+	}
+	worth, _ := vectors.Worth()
+	if why == "" && worth.Useless() {
+		why = "those of this model find too little here"
 	}
 	if why != "" {
 		cancel()
+		vectors.Close()
 		return none(why)
 	}
 	clean, _ := w.scanner.Text(q.Text)
@@ -206,19 +257,24 @@ func (w *workspace) askNear(ctx context.Context, q recall.Query) (answer func() 
 		case len(got) != 1 || len(got[0]) != space.Dim:
 			answers <- nearness{why: "the model's answer is no vector of its space"}
 		default:
-			answers <- nearness{vectors: vectors, query: got[0]}
+			answers <- nearness{query: got[0]}
 		}
 	}()
 	return func() nearness {
 		defer cancel()
+		n := nearness{why: late}
 		select {
-		case n := <-answers:
+		case n = <-answers:
 			if n.query == nil && ctx.Err() != nil {
 				n.why = late
 			}
-			return n
 		case <-ctx.Done():
-			return nearness{why: late}
 		}
+		if n.query == nil {
+			vectors.Close()
+			return n
+		}
+		n.vectors, n.weight = vectors, worth.Weight
+		return n
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,11 +17,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/reverie-memory/reverie/gitstore/recall"
+	"github.com/reverie-memory/reverie/gitstore/recall/vector"
+	"github.com/reverie-memory/reverie/internal/testrepo"
 	"github.com/reverie-memory/reverie/prompts/door"
 )
 
-var letterSpace = recall.Space{Name: "letters", Digest: "0123456789abcdef", Dim: 64}
+var letterSpace = vector.Space{Name: "letters", Digest: "0123456789abcdef", Dim: 64}
 
 // letters is a model that counts pairs of letters: texts with many in common are alike.
 func letters(ctx context.Context, texts []string) ([][]float32, error) {
@@ -38,10 +40,10 @@ func letters(ctx context.Context, texts []string) ([][]float32, error) {
 }
 
 // asking is the Env of a command in dir that has a model.
-func asking(dir string, embed recall.Embed) (env *Env, out, talk *bytes.Buffer) {
+func asking(dir string, embed vector.Embed) (env *Env, out, talk *bytes.Buffer) {
 	out, talk = new(bytes.Buffer), new(bytes.Buffer)
 	return &Env{In: strings.NewReader(""), Out: out, Err: talk, Dir: dir, Width: 80, Now: time.Now,
-		embedder: func(context.Context) (recall.Embed, recall.Space, error) { return embed, letterSpace, nil }}, out, talk
+		embedder: func(context.Context) (vector.Embed, vector.Space, error) { return embed, letterSpace, nil }}, out, talk
 }
 
 // fillAll gives the memories of a clone their vectors.
@@ -69,7 +71,7 @@ func TestRecallAsksTheModelWhereItHelps(t *testing.T) {
 	both, alone := []string{"lexical", "vectors"}, []string{"lexical"}
 	type test struct {
 		query string
-		embed recall.Embed
+		embed vector.Embed
 		lists []string
 		first string // statement
 		said  string
@@ -78,7 +80,7 @@ func TestRecallAsksTheModelWhereItHelps(t *testing.T) {
 	run := func(name string, test test) {
 		t.Run(name, func(t *testing.T) {
 			var asked atomic.Int32
-			var embed recall.Embed
+			var embed vector.Embed
 			if test.embed != nil {
 				embed = func(ctx context.Context, texts []string) ([][]float32, error) {
 					asked.Add(1)
@@ -111,7 +113,7 @@ func TestRecallAsksTheModelWhereItHelps(t *testing.T) {
 		t.Errorf("%d were embedded again", done)
 	}
 	run("no model", test{"the database", nil, alone, "The database runs in a container", "no model is set", 0})
-	run("only near", test{"deployment happening monday", letters, both, "Deployments happen on Mondays", "lists: lexical, vectors\n", 1})
+	run("only near", test{"deployment happening monday", letters, both, "Deployments happen on Mondays", "lists: lexical, vectors (weight 0)\n", 1})
 	run("quoted", test{`"the database"`, letters, alone, "The database runs in a container", "the query wants its very words", 0})
 	run("a name", test{"parseHeader", letters, nil, "", "the query wants its very words", 0})
 	run("fails", test{"the database", func(context.Context, []string) ([][]float32, error) { return nil, errors.New("connection refused") }, alone, "The database runs in a container", "not vectors: connection refused", 1})
@@ -132,7 +134,7 @@ func TestRecallExplainsEachRank(t *testing.T) {
 	if code := Run(t.Context(), env, []string{"reverie", "-C", r.Dir, "recall", "--explain", "database container runs"}); code != exitDone {
 		t.Fatalf("exit code %d: %s", code, talk)
 	}
-	for _, want := range []string{"0.0328 = lexical 1 + vectors 1; lexical ", "; likeness 0.", "lexical 2, where it stays: it has no vector; lexical ", "= vectors 2; likeness "} {
+	for _, want := range []string{"0.0910 = lexical 1 + vectors 1; lexical ", "; likeness 0.", "lexical 2, where it stays: it has no vector; lexical ", "= vectors 2; likeness "} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
@@ -167,7 +169,7 @@ func TestPurgeDropsVectors(t *testing.T) {
 		}
 		return names
 	}
-	if n := files(); len(n) != 1 {
+	if n := files(); len(n) != 2 { // vectors, and what they are worth
 		t.Fatalf("filled: %q", n)
 	}
 	reverie(t, r.Dir, "-q", "remember", "The kestrel machine has two disks")
@@ -189,10 +191,94 @@ func TestPurgeDropsVectors(t *testing.T) {
 	if n := files(); len(n) != 0 {
 		t.Errorf("after the purge: %q", n)
 	}
-	if done := fillAll(t, r.Dir); done != 1 || len(files()) != 1 {
+	if done := fillAll(t, r.Dir); done != 1 || len(files()) != 2 {
 		t.Errorf("%d were embedded after the purge: %q", done, files())
 	}
 	wantHits(t, r.Dir, "kestrel", false)
+}
+
+// What vectors are worth is measured when they are there, once, and again when there are many more; vectors that find nothing
+// are not asked.
+func TestVectorsAreWeighed(t *testing.T) {
+	add := func(r *testrepo.Repo, from, to int) { // of words that nobody else has
+		var lines strings.Builder
+		for i := from; i < to; i++ {
+			random := rand.New(rand.NewPCG(uint64(i), 1))
+			text := "About"
+			for range 8 {
+				text += " "
+				for range 6 {
+					text += string(rune('a' + random.IntN(26)))
+				}
+			}
+			fmt.Fprintf(&lines, "{\"text\":%q,\"ref\":\"s%d\"}\n", text, i)
+		}
+		answer(t, r.Dir, lines.String(), "import", "--accept", "-")
+	}
+	chance := func(_ context.Context, texts []string) (out [][]float32, err error) { // it knows no text, and gives each a direction
+		for _, text := range texts {
+			h := fnv.New64a()
+			h.Write([]byte(text))
+			random := rand.New(rand.NewPCG(h.Sum64(), 1))
+			x := make([]float32, letterSpace.Dim)
+			for i := range x {
+				x[i] = float32(random.NormFloat64())
+			}
+			out = append(out, x)
+		}
+		return out, nil
+	}
+	for name, test := range map[string]struct {
+		embed vector.Embed
+		want  string
+		asked int // by the search
+	}{
+		"good":      {letters, "lists: lexical, vectors (weight ", 1},
+		"by chance": {chance, "not vectors: those of this model find too little here", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRepo(t)
+			add(r, 0, 64)
+			asked, given := 0, 0
+			embed := func(ctx context.Context, texts []string) ([][]float32, error) {
+				asked++
+				given += len(texts)
+				return test.embed(ctx, texts)
+			}
+			fill := func() {
+				env, _, _ := asking(r.Dir, embed)
+				w, err := env.open(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, left, err := w.fillVectors(t.Context(), nil); left > 0 || err != nil {
+					t.Fatalf("%d left: %v", left, err)
+				}
+			}
+			for i, step := range []struct{ from, to, tried int }{
+				{0, 64, 2 * 64},
+				{64, 64, 0},
+				{64, 76, 0}, // less than a quarter
+				{76, 84, 2 * 84},
+			} {
+				if step.from > 0 && step.from < step.to {
+					add(r, step.from, step.to)
+				}
+				given = 0
+				if fill(); given != step.to-step.from+step.tried {
+					t.Errorf("step %d: the model was given %d texts, want %d of memories and %d to try", i, given, step.to-step.from, step.tried)
+				}
+			}
+			asked = 0
+			env, _, talk := asking(r.Dir, embed)
+			if code := Run(t.Context(), env, []string{"reverie", "-C", r.Dir, "recall", "--explain", "what is this about"}); code != exitDone {
+				t.Fatalf("exit code %d: %s", code, talk)
+			}
+			if !strings.Contains(talk.String(), test.want) || asked != test.asked {
+				t.Errorf("asked %d times: %s", asked, talk)
+			}
+		})
+	}
 }
 
 // Without a model nothing is made.

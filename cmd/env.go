@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reverie-memory/reverie/gitstore/recall"
+	"github.com/reverie-memory/reverie/gitstore/recall/vector"
 	"golang.org/x/term"
 )
 
@@ -34,7 +34,7 @@ type Env struct {
 	lines  *bufio.Reader // of In, for answers to questions
 	opened *workspace    // the one that the command has opened last, if any
 
-	embedder func(context.Context) (recall.Embed, recall.Space, error) // in the place of the configured model, if not nil
+	embedder func(context.Context) (vector.Embed, vector.Space, error) // in the place of the configured model, if not nil
 }
 
 // path is where a file lies that the command line names: relative to the folder of -C.

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/reverie-memory/reverie/gitstore/recall"
+	"github.com/reverie-memory/reverie/gitstore/recall/vector"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/prompts/door"
 	"github.com/reverie-memory/reverie/reflect/transcript"
@@ -129,7 +130,7 @@ func (w *workspace) cleanState(ctx context.Context, p *purgePlan) error {
 	if err := errors.Join(os.RemoveAll(filepath.Join(w.state, contextDir)), door.Forget(w.answers())); err != nil {
 		return err
 	}
-	if err := recall.DropVectors(ctx, filepath.Join(w.state, vectorsDir)); err != nil {
+	if err := vector.Drop(ctx, filepath.Join(w.state, vectorsDir)); err != nil {
 		return err
 	}
 	if err := recall.Drop(filepath.Join(w.state, indexDir)); err != nil {

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/reverie-memory/reverie/gitstore/recall"
+	"github.com/reverie-memory/reverie/gitstore/recall/vector"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/urfave/cli/v2"
 )
@@ -76,9 +77,10 @@ func runRecall(ctx context.Context, env *Env, text string, o recallOptions) erro
 			return err
 		}
 		near := sync.OnceValue(w.askNear(ctx, q))
+		defer func() { near().vectors.Close() }()
 		var a recalled
 		err = w.search(ctx, v, o.at != "", recall.Limits{}, func(x *recall.Index) error {
-			a, err = w.look(x, v, q, near, o, standings)
+			a, err = w.look(x, q, near, o, standings)
 			return err
 		})
 		if err != nil {
@@ -92,6 +94,7 @@ func runRecall(ctx context.Context, env *Env, text string, o recallOptions) erro
 type recalled struct {
 	hits   []hit
 	lists  []string // that answered
+	weight float64  // of the nearest, where they did
 	not    string   // why another did not
 	loose  bool     // nothing has the phrases that were asked for: these have their words
 	hidden int      // that were found and are withheld for their authors
@@ -99,7 +102,7 @@ type recalled struct {
 }
 
 // look asks the index, and what is near where that is known. It reads no more memories than the answer needs.
-func (w *workspace) look(x *recall.Index, v *record.View, q recall.Query, near func() nearness, o recallOptions, standings func(record.Memory) standing) (a recalled, err error) {
+func (w *workspace) look(x *recall.Index, q recall.Query, near func() nearness, o recallOptions, standings func(record.Memory) standing) (a recalled, err error) {
 	now := w.env.Now()
 	a.notes = x.State().Notes
 	request := recall.Request{Text: q.Text, Phrases: q.Phrases, Not: q.Not, Now: now, Files: o.files, Apart: o.apart, Keep: x.Keep(q, now), HalfOf: recall.HalfLife}
@@ -125,7 +128,9 @@ func (w *workspace) look(x *recall.Index, v *record.View, q recall.Query, near f
 				}
 			}
 		}
-		a.hits, a.lists, a.not = w.fused(each, x, v, q, near(), o, standings)
+		n := near()
+		a.weight = n.weight
+		a.hits, a.lists, a.not = w.fused(each, x, q, n, o, standings)
 		if failed != nil {
 			return a, failed
 		}
@@ -186,6 +191,9 @@ func (w *workspace) tellAnswer(a recalled, q recall.Query, o recallOptions) erro
 	}
 	if o.explain {
 		line := "lists: " + strings.Join(a.lists, ", ")
+		if len(a.lists) > 1 {
+			line += " (weight " + strconv.FormatFloat(a.weight, 'f', -1, 64) + ")"
+		}
 		if a.not != "" {
 			line += "; not " + listVectors + ": " + a.not
 		}
@@ -269,19 +277,21 @@ type hitsOf = iter.Seq2[recall.Hit, standing]
 
 // fused are the first of what was found, fused with what is near where that is known, and the lists that answered. What is
 // stale or withheld goes back in each list before their ranks count.
-func (w *workspace) fused(found hitsOf, x *recall.Index, v *record.View, q recall.Query, near nearness, o recallOptions, standings func(record.Memory) standing) (hits []hit, lists []string, not string) {
-	var alike []recall.Hit
-	var known map[string]bool
+func (w *workspace) fused(found hitsOf, x *recall.Index, q recall.Query, near nearness, o recallOptions, standings func(record.Memory) standing) (hits []hit, lists []string, not string) {
+	var alike []vector.Near
+	known := map[string]bool{} // what has a vector
 	if near.query != nil {
 		keep := x.Keep(q, w.env.Now())
-		var live []record.Memory
-		for _, m := range v.Memories() {
-			if at, ok := x.ByID(m.ID); ok && (keep == nil || keep(at)) && (o.foreign || !standings(m).Foreign) {
-				live = append(live, m)
+		alike = near.vectors.Nearest(near.query, 2*maxNear, func(id string) (m record.Memory, ok bool) {
+			at, ok := x.ByID(id)
+			if !ok || keep != nil && !keep(at) {
+				return m, false
 			}
-		}
-		if alike, known = near.vectors.Nearest(near.query, live, 2*maxNear); len(known) == 0 {
-			near = nearness{why: "none of these has one"}
+			m, err := x.Memory(at)
+			return m, err == nil && (o.foreign || !standings(m).Foreign)
+		})
+		if len(alike) == 0 {
+			near = nearness{why: "none of these has one that is alike"}
 		}
 	}
 	if near.query == nil {
@@ -304,13 +314,17 @@ func (w *workspace) fused(found hitsOf, x *recall.Index, v *record.View, q recal
 		return out
 	}
 	nearest := func(yield func(recall.Hit, standing) bool) {
-		for _, h := range alike {
-			if !yield(h, standings(h.Memory)) {
+		for _, n := range alike {
+			if !yield(recall.Hit{Memory: n.Memory, Found: recall.Found{Score: n.Likeness}}, standings(n.Memory)) {
 				return
 			}
 		}
 	}
-	for _, f := range recall.Fuse(list(found, depth), list(nearest, maxNear), known) {
+	words, alikes := list(found, depth), list(nearest, maxNear)
+	for _, h := range words {
+		known[h.Memory.ID] = near.vectors.Has(h.Memory)
+	}
+	for _, f := range recall.Fuse(words, alikes, known, near.weight) {
 		if o.limit <= 0 || len(hits) < o.limit {
 			hits = append(hits, hit{Fused: f, standing: stands[f.Memory.ID]})
 		}

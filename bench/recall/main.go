@@ -21,6 +21,9 @@
 //
 // The gate is what the project gives to a prompt unasked: silent is the share of queries with empty rel that got nothing,
 // right the share of the others that got something right, wrong the share of them that got something, but nothing right.
+//
+// With -vectors, simulated embedding models from useless to very good are put beside the search by words: the nDCG@10 of each
+// list, of both fused with the weight that the program measures, and how much that is better than the better list.
 package main
 
 import (
@@ -43,6 +46,7 @@ type options struct {
 	every   int
 	gate    bool
 	json    bool
+	vectors bool
 }
 
 func main() {
@@ -52,6 +56,7 @@ func main() {
 	flag.IntVar(&o.every, "every", 1, "ask every `n`th query only")
 	flag.BoolVar(&o.gate, "gate", false, "measure the gate also where a set has no query with empty rel")
 	flag.BoolVar(&o.json, "json", false, "print JSON lines")
+	flag.BoolVar(&o.vectors, "vectors", false, "measure fusing with the vectors of simulated models instead: nDCG@10 of each list and of both")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "usage: go run ./bench/recall [flags] DIR...\n\nEach DIR has corpus.jsonl and queries.jsonl.")
 		flag.PrintDefaults()
@@ -90,6 +95,9 @@ func run(out io.Writer, dirs []string, o options) error {
 	sets, err := judge.ReadAll(dirs, o.split, o.every)
 	if err != nil {
 		return err
+	}
+	if o.vectors {
+		return runVectors(out, sets, o.json)
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	if !o.json {

@@ -44,21 +44,42 @@ func knownOf(all []record.Memory, with ...int) map[string]bool {
 	return known
 }
 
-// By hand, k = 60: lexical 0 1 2, near 2 1 3.
-// 0: 1/61 = .01639; 1: 1/62 + 1/62 = .03226; 2: 1/63 + 1/61 = .03227; 3: 1/63 = .01587.
+// By hand, k = 10, weight 1: lexical 0 1 2, near 2 1 3.
+// 0: 1/11 = .09091; 1: 1/12 + 1/12 = .16667; 2: 1/13 + 1/11 = .16783; 3: 1/13 = .07692.
 func TestFuseIsReciprocalRank(t *testing.T) {
 	all := numbered(4)
-	got := Fuse(hitsOf(all, 0, 1, 2), hitsOf(all, 2, 1, 3), knownOf(all, 0, 1, 2, 3))
+	got := Fuse(hitsOf(all, 0, 1, 2), hitsOf(all, 2, 1, 3), knownOf(all, 0, 1, 2, 3), 1)
 	if diff := cmp.Diff([]int{2, 1, 0, 3}, order(got)); diff != "" {
 		t.Error(diff)
 	}
-	for i, want := range []float64{1./63 + 1./61, 2. / 62, 1. / 61, 1. / 63} {
+	for i, want := range []float64{1./13 + 1./11, 2. / 12, 1. / 11, 1. / 13} {
 		if math.Abs(got[i].Score-want) > 1e-12 {
 			t.Errorf("place %d: %v, want %v", i+1, got[i].Score, want)
 		}
 	}
 	if f := got[0]; f.Lexical != 3 || f.Near != 1 || f.Own != 1 || f.Likeness != 3 {
 		t.Errorf("%+v", f)
+	}
+}
+
+// By hand, lexical 0 1 2, near 2 3. Weight 1/2: 2 has 1/13 + .5/11 = .12238, 0 1/11 = .09091, 1 1/12 = .08333, 3 .5/12 = .04167.
+// Weight 3: 2 has 1/13 + 3/11 = .34965, 3 3/12 = .25. Weight 0 leaves the lexical list as it is.
+func TestFuseWeighsTheNearest(t *testing.T) {
+	all := numbered(4)
+	for weight, want := range map[float64][]int{0: {0, 1, 2, 3}, 0.5: {2, 0, 1, 3}, 3: {2, 3, 0, 1}} {
+		got := Fuse(hitsOf(all, 0, 1, 2), hitsOf(all, 2, 3), knownOf(all, 0, 1, 2, 3), weight)
+		if diff := cmp.Diff(want, order(got)); diff != "" {
+			t.Errorf("weight %v: %s", weight, diff)
+		}
+	}
+	long := numbered(60)
+	var words, reverse []int
+	for i := range 50 {
+		words, reverse = append(words, i), append(reverse, 59-i)
+	}
+	got := order(Fuse(hitsOf(long, words...), hitsOf(long, reverse...), knownOf(long, append(words, reverse...)...), 0))
+	if diff := cmp.Diff(append(words, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50), got); diff != "" {
+		t.Errorf("weight 0: %s", diff)
 	}
 }
 
@@ -75,7 +96,7 @@ func TestFuseKeepsThePlaceOfWhatHasNoVector(t *testing.T) {
 		"nothing is lexical":   {nil, []int{3, 4}, []int{3, 4}, []int{3, 4}},
 		"the last one has one": {[]int{0, 1, 2}, []int{2}, []int{2}, []int{0, 1, 2}},
 	} {
-		got := order(Fuse(hitsOf(all, test.lexical...), hitsOf(all, test.near...), knownOf(all, test.known...)))
+		got := order(Fuse(hitsOf(all, test.lexical...), hitsOf(all, test.near...), knownOf(all, test.known...), 1))
 		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
@@ -102,7 +123,8 @@ func TestFuseProperties(t *testing.T) {
 		near := rapid.Permutation(with).Draw(t, "near")
 		near = near[:rapid.IntRange(0, len(with)).Draw(t, "m")]
 		known := knownOf(all, with...)
-		got := Fuse(hitsOf(all, lexical...), hitsOf(all, near...), known)
+		weight := rapid.SampledFrom(weights[:]).Draw(t, "weight")
+		got := Fuse(hitsOf(all, lexical...), hitsOf(all, near...), known, weight)
 		seen := map[int]bool{}
 		for place, n := range order(got) {
 			if seen[n] || !slices.Contains(lexical, n) && !slices.Contains(near, n) {
@@ -123,10 +145,10 @@ func TestFuseProperties(t *testing.T) {
 		}
 		score := func(n int) (s float64) {
 			if i := slices.Index(lexical, n); i >= 0 {
-				s += 1 / float64(60+i+1)
+				s += 1 / float64(10+i+1)
 			}
 			if i := slices.Index(near, n); i >= 0 {
-				s += 1 / float64(60+i+1)
+				s += max(weight, 0.001) / float64(10+i+1)
 			}
 			return s
 		}

@@ -65,6 +65,31 @@ func read(path string, flag int, max int64) ([]byte, error) {
 	return text, err
 }
 
+// Map is Read for a file that only Replace writes, mapped into memory where the system lets a mapped file be replaced. What it
+// returns is valid until release is called, and must not be written to.
+func Map(path string, max int64) (data []byte, release func(), err error) {
+	f, err := Open(path, os.O_RDONLY|NoFollow, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, nil, err
+	}
+	if info.Size() > max {
+		return nil, nil, &fs.PathError{Op: "map", Path: path, Err: ErrTooLarge}
+	}
+	return mapped(f, int(info.Size()))
+}
+
+// whole is Map by reading.
+func whole(f *os.File, size int) (data []byte, release func(), err error) {
+	data = make([]byte, size)
+	_, err = io.ReadFull(f, data)
+	return data, func() {}, err
+}
+
 // Replace puts a file in the place of path with its whole content at once. What a symbolic link of that name points to is
 // not written: the link is replaced. The content is on the disk before the name is; with durable, so is the name
 // when Replace returns.

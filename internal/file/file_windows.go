@@ -16,6 +16,9 @@ const nonBlock = 0
 // lockOffset lies past the text in a lock file: a locked range cannot be read by others.
 const lockOffset = 1 << 30
 
+// mapped is what a file of that size has: a mapped one could not be replaced.
+func mapped(f *os.File, size int) (data []byte, release func(), err error) { return whole(f, size) }
+
 // Lock takes the lock on f, or, unless it may wait, reports that somebody has it. Closing f gives
 // it back, and so does the end of the process.
 func Lock(f *os.File, wait bool) (bool, error) {

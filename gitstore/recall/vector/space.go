@@ -1,10 +1,11 @@
-package recall
+package vector
 
 import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -63,13 +64,21 @@ func (s Space) prompts() (document, query string) {
 	return "", ""
 }
 
-// key names a text that was embedded: its SHA-256, with what the model reads before it.
-type key [sha256.Size]byte
+// keys are those of a memory's texts, in their order; none for an id that is no memory's.
+func (s Space) keys(m *record.Memory) (keys []key) {
+	s.eachText(m, func(k key, _ []byte) { keys = append(keys, k) })
+	return keys
+}
 
 // eachText calls fn for every text that is embedded of a memory: each of its own, of which a contested one has several.
-// fn must not keep its argument; buffer is used for it, and returned.
-func (s Space) eachText(m *record.Memory, buffer []byte, fn func(text []byte)) []byte {
+// fn must not keep the text.
+func (s Space) eachText(m *record.Memory, fn func(k key, text []byte)) {
+	id, err := hex.DecodeString(m.ID)
+	if err != nil || len(id) != idSize {
+		return
+	}
 	prefix, _ := s.prompts()
+	var buffer []byte
 	one := func(text, body string) {
 		buffer = append(append(buffer[:0], prefix...), text...)
 		if body != "" {
@@ -78,11 +87,11 @@ func (s Space) eachText(m *record.Memory, buffer []byte, fn func(text []byte)) [
 			}
 			buffer = append(append(buffer, "\n\n"...), body...)
 		}
-		fn(buffer)
+		sum := sha256.Sum256(buffer)
+		fn(key(append(slices.Clone(id), sum[:]...)), buffer)
 	}
 	one(m.Text, m.Body)
 	for _, v := range m.Variants {
 		one(v.Text, v.Body)
 	}
-	return buffer
 }

@@ -1,4 +1,4 @@
-package recall
+package vector
 
 import (
 	"context"
@@ -43,9 +43,9 @@ func letters(dim int) Embed {
 }
 
 // vectorsOf are the vectors of memories, and the folder they are kept in.
-func vectorsOf(t testing.TB, dir string, s Space, all []record.Memory) *Vectors {
+func vectorsOf(t testing.TB, dir string, s Space, all []record.Memory) *Store {
 	t.Helper()
-	v, err := MakeVectors(t.Context(), dir, s)
+	v, err := Make(t.Context(), dir, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,6 +53,34 @@ func vectorsOf(t testing.TB, dir string, s Space, all []record.Memory) *Vectors 
 		t.Fatalf("%d left: %v", left, err)
 	}
 	return v
+}
+
+func memories(texts ...string) (all []record.Memory) {
+	for _, text := range texts {
+		all = append(all, record.New(record.Memory{Kind: record.Fact, Text: text}))
+	}
+	return all
+}
+
+// among finds these memories.
+func among(all []record.Memory) func(id string) (record.Memory, bool) {
+	return func(id string) (m record.Memory, ok bool) {
+		i := slices.IndexFunc(all, func(m record.Memory) bool { return m.ID == id })
+		if i < 0 {
+			return m, false
+		}
+		return all[i], true
+	}
+}
+
+// having counts the memories that have a vector.
+func having(v *Store, all []record.Memory) (n int) {
+	for _, m := range all {
+		if v.Has(m) {
+			n++
+		}
+	}
+	return n
 }
 
 func sentences(n int) []record.Memory {
@@ -66,20 +94,24 @@ func sentences(n int) []record.Memory {
 func TestNearestFindsWhatIsAlike(t *testing.T) {
 	all := memories("Commit messages are in English.", "The database runs in a container.", "Deployments happen on Mondays.")
 	v := vectorsOf(t, t.TempDir(), testSpace, all)
-	again := ReadVectors(v.dir, testSpace)
+	again := Read(v.dir, testSpace)
 	query, _ := letters(64)(t.Context(), []string{"deployments on a monday"})
-	for _, v := range []*Vectors{v, again} {
-		hits, known := v.Nearest(query[0], all, 1)
-		if len(hits) != 1 || hits[0].Memory.ID != all[2].ID || len(known) != 3 {
-			t.Errorf("%+v, %d known", hits, len(known))
+	for _, v := range []*Store{v, again} {
+		hits := v.Nearest(query[0], 1, among(all))
+		if len(hits) != 1 || hits[0].Memory.ID != all[2].ID || having(v, all) != 3 {
+			t.Errorf("%+v, %d known", hits, having(v, all))
 		}
 	}
-	if hits, known := again.Nearest(query[0][:32], all, 1); len(hits)+len(known) > 0 {
+	if hits := again.Nearest(query[0][:32], 1, among(all)); len(hits) > 0 {
 		t.Errorf("a query of another dimension finds %v", hits)
 	}
-	if hits, _ := (*Vectors)(nil).Nearest(query[0], all, 1); hits != nil {
-		t.Errorf("no vectors find %v", hits)
+	for name, v := range map[string]*Store{"nil": nil, "closed": again} {
+		v.Close()
+		if hits := v.Nearest(query[0], 1, among(all)); len(hits)+v.Len()+having(v, all) > 0 || !v.Empty() {
+			t.Errorf("%s: no vectors find %v", name, hits)
+		}
 	}
+	again.Close()
 	if info, err := os.Stat(v.path()); err != nil || os.PathSeparator == '/' && info.Mode() != 0o600 {
 		t.Errorf("%v %v", info.Mode(), err)
 	}
@@ -91,7 +123,7 @@ func TestNearestLooksAtEveryText(t *testing.T) {
 	all[0].Variants = []record.Variant{{Text: "Deployments happen on Mondays."}}
 	v := vectorsOf(t, t.TempDir(), testSpace, all)
 	query, _ := letters(64)(t.Context(), []string{"Deployments happen on Mondays."})
-	if hits, _ := v.Nearest(query[0], all, 1); len(hits) != 1 || hits[0].Memory.ID != all[0].ID || hits[0].Score < 0.999 {
+	if hits := v.Nearest(query[0], 1, among(all)); len(hits) != 1 || hits[0].Memory.ID != all[0].ID || hits[0].Likeness < 0.999 {
 		t.Errorf("%+v", hits)
 	}
 }
@@ -143,7 +175,7 @@ func TestVectorsWithoutDirectionAreKeptAsNone(t *testing.T) {
 		}
 	}
 	all := memories("one", "two")
-	v, err := MakeVectors(t.Context(), t.TempDir(), testSpace)
+	v, err := Make(t.Context(), t.TempDir(), testSpace)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,27 +190,31 @@ func TestVectorsWithoutDirectionAreKeptAsNone(t *testing.T) {
 		}
 	}
 	query, _ := letters(64)(t.Context(), []string{"one"})
-	if hits, known := v.Nearest(query[0], all, 0); asked != 1 || len(hits)+len(known) > 0 || ReadVectors(v.dir, testSpace).Len() != 0 {
-		t.Errorf("asked %d times, %v, %v", asked, hits, known)
+	if hits := v.Nearest(query[0], 0, among(all)); asked != 1 || len(hits)+having(v, all) > 0 || Read(v.dir, testSpace).Len() != 0 {
+		t.Errorf("asked %d times, %v", asked, hits)
 	}
 }
 
 // The file, byte by byte, for a second reader of the format.
 func TestFileFormat(t *testing.T) {
-	v := ReadVectors(t.TempDir(), Space{Name: "m", Digest: "d", Dim: 2})
-	f := vectorFile{birth: [16]byte{1, 2, 3}, rows: map[key]row{{9}: {0.5, []byte{1, 0xff}}}}
-	if err := v.write(f, []key{{9}}); err != nil {
+	v := Read(t.TempDir(), Space{Name: "m", Digest: "d", Dim: 2})
+	if err := v.write([16]byte{1, 2, 3}, map[key]value{{9}: {0.5, []byte{1, 0xff}}, {7, 7: 1, 8: 2}: {0, []byte{0, 0}}}); err != nil {
 		t.Fatal(err)
 	}
 	got, err := os.ReadFile(v.path())
 	if err != nil {
 		t.Fatal(err)
 	}
-	head := "reverie vectors 1\n" + "\x02\x00\x00\x00" + "\x01\x02\x03" + strings.Repeat("\x00", 13) + "\x01\x00m" + "\x01\x00d"
+	head := "reverie vectors 2\n" + "\x02\x00\x00\x00" + "\x01\x02\x03" + strings.Repeat("\x00", 13) + "\x01\x00m" + "\x01\x00d"
 	little := func(n uint32) string { return string([]byte{byte(n), byte(n >> 8), byte(n >> 16), byte(n >> 24)}) }
-	body := "\x09" + strings.Repeat("\x00", 31) + "\x00\x00\x00\x3f" + "\x01\xff"
 	sum := crc32.ChecksumIEEE([]byte(head))
-	want := head + little(sum) + body + little(crc32.Update(sum, crc32.IEEETable, []byte(body)))
+	want := head + little(sum)
+	for _, body := range []string{
+		"\x07" + strings.Repeat("\x00", 6) + "\x01\x02" + strings.Repeat("\x00", 31) + "\x00\x00\x00\x00" + "\x00\x00",
+		"\x09" + strings.Repeat("\x00", 39) + "\x00\x00\x00\x3f" + "\x01\xff",
+	} {
+		want += body + little(crc32.Update(sum, crc32.IEEETable, []byte(body)))
+	}
 	if string(got) != want {
 		t.Errorf("%s\nnot\n%s", hex.Dump(got), hex.Dump([]byte(want)))
 	}
@@ -200,6 +236,8 @@ func TestDamagedFileGivesNoWrongVector(t *testing.T) {
 	if again, err := os.ReadFile(v.path()); err != nil || !slices.Equal(again, good) {
 		t.Errorf("%d bytes after filling, want %d: %v", len(again), len(good), err)
 	}
+	written := v.content.all()
+	query, _ := letters(64)(t.Context(), []string{"statement about releases"})
 	other := vectorsOf(t, t.TempDir(), testSpace, all[:3]) // of another birth
 	foreign, err := os.ReadFile(other.path())
 	if err != nil {
@@ -226,20 +264,31 @@ func TestDamagedFileGivesNoWrongVector(t *testing.T) {
 		if err := os.WriteFile(v.path(), data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		read := ReadVectors(dir, testSpace)
-		for k, r := range read.file.rows {
-			if diff := cmp.Diff(v.file.rows[k], r, cmp.AllowUnexported(row{})); diff != "" {
+		read := Read(dir, testSpace)
+		for k, x := range read.content.all() {
+			if diff := cmp.Diff(written[k], x, cmp.AllowUnexported(value{})); diff != "" {
 				t.Fatalf("a row that nobody wrote: %s", diff)
 			}
 		}
-		again, err := MakeVectors(context.Background(), dir, testSpace)
+		for _, m := range all {
+			if read.Has(m) && written[read.space.keys(&m)[0]].scale == 0 {
+				t.Fatal("a vector that nobody wrote")
+			}
+		}
+		for _, n := range read.Nearest(query[0], 2, among(all)) {
+			if want := likeness(quantise(query[0]), written[read.space.keys(&n.Memory)[0]]); n.Likeness != want {
+				t.Fatalf("likeness %v, want %v", n.Likeness, want)
+			}
+		}
+		read.Close()
+		again, err := Make(context.Background(), dir, testSpace)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, left, err := again.Fill(context.Background(), letters(64), all, 100, time.Time{}); err != nil || left > 0 {
 			t.Fatalf("%d left: %v", left, err)
 		}
-		if again = ReadVectors(dir, testSpace); again.Len() != len(all) || !again.file.whole {
+		if again = Read(dir, testSpace); again.Len() != len(all) || !again.content.whole {
 			t.Fatalf("%d of %d after filling", again.Len(), len(all))
 		}
 	})
@@ -255,14 +304,14 @@ func TestEveryBitIsGuarded(t *testing.T) {
 	for i := range data {
 		for bit := range 8 {
 			data[i] ^= 1 << bit
-			if f := v.space.parse(data); len(f.rows) == 2 || f.born() && f.whole {
+			if c := v.space.parse(data); len(c.all()) == 2 {
 				t.Fatalf("byte %d, bit %d: nobody noticed", i, bit)
 			}
 			data[i] ^= 1 << bit
 		}
 	}
 	for n := range data {
-		if f := v.space.parse(data[:n]); len(f.rows) == 2 {
+		if c := v.space.parse(data[:n]); len(c.all()) == 2 {
 			t.Fatalf("%d bytes give two rows", n)
 		}
 	}
@@ -270,7 +319,7 @@ func TestEveryBitIsGuarded(t *testing.T) {
 
 func TestFillIsBounded(t *testing.T) {
 	all := sentences(100)
-	v, err := MakeVectors(t.Context(), t.TempDir(), testSpace)
+	v, err := Make(t.Context(), t.TempDir(), testSpace)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,7 +338,7 @@ func TestFillIsBounded(t *testing.T) {
 	if done, left, err = v.Fill(t.Context(), embed, all, 500, time.Now().Add(time.Hour)); done != 50 || left != 0 || err != nil {
 		t.Errorf("%d done, %d left, %v", done, left, err)
 	}
-	if n := ReadVectors(v.dir, testSpace).Len(); n != 100 {
+	if n := Read(v.dir, testSpace).Len(); n != 100 {
 		t.Errorf("%d are kept", n)
 	}
 }
@@ -309,7 +358,7 @@ func TestFillKeepsWhatWasDone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			v, err := MakeVectors(ctx, t.TempDir(), testSpace)
+			v, err := Make(ctx, t.TempDir(), testSpace)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -327,7 +376,7 @@ func TestFillKeepsWhatWasDone(t *testing.T) {
 			if done != batch || left != 100-batch || !errors.Is(err, test.want) || test.want == nil && err != nil {
 				t.Errorf("%d done, %d left, %v", done, left, err)
 			}
-			if n := ReadVectors(v.dir, testSpace).Len(); n != batch {
+			if n := Read(v.dir, testSpace).Len(); n != batch {
 				t.Errorf("%d are kept", n)
 			}
 			if calls > 4 {
@@ -340,7 +389,7 @@ func TestFillKeepsWhatWasDone(t *testing.T) {
 // One text that the model refuses keeps no other from its vector.
 func TestFillPassesOverWhatIsRefused(t *testing.T) {
 	all := sentences(40)
-	v, err := MakeVectors(t.Context(), t.TempDir(), testSpace)
+	v, err := Make(t.Context(), t.TempDir(), testSpace)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -359,7 +408,7 @@ func TestFillPassesOverWhatIsRefused(t *testing.T) {
 
 // Who wants no more is not asked for each text alone, and what it did stays.
 func TestFillStops(t *testing.T) {
-	v, err := MakeVectors(t.Context(), t.TempDir(), testSpace)
+	v, err := Make(t.Context(), t.TempDir(), testSpace)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -377,7 +426,7 @@ func TestFillStops(t *testing.T) {
 
 func TestFillBelievesNoOddAnswer(t *testing.T) {
 	for name, answer := range map[string][][]float32{"none": nil, "too many": make([][]float32, 7), "short": {make([]float32, 63)}, "empty": {{}}} {
-		v, err := MakeVectors(t.Context(), t.TempDir(), testSpace)
+		v, err := Make(t.Context(), t.TempDir(), testSpace)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -393,7 +442,7 @@ func TestVectorsOfGoneMemoriesGo(t *testing.T) {
 	dir := t.TempDir()
 	vectorsOf(t, dir, testSpace, all)
 	vectorsOf(t, dir, testSpace, all[:4])
-	if n := ReadVectors(dir, testSpace).Len(); n != 4 {
+	if n := Read(dir, testSpace).Len(); n != 4 {
 		t.Errorf("%d are kept, want 4", n)
 	}
 }
@@ -405,7 +454,7 @@ func TestDriftIsAnotherFile(t *testing.T) {
 	query, _ := letters(64)(t.Context(), []string{"tests"})
 	vectorsOf(t, dir, testSpace, all)
 	for _, s := range []Space{{"letters", "other", 64}, {"others", testSpace.Digest, 64}, {"letters", testSpace.Digest, 32}} {
-		if hits, known := ReadVectors(dir, s).Nearest(query[0], all, 0); len(hits)+len(known) > 0 {
+		if hits := Read(dir, s).Nearest(query[0], 0, among(all)); len(hits)+having(Read(dir, s), all) > 0 {
 			t.Errorf("%v: vectors of another space", s)
 		}
 	}
@@ -418,7 +467,7 @@ func TestDriftIsAnotherFile(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, drifted.file()), data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if n := ReadVectors(dir, drifted).Len(); n != 0 {
+	if n := Read(dir, drifted).Len(); n != 0 {
 		t.Errorf("%d vectors of another model are believed", n)
 	}
 }
@@ -457,23 +506,23 @@ func TestOldSpacesAreSwept(t *testing.T) {
 		if diff := cmp.Diff(test.want, kept); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
-		if _, err := os.Lstat(unfinished); err == nil || ReadVectors(dir, v.space).Len() != 2 {
-			t.Errorf("%s: %v, and %d vectors", name, err, ReadVectors(dir, v.space).Len())
+		if _, err := os.Lstat(unfinished); err == nil || Read(dir, v.space).Len() != 2 {
+			t.Errorf("%s: %v, and %d vectors", name, err, Read(dir, v.space).Len())
 		}
 	}
 }
 
 func TestVectorsAreBounded(t *testing.T) {
-	for dim, want := range map[int]int{1: 50_000, 384: 50_000, 1024: 50_000, MaxDim: 16_225} {
+	for dim, want := range map[int]int{1: 100_000, 384: 100_000, 1024: 100_000, MaxDim: 32_387} {
 		if got := (Space{"m", "d", dim}).capacity(); got > want || got < want-10 {
 			t.Errorf("%d numbers: %d vectors, want %d", dim, got, want)
 		}
 	}
-	if _, err := MakeVectors(t.Context(), t.TempDir(), Space{"m", "d", MaxDim + 1}); err == nil {
+	if _, err := Make(t.Context(), t.TempDir(), Space{"m", "d", MaxDim + 1}); err == nil {
 		t.Error("no error for vectors that are too long")
 	}
 	all := sentences(20)
-	v, err := MakeVectors(t.Context(), t.TempDir(), testSpace)
+	v, err := Make(t.Context(), t.TempDir(), testSpace)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -482,14 +531,12 @@ func TestVectorsAreBounded(t *testing.T) {
 		t.Errorf("%d done, %d left, %v", done, left, err)
 	}
 	other := vectorsOf(t, v.dir, testSpace, all) // has more room
-	v.file = vectorFile{birth: other.file.birth}
+	v.content = content{birth: other.content.birth}
 	if _, _, err := v.Fill(t.Context(), letters(64), all, 0, time.Time{}); err != nil {
 		t.Error(err)
 	}
-	query, _ := letters(64)(t.Context(), []string{"statement"})
-	read := ReadVectors(v.dir, testSpace)
-	if _, known := read.Nearest(query[0], all[:12], 0); read.Len() != 12 || len(known) != 12 {
-		t.Errorf("%d are kept, %d of the first 12", read.Len(), len(known))
+	if read := Read(v.dir, testSpace); read.Len() != 12 || having(read, all[:12]) != 12 {
+		t.Errorf("%d are kept, %d of the first 12", read.Len(), having(read, all[:12]))
 	}
 }
 
@@ -501,7 +548,7 @@ func TestFillKeepsWhatOthersAdded(t *testing.T) {
 	if done, left, err := v.Fill(t.Context(), letters(64), all[:3], 9, time.Time{}); done != 1 || left != 0 || err != nil {
 		t.Errorf("%d done, %d left, %v", done, left, err)
 	}
-	if n := ReadVectors(v.dir, testSpace).Len(); n != 10 {
+	if n := Read(v.dir, testSpace).Len(); n != 10 {
 		t.Errorf("%d are kept, want 10", n)
 	}
 }
@@ -510,7 +557,7 @@ func TestFillKeepsWhatOthersAdded(t *testing.T) {
 func TestNearestIsTheCosineAndPassesOverWhatPointsAway(t *testing.T) {
 	all := memories("same", "near", "away", "across")
 	s := Space{"axes", "d", 2}
-	v, err := MakeVectors(t.Context(), t.TempDir(), s)
+	v, err := Make(t.Context(), t.TempDir(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -524,9 +571,9 @@ func TestNearestIsTheCosineAndPassesOverWhatPointsAway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hits, known := v.Nearest([]float32{7, 0}, all, 0)
-	if len(hits) != 2 || len(known) != 4 || hits[0].Memory.Text != "same" || math.Abs(hits[0].Score-1) > 1e-6 || math.Abs(hits[1].Score-0.8) > 0.005 {
-		t.Errorf("%+v, %d known", hits, len(known))
+	hits := v.Nearest([]float32{7, 0}, 0, among(all))
+	if len(hits) != 2 || having(v, all) != 4 || hits[0].Memory.Text != "same" || math.Abs(hits[0].Likeness-1) > 1e-6 || math.Abs(hits[1].Likeness-0.8) > 0.005 {
+		t.Errorf("%+v, %d known", hits, having(v, all))
 	}
 }
 
@@ -535,11 +582,11 @@ func TestDroppedVectorsStayDropped(t *testing.T) {
 	dir := t.TempDir()
 	all := sentences(40)
 	before := vectorsOf(t, dir, testSpace, all[:20])
-	read := ReadVectors(dir, testSpace)
+	read := Read(dir, testSpace)
 	dropped := false
 	done, _, err := before.Fill(t.Context(), func(ctx context.Context, texts []string) ([][]float32, error) {
 		if !dropped {
-			if err := DropVectors(t.Context(), dir); err != nil {
+			if err := Drop(t.Context(), dir); err != nil {
 				t.Error(err)
 			}
 			dropped = true
@@ -549,18 +596,18 @@ func TestDroppedVectorsStayDropped(t *testing.T) {
 	if done != 0 || !errors.Is(err, ErrDropped) {
 		t.Errorf("%d done, %v", done, err)
 	}
-	for _, v := range []*Vectors{before, read} { // again, and beside one who has begun anew
+	for _, v := range []*Store{before, read} { // again, and beside one who has begun anew
 		if _, _, err := v.Fill(t.Context(), letters(64), all, 100, time.Time{}); !errors.Is(err, ErrDropped) {
 			t.Errorf("%v", err)
 		}
-		if n := ReadVectors(dir, testSpace).Len(); n != 0 {
+		if n := Read(dir, testSpace).Len(); n != 0 {
 			t.Errorf("%d came back", n)
 		}
-		if _, err := MakeVectors(t.Context(), dir, testSpace); err != nil {
+		if _, err := Make(t.Context(), dir, testSpace); err != nil {
 			t.Error(err)
 		}
 	}
-	if err := DropVectors(t.Context(), filepath.Join(dir, "nowhere")); err != nil {
+	if err := Drop(t.Context(), filepath.Join(dir, "nowhere")); err != nil {
 		t.Error(err)
 	}
 }
@@ -574,10 +621,10 @@ func TestLinksAreNotFollowed(t *testing.T) {
 	if err := os.Symlink(elsewhere, link); err != nil {
 		t.Skip(err)
 	}
-	if n := ReadVectors(link, testSpace).Len(); n != 0 {
+	if n := Read(link, testSpace).Len(); n != 0 {
 		t.Errorf("%d through a link", n)
 	}
-	if err := DropVectors(t.Context(), link); err != nil {
+	if err := Drop(t.Context(), link); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Stat(v.path()); err != nil {
@@ -586,18 +633,14 @@ func TestLinksAreNotFollowed(t *testing.T) {
 	if err := os.Symlink(v.path(), filepath.Join(dir, testSpace.file())); err != nil {
 		t.Fatal(err)
 	}
-	if n := ReadVectors(dir, testSpace).Len(); n != 0 {
+	if n := Read(dir, testSpace).Len(); n != 0 {
 		t.Errorf("%d through a link", n)
 	}
 }
 
-// TestMain is also the processes that TestProcessesFillTogether and TestWritersAndReadersRace start.
+// TestMain is also the processes that TestProcessesFillTogether starts.
 func TestMain(m *testing.M) {
-	if dir := os.Getenv("RECALL_TEST_INDEX"); dir != "" {
-		indexProcess(dir)
-		return
-	}
-	if dir := os.Getenv("RECALL_TEST_FILL"); dir != "" {
+	if dir := os.Getenv("VECTOR_TEST_FILL"); dir != "" {
 		fillProcess(dir)
 		return
 	}
@@ -607,11 +650,11 @@ func TestMain(m *testing.M) {
 // fillProcess fills a folder with the vectors of its half of the memories, and some of the other's, eight at a time.
 func fillProcess(dir string) {
 	all := sentences(200)
-	if os.Getenv("RECALL_TEST_HALF") == "2" {
+	if os.Getenv("VECTOR_TEST_HALF") == "2" {
 		slices.Reverse(all)
 	}
 	for left := 1; left > 0; {
-		v, err := MakeVectors(context.Background(), dir, testSpace)
+		v, err := Make(context.Background(), dir, testSpace)
 		if err == nil {
 			_, left, err = v.Fill(context.Background(), letters(64), all, 8, time.Time{})
 		}
@@ -627,12 +670,12 @@ func fillProcess(dir string) {
 func TestProcessesFillTogether(t *testing.T) {
 	dir := t.TempDir()
 	all := sentences(200)
-	want := vectorsOf(t, t.TempDir(), testSpace, all).file.rows
+	want := vectorsOf(t, t.TempDir(), testSpace, all).content.all()
 	var fill sync.WaitGroup
 	for _, half := range []string{"1", "2"} {
 		fill.Go(func() {
 			cmd := exec.Command(os.Args[0])
-			cmd.Env = append(os.Environ(), "RECALL_TEST_FILL="+dir, "RECALL_TEST_HALF="+half)
+			cmd.Env = append(os.Environ(), "VECTOR_TEST_FILL="+dir, "VECTOR_TEST_HALF="+half)
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Errorf("%v\n%s", err, out)
 			}
@@ -647,16 +690,17 @@ func TestProcessesFillTogether(t *testing.T) {
 			reading = false
 		default:
 		}
-		v := ReadVectors(dir, testSpace)
+		v := Read(dir, testSpace)
 		if v.Len() < last {
 			t.Errorf("%d vectors after %d", v.Len(), last)
 		}
 		last = v.Len()
-		for k, r := range v.file.rows {
+		for k, r := range v.content.all() {
 			if r.scale != want[k].scale || !slices.Equal(r.numbers, want[k].numbers) {
 				t.Fatal("a row that nobody wrote")
 			}
 		}
+		v.Close()
 	}
 	if last != len(all) {
 		t.Errorf("%d vectors in the end, want %d", last, len(all))
@@ -685,7 +729,7 @@ func TestModelsReadWhatTheyWereTrainedWith(t *testing.T) {
 }
 
 func texts(s Space, m record.Memory) (out []string) {
-	s.eachText(&m, nil, func(t []byte) { out = append(out, string(t)) })
+	s.eachText(&m, func(_ key, t []byte) { out = append(out, string(t)) })
 	return out
 }
 
@@ -699,7 +743,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(data)
 	f.Add(data[:len(data)-3])
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, r := range s.parse(data).rows {
+		for _, r := range s.parse(data).all() {
 			if len(r.numbers) != 4 {
 				t.Errorf("%v", r)
 			}

@@ -1,0 +1,136 @@
+package vector
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+)
+
+// quantise is the direction of a vector in signed bytes, and the scale that gives them the length 1; scale 0 for a vector
+// without direction. Each number is off by half a step of 1/127 of the greatest at most.
+func quantise(x []float32) value {
+	greatest := 0.0
+	for _, f := range x {
+		if size := math.Abs(float64(f)); !(size <= math.MaxFloat32) { // NaN and infinite
+			return value{numbers: make([]byte, len(x))}
+		} else if size > greatest {
+			greatest = size
+		}
+	}
+	r := value{numbers: make([]byte, len(x))}
+	if greatest == 0 {
+		return r
+	}
+	for i, f := range x {
+		r.numbers[i] = byte(int8(math.Round(float64(f) / greatest * 127)))
+	}
+	r.scale = float32(1 / math.Sqrt(float64(dot(r.numbers, r.numbers))))
+	return r
+}
+
+// likeness is the cosine of two vectors, −1 to 1.
+func likeness(a, b value) float64 {
+	return min(1, max(-1, float64(dot(a.numbers, b.numbers))*float64(a.scale)*float64(b.scale)))
+}
+
+// dot is the sum of products of signed bytes. It cannot overflow: MaxDim × 127² is less than 2³¹.
+func dot(a, b []byte) int32 {
+	b = b[:len(a)]
+	var s0, s1, s2, s3 int32
+	i := 0
+	for ; i+4 <= len(a); i += 4 {
+		x, y := a[i:i+4:i+4], b[i:i+4:i+4]
+		s0 += int32(int8(x[0])) * int32(int8(y[0]))
+		s1 += int32(int8(x[1])) * int32(int8(y[1]))
+		s2 += int32(int8(x[2])) * int32(int8(y[2]))
+		s3 += int32(int8(x[3])) * int32(int8(y[3]))
+	}
+	for ; i < len(a); i++ {
+		s0 += int32(int8(a[i])) * int32(int8(b[i]))
+	}
+	return s0 + s1 + s2 + s3
+}
+
+// Near is a memory that is alike.
+type Near struct {
+	Memory   record.Memory
+	Likeness float64 // the cosine, above 0
+}
+
+// Nearest ranks memories by the likeness of their vectors to that of a query. It compares with all of them, and asks find
+// for those that come into question, the most alike first, until n are found; all of them where n is 0. find says no to
+// a memory that may not be in the answer. Only those that point the way of the query, with a likeness above 0, are
+// returned; equal ones in the order of ids. A memory of several texts counts with the one that is most alike.
+// A query of another dimension finds nothing.
+func (v *Store) Nearest(query []float32, n int, find func(id string) (record.Memory, bool)) []Near {
+	if v.Empty() || len(query) != v.space.Dim {
+		return nil
+	}
+	return v.nearest(quantise(query), n, find)
+}
+
+func (v *Store) nearest(q value, n int, find func(id string) (record.Memory, bool)) []Near {
+	c := v.content
+	scores := make([]float32, c.len())
+	for i := range scores {
+		r := c.row(i)
+		scores[i] = float32(dot(q.numbers, r.numbers())) * r.scale()
+	}
+	for take := 2 * n; ; take *= 4 {
+		var out []Near
+		seen := map[string]bool{}
+		best := greatest(scores, take)
+		for _, i := range best {
+			r := c.row(i)
+			if id := r.id(); !seen[id] {
+				m, ok := find(id)
+				if !ok || !c.sound(r) || !slices.Contains(v.space.keys(&m), r.key()) {
+					continue
+				}
+				seen[id] = true
+				if out = append(out, Near{m, likeness(q, r.value())}); len(out) == n {
+					return out
+				}
+			}
+		}
+		if n <= 0 || len(best) < take {
+			return out
+		}
+	}
+}
+
+// Has reports whether a memory has a vector.
+func (v *Store) Has(m record.Memory) bool {
+	if v.Empty() {
+		return false
+	}
+	return slices.ContainsFunc(v.space.keys(&m), func(k key) bool {
+		r, ok := v.content.find(k)
+		return ok && r.scale() > 0
+	})
+}
+
+// greatest are the places of the n greatest numbers above 0, the greatest first, equal ones in their order; all of them
+// where n is 0.
+func greatest(scores []float32, n int) (places []int) {
+	order := func(i, j int) int { return cmp.Or(cmp.Compare(scores[j], scores[i]), cmp.Compare(i, j)) }
+	least := float32(0) // what is to be exceeded
+	for i, s := range scores {
+		if !(s > least) {
+			continue
+		}
+		places = append(places, i)
+		if n > 0 && len(places) == 2*n {
+			slices.SortFunc(places, order)
+			places = places[:n]
+			least = scores[places[n-1]]
+		}
+	}
+	slices.SortFunc(places, order)
+	if n > 0 && len(places) > n {
+		places = places[:n]
+	}
+	return places
+}
