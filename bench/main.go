@@ -102,10 +102,9 @@ func (b *bench) run(n int) error {
 	b.ratio(fmt.Sprintf("remember at %d, cpu, against the same", n), keepL.cpu, git.cpu, 3)
 	b.ratio(fmt.Sprintf("remember at %d, cpu, against at 100", n), keepL.cpu, keepS.cpu, 1.5)
 	b.ratio("recall right after a remember, cpu, against before", after.cpu, before.cpu, 2)
-	version := b.measure(large, nil, "git", "--version")
-	b.within(fmt.Sprintf("recall at %d, cold process, cpu, beside hello", n), before.cpu, bare.cpu, 10*time.Millisecond)
-	b.ratio("recall, wall, against git --version", before.wall, version.wall, 10)
-
+	if err := b.search(large, n, before, after, bare); err != nil {
+		return err
+	}
 	rebuild, cat, err := b.rebuild(large)
 	if err != nil {
 		return err

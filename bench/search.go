@@ -1,0 +1,122 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// many is how many times the memories of the large store the largest has.
+const many = 10
+
+// search measures what finding takes: by recall and by a prompt's hook, in a process that starts anew, and what the index costs.
+func (b *bench) search(large string, n int, before, after, hello figure) error {
+	version := b.measure(large, nil, "git", "--version")
+	b.within(fmt.Sprintf("recall at %d, cold process, cpu, beside hello", n), before.cpu, hello.cpu, 10*time.Millisecond)
+	b.ratio("recall, wall, against git --version", before.wall, version.wall, 10)
+	b.within("one memory more, cpu of the next recall, beside recall", max(after.cpu-before.cpu, 0), before.cpu, 10*time.Millisecond)
+	prompt := b.measure(large, nil, b.bin, "-q", "context", "--for", "prompt", "--query", "why is the latency of widget 17 high in the export job")
+	b.within(fmt.Sprintf("context of a prompt at %d, cold process, cpu, beside hello", n), prompt.cpu, hello.cpu, 10*time.Millisecond)
+	b.ratio("context of a prompt, wall, against git --version", prompt.wall, version.wall, 10)
+
+	index := filepath.Join(large, ".git/reverie/index")
+	var cpus []time.Duration
+	for range 3 {
+		if err := os.RemoveAll(index); err != nil {
+			return err
+		}
+		cpus = append(cpus, once(large, nil, b.bin, "-q", "recall", "widget").cpu-before.cpu)
+	}
+	b.within(fmt.Sprintf("the index made anew at %d, cpu", n), median(cpus), before.cpu, 2*time.Second)
+	text, size := 0, int64(0)
+	for line := range strings.Lines(output(large, b.bin, "--json", "list")) {
+		text += len(field(line, "text")) + len(field(line, "body"))
+	}
+	files, err := filepath.Glob(filepath.Join(index, "*"))
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if info, err := os.Stat(f); err == nil {
+			size += info.Size()
+		}
+	}
+	r := float64(size) / float64(text)
+	b.line("size of the index, against the text of the memories", fmt.Sprintf("%.1f MB", float64(size)/1e6), fmt.Sprintf("%.1f MB", float64(text)/1e6), r, "1.5×", r <= 1.5)
+
+	largest, err := b.store("largest", many*n)
+	if err != nil {
+		return err
+	}
+	once(largest, nil, b.bin, "-q", "recall", "widget")
+	all := b.measure(largest, nil, b.bin, "-q", "recall", "widget latency in the export job")
+	b.ratio(fmt.Sprintf("recall at %d, cpu, against at %d", many*n, n), all.cpu, before.cpu, 5)
+	return b.growth()
+}
+
+// growth measures what the search adds to a program that has the memories already.
+func (b *bench) growth() error {
+	const before = `package main
+
+import (
+	"context"
+
+	"github.com/reverie-memory/reverie/gitstore/record"%s
+)
+
+func main() {
+	record.Open(record.Stores{}, "", nil).View(context.Background(), func(v *record.View) error {
+		%s
+	})
+}
+`
+	size := func(name, imports, body string) (int64, error) {
+		file, out := filepath.Join(b.dir, name+".go"), filepath.Join(b.dir, name)
+		if err := os.WriteFile(file, fmt.Appendf(nil, before, imports, body), 0o644); err != nil {
+			return 0, err
+		}
+		if err := sh("", "go", "build", "-trimpath", "-ldflags=-s -w", "-o", out, file); err != nil {
+			return 0, err
+		}
+		info, err := os.Stat(out)
+		if err != nil {
+			return 0, err
+		}
+		return info.Size(), nil
+	}
+	without, err := size("without", "", "println(len(v.Memories()))\n\t\treturn nil")
+	if err != nil {
+		return err
+	}
+	with, err := size("with", "\n\t\"github.com/reverie-memory/reverie/gitstore/recall\"\n\t\"time\"", `println(len(v.Memories()))
+		x, err := recall.Make("index", recall.MemoryAnalysis()).BringTo(context.Background(), v, recall.Limits{})
+		if err != nil {
+			return err
+		}
+		q, err := recall.Parse("two words")
+		println(len(x.Rank(recall.Request{Text: q.Text, Keep: x.Keep(q, time.Now())})))
+		found, err := recall.Ask("a prompt").Relevant(x, nil)
+		println(len(found))
+		return err`)
+	if err != nil {
+		return err
+	}
+	b.line("what search adds to the binary", fmt.Sprintf("%.2f MB", float64(with-without)/1e6), "", 0, "1.5 MB", with-without <= 1.5e6)
+	return nil
+}
+
+// field is the value of a field of a line of JSON, as it is written there.
+func field(line, name string) string {
+	_, rest, _ := strings.Cut(line, `"`+name+`":"`)
+	for i := 0; i < len(rest); i++ {
+		switch rest[i] {
+		case '\\':
+			i++
+		case '"':
+			return rest[:i]
+		}
+	}
+	return ""
+}
