@@ -214,7 +214,7 @@ func (w *workspace) tellAnswer(a recalled, q recall.Query, o recallOptions) erro
 		}
 		if env.JSON {
 			j := standingJSON(h.Memory, h.standing)
-			j.Score, j.Covered, j.Snippet, j.Alike, j.Lists, j.Ranks = h.Score, h.Covered, cmp.Or(snippet, h.Memory.Text), h.alike, a.lists, h.ranks(a.lists)
+			j.Score, j.Covered, j.Snippet, j.Alike, j.Lists, j.Ranks = &h.Score, &h.Covered, cmp.Or(snippet, h.Memory.Text), h.alike, a.lists, h.ranks(a.lists)
 			if err := env.object(j); err != nil {
 				return err
 			}
