@@ -38,8 +38,11 @@ func recallCommand(env *Env) *cli.Command {
 			&cli.StringSliceFlag{Name: "file", Usage: "what is about `PATH`, which you work on, comes a little earlier"},
 			&cli.BoolFlag{Name: "explain", Usage: "show what each score is made of", Destination: &o.explain}),
 		Action: func(c *cli.Context) error {
-			if c.NArg() != 1 {
+			switch {
+			case c.NArg() != 1:
 				return usage(`quote it: reverie recall "two words"`, "recall wants exactly one query")
+			case o.limit < 0:
+				return usage("0 is all", "-n is %d", o.limit)
 			}
 			o.files = c.StringSlice("file")
 			return env.paged(c.Context, func() error { return runRecall(c.Context, env, c.Args().First(), o) })
@@ -99,6 +102,10 @@ type recalled struct {
 	loose  bool     // nothing has the phrases that were asked for: these have their words
 	hidden int      // that were found and are withheld for their authors
 	notes  []string // of files that cannot be read
+	far    bool     // no memory has a word of the query: these are only near
+	more   int      // that were found and are not among the hits
+	many   bool     // there are more, and nobody counted them
+	why    string   // nothing was found
 }
 
 // look asks the index, and what is near where that is known. It reads no more memories than the answer needs.
@@ -135,8 +142,15 @@ func (w *workspace) look(x *recall.Index, q recall.Query, near func() nearness, 
 			return a, failed
 		}
 		if a.hidden == 0 || len(a.hits) >= o.limit || request.N == 0 || len(found) < request.N {
+			a.far = !wordless(q) && !slices.ContainsFunc(found, func(f recall.Found) bool { return f.Covered > 0 })
+			if a.many = request.N > 0 && len(found) == request.N; !a.many {
+				a.more = w.unshown(x, found, a.hits, o)
+			}
 			break
 		}
+	}
+	if len(a.hits) == 0 && a.hidden == 0 {
+		a.why = w.whyNothing(x, q, o)
 	}
 	for i := range a.hits {
 		h := &a.hits[i]
@@ -151,6 +165,23 @@ func (w *workspace) look(x *recall.Index, q recall.Query, near func() nearness, 
 	return a, nil
 }
 
+// unshown is how many of what was found could be shown and are not among the hits.
+func (w *workspace) unshown(x *recall.Index, found []recall.Found, hits []hit, o recallOptions) (n int) {
+	if o.limit <= 0 || len(found) <= len(hits) {
+		return 0
+	}
+	shown := map[string]bool{}
+	for _, h := range hits {
+		shown[h.Memory.ID] = true
+	}
+	for _, f := range found {
+		if m, err := x.Memory(f.Ref); err == nil && !shown[m.ID] && (o.foreign || !w.isForeign(m)) {
+			n++
+		}
+	}
+	return n
+}
+
 // quotedList are texts in quotation marks.
 func quotedList(texts []string) (out []string) {
 	for _, t := range texts {
@@ -162,7 +193,7 @@ func quotedList(texts []string) (out []string) {
 // ranked are the documents that answer a request: those with its phrases, or, where there is none, those with the words of them;
 // the newest, where a query only filters.
 func (w *workspace) ranked(x *recall.Index, r *recall.Request, q recall.Query, a *recalled) []recall.Found {
-	if strings.TrimSpace(q.Text) == "" {
+	if wordless(q) {
 		return x.Newest(r.N, r.Keep)
 	}
 	found := x.Rank(*r)
@@ -178,7 +209,7 @@ func (w *workspace) ranked(x *recall.Index, r *recall.Request, q recall.Query, a
 // snippetWidth is how many characters of a memory's body are shown where they answer better than its statement.
 const snippetWidth = 200
 
-func (w *workspace) tellAnswer(a recalled, q recall.Query, o recallOptions) error {
+func (w *workspace) tellAnswer(a recalled, q recall.Query, o recallOptions) (err error) {
 	env := w.env
 	for _, note := range a.notes {
 		env.warn("passed over: %s", note)
@@ -202,11 +233,25 @@ func (w *workspace) tellAnswer(a recalled, q recall.Query, o recallOptions) erro
 	switch {
 	case a.hidden == 1:
 		env.say("1 answer is withheld; 'reverie recall --all QUERY' shows it")
+	case a.hidden > 1 && len(a.hits) == 0:
+		env.say("all %d answers are withheld; 'reverie recall --all QUERY' shows them", a.hidden)
 	case a.hidden > 1:
 		env.say("%d answers are withheld; 'reverie recall --all QUERY' shows them", a.hidden)
-	case len(a.hits) == 0:
-		env.say("nothing is known about that")
+	case a.why != "":
+		env.say("%s", a.why)
 	}
+	if a.far && len(a.hits) > 0 {
+		env.say("no memory has these words; the nearest:")
+	}
+	defer func() {
+		switch all := "'reverie recall -n 0 QUERY' shows all"; {
+		case a.far || err != nil:
+		case a.many:
+			env.say("there are more; %s", all)
+		case a.more > 0:
+			env.say("%d more; %s", a.more, all)
+		}
+	}()
 	for _, h := range a.hits {
 		snippet := ""
 		if h.Covered < 1 || h.Lexical == 0 {
@@ -221,6 +266,13 @@ func (w *workspace) tellAnswer(a recalled, q recall.Query, o recallOptions) erro
 			continue
 		}
 		note := remark(h.Memory, h.standing)
+		if h.Covered == 0 && !a.far && !wordless(q) {
+			why := "none of the words"
+			if h.Lexical == 0 {
+				why = "only near"
+			}
+			note = strings.TrimPrefix(note+", "+why, ", ")
+		}
 		if n := len(h.alike); n > 0 {
 			note = strings.TrimPrefix(note+", "+count(n, "other says", "others say")+" the same", ", ")
 		}
@@ -360,6 +412,9 @@ func best(found hitsOf, n int) []hit {
 
 // explainScore says where a score comes from: what each list gave it, and there each term.
 func explainScore(h hit, lists []string) string {
+	if len(lists) < 2 && h.Score == 0 {
+		return "nothing to score: the newest first"
+	}
 	if len(lists) < 2 {
 		return format2(h.Score) + " = " + terms(h)
 	}
@@ -385,14 +440,16 @@ func explainScore(h hit, lists []string) string {
 // terms is a lexical score as the sum of what each term and each part of the ranking added, and its factors.
 func terms(h hit) string {
 	var parts []string
-	for _, p := range h.Words {
-		parts = append(parts, visible(p.Term)+" "+format2(p.Score))
-	}
 	p := h.Parts
+	characters := p.Words // of pairs: terms of their own they are not
+	for _, word := range h.Words {
+		parts = append(parts, visible(word.Term)+" "+format2(word.Score))
+		characters -= word.Score
+	}
 	for _, part := range []struct {
 		name  string
 		score float64
-	}{{"spelling", p.Grams}, {"neighbours", p.Near}, {"one passage", p.Passage}, {"same session", p.Beside}} {
+	}{{"characters", characters}, {"spelling", p.Grams}, {"neighbours", p.Near}, {"one passage", p.Passage}, {"same session", p.Beside}} {
 		if part.score >= 0.005 {
 			parts = append(parts, part.name+" "+format2(part.score))
 		}
