@@ -194,7 +194,7 @@ func quotedList(texts []string) (out []string) {
 // the newest, where a query only filters.
 func (w *workspace) ranked(x *recall.Index, r *recall.Request, q recall.Query, a *recalled) []recall.Found {
 	if wordless(q) {
-		return x.Newest(r.N, r.Keep)
+		return x.Newest(r.N, x.Without(r.Not, r.Keep))
 	}
 	found := x.Rank(*r)
 	if len(found) == 0 && len(r.Phrases) > 0 {
@@ -440,16 +440,14 @@ func explainScore(h hit, lists []string) string {
 // terms is a lexical score as the sum of what each term and each part of the ranking added, and its factors.
 func terms(h hit) string {
 	var parts []string
-	p := h.Parts
-	characters := p.Words // of pairs: terms of their own they are not
-	for _, word := range h.Words {
-		parts = append(parts, visible(word.Term)+" "+format2(word.Score))
-		characters -= word.Score
+	for _, p := range h.Words {
+		parts = append(parts, visible(p.Term)+" "+format2(p.Score))
 	}
+	p := h.Parts
 	for _, part := range []struct {
 		name  string
 		score float64
-	}{{"characters", characters}, {"spelling", p.Grams}, {"neighbours", p.Near}, {"one passage", p.Passage}, {"same session", p.Beside}} {
+	}{{"spelling", p.Grams}, {"neighbours", p.Near}, {"one passage", p.Passage}, {"same session", p.Beside}} {
 		if part.score >= 0.005 {
 			parts = append(parts, part.name+" "+format2(part.score))
 		}
