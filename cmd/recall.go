@@ -108,7 +108,8 @@ type recalled struct {
 	why    string   // nothing was found
 }
 
-// look asks the index, and what is near where that is known. It reads no more memories than the answer needs.
+// look asks the index, and what is near where that is known. It reads no more memories than the answer needs, and at most some
+// fifty to say how many more there are, or why there are none.
 func (w *workspace) look(x *recall.Index, q recall.Query, near func() nearness, o recallOptions, standings func(record.Memory) standing) (a recalled, err error) {
 	now := w.env.Now()
 	a.notes = x.State().Notes
@@ -209,7 +210,7 @@ func (w *workspace) ranked(x *recall.Index, r *recall.Request, q recall.Query, a
 // snippetWidth is how many characters of a memory's body are shown where they answer better than its statement.
 const snippetWidth = 200
 
-func (w *workspace) tellAnswer(a recalled, q recall.Query, o recallOptions) (err error) {
+func (w *workspace) tellAnswer(a recalled, q recall.Query, o recallOptions) error {
 	env := w.env
 	for _, note := range a.notes {
 		env.warn("passed over: %s", note)
@@ -241,17 +242,8 @@ func (w *workspace) tellAnswer(a recalled, q recall.Query, o recallOptions) (err
 		env.say("%s", a.why)
 	}
 	if a.far && len(a.hits) > 0 {
-		env.say("no memory has these words; the nearest:")
+		env.say("no memory%s has these words; the nearest:", restricted(q))
 	}
-	defer func() {
-		switch all := "'reverie recall -n 0 QUERY' shows all"; {
-		case a.far || err != nil:
-		case a.many:
-			env.say("there are more; %s", all)
-		case a.more > 0:
-			env.say("%d more; %s", a.more, all)
-		}
-	}()
 	for _, h := range a.hits {
 		snippet := ""
 		if h.Covered < 1 || h.Lexical == 0 {
@@ -290,6 +282,13 @@ func (w *workspace) tellAnswer(a recalled, q recall.Query, o recallOptions) (err
 		if o.explain {
 			env.under(styled{dim, explainScore(h, a.lists)})
 		}
+	}
+	switch all := "'reverie recall -n 0 QUERY' shows all"; {
+	case a.far: // what is near has no end
+	case a.many:
+		env.say("there are more; %s", all)
+	case a.more > 0:
+		env.say("%d more; %s", a.more, all)
 	}
 	return nil
 }

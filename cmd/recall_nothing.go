@@ -50,6 +50,18 @@ func restrictions(q recall.Query) (all []restriction) {
 	return all
 }
 
+// restricted says what restricts a query, as " with kind:fact", or nothing.
+func restricted(q recall.Query) string {
+	var said []string
+	for _, p := range restrictions(q) {
+		said = append(said, p.said...)
+	}
+	if said == nil {
+		return ""
+	}
+	return " with " + visible(strings.Join(said, " "))
+}
+
 // whyNothing says why a query found nothing: that nothing is known at all, or which part of it keeps how many from being found.
 func (w *workspace) whyNothing(x *recall.Index, q recall.Query, o recallOptions) string {
 	if x.Totals().Docs == 0 {
