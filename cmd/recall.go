@@ -4,14 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"iter"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/reverie-memory/reverie/gitstore/recall"
-	"github.com/reverie-memory/reverie/gitstore/recall/vector"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/urfave/cli/v2"
 )
@@ -93,118 +90,12 @@ func runRecall(ctx context.Context, env *Env, text string, o recallOptions) erro
 	})
 }
 
-// recalled is what recall found.
-type recalled struct {
-	hits   []hit
-	lists  []string // that answered
-	weight float64  // of the nearest, where they did
-	not    string   // why another did not
-	loose  bool     // nothing has the phrases that were asked for: these have their words
-	hidden int      // that were found and are withheld for their authors
-	notes  []string // of files that cannot be read
-	far    bool     // no memory has a word of the query: these are only near
-	more   int      // that were found and are not among the hits
-	many   bool     // there are more, and nobody counted them
-	why    string   // nothing was found
-}
-
-// look asks the index, and what is near where that is known. It reads no more memories than the answer needs, and at most some
-// fifty to say how many more there are, or why there are none.
-func (w *workspace) look(x *recall.Index, q recall.Query, near func() nearness, o recallOptions, standings func(record.Memory) standing) (a recalled, err error) {
-	now := w.env.Now()
-	a.notes = x.State().Notes
-	request := recall.Request{Text: q.Text, Phrases: q.Phrases, Not: q.Not, Now: now, Files: o.files, Apart: o.apart, Keep: x.Keep(q, now), HalfOf: recall.HalfLife}
-	for n := max(2*o.limit, maxNear); ; n *= 4 {
-		if request.N = n; o.limit <= 0 {
-			request.N = 0
-		}
-		found := w.ranked(x, &request, q, &a)
-		a.hidden = 0
-		var failed error
-		each := func(yield func(recall.Hit, standing) bool) {
-			for _, f := range found {
-				m, err := x.Memory(f.Ref)
-				if err != nil {
-					failed = err
-					return
-				}
-				s := standings(m)
-				if !o.foreign && s.Foreign {
-					a.hidden++
-				} else if !yield(recall.Hit{Memory: m, Found: f}, s) {
-					return
-				}
-			}
-		}
-		n := near()
-		a.weight = n.weight
-		a.hits, a.lists, a.not = w.fused(each, x, q, n, o, standings)
-		if failed != nil {
-			return a, failed
-		}
-		if a.hidden == 0 || len(a.hits) >= o.limit || request.N == 0 || len(found) < request.N {
-			a.far = !wordless(q) && !slices.ContainsFunc(found, func(f recall.Found) bool { return f.Covered > 0 })
-			if a.many = request.N > 0 && len(found) == request.N; !a.many {
-				a.more = w.unshown(x, found, a.hits, o)
-			}
-			break
-		}
-	}
-	if len(a.hits) == 0 && a.hidden == 0 {
-		a.why = w.whyNothing(x, q, o)
-	}
-	for i := range a.hits {
-		h := &a.hits[i]
-		for _, at := range h.Alike {
-			m, err := x.Memory(at)
-			if err != nil {
-				return a, err
-			}
-			h.alike = append(h.alike, m.ID)
-		}
-	}
-	return a, nil
-}
-
-// unshown is how many of what was found could be shown and are not among the hits.
-func (w *workspace) unshown(x *recall.Index, found []recall.Found, hits []hit, o recallOptions) (n int) {
-	if o.limit <= 0 || len(found) <= len(hits) {
-		return 0
-	}
-	shown := map[string]bool{}
-	for _, h := range hits {
-		shown[h.Memory.ID] = true
-	}
-	for _, f := range found {
-		if m, err := x.Memory(f.Ref); err == nil && !shown[m.ID] && (o.foreign || !w.isForeign(m)) {
-			n++
-		}
-	}
-	return n
-}
-
 // quotedList are texts in quotation marks.
 func quotedList(texts []string) (out []string) {
 	for _, t := range texts {
 		out = append(out, `"`+visible(t)+`"`)
 	}
 	return out
-}
-
-// ranked are the documents that answer a request: those with its phrases, or, where there is none, those with the words of them;
-// the newest, where a query only filters.
-func (w *workspace) ranked(x *recall.Index, r *recall.Request, q recall.Query, a *recalled) []recall.Found {
-	if wordless(q) {
-		return x.Newest(r.N, x.Without(r.Not, r.Keep))
-	}
-	found := x.Rank(*r)
-	if len(found) == 0 && len(r.Phrases) > 0 {
-		r.Phrases = nil
-		if found = x.Rank(*r); len(found) > 0 {
-			a.loose = true
-		}
-	}
-	return found
 }
 
 // snippetWidth is how many characters of a memory's body are shown where they answer better than its statement.
@@ -291,122 +182,6 @@ func (w *workspace) tellAnswer(a recalled, q recall.Query, o recallOptions) erro
 		env.say("%d more; %s", a.more, all)
 	}
 	return nil
-}
-
-// The lists that may answer a query.
-const (
-	listLexical = "lexical"
-	listVectors = "vectors"
-)
-
-// maxNear is how long the list of the nearest is: there is always a nearest, and what comes late in it is alike by chance.
-const maxNear = 50
-
-// hit is a memory that answers a query, with how it stands here.
-type hit struct {
-	recall.Fused
-	standing standing
-	alike    []string // ids of those that say the same
-}
-
-// ranks are those of the hit in the lists that have it, where there is more than one list.
-func (h hit) ranks(lists []string) map[string]int {
-	if len(lists) < 2 {
-		return nil
-	}
-	all := map[string]int{}
-	for list, rank := range map[string]int{listLexical: h.Lexical, listVectors: h.Near} {
-		if rank > 0 {
-			all[list] = rank
-		}
-	}
-	return all
-}
-
-// hitsOf are hits, the best first, with how they stand.
-type hitsOf = iter.Seq2[recall.Hit, standing]
-
-// fused are the first of what was found, fused with what is near where that is known, and the lists that answered. What is
-// stale or withheld goes back in each list before their ranks count.
-func (w *workspace) fused(found hitsOf, x *recall.Index, q recall.Query, near nearness, o recallOptions, standings func(record.Memory) standing) (hits []hit, lists []string, not string) {
-	var alike []vector.Near
-	known := map[string]bool{} // what has a vector
-	if near.query != nil {
-		keep := x.Keep(q, w.env.Now())
-		alike = near.vectors.Nearest(near.query, 2*maxNear, func(id string) (m record.Memory, ok bool) {
-			at, ok := x.ByID(id)
-			if !ok || keep != nil && !keep(at) {
-				return m, false
-			}
-			m, err := x.Memory(at)
-			return m, err == nil && (o.foreign || !standings(m).Foreign)
-		})
-		if len(alike) == 0 {
-			near = nearness{why: "none of these has one that is alike"}
-		}
-	}
-	if near.query == nil {
-		hits = best(found, o.limit)
-		for i := range hits {
-			hits[i].Lexical, hits[i].Own = i+1, hits[i].Score
-		}
-		return hits, []string{listLexical}, near.why
-	}
-	depth := 0
-	if o.limit > 0 {
-		depth = max(o.limit, maxNear)
-	}
-	stands := map[string]standing{}
-	list := func(found hitsOf, depth int) (out []recall.Hit) {
-		for _, h := range best(found, depth) {
-			stands[h.Memory.ID] = h.standing
-			out = append(out, h.Hit)
-		}
-		return out
-	}
-	nearest := func(yield func(recall.Hit, standing) bool) {
-		for _, n := range alike {
-			if !yield(recall.Hit{Memory: n.Memory, Found: recall.Found{Score: n.Likeness}}, standings(n.Memory)) {
-				return
-			}
-		}
-	}
-	words, alikes := list(found, depth), list(nearest, maxNear)
-	for _, h := range words {
-		known[h.Memory.ID] = near.vectors.Has(h.Memory)
-	}
-	for _, f := range recall.Fuse(words, alikes, known, near.weight) {
-		if o.limit <= 0 || len(hits) < o.limit {
-			hits = append(hits, hit{Fused: f, standing: stands[f.Memory.ID]})
-		}
-	}
-	return hits, []string{listLexical, listVectors}, ""
-}
-
-// doubted is what the score of a stale or withheld memory is multiplied by.
-const doubted = 0.5
-
-// best are the n first of what was found, or all where n is 0, when what is stale or does not hold here is ranked
-// lower. Where n of the others were met, nothing behind them can be among the first.
-func best(found hitsOf, n int) []hit {
-	var hits []hit
-	firm := 0
-	for h, s := range found {
-		h := hit{Fused: recall.Fused{Hit: h}, standing: s}
-		if s.Stale || s.Withheld {
-			h.Score *= doubted
-		} else {
-			firm++
-		}
-		if hits = append(hits, h); n > 0 && firm == n {
-			break
-		}
-	}
-	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(b.Score, a.Score) })
-	if n > 0 && len(hits) > n {
-		hits = hits[:n]
-	}
-	return hits
 }
 
 // explainScore says where a score comes from: what each list gave it, and there each term.

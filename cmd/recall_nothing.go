@@ -63,14 +63,14 @@ func restricted(q recall.Query) string {
 }
 
 // whyNothing says why a query found nothing: that nothing is known at all, or which part of it keeps how many from being found.
-func (w *workspace) whyNothing(x *recall.Index, q recall.Query, o recallOptions) string {
-	if x.Totals().Docs == 0 {
-		if o.at != "" {
+func (l lookup) whyNothing() string {
+	if l.x.Totals().Docs == 0 {
+		if l.o.at != "" {
 			return "nothing was known then"
 		}
 		return "nothing is known here yet; next: reverie learn, or reverie remember TEXT"
 	}
-	parts := restrictions(q)
+	parts := restrictions(l.q)
 	if len(parts) > 1 { // after each by itself, all together
 		whole := restriction{drop: func(q recall.Query) recall.Query { return q }}
 		for _, p := range parts {
@@ -80,7 +80,7 @@ func (w *workspace) whyNothing(x *recall.Index, q recall.Query, o recallOptions)
 		parts = append(parts, whole)
 	}
 	for _, p := range parts {
-		if n := w.wouldFind(x, p.drop(q), o); n > 0 {
+		if n := l.wouldFind(p.drop(l.q)); n > 0 {
 			found := count(n, "memory is", "memories are")
 			if n == maxNear {
 				found = "at least " + found
@@ -92,12 +92,13 @@ func (w *workspace) whyNothing(x *recall.Index, q recall.Query, o recallOptions)
 }
 
 // wouldFind is how many memories a query finds, at most maxNear: those that may be shown and, if it has words, have some of them.
-func (w *workspace) wouldFind(x *recall.Index, q recall.Query, o recallOptions) (n int) {
-	now := w.env.Now()
-	r := recall.Request{Text: q.Text, Not: q.Not, Now: now, Keep: x.Keep(q, now), N: maxNear}
-	for _, f := range w.ranked(x, &r, q, &recalled{}) {
-		m, err := x.Memory(f.Ref)
-		if err == nil && (o.foreign || !w.isForeign(m)) && (f.Covered > 0 || wordless(q)) {
+func (l lookup) wouldFind(q recall.Query) (n int) {
+	l.q = q
+	now := l.w.env.Now()
+	found, _ := l.ranked(&recall.Request{Text: q.Text, Not: q.Not, Now: now, Keep: l.x.Keep(q, now), N: maxNear})
+	for _, f := range found {
+		m, err := l.x.Memory(f.Ref)
+		if err == nil && (l.o.foreign || !l.w.isForeign(m)) && (f.Covered > 0 || wordless(q)) {
 			n++
 		}
 	}
