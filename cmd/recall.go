@@ -3,7 +3,6 @@ package cmd
 import (
 	"cmp"
 	"context"
-	"errors"
 	"iter"
 	"slices"
 	"strconv"
@@ -42,29 +41,22 @@ func recallCommand(env *Env) *cli.Command {
 				return usage(`quote it: reverie recall "two words"`, "recall wants exactly one query")
 			}
 			o.files = c.StringSlice("file")
-			return env.paged(c.Context, func() error { return runRecall(c.Context, env, c.Args().First(), o) })
+			text, err := env.text(c.Args().First())
+			if err != nil {
+				return err
+			}
+			return env.paged(c.Context, func() error { return runRecall(c.Context, env, text, o) })
 		},
 	}
 }
 
 func runRecall(ctx context.Context, env *Env, text string, o recallOptions) error {
-	q, err := recall.Parse(text)
-	if err == nil && o.kind != "" {
-		var kind record.Kind
-		kind, err = parseKind(o.kind)
-		q.Kinds = []record.Kind{kind}
-	}
-	switch {
-	case errors.Is(err, recall.ErrOnlyNot):
-		return usage(`reverie recall "tests -slow"`, "%v", err)
-	case err != nil:
-		return usage("to look for it as it is written, put it in quotation marks", "%v", err)
-	case o.at != "" && q.At != "":
-		return usage("", "at: and --at were both given")
-	case o.at == "":
-		o.at = q.At
-	}
 	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	ask := typed{w: w, text: text, o: &o}
+	q, err := ask.parse(ctx)
 	if err != nil {
 		return err
 	}
@@ -80,6 +72,9 @@ func runRecall(ctx context.Context, env *Env, text string, o recallOptions) erro
 		defer func() { near().vectors.Close() }()
 		var a recalled
 		err = w.search(ctx, v, o.at != "", recall.Limits{}, func(x *recall.Index) error {
+			if q, err = ask.settle(x, q); err != nil {
+				return err
+			}
 			a, err = w.look(x, q, near, o, standings)
 			return err
 		})

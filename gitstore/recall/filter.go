@@ -112,6 +112,20 @@ func since(value string, now time.Time) (time.Time, bool) {
 	return time.Time{}, false
 }
 
+// Unmet are those filters of Perhaps for whose key no memory has any value that the query asks for.
+func (x *Index) Unmet(q Query, now time.Time) (out []string) {
+	for _, of := range []struct {
+		key string
+		Filter
+	}{{"path:", Filter{Paths: q.Paths}}, {"tag:", Filter{Tags: q.Tags}}, {"by:", Filter{By: q.By}}} {
+		asked := slices.DeleteFunc(slices.Clone(q.Perhaps), func(raw string) bool { return !strings.HasPrefix(raw, of.key) })
+		if len(asked) > 0 && len(x.Newest(1, x.Keep(Query{Filter: of.Filter}, now))) == 0 {
+			out = append(out, asked...)
+		}
+	}
+	return out
+}
+
 // isKey reports whether a filter has this name.
 func isKey(key string) bool {
 	switch key {

@@ -51,6 +51,28 @@ func TestParse(t *testing.T) {
 		"well-known e-mail -":              {Text: "well-known e-mail -"},
 		"-old line\n+new line":             {Text: "-old line\n+new line"},
 
+		"error codes -404":                 {Text: "error codes -404"},
+		"java -Xmx512m":                    {Text: "java -Xmx512m"},
+		"where do we keep sessions -redis": not("where do we keep sessions", "redis"),
+
+		// What was pasted.
+		"-bash: foo: command not found":                  {Text: "-bash: foo: command not found"},
+		"--- FAIL: TestX (0.00s)":                        {Text: "--- FAIL: TestX (0.00s)"},
+		"flag provided but not defined: -coverpkgs":      {Text: "flag provided but not defined: -coverpkgs"},
+		"ld: cannot find -lfoo":                          {Text: "ld: cannot find -lfoo"},
+		`ld: foo -"of libc"`:                             not("ld: foo", "of libc"),
+		`"ld: foo" -libc`:                                {Text: "ld: foo", Phrases: []string{"ld: foo"}, Not: []string{"libc"}, Literal: true},
+		"-rwxr-xr-x 1 root root 42 Jan 1 run.sh":         {Text: "-rwxr-xr-x 1 root root 42 Jan 1 run.sh"},
+		"-npm is not what we want here":                  {Text: "-npm is not what we want here"},
+		"no matches for kind:Deployment in version apps": {Text: "no matches for kind:Deployment in version apps", Plain: []string{"kind:Deployment"}},
+		"error: kind:Deployment -since:now":              {Text: "error: kind:Deployment -since:now", Plain: []string{"kind:Deployment", "-since:now"}},
+		"at:a at:b stands in this trace":                 {Text: "at:b stands in this trace", At: "a", Plain: []string{"at:b"}, Perhaps: []string{"at:a"}},
+		"access denied for the app tag:latest": {Text: "access denied for the app", Filter: Filter{Tags: []string{"latest"}},
+			Perhaps: []string{"tag:latest"}},
+		"how do we sign releases path:web -tag:x kind:fact since:2w": {Text: "how do we sign releases", Perhaps: []string{"path:web"},
+			Filter: Filter{Paths: []string{"web"}, Kinds: []record.Kind{"fact"}, Since: "2w"}, Without: Filter{Tags: []string{"x"}}},
+		"镜像拉取失败提示 tag:latest": {Text: "镜像拉取失败提示", Filter: Filter{Tags: []string{"latest"}}, Perhaps: []string{"tag:latest"}},
+
 		// Filters.
 		"flaky kind:failure kind:Fact path:./web/ tag:ci -tag:slow by:claude since:2w at:v1.2": {Text: "flaky", At: "v1.2",
 			Filter:  Filter{Kinds: []record.Kind{"failure", "fact"}, Paths: []string{"web"}, Tags: []string{"ci"}, By: []string{"claude"}, Since: "2w"},
@@ -75,6 +97,14 @@ func TestParse(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("%q: %v -want +got\n%s", query, err, diff)
 		}
+	}
+}
+
+func TestParseTakesFiltersAsWords(t *testing.T) {
+	got, err := Parse(`x tag:latest tag:"two words" kind:fact`, `tag:"two words"`, "tag:latest")
+	want := Query{Text: `x tag:latest tag:"two words"`, Filter: Filter{Kinds: []record.Kind{record.Fact}}, Literal: got.Literal}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v\n%s", err, diff)
 	}
 }
 
