@@ -27,9 +27,10 @@ type recallOptions struct {
 func recallCommand(env *Env) *cli.Command {
 	o := recallOptions{limit: 10}
 	return &cli.Command{
-		Name:      "recall",
-		Usage:     "find what is known about something",
-		ArgsUsage: "QUERY",
+		Name:        "recall",
+		Usage:       "find what is known about something",
+		ArgsUsage:   "QUERY|-",
+		Description: queryHelp,
 		Flags: append(o.flags(false),
 			&cli.IntFlag{Name: "n", Usage: "at most `N`; 0 is all", Value: o.limit, Destination: &o.limit},
 			&cli.BoolFlag{Name: "all", Usage: "also what people not trusted here have changed", Destination: &o.foreign},
@@ -81,6 +82,7 @@ func runRecall(ctx context.Context, env *Env, text string, o recallOptions) erro
 		if err != nil {
 			return err
 		}
+		ask.tellCommon(q, len(a.hits))
 		return w.tellAnswer(a, q, o)
 	})
 }

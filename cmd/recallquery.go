@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -23,6 +24,9 @@ type typed struct {
 func (a *typed) parse(ctx context.Context) (q recall.Query, err error) {
 	if strings.TrimSpace(a.text) == "" && a.o.kind == "" {
 		return q, usage(`say what to look for: reverie recall "flaky tests"; 'reverie list' lists everything`, "the query is empty")
+	}
+	if a.o.files, err = a.w.placed(a.o.files); err != nil {
+		return q, err
 	}
 	if q, err = a.query(); err != nil {
 		return q, err
@@ -71,9 +75,16 @@ func (a *typed) tell(raw, why string) {
 	a.w.env.say("%s is looked for as words: %s", visible(raw), why)
 }
 
+// tellCommon says why nothing was found by words that no index has.
+func (a *typed) tellCommon(q recall.Query, found int) {
+	if found == 0 && q.Common() {
+		a.w.env.say("%s: words that nearly every text has are not looked for; add one that says more", visible(strings.TrimSpace(q.Text)))
+	}
+}
+
 // query is the text, taken apart, with what the options ask for.
 func (a *typed) query() (recall.Query, error) {
-	q, err := recall.Parse(a.text, a.plain...)
+	q, err := a.w.where(a.w.env.Dir).Parse(a.text, a.plain...)
 	switch {
 	case errors.Is(err, recall.ErrOnlyNot):
 		return q, usage(`reverie recall "tests -slow"`, "%v", err)
@@ -99,4 +110,32 @@ func (a *typed) kind(q *recall.Query) error {
 	}
 	q.Kinds = []record.Kind{kind}
 	return nil
+}
+
+// where is a folder as a place to ask from. A work tree that was reached through a link has two names.
+func (w *workspace) where(dir string) recall.Where {
+	if w.repo.WorkTree == "" {
+		return recall.Where{}
+	}
+	at := recall.Where{Tops: []string{w.repo.WorkTree}, Dir: below(w.repo.WorkTree, dir)}
+	if abs, err := filepath.Abs(dir); err == nil {
+		top, inside := strings.CutSuffix(filepath.ToSlash(abs), "/"+at.Dir)
+		if at.Dir == "" || inside {
+			at.Tops = append(at.Tops, top)
+		}
+	}
+	return at
+}
+
+// placed are files that the command line names from the folder of -C, below the top.
+func (w *workspace) placed(files []string) (out []string, err error) {
+	at := w.where(w.env.Dir)
+	for _, f := range files {
+		place, ok := at.Path(f)
+		if !ok {
+			return nil, usage("paths are named from the folder that you are in", "--file %s: it lies outside of the repository", f)
+		}
+		out = append(out, place)
+	}
+	return out, nil
 }

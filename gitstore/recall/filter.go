@@ -136,7 +136,7 @@ func isKey(key string) bool {
 }
 
 // filter adds a filter to the query.
-func (q *Query) filter(w word) error {
+func (q *Query) filter(w word, at Where) error {
 	f, name := &q.Filter, w.key+":"
 	if w.not {
 		f, name = &q.Without, "-"+name
@@ -154,7 +154,14 @@ func (q *Query) filter(w word) error {
 		}
 		f.Kinds = append(f.Kinds, kind)
 	case "path":
-		place := strings.TrimPrefix(path.Clean("/"+strings.ReplaceAll(w.text, `\`, "/")), "/")
+		place := strings.ReplaceAll(withoutPositions(w.text), `\`, "/")
+		if first, _, _ := strings.Cut(place, "/"); first != "." && first != ".." {
+			place = strings.TrimPrefix(path.Clean("/"+place), "/")
+		} else if below, ok := at.Path(place); ok {
+			place = below
+		} else {
+			return fmt.Errorf("%s%q: it lies outside of the repository", name, w.text)
+		}
 		if place == "" {
 			return wrong("a file, a folder or a glob below the top of the repository")
 		}

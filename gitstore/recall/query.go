@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/reverie-memory/reverie/gitstore/recall/terms"
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
@@ -21,7 +22,9 @@ import (
 //	-tag:build           memories without it
 //
 // Several filters of one key let through what any of them does, filters of different keys what all do. A value with
-// blanks stands in quotes. What looks like a filter with another key is a word: common.go:296, std::vector.
+// blanks stands in quotes. What looks like a filter with another key is a word: std::vector.
+// Of common.go:296 the file is looked for. A path is named from the top of the work tree, one that begins with ./ or ../
+// from where the query was asked.
 //
 // An exclusion begins with a letter and stands at the end of the query, or at the beginning of a short one; a quoted one
 // stands anywhere. In the middle -word is an option of some program, and everywhere those of one or two letters are, as
@@ -36,7 +39,7 @@ import (
 // A phrase is demanded where it is the query, or stands beside four words at most; in a longer sentence its words are looked for as
 // all others.
 type Query struct {
-	Text    string   // what is looked for: words, and those of the phrases
+	Text    string   // what is looked for: words, and those of the phrases; without line numbers behind files
 	Phrases []string // parts of it in quotation marks, as they were written
 	Not     []string // words and phrases that nothing found may have
 	Literal bool     // it wants its very words: likeness of meaning could only mislead
@@ -71,13 +74,24 @@ const (
 	isNotThis      // -"…"
 )
 
+// Common reports whether a query has words, and all of them are such as nearly every text has: the, and, how. Of a text that has
+// others no index has them.
+func (q Query) Common() bool {
+	words := strings.FieldsFunc(strings.ToLower(q.Text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !terms.IsStop(w) })
+}
+
 // sentence is how many words beside a filter make a query a sentence, in which something was pasted perhaps.
 const sentence = 4
 
 // Parse takes a query apart. Filters that plain has, as they are written, are words. Its errors name the filter and what
 // that takes, or wrap ErrOnlyNot.
-func Parse(text string, plain ...string) (Query, error) {
+func Parse(text string, plain ...string) (Query, error) { return Where{}.Parse(text, plain...) }
+
+// Parse takes a query apart that was asked from here.
+func (at Where) Parse(text string, plain ...string) (Query, error) {
 	var q Query
+	text = at.relative(text)
 	words := split(text, !strings.ContainsAny(strings.TrimSpace(text), "\n\r"))
 	long, line := wordsIn(words) >= sentence, isLine(words)
 	settle(words, long, line)
@@ -90,7 +104,7 @@ func Parse(text string, plain ...string) (Query, error) {
 			w.is = isPlain
 			continue
 		}
-		switch err := q.filter(*w); {
+		switch err := q.filter(*w, at); {
 		case err != nil && !long && !line:
 			return Query{}, err
 		case err != nil:
@@ -107,7 +121,7 @@ func Parse(text string, plain ...string) (Query, error) {
 		changed = changed || w.is != isPlain
 		switch w.is {
 		case isPlain:
-			parts = append(parts, w.raw)
+			parts = append(parts, withoutPositions(w.raw))
 			around += max(1, unpartedIn(w.raw)/2)
 		case isPhrase:
 			q.Phrases = append(q.Phrases, w.text)
@@ -116,7 +130,7 @@ func Parse(text string, plain ...string) (Query, error) {
 			q.Not = append(q.Not, w.text)
 		}
 	}
-	q.Text = text
+	q.Text = withoutPositions(text)
 	if changed {
 		q.Text = strings.Join(parts, " ")
 	}
