@@ -297,10 +297,10 @@ const maxRecalled = 5
 // injectPrompt is what a prompt names and its session does not have before it yet; mostly nothing.
 func (w *workspace) injectPrompt(ctx context.Context, r contextRequest) (in injection, err error) {
 	in = injection{For: r.For, Cut: map[string]int{}}
-	prompt := promptWords(r.Query)
-	if !prompt.Tells() {
+	if asksNothing(r) {
 		return in, nil
 	}
+	prompt := w.where(r.Dir).Ask(transcript.Own(r.Query))
 	err = w.view(ctx, func(v *record.View) error {
 		in.Commit = string(v.Tip())
 		budget := r.budget(w.narrowed.Prompt)
