@@ -85,14 +85,14 @@ type mcpCall struct {
 // handler answers calls of a tool. Whatever goes wrong becomes an answer that says so, and the server goes on.
 func (s mcpServed) handler(t mcpTool) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		ctx, cancel := context.WithTimeout(ctx, mcpPatience)
-		defer cancel()
 		select {
 		case s.slots <- struct{}{}:
 			defer func() { <-s.slots }()
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
+		ctx, cancel := context.WithTimeout(ctx, mcpPatience)
+		defer cancel()
 		c := &mcpCall{ctx: ctx, args: req.Params.Arguments}
 		c.env = &Env{In: strings.NewReader(""), Out: &c.out, Err: &c.talk, Dir: s.env.Dir, Now: s.env.Now, Width: 80, caller: s.caller(req), embedder: s.env.embedder}
 		err := c.do(t, s.env.Err)
