@@ -68,6 +68,11 @@ func runRecall(ctx context.Context, env *Env, text string, o recallOptions) erro
 	if err != nil {
 		return err
 	}
+	if o.foreign {
+		if err := w.wantsTrust("recall --all"); err != nil {
+			return err
+		}
+	}
 	return w.viewAt(ctx, o.at, func(v *record.View) error {
 		if o.at == "" {
 			w.tellLost(ctx)
@@ -200,6 +205,8 @@ func (w *workspace) tellAnswer(a recalled, q recall.Query, o recallOptions) erro
 		env.say("%s", line)
 	}
 	switch {
+	case w.shields() && a.hidden > 0:
+		w.tellShielded(a.hidden)
 	case a.hidden == 1:
 		env.say("1 answer is withheld; 'reverie recall --all QUERY' shows it")
 	case a.hidden > 1:
