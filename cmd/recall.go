@@ -56,6 +56,11 @@ func runRecall(ctx context.Context, env *Env, text string, o recallOptions) erro
 	if err != nil {
 		return err
 	}
+	if o.foreign {
+		if err := w.wantsTrust("recall --all"); err != nil {
+			return err
+		}
+	}
 	ask := typed{w: w, text: text, o: &o}
 	q, err := ask.parse(ctx)
 	if err != nil {
@@ -120,6 +125,8 @@ func (w *workspace) tellAnswer(a recalled, q recall.Query, o recallOptions) erro
 		env.say("%s", line)
 	}
 	switch {
+	case w.shields() && a.hidden > 0:
+		w.tellShielded(a.hidden)
 	case a.hidden == 1:
 		env.say("1 answer is withheld; 'reverie recall --all QUERY' shows it")
 	case a.hidden > 1 && len(a.hits) == 0:
