@@ -87,7 +87,7 @@ func TestRankAgreesWithOracle(t *testing.T) {
 			for range 10 {
 				query := some(5)
 				if r.IntN(3) == 0 {
-					query += " confguration parsre"
+					query += " confguration parsre " + []string{"retires", "dealdokc", "tiemouts", "headres", "configuratoins", "uberprufne", "segmnets segment"}[r.IntN(7)]
 				}
 				want := o.rank(query)
 				got := x.Rank(Request{Text: query, Apart: true})
@@ -320,6 +320,39 @@ func TestSnippet(t *testing.T) {
 		if got := Snippet(text, c.query, c.width); got != c.want {
 			t.Errorf("%q: %q, want %q", c.query, got, c.want)
 		}
+	}
+}
+
+// The passage of a hit is shown where it adds to what the statement says, whatever the two cover together.
+func TestSnippetOfHit(t *testing.T) {
+	m := record.New(record.Memory{Kind: record.Fact, Text: "The exporter retries twice", Body: "Both are needed.\nThe exporter sleeps between retries.\nIts lock file lies beside the queue: 队列在磁盘上。"})
+	x, err := Of([]record.Memory{m, record.New(record.Memory{Kind: record.Fact, Text: "The queue of the importer"})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(x.Close)
+	for query, want := range map[string]string{
+		"exporter":                        "",
+		"exporter retries":                "",
+		"the exporter retries kubernetes": "",
+		"exporter sleeps":                 "The exporter sleeps between retries.",
+		"retries of the lock file":        "Its lock file lies beside the queue: 队列在磁盘上。",
+		"slepes":                          "The exporter sleeps between retries.", // for sleeps
+		"exporter 盘":                      "Its lock file lies beside the queue: 队列在磁盘上。",
+		"needed":                          "Both are needed.",
+	} {
+		found := x.Rank(Request{Text: query})
+		n := slices.IndexFunc(found, func(f Found) bool { got, err := x.Memory(f.Ref); return err == nil && got.ID == m.ID })
+		if n < 0 {
+			t.Errorf("%q does not find it", query)
+			continue
+		}
+		if got := (Hit{Memory: m, Found: found[n]}).Snippet(query, 60); got != want {
+			t.Errorf("%q: %q, want %q", query, got, want)
+		}
+	}
+	if got := (Hit{Memory: m}).Snippet("when does it sleep", 60); got != "The exporter sleeps between retries." {
+		t.Errorf("found by other means: %q", got)
 	}
 }
 

@@ -77,16 +77,16 @@ func TestPlaces(t *testing.T) {
 	got = a.Append(got, "web", Tags)
 	got = a.Append(got, "One line.\n\n中文字\nand more", Body)
 	want := []Token{
-		{Text: "use", Gram: true},
-		{Text: "parsehead", Word: 2, Gram: true},
-		{Text: "pars", Word: 2, Gram: true, Part: true},
-		{Text: "header", Word: 2, Gram: true, Part: true},
-		{Text: "web", Field: Tags, Word: 10, Passage: 1, Gram: true},
-		{Text: "one", Field: Body, Word: 18, Passage: 2, Gram: true},
-		{Text: "line", Field: Body, Word: 19, Passage: 2, Gram: true},
+		{Text: "use", Written: "use", Gram: true},
+		{Text: "parsehead", Written: "parseheader", Word: 2, Gram: true},
+		{Text: "pars", Written: "parse", Word: 2, Gram: true, Part: true},
+		{Text: "header", Written: "header", Word: 2, Gram: true, Part: true},
+		{Text: "web", Written: "web", Field: Tags, Word: 10, Passage: 1, Gram: true},
+		{Text: "one", Written: "one", Field: Body, Word: 18, Passage: 2, Gram: true},
+		{Text: "line", Written: "line", Field: Body, Word: 19, Passage: 2, Gram: true},
 		{Text: "中文", Field: Body, Word: 20, Passage: 3},
 		{Text: "文字", Field: Body, Word: 21, Passage: 3},
-		{Text: "more", Field: Body, Word: 24, Passage: 4, Gram: true},
+		{Text: "more", Written: "more", Field: Body, Word: 24, Passage: 4, Gram: true},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
