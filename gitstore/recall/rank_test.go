@@ -153,6 +153,26 @@ func TestRankFinds(t *testing.T) {
 	}
 }
 
+// What a question asks about counts, and not how it asks: in a small memory, a question word is as rare as a name.
+func TestQuestionWordsDoNotOutrankNames(t *testing.T) {
+	texts := []string{
+		"为什么怎么写提交信息很重要", "部署 billing 之前跑数据库迁移",
+		"どうやってどのように書くかを決める", "デプロイは金曜にしない",
+		"어떻게 무엇을 적을지 정한다", "배포는 금요일에 하지 않는다",
+	}
+	x := indexOf(t, docsOf(texts...), 1)
+	for query, want := range map[string]int{
+		"怎么部署": 1, "怎么跑 billing 的迁移": 1, "为什么要迁移": 1,
+		"どうやってデプロイするか": 3, "どのように金曜に": 3,
+		"어떻게 배포": 5, "무엇을 금요일에": 5,
+		"怎么": 0, "どのように": 2, "어떻게": 4, // nothing else is left
+	} {
+		if got := x.Rank(Request{Text: query, N: 1}); len(got) == 0 || got[0].Doc != want {
+			t.Errorf("%q: %v, want %s", query, keys(x, got), texts[want])
+		}
+	}
+}
+
 func TestPhrasesAndExclusions(t *testing.T) {
 	x := indexOf(t, docsOf("the retry loop waits", "a loop and a retry", "retry the loop", "loop retry_loop", "提交信息", "信息提交"), 2)
 	for _, c := range []struct {

@@ -57,6 +57,7 @@ type Analyzer struct {
 
 	out     []Token
 	field   Field
+	asked   bool   // the text is a query
 	all     bool   // stop words too
 	at      uint32 // position of the next word
 	passage uint16
@@ -87,5 +88,7 @@ func next(passage uint16) uint16 { return min(passage, maxPassage-1) + 1 }
 
 // Query is what a query is looked up by: its tokens, in order, a repeated word as often as it is there.
 func (a *Analyzer) Query(text string) []Token {
+	a.asked = true
+	defer func() { a.asked = false }()
 	return a.Append(nil, text, Statement)
 }
