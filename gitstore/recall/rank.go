@@ -3,7 +3,6 @@ package recall
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore/recall/segment"
@@ -343,14 +342,4 @@ func (r *ranking) covered(has func(i int) float64) float64 {
 		return 0
 	}
 	return min(1, found/all)
-}
-
-// files is the factor of a document about files that the asker works on.
-func (r *ranking) files(s *Segment, doc int) float64 {
-	for _, id := range s.Labels(doc, nil) {
-		if glob, ok := strings.CutPrefix(s.LabelText(id), "path="); ok && matches([]string{glob}, r.request.Files) != "" {
-			return filesFactor
-		}
-	}
-	return 1
 }

@@ -281,14 +281,31 @@ func TestPrior(t *testing.T) {
 }
 
 func TestFilesThatAreEditedCountALittle(t *testing.T) {
-	docs := docsOf("build with make", "build with ninja")
-	docs[1].Labels = []string{"path=web/**", "tag=build"}
-	x := indexOf(t, docs, 1)
-	if got := keys(x, x.Rank(Request{Text: "build", Files: []string{"web/a.ts"}})); got[0] != "001" {
-		t.Errorf("%v first", got)
-	}
-	if got := keys(x, x.Rank(Request{Text: "build with make", Files: []string{"web/a.ts"}})); got[0] != "000" {
-		t.Errorf("%v first: the file outvotes the words", got)
+	for _, c := range []struct {
+		paths, anchors []string
+		file           string
+		first          bool
+	}{
+		{[]string{"web/**"}, nil, "web/a.ts", true},
+		{[]string{"web/**"}, nil, "./web/a.ts", true},
+		{[]string{"web/**"}, nil, "webs/a.ts", false},
+		{nil, []string{`build.ninja@0123456789abcdef "rule cc"`}, "build.ninja", true},
+		{nil, []string{`build.ninja@0123456789abcdef`, `web/a.ts@0123456789abcdef`}, "./web/a.ts", true},
+		{nil, []string{`build.ninja@0123456789abcdef "rule cc"`}, "build.ninja.in", false},
+		{nil, []string{"no anchor"}, "no anchor", false},
+	} {
+		x, err := Of([]record.Memory{{ID: "0", Kind: record.Fact, Text: "build with make"}, {ID: "1", Kind: record.Fact, Text: "build with ninja", Paths: c.paths, Anchors: c.anchors}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := x.Rank(Request{Text: "build", Files: []string{c.file}})
+		if len(got) != 2 || (x.segments[0].Key(got[0].Doc) == "1") != c.first {
+			t.Errorf("%q %q, at %s: %v", c.paths, c.anchors, c.file, keys(x, got))
+		}
+		if got := keys(x, x.Rank(Request{Text: "build with make", Files: []string{c.file}})); got[0] != "0" {
+			t.Errorf("%v first: the file outvotes the words", got)
+		}
+		x.Close()
 	}
 }
 
