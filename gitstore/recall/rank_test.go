@@ -354,7 +354,7 @@ func TestSnippet(t *testing.T) {
 		{"store", 60, "The store."},
 		{"kubernetes", 60, ""},
 	} {
-		if got := Snippet(text, c.query, c.width); got != c.want {
+		if got := (Hit{Memory: record.Memory{Body: text}}).Snippet(c.query, c.width); got != c.want {
 			t.Errorf("%q: %q, want %q", c.query, got, c.want)
 		}
 	}
@@ -404,7 +404,7 @@ func FuzzRank(f *testing.F) {
 				t.Errorf("%q: %+v", text, h)
 			}
 		}
-		Snippet(text, phrase, 20)
+		Hit{Memory: record.Memory{Text: phrase, Body: text}}.Snippet(phrase+text, 20)
 		if err := x.Err(); err != nil {
 			t.Fatal(err)
 		}

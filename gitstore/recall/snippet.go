@@ -7,19 +7,8 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/recall/terms"
 )
 
-// Snippet is the part of a text that a query is about most: a line or some sentences, of width characters at most, where … stands
-// for what was cut. It is "" when the text has no word of the query.
-func Snippet(text, query string, width int) string {
-	var a terms.Analyzer
-	asked := map[string]float64{}
-	for _, t := range a.Query(query) {
-		asked[t.Text] = 1
-	}
-	return passage(&a, text, asked, nil, width)
-}
-
-// Snippet is the part of the memory's body that adds most to what its statement has of a query, as Snippet does. It is "" where the
-// body adds nothing.
+// Snippet is the part of the memory's body that adds most to what its statement has of a query: a line or some sentences, of width
+// characters at most, where … stands for what was cut. It is "" where the body adds nothing.
 func (h Hit) Snippet(query string, width int) string {
 	var a terms.Analyzer
 	asked := map[string]float64{}

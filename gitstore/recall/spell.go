@@ -123,6 +123,9 @@ func undo(a *terms.Analyzer, word string, stem []byte) string {
 				return other
 			}
 		}
+		if c == 0 {
+			return "" // only by exchange
+		}
 		if begins(word[c:], c+1) {
 			if other := word[:c] + right + word[c:]; is(other) {
 				return other
@@ -173,9 +176,10 @@ func undoEnding(word, stem string, is func(string) bool) string {
 
 // endings are those of English words that a stem leaves out; - is none.
 const (
-	endings = `- s e es ed er or y al ly ic en d r als ate ant ent ants ents ality icate icates icated icating ently ers ors ing ion ies ied ier ity ive ial ful ism ist ize ise able ible ably ance ence ancy ency ally
-		ings ions ment ness less ized izes ised ated ates ator ater edly tion ation ating ators ments iness ities ility ively izing ising izer
-		ation ations ement ements ingly ability ibility ization isation ication`
+	endings = `- d e r s y al ed en er es ic ly or als ant ate ent ers ful ial ied ier ies ing ion ise ism ist ity ive ize ors able
+		ably ally ance ancy ants ated ater ates ator edly ence ency ents ible ings ions ised ized izer izes less ment ness tion
+		ality ating ation ators ement ently icate ility iness ingly ising ities ively izing ments ations ements icated icates
+		ability ibility icating ication isation ization`
 	longestEnding = 7
 	shortestStem  = 3
 )
