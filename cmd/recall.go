@@ -100,7 +100,7 @@ func quotedList(texts []string) (out []string) {
 	return out
 }
 
-// snippetWidth is how many characters of a memory's body are shown where they answer better than its statement.
+// snippetWidth is how many characters of a memory's body are shown where they answer beyond its statement.
 const snippetWidth = 200
 
 func (w *workspace) tellAnswer(a recalled, q recall.Query, o recallOptions) error {
@@ -140,10 +140,7 @@ func (w *workspace) tellAnswer(a recalled, q recall.Query, o recallOptions) erro
 		env.say("no memory%s has these words; the nearest:", restricted(q))
 	}
 	for _, h := range a.hits {
-		snippet := ""
-		if h.Covered < 1 || h.Lexical == 0 {
-			snippet = recall.Snippet(h.Memory.Body, q.Text, snippetWidth)
-		}
+		snippet := h.Snippet(q.Text, snippetWidth)
 		if env.JSON {
 			j := standingJSON(h.Memory, h.standing)
 			j.Score, j.Covered, j.Snippet, j.Alike, j.Lists, j.Ranks = &h.Score, &h.Covered, cmp.Or(snippet, h.Memory.Text), h.alike, a.lists, h.ranks(a.lists)
@@ -219,13 +216,13 @@ func explainScore(h hit, lists []string) string {
 func terms(h hit) string {
 	var parts []string
 	for _, p := range h.Words {
-		parts = append(parts, visible(p.Term)+" "+format2(p.Score))
+		parts = append(parts, visible(p.String())+" "+format2(p.Score))
 	}
 	p := h.Parts
 	for _, part := range []struct {
 		name  string
 		score float64
-	}{{"spelling", p.Grams}, {"neighbours", p.Near}, {"one passage", p.Passage}, {"same session", p.Beside}} {
+	}{{"characters", p.Characters}, {"spelling", p.Grams}, {"neighbours", p.Near}, {"one passage", p.Passage}, {"same session", p.Beside}} {
 		if part.score >= 0.005 {
 			parts = append(parts, part.name+" "+format2(part.score))
 		}

@@ -16,8 +16,19 @@ const (
 	b  = 0.65 // how much a long memory is discounted
 )
 
-// Part is what one term of the query added to a score.
+// Part is what one term added to a score.
 type Part struct {
-	Term  string
+	Term  string // of the index, which the document has
 	Score float64
+
+	tells        float64 // information of the word of the query
+	asked, spelt string  // where that is misspelt: how it is written, and what it is taken for
+}
+
+// String is the term, or, where it was taken for one that is misspelt, both: "flgas → flags".
+func (p Part) String() string {
+	if p.asked == "" {
+		return p.Term
+	}
+	return p.asked + " → " + p.spelt
 }
