@@ -12,6 +12,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/reflect"
 	"github.com/reverie-memory/reverie/reflect/transcript"
@@ -118,6 +119,9 @@ func (w *workspace) sessionAsked(name, shell string) (transcript.Session, []tran
 	if name == "" && strings.Contains(shell, "/") {
 		name = shell
 	}
+	if name == "" && shell != "" {
+		name = w.begunBy(shell)
+	}
 	if name == "" {
 		all, err := w.sessions.List()
 		if err != nil {
@@ -140,6 +144,22 @@ func (w *workspace) sessionAsked(name, shell string) (transcript.Session, []tran
 		return transcript.Session{Client: transcript.SafeID(client), ID: transcript.SafeID(id)}, nil, err
 	}
 	return kept.Session, events, err
+}
+
+// begunBy is the session in which an agent is at work that does not name it: the one of which a hook told last, and of which
+// nothing need be kept yet. It is "" where no hook told of one.
+func (w *workspace) begunBy(agent string) string {
+	waiting, _ := w.spool().Take() // what cannot be read is the worker's to tell
+	var newest *hooks.Waiting
+	for _, s := range waiting {
+		if len(s.Events) > 0 && s.Last.Agent == agent && !s.Ended() && (newest == nil || s.Written.After(newest.Written)) {
+			newest = s
+		}
+	}
+	if newest == nil {
+		return ""
+	}
+	return sessionOf(newest.Last)
 }
 
 // checkpoint notes where a kept session stands. The error wraps reflect.ErrNoSession if nothing of it is kept.

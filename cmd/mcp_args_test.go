@@ -7,7 +7,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
@@ -114,5 +116,31 @@ func TestFoundShowsWhatAnswers(t *testing.T) {
 	}
 	if !strings.HasSuffix(text, "\nnothing says \"zookeeper ensemble restart\" word for word; these have words of it\n</reverie-memory>\n") {
 		t.Errorf("the notice: %s", text)
+	}
+}
+
+// An agent that does not say which session calls notes where the one stands that its hooks told of last, though nothing of it is
+// kept yet; not an earlier one, and not another agent's.
+func TestCheckpointIsOfTheSessionAtWork(t *testing.T) {
+	r := testrepo.New(t)
+	answer(t, r.Dir, "", "remember", "Use pnpm")
+	w := at(t, r.Dir, time.Now())
+	s := serveMCP(t, r.Dir, "opencode", mcpOptions{})
+	if text, fault := callTool(t, s, "checkpoint", fields{"note": "Nobody told of me."}); !fault {
+		t.Errorf("without a session: %s", text)
+	}
+	for _, e := range []hooks.Event{
+		{Agent: "opencode", Session: "ses_1", Kind: hooks.Prompt, Prompt: "Begin."},
+		{Agent: "opencode", Session: "ses_1", Kind: hooks.End},
+		{Agent: "opencode", Session: "ses_2", Kind: hooks.Prompt, Prompt: "Go on."},
+		{Agent: "gemini", Session: "g-3", Kind: hooks.Prompt, Prompt: "Something else."},
+	} {
+		e.Time = time.Now()
+		if err := w.spool().Append(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if text, fault := callTool(t, s, "checkpoint", fields{"note": "Half of it is done."}); fault || !strings.Contains(text, "noted as opencode/ses_2#1") {
+		t.Errorf("%s", text)
 	}
 }
