@@ -72,15 +72,19 @@ func (e *entry) isTree() bool { return e.mode == modeTree }
 // parseTree decodes a tree whose ids have size bytes. go-git's own decoder knows ids of 20 bytes only, and
 // gives up the tree at the first strange mode. Entries that a store must not have are marked, not dropped.
 func parseTree(data []byte, size int) ([]entry, error) {
-	var entries []entry
-	for len(data) > 0 {
-		head, rest, ok := bytes.Cut(data, []byte{0})
-		mode, name, ok2 := strings.Cut(string(head), " ")
+	n := len(data) / (len("40000 xx\x00") + size) // as many as the folders of two digits that most are have
+	entries, hashes := make([]entry, 0, n), make([]byte, 0, 2*size*n)
+	text := string(data) // of which modes and names are parts
+	for len(text) > 0 {
+		head, rest, ok := strings.Cut(text, "\x00")
+		mode, name, ok2 := strings.Cut(head, " ")
 		if !ok || !ok2 || len(rest) < size {
 			return nil, errors.New("tree does not parse")
 		}
-		e := entry{mode: mode, name: name, id: ID(hex.EncodeToString(rest[:size]))}
-		data = rest[size:]
+		at := len(data) - len(rest)
+		hashes = hex.AppendEncode(hashes, data[at:at+size])
+		text = rest[size:]
+		e := entry{mode: mode, name: name}
 		if e.mode == "040000" { // some writers of git objects pad it
 			e.bad = "mode is written with a zero in front"
 		} else if e.mode != modeFile && e.mode != modeTree {
@@ -90,12 +94,19 @@ func parseTree(data []byte, size int) ([]entry, error) {
 		}
 		entries = append(entries, e)
 	}
+	all := string(hashes)
+	for i := range entries {
+		entries[i].id = ID(all[2*size*i:][:2*size])
+	}
 	markDuplicates(entries)
 	return entries, nil
 }
 
 // markDuplicates marks names that a tree has twice, all but the first.
 func markDuplicates(entries []entry) {
+	if rising(entries) {
+		return
+	}
 	seen := make(map[string]bool, len(entries))
 	for i := range entries {
 		if seen[entries[i].name] {
@@ -103,6 +114,16 @@ func markDuplicates(entries []entry) {
 		}
 		seen[entries[i].name] = true
 	}
+}
+
+// rising reports whether each name is greater than the one before, as nearly everywhere: then none is there twice.
+func rising(entries []entry) bool {
+	for i := 1; i < len(entries); i++ {
+		if entries[i].name <= entries[i-1].name {
+			return false
+		}
+	}
+	return true
 }
 
 // formatTree encodes entries in git's order: folders sort as if their names ended in a slash.
@@ -130,6 +151,9 @@ func (e *entry) key() string {
 // badName says why a name must not be in a store, or "". The rules keep a checkout of the branch on
 // any system from touching a git directory, leaving its folder or changing a terminal.
 func badName(name string) string {
+	if plain(name) {
+		return ""
+	}
 	switch {
 	case name == "":
 		return "name is empty"
@@ -147,6 +171,23 @@ func badName(name string) string {
 		return "name means a git directory"
 	}
 	return ""
+}
+
+// plain reports whether a name has nothing that badName looks for, as those that we give: a small letter or digit of ASCII, and then
+// only such, "-", "_" and ".".
+func plain(name string) bool {
+	if name == "" || len(name) > MaxName {
+		return false
+	}
+	for i := range len(name) {
+		switch c := name[i]; {
+		case 'a' <= c && c <= 'z' || '0' <= c && c <= '9':
+		case i > 0 && (c == '-' || c == '_' || c == '.'):
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // isDotGit reports whether some file system takes name for .git: in another case, with characters that HFS+
