@@ -29,14 +29,15 @@ var occasions = []string{forStart, forPrompt, forCompaction, forCompacted}
 
 // contextRequest is who asks for memory, and for what.
 type contextRequest struct {
-	For     string // one of occasions
-	Session string // "<client>/<id>"; empty: nobody's
-	Agent   string // its name in hooks.Agents; empty: the session's client
-	Query   string // the prompt
-	Dir     string // where the asker stands; empty: the folder of -C
-	Budget  int    // tokens; 0: what the settings say, less: nothing
-	Resumed bool   // at a session's start: it goes on, with all that it was given in its transcript
-	Record  bool   // write it into the ledger of the session
+	For     string   // one of occasions
+	Session string   // "<client>/<id>"; empty: nobody's
+	Agent   string   // its name in hooks.Agents; empty: the session's client
+	Query   string   // the prompt
+	Dir     string   // where the asker stands; empty: the folder of -C
+	Files   []string // that the asker works on, below the top of the work tree
+	Budget  int      // tokens; 0: what the settings say, less: nothing
+	Resumed bool     // at a session's start: it goes on, with all that it was given in its transcript
+	Record  bool     // write it into the ledger of the session
 }
 
 // budget is what the request gets where the settings give so many tokens. Who asks may have more or less, but for where
@@ -297,10 +298,10 @@ const maxRecalled = 5
 // injectPrompt is what a prompt names and its session does not have before it yet; mostly nothing.
 func (w *workspace) injectPrompt(ctx context.Context, r contextRequest) (in injection, err error) {
 	in = injection{For: r.For, Cut: map[string]int{}}
-	prompt := promptWords(r.Query)
-	if !prompt.Tells() {
+	if asksNothing(r) {
 		return in, nil
 	}
+	prompt := w.where(r.Dir).Ask(transcript.Own(r.Query))
 	err = w.view(ctx, func(v *record.View) error {
 		in.Commit = string(v.Tip())
 		budget := r.budget(w.narrowed.Prompt)
@@ -309,7 +310,7 @@ func (w *workspace) injectPrompt(ctx context.Context, r contextRequest) (in inje
 		}
 		var hits []recall.Relevance
 		err := w.search(ctx, v, false, r.limits(), func(x *recall.Index) (err error) {
-			hits, err = prompt.Relevant(x, x.Keep(recall.Query{}, w.env.Now()))
+			hits, err = relevant(x, prompt, r.Files, x.Keep(recall.Query{}, w.env.Now()))
 			return err
 		})
 		if errors.Is(err, recall.ErrBehind) { // the worker brings the index up to date
@@ -367,7 +368,9 @@ func (w *workspace) named(words []string) string {
 }
 
 // asksNothing reports whether a request gets nothing whatever is known, so that nobody need look.
-func asksNothing(r contextRequest) bool { return r.For == forPrompt && !promptWords(r.Query).Tells() }
+func asksNothing(r contextRequest) bool {
+	return r.For == forPrompt && len(r.Files) == 0 && !promptWords(r.Query).Tells()
+}
 
 // promptWords are the words of a prompt, without what clients and hooks put into it.
 func promptWords(prompt string) recall.Prompt {

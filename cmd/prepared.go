@@ -59,7 +59,7 @@ func startInputs(ctx context.Context, repo *git.Repo, c config.Config, r context
 	s.Journal = ref(journalRef)
 	s.Head, s.Branch, _ = repo.Head(ctx)
 	main, err := repo.Default(ctx, c.Main)
-	if s.Main = main; err != nil {
+	if s.Main = main; err != nil || len(r.Files) > 0 { // files are others at each call
 		s.Memory = "" // nothing is known to be the same
 	}
 	s.Settings = fmt.Sprintf("%+v", c)

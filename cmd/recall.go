@@ -3,7 +3,6 @@ package cmd
 import (
 	"cmp"
 	"context"
-	"errors"
 	"strconv"
 	"strings"
 	"sync"
@@ -25,9 +24,10 @@ type recallOptions struct {
 func recallCommand(env *Env) *cli.Command {
 	o := recallOptions{limit: 10}
 	return &cli.Command{
-		Name:      "recall",
-		Usage:     "find what is known about something",
-		ArgsUsage: "QUERY",
+		Name:        "recall",
+		Usage:       "find what is known about something",
+		ArgsUsage:   "QUERY|-",
+		Description: queryHelp,
 		Flags: append(o.flags(false),
 			&cli.IntFlag{Name: "n", Usage: "at most `N`; 0 is all", Value: o.limit, Destination: &o.limit},
 			&cli.BoolFlag{Name: "all", Usage: "also what people not trusted here have changed", Destination: &o.foreign},
@@ -42,29 +42,27 @@ func recallCommand(env *Env) *cli.Command {
 				return usage("0 is all", "-n is %d", o.limit)
 			}
 			o.files = c.StringSlice("file")
-			return env.paged(c.Context, func() error { return runRecall(c.Context, env, c.Args().First(), o) })
+			text, err := env.text(c.Args().First())
+			if err != nil {
+				return err
+			}
+			return env.paged(c.Context, func() error { return runRecall(c.Context, env, text, o) })
 		},
 	}
 }
 
 func runRecall(ctx context.Context, env *Env, text string, o recallOptions) error {
-	q, err := recall.Parse(text)
-	if err == nil && o.kind != "" {
-		var kind record.Kind
-		kind, err = parseKind(o.kind)
-		q.Kinds = []record.Kind{kind}
-	}
-	switch {
-	case errors.Is(err, recall.ErrOnlyNot):
-		return usage(`reverie recall "tests -slow"`, "%v", err)
-	case err != nil:
-		return usage("to look for it as it is written, put it in quotation marks", "%v", err)
-	case o.at != "" && q.At != "":
-		return usage("", "at: and --at were both given")
-	case o.at == "":
-		o.at = q.At
-	}
 	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	if o.foreign {
+		if err := w.wantsTrust("recall --all"); err != nil {
+			return err
+		}
+	}
+	ask := typed{w: w, text: text, o: &o}
+	q, err := ask.parse(ctx)
 	if err != nil {
 		return err
 	}
@@ -80,12 +78,16 @@ func runRecall(ctx context.Context, env *Env, text string, o recallOptions) erro
 		defer func() { near().vectors.Close() }()
 		var a recalled
 		err = w.search(ctx, v, o.at != "", recall.Limits{}, func(x *recall.Index) error {
+			if q, err = ask.settle(x, q); err != nil {
+				return err
+			}
 			a, err = w.look(x, q, near, o, standings)
 			return err
 		})
 		if err != nil {
 			return err
 		}
+		ask.tellCommon(q, len(a.hits))
 		return w.tellAnswer(a, q, o)
 	})
 }
@@ -123,6 +125,8 @@ func (w *workspace) tellAnswer(a recalled, q recall.Query, o recallOptions) erro
 		env.say("%s", line)
 	}
 	switch {
+	case w.shields() && a.hidden > 0:
+		w.tellShielded(a.hidden)
 	case a.hidden == 1:
 		env.say("1 answer is withheld; 'reverie recall --all QUERY' shows it")
 	case a.hidden > 1 && len(a.hits) == 0:
