@@ -248,12 +248,13 @@ func (w *workspace) tellGeneric(program string) {
 
 EVENT is one of: %s.
 The object has
-    session_id       the session's name; required
-    cwd              the folder it works in, absolute; required
-    transcript_path  the file it is recorded in, absolute
-    parent_id        the session that started it, for a sub-agent
-    prompt           what the user typed, for the event prompt
-    source           what brought it about, in words of your own
+    session_id              the session's name; required
+    cwd                     the folder it works in, absolute; else it is the one in which the command runs
+    transcript_path         the file it is recorded in, absolute, in any format that learn reads
+    parent_id               the session that started it, for a sub-agent
+    prompt                  what the user typed, for the event prompt
+    last_assistant_message  what the agent said last, for the event stop
+    source                  what brought it about, in words of your own
 What the command prints after start, prompt, compacting and compacted is context for the agent. It exits with 0 whatever happens.
 `, install.Command(program, a.Name), strings.Join(events, ", "))
 }

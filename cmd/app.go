@@ -18,6 +18,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	"unicode"
 
 	"github.com/urfave/cli/v2"
 )
@@ -162,6 +163,9 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	hint := "'reverie help' lists the commands"
 	if c.Command != nil && c.Command.Name != "" && c.Command.Name != "reverie" {
 		hint = fmt.Sprintf("'reverie help %s' shows what it takes", c.Command.Name)
+		if takesText(c.Command) {
+			hint = fmt.Sprintf("a text that begins with - stands behind --: reverie %s -- '-…'; %s", c.Command.Name, hint)
+		}
 	}
 	return usage(hint, "%s", strings.Replace(err.Error(), "flag provided but not defined: ", "there is no option ", 1))
 }
@@ -199,6 +203,10 @@ func hoist(app *cli.App, args []string) []string {
 				to = &global
 			}
 		}
+		if flag == nil && takesText(command) && strings.ContainsFunc(name, unicode.IsSpace) {
+			rest = append(rest, arg) // a pasted line, as "--- FAIL: TestX (0.00s)": no option is called so
+			continue
+		}
 		*to = append(*to, arg)
 		if flag != nil && !hasValue && takesValue(flag) && i+1 < len(args) {
 			i++
@@ -213,6 +221,11 @@ func hoist(app *cli.App, args []string) []string {
 		}
 	}
 	return out
+}
+
+// takesText reports whether an argument of a command is text that somebody types or pastes.
+func takesText(c *cli.Command) bool {
+	return c != nil && (strings.Contains(c.ArgsUsage, "QUERY") || strings.Contains(c.ArgsUsage, "TEXT"))
 }
 
 func findFlag(flags []cli.Flag, name string) cli.Flag {

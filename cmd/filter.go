@@ -33,7 +33,7 @@ func atFlag(to *string) cli.Flag {
 }
 
 // read opens the repository and runs fn on the memories that f lets through, in the order of
-// ids. Files that cannot be read are told.
+// ids, and for an agent without what is withheld for who changed it. Files that cannot be read are told.
 func (f filter) read(ctx context.Context, env *Env, fn func(*workspace, []record.Memory, func(record.Memory) standing) error) error {
 	if f.kind != "" {
 		if _, err := parseKind(f.kind); err != nil {
@@ -53,9 +53,19 @@ func (f filter) read(ctx context.Context, env *Env, fn func(*workspace, []record
 		if err != nil {
 			return err
 		}
-		return fn(w, slices.DeleteFunc(v.Memories(), func(m record.Memory) bool {
-			return !f.all && !m.Live(env.Now()) || f.kind != "" && string(m.Kind) != f.kind
-		}), standings)
+		hidden := 0
+		found := slices.DeleteFunc(v.Memories(), func(m record.Memory) bool {
+			if !f.all && !m.Live(env.Now()) || f.kind != "" && string(m.Kind) != f.kind {
+				return true
+			}
+			shielded := w.shields() && standings(m).Foreign
+			if shielded {
+				hidden++
+			}
+			return shielded
+		})
+		w.tellShielded(hidden)
+		return fn(w, found, standings)
 	})
 }
 

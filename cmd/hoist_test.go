@@ -19,6 +19,11 @@ func TestFlagsMayStandAnywhere(t *testing.T) {
 		{[]string{"list", "--nosuch"}, []string{"list", "--nosuch"}},
 		{[]string{"nosuch", "x"}, []string{"nosuch", "x"}},
 		{[]string{"help", "learn"}, []string{"help", "--", "learn"}},
+		{[]string{"recall", "-bash: foo: command not found"}, []string{"recall", "--", "-bash: foo: command not found"}},
+		{[]string{"recall", "-n", "3", "--- FAIL: TestX (0.00s)", "-q"}, []string{"-q", "recall", "-n", "3", "--", "--- FAIL: TestX (0.00s)"}},
+		{[]string{"recall", "--file=a b", "x"}, []string{"recall", "--file=a b", "--", "x"}},
+		{[]string{"recall", "-frobnicate"}, []string{"recall", "-frobnicate"}},
+		{[]string{"list", "-bash: foo"}, []string{"list", "-bash: foo"}},
 		{nil, nil},
 	}
 	for _, c := range cases {

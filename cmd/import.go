@@ -30,7 +30,7 @@ func importCommand(env *Env) *cli.Command {
 		Name:      "import",
 		Usage:     "take in statements from JSONL, into the inbox or, with --accept, as memory",
 		ArgsUsage: "FILE|-",
-		Description: "One object a line: text (required), body, kind, paths, tags, ref. A ref is your own key: importing it\n" +
+		Description: "One object a line: text (required), body, kind, paths, tags, ref, private. A ref is your own key: importing it\n" +
 			"again changes that memory instead of adding one. All lines come in together, or none if one is bad.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "accept", Usage: "they were reviewed: no inbox", Destination: &o.accept},
@@ -47,12 +47,13 @@ func importCommand(env *Env) *cli.Command {
 
 // imported is one line of JSONL, in and out.
 type imported struct {
-	Text  string   `json:"text"`
-	Body  string   `json:"body,omitempty"`
-	Kind  string   `json:"kind,omitempty"`
-	Paths []string `json:"paths,omitempty"`
-	Tags  []string `json:"tags,omitempty"`
-	Ref   string   `json:"ref,omitempty"`
+	Text    string   `json:"text"`
+	Body    string   `json:"body,omitempty"`
+	Kind    string   `json:"kind,omitempty"`
+	Paths   []string `json:"paths,omitempty"`
+	Tags    []string `json:"tags,omitempty"`
+	Ref     string   `json:"ref,omitempty"`
+	Private bool     `json:"private,omitempty"` // it stays in the clone
 }
 
 // kindElsewhere is our kind for a name that other tools have for it; "" for another name.
@@ -76,7 +77,7 @@ func kindElsewhere(name string) record.Kind {
 
 // memory is the memory a line makes, without an id yet; its kind is empty where the line has none.
 func (i imported) memory(now time.Time) (record.Memory, error) {
-	m := record.Memory{Paths: i.Paths, Tags: i.Tags, Ref: i.Ref, Kind: record.Kind(i.Kind),
+	m := record.Memory{Paths: i.Paths, Tags: i.Tags, Ref: i.Ref, Kind: record.Kind(i.Kind), Private: i.Private,
 		Source: record.Source{Time: now, By: "import/jsonl", How: record.Written}}
 	m.Text, m.Body = fitStatement(i.Text, i.Body)
 	if m.Text == "" {

@@ -37,8 +37,8 @@ type memoryJSON struct {
 	Withheld   bool       `json:"withheld,omitempty"` // not given to agents here
 	Why        []string   `json:"why,omitempty"`      // what stands against it here
 	Models     []string   `json:"models,omitempty"`   // from show: those whose proposals are part of it
-	Score      float64    `json:"score,omitempty"`    // from recall
-	Covered    float64    `json:"covered,omitempty"`  // from recall: share of the query's information that it has, 0 to 1
+	Score      *float64   `json:"score,omitempty"`    // from recall, and there always
+	Covered    *float64   `json:"covered,omitempty"`  // from recall, and there always: share of the query's information that it has, 0 to 1
 	Snippet    string     `json:"snippet,omitempty"`  // from recall: what of it answers the query
 	Alike      []string   `json:"alike,omitempty"`    // from recall: ids of those that say the same, and were left out
 

@@ -40,6 +40,7 @@ type injection struct {
 	Hash    string         `json:"hash"`   // SHA-256 of the text, hex
 	Bytes   int            `json:"bytes"`
 	Tokens  int            `json:"tokens"`
+	Least   int            `json:"least,omitempty"` // where nothing fits: tokens from which on something does
 
 	text string
 }

@@ -90,7 +90,7 @@ func newMCP(env *Env, o mcpOptions) *mcp.Server {
 
 const (
 	mcpAtOnce   = 8                // calls at work; more wait
-	mcpPatience = 60 * time.Second // for one call
+	mcpPatience = 60 * time.Second // for one call, from when it is at work
 )
 
 // mcpServed is what the calls of one server have in common.

@@ -3,29 +3,37 @@ package cmd
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"sync"
+	"time"
+	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// maxMessage is the longest line that a client may send, in bytes.
-const maxMessage = 1 << 20
+// Bounds of what a client sends.
+const (
+	maxMessage = 1 << 20          // bytes of a line
+	maxOwed    = 128              // calls without an answer; nothing more is read until one has it
+	mcpLinger  = 10 * time.Second // for the answers that are owed when the input ends
+)
 
 // lineTransport carries one message a line. That of the SDK ends at the first line that is no message; this one answers that it is
 // none, and goes on.
 type lineTransport struct {
-	in  io.Reader
-	out io.Writer
+	in     io.Reader
+	out    io.Writer
+	linger time.Duration // zero is mcpLinger
 }
 
 func (t *lineTransport) Connect(context.Context) (mcp.Connection, error) {
-	c := &lineConn{out: t.out, lines: make(chan []byte), closed: make(chan struct{})}
+	c := &lineConn{out: t.out, lines: make(chan []byte), closed: make(chan struct{}), owed: newDebts(), linger: cmp.Or(t.linger, mcpLinger)}
 	go c.scan(t.in)
 	return c, nil
 }
@@ -35,6 +43,8 @@ type lineConn struct {
 	lines  chan []byte // whole; closed at the end of the input
 	queue  []jsonrpc.Message
 	broken error // why the input ended; set before lines is closed
+	owed   *debts
+	linger time.Duration
 
 	mu  sync.Mutex // of out
 	out io.Writer
@@ -74,9 +84,17 @@ func readMessage(r *bufio.Reader) (line []byte, err error) {
 	}
 }
 
-// Read returns the next message. What is none is answered here.
+// Read returns the next message. What is none is answered here. The input has not ended before the answers that are owed are
+// written, or mcpLinger has passed: the SDK gives up all that is at work when it hears of the end.
 func (c *lineConn) Read(ctx context.Context) (jsonrpc.Message, error) {
-	for len(c.queue) == 0 {
+	for {
+		for len(c.queue) > 0 {
+			next := c.queue[0]
+			c.queue = c.queue[1:]
+			if ok, err := c.admit(ctx, next); ok || err != nil {
+				return next, err
+			}
+		}
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -84,16 +102,62 @@ func (c *lineConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 			return nil, io.EOF
 		case line, ok := <-c.lines:
 			if !ok {
-				return nil, c.broken
+				return nil, c.finish(ctx)
 			}
 			if err := c.take(line); err != nil {
 				return nil, err
 			}
 		}
 	}
-	next := c.queue[0]
-	c.queue = c.queue[1:]
-	return next, nil
+}
+
+// admit lets a message in. A call waits until fewer than maxOwed others do, and is refused where one of them has its id.
+func (c *lineConn) admit(ctx context.Context, msg jsonrpc.Message) (bool, error) {
+	req, ok := msg.(*jsonrpc.Request)
+	if !ok || !req.IsCall() {
+		return true, nil
+	}
+	if err := c.wait(ctx, maxOwed-1, nil); err != nil {
+		return false, err
+	}
+	if !c.owed.add(req.ID) {
+		return false, c.fault(nil, jsonrpc.CodeInvalidRequest, fmt.Sprintf("a call with the id %s has no answer yet", cutText(fmt.Sprint(req.ID.Raw()), 100)))
+	}
+	return true, nil
+}
+
+// wait returns when at most n answers are owed, or enough has come.
+func (c *lineConn) wait(ctx context.Context, n int, enough <-chan time.Time) error {
+	for {
+		fewer, left := c.owed.left()
+		if left <= n {
+			return nil
+		}
+		select {
+		case <-fewer:
+		case <-enough:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-c.closed:
+			return io.EOF
+		}
+	}
+}
+
+// finish waits for the answers that are owed at the end of the input, and answers what takes too long.
+func (c *lineConn) finish(ctx context.Context) error {
+	enough := time.NewTimer(c.linger)
+	defer enough.Stop()
+	if err := c.wait(ctx, 0, enough.C); err != nil {
+		return err
+	}
+	for _, id := range c.owed.drop() {
+		if err := c.fault(id.Raw(), jsonrpc.CodeInternalError, fmt.Sprintf("given up %s after the input ended", c.linger)); err != nil {
+			return err
+		}
+	}
+	return c.broken
 }
 
 // take queues the messages of a line: one, or those of a batch, as versions before 2025-06-18 have them. Answers come one a line.
@@ -108,8 +172,11 @@ func (c *lineConn) take(line []byte) error {
 			return c.refuse(nil, jsonrpc.CodeInvalidRequest, "an empty batch")
 		}
 	}
-	if !json.Valid(line) {
+	switch {
+	case !json.Valid(line):
 		return c.refuse(nil, jsonrpc.CodeParseError, "this line is not JSON")
+	case !utf8.Valid(line): // the decoder would put other characters in the place of what it cannot read
+		return c.refuse(line, jsonrpc.CodeParseError, "this line is not UTF-8")
 	}
 	for _, one := range all {
 		msg, err := jsonrpc.DecodeMessage(one)
@@ -134,7 +201,7 @@ func (c *lineConn) take(line []byte) error {
 // any other another error than that it is not known, by which clients find out which versions a server speaks.
 func mcpMethod(name string) bool {
 	switch name {
-	case "initialize", "ping", "server/discover", "tools/list", "tools/call", "subscriptions/listen":
+	case "initialize", "ping", "server/discover", "tools/list", "tools/call", "subscriptions/listen": // the last ends at once: the tools never change
 		return true
 	}
 	return false
@@ -156,6 +223,11 @@ func (c *lineConn) refuse(message []byte, code int, why string) error {
 			}
 		}
 	}
+	return c.fault(id, code, why)
+}
+
+// fault writes an error; without an id it belongs to no call.
+func (c *lineConn) fault(id any, code int, why string) error {
 	answer, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": id, "error": map[string]any{"code": code, "message": why}})
 	if err != nil {
 		return err
@@ -163,11 +235,17 @@ func (c *lineConn) refuse(message []byte, code int, why string) error {
 	return c.line(answer)
 }
 
-// Write writes a message.
+// Write writes a message. An answer that is owed no more, since its call was given up, is dropped.
 func (c *lineConn) Write(_ context.Context, msg jsonrpc.Message) error {
 	data, err := jsonrpc.EncodeMessage(msg)
 	if err != nil {
 		return err
+	}
+	if res, ok := msg.(*jsonrpc.Response); ok && res.ID.IsValid() {
+		if !c.owed.pay(res.ID) {
+			return nil
+		}
+		defer c.owed.paid()
 	}
 	return c.line(data)
 }

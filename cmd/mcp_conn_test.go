@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
 // wire is a server that is spoken to in raw lines.
@@ -117,6 +119,9 @@ func TestLinesThatAreNoMessages(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":5,"method":"ping"`, -32700, nil},
 		{`{"jsonrpc":"2.0","id":5,"method":"ping"} {`, -32700, nil},
 		{"\x00\xff\xfe", -32700, nil},
+		{`{"jsonrpc":"2.0","id":5,"method":"ping","params":{"x":"` + "\xff" + `"}}`, -32700, float64(5)},
+		{strings.Repeat("[", maxMessage/2) + strings.Repeat("]", maxMessage/2), -32700, nil},
+		{`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":` + strings.Repeat(`{"a":`, 1000) + "1" + strings.Repeat("}", 1000) + `}`, -32600, float64(5)},
 		{"5", -32600, nil},
 		{"[]", -32600, nil},
 		{"[5]", -32600, nil},
@@ -151,6 +156,112 @@ func TestBatchIsAnswered(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[any]bool{float64(1): true, float64(2): true, nil: false}, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func recallOf(id int) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"recall","arguments":{"query":"pnpm"},%s}}`+"\n", id, newEra)
+}
+
+// A shell pipes calls in and closes the input at once: each is answered, also one that waits for somebody's lock.
+func TestEveryCallIsAnsweredWhenTheInputEnds(t *testing.T) {
+	r := testrepo.New(t)
+	answer(t, r.Dir, "", "remember", "Use pnpm, never npm")
+	unlock, err := at(t, r.Dir, time.Now()).repo.Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const calls = 3 * maxOwed
+	lines := hello("2025-11-25") + `{"jsonrpc":"2.0","id":"locked","method":"tools/call","params":{"name":"remember","arguments":{"text":"Use bun"}}}` + "\n"
+	for i := range calls {
+		lines += recallOf(100 + i)
+	}
+	w := newWire(t, r.Dir)
+	go func() {
+		io.WriteString(w.in, lines)
+		w.in.Close()
+	}()
+	got := map[any]string{}
+	for range calls + 1 { // of the greeting and all that need no lock
+		m := w.send("", 1)[0]
+		if m.Result == nil || m.Result.IsError {
+			t.Fatalf("%+v %+v", m, m.Error)
+		}
+		got[m.ID] = fmt.Sprint(m.Result.Content)
+	}
+	if _, early := got["locked"]; early || len(got) != calls+1 || !strings.Contains(got[float64(100)], "Use pnpm") {
+		t.Fatalf("%d answers, of the call that waits for a lock %t, %q", len(got), early, got[float64(100)])
+	}
+	unlock()
+	if m := w.send("", 1)[0]; m.ID != "locked" || m.Result == nil || !strings.Contains(fmt.Sprint(m.Result.Content), "waits for a person") {
+		t.Errorf("%+v %+v", m, m.Error)
+	}
+}
+
+// What takes too long once the input has ended is answered with an error, and the server ends.
+func TestServerGivesUpAtTheEnd(t *testing.T) {
+	r := testrepo.New(t)
+	answer(t, r.Dir, "", "remember", "Use pnpm")
+	unlock, err := at(t, r.Dir, time.Now()).repo.Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	var out bytes.Buffer
+	env := &Env{Err: io.Discard, Dir: r.Dir, Now: time.Now, Width: 80}
+	err = newMCP(env, mcpOptions{}).Run(t.Context(), &lineTransport{linger: time.Millisecond, out: &out, in: strings.NewReader(
+		`{"jsonrpc":"2.0","id":"late","method":"tools/call","params":{"name":"remember","arguments":{"text":"Use bun"},` + newEra + `}}` + "\n")})
+	if err != nil {
+		t.Error(err)
+	}
+	if got := out.String(); strings.Count(got, `"id":"late"`) != 1 || !strings.Contains(got, "given up") {
+		t.Error(got)
+	}
+}
+
+// An id is one call's until that has its answer.
+func TestIDsAreUsedOnce(t *testing.T) {
+	r := testrepo.New(t)
+	answer(t, r.Dir, "", "remember", "Use pnpm")
+	unlock, err := at(t, r.Dir, time.Now()).repo.Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWire(t, r.Dir)
+	w.send(hello("2025-11-25"), 1)
+	call := `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"remember","arguments":{"text":"Use bun"}}}` + "\n"
+	if m := w.send(call+call, 1)[0]; m.ID != nil || m.Error == nil || m.Error.Code != -32600 {
+		t.Errorf("%+v %+v", m, m.Error)
+	}
+	unlock()
+	if m := w.send("", 1)[0]; m.ID != float64(7) || m.Result == nil || m.Result.IsError {
+		t.Errorf("%+v %+v", m, m.Error)
+	}
+	if m := w.send(`{"jsonrpc":"2.0","id":7,"method":"ping"}`+"\n", 1)[0]; m.ID != float64(7) || m.Error != nil {
+		t.Errorf("used again: %+v %+v", m, m.Error)
+	}
+}
+
+// A call may be cancelled before it has begun, or never have been made.
+func TestCancellationBeforeTheCallBegins(t *testing.T) {
+	r := testrepo.New(t)
+	answer(t, r.Dir, "", "remember", "Use pnpm")
+	unlock, err := at(t, r.Dir, time.Now()).repo.Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWire(t, r.Dir)
+	lines := hello("2025-11-25") + `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}` + "\n"
+	for i := range mcpAtOnce + 1 { // the last waits for its turn
+		lines += fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"remember","arguments":{"text":"Never kept %d"}}}`+"\n", 10+i, i)
+	}
+	w.send(lines, 1)
+	for i := range mcpAtOnce + 1 {
+		w.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`+"\n", 10+mcpAtOnce-i), 1)
+	}
+	unlock()
+	if m := w.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"status","arguments":{}}}`+"\n", 1)[0]; m.ID != float64(2) || m.Result == nil || !strings.Contains(fmt.Sprint(m.Result.Content), `"waiting":0`) {
+		t.Errorf("%+v %+v", m, m.Error)
 	}
 }
 

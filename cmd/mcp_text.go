@@ -73,10 +73,13 @@ func objectsOf[T any](out *bytes.Buffer) (all []T, err error) {
 	}
 }
 
-// maxFoundBody is how much of a memory's body an answer of recall has, in bytes.
-const maxFoundBody = 400
+// Bounds of an answer of recall, in bytes.
+const (
+	maxFoundBody = 400 // of what a memory has beside its statement
+	maxNotices   = 800 // of what is said about the search
+)
 
-// giveFound answers what was found, the best first, without what is withheld.
+// giveFound answers what was found, the best first, without what is withheld, and what was said about the search behind that.
 func (c *mcpCall) giveFound(found []memoryJSON) error {
 	in := injection{For: forRecall, Cut: map[string]int{}}
 	var all []memoryJSON
@@ -88,12 +91,26 @@ func (c *mcpCall) giveFound(found []memoryJSON) error {
 			continue
 		}
 		item := pack.Item{Place: len(all), Tier: len(all), Value: 1, Whole: "- " + m.Kind + ": " + mcpStatement(m)} // a better one is never behind a worse
-		if body := tagless(m.Body); body != "" {
+		more := tagless(m.Body)
+		if m.Snippet != "" && m.Snippet != m.Text { // what answers is there, and not in the statement
+			more = tagless(m.Snippet)
+		}
+		if more != "" {
 			item.Short = item.Whole
-			item.Whole += "\n  " + cutText(body, maxFoundBody)
+			item.Whole += "\n  " + cutText(more, maxFoundBody)
 		}
 		all, p.items = append(all, m), append(p.items, item)
 	}
+	if n := in.Cut[cutWithheld]; n > 0 {
+		c.env.say("%s withheld from agents here", count(n, "answer is", "answers are"))
+	}
+	if len(all) == 0 {
+		if c.text = c.said(); c.text == "" {
+			c.text = "nothing is known about that"
+		}
+		return nil
+	}
+	p.tail = cutText(c.said(), maxNotices)
 	text, forms := p.pack(nil)
 	for i, m := range all {
 		switch forms[i] {
@@ -103,18 +120,21 @@ func (c *mcpCall) giveFound(found []memoryJSON) error {
 			in.Items = append(in.Items, given{ID: m.ID, Why: []string{askedFor}, Short: forms[i] == pack.Short})
 		}
 	}
-	if text == "" {
+	if len(in.Items) == 0 {
+		c.env.say("%s and too long to be listed; the tool show gives one whole: %s", count(len(all), "was found, is", "were found, are"), strings.Join(idsOf(all), " "))
 		c.text = c.said()
-		switch n := in.Cut[cutWithheld]; {
-		case n > 0:
-			c.text = strings.TrimSpace(c.text + "\n" + count(n, "answer is", "answers are") + " withheld from agents here")
-		case c.text == "":
-			c.text = "nothing is known about that"
-		}
 		return nil
 	}
 	c.give(&in, text)
 	return nil
+}
+
+// idsOf are the beginnings of ids.
+func idsOf(all []memoryJSON) (ids []string) {
+	for _, m := range all {
+		ids = append(ids, m.ID[:min(8, len(m.ID))])
+	}
+	return ids
 }
 
 // mcpStatement is statement for what a command answered in JSON.

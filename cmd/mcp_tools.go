@@ -7,15 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path"
 	"runtime/debug"
-	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/reverie-memory/reverie/gitstore/record"
-	"github.com/reverie-memory/reverie/internal/pattern"
+	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/urfave/cli/v2"
 )
 
@@ -23,7 +20,7 @@ import (
 type mcpTool struct {
 	name, title string
 	about       string
-	input       string // JSON schema; KINDS stands for the list of kinds
+	input       string // JSON schema; KINDS stands for the list of kinds, FILES for a property
 	writes      bool   // it asks for a change
 	again       bool   // doing it again changes nothing
 	run         func(*mcpCall) error
@@ -32,8 +29,8 @@ type mcpTool struct {
 func mcpTools() []mcpTool {
 	return []mcpTool{
 		{"recall", "Recall", "Find what is known about something in this repository: words, a path, an identifier or an error message.",
-			`{"type":"object","properties":{"query":{"type":"string","maxLength":2000},"kind":{"type":"string","enum":KINDS},` +
-				`"limit":{"type":"integer","minimum":1,"maximum":20,"default":8}},"required":["query"],"additionalProperties":false}`,
+			`{"type":"object","properties":{"query":{"type":"string"},"kind":{"type":"string","enum":KINDS},` +
+				`"limit":{"type":"integer","minimum":1,"maximum":20,"default":8},FILES},"required":["query"],"additionalProperties":false}`,
 			false, true, (*mcpCall).recall},
 		{"show", "Show a memory", "One memory whole: why and how, where it comes from, what stands against it.",
 			`{"type":"object","properties":{"id":{"type":"string","pattern":"^[0-9a-f]{4,16}$"}},"required":["id"],"additionalProperties":false}`,
@@ -48,7 +45,7 @@ func mcpTools() []mcpTool {
 				`"required":["id","reason"],"additionalProperties":false}`,
 			true, true, (*mcpCall).forget},
 		{"context", "Context", "What matters most here, as given at a session's start; with a query, what is surely about that.",
-			`{"type":"object","properties":{"query":{"type":"string","maxLength":8000}},"additionalProperties":false}`,
+			`{"type":"object","properties":{"query":{"type":"string"},FILES},"additionalProperties":false}`,
 			false, true, (*mcpCall).context},
 		{"checkpoint", "Checkpoint", "Note where this session stands, for after a compaction or for whoever goes on.",
 			`{"type":"object","properties":{"note":{"type":"string","maxLength":3500}},"additionalProperties":false}`,
@@ -59,6 +56,8 @@ func mcpTools() []mcpTool {
 	}
 }
 
+const filesProperty = `"files":{"type":"array","items":{"type":"string"},"maxItems":20,"description":"you work on: what is about them comes earlier"}`
+
 func (t mcpTool) describe() *mcp.Tool {
 	kinds, err := json.Marshal(record.Kinds)
 	if err != nil {
@@ -67,7 +66,7 @@ func (t mcpTool) describe() *mcp.Tool {
 	no := false
 	return &mcp.Tool{
 		Name: t.name, Title: t.title, Description: t.about,
-		InputSchema: json.RawMessage(strings.ReplaceAll(t.input, "KINDS", string(kinds))),
+		InputSchema: json.RawMessage(strings.NewReplacer("KINDS", string(kinds), "FILES", filesProperty).Replace(t.input)),
 		Annotations: &mcp.ToolAnnotations{Title: t.title, ReadOnlyHint: !t.writes, IdempotentHint: t.again, DestructiveHint: &no, OpenWorldHint: &no},
 	}
 }
@@ -85,14 +84,14 @@ type mcpCall struct {
 // handler answers calls of a tool. Whatever goes wrong becomes an answer that says so, and the server goes on.
 func (s mcpServed) handler(t mcpTool) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		ctx, cancel := context.WithTimeout(ctx, mcpPatience)
-		defer cancel()
 		select {
 		case s.slots <- struct{}{}:
 			defer func() { <-s.slots }()
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
+		ctx, cancel := context.WithTimeout(ctx, mcpPatience)
+		defer cancel()
 		c := &mcpCall{ctx: ctx, args: req.Params.Arguments}
 		c.env = &Env{In: strings.NewReader(""), Out: &c.out, Err: &c.talk, Dir: s.env.Dir, Now: s.env.Now, Width: 80, caller: s.caller(req), embedder: s.env.embedder}
 		err := c.do(t, s.env.Err)
@@ -122,72 +121,41 @@ func (c *mcpCall) do(t mcpTool, log io.Writer) (err error) {
 
 // mcpFault is an error as an agent reads it.
 func mcpFault(err error) string {
-	_, hint := explain(err)
 	text := "reverie: " + err.Error()
-	if hint != "" {
+	if hint := mcpHint(err); hint != "" {
 		text += "\nhint: " + hint
 	}
 	return cutText(taglessLines(text), maxFault)
 }
 
+// mcpHint is what an agent can do about an error by tools: it has no command line.
+func mcpHint(err error) string {
+	code, hint := explain(err)
+	switch {
+	case errors.Is(err, record.ErrNoMemory):
+		return "recall shows ids in brackets"
+	case errors.Is(err, git.ErrNotRepository):
+		return "the server serves the repository of the folder in which it was started"
+	case code == exitUsage && strings.Contains(hint, "reverie "):
+		return ""
+	}
+	return hint
+}
+
 // maxFault is the longest error that an agent is told, in bytes.
 const maxFault = 2000
-
-// read takes the arguments apart.
-func (c *mcpCall) read(into any) error {
-	if len(c.args) == 0 || string(c.args) == "null" {
-		c.args = json.RawMessage("{}")
-	}
-	dec := json.NewDecoder(bytes.NewReader(c.args))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(into); err != nil {
-		return usage("the tool's schema says what it takes", "arguments: %v", strings.TrimPrefix(err.Error(), "json: "))
-	}
-	return nil
-}
-
-// bounded checks a text that an agent gave.
-func bounded(name, text string, most int) error {
-	switch {
-	case strings.TrimSpace(text) == "":
-		return usage("", "%s is empty", name)
-	case len(text) > most:
-		return usage("", "%s has %d bytes and may have %d", name, len(text), most)
-	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
-		return usage("", "%s is not text", name)
-	}
-	return nil
-}
-
-var mcpID = pattern.New(`^[0-9a-f]{4,16}$`)
-
-func checkedID(id string) error {
-	if !mcpID.MatchString(id) {
-		return usage("recall shows ids in brackets", "id: want 4 to 16 hex digits")
-	}
-	return nil
-}
-
-// maxLimit is how many memories one recall gives at most.
-const (
-	maxLimit    = 20
-	usualLimit  = 8
-	maxQuery    = 2000 // bytes
-	maxReason   = 1000
-	maxTagged   = 20  // paths or tags of a statement
-	maxListItem = 200 // bytes of one
-	maxAsked    = 16 << 10
-)
 
 func (c *mcpCall) recall() error {
 	a := struct {
 		Query, Kind string
 		Limit       *int
+		Files       []string
 	}{}
 	if err := c.read(&a); err != nil {
 		return err
 	}
-	if err := bounded("query", a.Query, maxQuery); err != nil {
+	query, err := c.query(a.Query, maxQuery)
+	if err != nil {
 		return err
 	}
 	limit := usualLimit
@@ -198,9 +166,16 @@ func (c *mcpCall) recall() error {
 		return usage("", "limit is %d and may be 1 to %d", limit, maxLimit)
 	}
 	o := recallOptions{limit: limit}
-	o.kind = a.Kind
+	if o.kind = a.Kind; o.kind != "" {
+		if _, err := parseKind(o.kind); err != nil {
+			return err
+		}
+	}
+	if o.files, err = c.files(a.Files); err != nil {
+		return err
+	}
 	c.env.JSON = true
-	if err := runRecall(c.ctx, c.env, a.Query, o); err != nil {
+	if err := runRecall(c.ctx, c.env, query, o); err != nil {
 		return err
 	}
 	found, err := objectsOf[memoryJSON](&c.out)
@@ -235,7 +210,7 @@ func (c *mcpCall) show() error {
 	}
 	m := found[0]
 	if m.Withheld {
-		return &failure{exitPerson, fmt.Errorf("%s is withheld from agents here: %s", m.ID, strings.Join(m.Why, "; ")), "a person can look at it: reverie show " + m.ID}
+		return &failure{code: exitPerson, err: fmt.Errorf("%s is withheld from agents here: %s", m.ID, strings.Join(m.Why, "; "))}
 	}
 	c.giveWhole(m)
 	return nil
@@ -251,6 +226,9 @@ func (c *mcpCall) remember() error {
 	}
 	if err := bounded("text", a.Text, maxAsked); err != nil {
 		return err
+	}
+	if first, _ := splitStatement(a.Text); len(first) > record.MaxText {
+		return usage("put what is more than the statement after an empty line", "text: the statement has %d bytes and may have %d", len(first), record.MaxText)
 	}
 	for name, list := range map[string][]string{"paths": a.Paths, "tags": a.Tags} {
 		if len(list) > maxTagged {
@@ -278,12 +256,6 @@ func (c *mcpCall) remember() error {
 	return nil
 }
 
-// belowTop reports whether a glob stays inside of a repository.
-func belowTop(glob string) bool {
-	slashed := strings.ReplaceAll(glob, `\`, "/")
-	return !path.IsAbs(slashed) && !slices.Contains(strings.Split(slashed, "/"), "..") && !strings.Contains(slashed, ":")
-}
-
 func (c *mcpCall) forget() error {
 	a := struct{ ID, Reason string }{}
 	if err := c.read(&a); err != nil {
@@ -300,23 +272,30 @@ func (c *mcpCall) forget() error {
 }
 
 func (c *mcpCall) context() error {
-	a := struct{ Query string }{}
-	if err := c.read(&a); err != nil {
+	a := struct {
+		Query string
+		Files []string
+	}{}
+	err := c.read(&a)
+	if err != nil {
 		return err
 	}
 	r := contextRequest{For: forStart, Session: c.session(), Agent: c.agent(), Dir: c.env.Dir, Record: c.session() != ""}
 	if a.Query != "" {
-		if err := bounded("query", a.Query, 4*maxQuery); err != nil {
+		r.For = forPrompt
+		if r.Query, err = c.query(a.Query, maxPrompted); err != nil {
 			return err
 		}
-		r.For, r.Query = forPrompt, a.Query
+	}
+	if r.Files, err = c.files(a.Files); err != nil {
+		return err
 	}
 	if err := runContext(c.ctx, c.env, r); err != nil {
 		return err
 	}
 	c.text = c.out.String()
-	if c.text == "" {
-		c.text = c.said()
+	if said := cutText(c.said(), maxNotices); said != "" {
+		c.text += said
 	}
 	return nil
 }

@@ -48,8 +48,7 @@ type parcel struct {
 //
 // What a line takes is never less than a quarter of its bytes, so the room in tokens bounds the bytes too.
 func (p parcel) pack(says func(first, second int) bool) (text string, forms []pack.Form) {
-	open := "<" + memoryElement + " " + p.attributes + ">\n" + p.intro + "\n"
-	end := "</" + memoryElement + ">\n"
+	open, end := p.frame()
 	tail := ""
 	if p.tail != "" {
 		tail = "\n" + p.tail + "\n"
@@ -58,7 +57,7 @@ func (p parcel) pack(says func(first, second int) bool) (text string, forms []pa
 		return min(p.budget-pack.Tokens(open+more+end), (maxInjected-len(open+more+tail+end))/4)
 	}
 	if forms = pack.Choose(p.items, room(""), says); p.left > 0 || slices.Contains(forms, pack.Left) || slices.Contains(forms, pack.Short) {
-		forms = pack.Choose(p.items, room(p.said(p.left+len(p.items), len(p.items))), says)
+		forms = pack.Choose(p.items, room(p.saidAtMost()), says)
 	}
 	lines := make([]string, len(p.items)) // by place
 	given, cut, short := 0, p.left, 0
@@ -79,6 +78,44 @@ func (p parcel) pack(says func(first, second int) bool) (text string, forms []pa
 		return "", forms
 	}
 	return open + strings.Join(lines, "") + p.said(cut, short) + tail + end, forms
+}
+
+// frame is what stands before and behind the lines.
+func (p parcel) frame() (open, end string) {
+	return "<" + memoryElement + " " + p.attributes + ">\n" + p.intro + "\n", "</" + memoryElement + ">\n"
+}
+
+// saidAtMost is the longest that said may be.
+func (p parcel) saidAtMost() string {
+	short := 0
+	for _, item := range p.items {
+		if item.Short != "" {
+			short++
+		}
+	}
+	return p.said(p.left+len(p.items), short)
+}
+
+// least is the smallest budget with which some item has room: all of them, or the shortest line and what is said of the rest.
+func (p parcel) least() int {
+	open, end := p.frame()
+	cost := func(line string) int { return pack.Tokens(line) + 1 } // as Choose counts
+	all, shortest := 0, 0
+	for i, item := range p.items {
+		line := cost(item.Whole)
+		all += line
+		if item.Short != "" {
+			line = min(line, cost(item.Short))
+		}
+		if i == 0 || line < shortest {
+			shortest = line
+		}
+	}
+	some := pack.Tokens(open+p.saidAtMost()+end) + shortest
+	if p.left > 0 {
+		return some
+	}
+	return min(some, pack.Tokens(open+end)+all)
 }
 
 // said is the line that tells what was left out and what was shortened, or nothing.
@@ -147,6 +184,9 @@ func fill(in *injection, all []candidate, p parcel) {
 				in.Next = append(in.Next, c.m.ID)
 			}
 		}
+	}
+	if text == "" && len(p.items) > 0 {
+		in.Least = p.least()
 	}
 	in.setText(text)
 }

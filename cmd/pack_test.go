@@ -118,6 +118,35 @@ func TestPackKeepsTheBudgetAndCountsWhatIsLeftOut(t *testing.T) {
 	}
 }
 
+func TestLeastBudget(t *testing.T) {
+	long := pack.Item{Value: 1, Whole: "- fact: " + strings.Repeat("word ", 40) + "[00000000]"}
+	cut := pack.Item{Value: 1, Whole: "- fact: one. " + strings.Repeat("two ", 40) + "[00000001]", Short: "- fact: one. … [00000001]"}
+	tiny := pack.Item{Tier: 1, Value: 1, Whole: "- fact: x"}
+	for _, p := range []parcel{
+		{items: []pack.Item{long}},
+		{items: []pack.Item{cut}},
+		{items: []pack.Item{tiny}},
+		{items: []pack.Item{long, tiny}},
+		{items: []pack.Item{tiny, {Value: 1, Whole: "- fact: y"}}},
+		{items: []pack.Item{long, cut, tiny}},
+		{items: []pack.Item{long}, left: 12},
+		{items: []pack.Item{cut}, left: 12},
+	} {
+		p.attributes, p.intro, p.more = "a", startIntro, " are known"
+		for i := range p.items {
+			p.items[i].Place = i
+		}
+		p.budget = p.least()
+		if text, _ := p.pack(nil); text == "" {
+			t.Errorf("%v, %d left: nothing with %d tokens", p.items, p.left, p.budget)
+		}
+		p.budget--
+		if text, _ := p.pack(nil); text != "" {
+			t.Errorf("%v, %d left: with %d tokens already %q", p.items, p.left, p.budget, text)
+		}
+	}
+}
+
 func TestTypesKeepTheirParameters(t *testing.T) {
 	for text, want := range map[string]string{
 		"Return Vec<u8>, not List<String>": "Return Vec<u8>, not List<String>",

@@ -42,7 +42,35 @@ func (env *Env) wantsPerson(command string) error {
 	if agent == "" {
 		return nil
 	}
-	return &failure{exitPerson, fmt.Errorf("%s: a person decides this, and it was called from a shell of %s", command, agent),
-		"run it in a terminal of your own, or, if this is one, take away what says otherwise: unset " + strings.Join(hooks.Marks(os.Getenv), " ") +
-			"\nto let agents decide: reverie config --user agents.decide true"}
+	return &failure{exitPerson, fmt.Errorf("%s: a person decides this, and it was called from a shell of %s", command, agent), env.otherwise("run it in a terminal of your own")}
+}
+
+// otherwise is a hint for a person who was taken for an agent.
+func (env *Env) otherwise(hint string) string {
+	if env.caller != "" {
+		return hint
+	}
+	return hint + ", or, if this is one, take away what says otherwise: unset " + strings.Join(hooks.Marks(os.Getenv), " ") +
+		"\nto let agents decide: reverie config --user agents.decide true"
+}
+
+// What people who are not trusted here have changed is kept from an agent by whatever way it asks, but for git itself.
+
+// shields reports whether an agent asks, which is not shown what is withheld for who changed it.
+func (w *workspace) shields() bool { return w.env.agentShell() != "" && !w.agentsDecide() }
+
+// wantsTrust refuses to show an agent what is withheld for who changed it.
+func (w *workspace) wantsTrust(what string) error {
+	if !w.shields() {
+		return nil
+	}
+	return &failure{exitPerson, fmt.Errorf("%s: withheld from agents until a person trusts who changed it, and this was called by %s", what, w.env.agentShell()),
+		w.env.otherwise("a person decides with 'reverie trust' in a terminal of their own")}
+}
+
+// tellShielded says how much an agent is not shown.
+func (w *workspace) tellShielded(n int) {
+	if n > 0 {
+		w.env.say("%d withheld: a person decides with 'reverie trust'", n)
+	}
 }

@@ -23,7 +23,7 @@ import (
 const (
 	contextDir    = "context"
 	contextFiles  = 32 // a few worktrees, folders and agents, and where they were before
-	contextFormat = 2  // grows when the same inputs give another text
+	contextFormat = 3  // grows when the same inputs give another text
 )
 
 // startState is all that the block of a session's start is made from, but what its memories say, which Memory and
@@ -59,7 +59,7 @@ func startInputs(ctx context.Context, repo *git.Repo, c config.Config, r context
 	s.Journal = ref(journalRef)
 	s.Head, s.Branch, _ = repo.Head(ctx)
 	main, err := repo.Default(ctx, c.Main)
-	if s.Main = main; err != nil {
+	if s.Main = main; err != nil || len(r.Files) > 0 { // files are others at each call
 		s.Memory = "" // nothing is known to be the same
 	}
 	s.Settings = fmt.Sprintf("%+v", c)

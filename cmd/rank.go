@@ -244,11 +244,12 @@ func (w *workspace) uses() map[string]map[string]bool {
 type stand struct {
 	dir     string   // below the top of the work tree, with slashes; "" at the top
 	touched []string // files that the branch changed
+	files   []string // that the asker works on
 }
 
 // standsAt finds out about the asker's place as far as the candidates ask for it.
 func (w *workspace) standsAt(ctx context.Context, all []candidate, r contextRequest) stand {
-	p := stand{dir: below(w.repo.WorkTree, r.Dir)}
+	p := stand{dir: below(w.repo.WorkTree, r.Dir), files: r.Files}
 	here := w.here(ctx)
 	if here.branch == "" || here.commit == "" || !slices.ContainsFunc(all, func(c candidate) bool { return len(c.m.Paths) > 0 }) {
 		return p
@@ -270,6 +271,11 @@ func (w *workspace) standsAt(ctx context.Context, all []candidate, r contextRequ
 
 // about says why a memory is about the place, or "".
 func (p stand) about(m record.Memory) string {
+	for _, glob := range m.Paths {
+		if recall.Root(glob) != "" && slices.ContainsFunc(p.files, func(file string) bool { return recall.Covers(glob, file) }) {
+			return "about a file that is worked on"
+		}
+	}
 	for _, glob := range m.Paths {
 		root := recall.Root(glob)
 		if p.dir != "" && root != "" && (recall.Under(p.dir, root) || recall.Under(root, p.dir)) {

@@ -43,6 +43,11 @@ func runShow(ctx context.Context, env *Env, id, at string) error {
 			if err != nil {
 				return err
 			}
+			if standings(m).Foreign {
+				if err := w.wantsTrust("show " + m.ID[:8]); err != nil {
+					return err
+				}
+			}
 			models, err := w.modelsOf(ctx, m)
 			if err != nil {
 				if ctx.Err() != nil {

@@ -97,7 +97,9 @@ func runTrust(ctx context.Context, env *Env, signatures bool) error {
 		}
 		held, err := w.withheld(ctx, v)
 		for _, h := range held {
-			w.line("!", dim, h.Memory, h.why)
+			if !w.shields() {
+				w.line("!", dim, h.Memory, h.why)
+			}
 		}
 		if len(held) > 0 {
 			env.say("%s; next: reverie trust add WHO, reverie trust approve ID…, or for all of it: reverie trust --all", heldLine(held))

@@ -76,9 +76,19 @@ func runUninstall(ctx context.Context, env *Env, o uninstallOptions) error {
 	for _, ref := range refs {
 		found = append(found, artefact{what: ref})
 	}
+	only, err := w.onlyHere(ctx)
+	if err != nil {
+		env.warn("whether there are private memories that exist only here could not be seen: %v", err)
+	}
+	if only > 0 {
+		found = append(found, artefact{what: count(only, "private memory that exists", "private memories that exist") + " only here"})
+	}
 	states := w.stateFolders()
 	for _, dir := range states {
 		found = append(found, artefact{what: "sessions, settings and caches in " + dir})
+	}
+	if only > 0 {
+		env.say("to keep what is private: reverie export --private >FILE; 'reverie import --accept FILE' takes it in again")
 	}
 	if goes, err := w.tellArtefacts(o, found); err != nil || !goes {
 		return err

@@ -40,6 +40,8 @@ type step struct {
 	Calls []call
 	Used  int  // tokens that the answer claims to have read; 0 for a thousand
 	Stall bool // never answer
+
+	Before func() // called before the answer is given, unless it is nil
 }
 
 type call struct {
@@ -160,6 +162,9 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p := protocols[i]
 	texts, tools, stream := p.read(body)
 	s, id := m.answer(request{Path: r.URL.Path, Body: string(body), Said: texts, Tools: tools})
+	if s.Before != nil {
+		s.Before()
+	}
 	if s.Stall {
 		m.Stalled <- struct{}{}
 		<-r.Context().Done()

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/reverie-memory/reverie/bench/recall/judge"
+	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
@@ -90,6 +93,47 @@ func TestLabelledMemoriesCanBeKept(t *testing.T) {
 	}
 	if len(kinds) > 0 {
 		t.Errorf("kinds that are none: %v", kinds)
+	}
+}
+
+// A score is what --explain shows of it: the sum of its parts times its factors, for every hit of every query. The words of it are
+// the sum of theirs.
+func TestPartsAddUpToTheScore(t *testing.T) {
+	s, err := judge.Read(labelled)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []record.Memory
+	for _, m := range s.Stores[""] {
+		all = append(all, m.Record())
+	}
+	x, err := recall.Of(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	hits, characters, spelt := 0, 0, 0
+	for _, q := range s.Queries {
+		for _, f := range x.Rank(recall.Request{Text: q.Text, Now: time.Unix(1_800_000_000, 0), HalfOf: recall.HalfLife, Files: []string{"web/src/app.ts"}}) {
+			hits++
+			p, words := f.Parts, 0.0
+			for _, w := range f.Words {
+				words += w.Score
+				if strings.Contains(w.String(), " → ") {
+					spelt++
+				}
+			}
+			if p.Characters > 0 {
+				characters++
+			}
+			sum := (words + p.Characters + p.Grams + p.Near + p.Passage + p.Beside) * p.Prior * p.Files
+			if math.Abs(sum-f.Score) > 1e-9 || math.Abs(words-p.Words) > 1e-9 {
+				t.Fatalf("%s: %q: score %v, parts %+v, words %v", q.ID, q.Text, f.Score, p, f.Words)
+			}
+		}
+	}
+	if hits < 10_000 || characters < 1000 || spelt < 100 {
+		t.Errorf("%d hits, %d with characters, %d spelt otherwise: too few to tell", hits, characters, spelt)
 	}
 }
 

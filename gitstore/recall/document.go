@@ -13,9 +13,12 @@ import (
 // fieldWeights are how often a term of a field counts: the statement is the shortest true thing that there is to say of a memory.
 var fieldWeights = [terms.Fields]uint8{terms.Statement: 3, terms.Tags: 2, terms.Paths: 2, terms.Body: 1}
 
-// MemoryAnalysis is how memories are indexed. Its version changes with everything that tokens depend on.
+// kept changes whenever Document keeps something else of a memory.
+const kept = 2
+
+// MemoryAnalysis is how memories are indexed. Its version changes with everything that tokens depend on, and with kept.
 func MemoryAnalysis() Analysis {
-	version := strconv.Itoa(terms.Version)
+	version := strconv.Itoa(kept) + "." + strconv.Itoa(terms.Version)
 	for _, w := range fieldWeights {
 		version += "." + strconv.Itoa(int(w))
 	}

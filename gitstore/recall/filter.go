@@ -112,6 +112,20 @@ func since(value string, now time.Time) (time.Time, bool) {
 	return time.Time{}, false
 }
 
+// Unmet are those filters of Perhaps for whose key no memory has any value that the query asks for.
+func (x *Index) Unmet(q Query, now time.Time) (out []string) {
+	for _, of := range []struct {
+		key string
+		Filter
+	}{{"path:", Filter{Paths: q.Paths}}, {"tag:", Filter{Tags: q.Tags}}, {"by:", Filter{By: q.By}}} {
+		asked := slices.DeleteFunc(slices.Clone(q.Perhaps), func(raw string) bool { return !strings.HasPrefix(raw, of.key) })
+		if len(asked) > 0 && len(x.Newest(1, x.Keep(Query{Filter: of.Filter}, now))) == 0 {
+			out = append(out, asked...)
+		}
+	}
+	return out
+}
+
 // isKey reports whether a filter has this name.
 func isKey(key string) bool {
 	switch key {
@@ -122,7 +136,7 @@ func isKey(key string) bool {
 }
 
 // filter adds a filter to the query.
-func (q *Query) filter(w word) error {
+func (q *Query) filter(w word, at Where) error {
 	f, name := &q.Filter, w.key+":"
 	if w.not {
 		f, name = &q.Without, "-"+name
@@ -140,7 +154,14 @@ func (q *Query) filter(w word) error {
 		}
 		f.Kinds = append(f.Kinds, kind)
 	case "path":
-		place := strings.TrimPrefix(path.Clean("/"+strings.ReplaceAll(w.text, `\`, "/")), "/")
+		place := strings.ReplaceAll(withoutPositions(w.text), `\`, "/")
+		if first, _, _ := strings.Cut(place, "/"); first != "." && first != ".." {
+			place = strings.TrimPrefix(path.Clean("/"+place), "/")
+		} else if below, ok := at.Path(place); ok {
+			place = below
+		} else {
+			return fmt.Errorf("%s%q: it lies outside of the repository", name, w.text)
+		}
 		if place == "" {
 			return wrong("a file, a folder or a glob below the top of the repository")
 		}

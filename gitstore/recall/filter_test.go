@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -29,6 +30,14 @@ func TestMatch(t *testing.T) {
 		"path:webapp":                    false,
 		"path:cmd/root_test.go":          true,
 		"path:cmd":                       true,
+		"path:cmd/root.go":               false,
+		"path:cmd/root_test.go:14:5":     true,
+		"path:cmd/*.go":                  true,
+		"path:cmd/*.ts":                  false,
+		"path:cmd/sub":                   false,
+		"path:web/*.ts":                  true,
+		"path:*/cart.tsx":                true,
+		"path:*.go":                      false,
 		"path:cmd/**":                    true,
 		"path:api":                       false,
 		"-path:web/src":                  false,
@@ -124,9 +133,43 @@ func TestCovers(t *testing.T) {
 			t.Errorf("%s covers %s: %v, want %v", c.glob, c.file, got, c.want)
 		}
 	}
+	for _, c := range []struct {
+		glob, place string
+		want        bool
+	}{
+		{"cmd/a.go", "cmd/*.go", true}, {"cmd/a.txt", "cmd/*.go", false}, {"cmd/*_test.go", "cmd/*.go", true}, {"cmd/*_test.go", "cmd/r*", true},
+		{"cmd/*_test.go", "cmd/*.txt", false}, {"cmd/sub/a.go", "cmd/*.go", false}, {"cmd/sub/a.go", "cmd/**/*.go", true}, {"cmd/sub/**", "cmd/*.go", false},
+		{"cmd", "cmd/*.go", true}, {"cmd/**", "cmd/*.go", true}, {"web", "cmd/*.go", false}, {"cmd", "cmd/sub/a.go", true}, {"cmd/sub/a.go", "cmd", true},
+		{"cmd/*.go", "cmd", true}, {"cmd/*.go", "cmd/sub", false}, {"cmd/*.go", "cmd/a.go", true}, {"cmd/a?.go", "cmd/[ab]1.*", true}, {"cmd/a?.go", "cmd/b*", false},
+		{"**", "cmd", true}, {"**/*.go", "cmd", false}, {"**/*.go", "cmd/a.go", true}, {"**/*.go", "cmd/*.go", true}, {"**/*.go", "cmd/*.ts", false},
+		{"a/**/b/*.go", "a/x/**/y.go", true}, {"a/**/b/*.go", "a/x/**/y.ts", false}, {"cmd/[", "cmd/*", false}, {"", "**", false},
+	} {
+		if got := About(c.glob, c.place); got != c.want {
+			t.Errorf("%s is about %s: %v, want %v", c.glob, c.place, got, c.want)
+		}
+	}
 	for glob, want := range map[string]string{"web/**": "web", "web/src/*.ts": "web/src", "a/b": "a/b", "./a/": "a", "*.go": "", "src/app*.ts": "src", "": ""} {
 		if got := Root(glob); got != want {
 			t.Errorf("the root of %s is %q, want %q", glob, got, want)
 		}
 	}
+}
+
+// Globs that cover one file meet, whichever of them comes first.
+func TestAboutFindsWhatBothCover(t *testing.T) {
+	part := rapid.SampledFrom([]string{"a", "b", "ab", "a.go", "b.go", "*", "**", "a*", "*.go", "?", "[ab]", "?b*"})
+	name := rapid.SampledFrom([]string{"a", "b", "ab", "a.go", "b.go", "abb"})
+	path := func(of *rapid.Generator[string]) *rapid.Generator[string] {
+		return rapid.Map(rapid.SliceOfN(of, 1, 4), func(parts []string) string { return strings.Join(parts, "/") })
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		glob, place, file := path(part).Draw(t, "glob"), path(part).Draw(t, "place"), path(name).Draw(t, "file")
+		both := Covers(glob, file) && Covers(place, file)
+		if both && !meet(partsOf(glob), partsOf(place)) {
+			t.Errorf("%s and %s cover %s", glob, place, file)
+		}
+		if meet(partsOf(glob), partsOf(place)) != meet(partsOf(place), partsOf(glob)) {
+			t.Errorf("%s meets %s one way only", glob, place)
+		}
+	})
 }

@@ -81,6 +81,9 @@ func TestGateLooksAtFields(t *testing.T) {
 		{"a folder", record.Memory{Text: "Sand it first", Paths: []string{"shop"}}, "tidy up shop/cart.tsx for me", true},
 		{"a glob of some files", record.Memory{Text: "Sand it first", Paths: []string{"shop/app*.ts"}}, "tidy up shop/cart.tsx for me", false},
 		{"and of these", record.Memory{Text: "Sand it first", Paths: []string{"shop/app*.ts"}}, "tidy up ./shop/app2.ts for me", true},
+		{"a file of its own", record.Memory{Text: "Sand it first", Paths: []string{"shop/cart.tsx"}}, "shop/cart.tsx:14:5: tidy this up for me", true},
+		{"and a line of it on a forge", record.Memory{Text: "Sand it first", Paths: []string{"shop/cart.tsx"}}, "tidy up shop/cart.tsx#L10-L12 for me", true},
+		{"and as a compiler says it", record.Memory{Text: "Sand it first", Paths: []string{"shop/cart.tsx"}}, "tidy up shop/cart.tsx(14,5) for me", true},
 		{"a glob of everything says nothing", record.Memory{Text: "Sand it first", Paths: []string{"**", "*.tsx"}}, "tidy up shop/cart.tsx for me", false},
 		{"any text of a contested one", record.Memory{Text: "Sand it first", Status: record.Contested, Variants: []record.Variant{{Text: "Widgets need lacquer"}}}, "lacquer widgets", true},
 	} {

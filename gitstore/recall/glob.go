@@ -61,14 +61,99 @@ func covers(glob, file []string) bool {
 	return g == len(glob)
 }
 
-// About reports whether a glob has to do with a place, which is a file, a folder or a glob itself: it covers the place,
-// or one of both lies in the other's fixed part.
+// About reports whether a glob has to do with a place, which is a file, a folder or a glob itself: some path could be of both, where a
+// folder stands for all that lies below it. A glob that begins with a wildcard is about every folder, and so about none: only a
+// file finds it, or a glob.
 func About(glob, place string) bool {
-	if Covers(glob, place) {
+	glob, place = clean(glob), clean(place)
+	switch {
+	case glob == "" || place == "":
+		return false
+	case Covers(glob, place):
 		return true
+	case Root(glob) == "" && !wild(place):
+		return false
 	}
-	a, b := Root(glob), Root(place)
-	return a != "" && b != "" && (Under(a, b) || Under(b, a))
+	return meet(partsOf(glob), partsOf(place))
+}
+
+// partsOf are the parts of a glob, that of a file or folder with all below it.
+func partsOf(glob string) []string {
+	parts := strings.Split(glob, "/")
+	if !wild(glob) {
+		parts = append(parts, "**")
+	}
+	return parts
+}
+
+// meet reports whether some path is of both globs. It costs the product of their lengths.
+func meet(a, b []string) bool {
+	for len(a) > 0 && len(b) > 0 && !wild(a[0]) && !wild(b[0]) {
+		if a[0] != b[0] {
+			return false
+		}
+		a, b = a[1:], b[1:]
+	}
+	return align(len(a), len(b),
+		func(i int) bool { return a[i] == "**" }, func(j int) bool { return b[j] == "**" },
+		func(i, j int) bool { return meetPart(a[i], b[j]) })
+}
+
+// meetPart reports whether some name is of two parts of globs. A class of characters is taken for any, where both have wildcards.
+func meetPart(a, b string) bool {
+	switch {
+	case !wild(a):
+		ok, err := path.Match(b, a)
+		return ok && err == nil
+	case !wild(b):
+		ok, err := path.Match(a, b)
+		return ok && err == nil
+	}
+	x, okx := charsOf(a)
+	y, oky := charsOf(b)
+	return okx && oky && align(len(x), len(y),
+		func(i int) bool { return x[i] == '*' }, func(j int) bool { return y[j] == '*' },
+		func(i, j int) bool { return x[i] == '?' || y[j] == '?' || x[i] == y[j] })
+}
+
+// charsOf are the characters of a part, ? for a class of them. It is false where a class does not end.
+func charsOf(part string) (out []rune, ok bool) {
+	class := false
+	for _, r := range part {
+		switch {
+		case class:
+			class = r != ']'
+		case r == '[':
+			class = true
+			out = append(out, '?')
+		default:
+			out = append(out, r)
+		}
+	}
+	return out, !class
+}
+
+// align reports whether two patterns of n and m elements have a sequence in common. An element that is many stands for any number of
+// others; two of which neither is stand for the same one where they fit.
+func align(n, m int, manyA, manyB func(int) bool, fit func(i, j int) bool) bool {
+	next := make([]bool, m+1) // for i+1, whether the rests from i+1 and j have one in common
+	row := make([]bool, m+1)
+	for i := n; i >= 0; i-- {
+		for j := m; j >= 0; j-- {
+			switch {
+			case i == n && j == m:
+				row[j] = true
+			case i < n && manyA(i):
+				row[j] = next[j] || j < m && row[j+1]
+			case j < m && manyB(j):
+				row[j] = row[j+1] || i < n && next[j]
+			default:
+				row[j] = i < n && j < m && next[j+1] && fit(i, j)
+			}
+		}
+		row, next = next, row
+	}
+	return next[0]
 }
 
 // Under reports whether a path is a folder or lies below it.

@@ -19,10 +19,11 @@ import (
 
 // Beginnings of labels.
 const (
-	labelPath = "path="
-	labelTag  = "tag="
-	labelBy   = "by="
-	mayExpire = "expires" // the whole label
+	labelPath   = "path="
+	labelAnchor = "anchor=" // and the path of a file
+	labelTag    = "tag="
+	labelBy     = "by="
+	mayExpire   = "expires" // the whole label
 )
 
 // privateMark is behind the id of a memory of the journal, in its key.
@@ -50,6 +51,11 @@ func Document(a *terms.Analyzer, m record.Memory) segment.Doc {
 	}
 	for _, p := range m.Paths {
 		d.Labels = append(d.Labels, labelPath+p)
+	}
+	for _, text := range m.Anchors {
+		if a, err := record.ParseAnchor(text); err == nil { // a person may have written anything
+			d.Labels = append(d.Labels, labelAnchor+a.Path)
+		}
 	}
 	for _, t := range m.Tags {
 		d.Labels = append(d.Labels, labelTag+t)

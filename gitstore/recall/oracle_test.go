@@ -2,6 +2,7 @@ package recall
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -99,11 +100,11 @@ func (o *oracle) rank(query string) []oracleHit {
 		}
 		parted := i+1 < len(tokens) && tokens[i+1].Part && tokens[i+1].Word == t.Word && !t.Part
 		if o.df[t.Text] == 0 && t.Gram && !parted {
-			o.spell(t.Text, a.spelt, &a.idf)
+			o.spell(t, a.spelt, &a.idf)
 		}
 		q = append(q, a)
 	}
-	words, grams := map[string]float64{}, map[string]float64{}
+	words, single, grams := map[string]float64{}, map[string]float64{}, map[string]float64{}
 	chars, gramTimes := map[string]float64{}, map[string]float64{}
 	for i := range q {
 		a := &q[i]
@@ -158,8 +159,12 @@ func (o *oracle) rank(query string) []oracleHit {
 			share *= 0.2
 		}
 		for _, key := range o.keys {
+			into := single
+			if chars[c] == 1 {
+				into = words
+			}
 			if tf := o.tf(key, begins); tf > 0 {
-				words[key] += share * o.idf(df) * bm25(tf, o.length[key]/o.mean)
+				into[key] += share * o.idf(df) * bm25(tf, o.length[key]/o.mean)
 			}
 		}
 	}
@@ -185,7 +190,7 @@ func (o *oracle) rank(query string) []oracleHit {
 	}
 	bestWord, bestGram := 0.0, 0.0
 	for _, key := range o.keys {
-		bestWord, bestGram = max(bestWord, words[key]), max(bestGram, grams[key])
+		bestWord, bestGram = max(bestWord, words[key]+single[key]), max(bestGram, grams[key])
 	}
 	for key := range grams {
 		grams[key] *= 0.25 / bestGram
@@ -195,10 +200,10 @@ func (o *oracle) rank(query string) []oracleHit {
 	}
 	var out []oracleHit
 	for i, key := range o.keys {
-		p := Parts{Words: words[key], Grams: grams[key], Prior: 1, Files: 1}
+		p := Parts{Words: words[key], Characters: single[key], Grams: grams[key], Prior: 1, Files: 1}
 		for _, j := range []int{i - 1, i + 1} {
 			if j >= 0 && j < len(o.keys) && o.groups[key] != "" && o.groups[o.keys[j]] == o.groups[key] {
-				p.Beside += 0.2 * (words[o.keys[j]] + grams[o.keys[j]])
+				p.Beside += 0.2 * (words[o.keys[j]] + single[o.keys[j]] + grams[o.keys[j]])
 			}
 		}
 		last := make([]*segment.Token, len(q))
@@ -247,38 +252,74 @@ func (o *oracle) gram(term string) bool {
 	return false
 }
 
-func (o *oracle) spell(word string, into map[string]float64, idf *float64) {
-	n := utf8.RuneCountInString(word)
-	most := 0
-	switch {
-	case n >= 8:
-		most = 2
-	case n >= 5:
-		most = 1
+func (o *oracle) spell(word terms.Token, into map[string]float64, idf *float64) {
+	most := func(letters int) int {
+		switch {
+		case letters >= 8:
+			return 2
+		case letters >= 5:
+			return 1
+		}
+		return 0
 	}
-	type near struct {
-		text string
-		d    int
+	letters := utf8.RuneCountInString(word.Written)
+	if most(letters) == 0 {
+		return
 	}
-	var all []near
-	for t := range o.df {
-		if t[0] == word[0] && o.gram(t) && most > 0 {
-			a, _ := utf8.DecodeRuneInString(t)
-			b, _ := utf8.DecodeRuneInString(word)
-			if d := slowDistance([]rune(word), []rune(t)); a == b && d <= most {
-				all = append(all, near{t, d})
+	wrong := map[string]int{} // of terms
+	plain := strings.Trim(word.Written, "abcdefghijklmnopqrstuvwxyz") == ""
+	if plain {
+		var a terms.Analyzer
+		for other := range beside(word.Written) {
+			if t := a.Stem(other); o.df[t] > 0 && o.gram(t) {
+				wrong[t] = 1
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b near) int {
-		return cmp.Or(cmp.Compare(a.d, b.d), cmp.Compare(o.df[b.text], o.df[a.text]), cmp.Compare(a.text, b.text))
-	})
-	for i, x := range all[:min(3, len(all))] {
-		if i == 0 {
-			*idf = o.idf(o.df[x.text])
+	if len(wrong) == 0 && (!plain || letters >= 8) {
+		for t := range o.df {
+			first, _ := utf8.DecodeRuneInString(t)
+			for _, form := range []string{word.Text, word.Written} {
+				d := slowDistance([]rune(form), []rune(t))
+				if before, known := wrong[t]; o.gram(t) && strings.HasPrefix(form, string(first)) && most(utf8.RuneCountInString(form)) >= d && (!known || d < before) {
+					wrong[t] = d
+				}
+			}
 		}
-		into[x.text] = 1 - float64(x.d)/float64(n)
 	}
+	all := slices.SortedFunc(maps.Keys(wrong), func(a, b string) int {
+		return cmp.Or(cmp.Compare(wrong[a], wrong[b]), cmp.Compare(o.df[b], o.df[a]), cmp.Compare(a, b))
+	})
+	for i, t := range all[:min(3, len(all))] {
+		if i == 0 {
+			*idf = o.idf(o.df[t])
+		}
+		into[t] = 1 - float64(wrong[t])/float64(letters)
+	}
+}
+
+// beside are the words that one mistake makes of a word, with its first letter or its first two exchanged.
+func beside(word string) map[string]bool {
+	all := map[string]bool{}
+	for i := range len(word) + 1 {
+		for j := i; j <= min(i+2, len(word)); j++ { // word[i:j] becomes something else
+			middles := []string{""}
+			for c := 'a'; c <= 'z'; c++ {
+				middles = append(middles, string(c))
+			}
+			if j == i+2 {
+				middles = append(middles, word[i+1:j]+word[i:i+1])
+			}
+			for _, m := range middles {
+				other := word[:i] + m + word[j:]
+				same := other != "" && other[0] == word[0]
+				if d := slowDistance([]rune(word), []rune(other)); d == 1 && (same || j == i+2 && i == 0 && len(m) == 2) {
+					all[other] = true
+				}
+			}
+		}
+	}
+	return all
 }
 
 // slowDistance is optimal string alignment by its definition.

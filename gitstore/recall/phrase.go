@@ -44,6 +44,19 @@ func (r *ranking) allow() bool {
 	return r.allowed == nil || slices.ContainsFunc(r.allowed, func(bits uint64) bool { return bits != 0 })
 }
 
+// Without lets through what keep does and what has none of some words and phrases: for Newest. nil is all, also as the answer.
+func (x *Index) Without(not []string, keep func(Ref) bool) func(Ref) bool {
+	r := ranking{Index: x, request: &Request{Not: not, Keep: keep}}
+	for _, s := range x.segments {
+		r.base = append(r.base, r.docs)
+		r.docs += s.Len()
+	}
+	if r.allow(); r.allowed == nil {
+		return keep
+	}
+	return func(at Ref) bool { return r.may(r.base[at.Segment] + at.Doc) }
+}
+
 // phrase calls fn for each document of a segment that has some tokens at the same distances from each other.
 func (r *ranking) phrase(k int, tokens []terms.Token, fn func(at int)) {
 	s := r.segments[k]

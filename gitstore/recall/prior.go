@@ -2,14 +2,25 @@ package recall
 
 import (
 	"math"
+	"slices"
+	"strings"
 	"time"
 )
+
+// A ranking reads nothing but the index, and knows of a memory without the query only what its document holds: its kind, its
+// time, the files it is about and those it rests on. Two things that would tell how far to trust it are not among them.
+//
+// How many sessions bore it out is counted from the reflections, which come and go while the memory's file stays as it is: an
+// index that kept the number would not learn that it changed. The command context counts them, since it reads them anyway.
+//
+// Whether the code is still what it rests on depends on the tree where the asker stands. The command recall looks there, only for
+// what it is about to show, and ranks a memory whose code is gone lower.
 
 // priorRange is how far what is known of a memory without the query may move its score, either way: so little that it
 // decides between memories that answer equally well, and never outvotes the words.
 const priorRange = 0.1
 
-// filesFactor is what the score of a memory about a file that the asker works on is multiplied by.
+// filesFactor is what the score of a memory is multiplied by that is about a file that the asker works on, or rests on one.
 const filesFactor = 1.25
 
 // day is what half-lives are counted in.
@@ -26,4 +37,18 @@ func prior(now time.Time, written int64, half time.Duration) float64 {
 	}
 	age := max(now.Sub(time.Unix(written, 0)), 0)
 	return 1 + priorRange*(2*math.Exp2(-float64(age)/float64(half))-1)
+}
+
+// files is the factor of a document about files that the asker works on, or that rests on one of them.
+func (r *ranking) files(s *Segment, doc int) float64 {
+	for _, id := range s.Labels(doc, nil) {
+		label := s.LabelText(id)
+		if glob, ok := strings.CutPrefix(label, labelPath); ok && matches([]string{glob}, r.request.Files) != "" {
+			return filesFactor
+		}
+		if path, ok := strings.CutPrefix(label, labelAnchor); ok && slices.ContainsFunc(r.request.Files, func(f string) bool { return clean(f) == path }) {
+			return filesFactor
+		}
+	}
+	return 1
 }

@@ -6,6 +6,41 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/recall/segment"
 )
 
+// slot is where a term of a segment counts for a lookup.
+type slot struct {
+	lookup int // in query
+	variant
+	next uint16  // slot of another lookup that the term counts for, from 1; 0: none
+	tf   float64 // in the document at hand
+}
+
+// slots are those of a segment.
+type slots struct {
+	all    []slot
+	of     []uint16  // first slot of each term, from 1; 0: none
+	begins []uint16  // character that each term begins with, from 1; nil: the query has none
+	tf     []float64 // of each character, in the document at hand
+}
+
+func (r *ranking) slots(k int) *slots {
+	s := &slots{of: make([]uint16, r.segments[k].Terms())}
+	for i := range slices.Backward(r.query) {
+		for _, v := range slices.Backward(r.query[i].ids[k]) {
+			s.all = append(s.all, slot{lookup: i, variant: v, next: s.of[v.id]})
+			s.of[v.id] = uint16(len(s.all))
+		}
+	}
+	if len(r.chars) > 0 {
+		s.begins, s.tf = make([]uint16, len(s.of)), make([]float64, len(r.chars))
+	}
+	for i, c := range r.chars {
+		for _, id := range c.ids[k] {
+			s.begins[id] = uint16(i + 1)
+		}
+	}
+	return s
+}
+
 // places reads the candidates once, in the order of their words, and adds what only that can tell: what each term
 // weighs, which words are neighbours, and the passage that has most.
 //
@@ -15,38 +50,48 @@ import (
 func (r *ranking) places(all []candidate) {
 	n := len(r.query)
 	seen := make([]struct {
-		tf      float64
 		word    int64 // of its last place, -1: none
 		passage int   // where it was counted last
 		near    float64
 	}, n)
-	// which term of the query, from 1, a term of a segment is
-	of := make([][]uint16, len(r.segments))
-	share := make([]float64, 0, n)
+	of := make([]*slots, len(r.segments))
+	share := make([]float64, n)
 	var positions []segment.Position
 	mean := max(float64(r.totals.Length)/float64(r.totals.Docs), 1)
 	for c := range all {
 		f := &all[c]
 		s := r.segments[f.Segment]
 		if of[f.Segment] == nil {
-			of[f.Segment] = r.lookups(f.Segment)
+			of[f.Segment] = r.slots(f.Segment)
 		}
-		index := of[f.Segment]
+		has := of[f.Segment]
 		for i := range seen {
-			seen[i].tf, seen[i].word, seen[i].passage, seen[i].near = 0, -1, -1, 0
+			seen[i].word, seen[i].passage, seen[i].near = -1, -1, 0
 		}
+		for i := range has.all {
+			has.all[i].tf = 0
+		}
+		clear(has.tf)
 		passage, here, best := -1, 0.0, 0.0
 		positions = s.Forward(f.Doc, positions[:0])
 		for _, p := range positions {
 			if int(p.Passage) != passage {
 				passage, best, here = int(p.Passage), max(best, here), 0
 			}
-			i := int(index[p.Term]) - 1
-			if i < 0 {
+			if has.begins != nil {
+				if c := has.begins[p.Term]; c > 0 {
+					has.tf[c-1] += float64(p.Weight)
+				}
+			}
+			first := has.of[p.Term]
+			if first == 0 {
 				continue
 			}
+			for at := first; at > 0; at = has.all[at-1].next {
+				has.all[at-1].tf += float64(p.Weight)
+			}
+			i := has.all[first-1].lookup
 			at, l := &seen[i], &r.query[i]
-			at.tf += float64(p.Weight)
 			if at.passage != passage {
 				at.passage = passage
 				here += l.weight * l.idf
@@ -60,42 +105,53 @@ func (r *ranking) places(all []candidate) {
 			at.word = int64(p.Word)
 		}
 		f.Parts.Passage = passageWeight * max(best, here)
-		f.Parts.Words = float64(r.words[f.at])
-		length := max(float64(s.Length(f.Doc))/mean, 1e-6)
-		share = share[:0]
-		for i := range r.query {
-			l := &r.query[i]
-			if i > 0 && seen[i].near > 0 {
-				if before := &r.query[i-1]; !(l.joined && before.joined) {
-					f.Parts.Near += nearWeight * seen[i].near * min(l.weight*l.idf, before.weight*before.idf)
-				}
-			}
-			share = append(share, 0)
-			if seen[i].tf > 0 {
-				share[i] = l.likeness(f.Segment)
-				f.Words = append(f.Words, Part{l.text, l.weight * l.idf * share[i] * frequency(seen[i].tf, length)})
+		clear(share)
+		r.weigh(f, has, max(float64(s.Length(f.Doc))/mean, 1e-6), share)
+		for i := 1; i < n; i++ {
+			l, before := &r.query[i], &r.query[i-1]
+			if seen[i].near > 0 && !(l.joined && before.joined) {
+				f.Parts.Near += nearWeight * seen[i].near * min(l.weight*l.idf, before.weight*before.idf)
 			}
 		}
 		f.Covered = r.covered(func(i int) float64 { return share[i] })
 	}
 }
 
-// likeness is how much the best of a term's variants is like it.
-func (l *lookup) likeness(k int) float64 {
-	best := 0.0
-	for _, v := range l.ids[k] {
-		best = max(best, v.share)
+// weigh gives a candidate its Words and Characters by what was counted, in the order of the query, and to share how much of
+// each lookup it has.
+func (r *ranking) weigh(f *candidate, has *slots, length float64, share []float64) {
+	for i := range slices.Backward(has.all) {
+		at := &has.all[i]
+		if at.tf == 0 {
+			continue
+		}
+		l := &r.query[at.lookup]
+		share[at.lookup] = max(share[at.lookup], at.share)
+		p := Part{Term: l.text, Score: l.weight * l.idf * at.share * frequency(at.tf, length), tells: l.weight * l.idf}
+		if at.spelt != "" {
+			p.Term, p.asked, p.spelt = r.segments[f.Segment].TermText(at.id), l.written, at.spelt
+		}
+		f.Words = append(f.Words, p)
 	}
-	return best
-}
-
-// lookups tells of each term of a segment which of the query it is, from 1; 0: none.
-func (r *ranking) lookups(k int) []uint16 {
-	out := make([]uint16, r.segments[k].Terms())
-	for i := range slices.Backward(r.query) {
-		for _, v := range r.query[i].ids[k] {
-			out[v.id] = uint16(i + 1)
+	for i := range r.chars {
+		c := &r.chars[i]
+		if has.tf[i] == 0 || c.idf == 0 {
+			continue
+		}
+		score := c.share * c.idf * frequency(has.tf[i], length)
+		if c.share < 1 {
+			f.Parts.Characters += score
+			continue
+		}
+		n := slices.IndexFunc(r.query, func(l lookup) bool { return l.text == c.text })
+		share[n] = 1
+		if at := slices.IndexFunc(f.Words, func(p Part) bool { return p.Term == c.text }); at >= 0 {
+			f.Words[at].Score += score
+		} else {
+			f.Words = append(f.Words, Part{Term: c.text, Score: score, tells: r.query[n].weight * r.query[n].idf})
 		}
 	}
-	return out
+	for _, p := range f.Words {
+		f.Parts.Words += p.Score
+	}
 }

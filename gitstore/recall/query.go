@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/reverie-memory/reverie/gitstore/recall/terms"
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
@@ -21,16 +22,24 @@ import (
 //	-tag:build           memories without it
 //
 // Several filters of one key let through what any of them does, filters of different keys what all do. A value with
-// blanks stands in quotes. What looks like a filter with another key is a word: common.go:296, std::vector.
+// blanks stands in quotes. What looks like a filter with another key is a word: std::vector.
+// Of common.go:296 the file is looked for. A path is named from the top of the work tree, one that begins with ./ or ../
+// from where the query was asked.
 //
-// An exclusion stands at the beginning or the end of the query, a quoted one anywhere. In the middle -word is an option
-// of some program, and everywhere those of one or two letters are, as -v, -O2 and -rf, and -mod=vendor, --amend and
-// well-known ones such as -race and -Wall: they are looked for. Whoever looks for another one quotes it, as in "-frobnicate".
+// An exclusion begins with a letter and stands at the end of the query, or at the beginning of a short one; a quoted one
+// stands anywhere. In the middle -word is an option of some program, and everywhere those of one or two letters are, as
+// -v, -O2 and -rf, and -mod=vendor, --amend and well-known ones such as -race and -Wall: they are looked for. Whoever
+// looks for another one quotes it, as in "-frobnicate".
+//
+// What was pasted is looked for as it is. A text of several lines has no filters and no exclusions. A line in which a
+// word ends with a colon, as in "ld: cannot find -lfoo", has no exclusions but quoted ones. There, and in a sentence of
+// four other words or more, what looks like a filter is a word where its value is none (kind:Deployment), and may be one
+// where nothing has that value (tag:latest): see Plain and Perhaps.
 //
 // A phrase is demanded where it is the query, or stands beside four words at most; in a longer sentence its words are looked for as
-// all others. A text of several lines was pasted: it has no filters and no exclusions.
+// all others.
 type Query struct {
-	Text    string   // what is looked for: words, and those of the phrases
+	Text    string   // what is looked for: words, and those of the phrases; without line numbers behind files
 	Phrases []string // parts of it in quotation marks, as they were written
 	Not     []string // words and phrases that nothing found may have
 	Literal bool     // it wants its very words: likeness of meaning could only mislead
@@ -38,6 +47,9 @@ type Query struct {
 	Filter         // what may be found
 	Without Filter // what may not: whatever any of its values matches
 	At      string // the git revision at which memories are read; "" is now
+
+	Plain   []string // what looks like a filter and is taken as a word, as it is written
+	Perhaps []string // filters that are better taken as words where nothing has their value, as they are written: see Unmet
 }
 
 // ErrOnlyNot is wrapped when a query says only what is to be left out.
@@ -58,15 +70,50 @@ const (
 	isPlain   sort = iota
 	isPhrase       // "…"
 	isFilter       // key:value
-	isNot          // -word, if it stands at an end
+	isNot          // -word, if it stands where exclusions do: see settle
 	isNotThis      // -"…"
 )
 
-// Parse takes a query apart. Its errors name the filter and what that takes, or wrap ErrOnlyNot.
-func Parse(text string) (Query, error) {
+// Common reports whether a query has words, and all of them are such as nearly every text has: the, and, how. Of a text that has
+// others no index has them.
+func (q Query) Common() bool {
+	words := strings.FieldsFunc(strings.ToLower(q.Text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !terms.IsStop(w) })
+}
+
+// sentence is how many words beside a filter make a query a sentence, in which something was pasted perhaps.
+const sentence = 4
+
+// Parse takes a query apart. Filters that plain has, as they are written, are words. Its errors name the filter and what
+// that takes, or wrap ErrOnlyNot.
+func Parse(text string, plain ...string) (Query, error) { return Where{}.Parse(text, plain...) }
+
+// Parse takes a query apart that was asked from here.
+func (at Where) Parse(text string, plain ...string) (Query, error) {
 	var q Query
+	text = at.relative(text)
 	words := split(text, !strings.ContainsAny(strings.TrimSpace(text), "\n\r"))
-	settle(words)
+	long, line := wordsIn(words) >= sentence, isLine(words)
+	settle(words, long, line)
+	for i := range words {
+		w := &words[i]
+		if w.is != isFilter {
+			continue
+		}
+		if slices.Contains(plain, w.raw) {
+			w.is = isPlain
+			continue
+		}
+		switch err := q.filter(*w, at); {
+		case err != nil && !long && !line:
+			return Query{}, err
+		case err != nil:
+			w.is = isPlain
+			q.Plain = append(q.Plain, w.raw)
+		case (long || line) && !w.not && w.key != "kind" && w.key != "since":
+			q.Perhaps = append(q.Perhaps, w.raw)
+		}
+	}
 	var parts []string
 	changed := false
 	around := 0 // words beside the phrases
@@ -74,20 +121,16 @@ func Parse(text string) (Query, error) {
 		changed = changed || w.is != isPlain
 		switch w.is {
 		case isPlain:
-			parts = append(parts, w.raw)
+			parts = append(parts, withoutPositions(w.raw))
 			around += max(1, unpartedIn(w.raw)/2)
 		case isPhrase:
 			q.Phrases = append(q.Phrases, w.text)
 			parts = append(parts, w.text)
-		case isFilter:
-			if err := q.filter(w); err != nil {
-				return Query{}, err
-			}
 		case isNot, isNotThis:
 			q.Not = append(q.Not, w.text)
 		}
 	}
-	q.Text = text
+	q.Text = withoutPositions(text)
 	if changed {
 		q.Text = strings.Join(parts, " ")
 	}
@@ -103,6 +146,31 @@ func Parse(text string) (Query, error) {
 
 // maxAround is how many words may stand beside phrases that are demanded: in a longer sentence somebody quotes.
 const maxAround = 4
+
+// wordsIn is how many words there are that are looked for, those of phrases too.
+func wordsIn(words []word) (n int) {
+	for _, w := range words {
+		if w.is != isPlain && w.is != isPhrase {
+			continue
+		}
+		for _, f := range strings.Fields(w.raw) {
+			if says(f) {
+				n += max(1, unpartedIn(f)/2)
+			}
+		}
+	}
+	return n
+}
+
+// isLine reports whether a query is a line that some program wrote: a word of it ends with a colon.
+func isLine(words []word) bool {
+	return slices.ContainsFunc(words, func(w word) bool { return w.is == isPlain && strings.HasSuffix(w.raw, ":") && says(w.raw) })
+}
+
+// says reports whether a text has a letter or a digit.
+func says(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
+}
 
 // unpartedIn is how many characters of a text are of scripts that put no spaces between words.
 func unpartedIn(text string) (n int) {
@@ -157,9 +225,9 @@ func split(text string, operators bool) (out []word) {
 	return out
 }
 
-// settle decides which words with a minus are exclusions: those with nothing but filters and exclusions before them, or
-// behind them.
-func settle(words []word) {
+// settle decides which words with a minus are exclusions: those with nothing but filters and exclusions behind them, or,
+// in a query that is not long, before them; none in a line of a program.
+func settle(words []word, long, line bool) {
 	free := func(w word) bool { return w.is == isPlain || w.is == isPhrase }
 	first := slices.IndexFunc(words, free)
 	last := len(words) - 1
@@ -167,7 +235,7 @@ func settle(words []word) {
 		last--
 	}
 	for i := range words {
-		if words[i].is == isNot && first < i && i < last {
+		if words[i].is == isNot && (line || i < last && (long || first < i)) {
 			words[i].is = isPlain
 		}
 	}
@@ -188,12 +256,11 @@ func quoted(text string) (inner, raw string, ok bool) {
 			continue
 		}
 		inner, _, closed := strings.Cut(rest[:min(len(rest), maxPhrase)], pair[1])
-		says := strings.ContainsFunc(inner, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 		if !closed || strings.Contains(inner, "\n") {
 			continue
 		}
 		raw = text[:len(pair[0])+len(inner)+len(pair[1])]
-		if says {
+		if says(inner) {
 			return strings.TrimSpace(inner), raw, true
 		}
 	}
@@ -217,7 +284,7 @@ func operator(text string) (word, bool) {
 		}
 		return word{raw: text[:len(text)-len(rest)+end], is: isFilter, key: key, text: value, not: not}, true
 	}
-	if said := strings.TrimRight(rest[:end], ".,;:!?。，；：！？"); not && excludes(said) {
+	if said := strings.TrimRight(rest[:end], ".,;!?。，；！？"); not && excludes(said) {
 		return word{raw: text[:1+end], is: isNot, text: said}, true
 	}
 	return word{}, false
@@ -241,12 +308,12 @@ func excludes(word string) bool {
 	if ascii && letters <= 2 {
 		return false
 	}
-	return letters > 0 && !options.Has(word)
+	return letters > 0 && !options.Has(word) && !strings.HasPrefix(word, "Xm") // as -Xmx512m
 }
 
 // options are those of one minus and a word which people look for by name: of go, C compilers, java, find, openssl,
 // terraform, tar and curl.
 var options = pattern.NewWords(`race run count mod modfile tags timeout bench benchmem benchtime coverprofile cpuprofile memprofile short
 	failfast ldflags gcflags trimpath buildvcs Wall Werror Wextra Wpedantic Wshadow Wconversion pedantic fPIC fPIE fpic std march mtune pthread
-	isystem lpthread cp classpath jar iname maxdepth mindepth exec execdir print0 regextype nodes newkey subj auto-approve var-file
+	isystem lpthread version help verbose DskipTests cp classpath jar iname maxdepth mindepth exec execdir print0 regextype nodes newkey subj auto-approve var-file
 	xzf czf xvf fsSL sSL`)

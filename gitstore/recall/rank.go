@@ -3,7 +3,6 @@ package recall
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore/recall/segment"
@@ -47,23 +46,24 @@ type Found struct {
 	Score   float64 // greater is better, and comparable within one answer only: the sum of Parts times their Prior and Files
 	Covered float64 // share of the query's information that it has, 0 to 1: the same question means the same in any store
 	Parts   Parts
-	Words   []Part // what each term of the query added to Parts.Words
+	Words   []Part // what each term of the query, or what was taken for it, added to Parts.Words
 	Alike   []Ref  // documents that say the same, which were found too and left out
 }
 
 // Parts are what a score is made of.
 type Parts struct {
-	Words   float64 // BM25
-	Grams   float64 // BM25 of pieces of words
-	Near    float64 // words of the query that are neighbours
-	Passage float64 // words of the query that stand in one line or sentence
-	Beside  float64 // what the memories before and after in the session are about
-	Prior   float64 // factor: how long such a memory holds, and how old it is
-	Files   float64 // factor: it is about a file that the asker works on
+	Words      float64 // BM25: the sum of Found.Words
+	Characters float64 // BM25 of the characters of pairs, each by itself
+	Grams      float64 // BM25 of pieces of words
+	Near       float64 // words of the query that are neighbours
+	Passage    float64 // words of the query that stand in one line or sentence
+	Beside     float64 // what the memories before and after in the session are about
+	Prior      float64 // factor: how long such a memory holds, and how old it is
+	Files      float64 // factor: it is about a file that the asker works on
 }
 
 func (p Parts) score() float64 {
-	return (p.Words + p.Grams + p.Near + p.Passage + p.Beside) * p.Prior * p.Files
+	return (p.Words + p.Characters + p.Grams + p.Near + p.Passage + p.Beside) * p.Prior * p.Files
 }
 
 // Rank finds what answers a request, the best first; equal scores in the order of segments and documents. What it finds, and in
@@ -99,6 +99,7 @@ type ranking struct {
 	totals  segment.Totals
 	query   []lookup
 	asked   []asking // its words
+	chars   []character
 
 	allowed []uint64  // a bit for each document that may be found; nil: all
 	words   []float32 // score by words
@@ -110,18 +111,20 @@ type ranking struct {
 
 // lookup is a distinct term of the query.
 type lookup struct {
-	text   string
-	weight float64 // how often it is asked for, saturated
-	idf    float64
-	ids    [][]variant // in each segment
-	gram   bool
-	joined bool
+	text    string
+	written string  // before it was stemmed
+	weight  float64 // how often it is asked for, saturated
+	idf     float64
+	ids     [][]variant // in each segment
+	gram    bool
+	joined  bool
 }
 
 // variant is a term that is taken for one of the query: itself, or one that is spelt nearly so.
 type variant struct {
 	id    uint32
 	share float64 // of its weight
+	spelt string  // as a word; "" for the term itself
 }
 
 // asking is a word of the query, which several lookups may stand for: an identifier and its parts.
@@ -281,7 +284,7 @@ func (r *ranking) look(text string) bool {
 			if n := slices.IndexFunc(r.query, func(l lookup) bool { return l.text == t.Text }); n >= 0 {
 				times[n]++
 			} else if len(r.query) < maxLookups {
-				r.query = append(r.query, lookup{text: t.Text, gram: t.Gram, joined: terms.Joined(t.Text)})
+				r.query = append(r.query, lookup{text: t.Text, written: t.Written, gram: t.Gram, joined: terms.Joined(t.Text)})
 				times = append(times, 1)
 			}
 		}
@@ -298,7 +301,7 @@ func (r *ranking) look(text string) bool {
 			if id, ok := s.Term(l.text); ok {
 				if n := s.DF(id); n > 0 {
 					df += n
-					l.ids[k] = []variant{{id, 1}}
+					l.ids[k] = []variant{{id: id, share: 1}}
 				}
 			}
 		}
@@ -307,7 +310,7 @@ func (r *ranking) look(text string) bool {
 			l.idf *= kanaShare
 		}
 		if df == 0 && l.gram && !r.hasParts(i) {
-			r.spell(l)
+			r.spell(&a, l)
 		}
 	}
 	return len(r.query) > 0
@@ -339,14 +342,4 @@ func (r *ranking) covered(has func(i int) float64) float64 {
 		return 0
 	}
 	return min(1, found/all)
-}
-
-// files is the factor of a document about files that the asker works on.
-func (r *ranking) files(s *Segment, doc int) float64 {
-	for _, id := range s.Labels(doc, nil) {
-		if glob, ok := strings.CutPrefix(s.LabelText(id), "path="); ok && matches([]string{glob}, r.request.Files) != "" {
-			return filesFactor
-		}
-	}
-	return 1
 }

@@ -87,7 +87,7 @@ func TestRankAgreesWithOracle(t *testing.T) {
 			for range 10 {
 				query := some(5)
 				if r.IntN(3) == 0 {
-					query += " confguration parsre"
+					query += " confguration parsre " + []string{"retires", "dealdokc", "tiemouts", "headres", "configuratoins", "uberprufne", "segmnets segment"}[r.IntN(7)]
 				}
 				want := o.rank(query)
 				got := x.Rank(Request{Text: query, Apart: true})
@@ -149,6 +149,26 @@ func TestRankFinds(t *testing.T) {
 	for _, query := range []string{"", "?!", "kubernetes ingress", "the of", "\xff"} {
 		if got := x.Rank(Request{Text: query}); len(got) > 0 {
 			t.Errorf("%q: %v", query, keys(x, got))
+		}
+	}
+}
+
+// What a question asks about counts, and not how it asks: in a small memory, a question word is as rare as a name.
+func TestQuestionWordsDoNotOutrankNames(t *testing.T) {
+	texts := []string{
+		"为什么怎么写提交信息很重要", "部署 billing 之前跑数据库迁移",
+		"どうやってどのように書くかを決める", "デプロイは金曜にしない",
+		"어떻게 무엇을 적을지 정한다", "배포는 금요일에 하지 않는다",
+	}
+	x := indexOf(t, docsOf(texts...), 1)
+	for query, want := range map[string]int{
+		"怎么部署": 1, "怎么跑 billing 的迁移": 1, "为什么要迁移": 1,
+		"どうやってデプロイするか": 3, "どのように金曜に": 3,
+		"어떻게 배포": 5, "무엇을 금요일에": 5,
+		"怎么": 0, "どのように": 2, "어떻게": 4, // nothing else is left
+	} {
+		if got := x.Rank(Request{Text: query, N: 1}); len(got) == 0 || got[0].Doc != want {
+			t.Errorf("%q: %v, want %s", query, keys(x, got), texts[want])
 		}
 	}
 }
@@ -261,14 +281,31 @@ func TestPrior(t *testing.T) {
 }
 
 func TestFilesThatAreEditedCountALittle(t *testing.T) {
-	docs := docsOf("build with make", "build with ninja")
-	docs[1].Labels = []string{"path=web/**", "tag=build"}
-	x := indexOf(t, docs, 1)
-	if got := keys(x, x.Rank(Request{Text: "build", Files: []string{"web/a.ts"}})); got[0] != "001" {
-		t.Errorf("%v first", got)
-	}
-	if got := keys(x, x.Rank(Request{Text: "build with make", Files: []string{"web/a.ts"}})); got[0] != "000" {
-		t.Errorf("%v first: the file outvotes the words", got)
+	for _, c := range []struct {
+		paths, anchors []string
+		file           string
+		first          bool
+	}{
+		{[]string{"web/**"}, nil, "web/a.ts", true},
+		{[]string{"web/**"}, nil, "./web/a.ts", true},
+		{[]string{"web/**"}, nil, "webs/a.ts", false},
+		{nil, []string{`build.ninja@0123456789abcdef "rule cc"`}, "build.ninja", true},
+		{nil, []string{`build.ninja@0123456789abcdef`, `web/a.ts@0123456789abcdef`}, "./web/a.ts", true},
+		{nil, []string{`build.ninja@0123456789abcdef "rule cc"`}, "build.ninja.in", false},
+		{nil, []string{"no anchor"}, "no anchor", false},
+	} {
+		x, err := Of([]record.Memory{{ID: "0", Kind: record.Fact, Text: "build with make"}, {ID: "1", Kind: record.Fact, Text: "build with ninja", Paths: c.paths, Anchors: c.anchors}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := x.Rank(Request{Text: "build", Files: []string{c.file}})
+		if len(got) != 2 || (x.segments[0].Key(got[0].Doc) == "1") != c.first {
+			t.Errorf("%q %q, at %s: %v", c.paths, c.anchors, c.file, keys(x, got))
+		}
+		if got := keys(x, x.Rank(Request{Text: "build with make", Files: []string{c.file}})); got[0] != "0" {
+			t.Errorf("%v first: the file outvotes the words", got)
+		}
+		x.Close()
 	}
 }
 
@@ -317,9 +354,42 @@ func TestSnippet(t *testing.T) {
 		{"store", 60, "The store."},
 		{"kubernetes", 60, ""},
 	} {
-		if got := Snippet(text, c.query, c.width); got != c.want {
+		if got := (Hit{Memory: record.Memory{Body: text}}).Snippet(c.query, c.width); got != c.want {
 			t.Errorf("%q: %q, want %q", c.query, got, c.want)
 		}
+	}
+}
+
+// The passage of a hit is shown where it adds to what the statement says, whatever the two cover together.
+func TestSnippetOfHit(t *testing.T) {
+	m := record.New(record.Memory{Kind: record.Fact, Text: "The exporter retries twice", Body: "Both are needed.\nThe exporter sleeps between retries.\nIts lock file lies beside the queue: 队列在磁盘上。"})
+	x, err := Of([]record.Memory{m, record.New(record.Memory{Kind: record.Fact, Text: "The queue of the importer"})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(x.Close)
+	for query, want := range map[string]string{
+		"exporter":                        "",
+		"exporter retries":                "",
+		"the exporter retries kubernetes": "",
+		"exporter sleeps":                 "The exporter sleeps between retries.",
+		"retries of the lock file":        "Its lock file lies beside the queue: 队列在磁盘上。",
+		"slepes":                          "The exporter sleeps between retries.", // for sleeps
+		"exporter 盘":                      "Its lock file lies beside the queue: 队列在磁盘上。",
+		"needed":                          "Both are needed.",
+	} {
+		found := x.Rank(Request{Text: query})
+		n := slices.IndexFunc(found, func(f Found) bool { got, err := x.Memory(f.Ref); return err == nil && got.ID == m.ID })
+		if n < 0 {
+			t.Errorf("%q does not find it", query)
+			continue
+		}
+		if got := (Hit{Memory: m, Found: found[n]}).Snippet(query, 60); got != want {
+			t.Errorf("%q: %q, want %q", query, got, want)
+		}
+	}
+	if got := (Hit{Memory: m}).Snippet("when does it sleep", 60); got != "The exporter sleeps between retries." {
+		t.Errorf("found by other means: %q", got)
 	}
 }
 
@@ -334,7 +404,7 @@ func FuzzRank(f *testing.F) {
 				t.Errorf("%q: %+v", text, h)
 			}
 		}
-		Snippet(text, phrase, 20)
+		Hit{Memory: record.Memory{Text: phrase, Body: text}}.Snippet(phrase+text, 20)
 		if err := x.Err(); err != nil {
 			t.Fatal(err)
 		}

@@ -65,10 +65,14 @@ type Relevance struct {
 }
 
 // Ask takes a prompt apart.
-func Ask(prompt string) Prompt {
+func Ask(prompt string) Prompt { return Where{}.Ask(prompt) }
+
+// Ask takes a prompt apart that was typed here.
+func (at Where) Ask(prompt string) Prompt {
 	if len(prompt) > maxPrompt {
 		prompt = strings.ToValidUTF8(prompt[:maxPrompt], "")
 	}
+	prompt = withoutPositions(at.relative(prompt))
 	p := Prompt{text: prompt}
 	seen := map[string]bool{}
 	var a terms.Analyzer

@@ -71,22 +71,25 @@ func (r *ranking) length(s *Segment, at, doc int, of func(*Segment, int) float64
 	return float64(r.lengths[at])
 }
 
-// characters adds the characters of pairs to words. A character has no postings of its own: it is found by the pairs that begin with
+// character is one of a script that is looked up by pairs. It has no postings of its own: it is found by the pairs that begin with
 // it.
+type character struct {
+	text  string
+	share float64    // of the weight of a pair; 1 where the query has it alone
+	idf   float64    // 0: it tells nothing
+	ids   [][]uint32 // in each segment
+}
+
+// characters adds those of the query to words.
 func (r *ranking) characters(length func(*Segment, int) float64) {
-	type character struct {
-		text  string
-		share float64
-	}
-	var all []character
 	note := func(text string, share float64) {
-		for i := range all {
-			if all[i].text == text {
-				all[i].share = max(all[i].share, share)
+		for i := range r.chars {
+			if r.chars[i].text == text {
+				r.chars[i].share = max(r.chars[i].share, share)
 				return
 			}
 		}
-		all = append(all, character{text, share})
+		r.chars = append(r.chars, character{text: text, share: share})
 	}
 	for _, l := range r.query {
 		if !l.joined {
@@ -100,14 +103,14 @@ func (r *ranking) characters(length func(*Segment, int) float64) {
 		note(l.text[:n], characterShare)
 		note(l.text[n:], characterShare)
 	}
-	pairs := make([][]uint32, len(r.segments))
-	for _, c := range all {
+	for i := range r.chars {
+		c := &r.chars[i]
+		c.ids = make([][]uint32, len(r.segments))
 		df := 0 // at most
 		for k, s := range r.segments {
-			pairs[k] = pairs[k][:0]
 			for id, text := range s.Prefix(c.text) {
 				if len(text) > len(c.text) || c.share < 1 { // alone in the query too, it was looked up as a term
-					pairs[k] = append(pairs[k], id)
+					c.ids[k] = append(c.ids[k], id)
 					df += s.DF(id)
 				}
 			}
@@ -115,18 +118,18 @@ func (r *ranking) characters(length func(*Segment, int) float64) {
 		if c.share < 1 && df > r.totals.Docs/manyShare {
 			continue
 		}
-		for k := range pairs {
-			for _, id := range pairs[k] {
+		for k := range c.ids {
+			for _, id := range c.ids[k] {
 				r.sum(k, id)
 			}
 		}
-		idf := r.idf(len(r.touched))
+		c.idf = r.idf(len(r.touched))
 		if terms.Kana(c.text) {
-			idf *= kanaShare
+			c.idf *= kanaShare
 		}
 		r.drain(func(at int, tf float64) {
 			ref := r.locate(at)
-			r.words[at] += float32(c.share * idf * frequency(tf, r.length(r.segments[ref.Segment], at, ref.Doc, length)))
+			r.words[at] += float32(c.share * c.idf * frequency(tf, r.length(r.segments[ref.Segment], at, ref.Doc, length)))
 		})
 	}
 }

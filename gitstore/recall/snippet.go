@@ -7,30 +7,68 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/recall/terms"
 )
 
-// Snippet is the part of a text that a query is about most: a line or some sentences, of width characters at most, where … stands
-// for what was cut. It is "" when the text has no word of the query.
-func Snippet(text, query string, width int) string {
+// Snippet is the part of the memory's body that adds most to what its statement has of a query: a line or some sentences, of width
+// characters at most, where … stands for what was cut. It is "" where the body adds nothing.
+func (h Hit) Snippet(query string, width int) string {
 	var a terms.Analyzer
-	asked := map[string]bool{}
-	for _, t := range a.Query(query) {
-		asked[t.Text] = true
+	asked := map[string]float64{}
+	for _, p := range h.Words {
+		asked[p.Term] = p.tells
 	}
-	best, most := "", 0
+	if len(asked) == 0 { // it was found by other means than its words
+		for _, t := range a.Query(query) {
+			asked[t.Text] = 1
+		}
+	}
+	stated := map[string]bool{}
+	for _, t := range a.Append(nil, h.Memory.Text, terms.Statement) {
+		for _, term := range lookedUpBy(t.Text) {
+			stated[term] = true
+		}
+	}
+	return passage(&a, h.Memory.Body, asked, stated, width)
+}
+
+// statedShare is how much of its information a term counts that the statement has: it decides between passages that add as much.
+const statedShare = 0.01
+
+// passage is the piece of a text that has most of what is asked, by the information of its terms, if the statement has not all of it.
+func passage(a *terms.Analyzer, text string, asked map[string]float64, stated map[string]bool, width int) string {
+	best, most := "", 0.0
 	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		for _, part := range pieces(line, width) {
+		for _, part := range pieces(strings.TrimSpace(line), width) {
 			found := map[string]bool{}
+			sum, adds := 0.0, false
 			for _, t := range a.Append(nil, part, terms.Body) {
-				if asked[t.Text] {
-					found[t.Text] = true
+				for _, term := range lookedUpBy(t.Text) {
+					tells := asked[term]
+					if tells == 0 || found[term] {
+						continue
+					}
+					found[term] = true
+					if stated[term] {
+						tells *= statedShare
+					} else {
+						adds = true
+					}
+					sum += tells
 				}
 			}
-			if len(found) > most {
-				best, most = part, len(found)
+			if adds && sum > most {
+				best, most = part, sum
 			}
 		}
 	}
 	return best
+}
+
+// lookedUpBy are the terms of a query that find a term: itself, and the characters of a pair.
+func lookedUpBy(term string) []string {
+	all := []string{term}
+	if _, n := utf8.DecodeRuneInString(term); n < len(term) && terms.Joined(term) {
+		all = append(all, term[:n], term[n:])
+	}
+	return all
 }
 
 // pieces parts a line into pieces of width characters at most, where sentences or words end.

@@ -3,17 +3,23 @@ package recall
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/reverie-memory/reverie/gitstore/recall/terms"
 )
 
-// A word of the query that no document has may be misspelt. Those that are nearly spelt so are looked for in its place:
-// the closest, with the same first letter, which people seldom miss.
+// A word of the query that no document has may be misspelt. Those that are nearly spelt so are looked for in its place, with
+// the same first letter, which people seldom miss.
+//
+// The index has stems, and a letter that is wrong at the end of a word hides its stem: of flgas it is flga. So one mistake
+// is undone in the word as it is written, where what comes of it has a stem of the index. A longer word for which that finds
+// nothing is compared with the stems of the index itself, as its own stem is, for two mistakes.
 const (
 	maxSpellings  = 3
-	leastMisspelt = 5 // letters; a shorter word has too many neighbours
-	leastTwice    = 8 // letters of a word that may have two mistakes
+	leastMisspelt = 5  // letters; a shorter word has too many neighbours
+	leastTwice    = 8  // letters of a word that may have two mistakes
+	mostUndone    = 24 // letters of a word whose mistakes are undone: a longer one has no stem
 )
 
 // mistakes is how many a word of so many letters may have.
@@ -27,46 +33,30 @@ func mistakes(letters int) int {
 	return 2
 }
 
+// spelling is a term of the index that a misspelt word may stand for.
+type spelling struct {
+	term, word string
+	wrong      int // mistakes
+	df         int
+	places     []uint32 // its id in each segment, from 1
+}
+
 // spell gives a lookup that nothing has the terms that are spelt nearly so.
-func (r *ranking) spell(l *lookup) {
-	var room, other [terms.MaxTerm]rune
-	word := appendRunes(room[:0], []byte(l.text))
-	most := mistakes(len(word))
-	if most == 0 {
+func (r *ranking) spell(a *terms.Analyzer, l *lookup) {
+	letters := utf8.RuneCountInString(l.written)
+	if mistakes(letters) == 0 {
 		return
 	}
-	type spelling struct {
-		text   string
-		wrong  int
-		df     int
-		places []uint32 // id in each segment, from 1
-	}
 	var all []spelling
-	first := string(word[:1])
-	for k, s := range r.segments {
-		for id, text := range s.Prefix(first) {
-			if n := utf8.RuneCount(text); n > len(word)+most || n < len(word)-most || !s.Latin(id) {
-				continue
-			}
-			d := distance(word, appendRunes(other[:0], text), most)
-			if d > most {
-				continue
-			}
-			df := s.DF(id)
-			if df == 0 {
-				continue
-			}
-			n := slices.IndexFunc(all, func(x spelling) bool { return x.text == string(text) })
-			if n < 0 {
-				n = len(all)
-				all = append(all, spelling{string(text), d, 0, make([]uint32, len(r.segments))})
-			}
-			all[n].df += df
-			all[n].places[k] = id + 1
-		}
+	plain := letters <= mostUndone && strings.IndexFunc(l.written, func(c rune) bool { return c < 'a' || 'z' < c }) < 0
+	if plain {
+		all = r.undone(a, l.written)
 	}
-	slices.SortFunc(all, func(a, b spelling) int {
-		return cmp.Or(cmp.Compare(a.wrong, b.wrong), cmp.Compare(b.df, a.df), cmp.Compare(a.text, b.text))
+	if len(all) == 0 && (!plain || letters >= leastTwice) {
+		all = r.alike(l)
+	}
+	slices.SortStableFunc(all, func(a, b spelling) int {
+		return cmp.Or(cmp.Compare(a.wrong, b.wrong), cmp.Compare(b.df, a.df), cmp.Compare(a.term, b.term))
 	})
 	for i, x := range all[:min(len(all), maxSpellings)] {
 		if i == 0 {
@@ -74,10 +64,158 @@ func (r *ranking) spell(l *lookup) {
 		}
 		for k, id := range x.places {
 			if id > 0 {
-				l.ids[k] = append(l.ids[k], variant{id - 1, 1 - float64(x.wrong)/float64(len(word))})
+				l.ids[k] = append(l.ids[k], variant{id - 1, 1 - float64(x.wrong)/float64(letters), x.word})
 			}
 		}
 	}
+}
+
+// undone are the terms of the words that a word of ASCII letters may be but for one mistake.
+func (r *ranking) undone(a *terms.Analyzer, word string) (all []spelling) {
+	for k, s := range r.segments {
+		look := func(prefix string) {
+			for id, text := range s.Prefix(prefix) {
+				other := undo(a, word, text)
+				if other == "" || !s.Latin(id) {
+					continue
+				}
+				if df := s.DF(id); df > 0 {
+					all = noted(all, spelling{string(text), other, 1, df, nil}, k, id, len(r.segments))
+				}
+			}
+		}
+		look(word[:1])
+		if word[0] != word[1] {
+			look(word[1:2] + word[:1])
+		}
+	}
+	return all
+}
+
+// noted adds what one segment has of a spelling.
+func noted(all []spelling, x spelling, segment int, id uint32, segments int) []spelling {
+	n := slices.IndexFunc(all, func(y spelling) bool { return y.term == x.term })
+	if n < 0 {
+		n = len(all)
+		all = append(all, spelling{x.term, x.word, x.wrong, 0, make([]uint32, segments)})
+	}
+	all[n].df += x.df
+	all[n].places[segment] = id + 1
+	return all
+}
+
+// undo is the word with a stem that another is but for one mistake, or "". A mistake before the end of the stem stands where the two
+// first differ, so that the stem tells which letter is right.
+func undo(a *terms.Analyzer, word string, stem []byte) string {
+	c := 0
+	for c < len(stem) && c < len(word) && stem[c] == word[c] {
+		c++
+	}
+	is := func(other string) bool { return a.Stem(other) == string(stem) }
+	if c < len(stem) {
+		// begins reports whether the rest of the stem, whose last letter may differ as in query and queri, begins the rest of the word
+		begins := func(word string, from int) bool {
+			return from >= len(stem) || strings.HasPrefix(word, string(stem[from:len(stem)-1]))
+		}
+		right := string(stem[c : c+1])
+		if c+1 < len(word) && right == word[c+1:c+2] && begins(word[c+2:], c+2) {
+			if other := word[:c] + right + word[c:c+1] + word[c+2:]; is(other) {
+				return other
+			}
+		}
+		if c == 0 {
+			return "" // only by exchange
+		}
+		if begins(word[c:], c+1) {
+			if other := word[:c] + right + word[c:]; is(other) {
+				return other
+			}
+		}
+		if c == len(word) {
+			return ""
+		}
+		if begins(word[c+1:], c) {
+			if other := word[:c] + word[c+1:]; is(other) {
+				return other
+			}
+		}
+		if begins(word[c+1:], c+1) {
+			if other := word[:c] + right + word[c+1:]; is(other) {
+				return other
+			}
+		}
+	}
+	if len(stem) < shortestStem || c < len(stem)-1 {
+		return ""
+	}
+	return undoEnding(word, string(stem), is)
+}
+
+// undoEnding is undo for a mistake behind a stem.
+func undoEnding(word, stem string, is func(string) bool) string {
+	short, last := stem[:len(stem)-1], stem[len(stem)-1:]
+	for _, begin := range [3][2]string{{stem, ""}, {stem, last}, {short, ""}} { // as in flags, flagged and, of queri and move, query and moving
+		if begin[0] == short && last != "i" && last != "e" {
+			continue
+		}
+		ending, ok := strings.CutPrefix(word, begin[0])
+		if !ok || len(ending) > longestEnding+2 {
+			continue
+		}
+		for other := range strings.FieldsSeq(endings) {
+			if other = begin[1] + strings.TrimPrefix(other, "-"); len(other) > len(ending)+1 || len(other) < len(ending)-1 {
+				continue
+			}
+			if distance([]rune(ending), []rune(other), 1) == 1 && is(begin[0]+other) {
+				return begin[0] + other
+			}
+		}
+	}
+	return ""
+}
+
+// endings are those of English words that a stem leaves out; - is none.
+const (
+	endings = `- d e r s y al ed en er es ic ly or als ant ate ent ers ful ial ied ier ies ing ion ise ism ist ity ive ize ors able
+		ably ally ance ancy ants ated ater ates ator edly ence ency ents ible ings ions ised ized izer izes less ment ness tion
+		ality ating ation ators ement ently icate ility iness ingly ising ities ively izing ments ations ements icated icates
+		ability ibility icating ication isation ization`
+	longestEnding = 7
+	shortestStem  = 3
+)
+
+// alike are the terms that a word and its stem are nearly spelt as.
+func (r *ranking) alike(l *lookup) (all []spelling) {
+	var rooms [3][terms.MaxTerm]rune
+	forms := [][]rune{appendRunes(rooms[0][:0], []byte(l.text))}
+	if l.written != l.text {
+		forms = append(forms, appendRunes(rooms[1][:0], []byte(l.written)))
+	}
+	first := string(forms[0][:1])
+	for k, s := range r.segments {
+		for id, text := range s.Prefix(first) {
+			wrong := -1
+			n := utf8.RuneCount(text)
+			for _, word := range forms {
+				most := mistakes(len(word))
+				if most == 0 || n > len(word)+most || n < len(word)-most {
+					continue
+				}
+				if d := distance(word, appendRunes(rooms[2][:0], text), most); d <= most && (wrong < 0 || d < wrong) {
+					wrong = d
+				}
+			}
+			if wrong < 0 || !s.Latin(id) {
+				continue
+			}
+			df := s.DF(id)
+			if df == 0 {
+				continue
+			}
+			all = noted(all, spelling{string(text), string(text), wrong, df, nil}, k, id, len(r.segments))
+		}
+	}
+	return all
 }
 
 func appendRunes(out []rune, text []byte) []rune {

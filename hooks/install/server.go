@@ -38,6 +38,17 @@ func serverOf(a hooks.Agent, program string) server {
 	return s
 }
 
+// readOnly is the option of the server that a user may add to our entry.
+const readOnly = "--read-only"
+
+// like is the entry with what the user added to the one that stands there: bringing it up to date gives an agent no more tools.
+func (s server) like(was server) server {
+	if slices.Contains(was.Args, readOnly) {
+		s.Args = append(slices.Clip(s.Args), readOnly)
+	}
+	return s
+}
+
 // ours reports whether a server is a program of ours.
 func (s server) ours() bool {
 	return ourProgram(s.Command) && len(s.Args) > 0 && s.Args[0] == "mcp"
@@ -184,6 +195,7 @@ func addServer(text []byte, a hooks.Agent, program string) (out []byte, made []s
 		v := s.find(serversKey, serverName)
 		return nil, nil, s.fault(v.StartOffset, "%s.%s is a server of somebody else's; reverie init --no-mcp leaves ours out", serversKey, serverName)
 	case ours:
+		want = want.like(was)
 		if was.Command != want.Command {
 			err = s.replace(s.find(serversKey, serverName, "command"), want.Command)
 		}

@@ -1,7 +1,9 @@
 package install
 
 import (
+	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -90,6 +92,31 @@ func TestServerComesAndGoesWithoutTrace(t *testing.T) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// A server that its user made read-only stays so when its entry is brought up to date.
+func TestServerStaysReadOnly(t *testing.T) {
+	for _, target := range targetsOf(t) {
+		args := fmt.Sprintf(`["mcp", "--read-only", "--agent", %q]`, target.Agent.Name)
+		text := `{"mcpServers": {"reverie": {"command": "/opt/reverie", "args": ` + args + `}}}`
+		if target.table() {
+			text = "[mcp_servers.reverie]\ncommand = \"/opt/reverie\"\nargs = " + args + "\n"
+		}
+		once, _, err := target.add([]byte(text), "/opt/next/reverie")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, found, err := target.serverIn(once)
+		if !found || err != nil || s.Command != "/opt/next/reverie" || !slices.Equal(s.Args, []string{"mcp", "--agent", target.Agent.Name, "--read-only"}) {
+			t.Errorf("%s: %+v %v", target.File, s, err)
+		}
+		if twice, _, err := target.add(once, "/opt/next/reverie"); err != nil || string(twice) != string(once) {
+			t.Errorf("%s: the second time: %v\n%s", target.File, err, twice)
+		}
+		if left, err := target.cut(once, nil, false); err != nil || strings.Contains(string(left), "reverie") {
+			t.Errorf("%s: cut: %v\n%s", target.File, err, left)
 		}
 	}
 }

@@ -116,6 +116,9 @@ func addTable(text []byte, want server) (out []byte, made []string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if found && was.ours() {
+		want = want.like(was)
+	}
 	lines := map[string]string{"command": "command = " + quoteTOML(want.Command), "args": "args = " + listTOML(want.Args)}
 	switch {
 	case found && !was.ours():

@@ -118,6 +118,14 @@ func (a *Analyzer) scan(text string) {
 				a.at++
 			}
 			in = run{this, in.last == ""}
+			if a.asked && !a.all {
+				if word := question(text[i-size:], in.alone); word != "" { // its own pairs are left out
+					i += len(word) - size
+					_, size := utf8.DecodeLastRuneInString(word)
+					in = run{word[len(word)-size:], false}
+					a.at += uint32(utf8.RuneCountInString(word) - 1)
+				}
+			}
 		default:
 			if n := a.goesOn(r, rest); n > 0 {
 				i += n - 1

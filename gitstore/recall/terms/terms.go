@@ -1,8 +1,8 @@
 // Package terms takes text apart into the terms that a search compares. Documents and queries go through the same
 // analysis; it has a Version, which an index keeps, because terms of two versions must not be compared.
 //
-// Append is the entry: text to tokens. Query does the same for what somebody looks for, and Grams gives the pieces of a
-// word by which its relatives are found. An Analyzer is for one goroutine; everything else may be used by many.
+// Append is the entry: text to tokens. Query does the same for what somebody looks for, Stem for one word, and Grams gives the
+// pieces of a word by which its relatives are found. An Analyzer is for one goroutine; everything else may be used by many.
 //
 // The analysis: NFKC and lower case; Latin, Greek and Cyrillic letters without their marks; words of letters, marks and
 // digits; stems of English by Porter's second algorithm (https://snowballstem.org/algorithms/english/stemmer.html);
@@ -30,6 +30,7 @@ const (
 // Token is a term at its place.
 type Token struct {
 	Text    string
+	Written string // the word of which Text is the stem, in lower case
 	Field   Field
 	Word    uint32 // position in words, or in characters where there are no spaces; an identifier's parts share it
 	Passage uint16 // the line, or the sentence of a long line, from 0
@@ -56,6 +57,7 @@ type Analyzer struct {
 
 	out     []Token
 	field   Field
+	asked   bool   // the text is a query
 	all     bool   // stop words too
 	at      uint32 // position of the next word
 	passage uint16
@@ -86,5 +88,7 @@ func next(passage uint16) uint16 { return min(passage, maxPassage-1) + 1 }
 
 // Query is what a query is looked up by: its tokens, in order, a repeated word as often as it is there.
 func (a *Analyzer) Query(text string) []Token {
+	a.asked = true
+	defer func() { a.asked = false }()
 	return a.Append(nil, text, Statement)
 }

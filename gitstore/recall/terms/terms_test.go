@@ -1,6 +1,7 @@
 package terms
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -52,6 +53,17 @@ func TestQuery(t *testing.T) {
 		"हिन्दी":                           "हिन्दी",
 		"git提交hook":                        "git 提交 hook",
 		"x":                                "x",
+		"怎么部署":                             "么部 部署",
+		"部署失败是为什么":                         "部署 署失 失败 败是 是为",
+		"怎么样":                              "怎么 么样",
+		"谁管数据库":                            "谁管 管数 数据 据库",
+		"キャッシュはどこ":                         "キャ ャッ ッシ シュ ュは はど",
+		"どうやって消す":                          "て消 消す",
+		"어떻게 배포":                           "배포",
+		"무엇을 배포하나요":                        "배포 포하 하나 나요",
+		"왜 느린가":                            "느린 린가",
+		"왜곡 어떤가":                           "왜곡",
+		"어디에서":                             "어디 디에 에서",
 		strings.Repeat("a", 70) + " " + "日本語": strings.Repeat("a", 64) + " 日本 本語",
 		strings.Repeat("é", 40):               strings.Repeat("e", 40),
 		strings.Repeat("ж", 40):               strings.Repeat("ж", 32),
@@ -71,22 +83,36 @@ func TestQuery(t *testing.T) {
 	}
 }
 
+// A text that is no query keeps its question words, and those of a query count as places.
+func TestQuestionWordsOfDocuments(t *testing.T) {
+	var a Analyzer
+	if got := texts(a.Append(nil, "怎么部署 어떻게", Body)); got != "怎么 么部 部署 어떻 떻게" {
+		t.Error(got)
+	}
+	asked, said := a.Query("提交怎么部署 pnpm"), a.Append(nil, "提交怎么部署 pnpm", Body)
+	for _, token := range asked {
+		if !slices.ContainsFunc(said, func(u Token) bool { return u.Text == token.Text && u.Word == token.Word }) {
+			t.Errorf("%+v stands elsewhere in %+v", token, said)
+		}
+	}
+}
+
 func TestPlaces(t *testing.T) {
 	var a Analyzer
 	got := a.Append(nil, "Use the parseHeader", Statement)
 	got = a.Append(got, "web", Tags)
 	got = a.Append(got, "One line.\n\n中文字\nand more", Body)
 	want := []Token{
-		{Text: "use", Gram: true},
-		{Text: "parsehead", Word: 2, Gram: true},
-		{Text: "pars", Word: 2, Gram: true, Part: true},
-		{Text: "header", Word: 2, Gram: true, Part: true},
-		{Text: "web", Field: Tags, Word: 10, Passage: 1, Gram: true},
-		{Text: "one", Field: Body, Word: 18, Passage: 2, Gram: true},
-		{Text: "line", Field: Body, Word: 19, Passage: 2, Gram: true},
+		{Text: "use", Written: "use", Gram: true},
+		{Text: "parsehead", Written: "parseheader", Word: 2, Gram: true},
+		{Text: "pars", Written: "parse", Word: 2, Gram: true, Part: true},
+		{Text: "header", Written: "header", Word: 2, Gram: true, Part: true},
+		{Text: "web", Written: "web", Field: Tags, Word: 10, Passage: 1, Gram: true},
+		{Text: "one", Written: "one", Field: Body, Word: 18, Passage: 2, Gram: true},
+		{Text: "line", Written: "line", Field: Body, Word: 19, Passage: 2, Gram: true},
 		{Text: "中文", Field: Body, Word: 20, Passage: 3},
 		{Text: "文字", Field: Body, Word: 21, Passage: 3},
-		{Text: "more", Field: Body, Word: 24, Passage: 4, Gram: true},
+		{Text: "more", Written: "more", Field: Body, Word: 24, Passage: 4, Gram: true},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

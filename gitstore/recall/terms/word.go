@@ -34,7 +34,7 @@ func (a *Analyzer) flush() {
 		a.plain(whole, false)
 	default:
 		if !a.stops(whole) {
-			a.emit(a.stem(whole), true, false)
+			a.stemmed(whole, true, false)
 		}
 		for _, p := range a.parts {
 			if len(p) > 1 || unicode.IsDigit(p[0]) {
@@ -52,8 +52,14 @@ func (a *Analyzer) plain(word string, part bool) {
 	case stop.Has(word): // the text has nothing else
 		a.emit(word, false, part)
 	default:
-		a.emit(a.stem(word), classAt(word) == letter, part)
+		a.stemmed(word, classAt(word) == letter, part)
 	}
+}
+
+// stemmed emits a word's stem.
+func (a *Analyzer) stemmed(word string, gram, part bool) {
+	a.emit(a.Stem(word), gram, part)
+	a.out[len(a.out)-1].Written = word
 }
 
 // stops reports whether a word is to be left out.
@@ -127,8 +133,8 @@ const (
 	maxStems = 1 << 16
 )
 
-// stem is the stem of an English word. What is no word of ASCII letters is its own.
-func (a *Analyzer) stem(word string) string {
+// Stem is the stem of an English word, in lower case. What is no word of ASCII letters is its own.
+func (a *Analyzer) Stem(word string) string {
 	if len(word) < 3 || len(word) > maxStem || strings.IndexFunc(word, func(r rune) bool { return r < 'a' || 'z' < r }) >= 0 {
 		return word
 	}

@@ -1,0 +1,109 @@
+package cmd
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore/recall"
+	"github.com/reverie-memory/reverie/gitstore/record"
+)
+
+// restriction is a part of a query that keeps memories from being found.
+type restriction struct {
+	said []string // as it is written
+	drop func(recall.Query) recall.Query
+}
+
+// restrictions are those of a query: each key of its filters, and what it leaves out.
+func restrictions(q recall.Query) (all []restriction) {
+	add := func(drop func(recall.Query) recall.Query, said ...[]string) {
+		if said := slices.Concat(said...); len(said) > 0 {
+			all = append(all, restriction{said, drop})
+		}
+	}
+	written := func(key string, values []string) (out []string) {
+		for _, v := range values {
+			if v == "" {
+				continue
+			}
+			if strings.ContainsAny(v, " \t") {
+				v = strconv.Quote(v)
+			}
+			out = append(out, key+v)
+		}
+		return out
+	}
+	kinds := func(kinds []record.Kind) (out []string) {
+		for _, k := range kinds {
+			out = append(out, string(k))
+		}
+		return out
+	}
+	f, no := q.Filter, q.Without
+	add(func(q recall.Query) recall.Query { q.Not = nil; return q }, written("-", q.Not))
+	add(func(q recall.Query) recall.Query { q.Filter.Kinds, q.Without.Kinds = nil, nil; return q }, written("kind:", kinds(f.Kinds)), written("-kind:", kinds(no.Kinds)))
+	add(func(q recall.Query) recall.Query { q.Filter.Paths, q.Without.Paths = nil, nil; return q }, written("path:", f.Paths), written("-path:", no.Paths))
+	add(func(q recall.Query) recall.Query { q.Filter.Tags, q.Without.Tags = nil, nil; return q }, written("tag:", f.Tags), written("-tag:", no.Tags))
+	add(func(q recall.Query) recall.Query { q.Filter.By, q.Without.By = nil, nil; return q }, written("by:", f.By), written("-by:", no.By))
+	add(func(q recall.Query) recall.Query { q.Filter.Since, q.Without.Since = "", ""; return q }, written("since:", []string{f.Since}), written("-since:", []string{no.Since}))
+	return all
+}
+
+// restricted says what restricts a query, as " with kind:fact", or nothing.
+func restricted(q recall.Query) string {
+	var said []string
+	for _, p := range restrictions(q) {
+		said = append(said, p.said...)
+	}
+	if said == nil {
+		return ""
+	}
+	return " with " + visible(strings.Join(said, " "))
+}
+
+// whyNothing says why a query found nothing: that nothing is known at all, or which part of it keeps how many from being found.
+func (l lookup) whyNothing() string {
+	if l.x.Totals().Docs == 0 {
+		if l.o.at != "" {
+			return "nothing was known then"
+		}
+		return "nothing is known here yet; next: reverie learn, or reverie remember TEXT"
+	}
+	parts := restrictions(l.q)
+	if len(parts) > 1 { // after each by itself, all together
+		whole := restriction{drop: func(q recall.Query) recall.Query { return q }}
+		for _, p := range parts {
+			before := whole.drop
+			whole = restriction{append(whole.said, p.said...), func(q recall.Query) recall.Query { return p.drop(before(q)) }}
+		}
+		parts = append(parts, whole)
+	}
+	for _, p := range parts {
+		if n := l.wouldFind(p.drop(l.q)); n > 0 {
+			found := count(n, "memory is", "memories are")
+			if n == maxNear {
+				found = "at least " + found
+			}
+			return "nothing is found with " + visible(strings.Join(p.said, " ")) + "; without that " + found
+		}
+	}
+	return "nothing is known about that"
+}
+
+// wouldFind is how many memories a query finds, at most maxNear: those that may be shown and, if it has words, have some of them.
+func (l lookup) wouldFind(q recall.Query) (n int) {
+	l.q = q
+	now := l.w.env.Now()
+	found, _ := l.ranked(&recall.Request{Text: q.Text, Not: q.Not, Now: now, Keep: l.x.Keep(q, now), N: maxNear})
+	for _, f := range found {
+		m, err := l.x.Memory(f.Ref)
+		if err == nil && (l.o.foreign || !l.w.isForeign(m)) && (f.Covered > 0 || wordless(q)) {
+			n++
+		}
+	}
+	return n
+}
+
+// wordless reports whether a query only filters.
+func wordless(q recall.Query) bool { return strings.TrimSpace(q.Text) == "" }

@@ -1,0 +1,97 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// An agent calls our tools a thousand times in one session, several at once, while memories are kept and git packs what lies there:
+// each answer reaches the model, and the server holds as much at the end as it did when it was warm.
+func TestClientsCallOurToolsAThousandTimes(t *testing.T) {
+	inClients(t, []string{"codex"}, func(l *lab) { // the quickest, and it keeps all answers in what it asks the model
+		const each, rounds, warm = 25, 40, 8
+		const known = "Use pnpm, never npm, in web/"
+		t := l.t
+		l.install()
+		id := strings.TrimSpace(l.must("remember", "-k", "convention", known))
+		var before, after size
+		look := func(s *size) func() {
+			return func() { *s = asking{pid: l.server()}.size(t) }
+		}
+		var steps []step
+		for i := range rounds {
+			s := step{Say: fmt.Sprintf("Round %d.", i)}
+			for n := range each {
+				c := []call{
+					{l.c.tool("recall"), fields{"query": fmt.Sprintf("pnpm or npm in package %d", i*each+n), "limit": 1}},
+					{l.c.tool("show"), fields{"id": id}},
+					{l.c.tool("context"), fields{"files": []string{"web/app.ts"}}},
+				}[n%3]
+				s.Calls = append(s.Calls, c)
+			}
+			if i == warm {
+				s.Before = look(&before)
+			}
+			steps = append(steps, s)
+		}
+		l.model.play(turn{"Ask a lot.", append(steps, step{Say: "That is all.", Before: look(&after)})})
+
+		ctx, stop := context.WithCancel(t.Context())
+		var beside sync.WaitGroup
+		kept, packed := 0, 0
+		beside.Go(func() {
+			for ctx.Err() == nil {
+				for range 4 {
+					kept++
+					if a := l.reverie("remember", fmt.Sprintf("Beside the agent thing %d was kept", kept)); a.code != 0 {
+						t.Error(a)
+					}
+				}
+				packed++
+				if out, err := tryGit(l.repo, "gc", "-q"); err != nil {
+					t.Errorf("git gc: %v %s", err, out)
+				}
+			}
+		})
+		heard := l.run(l.c.session("Ask a lot.")...)
+		stop()
+		beside.Wait()
+		answered := 0
+		for _, s := range newest(heard).Said {
+			answered += strings.Count(s.Text, known)
+		}
+		t.Logf("%d of %d answers, beside %d memories kept and %d times git gc; the server: %+v, then %+v", answered, each*rounds, kept, packed, before, after)
+		if answered < each*rounds || kept < 8 || packed < 2 {
+			t.Errorf("%d of %d answers reached the model beside %d memories kept and %d times git gc", answered, each*rounds, kept, packed)
+		}
+		if after.files > before.files+4 || after.threads > before.threads+16 || after.kilobytes > before.kilobytes+48<<10 {
+			t.Errorf("the server grew: %+v, then %+v", before, after)
+		}
+		git(t, l.repo, "fsck", "--strict")
+	})
+}
+
+// server is the process of our server that the agent started.
+func (l *lab) server() int {
+	l.t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	for _, file := range all {
+		argv, _ := os.ReadFile(file)
+		if bytes.HasPrefix(argv, []byte(l.binary()+"\x00mcp\x00")) {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+			return pid
+		}
+	}
+	l.t.Error("the agent has no server of ours")
+	return os.Getpid()
+}
