@@ -302,6 +302,9 @@ func (m *model) own(key string) tea.Cmd {
 			continue
 		}
 		r := request{a, t.items[t.at].ID}
+		if t.of.id != r.id {
+			return nil // it has come into the place of another just now, and nobody has seen what it is
+		}
 		if a.Confirm != "" {
 			m.asks, m.said = &r, a.Confirm+" [y,n]"
 			return nil

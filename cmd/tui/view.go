@@ -137,7 +137,7 @@ func (m *model) below(t *tab) []string {
 }
 
 func (m *model) allKeys(t *tab) (lines []string) {
-	tell := func(key, what string) { lines = append(lines, fmt.Sprintf("  %-16s %s", key, what)) }
+	tell := func(key, what string) { lines = append(lines, fmt.Sprintf("  %-20s %s", key, what)) }
 	for _, a := range t.Actions {
 		tell(a.Key, a.Name)
 	}
