@@ -123,7 +123,7 @@ func newApp(env *Env) *cli.App {
 			&cli.BoolFlag{Name: "no-color", Usage: "no colours"},
 		},
 		Commands: []*cli.Command{
-			learnCommand(env), reviewCommand(env), recallCommand(env), rememberCommand(env), statusCommand(env), doctorCommand(env),
+			learnCommand(env), reviewCommand(env), uiCommand(env), recallCommand(env), rememberCommand(env), statusCommand(env), doctorCommand(env),
 			initCommand(env), acceptCommand(env), rejectCommand(env), listCommand(env), showCommand(env), editCommand(env), forgetCommand(env), purgeCommand(env),
 			ingestCommand(env), sessionsCommand(env), reflectCommand(env), dreamCommand(env), distillCommand(env), evalCommand(env),
 			contextCommand(env), whyCommand(env), checkpointCommand(env), compressCommand(env), expandCommand(env),

@@ -315,9 +315,16 @@ func (w *workspace) showOperation(o record.Operation, waits string, l outlook) {
 		tell("only on", sideText(m))
 	}
 	w.showChanges(l.changes)
+	w.showGrounds(o, waits, l, maxShownQuotes)
+}
+
+// showGrounds writes what an operation rests on, with at most so many quotes, and what speaks against it.
+func (w *workspace) showGrounds(o record.Operation, waits string, l outlook, quotes int) {
+	env := w.env
+	tell := func(name, text string) { env.labelled(2, dim, name, text) }
 	says := ""
 	for i, q := range l.quotes {
-		if i == maxShownQuotes {
+		if i == quotes {
 			env.lay(4, styled{"", "  "}, styled{dim, "… and " + count(len(l.quotes)-i, "more quote", "more quotes")})
 			break
 		}

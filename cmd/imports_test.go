@@ -45,6 +45,7 @@ var arrows = map[string][]string{
 	"reflect/labelled":        {"gitstore/record", "reflect/transcript"},
 	"dream":                   {"gitstore/record", "gitstore/recall", "prompts", "internal/pattern"},
 	"cmd/reverie":             {"cmd"},
+	"cmd/tui":                 nil,
 }
 
 // testsOnly are packages that only tests may import.
@@ -55,6 +56,7 @@ var outside = map[string][]string{
 	"github.com/go-git/go-git/v5":            {"internal/git"},
 	"github.com/ollama/ollama":               {"internal/ollama"},
 	"github.com/urfave/cli/v2":               {"cmd"},
+	"charm.land/bubbletea/v2":                {"cmd/tui"},
 	"github.com/modelcontextprotocol/go-sdk": {"cmd"},
 	"github.com/google/jsonschema-go":        nil, // tests ask it what fits a schema; the SDK below has it in the program anyway
 	"modernc.org/sqlite":                     nil, // tests ask it what is in a database; in the program it would cost every start

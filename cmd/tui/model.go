@@ -1,0 +1,336 @@
+package tui
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// model is what the screen shows. Only Update changes it, on one goroutine; what takes time is a tea.Cmd and
+// comes back as a message.
+type model struct {
+	ctx           context.Context
+	tabs          []tab
+	now           int // the tab in sight
+	width, height int // of the terminal, in cells; 0 until it is known
+	said          string
+	wrong         bool     // said is an error
+	asks          *request // waits for a person's y
+	keys          bool     // all keys are shown in the place of what is known of the item
+}
+
+// tab is a Tab and where a person is in it.
+type tab struct {
+	Tab
+	items   []Item
+	loaded  bool
+	busy    bool // one of the tab's functions is at work
+	again   bool // the list changed meanwhile: load it when that is done
+	at      int  // the selected item
+	top     int  // the first item in sight
+	view    int
+	text    string // of the view
+	of      shown  // what text belongs to
+	scroll  int    // lines of the text above the screen
+	pending *request
+}
+
+// shown is what a text belongs to.
+type shown struct {
+	id          string
+	view, width int
+}
+
+// request is an action on an item.
+type request struct {
+	action Action
+	id     string
+}
+
+// What comes back from functions at work, each for the tab of that number.
+type (
+	loaded struct {
+		tab   int
+		items []Item
+		err   error
+	}
+	known struct {
+		tab  int
+		of   shown
+		text string
+		err  error
+	}
+	done struct {
+		tab  int
+		said string
+		err  error
+	}
+	due struct{ tab int }
+)
+
+func newModel(ctx context.Context, tabs []Tab) *model {
+	m := &model{ctx: ctx}
+	for _, t := range tabs {
+		m.tabs = append(m.tabs, tab{Tab: t})
+	}
+	return m
+}
+
+// Init loads every tab, for their numbers of items are in sight.
+func (m *model) Init() tea.Cmd {
+	var all []tea.Cmd
+	for i := range m.tabs {
+		all = append(all, m.load(i), m.tick(i))
+	}
+	return tea.Batch(all...)
+}
+
+func (m *model) tick(i int) tea.Cmd {
+	if m.tabs[i].Every <= 0 {
+		return nil
+	}
+	return tea.Tick(m.tabs[i].Every, func(time.Time) tea.Msg { return due{i} })
+}
+
+// load reads a tab's list, at once or when what is at work there is done.
+func (m *model) load(i int) tea.Cmd {
+	t := &m.tabs[i]
+	if t.busy {
+		t.again = true
+		return nil
+	}
+	t.busy, t.again = true, false
+	return func() tea.Msg {
+		items, err := t.Load(m.ctx)
+		return loaded{i, items, err}
+	}
+}
+
+// look reads what is known of a tab's selected item, if that is not in sight.
+func (m *model) look(i int) tea.Cmd {
+	t := &m.tabs[i]
+	of, ok := m.wanted(i)
+	if !ok || t.busy || m.width == 0 || t.of == of {
+		return nil
+	}
+	t.busy = true
+	text := t.Views[t.view].Text
+	return func() tea.Msg {
+		lines, err := text(m.ctx, of.id, of.width)
+		return known{i, of, lines, err}
+	}
+}
+
+func (m *model) wanted(i int) (shown, bool) {
+	t := &m.tabs[i]
+	if len(t.items) == 0 {
+		return shown{}, false
+	}
+	return shown{t.items[t.at].ID, t.view, m.width}, true
+}
+
+// next goes on with what waits in a tab after one of its functions is done.
+func (m *model) next(i int) tea.Cmd {
+	t := &m.tabs[i]
+	if t.busy {
+		return nil
+	}
+	if r := t.pending; r != nil {
+		t.pending = nil
+		return m.act(i, *r)
+	}
+	if t.again {
+		return m.load(i)
+	}
+	return m.look(i)
+}
+
+// act does an action, at once or when what is at work in the tab is done.
+func (m *model) act(i int, r request) tea.Cmd {
+	t := &m.tabs[i]
+	if t.busy {
+		t.pending = &r
+		return nil
+	}
+	t.busy, t.again = true, true
+	if r.action.Takes != nil {
+		return tea.Exec(&taking{ctx: m.ctx, r: r}, func(err error) tea.Msg { return done{tab: i, err: err} })
+	}
+	return func() tea.Msg {
+		said, err := r.action.Do(m.ctx, r.id)
+		return done{i, said, err}
+	}
+}
+
+// taking is an action that has the terminal meanwhile.
+type taking struct {
+	ctx      context.Context
+	r        request
+	in       io.Reader
+	out, err io.Writer
+}
+
+func (t *taking) SetStdin(r io.Reader)  { t.in = r }
+func (t *taking) SetStdout(w io.Writer) { t.out = w }
+func (t *taking) SetStderr(w io.Writer) { t.err = w }
+func (t *taking) Run() error            { return t.r.action.Takes(t.ctx, t.r.id, t.in, t.out, t.err) }
+
+// Update takes in what happened.
+func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.width, m.height = msg.Width, msg.Height
+		return m, m.next(m.now)
+	case tea.KeyPressMsg:
+		return m, m.key(msg.Keystroke())
+	case due:
+		return m, tea.Batch(m.load(msg.tab), m.tick(msg.tab))
+	case loaded:
+		m.take(msg)
+		return m, m.next(msg.tab)
+	case known:
+		t := &m.tabs[msg.tab]
+		t.busy = false
+		fresh := t.of.id != msg.of.id || t.of.view != msg.of.view
+		t.of, t.text = msg.of, msg.text
+		if msg.err != nil {
+			t.text = msg.err.Error()
+		}
+		if end := len(m.lines(t)) - m.room(); t.Views[msg.of.view].End && (fresh || t.scroll >= end-1) {
+			t.scroll = max(0, end)
+		} else if fresh {
+			t.scroll = 0
+		}
+		return m, m.next(msg.tab)
+	case done:
+		t := &m.tabs[msg.tab]
+		t.busy, t.of = false, shown{}
+		m.said, m.wrong = msg.said, false
+		if msg.err != nil {
+			m.said, m.wrong = msg.err.Error(), true
+		}
+		return m, m.next(msg.tab)
+	}
+	return m, nil
+}
+
+// take puts a list in the place of the one before. The same item stays selected, or the one that has its place now.
+func (m *model) take(l loaded) {
+	t := &m.tabs[l.tab]
+	t.busy, t.loaded = false, true
+	if l.err != nil {
+		m.said, m.wrong = l.err.Error(), true
+		return
+	}
+	id := ""
+	if len(t.items) > 0 {
+		id = t.items[t.at].ID
+	}
+	t.items = l.items
+	if at := slices.IndexFunc(t.items, func(x Item) bool { return x.ID == id }); at >= 0 {
+		t.at = at
+	}
+	t.at = max(0, min(t.at, len(t.items)-1))
+	if t.Every > 0 {
+		t.of.width = 0 // what is known of it may be other now
+	}
+}
+
+// key is what a person pressed.
+func (m *model) key(key string) tea.Cmd {
+	if r := m.asks; r != nil {
+		m.asks, m.said, m.wrong = nil, "", false
+		if key == "y" {
+			return m.act(m.now, *r)
+		}
+		return nil
+	}
+	if m.keys {
+		m.keys = false
+		return nil
+	}
+	m.said, m.wrong = "", false
+	t := &m.tabs[m.now]
+	switch key {
+	case "q", "ctrl+c", "esc":
+		return tea.Quit
+	case "?":
+		m.keys = true
+	case "tab", "right":
+		return m.turn(1)
+	case "shift+tab", "left":
+		return m.turn(len(m.tabs) - 1)
+	case "down", "j":
+		return m.move(1)
+	case "up", "k":
+		return m.move(-1)
+	case "home", "g":
+		return m.move(-len(t.items))
+	case "end", "shift+g":
+		return m.move(len(t.items))
+	case "pgdown", "space", "ctrl+f":
+		m.roll(m.room() - 1)
+	case "pgup", "b", "ctrl+b":
+		m.roll(1 - m.room())
+	default:
+		return m.own(key)
+	}
+	return nil
+}
+
+// own is a key of the tab's.
+func (m *model) own(key string) tea.Cmd {
+	t := &m.tabs[m.now]
+	if len(t.items) == 0 {
+		return nil
+	}
+	for i, v := range t.Views {
+		if v.Key == key {
+			if i == t.view {
+				i = 0
+			}
+			t.view = i
+			return m.next(m.now)
+		}
+	}
+	for _, a := range t.Actions {
+		if a.Key != key {
+			continue
+		}
+		r := request{a, t.items[t.at].ID}
+		if t.of.id != r.id {
+			return nil // it has come into the place of another just now, and nobody has seen what it is
+		}
+		if a.Confirm != "" {
+			m.asks, m.said = &r, a.Confirm+" [y,n]"
+			return nil
+		}
+		return m.act(m.now, r)
+	}
+	return nil
+}
+
+func (m *model) turn(by int) tea.Cmd {
+	m.now = (m.now + by) % len(m.tabs)
+	return m.next(m.now)
+}
+
+func (m *model) move(by int) tea.Cmd {
+	t := &m.tabs[m.now]
+	t.at = max(0, min(t.at+by, len(t.items)-1))
+	return m.next(m.now)
+}
+
+func (m *model) roll(by int) {
+	t := &m.tabs[m.now]
+	t.scroll = max(0, min(t.scroll+by, len(m.lines(t))-m.room()))
+}
+
+// lines are those of the text in sight, fitted to the screen.
+func (m *model) lines(t *tab) []string {
+	return strings.Split(fit(strings.TrimRight(t.text, "\n"), m.width), "\n")
+}

@@ -1,0 +1,180 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+)
+
+// desk is a model whose commands run at once, and a list that its actions change.
+type desk struct {
+	*model
+	t     *testing.T
+	items []Item
+	did   []string
+	fails error
+}
+
+func newDesk(t *testing.T, titles ...string) *desk {
+	d := &desk{t: t}
+	for i, title := range titles {
+		d.items = append(d.items, Item{ID: fmt.Sprint("id", i), Title: title, Note: "note"})
+	}
+	text := func(what string) func(context.Context, string, int) (string, error) {
+		return func(_ context.Context, id string, width int) (string, error) {
+			return fmt.Sprintf("%s of %s\n%s", what, id, strings.Repeat("line\n", 30)), nil
+		}
+	}
+	drop := func(_ context.Context, id string) (string, error) {
+		if d.fails != nil {
+			return "", d.fails
+		}
+		d.did = append(d.did, id)
+		d.items = slices.DeleteFunc(d.items, func(x Item) bool { return x.ID == id })
+		return "dropped\n" + id, nil
+	}
+	tabs := []Tab{{
+		Name: "things", Empty: "there are none",
+		Load:  func(context.Context) ([]Item, error) { return slices.Clone(d.items), d.fails },
+		Views: []View{{Text: text("all")}, {Key: "w", Name: "why", Text: text("why"), End: true}},
+		Actions: []Action{
+			{Key: "y", Name: "drop", Do: drop},
+			{Key: "x", Name: "drop surely", Confirm: "Drop it?", Do: drop},
+			{Key: "e", Name: "edit", Takes: func(context.Context, string, io.Reader, io.Writer, io.Writer) error { return nil }},
+		},
+	}, {Name: "others", Empty: "no others", Load: func(context.Context) ([]Item, error) { return nil, nil }, Views: []View{{Text: text("other")}}}}
+	d.model = newModel(t.Context(), tabs)
+	d.do(d.Init())
+	d.send(tea.WindowSizeMsg{Width: 60, Height: 20})
+	return d
+}
+
+// do runs a command and what follows from it.
+func (d *desk) do(cmd tea.Cmd) {
+	if cmd == nil {
+		return
+	}
+	switch msg := cmd().(type) {
+	case nil:
+	case tea.BatchMsg:
+		for _, c := range msg {
+			d.do(c)
+		}
+	default:
+		d.send(msg)
+	}
+}
+
+func (d *desk) send(msg tea.Msg) {
+	if _, ok := msg.(tea.QuitMsg); ok {
+		return
+	}
+	_, cmd := d.Update(msg)
+	d.do(cmd)
+	rows := strings.Split(d.screen(), "\n")
+	if d.width > 0 && len(rows) > d.height {
+		d.t.Fatalf("%d rows on a screen of %d", len(rows), d.height)
+	}
+	for _, row := range rows {
+		if w := ansi.StringWidth(row); w > d.width {
+			d.t.Fatalf("%q has %d cells on a screen of %d", row, w, d.width)
+		}
+	}
+}
+
+func (d *desk) press(keys ...string) {
+	for _, key := range keys {
+		code := rune(key[0])
+		switch key {
+		case "down":
+			code = tea.KeyDown
+		case "tab":
+			code = tea.KeyTab
+		case "space":
+			code = tea.KeySpace
+		}
+		d.send(tea.KeyPressMsg{Code: code})
+	}
+}
+
+// shows fails unless the screen has the texts.
+func (d *desk) shows(texts ...string) {
+	d.t.Helper()
+	screen := ansi.Strip(d.screen())
+	for _, text := range texts {
+		if !strings.Contains(screen, text) {
+			d.t.Errorf("the screen has no %q:\n%s", text, screen)
+		}
+	}
+}
+
+func TestSelectedIsShownAndDecided(t *testing.T) {
+	d := newDesk(t, "one", "two", "three")
+	d.shows("[things (3)]", " others (0)", "> one", "all of id0", " 1/3 ", "y drop")
+	d.press("down")
+	d.shows("> two", "all of id1", " 2/3 ")
+	d.press("y")
+	d.shows("> three", "all of id2", "dropped id1", "[things (2)]")
+	d.press("x")
+	d.shows("Drop it? [y,n]")
+	d.press("n")
+	d.press("x", "y")
+	d.shows("> one", "dropped id2")
+	d.press("y", "y")
+	d.shows("there are none", "[things (0)]")
+	if !slices.Equal(d.did, []string{"id1", "id2", "id0"}) {
+		t.Errorf("did %q", d.did)
+	}
+}
+
+func TestViewsTurnAndScroll(t *testing.T) {
+	d := newDesk(t, "one", "two")
+	d.press("space")
+	d.shows("lines 15–")
+	d.press("w")
+	d.shows("· why", "of 31")
+	if screen := ansi.Strip(d.screen()); strings.Contains(screen, "why of id0") {
+		t.Errorf("a log begins at its end:\n%s", screen)
+	}
+	d.press("w")
+	d.shows("all of id0")
+	d.press("tab")
+	d.shows("[others (0)]", "no others")
+	d.press("?")
+	d.shows("the next list")
+}
+
+func TestAnErrorIsSaidAndNothingIsLost(t *testing.T) {
+	d := newDesk(t, "one", "two")
+	d.fails = errors.New("the disk\nis full")
+	d.press("y")
+	d.shows("! the disk is full", "> one", "things (2)")
+	d.fails = nil
+	d.press("y")
+	d.shows("> two", "dropped id0")
+}
+
+// What came into the place of another has to be seen before a key decides about it.
+func TestOnlyWhatIsInSightIsDecided(t *testing.T) {
+	d := newDesk(t, "one", "two")
+	d.Update(loaded{0, d.items[1:], nil}) // the text of "two" is on its way
+	d.press("y")
+	if len(d.did) > 0 {
+		t.Errorf("decided %q, which nobody saw", d.did)
+	}
+}
+
+func TestSmallAndWideScreens(t *testing.T) {
+	d := newDesk(t, "提交信息使用英文，并且每次提交只包含一个主题；不要把格式化和功能修改混在一起。", "families 👨‍👩‍👧 stay as they are and go on and on, beyond the edge")
+	for _, size := range [][2]int{{80, 24}, {20, 7}, {21, 8}, {19, 30}, {5, 3}, {300, 100}} {
+		d.send(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+		d.press("?", "?", "down", "w", "w", "k")
+	}
+}

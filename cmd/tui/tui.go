@@ -1,0 +1,66 @@
+// Package tui is a terminal interface of lists: each tab has one, below it what is known of the selected item, and keys that do
+// something with it. It knows neither memories nor loops: what a tab shows and does are function values.
+//
+// Everything shown must be fit for a terminal already: the package fits text to the screen, and lets escape sequences pass.
+package tui
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// Item is a line of a list.
+type Item struct {
+	ID    string // what the tab's functions are given; no two items of a tab share one
+	Title string // one line
+	Note  string // one short line, shown at the right edge
+}
+
+// Tab is a list, and what can be known of and done with its items. Its functions are called from goroutines, one at a time
+// for each tab, and may take their time: the screen goes on.
+type Tab struct {
+	Name    string
+	Empty   string                                // shown in the place of an empty list
+	Load    func(context.Context) ([]Item, error) // in the order of the list
+	Views   []View                                // at least one
+	Actions []Action                              //
+	Every   time.Duration                         // after so long the list is loaded again; 0: only after an action
+}
+
+// View is one thing that can be known of an item. The key shows it; that of the view in force goes back to the first.
+type View struct {
+	Key, Name string
+	Text      func(ctx context.Context, id string, width int) (string, error) // lines, each at most width cells where it can be helped
+	End       bool                                                            // the last lines are what one wants to see, as of a log
+}
+
+// Action is something that can be done with an item.
+type Action struct {
+	Key, Name string
+	Confirm   string                                                                       // a question to be answered with y first; "": none
+	Do        func(ctx context.Context, id string) (said string, err error)                // said is one line
+	Takes     func(ctx context.Context, id string, in io.Reader, out, err io.Writer) error // in the place of Do: it has the whole terminal meanwhile
+}
+
+// ErrNoTabs is what Run says to nothing to show.
+var ErrNoTabs = errors.New("nothing to show")
+
+// Run shows tabs on a terminal until a person leaves or ctx ends, which is not an error. environ says what the terminal can
+// do, as that of a process does: TERM, NO_COLOR.
+func Run(ctx context.Context, in io.Reader, out io.Writer, environ []string, tabs ...Tab) error {
+	if len(tabs) == 0 {
+		return ErrNoTabs
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	p := tea.NewProgram(newModel(ctx, tabs), tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithEnvironment(environ))
+	_, err := p.Run()
+	if errors.Is(err, tea.ErrInterrupted) || ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}

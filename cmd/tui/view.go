@@ -1,0 +1,184 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+)
+
+// Styles that need no colour.
+const (
+	bold  = "\x1b[1m"
+	faint = "\x1b[2m"
+	plain = "\x1b[m"
+)
+
+// The least screen that something can be done on, in cells.
+const (
+	leastWidth  = 20
+	leastHeight = 7
+)
+
+// View is the whole screen: the tabs, a list, a line, what is known of the selected item, and what was said or the keys.
+func (m *model) View() tea.View {
+	v := tea.NewView(m.screen())
+	v.AltScreen = true
+	return v
+}
+
+func (m *model) screen() string {
+	if m.width == 0 {
+		return ""
+	}
+	if m.width < leastWidth || m.height < leastHeight {
+		return ansi.Truncate("the terminal is too small", m.width, "")
+	}
+	t := &m.tabs[m.now]
+	rows := []string{m.head()}
+	rows = append(rows, m.list(t)...)
+	rows = append(rows, m.rule(t))
+	rows = append(rows, m.below(t)...)
+	rows = append(rows, m.foot(t))
+	for i := range rows {
+		rows[i] = ansi.Truncate(rows[i], m.width, "…") + plain
+	}
+	return strings.Join(rows, "\n")
+}
+
+// listed is how many lines the list has: a third of the screen, or less where there is not as much.
+func (m *model) listed(t *tab) int { return min(max(1, len(t.items)), max(3, (m.height-3)/3)) }
+
+// room is how many lines there are for what is known of an item.
+func (m *model) room() int { return max(1, m.height-3-m.listed(&m.tabs[m.now])) }
+
+func (m *model) head() string {
+	var names []string
+	for i, t := range m.tabs {
+		name := t.Name
+		if t.loaded {
+			name += fmt.Sprintf(" (%d)", len(t.items))
+		}
+		if i == m.now {
+			name = bold + "[" + name + "]" + plain
+		} else {
+			name = " " + name + " "
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, " ")
+}
+
+func (m *model) list(t *tab) (rows []string) {
+	if len(t.items) == 0 {
+		if !t.loaded {
+			return []string{faint + "  …"}
+		}
+		return []string{"  " + t.Empty}
+	}
+	n := m.listed(t)
+	t.top = max(0, min(t.top, t.at, len(t.items)-n))
+	t.top = max(t.top, t.at-n+1)
+	for i := t.top; i < t.top+n; i++ {
+		rows = append(rows, m.row(t.items[i], i == t.at))
+	}
+	return rows
+}
+
+// row is an item's line: its mark, its title, and its note at the right.
+func (m *model) row(x Item, selected bool) string {
+	mark, begin := "  ", ""
+	if selected {
+		mark, begin = "> ", bold
+	}
+	note := ansi.Truncate(x.Note, m.width/3, "…")
+	room := m.width - len(mark)
+	if note != "" {
+		room -= ansi.StringWidth(note) + 1
+	}
+	title := ansi.Truncate(x.Title, room, "…")
+	gap := strings.Repeat(" ", max(0, room-ansi.StringWidth(title)))
+	if note != "" {
+		gap += " "
+	}
+	return begin + mark + title + plain + gap + faint + note
+}
+
+// rule divides the list from what is known of the selected item, and says where one is in both.
+func (m *model) rule(t *tab) string {
+	where := ""
+	if n := len(t.items); n > 0 {
+		where = fmt.Sprintf(" %d/%d ", t.at+1, n)
+		if name := t.Views[t.view].Name; name != "" {
+			where += "· " + name + " "
+		}
+		if all := len(m.lines(t)); all > m.room() {
+			where += fmt.Sprintf("· lines %d–%d of %d ", t.scroll+1, min(t.scroll+m.room(), all), all)
+		}
+	}
+	return faint + "──" + where + strings.Repeat("─", max(0, m.width-2-ansi.StringWidth(where)))
+}
+
+func (m *model) below(t *tab) []string {
+	lines := []string{}
+	switch {
+	case m.keys:
+		lines = m.allKeys(t)
+	case len(t.items) > 0 && t.of.id == t.items[t.at].ID && t.of.view == t.view:
+		lines = m.lines(t)
+		t.scroll = max(0, min(t.scroll, len(lines)-m.room()))
+		lines = lines[t.scroll:]
+	}
+	for len(lines) < m.room() {
+		lines = append(lines, "")
+	}
+	return lines[:m.room()]
+}
+
+func (m *model) allKeys(t *tab) (lines []string) {
+	tell := func(key, what string) { lines = append(lines, fmt.Sprintf("  %-20s %s", key, what)) }
+	for _, a := range t.Actions {
+		tell(a.Key, a.Name)
+	}
+	for _, v := range t.Views[1:] {
+		tell(v.Key, v.Name+", and back")
+	}
+	tell("up down, k j", "another item")
+	tell("pgup pgdn, b space", "turn the text below")
+	if len(m.tabs) > 1 {
+		tell("tab", "the next list")
+	}
+	tell("q", "leave")
+	return lines
+}
+
+// foot is what was said last, or the keys.
+func (m *model) foot(t *tab) string {
+	switch {
+	case m.said != "" && m.wrong:
+		return bold + "! " + oneLine(m.said)
+	case m.said != "":
+		return oneLine(m.said)
+	case t.pending != nil:
+		return faint + "working …"
+	}
+	var keys []string
+	if len(t.items) > 0 {
+		for _, a := range t.Actions {
+			keys = append(keys, a.Key+" "+a.Name)
+		}
+		for _, v := range t.Views[1:] {
+			keys = append(keys, v.Key+" "+v.Name)
+		}
+	}
+	keys = append(keys, "? keys", "q leave")
+	return faint + strings.Join(keys, " · ")
+}
+
+// fit breaks lines that are wider than the screen between words, and words that are wider within.
+func fit(text string, width int) string {
+	return ansi.Wrap(strings.ReplaceAll(text, "\t", "    "), max(1, width), " ")
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

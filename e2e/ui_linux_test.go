@@ -1,0 +1,93 @@
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// undecided is a repository in whose inbox three operations wait: two new statements, and one that is to be forgotten.
+func undecided(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	git(t, dir, "init", "-q")
+	git(t, dir, "commit", "-q", "--allow-empty", "-m", "one")
+	id := strings.TrimSpace(must(t, dir, "-q", "remember", "-k", "fact", "The server listens on port 8080"))
+	lines := filepath.Join(t.TempDir(), "lines.jsonl")
+	write(t, lines, `{"text":"提交信息使用英文，并且每次提交只包含一个主题；不要把格式化和功能修改混在一起。","kind":"convention"}
+{"text":"Releases get a 🚀 in the changelog, families 👨‍👩‍👧 and flags 🇯🇵 stay as they are, \u001b[31mred\u001b[m and \u202eodd\u202c are shown","kind":"note"}
+`)
+	must(t, dir, "import", lines)
+	agent := exec.Command(binary, "mcp")
+	agent.Dir = dir
+	agent.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"forget","arguments":{"id":"` + id + `","reason":"the port is 9090 now"}}}
+`)
+	if out, err := agent.CombinedOutput(); err != nil || strings.Contains(string(out), `"isError":true`) {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return dir
+}
+
+// A person goes through the inbox on a real terminal: what is selected is shown, decided once, and stays decided; the screen before comes back.
+func TestUI(t *testing.T) {
+	dir := undecided(t)
+	editor := filepath.Join(t.TempDir(), "editor")
+	write(t, editor, "#!/bin/sh\nsed -i 's/Releases/All releases/' \"$1\"\n")
+	if err := os.Chmod(editor, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	x := startTmux(t, screen{80, 24, []string{"NO_COLOR=1", "GIT_EDITOR=" + editor}}, dir, []string{"ui"})
+	if x == nil {
+		t.Skip("there is no tmux")
+	}
+	press := func(keys string, texts ...string) {
+		t.Helper()
+		for _, key := range strings.Fields(keys) {
+			x.call("send-keys", key)
+		}
+		for _, text := range texts {
+			x.wait(text)
+		}
+	}
+	press("", "[inbox (3)]", "1/3", "y accept")
+	press("j", "> forget: The server", "the port is 9090 now")
+	press("d", "· diff", "takes out of force")
+	press("d", "reason")
+	press("y", "[inbox (2)]", "> remember: Releases")
+	press("g", "1/2", "> remember: 提交信息")
+	press("j", "2/2", "<U+001B>[31mred")
+	press("e", "All releases")
+	press("n", "[inbox (1)]")
+	press("w", "· why", "nobody reviewed it")
+	x.call("resize-window", "-x", "30", "-y", "8")
+	press("", "[inbox (1)]", "> remember: 提交")
+	press("q", endMark+"0")
+	if shown := x.wait(endMark); strings.Contains(shown, "inbox") {
+		t.Errorf("the screen before does not come back:\n%s", shown)
+	}
+	if list := must(t, dir, "list"); list != "" {
+		t.Errorf("known is\n%s", list)
+	}
+	if left := must(t, dir, "review"); !strings.Contains(left, "提交信息") || strings.Contains(left, "eleases") {
+		t.Errorf("what waits is\n%s", left)
+	}
+}
+
+// Who has no terminal, or is an agent, is told what to do in its place.
+func TestUIWantsAPersonsTerminal(t *testing.T) {
+	dir := undecided(t)
+	if a := reverie(t, dir, "ui"); a.code != 129 || !strings.Contains(a.err, "reverie review") {
+		t.Errorf("%s", a)
+	}
+	x := startTmux(t, screen{80, 24, []string{"CLAUDECODE=1"}}, dir, []string{"ui"})
+	if x == nil {
+		t.Skip("there is no tmux")
+	}
+	if shown := x.wait(endMark); !strings.Contains(shown, endMark+"12") || !strings.Contains(shown, "a person decides this") {
+		t.Errorf("%s", shown)
+	}
+}
