@@ -182,7 +182,7 @@ func (e *Engine) attend(ctx context.Context, c container, watch *diskWatch, stdi
 // remove takes a container away, whatever it does, and returns when it is gone.
 func (e *Engine) remove(name string) error {
 	var err error
-	for wait := 100 * time.Millisecond; wait < 5*time.Second; wait *= 2 {
+	for wait := 100 * time.Millisecond; wait < 2*time.Second; wait *= 2 {
 		_, err = e.ask(context.Background(), orderTime, "rm", "--force", "--volumes", name)
 		if missing(err) {
 			return nil

@@ -205,7 +205,7 @@ func (e *Engine) strong(system string, filtered, memory, pids, cpu bool) error {
 		}
 	}
 	if len(lacks) > 0 {
-		return fmt.Errorf("%w: this %s has no %s", ErrWeak, e.Name, strings.Join(lacks, ", no "))
+		return fmt.Errorf("%w: this %s lacks %s", ErrWeak, e.Name, strings.Join(lacks, ", "))
 	}
 	return nil
 }
