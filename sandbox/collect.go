@@ -72,7 +72,7 @@ func Collect(ctx context.Context, dir string, how Collecting) ([]File, []Refused
 		return nil, nil, fmt.Errorf("collect: %w", err)
 	}
 	defer root.Close()
-	c := collection{Collecting: how, root: root, names: map[[2]uint64]int{}}
+	c := collection{Collecting: how, root: root, names: map[[2]uint64]int{}, bare: bareDirs{}}
 	if err := look(root, func(p string, info fs.FileInfo, why error) (bool, error) {
 		if err := ctx.Err(); err != nil {
 			return false, err
@@ -100,6 +100,7 @@ type collection struct {
 	root    *os.Root
 	seen    []candidate
 	names   map[[2]uint64]int // of files with several names: how many were seen
+	bare    bareDirs
 	total   int64
 	files   []File
 	refused []Refused
@@ -130,6 +131,7 @@ func (c *collection) see(p string, info fs.FileInfo, why error) (enter bool, err
 	if c.Skip != nil && c.Skip(p, info.IsDir()) {
 		return false, nil
 	}
+	c.bare.see(p, info)
 	switch mode := info.Mode(); {
 	case mode.IsDir():
 		return true, nil
@@ -177,7 +179,7 @@ func (c *collection) take(f candidate) error {
 	if c.total += int64(len(content)); c.total > c.MaxTotal {
 		return fmt.Errorf("%w: more than %d bytes", ErrTooMuch, c.MaxTotal)
 	}
-	file := File{Path: f.path, Exec: info.Mode()&0o100 != 0, Size: int64(len(content)), Runs: Runs(f.path)}
+	file := File{Path: f.path, Exec: info.Mode()&0o100 != 0, Size: int64(len(content)), Runs: cmp.Or(c.bare.runs(f.path), Runs(f.path))}
 	if c.Take != nil {
 		c.files = append(c.files, file)
 		return c.Take(file, bytes.NewReader(content))

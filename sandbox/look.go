@@ -120,3 +120,40 @@ func plainName(name string) string {
 	name, _, _ = strings.Cut(name, ":") // a stream of NTFS
 	return strings.ToLower(strings.TrimRight(name, " ."))
 }
+
+// bareDirs finds folders that git takes for a repository although they have no .git: those with a HEAD, and objects and refs or the name of a folder that has them.
+type bareDirs map[string]int
+
+const (
+	bareHead = 1 << iota
+	bareObjects
+	bareRefs
+	bareCommon
+)
+
+// see notes what lies in a folder.
+func (b bareDirs) see(p string, info fs.FileInfo) {
+	bit := 0
+	switch plainName(path.Base(p)) {
+	case "head":
+		bit = bareHead
+	case "objects":
+		bit = bareObjects
+	case "refs":
+		bit = bareRefs
+	case "commondir":
+		bit = bareCommon
+	}
+	if bit != 0 && (!info.IsDir() || bit == bareObjects || bit == bareRefs) {
+		b[path.Dir(p)] |= bit
+	}
+}
+
+// runs says why git obeys a file, if it does.
+func (b bareDirs) runs(p string) string {
+	has := b[path.Dir(p)]
+	if has&bareHead != 0 && (has&(bareObjects|bareRefs) == bareObjects|bareRefs || has&bareCommon != 0) {
+		return "git takes its folder for a repository"
+	}
+	return ""
+}

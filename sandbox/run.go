@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/exec"
 	"sync"
 	"time"
 )
@@ -110,13 +112,15 @@ func (e *Engine) attend(ctx context.Context, c container, watch *diskWatch, stdi
 	if c.spec.Stderr != nil {
 		streams[1] = c.spec.Stderr
 	}
-	if stdin == nil {
-		stdin = bytes.NewReader(nil)
-	}
 	life, end := context.WithCancel(context.Background())
 	defer end()
 	client := e.client(life, nil, "start", "--attach", "--interactive", c.name)
-	client.Stdin, client.Stdout, client.Stderr = stdin, &limited{streams[0], budget}, &limited{streams[1], budget}
+	client.Stdout, client.Stderr = &limited{streams[0], budget}, &limited{streams[1], budget}
+	fed, err := feed(client, stdin)
+	if err != nil {
+		return result, err
+	}
+	defer fed()
 	began := time.Now()
 	if err := client.Start(); err != nil {
 		return result, fmt.Errorf("%s start: %w", e.Name, err)
@@ -177,6 +181,23 @@ func (e *Engine) attend(ctx context.Context, c container, watch *diskWatch, stdi
 		result.Ended = TooLong
 	}
 	return result, nil
+}
+
+// feed gives a client its standard input. Whoever reads for it may wait for a person, and is not waited for: what it still gets is lost.
+func feed(client *exec.Cmd, stdin io.Reader) (done func(), err error) {
+	if stdin == nil {
+		return func() {}, nil // the client's standard input is empty
+	}
+	from, to, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	client.Stdin = from
+	go func() {
+		io.Copy(to, stdin)
+		to.Close()
+	}()
+	return func() { from.Close() }, nil
 }
 
 // remove takes a container away, whatever it does, and returns when it is gone.
