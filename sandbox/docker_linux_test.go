@@ -11,9 +11,6 @@ import (
 	"time"
 )
 
-// realImage is the image that .ci/docker builds: busybox, and nothing else.
-const realImage = "reverie-busybox"
-
 // realEngine is the Docker of REVERIE_DOCKER, which .ci/docker starts. It is the tests' alone.
 func realEngine(t *testing.T) *Engine {
 	t.Helper()

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,7 +48,7 @@ type serving struct {
 	denied []string
 }
 
-// listen begins to serve on a socket that only its owner can reach. allow is host:port, or [address]:port.
+// listen begins to serve on a socket in a folder that only its owner can enter. allow is host:port, or [address]:port.
 func (p proxy) listen(socket string, allow []string) (*serving, error) {
 	s := &serving{proxy: p, places: make(chan struct{}, proxyConns), open: map[net.Conn]bool{}}
 	for _, a := range allow {
@@ -73,6 +74,10 @@ func (p proxy) listen(socket string, allow []string) (*serving, error) {
 	var err error
 	if s.listen, err = net.Listen("unix", socket); err != nil {
 		return nil, fmt.Errorf("listen for the network of a container: %w", err)
+	}
+	if err := os.Chmod(socket, 0o666); err != nil { // whoever runs inside may be another user; outside nobody else gets into the folder
+		s.listen.Close()
+		return nil, err
 	}
 	s.all.Go(s.accept)
 	return s, nil
