@@ -16,10 +16,10 @@ import (
 	"time"
 )
 
-// Dockerfile is what Build makes an image of where it is told nothing else. Its argument BASE is the image that it starts from.
+// dockerfile is what Build makes an image of where it is told nothing else. Its argument BASE is the image that it starts from.
 //
 //go:embed Dockerfile
-var Dockerfile []byte
+var dockerfile []byte
 
 // Recipe says what an image is made of.
 type Recipe struct {
@@ -54,7 +54,7 @@ func (e *Engine) Build(ctx context.Context, r Recipe) (id string, err error) {
 func (e *Engine) buildDockerfile(ctx context.Context, r Recipe) error {
 	text := r.Dockerfile
 	if text == nil {
-		text = Dockerfile
+		text = dockerfile
 	}
 	args := []string{"build", "--tag", r.Tag}
 	if r.Base != "" {

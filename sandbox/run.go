@@ -200,16 +200,18 @@ func feed(client *exec.Cmd, stdin io.Reader) (done func(), err error) {
 	return func() { from.Close() }, nil
 }
 
-// remove takes a container away, whatever it does, and returns when it is gone.
+// remove takes a container away, whatever it does, and returns when it is gone, or when the engine had its time.
 func (e *Engine) remove(name string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), orderTime+orderTime/2)
+	defer cancel()
 	var err error
 	for wait := 100 * time.Millisecond; wait < 2*time.Second; wait *= 2 {
-		_, err = e.ask(context.Background(), orderTime, "rm", "--force", "--volumes", name)
+		_, err = e.ask(ctx, orderTime, "rm", "--force", "--volumes", name)
 		if missing(err) {
 			return nil
 		}
 		if err == nil {
-			if _, err = e.inspect(context.Background(), name); missing(err) {
+			if _, err = e.inspect(ctx, name); missing(err) {
 				return nil
 			}
 		}
