@@ -33,6 +33,9 @@ func Main(args []string) int {
 	if len(args) > 1 && args[1] == "hook" && !slices.ContainsFunc(args[2:], isHelp) {
 		return hookProcess(args[2:])
 	}
+	if len(args) > 2 && args[1] == "sandbox" && args[2] == "forward" { // inside a container, where signals are for the command
+		return sandboxForward(args[3:])
+	}
 	collectLate()
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -129,7 +132,7 @@ func newApp(env *Env) *cli.App {
 			contextCommand(env), whyCommand(env), checkpointCommand(env), compressCommand(env), expandCommand(env),
 			logCommand(env), blameCommand(env), diffCommand(env), revertCommand(env),
 			syncCommand(env), mergeCommand(env), conflictsCommand(env), mergeDriverCommand(env), trustCommand(env),
-			mcpCommand(env), staleCommand(env), renderCommand(env), importCommand(env), exportCommand(env), checkCommand(env), configCommand(env), uninstallCommand(env), hookCommand(env), workerCommand(env),
+			sandboxCommand(env), mcpCommand(env), staleCommand(env), renderCommand(env), importCommand(env), exportCommand(env), checkCommand(env), configCommand(env), uninstallCommand(env), hookCommand(env), workerCommand(env),
 			versionCommand(env), helpCommand(),
 		},
 		HideVersion:               true,

@@ -43,6 +43,7 @@ type Config struct {
 
 	WithPush bool // a push of the code takes the memory along
 	Model    Model
+	Sandbox  Sandbox
 
 	origins map[string]string // key → where its value comes from
 }
@@ -71,7 +72,23 @@ type Model struct {
 	Prompts   string // folder of prompts that take the place of the built-in ones; empty: beside the user's settings
 }
 
-// Off is the value of a model's name where none is to be asked.
+// Sandbox says what commands of a loop run in, and what they may use. Off is no sandbox.
+type Sandbox struct {
+	Mode      string   // off, docker or podman
+	Image     string   // a name, or the id that 'reverie sandbox build' set
+	Network   []string // host:port that can be reached; none: no network
+	Env       []string // names of variables of the host that are inside too
+	Caches    []string // absolute paths that can be read inside
+	Runtime   string   // of the engine, such as runsc; empty: its default
+	Memory    int      // MiB
+	CPUs      int
+	Processes int
+	Seconds   int // of one command
+	Output    int // MiB of one command
+	Disk      int // MiB that the workspace may grow by
+}
+
+// Off is the value of a model's name where none is to be asked, and of a sandbox's mode.
 const Off = "off"
 
 // LeastContext is how many tokens a question and its answer take at least together.
@@ -92,6 +109,7 @@ func Default() Config {
 		Trust:    Trust{Authors: []string{}, Signers: []string{}},
 		KeepDays: 30, Background: "idle", Every: 1, Ref: "refs/heads/reverie/memory", Agents: "AGENTS.md", Stale: "label", Budget: 1500, Prompt: 400,
 		Model:   Model{Name: Off, Embed: Off, Context: 8192, Patience: 300, Calls: 200, Tokens: 1_000_000, Seconds: 3600},
+		Sandbox: Sandbox{Mode: Off, Image: "reverie-sandbox", Network: []string{}, Env: []string{}, Caches: []string{}, Memory: 2048, CPUs: 2, Processes: 256, Seconds: 600, Output: 16, Disk: 4096},
 		origins: map[string]string{},
 	}
 }

@@ -202,4 +202,67 @@ var keys = []key{
 		func(c *Config) any { return c.Main },
 		func(c *Config, v any) (err error) { c.Main, err = branchName(v); return },
 		nil, false},
+	{"sandbox.mode", "what commands of a loop run in: docker, podman, or off",
+		func(c *Config) any { return c.Sandbox.Mode },
+		func(c *Config, v any) (err error) { c.Sandbox.Mode, err = word(v, sandboxModes...); return },
+		func(c *Config, v any) error {
+			s, err := word(v, sandboxModes[1:]...)
+			if c.Sandbox.Mode == Off && err == nil {
+				c.Sandbox.Mode = s
+			}
+			return err
+		}, true},
+	{"sandbox.image", "image of the sandbox, by name or id; 'reverie sandbox build' sets it",
+		func(c *Config) any { return c.Sandbox.Image },
+		func(c *Config, v any) (err error) { c.Sandbox.Image, err = plainText(v); return }, nil, true},
+	{"sandbox.network", "what can be reached from the sandbox, by CONNECT alone, as proxy.example.com:443; [] is nothing",
+		func(c *Config) any { return c.Sandbox.Network },
+		func(c *Config, v any) (err error) {
+			c.Sandbox.Network, err = texts(v, isTarget, "proxy.example.com:443")
+			return
+		},
+		func(c *Config, v any) error { return onlyOf(&c.Sandbox.Network, v, isTarget, "proxy.example.com:443") }, true},
+	{"sandbox.env", "names of your variables that are in the sandbox too, such as an agent's key",
+		func(c *Config) any { return c.Sandbox.Env },
+		func(c *Config, v any) (err error) {
+			c.Sandbox.Env, err = texts(v, isVariable, "OPENAI_API_KEY")
+			return
+		},
+		func(c *Config, v any) error { return onlyOf(&c.Sandbox.Env, v, isVariable, "OPENAI_API_KEY") }, true},
+	{"sandbox.caches", "folders and files of yours that can be read in the sandbox, by absolute path",
+		func(c *Config) any { return c.Sandbox.Caches },
+		func(c *Config, v any) (err error) {
+			c.Sandbox.Caches, err = texts(v, filepath.IsAbs, "/home/ann/go/pkg/mod")
+			return
+		},
+		func(c *Config, v any) error {
+			return onlyOf(&c.Sandbox.Caches, v, filepath.IsAbs, "/home/ann/go/pkg/mod")
+		}, true},
+	{"sandbox.runtime", "the engine's runtime, such as runsc; empty: its default",
+		func(c *Config) any { return c.Sandbox.Runtime },
+		func(c *Config, v any) (err error) { c.Sandbox.Runtime, err = plainText(v); return }, nil, true},
+	{"sandbox.memory", "MiB of memory that a command in the sandbox may use",
+		func(c *Config) any { return int64(c.Sandbox.Memory) },
+		func(c *Config, v any) (err error) { c.Sandbox.Memory, err = number(v, 16, 1<<24); return },
+		func(c *Config, v any) error { return lower(&c.Sandbox.Memory, v, 16) }, true},
+	{"sandbox.cpus", "processors that a command in the sandbox may use",
+		func(c *Config) any { return int64(c.Sandbox.CPUs) },
+		func(c *Config, v any) (err error) { c.Sandbox.CPUs, err = number(v, 1, 4096); return },
+		func(c *Config, v any) error { return lower(&c.Sandbox.CPUs, v, 1) }, true},
+	{"sandbox.processes", "processes and threads that a command in the sandbox may have",
+		func(c *Config) any { return int64(c.Sandbox.Processes) },
+		func(c *Config, v any) (err error) { c.Sandbox.Processes, err = number(v, 8, 1<<20); return },
+		func(c *Config, v any) error { return lower(&c.Sandbox.Processes, v, 8) }, true},
+	{"sandbox.seconds", "seconds that one command in the sandbox may take",
+		func(c *Config) any { return int64(c.Sandbox.Seconds) },
+		func(c *Config, v any) (err error) { c.Sandbox.Seconds, err = number(v, 1, 7*24*3600); return },
+		func(c *Config, v any) error { return lower(&c.Sandbox.Seconds, v, 1) }, true},
+	{"sandbox.output", "MiB that one command in the sandbox may print",
+		func(c *Config) any { return int64(c.Sandbox.Output) },
+		func(c *Config, v any) (err error) { c.Sandbox.Output, err = number(v, 1, 1<<20); return },
+		func(c *Config, v any) error { return lower(&c.Sandbox.Output, v, 1) }, true},
+	{"sandbox.disk", "MiB that the workspace may grow by while one command runs",
+		func(c *Config) any { return int64(c.Sandbox.Disk) },
+		func(c *Config, v any) (err error) { c.Sandbox.Disk, err = number(v, 1, 1<<24); return },
+		func(c *Config, v any) error { return lower(&c.Sandbox.Disk, v, 1) }, true},
 }

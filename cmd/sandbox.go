@@ -1,0 +1,416 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/sandbox"
+	"github.com/urfave/cli/v2"
+)
+
+type sandboxOptions struct {
+	engine     string
+	image      string
+	workspace  string
+	readOnly   bool
+	noNetwork  bool
+	time       time.Duration
+	rootfs     string
+	base       string
+	dockerfile string
+}
+
+func sandboxCommand(env *Env) *cli.Command {
+	var o sandboxOptions
+	return &cli.Command{
+		Name:      "sandbox",
+		Usage:     "run a command in a container that keeps it from the host, and make the image for it",
+		ArgsUsage: "exec -- COMMAND [ARG…] | build | list | prune [NAME…]",
+		Description: "exec runs a command in the work tree, without its git directory, without a network and with limits, or refuses.\n" +
+			"build makes the image: of a Dockerfile that fetches from a registry, or of a root file system that is on this machine.\n" +
+			"list shows the containers that are there; prune removes those whose owner is dead, or those named.\n" +
+			"The settings sandbox.… say what is used and how much of it: reverie config.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "engine", Usage: "`NAME` is docker or podman; without it, what sandbox.mode says", Destination: &o.engine},
+			&cli.StringFlag{Name: "image", Usage: "exec: run in image `NAME`; build: call it that", Destination: &o.image},
+			&cli.StringFlag{Name: "workspace", Usage: "exec: `DIR` is what the command can write; without it, the work tree, or where there is none the current folder", Destination: &o.workspace},
+			&cli.BoolFlag{Name: "read-only", Usage: "exec: the workspace can only be read", Destination: &o.readOnly},
+			&cli.BoolFlag{Name: "no-network", Usage: "exec: nothing can be reached, whatever the settings say", Destination: &o.noNetwork},
+			&cli.DurationFlag{Name: "time", Usage: "exec: end the command after `TIME`, such as 90s, where that is less than the settings say", Destination: &o.time},
+			&cli.StringFlag{Name: "from-rootfs", Usage: "build: of the folder or tar archive `PATH`, and no registry", Destination: &o.rootfs},
+			&cli.StringFlag{Name: "base", Usage: "build: start from image `NAME`", Destination: &o.base},
+			&cli.StringFlag{Name: "dockerfile", Usage: "build: of `FILE` in the place of ours", Destination: &o.dockerfile},
+		},
+		Action: func(c *cli.Context) error {
+			verb, rest := c.Args().First(), c.Args().Tail()
+			switch {
+			case verb == "exec" && len(rest) > 0:
+				return runSandboxExec(c.Context, env, o, rest)
+			case verb == "exec":
+				return usage("reverie sandbox exec -- go test ./...", "sandbox exec wants a command")
+			case verb == "build" && len(rest) == 0:
+				return runSandboxBuild(c.Context, env, o)
+			case verb == "list" && len(rest) == 0:
+				return runSandboxList(c.Context, env, o)
+			case verb == "prune":
+				return runSandboxPrune(c.Context, env, o, rest)
+			}
+			return usage("'reverie help sandbox' shows what it takes", "sandbox wants exec, build, list or prune")
+		},
+	}
+}
+
+// The exit codes of sandbox exec where the command did not end by itself, as timeout(1) and shells have them.
+const (
+	exitTime  = 124 // its time was up
+	exitLimit = 125 // it printed or wrote too much, or used too much memory
+)
+
+// sandboxSettings are the user's, narrowed by the team's where this is a repository with a memory.
+func (env *Env) sandboxSettings(ctx context.Context) (config.Sandbox, error) {
+	w, err := env.open(ctx)
+	if errors.Is(err, git.ErrNotRepository) {
+		c, err := config.Load(config.UserFile())
+		return c.Sandbox, err
+	}
+	if err != nil {
+		return config.Sandbox{}, err
+	}
+	if err := w.narrow(ctx); err != nil {
+		return config.Sandbox{}, err
+	}
+	return w.narrowed.Sandbox, nil
+}
+
+// engine is the container engine of that name, or of the settings. There is none to fall back to.
+func (env *Env) engine(ctx context.Context, c config.Sandbox, name string) (*sandbox.Engine, error) {
+	if name == "" {
+		name = c.Mode
+	}
+	if name == config.Off {
+		return nil, &failure{exitFailed, errors.New("the sandbox is off: sandbox.mode"), "'reverie config --user sandbox.mode docker' turns it on, or podman; --engine docker asks for it once"}
+	}
+	e, err := sandbox.Find(ctx, name)
+	return e, sandboxFailure(err)
+}
+
+// sandboxFailure adds to an error of the sandbox what a person can do.
+func sandboxFailure(err error) error {
+	hint := ""
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, sandbox.ErrLeft):
+		hint = "when the engine answers again: reverie sandbox prune"
+	case errors.Is(err, sandbox.ErrMissing):
+		hint = "nothing was run; install it, or name the other one: --engine docker or podman"
+	case errors.Is(err, sandbox.ErrSilent):
+		hint = "nothing was run; start the engine, and see whether '" + strings.Join(sandbox.Engines(), " info' or '") + " info' answers"
+	case errors.Is(err, sandbox.ErrNoImage):
+		hint = "nothing was run; make it: reverie sandbox build, or without a registry: reverie sandbox build --from-rootfs PATH"
+	case errors.Is(err, sandbox.ErrWeak), errors.Is(err, sandbox.ErrBadSpec):
+		hint = "nothing was run"
+	}
+	return &failure{exitFailed, err, hint}
+}
+
+// sandboxSpec is what the settings let a command have. Values of variables are those of this process.
+func sandboxSpec(c config.Sandbox) (sandbox.Spec, error) {
+	s := sandbox.Spec{Image: c.Image, Caches: c.Caches, Network: c.Network, Runtime: c.Runtime, Limits: sandbox.Limits{
+		Memory: int64(c.Memory) << 20, CPUs: float64(c.CPUs), Processes: c.Processes, Time: time.Duration(c.Seconds) * time.Second,
+		Output: int64(c.Output) << 20, Disk: int64(c.Disk) << 20,
+	}}
+	for _, name := range c.Env {
+		if v, ok := os.LookupEnv(name); ok {
+			s.Env = append(s.Env, name+"="+v)
+		}
+	}
+	if len(s.Network) > 0 {
+		self, err := os.Executable()
+		if err != nil {
+			return s, err
+		}
+		s.Forward = []string{self, "sandbox", "forward"}
+	}
+	return s, nil
+}
+
+// sandboxForward is this program inside a container: it passes on what the command has to say to the network.
+func sandboxForward(args []string) int {
+	if len(args) > 0 && args[0] == "--" {
+		args = args[1:]
+	}
+	code, err := sandbox.Forward(args)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "reverie:", err)
+		return max(code, exitLimit)
+	}
+	return code
+}
+
+// sandboxJSON is the answer of sandbox exec.
+type sandboxJSON struct {
+	Ended   string        `json:"ended"` // exited, time, output, disk, memory
+	Exit    int           `json:"exit"`  // of the command
+	Why     string        `json:"why,omitempty"`
+	Seconds float64       `json:"seconds"`
+	Image   string        `json:"image"` // its id
+	Stdout  string        `json:"stdout"`
+	Stderr  string        `json:"stderr"`
+	Hidden  []string      `json:"hidden"`  // git directories that were not inside
+	Denied  []string      `json:"denied"`  // what it wanted to reach and may not
+	Changed []plantedJSON `json:"changed"` // what the host would obey
+}
+
+type plantedJSON struct {
+	Path string `json:"path"`
+	Why  string `json:"why"`
+}
+
+func runSandboxExec(ctx context.Context, env *Env, o sandboxOptions, argv []string) error {
+	c, err := env.sandboxSettings(ctx)
+	if err != nil {
+		return err
+	}
+	spec, err := sandboxSpec(c)
+	if err != nil {
+		return err
+	}
+	if spec.Workspace, spec.Dir, err = env.sandboxPlace(ctx, o.workspace); err != nil {
+		return err
+	}
+	if o.image != "" {
+		spec.Image = o.image
+	}
+	if o.noNetwork {
+		spec.Network, spec.Forward = nil, nil
+	}
+	if o.time < 0 {
+		return usage("", "--time %s is in the past", o.time)
+	}
+	if o.time > 0 {
+		spec.Limits.Time = min(spec.Limits.Time, o.time)
+	}
+	spec.ReadOnly = o.readOnly
+	if !env.JSON {
+		spec.Stdout, spec.Stderr = env.Out, env.Err
+	}
+	e, err := env.engine(ctx, c, o.engine)
+	if err != nil {
+		return err
+	}
+	var in io.Reader = env.In
+	if env.Terminal { // nobody asks a question in there
+		in = bytes.NewReader(nil)
+	}
+	began := time.Now()
+	r, err := e.Run(ctx, spec, argv, in)
+	if err != nil {
+		return sandboxFailure(err)
+	}
+	changed, err := sandbox.Changed(spec.Workspace, began)
+	if err != nil {
+		return err
+	}
+	return env.tellSandbox(r, changed, spec)
+}
+
+// tellSandbox tells how a command went, and ends as it did.
+func (env *Env) tellSandbox(r sandbox.Result, changed []sandbox.Change, spec sandbox.Spec) error {
+	if env.JSON {
+		j := sandboxJSON{string(r.Ended), r.Exit, r.Why, r.Took.Seconds(), r.Image, string(r.Stdout), string(r.Stderr), list(r.Hidden), list(r.Denied), []plantedJSON{}}
+		for _, c := range changed {
+			j.Changed = append(j.Changed, plantedJSON(c))
+		}
+		if err := env.object(j); err != nil {
+			return err
+		}
+	}
+	for _, d := range r.Denied {
+		env.say("not reached: %s", d)
+	}
+	for _, c := range changed {
+		env.warn("look at %s before anything else does: %s", c.Path, c.Why)
+	}
+	l := spec.Limits
+	switch r.Ended {
+	case sandbox.TimedOut:
+		return &failure{exitTime, fmt.Errorf("the command was ended after %s", l.Time), "sandbox.seconds sets how long one may take"}
+	case sandbox.TooLong:
+		return &failure{exitLimit, fmt.Errorf("the command was ended: it printed more than %d MiB", l.Output>>20), "sandbox.output sets how much it may"}
+	case sandbox.TooBig:
+		return &failure{exitLimit, fmt.Errorf("the command was ended: %s", r.Why), "sandbox.disk sets how much a workspace may grow"}
+	case sandbox.NoMemory:
+		return &failure{exitLimit, fmt.Errorf("the command used more than %d MiB of memory", l.Memory>>20), "sandbox.memory sets how much it may"}
+	}
+	if r.Exit != 0 {
+		return &failure{code: r.Exit, err: errors.New("")} // it has said why
+	}
+	return nil
+}
+
+// sandboxPlace is what a command can write, and where in it it starts.
+func (env *Env) sandboxPlace(ctx context.Context, asked string) (workspace, dir string, err error) {
+	here, err := filepath.Abs(env.Dir)
+	if err == nil {
+		here, err = filepath.EvalSymlinks(here)
+	}
+	if err != nil {
+		return "", "", err
+	}
+	switch {
+	case asked != "":
+		if workspace, err = filepath.Abs(env.path(asked)); err == nil {
+			workspace, err = filepath.EvalSymlinks(workspace)
+		}
+	default:
+		workspace = here
+		if repo, ferr := git.FindCached(ctx, env.Dir); ferr == nil && repo.WorkTree != "" {
+			workspace, err = filepath.EvalSymlinks(repo.WorkTree)
+		}
+	}
+	if err != nil {
+		return "", "", err
+	}
+	if in, rerr := filepath.Rel(workspace, here); rerr != nil || !filepath.IsLocal(in) {
+		here = workspace
+	}
+	return workspace, here, nil
+}
+
+func runSandboxBuild(ctx context.Context, env *Env, o sandboxOptions) error {
+	if o.rootfs != "" && (o.base != "" || o.dockerfile != "") {
+		return usage("", "--from-rootfs excludes --base and --dockerfile")
+	}
+	if err := env.wantsPerson("sandbox build"); err != nil { // it sets what every later command runs in
+		return err
+	}
+	c, err := env.sandboxSettings(ctx)
+	if err != nil {
+		return err
+	}
+	r := sandbox.Recipe{Tag: "reverie-sandbox", Base: o.base}
+	if o.image != "" {
+		r.Tag = o.image
+	}
+	if o.rootfs != "" {
+		r.Rootfs = env.path(o.rootfs)
+	}
+	if o.dockerfile != "" {
+		if r.Dockerfile, err = os.ReadFile(env.path(o.dockerfile)); err != nil {
+			return err
+		}
+	}
+	if env.Verbose {
+		r.Progress = env.Err
+	}
+	e, err := env.engine(ctx, c, o.engine)
+	if err != nil {
+		return err
+	}
+	env.say("building %s; this may take minutes", r.Tag)
+	id, err := e.Build(ctx, r)
+	if err != nil {
+		return &failure{exitFailed, err, "'reverie -v sandbox build' shows all that the engine says; without a registry: --from-rootfs PATH"}
+	}
+	if err := config.Set(config.UserFile(), "sandbox.image", `"`+id+`"`); err != nil {
+		return err
+	}
+	if env.JSON {
+		return env.object(map[string]string{"image": id, "name": r.Tag, "engine": e.Name})
+	}
+	env.print("%s\n", id)
+	env.say("set sandbox.image in %s", config.UserFile())
+	return nil
+}
+
+// containerJSON is a container of ours.
+type containerJSON struct {
+	Name    string    `json:"name"`
+	Loop    string    `json:"loop"`
+	Status  string    `json:"status"` // as the engine says: created, running, exited
+	Owner   string    `json:"owner"`  // alive, dead, or elsewhere: on another machine, or in another space of processes
+	PID     int       `json:"pid"`
+	Host    string    `json:"host"`
+	Started time.Time `json:"started"`
+}
+
+func newContainerJSON(c sandbox.Container) containerJSON {
+	owner := "dead"
+	switch {
+	case !c.Owner.Here():
+		owner = "elsewhere"
+	case c.Owner.Alive():
+		owner = "alive"
+	}
+	return containerJSON{c.Name, c.Loop, c.Status, owner, c.Owner.PID, c.Owner.Host, c.Started}
+}
+
+// sandboxEngine is the engine to look after.
+func (env *Env) sandboxEngine(ctx context.Context, o sandboxOptions) (*sandbox.Engine, error) {
+	c, err := env.sandboxSettings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return env.engine(ctx, c, o.engine)
+}
+
+func runSandboxList(ctx context.Context, env *Env, o sandboxOptions) error {
+	e, err := env.sandboxEngine(ctx, o)
+	if err != nil {
+		return err
+	}
+	all, err := e.List(ctx)
+	if err != nil {
+		return sandboxFailure(err)
+	}
+	return env.tellContainers(all)
+}
+
+func (env *Env) tellContainers(all []sandbox.Container) error {
+	for _, c := range all {
+		j := newContainerJSON(c)
+		if env.JSON {
+			if err := env.object(j); err != nil {
+				return err
+			}
+			continue
+		}
+		what := j.Status
+		if c.Loop != "" {
+			what += ", of loop " + visible(c.Loop)
+		}
+		env.lay(2, styled{bold, visible(j.Name)}, styled{"", fmt.Sprintf("  %s, its owner is %s: process %d on %s", what, j.Owner, j.PID, visible(j.Host))})
+	}
+	return nil
+}
+
+func runSandboxPrune(ctx context.Context, env *Env, o sandboxOptions, names []string) error {
+	e, err := env.sandboxEngine(ctx, o)
+	if err != nil {
+		return err
+	}
+	if len(names) == 0 {
+		removed, err := e.Prune(ctx, nil)
+		return errors.Join(env.tellContainers(removed), sandboxFailure(err))
+	}
+	if err := env.wantsPerson("sandbox prune NAME"); err != nil { // somebody may be at work in it
+		return err
+	}
+	for _, name := range names {
+		if err := e.Remove(ctx, name); err != nil {
+			return sandboxFailure(err)
+		}
+		env.say("removed %s", name)
+	}
+	return nil
+}

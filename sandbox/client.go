@@ -1,0 +1,126 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// clientDelay is how long a client's pipes may stay open after its end.
+const clientDelay = 5 * time.Second
+
+// clientError is what a client of the engine said when it failed.
+type clientError struct {
+	verb string
+	said string
+	err  error
+}
+
+func (c *clientError) Error() string {
+	if c.said == "" {
+		return c.verb + ": " + c.err.Error()
+	}
+	return c.verb + ": " + c.said
+}
+func (c *clientError) Unwrap() error { return c.err }
+
+// missing reports whether the engine said that it has no such thing.
+func missing(err error) bool {
+	var c *clientError
+	return errors.As(err, &c) && strings.Contains(strings.ToLower(c.said), "no such")
+}
+
+// client is a call of the engine's program, ready to start. Its environment holds what the program needs to find the engine and
+// nothing of ours, and then given, as NAME=VALUE. Docker's engine is named by its socket, and the user's configuration is left
+// out (there is none in the folder named): it would put the host's proxies into every container, and can replace commands.
+func (e *Engine) client(ctx context.Context, given []string, args ...string) *exec.Cmd {
+	if e.Name == "docker" {
+		args = append([]string{"--config", filepath.Join(e.folder, "none"), "--host", e.host}, args...)
+	}
+	cmd := tame(exec.CommandContext(ctx, e.program, args...))
+	cmd.Env = e.environment(given)
+	return cmd
+}
+
+// clientNames are the variables that an engine's program itself reads.
+func clientNames() []string {
+	return []string{"PATH", "HOME", "USER", "TMPDIR", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "DBUS_SESSION_BUS_ADDRESS", "CONTAINER_HOST", "CONTAINERS_CONF", "CONTAINERS_STORAGE_CONF"}
+}
+
+func (e *Engine) environment(given []string) []string {
+	env := []string{"LC_ALL=C"}
+	for _, name := range clientNames() {
+		if v, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+v)
+		}
+	}
+	return append(env, given...)
+}
+
+// tame makes a client one that nobody waits for in vain: it has a group of its own, which ends with its context.
+func tame(cmd *exec.Cmd) *exec.Cmd {
+	cmd.SysProcAttr = ownGroup()
+	cmd.Cancel = func() error { return endGroup(cmd.Process) }
+	cmd.WaitDelay = clientDelay
+	return cmd
+}
+
+// ask has the engine do one thing, and returns what it answered.
+func (e *Engine) ask(ctx context.Context, most time.Duration, args ...string) ([]byte, error) {
+	return e.askWith(ctx, most, nil, args...)
+}
+
+func (e *Engine) askWith(ctx context.Context, most time.Duration, given []string, args ...string) ([]byte, error) {
+	soon, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	out, err := output(e.client(soon, given, args...))
+	var c *clientError
+	if errors.As(err, &c) {
+		c.verb = e.Name + " " + args[0]
+	}
+	if err != nil && soon.Err() != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, fmt.Errorf("%s %s: no answer in %s", e.Name, args[0], most)
+	}
+	return out, err
+}
+
+// maxAnswer is how much of what a client says is kept, in bytes.
+const maxAnswer = 8 << 20
+
+// output runs a client and returns its standard output. The error is a *clientError with what it said on the other one.
+func output(cmd *exec.Cmd) ([]byte, error) {
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &atMost{&out, maxAnswer}, &atMost{&said, 4 << 10}
+	err := cmd.Run()
+	if err != nil {
+		return nil, &clientError{cmd.Path, firstLines(said.String()), err}
+	}
+	return out.Bytes(), nil
+}
+
+// firstLines is what an engine said, on one line.
+func firstLines(text string) string {
+	text = strings.TrimSpace(strings.ReplaceAll(text, "Error response from daemon: ", ""))
+	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' })
+	return strings.Join(lines[:min(len(lines), 3)], "; ")
+}
+
+// atMost is a writer that passes over what is too much.
+type atMost struct {
+	to   *bytes.Buffer
+	most int
+}
+
+func (a *atMost) Write(p []byte) (int, error) {
+	a.to.Write(p[:min(len(p), max(0, a.most-a.to.Len()))])
+	return len(p), nil
+}

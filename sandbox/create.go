@@ -1,0 +1,157 @@
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// bind is one folder or file of the host inside.
+type bind struct {
+	from, to string
+	write    bool
+}
+
+// arg is a bind as --mount takes it. Paths have no comma.
+func (b bind) arg() string {
+	arg := "type=bind,src=" + b.from + ",dst=" + b.to
+	if !b.write {
+		return arg + ",readonly,bind-propagation=private"
+	}
+	return arg + ",bind-propagation=private"
+}
+
+// container is one container, before it is made.
+type container struct {
+	name  string
+	image string // its id
+	user  string
+	binds []bind
+	spec  Spec
+	argv  []string
+}
+
+// insideHome is the home folder of whoever runs inside: the one place beside the workspace that can be written.
+const insideHome = "/tmp"
+
+// plan is the container for a Spec that is complete.
+func (e *Engine) plan(name, image string, s Spec, g given, hidden []hidden, argv []string) (container, error) {
+	c := container{name: name, image: image, spec: s, argv: argv}
+	if len(argv) == 0 || argv[0] == "" {
+		return c, fmt.Errorf("%w: there is no command", ErrBadSpec)
+	}
+	if slices.ContainsFunc(argv, func(a string) bool { return strings.Contains(a, "\x00") }) {
+		return c, fmt.Errorf("%w: an argument holds a zero byte", ErrBadSpec)
+	}
+	var err error
+	if c.user, err = e.user(s); err != nil {
+		return c, err
+	}
+	c.binds = []bind{{s.Workspace, s.Workspace, !s.ReadOnly}}
+	for _, h := range hidden {
+		from := g.emptyFile()
+		if h.dir {
+			from = g.emptyFolder()
+		}
+		c.binds = append(c.binds, bind{from, h.path, false})
+	}
+	for _, path := range s.Caches {
+		c.binds = append(c.binds, bind{path, path, false})
+	}
+	if len(s.Network) > 0 {
+		program, err := mountable(s.Forward[0])
+		if err != nil {
+			return c, err
+		}
+		c.binds = append(c.binds, bind{g.socket(), insideSocket, false}, bind{program, insideForward, false})
+		c.argv = slices.Concat([]string{insideForward}, s.Forward[1:], []string{"--"}, argv)
+	}
+	return c, nil
+}
+
+// user is whom the command runs as: whoever owns the files that it makes.
+func (e *Engine) user(s Spec) (string, error) {
+	switch {
+	case s.User != "":
+		return s.User, nil
+	case e.Name == "docker" && e.facts.rootless:
+		return "0:0", nil // the engine's own user outside, who has no right but the user's
+	}
+	uid, gid := os.Getuid(), os.Getgid()
+	if uid == 0 {
+		info, err := os.Stat(s.Workspace)
+		if err != nil {
+			return "", err
+		}
+		var ok bool
+		if uid, gid, ok = ownerOfFile(info); !ok {
+			return "", fmt.Errorf("%w: whose %s is cannot be told", ErrBadSpec, s.Workspace)
+		}
+	}
+	return strconv.Itoa(uid) + ":" + strconv.Itoa(gid), nil
+}
+
+// args are the arguments of create. The second result is what the client needs in its environment: values of variables are no arguments, which
+// everybody on the machine can read.
+func (e *Engine) args(c container) (args, env []string) {
+	s, l := c.spec, c.spec.Limits
+	bytes := func(n int64) string { return strconv.FormatInt(n, 10) }
+	args = []string{"create", "--name", c.name, "--pull", "never", "--init", "--network", "none",
+		"--user", c.user, "--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--read-only",
+		"--pids-limit", strconv.Itoa(l.Processes), "--memory", bytes(l.Memory), "--memory-swap", bytes(l.Memory),
+		"--cpus", strconv.FormatFloat(l.CPUs, 'f', -1, 64),
+		"--ulimit", fmt.Sprintf("nofile=%d:%d", l.OpenFiles, l.OpenFiles), "--ulimit", "core=0:0", "--ulimit", fmt.Sprintf("fsize=%d:%d", l.Disk, l.Disk),
+		"--tmpfs", "/tmp:rw,exec,nosuid,nodev,mode=1777,size=" + bytes(l.Temp), "--shm-size", bytes(min(64<<20, l.Temp)),
+		"--ipc", "private", "--cgroupns", "private", "--hostname", "sandbox", "--log-driver", "none", "--no-healthcheck",
+		"--stop-signal", "SIGTERM", "--stop-timeout", "10", "--restart", "no"}
+	switch {
+	case e.Name == "podman":
+		args = append(args, "--http-proxy=false", "--env-host=false")
+		if e.facts.rootless {
+			args = append(args, "--userns", "keep-id")
+		}
+	case e.facts.remapped: // another user could not write the workspace
+		args = append(args, "--userns", "host")
+	}
+	if s.Runtime != "" {
+		args = append(args, "--runtime", s.Runtime)
+	}
+	for _, label := range Self().labels() {
+		args = append(args, "--label", label)
+	}
+	if s.Loop != "" {
+		args = append(args, "--label", labelLoop+"="+s.Loop)
+	}
+	for _, b := range c.binds {
+		args = append(args, "--mount", b.arg())
+	}
+	args = append(args, "--workdir", s.Dir)
+	for _, v := range s.environment() {
+		name, _, _ := strings.Cut(v, "=")
+		if clientReads(name) {
+			args = append(args, "--env", v)
+			continue
+		}
+		args, env = append(args, "--env", name), append(env, v)
+	}
+	args = append(args, "--interactive", "--entrypoint", c.argv[0], c.image)
+	return append(args, c.argv[1:]...), env
+}
+
+// environment is that of the command: what was given, on top of what it needs.
+func (s Spec) environment() []string {
+	env := []string{"HOME=" + insideHome}
+	if len(s.Network) > 0 {
+		at := "http://" + insideProxy
+		env = append(env, "HTTPS_PROXY="+at, "https_proxy="+at, "HTTP_PROXY="+at, "http_proxy="+at, "NO_PROXY=localhost,127.0.0.1", "no_proxy=localhost,127.0.0.1")
+	}
+	return append(env, s.Env...)
+}
+
+// clientReads reports whether the engine's client itself would read a variable: such a one is passed as an argument.
+func clientReads(name string) bool {
+	return slices.Contains(clientNames(), name) || strings.HasPrefix(name, "DOCKER_") || strings.HasPrefix(name, "CONTAINER") || strings.HasPrefix(name, "BUILDKIT") ||
+		strings.HasPrefix(name, "LD_") || strings.HasPrefix(name, "DYLD_") || strings.HasPrefix(name, "GO") || strings.HasPrefix(name, "LC_") || strings.HasSuffix(strings.ToLower(name), "_proxy")
+}

@@ -1,0 +1,45 @@
+//go:build linux || darwin
+
+package sandbox
+
+import (
+	"io/fs"
+	"syscall"
+)
+
+// diskSize is what a file takes on the disk, in bytes; of one with several names, its share.
+func diskSize(info fs.FileInfo) int64 {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return info.Size()
+	}
+	return s.Blocks * 512 / max(1, int64(s.Nlink))
+}
+
+// names is how many names a file has.
+func names(info fs.FileInfo) int {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(s.Nlink)
+	}
+	return 1
+}
+
+// fileKey tells files apart.
+func fileKey(info fs.FileInfo) [2]uint64 {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return [2]uint64{uint64(s.Dev), uint64(s.Ino)}
+	}
+	return [2]uint64{}
+}
+
+// freeBytes is how much room a file system has for its users.
+func freeBytes(dir string) (int64, bool) {
+	var s syscall.Statfs_t
+	if syscall.Statfs(dir, &s) != nil {
+		return 0, false
+	}
+	return int64(s.Bavail) * int64(s.Bsize), true
+}
+
+// openQuick has the open of a FIFO not wait for its writer.
+const openQuick = syscall.O_NONBLOCK

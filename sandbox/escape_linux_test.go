@@ -1,0 +1,444 @@
+package sandbox
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// rawDocker asks the engine past all that is tested here.
+func rawDocker(t *testing.T, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("docker", args...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("docker %s: %v\n%s", strings.Join(args, " "), err, &stderr)
+	}
+	return string(out)
+}
+
+// started runs a script that says "ready" and waits for its standard input to end, and returns its container while it runs.
+func started(t *testing.T, e *Engine, s Spec, script string) (id string, finish func() Result) {
+	t.Helper()
+	ready := make(chan struct{})
+	s.Stdout = &signalling{on: "ready", then: func() {
+		select {
+		case <-ready:
+		default:
+			close(ready)
+		}
+	}}
+	in, more, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Loop = t.Name()
+	type end struct {
+		Result
+		error
+	}
+	ended := make(chan end, 1)
+	go func() {
+		r, err := e.Run(t.Context(), s, []string{"sh", "-c", script + "\necho ready; cat >/dev/null"}, in)
+		ended <- end{r, err}
+	}()
+	select {
+	case <-ready:
+	case r := <-ended:
+		t.Fatalf("it ended before it was ready: %v, %d\n%s", r.error, r.Exit, r.Stderr)
+	}
+	for range 100 { // the engine tells of a container a moment after it runs
+		if id = strings.TrimSpace(rawDocker(t, "ps", "--quiet", "--no-trunc", "--filter", "label=reverie.loop="+t.Name())); id != "" {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return id, func() Result {
+		more.Close()
+		r := <-ended
+		if r.error != nil {
+			t.Error(r.error)
+		}
+		return r.Result
+	}
+}
+
+// TestDockerInspect looks at a running container from outside: by the engine, and by the kernel of the host.
+func TestDockerInspect(t *testing.T) {
+	e := realEngine(t)
+	dir := place(t)
+	id, finish := started(t, e, Spec{Image: realImage, Workspace: dir, Limits: Limits{Memory: 100 << 20, Processes: 40, CPUs: 1.5}}, "true")
+	defer finish()
+	var list []map[string]any
+	if err := json.Unmarshal([]byte(rawDocker(t, "inspect", id)), &list); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]any{}
+	for _, field := range []string{"NetworkMode", "ReadonlyRootfs", "CapAdd", "CapDrop", "SecurityOpt", "Privileged", "PidsLimit", "Memory", "MemorySwap", "NanoCpus", "IpcMode", "PidMode", "CgroupnsMode", "Devices", "Binds"} {
+		got[field] = list[0]["HostConfig"].(map[string]any)[field]
+	}
+	want := map[string]any{"NetworkMode": "none", "ReadonlyRootfs": true, "CapAdd": nil, "CapDrop": []any{"ALL"}, "SecurityOpt": []any{"no-new-privileges"}, "Privileged": false,
+		"PidsLimit": 40.0, "Memory": float64(100 << 20), "MemorySwap": float64(100 << 20), "NanoCpus": 1.5e9, "IpcMode": "private", "PidMode": "", "CgroupnsMode": "private", "Devices": []any{}, "Binds": nil}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	uid, gid, _ := ownerOfFile(info)
+	user := fmt.Sprintf("%d:%d", uid, gid)
+	if u := list[0]["Config"].(map[string]any)["User"]; u != user {
+		t.Errorf("user %v, want %s", u, user)
+	}
+	// The container's processes as the host sees them.
+	seen := 0
+	for line := range strings.Lines(rawDocker(t, "top", id, "-eo", "pid")) {
+		pid, err := strconv.Atoi(strings.TrimSpace(line))
+		if err != nil {
+			continue
+		}
+		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen++
+		for _, want := range []string{"CapEff:\t0000000000000000", "CapPrm:\t0000000000000000", "CapBnd:\t0000000000000000", "CapInh:\t0000000000000000", "CapAmb:\t0000000000000000",
+			"NoNewPrivs:\t1", "Seccomp:\t2", fmt.Sprintf("Uid:\t%d\t%d\t%d\t%d", uid, uid, uid, uid), fmt.Sprintf("Gid:\t%d\t%d\t%d\t%d", gid, gid, gid, gid)} {
+			if !strings.Contains(string(status), want+"\n") {
+				t.Errorf("process %d is without %q:\n%s", pid, want, status)
+			}
+		}
+	}
+	if seen < 2 {
+		t.Errorf("%d processes seen", seen)
+	}
+}
+
+// TestDockerEscapes tries to get out. Each script prints "escaped" where it could. Those marked do so in a container as Docker makes one by itself, with the same
+// workspace: that shows that the script would tell.
+func TestDockerEscapes(t *testing.T) {
+	e := realEngine(t)
+	t.Setenv("SECRET_OF_THE_HOST", "s3cret")
+	dir := place(t)
+	tells := map[string]bool{"write to the root": true, "make a device": true, "raw sockets": true, "set up a network": true, "another user": true, "the git directory": true}
+	outside := filepath.Join(filepath.Dir(dir), "outside")
+	tr := tree{t, dir}
+	tr.file(".git/config", "[core]\n")
+	tr.file("sub/.git", "gitdir: /elsewhere\n")
+	tr.must(os.WriteFile(outside, []byte("plain"), 0o666))
+	tr.must(os.Chmod(outside, 0o666))
+	if os.Getuid() == 0 {
+		tr.must(filepath.WalkDir(dir, func(p string, _ os.DirEntry, err error) error { return errors.Join(err, os.Lchown(p, 1234, 2345)) }))
+	}
+	for name, script := range map[string]string{
+		"write to the root":         `for d in / /etc /bin /usr /var /root /home /run /sbin /lib /opt /srv /mnt; do (echo x >$d/x) && echo escaped $d; done`,
+		"write beside the place":    `(echo x >` + outside + `) && cat ` + outside + ` && [ "$(df -P ` + outside + ` | tail -1 | cut -d' ' -f1)" != tmpfs ] && echo escaped`,
+		"change the kernel":         `for f in /proc/sysrq-trigger /proc/sys/kernel/core_pattern /proc/sys/kernel/hostname /proc/sys/vm/overcommit_memory /sys/kernel/uevent_helper; do (echo x >$f) && echo escaped $f; done`,
+		"change its limits":         `for f in $(find /sys/fs/cgroup -name 'memory*limit*' -o -name pids.max -o -name release_agent -o -name cgroup.procs -o -name memory.max); do (echo 1 >$f) && echo escaped $f; done`,
+		"mount":                     `mkdir -p /tmp/m; mount -t tmpfs x /tmp/m && echo escaped; mount --bind / /tmp/m && echo escaped; mount -t proc x /tmp/m && echo escaped; mount -o remount,rw / && echo escaped; umount .git && echo escaped; umount /tmp && echo escaped`,
+		"another namespace":         `unshare -U true && echo escaped; unshare -m true && echo escaped; unshare -r true && echo escaped; nsenter -t 1 -m true && echo escaped; chroot / true && echo escaped`,
+		"make a device":             `mknod /tmp/d b 254 0 && echo escaped; mknod d b 254 0 && echo escaped; mknod /tmp/c c 1 1 && echo escaped`,
+		"raw sockets":               `traceroute -I -m 1 -w 1 127.0.0.1 && echo escaped; arping -c 1 -w 1 -I eth0 1.1.1.1 && echo escaped`,
+		"set up a network":          `ip link add x type dummy && echo escaped; ip addr add 10.9.9.9/24 dev lo && echo escaped; [ "$(ls /sys/class/net)" = lo ] || echo escaped`,
+		"names":                     `nslookup example.com && echo escaped; nslookup example.com 1.1.1.1 && echo escaped`,
+		"reach anybody":             `for a in 169.254.169.254:80 1.1.1.1:443 172.17.0.1:22 127.0.0.1:3128; do nc -w 2 ${a%:*} ${a#*:} </dev/null && echo escaped $a; done`,
+		"the engine's socket":       `find / -xdev \( -name docker.sock -o -name podman.sock -o -name containerd.sock \) 2>/dev/null | grep . && echo escaped; nc local:/var/run/docker.sock </dev/null && echo escaped`,
+		"the host's environment":    `env | grep -E 's3cret|SECRET|DOCKER_HOST|REVERIE' && echo escaped; tr '\0' '\n' </proc/1/environ | grep -E 's3cret|DOCKER_HOST' && echo escaped`,
+		"other processes":           `[ "$(ls /proc | grep -c '^[0-9]')" -lt 8 ] || echo escaped; kill -9 1; kill -0 1 || echo escaped; ls /proc/1/root/` + dir + `/../outside && [ -s /proc/1/root` + outside + ` ] && echo escaped`,
+		"another user":              `su -c true && echo escaped; cp /bin/busybox /tmp/b; chown 0:0 /tmp/b && echo escaped; chmod u+s /tmp/b; /tmp/b id -u | grep -qx 0 && [ "$(id -u)" != 0 ] && echo escaped; setpriv --reuid 0 true && echo escaped`,
+		"the git directory":         `cat .git/config && echo escaped; (echo x >.git/config) && echo escaped; mv .git g && echo escaped; rm -rf .git && echo escaped; rmdir .git && echo escaped; (echo x >sub/.git) && echo escaped; [ -s sub/.git ] && echo escaped; rm -f sub/.git && echo escaped; ln -sf /x sub/.git && echo escaped`,
+		"a link out of the place":   `ln -s ` + filepath.Dir(dir) + ` up; ls up/outside && [ -s up/outside ] && echo escaped; rm up; ls ../outside && [ -s ../outside ] && echo escaped`,
+		"other memory of the host":  `for f in /dev/mem /dev/kmem /dev/port /dev/vda /dev/sda /dev/kmsg /proc/kcore; do (dd if=$f of=/dev/null bs=1 count=1) && echo escaped $f; done; dmesg | grep . && echo escaped`,
+		"keys of the kernel's ring": `(cat /proc/keys | grep .) && echo escaped`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, err := e.Run(t.Context(), Spec{Image: realImage, Workspace: dir, Limits: Limits{Time: 30 * time.Second}}, []string{"sh", "-c", script + "; true"}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Ended != Exited || strings.Contains(string(r.Stdout), "escaped") {
+				t.Errorf("%s\n%s\n%s", r.Ended, r.Stdout, r.Stderr)
+			}
+			if !tells[name] {
+				return
+			}
+			lax := place(t)
+			if err := os.CopyFS(lax, os.DirFS(dir)); err != nil {
+				t.Fatal(err)
+			}
+			if out := rawDocker(t, "run", "--rm", "--cap-add", "NET_ADMIN", "--volume", lax+":"+dir, "--workdir", dir, realImage, "sh", "-c", script+"; true"); !strings.Contains(out, "escaped") {
+				t.Errorf("the script does not tell: %s", out)
+			}
+		})
+	}
+	for path, want := range map[string]string{outside: "plain", filepath.Join(dir, ".git/config"): "[core]\n", filepath.Join(dir, "sub/.git"): "gitdir: /elsewhere\n"} {
+		if got, err := os.ReadFile(path); string(got) != want {
+			t.Errorf("%s holds %q now, %v", path, got, err)
+		}
+	}
+}
+
+// TestDockerHoldsBombs has a command make processes without end.
+func TestDockerHoldsBombs(t *testing.T) {
+	e := realEngine(t)
+	r := sh(t, e, Spec{Image: realImage, Workspace: place(t), Limits: Limits{Processes: 30}}, `i=0; while [ $i -lt 200 ]; do sleep 4242 & i=$((i+1)); done; true`)
+	if !strings.Contains(string(r.Stderr), "can't fork") {
+		t.Errorf("200 processes where 30 may be: %s %d\n%s", r.Ended, r.Exit, r.Stderr)
+	}
+	r = sh(t, e, Spec{Image: realImage, Workspace: place(t), Limits: Limits{Processes: 100, Time: 3 * time.Second, Grace: -1}}, `b() { b | b & }; while :; do b; done`)
+	if r.Ended != TimedOut && r.Exit == 0 {
+		t.Errorf("a fork bomb ended well: %s %d", r.Ended, r.Exit)
+	}
+	gone(t, "sleep\x004242")
+}
+
+// gone waits until no process of this machine has a text in its arguments.
+func gone(t *testing.T, text string) {
+	t.Helper()
+	for range 50 {
+		found := false
+		all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+		for _, f := range all {
+			if line, err := os.ReadFile(f); err == nil && bytes.Contains(line, []byte(text)) && !strings.HasPrefix(f, fmt.Sprintf("/proc/%d/", os.Getpid())) {
+				found = true
+			}
+		}
+		if !found {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Errorf("a process with %q is left", text)
+}
+
+// TestDockerAsksBeforeItKills: what ends well when it is asked to may say its last words.
+func TestDockerAsksBeforeItKills(t *testing.T) {
+	e := realEngine(t)
+	r := sh(t, e, Spec{Image: realImage, Workspace: place(t), Limits: Limits{Time: time.Second, Grace: 20 * time.Second}}, `trap 'echo last; exit 5' TERM; while :; do sleep 0.1; done`)
+	if r.Ended != TimedOut || r.Exit != 5 || string(r.Stdout) != "last\n" {
+		t.Errorf("%s %d %q", r.Ended, r.Exit, r.Stdout)
+	}
+}
+
+// TestDockerRefusesVolumes: an image may ask for a folder of the host's disk that nothing limits.
+func TestDockerRefusesVolumes(t *testing.T) {
+	e := realEngine(t)
+	const tag = "reverie-test-volume"
+	if _, err := e.Build(t.Context(), Recipe{Tag: tag, Base: realImage, Dockerfile: []byte("ARG BASE\nFROM ${BASE}\nVOLUME /data\n")}); err != nil {
+		t.Fatal(err)
+	}
+	defer rawDocker(t, "rmi", "--force", tag)
+	_, err := e.Run(t.Context(), Spec{Image: tag, Workspace: place(t)}, []string{"true"}, nil)
+	if !errors.Is(err, ErrWeak) || !strings.Contains(err.Error(), "/data") {
+		t.Error(err)
+	}
+	if left := rawDocker(t, "volume", "ls", "--quiet"); left != "" {
+		t.Errorf("volumes are left: %s", left)
+	}
+}
+
+func TestDockerBuildsFromARootFileSystem(t *testing.T) {
+	e := realEngine(t)
+	busybox, err := exec.LookPath("busybox")
+	if err != nil {
+		t.Skip("there is no busybox to make an image of")
+	}
+	dir := t.TempDir()
+	text, err := os.ReadFile(busybox)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr := tree{t, dir}
+	tr.file("bin/busybox", string(text))
+	tr.must(os.Chmod(filepath.Join(dir, "bin/busybox"), 0o4755))
+	tr.link("busybox", "bin/sh")
+	tr.link("/bin/busybox", "bin/id")
+	tr.must(os.Mkdir(filepath.Join(dir, "tmp"), 0o700))
+	const tag = "reverie-test-rootfs"
+	id, err := e.Build(t.Context(), Recipe{Tag: tag, Rootfs: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rawDocker(t, "rmi", "--force", tag)
+	r := sh(t, e, Spec{Image: id, Workspace: place(t)}, "id -u; busybox stat -c '%a %u' /bin/busybox /tmp; echo x >/tmp/x")
+	user, _, _ := strings.Cut(rawUser(t), ":")
+	if want := user + "\n755 0\n1777 0\n"; string(r.Stdout) != want || r.Exit != 0 || r.Image != id {
+		t.Errorf("%q, want %q; %d %s, %s", r.Stdout, want, r.Exit, r.Stderr, r.Image)
+	}
+	if _, err := e.Build(t.Context(), Recipe{Tag: tag, Rootfs: filepath.Join(dir, "bin/busybox")}); err == nil {
+		t.Error("a program is no archive")
+	}
+}
+
+func rawUser(t *testing.T) string {
+	t.Helper()
+	if os.Getuid() == 0 {
+		return "1234:2345"
+	}
+	return fmt.Sprintf("%d:%d", os.Getuid(), os.Getgid())
+}
+
+// TestDockerNetwork: a program inside reaches what is allowed, through this program and a proxy of the host, and nothing else.
+func TestDockerNetwork(t *testing.T) {
+	e := realEngine(t)
+	reverie := filepath.Join(t.TempDir(), "reverie")
+	build := exec.Command("go", "build", "-o", reverie, "../cmd/reverie")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	server := echo(t)
+	e.proxy = namesOf(map[string]string{"open.example.com": "1.1.1.1", "metadata.example.com": "169.254.169.254"}, server)
+	spec := Spec{Image: realImage, Workspace: place(t), Network: []string{"open.example.com:443", "metadata.example.com:80", "169.254.169.254:80"}, Forward: []string{reverie, "sandbox", "forward"}}
+	ask := func(target string) string {
+		return `{ printf 'CONNECT ` + target + ` HTTP/1.1\r\n\r\nhello\n'; sleep 1; } | nc 127.0.0.1 3128 | tr -d '\r' | grep -E '^HTTP|HELLO'; `
+	}
+	r := sh(t, e, spec, `echo $HTTPS_PROXY; `+ask("open.example.com:443")+ask("open.example.com:22")+ask("metadata.example.com:80")+ask("169.254.169.254:80")+
+		`nc -w 1 1.1.1.1 443 </dev/null || echo no way; ls /sys/class/net; cat >/dev/null; exit 9`)
+	want := "http://127.0.0.1:3128\nHTTP/1.1 200 Connection established\nHELLO\nHTTP/1.1 403 Forbidden\nHTTP/1.1 403 Forbidden\nHTTP/1.1 403 Forbidden\nno way\nlo\n"
+	if diff := cmp.Diff(want, string(r.Stdout)); diff != "" || r.Exit != 9 {
+		t.Errorf("exit %d (-want +got):\n%s%s", r.Exit, diff, r.Stderr)
+	}
+	if len(r.Denied) != 3 {
+		t.Errorf("refused: %q", r.Denied)
+	}
+	// What this program passes on: signals and how the command ended.
+	spec.Limits = Limits{Time: 2 * time.Second, Grace: 20 * time.Second}
+	if r = sh(t, e, spec, `trap 'echo last; exit 5' TERM; while :; do sleep 0.1; done`); r.Ended != TimedOut || r.Exit != 5 || string(r.Stdout) != "last\n" {
+		t.Errorf("%s %d %q %s", r.Ended, r.Exit, r.Stdout, r.Stderr)
+	}
+	if r = sh(t, e, spec, `kill -9 $$`); r.Exit != 137 {
+		t.Errorf("exit %d after a signal", r.Exit)
+	}
+}
+
+// TestDockerSwapsWhileCollecting has a command put links in the place of files while the host takes out what is there.
+func TestDockerSwapsWhileCollecting(t *testing.T) {
+	e := realEngine(t)
+	dir := place(t)
+	secret := filepath.Join(filepath.Dir(dir), "secret")
+	if err := os.WriteFile(secret, []byte("SECRET"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, finish := started(t, e, Spec{Image: realImage, Workspace: dir}, `mkdir d; echo plain >d/secret; echo plain >f; (while :; do
+		mv d d.away; ln -s .. d; rm f; ln -s `+secret+` f; rm d; mv d.away d; rm f; echo plain >f; done) &`)
+	taken, refused := 0, map[string]int{}
+	for end := time.Now().Add(3 * time.Second); time.Now().Before(end); {
+		files, no, err := Collect(t.Context(), dir, Collecting{})
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Error(err)
+		}
+		for _, f := range files {
+			if taken++; strings.Contains(string(f.Content), "SECRET") {
+				t.Errorf("%s was followed", f.Path)
+			}
+		}
+		for _, r := range no {
+			refused[r.Why]++
+		}
+	}
+	finish()
+	t.Log(taken, "files taken, refused:", refused)
+	if taken == 0 || len(refused) == 0 {
+		t.Error("nothing was taken, or nothing swapped")
+	}
+}
+
+// TestDockerClientIsKilled kills a process with containers at some moment of its work, again and again: the next Prune leaves nothing of it, and nothing of a living one goes.
+func TestDockerClientIsKilled(t *testing.T) {
+	e := realEngine(t)
+	living, finish := started(t, e, Spec{Image: realImage, Workspace: place(t)}, "true")
+	defer finish()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	running := 0
+	for i := range 20 {
+		dir := place(t)
+		mark := fmt.Sprintf("31%d%04d", os.Getpid(), i)
+		child := exec.Command(self)
+		child.Env = append(os.Environ(), "REVERIE_SANDBOX_CHILD="+dir, "REVERIE_SANDBOX_MARK="+mark)
+		if err := child.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(i) * 60 * time.Millisecond) // from before anything is made to while it runs
+		child.Process.Kill()
+		child.Wait()
+		for _, c := range mustList(t, e) {
+			if c.Owner.PID == child.Process.Pid && c.Status == "running" {
+				running++
+			}
+		}
+		if _, err := e.Prune(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		for range 20 { // an order on its way when the client died may still have been carried out
+			if time.Sleep(50 * time.Millisecond); len(mustList(t, e)) == 1 {
+				break
+			}
+			if _, err := e.Prune(t.Context(), nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, c := range mustList(t, e) {
+			if c.Owner.PID == child.Process.Pid {
+				t.Errorf("after %d ms: %s is left, %s", i*60, c.Name, c.Status)
+			}
+		}
+		gone(t, "sleep\x00"+mark)
+		gone(t, "REVERIE_CHILD_"+mark)
+	}
+	if running == 0 {
+		t.Error("no container ran when its client was killed")
+	}
+	t.Log(running, "of 20 were running when their client was killed")
+	if rest := mustList(t, e); len(rest) != 1 || rest[0].ID != living {
+		t.Errorf("the living one, %s, among %+v", living, rest)
+	}
+	if entries, err := os.ReadDir(e.folder); err != nil || len(entries) != 1 {
+		t.Errorf("folders of containers: %v, %v", entries, err)
+	}
+}
+
+func mustList(t *testing.T, e *Engine) []Container {
+	t.Helper()
+	list, err := e.List(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// TestSilentEngine is about one that takes a connection and says nothing.
+func TestSilentEngine(t *testing.T) {
+	realEngine(t) // it takes as long as patience does
+	socket := socketIn(t)
+	l, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	t.Setenv("DOCKER_HOST", "unix://"+socket)
+	began := time.Now()
+	if _, err := Find(t.Context(), "docker"); !errors.Is(err, ErrSilent) {
+		t.Error(err)
+	}
+	if took := time.Since(began); took > 4*infoTime {
+		t.Errorf("it took %s", took)
+	}
+}

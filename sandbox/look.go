@@ -1,0 +1,159 @@
+package sandbox
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"unicode"
+)
+
+// maxDepth is how deep folders may lie in each other.
+const maxDepth = 200
+
+// errChanged is what a walk finds where something was put in the place of what it had looked at.
+var errChanged = errors.New("it changed while it was looked at")
+
+// visit is told of everything in a tree: its path with slashes from the top, and what Lstat said. why is nil, or why a folder could not be looked into,
+// of which it is then told a second time. It says whether to go into a folder; an error ends the walk.
+type visit func(path string, info fs.FileInfo, why error) (enter bool, err error)
+
+// look goes through a tree that somebody else may change meanwhile. It follows no link and never leaves the folder: each folder is opened from the one above and
+// compared with what was looked at. The order is the system's.
+func look(root *os.Root, tell visit) error { return lookInto(root, "", 0, tell) }
+
+func lookInto(root *os.Root, at string, depth int, tell visit) error {
+	dir, err := root.Open(".")
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	for {
+		names, err := dir.Readdirnames(512)
+		for _, name := range names {
+			info, err := root.Lstat(name)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			full := path.Join(at, name)
+			enter, err := tell(full, info, nil)
+			if err != nil {
+				return err
+			}
+			if !enter || !info.IsDir() {
+				continue
+			}
+			if err := enterFolder(root, name, info, full, depth, tell); err != nil {
+				return err
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// told is an error of the visitor, which ends a walk.
+type told struct{ error }
+
+func (t told) Unwrap() error { return t.error }
+
+func enterFolder(root *os.Root, name string, info fs.FileInfo, full string, depth int, tell visit) error {
+	inner := func(p string, i fs.FileInfo, why error) (bool, error) {
+		enter, err := tell(p, i, why)
+		if err != nil {
+			err = told{err}
+		}
+		return enter, err
+	}
+	why := func() error {
+		if depth >= maxDepth {
+			return errors.New("it lies too deep")
+		}
+		sub, err := root.OpenRoot(name)
+		if err != nil {
+			return err
+		}
+		defer sub.Close()
+		if now, err := sub.Stat("."); err != nil || !os.SameFile(info, now) {
+			return errChanged
+		}
+		return lookInto(sub, full, depth+1, inner)
+	}()
+	if t := new(told); errors.As(why, t) {
+		return t.error
+	}
+	if why != nil {
+		_, err := tell(full, info, why)
+		return err
+	}
+	return nil
+}
+
+// isGit reports whether some file system takes a name for .git: in another case, with characters that HFS+ ignores, with what NTFS
+// drops at the end, or by its short name.
+func isGit(name string) bool {
+	for part := range strings.SplitSeq(name, `\`) {
+		if part = plainName(part); part == ".git" || part == "git~1" {
+			return true
+		}
+	}
+	return false
+}
+
+// plainName is a name as the file system that forgives most compares it.
+func plainName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return r
+	}, name)
+	name, _, _ = strings.Cut(name, ":") // a stream of NTFS
+	return strings.ToLower(strings.TrimRight(name, " ."))
+}
+
+// bareDirs finds folders that git takes for a repository although they have no .git: those with a HEAD, and objects and refs or the name of a folder that has them.
+type bareDirs map[string]int
+
+const (
+	bareHead = 1 << iota
+	bareObjects
+	bareRefs
+	bareCommon
+)
+
+// see notes what lies in a folder.
+func (b bareDirs) see(p string, info fs.FileInfo) {
+	bit := 0
+	switch plainName(path.Base(p)) {
+	case "head":
+		bit = bareHead
+	case "objects":
+		bit = bareObjects
+	case "refs":
+		bit = bareRefs
+	case "commondir":
+		bit = bareCommon
+	}
+	if bit != 0 && (!info.IsDir() || bit == bareObjects || bit == bareRefs) {
+		b[path.Dir(p)] |= bit
+	}
+}
+
+// runs says why git obeys a file, if it does.
+func (b bareDirs) runs(p string) string {
+	has := b[path.Dir(p)]
+	if has&bareHead != 0 && (has&(bareObjects|bareRefs) == bareObjects|bareRefs || has&bareCommon != 0) {
+		return "git takes its folder for a repository"
+	}
+	return ""
+}

@@ -1,0 +1,55 @@
+package sandbox
+
+import (
+	"os"
+	"strconv"
+	"sync"
+)
+
+// Owner is the process that a container was made for.
+type Owner struct {
+	Host    string // the machine, and on Linux its space of process ids: the same number elsewhere is another process
+	PID     int
+	Started string // when the process started, as the system tells it; "" where it does not
+}
+
+// Self is this process.
+var Self = sync.OnceValue(func() Owner {
+	return Owner{Host: thisHost(), PID: os.Getpid(), Started: startOf(os.Getpid())}
+})
+
+// thisHost names the machine and its space of process ids.
+var thisHost = sync.OnceValue(func() string {
+	host, err := os.Hostname()
+	if err != nil {
+		return "" // no container is taken for one of a dead process then
+	}
+	return host + pidSpace()
+})
+
+// Here reports whether the owner is a process of this machine, dead or alive.
+func (o Owner) Here() bool {
+	return o.Host != "" && o.Host == thisHost() && o.PID > 0 && o.Started != ""
+}
+
+// Alive reports whether the owner may still be there. Of one on another machine nothing is known, and it counts as alive.
+func (o Owner) Alive() bool { return !o.Here() || startOf(o.PID) == o.Started }
+
+// The labels of our containers.
+const (
+	labelOurs    = "reverie.sandbox" // the version of these labels
+	labelLoop    = "reverie.loop"
+	labelOwner   = "reverie.owner"
+	labelPID     = "reverie.pid"
+	labelStarted = "reverie.started"
+)
+
+func (o Owner) labels() []string {
+	return []string{labelOurs + "=1", labelOwner + "=" + o.Host, labelPID + "=" + strconv.Itoa(o.PID), labelStarted + "=" + o.Started}
+}
+
+// ownerOf reads the labels.
+func ownerOf(labels map[string]string) Owner {
+	pid, _ := strconv.Atoi(labels[labelPID])
+	return Owner{labels[labelOwner], pid, labels[labelStarted]}
+}

@@ -1,0 +1,8 @@
+//go:build unix && !linux
+
+package sandbox
+
+import "syscall"
+
+// ownGroup starts a client in a group of its own, where no key of a terminal reaches it.
+func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

@@ -1,0 +1,265 @@
+package sandbox
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// What a proxy lets through.
+const (
+	proxyHead  = 16 << 10         // bytes of a request
+	proxyWait  = 15 * time.Second // for a request, a name and a connection, each
+	proxyIdle  = 5 * time.Minute  // in which neither side says anything
+	proxyConns = 128              // at once
+	maxDenied  = 32
+)
+
+// proxy is what the network is made of. The zero value is the real one.
+type proxy struct {
+	resolve func(ctx context.Context, host string) ([]netip.Addr, error)
+	deny    func(netip.Addr) string
+	dial    func(ctx context.Context, to netip.AddrPort) (net.Conn, error)
+}
+
+// serving is a proxy at work for one container: it takes CONNECT to what is allowed, and nothing else. Names are resolved here, and
+// what is connected to is an address that was looked at, not a name that may mean another one next time.
+type serving struct {
+	proxy
+	allow  []string
+	listen net.Listener
+	places chan struct{} // one for each connection
+	all    sync.WaitGroup
+
+	mu     sync.Mutex
+	open   map[net.Conn]bool
+	closed bool
+	denied []string
+}
+
+// listen begins to serve on a socket in a folder that only its owner can enter. allow is host:port, or [address]:port.
+func (p proxy) listen(socket string, allow []string) (*serving, error) {
+	s := &serving{proxy: p, places: make(chan struct{}, proxyConns), open: map[net.Conn]bool{}}
+	for _, a := range allow {
+		target, err := ParseTarget(a)
+		if err != nil {
+			return nil, err
+		}
+		s.allow = append(s.allow, target)
+	}
+	if s.resolve == nil {
+		s.resolve = func(ctx context.Context, host string) ([]netip.Addr, error) {
+			return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+		}
+	}
+	if s.deny == nil {
+		s.deny = denied(ownAddresses())
+	}
+	if s.dial == nil {
+		s.dial = func(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "tcp", to.String())
+		}
+	}
+	var err error
+	if s.listen, err = net.Listen("unix", socket); err != nil {
+		return nil, fmt.Errorf("listen for the network of a container: %w", err)
+	}
+	if err := os.Chmod(socket, 0o666); err != nil { // whoever runs inside may be another user; outside nobody else gets into the folder
+		s.listen.Close()
+		return nil, err
+	}
+	s.all.Go(s.accept)
+	return s, nil
+}
+
+// ParseTarget reads host:port as an allow-list has it, and returns it in one spelling.
+func ParseTarget(text string) (string, error) {
+	host, port, err := net.SplitHostPort(text)
+	n, err2 := strconv.ParseUint(port, 10, 16)
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if err != nil || err2 != nil || n == 0 || host == "" || strings.ContainsFunc(host, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '.' || r == '_' || r == ':')
+	}) {
+		return "", fmt.Errorf("%w: %q is not a host and port such as proxy.example.com:443", ErrBadSpec, text)
+	}
+	return net.JoinHostPort(host, strconv.FormatUint(n, 10)), nil
+}
+
+func (s *serving) accept() {
+	for {
+		c, err := s.listen.Accept()
+		if err != nil {
+			return
+		}
+		select {
+		case s.places <- struct{}{}:
+		default:
+			c.Close()
+			continue
+		}
+		if !s.keep(c) {
+			<-s.places
+			continue
+		}
+		s.all.Go(func() {
+			defer func() { <-s.places }()
+			defer s.drop(c)
+			s.serve(c)
+		})
+	}
+}
+
+// keep remembers a connection, so that close ends it.
+func (s *serving) keep(c net.Conn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		c.Close()
+		return false
+	}
+	s.open[c] = true
+	return true
+}
+
+func (s *serving) drop(c net.Conn) {
+	c.Close()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.open, c)
+}
+
+// close ends every connection, and returns what was refused.
+func (s *serving) close() []string {
+	s.listen.Close()
+	s.mu.Lock()
+	s.closed = true
+	for c := range s.open {
+		c.Close()
+	}
+	s.mu.Unlock()
+	s.all.Wait()
+	return s.denied
+}
+
+// refuse notes what was refused, and tells the command.
+func (s *serving) refuse(c net.Conn, status int, target, why string) {
+	s.mu.Lock()
+	if note := target + ": " + why; !slices.Contains(s.denied, note) && len(s.denied) < maxDenied {
+		s.denied = append(s.denied, note)
+	}
+	s.mu.Unlock()
+	say(c, status, why)
+}
+
+func say(c net.Conn, status int, text string) {
+	fmt.Fprintf(c, "HTTP/1.1 %d %s\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s\n", status, http.StatusText(status), len(text)+1, text)
+}
+
+func (s *serving) serve(c net.Conn) {
+	c.SetDeadline(time.Now().Add(proxyWait))
+	from := bufio.NewReader(io.LimitReader(c, proxyHead))
+	r, err := http.ReadRequest(from)
+	if err != nil {
+		say(c, http.StatusBadRequest, "not a request")
+		return
+	}
+	if r.Method != http.MethodConnect {
+		say(c, http.StatusMethodNotAllowed, "only CONNECT is taken here: use https")
+		return
+	}
+	target, err := ParseTarget(r.RequestURI)
+	if err != nil {
+		say(c, http.StatusBadRequest, "not a host and port")
+		return
+	}
+	if !slices.Contains(s.allow, target) {
+		s.refuse(c, http.StatusForbidden, target, "it is not among what may be reached")
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), proxyWait)
+	defer cancel()
+	to, why, err := s.reach(ctx, target)
+	if why != "" {
+		s.refuse(c, http.StatusForbidden, target, why)
+		return
+	}
+	if err != nil {
+		say(c, http.StatusBadGateway, "it cannot be reached")
+		return
+	}
+	if !s.keep(to) {
+		return
+	}
+	defer s.drop(to)
+	if _, err := io.WriteString(c, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
+		return
+	}
+	early, _ := from.Peek(from.Buffered()) // what came with the request
+	pipe(c, to, early)
+}
+
+// reach connects to the first address of a target that may be reached. why says why none may.
+func (s *serving) reach(ctx context.Context, target string) (c net.Conn, why string, err error) {
+	host, port, _ := net.SplitHostPort(target)
+	n, _ := strconv.ParseUint(port, 10, 16)
+	var addresses []netip.Addr
+	if a, perr := netip.ParseAddr(host); perr == nil {
+		addresses = []netip.Addr{a}
+	} else if addresses, err = s.resolve(ctx, host); err != nil {
+		return nil, "", err
+	}
+	err = errors.New("no address")
+	for _, a := range addresses {
+		a = a.Unmap().WithZone("")
+		if no := s.deny(a); no != "" {
+			why = fmt.Sprintf("%s is %s", a, no)
+			continue
+		}
+		if c, err = s.dial(ctx, netip.AddrPortFrom(a, uint16(n))); err == nil {
+			return c, "", nil
+		}
+		why = ""
+	}
+	return nil, why, err
+}
+
+// pipe passes on what both sides say until both are done, or nothing was said for long.
+func pipe(a, b net.Conn, early []byte) {
+	var both sync.WaitGroup
+	copyTo := func(to, from net.Conn, first []byte) {
+		defer func() {
+			if half, ok := to.(interface{ CloseWrite() error }); ok {
+				half.CloseWrite()
+			}
+		}()
+		buf := make([]byte, 32<<10)
+		for {
+			if len(first) > 0 {
+				if _, err := to.Write(first); err != nil {
+					return
+				}
+			}
+			until := time.Now().Add(proxyIdle)
+			a.SetDeadline(until)
+			b.SetDeadline(until)
+			n, err := from.Read(buf)
+			if first = buf[:n]; n == 0 && err != nil {
+				return
+			}
+		}
+	}
+	both.Go(func() { copyTo(b, a, early) })
+	both.Go(func() { copyTo(a, b, nil) })
+	both.Wait()
+}

@@ -1,0 +1,272 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+)
+
+// Ended says why a command is over.
+type Ended string
+
+const (
+	Exited    Ended = "exited"    // by itself
+	TimedOut  Ended = "time"      // Limits.Time
+	TooLong   Ended = "output"    // Limits.Output
+	TooBig    Ended = "disk"      // Limits.Disk, Limits.Files, or hardly any room is left
+	NoMemory  Ended = "memory"    // a process of it was killed for Limits.Memory, and it did not end well
+	Cancelled Ended = "cancelled" // by the context
+)
+
+// Result is how a command went. The container is gone.
+type Result struct {
+	Ended  Ended
+	Exit   int    // of the command; 128 and more where a signal ended it
+	Stdout []byte // what the Spec has no writer for
+	Stderr []byte
+	Image  string        // id of the image
+	Took   time.Duration // from start to end of the command
+	Why    string        // for TooBig: what was too big
+	Denied []string      // hosts that the command wanted to reach and may not, each once, at most 32, with the reason
+	Hidden []string      // git directories and files of the workspace that were not inside
+}
+
+// Run runs argv in a container of its own, with stdin as its standard input if that is not nil, and returns when the container is gone. A command that fails, or that a limit
+// ended, is a Result; an error means that nothing ran, or that how it went cannot be known. When ctx ends, the container is killed and the error is that of
+// ctx. An error wrapping ErrLeft names a container that could not be removed.
+func (e *Engine) Run(ctx context.Context, s Spec, argv []string, stdin io.Reader) (result Result, err error) {
+	e.pruned.Do(func() { _, _ = e.Prune(ctx, nil) }) // what the next Prune does as well
+	if s, err = s.complete(e.facts.cpus); err != nil {
+		return result, err
+	}
+	if result.Image, err = e.Image(ctx, s.Image); err != nil {
+		return result, err
+	}
+	hidden, err := gitEntries(s.Workspace)
+	if err != nil {
+		return result, err
+	}
+	for _, h := range hidden {
+		result.Hidden = append(result.Hidden, h.path)
+	}
+	name := "reverie-" + nonce()
+	g, err := e.give(name)
+	defer g.remove()
+	if err != nil {
+		return result, err
+	}
+	c, err := e.plan(name, result.Image, s, g, hidden, argv)
+	if err != nil {
+		return result, err
+	}
+	if len(s.Network) > 0 {
+		p, err := e.proxy.listen(g.socket(), s.Network)
+		if err != nil {
+			return result, err
+		}
+		defer func() { result.Denied = p.close() }()
+	}
+	defer func() {
+		if gone := e.remove(name); gone != nil {
+			err = errors.Join(err, fmt.Errorf("%w: %s: %w", ErrLeft, name, gone))
+		}
+	}()
+	// A client that is killed may leave an order behind that is carried out later, so this one is waited for.
+	args, env := e.args(c)
+	if _, err := e.askWith(context.WithoutCancel(ctx), orderTime, env, args...); err != nil {
+		return result, fmt.Errorf("make a container: %w", err)
+	}
+	made, err := e.inspect(ctx, name)
+	if err != nil {
+		return result, err
+	}
+	if err := e.verify(c, made); err != nil {
+		return result, err
+	}
+	watch, err := watchDisk(s.Workspace, s.Limits.Disk, s.Limits.Files)
+	if err != nil {
+		return result, err
+	}
+	defer watch.stop()
+	return e.attend(ctx, c, watch, stdin, result)
+}
+
+// attend starts a container, looks after it, and tells how it ended.
+func (e *Engine) attend(ctx context.Context, c container, watch *diskWatch, stdin io.Reader, result Result) (Result, error) {
+	l := c.spec.Limits
+	var kept [2]bytes.Buffer
+	full := make(chan struct{})
+	budget := &budget{left: l.Output, spent: sync.OnceFunc(func() { close(full) })}
+	streams := [2]io.Writer{&kept[0], &kept[1]}
+	if c.spec.Stdout != nil {
+		streams[0] = c.spec.Stdout
+	}
+	if c.spec.Stderr != nil {
+		streams[1] = c.spec.Stderr
+	}
+	life, end := context.WithCancel(context.Background())
+	defer end()
+	client := e.client(life, nil, "start", "--attach", "--interactive", c.name)
+	client.Stdout, client.Stderr = &limited{streams[0], budget}, &limited{streams[1], budget}
+	fed, err := feed(client, stdin)
+	if err != nil {
+		return result, err
+	}
+	defer fed()
+	began := time.Now()
+	if err := client.Start(); err != nil {
+		return result, fmt.Errorf("%s start: %w", e.Name, err)
+	}
+	over := make(chan error, 1)
+	go func() { over <- client.Wait() }()
+	clock := time.NewTimer(l.Time)
+	defer clock.Stop()
+
+	var ended error
+	result.Ended = Exited
+	select {
+	case ended = <-over:
+	case <-ctx.Done():
+		result.Ended = Cancelled
+	case <-clock.C:
+		result.Ended = TimedOut
+	case <-full:
+		result.Ended = TooLong
+	case result.Why = <-watch.exceeded:
+		result.Ended = TooBig
+	}
+	if result.Ended != Exited {
+		ask := []string{"kill", c.name}
+		most := orderTime
+		if result.Ended == TimedOut && l.Grace > 0 {
+			seconds := max(1, int((l.Grace+time.Second/2)/time.Second))
+			ask, most = []string{"stop", "--time", fmt.Sprint(seconds), c.name}, orderTime+l.Grace
+		}
+		if _, err := e.ask(context.WithoutCancel(ctx), most, ask...); err != nil {
+			_, _ = e.ask(context.WithoutCancel(ctx), orderTime, "kill", c.name) // it may have ended meanwhile: what it is in tells
+		}
+		select {
+		case <-over:
+		case <-time.After(orderTime):
+			end() // the engine is gone, or does not tell its client
+			<-over
+		}
+	}
+	result.Took = time.Since(began)
+	result.Stdout, result.Stderr = kept[0].Bytes(), kept[1].Bytes()
+	made, err := e.inspect(context.WithoutCancel(ctx), c.name)
+	if err != nil {
+		return result, fmt.Errorf("how it ended: %w", err)
+	}
+	state := made.State
+	result.Exit = state.ExitCode
+	switch {
+	case ctx.Err() != nil && result.Ended == Cancelled:
+		return result, ctx.Err()
+	case state.Running:
+		return result, fmt.Errorf("%w: the client of %s ended before the container: %v", ErrSilent, e.Name, ended)
+	case state.Error != "" || state.StartedAt.IsZero():
+		return result, fmt.Errorf("start %q: %s", c.argv[0], firstLines(state.Error))
+	case state.OOMKilled && result.Ended == Exited && state.ExitCode != 0:
+		result.Ended = NoMemory
+	case result.Ended == Exited && budget.exceeded():
+		result.Ended = TooLong
+	}
+	return result, nil
+}
+
+// feed gives a client its standard input. Whoever reads for it may wait for a person, and is not waited for: what it still gets is lost.
+func feed(client *exec.Cmd, stdin io.Reader) (done func(), err error) {
+	if stdin == nil {
+		return func() {}, nil // the client's standard input is empty
+	}
+	from, to, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	client.Stdin = from
+	go func() {
+		io.Copy(to, stdin)
+		to.Close()
+	}()
+	return func() { from.Close() }, nil
+}
+
+// remove takes a container away, whatever it does, and returns when it is gone, or when the engine had its time.
+func (e *Engine) remove(name string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), orderTime+orderTime/2)
+	defer cancel()
+	var err error
+	for wait := 100 * time.Millisecond; wait < 2*time.Second; wait *= 2 {
+		_, err = e.ask(ctx, orderTime, "rm", "--force", "--volumes", name)
+		if missing(err) {
+			return nil
+		}
+		if err == nil {
+			if _, err = e.inspect(ctx, name); missing(err) {
+				return nil
+			}
+		}
+		if err == nil {
+			err = errors.New("it is still there")
+		}
+		time.Sleep(wait) // another call may be about to remove it
+	}
+	return err
+}
+
+func nonce() string {
+	var b [8]byte
+	rand.Read(b[:])
+	return hex.EncodeToString(b[:])
+}
+
+// budget counts what two streams may write together.
+type budget struct {
+	mu    sync.Mutex
+	left  int64
+	over  bool
+	spent func()
+}
+
+// take is how much of n bytes may still be written.
+func (b *budget) take(n int) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	may := int(min(int64(n), b.left))
+	b.left -= int64(may)
+	if may < n {
+		b.over = true
+		b.spent()
+	}
+	return may
+}
+
+func (b *budget) exceeded() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.over
+}
+
+// limited passes on what the budget allows, and takes the rest without a word, so that nobody who writes has to wait.
+type limited struct {
+	to io.Writer
+	of *budget
+}
+
+func (w *limited) Write(p []byte) (int, error) {
+	if may := w.of.take(len(p)); may > 0 {
+		if n, err := w.to.Write(p[:may]); err != nil {
+			return n, err
+		}
+	}
+	return len(p), nil
+}

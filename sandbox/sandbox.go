@@ -1,0 +1,233 @@
+// Package sandbox runs one command in one container of Docker or Podman, or refuses.
+//
+// Find an Engine by its name, ask it to Run, and take out what the command made with Collect. There is no way to the host for what
+// could not be had: a missing program, an engine that does not answer or cannot hold a limit, an image that is not there, a
+// container that was not made as it was asked for are errors, and nothing has run then.
+//
+// Inside there is the image, read-only; one folder of the host, at the same path as outside, without a git directory in it; an
+// environment of named variables; no capability, no new privileges, no network but what a Spec allows, and limits for everything that
+// can be used up. What a container is made with, and whose it is, stands in its labels, so that Prune finds what a killed process left.
+//
+// An Engine may be used by several goroutines. Everything that is started has a deadline, and is gone when its function returns.
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+var (
+	// ErrMissing is returned when the engine's program is not on PATH.
+	ErrMissing = errors.New("the program is not there")
+	// ErrSilent is returned when the engine does not answer in time, or answers with an error.
+	ErrSilent = errors.New("the engine does not answer")
+	// ErrWeak is returned when the engine cannot hold a limit, or does not filter system calls.
+	ErrWeak = errors.New("the engine cannot contain a command")
+	// ErrNoImage is returned when an image is not on this machine. None is ever pulled.
+	ErrNoImage = errors.New("there is no such image")
+	// ErrBadSpec is returned when what was asked for cannot be given safely.
+	ErrBadSpec = errors.New("not to be sandboxed")
+	// ErrLeft is returned when a container could not be removed. Prune does when the engine answers again.
+	ErrLeft = errors.New("a container may be left")
+)
+
+// Engines are the names that Find knows.
+func Engines() []string { return []string{"docker", "podman"} }
+
+// How long one answer of the engine may take.
+const (
+	infoTime  = 5 * time.Second  // of one that is asked whether it is there
+	orderTime = 60 * time.Second // of one that makes, stops or removes a container
+)
+
+// Engine is a container engine on this machine that answered and holds every limit.
+type Engine struct {
+	Name    string // docker or podman
+	Version string
+
+	program string // absolute path
+	host    string // Docker: the address of the engine, a socket of this machine
+	folder  string // private; what a container is given of ours lies there
+	facts   facts
+
+	pruned sync.Once
+	proxy  proxy // tests alone: what the network is made of in the place of the real one
+}
+
+// facts are what an engine says of itself.
+type facts struct {
+	cpus     int
+	rootless bool // the engine runs as the user, whose id is 0 inside
+	remapped bool // ids of containers are mapped to others by the engine's configuration
+}
+
+// Find looks for an engine by its name. It returns an error wrapping ErrMissing, ErrSilent or ErrWeak, which says what is missing.
+func Find(ctx context.Context, name string) (*Engine, error) {
+	if !slices.Contains(Engines(), name) {
+		return nil, fmt.Errorf("%w: %q is not one of %s", ErrMissing, name, strings.Join(Engines(), ", "))
+	}
+	if runtime.GOOS == "windows" {
+		return nil, fmt.Errorf("%w: a folder of Windows has no path inside a container that is the same", ErrWeak)
+	}
+	program, err := exec.LookPath(name)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s is not on PATH", ErrMissing, name)
+	}
+	if program, err = filepath.Abs(program); err != nil {
+		return nil, err
+	}
+	e := &Engine{Name: name, program: program}
+	if e.folder, err = privateFolder(); err != nil {
+		return nil, err
+	}
+	if name == "docker" {
+		if e.host, err = e.address(ctx); err != nil {
+			return nil, err
+		}
+	}
+	out, err := e.ask(ctx, infoTime, "info", "--format", "{{json .}}")
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrSilent, err)
+	}
+	if name == "docker" {
+		err = e.readDocker(out)
+	} else {
+		err = e.readPodman(out)
+	}
+	return e, err
+}
+
+// address is where the Docker that the user has chosen listens. One elsewhere would look for the folder on its own machine.
+func (e *Engine) address(ctx context.Context) (string, error) {
+	host := os.Getenv("DOCKER_HOST")
+	if host == "" {
+		ctx, cancel := context.WithTimeout(ctx, infoTime)
+		defer cancel()
+		ask := tame(exec.CommandContext(ctx, e.program, "context", "inspect", "--format", "{{.Endpoints.docker.Host}}"))
+		out, err := output(ask)
+		if err != nil {
+			return "", fmt.Errorf("%w: which engine is meant: %w", ErrSilent, err)
+		}
+		host = strings.TrimSpace(string(out))
+	}
+	at, err := url.Parse(host)
+	if err != nil || at.Scheme != "unix" || !filepath.IsAbs(at.Path) {
+		return "", fmt.Errorf("%w: docker is at %q, which is not a socket of this machine", ErrWeak, host)
+	}
+	return host, nil
+}
+
+// readDocker takes what Docker says of itself.
+func (e *Engine) readDocker(out []byte) error {
+	var info struct {
+		ServerVersion, OSType    string
+		ServerErrors             []string
+		NCPU                     int
+		MemoryLimit, PidsLimit   bool
+		CPUCfsQuota, CpuCfsQuota bool // one spelling or the other, by version
+		SecurityOptions          []string
+	}
+	if err := json.Unmarshal(out, &info); err != nil {
+		return fmt.Errorf("%w: docker info: %w", ErrSilent, err)
+	}
+	if len(info.ServerErrors) > 0 || info.ServerVersion == "" {
+		return fmt.Errorf("%w: %s", ErrSilent, strings.Join(info.ServerErrors, "; "))
+	}
+	e.Version, e.facts = info.ServerVersion, facts{cpus: info.NCPU}
+	filtered := false
+	for _, o := range info.SecurityOptions { // name=seccomp,profile=default
+		name, rest, _ := strings.Cut(strings.TrimPrefix(o, "name="), ",")
+		switch name {
+		case "seccomp":
+			filtered = !strings.Contains(rest, "unconfined")
+		case "rootless":
+			e.facts.rootless = true
+		case "userns":
+			e.facts.remapped = true
+		}
+	}
+	return e.strong(info.OSType, filtered, info.MemoryLimit, info.PidsLimit, info.CPUCfsQuota || info.CpuCfsQuota)
+}
+
+// readPodman takes what Podman says of itself.
+func (e *Engine) readPodman(out []byte) error {
+	var info struct {
+		Host struct {
+			CPUs              int      `json:"cpus"`
+			OS                string   `json:"os"`
+			CgroupControllers []string `json:"cgroupControllers"`
+			ServiceIsRemote   bool     `json:"serviceIsRemote"`
+			Security          struct {
+				Rootless       bool `json:"rootless"`
+				SeccompEnabled bool `json:"seccompEnabled"`
+			} `json:"security"`
+		} `json:"host"`
+		Version struct{ Version string } `json:"version"`
+	}
+	if err := json.Unmarshal(out, &info); err != nil {
+		return fmt.Errorf("%w: podman info: %w", ErrSilent, err)
+	}
+	h := info.Host
+	if h.ServiceIsRemote && runtime.GOOS == "linux" {
+		return fmt.Errorf("%w: podman asks one on another machine", ErrWeak)
+	}
+	e.Version, e.facts = info.Version.Version, facts{cpus: h.CPUs, rootless: h.Security.Rootless}
+	has := func(c string) bool { return slices.Contains(h.CgroupControllers, c) }
+	return e.strong(h.OS, h.Security.SeccompEnabled, has("memory"), has("pids"), has("cpu"))
+}
+
+// strong is an error that names what an engine lacks.
+func (e *Engine) strong(system string, filtered, memory, pids, cpu bool) error {
+	var lacks []string
+	for _, need := range []struct {
+		has  bool
+		what string
+	}{
+		{system == "linux", "containers of Linux"},
+		{filtered, "a seccomp profile"},
+		{memory, "a limit of memory"},
+		{pids, "a limit of processes"},
+		{cpu, "a limit of processors"},
+	} {
+		if !need.has {
+			lacks = append(lacks, need.what)
+		}
+	}
+	if len(lacks) > 0 {
+		return fmt.Errorf("%w: this %s lacks %s", ErrWeak, e.Name, strings.Join(lacks, ", "))
+	}
+	return nil
+}
+
+// Image is the id of an image that is on this machine, sha256:…, by which a container is made: a name may mean another one tomorrow.
+func (e *Engine) Image(ctx context.Context, name string) (string, error) {
+	if name == "" || strings.HasPrefix(name, "-") {
+		return "", fmt.Errorf("%w: %q is not a name", ErrNoImage, name)
+	}
+	out, err := e.ask(ctx, orderTime, "image", "inspect", "--format", "{{.Id}}", name)
+	if err != nil {
+		if missing(err) {
+			return "", fmt.Errorf("%w: %s", ErrNoImage, name)
+		}
+		return "", fmt.Errorf("look at image %s: %w", name, err)
+	}
+	id := strings.TrimSpace(string(out))
+	if !strings.HasPrefix(id, "sha256:") {
+		id = "sha256:" + id // Podman's
+	}
+	if len(id) != len("sha256:")+64 || strings.Trim(id[len("sha256:"):], "0123456789abcdef") != "" {
+		return "", fmt.Errorf("look at image %s: %q is not an id", name, id)
+	}
+	return id, nil
+}
