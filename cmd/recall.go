@@ -110,9 +110,7 @@ const snippetWidth = 200
 
 func (w *workspace) tellAnswer(a recalled, q recall.Query, o recallOptions) error {
 	env := w.env
-	for _, note := range a.notes {
-		env.warn("passed over: %s", note)
-	}
+	w.tellPassedOver(a.notes)
 	if len(q.Not) > 0 {
 		env.say("left out: what says %s", strings.Join(quotedList(q.Not), ", "))
 	}
