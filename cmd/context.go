@@ -309,7 +309,7 @@ func (w *workspace) injectPrompt(ctx context.Context, r contextRequest) (in inje
 			return nil
 		}
 		var hits []recall.Relevance
-		err := w.search(ctx, v, false, r.limits(), func(x *recall.Index) (err error) {
+		err := w.searchTrusted(ctx, v, false, r.limits(), func(x, _ *recall.Index) (err error) {
 			hits, err = relevant(x, prompt, r.Files, x.Keep(recall.Query{}, w.env.Now()))
 			return err
 		})

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -85,8 +86,22 @@ func (w *workspace) viewAt(ctx context.Context, rev string, fn func(*record.View
 
 // tellBad names files of memories that cannot be read.
 func (w *workspace) tellBad(v *record.View) {
+	var why []string
 	for _, bad := range v.Bad() {
-		w.env.warn("passed over: %v", bad)
+		why = append(why, bad.Error())
+	}
+	w.tellPassedOver(why)
+}
+
+// tellPassedOver says why files cannot be read, a line for each. That quotes their names and what they hold, which anybody may have
+// written who can push: an agent is told how many they are, and nothing of it.
+func (w *workspace) tellPassedOver(why []string) {
+	if len(why) > 0 && w.shields() {
+		w.env.warn("%s cannot be read and passed over; a person sees why with 'reverie check'", count(len(why), "file", "files"))
+		return
+	}
+	for _, one := range why {
+		w.env.warn("passed over: %s", strings.ReplaceAll(one, "\n", "^J"))
 	}
 }
 

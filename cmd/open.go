@@ -140,13 +140,15 @@ func private(c config.Config) []record.Kind {
 func (w *workspace) tolerate(err error) error {
 	var bad *record.FormatError
 	var rest []error
+	var why []string
 	for _, e := range split(err) {
 		if errors.As(e, &bad) {
-			w.env.warn("passed over: %v", e)
+			why = append(why, e.Error())
 		} else {
 			rest = append(rest, e)
 		}
 	}
+	w.tellPassedOver(why)
 	return errors.Join(rest...)
 }
 

@@ -77,13 +77,18 @@ func runRecall(ctx context.Context, env *Env, text string, o recallOptions) erro
 		near := sync.OnceValue(w.askNear(ctx, q))
 		defer func() { near().vectors.Close() }()
 		var a recalled
-		err = w.search(ctx, v, o.at != "", recall.Limits{}, func(x *recall.Index) error {
+		look := func(x, withheld *recall.Index) error {
 			if q, err = ask.settle(x, q); err != nil {
 				return err
 			}
-			a, err = w.look(x, q, near, o, standings)
+			a, err = lookup{w, x, withheld, q, o, near, standings}.look(ctx)
 			return err
-		})
+		}
+		if o.foreign {
+			err = w.search(ctx, v, o.at != "", recall.Limits{}, func(x *recall.Index) error { return look(x, nil) })
+		} else {
+			err = w.searchTrusted(ctx, v, o.at != "", recall.Limits{}, look)
+		}
 		if err != nil {
 			return err
 		}
@@ -105,9 +110,7 @@ const snippetWidth = 200
 
 func (w *workspace) tellAnswer(a recalled, q recall.Query, o recallOptions) error {
 	env := w.env
-	for _, note := range a.notes {
-		env.warn("passed over: %s", note)
-	}
+	w.tellPassedOver(a.notes)
 	if len(q.Not) > 0 {
 		env.say("left out: what says %s", strings.Join(quotedList(q.Not), ", "))
 	}
@@ -129,6 +132,8 @@ func (w *workspace) tellAnswer(a recalled, q recall.Query, o recallOptions) erro
 		w.tellShielded(a.hidden)
 	case a.hidden == 1:
 		env.say("1 answer is withheld; 'reverie recall --all QUERY' shows it")
+	case a.hidden == maxNear:
+		env.say("at least %d answers are withheld; 'reverie recall --all QUERY' shows them", a.hidden)
 	case a.hidden > 1 && len(a.hits) == 0:
 		env.say("all %d answers are withheld; 'reverie recall --all QUERY' shows them", a.hidden)
 	case a.hidden > 1:

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"cmp"
+	"context"
 	"iter"
 	"slices"
 
@@ -17,7 +18,7 @@ type recalled struct {
 	weight float64  // of the nearest, where they did
 	not    string   // why another did not
 	loose  bool     // nothing has the phrases that were asked for: these have their words
-	hidden int      // that were found and are withheld for their authors
+	hidden int      // that answer and are withheld for their authors, maxNear at most
 	notes  []string // of files that cannot be read
 	far    bool     // no memory has a word of the query: these are only near
 	more   int      // that were found and are not among the hits
@@ -28,7 +29,8 @@ type recalled struct {
 // lookup is one question to an index.
 type lookup struct {
 	w         *workspace
-	x         *recall.Index
+	x         *recall.Index // of what may be found
+	withheld  *recall.Index // of what may not, for its authors; nil: there is none
 	q         recall.Query
 	o         recallOptions
 	near      func() nearness
@@ -37,9 +39,8 @@ type lookup struct {
 
 // look asks the index, and what is near where that is known. It reads no more memories than the answer needs, and at most some
 // fifty to say how many more there are, or why there are none.
-func (w *workspace) look(x *recall.Index, q recall.Query, near func() nearness, o recallOptions, standings func(record.Memory) standing) (recalled, error) {
-	l := lookup{w, x, q, o, near, standings}
-	a, err := l.find()
+func (l lookup) look(ctx context.Context) (recalled, error) {
+	a, err := l.find(ctx)
 	if err != nil {
 		return a, err
 	}
@@ -49,60 +50,101 @@ func (w *workspace) look(x *recall.Index, q recall.Query, near func() nearness, 
 	for i := range a.hits {
 		h := &a.hits[i]
 		for _, at := range h.Alike {
-			m, err := x.Memory(at)
+			m, err := l.x.Memory(at)
 			if err != nil {
 				return a, err
 			}
-			h.alike = append(h.alike, m.ID)
+			if l.o.foreign || h.standing.Withheld || !l.standings(m).Withheld {
+				h.alike = append(h.alike, m.ID)
+			}
 		}
 	}
 	return a, nil
 }
 
-// find fills the hits: of the best that the index has, and of more of them while what is withheld leaves too few.
-func (l lookup) find() (a recalled, err error) {
+// find fills the hits.
+func (l lookup) find(ctx context.Context) (a recalled, err error) {
 	now := l.w.env.Now()
 	a.notes = l.x.State().Notes
-	request := recall.Request{Text: l.q.Text, Phrases: l.q.Phrases, Not: l.q.Not, Now: now, Files: l.o.files, Apart: l.o.apart, Keep: l.x.Keep(l.q, now), HalfOf: recall.HalfLife}
-	for n := max(2*l.o.limit, maxNear); ; n *= 4 {
-		if request.N = n; l.o.limit <= 0 {
-			request.N = 0
-		}
-		found, loose := l.ranked(&request)
-		a.loose = a.loose || loose // request has no phrases any more
-		a.hidden = 0
-		var failed error
-		each := func(yield func(recall.Hit, standing) bool) {
-			for _, f := range found {
-				m, err := l.x.Memory(f.Ref)
-				if err != nil {
-					failed = err
-					return
-				}
-				s := l.standings(m)
-				if !l.o.foreign && s.Foreign {
-					a.hidden++
-				} else if !yield(recall.Hit{Memory: m, Found: f}, s) {
-					return
-				}
+	request := recall.Request{Text: l.q.Text, Phrases: l.q.Phrases, Not: l.q.Not, N: max(2*l.o.limit, maxNear), Now: now, Files: l.o.files, Apart: l.o.apart,
+		Keep: l.x.Keep(l.q, now), HalfOf: recall.HalfLife, Done: ctx.Done()}
+	if l.o.limit <= 0 {
+		request.N = 0
+	}
+	found, loose := l.ranked(&request)
+	if err := ctx.Err(); err != nil {
+		return a, err
+	}
+	a.loose = loose
+	a.hidden = l.hidden(request)
+	var failed error
+	each := func(yield func(recall.Hit, standing) bool) {
+		for _, f := range found {
+			h, s, err := l.speaker(f)
+			if err != nil {
+				failed = err
+				return
+			}
+			if !yield(h, s) {
+				return
 			}
 		}
-		near := l.near()
-		a.weight = near.weight
-		a.hits, a.lists, a.not = l.fused(each, near)
-		if failed != nil {
-			return a, failed
+	}
+	near := l.near()
+	a.weight = near.weight
+	a.hits, a.lists, a.not = l.fused(each, near)
+	if failed != nil {
+		return a, failed
+	}
+	a.far = !wordless(l.q) && !slices.ContainsFunc(found, func(f recall.Found) bool { return f.Covered > 0 })
+	if a.many = request.N > 0 && len(found) == request.N; !a.many {
+		a.more = l.unshown(found, a.hits)
+	}
+	return a, nil
+}
+
+// speaker is the best of those that say the same as a document which is given to agents, or else the document.
+func (l lookup) speaker(f recall.Found) (hit recall.Hit, s standing, err error) {
+	for i, at := range append([]recall.Ref{f.Ref}, f.Alike...) {
+		m, err := l.x.Memory(at)
+		if err != nil {
+			return hit, s, err
 		}
-		full := request.N > 0 && len(found) == request.N
-		if full && a.hidden > 0 && len(a.hits) < l.o.limit {
+		stands := l.standings(m)
+		if i > 0 && stands.Withheld {
 			continue
 		}
-		a.far = !wordless(l.q) && !slices.ContainsFunc(found, func(f recall.Found) bool { return f.Covered > 0 })
-		if a.many = full; !full {
-			a.more = l.unshown(found, a.hits)
+		hit, s = recall.Hit{Memory: m, Found: f}, stands
+		if i > 0 {
+			hit.Ref, hit.Alike = at, slices.Clone(f.Alike)
+			hit.Alike[i-1] = f.Ref
 		}
-		return a, nil
+		if !s.Withheld {
+			break
+		}
 	}
+	return hit, s, nil
+}
+
+// hidden is how many memories that are withheld for their authors have words that a request asks for, at most maxNear.
+func (l lookup) hidden(r recall.Request) (n int) {
+	if l.withheld == nil {
+		return 0
+	}
+	l.x, r.N, r.Apart = l.withheld, maxNear, true
+	r.Keep = l.x.Keep(l.q, r.Now)
+	return l.answers(&r)
+}
+
+// answers is how many documents answer a request: those that have some of its words, if it has any.
+func (l lookup) answers(r *recall.Request) (n int) {
+	found, _ := l.ranked(r)
+	for _, f := range found {
+		if f.Covered > 0 || wordless(l.q) {
+			n++
+		}
+	}
+	return n
 }
 
 // ranked are the documents that answer a request: those with its phrases, or, where there is none, those with the words of them,
@@ -120,7 +162,7 @@ func (l lookup) ranked(r *recall.Request) (found []recall.Found, loose bool) {
 	return found, false
 }
 
-// unshown is how many of what was found could be shown and are not among the hits.
+// unshown is how many of what was found are not among the hits.
 func (l lookup) unshown(found []recall.Found, hits []hit) (n int) {
 	if l.o.limit <= 0 || len(found) <= len(hits) {
 		return 0
@@ -130,7 +172,7 @@ func (l lookup) unshown(found []recall.Found, hits []hit) (n int) {
 		shown[h.Memory.ID] = true
 	}
 	for _, f := range found {
-		if m, err := l.x.Memory(f.Ref); err == nil && !shown[m.ID] && (l.o.foreign || !l.w.isForeign(m)) {
+		if m, err := l.x.Memory(f.Ref); err == nil && !shown[m.ID] {
 			n++
 		}
 	}
@@ -228,7 +270,7 @@ func (l lookup) alike(near nearness) []vector.Near {
 			return m, false
 		}
 		m, err := l.x.Memory(at)
-		return m, err == nil && (l.o.foreign || !l.standings(m).Foreign)
+		return m, err == nil
 	})
 }
 

@@ -64,7 +64,7 @@ func restricted(q recall.Query) string {
 
 // whyNothing says why a query found nothing: that nothing is known at all, or which part of it keeps how many from being found.
 func (l lookup) whyNothing() string {
-	if l.x.Totals().Docs == 0 {
+	if l.x.Totals().Docs == 0 && l.withheld == nil {
 		if l.o.at != "" {
 			return "nothing was known then"
 		}
@@ -91,18 +91,11 @@ func (l lookup) whyNothing() string {
 	return "nothing is known about that"
 }
 
-// wouldFind is how many memories a query finds, at most maxNear: those that may be shown and, if it has words, have some of them.
-func (l lookup) wouldFind(q recall.Query) (n int) {
+// wouldFind is how many memories a query finds, at most maxNear: if it has words, those that have some of them.
+func (l lookup) wouldFind(q recall.Query) int {
 	l.q = q
 	now := l.w.env.Now()
-	found, _ := l.ranked(&recall.Request{Text: q.Text, Not: q.Not, Now: now, Keep: l.x.Keep(q, now), N: maxNear})
-	for _, f := range found {
-		m, err := l.x.Memory(f.Ref)
-		if err == nil && (l.o.foreign || !l.w.isForeign(m)) && (f.Covered > 0 || wordless(q)) {
-			n++
-		}
-	}
-	return n
+	return l.answers(&recall.Request{Text: q.Text, Not: q.Not, Now: now, Keep: l.x.Keep(q, now), N: maxNear})
 }
 
 // wordless reports whether a query only filters.

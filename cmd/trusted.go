@@ -31,6 +31,8 @@ type judged struct {
 	Tip      gitstore.ID         `json:"tip"`
 	People   [][]string          `json:"people"`   // names of those who are not trusted
 	Withheld map[gitstore.ID]int `json:"withheld"` // by blob: for whom of People
+
+	known map[gitstore.ID]bool // by blob: every other one is withheld too; nil: there are no others
 }
 
 // judgement is withheld.json.
@@ -41,46 +43,6 @@ type judgement struct {
 	Refs map[string]judged `json:"refs"`
 }
 
-// untrusted returns why a memory of a view is withheld for its author, or "".
-func (w *workspace) untrusted(ctx context.Context, v *record.View) (func(record.Memory) (why string), error) {
-	foreign, err := w.foreign(ctx, v)
-	if err != nil {
-		return nil, err
-	}
-	return func(m record.Memory) string { return w.whyWithheld(foreign(m)) }, nil
-}
-
-// whyWithheld says in a few words for whom something is withheld; nothing for nobody.
-func (w *workspace) whyWithheld(by []string) string {
-	switch why := "last changed by " + strings.Join(by, " and "); {
-	case len(by) == 0:
-		return ""
-	case w.narrowed.Trust.Signed:
-		return why + ", without a signature that is trusted here"
-	default:
-		return why + ", not trusted here"
-	}
-}
-
-// foreign returns the names of those for whom a memory of a view is withheld, none where it is not. Where only this
-// clone's own identity ever wrote, that costs two small files. If history cannot be read, all that nobody approved is
-// withheld.
-func (w *workspace) foreign(ctx context.Context, v *record.View) (func(record.Memory) []string, error) {
-	if w.strangers.of != v {
-		by, err := w.findForeign(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		w.strangers.of, w.strangers.by = v, by
-	}
-	return w.strangers.by, nil
-}
-
-// isForeign reports whether a memory of the view whose standings were asked for is withheld for its author.
-func (w *workspace) isForeign(m record.Memory) bool {
-	return w.strangers.by != nil && len(w.strangers.by(m)) > 0
-}
-
 // tellHidden says that something is left out.
 func (w *workspace) tellHidden(n int) {
 	switch {
@@ -89,40 +51,6 @@ func (w *workspace) tellHidden(n int) {
 	case n > 1:
 		w.env.say("%d memories of people not trusted here are left out; next: reverie trust", n)
 	}
-}
-
-// strangers is the answer of foreign for one view.
-type strangers struct {
-	of *record.View
-	by func(record.Memory) []string
-}
-
-func (w *workspace) findForeign(ctx context.Context, v *record.View) (func(record.Memory) []string, error) {
-	c, err := w.restrict(v)
-	if err != nil { // of an old state; that of the newest was read before
-		c = w.config
-	}
-	if c.Trust.Everyone {
-		return func(record.Memory) []string { return nil }, nil
-	}
-	memory, journal, err := w.assess(ctx, v, c.Trust)
-	if err != nil {
-		return nil, err
-	}
-	if len(memory.Withheld)+len(journal.Withheld) == 0 {
-		return func(record.Memory) []string { return nil }, nil
-	}
-	return func(m record.Memory) []string {
-		j := memory
-		if m.Private {
-			j = journal
-		}
-		blob, _ := v.Blob(m.ID)
-		if i, ok := j.Withheld[blob]; ok {
-			return j.People[i]
-		}
-		return nil
-	}, nil
 }
 
 // authorName is an author as people are told of him.
@@ -147,7 +75,8 @@ func (w *workspace) assess(ctx context.Context, v *record.View, c config.Trust) 
 		return memory, journal, err
 	}
 	at := v.Tip()
-	if at == "" { // a bare tree tells no authors: those of today count
+	bare := at == ""
+	if bare { // a tree tells no authors: what is as it is today has those of today
 		at = now
 	}
 	g, err := w.newAssessor(c)
@@ -156,6 +85,11 @@ func (w *workspace) assess(ctx context.Context, v *record.View, c config.Trust) 
 	}
 	if memory, err = g.of(ctx, store, at, at == now); err != nil {
 		return memory, journal, err
+	}
+	if bare {
+		if memory.known, err = blobsAt(ctx, store, at); err != nil {
+			return memory, journal, err
+		}
 	}
 	private := gitstore.Open(w.repo, journalRef)
 	switch tip, err := private.Tip(ctx); {
@@ -381,9 +315,24 @@ func (g *assessor) strange(a gitstore.Author) bool { return !g.trusts(a) }
 // nothing withholds every memory that nobody approved.
 func (g *assessor) nothing(ctx context.Context, s *gitstore.Store, at gitstore.ID) (judged, error) {
 	found := &gitstore.Origins{Files: map[string]gitstore.Origin{}}
+	err := eachFile(ctx, s, at, func(file string, blob gitstore.ID) {
+		found.Files[file] = gitstore.Origin{Blob: blob, By: []gitstore.Author{{}}}
+	})
+	return g.decide(at, found), err
+}
+
+// blobsAt are the files of memories at a commit.
+func blobsAt(ctx context.Context, s *gitstore.Store, at gitstore.ID) (map[gitstore.ID]bool, error) {
+	blobs := map[gitstore.ID]bool{}
+	err := eachFile(ctx, s, at, func(_ string, blob gitstore.ID) { blobs[blob] = true })
+	return blobs, err
+}
+
+// eachFile calls fn for each file of a memory at a commit. Entries that git itself would refuse are passed over.
+func eachFile(ctx context.Context, s *gitstore.Store, at gitstore.ID, fn func(file string, blob gitstore.ID)) error {
 	err := s.ViewAt(ctx, string(at), func(t *gitstore.Tree) error {
 		return t.Walk(record.MemoryDir, func(file string, blob gitstore.ID) error {
-			found.Files[file] = gitstore.Origin{Blob: blob, By: []gitstore.Author{{}}}
+			fn(file, blob)
 			return nil
 		})
 	})
@@ -391,7 +340,7 @@ func (g *assessor) nothing(ctx context.Context, s *gitstore.Store, at gitstore.I
 	if errors.As(err, &bad) {
 		err = nil
 	}
-	return g.decide(at, found), err
+	return err
 }
 
 // idOf is the id in a memory's path, or "".

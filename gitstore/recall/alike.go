@@ -1,6 +1,8 @@
 package recall
 
 import (
+	"encoding/binary"
+	"hash/maphash"
 	"slices"
 
 	"github.com/reverie-memory/reverie/gitstore/recall/segment"
@@ -9,12 +11,14 @@ import (
 // Documents that say the same are one hit. They do when they have the same terms in the same order, or, if they are not short,
 // nearly all terms in any: a number that differs in a short one may be the point.
 const (
-	sameShare  = 0.95 // of the terms that either has, which both have
-	leastShare = 20   // distinct terms of a document that may differ in some
+	sameShare  = 19 // of sameOf terms that either has, which both have
+	sameOf     = 20
+	leastShare = 20 // distinct terms of a document that may differ in some
 )
 
-// saying is what a document says: its terms in their order, and the distinct ones ascending.
-type saying struct{ all, set []uint64 }
+// maxNearly is how many hits, the best of those that are not short, a document is compared with term by term; with all of them it is
+// compared by a hash of its terms.
+const maxNearly = 100
 
 // fold takes the best that were asked for, and puts those that say the same as a better one under it.
 func (r *ranking) fold(all []candidate) []Found {
@@ -23,71 +27,110 @@ func (r *ranking) fold(all []candidate) []Found {
 		most = len(all)
 	}
 	var out []Found
-	var said []saying
-	var room []segment.Position
+	f := folding{ranking: r, same: map[uint64]int{}, seed: maphash.MakeSeed(), hashes: make([][]uint64, len(r.segments))}
 	for i := range all {
 		c := &all[i]
-		if len(out) == most || c.Score <= 0 {
+		if len(out) == most || c.Score <= 0 || r.over() {
 			break
 		}
 		if !r.request.Apart {
-			var this saying
-			this, room = r.saying(c.Ref, room)
-			if n := slices.IndexFunc(said, this.same); n >= 0 {
+			if n, ok := f.under(c.Ref, len(out)); ok {
 				out[n].Alike = append(out[n].Alike, c.Ref)
 				continue
 			}
-			said = append(said, this)
 		}
 		out = append(out, c.Found)
 	}
 	return out
 }
 
-func (r *ranking) saying(at Ref, room []segment.Position) (saying, []segment.Position) {
-	s := r.segments[at.Segment]
-	room = s.Forward(at.Doc, room[:0])
-	all := make([]uint64, len(room), 2*len(room))
-	for i, p := range room {
-		all[i] = uint64(p.Term)
-		if len(r.segments) > 1 { // ids of two segments are not comparable
-			all[i] = termHash(s.TermText(p.Term))
-		}
-	}
-	set := append(all[len(all):], all...)
-	slices.Sort(set)
-	return saying{all, slices.Compact(set)}, room
+// folding is what is known of the hits so far.
+type folding struct {
+	*ranking
+	same   map[uint64]int // the hit that has the terms of a hash
+	seed   maphash.Seed
+	nearly []wording  // at most maxNearly
+	hashes [][]uint64 // of the terms of each segment, where there are several; 0: not known yet
+	room   []segment.Position
+	bytes  []byte
 }
 
-func (a saying) same(b saying) bool {
-	if slices.Equal(a.all, b.all) {
-		return true
+// wording are the distinct terms of a hit, ascending.
+type wording struct {
+	hit int
+	set []uint64
+}
+
+// under is the hit that says what a document says. Where there is none, the document is the hit with the number next.
+func (f *folding) under(at Ref, next int) (hit int, ok bool) {
+	set, sum := f.terms(at)
+	if hit, ok = f.same[sum]; ok {
+		return hit, true
 	}
-	least, most := min(len(a.set), len(b.set)), max(len(a.set), len(b.set))
-	if least < leastShare || float64(least) < sameShare*float64(most) {
-		return false
+	if len(set) >= leastShare {
+		slices.Sort(set)
+		if set = slices.Compact(set); len(set) >= leastShare {
+			if n := slices.IndexFunc(f.nearly, func(w wording) bool { return nearlySame(w.set, set) }); n >= 0 {
+				return f.nearly[n].hit, true
+			}
+			if len(f.nearly) < maxNearly {
+				f.nearly = append(f.nearly, wording{next, set})
+			}
+		}
 	}
+	f.same[sum] = next
+	return 0, false
+}
+
+// terms are those of a document in their order, and a hash of them.
+func (f *folding) terms(at Ref) (all []uint64, sum uint64) {
+	s := f.segments[at.Segment]
+	f.room = s.Forward(at.Doc, f.room[:0])
+	all, f.bytes = make([]uint64, len(f.room)), f.bytes[:0]
+	for i, p := range f.room {
+		all[i] = uint64(p.Term)
+		if len(f.segments) > 1 { // ids of two segments are not comparable
+			all[i] = f.hash(at.Segment, p.Term)
+		}
+		f.bytes = binary.LittleEndian.AppendUint64(f.bytes, all[i])
+	}
+	return all, maphash.Bytes(f.seed, f.bytes)
+}
+
+// hash is that of a term of a segment.
+func (f *folding) hash(k int, term uint32) uint64 {
+	s := f.segments[k]
+	if f.hashes[k] == nil {
+		f.hashes[k] = make([]uint64, s.Terms())
+	}
+	if int(term) >= len(f.hashes[k]) { // the segment is spoilt
+		return 1
+	}
+	h := &f.hashes[k][term]
+	if *h == 0 {
+		*h = max(1, maphash.String(f.seed, s.TermText(term)))
+	}
+	return *h
+}
+
+// nearlySame reports whether two documents share enough of their distinct terms.
+func nearlySame(a, b []uint64) bool {
+	// both >= sameShare/sameOf · (a + b - both), without a fraction
+	need := (sameShare*(len(a)+len(b)) + sameShare + sameOf - 1) / (sameShare + sameOf)
 	both := 0
-	for i, j := 0, 0; i < len(a.set) && j < len(b.set); {
+	for i, j := 0, 0; both+min(len(a)-i, len(b)-j) >= need; {
 		switch {
-		case a.set[i] == b.set[j]:
+		case both == need:
+			return true
+		case a[i] == b[j]:
 			both++
 			i++
 			j++
-		case a.set[i] < b.set[j]:
+		case a[i] < b[j]:
 			i++
 		default:
 			j++
 		}
 	}
-	return float64(both) >= sameShare*float64(least+most-both)
-}
-
-// termHash is FNV-1a.
-func termHash(text string) uint64 {
-	h := uint64(14695981039346656037)
-	for i := range len(text) {
-		h = (h ^ uint64(text[i])) * 1099511628211
-	}
-	return h
+	return false
 }

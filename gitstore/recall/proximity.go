@@ -59,6 +59,9 @@ func (r *ranking) places(all []candidate) {
 	var positions []segment.Position
 	mean := max(float64(r.totals.Length)/float64(r.totals.Docs), 1)
 	for c := range all {
+		if r.over() {
+			return
+		}
 		f := &all[c]
 		s := r.segments[f.Segment]
 		if of[f.Segment] == nil {

@@ -38,6 +38,7 @@ type Request struct {
 	Keep    func(at Ref) bool              // which documents may be found; nil: all. Whatever it says, frequencies are of all documents
 	Apart   bool                           // documents that say the same are hits of their own
 	HalfOf  func(kind uint8) time.Duration // half-life of a kind; nil or 0: it never fades
+	Done    <-chan struct{}                // that of a context, which ends the search: what is found then is worth nothing
 }
 
 // Found is a document that answers a Request.
@@ -88,6 +89,16 @@ func (x *Index) Rank(q Request) []Found {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.at, b.at))
 	})
 	return r.fold(candidates)
+}
+
+// over reports whether nobody waits for the answer any more.
+func (r *ranking) over() bool {
+	select {
+	case <-r.request.Done:
+		return true
+	default:
+		return false
+	}
 }
 
 // ranking is one call of Rank. Documents are numbered over all segments.

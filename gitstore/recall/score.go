@@ -38,6 +38,9 @@ func (r *ranking) score() {
 	mean := max(float64(r.totals.Length)/float64(r.totals.Docs), 1)
 	length := func(s *Segment, doc int) float64 { return float64(s.Length(doc)) / mean }
 	for i := range r.query {
+		if r.over() {
+			return
+		}
 		l := &r.query[i]
 		for k, variants := range l.ids {
 			for _, v := range variants {
