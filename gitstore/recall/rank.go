@@ -3,6 +3,7 @@ package recall
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore/recall/segment"
@@ -66,7 +67,7 @@ func (p Parts) score() float64 {
 	return (p.Words + p.Characters + p.Grams + p.Near + p.Passage + p.Beside) * p.Prior * p.Files
 }
 
-// Rank finds what answers a request, the best first; equal scores in the order of segments and documents. What it finds, and in
+// Rank finds what answers a request, the best first; of equal scores the newest first, then by key. What it finds, and in
 // which order, depends only on the documents that are there. An Index that is spoilt gives a wrong answer: ask its Err after.
 func (x *Index) Rank(q Request) []Found {
 	r := ranking{Index: x, request: &q}
@@ -85,7 +86,7 @@ func (x *Index) Rank(q Request) []Found {
 		r.finish(&candidates[i])
 	}
 	slices.SortFunc(candidates, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.at, b.at))
+		return cmp.Or(cmp.Compare(b.Score, a.Score), r.newer(a.at, b.at))
 	})
 	return r.fold(candidates)
 }
@@ -107,6 +108,35 @@ type ranking struct {
 	lengths []float32 // see length
 	scratch []uint32  // see sum
 	touched []uint32
+	ages    map[int]age // see newer
+}
+
+// age is what decides between documents of the same score.
+type age struct {
+	time int64
+	key  string
+}
+
+// newer compares two documents as Newest has them: by time, the later first, then by key. Ids of documents would not do: they tell
+// in which order an index learned of them.
+func (r *ranking) newer(a, b int) int {
+	x, y := r.age(a), r.age(b)
+	return cmp.Or(cmp.Compare(y.time, x.time), strings.Compare(x.key, y.key))
+}
+
+// age is looked up once: where all scores are equal, each document is compared several times.
+func (r *ranking) age(at int) age {
+	known, ok := r.ages[at]
+	if !ok {
+		ref := r.locate(at)
+		s := r.segments[ref.Segment]
+		known = age{s.Time(ref.Doc), s.Key(ref.Doc)}
+		if r.ages == nil {
+			r.ages = map[int]age{}
+		}
+		r.ages[at] = known
+	}
+	return known
 }
 
 // lookup is a distinct term of the query.
@@ -159,7 +189,7 @@ func (r *ranking) candidates() []candidate {
 		if x, y := r.first(a), r.first(b); x != y {
 			return x < y
 		}
-		return a > b
+		return r.newer(a, b) > 0
 	}
 	for at := range r.docs {
 		if r.first(at) <= 0 || !r.may(at) {
