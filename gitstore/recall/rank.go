@@ -23,6 +23,7 @@ const (
 )
 
 const (
+	checkEvery = 256 // documents between two looks at Done
 	depth      = 100 // memories that are ranked once more by what stands where
 	besideOf   = 10  // of the best, whose neighbours are ranked too, even when they have no word of the query
 	maxLookups = 256 // distinct terms of a query: those of a longer one that tell most
@@ -39,6 +40,7 @@ type Request struct {
 	Keep    func(at Ref) bool              // which documents may be found; nil: all. Whatever it says, frequencies are of all documents
 	Apart   bool                           // documents that say the same are hits of their own
 	HalfOf  func(kind uint8) time.Duration // half-life of a kind; nil or 0: it never fades
+	Done    <-chan struct{}                // that of a context, which ends the search: what is found then is worth nothing
 }
 
 // Found is a document that answers a Request.
@@ -70,17 +72,27 @@ func (p Parts) score() float64 {
 // Rank finds what answers a request, the best first; of equal scores the newest first, then by key. What it finds, and in
 // which order, depends only on the documents that are there. An Index that is spoilt gives a wrong answer: ask its Err after.
 func (x *Index) Rank(q Request) []Found {
-	r := ranking{Index: x, request: &q}
+	r, all := x.rank(q, nil)
+	if len(all) == 0 {
+		return nil
+	}
+	return r.fold(all)
+}
+
+// rank gives the candidates in the order of their scores: as many as are looked at closely, and as many of those for which also is
+// true.
+func (x *Index) rank(q Request, also func(Ref) bool) (*ranking, []candidate) {
+	r := &ranking{Index: x, request: &q}
 	for _, s := range x.segments {
 		r.base = append(r.base, r.docs)
 		r.docs += s.Len()
 	}
 	r.totals = x.Totals()
 	if r.totals.Docs == 0 || !r.look(q.Text) || !r.allow() {
-		return nil
+		return nil, nil
 	}
 	r.score()
-	candidates := r.candidates()
+	candidates := r.candidates(also)
 	r.places(candidates)
 	for i := range candidates {
 		r.finish(&candidates[i])
@@ -88,7 +100,17 @@ func (x *Index) Rank(q Request) []Found {
 	slices.SortFunc(candidates, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), r.newer(a.at, b.at))
 	})
-	return r.fold(candidates)
+	return r, candidates
+}
+
+// over reports whether nobody waits for the answer any more.
+func (r *ranking) over() bool {
+	select {
+	case <-r.request.Done:
+		return true
+	default:
+		return false
+	}
 }
 
 // ranking is one call of Rank. Documents are numbered over all segments.
@@ -109,6 +131,7 @@ type ranking struct {
 	scratch []uint32  // see sum
 	touched []uint32
 	ages    map[int]age // see newer
+	about   *about      // its files; nil: none was looked at yet
 }
 
 // age is what decides between documents of the same score.
@@ -178,47 +201,59 @@ type candidate struct {
 // base score of a document, by words and grams.
 func (r *ranking) first(at int) float32 { return r.words[at] + r.grams[at] }
 
-// candidates are the best by words and grams, and the neighbours of the very best. The best come first.
-func (r *ranking) candidates() []candidate {
+// candidates are the best by words and grams, the best of those for which also is true, and the neighbours of the very best. The
+// best come first.
+func (r *ranking) candidates(also func(Ref) bool) []candidate {
 	most := max(depth, r.request.N)
 	if r.request.N == 0 {
 		most = r.docs
 	}
-	var heap []int // the worst of the best comes first
-	worse := func(a, b int) bool {
-		if x, y := r.first(a), r.first(b); x != y {
-			return x < y
-		}
-		return r.newer(a, b) > 0
+	best := r.best(most, r.may)
+	if also != nil {
+		best = append(best, r.best(most, func(at int) bool { return r.may(at) && also(r.locate(at)) })...)
+		slices.SortFunc(best, r.firstOrder)
+		best = slices.Compact(best)
 	}
-	for at := range r.docs {
-		if r.first(at) <= 0 || !r.may(at) {
-			continue
-		}
-		switch {
-		case len(heap) < most:
-			heap = append(heap, at)
-			if len(heap) == most {
-				for i := most/2 - 1; i >= 0; i-- {
-					sink(heap, i, worse)
-				}
-			}
-		case worse(heap[0], at):
-			heap[0] = at
-			sink(heap, 0, worse)
-		}
-	}
-	slices.SortFunc(heap, func(a, b int) int {
-		if worse(a, b) {
-			return 1
-		}
-		return -1
-	})
-	out := make([]candidate, 0, len(heap)+2*besideOf)
-	for _, at := range heap {
+	out := make([]candidate, 0, len(best)+2*besideOf)
+	for _, at := range best {
 		out = append(out, candidate{Found: Found{Ref: r.locate(at)}, at: at})
 	}
 	return r.withNeighbours(out)
+}
+
+// firstOrder compares two documents by words and grams, the better first.
+func (r *ranking) firstOrder(a, b int) int {
+	if x, y := r.first(a), r.first(b); x != y {
+		return cmp.Compare(y, x)
+	}
+	return r.newer(a, b)
+}
+
+// best are the best documents by words and grams that may be found, in their order.
+func (r *ranking) best(most int, may func(at int) bool) []int {
+	var heap []int // the worst of the best comes first
+	worse := func(a, b int) bool { return r.firstOrder(a, b) > 0 }
+	for at := range r.docs {
+		if at%checkEvery == 0 && r.over() {
+			return nil
+		}
+		full := len(heap) == most
+		if r.first(at) <= 0 || full && !worse(heap[0], at) || !may(at) {
+			continue
+		}
+		if full {
+			heap[0] = at
+			sink(heap, 0, worse)
+			continue
+		}
+		if heap = append(heap, at); len(heap) == most {
+			for i := most/2 - 1; i >= 0; i-- {
+				sink(heap, i, worse)
+			}
+		}
+	}
+	slices.SortFunc(heap, r.firstOrder)
+	return heap
 }
 
 // sink moves the entry at i down a heap, in which no entry is worse than the one above it.
@@ -296,7 +331,7 @@ func (r *ranking) finish(c *candidate) {
 	}
 	c.Parts.Files = 1
 	if len(r.request.Files) > 0 {
-		c.Parts.Files = r.files(s, c.Doc)
+		c.Parts.Files = r.files(c.Ref)
 	}
 	c.Score = c.Parts.score()
 }

@@ -213,7 +213,7 @@ func (r *ranking) addGrams() {
 			}
 		}
 	}
-	bestWord, bestGram := r.best(r.words), r.best(r.grams)
+	bestWord, bestGram := r.greatest(r.words), r.greatest(r.grams)
 	if bestGram == 0 {
 		return
 	}
@@ -226,8 +226,8 @@ func (r *ranking) addGrams() {
 	}
 }
 
-// best is the greatest score of a document that may be found.
-func (r *ranking) best(scores []float32) (best float32) {
+// greatest is the greatest score of a document that may be found.
+func (r *ranking) greatest(scores []float32) (best float32) {
 	for at, s := range scores {
 		if s > best && r.may(at) {
 			best = s

@@ -27,7 +27,7 @@ func classOf(r rune) class {
 			return digit
 		}
 		return other
-	case r >= 0xE00 && isJoined(r):
+	case Unspaced(r):
 		return joined
 	case unicode.IsLetter(r), unicode.IsMark(r):
 		return letter
@@ -37,10 +37,12 @@ func classOf(r rune) class {
 	return other
 }
 
-// isJoined reports whether a character is of a script that writes words without spaces between them, or of Hangul,
+// Unspaced reports whether a character is of a script that writes words without spaces between them, or of Hangul,
 // where particles are written on to the word. The sound mark of kana is of no script.
-func isJoined(r rune) bool {
+func Unspaced(r rune) bool {
 	switch {
+	case r < 0xE00:
+		return false
 	case r == 'ー', 0x4E00 <= r && r <= 0x9FFF, 0x3041 <= r && r <= 0x3096, 0x30A1 <= r && r <= 0x30FA, 0xAC00 <= r && r <= 0xD7A3:
 		return true
 	case r == 0xFFFD, !unicode.IsLetter(r) && !unicode.IsMark(r):
