@@ -1,6 +1,7 @@
 package terms
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -216,12 +217,9 @@ func number(word []rune) bool {
 
 // tail is the length of what an English word has behind its apostrophe, as s and ll; 0 if that is a word of its own.
 func tail(text string) int {
-	n := 0
-	for n < len(text) && classOf(rune(text[n])) == letter {
-		n++
-	}
-	if classAt(text[n:]) == letter {
-		return 0
+	n := strings.IndexFunc(text, func(r rune) bool { return classOf(r) != letter })
+	if n < 0 {
+		n = len(text)
 	}
 	switch text[:n] {
 	case "s", "t", "d", "m", "ll", "re", "ve", "S", "T", "D", "M", "LL", "RE", "VE":
