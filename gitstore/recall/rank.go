@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore/recall/segment"
-	"github.com/reverie-memory/reverie/gitstore/recall/terms"
 )
 
 // How much each part of a score counts. All were chosen by the mean over sets of many kinds (commits, issues, commands,
@@ -23,10 +22,11 @@ const (
 )
 
 const (
-	checkEvery = 256 // documents between two looks at Done
-	depth      = 100 // memories that are ranked once more by what stands where
-	besideOf   = 10  // of the best, whose neighbours are ranked too, even when they have no word of the query
-	maxLookups = 256 // distinct terms of a query: those of a longer one that tell most
+	checkEvery = 256  // documents between two looks at Done
+	depth      = 100  // memories that are ranked once more by what stands where
+	besideOf   = 10   // of the best, whose neighbours are ranked too, even when they have no word of the query
+	maxLookups = 256  // distinct terms of a query: those of a longer one that tell most
+	maxTerms   = 4096 // of which it is found out how much they tell: the first
 )
 
 // Request is what Rank looks for.
@@ -122,6 +122,7 @@ type ranking struct {
 	totals  segment.Totals
 	query   []lookup
 	asked   []asking // its words
+	unasked float64  // information of those that are not looked for: see shorten
 	chars   []character
 
 	allowed []uint64  // a bit for each document that may be found; nil: all
@@ -161,27 +162,6 @@ func (r *ranking) age(at int) age {
 	}
 	return known
 }
-
-// lookup is a distinct term of the query.
-type lookup struct {
-	text    string
-	written string  // before it was stemmed
-	weight  float64 // how often it is asked for, saturated
-	idf     float64
-	ids     [][]variant // in each segment
-	gram    bool
-	joined  bool
-}
-
-// variant is a term that is taken for one of the query: itself, or one that is spelt nearly so.
-type variant struct {
-	id    uint32
-	share float64 // of its weight
-	spelt string  // as a word; "" for the term itself
-}
-
-// asking is a word of the query, which several lookups may stand for: an identifier and its parts.
-type asking struct{ from, to int } // in query
 
 // locate is the document of a number.
 func (r *ranking) locate(at int) Ref {
@@ -334,77 +314,4 @@ func (r *ranking) finish(c *candidate) {
 		c.Parts.Files = r.files(c.Ref)
 	}
 	c.Score = c.Parts.score()
-}
-
-// look takes the query apart and looks its terms up. It reports whether there is anything to look for.
-func (r *ranking) look(text string) bool {
-	var a terms.Analyzer
-	tokens := a.Query(text)
-	times := make([]float64, 0, len(tokens))
-	for i := 0; i < len(tokens); {
-		from := len(r.query)
-		word := tokens[i].Word
-		for ; i < len(tokens) && tokens[i].Word == word; i++ {
-			t := tokens[i]
-			if n := slices.IndexFunc(r.query, func(l lookup) bool { return l.text == t.Text }); n >= 0 {
-				times[n]++
-			} else if len(r.query) < maxLookups {
-				r.query = append(r.query, lookup{text: t.Text, written: t.Written, gram: t.Gram, joined: terms.Joined(t.Text)})
-				times = append(times, 1)
-			}
-		}
-		if to := len(r.query); to > from {
-			r.asked = append(r.asked, asking{from, to})
-		}
-	}
-	for i := range r.query {
-		l := &r.query[i]
-		l.weight = saturated(times[i])
-		l.ids = make([][]variant, len(r.segments))
-		df := 0
-		for k, s := range r.segments {
-			if id, ok := s.Term(l.text); ok {
-				if n := s.DF(id); n > 0 {
-					df += n
-					l.ids[k] = []variant{{id: id, share: 1}}
-				}
-			}
-		}
-		l.idf = r.idf(df)
-		if terms.Kana(l.text) {
-			l.idf *= kanaShare
-		}
-		if df == 0 && l.gram && !r.hasParts(i) {
-			r.spell(&a, l)
-		}
-	}
-	return len(r.query) > 0
-}
-
-// hasParts reports whether a term is an identifier whose parts are looked for too.
-func (r *ranking) hasParts(i int) bool {
-	return slices.ContainsFunc(r.asked, func(w asking) bool { return w.from == i && w.to > i+1 })
-}
-
-// covered is the share of the query's information that is in the terms that a document has. A word that no document has
-// counts as much as the rarest: that it is missing tells that the question may be about something else.
-func (r *ranking) covered(has func(i int) float64) float64 {
-	all, found := 0.0, 0.0
-	for _, w := range r.asked {
-		whole, most := has(w.from)*r.query[w.from].idf, r.query[w.from].idf
-		if w.to > w.from+1 {
-			sum, parts := 0.0, 0.0
-			for i := w.from + 1; i < w.to; i++ {
-				sum += has(i) * r.query[i].idf
-				parts += r.query[i].idf
-			}
-			whole = max(whole, most*sum/parts)
-		}
-		all += most
-		found += whole
-	}
-	if all == 0 {
-		return 0
-	}
-	return min(1, found/all)
 }
