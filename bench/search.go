@@ -97,7 +97,7 @@ func main() {
 		}
 		q, err := recall.Parse("two words")
 		println(len(x.Rank(recall.Request{Text: q.Text, Keep: x.Keep(q, time.Now())})))
-		found, err := recall.Ask("a prompt").Relevant(x, nil)
+		found, err := recall.Ask("a prompt").Relevant(context.Background(), x, nil)
 		println(len(found))
 		return err`)
 	if err != nil {

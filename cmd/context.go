@@ -310,7 +310,7 @@ func (w *workspace) injectPrompt(ctx context.Context, r contextRequest) (in inje
 		}
 		var hits []recall.Relevance
 		err := w.searchTrusted(ctx, v, false, r.limits(), func(x, _ *recall.Index) (err error) {
-			hits, err = relevant(x, prompt, r.Files, x.Keep(recall.Query{}, w.env.Now()))
+			hits, err = relevant(ctx, x, prompt, r.Files, x.Keep(recall.Query{}, w.env.Now()))
 			return err
 		})
 		if errors.Is(err, recall.ErrBehind) { // the worker brings the index up to date

@@ -5,6 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	analysis "github.com/reverie-memory/reverie/gitstore/recall/terms"
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
@@ -108,16 +109,12 @@ func (env *Env) highlighted(style, text string, words []string) []styled {
 }
 
 // beginsWord reports whether a word may begin with r behind another character: behind no letter, with a capital behind a small one, and in
-// scripts that do not part words.
+// scripts without spaces.
 func beginsWord(before, r rune) bool {
-	return !inWord(before) || unicode.IsLower(before) && unicode.IsUpper(r) || unparted(r)
+	return !inWord(before) || unicode.IsLower(before) && unicode.IsUpper(r) || analysis.Unspaced(r)
 }
 
 func inWord(r rune) bool { return unicode.In(r, unicode.L, unicode.N, unicode.M) }
-
-func unparted(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
-}
 
 // maxEnding is how many letters a word may have more than its stem.
 const maxEnding = 5
@@ -135,7 +132,7 @@ func wordLength(text, word string) int {
 	}
 	ending := 0
 	for _, r := range text[n:] {
-		if !unicode.Is(unicode.M, r) && (unparted(last) || !inWord(r) || unparted(r) || unicode.IsLower(last) && unicode.IsUpper(r)) {
+		if !unicode.Is(unicode.M, r) && (analysis.Unspaced(last) || !inWord(r) || analysis.Unspaced(r) || unicode.IsLower(last) && unicode.IsUpper(r)) {
 			break
 		}
 		n += utf8.RuneLen(r)

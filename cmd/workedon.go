@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	"path/filepath"
 	"slices"
 
@@ -40,14 +41,14 @@ func (w *workspace) fileBelow(name string) string {
 }
 
 // relevant are the memories that a prompt is about, and behind them those that are about one of the files.
-func relevant(x *recall.Index, prompt recall.Prompt, files []string, keep func(recall.Ref) bool) (hits []recall.Relevance, err error) {
+func relevant(ctx context.Context, x *recall.Index, prompt recall.Prompt, files []string, keep func(recall.Ref) bool) (hits []recall.Relevance, err error) {
 	if prompt.Tells() {
-		if hits, err = prompt.Relevant(x, keep); err != nil {
+		if hits, err = prompt.Relevant(ctx, x, keep); err != nil {
 			return nil, err
 		}
 	}
 	for _, file := range files {
-		found, err := recall.Ask("./"+file).Relevant(x, keep)
+		found, err := recall.Ask("./"+file).Relevant(ctx, x, keep)
 		if err != nil {
 			return nil, err
 		}

@@ -7,7 +7,6 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -19,32 +18,15 @@ import (
 	"github.com/reverie-memory/reverie/bench/recall/judge"
 )
 
-type options struct {
-	split string
-	every int
-}
-
 func main() {
-	var o options
-	flag.StringVar(&o.split, "split", "", "ask only the queries of this `split`")
-	flag.IntVar(&o.every, "every", 1, "ask every `n`th query only")
-	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "usage: go run . [flags] DIR...\n\nEach DIR has corpus.jsonl and queries.jsonl, as go run ./bench/recall wants them.")
-		flag.PrintDefaults()
-	}
-	flag.Parse()
-	if flag.NArg() == 0 || o.every < 1 {
-		flag.Usage()
-		os.Exit(2)
-	}
-	if err := run(os.Stdout, flag.Args(), o); err != nil {
+	if err := run(os.Stdout, judge.ParseFlags("go run .")); err != nil {
 		fmt.Fprintln(os.Stderr, "peers:", err)
 		os.Exit(1)
 	}
 }
 
-func run(out io.Writer, dirs []string, o options) error {
-	sets, err := judge.ReadAll(dirs, o.split, o.every)
+func run(out io.Writer, c judge.Choice) error {
+	sets, err := c.Read()
 	if err != nil {
 		return err
 	}

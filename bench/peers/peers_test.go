@@ -96,7 +96,7 @@ func TestRunSaysWhoIsAhead(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	if err := run(&out, []string{dir}, options{every: 1}); err != nil {
+	if err := run(&out, judge.Choice{Dirs: []string{dir}, Every: 1}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{": 2 memories, 2 queries", "ours ", "bleve en ", "bleve en bm25 ", "FTS5 unicode61 ", "FTS5 porter ", "FTS5 trigram ", "FTS5 every word ", "plain BM25 ", "level with FTS5 trigram"} {
@@ -107,7 +107,7 @@ func TestRunSaysWhoIsAhead(t *testing.T) {
 	if strings.Contains(out.String(), "bleve cjk") {
 		t.Error("the analyser for Chinese is compared on English")
 	}
-	if err := run(&out, []string{dir}, options{every: 1, split: "dev"}); err == nil || !strings.Contains(err.Error(), "-split") {
+	if err := run(&out, judge.Choice{Dirs: []string{dir}, Every: 1, Split: "dev"}); err == nil || !strings.Contains(err.Error(), "-split") {
 		t.Errorf("a split that is not there: %v", err)
 	}
 }

@@ -41,9 +41,8 @@ import (
 )
 
 type options struct {
+	judge.Choice
 	classes bool
-	split   string
-	every   int
 	gate    bool
 	json    bool
 	vectors bool
@@ -52,21 +51,11 @@ type options struct {
 func main() {
 	var o options
 	flag.BoolVar(&o.classes, "classes", false, "also print each class of queries")
-	flag.StringVar(&o.split, "split", "", "ask only the queries of this `split`")
-	flag.IntVar(&o.every, "every", 1, "ask every `n`th query only")
 	flag.BoolVar(&o.gate, "gate", false, "measure the gate also where a set has no query with empty rel")
 	flag.BoolVar(&o.json, "json", false, "print JSON lines")
 	flag.BoolVar(&o.vectors, "vectors", false, "measure fusing with the vectors of simulated models instead: nDCG@10 of each list and of both")
-	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "usage: go run ./bench/recall [flags] DIR...\n\nEach DIR has corpus.jsonl and queries.jsonl.")
-		flag.PrintDefaults()
-	}
-	flag.Parse()
-	if flag.NArg() == 0 || o.every < 1 {
-		flag.Usage()
-		os.Exit(2)
-	}
-	if err := run(os.Stdout, flag.Args(), o); err != nil {
+	o.Choice = judge.ParseFlags("go run ./bench/recall")
+	if err := run(os.Stdout, o); err != nil {
 		fmt.Fprintln(os.Stderr, "recall:", err)
 		os.Exit(1)
 	}
@@ -91,8 +80,8 @@ type gateLine struct {
 	Silent *judge.Interval `json:"silent,omitempty"`
 }
 
-func run(out io.Writer, dirs []string, o options) error {
-	sets, err := judge.ReadAll(dirs, o.split, o.every)
+func run(out io.Writer, o options) error {
+	sets, err := o.Read()
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/reverie-memory/reverie/bench/recall/judge"
 )
 
 func small(t *testing.T) string {
@@ -28,7 +30,7 @@ func small(t *testing.T) string {
 
 func TestRunPrintsLinesOfSetsAndClasses(t *testing.T) {
 	var out bytes.Buffer
-	if err := run(&out, []string{small(t)}, options{classes: true, every: 1, json: true}); err != nil {
+	if err := run(&out, options{Choice: judge.Choice{Dirs: []string{small(t)}, Every: 1}, classes: true, json: true}); err != nil {
 		t.Fatal(err)
 	}
 	var got []line
@@ -56,14 +58,14 @@ func TestRunPrintsLinesOfSetsAndClasses(t *testing.T) {
 
 func TestRunKeepsASplit(t *testing.T) {
 	var out bytes.Buffer
-	if err := run(&out, []string{small(t)}, options{every: 1, split: "dev"}); err != nil {
+	if err := run(&out, options{Choice: judge.Choice{Dirs: []string{small(t)}, Every: 1, Split: "dev"}}); err != nil {
 		t.Fatal(err)
 	}
 	rows := strings.Split(strings.TrimSpace(out.String()), "\n")
 	if len(rows) != 2 || !strings.Contains(rows[1], "100.0 (100.0-100.0)") {
 		t.Errorf("%s", &out)
 	}
-	if err := run(&out, []string{small(t)}, options{every: 1, split: "tset"}); err == nil || !strings.Contains(err.Error(), "-split") {
+	if err := run(&out, options{Choice: judge.Choice{Dirs: []string{small(t)}, Every: 1, Split: "tset"}}); err == nil || !strings.Contains(err.Error(), "-split") {
 		t.Errorf("a split that is not there: %v", err)
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 // Whatever the model, both lists fused are never more than a point worse than the better of the two.
 func TestFusionIsNeverAPointWorse(t *testing.T) {
-	sets, err := judge.ReadAll([]string{"../../gitstore/recall/testdata/labelled"}, "", 1)
+	sets, err := judge.Choice{Dirs: []string{"../../gitstore/recall/testdata/labelled"}, Split: "", Every: 1}.Read()
 	if err != nil {
 		t.Fatal(err)
 	}

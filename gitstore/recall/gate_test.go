@@ -22,7 +22,7 @@ func shelfOf(texts ...string) []record.Memory {
 	return append(memories(texts...), memories(others...)...)
 }
 
-func about(t testing.TB, all []record.Memory, prompt string) (out []string) {
+func texts(t testing.TB, all []record.Memory, prompt string) (out []string) {
 	t.Helper()
 	for _, r := range relevant(t, all, prompt) {
 		out = append(out, r.Memory.Text)
@@ -56,7 +56,7 @@ func TestGate(t *testing.T) {
 		{"a pair is not enough", []string{"订单保存在数据库里"}, "订单呢", nil},
 		{"letters of another case", []string{"Widgets need LACQUER"}, "widgets lacquer", []string{"Widgets need LACQUER"}},
 	} {
-		if diff := cmp.Diff(c.want, about(t, shelfOf(c.memories...), c.prompt)); diff != "" {
+		if diff := cmp.Diff(c.want, texts(t, shelfOf(c.memories...), c.prompt)); diff != "" {
 			t.Errorf("%s: %q\n%s", c.rule, c.prompt, diff)
 		}
 	}
@@ -88,7 +88,7 @@ func TestGateLooksAtFields(t *testing.T) {
 		{"any text of a contested one", record.Memory{Text: "Sand it first", Status: record.Contested, Variants: []record.Variant{{Text: "Widgets need lacquer"}}}, "lacquer widgets", true},
 	} {
 		all := build(c.memory)
-		if got := slices.Contains(about(t, all, c.prompt), "Sand it first"); got != c.want {
+		if got := slices.Contains(texts(t, all, c.prompt), "Sand it first"); got != c.want {
 			t.Errorf("%s: %q: %v", c.what, c.prompt, got)
 		}
 	}
@@ -100,7 +100,7 @@ func TestGateIsIndependentOfOrderAndBystanders(t *testing.T) {
 	all := shelfOf("Widgets need lacquer", "`parseHeader` must not allocate", "Lacquer widgets twice in winter", "订单保存在数据库里")
 	chance := rand.New(rand.NewPCG(1, 2))
 	for _, prompt := range []string{"lacquer widgets", "speed up parseHeader", "订单保存在哪里", "Gadget7 rotates", "lacquer the widgets with parseHeader"} {
-		want := about(t, all, prompt)
+		want := texts(t, all, prompt)
 		if len(want) == 0 {
 			t.Errorf("%q finds nothing", prompt)
 		}
@@ -108,12 +108,12 @@ func TestGateIsIndependentOfOrderAndBystanders(t *testing.T) {
 		for range 5 {
 			mixed := slices.Clone(all)
 			chance.Shuffle(len(mixed), func(i, j int) { mixed[i], mixed[j] = mixed[j], mixed[i] })
-			if diff := cmp.Diff(sorted, slices.Sorted(slices.Values(about(t, mixed, prompt)))); diff != "" {
+			if diff := cmp.Diff(sorted, slices.Sorted(slices.Values(texts(t, mixed, prompt)))); diff != "" {
 				t.Errorf("%q in another order: %s", prompt, diff)
 			}
 		}
 		more := append(slices.Clone(all), memories("Kettles whistle", "Spoons bend", "茶杯很漂亮")...)
-		if diff := cmp.Diff(want, about(t, more, prompt)); diff != "" {
+		if diff := cmp.Diff(want, texts(t, more, prompt)); diff != "" {
 			t.Errorf("%q beside what has nothing to do with it: %s", prompt, diff)
 		}
 	}
@@ -135,10 +135,10 @@ func TestGateSaysWhy(t *testing.T) {
 func TestGateReadsTheBeginning(t *testing.T) {
 	all := shelfOf("Widgets need lacquer")
 	filler := strings.Repeat("the and of ", maxPrompt/11+1)
-	if got := about(t, all, "lacquer widgets "+filler); len(got) != 1 {
+	if got := texts(t, all, "lacquer widgets "+filler); len(got) != 1 {
 		t.Errorf("at the beginning: %q", got)
 	}
-	if got := about(t, all, filler+"lacquer widgets"); len(got) != 0 {
+	if got := texts(t, all, filler+"lacquer widgets"); len(got) != 0 {
 		t.Errorf("behind %d bytes: %q", maxPrompt, got)
 	}
 }

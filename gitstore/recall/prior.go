@@ -2,8 +2,6 @@ package recall
 
 import (
 	"math"
-	"slices"
-	"strings"
 	"time"
 )
 
@@ -40,15 +38,12 @@ func prior(now time.Time, written int64, half time.Duration) float64 {
 }
 
 // files is the factor of a document about files that the asker works on, or that rests on one of them.
-func (r *ranking) files(s *Segment, doc int) float64 {
-	for _, id := range s.Labels(doc, nil) {
-		label := s.LabelText(id)
-		if glob, ok := strings.CutPrefix(label, labelPath); ok && matches([]string{glob}, r.request.Files) != "" {
-			return filesFactor
-		}
-		if path, ok := strings.CutPrefix(label, labelAnchor); ok && slices.ContainsFunc(r.request.Files, func(f string) bool { return clean(f) == path }) {
-			return filesFactor
-		}
+func (r *ranking) files(at Ref) float64 {
+	if r.about == nil {
+		r.about = r.Index.about(r.request.Files, true)
+	}
+	if r.about.path(at) != "" {
+		return filesFactor
 	}
 	return 1
 }

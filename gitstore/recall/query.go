@@ -122,7 +122,7 @@ func (at Where) Parse(text string, plain ...string) (Query, error) {
 		switch w.is {
 		case isPlain:
 			parts = append(parts, withoutPositions(w.raw))
-			around += max(1, unpartedIn(w.raw)/2)
+			around += max(1, unspacedIn(w.raw)/2)
 		case isPhrase:
 			q.Phrases = append(q.Phrases, w.text)
 			parts = append(parts, w.text)
@@ -155,7 +155,7 @@ func wordsIn(words []word) (n int) {
 		}
 		for _, f := range strings.Fields(w.raw) {
 			if says(f) {
-				n += max(1, unpartedIn(f)/2)
+				n += max(1, unspacedIn(f)/2)
 			}
 		}
 	}
@@ -172,10 +172,10 @@ func says(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
-// unpartedIn is how many characters of a text are of scripts that put no spaces between words.
-func unpartedIn(text string) (n int) {
+// unspacedIn is how many characters of a text are of scripts that put no spaces between words.
+func unspacedIn(text string) (n int) {
 	for _, r := range text {
-		if unparted(r) {
+		if terms.Unspaced(r) {
 			n++
 		}
 	}

@@ -3,15 +3,18 @@ package recall
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore/recall/segment"
-	"github.com/reverie-memory/reverie/gitstore/recall/terms"
 )
 
-// How much each part of a score counts. All were chosen by the mean over sets of many kinds (commits, issues, commands,
-// code, encyclopedia in Chinese, Japanese and Korean; also misspelt), where each lies on a plateau: what is a third more or less
-// changes the mean of nDCG@10 by less than a quarter of a point.
+// How much each part of a score counts. What a change of one does to an answer is shown by
+//
+//	go run ./bench/recall gitstore/recall/testdata/labelled DIR...
+//
+// where each DIR is a set of another kind, as commits, issues, commands, code, or another language: one set alone likes any of them
+// greater or less.
 const (
 	gramShare      = 0.25 // of the best score by words: what the best by grams gets
 	nearWeight     = 0.5  // of the words' information, for those that are neighbours as they are in the query
@@ -22,9 +25,11 @@ const (
 )
 
 const (
-	depth      = 100 // memories that are ranked once more by what stands where
-	besideOf   = 10  // of the best, whose neighbours are ranked too, even when they have no word of the query
-	maxLookups = 256 // distinct terms of a query: those of a longer one that tell most
+	checkEvery = 256  // documents between two looks at Done
+	depth      = 100  // memories that are ranked once more by what stands where
+	besideOf   = 10   // of the best, whose neighbours are ranked too, even when they have no word of the query
+	maxLookups = 256  // distinct terms of a query: those of a longer one that tell most
+	maxTerms   = 4096 // of which it is found out how much they tell: the first
 )
 
 // Request is what Rank looks for.
@@ -67,28 +72,38 @@ func (p Parts) score() float64 {
 	return (p.Words + p.Characters + p.Grams + p.Near + p.Passage + p.Beside) * p.Prior * p.Files
 }
 
-// Rank finds what answers a request, the best first; equal scores in the order of segments and documents. What it finds, and in
+// Rank finds what answers a request, the best first; of equal scores the newest first, then by key. What it finds, and in
 // which order, depends only on the documents that are there. An Index that is spoilt gives a wrong answer: ask its Err after.
 func (x *Index) Rank(q Request) []Found {
-	r := ranking{Index: x, request: &q}
+	r, all := x.rank(q, nil)
+	if len(all) == 0 {
+		return nil
+	}
+	return r.fold(all)
+}
+
+// rank gives the candidates in the order of their scores: as many as are looked at closely, and as many of those for which also is
+// true.
+func (x *Index) rank(q Request, also func(Ref) bool) (*ranking, []candidate) {
+	r := &ranking{Index: x, request: &q}
 	for _, s := range x.segments {
 		r.base = append(r.base, r.docs)
 		r.docs += s.Len()
 	}
 	r.totals = x.Totals()
 	if r.totals.Docs == 0 || !r.look(q.Text) || !r.allow() {
-		return nil
+		return nil, nil
 	}
 	r.score()
-	candidates := r.candidates()
+	candidates := r.candidates(also)
 	r.places(candidates)
 	for i := range candidates {
 		r.finish(&candidates[i])
 	}
 	slices.SortFunc(candidates, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.at, b.at))
+		return cmp.Or(cmp.Compare(b.Score, a.Score), r.newer(a.at, b.at))
 	})
-	return r.fold(candidates)
+	return r, candidates
 }
 
 // over reports whether nobody waits for the answer any more.
@@ -110,6 +125,7 @@ type ranking struct {
 	totals  segment.Totals
 	query   []lookup
 	asked   []asking // its words
+	unasked float64  // information of those that are not looked for: see shorten
 	chars   []character
 
 	allowed []uint64  // a bit for each document that may be found; nil: all
@@ -118,28 +134,37 @@ type ranking struct {
 	lengths []float32 // see length
 	scratch []uint32  // see sum
 	touched []uint32
+	ages    map[int]age // see newer
+	about   *about      // its files; nil: none was looked at yet
 }
 
-// lookup is a distinct term of the query.
-type lookup struct {
-	text    string
-	written string  // before it was stemmed
-	weight  float64 // how often it is asked for, saturated
-	idf     float64
-	ids     [][]variant // in each segment
-	gram    bool
-	joined  bool
+// age is what decides between documents of the same score.
+type age struct {
+	time int64
+	key  string
 }
 
-// variant is a term that is taken for one of the query: itself, or one that is spelt nearly so.
-type variant struct {
-	id    uint32
-	share float64 // of its weight
-	spelt string  // as a word; "" for the term itself
+// newer compares two documents as Newest has them: by time, the later first, then by key. Ids of documents would not do: they tell
+// in which order an index learned of them.
+func (r *ranking) newer(a, b int) int {
+	x, y := r.age(a), r.age(b)
+	return cmp.Or(cmp.Compare(y.time, x.time), strings.Compare(x.key, y.key))
 }
 
-// asking is a word of the query, which several lookups may stand for: an identifier and its parts.
-type asking struct{ from, to int } // in query
+// age is looked up once: where all scores are equal, each document is compared several times.
+func (r *ranking) age(at int) age {
+	known, ok := r.ages[at]
+	if !ok {
+		ref := r.locate(at)
+		s := r.segments[ref.Segment]
+		known = age{s.Time(ref.Doc), s.Key(ref.Doc)}
+		if r.ages == nil {
+			r.ages = map[int]age{}
+		}
+		r.ages[at] = known
+	}
+	return known
+}
 
 // locate is the document of a number.
 func (r *ranking) locate(at int) Ref {
@@ -159,47 +184,59 @@ type candidate struct {
 // base score of a document, by words and grams.
 func (r *ranking) first(at int) float32 { return r.words[at] + r.grams[at] }
 
-// candidates are the best by words and grams, and the neighbours of the very best. The best come first.
-func (r *ranking) candidates() []candidate {
+// candidates are the best by words and grams, the best of those for which also is true, and the neighbours of the very best. The
+// best come first.
+func (r *ranking) candidates(also func(Ref) bool) []candidate {
 	most := max(depth, r.request.N)
 	if r.request.N == 0 {
 		most = r.docs
 	}
-	var heap []int // the worst of the best comes first
-	worse := func(a, b int) bool {
-		if x, y := r.first(a), r.first(b); x != y {
-			return x < y
-		}
-		return a > b
+	best := r.best(most, r.may)
+	if also != nil {
+		best = append(best, r.best(most, func(at int) bool { return r.may(at) && also(r.locate(at)) })...)
+		slices.SortFunc(best, r.firstOrder)
+		best = slices.Compact(best)
 	}
-	for at := range r.docs {
-		if r.first(at) <= 0 || !r.may(at) {
-			continue
-		}
-		switch {
-		case len(heap) < most:
-			heap = append(heap, at)
-			if len(heap) == most {
-				for i := most/2 - 1; i >= 0; i-- {
-					sink(heap, i, worse)
-				}
-			}
-		case worse(heap[0], at):
-			heap[0] = at
-			sink(heap, 0, worse)
-		}
-	}
-	slices.SortFunc(heap, func(a, b int) int {
-		if worse(a, b) {
-			return 1
-		}
-		return -1
-	})
-	out := make([]candidate, 0, len(heap)+2*besideOf)
-	for _, at := range heap {
+	out := make([]candidate, 0, len(best)+2*besideOf)
+	for _, at := range best {
 		out = append(out, candidate{Found: Found{Ref: r.locate(at)}, at: at})
 	}
 	return r.withNeighbours(out)
+}
+
+// firstOrder compares two documents by words and grams, the better first.
+func (r *ranking) firstOrder(a, b int) int {
+	if x, y := r.first(a), r.first(b); x != y {
+		return cmp.Compare(y, x)
+	}
+	return r.newer(a, b)
+}
+
+// best are the best documents by words and grams that may be found, in their order.
+func (r *ranking) best(most int, may func(at int) bool) []int {
+	var heap []int // the worst of the best comes first
+	worse := func(a, b int) bool { return r.firstOrder(a, b) > 0 }
+	for at := range r.docs {
+		if at%checkEvery == 0 && r.over() {
+			return nil
+		}
+		full := len(heap) == most
+		if r.first(at) <= 0 || full && !worse(heap[0], at) || !may(at) {
+			continue
+		}
+		if full {
+			heap[0] = at
+			sink(heap, 0, worse)
+			continue
+		}
+		if heap = append(heap, at); len(heap) == most {
+			for i := most/2 - 1; i >= 0; i-- {
+				sink(heap, i, worse)
+			}
+		}
+	}
+	slices.SortFunc(heap, r.firstOrder)
+	return heap
 }
 
 // sink moves the entry at i down a heap, in which no entry is worse than the one above it.
@@ -224,7 +261,7 @@ func sink(heap []int, i int, worse func(a, b int) bool) {
 func (r *ranking) withNeighbours(all []candidate) []candidate {
 	best := len(all)
 	for i := 0; i < len(all); i++ {
-		before, after, hasBefore, hasAfter := r.beside(all[i].Ref)
+		before, after, hasBefore, hasAfter := r.Beside(all[i].Ref)
 		for _, side := range [2]struct {
 			Ref
 			ok bool
@@ -240,22 +277,6 @@ func (r *ranking) withNeighbours(all []candidate) []candidate {
 		}
 	}
 	return all
-}
-
-// beside is Beside, quicker where there is one segment.
-func (r *ranking) beside(at Ref) (before, after Ref, hasBefore, hasAfter bool) {
-	if len(r.segments) > 1 {
-		return r.Beside(at)
-	}
-	s := r.segments[0]
-	i, j := s.Previous(at.Doc), s.Next(at.Doc)
-	for i >= 0 && !s.Live(i) {
-		i = s.Previous(i)
-	}
-	for j >= 0 && !s.Live(j) {
-		j = s.Next(j)
-	}
-	return Ref{0, i}, Ref{0, j}, i >= 0, j >= 0
 }
 
 // may reports whether a document may be found.
@@ -277,80 +298,7 @@ func (r *ranking) finish(c *candidate) {
 	}
 	c.Parts.Files = 1
 	if len(r.request.Files) > 0 {
-		c.Parts.Files = r.files(s, c.Doc)
+		c.Parts.Files = r.files(c.Ref)
 	}
 	c.Score = c.Parts.score()
-}
-
-// look takes the query apart and looks its terms up. It reports whether there is anything to look for.
-func (r *ranking) look(text string) bool {
-	var a terms.Analyzer
-	tokens := a.Query(text)
-	times := make([]float64, 0, len(tokens))
-	for i := 0; i < len(tokens); {
-		from := len(r.query)
-		word := tokens[i].Word
-		for ; i < len(tokens) && tokens[i].Word == word; i++ {
-			t := tokens[i]
-			if n := slices.IndexFunc(r.query, func(l lookup) bool { return l.text == t.Text }); n >= 0 {
-				times[n]++
-			} else if len(r.query) < maxLookups {
-				r.query = append(r.query, lookup{text: t.Text, written: t.Written, gram: t.Gram, joined: terms.Joined(t.Text)})
-				times = append(times, 1)
-			}
-		}
-		if to := len(r.query); to > from {
-			r.asked = append(r.asked, asking{from, to})
-		}
-	}
-	for i := range r.query {
-		l := &r.query[i]
-		l.weight = saturated(times[i])
-		l.ids = make([][]variant, len(r.segments))
-		df := 0
-		for k, s := range r.segments {
-			if id, ok := s.Term(l.text); ok {
-				if n := s.DF(id); n > 0 {
-					df += n
-					l.ids[k] = []variant{{id: id, share: 1}}
-				}
-			}
-		}
-		l.idf = r.idf(df)
-		if terms.Kana(l.text) {
-			l.idf *= kanaShare
-		}
-		if df == 0 && l.gram && !r.hasParts(i) {
-			r.spell(&a, l)
-		}
-	}
-	return len(r.query) > 0
-}
-
-// hasParts reports whether a term is an identifier whose parts are looked for too.
-func (r *ranking) hasParts(i int) bool {
-	return slices.ContainsFunc(r.asked, func(w asking) bool { return w.from == i && w.to > i+1 })
-}
-
-// covered is the share of the query's information that is in the terms that a document has. A word that no document has
-// counts as much as the rarest: that it is missing tells that the question may be about something else.
-func (r *ranking) covered(has func(i int) float64) float64 {
-	all, found := 0.0, 0.0
-	for _, w := range r.asked {
-		whole, most := has(w.from)*r.query[w.from].idf, r.query[w.from].idf
-		if w.to > w.from+1 {
-			sum, parts := 0.0, 0.0
-			for i := w.from + 1; i < w.to; i++ {
-				sum += has(i) * r.query[i].idf
-				parts += r.query[i].idf
-			}
-			whole = max(whole, most*sum/parts)
-		}
-		all += most
-		found += whole
-	}
-	if all == 0 {
-		return 0
-	}
-	return min(1, found/all)
 }

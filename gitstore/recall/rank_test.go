@@ -113,6 +113,45 @@ func TestRankAgreesWithOracle(t *testing.T) {
 	}
 }
 
+// Equal answers stand in the same order however the index learned of them, also where not all have room: the newest first.
+func TestEqualAnswersStandInOneOrder(t *testing.T) {
+	var texts, want []string
+	for range 3 * depth {
+		texts = append(texts, "retry the upload")
+	}
+	docs := docsOf(texts...)
+	for i := range docs {
+		docs[i].Time = int64(1 + i*7%5)
+		if i%10 == 0 {
+			docs[i].Group = "session"
+		}
+	}
+	for _, d := range slices.SortedStableFunc(slices.Values(docs), func(a, b segment.Doc) int { return int(b.Time - a.Time) }) {
+		want = append(want, d.Key)
+	}
+	for _, n := range []int{0, 10, depth + 20} {
+		var first []string
+		for _, steps := range []int{1, 2, 7} {
+			x := indexOf(t, docs, steps)
+			if steps > 1 && len(x.Segments()) < 2 {
+				t.Fatalf("%d steps leave one segment", steps)
+			}
+			got := keys(x, x.Rank(Request{Text: "upload retry", N: n, Apart: true}))
+			if first == nil {
+				first = got
+			}
+			if diff := cmp.Diff(first, got); diff != "" {
+				t.Errorf("%d hits, %d steps: %s", n, steps, diff)
+			}
+		}
+		plain := slices.DeleteFunc(slices.Clone(first), func(key string) bool { return strings.HasSuffix(key, "0") })
+		in := slices.DeleteFunc(slices.Clone(want), func(key string) bool { return strings.HasSuffix(key, "0") })
+		if len(plain) < n/2 || !slices.Equal(plain, in[:len(plain)]) {
+			t.Errorf("%d hits: %v, want the newest first", n, plain)
+		}
+	}
+}
+
 func keys(x *Index, found []Found) (out []string) {
 	for _, f := range found {
 		out = append(out, x.segments[f.Segment].Key(f.Doc))

@@ -9,13 +9,6 @@
 // An Index may be used by many goroutines and processes at once; everything else keeps no state.
 package recall
 
-// BM25 (Robertson and Zaragoza, The Probabilistic Relevance Framework, 2009) with the weights
-// of fields summed into one term frequency and one length.
-const (
-	k1 = 1.2  // how soon a repeated term stops adding
-	b  = 0.65 // how much a long memory is discounted
-)
-
 // Part is what one term added to a score.
 type Part struct {
 	Term  string // of the index, which the document has

@@ -2,7 +2,6 @@ package recall
 
 import (
 	"math"
-
 	"unicode/utf8"
 
 	"github.com/reverie-memory/reverie/gitstore/recall/terms"
@@ -10,7 +9,7 @@ import (
 
 // The model is BM25 (Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond, 2009), where the
 // frequencies and the lengths of fields are summed by weight first (Robertson, Zaragoza and Taylor, Simple BM25 Extension to Multiple
-// Weighted Fields, CIKM 2004), with k1 and b of Search, and
+// Weighted Fields, CIKM 2004), with
 //
 //	idf(t)   = ln(1 + (N - df + 0.5) / (df + 0.5))
 //	score    = Σ (k3 + 1)·q / (k3 + q) · idf(t) · tf·(k1 + 1) / (tf + k1·(1 - b + b·length/mean))
@@ -18,8 +17,9 @@ import (
 // where q is how often the query has a term.
 
 const (
-	rankK1 = 1.5 // k1
-	k3     = 1   // how soon a repeated term of a query stops adding
+	k1 = 1.5  // how soon a repeated term stops adding
+	b  = 0.65 // how much a long memory is discounted
+	k3 = 1    // how soon a repeated term of a query stops adding
 	// manyShare: a character that one document in so many has tells nothing beside the pairs, and would cost most.
 	manyShare = 2
 )
@@ -63,7 +63,7 @@ func (r *ranking) add(scores []float32, k int, id uint32, weight float64, length
 
 // frequency is the part of BM25 that depends on the document; length is that of the document in means.
 func frequency(tf, length float64) float64 {
-	return tf * (rankK1 + 1) / (tf + rankK1*(1-b+b*length))
+	return tf * (k1 + 1) / (tf + k1*(1-b+b*length))
 }
 
 // length is that of a document in means. It is looked up once.
@@ -216,7 +216,7 @@ func (r *ranking) addGrams() {
 			}
 		}
 	}
-	bestWord, bestGram := r.best(r.words), r.best(r.grams)
+	bestWord, bestGram := r.greatest(r.words), r.greatest(r.grams)
 	if bestGram == 0 {
 		return
 	}
@@ -229,8 +229,8 @@ func (r *ranking) addGrams() {
 	}
 }
 
-// best is the greatest score of a document that may be found.
-func (r *ranking) best(scores []float32) (best float32) {
+// greatest is the greatest score of a document that may be found.
+func (r *ranking) greatest(scores []float32) (best float32) {
 	for at, s := range scores {
 		if s > best && r.may(at) {
 			best = s

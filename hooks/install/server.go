@@ -1,7 +1,6 @@
 package install
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -156,28 +155,40 @@ func (t Target) serverIn(text []byte) (s server, found bool, err error) {
 	return s, found, err
 }
 
-// server is our entry; other reports that somebody else's has its name.
+// server is our entry; other reports that somebody else's has its name. Names are compared to the letter, as agents do, and one
+// that stands twice is an error: which of them counts is the agent's to say.
 func (s *settings) server() (found server, ours, other bool, err error) {
 	all, err := s.object(serversKey)
 	if all == nil || err != nil {
 		return found, false, false, err
 	}
-	seen := false
-	for _, m := range all.Members {
-		if name(m) != serverName {
-			continue
-		}
-		if seen {
-			return found, false, false, s.fault(m.Name.StartOffset, "%q stands here twice", serverName)
-		}
-		seen = true
-		text, err := hujson.Standardize(slices.Clone(s.text[m.Value.StartOffset:m.Value.EndOffset]))
-		if err == nil {
-			err = json.Unmarshal(text, &found)
-		}
-		ours = err == nil && found.ours()
+	entry, err := s.only(all, serverName)
+	if entry == nil || err != nil {
+		return found, false, false, err
 	}
-	return found, ours, seen && !ours, nil
+	o, ok := entry.(*hujson.Object)
+	if !ok {
+		return found, false, true, nil
+	}
+	for _, key := range []string{"command", "args"} {
+		v, err := s.only(o, key)
+		if err != nil {
+			return found, false, false, err
+		}
+		switch v := v.(type) {
+		case hujson.Literal:
+			if key == "command" {
+				found.Command = literal(v)
+			}
+		case *hujson.Array:
+			for _, e := range v.Elements {
+				if arg, _ := e.Value.(hujson.Literal); key == "args" {
+					found.Args = append(found.Args, literal(arg))
+				}
+			}
+		}
+	}
+	return found, found.ours(), !found.ours(), nil
 }
 
 // addServer puts our server into the text of an agent's settings, or brings it up to date where it stands.
@@ -192,15 +203,18 @@ func addServer(text []byte, a hooks.Agent, program string) (out []byte, made []s
 	case err != nil:
 		return nil, nil, err
 	case other:
-		v := s.find(serversKey, serverName)
+		v, err := s.find(serversKey, serverName)
+		if err != nil {
+			return nil, nil, err
+		}
 		return nil, nil, s.fault(v.StartOffset, "%s.%s is a server of somebody else's; reverie init --no-mcp leaves ours out", serversKey, serverName)
 	case ours:
 		want = want.like(was)
 		if was.Command != want.Command {
-			err = s.replace(s.find(serversKey, serverName, "command"), want.Command)
+			err = s.replaceAt(want.Command, serversKey, serverName, "command")
 		}
 		if err == nil && !slices.Equal(was.Args, want.Args) {
-			err = s.replace(s.find(serversKey, serverName, "args"), want.Args)
+			err = s.replaceAt(want.Args, serversKey, serverName, "args")
 		}
 		return s.bytes(), nil, err
 	}
@@ -208,7 +222,10 @@ func addServer(text []byte, a hooks.Agent, program string) (out []byte, made []s
 		err = s.insert(s.root, serversKey, map[string]server{serverName: want})
 		return s.bytes(), []string{serversKey}, err
 	}
-	err = s.insert(s.find(serversKey), serverName, want)
+	all, err := s.find(serversKey)
+	if err == nil {
+		err = s.insert(all, serverName, want)
+	}
 	return s.bytes(), nil, err
 }
 
@@ -222,7 +239,10 @@ func cutServer(text []byte, a hooks.Agent, made []string, known bool) ([]byte, e
 	if err != nil || !ours {
 		return text, err
 	}
-	all := s.find(serversKey)
+	all, err := s.find(serversKey)
+	if err != nil {
+		return nil, err
+	}
 	at := slices.IndexFunc(all.Value.(*hujson.Object).Members, func(m hujson.ObjectMember) bool { return name(m) == serverName })
 	if err := s.remove(all, at); err != nil {
 		return nil, err

@@ -21,6 +21,7 @@ var tables = map[string]string{
 	"arrays of tables": "[[profiles]]\nname = \"a\"\n[[profiles]]\nname = \"b\"\n# end\n",
 	"text like ours":   "note = '''\n[mcp_servers.reverie]\ncommand = \"x\"\n'''\n",
 	"a list of lists":  "x = [\n  [\"mcp_servers.reverie\"],\n]\n",
+	"a name like ours": "[mcp_servers.\"reverie.dev\"]\ncommand = \"npx\"\nargs = [\"mcp\"]\n\n[\"mcp_servers.reverie\"]\ncommand = \"npx\"\n",
 	"dotted":           "mcp_servers.files.command = \"npx\"\n",
 }
 
@@ -92,6 +93,40 @@ func TestServerComesAndGoesWithoutTrace(t *testing.T) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// A server is ours only as agents would start it: names are compared to the letter, and those that stand twice are refused.
+// What is refused, or somebody else's, keeps its bytes.
+func TestServerIsReadToTheLetter(t *testing.T) {
+	a := agent(t, "gemini")
+	const args = `"args": ["mcp", "--agent", "gemini"]`
+	for text, c := range map[string]struct{ add, cut string }{
+		`{"Command": "/old/reverie", "Args": ["mcp"]}`:                {add: "line 1: mcpServers.reverie is a server of somebody else's; reverie init --no-mcp leaves ours out"},
+		`{"command": "/old/reverie", "ARGS": ["mcp"]}`:                {add: "line 1: mcpServers.reverie is a server of somebody else's; reverie init --no-mcp leaves ours out"},
+		`{"command": "npx", "Command": "/old/reverie", ` + args + `}`: {add: "line 1: mcpServers.reverie is a server of somebody else's; reverie init --no-mcp leaves ours out"},
+		`["/old/reverie", "mcp"]`:                                     {add: "line 1: mcpServers.reverie is a server of somebody else's; reverie init --no-mcp leaves ours out"},
+		`{"command": "npx", "command": "/old/reverie", ` + args + `}`: {`line 1: "command" stands here twice`, `line 1: "command" stands here twice`},
+		`{"command": "/old/reverie", ` + args + `, "args": []}`:       {`line 1: "args" stands here twice`, `line 1: "args" stands here twice`},
+	} {
+		text = `{"mcpServers": {"reverie": ` + text + `}}`
+		if _, _, err := addServer([]byte(text), a, "/opt/reverie"); fmt.Sprint(err) != c.add {
+			t.Errorf("add to %s: %v, want %s", text, err, c.add)
+		}
+		switch left, err := cutServer([]byte(text), a, nil, false); {
+		case c.cut != "" && fmt.Sprint(err) != c.cut:
+			t.Errorf("cut from %s: %v, want %s", text, err, c.cut)
+		case c.cut == "" && (err != nil || string(left) != text):
+			t.Errorf("cut from %s: %s %v", text, left, err)
+		}
+	}
+	for text, next := range map[string]string{ // ours, beside a name that differs in case
+		`{"Command": "npx", "command": "/old/reverie", ` + args + `}`: `{"Command": "npx", "command": "/opt/reverie", ` + args + `}`,
+	} {
+		got, _, err := addServer([]byte(`{"mcpServers": {"reverie": `+text+`}}`), a, "/opt/reverie")
+		if want := `{"mcpServers": {"reverie": ` + next + `}}`; err != nil || string(got) != want {
+			t.Errorf("%s\n%v, want\n%s", got, err, want)
 		}
 	}
 }

@@ -282,52 +282,104 @@ func (s *settings) add(event string, group hookGroup) (made []string, err error)
 			return nil, s.insert(m.Value, "", group)
 		}
 	}
-	return []string{"hooks." + event}, s.insert(s.find("hooks"), event, []hookGroup{group})
+	in, err := s.find("hooks")
+	if err != nil {
+		return nil, err
+	}
+	return []string{"hooks." + event}, s.insert(in, event, []hookGroup{group})
 }
 
 // refresh gives an entry the command and time it should have, and leaves it as it is where it has them.
 func (s *settings) refresh(e entry, want hookCommand, timeout time.Duration) error {
-	hook := s.hook(e).Value.(*hujson.Object)
 	if e.Timeout != timeout {
-		at := slices.IndexFunc(hook.Members, func(m hujson.ObjectMember) bool { return name(m) == "timeout" })
-		if at < 0 {
-			if err := s.insert(s.hook(e), "timeout", want.Timeout); err != nil {
-				return err
-			}
-		} else if err := s.replace(hook.Members[at].Value, want.Timeout); err != nil {
+		hook, err := s.hook(e)
+		if err != nil {
 			return err
 		}
-		hook = s.hook(e).Value.(*hujson.Object)
+		members := hook.Value.(*hujson.Object).Members
+		at := slices.IndexFunc(members, func(m hujson.ObjectMember) bool { return name(m) == "timeout" })
+		if at < 0 {
+			err = s.insert(hook, "timeout", want.Timeout)
+		} else {
+			err = s.replace(members[at].Value, want.Timeout)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	if e.Command == want.Command {
 		return nil
 	}
-	at := slices.IndexFunc(hook.Members, func(m hujson.ObjectMember) bool { return name(m) == "command" })
-	return s.replace(hook.Members[at].Value, want.Command)
-}
-
-// find is the value at a path of names from the root; they are there.
-func (s *settings) find(path ...string) hujson.Value {
-	v := s.root
-	for _, key := range path {
-		for _, m := range v.Value.(*hujson.Object).Members {
-			if name(m) == key {
-				v = m.Value
-				break
-			}
-		}
+	hook, err := s.hook(e)
+	if err != nil {
+		return err
 	}
-	return v
+	members := hook.Value.(*hujson.Object).Members
+	at := slices.IndexFunc(members, func(m hujson.ObjectMember) bool { return name(m) == "command" })
+	return s.replace(members[at].Value, want.Command)
 }
 
-func (s *settings) hook(e entry) hujson.Value {
-	group := s.find("hooks", e.Event).Value.(*hujson.Array).Elements[e.Group]
+// find is the value at a path of names from the root. One that is not there is an error.
+func (s *settings) find(path ...string) (hujson.Value, error) {
+	v := s.root
+	for i, key := range path {
+		o, ok := v.Value.(*hujson.Object)
+		at := -1
+		if ok {
+			at = slices.IndexFunc(o.Members, func(m hujson.ObjectMember) bool { return name(m) == key })
+		}
+		if at < 0 {
+			return v, s.fault(v.StartOffset, "%s is not there", strings.Join(path[:i+1], "."))
+		}
+		v = o.Members[at].Value
+	}
+	return v, nil
+}
+
+// only is the value of a name in an object, nil where there is none. One that stands there twice is an error.
+func (s *settings) only(o *hujson.Object, key string) (found hujson.ValueTrimmed, err error) {
+	for _, m := range o.Members {
+		if name(m) != key {
+			continue
+		}
+		if found != nil {
+			return nil, s.fault(m.Name.StartOffset, "%q stands here twice", key)
+		}
+		found = m.Value.Value
+	}
+	return found, nil
+}
+
+// replaceAt puts a value in the place of the one at a path.
+func (s *settings) replaceAt(value any, path ...string) error {
+	v, err := s.find(path...)
+	if err != nil {
+		return err
+	}
+	return s.replace(v, value)
+}
+
+// list is the list of commands in the group of an entry, and hook the entry itself.
+func (s *settings) list(e entry) (hujson.Value, error) {
+	groups, err := s.find("hooks", e.Event)
+	if err != nil {
+		return groups, err
+	}
+	group := groups.Value.(*hujson.Array).Elements[e.Group]
 	for _, m := range group.Value.(*hujson.Object).Members {
 		if name(m) == "hooks" {
-			return m.Value.Value.(*hujson.Array).Elements[e.Index]
+			return m.Value, nil
 		}
 	}
-	panic("an entry without a list")
+	return group, s.fault(group.StartOffset, "an entry without a list")
+}
+
+func (s *settings) hook(e entry) (hujson.Value, error) {
+	list, err := s.list(e)
+	if err != nil {
+		return list, err
+	}
+	return list.Value.(*hujson.Array).Elements[e.Index], nil
 }
 
 // cutEntries takes the entries of ours out of a text, and those of the containers in made that are empty then; with
@@ -361,18 +413,16 @@ func (s *settings) cut(a hooks.Agent, goes func(e entry, before []entry) bool, d
 			continue
 		}
 		events = append(events, e.Event)
-		groups := s.find("hooks", e.Event)
-		group := groups.Value.(*hujson.Array).Elements[e.Group]
-		list := member(group.Value, "hooks").(*hujson.Array)
-		if len(list.Elements) == 1 {
+		list, err := s.list(e)
+		if err != nil {
+			return err
+		}
+		if len(list.Value.(*hujson.Array).Elements) > 1 {
+			err = s.remove(list, e.Index)
+		} else if groups, missing := s.find("hooks", e.Event); missing == nil {
 			err = s.remove(groups, e.Group)
 		} else {
-			for _, m := range group.Value.(*hujson.Object).Members {
-				if name(m) == "hooks" {
-					err = s.remove(m.Value, e.Index)
-					break
-				}
-			}
+			err = missing
 		}
 		if err != nil {
 			return err
@@ -391,7 +441,10 @@ func (s *settings) cut(a hooks.Agent, goes func(e entry, before []entry) bool, d
 
 // dropEmpty removes the container at a path if it is empty, comments included, and drop names it.
 func (s *settings) dropEmpty(drop func(string) bool, path ...string) error {
-	in := s.find(path[:len(path)-1]...)
+	in, err := s.find(path[:len(path)-1]...)
+	if err != nil { // it went with what was around it
+		return nil
+	}
 	members := in.Value.(*hujson.Object).Members
 	at := slices.IndexFunc(members, func(m hujson.ObjectMember) bool { return name(m) == path[len(path)-1] })
 	if at < 0 || !drop(strings.Join(path, ".")) {

@@ -189,7 +189,11 @@ func TestUserEditsSurviveTheCut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.insert(s.find("hooks", "SessionStart"), "", hookGroup{[]hookCommand{{Command: "mine"}}}); err != nil {
+	starts, err := s.find("hooks", "SessionStart")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.insert(starts, "", hookGroup{[]hookCommand{{Command: "mine"}}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.insert(s.root, "theme", "dark"); err != nil {

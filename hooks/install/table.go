@@ -16,7 +16,8 @@ import (
 // comment above the first. What an edit comes to is held against what the parser reads before it is believed.
 
 const (
-	tableName    = "mcp_servers." + serverName
+	serversTable = "mcp_servers"
+	tableName    = serversTable + "." + serverName
 	tableComment = "# managed by reverie: written by `reverie init`, taken away by `reverie uninstall`"
 
 	// Containers, so to speak, that add makes.
@@ -26,8 +27,13 @@ const (
 
 // statement is one of a file of TOML: the head of a table, or a key with its value.
 type statement struct {
-	line int    // on which it begins, from 0
-	head string // the name of the table that it begins; "" for a key
+	line int      // on which it begins, from 0
+	head []string // the name of the table that it begins, part by part: one in quotes may have a point; nil for a key
+}
+
+// ours reports whether it begins our table, or one below it.
+func (st statement) ours() bool {
+	return len(st.head) >= 2 && st.head[0] == serversTable && st.head[1] == serverName
 }
 
 // statements are those of a text that parses, in their order.
@@ -45,10 +51,9 @@ func statements(text []byte) (all []statement) {
 				st.line = bytes.Count(rest[:key.Node().Raw.Offset], []byte("\n"))
 			}
 			if e.Kind != unstable.KeyValue {
-				st.head += "." + string(key.Node().Data)
+				st.head = append(st.head, string(key.Node().Data))
 			}
 		}
-		st.head = strings.TrimPrefix(st.head, ".")
 		all = append(all, st)
 	}
 	return all
@@ -67,11 +72,11 @@ func ourTables(text []byte, lines []string) (found [][2]int) {
 		found, from = append(found, [2]int{from, at}), -1
 	}
 	for _, st := range statements(text) {
-		if st.head == "" {
+		if st.head == nil {
 			continue
 		}
 		end(st.line)
-		if st.head == tableName || strings.HasPrefix(st.head, tableName+".") {
+		if st.ours() {
 			from = st.line
 		}
 	}
@@ -94,7 +99,7 @@ func decodeTable(text []byte) (all map[string]any, s server, found bool, err err
 		}
 		return nil, s, false, &settingsError{line, err.Error()}
 	}
-	servers, _ := all["mcp_servers"].(map[string]any)
+	servers, _ := all[serversTable].(map[string]any)
 	one, found := servers[serverName].(map[string]any)
 	s.Command, _ = one["command"].(string)
 	args, _ := one["args"].([]any)
@@ -194,7 +199,7 @@ func sameRest(a, b map[string]any) bool { return reflect.DeepEqual(without(a), w
 func without(all map[string]any) map[string]any {
 	out := map[string]any{}
 	for key, v := range all {
-		if servers, ok := v.(map[string]any); ok && key == "mcp_servers" {
+		if servers, ok := v.(map[string]any); ok && key == serversTable {
 			rest := map[string]any{}
 			for name, s := range servers {
 				if name != serverName {
@@ -214,7 +219,7 @@ func without(all map[string]any) map[string]any {
 // lineOf is the line of our table, from 1, or 0.
 func lineOf(text []byte) int {
 	for _, st := range statements(text) {
-		if st.head == tableName {
+		if st.ours() && len(st.head) == 2 {
 			return st.line + 1
 		}
 	}

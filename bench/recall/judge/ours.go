@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -70,7 +71,7 @@ func OurGate() Gate {
 			}
 			s, of = opened, slices.Clone(memories)
 		}
-		found, err := recall.Ask(prompt).Relevant(s.index, nil)
+		found, err := recall.Ask(prompt).Relevant(context.Background(), s.index, nil)
 		if err != nil {
 			panic(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"maps"
@@ -81,18 +82,41 @@ func (s Set) Foreign() []Query {
 	return slices.DeleteFunc(slices.Clone(s.Queries), func(q Query) bool { return len(q.Rel) > 0 })
 }
 
-// ReadAll reads several folders, and keeps every nth query of them, and of those the ones of a split unless that is "". A
-// set without any is an error.
-func ReadAll(dirs []string, split string, every int) ([]Set, error) {
+// Choice is which sets, and which of their queries, a command asks.
+type Choice struct {
+	Dirs  []string
+	Split string // "" is all
+	Every int    // 1 is all
+}
+
+// ParseFlags adds -split and -every to the flags of a command and reads its arguments, the folders of sets. With wrong ones it prints
+// the usage and ends the process.
+func ParseFlags(usage string) (c Choice) {
+	flag.StringVar(&c.Split, "split", "", "ask only the queries of this `split`")
+	flag.IntVar(&c.Every, "every", 1, "ask every `n`th query only")
+	flag.Usage = func() {
+		fmt.Fprintf(flag.CommandLine.Output(), "usage: %s [flags] DIR...\n\nEach DIR has corpus.jsonl and queries.jsonl, as go doc ./bench/recall says.\n", usage)
+		flag.PrintDefaults()
+	}
+	flag.Parse()
+	if c.Dirs = flag.Args(); len(c.Dirs) == 0 || c.Every < 1 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	return c
+}
+
+// Read reads the sets with the queries that are chosen. A set without any is an error.
+func (c Choice) Read() ([]Set, error) {
 	var sets []Set
-	for _, dir := range dirs {
+	for _, dir := range c.Dirs {
 		s, err := Read(dir)
 		if err != nil {
 			return nil, err
 		}
 		var kept []Query
 		for i, q := range s.Queries {
-			if i%every == 0 && (split == "" || q.Split == split) {
+			if i%c.Every == 0 && (c.Split == "" || q.Split == c.Split) {
 				kept = append(kept, q)
 			}
 		}

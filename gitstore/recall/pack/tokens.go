@@ -10,10 +10,6 @@ import (
 // other ASCII character but single spaces; 1¾ for a Han character, 1½ for one of Hangul, 1¼ for one of kana, ¾ for one
 // of Latin, Greek or Cyrillic, half its bytes for any other. It is never less than a quarter of the bytes, which is how
 // some clients count. The estimates of lines, each with its line feed, add up to no less than that of their text.
-//
-// Against three vocabularies of 65,000 to 200,000 tokens, on some 5,000 texts of up to 600 bytes (issues, commits, Go,
-// Python, manuals, Chinese, Japanese, Korean), it is 13 to 88 % too much for every kind of text, and for no single text
-// more than 4 % too little.
 func Tokens(s string) int {
 	quarters := 0
 	letters, digits := 0, 0

@@ -1,6 +1,7 @@
 package terms
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -27,7 +28,7 @@ func classOf(r rune) class {
 			return digit
 		}
 		return other
-	case r >= 0xE00 && isJoined(r):
+	case Unspaced(r):
 		return joined
 	case unicode.IsLetter(r), unicode.IsMark(r):
 		return letter
@@ -37,10 +38,12 @@ func classOf(r rune) class {
 	return other
 }
 
-// isJoined reports whether a character is of a script that writes words without spaces between them, or of Hangul,
+// Unspaced reports whether a character is of a script that writes words without spaces between them, or of Hangul,
 // where particles are written on to the word. The sound mark of kana is of no script.
-func isJoined(r rune) bool {
+func Unspaced(r rune) bool {
 	switch {
+	case r < 0xE00:
+		return false
 	case r == 'ー', 0x4E00 <= r && r <= 0x9FFF, 0x3041 <= r && r <= 0x3096, 0x30A1 <= r && r <= 0x30FA, 0xAC00 <= r && r <= 0xD7A3:
 		return true
 	case r == 0xFFFD, !unicode.IsLetter(r) && !unicode.IsMark(r):
@@ -214,12 +217,9 @@ func number(word []rune) bool {
 
 // tail is the length of what an English word has behind its apostrophe, as s and ll; 0 if that is a word of its own.
 func tail(text string) int {
-	n := 0
-	for n < len(text) && classOf(rune(text[n])) == letter {
-		n++
-	}
-	if classAt(text[n:]) == letter {
-		return 0
+	n := strings.IndexFunc(text, func(r rune) bool { return classOf(r) != letter })
+	if n < 0 {
+		n = len(text)
 	}
 	switch text[:n] {
 	case "s", "t", "d", "m", "ll", "re", "ve", "S", "T", "D", "M", "LL", "RE", "VE":

@@ -14,7 +14,7 @@ package terms
 import "golang.org/x/text/unicode/norm"
 
 // Version changes whenever any text may yield other tokens.
-const Version = 1
+const Version = 2
 
 // Field is the part of a document that a token stands in.
 type Field uint8

@@ -1,0 +1,139 @@
+package recall
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/reverie-memory/reverie/gitstore/recall/terms"
+)
+
+// lookup is a distinct term of the query.
+type lookup struct {
+	text    string
+	written string  // before it was stemmed
+	weight  float64 // how often it is asked for, saturated
+	idf     float64
+	ids     [][]variant // in each segment
+	gram    bool
+	joined  bool
+	df      int // documents that have it
+}
+
+// variant is a term that is taken for one of the query: itself, or one that is spelt nearly so.
+type variant struct {
+	id    uint32
+	share float64 // of its weight
+	spelt string  // as a word; "" for the term itself
+}
+
+// asking is a word of the query, which several lookups may stand for: an identifier and its parts.
+type asking struct{ from, to int } // in query
+
+// look takes the query apart and looks its terms up. It reports whether there is anything to look for.
+func (r *ranking) look(text string) bool {
+	var a terms.Analyzer
+	tokens := a.Query(text)
+	places := make(map[string]int, min(len(tokens), maxTerms))
+	times := make([]float64, 0, len(tokens))
+	for i := 0; i < len(tokens); {
+		from := len(r.query)
+		word := tokens[i].Word
+		for ; i < len(tokens) && tokens[i].Word == word; i++ {
+			t := tokens[i]
+			if n, ok := places[t.Text]; ok {
+				times[n]++
+			} else if len(r.query) < maxTerms {
+				places[t.Text] = len(r.query)
+				r.query = append(r.query, lookup{text: t.Text, written: t.Written, gram: t.Gram, joined: terms.Joined(t.Text)})
+				times = append(times, 1)
+			}
+		}
+		if to := len(r.query); to > from {
+			r.asked = append(r.asked, asking{from, to})
+		}
+	}
+	for i := range r.query {
+		l := &r.query[i]
+		l.weight = saturated(times[i])
+		l.ids = make([][]variant, len(r.segments))
+		for k, s := range r.segments {
+			if id, ok := s.Term(l.text); ok {
+				if n := s.DF(id); n > 0 {
+					l.df += n
+					l.ids[k] = []variant{{id: id, share: 1}}
+				}
+			}
+		}
+		l.idf = r.idf(l.df)
+		if terms.Kana(l.text) {
+			l.idf *= kanaShare
+		}
+	}
+	if len(r.query) > maxLookups {
+		r.shorten()
+	}
+	for i := range r.query {
+		if l := &r.query[i]; l.df == 0 && l.gram && !r.hasParts(i) {
+			r.spell(&a, l)
+		}
+	}
+	return len(r.query) > 0
+}
+
+// shorten leaves the words that tell most, in their order: of those that some document has, the rarest.
+func (r *ranking) shorten() {
+	tells := func(w asking) (most float64) {
+		for _, l := range r.query[w.from:w.to] {
+			if l.df > 0 {
+				most = max(most, l.idf)
+			}
+		}
+		return most
+	}
+	best := slices.Clone(r.asked)
+	slices.SortStableFunc(best, func(a, b asking) int { return cmp.Compare(tells(b), tells(a)) })
+	n := 0
+	kept := slices.DeleteFunc(best, func(w asking) bool {
+		if n+w.to-w.from > maxLookups {
+			r.unasked += r.query[w.from].idf
+			return true
+		}
+		n += w.to - w.from
+		return false
+	})
+	slices.SortFunc(kept, func(a, b asking) int { return cmp.Compare(a.from, b.from) })
+	var query []lookup
+	for i, w := range kept {
+		kept[i] = asking{len(query), len(query) + w.to - w.from}
+		query = append(query, r.query[w.from:w.to]...)
+	}
+	r.query, r.asked = query, kept
+}
+
+// hasParts reports whether a term is an identifier whose parts are looked for too.
+func (r *ranking) hasParts(i int) bool {
+	return slices.ContainsFunc(r.asked, func(w asking) bool { return w.from == i && w.to > i+1 })
+}
+
+// covered is the share of the query's information that is in the terms that a document has. A word that no document has
+// counts as much as the rarest: that it is missing tells that the question may be about something else.
+func (r *ranking) covered(has func(i int) float64) float64 {
+	all, found := r.unasked, 0.0
+	for _, w := range r.asked {
+		whole, most := has(w.from)*r.query[w.from].idf, r.query[w.from].idf
+		if w.to > w.from+1 {
+			sum, parts := 0.0, 0.0
+			for i := w.from + 1; i < w.to; i++ {
+				sum += has(i) * r.query[i].idf
+				parts += r.query[i].idf
+			}
+			whole = max(whole, most*sum/parts)
+		}
+		all += most
+		found += whole
+	}
+	if all == 0 {
+		return 0
+	}
+	return min(1, found/all)
+}
