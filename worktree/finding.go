@@ -41,10 +41,11 @@ type Finding struct {
 	By       string   `json:"by"`                // audit, or host: work that could not be committed
 
 	State       Standing `json:"state"`
-	Reason      string   `json:"reason,omitempty"` // of a waiver
-	First       int      `json:"first"`            // iteration
-	Last        int      `json:"last"`             // iteration in which it was named last
-	Recurrences int      `json:"recurrences"`      // how often it was named again
+	Touched     bool     `json:"touched,omitempty"` // its code changed since whoever found it looked last
+	Reason      string   `json:"reason,omitempty"`  // of a waiver
+	First       int      `json:"first"`             // iteration
+	Last        int      `json:"last"`              // iteration in which it was named last
+	Recurrences int      `json:"recurrences"`       // how often it was named again
 }
 
 // Who found it.
@@ -186,10 +187,10 @@ type Moves func(f Finding) (file string, line int, changed bool)
 // auditor says so or its code changed; else it stays open.
 func MergeFindings(known []Finding, a Audit, by string, iteration int, tip Tip) []Finding {
 	now := slices.Clone(known)
-	changed := make([]bool, len(now))
 	for i, f := range now {
-		now[i].File, now[i].Line, changed[i] = tip.Moves(f)
-		now[i].At = tip.Commit
+		changed := false
+		now[i].File, now[i].Line, changed = tip.Moves(f)
+		now[i].At, now[i].Touched = tip.Commit, f.Touched || changed
 	}
 	named := make([]bool, len(now))
 	for _, r := range a.Findings {
@@ -206,7 +207,7 @@ func MergeFindings(known []Finding, a Audit, by string, iteration int, tip Tip) 
 				ID: id, File: r.File, Line: r.Line, At: tip.Commit, Severity: r.Severity, Rule: r.Rule, Text: r.Text, Scenario: r.Scenario,
 				Context: bounded(joined(context), 200), By: by, State: OpenFinding, First: iteration, Last: iteration,
 			})
-			named, changed = append(named, true), append(changed, false)
+			named = append(named, true)
 			continue
 		}
 		f := &now[i]
@@ -224,9 +225,13 @@ func MergeFindings(known []Finding, a Audit, by string, iteration int, tip Tip) 
 	}
 	for i := range now {
 		f := &now[i]
-		if f.State == OpenFinding && f.By == by && !named[i] && (changed[i] || slices.Contains(a.Fixed, f.ID)) {
+		if f.By != by {
+			continue
+		}
+		if f.State == OpenFinding && !named[i] && (f.Touched || slices.Contains(a.Fixed, f.ID)) {
 			f.State = Fixed
 		}
+		f.Touched = false
 	}
 	var out []Finding
 	for i, f := range now {

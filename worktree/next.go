@@ -51,6 +51,9 @@ func Next(s State, e Event) (State, error) {
 		if s.Phase != Starting {
 			return s, wrong
 		}
+		if n.Tip == "" {
+			n.Tip = n.Base
+		}
 		return n.code(), nil
 	case Coded:
 		if s.Phase != Coding {
@@ -111,6 +114,9 @@ func Next(s State, e Event) (State, error) {
 			return s, wrong
 		}
 		n.Tip = e.Tip
+		if s.Phase == Auditing { // what was verified is another tree
+			n = n.enter(Verifying)
+		}
 		return n, nil
 	case Halted:
 		if s.Phase.Over() {

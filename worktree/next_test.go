@@ -37,7 +37,7 @@ func TestNextKnowsEveryPhaseAndEvent(t *testing.T) {
 		Audited:  {no, no, no, "done 2", no, no},
 		Failed:   {"stopped 0", "coding 2", "verifying 2", "auditing 2", no, no},
 		Silent:   {no, "coding 2", "verifying 2", "auditing 2", no, no},
-		Saved:    {no, "coding 2", "verifying 2", "auditing 2", no, no},
+		Saved:    {no, "coding 2", "verifying 2", "verifying 2", no, no},
 		Halted:   {"stopped 0", "stopped 2", "stopped 2", "stopped 2", no, no},
 		Resumed:  {no, no, no, no, no, "coding 2"},
 		Extended: {"starting 0", "coding 2", "verifying 2", "auditing 2", no, "stopped 2"},
