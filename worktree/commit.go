@@ -355,45 +355,22 @@ func (p *Place) newSecrets(ctx context.Context, base, name string, text []byte) 
 }
 
 // taints says why commits that an agent has made must not be in the branch; "" if they may.
-func (p *Place) taints(ctx context.Context, from, to string) (string, error) {
+func (p *Place) taints(ctx context.Context, from, to string) (why string, err error) {
 	out, err := p.repo.Git(ctx, nil, "log", "--raw", "-z", "-m", "--no-renames", "--no-abbrev", "--no-ext-diff", "--no-textconv", "--format=", from+".."+to, "--")
 	if err != nil {
 		return "", err
 	}
 	seen := map[string]bool{}
-	fields := strings.Split(string(out), "\x00")
-	for i := 0; i < len(fields); i++ {
-		head := strings.Fields(strings.TrimPrefix(strings.TrimSpace(fields[i]), ":"))
-		if len(head) != 5 || i+1 >= len(fields) {
-			continue
+	err = eachRaw(out, func(name, mode, blob string) error {
+		if seen[blob] || why != "" {
+			return nil
 		}
-		i++
-		name, mode, id := fields[i], head[1], head[3]
-		if mode == "000000" || seen[id] {
-			continue
+		seen[blob] = true
+		reason, err := p.refuseBlob(ctx, from, name, mode, blob)
+		if reason != "" {
+			why = name + ": " + reason
 		}
-		seen[id] = true
-		if mode == "160000" {
-			if entry, err := p.repo.Git(ctx, nil, "ls-tree", from, "--", ":(literal)"+name); err != nil || !bytes.HasPrefix(entry, []byte("160000 ")) {
-				return name + ": a repository of its own", err
-			}
-			continue
-		}
-		size, err := p.repo.Git(ctx, nil, "cat-file", "-s", id)
-		if err != nil {
-			return "", err
-		}
-		var n int64
-		if fmt.Sscan(string(size), &n); p.maxFile > 0 && n > p.maxFile {
-			return name + ": it is too large", nil
-		}
-		text, err := p.repo.Git(ctx, nil, "cat-file", "blob", id)
-		if err != nil {
-			return "", err
-		}
-		if why, err := p.newSecrets(ctx, from, name, text); why != "" || err != nil {
-			return name + ": " + why, err
-		}
-	}
-	return "", nil
+		return err
+	})
+	return why, err
 }

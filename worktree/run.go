@@ -470,7 +470,7 @@ func (r *loop) watch(ctx context.Context, do Doer) (out Outcome, ended Event, er
 	}
 }
 
-// Resume has a loop that stopped go on from where it was. What was changed in its work tree by hand since is committed first. Whoever
+// Resume has a loop that stopped go on from where it was, with other settings if they are; of one that did not stop only these change. What was changed in its work tree by hand since is committed first. Whoever
 // calls it holds the lease.
 func Resume(ctx context.Context, record *Record, place *Place, set Settings, now time.Time) (State, error) {
 	l, err := record.Load(ctx)
@@ -478,6 +478,12 @@ func Resume(ctx context.Context, record *Record, place *Place, set Settings, now
 		return State{}, err
 	}
 	s := l.State
+	if !s.Phase.Over() {
+		if !same(set, s.Settings) {
+			s, err = record.Take(ctx, Step{Event: Event{Kind: Extended, Settings: set}}, now)
+		}
+		return s, err
+	}
 	extended := s
 	extended.Settings = set
 	if _, err := Next(extended, Event{Kind: Resumed}); err != nil {
