@@ -55,6 +55,7 @@ func runLoopResume(ctx context.Context, env *Env, name string, o loopOptions) er
 		lease.Release()
 		return w.detachLoop(s)
 	}
+	env.say("%s: iteration %d goes on", s.Phase, s.Iteration)
 	return w.carryOn(ctx, record, s, lease, o.backoff)
 }
 
