@@ -49,7 +49,7 @@ func loopRun(t *testing.T, r *testrepo.Repo, args ...string) (*exec.Cmd, *bytes.
 	return cmd, &out
 }
 
-// Whenever a supervisor is killed, with all of its group or alone, a resumed loop ends with the tree and the commits of an undisturbed one, and
+// Whenever a supervisor is killed or interrupted, with all of its group or alone, a resumed loop ends with the tree and the commits of an undisturbed one, and
 // leaves no process and no lock.
 func TestKilledLoopsEndAsUndisturbed(t *testing.T) {
 	kills := 5
@@ -90,7 +90,11 @@ func TestKilledLoopsEndAsUndisturbed(t *testing.T) {
 			if i%2 == 0 {
 				pid = -pid
 			}
-			killed := syscall.Kill(pid, syscall.SIGKILL) == nil
+			signal := syscall.SIGKILL
+			if i%3 == 2 {
+				signal = syscall.SIGINT
+			}
+			killed := syscall.Kill(pid, signal) == nil
 			if err := cmd.Wait(); err == nil {
 				killed = false
 			}

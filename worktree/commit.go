@@ -76,7 +76,7 @@ func (p *Place) Commit(ctx context.Context, tip string, m Message, now time.Time
 		}
 	}
 	tree, left, index, err := p.stage(ctx, tip, parent)
-	defer os.Remove(index)
+	defer p.giveUp(index)
 	if err != nil {
 		return Commit{}, err
 	}
@@ -167,15 +167,13 @@ func (p *Place) stage(ctx context.Context, base, parent string) (tree string, le
 	if err != nil {
 		return "", nil, "", err
 	}
-	index = filepath.Join(gitDir, "index.reverie-loop")
-	os.Remove(index + ".lock")
-	if err := copyFile(filepath.Join(gitDir, "index"), index); errors.Is(err, fs.ErrNotExist) {
-		_, err = p.git(ctx, index, nil, "read-tree", parent)
-		if err != nil {
+	if index, err = p.ownIndex(gitDir); err != nil {
+		return "", nil, index, err
+	}
+	if _, err := os.Lstat(filepath.Join(gitDir, "index")); errors.Is(err, fs.ErrNotExist) {
+		if _, err = p.git(ctx, index, nil, "read-tree", parent); err != nil {
 			return "", nil, index, err
 		}
-	} else if err != nil {
-		return "", nil, index, err
 	}
 	changed, err := p.changed(ctx, index, parent)
 	if err != nil {
@@ -224,17 +222,53 @@ func (p *Place) stage(ctx context.Context, base, parent string) (tree string, le
 	return strings.TrimSpace(string(out)), left, index, err
 }
 
-func copyFile(from, to string) error {
-	data, err := os.ReadFile(from)
-	if err != nil {
-		return err
+// indexMark is in the git directory of a user's work tree while its index.lock is ours.
+const indexMark = "index.reverie-loop-lock"
+
+// ownIndex copies the index of the work tree. In the user's own that is done by git's lock protocol, so that no git of the user's changes
+// the index before the copy takes its place, or is given up; nobody else writes that of a loop's own work tree now.
+func (p *Place) ownIndex(gitDir string) (string, error) {
+	index, flag := filepath.Join(gitDir, "index.reverie-loop"), os.O_TRUNC
+	if p.InPlace {
+		index, flag = filepath.Join(gitDir, "index.lock"), os.O_EXCL
+		if err := os.WriteFile(filepath.Join(gitDir, indexMark), nil, 0o600); err != nil {
+			return "", err
+		}
 	}
-	return os.WriteFile(to, data, 0o600)
+	os.Remove(index + ".lock")
+	to, err := os.OpenFile(index, flag|os.O_CREATE|os.O_WRONLY, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		os.Remove(filepath.Join(gitDir, indexMark))
+		return "", fmt.Errorf("%s is there: a git is at work in the work tree, or was killed", index)
+	}
+	if err != nil {
+		return "", err
+	}
+	data, err := os.ReadFile(filepath.Join(gitDir, "index"))
+	if errors.Is(err, fs.ErrNotExist) {
+		to.Close()
+		return index, os.Remove(index)
+	}
+	if err == nil {
+		_, err = to.Write(data)
+	}
+	return index, errors.Join(err, to.Close())
+}
+
+// giveUp removes an index that stage has made, unless install has taken it.
+func (p *Place) giveUp(index string) {
+	if index == "" {
+		return
+	}
+	os.Remove(index)
+	if p.InPlace {
+		os.Remove(filepath.Join(filepath.Dir(index), indexMark))
+	}
 }
 
 // changed are the paths of all that differs from a commit: in the index, in the work tree, and new, but for what git ignores.
 func (p *Place) changed(ctx context.Context, index, commit string) ([]string, error) {
-	tracked, err := p.git(ctx, index, nil, "diff-index", "--name-only", "-z", "--no-renames", "--ignore-submodules=none", commit, "--")
+	tracked, err := p.git(ctx, index, nil, "diff-index", "--name-only", "-z", "--no-renames", "--ignore-submodules=dirty", commit, "--")
 	if err != nil {
 		return nil, err
 	}

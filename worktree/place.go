@@ -222,14 +222,17 @@ func (p *Place) attach(ctx context.Context) error {
 }
 
 // settle ends what a git of an agent's that was killed has left in the loop's own git directory: locks, and a merge or rebase that
-// was under way.
+// was under way. In the user's it removes nothing but a lock of our own.
 func (p *Place) settle() error {
-	if p.InPlace {
-		return nil
-	}
 	gitDir, err := p.gitDir()
 	if err != nil {
 		return err
+	}
+	if p.InPlace {
+		if err := os.Remove(filepath.Join(gitDir, indexMark)); err == nil { // whoever had the lease before us was killed
+			return os.Remove(filepath.Join(gitDir, "index.lock"))
+		}
+		return nil
 	}
 	for _, name := range []string{"index.lock", "HEAD.lock", "MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "CHERRY_PICK_HEAD", "REVERT_HEAD", "AUTO_MERGE", "rebase-merge", "rebase-apply", "sequencer"} {
 		if err := os.RemoveAll(filepath.Join(gitDir, name)); err != nil {
@@ -241,7 +244,7 @@ func (p *Place) settle() error {
 
 // Clean returns an error wrapping ErrDirty if the work tree has changes or new files that git does not ignore.
 func (p *Place) Clean(ctx context.Context) error {
-	out, err := p.git(ctx, "", nil, "status", "--porcelain", "-z", "--untracked-files=normal", "--no-renames")
+	out, err := p.git(ctx, "", nil, "status", "--porcelain", "-z", "--untracked-files=normal", "--no-renames", "--ignore-submodules=dirty")
 	if err != nil {
 		return err
 	}

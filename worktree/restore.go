@@ -28,7 +28,7 @@ func (p *Place) Restore(ctx context.Context, tip string, keep bool, now time.Tim
 		return false, err
 	}
 	tree, left, index, err := p.stage(ctx, tip, tip)
-	defer os.Remove(index)
+	defer p.giveUp(index)
 	if err != nil {
 		return false, err
 	}
