@@ -179,13 +179,28 @@ func (p *Place) stage(ctx context.Context, base, parent string) (tree string, le
 	if err != nil {
 		return "", nil, index, err
 	}
+	var refused map[string]string
+	if p.Refused != nil {
+		if refused, err = p.Refused(ctx); err != nil {
+			return "", nil, index, err
+		}
+	}
+	for name, why := range refused {
+		if !slices.Contains(changed, name) { // git does not list a pipe, and what lies in a repository of its own
+			left = append(left, LeftOut{Path: name, Why: why})
+		}
+	}
 	ignored, err := p.ignored(ctx, index, parent, changed)
 	if err != nil {
 		return "", nil, index, err
 	}
 	var add, info bytes.Buffer
 	for _, name := range changed {
-		switch why, err := p.refuse(ctx, base, name); {
+		why, err := refused[name], error(nil)
+		if why == "" {
+			why, err = p.refuse(ctx, base, name)
+		}
+		switch {
 		case err != nil:
 			return "", nil, index, err
 		case ignored[name]:
@@ -218,6 +233,7 @@ func (p *Place) stage(ctx context.Context, base, parent string) (tree string, le
 			return "", left, index, err
 		}
 	}
+	slices.SortFunc(left, func(a, b LeftOut) int { return strings.Compare(a.Path, b.Path) })
 	out, err := p.git(ctx, index, nil, "write-tree")
 	return strings.TrimSpace(string(out)), left, index, err
 }

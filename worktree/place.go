@@ -20,6 +20,10 @@ type Place struct {
 	Dir     string // top of the work tree
 	InPlace bool   // it is the user's own: nothing in it is ever set back
 
+	// Refused are the paths in the work tree that must not be committed for a reason of the caller's, each with it; nil: there are none.
+	// It is asked whenever something is about to be committed, and the answer rests on nothing but the tree.
+	Refused func(ctx context.Context) (map[string]string, error)
+
 	repo    *git.Repo
 	scanner *redact.Scanner
 	name    string

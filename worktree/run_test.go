@@ -339,3 +339,62 @@ func TestLeaseIsHeldByOne(t *testing.T) {
 		t.Errorf("given back: %+v", h)
 	}
 }
+
+// A place for a sandbox has nothing in it that says where the repository is, and what the caller refuses stays out.
+func TestSealedPlace(t *testing.T) {
+	b := newBench(t, func(s *State) { s.Settings.Sandbox, s.Settings.MaxIterations = "docker", 1 })
+	b.place.Refused = func(context.Context) (map[string]string, error) {
+		return map[string]string{"evil": "it leads out of the tree", "pipe": "it is a pipe"}, nil
+	}
+	s := b.run(func(turn Turn) (Outcome, error) {
+		if _, err := os.Lstat(filepath.Join(turn.Dir, ".git")); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("there is a .git: %v", err)
+		}
+		b.in("good", "x\n")
+		b.in("evil", "x\n")
+		return Outcome{}, nil
+	}, fine, fine)
+	if s.Reason != MaxIterations || s.Blocking != 2 {
+		t.Errorf("%s, %d blocking", s.Reason, s.Blocking)
+	}
+	if got := b.Run("ls-tree", "--name-only", "reverie/loop/two"); got != "README\ngood" {
+		t.Errorf("%q", got)
+	}
+	if err := b.place.Remove(t.Context(), s.Tip); !errors.Is(err, ErrDirty) {
+		t.Errorf("removed with work in it: %v", err)
+	}
+	os.Remove(filepath.Join(b.place.Dir, "evil"))
+	if err := b.place.Remove(t.Context(), s.Tip); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(b.place.Dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("it is still there: %v", err)
+	}
+}
+
+// A start that goes wrong takes away what it has made, and the name can be used again.
+func TestFailedStartLeavesNothing(t *testing.T) {
+	b := newBench(t, nil)
+	l, err := b.record.Load(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.State.Name, l.State.Branch, l.State.Base = "bad", Branches+"bad", b.Run("rev-parse", "HEAD^{tree}") // git makes no work tree of that
+	b.record = Open(b.repo, "bad", nil)
+	if err := b.record.Create(t.Context(), l.State, l.Plan); err != nil {
+		t.Fatal(err)
+	}
+	if b.place, err = PlaceOf(b.repo, l.State, nil); err != nil {
+		t.Fatal(err)
+	}
+	s := b.run(fine, fine, fine)
+	if s.Phase != Stopped || s.Reason != Other || s.At != Starting {
+		t.Errorf("%s %s", s.Phase, s.Reason)
+	}
+	if out := b.Run("for-each-ref", Branches) + b.Run("worktree", "list"); strings.Contains(out, "loop") {
+		t.Errorf("left: %s", out)
+	}
+	if _, err := os.Lstat(b.place.Dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("left: %v", err)
+	}
+}
