@@ -1,8 +1,8 @@
 package cmd
 
 import (
-	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/reverie-memory/reverie/worktree"
 )
@@ -43,7 +43,7 @@ func loopAgentCommand(name, model string, phase worktree.Phase) (argv, env []str
 	all := loopAgents()
 	i := slices.IndexFunc(all, func(a loopAgent) bool { return a.name == name })
 	if i < 0 {
-		return nil, nil, usage("known are "+joinWords(loopAgentNames())+"; any other one: reverie loop start PLAN -- COMMAND…", "there is no agent %q", name)
+		return nil, nil, usage("known are "+strings.Join(loopAgentNames(), ", ")+"; any other one: reverie loop start PLAN -- COMMAND…", "there is no agent %q", name)
 	}
 	a := all[i]
 	argv = a.code
@@ -62,15 +62,4 @@ func trailing(argv []string) int {
 		return 1
 	}
 	return 0
-}
-
-func joinWords(words []string) string {
-	if len(words) < 2 {
-		return fmt.Sprint(words)
-	}
-	out := words[0]
-	for _, w := range words[1:] {
-		out += ", " + w
-	}
-	return out
 }

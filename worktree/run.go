@@ -1,9 +1,7 @@
 package worktree
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -11,11 +9,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore"
-	"github.com/reverie-memory/reverie/internal/git"
 )
 
 // Turn is what a phase is done from. It belongs to the function that it is given to.
@@ -58,7 +54,7 @@ type loop struct {
 	fresh  bool // nothing was done in this Run yet
 }
 
-// CancelFile is in the folder of a loop while somebody wants it to end.
+// cancelFile is in the folder of a loop while somebody wants it to end.
 const cancelFile = "cancel"
 
 // look is how often Run looks whether somebody wants the loop to end.
@@ -404,159 +400,4 @@ func (r *loop) notKept(ctx context.Context, err error, output string, took float
 func (r *loop) cancelled() bool {
 	_, err := os.Lstat(filepath.Join(r.place.folder, cancelFile))
 	return err == nil
-}
-
-// watch runs what does a phase, and ends it where the loop is to end: ended is the event then. It returns when the doer has.
-func (r *loop) watch(ctx context.Context, do Doer) (out Outcome, ended Event, err error) {
-	l, err := r.record.Load(ctx)
-	if err != nil {
-		return out, ended, err
-	}
-	inner, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var heard atomic.Int64
-	heard.Store(time.Now().UnixNano())
-	done := make(chan error, 1)
-	go func() {
-		err := errors.New("what does the phase gave up")
-		defer func() { done <- err }()
-		out, err = do(inner, Turn{
-			Loop: l, Dir: r.place.Dir, Began: r.lease.Began,
-			Heard: func() { heard.Store(time.Now().UnixNano()) },
-			Env: []string{
-				"REVERIE_LOOP=" + r.state.Name, "REVERIE_PHASE=" + string(r.state.Phase), "REVERIE_ITERATION=" + strconv.Itoa(r.state.Iteration), r.mark(),
-			},
-		})
-	}()
-	set := r.state.Settings
-	began, stalls := time.Now(), 0
-	tick := time.NewTicker(look)
-	defer tick.Stop()
-	for {
-		select {
-		case err = <-done:
-			return out, ended, err
-		case <-tick.C:
-		}
-		if ended.Kind != "" {
-			continue
-		}
-		since := time.Since(time.Unix(0, heard.Load())).Seconds()
-		silent := 0
-		if set.StallTime > 0 {
-			silent = int(since / set.StallTime)
-		}
-		switch {
-		case r.cancelled():
-			ended = Event{Kind: Halted, Reason: Cancelled}
-		case set.TotalTime > 0 && r.state.Spent+time.Since(began).Seconds() >= set.TotalTime:
-			ended = Event{Kind: Halted, Reason: TimeOver, Why: fmt.Sprintf("the loop has had its %.0f seconds", set.TotalTime)}
-		case silent > stalls:
-			stalls = silent
-			e := Event{Kind: Silent, Count: silent, Why: fmt.Sprintf("no output for %.0f seconds", since)}
-			if set.MaxStalls > 0 && silent >= set.MaxStalls {
-				ended = e
-			} else if err := r.take(ctx, Step{Event: e}); err != nil {
-				cancel()
-				<-done
-				return out, ended, err
-			}
-		case silent < stalls:
-			stalls = silent
-		}
-		if ended.Kind != "" {
-			cancel()
-		}
-	}
-}
-
-// Resume has a loop that stopped go on from where it was, with other settings if they are; of one that did not stop only these change. What was changed in its work tree by hand since is committed first. Whoever
-// calls it holds the lease.
-func Resume(ctx context.Context, record *Record, place *Place, set Settings, now time.Time) (State, error) {
-	l, err := record.Load(ctx)
-	if err != nil {
-		return State{}, err
-	}
-	s := l.State
-	if !s.Phase.Over() {
-		if !same(set, s.Settings) {
-			s, err = record.Take(ctx, Step{Event: Event{Kind: Extended, Settings: set}}, now)
-		}
-		return s, err
-	}
-	extended := s
-	extended.Settings = set
-	if _, err := Next(extended, Event{Kind: Resumed}); err != nil {
-		return s, err
-	}
-	tip := s.Tip
-	if s.At != Starting {
-		if place.Check() != nil && !place.InPlace {
-			if err := place.Make(ctx, s.Tip); err != nil { // somebody removed it: the branch has the work
-				return s, err
-			}
-		}
-		r := &loop{state: s}
-		m := r.message(false, true)
-		m.Subject = fmt.Sprintf("loop: %s (before iteration %d goes on)", s.Title, s.Iteration)
-		c, err := place.Commit(ctx, s.Tip, m, now)
-		if err != nil {
-			return s, err
-		}
-		tip = c.Tip
-	}
-	for _, e := range []Event{{Kind: Extended, Settings: set}, {Kind: Resumed}, {Kind: Saved, Tip: tip}} {
-		if e.Kind == Saved && tip == s.Tip || e.Kind == Extended && same(set, s.Settings) {
-			continue
-		}
-		if s, err = record.Take(ctx, Step{Event: e}, now); err != nil {
-			return s, err
-		}
-	}
-	return s, nil
-}
-
-// same reports whether two settings are written alike.
-func same(a, b Settings) bool {
-	x, err1 := json.Marshal(a)
-	y, err2 := json.Marshal(b)
-	return err1 == nil && err2 == nil && bytes.Equal(x, y)
-}
-
-// Cancel ends a loop. Where a process carries it on, that one is asked to end it, and Cancel waits until it has, or ctx ends.
-func Cancel(ctx context.Context, repo *git.Repo, record *Record, place *Place, now func() time.Time) (State, error) {
-	ask := filepath.Join(place.folder, cancelFile)
-	for {
-		l, err := record.Load(ctx)
-		if err != nil || l.State.Phase.Over() {
-			return l.State, err
-		}
-		lease, err := TakeLease(ctx, repo, record.Name, Mark(l.State))
-		switch {
-		case errors.Is(err, ErrHeld):
-			if err := os.WriteFile(ask, nil, 0o600); err != nil {
-				return l.State, err
-			}
-			select {
-			case <-ctx.Done():
-				return l.State, ctx.Err()
-			case <-time.After(look):
-			}
-			continue
-		case err != nil:
-			return l.State, err
-		}
-		defer lease.Release()
-		if l, err = record.Load(ctx); err != nil || l.State.Phase.Over() {
-			return l.State, err
-		}
-		r := &loop{record: record, place: place, lease: lease, state: l.State, do: Doers{Now: now}}
-		if l.State.Phase == Starting {
-			err = place.Rollback(ctx, l.State.Base)
-		}
-		if err == nil {
-			err = r.end(ctx, Event{Kind: Halted, Reason: Cancelled}, "")
-		}
-		return r.state, err
-	}
 }
