@@ -99,7 +99,7 @@ func Exec(ctx context.Context, c Command) (Result, error) {
 	case <-ctx.Done():
 		wait(haste)
 	}
-	signalGroup(cmd.Process, true) // whatever it has left behind
+	endGroup(cmd.Process.Pid) // whatever it has left behind
 	select {
 	case <-read:
 	case <-time.After(lastWords):

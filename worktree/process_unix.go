@@ -26,6 +26,28 @@ func signalGroup(p *os.Process, now bool) {
 	syscall.Kill(-p.Pid, signal)
 }
 
+// endGroup ends what is left of the group that a process led, and returns when nothing of it runs.
+func endGroup(pid int) {
+	for began := time.Now(); time.Since(began) < lastWords; time.Sleep(2 * time.Millisecond) {
+		if err := syscall.Kill(-pid, syscall.SIGKILL); errors.Is(err, syscall.ESRCH) || !runs(pid) {
+			return
+		}
+	}
+}
+
+// runs reports whether a group has a process that is not only waiting to be asked for how it ended; who has to ask is not us.
+func runs(group int) bool {
+	files, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, name := range files {
+		text, _ := os.ReadFile(name)
+		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+		if len(fields) > 2 && fields[2] == strconv.Itoa(group) && fields[0] != "Z" && fields[0] != "X" {
+			return true
+		}
+	}
+	return len(files) == 0 // a system that does not tell
+}
+
 // startOf tells processes apart that had one number after each other; "" if there is none of that number.
 func startOf(pid int) string {
 	if text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat"); err == nil {
@@ -86,6 +108,6 @@ func endGroupOf(pid int, start string) {
 		return
 	}
 	if now := startOf(pid); now == "" || now == start { // a number is not given again while a group has it
-		syscall.Kill(-pid, syscall.SIGKILL)
+		endGroup(pid)
 	}
 }
