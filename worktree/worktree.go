@@ -1,11 +1,12 @@
 // Package worktree carries a plan through iterations of coding, verifying and auditing in a work tree of its own.
 //
-// ParsePlan reads a plan, Begin starts a loop from it, Open finds one that was begun, and Run does what is next until the loop
+// ParsePlan reads a plan, Open names the record of a loop, Record.Create begins it, and Run does what is next until the loop
 // ends. What is to be done in a phase is given to Run as functions: this package knows no agent, no model and no container.
 //
 // A loop is its record: a tree of files on a ref of its own (see Record), in which every step is one commit. Whoever holds the
 // Lease takes the steps; everybody may read. A supervisor that is killed leaves a record from which the next one goes on:
-// an iteration that was interrupted begins anew from the commit before it, and what it had done by then is kept in a backup.
+// an iteration that was interrupted begins anew from the commit before it, and what it had done by then is kept by a ref below
+// Kept.
 // The state machine itself is the function Next, which does no I/O.
 package worktree
 
