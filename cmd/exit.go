@@ -21,6 +21,7 @@ const (
 	exitNegative = 1   // check found something, render --check is stale
 	exitNoStore  = 10  // there is no memory here yet
 	exitPerson   = 12  // a person must decide
+	exitLoop     = 20  // and up to 29: a loop ended otherwise than done, by worktree.Reasons
 	exitSignal   = 130 // stopped by Ctrl-C
 	exitFailed   = 128
 	exitUsage    = 129

@@ -39,7 +39,7 @@ var arrows = map[string][]string{
 	"hooks":                   {"internal/file", "internal/redact"},
 	"hooks/install":           {"hooks", "internal/file", "internal/pattern"},
 	"hooks/githook":           {"hooks", "internal/file", "internal/pattern"},
-	"worktree":                {"gitstore", "internal/git", "internal/redact"},
+	"worktree":                {"gitstore", "internal/file", "internal/git", "internal/redact"},
 	"reflect/compress":        {"reflect/transcript", "internal/file", "internal/pattern", "internal/redact"},
 	"reflect":                 {"gitstore/record", "reflect/transcript", "reflect/compress", "prompts", "internal/file", "internal/pattern", "internal/redact"},
 	"reflect/labelled":        {"gitstore/record", "reflect/transcript"},

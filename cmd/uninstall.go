@@ -12,6 +12,7 @@ import (
 	"github.com/reverie-memory/reverie/hooks/githook"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/worktree"
 	"github.com/urfave/cli/v2"
 )
 
@@ -69,6 +70,11 @@ func runUninstall(ctx context.Context, env *Env, o uninstallOptions) error {
 	if err != nil {
 		return err
 	}
+	loops, err := w.loopArtefacts(ctx)
+	if err != nil {
+		return err
+	}
+	found = append(found, loops...)
 	refs, err := w.ownRefs(ctx, o.memory)
 	if err != nil {
 		return err
@@ -221,7 +227,7 @@ func (w *workspace) artefacts(ctx context.Context) ([]artefact, error) {
 
 // ownRefs are the refs that go, as they are now.
 func (w *workspace) ownRefs(ctx context.Context, memory bool) (there []string, err error) {
-	kept, err := w.repo.Git(ctx, nil, "for-each-ref", "--format=%(refname)", "refs/reverie/remotes/", "refs/reverie/backup/", "refs/reverie/proposals/")
+	kept, err := w.repo.Git(ctx, nil, "for-each-ref", "--format=%(refname)", "refs/reverie/remotes/", "refs/reverie/backup/", "refs/reverie/proposals/", worktree.Refs)
 	if err != nil {
 		return nil, err
 	}

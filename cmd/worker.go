@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore"
@@ -313,7 +314,7 @@ func startApart(dir, state string, args ...string) error {
 	}
 	cmd := exec.Command(self, append([]string{"-q", "-C", dir}, args...)...)
 	cmd.Dir = dir
-	cmd.Env = append(git.Environ(), depthVariable+"=1")
+	cmd.Env = append(slices.DeleteFunc(git.Environ(), func(kv string) bool { return strings.HasPrefix(kv, loopVariable) }), depthVariable+"=1") // a loop ends what bears its marks
 	cmd.SysProcAttr = apart()
 	log, err := openLog(state)
 	if err != nil {

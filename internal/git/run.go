@@ -118,6 +118,9 @@ func kept(name string) bool {
 	return false
 }
 
+// Run runs a git command that Command has made, and returns what it wrote to standard output. The error is an *Error.
+func Run(cmd *exec.Cmd) ([]byte, error) { return run(cmd) }
+
 // run runs cmd, a git command, and returns its standard output even when it failed.
 func run(cmd *exec.Cmd) ([]byte, error) {
 	var out, stderr bytes.Buffer

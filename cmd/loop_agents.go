@@ -1,0 +1,65 @@
+package cmd
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/reverie-memory/reverie/worktree"
+)
+
+// loopAgent is how an agent is called once, without a terminal, to work in the folder that it is started in. It gets its prompt on
+// standard input.
+type loopAgent struct {
+	name  string
+	code  []string // argv that lets it change files and run commands
+	audit []string // argv that lets it read
+	model string   // option for a model
+	env   []string
+}
+
+// loopAgents are those whose calls are known. What they print while they work is what says that they are alive, so they are asked
+// for a stream of events.
+func loopAgents() []loopAgent {
+	return []loopAgent{
+		{name: "opencode", code: []string{"opencode", "run", "--format", "json"}, audit: []string{"opencode", "run", "--agent", "plan"}, model: "--model",
+			env: []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_SHARE=1"}},
+		{name: "claude", code: []string{"claude", "-p", "--output-format", "stream-json", "--verbose", "--permission-mode", "bypassPermissions"}, audit: []string{"claude", "-p", "--permission-mode", "plan"}, model: "--model"},
+		{name: "codex", code: []string{"codex", "exec", "--json", "--sandbox", "workspace-write", "-"}, audit: []string{"codex", "exec", "--sandbox", "read-only", "-"}, model: "--model"},
+		{name: "gemini", code: []string{"gemini", "--skip-trust", "--approval-mode", "yolo"}, audit: []string{"gemini", "--skip-trust"}, model: "--model"},
+		{name: "aider", code: []string{"aider", "--yes-always", "--no-check-update", "--no-auto-commits", "--no-gitignore", "--message-file", "/dev/stdin"}, audit: []string{"aider", "--no-check-update", "--dry-run", "--chat-mode", "ask", "--message-file", "/dev/stdin"}, model: "--model"},
+	}
+}
+
+func loopAgentNames() []string {
+	var names []string
+	for _, a := range loopAgents() {
+		names = append(names, a.name)
+	}
+	return names
+}
+
+// loopAgentCommand is the argv of an agent for coding or auditing, and what it wants in its environment.
+func loopAgentCommand(name, model string, phase worktree.Phase) (argv, env []string, err error) {
+	all := loopAgents()
+	i := slices.IndexFunc(all, func(a loopAgent) bool { return a.name == name })
+	if i < 0 {
+		return nil, nil, usage("known are "+strings.Join(loopAgentNames(), ", ")+"; any other one: reverie loop start PLAN -- COMMAND…", "there is no agent %q", name)
+	}
+	a := all[i]
+	argv = a.code
+	if phase == worktree.Auditing {
+		argv = a.audit
+	}
+	if model != "" {
+		argv = slices.Insert(slices.Clone(argv), len(argv)-trailing(argv), a.model, model)
+	}
+	return argv, a.env, nil
+}
+
+// trailing is how many words at the end of an argv have to stay there.
+func trailing(argv []string) int {
+	if argv[len(argv)-1] == "-" {
+		return 1
+	}
+	return 0
+}

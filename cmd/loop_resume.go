@@ -1,0 +1,137 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/worktree"
+)
+
+// runLoopResume goes on with a loop that stopped, or that nobody carries on any more.
+func runLoopResume(ctx context.Context, env *Env, name string, o loopOptions) error {
+	if err := notInLoop("resume"); err != nil {
+		return err
+	}
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	record, l, err := w.openLoop(ctx, name)
+	if err != nil {
+		return err
+	}
+	set, err := w.loopSettings(l.State.Settings, nil, o, false)
+	if err != nil {
+		return err
+	}
+	lease, err := worktree.TakeLease(ctx, w.repo, l.State.Name, worktree.Mark(l.State))
+	if err != nil {
+		return explainLoop(err)
+	}
+	released := false
+	defer func() {
+		if !released {
+			lease.Release()
+		}
+	}()
+	if l, err = record.Load(ctx); err != nil {
+		return err
+	}
+	place, err := w.loopPlace(ctx, l.State)
+	if err != nil {
+		return explainLoop(err)
+	}
+	s, err := worktree.Resume(ctx, record, place, set, env.Now())
+	if err != nil {
+		return explainLoop(err)
+	}
+	if o.detach {
+		released = true
+		lease.Release()
+		return w.detachLoop(s)
+	}
+	env.say("%s: iteration %d goes on", s.Phase, s.Iteration)
+	return w.carryOn(ctx, record, s, lease, o.backoff)
+}
+
+// cancelTime is how long a loop may take to end that is asked to.
+const cancelTime = time.Minute
+
+// runLoopCancel ends a loop. Its work is committed.
+func runLoopCancel(ctx context.Context, env *Env, name string, o loopOptions) error {
+	if err := notInLoop("cancel"); err != nil {
+		return err
+	}
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	record, l, err := w.openLoop(ctx, name)
+	if err != nil {
+		return err
+	}
+	place, err := w.loopPlace(ctx, l.State)
+	if err != nil {
+		return explainLoop(err)
+	}
+	soon, stop := context.WithTimeout(ctx, cancelTime)
+	defer stop()
+	s := l.State
+	if !s.Phase.Over() {
+		if s, err = worktree.Cancel(soon, w.repo, record, place, env.Now); err != nil {
+			if ctx.Err() == nil && soon.Err() != nil {
+				err = fmt.Errorf("loop %s has not ended in %v; 'reverie loop status %s' shows who carries it on", s.Name, cancelTime, s.Name)
+			}
+			return explainLoop(err)
+		}
+	}
+	if o.removeTree {
+		if err := place.Remove(ctx, s.Tip); err != nil {
+			return explainLoop(fmt.Errorf("the work tree stays: %w", err))
+		}
+	}
+	if env.JSON {
+		j, err := w.loopJSON(ctx, s.Name)
+		if err != nil {
+			return err
+		}
+		return env.object(j)
+	}
+	what := "loop " + s.Name + " is " + string(s.Phase)
+	if s.Reason != "" {
+		what += ": " + string(s.Reason)
+	}
+	env.say("%s; its work is on %s", what, strings.TrimPrefix(s.Branch, "refs/heads/"))
+	return nil
+}
+
+// runLoopHook is what a hook of git's asks that an agent's commit has called in a loop. An error refuses the commit.
+func runLoopHook(ctx context.Context, env *Env, name string, _ loopOptions) error {
+	if name != "pre-commit" {
+		return usage("git's hooks in a loop call it", "loop hook %s: no such hook", name)
+	}
+	index := os.Getenv("GIT_INDEX_FILE")
+	git.LeaveRepository()
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	limit := worktree.DefaultSettings().MaxFile
+	if l, err := worktree.Open(w.repo, os.Getenv(loopVariable), w.scanner).Load(ctx); err == nil {
+		limit = l.State.Settings.MaxFile
+	}
+	left, err := worktree.CheckStaged(ctx, w.repo, index, limit, w.scanner)
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	var lines []string
+	for _, f := range left {
+		lines = append(lines, fmt.Sprintf("%s must not be committed: %s", f.Path, f.Why))
+	}
+	return loopFailure(worktree.Refusal, errors.New(strings.Join(lines, "\n")), "git restore --staged FILE, or have .gitignore name it")
+}

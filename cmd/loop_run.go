@@ -1,0 +1,185 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/worktree"
+)
+
+// looper does what the phases of a loop are about.
+type looper struct {
+	w      *workspace
+	record *worktree.Record
+	place  *worktree.Place
+	run    worktree.Runner
+	env    []string // of everything that is started, but for what a turn adds
+}
+
+// carryOn carries a loop on until it ends. The caller holds the lease.
+func (w *workspace) carryOn(ctx context.Context, record *worktree.Record, s worktree.State, lease *worktree.Lease, backoff time.Duration) error {
+	place, err := w.loopPlace(ctx, s)
+	if err != nil {
+		return explainLoop(err)
+	}
+	l := &looper{w: w, record: record, place: place, run: worktree.Exec}
+	program, err := os.Executable()
+	if err != nil {
+		program = "" // the hook that asks it lets everything pass; the commit of the loop's does not
+	}
+	hookEnv, err := place.HookEnv(program)
+	if err != nil {
+		return err
+	}
+	for _, kv := range git.Environ() {
+		if !strings.HasPrefix(kv, depthVariable+"=") {
+			l.env = append(l.env, kv)
+		}
+	}
+	l.env = append(l.env, hookEnv...)
+	do := worktree.Doers{
+		Code: l.code, Verify: l.verify, Now: w.env.Now, Backoff: backoff,
+		Told: func(before, after worktree.State, e worktree.Event) {
+			w.env.say("%s", worktree.Subject(before, after, e))
+		},
+	}
+	if s.Settings.Audit != "" || s.Settings.AuditAgent != "" {
+		do.Audit = l.audit
+	}
+	end, err := worktree.Run(ctx, record, place, lease, do)
+	if err != nil {
+		if ctx.Err() != nil {
+			w.env.say("what the iteration has made by now is kept; to go on: reverie loop resume %s", s.Name)
+		}
+		return explainLoop(err)
+	}
+	return w.tellEnd(ctx, end)
+}
+
+// start runs one command of a phase.
+func (l *looper) start(ctx context.Context, t worktree.Turn, argv, env []string, stdin string, limit float64) (worktree.Result, error) {
+	return l.run(ctx, worktree.Command{
+		Args: argv, Dir: t.Dir, Env: slices.Concat(l.env, t.Env, env), Stdin: []byte(stdin),
+		Time: time.Duration(limit * float64(time.Second)), Heard: t.Heard, Began: t.Began,
+	})
+}
+
+// failedRun is what a command did wrong, if it did.
+func failedRun(what string, r worktree.Result, limit float64) error {
+	switch {
+	case r.TimedOut:
+		return fmt.Errorf("%s took longer than %.0f seconds", what, limit)
+	case r.Code != 0:
+		return fmt.Errorf("%s ended with exit code %d: %s", what, r.Code, oneLine(lastLine(r.Output), 300))
+	}
+	return nil
+}
+
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return lines[len(lines)-1]
+}
+
+func (l *looper) code(ctx context.Context, t worktree.Turn) (out worktree.Outcome, err error) {
+	set := t.Loop.State.Settings
+	argv, env := set.Command, []string(nil)
+	if set.Agent != "" {
+		if argv, env, err = loopAgentCommand(set.Agent, set.Model, worktree.Coding); err != nil {
+			return out, err
+		}
+	}
+	prompt, err := l.codePrompt(ctx, t)
+	if err != nil {
+		return out, err
+	}
+	r, err := l.start(ctx, t, argv, env, prompt, set.TurnTime)
+	out.Output = r.Output
+	if err != nil {
+		return out, programMissing(err, argv[0])
+	}
+	out.Promised = promised(r.Output, t.Loop.State.Nonce)
+	return out, failedRun(argv[0], r, set.TurnTime)
+}
+
+// promised reports whether a line of its own gives the promise.
+func promised(output, nonce string) bool {
+	if nonce == "" {
+		return false
+	}
+	for line := range strings.Lines(output) {
+		if strings.TrimSpace(line) == promiseOf(nonce) {
+			return true
+		}
+	}
+	return false
+}
+
+func promiseOf(nonce string) string { return "<promise>" + nonce + "</promise>" }
+
+// programMissing says what to do about a program that is not there.
+func programMissing(err error, program string) error {
+	if _, lookErr := exec.LookPath(program); lookErr != nil {
+		return fmt.Errorf("%w: install it, or give its path: %w", err, worktree.ErrRefused)
+	}
+	return err
+}
+
+// verify runs the plan's own commands, all of them, each in a shell.
+func (l *looper) verify(ctx context.Context, t worktree.Turn) (out worktree.Outcome, err error) {
+	var b strings.Builder
+	out.Passed = true
+	set := t.Loop.State.Settings
+	for _, line := range t.Loop.Plan.Verify {
+		fmt.Fprintf(&b, "$ %s\n", line)
+		r, err := l.start(ctx, t, []string{"sh", "-c", line}, nil, "", set.VerifyTime)
+		b.WriteString(r.Output)
+		if !strings.HasSuffix(r.Output, "\n") && r.Output != "" {
+			b.WriteByte('\n')
+		}
+		switch {
+		case err != nil:
+			out.Output = b.String()
+			return out, err
+		case r.TimedOut:
+			fmt.Fprintf(&b, "[ended after %.0f seconds]\n", set.VerifyTime)
+			out.Passed = false
+		default:
+			fmt.Fprintf(&b, "[exit code %d]\n", r.Code)
+			out.Passed = out.Passed && r.Code == 0
+		}
+	}
+	out.Output = b.String()
+	return out, nil
+}
+
+// audit has somebody look for defects in what the loop has made.
+func (l *looper) audit(ctx context.Context, t worktree.Turn) (out worktree.Outcome, err error) {
+	s := t.Loop.State
+	argv, env := []string{"sh", "-c", s.Settings.Audit}, []string{"REVERIE_BASE=" + s.Base, "REVERIE_TIP=" + s.Tip}
+	if s.Settings.AuditAgent != "" {
+		var more []string
+		if argv, more, err = loopAgentCommand(s.Settings.AuditAgent, s.Settings.AuditModel, worktree.Auditing); err != nil {
+			return out, err
+		}
+		env = append(env, more...)
+	}
+	prompt, err := l.auditPrompt(ctx, t)
+	if err != nil {
+		return out, err
+	}
+	r, err := l.start(ctx, t, argv, env, prompt, s.Settings.TurnTime)
+	out.Output = r.Output
+	if err == nil {
+		err = failedRun("the audit", r, s.Settings.TurnTime)
+	}
+	if err == nil {
+		out.Audit, err = worktree.ParseAudit([]byte(r.Output))
+	}
+	return out, err
+}

@@ -1,0 +1,257 @@
+package cmd
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/worktree"
+)
+
+// runLoopStart begins a loop, and carries it on until it ends.
+func runLoopStart(ctx context.Context, env *Env, file string, command []string, o loopOptions) error {
+	if err := notInLoop("start"); err != nil {
+		return err
+	}
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	s, plan, err := w.newLoop(ctx, file, command, o)
+	if err != nil {
+		return explainLoop(err)
+	}
+	record, lease, err := w.beginLoop(ctx, &s, plan, o.name == "")
+	if err != nil {
+		return explainLoop(err)
+	}
+	if o.detach {
+		lease.Release()
+		return w.detachLoop(s)
+	}
+	defer lease.Release()
+	return w.carryOn(ctx, record, s, lease, o.backoff)
+}
+
+// newLoop is the state of a loop as the command line asks for it. It changes nothing.
+func (w *workspace) newLoop(ctx context.Context, file string, command []string, o loopOptions) (s worktree.State, plan worktree.Plan, err error) {
+	text, err := w.env.planText(ctx, file)
+	if err != nil {
+		return s, plan, err
+	}
+	if plan, err = worktree.ParsePlan(text); err != nil {
+		return s, plan, err
+	}
+	set, err := w.loopSettings(worktree.DefaultSettings(), command, o, true)
+	if err != nil {
+		return s, plan, err
+	}
+	switch {
+	case set.Audit == "" && set.AuditAgent == "" && set.MinAudits > 0:
+		return s, plan, usage("reverie loop start PLAN --audit CMD …; to go by the plan's own commands alone: --min-audits 0", "nobody is said to look for defects")
+	case len(plan.Verify) == 0 && set.MinAudits == 0:
+		return s, plan, usage("put the commands that show that it is done into a block that begins with ```verify", "the plan has no commands, and there is no audit: nothing would say when it is done")
+	}
+	now := w.env.Now().UTC().Truncate(time.Second)
+	s = worktree.State{Name: o.name, Title: plan.Title, Phase: worktree.Starting, Run: randomHex(8), Started: now, Changed: now, Settings: set}
+	if o.promise {
+		s.Nonce = randomHex(6)
+	}
+	if s.Base, err = w.loopBase(ctx, o.base); err != nil {
+		return s, plan, err
+	}
+	if o.inPlace {
+		err = w.inPlace(ctx, &s, o)
+	}
+	return s, plan, err
+}
+
+// planText reads a plan.
+func (env *Env) planText(ctx context.Context, name string) (string, error) {
+	from := env.In
+	if name != "-" {
+		f, err := openFile(ctx, env.path(name))
+		if err != nil {
+			return "", fmt.Errorf("read the plan: %w", err)
+		}
+		defer f.Close()
+		from = f
+	}
+	text, err := io.ReadAll(io.LimitReader(from, worktree.MaxPlan+1))
+	return string(text), err
+}
+
+// loopSettings are settings changed by the command line; all of them for a loop that begins.
+func (w *workspace) loopSettings(set worktree.Settings, command []string, o loopOptions, begin bool) (worktree.Settings, error) {
+	switch {
+	case begin && (o.agent == "") == (len(command) == 0):
+		return set, usage("reverie loop start PLAN --agent "+loopAgentNames()[1]+", or: reverie loop start PLAN -- COMMAND…", "say who codes: an agent, or a command, and not both")
+	case o.audit != "" && o.auditAgent != "":
+		return set, usage("", "an audit is a command's or an agent's, not both")
+	case o.sandbox != "off" && o.set("sandbox"):
+		return set, usage("", "--sandbox %s: this version runs agents without a sandbox only", o.sandbox)
+	}
+	for flag, name := range map[string]string{"agent": o.agent, "audit-agent": o.auditAgent} {
+		if name != "" {
+			if _, _, err := loopAgentCommand(name, "", worktree.Coding); err != nil {
+				return set, fmt.Errorf("--%s: %w", flag, err)
+			}
+		}
+	}
+	take := func(flag string, put func()) {
+		if begin || o.set(flag) {
+			put()
+		}
+	}
+	take("agent", func() { set.Agent = o.agent })
+	take("model", func() { set.Model = o.model })
+	take("audit", func() { set.Audit = o.audit })
+	take("audit-agent", func() { set.AuditAgent = o.auditAgent })
+	take("promise", func() { set.Promise = o.promise })
+	take("max", func() { set.MaxIterations = o.max })
+	take("min-audits", func() { set.MinAudits = o.minAudits })
+	take("max-errors", func() { set.MaxErrors = o.maxErrors })
+	take("max-repeats", func() { set.MaxRepeats = o.maxRepeats })
+	take("max-stalls", func() { set.MaxStalls = o.maxStalls })
+	take("stall", func() { set.StallTime = o.stall.Seconds() })
+	take("turn-time", func() { set.TurnTime = o.turn.Seconds() })
+	take("verify-time", func() { set.VerifyTime = o.verify.Seconds() })
+	take("time", func() { set.TotalTime = o.total.Seconds() })
+	take("max-file", func() { set.MaxFile = o.maxFile })
+	take("remove-worktree", func() { set.RemoveTree = o.removeTree })
+	take("block-on", func() {
+		set.BlockOn = strings.FieldsFunc(o.blockOn, func(c rune) bool { return c == ',' || c == ' ' })
+	})
+	if begin && len(command) > 0 {
+		set.Command = command
+	}
+	for _, word := range set.BlockOn {
+		if !slices.Contains([]worktree.Severity{worktree.Bug, worktree.Warning, worktree.Suggestion}, worktree.Severity(word)) {
+			return set, usage("", "--block-on %s: severities are bug, warning and suggestion", word)
+		}
+	}
+	for name, n := range map[string]float64{
+		"max": float64(set.MaxIterations), "min-audits": float64(set.MinAudits), "max-errors": float64(set.MaxErrors), "max-repeats": float64(set.MaxRepeats), "max-stalls": float64(set.MaxStalls),
+		"stall": set.StallTime, "turn-time": set.TurnTime, "verify-time": set.VerifyTime, "time": set.TotalTime, "max-file": float64(set.MaxFile),
+	} {
+		if n < 0 {
+			return set, usage("", "--%s: less than nothing", name)
+		}
+	}
+	return set, nil
+}
+
+// loopBase is the commit that a loop begins from.
+func (w *workspace) loopBase(ctx context.Context, rev string) (string, error) {
+	if rev == "" {
+		id, _, err := w.repo.Head(ctx)
+		if errors.Is(err, git.ErrNoRef) {
+			return "", &failure{exitFailed, errors.New("there is no commit yet that a loop could begin from"), "git commit"}
+		}
+		return id, err
+	}
+	ids, err := w.repo.Commits(ctx, rev)
+	if err == nil && ids[0] == "" {
+		err = fmt.Errorf("--base %s: no such commit", rev)
+	}
+	if err != nil {
+		return "", err
+	}
+	return ids[0], nil
+}
+
+// inPlace has a loop work in the user's own work tree, if that is clean and on a branch.
+func (w *workspace) inPlace(ctx context.Context, s *worktree.State, o loopOptions) error {
+	_, branch, err := w.repo.Head(ctx)
+	switch {
+	case err != nil:
+		return err
+	case w.repo.WorkTree == "":
+		return usage("", "--in-place: there is no work tree here")
+	case o.base != "":
+		return usage("", "--in-place begins at HEAD; leave out --base")
+	case branch == "":
+		return loopFailure(worktree.Refusal, errors.New("HEAD is on no branch"), "git switch BRANCH")
+	}
+	s.InPlace, s.Branch = w.repo.WorkTree, "refs/heads/"+strings.TrimPrefix(branch, "refs/heads/")
+	place, err := worktree.PlaceOf(w.repo, worktree.State{Name: "check", InPlace: s.InPlace, Branch: s.Branch}, w.scanner)
+	if err != nil {
+		return err
+	}
+	os.Remove(w.loopFolder("check"))
+	return place.Clean(ctx)
+}
+
+// beginLoop gives a loop its name and record. Another number is tried for a name that was not asked for.
+func (w *workspace) beginLoop(ctx context.Context, s *worktree.State, plan worktree.Plan, free bool) (*worktree.Record, *worktree.Lease, error) {
+	stem := s.Name
+	if free {
+		if stem = worktree.Slug(plan.Title); stem == "" {
+			stem = "loop"
+		}
+	}
+	own := s.Branch == ""
+	for n := 1; n < 1000; n++ {
+		if s.Name = stem; n > 1 {
+			s.Name = fmt.Sprintf("%s-%d", stem, n)
+		}
+		if own {
+			s.Branch = worktree.Branches + s.Name
+		}
+		if err := git.CheckRef(s.Branch); err != nil || worktree.Slug(s.Name) != s.Name && strings.Trim(s.Name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") != "" {
+			return nil, nil, usage("letters of ASCII in lower case, digits, - and _", "--name %s: no name for a branch", s.Name)
+		}
+		record := worktree.Open(w.repo, s.Name, w.scanner)
+		lease, err := worktree.TakeLease(ctx, w.repo, s.Name, "")
+		if err == nil {
+			if _, branchErr := w.repo.ReadRef(ctx, s.Branch); own && branchErr == nil {
+				err = fmt.Errorf("branch %s: %w", strings.TrimPrefix(s.Branch, "refs/heads/"), worktree.ErrTaken)
+			}
+			if err == nil {
+				err = record.Create(ctx, *s, plan)
+			}
+			if err == nil {
+				return record, lease, nil
+			}
+			lease.Release()
+		}
+		if !free || !errors.Is(err, worktree.ErrTaken) && !errors.Is(err, worktree.ErrHeld) {
+			if errors.Is(err, worktree.ErrTaken) {
+				err = &failure{exitFailed, err, "'reverie loop status' lists the loops; 'reverie loop resume' goes on with one; or give another --name"}
+			}
+			return nil, nil, err
+		}
+	}
+	return nil, nil, fmt.Errorf("%s: %w", stem, worktree.ErrTaken)
+}
+
+// detachLoop leaves a loop to a process in the background.
+func (w *workspace) detachLoop(s worktree.State) error {
+	dir := w.repo.WorkTree
+	if dir == "" {
+		dir = w.repo.CommonDir
+	}
+	if err := startApart(dir, w.state, "loop", "resume", s.Name); err != nil {
+		return err
+	}
+	w.env.say("loop %s goes on in the background; look at it: reverie loop status %s --watch", s.Name, s.Name)
+	if w.env.JSON {
+		return w.env.object(map[string]string{"name": s.Name, "branch": strings.TrimPrefix(s.Branch, "refs/heads/")})
+	}
+	w.env.print("%s\n", s.Name)
+	return nil
+}
+
+func randomHex(n int) string {
+	b := make([]byte, n)
+	rand.Read(b)
+	return hex.EncodeToString(b)
+}

@@ -1,0 +1,70 @@
+package cmd
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/reverie-memory/reverie/worktree"
+)
+
+// The fields that docs/commands.md and docs/loops.md name. Fields may be added here, never taken away.
+func TestLoopJSONIsAPromise(t *testing.T) {
+	all := func(v any) string {
+		t.Helper()
+		text, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var fields map[string]any
+		if err := json.Unmarshal(text, &fields); err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(slices.Sorted(maps.Keys(fields)), " ")
+	}
+	var j loopJSON
+	j.State = worktree.State{Reason: "x", Detail: "x", At: "x", InPlace: "x", Nonce: "x", Trees: []string{"x"}}
+	want := "at audits base blocking branch changed commits detail dir errors findings format holder in_place iteration name nonce phase promised reason repeats run settings spent stalls started tip title trees verified"
+	if d := cmp.Diff(want, all(j)); d != "" {
+		t.Error(d)
+	}
+	f := worktree.Finding{Rule: "x", Scenario: "x", Context: "x", Reason: "x", Touched: true}
+	if d := cmp.Diff("at by context file first id last line reason recurrences rule scenario severity state text touched", all(f)); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestPromiseIsALineOfItsOwn(t *testing.T) {
+	for text, want := range map[string]bool{
+		"done\n  <promise>abc</promise>\n":       true,
+		"<promise>abc</promise>":                 true,
+		"print <promise>abc</promise> when done": false,
+		"<promise>other</promise>":               false,
+		"<promise></promise>":                    false,
+	} {
+		if got := promised(text, "abc"); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+	if promised("<promise></promise>", "") {
+		t.Error("a promise that was not asked for is given")
+	}
+}
+
+func TestLoopAgentCommands(t *testing.T) {
+	for _, name := range loopAgentNames() {
+		for _, phase := range []worktree.Phase{worktree.Coding, worktree.Auditing} {
+			argv, _, err := loopAgentCommand(name, "m1", phase)
+			i := slices.Index(argv, "m1")
+			if err != nil || argv[0] != name || i < 1 || argv[i-1] != "--model" {
+				t.Errorf("%s %s: %q, %v", name, phase, argv, err)
+			}
+			if slices.Contains(argv[:len(argv)-1], "-") {
+				t.Errorf("%s %s: something follows the prompt: %q", name, phase, argv)
+			}
+		}
+	}
+}

@@ -1,0 +1,43 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/reverie-memory/reverie/worktree"
+)
+
+// loopArtefacts are the work trees of loops, which lie in the state folder. One in which somebody works, or that has work that is not
+// committed, is an error: it would go with the folder.
+func (w *workspace) loopArtefacts(ctx context.Context) ([]artefact, error) {
+	names, err := worktree.List(ctx, w.repo)
+	if err != nil {
+		return nil, err
+	}
+	var found []artefact
+	for _, name := range names {
+		l, err := worktree.Open(w.repo, name, w.scanner).Load(ctx)
+		if err != nil {
+			return nil, err
+		}
+		s := l.State
+		if worktree.Held(ctx, w.repo, name) != nil {
+			return nil, &failure{exitPerson, fmt.Errorf("the loop %s goes on", name), "reverie loop cancel " + name}
+		}
+		if s.InPlace != "" {
+			continue
+		}
+		place, err := w.loopPlace(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		if place.Check() != nil {
+			continue
+		}
+		if err := place.Clean(ctx); err != nil {
+			return nil, &failure{exitPerson, fmt.Errorf("the loop %s: %w", name, err), "commit it there, or go on: reverie loop resume " + name}
+		}
+		found = append(found, artefact{what: "the work tree of the loop " + name + " in " + place.Dir, remove: func(ctx context.Context) error { return place.Remove(ctx, s.Tip) }})
+	}
+	return found, nil
+}

@@ -1,0 +1,161 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Command is what is to be run for a phase.
+type Command struct {
+	Args  []string
+	Dir   string
+	Env   []string // the whole environment
+	Stdin []byte
+	Time  time.Duration // it is ended then; 0: no limit
+	Heard func()        // is called when it prints something; may be nil
+	Began func(pid int) // is called with the process that leads the group of those it starts; may be nil
+}
+
+// Result is what became of a command that ran.
+type Result struct {
+	Code     int    // exit status; -1 if a signal ended it
+	Output   string // what it printed on both streams; of a long text the beginning and the end
+	TimedOut bool
+}
+
+// Runner runs a command, and returns only when nothing of it is left: neither when its time is over nor when ctx ends does anything
+// go on. The error says that it could not be run, or that ctx ended; a command that failed is a Result.
+type Runner func(ctx context.Context, c Command) (Result, error)
+
+const (
+	grace      = 5 * time.Second // between asking a process whose time is over to end, and ending it
+	haste      = time.Second     // the same where we are asked to end
+	lastWords  = time.Second     // for output of what outlives the command and its group
+	keptOutput = 256 << 10       // bytes of output that are kept in memory
+)
+
+// Exec is the Runner of this machine: the command in a process group of its own, which is ended as a whole.
+func Exec(ctx context.Context, c Command) (Result, error) {
+	var res Result
+	if len(c.Args) == 0 {
+		return res, errors.New("no command")
+	}
+	cmd := exec.Command(c.Args[0], c.Args[1:]...)
+	cmd.Dir, cmd.Env, cmd.SysProcAttr = c.Dir, c.Env, ownGroup()
+	from, to, err := os.Pipe()
+	if err != nil {
+		return res, err
+	}
+	defer from.Close()
+	cmd.Stdout, cmd.Stderr = to, to
+	stdin, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	to.Close()
+	if err != nil {
+		return res, fmt.Errorf("run %s: %w", c.Args[0], err)
+	}
+	if c.Began != nil {
+		c.Began(cmd.Process.Pid)
+	}
+	go func() {
+		stdin.Write(c.Stdin) // one that reads nothing is not at fault
+		stdin.Close()
+	}()
+	kept := &kept{most: keptOutput, heard: c.Heard}
+	read := make(chan struct{})
+	go func() { io.Copy(kept, from); close(read) }()
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+
+	var late <-chan time.Time
+	if c.Time > 0 {
+		timer := time.NewTimer(c.Time)
+		defer timer.Stop()
+		late = timer.C
+	}
+	wait := func(most time.Duration) {
+		signalGroup(cmd.Process, false)
+		select {
+		case err = <-ended:
+		case <-time.After(most):
+			signalGroup(cmd.Process, true)
+			err = <-ended
+		}
+	}
+	select {
+	case err = <-ended:
+	case <-late:
+		res.TimedOut = true
+		wait(grace)
+	case <-ctx.Done():
+		wait(haste)
+	}
+	endGroup(cmd.Process.Pid) // whatever it has left behind
+	select {
+	case <-read:
+	case <-time.After(lastWords):
+		from.Close()
+		<-read
+	}
+	res.Output = kept.text()
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return res, ctx.Err()
+	case errors.As(err, &exit):
+		res.Code = exit.ExitCode()
+	case err != nil:
+		return res, fmt.Errorf("run %s: %w", c.Args[0], err)
+	}
+	return res, nil
+}
+
+// kept is a writer that keeps the first third and the end of what it is given, within a number of bytes.
+type kept struct {
+	most  int
+	heard func()
+
+	mu   sync.Mutex
+	head []byte
+	tail []byte // the last most bytes, and up to as many before them
+	gone int    // bytes between the two
+}
+
+func (k *kept) Write(p []byte) (int, error) {
+	if k.heard != nil {
+		k.heard()
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	n := len(p)
+	if room := k.most/3 - len(k.head); room > 0 {
+		take := min(room, len(p))
+		k.head, p = append(k.head, p[:take]...), p[take:]
+	}
+	k.tail = append(k.tail, p...)
+	if most := k.most - k.most/3; len(k.tail) > 2*most {
+		extra := len(k.tail) - most
+		k.gone += extra
+		k.tail = append(k.tail[:0], k.tail[extra:]...)
+	}
+	return n, nil
+}
+
+func (k *kept) text() string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.gone == 0 {
+		return strings.ToValidUTF8(string(k.head)+string(k.tail), "\ufffd")
+	}
+	gap := fmt.Sprintf("\n[… %d bytes are left out …]\n", k.gone)
+	return strings.ToValidUTF8(string(k.head)+gap+string(k.tail), "\ufffd")
+}

@@ -1,0 +1,426 @@
+package worktree
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/internal/file"
+	"github.com/reverie-memory/reverie/internal/git"
+)
+
+// LeftOut is a file that is not committed.
+type LeftOut struct {
+	Path    string
+	Why     string
+	Ignored bool // git ignores it: that is as it should be
+}
+
+// Message is what a commit of a loop's says.
+type Message struct {
+	Subject  string
+	Trailers []gitstore.Trailer
+}
+
+// Commit is what became of the work.
+type Commit struct {
+	Tip  string // the newest commit, made or found
+	Tree string
+	Left []LeftOut // in git's order
+}
+
+// Commit commits what the work tree holds on top of tip, or of what an agent has committed itself on top of it, and moves the branch.
+// What git ignores, files of more than the loop's limit, with secrets that were not in the commit before, of other repositories and our
+// own stay out: they stay where they are. Commits of an agent's that have such files, or that do not build on tip, are replaced by
+// one without; the latter are kept by a ref below Kept. No hook and nothing that the tree brings runs; a filter that the user has configured
+// does.
+func (p *Place) Commit(ctx context.Context, tip string, m Message, now time.Time) (Commit, error) {
+	if err := p.Check(); err != nil {
+		return Commit{}, err
+	}
+	if err := p.settle(); err != nil {
+		return Commit{}, err
+	}
+	if err := p.attach(ctx); err != nil {
+		return Commit{}, err
+	}
+	head, err := p.Tip(ctx)
+	if err != nil {
+		return Commit{}, err
+	}
+	parent := tip
+	if head != tip {
+		builds, err := p.repo.IsAncestor(ctx, tip, head)
+		if err != nil {
+			return Commit{}, err
+		}
+		why := ""
+		if builds {
+			if why, err = p.taints(ctx, tip, head); err != nil {
+				return Commit{}, err
+			}
+			if why == "" {
+				parent = head
+			}
+		} else if err := p.backup(ctx, head); err != nil {
+			return Commit{}, err
+		}
+	}
+	tree, left, index, err := p.stage(ctx, tip, parent)
+	defer p.giveUp(index)
+	if err != nil {
+		return Commit{}, err
+	}
+	c := Commit{Tip: parent, Tree: tree, Left: left}
+	if before, err := p.treeOf(ctx, parent); err != nil {
+		return c, err
+	} else if before != tree {
+		if c.Tip, err = p.write(ctx, tree, parent, m, now); err != nil {
+			return c, err
+		}
+	}
+	if c.Tip != head {
+		if err := p.moveBranch(ctx, c.Tip, head, "loop: "+m.Subject); err != nil {
+			return c, err
+		}
+	}
+	return c, p.install(index)
+}
+
+// install makes a file that stage has written the index of the work tree.
+func (p *Place) install(index string) error {
+	gitDir, err := p.gitDir()
+	if err != nil {
+		return err
+	}
+	return os.Rename(index, filepath.Join(gitDir, "index"))
+}
+
+func (p *Place) treeOf(ctx context.Context, commit string) (string, error) {
+	out, err := p.repo.Git(ctx, nil, "rev-parse", "--verify", "--quiet", commit+"^{tree}")
+	return strings.TrimSpace(string(out)), err
+}
+
+// write makes a durable commit object.
+func (p *Place) write(ctx context.Context, tree, parent string, m Message, now time.Time) (string, error) {
+	who, err := p.repo.Identity(ctx)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "tree %s\nparent %s\nauthor %s\ncommitter %s\n\n", tree, parent, who.Stamp(now), who.Stamp(now))
+	subject, _ := p.scanner.Text(joined(m.Subject))
+	fmt.Fprintf(&b, "%s\n", subject)
+	for i, t := range m.Trailers {
+		if i == 0 {
+			b.WriteByte('\n')
+		}
+		value, _ := p.scanner.Text(joined(t.Value))
+		fmt.Fprintf(&b, "%s: %s\n", t.Key, value)
+	}
+	o := p.repo.NewObject(git.Commit, []byte(b.String()))
+	objects := p.repo.Objects()
+	defer objects.Close()
+	return o.ID, objects.Save(ctx, []git.Object{o})
+}
+
+// Kept is the folder of the refs that keep commits of loops that no branch has any more: Kept + name + "/1" and so on. They are code,
+// so they do not stand beside what we know.
+const Kept = "refs/reverie-kept/"
+
+// backup keeps a commit that no branch will have any more, unless the last one kept is the same.
+func (p *Place) backup(ctx context.Context, commit string) error {
+	unlock, err := p.repo.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	refs, err := p.repo.Refs(ctx, Kept+p.name)
+	if err != nil {
+		return err
+	}
+	last := 0
+	for _, r := range refs {
+		if r.ID == commit {
+			return nil
+		}
+		if n, err := strconv.Atoi(strings.TrimPrefix(r.Name, Kept+p.name+"/")); err == nil {
+			last = max(last, n)
+		}
+	}
+	return p.repo.MoveRef(ctx, fmt.Sprintf("%s%s/%d", Kept, p.name, last+1), commit, "", "loop: kept")
+}
+
+// stage writes what is to be committed as a tree, by an index of its own, which the caller removes or installs. Secrets are those that
+// base does not have.
+func (p *Place) stage(ctx context.Context, base, parent string) (tree string, left []LeftOut, index string, err error) {
+	gitDir, err := p.gitDir()
+	if err != nil {
+		return "", nil, "", err
+	}
+	if index, err = p.ownIndex(gitDir); err != nil {
+		return "", nil, index, err
+	}
+	if _, err := os.Lstat(filepath.Join(gitDir, "index")); errors.Is(err, fs.ErrNotExist) {
+		if _, err = p.git(ctx, index, nil, "read-tree", parent); err != nil {
+			return "", nil, index, err
+		}
+	}
+	changed, err := p.changed(ctx, index, parent)
+	if err != nil {
+		return "", nil, index, err
+	}
+	var refused map[string]string
+	if p.Refused != nil {
+		if refused, err = p.Refused(ctx); err != nil {
+			return "", nil, index, err
+		}
+	}
+	for name, why := range refused {
+		if !slices.Contains(changed, name) { // git does not list a pipe, and what lies in a repository of its own
+			left = append(left, LeftOut{Path: name, Why: why})
+		}
+	}
+	ignored, err := p.ignored(ctx, index, parent, changed)
+	if err != nil {
+		return "", nil, index, err
+	}
+	var add, info bytes.Buffer
+	for _, name := range changed {
+		why, err := refused[name], error(nil)
+		if why == "" {
+			why, err = p.refuse(ctx, base, name)
+		}
+		switch {
+		case err != nil:
+			return "", nil, index, err
+		case ignored[name]:
+			left = append(left, LeftOut{Path: name, Why: "git ignores it", Ignored: true})
+		case why == gone:
+			fmt.Fprintf(&info, "0 %s\t%s\x00", strings.Repeat("0", len(parent)), name)
+			continue
+		case why == "":
+			add.WriteString(name + "\x00")
+			continue
+		default:
+			left = append(left, LeftOut{Path: name, Why: why})
+		}
+		entry, err := p.repo.Git(ctx, nil, "ls-tree", "-z", parent, "--", ":(literal)"+name)
+		if err != nil {
+			return "", nil, index, err
+		}
+		if len(entry) == 0 {
+			entry = fmt.Appendf(nil, "0 %s\t%s\x00", strings.Repeat("0", len(parent)), name)
+		}
+		info.Write(entry)
+	}
+	if info.Len() > 0 {
+		if _, err := p.git(ctx, index, info.Bytes(), "update-index", "-z", "--index-info"); err != nil {
+			return "", left, index, err
+		}
+	}
+	if add.Len() > 0 {
+		if _, err := p.git(ctx, index, add.Bytes(), "update-index", "-z", "--add", "--replace", "--stdin"); err != nil {
+			return "", left, index, err
+		}
+	}
+	slices.SortFunc(left, func(a, b LeftOut) int { return strings.Compare(a.Path, b.Path) })
+	out, err := p.git(ctx, index, nil, "write-tree")
+	return strings.TrimSpace(string(out)), left, index, err
+}
+
+// indexMark is in the git directory of a user's work tree while its index.lock is ours.
+const indexMark = "index.reverie-loop-lock"
+
+// ownIndex copies the index of the work tree. In the user's own that is done by git's lock protocol, so that no git of the user's changes
+// the index before the copy takes its place, or is given up; nobody else writes that of a loop's own work tree now.
+func (p *Place) ownIndex(gitDir string) (string, error) {
+	index, flag := filepath.Join(gitDir, "index.reverie-loop"), os.O_TRUNC
+	if p.InPlace {
+		index, flag = filepath.Join(gitDir, "index.lock"), os.O_EXCL
+		if err := os.WriteFile(filepath.Join(gitDir, indexMark), nil, 0o600); err != nil {
+			return "", err
+		}
+	}
+	os.Remove(index + ".lock")
+	to, err := os.OpenFile(index, flag|os.O_CREATE|os.O_WRONLY, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		os.Remove(filepath.Join(gitDir, indexMark))
+		return "", fmt.Errorf("%s is there: a git is at work in the work tree, or was killed", index)
+	}
+	if err != nil {
+		return "", err
+	}
+	data, err := os.ReadFile(filepath.Join(gitDir, "index"))
+	if errors.Is(err, fs.ErrNotExist) {
+		to.Close()
+		return index, os.Remove(index)
+	}
+	if err == nil {
+		_, err = to.Write(data)
+	}
+	return index, errors.Join(err, to.Close())
+}
+
+// giveUp removes an index that stage has made, unless install has taken it.
+func (p *Place) giveUp(index string) {
+	if index == "" {
+		return
+	}
+	os.Remove(index)
+	if p.InPlace {
+		os.Remove(filepath.Join(filepath.Dir(index), indexMark))
+	}
+}
+
+// changed are the paths of all that differs from a commit: in the index, in the work tree, and new, but for what git ignores.
+func (p *Place) changed(ctx context.Context, index, commit string) ([]string, error) {
+	tracked, err := p.git(ctx, index, nil, "diff-index", "--name-only", "-z", "--no-renames", "--ignore-submodules=dirty", commit, "--")
+	if err != nil {
+		return nil, err
+	}
+	staged, err := p.git(ctx, index, nil, "diff-index", "--cached", "--name-only", "-z", "--no-renames", commit, "--")
+	if err != nil {
+		return nil, err
+	}
+	fresh, err := p.git(ctx, index, nil, "ls-files", "-z", "--others", "--exclude-standard")
+	if err != nil {
+		return nil, err
+	}
+	var all []string
+	for _, out := range [][]byte{tracked, staged, fresh} {
+		for name := range strings.SplitSeq(string(out), "\x00") {
+			if name != "" {
+				all = append(all, name)
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all), nil
+}
+
+// ignored are those of some paths that git ignores and that a commit does not have: an agent has added them by force.
+func (p *Place) ignored(ctx context.Context, index, commit string, names []string) (map[string]bool, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	out, err := p.git(ctx, index, []byte(strings.Join(names, "\x00")+"\x00"), "check-ignore", "--no-index", "-z", "--stdin")
+	var failed *git.Error
+	if errors.As(err, &failed) && failed.Code == 1 { // none of them
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]bool{}
+	for name := range strings.SplitSeq(string(out), "\x00") {
+		if name == "" {
+			continue
+		}
+		entry, err := p.repo.Git(ctx, nil, "ls-tree", "-z", commit, "--", ":(literal)"+name)
+		if err != nil {
+			return nil, err
+		}
+		all[name] = len(entry) == 0
+	}
+	return all, nil
+}
+
+// gone is what refuse says of a file that is not there.
+const gone = "gone"
+
+// refuse says why a file must not be committed; "" if it may, and gone if it is not there.
+func (p *Place) refuse(ctx context.Context, base, name string) (string, error) {
+	if rest := strings.TrimSuffix(name, "/"); rest != name {
+		return "it is a repository of its own", nil
+	}
+	if strings.HasPrefix(filepath.Base(name), file.Foreign) {
+		return "it is an unfinished file of Reverie's", nil
+	}
+	root, err := os.OpenRoot(p.Dir)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	path := filepath.FromSlash(name)
+	for at := filepath.Dir(path); at != "."; at = filepath.Dir(at) { // what lies beyond a link is not in this tree
+		if info, err := root.Lstat(at); err != nil || !info.IsDir() {
+			return gone, nil
+		}
+	}
+	info, err := root.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return gone, nil
+	case err != nil:
+		return "", err
+	case info.Mode()&fs.ModeSymlink != 0:
+		return "", nil
+	case info.IsDir():
+		if entry, err := p.repo.Git(ctx, nil, "ls-tree", base, "--", ":(literal)"+name); err != nil || bytes.HasPrefix(entry, []byte("160000 ")) {
+			return "it is a submodule", err
+		}
+		return gone, nil // what the folder holds has paths of its own
+	case !info.Mode().IsRegular():
+		return "it is no regular file", nil
+	case p.maxFile > 0 && info.Size() > p.maxFile:
+		return fmt.Sprintf("it has %d bytes, and the limit is %d", info.Size(), p.maxFile), nil
+	}
+	text, err := root.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	return p.newSecrets(ctx, base, name, text)
+}
+
+// newSecrets says which secrets a text has that the file of a commit has not; "" if there are none.
+func (p *Place) newSecrets(ctx context.Context, base, name string, text []byte) (string, error) {
+	_, found := p.scanner.Text(string(text))
+	if found.Found == 0 {
+		return "", nil
+	}
+	entry, err := p.repo.Git(ctx, nil, "ls-tree", "--format=%(objectname)", base, "--", ":(literal)"+name)
+	if err != nil {
+		return "", err
+	}
+	if id := strings.TrimSpace(string(entry)); id != "" {
+		old, err := p.repo.Git(ctx, nil, "cat-file", "blob", id)
+		if err != nil {
+			return "", err
+		}
+		if _, before := p.scanner.Text(string(old)); before.Found >= found.Found {
+			return "", nil
+		}
+	}
+	return "it holds what looks like a secret (" + rules(found) + ")", nil
+}
+
+// taints says why commits that an agent has made must not be in the branch; "" if they may.
+func (p *Place) taints(ctx context.Context, from, to string) (why string, err error) {
+	out, err := p.repo.Git(ctx, nil, "log", "--raw", "-z", "-m", "--no-renames", "--no-abbrev", "--no-ext-diff", "--no-textconv", "--format=", from+".."+to, "--")
+	if err != nil {
+		return "", err
+	}
+	seen := map[string]bool{}
+	err = eachRaw(out, func(name, mode, blob string) error {
+		if seen[blob] || why != "" {
+			return nil
+		}
+		seen[blob] = true
+		reason, err := p.refuseBlob(ctx, from, name, mode, blob)
+		if reason != "" {
+			why = name + ": " + reason
+		}
+		return err
+	})
+	return why, err
+}

@@ -1,0 +1,248 @@
+package worktree
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Severity is how bad a finding is.
+type Severity string
+
+const (
+	Bug        Severity = "bug"
+	Warning    Severity = "warning"
+	Suggestion Severity = "suggestion"
+)
+
+// Standing is what became of a finding.
+type Standing string
+
+const (
+	OpenFinding Standing = "open"
+	Fixed       Standing = "fixed"
+	Waived      Standing = "waived" // by a person; it does not come back
+)
+
+// Finding is a defect that an audit, or Reverie itself, found in a loop's work: findings/<id>.json of the record.
+type Finding struct {
+	ID       string   `json:"id"` // 16 hex digits of a hash of file, rule or else text, and the line's text
+	File     string   `json:"file"`
+	Line     int      `json:"line"` // in the commit At, from 1; 0: of no line
+	At       string   `json:"at"`   // the commit that Line counts in
+	Severity Severity `json:"severity"`
+	Rule     string   `json:"rule,omitempty"` // the auditor's name for this kind of defect
+	Text     string   `json:"text"`
+	Scenario string   `json:"scenario,omitempty"`
+	Context  string   `json:"context,omitempty"` // the line's text when it was first seen, white space joined
+	By       string   `json:"by"`                // audit, or host: work that could not be committed
+
+	State       Standing `json:"state"`
+	Touched     bool     `json:"touched,omitempty"` // its code changed since whoever found it looked last
+	Reason      string   `json:"reason,omitempty"`  // of a waiver
+	First       int      `json:"first"`             // iteration
+	Last        int      `json:"last"`              // iteration in which it was named last
+	Recurrences int      `json:"recurrences"`       // how often it was named again
+}
+
+// Who found it.
+const (
+	ByAudit = "audit"
+	ByHost  = "host"
+)
+
+// Audit is an auditor's answer.
+type Audit struct {
+	Findings []Reported `json:"findings"`
+	Fixed    []string   `json:"fixed"` // ids of open findings that do not hold any more
+}
+
+// Reported is a finding as an auditor writes it.
+type Reported struct {
+	File     string   `json:"file"`
+	Line     int      `json:"line"`
+	Severity Severity `json:"severity"`
+	Rule     string   `json:"rule"`
+	Text     string   `json:"text"`
+	Scenario string   `json:"scenario"`
+}
+
+// Limits of an answer.
+const (
+	maxFindings = 50
+	maxSaid     = 2000 // bytes of a text or a scenario
+)
+
+// severities are the words that auditors use for a severity.
+func severities(word Severity) (Severity, bool) {
+	switch strings.ToLower(string(word)) {
+	case "bug", "blocking", "major", "error":
+		return Bug, true
+	case "warning", "minor":
+		return Warning, true
+	case "suggestion", "info":
+		return Suggestion, true
+	}
+	return "", false
+}
+
+// ParseAudit reads what an auditor printed: one JSON object {"findings":[{"file","line","severity","text"}]}, with rule and
+// scenario in a finding and a list fixed of ids if it likes. Other text may stand around it. Severities are bug, warning and
+// suggestion; blocking and major count as bug, minor as warning.
+func ParseAudit(out []byte) (Audit, error) {
+	var a Audit
+	text, err := answerIn(out)
+	if err != nil {
+		return a, err
+	}
+	var shape struct {
+		Findings *[]Reported `json:"findings"`
+		Fixed    []string    `json:"fixed"`
+	}
+	if err := json.Unmarshal(text, &shape); err != nil {
+		return a, fmt.Errorf("the audit's answer: %w", err)
+	}
+	if shape.Findings == nil {
+		return a, fmt.Errorf(`the audit's answer has no list "findings"; an empty one says that there are none`)
+	}
+	if len(*shape.Findings) > maxFindings {
+		return a, fmt.Errorf("the audit's answer has %d findings; at most %d are read", len(*shape.Findings), maxFindings)
+	}
+	for i, f := range *shape.Findings {
+		severity, known := severities(f.Severity)
+		switch {
+		case !known:
+			return a, fmt.Errorf("finding %d: severity %q is none of bug, warning, suggestion", i+1, f.Severity)
+		case strings.TrimSpace(f.Text) == "":
+			return a, fmt.Errorf("finding %d has no text", i+1)
+		case f.Line < 0:
+			return a, fmt.Errorf("finding %d: line %d", i+1, f.Line)
+		}
+		f.Severity = severity
+		f.File = strings.TrimPrefix(f.File, "./")
+		f.Text, f.Scenario, f.Rule = bounded(f.Text, maxSaid), bounded(f.Scenario, maxSaid), bounded(f.Rule, 100)
+		a.Findings = append(a.Findings, f)
+	}
+	a.Fixed = shape.Fixed
+	return a, nil
+}
+
+// answerIn finds the object in an answer: all of it, or what stands from the last line that begins with a brace and parses to the
+// last brace.
+func answerIn(out []byte) ([]byte, error) {
+	text := strings.TrimSpace(string(out))
+	if json.Valid([]byte(text)) {
+		return []byte(text), nil
+	}
+	end := strings.LastIndexByte(text, '}')
+	for at := end; at >= 0; {
+		at = strings.LastIndexByte(text[:at], '{')
+		if at < 0 {
+			break
+		}
+		if part := []byte(text[at : end+1]); (at == 0 || text[at-1] == '\n') && json.Valid(part) {
+			return part, nil
+		}
+	}
+	return nil, fmt.Errorf(`the audit printed no JSON object; it is to print {"findings":[{"file","line","severity","text"}]}`)
+}
+
+// bounded is text on its own, cut at a length in bytes.
+func bounded(text string, most int) string {
+	text = strings.ToValidUTF8(strings.TrimSpace(text), "\ufffd")
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}
+
+// joined is text with each run of white space as one blank.
+func joined(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// findingID names a finding. Neither its severity nor the number of its line is part of it.
+func findingID(file, rule, text, context string) string {
+	what := rule
+	if what == "" {
+		what = strings.ToLower(joined(text))
+	}
+	sum := sha256.Sum256([]byte(file + "\x00" + what + "\x00" + joined(context)))
+	return hex.EncodeToString(sum[:8])
+}
+
+// Tip is what a merge of findings asks about the newest commit of the loop.
+type Tip struct {
+	Commit string
+	Line   func(file string, line int) string // the text of a line; "" if there is none
+	Moves  Moves                              // of findings that are known, from where they were seen to here
+}
+
+// Moves says where a finding's line is now, and whether its code changed since it was seen.
+type Moves func(f Finding) (file string, line int, changed bool)
+
+// MergeFindings brings what an audit says together with what is known, and returns every finding that is new or different. A finding
+// that is named again recurs, and is open unless a person waived it. An open one that is not named any more is fixed if the
+// auditor says so or its code changed; else it stays open.
+func MergeFindings(known []Finding, a Audit, by string, iteration int, tip Tip) []Finding {
+	now := slices.Clone(known)
+	for i, f := range now {
+		changed := false
+		now[i].File, now[i].Line, changed = tip.Moves(f)
+		now[i].At, now[i].Touched = tip.Commit, f.Touched || changed
+	}
+	named := make([]bool, len(now))
+	for _, r := range a.Findings {
+		context := tip.Line(r.File, r.Line)
+		id := findingID(r.File, r.Rule, r.Text, context)
+		i := slices.IndexFunc(now, func(f Finding) bool { return f.ID == id })
+		if i < 0 {
+			i = slices.IndexFunc(now, func(f Finding) bool { // the same place in other words
+				return f.By == by && f.State != Fixed && f.File == r.File && f.Line == r.Line && r.Line > 0 && f.Rule == r.Rule
+			})
+		}
+		if i < 0 {
+			now = append(now, Finding{
+				ID: id, File: r.File, Line: r.Line, At: tip.Commit, Severity: r.Severity, Rule: r.Rule, Text: r.Text, Scenario: r.Scenario,
+				Context: bounded(joined(context), 200), By: by, State: OpenFinding, First: iteration, Last: iteration,
+			})
+			named = append(named, true)
+			continue
+		}
+		f := &now[i]
+		if !named[i] && f.Last != iteration {
+			f.Recurrences++
+		}
+		named[i] = true
+		f.File, f.Line, f.Last, f.Severity = r.File, r.Line, iteration, r.Severity
+		if r.Scenario != "" {
+			f.Scenario = r.Scenario
+		}
+		if f.State == Fixed {
+			f.State = OpenFinding
+		}
+	}
+	for i := range now {
+		f := &now[i]
+		if f.By != by {
+			continue
+		}
+		if f.State == OpenFinding && !named[i] && (f.Touched || slices.Contains(a.Fixed, f.ID)) {
+			f.State = Fixed
+		}
+		f.Touched = false
+	}
+	var out []Finding
+	for i, f := range now {
+		if i >= len(known) || f != known[i] {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// Blocks reports whether a finding keeps the loop from being done.
+func (o Settings) Blocks(f Finding) bool {
+	return f.State == OpenFinding && slices.Contains(o.BlockOn, string(f.Severity))
+}

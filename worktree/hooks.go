@@ -1,0 +1,146 @@
+package worktree
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/reverie-memory/reverie/internal/file"
+	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/redact"
+)
+
+// hookScripts are git's hooks in a loop, for any POSIX shell. Where 'reverie init --git-hooks' was run its part is played too: the
+// folder that git is told of here takes the place of the one with the sections. The user's own hooks do not run: they may ask, wait or
+// change files, and the host commits without them too.
+func hookScripts() map[string]string {
+	return map[string]string{
+		"pre-commit": `[ ! -x @program@ ] || exec @program@ loop hook pre-commit
+`,
+		"post-commit": `printf '%s %s\n' "$(git rev-parse --verify --quiet HEAD)" "${REVERIE_ITERATION:-0}" >>@folder@/commits
+reverie_dir=@state@
+[ ! -f "$reverie_dir/githooks/post-commit" ] || . "$reverie_dir/githooks/post-commit" || :
+`,
+		"pre-push": `echo "reverie: a loop does not push; whoever started it does, when it is done" >&2
+exit 1
+`,
+	}
+}
+
+// noPush is put before the address of every remote that is pushed to, but for one that is configured for pushing alone, which only the
+// hook keeps from it: no transport has that name.
+const noPush = "reverie-loop-does-not-push::"
+
+// HookEnv writes the hooks of a loop, which call program, and returns what has git use them: variables for the environment of what
+// the loop starts. No configuration is written.
+func (p *Place) HookEnv(program string) ([]string, error) {
+	dir := filepath.Join(p.folder, "hooks")
+	if err := os.Mkdir(dir, 0o700); err != nil && !os.IsExist(err) {
+		return nil, err
+	}
+	fill := strings.NewReplacer("@program@", quoted(program), "@folder@", quoted(p.folder), "@state@", quoted(filepath.Dir(filepath.Dir(p.folder))))
+	for name, body := range hookScripts() {
+		if err := file.Replace(filepath.Join(dir, name), []byte("#!/bin/sh\n# Reverie's, for the loop "+p.name+".\n"+fill.Replace(body)), 0o700, false); err != nil {
+			return nil, err
+		}
+	}
+	env := []string{"GIT_CONFIG_COUNT=2"}
+	for i, kv := range [][2]string{{"core.hooksPath", dir}, {"url." + noPush + ".pushInsteadOf", ""}} {
+		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, kv[0]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i, kv[1]))
+	}
+	return env, nil
+}
+
+// quoted is a text as one word of a POSIX shell.
+func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
+// Commits are those that agents have made themselves, by the post-commit hook, the oldest first.
+func (p *Place) Commits() []string {
+	text, err := file.Read(filepath.Join(p.folder, "commits"), 1<<20)
+	if err != nil {
+		return nil
+	}
+	var all []string
+	for line := range strings.Lines(string(text)) {
+		if id, _, ok := strings.Cut(line, " "); ok && p.repo.IsID(id) {
+			all = append(all, id)
+		}
+	}
+	return all
+}
+
+// CheckStaged says what of an index must not be committed on top of HEAD, where both are those of the work tree that repo was found
+// from: large files, new secrets, unfinished files of ours and repositories in the repository. index is git's file, "" for the usual one.
+func CheckStaged(ctx context.Context, repo *git.Repo, index string, maxFile int64, scanner *redact.Scanner) ([]LeftOut, error) {
+	p := &Place{repo: repo, scanner: scanner, Dir: repo.WorkTree, InPlace: true, maxFile: maxFile}
+	base := "HEAD"
+	if _, err := p.git(ctx, index, nil, "rev-parse", "--verify", "--quiet", "HEAD"); err != nil {
+		return nil, nil // a first commit is not one of a loop's
+	}
+	id, err := p.git(ctx, index, nil, "rev-parse", base)
+	if err != nil {
+		return nil, err
+	}
+	base = strings.TrimSpace(string(id))
+	out, err := p.git(ctx, index, nil, "diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev", base, "--")
+	if err != nil {
+		return nil, err
+	}
+	var left []LeftOut
+	err = eachRaw(out, func(name, mode, blob string) error {
+		why, err := p.refuseBlob(ctx, base, name, mode, blob)
+		if why != "" {
+			left = append(left, LeftOut{Path: name, Why: why})
+		}
+		return err
+	})
+	return left, err
+}
+
+// eachRaw calls fn with what is new in the output of git diff --raw -z.
+func eachRaw(out []byte, fn func(name, mode, blob string) error) error {
+	fields := bytes.Split(out, []byte{0})
+	for i := 0; i+1 < len(fields); i++ {
+		head := strings.Fields(strings.TrimPrefix(strings.TrimSpace(string(fields[i])), ":"))
+		if len(head) != 5 {
+			continue
+		}
+		i++
+		if head[1] == "000000" {
+			continue
+		}
+		if err := fn(string(fields[i]), head[1], head[3]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refuseBlob says why a file of a commit, or of an index, must not be in the branch; "" if it may.
+func (p *Place) refuseBlob(ctx context.Context, base, name, mode, blob string) (string, error) {
+	if strings.HasPrefix(filepath.Base(name), file.Foreign) {
+		return "it is an unfinished file of Reverie's", nil
+	}
+	if mode == "160000" {
+		if entry, err := p.repo.Git(ctx, nil, "ls-tree", base, "--", ":(literal)"+name); err != nil || !bytes.HasPrefix(entry, []byte("160000 ")) {
+			return "it is a repository of its own", err
+		}
+		return "", nil
+	}
+	size, err := p.repo.Git(ctx, nil, "cat-file", "-s", blob)
+	if err != nil {
+		return "", err
+	}
+	var n int64
+	if fmt.Sscan(string(size), &n); p.maxFile > 0 && n > p.maxFile {
+		return fmt.Sprintf("it has %d bytes, and the limit is %d", n, p.maxFile), nil
+	}
+	text, err := p.repo.Git(ctx, nil, "cat-file", "blob", blob)
+	if err != nil {
+		return "", err
+	}
+	return p.newSecrets(ctx, base, name, text)
+}

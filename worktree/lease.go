@@ -1,0 +1,176 @@
+package worktree
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/reverie-memory/reverie/internal/file"
+	"github.com/reverie-memory/reverie/internal/git"
+)
+
+const (
+	leaseLock = "lease.lock"
+	leaseFile = "lease.json"
+	// beat is how often the holder says that it is alive, and dead the age from which on the word of another machine does not
+	// count: there the lock may not be seen.
+	beat = 5 * time.Second
+	dead = time.Minute
+	// glance is how long a lease is waited for that somebody may only look at.
+	glance = 500 * time.Millisecond
+)
+
+// Holder is who carries a loop on, as its lease tells.
+type Holder struct {
+	Host  string    `json:"host"`
+	PID   int       `json:"pid"`
+	Start string    `json:"start"` // tells processes of one number apart; as the system writes it
+	Since time.Time `json:"since"`
+	Beat  time.Time `json:"beat"` // when it was heard of last
+
+	Group      int    `json:"group,omitempty"` // the process group that works for it now
+	GroupStart string `json:"group_start,omitempty"`
+}
+
+// Lease is the right to take the steps of a loop. One process has it; the system gives it back when that process ends.
+type Lease struct {
+	dir    string
+	unlock func()
+	stop   chan struct{}
+	wg     sync.WaitGroup
+
+	mu     sync.Mutex
+	holder Holder
+}
+
+// folder is a loop's in the state folder, made where it is not there.
+func folder(repo *git.Repo, name string) (string, error) {
+	loops, err := repo.StateSub("loops")
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(loops, name)
+	if !filepath.IsLocal(name) || filepath.Base(name) != name {
+		return "", fmt.Errorf("%q is no name of a loop", name)
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return "", err
+	}
+	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
+		return "", fmt.Errorf("%s is no folder; move it away", dir)
+	}
+	return dir, nil
+}
+
+// TakeLease takes a loop's lease. The error wraps ErrHeld if somebody who is alive has it. What a dead holder had left at work, by its
+// group or by mark in its environment, is ended.
+func TakeLease(ctx context.Context, repo *git.Repo, name, mark string) (*Lease, error) {
+	dir, err := folder(repo, name)
+	if err != nil {
+		return nil, err
+	}
+	host, _ := os.Hostname()
+	soon, cancel := context.WithTimeout(ctx, glance)
+	defer cancel()
+	unlock, err := file.LockPath(soon, filepath.Join(dir, leaseLock))
+	var held *file.LockError
+	if errors.As(err, &held) {
+		return nil, fmt.Errorf("loop %s: %s: %w", name, held.Holder, ErrHeld)
+	}
+	if err != nil {
+		return nil, err
+	}
+	last, known := readHolder(dir)
+	if known && last.Host != host && time.Since(last.Beat) < dead {
+		unlock()
+		return nil, fmt.Errorf("loop %s: process %d on %s: %w", name, last.PID, last.Host, ErrHeld)
+	}
+	if known && last.Host == host {
+		endGroupOf(last.Group, last.GroupStart)
+	}
+	if mark != "" {
+		endMarked(mark)
+	}
+	now := time.Now().UTC().Truncate(time.Second)
+	l := &Lease{dir: dir, unlock: unlock, stop: make(chan struct{})}
+	l.holder = Holder{Host: host, PID: os.Getpid(), Start: startOf(os.Getpid()), Since: now, Beat: now}
+	if err := l.write(); err != nil {
+		unlock()
+		return nil, err
+	}
+	l.wg.Go(func() {
+		tick := time.NewTicker(beat)
+		defer tick.Stop()
+		for {
+			select {
+			case <-l.stop:
+				return
+			case <-tick.C:
+				l.write() // the lock says it too
+			}
+		}
+	})
+	return l, nil
+}
+
+func (l *Lease) write() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.holder.Beat = time.Now().UTC().Truncate(time.Second)
+	text, err := json.Marshal(l.holder)
+	if err != nil {
+		return err
+	}
+	return file.Replace(filepath.Join(l.dir, leaseFile), text, 0o600, false)
+}
+
+// Began notes the group that works for the loop now, so that whoever comes after a holder that was killed can end it.
+func (l *Lease) Began(pid int) {
+	l.mu.Lock()
+	l.holder.Group, l.holder.GroupStart = pid, startOf(pid)
+	l.mu.Unlock()
+	l.write()
+}
+
+// Release gives the lease back.
+func (l *Lease) Release() {
+	close(l.stop)
+	l.wg.Wait()
+	os.Remove(filepath.Join(l.dir, leaseFile))
+	l.unlock()
+}
+
+// Held is who carries a loop on now; nil if nobody does. It changes nothing.
+func Held(ctx context.Context, repo *git.Repo, name string) *Holder {
+	dir := filepath.Join(repo.CommonDir, "reverie", "loops", name)
+	h, known := readHolder(dir)
+	if !known {
+		return nil
+	}
+	if host, _ := os.Hostname(); h.Host != host {
+		if time.Since(h.Beat) < dead {
+			return &h
+		}
+		return nil
+	}
+	f, err := file.Open(filepath.Join(dir, leaseLock), os.O_RDWR|file.NoFollow, 0)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	if free, err := file.Lock(f, false); free || err != nil {
+		return nil
+	}
+	return &h
+}
+
+func readHolder(dir string) (Holder, bool) {
+	var h Holder
+	text, err := file.Read(filepath.Join(dir, leaseFile), 64<<10)
+	return h, err == nil && json.Unmarshal(text, &h) == nil
+}

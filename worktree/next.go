@@ -1,0 +1,236 @@
+package worktree
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Kind is what happened to a loop.
+type Kind string
+
+const (
+	Placed   Kind = "placed"   // the work tree is there
+	Coded    Kind = "coded"    // an agent came to its end and its work is committed: Tip, Tree, Promised
+	Checked  Kind = "checked"  // the plan's commands ran: Passed
+	Audited  Kind = "audited"  // an auditor came to its end: Blocking
+	Failed   Kind = "failed"   // what the phase wants could not be done: Why
+	Silent   Kind = "silent"   // nothing was heard of it for a while: Count, in a row
+	Saved    Kind = "saved"    // what an interrupted phase leaves is committed: Tip
+	Halted   Kind = "halted"   // the loop is ended from outside: Reason, Why
+	Resumed  Kind = "resumed"  // a loop that had stopped goes on
+	Extended Kind = "extended" // the limits are others from now on: Settings
+)
+
+// Kinds are all of them.
+var Kinds = [...]Kind{Placed, Coded, Checked, Audited, Failed, Silent, Saved, Halted, Resumed, Extended}
+
+// Event is one of them with its facts.
+type Event struct {
+	Kind     Kind
+	Tip      string
+	Tree     string
+	Promised bool
+	Passed   bool
+	Blocking int // open findings that block, of an audit or of what was left out of the commit
+	Count    int
+	Reason   Reason
+	Why      string
+	Took     float64 // seconds of work
+	Settings Settings
+}
+
+// Next is the state after an event. It has no effect but its result. The error wraps ErrEvent for an event that cannot happen in
+// the phase, and ErrEnded where a loop that cannot go on is resumed; then the state is the same.
+func Next(s State, e Event) (State, error) {
+	n := s
+	n.Trees = slices.Clone(s.Trees)
+	n.Spent += e.Took
+	wrong := fmt.Errorf("%s while %s: %w", e.Kind, s.Phase, ErrEvent)
+	switch e.Kind {
+	case Placed:
+		if s.Phase != Starting {
+			return s, wrong
+		}
+		if n.Tip == "" {
+			n.Tip = n.Base
+		}
+		return n.code(), nil
+	case Coded:
+		if s.Phase != Coding {
+			return s, wrong
+		}
+		n.Tip, n.Promised, n.Blocking = e.Tip, e.Promised, e.Blocking
+		n.Repeats++
+		if !slices.Contains(n.Trees, e.Tree) {
+			n.Repeats = 0
+		}
+		n.Trees = append(n.Trees, e.Tree)
+		if extra := len(n.Trees) - keptTrees; extra > 0 {
+			n.Trees = n.Trees[extra:]
+		}
+		n.Verified = false
+		return n.enter(Verifying), nil
+	case Checked:
+		if s.Phase != Verifying {
+			return s, wrong
+		}
+		n.Verified = e.Passed
+		if !s.Settings.audited() {
+			return n.decide(), nil
+		}
+		return n.enter(Auditing), nil
+	case Audited:
+		if s.Phase != Auditing {
+			return s, wrong
+		}
+		n.Audits++
+		n.Blocking = e.Blocking
+		return n.decide(), nil
+	case Failed:
+		if s.Phase.Over() {
+			return s, wrong
+		}
+		n.Errors++
+		n.Stalls = 0
+		n.Detail = e.Why
+		switch {
+		case s.Phase == Starting:
+			return n.stop(Other, e.Why), nil
+		case s.Settings.MaxErrors > 0 && n.Errors >= s.Settings.MaxErrors:
+			return n.stop(Errors, e.Why), nil
+		}
+		return n, nil
+	case Silent:
+		if s.Phase.Over() || s.Phase == Starting {
+			return s, wrong
+		}
+		n.Stalls = e.Count
+		if s.Settings.MaxStalls > 0 && e.Count >= s.Settings.MaxStalls {
+			return n.stop(Stalled, e.Why), nil
+		}
+		return n, nil
+	case Saved:
+		if s.Phase.Over() || s.Phase == Starting {
+			return s, wrong
+		}
+		n.Tip = e.Tip
+		if s.Phase == Auditing { // what was verified is another tree
+			n = n.enter(Verifying)
+		}
+		return n, nil
+	case Halted:
+		if s.Phase.Over() {
+			return s, wrong
+		}
+		return n.stop(e.Reason, e.Why), nil
+	case Resumed:
+		switch {
+		case s.Phase == Done:
+			return s, fmt.Errorf("loop %s is done: %w", s.Name, ErrEnded)
+		case s.Phase != Stopped:
+			return s, wrong
+		case s.Reason == MaxIterations && s.atLimit():
+			return s, fmt.Errorf("loop %s has had its %d iterations: %w", s.Name, s.Iteration, ErrEnded)
+		case s.Settings.TotalTime > 0 && s.Spent >= s.Settings.TotalTime:
+			return s, fmt.Errorf("loop %s has had its %.0f seconds: %w", s.Name, s.Spent, ErrEnded)
+		}
+		at := s.At
+		n.Reason, n.Detail, n.At, n.Errors, n.Stalls, n.Repeats = "", "", "", 0, 0, 0
+		n.Phase = at
+		if s.Reason == MaxIterations || s.Reason == NoProgress { // the iteration was at its end
+			return n.code(), nil
+		}
+		return n, nil
+	case Extended:
+		if s.Phase == Done {
+			return s, wrong
+		}
+		n.Settings = e.Settings
+		return n, nil
+	}
+	return s, wrong
+}
+
+// audited reports whether somebody looks for defects.
+func (o Settings) audited() bool { return o.Audit != "" || o.AuditAgent != "" || o.AuditModel != "" }
+
+func (s State) atLimit() bool {
+	return s.Settings.MaxIterations > 0 && s.Iteration >= s.Settings.MaxIterations
+}
+
+// enter begins a phase with its counters at zero.
+func (s State) enter(p Phase) State {
+	s.Phase, s.Errors, s.Stalls, s.Detail = p, 0, 0, ""
+	return s
+}
+
+// code begins the next iteration.
+func (s State) code() State {
+	s = s.enter(Coding)
+	s.Iteration++
+	s.Promised = false
+	return s
+}
+
+func (s State) stop(r Reason, why string) State {
+	s.At, s.Phase, s.Reason, s.Detail = s.Phase, Stopped, r, why
+	return s
+}
+
+// decide ends an iteration, of which everything is known now.
+func (s State) decide() State {
+	switch {
+	case s.Complete():
+		return s.enter(Done)
+	case s.atLimit():
+		return s.stop(MaxIterations, "")
+	case s.Settings.MaxRepeats > 0 && s.Repeats >= s.Settings.MaxRepeats:
+		return s.stop(NoProgress, "")
+	}
+	return s.code()
+}
+
+// Complete reports whether what is known of the last iteration is what makes a loop done.
+func (s State) Complete() bool {
+	return s.Verified && s.Blocking == 0 && s.Audits >= s.Settings.MinAudits && (s.Promised || !s.Settings.Promise)
+}
+
+// Subject is a step in a line, for the log of the record.
+func Subject(before, after State, e Event) string {
+	it := fmt.Sprintf("iteration %d", after.Iteration)
+	switch {
+	case after.Phase == Done:
+		return fmt.Sprintf("done: %s after %s", after.Name, plural(after.Iteration, "iteration"))
+	case after.Phase == Stopped && before.Phase != Stopped:
+		return fmt.Sprintf("stopped: %s in iteration %d, %s", after.Reason, after.Iteration, before.Phase)
+	case e.Kind == Failed:
+		return fmt.Sprintf("%s: %s, error %d: %s", after.Phase, it, after.Errors, e.Why)
+	case e.Kind == Silent:
+		return fmt.Sprintf("%s: %s, no output, %d in a row", after.Phase, it, after.Stalls)
+	case e.Kind == Resumed:
+		return fmt.Sprintf("%s: %s, resumed", after.Phase, it)
+	case e.Kind == Saved:
+		return fmt.Sprintf("%s: %s, what was interrupted is kept", after.Phase, it)
+	case e.Kind == Extended:
+		return fmt.Sprintf("%s: %s, other limits", after.Phase, it)
+	case e.Kind == Checked && after.Phase == Auditing:
+		return fmt.Sprintf("auditing: %s, verification %s", it, passed(e.Passed))
+	case after.Phase == Coding && after.Iteration > 1:
+		return fmt.Sprintf("coding: %s, verification %s, %s blocking", it, passed(before.Verified || e.Kind == Checked && e.Passed), plural(after.Blocking, "finding"))
+	}
+	return fmt.Sprintf("%s: %s", after.Phase, it)
+}
+
+func passed(ok bool) string {
+	if ok {
+		return "passed"
+	}
+	return "failed"
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,185 @@
+package worktree
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// midway is a loop in a phase, in the second of at most five iterations.
+func midway(p Phase) State {
+	s := State{
+		Name: "one", Phase: p, Iteration: 2, Audits: 1, Errors: 1, Stalls: 2, Tip: "t1", Trees: []string{"a"},
+		Settings: Settings{Audit: "audit", MaxIterations: 5, MinAudits: 1, MaxErrors: 3, MaxStalls: 5, MaxRepeats: 2},
+	}
+	switch p {
+	case Starting:
+		s.Iteration, s.Audits, s.Trees = 0, 0, nil
+	case Auditing:
+		s.Verified = true
+	case Stopped:
+		s.Reason, s.At = Cancelled, Coding
+	}
+	return s
+}
+
+// Every event in every phase: where it leads, or that it cannot happen.
+func TestNextKnowsEveryPhaseAndEvent(t *testing.T) {
+	const no = "error"
+	phases := []Phase{Starting, Coding, Verifying, Auditing, Done, Stopped}
+	table := map[Kind][6]string{ //  starting    coding       verifying    auditing     done  stopped
+		Placed:   {"coding 1", no, no, no, no, no},
+		Coded:    {no, "verifying 2", no, no, no, no},
+		Checked:  {no, no, "auditing 2", no, no, no},
+		Audited:  {no, no, no, "done 2", no, no},
+		Failed:   {"stopped 0", "coding 2", "verifying 2", "auditing 2", no, no},
+		Silent:   {no, "coding 2", "verifying 2", "auditing 2", no, no},
+		Saved:    {no, "coding 2", "verifying 2", "verifying 2", no, no},
+		Halted:   {"stopped 0", "stopped 2", "stopped 2", "stopped 2", no, no},
+		Resumed:  {no, no, no, no, no, "coding 2"},
+		Extended: {"starting 0", "coding 2", "verifying 2", "auditing 2", no, "stopped 2"},
+	}
+	if len(table) != len(Kinds) {
+		t.Fatalf("the table has %d events, there are %d", len(table), len(Kinds))
+	}
+	for kind, want := range table {
+		for i, phase := range phases {
+			before := midway(phase)
+			after, err := Next(before, Event{Kind: kind, Count: 1, Tree: "b", Tip: "t2", Reason: Cancelled, Passed: true})
+			got := fmt.Sprintf("%s %d", after.Phase, after.Iteration)
+			if err != nil {
+				got = no
+				if d := cmp.Diff(before, after); d != "" {
+					t.Errorf("%s while %s: an error changes the state: %s", kind, phase, d)
+				}
+				if !errors.Is(err, ErrEvent) && !errors.Is(err, ErrEnded) {
+					t.Errorf("%s while %s: %v", kind, phase, err)
+				}
+			}
+			if got != want[i] {
+				t.Errorf("%s while %s: %s, want %s", kind, phase, got, want[i])
+			}
+			if d := cmp.Diff(midway(phase), before); d != "" {
+				t.Errorf("%s while %s changes its argument: %s", kind, phase, d)
+			}
+		}
+	}
+	if _, err := Next(midway(Coding), Event{Kind: "unheard"}); !errors.Is(err, ErrEvent) {
+		t.Errorf("an unknown event: %v", err)
+	}
+}
+
+// play takes a loop through iterations, each given as letters: v verification passes, V fails, a a clean audit, A one with a
+// blocking finding, p a promise, = the same tree as before.
+func play(s State, iterations ...string) State {
+	for i, it := range iterations {
+		tree := fmt.Sprint("tree", i)
+		if strings.Contains(it, "=") {
+			tree = "same"
+		}
+		s = must(Next(s, Event{Kind: Coded, Tip: fmt.Sprint("tip", i), Tree: tree, Promised: strings.Contains(it, "p")}))
+		s = must(Next(s, Event{Kind: Checked, Passed: strings.Contains(it, "v")}))
+		if s.Phase == Auditing {
+			s = must(Next(s, Event{Kind: Audited, Blocking: strings.Count(it, "A")}))
+		}
+		if s.Phase.Over() {
+			break
+		}
+	}
+	return s
+}
+
+func must(s State, err error) State {
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+func TestNextDecides(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		iterations []string
+		change     func(*Settings)
+		want       string
+	}{
+		{"a failing test, a finding, a fix", []string{"Va", "vA", "va"}, nil, "done  3"},
+		{"the first is enough", []string{"va"}, nil, "done  1"},
+		{"the last one is audited too", []string{"V", "V", "V", "V", "va"}, nil, "done  5"},
+		{"limit", []string{"V", "V", "V", "V", "vA"}, nil, "stopped max-iterations 5"},
+		{"no limit", []string{"V", "V", "V", "V", "V", "V", "V"}, func(o *Settings) { o.MaxIterations = 0 }, "coding  8"},
+		{"audits wanted", []string{"va", "va"}, func(o *Settings) { o.MinAudits = 2 }, "done  2"},
+		{"a promise is not enough", []string{"Vp", "Vp"}, func(o *Settings) { o.Promise = true }, "coding  3"},
+		{"a promise is necessary", []string{"va", "vap"}, func(o *Settings) { o.Promise = true }, "done  2"},
+		{"a promise of an earlier iteration does not count", []string{"vpA", "va"}, func(o *Settings) { o.Promise = true }, "coding  3"},
+		{"no auditor", []string{"V", "v"}, func(o *Settings) { o.Audit, o.MinAudits = "", 0 }, "done  2"},
+		{"the same tree", []string{"V=", "V=", "V="}, nil, "stopped no-progress 3"},
+		{"there and back", []string{"V=", "V", "V=", "V"}, nil, "coding  5"},
+		{"it may be the same for ever", []string{"V=", "V=", "V=", "V="}, func(o *Settings) { o.MaxRepeats = 0 }, "coding  5"},
+	} {
+		s := State{Phase: Starting, Settings: Settings{Audit: "x", MaxIterations: 5, MinAudits: 1, MaxRepeats: 2}}
+		if c.change != nil {
+			c.change(&s.Settings)
+		}
+		s = play(must(Next(s, Event{Kind: Placed})), c.iterations...)
+		if got := fmt.Sprintf("%s %s %d", s.Phase, s.Reason, s.Iteration); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+func TestNextCountsErrorsInARow(t *testing.T) {
+	s := midway(Coding)
+	s.Errors = 0
+	s = must(Next(s, Event{Kind: Failed, Why: "one"}))
+	s = must(Next(s, Event{Kind: Failed, Why: "two"}))
+	if ok := must(Next(s, Event{Kind: Coded, Tree: "b"})); ok.Errors != 0 || ok.Detail != "" {
+		t.Errorf("a phase that ends well leaves %d errors, %q", ok.Errors, ok.Detail)
+	}
+	s = must(Next(s, Event{Kind: Failed, Why: "three"}))
+	if s.Phase != Stopped || s.Reason != Errors || s.Detail != "three" || s.At != Coding {
+		t.Errorf("after three: %+v", s)
+	}
+	s = must(Next(s, Event{Kind: Resumed}))
+	if s.Phase != Coding || s.Errors != 0 || s.Iteration != 2 || s.Reason != "" {
+		t.Errorf("resumed: %+v", s)
+	}
+}
+
+func TestNextStopsTheSilent(t *testing.T) {
+	s := midway(Coding)
+	for n := 1; n <= 4; n++ {
+		if s = must(Next(s, Event{Kind: Silent, Count: n})); s.Phase != Coding || s.Stalls != n {
+			t.Fatalf("%d: %+v", n, s)
+		}
+	}
+	if s = must(Next(s, Event{Kind: Silent, Count: 1})); s.Stalls != 1 {
+		t.Errorf("heard of again, then silent: %d in a row", s.Stalls)
+	}
+	if s = must(Next(s, Event{Kind: Silent, Count: 5})); s.Reason != Stalled {
+		t.Errorf("five in a row: %+v", s)
+	}
+}
+
+func TestNextResumesOnlyWithinLimits(t *testing.T) {
+	s := midway(Auditing)
+	s.Iteration, s.Verified = 5, false
+	s = must(Next(s, Event{Kind: Audited}))
+	if _, err := Next(s, Event{Kind: Resumed}); s.Reason != MaxIterations || !errors.Is(err, ErrEnded) {
+		t.Errorf("%s: %v", s.Reason, err)
+	}
+	more := s.Settings
+	more.MaxIterations = 6
+	s = must(Next(must(Next(s, Event{Kind: Extended, Settings: more})), Event{Kind: Resumed}))
+	if s.Phase != Coding || s.Iteration != 6 {
+		t.Errorf("with more: %s %d", s.Phase, s.Iteration)
+	}
+	s = must(Next(s, Event{Kind: Halted, Reason: TimeOver, Took: 10}))
+	s.Settings.TotalTime = 10
+	if _, err := Next(s, Event{Kind: Resumed}); !errors.Is(err, ErrEnded) {
+		t.Errorf("time is over: %v", err)
+	}
+}

@@ -1,0 +1,296 @@
+package worktree
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/redact"
+)
+
+// Place is where a loop works: a linked work tree in the state folder, or the user's own. Only the holder of the lease uses one.
+type Place struct {
+	Dir     string // top of the work tree
+	InPlace bool   // it is the user's own: nothing in it is ever set back
+
+	// Refused are the paths in the work tree that must not be committed for a reason of the caller's, each with it; nil: there are none.
+	// It is asked whenever something is about to be committed, and the answer rests on nothing but the tree.
+	Refused func(ctx context.Context) (map[string]string, error)
+
+	repo    *git.Repo
+	scanner *redact.Scanner
+	name    string
+	folder  string // the loop's in the state folder
+	branch  string // whole name of the ref
+	sealed  bool   // for a sandbox: there is no .git in it
+	maxFile int64
+}
+
+// PlaceOf is the place of a loop. It need not be there yet.
+func PlaceOf(repo *git.Repo, s State, scanner *redact.Scanner) (*Place, error) {
+	dir, err := folder(repo, s.Name)
+	if err != nil {
+		return nil, err
+	}
+	p := &Place{
+		Dir: filepath.Join(dir, "tree"), repo: repo, scanner: scanner, name: s.Name, folder: dir, branch: s.Branch,
+		sealed: s.Settings.Sandbox != "" && s.Settings.Sandbox != "off", maxFile: s.Settings.MaxFile,
+	}
+	if s.InPlace != "" {
+		p.Dir, p.InPlace, p.sealed = s.InPlace, true, false
+	}
+	return p, nil
+}
+
+// makeTime is how long git may take to make or bring back a work tree.
+const makeTime = 10 * time.Minute
+
+// Make makes branch and work tree at a commit, as far as they are not there. The error wraps ErrTaken if the branch is there at
+// another commit. No hook runs.
+func (p *Place) Make(ctx context.Context, base string) error {
+	if p.InPlace {
+		_, err := p.gitDir()
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, makeTime)
+	defer cancel()
+	if gitDir, err := p.gitDir(); err == nil && p.made(gitDir) {
+		return p.seal()
+	}
+	if err := p.clear(ctx); err != nil { // what a start that was killed has left
+		return err
+	}
+	if err := p.moveBranch(ctx, base, "", "loop: begin "+p.name); err != nil {
+		if now, err2 := p.repo.ReadRef(ctx, p.branch); err2 != nil || now != base {
+			return fmt.Errorf("branch %s: %w (%w)", strings.TrimPrefix(p.branch, "refs/heads/"), ErrTaken, err)
+		}
+	}
+	_, err := p.repo.Git(ctx, nil, "worktree", "add", "--quiet", "--lock", "--reason", "reverie loop "+p.name, p.Dir, strings.TrimPrefix(p.branch, "refs/heads/"))
+	if err != nil {
+		return err
+	}
+	gitDir, err := p.gitDir()
+	if err == nil {
+		err = os.WriteFile(filepath.Join(gitDir, madeFile), nil, 0o600)
+	}
+	if err != nil {
+		return err
+	}
+	return p.seal()
+}
+
+// madeFile is in the git directory of a work tree that git has finished making.
+const madeFile = "reverie-loop"
+
+func (p *Place) made(gitDir string) bool {
+	_, err := os.Lstat(filepath.Join(gitDir, madeFile))
+	info, err2 := os.Lstat(p.Dir)
+	return err == nil && err2 == nil && info.IsDir()
+}
+
+// seal takes the file .git, which says where the repository is, out of a place for a sandbox.
+func (p *Place) seal() error {
+	if !p.sealed {
+		return nil
+	}
+	if err := os.Remove(filepath.Join(p.Dir, ".git")); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// Rollback takes away what a start has made that went wrong: the work tree, in which nobody has worked, and the branch if it is
+// where it began.
+func (p *Place) Rollback(ctx context.Context, base string) error {
+	if p.InPlace {
+		return nil
+	}
+	if err := p.clear(ctx); err != nil {
+		return err
+	}
+	if now, err := p.repo.ReadRef(ctx, p.branch); err == nil && now == base {
+		return p.repo.DeleteRef(ctx, p.branch, base)
+	}
+	return nil
+}
+
+// clear removes a work tree in which nobody has worked, and git's record of it.
+func (p *Place) clear(context.Context) error {
+	if gitDir, err := p.gitDir(); err == nil {
+		if err := os.RemoveAll(gitDir); err != nil {
+			return err
+		}
+	}
+	return os.RemoveAll(p.Dir)
+}
+
+// gitDir is the git directory of the work tree. The error wraps ErrGone if there is none.
+func (p *Place) gitDir() (string, error) {
+	if p.InPlace {
+		if p.repo.WorkTree != p.Dir {
+			return "", fmt.Errorf("the loop works in %s: %w", p.Dir, ErrGone)
+		}
+		return p.repo.GitDir, nil
+	}
+	files, _ := filepath.Glob(filepath.Join(escaped(p.repo.CommonDir), "worktrees", "*", "gitdir"))
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			continue
+		}
+		at := filepath.FromSlash(strings.TrimSuffix(string(text), "\n"))
+		if !filepath.IsAbs(at) { // since git 2.48, if the user likes
+			at = filepath.Join(filepath.Dir(name), at)
+		}
+		if filepath.Dir(at) == p.Dir {
+			return filepath.Dir(name), nil
+		}
+	}
+	return "", fmt.Errorf("git has no work tree %s on record: %w", p.Dir, ErrGone)
+}
+
+// escaped is a path that means itself to filepath.Glob.
+func escaped(path string) string {
+	if filepath.Separator != '/' {
+		return path
+	}
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+}
+
+// Check returns an error wrapping ErrGone unless the work tree is there.
+func (p *Place) Check() error {
+	if info, err := os.Lstat(p.Dir); err != nil || !info.IsDir() {
+		return fmt.Errorf("%s: %w", p.Dir, ErrGone)
+	}
+	_, err := p.gitDir()
+	return err
+}
+
+// git runs git on the work tree. index is the file to be used as index; "" is the work tree's own.
+func (p *Place) git(ctx context.Context, index string, stdin []byte, args ...string) ([]byte, error) {
+	cmd, err := p.command(ctx, index, args...)
+	if err != nil {
+		return nil, err
+	}
+	if stdin != nil {
+		cmd.Stdin = bytes.NewReader(stdin)
+	}
+	return git.Run(cmd)
+}
+
+func (p *Place) command(ctx context.Context, index string, args ...string) (*exec.Cmd, error) {
+	gitDir, err := p.gitDir()
+	if err != nil {
+		return nil, err
+	}
+	cmd := p.repo.Command(ctx, append([]string{"--git-dir=" + gitDir, "--work-tree=" + p.Dir, "-c", "core.fsync=all", "-c", "core.fsyncMethod=batch"}, args...)...)
+	cmd.Dir = p.Dir
+	if index != "" {
+		cmd.Env = append(cmd.Env, "GIT_INDEX_FILE="+index)
+	}
+	return cmd, nil
+}
+
+// Tip is the commit that the branch is at.
+func (p *Place) Tip(ctx context.Context) (string, error) { return p.repo.ReadRef(ctx, p.branch) }
+
+// moveBranch moves the branch by compare-and-swap.
+func (p *Place) moveBranch(ctx context.Context, to, from, why string) error {
+	unlock, err := p.repo.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return p.repo.MoveRef(ctx, p.branch, to, from, why)
+}
+
+// attach has HEAD of the work tree name the branch again, if an agent has it name something else. The user's own is not touched: the
+// error wraps ErrRefused.
+func (p *Place) attach(ctx context.Context) error {
+	out, err := p.git(ctx, "", nil, "symbolic-ref", "--quiet", "HEAD")
+	if err == nil && strings.TrimSpace(string(out)) == p.branch {
+		return nil
+	}
+	if p.InPlace {
+		return fmt.Errorf("%s is not on the branch %s any more: %w", p.Dir, strings.TrimPrefix(p.branch, "refs/heads/"), ErrRefused)
+	}
+	_, err = p.git(ctx, "", nil, "symbolic-ref", "-m", "loop: back on its branch", "HEAD", p.branch)
+	return err
+}
+
+// settle ends what a git of an agent's that was killed has left in the loop's own git directory: locks, and a merge or rebase that
+// was under way. In the user's it removes nothing but a lock of our own.
+func (p *Place) settle() error {
+	gitDir, err := p.gitDir()
+	if err != nil {
+		return err
+	}
+	if p.InPlace {
+		if err := os.Remove(filepath.Join(gitDir, indexMark)); err == nil { // whoever had the lease before us was killed
+			return os.Remove(filepath.Join(gitDir, "index.lock"))
+		}
+		return nil
+	}
+	for _, name := range []string{"index.lock", "HEAD.lock", "MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "CHERRY_PICK_HEAD", "REVERT_HEAD", "AUTO_MERGE", "rebase-merge", "rebase-apply", "sequencer"} {
+		if err := os.RemoveAll(filepath.Join(gitDir, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Clean returns an error wrapping ErrDirty if the work tree has changes or new files that git does not ignore.
+func (p *Place) Clean(ctx context.Context) error {
+	out, err := p.git(ctx, "", nil, "status", "--porcelain", "-z", "--untracked-files=normal", "--no-renames", "--ignore-submodules=dirty")
+	if err != nil {
+		return err
+	}
+	if len(out) > 0 {
+		first, _, _ := bytes.Cut(out, []byte{0})
+		return fmt.Errorf("%s: %w (%s …)", p.Dir, ErrDirty, strings.TrimSpace(string(first)))
+	}
+	return nil
+}
+
+// Remove removes the work tree, if it is clean and the branch holds tip. What git ignores goes with it; the branch stays.
+func (p *Place) Remove(ctx context.Context, tip string) error {
+	if p.InPlace {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, makeTime)
+	defer cancel()
+	gitDir, err := p.gitDir()
+	if errors.Is(err, ErrGone) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	now, err := p.Tip(ctx)
+	if err != nil {
+		return err
+	}
+	if holds, err := p.repo.IsAncestor(ctx, tip, now); err != nil || !holds {
+		return fmt.Errorf("the branch does not hold %.12s: %w", tip, errors.Join(ErrDirty, err))
+	}
+	if err := p.Clean(ctx); err != nil {
+		return err
+	}
+	if p.sealed {
+		if err := os.WriteFile(filepath.Join(p.Dir, ".git"), []byte("gitdir: "+filepath.ToSlash(gitDir)+"\n"), 0o600); err != nil {
+			return err
+		}
+	}
+	if _, err := p.repo.Git(ctx, nil, "worktree", "unlock", p.Dir); err != nil && !strings.Contains(err.Error(), "is not locked") {
+		return err
+	}
+	_, err = p.repo.Git(ctx, nil, "worktree", "remove", p.Dir)
+	return err
+}

@@ -1,0 +1,24 @@
+package worktree
+
+import (
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/windows"
+)
+
+// ownGroup starts a process in a group of its own.
+func ownGroup() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
+}
+
+// signalGroup ends a process. Those that it started are not reached.
+func signalGroup(p *os.Process, _ bool) { p.Kill() }
+
+func endGroup(int) {}
+
+func startOf(int) string { return "" }
+
+func endMarked(string) int { return 0 }
+
+func endGroupOf(int, string) {}

@@ -1,0 +1,333 @@
+package worktree
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/redact"
+)
+
+// Refs is the folder of the loops' records.
+const Refs = "refs/reverie/loops/"
+
+// Branches is the folder of the loops' branches.
+const Branches = "refs/heads/reverie/loop/"
+
+// Record is a loop as it is kept: a tree of files under the ref Refs + name, each step a commit.
+//
+//	state.json                               State
+//	plan.md                                  the plan's text
+//	findings/<id>.json                       Finding
+//	iterations/<n>/{agent,verify,audit}.txt  what was printed, redacted; long texts have a gap in the middle
+type Record struct {
+	Name    string
+	store   *gitstore.Store
+	repo    *git.Repo
+	scanner *redact.Scanner
+}
+
+// Open names a loop's record. It does no I/O.
+func Open(repo *git.Repo, name string, scanner *redact.Scanner) *Record {
+	return &Record{Name: name, store: gitstore.Open(repo, Refs+name), repo: repo, scanner: scanner}
+}
+
+// List returns the names of all loops of a repository, in order.
+func List(ctx context.Context, repo *git.Repo) ([]string, error) {
+	refs, err := repo.Refs(ctx, strings.TrimSuffix(Refs, "/"))
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, r := range refs {
+		names = append(names, strings.TrimPrefix(r.Name, Refs))
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// Create makes the record of a loop that is to begin. A loop of the name that stopped before it had a work tree is begun anew; for
+// any other the error wraps ErrTaken.
+func (r *Record) Create(ctx context.Context, s State, plan Plan) error {
+	s.Format = StateFormat
+	text, err := r.encode(s)
+	if err != nil {
+		return err
+	}
+	planText, found := r.scanner.Text(plan.Text)
+	if found.Found > 0 {
+		return fmt.Errorf("the plan holds what looks like a secret (%s): %w; take it out: the record of a loop is kept", rules(found), ErrRefused)
+	}
+	c := gitstore.Commit{Subject: fmt.Sprintf("starting: %s", s.Title), Scanner: r.scanner, Trailers: []gitstore.Trailer{{Key: "Reverie-Loop", Value: s.Name}}}
+	_, err = r.store.Create(ctx, map[string]redact.Redacted{"state.json": text, "plan.md": planText}, c)
+	if !errors.Is(err, gitstore.ErrExists) {
+		return err
+	}
+	_, err = r.store.Update(ctx, c, func(tx *gitstore.Tx) error {
+		old, err := r.read(tx.Tree)
+		if err != nil {
+			return err
+		}
+		if old.Phase != Stopped || old.At != Starting {
+			return fmt.Errorf("loop %s: %w", s.Name, ErrTaken)
+		}
+		if err := tx.Write("state.json", text); err != nil {
+			return err
+		}
+		return tx.Write("plan.md", planText)
+	})
+	return err
+}
+
+// encode is a state as it is stored. What is stored must be able to be read again as it was: a state with a secret is refused.
+func (r *Record) encode(s State) (redact.Redacted, error) {
+	s.Detail = bounded(s.Detail, maxSaid)
+	if clean, found := r.scanner.Text(s.Detail); found.Found > 0 {
+		s.Detail = clean.String()
+	}
+	doc, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return redact.Redacted{}, err
+	}
+	text, found, err := r.scanner.JSON(append(doc, '\n'))
+	if err != nil {
+		return text, err
+	}
+	if found.Found > 0 {
+		return text, fmt.Errorf("what the loop was started with holds what looks like a secret (%s): %w; give it in the environment", rules(found), ErrRefused)
+	}
+	return text, nil
+}
+
+// rules names the kinds of secrets that were found.
+func rules(found redact.Report) string {
+	var names []string
+	for name := range found.ByRule {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}
+
+// read returns the state that a tree holds.
+func (r *Record) read(t *gitstore.Tree) (State, error) {
+	var s State
+	text, err := t.Read("state.json")
+	if err != nil {
+		return s, fmt.Errorf("loop %s: state.json: %w", r.Name, err)
+	}
+	var head struct {
+		Format int `json:"format"`
+	}
+	if err := json.Unmarshal(text, &head); err == nil && head.Format > StateFormat {
+		return s, fmt.Errorf("loop %s: state.json has format %d, and this version reads %d: a newer Reverie began it", r.Name, head.Format, StateFormat)
+	}
+	if err := json.Unmarshal(text, &s); err != nil {
+		return s, fmt.Errorf("loop %s: state.json: %w", r.Name, err)
+	}
+	return s, nil
+}
+
+// Loop is everything that a record says at one moment.
+type Loop struct {
+	State    State
+	Plan     Plan
+	Findings []Finding // ordered by the iteration in which they were first seen
+}
+
+// Load reads the record. The error wraps ErrNoLoop if there is none.
+func (r *Record) Load(ctx context.Context) (Loop, error) {
+	var l Loop
+	err := r.store.View(ctx, func(t *gitstore.Tree) error {
+		var err error
+		l, err = r.load(t)
+		return err
+	})
+	if errors.Is(err, gitstore.ErrNoStore) {
+		return l, fmt.Errorf("%s: %w", r.Name, ErrNoLoop)
+	}
+	return l, err
+}
+
+func (r *Record) load(t *gitstore.Tree) (l Loop, err error) {
+	if l.State, err = r.read(t); err != nil {
+		return l, err
+	}
+	text, err := t.Read("plan.md")
+	if err != nil {
+		return l, fmt.Errorf("loop %s: plan.md: %w", r.Name, err)
+	}
+	if l.Plan, err = ParsePlan(string(text)); err != nil {
+		return l, fmt.Errorf("loop %s: %w", r.Name, err)
+	}
+	l.Findings, err = r.findings(t)
+	return l, err
+}
+
+func (r *Record) findings(t *gitstore.Tree) ([]Finding, error) {
+	var all []Finding
+	err := t.Walk("findings", func(name string, id gitstore.ID) error {
+		text, err := t.Read(name)
+		if err != nil {
+			return err
+		}
+		var f Finding
+		if err := json.Unmarshal(text, &f); err != nil {
+			return fmt.Errorf("loop %s: %s: %w", r.Name, name, err)
+		}
+		all = append(all, f)
+		return nil
+	})
+	slices.SortStableFunc(all, func(a, b Finding) int { return a.First - b.First })
+	return all, err
+}
+
+// Output is what a phase of an iteration printed; "" if there is nothing. phase is agent, verify or audit.
+func (r *Record) Output(ctx context.Context, iteration int, phase string) (string, error) {
+	var text []byte
+	err := r.store.View(ctx, func(t *gitstore.Tree) (err error) {
+		text, err = t.Read(outputPath(iteration, phase))
+		return err
+	})
+	if errors.Is(err, gitstore.ErrNotFound) {
+		return "", nil
+	}
+	return string(text), err
+}
+
+func outputPath(iteration int, phase string) string {
+	return path.Join("iterations", fmt.Sprint(iteration), phase+".txt")
+}
+
+// Step is an event with what is kept beside the new state.
+type Step struct {
+	Event    Event
+	Output   string                                        // of the phase that the event ends, and "" if it has none
+	Findings func(known []Finding, before State) []Finding // new and different ones; nil: none. It may be called more than once
+	Then     func(e *Event, known []Finding)               // completes the event by what is known then; may be nil
+}
+
+// Take takes a step: Next, and what comes with it, as one commit. Only the holder of the lease may call it.
+func (r *Record) Take(ctx context.Context, step Step, now time.Time) (State, error) {
+	var after State
+	c := gitstore.Commit{Scanner: r.scanner}
+	_, err := r.store.Update(ctx, c, func(tx *gitstore.Tx) error {
+		before, err := r.read(tx.Tree)
+		if err != nil {
+			return err
+		}
+		e := step.Event
+		known, err := r.findings(tx.Tree)
+		if err != nil {
+			return err
+		}
+		if step.Findings != nil {
+			for _, f := range step.Findings(known, before) {
+				if err := r.writeFinding(tx, f); err != nil {
+					return err
+				}
+				if i := slices.IndexFunc(known, func(k Finding) bool { return k.ID == f.ID }); i >= 0 {
+					known[i] = f
+				} else {
+					known = append(known, f)
+				}
+			}
+		}
+		if step.Then != nil {
+			step.Then(&e, known)
+		}
+		if after, err = Next(before, e); err != nil {
+			return err
+		}
+		after.Changed = now.UTC().Truncate(time.Second)
+		text, err := r.encode(after)
+		if err != nil {
+			return err
+		}
+		if err := tx.Write("state.json", text); err != nil {
+			return err
+		}
+		if name := outputOf(before.Phase); name != "" && step.Output != "" {
+			clean, _ := r.scanner.Text(gapped(step.Output, MaxOutput))
+			if err := tx.Write(outputPath(before.Iteration, name), clean); err != nil {
+				return err
+			}
+		}
+		c.Subject = Subject(before, after, e)
+		c.Trailers = []gitstore.Trailer{{Key: "Reverie-Loop", Value: r.Name}, {Key: "Reverie-Tip", Value: after.Tip}}
+		tx.SetCommit(c)
+		return nil
+	})
+	return after, err
+}
+
+// outputOf names the file for what a phase printed; "" for a phase that prints nothing.
+func outputOf(p Phase) string {
+	switch p {
+	case Coding:
+		return "agent"
+	case Verifying:
+		return "verify"
+	case Auditing:
+		return "audit"
+	}
+	return ""
+}
+
+func (r *Record) writeFinding(tx *gitstore.Tx, f Finding) error {
+	doc, err := json.MarshalIndent(f, "", "  ")
+	if err != nil {
+		return err
+	}
+	text, _, err := r.scanner.JSON(append(doc, '\n'))
+	if err != nil {
+		return err
+	}
+	return tx.Write(path.Join("findings", f.ID+".json"), text)
+}
+
+// Waive settles an open finding by a person's word. id may be cut short. Anybody may call it while the loop runs.
+func (r *Record) Waive(ctx context.Context, id, reason string) (Finding, error) {
+	var found Finding
+	_, err := r.store.Update(ctx, gitstore.Commit{Scanner: r.scanner}, func(tx *gitstore.Tx) error {
+		known, err := r.findings(tx.Tree)
+		if err != nil {
+			return err
+		}
+		known = slices.DeleteFunc(known, func(f Finding) bool { return !strings.HasPrefix(f.ID, id) })
+		switch {
+		case len(known) == 0 || id == "":
+			return fmt.Errorf("loop %s has no finding %q", r.Name, id)
+		case len(known) > 1:
+			return fmt.Errorf("loop %s has %d findings that begin with %q", r.Name, len(known), id)
+		case known[0].State != OpenFinding:
+			return fmt.Errorf("finding %s is %s", known[0].ID, known[0].State)
+		}
+		found = known[0]
+		found.State, found.Reason = Waived, bounded(reason, maxSaid)
+		tx.SetCommit(gitstore.Commit{Subject: "waive " + found.ID + ": " + bounded(found.Text, 60), Body: found.Reason, Scanner: r.scanner, Trailers: []gitstore.Trailer{{Key: "Reverie-Loop", Value: r.Name}}})
+		return r.writeFinding(tx, found)
+	})
+	return found, err
+}
+
+// MaxOutput is how much of what a phase printed is kept, in bytes.
+const MaxOutput = 64 << 10
+
+// gapped is a text of at most a length in bytes: where it is longer, a third from its beginning and the rest from its end.
+func gapped(text string, most int) string {
+	text = strings.ToValidUTF8(text, "\ufffd")
+	if len(text) <= most {
+		return text
+	}
+	head, tail := most/3, most-most/3-80
+	gap := fmt.Sprintf("\n[… %d bytes are left out …]\n", len(text)-head-tail)
+	return strings.ToValidUTF8(text[:head], "") + gap + strings.ToValidUTF8(text[len(text)-tail:], "")
+}

@@ -1,0 +1,85 @@
+package worktree
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Restore brings the work tree, and the branch, back to a commit. With keep, what is different is kept by a ref before that, as a
+// commit; commits on top of it always are. Files that a commit leaves out stay: those that git ignores where they are, changed ones in the folder left of the loop.
+// The user's own work tree is never set back.
+func (p *Place) Restore(ctx context.Context, tip string, keep bool, now time.Time) (changed bool, err error) {
+	if p.InPlace {
+		return false, nil
+	}
+	if err := p.Check(); err != nil {
+		return false, err
+	}
+	if err := p.settle(); err != nil {
+		return false, err
+	}
+	if err := p.attach(ctx); err != nil {
+		return false, err
+	}
+	head, err := p.Tip(ctx)
+	if err != nil {
+		return false, err
+	}
+	tree, left, index, err := p.stage(ctx, tip, tip)
+	defer p.giveUp(index)
+	if err != nil {
+		return false, err
+	}
+	want, err := p.treeOf(ctx, tip)
+	if err != nil {
+		return false, err
+	}
+	if tree == want && head == tip {
+		return false, p.install(index)
+	}
+	if keep || head != tip {
+		saved := head
+		if before, err := p.treeOf(ctx, head); err != nil {
+			return false, err
+		} else if before != tree {
+			if saved, err = p.write(ctx, tree, head, Message{Subject: "loop: what an interrupted iteration of " + p.name + " left"}, now); err != nil {
+				return false, err
+			}
+		}
+		if saved != tip {
+			if err := p.backup(ctx, saved); err != nil {
+				return false, err
+			}
+		}
+	}
+	for _, l := range left {
+		if err := p.aside(ctx, tip, l.Path, now); err != nil {
+			return false, err
+		}
+	}
+	if head != tip {
+		if err := p.moveBranch(ctx, tip, head, "loop: an interrupted iteration begins anew"); err != nil {
+			return false, err
+		}
+	}
+	if err := p.install(index); err != nil {
+		return false, err
+	}
+	_, err = p.git(ctx, "", nil, "read-tree", "--reset", "-u", tip)
+	return true, err
+}
+
+// aside moves a file that is not committed out of the way of the one that a commit has in its place, if it has one.
+func (p *Place) aside(ctx context.Context, tip, name string, now time.Time) error {
+	entry, err := p.repo.Git(ctx, nil, "ls-tree", tip, "--", ":(literal)"+name)
+	if err != nil || len(entry) == 0 {
+		return err
+	}
+	to := filepath.Join(p.folder, "left", now.UTC().Format("20060102T150405"), filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
+	return os.Rename(filepath.Join(p.Dir, filepath.FromSlash(name)), to)
+}

@@ -1,0 +1,105 @@
+package worktree
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/reverie-memory/reverie/internal/git"
+)
+
+// Resume has a loop that stopped go on from where it was, with other settings if they are; of one that did not stop only these change. What was changed in its work tree by hand since is committed first. Whoever
+// calls it holds the lease.
+func Resume(ctx context.Context, record *Record, place *Place, set Settings, now time.Time) (State, error) {
+	l, err := record.Load(ctx)
+	if err != nil {
+		return State{}, err
+	}
+	s := l.State
+	if !s.Phase.Over() {
+		if !same(set, s.Settings) {
+			s, err = record.Take(ctx, Step{Event: Event{Kind: Extended, Settings: set}}, now)
+		}
+		return s, err
+	}
+	extended := s
+	extended.Settings = set
+	if _, err := Next(extended, Event{Kind: Resumed}); err != nil {
+		return s, err
+	}
+	tip := s.Tip
+	if s.At != Starting {
+		if place.Check() != nil && !place.InPlace {
+			if err := place.Make(ctx, s.Tip); err != nil { // somebody removed it: the branch has the work
+				return s, err
+			}
+		}
+		r := &loop{state: s}
+		m := r.message(false, true)
+		m.Subject = fmt.Sprintf("loop: %s (before iteration %d goes on)", s.Title, s.Iteration)
+		c, err := place.Commit(ctx, s.Tip, m, now)
+		if err != nil {
+			return s, err
+		}
+		tip = c.Tip
+	}
+	for _, e := range []Event{{Kind: Extended, Settings: set}, {Kind: Resumed}, {Kind: Saved, Tip: tip}} {
+		if e.Kind == Saved && tip == s.Tip || e.Kind == Extended && same(set, s.Settings) {
+			continue
+		}
+		if s, err = record.Take(ctx, Step{Event: e}, now); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+// same reports whether two settings are written alike.
+func same(a, b Settings) bool {
+	x, err1 := json.Marshal(a)
+	y, err2 := json.Marshal(b)
+	return err1 == nil && err2 == nil && bytes.Equal(x, y)
+}
+
+// Cancel ends a loop. Where a process carries it on, that one is asked to end it, and Cancel waits until it has, or ctx ends.
+func Cancel(ctx context.Context, repo *git.Repo, record *Record, place *Place, now func() time.Time) (State, error) {
+	ask := filepath.Join(place.folder, cancelFile)
+	for {
+		l, err := record.Load(ctx)
+		if err != nil || l.State.Phase.Over() {
+			return l.State, err
+		}
+		lease, err := TakeLease(ctx, repo, record.Name, Mark(l.State))
+		switch {
+		case errors.Is(err, ErrHeld):
+			if err := os.WriteFile(ask, nil, 0o600); err != nil {
+				return l.State, err
+			}
+			select {
+			case <-ctx.Done():
+				return l.State, ctx.Err()
+			case <-time.After(look):
+			}
+			continue
+		case err != nil:
+			return l.State, err
+		}
+		defer lease.Release()
+		if l, err = record.Load(ctx); err != nil || l.State.Phase.Over() {
+			return l.State, err
+		}
+		r := &loop{record: record, place: place, lease: lease, state: l.State, do: Doers{Now: now}}
+		if l.State.Phase == Starting {
+			err = place.Rollback(ctx, l.State.Base)
+		}
+		if err == nil {
+			err = r.end(ctx, Event{Kind: Halted, Reason: Cancelled}, "")
+		}
+		return r.state, err
+	}
+}

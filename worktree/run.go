@@ -1,0 +1,403 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/gitstore"
+)
+
+// Turn is what a phase is done from. It belongs to the function that it is given to.
+type Turn struct {
+	Loop  Loop
+	Dir   string        // top of the work tree
+	Heard func()        // is to be called whenever something is heard of what works
+	Began func(pid int) // is to be called with the leader of a process group that works, see Command
+	Env   []string      // what marks a process as the loop's; it has to be in the environment of all that is started
+}
+
+// Outcome is what a phase came to.
+type Outcome struct {
+	Output   string
+	Promised bool  // of coding: the completion promise was given
+	Passed   bool  // of verifying
+	Audit    Audit // of auditing
+}
+
+// Doer does what a phase is about. Its error counts as one of the loop's, unless it wraps ErrSandbox, ErrRefused or ErrGone, which
+// stop the loop, or ctx has ended. When it returns, nothing that it started goes on.
+type Doer func(ctx context.Context, t Turn) (Outcome, error)
+
+// Doers are what Run does the phases with.
+type Doers struct {
+	Code, Verify Doer
+	Audit        Doer // nil where the settings want no audit
+	Told         func(before, after State, e Event)
+	Now          func() time.Time
+	Backoff      time.Duration // after a first error; it doubles with each, up to four times as long
+}
+
+// loop is a Run at work.
+type loop struct {
+	record *Record
+	place  *Place
+	lease  *Lease
+	do     Doers
+	state  State
+	fresh  bool // nothing was done in this Run yet
+}
+
+// cancelFile is in the folder of a loop while somebody wants it to end.
+const cancelFile = "cancel"
+
+// look is how often Run looks whether somebody wants the loop to end.
+const look = 100 * time.Millisecond
+
+// Run carries a loop on until it ends. Whoever calls it holds the lease. The error says that ctx ended, or that a step could not be
+// kept; then the loop is where it was, and can be carried on by another Run.
+func Run(ctx context.Context, record *Record, place *Place, lease *Lease, do Doers) (State, error) {
+	l, err := record.Load(ctx)
+	if err != nil {
+		return State{}, err
+	}
+	r := &loop{record: record, place: place, lease: lease, do: do, state: l.State, fresh: true}
+	os.Remove(filepath.Join(place.folder, cancelFile))
+	for !r.state.Phase.Over() {
+		if err := ctx.Err(); err != nil {
+			return r.state, err
+		}
+		if err := r.phase(ctx); err != nil {
+			return r.state, err
+		}
+		r.fresh = false
+	}
+	if r.state.Phase == Done && r.state.Settings.RemoveTree {
+		if err := place.Remove(ctx, r.state.Tip); err != nil {
+			return r.state, fmt.Errorf("the loop is done, and its work tree stays: %w", err)
+		}
+	}
+	return r.state, nil
+}
+
+// take keeps a step.
+func (r *loop) take(ctx context.Context, s Step) error {
+	before := r.state
+	after, err := r.record.Take(ctx, s, r.do.Now())
+	if err != nil {
+		return err
+	}
+	r.state = after
+	if r.do.Told != nil {
+		r.do.Told(before, after, s.Event)
+	}
+	return nil
+}
+
+// phase does what is next.
+func (r *loop) phase(ctx context.Context) error {
+	if r.state.Phase == Starting {
+		return r.start(ctx)
+	}
+	if err := r.place.Check(); err != nil {
+		return r.halt(ctx, err, "", 0)
+	}
+	if r.fresh {
+		if err := r.goOn(ctx); err != nil || r.state.Phase.Over() {
+			return err
+		}
+	}
+	doer := map[Phase]Doer{Coding: r.do.Code, Verifying: r.do.Verify, Auditing: r.do.Audit}[r.state.Phase]
+	if doer == nil {
+		return fmt.Errorf("nobody does what %s wants", r.state.Phase)
+	}
+	began := time.Now()
+	out, ended, err := r.watch(ctx, doer)
+	took := time.Since(began).Seconds()
+	endMarked(r.mark())
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case ended.Kind != "":
+		ended.Took = took
+		return r.end(ctx, ended, out.Output)
+	case err != nil && halting(err) != "":
+		return r.halt(ctx, err, out.Output, took)
+	case err != nil:
+		return r.failed(ctx, err, out.Output, took)
+	}
+	switch r.state.Phase {
+	case Coding:
+		return r.coded(ctx, out, took)
+	case Verifying:
+		if err := r.restore(ctx); err != nil {
+			return err
+		}
+		return r.take(ctx, Step{Event: Event{Kind: Checked, Passed: out.Passed, Took: took}, Output: out.Output})
+	}
+	return r.audited(ctx, out, took)
+}
+
+// restore takes out of the work tree what a verification or an audit has left in it.
+func (r *loop) restore(ctx context.Context) error {
+	_, err := r.place.Restore(ctx, r.state.Tip, false, r.do.Now())
+	return err
+}
+
+// mark is what the environment of every process of the loop has.
+func (r *loop) mark() string { return Mark(r.state) }
+
+// Mark is what the environment of every process of a loop has.
+func Mark(s State) string { return "REVERIE_LOOP_RUN=" + s.Run }
+
+func (r *loop) start(ctx context.Context) error {
+	err := r.place.Make(ctx, r.state.Base)
+	if err == nil {
+		return r.take(ctx, Step{Event: Event{Kind: Placed}})
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if !errors.Is(err, ErrTaken) { // a branch that was there is not ours to take away
+		err = errors.Join(err, r.place.Rollback(ctx, r.state.Base))
+	}
+	return r.take(ctx, Step{Event: Event{Kind: Failed, Why: err.Error()}})
+}
+
+// goOn brings the work tree in line with a record at which somebody was killed: an iteration whose work is committed is at its end,
+// another begins anew.
+func (r *loop) goOn(ctx context.Context) error {
+	s := r.state
+	if r.state.Phase != Coding {
+		_, err := r.place.Restore(ctx, s.Tip, true, r.do.Now())
+		return err
+	}
+	head, err := r.place.Tip(ctx)
+	if err != nil {
+		return r.halt(ctx, fmt.Errorf("%w: %w", ErrGone, err), "", 0)
+	}
+	if head != s.Tip && head != "" {
+		trailers, err := r.trailers(ctx, head)
+		if err != nil {
+			return err
+		}
+		if trailers["Reverie-Loop"] == s.Name && trailers["Reverie-Iteration"] == strconv.Itoa(s.Iteration) {
+			if trailers["Reverie-Partial"] == "" {
+				return r.coded(ctx, Outcome{Promised: trailers["Reverie-Promise"] != ""}, 0)
+			}
+			if err := r.take(ctx, Step{Event: Event{Kind: Saved, Tip: head}}); err != nil {
+				return err
+			}
+		}
+	}
+	_, err = r.place.Restore(ctx, r.state.Tip, true, r.do.Now())
+	return err
+}
+
+// trailers are those of a commit.
+func (r *loop) trailers(ctx context.Context, commit string) (map[string]string, error) {
+	out, err := r.place.repo.Git(ctx, nil, "log", "-1", "--no-show-signature", "--format=%(trailers:only,unfold)", commit)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]string{}
+	for line := range strings.Lines(string(out)) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		all[key] = value
+	}
+	return all, nil
+}
+
+// message is that of a commit of the current iteration.
+func (r *loop) message(promised, partial bool) Message {
+	s := r.state
+	m := Message{Subject: fmt.Sprintf("loop: %s (iteration %d)", s.Title, s.Iteration)}
+	add := func(key, value string) {
+		if value != "" {
+			m.Trailers = append(m.Trailers, gitstore.Trailer{Key: key, Value: value})
+		}
+	}
+	add("Reverie-Loop", s.Name)
+	add("Reverie-Iteration", strconv.Itoa(s.Iteration))
+	add("Reverie-Agent", s.Settings.Agent)
+	if promised {
+		add("Reverie-Promise", "given")
+	}
+	if partial {
+		m.Subject = fmt.Sprintf("loop: %s (iteration %d, not finished)", s.Title, s.Iteration)
+		add("Reverie-Partial", "yes")
+	}
+	return m
+}
+
+// coded commits what the agent has made. A second call, after a kill, finds it committed.
+func (r *loop) coded(ctx context.Context, out Outcome, took float64) error {
+	c, err := r.place.Commit(ctx, r.state.Tip, r.message(out.Promised, false), r.do.Now())
+	if err != nil {
+		return r.notKept(ctx, err, out.Output, took)
+	}
+	host := Audit{}
+	for _, l := range c.Left {
+		if !l.Ignored {
+			host.Findings = append(host.Findings, Reported{
+				File: strings.TrimSuffix(l.Path, "/"), Severity: Bug, Rule: "left-out", Text: "It is not committed, because " + l.Why + ".",
+				Scenario: "The branch does not have it: remove it, or have .gitignore name it.",
+			})
+		}
+	}
+	return r.take(ctx, Step{
+		Event:  Event{Kind: Coded, Tip: c.Tip, Tree: c.Tree, Promised: out.Promised, Took: took},
+		Output: out.Output,
+		Findings: func(known []Finding, _ State) []Finding {
+			for _, f := range known { // it is left out now, or it is not
+				if f.By == ByHost && f.State == OpenFinding {
+					host.Fixed = append(host.Fixed, f.ID)
+				}
+			}
+			return MergeFindings(known, host, ByHost, r.state.Iteration, r.tip(ctx, c.Tip))
+		},
+		Then: r.block,
+	})
+}
+
+func (r *loop) audited(ctx context.Context, out Outcome, took float64) error {
+	if err := r.restore(ctx); err != nil {
+		return err
+	}
+	return r.take(ctx, Step{
+		Event:  Event{Kind: Audited, Took: took},
+		Output: out.Output,
+		Findings: func(known []Finding, before State) []Finding {
+			return MergeFindings(known, out.Audit, ByAudit, before.Iteration, r.tip(ctx, before.Tip))
+		},
+		Then: r.block,
+	})
+}
+
+// block counts the findings that block.
+func (r *loop) block(e *Event, known []Finding) {
+	e.Blocking = len(known) - len(slices.DeleteFunc(slices.Clone(known), r.state.Settings.Blocks))
+}
+
+// tip is what a merge of findings asks.
+func (r *loop) tip(ctx context.Context, commit string) Tip {
+	diffs := map[string]lineDiff{}
+	return Tip{
+		Commit: commit,
+		Line: func(name string, line int) string {
+			if name == "" || line <= 0 {
+				return ""
+			}
+			text, err := r.place.repo.Git(ctx, nil, "cat-file", "blob", commit+":"+name)
+			if err != nil {
+				return "" // the auditor names a file that is not there
+			}
+			lines := strings.SplitN(string(text), "\n", line+1)
+			if len(lines) < line {
+				return ""
+			}
+			return lines[line-1]
+		},
+		Moves: func(f Finding) (string, int, bool) {
+			d, known := diffs[f.At]
+			if !known {
+				var err error
+				if d, err = diffLines(ctx, r.place.repo, f.At, commit); err != nil {
+					d = nil // a commit that is gone: nothing is known to have changed
+				}
+				diffs[f.At] = d
+			}
+			return d.move(f.File, f.Line)
+		},
+	}
+}
+
+// halting is the reason for which an error stops the loop at once; "" if it counts as one of several.
+func halting(err error) Reason {
+	switch {
+	case errors.Is(err, ErrSandbox):
+		return SandboxFailed
+	case errors.Is(err, ErrGone):
+		return WorktreeGone
+	case errors.Is(err, ErrRefused):
+		return Refusal
+	case errors.Is(err, ErrPerson):
+		return Other
+	}
+	return ""
+}
+
+func (r *loop) halt(ctx context.Context, err error, output string, took float64) error {
+	return r.end(ctx, Event{Kind: Halted, Reason: halting(err), Why: err.Error(), Took: took}, output)
+}
+
+// end stops the loop, or does not, and keeps the work before it does.
+func (r *loop) end(ctx context.Context, e Event, output string) error {
+	after, err := Next(r.state, e)
+	if err != nil {
+		return err
+	}
+	if after.Phase == Stopped && e.Reason != WorktreeGone {
+		if err := r.save(ctx); err != nil {
+			e.Why = strings.TrimPrefix(e.Why+"; what was being done is not committed: "+err.Error(), "; ")
+		}
+	}
+	return r.take(ctx, Step{Event: e, Output: output})
+}
+
+// save commits what an iteration that does not come to its end has made.
+func (r *loop) save(ctx context.Context) error {
+	if r.state.Phase != Coding {
+		return r.restore(ctx)
+	}
+	c, err := r.place.Commit(ctx, r.state.Tip, r.message(false, true), r.do.Now())
+	if err != nil || c.Tip == r.state.Tip {
+		return err
+	}
+	return r.take(ctx, Step{Event: Event{Kind: Saved, Tip: c.Tip}})
+}
+
+// failed counts an error, and waits before the phase is tried again.
+func (r *loop) failed(ctx context.Context, err error, output string, took float64) error {
+	if err := r.end(ctx, Event{Kind: Failed, Why: err.Error(), Took: took}, output); err != nil || r.state.Phase.Over() {
+		return err
+	}
+	wait := time.NewTimer(r.do.Backoff << min(r.state.Errors-1, 2))
+	defer wait.Stop()
+	tick := time.NewTicker(look)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-wait.C:
+			return nil
+		case <-tick.C:
+			if r.cancelled() {
+				return r.end(ctx, Event{Kind: Halted, Reason: Cancelled}, "")
+			}
+		}
+	}
+}
+
+// notKept is failed for work that could not be committed.
+func (r *loop) notKept(ctx context.Context, err error, output string, took float64) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case halting(err) != "":
+		return r.halt(ctx, err, output, took)
+	}
+	return r.failed(ctx, fmt.Errorf("commit: %w", err), output, took)
+}
+
+func (r *loop) cancelled() bool {
+	_, err := os.Lstat(filepath.Join(r.place.folder, cancelFile))
+	return err == nil
+}

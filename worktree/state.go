@@ -1,0 +1,112 @@
+package worktree
+
+import (
+	"time"
+)
+
+// StateFormat is the newest format of state.json that this version reads and writes.
+const StateFormat = 1
+
+// Phase is where a loop stands.
+type Phase string
+
+const (
+	Starting  Phase = "starting"  // the work tree is being made
+	Coding    Phase = "coding"    // an agent works
+	Verifying Phase = "verifying" // the plan's commands run on what was committed
+	Auditing  Phase = "auditing"  // somebody looks for defects in it
+	Done      Phase = "done"
+	Stopped   Phase = "stopped" // for a Reason
+)
+
+// Over reports whether nothing follows by itself.
+func (p Phase) Over() bool { return p == Done || p == Stopped }
+
+// Reason is why a loop stopped otherwise than done.
+type Reason string
+
+const (
+	MaxIterations Reason = "max-iterations"
+	Cancelled     Reason = "cancelled"
+	Errors        Reason = "errors"        // the same phase failed as often as is allowed
+	Stalled       Reason = "stalled"       // no output for too long
+	NoProgress    Reason = "no-progress"   // iterations that bring no tree that was not there before
+	TimeOver      Reason = "time"          // the time of the whole loop
+	WorktreeGone  Reason = "worktree-gone" // somebody removed the work tree, or it cannot be read
+	SandboxFailed Reason = "sandbox"
+	Refusal       Reason = "refused" // by a rule of ours
+	Other         Reason = "other"   // State.Detail says what
+)
+
+// Reasons are all of them, in the order of their exit codes, from 20 on.
+var Reasons = [...]Reason{MaxIterations, Cancelled, Errors, Stalled, NoProgress, TimeOver, WorktreeGone, SandboxFailed, Refusal, Other}
+
+// State is a loop at a moment: state.json of its record. It holds no secret and everything that the loop was started with.
+type State struct {
+	Format int    `json:"format"`
+	Name   string `json:"name"`
+	Title  string `json:"title"`
+	Phase  Phase  `json:"phase"`
+	Reason Reason `json:"reason,omitempty"` // of Stopped
+	Detail string `json:"detail,omitempty"` // the last error, or what Reason is about
+	At     Phase  `json:"at,omitempty"`     // of Stopped: where it goes on if it is resumed
+
+	Branch  string `json:"branch"`             // whole name of the ref that holds the work
+	Base    string `json:"base"`               // the commit that the loop began from
+	Tip     string `json:"tip"`                // the newest commit of the loop's that it knows of
+	InPlace string `json:"in_place,omitempty"` // the user's own work tree, where the loop has none of its own
+
+	Iteration int       `json:"iteration"`       // the current one, from 1; 0 while starting
+	Audits    int       `json:"audits"`          // that came to an end
+	Errors    int       `json:"errors"`          // of the current phase, in a row
+	Stalls    int       `json:"stalls"`          // times without output, in a row
+	Repeats   int       `json:"repeats"`         // iterations in a row that ended in a tree that was there before
+	Trees     []string  `json:"trees,omitempty"` // in which the last iterations ended, the newest last
+	Verified  bool      `json:"verified"`        // the plan's commands passed on Tip
+	Promised  bool      `json:"promised"`        // the coder of the current iteration said that all is done
+	Blocking  int       `json:"blocking"`        // findings that were open and blocked after the last audit
+	Spent     float64   `json:"spent"`           // seconds of work, without pauses
+	Nonce     string    `json:"nonce,omitempty"` // of the completion promise
+	Run       string    `json:"run"`             // marks the processes of this loop in their environment
+	Started   time.Time `json:"started"`
+	Changed   time.Time `json:"changed"` // of the last step
+
+	Settings Settings `json:"settings"`
+}
+
+// Settings are what a loop was started with. Times are in seconds; 0 is no limit.
+type Settings struct {
+	Agent      string   `json:"agent"`             // by the name of the caller's table, or "" for Command
+	Model      string   `json:"model,omitempty"`   // of the agent
+	Command    []string `json:"command,omitempty"` // argv of the coder
+	Audit      string   `json:"audit,omitempty"`   // shell command of the auditor
+	AuditAgent string   `json:"audit_agent,omitempty"`
+	AuditModel string   `json:"audit_model,omitempty"`
+	Sandbox    string   `json:"sandbox"` // off, or the name of an engine
+	Image      string   `json:"image,omitempty"`
+	Promise    bool     `json:"promise"` // a completion promise is necessary
+
+	MaxIterations int      `json:"max_iterations"`
+	MinAudits     int      `json:"min_audits"`
+	MaxErrors     int      `json:"max_errors"`
+	StallTime     float64  `json:"stall_time"` // without output, for one stall
+	MaxStalls     int      `json:"max_stalls"`
+	MaxRepeats    int      `json:"max_repeats"`
+	TurnTime      float64  `json:"turn_time"`   // of one agent or auditor
+	VerifyTime    float64  `json:"verify_time"` // of one command of the plan
+	TotalTime     float64  `json:"total_time"`  // of the whole loop
+	BlockOn       []string `json:"block_on"`    // severities of findings that keep the loop from being done
+	MaxFile       int64    `json:"max_file"`    // bytes of a file that is committed
+	RemoveTree    bool     `json:"remove_tree"` // the work tree goes when the loop is done
+}
+
+// DefaultSettings are those of a loop for which nothing else is asked.
+func DefaultSettings() Settings {
+	return Settings{
+		Sandbox: "off", MaxIterations: 15, MinAudits: 1, MaxErrors: 3, StallTime: 60, MaxStalls: 5, MaxRepeats: 3,
+		TurnTime: 3600, VerifyTime: 600, BlockOn: []string{string(Bug)}, MaxFile: 5 << 20,
+	}
+}
+
+// keptTrees is how many trees of iterations are looked at for one that comes back.
+const keptTrees = 8

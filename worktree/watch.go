@@ -1,0 +1,74 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync/atomic"
+	"time"
+)
+
+// watch runs what does a phase, and ends it where the loop is to end: ended is the event then. It returns when the doer has.
+func (r *loop) watch(ctx context.Context, do Doer) (out Outcome, ended Event, err error) {
+	l, err := r.record.Load(ctx)
+	if err != nil {
+		return out, ended, err
+	}
+	inner, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var heard atomic.Int64
+	heard.Store(time.Now().UnixNano())
+	done := make(chan error, 1)
+	go func() {
+		err := errors.New("what does the phase gave up")
+		defer func() { done <- err }()
+		out, err = do(inner, Turn{
+			Loop: l, Dir: r.place.Dir, Began: r.lease.Began,
+			Heard: func() { heard.Store(time.Now().UnixNano()) },
+			Env: []string{
+				"REVERIE_LOOP=" + r.state.Name, "REVERIE_PHASE=" + string(r.state.Phase), "REVERIE_ITERATION=" + strconv.Itoa(r.state.Iteration), r.mark(),
+			},
+		})
+	}()
+	set := r.state.Settings
+	began, stalls := time.Now(), 0
+	tick := time.NewTicker(look)
+	defer tick.Stop()
+	for {
+		select {
+		case err = <-done:
+			return out, ended, err
+		case <-tick.C:
+		}
+		if ended.Kind != "" {
+			continue
+		}
+		since := time.Since(time.Unix(0, heard.Load())).Seconds()
+		silent := 0
+		if set.StallTime > 0 {
+			silent = int(since / set.StallTime)
+		}
+		switch {
+		case r.cancelled():
+			ended = Event{Kind: Halted, Reason: Cancelled}
+		case set.TotalTime > 0 && r.state.Spent+time.Since(began).Seconds() >= set.TotalTime:
+			ended = Event{Kind: Halted, Reason: TimeOver, Why: fmt.Sprintf("the loop has had its %.0f seconds", set.TotalTime)}
+		case silent > stalls:
+			stalls = silent
+			e := Event{Kind: Silent, Count: silent, Why: fmt.Sprintf("no output for %.0f seconds", since)}
+			if set.MaxStalls > 0 && silent >= set.MaxStalls {
+				ended = e
+			} else if err := r.take(ctx, Step{Event: e}); err != nil {
+				cancel()
+				<-done
+				return out, ended, err
+			}
+		case silent < stalls:
+			stalls = silent
+		}
+		if ended.Kind != "" {
+			cancel()
+		}
+	}
+}
