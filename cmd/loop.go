@@ -18,6 +18,9 @@ import (
 // loopVariable is in the environment of everything that a loop starts: the loop's name.
 const loopVariable = "REVERIE_LOOP"
 
+// loopBackoff is how long a loop waits after a first error, if nothing else is asked for.
+const loopBackoff = 2 * time.Second
+
 type loopOptions struct {
 	name       string
 	agent      string
@@ -75,7 +78,7 @@ func loopCommand(env *Env) *cli.Command {
 			&cli.DurationFlag{Name: "turn-time", Usage: "of one agent or audit; 0: no limit", Value: seconds(d.TurnTime), Destination: &o.turn},
 			&cli.DurationFlag{Name: "verify-time", Usage: "of one command of the plan; 0: no limit", Value: seconds(d.VerifyTime), Destination: &o.verify},
 			&cli.DurationFlag{Name: "time", Usage: "of the whole loop; 0: no limit", Destination: &o.total},
-			&cli.DurationFlag{Name: "backoff", Usage: "after a first error", Value: 2 * time.Second, Destination: &o.backoff},
+			&cli.DurationFlag{Name: "backoff", Usage: "after a first error", Value: loopBackoff, Destination: &o.backoff},
 			&cli.StringFlag{Name: "block-on", Usage: "severities that keep it from being done, with commas", Value: strings.Join(d.BlockOn, ","), Destination: &o.blockOn},
 			&cli.Int64Flag{Name: "max-file", Usage: "`BYTES` of a file that is committed", Value: d.MaxFile, Destination: &o.maxFile},
 			&cli.BoolFlag{Name: "remove-worktree", Usage: "the work tree goes when the loop ends, if it is clean; the branch stays", Destination: &o.removeTree},

@@ -91,3 +91,42 @@ func TestUIWantsAPersonsTerminal(t *testing.T) {
 		t.Errorf("%s", shown)
 	}
 }
+
+// A loop is watched while it runs, and ended by a person who is asked first; what it has made stays.
+func TestUIWatchesLoops(t *testing.T) {
+	dir := t.TempDir()
+	git(t, dir, "init", "-q")
+	git(t, dir, "commit", "-q", "--allow-empty", "-m", "one")
+	must(t, dir, "init")
+	outside := t.TempDir()
+	plan := filepath.Join(outside, "plan.md")
+	write(t, plan, "# Write a file\n\nWrite it.\n\n```verify\ntest -f second\n```\n")
+	agent := filepath.Join(outside, "agent.sh")
+	write(t, agent, "echo iteration $REVERIE_ITERATION began\nif [ $REVERIE_ITERATION = 1 ]; then echo 1 >first; exit; fi\necho 2 >half\nwhile :; do echo at work; sleep 0.2; done\n")
+	must(t, dir, "loop", "start", plan, "--name", "writing", "--detach", "--audit", `cat >/dev/null; echo '{"findings":[{"file":"first","line":1,"severity":"warning","text":"Nobody reads the first file."}]}'`, "--", "sh", agent)
+	x := startTmux(t, screen{80, 24, []string{"NO_COLOR=1"}}, dir, []string{"ui"})
+	if x == nil {
+		t.Skip("there is no tmux")
+	}
+	press := func(keys string, texts ...string) {
+		t.Helper()
+		for _, key := range strings.Fields(keys) {
+			x.call("send-keys", key)
+		}
+		for _, text := range texts {
+			x.wait(text)
+		}
+	}
+	press("", "loops (1)")
+	press("Tab", "[loops (1)]", "> writing  coding  iteration 2/15  1 finding open", "process")
+	press("f", "· findings", "Nobody reads the first file.")
+	press("o", "· output", "iteration 1 began")
+	press("o", "title")
+	press("c", "End this loop? Its work stays. [y,n]")
+	press("n", "c cancel")
+	press("c y", "stopped: cancelled")
+	press("q", endMark+"0")
+	if files := git(t, dir, "ls-tree", "--name-only", "reverie/loop/writing"); files != "first\nhalf" {
+		t.Errorf("the branch has %q", files)
+	}
+}

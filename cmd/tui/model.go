@@ -28,10 +28,11 @@ type tab struct {
 	Tab
 	items   []Item
 	loaded  bool
-	busy    bool // one of the tab's functions is at work
-	again   bool // the list changed meanwhile: load it when that is done
-	at      int  // the selected item
-	top     int  // the first item in sight
+	busy    bool   // one of the tab's functions is at work
+	doing   string // the action that is
+	again   bool   // the list changed meanwhile: load it when that is done
+	at      int    // the selected item
+	top     int    // the first item in sight
 	view    int
 	text    string // of the view
 	of      shown  // what text belongs to
@@ -156,7 +157,7 @@ func (m *model) act(i int, r request) tea.Cmd {
 		t.pending = &r
 		return nil
 	}
-	t.busy, t.again = true, true
+	t.busy, t.again, t.doing = true, true, r.action.Name
 	if r.action.Takes != nil {
 		return tea.Exec(&taking{ctx: m.ctx, r: r}, func(err error) tea.Msg { return done{tab: i, err: err} })
 	}
@@ -208,7 +209,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.next(msg.tab)
 	case done:
 		t := &m.tabs[msg.tab]
-		t.busy, t.of = false, shown{}
+		t.busy, t.doing, t.of = false, "", shown{}
 		m.said, m.wrong = msg.said, false
 		if msg.err != nil {
 			m.said, m.wrong = msg.err.Error(), true

@@ -160,8 +160,10 @@ func (m *model) foot(t *tab) string {
 		return bold + "! " + oneLine(m.said)
 	case m.said != "":
 		return oneLine(m.said)
+	case t.doing != "":
+		return faint + t.doing + " …"
 	case t.pending != nil:
-		return faint + "working …"
+		return faint + t.pending.action.Name + " …"
 	}
 	var keys []string
 	if len(t.items) > 0 {

@@ -1,0 +1,86 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/reverie-memory/reverie/cmd/tui"
+	"github.com/reverie-memory/reverie/gitstore/record"
+)
+
+// inboxTab is what waits for a person, and what may become of it.
+func inboxTab(env *Env) tui.Tab {
+	// one shows a part of an operation as it is now.
+	one := func(show func(*workspace, waiting, outlook)) func(context.Context, string, int) (string, error) {
+		return func(ctx context.Context, id string, width int) (string, error) {
+			return screenful(ctx, env, width, func(ctx context.Context, w *workspace) error {
+				queue, err := w.queue(ctx, []string{id})
+				if err != nil {
+					return err
+				}
+				looks, err := w.looks(ctx, operations(queue)...)
+				if err != nil {
+					return err
+				}
+				show(w, queue[0], looks[id])
+				return nil
+			})
+		}
+	}
+	// decide does something with an operation, and says in a line what came of it.
+	decide := func(do func(context.Context, *workspace, waiting) error) func(context.Context, string) (string, error) {
+		return func(ctx context.Context, id string) (string, error) {
+			return screenful(ctx, env, 1000, func(ctx context.Context, w *workspace) error {
+				queue, err := w.queue(ctx, []string{id})
+				if errors.Is(err, record.ErrNoMemory) {
+					return errors.New("it was decided elsewhere meanwhile")
+				}
+				if err != nil {
+					return err
+				}
+				return do(ctx, w, queue[0])
+			})
+		}
+	}
+	return tui.Tab{
+		Name:  "inbox",
+		Empty: "nothing waits",
+		Every: 5 * time.Second, // others learn and decide too
+		Load: func(ctx context.Context) (items []tui.Item, err error) {
+			_, err = screenful(ctx, env, 80, func(ctx context.Context, w *workspace) error {
+				queue, err := w.queue(ctx, nil)
+				for _, p := range queue {
+					items = append(items, tui.Item{ID: p.ID, Title: opVerb(p.Operation) + ": " + oneLine(p.Memory.Text, 1000), Note: visible(subject(p.Memory))})
+				}
+				return err
+			})
+			return items, err
+		},
+		Views: []tui.View{
+			{Text: one(func(w *workspace, p waiting, l outlook) { w.showOperation(p.Operation, p.why, l) })},
+			{Key: "d", Name: "diff", Text: one(func(w *workspace, p waiting, l outlook) {
+				if len(l.changes) == 0 {
+					w.env.print("  It changes nothing that is known.\n")
+				}
+				w.showChanges(l.changes)
+			})},
+			{Key: "w", Name: "why", Text: one(func(w *workspace, p waiting, l outlook) { w.showGrounds(p.Operation, p.why, l, len(l.quotes)) })},
+		},
+		Actions: []tui.Action{
+			{Key: "y", Name: "accept", Do: decide(func(ctx context.Context, w *workspace, p waiting) error {
+				done, err := w.accept(ctx, []record.Operation{p.Operation}, "review", nil)
+				return errors.Join(w.tellAccepted(done), err)
+			})},
+			{Key: "n", Name: "reject", Do: decide(func(ctx context.Context, w *workspace, p waiting) error {
+				return w.reject(ctx, []string{p.ID}, rejectOptions{})
+			})},
+			{Key: "e", Name: "edit", Takes: func(ctx context.Context, id string, in io.Reader, out, talk io.Writer) error {
+				e := *env
+				e.In, e.Out, e.Err, e.lines, e.opened = in, out, talk, nil, nil
+				return runEdit(ctx, &e, id, editOptions{})
+			}},
+		},
+	}
+}

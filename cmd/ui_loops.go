@@ -1,0 +1,87 @@
+package cmd
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/cmd/tui"
+	"github.com/reverie-memory/reverie/worktree"
+)
+
+// loopsTab is the loops of the repository: how they stand, what was found and printed, and their end.
+func loopsTab(env *Env) tui.Tab {
+	view := func(show func(context.Context, *workspace, string) error) func(context.Context, string, int) (string, error) {
+		return func(ctx context.Context, name string, width int) (string, error) {
+			return screenful(ctx, env, width, func(ctx context.Context, w *workspace) error { return show(ctx, w, name) })
+		}
+	}
+	do := func(run func(context.Context, *Env, string, loopOptions) error, o loopOptions) func(context.Context, string) (string, error) {
+		o.set = func(string) bool { return false }
+		return func(ctx context.Context, name string) (string, error) {
+			return screenful(ctx, env, 1000, func(ctx context.Context, w *workspace) error { return run(ctx, w.env, name, o) })
+		}
+	}
+	return tui.Tab{
+		Name:  "loops",
+		Empty: "there is no loop here; start one: reverie loop start PLAN --agent NAME --audit CMD",
+		Every: 2 * time.Second,
+		Load: func(ctx context.Context) (items []tui.Item, err error) {
+			_, err = screenful(ctx, env, 80, func(ctx context.Context, w *workspace) error {
+				names, err := worktree.List(ctx, w.repo)
+				if err != nil {
+					return err
+				}
+				for _, name := range names {
+					item := tui.Item{ID: name}
+					if j, err := w.loopJSON(ctx, name); err == nil {
+						item.Title, item.Note = loopLine(j), ago(w.env.Now().Sub(j.Changed))
+					} else {
+						item.Title = name + "  " + oneLine(err.Error(), 1000) // the others are shown all the same
+					}
+					items = append(items, item)
+				}
+				return nil
+			})
+			return items, err
+		},
+		Views: []tui.View{
+			{Text: view(func(ctx context.Context, w *workspace, name string) error {
+				j, err := w.loopJSON(ctx, name)
+				if err == nil {
+					w.tellLoop(ctx, j)
+				}
+				return err
+			})},
+			{Key: "f", Name: "findings", Text: view(func(ctx context.Context, w *workspace, name string) error {
+				return runLoopFindings(ctx, w.env, name, loopOptions{all: true})
+			})},
+			{Key: "o", Name: "output", End: true, Text: view(func(ctx context.Context, w *workspace, name string) error { return w.tellLoopOutput(ctx, name) })},
+		},
+		Actions: []tui.Action{
+			{Key: "c", Name: "cancel", Confirm: "End this loop? Its work stays.", Do: do(runLoopCancel, loopOptions{})},
+			{Key: "r", Name: "resume", Confirm: "Have this loop go on in the background?", Do: do(runLoopResume, loopOptions{detach: true, backoff: loopBackoff})},
+		},
+	}
+}
+
+// tellLoopOutput shows what the phases of the last two iterations have printed.
+func (w *workspace) tellLoopOutput(ctx context.Context, name string) error {
+	record := worktree.Open(w.repo, name, w.scanner)
+	l, err := record.Load(ctx)
+	if err != nil {
+		return err
+	}
+	for n := max(1, l.State.Iteration-1); n <= l.State.Iteration; n++ {
+		for _, phase := range []string{"agent", "verify", "audit"} {
+			text, err := record.Output(ctx, n, phase)
+			if err != nil {
+				return err
+			}
+			if text != "" {
+				w.env.print("── iteration %d, %s\n%s\n", n, phase, strings.TrimRight(visibleLines(text), "\n"))
+			}
+		}
+	}
+	return nil
+}
