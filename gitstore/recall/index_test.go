@@ -557,7 +557,7 @@ func BenchmarkBring(b *testing.B) {
 		b.Run(fmt.Sprintf("one of %d", n), func(b *testing.B) {
 			for range b.N {
 				step++
-				entries = append(entries, Entry{fmt.Sprintf("memories/ff/%016x-added.md", 1<<60+step), "aa"})
+				entries = append(entries, Entry{fmt.Sprintf("memories/ff/%016x-added.md", 1<<60+uint64(step)), "aa"})
 				x := Open(dir, a)
 				y, err := x.Bring(b.Context(), State{Key: fmt.Sprint(step)}, entries, Limits{Docs: 64}, load)
 				if err != nil || y.Unkept() != nil {

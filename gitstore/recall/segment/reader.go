@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"iter"
+	"math"
 	"os"
 	"sync/atomic"
 )
@@ -46,7 +47,7 @@ func OpenFile(f *os.File) (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open segment: %w", err)
 	}
-	if info.Size() < int64(headerSize) || info.Size() > 1<<40 {
+	if info.Size() < headerSize || info.Size() > min(1<<40, math.MaxInt) {
 		return nil, fmt.Errorf("open segment %s: %w", info.Name(), ErrCorrupt)
 	}
 	data, release, err := content(f, int(info.Size()))
