@@ -21,8 +21,8 @@ type Limits struct {
 // Bring is the index for a state: x with what its entries, which are sorted by Key, have more, without what they have less. load gives the document of an
 // entry; it is called for those that x does not have with that Blob. x stays as it is: both are to be closed.
 //
-// Where x has a folder, the result is in it when Bring returns, unless Unkept says why not. Errors are those of load and ctx, ErrBehind, and
-// entries that are not sorted.
+// Where x has a folder, the result is in it when Bring returns, unless Unkept says why not. A document that a segment does not take
+// is left out, and a note of the result's State says why. Errors are those of load and ctx, ErrBehind, and entries that are not sorted.
 func (x *Index) Bring(ctx context.Context, to State, entries []Entry, limit Limits, load func(i int) (segment.Doc, error)) (*Index, error) {
 	if x.Err() == nil && to.Key == x.state.Key && to.Key != "" {
 		return x.with(x.state, x.shared()), nil
@@ -104,8 +104,8 @@ func (x *Index) assemble(ctx context.Context, to State, old []*Segment, n int, l
 		if err != nil {
 			return nil, err
 		}
-		if err := b.Add(d); err != nil {
-			return nil, err
+		if err := b.Add(d); err != nil { // anybody may have written it
+			to.Notes = append(slices.Clip(to.Notes), err.Error())
 		}
 	}
 	for _, i := range merged {
@@ -235,8 +235,8 @@ func (s *Segment) copyTo(ctx context.Context, b *segment.Builder) error {
 			return err
 		}
 		tokens = d.Tokens
-		if err := b.Add(d); err != nil {
-			return err
+		if err := b.Add(d); err != nil { // it was taken before
+			return errors.Join(segment.ErrCorrupt, err)
 		}
 	}
 	return s.Err()

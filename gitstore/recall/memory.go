@@ -43,10 +43,10 @@ func Document(a *terms.Analyzer, m record.Memory) segment.Doc {
 		d.Group = m.Source.By
 	}
 	if !m.Source.Time.IsZero() {
-		d.Time = m.Source.Time.Unix()
+		d.Time = since1970(m.Source.Time)
 	}
 	if !m.Expires.IsZero() {
-		d.Expires = m.Expires.Unix()
+		d.Expires = since1970(m.Expires)
 		d.Labels = append(d.Labels, mayExpire)
 	}
 	for _, p := range m.Paths {
@@ -62,6 +62,9 @@ func Document(a *terms.Analyzer, m record.Memory) segment.Doc {
 	}
 	return d
 }
+
+// since1970 are the seconds that a time lies behind the year 1970: the index has none before it, where 0 is no time.
+func since1970(t time.Time) int64 { return max(1, t.Unix()) }
 
 // maxChanges is how many changes are taken in one by one: all files of 10,000 memories are compared in the time of some 50.
 const maxChanges = 64
