@@ -2,6 +2,7 @@ package recall
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -98,5 +99,62 @@ func TestDocumentWithoutPlaceIsNoted(t *testing.T) {
 	wantRight(t, y, entries)
 	if diff := cmp.Diff(to.Notes, y.State().Notes); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// Whatever bit of a segment is another, what looks at filters and files ends well, and is right unless Err says that it is not.
+func TestSpoiltSegmentFiltersNothingWrongly(t *testing.T) {
+	now := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
+	var all []record.Memory
+	for i := range 120 {
+		m := record.New(record.Memory{Kind: record.Fact, Text: fmt.Sprintf("Lacquer the widget%d.", i), Source: record.Source{Time: now.Add(-time.Hour), By: "human", How: record.Written}})
+		m.Tags, m.Paths = []string{"all", fmt.Sprintf("tag%d-%s", i, strings.Repeat("x", i%30))}, []string{fmt.Sprintf("src/%d/**", i%9)}
+		if i%5 == 0 {
+			m.Expires = now.Add(time.Duration(i-60) * time.Hour)
+		}
+		all = append(all, m)
+	}
+	whole, err := Of(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := Parse("lacquer tag:all -path:src/3/x.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(x *Index) string {
+		var out strings.Builder
+		for _, f := range x.Rank(Request{Text: q.Text, N: 200, Apart: true, Files: []string{"src/2/x.go"}, Keep: x.Keep(q, now)}) {
+			fmt.Fprintln(&out, x.segments[f.Segment].Key(f.Doc), f.Score)
+		}
+		about := x.about([]string{"src/2/x.go"})
+		for doc := range x.segments[0].Len() {
+			fmt.Fprint(&out, about != nil && about(Ref{0, doc}), " ")
+		}
+		return out.String()
+	}
+	want := ask(whole)
+	if n := strings.Count(want, "\n"); n < 50 || n > 110 || !strings.Contains(want, "true") {
+		t.Fatalf("the filters let %d of 120 through: that shows little\n%s", n, want)
+	}
+	noticed := 0
+	for at := 0; at < whole.segments[0].Size(); at += 13 {
+		data := slices.Clone(whole.segments[0].Bytes())
+		data[at] ^= 1 << (at % 8)
+		r, err := segment.Open(data)
+		if err != nil {
+			continue
+		}
+		x := &Index{analysis: MemoryAnalysis(), state: whole.state, segments: []*Segment{newSegment(newPart(r, "spoilt"), nil)}}
+		got := ask(x)
+		switch {
+		case x.Err() != nil:
+			noticed++
+		case got != want:
+			t.Errorf("byte %d: another answer, and nobody says that it is wrong\n%s", at, cmp.Diff(want, got))
+		}
+	}
+	if noticed < 100 {
+		t.Errorf("only %d were noticed: that shows little", noticed)
 	}
 }

@@ -212,6 +212,9 @@ func (x *Index) Keep(q Query, now time.Time) func(Ref) bool {
 		}
 		ids = s.Labels(at.Doc, ids[:0])
 		for _, id := range ids {
+			if int(id) >= len(labels[at.Segment]) {
+				return false // they were spoilt, and Err says so
+			}
 			label := labels[at.Segment][id]
 			if path, ok := strings.CutPrefix(label, labelPath); ok {
 				v.Paths = append(v.Paths, path)
