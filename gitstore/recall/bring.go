@@ -11,6 +11,9 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/recall/segment"
 )
 
+// errAbsent is returned by load for a document that is not there after all: it is left out.
+var errAbsent = errors.New("no such document")
+
 // Limits are what Bring may cost.
 type Limits struct {
 	// Docs is how many documents may be loaded, and how many may be written once more to keep the segments few. 0: as many
@@ -101,6 +104,9 @@ func (x *Index) assemble(ctx context.Context, to State, old []*Segment, n int, l
 			return nil, err
 		}
 		d, err := load(i)
+		if errors.Is(err, errAbsent) {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}

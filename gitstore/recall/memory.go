@@ -69,7 +69,8 @@ func since1970(t time.Time) int64 { return max(1, t.Unix()) }
 // maxChanges is how many changes are taken in one by one: all files of 10,000 memories are compared in the time of some 50.
 const maxChanges = 64
 
-// BringTo is the index for a view: Bring for memories. The notes of its State are why files of memories cannot be read, one each.
+// BringTo is the index for a view: Bring for memories. The notes of its State are why files of memories cannot be read, one each. Where
+// git has lost some, the index has the others, and is in memory only: it does not hold all that its key says, which may be mended.
 func (x *Index) BringTo(ctx context.Context, v *record.View, limit Limits) (*Index, error) {
 	state := State{Key: v.Key()}
 	if x.State().Key == state.Key && x.Err() == nil {
@@ -81,7 +82,12 @@ func (x *Index) BringTo(ctx context.Context, v *record.View, limit Limits) (*Ind
 			return y, err
 		}
 	}
-	for _, bad := range v.Bad() {
+	bad := v.Bad()
+	if v.Damage() != nil && x.folder != nil {
+		x = x.InMemory()
+		defer x.Close()
+	}
+	for _, bad := range bad {
 		state.Notes = append(state.Notes, bad.Error())
 	}
 	var entries []Entry
@@ -91,7 +97,22 @@ func (x *Index) BringTo(ctx context.Context, v *record.View, limit Limits) (*Ind
 			entries, at = append(entries, Entry{keyOf(f.ID, f.Private), string(f.Blob)}), append(at, i)
 		}
 	}
-	return x.Bring(ctx, state, entries, limit, func(i int) (segment.Doc, error) { return Document(&a, v.Memory(at[i])), nil })
+	y, err := x.Bring(ctx, state, entries, limit, func(i int) (segment.Doc, error) {
+		m := v.Memory(at[i])
+		switch {
+		case v.Damage() == nil:
+			return Document(&a, m), nil
+		case x.folder != nil:
+			return segment.Doc{}, v.Damage()
+		case m.ID == "":
+			return segment.Doc{}, errAbsent
+		}
+		return Document(&a, m), nil
+	})
+	if err != nil && v.Damage() != nil && x.folder != nil { // it was found on the way
+		return x.BringTo(ctx, v, limit)
+	}
+	return y, err
 }
 
 // since is what became of memories since the state of x; ok is false where that needs a look at all of them.

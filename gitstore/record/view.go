@@ -67,6 +67,10 @@ func (v *View) done() error {
 	return v.err
 }
 
+// Damage is what git has no more of what was read so far, nil as a rule. What the view gives then is incomplete, and its Key does not say
+// so: who keeps something under the Key asks first.
+func (v *View) Damage() error { return v.err }
+
 // good returns the readable entries of a shelf in the order of ids, each id once, and notes the others as bad.
 func (v *View) good(s *shelf) []*entry {
 	out := make([]*entry, 0, len(s.entries))
@@ -196,7 +200,7 @@ func idAt(path string) (id string, ok bool) {
 	return path[before:][:16], true
 }
 
-// Memory is the memory of the file with that number in Files.
+// Memory is the memory of the file with that number in Files; zero if it cannot be read any more, which is a Damage.
 func (v *View) Memory(i int) Memory { return v.at(i) }
 
 // Memories returns every readable memory, of the branch and of the journal, sorted by id.
@@ -223,8 +227,9 @@ func (v *View) at(i int) Memory {
 		if err == nil {
 			m, err = ParseMemory(e.path, data)
 		}
-		if err != nil && v.err == nil {
-			v.err = err
+		if err != nil {
+			v.err = cmp.Or(v.err, err)
+			return Memory{}
 		}
 	}
 	m.Private = v.own[i]
