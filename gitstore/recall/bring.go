@@ -130,7 +130,7 @@ func (x *Index) assemble(ctx context.Context, to State, old []*Segment, n int, l
 		if err == nil {
 			var r *segment.Reader
 			if r, err = segment.Open(data); err == nil {
-				y.segments = append(y.segments, newSegment(newPart(r, segmentName(data)), nil))
+				y.segments = append(y.segments, newSegment(newPart(r, segmentName(data), nil), nil))
 			}
 		}
 		if err != nil {
@@ -257,8 +257,11 @@ func (x *Index) keep() {
 	x.unkept = nil
 	for _, s := range x.segments {
 		n := named{s.part.name, int64(s.Size()), s.Sum(), s.deadDocs()}
-		if info, err := x.folder.root.Lstat(n.name); err != nil || info.Size() != n.size { // new, or somebody took it away
-			x.unkept = errors.Join(x.unkept, x.folder.put(n.name, s.Bytes()))
+		if !s.part.isIn(x.folder) { // new, or somebody took it away, or one of its name could not be opened
+			file, err := x.folder.put(n.name, s.Bytes())
+			if x.unkept = errors.Join(x.unkept, err); err == nil {
+				s.part.file.Store(&file)
+			}
 		}
 		m.segments = append(m.segments, n)
 	}

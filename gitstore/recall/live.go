@@ -1,6 +1,8 @@
 package recall
 
 import (
+	"io/fs"
+	"os"
 	"slices"
 	"sync/atomic"
 
@@ -21,17 +23,32 @@ type part struct {
 	*segment.Reader
 	name string
 	refs atomic.Int32
+	file atomic.Pointer[fs.FileInfo] // that was read, or written; nil: none
 }
 
-func newPart(r *segment.Reader, name string) *part {
+// newPart is a part of which a file is told, or nil.
+func newPart(r *segment.Reader, name string, file fs.FileInfo) *part {
 	p := &part{Reader: r, name: name}
 	p.refs.Store(1)
+	if file != nil {
+		p.file.Store(&file)
+	}
 	return p
 }
 
 func (p *part) share() *part {
 	p.refs.Add(1)
 	return p
+}
+
+// isIn reports whether the file of the part's name in a folder is the one that was read or written: another may hold anything.
+func (p *part) isIn(f *folder) bool {
+	file := p.file.Load()
+	if file == nil {
+		return false
+	}
+	info, err := f.root.Lstat(p.name)
+	return err == nil && info.Size() == int64(p.Size()) && os.SameFile(info, *file)
 }
 
 func (p *part) close() {

@@ -97,21 +97,24 @@ func (f *folder) open(name string) (*os.File, error) {
 	return f.root.Open(name)
 }
 
-// put writes a file at once.
-func (f *folder) put(name string, data []byte) error {
+// put writes a file at once, in the place of one that has its name. written is what it wrote.
+func (f *folder) put(name string, data []byte) (written fs.FileInfo, err error) {
 	temp := tempPrefix + rand.Text()
 	file, err := f.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	_, err = file.Write(data)
+	if _, err = file.Write(data); err == nil {
+		written, err = file.Stat()
+	}
 	if err = errors.Join(err, file.Close()); err == nil {
 		err = f.root.Rename(temp, name)
 	}
 	if err != nil {
 		f.root.Remove(temp)
+		return nil, err
 	}
-	return err
+	return written, nil
 }
 
 // manifest is the content of the file.
@@ -245,6 +248,10 @@ func (f *folder) load(s named) (*part, error) {
 		return nil, err
 	}
 	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
 	r, err := segment.OpenFile(file)
 	if err != nil {
 		return nil, err
@@ -253,7 +260,7 @@ func (f *folder) load(s named) (*part, error) {
 		r.Close()
 		return nil, segment.ErrCorrupt
 	}
-	return newPart(r, s.name), nil
+	return newPart(r, s.name, info), nil
 }
 
 // keep replaces the manifest, when its segments are written. The segments that only the old one names are not removed yet: see above.
@@ -265,7 +272,7 @@ func (f *folder) keep(m manifest) error {
 			f.root.Chtimes(s.name, now, now)
 		}
 	}
-	if err := f.put(manifestName, m.bytes()); err != nil {
+	if _, err := f.put(manifestName, m.bytes()); err != nil {
 		return err
 	}
 	f.tidy(m, now)
