@@ -302,6 +302,7 @@ func (w *workspace) injectPrompt(ctx context.Context, r contextRequest) (in inje
 		return in, nil
 	}
 	prompt := w.where(r.Dir).Ask(transcript.Own(r.Query))
+	defer w.openIndex()()
 	err = w.view(ctx, func(v *record.View) error {
 		in.Commit = string(v.Tip())
 		budget := r.budget(w.narrowed.Prompt)

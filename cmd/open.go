@@ -9,6 +9,7 @@ import (
 
 	"github.com/reverie-memory/reverie/dream"
 	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/git"
@@ -40,6 +41,9 @@ type workspace struct {
 	other    map[string]*code // branches that sessions were on; see learnedAt
 
 	strangers strangers // whose memories are withheld; see foreign
+
+	index *recall.Index // as it is kept; see openIndex
+	mark  string        // of the purges before the view that is open; see keepDerived
 }
 
 // open finds the repository and reads the settings. It writes nothing.
@@ -174,6 +178,7 @@ func (w *workspace) pending(v *record.View) ([]record.Operation, error) {
 // view runs fn on the newest state after checking the team's settings.
 func (w *workspace) view(ctx context.Context, fn func(*record.View) error) error {
 	defer func() { w.code.done() }()
+	defer w.markPurges()()
 	return w.book.View(ctx, func(v *record.View) error {
 		if _, err := w.restrict(v); err != nil {
 			return err
