@@ -34,7 +34,7 @@ type workspace struct {
 	memory   *gitstore.Store
 	book     *record.Book
 	scanner  *redact.Scanner
-	told     map[string]bool             // notes on the making of commits
+	told     map[string]bool             // notes that are given once
 	rewrote  map[gitstore.ID]gitstore.ID // commits that a purge of this process replaced, and by which
 	sessions reflect.Sessions
 	code     *code            // where the asker stands; see here

@@ -47,6 +47,10 @@ func (w *workspace) search(ctx context.Context, v *record.View, past bool, limit
 		if err != nil {
 			return err
 		}
+		if unkept := x.Unkept(); unkept != nil && w.env.Verbose && !w.told[unkept.Error()] {
+			w.told[unkept.Error()] = true
+			w.env.warn("%v; whoever searches next indexes the same again", unkept)
+		}
 		err = fn(x)
 		spoilt := x.Err()
 		x.Close()
@@ -56,10 +60,10 @@ func (w *workspace) search(ctx context.Context, v *record.View, past bool, limit
 	}
 }
 
-// bringIndex brings the index up to date, for whoever asks next.
+// bringIndex brings the index up to date, for whoever asks next. It is an error when it could not be kept.
 func (w *workspace) bringIndex(ctx context.Context) error {
 	defer w.openIndex()()
 	return w.view(ctx, func(v *record.View) error {
-		return w.search(ctx, v, false, recall.Limits{}, func(*recall.Index) error { return nil })
+		return w.search(ctx, v, false, recall.Limits{}, func(x *recall.Index) error { return x.Unkept() })
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -73,5 +74,41 @@ func TestOnlyHooksDoNotWaitForTheIndex(t *testing.T) {
 	}
 	if out, talk := hook(); !strings.Contains(out, "Never run terraform destroy") || talk != "" {
 		t.Errorf("with the index there the hook gives %q and says %q", out, talk)
+	}
+}
+
+// An index that cannot be kept costs every search the same work: doctor and the worker say so, and a search does with -v.
+func TestIndexThatIsNotKeptIsTold(t *testing.T) {
+	r := newRepo(t)
+	reverie(t, r.Dir, "-q", "remember", "Lacquer the widget")
+	index := filepath.Join(r.Dir, ".git", "reverie", indexDir)
+	w := at(t, r.Dir, noon)
+	if err := w.bringIndex(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if row := w.examineIndex(t.Context()); row.State != stateOK {
+		t.Errorf("doctor says %+v", row)
+	}
+	if err := recall.Drop(index); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(index, nil, 0o600); err != nil { // somebody's file
+		t.Fatal(err)
+	}
+	if err := w.bringIndex(t.Context()); err == nil || !strings.Contains(err.Error(), "not a folder") {
+		t.Errorf("the worker says %v", err)
+	}
+	if row := w.examineIndex(t.Context()); row.State != stateBroken || !strings.Contains(row.Detail, "not a folder") {
+		t.Errorf("doctor says %+v", row)
+	}
+	for _, verbose := range []bool{false, true} {
+		env, out, talk := asking(r.Dir, nil)
+		env.Verbose = verbose
+		if err := runRecall(t.Context(), env, "lacquer", recallOptions{limit: 10}); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(out.String(), "Lacquer the widget") || strings.Count(talk.String(), "not a folder") != map[bool]int{true: 1}[verbose] {
+			t.Errorf("verbose %v: %q, %q", verbose, out, talk)
+		}
 	}
 }
