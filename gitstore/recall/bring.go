@@ -35,7 +35,10 @@ func (x *Index) Bring(ctx context.Context, to State, entries []Entry, limit Limi
 			return nil, fmt.Errorf("bring the index to %s: entry %q does not stand behind %q", to.Key, entries[i].Key, entries[i-1].Key)
 		}
 	}
-	old := x.shared()
+	var old []*Segment
+	if x.Err() == nil {
+		old = x.shared()
+	}
 	added := compare(old, entries)
 	for _, s := range old {
 		if s.Err() != nil { // then nothing of it is believed
@@ -60,6 +63,9 @@ func (x *Index) Bring(ctx context.Context, to State, entries []Entry, limit Limi
 // Apply is Bring where it is known what differs: the documents with the keys in gone are there no more, and those in added are new, or take
 // the place of one with their key. Its cost is that of the difference. The error wraps segment.ErrCorrupt where x is spoilt.
 func (x *Index) Apply(ctx context.Context, to State, gone []string, added []segment.Doc, limit Limits) (*Index, error) {
+	if err := x.Err(); err != nil {
+		return nil, err
+	}
 	old := x.shared()
 	remove := func(key string) {
 		for _, s := range old {
@@ -130,7 +136,7 @@ func (x *Index) assemble(ctx context.Context, to State, old []*Segment, n int, l
 		if err == nil {
 			var r *segment.Reader
 			if r, err = segment.Open(data); err == nil {
-				y.segments = append(y.segments, newSegment(newPart(r, segmentName(data), nil), nil))
+				y.segments = append(y.segments, newSegment(newPart(r, segmentName(data)), nil))
 			}
 		}
 		if err != nil {

@@ -145,7 +145,7 @@ func TestSpoiltSegmentFiltersNothingWrongly(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		x := &Index{analysis: MemoryAnalysis(), state: whole.state, segments: []*Segment{newSegment(newPart(r, "spoilt", nil), nil)}}
+		x := &Index{analysis: MemoryAnalysis(), state: whole.state, segments: []*Segment{newSegment(newPart(r, "spoilt"), nil)}}
 		got := ask(x)
 		switch {
 		case x.Err() != nil:

@@ -21,18 +21,15 @@ type Segment struct {
 // part is an open segment, which several indexes may share.
 type part struct {
 	*segment.Reader
-	name string
-	refs atomic.Int32
-	file atomic.Pointer[fs.FileInfo] // that was read, or written; nil: none
+	name    string
+	refs    atomic.Int32
+	file    atomic.Pointer[fs.FileInfo] // that was read, or written; nil: none
+	release func()                      // gives what was mapped back; nil: nothing
 }
 
-// newPart is a part of which a file is told, or nil.
-func newPart(r *segment.Reader, name string, file fs.FileInfo) *part {
+func newPart(r *segment.Reader, name string) *part {
 	p := &part{Reader: r, name: name}
 	p.refs.Store(1)
-	if file != nil {
-		p.file.Store(&file)
-	}
 	return p
 }
 
@@ -52,8 +49,8 @@ func (p *part) isIn(f *folder) bool {
 }
 
 func (p *part) close() {
-	if p.refs.Add(-1) == 0 {
-		p.Reader.Close()
+	if p.refs.Add(-1) == 0 && p.release != nil {
+		p.release()
 	}
 }
 

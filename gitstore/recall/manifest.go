@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore/recall/segment"
+	"github.com/reverie-memory/reverie/internal/file"
 )
 
 // The folder of an index has a manifest and the segments that it names. All of it is derived, and may be deleted at any time.
@@ -243,24 +244,34 @@ func isSegmentName(name string) bool {
 
 // load opens a segment of the manifest.
 func (f *folder) load(s named) (*part, error) {
-	file, err := f.open(s.name)
+	opened, err := f.open(s.name)
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
-	info, err := file.Stat()
+	defer opened.Close()
+	info, err := opened.Stat()
 	if err != nil {
 		return nil, err
 	}
-	r, err := segment.OpenFile(file)
-	if err != nil {
-		return nil, err
-	}
-	if int64(r.Size()) != s.size || r.Sum() != s.sum || len(s.dead) > 0 && int(s.dead[len(s.dead)-1]) >= r.Len() {
-		r.Close()
+	if info.Size() != s.size {
 		return nil, segment.ErrCorrupt
 	}
-	return newPart(r, s.name, info), nil
+	data, release, err := file.Content(opened, s.size)
+	if err != nil {
+		return nil, err
+	}
+	r, err := segment.Open(data)
+	if err == nil && (r.Sum() != s.sum || len(s.dead) > 0 && int(s.dead[len(s.dead)-1]) >= r.Len()) {
+		err = segment.ErrCorrupt
+	}
+	if err != nil {
+		release()
+		return nil, err
+	}
+	p := newPart(r, s.name)
+	p.file.Store(&info)
+	p.release = release
+	return p, nil
 }
 
 // keep replaces the manifest, when its segments are written. The segments that only the old one names are not removed yet: see above.

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/reverie-memory/reverie/internal/file"
 	"pgregory.net/rapid"
 )
 
@@ -281,22 +282,16 @@ func TestLargeSegmentInAFile(t *testing.T) {
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f, err := os.Open(path)
+	mapped, release, err := file.Map(path, 1<<30)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := OpenFile(f)
-	f.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
+	defer release()
+	r := open(t, mapped)
 	if err := os.Remove(path); err != nil && os.PathSeparator == '/' {
 		t.Fatal(err)
 	}
 	same(t, r, docs)
-	if err := r.Close(); err != nil {
-		t.Error(err)
-	}
 }
 
 // TestSegmentsOfAnyNumberOfTerms has numbers of terms around those from which on the most frequent have short codes.
