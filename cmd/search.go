@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/reverie-memory/reverie/gitstore/recall"
+	"github.com/reverie-memory/reverie/gitstore/recall/segment"
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
@@ -43,7 +44,14 @@ func (w *workspace) search(ctx context.Context, v *record.View, past bool, limit
 		defer had.Close()
 	}
 	for again := false; ; again = true { // a spoilt one is made anew, as had is spoilt with it
-		x, err := had.BringTo(ctx, v, limit)
+		var x *recall.Index
+		err := had.Guard(func() (err error) {
+			x, err = had.BringTo(ctx, v, limit)
+			return err
+		})
+		if errors.Is(err, segment.ErrCorrupt) && !again {
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -51,7 +59,7 @@ func (w *workspace) search(ctx context.Context, v *record.View, past bool, limit
 			w.told[unkept.Error()] = true
 			w.env.warn("%v; whoever searches next indexes the same again", unkept)
 		}
-		err = fn(x)
+		err = x.Guard(func() error { return fn(x) })
 		spoilt := x.Err()
 		x.Close()
 		if spoilt == nil || again {
