@@ -68,6 +68,21 @@ func (w *workspace) search(ctx context.Context, v *record.View, past bool, limit
 	}
 }
 
+// indexed is the index of what is kept now, for work that outlasts a view. It is to be closed.
+func (w *workspace) indexed(ctx context.Context) (x *recall.Index, err error) {
+	defer w.openIndex()()
+	err = w.view(ctx, func(v *record.View) error {
+		return w.index.Guard(func() (err error) {
+			x, err = w.index.BringTo(ctx, v, recall.Limits{})
+			return err
+		})
+	})
+	if err != nil && x != nil {
+		x.Close()
+	}
+	return x, err
+}
+
 // bringIndex brings the index up to date, for whoever asks next. It is an error when it could not be kept.
 func (w *workspace) bringIndex(ctx context.Context) error {
 	defer w.openIndex()()
