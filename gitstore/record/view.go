@@ -137,7 +137,7 @@ func (v *View) Since(key string, most int) (changes []Change, ok bool) {
 			continue
 		}
 		err := tree.Diff(old, func(c gitstore.Change) error {
-			id, is := idAt(c.Path)
+			id, is := MemoryID(c.Path)
 			switch {
 			case !strings.HasPrefix(c.Path, MemoryDir+"/"):
 				return nil
@@ -176,7 +176,7 @@ func (v *View) alone(id, at string, of int) (bool, error) {
 			continue
 		}
 		err := tree.Walk(path.Dir(at), func(p string, _ gitstore.ID) error {
-			if other, _ := idAt(p); other == id && (p != at || i != of) {
+			if other, is := MemoryID(p); is && other == id && (p != at || i != of) {
 				alone = false
 			}
 			return nil
@@ -190,15 +190,6 @@ func (v *View) alone(id, at string, of int) (bool, error) {
 
 // errTooMany ends a comparison whose outcome is not wanted.
 var errTooMany = errors.New("too many changes")
-
-// idAt is the id of the memory at a path.
-func idAt(path string) (id string, ok bool) {
-	const before = len(MemoryDir + "/xx/")
-	if len(path) < before+16 || !ValidID(path[before:before+16]) {
-		return "", false
-	}
-	return path[before:][:16], true
-}
 
 // Memory is the memory of the file with that number in Files; zero if it cannot be read any more, which is a Damage.
 func (v *View) Memory(i int) Memory { return v.at(i) }
