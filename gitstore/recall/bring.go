@@ -19,6 +19,9 @@ type Limits struct {
 	// Docs is how many documents may be loaded, and how many may be written once more to keep the segments few. 0: as many
 	// as there are.
 	Docs int
+
+	// rid reports of a document that is gone that its segment is written once more without it, whatever Docs says; nil: of none.
+	rid func(key, blob string) bool
 }
 
 // Bring is the index for a state: x with what its entries, which are sorted by Key, have more, without what they have less. load gives the document of an
@@ -104,6 +107,18 @@ func (x *Index) assemble(ctx context.Context, to State, old []*Segment, n int, l
 		return nil, fmt.Errorf("%w: %d documents", ErrBehind, n)
 	}
 	merged := choose(old, n, limit)
+	var purged []string
+	for i, s := range old {
+		if limit.rids(s) {
+			if !slices.Contains(merged, i) && s.gone < s.Len() {
+				if limit.Docs > 0 && s.totals.Docs > limit.Docs {
+					return nil, fmt.Errorf("%w: %d documents beside one that was purged", ErrBehind, s.totals.Docs)
+				}
+				merged = append(merged, i)
+			}
+			purged = append(purged, s.part.name)
+		}
+	}
 	b := segment.Builder{Grams: x.analysis.Grams}
 	for i := range n {
 		if err := ctx.Err(); err != nil {
@@ -145,7 +160,25 @@ func (x *Index) assemble(ctx context.Context, to State, old []*Segment, n int, l
 		}
 	}
 	y.keep()
+	if y.folder != nil && y.unkept == nil {
+		for _, name := range purged { // without the time of grace: who reads the old manifest looks again
+			y.folder.root.Remove(name)
+		}
+	}
 	return y, nil
+}
+
+// rids reports whether a segment has a document that its file may not have any more.
+func (l Limits) rids(s *Segment) bool {
+	if l.rid == nil || s == nil || s.gone == 0 {
+		return false
+	}
+	for doc := range s.Len() {
+		if !s.Live(doc) && l.rid(s.Key(doc), s.Blob(doc)) {
+			return true
+		}
+	}
+	return false
 }
 
 // with is an index of the same folder.

@@ -1,11 +1,14 @@
 package recall
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -119,6 +122,69 @@ func TestDamageIsNotKept(t *testing.T) {
 	}
 	if found, kept, damage := search(); found != len(all) || !kept || damage != nil {
 		t.Errorf("when it is back %d of %d are found, the index is kept: %v; the view says %v", found, len(all), kept, damage)
+	}
+}
+
+// When a history comes in with the record of a purge, the segment goes at once that has the text of what was purged.
+func TestPurgedTextLeavesTheSegments(t *testing.T) {
+	for name, how := range map[string]func(m record.Memory, blob string) record.Purge{
+		"memory":  func(m record.Memory, _ string) record.Purge { return record.Purge{Memories: []string{m.ID}} },
+		"content": func(_ record.Memory, blob string) record.Purge { return record.Purge{Blobs: []string{blob}} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, book, dir := newBook(t)
+			all := lacquered(t, book, 30)
+			index := filepath.Join(dir, "index")
+			bring := func(limit Limits) (found int, err error) {
+				err = book.View(t.Context(), func(v *record.View) error {
+					had := Make(index, MemoryAnalysis())
+					defer had.Close()
+					x, err := had.BringTo(t.Context(), v, limit)
+					if err != nil {
+						return err
+					}
+					defer x.Close()
+					found = len(x.Rank(Request{Text: "lacquer", N: 50, Apart: true}))
+					return x.Unkept()
+				})
+				return found, err
+			}
+			holds := func() bool {
+				files, err := filepath.Glob(filepath.Join(index, "*"))
+				if err != nil || len(files) < 2 {
+					t.Fatal(files, err)
+				}
+				return slices.ContainsFunc(files, func(path string) bool {
+					data, err := os.ReadFile(path)
+					return err == nil && bytes.Contains(data, []byte(all[7].Text))
+				})
+			}
+			if found, err := bring(Limits{}); found != len(all) || err != nil || !holds() {
+				t.Fatalf("%d are found, %v", found, err)
+			}
+			purge := how(all[7], r.Run("rev-parse", "refs/heads/reverie/memory:"+all[7].Path()))
+			err := book.Update(t.Context(), func(tx *record.Tx) error {
+				tx.Drop(record.Branch, all[7].Path())
+				for _, p := range record.NewPurges(purge) {
+					data, err := p.Format()
+					if err != nil {
+						return err
+					}
+					tx.Write(record.Branch, p.Path(), data)
+				}
+				tx.Describe(gitstore.Commit{Subject: "test: purge"})
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := bring(Limits{Docs: 5}); !errors.Is(err, ErrBehind) {
+				t.Errorf("who may not write it again says %v", err)
+			}
+			if found, err := bring(Limits{}); found != len(all)-1 || err != nil || holds() {
+				t.Errorf("%d are found, %v, the text is still there: %v", found, err, holds())
+			}
+		})
 	}
 }
 

@@ -76,6 +76,9 @@ func (x *Index) BringTo(ctx context.Context, v *record.View, limit Limits) (*Ind
 	if x.State().Key == state.Key && x.Err() == nil {
 		return x.Bring(ctx, state, nil, limit, nil)
 	}
+	if took := v.Took(); took != nil {
+		limit.rid = func(key, blob string) bool { return took(strings.TrimSuffix(key, privateMark), blob) }
+	}
 	var a terms.Analyzer
 	if gone, added, ok := x.since(&a, v); ok {
 		if y, err := x.Apply(ctx, state, gone, added, limit); !errors.Is(err, segment.ErrCorrupt) {
