@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/reverie-memory/reverie/reflect"
@@ -34,7 +35,7 @@ func (c *capture) answer(ctx context.Context, agent hooks.Agent, e hooks.Event) 
 	}
 	r := contextRequest{
 		For: occasion, Session: sessionOf(e), Agent: agent.Name, Query: e.Prompt, Dir: e.Dir,
-		Resumed: e.Source == "resume", Record: agent.Answers(e),
+		Resumed: e.Source == "resume", Record: agent.Answers(e), Limits: recall.Limits{Docs: maxIndexed},
 	}
 	switch {
 	case e.Kind == hooks.Start:
@@ -55,11 +56,14 @@ func (c *capture) answer(ctx context.Context, agent hooks.Agent, e hooks.Event) 
 	if !agent.Answers(e) {
 		return "", failed
 	}
-	text, err := w.context(ctx, r)
+	in, err := w.inject(ctx, r)
 	if missing(err) {
 		err = nil // nothing was learned yet
 	}
-	return text, errors.Join(failed, err)
+	if in.behind != nil {
+		c.env.warn("this prompt was looked up in no memory: %v; the worker does, for the next ones", in.behind)
+	}
+	return in.text, errors.Join(failed, err)
 }
 
 // checkpointTime is how long a compaction may wait for its checkpoint. Where it does not come about in that time, the worker makes it.

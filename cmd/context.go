@@ -38,6 +38,8 @@ type contextRequest struct {
 	Budget  int      // tokens; 0: what the settings say, less: nothing
 	Resumed bool     // at a session's start: it goes on, with all that it was given in its transcript
 	Record  bool     // write it into the ledger of the session
+
+	Limits recall.Limits // what it may cost to index what a prompt is looked up in; zero: as much as it does
 }
 
 // budget is what the request gets where the settings give so many tokens. Who asks may have more or less, but for where
@@ -50,14 +52,6 @@ func (r contextRequest) budget(setting int) int {
 		return 0
 	}
 	return r.Budget
-}
-
-// limits are what may be done while somebody waits: an agent does where what it is given is noted.
-func (r contextRequest) limits() recall.Limits {
-	if r.Record {
-		return recall.Limits{Docs: maxIndexed}
-	}
-	return recall.Limits{}
 }
 
 // agent is the name of the agent that asks, or "".
@@ -302,6 +296,7 @@ func (w *workspace) injectPrompt(ctx context.Context, r contextRequest) (in inje
 		return in, nil
 	}
 	prompt := w.where(r.Dir).Ask(transcript.Own(r.Query))
+	defer w.openIndex()()
 	err = w.view(ctx, func(v *record.View) error {
 		in.Commit = string(v.Tip())
 		budget := r.budget(w.narrowed.Prompt)
@@ -309,11 +304,12 @@ func (w *workspace) injectPrompt(ctx context.Context, r contextRequest) (in inje
 			return nil
 		}
 		var hits []recall.Relevance
-		err := w.searchTrusted(ctx, v, false, r.limits(), func(x, _ *recall.Index) (err error) {
+		err := w.searchTrusted(ctx, v, false, r.Limits, func(x, _ *recall.Index) (err error) {
 			hits, err = relevant(ctx, x, prompt, r.Files, x.Keep(recall.Query{}, w.env.Now()))
 			return err
 		})
-		if errors.Is(err, recall.ErrBehind) { // the worker brings the index up to date
+		if errors.Is(err, recall.ErrBehind) {
+			in.behind = err
 			return nil
 		}
 		if len(hits) == 0 || err != nil {

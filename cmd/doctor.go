@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -118,7 +119,11 @@ func (env *Env) examine(ctx context.Context) []examined {
 		_, hint := explain(err)
 		rows = append(rows, examined{What: "repository", State: stateBroken, Detail: err.Error(), Fix: hint})
 	} else {
-		rows = append(rows, w.examineMemory(ctx))
+		memory := w.examineMemory(ctx)
+		rows = append(rows, memory)
+		if memory.State == stateOK {
+			rows = append(rows, w.examineIndex(ctx))
+		}
 	}
 	rows = append(rows, env.examineAgents(ctx, w)...)
 	if w != nil {
@@ -135,6 +140,14 @@ func examineGit(ctx context.Context) examined {
 		return examined{What: "git", State: stateBroken, Detail: err.Error(), Fix: "install git, and have it in PATH"}
 	}
 	return examined{What: "git", State: stateOK, Detail: strings.TrimPrefix(strings.TrimSpace(string(out)), "git version ")}
+}
+
+// examineIndex brings the index up to date, and looks whether the next process finds it so.
+func (w *workspace) examineIndex(ctx context.Context) examined {
+	if err := w.bringIndex(ctx); err != nil {
+		return examined{What: "index", State: stateBroken, Detail: "every search indexes all memories again: " + err.Error(), Fix: "look who may write to " + filepath.Join(w.state, indexDir) + ", or remove it"}
+	}
+	return examined{What: "index", State: stateOK, Detail: "up to date"}
 }
 
 // examineMemory looks whether there is a memory, and reads every record of it.

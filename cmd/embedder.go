@@ -120,7 +120,7 @@ func (w *workspace) fillVectors(ctx context.Context, stop func() bool) (done, le
 		}
 	}
 	if err == nil {
-		err = weighVectors(ctx, vectors, embed, live)
+		err = w.weighVectors(ctx, vectors, embed, live)
 	}
 	if errors.Is(err, vector.ErrDropped) || errors.Is(err, errStopped) {
 		err = nil
@@ -130,22 +130,27 @@ func (w *workspace) fillVectors(ctx context.Context, stop func() bool) (done, le
 
 // weighVectors measures what the vectors are worth beside the words, where nobody has or much has changed since: the model is
 // given up to 192 texts of a few words.
-func weighVectors(ctx context.Context, vectors *vector.Store, embed vector.Embed, live []record.Memory) error {
+func (w *workspace) weighVectors(ctx context.Context, vectors *vector.Store, embed vector.Embed, live []record.Memory) error {
 	if worth, known := vectors.Worth(); vectors.Empty() || known && !worth.Old(vectors.Rows()) {
 		return nil
 	}
-	x, err := recall.Of(live)
+	x, err := w.indexed(ctx)
 	if err != nil {
 		return err
 	}
 	defer x.Close()
-	tried, err := vectors.Try(ctx, embed, live, func(query string, n int) (ids []string) {
-		for _, f := range x.Rank(recall.Request{Text: query, N: n, Apart: true}) {
-			if m, err := x.Memory(f.Ref); err == nil {
-				ids = append(ids, m.ID)
+	keep := x.Keep(recall.Query{}, w.env.Now())
+	var tried []vector.Trial
+	err = x.Guard(func() (err error) {
+		tried, err = vectors.Try(ctx, embed, live, func(query string, n int) (ids []string) {
+			for _, f := range x.Rank(recall.Request{Text: query, N: n, Apart: true, Keep: keep}) {
+				if m, err := x.Memory(f.Ref); err == nil {
+					ids = append(ids, m.ID)
+				}
 			}
-		}
-		return ids
+			return ids
+		})
+		return errors.Join(err, x.Err())
 	})
 	if err != nil {
 		return err

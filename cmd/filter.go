@@ -81,6 +81,7 @@ func (w *workspace) viewAt(ctx context.Context, rev string, fn func(*record.View
 		return err
 	}
 	defer func() { w.code.done() }()
+	defer w.markPurges()()
 	return w.book.ViewAt(ctx, commit, fn)
 }
 

@@ -42,7 +42,8 @@ type injection struct {
 	Tokens  int            `json:"tokens"`
 	Least   int            `json:"least,omitempty"` // where nothing fits: tokens from which on something does
 
-	text string
+	text   string
+	behind error // the prompt was looked up in nothing: the index is to be brought up to date first. It wraps recall.ErrBehind
 }
 
 // given is a memory in an injection.

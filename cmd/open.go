@@ -9,6 +9,7 @@ import (
 
 	"github.com/reverie-memory/reverie/dream"
 	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/git"
@@ -33,13 +34,16 @@ type workspace struct {
 	memory   *gitstore.Store
 	book     *record.Book
 	scanner  *redact.Scanner
-	told     map[string]bool             // notes on the making of commits
+	told     map[string]bool             // notes that are given once
 	rewrote  map[gitstore.ID]gitstore.ID // commits that a purge of this process replaced, and by which
 	sessions reflect.Sessions
 	code     *code            // where the asker stands; see here
 	other    map[string]*code // branches that sessions were on; see learnedAt
 
 	strangers strangers // whose memories are withheld; see foreign
+
+	index *recall.Index // as it is kept; see openIndex
+	mark  string        // of the purges before the view that is open; see keepDerived
 }
 
 // open finds the repository and reads the settings. It writes nothing.
@@ -176,6 +180,7 @@ func (w *workspace) pending(v *record.View) ([]record.Operation, error) {
 // view runs fn on the newest state after checking the team's settings.
 func (w *workspace) view(ctx context.Context, fn func(*record.View) error) error {
 	defer func() { w.code.done() }()
+	defer w.markPurges()()
 	return w.book.View(ctx, func(v *record.View) error {
 		if _, err := w.restrict(v); err != nil {
 			return err

@@ -121,6 +121,22 @@ func (w *workspace) unpurged(mark string) error {
 	return nil
 }
 
+// markPurges notes the mark for a view that is about to be taken. What it returns ends that.
+func (w *workspace) markPurges() (done func()) {
+	before := w.mark
+	w.mark = w.purges()
+	return func() { w.mark = before }
+}
+
+// keepDerived is writeDerived of what follows from the view that is open, unless a purge came since that was taken: it may be what
+// went. A purge changes the mark before it takes files, so whoever looks at the mark behind the writing leaves nothing.
+func (w *workspace) keepDerived(path string, value any) {
+	writeDerived(path, value)
+	if w.unpurged(w.mark) != nil {
+		os.Remove(path)
+	}
+}
+
 // cleanState takes what goes out of the state folder. The cache, what was prepared for sessions, what models answered and
 // the vectors and the index go in any case: they are made again. Of a vector nobody can tell whether it was made from what goes.
 func (w *workspace) cleanState(ctx context.Context, p *purgePlan) error {
@@ -138,6 +154,12 @@ func (w *workspace) cleanState(ctx context.Context, p *purgePlan) error {
 	}
 	files := slices.Clone(p.state)
 	files = append(files, stateFile{"cache", removed})
+	kept, _ := filepath.Glob(filepath.Join(w.state, "authors-*.json"))
+	for _, path := range append(kept, filepath.Join(w.state, withheldFile)) { // written since the plan was made
+		if data, err := os.ReadFile(path); err == nil && p.in(data) {
+			files = append(files, stateFile{filepath.Base(path), removed})
+		}
+	}
 	for _, f := range files {
 		path := filepath.Join(w.state, filepath.FromSlash(f.path))
 		switch f.how {

@@ -168,6 +168,7 @@ func (w *workspace) knownAbout(ctx context.Context, events []transcript.Event, p
 		}
 	}
 	var known []string
+	defer w.openIndex()()
 	err := w.view(ctx, func(v *record.View) error {
 		known = nil
 		foreign, err := w.foreign(ctx, v)

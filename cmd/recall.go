@@ -66,6 +66,7 @@ func runRecall(ctx context.Context, env *Env, text string, o recallOptions) erro
 	if err != nil {
 		return err
 	}
+	defer w.openIndex()()
 	return w.viewAt(ctx, o.at, func(v *record.View) error {
 		if o.at == "" {
 			w.tellLost(ctx)

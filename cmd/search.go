@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/reverie-memory/reverie/gitstore/recall"
+	"github.com/reverie-memory/reverie/gitstore/recall/segment"
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
@@ -17,37 +18,75 @@ const indexDir = "index"
 // worker.
 const maxIndexed = 500
 
-// search runs fn on the index of a view. Where limit is exceeded the error wraps recall.ErrBehind. fn may run twice, since
-// what was found in a spoilt index is worth nothing.
+// openIndex opens the index for the searches until done is called. It comes before the view that is searched: the folder of an index that
+// a purge drops meanwhile is gone, and what is then written to it with it, while one that was opened later would get what the purge took.
+func (w *workspace) openIndex() (done func()) {
+	before := w.index
+	x := recall.Make(filepath.Join(w.state, indexDir), recall.MemoryAnalysis())
+	w.index = x
+	return func() {
+		x.Close()
+		w.index = before
+	}
+}
+
+// search runs fn on the index of a view. What it had to index is kept where openIndex was called before the view was taken, and in no case
+// for a view of the past. Where limit is exceeded the error wraps recall.ErrBehind. fn may run twice, since what was found in a
+// spoilt index is worth nothing.
 func (w *workspace) search(ctx context.Context, v *record.View, past bool, limit recall.Limits, fn func(*recall.Index) error) error {
-	dir := filepath.Join(w.state, indexDir)
-	for again := false; ; again = true {
-		had := recall.Make(dir, recall.MemoryAnalysis())
-		if past {
-			of := had.InMemory()
-			had.Close()
-			had = of
+	had := w.index
+	switch {
+	case had == nil:
+		had = recall.Open("", recall.MemoryAnalysis())
+		defer had.Close()
+	case past:
+		had = had.InMemory()
+		defer had.Close()
+	}
+	for again := false; ; again = true { // a spoilt one is made anew, as had is spoilt with it
+		var x *recall.Index
+		err := had.Guard(func() (err error) {
+			x, err = had.BringTo(ctx, v, limit)
+			return err
+		})
+		if errors.Is(err, segment.ErrCorrupt) && !again {
+			continue
 		}
-		x, err := had.BringTo(ctx, v, limit)
-		had.Close()
 		if err != nil {
 			return err
 		}
-		err = fn(x)
+		if unkept := x.Unkept(); unkept != nil && w.env.Verbose && !w.told[unkept.Error()] {
+			w.told[unkept.Error()] = true
+			w.env.warn("%v; whoever searches next indexes the same again", unkept)
+		}
+		err = x.Guard(func() error { return fn(x) })
 		spoilt := x.Err()
 		x.Close()
 		if spoilt == nil || again {
 			return errors.Join(err, spoilt)
 		}
-		if err := recall.Drop(dir); err != nil {
-			return err
-		}
 	}
 }
 
-// bringIndex brings the index up to date, for whoever asks next.
+// indexed is the index of what is kept now, for work that outlasts a view. It is to be closed.
+func (w *workspace) indexed(ctx context.Context) (x *recall.Index, err error) {
+	defer w.openIndex()()
+	err = w.view(ctx, func(v *record.View) error {
+		return w.index.Guard(func() (err error) {
+			x, err = w.index.BringTo(ctx, v, recall.Limits{})
+			return err
+		})
+	})
+	if err != nil && x != nil {
+		x.Close()
+	}
+	return x, err
+}
+
+// bringIndex brings the index up to date, for whoever asks next. It is an error when it could not be kept.
 func (w *workspace) bringIndex(ctx context.Context) error {
+	defer w.openIndex()()
 	return w.view(ctx, func(v *record.View) error {
-		return w.search(ctx, v, false, recall.Limits{}, func(*recall.Index) error { return nil })
+		return w.search(ctx, v, false, recall.Limits{}, func(x *recall.Index) error { return x.Unkept() })
 	})
 }

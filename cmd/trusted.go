@@ -249,7 +249,7 @@ func (g *assessor) origins(ctx context.Context, s *gitstore.Store, at gitstore.I
 	}
 	found, err := s.Origins(ctx, at, record.MemoryDir, since, g.signatures(), g.trusts)
 	if err == nil && keep {
-		writeDerived(file, found)
+		g.w.keepDerived(file, found)
 	}
 	return found, err
 }
@@ -370,6 +370,6 @@ func (g *assessor) trusts(a gitstore.Author) bool {
 
 func (g *assessor) save() {
 	if g.changed {
-		writeDerived(filepath.Join(g.w.state, withheldFile), g.past)
+		g.w.keepDerived(filepath.Join(g.w.state, withheldFile), g.past)
 	}
 }

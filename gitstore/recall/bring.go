@@ -11,18 +11,24 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/recall/segment"
 )
 
+// errAbsent is returned by load for a document that is not there after all: it is left out.
+var errAbsent = errors.New("no such document")
+
 // Limits are what Bring may cost.
 type Limits struct {
 	// Docs is how many documents may be loaded, and how many may be written once more to keep the segments few. 0: as many
 	// as there are.
 	Docs int
+
+	// rid reports of a document that is gone that its segment is written once more without it, whatever Docs says; nil: of none.
+	rid func(key, blob string) bool
 }
 
 // Bring is the index for a state: x with what its entries, which are sorted by Key, have more, without what they have less. load gives the document of an
 // entry; it is called for those that x does not have with that Blob. x stays as it is: both are to be closed.
 //
-// Where x has a folder, the result is in it when Bring returns, unless Unkept says why not. Errors are those of load and ctx, ErrBehind, and
-// entries that are not sorted.
+// Where x has a folder, the result is in it when Bring returns, unless Unkept says why not. A document that a segment does not take
+// is left out, and a note of the result's State says why. Errors are those of load and ctx, ErrBehind, and entries that are not sorted.
 func (x *Index) Bring(ctx context.Context, to State, entries []Entry, limit Limits, load func(i int) (segment.Doc, error)) (*Index, error) {
 	if x.Err() == nil && to.Key == x.state.Key && to.Key != "" {
 		return x.with(x.state, x.shared()), nil
@@ -32,7 +38,10 @@ func (x *Index) Bring(ctx context.Context, to State, entries []Entry, limit Limi
 			return nil, fmt.Errorf("bring the index to %s: entry %q does not stand behind %q", to.Key, entries[i].Key, entries[i-1].Key)
 		}
 	}
-	old := x.shared()
+	var old []*Segment
+	if x.Err() == nil {
+		old = x.shared()
+	}
 	added := compare(old, entries)
 	for _, s := range old {
 		if s.Err() != nil { // then nothing of it is believed
@@ -57,6 +66,9 @@ func (x *Index) Bring(ctx context.Context, to State, entries []Entry, limit Limi
 // Apply is Bring where it is known what differs: the documents with the keys in gone are there no more, and those in added are new, or take
 // the place of one with their key. Its cost is that of the difference. The error wraps segment.ErrCorrupt where x is spoilt.
 func (x *Index) Apply(ctx context.Context, to State, gone []string, added []segment.Doc, limit Limits) (*Index, error) {
+	if err := x.Err(); err != nil {
+		return nil, err
+	}
 	old := x.shared()
 	remove := func(key string) {
 		for _, s := range old {
@@ -95,17 +107,32 @@ func (x *Index) assemble(ctx context.Context, to State, old []*Segment, n int, l
 		return nil, fmt.Errorf("%w: %d documents", ErrBehind, n)
 	}
 	merged := choose(old, n, limit)
+	var purged []string
+	for i, s := range old {
+		if limit.rids(s) {
+			if !slices.Contains(merged, i) && s.gone < s.Len() {
+				if limit.Docs > 0 && s.totals.Docs > limit.Docs {
+					return nil, fmt.Errorf("%w: %d documents beside one that was purged", ErrBehind, s.totals.Docs)
+				}
+				merged = append(merged, i)
+			}
+			purged = append(purged, s.part.name)
+		}
+	}
 	b := segment.Builder{Grams: x.analysis.Grams}
 	for i := range n {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		d, err := load(i)
+		if errors.Is(err, errAbsent) {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
-		if err := b.Add(d); err != nil {
-			return nil, err
+		if err := b.Add(d); err != nil { // anybody may have written it
+			to.Notes = append(slices.Clip(to.Notes), err.Error())
 		}
 	}
 	for _, i := range merged {
@@ -133,7 +160,25 @@ func (x *Index) assemble(ctx context.Context, to State, old []*Segment, n int, l
 		}
 	}
 	y.keep()
+	if y.folder != nil && y.unkept == nil {
+		for _, name := range purged { // without the time of grace: who reads the old manifest looks again
+			y.folder.root.Remove(name)
+		}
+	}
 	return y, nil
+}
+
+// rids reports whether a segment has a document that its file may not have any more.
+func (l Limits) rids(s *Segment) bool {
+	if l.rid == nil || s == nil || s.gone == 0 {
+		return false
+	}
+	for doc := range s.Len() {
+		if !s.Live(doc) && l.rid(s.Key(doc), s.Blob(doc)) {
+			return true
+		}
+	}
+	return false
 }
 
 // with is an index of the same folder.
@@ -235,8 +280,8 @@ func (s *Segment) copyTo(ctx context.Context, b *segment.Builder) error {
 			return err
 		}
 		tokens = d.Tokens
-		if err := b.Add(d); err != nil {
-			return err
+		if err := b.Add(d); err != nil { // it was taken before
+			return errors.Join(segment.ErrCorrupt, err)
 		}
 	}
 	return s.Err()
@@ -251,8 +296,11 @@ func (x *Index) keep() {
 	x.unkept = nil
 	for _, s := range x.segments {
 		n := named{s.part.name, int64(s.Size()), s.Sum(), s.deadDocs()}
-		if info, err := x.folder.root.Lstat(n.name); err != nil || info.Size() != n.size { // new, or somebody took it away
-			x.unkept = errors.Join(x.unkept, x.folder.put(n.name, s.Bytes()))
+		if !s.part.isIn(x.folder) { // new, or somebody took it away, or one of its name could not be opened
+			file, err := x.folder.put(n.name, s.Bytes())
+			if x.unkept = errors.Join(x.unkept, err); err == nil {
+				s.part.file.Store(&file)
+			}
 		}
 		m.segments = append(m.segments, n)
 	}

@@ -1,10 +1,14 @@
 package recall
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -38,9 +42,9 @@ func documentsOf(t *testing.T, x *Index) map[string]string {
 	return all
 }
 
-// Whatever is done to the files of the branch and the journal, an index that follows has what one has that is made anew: also where one id
-// is in both, or twice in one, where a file cannot be read, and where a memory goes from one to the other.
-func TestIndexFollowsTheView(t *testing.T) {
+// newBook is an empty book in a repository, with the folder of its state.
+func newBook(t *testing.T) (*testrepo.Repo, *record.Book, string) {
+	t.Helper()
 	r := testrepo.New(t)
 	repo, err := git.Find(t.Context(), r.Dir)
 	if err != nil {
@@ -58,6 +62,136 @@ func TestIndexFollowsTheView(t *testing.T) {
 	if err := book.Create(t.Context(), map[string]string{"reverie.toml": "format = 1\n"}); err != nil {
 		t.Fatal(err)
 	}
+	return r, book, dir
+}
+
+// lacquered are some memories of the branch.
+func lacquered(t *testing.T, book *record.Book, n int) (all []record.Memory) {
+	t.Helper()
+	for i := range n {
+		all = append(all, record.New(record.Memory{Kind: record.Fact, Text: fmt.Sprintf("Widget%d needs lacquer", i),
+			Source: record.Source{Time: time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC), By: "human", How: record.Written}}))
+	}
+	err := book.Update(t.Context(), func(tx *record.Tx) error {
+		for _, m := range all {
+			tx.Write(record.Branch, m.Path(), m.Format())
+		}
+		tx.Describe(gitstore.Commit{Subject: "test: add"})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// An index that was made while git had lost memories is not kept: when they are back, it finds them.
+func TestDamageIsNotKept(t *testing.T) {
+	r, book, dir := newBook(t)
+	all := lacquered(t, book, 6)
+	blob := r.Run("rev-parse", "refs/heads/reverie/memory:"+all[2].Path())
+	object := filepath.Join(dir, "..", "objects", blob[:2], blob[2:])
+	index := filepath.Join(dir, "index")
+	search := func() (found int, kept bool, damage error) {
+		if err := os.RemoveAll(filepath.Join(dir, "cache")); err != nil { // which has it still
+			t.Fatal(err)
+		}
+		damage = book.View(t.Context(), func(v *record.View) error {
+			had := Make(index, MemoryAnalysis())
+			defer had.Close()
+			x, err := had.BringTo(t.Context(), v, Limits{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer x.Close()
+			found = len(x.Rank(Request{Text: "lacquer", N: 9, Apart: true}))
+			return nil
+		})
+		x := Open(index, MemoryAnalysis())
+		defer x.Close()
+		return found, x.State().Key != "", damage
+	}
+	if err := os.Rename(object, object+".lost"); err != nil {
+		t.Fatal(err)
+	}
+	if found, kept, damage := search(); found != len(all)-1 || kept || damage == nil {
+		t.Errorf("without one object %d of %d are found, the index is kept: %v; the view says %v", found, len(all), kept, damage)
+	}
+	if err := os.Rename(object+".lost", object); err != nil {
+		t.Fatal(err)
+	}
+	if found, kept, damage := search(); found != len(all) || !kept || damage != nil {
+		t.Errorf("when it is back %d of %d are found, the index is kept: %v; the view says %v", found, len(all), kept, damage)
+	}
+}
+
+// When a history comes in with the record of a purge, the segment goes at once that has the text of what was purged.
+func TestPurgedTextLeavesTheSegments(t *testing.T) {
+	for name, how := range map[string]func(m record.Memory, blob string) record.Purge{
+		"memory":  func(m record.Memory, _ string) record.Purge { return record.Purge{Memories: []string{m.ID}} },
+		"content": func(_ record.Memory, blob string) record.Purge { return record.Purge{Blobs: []string{blob}} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, book, dir := newBook(t)
+			all := lacquered(t, book, 30)
+			index := filepath.Join(dir, "index")
+			bring := func(limit Limits) (found int, err error) {
+				err = book.View(t.Context(), func(v *record.View) error {
+					had := Make(index, MemoryAnalysis())
+					defer had.Close()
+					x, err := had.BringTo(t.Context(), v, limit)
+					if err != nil {
+						return err
+					}
+					defer x.Close()
+					found = len(x.Rank(Request{Text: "lacquer", N: 50, Apart: true}))
+					return x.Unkept()
+				})
+				return found, err
+			}
+			holds := func() bool {
+				files, err := filepath.Glob(filepath.Join(index, "*"))
+				if err != nil || len(files) < 2 {
+					t.Fatal(files, err)
+				}
+				return slices.ContainsFunc(files, func(path string) bool {
+					data, err := os.ReadFile(path)
+					return err == nil && bytes.Contains(data, []byte(all[7].Text))
+				})
+			}
+			if found, err := bring(Limits{}); found != len(all) || err != nil || !holds() {
+				t.Fatalf("%d are found, %v", found, err)
+			}
+			purge := how(all[7], r.Run("rev-parse", "refs/heads/reverie/memory:"+all[7].Path()))
+			err := book.Update(t.Context(), func(tx *record.Tx) error {
+				tx.Drop(record.Branch, all[7].Path())
+				for _, p := range record.NewPurges(purge) {
+					data, err := p.Format()
+					if err != nil {
+						return err
+					}
+					tx.Write(record.Branch, p.Path(), data)
+				}
+				tx.Describe(gitstore.Commit{Subject: "test: purge"})
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := bring(Limits{Docs: 5}); !errors.Is(err, ErrBehind) {
+				t.Errorf("who may not write it again says %v", err)
+			}
+			if found, err := bring(Limits{}); found != len(all)-1 || err != nil || holds() {
+				t.Errorf("%d are found, %v, the text is still there: %v", found, err, holds())
+			}
+		})
+	}
+}
+
+// Whatever is done to the files of the branch and the journal, an index that follows has what one has that is made anew: also where one id
+// is in both, or twice in one, where a file cannot be read, and where a memory goes from one to the other.
+func TestIndexFollowsTheView(t *testing.T) {
+	_, book, dir := newBook(t)
 	chance := rand.New(rand.NewPCG(3, 9))
 	stores := []record.Where{record.Branch, record.Journal}
 	there := map[string]bool{} // where + path

@@ -30,11 +30,6 @@ type Values struct {
 	Time  time.Time // zero: not known
 }
 
-// ValuesOf are those of a memory.
-func ValuesOf(m record.Memory) Values {
-	return Values{m.Kind, m.Paths, m.Tags, m.Source.By, m.Source.Time}
-}
-
 // Match reports whether the filters of a query let something through at a time.
 func (q Query) Match(v Values, now time.Time) bool {
 	f, no := q.Filter, q.Without

@@ -50,7 +50,9 @@ func Open(dir string, a Analysis) *Index {
 	if x.folder, x.unkept = openFolder(dir); x.unkept != nil {
 		return x
 	}
-	x.read(func() {})
+	if _, fault := catch(func() error { x.read(func() {}); return nil }); fault { // somebody makes a file shorter at this moment
+		x.state, x.segments = State{}, nil
+	}
 	return x
 }
 

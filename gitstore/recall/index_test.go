@@ -531,6 +531,53 @@ func TestTornAndSpoiltFilesGiveNoWrongAnswer(t *testing.T) {
 	}
 }
 
+// Whatever became of the file of a segment, the first process that notices puts a good one in its place, for all after it.
+func TestSpoiltFileIsMendedOnDisk(t *testing.T) {
+	to, entries := testEntries(1)
+	for name, spoil := range map[string]func(path string, data []byte) error{
+		"zeroed":     func(path string, data []byte) error { clear(data); return os.WriteFile(path, data, 0o600) },
+		"header":     func(path string, data []byte) error { data[60] ^= 1; return os.WriteFile(path, data, 0o600) },
+		"page":       func(path string, data []byte) error { data[len(data)-9] ^= 1; return os.WriteFile(path, data, 0o600) },
+		"torn":       func(path string, data []byte) error { return os.WriteFile(path, data[:len(data)/2], 0o600) },
+		"gone":       func(path string, _ []byte) error { return os.Remove(path) },
+		"unreadable": func(path string, _ []byte) error { return os.Chmod(path, 0) },
+		"link": func(path string, data []byte) error {
+			return errors.Join(os.Rename(path, path+".theirs"), os.Symlink(filepath.Base(path)+".theirs", path))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "index")
+			x := bring(t, Make(dir, testAnalysis), to, entries, Limits{})
+			path := filepath.Join(dir, x.Segments()[0].part.name)
+			whole := slices.Clone(x.Segments()[0].Bytes())
+			x.Close()
+			if err := spoil(path, slices.Clone(whole)); err != nil {
+				t.Skip(err)
+			}
+			for range 2 {
+				had := Open(dir, testAnalysis)
+				judge(had, entries) // a page is looked at when it is read
+				x := bring(t, had, to, entries, Limits{})
+				wantRight(t, x, entries)
+				if x.Unkept() != nil {
+					t.Error(x.Unkept())
+				}
+				x.Close()
+				had.Close()
+			}
+			if data, err := os.ReadFile(path); err != nil || !slices.Equal(data, whole) {
+				t.Errorf("the file is as spoilt as it was: %v", err)
+			}
+			x = Open(dir, testAnalysis)
+			defer x.Close()
+			if len(x.Segments()) == 0 || x.State().Key != to.Key {
+				t.Error("whoever opens it has the work again")
+			}
+			wantRight(t, x, entries)
+		})
+	}
+}
+
 // BenchmarkBring is what one more document costs, with the file's writing and the manifest's, and a cold opening.
 func BenchmarkBring(b *testing.B) {
 	for _, n := range []int{10_000, 100_000} {
@@ -557,7 +604,7 @@ func BenchmarkBring(b *testing.B) {
 		b.Run(fmt.Sprintf("one of %d", n), func(b *testing.B) {
 			for range b.N {
 				step++
-				entries = append(entries, Entry{fmt.Sprintf("memories/ff/%016x-added.md", 1<<60+step), "aa"})
+				entries = append(entries, Entry{fmt.Sprintf("memories/ff/%016x-added.md", 1<<60+uint64(step)), "aa"})
 				x := Open(dir, a)
 				y, err := x.Bring(b.Context(), State{Key: fmt.Sprint(step)}, entries, Limits{Docs: 64}, load)
 				if err != nil || y.Unkept() != nil {

@@ -1,6 +1,8 @@
 package recall
 
 import (
+	"io/fs"
+	"os"
 	"slices"
 	"sync/atomic"
 
@@ -19,8 +21,10 @@ type Segment struct {
 // part is an open segment, which several indexes may share.
 type part struct {
 	*segment.Reader
-	name string
-	refs atomic.Int32
+	name    string
+	refs    atomic.Int32
+	file    atomic.Pointer[fs.FileInfo] // that was read, or written; nil: none
+	release func()                      // gives what was mapped back; nil: nothing
 }
 
 func newPart(r *segment.Reader, name string) *part {
@@ -34,9 +38,19 @@ func (p *part) share() *part {
 	return p
 }
 
+// isIn reports whether the file of the part's name in a folder is the one that was read or written: another may hold anything.
+func (p *part) isIn(f *folder) bool {
+	file := p.file.Load()
+	if file == nil {
+		return false
+	}
+	info, err := f.root.Lstat(p.name)
+	return err == nil && info.Size() == int64(p.Size()) && os.SameFile(info, *file)
+}
+
 func (p *part) close() {
-	if p.refs.Add(-1) == 0 {
-		p.Reader.Close()
+	if p.refs.Add(-1) == 0 && p.release != nil {
+		p.release()
 	}
 }
 

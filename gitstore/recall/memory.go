@@ -43,10 +43,10 @@ func Document(a *terms.Analyzer, m record.Memory) segment.Doc {
 		d.Group = m.Source.By
 	}
 	if !m.Source.Time.IsZero() {
-		d.Time = m.Source.Time.Unix()
+		d.Time = since1970(m.Source.Time)
 	}
 	if !m.Expires.IsZero() {
-		d.Expires = m.Expires.Unix()
+		d.Expires = since1970(m.Expires)
 		d.Labels = append(d.Labels, mayExpire)
 	}
 	for _, p := range m.Paths {
@@ -63,14 +63,21 @@ func Document(a *terms.Analyzer, m record.Memory) segment.Doc {
 	return d
 }
 
+// since1970 are the seconds that a time lies behind the year 1970: the index has none before it, where 0 is no time.
+func since1970(t time.Time) int64 { return max(1, t.Unix()) }
+
 // maxChanges is how many changes are taken in one by one: all files of 10,000 memories are compared in the time of some 50.
 const maxChanges = 64
 
-// BringTo is the index for a view: Bring for memories. The notes of its State are why files of memories cannot be read, one each.
+// BringTo is the index for a view: Bring for memories. The notes of its State are why files of memories cannot be read, one each. Where
+// git has lost some, the index has the others, and is in memory only: it does not hold all that its key says, which may be mended.
 func (x *Index) BringTo(ctx context.Context, v *record.View, limit Limits) (*Index, error) {
 	state := State{Key: v.Key()}
 	if x.State().Key == state.Key && x.Err() == nil {
 		return x.Bring(ctx, state, nil, limit, nil)
+	}
+	if took := v.Took(); took != nil {
+		limit.rid = func(key, blob string) bool { return took(strings.TrimSuffix(key, privateMark), blob) }
 	}
 	var a terms.Analyzer
 	if gone, added, ok := x.since(&a, v); ok {
@@ -78,7 +85,12 @@ func (x *Index) BringTo(ctx context.Context, v *record.View, limit Limits) (*Ind
 			return y, err
 		}
 	}
-	for _, bad := range v.Bad() {
+	bad := v.Bad()
+	if v.Damage() != nil && x.folder != nil {
+		x = x.InMemory()
+		defer x.Close()
+	}
+	for _, bad := range bad {
 		state.Notes = append(state.Notes, bad.Error())
 	}
 	var entries []Entry
@@ -88,7 +100,22 @@ func (x *Index) BringTo(ctx context.Context, v *record.View, limit Limits) (*Ind
 			entries, at = append(entries, Entry{keyOf(f.ID, f.Private), string(f.Blob)}), append(at, i)
 		}
 	}
-	return x.Bring(ctx, state, entries, limit, func(i int) (segment.Doc, error) { return Document(&a, v.Memory(at[i])), nil })
+	y, err := x.Bring(ctx, state, entries, limit, func(i int) (segment.Doc, error) {
+		m := v.Memory(at[i])
+		switch {
+		case v.Damage() == nil:
+			return Document(&a, m), nil
+		case x.folder != nil:
+			return segment.Doc{}, v.Damage()
+		case m.ID == "":
+			return segment.Doc{}, errAbsent
+		}
+		return Document(&a, m), nil
+	})
+	if err != nil && v.Damage() != nil && x.folder != nil { // it was found on the way
+		return x.BringTo(ctx, v, limit)
+	}
+	return y, err
 }
 
 // since is what became of memories since the state of x; ok is false where that needs a look at all of them.
@@ -209,6 +236,9 @@ func (x *Index) Keep(q Query, now time.Time) func(Ref) bool {
 		}
 		ids = s.Labels(at.Doc, ids[:0])
 		for _, id := range ids {
+			if int(id) >= len(labels[at.Segment]) {
+				return false // they were spoilt, and Err says so
+			}
 			label := labels[at.Segment][id]
 			if path, ok := strings.CutPrefix(label, labelPath); ok {
 				v.Paths = append(v.Paths, path)

@@ -254,6 +254,15 @@ func (v *View) purged() (gitstore.Omit, error) {
 	return *v.omit, nil
 }
 
+// Took says whether a purge took the file of a memory with an id, or what had a content; nil where nothing was purged.
+func (v *View) Took() func(id, blob string) bool {
+	omit, err := v.purged()
+	if err != nil || omit.Path == nil && len(omit.Blobs) == 0 {
+		return nil
+	}
+	return func(id, blob string) bool { return omit.Blobs[gitstore.ID(blob)] || v.Purged(id) }
+}
+
 // Purged reports whether the memory with this id was purged.
 func (v *View) Purged(id string) bool {
 	omit, err := v.purged()

@@ -67,6 +67,10 @@ func (v *View) done() error {
 	return v.err
 }
 
+// Damage is what git has no more of what was read so far, nil as a rule. What the view gives then is incomplete, and its Key does not say
+// so: who keeps something under the Key asks first.
+func (v *View) Damage() error { return v.err }
+
 // good returns the readable entries of a shelf in the order of ids, each id once, and notes the others as bad.
 func (v *View) good(s *shelf) []*entry {
 	out := make([]*entry, 0, len(s.entries))
@@ -133,7 +137,7 @@ func (v *View) Since(key string, most int) (changes []Change, ok bool) {
 			continue
 		}
 		err := tree.Diff(old, func(c gitstore.Change) error {
-			id, is := idAt(c.Path)
+			id, is := MemoryID(c.Path)
 			switch {
 			case !strings.HasPrefix(c.Path, MemoryDir+"/"):
 				return nil
@@ -172,7 +176,7 @@ func (v *View) alone(id, at string, of int) (bool, error) {
 			continue
 		}
 		err := tree.Walk(path.Dir(at), func(p string, _ gitstore.ID) error {
-			if other, _ := idAt(p); other == id && (p != at || i != of) {
+			if other, is := MemoryID(p); is && other == id && (p != at || i != of) {
 				alone = false
 			}
 			return nil
@@ -187,16 +191,7 @@ func (v *View) alone(id, at string, of int) (bool, error) {
 // errTooMany ends a comparison whose outcome is not wanted.
 var errTooMany = errors.New("too many changes")
 
-// idAt is the id of the memory at a path.
-func idAt(path string) (id string, ok bool) {
-	const before = len(MemoryDir + "/xx/")
-	if len(path) < before+16 || !ValidID(path[before:before+16]) {
-		return "", false
-	}
-	return path[before:][:16], true
-}
-
-// Memory is the memory of the file with that number in Files.
+// Memory is the memory of the file with that number in Files; zero if it cannot be read any more, which is a Damage.
 func (v *View) Memory(i int) Memory { return v.at(i) }
 
 // Memories returns every readable memory, of the branch and of the journal, sorted by id.
@@ -223,8 +218,9 @@ func (v *View) at(i int) Memory {
 		if err == nil {
 			m, err = ParseMemory(e.path, data)
 		}
-		if err != nil && v.err == nil {
-			v.err = err
+		if err != nil {
+			v.err = cmp.Or(v.err, err)
+			return Memory{}
 		}
 	}
 	m.Private = v.own[i]

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -80,13 +81,31 @@ func Map(path string, max int64) (data []byte, release func(), err error) {
 	if info.Size() > max {
 		return nil, nil, &fs.PathError{Op: "map", Path: path, Err: ErrTooLarge}
 	}
-	return mapped(f, int(info.Size()))
+	return Content(f, info.Size())
 }
 
-// whole is Map by reading.
+// mapFrom is the size from which a file is mapped, in bytes: reading one of a few pages is as quick.
+const mapFrom = 64 << 10
+
+// Content is what an open file has, whose size is known: mapped into memory where it is large and the system lets a mapped file be
+// replaced, else read. It is valid until release is called, also when the file was closed or removed, and must not be written to.
+// Who makes a mapped file shorter ends the process that reads beyond its end, unless that catches the fault.
+func Content(f *os.File, size int64) (data []byte, release func(), err error) {
+	if size > math.MaxInt {
+		return nil, nil, &fs.PathError{Op: "map", Path: f.Name(), Err: ErrTooLarge}
+	}
+	if size >= mapFrom {
+		if data, release, err := mapped(f, int(size)); err == nil {
+			return data, release, nil
+		}
+	}
+	return whole(f, int(size))
+}
+
+// whole is Content by reading.
 func whole(f *os.File, size int) (data []byte, release func(), err error) {
 	data = make([]byte, size)
-	_, err = io.ReadFull(f, data)
+	_, err = io.ReadFull(io.NewSectionReader(f, 0, int64(size)), data)
 	return data, func() {}, err
 }
 

@@ -14,14 +14,10 @@ const NoFollow = syscall.O_NOFOLLOW
 // nonBlock has opening a pipe or a device not wait. It changes nothing for a regular file.
 const nonBlock = syscall.O_NONBLOCK
 
-// mapped is what a file of that size has. Reading one of a few pages is as quick.
+// mapped is what a file of that size has.
 func mapped(f *os.File, size int) (data []byte, release func(), err error) {
-	if size >= 64<<10 {
-		if data, err = syscall.Mmap(int(f.Fd()), 0, size, syscall.PROT_READ, syscall.MAP_SHARED); err == nil {
-			return data, func() { syscall.Munmap(data) }, nil
-		}
-	}
-	return whole(f, size)
+	data, err = syscall.Mmap(int(f.Fd()), 0, size, syscall.PROT_READ, syscall.MAP_SHARED)
+	return data, func() { syscall.Munmap(data) }, err
 }
 
 // Lock takes the lock on f, or, unless it may wait, reports that somebody has it. Closing f gives

@@ -5,30 +5,31 @@ package git
 import (
 	"fmt"
 	"os"
-	"syscall"
+
+	"github.com/reverie-memory/reverie/internal/file"
 )
 
 // view is a file that does not change, mapped into memory.
-type view struct{ data []byte }
+type view struct {
+	data    []byte
+	release func()
+}
 
 func openView(path string) (view, error) {
-	file, err := os.Open(path)
+	f, err := os.Open(path)
 	if err != nil {
 		return view{}, err
 	}
-	defer file.Close()
-	info, err := file.Stat()
+	defer f.Close()
+	info, err := f.Stat()
 	if err != nil {
 		return view{}, err
 	}
-	if info.Size() == 0 {
-		return view{}, nil
-	}
-	data, err := syscall.Mmap(int(file.Fd()), 0, int(info.Size()), syscall.PROT_READ, syscall.MAP_PRIVATE)
+	data, release, err := file.Content(f, info.Size())
 	if err != nil {
 		return view{}, fmt.Errorf("map %s: %w", path, err)
 	}
-	return view{data}, nil
+	return view{data, release}, nil
 }
 
 func (v view) size() int64 { return int64(len(v.data)) }
@@ -41,8 +42,4 @@ func (v view) at(offset int64, n int) ([]byte, error) {
 	return v.data[offset : offset+int64(n) : offset+int64(n)], nil
 }
 
-func (v view) close() {
-	if v.data != nil {
-		syscall.Munmap(v.data)
-	}
-}
+func (v view) close() { v.release() }

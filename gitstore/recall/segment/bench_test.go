@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/reverie-memory/reverie/internal/file"
 )
 
 // zipf makes texts of some 350 characters: words of a vocabulary of 30,000 by Zipf's law, of which the 110 most frequent are not indexed, as stop
@@ -131,15 +133,11 @@ func BenchmarkQuery(b *testing.B) {
 		for _, part := range []string{"open", "words", "grams", "forward", "stored"} {
 			b.Run(fmt.Sprintf("%d/%s", n, part), func(b *testing.B) {
 				for range b.N {
-					f, err := os.Open(path)
+					data, release, err := file.Map(path, 1<<30)
 					if err != nil {
 						b.Fatal(err)
 					}
-					r, err := OpenFile(f)
-					f.Close()
-					if err != nil {
-						b.Fatal(err)
-					}
+					r := open(b, data)
 					scores := make([]float32, r.Len())
 					if part != "open" {
 						for _, w := range words {
@@ -179,7 +177,7 @@ func BenchmarkQuery(b *testing.B) {
 					if r.Err() != nil {
 						b.Fatal(r.Err())
 					}
-					r.Close()
+					release()
 				}
 			})
 		}

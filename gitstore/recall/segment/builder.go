@@ -302,7 +302,7 @@ func (d *draft) groups(rows []byte) {
 func (d *draft) bytes() ([]byte, error) {
 	size := 0
 	for _, s := range d.secs {
-		if len(s) > maxSection {
+		if uint64(len(s)) > maxSection {
 			return nil, errors.New("build a segment: too much for one; divide the documents")
 		}
 		size += len(s)

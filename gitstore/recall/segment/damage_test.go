@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"hash/crc32"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -38,7 +39,7 @@ func use(r *Reader) {
 		e.Same("00")
 	}
 	copier := NewCopier(r)
-	for _, doc := range []int{-1, 1 << 40} {
+	for _, doc := range []int{-1, math.MaxInt32} {
 		r.Stored(doc)
 		r.Length(doc)
 		r.Forward(doc, nil)

@@ -77,24 +77,38 @@ func nextText(b *[]byte, last []byte) ([]byte, bool) {
 	return text, true
 }
 
-// find is the id of a text.
-func (d dict) find(text []byte) (id int, ok bool) {
-	lo, hi := 0, (d.len()+dictBlock-1)/dictBlock // the block is the last whose first text is not greater
+// blockFrom is the first block whose first text is not less than a text, and whether it is the text; ok is false where the
+// dictionary is spoilt.
+func (d dict) blockFrom(text []byte) (k int, same, ok bool) {
+	lo, hi := 0, (d.len()+dictBlock-1)/dictBlock
 	for lo < hi {
 		mid := (lo + hi) / 2
 		b := d.block(mid)
 		head, ok := nextWhole(&b)
 		if !ok {
 			d.r.spoilt()
-			return 0, false
+			return 0, false, false
 		}
-		if c := bytes.Compare(head, text); c == 0 {
-			return mid * dictBlock, true
-		} else if c < 0 {
+		switch c := bytes.Compare(head, text); {
+		case c == 0:
+			return mid, true, true
+		case c < 0:
 			lo = mid + 1
-		} else {
+		default:
 			hi = mid
 		}
+	}
+	return lo, false, true
+}
+
+// find is the id of a text.
+func (d dict) find(text []byte) (id int, ok bool) {
+	lo, same, ok := d.blockFrom(text)
+	if !ok {
+		return 0, false
+	}
+	if same {
+		return lo * dictBlock, true
 	}
 	if lo == 0 {
 		return 0, false
@@ -189,20 +203,9 @@ func (d dict) strings() []string {
 // prefix are the texts that begin with one, in their order. A text is only good until the next.
 func (d dict) prefix(begin []byte) iter.Seq2[int, []byte] {
 	return func(yield func(int, []byte) bool) {
-		lo, hi := 0, (d.len()+dictBlock-1)/dictBlock // the block is the last whose first text is less
-		for lo < hi {
-			mid := (lo + hi) / 2
-			b := d.block(mid)
-			head, ok := nextWhole(&b)
-			if !ok {
-				d.r.spoilt()
-				return
-			}
-			if bytes.Compare(head, begin) < 0 {
-				lo = mid + 1
-			} else {
-				hi = mid
-			}
+		lo, _, ok := d.blockFrom(begin)
+		if !ok {
+			return
 		}
 		c := d.cursor()
 		for c.id = max(lo-1, 0)*dictBlock - 1; c.next(); {

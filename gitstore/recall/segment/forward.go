@@ -61,9 +61,11 @@ func (d *draft) hot() (hot, codes []uint32) {
 			hot[id] = uint32(id)
 		}
 		slices.SortFunc(hot, func(x, y uint32) int { return cmp.Or(cmp.Compare(uses[y], uses[x]), cmp.Compare(x, y)) })
-		if hot = hot[:fewHot]; len(d.names)+fewHot > maxHot {
-			hot = hot[:maxHot:maxHot]
+		most := fewHot
+		if len(d.names)+fewHot > maxHot {
+			most = min(maxHot, len(hot))
 		}
+		hot = hot[:most]
 	}
 	codes = make([]uint32, len(d.names))
 	for id := range codes {

@@ -1,20 +1,17 @@
 package segment
 
 import (
-	"fmt"
 	"hash/crc32"
 	"iter"
-	"os"
 	"sync/atomic"
 )
 
 // Reader reads a segment. What it gives of a spoilt file is empty, and Err says so.
 type Reader struct {
-	data    []byte
-	body    []byte
-	seen    []atomic.Uint64 // a bit for each page whose sum was right
-	bad     atomic.Bool
-	release func() error
+	data []byte
+	body []byte
+	seen []atomic.Uint64 // a bit for each page whose sum was right
+	bad  atomic.Bool
 
 	docs    uint32
 	offsets [sections]uint64
@@ -30,45 +27,13 @@ type Totals struct {
 	GramLength uint64 // weight of all tokens times the grams of their terms
 }
 
-// Open reads a segment that is in memory. data must not change as long as it is used.
+// Open reads a segment: the bytes of its file, which may be mapped. They must not change as long as the reader is used.
 func Open(data []byte) (*Reader, error) {
 	r := &Reader{data: data}
 	if !r.header() {
 		return nil, ErrCorrupt
 	}
 	return r, nil
-}
-
-// OpenFile reads a segment in a file, which may be closed after. It is mapped where that is possible. The file must not be
-// written to; it may be removed.
-func OpenFile(f *os.File) (*Reader, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return nil, fmt.Errorf("open segment: %w", err)
-	}
-	if info.Size() < int64(headerSize) || info.Size() > 1<<40 {
-		return nil, fmt.Errorf("open segment %s: %w", info.Name(), ErrCorrupt)
-	}
-	data, release, err := content(f, int(info.Size()))
-	if err != nil {
-		return nil, fmt.Errorf("open segment %s: %w", info.Name(), err)
-	}
-	r := &Reader{data: data, release: release}
-	if !r.header() {
-		r.Close()
-		return nil, fmt.Errorf("open segment %s: %w", info.Name(), ErrCorrupt)
-	}
-	return r, nil
-}
-
-// Close gives the file back. Nothing of r may be used after, cursors too.
-func (r *Reader) Close() error {
-	release := r.release
-	r.release, r.data, r.body = nil, nil, nil
-	if release == nil {
-		return nil
-	}
-	return release()
 }
 
 // Err is ErrCorrupt when something that was read did not fit its checksum or its bounds: what r gave may be wrong.
@@ -89,6 +54,9 @@ func (r *Reader) Size() int { return len(r.data) }
 func (r *Reader) Bytes() []byte { return r.data }
 
 func (r *Reader) spoilt() { r.bad.Store(true) }
+
+// Distrust says of a segment that it is spoilt: Err tells it from then on. It is for those who find that it cannot be read at all.
+func (r *Reader) Distrust() { r.spoilt() }
 
 func (r *Reader) header() bool {
 	d := r.data

@@ -1,9 +1,9 @@
 // Package segment is one file of the search index: terms with their postings, and the documents that they were taken from.
-// A Builder makes the bytes of it, Open and OpenFile read them. It knows no memories and no languages: what a term is, and what
+// A Builder makes the bytes of it, Open reads them. It knows no memories and no languages: what a term is, and what
 // is stored with a document, is the caller's.
 //
 // A file never changes. Nothing of it is parsed when it is opened: a mapped file of any size is open in microseconds, and a query touches
-// the pages it needs. A Reader may be used by many goroutines at once, until Close.
+// the pages it needs. A Reader may be used by many goroutines at once.
 //
 // # Layout
 //

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/reverie-memory/reverie/internal/file"
 	"pgregory.net/rapid"
 )
 
@@ -262,7 +263,7 @@ func TestReaderGivesWhatWasAdded(t *testing.T) {
 func many(n int) []Doc {
 	var docs []Doc
 	for i := range n {
-		d := Doc{Key: fmt.Sprintf("memories/%02x/%08x.md", i%251, i*2654435761%(1<<32)), Blob: fmt.Sprintf("%040x", i*7919), Time: int64(i % 100),
+		d := Doc{Key: fmt.Sprintf("memories/%02x/%08x.md", i%251, uint32(i)*2654435761), Blob: fmt.Sprintf("%040x", i*7919), Time: int64(i % 100),
 			Group: []string{"", fmt.Sprintf("session-%03d", i%20)}[i%2], Stored: bytes.Repeat([]byte(fmt.Sprintf("text %d of this. ", i)), 1+i%30), Labels: []string{fmt.Sprintf("tag=%d", i%50)}}
 		for w := range 40 {
 			term := fmt.Sprintf("w%dx", (i*i+w*w*w)%(5000))
@@ -281,21 +282,32 @@ func TestLargeSegmentInAFile(t *testing.T) {
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f, err := os.Open(path)
+	mapped, release, err := file.Map(path, 1<<30)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := OpenFile(f)
-	f.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
+	defer release()
+	r := open(t, mapped)
 	if err := os.Remove(path); err != nil && os.PathSeparator == '/' {
 		t.Fatal(err)
 	}
 	same(t, r, docs)
-	if err := r.Close(); err != nil {
-		t.Error(err)
+}
+
+// TestSegmentsOfAnyNumberOfTerms has numbers of terms around those from which on the most frequent have short codes.
+func TestSegmentsOfAnyNumberOfTerms(t *testing.T) {
+	for _, around := range []int{fewHot, maxHot - fewHot, maxHot} {
+		for n := around - 2; n <= around+2; n++ {
+			d := Doc{Key: "a"}
+			for i := range n {
+				d.Tokens = append(d.Tokens, Token{Term: fmt.Sprintf("t%05d", i*7919%n), Weight: 1, Word: uint32(i)})
+			}
+			r := open(t, build(t, []Doc{d}))
+			got, err := NewCopier(r).Doc(0, nil)
+			if diff := gocmp.Diff(d.Tokens, got.Tokens); err != nil || diff != "" {
+				t.Errorf("%d terms: %v (-want +got):\n%s", n, err, diff)
+			}
+		}
 	}
 }
 

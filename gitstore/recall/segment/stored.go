@@ -44,7 +44,7 @@ func (d *draft) stored() error {
 	first := 0
 	end := func(next int) error {
 		blocks = binary.LittleEndian.AppendUint32(blocks, uint32(first))
-		blocks = binary.LittleEndian.AppendUint32(blocks, uint32(min(len(out), maxSection)))
+		blocks = binary.LittleEndian.AppendUint32(blocks, uint32(min(uint64(len(out)), maxSection)))
 		packed.Reset()
 		if pack != nil {
 			pack.Reset(&packed)
@@ -72,7 +72,7 @@ func (d *draft) stored() error {
 	}
 	d.counts[secBlocks] = len(blocks) / 8
 	blocks = binary.LittleEndian.AppendUint32(blocks, uint32(len(d.docs)))
-	d.secs[secBlocks] = binary.LittleEndian.AppendUint32(blocks, uint32(min(len(out), maxSection)))
+	d.secs[secBlocks] = binary.LittleEndian.AppendUint32(blocks, uint32(min(uint64(len(out)), maxSection)))
 	d.secs[secStored] = out
 	return nil
 }

@@ -1,0 +1,114 @@
+package cmd
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/recall"
+	"github.com/reverie-memory/reverie/gitstore/record"
+)
+
+// Who waits for what is given gets it, however much there is to index first; only a hook does not wait, and says so.
+func TestOnlyHooksDoNotWaitForTheIndex(t *testing.T) {
+	r := newRepo(t)
+	w := at(t, r.Dir, noon)
+	source := record.Source{Time: noon, By: "human", How: record.Written}
+	err := w.book.Update(t.Context(), func(tx *record.Tx) error {
+		for i := range maxIndexed {
+			m := record.New(record.Memory{Kind: record.Fact, Text: fmt.Sprintf("Shelf %d holds nothing", i), Source: source})
+			tx.Write(record.Branch, m.Path(), m.Format())
+		}
+		m := record.New(record.Memory{Kind: record.Constraint, Text: "Never run terraform destroy on kestrel-prod", Source: source})
+		tx.Write(record.Branch, m.Path(), m.Format())
+		tx.Describe(gitstore.Commit{Subject: "test: add"})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const prompt = "run terraform destroy on kestrel-prod"
+	index := filepath.Join(r.Dir, ".git", "reverie", indexDir)
+	unindexed := func() {
+		if err := recall.Drop(index); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ask := contextRequest{For: forPrompt, Session: "claude/s1", Query: prompt, Record: true}
+	ask.Limits.Docs = maxIndexed
+	unindexed()
+	in, err := w.inject(t.Context(), ask)
+	if err != nil || in.text != "" || !errors.Is(in.behind, recall.ErrBehind) {
+		t.Errorf("a hook gets %q, behind: %v, %v", in.text, in.behind, err)
+	}
+	hook := func() (out, talk string) {
+		cmd := exec.Command("reverie", "hook", "claude", "UserPromptSubmit")
+		cmd.Dir = r.Dir
+		cmd.Stdin = strings.NewReader(fmt.Sprintf(`{"session_id":"s2","hook_event_name":"UserPromptSubmit","cwd":%q,"prompt":%q}`, r.Dir, prompt))
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		text, err := cmd.Output()
+		if err != nil {
+			t.Fatal(err, stderr.String())
+		}
+		return string(text), stderr.String()
+	}
+	lock, err := takeStation(w.state, theWorker) // so that none starts
+	if lock == nil || err != nil {
+		t.Fatal(lock, err)
+	}
+	defer lock.Close()
+	if out, talk := hook(); strings.Contains(out, "terraform") || !strings.Contains(talk, recall.ErrBehind.Error()) {
+		t.Errorf("the hook gives %q and says %q", out, talk)
+	}
+	unindexed()
+	out := reverie(t, r.Dir, "context", "--for", "prompt", "--session", "claude/s3", "--record", "--query", prompt)
+	if !strings.Contains(out, "Never run terraform destroy") {
+		t.Errorf("context --record gives %q", out)
+	}
+	if out, talk := hook(); !strings.Contains(out, "Never run terraform destroy") || talk != "" {
+		t.Errorf("with the index there the hook gives %q and says %q", out, talk)
+	}
+}
+
+// An index that cannot be kept costs every search the same work: doctor and the worker say so, and a search does with -v.
+func TestIndexThatIsNotKeptIsTold(t *testing.T) {
+	r := newRepo(t)
+	reverie(t, r.Dir, "-q", "remember", "Lacquer the widget")
+	index := filepath.Join(r.Dir, ".git", "reverie", indexDir)
+	w := at(t, r.Dir, noon)
+	if err := w.bringIndex(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if row := w.examineIndex(t.Context()); row.State != stateOK {
+		t.Errorf("doctor says %+v", row)
+	}
+	if err := recall.Drop(index); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(index, nil, 0o600); err != nil { // somebody's file
+		t.Fatal(err)
+	}
+	if err := w.bringIndex(t.Context()); err == nil || !strings.Contains(err.Error(), "not a folder") {
+		t.Errorf("the worker says %v", err)
+	}
+	if row := w.examineIndex(t.Context()); row.State != stateBroken || !strings.Contains(row.Detail, "not a folder") {
+		t.Errorf("doctor says %+v", row)
+	}
+	for _, verbose := range []bool{false, true} {
+		env, out, talk := asking(r.Dir, nil)
+		env.Verbose = verbose
+		if err := runRecall(t.Context(), env, "lacquer", recallOptions{limit: 10}); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(out.String(), "Lacquer the widget") || strings.Count(talk.String(), "not a folder") != map[bool]int{true: 1}[verbose] {
+			t.Errorf("verbose %v: %q, %q", verbose, out, talk)
+		}
+	}
+}
