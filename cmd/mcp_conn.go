@@ -186,7 +186,14 @@ func (c *lineConn) take(line []byte) error {
 			}
 			continue
 		}
-		if req, ok := msg.(*jsonrpc.Request); ok && req.IsCall() && !mcpMethod(req.Method) {
+		req, ok := msg.(*jsonrpc.Request)
+		if ok && !req.IsCall() && hasID(one) { // taken for a notification nobody would ever answer it
+			if err := c.fault(nil, jsonrpc.CodeInvalidRequest, "the id of a call is a string or a number"); err != nil {
+				return err
+			}
+			continue
+		}
+		if ok && req.IsCall() && !mcpMethod(req.Method) {
 			if err := c.refuse(one, jsonrpc.CodeMethodNotFound, fmt.Sprintf("there is no method %q", cutText(req.Method, 100))); err != nil {
 				return err
 			}
@@ -195,6 +202,12 @@ func (c *lineConn) take(line []byte) error {
 		c.queue = append(c.queue, msg)
 	}
 	return nil
+}
+
+// hasID reports whether a message has an id, be it null.
+func hasID(message []byte) bool {
+	var members map[string]json.RawMessage
+	return json.Unmarshal(message, &members) == nil && members["id"] != nil
 }
 
 // mcpMethod reports whether a call is one that a server of tools alone answers. Before a session has begun the SDK would give
@@ -235,8 +248,26 @@ func (c *lineConn) fault(id any, code int, why string) error {
 	return c.line(answer)
 }
 
+// codeCancelled is the error of a call that its client gave up, as the Language Server Protocol numbers it: JSON-RPC has none.
+const codeCancelled = -32800
+
+// coded is an error as an answer has it. The SDK would give 0 as the code of one that has none.
+func coded(err error) error {
+	wire := new(jsonrpc.Error)
+	switch {
+	case errors.As(err, &wire) && wire.Code != 0:
+		return err
+	case errors.Is(err, context.Canceled):
+		return &jsonrpc.Error{Code: codeCancelled, Message: "the call was cancelled"}
+	}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
+}
+
 // Write writes a message. An answer that is owed no more, since its call was given up, is dropped.
 func (c *lineConn) Write(_ context.Context, msg jsonrpc.Message) error {
+	if res, ok := msg.(*jsonrpc.Response); ok && res.Error != nil {
+		msg = &jsonrpc.Response{ID: res.ID, Error: coded(res.Error)}
+	}
 	data, err := jsonrpc.EncodeMessage(msg)
 	if err != nil {
 		return err

@@ -128,6 +128,7 @@ func TestLinesThatAreNoMessages(t *testing.T) {
 		{"{}", -32600, nil},
 		{`{"jsonrpc":"1.0","id":5,"method":"ping"}`, -32600, float64(5)},
 		{`{"jsonrpc":"2.0","id":{"a":1},"method":"ping"}`, -32600, nil},
+		{`{"jsonrpc":"2.0","id":null,"method":"tools/call","params":{"name":"status","arguments":{}}}`, -32600, nil},
 		{`{"jsonrpc":"2.0","id":6,"method":"nope"}`, -32601, float64(6)},
 		{`{"jsonrpc":"2.0","id":"a","method":"resources/list","params":{` + newEra + `}}`, -32601, "a"},
 		{`{"jsonrpc":"2.0","id":7,"method":"server/discover"}`, -32601, float64(7)}, // of a server of before
@@ -257,7 +258,10 @@ func TestCancellationBeforeTheCallBegins(t *testing.T) {
 	}
 	w.send(lines, 1)
 	for i := range mcpAtOnce + 1 {
-		w.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`+"\n", 10+mcpAtOnce-i), 1)
+		m := w.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`+"\n", 10+mcpAtOnce-i), 1)[0]
+		if m.ID != float64(10+mcpAtOnce-i) || m.Error == nil || m.Error.Code != -32800 {
+			t.Errorf("%+v %+v, want the error of a call that was cancelled", m, m.Error)
+		}
 	}
 	unlock()
 	if m := w.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"status","arguments":{}}}`+"\n", 1)[0]; m.ID != float64(2) || m.Result == nil || !strings.Contains(fmt.Sprint(m.Result.Content), `"waiting":0`) {

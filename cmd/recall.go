@@ -181,7 +181,11 @@ func (w *workspace) tellAnswer(a recalled, q recall.Query, o recallOptions) erro
 			env.under(styled{dim, explainScore(h, a.lists)})
 		}
 	}
-	switch all := "'reverie recall -n 0 QUERY' shows all"; {
+	all := "'reverie recall -n 0 QUERY' shows all"
+	if w.env.caller != "" {
+		all = "a narrower query finds them"
+	}
+	switch {
 	case a.far: // what is near has no end
 	case a.many:
 		env.say("there are more; %s", all)
