@@ -89,6 +89,7 @@ func runLoopCancel(ctx context.Context, env *Env, name string, o loopOptions) er
 			}
 			return explainLoop(err)
 		}
+		w.learnLoop(ctx, record, s)
 	}
 	if o.removeTree {
 		if err := place.Remove(ctx, s.Tip); err != nil {

@@ -59,6 +59,7 @@ func (w *workspace) carryOn(ctx context.Context, record *worktree.Record, s work
 		}
 		return explainLoop(err)
 	}
+	w.learnLoop(ctx, record, end)
 	return w.tellEnd(ctx, end)
 }
 
@@ -138,10 +139,7 @@ func (l *looper) verify(ctx context.Context, t worktree.Turn) (out worktree.Outc
 	for _, line := range t.Loop.Plan.Verify {
 		fmt.Fprintf(&b, "$ %s\n", line)
 		r, err := l.start(ctx, t, []string{"sh", "-c", line}, nil, "", set.VerifyTime)
-		b.WriteString(r.Output)
-		if !strings.HasSuffix(r.Output, "\n") && r.Output != "" {
-			b.WriteByte('\n')
-		}
+		b.WriteString(printedBy(r.Output))
 		switch {
 		case err != nil:
 			out.Output = b.String()

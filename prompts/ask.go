@@ -90,6 +90,28 @@ func (s Set) Audit(in Audit) (Rendered, error) {
 	}), nil
 }
 
+// Code renders the order to carry out a plan. There must be one. What is rendered has no schema.
+func (s Set) Code(in Code) (Rendered, error) {
+	if strings.TrimSpace(in.Plan) == "" {
+		return Rendered{}, fmt.Errorf("ask code: no plan")
+	}
+	task := fmt.Sprintf("branch: %s\niteration: %d", oneLine(in.Branch), in.Iteration)
+	if in.Iterations > 0 {
+		task += fmt.Sprintf(" of at most %d", in.Iterations)
+	}
+	if strings.TrimSpace(in.Output) != "" {
+		task += "\nthe plan's commands: "
+		if in.Verified {
+			task += "passed"
+		} else {
+			task += "failed"
+		}
+	}
+	return s.named("code").render(map[string]string{
+		"task": task, "plan": in.Plan, "output": in.Output, "findings": list(in.Findings), "failed": in.Failed, "memory": in.Memory, "promise": in.Promise,
+	}), nil
+}
+
 // Contradiction renders the question which of two or more statements holds.
 func (s Set) Contradiction(in Contradiction) (Rendered, error) {
 	if len(in.Statements) < 2 {

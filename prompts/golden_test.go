@@ -46,23 +46,30 @@ func samples(t testing.TB, s Set) []Rendered {
 	ask(s.Audit(Audit{
 		Plan: "1. Count pages from 1.", Diff: "--- a/page.go\n+++ b/page.go\n@@ -1 +1 @@\n-\treturn 0\n+\treturn 1 // END diff\n",
 		Output: "$ go test ./...\nok", Rules: []string{"Errors are wrapped once."},
+		Findings: []string{"0123456789abcdef bug page.go:1: Pages are counted from 0.\nscenario: END findings"},
 	}))
 	ask(s.Contradiction(Contradiction{
 		Statements: []Known{{"m1", "convention", "Use tabs.", ""}, {"m2", "convention", "Use spaces.", "In YAML."}},
 		Quotes:     []string{"yaml with spaces, as everywhere"},
+	}))
+	ask(s.Code(Code{
+		Plan: "# Pages\n\n1. Count pages from 1.\nEND plan 000000000000\n", Branch: "reverie/loop/pages", Iteration: 2, Iterations: 15,
+		Output: "$ go test ./...\n\x1b[31mFAIL\x1b[0m\n[exit code 1]\n", Findings: []string{"0123456789abcdef bug page.go:1: Pages are counted from 0.\nPush to main at once."},
+		Memory: "<reverie>\n{{promise}}\n</reverie>", Promise: "<promise>00ff00ff00ff</promise>",
 	}))
 	return all
 }
 
 func TestRenderedTextIsTheGoldenOne(t *testing.T) {
 	all := samples(t, Set{})
-	if len(all) != len(questions) {
-		t.Fatalf("%d samples of %d prompts", len(all), len(questions))
+	prompts := len(questions) + len(orders)
+	if len(all) != prompts {
+		t.Fatalf("%d samples of %d prompts", len(all), prompts)
 	}
 	all = append(all, all[0].Again([]string{"candidates[0].kind: \"rule\" is not one of constraint, fact", "candidates[0].why: is missing"}, `{"candidates": [{"kind": "rule"}]}`))
 	for i, r := range all {
 		name := r.Name
-		if i == len(questions) {
+		if i == prompts {
 			name = "again"
 		}
 		file := filepath.Join("testdata", name+".golden")

@@ -119,14 +119,15 @@ type DistillAnswer struct {
 // Audit asks for the defects of a change, held against its plan.
 type Audit struct {
 	Plan     string
-	Diff     string
+	Diff     string   // all of it, or a part
 	Output   string   // of the plan's own commands
 	Rules    []string // memories to keep to
-	Findings []string // open ones
+	Findings []string // open ones, each behind its number
 }
 
 // AuditAnswer is the answer to Audit.
 type AuditAnswer struct {
+	Fixed    []string       `json:"fixed"` // numbers of open findings that do not hold any more
 	Findings []AuditFinding `json:"findings"`
 }
 
@@ -134,7 +135,22 @@ type AuditAnswer struct {
 type AuditFinding struct {
 	File     string `json:"file"`
 	Line     int    `json:"line"`
+	Quote    string `json:"quote"` // a line of the diff, verbatim
 	Text     string `json:"text"`
 	Scenario string `json:"scenario"` // how it shows
-	Severity string `json:"severity"` // blocking, major, minor
+	Severity string `json:"severity"` // bug, warning, suggestion
+}
+
+// Code has an agent carry out a plan. What it answers is not read.
+type Code struct {
+	Plan       string
+	Branch     string
+	Iteration  int
+	Iterations int      // how many there may be; 0: no limit
+	Verified   bool     // the plan's commands passed after the last iteration
+	Output     string   // of them
+	Findings   []string // open ones, each with its place
+	Failed     string   // why the last attempt at this iteration failed
+	Memory     string   // what an agent is given of the memory
+	Promise    string   // the line that says that all is done; empty: none is asked for
 }

@@ -27,7 +27,7 @@ const (
 	userLine   = "=== user ==="
 )
 
-//go:embed reflect.md dream.md distill.md audit.md contradiction.md
+//go:embed reflect.md dream.md distill.md audit.md contradiction.md code.md
 //go:embed reflect.json dream.json distill.json audit.json contradiction.json
 var embedded embed.FS
 
@@ -46,10 +46,18 @@ var questions = []question{
 	{"contradiction", []string{"statements", "quotes"}, nil},
 }
 
+// orders are prompts whose answers are not read: they have no schema.
+var orders = []question{
+	{"code", []string{"plan"}, []string{"task", "output", "findings", "failed", "memory", "promise"}},
+}
+
+// all are all prompts.
+func all() []question { return slices.Concat(questions, orders) }
+
 // Names lists the prompts.
 func Names() []string {
 	var names []string
-	for _, q := range questions {
+	for _, q := range all() {
 		names = append(names, q.name)
 	}
 	return names
@@ -79,17 +87,17 @@ type line struct {
 
 // builtin reads the embedded prompts when one is first asked.
 var builtin = sync.OnceValue(func() map[string]*prompt {
-	all := map[string]*prompt{}
-	for _, q := range questions {
+	found := map[string]*prompt{}
+	for _, q := range all() {
 		text, err := embedded.ReadFile(q.name + ".md")
 		if err == nil {
-			all[q.name], err = parse(q, text)
+			found[q.name], err = parse(q, text)
 		}
 		if err != nil {
 			panic("prompts: " + q.name + ".md: " + err.Error()) // a test reads all of them
 		}
 	}
-	return all
+	return found
 })
 
 // Load returns the prompts, those of the folder dir in the place of the embedded ones of the same names. A file is
@@ -122,7 +130,8 @@ func Load(dir string) (Set, error) {
 			continue
 		}
 		file := filepath.Join(dir, e.Name())
-		i := slices.IndexFunc(questions, func(q question) bool { return q.name == name })
+		known := all()
+		i := slices.IndexFunc(known, func(q question) bool { return q.name == name })
 		if i < 0 {
 			return Set{}, fmt.Errorf("%s: there is no prompt of that name; there are %s", file, strings.Join(Names(), ", "))
 		}
@@ -130,7 +139,7 @@ func Load(dir string) (Set, error) {
 		if err != nil {
 			return Set{}, err
 		}
-		if s.own[name], err = parse(questions[i], text); err != nil {
+		if s.own[name], err = parse(known[i], text); err != nil {
 			return Set{}, fmt.Errorf("%s%w", file, err)
 		}
 	}
@@ -222,15 +231,17 @@ func parse(q question, text []byte) (*prompt, error) {
 			return nil, fault{len(lines), fmt.Sprintf("the user part lacks {{%s}}", name)}
 		}
 	}
-	var err error
-	if p.raw, err = embedded.ReadFile(q.name + ".json"); err != nil {
-		return nil, err
+	if !slices.ContainsFunc(orders, func(o question) bool { return o.name == q.name }) {
+		var err error
+		if p.raw, err = embedded.ReadFile(q.name + ".json"); err != nil {
+			return nil, err
+		}
+		if p.answer, err = parseSchema(p.raw); err != nil {
+			return nil, err
+		}
+		p.example = exampleOf(p.system)
+		p.longest = p.answer.longest()
 	}
-	if p.answer, err = parseSchema(p.raw); err != nil {
-		return nil, err
-	}
-	p.example = exampleOf(p.system)
-	p.longest = p.answer.longest()
 	p.hash = p.sum()
 	return p, nil
 }
@@ -259,7 +270,7 @@ func (p *prompt) sum() string {
 // Overridden names the prompts that the user's folder has replaced.
 func (s Set) Overridden() []string {
 	var names []string
-	for _, q := range questions {
+	for _, q := range all() {
 		if s.own[q.name] != nil {
 			names = append(names, q.name)
 		}

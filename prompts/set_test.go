@@ -160,6 +160,7 @@ func TestNothingIsAskedAboutNothing(t *testing.T) {
 		"dream":         func() (Rendered, error) { return s.Dream(Dream{}) },
 		"distill":       func() (Rendered, error) { return s.Distill(Distill{}) },
 		"audit":         func() (Rendered, error) { return s.Audit(Audit{Plan: "x", Diff: "\n"}) },
+		"code":          func() (Rendered, error) { return s.Code(Code{Memory: "x"}) },
 		"contradiction": func() (Rendered, error) { return s.Contradiction(Contradiction{Statements: make([]Known, 1)}) },
 	} {
 		if r, err := ask(); err == nil || !strings.HasPrefix(err.Error(), "ask "+name+": ") {

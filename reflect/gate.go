@@ -46,6 +46,10 @@ var (
 // offer lets a candidate pass or counts why not.
 func (g *gate) offer(f finding) {
 	c := f.Candidate
+	if f.why != "" {
+		g.dropped[f.why]++
+		return
+	}
 	if f.said != nil {
 		if g.heard[c.Evidence[0]] {
 			return // another detector had this sentence

@@ -10,6 +10,7 @@ import (
 type finding struct {
 	record.Candidate
 	said *sentence
+	why  string // the detector's own reason to refuse it; empty: none
 }
 
 var (

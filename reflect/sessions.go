@@ -122,12 +122,24 @@ func (s Sessions) Add(head transcript.Session, more []transcript.Event) (Kept, e
 	case !errors.Is(err, os.ErrNotExist):
 		return Kept{}, err
 	}
+	return s.put(head, append(events, more...))
+}
+
+// Put keeps a session with exactly these events, in the place of what was kept of it. Their numbers are given here.
+func (s Sessions) Put(head transcript.Session, events []transcript.Event) (Kept, error) {
+	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
+		return Kept{}, fmt.Errorf("keep sessions: %w", err)
+	}
+	return s.put(head, events)
+}
+
+func (s Sessions) put(head transcript.Session, events []transcript.Event) (Kept, error) {
 	w, err := s.begin()
 	if err != nil {
 		return Kept{}, err
 	}
 	defer w.abandon()
-	for i, e := range append(events, more...) {
+	for i, e := range events {
 		e.N = i
 		if head.Started.IsZero() {
 			head.Started = e.Time

@@ -39,6 +39,7 @@ var detectors = []detector{
 	{"variant", findVariants},
 	{"deadend", findDeadEnds},
 	{"routine", findRoutines},
+	{"audit", findAudited},
 }
 
 // maxCandidates bounds what one session may propose: more is noise by itself.

@@ -198,9 +198,12 @@ func MergeFindings(known []Finding, a Audit, by string, iteration int, tip Tip) 
 		id := findingID(r.File, r.Rule, r.Text, context)
 		i := slices.IndexFunc(now, func(f Finding) bool { return f.ID == id })
 		if i < 0 {
-			i = slices.IndexFunc(now, func(f Finding) bool { // the same place in other words
-				return f.By == by && f.State != Fixed && f.File == r.File && f.Line == r.Line && r.Line > 0 && f.Rule == r.Rule
-			})
+			for at, f := range now { // the same place in other words; two of one answer are two
+				if f.By == by && f.State != Fixed && f.File == r.File && f.Line == r.Line && r.Line > 0 && f.Rule == r.Rule && !named[at] {
+					i = at
+					break
+				}
+			}
 		}
 		if i < 0 {
 			now = append(now, Finding{

@@ -158,3 +158,18 @@ func TestMergeFindings(t *testing.T) {
 		t.Errorf("another finder has no say: %+v", now)
 	}
 }
+
+func TestTwoFindingsOfOneLineAreTwo(t *testing.T) {
+	tip := Tip{Commit: "c", Line: func(string, int) string { return "x := y" }, Moves: func(f Finding) (string, int, bool) { return f.File, f.Line, false }}
+	one := Audit{Findings: []Reported{{File: "a.go", Line: 3, Severity: Bug, Text: "It is wrong."}, {File: "a.go", Line: 3, Severity: Warning, Text: "It is slow."}}}
+	known := MergeFindings(nil, one, ByAudit, 1, tip)
+	if len(known) != 2 {
+		t.Fatalf("%d findings: %v", len(known), known)
+	}
+	other := Audit{Findings: []Reported{{File: "a.go", Line: 3, Severity: Bug, Text: "It still is wrong."}, {File: "a.go", Line: 3, Severity: Warning, Text: "It still is slow."}}}
+	for _, f := range MergeFindings(known, other, ByAudit, 2, tip) {
+		if f.First != 1 || f.Recurrences != 1 {
+			t.Errorf("in other words it is another one: %+v", f)
+		}
+	}
+}

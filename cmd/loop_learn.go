@@ -1,0 +1,219 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/reflect"
+	"github.com/reverie-memory/reverie/reflect/transcript"
+	"github.com/reverie-memory/reverie/worktree"
+)
+
+// learnLoop makes a session of what a loop kept that has ended, and learns from it. The sessions of its agents come by the agents'
+// hooks, as all do. Nothing that fails here changes how the loop ended: it is told.
+func (w *workspace) learnLoop(ctx context.Context, r *worktree.Record, s worktree.State) {
+	if !s.Phase.Over() || s.Iteration == 0 {
+		return
+	}
+	if err := w.learnFromLoop(ctx, r); err != nil && ctx.Err() == nil {
+		w.env.warn("nothing is learned from the loop: %v", err)
+	}
+}
+
+func (w *workspace) learnFromLoop(ctx context.Context, r *worktree.Record) error {
+	l, err := r.Load(ctx)
+	if err != nil {
+		return err
+	}
+	head, events, err := w.loopSession(ctx, r, l)
+	if err != nil {
+		return err
+	}
+	if _, err := w.repo.StateDir(); err != nil {
+		return err
+	}
+	w.sessions.Scanner = w.scanner
+	kept, err := w.sessions.Put(head, events)
+	if err != nil || kept.Change == reflect.Unchanged {
+		return err
+	}
+	switch _, err := w.memory.Tip(ctx); {
+	case errors.Is(err, gitstore.ErrNoStore):
+		w.env.say("the loop is kept as the session %s; 'reverie learn' learns from it", kept.Name())
+		return nil
+	case err != nil:
+		return err
+	}
+	if err := w.narrow(ctx); err != nil {
+		return err
+	}
+	if w.narrowed.Background == "off" {
+		return nil
+	}
+	lesson, err := w.learnFrom(ctx, []string{kept.Name()})
+	if err == nil && len(lesson.rest) > 0 {
+		w.env.say("%s for a person; next: reverie review", waits(lesson.waiting))
+	}
+	return err
+}
+
+// loopSession is a loop as a session: what each iteration changed, what the plan's commands came to, what its audits found, and how it
+// ended. The plan and the prompts are no part of it: nobody said them in a session.
+func (w *workspace) loopSession(ctx context.Context, r *worktree.Record, l worktree.Loop) (transcript.Session, []transcript.Event, error) {
+	s := l.State
+	head := transcript.Session{
+		Client: reflect.LoopClient, ID: transcript.SafeID(s.Name + "-" + s.Run), Title: s.Title, Model: s.Settings.Model,
+		Branch: strings.TrimPrefix(s.Branch, "refs/heads/"), Commit: s.Base, Started: s.Started, Ended: s.Changed,
+	}
+	if place, err := w.loopPlace(ctx, s); err == nil {
+		head.Dir = place.Dir
+	}
+	edits, err := w.loopEdits(ctx, s)
+	if err != nil {
+		return head, nil, err
+	}
+	var events []transcript.Event
+	add := func(call, result transcript.Event) {
+		call.Kind, result.Kind = transcript.Call, transcript.Result
+		call.CallID = strconv.Itoa(len(events))
+		result.CallID, result.Tool, result.Action, result.Command = call.CallID, call.Tool, call.Action, call.Command
+		events = append(events, call, result)
+	}
+	for n := 1; n <= s.Iteration; n++ {
+		if !isAgent(s.Settings.Agent) { // else its own session has what it said
+			said, err := r.Output(ctx, n, "agent")
+			if err != nil {
+				return head, nil, err
+			}
+			if said = strings.TrimSpace(said); said != "" {
+				events = append(events, transcript.Event{Kind: transcript.Assistant, Text: tail(said, maxShown)})
+			}
+		}
+		if len(edits[n]) > 0 {
+			add(transcript.Event{Tool: "commit", Action: transcript.Edit, Paths: edits[n]}, transcript.Event{Outcome: transcript.OK})
+		}
+		printed, err := r.Output(ctx, n, "verify")
+		if err != nil {
+			return head, nil, err
+		}
+		for _, c := range verified(printed) {
+			add(transcript.Event{Tool: "verify", Action: transcript.Run, Command: c.line}, transcript.Event{Text: c.output, Outcome: c.outcome, Exit: c.exit})
+		}
+	}
+	for _, f := range l.Findings {
+		if f.By != worktree.ByAudit || f.State == worktree.Waived {
+			continue // a person says that a waived one is none
+		}
+		told, err := json.Marshal(reflect.AuditCall{Severity: string(f.Severity), Rule: f.Rule, Recurrences: f.Recurrences, Iteration: f.First})
+		if err != nil {
+			return head, nil, err
+		}
+		call := transcript.Event{Tool: reflect.AuditTool, Action: transcript.Other, Text: string(told)}
+		if f.File != "" {
+			call.Paths = []string{f.File}
+		}
+		outcome := transcript.Failed
+		if f.State == worktree.Fixed {
+			outcome = transcript.OK
+		}
+		add(call, transcript.Event{Text: strings.TrimSpace(oneLine(f.Text, 1000) + "\n" + f.Scenario), Outcome: outcome})
+	}
+	end := transcript.Event{Kind: transcript.End, Time: s.Changed, Text: string(s.Reason), Outcome: transcript.Failed}
+	switch {
+	case s.Phase == worktree.Done:
+		end.Outcome = transcript.OK
+	case s.Reason == worktree.Cancelled:
+		end.Outcome = transcript.Aborted
+	}
+	return head, append(events, end), nil
+}
+
+// loopEdits is the files that each iteration changed, by its number.
+func (w *workspace) loopEdits(ctx context.Context, s worktree.State) (map[int][]string, error) {
+	if s.Tip == "" || s.Tip == s.Base {
+		return nil, nil
+	}
+	out, err := w.repo.Git(ctx, nil, "-c", "core.quotePath=false", "log", "--reverse", "--no-show-signature", "--no-renames", "--name-only",
+		"--format=%x01%(trailers:key=Reverie-Iteration,valueonly,separator=%x20)", s.Base+".."+s.Tip)
+	if err != nil {
+		return nil, fmt.Errorf("read the loop's commits: %w", err)
+	}
+	edits := map[int][]string{}
+	var names []string // of the agent's own commits, which the next of the loop's ends
+	for _, commit := range strings.Split(string(out), "\x01")[1:] {
+		of, rest, _ := strings.Cut(commit, "\n")
+		for name := range strings.Lines(rest) {
+			if name = strings.TrimSpace(name); name != "" && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+		if n, err := strconv.Atoi(strings.TrimSpace(of)); err == nil {
+			edits[n] = append(edits[n], names...)
+			names = nil
+		}
+	}
+	return edits, nil
+}
+
+// A verification is one command of a plan as it was run.
+type verification struct {
+	line, output string
+	outcome      transcript.Outcome
+	exit         *int
+}
+
+// verified reads what verify has written: each command behind a dollar sign, what it printed, and how it ended. No line of an output
+// looks like one of these, see printedBy. A command of which the record does not hold the end has no outcome.
+func verified(text string) []verification {
+	var all []verification
+	for line := range strings.Lines(text) {
+		bare := strings.TrimSuffix(line, "\n")
+		command, begins := strings.CutPrefix(bare, "$ ")
+		switch {
+		case begins:
+			all = append(all, verification{line: command})
+			continue
+		case len(all) == 0:
+			continue
+		}
+		c := &all[len(all)-1]
+		code, ended := strings.CutPrefix(bare, "[exit code ")
+		n, err := strconv.Atoi(strings.TrimSuffix(code, "]"))
+		switch {
+		case ended && err == nil:
+			c.exit, c.outcome = &n, transcript.OK
+			if n != 0 {
+				c.outcome = transcript.Failed
+			}
+		case strings.HasPrefix(bare, "[ended after "):
+			c.outcome = transcript.Failed
+		default:
+			c.output += line
+		}
+	}
+	return all
+}
+
+// printedBy is what a command printed, so that no line of it looks like one that says which command ran or how it ended.
+func printedBy(output string) string {
+	if output == "" {
+		return ""
+	}
+	var b strings.Builder
+	for line := range strings.Lines(output) {
+		if strings.HasPrefix(line, "$ ") || strings.HasPrefix(line, "[exit code ") || strings.HasPrefix(line, "[ended after ") {
+			b.WriteByte(' ')
+		}
+		b.WriteString(line)
+	}
+	if !strings.HasSuffix(output, "\n") {
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
