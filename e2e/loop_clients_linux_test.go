@@ -50,12 +50,13 @@ func (p inLoop) loop(args ...string) answer {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*clientPatience)
 	p.t.Cleanup(cancel)
-	args = slices.Concat([]string{"loop", "start", filepath.Join(p.home, "plan.md"), "--name", "answer", "--agent", p.c.Name, "--sandbox", "off"}, args)
+	args = slices.Concat([]string{"loop", "start", filepath.Join(p.home, "plan.md"), "--name", "answer", "--sandbox", "off", "--max-errors", "1"}, args)
 	r := &running{l: p.lab, cmd: exec.CommandContext(ctx, p.binary(), args...), over: make(chan error, 1)}
 	r.cmd.Dir = p.repo
 	r.cmd.Env = append(slices.DeleteFunc(p.env(), func(kv string) bool { return strings.HasPrefix(kv, "PATH=") }),
 		"PATH="+p.bin+":"+os.Getenv("PATH"))
 	r.cmd.Env = append(r.cmd.Env, p.c.env(p.lab)...)
+	r.cmd.Env = append(r.cmd.Env, `OPENCODE_PERMISSION={"edit":"ask","bash":"ask"}`) // what a user may have said; nobody is there to ask
 	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.err
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	r.cmd.Cancel = r.kill
@@ -105,7 +106,7 @@ func TestClientsCarryALoop(t *testing.T) {
 		second = append(second, step{Say: "Now it is 42.\n", Quote: promise})
 		l.model.play(turn{"Put the number of the answer", first}, turn{"the answer is 41", second})
 
-		a := p.loop("--audit", `echo '{"findings":[]}'`, "--max", "3", "--max-errors", "1", "--promise")
+		a := p.loop("--agent", l.c.Name, "--audit", `echo '{"findings":[]}'`, "--max", "3", "--promise")
 		if a.code != 0 {
 			t.Fatal(a)
 		}
@@ -143,6 +144,37 @@ func TestClientsCarryALoop(t *testing.T) {
 			if !strings.HasPrefix(name, l.c.Name+"/") {
 				t.Errorf("kept: %s", name)
 			}
+		}
+	})
+}
+
+// An agent that audits reads what was committed, changes nothing, and its findings are the loop's.
+func TestClientsAuditALoop(t *testing.T) {
+	inClients(t, nil, func(l *lab) {
+		t := l.t
+		l.install()
+		p := newInLoop(l)
+		l.model.play(turn{"Put the number of the answer", []step{
+			{Calls: []call{l.c.create(filepath.Join(p.tree, "mine.txt"), "mine")}},
+			{Calls: []call{l.c.shell("git show HEAD")}},
+			{Say: "There is one.\n" + `{"findings":[{"file":"answer.txt","line":1,"severity":"bug","text":"It is not 41."}]}`},
+		}})
+		a := p.loop("--audit-agent", l.c.Name, "--max", "1", "--", "sh", "-c", "echo 41 >answer.txt")
+		if a.code != 20 { // --max
+			t.Fatal(a)
+		}
+		asked := steps(l.model.heard())
+		if len(asked) != 3 {
+			t.Fatalf("the model was asked %d times:\n%s", len(asked), a)
+		}
+		if told := asked[2].text("tool", "user"); !strings.Contains(told, "+41") {
+			t.Errorf("the auditor did not get to see the change:\n%s", told)
+		}
+		if _, err := os.Stat(filepath.Join(p.tree, "mine.txt")); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("the auditor has changed the work tree: %v", err)
+		}
+		if got := l.must("loop", "findings", "answer"); !strings.Contains(got, "answer.txt:1") || !strings.Contains(got, "It is not 41.") {
+			t.Errorf("findings:\n%s", got)
 		}
 	})
 }
