@@ -21,12 +21,40 @@ type loopAgent struct {
 // for a stream of events.
 func loopAgents() []loopAgent {
 	return []loopAgent{
-		{name: "opencode", code: []string{"opencode", "run", "--format", "json"}, audit: []string{"opencode", "run", "--agent", "plan"}, model: "--model",
-			env: []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_SHARE=1"}},
-		{name: "claude", code: []string{"claude", "-p", "--output-format", "stream-json", "--verbose", "--permission-mode", "bypassPermissions"}, audit: []string{"claude", "-p", "--permission-mode", "plan"}, model: "--model"},
-		{name: "codex", code: []string{"codex", "exec", "--json", "--sandbox", "workspace-write", "-"}, audit: []string{"codex", "exec", "--sandbox", "read-only", "-"}, model: "--model"},
-		{name: "gemini", code: []string{"gemini", "--skip-trust", "--approval-mode", "yolo"}, audit: []string{"gemini", "--skip-trust"}, model: "--model"},
-		{name: "aider", code: []string{"aider", "--yes-always", "--no-check-update", "--no-auto-commits", "--no-gitignore", "--message-file", "/dev/stdin"}, audit: []string{"aider", "--no-check-update", "--dry-run", "--chat-mode", "ask", "--message-file", "/dev/stdin"}, model: "--model"},
+		{
+			name:  "opencode",
+			code:  []string{"opencode", "run", "--format", "json", "--auto"}, // without --auto, what the user wants to be asked about is refused
+			audit: []string{"opencode", "run", "--format", "json", "--auto", "--agent", "plan"},
+			model: "--model",
+			env:   []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_SHARE=1"},
+		},
+		{
+			// In its other modes it writes nothing below a folder .git, and its plan mode ends with 1 where a server has to check an action.
+			name: "claude",
+			code: []string{"claude", "-p", "--output-format", "stream-json", "--verbose", "--permission-mode", "bypassPermissions"},
+			audit: []string{"claude", "-p", "--output-format", "stream-json", "--verbose", "--permission-mode", "dontAsk",
+				"--allowedTools=Read,Grep,Glob,Bash(git diff:*),Bash(git show:*),Bash(git log:*)"},
+			model: "--model",
+		},
+		{
+			name:  "codex",
+			code:  []string{"codex", "exec", "--json", "--sandbox", "workspace-write", "-"},
+			audit: []string{"codex", "exec", "--json", "--sandbox", "read-only", "-"},
+			model: "--model",
+		},
+		{
+			name: "gemini", // its plan mode has no shell to look at a change with
+			code: []string{"gemini", "--skip-trust", "--output-format", "stream-json", "--approval-mode", "yolo"},
+			audit: []string{"gemini", "--skip-trust", "--output-format", "stream-json", "--approval-mode", "default",
+				"--allowed-tools=run_shell_command(git diff),run_shell_command(git show),run_shell_command(git log)"},
+			model: "--model",
+		},
+		{
+			name:  "aider",
+			code:  []string{"aider", "--yes-always", "--no-check-update", "--no-auto-commits", "--no-gitignore", "--message-file", "/dev/stdin"},
+			audit: []string{"aider", "--no-check-update", "--dry-run", "--chat-mode", "ask", "--message-file", "/dev/stdin"},
+			model: "--model",
+		},
 	}
 }
 

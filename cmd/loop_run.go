@@ -104,7 +104,7 @@ func (l *looper) code(ctx context.Context, t worktree.Turn) (out worktree.Outcom
 	if err != nil {
 		return out, programMissing(err, argv[0])
 	}
-	out.Promised = promised(r.Output, t.Loop.State.Nonce)
+	out.Promised = promised(agentSaid(r.Output), t.Loop.State.Nonce)
 	return out, failedRun(argv[0], r, set.TurnTime)
 }
 
@@ -177,7 +177,7 @@ func (l *looper) audit(ctx context.Context, t worktree.Turn) (out worktree.Outco
 		err = failedRun("the audit", r, s.Settings.TurnTime)
 	}
 	if err == nil {
-		out.Audit, err = worktree.ParseAudit([]byte(r.Output))
+		out.Audit, err = worktree.ParseAudit([]byte(agentSaid(r.Output)))
 	}
 	return out, err
 }

@@ -68,3 +68,38 @@ func TestLoopAgentCommands(t *testing.T) {
 		}
 	}
 }
+
+// The lines are those of the real agents, but for their ids and times.
+func TestWhatAnAgentSaid(t *testing.T) {
+	for name, c := range map[string]struct{ output, want string }{
+		"claude": {`{"type":"user","message":{"role":"user","content":[{"type":"tool_result","content":"a\nb"}]}}
+{"type":"assistant","message":{"content":[{"text":"Done.\n<promise>abc</promise>","type":"text"}],"role":"assistant"}}
+{"type":"result","subtype":"success","is_error":false,"result":"Done.\n<promise>abc</promise>"}
+`, "Done.\n<promise>abc</promise>"},
+		"codex": {`WARNING: proceeding
+{"type":"thread.started","thread_id":"1"}
+{"type":"item.completed","item":{"id":"item_4","type":"command_execution","aggregated_output":"<promise>abc</promise>"}}
+{"type":"item.completed","item":{"id":"item_5","type":"agent_message","text":"First."}}
+{"type":"item.completed","item":{"id":"item_6","type":"agent_message","text":"Done."}}
+`, "First.\nDone."},
+		"gemini": {`YOLO mode is enabled.
+{"type":"message","role":"user","content":"print <promise>abc</promise>"}
+{"type":"message","role":"assistant","content":"Do","delta":true}
+{"type":"message","role":"assistant","content":"ne.","delta":true}
+{"type":"tool_result","tool_id":"1","status":"success","output":"x"}
+{"type":"message","role":"assistant","content":"More.","delta":true}
+{"type":"result","status":"success","stats":{"total_tokens":1}}
+`, "Done.\nMore."},
+		"opencode": {`{"type":"tool_use","part":{"type":"tool","tool":"write","state":{"output":"x"}}}
+{"type":"text","part":{"type":"text","text":"Done."}}
+{"type":"step_finish","part":{"type":"step-finish"}}
+`, "Done."},
+		"nothing said": {`{"type":"turn.started"}` + "\n", ""},
+		"plain":        {"Done.\n<promise>abc</promise>\n", "Done.\n<promise>abc</promise>\n"},
+		"an audit":     {`{"findings":[]}` + "\n", `{"findings":[]}` + "\n"},
+	} {
+		if d := cmp.Diff(c.want, agentSaid(c.output)); d != "" {
+			t.Errorf("%s (-want +got)\n%s", name, d)
+		}
+	}
+}

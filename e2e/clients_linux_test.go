@@ -30,6 +30,7 @@ type client struct {
 	session func(prompt string) []string // arguments that begin a session
 	resume  func(prompt string) []string // arguments that go on with the last
 	shell   func(command string) call
+	create  func(path, line string) call       // a file of one line
 	edit    func(path, old, new string) []call // one after the other
 	tool    func(name string) string           // what the model calls a tool of ours
 	records string                             // where it keeps its sessions, below its home
@@ -52,6 +53,9 @@ var clients = []client{
 			return call{"Bash", fields{"command": command, "description": "Run a command"}}
 		},
 		tool: func(name string) string { return "mcp__reverie__" + name },
+		create: func(path, line string) call {
+			return call{"Write", fields{"file_path": path, "content": line + "\n"}}
+		},
 		edit: func(path, old, new string) []call {
 			return []call{{"Read", fields{"file_path": path}}, {"Edit", fields{"file_path": path, "old_string": old, "new_string": new}}}
 		},
@@ -88,6 +92,9 @@ trust_level = "trusted"
 		resume:  func(prompt string) []string { return []string{"exec", "resume", "--last", prompt} },
 		shell:   func(command string) call { return call{"exec_command", fields{"cmd": command}} },
 		tool:    func(name string) string { return "mcp__reverie/" + name },
+		create: func(path, line string) call {
+			return call{"exec_command", fields{"cmd": "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: " + filepath.Base(path) + "\n+" + line + "\n*** End Patch\nEOF"}}
+		},
 		edit: func(path, old, new string) []call {
 			patch := fmt.Sprintf("apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: %s\n@@\n-%s\n+%s\n*** End Patch\nEOF", filepath.Base(path), old, new)
 			return []call{{"exec_command", fields{"cmd": patch}}}
@@ -118,6 +125,9 @@ trust_level = "trusted"
 			return call{"run_shell_command", fields{"command": command, "description": "Run a command"}}
 		},
 		tool: func(name string) string { return "mcp_reverie_" + name },
+		create: func(path, line string) call {
+			return call{"write_file", fields{"file_path": path, "content": line + "\n"}}
+		},
 		edit: func(path, old, new string) []call {
 			return []call{{"replace", fields{"file_path": path, "old_string": old, "new_string": new, "instruction": "Mend it."}}}
 		},
@@ -158,6 +168,9 @@ trust_level = "trusted"
 			return call{"bash", fields{"command": command, "description": "Run a command"}}
 		},
 		tool: func(name string) string { return "reverie_" + name },
+		create: func(path, line string) call {
+			return call{"write", fields{"filePath": path, "content": line + "\n"}}
+		},
 		edit: func(path, old, new string) []call {
 			return []call{{"read", fields{"filePath": path}}, {"edit", fields{"filePath": path, "oldString": old, "newString": new}}}
 		},

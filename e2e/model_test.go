@@ -38,8 +38,9 @@ type turn struct {
 type step struct {
 	Say   string
 	Calls []call
-	Used  int  // tokens that the answer claims to have read; 0 for a thousand
-	Stall bool // never answer
+	Used  int            // tokens that the answer claims to have read; 0 for a thousand
+	Stall bool           // never answer
+	Quote *regexp.Regexp // says, too, the last of what the user said that it matches, unless it is nil
 
 	Before func() // called before the answer is given, unless it is nil
 }
@@ -206,6 +207,11 @@ func (m *model) answer(r request) (step, string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := m.choose(&r)
+	if s.Quote != nil {
+		if all := s.Quote.FindAllString(html.UnescapeString(r.text("user")), -1); len(all) > 0 {
+			s.Say += all[len(all)-1]
+		}
+	}
 	m.requests = append(m.requests, r)
 	return s, fmt.Sprintf("scripted%d", len(m.requests)) + fmt.Sprintf("x%d", len(r.Body))
 }

@@ -1,0 +1,187 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"html"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const answerPlan = "# Answer\n\nPut the number of the answer into answer.txt.\n\n" +
+	"```verify\necho \"the answer is $(cat answer.txt)\"\ngrep -qx 42 answer.txt\n```\n"
+
+// inLoop is an agent as a loop meets it: found on PATH under its own name, with the arguments of cmd/loop_agents.go.
+type inLoop struct {
+	*lab
+	bin  string
+	tree string
+}
+
+func newInLoop(l *lab) inLoop {
+	l.t.Helper()
+	p := inLoop{lab: l, bin: filepath.Join(l.home, "agents"), tree: filepath.Join(l.repo, ".git/reverie/loops/answer/tree")}
+	program := l.program()
+	if l.c.Name == "codex" {
+		program = append(program, l.c.extra...) // what the user says by trusting the hooks
+	}
+	for i, word := range program {
+		program[i] = "'" + word + "'"
+	}
+	path := filepath.Join(p.bin, l.c.Name)
+	if err := errors.Join(os.MkdirAll(p.bin, 0o755), os.WriteFile(path, []byte("#!/bin/sh\nexec "+strings.Join(program, " ")+" \"$@\"\n"), 0o755)); err != nil {
+		l.t.Fatal(err)
+	}
+	write(l.t, filepath.Join(l.home, "plan.md"), answerPlan)
+	return p
+}
+
+// loop starts a loop and waits for its end.
+func (p inLoop) loop(args ...string) answer {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*clientPatience)
+	p.t.Cleanup(cancel)
+	args = slices.Concat([]string{"loop", "start", filepath.Join(p.home, "plan.md"), "--name", "answer", "--sandbox", "off", "--max-errors", "1"}, args)
+	r := &running{l: p.lab, cmd: exec.CommandContext(ctx, p.binary(), args...), over: make(chan error, 1)}
+	r.cmd.Dir = p.repo
+	r.cmd.Env = append(slices.DeleteFunc(p.env(), func(kv string) bool { return strings.HasPrefix(kv, "PATH=") }),
+		"PATH="+p.bin+":"+os.Getenv("PATH"))
+	r.cmd.Env = append(r.cmd.Env, p.c.env(p.lab)...)
+	r.cmd.Env = append(r.cmd.Env, `OPENCODE_PERMISSION={"edit":"ask","bash":"ask"}`) // what a user may have said; nobody is there to ask
+	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.err
+	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	r.cmd.Cancel = r.kill
+	r.cmd.WaitDelay = 5 * time.Second
+	if err := p.net.start(r.cmd); err != nil {
+		p.t.Fatal(err)
+	}
+	go func() { r.over <- r.cmd.Wait() }()
+	return r.wait()
+}
+
+// promise is what a coder says that is asked to.
+var promise = regexp.MustCompile(`<promise>[0-9a-f]+</promise>`)
+
+// refusals are what an agent's commands print that would commit a secret and push. Codex keeps its commands from writing outside of the
+// work tree. Gemini has git pass over all hooks and the user's configuration: there the loop does not take the commit.
+var refusals = map[string][]string{
+	"claude":   {"token.txt must not be committed", "commit ended with 1\n", "push ended with 128"},
+	"codex":    {"Read-only file system", "commit ended with 128", "push ended with 128"},
+	"gemini":   {`commit ended with 0`, `push ended with 1`},
+	"opencode": {"token.txt must not be committed", "commit ended with 1\n", "push ended with 128"},
+}
+
+// An agent writes something wrong, and would commit a secret and push; it is shown what the plan's command said, and mends it.
+func TestClientsCarryALoop(t *testing.T) {
+	inClients(t, nil, func(l *lab) {
+		t := l.t
+		l.install()
+		p := newInLoop(l)
+		origin := filepath.Join(l.home, "origin.git")
+		git(t, "", "init", "-q", "--bare", origin)
+		git(t, l.repo, "remote", "add", "origin", origin)
+		git(t, l.repo, "config", "user.name", "Ann Author")
+		git(t, l.repo, "config", "user.email", "ann@example.com")
+		write(t, filepath.Join(l.repo, "calc.sh"), "what the user is at\n")
+		before := p.checkout()
+
+		answer := filepath.Join(p.tree, "answer.txt")
+		token := "ghp_" + strings.Repeat("aB3dE6gH9", 4)
+		unsafe := "echo token=" + token + " >token.txt; git add token.txt; git commit -qm token; echo commit ended with $?; " +
+			"git reset -q; rm token.txt; git push origin HEAD:refs/heads/stolen 2>push.txt; echo push ended with $?; rm push.txt"
+		first := []step{{Calls: []call{l.c.create(answer, "41")}}, {Calls: []call{l.c.shell(unsafe)}}, {Say: "It is 41."}}
+		var second []step
+		for _, c := range l.c.edit(answer, "41", "42") {
+			second = append(second, step{Calls: []call{c}})
+		}
+		second = append(second, step{Say: "Now it is 42.\n", Quote: promise})
+		l.model.play(turn{"Put the number of the answer", first}, turn{"the answer is 41", second})
+
+		a := p.loop("--agent", l.c.Name, "--audit", `echo '{"findings":[]}'`, "--max", "3", "--promise")
+		if a.code != 0 {
+			t.Fatal(a)
+		}
+		asked := steps(l.model.heard())
+		if want := len(first) + len(second); len(asked) != want {
+			t.Fatalf("the model was asked %d times, and not %d:\n%s", len(asked), want, a)
+		}
+		told := asked[len(first)-1].text("tool", "user")
+		for _, want := range refusals[l.c.Name] {
+			if !strings.Contains(told, want) {
+				t.Errorf("the model was not told %q, but\n%s", want, told)
+			}
+		}
+		if got, want := asked[len(first)].text("user"), "$ grep -qx 42 answer.txt\n[exit code 1]"; !strings.Contains(html.UnescapeString(got), want) {
+			t.Errorf("the second iteration was not told %q, but\n%s", want, got)
+		}
+
+		if got := git(t, l.repo, "show", "reverie/loop/answer:answer.txt"); got != "42" {
+			t.Errorf("the branch has %q", got)
+		}
+		if got := git(t, l.repo, "diff", "--name-status", "main", "reverie/loop/answer"); got != "A\tanswer.txt" {
+			t.Errorf("the branch changes\n%s", got)
+		}
+		if got := git(t, l.repo, "log", "--format=%an", "-p", "reverie/loop/answer"); strings.Contains(got, token) {
+			t.Errorf("a secret is on the branch:\n%s", got)
+		}
+		if got := git(t, origin, "for-each-ref"); got != "" {
+			t.Errorf("pushed:\n%s", got)
+		}
+		if diff := cmp.Diff(before, p.checkout()); diff != "" {
+			t.Errorf("the user's checkout (-before +after)\n%s", diff)
+		}
+		l.eventually("the sessions of both iterations are kept", func() bool { return len(l.kept()) == 2 })
+		for _, name := range l.kept() {
+			if !strings.HasPrefix(name, l.c.Name+"/") {
+				t.Errorf("kept: %s", name)
+			}
+		}
+	})
+}
+
+// An agent that audits reads what was committed, changes nothing, and its findings are the loop's.
+func TestClientsAuditALoop(t *testing.T) {
+	inClients(t, nil, func(l *lab) {
+		t := l.t
+		l.install()
+		p := newInLoop(l)
+		l.model.play(turn{"Put the number of the answer", []step{
+			{Calls: []call{l.c.create(filepath.Join(p.tree, "mine.txt"), "mine")}},
+			{Calls: []call{l.c.shell("git show HEAD")}},
+			{Say: "There is one.\n" + `{"findings":[{"file":"answer.txt","line":1,"severity":"bug","text":"It is not 41."}]}`},
+		}})
+		a := p.loop("--audit-agent", l.c.Name, "--max", "1", "--", "sh", "-c", "echo 41 >answer.txt")
+		if a.code != 20 { // --max
+			t.Fatal(a)
+		}
+		asked := steps(l.model.heard())
+		if len(asked) != 3 {
+			t.Fatalf("the model was asked %d times:\n%s", len(asked), a)
+		}
+		if told := asked[2].text("tool", "user"); !strings.Contains(told, "+41") {
+			t.Errorf("the auditor did not get to see the change:\n%s", told)
+		}
+		if _, err := os.Stat(filepath.Join(p.tree, "mine.txt")); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("the auditor has changed the work tree: %v", err)
+		}
+		if got := l.must("loop", "findings", "answer"); !strings.Contains(got, "answer.txt:1") || !strings.Contains(got, "It is not 41.") {
+			t.Errorf("findings:\n%s", got)
+		}
+	})
+}
+
+// checkout is what the user has checked out, and what is different in it.
+func (p inLoop) checkout() string {
+	p.t.Helper()
+	return git(p.t, p.repo, "status", "--porcelain", "--branch", "--untracked-files=all") + "\n" + git(p.t, p.repo, "rev-parse", "HEAD") +
+		"\n" + read(p.t, filepath.Join(p.repo, "calc.sh"))
+}
