@@ -22,7 +22,8 @@ import (
 type LeftOut struct {
 	Path    string
 	Why     string
-	Ignored bool // git ignores it: that is as it should be
+	Ignored bool   // git ignores it: that is as it should be
+	Rule    string // of the finding about it; "": the usual one
 }
 
 // Message is what a commit of a loop's says.
@@ -163,6 +164,9 @@ func (p *Place) backup(ctx context.Context, commit string) error {
 // stage writes what is to be committed as a tree, by an index of its own, which the caller removes or installs. Secrets are those that
 // base does not have.
 func (p *Place) stage(ctx context.Context, base, parent string) (tree string, left []LeftOut, index string, err error) {
+	if err := p.ready(ctx); err != nil {
+		return "", nil, "", err
+	}
 	gitDir, err := p.gitDir()
 	if err != nil {
 		return "", nil, "", err
@@ -181,7 +185,7 @@ func (p *Place) stage(ctx context.Context, base, parent string) (tree string, le
 	}
 	var refused map[string]string
 	if p.Refused != nil {
-		if refused, err = p.Refused(ctx); err != nil {
+		if refused, err = p.Refused(ctx, changed); err != nil {
 			return "", nil, index, err
 		}
 	}
@@ -195,6 +199,15 @@ func (p *Place) stage(ctx context.Context, base, parent string) (tree string, le
 		return "", nil, index, err
 	}
 	var add, info bytes.Buffer
+	var plain []string
+	back := func(name string) error { // has a path be as the parent has it
+		entry, err := p.repo.Git(ctx, nil, "ls-tree", "-z", parent, "--", ":(literal)"+name)
+		if len(entry) == 0 {
+			entry = fmt.Appendf(nil, "0 %s\t%s\x00", strings.Repeat("0", len(parent)), name)
+		}
+		info.Write(entry)
+		return err
+	}
 	for _, name := range changed {
 		why, err := refused[name], error(nil)
 		if why == "" {
@@ -208,21 +221,31 @@ func (p *Place) stage(ctx context.Context, base, parent string) (tree string, le
 		case why == gone:
 			fmt.Fprintf(&info, "0 %s\t%s\x00", strings.Repeat("0", len(parent)), name)
 			continue
+		case why == "" && p.sealed:
+			plain = append(plain, name)
+			continue
 		case why == "":
 			add.WriteString(name + "\x00")
 			continue
 		default:
 			left = append(left, LeftOut{Path: name, Why: why})
 		}
-		entry, err := p.repo.Git(ctx, nil, "ls-tree", "-z", parent, "--", ":(literal)"+name)
-		if err != nil {
+		if err := back(name); err != nil {
 			return "", nil, index, err
 		}
-		if len(entry) == 0 {
-			entry = fmt.Appendf(nil, "0 %s\t%s\x00", strings.Repeat("0", len(parent)), name)
-		}
-		info.Write(entry)
 	}
+	entries, err := p.plain(ctx, plain, func(name, blob string) (bool, error) {
+		held, err := p.holds(ctx, parent, name, blob)
+		if err == nil && held {
+			left = append(left, LeftOut{Path: name, Why: p.Runs(name), Rule: RuleOfContent(blob)})
+			err = back(name)
+		}
+		return held, err
+	})
+	if err != nil {
+		return "", nil, index, err
+	}
+	info.Write(entries)
 	if info.Len() > 0 {
 		if _, err := p.git(ctx, index, info.Bytes(), "update-index", "-z", "--index-info"); err != nil {
 			return "", left, index, err
