@@ -333,6 +333,12 @@ func (p *Place) changed(ctx context.Context, index, commit string) ([]string, er
 
 // ignored are those of some paths that git ignores and that a commit does not have: an agent has added them by force.
 func (p *Place) ignored(ctx context.Context, index, commit string, names []string) (map[string]bool, error) {
+	root, err := os.OpenRoot(p.Dir)
+	if err != nil {
+		return nil, err
+	}
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return beyond(root, filepath.FromSlash(name)) }) // git refuses to look there
+	root.Close()
 	if len(names) == 0 {
 		return nil, nil
 	}
@@ -375,10 +381,8 @@ func (p *Place) refuse(ctx context.Context, base, name string) (string, error) {
 	}
 	defer root.Close()
 	path := filepath.FromSlash(name)
-	for at := filepath.Dir(path); at != "."; at = filepath.Dir(at) { // what lies beyond a link is not in this tree
-		if info, err := root.Lstat(at); err != nil || !info.IsDir() {
-			return gone, nil
-		}
+	if beyond(root, path) {
+		return gone, nil
 	}
 	info, err := root.Lstat(path)
 	switch {
@@ -403,6 +407,16 @@ func (p *Place) refuse(ctx context.Context, base, name string) (string, error) {
 		return "", err
 	}
 	return p.newSecrets(ctx, base, name, text)
+}
+
+// beyond reports whether a path leads through something that is no folder: what lies beyond a link is not in this tree.
+func beyond(root *os.Root, path string) bool {
+	for at := filepath.Dir(path); at != "."; at = filepath.Dir(at) {
+		if info, err := root.Lstat(at); err != nil || !info.IsDir() {
+			return true
+		}
+	}
+	return false
 }
 
 // newSecrets says which secrets a text has that the file of a commit has not; "" if there are none.
