@@ -65,7 +65,7 @@ func loopCommand(env *Env) *cli.Command {
 			&cli.StringFlag{Name: "audit", Usage: "`CMD` of a shell that looks for defects", Destination: &o.audit},
 			&cli.StringFlag{Name: "audit-agent", Usage: "agent that looks for defects", Destination: &o.auditAgent},
 			&cli.StringFlag{Name: "base", Usage: "`REV` to begin from; else HEAD", Destination: &o.base},
-			&cli.StringFlag{Name: "sandbox", Usage: "`ENGINE` that keeps the agent from this machine, or off", Value: d.Sandbox, Destination: &o.sandbox},
+			&cli.StringFlag{Name: "sandbox", Usage: "`ENGINE` that keeps all commands from this machine: docker, podman, or off; else what sandbox.mode says", Destination: &o.sandbox},
 			&cli.BoolFlag{Name: "in-place", Usage: "work in this work tree, on its branch; it must be clean", Destination: &o.inPlace},
 			&cli.BoolFlag{Name: "detach", Usage: "go on in the background", Destination: &o.detach},
 			&cli.BoolFlag{Name: "promise", Usage: "the coder has to say, too, that all is done", Destination: &o.promise},
@@ -169,7 +169,11 @@ func (w *workspace) loopPlace(ctx context.Context, s worktree.State) (*worktree.
 			return nil, loopFailure(worktree.WorktreeGone, err, "")
 		}
 	}
-	return worktree.PlaceOf(repo, s, w.scanner)
+	place, err := worktree.PlaceOf(repo, s, w.scanner)
+	if err == nil {
+		w.guard(s, place)
+	}
+	return place, err
 }
 
 // tellEnd says how a loop ended, and is the error of one that is not done.
@@ -221,6 +225,8 @@ func explainLoop(err error) error {
 		return loopFailure(worktree.WorktreeGone, err, "")
 	case errors.Is(err, worktree.ErrRefused):
 		return loopFailure(worktree.Refusal, err, "")
+	case errors.Is(err, worktree.ErrSandbox):
+		return loopSandboxFailure(err)
 	case errors.As(err, new(*worktree.PlanError)):
 		return usage("", "%v", err)
 	case errors.Is(err, worktree.ErrHeld):

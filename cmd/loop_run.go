@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -19,7 +20,8 @@ type looper struct {
 	record *worktree.Record
 	place  *worktree.Place
 	run    worktree.Runner
-	env    []string // of everything that is started, but for what a turn adds
+	env    []string     // of everything that is started, but for what a turn adds
+	inside *loopSandbox // where commands run in containers
 }
 
 // carryOn carries a loop on until it ends. The caller holds the lease.
@@ -29,20 +31,14 @@ func (w *workspace) carryOn(ctx context.Context, record *worktree.Record, s work
 		return explainLoop(err)
 	}
 	l := &looper{w: w, record: record, place: place, run: worktree.Exec}
-	program, err := os.Executable()
-	if err != nil {
-		program = "" // the hook that asks it lets everything pass; the commit of the loop's does not
-	}
-	hookEnv, err := place.HookEnv(program)
-	if err != nil {
+	if l.inside, err = w.insideOf(ctx, s, place); err != nil {
 		return err
 	}
-	for _, kv := range git.Environ() {
-		if !strings.HasPrefix(kv, depthVariable+"=") {
-			l.env = append(l.env, kv)
-		}
+	if l.inside != nil {
+		l.run = l.inside.run
+	} else if l.env, err = hostEnv(place); err != nil {
+		return err
 	}
-	l.env = append(l.env, hookEnv...)
 	do := worktree.Doers{
 		Code: l.code, Verify: l.verify, Now: w.env.Now, Backoff: backoff,
 		Told: func(before, after worktree.State, e worktree.Event) {
@@ -63,12 +59,37 @@ func (w *workspace) carryOn(ctx context.Context, record *worktree.Record, s work
 	return w.tellEnd(ctx, end)
 }
 
+// hostEnv is the environment of what is started on this machine.
+func hostEnv(place *worktree.Place) (env []string, err error) {
+	program, err := os.Executable()
+	if err != nil {
+		program = "" // the hook that asks it lets everything pass; the commit of the loop's does not
+	}
+	hookEnv, err := place.HookEnv(program)
+	if err != nil {
+		return nil, err
+	}
+	for _, kv := range git.Environ() {
+		if !strings.HasPrefix(kv, depthVariable+"=") {
+			env = append(env, kv)
+		}
+	}
+	return append(env, hookEnv...), nil
+}
+
 // start runs one command of a phase.
-func (l *looper) start(ctx context.Context, t worktree.Turn, argv, env []string, stdin string, limit float64) (worktree.Result, error) {
-	return l.run(ctx, worktree.Command{
+func (l *looper) start(ctx context.Context, t worktree.Turn, argv, env []string, stdin string, limit float64) (r worktree.Result, err error) {
+	if l.inside != nil && stdin != "" {
+		stdin = insideText + stdin
+	}
+	r, err = l.run(ctx, worktree.Command{
 		Args: argv, Dir: t.Dir, Env: slices.Concat(l.env, t.Env, env), Stdin: []byte(stdin),
 		Time: time.Duration(limit * float64(time.Second)), Heard: t.Heard, Began: t.Began,
 	})
+	if errors.Is(err, worktree.ErrSandbox) {
+		err = l.inside.interrupted(ctx, t, err)
+	}
+	return r, err
 }
 
 // failedRun is what a command did wrong, if it did.
@@ -88,6 +109,9 @@ func lastLine(text string) string {
 }
 
 func (l *looper) code(ctx context.Context, t worktree.Turn) (out worktree.Outcome, err error) {
+	if err := askPerson(t.Loop); err != nil {
+		return out, err
+	}
 	set := t.Loop.State.Settings
 	argv, env := set.Command, []string(nil)
 	if set.Agent != "" {
@@ -125,6 +149,9 @@ func promiseOf(nonce string) string { return "<promise>" + nonce + "</promise>" 
 
 // programMissing says what to do about a program that is not there.
 func programMissing(err error, program string) error {
+	if errors.Is(err, worktree.ErrSandbox) {
+		return err
+	}
 	if _, lookErr := exec.LookPath(program); lookErr != nil {
 		return fmt.Errorf("%w: install it, or give its path: %w", err, worktree.ErrRefused)
 	}

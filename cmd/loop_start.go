@@ -60,6 +60,9 @@ func (w *workspace) newLoop(ctx context.Context, file string, command []string, 
 	case len(plan.Verify) == 0 && set.MinAudits == 0:
 		return s, plan, usage("put the commands that show that it is done into a block that begins with ```verify", "the plan has no commands, and there is no audit: nothing would say when it is done")
 	}
+	if err := w.wantSandbox(ctx, &set, o); err != nil {
+		return s, plan, err
+	}
 	now := w.env.Now().UTC().Truncate(time.Second)
 	s = worktree.State{Name: o.name, Title: plan.Title, Phase: worktree.Starting, Run: randomHex(8), Started: now, Changed: now, Settings: set}
 	if o.promise {
@@ -96,8 +99,8 @@ func (w *workspace) loopSettings(set worktree.Settings, command []string, o loop
 		return set, usage("reverie loop start PLAN --agent "+loopAgentNames()[1]+", or: reverie loop start PLAN -- COMMAND…", "say who codes: an agent, or a command, and not both")
 	case o.audit != "" && o.auditAgent != "":
 		return set, usage("", "an audit is a command's or an agent's, not both")
-	case o.sandbox != "off" && o.set("sandbox"):
-		return set, usage("", "--sandbox %s: this version runs agents without a sandbox only", o.sandbox)
+	case !begin && o.set("sandbox"):
+		return set, usage("start another one from its branch: reverie loop start PLAN --base BRANCH --sandbox …", "--sandbox: a loop keeps what it was started with")
 	}
 	for flag, name := range map[string]string{"agent": o.agent, "audit-agent": o.auditAgent} {
 		if name != "" {

@@ -15,6 +15,7 @@ type loopJSON struct {
 	Dir      string           `json:"dir"`     // top of its work tree
 	Holder   *worktree.Holder `json:"holder"`  // the process that carries it on; null if none does
 	Commits  []string         `json:"commits"` // that agents made themselves
+	Runs     []runsJSON       `json:"runs"`    // what was made in a sandbox and the host would obey
 	Findings struct {
 		Open   int `json:"open"`
 		Blocks int `json:"blocking"`
@@ -34,6 +35,7 @@ func (w *workspace) loopJSON(ctx context.Context, name string) (loopJSON, error)
 		return j, err
 	}
 	j.State, j.Dir, j.Commits = l.State, place.Dir, list(place.Commits())
+	j.Runs = runsOf(l.Findings)
 	j.Holder = worktree.Held(ctx, w.repo, name)
 	for _, f := range l.Findings {
 		switch f.State {
@@ -138,11 +140,17 @@ func (w *workspace) tellLoop(ctx context.Context, j loopJSON) {
 	row("base", fmt.Sprintf("%.12s", j.Base))
 	row("tip", fmt.Sprintf("%.12s", j.Tip))
 	row("dir", j.Dir)
+	if sandboxed(j.Settings) {
+		row("sandbox", fmt.Sprintf("%s, image %.19s", j.Settings.Sandbox, j.Settings.Image))
+	}
 	row("coder", strings.TrimSpace(j.Settings.Agent+" "+strings.Join(j.Settings.Command, " ")))
 	row("audit", j.Settings.Audit+j.Settings.AuditAgent)
 	row("audits", fmt.Sprint(j.Audits))
 	row("errors", fmt.Sprintf("%d of %d, %s of %d", j.Errors, j.Settings.MaxErrors, count(j.Stalls, "stall", "stalls"), j.Settings.MaxStalls))
 	row("findings", fmt.Sprintf("%d open (%d blocking), %d fixed, %d waived", j.Findings.Open, j.Findings.Blocks, j.Findings.Fixed, j.Findings.Waived))
+	for _, f := range j.Runs {
+		row("look at", visible(f.File+"  "+oneLine(f.Why, 200)+"  "+f.Finding))
+	}
 	row("spent", time.Duration(j.Spent*float64(time.Second)).Round(time.Second).String())
 	row("changed", ago(w.env.Now().Sub(j.Changed)))
 	if j.Holder != nil {

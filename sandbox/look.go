@@ -153,7 +153,7 @@ func (b bareDirs) see(p string, info fs.FileInfo) {
 func (b bareDirs) runs(p string) string {
 	has := b[path.Dir(p)]
 	if has&bareHead != 0 && (has&(bareObjects|bareRefs) == bareObjects|bareRefs || has&bareCommon != 0) {
-		return "git takes its folder for a repository"
+		return BareRepository
 	}
 	return ""
 }

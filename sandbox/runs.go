@@ -42,10 +42,17 @@ type runner struct {
 	patterns []string // in lower case
 }
 
+// GitObeys is what Runs says of files that git itself obeys when somebody has them in a work tree, and BareRepository what Collect says of those
+// that make git take their folder for a repository.
+const (
+	GitObeys       = "git obeys it"
+	BareRepository = "git takes its folder for a repository"
+)
+
 // runners are those that are known to run what a file of a project says, without or with little asking.
 func runners() []runner {
 	return []runner{
-		{"git obeys it", []string{".gitattributes", ".gitmodules", ".gitconfig", ".git-blame-ignore-revs", ".githooks/", "githooks/", "hooks/pre-*", "hooks/post-*", "hooks/commit-msg"}},
+		{GitObeys, []string{".gitattributes", ".gitmodules", ".gitconfig", ".git-blame-ignore-revs", ".githooks/", "githooks/", "hooks/pre-*", "hooks/post-*", "hooks/commit-msg"}},
 		{"hooks of git are made of it", []string{".husky/", ".pre-commit-config.yaml", ".pre-commit-hooks.yaml", "lefthook.yml", "lefthook.yaml", "lefthook.toml", "lefthook.json",
 			".lefthook.yml", ".lefthook/", ".overcommit.yml", ".lintstagedrc*", "lint-staged.config.*", "commitlint.config.*", ".commitlintrc*"}},
 		{"an agent obeys it", []string{".claude/", ".opencode/", "opencode.json", "opencode.jsonc", ".codex/", ".gemini/", ".cursor/", ".cursorrules", ".windsurf/", ".windsurfrules", ".aider*",

@@ -119,6 +119,12 @@ func Exec(ctx context.Context, c Command) (Result, error) {
 	return res, nil
 }
 
+// Keep is a writer for what a command prints that runs elsewhere, and what Exec would keep of it. heard may be nil.
+func Keep(heard func()) (w io.Writer, text func() string) {
+	k := &kept{most: keptOutput, heard: heard}
+	return k, k.text
+}
+
 // kept is a writer that keeps the first third and the end of what it is given, within a number of bytes.
 type kept struct {
 	most  int

@@ -22,7 +22,8 @@ import (
 type LeftOut struct {
 	Path    string
 	Why     string
-	Ignored bool // git ignores it: that is as it should be
+	Ignored bool   // git ignores it: that is as it should be
+	Rule    string // of the finding about it; "": the usual one
 }
 
 // Message is what a commit of a loop's says.
@@ -163,6 +164,9 @@ func (p *Place) backup(ctx context.Context, commit string) error {
 // stage writes what is to be committed as a tree, by an index of its own, which the caller removes or installs. Secrets are those that
 // base does not have.
 func (p *Place) stage(ctx context.Context, base, parent string) (tree string, left []LeftOut, index string, err error) {
+	if err := p.ready(ctx); err != nil {
+		return "", nil, "", err
+	}
 	gitDir, err := p.gitDir()
 	if err != nil {
 		return "", nil, "", err
@@ -181,7 +185,7 @@ func (p *Place) stage(ctx context.Context, base, parent string) (tree string, le
 	}
 	var refused map[string]string
 	if p.Refused != nil {
-		if refused, err = p.Refused(ctx); err != nil {
+		if refused, err = p.Refused(ctx, changed); err != nil {
 			return "", nil, index, err
 		}
 	}
@@ -195,6 +199,15 @@ func (p *Place) stage(ctx context.Context, base, parent string) (tree string, le
 		return "", nil, index, err
 	}
 	var add, info bytes.Buffer
+	var plain []string
+	back := func(name string) error { // has a path be as the parent has it
+		entry, err := p.repo.Git(ctx, nil, "ls-tree", "-z", parent, "--", ":(literal)"+name)
+		if len(entry) == 0 {
+			entry = fmt.Appendf(nil, "0 %s\t%s\x00", strings.Repeat("0", len(parent)), name)
+		}
+		info.Write(entry)
+		return err
+	}
 	for _, name := range changed {
 		why, err := refused[name], error(nil)
 		if why == "" {
@@ -208,21 +221,31 @@ func (p *Place) stage(ctx context.Context, base, parent string) (tree string, le
 		case why == gone:
 			fmt.Fprintf(&info, "0 %s\t%s\x00", strings.Repeat("0", len(parent)), name)
 			continue
+		case why == "" && p.sealed:
+			plain = append(plain, name)
+			continue
 		case why == "":
 			add.WriteString(name + "\x00")
 			continue
 		default:
 			left = append(left, LeftOut{Path: name, Why: why})
 		}
-		entry, err := p.repo.Git(ctx, nil, "ls-tree", "-z", parent, "--", ":(literal)"+name)
-		if err != nil {
+		if err := back(name); err != nil {
 			return "", nil, index, err
 		}
-		if len(entry) == 0 {
-			entry = fmt.Appendf(nil, "0 %s\t%s\x00", strings.Repeat("0", len(parent)), name)
-		}
-		info.Write(entry)
 	}
+	entries, err := p.plain(ctx, plain, func(name, blob string) (bool, error) {
+		held, err := p.holds(ctx, parent, name, blob)
+		if err == nil && held {
+			left = append(left, LeftOut{Path: name, Why: p.Runs(name), Rule: RuleOfContent(blob)})
+			err = back(name)
+		}
+		return held, err
+	})
+	if err != nil {
+		return "", nil, index, err
+	}
+	info.Write(entries)
 	if info.Len() > 0 {
 		if _, err := p.git(ctx, index, info.Bytes(), "update-index", "-z", "--index-info"); err != nil {
 			return "", left, index, err
@@ -310,6 +333,12 @@ func (p *Place) changed(ctx context.Context, index, commit string) ([]string, er
 
 // ignored are those of some paths that git ignores and that a commit does not have: an agent has added them by force.
 func (p *Place) ignored(ctx context.Context, index, commit string, names []string) (map[string]bool, error) {
+	root, err := os.OpenRoot(p.Dir)
+	if err != nil {
+		return nil, err
+	}
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return beyond(root, filepath.FromSlash(name)) }) // git refuses to look there
+	root.Close()
 	if len(names) == 0 {
 		return nil, nil
 	}
@@ -352,10 +381,8 @@ func (p *Place) refuse(ctx context.Context, base, name string) (string, error) {
 	}
 	defer root.Close()
 	path := filepath.FromSlash(name)
-	for at := filepath.Dir(path); at != "."; at = filepath.Dir(at) { // what lies beyond a link is not in this tree
-		if info, err := root.Lstat(at); err != nil || !info.IsDir() {
-			return gone, nil
-		}
+	if beyond(root, path) {
+		return gone, nil
 	}
 	info, err := root.Lstat(path)
 	switch {
@@ -380,6 +407,16 @@ func (p *Place) refuse(ctx context.Context, base, name string) (string, error) {
 		return "", err
 	}
 	return p.newSecrets(ctx, base, name, text)
+}
+
+// beyond reports whether a path leads through something that is no folder: what lies beyond a link is not in this tree.
+func beyond(root *os.Root, path string) bool {
+	for at := filepath.Dir(path); at != "."; at = filepath.Dir(at) {
+		if info, err := root.Lstat(at); err != nil || !info.IsDir() {
+			return true
+		}
+	}
+	return false
 }
 
 // newSecrets says which secrets a text has that the file of a commit has not; "" if there are none.

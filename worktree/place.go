@@ -21,8 +21,16 @@ type Place struct {
 	InPlace bool   // it is the user's own: nothing in it is ever set back
 
 	// Refused are the paths in the work tree that must not be committed for a reason of the caller's, each with it; nil: there are none.
-	// It is asked whenever something is about to be committed, and the answer rests on nothing but the tree.
-	Refused func(ctx context.Context) (map[string]string, error)
+	// It is asked whenever something is about to be committed, with the paths that are different, and the answer rests on nothing but the tree.
+	Refused func(ctx context.Context, changed []string) (map[string]string, error)
+
+	// Of a place for a sandbox; each may be nil. Ready is called before git looks into the work tree, and takes out what git must not
+	// meet there. Runs says why something on the host would run a file of a path, or what it says; "": nothing would. What Holds reports
+	// is not committed before a person has waived the finding about it, which Waived reports.
+	Ready  func(ctx context.Context) error
+	Runs   func(path string) string
+	Holds  func(path string) bool
+	Waived func(ctx context.Context, path, rule string) (bool, error)
 
 	repo    *git.Repo
 	scanner *redact.Scanner
@@ -195,6 +203,13 @@ func (p *Place) command(ctx context.Context, index string, args ...string) (*exe
 	if index != "" {
 		cmd.Env = append(cmd.Env, "GIT_INDEX_FILE="+index)
 	}
+	if p.sealed {
+		off, err := p.noFilters(ctx, gitDir)
+		if err != nil {
+			return nil, err
+		}
+		cmd.Env = append(cmd.Env, off...)
+	}
 	return cmd, nil
 }
 
@@ -246,8 +261,19 @@ func (p *Place) settle() error {
 	return nil
 }
 
+// ready has a place for a sandbox made ready for git.
+func (p *Place) ready(ctx context.Context) error {
+	if p.Ready == nil {
+		return nil
+	}
+	return p.Ready(ctx)
+}
+
 // Clean returns an error wrapping ErrDirty if the work tree has changes or new files that git does not ignore.
 func (p *Place) Clean(ctx context.Context) error {
+	if err := p.ready(ctx); err != nil {
+		return err
+	}
 	out, err := p.git(ctx, "", nil, "status", "--porcelain", "-z", "--untracked-files=normal", "--no-renames", "--ignore-submodules=dirty")
 	if err != nil {
 		return err
@@ -266,11 +292,9 @@ func (p *Place) Remove(ctx context.Context, tip string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, makeTime)
 	defer cancel()
-	gitDir, err := p.gitDir()
-	if errors.Is(err, ErrGone) {
+	if _, err := p.gitDir(); errors.Is(err, ErrGone) {
 		return nil
-	}
-	if err != nil {
+	} else if err != nil {
 		return err
 	}
 	now, err := p.Tip(ctx)
@@ -283,10 +307,8 @@ func (p *Place) Remove(ctx context.Context, tip string) error {
 	if err := p.Clean(ctx); err != nil {
 		return err
 	}
-	if p.sealed {
-		if err := os.WriteFile(filepath.Join(p.Dir, ".git"), []byte("gitdir: "+filepath.ToSlash(gitDir)+"\n"), 0o600); err != nil {
-			return err
-		}
+	if p.sealed { // git would look into it
+		return p.clear(ctx)
 	}
 	if _, err := p.repo.Git(ctx, nil, "worktree", "unlock", p.Dir); err != nil && !strings.Contains(err.Error(), "is not locked") {
 		return err

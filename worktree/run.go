@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -243,14 +244,21 @@ func (r *loop) coded(ctx context.Context, out Outcome, took float64) error {
 		return r.notKept(ctx, err, out.Output, took)
 	}
 	host := Audit{}
+	if host.Findings, err = r.place.obeyed(ctx, r.state.Base, c.Tip); err != nil {
+		return r.notKept(ctx, err, out.Output, took)
+	}
 	for _, l := range c.Left {
 		if !l.Ignored {
+			what := "The branch does not have it: remove it, or have .gitignore name it."
+			if l.Rule != "" {
+				what = "A person has to look at it. If this is waived, the next iteration commits it."
+			}
 			host.Findings = append(host.Findings, Reported{
-				File: strings.TrimSuffix(l.Path, "/"), Severity: Bug, Rule: "left-out", Text: "It is not committed, because " + l.Why + ".",
-				Scenario: "The branch does not have it: remove it, or have .gitignore name it.",
+				File: strings.TrimSuffix(l.Path, "/"), Severity: Bug, Rule: cmp.Or(l.Rule, "left-out"), Text: "It is not committed, because " + l.Why + ".", Scenario: what,
 			})
 		}
 	}
+	host.Findings = few(host.Findings)
 	return r.take(ctx, Step{
 		Event:  Event{Kind: Coded, Tip: c.Tip, Tree: c.Tree, Promised: out.Promised, Took: took},
 		Output: out.Output,

@@ -343,7 +343,7 @@ func TestLeaseIsHeldByOne(t *testing.T) {
 // A place for a sandbox has nothing in it that says where the repository is, and what the caller refuses stays out.
 func TestSealedPlace(t *testing.T) {
 	b := newBench(t, func(s *State) { s.Settings.Sandbox, s.Settings.MaxIterations = "docker", 1 })
-	b.place.Refused = func(context.Context) (map[string]string, error) {
+	b.place.Refused = func(context.Context, []string) (map[string]string, error) {
 		return map[string]string{"evil": "it leads out of the tree", "pipe": "it is a pipe"}, nil
 	}
 	s := b.run(func(turn Turn) (Outcome, error) {

@@ -1,0 +1,167 @@
+package worktree
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/reverie-memory/reverie/internal/git"
+)
+
+// What a container has written in a sealed place is read without anything that it can choose: no filter of git's runs, neither those of
+// .gitattributes nor those that it could have a file name, and contents are committed as they are.
+
+// noFilters are variables that turn the filters off that any configuration has, by name.
+func (p *Place) noFilters(ctx context.Context, gitDir string) ([]string, error) {
+	out, err := p.repo.Git(ctx, nil, "--git-dir="+gitDir, "config", "-z", "--name-only", "--get-regexp", `^filter\.`)
+	var failed *git.Error
+	if errors.As(err, &failed) && failed.Code == 1 { // there are none
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var keys []string
+	for key := range strings.SplitSeq(string(out), "\x00") {
+		if at := strings.LastIndexByte(key, '.'); at > len("filter") {
+			keys = append(keys, key[:at])
+		}
+	}
+	slices.Sort(keys)
+	var env []string
+	n := 0
+	for _, key := range slices.Compact(keys) {
+		for _, kv := range [][2]string{{".clean", ""}, {".smudge", ""}, {".process", ""}, {".required", "false"}} {
+			env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, key+kv[0]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, kv[1]))
+			n++
+		}
+	}
+	return append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", n)), nil
+}
+
+// saveBytes is how much of what is new is held in memory at a time, in bytes.
+const saveBytes = 32 << 20
+
+// plain writes files of the work tree as they are into the object database, and returns their entries for git update-index --index-info.
+// Those that hold is told of, with the id of their content, are left out where it gives a reason.
+func (p *Place) plain(ctx context.Context, names []string, hold func(name, blob string) (bool, error)) ([]byte, error) {
+	root, err := os.OpenRoot(p.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	objects := p.repo.Objects()
+	defer objects.Close()
+	var info bytes.Buffer
+	var batch []git.Object
+	size := 0
+	for _, name := range names {
+		mode, data, err := readPlain(root, filepath.FromSlash(name))
+		if err != nil {
+			return nil, err
+		}
+		o := p.repo.NewObject(git.Blob, data)
+		if held, err := hold(name, o.ID); err != nil {
+			return nil, err
+		} else if held {
+			continue
+		}
+		fmt.Fprintf(&info, "%s %s\t%s\x00", mode, o.ID, name)
+		batch, size = append(batch, o), size+len(data)
+		if size > saveBytes {
+			if err := objects.Save(ctx, batch); err != nil {
+				return nil, err
+			}
+			batch, size = nil, 0
+		}
+	}
+	if len(batch) > 0 {
+		err = objects.Save(ctx, batch)
+	}
+	return info.Bytes(), err
+}
+
+// readPlain reads a file or a link, without following one.
+func readPlain(root *os.Root, path string) (mode string, data []byte, err error) {
+	info, err := root.Lstat(path)
+	switch {
+	case err != nil:
+		return "", nil, err
+	case info.Mode()&fs.ModeSymlink != 0:
+		target, err := root.Readlink(path)
+		return "120000", []byte(target), err
+	case !info.Mode().IsRegular():
+		return "", nil, fmt.Errorf("%s changed while it was committed", path)
+	}
+	mode = "100644"
+	if info.Mode()&0o100 != 0 {
+		mode = "100755"
+	}
+	data, err = root.ReadFile(path)
+	return mode, data, err
+}
+
+// RuleOfContent is the rule of a finding about a file that something on the host would run. It is about this content: another one is another finding.
+func RuleOfContent(blob string) string { return "runs-" + blob[:16] }
+
+// blobAt is the id of what a commit has at a path; "" if it has no file there.
+func (p *Place) blobAt(ctx context.Context, commit, name string) (string, error) {
+	out, err := p.repo.Git(ctx, nil, "ls-tree", "--format=%(objectname)", commit, "--", ":(literal)"+name)
+	return strings.TrimSpace(string(out)), err
+}
+
+// holds reports whether a file must not be committed before a person has said so: git obeys it as soon as somebody checks it out.
+func (p *Place) holds(ctx context.Context, parent, name, blob string) (bool, error) {
+	if p.Holds == nil || !p.Holds(name) {
+		return false, nil
+	}
+	before, err := p.blobAt(ctx, parent, name)
+	if err != nil || before == blob {
+		return false, err
+	}
+	if p.Waived == nil {
+		return true, nil
+	}
+	waived, err := p.Waived(ctx, name, RuleOfContent(blob))
+	return !waived, err
+}
+
+// obeyed are findings about the files that the loop has made or changed and that something on the host would run.
+func (p *Place) obeyed(ctx context.Context, base, tip string) ([]Reported, error) {
+	if p.Runs == nil {
+		return nil, nil
+	}
+	out, err := p.repo.Git(ctx, nil, "diff-tree", "-r", "--raw", "-z", "--no-renames", "--no-abbrev", base, tip, "--")
+	if err != nil {
+		return nil, err
+	}
+	var all []Reported
+	err = eachRaw(out, func(name, _, blob string) error {
+		if why := p.Runs(name); why != "" {
+			all = append(all, Reported{
+				File: name, Severity: Bug, Rule: RuleOfContent(blob), Text: "On the host it would run, or be obeyed: " + why + ".",
+				Scenario: "It was written inside the sandbox. A person has to look at it: take it back, or waive this.",
+			})
+		}
+		return nil
+	})
+	return all, err
+}
+
+// maxHost is how many findings the host makes of one iteration.
+const maxHost = 100
+
+// few are the first of many findings, with one that says how many more there are.
+func few(all []Reported) []Reported {
+	if len(all) <= maxHost {
+		return all
+	}
+	more := Reported{Severity: Bug, Rule: "more", Text: fmt.Sprintf("There are %d more files like these; the first %d are listed.", len(all)-maxHost, maxHost)}
+	return append(all[:maxHost:maxHost], more)
+}
