@@ -27,6 +27,7 @@ type loopOptions struct {
 	model      string
 	audit      string
 	auditAgent string
+	auditModel string
 	base       string
 	sandbox    string
 	blockOn    string
@@ -64,6 +65,7 @@ func loopCommand(env *Env) *cli.Command {
 			&cli.StringFlag{Name: "model", Usage: "that the agent asks", Destination: &o.model},
 			&cli.StringFlag{Name: "audit", Usage: "`CMD` of a shell that looks for defects", Destination: &o.audit},
 			&cli.StringFlag{Name: "audit-agent", Usage: "agent that looks for defects", Destination: &o.auditAgent},
+			&cli.StringFlag{Name: "audit-model", Usage: "local `MODEL` that looks for defects, or auto; with --audit-agent the model that it asks", Destination: &o.auditModel},
 			&cli.StringFlag{Name: "base", Usage: "`REV` to begin from; else HEAD", Destination: &o.base},
 			&cli.StringFlag{Name: "sandbox", Usage: "`ENGINE` that keeps all commands from this machine: docker, podman, or off; else what sandbox.mode says", Destination: &o.sandbox},
 			&cli.BoolFlag{Name: "in-place", Usage: "work in this work tree, on its branch; it must be clean", Destination: &o.inPlace},

@@ -45,7 +45,7 @@ func (w *workspace) carryOn(ctx context.Context, record *worktree.Record, s work
 			w.env.say("%s", worktree.Subject(before, after, e))
 		},
 	}
-	if s.Settings.Audit != "" || s.Settings.AuditAgent != "" {
+	if audits(s.Settings) {
 		do.Audit = l.audit
 	}
 	end, err := worktree.Run(ctx, record, place, lease, do)
@@ -186,6 +186,9 @@ func (l *looper) verify(ctx context.Context, t worktree.Turn) (out worktree.Outc
 // audit has somebody look for defects in what the loop has made.
 func (l *looper) audit(ctx context.Context, t worktree.Turn) (out worktree.Outcome, err error) {
 	s := t.Loop.State
+	if s.Settings.Audit == "" && s.Settings.AuditAgent == "" {
+		return l.auditByModel(ctx, t)
+	}
 	argv, env := []string{"sh", "-c", s.Settings.Audit}, []string{"REVERIE_BASE=" + s.Base, "REVERIE_TIP=" + s.Tip}
 	if s.Settings.AuditAgent != "" {
 		var more []string

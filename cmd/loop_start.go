@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/worktree"
 )
@@ -55,13 +56,18 @@ func (w *workspace) newLoop(ctx context.Context, file string, command []string, 
 		return s, plan, err
 	}
 	switch {
-	case set.Audit == "" && set.AuditAgent == "" && set.MinAudits > 0:
-		return s, plan, usage("reverie loop start PLAN --audit CMD …; to go by the plan's own commands alone: --min-audits 0", "nobody is said to look for defects")
+	case !audits(set) && set.MinAudits > 0:
+		return s, plan, usage("reverie loop start PLAN --audit CMD …, or --audit-agent, or --audit-model; to go by the plan's own commands alone: --min-audits 0", "nobody is said to look for defects")
 	case len(plan.Verify) == 0 && set.MinAudits == 0:
 		return s, plan, usage("put the commands that show that it is done into a block that begins with ```verify", "the plan has no commands, and there is no audit: nothing would say when it is done")
 	}
 	if err := w.wantSandbox(ctx, &set, o); err != nil {
 		return s, plan, err
+	}
+	if set.AuditModel != "" && set.AuditAgent == "" {
+		if _, _, err := w.model(ctx, set.AuditModel); err != nil {
+			return s, plan, err
+		}
 	}
 	now := w.env.Now().UTC().Truncate(time.Second)
 	s = worktree.State{Name: o.name, Title: plan.Title, Phase: worktree.Starting, Run: randomHex(8), Started: now, Changed: now, Settings: set}
@@ -97,8 +103,10 @@ func (w *workspace) loopSettings(set worktree.Settings, command []string, o loop
 	switch {
 	case begin && (o.agent == "") == (len(command) == 0):
 		return set, usage("reverie loop start PLAN --agent "+loopAgentNames()[1]+", or: reverie loop start PLAN -- COMMAND…", "say who codes: an agent, or a command, and not both")
-	case o.audit != "" && o.auditAgent != "":
-		return set, usage("", "an audit is a command's or an agent's, not both")
+	case o.audit != "" && (o.auditAgent != "" || o.auditModel != ""):
+		return set, usage("", "an audit is a command's, or an agent's or a model's, not both")
+	case o.auditModel == config.Off:
+		return set, usage("leave it out", "--audit-model off: it is the name of a model, or auto")
 	case !begin && o.set("sandbox"):
 		return set, usage("start another one from its branch: reverie loop start PLAN --base BRANCH --sandbox …", "--sandbox: a loop keeps what it was started with")
 	}
@@ -118,6 +126,7 @@ func (w *workspace) loopSettings(set worktree.Settings, command []string, o loop
 	take("model", func() { set.Model = o.model })
 	take("audit", func() { set.Audit = o.audit })
 	take("audit-agent", func() { set.AuditAgent = o.auditAgent })
+	take("audit-model", func() { set.AuditModel = o.auditModel })
 	take("promise", func() { set.Promise = o.promise })
 	take("max", func() { set.MaxIterations = o.max })
 	take("min-audits", func() { set.MinAudits = o.minAudits })

@@ -1,0 +1,118 @@
+package cmd
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/reverie-memory/reverie/prompts"
+)
+
+const twoFiles = `diff --git a/a.go b/a.go
+index 1..2 100644
+--- a/a.go
++++ b/a.go
+@@ -1,4 +1,4 @@ func x
+ one
+-- a/two
++++ b/two
+ three
+ four
+@@ -20 +20,2 @@
+ ten
++eleven
+\ No newline at end of file
+diff --git a/b c.png b/b c.png
+Binary files a/b c.png and b/b c.png differ
+diff --git a/gone b/gone
+deleted file mode 100644
+--- a/gone
++++ /dev/null
+@@ -1 +0,0 @@
+-last
+`
+
+func TestParseDiffCountsLines(t *testing.T) {
+	var got []string
+	for _, f := range parseDiff(twoFiles) {
+		got = append(got, f.name)
+		for _, l := range f.lines {
+			got = append(got, fmt.Sprintf("%c%s %d %d", l.mark, l.text, l.old, l.new))
+		}
+	}
+	want := []string{
+		"a.go", " one 1 1", "-- a/two 2 2", "+++ b/two 3 2", " three 3 3", " four 4 4", " ten 20 20", "+eleven 21 21",
+		"b c.png", "gone", "-last 1 0",
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestPartsShowEveryLineOnce(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("diff --git a/long b/long\n--- a/long\n+++ b/long\n@@ -0,0 +1,400 @@\n")
+	for i := range 400 {
+		fmt.Fprintf(&b, "+%d is a line\n", i+1)
+	}
+	files := parseDiff(b.String() + twoFiles)
+	parts := partsOf(files, 1500)
+	if len(parts) < 4 {
+		t.Fatalf("%d parts", len(parts))
+	}
+	seen := map[string]int{}
+	for i, p := range parts {
+		if len(p.text) > 1500 {
+			t.Errorf("part %d has %d bytes", i, len(p.text))
+		}
+		for name, lines := range p.files {
+			for _, l := range lines {
+				seen[fmt.Sprint(name, l.old, l.new, l.text)]++
+				if !strings.Contains(p.text, "\n"+string(l.mark)+l.text+"\n") {
+					t.Errorf("part %d does not show %q", i, l.text)
+				}
+			}
+			if len(lines) > 0 && !strings.Contains(p.text, fmt.Sprintf("+++ b/%s\n@@ -%d +%d @@\n", name, lines[0].old, lines[0].new)) {
+				t.Errorf("part %d does not say where %s begins", i, name)
+			}
+		}
+	}
+	for _, f := range files {
+		for _, l := range f.lines {
+			if n := seen[fmt.Sprint(f.name, l.old, l.new, l.text)]; n != 1 {
+				t.Errorf("%s %d %q: shown %d times", f.name, l.new, l.text, n)
+			}
+		}
+	}
+}
+
+func TestQuoteDecidesThePlace(t *testing.T) {
+	parts := partsOf(parseDiff(twoFiles), 10000)
+	for _, test := range []struct {
+		name  string
+		f     prompts.AuditFinding
+		part  bool // of a change
+		line  int
+		fault string
+	}{
+		{"the quote, not the count", prompts.AuditFinding{File: "a.go", Line: 3, Quote: "eleven"}, false, 21, ""},
+		{"with its mark", prompts.AuditFinding{File: "a.go", Line: 0, Quote: "+eleven"}, false, 21, ""},
+		{"the nearest", prompts.AuditFinding{File: "a.go", Line: 19, Quote: "e"}, false, 20, ""},
+		{"a file alone", prompts.AuditFinding{File: "b c.png"}, false, 0, ""},
+		{"a line without a quote", prompts.AuditFinding{File: "a.go", Line: 2}, false, 0, "quote is missing: the line of the diff"},
+		{"no such words", prompts.AuditFinding{File: "a.go", Line: 2, Quote: "twelve"}, false, 0, `quote "twelve" stands in no line of a.go that is shown`},
+		{"words of another file", prompts.AuditFinding{File: "gone", Line: 2, Quote: "eleven"}, false, 0, `quote "eleven" stands in no line of gone that is shown`},
+		{"no such file", prompts.AuditFinding{File: "c.go", Line: 2, Quote: "ten"}, false, 0, `file "c.go" is not in the change`},
+		{"what the whole lacks", prompts.AuditFinding{}, false, 0, ""},
+		{"what the whole lacks, from a part", prompts.AuditFinding{}, true, 0, `file "": this is a part of the change, which does not show what the whole lacks`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			a := auditing{part: parts[0], whole: !test.part}
+			line, fault := a.place(test.f)
+			if line != test.line || fault != test.fault {
+				t.Errorf("%d, %q", line, fault)
+			}
+		})
+	}
+}
