@@ -48,10 +48,15 @@ func newInLoop(l *lab) inLoop {
 // loop starts a loop and waits for its end.
 func (p inLoop) loop(args ...string) answer {
 	p.t.Helper()
+	return p.begin(slices.Concat([]string{"start", filepath.Join(p.home, "plan.md"), "--name", "answer", "--sandbox", "off", "--max-errors", "1"}, args)...).wait()
+}
+
+// begin starts a command of loops.
+func (p inLoop) begin(args ...string) *running {
+	p.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*clientPatience)
 	p.t.Cleanup(cancel)
-	args = slices.Concat([]string{"loop", "start", filepath.Join(p.home, "plan.md"), "--name", "answer", "--sandbox", "off", "--max-errors", "1"}, args)
-	r := &running{l: p.lab, cmd: exec.CommandContext(ctx, p.binary(), args...), over: make(chan error, 1)}
+	r := &running{l: p.lab, cmd: exec.CommandContext(ctx, p.binary(), append([]string{"loop"}, args...)...), over: make(chan error, 1)}
 	r.cmd.Dir = p.repo
 	r.cmd.Env = append(slices.DeleteFunc(p.env(), func(kv string) bool { return strings.HasPrefix(kv, "PATH=") }),
 		"PATH="+p.bin+":"+os.Getenv("PATH"))
@@ -65,7 +70,7 @@ func (p inLoop) loop(args ...string) answer {
 		p.t.Fatal(err)
 	}
 	go func() { r.over <- r.cmd.Wait() }()
-	return r.wait()
+	return r
 }
 
 // promise is what a coder says that is asked to.
@@ -175,6 +180,52 @@ func TestClientsAuditALoop(t *testing.T) {
 		}
 		if got := l.must("loop", "findings", "answer"); !strings.Contains(got, "answer.txt:1") || !strings.Contains(got, "It is not 41.") {
 			t.Errorf("findings:\n%s", got)
+		}
+	})
+}
+
+// An agent that a killed loop has left at work is ended before another one begins, and what it had made is kept.
+func TestClientsOfAKilledLoopAreEnded(t *testing.T) {
+	inClients(t, []string{"claude", "codex"}, func(l *lab) {
+		t := l.t
+		l.install()
+		p := newInLoop(l)
+		answer := filepath.Join(p.tree, "answer.txt")
+		l.model.play(turn{"Put the number of the answer", []step{
+			{Calls: []call{l.c.create(answer, "41")}}, {Stall: true},
+			{Calls: []call{l.c.create(answer, "42")}}, {Say: "It is 42."},
+		}})
+		r := p.begin("start", filepath.Join(p.home, "plan.md"), "--name", "answer", "--agent", l.c.Name, "--sandbox", "off", "--min-audits", "0")
+		select {
+		case <-l.model.Stalled:
+		case a := <-r.ended():
+			t.Fatal(a)
+		}
+		if err := r.cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		r.wait()
+		left := l.left()
+		if len(left) == 0 {
+			t.Fatal("the agent has ended with the loop: nothing is tested")
+		}
+		if a := p.begin("resume", "answer").wait(); a.code != 0 {
+			t.Fatal(a)
+		}
+		for pid, line := range l.left() {
+			if left[pid] == line {
+				t.Errorf("process %d is at work still: %s", pid, line)
+			}
+		}
+		if got := git(t, l.repo, "show", "reverie/loop/answer:answer.txt"); got != "42" {
+			t.Errorf("the branch has %q", got)
+		}
+		kept := git(t, l.repo, "for-each-ref", "--format=%(refname)", "refs/reverie-kept/answer/")
+		if kept == "" {
+			t.Fatal("nothing is kept")
+		}
+		if got := git(t, l.repo, "show", kept+":answer.txt"); got != "41" {
+			t.Errorf("kept is %q", got)
 		}
 	})
 }
