@@ -77,12 +77,13 @@ func (p inLoop) begin(args ...string) *running {
 var promise = regexp.MustCompile(`<promise>[0-9a-f]+</promise>`)
 
 // refusals are what an agent's commands print that would commit a secret and push. Codex keeps its commands from writing outside of the
-// work tree. Gemini has git pass over all hooks and the user's configuration: there the loop does not take the commit.
+// work tree. Gemini has git pass over all hooks and the user's configuration: there the loop does not take the commit. A push ends with 128,
+// or with 141 where git still writes to the helper that is not there.
 var refusals = map[string][]string{
-	"claude":   {"token.txt must not be committed", "commit ended with 1\n", "push ended with 128"},
-	"codex":    {"Read-only file system", "commit ended with 128", "push ended with 128"},
-	"gemini":   {`commit ended with 0`, `push ended with 1`},
-	"opencode": {"token.txt must not be committed", "commit ended with 1\n", "push ended with 128"},
+	"claude":   {"token.txt must not be committed", "commit ended with 1\n", "push ended with 1"},
+	"codex":    {"Read-only file system", "commit ended with 128", "push ended with 1"},
+	"gemini":   {"commit ended with 0", "push ended with 1"},
+	"opencode": {"token.txt must not be committed", "commit ended with 1\n", "push ended with 1"},
 }
 
 // An agent writes something wrong, and would commit a secret and push; it is shown what the plan's command said, and mends it.
