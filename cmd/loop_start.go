@@ -51,7 +51,11 @@ func (w *workspace) newLoop(ctx context.Context, file string, command []string, 
 	if plan, err = worktree.ParsePlan(text); err != nil {
 		return s, plan, err
 	}
-	set, err := w.loopSettings(worktree.DefaultSettings(), command, o, true)
+	usual, err := w.usualLoop(ctx, command, o)
+	if err != nil {
+		return s, plan, err
+	}
+	set, err := w.loopSettings(usual, command, o, true)
 	if err != nil {
 		return s, plan, err
 	}
@@ -98,10 +102,31 @@ func (env *Env) planText(ctx context.Context, name string) (string, error) {
 	return string(text), err
 }
 
+// usualLoop are the settings of a loop for which the command line asks nothing: those of the user's file, as far as the team's let them. Of
+// who codes and who audits, what the command line says takes the place of all.
+func (w *workspace) usualLoop(ctx context.Context, command []string, o loopOptions) (worktree.Settings, error) {
+	if err := w.narrow(ctx); err != nil {
+		return worktree.Settings{}, err
+	}
+	set, of := worktree.DefaultSettings(), w.narrowed.Loop
+	if o.agent == "" && len(command) == 0 {
+		set.Agent = of.Agent
+	}
+	none := o.set("min-audits") && o.minAudits == 0
+	if o.audit == "" && o.auditAgent == "" && o.auditModel == "" && !none {
+		if set.Audit, set.AuditAgent, set.AuditModel = of.Audit, of.AuditAgent, of.AuditModel; of.Audit != "" && (of.AuditAgent != "" || of.AuditModel != "") {
+			return set, &failure{exitFailed, errors.New("the settings loop.audit, and loop.audit-agent or loop.audit-model, exclude each other"), "reverie config --user loop.audit ''"}
+		}
+	}
+	set.MaxIterations, set.MinAudits, set.MaxErrors, set.MaxStalls, set.MaxRepeats = of.MaxIterations, of.MinAudits, of.MaxErrors, of.MaxStalls, of.MaxRepeats
+	set.StallTime, set.MaxFile, set.BlockOn = float64(of.Stall), int64(of.MaxFile), of.BlockOn
+	return set, nil
+}
+
 // loopSettings are settings changed by the command line; all of them for a loop that begins.
 func (w *workspace) loopSettings(set worktree.Settings, command []string, o loopOptions, begin bool) (worktree.Settings, error) {
 	switch {
-	case begin && (o.agent == "") == (len(command) == 0):
+	case begin && (o.agent != "" && len(command) > 0 || set.Agent == "" && o.agent == "" && len(command) == 0):
 		return set, usage("reverie loop start PLAN --agent "+loopAgentNames()[1]+", or: reverie loop start PLAN -- COMMAND…", "say who codes: an agent, or a command, and not both")
 	case o.audit != "" && (o.auditAgent != "" || o.auditModel != ""):
 		return set, usage("", "an audit is a command's, or an agent's or a model's, not both")
@@ -110,15 +135,8 @@ func (w *workspace) loopSettings(set worktree.Settings, command []string, o loop
 	case !begin && o.set("sandbox"):
 		return set, usage("start another one from its branch: reverie loop start PLAN --base BRANCH --sandbox …", "--sandbox: a loop keeps what it was started with")
 	}
-	for flag, name := range map[string]string{"agent": o.agent, "audit-agent": o.auditAgent} {
-		if name != "" {
-			if _, _, err := loopAgentCommand(name, "", worktree.Coding); err != nil {
-				return set, fmt.Errorf("--%s: %w", flag, err)
-			}
-		}
-	}
 	take := func(flag string, put func()) {
-		if begin || o.set(flag) {
+		if o.set(flag) {
 			put()
 		}
 	}
@@ -144,6 +162,13 @@ func (w *workspace) loopSettings(set worktree.Settings, command []string, o loop
 	})
 	if begin && len(command) > 0 {
 		set.Command = command
+	}
+	for flag, name := range map[string]string{"agent": set.Agent, "audit-agent": set.AuditAgent} {
+		if name != "" {
+			if _, _, err := loopAgentCommand(name, "", worktree.Coding); err != nil {
+				return set, fmt.Errorf("--%s: %w", flag, err)
+			}
+		}
 	}
 	for _, word := range set.BlockOn {
 		if !slices.Contains([]worktree.Severity{worktree.Bug, worktree.Warning, worktree.Suggestion}, worktree.Severity(word)) {

@@ -1,0 +1,51 @@
+package config
+
+import (
+	"math"
+	"slices"
+)
+
+// Loop says how a loop goes for which nothing else is asked. Of the limits, 0 is none.
+type Loop struct {
+	Agent         string // that codes; empty: the command line says
+	Audit         string // command of a shell that looks for defects
+	AuditAgent    string // agent that does
+	AuditModel    string // local model that does, or that of the agent
+	MaxIterations int
+	MinAudits     int
+	MaxErrors     int      // of one phase in a row
+	Stall         int      // seconds without output
+	MaxStalls     int      // in a row
+	MaxRepeats    int      // iterations in a row that bring no new tree
+	BlockOn       []string // severities that keep a loop from being done
+	MaxFile       int      // bytes of a file that is committed
+}
+
+// severities are the words of loop.block-on.
+var severities = []string{"bug", "warning", "suggestion"}
+
+// lowerLimit lets a team lower a limit of which 0 is none, or set one.
+func lowerLimit(limit *int, v any) error {
+	n, err := number(v, 0, math.MaxInt32)
+	if err == nil && n > 0 && (*limit == 0 || n < *limit) {
+		*limit = n
+	}
+	return err
+}
+
+// setLimit sets a limit of which 0 is none.
+func setLimit(limit *int, v any) (err error) {
+	*limit, err = number(v, 0, math.MaxInt32)
+	return err
+}
+
+// moreOf lets a team add words to a list.
+func moreOf(list *[]string, v any, allowed ...string) error {
+	more, err := words(v, allowed...)
+	for _, w := range more {
+		if !slices.Contains(*list, w) {
+			*list = append(slices.Clone(*list), w)
+		}
+	}
+	return err
+}
