@@ -60,7 +60,7 @@ func TestUI(t *testing.T) {
 	press("y", "[inbox (2)]", "> remember: Releases")
 	press("g", "1/2", "> remember: 提交信息")
 	press("j", "2/2", "<U+001B>[31mred")
-	press("e", "All releases")
+	press("e", "  All releases") // in what is known of it: a key decides about what is in sight alone
 	press("n", "[inbox (1)]")
 	press("w", "· why", "nobody reviewed it")
 	x.call("resize-window", "-x", "30", "-y", "8")

@@ -303,8 +303,9 @@ func (m *model) own(key string) tea.Cmd {
 			continue
 		}
 		r := request{a, t.items[t.at].ID}
-		if t.of.id != r.id {
-			return nil // it has come into the place of another just now, and nobody has seen what it is
+		if t.of.id != r.id { // it has come into the place of another just now, and nobody has seen what it is
+			m.said = "look at it first, and press " + key + " again"
+			return nil
 		}
 		if a.Confirm != "" {
 			m.asks, m.said = &r, a.Confirm+" [y,n]"
