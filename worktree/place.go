@@ -271,8 +271,8 @@ func (p *Place) ready(ctx context.Context) error {
 
 // Clean returns an error wrapping ErrDirty if the work tree has changes or new files that git does not ignore.
 func (p *Place) Clean(ctx context.Context) error {
-	if err := p.ready(ctx); err != nil {
-		return err
+	if p.sealed {
+		return p.cleanSealed(ctx)
 	}
 	out, err := p.git(ctx, "", nil, "status", "--porcelain", "-z", "--untracked-files=normal", "--no-renames", "--ignore-submodules=dirty")
 	if err != nil {

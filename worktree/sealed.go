@@ -154,6 +154,32 @@ func (p *Place) obeyed(ctx context.Context, base, tip string) ([]Reported, error
 	return all, err
 }
 
+// cleanSealed is Clean for a place in which git would convert files before it compares them.
+func (p *Place) cleanSealed(ctx context.Context) error {
+	tip, err := p.Tip(ctx)
+	if err != nil {
+		return err
+	}
+	want, err := p.treeOf(ctx, tip)
+	if err != nil {
+		return err
+	}
+	tree, left, index, err := p.stage(ctx, tip, tip)
+	p.giveUp(index)
+	if err != nil {
+		return err
+	}
+	if tree != want {
+		return fmt.Errorf("%s: %w", p.Dir, ErrDirty)
+	}
+	for _, l := range left {
+		if _, err := os.Lstat(filepath.Join(p.Dir, filepath.FromSlash(l.Path))); err == nil && !l.Ignored {
+			return fmt.Errorf("%s: %w (%s: %s)", p.Dir, ErrDirty, l.Path, l.Why)
+		}
+	}
+	return nil
+}
+
 // maxHost is how many findings the host makes of one iteration.
 const maxHost = 100
 
