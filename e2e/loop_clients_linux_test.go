@@ -145,12 +145,20 @@ func TestClientsCarryALoop(t *testing.T) {
 		if diff := cmp.Diff(before, p.checkout()); diff != "" {
 			t.Errorf("the user's checkout (-before +after)\n%s", diff)
 		}
-		l.eventually("the sessions of both iterations are kept", func() bool { return len(l.kept()) == 2 })
-		for _, name := range l.kept() {
-			if !strings.HasPrefix(name, l.c.Name+"/") {
-				t.Errorf("kept: %s", name)
+		l.eventually("the sessions of both iterations are kept, and the loop's own", func() bool {
+			var agents, loops int
+			for _, name := range l.kept() {
+				switch {
+				case strings.HasPrefix(name, l.c.Name+"/"):
+					agents++
+				case strings.HasPrefix(name, "loop/"):
+					loops++
+				default:
+					t.Errorf("kept: %s", name)
+				}
 			}
-		}
+			return agents == 2 && loops == 1
+		})
 	})
 }
 
