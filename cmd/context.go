@@ -304,7 +304,7 @@ func (w *workspace) injectPrompt(ctx context.Context, r contextRequest) (in inje
 			return nil
 		}
 		var hits []recall.Relevance
-		err := w.searchTrusted(ctx, v, false, r.Limits, func(x, _ *recall.Index) (err error) {
+		err := w.searchTrusted(ctx, v, false, r.Limits, func(x *recall.Index, _ func() *recall.Index) (err error) {
 			hits, err = relevant(ctx, x, prompt, r.Files, x.Keep(recall.Query{}, w.env.Now()))
 			return err
 		})

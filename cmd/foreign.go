@@ -108,8 +108,9 @@ func (w *workspace) findForeign(ctx context.Context, v *record.View) (whoseFile,
 }
 
 // searchTrusted is search on two indexes: one as if what is withheld for its authors had never been there, so that it can neither
-// be found, nor hide what says the same, nor make a word common; and one of that alone, nil where nothing is.
-func (w *workspace) searchTrusted(ctx context.Context, v *record.View, past bool, limit recall.Limits, fn func(trusted, withheld *recall.Index) error) error {
+// be found, nor hide what says the same, nor make a word common; and one of that alone, which is made when it is asked for. withheld is nil
+// where nothing is.
+func (w *workspace) searchTrusted(ctx context.Context, v *record.View, past bool, limit recall.Limits, fn func(trusted *recall.Index, withheld func() *recall.Index) error) error {
 	return w.search(ctx, v, past, limit, func(x *recall.Index) error {
 		whose, err := w.whose(ctx, v)
 		if err != nil {
@@ -121,8 +122,6 @@ func (w *workspace) searchTrusted(ctx context.Context, v *record.View, past bool
 		is := func(blob string, private bool) bool { return len(whose(gitstore.ID(blob), private)) > 0 }
 		trusted := x.Only(func(blob string, private bool) bool { return !is(blob, private) })
 		defer trusted.Close()
-		withheld := x.Only(is)
-		defer withheld.Close()
-		return fn(trusted, withheld)
+		return fn(trusted, func() *recall.Index { return x.Only(is) })
 	})
 }

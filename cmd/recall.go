@@ -78,7 +78,7 @@ func runRecall(ctx context.Context, env *Env, text string, o recallOptions) erro
 		near := sync.OnceValue(w.askNear(ctx, q))
 		defer func() { near().vectors.Close() }()
 		var a recalled
-		look := func(x, withheld *recall.Index) error {
+		look := func(x *recall.Index, withheld func() *recall.Index) error {
 			if q, err = ask.settle(x, q); err != nil {
 				return err
 			}

@@ -29,8 +29,8 @@ type recalled struct {
 // lookup is one question to an index.
 type lookup struct {
 	w         *workspace
-	x         *recall.Index // of what may be found
-	withheld  *recall.Index // of what may not, for its authors; nil: there is none
+	x         *recall.Index        // of what may be found
+	withheld  func() *recall.Index // of what may not, for its authors, to be closed; nil: there is none
 	q         recall.Query
 	o         recallOptions
 	near      func() nearness
@@ -131,7 +131,8 @@ func (l lookup) hidden(r recall.Request) (n int) {
 	if l.withheld == nil {
 		return 0
 	}
-	l.x, r.N, r.Apart = l.withheld, maxNear, true
+	l.x, r.N, r.Apart = l.withheld(), maxNear, true
+	defer l.x.Close()
 	r.Keep = l.x.Keep(l.q, r.Now)
 	return l.answers(&r)
 }
