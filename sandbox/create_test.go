@@ -32,20 +32,20 @@ func TestCreateArguments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, made := range []string{"work/.git", "work/vendor/lib", "cache"} {
+	for _, made := range []string{"tree/.git", "tree/vendor/lib", "cache"} {
 		if err := os.MkdirAll(filepath.Join(dir, made), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, made := range []string{"work/vendor/lib/.git", "reverie"} {
+	for _, made := range []string{"tree/vendor/lib/.git", "reverie"} {
 		if err := os.WriteFile(filepath.Join(dir, made), nil, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
 	me := strconv.Itoa(os.Getuid()) + ":" + strconv.Itoa(os.Getgid()) // the test's folders are ours, also where we are root
-	work := "type=bind,src=DIR/work,dst=DIR/work,bind-propagation=private"
-	masks := []string{"--mount", "type=bind,src=GIVEN/folder,dst=DIR/work/.git,readonly,bind-propagation=private",
-		"--mount", "type=bind,src=GIVEN/file,dst=DIR/work/vendor/lib/.git,readonly,bind-propagation=private"}
+	work := "type=bind,src=DIR/tree,dst=DIR/tree,bind-propagation=private"
+	masks := []string{"--mount", "type=bind,src=GIVEN/folder,dst=DIR/tree/.git,readonly,bind-propagation=private",
+		"--mount", "type=bind,src=GIVEN/file,dst=DIR/tree/vendor/lib/.git,readonly,bind-propagation=private"}
 	tail := func(command ...string) []string {
 		return append([]string{"--interactive", "--entrypoint", command[0], fakeID}, command[1:]...)
 	}
@@ -58,32 +58,32 @@ func TestCreateArguments(t *testing.T) {
 		env    []string
 	}{
 		{"the narrowest", &Engine{Name: "docker", facts: facts{cpus: 8}}, Spec{}, []string{"go", "test", "./..."},
-			slices.Concat(always(me), labels, []string{"--mount", work}, masks, []string{"--workdir", "DIR/work", "--env", "HOME=/tmp"}, tail("go", "test", "./...")), nil},
+			slices.Concat(always(me), labels, []string{"--mount", work}, masks, []string{"--workdir", "DIR/tree", "--env", "HOME=/tmp"}, tail("go", "test", "./...")), nil},
 		{"no shell reads an argument", &Engine{Name: "docker"}, Spec{}, []string{"printf", "%s", "$(id); `id` && --privileged"},
-			slices.Concat(always(me), labels, []string{"--mount", work}, masks, []string{"--workdir", "DIR/work", "--env", "HOME=/tmp"}, tail("printf", "%s", "$(id); `id` && --privileged")), nil},
+			slices.Concat(always(me), labels, []string{"--mount", work}, masks, []string{"--workdir", "DIR/tree", "--env", "HOME=/tmp"}, tail("printf", "%s", "$(id); `id` && --privileged")), nil},
 		{"everything", &Engine{Name: "docker", facts: facts{cpus: 8, remapped: true}},
-			Spec{ReadOnly: true, Dir: "DIR/work/vendor", Caches: []string{"DIR/cache"}, Loop: "fix", User: "7:8", Runtime: "runsc",
+			Spec{ReadOnly: true, Dir: "DIR/tree/vendor", Caches: []string{"DIR/cache"}, Loop: "fix", User: "7:8", Runtime: "runsc",
 				Env: []string{"API_KEY=s3cret", "PATH=/opt/bin", "DOCKER_HOST=tcp://inside"}, Network: []string{"proxy.example.com:443"}, Forward: []string{"DIR/reverie", "forward"}},
 			[]string{"true"},
 			slices.Concat(always("7:8"), []string{"--userns", "host", "--runtime", "runsc"}, labels, []string{"--label", "reverie.loop=fix",
-				"--mount", "type=bind,src=DIR/work,dst=DIR/work,readonly,bind-propagation=private"}, masks, []string{
+				"--mount", "type=bind,src=DIR/tree,dst=DIR/tree,readonly,bind-propagation=private"}, masks, []string{
 				"--mount", "type=bind,src=DIR/cache,dst=DIR/cache,readonly,bind-propagation=private",
 				"--mount", "type=bind,src=GIVEN/proxy,dst=/run/reverie/proxy,readonly,bind-propagation=private",
 				"--mount", "type=bind,src=DIR/reverie,dst=/run/reverie/forward,readonly,bind-propagation=private",
-				"--workdir", "DIR/work/vendor", "--env", "HOME=/tmp",
+				"--workdir", "DIR/tree/vendor", "--env", "HOME=/tmp",
 				"--env", "HTTPS_PROXY=http://127.0.0.1:3128", "--env", "https_proxy=http://127.0.0.1:3128", "--env", "HTTP_PROXY=http://127.0.0.1:3128", "--env", "http_proxy=http://127.0.0.1:3128",
 				"--env", "NO_PROXY=localhost,127.0.0.1", "--env", "no_proxy=localhost,127.0.0.1",
 				"--env", "API_KEY", "--env", "PATH=/opt/bin", "--env", "DOCKER_HOST=tcp://inside"}, tail("/run/reverie/forward", "forward", "--", "true")),
 			[]string{"API_KEY=s3cret"}},
 		{"rootless docker", &Engine{Name: "docker", facts: facts{rootless: true}}, Spec{}, []string{"true"},
-			slices.Concat(always("0:0"), labels, []string{"--mount", work}, masks, []string{"--workdir", "DIR/work", "--env", "HOME=/tmp"}, tail("true")), nil},
+			slices.Concat(always("0:0"), labels, []string{"--mount", work}, masks, []string{"--workdir", "DIR/tree", "--env", "HOME=/tmp"}, tail("true")), nil},
 		{"rootless podman", &Engine{Name: "podman", facts: facts{rootless: true}}, Spec{}, []string{"true"},
-			slices.Concat(always(me), []string{"--http-proxy=false", "--env-host=false", "--userns", "keep-id"}, labels, []string{"--mount", work}, masks, []string{"--workdir", "DIR/work", "--env", "HOME=/tmp"}, tail("true")), nil},
+			slices.Concat(always(me), []string{"--http-proxy=false", "--env-host=false", "--userns", "keep-id"}, labels, []string{"--mount", work}, masks, []string{"--workdir", "DIR/tree", "--env", "HOME=/tmp"}, tail("true")), nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			here := strings.NewReplacer("DIR", dir)
 			s := test.spec
-			s.Workspace, s.Image, s.Dir = filepath.Join(dir, "work"), fakeID, here.Replace(s.Dir)
+			s.Workspace, s.Image, s.Dir = filepath.Join(dir, "tree"), fakeID, here.Replace(s.Dir)
 			for _, list := range []*[]string{&s.Caches, &s.Forward} {
 				*list = slices.Clone(*list)
 				for i := range *list {
@@ -121,7 +121,7 @@ func TestCreateArguments(t *testing.T) {
 
 func TestSpecRefusesWhatIsNotSafe(t *testing.T) {
 	dir := t.TempDir()
-	work := filepath.Join(dir, "work")
+	work := filepath.Join(dir, "tree")
 	for _, d := range []string{work, filepath.Join(dir, "a,b"), filepath.Join(dir, "new\nline"), filepath.Join(dir, "home", "x")} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
 			t.Fatal(err)
