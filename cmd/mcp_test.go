@@ -12,17 +12,26 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
 // serveMCP serves a folder to a client of the SDK that calls itself name.
 func serveMCP(t *testing.T, dir, name string, o mcpOptions) *mcp.ClientSession {
+	t.Helper()
+	s, _ := serveCounted(t, dir, name, o)
+	return s
+}
+
+// serveCounted is serveMCP, with the count of what the client has asked and been answered.
+func serveCounted(t *testing.T, dir, name string, o mcpOptions) (*mcp.ClientSession, *tally) {
 	t.Helper()
 	env := &Env{Err: io.Discard, Dir: dir, Now: time.Now, Width: 80}
 	here, there := mcp.NewInMemoryTransports()
@@ -31,7 +40,8 @@ func serveMCP(t *testing.T, dir, name string, o mcpOptions) *mcp.ClientSession {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := mcp.NewClient(&mcp.Implementation{Name: name, Version: "1"}, nil).Connect(ctx, there, nil)
+	count := &tally{Transport: there}
+	s, err := mcp.NewClient(&mcp.Implementation{Name: name, Version: "1"}, nil).Connect(ctx, count, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +50,35 @@ func serveMCP(t *testing.T, dir, name string, o mcpOptions) *mcp.ClientSession {
 		served.Wait()
 		cancel()
 	})
-	return s
+	return s, count
+}
+
+// tally is a client's transport that counts calls and answers, those of cancelled calls too.
+type tally struct {
+	mcp.Transport
+	mcp.Connection
+	calls, answers atomic.Int64
+}
+
+func (c *tally) Connect(ctx context.Context) (_ mcp.Connection, err error) {
+	c.Connection, err = c.Transport.Connect(ctx)
+	return c, err
+}
+
+func (c *tally) Write(ctx context.Context, m jsonrpc.Message) error {
+	err := c.Connection.Write(ctx, m)
+	if q, ok := m.(*jsonrpc.Request); ok && q.IsCall() && err == nil {
+		c.calls.Add(1)
+	}
+	return err
+}
+
+func (c *tally) Read(ctx context.Context) (jsonrpc.Message, error) {
+	m, err := c.Connection.Read(ctx)
+	if _, ok := m.(*jsonrpc.Response); ok {
+		c.answers.Add(1)
+	}
+	return m, err
 }
 
 // callTool calls a tool and returns the text of its answer, and whether it is an error.
@@ -392,7 +430,7 @@ func TestCancelledCallEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := serveMCP(t, r.Dir, "c", mcpOptions{})
+	s, count := serveCounted(t, r.Dir, "c", mcpOptions{})
 	before := runtime.NumGoroutine()
 	ctx, cancel := context.WithCancel(t.Context())
 	var all sync.WaitGroup
@@ -406,6 +444,12 @@ func TestCancelledCallEnds(t *testing.T) {
 	time.Sleep(100 * time.Millisecond) // most have begun; a cancelled call that has not is none the less cancelled
 	cancel()
 	all.Wait()
+	// The client tells the server in the background; until the server has said that it gave a call up, it may still do it.
+	for end := time.Now().Add(20 * time.Second); count.answers.Load() < count.calls.Load(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d of %d calls were given up", count.answers.Load(), count.calls.Load())
+		}
+	}
 	unlock() // who waited for the lock when it was cancelled is left behind until its turn comes
 	for end := time.Now().Add(20 * time.Second); runtime.NumGoroutine() > before+2; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
