@@ -18,8 +18,11 @@ import (
 func TestDamageIsNamedOrHarmless(t *testing.T) {
 	t.Parallel()
 	samples := 30
-	if full {
+	switch {
+	case every:
 		samples = 300
+	case full:
+		samples = 120
 	}
 	t.Logf("%d samples, -seed %d", samples, *seed)
 	loose := knowing(t)

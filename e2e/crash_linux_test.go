@@ -35,7 +35,7 @@ type operation struct {
 // something, in itself and in each git that it starts, until it comes through untouched. Each time there is
 // the old state or the new one, git finds nothing wrong, and doing it again finishes it, without a repair.
 //
-// Of sync, which starts a dozen of gits, each third call is enough where REVERIE_E2E is not "all".
+// Each third call is enough where REVERIE_E2E is not "all": the store's own test, TestFaultAtEveryCallLeavesOldOrNew, takes each.
 func TestFaultAtEveryCallOfACommand(t *testing.T) {
 	t.Parallel()
 	strace := needStrace(t)
@@ -48,7 +48,7 @@ func TestFaultAtEveryCallOfACommand(t *testing.T) {
 						continue // the loader and git read by it too; nothing of ours is to be learned there
 					}
 					step := 1
-					if full && !every && op.name == "sync" { // a third of its calls; a different one for each kind of call and fault
+					if full && !every { // a third of its calls; a different one for each kind of call and fault
 						step = 3
 					}
 					for n := 1 + (len(call)+len(fault))%step; ; n += step {

@@ -8,6 +8,9 @@ import (
 
 // Whatever the model, both lists fused are never more than a point worse than the better of the two.
 func TestFusionIsNeverAPointWorse(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it only calculates")
+	}
 	sets, err := judge.Choice{Dirs: []string{"../../gitstore/recall/testdata/labelled"}, Split: "", Every: 1}.Read()
 	if err != nil {
 		t.Fatal(err)
