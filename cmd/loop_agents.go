@@ -15,6 +15,9 @@ type loopAgent struct {
 	audit []string // argv that lets it read
 	model string   // option for a model
 	env   []string
+
+	inside    func(argv []string) []string // its call in a container, which is a sandbox already and where there is no git directory; nil: the same
+	insideEnv []string                     // with env there
 }
 
 // loopAgents are those whose calls are known. What they print while they work is what says that they are alive, so they are asked
@@ -27,6 +30,8 @@ func loopAgents() []loopAgent {
 			audit: []string{"opencode", "run", "--format", "json", "--auto", "--agent", "plan"},
 			model: "--model",
 			env:   []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_SHARE=1"},
+
+			insideEnv: []string{"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1"},
 		},
 		{
 			// In its other modes it writes nothing below a folder .git, and its plan mode ends with 1 where a server has to check an action.
@@ -34,13 +39,19 @@ func loopAgents() []loopAgent {
 			code: []string{"claude", "-p", "--output-format", "stream-json", "--verbose", "--permission-mode", "bypassPermissions"},
 			audit: []string{"claude", "-p", "--output-format", "stream-json", "--verbose", "--permission-mode", "dontAsk",
 				"--allowedTools=Read,Grep,Glob,Bash(git diff:*),Bash(git show:*),Bash(git log:*)"},
-			model: "--model",
+			model:     "--model",
+			insideEnv: []string{"IS_SANDBOX=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"}, // whoever owns the work tree may be root, without its capabilities
 		},
 		{
 			name:  "codex",
 			code:  []string{"codex", "exec", "--json", "--sandbox", "workspace-write", "-"},
 			audit: []string{"codex", "exec", "--json", "--sandbox", "read-only", "-"},
 			model: "--model",
+			inside: func(argv []string) []string { // its own sandbox wants user namespaces, which a container has none of
+				argv = slices.Clone(argv)
+				argv[slices.Index(argv, "--sandbox")+1] = "danger-full-access"
+				return slices.Insert(argv, len(argv)-trailing(argv), "--skip-git-repo-check")
+			},
 		},
 		{
 			name: "gemini", // its plan mode has no shell to look at a change with
@@ -66,8 +77,8 @@ func loopAgentNames() []string {
 	return names
 }
 
-// loopAgentCommand is the argv of an agent for coding or auditing, and what it wants in its environment.
-func loopAgentCommand(name, model string, phase worktree.Phase) (argv, env []string, err error) {
+// loopAgentCommand is the argv of an agent for coding or auditing, inside a container or not, and what it wants in its environment.
+func loopAgentCommand(name, model string, phase worktree.Phase, inside bool) (argv, env []string, err error) {
 	all := loopAgents()
 	i := slices.IndexFunc(all, func(a loopAgent) bool { return a.name == name })
 	if i < 0 {
@@ -78,10 +89,17 @@ func loopAgentCommand(name, model string, phase worktree.Phase) (argv, env []str
 	if phase == worktree.Auditing {
 		argv = a.audit
 	}
+	env = a.env
+	if inside {
+		env = slices.Concat(a.env, a.insideEnv)
+		if a.inside != nil {
+			argv = a.inside(argv)
+		}
+	}
 	if model != "" {
 		argv = slices.Insert(slices.Clone(argv), len(argv)-trailing(argv), a.model, model)
 	}
-	return argv, a.env, nil
+	return argv, env, nil
 }
 
 // trailing is how many words at the end of an argv have to stay there.

@@ -115,7 +115,7 @@ func (l *looper) code(ctx context.Context, t worktree.Turn) (out worktree.Outcom
 	set := t.Loop.State.Settings
 	argv, env := set.Command, []string(nil)
 	if set.Agent != "" {
-		if argv, env, err = loopAgentCommand(set.Agent, set.Model, worktree.Coding); err != nil {
+		if argv, env, err = loopAgentCommand(set.Agent, set.Model, worktree.Coding, l.inside != nil); err != nil {
 			return out, err
 		}
 	}
@@ -192,7 +192,7 @@ func (l *looper) audit(ctx context.Context, t worktree.Turn) (out worktree.Outco
 	argv, env := []string{"sh", "-c", s.Settings.Audit}, []string{"REVERIE_BASE=" + s.Base, "REVERIE_TIP=" + s.Tip}
 	if s.Settings.AuditAgent != "" {
 		var more []string
-		if argv, more, err = loopAgentCommand(s.Settings.AuditAgent, s.Settings.AuditModel, worktree.Auditing); err != nil {
+		if argv, more, err = loopAgentCommand(s.Settings.AuditAgent, s.Settings.AuditModel, worktree.Auditing, l.inside != nil); err != nil {
 			return out, err
 		}
 		env = append(env, more...)

@@ -109,7 +109,7 @@ func (in *loopSandbox) try(ctx context.Context, set worktree.Settings) error {
 	defer os.RemoveAll(dir)
 	argv := []string{"sh", "-c", lookFor, "sh", "sh"}
 	if set.Agent != "" {
-		words, _, err := loopAgentCommand(set.Agent, "", worktree.Coding)
+		words, _, err := loopAgentCommand(set.Agent, "", worktree.Coding, true)
 		if err != nil {
 			return err
 		}
@@ -118,7 +118,7 @@ func (in *loopSandbox) try(ctx context.Context, set worktree.Settings) error {
 		argv = append(argv, set.Command[0])
 	}
 	if set.AuditAgent != "" {
-		words, _, err := loopAgentCommand(set.AuditAgent, "", worktree.Auditing)
+		words, _, err := loopAgentCommand(set.AuditAgent, "", worktree.Auditing, true)
 		if err != nil {
 			return err
 		}

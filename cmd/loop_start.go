@@ -165,7 +165,7 @@ func (w *workspace) loopSettings(set worktree.Settings, command []string, o loop
 	}
 	for flag, name := range map[string]string{"agent": set.Agent, "audit-agent": set.AuditAgent} {
 		if name != "" {
-			if _, _, err := loopAgentCommand(name, "", worktree.Coding); err != nil {
+			if _, _, err := loopAgentCommand(name, "", worktree.Coding, false); err != nil {
 				return set, fmt.Errorf("--%s: %w", flag, err)
 			}
 		}

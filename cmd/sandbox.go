@@ -146,9 +146,6 @@ func sandboxSpec(c config.Sandbox) (sandbox.Spec, error) {
 
 // sandboxForward is this program inside a container: it passes on what the command has to say to the network.
 func sandboxForward(args []string) int {
-	if len(args) > 0 && args[0] == "--" {
-		args = args[1:]
-	}
 	code, err := sandbox.Forward(args)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "reverie:", err)

@@ -25,11 +25,13 @@ type inLoop struct {
 	*lab
 	bin  string
 	tree string
+	box  string   // --sandbox
+	more []string // in the environment of the loop
 }
 
 func newInLoop(l *lab) inLoop {
 	l.t.Helper()
-	p := inLoop{lab: l, bin: filepath.Join(l.home, "agents"), tree: filepath.Join(l.repo, ".git/reverie/loops/answer/tree")}
+	p := inLoop{lab: l, bin: filepath.Join(l.home, "agents"), tree: filepath.Join(l.repo, ".git/reverie/loops/answer/tree"), box: "off"}
 	program := l.program()
 	if l.c.Name == "codex" {
 		program = append(program, l.c.extra...) // what the user says by trusting the hooks
@@ -48,7 +50,7 @@ func newInLoop(l *lab) inLoop {
 // loop starts a loop and waits for its end.
 func (p inLoop) loop(args ...string) answer {
 	p.t.Helper()
-	return p.begin(slices.Concat([]string{"start", filepath.Join(p.home, "plan.md"), "--name", "answer", "--sandbox", "off", "--max-errors", "1"}, args)...).wait()
+	return p.begin(slices.Concat([]string{"start", filepath.Join(p.home, "plan.md"), "--name", "answer", "--sandbox", p.box, "--max-errors", "1"}, args)...).wait()
 }
 
 // begin starts a command of loops.
@@ -60,7 +62,7 @@ func (p inLoop) begin(args ...string) *running {
 	r.cmd.Dir = p.repo
 	r.cmd.Env = append(slices.DeleteFunc(p.env(), func(kv string) bool { return strings.HasPrefix(kv, "PATH=") }),
 		"PATH="+p.bin+":"+os.Getenv("PATH"))
-	r.cmd.Env = append(r.cmd.Env, p.c.env(p.lab)...)
+	r.cmd.Env = slices.Concat(r.cmd.Env, p.c.env(p.lab), p.more)
 	r.cmd.Env = append(r.cmd.Env, `OPENCODE_PERMISSION={"edit":"ask","bash":"ask"}`) // what a user may have said; nobody is there to ask
 	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.err
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -66,7 +66,15 @@ func (e *Engine) plan(name, image string, s Spec, g given, hidden []hidden, argv
 			return c, err
 		}
 		c.binds = append(c.binds, bind{g.socket(), insideSocket, false}, bind{program, insideForward, false})
-		c.argv = slices.Concat([]string{insideForward}, s.Forward[1:], []string{"--"}, argv)
+		services, err := loopbacks(s.Network)
+		if err != nil {
+			return c, err
+		}
+		c.argv = append([]string{insideForward}, s.Forward[1:]...)
+		for _, at := range services {
+			c.argv = append(c.argv, at.String())
+		}
+		c.argv = slices.Concat(c.argv, []string{"--"}, argv)
 	}
 	return c, nil
 }
@@ -144,8 +152,14 @@ func (e *Engine) args(c container) (args, env []string) {
 func (s Spec) environment() []string {
 	env := []string{"HOME=" + insideHome}
 	if len(s.Network) > 0 {
-		at := "http://" + insideProxy
-		env = append(env, "HTTPS_PROXY="+at, "https_proxy="+at, "HTTP_PROXY="+at, "http_proxy="+at, "NO_PROXY=localhost,127.0.0.1", "no_proxy=localhost,127.0.0.1")
+		at, no := "http://"+insideProxy, "localhost,127.0.0.1"
+		services, _ := loopbacks(s.Network) // plan has looked at them
+		for _, service := range services {
+			if address := service.Addr().String(); !slices.Contains(strings.Split(no, ","), address) {
+				no += "," + address
+			}
+		}
+		env = append(env, "HTTPS_PROXY="+at, "https_proxy="+at, "HTTP_PROXY="+at, "http_proxy="+at, "NO_PROXY="+no, "no_proxy="+no)
 	}
 	return append(env, s.Env...)
 }

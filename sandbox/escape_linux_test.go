@@ -295,12 +295,7 @@ func rawUser(t *testing.T) string {
 // TestDockerNetwork: a program inside reaches what is allowed, through this program and a proxy of the host, and nothing else.
 func TestDockerNetwork(t *testing.T) {
 	e := realEngine(t)
-	reverie := filepath.Join(t.TempDir(), "reverie")
-	build := exec.Command("go", "build", "-o", reverie, "../cmd/reverie")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
+	reverie := builtReverie(t)
 	server := echo(t)
 	e.proxy = namesOf(map[string]string{"open.example.com": "1.1.1.1", "metadata.example.com": "169.254.169.254"}, server)
 	spec := Spec{Image: realImage, Workspace: place(t), Network: []string{"open.example.com:443", "metadata.example.com:80", "169.254.169.254:80"}, Forward: []string{reverie, "sandbox", "forward"}}

@@ -1,14 +1,17 @@
 package sandbox
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"sync"
 	"syscall"
 )
@@ -20,28 +23,38 @@ const (
 	insideProxy   = "127.0.0.1:3128"
 )
 
-// Forward runs inside a container: it runs argv, which reaches the proxy of the host at an address of its own, and returns its exit code, 128 and more
-// where a signal ended it. Whoever calls it is the program that Spec.Forward names.
-func Forward(argv []string) (int, error) { return forward(insideProxy, insideSocket, argv) }
-
-func forward(address, socket string, argv []string) (int, error) {
-	if len(argv) == 0 {
+// Forward runs inside a container: it runs the command that stands behind "--" in args, which reaches the proxy of the host at an address of its own,
+// and at each address before "--" the host's service at the same one. It returns the command's exit code, 128 and more where a signal ended it.
+// Whoever calls it is the program that Spec.Forward names.
+func Forward(args []string) (int, error) {
+	dashes := slices.Index(args, "--")
+	if dashes < 0 || dashes == len(args)-1 {
 		return 0, errors.New("there is no command")
 	}
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		return 0, fmt.Errorf("the network of the container: %w", err)
-	}
-	defer l.Close()
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go carry(c, socket)
+	return forward(insideProxy, insideSocket, args[:dashes], args[dashes+1:])
+}
+
+func forward(address, socket string, services, argv []string) (int, error) {
+	for _, at := range append([]string{address}, services...) {
+		l, err := net.Listen("tcp", at)
+		if err != nil {
+			return 0, fmt.Errorf("the network of the container: %w", err)
 		}
-	}()
+		defer l.Close()
+		to := at
+		if at == address {
+			to = ""
+		}
+		go func() {
+			for {
+				c, err := l.Accept()
+				if err != nil {
+					return
+				}
+				go carry(c, socket, to)
+			}
+		}()
+	}
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	signals := make(chan os.Signal, 8)
@@ -62,24 +75,32 @@ func forward(address, socket string, argv []string) (int, error) {
 			}
 		}
 	}()
-	err = cmd.Wait()
+	err := cmd.Wait()
 	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
 		return 0, err
 	}
 	return exitCode(cmd.ProcessState), nil
 }
 
-// carry passes one connection on to the socket.
-func carry(c net.Conn, socket string) {
+// carry passes one connection on to the socket, and there to a service of the host unless that is "".
+func carry(c net.Conn, socket, service string) {
 	defer c.Close()
 	out, err := net.Dial("unix", socket)
 	if err != nil {
 		return
 	}
 	defer out.Close()
+	from := bufio.NewReader(out)
+	if service != "" {
+		fmt.Fprintf(out, "CONNECT %s HTTP/1.1\r\nHost: %s\r\n\r\n", service, service)
+		answer, err := http.ReadResponse(from, &http.Request{Method: http.MethodConnect})
+		if err != nil || answer.StatusCode != http.StatusOK {
+			return // who asked sees the connection end; the host says why
+		}
+	}
 	var both sync.WaitGroup
 	both.Go(func() { io.Copy(out, c); closeWrite(out) })
-	both.Go(func() { io.Copy(c, out); closeWrite(c) })
+	both.Go(func() { io.Copy(c, from); closeWrite(c) })
 	both.Wait()
 }
 

@@ -56,6 +56,9 @@ func (p proxy) listen(socket string, allow []string) (*serving, error) {
 		if err != nil {
 			return nil, err
 		}
+		if at, ok := loopback(target); ok {
+			target = at.String()
+		}
 		s.allow = append(s.allow, target)
 	}
 	if s.resolve == nil {
@@ -209,8 +212,15 @@ func (s *serving) serve(c net.Conn) {
 	pipe(c, to, early)
 }
 
-// reach connects to the first address of a target that may be reached. why says why none may.
+// reach connects to the first address of a target that may be reached. why says why none may. Of this machine it is what the target itself names, and never
+// what a name means.
 func (s *serving) reach(ctx context.Context, target string) (c net.Conn, why string, err error) {
+	if at, ok := loopback(target); ok {
+		if c, err = s.dial(ctx, at); err != nil {
+			return nil, "nobody answers there", nil
+		}
+		return c, "", nil
+	}
 	host, port, _ := net.SplitHostPort(target)
 	n, _ := strconv.ParseUint(port, 10, 16)
 	var addresses []netip.Addr

@@ -119,7 +119,7 @@ func TestProxyReachesWhatIsAllowed(t *testing.T) {
 	}, server)
 	socket := socketIn(t)
 	s, err := p.listen(socket, []string{"open.example.com:443", "second.example.com:443", "down.example.com:443", "metadata.example.com:80", "rebound.example.com:443",
-		"half.example.com:443", "169.254.169.254:80", "[::1]:443", "gone.example.com:443"})
+		"half.example.com:443", "169.254.169.254:80", "[::ffff:127.0.0.1]:443", "gone.example.com:443"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestProxyReachesWhatIsAllowed(t *testing.T) {
 		{"an address in the place of the name", connect("1.1.1.1:443"), 403, "not among"},
 		{"a name of the metadata service", connect("metadata.example.com:80"), 403, "169.254.169.254 is of the link alone"},
 		{"the metadata service, allowed", connect("169.254.169.254:80"), 403, "of the link alone"},
-		{"loopback, allowed", connect("[::1]:443"), 403, "this machine"},
+		{"loopback in another family, allowed", connect("[::ffff:127.0.0.1]:443"), 403, "this machine"},
 		{"a name that means this machine now", connect("rebound.example.com:443"), 403, "10.0.0.1 is of a private network"},
 		{"nobody there", connect("down.example.com:443"), 502, "cannot be reached"},
 		{"no such name", connect("gone.example.com:443"), 502, "cannot be reached"},
@@ -178,7 +178,7 @@ func TestProxyReachesWhatIsAllowed(t *testing.T) {
 		})
 	}
 	want := []string{
-		"169.254.169.254:80: 169.254.169.254 is of the link alone", "1.1.1.1:443: it is not among what may be reached", "[::1]:443: ::1 is this machine",
+		"169.254.169.254:80: 169.254.169.254 is of the link alone", "1.1.1.1:443: it is not among what may be reached", "[::ffff:127.0.0.1]:443: 127.0.0.1 is this machine",
 		"evil.example.com:443: it is not among what may be reached", "metadata.example.com:80: 169.254.169.254 is of the link alone",
 		"open.example.com:22: it is not among what may be reached", "rebound.example.com:443: 10.0.0.1 is of a private network",
 	}
@@ -225,7 +225,7 @@ func TestForwardReachesTheProxy(t *testing.T) {
 	}
 	defer s.close()
 	inside, outside := net.Pipe()
-	go carry(outside, socket)
+	go carry(outside, socket, "")
 	inside.SetDeadline(time.Now().Add(20 * time.Second))
 	go fmt.Fprintf(inside, "CONNECT a.example.com:1 HTTP/1.1\r\n\r\nhello\n")
 	r := bufio.NewReader(inside)

@@ -20,7 +20,7 @@ type Spec struct {
 	Dir       string   // where the command starts, in the workspace; "" is its top
 	Env       []string // NAME=VALUE; nothing else of the host's environment is inside
 	Caches    []string // absolute paths of folders and files that can be read inside, at the same path
-	Network   []string // host:port that can be reached by CONNECT through a proxy; none: no network at all
+	Network   []string // host:port that can be reached by CONNECT through a proxy, or of this machine's loopback at the same address inside; none: no network at all
 	Forward   []string // with Network: a program of the host and its first arguments, which calls Forward with the others
 	Loop      string   // name of the loop that it belongs to, for its label
 	User      string   // uid:gid; "" is whoever runs this, or where that is root the owner of the workspace

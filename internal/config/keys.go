@@ -215,7 +215,7 @@ var keys = []key{
 	{"sandbox.image", "image of the sandbox, by name or id; 'reverie sandbox build' sets it",
 		func(c *Config) any { return c.Sandbox.Image },
 		func(c *Config, v any) (err error) { c.Sandbox.Image, err = plainText(v); return }, nil, true},
-	{"sandbox.network", "what can be reached from the sandbox, by CONNECT alone, as proxy.example.com:443; [] is nothing",
+	{"sandbox.network", "what can be reached from the sandbox: proxy.example.com:443 by CONNECT, 127.0.0.1:11434 of this machine as it is; [] is nothing",
 		func(c *Config) any { return c.Sandbox.Network },
 		func(c *Config, v any) (err error) {
 			c.Sandbox.Network, err = texts(v, isTarget, "proxy.example.com:443")

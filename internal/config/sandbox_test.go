@@ -10,13 +10,13 @@ import (
 // A team can close the sandbox further, and never open it.
 func TestTeamCanOnlyCloseTheSandbox(t *testing.T) {
 	user := Default()
-	user.Sandbox = Sandbox{Mode: "podman", Image: "mine", Network: []string{"a.example.com:443", "b.example.com:443"}, Env: []string{"KEY", "OTHER"}, Caches: []string{"/a", "/b"},
+	user.Sandbox = Sandbox{Mode: "podman", Image: "mine", Network: []string{"a.example.com:443", "b.example.com:443", "127.0.0.1:11434"}, Env: []string{"KEY", "OTHER"}, Caches: []string{"/a", "/b"},
 		Memory: 1000, CPUs: 4, Processes: 100, Seconds: 60, Output: 8, Disk: 500}
 	c := user
 	if err := c.Restrict("reverie.toml", []byte(`format = 1
 [sandbox]
 mode = "docker"
-network = ["b.example.com:443", "evil.example.com:443"]
+network = ["b.example.com:443", "evil.example.com:443", "127.0.0.1:22", "[::1]:11434"]
 env = ["KEY", "HOME"]
 caches = []
 memory = 2000
@@ -50,7 +50,7 @@ disk = 501
 			t.Errorf("%s: %v, want %q", text, err, says)
 		}
 	}
-	for _, text := range []string{"mode = \"docker\"", "image = \"x\"", "network = []", "env = []", "caches = []", "runtime = \"\"", "memory = 100", "cpus = 1", "processes = 10", "seconds = 1", "output = 1", "disk = 1"} {
+	for _, text := range []string{"mode = \"docker\"", "image = \"x\"", "network = []", "network = [\"127.0.0.1:11434\"]", "env = []", "caches = []", "runtime = \"\"", "memory = 100", "cpus = 1", "processes = 10", "seconds = 1", "output = 1", "disk = 1"} {
 		if _, err := Load(written(t, "[sandbox]\n"+text+"\n")); err != nil {
 			t.Errorf("the user may not set %s: %v", text, err)
 		}

@@ -1,0 +1,174 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"html"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// insideEnv are the variables that a user names in sandbox.env for an agent.
+var insideEnv = map[string][]string{
+	"claude": {"ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"},
+	"codex":  {"SCRIPTED_KEY"},
+	"gemini": {"GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL"},
+}
+
+// newInSandbox is newInLoop where all that the loop runs is run in containers. Inside are the image of .ci/docker, the agents, and the settings that
+// this user has for them, as caches; what the agent calls a home is empty but for them. The one address that can be reached is the model's.
+func newInSandbox(l *lab) inLoop {
+	t := l.t
+	t.Helper()
+	host := os.Getenv("REVERIE_DOCKER")
+	if host == "" {
+		t.Skip("REVERIE_DOCKER=$(.ci/docker) runs this")
+	}
+	p := newInLoop(l)
+	p.box, p.more = "docker", []string{"DOCKER_HOST=" + host, "SECRET_OF_THE_HOST=s3cret"}
+	settings := filepath.Join(p.bin, "settings")
+	if err := os.MkdirAll(settings, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{".codex", ".gemini", ".config/opencode"} {
+		from := filepath.Join(l.home, name)
+		if _, err := os.Stat(from); errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err := os.CopyFS(filepath.Join(settings, name), os.DirFS(from)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	program := filepath.Join(p.bin, l.c.Name)
+	write(t, program, strings.Replace(read(t, program), "exec ", "cp -R '"+settings+"/.' ~ || exit\nexec ", 1))
+	at, err := url.Parse(l.model.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.write(".config/reverie/config.toml", fmt.Sprintf("[sandbox]\nmode = \"docker\"\nimage = \"reverie-clients\"\nnetwork = [%q]\ncaches = [%q, %q]\nenv = %s\n",
+		at.Host, l.folder, p.bin, asJSON(append([]string{"PATH"}, insideEnv[l.c.Name]...))))
+	t.Cleanup(func() {
+		cmd := exec.Command("docker", "--host", host, "ps", "--all", "--no-trunc", "--filter", "label=reverie.sandbox", "--format", "{{.Names}} {{.Mounts}}")
+		out, err := cmd.Output()
+		if err != nil || strings.Contains(string(out), filepath.Dir(l.repo)) {
+			t.Errorf("containers are left: %v\n%s", err, out)
+		}
+	})
+	return p
+}
+
+// looking is a command that says what it sees of the host. Quotes within its words keep them apart from what it prints.
+func (p inLoop) looking(other net.Listener) string {
+	host, port, _ := net.SplitHostPort(other.Addr().String())
+	return strings.NewReplacer("@repo@", p.repo, "@home@", p.home, "@host@", host, "@port@", port, "@engine@", strings.TrimPrefix(os.Getenv("REVERIE_DOCKER"), "unix://")).Replace(
+		`cat @repo@/.git/config && echo se''en repository; [ -s .git ] && echo se''en git; [ -e @repo@/calc.sh ] && echo se''en checkout; ` +
+			`[ -e @home@/canary ] && echo se''en home; [ -e @engine@ ] && echo se''en engine; [ -n "$SECRET_OF_THE_HOST" ] && echo se''en variable; ` +
+			`bash -c 'echo >/dev/tcp/@host@/@port@' && echo se''en service; ls /sys/class/net | grep -vx lo && echo se''en network; echo it has lo''oked`)
+}
+
+// The loop of TestClientsCarryALoop, in containers: an agent in one reaches the model on this machine, and nothing else of it.
+func TestClientsCarryALoopInTheSandbox(t *testing.T) {
+	inClients(t, nil, func(l *lab) {
+		t := l.t
+		l.install()
+		p := newInSandbox(l)
+		l.must("remember", "The answer is never odd in this repository.")
+		write(t, filepath.Join(l.home, "canary"), "of the host")
+		write(t, filepath.Join(l.repo, "calc.sh"), "what the user is at\n")
+		other := l.net.listen(t)
+		defer other.Close()
+		looking := p.looking(other)
+		out := finish(t, func(ctx context.Context) *exec.Cmd { // on this machine it sees all of them, but another network, which the lab has none of
+			cmd := exec.CommandContext(ctx, "sh", "-c", looking)
+			cmd.Dir, cmd.Env = l.repo, append(l.env(), p.more...)
+			return cmd
+		}).out
+		for _, what := range []string{"repository", "checkout", "home", "engine", "variable", "network"} {
+			if !strings.Contains(out, "seen "+what) {
+				t.Errorf("the command does not tell of the %s:\n%s", what, out)
+			}
+		}
+		before := p.checkout()
+
+		answer := filepath.Join(p.tree, "answer.txt")
+		first := []step{{Calls: []call{l.c.create(answer, "41")}}, {Calls: []call{l.c.shell(looking)}}, {Say: "It is 41."}}
+		var second []step
+		for _, c := range l.c.edit(answer, "41", "42") {
+			second = append(second, step{Calls: []call{c}})
+		}
+		second = append(second, step{Say: "Now it is 42.\n", Quote: promise})
+		l.model.play(turn{"Put the number of the answer", first}, turn{"the answer is 41", second})
+		a := p.loop("--agent", l.c.Name, "--audit", `echo '{"findings":[]}'`, "--max", "3", "--promise")
+		if a.code != 0 {
+			t.Fatal(a)
+		}
+
+		asked := steps(l.model.heard())
+		if want := len(first) + len(second); len(asked) != want {
+			t.Fatalf("the model was asked %d times, and not %d:\n%s", len(asked), want, a)
+		}
+		for _, want := range []string{"You are in a sandbox", "Put the number of the answer", "The answer is never odd in this repository."} {
+			if got := asked[0].text("user"); !strings.Contains(html.UnescapeString(got), want) {
+				t.Errorf("the first iteration was not told %q, but\n%s", want, got)
+			}
+		}
+		if told := asked[len(first)-1].text("tool", "user"); !strings.Contains(told, "it has looked") || strings.Contains(told, "seen ") {
+			t.Errorf("the command of the model saw\n%s", told)
+		}
+		if got, want := asked[len(first)].text("user"), "$ grep -qx 42 answer.txt\n[exit code 1]"; !strings.Contains(html.UnescapeString(got), want) {
+			t.Errorf("the second iteration was not told %q, but\n%s", want, got)
+		}
+		if got := git(t, l.repo, "show", "reverie/loop/answer:answer.txt"); got != "42" {
+			t.Errorf("the branch has %q", got)
+		}
+		if got := git(t, l.repo, "diff", "--name-status", "main", "reverie/loop/answer"); got != "A\tanswer.txt" {
+			t.Errorf("the branch changes\n%s", got)
+		}
+		if diff := cmp.Diff(before, p.checkout()); diff != "" {
+			t.Errorf("the user's checkout (-before +after)\n%s", diff)
+		}
+		l.eventually("the loop's session is kept; inside there is nobody to deliver the agent's", func() bool {
+			kept := l.kept()
+			return len(kept) == 1 && strings.HasPrefix(kept[0], "loop/answer-")
+		})
+	})
+}
+
+// An agent that audits in a container has the change from its prompt, and what it writes is taken out again.
+func TestClientsAuditALoopInTheSandbox(t *testing.T) {
+	inClients(t, nil, func(l *lab) {
+		t := l.t
+		l.install()
+		p := newInSandbox(l)
+		l.model.play(turn{"Put the number of the answer", []step{
+			{Calls: []call{l.c.create(filepath.Join(p.tree, "mine.txt"), "mine")}},
+			{Say: "There is one.\n" + `{"findings":[{"file":"answer.txt","line":1,"severity":"bug","text":"It is not 41."}]}`},
+		}})
+		a := p.loop("--audit-agent", l.c.Name, "--max", "1", "--", "sh", "-c", "echo 41 >answer.txt")
+		if a.code != 20 { // --max
+			t.Fatal(a)
+		}
+		asked := steps(l.model.heard())
+		if len(asked) != 2 || !slices.ContainsFunc(asked[0].Said, func(s said) bool { return s.Role == "user" && strings.Contains(s.Text, "+41") }) {
+			t.Fatalf("the auditor did not get to see the change, or was asked %d times:\n%s", len(asked), a)
+		}
+		if _, err := os.Stat(filepath.Join(p.tree, "mine.txt")); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("the auditor has changed the work tree: %v", err)
+		}
+		if got := git(t, l.repo, "diff", "--name-status", "main", "reverie/loop/answer"); got != "A\tanswer.txt" {
+			t.Errorf("the branch changes\n%s", got)
+		}
+		if got := l.must("loop", "findings", "answer"); !strings.Contains(got, "answer.txt:1") || !strings.Contains(got, "It is not 41.") {
+			t.Errorf("findings:\n%s", got)
+		}
+	})
+}
