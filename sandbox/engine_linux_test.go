@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -140,6 +141,33 @@ func TestEngineEndsWithItsContext(t *testing.T) {
 	r, err := e.Run(ctx, Spec{Image: realImage, Workspace: place(t), Stdout: ready}, []string{"sh", "-c", "trap '' TERM; echo ready; sleep 600"}, nil)
 	if !errors.Is(err, context.Canceled) || r.Ended != Cancelled {
 		t.Errorf("%v, %q", err, r.Ended)
+	}
+}
+
+// TestEngineBuildsOurImage makes the image of our Dockerfile, from a base in which apt-get only notes what it is to install. No registry is asked.
+func TestEngineBuildsOurImage(t *testing.T) {
+	e := realEngine(t)
+	const base, tag = "reverie-test-base", "reverie-test-ours"
+	apt := `printf '#!/bin/sh\necho "$@" >>/installed\n' >/bin/apt-get; chmod 755 /bin/apt-get; touch /bin/raised; chmod 6755 /bin/raised; mkdir -p /usr/local/bin`
+	for _, r := range []Recipe{
+		{Tag: base, Base: realImage, Dockerfile: []byte("ARG BASE\nFROM ${BASE}\nRUN " + apt + "\n")},
+		{Tag: tag, Base: base},
+	} {
+		if _, err := e.Build(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+		defer raw(t, "rmi", "--force", r.Tag)
+	}
+	r := sh(t, e, Spec{Image: tag, Workspace: place(t)}, `cat /installed; find / -xdev -perm /6000 -type f 2>/dev/null; stat -c %a /bin/raised; readlink /usr/local/bin/fd; echo $LANG`)
+	updated, rest, _ := strings.Cut(string(r.Stdout), "\n")
+	installed, rest, _ := strings.Cut(rest, "\n")
+	if want := "755\n/usr/bin/fdfind\nC.UTF-8\n"; updated != "update" || rest != want || r.Exit != 0 {
+		t.Errorf("%d\n%s\nwant %q at the end\n%s", r.Exit, r.Stdout, want, r.Stderr)
+	}
+	for _, name := range []string{"install", "build-essential", "ca-certificates", "golang-go", "nodejs", "npm", "patch", "python3", "ripgrep"} {
+		if !slices.Contains(strings.Fields(installed), name) {
+			t.Errorf("%q does not have %s", installed, name)
+		}
 	}
 }
 
