@@ -3,27 +3,38 @@ package e2e
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
 
-// engineOfTests has the commands of a test use the Docker of REVERIE_DOCKER, which .ci/docker starts, with limits that tests reach.
+// loopEngine is which engine the tests use: Podman where REVERIE_PODMAN says so.
+func loopEngine() string {
+	if os.Getenv("REVERIE_PODMAN") != "" {
+		return "podman"
+	}
+	return "docker"
+}
+
+// engineOfTests has the commands of a test use the Docker of REVERIE_DOCKER, which .ci/docker starts, or the Podman of REVERIE_PODMAN, which .ci/podman sets up,
+// with limits that tests reach.
 func engineOfTests(t *testing.T) {
 	t.Helper()
-	host := os.Getenv("REVERIE_DOCKER")
-	if host == "" {
-		t.Skip("REVERIE_DOCKER=$(.ci/docker) runs this")
+	host, settings := os.Getenv("REVERIE_DOCKER"), os.Getenv("REVERIE_PODMAN")
+	switch {
+	case host+settings == "":
+		t.Skip("REVERIE_DOCKER=$(.ci/docker) or REVERIE_PODMAN=$(.ci/podman) runs this")
+	case settings != "":
+		t.Setenv("CONTAINERS_CONF", filepath.Join(settings, "containers.conf"))
+		t.Setenv("CONTAINERS_STORAGE_CONF", filepath.Join(settings, "storage.conf"))
+	default:
+		t.Setenv("DOCKER_HOST", host)
 	}
-	t.Setenv("DOCKER_HOST", host)
 	home := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", home)
 	write(t, filepath.Join(home, "reverie", "config.toml"), "[sandbox]\nimage = \"reverie-busybox\"\nmemory = 256\nprocesses = 64\noutput = 1\ndisk = 64\n")
@@ -37,7 +48,7 @@ func engineOfTests(t *testing.T) {
 // containers are those of these tests' folders, by the engine's own word.
 func containers(t *testing.T) []string {
 	t.Helper()
-	out, err := exec.Command("docker", "ps", "--all", "--no-trunc", "--filter", "label=reverie.sandbox", "--format", "{{.Names}} {{.Mounts}}").Output()
+	out, err := exec.Command(loopEngine(), "ps", "--all", "--no-trunc", "--filter", "label=reverie.sandbox", "--format", "{{.Names}} {{.Mounts}}").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +119,7 @@ fi
 	plan := filepath.Join(t.TempDir(), "plan.md")
 	write(t, plan, "# Parse\n\n```verify\nsh parse.sh a\ntest ! -e "+canary+"\n```\n")
 	before := snapshot(t, dir)
-	a := reverie(t, dir, "loop", "start", plan, "--name", "one", "--sandbox", "docker", "--audit", "sh audit.sh", "--", "sh", "agent.sh")
+	a := reverie(t, dir, "loop", "start", plan, "--name", "one", "--sandbox", loopEngine(), "--audit", "sh audit.sh", "--", "sh", "agent.sh")
 	if a.code != 0 || !strings.Contains(a.err, "done after 3 iterations") {
 		t.Fatalf("%s", a)
 	}
@@ -170,7 +181,7 @@ func TestLoopDockerFailsClosed(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.set(t)
-			a := reverie(t, dir, append([]string{"loop", "start", plan, "--sandbox", "docker", "--min-audits", "0", "--"}, test.argv...)...)
+			a := reverie(t, dir, append([]string{"loop", "start", plan, "--sandbox", loopEngine(), "--min-audits", "0", "--"}, test.argv...)...)
 			if a.code != test.code || !strings.Contains(a.err, test.says) {
 				t.Errorf("%s", a)
 			}
@@ -239,7 +250,7 @@ func TestLoopDockerEscapes(t *testing.T) {
 			t.Fatalf("%s: %v", when, entries)
 		}
 	}
-	a := reverie(t, dir, "loop", "start", plan, "--name", "kit", "--sandbox", "docker", "--audit", "touch "+canaries+"/audit; mkdir .git; "+noFindings, "--max", "2", "--", "sh", "-c", kit)
+	a := reverie(t, dir, "loop", "start", plan, "--name", "kit", "--sandbox", loopEngine(), "--audit", "touch "+canaries+"/audit; mkdir .git; "+noFindings, "--max", "2", "--", "sh", "-c", kit)
 	if a.code != 20 {
 		t.Fatalf("exit code %d\n%s", a.code, a.err)
 	}
@@ -314,7 +325,7 @@ func TestLoopDockerHoldsLimits(t *testing.T) {
 			plan := filepath.Join(t.TempDir(), "plan.md")
 			write(t, plan, "# Limits\n\n```verify\ntrue\n```\n")
 			began := time.Now()
-			a := reverie(t, dir, "loop", "start", plan, "--sandbox", "docker", "--min-audits", "0", "--max-errors", "1", "--turn-time", cmp.Or(test.time, "5s"), "--", "sh", "-c", test.script)
+			a := reverie(t, dir, "loop", "start", plan, "--sandbox", loopEngine(), "--min-audits", "0", "--max-errors", "1", "--turn-time", cmp.Or(test.time, "5s"), "--", "sh", "-c", test.script)
 			said := false
 			for says := range strings.SplitSeq(test.says, "|") {
 				said = said || strings.Contains(a.err, says)
@@ -336,104 +347,5 @@ func TestLoopDockerHoldsLimits(t *testing.T) {
 				t.Errorf("%d bytes in the work tree", most)
 			}
 		})
-	}
-}
-
-// countingAgent is an agent that does a little at a time and adds to what is there, so that an iteration that is done twice shows.
-const countingAgent = `for n in 1 2 3; do echo "$REVERIE_ITERATION.$n" >>log; echo $n >part$n; sleep 0.1; done
-rm part2; mkdir -p .git; echo "$REVERIE_ITERATION" >>after`
-
-// Whenever the supervisor or the engine's client is killed, a resumed loop ends with the tree and the commits of an undisturbed one.
-func TestLoopDockerKilled(t *testing.T) {
-	engineOfTests(t)
-	kills := 4
-	if full {
-		kills = 10
-	}
-	if n, err := strconv.Atoi(os.Getenv("REVERIE_KILLS")); err == nil {
-		kills = n
-	}
-	random := rand.New(rand.NewPCG(*seed, 0))
-	plan := filepath.Join(t.TempDir(), "plan.md")
-	write(t, plan, "# Count\n\n```verify\ngrep -q '^3$' after\n```\n")
-	start := []string{"loop", "start", plan, "--name", "one", "--sandbox", "docker", "--audit", noFindings, "--", "sh", "-c", countingAgent}
-	ended := func(dir string) string {
-		return git(t, dir, "rev-parse", "reverie/loop/one^{tree}") + "\n" + git(t, dir, "log", "--format=%s", "main..reverie/loop/one")
-	}
-	dir := newRepo(t)
-	began := time.Now()
-	must(t, dir, start...)
-	whole, want := time.Since(began), ended(dir)
-	if got := git(t, dir, "show", "reverie/loop/one:log"); strings.Count(got, "\n") != 8 {
-		t.Fatalf("undisturbed: %q", got)
-	}
-	supervisors, clients := 0, 0
-	for i := range kills {
-		dir := newRepo(t)
-		cmd := exec.Command(binary, start...)
-		var out bytes.Buffer
-		cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &out, &out
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		over := make(chan error, 1)
-		go func() { over <- cmd.Wait() }()
-		when := time.Duration(random.Int64N(int64(whole)))
-		time.Sleep(when)
-		what := "supervisor"
-		if i%2 == 0 {
-			if cmd.Process.Kill() == nil {
-				supervisors++
-			}
-		} else {
-			what = "client"
-			clients += killClient(cmd.Process.Pid, over)
-		}
-		var exit *exec.ExitError
-		if err := <-over; err != nil && !errors.As(err, &exit) {
-			t.Fatal(err)
-		}
-		story := fmt.Sprintf("%s killed after %v of %v:\n%s", what, when, whole, &out)
-		next := []string{"loop", "resume", "one"}
-		if _, err := tryGit(dir, "rev-parse", "--verify", "--quiet", "refs/reverie/loops/one"); err != nil {
-			next = start
-		}
-		a := reverie(t, dir, next...)
-		if a.code != 0 && !strings.Contains(a.err, "is done: the loop has ended") {
-			t.Fatalf("%d: %s\n%s", i, story, a)
-		}
-		if got := ended(dir); got != want {
-			t.Fatalf("%d: ends as\n%s\nwant\n%s\n%s\n%s", i, got, want, story, a)
-		}
-		if got := git(t, dir, "status", "--porcelain") + git(t, dir, "symbolic-ref", "HEAD"); got != "refs/heads/main" {
-			t.Errorf("%d: the checkout: %s", i, got)
-		}
-		must(t, dir, "sandbox", "--engine", "docker", "prune") // an order that was on its way may have been carried out since
-		if left := containers(t); len(left) > 0 {
-			t.Errorf("%d: containers: %q\n%s", i, left, story)
-		}
-	}
-	t.Logf("%d supervisors and %d clients killed in %d loops of %v", supervisors, clients, kills, whole)
-	if supervisors == 0 || clients == 0 {
-		t.Error("nothing was killed")
-	}
-}
-
-// killClient kills the client that is attached to a container of a supervisor's, as soon as there is one, and reports how many it were.
-func killClient(supervisor int, over chan error) int {
-	for {
-		select {
-		case err := <-over:
-			over <- err
-			return 0
-		case <-time.After(time.Millisecond):
-		}
-		for _, pid := range processes("--attach") {
-			stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-			fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-			if err == nil && len(fields) > 1 && fields[1] == strconv.Itoa(supervisor) && syscall.Kill(pid, syscall.SIGKILL) == nil {
-				return 1
-			}
-		}
 	}
 }

@@ -25,12 +25,13 @@ func (b bind) arg() string {
 
 // container is one container, before it is made.
 type container struct {
-	name  string
-	image string // its id
-	user  string
-	binds []bind
-	spec  Spec
-	argv  []string
+	name   string
+	image  string // its id
+	user   string
+	binds  []bind
+	filter string // of system calls: a file; "" is the engine's own
+	spec   Spec
+	argv   []string
 }
 
 // insideHome is the home folder of whoever runs inside: the one place beside the workspace that can be written.
@@ -59,6 +60,12 @@ func (e *Engine) plan(name, image string, s Spec, g given, hidden []hidden, argv
 	}
 	for _, path := range s.Caches {
 		c.binds = append(c.binds, bind{path, path, false})
+	}
+	if e.Name == "podman" {
+		c.binds = append(c.binds, bind{g.hosts(), "/etc/hosts", false})
+	}
+	if e.facts.filter != "" {
+		c.filter = g.filter()
 	}
 	if len(s.Network) > 0 {
 		program, err := mountable(s.Forward[0])
@@ -101,6 +108,10 @@ func (e *Engine) user(s Spec) (string, error) {
 	return strconv.Itoa(uid) + ":" + strconv.Itoa(gid), nil
 }
 
+// mostOfPodman is how many processes a user may have, in a container or not, by Podman's own limit for what it starts. Without a word it has them raised
+// for a container, which root without the capability for it may not.
+const mostOfPodman = 32 << 10
+
 // args are the arguments of create. The second result is what the client needs in its environment: values of variables are no arguments, which
 // everybody on the machine can read.
 func (e *Engine) args(c container) (args, env []string) {
@@ -116,12 +127,18 @@ func (e *Engine) args(c container) (args, env []string) {
 		"--stop-signal", "SIGTERM", "--stop-timeout", "10", "--restart", "no"}
 	switch {
 	case e.Name == "podman":
-		args = append(args, "--http-proxy=false", "--env-host=false")
+		args = append(args, "--http-proxy=false", "--env-host=false", "--read-only-tmpfs=false", "--no-hosts")
+		if n := min(hardProcesses(), mostOfPodman); n > 0 {
+			args = append(args, "--ulimit", fmt.Sprintf("nproc=%d:%d", n, n))
+		}
 		if e.facts.rootless {
 			args = append(args, "--userns", "keep-id")
 		}
 	case e.facts.remapped: // another user could not write the workspace
 		args = append(args, "--userns", "host")
+	}
+	if c.filter != "" {
+		args = append(args, "--security-opt", "seccomp="+c.filter)
 	}
 	if s.Runtime != "" {
 		args = append(args, "--runtime", s.Runtime)

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 
 // killedChild is a process that runs a container and is killed meanwhile.
 func killedChild(dir, mark string) int {
-	e, err := Find(context.Background(), "docker")
+	e, err := Find(context.Background(), realName())
 	if err == nil {
 		_, err = e.Run(context.Background(), Spec{Image: realImage, Workspace: dir, Loop: "REVERIE_CHILD_" + mark}, []string{"sleep", mark}, nil)
 	}
@@ -36,7 +36,15 @@ func killedChild(dir, mark string) int {
 	return 1
 }
 
-// realImage is the image that .ci/docker builds: busybox, and nothing else.
+// realName is which engine the tests use: Podman where REVERIE_PODMAN says so.
+func realName() string {
+	if os.Getenv("REVERIE_PODMAN") != "" {
+		return "podman"
+	}
+	return "docker"
+}
+
+// realImage is the image that .ci/docker and .ci/podman build: busybox, and nothing else.
 const realImage = "reverie-busybox"
 
 // call is how the client was called.
@@ -101,7 +109,7 @@ func bare(args []string) []string {
 
 const (
 	dockerInfo = `{"ServerVersion":"99.1","OSType":"linux","NCPU":4,"MemoryLimit":true,"PidsLimit":true,"CpuCfsQuota":true,"SecurityOptions":["name=seccomp,profile=default","name=cgroupns"]}`
-	podmanInfo = `{"host":{"cpus":4,"os":"linux","cgroupControllers":["cpu","memory","pids"],"security":{"rootless":true,"seccompEnabled":true}},"version":{"Version":"99.2"}}`
+	podmanInfo = `{"host":{"cpus":4,"os":"linux","cgroupControllers":["cpu","memory","pids"],"security":{"rootless":true,"seccompEnabled":true,"seccompProfilePath":"/usr/share/containers/seccomp.json"}},"version":{"Version":"99.2"}}`
 	fakeID     = "sha256:00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 )
 

@@ -50,20 +50,33 @@ func (e *Engine) give(name string) (given, error) {
 	if err := os.Mkdir(g.emptyFolder(), 0o555); err != nil {
 		return g, err
 	}
-	return g, os.WriteFile(g.emptyFile(), nil, 0o444)
+	if err := os.WriteFile(g.hosts(), []byte("127.0.0.1\tlocalhost sandbox\n::1\tlocalhost\n"), 0o444); err != nil {
+		return g, err
+	}
+	if err := os.WriteFile(g.emptyFile(), nil, 0o444); err != nil || e.facts.filter == "" {
+		return g, err
+	}
+	filter, err := narrowFilter(e.facts.filter)
+	if err != nil {
+		return g, err
+	}
+	return g, os.WriteFile(g.filter(), filter, 0o400)
 }
 
 func (g given) emptyFolder() string { return filepath.Join(g.dir, "folder") } // stands in the place of a git directory
 func (g given) emptyFile() string   { return filepath.Join(g.dir, "file") }   // stands in the place of a file that names one
 func (g given) owner() string       { return filepath.Join(g.dir, "owner") }  // says whose it is
 func (g given) socket() string      { return filepath.Join(g.dir, "proxy") }
+func (g given) filter() string      { return filepath.Join(g.dir, "filter") }
+func (g given) hosts() string       { return filepath.Join(g.dir, "hosts") } // Podman would show the host's
 
 func (g given) remove() error { return os.RemoveAll(g.dir) }
 
 // unusedFor is how old a folder is of which nothing says whose it is: one that is younger may be about to.
 const unusedFor = 10 * time.Minute
 
-// sweep removes what was given to containers of owners that are not alive.
+// sweep removes what was given to containers of owners that are not alive. Podman has no process that ends what a killed client had begun: what is left then of a
+// container that never came to be has no labels, but its name, which is that of the folder.
 func (e *Engine) sweep(alive func(Owner) bool) error {
 	entries, err := os.ReadDir(e.folder)
 	for _, f := range entries {
@@ -79,6 +92,12 @@ func (e *Engine) sweep(alive func(Owner) bool) error {
 			}
 		} else if info, ierr := f.Info(); ierr != nil || time.Since(info.ModTime()) < unusedFor {
 			continue
+		}
+		if e.Name == "podman" {
+			if gone := e.remove(f.Name()); gone != nil {
+				err = errors.Join(err, fmt.Errorf("%w: %s: %w", ErrLeft, f.Name(), gone))
+				continue
+			}
 		}
 		err = errors.Join(err, g.remove())
 	}

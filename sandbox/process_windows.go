@@ -12,3 +12,6 @@ func ownGroup() *syscall.SysProcAttr { return nil }
 func endGroup(p *os.Process) error { return p.Kill() }
 
 func exitCode(s *os.ProcessState) int { return s.ExitCode() }
+
+// hardProcesses is not known: elsewhere than on Linux, containers run in a machine with limits of its own.
+func hardProcesses() uint64 { return 0 }

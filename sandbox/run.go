@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -115,7 +116,8 @@ func (e *Engine) attend(ctx context.Context, c container, watch *diskWatch, stdi
 	life, end := context.WithCancel(context.Background())
 	defer end()
 	client := e.client(life, nil, "start", "--attach", "--interactive", c.name)
-	client.Stdout, client.Stderr = &limited{streams[0], budget}, &limited{streams[1], budget}
+	var said bytes.Buffer // Podman tells here alone why it cannot start a command
+	client.Stdout, client.Stderr = &limited{streams[0], budget}, io.MultiWriter(&atMost{&said, 4 << 10}, &limited{streams[1], budget})
 	fed, err := feed(client, stdin)
 	if err != nil {
 		return result, err
@@ -174,7 +176,7 @@ func (e *Engine) attend(ctx context.Context, c container, watch *diskWatch, stdi
 	case state.Running:
 		return result, fmt.Errorf("%w: the client of %s ended before the container: %v", ErrSilent, e.Name, ended)
 	case state.Error != "" || state.StartedAt.IsZero():
-		return result, fmt.Errorf("start %q: %s", c.argv[0], firstLines(state.Error))
+		return result, fmt.Errorf("start %q: %s", c.argv[0], firstLines(cmp.Or(state.Error, said.String())))
 	case state.OOMKilled && result.Ended == Exited && state.ExitCode != 0:
 		result.Ended = NoMemory
 	case result.Ended == Exited && budget.exceeded():

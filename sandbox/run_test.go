@@ -35,6 +35,7 @@ func TestFindFailsClosed(t *testing.T) {
 		{name: "no seccomp", engine: "docker", info: replace(`"name=seccomp,profile=default",`, ``), is: ErrWeak, says: "seccomp"},
 		{name: "seccomp off", engine: "docker", info: replace(`profile=default`, `profile=unconfined`), is: ErrWeak, says: "seccomp"},
 		{name: "podman without control groups", engine: "podman", info: strings.Replace(podmanInfo, `"cpu","memory","pids"`, ``, 1), is: ErrWeak, says: "lacks a limit of memory, a limit of processes"},
+		{name: "podman without a filter", engine: "podman", info: strings.Replace(podmanInfo, `"seccompEnabled":true`, `"seccompEnabled":false`, 1), is: ErrWeak, says: "seccomp"},
 		{name: "podman elsewhere", engine: "podman", info: strings.Replace(podmanInfo, `"cpus"`, `"serviceIsRemote":true,"cpus"`, 1), is: ErrWeak, says: "another machine"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -68,8 +68,9 @@ type Engine struct {
 // facts are what an engine says of itself.
 type facts struct {
 	cpus     int
-	rootless bool // the engine runs as the user, whose id is 0 inside
-	remapped bool // ids of containers are mapped to others by the engine's configuration
+	rootless bool   // the engine runs as the user, whose id is 0 inside
+	remapped bool   // ids of containers are mapped to others by the engine's configuration
+	filter   string // Podman on this machine: the file with its filter of system calls
 }
 
 // Find looks for an engine by its name. It returns an error wrapping ErrMissing, ErrSilent or ErrWeak, which says what is missing.
@@ -169,8 +170,9 @@ func (e *Engine) readPodman(out []byte) error {
 			CgroupControllers []string `json:"cgroupControllers"`
 			ServiceIsRemote   bool     `json:"serviceIsRemote"`
 			Security          struct {
-				Rootless       bool `json:"rootless"`
-				SeccompEnabled bool `json:"seccompEnabled"`
+				Rootless       bool   `json:"rootless"`
+				SeccompEnabled bool   `json:"seccompEnabled"`
+				SeccompProfile string `json:"seccompProfilePath"`
 			} `json:"security"`
 		} `json:"host"`
 		Version struct{ Version string } `json:"version"`
@@ -183,8 +185,13 @@ func (e *Engine) readPodman(out []byte) error {
 		return fmt.Errorf("%w: podman asks one on another machine", ErrWeak)
 	}
 	e.Version, e.facts = info.Version.Version, facts{cpus: h.CPUs, rootless: h.Security.Rootless}
+	filtered := h.Security.SeccompEnabled
+	if runtime.GOOS == "linux" { // elsewhere the file is in another machine, and so are the containers
+		e.facts.filter = h.Security.SeccompProfile
+		filtered = filtered && filepath.IsAbs(e.facts.filter)
+	}
 	has := func(c string) bool { return slices.Contains(h.CgroupControllers, c) }
-	return e.strong(h.OS, h.Security.SeccompEnabled, has("memory"), has("pids"), has("cpu"))
+	return e.strong(h.OS, filtered, has("memory"), has("pids"), has("cpu"))
 }
 
 // strong is an error that names what an engine lacks.

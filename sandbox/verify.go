@@ -75,6 +75,7 @@ func (e *Engine) verify(c container, made inspected) error {
 		return strings.HasPrefix(o, "no-new-privileges") && !strings.HasSuffix(o, "false")
 	}), "it can get new privileges")
 	must(!slices.ContainsFunc(h.SecurityOpt, func(o string) bool { return strings.Contains(o, "unconfined") }), "it is unconfined")
+	must(c.filter == "" || slices.Contains(h.SecurityOpt, "seccomp="+c.filter), "its filter of system calls is another")
 	must(h.PidMode != "host" && h.IpcMode != "host" && h.UTSMode != "host", "it shares processes, memory or the name of the host")
 	must(len(h.Devices) == 0 && len(h.DeviceRequests) == 0, "it has devices")
 	must(made.Config.User == c.user, "its user is "+made.Config.User)
