@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -25,7 +26,7 @@ func loopsTab(env *Env) tui.Tab {
 	return tui.Tab{
 		Name:  "loops",
 		Empty: "there is no loop here; start one: reverie loop start PLAN --agent NAME --audit CMD",
-		Every: 2 * time.Second,
+		Every: time.Second,
 		Load: func(ctx context.Context) (items []tui.Item, err error) {
 			_, err = screenful(ctx, env, 80, func(ctx context.Context, w *workspace) error {
 				names, err := worktree.List(ctx, w.repo)
@@ -50,6 +51,7 @@ func loopsTab(env *Env) tui.Tab {
 				j, err := w.loopJSON(ctx, name)
 				if err == nil {
 					w.tellLoop(ctx, j)
+					w.tellLive(j.Live)
 				}
 				return err
 			})},
@@ -65,23 +67,39 @@ func loopsTab(env *Env) tui.Tab {
 	}
 }
 
-// tellLoopOutput shows what the phases of the last two iterations have printed.
+// tellLoopOutput shows what the phases of the last two iterations have printed, and what the phase that runs does.
 func (w *workspace) tellLoopOutput(ctx context.Context, name string) error {
 	record := worktree.Open(w.repo, name, w.scanner)
 	l, err := record.Load(ctx)
 	if err != nil {
 		return err
 	}
+	show := func(iteration int, what, text string) {
+		w.env.print("%s\n", w.env.paint(bold, fmt.Sprintf("── iteration %d, %s", iteration, what)))
+		if text = strings.TrimRight(visibleLines(text), "\n"); text != "" {
+			w.env.print("%s\n", text)
+		}
+	}
+	outputs := map[worktree.Phase]string{worktree.Coding: "agent", worktree.Verifying: "verify", worktree.Auditing: "audit"}
 	for n := max(1, l.State.Iteration-1); n <= l.State.Iteration; n++ {
-		for _, phase := range []string{"agent", "verify", "audit"} {
-			text, err := record.Output(ctx, n, phase)
+		for _, phase := range []worktree.Phase{worktree.Coding, worktree.Verifying, worktree.Auditing} {
+			text, err := record.Output(ctx, n, outputs[phase])
 			if err != nil {
 				return err
 			}
+			if phase != worktree.Verifying {
+				text = readable(text)
+			}
 			if text != "" {
-				w.env.print("── iteration %d, %s\n%s\n", n, phase, strings.TrimRight(visibleLines(text), "\n"))
+				show(n, string(phase), text)
 			}
 		}
+	}
+	if l.State.Phase.Over() || worktree.Held(ctx, w.repo, name) == nil {
+		return nil
+	}
+	if now := liveOf(w.repo, l.State, worktree.MaxLive); now != nil {
+		show(now.Iteration, string(now.Phase)+w.since(now), now.Text+now.Rest)
 	}
 	return nil
 }

@@ -26,18 +26,21 @@ type model struct {
 // tab is a Tab and where a person is in it.
 type tab struct {
 	Tab
-	items   []Item
-	loaded  bool
-	busy    bool   // one of the tab's functions is at work
-	doing   string // the action that is
-	again   bool   // the list changed meanwhile: load it when that is done
-	at      int    // the selected item
-	top     int    // the first item in sight
-	view    int
-	text    string // of the view
-	of      shown  // what text belongs to
-	scroll  int    // lines of the text above the screen
-	pending *request
+	items    []Item
+	loaded   bool
+	busy     bool   // one of the tab's functions is at work
+	doing    string // the action that is
+	again    bool   // the list changed meanwhile: load it when that is done
+	at       int    // the selected item
+	top      int    // the first item in sight
+	view     int
+	text     string   // of the view
+	of       shown    // what text belongs to
+	fitted   []string // text, in lines of fittedTo cells; nil until it is asked for
+	fittedTo int
+	scroll   int  // lines of the text above the screen
+	follow   bool // the last lines stay in sight, whatever comes
+	pending  *request
 }
 
 // shown is what a text belongs to.
@@ -196,16 +199,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case known:
 		t := &m.tabs[msg.tab]
 		t.busy = false
-		fresh := t.of.id != msg.of.id || t.of.view != msg.of.view
-		t.of, t.text = msg.of, msg.text
-		if msg.err != nil {
-			t.text = msg.err.Error()
-		}
-		if end := len(m.lines(t)) - m.room(); t.Views[msg.of.view].End && (fresh || t.scroll >= end-1) {
-			t.scroll = max(0, end)
-		} else if fresh {
-			t.scroll = 0
-		}
+		m.show(t, msg)
 		return m, m.next(msg.tab)
 	case done:
 		t := &m.tabs[msg.tab]
@@ -217,6 +211,32 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.next(msg.tab)
 	}
 	return m, nil
+}
+
+// show puts a text in the place of the one before. Of the same view, the lines in sight stay where they are, or the last ones do.
+func (m *model) show(t *tab, k known) {
+	before, fresh := m.lines(t), t.of.id != k.of.id || t.of.view != k.of.view
+	if t.of, t.text, t.fitted = k.of, k.text, nil; k.err != nil {
+		t.text = k.err.Error()
+	}
+	switch {
+	case fresh:
+		t.scroll, t.follow = 0, t.Views[k.of.view].End
+	case !t.follow && t.scroll > 0:
+		t.scroll = moved(before, m.lines(t), t.scroll)
+	}
+}
+
+// moved is where the lines of a text from at on are in the one that came after it: it may have lost lines at its beginning.
+func moved(before, after []string, at int) int {
+	const known = 4 // lines by which a place is known again
+	seen := before[min(at, len(before)):min(at+known, len(before))]
+	for i := min(at, len(after)-len(seen)); i >= 0; i-- {
+		if slices.Equal(after[i:i+len(seen)], seen) {
+			return i
+		}
+	}
+	return at
 }
 
 // take puts a list in the place of the one before. The same item stays selected, or the one that has its place now.
@@ -329,10 +349,23 @@ func (m *model) move(by int) tea.Cmd {
 
 func (m *model) roll(by int) {
 	t := &m.tabs[m.now]
-	t.scroll = max(0, min(t.scroll+by, len(m.lines(t))-m.room()))
+	end := max(0, len(m.lines(t))-m.room())
+	t.scroll = max(0, min(m.place(t)+by, end))
+	t.follow = t.Views[t.view].End && t.scroll == end
+}
+
+// place is how many lines of the text are above the screen.
+func (m *model) place(t *tab) int {
+	if end := max(0, len(m.lines(t))-m.room()); t.follow || t.scroll > end {
+		return end
+	}
+	return t.scroll
 }
 
 // lines are those of the text in sight, fitted to the screen.
 func (m *model) lines(t *tab) []string {
-	return strings.Split(fit(strings.TrimRight(t.text, "\n"), m.width), "\n")
+	if t.fitted == nil || t.fittedTo != m.width {
+		t.fitted, t.fittedTo = strings.Split(fit(strings.TrimRight(t.text, "\n"), m.width), "\n"), m.width
+	}
+	return t.fitted
 }

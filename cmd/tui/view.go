@@ -114,7 +114,8 @@ func (m *model) rule(t *tab) string {
 			where += "· " + name + " "
 		}
 		if all := len(m.lines(t)); all > m.room() {
-			where += fmt.Sprintf("· lines %d–%d of %d ", t.scroll+1, min(t.scroll+m.room(), all), all)
+			at := m.place(t)
+			where += fmt.Sprintf("· lines %d–%d of %d ", at+1, min(at+m.room(), all), all)
 		}
 	}
 	return faint + "──" + where + strings.Repeat("─", max(0, m.width-2-ansi.StringWidth(where)))
@@ -126,9 +127,7 @@ func (m *model) below(t *tab) []string {
 	case m.keys:
 		lines = m.allKeys(t)
 	case len(t.items) > 0 && t.of.id == t.items[t.at].ID && t.of.view == t.view:
-		lines = m.lines(t)
-		t.scroll = max(0, min(t.scroll, len(lines)-m.room()))
-		lines = lines[t.scroll:]
+		lines = m.lines(t)[m.place(t):]
 	}
 	for len(lines) < m.room() {
 		lines = append(lines, "")
