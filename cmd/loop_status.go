@@ -92,8 +92,10 @@ func runLoopStatus(ctx context.Context, env *Env, name string, o loopOptions) er
 			}
 			return err
 		}
-		w.tellLoop(ctx, j)
-		w.tellLive(j.Live)
+		w.tellLoop(j, func() {})
+		if lines := w.lastLines(j.Live, shownLines); len(lines) > 0 {
+			w.env.print("\n%s\n", strings.Join(lines, "\n"))
+		}
 		return nil
 	}
 	names, err := worktree.List(ctx, w.repo)
@@ -142,8 +144,8 @@ func iterationOf(j loopJSON) string {
 	return fmt.Sprint(j.Iteration)
 }
 
-// tellLoop shows one loop.
-func (w *workspace) tellLoop(ctx context.Context, j loopJSON) {
+// tellLoop shows one loop: how it stands, what between writes, and what it was started with.
+func (w *workspace) tellLoop(j loopJSON, between func()) {
 	const width = 10
 	row := func(name, value string) {
 		if value != "" {
@@ -155,6 +157,18 @@ func (w *workspace) tellLoop(ctx context.Context, j loopJSON) {
 	row("phase", string(j.Phase)+w.since(j.Live))
 	row("reason", strings.TrimSuffix(string(j.Reason)+": "+oneLine(j.Detail, 600), ": "))
 	row("iteration", iterationOf(j))
+	row("findings", fmt.Sprintf("%d open (%d blocking), %d fixed, %d waived", j.Findings.Open, j.Findings.Blocks, j.Findings.Fixed, j.Findings.Waived))
+	for _, f := range j.Runs {
+		row("look at", visible(f.File+"  "+oneLine(f.Why, 200)+"  "+f.Finding))
+	}
+	row("errors", fmt.Sprintf("%d of %d, %s of %d", j.Errors, j.Settings.MaxErrors, count(j.Stalls, "stall", "stalls"), j.Settings.MaxStalls))
+	if j.Holder == nil && !j.Phase.Over() {
+		row("process", "nobody carries it on: reverie loop resume "+j.Name)
+	}
+	between()
+	row("audits", fmt.Sprint(j.Audits))
+	row("spent", time.Duration(j.Spent*float64(time.Second)).Round(time.Second).String())
+	row("changed", ago(w.env.Now().Sub(j.Changed)))
 	row("branch", strings.TrimPrefix(j.Branch, "refs/heads/"))
 	row("base", fmt.Sprintf("%.12s", j.Base))
 	row("tip", fmt.Sprintf("%.12s", j.Tip))
@@ -164,18 +178,8 @@ func (w *workspace) tellLoop(ctx context.Context, j loopJSON) {
 	}
 	row("coder", strings.TrimSpace(j.Settings.Agent+" "+strings.Join(j.Settings.Command, " ")))
 	row("audit", j.Settings.Audit+j.Settings.AuditAgent)
-	row("audits", fmt.Sprint(j.Audits))
-	row("errors", fmt.Sprintf("%d of %d, %s of %d", j.Errors, j.Settings.MaxErrors, count(j.Stalls, "stall", "stalls"), j.Settings.MaxStalls))
-	row("findings", fmt.Sprintf("%d open (%d blocking), %d fixed, %d waived", j.Findings.Open, j.Findings.Blocks, j.Findings.Fixed, j.Findings.Waived))
-	for _, f := range j.Runs {
-		row("look at", visible(f.File+"  "+oneLine(f.Why, 200)+"  "+f.Finding))
-	}
-	row("spent", time.Duration(j.Spent*float64(time.Second)).Round(time.Second).String())
-	row("changed", ago(w.env.Now().Sub(j.Changed)))
 	if j.Holder != nil {
 		row("process", fmt.Sprintf("%d on %s since %s", j.Holder.PID, j.Holder.Host, j.Holder.Since.Local().Format(time.DateTime)))
-	} else if !j.Phase.Over() {
-		row("process", "nobody carries it on: reverie loop resume "+j.Name)
 	}
 }
 
@@ -193,16 +197,17 @@ func passed(d time.Duration) string { return max(0, d).Round(time.Second).String
 // shownLines is how many lines of a running command status shows.
 const shownLines = 10
 
-// tellLive shows the last lines that the running command printed.
-func (w *workspace) tellLive(l *worktree.Live) {
+// lastLines are the last lines that the running command printed, at most so many, set in by two spaces.
+func (w *workspace) lastLines(l *worktree.Live, most int) []string {
 	if l == nil || l.Text+l.Rest == "" {
-		return
+		return nil
 	}
-	w.env.print("\n")
 	lines := strings.Split(strings.TrimRight(l.Text+l.Rest, "\n"), "\n")
-	for _, line := range lines[max(0, len(lines)-shownLines):] {
-		w.env.print("  %s\n", w.env.cut(2, line))
+	lines = lines[max(0, len(lines)-most):]
+	for i, line := range lines {
+		lines[i] = "  " + w.env.cut(2, line)
 	}
+	return lines
 }
 
 // cut is a line that was printed for what a screen has left beside used cells; whole where there is no screen.

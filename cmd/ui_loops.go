@@ -20,12 +20,13 @@ func loopsTab(env *Env) tui.Tab {
 	do := func(run func(context.Context, *Env, string, loopOptions) error, o loopOptions) func(context.Context, string) (string, error) {
 		o.set = func(string) bool { return false }
 		return func(ctx context.Context, name string) (string, error) {
-			return screenful(ctx, env, 1000, func(ctx context.Context, w *workspace) error { return run(ctx, w.env, name, o) })
+			said, err := screenful(ctx, env, 1000, func(ctx context.Context, w *workspace) error { return run(ctx, w.env, name, o) })
+			return strings.ReplaceAll("\n"+said, "\nreverie: ", "\n"), err
 		}
 	}
 	return tui.Tab{
 		Name:  "loops",
-		Empty: "there is no loop here; start one: reverie loop start PLAN --agent NAME --audit CMD",
+		Empty: "there is no loop here\nA loop has an agent carry out a plan, checked after each iteration. Start one:\n\n    reverie loop start PLAN --agent NAME --audit CMD",
 		Every: time.Second,
 		Load: func(ctx context.Context) (items []tui.Item, err error) {
 			_, err = screenful(ctx, env, 80, func(ctx context.Context, w *workspace) error {
@@ -36,7 +37,17 @@ func loopsTab(env *Env) tui.Tab {
 				for _, name := range names {
 					item := tui.Item{ID: name}
 					if j, err := w.loopJSON(ctx, name); err == nil {
-						item.Title, item.Note = loopLine(j), ago(w.env.Now().Sub(j.Changed))
+						item.Note, item.Not = ago(w.env.Now().Sub(j.Changed)), "r"
+						switch {
+						case j.Phase == worktree.Done:
+							item.Not = "cr"
+						case j.Phase == worktree.Stopped:
+							item.Not = "c"
+						case j.Holder == nil: // both make sense
+							item.Not = ""
+						}
+						j.Name = truncate(j.Name, 30) // what is known of it has all of it
+						item.Title = loopLine(j)
 					} else {
 						item.Title = name + "  " + oneLine(err.Error(), 1000) // the others are shown all the same
 					}
@@ -50,8 +61,11 @@ func loopsTab(env *Env) tui.Tab {
 			{Text: view(func(ctx context.Context, w *workspace, name string) error {
 				j, err := w.loopJSON(ctx, name)
 				if err == nil {
-					w.tellLoop(ctx, j)
-					w.tellLive(j.Live)
+					w.tellLoop(j, func() {
+						if lines := w.lastLines(j.Live, 6); len(lines) > 0 {
+							w.env.print("\n%s\n\n", strings.Join(lines, "\n"))
+						}
+					})
 				}
 				return err
 			})},

@@ -31,7 +31,7 @@ const (
 	// MaxLive is how much of what a running command printed can be seen, in bytes.
 	MaxLive = 64 << 10
 	// MaxLine is the longest line that is shown, in bytes. Of a longer one its beginning is.
-	MaxLine = 4 << 10
+	MaxLine = 2 << 10
 
 	liveFile = "live.json"
 	liveTemp = "live.new"

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 )
 
 // model is what the screen shows. Only Update changes it, on one goroutine; what takes time is a tea.Cmd and
@@ -20,7 +21,8 @@ type model struct {
 	said          string
 	wrong         bool     // said is an error
 	asks          *request // waits for a person's y
-	keys          bool     // all keys are shown in the place of what is known of the item
+	keys          bool     // all keys are shown in the place of the lists
+	clusters      bool     // the terminal knows what one character is
 }
 
 // tab is a Tab and where a person is in it.
@@ -191,6 +193,10 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.next(m.now)
 	case tea.KeyPressMsg:
 		return m, m.key(msg.Keystroke())
+	case tea.ModeReportMsg:
+		if msg.Mode == ansi.ModeUnicodeCore {
+			m.clusters = msg.Value == ansi.ModeSet || msg.Value == ansi.ModeReset || msg.Value == ansi.ModePermanentlySet
+		}
 	case due:
 		return m, tea.Batch(m.load(msg.tab), m.tick(msg.tab))
 	case loaded:
@@ -219,6 +225,7 @@ func (m *model) show(t *tab, k known) {
 	if t.of, t.text, t.fitted = k.of, k.text, nil; k.err != nil {
 		t.text = k.err.Error()
 	}
+	t.text = m.even(t.text)
 	switch {
 	case fresh:
 		t.scroll, t.follow = 0, t.Views[k.of.view].End
@@ -251,7 +258,10 @@ func (m *model) take(l loaded) {
 	if len(t.items) > 0 {
 		id = t.items[t.at].ID
 	}
-	t.items = l.items
+	t.items = slices.Clone(l.items)
+	for i, x := range t.items {
+		t.items[i].Title, t.items[i].Note = m.even(x.Title), m.even(x.Note)
+	}
 	if at := slices.IndexFunc(t.items, func(x Item) bool { return x.ID == id }); at >= 0 {
 		t.at = at
 	}
@@ -263,14 +273,14 @@ func (m *model) take(l loaded) {
 
 // key is what a person pressed.
 func (m *model) key(key string) tea.Cmd {
-	if r := m.asks; r != nil {
+	if r := m.asks; r != nil && key != "ctrl+z" {
 		m.asks, m.said, m.wrong = nil, "", false
 		if key == "y" {
 			return m.act(m.now, *r)
 		}
 		return nil
 	}
-	if m.keys {
+	if m.keys && key != "ctrl+c" && key != "ctrl+z" {
 		m.keys = false
 		return nil
 	}
@@ -279,6 +289,8 @@ func (m *model) key(key string) tea.Cmd {
 	switch key {
 	case "q", "ctrl+c", "esc":
 		return tea.Quit
+	case "ctrl+z":
+		return tea.Suspend
 	case "?":
 		m.keys = true
 	case "tab", "right":
@@ -322,6 +334,10 @@ func (m *model) own(key string) tea.Cmd {
 		if a.Key != key {
 			continue
 		}
+		if strings.Contains(t.items[t.at].Not, key) {
+			m.said = "there is nothing to " + a.Name
+			return nil
+		}
 		r := request{a, t.items[t.at].ID}
 		if t.of.id != r.id { // it has come into the place of another just now, and nobody has seen what it is
 			m.said = "look at it first, and press " + key + " again"
@@ -360,6 +376,14 @@ func (m *model) place(t *tab) int {
 		return end
 	}
 	return t.scroll
+}
+
+// even is text as this terminal can be shown it.
+func (m *model) even(text string) string {
+	if m.clusters {
+		return text
+	}
+	return even(text)
 }
 
 // lines are those of the text in sight, fitted to the screen.
