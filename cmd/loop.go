@@ -84,7 +84,7 @@ func loopCommand(env *Env) *cli.Command {
 			&cli.StringFlag{Name: "block-on", Usage: "severities that keep it from being done, with commas", Value: strings.Join(d.BlockOn, ","), Destination: &o.blockOn},
 			&cli.Int64Flag{Name: "max-file", Usage: "`BYTES` of a file that is committed", Value: d.MaxFile, Destination: &o.maxFile},
 			&cli.BoolFlag{Name: "remove-worktree", Usage: "the work tree goes when the loop ends, if it is clean; the branch stays", Destination: &o.removeTree},
-			&cli.BoolFlag{Name: "watch", Usage: "status: go on until the loop ends", Destination: &o.watch},
+			&cli.BoolFlag{Name: "watch", Usage: "status: tell steps and what is printed until the loop ends", Destination: &o.watch},
 			&cli.BoolFlag{Name: "all", Usage: "findings: those that are settled too", Destination: &o.all},
 			&cli.StringFlag{Name: "waive", Usage: "findings: settle the open finding `ID`", Destination: &o.waive},
 			&cli.StringFlag{Name: "reason", Usage: "of a waiver", Destination: &o.reason},

@@ -45,6 +45,7 @@ func (l *looper) auditByModel(ctx context.Context, t worktree.Turn) (out worktre
 	stop := keepAwake(t.Heard)
 	defer stop()
 	for i, part := range parts {
+		fmt.Fprintf(t.Live, "question %d of %d to %s\n", i+1, len(parts), m.Name)
 		a := auditing{part: part, whole: len(parts) == 1, open: t.Loop.Findings}
 		err := a.ask(ctx, m, asked[i])
 		out.Output += fmt.Sprintf("%s, question %d of %d:\n%s", m.Name, i+1, len(parts), a.said.String())

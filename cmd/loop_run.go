@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"slices"
@@ -82,9 +83,13 @@ func (l *looper) start(ctx context.Context, t worktree.Turn, argv, env []string,
 	if l.inside != nil && stdin != "" {
 		stdin = insideText + stdin
 	}
+	live := t.Live
+	if t.Loop.State.Phase != worktree.Verifying { // an agent, or what calls one
+		live = &eventWriter{to: live}
+	}
 	r, err = l.run(ctx, worktree.Command{
 		Args: argv, Dir: t.Dir, Env: slices.Concat(l.env, t.Env, env), Stdin: []byte(stdin),
-		Time: time.Duration(limit * float64(time.Second)), Heard: t.Heard, Began: t.Began,
+		Time: time.Duration(limit * float64(time.Second)), Heard: t.Heard, Live: live, Began: t.Began,
 	})
 	if errors.Is(err, worktree.ErrSandbox) {
 		err = l.inside.interrupted(ctx, t, err)
@@ -163,19 +168,23 @@ func (l *looper) verify(ctx context.Context, t worktree.Turn) (out worktree.Outc
 	var b strings.Builder
 	out.Passed = true
 	set := t.Loop.State.Settings
+	both := io.MultiWriter(&b, t.Live)
 	for _, line := range t.Loop.Plan.Verify {
-		fmt.Fprintf(&b, "$ %s\n", line)
+		fmt.Fprintf(both, "$ %s\n", line)
 		r, err := l.start(ctx, t, []string{"sh", "-c", line}, nil, "", set.VerifyTime)
 		b.WriteString(printedBy(r.Output))
+		if r.Output != "" && !strings.HasSuffix(r.Output, "\n") {
+			fmt.Fprintln(t.Live)
+		}
 		switch {
 		case err != nil:
 			out.Output = b.String()
 			return out, err
 		case r.TimedOut:
-			fmt.Fprintf(&b, "[ended after %.0f seconds]\n", set.VerifyTime)
+			fmt.Fprintf(both, "[ended after %.0f seconds]\n", set.VerifyTime)
 			out.Passed = false
 		default:
-			fmt.Fprintf(&b, "[exit code %d]\n", r.Code)
+			fmt.Fprintf(both, "[exit code %d]\n", r.Code)
 			out.Passed = out.Passed && r.Code == 0
 		}
 	}

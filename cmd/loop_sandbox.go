@@ -151,7 +151,7 @@ func (in *loopSandbox) run(ctx context.Context, c worktree.Command) (worktree.Re
 	if spec.Limits.Time = c.Time; c.Time <= 0 {
 		spec.Limits.Time = longest
 	}
-	out, text := worktree.Keep(c.Heard)
+	out, text := worktree.Keep(c)
 	spec.Stdout, spec.Stderr = out, out
 	var stdin io.Reader
 	if len(c.Stdin) > 0 {

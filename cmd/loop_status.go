@@ -3,9 +3,11 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/worktree"
 )
 
@@ -16,6 +18,7 @@ type loopJSON struct {
 	Holder   *worktree.Holder `json:"holder"`  // the process that carries it on; null if none does
 	Commits  []string         `json:"commits"` // that agents made themselves
 	Runs     []runsJSON       `json:"runs"`    // what was made in a sandbox and the host would obey
+	Live     *worktree.Live   `json:"live"`    // of the phase that runs; null if none does
 	Findings struct {
 		Open   int `json:"open"`
 		Blocks int `json:"blocking"`
@@ -36,7 +39,9 @@ func (w *workspace) loopJSON(ctx context.Context, name string) (loopJSON, error)
 	}
 	j.State, j.Dir, j.Commits = l.State, place.Dir, list(place.Commits())
 	j.Runs = runsOf(l.Findings)
-	j.Holder = worktree.Held(ctx, w.repo, name)
+	if j.Holder = worktree.Held(ctx, w.repo, name); j.Holder != nil && !l.State.Phase.Over() {
+		j.Live = liveOf(w.repo, l.State, maxLiveJSON)
+	}
 	for _, f := range l.Findings {
 		switch f.State {
 		case worktree.OpenFinding:
@@ -51,6 +56,19 @@ func (w *workspace) loopJSON(ctx context.Context, name string) (loopJSON, error)
 		}
 	}
 	return j, nil
+}
+
+// maxLiveJSON is how much of what a running command printed is in an answer, in bytes.
+const maxLiveJSON = 8 << 10
+
+// liveOf is what is seen of the phase at which a loop is, with at most so many bytes of text; nil if nothing is.
+func liveOf(repo *git.Repo, s worktree.State, most int) *worktree.Live {
+	l := worktree.LiveOf(repo, s.Name)
+	if l == nil || l.Phase != s.Phase || l.Iteration != s.Iteration {
+		return nil
+	}
+	l.Text = worktree.LastLines(l.Text, most)
+	return l
 }
 
 // runLoopStatus tells about one loop, or all of them.
@@ -74,7 +92,10 @@ func runLoopStatus(ctx context.Context, env *Env, name string, o loopOptions) er
 			}
 			return err
 		}
-		w.tellLoop(ctx, j)
+		w.tellLoop(j, func() {})
+		if lines := w.lastLines(j.Live, shownLines); len(lines) > 0 {
+			w.env.print("\n%s\n", strings.Join(lines, "\n"))
+		}
 		return nil
 	}
 	names, err := worktree.List(ctx, w.repo)
@@ -123,8 +144,8 @@ func iterationOf(j loopJSON) string {
 	return fmt.Sprint(j.Iteration)
 }
 
-// tellLoop shows one loop.
-func (w *workspace) tellLoop(ctx context.Context, j loopJSON) {
+// tellLoop shows one loop: how it stands, what between writes, and what it was started with.
+func (w *workspace) tellLoop(j loopJSON, between func()) {
 	const width = 10
 	row := func(name, value string) {
 		if value != "" {
@@ -133,9 +154,21 @@ func (w *workspace) tellLoop(ctx context.Context, j loopJSON) {
 	}
 	row("name", j.Name)
 	row("title", j.Title)
-	row("phase", string(j.Phase))
+	row("phase", string(j.Phase)+w.since(j.Live))
 	row("reason", strings.TrimSuffix(string(j.Reason)+": "+oneLine(j.Detail, 600), ": "))
 	row("iteration", iterationOf(j))
+	row("findings", fmt.Sprintf("%d open (%d blocking), %d fixed, %d waived", j.Findings.Open, j.Findings.Blocks, j.Findings.Fixed, j.Findings.Waived))
+	for _, f := range j.Runs {
+		row("look at", visible(f.File+"  "+oneLine(f.Why, 200)+"  "+f.Finding))
+	}
+	row("errors", fmt.Sprintf("%d of %d, %s of %d", j.Errors, j.Settings.MaxErrors, count(j.Stalls, "stall", "stalls"), j.Settings.MaxStalls))
+	if j.Holder == nil && !j.Phase.Over() {
+		row("process", "nobody carries it on: reverie loop resume "+j.Name)
+	}
+	between()
+	row("audits", fmt.Sprint(j.Audits))
+	row("spent", time.Duration(j.Spent*float64(time.Second)).Round(time.Second).String())
+	row("changed", ago(w.env.Now().Sub(j.Changed)))
 	row("branch", strings.TrimPrefix(j.Branch, "refs/heads/"))
 	row("base", fmt.Sprintf("%.12s", j.Base))
 	row("tip", fmt.Sprintf("%.12s", j.Tip))
@@ -145,31 +178,77 @@ func (w *workspace) tellLoop(ctx context.Context, j loopJSON) {
 	}
 	row("coder", strings.TrimSpace(j.Settings.Agent+" "+strings.Join(j.Settings.Command, " ")))
 	row("audit", j.Settings.Audit+j.Settings.AuditAgent)
-	row("audits", fmt.Sprint(j.Audits))
-	row("errors", fmt.Sprintf("%d of %d, %s of %d", j.Errors, j.Settings.MaxErrors, count(j.Stalls, "stall", "stalls"), j.Settings.MaxStalls))
-	row("findings", fmt.Sprintf("%d open (%d blocking), %d fixed, %d waived", j.Findings.Open, j.Findings.Blocks, j.Findings.Fixed, j.Findings.Waived))
-	for _, f := range j.Runs {
-		row("look at", visible(f.File+"  "+oneLine(f.Why, 200)+"  "+f.Finding))
-	}
-	row("spent", time.Duration(j.Spent*float64(time.Second)).Round(time.Second).String())
-	row("changed", ago(w.env.Now().Sub(j.Changed)))
 	if j.Holder != nil {
 		row("process", fmt.Sprintf("%d on %s since %s", j.Holder.PID, j.Holder.Host, j.Holder.Since.Local().Format(time.DateTime)))
-	} else if !j.Phase.Over() {
-		row("process", "nobody carries it on: reverie loop resume "+j.Name)
 	}
+}
+
+// since is for how long a phase has run, and how long nothing was heard of it.
+func (w *workspace) since(l *worktree.Live) string {
+	if l == nil {
+		return ""
+	}
+	now := w.env.Now()
+	return fmt.Sprintf(" for %s, silent for %s", passed(now.Sub(l.Began)), passed(now.Sub(l.Heard)))
+}
+
+func passed(d time.Duration) string { return max(0, d).Round(time.Second).String() }
+
+// shownLines is how many lines of a running command status shows.
+const shownLines = 10
+
+// lastLines are the last lines that the running command printed, at most so many, set in by two spaces.
+func (w *workspace) lastLines(l *worktree.Live, most int) []string {
+	if l == nil || l.Text+l.Rest == "" {
+		return nil
+	}
+	lines := strings.Split(strings.TrimRight(l.Text+l.Rest, "\n"), "\n")
+	lines = lines[max(0, len(lines)-most):]
+	for i, line := range lines {
+		lines[i] = "  " + w.env.cut(2, line)
+	}
+	return lines
+}
+
+// cut is a line that was printed for what a screen has left beside used cells; whole where there is no screen.
+func (env *Env) cut(used int, line string) string {
+	line = strings.TrimRight(visible(strings.ReplaceAll(line, "\t", "    ")), " ")
+	if !env.Screen {
+		return line
+	}
+	return truncate(line, max(minMeasure, env.Width-used))
+}
+
+// follow tells the lines that were printed since it was called last, set in by two spaces.
+func (w *workspace) follow(seen *worktree.Live, now *worktree.Live) {
+	if now == nil {
+		return
+	}
+	if !now.Began.Equal(seen.Began) {
+		*seen = worktree.Live{Began: now.Began}
+	}
+	fresh := now.Lines - seen.Lines
+	lines := slices.Collect(strings.Lines(now.Text))
+	if gone := fresh - len(lines); gone > 0 {
+		w.env.print("  [… %s …]\n", count(gone, "line", "lines"))
+	}
+	for _, line := range lines[max(0, len(lines)-fresh):] {
+		w.env.print("  %s\n", strings.TrimRight(visibleLines(line), " \n"))
+	}
+	seen.Lines = now.Lines
 }
 
 // watchEvery is how often a loop is looked at.
 const watchEvery = time.Second
 
-// watchLoop tells each step of a loop until it ends, and ends as it does.
+// watchLoop tells each step of a loop and what its commands print until it ends, and ends as it does.
 func (w *workspace) watchLoop(ctx context.Context, name string) error {
 	record, l, err := w.openLoop(ctx, name)
 	if err != nil {
 		return err
 	}
 	last, waited := "", 0
+	var seen worktree.Live
 	for {
 		if l, err = record.Load(ctx); err != nil {
 			return err
@@ -188,6 +267,9 @@ func (w *workspace) watchLoop(ctx context.Context, name string) error {
 			if err != nil {
 				return err
 			}
+		}
+		if !w.env.JSON {
+			w.follow(&seen, liveOf(w.repo, l.State, worktree.MaxLive))
 		}
 		switch {
 		case l.State.Phase.Over():

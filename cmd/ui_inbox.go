@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/cmd/tui"
+	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
@@ -46,13 +47,16 @@ func inboxTab(env *Env) tui.Tab {
 	}
 	return tui.Tab{
 		Name:  "inbox",
-		Empty: "nothing waits",
+		Empty: "nothing waits\nWhat is learned from sessions waits here until a person accepts it: 'reverie learn' looks for more.",
 		Every: 5 * time.Second, // others learn and decide too
 		Load: func(ctx context.Context) (items []tui.Item, err error) {
 			_, err = screenful(ctx, env, 80, func(ctx context.Context, w *workspace) error {
 				queue, err := w.queue(ctx, nil)
 				for _, p := range queue {
 					items = append(items, tui.Item{ID: p.ID, Title: opVerb(p.Operation) + ": " + oneLine(p.Memory.Text, 1000), Note: visible(subject(p.Memory))})
+				}
+				if errors.Is(err, gitstore.ErrNoStore) { // before the first memory
+					return nil
 				}
 				return err
 			})

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -19,13 +20,14 @@ func loopsTab(env *Env) tui.Tab {
 	do := func(run func(context.Context, *Env, string, loopOptions) error, o loopOptions) func(context.Context, string) (string, error) {
 		o.set = func(string) bool { return false }
 		return func(ctx context.Context, name string) (string, error) {
-			return screenful(ctx, env, 1000, func(ctx context.Context, w *workspace) error { return run(ctx, w.env, name, o) })
+			said, err := screenful(ctx, env, 1000, func(ctx context.Context, w *workspace) error { return run(ctx, w.env, name, o) })
+			return strings.ReplaceAll("\n"+said, "\nreverie: ", "\n"), err
 		}
 	}
 	return tui.Tab{
 		Name:  "loops",
-		Empty: "there is no loop here; start one: reverie loop start PLAN --agent NAME --audit CMD",
-		Every: 2 * time.Second,
+		Empty: "there is no loop here\nA loop has an agent carry out a plan, checked after each iteration. Start one:\n\n    reverie loop start PLAN --agent NAME --audit CMD",
+		Every: time.Second,
 		Load: func(ctx context.Context) (items []tui.Item, err error) {
 			_, err = screenful(ctx, env, 80, func(ctx context.Context, w *workspace) error {
 				names, err := worktree.List(ctx, w.repo)
@@ -35,7 +37,17 @@ func loopsTab(env *Env) tui.Tab {
 				for _, name := range names {
 					item := tui.Item{ID: name}
 					if j, err := w.loopJSON(ctx, name); err == nil {
-						item.Title, item.Note = loopLine(j), ago(w.env.Now().Sub(j.Changed))
+						item.Note, item.Not = ago(w.env.Now().Sub(j.Changed)), "r"
+						switch {
+						case j.Phase == worktree.Done:
+							item.Not = "cr"
+						case j.Phase == worktree.Stopped:
+							item.Not = "c"
+						case j.Holder == nil: // both make sense
+							item.Not = ""
+						}
+						j.Name = truncate(j.Name, 30) // what is known of it has all of it
+						item.Title = loopLine(j)
 					} else {
 						item.Title = name + "  " + oneLine(err.Error(), 1000) // the others are shown all the same
 					}
@@ -49,7 +61,11 @@ func loopsTab(env *Env) tui.Tab {
 			{Text: view(func(ctx context.Context, w *workspace, name string) error {
 				j, err := w.loopJSON(ctx, name)
 				if err == nil {
-					w.tellLoop(ctx, j)
+					w.tellLoop(j, func() {
+						if lines := w.lastLines(j.Live, 6); len(lines) > 0 {
+							w.env.print("\n%s\n\n", strings.Join(lines, "\n"))
+						}
+					})
 				}
 				return err
 			})},
@@ -65,23 +81,39 @@ func loopsTab(env *Env) tui.Tab {
 	}
 }
 
-// tellLoopOutput shows what the phases of the last two iterations have printed.
+// tellLoopOutput shows what the phases of the last two iterations have printed, and what the phase that runs does.
 func (w *workspace) tellLoopOutput(ctx context.Context, name string) error {
 	record := worktree.Open(w.repo, name, w.scanner)
 	l, err := record.Load(ctx)
 	if err != nil {
 		return err
 	}
+	show := func(iteration int, what, text string) {
+		w.env.print("%s\n", w.env.paint(bold, fmt.Sprintf("── iteration %d, %s", iteration, what)))
+		if text = strings.TrimRight(visibleLines(text), "\n"); text != "" {
+			w.env.print("%s\n", text)
+		}
+	}
+	outputs := map[worktree.Phase]string{worktree.Coding: "agent", worktree.Verifying: "verify", worktree.Auditing: "audit"}
 	for n := max(1, l.State.Iteration-1); n <= l.State.Iteration; n++ {
-		for _, phase := range []string{"agent", "verify", "audit"} {
-			text, err := record.Output(ctx, n, phase)
+		for _, phase := range []worktree.Phase{worktree.Coding, worktree.Verifying, worktree.Auditing} {
+			text, err := record.Output(ctx, n, outputs[phase])
 			if err != nil {
 				return err
 			}
+			if phase != worktree.Verifying {
+				text = readable(text)
+			}
 			if text != "" {
-				w.env.print("── iteration %d, %s\n%s\n", n, phase, strings.TrimRight(visibleLines(text), "\n"))
+				show(n, string(phase), text)
 			}
 		}
+	}
+	if l.State.Phase.Over() || worktree.Held(ctx, w.repo, name) == nil {
+		return nil
+	}
+	if now := liveOf(w.repo, l.State, worktree.MaxLive); now != nil {
+		show(now.Iteration, string(now.Phase)+w.since(now), now.Text+now.Rest)
 	}
 	return nil
 }

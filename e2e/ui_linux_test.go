@@ -118,7 +118,7 @@ func TestUIWatchesLoops(t *testing.T) {
 		}
 	}
 	press("", "loops (1)")
-	press("Tab", "[loops (1)]", "> writing  coding  iteration 2/15  1 finding open", "process")
+	press("Tab", "[loops (1)]", "> writing  coding  iteration 2/15  1 finding open", "phase      coding for", "  at work")
 	press("f", "· findings", "Nobody reads the first file.")
 	press("o", "· output", "iteration 1 began")
 	press("o", "title")
@@ -129,4 +129,72 @@ func TestUIWatchesLoops(t *testing.T) {
 	if files := git(t, dir, "ls-tree", "--name-only", "reverie/loop/writing"); files != "first\nhalf" {
 		t.Errorf("the branch has %q", files)
 	}
+}
+
+// What an agent prints is seen while it works: the end of it is followed, through 10,000 lines, one of 1 MB and a new size, and who has turned back
+// keeps what he reads.
+func TestUIShowsWhatRuns(t *testing.T) {
+	dir := t.TempDir()
+	git(t, dir, "init", "-q")
+	git(t, dir, "commit", "-q", "--allow-empty", "-m", "one")
+	must(t, dir, "init")
+	outside := t.TempDir()
+	plan, agent := filepath.Join(outside, "plan.md"), filepath.Join(outside, "agent.sh")
+	write(t, plan, "# Watch\n\n```verify\ntest -f made\n```\n")
+	write(t, agent, `n=0
+cat >/dev/null
+while [ $n -lt 10000 ]; do n=$((n + 1)); echo "line $n of many"; done
+head -c 1000000 /dev/zero | tr '\0' x
+echo
+printf '%s\n' '{"type":"text","part":{"type":"text","text":"提交信息 🚀 🇯🇵 是英文"}}' '{"type":"tool_use","part":{"tool":"bash","state":{"input":{"command":"go test"}}}}'
+n=0
+for step in one two three; do
+	until [ -e "$0.$step" ]; do sleep 0.1; done
+	echo "key AKIA""IOSFODNN7EXAMPLX"
+	echo "this is step $step"
+done
+until [ -e "$0.end" ]; do sleep 0.1; done
+echo made >made
+`)
+	must(t, dir, "loop", "start", plan, "--name", "watch", "--detach", "--min-audits", "0", "--", "sh", agent)
+	x := startTmux(t, screen{80, 24, []string{"NO_COLOR=1"}}, dir, []string{"ui"})
+	if x == nil {
+		t.Skip("there is no tmux")
+	}
+	press := func(keys string, texts ...string) (shown string) {
+		t.Helper()
+		for _, key := range strings.Fields(keys) {
+			x.call("send-keys", key)
+		}
+		for _, text := range texts {
+			shown = x.wait(text)
+		}
+		return shown
+	}
+	release := func(step string) { write(t, agent+"."+step, "") }
+	press("", "loops (1)")
+	press("Tab", "phase      coding for", "  $ go test", "c cancel · f findings")
+	if shown := press("o", "· output", "提交信息 🚀 JP 是英文", "$ go test"); !strings.Contains(shown, "[… a line of 1000000 bytes]") || strings.Contains(shown, `"type"`) {
+		t.Errorf("shown is\n%s", shown)
+	}
+	release("one")
+	if shown := press("", "this is step one"); strings.Contains(shown, "EXAMPLX") || !strings.Contains(shown, "key [redacted") {
+		t.Errorf("shown is\n%s", shown)
+	}
+	x.call("resize-window", "-x", "40", "-y", "10")
+	release("two")
+	press("", "this is step two")
+	x.call("resize-window", "-x", "80", "-y", "24")
+	press("b", "line 10000 of many")
+	release("three")
+	for !strings.Contains(must(t, dir, "loop", "status", "watch", "--json"), "this is step three") {
+	}
+	if shown := press("", "line 10000 of many"); strings.Contains(shown, "this is step") {
+		t.Errorf("who has turned back is taken to the end:\n%s", shown)
+	}
+	press("Space Space", "this is step three")
+	release("end")
+	press("", "> watch  done", "[exit code 0]")
+	press("c", "there is nothing to cancel")
+	press("q", endMark+"0")
 }

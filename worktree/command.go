@@ -20,6 +20,7 @@ type Command struct {
 	Stdin []byte
 	Time  time.Duration // it is ended then; 0: no limit
 	Heard func()        // is called when it prints something; may be nil
+	Live  io.Writer     // is given what it prints, at once; may be nil
 	Began func(pid int) // is called with the process that leads the group of those it starts; may be nil
 }
 
@@ -70,7 +71,7 @@ func Exec(ctx context.Context, c Command) (Result, error) {
 		stdin.Write(c.Stdin) // one that reads nothing is not at fault
 		stdin.Close()
 	}()
-	kept := &kept{most: keptOutput, heard: c.Heard}
+	kept := &kept{most: keptOutput, heard: c.Heard, live: c.Live}
 	read := make(chan struct{})
 	go func() { io.Copy(kept, from); close(read) }()
 	ended := make(chan error, 1)
@@ -119,9 +120,9 @@ func Exec(ctx context.Context, c Command) (Result, error) {
 	return res, nil
 }
 
-// Keep is a writer for what a command prints that runs elsewhere, and what Exec would keep of it. heard may be nil.
-func Keep(heard func()) (w io.Writer, text func() string) {
-	k := &kept{most: keptOutput, heard: heard}
+// Keep is a writer for what a command prints that runs elsewhere, and what Exec would keep of it.
+func Keep(c Command) (w io.Writer, text func() string) {
+	k := &kept{most: keptOutput, heard: c.Heard, live: c.Live}
 	return k, k.text
 }
 
@@ -129,6 +130,7 @@ func Keep(heard func()) (w io.Writer, text func() string) {
 type kept struct {
 	most  int
 	heard func()
+	live  io.Writer
 
 	mu   sync.Mutex
 	head []byte
@@ -142,6 +144,9 @@ func (k *kept) Write(p []byte) (int, error) {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if k.live != nil {
+		k.live.Write(p)
+	}
 	n := len(p)
 	if room := k.most/3 - len(k.head); room > 0 {
 		take := min(room, len(p))

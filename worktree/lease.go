@@ -68,7 +68,7 @@ func folder(repo *git.Repo, name string) (string, error) {
 }
 
 // TakeLease takes a loop's lease. The error wraps ErrHeld if somebody who is alive has it. What a dead holder had left at work, by its
-// group or by mark in its environment, is ended.
+// group or by mark in its environment, is ended, and what was seen of it forgotten.
 func TakeLease(ctx context.Context, repo *git.Repo, name, mark string) (*Lease, error) {
 	dir, err := folder(repo, name)
 	if err != nil {
@@ -96,6 +96,7 @@ func TakeLease(ctx context.Context, repo *git.Repo, name, mark string) (*Lease, 
 	if mark != "" {
 		endMarked(mark)
 	}
+	forget(dir)
 	now := time.Now().UTC().Truncate(time.Second)
 	l := &Lease{dir: dir, unlock: unlock, stop: make(chan struct{})}
 	l.holder = Holder{Host: host, PID: os.Getpid(), Start: startOf(os.Getpid()), Since: now, Beat: now}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,6 +21,7 @@ type Turn struct {
 	Loop  Loop
 	Dir   string        // top of the work tree
 	Heard func()        // is to be called whenever something is heard of what works
+	Live  io.Writer     // is to be given what people see of it while it works
 	Began func(pid int) // is to be called with the leader of a process group that works, see Command
 	Env   []string      // what marks a process as the loop's; it has to be in the environment of all that is started
 }

@@ -19,6 +19,8 @@ func (r *loop) watch(ctx context.Context, do Doer) (out Outcome, ended Event, er
 	defer cancel()
 	var heard atomic.Int64
 	heard.Store(time.Now().UnixNano())
+	seen := newTail(r.place.folder, r.record.scanner, r.state)
+	defer forget(r.place.folder)
 	done := make(chan error, 1)
 	go func() {
 		err := errors.New("what does the phase gave up")
@@ -26,6 +28,7 @@ func (r *loop) watch(ctx context.Context, do Doer) (out Outcome, ended Event, er
 		out, err = do(inner, Turn{
 			Loop: l, Dir: r.place.Dir, Began: r.lease.Began,
 			Heard: func() { heard.Store(time.Now().UnixNano()) },
+			Live:  seen,
 			Env: []string{
 				"REVERIE_LOOP=" + r.state.Name, "REVERIE_PHASE=" + string(r.state.Phase), "REVERIE_ITERATION=" + strconv.Itoa(r.state.Iteration), r.mark(),
 			},
@@ -35,11 +38,14 @@ func (r *loop) watch(ctx context.Context, do Doer) (out Outcome, ended Event, er
 	began, stalls := time.Now(), 0
 	tick := time.NewTicker(look)
 	defer tick.Stop()
-	for {
+	for looks := 1; ; looks++ {
 		select {
 		case err = <-done:
 			return out, ended, err
 		case <-tick.C:
+		}
+		if looks%liveLook == 0 {
+			seen.keep(time.Unix(0, heard.Load()))
 		}
 		if ended.Kind != "" {
 			continue

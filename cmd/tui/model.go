@@ -8,6 +8,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 )
 
 // model is what the screen shows. Only Update changes it, on one goroutine; what takes time is a tea.Cmd and
@@ -20,24 +21,28 @@ type model struct {
 	said          string
 	wrong         bool     // said is an error
 	asks          *request // waits for a person's y
-	keys          bool     // all keys are shown in the place of what is known of the item
+	keys          bool     // all keys are shown in the place of the lists
+	clusters      bool     // the terminal knows what one character is
 }
 
 // tab is a Tab and where a person is in it.
 type tab struct {
 	Tab
-	items   []Item
-	loaded  bool
-	busy    bool   // one of the tab's functions is at work
-	doing   string // the action that is
-	again   bool   // the list changed meanwhile: load it when that is done
-	at      int    // the selected item
-	top     int    // the first item in sight
-	view    int
-	text    string // of the view
-	of      shown  // what text belongs to
-	scroll  int    // lines of the text above the screen
-	pending *request
+	items    []Item
+	loaded   bool
+	busy     bool   // one of the tab's functions is at work
+	doing    string // the action that is
+	again    bool   // the list changed meanwhile: load it when that is done
+	at       int    // the selected item
+	top      int    // the first item in sight
+	view     int
+	text     string   // of the view
+	of       shown    // what text belongs to
+	fitted   []string // text, in lines of fittedTo cells; nil until it is asked for
+	fittedTo int
+	scroll   int  // lines of the text above the screen
+	follow   bool // the last lines stay in sight, whatever comes
+	pending  *request
 }
 
 // shown is what a text belongs to.
@@ -188,6 +193,10 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.next(m.now)
 	case tea.KeyPressMsg:
 		return m, m.key(msg.Keystroke())
+	case tea.ModeReportMsg:
+		if msg.Mode == ansi.ModeUnicodeCore {
+			m.clusters = msg.Value == ansi.ModeSet || msg.Value == ansi.ModeReset || msg.Value == ansi.ModePermanentlySet
+		}
 	case due:
 		return m, tea.Batch(m.load(msg.tab), m.tick(msg.tab))
 	case loaded:
@@ -196,16 +205,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case known:
 		t := &m.tabs[msg.tab]
 		t.busy = false
-		fresh := t.of.id != msg.of.id || t.of.view != msg.of.view
-		t.of, t.text = msg.of, msg.text
-		if msg.err != nil {
-			t.text = msg.err.Error()
-		}
-		if end := len(m.lines(t)) - m.room(); t.Views[msg.of.view].End && (fresh || t.scroll >= end-1) {
-			t.scroll = max(0, end)
-		} else if fresh {
-			t.scroll = 0
-		}
+		m.show(t, msg)
 		return m, m.next(msg.tab)
 	case done:
 		t := &m.tabs[msg.tab]
@@ -217,6 +217,33 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.next(msg.tab)
 	}
 	return m, nil
+}
+
+// show puts a text in the place of the one before. Of the same view, the lines in sight stay where they are, or the last ones do.
+func (m *model) show(t *tab, k known) {
+	before, fresh := m.lines(t), t.of.id != k.of.id || t.of.view != k.of.view
+	if t.of, t.text, t.fitted = k.of, k.text, nil; k.err != nil {
+		t.text = k.err.Error()
+	}
+	t.text = m.even(t.text)
+	switch {
+	case fresh:
+		t.scroll, t.follow = 0, t.Views[k.of.view].End
+	case !t.follow && t.scroll > 0:
+		t.scroll = moved(before, m.lines(t), t.scroll)
+	}
+}
+
+// moved is where the lines of a text from at on are in the one that came after it: it may have lost lines at its beginning.
+func moved(before, after []string, at int) int {
+	const known = 4 // lines by which a place is known again
+	seen := before[min(at, len(before)):min(at+known, len(before))]
+	for i := min(at, len(after)-len(seen)); i >= 0; i-- {
+		if slices.Equal(after[i:i+len(seen)], seen) {
+			return i
+		}
+	}
+	return at
 }
 
 // take puts a list in the place of the one before. The same item stays selected, or the one that has its place now.
@@ -231,7 +258,10 @@ func (m *model) take(l loaded) {
 	if len(t.items) > 0 {
 		id = t.items[t.at].ID
 	}
-	t.items = l.items
+	t.items = slices.Clone(l.items)
+	for i, x := range t.items {
+		t.items[i].Title, t.items[i].Note = m.even(x.Title), m.even(x.Note)
+	}
 	if at := slices.IndexFunc(t.items, func(x Item) bool { return x.ID == id }); at >= 0 {
 		t.at = at
 	}
@@ -243,14 +273,14 @@ func (m *model) take(l loaded) {
 
 // key is what a person pressed.
 func (m *model) key(key string) tea.Cmd {
-	if r := m.asks; r != nil {
+	if r := m.asks; r != nil && key != "ctrl+z" {
 		m.asks, m.said, m.wrong = nil, "", false
 		if key == "y" {
 			return m.act(m.now, *r)
 		}
 		return nil
 	}
-	if m.keys {
+	if m.keys && key != "ctrl+c" && key != "ctrl+z" {
 		m.keys = false
 		return nil
 	}
@@ -259,6 +289,8 @@ func (m *model) key(key string) tea.Cmd {
 	switch key {
 	case "q", "ctrl+c", "esc":
 		return tea.Quit
+	case "ctrl+z":
+		return tea.Suspend
 	case "?":
 		m.keys = true
 	case "tab", "right":
@@ -302,6 +334,10 @@ func (m *model) own(key string) tea.Cmd {
 		if a.Key != key {
 			continue
 		}
+		if strings.Contains(t.items[t.at].Not, key) {
+			m.said = "there is nothing to " + a.Name
+			return nil
+		}
 		r := request{a, t.items[t.at].ID}
 		if t.of.id != r.id { // it has come into the place of another just now, and nobody has seen what it is
 			m.said = "look at it first, and press " + key + " again"
@@ -329,10 +365,31 @@ func (m *model) move(by int) tea.Cmd {
 
 func (m *model) roll(by int) {
 	t := &m.tabs[m.now]
-	t.scroll = max(0, min(t.scroll+by, len(m.lines(t))-m.room()))
+	end := max(0, len(m.lines(t))-m.room())
+	t.scroll = max(0, min(m.place(t)+by, end))
+	t.follow = t.Views[t.view].End && t.scroll == end
+}
+
+// place is how many lines of the text are above the screen.
+func (m *model) place(t *tab) int {
+	if end := max(0, len(m.lines(t))-m.room()); t.follow || t.scroll > end {
+		return end
+	}
+	return t.scroll
+}
+
+// even is text as this terminal can be shown it.
+func (m *model) even(text string) string {
+	if m.clusters {
+		return text
+	}
+	return even(text)
 }
 
 // lines are those of the text in sight, fitted to the screen.
 func (m *model) lines(t *tab) []string {
-	return strings.Split(fit(strings.TrimRight(t.text, "\n"), m.width), "\n")
+	if t.fitted == nil || t.fittedTo != m.width {
+		t.fitted, t.fittedTo = strings.Split(fit(strings.TrimRight(t.text, "\n"), m.width), "\n"), m.width
+	}
+	return t.fitted
 }

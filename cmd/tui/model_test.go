@@ -178,3 +178,89 @@ func TestSmallAndWideScreens(t *testing.T) {
 		d.press("?", "?", "down", "w", "w", "k")
 	}
 }
+
+// A log is followed as long as its end is in sight. Whoever has turned back keeps the lines before him, though the first of all are gone.
+func TestALogIsFollowed(t *testing.T) {
+	d := newDesk(t, "one")
+	first, last := 1, 100
+	d.tabs[0].Every = 1 // what is known may change
+	d.tabs[0].Views[1].Text = func(context.Context, string, int) (string, error) {
+		var b strings.Builder
+		for n := first; n <= last; n++ {
+			fmt.Fprintf(&b, "line %d.\n", n)
+		}
+		return b.String(), nil
+	}
+	more := func(from, to int) {
+		first, last = from, to
+		d.do(d.load(0))
+	}
+	d.press("w")
+	d.shows("line 100.", "lines 85–100 of 100")
+	more(1, 150)
+	d.shows("line 150.")
+	more(101, 3000)
+	d.shows("line 3000.")
+	d.send(tea.WindowSizeMsg{Width: 60, Height: 10})
+	d.shows("line 3000.")
+	d.press("b")
+	d.shows("line 2994.", "lines 2890–2895 of 2900")
+	more(2001, 4000)
+	d.shows("line 2990.", "line 2995.", "lines 990–995 of 2000")
+	more(2001, 4500)
+	d.shows("line 2990.", "line 2995.")
+	for range 400 {
+		d.press("space")
+	}
+	d.shows("line 4500.")
+	more(3001, 5000)
+	d.shows("line 5000.")
+	d.press("w", "w")
+	d.shows("line 5000.")
+}
+
+func TestKeysThatHaveNoUse(t *testing.T) {
+	d := newDesk(t, "one", "two")
+	d.items[0].Not = "y"
+	d.do(d.load(0))
+	if foot := ansi.Strip(d.foot(&d.tabs[0])); strings.Contains(foot, "y drop") {
+		t.Errorf("offered is %q", foot)
+	}
+	d.press("y")
+	d.shows("there is nothing to drop", "> one")
+	d.press("down", "y")
+	if !slices.Equal(d.did, []string{"id1"}) {
+		t.Errorf("did %q", d.did)
+	}
+}
+
+// However narrow the screen is, the way to all keys is in sight.
+func TestKeysFitTheScreen(t *testing.T) {
+	d := newDesk(t, "one")
+	for _, width := range []int{20, 30, 40, 60, 80} {
+		d.send(tea.WindowSizeMsg{Width: width, Height: 7})
+		if foot := ansi.Strip(d.foot(&d.tabs[0])); !strings.Contains(foot, "? keys") || ansi.StringWidth(foot) > width {
+			t.Errorf("%d: %q", width, foot)
+		}
+		d.press("?")
+		d.shows("any key: back", "y drop")
+		d.press("j")
+		d.shows("> one")
+	}
+}
+
+func TestFitBreaksNothingOff(t *testing.T) {
+	text := "    reverie loop start PLAN --agent NAME --audit CMD"
+	for width := 20; width < 60; width++ {
+		all := ""
+		for line := range strings.SplitSeq(fit(text, width), "\n") {
+			if ansi.StringWidth(line) > width {
+				t.Errorf("%d: %q", width, line)
+			}
+			all += line
+		}
+		if strings.ReplaceAll(all, " ", "") != strings.ReplaceAll(text, " ", "") {
+			t.Errorf("%d: %q", width, all)
+		}
+	}
+}

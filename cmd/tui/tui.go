@@ -18,13 +18,14 @@ type Item struct {
 	ID    string // what the tab's functions are given; no two items of a tab share one
 	Title string // one line
 	Note  string // one short line, shown at the right edge
+	Not   string // keys of the actions that it has no use for now
 }
 
 // Tab is a list, and what can be known of and done with its items. Its functions are called from goroutines, one at a time
 // for each tab, and may take their time: the screen goes on.
 type Tab struct {
 	Name    string
-	Empty   string                                // shown in the place of an empty list
+	Empty   string                                // shown in the place of an empty list: a line, and what else is to be said of it
 	Load    func(context.Context) ([]Item, error) // in the order of the list
 	Views   []View                                // at least one
 	Actions []Action                              //

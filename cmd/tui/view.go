@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -37,9 +38,13 @@ func (m *model) screen() string {
 	}
 	t := &m.tabs[m.now]
 	rows := []string{m.head()}
-	rows = append(rows, m.list(t)...)
-	rows = append(rows, m.rule(t))
-	rows = append(rows, m.below(t)...)
+	if m.keys {
+		rows = append(rows, m.allKeys(t)...)
+	} else {
+		rows = append(rows, m.list(t)...)
+		rows = append(rows, m.rule(t))
+		rows = append(rows, m.below(t)...)
+	}
 	rows = append(rows, m.foot(t))
 	for i := range rows {
 		rows[i] = ansi.Truncate(rows[i], m.width, "…") + plain
@@ -75,7 +80,8 @@ func (m *model) list(t *tab) (rows []string) {
 		if !t.loaded {
 			return []string{faint + "  …"}
 		}
-		return []string{"  " + t.Empty}
+		first, _, _ := strings.Cut(t.Empty, "\n")
+		return []string{"  " + first}
 	}
 	n := m.listed(t)
 	t.top = max(0, min(t.top, t.at, len(t.items)-n))
@@ -114,21 +120,21 @@ func (m *model) rule(t *tab) string {
 			where += "· " + name + " "
 		}
 		if all := len(m.lines(t)); all > m.room() {
-			where += fmt.Sprintf("· lines %d–%d of %d ", t.scroll+1, min(t.scroll+m.room(), all), all)
+			at := m.place(t)
+			where += fmt.Sprintf("· lines %d–%d of %d ", at+1, min(at+m.room(), all), all)
 		}
 	}
 	return faint + "──" + where + strings.Repeat("─", max(0, m.width-2-ansi.StringWidth(where)))
 }
 
 func (m *model) below(t *tab) []string {
-	lines := []string{}
+	var lines []string
+	_, more, _ := strings.Cut(t.Empty, "\n")
 	switch {
-	case m.keys:
-		lines = m.allKeys(t)
 	case len(t.items) > 0 && t.of.id == t.items[t.at].ID && t.of.view == t.view:
-		lines = m.lines(t)
-		t.scroll = max(0, min(t.scroll, len(lines)-m.room()))
-		lines = lines[t.scroll:]
+		lines = m.lines(t)[m.place(t):]
+	case len(t.items) == 0 && t.loaded && more != "":
+		lines = strings.Split(fit(more, m.width), "\n")
 	}
 	for len(lines) < m.room() {
 		lines = append(lines, "")
@@ -136,8 +142,14 @@ func (m *model) below(t *tab) []string {
 	return lines[:m.room()]
 }
 
+// allKeys fills the screen between head and foot with all keys, one a line, or as running text where there is no room for that.
 func (m *model) allKeys(t *tab) (lines []string) {
-	tell := func(key, what string) { lines = append(lines, fmt.Sprintf("  %-20s %s", key, what)) }
+	room := m.height - 2
+	var short []string
+	tell := func(key, what string) {
+		lines = append(lines, fmt.Sprintf("  %-20s %s", key, what))
+		short = append(short, key+" "+what)
+	}
 	for _, a := range t.Actions {
 		tell(a.Key, a.Name)
 	}
@@ -145,12 +157,20 @@ func (m *model) allKeys(t *tab) (lines []string) {
 		tell(v.Key, v.Name+", and back")
 	}
 	tell("up down, k j", "another item")
+	tell("home end, g G", "the first, the last")
 	tell("pgup pgdn, b space", "turn the text below")
 	if len(m.tabs) > 1 {
 		tell("tab", "the next list")
 	}
+	tell("ctrl+z", "to the shell")
 	tell("q", "leave")
-	return lines
+	if len(lines) > room {
+		lines = strings.Split(fit(strings.Join(short, " · "), m.width), "\n")
+	}
+	for len(lines) < room {
+		lines = append(lines, "")
+	}
+	return lines[:room]
 }
 
 // foot is what was said last, or the keys.
@@ -164,23 +184,42 @@ func (m *model) foot(t *tab) string {
 		return faint + t.doing + " …"
 	case t.pending != nil:
 		return faint + t.pending.action.Name + " …"
+	case m.keys:
+		return faint + "any key: back"
 	}
 	var keys []string
 	if len(t.items) > 0 {
 		for _, a := range t.Actions {
-			keys = append(keys, a.Key+" "+a.Name)
+			if !strings.Contains(t.items[t.at].Not, a.Key) {
+				keys = append(keys, a.Key+" "+a.Name)
+			}
 		}
 		for _, v := range t.Views[1:] {
 			keys = append(keys, v.Key+" "+v.Name)
 		}
 	}
-	keys = append(keys, "? keys", "q leave")
-	return faint + strings.Join(keys, " · ")
+	last := []string{"? keys", "q leave"}
+	if len(m.tabs) > 1 {
+		last = append(last, "tab "+m.tabs[(m.now+1)%len(m.tabs)].Name)
+	}
+	line := func() string { return strings.Join(slices.Concat(keys, last), " · ") }
+	for ansi.StringWidth(line()) > m.width && len(keys)+len(last) > 1 { // ? has those that there is no room for
+		if len(last) > 1 {
+			last = last[:len(last)-1]
+		} else {
+			keys = keys[:len(keys)-1]
+		}
+	}
+	return faint + line()
 }
 
 // fit breaks lines that are wider than the screen between words, and words that are wider within.
 func fit(text string, width int) string {
-	return ansi.Wrap(strings.ReplaceAll(text, "\t", "    "), max(1, width), " ")
+	lines := strings.Split(ansi.Wrap(strings.ReplaceAll(text, "\t", "    "), max(1, width), " "), "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(line, " ") // that at which it was broken would be one cell too much
+	}
+	return strings.Join(lines, "\n")
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
