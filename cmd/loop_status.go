@@ -110,11 +110,18 @@ func loopLine(j loopJSON) string {
 	if j.Findings.Open > 0 {
 		line += "  " + count(j.Findings.Open, "finding open", "findings open")
 	}
-	if !j.Phase.Over() && j.Holder == nil {
+	switch {
+	case j.Phase.Over() || j.Holder != nil:
+	case j.waits():
+		line += "  waits for a commit"
+	default:
 		line += "  nobody carries it on"
 	}
 	return visible(line)
 }
+
+// waits reports whether a loop is where it should be without a process.
+func (j loopJSON) waits() bool { return j.ByHand() && j.Phase == worktree.Coding && j.Holder == nil }
 
 func iterationOf(j loopJSON) string {
 	if j.Settings.MaxIterations > 0 {
@@ -156,7 +163,7 @@ func (w *workspace) tellLoop(ctx context.Context, j loopJSON) {
 	if j.Holder != nil {
 		row("process", fmt.Sprintf("%d on %s since %s", j.Holder.PID, j.Holder.Host, j.Holder.Since.Local().Format(time.DateTime)))
 	} else if !j.Phase.Over() {
-		row("process", "nobody carries it on: reverie loop resume "+j.Name)
+		row("process", w.howOn(ctx, j.State))
 	}
 }
 
@@ -178,7 +185,7 @@ func (w *workspace) watchLoop(ctx context.Context, name string) error {
 		if err != nil {
 			return err
 		}
-		if line := loopLine(j); line != last && !l.State.Phase.Over() && j.Holder != nil {
+		if line := loopLine(j); line != last && !l.State.Phase.Over() && (j.Holder != nil || j.waits()) {
 			last = line
 			if w.env.JSON {
 				err = w.env.object(j)
@@ -192,7 +199,7 @@ func (w *workspace) watchLoop(ctx context.Context, name string) error {
 		switch {
 		case l.State.Phase.Over():
 			return w.tellEnd(ctx, l.State)
-		case j.Holder == nil:
+		case j.Holder == nil && !j.waits():
 			if waited++; waited > 10 { // one that was just started in the background is not there yet
 				return &failure{exitFailed, fmt.Errorf("nobody carries the loop %s on", l.State.Name), "reverie loop resume " + l.State.Name}
 			}
