@@ -61,7 +61,7 @@ func loopCommand(env *Env) *cli.Command {
 			"prints {\"findings\":[{\"file\",\"line\",\"severity\",\"text\"}]}.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "name", Usage: "of the loop; else from the plan's title", Destination: &o.name},
-			&cli.StringFlag{Name: "agent", Usage: "who codes: " + strings.Join(loopAgentNames(), ", ") + ", or a command after --", Destination: &o.agent},
+			&cli.StringFlag{Name: "agent", Usage: "who codes: " + strings.Join(loopAgentNames(), ", ") + ", a command after --, or hand: whoever commits in its work tree", Destination: &o.agent},
 			&cli.StringFlag{Name: "model", Usage: "that the agent asks", Destination: &o.model},
 			&cli.StringFlag{Name: "audit", Usage: "`CMD` of a shell that looks for defects", Destination: &o.audit},
 			&cli.StringFlag{Name: "audit-agent", Usage: "agent that looks for defects", Destination: &o.auditAgent},
@@ -96,7 +96,7 @@ func loopCommand(env *Env) *cli.Command {
 				return runLoopStart(c.Context, env, rest[0], rest[1:], o)
 			}
 			run := map[string]func(context.Context, *Env, string, loopOptions) error{
-				"status": runLoopStatus, "findings": runLoopFindings, "cancel": runLoopCancel, "resume": runLoopResume, "hook": runLoopHook,
+				"status": runLoopStatus, "findings": runLoopFindings, "cancel": runLoopCancel, "resume": runLoopResume, "hook": runLoopHook, "wake": runLoopWake,
 			}[verb]
 			if run == nil || len(rest) > 1 {
 				return usage("'reverie help loop' shows what it takes", "loop wants start PLAN, status, findings, cancel or resume")

@@ -2,13 +2,10 @@ package cmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
-	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/worktree"
 )
 
@@ -29,13 +26,16 @@ func runLoopResume(ctx context.Context, env *Env, name string, o loopOptions) er
 	if err != nil {
 		return err
 	}
+	if err := byHand(set); err != nil {
+		return err
+	}
 	lease, err := worktree.TakeLease(ctx, w.repo, l.State.Name, worktree.Mark(l.State))
 	if err != nil {
 		return explainLoop(err)
 	}
-	released := false
+	handed := false // to who gives it back
 	defer func() {
-		if !released {
+		if !handed {
 			lease.Release()
 		}
 	}()
@@ -51,10 +51,11 @@ func runLoopResume(ctx context.Context, env *Env, name string, o loopOptions) er
 		return explainLoop(err)
 	}
 	if o.detach {
-		released = true
+		handed = true
 		lease.Release()
 		return w.detachLoop(s)
 	}
+	handed = true
 	env.say("%s: iteration %d goes on", s.Phase, s.Iteration)
 	return w.carryOn(ctx, record, s, lease, o.backoff)
 }
@@ -109,30 +110,4 @@ func runLoopCancel(ctx context.Context, env *Env, name string, o loopOptions) er
 	}
 	env.say("%s; its work is on %s", what, strings.TrimPrefix(s.Branch, "refs/heads/"))
 	return nil
-}
-
-// runLoopHook is what a hook of git's asks that an agent's commit has called in a loop. An error refuses the commit.
-func runLoopHook(ctx context.Context, env *Env, name string, _ loopOptions) error {
-	if name != "pre-commit" {
-		return usage("git's hooks in a loop call it", "loop hook %s: no such hook", name)
-	}
-	index := os.Getenv("GIT_INDEX_FILE")
-	git.LeaveRepository()
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
-	limit := worktree.DefaultSettings().MaxFile
-	if l, err := worktree.Open(w.repo, os.Getenv(loopVariable), w.scanner).Load(ctx); err == nil {
-		limit = l.State.Settings.MaxFile
-	}
-	left, err := worktree.CheckStaged(ctx, w.repo, index, limit, w.scanner)
-	if err != nil || len(left) == 0 {
-		return err
-	}
-	var lines []string
-	for _, f := range left {
-		lines = append(lines, fmt.Sprintf("%s must not be committed: %s", f.Path, f.Why))
-	}
-	return loopFailure(worktree.Refusal, errors.New(strings.Join(lines, "\n")), "git restore --staged FILE, or have .gitignore name it")
 }

@@ -25,8 +25,14 @@ type looper struct {
 	inside *loopSandbox // where commands run in containers
 }
 
-// carryOn carries a loop on until it ends. The caller holds the lease.
+// carryOn carries a loop on until it ends, or waits for a commit by hand. The caller holds the lease, which is given back.
 func (w *workspace) carryOn(ctx context.Context, record *worktree.Record, s worktree.State, lease *worktree.Lease, backoff time.Duration) error {
+	carried := false
+	defer func() {
+		if !carried {
+			lease.Release()
+		}
+	}()
 	place, err := w.loopPlace(ctx, s)
 	if err != nil {
 		return explainLoop(err)
@@ -40,8 +46,11 @@ func (w *workspace) carryOn(ctx context.Context, record *worktree.Record, s work
 	} else if l.env, err = hostEnv(place); err != nil {
 		return err
 	}
+	waits := false
 	do := worktree.Doers{
-		Code: l.code, Verify: l.verify, Now: w.env.Now, Backoff: backoff,
+		Waits: func(worktree.State) { waits = true },
+		Ended: func(end worktree.State) { w.learnLoop(ctx, record, end) },
+		Code:  l.code, Verify: l.verify, Now: w.env.Now, Backoff: backoff,
 		Told: func(before, after worktree.State, e worktree.Event) {
 			w.env.say("%s", worktree.Subject(before, after, e))
 		},
@@ -49,14 +58,17 @@ func (w *workspace) carryOn(ctx context.Context, record *worktree.Record, s work
 	if audits(s.Settings) {
 		do.Audit = l.audit
 	}
-	end, err := worktree.Run(ctx, record, place, lease, do)
+	carried = true
+	end, err := worktree.Carry(ctx, record, place, lease, do)
 	if err != nil {
 		if ctx.Err() != nil {
 			w.env.say("what the iteration has made by now is kept; to go on: reverie loop resume %s", s.Name)
 		}
 		return explainLoop(err)
 	}
-	w.learnLoop(ctx, record, end)
+	if waits && !end.Phase.Over() {
+		return w.tellWait(ctx, end, place)
+	}
 	return w.tellEnd(ctx, end)
 }
 

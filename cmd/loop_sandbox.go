@@ -79,6 +79,8 @@ func (w *workspace) wantSandbox(ctx context.Context, set *worktree.Settings, o l
 		return nil
 	case !slices.Contains(sandbox.Engines(), set.Sandbox):
 		return usage("", "--sandbox %s: known are %s, and off", set.Sandbox, strings.Join(sandbox.Engines(), ", "))
+	case set.Agent == worktree.Hand:
+		return byHand(*set)
 	case o.inPlace:
 		return usage("leave one of the two out", "--in-place works in your own work tree, and --sandbox keeps from it")
 	}

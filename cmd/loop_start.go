@@ -38,7 +38,6 @@ func runLoopStart(ctx context.Context, env *Env, file string, command []string, 
 		lease.Release()
 		return w.detachLoop(s)
 	}
-	defer lease.Release()
 	return w.carryOn(ctx, record, s, lease, o.backoff)
 }
 
@@ -66,6 +65,9 @@ func (w *workspace) newLoop(ctx context.Context, file string, command []string, 
 		return s, plan, usage("put the commands that show that it is done into a block that begins with ```verify", "the plan has no commands, and there is no audit: nothing would say when it is done")
 	}
 	if err := w.wantSandbox(ctx, &set, o); err != nil {
+		return s, plan, err
+	}
+	if err := byHand(set); err != nil {
 		return s, plan, err
 	}
 	if set.AuditModel != "" && set.AuditAgent == "" {
@@ -164,7 +166,7 @@ func (w *workspace) loopSettings(set worktree.Settings, command []string, o loop
 		set.Command = command
 	}
 	for flag, name := range map[string]string{"agent": set.Agent, "audit-agent": set.AuditAgent} {
-		if name != "" {
+		if name != "" && !(flag == "agent" && name == worktree.Hand) {
 			if _, _, err := loopAgentCommand(name, "", worktree.Coding, false); err != nil {
 				return set, fmt.Errorf("--%s: %w", flag, err)
 			}
@@ -184,6 +186,19 @@ func (w *workspace) loopSettings(set worktree.Settings, command []string, o loop
 		}
 	}
 	return set, nil
+}
+
+// byHand refuses what a loop by hand cannot have.
+func byHand(set worktree.Settings) error {
+	switch {
+	case set.Agent != worktree.Hand:
+		return nil
+	case sandboxed(set):
+		return usage("--sandbox off", "--agent %s: in the work tree of a sandbox there is no git to commit with", worktree.Hand)
+	case set.Promise:
+		return usage("leave one of the two out", "--agent %s: nobody is there who could give a promise", worktree.Hand)
+	}
+	return nil
 }
 
 // loopBase is the commit that a loop begins from.

@@ -92,7 +92,7 @@ func runLoopStatus(ctx context.Context, env *Env, name string, o loopOptions) er
 			}
 			return err
 		}
-		w.tellLoop(j, func() {})
+		w.tellLoop(ctx, j, func() {})
 		if lines := w.lastLines(j.Live, shownLines); len(lines) > 0 {
 			w.env.print("\n%s\n", strings.Join(lines, "\n"))
 		}
@@ -131,11 +131,18 @@ func loopLine(j loopJSON) string {
 	if j.Findings.Open > 0 {
 		line += "  " + count(j.Findings.Open, "finding open", "findings open")
 	}
-	if !j.Phase.Over() && j.Holder == nil {
+	switch {
+	case j.Phase.Over() || j.Holder != nil:
+	case j.waits():
+		line += "  waits for a commit"
+	default:
 		line += "  nobody carries it on"
 	}
 	return visible(line)
 }
+
+// waits reports whether a loop is where it should be without a process.
+func (j loopJSON) waits() bool { return j.ByHand() && j.Phase == worktree.Coding && j.Holder == nil }
 
 func iterationOf(j loopJSON) string {
 	if j.Settings.MaxIterations > 0 {
@@ -145,7 +152,7 @@ func iterationOf(j loopJSON) string {
 }
 
 // tellLoop shows one loop: how it stands, what between writes, and what it was started with.
-func (w *workspace) tellLoop(j loopJSON, between func()) {
+func (w *workspace) tellLoop(ctx context.Context, j loopJSON, between func()) {
 	const width = 10
 	row := func(name, value string) {
 		if value != "" {
@@ -163,7 +170,7 @@ func (w *workspace) tellLoop(j loopJSON, between func()) {
 	}
 	row("errors", fmt.Sprintf("%d of %d, %s of %d", j.Errors, j.Settings.MaxErrors, count(j.Stalls, "stall", "stalls"), j.Settings.MaxStalls))
 	if j.Holder == nil && !j.Phase.Over() {
-		row("process", "nobody carries it on: reverie loop resume "+j.Name)
+		row("process", w.howOn(ctx, j.State))
 	}
 	between()
 	row("audits", fmt.Sprint(j.Audits))
@@ -257,7 +264,7 @@ func (w *workspace) watchLoop(ctx context.Context, name string) error {
 		if err != nil {
 			return err
 		}
-		if line := loopLine(j); line != last && !l.State.Phase.Over() && j.Holder != nil {
+		if line := loopLine(j); line != last && !l.State.Phase.Over() && (j.Holder != nil || j.waits()) {
 			last = line
 			if w.env.JSON {
 				err = w.env.object(j)
@@ -274,7 +281,7 @@ func (w *workspace) watchLoop(ctx context.Context, name string) error {
 		switch {
 		case l.State.Phase.Over():
 			return w.tellEnd(ctx, l.State)
-		case j.Holder == nil:
+		case j.Holder == nil && !j.waits():
 			if waited++; waited > 10 { // one that was just started in the background is not there yet
 				return &failure{exitFailed, fmt.Errorf("nobody carries the loop %s on", l.State.Name), "reverie loop resume " + l.State.Name}
 			}

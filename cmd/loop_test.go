@@ -26,8 +26,8 @@ func TestLoopJSONIsAPromise(t *testing.T) {
 		return strings.Join(slices.Sorted(maps.Keys(fields)), " ")
 	}
 	var j loopJSON
-	j.State = worktree.State{Reason: "x", Detail: "x", At: "x", InPlace: "x", Nonce: "x", Trees: []string{"x"}}
-	want := "at audits base blocking branch changed commits detail dir errors findings format holder in_place iteration live name nonce phase promised reason repeats run runs settings spent stalls started tip title trees verified"
+	j.State = worktree.State{Reason: "x", Detail: "x", At: "x", InPlace: "x", Given: "x", Nonce: "x", Trees: []string{"x"}}
+	want := "at audits base blocking branch changed commits detail dir errors findings format given holder in_place iteration live name nonce phase promised reason repeats run runs settings spent stalls started tip title trees verified"
 	if d := cmp.Diff(want, all(j)); d != "" {
 		t.Error(d)
 	}

@@ -61,7 +61,7 @@ func loopsTab(env *Env) tui.Tab {
 			{Text: view(func(ctx context.Context, w *workspace, name string) error {
 				j, err := w.loopJSON(ctx, name)
 				if err == nil {
-					w.tellLoop(j, func() {
+					w.tellLoop(ctx, j, func() {
 						if lines := w.lastLines(j.Live, 6); len(lines) > 0 {
 							w.env.print("\n%s\n\n", strings.Join(lines, "\n"))
 						}

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -42,7 +41,7 @@ type Commit struct {
 // Commit commits what the work tree holds on top of tip, or of what an agent has committed itself on top of it, and moves the branch.
 // What git ignores, files of more than the loop's limit, with secrets that were not in the commit before, of other repositories and our
 // own stay out: they stay where they are. Commits of an agent's that have such files, or that do not build on tip, are replaced by
-// one without; the latter are kept by a ref below Kept. No hook and nothing that the tree brings runs; a filter that the user has configured
+// one without; the latter are kept by a ref below Kept. By hand the commits alone are taken, and one is made only to replace them. No hook and nothing that the tree brings runs; a filter that the user has configured
 // does.
 func (p *Place) Commit(ctx context.Context, tip string, m Message, now time.Time) (Commit, error) {
 	if err := p.Check(); err != nil {
@@ -75,6 +74,10 @@ func (p *Place) Commit(ctx context.Context, tip string, m Message, now time.Time
 		} else if err := p.backup(ctx, head); err != nil {
 			return Commit{}, err
 		}
+	}
+	if p.hand && parent == head {
+		tree, err := p.treeOf(ctx, head)
+		return Commit{Tip: head, Tree: tree}, err
 	}
 	tree, left, index, err := p.stage(ctx, tip, parent)
 	defer p.giveUp(index)
@@ -132,33 +135,6 @@ func (p *Place) write(ctx context.Context, tree, parent string, m Message, now t
 	objects := p.repo.Objects()
 	defer objects.Close()
 	return o.ID, objects.Save(ctx, []git.Object{o})
-}
-
-// Kept is the folder of the refs that keep commits of loops that no branch has any more: Kept + name + "/1" and so on. They are code,
-// so they do not stand beside what we know.
-const Kept = "refs/reverie-kept/"
-
-// backup keeps a commit that no branch will have any more, unless the last one kept is the same.
-func (p *Place) backup(ctx context.Context, commit string) error {
-	unlock, err := p.repo.Lock(ctx)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	refs, err := p.repo.Refs(ctx, Kept+p.name)
-	if err != nil {
-		return err
-	}
-	last := 0
-	for _, r := range refs {
-		if r.ID == commit {
-			return nil
-		}
-		if n, err := strconv.Atoi(strings.TrimPrefix(r.Name, Kept+p.name+"/")); err == nil {
-			last = max(last, n)
-		}
-	}
-	return p.repo.MoveRef(ctx, fmt.Sprintf("%s%s/%d", Kept, p.name, last+1), commit, "", "loop: kept")
 }
 
 // stage writes what is to be committed as a tree, by an index of its own, which the caller removes or installs. Secrets are those that
@@ -261,14 +237,14 @@ func (p *Place) stage(ctx context.Context, base, parent string) (tree string, le
 	return strings.TrimSpace(string(out)), left, index, err
 }
 
-// indexMark is in the git directory of a user's work tree while its index.lock is ours.
+// indexMark is in the git directory of a person's work tree while its index.lock is ours.
 const indexMark = "index.reverie-loop-lock"
 
-// ownIndex copies the index of the work tree. In the user's own that is done by git's lock protocol, so that no git of the user's changes
-// the index before the copy takes its place, or is given up; nobody else writes that of a loop's own work tree now.
+// ownIndex copies the index of the work tree. Where a person works that is done by git's lock protocol, so that no git of the user's changes
+// the index before the copy takes its place, or is given up; nobody else writes that of another work tree of a loop's now.
 func (p *Place) ownIndex(gitDir string) (string, error) {
 	index, flag := filepath.Join(gitDir, "index.reverie-loop"), os.O_TRUNC
-	if p.InPlace {
+	if p.theirs {
 		index, flag = filepath.Join(gitDir, "index.lock"), os.O_EXCL
 		if err := os.WriteFile(filepath.Join(gitDir, indexMark), nil, 0o600); err != nil {
 			return "", err
@@ -300,7 +276,7 @@ func (p *Place) giveUp(index string) {
 		return
 	}
 	os.Remove(index)
-	if p.InPlace {
+	if p.theirs {
 		os.Remove(filepath.Join(filepath.Dir(index), indexMark))
 	}
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
-// hookScripts are git's hooks in a loop, for any POSIX shell. Where 'reverie init --git-hooks' was run its part is played too: the
+// hookScripts are git's hooks in a loop, for any POSIX shell. A commit is written down, and a process looks whether it is one of an agent
+// whose supervisor was killed. Where 'reverie init --git-hooks' was run its part is played too: the
 // folder that git is told of here takes the place of the one with the sections. The user's own hooks do not run: they may ask, wait or
 // change files, and the host commits without them too.
 func hookScripts() map[string]string {
@@ -21,6 +22,9 @@ func hookScripts() map[string]string {
 		"pre-commit": `[ ! -x @program@ ] || exec @program@ loop hook pre-commit
 `,
 		"post-commit": `printf '%s %s\n' "$(git rev-parse --verify --quiet HEAD)" "${REVERIE_ITERATION:-0}" >>@folder@/commits
+if [ "${REVERIE_DISABLE:-0}" = 0 ] && [ -x @program@ ]; then
+	@program@ loop hook post-commit </dev/null >/dev/null 2>&1 &
+fi
 reverie_dir=@state@
 [ ! -f "$reverie_dir/githooks/post-commit" ] || . "$reverie_dir/githooks/post-commit" || :
 `,

@@ -146,6 +146,25 @@ func (l *Lease) Release() {
 	l.unlock()
 }
 
+// Free reports whether nobody carries a loop on now. It waits for whoever only looks, so that false means one who took the lease to carry
+// the loop on, or to begin with that.
+func Free(ctx context.Context, repo *git.Repo, name string) bool {
+	dir := filepath.Join(repo.CommonDir, "reverie", "loops", name)
+	if h, known := readHolder(dir); known && time.Since(h.Beat) < dead {
+		if host, _ := os.Hostname(); h.Host != host {
+			return false
+		}
+	}
+	soon, cancel := context.WithTimeout(ctx, glance)
+	defer cancel()
+	unlock, err := file.LockPath(soon, filepath.Join(dir, leaseLock))
+	if err != nil {
+		return false
+	}
+	unlock()
+	return true
+}
+
 // Held is who carries a loop on now; nil if nobody does. It changes nothing.
 func Held(ctx context.Context, repo *git.Repo, name string) *Holder {
 	dir := filepath.Join(repo.CommonDir, "reverie", "loops", name)

@@ -9,20 +9,21 @@ import (
 type Kind string
 
 const (
-	Placed   Kind = "placed"   // the work tree is there
-	Coded    Kind = "coded"    // an agent came to its end and its work is committed: Tip, Tree, Promised
-	Checked  Kind = "checked"  // the plan's commands ran: Passed
-	Audited  Kind = "audited"  // an auditor came to its end: Blocking
-	Failed   Kind = "failed"   // what the phase wants could not be done: Why
-	Silent   Kind = "silent"   // nothing was heard of it for a while: Count, in a row
-	Saved    Kind = "saved"    // what an interrupted phase leaves is committed: Tip
-	Halted   Kind = "halted"   // the loop is ended from outside: Reason, Why
-	Resumed  Kind = "resumed"  // a loop that had stopped goes on
-	Extended Kind = "extended" // the limits are others from now on: Settings
+	Placed    Kind = "placed"    // the work tree is there
+	Committed Kind = "committed" // what was committed while no agent was at work ends the coding: Tip
+	Coded     Kind = "coded"     // an agent came to its end and its work is committed: Tip, Tree, Promised
+	Checked   Kind = "checked"   // the plan's commands ran: Passed
+	Audited   Kind = "audited"   // an auditor came to its end: Blocking
+	Failed    Kind = "failed"    // what the phase wants could not be done: Why
+	Silent    Kind = "silent"    // nothing was heard of it for a while: Count, in a row
+	Saved     Kind = "saved"     // what an interrupted phase leaves is committed: Tip
+	Halted    Kind = "halted"    // the loop is ended from outside: Reason, Why
+	Resumed   Kind = "resumed"   // a loop that had stopped goes on
+	Extended  Kind = "extended"  // the limits are others from now on: Settings
 )
 
 // Kinds are all of them.
-var Kinds = [...]Kind{Placed, Coded, Checked, Audited, Failed, Silent, Saved, Halted, Resumed, Extended}
+var Kinds = [...]Kind{Placed, Committed, Coded, Checked, Audited, Failed, Silent, Saved, Halted, Resumed, Extended}
 
 // Event is one of them with its facts.
 type Event struct {
@@ -55,6 +56,12 @@ func Next(s State, e Event) (State, error) {
 			n.Tip = n.Base
 		}
 		return n.code(), nil
+	case Committed:
+		if s.Phase != Coding || e.Tip == "" || e.Tip == s.Tip {
+			return s, wrong
+		}
+		n.Given = e.Tip
+		return n, nil
 	case Coded:
 		if s.Phase != Coding {
 			return s, wrong
@@ -160,7 +167,7 @@ func (s State) atLimit() bool {
 
 // enter begins a phase with its counters at zero.
 func (s State) enter(p Phase) State {
-	s.Phase, s.Errors, s.Stalls, s.Detail = p, 0, 0, ""
+	s.Phase, s.Errors, s.Stalls, s.Detail, s.Given = p, 0, 0, "", ""
 	return s
 }
 
@@ -209,6 +216,8 @@ func Subject(before, after State, e Event) string {
 		return fmt.Sprintf("%s: %s, no output, %d in a row", after.Phase, it, after.Stalls)
 	case e.Kind == Resumed:
 		return fmt.Sprintf("%s: %s, resumed", after.Phase, it)
+	case e.Kind == Committed:
+		return fmt.Sprintf("%s: %s, ended by commit %.12s", after.Phase, it, after.Given)
 	case e.Kind == Saved:
 		return fmt.Sprintf("%s: %s, what was interrupted is kept", after.Phase, it)
 	case e.Kind == Extended:

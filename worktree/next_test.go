@@ -31,16 +31,17 @@ func TestNextKnowsEveryPhaseAndEvent(t *testing.T) {
 	const no = "error"
 	phases := []Phase{Starting, Coding, Verifying, Auditing, Done, Stopped}
 	table := map[Kind][6]string{ //  starting    coding       verifying    auditing     done  stopped
-		Placed:   {"coding 1", no, no, no, no, no},
-		Coded:    {no, "verifying 2", no, no, no, no},
-		Checked:  {no, no, "auditing 2", no, no, no},
-		Audited:  {no, no, no, "done 2", no, no},
-		Failed:   {"stopped 0", "coding 2", "verifying 2", "auditing 2", no, no},
-		Silent:   {no, "coding 2", "verifying 2", "auditing 2", no, no},
-		Saved:    {no, "coding 2", "verifying 2", "verifying 2", no, no},
-		Halted:   {"stopped 0", "stopped 2", "stopped 2", "stopped 2", no, no},
-		Resumed:  {no, no, no, no, no, "coding 2"},
-		Extended: {"starting 0", "coding 2", "verifying 2", "auditing 2", no, "stopped 2"},
+		Placed:    {"coding 1", no, no, no, no, no},
+		Committed: {no, "coding 2", no, no, no, no},
+		Coded:     {no, "verifying 2", no, no, no, no},
+		Checked:   {no, no, "auditing 2", no, no, no},
+		Audited:   {no, no, no, "done 2", no, no},
+		Failed:    {"stopped 0", "coding 2", "verifying 2", "auditing 2", no, no},
+		Silent:    {no, "coding 2", "verifying 2", "auditing 2", no, no},
+		Saved:     {no, "coding 2", "verifying 2", "verifying 2", no, no},
+		Halted:    {"stopped 0", "stopped 2", "stopped 2", "stopped 2", no, no},
+		Resumed:   {no, no, no, no, no, "coding 2"},
+		Extended:  {"starting 0", "coding 2", "verifying 2", "auditing 2", no, "stopped 2"},
 	}
 	if len(table) != len(Kinds) {
 		t.Fatalf("the table has %d events, there are %d", len(table), len(Kinds))
@@ -181,5 +182,35 @@ func TestNextResumesOnlyWithinLimits(t *testing.T) {
 	s.Settings.TotalTime = 10
 	if _, err := Next(s, Event{Kind: Resumed}); !errors.Is(err, ErrEnded) {
 		t.Errorf("time is over: %v", err)
+	}
+}
+
+// A commit for which nobody waited ends the coding, once, and for its own iteration alone.
+func TestNextTakesACommitForTheCoding(t *testing.T) {
+	before := midway(Coding)
+	s := must(Next(before, Event{Kind: Committed, Tip: "t2"}))
+	if s.Given != "t2" || s.Phase != Coding || s.Iteration != 2 || s.Tip != "t1" || s.Errors != before.Errors {
+		t.Errorf("noted: %+v", s)
+	}
+	if s = must(Next(s, Event{Kind: Committed, Tip: "t3"})); s.Given != "t3" {
+		t.Errorf("a second commit: %+v", s)
+	}
+	for _, tip := range []string{"", "t1"} {
+		if _, err := Next(before, Event{Kind: Committed, Tip: tip}); !errors.Is(err, ErrEvent) {
+			t.Errorf("a commit %q that brings nothing: %v", tip, err)
+		}
+	}
+	if failed := must(Next(s, Event{Kind: Failed, Why: "x"})); failed.Given != "t3" {
+		t.Errorf("it could not be committed: %+v", failed)
+	}
+	stopped := must(Next(s, Event{Kind: Halted, Reason: Cancelled}))
+	if resumed := must(Next(stopped, Event{Kind: Resumed})); resumed.Given != "t3" || resumed.Phase != Coding {
+		t.Errorf("cancelled and resumed: %+v", resumed)
+	}
+	if s = must(Next(s, Event{Kind: Coded, Tip: "t3", Tree: "b"})); s.Given != "" || s.Phase != Verifying {
+		t.Errorf("coded: %+v", s)
+	}
+	if got := Subject(before, must(Next(before, Event{Kind: Committed, Tip: "0123456789abcdef"})), Event{Kind: Committed}); got != "coding: iteration 2, ended by commit 0123456789ab" {
+		t.Errorf("told as %q", got)
 	}
 }

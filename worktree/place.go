@@ -37,7 +37,9 @@ type Place struct {
 	name    string
 	folder  string // the loop's in the state folder
 	branch  string // whole name of the ref
+	theirs  bool   // a person works in it: nothing in it is set back, and git's locks are theirs
 	sealed  bool   // for a sandbox: there is no .git in it
+	hand    bool   // and only what that person commits is the work
 	maxFile int64
 }
 
@@ -54,6 +56,8 @@ func PlaceOf(repo *git.Repo, s State, scanner *redact.Scanner) (*Place, error) {
 	if s.InPlace != "" {
 		p.Dir, p.InPlace, p.sealed = s.InPlace, true, false
 	}
+	p.hand = s.Settings.Agent == Hand
+	p.theirs = p.InPlace || p.hand
 	return p, nil
 }
 
@@ -226,14 +230,14 @@ func (p *Place) moveBranch(ctx context.Context, to, from, why string) error {
 	return p.repo.MoveRef(ctx, p.branch, to, from, why)
 }
 
-// attach has HEAD of the work tree name the branch again, if an agent has it name something else. The user's own is not touched: the
+// attach has HEAD of the work tree name the branch again, if an agent has it name something else. That of a person is not touched: the
 // error wraps ErrRefused.
 func (p *Place) attach(ctx context.Context) error {
 	out, err := p.git(ctx, "", nil, "symbolic-ref", "--quiet", "HEAD")
 	if err == nil && strings.TrimSpace(string(out)) == p.branch {
 		return nil
 	}
-	if p.InPlace {
+	if p.theirs {
 		return fmt.Errorf("%s is not on the branch %s any more: %w", p.Dir, strings.TrimPrefix(p.branch, "refs/heads/"), ErrRefused)
 	}
 	_, err = p.git(ctx, "", nil, "symbolic-ref", "-m", "loop: back on its branch", "HEAD", p.branch)
@@ -241,13 +245,13 @@ func (p *Place) attach(ctx context.Context) error {
 }
 
 // settle ends what a git of an agent's that was killed has left in the loop's own git directory: locks, and a merge or rebase that
-// was under way. In the user's it removes nothing but a lock of our own.
+// was under way. Where a person works it removes nothing but a lock of our own.
 func (p *Place) settle() error {
 	gitDir, err := p.gitDir()
 	if err != nil {
 		return err
 	}
-	if p.InPlace {
+	if p.theirs {
 		if err := os.Remove(filepath.Join(gitDir, indexMark)); err == nil { // whoever had the lease before us was killed
 			return os.Remove(filepath.Join(gitDir, "index.lock"))
 		}

@@ -2,16 +2,19 @@ package worktree
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 )
 
 // Restore brings the work tree, and the branch, back to a commit. With keep, what is different is kept by a ref before that, as a
 // commit; commits on top of it always are. Files that a commit leaves out stay: those that git ignores where they are, changed ones in the folder left of the loop.
-// The user's own work tree is never set back.
+// A work tree in which a person works is never set back.
 func (p *Place) Restore(ctx context.Context, tip string, keep bool, now time.Time) (changed bool, err error) {
-	if p.InPlace {
+	if p.theirs {
 		return false, nil
 	}
 	if err := p.Check(); err != nil {
@@ -69,6 +72,33 @@ func (p *Place) Restore(ctx context.Context, tip string, keep bool, now time.Tim
 	}
 	_, err = p.git(ctx, "", nil, "read-tree", "--reset", "-u", tip)
 	return true, err
+}
+
+// Kept is the folder of the refs that keep commits of loops that no branch has any more: Kept + name + "/1" and so on. They are code,
+// so they do not stand beside what we know.
+const Kept = "refs/reverie-kept/"
+
+// backup keeps a commit that no branch will have any more, unless the last one kept is the same.
+func (p *Place) backup(ctx context.Context, commit string) error {
+	unlock, err := p.repo.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	refs, err := p.repo.Refs(ctx, Kept+p.name)
+	if err != nil {
+		return err
+	}
+	last := 0
+	for _, r := range refs {
+		if r.ID == commit {
+			return nil
+		}
+		if n, err := strconv.Atoi(strings.TrimPrefix(r.Name, Kept+p.name+"/")); err == nil {
+			last = max(last, n)
+		}
+	}
+	return p.repo.MoveRef(ctx, fmt.Sprintf("%s%s/%d", Kept, p.name, last+1), commit, "", "loop: kept")
 }
 
 // aside moves a file that is not committed out of the way of the one that a commit has in its place, if it has one.

@@ -13,7 +13,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// Resume has a loop that stopped go on from where it was, with other settings if they are; of one that did not stop only these change. What was changed in its work tree by hand since is committed first. Whoever
+// Resume has a loop that stopped go on from where it was, with other settings if they are; of one that did not stop only these change. What was changed in its work tree by hand
+// since is committed first, unless it goes on by hand. Whoever
 // calls it holds the lease.
 func Resume(ctx context.Context, record *Record, place *Place, set Settings, now time.Time) (State, error) {
 	l, err := record.Load(ctx)
@@ -21,24 +22,24 @@ func Resume(ctx context.Context, record *Record, place *Place, set Settings, now
 		return State{}, err
 	}
 	s := l.State
-	if !s.Phase.Over() {
-		if !same(set, s.Settings) {
-			s, err = record.Take(ctx, Step{Event: Event{Kind: Extended, Settings: set}}, now)
+	next := s
+	next.Settings = set
+	place.hand = next.ByHand()
+	if s.Phase.Over() {
+		if next, err = Next(next, Event{Kind: Resumed}); err != nil {
+			return s, err
 		}
-		return s, err
-	}
-	extended := s
-	extended.Settings = set
-	if _, err := Next(extended, Event{Kind: Resumed}); err != nil {
-		return s, err
-	}
-	tip := s.Tip
-	if s.At != Starting {
-		if place.Check() != nil && !place.InPlace {
+		if s.At != Starting && place.Check() != nil && !place.InPlace {
 			if err := place.Make(ctx, s.Tip); err != nil { // somebody removed it: the branch has the work
 				return s, err
 			}
 		}
+	}
+	tip := s.Tip
+	switch {
+	case s.At == Starting:
+	case next.ByHand() && next.Phase == Coding: // Run takes what was committed for the work
+	case s.Phase.Over(), s.Phase == Coding && s.ByHand(): // else what lies there is what an agent left
 		r := &loop{state: s}
 		m := r.message(false, true)
 		m.Subject = fmt.Sprintf("loop: %s (before iteration %d goes on)", s.Title, s.Iteration)
@@ -49,7 +50,7 @@ func Resume(ctx context.Context, record *Record, place *Place, set Settings, now
 		tip = c.Tip
 	}
 	for _, e := range []Event{{Kind: Extended, Settings: set}, {Kind: Resumed}, {Kind: Saved, Tip: tip}} {
-		if e.Kind == Saved && tip == s.Tip || e.Kind == Extended && same(set, s.Settings) {
+		if e.Kind == Saved && tip == s.Tip || e.Kind == Extended && same(set, s.Settings) || e.Kind == Resumed && !s.Phase.Over() {
 			continue
 		}
 		if s, err = record.Take(ctx, Step{Event: e}, now); err != nil {

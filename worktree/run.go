@@ -43,6 +43,8 @@ type Doers struct {
 	Code, Verify Doer
 	Audit        Doer // nil where the settings want no audit
 	Told         func(before, after State, e Event)
+	Waits        func(State) // is told that nothing follows until somebody commits; may be nil
+	Ended        func(State) // is told of the end by Carry, before another can have the loop go on; may be nil
 	Now          func() time.Time
 	Backoff      time.Duration // after a first error; it doubles with each, up to four times as long
 }
@@ -55,6 +57,7 @@ type loop struct {
 	do     Doers
 	state  State
 	fresh  bool // nothing was done in this Run yet
+	given  bool // the iteration is what somebody committed: what else lies in the work tree may be a person's
 }
 
 // cancelFile is in the folder of a loop while somebody wants it to end.
@@ -63,7 +66,7 @@ const cancelFile = "cancel"
 // look is how often Run looks whether somebody wants the loop to end.
 const look = 100 * time.Millisecond
 
-// Run carries a loop on until it ends. Whoever calls it holds the lease. The error says that ctx ended, or that a step could not be
+// Run carries a loop on until it ends, or waits for a commit by hand. Whoever calls it holds the lease. The error says that ctx ended, or that a step could not be
 // kept; then the loop is where it was, and can be carried on by another Run.
 func Run(ctx context.Context, record *Record, place *Place, lease *Lease, do Doers) (State, error) {
 	l, err := record.Load(ctx)
@@ -72,9 +75,21 @@ func Run(ctx context.Context, record *Record, place *Place, lease *Lease, do Doe
 	}
 	r := &loop{record: record, place: place, lease: lease, do: do, state: l.State, fresh: true}
 	os.Remove(filepath.Join(place.folder, cancelFile))
+	if err := place.notePlace(ctx); err != nil {
+		return r.state, err
+	}
 	for !r.state.Phase.Over() {
 		if err := ctx.Err(); err != nil {
 			return r.state, err
+		}
+		if waits, err := r.waits(ctx); waits || err != nil {
+			if waits && do.Waits != nil {
+				do.Waits(r.state)
+			}
+			return r.state, err
+		}
+		if r.state.Phase.Over() {
+			break
 		}
 		if err := r.phase(ctx); err != nil {
 			return r.state, err
@@ -116,6 +131,11 @@ func (r *loop) phase(ctx context.Context) error {
 			return err
 		}
 	}
+	if r.state.Phase == Coding {
+		if r.given = r.state.Given != ""; r.given {
+			return r.coded(ctx, Outcome{}, 0)
+		}
+	}
 	doer := map[Phase]Doer{Coding: r.do.Code, Verifying: r.do.Verify, Auditing: r.do.Audit}[r.state.Phase]
 	if doer == nil {
 		return fmt.Errorf("nobody does what %s wants", r.state.Phase)
@@ -142,14 +162,17 @@ func (r *loop) phase(ctx context.Context) error {
 		if err := r.restore(ctx); err != nil {
 			return err
 		}
+		if moved := r.moved(ctx); moved != "" {
+			out.Passed, out.Output = false, out.Output+moved
+		}
 		return r.take(ctx, Step{Event: Event{Kind: Checked, Passed: out.Passed, Took: took}, Output: out.Output})
 	}
 	return r.audited(ctx, out, took)
 }
 
-// restore takes out of the work tree what a verification or an audit has left in it.
+// restore takes out of the work tree what a verification or an audit has left in it. What may be a person's is kept.
 func (r *loop) restore(ctx context.Context) error {
-	_, err := r.place.Restore(ctx, r.state.Tip, false, r.do.Now())
+	_, err := r.place.Restore(ctx, r.state.Tip, r.given, r.do.Now())
 	return err
 }
 
@@ -184,6 +207,9 @@ func (r *loop) goOn(ctx context.Context) error {
 	head, err := r.place.Tip(ctx)
 	if err != nil {
 		return r.halt(ctx, fmt.Errorf("%w: %w", ErrGone, err), "", 0)
+	}
+	if s.Given != "" {
+		return nil
 	}
 	if head != s.Tip && head != "" {
 		trailers, err := r.trailers(ctx, head)
@@ -363,8 +389,11 @@ func (r *loop) end(ctx context.Context, e Event, output string) error {
 
 // save commits what an iteration that does not come to its end has made.
 func (r *loop) save(ctx context.Context) error {
-	if r.state.Phase != Coding {
+	switch {
+	case r.state.Phase != Coding:
 		return r.restore(ctx)
+	case r.state.ByHand(): // what is committed is on the branch, and the next who carries the loop on finds it
+		return nil
 	}
 	c, err := r.place.Commit(ctx, r.state.Tip, r.message(false, true), r.do.Now())
 	if err != nil || c.Tip == r.state.Tip {

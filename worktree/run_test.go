@@ -391,7 +391,7 @@ func TestFailedStartLeavesNothing(t *testing.T) {
 	if s.Phase != Stopped || s.Reason != Other || s.At != Starting {
 		t.Errorf("%s %s", s.Phase, s.Reason)
 	}
-	if out := b.Run("for-each-ref", Branches) + b.Run("worktree", "list"); strings.Contains(out, "loop") {
+	if out := b.Run("for-each-ref", Branches) + b.Run("worktree", "list"); strings.Contains(out, "/bad") {
 		t.Errorf("left: %s", out)
 	}
 	if _, err := os.Lstat(b.place.Dir); !errors.Is(err, os.ErrNotExist) {

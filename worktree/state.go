@@ -55,6 +55,7 @@ type State struct {
 	Base    string `json:"base"`               // the commit that the loop began from
 	Tip     string `json:"tip"`                // the newest commit of the loop's that it knows of
 	InPlace string `json:"in_place,omitempty"` // the user's own work tree, where the loop has none of its own
+	Given   string `json:"given,omitempty"`    // of Coding: the commit that ended it; nobody has to work any more
 
 	Iteration int       `json:"iteration"`       // the current one, from 1; 0 while starting
 	Audits    int       `json:"audits"`          // that came to an end
@@ -76,7 +77,7 @@ type State struct {
 
 // Settings are what a loop was started with. Times are in seconds; 0 is no limit.
 type Settings struct {
-	Agent      string   `json:"agent"`             // by the name of the caller's table, or "" for Command
+	Agent      string   `json:"agent"`             // by the name of the caller's table, Hand, or "" for Command
 	Model      string   `json:"model,omitempty"`   // of the agent
 	Command    []string `json:"command,omitempty"` // argv of the coder
 	Audit      string   `json:"audit,omitempty"`   // shell command of the auditor

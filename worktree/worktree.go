@@ -1,7 +1,7 @@
 // Package worktree carries a plan through iterations of coding, verifying and auditing in a work tree of its own.
 //
-// ParsePlan reads a plan, Open names the record of a loop, Record.Create begins it, and Run does what is next until the loop
-// ends. What is to be done in a phase is given to Run as functions: this package knows no agent, no model and no container.
+// ParsePlan reads a plan, Open names the record of a loop, Record.Create begins it, and Carry does what is next until the loop
+// ends, or waits for a person's commit; Wake is for whoever comes with one. What is to be done in a phase is given to Run as functions: this package knows no agent, no model and no container.
 //
 // A loop is its record: a tree of files on a ref of its own (see Record), in which every step is one commit. Whoever holds the
 // Lease takes the steps; everybody may read. A supervisor that is killed leaves a record from which the next one goes on:

@@ -73,14 +73,15 @@ func (h Hook) Script(o Settings) []byte {
 		"@sessions@", sessions(`[ -z "ANY" ] || reverie_by="$reverie_by NAME"`),
 		"@session@", sessions(`[ -n "$reverie_by" ] || [ -z "ANY" ] || reverie_by=NAME`),
 	).Replace(string(body))
+	find := fmt.Sprintf("reverie_bin=%s\n[ -x \"$reverie_bin\" ] || reverie_bin=$(command -v reverie 2>/dev/null) || reverie_bin=\n", hooks.Quote(o.Program))
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Reverie's part of the git hook %s, written by 'reverie init --git-hooks'. REVERIE_DISABLE=1 turns it off.\n", h.Name)
 	b.WriteString("reverie_dir=${reverie_dir:-${0%/*}/..}\n")
 	b.WriteString("if [ \"${REVERIE_DISABLE:-0}\" = 0 ] && [ -z \"${REVERIE_HOOK_DEPTH-}\" ]; then\n")
 	if strings.Contains(text, "$reverie_bin") {
-		fmt.Fprintf(&b, "reverie_bin=%s\n", hooks.Quote(o.Program))
-		b.WriteString("[ -x \"$reverie_bin\" ] || reverie_bin=$(command -v reverie 2>/dev/null) || reverie_bin=\n")
+		b.WriteString(find)
 	}
+	text = strings.Replace(text, "@wake@", find+`[ -z "$reverie_bin" ] || "$reverie_bin" loop hook `+h.Name+` </dev/null >/dev/null 2>&1 &`, 1)
 	b.WriteString(text)
 	b.WriteString("fi\n:\n")
 	return []byte(b.String())

@@ -345,3 +345,32 @@ func TestNothingStartsWhereNothingIsToBeDone(t *testing.T) {
 		}
 	}
 }
+
+// Where a loop works, a process looks at each commit; nowhere else, not at those of the loop's own agents, and not with the hooks turned off.
+func TestCommitsWhereALoopWorksAreLookedAt(t *testing.T) {
+	for _, shell := range shells(t) {
+		for _, options := range []string{"", "-eu"} {
+			for _, c := range []struct {
+				file, env string
+				want      bool
+			}{
+				{"reverie-loop", "", true}, {"reverie/loops.here", "", true}, {"other", "", false},
+				{"reverie-loop", "REVERIE_LOOP=one", false}, {"reverie-loop", "REVERIE_DISABLE=1", false}, {"reverie-loop", "REVERIE_HOOK_DEPTH=1", false},
+			} {
+				program := filepath.Join(t.TempDir(), "it's reverie")
+				if err := os.WriteFile(program, []byte("#!/bin/sh\necho loud\necho \"$@\" >\"$0.called\"\n"), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				file := hookIn(t, shell, options, "post-commit", program, "wait\n")
+				if err := os.WriteFile(filepath.Join(filepath.Dir(file), "..", c.file), nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				stdout, stderr, err := run(t, file, "", []string{c.env})
+				called, _ := os.ReadFile(program + ".called")
+				if want := map[bool]string{true: "loop hook post-commit\n"}[c.want]; string(called) != want || stdout+stderr != "" || err != nil {
+					t.Errorf("%s %s, %s, %s: called %q, said %q, %v", shell, options, c.file, c.env, called, stdout+stderr, err)
+				}
+			}
+		}
+	}
+}

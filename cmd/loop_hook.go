@@ -1,0 +1,211 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/hooks/githook"
+	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/worktree"
+)
+
+// runLoopHook is what git's hooks call that have a part in a loop.
+func runLoopHook(ctx context.Context, env *Env, name string, _ loopOptions) error {
+	switch name {
+	case "pre-commit":
+		return loopPreCommit(ctx, env)
+	case "post-commit":
+		return loopPostCommit(ctx, env)
+	}
+	return usage("git's hooks call it", "loop hook %s: no such hook", name)
+}
+
+// loopPreCommit looks at what an agent of a loop commits. An error refuses the commit.
+func loopPreCommit(ctx context.Context, env *Env) error {
+	index := os.Getenv("GIT_INDEX_FILE")
+	git.LeaveRepository()
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	limit := worktree.DefaultSettings().MaxFile
+	if l, err := worktree.Open(w.repo, os.Getenv(loopVariable), w.scanner).Load(ctx); err == nil {
+		limit = l.State.Settings.MaxFile
+	}
+	left, err := worktree.CheckStaged(ctx, w.repo, index, limit, w.scanner)
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	var lines []string
+	for _, f := range left {
+		lines = append(lines, fmt.Sprintf("%s must not be committed: %s", f.Path, f.Why))
+	}
+	return loopFailure(worktree.Refusal, errors.New(strings.Join(lines, "\n")), "git restore --staged FILE, or have .gitignore name it")
+}
+
+// loopPostCommit has the loop go on that works where a commit was just made, if nobody carries it on. Nobody waits for it, nor reads what
+// it says.
+func loopPostCommit(ctx context.Context, env *Env) error {
+	if disabled() {
+		return nil
+	}
+	git.LeaveRepository()
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	name, err := w.committedLoop(ctx, os.Getenv(loopVariable))
+	if err != nil || name == "" || !worktree.Free(ctx, w.repo, name) {
+		return err
+	}
+	// What goes on is no part of who committed: neither of the loop whose processes are ended now, nor of a session of an agent's.
+	for _, v := range append(hooks.Marks(os.Getenv), "REVERIE_PHASE", "REVERIE_ITERATION") {
+		os.Unsetenv(v)
+	}
+	dir := w.repo.CommonDir // a work tree of a loop's own may go with its end
+	if filepath.Dir(w.repo.WorkTree) != w.loopFolder(name) {
+		dir = w.repo.WorkTree
+	}
+	return startApart(dir, w.state, "loop", "wake", name)
+}
+
+// committedLoop is the loop that a commit in this work tree, on its branch, is about, as far as its record tells; "" if there is none. in is
+// the loop whose agent made the commit, which has to do with no other.
+func (w *workspace) committedLoop(ctx context.Context, in string) (string, error) {
+	if err := w.narrow(ctx); err != nil || w.narrowed.Background == config.Off || w.repo.WorkTree == "" {
+		return "", err
+	}
+	for _, name := range []string{"rebase-merge", "rebase-apply", "sequencer"} { // there is more to come
+		if _, err := os.Lstat(filepath.Join(w.repo.GitDir, name)); err == nil {
+			return "", nil
+		}
+	}
+	_, branch, err := w.repo.Head(ctx)
+	if err != nil || branch == "" {
+		return "", err
+	}
+	names, err := worktree.List(ctx, w.repo)
+	if err != nil {
+		return "", err
+	}
+	for _, name := range names {
+		l, err := worktree.Open(w.repo, name, w.scanner).Load(ctx)
+		if err != nil || in != "" && in != name {
+			continue // one that cannot be read is not carried on
+		}
+		place, err := worktree.PlaceOf(w.repo, l.State, w.scanner)
+		switch {
+		case err != nil:
+			return "", err
+		case l.State.Phase.Over() || l.State.Phase != worktree.Coding && !l.State.ByHand():
+		case strings.TrimPrefix(l.State.Branch, "refs/heads/") == strings.TrimPrefix(branch, "refs/heads/") && sameFolder(place.Dir, w.repo.WorkTree):
+			return name, nil
+		}
+	}
+	return "", worktree.ForgetPlaces(ctx, w.repo)
+}
+
+// sameFolder reports whether two paths lead to one folder.
+func sameFolder(a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, err1 := os.Stat(a)
+	y, err2 := os.Stat(b)
+	return err1 == nil && err2 == nil && os.SameFile(x, y)
+}
+
+// runLoopWake carries a loop on that a commit has something to do for. It is started by git's hooks, in the background.
+func runLoopWake(ctx context.Context, env *Env, name string, _ loopOptions) error {
+	if err := notInLoop("wake"); err != nil {
+		return err
+	}
+	env.background = true
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	record, l, err := w.openLoop(ctx, name)
+	if err != nil {
+		return err
+	}
+	lease, err := worktree.TakeLease(ctx, w.repo, l.State.Name, worktree.Mark(l.State))
+	if errors.Is(err, worktree.ErrHeld) { // who has it has looked at the branch later than the commit was made, or will
+		return nil
+	}
+	if err != nil {
+		return explainLoop(err)
+	}
+	place, err := w.loopPlace(ctx, l.State)
+	var s worktree.State
+	wanted := false
+	if err == nil {
+		s, wanted, err = worktree.Wake(ctx, record, place, env.Now())
+	}
+	if err != nil || !wanted {
+		lease.Release()
+		return explainLoop(err)
+	}
+	return w.carryOn(ctx, record, s, lease, loopBackoff)
+}
+
+// wakes reports whether a commit in a loop's work tree, made outside of the loop, carries the loop on.
+func (w *workspace) wakes(ctx context.Context) bool {
+	hook := githook.All[0]
+	script, err := os.ReadFile(w.gitScript(hook))
+	if err != nil || !strings.Contains(string(script), "loop hook "+hook.Name) || w.narrow(ctx) != nil || w.narrowed.Background == config.Off {
+		return false
+	}
+	dirs, err := w.gitHookDirs(ctx)
+	if err == nil && githook.HasSection(filepath.Join(dirs[0], hook.Name)) {
+		return true
+	}
+	place, err := w.hookPlace(ctx)
+	if err != nil {
+		return false
+	}
+	for _, m := range w.mentions(place) {
+		for _, name := range m.hooks {
+			if name == hook.Name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// howOn says how a loop goes on that nobody carries on.
+func (w *workspace) howOn(ctx context.Context, s worktree.State) string {
+	resume := "reverie loop resume " + s.Name
+	switch on := w.wakes(ctx); {
+	case s.ByHand() && s.Phase == worktree.Coding && on:
+		return "it waits for a commit on " + strings.TrimPrefix(s.Branch, "refs/heads/")
+	case s.ByHand() && s.Phase == worktree.Coding && w.narrowed.Background == config.Off:
+		return "it waits for a commit on " + strings.TrimPrefix(s.Branch, "refs/heads/") + "; then: " + resume + " (learn.background is off)"
+	case s.ByHand() && s.Phase == worktree.Coding:
+		return "it waits for a commit on " + strings.TrimPrefix(s.Branch, "refs/heads/") + "; then: " + resume + " (after 'reverie init --git-hooks' it goes on by itself)"
+	case s.Phase == worktree.Coding && s.Settings.Sandbox == config.Off && on:
+		return "nobody carries it on: " + resume + ", or a commit in its work tree, which ends the iteration"
+	}
+	return "nobody carries it on: " + resume
+}
+
+// tellWait says what a loop by hand waits for.
+func (w *workspace) tellWait(ctx context.Context, s worktree.State, place *worktree.Place) error {
+	if w.env.JSON {
+		j, err := w.loopJSON(ctx, s.Name)
+		if err != nil {
+			return err
+		}
+		return w.env.object(j)
+	}
+	w.env.print("%s\n", place.Dir)
+	w.env.say("loop %s, iteration %d: %s in %s", s.Name, s.Iteration, w.howOn(ctx, s), place.Dir)
+	return nil
+}

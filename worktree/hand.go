@@ -1,0 +1,142 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/reverie-memory/reverie/internal/git"
+)
+
+// Hand is the agent of a loop in which nobody is started to code: an iteration's coding ends with a commit on the branch that
+// somebody makes in the work tree, and that git's hooks tell of. What is not committed there is left alone.
+const Hand = "hand"
+
+// ByHand reports whether the loop waits for commits where another has an agent code.
+func (s State) ByHand() bool { return s.Settings.Agent == Hand }
+
+// Waits reports whether nothing follows until somebody commits: the branch has nothing that was not looked at.
+func (s State) Waits(branch string) bool {
+	return s.Phase == Coding && s.ByHand() && s.Given == "" && branch == s.Tip
+}
+
+// Carry is Run, and gives the lease back. The hook of a commit that is made while we hold the lease leaves it to us. So a loop that
+// waits is looked at once more after that: if such a commit is there, it is carried on, unless somebody else does by then.
+func Carry(ctx context.Context, record *Record, place *Place, lease *Lease, do Doers) (State, error) {
+	for {
+		s, err := Run(ctx, record, place, lease, do)
+		if err == nil && s.Phase.Over() && do.Ended != nil {
+			do.Ended(s)
+		}
+		lease.Release()
+		if err != nil || s.Phase.Over() {
+			return s, err
+		}
+		l, err := record.Load(ctx)
+		if err != nil {
+			return s, err
+		}
+		if tip, err := place.Tip(ctx); err != nil || l.State.Waits(tip) || l.State.Phase.Over() {
+			return l.State, err
+		}
+		if lease, err = TakeLease(ctx, place.repo, record.Name, Mark(l.State)); errors.Is(err, ErrHeld) {
+			return l.State, nil
+		} else if err != nil {
+			return l.State, err
+		}
+	}
+}
+
+// Wake notes that a commit has ended the coding of a loop that nobody carries on, where that is so, and reports whether there is anything
+// to do for Carry now. Whoever calls it holds the lease, and whatever a supervisor that was killed had left at work has ended.
+func Wake(ctx context.Context, record *Record, place *Place, now time.Time) (State, bool, error) {
+	l, err := record.Load(ctx)
+	if err != nil {
+		return State{}, false, err
+	}
+	s := l.State
+	switch {
+	case s.Phase == Coding && s.Given != "":
+		return s, true, nil
+	case s.Phase != Coding: // an iteration that an agent has coded is for who knows why it was interrupted
+		return s, s.ByHand() && !s.Phase.Over(), nil
+	}
+	tip, err := place.Tip(ctx)
+	if err != nil || tip == s.Tip {
+		return s, false, err
+	}
+	s, err = record.Take(ctx, Step{Event: Event{Kind: Committed, Tip: tip}}, now)
+	return s, err == nil, err
+}
+
+// waits reports whether a loop by hand has nothing to do, and else notes the commits that it waited for.
+func (r *loop) waits(ctx context.Context) (bool, error) {
+	if r.state.Phase != Coding || !r.state.ByHand() || r.state.Given != "" || r.place.Check() != nil {
+		return false, nil
+	}
+	tip, err := r.place.Tip(ctx)
+	switch {
+	case err != nil:
+		return false, r.halt(ctx, fmt.Errorf("%w: %w", ErrGone, err), "", 0)
+	case r.state.Waits(tip):
+		return true, nil
+	}
+	return false, r.take(ctx, Step{Event: Event{Kind: Committed, Tip: tip}})
+}
+
+// moved says that the branch of a loop by hand has commits that were not there when its plan's commands began: they ran on
+// something else than what they were to show.
+func (r *loop) moved(ctx context.Context) string {
+	if !r.state.ByHand() {
+		return ""
+	}
+	if tip, err := r.place.Tip(ctx); err == nil && tip != r.state.Tip {
+		return fmt.Sprintf("[while the commands ran, the branch moved on to %.12s: this does not count]\n", tip)
+	}
+	return ""
+}
+
+// InPlaceFile is in the state folder while a loop may be at work in a user's own work tree: a commit there has to be looked at.
+const InPlaceFile = "loops.here"
+
+// notePlace has commits in the user's own work tree be looked at.
+func (p *Place) notePlace(ctx context.Context) error {
+	if !p.InPlace {
+		return nil
+	}
+	unlock, err := p.repo.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return p.repo.WriteState(InPlaceFile, nil, false)
+}
+
+// ForgetPlaces takes away InPlaceFile if no loop that has not ended works in a user's own work tree. A loop that begins has its record
+// before it has the file.
+func ForgetPlaces(ctx context.Context, repo *git.Repo) error {
+	path := filepath.Join(repo.CommonDir, "reverie", InPlaceFile)
+	if _, err := os.Lstat(path); err != nil {
+		return nil
+	}
+	unlock, err := repo.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	names, err := List(ctx, repo)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(names, func(name string) bool {
+		l, err := Open(repo, name, nil).Load(ctx)
+		return err != nil || l.State.InPlace != "" && !l.State.Phase.Over()
+	}) {
+		return nil
+	}
+	return os.Remove(path)
+}
