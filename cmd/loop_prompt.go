@@ -23,7 +23,7 @@ func (l *looper) codePrompt(ctx context.Context, t worktree.Turn) (string, error
 	s := t.Loop.State
 	in := prompts.Code{
 		Plan: t.Loop.Plan.Text, Branch: strings.TrimPrefix(s.Branch, "refs/heads/"), Iteration: s.Iteration, Iterations: s.Settings.MaxIterations,
-		Verified: s.Verified, Memory: l.memories(ctx, t),
+		Commits: l.inside == nil, Verified: s.Verified, Memory: l.memories(ctx, t),
 	}
 	if s.Iteration > 1 {
 		text, err := l.record.Output(ctx, s.Iteration-1, "verify")
