@@ -39,6 +39,7 @@ type loopOptions struct {
 	all        bool
 	run        bool
 	strict     bool
+	yes        bool
 	waive      string
 	reason     string
 
@@ -56,7 +57,7 @@ func loopCommand(env *Env) *cli.Command {
 	return &cli.Command{
 		Name:      "loop",
 		Usage:     "have an agent carry out a plan in a work tree of its own, checked after each iteration",
-		ArgsUsage: "lint PLAN | start PLAN [-- COMMAND…] | status [NAME] | findings [NAME] | cancel [NAME] | resume [NAME]",
+		ArgsUsage: "lint PLAN | start PLAN [-- COMMAND…] | status [NAME] | findings [NAME] | cancel [NAME] | resume [NAME] | remove NAME",
 		Description: "PLAN is a Markdown file, or -; the commands that show that it is done stand in a block marked ```verify. Each iteration an\n" +
 			"agent codes, what it made is committed on the branch reverie/loop/NAME, the plan's commands run, and an audit looks for\n" +
 			"defects. It is done when the commands pass and no finding blocks. COMMAND gets the prompt on standard input. An audit\n" +
@@ -89,6 +90,7 @@ func loopCommand(env *Env) *cli.Command {
 			&cli.BoolFlag{Name: "watch", Usage: "status: go on until the loop ends", Destination: &o.watch},
 			&cli.BoolFlag{Name: "run", Usage: "lint: run the plan's commands on the commit to begin from", Destination: &o.run},
 			&cli.BoolFlag{Name: "strict", Usage: "lint: warnings count", Destination: &o.strict},
+			&cli.BoolFlag{Name: "yes", Usage: "remove: do not ask", Destination: &o.yes},
 			&cli.BoolFlag{Name: "all", Usage: "findings: those that are settled too", Destination: &o.all},
 			&cli.StringFlag{Name: "waive", Usage: "findings: settle the open finding `ID`", Destination: &o.waive},
 			&cli.StringFlag{Name: "reason", Usage: "of a waiver", Destination: &o.reason},
@@ -103,10 +105,10 @@ func loopCommand(env *Env) *cli.Command {
 				return runLoopLint(c.Context, env, rest[0], o)
 			}
 			run := map[string]func(context.Context, *Env, string, loopOptions) error{
-				"status": runLoopStatus, "findings": runLoopFindings, "cancel": runLoopCancel, "resume": runLoopResume, "hook": runLoopHook,
+				"status": runLoopStatus, "findings": runLoopFindings, "cancel": runLoopCancel, "remove": runLoopRemove, "resume": runLoopResume, "hook": runLoopHook,
 			}[verb]
 			if run == nil || len(rest) > 1 {
-				return usage("'reverie help loop' shows what it takes", "loop wants lint PLAN, start PLAN, status, findings, cancel or resume")
+				return usage("'reverie help loop' shows what it takes", "loop wants lint PLAN, start PLAN, status, findings, cancel, resume or remove")
 			}
 			name := ""
 			if len(rest) > 0 {
