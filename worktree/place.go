@@ -181,7 +181,7 @@ func (p *Place) Check() error {
 	return err
 }
 
-// git runs git on the work tree. index is the file to be used as index; "" is the work tree's own.
+// git runs git on the work tree. Line endings that a checkout would write otherwise are no error. index is the file to be used as index; "" is the work tree's own.
 func (p *Place) git(ctx context.Context, index string, stdin []byte, args ...string) ([]byte, error) {
 	cmd, err := p.command(ctx, index, args...)
 	if err != nil {
@@ -198,7 +198,7 @@ func (p *Place) command(ctx context.Context, index string, args ...string) (*exe
 	if err != nil {
 		return nil, err
 	}
-	cmd := p.repo.Command(ctx, append([]string{"--git-dir=" + gitDir, "--work-tree=" + p.Dir, "-c", "core.fsync=all", "-c", "core.fsyncMethod=batch"}, args...)...)
+	cmd := p.repo.Command(ctx, append([]string{"--git-dir=" + gitDir, "--work-tree=" + p.Dir, "-c", "core.fsync=all", "-c", "core.fsyncMethod=batch", "-c", "core.safecrlf=false"}, args...)...)
 	cmd.Dir = p.Dir
 	if index != "" {
 		cmd.Env = append(cmd.Env, "GIT_INDEX_FILE="+index)
