@@ -86,6 +86,9 @@ func (p *Place) Make(ctx context.Context, base string) error {
 	}
 	gitDir, err := p.gitDir()
 	if err == nil {
+		err = p.noteFiltered(ctx, gitDir)
+	}
+	if err == nil {
 		err = os.WriteFile(filepath.Join(gitDir, madeFile), nil, 0o600)
 	}
 	if err != nil {
