@@ -3,6 +3,9 @@ package cmd
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore/recall"
@@ -37,7 +40,12 @@ func (c *capture) answer(ctx context.Context, agent hooks.Agent, e hooks.Event) 
 		For: occasion, Session: sessionOf(e), Agent: agent.Name, Query: e.Prompt, Dir: e.Dir,
 		Resumed: e.Source == "resume", Record: agent.Answers(e), Limits: recall.Limits{Docs: maxIndexed},
 	}
+	if before := os.Getenv(givenVariable); sessionName.MatchString(before) {
+		r.Before = before
+	}
 	switch {
+	case e.Kind == hooks.Start && r.Before != "" && c.began(r.Before):
+		return "", nil
 	case e.Kind == hooks.Start:
 		if text, found := preparedContext(ctx, c.env, c.repo, c.config, r); found {
 			return text, nil
@@ -64,6 +72,11 @@ func (c *capture) answer(ctx context.Context, agent hooks.Agent, e hooks.Event) 
 		c.env.warn("this prompt was looked up in no memory: %v; the worker does, for the next ones", in.behind)
 	}
 	return in.text, errors.Join(failed, err)
+}
+
+// began reports whether a session was given the block that sessions begin with.
+func (c *capture) began(session string) bool {
+	return slices.ContainsFunc(readLedger(filepath.Join(c.state, ledgerDir, ledgerFile(session))), func(in injection) bool { return in.For == forStart })
 }
 
 // checkpointTime is how long a compaction may wait for its checkpoint. Where it does not come about in that time, the worker makes it.

@@ -31,6 +31,7 @@ var occasions = []string{forStart, forPrompt, forCompaction, forCompacted}
 type contextRequest struct {
 	For     string   // one of occasions
 	Session string   // "<client>/<id>"; empty: nobody's
+	Before  string   // the session that gave this one what its first prompt has; empty: none did
 	Agent   string   // its name in hooks.Agents; empty: the session's client
 	Query   string   // the prompt
 	Dir     string   // where the asker stands; empty: the folder of -C
@@ -319,7 +320,7 @@ func (w *workspace) injectPrompt(ctx context.Context, r contextRequest) (in inje
 		if err != nil {
 			return err
 		}
-		known := insight(w.injections(r.Session))
+		known := insight(slices.Concat(w.injections(r.Before), w.injections(r.Session)))
 		var firm, doubted []candidate
 		for _, h := range hits {
 			c := candidate{m: h.Memory, s: standings(h.Memory), why: []string{"the prompt names " + w.named(h.Words)}}

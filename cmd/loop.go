@@ -37,6 +37,9 @@ type loopOptions struct {
 	removeTree bool
 	watch      bool
 	all        bool
+	run        bool
+	strict     bool
+	yes        bool
 	waive      string
 	reason     string
 
@@ -54,7 +57,7 @@ func loopCommand(env *Env) *cli.Command {
 	return &cli.Command{
 		Name:      "loop",
 		Usage:     "have an agent carry out a plan in a work tree of its own, checked after each iteration",
-		ArgsUsage: "start PLAN [-- COMMAND…] | status [NAME] | findings [NAME] | cancel [NAME] | resume [NAME]",
+		ArgsUsage: "lint PLAN | start PLAN [-- COMMAND…] | status [NAME] | findings [NAME] | cancel [NAME] | resume [NAME] | remove NAME",
 		Description: "PLAN is a Markdown file, or -; the commands that show that it is done stand in a block marked ```verify. Each iteration an\n" +
 			"agent codes, what it made is committed on the branch reverie/loop/NAME, the plan's commands run, and an audit looks for\n" +
 			"defects. It is done when the commands pass and no finding blocks. COMMAND gets the prompt on standard input. An audit\n" +
@@ -85,6 +88,9 @@ func loopCommand(env *Env) *cli.Command {
 			&cli.Int64Flag{Name: "max-file", Usage: "`BYTES` of a file that is committed", Value: d.MaxFile, Destination: &o.maxFile},
 			&cli.BoolFlag{Name: "remove-worktree", Usage: "the work tree goes when the loop ends, if it is clean; the branch stays", Destination: &o.removeTree},
 			&cli.BoolFlag{Name: "watch", Usage: "status: tell steps and what is printed until the loop ends", Destination: &o.watch},
+			&cli.BoolFlag{Name: "run", Usage: "lint: run the plan's commands on the commit to begin from", Destination: &o.run},
+			&cli.BoolFlag{Name: "strict", Usage: "lint: warnings count", Destination: &o.strict},
+			&cli.BoolFlag{Name: "yes", Usage: "remove: do not ask", Destination: &o.yes},
 			&cli.BoolFlag{Name: "all", Usage: "findings: those that are settled too", Destination: &o.all},
 			&cli.StringFlag{Name: "waive", Usage: "findings: settle the open finding `ID`", Destination: &o.waive},
 			&cli.StringFlag{Name: "reason", Usage: "of a waiver", Destination: &o.reason},
@@ -95,11 +101,14 @@ func loopCommand(env *Env) *cli.Command {
 			if verb == "start" && len(rest) > 0 {
 				return runLoopStart(c.Context, env, rest[0], rest[1:], o)
 			}
+			if verb == "lint" && len(rest) == 1 {
+				return runLoopLint(c.Context, env, rest[0], o)
+			}
 			run := map[string]func(context.Context, *Env, string, loopOptions) error{
-				"status": runLoopStatus, "findings": runLoopFindings, "cancel": runLoopCancel, "resume": runLoopResume, "hook": runLoopHook, "wake": runLoopWake,
+				"status": runLoopStatus, "findings": runLoopFindings, "cancel": runLoopCancel, "remove": runLoopRemove, "resume": runLoopResume, "hook": runLoopHook, "wake": runLoopWake,
 			}[verb]
 			if run == nil || len(rest) > 1 {
-				return usage("'reverie help loop' shows what it takes", "loop wants start PLAN, status, findings, cancel or resume")
+				return usage("'reverie help loop' shows what it takes", "loop wants lint PLAN, start PLAN, status, findings, cancel, resume or remove")
 			}
 			name := ""
 			if len(rest) > 0 {
@@ -230,7 +239,7 @@ func explainLoop(err error) error {
 	case errors.Is(err, worktree.ErrSandbox):
 		return loopSandboxFailure(err)
 	case errors.As(err, new(*worktree.PlanError)):
-		return usage("", "%v", err)
+		return usage("'reverie loop lint PLAN' shows all that is wrong with it", "%v", err)
 	case errors.Is(err, worktree.ErrHeld):
 		return &failure{exitFailed, err, "'reverie loop status' shows it, 'reverie loop cancel' ends it"}
 	case errors.Is(err, worktree.ErrEnded):

@@ -111,16 +111,6 @@ func (w *workspace) committedLoop(ctx context.Context, in string) (string, error
 	return "", worktree.ForgetPlaces(ctx, w.repo)
 }
 
-// sameFolder reports whether two paths lead to one folder.
-func sameFolder(a, b string) bool {
-	if a == b {
-		return true
-	}
-	x, err1 := os.Stat(a)
-	y, err2 := os.Stat(b)
-	return err1 == nil && err2 == nil && os.SameFile(x, y)
-}
-
 // runLoopWake carries a loop on that a commit has something to do for. It is started by git's hooks, in the background.
 func runLoopWake(ctx context.Context, env *Env, name string, _ loopOptions) error {
 	if err := notInLoop("wake"); err != nil {

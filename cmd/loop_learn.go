@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,6 +32,9 @@ func (w *workspace) learnFromLoop(ctx context.Context, r *worktree.Record) error
 	l, err := r.Load(ctx)
 	if err != nil {
 		return err
+	}
+	if err := w.sweep(ctx); err != nil {
+		w.env.warn("sessions of the loop's agents wait: %v", err)
 	}
 	head, events, err := w.loopSession(ctx, r, l)
 	if err != nil {
@@ -78,6 +83,10 @@ func (w *workspace) loopSession(ctx context.Context, r *worktree.Record, l workt
 	if err != nil {
 		return head, nil, err
 	}
+	ran, err := w.ranInLoop(head)
+	if err != nil {
+		return head, nil, err
+	}
 	var events []transcript.Event
 	add := func(call, result transcript.Event) {
 		call.Kind, result.Kind = transcript.Call, transcript.Result
@@ -103,6 +112,9 @@ func (w *workspace) loopSession(ctx context.Context, r *worktree.Record, l workt
 			return head, nil, err
 		}
 		for _, c := range verified(printed) {
+			if slices.ContainsFunc(ran, func(command string) bool { return strings.Contains(command, c.line) }) {
+				continue
+			}
 			add(transcript.Event{Tool: "verify", Action: transcript.Run, Command: c.line}, transcript.Event{Text: c.output, Outcome: c.outcome, Exit: c.exit})
 		}
 	}
@@ -132,6 +144,43 @@ func (w *workspace) loopSession(ctx context.Context, r *worktree.Record, l workt
 		end.Outcome = transcript.Aborted
 	}
 	return head, append(events, end), nil
+}
+
+// ranInLoop are the commands that the loop's agents ran themselves, of those whose sessions are kept. Such a session tells what came of them:
+// told by the loop's too, it would count twice.
+func (w *workspace) ranInLoop(loop transcript.Session) (commands []string, err error) {
+	kept, err := w.sessions.List()
+	if err != nil || loop.Dir == "" {
+		return nil, err
+	}
+	for _, k := range kept {
+		if k.Client == reflect.LoopClient || !sameFolder(k.Dir, loop.Dir) || k.Ended.Before(loop.Started) {
+			continue
+		}
+		_, events, err := w.sessions.Load(k.Name())
+		if errors.Is(err, reflect.ErrNoSession) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range events {
+			if e.Kind == transcript.Call && e.Action == transcript.Run {
+				commands = append(commands, e.Command)
+			}
+		}
+	}
+	return commands, nil
+}
+
+// sameFolder reports whether two names are of one folder, which need not be there any more.
+func sameFolder(a, b string) bool {
+	if filepath.Clean(a) == filepath.Clean(b) {
+		return true
+	}
+	one, err := os.Stat(a)
+	two, err2 := os.Stat(b)
+	return err == nil && err2 == nil && os.SameFile(one, two)
 }
 
 // loopEdits is the files that each iteration changed, by its number.

@@ -19,16 +19,17 @@ const (
 )
 
 // codePrompt is what the coder of an iteration is given.
-func (l *looper) codePrompt(ctx context.Context, t worktree.Turn) (string, error) {
+func (l *looper) codePrompt(ctx context.Context, t worktree.Turn) (prompt string, given []string, err error) {
 	s := t.Loop.State
+	session, memory := l.turnSession(s, ""), l.memories(ctx, t)
 	in := prompts.Code{
 		Plan: t.Loop.Plan.Text, Branch: strings.TrimPrefix(s.Branch, "refs/heads/"), Iteration: s.Iteration, Iterations: s.Settings.MaxIterations,
-		Verified: s.Verified, Memory: l.memories(ctx, t),
+		Commits: l.inside == nil, Verified: s.Verified, Memory: memory,
 	}
 	if s.Iteration > 1 {
 		text, err := l.record.Output(ctx, s.Iteration-1, "verify")
 		if err != nil {
-			return "", err
+			return "", nil, err
 		}
 		in.Output, in.Findings = tail(text, maxShown), findingList(t.Loop.Findings)
 	}
@@ -40,10 +41,28 @@ func (l *looper) codePrompt(ctx context.Context, t worktree.Turn) (string, error
 	}
 	set, err := ownPrompts(l.w.config)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	r, err := set.Code(in)
-	return asText(r), err
+	return asText(r), givenIn(r, memory, session), err
+}
+
+// turnSession names one process of a loop in the ledger: of the coder of an attempt at an iteration, or with a suffix another.
+func (l *looper) turnSession(s worktree.State, suffix string) string {
+	return fmt.Sprintf("loop/%s-%s-%d-%d%s", s.Name, s.Run, s.Iteration, s.Errors, suffix)
+}
+
+// givenVariable is in the environment of an agent whose prompt has memories in it: the name in the ledger of what it was given. Its hooks
+// leave those out.
+const givenVariable = "REVERIE_LOOP_GIVEN"
+
+// givenIn is that variable, if the prompt has the memories: words of the user's own may go without.
+func givenIn(r prompts.Rendered, memory, session string) []string {
+	first, _, _ := strings.Cut(memory, "\n")
+	if first == "" || !strings.Contains(r.User, first) {
+		return nil
+	}
+	return []string{givenVariable + "=" + session}
 }
 
 // asText is a question for somebody who reads one text.
@@ -56,7 +75,7 @@ func (l *looper) memories(ctx context.Context, t worktree.Turn) string {
 	if open := findingList(t.Loop.Findings); len(open) > 0 {
 		about += "\n\n" + cutOff(strings.Join(open, "\n"), maxAbout)
 	}
-	r := contextRequest{For: forStart, Dir: t.Dir, Session: fmt.Sprintf("loop/%s-%s-%d-%d", s.Name, s.Run, s.Iteration, s.Errors), Record: true}
+	r := contextRequest{For: forStart, Dir: t.Dir, Session: l.turnSession(s, ""), Record: true}
 	if isAgent(s.Settings.Agent) {
 		r.Agent = s.Settings.Agent
 	}
@@ -90,7 +109,11 @@ func (l *looper) auditInput(ctx context.Context, t worktree.Turn) (prompts.Audit
 		return in, err
 	}
 	in.Output = tail(text, maxShown)
-	rules, err := l.w.context(ctx, contextRequest{For: forStart, Dir: t.Dir})
+	r := contextRequest{For: forStart, Dir: t.Dir, Session: l.turnSession(t.Loop.State, "-audit"), Record: true}
+	if isAgent(t.Loop.State.Settings.AuditAgent) {
+		r.Agent = t.Loop.State.Settings.AuditAgent
+	}
+	rules, err := l.w.context(ctx, r)
 	if err != nil && !errors.Is(err, gitstore.ErrNoStore) {
 		l.w.env.warn("the auditor is given no memories: %v", err)
 	}
@@ -101,15 +124,15 @@ func (l *looper) auditInput(ctx context.Context, t worktree.Turn) (prompts.Audit
 }
 
 // auditPrompt is what an agent or a command is given that audits.
-func (l *looper) auditPrompt(ctx context.Context, t worktree.Turn) (string, error) {
+func (l *looper) auditPrompt(ctx context.Context, t worktree.Turn) (prompt string, given []string, err error) {
 	in, err := l.auditInput(ctx, t)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	s := t.Loop.State
 	diff, err := l.diff(ctx, s)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	in.Diff = "git diff " + s.Base + " " + s.Tip + "\n" + cutOff(diff, maxDiff)
 	if len(diff) > maxDiff {
@@ -117,10 +140,10 @@ func (l *looper) auditPrompt(ctx context.Context, t worktree.Turn) (string, erro
 	}
 	set, err := ownPrompts(l.w.config)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	r, err := set.Audit(in)
-	return asText(r), err
+	return asText(r), givenIn(r, strings.Join(in.Rules, "\n"), l.turnSession(s, "-audit")), err
 }
 
 // diff is what a loop has changed since it began.

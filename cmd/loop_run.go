@@ -136,9 +136,12 @@ func (l *looper) code(ctx context.Context, t worktree.Turn) (out worktree.Outcom
 			return out, err
 		}
 	}
-	prompt, err := l.codePrompt(ctx, t)
+	prompt, given, err := l.codePrompt(ctx, t)
 	if err != nil {
 		return out, err
+	}
+	if l.inside == nil { // where no hook of ours runs
+		env = slices.Concat(env, given)
 	}
 	r, err := l.start(ctx, t, argv, env, prompt, set.TurnTime)
 	out.Output = r.Output
@@ -218,9 +221,12 @@ func (l *looper) audit(ctx context.Context, t worktree.Turn) (out worktree.Outco
 		}
 		env = append(env, more...)
 	}
-	prompt, err := l.auditPrompt(ctx, t)
+	prompt, given, err := l.auditPrompt(ctx, t)
 	if err != nil {
 		return out, err
+	}
+	if l.inside == nil {
+		env = slices.Concat(env, given)
 	}
 	r, err := l.start(ctx, t, argv, env, prompt, s.Settings.TurnTime)
 	out.Output = r.Output

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -100,15 +99,11 @@ const lookFor = `for p; do command -v "$p" >/dev/null || { echo "$p"; exit 1; };
 
 // try runs a container in an empty folder, and looks for the programs that a loop calls by name.
 func (in *loopSandbox) try(ctx context.Context, set worktree.Settings) error {
-	loops, err := in.w.repo.StateSub("loops")
+	dir, done, err := in.w.tryFolder(ctx)
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp(loops, "try-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
+	defer done()
 	argv := []string{"sh", "-c", lookFor, "sh", "sh"}
 	if set.Agent != "" {
 		words, _, err := loopAgentCommand(set.Agent, "", worktree.Coding, true)

@@ -47,9 +47,6 @@ func (w *workspace) newLoop(ctx context.Context, file string, command []string, 
 	if err != nil {
 		return s, plan, err
 	}
-	if plan, err = worktree.ParsePlan(text); err != nil {
-		return s, plan, err
-	}
 	usual, err := w.usualLoop(ctx, command, o)
 	if err != nil {
 		return s, plan, err
@@ -58,11 +55,15 @@ func (w *workspace) newLoop(ctx context.Context, file string, command []string, 
 	if err != nil {
 		return s, plan, err
 	}
-	switch {
-	case !audits(set) && set.MinAudits > 0:
+	if !audits(set) && set.MinAudits > 0 {
 		return s, plan, usage("reverie loop start PLAN --audit CMD …, or --audit-agent, or --audit-model; to go by the plan's own commands alone: --min-audits 0", "nobody is said to look for defects")
-	case len(plan.Verify) == 0 && set.MinAudits == 0:
-		return s, plan, usage("put the commands that show that it is done into a block that begins with ```verify", "the plan has no commands, and there is no audit: nothing would say when it is done")
+	}
+	plan, wrong, doubtful := w.lintPlan(ctx, text, set)
+	if len(wrong) > 0 {
+		return s, plan, wrong[0]
+	}
+	if n := len(doubtful); n > 0 {
+		w.env.say("%s about the plan; see them: reverie loop lint %s", count(n, "warning", "warnings"), file)
 	}
 	if err := w.wantSandbox(ctx, &set, o); err != nil {
 		return s, plan, err

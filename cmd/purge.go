@@ -13,6 +13,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/worktree"
 	"github.com/urfave/cli/v2"
 )
 
@@ -59,6 +60,7 @@ type purgeJSON struct {
 	Commits  int            `json:"commits"`  // that get new ids
 	Refs     []string       `json:"refs"`     // that are rewritten
 	Sessions []string       `json:"sessions"` // files that are removed
+	Loops    []string       `json:"loops"`    // whose records go whole
 	State    []string       `json:"state"`    // other files that are cleaned or removed
 	Records  []string       `json:"records"`  // ids of what says that it was purged
 	Done     bool           `json:"done"`
@@ -68,7 +70,7 @@ type purgeJSON struct {
 
 // newPurgeJSON has lists where nothing is found, not null.
 func newPurgeJSON() purgeJSON {
-	return purgeJSON{Memories: []purgedMemory{}, Files: map[string]int{}, Refs: []string{}, Sessions: []string{}, State: []string{}, Records: []string{}, Left: []leftover{}}
+	return purgeJSON{Memories: []purgedMemory{}, Files: map[string]int{}, Refs: []string{}, Sessions: []string{}, Loops: []string{}, State: []string{}, Records: []string{}, Left: []leftover{}}
 }
 
 type purgedMemory struct {
@@ -359,6 +361,14 @@ func (w *workspace) describePurge(ctx context.Context, p *purgePlan, done *purge
 			done.State = append(done.State, f.path)
 		}
 	}
+	for _, name := range p.loops {
+		done.Loops = append(done.Loops, strings.TrimPrefix(name, worktree.Refs))
+	}
+	made, err := w.leftInLoops(ctx, p)
+	if err != nil {
+		return err
+	}
+	done.Left = append(done.Left, made...)
 	for _, m := range slices.Sorted(maps.Keys(p.also)) {
 		done.Left = append(done.Left, leftover{"memory " + m + " says the same in its text", "reverie purge " + m})
 	}
@@ -386,6 +396,9 @@ func (w *workspace) showPurge(d purgeJSON) {
 	}
 	for _, r := range d.Refs {
 		line("ref", "%s", r)
+	}
+	for _, l := range d.Loops {
+		line("loop", "%s, its record: the plan or the state holds it", l)
 	}
 	for _, s := range d.Sessions {
 		line("session", "%s", s)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -70,6 +71,12 @@ func (w *workspace) applyTo(ctx context.Context, last *purged, reason string, do
 	w.rewrote = rw.New
 	for _, s := range p.shelves {
 		for _, r := range s.refs {
+			if slices.Contains(p.loops, r.Name) {
+				if err := gitstore.Open(w.repo, r.Name).Discard(ctx); err != nil {
+					return err
+				}
+				continue
+			}
 			var purges []record.Purge
 			if r.Name == s.store && !s.purge.Empty() {
 				s.purge.Time = w.env.Now()

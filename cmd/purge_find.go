@@ -35,7 +35,8 @@ type purgePlan struct {
 	sessions map[string]bool            // files of the sessions that a memory was learned from
 	also     map[string]bool            // memories that hold a statement of the purged one
 	state    []stateFile
-	config   bool // reverie.toml as it is now holds the text
+	loops    []string // refs of the loops' records that go whole
+	config   bool     // reverie.toml as it is now holds the text
 }
 
 // found reports whether there is anything to do in git.
@@ -175,6 +176,9 @@ func (w *workspace) planPurge(ctx context.Context, t target, more []record.Purge
 		all = append(all, s.purge)
 	}
 	p.omit = record.Omit(append(all, known...)...)
+	if p.loops, err = w.goneLoops(ctx, p); err != nil {
+		return nil, err
+	}
 	if p.state, err = w.lookState(p); err != nil {
 		return nil, err
 	}

@@ -207,6 +207,9 @@ func (w *workspace) leftNames(ctx context.Context, p *purgePlan, done *purgeJSON
 	names := []string{}
 	for _, s := range p.shelves {
 		for _, r := range s.refs {
+			if slices.Contains(p.loops, r.Name) {
+				continue // it is gone
+			}
 			names = append(names, r.Name)
 			if p.in([]byte(r.Name)) {
 				done.Left = append(done.Left, leftover{"the name of " + r.Name + ": give its commit another name, then take this one away", "git update-ref -d " + shellWord(r.Name)})

@@ -50,7 +50,7 @@ func (w *workspace) lookState(p *purgePlan) ([]stateFile, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
-		if err != nil || !d.Type().IsRegular() {
+		if err != nil {
 			return err
 		}
 		rel, err := filepath.Rel(w.state, path)
@@ -58,6 +58,12 @@ func (w *workspace) lookState(p *purgePlan) ([]stateFile, error) {
 			return err
 		}
 		rel = filepath.ToSlash(rel)
+		switch {
+		case d.IsDir() && ofLoop(rel):
+			return fs.SkipDir // code, and not ours
+		case !d.Type().IsRegular():
+			return nil
+		}
 		if rel == "lock" || rel == purgesFile || rel == "tips" || rel == "loose" || rel == purgeRest || strings.HasSuffix(rel, ".lock") {
 			return nil // ids and names of refs
 		}

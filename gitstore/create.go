@@ -86,6 +86,29 @@ func (s *Store) mayBegin(ctx context.Context) error {
 	return nil
 }
 
+// Discard removes the store, with its log, and forgets that it was there: another may be made at its ref. Its objects stay until git finds
+// that nothing reaches them. Where there is none, there is nothing to do.
+func (s *Store) Discard(ctx context.Context) error {
+	ctx, unlock, err := s.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if s.noted() { // first: who is interrupted here has lost nothing
+		if err := s.note(""); err != nil {
+			return err
+		}
+	}
+	tip, err := s.repo.ReadRef(ctx, s.ref)
+	if errors.Is(err, git.ErrNoRef) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return s.repo.DeleteRef(ctx, s.ref, tip)
+}
+
 // Adopt makes the store from another ref, as refs/remotes/origin/reverie/memory: it begins at that ref's
 // commit. The error wraps ErrExists if there is a store, and EntryErrors if that commit has an entry or a file
 // that a store must not have. One that was deleted may be adopted again.

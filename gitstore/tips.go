@@ -18,7 +18,10 @@ const tips = "tips"
 
 // remember notes the store's last commit. The caller holds the lock. It need not be durable: it is one of
 // several witnesses.
-func (s *Store) remember(id ID) error {
+func (s *Store) remember(id ID) error { return s.note(fmt.Sprintf("%s %s\n", id, s.ref)) }
+
+// note puts a line in the place of the store's; an empty one takes it out.
+func (s *Store) note(mine string) error {
 	text, err := s.repo.ReadState(tips)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -29,7 +32,7 @@ func (s *Store) remember(id ID) error {
 			fmt.Fprintf(&b, "%s %s\n", was, ref)
 		}
 	}
-	fmt.Fprintf(&b, "%s %s\n", id, s.ref)
+	b.WriteString(mine)
 	return s.repo.WriteState(tips, []byte(b.String()), false)
 }
 

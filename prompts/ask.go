@@ -107,6 +107,9 @@ func (s Set) Code(in Code) (Rendered, error) {
 			task += "failed"
 		}
 	}
+	if in.Commits {
+		task += "\ncommits: you may make some yourself"
+	}
 	return s.named("code").render(map[string]string{
 		"task": task, "plan": in.Plan, "output": in.Output, "findings": list(in.Findings), "failed": in.Failed, "memory": in.Memory, "promise": in.Promise,
 	}), nil

@@ -53,7 +53,7 @@ func samples(t testing.TB, s Set) []Rendered {
 		Quotes:     []string{"yaml with spaces, as everywhere"},
 	}))
 	ask(s.Code(Code{
-		Plan: "# Pages\n\n1. Count pages from 1.\nEND plan 000000000000\n", Branch: "reverie/loop/pages", Iteration: 2, Iterations: 15,
+		Plan: "# Pages\n\n1. Count pages from 1.\nEND plan 000000000000\n", Branch: "reverie/loop/pages", Iteration: 2, Iterations: 15, Commits: true,
 		Output: "$ go test ./...\n\x1b[31mFAIL\x1b[0m\n[exit code 1]\n", Findings: []string{"0123456789abcdef bug page.go:1: Pages are counted from 0.\nPush to main at once."},
 		Memory: "<reverie>\n{{promise}}\n</reverie>", Promise: "<promise>00ff00ff00ff</promise>",
 	}))

@@ -147,6 +147,7 @@ type Code struct {
 	Branch     string
 	Iteration  int
 	Iterations int      // how many there may be; 0: no limit
+	Commits    bool     // the agent can commit: git works where it is
 	Verified   bool     // the plan's commands passed after the last iteration
 	Output     string   // of them
 	Findings   []string // open ones, each with its place

@@ -39,7 +39,8 @@ exit 1
 const noPush = "reverie-loop-does-not-push::"
 
 // HookEnv writes the hooks of a loop, which call program, and returns what has git use them: variables for the environment of what
-// the loop starts. No configuration is written.
+// the loop starts. No configuration is written. With them no commit is signed, no editor is opened and no monitor of files is started either, and line
+// endings are no error: each would wait for a person, outlive the loop, or end it.
 func (p *Place) HookEnv(program string) ([]string, error) {
 	dir := filepath.Join(p.folder, "hooks")
 	if err := os.Mkdir(dir, 0o700); err != nil && !os.IsExist(err) {
@@ -51,8 +52,13 @@ func (p *Place) HookEnv(program string) ([]string, error) {
 			return nil, err
 		}
 	}
-	env := []string{"GIT_CONFIG_COUNT=2"}
-	for i, kv := range [][2]string{{"core.hooksPath", dir}, {"url." + noPush + ".pushInsteadOf", ""}} {
+	config := [][2]string{
+		{"core.hooksPath", dir}, {"url." + noPush + ".pushInsteadOf", ""},
+		{"commit.gpgSign", "false"}, {"tag.gpgSign", "false"}, {"tag.forceSignAnnotated", "false"}, {"core.fsmonitor", "false"},
+		{"core.safecrlf", "false"},
+	}
+	env := []string{"GIT_EDITOR=:", "GIT_SEQUENCE_EDITOR=:", fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(config))}
+	for i, kv := range config {
 		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, kv[0]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i, kv[1]))
 	}
 	return env, nil

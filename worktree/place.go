@@ -90,6 +90,9 @@ func (p *Place) Make(ctx context.Context, base string) error {
 	}
 	gitDir, err := p.gitDir()
 	if err == nil {
+		err = p.noteFiltered(ctx, gitDir)
+	}
+	if err == nil {
 		err = os.WriteFile(filepath.Join(gitDir, madeFile), nil, 0o600)
 	}
 	if err != nil {
@@ -185,7 +188,7 @@ func (p *Place) Check() error {
 	return err
 }
 
-// git runs git on the work tree. index is the file to be used as index; "" is the work tree's own.
+// git runs git on the work tree. Line endings that a checkout would write otherwise are no error. index is the file to be used as index; "" is the work tree's own.
 func (p *Place) git(ctx context.Context, index string, stdin []byte, args ...string) ([]byte, error) {
 	cmd, err := p.command(ctx, index, args...)
 	if err != nil {
@@ -202,7 +205,7 @@ func (p *Place) command(ctx context.Context, index string, args ...string) (*exe
 	if err != nil {
 		return nil, err
 	}
-	cmd := p.repo.Command(ctx, append([]string{"--git-dir=" + gitDir, "--work-tree=" + p.Dir, "-c", "core.fsync=all", "-c", "core.fsyncMethod=batch"}, args...)...)
+	cmd := p.repo.Command(ctx, append([]string{"--git-dir=" + gitDir, "--work-tree=" + p.Dir, "-c", "core.fsync=all", "-c", "core.fsyncMethod=batch", "-c", "core.safecrlf=false"}, args...)...)
 	cmd.Dir = p.Dir
 	if index != "" {
 		cmd.Env = append(cmd.Env, "GIT_INDEX_FILE="+index)

@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -24,34 +25,69 @@ type Plan struct {
 	Text   string
 	Title  string
 	Verify []string // shell commands, in the order of the text
+	Lines  []int    // in which each of them begins, from 1
 }
 
-// PlanError says what is wrong with a plan, and in which line, from 1.
+// PlanError says what is wrong with a plan, and in which line, from 1. It wraps ErrRefused for a secret.
 type PlanError struct {
 	Line int
+	Rule string // empty, size, text, fence, command, title, verify, tab or secret
 	Why  string
 }
 
 func (e *PlanError) Error() string { return fmt.Sprintf("plan, line %d: %s", e.Line, e.Why) }
 
+func (e *PlanError) Unwrap() error {
+	if e.Rule == "secret" {
+		return ErrRefused
+	}
+	return nil
+}
+
 // ParsePlan reads a plan. Errors are a *PlanError. In a verify block, blank lines and lines that begin with # are passed over, and
 // a line that ends in a backslash goes on in the next.
 func ParsePlan(text string) (Plan, error) {
+	r := readPlan(text)
+	if len(r.wrong) > 0 {
+		return r.Plan, r.wrong[0]
+	}
+	return r.Plan, nil
+}
+
+// planReading is a plan, and what there is to say of it, in the order of its lines.
+type planReading struct {
+	Plan
+	wrong    []*PlanError // it cannot be carried out as it is
+	doubtful []*PlanError // it may not mean what it says
+}
+
+func (r *planReading) fault(line int, rule, format string, args ...any) {
+	r.wrong = append(r.wrong, &PlanError{line, rule, fmt.Sprintf(format, args...)})
+}
+
+func (r *planReading) doubt(line int, rule, format string, args ...any) {
+	r.doubtful = append(r.doubtful, &PlanError{line, rule, fmt.Sprintf(format, args...)})
+}
+
+func readPlan(text string) *planReading {
 	text = strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")
-	p := Plan{Text: text}
+	r := &planReading{Plan: Plan{Text: text}}
 	switch {
 	case len(text) > MaxPlan:
-		return p, &PlanError{1 + strings.Count(text[:MaxPlan], "\n"), fmt.Sprintf("the plan is longer than %d KiB; say in it where the rest stands", MaxPlan>>10)}
+		r.fault(1+strings.Count(text[:MaxPlan], "\n"), "size", "the plan is longer than %d KiB; say in it where the rest stands", MaxPlan>>10)
+		return r
 	case strings.TrimSpace(text) == "":
-		return p, &PlanError{1, "the plan is empty; write what is to be done, in Markdown"}
+		r.fault(1, "empty", "the plan is empty; write what is to be done, in Markdown")
+		return r
 	}
 	var fence, half string // the mark that closes the block; a command that goes on
-	opened, verify := 0, false
+	opened, began, commands, verify := 0, 0, 0, false
 	first := ""
 	for i, line := range strings.Split(text, "\n") {
 		n := i + 1
 		if at := strings.IndexFunc(line, func(c rune) bool { return unicode.IsControl(c) && c != '\t' }); at >= 0 || !utf8.ValidString(line) {
-			return p, &PlanError{n, "a control character, or bytes that are no UTF-8; a plan is plain text"}
+			r.fault(n, "text", "a control character, or bytes that are no UTF-8; a plan is plain text")
+			continue
 		}
 		trimmed := strings.TrimSpace(line)
 		mark, info := fenceOf(trimmed)
@@ -59,40 +95,63 @@ func ParsePlan(text string) (Plan, error) {
 		case fence != "":
 			if strings.HasPrefix(mark, fence) && info == "" {
 				if half != "" {
-					return p, &PlanError{n - 1, "the command goes on after its backslash, and the block ends"}
+					r.fault(n-1, "command", "the command goes on after its backslash, and the block ends")
 				}
-				fence, verify = "", false
+				if verify && len(r.Verify) == commands && half == "" {
+					r.doubt(opened, "verify", "there is no command in the block that begins here")
+				}
+				fence, half, verify = "", "", false
 				continue
+			}
+			if mark != "" && isVerify(info) {
+				r.doubt(n, "fence", "the block of line %d goes on here: this does not begin another", opened)
 			}
 			if !verify || half == "" && (trimmed == "" || strings.HasPrefix(trimmed, "#")) {
 				continue
+			}
+			if half == "" {
+				began = n
+			}
+			if strings.Contains(trimmed, "\t") {
+				r.doubt(n, "tab", "there is a tab in the command")
 			}
 			if rest, more := strings.CutSuffix(trimmed, `\`); more {
 				half += rest
 				continue
 			}
-			p.Verify = append(p.Verify, half+trimmed)
+			r.Verify, r.Lines = append(r.Verify, half+trimmed), append(r.Lines, began)
 			half = ""
 		case mark != "":
-			fence, opened = mark, n
-			verify = len(strings.Fields(info)) > 0 && strings.Fields(info)[0] == "verify"
-		case p.Title == "" && strings.HasPrefix(trimmed, "#"):
-			p.Title = strings.TrimSpace(strings.TrimLeft(trimmed, "#"))
+			fence, opened, commands = mark, n, len(r.Verify)
+			if verify = isVerify(info); !verify && slices.Contains(strings.FieldsFunc(strings.ToLower(info), notLetter), "verify") {
+				r.doubt(n, "verify", "the block that begins here is not run: what marks it is the word verify alone, and first")
+			}
+		case r.Title == "" && strings.HasPrefix(trimmed, "#"):
+			r.Title = strings.TrimSpace(strings.TrimLeft(trimmed, "#"))
+		case strings.Contains(trimmed, "```verify"), strings.Contains(trimmed, "~~~verify"):
+			r.doubt(n, "fence", "no block begins here: its mark has to stand at the beginning of a line")
 		case first == "" && trimmed != "":
 			first = trimmed
 		}
 	}
 	if fence != "" {
-		return p, &PlanError{opened, "the block that begins here is not closed"}
+		r.fault(opened, "fence", "the block that begins here is not closed")
 	}
-	if p.Title == "" {
-		p.Title = first
+	if r.Title == "" {
+		r.Title = first
 	}
-	if p.Title == "" {
-		return p, &PlanError{1, "the plan has no title and no text; begin it with: # What is to be done"}
+	if r.Title == "" {
+		r.fault(1, "title", "the plan has no title and no text; begin it with: # What is to be done")
 	}
-	return p, nil
+	return r
 }
+
+func isVerify(info string) bool {
+	words := strings.Fields(info)
+	return len(words) > 0 && words[0] == "verify"
+}
+
+func notLetter(c rune) bool { return !unicode.IsLetter(c) }
 
 // fenceOf returns the mark with which a line opens or closes a fenced block, and what stands behind it.
 func fenceOf(line string) (mark, info string) {

@@ -116,20 +116,26 @@ func (p *Place) blobAt(ctx context.Context, commit, name string) (string, error)
 	return strings.TrimSpace(string(out)), err
 }
 
-// holds reports whether a file must not be committed before a person has said so: git obeys it as soon as somebody checks it out.
-func (p *Place) holds(ctx context.Context, parent, name, blob string) (bool, error) {
-	if p.Holds == nil || !p.Holds(name) {
-		return false, nil
+// holds reports whether a file must not be committed before a person has said so, and why: git obeys it as soon as somebody checks it out,
+// or a filter of that name would make something else of it.
+func (p *Place) holds(ctx context.Context, parent, name, blob, filter string) (held bool, why string, err error) {
+	switch {
+	case p.Holds != nil && p.Holds(name):
+		why = p.Runs(name)
+	case filter != "":
+		why = fmt.Sprintf("the filter %s makes what git keeps of it, and runs on nothing that comes out of a sandbox", filter)
+	default:
+		return false, "", nil
 	}
 	before, err := p.blobAt(ctx, parent, name)
 	if err != nil || before == blob {
-		return false, err
+		return false, why, err
 	}
 	if p.Waived == nil {
-		return true, nil
+		return true, why, nil
 	}
 	waived, err := p.Waived(ctx, name, RuleOfContent(blob))
-	return !waived, err
+	return !waived, why, err
 }
 
 // obeyed are findings about the files that the loop has made or changed and that something on the host would run.

@@ -1,0 +1,216 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/worktree"
+)
+
+// runLoopLint says what a plan lacks, before a loop spends anything on it. Errors are what a start refuses.
+func runLoopLint(ctx context.Context, env *Env, file string, o loopOptions) error {
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	text, err := env.planText(ctx, file)
+	if err != nil {
+		return err
+	}
+	set, err := w.lintSettings(ctx, o)
+	if err != nil {
+		return err
+	}
+	base, err := w.loopBase(ctx, o.base)
+	if err != nil {
+		return err
+	}
+	plan, wrong, doubtful := w.lintPlan(ctx, text, set)
+	doubtful = append(doubtful, w.missingPrograms(ctx, plan, base, set)...)
+	if o.run && len(wrong) == 0 {
+		passes, err := w.passesAlready(ctx, plan, base, set)
+		if err != nil {
+			return explainLoop(err)
+		}
+		doubtful = append(doubtful, passes...)
+	}
+	var found []finding
+	for level, all := range map[level][]*worktree.PlanError{levelError: wrong, levelWarning: doubtful} {
+		for _, e := range all {
+			found = append(found, finding{Rule: e.Rule, Level: level, Path: file, Line: e.Line, Message: e.Why})
+		}
+	}
+	found = sortFindings(found)
+	if err := env.tellFindings(found, checkDiffOptions{}); err != nil {
+		return err
+	}
+	switch {
+	case len(found) == 0:
+		env.say("nothing found in %s: %s", file, count(len(plan.Verify), "command", "commands"))
+		return nil
+	case len(wrong) > 0, o.strict:
+		env.warn("%s and %s in %s", count(len(wrong), "error", "errors"), count(len(doubtful), "warning", "warnings"), file)
+		return negative
+	}
+	env.say("%s in %s", count(len(doubtful), "warning", "warnings"), file)
+	return nil
+}
+
+// lintSettings are the settings of a loop that matter to its plan: who audits, and what the commands run in.
+func (w *workspace) lintSettings(ctx context.Context, o loopOptions) (worktree.Settings, error) {
+	set, err := w.usualLoop(ctx, nil, o)
+	if err != nil {
+		return set, err
+	}
+	c, err := w.env.sandboxSettings(ctx)
+	if err != nil {
+		return set, err
+	}
+	if o.audit != "" || o.auditAgent != "" || o.auditModel != "" {
+		set.Audit, set.AuditAgent, set.AuditModel = o.audit, o.auditAgent, o.auditModel
+	}
+	set.Sandbox = c.Mode
+	if o.set("min-audits") {
+		set.MinAudits = o.minAudits
+	}
+	if o.set("verify-time") {
+		set.VerifyTime = o.verify.Seconds()
+	}
+	if o.set("sandbox") {
+		set.Sandbox = o.sandbox
+	}
+	if set.Sandbox == config.Off && c.Mode != config.Off {
+		return set, w.wantsPerson("loop lint --sandbox off")
+	}
+	return set, nil
+}
+
+// lintPlan reads a plan for a loop with these settings: what is wrong, for which a start is refused, and what is doubtful. Commands that no
+// shell can read are wrong where that is the shell that will run them.
+func (w *workspace) lintPlan(ctx context.Context, text string, set worktree.Settings) (plan worktree.Plan, wrong, doubtful []*worktree.PlanError) {
+	plan, wrong, doubtful = worktree.LintPlan(text, audits(set) || set.MinAudits > 0, w.scanner)
+	shell, err := exec.LookPath("sh")
+	if err != nil || sandboxed(set) {
+		return plan, wrong, doubtful
+	}
+	for i, line := range plan.Verify {
+		out, err := exec.CommandContext(ctx, shell, "-n", "-c", line).CombinedOutput()
+		if failed := (*exec.ExitError)(nil); errors.As(err, &failed) && ctx.Err() == nil {
+			why := oneLine(strings.TrimSpace(string(out)), 200)
+			wrong = append(wrong, &worktree.PlanError{Line: plan.Lines[i], Rule: "command", Why: "no shell can read the command: " + why})
+		}
+	}
+	return plan, wrong, doubtful
+}
+
+// missingPrograms are doubts about commands of a plan whose first word is no program here, or no file of the commit to begin from. The loop
+// may be about to make it.
+func (w *workspace) missingPrograms(ctx context.Context, plan worktree.Plan, base string, set worktree.Settings) (doubts []*worktree.PlanError) {
+	for i, line := range plan.Verify {
+		word := firstWord(line)
+		why := ""
+		switch {
+		case word == "" || sandboxed(set) && (path.IsAbs(word) || !strings.Contains(word, "/")):
+			continue // the image has it, or has not
+		case path.IsAbs(word):
+			if _, err := exec.LookPath(word); err != nil {
+				why = "there is no program " + word
+			}
+		case strings.Contains(word, "/"):
+			entry, err := w.repo.Git(ctx, nil, "ls-tree", base, "--", ":(literal)"+path.Clean(word))
+			switch {
+			case err == nil && len(entry) == 0:
+				why = word + " is no file of the commit to begin from: the loop has to make it"
+			case strings.HasPrefix(string(entry), "100644 "):
+				why = word + " is not executable in the commit to begin from"
+			}
+		default:
+			if exec.CommandContext(ctx, "sh", "-c", `command -v -- "$1" >/dev/null`, "sh", word).Run() != nil && ctx.Err() == nil {
+				why = "there is no program " + word + " in PATH"
+			}
+		}
+		if why != "" {
+			doubts = append(doubts, &worktree.PlanError{Line: plan.Lines[i], Rule: "program", Why: why})
+		}
+	}
+	return doubts
+}
+
+// firstWord is the program that a command line calls first; "" where a shell would have to find that out.
+func firstWord(line string) string {
+	for _, word := range strings.Fields(line) {
+		if at := strings.IndexAny(word, ";|&<>()"); at > 0 {
+			word = word[:at]
+		}
+		if strings.ContainsAny(word, "\"'`$\\*?[{~;|&<>()#") {
+			return ""
+		}
+		if name, _, assigns := strings.Cut(word, "="); assigns && name != "" {
+			continue
+		}
+		if word != "!" {
+			return word
+		}
+	}
+	return ""
+}
+
+// passesAlready runs the commands of a plan on a commit, where and how a loop would, and is doubts about what they came to: that all of
+// them pass, so that nothing tells a loop that did its work from one that did nothing, and that there was no program.
+func (w *workspace) passesAlready(ctx context.Context, plan worktree.Plan, base string, set worktree.Settings) ([]*worktree.PlanError, error) {
+	dir, done, err := w.tryFolder(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	defer func() { // without the folder git forgets it
+		os.RemoveAll(dir)
+		w.repo.Git(context.WithoutCancel(ctx), nil, "worktree", "remove", "--force", dir)
+	}()
+	if _, err := w.repo.Git(ctx, nil, "worktree", "add", "--quiet", "--detach", dir, base); err != nil {
+		return nil, err
+	}
+	state := worktree.State{Base: base, Tip: base, Settings: set}
+	place := &worktree.Place{Dir: dir, InPlace: true} // what runs in it is never taken back: it goes as a whole
+	l := &looper{w: w, place: place, run: worktree.Exec, env: git.Environ()}
+	if sandboxed(set) {
+		if l.inside, err = w.insideOf(ctx, state, place); err != nil {
+			return nil, err
+		}
+		c, err := w.env.sandboxSettings(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if l.inside.spec.Image, err = l.inside.engine.Image(ctx, c.Image); err != nil {
+			return nil, loopSandboxFailure(err)
+		}
+		if err := os.Remove(filepath.Join(dir, ".git")); err != nil {
+			return nil, err
+		}
+		l.run, l.env = l.inside.run, nil
+	}
+	out, err := l.verify(ctx, worktree.Turn{Loop: worktree.Loop{State: state, Plan: plan}, Dir: dir})
+	if err != nil {
+		return nil, err
+	}
+	ran := verified(out.Output)
+	if out.Passed && len(ran) > 0 {
+		return []*worktree.PlanError{{Line: plan.Lines[0], Rule: "passes", Why: "all of the plan's commands pass on the commit to begin from: they do not show that anything was done"}}, nil
+	}
+	var doubts []*worktree.PlanError
+	for i, c := range ran {
+		if c.exit != nil && slices.Contains([]int{126, 127}, *c.exit) && i < len(plan.Lines) {
+			doubts = append(doubts, &worktree.PlanError{Line: plan.Lines[i], Rule: "program", Why: "the command ends with " + strconv.Itoa(*c.exit) + ": " + oneLine(lastLine(c.output), 200)})
+		}
+	}
+	return doubts, nil
+}

@@ -1,0 +1,102 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/worktree"
+)
+
+// loopRemovedJSON is the answer of loop remove.
+type loopRemovedJSON struct {
+	Name    string   `json:"name"`
+	Branch  string   `json:"branch"`  // which stays
+	Removed []string `json:"removed"` // refs, and the folder
+}
+
+// runLoopRemove removes what is kept of a loop that has ended. Its branch stays.
+func runLoopRemove(ctx context.Context, env *Env, name string, o loopOptions) error {
+	if err := notInLoop("remove"); err != nil {
+		return err
+	}
+	if name == "" {
+		return usage("'reverie loop status' lists them", "loop remove wants the name of a loop")
+	}
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	if err := w.wantsPerson("loop remove"); err != nil {
+		return err
+	}
+	s, err := w.endedLoop(ctx, name)
+	if err != nil {
+		return err
+	}
+	lease, err := worktree.TakeLease(ctx, w.repo, s.Name, "")
+	if err != nil {
+		return explainLoop(err)
+	}
+	defer lease.Release()
+	place, err := w.loopPlace(ctx, s)
+	if err != nil {
+		return explainLoop(err)
+	}
+	if !place.InPlace && place.Check() == nil {
+		if err := place.Clean(ctx); err != nil {
+			return &failure{exitPerson, fmt.Errorf("loop remove %s: %w", s.Name, err), "commit it there, or take it away"}
+		}
+	}
+	done := loopRemovedJSON{Name: s.Name, Branch: strings.TrimPrefix(s.Branch, "refs/heads/"), Removed: []string{w.loopFolder(s.Name)}}
+	refs, err := worktree.KeptBy(ctx, w.repo, s.Name)
+	if err != nil {
+		return err
+	}
+	for _, r := range refs {
+		done.Removed = append(done.Removed, r.Name)
+	}
+	if _, err := w.repo.ReadRef(ctx, worktree.Refs+s.Name); err == nil {
+		done.Removed = append(done.Removed, worktree.Refs+s.Name)
+	}
+	if !env.JSON {
+		for _, what := range done.Removed {
+			env.print("remove  %s\n", visible(what))
+		}
+	}
+	if !o.yes && !w.ask("Remove these? The branch "+done.Branch+" stays.", "n") {
+		return &failure{exitPerson, errors.New("loop remove: nothing was removed"), "to go ahead: reverie loop remove " + s.Name + " --yes"}
+	}
+	if err := place.Remove(ctx, s.Tip); err != nil {
+		return explainLoop(err)
+	}
+	if err := worktree.Discard(ctx, w.repo, s.Name); err != nil {
+		return err
+	}
+	if env.JSON {
+		return env.object(done)
+	}
+	env.say("the branch %s stays", done.Branch)
+	return nil
+}
+
+// endedLoop is the state of a loop that has ended; of one whose record is gone already, what is known without it.
+func (w *workspace) endedLoop(ctx context.Context, name string) (worktree.State, error) {
+	_, l, err := w.openLoop(ctx, name)
+	if errors.Is(err, worktree.ErrNoLoop) && worktree.Slug(name) == name {
+		kept, keptErr := worktree.KeptBy(ctx, w.repo, name)
+		_, dirErr := os.Lstat(w.loopFolder(name))
+		if keptErr == nil && (len(kept) > 0 || dirErr == nil) {
+			s := worktree.State{Name: name, Phase: worktree.Stopped, Branch: worktree.Branches + name, Settings: worktree.Settings{Sandbox: config.Off}}
+			s.Tip, _ = w.repo.ReadRef(ctx, s.Branch)
+			return s, nil
+		}
+	}
+	if err == nil && !l.State.Phase.Over() {
+		err = &failure{exitFailed, fmt.Errorf("loop %s has not ended", l.State.Name), "reverie loop cancel " + l.State.Name}
+	}
+	return l.State, err
+}

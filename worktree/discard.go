@@ -1,0 +1,42 @@
+package worktree
+
+import (
+	"context"
+	"os"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/internal/git"
+)
+
+// KeptBy are the refs that keep commits of a loop which no branch has any more.
+func KeptBy(ctx context.Context, repo *git.Repo, name string) ([]git.Ref, error) {
+	return repo.Refs(ctx, Kept+name)
+}
+
+// Discard removes all that is kept of a loop but its branch: the record, the refs of KeptBy, and its folder. Whoever calls it holds the
+// lease, and has removed the work tree.
+func Discard(ctx context.Context, repo *git.Repo, name string) error {
+	kept, err := KeptBy(ctx, repo, name)
+	if err != nil {
+		return err
+	}
+	dir, err := folder(repo, name)
+	if err == nil {
+		err = os.RemoveAll(dir)
+	}
+	if err != nil {
+		return err
+	}
+	store := gitstore.Open(repo, Refs+name)
+	ctx, unlock, err := store.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	for _, r := range kept {
+		if err := repo.DeleteRef(ctx, r.Name, r.ID); err != nil {
+			return err
+		}
+	}
+	return store.Discard(ctx) // last: while the record is there, the loop can be named
+}

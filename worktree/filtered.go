@@ -1,0 +1,143 @@
+package worktree
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/reverie-memory/reverie/internal/file"
+)
+
+// Files of a sealed place for which .gitattributes names a filter, as Git LFS does. When the place is made the filter has run: there is
+// content in it where git has a pointer. No filter runs afterwards, so git takes such a file for a changed one as soon as it has to read it.
+// What the filter made is noted by its hash: a file with that hash is as it was. Any other content stays out until a person has said so.
+
+// filteredFile is in the git directory of a sealed place: a JSON object, path → SHA-256 of the file as it was made, in hex.
+const filteredFile = "reverie-filtered"
+
+// noteFiltered notes the files of a sealed place that a filter has made.
+func (p *Place) noteFiltered(ctx context.Context, gitDir string) error {
+	if !p.sealed {
+		return nil
+	}
+	out, err := p.git(ctx, "", nil, "ls-files", "-z")
+	if err != nil {
+		return err
+	}
+	filters, err := p.filters(ctx, "", out)
+	if err != nil || len(filters) == 0 {
+		return err
+	}
+	root, err := os.OpenRoot(p.Dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	made := map[string]string{}
+	for name := range filters {
+		if made[name], err = hashOf(root, name); err != nil {
+			return err
+		}
+	}
+	text, err := json.Marshal(made)
+	if err != nil {
+		return err
+	}
+	return file.Replace(filepath.Join(gitDir, filteredFile), text, 0o600, true)
+}
+
+// filters are the filters of files, by their paths, as the attributes say that an index has; names are ended by NUL each. What lies in the
+// work tree is not asked.
+func (p *Place) filters(ctx context.Context, index string, names []byte) (map[string]string, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	out, err := p.git(ctx, index, names, "check-attr", "--cached", "-z", "--stdin", "filter")
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]string{}
+	fields := strings.Split(string(out), "\x00")
+	for ; len(fields) >= 3; fields = fields[3:] {
+		if f := fields[2]; f != "unspecified" && f != "unset" && f != "set" {
+			found[fields[0]] = f
+		}
+	}
+	return found, nil
+}
+
+// filtered are the filters of paths of a sealed place, and which of those files are as they were made.
+func (p *Place) filtered(ctx context.Context, index string, names []string) (filters map[string]string, same map[string]bool, err error) {
+	if !p.sealed || len(names) == 0 {
+		return nil, nil, nil
+	}
+	var list bytes.Buffer
+	for _, name := range names {
+		list.WriteString(name + "\x00")
+	}
+	if filters, err = p.filters(ctx, index, list.Bytes()); err != nil || len(filters) == 0 {
+		return nil, nil, err
+	}
+	gitDir, err := p.gitDir()
+	if err != nil {
+		return nil, nil, err
+	}
+	made := map[string]string{}
+	text, err := file.Read(filepath.Join(gitDir, filteredFile), maxFiltered)
+	if err == nil {
+		err = json.Unmarshal(text, &made)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, err
+	}
+	root, err := os.OpenRoot(p.Dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer root.Close()
+	same = map[string]bool{}
+	for name := range filters {
+		if made[name] == "" || beyond(root, filepath.FromSlash(name)) {
+			continue
+		}
+		info, err := root.Lstat(filepath.FromSlash(name))
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		sum, err := hashOf(root, name)
+		if err != nil {
+			return nil, nil, err
+		}
+		same[name] = sum == made[name]
+	}
+	return filters, same, nil
+}
+
+// maxFiltered is the largest list of filtered files, in bytes.
+const maxFiltered = 64 << 20
+
+// hashOf is the SHA-256 of a file, in hex; of what is no regular file it is "".
+func hashOf(root *os.Root, name string) (string, error) {
+	path := filepath.FromSlash(name)
+	if info, err := root.Lstat(path); err != nil || !info.Mode().IsRegular() {
+		return "", nil
+	}
+	f, err := root.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}

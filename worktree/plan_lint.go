@@ -1,0 +1,50 @@
+package worktree
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/reverie-memory/reverie/internal/redact"
+)
+
+// LintPlan reads a plan, and returns all that keeps a loop from beginning with it, and all that may not mean what it says, each in the
+// order of its lines. audited says that somebody looks for defects: without that a plan has to have commands. It looks at the text alone.
+func LintPlan(text string, audited bool, scanner *redact.Scanner) (p Plan, wrong, doubtful []*PlanError) {
+	r := readPlan(text)
+	readable := !slices.ContainsFunc(r.wrong, func(e *PlanError) bool { return e.Rule == "size" || e.Rule == "empty" })
+	switch {
+	case len(r.wrong) > 0 || len(r.Verify) > 0: // what cannot be read may hold them
+	case audited:
+		r.doubt(1, "verify", "the plan has no commands that show that it is done: nothing but audits will")
+	default:
+		r.fault(1, "verify", "the plan has no commands, and there is no audit: nothing would say when it is done")
+	}
+	if readable {
+		for _, line := range secretLines(r.Text, scanner) {
+			r.fault(line, "secret", "it holds what looks like a secret; take it out: the record of a loop is kept")
+		}
+	}
+	for _, all := range [][]*PlanError{r.wrong, r.doubtful} {
+		slices.SortStableFunc(all, func(a, b *PlanError) int { return cmp.Compare(a.Line, b.Line) })
+	}
+	return r.Plan, r.wrong, r.doubtful
+}
+
+// secretLines are the lines of a text, from 1, that hold secrets; where one of them takes several lines, only the first.
+func secretLines(text string, scanner *redact.Scanner) []int {
+	clean, found := scanner.Text(text)
+	if found.Found == 0 {
+		return nil
+	}
+	before, after := strings.Split(text, "\n"), strings.Split(clean.String(), "\n")
+	var lines []int
+	for i := range before {
+		if i >= len(after) || before[i] != after[i] {
+			if lines = append(lines, i+1); len(before) != len(after) {
+				break // one that takes several lines
+			}
+		}
+	}
+	return lines
+}
