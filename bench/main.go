@@ -48,6 +48,8 @@ type bench struct {
 	bin    string
 	rounds int
 	over   int
+
+	scaled, literal int // budgets in milliseconds that this machine stretches, and those kept all the same
 }
 
 func (b *bench) run(n int) error {
@@ -57,10 +59,10 @@ func (b *bench) run(n int) error {
 		return err
 	}
 	os.Setenv("CGO_ENABLED", "0") // as README has it: a program linked with C takes 2 ms more to start
-	if err := sh("", "go", "build", "-tags", "urfave_cli_no_docs", "-trimpath", "-ldflags=-s -w", "-o", b.bin, "./cmd/reverie"); err != nil {
+	if err := build("", b.bin, "-tags", "urfave_cli_no_docs", "-trimpath", "-ldflags=-s -w", "./cmd/reverie"); err != nil {
 		return err
 	}
-	if err := sh(b.dir, "go", "build", "-ldflags=-s -w", "-o", hello, "hello.go"); err != nil {
+	if err := build(b.dir, hello, "-ldflags=-s -w", "hello.go"); err != nil {
 		return err
 	}
 	info, err := os.Stat(b.bin)
@@ -125,7 +127,27 @@ func (b *bench) run(n int) error {
 	if err := b.sync(large); err != nil {
 		return err
 	}
-	return b.ingest()
+	if err := b.ingest(); err != nil {
+		return err
+	}
+	if b.scaled > 0 {
+		fmt.Printf("\nHello takes longer here than the %s that budgets in milliseconds are for; %d of %d are kept to the letter.\n", ms(helloTakes), b.literal, b.scaled)
+	}
+	return nil
+}
+
+// build makes a program and copies it: what the linker has just written lies in memory page by page, and starts a third slower than
+// the same file once it was read from the disk.
+func build(dir, out string, args ...string) error {
+	linked := out + "-linked"
+	if err := sh(dir, "go", append([]string{"build", "-o", linked}, args...)...); err != nil {
+		return err
+	}
+	text, err := os.ReadFile(linked)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(out, text, 0o755)
 }
 
 // redaction measures how fast text is freed of secrets, line by line, on one processor.
@@ -278,12 +300,17 @@ func (b *bench) ratio(what string, ours, beside time.Duration, budget float64) {
 const helloTakes = 900 * time.Microsecond
 
 // within prints a figure that has a budget in milliseconds, beside what hello took in the same run. Where that takes longer than
-// on the machine that the budget is for, so may ours.
+// on the machine that the budget is for, so may ours; whether the budget is kept literally is said, too.
 func (b *bench) within(what string, ours, hello, budget time.Duration) {
 	slower := max(1, float64(hello)/float64(helloTakes))
 	text := ms(budget)
 	if slower > 1 {
 		text += fmt.Sprintf(" × %.1f", slower)
+		b.scaled++
+		if ours <= budget {
+			b.literal++
+			text += ", kept without it"
+		}
 	}
 	b.line(what, ms(ours), ms(hello), float64(ours)/float64(hello), text, float64(ours) <= slower*float64(budget))
 }

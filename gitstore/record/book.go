@@ -71,6 +71,7 @@ func (b *Book) view(ctx context.Context, fn func(*View) error) error {
 			return optional(ctx, b.inbox, func(inbox *gitstore.Tree) error {
 				v := &View{memory: memory, journal: journal, inbox: inbox, fallback: fallback}
 				v.shelves = func() (cached, error) { return b.shelves(memory, journal) }
+				v.openTable = func() *table { return openTable(b.cache, memory, journal) }
 				err := fn(v)
 				if damage := v.done(); err == nil {
 					err = damage

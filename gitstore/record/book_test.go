@@ -215,7 +215,7 @@ func packed(blob gitstore.ID, m Memory) entry {
 
 func FuzzCache(f *testing.F) {
 	whole := encoded(cached{shelves: [2]shelf{{tree: "aa", entries: []entry{packed("b", pnpm())}}}})
-	f.Add(whole[len(cacheMagic)+8:])
+	f.Add(whole[len(cacheMagic)+16:])
 	f.Fuzz(func(t *testing.T, data []byte) { // must not panic, nor take memory out of proportion
 		d := decoder{rest: string(data)}
 		for range 2 {

@@ -22,13 +22,14 @@ import (
 // made from. It may be deleted at any time; one that is foreign, torn, of another version or
 // of other trees is made again, from what is unchanged in it where that can be told.
 //
-// Layout: magic; the index's length, eight bytes; the index, which is length-prefixed strings
-// and varints in the order of encoder.shelf, twice; its CRC-32 (IEEE); the bodies, each with a
+// Layout: magic; the lengths of the table and of the index, eight bytes each; the table, of which
+// table.go tells; its CRC-32 (IEEE); the index, which is length-prefixed strings
+// and varints in the order of encoder.shelf, twice; its CRC-32; the bodies, each with a
 // CRC-32 in the index. Numbers of fixed size are little-endian. The bodies are most of the file,
 // and are only read by who asks for a memory.
 
 // cacheMagic changes with the layout and with anything that parsing makes of a file.
-const cacheMagic = "reverie cache 2\n"
+const cacheMagic = "reverie cache 3\n"
 
 // entry is one file under MemoryDir as the cache keeps it.
 type entry struct {
@@ -156,24 +157,19 @@ func readCache(path string) cached {
 }
 
 func readIndex(f *os.File) (c cached, ok bool) {
-	head := make([]byte, len(cacheMagic)+8)
-	if _, err := io.ReadFull(f, head); err != nil || string(head[:len(cacheMagic)]) != cacheMagic {
-		return cached{}, false
-	}
-	size := binary.LittleEndian.Uint64(head[len(cacheMagic):])
-	info, err := f.Stat()
-	if err != nil || size > uint64(info.Size()) {
+	table, size, err := readSizes(f)
+	if err != nil {
 		return cached{}, false
 	}
 	index := make([]byte, size+4)
-	if _, err := io.ReadFull(f, index); err != nil {
+	if _, err := f.ReadAt(index, bodiesAt(table, size)-int64(len(index))); err != nil {
 		return cached{}, false
 	}
 	text := view(index[:size])
 	if checksum(text) != binary.LittleEndian.Uint32(index[size:]) {
 		return cached{}, false
 	}
-	c.bodies = &bodies{file: f, at: int64(len(head) + len(index))}
+	c.bodies = &bodies{file: f, at: bodiesAt(table, size)}
 	d := decoder{rest: text, bodies: c.bodies}
 	for i := range c.shelves {
 		c.shelves[i] = d.shelf()
@@ -181,17 +177,45 @@ func readIndex(f *os.File) (c cached, ok bool) {
 	return c, !d.torn && d.rest == ""
 }
 
+// readSizes reads the beginning of the file: how long the table and the index are.
+func readSizes(f *os.File) (table, index uint64, err error) {
+	head := make([]byte, len(cacheMagic)+16)
+	if _, err := io.ReadFull(f, head); err != nil {
+		return 0, 0, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return 0, 0, err
+	}
+	magic, sizes := string(head[:len(cacheMagic)]), head[len(cacheMagic):]
+	table, index = binary.LittleEndian.Uint64(sizes), binary.LittleEndian.Uint64(sizes[8:])
+	if all := uint64(info.Size()); magic != cacheMagic || table > all || index > all {
+		return 0, 0, errors.New("this is no cache")
+	}
+	return table, index, nil
+}
+
+// bodiesAt is where the bodies begin in the file.
+func bodiesAt(table, index uint64) int64 {
+	return int64(len(cacheMagic)) + 16 + int64(table) + 4 + int64(index) + 4
+}
+
 // writeCache replaces the file. A failure costs the next reader a rebuild and nothing else.
 func writeCache(path string, c cached) error {
-	var index, all encoder
+	var table, index, all encoder
 	for _, s := range c.shelves {
-		if err := index.shelf(s, &all); err != nil {
+		var rows encoder
+		if err := index.shelf(s, &rows, &all); err != nil {
 			return err
 		}
+		table.tableShelf(s, rows.Bytes())
 	}
 	var out bytes.Buffer
 	out.WriteString(cacheMagic)
+	out.Write(binary.LittleEndian.AppendUint64(nil, uint64(table.Len())))
 	out.Write(binary.LittleEndian.AppendUint64(nil, uint64(index.Len())))
+	out.Write(table.Bytes())
+	out.Write(binary.LittleEndian.AppendUint32(nil, checksum(view(table.Bytes()))))
 	out.Write(index.Bytes())
 	out.Write(binary.LittleEndian.AppendUint32(nil, checksum(view(index.Bytes()))))
 	out.Write(all.Bytes())
@@ -229,11 +253,12 @@ func (e *encoder) strs(list []string) {
 	}
 }
 
-// shelf writes a shelf, and its memories to all.
-func (e *encoder) shelf(s shelf, all *encoder) error {
+// shelf writes a shelf, the rows of its memories, and they to all.
+func (e *encoder) shelf(s shelf, rows, all *encoder) error {
 	e.str(string(s.tree))
 	e.num(uint64(len(s.entries)))
-	for _, x := range s.entries {
+	for i := range s.entries {
+		x := &s.entries[i]
 		e.str(x.path)
 		e.str(string(x.blob))
 		if x.bad != nil {
@@ -255,9 +280,11 @@ func (e *encoder) shelf(s shelf, all *encoder) error {
 		e.str(x.print.words)
 		e.str(x.print.pairs)
 		e.str(x.print.turns)
+		sum := checksum(packed)
+		rows.row(x, all.Len(), len(packed), sum)
 		e.num(uint64(all.Len()))
 		e.num(uint64(len(packed)))
-		e.num(uint64(checksum(packed)))
+		e.num(uint64(sum))
 		all.WriteString(packed)
 	}
 	return nil

@@ -19,6 +19,9 @@ type View struct {
 	fallback               bool
 	shelves                func() (cached, error) // nil once they were read
 	close                  func()                 // what was read needs no more; may be nil
+	openTable              func() *table          // what answers before they are read, if it can; nil once it was called
+	table                  *table                 // may be nil
+	asked                  *asked                 // what Same answered last from it
 	entries                []*entry               // readable ones of the branch and of the journal, sorted by id
 	own                    []bool                 // entry by entry: it is of the journal
 	bad                    []*FormatError
@@ -64,6 +67,7 @@ func (v *View) done() error {
 	if v.close != nil {
 		v.close()
 	}
+	v.table.close()
 	return v.err
 }
 
@@ -252,64 +256,6 @@ func (v *View) Blob(id string) (gitstore.ID, bool) {
 	return v.entries[i].blob, true
 }
 
-func (v *View) index(id string) (int, bool) {
-	v.read()
-	return slices.BinarySearchFunc(v.entries, id, func(e *entry, id string) int { return strings.Compare(e.id(), id) })
-}
-
-// Find returns the memory whose id begins with prefix. Errors wrap ErrNoMemory or ErrAmbiguous.
-func (v *View) Find(prefix string) (Memory, error) {
-	i, ok := v.index(prefix)
-	if !ok {
-		e, err := byID(v.entries, (*entry).id, prefix)
-		if err != nil {
-			return Memory{}, err
-		}
-		i, _ = v.index(e.id())
-	}
-	return v.at(i), nil
-}
-
-// Same returns the memory whose current text says the same as a statement: one that is in force, or else one that was
-// retired.
-func (v *View) Same(text string) (m Memory, found bool) {
-	v.read()
-	print := Print(text)
-	for i, e := range v.entries {
-		wordless := e.print.words == "" && print.words == "" // nothing to compare but the signs
-		if !wordless && !e.print.Same(print) {
-			continue
-		}
-		switch held := v.at(i); {
-		case wordless && Normal(held.Text) != Normal(text):
-		case held.Status != Retired:
-			return held, true
-		case !found:
-			m, found = held, true
-		}
-	}
-	return m, found
-}
-
-// Retired returns the memory that was retired and says the same as a statement, if none in force does.
-func (v *View) Retired(text string) (Memory, bool) {
-	v.read()
-	if v.retired == nil {
-		v.retired = []Fingerprint{}
-		for _, e := range v.entries {
-			if e.retired {
-				v.retired = append(v.retired, e.print)
-			}
-		}
-	}
-	print := Print(text)
-	if !slices.ContainsFunc(v.retired, func(p Fingerprint) bool { return p.Same(print) || p.words == "" && print.words == "" }) {
-		return Memory{}, false
-	}
-	m, found := v.Same(text)
-	return m, found && m.Status == Retired
-}
-
 // Config is the text of reverie.toml on the branch, nil if there is none.
 func (v *View) Config() ([]byte, error) {
 	data, err := v.memory.Read("reverie.toml")
@@ -483,34 +429,4 @@ func recordsNamed[T any](tree *gitstore.Tree, dir string, want func(string) bool
 		return nil
 	})
 	return out, errors.Join(append(bad, err)...)
-}
-
-// byID finds the one value whose id begins with prefix.
-func byID[T any](values []T, id func(T) string, prefix string) (T, error) {
-	var zero T
-	prefix = strings.ToLower(prefix)
-	if prefix == "" || strings.Trim(prefix, "0123456789abcdef") != "" {
-		return zero, fmt.Errorf("%q: %w", prefix, ErrNoMemory)
-	}
-	var found []T
-	for _, v := range values {
-		if id(v) == prefix {
-			return v, nil
-		}
-		if strings.HasPrefix(id(v), prefix) {
-			found = append(found, v)
-		}
-	}
-	switch len(found) {
-	case 0:
-		return zero, fmt.Errorf("%s: %w", prefix, ErrNoMemory)
-	case 1:
-		return found[0], nil
-	}
-	names := make([]string, 0, len(found))
-	for _, v := range found {
-		names = append(names, id(v))
-	}
-	slices.Sort(names)
-	return zero, fmt.Errorf("%s: %w: %s", prefix, ErrAmbiguous, strings.Join(names[:min(5, len(names))], ", "))
 }
