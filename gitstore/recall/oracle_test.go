@@ -17,6 +17,7 @@ type oracle struct {
 	keys    []string
 	docs    map[string][]segment.Token
 	groups  map[string]string
+	files   map[string][]string // labels
 	df      map[string]int
 	gramDF  map[string]int
 	length  map[string]float64
@@ -26,10 +27,10 @@ type oracle struct {
 }
 
 func newOracle(docs []segment.Doc) *oracle {
-	o := &oracle{docs: map[string][]segment.Token{}, groups: map[string]string{}, df: map[string]int{}, gramDF: map[string]int{}, length: map[string]float64{}, grams: map[string]float64{}}
+	o := &oracle{docs: map[string][]segment.Token{}, groups: map[string]string{}, files: map[string][]string{}, df: map[string]int{}, gramDF: map[string]int{}, length: map[string]float64{}, grams: map[string]float64{}}
 	for _, d := range docs {
 		o.keys = append(o.keys, d.Key)
-		o.docs[d.Key], o.groups[d.Key] = d.Tokens, d.Group
+		o.docs[d.Key], o.groups[d.Key], o.files[d.Key] = d.Tokens, d.Group, d.Labels
 		seen, seenGram := map[string]bool{}, map[string]bool{}
 		for _, t := range d.Tokens {
 			seen[t.Term] = true
@@ -234,9 +235,16 @@ func (o *oracle) rank(query string) []oracleHit {
 		for _, v := range passages {
 			p.Passage = max(p.Passage, 0.4*v)
 		}
-		if s := p.score(); s > 0 {
-			out = append(out, oracleHit{key, s, p})
+		if p.score() == 0 { // it is no candidate
+			continue
 		}
+		first := func(key string) float64 { return words[key] + single[key] + grams[key] }
+		for _, mate := range o.keys {
+			if slices.ContainsFunc(o.files[mate], func(l string) bool { return slices.Contains(o.files[key], l) }) {
+				p.SameFile = max(p.SameFile, 0.3*(first(mate)-first(key)))
+			}
+		}
+		out = append(out, oracleHit{key, p.score(), p})
 	}
 	slices.SortStableFunc(out, func(a, b oracleHit) int { return cmp.Compare(b.score, a.score) })
 	return out
