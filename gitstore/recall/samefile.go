@@ -11,27 +11,30 @@ import "strings"
 
 // sameFile gives each candidate its part of the score of the best one about the same file, among those that rank by their words.
 func (r *ranking) sameFile(all []candidate) {
-	var (
-		best  []float32 // score of each file, in the order of number
-		files = filesOf{ranking: r, number: map[string]int{}, known: make([]map[uint32]int, len(r.segments))}
-	)
-	for _, c := range all[:min(depth, len(all))] { // the best come first
-		for _, n := range files.of(c.Ref) {
-			if n == len(best) {
+	files := filesOf{ranking: r, number: map[string]int{}, known: make([][]int32, len(r.segments))}
+	var best []float32 // score of each file, by its number
+	var of []int       // numbers of all candidates' files, one after the other
+	ends := make([]int, len(all))
+	for i, c := range all { // the best come first
+		from := len(of)
+		of = files.add(of, c.Ref)
+		ends[i] = len(of)
+		for _, n := range of[from:] {
+			if i < depth && n == len(best) {
 				best = append(best, r.first(c.at))
 			}
 		}
 	}
+	from := 0
 	for i := range all {
-		c := &all[i]
-		own, most := r.first(c.at), float32(0)
-		for _, n := range files.of(c.Ref) {
+		own, most := r.first(all[i].at), float32(0)
+		for _, n := range of[from:ends[i]] {
 			if n < len(best) {
 				most = max(most, best[n])
 			}
 		}
-		if most > own {
-			c.Parts.SameFile = fileShare * float64(most-own)
+		if from = ends[i]; most > own {
+			all[i].Parts.SameFile = fileShare * float64(most-own)
 		}
 	}
 }
@@ -40,46 +43,45 @@ func (r *ranking) sameFile(all []candidate) {
 type filesOf struct {
 	*ranking
 	number map[string]int
-	known  []map[uint32]int // of each segment, by label: its number, noFile
+	known  [][]int32 // of each segment, by label: its number from 1; noFile; 0: not looked at yet
 	ids    []uint32
-	out    []int
 }
 
 const noFile = -1
 
-// of are the numbers of a document's files. It is good until the next.
-func (f *filesOf) of(at Ref) []int {
+// add adds the numbers of a document's files.
+func (f *filesOf) add(out []int, at Ref) []int {
 	s := f.segments[at.Segment]
-	f.ids, f.out = s.Labels(at.Doc, f.ids[:0]), f.out[:0]
-	if f.known[at.Segment] == nil {
-		f.known[at.Segment] = map[uint32]int{}
-	}
+	f.ids = s.Labels(at.Doc, f.ids[:0])
+	known := f.known[at.Segment]
 	for _, id := range f.ids[:min(len(f.ids), maxLabels)] {
-		n, known := f.known[at.Segment][id]
-		if !known {
-			n = f.label(s.LabelText(id))
-			f.known[at.Segment][id] = n
+		if n := int(id) + 1; n > len(known) {
+			known = append(known, make([]int32, n-len(known))...)
+			f.known[at.Segment] = known
 		}
-		if n != noFile {
-			f.out = append(f.out, n)
+		if known[id] == 0 {
+			known[id] = f.label(s.LabelText(id))
+		}
+		if known[id] != noFile {
+			out = append(out, int(known[id])-1)
 		}
 	}
-	return f.out
+	return out
 }
 
-func (f *filesOf) label(text string) int {
+// label is the number of a label, as known has it.
+func (f *filesOf) label(text string) int32 {
 	file, isAnchor := strings.CutPrefix(text, labelAnchor)
 	if !isAnchor {
 		glob, isPath := strings.CutPrefix(text, labelPath)
-		if !isPath || len(Root(glob)) < 2 { // as about has it: a glob of everything says too little
+		if file = clean(glob); !isPath || file == "" || wild(file[:1]) { // a glob of everything says too little
 			return noFile
 		}
-		file = clean(glob)
 	}
 	n, met := f.number[file]
 	if !met {
 		n = len(f.number)
 		f.number[file] = n
 	}
-	return n
+	return int32(n + 1)
 }
