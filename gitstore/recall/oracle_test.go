@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/reverie-memory/reverie/gitstore/recall/segment"
@@ -85,19 +86,23 @@ type oracleHit struct {
 func (o *oracle) rank(query string) []oracleHit {
 	type asked struct {
 		terms.Token
-		times, weight, idf float64
-		spelt              map[string]float64 // what is taken for it
+		times, share, weight, idf float64
+		spelt                     map[string]float64 // what is taken for it
 	}
 	var q []asked
 	tokens := new(terms.Analyzer).Query(query)
 	for i, t := range tokens {
 		if n := slices.IndexFunc(q, func(a asked) bool { return a.Text == t.Text }); n >= 0 {
 			q[n].times++
+			q[n].share = max(q[n].share, shareOf(tokens, i))
 			continue
 		}
-		a := asked{Token: t, times: 1, idf: o.idf(o.df[t.Text]), spelt: map[string]float64{t.Text: 1}}
-		if terms.Kana(t.Text) {
+		a := asked{Token: t, times: 1, share: shareOf(tokens, i), idf: o.idf(o.df[t.Text]), spelt: map[string]float64{t.Text: 1}}
+		switch n, all := len(strings.Trim(t.Text, kana)), len(t.Text); {
+		case n == 0:
 			a.idf *= 0.2
+		case n < all:
+			a.idf *= 0.7
 		}
 		parted := i+1 < len(tokens) && tokens[i+1].Part && tokens[i+1].Word == t.Word && !t.Part
 		if o.df[t.Text] == 0 && t.Gram && !parted {
@@ -109,7 +114,7 @@ func (o *oracle) rank(query string) []oracleHit {
 	chars, gramTimes := map[string]float64{}, map[string]float64{}
 	for i := range q {
 		a := &q[i]
-		a.weight = 2 * a.times / (1 + a.times)
+		a.weight = a.share * 2 * a.times / (1 + a.times)
 		for _, key := range o.keys {
 			for term, share := range a.spelt {
 				if tf := o.tf(key, func(t segment.Token) bool { return t.Term == term }); tf > 0 {
@@ -248,6 +253,29 @@ func (o *oracle) rank(query string) []oracleHit {
 	}
 	slices.SortStableFunc(out, func(a, b oracleHit) int { return cmp.Compare(b.score, a.score) })
 	return out
+}
+
+const kana = "いうえおかがきぎくぐけげこごさしすせそただちっつてでとどなにのはばびへべほまみめもやゆよらりるれろわをん"
+
+// shareOf is what a pair of katakana or Hangul counts among the pairs on both sides of it.
+func shareOf(tokens []terms.Token, i int) float64 {
+	for _, script := range []*unicode.RangeTable{unicode.Katakana, unicode.Hangul} {
+		in := func(j int) bool {
+			return strings.Trim(tokens[j].Text, "ー") == "" || strings.IndexFunc(tokens[j].Text, func(r rune) bool { return r != 'ー' && !unicode.Is(script, r) }) < 0
+		}
+		if !in(i) {
+			continue
+		}
+		m := 1.0
+		for j := i; j > 0 && in(j-1) && tokens[j-1].Word+1 == tokens[j].Word; j-- {
+			m++
+		}
+		for j := i; j+1 < len(tokens) && in(j+1) && tokens[j+1].Word == tokens[j].Word+1; j++ {
+			m++
+		}
+		return math.Log2(1+m) / m
+	}
+	return 1
 }
 
 // gram reports whether any document has a term as one whose grams count.

@@ -22,6 +22,7 @@ const (
 	besideShare    = 0.2  // of the scores of the memories before and after in a session
 	fileShare      = 0.3  // of the way to the best memory about the same file
 	kanaShare      = 0.2  // of its information: what a term of hiragana alone has, which are endings and particles as a rule
+	endingShare    = 0.7  // likewise of a pair of hiragana and something else, which is half an ending or a particle
 	characterShare = 0.2  // of a pair's weight: what one character of Han, kana or Hangul has
 )
 
