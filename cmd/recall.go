@@ -232,7 +232,7 @@ func terms(h hit) string {
 	for _, part := range []struct {
 		name  string
 		score float64
-	}{{"characters", p.Characters}, {"spelling", p.Grams}, {"neighbours", p.Near}, {"one passage", p.Passage}, {"same session", p.Beside}} {
+	}{{"characters", p.Characters}, {"spelling", p.Grams}, {"neighbours", p.Near}, {"one passage", p.Passage}, {"same session", p.Beside}, {"same file", p.SameFile}} {
 		if part.score >= 0.005 {
 			parts = append(parts, part.name+" "+format2(part.score))
 		}

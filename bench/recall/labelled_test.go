@@ -126,7 +126,7 @@ func TestPartsAddUpToTheScore(t *testing.T) {
 			if p.Characters > 0 {
 				characters++
 			}
-			sum := (words + p.Characters + p.Grams + p.Near + p.Passage + p.Beside) * p.Prior * p.Files
+			sum := (words + p.Characters + p.Grams + p.Near + p.Passage + p.Beside + p.SameFile) * p.Prior * p.Files
 			if math.Abs(sum-f.Score) > 1e-9 || math.Abs(words-p.Words) > 1e-9 {
 				t.Fatalf("%s: %q: score %v, parts %+v, words %v", q.ID, q.Text, f.Score, p, f.Words)
 			}

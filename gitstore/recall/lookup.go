@@ -11,7 +11,8 @@ import (
 type lookup struct {
 	text    string
 	written string  // before it was stemmed
-	weight  float64 // how often it is asked for, saturated
+	share   float64 // what it counts beside the other terms of its word: see overlap
+	weight  float64 // how often it is asked for, saturated, times share
 	idf     float64
 	ids     [][]variant // in each segment
 	gram    bool
@@ -35,6 +36,7 @@ func (r *ranking) look(text string) bool {
 	tokens := a.Query(text)
 	places := make(map[string]int, min(len(tokens), maxTerms))
 	times := make([]float64, 0, len(tokens))
+	shares := overlap(tokens)
 	for i := 0; i < len(tokens); {
 		from := len(r.query)
 		word := tokens[i].Word
@@ -42,9 +44,10 @@ func (r *ranking) look(text string) bool {
 			t := tokens[i]
 			if n, ok := places[t.Text]; ok {
 				times[n]++
+				r.query[n].share = max(r.query[n].share, shares[i])
 			} else if len(r.query) < maxTerms {
 				places[t.Text] = len(r.query)
-				r.query = append(r.query, lookup{text: t.Text, written: t.Written, gram: t.Gram, joined: terms.Joined(t.Text)})
+				r.query = append(r.query, lookup{text: t.Text, written: t.Written, gram: t.Gram, joined: terms.Joined(t.Text), share: shares[i]})
 				times = append(times, 1)
 			}
 		}
@@ -54,7 +57,7 @@ func (r *ranking) look(text string) bool {
 	}
 	for i := range r.query {
 		l := &r.query[i]
-		l.weight = saturated(times[i])
+		l.weight = saturated(times[i]) * l.share
 		l.ids = make([][]variant, len(r.segments))
 		for k, s := range r.segments {
 			if id, ok := s.Term(l.text); ok {
@@ -64,10 +67,7 @@ func (r *ranking) look(text string) bool {
 				}
 			}
 		}
-		l.idf = r.idf(l.df)
-		if terms.Kana(l.text) {
-			l.idf *= kanaShare
-		}
+		l.idf = r.idf(l.df) * hiragana(l.text)
 	}
 	if len(r.query) > maxLookups {
 		r.shorten()

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/reverie-memory/reverie/gitstore/recall/segment"
@@ -17,6 +18,7 @@ type oracle struct {
 	keys    []string
 	docs    map[string][]segment.Token
 	groups  map[string]string
+	files   map[string][]string // labels
 	df      map[string]int
 	gramDF  map[string]int
 	length  map[string]float64
@@ -26,10 +28,10 @@ type oracle struct {
 }
 
 func newOracle(docs []segment.Doc) *oracle {
-	o := &oracle{docs: map[string][]segment.Token{}, groups: map[string]string{}, df: map[string]int{}, gramDF: map[string]int{}, length: map[string]float64{}, grams: map[string]float64{}}
+	o := &oracle{docs: map[string][]segment.Token{}, groups: map[string]string{}, files: map[string][]string{}, df: map[string]int{}, gramDF: map[string]int{}, length: map[string]float64{}, grams: map[string]float64{}}
 	for _, d := range docs {
 		o.keys = append(o.keys, d.Key)
-		o.docs[d.Key], o.groups[d.Key] = d.Tokens, d.Group
+		o.docs[d.Key], o.groups[d.Key], o.files[d.Key] = d.Tokens, d.Group, d.Labels
 		seen, seenGram := map[string]bool{}, map[string]bool{}
 		for _, t := range d.Tokens {
 			seen[t.Term] = true
@@ -84,19 +86,23 @@ type oracleHit struct {
 func (o *oracle) rank(query string) []oracleHit {
 	type asked struct {
 		terms.Token
-		times, weight, idf float64
-		spelt              map[string]float64 // what is taken for it
+		times, share, weight, idf float64
+		spelt                     map[string]float64 // what is taken for it
 	}
 	var q []asked
 	tokens := new(terms.Analyzer).Query(query)
 	for i, t := range tokens {
 		if n := slices.IndexFunc(q, func(a asked) bool { return a.Text == t.Text }); n >= 0 {
 			q[n].times++
+			q[n].share = max(q[n].share, shareOf(tokens, i))
 			continue
 		}
-		a := asked{Token: t, times: 1, idf: o.idf(o.df[t.Text]), spelt: map[string]float64{t.Text: 1}}
-		if terms.Kana(t.Text) {
+		a := asked{Token: t, times: 1, share: shareOf(tokens, i), idf: o.idf(o.df[t.Text]), spelt: map[string]float64{t.Text: 1}}
+		switch n, all := len(strings.Trim(t.Text, kana)), len(t.Text); {
+		case n == 0:
 			a.idf *= 0.2
+		case n < all:
+			a.idf *= 0.7
 		}
 		parted := i+1 < len(tokens) && tokens[i+1].Part && tokens[i+1].Word == t.Word && !t.Part
 		if o.df[t.Text] == 0 && t.Gram && !parted {
@@ -108,7 +114,7 @@ func (o *oracle) rank(query string) []oracleHit {
 	chars, gramTimes := map[string]float64{}, map[string]float64{}
 	for i := range q {
 		a := &q[i]
-		a.weight = 2 * a.times / (1 + a.times)
+		a.weight = a.share * 2 * a.times / (1 + a.times)
 		for _, key := range o.keys {
 			for term, share := range a.spelt {
 				if tf := o.tf(key, func(t segment.Token) bool { return t.Term == term }); tf > 0 {
@@ -234,12 +240,42 @@ func (o *oracle) rank(query string) []oracleHit {
 		for _, v := range passages {
 			p.Passage = max(p.Passage, 0.4*v)
 		}
-		if s := p.score(); s > 0 {
-			out = append(out, oracleHit{key, s, p})
+		if p.score() == 0 { // it is no candidate
+			continue
 		}
+		first := func(key string) float64 { return words[key] + single[key] + grams[key] }
+		for _, mate := range o.keys {
+			if slices.ContainsFunc(o.files[mate], func(l string) bool { return slices.Contains(o.files[key], l) }) {
+				p.SameFile = max(p.SameFile, 0.3*(first(mate)-first(key)))
+			}
+		}
+		out = append(out, oracleHit{key, p.score(), p})
 	}
 	slices.SortStableFunc(out, func(a, b oracleHit) int { return cmp.Compare(b.score, a.score) })
 	return out
+}
+
+const kana = "いうえおかがきぎくぐけげこごさしすせそただちっつてでとどなにのはばびへべほまみめもやゆよらりるれろわをん"
+
+// shareOf is what a pair of katakana or Hangul counts among the pairs on both sides of it.
+func shareOf(tokens []terms.Token, i int) float64 {
+	for _, script := range []*unicode.RangeTable{unicode.Katakana, unicode.Hangul} {
+		in := func(j int) bool {
+			return strings.Trim(tokens[j].Text, "ー") == "" || strings.IndexFunc(tokens[j].Text, func(r rune) bool { return r != 'ー' && !unicode.Is(script, r) }) < 0
+		}
+		if !in(i) {
+			continue
+		}
+		m := 1.0
+		for j := i; j > 0 && in(j-1) && tokens[j-1].Word+1 == tokens[j].Word; j-- {
+			m++
+		}
+		for j := i; j+1 < len(tokens) && in(j+1) && tokens[j+1].Word == tokens[j].Word+1; j++ {
+			m++
+		}
+		return math.Log2(1+m) / m
+	}
+	return 1
 }
 
 // gram reports whether any document has a term as one whose grams count.

@@ -20,7 +20,9 @@ const (
 	nearWeight     = 0.5  // of the words' information, for those that are neighbours as they are in the query
 	passageWeight  = 0.4  // of the words' information, for those that stand in one passage
 	besideShare    = 0.2  // of the scores of the memories before and after in a session
+	fileShare      = 0.3  // of the way to the best memory about the same file
 	kanaShare      = 0.2  // of its information: what a term of hiragana alone has, which are endings and particles as a rule
+	endingShare    = 0.7  // likewise of a pair of hiragana and something else, which is half an ending or a particle
 	characterShare = 0.2  // of a pair's weight: what one character of Han, kana or Hangul has
 )
 
@@ -64,12 +66,13 @@ type Parts struct {
 	Near       float64 // words of the query that are neighbours
 	Passage    float64 // words of the query that stand in one line or sentence
 	Beside     float64 // what the memories before and after in the session are about
+	SameFile   float64 // that a better memory is about the same file
 	Prior      float64 // factor: how long such a memory holds, and how old it is
 	Files      float64 // factor: it is about a file that the asker works on
 }
 
 func (p Parts) score() float64 {
-	return (p.Words + p.Characters + p.Grams + p.Near + p.Passage + p.Beside) * p.Prior * p.Files
+	return (p.Words + p.Characters + p.Grams + p.Near + p.Passage + p.Beside + p.SameFile) * p.Prior * p.Files
 }
 
 // Rank finds what answers a request, the best first; of equal scores the newest first, then by key. What it finds, and in
@@ -184,8 +187,8 @@ type candidate struct {
 // base score of a document, by words and grams.
 func (r *ranking) first(at int) float32 { return r.words[at] + r.grams[at] }
 
-// candidates are the best by words and grams, the best of those for which also is true, and the neighbours of the very best. The
-// best come first.
+// candidates are the best by words and grams, the best of those for which also is true, and the neighbours of the very best, each
+// with what the others tell of it. The best come first.
 func (r *ranking) candidates(also func(Ref) bool) []candidate {
 	most := max(depth, r.request.N)
 	if r.request.N == 0 {
@@ -201,7 +204,9 @@ func (r *ranking) candidates(also func(Ref) bool) []candidate {
 	for _, at := range best {
 		out = append(out, candidate{Found: Found{Ref: r.locate(at)}, at: at})
 	}
-	return r.withNeighbours(out)
+	out = r.withNeighbours(out)
+	r.sameFile(out)
+	return out
 }
 
 // firstOrder compares two documents by words and grams, the better first.

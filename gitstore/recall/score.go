@@ -126,10 +126,7 @@ func (r *ranking) characters(length func(*Segment, int) float64) {
 				r.sum(k, id)
 			}
 		}
-		c.idf = r.idf(len(r.touched))
-		if terms.Kana(c.text) {
-			c.idf *= kanaShare
-		}
+		c.idf = r.idf(len(r.touched)) * hiragana(c.text)
 		r.drain(func(at int, tf float64) {
 			ref := r.locate(at)
 			r.words[at] += float32(c.share * c.idf * frequency(tf, r.length(r.segments[ref.Segment], at, ref.Doc, length)))

@@ -1,0 +1,68 @@
+package recall
+
+import (
+	"math"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore/recall/terms"
+)
+
+// A word of a script that is looked up by pairs is several terms, which overlap: メッセージ is four, and a memory that has one of
+// them mostly has the others. Counted as four words it would outweigh all that is asked in kanji beside it. A run of katakana is a
+// word, and so is one of Hangul with its particle: m pairs of it count as log2(1+m) together, for a longer word tells more than a
+// shorter one, but not in proportion. A run of Han may be a whole sentence, whose pairs are different words, so it counts in full.
+
+// overlap is what each token of a query counts beside those of its own word, 0 to 1.
+func overlap(tokens []terms.Token) []float64 {
+	out := make([]float64, len(tokens))
+	for from := 0; from < len(tokens); {
+		to, in := from+1, wordScript(tokens[from].Text)
+		for in != noWord && to < len(tokens) && tokens[to].Word == tokens[to-1].Word+1 && wordScript(tokens[to].Text) == in {
+			to++
+		}
+		m := float64(to - from)
+		for ; from < to; from++ {
+			out[from] = math.Log2(1+m) / m
+		}
+	}
+	return out
+}
+
+// hiragana is how much of its information a term keeps for what it has of hiragana.
+func hiragana(term string) float64 {
+	switch {
+	case terms.Kana(term):
+		return kanaShare
+	case strings.ContainsFunc(term, func(r rune) bool { return 0x3041 <= r && r <= 0x3096 }):
+		return endingShare
+	}
+	return 1
+}
+
+// script is one whose runs are words, though they are looked up by pairs.
+type script uint8
+
+const (
+	noWord script = iota
+	katakana
+	hangul
+)
+
+// wordScript is the script of a term that has no other.
+func wordScript(term string) script {
+	in := noWord
+	for i, r := range term {
+		of := noWord
+		switch {
+		case r == 'ー', 0x30A1 <= r && r <= 0x30FA:
+			of = katakana
+		case 0xAC00 <= r && r <= 0xD7A3:
+			of = hangul
+		}
+		if of == noWord || i > 0 && of != in {
+			return noWord
+		}
+		in = of
+	}
+	return in
+}

@@ -1,0 +1,87 @@
+package recall
+
+import "strings"
+
+// Memories about one file tend to answer one question (the cluster hypothesis: van Rijsbergen, Information Retrieval, 1979, chapter 3):
+// one that says it in other words, or in fewer, stands beside one that says it in the words of the query.
+//
+// So a memory is raised towards the best that is about one of the same files. It is never raised above that one, and nothing is
+// lowered: a memory that is about no file only lets those pass which a better one speaks for. Only one counts, for many files
+// say no more than one, and those of a large change would have the best mates by chance.
+
+// sameFile gives each candidate its part of the score of the best one about the same file, among those that rank by their words.
+func (r *ranking) sameFile(all []candidate) {
+	files := filesOf{ranking: r, number: map[string]int{}, known: make([][]int32, len(r.segments))}
+	var best []float32 // score of each file, by its number
+	var of []int       // numbers of all candidates' files, one after the other
+	ends := make([]int, len(all))
+	for i, c := range all { // the best come first
+		from := len(of)
+		of = files.add(of, c.Ref)
+		ends[i] = len(of)
+		for _, n := range of[from:] {
+			if i < depth && n == len(best) {
+				best = append(best, r.first(c.at))
+			}
+		}
+	}
+	from := 0
+	for i := range all {
+		own, most := r.first(all[i].at), float32(0)
+		for _, n := range of[from:ends[i]] {
+			if n < len(best) {
+				most = max(most, best[n])
+			}
+		}
+		if from = ends[i]; most > own {
+			all[i].Parts.SameFile = fileShare * float64(most-own)
+		}
+	}
+}
+
+// filesOf numbers the files and globs that documents are about or rest on, in the order in which they are met.
+type filesOf struct {
+	*ranking
+	number map[string]int
+	known  [][]int32 // of each segment, by label: its number from 1; noFile; 0: not looked at yet
+	ids    []uint32
+}
+
+const noFile = -1
+
+// add adds the numbers of a document's files.
+func (f *filesOf) add(out []int, at Ref) []int {
+	s := f.segments[at.Segment]
+	f.ids = s.Labels(at.Doc, f.ids[:0])
+	known := f.known[at.Segment]
+	for _, id := range f.ids[:min(len(f.ids), maxLabels)] {
+		if n := int(id) + 1; n > len(known) {
+			known = append(known, make([]int32, n-len(known))...)
+			f.known[at.Segment] = known
+		}
+		if known[id] == 0 {
+			known[id] = f.label(s.LabelText(id))
+		}
+		if known[id] != noFile {
+			out = append(out, int(known[id])-1)
+		}
+	}
+	return out
+}
+
+// label is the number of a label, as known has it.
+func (f *filesOf) label(text string) int32 {
+	file, isAnchor := strings.CutPrefix(text, labelAnchor)
+	if !isAnchor {
+		glob, isPath := strings.CutPrefix(text, labelPath)
+		if file = clean(glob); !isPath || file == "" || wild(file[:1]) { // a glob of everything says too little
+			return noFile
+		}
+	}
+	n, met := f.number[file]
+	if !met {
+		n = len(f.number)
+		f.number[file] = n
+	}
+	return int32(n + 1)
+}
