@@ -95,12 +95,12 @@ func (w *workspace) loopSession(ctx context.Context, r *worktree.Record, l workt
 		events = append(events, call, result)
 	}
 	for n := 1; n <= s.Iteration; n++ {
-		if !isAgent(s.Settings.Agent) { // else its own session has what it said
+		if !isAgent(s.Settings.Agent) || sandboxed(s.Settings) { // else its own session has what it said: in a container its hooks do not run
 			said, err := r.Output(ctx, n, "agent")
 			if err != nil {
 				return head, nil, err
 			}
-			if said = strings.TrimSpace(said); said != "" {
+			if said = strings.TrimSpace(agentSaid(said)); said != "" {
 				events = append(events, transcript.Event{Kind: transcript.Assistant, Text: tail(said, maxShown)})
 			}
 		}

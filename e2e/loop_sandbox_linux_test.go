@@ -24,15 +24,20 @@ var insideEnv = map[string][]string{
 	"gemini": {"GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL"},
 }
 
+// wantsDocker skips a test where no engine is named.
+func wantsDocker(t *testing.T) {
+	t.Helper()
+	if os.Getenv("REVERIE_DOCKER") == "" {
+		t.Skip("REVERIE_DOCKER=$(.ci/docker) runs this")
+	}
+}
+
 // newInSandbox is newInLoop where all that the loop runs is run in containers. Inside are the image of .ci/docker, the agents, and the settings that
 // this user has for them, as caches; what the agent calls a home is empty but for them. The one address that can be reached is the model's.
 func newInSandbox(l *lab) inLoop {
 	t := l.t
 	t.Helper()
 	host := os.Getenv("REVERIE_DOCKER")
-	if host == "" {
-		t.Skip("REVERIE_DOCKER=$(.ci/docker) runs this")
-	}
 	p := newInLoop(l)
 	p.box, p.more = "docker", []string{"DOCKER_HOST=" + host, "SECRET_OF_THE_HOST=s3cret"}
 	settings := filepath.Join(p.bin, "settings")
@@ -77,6 +82,7 @@ func (p inLoop) looking(other net.Listener) string {
 
 // The loop of TestClientsCarryALoop, in containers: an agent in one reaches the model on this machine, and nothing else of it.
 func TestClientsCarryALoopInTheSandbox(t *testing.T) {
+	wantsDocker(t)
 	inClients(t, nil, func(l *lab) {
 		t := l.t
 		l.install()
@@ -140,12 +146,16 @@ func TestClientsCarryALoopInTheSandbox(t *testing.T) {
 			kept := l.kept()
 			return len(kept) == 1 && strings.HasPrefix(kept[0], "loop/answer-")
 		})
+		if told := l.story(l.kept()[0]); !slices.Contains(told, "assistant: It is 41.") {
+			t.Errorf("the loop's session does not have what the agent said:\n%q", told)
+		}
 	})
 }
 
-// An agent that audits in a container has the change from its prompt, and what it writes is taken out again.
+// An agent that audits in a container has the change from its prompt, and what it writes is taken out again. These two are called in another way there.
 func TestClientsAuditALoopInTheSandbox(t *testing.T) {
-	inClients(t, nil, func(l *lab) {
+	wantsDocker(t)
+	inClients(t, []string{"claude", "codex"}, func(l *lab) {
 		t := l.t
 		l.install()
 		p := newInSandbox(l)
