@@ -140,28 +140,13 @@ func (w *workspace) weighVectors(ctx context.Context, vectors *vector.Store, emb
 	}
 	defer x.Close()
 	keep := x.Keep(recall.Query{}, w.env.Now())
-	var tried []vector.Trial
+	var worth vector.Worth
 	err = x.Guard(func() (err error) {
-		tried, err = vectors.Try(ctx, embed, live, func(query string, n int) (ids []string) {
-			for _, f := range x.Rank(recall.Request{Text: query, N: n, Apart: true, Keep: keep}) {
-				if m, err := x.Memory(f.Ref); err == nil {
-					ids = append(ids, m.ID)
-				}
-			}
-			return ids
-		})
+		worth, err = vectors.Weigh(ctx, embed, live, func(query string, n int) []string { return x.IDs(query, n, keep) })
 		return errors.Join(err, x.Err())
 	})
 	if err != nil {
 		return err
-	}
-	trials := make([]recall.Trial, len(tried))
-	for i, t := range tried {
-		trials[i] = recall.Trial(t)
-	}
-	worth := vector.Worth{Trials: len(trials)} // with few of them the nearest only follow what the words find
-	if len(trials) >= vector.MinTrials {
-		worth.Weight, worth.Alone = recall.Weigh(trials)
 	}
 	return vectors.Keep(ctx, worth)
 }

@@ -34,7 +34,7 @@ var arrows = map[string][]string{
 	"gitstore/recall/segment": nil,
 	"gitstore/recall/terms":   {"internal/pattern"},
 	"gitstore/recall":         {"gitstore/record", "gitstore/recall/segment", "gitstore/recall/terms", "internal/file", "internal/pattern"},
-	"gitstore/recall/vector":  {"gitstore/record", "internal/file"},
+	"gitstore/recall/vector":  {"gitstore/recall", "gitstore/record", "internal/file"},
 	"gitstore/recall/pack":    nil,
 	"hooks":                   {"internal/file", "internal/redact"},
 	"hooks/install":           {"hooks", "internal/file", "internal/pattern"},

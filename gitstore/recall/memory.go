@@ -170,6 +170,16 @@ func (x *Index) Memory(at Ref) (record.Memory, error) {
 	return m, nil
 }
 
+// IDs are those of the memories that Rank finds for a text, the best first, each by itself.
+func (x *Index) IDs(text string, n int, keep func(Ref) bool) (ids []string) {
+	for _, f := range x.Rank(Request{Text: text, N: n, Apart: true, Keep: keep}) {
+		if m, err := x.Memory(f.Ref); err == nil {
+			ids = append(ids, m.ID)
+		}
+	}
+	return ids
+}
+
 // Newest are the documents that keep lets through, at most n unless n is 0, the newest first: what a query finds that only filters.
 func (x *Index) Newest(n int, keep func(Ref) bool) (out []Found) {
 	for k, s := range x.segments {

@@ -108,26 +108,9 @@ func (x *hybrid) weigh() error {
 	for _, m := range x.records {
 		all = append(all, m)
 	}
-	tried, err := x.vectors.Try(context.Background(), x.embed, all, func(query string, n int) (ids []string) {
-		for _, f := range x.index.Rank(recall.Request{Text: query, N: n, Apart: true}) {
-			if m, err := x.index.Memory(f.Ref); err == nil {
-				ids = append(ids, m.ID)
-			}
-		}
-		return ids
-	})
-	if err != nil {
-		return err
-	}
-	x.worth = vector.Worth{Trials: len(tried), Rows: x.vectors.Rows()}
-	var trials []recall.Trial
-	for _, t := range tried {
-		trials = append(trials, recall.Trial(t))
-	}
-	if len(trials) >= vector.MinTrials {
-		x.worth.Weight, x.worth.Alone = recall.Weigh(trials)
-	}
-	return nil
+	var err error
+	x.worth, err = x.vectors.Weigh(context.Background(), x.embed, all, func(query string, n int) []string { return x.index.IDs(query, n, nil) })
+	return err
 }
 
 // shown is the weight, or -1 where the nearest are not shown.

@@ -10,16 +10,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
-
-// Trial is a query made of a memory's words, and how two searches answer it. Whether the memory is found again says how
-// far each of them is to be trusted with these memories.
-type Trial struct {
-	Want    string   // id of the memory
-	Lexical []string // ids of those with the query's words, the best first
-	Near    []string // likewise of the nearest
-}
 
 // trialDepth is how many memories each search returns.
 const trialDepth = 50
@@ -33,8 +26,9 @@ var mixtures = [2]struct{ own, other int }{{3, 0}, {4, 4}}
 const perMixture = 96
 
 // Try makes queries of memories that have vectors, has them embedded, and searches with each. lexical is the search by
-// words: the ids of at most n memories, the best first. The queries are the same for the same memories.
-func (v *Store) Try(ctx context.Context, embed Embed, memories []record.Memory, lexical func(query string, n int) []string) ([]Trial, error) {
+// words: the ids of at most n memories, the best first. The queries are the same for the same memories. Whether a memory is found
+// again by its own words says how far each search is to be trusted with these memories.
+func (v *Store) Try(ctx context.Context, embed Embed, memories []record.Memory, lexical func(query string, n int) []string) ([]recall.Trial, error) {
 	trials, queries := v.trials(memories)
 	if len(trials) == 0 {
 		return nil, nil
@@ -72,7 +66,7 @@ func (v *Store) Try(ctx context.Context, embed Embed, memories []record.Memory, 
 }
 
 // trials are those that can be made of memories, without answers, and their queries.
-func (v *Store) trials(memories []record.Memory) (trials []Trial, queries []string) {
+func (v *Store) trials(memories []record.Memory) (trials []recall.Trial, queries []string) {
 	type source struct {
 		chance uint64
 		id     string
@@ -114,7 +108,7 @@ func (v *Store) trials(memories []record.Memory) (trials []Trial, queries []stri
 			if chance.IntN(2) == 1 {
 				slices.Reverse(parts)
 			}
-			trials = append(trials, Trial{Want: one.id})
+			trials = append(trials, recall.Trial{Want: one.id})
 			queries = append(queries, strings.Join(slices.Concat(parts...), " "))
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"hash/crc32"
 	"path/filepath"
 
+	"github.com/reverie-memory/reverie/gitstore/recall"
+	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/file"
 )
 
@@ -27,14 +29,24 @@ const (
 // Old reports whether so much has come or gone since that it is to be measured again.
 func (w Worth) Old(rows int) bool { return 4*max(rows-w.Rows, w.Rows-rows) > w.Rows }
 
-// MinTrials is how many trials say something: of fewer, a lucky one would be worth several points. Without them the weight
-// is to be 0.
-const MinTrials = 16
+// minTrials is how many trials say something: of fewer, a lucky one would be worth several points. Without them the weight
+// is 0: the nearest only follow what the words find.
+const minTrials = 16
+
+// Weigh measures what the vectors add to a search by words: see Try and recall.Weigh.
+func (v *Store) Weigh(ctx context.Context, embed Embed, memories []record.Memory, lexical func(query string, n int) []string) (Worth, error) {
+	trials, err := v.Try(ctx, embed, memories, lexical)
+	w := Worth{Trials: len(trials), Rows: v.Rows()}
+	if err == nil && len(trials) >= minTrials {
+		w.Weight, w.Alone = recall.Weigh(trials)
+	}
+	return w, err
+}
 
 // Useless reports whether the nearest are hardly better than chance, and not to be shown at all. The mean nDCG@10 of a list by
 // chance, where one memory is right, is the sum of its discounts, 4.5, by the number of memories.
 func (w Worth) Useless() bool {
-	return w.Trials >= MinTrials && w.Alone < 0.1+4.5/float64(max(w.Rows, 1))
+	return w.Trials >= minTrials && w.Alone < 0.1+4.5/float64(max(w.Rows, 1))
 }
 
 // format is the file of a worth: one line of version, birth of the vectors and numbers, and the CRC-32 of that.
