@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path"
@@ -198,7 +199,7 @@ func (w *workspace) passesAlready(ctx context.Context, plan worktree.Plan, base 
 		}
 		l.run, l.env = l.inside.run, nil
 	}
-	out, err := l.verify(ctx, worktree.Turn{Loop: worktree.Loop{State: state, Plan: plan}, Dir: dir})
+	out, err := l.verify(ctx, worktree.Turn{Loop: worktree.Loop{State: state, Plan: plan}, Dir: dir, Live: io.Discard})
 	if err != nil {
 		return nil, err
 	}
