@@ -240,6 +240,9 @@ func (r *eventReader) tool(name string, input map[string]any) string {
 		return r.command(command)
 	}
 	about := text("file_path", "filePath", "absolute_path", "path", "dir_path", "pattern", "query", "url", "description", "name")
+	if dir, inside, ok := strings.Cut(about, "/tree/"); ok && strings.Contains(dir, "/reverie/loops/") { // of the loop's work tree
+		about = inside
+	}
 	return r.close() + strings.TrimRight("* "+name+" "+oneLine(about, 200), " ") + "\n"
 }
 

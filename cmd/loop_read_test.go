@@ -14,11 +14,11 @@ func TestEventsAreReadable(t *testing.T) {
 		{"claude", `{"type":"system","subtype":"init","tools":["Bash"]}
 {"type":"assistant","message":{"role":"assistant","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"I look first.\n\nThen I write."},{"type":"tool_use","name":"Bash","input":{"command":"go test ./...\ngo vet","description":"Test"}}]}}
 {"type":"user","message":{"role":"user","content":[{"type":"tool_result","is_error":true,"content":"Exit code 1\nFAIL"}]}}
-{"type":"assistant","message":{"role":"assistant","content":[{"type":"tool_use","name":"Edit","input":{"file_path":"/x/parse.go","old_string":"a"}}]}}
+{"type":"assistant","message":{"role":"assistant","content":[{"type":"tool_use","name":"Edit","input":{"file_path":"/x/.git/reverie/loops/one/tree/lib/parse.go","old_string":"a"}}]}}
 {"type":"user","message":{"role":"user","content":[{"type":"tool_result","content":[{"type":"text","text":"done"}]}]}}
 {"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"It works."}]}}
 {"type":"result","subtype":"success","is_error":false,"result":"It works."}
-`, "I look first.\n\nThen I write.\n$ go test ./...\n  go vet\n! Exit code 1 FAIL\n* Edit /x/parse.go\nIt works.\n"},
+`, "I look first.\n\nThen I write.\n$ go test ./...\n  go vet\n! Exit code 1 FAIL\n* Edit lib/parse.go\nIt works.\n"},
 		{"claude, a result of its own", `{"type":"result","is_error":true,"result":"no credit"}` + "\n", "! no credit\n"},
 		{"codex", `{"type":"thread.started","thread_id":"1"}
 {"type":"turn.started"}

@@ -212,6 +212,10 @@ func TestClientsOfAKilledLoopAreEnded(t *testing.T) {
 		case a := <-r.ended():
 			t.Fatal(a)
 		}
+		l.eventually("what it has done is seen, and no event", func() bool {
+			_, live, _ := strings.Cut(l.must("loop", "status", "answer", "--json"), `"live":{`)
+			return strings.Contains(live, "answer.txt") && !strings.Contains(live, `\"type\"`)
+		})
 		if err := r.cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
