@@ -154,7 +154,7 @@ func TestLoopDockerKilled(t *testing.T) {
 		{"agent", countedAgain, &agents, killAgent},
 	}
 	random := rand.New(rand.NewPCG(*seed, 0))
-	engine, restart := theEngine(t)
+	engine, restart := theEngine()
 	t.Run("loops", func(t *testing.T) {
 		for i := range kills {
 			if engine != "" && i%10 == 3 {
@@ -193,7 +193,7 @@ func TestLoopDockerKilled(t *testing.T) {
 					t.Errorf("%s\nresumed without an engine, %d: %s", story, code, said)
 				}
 			}
-			restart()
+			restart(t)
 			k.finish(want, story)
 		})
 	}
@@ -241,16 +241,16 @@ func killAgent(k *killing, _ int, over <-chan struct{}) bool {
 }
 
 // theEngine is the file with the process of the engine that .ci/docker has started, and a function that starts it again; "" for any other.
-func theEngine(t *testing.T) (pidFile string, restart func()) {
-	t.Helper()
+func theEngine() (pidFile string, restart func(*testing.T)) {
 	folder := filepath.Dir(strings.TrimPrefix(os.Getenv("REVERIE_DOCKER"), "unix://"))
 	if loopEngine() != "docker" || filepath.Base(folder) != fmt.Sprintf("reverie-ci-docker-%d", os.Getuid()) {
 		return "", nil
 	}
-	return filepath.Join(folder, "pid"), func() {
+	return filepath.Join(folder, "pid"), func(t *testing.T) {
+		t.Helper()
 		again := exec.Command("../.ci/docker")
 		again.Env = append(os.Environ(), "TMPDIR="+filepath.Dir(folder))
-		if out, err := again.Output(); err != nil {
+		if out, err := again.CombinedOutput(); err != nil {
 			t.Fatalf("the engine does not start again: %v\n%s", err, out)
 		}
 	}

@@ -318,9 +318,12 @@ func TestLoopDockerHoldsLimits(t *testing.T) {
 		{"a full disk", `i=0; while :; do i=$((i+1)); head -c 10000000 /dev/zero >f$i; done`, "exit code 125: [ended: ", ""},
 		{"a gigabyte of output", `sleep ` + mark + ` & head -c 1000000000 /dev/zero | tr '\0' x`, "exit code 125: [ended: it printed more than 1 MiB]", ""},
 		{"memory", `sleep ` + mark + ` & head -c 400000000 /dev/zero | tail -c 390000000 | wc -c; exit 3`, "ended: it used more than 256 MiB of memory", "60s"},
-		{"time", `trap '' TERM; sleep ` + mark, "took longer than 5 seconds", ""},
+		{"time", `trap '' TERM; sleep ` + mark, "took longer than 2 seconds", "2s"}, // and 5 more, for it does not end when it is asked to
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			if _, err := os.Stat("/sys/fs/cgroup/cgroup.controllers"); loopEngine() == "podman" && test.name == "memory" && err != nil {
+				test.says = "ended with exit code 3: Killed" // with control groups of version 1, Podman does not see what the kernel did
+			}
 			dir := newRepo(t)
 			plan := filepath.Join(t.TempDir(), "plan.md")
 			write(t, plan, "# Limits\n\n```verify\ntrue\n```\n")

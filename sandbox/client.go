@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -30,11 +31,15 @@ func (c *clientError) Error() string {
 }
 func (c *clientError) Unwrap() error { return c.err }
 
-// missing reports whether the engine said that it has no such thing.
-func missing(err error) bool {
+// said reports whether it was the engine that failed, and in such words.
+func said(err error, words ...string) bool {
 	var c *clientError
-	return errors.As(err, &c) && strings.Contains(strings.ToLower(c.said), "no such")
+	return errors.As(err, &c) && slices.ContainsFunc(words, func(w string) bool { return strings.Contains(strings.ToLower(c.said), w) })
 }
+
+// missing reports whether the engine said that it has no such thing, and noImage that it has no such image.
+func missing(err error) bool { return said(err, "no such") || noImage(err) }
+func noImage(err error) bool { return said(err, "no such image", "image not known") }
 
 // client is a call of the engine's program, ready to start. Its environment holds what the program needs to find the engine and
 // nothing of ours, and then given, as NAME=VALUE. Docker's engine is named by its socket, and the user's configuration is left

@@ -48,8 +48,10 @@ func (e *Engine) Run(ctx context.Context, s Spec, argv []string, stdin io.Reader
 	if s, err = s.complete(e.facts.cpus); err != nil {
 		return result, err
 	}
-	if result.Image, err = e.Image(ctx, s.Image); err != nil {
-		return result, err
+	if result.Image = s.Image; !isImageID(s.Image) { // of one that has an id, create tells whether it is there
+		if result.Image, err = e.Image(ctx, s.Image); err != nil {
+			return result, err
+		}
 	}
 	hidden, err := gitEntries(s.Workspace)
 	if err != nil {
@@ -83,6 +85,9 @@ func (e *Engine) Run(ctx context.Context, s Spec, argv []string, stdin io.Reader
 	// A client that is killed may leave an order behind that is carried out later, so this one is waited for.
 	args, env := e.args(c)
 	if _, err := e.askWith(context.WithoutCancel(ctx), orderTime, env, args...); err != nil {
+		if noImage(err) {
+			err = fmt.Errorf("%w: %s", ErrNoImage, result.Image)
+		}
 		return result, fmt.Errorf("make a container: %w", err)
 	}
 	made, err := e.inspect(ctx, name)
@@ -209,16 +214,8 @@ func (e *Engine) remove(name string) error {
 	var err error
 	for wait := 100 * time.Millisecond; wait < 2*time.Second; wait *= 2 {
 		_, err = e.ask(ctx, orderTime, "rm", "--force", "--volumes", name)
-		if missing(err) {
+		if err == nil || missing(err) {
 			return nil
-		}
-		if err == nil {
-			if _, err = e.inspect(ctx, name); missing(err) {
-				return nil
-			}
-		}
-		if err == nil {
-			err = errors.New("it is still there")
 		}
 		time.Sleep(wait) // another call may be about to remove it
 	}

@@ -90,7 +90,7 @@ func TestRunMakesLooksStartsLooksAndRemoves(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	all := f.calls(t, "")
-	want := []string{"info", "ps", "image", "create", "container", "start", "container", "rm", "container"}
+	want := []string{"info", "ps", "image", "create", "container", "start", "container", "rm"}
 	if diff := cmp.Diff(want, verbs(all)); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
 	}
@@ -159,6 +159,8 @@ func TestRunTellsWhatFailed(t *testing.T) {
 		says             string
 	}{
 		{"no image", "fail-image", "Error: No such image: tools", ErrNoImage, "tools"},
+		{"no image of Podman's", "fail-image", "Error: inspecting object: tools: image not known", ErrNoImage, "tools"},
+		{"the image went away", "fail-create", "Error: No such image: " + fakeID, ErrNoImage, fakeID},
 		{"not made", "fail-create", "Error response from daemon: no space left on device", nil, "no space left"},
 		{"not removed", "fail-rm", "Error response from daemon: device busy", ErrLeft, "device busy"},
 		{"the client went away", "ended", `{"State":{"Status":"running","Running":true}}`, ErrSilent, "ended before the container"},

@@ -48,6 +48,7 @@ func Engines() []string { return []string{"docker", "podman"} }
 // How long one answer of the engine may take.
 const (
 	infoTime  = 5 * time.Second  // of one that is asked whether it is there
+	tellTime  = 30 * time.Second // of Podman, which is no process that waits, and asks the system's package manager about each of its parts
 	orderTime = 60 * time.Second // of one that makes, stops or removes a container
 )
 
@@ -97,7 +98,11 @@ func Find(ctx context.Context, name string) (*Engine, error) {
 			return nil, err
 		}
 	}
-	out, err := e.ask(ctx, infoTime, "info", "--format", "{{json .}}")
+	most := infoTime
+	if name == "podman" {
+		most = tellTime
+	}
+	out, err := e.ask(ctx, most, "info", "--format", "{{json .}}")
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrSilent, err)
 	}
@@ -233,8 +238,14 @@ func (e *Engine) Image(ctx context.Context, name string) (string, error) {
 	if !strings.HasPrefix(id, "sha256:") {
 		id = "sha256:" + id // Podman's
 	}
-	if len(id) != len("sha256:")+64 || strings.Trim(id[len("sha256:"):], "0123456789abcdef") != "" {
+	if !isImageID(id) {
 		return "", fmt.Errorf("look at image %s: %q is not an id", name, id)
 	}
 	return id, nil
+}
+
+// isImageID reports whether a name is an id in full.
+func isImageID(name string) bool {
+	hex, ok := strings.CutPrefix(name, "sha256:")
+	return ok && len(hex) == 64 && strings.Trim(hex, "0123456789abcdef") == ""
 }
