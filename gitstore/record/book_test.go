@@ -430,3 +430,42 @@ func TestCheckpointNeverChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// A file of the branch with the id of a private memory does not hide it, and is named. The same file on both sides, as a move that was
+// interrupted leaves it, is one memory of the branch.
+func TestPrivateMemoryIsNotHidden(t *testing.T) {
+	b, _, _ := newBook(t)
+	own := fact("Never deploy on a Friday")
+	own.Private = true
+	put(t, b, own)
+	strange := fact("Deploy on Fridays")
+	strange.ID = own.ID
+	for _, c := range []struct {
+		text    []byte
+		want    string
+		private bool
+		bad     int
+	}{
+		{strange.Format(), own.Text, true, 1},
+		{own.Format(), own.Text, false, 0},
+	} {
+		update(t, b, func(tx *Tx) error { tx.Write(Branch, own.Path(), c.text); return nil })
+		if err := b.View(t.Context(), func(v *View) error {
+			all := v.Memories()
+			if len(all) != 1 || all[0].Text != c.want || all[0].Private != c.private || len(v.Bad()) != c.bad {
+				t.Errorf("%+v, bad %v; want %q, private %v, %d bad", all, v.Bad(), c.want, c.private, c.bad)
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.View(t.Context(), func(v *View) error {
+			if m, err := v.Find(own.ID); err != nil || m.Text != c.want {
+				t.Errorf("%v, %v", m, err)
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -219,13 +220,18 @@ func (t *table) has(shelf int, id string) (m Memory, found bool, err error) {
 
 // byID is what Find returns for a whole id.
 func (t *table) byID(id string) (m Memory, found bool, err error) {
-	for i := range t.shelves {
-		if m, found, err = t.has(i, id); found || err != nil {
-			m.Private = i == 1
-			return m, found, err
-		}
+	if m, found, err = t.has(1, id); err != nil {
+		return Memory{}, false, err
 	}
-	return m, false, nil
+	of, both, err := t.has(0, id)
+	switch {
+	case err != nil, found && both: // which of them counts is for who sees the files
+		return Memory{}, false, cmp.Or(err, errUnknown)
+	case both:
+		return of, true, nil
+	}
+	m.Private = found
+	return m, found, nil
 }
 
 // same is what Same returns.
@@ -237,10 +243,8 @@ func (t *table) same(text string) (m Memory, found bool, err error) {
 		if !wordless && !p.Same(print) || wordless && Normal(held.Text) != Normal(text) {
 			return nil
 		}
-		if shelf == 1 { // the branch's copy wins
-			if _, there, err := t.has(0, held.ID); there || err != nil {
-				return err
-			}
+		if _, both, err := t.has(1-shelf, held.ID); both || err != nil { // which of them counts is for who sees the files
+			return cmp.Or(err, errUnknown)
 		}
 		held.Private = shelf == 1
 		live, best := held.Status != Retired, found && m.Status != Retired

@@ -54,7 +54,12 @@ func (v *View) read() {
 			v.entries, b = append(v.entries, b[0]), b[1:]
 		} else {
 			if len(b) > 0 && b[0].id() == a[0].id() {
-				b = b[1:] // the branch's copy wins
+				if b[0].blob != a[0].blob { // whoever may write to the branch must not hide what this clone knows for itself
+					v.bad = append(v.bad, &FormatError{Path: a[0].path, Field: "id", Reason: "the same id as a private memory of this clone, which counts"})
+					a = a[1:]
+					continue
+				}
+				b = b[1:]
 			}
 			v.entries, a = append(v.entries, a[0]), a[1:]
 		}
