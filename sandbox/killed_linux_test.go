@@ -1,11 +1,13 @@
 package sandbox
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +16,7 @@ import (
 // TestEngineClientIsKilled kills a process with containers at some moment of its work, again and again: the next Prune leaves nothing of it, and nothing of a living one goes.
 func TestEngineClientIsKilled(t *testing.T) {
 	e := realEngine(t)
+	lookers := len(looking())
 	living, finish := started(t, e, Spec{Image: realImage, Workspace: place(t)}, "true")
 	defer finish()
 	self, err := os.Executable()
@@ -69,6 +72,9 @@ func TestEngineClientIsKilled(t *testing.T) {
 		t.Errorf("the living one, %s, among %+v", living, rest)
 	}
 	if e.Name == "podman" { // what its List does not tell of
+		if own := looking(); len(own) > lookers+1 {
+			t.Errorf("processes that look after containers: %v, of which one is the living one's", own)
+		}
 		if rest := strings.Fields(raw(t, "ps", "--all", "--external", "--quiet")); len(rest) != 1 {
 			t.Errorf("containers that never came to be: %q", rest)
 		}
@@ -104,4 +110,16 @@ func TestSilentEngine(t *testing.T) {
 	if took := time.Since(began); took > 4*infoTime {
 		t.Errorf("it took %s", took)
 	}
+}
+
+// looking are the processes that Podman has look after our containers.
+func looking() []string {
+	var found []string
+	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, f := range all {
+		if line, err := os.ReadFile(f); err == nil && bytes.Contains(line, []byte("conmon\x00")) && bytes.Contains(line, []byte("\x00reverie-")) {
+			found = append(found, f)
+		}
+	}
+	return found
 }
