@@ -43,13 +43,17 @@ func noImage(err error) bool { return said(err, "no such image", "image not know
 
 // client is a call of the engine's program, ready to start. Its environment holds what the program needs to find the engine and
 // nothing of ours, and then given, as NAME=VALUE. Docker's engine is named by its socket, and the user's configuration is left
-// out (there is none in the folder named): it would put the host's proxies into every container, and can replace commands.
+// out (there is none in the folder named): it would put the host's proxies into every container, and can replace commands. One of
+// Podman's is the engine itself: it outlives us, for what it has half made nobody finds.
 func (e *Engine) client(ctx context.Context, given []string, args ...string) *exec.Cmd {
 	if e.Name == "docker" {
 		args = append([]string{"--config", filepath.Join(e.folder, "none"), "--host", e.host}, args...)
 	}
 	cmd := tame(exec.CommandContext(ctx, e.program, args...))
 	cmd.Env = e.environment(given)
+	if e.Name == "podman" {
+		outlive(cmd.SysProcAttr)
+	}
 	return cmd
 }
 

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,8 +31,18 @@ type container struct {
 	user   string
 	binds  []bind
 	filter string // of system calls: a file; "" is the engine's own
+	folder string // Podman: where the process works that looks after the container, which leaves files there; else ""
 	spec   Spec
 	argv   []string
+}
+
+// ranOut reports whether Podman's process has noted that the kernel killed for want of memory. With control groups of version 1, inspect does not tell.
+func (c container) ranOut() bool {
+	if c.folder == "" {
+		return false
+	}
+	_, err := os.Lstat(filepath.Join(c.folder, "oom"))
+	return err == nil
 }
 
 // insideHome is the home folder of whoever runs inside: the one place beside the workspace that can be written.
@@ -63,6 +74,7 @@ func (e *Engine) plan(name, image string, s Spec, g given, hidden []hidden, argv
 	}
 	if e.Name == "podman" {
 		c.binds = append(c.binds, bind{g.hosts(), "/etc/hosts", false})
+		c.folder = g.dir
 	}
 	if e.facts.filter != "" {
 		c.filter = g.filter()

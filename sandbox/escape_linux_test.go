@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -356,100 +355,5 @@ func TestEngineSwapsWhileCollecting(t *testing.T) {
 	t.Log(taken, "files taken, refused:", refused)
 	if taken == 0 || len(refused) == 0 {
 		t.Error("nothing was taken, or nothing swapped")
-	}
-}
-
-// TestEngineClientIsKilled kills a process with containers at some moment of its work, again and again: the next Prune leaves nothing of it, and nothing of a living one goes.
-func TestEngineClientIsKilled(t *testing.T) {
-	e := realEngine(t)
-	living, finish := started(t, e, Spec{Image: realImage, Workspace: place(t)}, "true")
-	defer finish()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	running := 0
-	const kills = 12
-	for i := range kills {
-		dir := place(t)
-		mark := fmt.Sprintf("31%d%04d", os.Getpid(), i)
-		child := exec.Command(self)
-		child.Env = append(os.Environ(), "REVERIE_SANDBOX_CHILD="+dir, "REVERIE_SANDBOX_MARK="+mark)
-		if err := child.Start(); err != nil {
-			t.Fatal(err)
-		}
-		after := time.Duration(i) * 100 * time.Millisecond // from before anything is made to while it runs
-		if e.Name == "podman" {
-			after *= 2 // it takes its time
-		}
-		time.Sleep(after)
-		child.Process.Kill()
-		child.Wait()
-		for _, c := range mustList(t, e) {
-			if c.Owner.PID == child.Process.Pid && c.Status == "running" {
-				running++
-			}
-		}
-		if _, err := e.Prune(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
-		for range 20 { // an order on its way when the client died may still have been carried out
-			if time.Sleep(50 * time.Millisecond); len(mustList(t, e)) == 1 {
-				break
-			}
-			if _, err := e.Prune(t.Context(), nil); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for _, c := range mustList(t, e) {
-			if c.Owner.PID == child.Process.Pid {
-				t.Errorf("after %s: %s is left, %s", after, c.Name, c.Status)
-			}
-		}
-		gone(t, "sleep\x00"+mark)
-		gone(t, "REVERIE_CHILD_"+mark)
-	}
-	if running == 0 {
-		t.Error("no container ran when its client was killed")
-	}
-	t.Log(running, "of", kills, "were running when their client was killed")
-	if rest := mustList(t, e); len(rest) != 1 || rest[0].ID != living {
-		t.Errorf("the living one, %s, among %+v", living, rest)
-	}
-	if e.Name == "podman" { // what its List does not tell of
-		if rest := strings.Fields(raw(t, "ps", "--all", "--external", "--quiet")); len(rest) != 1 {
-			t.Errorf("containers that never came to be: %q", rest)
-		}
-	}
-	if entries, err := os.ReadDir(e.folder); err != nil || len(entries) != 1 {
-		t.Errorf("folders of containers: %v, %v", entries, err)
-	}
-}
-
-func mustList(t *testing.T, e *Engine) []Container {
-	t.Helper()
-	list, err := e.List(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return list
-}
-
-// TestSilentEngine is about one that takes a connection and says nothing.
-func TestSilentEngine(t *testing.T) {
-	realEngine(t) // it takes as long as patience does
-	socket := socketIn(t)
-	l, err := net.Listen("unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	t.Setenv("DOCKER_HOST", "unix://"+socket)
-	began := time.Now()
-	if _, err := Find(t.Context(), "docker"); !errors.Is(err, ErrSilent) {
-		t.Error(err)
-	}
-	if took := time.Since(began); took > 4*infoTime {
-		t.Errorf("it took %s", took)
 	}
 }

@@ -12,6 +12,9 @@ func ownGroup() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
+// outlive has a client go on when we end.
+func outlive(how *syscall.SysProcAttr) { how.Pdeathsig = 0 }
+
 // hardProcesses is how many processes the user of this one may have at most; 0 where that is not known.
 func hardProcesses() uint64 {
 	var l unix.Rlimit

@@ -121,6 +121,7 @@ func (e *Engine) attend(ctx context.Context, c container, watch *diskWatch, stdi
 	life, end := context.WithCancel(context.Background())
 	defer end()
 	client := e.client(life, nil, "start", "--attach", "--interactive", c.name)
+	client.Dir = c.folder
 	var said bytes.Buffer // Podman tells here alone why it cannot start a command
 	client.Stdout, client.Stderr = &limited{streams[0], budget}, io.MultiWriter(&atMost{&said, 4 << 10}, &limited{streams[1], budget})
 	fed, err := feed(client, stdin)
@@ -182,7 +183,7 @@ func (e *Engine) attend(ctx context.Context, c container, watch *diskWatch, stdi
 		return result, fmt.Errorf("%w: the client of %s ended before the container: %v", ErrSilent, e.Name, ended)
 	case state.Error != "" || state.StartedAt.IsZero():
 		return result, fmt.Errorf("start %q: %s", c.argv[0], firstLines(cmp.Or(state.Error, said.String())))
-	case state.OOMKilled && result.Ended == Exited && state.ExitCode != 0:
+	case (state.OOMKilled || c.ranOut()) && result.Ended == Exited && state.ExitCode != 0:
 		result.Ended = NoMemory
 	case result.Ended == Exited && budget.exceeded():
 		result.Ended = TooLong
