@@ -81,7 +81,7 @@ func TestOnlyTheStandardLibraryUsesC(t *testing.T) {
 func TestStartBuildsNothing(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "reverie.exe")
 	build := exec.Command("go", "build", "-tags", "urfave_cli_no_docs", "-o", program, "./cmd/reverie")
-	build.Dir = ".."
+	build.Dir, build.Env = "..", append(build.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

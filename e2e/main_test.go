@@ -50,7 +50,8 @@ func runTests(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	binary = filepath.Join(dir, "reverie")
-	build := exec.Command("go", "build", "-o", binary, "../cmd/reverie")
+	build := exec.Command("go", "build", "-tags", "urfave_cli_no_docs", "-o", binary, "../cmd/reverie") // as README has it
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
 		return 1

@@ -15,7 +15,7 @@ import (
 func builtReverie(t *testing.T) string {
 	t.Helper()
 	reverie := filepath.Join(t.TempDir(), "reverie")
-	build := exec.Command("go", "build", "-o", reverie, "../cmd/reverie")
+	build := exec.Command("go", "build", "-tags", "urfave_cli_no_docs", "-o", reverie, "../cmd/reverie")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
