@@ -105,7 +105,7 @@ func loopCommand(env *Env) *cli.Command {
 				return runLoopLint(c.Context, env, rest[0], o)
 			}
 			run := map[string]func(context.Context, *Env, string, loopOptions) error{
-				"status": runLoopStatus, "findings": runLoopFindings, "cancel": runLoopCancel, "remove": runLoopRemove, "resume": runLoopResume, "hook": runLoopHook, "wake": runLoopWake,
+				"status": runLoopStatus, "findings": runLoopFindings, "cancel": runLoopCancel, "remove": runLoopRemove, "resume": runLoopResume, "hook": runLoopHook, "wake": runLoopWake, "carry": runLoopCarry,
 			}[verb]
 			if run == nil || len(rest) > 1 {
 				return usage("'reverie help loop' shows what it takes", "loop wants lint PLAN, start PLAN, status, findings, cancel, resume or remove")

@@ -50,12 +50,10 @@ func runLoopResume(ctx context.Context, env *Env, name string, o loopOptions) er
 	if err != nil {
 		return explainLoop(err)
 	}
-	if o.detach {
-		handed = true
-		lease.Release()
-		return w.detachLoop(s)
-	}
 	handed = true
+	if o.detach {
+		return w.detachLoop(ctx, s, lease, o.backoff)
+	}
 	env.say("%s: iteration %d goes on", s.Phase, s.Iteration)
 	return w.carryOn(ctx, record, s, lease, o.backoff)
 }

@@ -35,8 +35,7 @@ func runLoopStart(ctx context.Context, env *Env, file string, command []string, 
 		return explainLoop(err)
 	}
 	if o.detach {
-		lease.Release()
-		return w.detachLoop(s)
+		return w.detachLoop(ctx, s, lease, o.backoff)
 	}
 	return w.carryOn(ctx, record, s, lease, o.backoff)
 }
@@ -284,23 +283,6 @@ func (w *workspace) beginLoop(ctx context.Context, s *worktree.State, plan workt
 		}
 	}
 	return nil, nil, fmt.Errorf("%s: %w", stem, worktree.ErrTaken)
-}
-
-// detachLoop leaves a loop to a process in the background.
-func (w *workspace) detachLoop(s worktree.State) error {
-	dir := w.repo.WorkTree
-	if dir == "" {
-		dir = w.repo.CommonDir
-	}
-	if err := startApart(dir, w.state, "loop", "resume", s.Name); err != nil {
-		return err
-	}
-	w.env.say("loop %s goes on in the background; look at it: reverie loop status %s --watch", s.Name, s.Name)
-	if w.env.JSON {
-		return w.env.object(map[string]string{"name": s.Name, "branch": strings.TrimPrefix(s.Branch, "refs/heads/")})
-	}
-	w.env.print("%s\n", s.Name)
-	return nil
 }
 
 func randomHex(n int) string {
