@@ -42,20 +42,38 @@ func runLoopResume(ctx context.Context, env *Env, name string, o loopOptions) er
 	if l, err = record.Load(ctx); err != nil {
 		return err
 	}
-	place, err := w.loopPlace(ctx, l.State)
-	if err != nil {
-		return explainLoop(err)
-	}
-	s, err := worktree.Resume(ctx, record, place, set, env.Now())
+	s, err := w.resumed(ctx, record, l.State, set)
 	if err != nil {
 		return explainLoop(err)
 	}
 	handed = true
-	if o.detach {
+	switch {
+	case s.Phase.Over(): // what was left to do is done already
+	case o.detach:
 		return w.detachLoop(ctx, s, lease, o.backoff)
+	default:
+		env.say("%s: iteration %d goes on", s.Phase, s.Iteration)
 	}
-	env.say("%s: iteration %d goes on", s.Phase, s.Iteration)
 	return w.carryOn(ctx, record, s, lease, o.backoff)
+}
+
+// resumed is the state of a loop that goes on, of which the caller holds the lease.
+func (w *workspace) resumed(ctx context.Context, record *worktree.Record, s worktree.State, set worktree.Settings) (worktree.State, error) {
+	if s.InPlace != "" {
+		unlock, err := worktree.LockPlaces(ctx, w.repo)
+		if err != nil {
+			return s, err
+		}
+		defer unlock()
+		if err := w.alone(ctx, s); err != nil {
+			return s, err
+		}
+	}
+	place, err := w.loopPlace(ctx, s)
+	if err != nil {
+		return s, err
+	}
+	return worktree.Resume(ctx, record, place, set, w.env.Now())
 }
 
 // cancelTime is how long a loop may take to end that is asked to.

@@ -26,11 +26,7 @@ func runLoopStart(ctx context.Context, env *Env, file string, command []string, 
 	if err != nil {
 		return err
 	}
-	s, plan, err := w.newLoop(ctx, file, command, o)
-	if err != nil {
-		return explainLoop(err)
-	}
-	record, lease, err := w.beginLoop(ctx, &s, plan, o.name == "")
+	record, s, lease, err := w.newRecord(ctx, file, command, o)
 	if err != nil {
 		return explainLoop(err)
 	}
@@ -38,6 +34,23 @@ func runLoopStart(ctx context.Context, env *Env, file string, command []string, 
 		return w.detachLoop(ctx, s, lease, o.backoff)
 	}
 	return w.carryOn(ctx, record, s, lease, o.backoff)
+}
+
+// newRecord is a loop that begins: its record and state, and its lease.
+func (w *workspace) newRecord(ctx context.Context, file string, command []string, o loopOptions) (*worktree.Record, worktree.State, *worktree.Lease, error) {
+	if o.inPlace {
+		unlock, err := worktree.LockPlaces(ctx, w.repo)
+		if err != nil {
+			return nil, worktree.State{}, nil, err
+		}
+		defer unlock()
+	}
+	s, plan, err := w.newLoop(ctx, file, command, o)
+	if err != nil {
+		return nil, s, nil, err
+	}
+	record, lease, err := w.beginLoop(ctx, &s, plan, o.name == "")
+	return record, s, lease, err
 }
 
 // newLoop is the state of a loop as the command line asks for it. It changes nothing.
@@ -234,12 +247,25 @@ func (w *workspace) inPlace(ctx context.Context, s *worktree.State, o loopOption
 		return loopFailure(worktree.Refusal, errors.New("HEAD is on no branch"), "git switch BRANCH")
 	}
 	s.InPlace, s.Branch = w.repo.WorkTree, "refs/heads/"+strings.TrimPrefix(branch, "refs/heads/")
+	if err := w.alone(ctx, *s); err != nil {
+		return err
+	}
 	place, err := worktree.PlaceOf(w.repo, worktree.State{Name: "check", InPlace: s.InPlace, Branch: s.Branch}, w.scanner)
 	if err != nil {
 		return err
 	}
 	os.Remove(w.loopFolder("check"))
 	return place.Clean(ctx)
+}
+
+// alone refuses a loop in a user's own work tree beside another that has not ended: each would commit what the other has not finished.
+func (w *workspace) alone(ctx context.Context, s worktree.State) error {
+	other, err := worktree.Beside(ctx, w.repo, s)
+	if err == nil && other != "" {
+		err = loopFailure(worktree.Refusal, fmt.Errorf("the loop %s works in %s, on %s, and has not ended", other, s.InPlace, strings.TrimPrefix(s.Branch, "refs/heads/")),
+			"'reverie loop status "+other+"' shows it, 'reverie loop cancel "+other+"' ends it")
+	}
+	return err
 }
 
 // beginLoop gives a loop its name and record. Another number is tried for a name that was not asked for.
