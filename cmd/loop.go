@@ -47,7 +47,8 @@ type loopOptions struct {
 	stall, turn, verify, total, backoff              time.Duration
 	maxFile                                          int64
 
-	set func(flag string) bool // whether a flag was given
+	command []string               // resume: who codes from now on, in the place of whoever did
+	set     func(flag string) bool // whether a flag was given
 }
 
 func loopCommand(env *Env) *cli.Command {
@@ -100,6 +101,9 @@ func loopCommand(env *Env) *cli.Command {
 			verb, rest := c.Args().First(), c.Args().Tail()
 			if verb == "start" && len(rest) > 0 {
 				return runLoopStart(c.Context, env, rest[0], rest[1:], o)
+			}
+			if verb == "resume" && len(rest) > 1 { // NAME -- COMMAND
+				o.command, rest = rest[1:], rest[:1]
 			}
 			if verb == "lint" && len(rest) == 1 {
 				return runLoopLint(c.Context, env, rest[0], o)

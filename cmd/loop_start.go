@@ -77,10 +77,21 @@ func (w *workspace) newLoop(ctx context.Context, file string, command []string, 
 	if n := len(doubtful); n > 0 {
 		w.env.say("%s about the plan; see them: reverie loop lint %s", count(n, "warning", "warnings"), file)
 	}
+	base, err := w.loopBase(ctx, o.base)
+	if err != nil {
+		return s, plan, err
+	}
 	if err := w.wantSandbox(ctx, &set, o); err != nil {
 		return s, plan, err
 	}
 	if err := byHand(set); err != nil {
+		return s, plan, err
+	}
+	programs := loopPrograms{w: w, inside: sandboxed(set), commit: base}
+	if o.inPlace {
+		programs.dir = w.repo.WorkTree
+	}
+	if err := programs.look(ctx, set); err != nil {
 		return s, plan, err
 	}
 	if set.AuditModel != "" && set.AuditAgent == "" {
@@ -89,12 +100,9 @@ func (w *workspace) newLoop(ctx context.Context, file string, command []string, 
 		}
 	}
 	now := w.env.Now().UTC().Truncate(time.Second)
-	s = worktree.State{Name: o.name, Title: plan.Title, Phase: worktree.Starting, Run: randomHex(8), Started: now, Changed: now, Settings: set}
+	s = worktree.State{Name: o.name, Title: plan.Title, Phase: worktree.Starting, Run: randomHex(8), Started: now, Changed: now, Base: base, Settings: set}
 	if o.promise {
 		s.Nonce = randomHex(6)
-	}
-	if s.Base, err = w.loopBase(ctx, o.base); err != nil {
-		return s, plan, err
 	}
 	if o.inPlace {
 		err = w.inPlace(ctx, &s, o)
@@ -141,6 +149,8 @@ func (w *workspace) usualLoop(ctx context.Context, command []string, o loopOptio
 // loopSettings are settings changed by the command line; all of them for a loop that begins.
 func (w *workspace) loopSettings(set worktree.Settings, command []string, o loopOptions, begin bool) (worktree.Settings, error) {
 	switch {
+	case !begin && o.agent != "" && len(command) > 0:
+		return set, usage("reverie loop resume NAME --agent "+loopAgentNames()[1]+", or: reverie loop resume NAME -- COMMAND…", "say who codes: an agent, or a command, and not both")
 	case begin && (o.agent != "" && len(command) > 0 || set.Agent == "" && o.agent == "" && len(command) == 0):
 		return set, usage("reverie loop start PLAN --agent "+loopAgentNames()[1]+", or: reverie loop start PLAN -- COMMAND…", "say who codes: an agent, or a command, and not both")
 	case o.audit != "" && (o.auditAgent != "" || o.auditModel != ""):
@@ -155,8 +165,13 @@ func (w *workspace) loopSettings(set worktree.Settings, command []string, o loop
 			put()
 		}
 	}
-	take("agent", func() { set.Agent = o.agent })
+	take("agent", func() { set.Agent, set.Command = o.agent, nil })
 	take("model", func() { set.Model = o.model })
+	if o.audit != "" || o.auditAgent != "" { // takes the place of who audited
+		set.Audit, set.AuditAgent, set.AuditModel = "", "", ""
+	} else if o.auditModel != "" { // an agent's, where one audits
+		set.Audit = ""
+	}
 	take("audit", func() { set.Audit = o.audit })
 	take("audit-agent", func() { set.AuditAgent = o.auditAgent })
 	take("audit-model", func() { set.AuditModel = o.auditModel })
@@ -175,8 +190,8 @@ func (w *workspace) loopSettings(set worktree.Settings, command []string, o loop
 	take("block-on", func() {
 		set.BlockOn = strings.FieldsFunc(o.blockOn, func(c rune) bool { return c == ',' || c == ' ' })
 	})
-	if begin && len(command) > 0 {
-		set.Command = command
+	if len(command) > 0 {
+		set.Agent, set.Command = "", command
 	}
 	for flag, name := range map[string]string{"agent": set.Agent, "audit-agent": set.AuditAgent} {
 		if name != "" && !(flag == "agent" && name == worktree.Hand) {
