@@ -47,7 +47,8 @@ type loopOptions struct {
 	stall, turn, verify, total, backoff              time.Duration
 	maxFile                                          int64
 
-	set func(flag string) bool // whether a flag was given
+	command []string               // resume: who codes from now on, in the place of whoever did
+	set     func(flag string) bool // whether a flag was given
 }
 
 func loopCommand(env *Env) *cli.Command {
@@ -101,11 +102,14 @@ func loopCommand(env *Env) *cli.Command {
 			if verb == "start" && len(rest) > 0 {
 				return runLoopStart(c.Context, env, rest[0], rest[1:], o)
 			}
+			if verb == "resume" && len(rest) > 1 { // NAME -- COMMAND
+				o.command, rest = rest[1:], rest[:1]
+			}
 			if verb == "lint" && len(rest) == 1 {
 				return runLoopLint(c.Context, env, rest[0], o)
 			}
 			run := map[string]func(context.Context, *Env, string, loopOptions) error{
-				"status": runLoopStatus, "findings": runLoopFindings, "cancel": runLoopCancel, "remove": runLoopRemove, "resume": runLoopResume, "hook": runLoopHook, "wake": runLoopWake,
+				"status": runLoopStatus, "findings": runLoopFindings, "cancel": runLoopCancel, "remove": runLoopRemove, "resume": runLoopResume, "hook": runLoopHook, "wake": runLoopWake, "carry": runLoopCarry,
 			}[verb]
 			if run == nil || len(rest) > 1 {
 				return usage("'reverie help loop' shows what it takes", "loop wants lint PLAN, start PLAN, status, findings, cancel, resume or remove")

@@ -1,8 +1,11 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -22,11 +25,14 @@ func runLoopResume(ctx context.Context, env *Env, name string, o loopOptions) er
 	if err != nil {
 		return err
 	}
-	set, err := w.loopSettings(l.State.Settings, nil, o, false)
+	set, err := w.loopSettings(l.State.Settings, o.command, o, false)
 	if err != nil {
 		return err
 	}
 	if err := byHand(set); err != nil {
+		return err
+	}
+	if err := w.resumablePrograms(ctx, l.State, set); err != nil {
 		return err
 	}
 	lease, err := worktree.TakeLease(ctx, w.repo, l.State.Name, worktree.Mark(l.State))
@@ -42,22 +48,64 @@ func runLoopResume(ctx context.Context, env *Env, name string, o loopOptions) er
 	if l, err = record.Load(ctx); err != nil {
 		return err
 	}
-	place, err := w.loopPlace(ctx, l.State)
+	s, err := w.resumed(ctx, record, l.State, set)
 	if err != nil {
 		return explainLoop(err)
-	}
-	s, err := worktree.Resume(ctx, record, place, set, env.Now())
-	if err != nil {
-		return explainLoop(err)
-	}
-	if o.detach {
-		handed = true
-		lease.Release()
-		return w.detachLoop(s)
 	}
 	handed = true
-	env.say("%s: iteration %d goes on", s.Phase, s.Iteration)
+	switch {
+	case s.Phase.Over(): // what was left to do is done already
+	case o.detach:
+		return w.detachLoop(ctx, s, lease, o.backoff)
+	default:
+		env.say("%s: iteration %d goes on", s.Phase, s.Iteration)
+	}
 	return w.carryOn(ctx, record, s, lease, o.backoff)
+}
+
+// resumablePrograms looks for what a loop that goes on calls.
+func (w *workspace) resumablePrograms(ctx context.Context, s worktree.State, set worktree.Settings) error {
+	if s.Phase == worktree.Done {
+		return nil
+	}
+	programs := loopPrograms{w: w, inside: sandboxed(set), commit: cmp.Or(s.Tip, s.Base), dir: cmp.Or(s.InPlace, filepath.Join(w.loopFolder(s.Name), "tree"))}
+	if err := programs.look(ctx, set); err != nil {
+		return err
+	}
+	for _, phase := range []worktree.Phase{worktree.Coding, worktree.Auditing} {
+		was, _, err := loopProgram(s.Settings, phase, programs.inside)
+		is, _, err2 := loopProgram(set, phase, programs.inside)
+		if err := errors.Join(err, err2); err != nil {
+			return err
+		}
+		if programs.inside && is != was { // what was there from the beginning was looked for then
+			in, err := w.insideOf(ctx, worktree.State{Settings: set}, nil)
+			if err != nil {
+				return err
+			}
+			return in.try(ctx, set)
+		}
+	}
+	return nil
+}
+
+// resumed is the state of a loop that goes on, of which the caller holds the lease.
+func (w *workspace) resumed(ctx context.Context, record *worktree.Record, s worktree.State, set worktree.Settings) (worktree.State, error) {
+	if s.InPlace != "" {
+		unlock, err := worktree.LockPlaces(ctx, w.repo)
+		if err != nil {
+			return s, err
+		}
+		defer unlock()
+		if err := w.alone(ctx, s); err != nil {
+			return s, err
+		}
+	}
+	place, err := w.loopPlace(ctx, s)
+	if err != nil {
+		return s, err
+	}
+	return worktree.Resume(ctx, record, place, set, w.env.Now())
 }
 
 // cancelTime is how long a loop may take to end that is asked to.

@@ -105,21 +105,14 @@ func (in *loopSandbox) try(ctx context.Context, set worktree.Settings) error {
 	}
 	defer done()
 	argv := []string{"sh", "-c", lookFor, "sh", "sh"}
-	if set.Agent != "" {
-		words, _, err := loopAgentCommand(set.Agent, "", worktree.Coding, true)
+	for _, phase := range []worktree.Phase{worktree.Coding, worktree.Auditing} {
+		word, _, err := loopProgram(set, phase, true)
 		if err != nil {
 			return err
 		}
-		argv = append(argv, words[0])
-	} else if path.Base(set.Command[0]) == set.Command[0] {
-		argv = append(argv, set.Command[0])
-	}
-	if set.AuditAgent != "" {
-		words, _, err := loopAgentCommand(set.AuditAgent, "", worktree.Auditing, true)
-		if err != nil {
-			return err
+		if word != "" && path.Base(word) == word {
+			argv = append(argv, word)
 		}
-		argv = append(argv, words[0])
 	}
 	spec := in.spec
 	spec.Workspace, spec.ReadOnly, spec.Network, spec.Limits.Time = dir, true, nil, tryTime

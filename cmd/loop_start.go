@@ -26,19 +26,31 @@ func runLoopStart(ctx context.Context, env *Env, file string, command []string, 
 	if err != nil {
 		return err
 	}
-	s, plan, err := w.newLoop(ctx, file, command, o)
-	if err != nil {
-		return explainLoop(err)
-	}
-	record, lease, err := w.beginLoop(ctx, &s, plan, o.name == "")
+	record, s, lease, err := w.newRecord(ctx, file, command, o)
 	if err != nil {
 		return explainLoop(err)
 	}
 	if o.detach {
-		lease.Release()
-		return w.detachLoop(s)
+		return w.detachLoop(ctx, s, lease, o.backoff)
 	}
 	return w.carryOn(ctx, record, s, lease, o.backoff)
+}
+
+// newRecord is a loop that begins: its record and state, and its lease.
+func (w *workspace) newRecord(ctx context.Context, file string, command []string, o loopOptions) (*worktree.Record, worktree.State, *worktree.Lease, error) {
+	if o.inPlace {
+		unlock, err := worktree.LockPlaces(ctx, w.repo)
+		if err != nil {
+			return nil, worktree.State{}, nil, err
+		}
+		defer unlock()
+	}
+	s, plan, err := w.newLoop(ctx, file, command, o)
+	if err != nil {
+		return nil, s, nil, err
+	}
+	record, lease, err := w.beginLoop(ctx, &s, plan, o.name == "")
+	return record, s, lease, err
 }
 
 // newLoop is the state of a loop as the command line asks for it. It changes nothing.
@@ -65,10 +77,21 @@ func (w *workspace) newLoop(ctx context.Context, file string, command []string, 
 	if n := len(doubtful); n > 0 {
 		w.env.say("%s about the plan; see them: reverie loop lint %s", count(n, "warning", "warnings"), file)
 	}
+	base, err := w.loopBase(ctx, o.base)
+	if err != nil {
+		return s, plan, err
+	}
 	if err := w.wantSandbox(ctx, &set, o); err != nil {
 		return s, plan, err
 	}
 	if err := byHand(set); err != nil {
+		return s, plan, err
+	}
+	programs := loopPrograms{w: w, inside: sandboxed(set), commit: base}
+	if o.inPlace {
+		programs.dir = w.repo.WorkTree
+	}
+	if err := programs.look(ctx, set); err != nil {
 		return s, plan, err
 	}
 	if set.AuditModel != "" && set.AuditAgent == "" {
@@ -77,12 +100,9 @@ func (w *workspace) newLoop(ctx context.Context, file string, command []string, 
 		}
 	}
 	now := w.env.Now().UTC().Truncate(time.Second)
-	s = worktree.State{Name: o.name, Title: plan.Title, Phase: worktree.Starting, Run: randomHex(8), Started: now, Changed: now, Settings: set}
+	s = worktree.State{Name: o.name, Title: plan.Title, Phase: worktree.Starting, Run: randomHex(8), Started: now, Changed: now, Base: base, Settings: set}
 	if o.promise {
 		s.Nonce = randomHex(6)
-	}
-	if s.Base, err = w.loopBase(ctx, o.base); err != nil {
-		return s, plan, err
 	}
 	if o.inPlace {
 		err = w.inPlace(ctx, &s, o)
@@ -129,6 +149,8 @@ func (w *workspace) usualLoop(ctx context.Context, command []string, o loopOptio
 // loopSettings are settings changed by the command line; all of them for a loop that begins.
 func (w *workspace) loopSettings(set worktree.Settings, command []string, o loopOptions, begin bool) (worktree.Settings, error) {
 	switch {
+	case !begin && o.agent != "" && len(command) > 0:
+		return set, usage("reverie loop resume NAME --agent "+loopAgentNames()[1]+", or: reverie loop resume NAME -- COMMAND…", "say who codes: an agent, or a command, and not both")
 	case begin && (o.agent != "" && len(command) > 0 || set.Agent == "" && o.agent == "" && len(command) == 0):
 		return set, usage("reverie loop start PLAN --agent "+loopAgentNames()[1]+", or: reverie loop start PLAN -- COMMAND…", "say who codes: an agent, or a command, and not both")
 	case o.audit != "" && (o.auditAgent != "" || o.auditModel != ""):
@@ -143,8 +165,13 @@ func (w *workspace) loopSettings(set worktree.Settings, command []string, o loop
 			put()
 		}
 	}
-	take("agent", func() { set.Agent = o.agent })
+	take("agent", func() { set.Agent, set.Command = o.agent, nil })
 	take("model", func() { set.Model = o.model })
+	if o.audit != "" || o.auditAgent != "" { // takes the place of who audited
+		set.Audit, set.AuditAgent, set.AuditModel = "", "", ""
+	} else if o.auditModel != "" { // an agent's, where one audits
+		set.Audit = ""
+	}
 	take("audit", func() { set.Audit = o.audit })
 	take("audit-agent", func() { set.AuditAgent = o.auditAgent })
 	take("audit-model", func() { set.AuditModel = o.auditModel })
@@ -163,8 +190,8 @@ func (w *workspace) loopSettings(set worktree.Settings, command []string, o loop
 	take("block-on", func() {
 		set.BlockOn = strings.FieldsFunc(o.blockOn, func(c rune) bool { return c == ',' || c == ' ' })
 	})
-	if begin && len(command) > 0 {
-		set.Command = command
+	if len(command) > 0 {
+		set.Agent, set.Command = "", command
 	}
 	for flag, name := range map[string]string{"agent": set.Agent, "audit-agent": set.AuditAgent} {
 		if name != "" && !(flag == "agent" && name == worktree.Hand) {
@@ -235,12 +262,25 @@ func (w *workspace) inPlace(ctx context.Context, s *worktree.State, o loopOption
 		return loopFailure(worktree.Refusal, errors.New("HEAD is on no branch"), "git switch BRANCH")
 	}
 	s.InPlace, s.Branch = w.repo.WorkTree, "refs/heads/"+strings.TrimPrefix(branch, "refs/heads/")
+	if err := w.alone(ctx, *s); err != nil {
+		return err
+	}
 	place, err := worktree.PlaceOf(w.repo, worktree.State{Name: "check", InPlace: s.InPlace, Branch: s.Branch}, w.scanner)
 	if err != nil {
 		return err
 	}
 	os.Remove(w.loopFolder("check"))
 	return place.Clean(ctx)
+}
+
+// alone refuses a loop in a user's own work tree beside another that has not ended: each would commit what the other has not finished.
+func (w *workspace) alone(ctx context.Context, s worktree.State) error {
+	other, err := worktree.Beside(ctx, w.repo, s)
+	if err == nil && other != "" {
+		err = loopFailure(worktree.Refusal, fmt.Errorf("the loop %s works in %s, on %s, and has not ended", other, s.InPlace, strings.TrimPrefix(s.Branch, "refs/heads/")),
+			"'reverie loop status "+other+"' shows it, 'reverie loop cancel "+other+"' ends it")
+	}
+	return err
 }
 
 // beginLoop gives a loop its name and record. Another number is tried for a name that was not asked for.
@@ -284,23 +324,6 @@ func (w *workspace) beginLoop(ctx context.Context, s *worktree.State, plan workt
 		}
 	}
 	return nil, nil, fmt.Errorf("%s: %w", stem, worktree.ErrTaken)
-}
-
-// detachLoop leaves a loop to a process in the background.
-func (w *workspace) detachLoop(s worktree.State) error {
-	dir := w.repo.WorkTree
-	if dir == "" {
-		dir = w.repo.CommonDir
-	}
-	if err := startApart(dir, w.state, "loop", "resume", s.Name); err != nil {
-		return err
-	}
-	w.env.say("loop %s goes on in the background; look at it: reverie loop status %s --watch", s.Name, s.Name)
-	if w.env.JSON {
-		return w.env.object(map[string]string{"name": s.Name, "branch": strings.TrimPrefix(s.Branch, "refs/heads/")})
-	}
-	w.env.print("%s\n", s.Name)
-	return nil
 }
 
 func randomHex(n int) string {

@@ -308,9 +308,18 @@ func startWorker(dir, state string) error { return startApart(dir, state, "worke
 
 // startApart starts a command of ours as startWorker does.
 func startApart(dir, state string, args ...string) error {
-	self, err := os.Executable()
+	cmd, err := beginApart(dir, state, args...)
 	if err != nil {
 		return err
+	}
+	return cmd.Process.Release()
+}
+
+// beginApart is startApart for a caller that wants to know what becomes of the process while both live: it is to be waited for, or released.
+func beginApart(dir, state string, args ...string) (*exec.Cmd, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
 	}
 	cmd := exec.Command(self, append([]string{"-q", "-C", dir}, args...)...)
 	cmd.Dir = dir
@@ -318,14 +327,14 @@ func startApart(dir, state string, args ...string) error {
 	cmd.SysProcAttr = apart()
 	log, err := openLog(state)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer log.Close()
 	cmd.Stderr = log
 	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("start %s: %w", args[0], err)
+		return nil, fmt.Errorf("start %s: %w", args[0], err)
 	}
-	return cmd.Process.Release()
+	return cmd, nil
 }
 
 // maxLog is how long the log may become before it is begun anew, in bytes.

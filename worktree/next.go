@@ -18,7 +18,7 @@ const (
 	Silent    Kind = "silent"    // nothing was heard of it for a while: Count, in a row
 	Saved     Kind = "saved"     // what an interrupted phase leaves is committed: Tip
 	Halted    Kind = "halted"    // the loop is ended from outside: Reason, Why
-	Resumed   Kind = "resumed"   // a loop that had stopped goes on
+	Resumed   Kind = "resumed"   // a loop that had stopped goes on: Blocking, and Tip where the branch has more by now
 	Extended  Kind = "extended"  // the limits are others from now on: Settings
 )
 
@@ -32,7 +32,7 @@ type Event struct {
 	Tree     string
 	Promised bool
 	Passed   bool
-	Blocking int // open findings that block, of an audit or of what was left out of the commit
+	Blocking int // open findings that block, of an audit, of what was left out of the commit, or when a loop goes on
 	Count    int
 	Reason   Reason
 	Why      string
@@ -131,21 +131,30 @@ func Next(s State, e Event) (State, error) {
 		}
 		return n.stop(e.Reason, e.Why), nil
 	case Resumed:
+		n.Blocking = e.Blocking                                      // a person may have waived some
+		ended := s.Reason == MaxIterations || s.Reason == NoProgress // the iteration was at its end
+		enough := s.Phase == Stopped && ended && n.Complete()
 		switch {
 		case s.Phase == Done:
 			return s, fmt.Errorf("loop %s is done: %w", s.Name, ErrEnded)
 		case s.Phase != Stopped:
 			return s, wrong
-		case s.Reason == MaxIterations && s.atLimit():
+		case s.Reason == MaxIterations && s.atLimit() && !enough:
 			return s, fmt.Errorf("loop %s has had its %d iterations: %w", s.Name, s.Iteration, ErrEnded)
-		case s.Settings.TotalTime > 0 && s.Spent >= s.Settings.TotalTime:
+		case s.Settings.TotalTime > 0 && s.Spent >= s.Settings.TotalTime && !enough:
 			return s, fmt.Errorf("loop %s has had its %.0f seconds: %w", s.Name, s.Spent, ErrEnded)
 		}
 		at := s.At
 		n.Reason, n.Detail, n.At, n.Errors, n.Stalls, n.Repeats = "", "", "", 0, 0, 0
 		n.Phase = at
-		if s.Reason == MaxIterations || s.Reason == NoProgress { // the iteration was at its end
-			return n.code(), nil
+		switch {
+		case enough && e.Tip != "" && e.Tip != s.Tip: // what was verified is another tree: the iteration ends with this one
+			n = n.enter(Coding)
+			n.Given = e.Tip
+		case enough:
+			n = n.enter(Done)
+		case ended:
+			n = n.code()
 		}
 		return n, nil
 	case Extended:

@@ -185,6 +185,52 @@ func TestNextResumesOnlyWithinLimits(t *testing.T) {
 	}
 }
 
+// What stopped at the end of an iteration is done as soon as a person has waived what was in the way, and only if nothing else was.
+func TestNextResumesToTheEnd(t *testing.T) {
+	limit, repeats := midway(Auditing), midway(Auditing)
+	limit.Iteration, repeats.Repeats = 5, 2
+	for _, c := range []struct {
+		name   string
+		state  State
+		passed bool
+		e      Event
+		change func(*State)
+		want   string
+	}{
+		{"waived", limit, true, Event{}, nil, "done 5"},
+		{"waived, and the branch is where it was", limit, true, Event{Tip: "t1"}, nil, "done 5"},
+		{"waived, no progress", repeats, true, Event{}, nil, "done 2"},
+		{"waived, and more was committed", limit, true, Event{Tip: "t2"}, nil, "coding 5 t2"},
+		{"one blocks yet", limit, true, Event{Blocking: 1}, nil, "ended"},
+		{"one blocks yet, no progress", repeats, true, Event{Blocking: 1}, nil, "coding 3"},
+		{"the commands failed", limit, false, Event{}, nil, "ended"},
+		{"no promise", limit, true, Event{}, func(s *State) { s.Settings.Promise = true }, "ended"},
+		{"the time is over, too", limit, true, Event{}, func(s *State) { s.Settings.TotalTime, s.Spent = 1, 2 }, "done 5"},
+		{"cancelled while coding", midway(Coding), true, Event{}, func(s *State) { s.Verified = true; *s = s.stop(Cancelled, "") }, "coding 2"},
+	} {
+		s := c.state
+		if s.Phase == Auditing {
+			s.Verified = c.passed
+			s = must(Next(s, Event{Kind: Audited, Blocking: 1}))
+		}
+		if c.change != nil {
+			c.change(&s)
+		}
+		c.e.Kind = Resumed
+		after, err := Next(s, c.e)
+		got := strings.TrimSpace(fmt.Sprintf("%s %d %s", after.Phase, after.Iteration, after.Given))
+		if err != nil {
+			got = "ended"
+			if !errors.Is(err, ErrEnded) {
+				t.Errorf("%s: %v", c.name, err)
+			}
+		}
+		if got != c.want || err == nil && after.Reason != "" {
+			t.Errorf("%s: %s %s, want %s", c.name, got, after.Reason, c.want)
+		}
+	}
+}
+
 // A commit for which nobody waited ends the coding, once, and for its own iteration alone.
 func TestNextTakesACommitForTheCoding(t *testing.T) {
 	before := midway(Coding)

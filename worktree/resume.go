@@ -14,8 +14,8 @@ import (
 )
 
 // Resume has a loop that stopped go on from where it was, with other settings if they are; of one that did not stop only these change. What was changed in its work tree by hand
-// since is committed first, unless it goes on by hand. Whoever
-// calls it holds the lease.
+// since is committed first, unless it goes on by hand. One that stopped at the end of an iteration to which nothing is wanting any more, and
+// to which nothing was added, is done. Whoever calls it holds the lease.
 func Resume(ctx context.Context, record *Record, place *Place, set Settings, now time.Time) (State, error) {
 	l, err := record.Load(ctx)
 	if err != nil {
@@ -25,8 +25,19 @@ func Resume(ctx context.Context, record *Record, place *Place, set Settings, now
 	next := s
 	next.Settings = set
 	place.hand = next.ByHand()
+	resumed := Event{Kind: Resumed}
+	for _, f := range l.Findings {
+		if set.Blocks(f) {
+			resumed.Blocking++
+		}
+	}
 	if s.Phase.Over() {
-		if next, err = Next(next, Event{Kind: Resumed}); err != nil {
+		if next.ByHand() && s.At != Starting {
+			if at, err := place.Tip(ctx); err == nil { // a branch that is gone is made again
+				resumed.Tip = at
+			}
+		}
+		if next, err = Next(next, resumed); err != nil {
 			return s, err
 		}
 		if s.At != Starting && place.Check() != nil && !place.InPlace {
@@ -38,7 +49,7 @@ func Resume(ctx context.Context, record *Record, place *Place, set Settings, now
 	tip := s.Tip
 	switch {
 	case s.At == Starting:
-	case next.ByHand() && next.Phase == Coding: // Run takes what was committed for the work
+	case next.ByHand() && (next.Phase == Coding || next.Phase == Done): // Run takes what was committed for the work
 	case s.Phase.Over(), s.Phase == Coding && s.ByHand(): // else what lies there is what an agent left
 		r := &loop{state: s}
 		m := r.message(false, true)
@@ -48,9 +59,10 @@ func Resume(ctx context.Context, record *Record, place *Place, set Settings, now
 			return s, err
 		}
 		tip = c.Tip
+		resumed.Tip = tip
 	}
-	for _, e := range []Event{{Kind: Extended, Settings: set}, {Kind: Resumed}, {Kind: Saved, Tip: tip}} {
-		if e.Kind == Saved && tip == s.Tip || e.Kind == Extended && same(set, s.Settings) || e.Kind == Resumed && !s.Phase.Over() {
+	for _, e := range []Event{{Kind: Extended, Settings: set}, resumed, {Kind: Saved, Tip: tip}} {
+		if e.Kind == Saved && (tip == s.Tip || tip == s.Given) || e.Kind == Extended && same(set, s.Settings) || e.Kind == Resumed && !s.Phase.Over() {
 			continue
 		}
 		if s, err = record.Take(ctx, Step{Event: e}, now); err != nil {

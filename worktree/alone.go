@@ -1,0 +1,51 @@
+package worktree
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/reverie-memory/reverie/internal/file"
+	"github.com/reverie-memory/reverie/internal/git"
+)
+
+// placesLock is in the state folder. Who holds it begins, or resumes, a loop in a user's own work tree.
+const placesLock = "loops.lock"
+
+// LockPlaces keeps others from beginning a loop in a user's own work tree until unlock is called: between Beside and the step after which
+// others find the loop.
+func LockPlaces(ctx context.Context, repo *git.Repo) (unlock func(), err error) {
+	dir, err := repo.StateDir()
+	if err != nil {
+		return nil, err
+	}
+	return file.LockPath(ctx, filepath.Join(dir, placesLock))
+}
+
+// Beside is the name of another loop that has not ended and works in the same work tree, or on the same branch; "" if there is none. One
+// whose record cannot be read is passed over: nobody carries it on.
+func Beside(ctx context.Context, repo *git.Repo, s State) (string, error) {
+	names, err := List(ctx, repo)
+	if err != nil {
+		return "", err
+	}
+	for _, name := range names {
+		l, err := Open(repo, name, nil).Load(ctx)
+		if ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+		if err != nil || name == s.Name || l.State.Phase.Over() {
+			continue
+		}
+		if l.State.Branch == s.Branch || s.InPlace != "" && sameDir(l.State.InPlace, s.InPlace) {
+			return name, nil
+		}
+	}
+	return "", nil
+}
+
+func sameDir(a, b string) bool {
+	one, err := os.Stat(a)
+	two, err2 := os.Stat(b)
+	return a == b || err == nil && err2 == nil && os.SameFile(one, two)
+}
