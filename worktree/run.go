@@ -1,7 +1,6 @@
 package worktree
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -265,43 +264,6 @@ func (r *loop) message(promised, partial bool) Message {
 	return m
 }
 
-// coded commits what the agent has made. A second call, after a kill, finds it committed.
-func (r *loop) coded(ctx context.Context, out Outcome, took float64) error {
-	c, err := r.place.Commit(ctx, r.state.Tip, r.message(out.Promised, false), r.do.Now())
-	if err != nil {
-		return r.notKept(ctx, err, out.Output, took)
-	}
-	host := Audit{}
-	if host.Findings, err = r.place.obeyed(ctx, r.state.Base, c.Tip); err != nil {
-		return r.notKept(ctx, err, out.Output, took)
-	}
-	for _, l := range c.Left {
-		if !l.Ignored {
-			what := "The branch does not have it: remove it, or have .gitignore name it."
-			if l.Rule != "" {
-				what = "A person has to look at it. If this is waived, the next iteration commits it."
-			}
-			host.Findings = append(host.Findings, Reported{
-				File: strings.TrimSuffix(l.Path, "/"), Severity: Bug, Rule: cmp.Or(l.Rule, "left-out"), Text: "It is not committed, because " + l.Why + ".", Scenario: what,
-			})
-		}
-	}
-	host.Findings = few(host.Findings)
-	return r.take(ctx, Step{
-		Event:  Event{Kind: Coded, Tip: c.Tip, Tree: c.Tree, Promised: out.Promised, Took: took},
-		Output: out.Output,
-		Findings: func(known []Finding, _ State) []Finding {
-			for _, f := range known { // it is left out now, or it is not
-				if f.By == ByHost && f.State == OpenFinding {
-					host.Fixed = append(host.Fixed, f.ID)
-				}
-			}
-			return MergeFindings(known, host, ByHost, r.state.Iteration, r.tip(ctx, c.Tip))
-		},
-		Then: r.block,
-	})
-}
-
 func (r *loop) audited(ctx context.Context, out Outcome, took float64) error {
 	if err := r.restore(ctx); err != nil {
 		return err
@@ -385,21 +347,6 @@ func (r *loop) end(ctx context.Context, e Event, output string) error {
 		}
 	}
 	return r.take(ctx, Step{Event: e, Output: output})
-}
-
-// save commits what an iteration that does not come to its end has made.
-func (r *loop) save(ctx context.Context) error {
-	switch {
-	case r.state.Phase != Coding:
-		return r.restore(ctx)
-	case r.state.ByHand(): // what is committed is on the branch, and the next who carries the loop on finds it
-		return nil
-	}
-	c, err := r.place.Commit(ctx, r.state.Tip, r.message(false, true), r.do.Now())
-	if err != nil || c.Tip == r.state.Tip {
-		return err
-	}
-	return r.take(ctx, Step{Event: Event{Kind: Saved, Tip: c.Tip}})
 }
 
 // failed counts an error, and waits before the phase is tried again.
