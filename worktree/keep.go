@@ -16,12 +16,16 @@ func (r *loop) coded(ctx context.Context, out Outcome, took float64) error {
 	if err != nil {
 		return r.notKept(ctx, err, out.Output, took)
 	}
-	return r.take(ctx, Step{
+	err = r.take(ctx, Step{
 		Event:    Event{Kind: Coded, Tip: c.Tip, Tree: c.Tree, Promised: out.Promised, Took: took},
 		Output:   out.Output,
 		Findings: found,
 		Then:     r.block,
 	})
+	if err == nil {
+		_, err = r.place.resetSubmodules(ctx, c.Tip, r.do.Now())
+	}
+	return err
 }
 
 // save commits what an iteration that does not come to its end has made, and keeps what the host finds in it.
@@ -61,7 +65,11 @@ func (r *loop) byHost(ctx context.Context, c Commit) (func(known []Finding, _ St
 			continue
 		}
 		what := "The branch does not have it: remove it, or have .gitignore name it."
-		if l.Rule != "" {
+		switch l.Rule {
+		case "":
+		case RuleOfSubmodule:
+			what = "A loop commits nothing of a submodule, which is set back; what was there is kept in the folder left of the loop. Do without, or commit in a clone of it, push, and begin a loop from a commit that names it."
+		default:
 			what = "A person has to look at it. If this is waived, the next iteration commits it."
 		}
 		host.Findings = append(host.Findings, Reported{

@@ -43,6 +43,7 @@ type Doers struct {
 	Audit        Doer // nil where the settings want no audit
 	Told         func(before, after State, e Event)
 	Waits        func(State) // is told that nothing follows until somebody commits; may be nil
+	Stays        func(error) // is told why the work tree of a loop that is done stays, which it should not; nil: Run returns that
 	Ended        func(State) // is told of the end by Carry, before another can have the loop go on; may be nil
 	Now          func() time.Time
 	Backoff      time.Duration // after a first error; it doubles with each, up to four times as long
@@ -97,7 +98,10 @@ func Run(ctx context.Context, record *Record, place *Place, lease *Lease, do Doe
 	}
 	if r.state.Phase == Done && r.state.Settings.RemoveTree {
 		if err := place.Remove(ctx, r.state.Tip); err != nil {
-			return r.state, fmt.Errorf("the loop is done, and its work tree stays: %w", err)
+			if ctx.Err() != nil || do.Stays == nil {
+				return r.state, fmt.Errorf("the loop is done, and its work tree stays: %w", err)
+			}
+			do.Stays(err)
 		}
 	}
 	return r.state, nil
