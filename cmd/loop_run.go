@@ -56,6 +56,11 @@ func (w *workspace) carryOn(ctx context.Context, record *worktree.Record, s work
 		Code:  l.code, Verify: l.verify, Now: w.env.Now, Backoff: backoff,
 		Told: func(before, after worktree.State, e worktree.Event) {
 			w.env.say("%s", worktree.Subject(before, after, e))
+			if e.Kind == worktree.Placed && s.InPlace == "" {
+				if why, err := w.submodulesMissing(ctx, s.Base); err == nil && why != "" {
+					w.env.warn("%s", why)
+				}
+			}
 		},
 	}
 	if audits(s.Settings) {

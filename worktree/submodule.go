@@ -26,6 +26,15 @@ type submodule struct {
 	commit string
 }
 
+// Submodules are the paths of the submodules of a commit, in order. No loop's own work tree has their files when it begins.
+func Submodules(ctx context.Context, repo *git.Repo, commit string) (paths []string, err error) {
+	all, err := submodules(ctx, repo, commit)
+	for _, s := range all {
+		paths = append(paths, s.path)
+	}
+	return paths, err
+}
+
 // submodules are those of a commit.
 func submodules(ctx context.Context, repo *git.Repo, commit string) ([]submodule, error) {
 	out, err := repo.Git(ctx, nil, "ls-tree", "-r", "-z", "--full-tree", commit)
