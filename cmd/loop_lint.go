@@ -37,6 +37,11 @@ func runLoopLint(ctx context.Context, env *Env, file string, o loopOptions) erro
 	}
 	plan, wrong, doubtful := w.lintPlan(ctx, text, set)
 	doubtful = append(doubtful, w.missingPrograms(ctx, plan, base, set)...)
+	if why, err := w.submodulesMissing(ctx, base); err != nil {
+		return err
+	} else if why != "" {
+		doubtful = append(doubtful, &worktree.PlanError{Rule: "submodule", Why: why})
+	}
 	if o.run && len(wrong) == 0 {
 		passes, err := w.passesAlready(ctx, plan, base, set)
 		if err != nil {

@@ -49,10 +49,18 @@ func (w *workspace) carryOn(ctx context.Context, record *worktree.Record, s work
 	waits := false
 	do := worktree.Doers{
 		Waits: func(worktree.State) { waits = true },
+		Stays: func(err error) {
+			w.env.warn("its work tree stays: %v; then: reverie loop cancel %s --remove-worktree", err, s.Name)
+		},
 		Ended: func(end worktree.State) { w.learnLoop(ctx, record, end) },
 		Code:  l.code, Verify: l.verify, Now: w.env.Now, Backoff: backoff,
 		Told: func(before, after worktree.State, e worktree.Event) {
 			w.env.say("%s", worktree.Subject(before, after, e))
+			if e.Kind == worktree.Placed && s.InPlace == "" {
+				if why, err := w.submodulesMissing(ctx, s.Base); err == nil && why != "" {
+					w.env.warn("%s", why)
+				}
+			}
 		},
 	}
 	if audits(s.Settings) {

@@ -120,7 +120,7 @@ func Next(s State, e Event) (State, error) {
 		if s.Phase.Over() || s.Phase == Starting {
 			return s, wrong
 		}
-		n.Tip = e.Tip
+		n.Tip, n.Verified = e.Tip, s.Verified && e.Tip == s.Tip
 		if s.Phase == Auditing { // what was verified is another tree
 			n = n.enter(Verifying)
 		}

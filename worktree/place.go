@@ -281,6 +281,9 @@ func (p *Place) Clean(ctx context.Context) error {
 	if p.sealed {
 		return p.cleanSealed(ctx)
 	}
+	if err := p.cleanSubmodules(ctx, false); err != nil {
+		return err
+	}
 	out, err := p.git(ctx, "", nil, "status", "--porcelain", "-z", "--untracked-files=normal", "--no-renames", "--ignore-submodules=dirty")
 	if err != nil {
 		return err
@@ -292,7 +295,8 @@ func (p *Place) Clean(ctx context.Context) error {
 	return nil
 }
 
-// Remove removes the work tree, if it is clean and the branch holds tip. What git ignores goes with it; the branch stays.
+// Remove removes the work tree, if it is clean, submodules too, and the branch holds tip, or what git knows of it where it is not there any
+// more. What git ignores goes with it; the branch stays.
 func (p *Place) Remove(ctx context.Context, tip string) error {
 	if p.InPlace {
 		return nil
@@ -311,15 +315,27 @@ func (p *Place) Remove(ctx context.Context, tip string) error {
 	if holds, err := p.repo.IsAncestor(ctx, tip, now); err != nil || !holds {
 		return fmt.Errorf("the branch does not hold %.12s: %w", tip, errors.Join(ErrDirty, err))
 	}
+	if _, err := os.Lstat(p.Dir); errors.Is(err, os.ErrNotExist) { // somebody has removed it without git
+		return p.clear(ctx)
+	}
 	if err := p.Clean(ctx); err != nil {
 		return err
 	}
-	if p.sealed { // git would look into it
+	if err := p.cleanSubmodules(ctx, true); err != nil {
+		return err
+	}
+	if _, err := os.Lstat(filepath.Join(p.Dir, ".git")); p.sealed || errors.Is(err, os.ErrNotExist) { // git would look into it, or know nothing of it
 		return p.clear(ctx)
+	}
+	args := []string{"worktree", "remove"}
+	if all, err := submodules(ctx, p.repo, now); err != nil {
+		return err
+	} else if len(all) > 0 { // git does not look whether they are clean
+		args = append(args, "--force")
 	}
 	if _, err := p.repo.Git(ctx, nil, "worktree", "unlock", p.Dir); err != nil && !strings.Contains(err.Error(), "is not locked") {
 		return err
 	}
-	_, err = p.repo.Git(ctx, nil, "worktree", "remove", p.Dir)
+	_, err = p.repo.Git(ctx, nil, append(args, p.Dir)...)
 	return err
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Restore brings the work tree, and the branch, back to a commit. With keep, what is different is kept by a ref before that, as a
-// commit; commits on top of it always are. Files that a commit leaves out stay: those that git ignores where they are, changed ones in the folder left of the loop.
+// commit; commits on top of it always are. Files that a commit leaves out stay: those that git ignores where they are, changed ones in the folder left of the loop, with what is changed in submodules.
 // A work tree in which a person works is never set back.
 func (p *Place) Restore(ctx context.Context, tip string, keep bool, now time.Time) (changed bool, err error) {
 	if p.theirs {
@@ -30,6 +30,10 @@ func (p *Place) Restore(ctx context.Context, tip string, keep bool, now time.Tim
 	if err != nil {
 		return false, err
 	}
+	reset, err := p.resetSubmodules(ctx, tip, now)
+	if err != nil {
+		return false, err
+	}
 	tree, left, index, err := p.stage(ctx, tip, tip)
 	defer p.giveUp(index)
 	if err != nil {
@@ -40,7 +44,7 @@ func (p *Place) Restore(ctx context.Context, tip string, keep bool, now time.Tim
 		return false, err
 	}
 	if tree == want && head == tip {
-		return false, p.install(index)
+		return reset, p.install(index)
 	}
 	if keep || head != tip {
 		saved := head
@@ -107,7 +111,7 @@ func (p *Place) aside(ctx context.Context, tip, name string, now time.Time) erro
 	if err != nil || len(entry) == 0 {
 		return err
 	}
-	to := filepath.Join(p.folder, "left", now.UTC().Format("20060102T150405"), filepath.FromSlash(name))
+	to := p.leftAt(now, name)
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package worktree
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,6 +43,7 @@ type Doers struct {
 	Audit        Doer // nil where the settings want no audit
 	Told         func(before, after State, e Event)
 	Waits        func(State) // is told that nothing follows until somebody commits; may be nil
+	Stays        func(error) // is told why the work tree of a loop that is done stays, which it should not; nil: Run returns that
 	Ended        func(State) // is told of the end by Carry, before another can have the loop go on; may be nil
 	Now          func() time.Time
 	Backoff      time.Duration // after a first error; it doubles with each, up to four times as long
@@ -98,7 +98,10 @@ func Run(ctx context.Context, record *Record, place *Place, lease *Lease, do Doe
 	}
 	if r.state.Phase == Done && r.state.Settings.RemoveTree {
 		if err := place.Remove(ctx, r.state.Tip); err != nil {
-			return r.state, fmt.Errorf("the loop is done, and its work tree stays: %w", err)
+			if ctx.Err() != nil || do.Stays == nil {
+				return r.state, fmt.Errorf("the loop is done, and its work tree stays: %w", err)
+			}
+			do.Stays(err)
 		}
 	}
 	return r.state, nil
@@ -265,43 +268,6 @@ func (r *loop) message(promised, partial bool) Message {
 	return m
 }
 
-// coded commits what the agent has made. A second call, after a kill, finds it committed.
-func (r *loop) coded(ctx context.Context, out Outcome, took float64) error {
-	c, err := r.place.Commit(ctx, r.state.Tip, r.message(out.Promised, false), r.do.Now())
-	if err != nil {
-		return r.notKept(ctx, err, out.Output, took)
-	}
-	host := Audit{}
-	if host.Findings, err = r.place.obeyed(ctx, r.state.Base, c.Tip); err != nil {
-		return r.notKept(ctx, err, out.Output, took)
-	}
-	for _, l := range c.Left {
-		if !l.Ignored {
-			what := "The branch does not have it: remove it, or have .gitignore name it."
-			if l.Rule != "" {
-				what = "A person has to look at it. If this is waived, the next iteration commits it."
-			}
-			host.Findings = append(host.Findings, Reported{
-				File: strings.TrimSuffix(l.Path, "/"), Severity: Bug, Rule: cmp.Or(l.Rule, "left-out"), Text: "It is not committed, because " + l.Why + ".", Scenario: what,
-			})
-		}
-	}
-	host.Findings = few(host.Findings)
-	return r.take(ctx, Step{
-		Event:  Event{Kind: Coded, Tip: c.Tip, Tree: c.Tree, Promised: out.Promised, Took: took},
-		Output: out.Output,
-		Findings: func(known []Finding, _ State) []Finding {
-			for _, f := range known { // it is left out now, or it is not
-				if f.By == ByHost && f.State == OpenFinding {
-					host.Fixed = append(host.Fixed, f.ID)
-				}
-			}
-			return MergeFindings(known, host, ByHost, r.state.Iteration, r.tip(ctx, c.Tip))
-		},
-		Then: r.block,
-	})
-}
-
 func (r *loop) audited(ctx context.Context, out Outcome, took float64) error {
 	if err := r.restore(ctx); err != nil {
 		return err
@@ -385,21 +351,6 @@ func (r *loop) end(ctx context.Context, e Event, output string) error {
 		}
 	}
 	return r.take(ctx, Step{Event: e, Output: output})
-}
-
-// save commits what an iteration that does not come to its end has made.
-func (r *loop) save(ctx context.Context) error {
-	switch {
-	case r.state.Phase != Coding:
-		return r.restore(ctx)
-	case r.state.ByHand(): // what is committed is on the branch, and the next who carries the loop on finds it
-		return nil
-	}
-	c, err := r.place.Commit(ctx, r.state.Tip, r.message(false, true), r.do.Now())
-	if err != nil || c.Tip == r.state.Tip {
-		return err
-	}
-	return r.take(ctx, Step{Event: Event{Kind: Saved, Tip: c.Tip}})
 }
 
 // failed counts an error, and waits before the phase is tried again.

@@ -48,6 +48,16 @@ func (p *Place) stage(ctx context.Context, base, parent string) (tree string, le
 			left = append(left, LeftOut{Path: name, Why: why})
 		}
 	}
+	inner, err := p.changedSubmodules(ctx, parent)
+	if err != nil {
+		return "", nil, index, err
+	}
+	var add, info bytes.Buffer
+	for s, why := range inner {
+		left = append(left, LeftOut{Path: s.path, Why: why, Rule: RuleOfSubmodule})
+		changed = slices.DeleteFunc(changed, func(name string) bool { return strings.TrimSuffix(name, "/") == s.path })
+		fmt.Fprintf(&info, "160000 %s\t%s\x00", s.commit, s.path)
+	}
 	ignored, err := p.ignored(ctx, index, parent, changed)
 	if err != nil {
 		return "", nil, index, err
@@ -56,7 +66,6 @@ func (p *Place) stage(ctx context.Context, base, parent string) (tree string, le
 	if err != nil {
 		return "", nil, index, err
 	}
-	var add, info bytes.Buffer
 	var plain []string
 	back := func(name string) error { // has a path be as the parent has it
 		entry, err := p.repo.Git(ctx, nil, "ls-tree", "-z", parent, "--", ":(literal)"+name)
@@ -82,6 +91,7 @@ func (p *Place) stage(ctx context.Context, base, parent string) (tree string, le
 			return "", nil, index, err
 		case ignored[name]:
 			left = append(left, LeftOut{Path: name, Why: "git ignores it", Ignored: true})
+		case why == unlisted: // and it is put back
 		case why == gone:
 			fmt.Fprintf(&info, "0 %s\t%s\x00", strings.Repeat("0", len(parent)), name)
 			continue
@@ -231,6 +241,9 @@ func (p *Place) ignored(ctx context.Context, index, commit string, names []strin
 // gone is what refuse says of a file that is not there.
 const gone = "gone"
 
+// unlisted is what refuse says of a submodule that is as the commit has it, but not in the index.
+const unlisted = "git's index has another commit of the submodule, or none"
+
 // refuse says why a file must not be committed; "" if it may, and gone if it is not there.
 func (p *Place) refuse(ctx context.Context, base, name string) (string, error) {
 	if rest := strings.TrimSuffix(name, "/"); rest != name {
@@ -258,7 +271,10 @@ func (p *Place) refuse(ctx context.Context, base, name string) (string, error) {
 		return "", nil
 	case info.IsDir():
 		if entry, err := p.repo.Git(ctx, nil, "ls-tree", base, "--", ":(literal)"+name); err != nil || bytes.HasPrefix(entry, []byte("160000 ")) {
-			return "it is a submodule", err
+			return unlisted, err
+		}
+		if _, err := root.Lstat(filepath.Join(path, ".git")); err == nil {
+			return "it is a repository of its own", nil
 		}
 		return gone, nil // what the folder holds has paths of its own
 	case !info.Mode().IsRegular():

@@ -1,0 +1,262 @@
+package worktree
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/internal/git"
+)
+
+// A loop commits nothing of a submodule, for its commits belong to another repository. So what is changed in one is told, and taken out before
+// the plan's commands run: they would pass on something that the branch does not have.
+
+// RuleOfSubmodule is the rule of a finding about a submodule that is not as the branch has it.
+const RuleOfSubmodule = "submodule"
+
+// submodule is a folder of which a commit has the commit of another repository.
+type submodule struct {
+	path   string
+	commit string
+}
+
+// Submodules are the paths of the submodules of a commit, in order. No loop's own work tree has their files when it begins.
+func Submodules(ctx context.Context, repo *git.Repo, commit string) (paths []string, err error) {
+	all, err := submodules(ctx, repo, commit)
+	for _, s := range all {
+		paths = append(paths, s.path)
+	}
+	return paths, err
+}
+
+// submodules are those of a commit.
+func submodules(ctx context.Context, repo *git.Repo, commit string) ([]submodule, error) {
+	out, err := repo.Git(ctx, nil, "ls-tree", "-r", "-z", "--full-tree", commit)
+	if err != nil {
+		return nil, err
+	}
+	var all []submodule
+	for entry := range strings.SplitSeq(string(out), "\x00") {
+		if head, path, found := strings.Cut(entry, "\t"); found && strings.HasPrefix(head, "160000 ") {
+			all = append(all, submodule{path, strings.Fields(head)[2]})
+		}
+	}
+	return all, nil
+}
+
+// changedSubmodules are the submodules of a commit that are otherwise in the work tree, each with why.
+func (p *Place) changedSubmodules(ctx context.Context, commit string) (map[submodule]string, error) {
+	all, err := submodules(ctx, p.repo, commit)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	root, err := os.OpenRoot(p.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	changed := map[submodule]string{}
+	for _, s := range all {
+		path := filepath.FromSlash(s.path)
+		if info, err := root.Lstat(path); err != nil || !info.IsDir() || beyond(root, path) {
+			continue // the commit says that it is gone, or what is there now
+		}
+		why, err := p.changedSubmodule(ctx, s)
+		if err != nil {
+			return nil, fmt.Errorf("submodule %s: %w", s.path, err)
+		}
+		if why != "" {
+			changed[s] = why
+		}
+	}
+	return changed, nil
+}
+
+func (p *Place) changedSubmodule(ctx context.Context, s submodule) (why string, err error) {
+	dir := filepath.Join(p.Dir, filepath.FromSlash(s.path))
+	if _, err := os.Lstat(filepath.Join(dir, ".git")); errors.Is(err, fs.ErrNotExist) {
+		files, err := os.ReadDir(dir)
+		if err != nil || len(files) == 0 {
+			return "", err
+		}
+		return "it lies in the folder of a submodule, which is not checked out here", nil
+	}
+	if why, err := p.strange(ctx, s); why != "" || err != nil {
+		return why, err
+	}
+	head, err := p.inSubmodule(ctx, s, "rev-parse", "--verify", "--quiet", "HEAD")
+	if err != nil {
+		return "it is a submodule without a commit", nil
+	}
+	if strings.TrimSpace(string(head)) != s.commit {
+		return "it is a submodule at another commit than the branch says", nil
+	}
+	out, err := p.inSubmodule(ctx, s, "status", "--porcelain", "-z", "--untracked-files=normal", "--no-renames", "--ignore-submodules=none")
+	if len(out) > 0 {
+		why = "it is a submodule with changes that are not committed"
+	}
+	return why, err
+}
+
+// strange says why git must not be at work in a submodule: its .git names a repository elsewhere, which is somebody's.
+func (p *Place) strange(ctx context.Context, s submodule) (string, error) {
+	out, err := p.inSubmodule(ctx, s, "rev-parse", "--absolute-git-dir")
+	if err != nil {
+		return "it is a submodule that git cannot read", nil
+	}
+	gitDir, err := p.gitDir()
+	if err != nil {
+		return "", err
+	}
+	at, err := filepath.EvalSymlinks(strings.TrimSpace(string(out)))
+	if err != nil {
+		return "", err
+	}
+	for _, own := range []string{filepath.Join(gitDir, "modules"), filepath.Join(p.Dir, filepath.FromSlash(s.path), ".git")} {
+		if own, err = filepath.EvalSymlinks(own); err == nil && (at == own || strings.HasPrefix(at, own+string(filepath.Separator))) {
+			return "", nil
+		}
+	}
+	return "it is a submodule whose repository is elsewhere", nil
+}
+
+// inSubmodule runs git on a submodule of the work tree.
+func (p *Place) inSubmodule(ctx context.Context, s submodule, args ...string) ([]byte, error) {
+	dir := filepath.Join(p.Dir, filepath.FromSlash(s.path))
+	cmd := p.repo.Command(ctx, append([]string{"--git-dir=" + filepath.Join(dir, ".git"), "--work-tree=" + dir, "-c", "core.safecrlf=false"}, args...)...)
+	cmd.Dir = dir
+	return git.Run(cmd)
+}
+
+// resetSubmodules has the submodules be as a commit has them. What was there otherwise is moved into the folder left of the loop, commits as a
+// bundle. It reports whether anything was. Where a person works nothing is done.
+func (p *Place) resetSubmodules(ctx context.Context, tip string, now time.Time) (bool, error) {
+	if p.theirs {
+		return false, nil
+	}
+	changed, err := p.changedSubmodules(ctx, tip)
+	if err != nil {
+		return false, err
+	}
+	for s := range changed {
+		if err := p.resetSubmodule(ctx, s, now); err != nil {
+			return true, fmt.Errorf("submodule %s: %w", s.path, err)
+		}
+	}
+	return len(changed) > 0, nil
+}
+
+func (p *Place) resetSubmodule(ctx context.Context, s submodule, now time.Time) error {
+	dir, to := filepath.Join(p.Dir, filepath.FromSlash(s.path)), p.leftAt(now, s.path)
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
+	known := false // git has the commit to go back to
+	if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+		why, err := p.strange(ctx, s)
+		if err != nil {
+			return err
+		}
+		if why == "" {
+			_, err = p.inSubmodule(ctx, s, "cat-file", "-e", s.commit+"^{commit}")
+			known = err == nil
+		}
+	}
+	if !known { // as when nothing is checked out
+		if err := os.Rename(dir, to); err != nil {
+			return err
+		}
+		return os.Mkdir(dir, 0o755)
+	}
+	if ahead, err := p.inSubmodule(ctx, s, "rev-list", "-1", "HEAD", "^"+s.commit); err == nil && len(ahead) > 0 {
+		if _, err := p.inSubmodule(ctx, s, "bundle", "create", "--quiet", to+bundled, "HEAD", "^"+s.commit); err != nil {
+			return err
+		}
+	}
+	out, err := p.inSubmodule(ctx, s, "status", "--porcelain", "-z", "--untracked-files=normal", "--no-renames", "--ignore-submodules=none")
+	if err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for entry := range bytes.SplitSeq(out, []byte{0}) {
+		if len(entry) < 4 { // XY and a blank, then the path
+			continue
+		}
+		path := filepath.FromSlash(strings.TrimSuffix(string(entry[3:]), "/"))
+		if _, err := root.Lstat(path); err != nil || beyond(root, path) {
+			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(to, path)), 0o700); err != nil {
+			return err
+		}
+		if err := os.Rename(filepath.Join(dir, path), filepath.Join(to, path)); err != nil {
+			return err
+		}
+	}
+	_, err = p.inSubmodule(ctx, s, "checkout", "--quiet", "--force", "--detach", "--no-recurse-submodules", s.commit)
+	return err
+}
+
+// leftAt is where a path is moved to that is taken out of the work tree at a time. Nothing is there yet.
+func (p *Place) leftAt(now time.Time, name string) string {
+	at := filepath.Join(p.folder, "left", now.UTC().Format("20060102T150405"))
+	for n := 1; ; n++ {
+		to := filepath.Join(at, filepath.FromSlash(name))
+		if n > 1 {
+			to = filepath.Join(fmt.Sprintf("%s-%d", at, n), filepath.FromSlash(name))
+		}
+		_, err := os.Lstat(to)
+		if _, err2 := os.Lstat(to + bundled); err != nil && err2 != nil {
+			return to
+		}
+	}
+}
+
+// bundled is the end of the name of a file that keeps commits.
+const bundled = ".bundle"
+
+// cleanSubmodules returns an error wrapping ErrDirty if a submodule is otherwise than the branch has it, or, where the work tree is to go, if it is at a
+// commit that goes with it.
+func (p *Place) cleanSubmodules(ctx context.Context, goes bool) error {
+	tip, err := p.Tip(ctx)
+	if err != nil {
+		return err
+	}
+	changed, err := p.changedSubmodules(ctx, tip)
+	if err != nil {
+		return err
+	}
+	for s, why := range changed {
+		return fmt.Errorf("%s: %w (%s: %s)", p.Dir, ErrDirty, s.path, why)
+	}
+	if !goes {
+		return nil
+	}
+	all, err := submodules(ctx, p.repo, tip)
+	if err != nil {
+		return err
+	}
+	for _, s := range all {
+		if _, err := os.Lstat(filepath.Join(p.Dir, filepath.FromSlash(s.path), ".git")); err != nil {
+			continue
+		}
+		out, err := p.inSubmodule(ctx, s, "rev-list", "-1", "HEAD", "--not", "--remotes")
+		if err != nil {
+			return fmt.Errorf("submodule %s: %w", s.path, err)
+		}
+		if len(out) > 0 {
+			return fmt.Errorf("%s: %w (%s: the submodule is at a commit that is on no branch of its remote's: push it)", p.Dir, ErrDirty, s.path)
+		}
+	}
+	return nil
+}
