@@ -18,7 +18,7 @@ func runLoopResume(ctx context.Context, env *Env, name string, o loopOptions) er
 	if err != nil {
 		return err
 	}
-	record, l, err := w.openLoop(ctx, name)
+	record, l, err := w.ownLoop(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func runLoopCancel(ctx context.Context, env *Env, name string, o loopOptions) er
 	if err != nil {
 		return err
 	}
-	record, l, err := w.openLoop(ctx, name)
+	record, l, err := w.ownLoop(ctx, name)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -68,7 +69,7 @@ func startOf(pid int) string {
 	return strings.TrimSpace(string(out))
 }
 
-// endMarked ends every process of this user that has a text in its environment, where the system shows that, but for ourselves, and
+// endMarked ends every process of this user that has an entry in its environment, where the system shows that, but for ourselves, and
 // reports how many there were. Who has left group and session of what started it is found like this alone.
 func endMarked(mark string) int {
 	ended := map[int]bool{}
@@ -86,16 +87,19 @@ func endMarked(mark string) int {
 	return len(ended)
 }
 
-// marked are the processes with a text in their environment.
+// marked are the processes with an entry of their environment, NAME=value; none with "".
 func marked(mark string) []int {
 	var found []int
+	if mark == "" {
+		return nil
+	}
 	files, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, name := range files {
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
 		if err != nil || pid == os.Getpid() {
 			continue
 		}
-		if text, err := os.ReadFile(name); err == nil && bytes.Contains(text, []byte(mark)) {
+		if text, err := os.ReadFile(name); err == nil && slices.Contains(strings.Split(string(text), "\x00"), mark) {
 			found = append(found, pid)
 		}
 	}
