@@ -21,6 +21,7 @@ func (r *loop) watch(ctx context.Context, do Doer) (out Outcome, ended Event, er
 	heard.Store(time.Now().UnixNano())
 	seen := newTail(r.place.folder, r.record.scanner, r.state)
 	defer forget(r.place.folder)
+	defer r.lease.Began(0) // its number may be another's soon
 	done := make(chan error, 1)
 	go func() {
 		err := errors.New("what does the phase gave up")
