@@ -158,7 +158,7 @@ func (w *workspace) openLoop(ctx context.Context, name string) (*worktree.Record
 			if err != nil {
 				return nil, l, err
 			}
-			if !one.State.Phase.Over() {
+			if one.Own && !one.State.Phase.Over() {
 				going = append(going, n)
 			}
 		}
@@ -173,6 +173,15 @@ func (w *workspace) openLoop(ctx context.Context, name string) (*worktree.Record
 	record := worktree.Open(w.repo, name, w.scanner)
 	l, err = record.Load(ctx)
 	return record, l, err
+}
+
+// ownLoop is openLoop for whoever is to do what the record says, or to end what it names.
+func (w *workspace) ownLoop(ctx context.Context, name string) (*worktree.Record, worktree.Loop, error) {
+	record, l, err := w.openLoop(ctx, name)
+	if err == nil {
+		l, err = record.LoadOwn(ctx)
+	}
+	return record, l, explainLoop(err)
 }
 
 // loopPlace is the place of a loop that was begun: one that works in the user's own work tree is opened from there.
@@ -238,6 +247,8 @@ func explainLoop(err error) error {
 		return loopFailure(worktree.Refusal, err, "commit it, or take it away, first")
 	case errors.Is(err, worktree.ErrGone):
 		return loopFailure(worktree.WorktreeGone, err, "")
+	case errors.Is(err, worktree.ErrForeign):
+		return loopFailure(worktree.Refusal, err, "'reverie loop remove' takes its record away")
 	case errors.Is(err, worktree.ErrRefused):
 		return loopFailure(worktree.Refusal, err, "")
 	case errors.Is(err, worktree.ErrSandbox):

@@ -22,7 +22,7 @@ func runLoopFindings(ctx context.Context, env *Env, name string, o loopOptions) 
 		}
 		f, err := record.Waive(ctx, o.waive, o.reason)
 		if err != nil {
-			return err
+			return explainLoop(err)
 		}
 		if env.JSON {
 			return env.object(f)

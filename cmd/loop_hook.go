@@ -96,8 +96,8 @@ func (w *workspace) committedLoop(ctx context.Context, in string) (string, error
 	}
 	for _, name := range names {
 		l, err := worktree.Open(w.repo, name, w.scanner).Load(ctx)
-		if err != nil || in != "" && in != name {
-			continue // one that cannot be read is not carried on
+		if err != nil || !l.Own || in != "" && in != name {
+			continue // one that cannot be read is not carried on, nor one that a fetch brought
 		}
 		place, err := worktree.PlaceOf(w.repo, l.State, w.scanner)
 		switch {
@@ -121,7 +121,7 @@ func runLoopWake(ctx context.Context, env *Env, name string, _ loopOptions) erro
 	if err != nil {
 		return err
 	}
-	record, l, err := w.openLoop(ctx, name)
+	record, l, err := w.ownLoop(ctx, name)
 	if err != nil {
 		return err
 	}

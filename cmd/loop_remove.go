@@ -33,6 +33,9 @@ func runLoopRemove(ctx context.Context, env *Env, name string, o loopOptions) er
 	if err := w.wantsPerson("loop remove"); err != nil {
 		return err
 	}
+	if _, l, err := w.openLoop(ctx, name); err == nil && !l.Own {
+		return w.removeForeign(ctx, l.State, o)
+	}
 	s, err := w.endedLoop(ctx, name)
 	if err != nil {
 		return err
@@ -80,6 +83,28 @@ func runLoopRemove(ctx context.Context, env *Env, name string, o loopOptions) er
 		return env.object(done)
 	}
 	env.say("the branch %s stays", done.Branch)
+	return nil
+}
+
+// removeForeign removes the record of a loop that was not begun here, and nothing of what it names.
+func (w *workspace) removeForeign(ctx context.Context, s worktree.State, o loopOptions) error {
+	ref := worktree.Refs + s.Name
+	if !w.env.JSON {
+		w.env.print("remove  %s\n", visible(ref))
+	}
+	if !o.yes && !w.ask("It was not begun here. Remove its record?", "n") {
+		return &failure{exitPerson, errors.New("loop remove: nothing was removed"), "to go ahead: reverie loop remove " + s.Name + " --yes"}
+	}
+	left, err := worktree.DiscardForeign(ctx, w.repo, s.Name)
+	if err != nil {
+		return err
+	}
+	if left != "" {
+		w.env.say("%s stays, with what a loop of that name left; to remove it, too: reverie loop remove %s", left, s.Name)
+	}
+	if w.env.JSON {
+		return w.env.object(loopRemovedJSON{Name: s.Name, Branch: strings.TrimPrefix(s.Branch, "refs/heads/"), Removed: []string{ref}})
+	}
 	return nil
 }
 

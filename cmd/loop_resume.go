@@ -21,7 +21,7 @@ func runLoopResume(ctx context.Context, env *Env, name string, o loopOptions) er
 	if err != nil {
 		return err
 	}
-	record, l, err := w.openLoop(ctx, name)
+	record, l, err := w.ownLoop(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func runLoopCancel(ctx context.Context, env *Env, name string, o loopOptions) er
 	if err != nil {
 		return err
 	}
-	record, l, err := w.openLoop(ctx, name)
+	record, l, err := w.ownLoop(ctx, name)
 	if err != nil {
 		return err
 	}

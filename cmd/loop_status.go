@@ -19,6 +19,7 @@ type loopJSON struct {
 	Commits  []string         `json:"commits"` // that agents made themselves
 	Runs     []runsJSON       `json:"runs"`    // what was made in a sandbox and the host would obey
 	Live     *worktree.Live   `json:"live"`    // of the phase that runs; null if none does
+	Foreign  bool             `json:"foreign"` // a fetch brought it: it is shown, and nothing of it is run
 	Findings struct {
 		Open   int `json:"open"`
 		Blocks int `json:"blocking"`
@@ -38,7 +39,7 @@ func (w *workspace) loopJSON(ctx context.Context, name string) (loopJSON, error)
 		return j, err
 	}
 	j.State, j.Dir, j.Commits = l.State, place.Dir, list(place.Commits())
-	j.Runs = runsOf(l.Findings)
+	j.Runs, j.Foreign = runsOf(l.Findings), !l.Own
 	if j.Holder = worktree.Held(ctx, w.repo, name); j.Holder != nil && !l.State.Phase.Over() {
 		j.Live = liveOf(w.repo, l.State, maxLiveJSON)
 	}
@@ -132,6 +133,8 @@ func loopLine(j loopJSON) string {
 		line += "  " + count(j.Findings.Open, "finding open", "findings open")
 	}
 	switch {
+	case j.Foreign:
+		line += "  not begun here"
 	case j.Phase.Over() || j.Holder != nil:
 	case j.waits():
 		line += "  waits for a commit"
@@ -142,7 +145,9 @@ func loopLine(j loopJSON) string {
 }
 
 // waits reports whether a loop is where it should be without a process.
-func (j loopJSON) waits() bool { return j.ByHand() && j.Phase == worktree.Coding && j.Holder == nil }
+func (j loopJSON) waits() bool {
+	return !j.Foreign && j.ByHand() && j.Phase == worktree.Coding && j.Holder == nil
+}
 
 func iterationOf(j loopJSON) string {
 	if j.Settings.MaxIterations > 0 {
@@ -169,7 +174,9 @@ func (w *workspace) tellLoop(ctx context.Context, j loopJSON, between func()) {
 		row("look at", visible(f.File+"  "+oneLine(f.Why, 200)+"  "+f.Finding))
 	}
 	row("errors", fmt.Sprintf("%d of %d, %s of %d", j.Errors, j.Settings.MaxErrors, count(j.Stalls, "stall", "stalls"), j.Settings.MaxStalls))
-	if j.Holder == nil && !j.Phase.Over() {
+	if j.Foreign {
+		row("process", "none: "+worktree.ErrForeign.Error()+"; to take its record away: reverie loop remove "+j.Name)
+	} else if j.Holder == nil && !j.Phase.Over() {
 		row("process", w.howOn(ctx, j.State))
 	}
 	between()

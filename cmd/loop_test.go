@@ -27,7 +27,7 @@ func TestLoopJSONIsAPromise(t *testing.T) {
 	}
 	var j loopJSON
 	j.State = worktree.State{Reason: "x", Detail: "x", At: "x", InPlace: "x", Given: "x", Nonce: "x", Trees: []string{"x"}}
-	want := "at audits base blocking branch changed commits detail dir errors findings format given holder in_place iteration live name nonce phase promised reason repeats run runs settings spent stalls started tip title trees verified"
+	want := "at audits base blocking branch changed commits detail dir errors findings foreign format given holder in_place iteration live name nonce phase promised reason repeats run runs settings spent stalls started tip title trees verified"
 	if d := cmp.Diff(want, all(j)); d != "" {
 		t.Error(d)
 	}

@@ -39,7 +39,7 @@ func loopsTab(env *Env) tui.Tab {
 					if j, err := w.loopJSON(ctx, name); err == nil {
 						item.Note, item.Not = ago(w.env.Now().Sub(j.Changed)), "r"
 						switch {
-						case j.Phase == worktree.Done:
+						case j.Phase == worktree.Done, j.Foreign:
 							item.Not = "cr"
 						case j.Phase == worktree.Stopped:
 							item.Not = "c"

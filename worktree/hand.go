@@ -36,7 +36,7 @@ func Carry(ctx context.Context, record *Record, place *Place, lease *Lease, do D
 		if err != nil || s.Phase.Over() {
 			return s, err
 		}
-		l, err := record.Load(ctx)
+		l, err := record.LoadOwn(ctx)
 		if err != nil {
 			return s, err
 		}
@@ -54,7 +54,7 @@ func Carry(ctx context.Context, record *Record, place *Place, lease *Lease, do D
 // Wake notes that a commit has ended the coding of a loop that nobody carries on, where that is so, and reports whether there is anything
 // to do for Carry now. Whoever calls it holds the lease, and whatever a supervisor that was killed had left at work has ended.
 func Wake(ctx context.Context, record *Record, place *Place, now time.Time) (State, bool, error) {
-	l, err := record.Load(ctx)
+	l, err := record.LoadOwn(ctx)
 	if err != nil {
 		return State{}, false, err
 	}
@@ -134,7 +134,7 @@ func ForgetPlaces(ctx context.Context, repo *git.Repo) error {
 	}
 	if slices.ContainsFunc(names, func(name string) bool {
 		l, err := Open(repo, name, nil).Load(ctx)
-		return err != nil || l.State.InPlace != "" && !l.State.Phase.Over()
+		return err != nil || l.Own && l.State.InPlace != "" && !l.State.Phase.Over()
 	}) {
 		return nil
 	}

@@ -29,7 +29,8 @@ const (
 type Holder struct {
 	Host  string    `json:"host"`
 	PID   int       `json:"pid"`
-	Start string    `json:"start"` // tells processes of one number apart; as the system writes it
+	Start string    `json:"start"`          // tells processes of one number apart; as the system writes it
+	Boot  string    `json:"boot,omitempty"` // tells apart the starts of the system between which numbers mean nothing; "" where it does not say
 	Since time.Time `json:"since"`
 	Beat  time.Time `json:"beat"` // when it was heard of last
 
@@ -91,7 +92,7 @@ func TakeLease(ctx context.Context, repo *git.Repo, name, mark string) (*Lease, 
 		return nil, fmt.Errorf("loop %s: process %d on %s: %w", name, last.PID, last.Host, ErrHeld)
 	}
 	if known && last.Host == host {
-		endGroupOf(last.Group, last.GroupStart)
+		endGroupOf(last.Group, last.GroupStart, last.Boot)
 	}
 	if mark != "" {
 		endMarked(mark)
@@ -99,7 +100,7 @@ func TakeLease(ctx context.Context, repo *git.Repo, name, mark string) (*Lease, 
 	forget(dir)
 	now := time.Now().UTC().Truncate(time.Second)
 	l := &Lease{dir: dir, unlock: unlock, stop: make(chan struct{})}
-	l.holder = Holder{Host: host, PID: os.Getpid(), Start: startOf(os.Getpid()), Since: now, Beat: now}
+	l.holder = Holder{Host: host, PID: os.Getpid(), Start: startOf(os.Getpid()), Boot: bootID(), Since: now, Beat: now}
 	if err := l.write(); err != nil {
 		unlock()
 		return nil, err
@@ -130,7 +131,7 @@ func (l *Lease) write() error {
 	return file.Replace(filepath.Join(l.dir, leaseFile), text, 0o600, false)
 }
 
-// Began notes the group that works for the loop now, so that whoever comes after a holder that was killed can end it.
+// Began notes the group that works for the loop now, so that whoever comes after a holder that was killed can end it; 0: there is none.
 func (l *Lease) Began(pid int) {
 	l.mu.Lock()
 	l.holder.Group, l.holder.GroupStart = pid, startOf(pid)

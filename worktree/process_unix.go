@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -35,30 +37,23 @@ func endGroup(pid int) {
 	}
 }
 
-// runs reports whether a group has a process that is not only waiting to be asked for how it ended; who has to ask is not us.
+// runs reports whether a group has a process that has not ended.
 func runs(group int) bool {
-	files, _ := filepath.Glob("/proc/[0-9]*/stat")
-	for _, name := range files {
-		text, _ := os.ReadFile(name)
-		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-		if len(fields) > 2 && fields[2] == strconv.Itoa(group) && fields[0] != "Z" && fields[0] != "X" {
+	all := stats()
+	for _, stat := range all {
+		if stat[statGroup] == strconv.Itoa(group) && !ended(stat) {
 			return true
 		}
 	}
-	return len(files) == 0 // a system that does not tell
+	return len(all) == 0 // a system that does not tell
 }
 
 // startOf tells processes apart that had one number after each other; "" if there is none of that number.
 func startOf(pid int) string {
-	if text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat"); err == nil {
-		if at := bytes.LastIndexByte(text, ')'); at >= 0 {
-			if fields := strings.Fields(string(text[at+1:])); len(fields) > 19 {
-				return fields[19] // clock ticks since the machine started
-			}
-		}
-		return ""
+	if stat := statOf(strconv.Itoa(pid)); stat != nil {
+		return stat[statStart]
 	}
-	if _, err := os.Stat("/proc/self/stat"); err == nil {
+	if statOf("self") != nil {
 		return ""
 	}
 	out, err := exec.Command("ps", "-o", "lstart=", "-p", strconv.Itoa(pid)).Output()
@@ -68,7 +63,7 @@ func startOf(pid int) string {
 	return strings.TrimSpace(string(out))
 }
 
-// endMarked ends every process of this user that has a text in its environment, where the system shows that, but for ourselves, and
+// endMarked ends every process of this user that has an entry in its environment, where the system shows that, but for ourselves, and
 // reports how many there were. Who has left group and session of what started it is found like this alone.
 func endMarked(mark string) int {
 	ended := map[int]bool{}
@@ -86,28 +81,111 @@ func endMarked(mark string) int {
 	return len(ended)
 }
 
-// marked are the processes with a text in their environment.
+// marked are the processes with an entry of their environment, NAME=value; none with "".
 func marked(mark string) []int {
 	var found []int
+	if mark == "" {
+		return nil
+	}
 	files, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, name := range files {
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
 		if err != nil || pid == os.Getpid() {
 			continue
 		}
-		if text, err := os.ReadFile(name); err == nil && bytes.Contains(text, []byte(mark)) {
+		if text, err := os.ReadFile(name); err == nil && slices.Contains(strings.Split(string(text), "\x00"), mark) {
 			found = append(found, pid)
 		}
 	}
 	return found
 }
 
-// endGroupOf ends what is left of a group that a process led, if that is the process that it was, or gone.
-func endGroupOf(pid int, start string) {
-	if pid <= 1 {
+// endGroupOf ends what is left of a group that ownGroup made, if the system has not been started anew since, and the process that led it is the
+// one that it was, or gone. Where it is gone, another may have had its number since: then it is the session of that number that is ended,
+// not a group that somebody's shell has made.
+func endGroupOf(pid int, start, boot string) {
+	if pid <= 1 || boot != bootID() {
 		return
 	}
-	if now := startOf(pid); now == "" || now == start { // a number is not given again while a group has it
+	switch now := startOf(pid); {
+	case now == "":
+		endSession(pid, boot)
+	case now == start:
 		endGroup(pid)
 	}
 }
+
+// endSession ends all processes of a session, and returns when none of them runs. Where the system does not tell them, it is the group of
+// that number, if the start of the system is known.
+func endSession(sid int, boot string) {
+	if statOf("self") == nil {
+		if boot != "" {
+			endGroup(sid)
+		}
+		return
+	}
+	for began := time.Now(); time.Since(began) < lastWords; time.Sleep(2 * time.Millisecond) {
+		found := false
+		for pid, stat := range stats() {
+			if stat[statSession] == strconv.Itoa(sid) && !ended(stat) {
+				found = syscall.Kill(pid, syscall.SIGKILL) == nil || found
+			}
+		}
+		if !found {
+			return
+		}
+	}
+}
+
+// bootID tells one start of the system from another, and on Linux one space of process numbers from another; "" where that is not known.
+func bootID() string {
+	if text, err := os.ReadFile("/proc/sys/kernel/random/boot_id"); err == nil {
+		space, _ := os.Readlink("/proc/self/ns/pid")
+		return strings.TrimSpace(strings.TrimSpace(string(text)) + " " + space)
+	}
+	if runtime.GOOS != "darwin" {
+		return ""
+	}
+	out, err := exec.Command("sysctl", "-n", "kern.bootsessionuuid").Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// Places in what statOf returns.
+const (
+	statState   = 0
+	statGroup   = 2
+	statSession = 3
+	statStart   = 19 // clock ticks since the machine started
+)
+
+// statOf is what /proc says of a process, from the third field of its file stat on; nil if it says nothing.
+func statOf(pid string) []string {
+	text, err := os.ReadFile("/proc/" + pid + "/stat")
+	if err != nil {
+		return nil
+	}
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:])) // the name before it may have blanks and parentheses
+	if len(fields) <= statStart {
+		return nil
+	}
+	return fields
+}
+
+// stats are the processes that /proc shows, each with what statOf says of it.
+func stats() map[int][]string {
+	all := map[int][]string{}
+	dirs, _ := filepath.Glob("/proc/[0-9]*")
+	for _, dir := range dirs {
+		pid, err := strconv.Atoi(filepath.Base(dir))
+		if stat := statOf(filepath.Base(dir)); err == nil && stat != nil {
+			all[pid] = stat
+		}
+	}
+	return all
+}
+
+// ended reports whether a process only waits to be asked for how it ended; who has to ask is not us.
+func ended(stat []string) bool { return stat[statState] == "Z" || stat[statState] == "X" }

@@ -21,4 +21,6 @@ func startOf(int) string { return "" }
 
 func endMarked(string) int { return 0 }
 
-func endGroupOf(int, string) {}
+func endGroupOf(int, string, string) {}
+
+func bootID() string { return "" }

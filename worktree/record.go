@@ -24,6 +24,7 @@ const Branches = "refs/heads/reverie/loop/"
 // Record is a loop as it is kept: a tree of files under the ref Refs + name, each step a commit.
 //
 //	state.json                               State
+//	signatures                               what says that state, plan and findings were written here
 //	plan.md                                  the plan's text
 //	findings/<id>.json                       Finding
 //	iterations/<n>/{agent,verify,audit}.txt  what was printed, redacted; long texts have a gap in the middle
@@ -39,7 +40,7 @@ func Open(repo *git.Repo, name string, scanner *redact.Scanner) *Record {
 	return &Record{Name: name, store: gitstore.Open(repo, Refs+name), repo: repo, scanner: scanner}
 }
 
-// List returns the names of all loops of a repository, in order.
+// List returns the names of all loops of a repository, in order. A ref that no loop can have is passed over.
 func List(ctx context.Context, repo *git.Repo) ([]string, error) {
 	refs, err := repo.Refs(ctx, strings.TrimSuffix(Refs, "/"))
 	if err != nil {
@@ -47,14 +48,16 @@ func List(ctx context.Context, repo *git.Repo) ([]string, error) {
 	}
 	var names []string
 	for _, r := range refs {
-		names = append(names, strings.TrimPrefix(r.Name, Refs))
+		if name := strings.TrimPrefix(r.Name, Refs); validName(name) {
+			names = append(names, name)
+		}
 	}
 	slices.Sort(names)
 	return names, nil
 }
 
 // Create makes the record of a loop that is to begin. A loop of the name that stopped before it had a work tree is begun anew; for
-// any other the error wraps ErrTaken.
+// any other the error wraps ErrTaken. Whoever calls it holds the lease.
 func (r *Record) Create(ctx context.Context, s State, plan Plan) error {
 	s.Format = StateFormat
 	text, err := r.encode(s)
@@ -65,8 +68,23 @@ func (r *Record) Create(ctx context.Context, s State, plan Plan) error {
 	if found.Found > 0 {
 		return fmt.Errorf("the plan holds what looks like a secret (%s): %w; take it out: the record of a loop is kept", rules(found), ErrRefused)
 	}
+	key := r.key()
+	if _, err := r.repo.ReadRef(ctx, Refs+r.Name); errors.Is(err, git.ErrNoRef) {
+		if key, err = r.newKey(); err != nil {
+			return err
+		}
+	} else if err != nil {
+		return err
+	}
+	blob := func(text redact.Redacted) gitstore.ID {
+		return gitstore.ID(r.repo.NewObject(git.Blob, text.Bytes()).ID)
+	}
+	signed, err := r.signatureLines(key, map[string]gitstore.ID{"state.json": blob(text), "plan.md": blob(planText)})
+	if err != nil {
+		return err
+	}
 	c := gitstore.Commit{Subject: fmt.Sprintf("starting: %s", s.Title), Scanner: r.scanner, Trailers: []gitstore.Trailer{{Key: "Reverie-Loop", Value: s.Name}}}
-	_, err = r.store.Create(ctx, map[string]redact.Redacted{"state.json": text, "plan.md": planText}, c)
+	_, err = r.store.Create(ctx, map[string]redact.Redacted{"state.json": text, "plan.md": planText, signatures: signed}, c)
 	if !errors.Is(err, gitstore.ErrExists) {
 		return err
 	}
@@ -75,13 +93,18 @@ func (r *Record) Create(ctx context.Context, s State, plan Plan) error {
 		if err != nil {
 			return err
 		}
-		if old.Phase != Stopped || old.At != Starting {
+		if own, err := r.own(tx.Tree); err != nil {
+			return err
+		} else if !own || old.Phase != Stopped || old.At != Starting {
 			return fmt.Errorf("loop %s: %w", s.Name, ErrTaken)
 		}
 		if err := tx.Write("state.json", text); err != nil {
 			return err
 		}
-		return tx.Write("plan.md", planText)
+		if err := tx.Write("plan.md", planText); err != nil {
+			return err
+		}
+		return r.sign(tx)
 	})
 	return err
 }
@@ -132,6 +155,7 @@ func (r *Record) read(t *gitstore.Tree) (State, error) {
 	if err := json.Unmarshal(text, &s); err != nil {
 		return s, fmt.Errorf("loop %s: state.json: %w", r.Name, err)
 	}
+	s.Name = r.Name // whatever a record of somebody else's says
 	return s, nil
 }
 
@@ -140,6 +164,7 @@ type Loop struct {
 	State    State
 	Plan     Plan
 	Findings []Finding // ordered by the iteration in which they were first seen
+	Own      bool      // all of it was written here, see LoadOwn
 }
 
 // Load reads the record. The error wraps ErrNoLoop if there is none.
@@ -167,7 +192,10 @@ func (r *Record) load(t *gitstore.Tree) (l Loop, err error) {
 	if l.Plan, err = ParsePlan(string(text)); err != nil {
 		return l, fmt.Errorf("loop %s: %w", r.Name, err)
 	}
-	l.Findings, err = r.findings(t)
+	if l.Findings, err = r.findings(t); err != nil {
+		return l, err
+	}
+	l.Own, err = r.own(t)
 	return l, err
 }
 
@@ -214,13 +242,17 @@ type Step struct {
 	Then     func(e *Event, known []Finding)               // completes the event by what is known then; may be nil
 }
 
-// Take takes a step: Next, and what comes with it, as one commit. Only the holder of the lease may call it.
+// Take takes a step: Next, and what comes with it, as one commit. Only the holder of the lease may call it. The error wraps ErrForeign
+// where the record is not ours any more.
 func (r *Record) Take(ctx context.Context, step Step, now time.Time) (State, error) {
 	var after State
 	c := gitstore.Commit{Scanner: r.scanner}
 	_, err := r.store.Update(ctx, c, func(tx *gitstore.Tx) error {
 		before, err := r.read(tx.Tree)
 		if err != nil {
+			return err
+		}
+		if err := r.mustOwn(tx.Tree); err != nil {
 			return err
 		}
 		e := step.Event
@@ -260,6 +292,9 @@ func (r *Record) Take(ctx context.Context, step Step, now time.Time) (State, err
 				return err
 			}
 		}
+		if err := r.sign(tx); err != nil {
+			return err
+		}
 		c.Subject = Subject(before, after, e)
 		c.Trailers = []gitstore.Trailer{{Key: "Reverie-Loop", Value: r.Name}, {Key: "Reverie-Tip", Value: after.Tip}}
 		tx.SetCommit(c)
@@ -297,6 +332,9 @@ func (r *Record) writeFinding(tx *gitstore.Tx, f Finding) error {
 func (r *Record) Waive(ctx context.Context, id, reason string) (Finding, error) {
 	var found Finding
 	_, err := r.store.Update(ctx, gitstore.Commit{Scanner: r.scanner}, func(tx *gitstore.Tx) error {
+		if err := r.mustOwn(tx.Tree); err != nil {
+			return err
+		}
 		known, err := r.findings(tx.Tree)
 		if err != nil {
 			return err
@@ -313,7 +351,10 @@ func (r *Record) Waive(ctx context.Context, id, reason string) (Finding, error) 
 		found = known[0]
 		found.State, found.Reason = Waived, bounded(reason, maxSaid)
 		tx.SetCommit(gitstore.Commit{Subject: "waive " + found.ID + ": " + bounded(found.Text, 60), Body: found.Reason, Scanner: r.scanner, Trailers: []gitstore.Trailer{{Key: "Reverie-Loop", Value: r.Name}}})
-		return r.writeFinding(tx, found)
+		if err := r.writeFinding(tx, found); err != nil {
+			return err
+		}
+		return r.sign(tx)
 	})
 	return found, err
 }

@@ -17,7 +17,7 @@ import (
 // since is committed first, unless it goes on by hand. One that stopped at the end of an iteration to which nothing is wanting any more, and
 // to which nothing was added, is done. Whoever calls it holds the lease.
 func Resume(ctx context.Context, record *Record, place *Place, set Settings, now time.Time) (State, error) {
-	l, err := record.Load(ctx)
+	l, err := record.LoadOwn(ctx)
 	if err != nil {
 		return State{}, err
 	}
@@ -83,7 +83,7 @@ func same(a, b Settings) bool {
 func Cancel(ctx context.Context, repo *git.Repo, record *Record, place *Place, now func() time.Time) (State, error) {
 	ask := filepath.Join(place.folder, cancelFile)
 	for {
-		l, err := record.Load(ctx)
+		l, err := record.LoadOwn(ctx)
 		if err != nil || l.State.Phase.Over() {
 			return l.State, err
 		}
@@ -103,7 +103,7 @@ func Cancel(ctx context.Context, repo *git.Repo, record *Record, place *Place, n
 			return l.State, err
 		}
 		defer lease.Release()
-		if l, err = record.Load(ctx); err != nil || l.State.Phase.Over() {
+		if l, err = record.LoadOwn(ctx); err != nil || l.State.Phase.Over() {
 			return l.State, err
 		}
 		r := &loop{record: record, place: place, lease: lease, state: l.State, do: Doers{Now: now}}

@@ -69,7 +69,7 @@ const look = 100 * time.Millisecond
 // Run carries a loop on until it ends, or waits for a commit by hand. Whoever calls it holds the lease. The error says that ctx ended, or that a step could not be
 // kept; then the loop is where it was, and can be carried on by another Run.
 func Run(ctx context.Context, record *Record, place *Place, lease *Lease, do Doers) (State, error) {
-	l, err := record.Load(ctx)
+	l, err := record.LoadOwn(ctx)
 	if err != nil {
 		return State{}, err
 	}
@@ -182,8 +182,13 @@ func (r *loop) restore(ctx context.Context) error {
 // mark is what the environment of every process of the loop has.
 func (r *loop) mark() string { return Mark(r.state) }
 
-// Mark is what the environment of every process of a loop has.
-func Mark(s State) string { return "REVERIE_LOOP_RUN=" + s.Run }
+// Mark is what the environment of every process of a loop has; "" where State.Run is not 16 hex digits, for then others could have it too.
+func Mark(s State) string {
+	if len(s.Run) != 16 || strings.Trim(s.Run, "0123456789abcdef") != "" {
+		return ""
+	}
+	return "REVERIE_LOOP_RUN=" + s.Run
+}
 
 func (r *loop) start(ctx context.Context) error {
 	err := r.place.Make(ctx, r.state.Base)

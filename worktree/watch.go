@@ -11,7 +11,7 @@ import (
 
 // watch runs what does a phase, and ends it where the loop is to end: ended is the event then. It returns when the doer has.
 func (r *loop) watch(ctx context.Context, do Doer) (out Outcome, ended Event, err error) {
-	l, err := r.record.Load(ctx)
+	l, err := r.record.LoadOwn(ctx)
 	if err != nil {
 		return out, ended, err
 	}
@@ -21,6 +21,7 @@ func (r *loop) watch(ctx context.Context, do Doer) (out Outcome, ended Event, er
 	heard.Store(time.Now().UnixNano())
 	seen := newTail(r.place.folder, r.record.scanner, r.state)
 	defer forget(r.place.folder)
+	defer r.lease.Began(0) // its number may be another's soon
 	done := make(chan error, 1)
 	go func() {
 		err := errors.New("what does the phase gave up")

@@ -27,6 +27,8 @@ var (
 	ErrGone = errors.New("the work tree is gone")
 	// ErrHeld is returned when another process that is alive carries the loop on.
 	ErrHeld = errors.New("another process carries the loop on")
+	// ErrForeign is returned when a loop is to go on or to end whose record was not written here: a fetch brought it.
+	ErrForeign = errors.New("it was not begun here, so it is shown and nothing of it is run")
 	// ErrRefused is returned when a step would do what a loop must not do.
 	ErrRefused = errors.New("refused")
 	// ErrSandbox is returned by a function given to Run when what was to be run inside could not be; the loop stops.
