@@ -146,17 +146,6 @@ func (l *looper) auditPrompt(ctx context.Context, t worktree.Turn) (prompt strin
 	return asText(r), givenIn(r, strings.Join(in.Rules, "\n"), l.turnSession(s, "-audit")), err
 }
 
-// diff is what a loop has changed since it began.
-func (l *looper) diff(ctx context.Context, s worktree.State) (string, error) {
-	out, err := l.w.repo.Git(ctx, nil, "-c", "core.quotePath=false", "diff", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames",
-		"--src-prefix=a/", "--dst-prefix=b/", s.Base, s.Tip, "--")
-	if err != nil {
-		return "", fmt.Errorf("read the change: %w", err)
-	}
-	clean, _ := l.w.scanner.Text(string(out))
-	return clean.String(), nil
-}
-
 // tail is the end of a text.
 func tail(text string, most int) string {
 	if len(text) <= most {
