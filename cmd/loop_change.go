@@ -37,6 +37,18 @@ func (l *looper) diff(ctx context.Context, s worktree.State) (string, error) {
 	return clean.String(), nil
 }
 
+// diffFor is what of a diff stands in the prompt of an agent or a command that audits. In a sandbox there is no git that could tell the rest, so
+// none is passed over there.
+func diffFor(diff string, inside bool) (string, error) {
+	switch {
+	case !inside && len(diff) > maxDiff:
+		return cutOff(diff, maxDiff) + fmt.Sprintf("\n[%d bytes more: read them in the work tree]\n", len(diff)-maxDiff), nil
+	case inside && len(diff) > maxDiffInside:
+		return "", fmt.Errorf("the change is too large to be audited in a sandbox: its diff has %d bytes, and %d stand in a prompt, beside which there is no git; --audit-model asks about it in parts", len(diff), maxDiffInside)
+	}
+	return diff, nil
+}
+
 // gitDiff is a diff between where a loop began and its tip.
 func (l *looper) gitDiff(ctx context.Context, s worktree.State, option string, more ...string) ([]byte, error) {
 	return l.w.repo.Git(ctx, nil, append([]string{"-c", "core.quotePath=false", "diff", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames",
