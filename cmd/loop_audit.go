@@ -168,6 +168,7 @@ func (a *auditing) ask(ctx context.Context, m *prompts.Model, r prompts.Rendered
 func (a *auditing) take(verdict prompts.AuditAnswer) (faults []string) {
 	a.findings, a.fixed = nil, nil
 	for i, f := range verdict.Findings {
+		f.File = a.part.named(f.File)
 		line, why := a.place(f)
 		if why == "" && strings.TrimSpace(f.Text) == "" {
 			why = "text is empty"

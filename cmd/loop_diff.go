@@ -1,14 +1,19 @@
 package cmd
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/reverie-memory/reverie/prompts"
 )
 
 // diffFile is one file of a diff.
 type diffFile struct {
-	name  string // as the diff has it; of a file that is gone, the old one
+	name  string // of a file that is gone, the old one; with control characters: as git writes them
 	lines []diffLine
 }
 
@@ -29,7 +34,7 @@ func parseDiff(diff string) []diffFile {
 	for line := range strings.Lines(diff) {
 		line = strings.TrimSuffix(line, "\n")
 		switch {
-		case oldLeft > 0 || newLeft > 0:
+		case (oldLeft > 0 || newLeft > 0) && !begins(line): // where a secret of several lines was taken out, there are fewer
 			mark := byte(' ')
 			if line != "" {
 				mark, line = line[0], line[1:]
@@ -48,18 +53,42 @@ func parseDiff(diff string) []diffFile {
 		case strings.HasPrefix(line, "diff --git "):
 			all = append(all, diffFile{})
 			f = &all[len(all)-1]
-			if a, b, found := strings.Cut(strings.TrimPrefix(line, "diff --git a/"), " b/"); found && a == b {
-				f.name = a // it may have no lines
+			oldLeft, newLeft = 0, 0
+			both := strings.TrimPrefix(line, "diff --git ")
+			if half := len(both) / 2; strings.HasPrefix(both[half:], " ") { // it may have no lines; both names are the same, but for their prefix
+				f.name = fileNamed(both[half+1:], "b/")
 			}
 		case f == nil:
-		case strings.HasPrefix(line, "+++ b/"), strings.HasPrefix(line, "--- a/"):
-			f.name = strings.TrimSuffix(line[len("+++ b/"):], "\t")
+		case strings.HasPrefix(line, "+++ "):
+			f.name = cmp.Or(fileNamed(strings.TrimSuffix(line[len("+++ "):], "\t"), "b/"), f.name)
+		case strings.HasPrefix(line, "--- "):
+			f.name = cmp.Or(fileNamed(strings.TrimSuffix(line[len("--- "):], "\t"), "a/"), f.name)
 		case strings.HasPrefix(line, "@@ "):
 			old, oldLeft, new, newLeft = hunk(line)
 			first = true
 		}
 	}
 	return all
+}
+
+// begins reports whether a line of a diff is none of a hunk's that is being read, but the first of the next hunk or file.
+func begins(line string) bool {
+	return strings.HasPrefix(line, "diff --git ") || strings.HasPrefix(line, "@@ -")
+}
+
+// fileNamed is the name of a file in the head of a diff, where git quotes some; "" if it has not that prefix. A name with control characters
+// stays as git has quoted it: it is shown, and it must not look like lines of its own.
+func fileNamed(text, prefix string) string {
+	if name, err := strconv.Unquote(text); err == nil {
+		if text = text[1 : len(text)-1]; !strings.ContainsFunc(name, unicode.IsControl) {
+			text = name
+		}
+	}
+	name, found := strings.CutPrefix(text, prefix)
+	if !found {
+		return ""
+	}
+	return name
 }
 
 // hunk reads @@ -old,count +new,count @@.
@@ -87,8 +116,36 @@ type diffPart struct {
 	files map[string][]diffLine // what it shows of each
 }
 
-// maxDiffLine is how much of one line is shown, in bytes.
+// maxDiffLine is how much of one line is shown at a time, in bytes: a longer one is shown in pieces, each on a line.
 const maxDiffLine = 500
+
+// pieces are the parts of a line that are shown each on its own. Characters stay whole.
+func pieces(text string) (all []string) {
+	for len(text) > maxDiffLine {
+		at := maxDiffLine
+		for at > maxDiffLine-utf8.UTFMax && !utf8.RuneStart(text[at]) {
+			at--
+		}
+		all, text = append(all, text[:at]), text[at:]
+	}
+	return append(all, text)
+}
+
+// named is the file of a part that an answer means, which has read its name as a question shows it.
+func (p diffPart) named(file string) string {
+	if _, here := p.files[file]; here {
+		return file
+	}
+	for name := range p.files {
+		if prompts.Shown(name) == file {
+			return name
+		}
+	}
+	return file
+}
+
+// goesOn is put before each piece of a line but the first.
+const goesOn = "[the same line goes on] "
 
 // partsOf cuts a diff into parts of at most room bytes, which is a few lines at least. Each part says which files and lines it shows.
 func partsOf(files []diffFile, room int) []diffPart {
@@ -114,22 +171,23 @@ func partsOf(files []diffFile, room int) []diffPart {
 		shown[f.name] = nil
 		begin := true
 		for _, l := range f.lines {
-			text := l.text
-			if len(text) > maxDiffLine {
-				text = cutOff(text, maxDiffLine) + " […]"
-			}
 			at := fmt.Sprintf("@@ -%d +%d @@\n", l.old, l.new)
-			if b.Len()+len(at)+len(text)+2 > room && !begin {
-				end()
-				b.WriteString(head)
-				begin = true
+			for i, text := range pieces(l.text) {
+				if i > 0 {
+					text = goesOn + text
+				}
+				if b.Len()+len(at)+len(text)+2 > room && !begin {
+					end()
+					b.WriteString(head)
+					begin = true
+				}
+				if begin || l.first && i == 0 {
+					b.WriteString(at)
+					begin = false
+				}
+				b.WriteString(string(l.mark) + text + "\n")
+				shown[f.name] = append(shown[f.name], diffLine{l.mark, text, l.old, l.new, l.first})
 			}
-			if begin || l.first {
-				b.WriteString(at)
-				begin = false
-			}
-			b.WriteString(string(l.mark) + text + "\n")
-			shown[f.name] = append(shown[f.name], diffLine{l.mark, text, l.old, l.new, l.first})
 		}
 	}
 	end()

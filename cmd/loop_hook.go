@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,11 +21,16 @@ func runLoopHook(ctx context.Context, env *Env, name string, _ loopOptions) erro
 	switch name {
 	case "pre-commit":
 		return loopPreCommit(ctx, env)
+	case "commit-msg":
+		return loopCommitMessage(ctx, env)
 	case "post-commit":
 		return loopPostCommit(ctx, env)
 	}
 	return usage("git's hooks call it", "loop hook %s: no such hook", name)
 }
+
+// maxCommitMessage is how much of a commit's message is looked at before it is made, in bytes. Of one that was made it is all.
+const maxCommitMessage = 1 << 20
 
 // loopPreCommit looks at what an agent of a loop commits. An error refuses the commit.
 func loopPreCommit(ctx context.Context, env *Env) error {
@@ -47,6 +53,24 @@ func loopPreCommit(ctx context.Context, env *Env) error {
 		lines = append(lines, fmt.Sprintf("%s must not be committed: %s", f.Path, f.Why))
 	}
 	return loopFailure(worktree.Refusal, errors.New(strings.Join(lines, "\n")), "git restore --staged FILE, or have .gitignore name it")
+}
+
+// loopCommitMessage looks at the message of an agent's commit, on standard input. What git cuts off below it, a diff, is none of it.
+func loopCommitMessage(ctx context.Context, env *Env) error {
+	git.LeaveRepository()
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	text, err := io.ReadAll(io.LimitReader(env.In, maxCommitMessage))
+	if err != nil {
+		return err
+	}
+	message, _, _ := strings.Cut(string(text), "\n# ------------------------ >8 ------------------------\n")
+	if why := worktree.CheckMessage(message, w.scanner); why != "" {
+		return loopFailure(worktree.Refusal, errors.New("it must not be committed: "+why), "commit with another message")
+	}
+	return nil
 }
 
 // loopPostCommit has the loop go on that works where a commit was just made, if nobody carries it on. Nobody waits for it, nor reads what

@@ -100,7 +100,7 @@ func (w *workspace) loopSession(ctx context.Context, r *worktree.Record, l workt
 			if err != nil {
 				return head, nil, err
 			}
-			if said = strings.TrimSpace(agentSaid(said)); said != "" {
+			if said = strings.TrimSpace(agentSaid(s.Settings.Agent, said)); said != "" {
 				events = append(events, transcript.Event{Kind: transcript.Assistant, Text: tail(said, maxShown)})
 			}
 		}

@@ -16,6 +16,8 @@ const (
 	maxShown = 16 << 10 // of an output: its end
 	maxAbout = 8 << 10  // of plan and findings, of what memories are looked for by
 	maxDiff  = 96 << 10 // of a change that an agent or a command audits; both can read the rest of it
+
+	maxDiffInside = 256 << 10 // of one that is audited in a sandbox, where nobody can: a larger one is an error
 )
 
 // codePrompt is what the coder of an iteration is given.
@@ -134,27 +136,16 @@ func (l *looper) auditPrompt(ctx context.Context, t worktree.Turn) (prompt strin
 	if err != nil {
 		return "", nil, err
 	}
-	in.Diff = "git diff " + s.Base + " " + s.Tip + "\n" + cutOff(diff, maxDiff)
-	if len(diff) > maxDiff {
-		in.Diff += fmt.Sprintf("\n[%d bytes more: read them in the work tree]\n", len(diff)-maxDiff)
+	if diff, err = diffFor(diff, l.inside != nil); err != nil {
+		return "", nil, err
 	}
+	in.Diff = "git diff " + s.Base + " " + s.Tip + "\n" + diff
 	set, err := ownPrompts(l.w.config)
 	if err != nil {
 		return "", nil, err
 	}
 	r, err := set.Audit(in)
 	return asText(r), givenIn(r, strings.Join(in.Rules, "\n"), l.turnSession(s, "-audit")), err
-}
-
-// diff is what a loop has changed since it began.
-func (l *looper) diff(ctx context.Context, s worktree.State) (string, error) {
-	out, err := l.w.repo.Git(ctx, nil, "-c", "core.quotePath=false", "diff", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames",
-		"--src-prefix=a/", "--dst-prefix=b/", s.Base, s.Tip, "--")
-	if err != nil {
-		return "", fmt.Errorf("read the change: %w", err)
-	}
-	clean, _ := l.w.scanner.Text(string(out))
-	return clean.String(), nil
 }
 
 // tail is the end of a text.

@@ -156,7 +156,7 @@ func (l *looper) code(ctx context.Context, t worktree.Turn) (out worktree.Outcom
 	if err != nil {
 		return out, programMissing(err, argv[0])
 	}
-	out.Promised = promised(agentSaid(r.Output), t.Loop.State.Nonce)
+	out.Promised = promised(agentSaid(set.Agent, r.Output), t.Loop.State.Nonce)
 	return out, failedRun(argv[0], r, set.TurnTime)
 }
 
@@ -242,7 +242,11 @@ func (l *looper) audit(ctx context.Context, t worktree.Turn) (out worktree.Outco
 		err = failedRun("the audit", r, s.Settings.TurnTime)
 	}
 	if err == nil {
-		out.Audit, err = worktree.ParseAudit([]byte(agentSaid(r.Output)))
+		said := r.Output // of a command: all of it, for a line that looks like an agent's may be of a program that it ran
+		if s.Settings.AuditAgent != "" {
+			said = agentSaid(s.Settings.AuditAgent, said)
+		}
+		out.Audit, err = worktree.ParseAudit([]byte(strings.ReplaceAll(said, prompt, ""))) // which has examples of an answer
 	}
 	return out, err
 }

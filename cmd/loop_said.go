@@ -23,9 +23,14 @@ type agentEvent struct {
 
 type agentText struct{ Type, Text string }
 
-// agentSaid is what the model said to the user, of an output with events: what its tools printed, and what it wrote into files, is not.
-// An output without events is that text itself.
-func agentSaid(output string) string {
+// agentSaid is what the model said to the user, of the output of an agent with events: what its tools printed, and what it wrote into files, is
+// not. Only that agent's own events say something; those of any where a command has no name, "". An output without events is that text itself.
+func agentSaid(agent, output string) string {
+	switch agent {
+	case "", "claude", "codex", "gemini", "opencode":
+	default:
+		return output
+	}
 	var b strings.Builder
 	events := false
 	for line := range strings.Lines(output) {
@@ -34,21 +39,8 @@ func agentSaid(output string) string {
 			continue
 		}
 		events = true
-		text, _ := e.Content.(string)
-		switch {
-		case e.Type == "message" && e.Role == "assistant":
-			b.WriteString(text) // the parts of one text follow each other
-			continue
-		case e.Type == "result" && e.Result != "":
-			text = e.Result
-		case e.Type == "item.completed" && e.Item.Type == "agent_message":
-			text = e.Item.Text
-		case e.Type == "text" && e.Part.Type == "text":
-			text = e.Part.Text
-		default:
-			text = ""
-		}
-		if b.Len() > 0 && !strings.HasSuffix(b.String(), "\n") {
+		text, part := e.said(agent)
+		if b.Len() > 0 && !part && !strings.HasSuffix(b.String(), "\n") {
 			b.WriteByte('\n')
 		}
 		b.WriteString(text)
@@ -57,4 +49,21 @@ func agentSaid(output string) string {
 		return output
 	}
 	return strings.TrimSpace(b.String())
+}
+
+// said is the text of an event of an agent's, or of any agent's for "", and whether it follows the one before without a line between.
+func (e agentEvent) said(agent string) (text string, part bool) {
+	of := func(name string) bool { return agent == "" || agent == name }
+	switch {
+	case of("gemini") && e.Type == "message" && e.Role == "assistant":
+		text, _ = e.Content.(string)
+		return text, true
+	case of("claude") && e.Type == "result":
+		return e.Result, false
+	case of("codex") && e.Type == "item.completed" && e.Item.Type == "agent_message":
+		return e.Item.Text, false
+	case of("opencode") && e.Type == "text" && e.Part.Type == "text":
+		return e.Part.Text, false
+	}
+	return "", false
 }

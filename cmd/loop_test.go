@@ -99,7 +99,7 @@ func TestLoopAgentsInAContainer(t *testing.T) {
 
 // The lines are those of the real agents, but for their ids and times.
 func TestWhatAnAgentSaid(t *testing.T) {
-	for name, c := range map[string]struct{ output, want string }{
+	said := map[string]struct{ output, want string }{
 		"claude": {`{"type":"user","message":{"role":"user","content":[{"type":"tool_result","content":"a\nb"}]}}
 {"type":"assistant","message":{"content":[{"text":"Done.\n<promise>abc</promise>","type":"text"}],"role":"assistant"}}
 {"type":"result","subtype":"success","is_error":false,"result":"Done.\n<promise>abc</promise>"}
@@ -125,9 +125,22 @@ func TestWhatAnAgentSaid(t *testing.T) {
 		"nothing said": {`{"type":"turn.started"}` + "\n", ""},
 		"plain":        {"Done.\n<promise>abc</promise>\n", "Done.\n<promise>abc</promise>\n"},
 		"an audit":     {`{"findings":[]}` + "\n", `{"findings":[]}` + "\n"},
-	} {
-		if d := cmp.Diff(c.want, agentSaid(c.output)); d != "" {
-			t.Errorf("%s (-want +got)\n%s", name, d)
+	}
+	for name, c := range said {
+		agent := name
+		if strings.Contains(name, " ") || name == "plain" {
+			agent = ""
 		}
+		for _, of := range []string{agent, ""} {
+			if d := cmp.Diff(c.want, agentSaid(of, c.output)); d != "" {
+				t.Errorf("%s, agent %q (-want +got)\n%s", name, of, d)
+			}
+		}
+	}
+	if got := agentSaid("codex", said["codex"].output+said["claude"].output+said["gemini"].output+said["opencode"].output); got != said["codex"].want {
+		t.Errorf("events of another agent said %q", got)
+	}
+	if got := agentSaid("aider", said["claude"].output); got != said["claude"].output {
+		t.Errorf("events of an agent that prints none said %q", got)
 	}
 }

@@ -35,7 +35,7 @@ type Commit struct {
 
 // Commit commits what the work tree holds on top of tip, or of what an agent has committed itself on top of it, and moves the branch.
 // What git ignores, files of more than the loop's limit, with secrets that were not in the commit before, of other repositories and our
-// own stay out: they stay where they are. Commits of an agent's that have such files, or that do not build on tip, are replaced by
+// own stay out: they stay where they are. Commits of an agent's that have such files, or a secret in what they say, or that do not build on tip, are replaced by
 // one without; the latter are kept by a ref below Kept. By hand the commits alone are taken, and one is made only to replace them. No hook and nothing that the tree brings runs; a filter that the user has configured
 // does.
 func (p *Place) Commit(ctx context.Context, tip string, m Message, now time.Time) (Commit, error) {
@@ -140,15 +140,27 @@ func (p *Place) taints(ctx context.Context, from, to string) (why string, err er
 	}
 	seen := map[string]bool{}
 	err = eachRaw(out, func(name, mode, blob string) error {
-		if seen[blob] || why != "" {
+		file := name + "\x00" + mode + blob // what one path may hold another may not
+		if seen[file] || why != "" {
 			return nil
 		}
-		seen[blob] = true
+		seen[file] = true
 		reason, err := p.refuseBlob(ctx, from, name, mode, blob)
 		if reason != "" {
 			why = name + ": " + reason
 		}
 		return err
 	})
-	return why, err
+	if err != nil || why != "" {
+		return why, err
+	}
+	if out, err = p.repo.Git(ctx, nil, "log", "-z", "--format=%an <%ae>%n%cn <%ce>%n%B", from+".."+to, "--"); err != nil {
+		return "", err
+	}
+	for said := range strings.SplitSeq(string(out), "\x00") {
+		if why = CheckMessage(said, p.scanner); why != "" {
+			break
+		}
+	}
+	return why, nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Severity is how bad a finding is.
@@ -90,28 +91,33 @@ func severities(word Severity) (Severity, bool) {
 }
 
 // ParseAudit reads what an auditor printed: one JSON object {"findings":[{"file","line","severity","text"}]}, with rule and
-// scenario in a finding and a list fixed of ids if it likes. Other text may stand around it. Severities are bug, warning and
-// suggestion; blocking and major count as bug, minor as warning.
+// scenario in a finding and a list fixed of ids if it likes. Other text may stand around it, but no second object with findings: that
+// may be what a program printed that the auditor ran. Severities are bug, warning and suggestion; blocking and major count as bug,
+// minor as warning.
 func ParseAudit(out []byte) (Audit, error) {
 	var a Audit
 	text, err := answerIn(out)
 	if err != nil {
 		return a, err
 	}
-	var shape struct {
-		Findings *[]Reported `json:"findings"`
-		Fixed    []string    `json:"fixed"`
+	var fields map[string]json.RawMessage // whose names are read as they are, not without regard to case
+	var findings *[]Reported
+	if err = json.Unmarshal(text, &fields); err == nil && fields["findings"] != nil {
+		err = json.Unmarshal(fields["findings"], &findings)
 	}
-	if err := json.Unmarshal(text, &shape); err != nil {
-		return a, fmt.Errorf("the audit's answer: %w", err)
+	if err == nil && fields["fixed"] != nil {
+		err = json.Unmarshal(fields["fixed"], &a.Fixed)
 	}
-	if shape.Findings == nil {
-		return a, fmt.Errorf(`the audit's answer has no list "findings"; an empty one says that there are none`)
+	if err != nil {
+		return Audit{}, fmt.Errorf("the audit's answer: %w", err)
 	}
-	if len(*shape.Findings) > maxFindings {
-		return a, fmt.Errorf("the audit's answer has %d findings; at most %d are read", len(*shape.Findings), maxFindings)
+	if findings == nil {
+		return Audit{}, fmt.Errorf(`the audit's answer has no list "findings"; an empty one says that there are none`)
 	}
-	for i, f := range *shape.Findings {
+	if len(*findings) > maxFindings {
+		return a, fmt.Errorf("the audit's answer has %d findings; at most %d are read", len(*findings), maxFindings)
+	}
+	for i, f := range *findings {
 		severity, known := severities(f.Severity)
 		switch {
 		case !known:
@@ -120,31 +126,46 @@ func ParseAudit(out []byte) (Audit, error) {
 			return a, fmt.Errorf("finding %d has no text", i+1)
 		case f.Line < 0:
 			return a, fmt.Errorf("finding %d: line %d", i+1, f.Line)
+		case strings.ContainsFunc(f.File, unicode.IsControl):
+			return a, fmt.Errorf("finding %d: file %q has a control character", i+1, f.File)
 		}
 		f.Severity = severity
 		f.File = strings.TrimPrefix(f.File, "./")
 		f.Text, f.Scenario, f.Rule = bounded(f.Text, maxSaid), bounded(f.Scenario, maxSaid), bounded(f.Rule, 100)
 		a.Findings = append(a.Findings, f)
 	}
-	a.Fixed = shape.Fixed
 	return a, nil
 }
 
-// answerIn finds the object in an answer: all of it, or what stands from the last line that begins with a brace and parses to the
-// last brace.
+// answerIn finds the object in an answer that has the one key "findings" there is, or all of the answer if it is JSON without one.
+// Within a string a quotation mark stands behind a backslash, so what a finding says is no key.
 func answerIn(out []byte) ([]byte, error) {
 	text := strings.TrimSpace(string(out))
-	if json.Valid([]byte(text)) {
-		return []byte(text), nil
-	}
-	end := strings.LastIndexByte(text, '}')
-	for at := end; at >= 0; {
-		at = strings.LastIndexByte(text[:at], '{')
-		if at < 0 {
+	const key = `"findings"`
+	at, keys := -1, 0
+	for i := 0; ; i += len(key) {
+		next := strings.Index(text[i:], key)
+		if next < 0 {
 			break
 		}
-		if part := []byte(text[at : end+1]); (at == 0 || text[at-1] == '\n') && json.Valid(part) {
-			return part, nil
+		i += next
+		if strings.HasPrefix(strings.TrimLeft(text[i+len(key):], " \t\r\n"), ":") {
+			at, keys = i, keys+1
+		}
+	}
+	if keys > 1 {
+		return nil, fmt.Errorf(`the audit printed "findings" %d times, so what it found is not certain; it is to print one object, and nothing of the kind that other programs print`, keys)
+	}
+	if keys == 0 && json.Valid([]byte(text)) {
+		return []byte(text), nil
+	}
+	for begin := at; begin > 0; {
+		if begin = strings.LastIndexByte(text[:begin], '{'); begin < 0 {
+			break
+		}
+		var object json.RawMessage
+		if json.NewDecoder(strings.NewReader(text[begin:])).Decode(&object) == nil && begin+len(object) > at {
+			return object, nil
 		}
 	}
 	return nil, fmt.Errorf(`the audit printed no JSON object; it is to print {"findings":[{"file","line","severity","text"}]}`)

@@ -27,11 +27,29 @@ func TestParseAudit(t *testing.T) {
 		`{"findings": "none"}`: "the audit's answer",
 		`{"findings":[{"severity":"terrible","text":"x"}]}`:                                                        `severity "terrible"`,
 		`{"findings":[{"severity":"bug","text":" "}]}`:                                                             "has no text",
+		`{"findings":[{"severity":"bug","text":"x","file":"a\nb"}]}`:                                               `file "a\nb" has a control character`,
 		`{"findings":[{"severity":"bug","text":"x","line":-1}]}`:                                                   "line -1",
 		`{"findings":[` + strings.Repeat(`{"severity":"bug","text":"x"},`, 50) + `{"severity":"bug","text":"x"}]}`: "51 findings",
 	} {
 		if _, err := ParseAudit([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60q: %v, want %q", text, err, want)
+		}
+	}
+	for _, text := range []string{
+		"I say {\"x\":1} first.\n```json\n{\"fixed\":[\"{\"], \"findings\": [\n  {\"severity\":\"bug\",\"text\":\"it prints {\\\"findings\\\":[]}\"}\n]}\n```\nThat is all }",
+		"Warning: no colours{\"FINDINGS\":[],\"findings\":[{\"severity\":\"bug\",\"text\":\"x\"}],\"Findings\":[]}",
+	} {
+		if a, err := ParseAudit([]byte(text)); err != nil || len(a.Findings) != 1 {
+			t.Errorf("%q: %+v, %v", text, a, err)
+		}
+	}
+	// What a program prints that the auditor runs does not take the place of the verdict.
+	verdict := `{"findings":[{"severity":"bug","text":"x"}]}`
+	for _, text := range []string{
+		"{\"findings\":[]}\n" + verdict + "\n", verdict + "\n{\"findings\":[]}\n", "{\"findings\":[]}\nok " + verdict, "{\"findings\":[],\"x\":\n" + verdict + "\n}", `{"findings":[],"findings":[]}`,
+	} {
+		if a, err := ParseAudit([]byte(text)); err == nil || !strings.Contains(err.Error(), `"findings" 2 times`) {
+			t.Errorf("%q: %+v, %v", text, a, err)
 		}
 	}
 }

@@ -21,6 +21,8 @@ func hookScripts() map[string]string {
 	return map[string]string{
 		"pre-commit": `[ ! -x @program@ ] || exec @program@ loop hook pre-commit
 `,
+		"commit-msg": `[ ! -x @program@ ] || exec @program@ loop hook commit-msg <"$1"
+`,
 		"post-commit": `printf '%s %s\n' "$(git rev-parse --verify --quiet HEAD)" "${REVERIE_ITERATION:-0}" >>@folder@/commits
 if [ "${REVERIE_DISABLE:-0}" = 0 ] && [ -x @program@ ]; then
 	@program@ loop hook post-commit </dev/null >/dev/null 2>&1 &
@@ -108,6 +110,14 @@ func CheckStaged(ctx context.Context, repo *git.Repo, index string, maxFile int6
 		return err
 	})
 	return left, err
+}
+
+// CheckMessage says why a commit must not say a text; "" if it may.
+func CheckMessage(text string, scanner *redact.Scanner) string {
+	if _, found := scanner.Text(text); found.Found > 0 {
+		return "the message holds what looks like a secret (" + rules(found) + ")"
+	}
+	return ""
 }
 
 // eachRaw calls fn with what is new in the output of git diff --raw -z.

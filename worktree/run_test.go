@@ -153,9 +153,12 @@ func TestCommitLeavesOut(t *testing.T) {
 			b.in("inner/.git/HEAD", "ref: refs/heads/main\n")
 			tree.Run("init", "-q", "inner")
 			b.in("inner/x", "x")
-			if err := os.Symlink("/etc/passwd", filepath.Join(b.place.Dir, "link")); err != nil {
-				t.Fatal(err)
+			for name, target := range map[string]string{"link": "/etc/passwd", "to": "/" + secret, "was": secret + "/2"} {
+				if err := os.Symlink(target, filepath.Join(b.place.Dir, name)); err != nil {
+					t.Fatal(err)
+				}
 			}
+			b.in("of-"+secret+"/x", "x")
 			return Outcome{}, nil
 		}
 		var open []string
@@ -164,10 +167,10 @@ func TestCommitLeavesOut(t *testing.T) {
 				open = append(open, f.File)
 			}
 		}
-		if d := cmp.Diff([]string{".reverie-new-1", "big.bin", "conf.txt", "inner"}, slices.Sorted(slices.Values(open))); d != "" {
+		if d := cmp.Diff([]string{".reverie-new-1", "big.bin", "conf.txt", "inner", "of-[redacted:aws-access-key]/x", "to", "was"}, slices.Sorted(slices.Values(open))); d != "" {
 			t.Errorf("the second iteration is told: %s", d)
 		}
-		for _, name := range []string{"big.bin", "conf.txt", ".reverie-new-1", "inner"} {
+		for _, name := range []string{"big.bin", "conf.txt", ".reverie-new-1", "inner", "to", "was", "of-" + secret} {
 			os.RemoveAll(filepath.Join(b.place.Dir, name))
 		}
 		tree.Run("rm", "-q", "README")
@@ -214,6 +217,22 @@ func TestCommitTakesAgentsCommits(t *testing.T) {
 			b.in("a", secret+"\n")
 			tree.Commit("agent: one")
 			b.in("a", "2\n")
+			tree.Commit("agent: two")
+		}, "loop: Do it (iteration 1)", false},
+		{"a secret in a message", func(b *bench, tree *testrepo.Repo) {
+			b.in("a", "1\n")
+			tree.Commit("agent: one\n\nThe key is " + secret + ".")
+		}, "loop: Do it (iteration 1)", false},
+		{"a secret as a name", func(b *bench, tree *testrepo.Repo) {
+			b.in("a", "1\n")
+			tree.Run("add", "a")
+			tree.Run("-c", "user.name="+secret, "commit", "-qm", "agent: one")
+		}, "loop: Do it (iteration 1)", false},
+		{"a secret in a path", func(b *bench, tree *testrepo.Repo) {
+			b.in("a", "1\n")
+			b.in(secret+"/a", "1\n")
+			tree.Commit("agent: one")
+			tree.Run("rm", "-rq", secret)
 			tree.Commit("agent: two")
 		}, "loop: Do it (iteration 1)", false},
 		{"on another branch", func(b *bench, tree *testrepo.Repo) {

@@ -268,7 +268,11 @@ func (p *Place) refuse(ctx context.Context, base, name string) (string, error) {
 	case err != nil:
 		return "", err
 	case info.Mode()&fs.ModeSymlink != 0:
-		return "", nil
+		target, err := root.Readlink(path)
+		if err != nil {
+			return "", err
+		}
+		return p.newSecrets(ctx, base, name, []byte(target))
 	case info.IsDir():
 		if entry, err := p.repo.Git(ctx, nil, "ls-tree", base, "--", ":(literal)"+name); err != nil || bytes.HasPrefix(entry, []byte("160000 ")) {
 			return unlisted, err
@@ -299,24 +303,56 @@ func beyond(root *os.Root, path string) bool {
 	return false
 }
 
-// newSecrets says which secrets a text has that the file of a commit has not; "" if there are none.
+// newSecrets says which secrets a file, or a link, has in its text or its path that it has not in a commit; "" if there are none. As many as
+// there were may be others: each counts for itself.
 func (p *Place) newSecrets(ctx context.Context, base, name string, text []byte) (string, error) {
+	if why, err := p.secretPath(ctx, base, name); why != "" || err != nil {
+		return why, err
+	}
 	_, found := p.scanner.Text(string(text))
 	if found.Found == 0 {
 		return "", nil
 	}
-	entry, err := p.repo.Git(ctx, nil, "ls-tree", "--format=%(objectname)", base, "--", ":(literal)"+name)
+	why := "it holds what looks like a secret (" + rules(found) + ")"
+	entry, err := p.repo.Git(ctx, nil, "ls-tree", "--format=%(objecttype) %(objectname)", base, "--", ":(literal)"+name)
 	if err != nil {
 		return "", err
 	}
-	if id := strings.TrimSpace(string(entry)); id != "" {
-		old, err := p.repo.Git(ctx, nil, "cat-file", "blob", id)
-		if err != nil {
-			return "", err
-		}
-		if _, before := p.scanner.Text(string(old)); before.Found >= found.Found {
-			return "", nil
+	id, blob := strings.CutPrefix(strings.TrimSpace(string(entry)), "blob ")
+	if !blob { // there was no file, or a folder
+		return why, nil
+	}
+	data, err := p.repo.Git(ctx, nil, "cat-file", "blob", id)
+	if err != nil {
+		return "", err
+	}
+	old := string(data)
+	before := p.scanner.Values(old)
+	for _, v := range p.scanner.Values(string(text)) {
+		if !strings.Contains(old, v) && !slices.Contains(before, v) {
+			return why, nil
 		}
 	}
-	return "it holds what looks like a secret (" + rules(found) + ")", nil
+	return "", nil
+}
+
+// secretPath says which secret the path of a file has that no path of a commit begins with; "" if there is none.
+func (p *Place) secretPath(ctx context.Context, base, name string) (string, error) {
+	_, found := p.scanner.Text(name)
+	if found.Found == 0 {
+		return "", nil
+	}
+	for _, v := range p.scanner.Values(name) {
+		known := name
+		if at := strings.Index(name, v); at >= 0 { // up to the end of the folder, or file, with the secret
+			end := at + len(v)
+			if next := strings.IndexByte(name[end:], '/'); next >= 0 {
+				known = name[:end+next]
+			}
+		}
+		if entry, err := p.repo.Git(ctx, nil, "ls-tree", "-z", base, "--", ":(literal)"+known); err != nil || len(entry) == 0 {
+			return "its path holds what looks like a secret (" + rules(found) + ")", err
+		}
+	}
+	return "", nil
 }

@@ -44,6 +44,23 @@ func (s *Scanner) Text(text string) (Redacted, Report) {
 	return Redacted{marker(ruleUnstable)}, report
 }
 
+// Values are the secrets that Text takes out of a text, in the order in which they are found.
+func (s *Scanner) Values(text string) []string {
+	var all []string
+	for range maxPasses {
+		found := s.find(text)
+		if len(found) == 0 {
+			return all
+		}
+		found = s.spread(text, found)
+		for _, f := range found {
+			all = append(all, text[f.start:f.end])
+		}
+		text = replace(text, found, new(Report))
+	}
+	return append(all, text)
+}
+
 // span is a secret's place in a text: text[start:end].
 type span struct {
 	start, end int

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -191,4 +192,16 @@ func TestScannerServesManyAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+func TestValuesAreWhatTextTakesOut(t *testing.T) {
+	one, two := "ghp_"+"16C7e42F292c6912E7710c838347Ae178B4a", "AKIA"+"Q7RTX2VJKM4WZNPL"
+	var s *Scanner
+	got := s.Values("token = " + one + "\nid: " + two + ", once more " + one + "\n")
+	if want := []string{one, two, one}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := s.Values("nothing secret here"); len(got) > 0 {
+		t.Errorf("%q", got)
+	}
 }
