@@ -149,6 +149,9 @@ func (b bareDirs) see(p string, info fs.FileInfo) {
 	}
 }
 
+// isHead reports whether a path has the name that a repository's HEAD has.
+func isHead(p string) bool { return plainName(path.Base(p)) == "head" }
+
 // runs says why git obeys a file, if it does.
 func (b bareDirs) runs(p string) string {
 	has := b[path.Dir(p)]

@@ -17,6 +17,21 @@ import (
 // What a container has written in a sealed place is read without anything that it can choose: no filter of git's runs, neither those of
 // .gitattributes nor those that it could have a file name, and contents are committed as they are.
 
+// seal takes the file .git, which says where the repository is, out of a place for a sandbox. Above it stands one that leads nowhere: whoever calls git in there by
+// hand is told that there is no repository, and git does not look further up.
+func (p *Place) seal() error {
+	if !p.sealed {
+		return nil
+	}
+	if err := os.Remove(filepath.Join(p.Dir, ".git")); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return os.WriteFile(filepath.Join(p.folder, ".git"), []byte("gitdir: "+nowhere+"\n"), 0o600)
+}
+
+// nowhere is what git says of the folder of a place for a sandbox: it is never there.
+const nowhere = "made-in-a-sandbox--run-nothing-here"
+
 // noFilters are variables that turn the filters off that any configuration has, by name.
 func (p *Place) noFilters(ctx context.Context, gitDir string) ([]string, error) {
 	out, err := p.repo.Git(ctx, nil, "--git-dir="+gitDir, "config", "-z", "--name-only", "--get-regexp", `^filter\.`)

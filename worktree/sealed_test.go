@@ -3,6 +3,7 @@ package worktree
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -87,5 +88,19 @@ func TestFolderBecomesALink(t *testing.T) {
 	}
 	if got := b.Run("ls-tree", "-r", "--format=%(objectmode) %(path)", "reverie/loop/two"); !strings.Contains(got, "120000 folder") || strings.Contains(got, "folder/") {
 		t.Errorf("%q", got)
+	}
+}
+
+// Git that somebody calls in a place for a sandbox finds no repository, and none of the folders above.
+func TestSealedPlaceIsNoRepository(t *testing.T) {
+	b := newBench(t, func(s *State) { s.Settings.Sandbox = "docker" })
+	if err := b.place.Make(t.Context(), b.Run("rev-parse", "HEAD")); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("git", "status")
+	cmd.Dir = b.place.Dir
+	out, err := cmd.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "not a git repository") || !strings.Contains(string(out), "made-in-a-sandbox") {
+		t.Errorf("%v %s", err, out)
 	}
 }
