@@ -307,7 +307,7 @@ func askPerson(l worktree.Loop) error {
 	for _, f := range l.Findings {
 		switch {
 		case !l.State.Settings.Blocks(f):
-		case ofContent(f):
+		case f.OfContent():
 			n++
 		default:
 			return nil
@@ -317,11 +317,6 @@ func askPerson(l worktree.Loop) error {
 		return nil
 	}
 	return fmt.Errorf("%w: %s that the host would obey; look at them: reverie loop status %s; then reverie loop findings %s --waive ID", worktree.ErrPerson, count(n, "file was made or changed", "files were made or changed"), l.State.Name, l.State.Name)
-}
-
-// ofContent reports whether a finding is about a file that something on the host would run.
-func ofContent(f worktree.Finding) bool {
-	return f.By == worktree.ByHost && (strings.HasPrefix(f.Rule, "runs-") || f.Rule == "more")
 }
 
 // runsJSON is a file of a sandboxed loop that the host would obey, and that nobody has waived.
@@ -334,7 +329,7 @@ type runsJSON struct {
 func runsOf(findings []worktree.Finding) []runsJSON {
 	all := []runsJSON{}
 	for _, f := range findings {
-		if f.State == worktree.OpenFinding && ofContent(f) {
+		if f.State == worktree.OpenFinding && f.OfContent() {
 			all = append(all, runsJSON{f.File, f.Text, f.ID})
 		}
 	}

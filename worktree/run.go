@@ -286,11 +286,11 @@ func (r *loop) coded(ctx context.Context, out Outcome, took float64) error {
 			})
 		}
 	}
-	host.Findings = few(host.Findings)
 	return r.take(ctx, Step{
 		Event:  Event{Kind: Coded, Tip: c.Tip, Tree: c.Tree, Promised: out.Promised, Took: took},
 		Output: out.Output,
 		Findings: func(known []Finding, _ State) []Finding {
+			host := Audit{Findings: few(host.Findings, known)}
 			for _, f := range known { // it is left out now, or it is not
 				if f.By == ByHost && f.State == OpenFinding {
 					host.Fixed = append(host.Fixed, f.ID)
