@@ -282,7 +282,7 @@ func (w *workspace) refused(ctx context.Context, s worktree.State, dir string, c
 	}
 	same := map[string]bool{} // of a folder, whether it is as the base has it: git lists files that were only written again
 	for _, f := range files {
-		if f.Runs != sandbox.BareRepository {
+		if f.Runs != sandbox.BareRepository && f.Runs != sandbox.OtherRepository {
 			continue
 		}
 		folder := path.Dir(f.Path)

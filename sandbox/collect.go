@@ -24,7 +24,8 @@ type Collecting struct {
 
 	// Skip, if not nil, leaves out a file, or a folder with all in it, such as what the project ignores. It gets the path with slashes.
 	Skip func(path string, dir bool) bool
-	// Gone are paths of files that were there before and are not now. A HEAD among them counts where a folder is one that git takes for a repository.
+	// Gone are paths of files that were there before and are not now. A HEAD among them counts where a folder is one that git takes for a repository,
+	// and what another version control had is refused.
 	Gone []string
 	// Before, if not nil, is the target of the link that was at a path before anything ran. Such a link is taken as long as it has that target.
 	Before func(path string) (target string, ok bool)
@@ -91,6 +92,8 @@ func Collect(ctx context.Context, dir string, how Collecting) ([]File, []Refused
 	for _, p := range how.Gone {
 		if why := c.bare.runs(p); why != "" && isHead(p) {
 			c.refused = append(c.refused, Refused{p, why})
+		} else if Runs(p) == OtherRepository {
+			c.refused = append(c.refused, Refused{p, OtherRepository})
 		}
 	}
 	slices.SortFunc(c.seen, func(a, b candidate) int { return cmp.Compare(a.path, b.path) })

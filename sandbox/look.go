@@ -109,6 +109,12 @@ func isGit(name string) bool {
 	return false
 }
 
+// isOther reports whether a name is that of another version control's folder.
+func isOther(name string) bool {
+	name = plainName(name)
+	return name == ".hg" || name == ".jj" || name == ".sl"
+}
+
 // plainName is a name as the file system that forgives most compares it.
 func plainName(name string) string {
 	name = strings.Map(func(r rune) rune {

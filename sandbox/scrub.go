@@ -11,8 +11,8 @@ import (
 )
 
 // Scrub takes out of a folder what git on the host must not meet there: whatever is called .git, and the HEAD of a folder that git would take for a repository, both of
-// which it would obey, and pipes, sockets and devices, at which it would wait. What git ignores is no exception. keep, if not nil, reports whether a folder with a HEAD may
-// stay as it is; "." is the top. It follows no link, has the owner look into folders that nobody may, and returns what is gone, in the order of paths. Nothing else may
+// which it would obey, and pipes, sockets and devices, at which it would wait; and the folders of other version controls. What git ignores is no exception. keep, if not nil,
+// reports whether a folder with a HEAD, or of another version control, may stay as it is; "." is the top. It follows no link, has the owner look into folders that nobody may, and returns what is gone, in the order of paths. Nothing else may
 // write there meanwhile.
 func Scrub(dir string, keep func(bare string) (bool, error)) ([]Change, error) {
 	root, err := os.OpenRoot(dir)
@@ -33,6 +33,14 @@ func Scrub(dir string, keep func(bare string) (bool, error)) ([]Change, error) {
 			return false, nil
 		case info.Mode()&special != 0:
 			gone = append(gone, Change{p, kind(info.Mode())})
+			return false, nil
+		case isOther(path.Base(p)): // the folder itself: what is in it is not looked at
+			if keep != nil {
+				if stays, err := keep(p); err != nil || stays {
+					return false, err
+				}
+			}
+			gone = append(gone, Change{p, OtherRepository})
 			return false, nil
 		case info.IsDir() && info.Mode()&0o700 != 0o700: // git can go through a folder that cannot be listed
 			_ = root.Chmod(filepath.FromSlash(p), info.Mode().Perm()|0o700) // where it is not ours, Collect tells of it

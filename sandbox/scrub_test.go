@@ -105,3 +105,22 @@ func TestScrubTakesHeadsOfRepositories(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What another version control would obey goes, unless it may stay.
+func TestScrubTakesOtherVersionControls(t *testing.T) {
+	dir := t.TempDir()
+	tr := tree{t, dir}
+	tr.file(".hg/hgrc", "[hooks]\npre-status = id\n")
+	tr.file("sub/.jj/repo/config.toml", "x")
+	tr.file("kept/.hg/hgrc", "x")
+	tr.file(".hgignore", "x")
+	gone, err := Scrub(dir, func(at string) (bool, error) { return at == "kept/.hg", nil })
+	if diff := cmp.Diff([]Change{{".hg", OtherRepository}, {"sub/.jj", OtherRepository}}, gone); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+	for name, want := range map[string]bool{".hg": false, "sub/.jj": false, "kept/.hg/hgrc": true, ".hgignore": true} {
+		if _, err := os.Lstat(filepath.Join(dir, name)); (err == nil) != want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
