@@ -51,7 +51,7 @@ func runLoopRemove(ctx context.Context, env *Env, name string, o loopOptions) er
 	}
 	if !place.InPlace && place.Check() == nil {
 		if err := place.Clean(ctx); err != nil {
-			return &failure{exitPerson, fmt.Errorf("loop remove %s: %w", s.Name, err), "commit it there, or take it away"}
+			return &failure{exitPerson, fmt.Errorf("loop remove %s: %w", s.Name, err), uncommittedHint(s)}
 		}
 	}
 	done := loopRemovedJSON{Name: s.Name, Branch: strings.TrimPrefix(s.Branch, "refs/heads/"), Removed: []string{w.loopFolder(s.Name)}}

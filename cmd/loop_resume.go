@@ -142,7 +142,11 @@ func runLoopCancel(ctx context.Context, env *Env, name string, o loopOptions) er
 	}
 	if o.removeTree {
 		if err := place.Remove(ctx, s.Tip); err != nil {
-			return explainLoop(fmt.Errorf("the work tree stays: %w", err))
+			err = fmt.Errorf("the work tree stays: %w", err)
+			if sandboxed(s.Settings) && errors.Is(err, worktree.ErrDirty) {
+				err = loopFailure(worktree.Refusal, err, uncommittedHint(s))
+			}
+			return explainLoop(err)
 		}
 	}
 	if env.JSON {

@@ -6,9 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/reverie-memory/reverie/internal/config"
@@ -22,6 +26,7 @@ type loopSandbox struct {
 	engine *sandbox.Engine
 	spec   sandbox.Spec
 	place  *worktree.Place
+	base   string // the commit that the loop began at
 }
 
 // sandboxed reports whether a loop's commands run in containers.
@@ -36,7 +41,7 @@ func (w *workspace) insideOf(ctx context.Context, s worktree.State, place *workt
 	if err != nil {
 		return nil, err
 	}
-	in := &loopSandbox{w: w, place: place}
+	in := &loopSandbox{w: w, place: place, base: s.Base}
 	if in.spec, err = sandboxSpec(c); err != nil {
 		return nil, err
 	}
@@ -174,23 +179,7 @@ func (in *loopSandbox) run(ctx context.Context, c worktree.Command) (worktree.Re
 	case err != nil:
 		return res, fmt.Errorf("%w: %w", worktree.ErrSandbox, err)
 	}
-	return res, in.w.scrub(in.place.Dir)
-}
-
-// scrub takes out of a work tree what git must not meet there, and says so.
-func (w *workspace) scrub(dir string) error {
-	gone, err := sandbox.Scrub(dir)
-	for i, g := range gone {
-		if i == 20 {
-			w.env.warn("removed %d more like these", len(gone)-i)
-			break
-		}
-		w.env.warn("removed %s, which was made inside: %s", visible(g.Path), g.Why)
-	}
-	if err != nil {
-		return fmt.Errorf("%w: %w", worktree.ErrSandbox, err)
-	}
-	return nil
+	return res, in.w.scrub(ctx, in.base, in.place.Dir)
 }
 
 // interrupted puts the work tree back to where a turn began that the sandbox failed: it is begun anew when the loop goes on. What was made is kept by a ref.
@@ -218,7 +207,7 @@ func (w *workspace) guard(s worktree.State, place *worktree.Place) {
 			}
 			quiet = true
 		}
-		return w.scrub(place.Dir)
+		return w.scrub(ctx, s.Base, place.Dir)
 	}
 	place.Runs = sandbox.Runs
 	place.Holds = func(name string) bool { return sandbox.Runs(name) == sandbox.GitObeys }
@@ -251,18 +240,24 @@ const maxTaken = 1 << 40
 // refused are the paths of what must not leave a sandbox, of those that are different, each with the reason.
 func (w *workspace) refused(ctx context.Context, s worktree.State, dir string, changed []string) (map[string]string, error) {
 	wanted := map[string]bool{}
+	var gone []string
 	for _, name := range changed {
-		wanted[strings.TrimSuffix(name, "/")] = true
+		name = strings.TrimSuffix(name, "/")
+		wanted[name] = true
+		if _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(name))); errors.Is(err, fs.ErrNotExist) {
+			gone = append(gone, name)
+		}
 	}
+	before := sync.OnceValues(func() (map[string]committed, error) { return w.committedAt(ctx, s.Base, "") })
 	how := sandbox.Collecting{
-		MaxFile: s.Settings.MaxFile, MaxTotal: maxTaken, MaxFiles: 1 << 20,
+		MaxFile: s.Settings.MaxFile, MaxTotal: maxTaken, MaxFiles: 1 << 20, Gone: gone,
 		Skip: func(p string, folder bool) bool { return !folder && !wanted[p] },
 		Before: func(p string) (string, bool) {
-			entry, err := w.repo.Git(ctx, nil, "ls-tree", s.Base, "--", ":(literal)"+p)
-			if err != nil || !bytes.HasPrefix(entry, []byte("120000 ")) {
+			all, err := before()
+			if entry, ok := all[p]; err != nil || !ok || entry.mode != "120000" {
 				return "", false
 			}
-			target, err := w.repo.Git(ctx, nil, "cat-file", "blob", s.Base+":"+p)
+			target, err := w.repo.Git(ctx, nil, "cat-file", "blob", all[p].blob)
 			return string(target), err == nil
 		},
 		Take: func(sandbox.File, io.Reader) error { return nil },
@@ -278,8 +273,18 @@ func (w *workspace) refused(ctx context.Context, s worktree.State, dir string, c
 	for _, r := range no {
 		all[r.Path] = "it was refused: " + r.Why
 	}
+	same := map[string]bool{} // of a folder, whether it is as the base has it: git lists files that were only written again
 	for _, f := range files {
-		if f.Runs == sandbox.BareRepository {
+		if f.Runs != sandbox.BareRepository && f.Runs != sandbox.OtherRepository {
+			continue
+		}
+		folder := path.Dir(f.Path)
+		if _, known := same[folder]; !known {
+			if same[folder], err = w.asCommitted(ctx, s.Base, dir, folder); err != nil {
+				return nil, err
+			}
+		}
+		if !same[folder] {
 			all[f.Path] = f.Runs
 		}
 	}
@@ -295,7 +300,7 @@ func askPerson(l worktree.Loop) error {
 	for _, f := range l.Findings {
 		switch {
 		case !l.State.Settings.Blocks(f):
-		case ofContent(f):
+		case f.OfContent():
 			n++
 		default:
 			return nil
@@ -305,11 +310,6 @@ func askPerson(l worktree.Loop) error {
 		return nil
 	}
 	return fmt.Errorf("%w: %s that the host would obey; look at them: reverie loop status %s; then reverie loop findings %s --waive ID", worktree.ErrPerson, count(n, "file was made or changed", "files were made or changed"), l.State.Name, l.State.Name)
-}
-
-// ofContent reports whether a finding is about a file that something on the host would run.
-func ofContent(f worktree.Finding) bool {
-	return f.By == worktree.ByHost && (strings.HasPrefix(f.Rule, "runs-") || f.Rule == "more")
 }
 
 // runsJSON is a file of a sandboxed loop that the host would obey, and that nobody has waived.
@@ -322,7 +322,7 @@ type runsJSON struct {
 func runsOf(findings []worktree.Finding) []runsJSON {
 	all := []runsJSON{}
 	for _, f := range findings {
-		if f.State == worktree.OpenFinding && ofContent(f) {
+		if f.State == worktree.OpenFinding && f.OfContent() {
 			all = append(all, runsJSON{f.File, f.Text, f.ID})
 		}
 	}

@@ -35,7 +35,7 @@ func (w *workspace) loopArtefacts(ctx context.Context) ([]artefact, error) {
 			continue
 		}
 		if err := place.Clean(ctx); err != nil {
-			return nil, &failure{exitPerson, fmt.Errorf("the loop %s: %w", name, err), "commit it there, or go on: reverie loop resume " + name}
+			return nil, &failure{exitPerson, fmt.Errorf("the loop %s: %w", name, err), uncommittedHint(s)}
 		}
 		found = append(found, artefact{what: "the work tree of the loop " + name + " in " + place.Dir, remove: func(ctx context.Context) error { return place.Remove(ctx, s.Tip) }})
 	}

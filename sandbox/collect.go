@@ -24,6 +24,9 @@ type Collecting struct {
 
 	// Skip, if not nil, leaves out a file, or a folder with all in it, such as what the project ignores. It gets the path with slashes.
 	Skip func(path string, dir bool) bool
+	// Gone are paths of files that were there before and are not now. A HEAD among them counts where a folder is one that git takes for a repository,
+	// and what another version control had is refused.
+	Gone []string
 	// Before, if not nil, is the target of the link that was at a path before anything ran. Such a link is taken as long as it has that target.
 	Before func(path string) (target string, ok bool)
 	// Take, if not nil, is given each file that was taken, in the order of paths, with its content, which is then not kept. Its error ends everything.
@@ -73,6 +76,11 @@ func Collect(ctx context.Context, dir string, how Collecting) ([]File, []Refused
 	}
 	defer root.Close()
 	c := collection{Collecting: how, root: root, names: map[[2]uint64]int{}, bare: bareDirs{}}
+	for _, p := range how.Gone {
+		if isHead(p) {
+			c.bare[path.Dir(p)] |= bareHead
+		}
+	}
 	if err := look(root, func(p string, info fs.FileInfo, why error) (bool, error) {
 		if err := ctx.Err(); err != nil {
 			return false, err
@@ -80,6 +88,13 @@ func Collect(ctx context.Context, dir string, how Collecting) ([]File, []Refused
 		return c.see(p, info, why)
 	}); err != nil {
 		return nil, nil, fmt.Errorf("collect: %w", err)
+	}
+	for _, p := range how.Gone {
+		if why := c.bare.runs(p); why != "" && isHead(p) {
+			c.refused = append(c.refused, Refused{p, why})
+		} else if Runs(p) == OtherRepository {
+			c.refused = append(c.refused, Refused{p, OtherRepository})
+		}
 	}
 	slices.SortFunc(c.seen, func(a, b candidate) int { return cmp.Compare(a.path, b.path) })
 	for _, f := range c.seen {
@@ -128,10 +143,10 @@ func (c *collection) see(p string, info fs.FileInfo, why error) (enter bool, err
 	if bad := badName(p); bad != "" {
 		return c.refuse(p, bad)
 	}
+	c.bare.see(p, info) // what is left out counts, too
 	if c.Skip != nil && c.Skip(p, info.IsDir()) {
 		return false, nil
 	}
-	c.bare.see(p, info)
 	switch mode := info.Mode(); {
 	case mode.IsDir():
 		return true, nil

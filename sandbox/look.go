@@ -109,6 +109,12 @@ func isGit(name string) bool {
 	return false
 }
 
+// isOther reports whether a name is that of another version control's folder.
+func isOther(name string) bool {
+	name = plainName(name)
+	return name == ".hg" || name == ".jj" || name == ".sl"
+}
+
 // plainName is a name as the file system that forgives most compares it.
 func plainName(name string) string {
 	name = strings.Map(func(r rune) rune {
@@ -148,6 +154,9 @@ func (b bareDirs) see(p string, info fs.FileInfo) {
 		b[path.Dir(p)] |= bit
 	}
 }
+
+// isHead reports whether a path has the name that a repository's HEAD has.
+func isHead(p string) bool { return plainName(path.Base(p)) == "head" }
 
 // runs says why git obeys a file, if it does.
 func (b bareDirs) runs(p string) string {

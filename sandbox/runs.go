@@ -43,16 +43,20 @@ type runner struct {
 }
 
 // GitObeys is what Runs says of files that git itself obeys when somebody has them in a work tree, and BareRepository what Collect says of those
-// that make git take their folder for a repository.
+// that make git take their folder for a repository. OtherRepository is what Runs says of what another version control has in a work tree: as with git, its settings
+// name commands.
 const (
-	GitObeys       = "git obeys it"
-	BareRepository = "git takes its folder for a repository"
+	GitObeys        = "git obeys it"
+	BareRepository  = "git takes its folder for a repository"
+	OtherRepository = "Mercurial, Jujutsu or Sapling obeys it"
 )
 
 // runners are those that are known to run what a file of a project says, without or with little asking.
 func runners() []runner {
 	return []runner{
-		{GitObeys, []string{".gitattributes", ".gitmodules", ".gitconfig", ".git-blame-ignore-revs", ".githooks/", "githooks/", "hooks/pre-*", "hooks/post-*", "hooks/commit-msg"}},
+		{OtherRepository, []string{".hg/", ".jj/", ".sl/"}},
+		{GitObeys, []string{".gitattributes", ".gitmodules", ".gitconfig", ".git-blame-ignore-revs", ".githooks/", "githooks/", ".git-hooks/", "git-hooks/", ".hooks/", "hooks/pre-*", "hooks/post-*",
+			"hooks/commit-msg", "hooks/prepare-commit-msg", "hooks/applypatch-msg", "hooks/reference-transaction", "hooks/push-to-checkout", "hooks/fsmonitor-watchman", "hooks/sendemail-validate", "hooks/update"}},
 		{"hooks of git are made of it", []string{".husky/", ".pre-commit-config.yaml", ".pre-commit-hooks.yaml", "lefthook.yml", "lefthook.yaml", "lefthook.toml", "lefthook.json",
 			".lefthook.yml", ".lefthook/", ".overcommit.yml", ".lintstagedrc*", "lint-staged.config.*", "commitlint.config.*", ".commitlintrc*"}},
 		{"an agent obeys it", []string{".claude/", ".opencode/", "opencode.json", "opencode.jsonc", ".codex/", ".gemini/", ".cursor/", ".cursorrules", ".windsurf/", ".windsurfrules", ".aider*",
@@ -68,8 +72,12 @@ func runners() []runner {
 			"setup.py", "setup.cfg", "pyproject.toml", "conftest.py", "sitecustomize.py", "usercustomize.py", "*.pth", "tox.ini", "noxfile.py", "pip.conf", "uv.toml", "pytest.ini", ".pythonrc*",
 			"composer.json", "gemfile", "*.gemspec", "rakefile", ".irbrc", ".pryrc", ".bundle/", "build.rs", ".cargo/", "cargo.toml", "rust-toolchain", "rust-toolchain.toml", "mix.exs", "rebar.config", "*.cabal", "stack.yaml", "package.swift", "go.work", "gradle.properties"}},
 		{"building the project runs it", []string{"makefile", "gnumakefile", "bsdmakefile", "*.mk", "makefile.*", "justfile", ".justfile", "taskfile.yml", "taskfile.yaml", "taskfile.dist.y*ml", "magefile.go", "cmakelists.txt", "*.cmake", "meson.build", "build.ninja", "sconstruct", "wscript",
-			"build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts", "gradlew", "gradlew.bat", "gradle/", "pom.xml", ".mvn/", "mvnw", "mvnw.cmd", "build.xml", "build.sbt", "project/*.sbt", "build.bazel", "module.bazel", "workspace.bazel", ".bazelrc", "*.bzl", "build.zig", "flake.nix", "shell.nix", "default.nix", "configure", "autogen.sh", "configure.ac",
+			"build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts", "gradlew", "gradlew.bat", "gradle/", "pom.xml", ".mvn/", "mvnw", "mvnw.cmd", "build.xml", "build.sbt", "project/*.sbt", "build.bazel", "module.bazel", "workspace.bazel", "workspace", "build", ".bazelrc", ".bazelversion", ".bazeliskrc", ".buckconfig", "*.bzl", "build.zig", "flake.nix", "shell.nix", "default.nix", "configure", "autogen.sh", "configure.ac",
 			"directory.build.props", "directory.build.targets", "*.csproj", "*.fsproj", "*.vbproj", "*.vcxproj", "nuget.config", "gruntfile.*", "gulpfile.*", "*.config.js", "*.config.cjs", "*.config.mjs", "*.config.ts", "*.config.mts", ".eslintrc*", ".babelrc*", ".prettierrc*", "procfile", "tiltfile", "earthfile", "dagger.json"}},
+		{"a tool that checks or runs the project obeys it, and loads what it names", []string{".pylintrc*", "pylintrc*", "mypy.ini", ".mypy.ini", ".flake8", ".pdbrc", "tsconfig.json", "tsconfig.*.json", "jsconfig.json", ".*rc.js", ".*rc.cjs", ".*rc.mjs", ".*rc.ts",
+			".mocharc*", ".nycrc*", ".stylelintrc*", ".markdownlint*", ".textlintrc*", ".remarkrc*", ".releaserc*", ".rubocop*.yml", ".rspec", ".simplecov", ".golangci.*", ".clangd", ".luarc.json", ".luacheckrc", ".busted", ".scalafix.conf", ".proverc",
+			"phpunit.xml*", "phpstan*.neon*", "psalm.xml*", "phpcs.xml*", ".phpcs.xml*", ".php-cs-fixer*.php", ".php_cs*", "rector.php", "ecs.php", ".formatter.exs", ".credo.exs", ".iex.exs", ".rprofile", ".renviron", ".ghci", ".ocamlinit",
+			".gdbinit", ".gdbearlyinit", "*-gdb.py", "*-gdb.gdb", ".lldbinit", "ansible.cfg", "reverie.toml"}},
 		{"a desktop runs it when it is opened", []string{"*.desktop", ".directory", "desktop.ini", "autorun.inf", "*.lnk", "*.url", "*.webloc", "*.command", "*.scf"}},
 	}
 }

@@ -183,8 +183,13 @@ func bounded(text string, most int) string {
 // joined is text with each run of white space as one blank.
 func joined(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// findingID names a finding. Neither its severity nor the number of its line is part of it.
-func findingID(file, rule, text, context string) string {
+// findingID names a finding. Neither its severity nor the number of its line is part of it. One of the host's has an id of its own, which is long enough that nobody
+// makes two contents with the same: what a person waives is the content.
+func findingID(by, file, rule, text, context string) string {
+	if by == ByHost {
+		sum := sha256.Sum256([]byte(by + "\x00" + file + "\x00" + rule))
+		return hex.EncodeToString(sum[:16])
+	}
 	what := rule
 	if what == "" {
 		what = strings.ToLower(joined(text))
@@ -216,7 +221,7 @@ func MergeFindings(known []Finding, a Audit, by string, iteration int, tip Tip) 
 	named := make([]bool, len(now))
 	for _, r := range a.Findings {
 		context := tip.Line(r.File, r.Line)
-		id := findingID(r.File, r.Rule, r.Text, context)
+		id := findingID(by, r.File, r.Rule, r.Text, context)
 		i := slices.IndexFunc(now, func(f Finding) bool { return f.ID == id })
 		if i < 0 {
 			for at, f := range now { // the same place in other words; two of one answer are two

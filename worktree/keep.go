@@ -76,9 +76,8 @@ func (r *loop) byHost(ctx context.Context, c Commit) (func(known []Finding, _ St
 			File: strings.TrimSuffix(l.Path, "/"), Severity: Bug, Rule: cmp.Or(l.Rule, "left-out"), Text: "It is not committed, because " + l.Why + ".", Scenario: what,
 		})
 	}
-	host.Findings = few(host.Findings)
 	return func(known []Finding, before State) []Finding {
-		a := host
+		a := Audit{Findings: few(host.Findings, known)}
 		for _, f := range known { // it is left out now, or it is not
 			if f.By == ByHost && f.State == OpenFinding {
 				a.Fixed = append(a.Fixed, f.ID)

@@ -110,17 +110,6 @@ func (p *Place) made(gitDir string) bool {
 	return err == nil && err2 == nil && info.IsDir()
 }
 
-// seal takes the file .git, which says where the repository is, out of a place for a sandbox.
-func (p *Place) seal() error {
-	if !p.sealed {
-		return nil
-	}
-	if err := os.Remove(filepath.Join(p.Dir, ".git")); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	return nil
-}
-
 // Rollback takes away what a start has made that went wrong: the work tree, in which nobody has worked, and the branch if it is
 // where it began.
 func (p *Place) Rollback(ctx context.Context, base string) error {

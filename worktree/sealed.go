@@ -3,6 +3,8 @@ package worktree
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,6 +18,21 @@ import (
 
 // What a container has written in a sealed place is read without anything that it can choose: no filter of git's runs, neither those of
 // .gitattributes nor those that it could have a file name, and contents are committed as they are.
+
+// seal takes the file .git, which says where the repository is, out of a place for a sandbox. Above it stands one that leads nowhere: whoever calls git in there by
+// hand is told that there is no repository, and git does not look further up.
+func (p *Place) seal() error {
+	if !p.sealed {
+		return nil
+	}
+	if err := os.Remove(filepath.Join(p.Dir, ".git")); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return os.WriteFile(filepath.Join(p.folder, ".git"), []byte("gitdir: "+nowhere+"\n"), 0o600)
+}
+
+// nowhere is what git says of the folder of a place for a sandbox: it is never there.
+const nowhere = "made-in-a-sandbox--run-nothing-here"
 
 // noFilters are variables that turn the filters off that any configuration has, by name.
 func (p *Place) noFilters(ctx context.Context, gitDir string) ([]string, error) {
@@ -108,7 +125,7 @@ func readPlain(root *os.Root, path string) (mode string, data []byte, err error)
 }
 
 // RuleOfContent is the rule of a finding about a file that something on the host would run. It is about this content: another one is another finding.
-func RuleOfContent(blob string) string { return "runs-" + blob[:16] }
+func RuleOfContent(blob string) string { return "runs-" + blob }
 
 // blobAt is the id of what a commit has at a path; "" if it has no file there.
 func (p *Place) blobAt(ctx context.Context, commit, name string) (string, error) {
@@ -189,11 +206,38 @@ func (p *Place) cleanSealed(ctx context.Context) error {
 // maxHost is how many findings the host makes of one iteration.
 const maxHost = 100
 
-// few are the first of many findings, with one that says how many more there are.
-func few(all []Reported) []Reported {
+// ruleOfMore begins the rule of a finding about files that are not listed. What follows is a hash of their paths and contents: other files are another finding.
+const ruleOfMore = "more-"
+
+// OfContent reports whether a finding is about files that something on the host would run, with the content that they have.
+func (f Finding) OfContent() bool {
+	return f.By == ByHost && (strings.HasPrefix(f.Rule, "runs-") || strings.HasPrefix(f.Rule, ruleOfMore))
+}
+
+// few are the first of many findings that nobody has waived, with one that says how many more there are. Those that were waived by such a one are not among them.
+func few(all []Reported, known []Finding) []Reported {
+	waived := map[[2]string]bool{} // by file and rule
+	for _, f := range known {
+		if f.By == ByHost && f.State == Waived {
+			waived[[2]string{f.File, f.Rule}] = true
+		}
+	}
+	all = slices.DeleteFunc(slices.Clone(all), func(r Reported) bool { return waived[[2]string{r.File, r.Rule}] })
+	sums, next := make([]string, len(all)), "" // of each finding with those after it
+	for i, r := range slices.Backward(all) {
+		sum := sha256.Sum256([]byte(r.File + "\x00" + r.Rule + "\x00" + next))
+		sums[i] = hex.EncodeToString(sum[:])
+		next = sums[i]
+	}
+	for i, sum := range sums {
+		if waived[[2]string{"", ruleOfMore + sum}] {
+			all = all[:i]
+			break
+		}
+	}
 	if len(all) <= maxHost {
 		return all
 	}
-	more := Reported{Severity: Bug, Rule: "more", Text: fmt.Sprintf("There are %d more files like these; the first %d are listed.", len(all)-maxHost, maxHost)}
+	more := Reported{Severity: Bug, Rule: ruleOfMore + sums[maxHost], Text: fmt.Sprintf("There are %d more files like these; the first %d are listed.", len(all)-maxHost, maxHost)}
 	return append(all[:maxHost:maxHost], more)
 }

@@ -2,7 +2,9 @@ package worktree
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -87,5 +89,80 @@ func TestFolderBecomesALink(t *testing.T) {
 	}
 	if got := b.Run("ls-tree", "-r", "--format=%(objectmode) %(path)", "reverie/loop/two"); !strings.Contains(got, "120000 folder") || strings.Contains(got, "folder/") {
 		t.Errorf("%q", got)
+	}
+}
+
+// Git that somebody calls in a place for a sandbox finds no repository, and none of the folders above.
+func TestSealedPlaceIsNoRepository(t *testing.T) {
+	b := newBench(t, func(s *State) { s.Settings.Sandbox = "docker" })
+	if err := b.place.Make(t.Context(), b.Run("rev-parse", "HEAD")); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("git", "status")
+	cmd.Dir = b.place.Dir
+	out, err := cmd.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "not a git repository") || !strings.Contains(string(out), "made-in-a-sandbox") {
+		t.Errorf("%v %s", err, out)
+	}
+}
+
+// What is waived is what was there: of files that are too many to list, too, and those that were looked at one by one make room for others.
+func TestWaivedRestIsOfItsFiles(t *testing.T) {
+	list := func(n int, last string) (all []Reported) {
+		for i := range n {
+			all = append(all, Reported{File: fmt.Sprintf("%04d/Makefile", i), Rule: RuleOfContent(strings.Repeat("a", 40)), Severity: Bug, Text: "x"})
+		}
+		all[n-1].Rule = RuleOfContent(last)
+		return all
+	}
+	a, b := strings.Repeat("b", 40), strings.Repeat("b", 39)+"c"
+	var known []Finding
+	waive := func(reported ...Reported) {
+		for _, r := range reported {
+			known = append(known, Finding{File: r.File, Rule: r.Rule, By: ByHost, State: Waived})
+		}
+	}
+	first := few(list(300, a), known)
+	if len(first) != 101 || first[100].File != "" || !strings.HasPrefix(first[100].Text, "There are 200 more") {
+		t.Fatalf("%d: %+v", len(first), first[len(first)-1])
+	}
+	waive(first[100])
+	if got := few(list(300, a), known); len(got) != 100 || got[99].File != "0099/Makefile" {
+		t.Errorf("%d are left where the rest is waived", len(got))
+	}
+	for name, all := range map[string][]Reported{"another content": list(300, b), "one more": list(301, a), "one less": list(299, a)} {
+		if got := few(all, known); len(got) != 101 || got[100].Rule == first[100].Rule {
+			t.Errorf("%s: %d", name, len(got))
+		}
+	}
+	waive(first[:60]...)
+	if got := few(list(300, a), known); len(got) != 40 || got[0].File != "0060/Makefile" {
+		t.Errorf("%d are left of the listed", len(got))
+	}
+	if got := few(list(300, b), known); len(got) != 101 || got[100].Text != "There are 140 more files like these; the first 100 are listed." {
+		t.Errorf("waived ones count: %+v", got[len(got)-1])
+	}
+	other := Finding{File: "0299/Makefile", Rule: RuleOfContent(b), By: ByAudit, State: Waived}
+	known = append(known, other)
+	if got := few(list(300, b), known); len(got) != 101 || got[100].Text != "There are 140 more files like these; the first 100 are listed." {
+		t.Error("a finding of the audit's waives one of the host's")
+	}
+}
+
+// Contents whose ids begin alike are two findings, and one that an auditor made up is none of the host's.
+func TestHostFindingsAreOfWholeContents(t *testing.T) {
+	a, b := strings.Repeat("0", 39)+"a", strings.Repeat("0", 39)+"b"
+	tip := Tip{Line: func(string, int) string { return "" }, Moves: func(f Finding) (string, int, bool) { return f.File, f.Line, false }}
+	report := func(blob string) Audit {
+		return Audit{Findings: []Reported{{File: "Makefile", Rule: RuleOfContent(blob), Severity: Bug, Text: "x"}}}
+	}
+	known := MergeFindings(nil, report(a), ByAudit, 1, tip)
+	known = append(known, MergeFindings(known, report(a), ByHost, 1, tip)...)
+	if len(known) != 2 || known[1].By != ByHost || !known[1].OfContent() || known[0].OfContent() {
+		t.Fatalf("%+v", known)
+	}
+	known[1].State = Waived
+	if now := MergeFindings(known, report(b), ByHost, 2, tip); len(now) != 1 || now[0].State != OpenFinding || now[0].ID == known[1].ID {
+		t.Errorf("%+v", now)
 	}
 }
