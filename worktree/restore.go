@@ -31,7 +31,7 @@ func (p *Place) Restore(ctx context.Context, tip string, keep bool, now time.Tim
 		return false, err
 	}
 	tree, left, index, err := p.stage(ctx, tip, tip)
-	defer p.giveUp(index)
+	defer index.giveUp()
 	if err != nil {
 		return false, err
 	}
@@ -40,7 +40,7 @@ func (p *Place) Restore(ctx context.Context, tip string, keep bool, now time.Tim
 		return false, err
 	}
 	if tree == want && head == tip {
-		return false, p.install(index)
+		return false, index.install()
 	}
 	if keep || head != tip {
 		saved := head
@@ -67,7 +67,7 @@ func (p *Place) Restore(ctx context.Context, tip string, keep bool, now time.Tim
 			return false, err
 		}
 	}
-	if err := p.install(index); err != nil {
+	if err := index.install(); err != nil {
 		return false, err
 	}
 	_, err = p.git(ctx, "", nil, "read-tree", "--reset", "-u", tip)
