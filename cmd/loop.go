@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -184,12 +185,17 @@ func (w *workspace) ownLoop(ctx context.Context, name string) (*worktree.Record,
 	return record, l, explainLoop(err)
 }
 
-// loopPlace is the place of a loop that was begun: one that works in the user's own work tree is opened from there.
+// loopPlace is the place of a loop that was begun: one that works in the user's own work tree is opened from there. That one may be gone, or
+// no work tree of this repository any more: then its Check says so.
 func (w *workspace) loopPlace(ctx context.Context, s worktree.State) (*worktree.Place, error) {
 	repo := w.repo
 	if s.InPlace != "" && s.InPlace != repo.WorkTree {
-		var err error
-		if repo, err = git.Find(ctx, s.InPlace); err != nil {
+		found, err := git.Find(ctx, s.InPlace)
+		_, missing := os.Lstat(s.InPlace)
+		switch {
+		case err == nil && found.CommonDir == repo.CommonDir:
+			repo = found
+		case err != nil && !errors.Is(err, git.ErrNotRepository) && !errors.Is(missing, fs.ErrNotExist):
 			return nil, loopFailure(worktree.WorktreeGone, err, "")
 		}
 	}

@@ -186,10 +186,9 @@ func (w *workspace) passesAlready(ctx context.Context, plan worktree.Plan, base 
 		return nil, err
 	}
 	state := worktree.State{Base: base, Tip: base, Settings: set}
-	place := &worktree.Place{Dir: dir, InPlace: true} // what runs in it is never taken back: it goes as a whole
-	l := &looper{w: w, place: place, run: worktree.Exec, env: git.Environ()}
+	l := &looper{w: w, run: worktree.Exec, env: git.Environ()}
 	if sandboxed(set) {
-		if l.inside, err = w.insideOf(ctx, state, place); err != nil {
+		if l.inside, err = w.insideOf(ctx, state, dir); err != nil {
 			return nil, err
 		}
 		c, err := w.env.sandboxSettings(ctx)

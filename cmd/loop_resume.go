@@ -79,7 +79,7 @@ func (w *workspace) resumablePrograms(ctx context.Context, s worktree.State, set
 			return err
 		}
 		if programs.inside && is != was { // what was there from the beginning was looked for then
-			in, err := w.insideOf(ctx, worktree.State{Settings: set}, nil)
+			in, err := w.insideOf(ctx, worktree.State{Settings: set}, "")
 			if err != nil {
 				return err
 			}

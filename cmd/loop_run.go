@@ -19,7 +19,7 @@ import (
 type looper struct {
 	w      *workspace
 	record *worktree.Record
-	place  *worktree.Place
+	place  *worktree.Place // nil: what the commands do to the work tree is never taken back
 	run    worktree.Runner
 	env    []string     // of everything that is started, but for what a turn adds
 	inside *loopSandbox // where commands run in containers
@@ -38,7 +38,7 @@ func (w *workspace) carryOn(ctx context.Context, record *worktree.Record, s work
 		return explainLoop(err)
 	}
 	l := &looper{w: w, record: record, place: place, run: worktree.Exec}
-	if l.inside, err = w.insideOf(ctx, s, place); err != nil {
+	if l.inside, err = w.insideOf(ctx, s, place.Dir); err != nil {
 		return err
 	}
 	if l.inside != nil {
@@ -112,7 +112,7 @@ func (l *looper) start(ctx context.Context, t worktree.Turn, argv, env []string,
 		Time: time.Duration(limit * float64(time.Second)), Heard: t.Heard, Live: live, Began: t.Began,
 	})
 	if errors.Is(err, worktree.ErrSandbox) {
-		err = l.inside.interrupted(ctx, t, err)
+		err = l.interrupted(ctx, t, err)
 	}
 	return r, err
 }

@@ -25,15 +25,14 @@ type loopSandbox struct {
 	w      *workspace
 	engine *sandbox.Engine
 	spec   sandbox.Spec
-	place  *worktree.Place
 	base   string // the commit that the loop began at
 }
 
 // sandboxed reports whether a loop's commands run in containers.
 func sandboxed(set worktree.Settings) bool { return set.Sandbox != "" && set.Sandbox != config.Off }
 
-// insideOf is what the commands of a loop run in; nil where they run on this machine.
-func (w *workspace) insideOf(ctx context.Context, s worktree.State, place *worktree.Place) (*loopSandbox, error) {
+// insideOf is what the commands of a loop run in, with dir for their work tree; nil where they run on this machine.
+func (w *workspace) insideOf(ctx context.Context, s worktree.State, dir string) (*loopSandbox, error) {
 	if !sandboxed(s.Settings) {
 		return nil, nil
 	}
@@ -41,14 +40,11 @@ func (w *workspace) insideOf(ctx context.Context, s worktree.State, place *workt
 	if err != nil {
 		return nil, err
 	}
-	in := &loopSandbox{w: w, place: place, base: s.Base}
+	in := &loopSandbox{w: w, base: s.Base}
 	if in.spec, err = sandboxSpec(c); err != nil {
 		return nil, err
 	}
-	in.spec.Image, in.spec.Loop = s.Settings.Image, s.Name
-	if place != nil {
-		in.spec.Workspace = place.Dir
-	}
+	in.spec.Image, in.spec.Loop, in.spec.Workspace = s.Settings.Image, s.Name, dir
 	if in.engine, err = sandbox.Find(ctx, s.Settings.Sandbox); err != nil {
 		return nil, loopSandboxFailure(err)
 	}
@@ -88,7 +84,7 @@ func (w *workspace) wantSandbox(ctx context.Context, set *worktree.Settings, o l
 	case o.inPlace:
 		return usage("leave one of the two out", "--in-place works in your own work tree, and --sandbox keeps from it")
 	}
-	in, err := w.insideOf(ctx, worktree.State{Settings: *set}, nil)
+	in, err := w.insideOf(ctx, worktree.State{Settings: *set}, "")
 	if err != nil {
 		return err
 	}
@@ -179,15 +175,15 @@ func (in *loopSandbox) run(ctx context.Context, c worktree.Command) (worktree.Re
 	case err != nil:
 		return res, fmt.Errorf("%w: %w", worktree.ErrSandbox, err)
 	}
-	return res, in.w.scrub(ctx, in.base, in.place.Dir)
+	return res, in.w.scrub(ctx, in.base, spec.Workspace)
 }
 
 // interrupted puts the work tree back to where a turn began that the sandbox failed: it is begun anew when the loop goes on. What was made is kept by a ref.
-func (in *loopSandbox) interrupted(ctx context.Context, t worktree.Turn, err error) error {
-	if errors.Is(err, sandbox.ErrLeft) {
+func (l *looper) interrupted(ctx context.Context, t worktree.Turn, err error) error {
+	if l.place == nil || errors.Is(err, sandbox.ErrLeft) {
 		return err
 	}
-	_, back := in.place.Restore(ctx, t.Loop.State.Tip, true, in.w.env.Now())
+	_, back := l.place.Restore(ctx, t.Loop.State.Tip, true, l.w.env.Now())
 	return errors.Join(err, back)
 }
 

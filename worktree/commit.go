@@ -3,8 +3,6 @@ package worktree
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -75,7 +73,7 @@ func (p *Place) Commit(ctx context.Context, tip string, m Message, now time.Time
 		return Commit{Tip: head, Tree: tree}, err
 	}
 	tree, left, index, err := p.stage(ctx, tip, parent)
-	defer p.giveUp(index)
+	defer index.giveUp()
 	if err != nil {
 		return Commit{}, err
 	}
@@ -92,16 +90,7 @@ func (p *Place) Commit(ctx context.Context, tip string, m Message, now time.Time
 			return c, err
 		}
 	}
-	return c, p.install(index)
-}
-
-// install makes a file that stage has written the index of the work tree.
-func (p *Place) install(index string) error {
-	gitDir, err := p.gitDir()
-	if err != nil {
-		return err
-	}
-	return os.Rename(index, filepath.Join(gitDir, "index"))
+	return c, index.install()
 }
 
 func (p *Place) treeOf(ctx context.Context, commit string) (string, error) {

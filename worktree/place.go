@@ -244,10 +244,7 @@ func (p *Place) settle() error {
 		return err
 	}
 	if p.theirs {
-		if err := os.Remove(filepath.Join(gitDir, indexMark)); err == nil { // whoever had the lease before us was killed
-			return os.Remove(filepath.Join(gitDir, "index.lock"))
-		}
-		return nil
+		return p.unlockIndex(gitDir) // whoever had the lease before us was killed
 	}
 	for _, name := range []string{"index.lock", "HEAD.lock", "MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "CHERRY_PICK_HEAD", "REVERT_HEAD", "AUTO_MERGE", "rebase-merge", "rebase-apply", "sequencer"} {
 		if err := os.RemoveAll(filepath.Join(gitDir, name)); err != nil {

@@ -35,7 +35,7 @@ func (p *Place) Restore(ctx context.Context, tip string, keep bool, now time.Tim
 		return false, err
 	}
 	tree, left, index, err := p.stage(ctx, tip, tip)
-	defer p.giveUp(index)
+	defer index.giveUp()
 	if err != nil {
 		return false, err
 	}
@@ -44,7 +44,7 @@ func (p *Place) Restore(ctx context.Context, tip string, keep bool, now time.Tim
 		return false, err
 	}
 	if tree == want && head == tip {
-		return reset, p.install(index)
+		return reset, index.install()
 	}
 	if keep || head != tip {
 		saved := head
@@ -71,7 +71,7 @@ func (p *Place) Restore(ctx context.Context, tip string, keep bool, now time.Tim
 			return false, err
 		}
 	}
-	if err := p.install(index); err != nil {
+	if err := index.install(); err != nil {
 		return false, err
 	}
 	_, err = p.git(ctx, "", nil, "read-tree", "--reset", "-u", tip)

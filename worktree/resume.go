@@ -79,7 +79,8 @@ func same(a, b Settings) bool {
 	return err1 == nil && err2 == nil && bytes.Equal(x, y)
 }
 
-// Cancel ends a loop. Where a process carries it on, that one is asked to end it, and Cancel waits until it has, or ctx ends.
+// Cancel ends a loop. Where a process carries it on, that one is asked to end it, and Cancel waits until it has, or ctx ends. The reason is
+// another one where the work tree is gone.
 func Cancel(ctx context.Context, repo *git.Repo, record *Record, place *Place, now func() time.Time) (State, error) {
 	ask := filepath.Join(place.folder, cancelFile)
 	for {
@@ -109,6 +110,8 @@ func Cancel(ctx context.Context, repo *git.Repo, record *Record, place *Place, n
 		r := &loop{record: record, place: place, lease: lease, state: l.State, do: Doers{Now: now}}
 		if l.State.Phase == Starting {
 			err = place.Rollback(ctx, l.State.Base)
+		} else if gone := place.Check(); errors.Is(gone, ErrGone) {
+			return r.state, r.halt(ctx, gone, "", 0)
 		}
 		if err == nil {
 			err = r.end(ctx, Event{Kind: Halted, Reason: Cancelled}, "")

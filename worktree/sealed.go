@@ -188,7 +188,7 @@ func (p *Place) cleanSealed(ctx context.Context) error {
 		return err
 	}
 	tree, left, index, err := p.stage(ctx, tip, tip)
-	p.giveUp(index)
+	index.giveUp()
 	if err != nil {
 		return err
 	}

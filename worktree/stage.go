@@ -15,25 +15,25 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// stage writes what is to be committed as a tree, by an index of its own, which the caller removes or installs. Secrets are those that
+// stage writes what is to be committed as a tree, by an index of its own, which the caller installs or gives up, after an error, too. Secrets are those that
 // base does not have.
-func (p *Place) stage(ctx context.Context, base, parent string) (tree string, left []LeftOut, index string, err error) {
+func (p *Place) stage(ctx context.Context, base, parent string) (tree string, left []LeftOut, index *ownIndex, err error) {
 	if err := p.ready(ctx); err != nil {
-		return "", nil, "", err
+		return "", nil, nil, err
 	}
 	gitDir, err := p.gitDir()
 	if err != nil {
-		return "", nil, "", err
+		return "", nil, nil, err
 	}
-	if index, err = p.ownIndex(gitDir); err != nil {
+	if index, err = p.takeIndex(gitDir); err != nil {
 		return "", nil, index, err
 	}
 	if _, err := os.Lstat(filepath.Join(gitDir, "index")); errors.Is(err, fs.ErrNotExist) {
-		if _, err = p.git(ctx, index, nil, "read-tree", parent); err != nil {
+		if _, err = p.git(ctx, index.path, nil, "read-tree", parent); err != nil {
 			return "", nil, index, err
 		}
 	}
-	changed, err := p.changed(ctx, index, parent)
+	changed, err := p.changed(ctx, index.path, parent)
 	if err != nil {
 		return "", nil, index, err
 	}
@@ -58,11 +58,11 @@ func (p *Place) stage(ctx context.Context, base, parent string) (tree string, le
 		changed = slices.DeleteFunc(changed, func(name string) bool { return strings.TrimSuffix(name, "/") == s.path })
 		fmt.Fprintf(&info, "160000 %s\t%s\x00", s.commit, s.path)
 	}
-	ignored, err := p.ignored(ctx, index, parent, changed)
+	ignored, err := p.ignored(ctx, index.path, parent, changed)
 	if err != nil {
 		return "", nil, index, err
 	}
-	filters, same, err := p.filtered(ctx, index, changed)
+	filters, same, err := p.filtered(ctx, index.path, changed)
 	if err != nil {
 		return "", nil, index, err
 	}
@@ -121,62 +121,18 @@ func (p *Place) stage(ctx context.Context, base, parent string) (tree string, le
 	}
 	info.Write(entries)
 	if info.Len() > 0 {
-		if _, err := p.git(ctx, index, info.Bytes(), "update-index", "-z", "--index-info"); err != nil {
+		if _, err := p.git(ctx, index.path, info.Bytes(), "update-index", "-z", "--index-info"); err != nil {
 			return "", left, index, err
 		}
 	}
 	if add.Len() > 0 {
-		if _, err := p.git(ctx, index, add.Bytes(), "update-index", "-z", "--add", "--replace", "--stdin"); err != nil {
+		if _, err := p.git(ctx, index.path, add.Bytes(), "update-index", "-z", "--add", "--replace", "--stdin"); err != nil {
 			return "", left, index, err
 		}
 	}
 	slices.SortFunc(left, func(a, b LeftOut) int { return strings.Compare(a.Path, b.Path) })
-	out, err := p.git(ctx, index, nil, "write-tree")
+	out, err := p.git(ctx, index.path, nil, "write-tree")
 	return strings.TrimSpace(string(out)), left, index, err
-}
-
-// indexMark is in the git directory of a person's work tree while its index.lock is ours.
-const indexMark = "index.reverie-loop-lock"
-
-// ownIndex copies the index of the work tree. Where a person works that is done by git's lock protocol, so that no git of the user's changes
-// the index before the copy takes its place, or is given up; nobody else writes that of another work tree of a loop's now.
-func (p *Place) ownIndex(gitDir string) (string, error) {
-	index, flag := filepath.Join(gitDir, "index.reverie-loop"), os.O_TRUNC
-	if p.theirs {
-		index, flag = filepath.Join(gitDir, "index.lock"), os.O_EXCL
-		if err := os.WriteFile(filepath.Join(gitDir, indexMark), nil, 0o600); err != nil {
-			return "", err
-		}
-	}
-	os.Remove(index + ".lock")
-	to, err := os.OpenFile(index, flag|os.O_CREATE|os.O_WRONLY, 0o644)
-	if errors.Is(err, fs.ErrExist) {
-		os.Remove(filepath.Join(gitDir, indexMark))
-		return "", fmt.Errorf("%s is there: a git is at work in the work tree, or was killed", index)
-	}
-	if err != nil {
-		return "", err
-	}
-	data, err := os.ReadFile(filepath.Join(gitDir, "index"))
-	if errors.Is(err, fs.ErrNotExist) {
-		to.Close()
-		return index, os.Remove(index)
-	}
-	if err == nil {
-		_, err = to.Write(data)
-	}
-	return index, errors.Join(err, to.Close())
-}
-
-// giveUp removes an index that stage has made, unless install has taken it.
-func (p *Place) giveUp(index string) {
-	if index == "" {
-		return
-	}
-	os.Remove(index)
-	if p.theirs {
-		os.Remove(filepath.Join(filepath.Dir(index), indexMark))
-	}
 }
 
 // changed are the paths of all that differs from a commit: in the index, in the work tree, and new, but for what git ignores.

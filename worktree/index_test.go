@@ -1,0 +1,119 @@
+package worktree
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/reverie-memory/reverie/internal/testrepo"
+)
+
+// indexed is a loop in which a person works, and its git directory.
+func indexed(t *testing.T) (b *bench, gitDir, lock string) {
+	t.Helper()
+	b = byHand(t)
+	gitDir, err := b.place.gitDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b, gitDir, filepath.Join(gitDir, indexLock)
+}
+
+// Whoever was killed while it had git's lock of the index leaves it. What a person's git, or another loop, has locked stays.
+func TestSettleRemovesNoLockButItsOwn(t *testing.T) {
+	b, _, lock := indexed(t)
+	for _, c := range []struct {
+		name, text string
+		stays      bool
+	}{
+		{"its own", b.place.lockMark(), false},
+		{"of a git that has just taken it", "", true},
+		{"of a git that writes", "DIRC" + strings.Repeat("\x00", 200), true},
+		{"of another loop", "reverie loop another\n", true},
+	} {
+		if err := os.WriteFile(lock, []byte(c.text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.place.settle(); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if _, err := os.Lstat(lock); (err == nil) != c.stays {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		os.Remove(lock)
+	}
+	if err := b.place.settle(); err != nil {
+		t.Errorf("without a lock: %v", err)
+	}
+}
+
+// A git that takes the lock as soon as an index was installed, or given up, keeps it.
+func TestIndexLetsGoOfTheLockOnce(t *testing.T) {
+	for _, end := range []func(*ownIndex) error{
+		(*ownIndex).install,
+		func(i *ownIndex) error { i.giveUp(); return nil },
+	} {
+		b, gitDir, lock := indexed(t)
+		index, err := b.place.takeIndex(gitDir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tree := testrepo.At(t, b.place.Dir)
+		tree.Write("new", "1\n")
+		if out, err := tree.Try("add", "new"); err == nil {
+			t.Errorf("a git of the person's changed the index: %s", out)
+		}
+		if _, err := b.place.takeIndex(gitDir); err == nil {
+			t.Error("the index is taken twice")
+		} else if _, err := os.Lstat(index.path); err != nil {
+			t.Errorf("the second took away the copy of the first: %v", err)
+		}
+		if err := end(index); err != nil {
+			t.Fatal(err)
+		}
+		tree.Run("add", "new")
+		if err := os.WriteFile(lock, nil, 0o644); err != nil { // a git begins
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(index.path, nil, 0o644); err != nil { // and another loop, in place
+			t.Fatal(err)
+		}
+		index.giveUp()
+		for _, name := range []string{lock, index.path} {
+			if _, err := os.Lstat(name); err != nil {
+				t.Errorf("what somebody else has made is gone: %v", err)
+			}
+		}
+	}
+}
+
+// A commit of a loop's in a work tree of a person's leaves no file in the git directory.
+func TestCommitLeavesNoLock(t *testing.T) {
+	b := newBench(t, nil)
+	b.run(func(Turn) (Outcome, error) { b.in("a", "1\n"); return Outcome{}, nil }, fine, fine)
+	b.place.theirs = true
+	b.in("b", "2\n")
+	tip, err := b.place.Tip(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := b.place.Commit(t.Context(), tip, Message{Subject: "more"}, noon)
+	if err != nil || c.Tip == tip {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	gitDir, err := b.place.gitDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{indexLock, "index.reverie-loop", "index.reverie-loop.lock"} {
+		if _, err := os.Lstat(filepath.Join(gitDir, name)); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if out := testrepo.At(t, b.place.Dir).Run("status", "--porcelain"); out != "" {
+		t.Errorf("status: %s", out)
+	}
+}
