@@ -205,10 +205,12 @@ func (l *looper) verify(ctx context.Context, t worktree.Turn) (out worktree.Outc
 			return out, err
 		case r.TimedOut:
 			fmt.Fprintf(both, "[ended after %.0f seconds]\n", set.VerifyTime)
-			out.Passed = false
+			r.Code = -1
 		default:
 			fmt.Fprintf(both, "[exit code %d]\n", r.Code)
-			out.Passed = out.Passed && r.Code == 0
+		}
+		if r.Code != 0 && out.Passed {
+			out.Passed, out.Failing = false, &worktree.Failing{Command: line, Exit: r.Code}
 		}
 	}
 	out.Output = b.String()

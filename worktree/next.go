@@ -3,6 +3,7 @@ package worktree
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Kind is what happened to a loop.
@@ -32,7 +33,8 @@ type Event struct {
 	Tree     string
 	Promised bool
 	Passed   bool
-	Blocking int // open findings that block, of an audit, of what was left out of the commit, or when a loop goes on
+	Failing  *Failing // where it did not pass; nil: no command of the plan's is why
+	Blocking int      // open findings that block, of an audit, of what was left out of the commit, or when a loop goes on
 	Count    int
 	Reason   Reason
 	Why      string
@@ -75,13 +77,13 @@ func Next(s State, e Event) (State, error) {
 		if extra := len(n.Trees) - keptTrees; extra > 0 {
 			n.Trees = n.Trees[extra:]
 		}
-		n.Verified = false
+		n.Verified, n.Failing = false, nil
 		return n.enter(Verifying), nil
 	case Checked:
 		if s.Phase != Verifying {
 			return s, wrong
 		}
-		n.Verified = e.Passed
+		n.Verified, n.Failing = e.Passed, e.Failing
 		if !s.Settings.audited() {
 			return n.decide(), nil
 		}
@@ -199,9 +201,9 @@ func (s State) decide() State {
 	case s.Complete():
 		return s.enter(Done)
 	case s.atLimit():
-		return s.stop(MaxIterations, "")
+		return s.stop(MaxIterations, s.lacks())
 	case s.Settings.MaxRepeats > 0 && s.Repeats >= s.Settings.MaxRepeats:
-		return s.stop(NoProgress, "")
+		return s.stop(NoProgress, s.lacks())
 	}
 	return s.code()
 }
@@ -209,6 +211,32 @@ func (s State) decide() State {
 // Complete reports whether what is known of the last iteration is what makes a loop done.
 func (s State) Complete() bool {
 	return s.Verified && s.Blocking == 0 && s.Audits >= s.Settings.MinAudits && (s.Promised || !s.Settings.Promise)
+}
+
+// lacks says why a loop is not done after an iteration.
+func (s State) lacks() string {
+	var all []string
+	if !s.Verified {
+		all = append(all, s.verification())
+	}
+	if s.Blocking > 0 {
+		all = append(all, plural(s.Blocking, "finding")+" blocking")
+	}
+	if s.Audits < s.Settings.MinAudits {
+		all = append(all, fmt.Sprintf("%s of %d", plural(s.Audits, "audit"), s.Settings.MinAudits))
+	}
+	if s.Settings.Promise && !s.Promised {
+		all = append(all, "the coder did not say that all is done")
+	}
+	return strings.Join(all, "; ")
+}
+
+// verification says that the plan's commands did not pass, and the first of them where it is known.
+func (s State) verification() string {
+	if s.Failing == nil {
+		return "verification failed"
+	}
+	return "verification failed (" + s.Failing.String() + ")"
 }
 
 // Subject is a step in a line, for the log of the record.
@@ -232,18 +260,18 @@ func Subject(before, after State, e Event) string {
 	case e.Kind == Extended:
 		return fmt.Sprintf("%s: %s, other limits", after.Phase, it)
 	case e.Kind == Checked && after.Phase == Auditing:
-		return fmt.Sprintf("auditing: %s, verification %s", it, passed(e.Passed))
+		return fmt.Sprintf("auditing: %s, %s", it, after.passed(e.Passed))
 	case after.Phase == Coding && after.Iteration > 1:
-		return fmt.Sprintf("coding: %s, verification %s, %s blocking", it, passed(before.Verified || e.Kind == Checked && e.Passed), plural(after.Blocking, "finding"))
+		return fmt.Sprintf("coding: %s, %s, %s blocking", it, after.passed(before.Verified || e.Kind == Checked && e.Passed), plural(after.Blocking, "finding"))
 	}
 	return fmt.Sprintf("%s: %s", after.Phase, it)
 }
 
-func passed(ok bool) string {
+func (s State) passed(ok bool) string {
 	if ok {
-		return "passed"
+		return "verification passed"
 	}
-	return "failed"
+	return s.verification()
 }
 
 func plural(n int, noun string) string {

@@ -260,3 +260,53 @@ func TestNextTakesACommitForTheCoding(t *testing.T) {
 		t.Errorf("told as %q", got)
 	}
 }
+
+// A loop that stops at a limit says what it lacks, and the command that failed by name; the steps name it, too.
+func TestNextSaysWhatIsLacking(t *testing.T) {
+	for _, c := range []struct {
+		name           string
+		failing        *Failing
+		passed         bool
+		blocking       int
+		change         func(*Settings)
+		detail, coding string
+	}{
+		{"a command failed", &Failing{"go test\t./parse", 1}, false, 0, nil, "verification failed (go test ./parse ended with exit code 1)", "coding: iteration 3, verification failed (go test ./parse ended with exit code 1), 0 findings blocking"},
+		{"a command took too long", &Failing{"sleep 1000", -1}, false, 1, nil, "verification failed (sleep 1000 took too long); 1 finding blocking", "coding: iteration 3, verification failed (sleep 1000 took too long), 1 finding blocking"},
+		{"no command failed", nil, false, 0, nil, "verification failed", "coding: iteration 3, verification failed, 0 findings blocking"},
+		{"findings", nil, true, 2, nil, "2 findings blocking", "coding: iteration 3, verification passed, 2 findings blocking"},
+		{"audits", nil, true, 0, func(o *Settings) { o.MinAudits = 3 }, "2 audits of 3", "coding: iteration 3, verification passed, 0 findings blocking"},
+		{"a promise", nil, true, 0, func(o *Settings) { o.Promise = true }, "the coder did not say that all is done", "coding: iteration 3, verification passed, 0 findings blocking"},
+	} {
+		for _, limit := range []Reason{MaxIterations, NoProgress, ""} {
+			s := midway(Verifying)
+			if c.change != nil {
+				c.change(&s.Settings)
+			}
+			switch limit {
+			case MaxIterations:
+				s.Settings.MaxIterations = 2
+			case NoProgress:
+				s.Repeats = s.Settings.MaxRepeats
+			}
+			before := must(Next(s, Event{Kind: Checked, Passed: c.passed, Failing: c.failing}))
+			e := Event{Kind: Audited, Blocking: c.blocking}
+			after := must(Next(before, e))
+			if limit == "" {
+				if got := Subject(before, after, e); got != c.coding {
+					t.Errorf("%s: told as %q", c.name, got)
+				}
+			} else if after.Reason != limit || after.Detail != c.detail {
+				t.Errorf("%s: %s: %q", c.name, after.Reason, after.Detail)
+			}
+			if d := cmp.Diff(c.failing, after.Failing); d != "" {
+				t.Errorf("%s: %s", c.name, d)
+			}
+		}
+	}
+	s := midway(Coding)
+	s.Failing = &Failing{"x", 1}
+	if s = must(Next(s, Event{Kind: Coded, Tip: "t2", Tree: "b"})); s.Failing != nil {
+		t.Errorf("of another tip: %v", s.Failing)
+	}
+}

@@ -115,6 +115,10 @@ func (r *Record) encode(s State) (redact.Redacted, error) {
 	if clean, found := r.scanner.Text(s.Detail); found.Found > 0 {
 		s.Detail = clean.String()
 	}
+	if s.Failing != nil {
+		clean, _ := r.scanner.Text(bounded(s.Failing.Command, maxSaid))
+		s.Failing = &Failing{clean.String(), s.Failing.Exit}
+	}
 	doc, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
 		return redact.Redacted{}, err

@@ -28,9 +28,10 @@ type Turn struct {
 // Outcome is what a phase came to.
 type Outcome struct {
 	Output   string
-	Promised bool  // of coding: the completion promise was given
-	Passed   bool  // of verifying
-	Audit    Audit // of auditing
+	Promised bool     // of coding: the completion promise was given
+	Passed   bool     // of verifying
+	Failing  *Failing // where it did not pass: the first command that did not
+	Audit    Audit    // of auditing
 }
 
 // Doer does what a phase is about. Its error counts as one of the loop's, unless it wraps ErrSandbox, ErrRefused or ErrGone, which
@@ -168,7 +169,7 @@ func (r *loop) phase(ctx context.Context) error {
 		if moved := r.moved(ctx); moved != "" {
 			out.Passed, out.Output = false, out.Output+moved
 		}
-		return r.take(ctx, Step{Event: Event{Kind: Checked, Passed: out.Passed, Took: took}, Output: out.Output})
+		return r.take(ctx, Step{Event: Event{Kind: Checked, Passed: out.Passed, Failing: out.Failing, Took: took}, Output: out.Output})
 	}
 	return r.audited(ctx, out, took)
 }

@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"fmt"
 	"time"
 )
 
@@ -57,18 +58,19 @@ type State struct {
 	InPlace string `json:"in_place,omitempty"` // the user's own work tree, where the loop has none of its own
 	Given   string `json:"given,omitempty"`    // of Coding: the commit that ended it; nobody has to work any more
 
-	Iteration int       `json:"iteration"`       // the current one, from 1; 0 while starting
-	Audits    int       `json:"audits"`          // that came to an end
-	Errors    int       `json:"errors"`          // of the current phase, in a row
-	Stalls    int       `json:"stalls"`          // times without output, in a row
-	Repeats   int       `json:"repeats"`         // iterations in a row that ended in a tree that was there before
-	Trees     []string  `json:"trees,omitempty"` // in which the last iterations ended, the newest last
-	Verified  bool      `json:"verified"`        // the plan's commands passed on Tip
-	Promised  bool      `json:"promised"`        // the coder of the current iteration said that all is done
-	Blocking  int       `json:"blocking"`        // findings that were open and blocked after the last audit
-	Spent     float64   `json:"spent"`           // seconds of work, without pauses
-	Nonce     string    `json:"nonce,omitempty"` // of the completion promise
-	Run       string    `json:"run"`             // marks the processes of this loop in their environment
+	Iteration int       `json:"iteration"`         // the current one, from 1; 0 while starting
+	Audits    int       `json:"audits"`            // that came to an end
+	Errors    int       `json:"errors"`            // of the current phase, in a row
+	Stalls    int       `json:"stalls"`            // times without output, in a row
+	Repeats   int       `json:"repeats"`           // iterations in a row that ended in a tree that was there before
+	Trees     []string  `json:"trees,omitempty"`   // in which the last iterations ended, the newest last
+	Verified  bool      `json:"verified"`          // the plan's commands passed on Tip
+	Promised  bool      `json:"promised"`          // the coder of the current iteration said that all is done
+	Failing   *Failing  `json:"failing,omitempty"` // the first of the plan's commands that did not pass on Tip
+	Blocking  int       `json:"blocking"`          // findings that were open and blocked after the last audit
+	Spent     float64   `json:"spent"`             // seconds of work, without pauses
+	Nonce     string    `json:"nonce,omitempty"`   // of the completion promise
+	Run       string    `json:"run"`               // marks the processes of this loop in their environment
 	Started   time.Time `json:"started"`
 	Changed   time.Time `json:"changed"` // of the last step
 
@@ -111,3 +113,18 @@ func DefaultSettings() Settings {
 
 // keptTrees is how many trees of iterations are looked at for one that comes back.
 const keptTrees = 8
+
+// Failing is a command of the plan that did not pass.
+type Failing struct {
+	Command string `json:"command"`
+	Exit    int    `json:"exit"` // its exit code; -1: it took too long, and was ended
+}
+
+// String is the command, a long one cut, and what it ended with.
+func (f Failing) String() string {
+	command := bounded(joined(f.Command), 100)
+	if f.Exit < 0 {
+		return command + " took too long"
+	}
+	return fmt.Sprintf("%s ended with exit code %d", command, f.Exit)
+}
