@@ -148,10 +148,8 @@ fi
 // Without an engine, an image or the agent's program nothing is begun.
 func TestLoopDockerFailsClosed(t *testing.T) {
 	engineOfTests(t)
-	dir := newRepo(t)
 	plan := filepath.Join(t.TempDir(), "plan.md")
 	write(t, plan, "# Nothing\n\n```verify\ntrue\n```\n")
-	before := git(t, dir, "for-each-ref") + strings.Join(files(t, dir), "\n")
 	for _, test := range []struct {
 		name, says string
 		code       int
@@ -161,7 +159,7 @@ func TestLoopDockerFailsClosed(t *testing.T) {
 		{"no engine", "the engine does not answer", 27, func(t *testing.T) {
 			t.Setenv("DOCKER_HOST", "unix:///nowhere/docker.sock")
 			t.Setenv("CONTAINERS_STORAGE_CONF", "/nowhere/storage.conf")
-		}, []string{"touch", "ran"}},
+		}, []string{"--", "touch", "ran"}},
 		{"no program", "is not on PATH", 27, func(t *testing.T) {
 			only := t.TempDir()
 			for _, name := range []string{"git", "sh"} {
@@ -174,17 +172,25 @@ func TestLoopDockerFailsClosed(t *testing.T) {
 				}
 			}
 			t.Setenv("PATH", only)
-		}, []string{"touch", "ran"}},
+		}, []string{"--", "touch", "ran"}},
 		{"no image", "no such image", 27, func(t *testing.T) {
 			write(t, filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "reverie", "config.toml"), "[sandbox]\nimage = \"nosuch\"\n")
-		}, []string{"touch", "ran"}},
+		}, []string{"--", "touch", "ran"}},
 		{"no agent in the image", "the image has no program nosuchagent", 28, func(t *testing.T) {
 			write(t, filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "reverie", "config.toml"), "[sandbox]\nimage = \"reverie-busybox\"\n")
-		}, []string{"nosuchagent"}},
+		}, []string{"--", "nosuchagent"}},
+		{"no auditor in the image", "the image has no program nosuchaudit", 28, func(t *testing.T) {
+			write(t, filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "reverie", "config.toml"), "[sandbox]\nimage = \"reverie-busybox\"\n")
+		}, []string{"--audit", "X=1 nosuchaudit --all", "--", "touch", "ran"}},
+		{"an auditor that is not committed", "./audit.sh is no file of the commit", 28, func(t *testing.T) {
+			write(t, filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "reverie", "config.toml"), "[sandbox]\nimage = \"reverie-busybox\"\n")
+		}, []string{"--audit", "./audit.sh", "--", "touch", "ran"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			dir := newRepo(t)
+			before := git(t, dir, "for-each-ref") + strings.Join(files(t, dir), "\n")
 			test.set(t)
-			a := reverie(t, dir, append([]string{"loop", "start", plan, "--sandbox", loopEngine(), "--min-audits", "0", "--"}, test.argv...)...)
+			a := reverie(t, dir, append([]string{"loop", "start", plan, "--sandbox", loopEngine(), "--min-audits", "0"}, test.argv...)...)
 			if a.code != test.code || !strings.Contains(a.err, test.says) {
 				t.Errorf("%s", a)
 			}
