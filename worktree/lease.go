@@ -38,6 +38,10 @@ type Holder struct {
 	GroupStart string `json:"group_start,omitempty"`
 }
 
+// heard reports whether the holder has said lately that it is alive. A word from the future is as old as it is far off: the clocks of
+// machines differ.
+func (h Holder) heard() bool { return time.Since(h.Beat).Abs() < dead }
+
 // Lease is the right to take the steps of a loop. One process has it; the system gives it back when that process ends.
 type Lease struct {
 	dir    string
@@ -51,14 +55,14 @@ type Lease struct {
 
 // folder is a loop's in the state folder, made where it is not there.
 func folder(repo *git.Repo, name string) (string, error) {
+	if !validName(name) {
+		return "", fmt.Errorf("%q is no name of a loop", name)
+	}
 	loops, err := repo.StateSub("loops")
 	if err != nil {
 		return "", err
 	}
 	dir := filepath.Join(loops, name)
-	if !filepath.IsLocal(name) || filepath.Base(name) != name {
-		return "", fmt.Errorf("%q is no name of a loop", name)
-	}
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return "", err
 	}
@@ -87,7 +91,7 @@ func TakeLease(ctx context.Context, repo *git.Repo, name, mark string) (*Lease, 
 		return nil, err
 	}
 	last, known := readHolder(dir)
-	if known && last.Host != host && time.Since(last.Beat) < dead {
+	if known && last.Host != host && last.heard() {
 		unlock()
 		return nil, fmt.Errorf("loop %s: process %d on %s: %w", name, last.PID, last.Host, ErrHeld)
 	}
@@ -150,8 +154,11 @@ func (l *Lease) Release() {
 // Free reports whether nobody carries a loop on now. It waits for whoever only looks, so that false means one who took the lease to carry
 // the loop on, or to begin with that.
 func Free(ctx context.Context, repo *git.Repo, name string) bool {
+	if !validName(name) {
+		return false
+	}
 	dir := filepath.Join(repo.CommonDir, "reverie", "loops", name)
-	if h, known := readHolder(dir); known && time.Since(h.Beat) < dead {
+	if h, known := readHolder(dir); known && h.heard() {
 		if host, _ := os.Hostname(); h.Host != host {
 			return false
 		}
@@ -168,13 +175,16 @@ func Free(ctx context.Context, repo *git.Repo, name string) bool {
 
 // Held is who carries a loop on now; nil if nobody does. It changes nothing.
 func Held(ctx context.Context, repo *git.Repo, name string) *Holder {
+	if !validName(name) {
+		return nil
+	}
 	dir := filepath.Join(repo.CommonDir, "reverie", "loops", name)
 	h, known := readHolder(dir)
 	if !known {
 		return nil
 	}
 	if host, _ := os.Hostname(); h.Host != host {
-		if time.Since(h.Beat) < dead {
+		if h.heard() {
 			return &h
 		}
 		return nil
