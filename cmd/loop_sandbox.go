@@ -195,7 +195,8 @@ func (w *workspace) guard(s worktree.State, place *worktree.Place) {
 	if !sandboxed(s.Settings) || place.InPlace {
 		return
 	}
-	quiet := false // nothing that another process has started is at work in there
+	quiet := false           // nothing that another process has started is at work in there
+	var known *worktree.Loop // as it was when something held was first asked for
 	place.Ready = func(ctx context.Context) error {
 		if !quiet {
 			if err := w.endContainers(ctx, s); err != nil {
@@ -203,15 +204,22 @@ func (w *workspace) guard(s worktree.State, place *worktree.Place) {
 			}
 			quiet = true
 		}
+		known = nil
 		return w.scrub(ctx, s.Base, place.Dir)
 	}
 	place.Runs = sandbox.Runs
 	place.Holds = func(name string) bool { return sandbox.Runs(name) == sandbox.GitObeys }
 	place.Waived = func(ctx context.Context, name, rule string) (bool, error) {
-		l, err := worktree.Open(w.repo, s.Name, w.scanner).Load(ctx)
-		return slices.ContainsFunc(l.Findings, func(f worktree.Finding) bool {
+		if known == nil {
+			l, err := worktree.Open(w.repo, s.Name, w.scanner).Load(ctx)
+			if err != nil {
+				return false, err
+			}
+			known = &l
+		}
+		return slices.ContainsFunc(known.Findings, func(f worktree.Finding) bool {
 			return f.State == worktree.Waived && f.By == worktree.ByHost && f.File == name && f.Rule == rule
-		}), err
+		}), nil
 	}
 	place.Refused = func(ctx context.Context, changed []string) (map[string]string, error) {
 		return w.refused(ctx, s, place.Dir, changed)

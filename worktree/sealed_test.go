@@ -166,3 +166,47 @@ func TestHostFindingsAreOfWholeContents(t *testing.T) {
 		t.Errorf("%+v", now)
 	}
 }
+
+// However many paths are refused or held, git is asked once what the commit before has there. One that has become a link is no folder of it any more.
+func TestManyRefusedAreOneLook(t *testing.T) {
+	b := newBench(t, func(s *State) { s.Settings.Sandbox = "docker" })
+	b.Write("folder/file", "x\n")
+	b.Write("kept", "x\n")
+	b.Commit("more")
+	if err := b.place.Make(t.Context(), b.Run("rev-parse", "HEAD")); err != nil {
+		t.Fatal(err)
+	}
+	tip, err := b.place.Tip(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := map[string]string{"folder": "a link", "kept": "x"}
+	for i := range 60 {
+		b.in(fmt.Sprintf("no/%d", i), "x\n")
+		refused[fmt.Sprintf("no/%d", i)] = "x"
+		b.in(fmt.Sprintf("held/%d", i), "x\n")
+	}
+	b.in("kept", "y\n")
+	if err := os.RemoveAll(filepath.Join(b.place.Dir, "folder")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(t.TempDir(), filepath.Join(b.place.Dir, "folder")); err != nil {
+		t.Skip(err)
+	}
+	b.place.Refused = func(context.Context, []string) (map[string]string, error) { return refused, nil }
+	b.place.Runs = func(string) string { return "x" }
+	b.place.Holds = func(name string) bool { return strings.HasPrefix(name, "held/") }
+	trace := filepath.Join(t.TempDir(), "trace")
+	t.Setenv("GIT_TRACE", trace)
+	c, err := b.place.Commit(t.Context(), tip, Message{Subject: "x"}, noon)
+	if err != nil || len(c.Left) != 122 {
+		t.Fatalf("%d left out, %v", len(c.Left), err)
+	}
+	text, err := os.ReadFile(trace)
+	if n := strings.Count(string(text), "built-in: git ls-tree"); err != nil || n != 1 {
+		t.Errorf("%d calls of ls-tree, %v", n, err)
+	}
+	if got := b.Run("diff", "--name-status", tip, c.Tip); got != "D\tfolder/file" {
+		t.Errorf("%q", got)
+	}
+}

@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,12 +68,10 @@ func (p *Place) stage(ctx context.Context, base, parent string) (tree string, le
 		return "", nil, index, err
 	}
 	var plain []string
+	entries := p.entriesOf(ctx, parent)
 	back := func(name string) error { // has a path be as the parent has it
-		entry, err := p.repo.Git(ctx, nil, "ls-tree", "-z", parent, "--", ":(literal)"+name)
-		if len(entry) == 0 {
-			entry = fmt.Appendf(nil, "0 %s\t%s\x00", strings.Repeat("0", len(parent)), name)
-		}
-		info.Write(entry)
+		all, err := entries()
+		fmt.Fprintf(&info, "%s\t%s\x00", cmp.Or(all[name], "0 "+strings.Repeat("0", len(parent))), name)
 		return err
 	}
 	for _, name := range changed {
@@ -108,8 +107,8 @@ func (p *Place) stage(ctx context.Context, base, parent string) (tree string, le
 			return "", nil, index, err
 		}
 	}
-	entries, err := p.plain(ctx, plain, func(name, blob string) (bool, error) {
-		held, why, err := p.holds(ctx, parent, name, blob, filters[name])
+	taken, err := p.plain(ctx, plain, func(name, blob string) (bool, error) {
+		held, why, err := p.holds(ctx, entries, name, blob, filters[name])
 		if err == nil && held {
 			left = append(left, LeftOut{Path: name, Why: why, Rule: RuleOfContent(blob)})
 			err = back(name)
@@ -119,7 +118,7 @@ func (p *Place) stage(ctx context.Context, base, parent string) (tree string, le
 	if err != nil {
 		return "", nil, index, err
 	}
-	info.Write(entries)
+	info.Write(taken)
 	if info.Len() > 0 {
 		if _, err := p.git(ctx, index.path, info.Bytes(), "update-index", "-z", "--index-info"); err != nil {
 			return "", left, index, err
