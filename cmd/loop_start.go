@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -269,7 +268,6 @@ func (w *workspace) inPlace(ctx context.Context, s *worktree.State, o loopOption
 	if err != nil {
 		return err
 	}
-	os.Remove(w.loopFolder("check"))
 	return place.Clean(ctx)
 }
 

@@ -53,16 +53,23 @@ type Lease struct {
 	holder Holder
 }
 
-// folder is a loop's in the state folder, made where it is not there.
-func folder(repo *git.Repo, name string) (string, error) {
+// folderOf is the path of a loop's folder in the state folder. It need not be there.
+func folderOf(repo *git.Repo, name string) (string, error) {
 	if !validName(name) {
 		return "", fmt.Errorf("%q is no name of a loop", name)
 	}
-	loops, err := repo.StateSub("loops")
+	return filepath.Join(repo.CommonDir, "reverie", "loops", name), nil
+}
+
+// folder is folderOf, made where it is not there.
+func folder(repo *git.Repo, name string) (string, error) {
+	dir, err := folderOf(repo, name)
+	if err == nil {
+		_, err = repo.StateSub("loops")
+	}
 	if err != nil {
 		return "", err
 	}
-	dir := filepath.Join(loops, name)
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return "", err
 	}
@@ -167,7 +174,7 @@ func Free(ctx context.Context, repo *git.Repo, name string) bool {
 	defer cancel()
 	unlock, err := file.LockPath(soon, filepath.Join(dir, leaseLock))
 	if err != nil {
-		return false
+		return errors.Is(err, os.ErrNotExist) // nobody has had its lease here
 	}
 	unlock()
 	return true

@@ -159,6 +159,7 @@ func TestLiveLastsAsLongAsThePhase(t *testing.T) {
 		}
 		return Outcome{Passed: true}, nil
 	}
+	b.lease().Release() // makes the folder
 	if err := os.WriteFile(path, []byte(`{"phase":"coding","text":"of one that was killed"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -35,10 +35,11 @@ func validName(name string) bool {
 
 // key is that of the loop; nil if it was not begun here.
 func (r *Record) key() []byte {
-	if !validName(r.Name) {
+	dir, err := folderOf(r.repo, r.Name)
+	if err != nil {
 		return nil
 	}
-	text, err := file.Read(filepath.Join(r.repo.CommonDir, "reverie", "loops", r.Name, keyFile), 1<<10)
+	text, err := file.Read(filepath.Join(dir, keyFile), 1<<10)
 	if err != nil {
 		return nil
 	}

@@ -43,9 +43,9 @@ type Place struct {
 	maxFile int64
 }
 
-// PlaceOf is the place of a loop. It need not be there yet.
+// PlaceOf is the place of a loop. It need not be there yet, and is not made.
 func PlaceOf(repo *git.Repo, s State, scanner *redact.Scanner) (*Place, error) {
-	dir, err := folder(repo, s.Name)
+	dir, err := folderOf(repo, s.Name)
 	if err != nil {
 		return nil, err
 	}
