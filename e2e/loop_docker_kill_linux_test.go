@@ -107,7 +107,7 @@ func (m moment) reach(supervisor int, over <-chan struct{}) bool {
 // givenTo are the folders of what containers have of ours, with the process that each was made for.
 func givenTo() map[string]int {
 	all := map[string]int{}
-	names, _ := filepath.Glob(filepath.Join(os.TempDir(), "reverie-sandbox-"+strconv.Itoa(os.Getuid()), "*", "owner"))
+	names, _ := filepath.Glob(filepath.Join(os.TempDir(), "reverie-*-"+strconv.Itoa(os.Getuid()), "*", "owner"))
 	for _, name := range names {
 		var owner struct{ PID int }
 		text, err := os.ReadFile(name)

@@ -12,13 +12,13 @@ import (
 )
 
 // privateFolder is the folder, readable by its owner alone, in which each container of ours has one while it runs. It lies with temporary files and
-// has a name that can be guessed, so that Prune finds it; one that is not ours is refused.
-func privateFolder() (string, error) {
+// has a name that can be guessed, so that Prune finds it; one that is not ours is refused. Each engine has its own: another one does not know its containers.
+func privateFolder(engine string) (string, error) {
 	temp, err := filepath.EvalSymlinks(os.TempDir())
 	if err != nil {
 		return "", err
 	}
-	name := filepath.Join(temp, "reverie-sandbox-"+strconv.Itoa(os.Getuid()))
+	name := filepath.Join(temp, "reverie-"+engine+"-"+strconv.Itoa(os.Getuid()))
 	if err := os.Mkdir(name, 0o700); err != nil && !os.IsExist(err) {
 		return "", err
 	}

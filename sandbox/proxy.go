@@ -41,6 +41,8 @@ type serving struct {
 	listen net.Listener
 	places chan struct{} // one for each connection
 	all    sync.WaitGroup
+	life   context.Context // of every name that is looked up, and of every connection that is made; end ends it
+	end    context.CancelFunc
 
 	mu     sync.Mutex
 	open   map[net.Conn]bool
@@ -82,6 +84,7 @@ func (p proxy) listen(socket string, allow []string) (*serving, error) {
 		s.listen.Close()
 		return nil, err
 	}
+	s.life, s.end = context.WithCancel(context.Background())
 	s.all.Go(s.accept)
 	return s, nil
 }
@@ -145,6 +148,7 @@ func (s *serving) drop(c net.Conn) {
 // close ends every connection, and returns what was refused.
 func (s *serving) close() []string {
 	s.listen.Close()
+	s.end()
 	s.mu.Lock()
 	s.closed = true
 	for c := range s.open {
@@ -190,7 +194,7 @@ func (s *serving) serve(c net.Conn) {
 		s.refuse(c, http.StatusForbidden, target, "it is not among what may be reached")
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), proxyWait)
+	ctx, cancel := context.WithTimeout(s.life, proxyWait)
 	defer cancel()
 	to, why, err := s.reach(ctx, target)
 	if why != "" {

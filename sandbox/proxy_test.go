@@ -216,6 +216,41 @@ func TestProxyEnds(t *testing.T) {
 	}
 }
 
+// TestProxyEndsWhatIsBeingReached is about a host that does not answer: the end of the proxy is the end of asking it.
+func TestProxyEndsWhatIsBeingReached(t *testing.T) {
+	for _, what := range []string{"a name", "a connection"} {
+		asked, why := make(chan bool, 1), make(chan error, 1)
+		hang := func(ctx context.Context) error {
+			asked <- true
+			<-ctx.Done()
+			why <- ctx.Err()
+			return ctx.Err()
+		}
+		p := namesOf(map[string]string{"a.example.com": "1.1.1.1"}, echo(t))
+		if what == "a name" {
+			p.resolve = func(ctx context.Context, _ string) ([]netip.Addr, error) { return nil, hang(ctx) }
+		} else {
+			p.dial = func(ctx context.Context, _ netip.AddrPort) (net.Conn, error) { return nil, hang(ctx) }
+		}
+		socket := socketIn(t)
+		s, err := p.listen(socket, []string{"a.example.com:1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := net.Dial("unix", socket)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		fmt.Fprintf(c, "CONNECT a.example.com:1 HTTP/1.1\r\n\r\n")
+		<-asked
+		s.close()
+		if err := <-why; !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: it is waited for until %v", what, err)
+		}
+	}
+}
+
 // TestForwardReachesTheProxy is what happens inside: a program that knows a proxy at an address talks to the socket.
 func TestForwardReachesTheProxy(t *testing.T) {
 	socket := socketIn(t)

@@ -62,7 +62,11 @@ func (e *Engine) Run(ctx context.Context, s Spec, argv []string, stdin io.Reader
 	}
 	name := "reverie-" + nonce()
 	g, err := e.give(name)
-	defer g.remove()
+	defer func() {
+		if !errors.Is(err, ErrLeft) { // by the folder the next Prune knows of what is left
+			g.remove()
+		}
+	}()
 	if err != nil {
 		return result, err
 	}

@@ -180,20 +180,65 @@ func TestRunTellsWhatFailed(t *testing.T) {
 func TestPrivateFolderIsOurs(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
-	name, err := privateFolder()
+	name, err := privateFolder("docker")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Chmod(name, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := privateFolder(); !errors.Is(err, ErrBadSpec) {
+	if _, err := privateFolder("docker"); !errors.Is(err, ErrBadSpec) {
 		t.Errorf("a folder that others read: %v", err)
 	}
 	if err := errors.Join(os.Remove(name), os.Symlink(t.TempDir(), filepath.Join(temp, filepath.Base(name)))); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := privateFolder(); !errors.Is(err, ErrBadSpec) {
+	if _, err := privateFolder("docker"); !errors.Is(err, ErrBadSpec) {
 		t.Errorf("a link: %v", err)
+	}
+}
+
+// What Podman has left behind is Podman's to remove: another engine keeps what tells of it.
+func TestSweepLeavesWhatAnotherEngineHas(t *testing.T) {
+	podman, f := found(t, "podman", podmanInfo)
+	podman.facts.filter = ""
+	g, err := podman.give("reverie-0123456789abcdef")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nobody := func(Owner) bool { return false }
+	if err := os.Link(filepath.Join(f.dir, "podman"), filepath.Join(f.dir, "docker")); err != nil {
+		t.Fatal(err)
+	}
+	f.write(t, "info", dockerInfo)
+	docker, err := Find(t.Context(), "docker")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := docker.Prune(t.Context(), nobody); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(g.dir); err != nil {
+		t.Errorf("after another engine's turn: %v", err)
+	}
+	if _, err := podman.Prune(t.Context(), nobody); err != nil {
+		t.Fatal(err)
+	}
+	removed := f.calls(t, "rm")
+	if _, err := os.Stat(g.dir); !os.IsNotExist(err) || len(removed) != 1 || !slices.Contains(removed[0].Args, "reverie-0123456789abcdef") {
+		t.Errorf("it is not removed: %v, %v", err, removed)
+	}
+}
+
+// Of a container that could not be removed there stays what has it removed another time.
+func TestRunKeepsWhatTellsOfOneThatIsLeft(t *testing.T) {
+	e, f := found(t, "docker", dockerInfo)
+	f.write(t, "fail-rm", "Error response from daemon: device busy")
+	if _, err := e.Run(t.Context(), Spec{Image: "tools", Workspace: t.TempDir()}, []string{"true"}, nil); !errors.Is(err, ErrLeft) {
+		t.Fatal(err)
+	}
+	left, err := filepath.Glob(filepath.Join(e.folder, "reverie-*", "owner"))
+	if err != nil || len(left) != 1 {
+		t.Errorf("left: %v, %v", left, err)
 	}
 }

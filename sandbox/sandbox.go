@@ -90,7 +90,7 @@ func Find(ctx context.Context, name string) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{Name: name, program: program}
-	if e.folder, err = privateFolder(); err != nil {
+	if e.folder, err = privateFolder(name); err != nil {
 		return nil, err
 	}
 	if name == "docker" {

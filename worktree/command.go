@@ -1,13 +1,13 @@
 package worktree
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
-	"strings"
 	"sync"
 	"time"
 )
@@ -126,7 +126,7 @@ func Keep(c Command) (w io.Writer, text func() string) {
 	return k, k.text
 }
 
-// kept is a writer that keeps the first third and the end of what it is given, within a number of bytes.
+// kept is a writer that keeps the first third and the end of what it is given, within a number of bytes; of what is longer, whole lines.
 type kept struct {
 	most  int
 	heard func()
@@ -134,8 +134,9 @@ type kept struct {
 
 	mu   sync.Mutex
 	head []byte
-	tail []byte // the last most bytes, and up to as many before them
+	tail []byte // what came after it, at most twice most bytes; after a gap it begins with a line
 	gone int    // bytes between the two
+	torn bool   // the line that comes in is one whose beginning is gone
 }
 
 func (k *kept) Write(p []byte) (int, error) {
@@ -152,11 +153,19 @@ func (k *kept) Write(p []byte) (int, error) {
 		take := min(room, len(p))
 		k.head, p = append(k.head, p[:take]...), p[take:]
 	}
+	if k.torn {
+		i := bytes.IndexByte(p, '\n')
+		if k.torn = i < 0; k.torn {
+			i = len(p) - 1
+		}
+		k.gone, p = k.gone+i+1, p[i+1:]
+	}
 	k.tail = append(k.tail, p...)
-	if most := k.most - k.most/3; len(k.tail) > 2*most {
-		extra := len(k.tail) - most
-		k.gone += extra
-		k.tail = append(k.tail[:0], k.tail[extra:]...)
+	if len(k.tail) > 2*k.most {
+		end := LastLines(k.tail, k.most)
+		k.torn = len(end) == 0 && !bytes.HasSuffix(k.tail, []byte("\n"))
+		k.gone += len(k.tail) - len(end)
+		k.tail = append(k.tail[:0], end...)
 	}
 	return n, nil
 }
@@ -164,9 +173,5 @@ func (k *kept) Write(p []byte) (int, error) {
 func (k *kept) text() string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.gone == 0 {
-		return strings.ToValidUTF8(string(k.head)+string(k.tail), "\ufffd")
-	}
-	gap := fmt.Sprintf("\n[… %d bytes are left out …]\n", k.gone)
-	return strings.ToValidUTF8(string(k.head)+gap+string(k.tail), "\ufffd")
+	return torn(string(k.head), string(k.tail), k.gone, k.most)
 }

@@ -11,18 +11,27 @@ import (
 // Who only looks at a loop makes nothing; its folder is there from the first lease on.
 func TestOnlyALeaseMakesTheFolderOfALoop(t *testing.T) {
 	b := newBench(t, nil)
-	dir := filepath.Join(b.repo.CommonDir, "reverie", "loops")
-	if !Free(t.Context(), b.repo, b.record.Name) || Held(t.Context(), b.repo, b.record.Name) != nil {
+	const name = "looked-at"
+	dir := filepath.Join(b.repo.CommonDir, "reverie", "loops", name)
+	if !Free(t.Context(), b.repo, name) || Held(t.Context(), b.repo, name) != nil {
 		t.Error("somebody has the lease of a loop that has no folder")
 	}
-	if err := b.place.Check(); !errors.Is(err, ErrGone) {
+	place, err := PlaceOf(b.repo, State{Name: name}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := place.Check(); !errors.Is(err, ErrGone) {
 		t.Errorf("its work tree: %v", err)
 	}
 	if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("looking made %s: %v", dir, err)
 	}
-	b.lease().Release()
-	if _, err := os.Lstat(filepath.Join(dir, b.record.Name)); err != nil {
+	lease, err := TakeLease(t.Context(), b.repo, name, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lease.Release()
+	if _, err := os.Lstat(dir); err != nil {
 		t.Error(err)
 	}
 	for _, name := range []string{"", ".", "..", "a/b", "../x"} {

@@ -111,13 +111,9 @@ func (r *Record) Create(ctx context.Context, s State, plan Plan) error {
 
 // encode is a state as it is stored. What is stored must be able to be read again as it was: a state with a secret is refused.
 func (r *Record) encode(s State) (redact.Redacted, error) {
-	s.Detail = bounded(s.Detail, maxSaid)
-	if clean, found := r.scanner.Text(s.Detail); found.Found > 0 {
-		s.Detail = clean.String()
-	}
+	s.Detail = r.cut(s.Detail, bounded, maxSaid).String()
 	if s.Failing != nil {
-		clean, _ := r.scanner.Text(bounded(s.Failing.Command, maxSaid))
-		s.Failing = &Failing{clean.String(), s.Failing.Exit}
+		s.Failing = &Failing{r.cut(s.Failing.Command, bounded, maxSaid).String(), s.Failing.Exit}
 	}
 	doc, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
@@ -131,6 +127,13 @@ func (r *Record) encode(s State) (redact.Redacted, error) {
 		return text, fmt.Errorf("what the loop was started with holds what looks like a secret (%s): %w; give it in the environment", rules(found), ErrRefused)
 	}
 	return text, nil
+}
+
+// cut is a text as it is kept, shortened by short to so many bytes. Secrets are taken out before: of one that is cut in two, a part would stay.
+func (r *Record) cut(text string, short func(text string, most int) string, most int) redact.Redacted {
+	clean, _ := r.scanner.Text(strings.ToValidUTF8(text, "\ufffd"))
+	clean, _ = r.scanner.Text(short(clean.String(), most))
+	return clean
 }
 
 // rules names the kinds of secrets that were found.
@@ -291,8 +294,7 @@ func (r *Record) Take(ctx context.Context, step Step, now time.Time) (State, err
 			return err
 		}
 		if name := outputOf(before.Phase); name != "" && step.Output != "" {
-			clean, _ := r.scanner.Text(gapped(step.Output, MaxOutput))
-			if err := tx.Write(outputPath(before.Iteration, name), clean); err != nil {
+			if err := tx.Write(outputPath(before.Iteration, name), r.cut(step.Output, gapped, MaxOutput)); err != nil {
 				return err
 			}
 		}
@@ -353,7 +355,7 @@ func (r *Record) Waive(ctx context.Context, id, reason string) (Finding, error) 
 			return fmt.Errorf("finding %s is %s", known[0].ID, known[0].State)
 		}
 		found = known[0]
-		found.State, found.Reason = Waived, bounded(reason, maxSaid)
+		found.State, found.Reason = Waived, r.cut(reason, bounded, maxSaid).String()
 		tx.SetCommit(gitstore.Commit{Subject: "waive " + found.ID + ": " + bounded(found.Text, 60), Body: found.Reason, Scanner: r.scanner, Trailers: []gitstore.Trailer{{Key: "Reverie-Loop", Value: r.Name}}})
 		if err := r.writeFinding(tx, found); err != nil {
 			return err
@@ -365,14 +367,3 @@ func (r *Record) Waive(ctx context.Context, id, reason string) (Finding, error) 
 
 // MaxOutput is how much of what a phase printed is kept, in bytes.
 const MaxOutput = 64 << 10
-
-// gapped is a text of at most a length in bytes: where it is longer, a third from its beginning and the rest from its end.
-func gapped(text string, most int) string {
-	text = strings.ToValidUTF8(text, "\ufffd")
-	if len(text) <= most {
-		return text
-	}
-	head, tail := most/3, most-most/3-80
-	gap := fmt.Sprintf("\n[… %d bytes are left out …]\n", len(text)-head-tail)
-	return strings.ToValidUTF8(text[:head], "") + gap + strings.ToValidUTF8(text[len(text)-tail:], "")
-}

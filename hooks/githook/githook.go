@@ -250,8 +250,8 @@ func HasSection(path string) bool {
 
 // lookAt reads a hook's file; the text is nil where there is none. The error wraps ErrRefused where it is one that we do
 // not touch.
-func lookAt(file string) (text []byte, info os.FileInfo, err error) {
-	info, err = os.Lstat(file)
+func lookAt(path string) (text []byte, info os.FileInfo, err error) {
+	info, err = os.Lstat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return nil, nil, nil
@@ -261,8 +261,10 @@ func lookAt(file string) (text []byte, info os.FileInfo, err error) {
 		return nil, nil, refuse("it is a symbolic link")
 	case !info.Mode().IsRegular():
 		return nil, nil, refuse("it is no file")
+	case info.Size() > maxHook:
+		return nil, nil, refuse(fmt.Sprintf("it is longer than %d bytes", maxHook))
 	}
-	if text, err = os.ReadFile(file); text == nil && err == nil {
+	if text, err = file.Read(path, maxHook); text == nil && err == nil {
 		text = []byte{}
 	}
 	return text, info, err
@@ -280,6 +282,9 @@ func (h Hook) Install(dir string, dry bool) (changed bool, err error) {
 		return false, refuse("it is not executable, so git does not run it")
 	}
 	with, err := h.put(text)
+	if err == nil && len(with) > maxHook {
+		return false, refuse(fmt.Sprintf("with our section it would be longer than %d bytes", maxHook))
+	}
 	if err != nil || bytes.Equal(with, text) || dry {
 		return err == nil && !bytes.Equal(with, text), err
 	}

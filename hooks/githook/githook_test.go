@@ -374,3 +374,23 @@ func TestCommitsWhereALoopWorksAreLookedAt(t *testing.T) {
 		}
 	}
 }
+
+func TestHookThatIsTooLongIsLeftAlone(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, commitHook(t).Name)
+	for _, size := range []int{maxHook - 100, maxHook + 1} { // the first has no room for the section
+		text := append([]byte("#!/bin/sh\n"), bytes.Repeat([]byte("\n"), size-10)...)
+		if err := os.WriteFile(path, text, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if changed, err := commitHook(t).Install(dir, false); changed || !errors.Is(err, ErrRefused) {
+			t.Errorf("%d bytes: %v, %v", size, changed, err)
+		}
+		if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, text) {
+			t.Errorf("%d bytes: it is not what it was, %v", size, err)
+		}
+	}
+	if err := commitHook(t).Remove(dir); !errors.Is(err, ErrRefused) {
+		t.Errorf("one that is longer than what is read: %v", err)
+	}
+}
