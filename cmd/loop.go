@@ -108,6 +108,10 @@ func loopCommand(env *Env) *cli.Command {
 			}),
 			start,
 			status,
+			verb("output", "[NAME [ITERATION]]", "show what the agent, the plan's commands and the audit printed", 0, 2, none, func(ctx context.Context, words, _ []string) error {
+				words = append(words, "", "")
+				return runLoopOutput(ctx, env, words[0], words[1])
+			}),
 			verb("findings", "[NAME]", "list what audits found, or settle some of it", 0, 1, o.findingsFlags(), func(ctx context.Context, words, _ []string) error {
 				return runLoopFindings(ctx, env, strings.Join(words, ""), o)
 			}),
