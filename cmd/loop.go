@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/ollama"
 	"github.com/reverie-memory/reverie/worktree"
 	"github.com/urfave/cli/v2"
 )
@@ -169,6 +171,9 @@ func (w *workspace) openLoop(ctx context.Context, name string) (*worktree.Record
 		if len(going) == 0 {
 			going = names
 		}
+		if len(names) == 0 {
+			return nil, l, &failure{exitFailed, errors.New("there is no loop here"), "start one: reverie loop start PLAN --agent NAME --audit CMD"}
+		}
 		if len(going) != 1 {
 			return nil, l, &failure{exitUsage, fmt.Errorf("there are %s; say which", count(len(going), "loop", "loops")), "'reverie loop status' lists them"}
 		}
@@ -177,6 +182,18 @@ func (w *workspace) openLoop(ctx context.Context, name string) (*worktree.Record
 	record := worktree.Open(w.repo, name, w.scanner)
 	l, err = record.Load(ctx)
 	return record, l, err
+}
+
+// branchFree refuses the branch of a loop that begins where another one is in its way.
+func (w *workspace) branchFree(ctx context.Context, branch string) error {
+	for dir := path.Dir(branch); strings.HasPrefix(dir, "refs/heads/"); dir = path.Dir(dir) {
+		if _, err := w.repo.ReadRef(ctx, dir); err == nil {
+			name := strings.TrimPrefix(dir, "refs/heads/")
+			return loopFailure(worktree.Refusal, fmt.Errorf("the branch %s is in the way of %s", name, strings.TrimPrefix(branch, "refs/heads/")),
+				"rename it: git branch -m "+name+" NAME; or work on a branch of yours: --in-place")
+		}
+	}
+	return nil
 }
 
 // loopPlace is the place of a loop that was begun: one that works in the user's own work tree is opened from there.
@@ -236,6 +253,8 @@ func explainLoop(err error) error {
 	switch {
 	case err == nil:
 		return nil
+	case errors.Is(err, ollama.ErrUnavailable):
+		return &failure{exitFailed, err, "'ollama serve' starts the server; or have somebody else look for defects: --audit CMD, --audit-agent NAME"}
 	case errors.As(err, new(*failure)):
 		return err
 	case errors.Is(err, worktree.ErrDirty):
@@ -250,6 +269,8 @@ func explainLoop(err error) error {
 		return usage("'reverie loop lint PLAN' shows all that is wrong with it", "%v", err)
 	case errors.Is(err, worktree.ErrHeld):
 		return &failure{exitFailed, err, "'reverie loop status' shows it, 'reverie loop cancel' ends it"}
+	case errors.Is(err, worktree.ErrDone):
+		return &failure{exitFailed, err, "there is nothing to go on with; begin another from its branch: reverie loop start PLAN --base BRANCH"}
 	case errors.Is(err, worktree.ErrEnded):
 		return &failure{exitFailed, err, "give it more: --max N, --time T; or start another"}
 	}

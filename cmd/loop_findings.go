@@ -22,7 +22,9 @@ func runLoopFindings(ctx context.Context, env *Env, name string, o loopOptions) 
 	if o.reason != "" {
 		return usage("reverie loop findings NAME --waive ID --reason WHY", "--reason: of which finding?")
 	}
+	open := false
 	for _, f := range l.Findings {
+		open = open || f.State == worktree.OpenFinding
 		if f.State != worktree.OpenFinding && !o.all {
 			continue
 		}
@@ -36,6 +38,9 @@ func runLoopFindings(ctx context.Context, env *Env, name string, o loopOptions) 
 		if f.Scenario != "" {
 			env.lay(4, styled{"", "    " + visible(oneLine(f.Scenario, 600))})
 		}
+	}
+	if open {
+		env.say("to settle one that is to stay: reverie loop findings %s --waive ID --reason WHY", l.State.Name)
 	}
 	return nil
 }

@@ -249,6 +249,9 @@ func runSandboxExec(ctx context.Context, env *Env, o sandboxOptions, argv []stri
 	}
 	began := time.Now()
 	r, err := e.Run(ctx, spec, argv, in)
+	if err != nil && o.image != "" && errors.Is(err, sandbox.ErrNoImage) {
+		return &failure{exitFailed, err, "nothing was run; '" + e.Name + " images' lists those that are there; without --image it is what sandbox.image says"}
+	}
 	if err != nil {
 		return sandboxFailure(err)
 	}
@@ -256,11 +259,11 @@ func runSandboxExec(ctx context.Context, env *Env, o sandboxOptions, argv []stri
 	if err != nil {
 		return err
 	}
-	return env.tellSandbox(r, changed, spec)
+	return env.tellSandbox(r, changed, spec, time.Duration(c.Seconds)*time.Second)
 }
 
-// tellSandbox tells how a command went, and ends as it did.
-func (env *Env) tellSandbox(r sandbox.Result, changed []sandbox.Change, spec sandbox.Spec) error {
+// tellSandbox tells how a command went, and ends as it did. most is the time that the settings let it have.
+func (env *Env) tellSandbox(r sandbox.Result, changed []sandbox.Change, spec sandbox.Spec, most time.Duration) error {
 	if env.JSON {
 		j := sandboxJSON{string(r.Ended), r.Exit, r.Why, r.Took.Seconds(), r.Image, string(r.Stdout), string(r.Stderr), list(r.Hidden), list(r.Denied), []plantedJSON{}}
 		for _, c := range changed {
@@ -279,6 +282,9 @@ func (env *Env) tellSandbox(r sandbox.Result, changed []sandbox.Change, spec san
 	l := spec.Limits
 	switch r.Ended {
 	case sandbox.TimedOut:
+		if l.Time < most {
+			return &failure{exitTime, fmt.Errorf("the command was ended after %s", l.Time), fmt.Sprintf("--time sets how long it may take, up to %s: sandbox.seconds", most)}
+		}
 		return &failure{exitTime, fmt.Errorf("the command was ended after %s", l.Time), "sandbox.seconds sets how long one may take"}
 	case sandbox.TooLong:
 		return &failure{exitLimit, fmt.Errorf("the command was ended: it printed more than %d MiB", l.Output>>20), "sandbox.output sets how much it may"}

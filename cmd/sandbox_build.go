@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"fmt"
 	"os"
 
 	"github.com/reverie-memory/reverie/internal/config"
@@ -25,6 +26,9 @@ func runSandboxBuild(ctx context.Context, env *Env, o sandboxOptions) error {
 	}
 	if o.rootfs != "" {
 		r.Rootfs = env.path(o.rootfs)
+		if _, err := os.Stat(r.Rootfs); err != nil {
+			return fmt.Errorf("--from-rootfs: %w", err)
+		}
 	}
 	if o.dockerfile != "" {
 		if r.Dockerfile, err = os.ReadFile(env.path(o.dockerfile)); err != nil {
@@ -41,7 +45,11 @@ func runSandboxBuild(ctx context.Context, env *Env, o sandboxOptions) error {
 	env.say("building %s; this may take minutes", r.Tag)
 	id, err := e.Build(ctx, r)
 	if err != nil {
-		return &failure{exitFailed, err, "'reverie -v sandbox build' shows all that the engine says; without a registry: --from-rootfs PATH"}
+		hint := "'reverie -v sandbox build' shows all that the engine says"
+		if o.rootfs == "" {
+			hint += "; without a registry: --from-rootfs PATH"
+		}
+		return &failure{exitFailed, err, hint}
 	}
 	if err := config.Set(config.UserFile(), "sandbox.image", `"`+id+`"`); err != nil {
 		return err

@@ -45,11 +45,15 @@ func runSandboxList(ctx context.Context, env *Env, o sandboxOptions) error {
 	if err != nil {
 		return err
 	}
+	removed, pruneErr := e.Prune(ctx, nil)
+	for _, c := range removed {
+		env.say("removed %s: its owner is dead", visible(c.Name))
+	}
 	all, err := e.List(ctx)
 	if err != nil {
 		return sandboxFailure(err)
 	}
-	return env.tellContainers(all)
+	return errors.Join(env.tellContainers(all), sandboxFailure(pruneErr))
 }
 
 func (env *Env) tellContainers(all []sandbox.Container) error {
