@@ -230,6 +230,9 @@ func (w *workspace) tellEnd(ctx context.Context, s worktree.State) error {
 			w.env.print("%s\n", branch)
 		}
 		w.env.say("loop %s is done after %s; look at it: git diff %.12s...%s", s.Name, count(s.Iteration, "iteration", "iterations"), s.Base, branch)
+		if s.InPlace == "" {
+			w.env.say("to take it: git merge %s; then: reverie loop remove %s, git branch -d %s", branch, s.Name, branch)
+		}
 		return nil
 	case s.Phase != worktree.Stopped:
 		return nil
@@ -238,7 +241,7 @@ func (w *workspace) tellEnd(ctx context.Context, s worktree.State) error {
 	if s.Detail != "" {
 		why = fmt.Errorf("%w: %s", why, oneLine(s.Detail, 600))
 	}
-	hint := "its work is on " + branch + "; to go on: reverie loop resume " + s.Name
+	hint := whereWork(s) + "; to go on: reverie loop resume " + s.Name
 	switch {
 	case s.At == worktree.Starting:
 		hint = ""
@@ -246,6 +249,15 @@ func (w *workspace) tellEnd(ctx context.Context, s worktree.State) error {
 		hint += fmt.Sprintf(" --max %d", s.Settings.MaxIterations*2)
 	}
 	return loopFailure(s.Reason, why, hint)
+}
+
+// whereWork says where a loop's work is, if it has any.
+func whereWork(s worktree.State) string {
+	branch := strings.TrimPrefix(s.Branch, "refs/heads/")
+	if s.Tip == "" || s.Tip == s.Base {
+		return "nothing was committed on " + branch
+	}
+	return "its work is on " + branch
 }
 
 // explainLoop gives errors of the package worktree their exit codes.

@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/reverie-memory/reverie/worktree"
@@ -108,6 +107,9 @@ func runLoopCancel(ctx context.Context, env *Env, name string, o loopOptions) er
 	if s.Reason != "" {
 		what += ": " + string(s.Reason)
 	}
-	env.say("%s; its work is on %s", what, strings.TrimPrefix(s.Branch, "refs/heads/"))
+	env.say("%s; %s", what, whereWork(s))
+	if o.removeTree && !place.InPlace {
+		env.say("removed the work tree %s; the branch stays", place.Dir)
+	}
 	return nil
 }
