@@ -141,6 +141,7 @@ func newApp(env *Env) *cli.App {
 			versionCommand(env), helpCommand(),
 		},
 		HideVersion:               true,
+		HideHelpCommand:           true, // helpCommand is ours
 		DisableSliceFlagSeparator: true, // a comma belongs to the value
 		Reader:                    env.In,
 		Writer:                    helpOut{env},
@@ -161,32 +162,44 @@ func newApp(env *Env) *cli.App {
 		},
 	}
 	for _, c := range app.Commands {
-		c.OnUsageError = usageError
-		c.HideHelpCommand = true
+		nameVerbs(c, app.Name+" "+c.Name)
 	}
 	return app
 }
 
 func usageError(c *cli.Context, err error, _ bool) error {
-	hint := "'reverie help' lists the commands"
+	hint, says := "'reverie help' lists the commands", err.Error()
 	if c.Command != nil && c.Command.Name != "" && c.Command.Name != "reverie" {
-		hint = fmt.Sprintf("'reverie help %s' shows what it takes", c.Command.Name)
+		hint = fmt.Sprintf("'reverie help %s' shows what it takes", verbName(c.Command))
 		if takesText(c.Command) {
 			hint = fmt.Sprintf("a text that begins with - stands behind --: reverie %s -- '-…'; %s", c.Command.Name, hint)
 		}
+		if takesCommand(c.Command) {
+			hint = fmt.Sprintf("a command stands behind --, with its options; %s", hint)
+		}
+		var value, name string
+		if n, _ := fmt.Sscanf(says, "invalid value %q for flag -%s", &value, &name); n == 2 {
+			if _, isTime := findFlag(c.Command.Flags, strings.TrimSuffix(name, ":")).(*cli.DurationFlag); isTime {
+				says = fmt.Sprintf("--%s %s: no time with a unit, such as 90s, 5m or 2h", strings.TrimSuffix(name, ":"), value)
+			}
+		}
 	}
-	return usage(hint, "%s", strings.Replace(err.Error(), "flag provided but not defined: ", "there is no option ", 1))
+	return usage(hint, "%s", strings.Replace(says, "flag provided but not defined: ", "there is no option ", 1))
 }
 
 // hoist brings a command line into the order that the flag parser understands: flags of the
-// program, the command, its flags, and after "--" everything else. So flags may stand anywhere,
-// as with git; after "--" nothing is a flag.
+// program, the command and the one below it, its flags, and after "--" everything else. So flags may
+// stand anywhere, as with git; after "--" nothing is a flag. A command that takes another one gets that "--",
+// too. Of a command line that asks for help only the command is left.
 func hoist(app *cli.App, args []string) []string {
-	var global, local, rest []string
+	var global, names, local, rest []string
 	var command *cli.Command
 	for i := 1; i < len(args); i++ {
 		arg := args[i]
 		if arg == "--" {
+			if takesCommand(command) {
+				rest = append(rest, arg)
+			}
 			rest = append(rest, args[i+1:]...)
 			break
 		}
@@ -195,9 +208,13 @@ func hoist(app *cli.App, args []string) []string {
 				if command = app.Command(arg); command == nil {
 					return args // help, or an error that the parser words
 				}
-				continue
+				names = append(names, command.Name)
+			} else if below := command.Command(arg); below != nil && len(rest) == 0 {
+				command = below
+				names = append(names, below.Name)
+			} else {
+				rest = append(rest, arg)
 			}
-			rest = append(rest, arg)
 			continue
 		}
 		name, _, hasValue := strings.Cut(strings.TrimLeft(arg, "-"), "=")
@@ -205,6 +222,11 @@ func hoist(app *cli.App, args []string) []string {
 		var flag cli.Flag
 		if command != nil {
 			flag = findFlag(command.Flags, name)
+			for _, below := range command.Subcommands {
+				if flag == nil {
+					flag = findFlag(below.Flags, name)
+				}
+			}
 		}
 		if flag == nil {
 			if flag = findFlag(app.Flags, name); flag != nil || command == nil {
@@ -221,9 +243,12 @@ func hoist(app *cli.App, args []string) []string {
 			*to = append(*to, args[i])
 		}
 	}
+	if slices.ContainsFunc(local, isHelp) {
+		local, rest = []string{"--help"}, nil
+	}
 	out := append([]string{args[0]}, global...)
 	if command != nil {
-		out = append(append(out, command.Name), local...)
+		out = append(append(out, names...), local...)
 		if len(rest) > 0 {
 			out = append(append(out, "--"), rest...)
 		}

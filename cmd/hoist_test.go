@@ -24,6 +24,13 @@ func TestFlagsMayStandAnywhere(t *testing.T) {
 		{[]string{"recall", "--file=a b", "x"}, []string{"recall", "--file=a b", "--", "x"}},
 		{[]string{"recall", "-frobnicate"}, []string{"recall", "-frobnicate"}},
 		{[]string{"list", "-bash: foo"}, []string{"list", "-bash: foo"}},
+		{[]string{"loop", "start", "p.md", "--max", "1", "--json", "--", "works", "--max"}, []string{"--json", "loop", "start", "--max", "1", "--", "p.md", "--", "works", "--max"}},
+		{[]string{"loop", "--max", "1", "start", "p.md"}, []string{"loop", "start", "--max", "1", "--", "p.md"}},
+		{[]string{"loop", "status", "status"}, []string{"loop", "status", "--", "status"}},
+		{[]string{"loop", "nosuch", "start"}, []string{"loop", "--", "nosuch", "start"}},
+		{[]string{"sandbox", "exec", "--", "ls", "-l"}, []string{"sandbox", "exec", "--", "--", "ls", "-l"}},
+		{[]string{"show", "x", "-h", "--at", "y"}, []string{"show", "--help"}},
+		{[]string{"sandbox", "exec", "--", "ls", "--help"}, []string{"sandbox", "exec", "--", "--", "ls", "--help"}},
 		{nil, nil},
 	}
 	for _, c := range cases {

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/ollama"
 	"github.com/reverie-memory/reverie/worktree"
 	"github.com/urfave/cli/v2"
 )
@@ -41,7 +43,7 @@ type loopOptions struct {
 	run        bool
 	strict     bool
 	yes        bool
-	waive      string
+	waive      []string // ids
 	reason     string
 
 	max, minAudits, maxErrors, maxStalls, maxRepeats int
@@ -53,74 +55,85 @@ type loopOptions struct {
 }
 
 func loopCommand(env *Env) *cli.Command {
-	d := worktree.DefaultSettings()
-	seconds := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 	var o loopOptions
+	var none []cli.Flag
+	// verb is a command below loop that takes at least so many words, and at most so many.
+	verb := func(name, args, says string, least, most int, flags []cli.Flag, run func(ctx context.Context, words, command []string) error) *cli.Command {
+		return &cli.Command{Name: name, Usage: says, ArgsUsage: args, Flags: flags, Action: func(c *cli.Context) error {
+			o.set = c.IsSet
+			words, command, err := commandWords(c)
+			if err == nil && (len(words) < least || len(words) > most) {
+				err = wrongWords(c, words)
+			}
+			if err != nil {
+				return err
+			}
+			return run(c.Context, words, command)
+		}}
+	}
+	named := func(run func(context.Context, *Env, string, loopOptions) error) func(context.Context, []string, []string) error {
+		return func(ctx context.Context, words, _ []string) error {
+			return run(ctx, env, strings.Join(words, ""), o)
+		}
+	}
+	hidden := func(c *cli.Command) *cli.Command {
+		c.Hidden = true
+		return c
+	}
+	start := verb("start", "PLAN [-- COMMAND [ARG…]]", "begin a loop, and carry it on until it ends", 1, 1, o.startFlags(), func(ctx context.Context, words, command []string) error {
+		return runLoopStart(ctx, env, words[0], command, o)
+	})
+	start.Description = "PLAN is a Markdown file, or -. Say who codes, by --agent or a COMMAND, which gets the prompt on standard input; and who looks\n" +
+		"for defects, by --audit, --audit-agent or --audit-model: an audit prints {\"findings\":[{\"file\",\"line\",\"severity\",\"text\"}]}.\n" +
+		"Paths in COMMAND and --audit count from the top of the loop's work tree."
+	status := verb("status", "[NAME]", "tell how the loops stand, or all about one", 0, 1, []cli.Flag{
+		&cli.BoolFlag{Name: "watch", Usage: "tell steps and what is printed until the loop ends", Destination: &o.watch},
+	}, named(runLoopStatus))
+	remove := verb("remove", "NAME…", "remove what is kept of loops that have ended; their branches stay", 1, 1<<10, []cli.Flag{
+		&cli.BoolFlag{Name: "yes", Usage: "do not ask", Destination: &o.yes},
+	}, func(ctx context.Context, words, _ []string) error {
+		for _, name := range words {
+			if err := runLoopRemove(ctx, env, name, o); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 	return &cli.Command{
 		Name:      "loop",
 		Usage:     "have an agent carry out a plan in a work tree of its own, checked after each iteration",
-		ArgsUsage: "lint PLAN | start PLAN [-- COMMAND…] | status [NAME] | findings [NAME] | cancel [NAME] | resume [NAME] | remove NAME",
-		Description: "PLAN is a Markdown file, or -; the commands that show that it is done stand in a block marked ```verify. Each iteration an\n" +
-			"agent codes, what it made is committed on the branch reverie/loop/NAME, the plan's commands run, and an audit looks for\n" +
-			"defects. It is done when the commands pass and no finding blocks. COMMAND gets the prompt on standard input. An audit\n" +
-			"prints {\"findings\":[{\"file\",\"line\",\"severity\",\"text\"}]}.",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "name", Usage: "of the loop; else from the plan's title", Destination: &o.name},
-			&cli.StringFlag{Name: "agent", Usage: "who codes: " + strings.Join(loopAgentNames(), ", ") + ", a command after --, or hand: whoever commits in its work tree", Destination: &o.agent},
-			&cli.StringFlag{Name: "model", Usage: "that the agent asks", Destination: &o.model},
-			&cli.StringFlag{Name: "audit", Usage: "`CMD` of a shell that looks for defects", Destination: &o.audit},
-			&cli.StringFlag{Name: "audit-agent", Usage: "agent that looks for defects", Destination: &o.auditAgent},
-			&cli.StringFlag{Name: "audit-model", Usage: "local `MODEL` that looks for defects, or auto; with --audit-agent the model that it asks", Destination: &o.auditModel},
-			&cli.StringFlag{Name: "base", Usage: "`REV` to begin from; else HEAD", Destination: &o.base},
-			&cli.StringFlag{Name: "sandbox", Usage: "`ENGINE` that keeps all commands from this machine: docker, podman, or off; else what sandbox.mode says", Destination: &o.sandbox},
-			&cli.BoolFlag{Name: "in-place", Usage: "work in this work tree, on its branch; it must be clean", Destination: &o.inPlace},
-			&cli.BoolFlag{Name: "detach", Usage: "go on in the background", Destination: &o.detach},
-			&cli.BoolFlag{Name: "promise", Usage: "the coder has to say, too, that all is done", Destination: &o.promise},
-			&cli.IntFlag{Name: "max", Usage: "iterations; 0: no limit", Value: d.MaxIterations, Destination: &o.max},
-			&cli.IntFlag{Name: "min-audits", Usage: "that have to come to an end; 0 makes do without an audit", Value: d.MinAudits, Destination: &o.minAudits},
-			&cli.IntFlag{Name: "max-errors", Usage: "of a phase in a row; 0: no limit", Value: d.MaxErrors, Destination: &o.maxErrors},
-			&cli.IntFlag{Name: "max-repeats", Usage: "iterations in a row that bring no new tree; 0: no limit", Value: d.MaxRepeats, Destination: &o.maxRepeats},
-			&cli.DurationFlag{Name: "stall", Usage: "without output, that counts as a stall; 0: none does", Value: seconds(d.StallTime), Destination: &o.stall},
-			&cli.IntFlag{Name: "max-stalls", Usage: "in a row; 0: no limit", Value: d.MaxStalls, Destination: &o.maxStalls},
-			&cli.DurationFlag{Name: "turn-time", Usage: "of one agent or audit; 0: no limit", Value: seconds(d.TurnTime), Destination: &o.turn},
-			&cli.DurationFlag{Name: "verify-time", Usage: "of one command of the plan; 0: no limit", Value: seconds(d.VerifyTime), Destination: &o.verify},
-			&cli.DurationFlag{Name: "time", Usage: "of the whole loop; 0: no limit", Destination: &o.total},
-			&cli.DurationFlag{Name: "backoff", Usage: "after a first error", Value: loopBackoff, Destination: &o.backoff},
-			&cli.StringFlag{Name: "block-on", Usage: "severities that keep it from being done, with commas", Value: strings.Join(d.BlockOn, ","), Destination: &o.blockOn},
-			&cli.Int64Flag{Name: "max-file", Usage: "`BYTES` of a file that is committed", Value: d.MaxFile, Destination: &o.maxFile},
-			&cli.BoolFlag{Name: "remove-worktree", Usage: "the work tree goes when the loop ends, if it is clean; the branch stays", Destination: &o.removeTree},
-			&cli.BoolFlag{Name: "watch", Usage: "status: tell steps and what is printed until the loop ends", Destination: &o.watch},
-			&cli.BoolFlag{Name: "run", Usage: "lint: run the plan's commands on the commit to begin from", Destination: &o.run},
-			&cli.BoolFlag{Name: "strict", Usage: "lint: warnings count", Destination: &o.strict},
-			&cli.BoolFlag{Name: "yes", Usage: "remove: do not ask", Destination: &o.yes},
-			&cli.BoolFlag{Name: "all", Usage: "findings: those that are settled too", Destination: &o.all},
-			&cli.StringFlag{Name: "waive", Usage: "findings: settle the open finding `ID`", Destination: &o.waive},
-			&cli.StringFlag{Name: "reason", Usage: "of a waiver", Destination: &o.reason},
+		ArgsUsage: "COMMAND",
+		Description: "A plan is a Markdown file; the commands that show that it is done stand in a block marked ```verify. Each iteration an agent\n" +
+			"codes, what it made is committed on the branch reverie/loop/NAME, the plan's commands run, and an audit looks for defects. It\n" +
+			"is done when the commands pass and no finding blocks. Without NAME it is the only loop that has not ended, else the only one.",
+		Subcommands: []*cli.Command{
+			verb("lint", "PLAN", "say what a plan lacks, before a loop begins", 1, 1, o.lintFlags(), func(ctx context.Context, words, _ []string) error {
+				return runLoopLint(ctx, env, words[0], o)
+			}),
+			start,
+			status,
+			verb("output", "[NAME [ITERATION]]", "show what the agent, the plan's commands and the audit printed", 0, 2, none, func(ctx context.Context, words, _ []string) error {
+				words = append(words, "", "")
+				return runLoopOutput(ctx, env, words[0], words[1])
+			}),
+			verb("findings", "[NAME]", "list what audits found, or settle some of it", 0, 1, o.findingsFlags(), func(ctx context.Context, words, _ []string) error {
+				return runLoopFindings(ctx, env, strings.Join(words, ""), o)
+			}),
+			verb("cancel", "[NAME]", "end a loop; its work is committed", 0, 1, []cli.Flag{
+				&cli.BoolFlag{Name: "remove-worktree", Usage: "the work tree goes, if it is clean; the branch stays", Destination: &o.removeTree},
+			}, named(runLoopCancel)),
+			verb("resume", "[NAME] [-- COMMAND [ARG…]]", "go on with a loop that stopped or was interrupted", 0, 1, o.resumeFlags(), func(ctx context.Context, words, command []string) error {
+				o.command = command
+				return runLoopResume(ctx, env, strings.Join(words, ""), o)
+			}),
+			remove,
+			hidden(verb("hook", "HOOK", "called by git's hooks", 1, 1, none, named(runLoopHook))),
+			hidden(verb("wake", "NAME", "called after a commit", 1, 1, none, named(runLoopWake))),
+			hidden(verb("carry", "NAME", "called by --detach", 1, 1, []cli.Flag{
+				&cli.DurationFlag{Name: "backoff", Usage: "after a first error", Value: loopBackoff, Destination: &o.backoff},
+			}, named(runLoopCarry))),
 		},
-		Action: func(c *cli.Context) error {
-			o.set = c.IsSet
-			verb, rest := c.Args().First(), c.Args().Tail()
-			if verb == "start" && len(rest) > 0 {
-				return runLoopStart(c.Context, env, rest[0], rest[1:], o)
-			}
-			if verb == "resume" && len(rest) > 1 { // NAME -- COMMAND
-				o.command, rest = rest[1:], rest[:1]
-			}
-			if verb == "lint" && len(rest) == 1 {
-				return runLoopLint(c.Context, env, rest[0], o)
-			}
-			run := map[string]func(context.Context, *Env, string, loopOptions) error{
-				"status": runLoopStatus, "findings": runLoopFindings, "cancel": runLoopCancel, "remove": runLoopRemove, "resume": runLoopResume, "hook": runLoopHook, "wake": runLoopWake, "carry": runLoopCarry,
-			}[verb]
-			if run == nil || len(rest) > 1 {
-				return usage("'reverie help loop' shows what it takes", "loop wants lint PLAN, start PLAN, status, findings, cancel, resume or remove")
-			}
-			name := ""
-			if len(rest) > 0 {
-				name = rest[0]
-			}
-			return run(c.Context, env, name, o)
-		},
+		Action: noVerb,
 	}
 }
 
@@ -166,6 +179,9 @@ func (w *workspace) openLoop(ctx context.Context, name string) (*worktree.Record
 		if len(going) == 0 {
 			going = names
 		}
+		if len(names) == 0 {
+			return nil, l, &failure{exitFailed, errors.New("there is no loop here"), "start one: reverie loop start PLAN --agent NAME --audit CMD"}
+		}
 		if len(going) != 1 {
 			return nil, l, &failure{exitUsage, fmt.Errorf("there are %s; say which", count(len(going), "loop", "loops")), "'reverie loop status' lists them"}
 		}
@@ -183,6 +199,18 @@ func (w *workspace) ownLoop(ctx context.Context, name string) (*worktree.Record,
 		l, err = record.LoadOwn(ctx)
 	}
 	return record, l, explainLoop(err)
+}
+
+// branchFree refuses the branch of a loop that begins where another one is in its way.
+func (w *workspace) branchFree(ctx context.Context, branch string) error {
+	for dir := path.Dir(branch); strings.HasPrefix(dir, "refs/heads/"); dir = path.Dir(dir) {
+		if _, err := w.repo.ReadRef(ctx, dir); err == nil {
+			name := strings.TrimPrefix(dir, "refs/heads/")
+			return loopFailure(worktree.Refusal, fmt.Errorf("the branch %s is in the way of %s", name, strings.TrimPrefix(branch, "refs/heads/")),
+				"rename it: git branch -m "+name+" NAME; or work on a branch of yours: --in-place")
+		}
+	}
+	return nil
 }
 
 // loopPlace is the place of a loop that was begun: one that works in the user's own work tree is opened from there. That one may be gone, or
@@ -224,6 +252,9 @@ func (w *workspace) tellEnd(ctx context.Context, s worktree.State) error {
 			w.env.print("%s\n", branch)
 		}
 		w.env.say("loop %s is done after %s; look at it: git diff %.12s...%s", s.Name, count(s.Iteration, "iteration", "iterations"), s.Base, branch)
+		if s.InPlace == "" {
+			w.env.say("to take it: git merge %s; then: reverie loop remove %s, git branch -d %s", branch, s.Name, branch)
+		}
 		return nil
 	case s.Phase != worktree.Stopped:
 		return nil
@@ -232,7 +263,7 @@ func (w *workspace) tellEnd(ctx context.Context, s worktree.State) error {
 	if s.Detail != "" {
 		why = fmt.Errorf("%w: %s", why, oneLine(s.Detail, 600))
 	}
-	hint := "its work is on " + branch + "; to go on: reverie loop resume " + s.Name
+	hint := whereWork(s) + "; to go on: reverie loop resume " + s.Name
 	switch {
 	case s.At == worktree.Starting:
 		hint = ""
@@ -242,11 +273,22 @@ func (w *workspace) tellEnd(ctx context.Context, s worktree.State) error {
 	return loopFailure(s.Reason, why, hint)
 }
 
+// whereWork says where a loop's work is, if it has any.
+func whereWork(s worktree.State) string {
+	branch := strings.TrimPrefix(s.Branch, "refs/heads/")
+	if s.Tip == "" || s.Tip == s.Base {
+		return "nothing was committed on " + branch
+	}
+	return "its work is on " + branch
+}
+
 // explainLoop gives errors of the package worktree their exit codes.
 func explainLoop(err error) error {
 	switch {
 	case err == nil:
 		return nil
+	case errors.Is(err, ollama.ErrUnavailable):
+		return &failure{exitFailed, err, "'ollama serve' starts the server; or have somebody else look for defects: --audit CMD, --audit-agent NAME"}
 	case errors.As(err, new(*failure)):
 		return err
 	case errors.Is(err, worktree.ErrDirty):
@@ -263,6 +305,8 @@ func explainLoop(err error) error {
 		return usage("'reverie loop lint PLAN' shows all that is wrong with it", "%v", err)
 	case errors.Is(err, worktree.ErrHeld):
 		return &failure{exitFailed, err, "'reverie loop status' shows it, 'reverie loop cancel' ends it"}
+	case errors.Is(err, worktree.ErrDone):
+		return &failure{exitFailed, err, "there is nothing to go on with; begin another from its branch: reverie loop start PLAN --base BRANCH"}
 	case errors.Is(err, worktree.ErrEnded):
 		return &failure{exitFailed, err, "give it more: --max N, --time T; or start another"}
 	}

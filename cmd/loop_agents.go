@@ -82,7 +82,7 @@ func loopAgentCommand(name, model string, phase worktree.Phase, inside bool) (ar
 	all := loopAgents()
 	i := slices.IndexFunc(all, func(a loopAgent) bool { return a.name == name })
 	if i < 0 {
-		return nil, nil, usage("known are "+strings.Join(loopAgentNames(), ", ")+"; any other one: reverie loop start PLAN -- COMMAND…", "there is no agent %q", name)
+		return nil, nil, usage("known are "+strings.Join(loopAgentNames(), ", ")+"; any other one: reverie loop start PLAN -- COMMAND…; to commit yourself: --agent "+worktree.Hand, "there is no agent %q", name)
 	}
 	a := all[i]
 	argv = a.code

@@ -19,21 +19,15 @@ func runLoopFindings(ctx context.Context, env *Env, name string, o loopOptions) 
 	if err != nil {
 		return err
 	}
-	if o.waive != "" {
-		if err := notInLoop("findings --waive"); err != nil {
-			return err
-		}
-		f, err := record.Waive(ctx, o.waive, o.reason)
-		if err != nil {
-			return explainLoop(err)
-		}
-		if env.JSON {
-			return env.object(f)
-		}
-		env.say("waived %s: %s", f.ID, oneLine(f.Text, maxFinding))
-		return nil
+	if len(o.waive) > 0 {
+		return w.waive(ctx, record, o.waive, o.reason)
 	}
+	if o.reason != "" {
+		return usage("reverie loop findings NAME --waive ID --reason WHY", "--reason: of which finding?")
+	}
+	open := false
 	for _, f := range l.Findings {
+		open = open || f.State == worktree.OpenFinding
 		if f.State != worktree.OpenFinding && !o.all {
 			continue
 		}
@@ -46,6 +40,28 @@ func runLoopFindings(ctx context.Context, env *Env, name string, o loopOptions) 
 		env.lay(4, styled{dim, f.ID}, styled{"", "  " + string(f.State) + "  " + string(f.Severity) + "  " + oneLine(findingPlace(f), maxFinding) + "  " + oneLine(f.Text, maxFinding)})
 		if f.Scenario != "" {
 			env.lay(4, styled{"", "    " + visible(oneLine(f.Scenario, 600))})
+		}
+	}
+	if open {
+		env.say("to settle one that is to stay: reverie loop findings %s --waive ID --reason WHY", l.State.Name)
+	}
+	return nil
+}
+
+// waive settles open findings. The first that cannot be ends it.
+func (w *workspace) waive(ctx context.Context, record *worktree.Record, ids []string, reason string) error {
+	if err := notInLoop("findings --waive"); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		f, err := record.Waive(ctx, id, reason)
+		if err != nil {
+			return explainLoop(err)
+		}
+		if !w.env.JSON {
+			w.env.say("waived %s: %s", f.ID, oneLine(f.Text, maxFinding))
+		} else if err := w.env.object(f); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -194,20 +194,46 @@ func (w *workspace) wakes(ctx context.Context) bool {
 	return false
 }
 
-// howOn says how a loop goes on that nobody carries on.
-func (w *workspace) howOn(ctx context.Context, s worktree.State) string {
+// howOn says how a loop goes on that nobody carries on. in is the work tree, where that has to be said.
+func (w *workspace) howOn(ctx context.Context, s worktree.State, in string) string {
 	resume := "reverie loop resume " + s.Name
-	switch on := w.wakes(ctx); {
-	case s.ByHand() && s.Phase == worktree.Coding && on:
-		return "it waits for a commit on " + strings.TrimPrefix(s.Branch, "refs/heads/")
-	case s.ByHand() && s.Phase == worktree.Coding && w.narrowed.Background == config.Off:
-		return "it waits for a commit on " + strings.TrimPrefix(s.Branch, "refs/heads/") + "; then: " + resume + " (learn.background is off)"
-	case s.ByHand() && s.Phase == worktree.Coding:
-		return "it waits for a commit on " + strings.TrimPrefix(s.Branch, "refs/heads/") + "; then: " + resume + " (after 'reverie init --git-hooks' it goes on by itself)"
-	case s.Phase == worktree.Coding && s.Settings.Sandbox == config.Off && on:
-		return "nobody carries it on: " + resume + ", or a commit in its work tree, which ends the iteration"
+	on := w.wakes(ctx)
+	if !s.ByHand() || s.Phase != worktree.Coding {
+		if s.Phase == worktree.Coding && s.Settings.Sandbox == config.Off && on {
+			return "nobody carries it on: " + resume + ", or a commit in its work tree, which ends the iteration"
+		}
+		return "nobody carries it on: " + resume
 	}
-	return "nobody carries it on: " + resume
+	branch := strings.TrimPrefix(s.Branch, "refs/heads/")
+	if commit := w.unseen(ctx, s); commit != "" {
+		return fmt.Sprintf("commit %.12s on %s waits to be looked at: %s", commit, branch, resume)
+	}
+	wait := "it waits for a commit on " + branch
+	if in != "" {
+		wait += " in " + in
+	}
+	hooks, err := w.hookPlace(ctx)
+	switch {
+	case on:
+		return wait
+	case w.narrowed.Background == config.Off:
+		return wait + "; then: " + resume + " (learn.background is off)"
+	case err != nil || hooks.avoid != "" || hooks.tool != "":
+		return wait + "; then: " + resume + " (it goes on by itself once git's post-commit hook calls Reverie: 'reverie init --git-hooks' says what to add to it)"
+	}
+	return wait + "; then: " + resume + " (after 'reverie init --git-hooks' it goes on by itself)"
+}
+
+// unseen is the last commit of a loop by hand that nobody has looked at yet; "" if there is none.
+func (w *workspace) unseen(ctx context.Context, s worktree.State) string {
+	if !s.ByHand() || s.Phase != worktree.Coding || s.Given != "" {
+		return s.Given
+	}
+	tip, err := w.repo.ReadRef(ctx, s.Branch)
+	if err != nil || tip == s.Tip {
+		return ""
+	}
+	return tip
 }
 
 // tellWait says what a loop by hand waits for.
@@ -220,6 +246,6 @@ func (w *workspace) tellWait(ctx context.Context, s worktree.State, place *workt
 		return w.env.object(j)
 	}
 	w.env.print("%s\n", place.Dir)
-	w.env.say("loop %s, iteration %d: %s in %s", s.Name, s.Iteration, w.howOn(ctx, s), place.Dir)
+	w.env.say("loop %s, iteration %d: %s", s.Name, s.Iteration, w.howOn(ctx, s, place.Dir))
 	return nil
 }

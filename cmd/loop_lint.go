@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -42,12 +43,14 @@ func runLoopLint(ctx context.Context, env *Env, file string, o loopOptions) erro
 	} else if why != "" {
 		doubtful = append(doubtful, &worktree.PlanError{Rule: "submodule", Why: why})
 	}
+	var ran []verification
 	if o.run && len(wrong) == 0 {
-		passes, err := w.passesAlready(ctx, plan, base, set)
-		if err != nil {
+		var passes []*worktree.PlanError
+		if passes, ran, err = w.passesAlready(ctx, plan, base, set); err != nil {
 			return explainLoop(err)
 		}
 		doubtful = append(doubtful, passes...)
+		env.say("%s", toldRun(ran))
 	}
 	var found []finding
 	for level, all := range map[level][]*worktree.PlanError{levelError: wrong, levelWarning: doubtful} {
@@ -60,6 +63,9 @@ func runLoopLint(ctx context.Context, env *Env, file string, o loopOptions) erro
 		return err
 	}
 	switch {
+	case len(found) == 0 && o.run:
+		env.say("nothing found in %s", file)
+		return nil
 	case len(found) == 0:
 		env.say("nothing found in %s: %s", file, count(len(plan.Verify), "command", "commands"))
 		return nil
@@ -69,6 +75,24 @@ func runLoopLint(ctx context.Context, env *Env, file string, o loopOptions) erro
 	}
 	env.say("%s in %s", count(len(doubtful), "warning", "warnings"), file)
 	return nil
+}
+
+// toldRun says how the commands of a plan went that were run, as there is to be something to do.
+func toldRun(ran []verification) string {
+	var failed []string
+	for _, c := range ran {
+		switch {
+		case c.exit == nil:
+			failed = append(failed, c.line+" (ended)")
+		case *c.exit != 0:
+			failed = append(failed, fmt.Sprintf("%s (%d)", c.line, *c.exit))
+		}
+	}
+	said := fmt.Sprintf("ran %s on the commit to begin from: %d failed", count(len(ran), "command", "commands"), len(failed))
+	if len(failed) > 0 {
+		said += ": " + oneLine(strings.Join(failed, ", "), 300)
+	}
+	return said
 }
 
 // lintSettings are the settings of a loop that matter to its plan: who audits, and what the commands run in.
@@ -170,12 +194,12 @@ func firstWord(line string) string {
 	return ""
 }
 
-// passesAlready runs the commands of a plan on a commit, where and how a loop would, and is doubts about what they came to: that all of
+// passesAlready runs the commands of a plan on a commit, where and how a loop would. It is how they ended, and doubts about what they came to: that all of
 // them pass, so that nothing tells a loop that did its work from one that did nothing, and that there was no program.
-func (w *workspace) passesAlready(ctx context.Context, plan worktree.Plan, base string, set worktree.Settings) ([]*worktree.PlanError, error) {
+func (w *workspace) passesAlready(ctx context.Context, plan worktree.Plan, base string, set worktree.Settings) (doubts []*worktree.PlanError, ran []verification, err error) {
 	dir, done, err := w.tryFolder(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer done()
 	defer func() { // without the folder git forgets it
@@ -183,39 +207,38 @@ func (w *workspace) passesAlready(ctx context.Context, plan worktree.Plan, base 
 		w.repo.Git(context.WithoutCancel(ctx), nil, "worktree", "remove", "--force", dir)
 	}()
 	if _, err := w.repo.Git(ctx, nil, "worktree", "add", "--quiet", "--detach", dir, base); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	state := worktree.State{Base: base, Tip: base, Settings: set}
 	l := &looper{w: w, run: worktree.Exec, env: git.Environ()}
 	if sandboxed(set) {
 		if l.inside, err = w.insideOf(ctx, state, dir); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		c, err := w.env.sandboxSettings(ctx)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if l.inside.spec.Image, err = l.inside.engine.Image(ctx, c.Image); err != nil {
-			return nil, loopSandboxFailure(err)
+			return nil, nil, loopSandboxFailure(err)
 		}
 		if err := os.Remove(filepath.Join(dir, ".git")); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		l.run, l.env = l.inside.run, nil
 	}
 	out, err := l.verify(ctx, worktree.Turn{Loop: worktree.Loop{State: state, Plan: plan}, Dir: dir, Live: io.Discard})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	ran := verified(out.Output)
+	ran = verified(out.Output)
 	if out.Passed && len(ran) > 0 {
-		return []*worktree.PlanError{{Line: plan.Lines[0], Rule: "passes", Why: "all of the plan's commands pass on the commit to begin from: they do not show that anything was done"}}, nil
+		return []*worktree.PlanError{{Line: plan.Lines[0], Rule: "passes", Why: "all of the plan's commands pass on the commit to begin from: they do not show that anything was done"}}, ran, nil
 	}
-	var doubts []*worktree.PlanError
 	for i, c := range ran {
 		if c.exit != nil && slices.Contains([]int{126, 127}, *c.exit) && i < len(plan.Lines) {
 			doubts = append(doubts, &worktree.PlanError{Line: plan.Lines[i], Rule: "program", Why: "the command ends with " + strconv.Itoa(*c.exit) + ": " + oneLine(lastLine(c.output), 200)})
 		}
 	}
-	return doubts, nil
+	return doubts, ran, nil
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/reverie-memory/reverie/worktree"
@@ -160,6 +159,9 @@ func runLoopCancel(ctx context.Context, env *Env, name string, o loopOptions) er
 	if s.Reason != "" {
 		what += ": " + string(s.Reason)
 	}
-	env.say("%s; its work is on %s", what, strings.TrimPrefix(s.Branch, "refs/heads/"))
+	env.say("%s; %s", what, whereWork(s))
+	if o.removeTree && !place.InPlace {
+		env.say("removed the work tree %s; the branch stays", place.Dir)
+	}
 	return nil
 }

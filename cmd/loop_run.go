@@ -121,7 +121,7 @@ func (l *looper) start(ctx context.Context, t worktree.Turn, argv, env []string,
 func failedRun(what string, r worktree.Result, limit float64) error {
 	switch {
 	case r.TimedOut:
-		return fmt.Errorf("%s took longer than %.0f seconds", what, limit)
+		return fmt.Errorf("%s took longer than %s", what, settingTime(limit))
 	case r.Code != 0:
 		return fmt.Errorf("%s ended with exit code %d: %s", what, r.Code, oneLine(lastLine(r.Output), 300))
 	}

@@ -298,7 +298,12 @@ func (w *workspace) beginLoop(ctx context.Context, s *worktree.State, plan workt
 			s.Branch = worktree.Branches + s.Name
 		}
 		if err := git.CheckRef(s.Branch); err != nil || worktree.Slug(s.Name) != s.Name && strings.Trim(s.Name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") != "" {
-			return nil, nil, usage("letters of ASCII in lower case, digits, - and _", "--name %s: no name for a branch", s.Name)
+			return nil, nil, usage("letters a to z, digits, and - _ . between them", "--name %s: no name for a loop", s.Name)
+		}
+		if own {
+			if err := w.branchFree(ctx, s.Branch); err != nil {
+				return nil, nil, err
+			}
 		}
 		record := worktree.Open(w.repo, s.Name, w.scanner)
 		lease, err := worktree.TakeLease(ctx, w.repo, s.Name, "")

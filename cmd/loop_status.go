@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/clipperhouse/displaywidth"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/worktree"
 )
@@ -26,6 +27,7 @@ type loopJSON struct {
 		Fixed  int `json:"fixed"`
 		Waived int `json:"waived"`
 	} `json:"findings"`
+	unseen string // the commit by hand that nobody has looked at
 }
 
 func (w *workspace) loopJSON(ctx context.Context, name string) (loopJSON, error) {
@@ -39,7 +41,7 @@ func (w *workspace) loopJSON(ctx context.Context, name string) (loopJSON, error)
 		return j, err
 	}
 	j.State, j.Dir, j.Commits = l.State, place.Dir, list(place.Commits())
-	j.Runs, j.Foreign = runsOf(l.Findings), !l.Own
+	j.Runs, j.Foreign, j.unseen = runsOf(l.Findings), !l.Own, w.unseen(ctx, l.State)
 	if j.Holder = worktree.Held(ctx, w.repo, name); j.Holder != nil && !l.State.Phase.Over() {
 		j.Live = liveOf(w.repo, l.State, maxLiveJSON)
 	}
@@ -99,49 +101,97 @@ func runLoopStatus(ctx context.Context, env *Env, name string, o loopOptions) er
 		}
 		return nil
 	}
-	names, err := worktree.List(ctx, w.repo)
+	all, err := w.allLoops(ctx)
 	if err != nil {
 		return err
 	}
-	if len(names) == 0 {
+	if len(all) == 0 {
 		env.say("there is no loop here; start one: reverie loop start PLAN --agent NAME --audit CMD")
 	}
-	for _, n := range names {
-		j, err := w.loopJSON(ctx, n)
-		if err != nil {
-			return err
-		}
+	var rows [][]string
+	for _, j := range all {
 		if env.JSON {
 			if err := env.object(j); err != nil {
 				return err
 			}
 			continue
 		}
-		env.print("%s\n", loopLine(j))
+		cells := loopCells(j)
+		rows = append(rows, slices.Insert(cells, 1, ago(env.Now().Sub(j.Changed))))
+	}
+	for _, line := range columns(rows) {
+		env.print("%s\n", line)
 	}
 	return nil
 }
 
+// allLoops are the loops of the repository, what changed last first.
+func (w *workspace) allLoops(ctx context.Context) ([]loopJSON, error) {
+	names, err := worktree.List(ctx, w.repo)
+	if err != nil {
+		return nil, err
+	}
+	var all []loopJSON
+	for _, n := range names {
+		j, err := w.loopJSON(ctx, n)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, j)
+	}
+	slices.SortStableFunc(all, func(a, b loopJSON) int { return b.Changed.Compare(a.Changed) })
+	return all, nil
+}
+
 // loopLine is a loop in one line.
-func loopLine(j loopJSON) string {
+func loopLine(j loopJSON) string { return strings.Join(loopCells(j), "  ") }
+
+// loopCells are the parts of a loop's line: its name, its phase, its iteration, and what else there is to say.
+func loopCells(j loopJSON) []string {
 	what := string(j.Phase)
 	if j.Phase == worktree.Stopped {
 		what = "stopped: " + string(j.Reason)
 	}
-	line := fmt.Sprintf("%s  %s  iteration %s", j.Name, what, iterationOf(j))
+	cells := []string{visible(j.Name), what, "iteration " + iterationOf(j)}
 	if j.Findings.Open > 0 {
-		line += "  " + count(j.Findings.Open, "finding open", "findings open")
+		cells = append(cells, count(j.Findings.Open, "finding open", "findings open"))
 	}
 	switch {
 	case j.Foreign:
-		line += "  not begun here"
+		cells = append(cells, "not begun here")
 	case j.Phase.Over() || j.Holder != nil:
+	case j.unseen != "":
+		cells = append(cells, "a commit waits to be looked at")
 	case j.waits():
-		line += "  waits for a commit"
+		cells = append(cells, "waits for a commit")
 	default:
-		line += "  nobody carries it on"
+		cells = append(cells, "nobody carries it on")
 	}
-	return visible(line)
+	return cells
+}
+
+// columns are rows as lines: the first four cells of each stand below those of the others, two spaces apart.
+func columns(rows [][]string) (lines []string) {
+	var width [4]int
+	for _, row := range rows {
+		for i, cell := range row[:min(len(row), len(width))] {
+			width[i] = max(width[i], displaywidth.String(cell))
+		}
+	}
+	for _, row := range rows {
+		var b strings.Builder
+		for i, cell := range row {
+			b.WriteString(cell)
+			if i < len(row)-1 {
+				if i < len(width) {
+					b.WriteString(strings.Repeat(" ", width[i]-displaywidth.String(cell)))
+				}
+				b.WriteString("  ")
+			}
+		}
+		lines = append(lines, b.String())
+	}
+	return lines
 }
 
 // waits reports whether a loop is where it should be without a process.
@@ -177,7 +227,7 @@ func (w *workspace) tellLoop(ctx context.Context, j loopJSON, between func()) {
 	if j.Foreign {
 		row("process", "none: "+worktree.ErrForeign.Error()+"; to take its record away: reverie loop remove "+j.Name)
 	} else if j.Holder == nil && !j.Phase.Over() {
-		row("process", w.howOn(ctx, j.State))
+		row("process", w.howOn(ctx, j.State, ""))
 	}
 	between()
 	row("audits", fmt.Sprint(j.Audits))

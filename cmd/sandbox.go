@@ -31,41 +31,79 @@ type sandboxOptions struct {
 
 func sandboxCommand(env *Env) *cli.Command {
 	var o sandboxOptions
+	engine := &cli.StringFlag{Name: "engine", Usage: "`NAME` is docker or podman; without it, what sandbox.mode says", Destination: &o.engine}
 	return &cli.Command{
-		Name:      "sandbox",
-		Usage:     "run a command in a container that keeps it from the host, and make the image for it",
-		ArgsUsage: "exec -- COMMAND [ARG…] | build | list | prune [NAME…]",
-		Description: "exec runs a command in the work tree, without its git directory, without a network and with limits, or refuses.\n" +
-			"build makes the image: of a Dockerfile that fetches from a registry, or of a root file system that is on this machine.\n" +
-			"list shows the containers that are there; prune removes those whose owner is dead, or those named.\n" +
-			"The settings sandbox.… say what is used and how much of it: reverie config.",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "engine", Usage: "`NAME` is docker or podman; without it, what sandbox.mode says", Destination: &o.engine},
-			&cli.StringFlag{Name: "image", Usage: "exec: run in image `NAME`; build: call it that", Destination: &o.image},
-			&cli.StringFlag{Name: "workspace", Usage: "exec: `DIR` is what the command can write; without it, the work tree, or where there is none the current folder", Destination: &o.workspace},
-			&cli.BoolFlag{Name: "read-only", Usage: "exec: the workspace can only be read", Destination: &o.readOnly},
-			&cli.BoolFlag{Name: "no-network", Usage: "exec: nothing can be reached, whatever the settings say", Destination: &o.noNetwork},
-			&cli.DurationFlag{Name: "time", Usage: "exec: end the command after `TIME`, such as 90s, where that is less than the settings say", Destination: &o.time},
-			&cli.StringFlag{Name: "from-rootfs", Usage: "build: of the folder or tar archive `PATH`, and no registry", Destination: &o.rootfs},
-			&cli.StringFlag{Name: "base", Usage: "build: start from image `NAME`", Destination: &o.base},
-			&cli.StringFlag{Name: "dockerfile", Usage: "build: of `FILE` in the place of ours", Destination: &o.dockerfile},
+		Name:        "sandbox",
+		Usage:       "run a command in a container that keeps it from the host, and make the image for it",
+		ArgsUsage:   "COMMAND",
+		Description: "The settings sandbox.… say what is used and how much of it: reverie config.",
+		Subcommands: []*cli.Command{
+			{
+				Name:        "exec",
+				Usage:       "run a command in a container",
+				ArgsUsage:   "-- COMMAND [ARG…]",
+				Description: "It runs in the work tree, without its git directory, without a network and with limits, or not at all.",
+				Flags: []cli.Flag{
+					engine,
+					&cli.StringFlag{Name: "image", Usage: "run in image `NAME`; without it, what sandbox.image says", Destination: &o.image},
+					&cli.StringFlag{Name: "workspace", Usage: "`DIR` is what the command can write; without it, the work tree, or where there is none the current folder", Destination: &o.workspace},
+					&cli.BoolFlag{Name: "read-only", Usage: "the workspace can only be read", Destination: &o.readOnly},
+					&cli.BoolFlag{Name: "no-network", Usage: "nothing can be reached, whatever the settings say", Destination: &o.noNetwork},
+					&cli.DurationFlag{Name: "time", Usage: "end the command after `TIME`, such as 90s, where that is less than the settings say", Destination: &o.time},
+				},
+				Action: func(c *cli.Context) error {
+					words, command, err := commandWords(c)
+					switch {
+					case err != nil:
+						return err
+					case len(words) > 0:
+						return usage("reverie sandbox exec -- "+strings.Join(words, " "), "sandbox exec: the command stands behind --, not %q", words)
+					case len(command) == 0:
+						return usage("reverie sandbox exec -- go test ./...", "sandbox exec wants a command")
+					}
+					return runSandboxExec(c.Context, env, o, command)
+				},
+			},
+			{
+				Name:        "build",
+				Usage:       "make the image, and set sandbox.image to it",
+				Description: "It is made of a Dockerfile that fetches from a registry, or of a root file system that is on this machine.",
+				ArgsUsage:   " ",
+				Flags: []cli.Flag{
+					engine,
+					&cli.StringFlag{Name: "image", Usage: "call it `NAME`", Destination: &o.image},
+					&cli.StringFlag{Name: "from-rootfs", Usage: "of the folder or tar archive `PATH`, and no registry", Destination: &o.rootfs},
+					&cli.StringFlag{Name: "base", Usage: "start from image `NAME`", Destination: &o.base},
+					&cli.StringFlag{Name: "dockerfile", Usage: "of `FILE` in the place of ours", Destination: &o.dockerfile},
+				},
+				Action: func(c *cli.Context) error {
+					if c.Args().Present() {
+						return wrongWords(c, c.Args().Slice())
+					}
+					return runSandboxBuild(c.Context, env, o)
+				},
+			},
+			{
+				Name:      "list",
+				Usage:     "list the containers of Reverie's; those whose owner is dead are removed first",
+				ArgsUsage: " ",
+				Flags:     []cli.Flag{engine},
+				Action: func(c *cli.Context) error {
+					if c.Args().Present() {
+						return wrongWords(c, c.Args().Slice())
+					}
+					return runSandboxList(c.Context, env, o)
+				},
+			},
+			{
+				Name:      "prune",
+				Usage:     "remove the containers whose owner is dead, or those that are named",
+				ArgsUsage: "[NAME…]",
+				Flags:     []cli.Flag{engine},
+				Action:    func(c *cli.Context) error { return runSandboxPrune(c.Context, env, o, c.Args().Slice()) },
+			},
 		},
-		Action: func(c *cli.Context) error {
-			verb, rest := c.Args().First(), c.Args().Tail()
-			switch {
-			case verb == "exec" && len(rest) > 0:
-				return runSandboxExec(c.Context, env, o, rest)
-			case verb == "exec":
-				return usage("reverie sandbox exec -- go test ./...", "sandbox exec wants a command")
-			case verb == "build" && len(rest) == 0:
-				return runSandboxBuild(c.Context, env, o)
-			case verb == "list" && len(rest) == 0:
-				return runSandboxList(c.Context, env, o)
-			case verb == "prune":
-				return runSandboxPrune(c.Context, env, o, rest)
-			}
-			return usage("'reverie help sandbox' shows what it takes", "sandbox wants exec, build, list or prune")
-		},
+		Action: noVerb,
 	}
 }
 
@@ -211,6 +249,9 @@ func runSandboxExec(ctx context.Context, env *Env, o sandboxOptions, argv []stri
 	}
 	began := time.Now()
 	r, err := e.Run(ctx, spec, argv, in)
+	if err != nil && o.image != "" && errors.Is(err, sandbox.ErrNoImage) {
+		return &failure{exitFailed, err, "nothing was run; '" + e.Name + " images' lists those that are there; without --image it is what sandbox.image says"}
+	}
 	if err != nil {
 		return sandboxFailure(err)
 	}
@@ -218,11 +259,11 @@ func runSandboxExec(ctx context.Context, env *Env, o sandboxOptions, argv []stri
 	if err != nil {
 		return err
 	}
-	return env.tellSandbox(r, changed, spec)
+	return env.tellSandbox(r, changed, spec, time.Duration(c.Seconds)*time.Second)
 }
 
-// tellSandbox tells how a command went, and ends as it did.
-func (env *Env) tellSandbox(r sandbox.Result, changed []sandbox.Change, spec sandbox.Spec) error {
+// tellSandbox tells how a command went, and ends as it did. most is the time that the settings let it have.
+func (env *Env) tellSandbox(r sandbox.Result, changed []sandbox.Change, spec sandbox.Spec, most time.Duration) error {
 	if env.JSON {
 		j := sandboxJSON{string(r.Ended), r.Exit, r.Why, r.Took.Seconds(), r.Image, string(r.Stdout), string(r.Stderr), list(r.Hidden), list(r.Denied), []plantedJSON{}}
 		for _, c := range changed {
@@ -241,6 +282,9 @@ func (env *Env) tellSandbox(r sandbox.Result, changed []sandbox.Change, spec san
 	l := spec.Limits
 	switch r.Ended {
 	case sandbox.TimedOut:
+		if l.Time < most {
+			return &failure{exitTime, fmt.Errorf("the command was ended after %s", l.Time), fmt.Sprintf("--time sets how long it may take, up to %s: sandbox.seconds", most)}
+		}
 		return &failure{exitTime, fmt.Errorf("the command was ended after %s", l.Time), "sandbox.seconds sets how long one may take"}
 	case sandbox.TooLong:
 		return &failure{exitLimit, fmt.Errorf("the command was ended: it printed more than %d MiB", l.Output>>20), "sandbox.output sets how much it may"}
@@ -282,132 +326,4 @@ func (env *Env) sandboxPlace(ctx context.Context, asked string) (workspace, dir 
 		here = workspace
 	}
 	return workspace, here, nil
-}
-
-func runSandboxBuild(ctx context.Context, env *Env, o sandboxOptions) error {
-	if o.rootfs != "" && (o.base != "" || o.dockerfile != "") {
-		return usage("", "--from-rootfs excludes --base and --dockerfile")
-	}
-	if err := env.wantsPerson("sandbox build"); err != nil { // it sets what every later command runs in
-		return err
-	}
-	c, err := env.sandboxSettings(ctx)
-	if err != nil {
-		return err
-	}
-	r := sandbox.Recipe{Tag: "reverie-sandbox", Base: o.base}
-	if o.image != "" {
-		r.Tag = o.image
-	}
-	if o.rootfs != "" {
-		r.Rootfs = env.path(o.rootfs)
-	}
-	if o.dockerfile != "" {
-		if r.Dockerfile, err = os.ReadFile(env.path(o.dockerfile)); err != nil {
-			return err
-		}
-	}
-	if env.Verbose {
-		r.Progress = env.Err
-	}
-	e, err := env.engine(ctx, c, o.engine)
-	if err != nil {
-		return err
-	}
-	env.say("building %s; this may take minutes", r.Tag)
-	id, err := e.Build(ctx, r)
-	if err != nil {
-		return &failure{exitFailed, err, "'reverie -v sandbox build' shows all that the engine says; without a registry: --from-rootfs PATH"}
-	}
-	if err := config.Set(config.UserFile(), "sandbox.image", `"`+id+`"`); err != nil {
-		return err
-	}
-	if env.JSON {
-		return env.object(map[string]string{"image": id, "name": r.Tag, "engine": e.Name})
-	}
-	env.print("%s\n", id)
-	env.say("set sandbox.image in %s", config.UserFile())
-	return nil
-}
-
-// containerJSON is a container of ours.
-type containerJSON struct {
-	Name    string    `json:"name"`
-	Loop    string    `json:"loop"`
-	Status  string    `json:"status"` // as the engine says: created, running, exited
-	Owner   string    `json:"owner"`  // alive, dead, or elsewhere: on another machine, or in another space of processes
-	PID     int       `json:"pid"`
-	Host    string    `json:"host"`
-	Started time.Time `json:"started"`
-}
-
-func newContainerJSON(c sandbox.Container) containerJSON {
-	owner := "dead"
-	switch {
-	case !c.Owner.Here():
-		owner = "elsewhere"
-	case c.Owner.Alive():
-		owner = "alive"
-	}
-	return containerJSON{c.Name, c.Loop, c.Status, owner, c.Owner.PID, c.Owner.Host, c.Started}
-}
-
-// sandboxEngine is the engine to look after.
-func (env *Env) sandboxEngine(ctx context.Context, o sandboxOptions) (*sandbox.Engine, error) {
-	c, err := env.sandboxSettings(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return env.engine(ctx, c, o.engine)
-}
-
-func runSandboxList(ctx context.Context, env *Env, o sandboxOptions) error {
-	e, err := env.sandboxEngine(ctx, o)
-	if err != nil {
-		return err
-	}
-	all, err := e.List(ctx)
-	if err != nil {
-		return sandboxFailure(err)
-	}
-	return env.tellContainers(all)
-}
-
-func (env *Env) tellContainers(all []sandbox.Container) error {
-	for _, c := range all {
-		j := newContainerJSON(c)
-		if env.JSON {
-			if err := env.object(j); err != nil {
-				return err
-			}
-			continue
-		}
-		what := j.Status
-		if c.Loop != "" {
-			what += ", of loop " + visible(c.Loop)
-		}
-		env.lay(2, styled{bold, visible(j.Name)}, styled{"", fmt.Sprintf("  %s, its owner is %s: process %d on %s", what, j.Owner, j.PID, visible(j.Host))})
-	}
-	return nil
-}
-
-func runSandboxPrune(ctx context.Context, env *Env, o sandboxOptions, names []string) error {
-	e, err := env.sandboxEngine(ctx, o)
-	if err != nil {
-		return err
-	}
-	if len(names) == 0 {
-		removed, err := e.Prune(ctx, nil)
-		return errors.Join(env.tellContainers(removed), sandboxFailure(err))
-	}
-	if err := env.wantsPerson("sandbox prune NAME"); err != nil { // somebody may be at work in it
-		return err
-	}
-	for _, name := range names {
-		if err := e.Remove(ctx, name); err != nil {
-			return sandboxFailure(err)
-		}
-		env.say("removed %s", name)
-	}
-	return nil
 }

@@ -15,14 +15,27 @@ func helpCommand() *cli.Command {
 		Usage:     "list the commands, or say what one takes",
 		ArgsUsage: "[COMMAND]",
 		Action: func(c *cli.Context) error {
-			switch name := c.Args().First(); {
-			case c.NArg() == 0:
-				return cli.ShowAppHelp(c)
-			case c.App.Command(name) == nil:
-				return noCommand(c.App, name)
-			default:
-				return cli.ShowCommandHelp(c, name)
+			var parent *cli.Command
+			found, of := &cli.Command{Subcommands: c.App.Commands}, ""
+			for _, word := range c.Args().Slice() {
+				below := found.Command(word)
+				switch {
+				case below == nil && parent == nil:
+					return noCommand(c.App, word)
+				case below == nil:
+					return usage("'reverie help"+of+"' shows what it takes", "%q is no command of%s", word, of)
+				}
+				parent, found, of = found, below, of+" "+below.Name
 			}
+			if parent == nil {
+				return cli.ShowAppHelp(c)
+			}
+			in := cli.NewContext(c.App, nil, c)
+			if in.Command = parent; len(found.Subcommands) > 0 {
+				in.Command = found
+				return found.Run(in, found.Name, "--help") // which lists them
+			}
+			return cli.ShowCommandHelp(in, found.Name)
 		},
 	}
 }

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -72,48 +71,11 @@ func loopsTab(env *Env) tui.Tab {
 			{Key: "f", Name: "findings", Text: view(func(ctx context.Context, w *workspace, name string) error {
 				return runLoopFindings(ctx, w.env, name, loopOptions{all: true})
 			})},
-			{Key: "o", Name: "output", End: true, Text: view(func(ctx context.Context, w *workspace, name string) error { return w.tellLoopOutput(ctx, name) })},
+			{Key: "o", Name: "output", End: true, Text: view(func(ctx context.Context, w *workspace, name string) error { return w.tellLoopOutput(ctx, name, 0) })},
 		},
 		Actions: []tui.Action{
 			{Key: "c", Name: "cancel", Confirm: "End this loop? Its work stays.", Do: do(runLoopCancel, loopOptions{})},
 			{Key: "r", Name: "resume", Confirm: "Have this loop go on in the background?", Do: do(runLoopResume, loopOptions{detach: true, backoff: loopBackoff})},
 		},
 	}
-}
-
-// tellLoopOutput shows what the phases of the last two iterations have printed, and what the phase that runs does.
-func (w *workspace) tellLoopOutput(ctx context.Context, name string) error {
-	record := worktree.Open(w.repo, name, w.scanner)
-	l, err := record.Load(ctx)
-	if err != nil {
-		return err
-	}
-	show := func(iteration int, what, text string) {
-		w.env.print("%s\n", w.env.paint(bold, fmt.Sprintf("── iteration %d, %s", iteration, what)))
-		if text = strings.TrimRight(visibleLines(text), "\n"); text != "" {
-			w.env.print("%s\n", text)
-		}
-	}
-	outputs := map[worktree.Phase]string{worktree.Coding: "agent", worktree.Verifying: "verify", worktree.Auditing: "audit"}
-	for n := max(1, l.State.Iteration-1); n <= l.State.Iteration; n++ {
-		for _, phase := range []worktree.Phase{worktree.Coding, worktree.Verifying, worktree.Auditing} {
-			text, err := record.Output(ctx, n, outputs[phase])
-			if err != nil {
-				return err
-			}
-			if phase != worktree.Verifying {
-				text = readable(text)
-			}
-			if text != "" {
-				show(n, string(phase), text)
-			}
-		}
-	}
-	if l.State.Phase.Over() || worktree.Held(ctx, w.repo, name) == nil {
-		return nil
-	}
-	if now := liveOf(w.repo, l.State, worktree.MaxLive); now != nil {
-		show(now.Iteration, string(now.Phase)+w.since(now), now.Text+now.Rest)
-	}
-	return nil
 }

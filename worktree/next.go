@@ -138,13 +138,13 @@ func Next(s State, e Event) (State, error) {
 		enough := s.Phase == Stopped && ended && n.Complete()
 		switch {
 		case s.Phase == Done:
-			return s, fmt.Errorf("loop %s is done: %w", s.Name, ErrEnded)
+			return s, fmt.Errorf("loop %s %w: %w", s.Name, ErrDone, ErrEnded)
 		case s.Phase != Stopped:
 			return s, wrong
 		case s.Reason == MaxIterations && s.atLimit() && !enough:
-			return s, fmt.Errorf("loop %s has had its %d iterations: %w", s.Name, s.Iteration, ErrEnded)
+			return s, fmt.Errorf("loop %s has had its %s: %w", s.Name, plural(s.Iteration, "iteration"), ErrEnded)
 		case s.Settings.TotalTime > 0 && s.Spent >= s.Settings.TotalTime && !enough:
-			return s, fmt.Errorf("loop %s has had its %.0f seconds: %w", s.Name, s.Spent, ErrEnded)
+			return s, fmt.Errorf("loop %s has had its %s: %w", s.Name, plural(int(s.Spent), "second"), ErrEnded)
 		}
 		at := s.At
 		n.Reason, n.Detail, n.At, n.Errors, n.Stalls, n.Repeats = "", "", "", 0, 0, 0

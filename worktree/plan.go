@@ -59,6 +59,8 @@ type planReading struct {
 	Plan
 	wrong    []*PlanError // it cannot be carried out as it is
 	doubtful []*PlanError // it may not mean what it says
+	shell    int          // the line of the first block that is marked as a shell's, from 1; 0 if there is none
+	mark     string       // of that block
 }
 
 func (r *planReading) fault(line int, rule, format string, args ...any) {
@@ -123,6 +125,9 @@ func readPlan(text string) *planReading {
 			half = ""
 		case mark != "":
 			fence, opened, commands = mark, n, len(r.Verify)
+			if r.shell == 0 && isShell(info) {
+				r.shell, r.mark = n, info
+			}
 			if verify = isVerify(info); !verify && slices.Contains(strings.FieldsFunc(strings.ToLower(info), notLetter), "verify") {
 				r.doubt(n, "verify", "the block that begins here is not run: what marks it is the word verify alone, and first")
 			}
@@ -149,6 +154,12 @@ func readPlan(text string) *planReading {
 func isVerify(info string) bool {
 	words := strings.Fields(info)
 	return len(words) > 0 && words[0] == "verify"
+}
+
+// isShell reports whether a block is marked as commands of a shell.
+func isShell(info string) bool {
+	words := strings.Fields(strings.ToLower(info))
+	return len(words) > 0 && slices.Contains([]string{"sh", "bash", "shell", "zsh", "console", "shell-session"}, words[0])
 }
 
 func notLetter(c rune) bool { return !unicode.IsLetter(c) }

@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -13,12 +14,16 @@ import (
 func LintPlan(text string, audited bool, scanner *redact.Scanner) (p Plan, wrong, doubtful []*PlanError) {
 	r := readPlan(text)
 	readable := !slices.ContainsFunc(r.wrong, func(e *PlanError) bool { return e.Rule == "size" || e.Rule == "empty" })
+	line, block := 1, ""
+	if r.shell > 0 {
+		line, block = r.shell, fmt.Sprintf("; if they are those of the block that begins here, mark it verify and not %s", r.mark)
+	}
 	switch {
 	case len(r.wrong) > 0 || len(r.Verify) > 0: // what cannot be read may hold them
 	case audited:
-		r.doubt(1, "verify", "the plan has no commands that show that it is done: nothing but audits will")
+		r.doubt(line, "verify", "the plan has no commands that show that it is done: nothing but audits will%s", block)
 	default:
-		r.fault(1, "verify", "the plan has no commands, and there is no audit: nothing would say when it is done")
+		r.fault(line, "verify", "the plan has no commands, and there is no audit: nothing would say when it is done%s", block)
 	}
 	if readable {
 		for _, line := range secretLines(r.Text, scanner) {

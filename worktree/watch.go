@@ -3,7 +3,6 @@ package worktree
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -60,10 +59,10 @@ func (r *loop) watch(ctx context.Context, do Doer) (out Outcome, ended Event, er
 		case r.cancelled():
 			ended = Event{Kind: Halted, Reason: Cancelled}
 		case set.TotalTime > 0 && r.state.Spent+time.Since(began).Seconds() >= set.TotalTime:
-			ended = Event{Kind: Halted, Reason: TimeOver, Why: fmt.Sprintf("the loop has had its %.0f seconds", set.TotalTime)}
+			ended = Event{Kind: Halted, Reason: TimeOver, Why: "the loop has had its " + plural(int(set.TotalTime), "second")}
 		case silent > stalls:
 			stalls = silent
-			e := Event{Kind: Silent, Count: silent, Why: fmt.Sprintf("no output for %.0f seconds", since)}
+			e := Event{Kind: Silent, Count: silent, Why: "no output for " + plural(int(since), "second")}
 			if set.MaxStalls > 0 && silent >= set.MaxStalls {
 				ended = e
 			} else if err := r.take(ctx, Step{Event: e}); err != nil {

@@ -19,6 +19,8 @@ var (
 	ErrTaken = errors.New("the name is taken")
 	// ErrEvent is returned by Next for an event that cannot happen in a phase.
 	ErrEvent = errors.New("cannot happen now")
+	// ErrDone is returned, together with ErrEnded, when a loop is to go on that is done.
+	ErrDone = errors.New("is done")
 	// ErrEnded is returned when a loop is to go on that is done, or has reached its limit.
 	ErrEnded = errors.New("the loop has ended")
 	// ErrDirty is returned when work that is not committed would be mixed up with a loop's, or lost.

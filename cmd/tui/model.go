@@ -287,8 +287,11 @@ func (m *model) key(key string) tea.Cmd {
 	m.said, m.wrong = "", false
 	t := &m.tabs[m.now]
 	switch key {
-	case "q", "ctrl+c", "esc":
+	case "q", "ctrl+c":
 		return tea.Quit
+	case "esc":
+		t.view = 0
+		return m.next(m.now)
 	case "ctrl+z":
 		return tea.Suspend
 	case "?":

@@ -223,7 +223,7 @@ func TestKeysThatHaveNoUse(t *testing.T) {
 	d := newDesk(t, "one", "two")
 	d.items[0].Not = "y"
 	d.do(d.load(0))
-	if foot := ansi.Strip(d.foot(&d.tabs[0])); strings.Contains(foot, "y drop") {
+	if foot := ansi.Strip(d.keyLine(&d.tabs[0])); strings.Contains(foot, "y drop") {
 		t.Errorf("offered is %q", foot)
 	}
 	d.press("y")
@@ -239,7 +239,7 @@ func TestKeysFitTheScreen(t *testing.T) {
 	d := newDesk(t, "one")
 	for _, width := range []int{20, 30, 40, 60, 80} {
 		d.send(tea.WindowSizeMsg{Width: width, Height: 7})
-		if foot := ansi.Strip(d.foot(&d.tabs[0])); !strings.Contains(foot, "? keys") || ansi.StringWidth(foot) > width {
+		if foot := ansi.Strip(d.keyLine(&d.tabs[0])); !strings.Contains(foot, "? keys") || ansi.StringWidth(foot) > width {
 			t.Errorf("%d: %q", width, foot)
 		}
 		d.press("?")
@@ -263,4 +263,38 @@ func TestFitBreaksNothingOff(t *testing.T) {
 			t.Errorf("%d: %q", width, all)
 		}
 	}
+}
+
+// A question is seen as a whole, and so is an answer, on a screen that is narrower than they are.
+func TestWhatIsSaidIsNotCut(t *testing.T) {
+	d := newDesk(t, "one")
+	d.send(tea.WindowSizeMsg{Width: 20, Height: 8})
+	d.tabs[0].Actions[1].Confirm = "End this loop? Its work stays where it is."
+	d.press("x")
+	d.shows("End this loop? Its\nwork stays where it\nis. [y,n]")
+	if n := strings.Count(ansi.Strip(d.screen()), "\n"); n != 7 {
+		t.Errorf("%d lines on a screen of 8", n+1)
+	}
+	d.fails = errors.New(strings.Repeat("word ", 40))
+	d.press("y")
+	d.shows("! word word word", "…")
+	if n := strings.Count(ansi.Strip(d.screen()), "\n"); n != 7 {
+		t.Errorf("%d lines on a screen of 8", n+1)
+	}
+}
+
+// Escape goes back to what is known of an item, and never leaves.
+func TestEscapeGoesBack(t *testing.T) {
+	d := newDesk(t, "one")
+	d.press("w")
+	d.shows(" 1/1 · why ")
+	d.do(d.key("esc"))
+	d.shows("all of id0")
+	if cmd := d.key("esc"); cmd != nil {
+		if _, quits := cmd().(tea.QuitMsg); quits {
+			t.Error("escape left")
+		}
+	}
+	d.press("?")
+	d.shows("esc")
 }

@@ -45,7 +45,8 @@ func (m *model) screen() string {
 		rows = append(rows, m.rule(t))
 		rows = append(rows, m.below(t)...)
 	}
-	rows = append(rows, m.foot(t))
+	foot := m.foot(t)
+	rows = append(rows[:min(len(rows), m.height-len(foot))], foot...)
 	for i := range rows {
 		rows[i] = ansi.Truncate(rows[i], m.width, "…") + plain
 	}
@@ -162,6 +163,7 @@ func (m *model) allKeys(t *tab) (lines []string) {
 	if len(m.tabs) > 1 {
 		tell("tab", "the next list")
 	}
+	tell("esc", "back to what is known")
 	tell("ctrl+z", "to the shell")
 	tell("q", "leave")
 	if len(lines) > room {
@@ -173,13 +175,28 @@ func (m *model) allKeys(t *tab) (lines []string) {
 	return lines[:room]
 }
 
-// foot is what was said last, or the keys.
-func (m *model) foot(t *tab) string {
+// foot is what was said last, in as many lines as it takes and there are, or the keys.
+func (m *model) foot(t *tab) []string {
+	if m.said == "" {
+		return []string{m.keyLine(t)}
+	}
+	said, style := oneLine(m.said), ""
+	if m.wrong {
+		said, style = "! "+said, bold
+	}
+	lines := strings.Split(fit(said, m.width), "\n")
+	if most := m.height - 4; len(lines) > most {
+		lines = append(lines[:most-1], lines[most-1]+" …")
+	}
+	for i := range lines {
+		lines[i] = style + lines[i]
+	}
+	return lines
+}
+
+// keyLine is what the tab is doing, or the keys.
+func (m *model) keyLine(t *tab) string {
 	switch {
-	case m.said != "" && m.wrong:
-		return bold + "! " + oneLine(m.said)
-	case m.said != "":
-		return oneLine(m.said)
 	case t.doing != "":
 		return faint + t.doing + " …"
 	case t.pending != nil:

@@ -1,0 +1,63 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/sandbox"
+)
+
+func runSandboxBuild(ctx context.Context, env *Env, o sandboxOptions) error {
+	if o.rootfs != "" && (o.base != "" || o.dockerfile != "") {
+		return usage("", "--from-rootfs excludes --base and --dockerfile")
+	}
+	if err := env.wantsPerson("sandbox build"); err != nil { // it sets what every later command runs in
+		return err
+	}
+	c, err := env.sandboxSettings(ctx)
+	if err != nil {
+		return err
+	}
+	r := sandbox.Recipe{Tag: "reverie-sandbox", Base: o.base}
+	if o.image != "" {
+		r.Tag = o.image
+	}
+	if o.rootfs != "" {
+		r.Rootfs = env.path(o.rootfs)
+		if _, err := os.Stat(r.Rootfs); err != nil {
+			return fmt.Errorf("--from-rootfs: %w", err)
+		}
+	}
+	if o.dockerfile != "" {
+		if r.Dockerfile, err = os.ReadFile(env.path(o.dockerfile)); err != nil {
+			return err
+		}
+	}
+	if env.Verbose {
+		r.Progress = env.Err
+	}
+	e, err := env.engine(ctx, c, o.engine)
+	if err != nil {
+		return err
+	}
+	env.say("building %s; this may take minutes", r.Tag)
+	id, err := e.Build(ctx, r)
+	if err != nil {
+		hint := "'reverie -v sandbox build' shows all that the engine says"
+		if o.rootfs == "" {
+			hint += "; without a registry: --from-rootfs PATH"
+		}
+		return &failure{exitFailed, err, hint}
+	}
+	if err := config.Set(config.UserFile(), "sandbox.image", `"`+id+`"`); err != nil {
+		return err
+	}
+	if env.JSON {
+		return env.object(map[string]string{"image": id, "name": r.Tag, "engine": e.Name})
+	}
+	env.print("%s\n", id)
+	env.say("set sandbox.image in %s", config.UserFile())
+	return nil
+}

@@ -1,0 +1,96 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/reverie-memory/reverie/sandbox"
+)
+
+// containerJSON is a container of ours.
+type containerJSON struct {
+	Name    string    `json:"name"`
+	Loop    string    `json:"loop"`
+	Status  string    `json:"status"` // as the engine says: created, running, exited
+	Owner   string    `json:"owner"`  // alive, dead, or elsewhere: on another machine, or in another space of processes
+	PID     int       `json:"pid"`
+	Host    string    `json:"host"`
+	Started time.Time `json:"started"`
+}
+
+func newContainerJSON(c sandbox.Container) containerJSON {
+	owner := "dead"
+	switch {
+	case !c.Owner.Here():
+		owner = "elsewhere"
+	case c.Owner.Alive():
+		owner = "alive"
+	}
+	return containerJSON{c.Name, c.Loop, c.Status, owner, c.Owner.PID, c.Owner.Host, c.Started}
+}
+
+// sandboxEngine is the engine to look after.
+func (env *Env) sandboxEngine(ctx context.Context, o sandboxOptions) (*sandbox.Engine, error) {
+	c, err := env.sandboxSettings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return env.engine(ctx, c, o.engine)
+}
+
+func runSandboxList(ctx context.Context, env *Env, o sandboxOptions) error {
+	e, err := env.sandboxEngine(ctx, o)
+	if err != nil {
+		return err
+	}
+	removed, pruneErr := e.Prune(ctx, nil)
+	for _, c := range removed {
+		env.say("removed %s: its owner is dead", visible(c.Name))
+	}
+	all, err := e.List(ctx)
+	if err != nil {
+		return sandboxFailure(err)
+	}
+	return errors.Join(env.tellContainers(all), sandboxFailure(pruneErr))
+}
+
+func (env *Env) tellContainers(all []sandbox.Container) error {
+	for _, c := range all {
+		j := newContainerJSON(c)
+		if env.JSON {
+			if err := env.object(j); err != nil {
+				return err
+			}
+			continue
+		}
+		what := j.Status
+		if c.Loop != "" {
+			what += ", of loop " + visible(c.Loop)
+		}
+		env.lay(2, styled{bold, visible(j.Name)}, styled{"", fmt.Sprintf("  %s, its owner is %s: process %d on %s", what, j.Owner, j.PID, visible(j.Host))})
+	}
+	return nil
+}
+
+func runSandboxPrune(ctx context.Context, env *Env, o sandboxOptions, names []string) error {
+	e, err := env.sandboxEngine(ctx, o)
+	if err != nil {
+		return err
+	}
+	if len(names) == 0 {
+		removed, err := e.Prune(ctx, nil)
+		return errors.Join(env.tellContainers(removed), sandboxFailure(err))
+	}
+	if err := env.wantsPerson("sandbox prune NAME"); err != nil { // somebody may be at work in it
+		return err
+	}
+	for _, name := range names {
+		if err := e.Remove(ctx, name); err != nil {
+			return sandboxFailure(err)
+		}
+		env.say("removed %s", name)
+	}
+	return nil
+}

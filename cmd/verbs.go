@@ -1,0 +1,84 @@
+package cmd
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// nameVerbs gives every command below c its full name, and our words for what it does not take.
+func nameVerbs(c *cli.Command, name string) {
+	c.OnUsageError = usageError
+	c.HideHelpCommand = true
+	for _, sub := range c.Subcommands {
+		sub.HelpName = name + " " + sub.Name
+		nameVerbs(sub, sub.HelpName)
+	}
+}
+
+// noVerb is the action of a command that has others below it.
+func noVerb(c *cli.Context) error {
+	var names []string
+	for _, sub := range c.Command.Subcommands {
+		if !sub.Hidden {
+			names = append(names, sub.Name)
+		}
+	}
+	hint := "'reverie help " + c.Command.Name + "' shows what it takes"
+	wants := strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
+	word := c.Args().First()
+	if word == "" {
+		return usage(hint, "%s wants %s", c.Command.Name, wants)
+	}
+	if name := nearest(names, word); name != "" {
+		hint = fmt.Sprintf("did you mean 'reverie %s %s'? %s", c.Command.Name, name, hint)
+	}
+	return usage(hint, "%s wants %s, not %q", c.Command.Name, wants, word)
+}
+
+// takesCommand reports whether a command takes another one, behind "--".
+func takesCommand(c *cli.Command) bool {
+	return c != nil && strings.Contains(c.ArgsUsage, "-- COMMAND")
+}
+
+// commandWords are the arguments of a command before "--", and the command behind it. Where there is nothing behind, it is an error.
+func commandWords(c *cli.Context) (words, command []string, err error) {
+	words = c.Args().Slice()
+	if !takesCommand(c.Command) {
+		return words, nil, nil
+	}
+	at := slices.Index(words, "--")
+	if at < 0 {
+		return words, nil, nil
+	}
+	if words, command = words[:at], words[at+1:]; len(command) == 0 {
+		err = usage(fmt.Sprintf("'reverie help %s' shows what it takes", verbName(c.Command)), "%s: there is no command behind --", verbName(c.Command))
+	}
+	return words, command, err
+}
+
+// wrongWords is the error of a command that got too few words, or too many.
+func wrongWords(c *cli.Context, words []string) error {
+	name := verbName(c.Command)
+	wants := strings.TrimSpace(c.Command.ArgsUsage)
+	if takesCommand(c.Command) && len(words) > 1 {
+		return usage(fmt.Sprintf("a command stands behind --: reverie %s %s … -- %s", name, words[0], strings.Join(words[1:], " ")), "%s wants %s, not %q", name, wants, words)
+	}
+	if wants == "" {
+		return usage(fmt.Sprintf("'reverie help %s' shows what it takes", name), "%s takes no arguments", name)
+	}
+	if len(words) == 0 {
+		return usage(fmt.Sprintf("'reverie help %s' shows what it takes", name), "%s wants %s", name, wants)
+	}
+	return usage(fmt.Sprintf("'reverie help %s' shows what it takes", name), "%s wants %s, not %q", name, wants, words)
+}
+
+// verbName is a command as it is typed, without the program.
+func verbName(c *cli.Command) string {
+	if c.HelpName == "" {
+		return c.Name
+	}
+	return strings.TrimPrefix(c.HelpName, "reverie ")
+}
