@@ -219,6 +219,12 @@ func (w *workspace) tellLoop(ctx context.Context, j loopJSON, between func()) {
 	row("phase", string(j.Phase)+w.since(j.Live))
 	row("reason", strings.TrimSuffix(string(j.Reason)+": "+oneLine(j.Detail, 600), ": "))
 	row("iteration", iterationOf(j))
+	switch {
+	case j.Failing != nil:
+		row("verified", "no: "+visible(j.Failing.String()))
+	case j.Verified:
+		row("verified", "the plan's commands passed")
+	}
 	row("findings", fmt.Sprintf("%d open (%d blocking), %d fixed, %d waived", j.Findings.Open, j.Findings.Blocks, j.Findings.Fixed, j.Findings.Waived))
 	for _, f := range j.Runs {
 		row("look at", visible(f.File+"  "+oneLine(f.Why, 200)+"  "+f.Finding))

@@ -67,8 +67,7 @@ type tail struct {
 }
 
 // newTail makes the file of a phase that begins, in the place of what a process that was killed has left.
-func newTail(dir string, scanner *redact.Scanner, s State) *tail {
-	now := time.Now()
+func newTail(dir string, scanner *redact.Scanner, s State, now time.Time) *tail {
 	t := &tail{dir: dir, scanner: scanner, live: Live{Phase: s.Phase, Iteration: s.Iteration, Began: now}, changed: true}
 	t.keep(now)
 	return t

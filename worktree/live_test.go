@@ -27,7 +27,7 @@ func newOnlooker(t *testing.T) onlooker {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	return onlooker{newTail(dir, redact.New(), State{Phase: Coding, Iteration: 2}), t, repo}
+	return onlooker{newTail(dir, redact.New(), State{Phase: Coding, Iteration: 2}, noon), t, repo}
 }
 
 // sees is what others see now.

@@ -17,8 +17,9 @@ func (r *loop) watch(ctx context.Context, do Doer) (out Outcome, ended Event, er
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var heard atomic.Int64
-	heard.Store(time.Now().UnixNano())
-	seen := newTail(r.place.folder, r.record.scanner, r.state)
+	began := time.Now()
+	heard.Store(began.UnixNano())
+	seen := newTail(r.place.folder, r.record.scanner, r.state, began)
 	defer forget(r.place.folder)
 	defer r.lease.Began(0) // its number may be another's soon
 	done := make(chan error, 1)
@@ -35,7 +36,7 @@ func (r *loop) watch(ctx context.Context, do Doer) (out Outcome, ended Event, er
 		})
 	}()
 	set := r.state.Settings
-	began, stalls := time.Now(), 0
+	stalls := r.state.Stalls // of a process that was killed
 	tick := time.NewTicker(look)
 	defer tick.Stop()
 	for looks := 1; ; looks++ {
@@ -60,7 +61,7 @@ func (r *loop) watch(ctx context.Context, do Doer) (out Outcome, ended Event, er
 			ended = Event{Kind: Halted, Reason: Cancelled}
 		case set.TotalTime > 0 && r.state.Spent+time.Since(began).Seconds() >= set.TotalTime:
 			ended = Event{Kind: Halted, Reason: TimeOver, Why: "the loop has had its " + plural(int(set.TotalTime), "second")}
-		case silent > stalls:
+		case silent != stalls: // less: something is heard again
 			stalls = silent
 			e := Event{Kind: Silent, Count: silent, Why: "no output for " + plural(int(since), "second")}
 			if set.MaxStalls > 0 && silent >= set.MaxStalls {
@@ -70,8 +71,6 @@ func (r *loop) watch(ctx context.Context, do Doer) (out Outcome, ended Event, er
 				<-done
 				return out, ended, err
 			}
-		case silent < stalls:
-			stalls = silent
 		}
 		if ended.Kind != "" {
 			cancel()
