@@ -23,7 +23,7 @@ func LockPlaces(ctx context.Context, repo *git.Repo) (unlock func(), err error) 
 }
 
 // Beside is the name of another loop that has not ended and works in the same work tree, or on the same branch; "" if there is none. One
-// whose record cannot be read is passed over: nobody carries it on.
+// whose record cannot be read, or was not written here, is passed over: nobody carries it on.
 func Beside(ctx context.Context, repo *git.Repo, s State) (string, error) {
 	names, err := List(ctx, repo)
 	if err != nil {
@@ -34,7 +34,7 @@ func Beside(ctx context.Context, repo *git.Repo, s State) (string, error) {
 		if ctx.Err() != nil {
 			return "", ctx.Err()
 		}
-		if err != nil || name == s.Name || l.State.Phase.Over() {
+		if err != nil || !l.Own || name == s.Name || l.State.Phase.Over() {
 			continue
 		}
 		if l.State.Branch == s.Branch || s.InPlace != "" && sameDir(l.State.InPlace, s.InPlace) {

@@ -249,6 +249,8 @@ func Subject(before, after State, e Event) string {
 		return fmt.Sprintf("stopped: %s in iteration %d, %s", after.Reason, after.Iteration, before.Phase)
 	case e.Kind == Failed:
 		return fmt.Sprintf("%s: %s, error %d: %s", after.Phase, it, after.Errors, e.Why)
+	case e.Kind == Silent && after.Stalls == 0:
+		return fmt.Sprintf("%s: %s, heard again", after.Phase, it)
 	case e.Kind == Silent:
 		return fmt.Sprintf("%s: %s, no output, %d in a row", after.Phase, it, after.Stalls)
 	case e.Kind == Resumed:
