@@ -24,7 +24,10 @@ func audits(s worktree.Settings) bool {
 func (l *looper) auditByModel(ctx context.Context, t worktree.Turn) (out worktree.Outcome, err error) {
 	s := t.Loop.State
 	m, set, err := l.w.model(ctx, s.Settings.AuditModel)
-	if err != nil || m == nil {
+	if err == nil && m == nil { // an audit that nobody did is none
+		err = fmt.Errorf("--audit-model %s: there is no model", s.Settings.AuditModel)
+	}
+	if err != nil {
 		return out, err
 	}
 	in, err := l.auditInput(ctx, t)

@@ -66,9 +66,6 @@ func (w *workspace) newLoop(ctx context.Context, file string, command []string, 
 	if err != nil {
 		return s, plan, err
 	}
-	if !audits(set) && set.MinAudits > 0 {
-		return s, plan, usage("reverie loop start PLAN --audit CMD …, or --audit-agent, or --audit-model; to go by the plan's own commands alone: --min-audits 0", "nobody is said to look for defects")
-	}
 	plan, wrong, doubtful := w.lintPlan(ctx, text, set)
 	if len(wrong) > 0 {
 		return s, plan, wrong[0]
@@ -156,6 +153,8 @@ func (w *workspace) loopSettings(set worktree.Settings, command []string, o loop
 		return set, usage("", "an audit is a command's, or an agent's or a model's, not both")
 	case o.auditModel == config.Off:
 		return set, usage("leave it out", "--audit-model off: it is the name of a model, or auto")
+	case !begin && o.promise && !set.Promise:
+		return set, usage("start another one from its branch: reverie loop start PLAN --base BRANCH --promise …", "--promise: the coder was not told what to say")
 	case !begin && o.set("sandbox"):
 		return set, usage("start another one from its branch: reverie loop start PLAN --base BRANCH --sandbox …", "--sandbox: a loop keeps what it was started with")
 	}
@@ -198,6 +197,15 @@ func (w *workspace) loopSettings(set worktree.Settings, command []string, o loop
 				return set, fmt.Errorf("--%s: %w", flag, err)
 			}
 		}
+	}
+	if set.AuditModel == config.Off { // a setting says so; an agent then asks the model of its own
+		set.AuditModel = ""
+	}
+	switch {
+	case set.Agent == "" && len(set.Command) == 0:
+		return set, usage("--agent "+loopAgentNames()[1]+", or a command behind --", "nobody is said to code")
+	case !audits(set) && set.MinAudits > 0:
+		return set, usage("--audit CMD, --audit-agent or --audit-model; to go by the plan's own commands alone: --min-audits 0", "nobody is said to look for defects")
 	}
 	for _, word := range set.BlockOn {
 		if !slices.Contains([]worktree.Severity{worktree.Bug, worktree.Warning, worktree.Suggestion}, worktree.Severity(word)) {
