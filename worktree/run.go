@@ -164,7 +164,7 @@ func (r *loop) phase(ctx context.Context) error {
 		return r.coded(ctx, out, took)
 	case Verifying:
 		if err := r.restore(ctx); err != nil {
-			return err
+			return r.notRestored(ctx, err, out.Output, took)
 		}
 		if moved := r.moved(ctx); moved != "" {
 			out.Passed, out.Output = false, out.Output+moved
@@ -276,7 +276,7 @@ func (r *loop) message(promised, partial bool) Message {
 
 func (r *loop) audited(ctx context.Context, out Outcome, took float64) error {
 	if err := r.restore(ctx); err != nil {
-		return err
+		return r.notRestored(ctx, err, out.Output, took)
 	}
 	return r.take(ctx, Step{
 		Event:  Event{Kind: Audited, Took: took},
@@ -391,6 +391,15 @@ func (r *loop) notKept(ctx context.Context, err error, output string, took float
 		return r.halt(ctx, err, output, took)
 	}
 	return r.failed(ctx, fmt.Errorf("commit: %w", err), output, took)
+}
+
+// notRestored stops the loop where its work tree cannot be as it was before the phase for a reason that stops it; else the phase is
+// done again by whoever carries it on.
+func (r *loop) notRestored(ctx context.Context, err error, output string, took float64) error {
+	if ctx.Err() != nil || halting(err) == "" {
+		return err
+	}
+	return r.halt(ctx, err, output, took)
 }
 
 func (r *loop) cancelled() bool {
