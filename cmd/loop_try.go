@@ -46,8 +46,13 @@ func (w *workspace) tryFolder(ctx context.Context) (tree string, done func(), er
 
 func tryLock(dir string) string { return filepath.Join(dir, "lock") }
 
-// removeTry removes such a folder while its lock is held, so that nobody takes the lock of one that goes.
+// removeTry removes such a folder while its lock is held, under another name: whoever is about to lock the one that it had finds it gone,
+// and not a part of it that would go as well.
 func removeTry(dir string, unlock func()) error {
+	gone := dir + "-gone"
+	if err := os.Rename(dir, gone); err == nil {
+		dir = gone
+	}
 	err := os.RemoveAll(dir)
 	unlock()
 	if err != nil { // some systems keep a file that is open
