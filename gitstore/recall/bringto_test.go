@@ -223,7 +223,11 @@ func TestIndexFollowsTheView(t *testing.T) {
 		err := book.Update(t.Context(), func(tx *record.Tx) error {
 			touched := map[string]bool{}
 			for range 1 + chance.IntN(4) {
-				m, at := ids[chance.IntN(len(ids))], stores[chance.IntN(2)]
+				of := chance.IntN(len(ids))
+				m, at := ids[of], stores[of%2]
+				if chance.IntN(10) == 0 { // a file on both sides: one of them counts
+					at = stores[1-of%2]
+				}
 				path := m.Path()
 				if step%40 > 30 && chance.IntN(5) == 0 {
 					path = path[:len(path)-len(".md")] + "-again.md" // a second file with the id
