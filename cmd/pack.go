@@ -56,8 +56,9 @@ func (p parcel) pack(says func(first, second int) bool) (text string, forms []pa
 	room := func(more string) int {
 		return min(p.budget-pack.Tokens(open+more+end), (maxInjected-len(open+more+tail+end))/4)
 	}
-	if forms = pack.Choose(p.items, room(""), says); p.left > 0 || slices.Contains(forms, pack.Left) || slices.Contains(forms, pack.Short) {
-		forms = pack.Choose(p.items, room(p.saidAtMost()), says)
+	all, some := room(""), func(tier int) int { return room(p.saidAtMost(tier)) }
+	if forms = pack.Choose(p.items, func(int) int { return all }, says); p.left > 0 || slices.Contains(forms, pack.Left) || slices.Contains(forms, pack.Short) {
+		forms = pack.Choose(p.items, some, says)
 	}
 	lines := make([]string, len(p.items)) // by place
 	given, cut, short := 0, p.left, 0
@@ -85,11 +86,12 @@ func (p parcel) frame() (open, end string) {
 	return "<" + memoryElement + " " + p.attributes + ">\n" + p.intro + "\n", "</" + memoryElement + ">\n"
 }
 
-// saidAtMost is the longest that said may be.
-func (p parcel) saidAtMost() string {
+// saidAtMost is the longest that said may be where no item of a later tier is shortened: what it takes to say that of
+// those is no reason to leave out one of this tier.
+func (p parcel) saidAtMost(tier int) string {
 	short := 0
 	for _, item := range p.items {
-		if item.Short != "" {
+		if item.Short != "" && item.Tier <= tier {
 			short++
 		}
 	}
@@ -100,18 +102,17 @@ func (p parcel) saidAtMost() string {
 func (p parcel) least() int {
 	open, end := p.frame()
 	cost := func(line string) int { return pack.Tokens(line) + 1 } // as Choose counts
-	all, shortest := 0, 0
+	all, some := 0, 0
 	for i, item := range p.items {
 		line := cost(item.Whole)
 		all += line
 		if item.Short != "" {
 			line = min(line, cost(item.Short))
 		}
-		if i == 0 || line < shortest {
-			shortest = line
+		if line += pack.Tokens(open + p.saidAtMost(item.Tier) + end); i == 0 || line < some {
+			some = line
 		}
 	}
-	some := pack.Tokens(open+p.saidAtMost()+end) + shortest
 	if p.left > 0 {
 		return some
 	}

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/reverie-memory/reverie/gitstore/recall/pack"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/reflect/transcript"
@@ -122,6 +123,8 @@ func TestLeastBudget(t *testing.T) {
 	long := pack.Item{Value: 1, Whole: "- fact: " + strings.Repeat("word ", 40) + "[00000000]"}
 	cut := pack.Item{Value: 1, Whole: "- fact: one. " + strings.Repeat("two ", 40) + "[00000001]", Short: "- fact: one. … [00000001]"}
 	tiny := pack.Item{Tier: 1, Value: 1, Whole: "- fact: x"}
+	late := cut
+	late.Tier = 1
 	for _, p := range []parcel{
 		{items: []pack.Item{long}},
 		{items: []pack.Item{cut}},
@@ -131,6 +134,8 @@ func TestLeastBudget(t *testing.T) {
 		{items: []pack.Item{long, cut, tiny}},
 		{items: []pack.Item{long}, left: 12},
 		{items: []pack.Item{cut}, left: 12},
+		{items: []pack.Item{long, late}},
+		{items: []pack.Item{{Value: 1, Whole: "- fact: z"}, late}, left: 12},
 	} {
 		p.attributes, p.intro, p.more = "a", startIntro, " are known"
 		for i := range p.items {
@@ -143,6 +148,22 @@ func TestLeastBudget(t *testing.T) {
 		p.budget--
 		if text, _ := p.pack(nil); text != "" {
 			t.Errorf("%v, %d left: with %d tokens already %q", p.items, p.left, p.budget, text)
+		}
+	}
+}
+
+// What it takes to say that a later tier's item is shortened leaves no item of an earlier tier out.
+func TestShorteningTakesNoRoomFromAnEarlierTier(t *testing.T) {
+	binding := []pack.Item{{Value: 1, Whole: "- constraint: never push to main"}, {Place: 1, Value: 1, Whole: "- constraint: the port is taken"}}
+	late := pack.Item{Place: 2, Tier: 1, Value: 1, Whole: "- fact: one. " + strings.Repeat("two ", 40), Short: "- fact: one. …"}
+	alone := parcel{attributes: "a", intro: "b", items: binding, left: 1, more: " are known"}
+	beside := alone
+	beside.items, beside.left = append(slices.Clip(binding), late), 0
+	for budget := range 100 {
+		alone.budget, beside.budget = budget, budget
+		text, want := alone.pack(nil)
+		if _, forms := beside.pack(nil); cmp.Diff(want, forms[:2]) != "" {
+			t.Errorf("budget %d: beside a fact %v, without it %v: %q", budget, forms, want, text)
 		}
 	}
 }
@@ -217,20 +238,15 @@ func TestFill(t *testing.T) {
 		if len(in.Items)+in.Cut[cutBudget]+in.Cut[cutAlike] != n {
 			t.Fatalf("%d of %d are given, and %v left out", len(in.Items), n, in.Cut)
 		}
-		if !optional {
-			return
+		if !optional || in.Cut[cutBudget] == 0 && !slices.ContainsFunc(in.Items, func(g given) bool { return g.Short }) {
+			return // where all have room, none is left out
 		}
 		binding := slices.DeleteFunc(slices.Clone(all), func(c candidate) bool { return c.tier != tierBinds })
-		ids := func(in injection) (out []string) {
-			for _, g := range in.Items {
-				if c := slices.IndexFunc(binding, func(c candidate) bool { return c.m.ID == g.ID }); c >= 0 {
-					out = append(out, g.ID)
-				}
-			}
-			return out
-		}
-		if alone, beside := len(ids(give(binding, n-len(binding)))), len(ids(in)); beside < alone {
-			t.Fatalf("alone %d binding ones are given, beside others %d", alone, beside)
+		beside := slices.DeleteFunc(slices.Clone(in.Items), func(g given) bool {
+			return !slices.ContainsFunc(binding, func(c candidate) bool { return c.m.ID == g.ID })
+		})
+		if alone := give(binding, n-len(binding)); cmp.Diff(alone.Items, beside, cmpopts.EquateEmpty()) != "" {
+			t.Fatalf("of the binding ones alone\n%s\nis given, beside others\n%s", alone.text, in.text)
 		}
 	})
 }

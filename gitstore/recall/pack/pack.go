@@ -31,8 +31,9 @@ const (
 // shortShare is what a shortened item is worth, of the whole: the first sentence of a statement says most of it.
 const shortShare = 0.7
 
-// Choose gives each item its form, such that the lines of those that are given, each with a line feed, take at most
-// budget tokens. says reports whether a second item says nothing that a first does not; nil is never.
+// Choose gives each item its form, such that the lines of those of a tier and of all earlier ones that are given, each
+// with a line feed, take at most budget(tier) tokens; no tier's budget is larger than an earlier one's. says reports
+// whether a second item says nothing that a first does not; nil is never.
 //
 // It goes from tier to tier. In each it first makes sure of the best item of every kind, shortened where it can be, and
 // then takes all others and what the shortened ones lack, the most value for a token first. The n-th best of a kind
@@ -42,12 +43,15 @@ const shortShare = 0.7
 // another, and a larger budget is never worth less, if first of all the kinds' best of the first tier count, then the
 // others of it, then those of the next tier, and so on: where a larger budget first takes a line that had no room before, this
 // line alone is worth more than all that could have been put into that room, for nothing behind it is worth as much a token.
-func Choose(items []Item, budget int, says func(first, second int) bool) []Form {
-	c := chooser{items: items, forms: make([]Form, len(items)), left: budget, says: says}
+func Choose(items []Item, budget func(tier int) int, says func(first, second int) bool) []Form {
+	c := chooser{items: items, forms: make([]Form, len(items)), says: says}
 	for i := range items {
 		c.whole, c.short = append(c.whole, cost(items[i].Whole)), append(c.short, cost(items[i].Short))
 	}
+	last := 0
 	for _, tier := range tiers(items) {
+		n := budget(items[tier[0]].Tier)
+		c.left, last = c.left+n-last, n
 		best, rest := c.steps(tier)
 		c.take(best)
 		c.take(rest)
@@ -79,7 +83,7 @@ type chooser struct {
 	forms []Form
 	whole []int // what each takes whole, in tokens
 	short []int // likewise shortened
-	left  int   // tokens
+	left  int   // tokens; less than 0 where a tier has a smaller budget than earlier ones took
 	taken []int // in the order in which they were
 	says  func(first, second int) bool
 }

@@ -14,6 +14,9 @@ import (
 // words is a line of n-1 words.
 func words(n int) string { return strings.TrimSuffix(strings.Repeat("word ", n-1), " ") }
 
+// flat is one budget for all tiers.
+func flat(budget int) func(int) int { return func(int) int { return budget } }
+
 // A shelf of forty conventions that many sessions bore out leaves room for the only constraint and the failures.
 func TestShelfPushesNothingElseOut(t *testing.T) {
 	var items []Item
@@ -25,7 +28,7 @@ func TestShelfPushesNothingElseOut(t *testing.T) {
 		Item{Place: 41, Tier: 1, Kind: "failure", Value: 1, Whole: words(50), Short: words(20)},
 		Item{Place: 42, Tier: 1, Kind: "failure", Value: 1, Whole: words(12)},
 		Item{Place: 43, Tier: 1, Kind: "note", Value: 0.5, Whole: words(12)})
-	forms := Choose(items, 400, nil)
+	forms := Choose(items, flat(400), nil)
 	n := 0
 	for _, f := range forms[:40] {
 		if f == Whole {
@@ -36,7 +39,7 @@ func TestShelfPushesNothingElseOut(t *testing.T) {
 		t.Errorf("constraint %d, failures %d and %d, note %d, %d conventions", forms[40], forms[41], forms[42], forms[43], n)
 	}
 	items[42].Value = 0.5 // the long one is the better failure
-	if forms = Choose(items, 400, nil); forms[41] == Left || forms[40] != Whole {
+	if forms = Choose(items, flat(400), nil); forms[41] == Left || forms[40] != Whole {
 		t.Errorf("the best failure is left out: %v", forms[40:])
 	}
 }
@@ -52,7 +55,7 @@ func TestWholeThenShortThenLeft(t *testing.T) {
 	for budget, want := range map[int][]Form{
 		1: {Left, Left}, 2: {Left, Short}, 3: {Left, Short}, 4: {Short, Left}, 6: {Short, Short}, 8: {Short, Short}, 10: {Short, Whole}, 11: {Whole, Short}, 15: {Whole, Whole},
 	} {
-		if diff := cmp.Diff(want, Choose([]Item{a, b}, budget, nil)); diff != "" {
+		if diff := cmp.Diff(want, Choose([]Item{a, b}, flat(budget), nil)); diff != "" {
 			t.Errorf("budget %d: %s", budget, diff)
 		}
 	}
@@ -61,10 +64,10 @@ func TestWholeThenShortThenLeft(t *testing.T) {
 func TestSecondThatSaysTheSameIsFolded(t *testing.T) {
 	items := []Item{{Place: 0, Value: 1, Whole: words(10)}, {Place: 1, Value: 2, Whole: words(10)}, {Place: 2, Value: 3, Whole: words(10)}}
 	even := func(first, second int) bool { return first%2 == second%2 }
-	if diff := cmp.Diff([]Form{Folded, Whole, Whole}, Choose(items, 100, even)); diff != "" {
+	if diff := cmp.Diff([]Form{Folded, Whole, Whole}, Choose(items, flat(100), even)); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]Form{Folded, Left, Whole}, Choose(items, 2*cost(items[0].Whole)-1, even)[:3]); diff == "" {
+	if diff := cmp.Diff([]Form{Folded, Left, Whole}, Choose(items, flat(2*cost(items[0].Whole)-1), even)[:3]); diff == "" {
 		t.Error("one that has no room is folded")
 	}
 }
@@ -114,7 +117,7 @@ func line(item Item, f Form) string {
 func TestNeverOverBudget(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		items, budget := shelf(t), rapid.IntRange(-5, 800).Draw(t, "budget")
-		forms := Choose(items, budget, same(items))
+		forms := Choose(items, flat(budget), same(items))
 		text := strings.Join(lines(items, forms), "\n")
 		if text != "" && Tokens(text+"\n") > budget {
 			t.Fatalf("%d tokens of %d", Tokens(text), budget)
@@ -132,7 +135,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		items, budget := shelf(t), rapid.IntRange(0, 800).Draw(t, "budget")
 		again := rapid.Permutation(items).Draw(t, "again")
-		if diff := cmp.Diff(lines(items, Choose(items, budget, same(items))), lines(again, Choose(again, budget, same(again)))); diff != "" {
+		if diff := cmp.Diff(lines(items, Choose(items, flat(budget), same(items))), lines(again, Choose(again, flat(budget), same(again)))); diff != "" {
 			t.Fatal(diff)
 		}
 	})
@@ -142,7 +145,8 @@ func TestOrderDoesNotMatter(t *testing.T) {
 // another that is not.
 func TestNoTierTakesFromAnEarlierOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		items, budget := shelf(t), rapid.IntRange(0, 400).Draw(t, "budget")
+		items, first, less := shelf(t), rapid.IntRange(0, 400).Draw(t, "budget"), rapid.IntRange(0, 40).Draw(t, "less for the next tier")
+		budget := func(tier int) int { return first - tier*less }
 		all := Choose(items, budget, nil)
 		for tier := range 3 {
 			var few []Item
@@ -155,7 +159,7 @@ func TestNoTierTakesFromAnEarlierOne(t *testing.T) {
 			if diff := cmp.Diff(want, Choose(few, budget, nil), cmpopts.EquateEmpty()); diff != "" {
 				t.Fatalf("up to tier %d: %s", tier, diff)
 			}
-			left := budget
+			left := budget(tier)
 			for i, f := range want {
 				switch f {
 				case Whole:
@@ -213,7 +217,7 @@ func TestLargerBudgetIsNeverWorthLess(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		items, budget := shelf(t), rapid.IntRange(0, 600).Draw(t, "budget")
 		more := budget + rapid.IntRange(1, 80).Draw(t, "more")
-		a, b := worths(items, Choose(items, budget, same(items))), worths(items, Choose(items, more, same(items)))
+		a, b := worths(items, Choose(items, flat(budget), same(items))), worths(items, Choose(items, flat(more), same(items)))
 		for i := range a {
 			if b[i] > a[i]+1e-9 {
 				return
