@@ -42,7 +42,8 @@ const noPush = "reverie-loop-does-not-push::"
 
 // HookEnv writes the hooks of a loop, which call program, and returns what has git use them: variables for the environment of what
 // the loop starts. No configuration is written. With them no commit is signed, no editor is opened and no monitor of files is started either, and line
-// endings are no error: each would wait for a person, outlive the loop, or end it.
+// endings are no error: each would wait for a person, outlive the loop, or end it. Nor does git tidy the repository after a commit: killed
+// meanwhile, it leaves a lock that keeps it from ever tidying again.
 func (p *Place) HookEnv(program string) ([]string, error) {
 	dir := filepath.Join(p.folder, "hooks")
 	if err := os.Mkdir(dir, 0o700); err != nil && !os.IsExist(err) {
@@ -57,7 +58,7 @@ func (p *Place) HookEnv(program string) ([]string, error) {
 	config := [][2]string{
 		{"core.hooksPath", dir}, {"url." + noPush + ".pushInsteadOf", ""},
 		{"commit.gpgSign", "false"}, {"tag.gpgSign", "false"}, {"tag.forceSignAnnotated", "false"}, {"core.fsmonitor", "false"},
-		{"core.safecrlf", "false"},
+		{"core.safecrlf", "false"}, {"maintenance.auto", "false"}, {"gc.auto", "0"},
 	}
 	env := []string{"GIT_EDITOR=:", "GIT_SEQUENCE_EDITOR=:", fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(config))}
 	for i, kv := range config {
