@@ -166,7 +166,7 @@ func runLoopWake(ctx context.Context, env *Env, name string, _ loopOptions) erro
 		lease.Release()
 		return explainLoop(err)
 	}
-	return w.carryOn(ctx, record, s, lease, loopBackoff)
+	return w.carryOn(ctx, record, s, lease)
 }
 
 // wakes reports whether a commit in a loop's work tree, made outside of the loop, carries the loop on.
