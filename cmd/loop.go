@@ -56,17 +56,10 @@ func loopCommand(env *Env) *cli.Command {
 	var none []cli.Flag
 	// verb is a command below loop that takes at least so many words, and at most so many.
 	verb := func(name, args, says string, least, most int, flags []cli.Flag, run func(ctx context.Context, words, command []string) error) *cli.Command {
-		return &cli.Command{Name: name, Usage: says, ArgsUsage: args, Flags: flags, Action: func(c *cli.Context) error {
+		return &cli.Command{Name: name, Usage: says, ArgsUsage: args, Flags: flags, Action: takes(least, most, func(c *cli.Context, words, command []string) error {
 			o.set = c.IsSet
-			words, command, err := commandWords(c)
-			if err == nil && (len(words) < least || len(words) > most) {
-				err = wrongWords(c, words)
-			}
-			if err != nil {
-				return err
-			}
 			return run(c.Context, words, command)
-		}}
+		})}
 	}
 	named := func(run func(context.Context, *Env, string, loopOptions) error) func(context.Context, []string, []string) error {
 		return func(ctx context.Context, words, _ []string) error {

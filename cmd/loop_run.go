@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/reverie-memory/reverie/worktree"
 )
 
@@ -117,13 +118,15 @@ func (l *looper) start(ctx context.Context, t worktree.Turn, argv, env []string,
 	return r, err
 }
 
-// failedRun is what a command did wrong, if it did.
-func failedRun(what string, r worktree.Result, limit float64) error {
+// failedRun is what a command did wrong, if it did. Secrets are taken out of what it printed before that is cut: of one that is cut in two, a part
+// would stay.
+func failedRun(scanner *redact.Scanner, what string, r worktree.Result, limit float64) error {
 	switch {
 	case r.TimedOut:
 		return fmt.Errorf("%s took longer than %s", what, settingTime(limit))
 	case r.Code != 0:
-		return fmt.Errorf("%s ended with exit code %d: %s", what, r.Code, oneLine(lastLine(r.Output), 300))
+		clean, _ := scanner.Text(r.Output)
+		return fmt.Errorf("%s ended with exit code %d: %s", what, r.Code, oneLine(lastLine(clean.String()), 300))
 	}
 	return nil
 }
@@ -157,7 +160,7 @@ func (l *looper) code(ctx context.Context, t worktree.Turn) (out worktree.Outcom
 		return out, programMissing(err, argv[0])
 	}
 	out.Promised = promised(agentSaid(set.Agent, r.Output), t.Loop.State.Nonce)
-	return out, failedRun(argv[0], r, set.TurnTime)
+	return out, failedRun(l.w.scanner, argv[0], r, set.TurnTime)
 }
 
 // promised reports whether a line of its own gives the promise.
@@ -241,7 +244,7 @@ func (l *looper) audit(ctx context.Context, t worktree.Turn) (out worktree.Outco
 	r, err := l.start(ctx, t, argv, env, prompt, s.Settings.TurnTime)
 	out.Output = r.Output
 	if err == nil {
-		err = failedRun("the audit", r, s.Settings.TurnTime)
+		err = failedRun(l.w.scanner, "the audit", r, s.Settings.TurnTime)
 	}
 	if err == nil {
 		said := r.Output // of a command: all of it, for a line that looks like an agent's may be of a program that it ran

@@ -101,11 +101,11 @@ func runLoopStatus(ctx context.Context, env *Env, name string, o loopOptions) er
 		}
 		return nil
 	}
-	all, err := w.allLoops(ctx)
+	all, bad, err := w.allLoops(ctx)
 	if err != nil {
 		return err
 	}
-	if len(all) == 0 {
+	if len(all)+len(bad) == 0 {
 		env.say("there is no loop here; start one: reverie loop start PLAN --agent NAME --audit CMD")
 	}
 	var rows [][]string
@@ -122,25 +122,52 @@ func runLoopStatus(ctx context.Context, env *Env, name string, o loopOptions) er
 	for _, line := range columns(rows) {
 		env.print("%s\n", line)
 	}
-	return nil
+	return w.tellSpoiltLoops(bad)
 }
 
-// allLoops are the loops of the repository, what changed last first.
-func (w *workspace) allLoops(ctx context.Context) ([]loopJSON, error) {
+// spoiltLoop is a loop whose record cannot be read.
+type spoiltLoop struct {
+	name string
+	err  error
+}
+
+// allLoops are the loops of the repository, what changed last first, and those whose records cannot be read, by name.
+func (w *workspace) allLoops(ctx context.Context) (all []loopJSON, bad []spoiltLoop, err error) {
 	names, err := worktree.List(ctx, w.repo)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var all []loopJSON
 	for _, n := range names {
 		j, err := w.loopJSON(ctx, n)
-		if err != nil {
-			return nil, err
+		switch {
+		case ctx.Err() != nil:
+			return nil, nil, ctx.Err()
+		case err != nil:
+			bad = append(bad, spoiltLoop{n, err})
+		default:
+			all = append(all, j)
 		}
-		all = append(all, j)
 	}
 	slices.SortStableFunc(all, func(a, b loopJSON) int { return b.Changed.Compare(a.Changed) })
-	return all, nil
+	return all, bad, nil
+}
+
+// tellSpoiltLoops names the loops whose records cannot be read, and is an error if there are any. Why they cannot is not said to an agent: it
+// quotes what anybody may have written who can push.
+func (w *workspace) tellSpoiltLoops(bad []spoiltLoop) error {
+	if len(bad) == 0 {
+		return nil
+	}
+	for _, l := range bad {
+		if w.shields() {
+			w.env.warn("the record of the loop %s cannot be read", visible(l.name))
+		} else {
+			w.env.warn("the record of the loop %s cannot be read: %s", visible(l.name), oneLine(l.err.Error(), 600))
+		}
+	}
+	name := visible(bad[0].name)
+	return &failure{exitFailed, fmt.Errorf("%s cannot be read", count(len(bad), "loop", "loops")),
+		"to take a record away: git update-ref -d " + worktree.Refs + name + "; then what else is kept of it: reverie loop remove " + name}
 }
 
 // loopLine is a loop in one line.

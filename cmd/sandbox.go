@@ -76,24 +76,14 @@ func sandboxCommand(env *Env) *cli.Command {
 					&cli.StringFlag{Name: "base", Usage: "start from image `NAME`", Destination: &o.base},
 					&cli.StringFlag{Name: "dockerfile", Usage: "of `FILE` in the place of ours", Destination: &o.dockerfile},
 				},
-				Action: func(c *cli.Context) error {
-					if c.Args().Present() {
-						return wrongWords(c, c.Args().Slice())
-					}
-					return runSandboxBuild(c.Context, env, o)
-				},
+				Action: takes(0, 0, func(c *cli.Context, _, _ []string) error { return runSandboxBuild(c.Context, env, o) }),
 			},
 			{
 				Name:      "list",
 				Usage:     "list the containers of Reverie's; those whose owner is dead are removed first",
 				ArgsUsage: " ",
 				Flags:     []cli.Flag{engine},
-				Action: func(c *cli.Context) error {
-					if c.Args().Present() {
-						return wrongWords(c, c.Args().Slice())
-					}
-					return runSandboxList(c.Context, env, o)
-				},
+				Action:    takes(0, 0, func(c *cli.Context, _, _ []string) error { return runSandboxList(c.Context, env, o) }),
 			},
 			{
 				Name:      "prune",

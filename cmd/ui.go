@@ -3,6 +3,7 @@ package cmd
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"strings"
 
@@ -36,7 +37,11 @@ func runUI(ctx context.Context, env *Env) error {
 	if err := w.wantsPerson("ui"); err != nil {
 		return err
 	}
-	return tui.Run(ctx, os.Stdin, os.Stdout, os.Environ(), inboxTab(env), loopsTab(env)) // the terminal itself: env.Out may be a writer that remembers errors
+	err = tui.Run(ctx, os.Stdin, os.Stdout, os.Environ(), inboxTab(env), loopsTab(env)) // the terminal itself: env.Out may be a writer that remembers errors
+	if errors.Is(err, tui.ErrUndone) {
+		err = &failure{exitFailed, err, "'reverie review' and 'reverie loop status' show what became of it"}
+	}
+	return err
 }
 
 // screenful is what a function writes with an Env of its own, which has lines of that width. It opens the repository anew:

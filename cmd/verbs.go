@@ -59,6 +59,20 @@ func commandWords(c *cli.Context) (words, command []string, err error) {
 	return words, command, err
 }
 
+// takes is the action of a command that takes at least so many words, and at most so many; command is what stands behind "--".
+func takes(least, most int, run func(c *cli.Context, words, command []string) error) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		words, command, err := commandWords(c)
+		if err == nil && (len(words) < least || len(words) > most) {
+			err = wrongWords(c, words)
+		}
+		if err != nil {
+			return err
+		}
+		return run(c, words, command)
+	}
+}
+
 // wrongWords is the error of a command that got too few words, or too many.
 func wrongWords(c *cli.Context, words []string) error {
 	name := verbName(c.Command)

@@ -21,6 +21,7 @@ type model struct {
 	said          string
 	wrong         bool     // said is an error
 	asks          *request // waits for a person's y
+	leaves        bool     // a person wants to leave, once what was decided is done
 	keys          bool     // all keys are shown in the place of the lists
 	clusters      bool     // the terminal knows what one character is
 }
@@ -105,7 +106,7 @@ func (m *model) tick(i int) tea.Cmd {
 // load reads a tab's list, at once or when what is at work there is done.
 func (m *model) load(i int) tea.Cmd {
 	t := &m.tabs[i]
-	if t.busy {
+	if t.busy || m.leaves {
 		t.again = true
 		return nil
 	}
@@ -149,6 +150,9 @@ func (m *model) next(i int) tea.Cmd {
 		t.pending = nil
 		return m.act(i, *r)
 	}
+	if m.leaves {
+		return m.leave()
+	}
 	if t.again {
 		return m.load(i)
 	}
@@ -170,6 +174,28 @@ func (m *model) act(i int, r request) tea.Cmd {
 		said, err := r.action.Do(m.ctx, r.id)
 		return done{i, said, err}
 	}
+}
+
+// undone are the actions that a person has decided on and that have not come to an end.
+func (m *model) undone() (names []string) {
+	for _, t := range m.tabs {
+		if t.doing != "" {
+			names = append(names, t.doing)
+		}
+		if t.pending != nil {
+			names = append(names, t.pending.action.Name)
+		}
+	}
+	return names
+}
+
+// leave ends the program, or has it end when all that was decided is done. What fails then keeps a person here.
+func (m *model) leave() tea.Cmd {
+	m.leaves = len(m.undone()) > 0
+	if m.leaves {
+		return nil
+	}
+	return tea.Quit
 }
 
 // taking is an action that has the terminal meanwhile.
@@ -212,7 +238,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		t.busy, t.doing, t.of = false, "", shown{}
 		m.said, m.wrong = msg.said, false
 		if msg.err != nil {
-			m.said, m.wrong = msg.err.Error(), true
+			m.said, m.wrong, m.leaves = msg.err.Error(), true, false
 		}
 		return m, m.next(msg.tab)
 	}
@@ -273,6 +299,12 @@ func (m *model) take(l loaded) {
 
 // key is what a person pressed.
 func (m *model) key(key string) tea.Cmd {
+	if m.leaves && key != "ctrl+z" {
+		if key == "ctrl+c" {
+			return tea.Quit
+		}
+		return nil
+	}
 	if r := m.asks; r != nil && key != "ctrl+z" {
 		m.asks, m.said, m.wrong = nil, "", false
 		if key == "y" {
@@ -288,7 +320,7 @@ func (m *model) key(key string) tea.Cmd {
 	t := &m.tabs[m.now]
 	switch key {
 	case "q", "ctrl+c":
-		return tea.Quit
+		return m.leave()
 	case "esc":
 		t.view = 0
 		return m.next(m.now)

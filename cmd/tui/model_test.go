@@ -171,6 +171,71 @@ func TestOnlyWhatIsInSightIsDecided(t *testing.T) {
 	}
 }
 
+// Who decides and leaves at once has it done first: what is at work, and what waits for that. What fails keeps a person here.
+func TestLeavingWaitsForWhatWasDecided(t *testing.T) {
+	press := func(d *desk, key rune) tea.Cmd {
+		_, cmd := d.Update(tea.KeyPressMsg{Code: key})
+		return cmd
+	}
+	quits := func(cmd tea.Cmd) bool {
+		if cmd == nil {
+			return false
+		}
+		_, is := cmd().(tea.QuitMsg)
+		return is
+	}
+	for _, test := range []struct {
+		name  string
+		busy  bool // the tab reads its list when a person decides
+		fails bool
+	}{{"at work", false, false}, {"waits", true, false}, {"fails", false, true}, {"waits and fails", true, true}} {
+		t.Run(test.name, func(t *testing.T) {
+			d := newDesk(t, "one", "two")
+			var work tea.Cmd
+			if test.busy {
+				work = d.load(0)
+				if cmd := press(d, 'y'); cmd != nil {
+					t.Fatal("two functions of a tab are at work")
+				}
+			} else {
+				work = press(d, 'y')
+			}
+			if quits(press(d, 'q')) || quits(press(d, 'q')) {
+				t.Fatal("left, and what was decided is not done")
+			}
+			d.shows("drop … then leave")
+			if test.busy {
+				_, work = d.Update(work())
+			}
+			if test.fails {
+				d.fails = errors.New("the disk is full")
+			}
+			_, next := d.Update(work())
+			if test.fails {
+				d.shows("! the disk is full")
+				d.do(next)
+			} else if !slices.Equal(d.did, []string{"id0"}) || !quits(next) {
+				t.Fatalf("did %q, and did not leave", d.did)
+			}
+			if len(d.undone()) > 0 {
+				t.Errorf("undone is %q", d.undone())
+			}
+			if test.fails && !quits(press(d, 'q')) {
+				t.Error("a second time there is nothing to wait for")
+			}
+		})
+	}
+	d := newDesk(t, "one")
+	press(d, 'y')
+	press(d, 'q')
+	if _, cmd := d.Update(tea.KeyPressMsg{Code: 'c', Mod: tea.ModCtrl}); !quits(cmd) {
+		t.Error("ctrl+c did not leave")
+	}
+	if !slices.Equal(d.undone(), []string{"drop"}) {
+		t.Errorf("undone is %q", d.undone())
+	}
+}
+
 func TestSmallAndWideScreens(t *testing.T) {
 	d := newDesk(t, "提交信息使用英文，并且每次提交只包含一个主题；不要把格式化和功能修改混在一起。", "families 👨‍👩‍👧 stay as they are and go on and on, beyond the edge")
 	for _, size := range [][2]int{{80, 24}, {20, 7}, {21, 8}, {19, 30}, {5, 3}, {300, 100}} {

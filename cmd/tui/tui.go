@@ -7,7 +7,9 @@ package tui
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -50,18 +52,24 @@ type Action struct {
 // ErrNoTabs is what Run says to nothing to show.
 var ErrNoTabs = errors.New("nothing to show")
 
-// Run shows tabs on a terminal until a person leaves or ctx ends, which is not an error. environ says what the terminal can
-// do, as that of a process does: TERM, NO_COLOR.
+// ErrUndone is returned for actions that had not come to an end when the program did.
+var ErrUndone = errors.New("not done, or not to its end")
+
+// Run shows tabs on a terminal until a person leaves or ctx ends, which is not an error. Who leaves has what was decided done first; where that
+// was not waited for, the error wraps ErrUndone and names it. environ says what the terminal can do, as that of a process does: TERM, NO_COLOR.
 func Run(ctx context.Context, in io.Reader, out io.Writer, environ []string, tabs ...Tab) error {
 	if len(tabs) == 0 {
 		return ErrNoTabs
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	p := tea.NewProgram(newModel(ctx, tabs), tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithEnvironment(environ))
-	_, err := p.Run()
+	m := newModel(ctx, tabs)
+	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithEnvironment(environ)).Run()
 	if errors.Is(err, tea.ErrInterrupted) || ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		return nil
+		err = nil
+	}
+	if names := m.undone(); len(names) > 0 {
+		err = errors.Join(err, fmt.Errorf("%s: %w", strings.Join(names, ", "), ErrUndone))
 	}
 	return err
 }

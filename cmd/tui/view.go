@@ -194,9 +194,11 @@ func (m *model) foot(t *tab) []string {
 	return lines
 }
 
-// keyLine is what the tab is doing, or the keys.
+// keyLine is what is waited for, what the tab is doing, or the keys.
 func (m *model) keyLine(t *tab) string {
 	switch {
+	case m.leaves:
+		return faint + strings.Join(m.undone(), ", ") + " … then leave; ctrl+c leaves it undone"
 	case t.doing != "":
 		return faint + t.doing + " …"
 	case t.pending != nil:
