@@ -17,6 +17,7 @@ const module = "github.com/reverie-memory/reverie/"
 var arrows = map[string][]string{
 	"internal/file":           nil,
 	"internal/pattern":        nil,
+	"internal/derived":        {"internal/file"},
 	"internal/git":            {"internal/file", "internal/pattern"},
 	"internal/redact":         nil,
 	"internal/config":         {"internal/file"},

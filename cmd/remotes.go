@@ -60,7 +60,7 @@ func (p proposal) on() gitstore.ID { return cmp.Or(p.With, p.Base) }
 // readRemotes reads the file; none is an empty one.
 func (w *workspace) readRemotes() (*remotes, error) {
 	r := &remotes{Remotes: map[string]*knownRemote{}, file: filepath.Join(w.state, "remotes.json")}
-	text, err := file.Read(r.file, maxStateFile)
+	text, err := file.Read(r.file, file.MaxState)
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, nil
 	}

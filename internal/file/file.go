@@ -25,6 +25,9 @@ var ErrNotRegular = errors.New("not a regular file")
 // ErrTooLarge is returned by Read for a file that is longer than the reader takes.
 var ErrTooLarge = errors.New("the file is too large")
 
+// MaxState is how much is read of a file of the state folder that is read whole, in bytes.
+const MaxState = 64 << 20
+
 // Open opens a regular file as os.OpenFile does, and never waits for what else may have its name: opening a pipe waits for
 // the other end. A file of ours, which somebody may have put there with the repository, is opened with NoFollow; one that its
 // owner may have made a link, without.
