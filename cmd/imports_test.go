@@ -17,6 +17,9 @@ const module = "github.com/reverie-memory/reverie/"
 var arrows = map[string][]string{
 	"internal/file":           nil,
 	"internal/pattern":        nil,
+	"internal/finding":        nil,
+	"internal/unseen":         nil,
+	"internal/attack":         {"internal/finding", "internal/pattern", "internal/unseen"},
 	"internal/git":            {"internal/file", "internal/pattern"},
 	"internal/redact":         nil,
 	"internal/config":         {"internal/file"},
@@ -29,7 +32,7 @@ var arrows = map[string][]string{
 	"prompts/door":            {"prompts", "internal/file", "internal/pattern", "internal/redact"},
 	"sandbox":                 nil,
 	"reflect/transcript":      {"internal/pattern"},
-	"gitstore":                {"internal/git", "internal/redact"},
+	"gitstore":                {"internal/git", "internal/redact", "internal/unseen"},
 	"gitstore/record":         {"gitstore", "internal/file", "internal/pattern", "internal/redact"},
 	"gitstore/recall/segment": nil,
 	"gitstore/recall/terms":   {"internal/pattern"},
@@ -43,7 +46,7 @@ var arrows = map[string][]string{
 	"reflect/compress":        {"reflect/transcript", "internal/file", "internal/pattern", "internal/redact"},
 	"reflect":                 {"gitstore/record", "reflect/transcript", "reflect/compress", "prompts", "internal/file", "internal/pattern", "internal/redact"},
 	"reflect/labelled":        {"gitstore/record", "reflect/transcript"},
-	"dream":                   {"gitstore/record", "gitstore/recall", "prompts", "internal/pattern"},
+	"dream":                   {"gitstore/record", "gitstore/recall", "prompts", "internal/pattern", "internal/unseen"},
 	"cmd/reverie":             {"cmd"},
 	"cmd/tui":                 nil,
 }
