@@ -40,6 +40,7 @@ var arrows = map[string][]string{
 	"hooks/install":           {"hooks", "internal/file", "internal/pattern"},
 	"hooks/githook":           {"hooks", "internal/file", "internal/pattern"},
 	"worktree":                {"gitstore", "internal/file", "internal/git", "internal/redact"},
+	"worktree/agent":          {"worktree"},
 	"reflect/compress":        {"reflect/transcript", "internal/file", "internal/pattern", "internal/redact"},
 	"reflect":                 {"gitstore/record", "reflect/transcript", "reflect/compress", "prompts", "internal/file", "internal/pattern", "internal/redact"},
 	"reflect/labelled":        {"gitstore/record", "reflect/transcript"},

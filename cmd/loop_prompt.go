@@ -9,6 +9,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/prompts"
 	"github.com/reverie-memory/reverie/worktree"
+	"github.com/reverie-memory/reverie/worktree/agent"
 )
 
 // What of long texts a prompt shows, in bytes.
@@ -39,7 +40,7 @@ func (l *looper) codePrompt(ctx context.Context, t worktree.Turn) (prompt string
 		in.Failed = s.Detail
 	}
 	if s.Settings.Promise {
-		in.Promise = promiseOf(s.Nonce)
+		in.Promise = agent.Promise(s.Nonce)
 	}
 	set, err := ownPrompts(l.w.config)
 	if err != nil {
