@@ -41,6 +41,8 @@ var arrows = map[string][]string{
 	"hooks/githook":           {"hooks", "internal/file", "internal/pattern"},
 	"worktree":                {"gitstore", "internal/file", "internal/git", "internal/redact"},
 	"worktree/agent":          {"worktree"},
+	"worktree/audit":          {"worktree", "worktree/diff", "prompts"},
+	"worktree/diff":           {"internal/git", "internal/redact"},
 	"reflect/compress":        {"reflect/transcript", "internal/file", "internal/pattern", "internal/redact"},
 	"reflect":                 {"gitstore/record", "reflect/transcript", "reflect/compress", "prompts", "internal/file", "internal/pattern", "internal/redact"},
 	"reflect/labelled":        {"gitstore/record", "reflect/transcript"},
