@@ -15,6 +15,7 @@ import (
 	"github.com/reverie-memory/reverie/reflect"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 	"github.com/reverie-memory/reverie/worktree"
+	"github.com/reverie-memory/reverie/worktree/agent"
 )
 
 // learnLoop makes a session of what a loop kept that has ended, and learns from it. The sessions of its agents come by the agents'
@@ -100,7 +101,7 @@ func (w *workspace) loopSession(ctx context.Context, r *worktree.Record, l workt
 			if err != nil {
 				return head, nil, err
 			}
-			if said = strings.TrimSpace(agentSaid(s.Settings.Agent, said)); said != "" {
+			if said = strings.TrimSpace(agent.Said(s.Settings.Agent, said)); said != "" {
 				events = append(events, transcript.Event{Kind: transcript.Assistant, Text: tail(said, maxShown)})
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/worktree"
+	"github.com/reverie-memory/reverie/worktree/agent"
 )
 
 // loopPrograms looks for what a loop calls to code and to audit, before anything is made.
@@ -41,18 +42,18 @@ func (p loopPrograms) look(ctx context.Context, set worktree.Settings) error {
 
 // loopProgram is what a loop calls in a phase; "" if nothing is, or nothing that is known. shell reports whether a shell calls it.
 func loopProgram(set worktree.Settings, phase worktree.Phase, inside bool) (word string, shell bool, err error) {
-	agent := set.Agent
+	name := set.Agent
 	switch {
 	case phase == worktree.Auditing && set.AuditAgent == "":
 		return firstWord(set.Audit), true, nil
 	case phase == worktree.Auditing:
-		agent = set.AuditAgent
-	case agent == worktree.Hand:
+		name = set.AuditAgent
+	case name == worktree.Hand:
 		return "", false, nil
-	case agent == "":
+	case name == "":
 		return set.Command[0], false, nil
 	}
-	argv, _, err := loopAgentCommand(agent, "", phase, inside)
+	argv, _, err := agent.Call(name, "", phase, inside)
 	if err != nil {
 		return "", false, err
 	}

@@ -26,13 +26,13 @@ func runLoopResume(ctx context.Context, env *Env, name string, o loopOptions) er
 	}
 	set, err := w.loopSettings(l.State.Settings, o.command, o, false)
 	if err != nil {
-		return err
+		return explainLoop(err)
 	}
 	if err := byHand(set); err != nil {
 		return err
 	}
 	if err := w.resumablePrograms(ctx, l.State, set); err != nil {
-		return err
+		return explainLoop(err)
 	}
 	lease, err := worktree.TakeLease(ctx, w.repo, l.State.Name, worktree.Mark(l.State))
 	if err != nil {

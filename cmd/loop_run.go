@@ -14,6 +14,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/reverie-memory/reverie/worktree"
+	"github.com/reverie-memory/reverie/worktree/agent"
 )
 
 // looper does what the phases of a loop are about.
@@ -106,7 +107,7 @@ func (l *looper) start(ctx context.Context, t worktree.Turn, argv, env []string,
 	}
 	live := t.Live
 	if t.Loop.State.Phase != worktree.Verifying { // an agent, or what calls one
-		live = &eventWriter{to: live}
+		live = agent.NewWriter(live, oneLine)
 	}
 	r, err = l.run(ctx, worktree.Command{
 		Args: argv, Dir: t.Dir, Env: slices.Concat(l.env, t.Env, env), Stdin: []byte(stdin),
@@ -143,7 +144,7 @@ func (l *looper) code(ctx context.Context, t worktree.Turn) (out worktree.Outcom
 	set := t.Loop.State.Settings
 	argv, env := set.Command, []string(nil)
 	if set.Agent != "" {
-		if argv, env, err = loopAgentCommand(set.Agent, set.Model, worktree.Coding, l.inside != nil); err != nil {
+		if argv, env, err = agent.Call(set.Agent, set.Model, worktree.Coding, l.inside != nil); err != nil {
 			return out, err
 		}
 	}
@@ -159,24 +160,9 @@ func (l *looper) code(ctx context.Context, t worktree.Turn) (out worktree.Outcom
 	if err != nil {
 		return out, programMissing(err, argv[0])
 	}
-	out.Promised = promised(agentSaid(set.Agent, r.Output), t.Loop.State.Nonce)
+	out.Promised = agent.Promised(agent.Said(set.Agent, r.Output), t.Loop.State.Nonce)
 	return out, failedRun(l.w.scanner, argv[0], r, set.TurnTime)
 }
-
-// promised reports whether a line of its own gives the promise.
-func promised(output, nonce string) bool {
-	if nonce == "" {
-		return false
-	}
-	for line := range strings.Lines(output) {
-		if strings.TrimSpace(line) == promiseOf(nonce) {
-			return true
-		}
-	}
-	return false
-}
-
-func promiseOf(nonce string) string { return "<promise>" + nonce + "</promise>" }
 
 // programMissing says what to do about a program that is not there.
 func programMissing(err error, program string) error {
@@ -229,7 +215,7 @@ func (l *looper) audit(ctx context.Context, t worktree.Turn) (out worktree.Outco
 	argv, env := []string{"sh", "-c", s.Settings.Audit}, []string{"REVERIE_BASE=" + s.Base, "REVERIE_TIP=" + s.Tip}
 	if s.Settings.AuditAgent != "" {
 		var more []string
-		if argv, more, err = loopAgentCommand(s.Settings.AuditAgent, s.Settings.AuditModel, worktree.Auditing, l.inside != nil); err != nil {
+		if argv, more, err = agent.Call(s.Settings.AuditAgent, s.Settings.AuditModel, worktree.Auditing, l.inside != nil); err != nil {
 			return out, err
 		}
 		env = append(env, more...)
@@ -249,7 +235,7 @@ func (l *looper) audit(ctx context.Context, t worktree.Turn) (out worktree.Outco
 	if err == nil {
 		said := r.Output // of a command: all of it, for a line that looks like an agent's may be of a program that it ran
 		if s.Settings.AuditAgent != "" {
-			said = agentSaid(s.Settings.AuditAgent, said)
+			said = agent.Said(s.Settings.AuditAgent, said)
 		}
 		out.Audit, err = worktree.ParseAudit([]byte(strings.ReplaceAll(said, prompt, ""))) // which has examples of an answer
 	}

@@ -1,32 +1,37 @@
-package cmd
+package agent
 
 import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/reverie-memory/reverie/worktree"
 )
 
-// eventWriter passes on what an agent prints as people read it, line by line: what eventReader makes of an event, any other line as it is.
-type eventWriter struct {
+// Writer passes on what an agent prints as people read it, line by line: of an event what Readable makes of it, any other line as it is. Its
+// Write returns no error, whatever becomes of what is passed on.
+type Writer struct {
 	to     io.Writer
 	line   []byte // that looks like an event, and has no end yet
 	more   int    // bytes of it that are not kept
 	within bool   // a line that is no event has no end yet
-	r      eventReader
+	r      reader
 }
+
+// Short makes one line of a text, of at most so many cells, and shows what is hidden in it.
+type Short func(text string, cells int) string
+
+// NewWriter returns a Writer that passes on to another.
+func NewWriter(to io.Writer, short Short) *Writer { return &Writer{to: to, r: reader{short: short}} }
 
 // maxEvent is the longest event that is read while it comes in, in bytes.
 const maxEvent = 4 << 20
 
-func (w *eventWriter) Write(p []byte) (int, error) {
+func (w *Writer) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 {
 		if !w.within && len(w.line) == 0 && p[0] != '{' {
@@ -62,10 +67,10 @@ func (w *eventWriter) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// readable is what an agent printed as people read it. Long lines are cut.
-func readable(output string) string {
+// Readable is what an agent printed as people read it. Long lines are cut.
+func Readable(output string, short Short) string {
 	var b strings.Builder
-	var r eventReader
+	r := reader{short: short}
 	for line := range strings.Lines(output) {
 		for shown := range strings.Lines(r.read(line)) {
 			text, end := strings.CutSuffix(shown, "\n")
@@ -78,65 +83,17 @@ func readable(output string) string {
 	return b.String() + r.close()
 }
 
-// eventReader makes text of a stream of events: what the model says, and the commands and other tools that it has run. The forms are
-// those of agentEvent, and besides
-//
-//	claude    {"type":"assistant","message":{"content":[{"type":"text","text":"…"},{"type":"tool_use","name":"Bash","input":{…}}]}}
-//	          {"type":"user","message":{"content":[{"type":"tool_result","is_error":true,"content":"…"}]}}
-//	codex     {"type":"item.started","item":{"type":"command_execution","command":"…"}}, then item.completed with exit_code
-//	gemini    {"type":"tool_use","tool_name":"…","parameters":{…}}, {"type":"tool_result","status":"error","output":"…"}
-//	opencode  {"type":"tool_use","part":{"tool":"bash","state":{"status":"completed","input":{…}}}}
-//	all       {"type":"error","message":"…"} or with error
-type eventReader struct {
+// reader makes text of a stream of events: what the model says, and the commands and other tools that it has run.
+type reader struct {
+	short  Short
 	within bool   // a text goes on
 	said   string // last
 }
 
-// shownEvent is what is read of an event. A field of another form than here is passed over.
-type shownEvent struct {
-	Type       string
-	Role       string
-	Content    json.RawMessage
-	Message    json.RawMessage
-	Text       json.RawMessage
-	Error      json.RawMessage
-	Result     json.RawMessage
-	Output     json.RawMessage
-	Status     string
-	IsError    bool   `json:"is_error"`
-	ToolName   string `json:"tool_name"`
-	Parameters map[string]any
-	Item       struct {
-		Type, Text, Message, Command, Server, Tool, Query string
-		ExitCode                                          *int `json:"exit_code"`
-		Changes                                           []struct{ Path, Kind string }
-	}
-	Part struct {
-		Type, Text, Tool string
-		State            struct {
-			Status string
-			Input  map[string]any
-			Error  string
-		}
-	}
-}
-
-// messagePart is a part of a message of Claude's.
-type messagePart struct {
-	Type, Text, Name string
-	Input            map[string]any
-	Content          json.RawMessage
-	IsError          bool `json:"is_error"`
-}
-
 // read is what a line comes to, with its line feeds; "" for an event that has nothing to read.
-func (r *eventReader) read(line string) string {
-	var e shownEvent
-	var form *json.UnmarshalTypeError
-	if !strings.HasPrefix(line, "{") {
-		return r.close() + line
-	}
-	if err := json.Unmarshal([]byte(line), &e); err != nil && !errors.As(err, &form) || e.Type == "" {
+func (r *reader) read(line string) string {
+	e, is := parse(line)
+	if !is {
 		return r.close() + line
 	}
 	switch e.Type {
@@ -193,7 +150,7 @@ func (r *eventReader) read(line string) string {
 }
 
 // close ends a text that goes on.
-func (r *eventReader) close() string {
+func (r *reader) close() string {
 	if !r.within {
 		return ""
 	}
@@ -201,7 +158,7 @@ func (r *eventReader) close() string {
 	return "\n"
 }
 
-func (r *eventReader) say(text string) string {
+func (r *reader) say(text string) string {
 	if strings.TrimSpace(text) == "" {
 		return ""
 	}
@@ -210,7 +167,7 @@ func (r *eventReader) say(text string) string {
 }
 
 // command shows a command, of a long one the first lines.
-func (r *eventReader) command(text string) string {
+func (r *reader) command(text string) string {
 	const most = 4
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	if len(lines) > most {
@@ -219,15 +176,15 @@ func (r *eventReader) command(text string) string {
 	return r.close() + "$ " + strings.Join(lines, "\n  ") + "\n"
 }
 
-func (r *eventReader) failed(text string) string {
+func (r *reader) failed(text string) string {
 	if text = strings.TrimSpace(text); text == "" {
 		return ""
 	}
-	return r.close() + "! " + oneLine(text, 300) + "\n"
+	return r.close() + "! " + r.short(text, 300) + "\n"
 }
 
 // tool shows a call of a tool: its name, and which file, pattern or address it is about.
-func (r *eventReader) tool(name string, input map[string]any) string {
+func (r *reader) tool(name string, input map[string]any) string {
 	text := func(keys ...string) string {
 		for _, key := range keys {
 			if s, ok := input[key].(string); ok && strings.TrimSpace(s) != "" {
@@ -243,11 +200,11 @@ func (r *eventReader) tool(name string, input map[string]any) string {
 	if dir, inside, ok := strings.Cut(about, "/tree/"); ok && strings.Contains(dir, "/reverie/loops/") { // of the loop's work tree
 		about = inside
 	}
-	return r.close() + strings.TrimRight("* "+name+" "+oneLine(about, 200), " ") + "\n"
+	return r.close() + strings.TrimRight("* "+name+" "+r.short(about, 200), " ") + "\n"
 }
 
 // blocks are the parts of a message of Claude's: of what its tools printed, that they failed.
-func (r *eventReader) blocks(message json.RawMessage) string {
+func (r *reader) blocks(message json.RawMessage) string {
 	var m struct {
 		Role    string
 		Content json.RawMessage
@@ -272,7 +229,7 @@ func (r *eventReader) blocks(message json.RawMessage) string {
 }
 
 // item is one of Codex's that is done.
-func (r *eventReader) item(e shownEvent) string {
+func (r *reader) item(e event) string {
 	switch e.Item.Type {
 	case "agent_message":
 		return r.say(e.Item.Text)
@@ -294,28 +251,6 @@ func (r *eventReader) item(e shownEvent) string {
 		return r.failed(e.Item.Message)
 	}
 	return ""
-}
-
-// stringOf is a JSON value that is a text, or has one as its message, or is a list of such; else "".
-func stringOf(raw json.RawMessage) string {
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		return text
-	}
-	var object struct {
-		Message, Text, Name string
-		Data                struct{ Message string }
-	}
-	if json.Unmarshal(raw, &object) == nil {
-		return cmp.Or(object.Message, object.Data.Message, object.Text, object.Name)
-	}
-	var parts []json.RawMessage
-	json.Unmarshal(raw, &parts)
-	var all []string
-	for _, p := range parts {
-		all = append(all, stringOf(p))
-	}
-	return strings.Join(slices.DeleteFunc(all, func(s string) bool { return s == "" }), "\n")
 }
 
 // unwrapped is a command without the shell that Codex calls for it.

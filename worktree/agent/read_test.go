@@ -1,4 +1,4 @@
-package cmd
+package agent
 
 import (
 	"strings"
@@ -6,6 +6,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 )
+
+// short cuts nothing that a test has.
+func short(text string, cells int) string {
+	text = strings.Join(strings.Fields(text), " ")
+	return text[:min(len(text), cells)]
+}
 
 func TestEventsAreReadable(t *testing.T) {
 	for _, c := range []struct{ name, printed, want string }{
@@ -51,12 +57,12 @@ func TestEventsAreReadable(t *testing.T) {
 		{"fields of another form", `{"type":"assistant","message":7}` + "\n" + `{"type":"tool_use","tool_name":"x","parameters":[1]}` + "\n", "* x\n"},
 		{"warnings between events", "warning: no git\n" + `{"type":"text","part":{"type":"text","text":"hello"}}` + "\nbye\n", "warning: no git\nhello\nbye\n"},
 	} {
-		if d := cmp.Diff(c.want, readable(c.printed)); d != "" {
+		if d := cmp.Diff(c.want, Readable(c.printed, short)); d != "" {
 			t.Errorf("%s (-want +got)\n%s", c.name, d)
 		}
 		for _, size := range []int{1, 10, 1 << 20} { // whatever the pieces are in which it comes
 			var b strings.Builder
-			w := &eventWriter{to: &b}
+			w := NewWriter(&b, short)
 			for rest := c.printed; rest != ""; {
 				n := min(size, len(rest))
 				w.Write([]byte(rest[:n]))
@@ -71,11 +77,11 @@ func TestEventsAreReadable(t *testing.T) {
 
 func TestLongEventsAreCut(t *testing.T) {
 	long := `{"type":"text","part":{"type":"text","text":"` + strings.Repeat("x", 100000) + `"}}` + "\n"
-	if got := readable(long + "after\n"); len(got) > 5000 || !strings.HasSuffix(got, "x [… a line of 100000 bytes]\nafter\n") {
+	if got := Readable(long+"after\n", short); len(got) > 5000 || !strings.HasSuffix(got, "x [… a line of 100000 bytes]\nafter\n") {
 		t.Errorf("%d bytes: %.80q", len(got), got)
 	}
 	var b strings.Builder
-	w := &eventWriter{to: &b}
+	w := NewWriter(&b, short)
 	for range 6 << 20 / 1000 {
 		w.Write([]byte("{" + strings.Repeat(" ", 999)))
 	}

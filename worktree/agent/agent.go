@@ -1,15 +1,20 @@
-package cmd
+// Package agent is the coding agents that a loop can have code or audit: how each is called once, without a person and without a terminal
+// (Call), and what its stream of events says: to the loop (Said) and to people (Readable, Writer).
+//
+// It starts nothing and reads nothing but what it is given. Its functions may be called from several goroutines at a time; a Writer has one
+// user.
+package agent
 
 import (
+	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/reverie-memory/reverie/worktree"
 )
 
-// loopAgent is how an agent is called once, without a terminal, to work in the folder that it is started in. It gets its prompt on
+// agent is how an agent is called once, without a terminal, to work in the folder that it is started in. It gets its prompt on
 // standard input.
-type loopAgent struct {
+type agent struct {
 	name  string
 	code  []string // argv that lets it change files and run commands
 	audit []string // argv that lets it read
@@ -20,10 +25,10 @@ type loopAgent struct {
 	insideEnv []string                     // with env there
 }
 
-// loopAgents are those whose calls are known. What they print while they work is what says that they are alive, so they are asked
+// known are the agents whose calls are known. What they print while they work is what says that they are alive, so they are asked
 // for a stream of events.
-func loopAgents() []loopAgent {
-	return []loopAgent{
+func known() []agent {
+	return []agent{
 		{
 			name:  "opencode",
 			code:  []string{"opencode", "run", "--format", "json", "--auto"}, // without --auto, what the user wants to be asked about is refused
@@ -69,20 +74,27 @@ func loopAgents() []loopAgent {
 	}
 }
 
-func loopAgentNames() []string {
+// Names are those of the agents that can be called.
+func Names() []string {
 	var names []string
-	for _, a := range loopAgents() {
+	for _, a := range known() {
 		names = append(names, a.name)
 	}
 	return names
 }
 
-// loopAgentCommand is the argv of an agent for coding or auditing, inside a container or not, and what it wants in its environment.
-func loopAgentCommand(name, model string, phase worktree.Phase, inside bool) (argv, env []string, err error) {
-	all := loopAgents()
-	i := slices.IndexFunc(all, func(a loopAgent) bool { return a.name == name })
+// UnknownError is the error for an agent of that name, which there is none of.
+type UnknownError struct{ Name string }
+
+func (e *UnknownError) Error() string { return fmt.Sprintf("there is no agent %q", e.Name) }
+
+// Call is the argv of an agent for coding or auditing, inside a container or not, and what it wants in its environment. It gets its prompt on
+// standard input. model may be "", the agent's own. The only error is an UnknownError.
+func Call(name, model string, phase worktree.Phase, inside bool) (argv, env []string, err error) {
+	all := known()
+	i := slices.IndexFunc(all, func(a agent) bool { return a.name == name })
 	if i < 0 {
-		return nil, nil, usage("known are "+strings.Join(loopAgentNames(), ", ")+"; any other one: reverie loop start PLAN -- COMMAND…; to commit yourself: --agent "+worktree.Hand, "there is no agent %q", name)
+		return nil, nil, &UnknownError{name}
 	}
 	a := all[i]
 	argv = a.code
