@@ -162,10 +162,10 @@ func (l *Lease) Release() {
 // Free reports whether nobody carries a loop on now. It waits for whoever only looks, so that false means one who took the lease to carry
 // the loop on, or to begin with that.
 func Free(ctx context.Context, repo *git.Repo, name string) bool {
-	if !validName(name) {
+	dir, err := folderOf(repo, name)
+	if err != nil {
 		return false
 	}
-	dir := filepath.Join(repo.CommonDir, "reverie", "loops", name)
 	if h, known := readHolder(dir); known && h.heard() {
 		if host, _ := os.Hostname(); h.Host != host {
 			return false
@@ -183,10 +183,10 @@ func Free(ctx context.Context, repo *git.Repo, name string) bool {
 
 // Held is who carries a loop on now; nil if nobody does. It changes nothing.
 func Held(ctx context.Context, repo *git.Repo, name string) *Holder {
-	if !validName(name) {
+	dir, err := folderOf(repo, name)
+	if err != nil {
 		return nil
 	}
-	dir := filepath.Join(repo.CommonDir, "reverie", "loops", name)
 	h, known := readHolder(dir)
 	if !known {
 		return nil
