@@ -37,6 +37,7 @@ var arrows = map[string][]string{
 	"gitstore/recall":         {"gitstore/record", "gitstore/recall/segment", "gitstore/recall/terms", "internal/file", "internal/pattern"},
 	"gitstore/recall/vector":  {"gitstore/recall", "gitstore/record", "internal/file"},
 	"gitstore/recall/pack":    nil,
+	"gitstore/trust":          {"gitstore", "gitstore/record", "internal/config", "internal/derived", "internal/file"},
 	"hooks":                   {"internal/file", "internal/redact"},
 	"hooks/install":           {"hooks", "internal/file", "internal/pattern"},
 	"hooks/githook":           {"hooks", "internal/file", "internal/pattern"},
