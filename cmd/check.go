@@ -169,7 +169,7 @@ func (w *workspace) noteStale(ctx context.Context) error {
 
 // checkState reads the files of the state folder that cannot be made again.
 func (w *workspace) checkState(tell func(where, what string)) {
-	_, approved := w.approvals()
+	approved := w.judge.Check()
 	_, remotes := w.readRemotes()
 	for _, err := range []error{approved, remotes} {
 		if err != nil {

@@ -43,6 +43,7 @@ var arrows = map[string][]string{
 	"gitstore/recall/vector":  {"gitstore/recall", "gitstore/record", "internal/file"},
 	"gitstore/recall/pack":    nil,
 	"gitstore/remotes":        {"gitstore", "internal/file", "internal/git"},
+	"gitstore/trust":          {"gitstore", "gitstore/record", "internal/config", "internal/derived", "internal/file"},
 	"hooks":                   {"internal/file", "internal/redact"},
 	"hooks/install":           {"hooks", "internal/file", "internal/pattern"},
 	"hooks/githook":           {"hooks", "internal/file", "internal/pattern"},

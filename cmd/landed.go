@@ -38,7 +38,7 @@ func (w *workspace) land(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		sides = slices.DeleteFunc(sides, func(m record.Memory) bool { return len(foreign(m)) > 0 })
+		sides = slices.DeleteFunc(sides, func(m record.Memory) bool { return len(foreign.Whose(m)) > 0 })
 		if len(sides) == 0 || len(w.mainline(ctx).Tips) == 0 {
 			return nil
 		}
@@ -93,7 +93,7 @@ func (w *workspace) writeLanded(ctx context.Context, landed map[string]string, a
 			}
 			for id, branch := range landed {
 				m, err := tx.Find(id)
-				if err != nil || m.Branch != branch || m.Status == record.Retired || len(foreign(m)) > 0 {
+				if err != nil || m.Branch != branch || m.Status == record.Retired || len(foreign.Whose(m)) > 0 {
 					continue // decided meanwhile, or changed by a stranger
 				}
 				old := m
@@ -129,7 +129,7 @@ func (w *workspace) writeLanded(ctx context.Context, landed map[string]string, a
 		}
 		for _, o := range asked {
 			m, err := tx.Find(o.Memory.ID)
-			if err != nil || decided[o.Memory.ID] || len(foreign(m)) > 0 {
+			if err != nil || decided[o.Memory.ID] || len(foreign.Whose(m)) > 0 {
 				continue // another process was first, or a stranger changed it
 			}
 			if err := tx.PutOperation(o); err != nil {

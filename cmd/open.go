@@ -11,6 +11,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/gitstore/trust"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/redact"
@@ -40,7 +41,8 @@ type workspace struct {
 	code     *code            // where the asker stands; see here
 	other    map[string]*code // branches that sessions were on; see learnedAt
 
-	strangers strangers // whose memories are withheld; see foreign
+	judge     *trust.Judge
+	strangers withheldOf // whose memories are withheld; see foreign
 
 	index *recall.Index // as it is kept; see openIndex
 	mark  string        // of the purges before the view that is open; see keepDerived
@@ -64,6 +66,7 @@ func (env *Env) open(ctx context.Context) (*workspace, error) {
 		stores.Fallback = gitstore.Open(repo, "refs/remotes/origin/"+branch)
 	}
 	w.book = record.Open(stores, w.state, w.scanner)
+	w.judge = &trust.Judge{State: w.state, Memory: w.memory, Fallback: stores.Fallback, Journal: stores.Journal, Keep: w.keepDerived}
 	w.sessions = reflect.Sessions{Dir: filepath.Join(w.state, "sessions"), Scanner: w.scanner, Command: w.openCodeCommand()}
 	env.opened = w
 	return w, nil

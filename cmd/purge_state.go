@@ -14,6 +14,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/gitstore/recall/vector"
+	"github.com/reverie-memory/reverie/gitstore/trust"
 	"github.com/reverie-memory/reverie/internal/derived"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/prompts/door"
@@ -68,7 +69,7 @@ func (w *workspace) lookState(p *purgePlan) ([]stateFile, error) {
 		if rel == "lock" || rel == purgesFile || rel == "tips" || rel == "loose" || rel == purgeRest || strings.HasSuffix(rel, ".lock") {
 			return nil // ids and names of refs
 		}
-		if rel == "remotes.json" || rel == approvedFile {
+		if rel == "remotes.json" || rel == trust.ApprovedFile {
 			return nil // no text of a memory; a person's decisions
 		}
 		if strings.HasPrefix(rel, vectorsDir+"/") || strings.HasPrefix(rel, indexDir+"/") {
@@ -107,7 +108,7 @@ func (w *workspace) lookState(p *purgePlan) ([]stateFile, error) {
 
 // remade reports whether a file of the state folder is made again when it is not there.
 func remade(rel string) bool {
-	return rel == "cache" || strings.HasPrefix(rel, "code/") || strings.HasPrefix(rel, contextDir+"/") || strings.HasPrefix(rel, answersDir+"/") || rel == withheldFile || strings.HasPrefix(rel, "authors-")
+	return rel == "cache" || strings.HasPrefix(rel, "code/") || strings.HasPrefix(rel, contextDir+"/") || strings.HasPrefix(rel, answersDir+"/") || rel == trust.WithheldFile || strings.HasPrefix(rel, "authors-")
 }
 
 // purgesFile is the file of the state folder whose text every purge changes, when it begins and when it ends.
@@ -162,7 +163,7 @@ func (w *workspace) cleanState(ctx context.Context, p *purgePlan) error {
 	files := slices.Clone(p.state)
 	files = append(files, stateFile{"cache", removed})
 	kept, _ := filepath.Glob(filepath.Join(w.state, "authors-*.json"))
-	for _, path := range append(kept, filepath.Join(w.state, withheldFile)) { // written since the plan was made
+	for _, path := range append(kept, filepath.Join(w.state, trust.WithheldFile)) { // written since the plan was made
 		if data, err := os.ReadFile(path); err == nil && p.in(data) {
 			files = append(files, stateFile{filepath.Base(path), removed})
 		}

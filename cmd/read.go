@@ -183,7 +183,7 @@ func (w *workspace) knownAbout(ctx context.Context, events []transcript.Event, p
 				if err != nil {
 					return err
 				}
-				if len(known) < maxKnown && len(foreign(m)) == 0 && (private || !m.Private) {
+				if len(known) < maxKnown && len(foreign.Whose(m)) == 0 && (private || !m.Private) {
 					known = append(known, m.Text)
 				}
 			}

@@ -123,7 +123,7 @@ func runRemember(ctx context.Context, env *Env, text string, o rememberOptions) 
 			if err != nil {
 				return err
 			}
-			if whose = foreign(held); len(whose) > 0 {
+			if whose = foreign.Whose(held); len(whose) > 0 {
 				return nil
 			}
 			if held.Branch == "" || m.Branch != "" {

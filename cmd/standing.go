@@ -57,11 +57,11 @@ func (w *workspace) objectStale(ctx context.Context) objection {
 
 // objectForeign keeps from agents what somebody not trusted here changed last, until a person approves it.
 func (w *workspace) objectForeign(ctx context.Context, v *record.View) (objection, error) {
-	why, err := w.untrusted(ctx, v)
+	held, err := w.foreign(ctx, v)
 	return func(m record.Memory, s *standing) {
-		if why := why(m); why != "" {
+		if by := held.Whose(m); len(by) > 0 {
 			s.Foreign = true
-			s.withhold("withheld: " + why)
+			s.withhold("withheld: " + w.whyWithheld(by))
 		}
 	}, err
 }
