@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/purge"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/trust"
 	"github.com/reverie-memory/reverie/hooks/githook"
@@ -49,12 +50,15 @@ var negative = &failure{code: exitNegative, err: errors.New("")}
 // explain finds exit code and hint for any error.
 func explain(err error) (code int, hint string) {
 	var f *failure
+	var refused *purge.Refused
 	var lock *file.LockError
 	var setting *config.SettingError
 	var approvals *trust.ApprovalsError
 	switch {
 	case errors.As(err, &f):
 		return f.code, f.hint
+	case errors.As(err, &refused):
+		return exitPerson, hintOfPurge(refused)
 	case errors.Is(err, context.Canceled):
 		return exitSignal, ""
 	case errors.Is(err, gitstore.ErrDeleted):

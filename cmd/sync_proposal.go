@@ -163,7 +163,7 @@ func (s *syncer) landed(ctx context.Context, l lane, p remotes.Proposal, tip, th
 
 // contentLanded reports whether the remote's branch has every file that a proposal changes as that has it.
 func (s *syncer) contentLanded(ctx context.Context, l lane, p remotes.Proposal, theirs gitstore.ID) (bool, error) {
-	if !s.w.whole(ctx, string(p.Commit)) { // no ref of ours keeps it
+	if !s.w.repo.Whole(ctx, string(p.Commit)) { // no ref of ours keeps it
 		return false, nil
 	}
 	missing := false
