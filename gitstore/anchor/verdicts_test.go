@@ -1,8 +1,10 @@
-package cmd
+package anchor
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -60,4 +62,49 @@ func TestVerdictsDeleteOnlyTheirOwn(t *testing.T) {
 		v.save(repo)
 	}
 	intact(dir, verdictFiles)
+}
+
+// A byte that was turned round in what is kept of a commit changes no answer.
+func TestSpoiltVerdictsAreNotBelieved(t *testing.T) {
+	r := testrepo.New(t)
+	repo, err := git.Find(t.Context(), r.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, err := repo.StateDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]verdict{
+		verdictKey("anchor", "a"): {isChanged, strings.Repeat("ab", 20), "lib/a file.go"},
+		verdictKey("side", "b"):   {letter: isAway},
+	}
+	v := readVerdicts(state, r.Run("rev-parse", "HEAD"))
+	for key, found := range want {
+		v.put(key, found)
+	}
+	v.save(repo)
+	whole, err := os.ReadFile(v.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := parseVerdicts(v.file); !maps.Equal(want, got) {
+		t.Fatalf("as it was written: %v, want %v", got, want)
+	}
+	for i := range whole {
+		spoilt := slices.Clone(whole)
+		spoilt[i] ^= 0x21
+		if err := os.WriteFile(v.file, spoilt, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := parseVerdicts(v.file); got != nil {
+			t.Fatalf("byte %d: believed %v", i, got)
+		}
+		if err := os.WriteFile(v.file, whole[:i], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := parseVerdicts(v.file); got != nil {
+			t.Fatalf("cut to %d bytes: believed %v", i, got)
+		}
+	}
 }
