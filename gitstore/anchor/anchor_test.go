@@ -23,17 +23,23 @@ func newCode(t *testing.T) (*testrepo.Repo, *Code) {
 	return r, codeOf(t, r)
 }
 
-// codeOf is the code as a new command sees it.
-func codeOf(t *testing.T, r *testrepo.Repo) *Code {
+// find is a repository with its state folder.
+func find(t *testing.T, r *testrepo.Repo) (repo *git.Repo, state string) {
 	t.Helper()
 	repo, err := git.Find(t.Context(), r.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	state, err := repo.StateDir()
-	if err != nil {
+	if state, err = repo.StateDir(); err != nil {
 		t.Fatal(err)
 	}
+	return repo, state
+}
+
+// codeOf is the code as a new command sees it.
+func codeOf(t *testing.T, r *testrepo.Repo) *Code {
+	t.Helper()
+	repo, state := find(t, r)
 	book := record.Open(record.Stores{Memory: gitstore.Open(repo, memories), Journal: gitstore.Open(repo, "refs/reverie/journal"), Inbox: gitstore.Open(repo, "refs/reverie/inbox")}, state, nil)
 	c := &Code{Repo: repo.Offline(), State: state, Memories: memories, Book: book, Note: func(err error) { t.Errorf("noted: %v", err) }}
 	t.Cleanup(c.Done)

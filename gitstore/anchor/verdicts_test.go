@@ -8,21 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
 // The folder of verdicts may have come with the repository: as a link to one of the user's, or with files of his.
 func TestVerdictsDeleteOnlyTheirOwn(t *testing.T) {
 	r := testrepo.New(t)
-	repo, err := git.Find(t.Context(), r.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	state, err := repo.StateDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	repo, state := find(t, r)
 	documents := t.TempDir()
 	names := []string{"new-plan", "a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}
 	for _, name := range names {
@@ -67,14 +59,7 @@ func TestVerdictsDeleteOnlyTheirOwn(t *testing.T) {
 // A byte that was turned round in what is kept of a commit changes no answer.
 func TestSpoiltVerdictsAreNotBelieved(t *testing.T) {
 	r := testrepo.New(t)
-	repo, err := git.Find(t.Context(), r.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	state, err := repo.StateDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	repo, state := find(t, r)
 	want := map[string]verdict{
 		verdictKey("anchor", "a"): {isChanged, strings.Repeat("ab", 20), "lib/a file.go"},
 		verdictKey("side", "b"):   {letter: isAway},
