@@ -151,7 +151,7 @@ func (w *workspace) noteStale(ctx context.Context) error {
 			if !m.Live(w.env.Now()) || !standings(m).Stale {
 				continue
 			}
-			for _, what := range w.here(ctx).gone(ctx, m) {
+			for _, what := range w.code.Here(ctx).Gone(ctx, m) {
 				if w.env.JSON {
 					err = errors.Join(err, w.env.object(map[string]string{"where": w.branch(), "note": m.Path() + ": stale: " + what}))
 					continue

@@ -37,6 +37,7 @@ var arrows = map[string][]string{
 	"reflect/transcript":      {"internal/pattern"},
 	"gitstore":                {"internal/git", "internal/redact", "internal/unseen"},
 	"gitstore/record":         {"gitstore", "internal/file", "internal/pattern", "internal/redact"},
+	"gitstore/anchor":         {"gitstore/record", "internal/file", "internal/git", "internal/pattern"},
 	"gitstore/recall/segment": nil,
 	"gitstore/recall/terms":   {"internal/pattern"},
 	"gitstore/recall":         {"gitstore/record", "gitstore/recall/segment", "gitstore/recall/terms", "internal/file", "internal/pattern"},

@@ -57,11 +57,7 @@ func (j *Judge) People(ctx context.Context, v *record.View, c config.Trust, held
 		return nil, err
 	}
 	g.keys = signatures
-	store := j.Memory
-	if v.Fallback() {
-		store = j.Fallback
-	}
-	found, err := g.origins(ctx, store, v.Tip(), !signatures)
+	found, err := g.origins(ctx, j.read(v), v.Tip(), !signatures)
 	if err != nil {
 		return nil, err
 	}

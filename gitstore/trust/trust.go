@@ -57,10 +57,7 @@ func (j *Judge) Withheld(ctx context.Context, v *record.View, c config.Trust) (*
 	if c.Everyone {
 		return nil, nil
 	}
-	store := j.Memory
-	if v.Fallback() {
-		store = j.Fallback
-	}
+	store := j.read(v)
 	now, err := store.Tip(ctx)
 	if err != nil {
 		return nil, err
@@ -73,6 +70,14 @@ func (j *Judge) Withheld(ctx context.Context, v *record.View, c config.Trust) (*
 	err = g.assess(ctx, store, now, w)
 	w.Doubts = g.doubts
 	return w, err
+}
+
+// read is the branch that a view is of.
+func (j *Judge) read(v *record.View) *gitstore.Store {
+	if v.Fallback() {
+		return j.Fallback
+	}
+	return j.Memory
 }
 
 // assess finds what is withheld of the branch, whose tip is now, and of the journal.
