@@ -1,12 +1,12 @@
 package cmd
 
 import (
-	"cmp"
 	"errors"
 	"path"
 	"slices"
 	"strings"
 
+	"github.com/reverie-memory/reverie/cmd/ci"
 	"github.com/reverie-memory/reverie/dream"
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -18,7 +18,7 @@ import (
 func (c *diffCheck) checkFile(f changedFile) {
 	top, _, _ := strings.Cut(f.path, "/")
 	switch {
-	case isCIFile(f.path):
+	case ci.Decides(f.path):
 		c.checkCIFile(f)
 	case f.path == "reverie.toml":
 		c.checkRestrictions(f)
@@ -58,8 +58,8 @@ func (c *diffCheck) checkCIVersion(f changedFile, own string) {
 		c.add("ci-file", finding.Error, f.path, 0, "", "the file is taken away that decides what runs for a pull request")
 		return
 	}
-	branch, version, ok := writtenByInit(f.path, f.new)
-	before, pinned, had := writtenByInit(f.path, f.old)
+	branch, version, ok := ci.Written(f.path, f.new)
+	before, pinned, had := ci.Written(f.path, f.old)
 	if !ok || had && before != branch {
 		c.add("ci-file", finding.Error, f.path, 0, "", "this file decides what runs for a pull request, and it is not what 'reverie init --ci' writes")
 		return
@@ -68,10 +68,10 @@ func (c *diffCheck) checkCIVersion(f changedFile, own string) {
 	case had && pinned != "latest" && version == "latest":
 		c.add("ci-file", finding.Error, f.path, 0, "", "pull requests were checked by version %s, and would be by whichever is the latest", pinned)
 		return
-	case had && older(version, pinned):
+	case had && ci.Older(version, pinned):
 		c.add("ci-file", finding.Error, f.path, 0, "", "pull requests were checked by version %s, and would be by %s, which is older", pinned, version)
 		return
-	case older(version, own):
+	case ci.Older(version, own):
 		c.add("ci-file", finding.Error, f.path, 0, "", "pull requests would be checked by version %s, which is older than this one, %s", version, own)
 		return
 	case had && pinned == "latest" && version != "latest":
@@ -79,18 +79,6 @@ func (c *diffCheck) checkCIVersion(f changedFile, own string) {
 		return
 	}
 	c.add("ci-file", finding.Note, f.path, 0, "", "this is what 'reverie init --ci' writes: pull requests against %s are checked by version %s", branch, version)
-}
-
-// older reports whether one released version comes before another.
-func older(a, b string) bool {
-	if !release.MatchString(a) || !release.MatchString(b) {
-		return false
-	}
-	number := func(s string) string { return strings.TrimLeft(s, "0") }
-	return slices.CompareFunc(strings.Split(a[1:], "."), strings.Split(b[1:], "."), func(x, y string) int {
-		x, y = number(x), number(y)
-		return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y))
-	}) < 0
 }
 
 // parseRecord returns what is wrong with the form of a record that is no memory, or nil.

@@ -51,6 +51,7 @@ var arrows = map[string][]string{
 	"dream":                   {"gitstore/record", "gitstore/recall", "prompts", "internal/cut", "internal/pattern", "internal/unseen"},
 	"cmd/reverie":             {"cmd"},
 	"cmd/tui":                 nil,
+	"cmd/ci":                  {"internal/pattern"},
 }
 
 // testsOnly are packages that only tests may import.
