@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/cmd/ci"
-	"github.com/reverie-memory/reverie/internal/finding"
-	"github.com/reverie-memory/reverie/internal/redact"
 )
 
 const (
@@ -223,37 +221,5 @@ func TestDiffRules(t *testing.T) {
 				t.Errorf("got  %s\nwant %s\n%s", strings.Join(got, ", "), test.want, strings.Join(messages, "\n"))
 			}
 		})
-	}
-}
-
-// TestTooManyFiles wants that a change which is too large is an error, and costs no more.
-func TestTooManyFiles(t *testing.T) {
-	for _, changes := range [][]changedFile{make([]changedFile, maxChanged+1), {{new: make([]byte, maxNew+1)}}} {
-		c := &diffCheck{scanner: redact.New(), changes: changes}
-		if err := c.readMemories(); err != nil || len(c.changes) > 0 || len(c.found) != 1 || c.found[0].Rule != "size" || c.found[0].Level != finding.Error {
-			t.Errorf("%v %v", err, c.found)
-		}
-	}
-}
-
-// TestCIVersion wants that a check never goes back behind the version that runs.
-func TestCIVersion(t *testing.T) {
-	at := func(version string) []byte {
-		text, err := ci.Files[0].Render("refs/heads/m", version)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return []byte(text)
-	}
-	for _, test := range []struct {
-		old  []byte
-		new  string
-		want finding.Level
-	}{{nil, "v1.5.0", finding.Note}, {nil, "v1.4.9", finding.Error}, {at("latest"), "v1.4.0", finding.Error}, {at("latest"), "v1.6.0", finding.Warning}, {at("v1.0.0"), "v1.6.0", finding.Note}, {at("v1.9.0"), "v1.6.0", finding.Error}} {
-		c := &diffCheck{scanner: redact.New()}
-		c.checkCIVersion(changedFile{path: ci.Files[0].Path, old: test.old, new: at(test.new)}, "v1.5.0")
-		if len(c.found) != 1 || c.found[0].Level != test.want {
-			t.Errorf("%s: %v", test.new, c.found)
-		}
 	}
 }

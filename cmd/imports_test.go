@@ -52,6 +52,7 @@ var arrows = map[string][]string{
 	"cmd/reverie":             {"cmd"},
 	"cmd/tui":                 nil,
 	"cmd/ci":                  {"internal/pattern"},
+	"cmd/check":               {"cmd/ci", "dream", "gitstore", "gitstore/record", "internal/attack", "internal/config", "internal/finding", "internal/redact", "internal/unseen"},
 }
 
 // testsOnly are packages that only tests may import.
