@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/reverie-memory/reverie/cmd/check"
 	"github.com/reverie-memory/reverie/internal/finding"
 )
 
 // tellFindings writes the findings in the form that was asked for.
 func (env *Env) tellFindings(found []finding.Finding, o checkDiffOptions) error {
 	if o.sarif {
-		return env.object(rules.SARIF(found, version()))
+		return env.object(check.Rules.SARIF(found, version()))
 	}
 	for _, f := range found {
 		if env.JSON {

@@ -19,6 +19,7 @@ var arrows = map[string][]string{
 	"internal/pattern":        nil,
 	"internal/derived":        {"internal/file"},
 	"internal/cut":            nil,
+	"internal/mcpconn":        {"internal/cut"},
 	"internal/finding":        nil,
 	"internal/unseen":         nil,
 	"internal/attack":         {"internal/finding", "internal/pattern", "internal/unseen"},
@@ -59,6 +60,8 @@ var arrows = map[string][]string{
 	"dream":                   {"gitstore/record", "gitstore/recall", "prompts", "internal/cut", "internal/pattern", "internal/unseen"},
 	"cmd/reverie":             {"cmd"},
 	"cmd/tui":                 nil,
+	"cmd/ci":                  {"internal/pattern"},
+	"cmd/check":               {"cmd/ci", "dream", "gitstore", "gitstore/record", "internal/attack", "internal/config", "internal/finding", "internal/redact", "internal/unseen"},
 }
 
 // testsOnly are packages that only tests may import.
@@ -70,7 +73,7 @@ var outside = map[string][]string{
 	"github.com/ollama/ollama":               {"internal/ollama"},
 	"github.com/urfave/cli/v2":               {"cmd"},
 	"charm.land/bubbletea/v2":                {"cmd/tui"},
-	"github.com/modelcontextprotocol/go-sdk": {"cmd"},
+	"github.com/modelcontextprotocol/go-sdk": {"cmd", "internal/mcpconn"},
 	"github.com/google/jsonschema-go":        nil, // tests ask it what fits a schema; the SDK below has it in the program anyway
 	"modernc.org/sqlite":                     nil, // tests ask it what is in a database; in the program it would cost every start
 }

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/reverie-memory/reverie/cmd/check"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/finding"
 	"github.com/reverie-memory/reverie/internal/git"
@@ -59,7 +60,7 @@ func runLoopLint(ctx context.Context, env *Env, file string, o loopOptions) erro
 			found = append(found, finding.Finding{Rule: e.Rule, Level: level, Path: file, Line: e.Line, Message: e.Why})
 		}
 	}
-	found = rules.Sort(found)
+	found = check.Rules.Sort(found)
 	if err := env.tellFindings(found, checkDiffOptions{}); err != nil {
 		return err
 	}

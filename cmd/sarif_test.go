@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/reverie-memory/reverie/cmd/check"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
@@ -75,7 +76,7 @@ func TestSarifHasWhatItsSchemaWants(t *testing.T) {
 		t.Fatalf("%+v", log)
 	}
 	run := log.Runs[0]
-	if run.Tool.Driver.Name != "reverie" || len(run.Tool.Driver.Rules) != len(rules) {
+	if run.Tool.Driver.Name != "reverie" || len(run.Tool.Driver.Rules) != len(check.Rules) {
 		t.Errorf("%+v", run.Tool.Driver)
 	}
 	for _, r := range run.Tool.Driver.Rules {

@@ -1,4 +1,9 @@
-package cmd
+// Package mcpconn is the connection of a server of tools that speaks the Model Context Protocol: one message a line. That of the SDK
+// ends at the first line that is no message; this one answers that it is none, and goes on. It answers what no such server has a
+// method for, bounds how much a client has at work, and when the input ends it waits for the answers that are owed.
+//
+// A Transport is given to the Run of the SDK's server.
+package mcpconn
 
 import (
 	"bufio"
@@ -18,29 +23,30 @@ import (
 	"github.com/reverie-memory/reverie/internal/cut"
 )
 
-// Bounds of what a client sends.
+// MaxMessage is the longest line that a client may send, in bytes.
+const MaxMessage = 1 << 20
+
 const (
-	maxMessage = 1 << 20          // bytes of a line
-	maxOwed    = 128              // calls without an answer; nothing more is read until one has it
-	mcpLinger  = 10 * time.Second // for the answers that are owed when the input ends
+	maxOwed = 128              // calls without an answer; nothing more is read until one has it
+	linger  = 10 * time.Second // for the answers that are owed when the input ends
 )
 
-// lineTransport carries one message a line. That of the SDK ends at the first line that is no message; this one answers that it is
-// none, and goes on.
-type lineTransport struct {
-	in     io.Reader
-	out    io.Writer
-	linger time.Duration // zero is mcpLinger
+// Transport connects a server with one client. It can be connected once.
+type Transport struct {
+	In  io.Reader
+	Out io.Writer
+
+	linger time.Duration // zero is the linger of all
 }
 
-func (t *lineTransport) Connect(context.Context) (mcp.Connection, error) {
-	c := &lineConn{out: t.out, lines: make(chan []byte), closed: make(chan struct{}), owed: newDebts(), linger: cmp.Or(t.linger, mcpLinger)}
-	go c.scan(t.in)
+func (t *Transport) Connect(context.Context) (mcp.Connection, error) {
+	c := &conn{out: t.Out, lines: make(chan []byte), closed: make(chan struct{}), owed: newDebts(), linger: cmp.Or(t.linger, linger)}
+	go c.scan(t.In)
 	return c, nil
 }
 
-// lineConn is the connection of a lineTransport.
-type lineConn struct {
+// conn is the connection of a Transport.
+type conn struct {
 	lines  chan []byte // whole; closed at the end of the input
 	queue  []jsonrpc.Message
 	broken error // why the input ended; set before lines is closed
@@ -55,7 +61,7 @@ type lineConn struct {
 }
 
 // scan hands on the lines of the input. A read that waits is left behind when the connection is closed.
-func (c *lineConn) scan(in io.Reader) {
+func (c *conn) scan(in io.Reader) {
 	defer close(c.lines)
 	r := bufio.NewReaderSize(in, 64<<10)
 	for {
@@ -74,11 +80,11 @@ func (c *lineConn) scan(in io.Reader) {
 	}
 }
 
-// readMessage reads a line, of which it keeps one byte more than maxMessage at most.
+// readMessage reads a line, of which it keeps one byte more than MaxMessage at most.
 func readMessage(r *bufio.Reader) (line []byte, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
-		line = append(line, part[:min(len(part), maxMessage+1-len(line))]...)
+		line = append(line, part[:min(len(part), MaxMessage+1-len(line))]...)
 		if !errors.Is(err, bufio.ErrBufferFull) {
 			return line, err
 		}
@@ -86,8 +92,8 @@ func readMessage(r *bufio.Reader) (line []byte, err error) {
 }
 
 // Read returns the next message. What is none is answered here. The input has not ended before the answers that are owed are
-// written, or mcpLinger has passed: the SDK gives up all that is at work when it hears of the end.
-func (c *lineConn) Read(ctx context.Context) (jsonrpc.Message, error) {
+// written, or linger has passed: the SDK gives up all that is at work when it hears of the end.
+func (c *conn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for {
 		for len(c.queue) > 0 {
 			next := c.queue[0]
@@ -113,7 +119,7 @@ func (c *lineConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 }
 
 // admit lets a message in. A call waits until fewer than maxOwed others do, and is refused where one of them has its id.
-func (c *lineConn) admit(ctx context.Context, msg jsonrpc.Message) (bool, error) {
+func (c *conn) admit(ctx context.Context, msg jsonrpc.Message) (bool, error) {
 	req, ok := msg.(*jsonrpc.Request)
 	if !ok || !req.IsCall() {
 		return true, nil
@@ -128,7 +134,7 @@ func (c *lineConn) admit(ctx context.Context, msg jsonrpc.Message) (bool, error)
 }
 
 // wait returns when at most n answers are owed, or enough has come.
-func (c *lineConn) wait(ctx context.Context, n int, enough <-chan time.Time) error {
+func (c *conn) wait(ctx context.Context, n int, enough <-chan time.Time) error {
 	for {
 		fewer, left := c.owed.left()
 		if left <= n {
@@ -147,7 +153,7 @@ func (c *lineConn) wait(ctx context.Context, n int, enough <-chan time.Time) err
 }
 
 // finish waits for the answers that are owed at the end of the input, and answers what takes too long.
-func (c *lineConn) finish(ctx context.Context) error {
+func (c *conn) finish(ctx context.Context) error {
 	enough := time.NewTimer(c.linger)
 	defer enough.Stop()
 	if err := c.wait(ctx, 0, enough.C); err != nil {
@@ -162,9 +168,9 @@ func (c *lineConn) finish(ctx context.Context) error {
 }
 
 // take queues the messages of a line: one, or those of a batch, as versions before 2025-06-18 have them. Answers come one a line.
-func (c *lineConn) take(line []byte) error {
-	if len(line) > maxMessage {
-		return c.refuse(nil, jsonrpc.CodeInvalidRequest, fmt.Sprintf("a message may have %d bytes", maxMessage))
+func (c *conn) take(line []byte) error {
+	if len(line) > MaxMessage {
+		return c.refuse(nil, jsonrpc.CodeInvalidRequest, fmt.Sprintf("a message may have %d bytes", MaxMessage))
 	}
 	all := []json.RawMessage{line}
 	if line[0] == '[' {
@@ -194,7 +200,7 @@ func (c *lineConn) take(line []byte) error {
 			}
 			continue
 		}
-		if ok && req.IsCall() && !mcpMethod(req.Method) {
+		if ok && req.IsCall() && !toolMethod(req.Method) {
 			if err := c.refuse(one, jsonrpc.CodeMethodNotFound, fmt.Sprintf("there is no method %q", cut.Marked(req.Method, 100))); err != nil {
 				return err
 			}
@@ -211,9 +217,9 @@ func hasID(message []byte) bool {
 	return json.Unmarshal(message, &members) == nil && members["id"] != nil
 }
 
-// mcpMethod reports whether a call is one that a server of tools alone answers. Before a session has begun the SDK would give
+// toolMethod reports whether a call is one that a server of tools alone answers. Before a session has begun the SDK would give
 // any other another error than that it is not known, by which clients find out which versions a server speaks.
-func mcpMethod(name string) bool {
+func toolMethod(name string) bool {
 	switch name {
 	case "initialize", "ping", "server/discover", "tools/list", "tools/call", "subscriptions/listen": // the last ends at once: the tools never change
 		return true
@@ -222,7 +228,7 @@ func mcpMethod(name string) bool {
 }
 
 // refuse answers what never becomes a call, under its id where it has one.
-func (c *lineConn) refuse(message []byte, code int, why string) error {
+func (c *conn) refuse(message []byte, code int, why string) error {
 	var asked struct {
 		ID     json.RawMessage `json:"id"`
 		Method *string         `json:"method"`
@@ -241,7 +247,7 @@ func (c *lineConn) refuse(message []byte, code int, why string) error {
 }
 
 // fault writes an error; without an id it belongs to no call.
-func (c *lineConn) fault(id any, code int, why string) error {
+func (c *conn) fault(id any, code int, why string) error {
 	answer, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": id, "error": map[string]any{"code": code, "message": why}})
 	if err != nil {
 		return err
@@ -265,7 +271,7 @@ func coded(err error) error {
 }
 
 // Write writes a message. An answer that is owed no more, since its call was given up, is dropped.
-func (c *lineConn) Write(_ context.Context, msg jsonrpc.Message) error {
+func (c *conn) Write(_ context.Context, msg jsonrpc.Message) error {
 	if res, ok := msg.(*jsonrpc.Response); ok && res.Error != nil {
 		msg = &jsonrpc.Response{ID: res.ID, Error: coded(res.Error)}
 	}
@@ -282,17 +288,17 @@ func (c *lineConn) Write(_ context.Context, msg jsonrpc.Message) error {
 	return c.line(data)
 }
 
-func (c *lineConn) line(data []byte) error {
+func (c *conn) line(data []byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	_, err := c.out.Write(append(data, '\n'))
 	return err
 }
 
-func (c *lineConn) Close() error {
+func (c *conn) Close() error {
 	c.once.Do(func() { close(c.closed) })
 	return nil
 }
 
 // SessionID is empty: there is one session.
-func (c *lineConn) SessionID() string { return "" }
+func (c *conn) SessionID() string { return "" }

@@ -1,9 +1,9 @@
-package cmd
+package check
 
 import "github.com/reverie-memory/reverie/internal/finding"
 
-// rules lists every rule of check --diff; docs/commands.md describes them in this order.
-var rules = finding.Rules{
+// Rules lists every rule; docs/commands.md describes them in this order.
+var Rules = finding.Rules{
 	{
 		ID: "format", Level: finding.Error,
 		Short: "A file does not have the form that FORMAT.md describes.",

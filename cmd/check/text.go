@@ -1,4 +1,4 @@
-package cmd
+package check
 
 import (
 	"bytes"
@@ -80,8 +80,8 @@ func anywhere(s attack.Suspicion) attack.Suspicion {
 }
 
 // checkText applies the rules for any text to the lines that are new.
-func (c *diffCheck) checkText(f changedFile) {
-	if line := conflict(f.new); line > 0 && conflict(f.old) == 0 {
+func (c *checker) checkText(f changedFile) {
+	if line := Conflict(f.new); line > 0 && Conflict(f.old) == 0 {
 		c.add("conflict-marker", finding.Error, f.path, line, f.id, "the markers of a merge conflict: keep what is right and take them out")
 	}
 	if f.old == nil { // names are read too
@@ -91,8 +91,8 @@ func (c *diffCheck) checkText(f changedFile) {
 		if names := unseen.Names(f.path); names != "" {
 			c.add("hidden-text", finding.Error, f.path, 0, f.id, "its name has characters that a reader does not see: %s", names)
 		}
-		if _, report := c.scanner.Text(f.path); report.Found > 0 {
-			c.add("secret", finding.Error, f.path, 0, f.id, "its name looks like a secret (%s)", secretKinds(report))
+		if _, report := c.Scanner.Text(f.path); report.Found > 0 {
+			c.add("secret", finding.Error, f.path, 0, f.id, "its name looks like a secret (%s)", report.Kinds())
 		}
 	}
 	before := map[string]bool{}
@@ -105,7 +105,7 @@ func (c *diffCheck) checkText(f changedFile) {
 		for line := range strings.SplitSeq(p.text, "\n") {
 			before[line] = true
 		}
-		_, report := c.scanner.Text(p.text)
+		_, report := c.Scanner.Text(p.text)
 		had += report.Found
 	}
 	told := map[finding.Level]int{}
@@ -145,17 +145,17 @@ func (c *diffCheck) checkText(f changedFile) {
 
 // checkSecrets names the lines that hold secrets, and where one shows only in the text as a whole, as a
 // key of many lines does, the line on which it begins.
-func (c *diffCheck) checkSecrets(f changedFile, text string, lines []string, fresh func(int) bool, at func(int) int, had int) {
-	clean, whole := c.scanner.Text(text)
+func (c *checker) checkSecrets(f changedFile, text string, lines []string, fresh func(int) bool, at func(int) int, had int) {
+	clean, whole := c.Scanner.Text(text)
 	if whole.Found == 0 {
 		return
 	}
 	alone := 0
 	for i, line := range lines {
-		_, report := c.scanner.Text(line)
+		_, report := c.Scanner.Text(line)
 		alone += report.Found
 		if report.Found > 0 && fresh(i) {
-			c.add("secret", finding.Error, f.path, at(i), f.id, "this looks like a secret (%s)", secretKinds(report))
+			c.add("secret", finding.Error, f.path, at(i), f.id, "this looks like a secret (%s)", report.Kinds())
 		}
 	}
 	if alone >= whole.Found || whole.Found <= had {
@@ -165,5 +165,5 @@ func (c *diffCheck) checkSecrets(f changedFile, text string, lines []string, fre
 	for out := clean.String(); same < len(text) && same < len(out) && text[same] == out[same]; {
 		same++
 	}
-	c.add("secret", finding.Error, f.path, at(strings.Count(text[:same], "\n")), f.id, "this looks like a secret (%s)", secretKinds(whole))
+	c.add("secret", finding.Error, f.path, at(strings.Count(text[:same], "\n")), f.id, "this looks like a secret (%s)", whole.Kinds())
 }

@@ -1,4 +1,4 @@
-package cmd
+package check
 
 import (
 	"slices"
@@ -9,7 +9,7 @@ import (
 
 // checkEvidence looks for candidates that are added and bear out no memory of the same change. Nobody who
 // reviews memories looks at them, and a later dream may count them.
-func (c *diffCheck) checkEvidence() {
+func (c *checker) checkEvidence() {
 	type statement struct {
 		print   record.Fingerprint
 		session string
@@ -56,7 +56,7 @@ func (c *diffCheck) checkEvidence() {
 			}
 		}
 		if n > 0 {
-			c.add("evidence", at, f.path, 0, "", "%s for no memory of this change, such as: %s", count(n, "statement", "statements"), oneLine(first, 120))
+			c.add("evidence", at, f.path, 0, "", "%s for no memory of this change, such as: %s", count(n, "statement", "statements"), c.Brief(first))
 		}
 	}
 }

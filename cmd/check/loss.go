@@ -1,4 +1,4 @@
-package cmd
+package check
 
 import (
 	"strings"
@@ -14,7 +14,7 @@ const (
 )
 
 // bounded reports whether a change is small enough to be checked. If not, that is all there is to say.
-func (c *diffCheck) bounded() bool {
+func (c *checker) bounded() bool {
 	bytes := 0
 	for i, f := range c.changes {
 		if bytes += len(f.new); i < maxChanged && bytes <= maxNew {
@@ -35,8 +35,8 @@ const (
 )
 
 // checkLosses looks at what was in force and is not any more, or says something else.
-func (c *diffCheck) checkLosses() {
-	now := c.w.env.Now()
+func (c *checker) checkLosses() {
+	now := c.Now
 	changed, live, lost, first := map[string]bool{}, map[string]bool{}, 0, ""
 	for _, f := range c.changes {
 		changed[f.path] = true
@@ -56,7 +56,7 @@ func (c *diffCheck) checkLosses() {
 		if was.Kind == record.Constraint && f.new != nil && err == nil {
 			c.checkConstraint(f, was, m)
 		} else if was.Kind == record.Constraint && gone {
-			c.add("constraint", finding.Warning, f.path, 0, f.id, "a constraint is taken away: %s", oneLine(was.Text, 120))
+			c.add("constraint", finding.Warning, f.path, 0, f.id, "a constraint is taken away: %s", c.Brief(was.Text))
 		}
 	}
 	for i := range c.known {
@@ -70,9 +70,9 @@ func (c *diffCheck) checkLosses() {
 }
 
 // checkConstraint names a constraint that holds no more, holds in fewer places, or says something else.
-func (c *diffCheck) checkConstraint(f changedFile, was, m record.Memory) {
+func (c *checker) checkConstraint(f changedFile, was, m record.Memory) {
 	tell := func(line int, what string) {
-		c.add("constraint", finding.Warning, f.path, line, f.id, "a constraint %s; it said: %s", what, oneLine(was.Text, 120))
+		c.add("constraint", finding.Warning, f.path, line, f.id, "a constraint %s; it said: %s", what, c.Brief(was.Text))
 	}
 	said, says := []string{}, []string{}
 	for _, v := range was.Texts() {
