@@ -1,10 +1,7 @@
 package cmd
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,16 +17,13 @@ import (
 // approvedFile is the file of the state folder that says what a person approved in this clone.
 const approvedFile = "trust.json"
 
-// maxStateFile is how much is read of a file of the state folder that is read whole, in bytes.
-const maxStateFile = 64 << 20
-
 // approvals are the blobs of memories that a person approved, by the memories' ids. Other bytes under the same
 // id are not approved.
 type approvals map[string]gitstore.ID
 
 // approvals reads what a person approved in this clone.
 func (w *workspace) approvals() (approvals, error) {
-	text, err := file.Read(filepath.Join(w.state, approvedFile), maxStateFile)
+	text, err := file.Read(filepath.Join(w.state, approvedFile), file.MaxState)
 	if errors.Is(err, os.ErrNotExist) {
 		return approvals{}, nil
 	}
@@ -107,24 +101,4 @@ func (w *workspace) saveApprovals(old, next approvals) error {
 		return err
 	}
 	return w.repo.WriteState(approvedFile, append(data, '\n'), true)
-}
-
-// writeDerived keeps what can be made again: JSON on one line, and its sum on the next. It need not succeed, nor be on
-// the disk at once.
-func writeDerived(path string, value any) {
-	if data, err := json.Marshal(value); err == nil {
-		_ = file.Replace(path, fmt.Appendf(data, "\n%q\n", sumOf(data)), 0o600, false)
-	}
-}
-
-// readDerived reads what writeDerived wrote. A file that is not as it was written says nothing.
-func readDerived(path string, value any) bool {
-	text, err := file.Read(path, maxStateFile)
-	data, sum, _ := bytes.Cut(text, []byte("\n"))
-	return err == nil && string(sum) == fmt.Sprintf("%q\n", sumOf(data)) && json.Unmarshal(data, value) == nil
-}
-
-func sumOf(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:8])
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/finding"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/redact"
 )
@@ -43,7 +44,7 @@ func runCheckDiff(ctx context.Context, env *Env, o checkDiffOptions) error {
 	if err := env.tellFindings(found, o); err != nil {
 		return err
 	}
-	n := map[level]int{}
+	n := map[finding.Level]int{}
 	for _, f := range found {
 		n[f.Level]++
 	}
@@ -51,8 +52,8 @@ func runCheckDiff(ctx context.Context, env *Env, o checkDiffOptions) error {
 		env.say("nothing found in %s", o.span)
 		return nil
 	}
-	summary := fmt.Sprintf("%s, %s and %s in %s", count(n[levelError], "error", "errors"), count(n[levelWarning], "warning", "warnings"), count(n[levelNote], "note", "notes"), o.span)
-	if n[levelError] > 0 || o.strict && n[levelWarning] > 0 {
+	summary := fmt.Sprintf("%s, %s and %s in %s", count(n[finding.Error], "error", "errors"), count(n[finding.Warning], "warning", "warnings"), count(n[finding.Note], "note", "notes"), o.span)
+	if n[finding.Error] > 0 || o.strict && n[finding.Warning] > 0 {
 		env.warn("%s", summary)
 		return negative
 	}
@@ -151,7 +152,7 @@ func (w *workspace) cutOff(ctx context.Context, err error) error {
 }
 
 // checkDiff returns everything that the rules find in a span.
-func (w *workspace) checkDiff(ctx context.Context, s span) ([]finding, error) {
+func (w *workspace) checkDiff(ctx context.Context, s span) ([]finding.Finding, error) {
 	c := &diffCheck{ctx: ctx, w: w, scanner: redact.New(w.allSecrets(ctx)...), looked: map[gitstore.ID]bool{}, claims: map[string]bool{}}
 	view := func(id gitstore.ID, fn func(*gitstore.Tree) error) error {
 		if id == "" {
@@ -176,7 +177,7 @@ func (w *workspace) checkDiff(ctx context.Context, s span) ([]finding, error) {
 			})
 		})
 	})
-	return sortFindings(c.found), err
+	return rules.Sort(c.found), err
 }
 
 // diffCheck is one run of the rules.
@@ -187,7 +188,7 @@ type diffCheck struct {
 	head    *gitstore.Tree
 	base    *gitstore.Tree // nil for nothing
 	beside  *gitstore.Tree // what the base became meanwhile; mostly nil
-	found   []finding
+	found   []finding.Finding
 
 	changes []changedFile
 	looked  map[gitstore.ID]bool // contents that the rules for text saw
@@ -202,10 +203,10 @@ type changedFile struct {
 	id       string // of the memory
 }
 
-func (c *diffCheck) add(rule string, at level, path string, line int, id, format string, args ...any) {
+func (c *diffCheck) add(rule string, at finding.Level, path string, line int, id, format string, args ...any) {
 	text, _ := c.scanner.Text(fmt.Sprintf(format, args...))
 	where, _ := c.scanner.Text(path)
-	c.found = append(c.found, finding{rule, at, where.String(), line, id, visible(text.String())})
+	c.found = append(c.found, finding.Finding{Rule: rule, Level: at, Path: where.String(), Line: line, ID: id, Message: visible(text.String())})
 }
 
 func (c *diffCheck) run() error {
@@ -248,7 +249,7 @@ func (c *diffCheck) readChanges() error {
 	for _, e := range entryErrors(err) {
 		bad[e.Path] = true
 		if !had[e.Error()] {
-			c.add("entry", levelError, e.Path, 0, "", "%s", e.Why)
+			c.add("entry", finding.Error, e.Path, 0, "", "%s", e.Why)
 		}
 	}
 	if err != nil && len(bad) == 0 {
@@ -275,7 +276,7 @@ func (c *diffCheck) readChanges() error {
 		if ch.New != "" {
 			f.new, err = c.head.Read(ch.Path)
 			if errors.Is(err, gitstore.ErrTooLarge) || len(f.new) > gitstore.MaxFile {
-				c.add("format", levelError, ch.Path, 0, f.id, "the file is too large: %d bytes are allowed", gitstore.MaxFile)
+				c.add("format", finding.Error, ch.Path, 0, f.id, "the file is too large: %d bytes are allowed", gitstore.MaxFile)
 				continue
 			}
 			if err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/finding"
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
@@ -228,7 +229,7 @@ func TestDiffRules(t *testing.T) {
 func TestTooManyFiles(t *testing.T) {
 	for _, changes := range [][]changedFile{make([]changedFile, maxChanged+1), {{new: make([]byte, maxNew+1)}}} {
 		c := &diffCheck{scanner: redact.New(), changes: changes}
-		if err := c.readMemories(); err != nil || len(c.changes) > 0 || len(c.found) != 1 || c.found[0].Rule != "size" || c.found[0].Level != levelError {
+		if err := c.readMemories(); err != nil || len(c.changes) > 0 || len(c.found) != 1 || c.found[0].Rule != "size" || c.found[0].Level != finding.Error {
 			t.Errorf("%v %v", err, c.found)
 		}
 	}
@@ -257,8 +258,8 @@ func TestCIVersion(t *testing.T) {
 	for _, test := range []struct {
 		old  []byte
 		new  string
-		want level
-	}{{nil, "v1.5.0", levelNote}, {nil, "v1.4.9", levelError}, {at("latest"), "v1.4.0", levelError}, {at("latest"), "v1.6.0", levelWarning}, {at("v1.0.0"), "v1.6.0", levelNote}, {at("v1.9.0"), "v1.6.0", levelError}} {
+		want finding.Level
+	}{{nil, "v1.5.0", finding.Note}, {nil, "v1.4.9", finding.Error}, {at("latest"), "v1.4.0", finding.Error}, {at("latest"), "v1.6.0", finding.Warning}, {at("v1.0.0"), "v1.6.0", finding.Note}, {at("v1.9.0"), "v1.6.0", finding.Error}} {
 		c := &diffCheck{scanner: redact.New()}
 		c.checkCIVersion(changedFile{path: ciFiles[0].path, old: test.old, new: at(test.new)}, "v1.5.0")
 		if len(c.found) != 1 || c.found[0].Level != test.want {

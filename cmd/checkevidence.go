@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/finding"
 )
 
 // checkEvidence looks for candidates that are added and bear out no memory of the same change. Nobody who
@@ -29,7 +30,7 @@ func (c *diffCheck) checkEvidence() {
 			continue
 		}
 		was, _ := record.ParseReflection(f.path, f.old) // what cannot be read had nothing
-		at, first, n := levelNote, "", 0
+		at, first, n := finding.Note, "", 0
 		reworded := 0 // memories from this session that say no candidate's words
 		for _, s := range changed {
 			if s.session == r.Client+"/"+r.Session && !slices.ContainsFunc(r.Candidates, func(cand record.Candidate) bool { return s.print.Same(record.Print(cand.Text)) }) {
@@ -51,7 +52,7 @@ func (c *diffCheck) checkEvidence() {
 			}
 			told := slices.ContainsFunc(c.known, func(k knownMemory) bool { return !k.beside && k.Status != record.Retired && k.print.Same(print) })
 			if cand.How == record.Said && !told {
-				at, first = levelWarning, cand.Text
+				at, first = finding.Warning, cand.Text
 			}
 		}
 		if n > 0 {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/internal/finding"
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
@@ -41,7 +42,7 @@ func (c *diffCheck) checkHistory(s span) error {
 	for _, m := range messages {
 		id, text, _ := strings.Cut(strings.TrimSpace(m), "\n")
 		if _, report := c.scanner.Text(text); report.Found > 0 {
-			c.add("secret", levelError, "", 0, "", "the message of commit %s holds what looks like a secret (%s)", id[:min(12, len(id))], secretKinds(report))
+			c.add("secret", finding.Error, "", 0, "", "the message of commit %s holds what looks like a secret (%s)", id[:min(12, len(id))], secretKinds(report))
 		}
 	}
 	objects, err := repo.Git(c.ctx, nil, append([]string{"rev-list", "--objects", "--filter=object:type=blob"}, limits...)...)
@@ -55,7 +56,7 @@ func (c *diffCheck) checkHistory(s span) error {
 		}
 		err := c.head.ReadAll([]gitstore.ID{gitstore.ID(id)}, func(_ int, data []byte) error {
 			if _, report := c.scanner.Text(string(data)); report.Found > c.secretsBefore(path) {
-				c.add("secret", levelError, path, 0, memoryID(path), "an earlier commit of this change holds what looks like a secret (%s); it would stay in the history: make the change anew without it", secretKinds(report))
+				c.add("secret", finding.Error, path, 0, memoryID(path), "an earlier commit of this change holds what looks like a secret (%s); it would stay in the history: make the change anew without it", secretKinds(report))
 			}
 			return nil
 		})

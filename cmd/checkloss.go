@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/finding"
 )
 
 // What is looked at: more can neither be reviewed nor be checked in a time that anybody waits for.
@@ -19,7 +20,7 @@ func (c *diffCheck) bounded() bool {
 		if bytes += len(f.new); i < maxChanged && bytes <= maxNew {
 			continue
 		}
-		c.add("size", levelError, f.path, 0, "", "%d files differ, and %d with %d bytes are looked at: make several changes of it", len(c.changes), maxChanged, maxNew)
+		c.add("size", finding.Error, f.path, 0, "", "%d files differ, and %d with %d bytes are looked at: make several changes of it", len(c.changes), maxChanged, maxNew)
 		c.changes = nil
 		return false
 	}
@@ -55,7 +56,7 @@ func (c *diffCheck) checkLosses() {
 		if was.Kind == record.Constraint && f.new != nil && err == nil {
 			c.checkConstraint(f, was, m)
 		} else if was.Kind == record.Constraint && gone {
-			c.add("constraint", levelWarning, f.path, 0, f.id, "a constraint is taken away: %s", oneLine(was.Text, 120))
+			c.add("constraint", finding.Warning, f.path, 0, f.id, "a constraint is taken away: %s", oneLine(was.Text, 120))
 		}
 	}
 	for i := range c.known {
@@ -64,14 +65,14 @@ func (c *diffCheck) checkLosses() {
 		}
 	}
 	if lost >= fewestOut && float64(lost) > mostLost*float64(len(live)) || lost > 1 && lost == len(live) {
-		c.add("loss", levelError, first, 0, "", "%d of %d memories in force are retired or taken away at once, this one first", lost, len(live))
+		c.add("loss", finding.Error, first, 0, "", "%d of %d memories in force are retired or taken away at once, this one first", lost, len(live))
 	}
 }
 
 // checkConstraint names a constraint that holds no more, holds in fewer places, or says something else.
 func (c *diffCheck) checkConstraint(f changedFile, was, m record.Memory) {
 	tell := func(line int, what string) {
-		c.add("constraint", levelWarning, f.path, line, f.id, "a constraint %s; it said: %s", what, oneLine(was.Text, 120))
+		c.add("constraint", finding.Warning, f.path, line, f.id, "a constraint %s; it said: %s", what, oneLine(was.Text, 120))
 	}
 	said, says := []string{}, []string{}
 	for _, v := range was.Texts() {

@@ -11,6 +11,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/finding"
 )
 
 // checkFile applies the rules for a file's place and form.
@@ -23,25 +24,25 @@ func (c *diffCheck) checkFile(f changedFile) {
 		c.checkRestrictions(f)
 	case !known(f.path):
 		if f.new != nil {
-			c.add("unknown-file", levelError, f.path, 0, "", "nothing of Reverie's; remove it from the branch")
+			c.add("unknown-file", finding.Error, f.path, 0, "", "nothing of Reverie's; remove it from the branch")
 		}
 	case f.new == nil:
 		switch {
 		case top == record.MemoryDir && c.movedTo(f.id) != "":
-			c.add("immutable", levelError, c.movedTo(f.id), 0, f.id, "the memory was at %s; its path never changes", f.path)
+			c.add("immutable", finding.Error, c.movedTo(f.id), 0, f.id, "the memory was at %s; its path never changes", f.path)
 		case top == record.MemoryDir:
-			c.add("deleted", levelWarning, f.path, 0, f.id, "the memory is deleted; 'reverie forget' retires it and keeps it from coming back")
+			c.add("deleted", finding.Warning, f.path, 0, f.id, "the memory is deleted; 'reverie forget' retires it and keeps it from coming back")
 		case top == record.ReflectionDir:
-			c.add("deleted", levelWarning, f.path, 0, "", "the evidence for memories is deleted")
+			c.add("deleted", finding.Warning, f.path, 0, "", "the evidence for memories is deleted")
 		case top == record.CheckpointDir:
-			c.add("deleted", levelNote, f.path, 0, "", "a shared checkpoint is deleted")
+			c.add("deleted", finding.Note, f.path, 0, "", "a shared checkpoint is deleted")
 		case top == record.SkillDir:
-			c.add("deleted", levelNote, f.path, 0, "", "a skill is deleted")
+			c.add("deleted", finding.Note, f.path, 0, "", "a skill is deleted")
 		}
 	case top == record.MemoryDir:
 		c.checkMemoryFile(f)
 	case top == record.CheckpointDir && f.old != nil && f.new != nil:
-		c.add("immutable", levelError, f.path, 0, "", "a checkpoint never changes")
+		c.add("immutable", finding.Error, f.path, 0, "", "a checkpoint never changes")
 	default:
 		c.addFormat(f, parseRecord(f.path, f.new))
 	}
@@ -54,30 +55,30 @@ func (c *diffCheck) checkCIFile(f changedFile) { c.checkCIVersion(f, version()) 
 // checkCIVersion is checkCIFile for this version of Reverie.
 func (c *diffCheck) checkCIVersion(f changedFile, own string) {
 	if f.new == nil {
-		c.add("ci-file", levelError, f.path, 0, "", "the file is taken away that decides what runs for a pull request")
+		c.add("ci-file", finding.Error, f.path, 0, "", "the file is taken away that decides what runs for a pull request")
 		return
 	}
 	branch, version, ok := writtenByInit(f.path, f.new)
 	before, pinned, had := writtenByInit(f.path, f.old)
 	if !ok || had && before != branch {
-		c.add("ci-file", levelError, f.path, 0, "", "this file decides what runs for a pull request, and it is not what 'reverie init --ci' writes")
+		c.add("ci-file", finding.Error, f.path, 0, "", "this file decides what runs for a pull request, and it is not what 'reverie init --ci' writes")
 		return
 	}
 	switch {
 	case had && pinned != "latest" && version == "latest":
-		c.add("ci-file", levelError, f.path, 0, "", "pull requests were checked by version %s, and would be by whichever is the latest", pinned)
+		c.add("ci-file", finding.Error, f.path, 0, "", "pull requests were checked by version %s, and would be by whichever is the latest", pinned)
 		return
 	case had && older(version, pinned):
-		c.add("ci-file", levelError, f.path, 0, "", "pull requests were checked by version %s, and would be by %s, which is older", pinned, version)
+		c.add("ci-file", finding.Error, f.path, 0, "", "pull requests were checked by version %s, and would be by %s, which is older", pinned, version)
 		return
 	case older(version, own):
-		c.add("ci-file", levelError, f.path, 0, "", "pull requests would be checked by version %s, which is older than this one, %s", version, own)
+		c.add("ci-file", finding.Error, f.path, 0, "", "pull requests would be checked by version %s, which is older than this one, %s", version, own)
 		return
 	case had && pinned == "latest" && version != "latest":
-		c.add("ci-file", levelWarning, f.path, 0, "", "pull requests were checked by the latest version, and would be by %s: look whether that goes back", version)
+		c.add("ci-file", finding.Warning, f.path, 0, "", "pull requests were checked by the latest version, and would be by %s: look whether that goes back", version)
 		return
 	}
-	c.add("ci-file", levelNote, f.path, 0, "", "this is what 'reverie init --ci' writes: pull requests against %s are checked by version %s", branch, version)
+	c.add("ci-file", finding.Note, f.path, 0, "", "this is what 'reverie init --ci' writes: pull requests against %s are checked by version %s", branch, version)
 }
 
 // older reports whether one released version comes before another.
@@ -116,9 +117,9 @@ func (c *diffCheck) addFormat(f changedFile, err error) {
 		if bad.Field != "" {
 			reason = bad.Field + ": " + reason
 		}
-		c.add("format", levelError, f.path, bad.Line, f.id, "%s", reason)
+		c.add("format", finding.Error, f.path, bad.Line, f.id, "%s", reason)
 	} else if err != nil {
-		c.add("format", levelError, f.path, 0, f.id, "%v", err)
+		c.add("format", finding.Error, f.path, 0, f.id, "%v", err)
 	}
 }
 
@@ -159,7 +160,7 @@ func (c *diffCheck) movedTo(id string) string {
 // checkMemoryFile applies the rules for one memory by itself and against what it was.
 func (c *diffCheck) checkMemoryFile(f changedFile) {
 	if twin := c.twin(f); twin != "" {
-		c.add("format", levelError, f.path, 0, f.id, "the same id as %s; keep one of them", twin)
+		c.add("format", finding.Error, f.path, 0, f.id, "the same id as %s; keep one of them", twin)
 	}
 	m, err := record.ParseMemory(f.path, f.new)
 	if err != nil {
@@ -167,7 +168,7 @@ func (c *diffCheck) checkMemoryFile(f changedFile) {
 		return
 	}
 	if m.Status == record.Contested {
-		c.add("contested", levelWarning, f.path, keyLine(f.new, "status"), f.id, "%s that a merge could not decide between; keep one: reverie edit %s --take NUMBER", count(1+len(m.Variants), "variant", "variants"), f.id)
+		c.add("contested", finding.Warning, f.path, keyLine(f.new, "status"), f.id, "%s that a merge could not decide between; keep one: reverie edit %s --take NUMBER", count(1+len(m.Variants), "variant", "variants"), f.id)
 	}
 	if f.old == nil {
 		return
@@ -177,9 +178,9 @@ func (c *diffCheck) checkMemoryFile(f changedFile) {
 		return
 	}
 	immutable := func(key, old string, merged bool) {
-		at, why := levelError, ""
+		at, why := finding.Error, ""
 		if merged {
-			at, why = levelWarning, ", save by a merge with another clone's"
+			at, why = finding.Warning, ", save by a merge with another clone's"
 		}
 		c.add("immutable", at, f.path, keyLine(f.new, key), f.id, "%s was %q and never changes%s", key, old, why)
 	}
@@ -194,7 +195,7 @@ func (c *diffCheck) checkMemoryFile(f changedFile) {
 		immutable("supersedes", strings.Join(was.Supersedes, " "), !gone)
 	}
 	if was.Status == record.Retired && m.Status != record.Retired {
-		c.add("retired", levelWarning, f.path, keyLine(f.new, "status"), f.id, "it was retired and comes back")
+		c.add("retired", finding.Warning, f.path, keyLine(f.new, "status"), f.id, "it was retired and comes back")
 	}
 }
 
@@ -285,7 +286,7 @@ func (c *diffCheck) checkMemories() error {
 			continue
 		}
 		for _, why := range c.w.judged(c.ctx).gone(c.ctx, m.Memory) {
-			c.add("anchor", levelNote, m.path, keyLine(m.new, "anchors"), m.id, "%s", why)
+			c.add("anchor", finding.Note, m.path, keyLine(m.new, "anchors"), m.id, "%s", why)
 		}
 	}
 	c.checkLosses()
@@ -308,7 +309,7 @@ func (c *diffCheck) relate(f changedFile, m record.Memory) {
 	line := statementLine(f.new)
 	told := map[string]int{}
 	seen := map[string]bool{}
-	tell := func(rule string, at level, k *knownMemory, format string) {
+	tell := func(rule string, at finding.Level, k *knownMemory, format string) {
 		if told[rule+string(at)]++; told[rule+string(at)] <= maxRelated {
 			c.add(rule, at, f.path, line, m.ID, format+" %s: %s", k.ID, oneLine(k.Text, 120))
 		}
@@ -327,19 +328,19 @@ func (c *diffCheck) relate(f changedFile, m record.Memory) {
 		switch {
 		case k.Status == record.Retired:
 			if same {
-				tell("retired", levelError, k, "says what was retired as")
+				tell("retired", finding.Error, k, "says what was retired as")
 			}
 			continue
 		case k.text == normal:
-			tell("duplicate", levelError, k, "says the same as")
+			tell("duplicate", finding.Error, k, "says the same as")
 		case same:
-			tell("duplicate", levelWarning, k, "says nearly the same as")
+			tell("duplicate", finding.Warning, k, "says nearly the same as")
 		case dream.Contradict(m, k.Memory, print, k.print):
-			tell("contradiction", levelWarning, k, "may contradict")
+			tell("contradiction", finding.Warning, k, "may contradict")
 		case m.Topic != "" && m.Topic == k.Topic && m.Kind == k.Kind:
-			tell("contradiction", levelNote, k, "is on the same topic as")
+			tell("contradiction", finding.Note, k, "is on the same topic as")
 		case alike >= dream.Alike:
-			tell("duplicate", levelNote, k, "is much like")
+			tell("duplicate", finding.Note, k, "is much like")
 		default:
 			continue
 		}
@@ -368,9 +369,9 @@ func (c *diffCheck) checkReferences(f changedFile, m record.Memory) {
 		i := slices.IndexFunc(c.known, func(k knownMemory) bool { return k.ID == id })
 		switch {
 		case i < 0:
-			c.add("reference", levelWarning, f.path, keyLine(f.new, "supersedes"), f.id, "supersedes %s, which is not there", id)
+			c.add("reference", finding.Warning, f.path, keyLine(f.new, "supersedes"), f.id, "supersedes %s, which is not there", id)
 		case c.known[i].Status != record.Retired:
-			c.add("reference", levelWarning, f.path, keyLine(f.new, "supersedes"), f.id, "supersedes %s, which is still in force", id)
+			c.add("reference", finding.Warning, f.path, keyLine(f.new, "supersedes"), f.id, "supersedes %s, which is still in force", id)
 		}
 	}
 }
@@ -385,17 +386,19 @@ func (c *diffCheck) checkRestrictions(f changedFile) {
 		was = open
 	}
 	if f.new == nil {
-		c.add("restriction", levelError, f.path, 0, "", "the file is taken away: without it this is no memory")
+		c.add("restriction", finding.Error, f.path, 0, "", "the file is taken away: without it this is no memory")
 		return
 	}
 	if err := now.Restrict(f.path, f.new); err != nil {
-		c.add("format", levelError, f.path, 0, "", "%v", err)
+		c.add("format", finding.Error, f.path, 0, "", "%v", err)
 		return
 	}
 	if f.old == nil {
 		return
 	}
-	loosened := func(key, what string) { c.add("restriction", levelError, f.path, tomlLine(f.new, key), "", "%s", what) }
+	loosened := func(key, what string) {
+		c.add("restriction", finding.Error, f.path, tomlLine(f.new, key), "", "%s", what)
+	}
 	for _, how := range now.Accept {
 		if !slices.Contains(was.Accept, how) {
 			loosened("accept", "what was "+how+" becomes memory without review again")
@@ -416,7 +419,7 @@ func (c *diffCheck) checkRestrictions(f changedFile) {
 	for i, s := range now.Settings() {
 		judged := slices.Contains([]string{"accept", "sightings", "sessions.keep-days", "private"}, s.Key)
 		if !judged && s.Value != before[i].Value {
-			c.add("restriction", levelWarning, f.path, tomlLine(f.new, s.Key), "", "%s was %s and is %s", s.Key, before[i].Value, s.Value)
+			c.add("restriction", finding.Warning, f.path, tomlLine(f.new, s.Key), "", "%s was %s and is %s", s.Key, before[i].Value, s.Value)
 		}
 	}
 }

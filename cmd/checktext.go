@@ -6,6 +6,9 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/attack"
+	"github.com/reverie-memory/reverie/internal/finding"
+	"github.com/reverie-memory/reverie/internal/unseen"
 )
 
 // passage is a text inside a file, as a reader of the file takes it: with the escapes of its form undone.
@@ -71,33 +74,33 @@ func keyLine(data []byte, key string) int {
 const maxSuspicions = 100
 
 // anywhere is the suspicion without its place.
-func (s suspicion) anywhere() suspicion {
-	s.line, s.last = 0, 0
+func anywhere(s attack.Suspicion) attack.Suspicion {
+	s.Line, s.Last = 0, 0
 	return s
 }
 
 // checkText applies the rules for any text to the lines that are new.
 func (c *diffCheck) checkText(f changedFile) {
 	if line := conflict(f.new); line > 0 && conflict(f.old) == 0 {
-		c.add("conflict-marker", levelError, f.path, line, f.id, "the markers of a merge conflict: keep what is right and take them out")
+		c.add("conflict-marker", finding.Error, f.path, line, f.id, "the markers of a merge conflict: keep what is right and take them out")
 	}
 	if f.old == nil { // names are read too
-		for _, s := range suspicions(strings.NewReplacer("-", " ", "/", "\n").Replace(f.path)) {
-			c.add("injection", s.level, f.path, 0, f.id, "its name looks like %s", s.what)
+		for _, s := range attack.Find(strings.NewReplacer("-", " ", "/", "\n").Replace(f.path)) {
+			c.add("injection", s.Level, f.path, 0, f.id, "its name looks like %s", s.What)
 		}
-		if names := hiddenCharacters(f.path); names != "" {
-			c.add("hidden-text", levelError, f.path, 0, f.id, "its name has characters that a reader does not see: %s", names)
+		if names := unseen.Names(f.path); names != "" {
+			c.add("hidden-text", finding.Error, f.path, 0, f.id, "its name has characters that a reader does not see: %s", names)
 		}
 		if _, report := c.scanner.Text(f.path); report.Found > 0 {
-			c.add("secret", levelError, f.path, 0, f.id, "its name looks like a secret (%s)", secretKinds(report))
+			c.add("secret", finding.Error, f.path, 0, f.id, "its name looks like a secret (%s)", secretKinds(report))
 		}
 	}
 	before := map[string]bool{}
 	had := 0
-	suspected := map[suspicion]bool{} // without their lines
+	suspected := map[attack.Suspicion]bool{} // without their lines
 	for _, p := range passages(f.path, f.old) {
-		for _, s := range suspicions(p.text) {
-			suspected[s.anywhere()] = true
+		for _, s := range attack.Find(p.text) {
+			suspected[anywhere(s)] = true
 		}
 		for line := range strings.SplitSeq(p.text, "\n") {
 			before[line] = true
@@ -105,7 +108,7 @@ func (c *diffCheck) checkText(f changedFile) {
 		_, report := c.scanner.Text(p.text)
 		had += report.Found
 	}
-	told := map[level]int{}
+	told := map[finding.Level]int{}
 	inJSON := strings.HasSuffix(f.path, ".json")
 	for _, p := range passages(f.path, f.new) {
 		lines := strings.Split(p.text, "\n")
@@ -121,20 +124,20 @@ func (c *diffCheck) checkText(f changedFile) {
 			if i == 0 && p.line == 1 && !inJSON {
 				line = strings.TrimPrefix(line, "\ufeff")
 			}
-			if names := hiddenCharacters(strings.TrimSuffix(line, "\r")); names != "" && fresh(i) {
-				c.add("hidden-text", levelError, f.path, at(i), f.id, "characters that a reader does not see: %s", names)
+			if names := unseen.Names(strings.TrimSuffix(line, "\r")); names != "" && fresh(i) {
+				c.add("hidden-text", finding.Error, f.path, at(i), f.id, "characters that a reader does not see: %s", names)
 			}
 		}
-		for _, s := range suspicions(p.text) {
-			isNew := !suspected[s.anywhere()] // lines that were there may come together
-			for i := s.line - 1; i < s.last && !isNew; i++ {
+		for _, s := range attack.Find(p.text) {
+			isNew := !suspected[anywhere(s)] // lines that were there may come together
+			for i := s.Line - 1; i < s.Last && !isNew; i++ {
 				isNew = fresh(i)
 			}
 			if !isNew {
 				continue
 			}
-			if told[s.level]++; told[s.level] <= maxSuspicions {
-				c.add("injection", s.level, f.path, at(s.line-1), f.id, "this looks like %s", s.what)
+			if told[s.Level]++; told[s.Level] <= maxSuspicions {
+				c.add("injection", s.Level, f.path, at(s.Line-1), f.id, "this looks like %s", s.What)
 			}
 		}
 	}
@@ -152,7 +155,7 @@ func (c *diffCheck) checkSecrets(f changedFile, text string, lines []string, fre
 		_, report := c.scanner.Text(line)
 		alone += report.Found
 		if report.Found > 0 && fresh(i) {
-			c.add("secret", levelError, f.path, at(i), f.id, "this looks like a secret (%s)", secretKinds(report))
+			c.add("secret", finding.Error, f.path, at(i), f.id, "this looks like a secret (%s)", secretKinds(report))
 		}
 	}
 	if alone >= whole.Found || whole.Found <= had {
@@ -162,5 +165,5 @@ func (c *diffCheck) checkSecrets(f changedFile, text string, lines []string, fre
 	for out := clean.String(); same < len(text) && same < len(out) && text[same] == out[same]; {
 		same++
 	}
-	c.add("secret", levelError, f.path, at(strings.Count(text[:same], "\n")), f.id, "this looks like a secret (%s)", secretKinds(whole))
+	c.add("secret", finding.Error, f.path, at(strings.Count(text[:same], "\n")), f.id, "this looks like a secret (%s)", secretKinds(whole))
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/recall/pack"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/internal/cut"
 	"github.com/reverie-memory/reverie/internal/pattern"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 	"github.com/urfave/cli/v2"
@@ -359,7 +360,7 @@ func (w *workspace) named(words []string) string {
 	var out []string
 	for _, word := range words {
 		clean, _ := w.scanner.Text(word)
-		out = append(out, cutText(clean.String(), maxNamed))
+		out = append(out, cut.Marked(clean.String(), maxNamed))
 	}
 	return strings.Join(out, ", ")
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore/recall/pack"
+	"github.com/reverie-memory/reverie/internal/derived"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/reflect/transcript"
@@ -78,7 +79,7 @@ func ledgerFile(session string) string {
 // other do not mix; it is not synced, for what a power cut takes costs a repetition.
 func (in *injection) record(repo *git.Repo, now time.Time) error {
 	in.Time = now.UTC().Truncate(time.Millisecond)
-	in.ID = "i" + sumOf([]byte(in.Session + "\n" + in.Time.Format(time.RFC3339Nano) + "\n" + in.For + "\n" + in.Hash))[:12]
+	in.ID = "i" + derived.Sum([]byte(in.Session + "\n" + in.Time.Format(time.RFC3339Nano) + "\n" + in.For + "\n" + in.Hash))[:12]
 	dir, err := repo.StateSub(ledgerDir)
 	if err != nil {
 		return err
@@ -104,7 +105,7 @@ func (in *injection) record(repo *git.Repo, now time.Time) error {
 
 // readLedger reads a file of the ledger, the oldest injection first.
 func readLedger(path string) []injection {
-	data, err := file.Read(path, maxStateFile)
+	data, err := file.Read(path, file.MaxState)
 	if err != nil {
 		return nil
 	}
@@ -128,7 +129,7 @@ func (w *workspace) injections(session string) []injection {
 
 // allInjections are those of the sessions that were given something last, at most n of them; 0 is all.
 func (w *workspace) allInjections(n int) []injection {
-	files := filesByAge(filepath.Join(w.state, ledgerDir), func(name string) bool { return strings.HasSuffix(name, ".jsonl") })
+	files := file.ByAge(filepath.Join(w.state, ledgerDir), func(name string) bool { return strings.HasSuffix(name, ".jsonl") })
 	if n > 0 {
 		files = files[:min(n, len(files))]
 	}
@@ -165,7 +166,7 @@ func insight(all []injection) map[string]pack.Form {
 // expireLedger removes what is known of sessions that were given nothing since a time.
 func (w *workspace) expireLedger(before time.Time) error {
 	var bad []error
-	for _, file := range filesByAge(filepath.Join(w.state, ledgerDir), func(string) bool { return true }) {
+	for _, file := range file.ByAge(filepath.Join(w.state, ledgerDir), func(string) bool { return true }) {
 		if info, err := os.Lstat(file); err == nil && info.ModTime().Before(before) {
 			if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
 				bad = append(bad, err)

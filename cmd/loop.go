@@ -22,9 +22,6 @@ import (
 // loopVariable is in the environment of everything that a loop starts: the loop's name.
 const loopVariable = "REVERIE_LOOP"
 
-// loopBackoff is how long a loop waits after a first error, if nothing else is asked for.
-const loopBackoff = 2 * time.Second
-
 type loopOptions struct {
 	name       string
 	agent      string
@@ -123,9 +120,7 @@ func loopCommand(env *Env) *cli.Command {
 			remove,
 			hidden(verb("hook", "HOOK", "called by git's hooks", 1, 1, none, named(runLoopHook))),
 			hidden(verb("wake", "NAME", "called after a commit", 1, 1, none, named(runLoopWake))),
-			hidden(verb("carry", "NAME", "called by --detach", 1, 1, []cli.Flag{
-				&cli.DurationFlag{Name: "backoff", Usage: "after a first error", Value: loopBackoff, Destination: &o.backoff},
-			}, named(runLoopCarry))),
+			hidden(verb("carry", "NAME", "called by --detach", 1, 1, none, named(runLoopCarry))),
 		},
 		Action: noVerb,
 	}

@@ -15,12 +15,12 @@ const handTime = 15 * time.Second
 
 // detachLoop leaves a loop to a process in the background, and returns when that has the lease: whoever looks then finds it. Should another
 // take the lease in between and end the loop, it stays ended.
-func (w *workspace) detachLoop(ctx context.Context, s worktree.State, lease *worktree.Lease, backoff time.Duration) error {
+func (w *workspace) detachLoop(ctx context.Context, s worktree.State, lease *worktree.Lease) error {
 	dir := w.repo.WorkTree
 	if dir == "" {
 		dir = w.repo.CommonDir
 	}
-	cmd, err := beginApart(dir, w.state, "loop", "--backoff", backoff.String(), "carry", s.Name)
+	cmd, err := beginApart(dir, w.state, "loop", "carry", s.Name)
 	lease.Release()
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func (w *workspace) handed(ctx context.Context, s worktree.State, pid int, ended
 }
 
 // runLoopCarry carries on the loop that --detach has left to this process. One that somebody has ended meanwhile is left alone.
-func runLoopCarry(ctx context.Context, env *Env, name string, o loopOptions) error {
+func runLoopCarry(ctx context.Context, env *Env, name string, _ loopOptions) error {
 	if err := notInLoop("carry"); err != nil {
 		return err
 	}
@@ -95,5 +95,5 @@ func runLoopCarry(ctx context.Context, env *Env, name string, o loopOptions) err
 		lease.Release()
 		return err
 	}
-	return w.carryOn(ctx, record, l.State, lease, o.backoff)
+	return w.carryOn(ctx, record, l.State, lease)
 }

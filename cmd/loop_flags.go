@@ -60,7 +60,7 @@ func (o *loopOptions) carryFlags() []cli.Flag {
 		&cli.DurationFlag{Name: "turn-time", Usage: "of one agent or audit; 0: no limit", Value: settingTime(d.TurnTime), Destination: &o.turn},
 		o.verifyTimeFlag(),
 		&cli.DurationFlag{Name: "time", Usage: "of the whole loop; 0: no limit", Destination: &o.total},
-		&cli.DurationFlag{Name: "backoff", Usage: "after a first error", Value: loopBackoff, Destination: &o.backoff},
+		&cli.DurationFlag{Name: "backoff", Usage: "after a first error", Value: settingTime(d.Backoff), Destination: &o.backoff},
 		&cli.StringFlag{Name: "block-on", Usage: "severities that keep it from being done, with commas", Value: strings.Join(d.BlockOn, ","), Destination: &o.blockOn},
 		&cli.Int64Flag{Name: "max-file", Usage: "`BYTES` of a file that is committed", Value: d.MaxFile, Destination: &o.maxFile},
 		&cli.BoolFlag{Name: "remove-worktree", Usage: "the work tree goes when the loop ends, if it is clean; the branch stays", Destination: &o.removeTree},

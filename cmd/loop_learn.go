@@ -5,13 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/reflect"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 	"github.com/reverie-memory/reverie/worktree"
@@ -167,7 +166,7 @@ func (w *workspace) ranInLoop(loop transcript.Session) (commands []string, err e
 		return nil, err
 	}
 	for _, k := range kept {
-		if k.Client == reflect.LoopClient || !sameFolder(k.Dir, loop.Dir) || k.Ended.Before(loop.Started) {
+		if k.Client == reflect.LoopClient || !file.Same(k.Dir, loop.Dir) || k.Ended.Before(loop.Started) {
 			continue
 		}
 		_, events, err := w.sessions.Load(k.Name())
@@ -184,16 +183,6 @@ func (w *workspace) ranInLoop(loop transcript.Session) (commands []string, err e
 		}
 	}
 	return commands, nil
-}
-
-// sameFolder reports whether two names are of one folder, which need not be there any more.
-func sameFolder(a, b string) bool {
-	if filepath.Clean(a) == filepath.Clean(b) {
-		return true
-	}
-	one, err := os.Stat(a)
-	two, err2 := os.Stat(b)
-	return err == nil && err2 == nil && os.SameFile(one, two)
 }
 
 // loopEdits is the files that each iteration changed, by its number.

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/finding"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/worktree"
 	"github.com/reverie-memory/reverie/worktree/program"
@@ -54,13 +55,13 @@ func runLoopLint(ctx context.Context, env *Env, file string, o loopOptions) erro
 		doubtful = append(doubtful, passes...)
 		env.say("%s", toldRun(ran))
 	}
-	var found []finding
-	for level, all := range map[level][]*worktree.PlanError{levelError: wrong, levelWarning: doubtful} {
+	var found []finding.Finding
+	for level, all := range map[finding.Level][]*worktree.PlanError{finding.Error: wrong, finding.Warning: doubtful} {
 		for _, e := range all {
-			found = append(found, finding{Rule: e.Rule, Level: level, Path: file, Line: e.Line, Message: e.Why})
+			found = append(found, finding.Finding{Rule: e.Rule, Level: level, Path: file, Line: e.Line, Message: e.Why})
 		}
 	}
-	found = sortFindings(found)
+	found = rules.Sort(found)
 	if err := env.tellFindings(found, checkDiffOptions{}); err != nil {
 		return err
 	}

@@ -56,11 +56,11 @@ func runLoopResume(ctx context.Context, env *Env, name string, o loopOptions) er
 	switch {
 	case s.Phase.Over(): // what was left to do is done already
 	case o.detach:
-		return w.detachLoop(ctx, s, lease, o.backoff)
+		return w.detachLoop(ctx, s, lease)
 	default:
 		env.say("%s: iteration %d goes on", s.Phase, s.Iteration)
 	}
-	return w.carryOn(ctx, record, s, lease, o.backoff)
+	return w.carryOn(ctx, record, s, lease)
 }
 
 // resumablePrograms looks for what a loop that goes on calls.

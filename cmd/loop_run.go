@@ -29,7 +29,7 @@ type looper struct {
 }
 
 // carryOn carries a loop on until it ends, or waits for a commit by hand. The caller holds the lease, which is given back.
-func (w *workspace) carryOn(ctx context.Context, record *worktree.Record, s worktree.State, lease *worktree.Lease, backoff time.Duration) error {
+func (w *workspace) carryOn(ctx context.Context, record *worktree.Record, s worktree.State, lease *worktree.Lease) error {
 	carried := false
 	defer func() {
 		if !carried {
@@ -56,7 +56,7 @@ func (w *workspace) carryOn(ctx context.Context, record *worktree.Record, s work
 			w.env.warn("its work tree stays: %v; then: reverie loop cancel %s --remove-worktree", err, s.Name)
 		},
 		Ended: func(end worktree.State) { w.learnLoop(ctx, record, end) },
-		Code:  l.code, Verify: l.verify, Now: w.env.Now, Backoff: backoff,
+		Code:  l.code, Verify: l.verify, Now: w.env.Now,
 		Told: func(before, after worktree.State, e worktree.Event) {
 			w.env.say("%s", worktree.Subject(before, after, e))
 			if e.Kind == worktree.Placed && s.InPlace == "" {

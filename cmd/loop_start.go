@@ -32,9 +32,9 @@ func runLoopStart(ctx context.Context, env *Env, file string, command []string, 
 		return explainLoop(err)
 	}
 	if o.detach {
-		return w.detachLoop(ctx, s, lease, o.backoff)
+		return w.detachLoop(ctx, s, lease)
 	}
-	return w.carryOn(ctx, record, s, lease, o.backoff)
+	return w.carryOn(ctx, record, s, lease)
 }
 
 // newRecord is a loop that begins: its record and state, and its lease.
@@ -185,6 +185,7 @@ func (w *workspace) loopSettings(set worktree.Settings, command []string, o loop
 	take("turn-time", func() { set.TurnTime = o.turn.Seconds() })
 	take("verify-time", func() { set.VerifyTime = o.verify.Seconds() })
 	take("time", func() { set.TotalTime = o.total.Seconds() })
+	take("backoff", func() { set.Backoff = o.backoff.Seconds() })
 	take("max-file", func() { set.MaxFile = o.maxFile })
 	take("remove-worktree", func() { set.RemoveTree = o.removeTree })
 	take("block-on", func() {
@@ -216,7 +217,7 @@ func (w *workspace) loopSettings(set worktree.Settings, command []string, o loop
 	}
 	for name, n := range map[string]float64{
 		"max": float64(set.MaxIterations), "min-audits": float64(set.MinAudits), "max-errors": float64(set.MaxErrors), "max-repeats": float64(set.MaxRepeats), "max-stalls": float64(set.MaxStalls),
-		"stall": set.StallTime, "turn-time": set.TurnTime, "verify-time": set.VerifyTime, "time": set.TotalTime, "max-file": float64(set.MaxFile),
+		"stall": set.StallTime, "turn-time": set.TurnTime, "verify-time": set.VerifyTime, "time": set.TotalTime, "backoff": set.Backoff, "max-file": float64(set.MaxFile),
 	} {
 		if n < 0 {
 			return set, usage("", "--%s: less than nothing", name)

@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/reverie-memory/reverie/internal/cut"
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
@@ -64,7 +65,7 @@ func (c *mcpCall) files(named []string) (out []string, err error) {
 		}
 		file := w.fileBelow(name)
 		if file == "" {
-			return nil, usage("as web/app.ts, or absolute", "files: %q does not lie below the repository's top", cutText(name, maxListItem))
+			return nil, usage("as web/app.ts, or absolute", "files: %q does not lie below the repository's top", cut.Marked(name, maxListItem))
 		}
 		out = append(out, file)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/reverie-memory/reverie/internal/cut"
 )
 
 // Bounds of what a client sends.
@@ -121,7 +122,7 @@ func (c *lineConn) admit(ctx context.Context, msg jsonrpc.Message) (bool, error)
 		return false, err
 	}
 	if !c.owed.add(req.ID) {
-		return false, c.fault(nil, jsonrpc.CodeInvalidRequest, fmt.Sprintf("a call with the id %s has no answer yet", cutText(fmt.Sprint(req.ID.Raw()), 100)))
+		return false, c.fault(nil, jsonrpc.CodeInvalidRequest, fmt.Sprintf("a call with the id %s has no answer yet", cut.Marked(fmt.Sprint(req.ID.Raw()), 100)))
 	}
 	return true, nil
 }
@@ -194,7 +195,7 @@ func (c *lineConn) take(line []byte) error {
 			continue
 		}
 		if ok && req.IsCall() && !mcpMethod(req.Method) {
-			if err := c.refuse(one, jsonrpc.CodeMethodNotFound, fmt.Sprintf("there is no method %q", cutText(req.Method, 100))); err != nil {
+			if err := c.refuse(one, jsonrpc.CodeMethodNotFound, fmt.Sprintf("there is no method %q", cut.Marked(req.Method, 100))); err != nil {
 				return err
 			}
 			continue

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/derived"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/pattern"
@@ -64,10 +65,10 @@ func startInputs(ctx context.Context, repo *git.Repo, c config.Config, r context
 	}
 	s.Settings = fmt.Sprintf("%+v", c)
 	state := filepath.Join(repo.CommonDir, "reverie")
-	approved, _ := file.Read(filepath.Join(state, approvedFile), maxStateFile)
-	s.Approved = sumOf(approved)
+	approved, _ := file.Read(filepath.Join(state, approvedFile), file.MaxState)
+	s.Approved = derived.Sum(approved)
 	s.Judged = judges(filepath.Join(state, withheldFile))
-	s.Shown = sumOf([]byte(blockInSight(repo.WorkTree, c.Agents, r.agent())))
+	s.Shown = derived.Sum([]byte(blockInSight(repo.WorkTree, c.Agents, r.agent())))
 	s.Dir = below(repo.WorkTree, r.Dir)
 	return s
 }
@@ -99,7 +100,7 @@ func judges(path string) string {
 	head := make([]byte, 4<<10)
 	n, _ := f.Read(head)
 	before, _, _ := strings.Cut(string(head[:n]), `"refs":`)
-	return sumOf([]byte(before))
+	return derived.Sum([]byte(before))
 }
 
 // prepared is a file of the folder.
@@ -119,7 +120,7 @@ func (s startState) read(repo *git.Repo, now time.Time) (injection, bool) {
 		return injection{}, false
 	}
 	var p prepared
-	if !readDerived(file, &p) || !p.Until.IsZero() && !now.Before(p.Until) {
+	if !derived.Read(file, &p) || !p.Until.IsZero() && !now.Before(p.Until) {
 		return injection{}, false
 	}
 	in := p.Injection
@@ -135,11 +136,11 @@ func (s startState) write(repo *git.Repo, in injection, until time.Time) {
 	if s.Memory == "" {
 		return
 	}
-	data, err := json.Marshal(prepared{in, in.text, until})
-	if err != nil || repo.WriteState(contextDir+"/"+s.key(), fmt.Appendf(data, "\n%q\n", sumOf(data)), false) != nil {
+	text, err := derived.Encode(prepared{in, in.text, until})
+	if err != nil || repo.WriteState(contextDir+"/"+s.key(), text, false) != nil {
 		return
 	}
-	files := filesByAge(filepath.Join(repo.CommonDir, "reverie", contextDir), func(name string) bool { return contextName.MatchString(name) || git.StateTemp(name) })
+	files := file.ByAge(filepath.Join(repo.CommonDir, "reverie", contextDir), func(name string) bool { return contextName.MatchString(name) || git.StateTemp(name) })
 	for _, file := range files[min(contextFiles, len(files)):] {
 		os.Remove(file)
 	}

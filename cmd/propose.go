@@ -9,6 +9,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/gitstore/remotes"
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
@@ -44,7 +45,7 @@ func (s *syncer) propose(ctx context.Context, l lane) error {
 		s.note(proposalOf(ops, gitstore.ID(theirs)), "would propose")
 		return nil
 	}
-	if !s.known.agreed(l.name, s.remote.PushURL) && !s.known.agreed(proposalsLane, s.remote.PushURL) {
+	if !s.known.Agreed(l.name, s.remote.PushURL) && !s.known.Agreed(proposalsLane, s.remote.PushURL) {
 		if err := s.agree(proposalsLane, count(len(ops), "pending operation", "pending operations")+" as a proposal"); err != nil {
 			return err
 		}
@@ -83,7 +84,7 @@ func (s *syncer) proposable(ctx context.Context) ([]record.Operation, error) {
 	named := len(s.o.ops) > 0
 	var out []record.Operation
 	for _, o := range ops {
-		at := slices.IndexFunc(s.known.Proposals, func(p proposal) bool { return slices.Contains(p.Ops, o.ID) })
+		at := slices.IndexFunc(s.known.Proposals, func(p remotes.Proposal) bool { return slices.Contains(p.Ops, o.ID) })
 		switch {
 		case o.Private && named:
 			return nil, &failure{exitPerson, fmt.Errorf("operation %s is private", o.ID), "accept it here instead: reverie accept " + o.ID}
@@ -94,7 +95,7 @@ func (s *syncer) proposable(ctx context.Context) ([]record.Operation, error) {
 			s.w.env.say("%s was proposed in %s and did not land; name it to propose it again", o.ID, s.known.Proposals[at].Branch)
 		default:
 			if at >= 0 {
-				s.known.drop(s.known.Proposals[at].Branch)
+				s.known.Drop(s.known.Proposals[at].Branch)
 			}
 			out = append(out, o)
 		}
@@ -106,8 +107,8 @@ func (s *syncer) proposable(ctx context.Context) ([]record.Operation, error) {
 }
 
 // proposalOf is the proposal of operations, on top of what the remote has.
-func proposalOf(ops []record.Operation, theirs gitstore.ID) proposal {
-	p := proposal{Branch: proposalFolder + ops[0].ID[:8], Base: theirs}
+func proposalOf(ops []record.Operation, theirs gitstore.ID) remotes.Proposal {
+	p := remotes.Proposal{Branch: proposalFolder + ops[0].ID[:8], Base: theirs}
 	if len(ops) > 1 {
 		p.Branch += fmt.Sprintf("-and-%d", len(ops)-1)
 	}
@@ -118,7 +119,7 @@ func proposalOf(ops []record.Operation, theirs gitstore.ID) proposal {
 }
 
 // build makes the commit of a proposal, on a store of its own that begins at what the remote has.
-func (s *syncer) build(ctx context.Context, l lane, ops []record.Operation, theirs gitstore.ID) (proposal, error) {
+func (s *syncer) build(ctx context.Context, l lane, ops []record.Operation, theirs gitstore.ID) (remotes.Proposal, error) {
 	p := proposalOf(ops, theirs)
 	ctx, unlock, err := l.store.Lock(ctx)
 	if err != nil {

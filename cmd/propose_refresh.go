@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/remotes"
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
@@ -24,7 +25,7 @@ func (s *syncer) refresh(ctx context.Context, l lane) error {
 	for i := range s.known.Proposals {
 		p := &s.known.Proposals[i]
 		head := gitstore.ID(s.heads["refs/heads/"+p.Branch])
-		if p.Ops == nil || p.Closed || head == "" || head == p.head() && p.on() == theirs {
+		if p.Ops == nil || p.Closed || head == "" || head == p.Tip() && p.On() == theirs {
 			continue
 		}
 		now := *p
@@ -39,7 +40,7 @@ func (s *syncer) refresh(ctx context.Context, l lane) error {
 			s.w.env.say("%s is brought up to date with %s of %s", p.Branch, s.w.branch(), s.remote.Name)
 		}
 		*p = now
-		if err := s.all.save(); err != nil {
+		if err := s.all.Save(); err != nil {
 			return err
 		}
 	}
@@ -48,7 +49,7 @@ func (s *syncer) refresh(ctx context.Context, l lane) error {
 
 // refreshOne merges the remote's branch into one proposal, as it is on the remote, and moves that on. It reports
 // false where there was nothing to do, or somebody else was at it.
-func (s *syncer) refreshOne(ctx context.Context, l lane, p *proposal, theirs gitstore.ID) (moved bool, err error) {
+func (s *syncer) refreshOne(ctx context.Context, l lane, p *remotes.Proposal, theirs gitstore.ID) (moved bool, err error) {
 	at := lane{name: "proposal/memory", ref: "refs/heads/" + p.Branch, store: l.store}
 	if err := s.w.repo.ClearRefLock(s.fresh(at)); err != nil {
 		return false, err
@@ -57,7 +58,7 @@ func (s *syncer) refreshOne(ctx context.Context, l lane, p *proposal, theirs git
 	if err != nil {
 		return false, err
 	}
-	merged, err := s.mergeProposal(ctx, at, gitstore.ID(head), theirs, head != string(p.head()))
+	merged, err := s.mergeProposal(ctx, at, gitstore.ID(head), theirs, head != string(p.Tip()))
 	err = errors.Join(err, s.w.repo.DeleteRef(ctx, s.fresh(at), head))
 	if err != nil || merged == "" {
 		return false, err

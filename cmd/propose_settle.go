@@ -7,6 +7,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/gitstore/remotes"
 	"github.com/reverie-memory/reverie/internal/config"
 )
 
@@ -50,15 +51,15 @@ func (s *syncer) settle(ctx context.Context, l lane, tip, theirs gitstore.ID) er
 		default:
 			s.note(p, fate)
 		}
-		s.known.drop(p.Branch)
+		s.known.Drop(p.Branch)
 	}
-	return s.all.save()
+	return s.all.Save()
 }
 
 // closed looks which branches of proposals the remote has, and returns those that are gone since the last time. What
 // they proposed may be proposed again when it is named.
 func (s *syncer) closed(ctx context.Context) (now []string, err error) {
-	if !slices.ContainsFunc(s.known.Proposals, func(p proposal) bool { return !p.Closed }) {
+	if !slices.ContainsFunc(s.known.Proposals, func(p remotes.Proposal) bool { return !p.Closed }) {
 		return nil, nil
 	}
 	refs, err := s.remote.Refs(ctx, "refs/heads/"+proposalFolder)
@@ -77,7 +78,7 @@ func (s *syncer) closed(ctx context.Context) (now []string, err error) {
 
 // decideOps finds out what became of a proposal of operations: landed, withdrawn or open. Those of its operations
 // that the remote's branch decided leave the inbox, in the words that were proposed or in others.
-func (s *syncer) decideOps(ctx context.Context, l lane, p proposal, theirs gitstore.ID) (fate string, err error) {
+func (s *syncer) decideOps(ctx context.Context, l lane, p remotes.Proposal, theirs gitstore.ID) (fate string, err error) {
 	var decided []string
 	waiting, rejected := 0, false
 	err = s.w.book.View(ctx, func(v *record.View) error {
@@ -137,7 +138,7 @@ func (s *syncer) decideOps(ctx context.Context, l lane, p proposal, theirs gitst
 // decidedThere reports whether the remote's branch has decided a proposed operation. It has when it says what was
 // proposed. In other words it has when it holds a file that was not there when it was proposed; one that was there
 // may have been changed by anybody, so that it counts only once the proposal's branch is gone.
-func (s *syncer) decidedThere(ctx context.Context, l lane, p proposal, o record.Operation, theirs gitstore.ID) (yes bool, reworded *rewordedJSON, err error) {
+func (s *syncer) decidedThere(ctx context.Context, l lane, p remotes.Proposal, o record.Operation, theirs gitstore.ID) (yes bool, reworded *rewordedJSON, err error) {
 	if o.Op == record.Skill {
 		return s.skillThere(ctx, l, p, o, theirs)
 	}
@@ -163,7 +164,7 @@ func (s *syncer) decidedThere(ctx context.Context, l lane, p proposal, o record.
 		return true, nil, nil
 	}
 	var was gitstore.ID
-	err = l.store.ViewAt(ctx, string(p.on()), func(t *gitstore.Tree) error {
+	err = l.store.ViewAt(ctx, string(p.On()), func(t *gitstore.Tree) error {
 		was, err = t.Stat(o.Path)
 		return err
 	})
@@ -178,7 +179,7 @@ func (s *syncer) decidedThere(ctx context.Context, l lane, p proposal, o record.
 
 // skillThere is decidedThere for a skill: its file is there as proposed, or, once the proposal's branch is gone, in other
 // words.
-func (s *syncer) skillThere(ctx context.Context, l lane, p proposal, o record.Operation, theirs gitstore.ID) (yes bool, reworded *rewordedJSON, err error) {
+func (s *syncer) skillThere(ctx context.Context, l lane, p remotes.Proposal, o record.Operation, theirs gitstore.ID) (yes bool, reworded *rewordedJSON, err error) {
 	var data []byte
 	err = l.store.ViewAt(ctx, string(theirs), func(t *gitstore.Tree) error {
 		data, err = t.Read(o.Path)

@@ -71,7 +71,7 @@ func (r *purgeRemote) push(ctx context.Context, done *purgeJSON) error {
 			current = true
 			continue
 		}
-		if l.name == "journal" && !all.at(r.remote.Name).agreed(l.name, r.remote.PushURL) {
+		if l.name == "journal" && !all.At(r.remote.Name).Agreed(l.name, r.remote.PushURL) {
 			done.Left = append(done.Left, leftover{"the journal on " + r.remote.Name + ", which was not published from here", "whoever published it runs there: reverie purge --push " + r.remote.Name})
 			continue
 		}

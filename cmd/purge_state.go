@@ -14,6 +14,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/gitstore/recall/vector"
+	"github.com/reverie-memory/reverie/internal/derived"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/prompts/door"
 	"github.com/reverie-memory/reverie/reflect/transcript"
@@ -91,7 +92,7 @@ func (w *workspace) lookState(p *purgePlan) ([]stateFile, error) {
 		case !holds:
 		case rel == "config.toml":
 			out = append(out, stateFile{rel, yours})
-		case session || strings.HasPrefix(rel, originalsDir+"/") || derived(rel) || !utf8.Valid(data):
+		case session || strings.HasPrefix(rel, originalsDir+"/") || remade(rel) || !utf8.Valid(data):
 			out = append(out, stateFile{rel, removed})
 		default:
 			out = append(out, stateFile{rel, cleaned})
@@ -104,8 +105,8 @@ func (w *workspace) lookState(p *purgePlan) ([]stateFile, error) {
 	return out, err
 }
 
-// derived reports whether a file of the state folder is made again when it is not there.
-func derived(rel string) bool {
+// remade reports whether a file of the state folder is made again when it is not there.
+func remade(rel string) bool {
 	return rel == "cache" || strings.HasPrefix(rel, "code/") || strings.HasPrefix(rel, contextDir+"/") || strings.HasPrefix(rel, answersDir+"/") || rel == withheldFile || strings.HasPrefix(rel, "authors-")
 }
 
@@ -134,10 +135,10 @@ func (w *workspace) markPurges() (done func()) {
 	return func() { w.mark = before }
 }
 
-// keepDerived is writeDerived of what follows from the view that is open, unless a purge came since that was taken: it may be what
+// keepDerived is derived.Write of what follows from the view that is open, unless a purge came since that was taken: it may be what
 // went. A purge changes the mark before it takes files, so whoever looks at the mark behind the writing leaves nothing.
 func (w *workspace) keepDerived(path string, value any) {
-	writeDerived(path, value)
+	derived.Write(path, value)
 	if w.unpurged(w.mark) != nil {
 		os.Remove(path)
 	}
@@ -194,7 +195,7 @@ func (w *workspace) cleanState(ctx context.Context, p *purgePlan) error {
 // restOf reads the ids that an earlier purge could not see through, and adds those of this one, durably.
 func (w *workspace) restOf(ids []string) ([]string, error) {
 	path := filepath.Join(w.state, purgeRest)
-	text, err := file.Read(path, maxStateFile)
+	text, err := file.Read(path, file.MaxState)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}

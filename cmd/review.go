@@ -79,10 +79,11 @@ func operations(queue []waiting) []record.Operation {
 // queue is what waits, grouped by subject, with the reason why.
 func (w *workspace) queue(ctx context.Context, ids []string) ([]waiting, error) {
 	var queue []waiting
-	proposed, err := w.proposed()
+	known, err := w.readRemotes()
 	if err != nil {
 		return nil, err
 	}
+	proposed := known.Proposed()
 	err = w.view(ctx, func(v *record.View) error {
 		c, err := w.restrict(v)
 		if err != nil {

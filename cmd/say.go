@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/reverie-memory/reverie/internal/unseen"
 )
 
 // Talking to people. stdout is the answer and stderr is the talk: say and hint are talk and
@@ -88,7 +90,7 @@ func hidden(r rune) bool {
 	case r == '\u200d' || r == '\ufe0f': // joins emoji
 		return false
 	}
-	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar || r == '\u2028' || r == '\u2029'
+	return unseen.Control(r) || r == unicode.ReplacementChar
 }
 
 // count is "1 memory", "2 memories".

@@ -9,6 +9,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/gitstore/remotes"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/urfave/cli/v2"
 )
@@ -88,10 +89,10 @@ type syncer struct {
 	w      *workspace
 	o      syncOptions
 	remote *git.Remote
-	all    *remotes
-	known  *knownRemote // of all
-	clock  *time.Timer  // ends the sync; stopped while a person thinks
-	report git.Report   // of the last push that lost a race
+	all    *remotes.File
+	known  *remotes.Remote // of all
+	clock  *time.Timer     // ends the sync; stopped while a person thinks
+	report git.Report      // of the last push that lost a race
 
 	contested func() ([]record.Memory, error) // waits for a look at them that began before the push; may be nil
 
@@ -132,7 +133,7 @@ func (s *syncer) run(ctx context.Context) error {
 	if s.all, err = s.w.readRemotes(); err != nil {
 		return err
 	}
-	s.known = s.all.at(s.remote.Name)
+	s.known = s.all.At(s.remote.Name)
 	memory := lane{name: "memory", ref: s.w.config.Ref, store: s.w.memory, out: &s.done.Memory}
 	go s.ahead(ctx, memory)
 	if err := s.lane(ctx, memory); err != nil {

@@ -18,7 +18,7 @@ func (s *syncer) consent(ctx context.Context, l lane, tip, theirs gitstore.ID) e
 			return err
 		}
 	}
-	if s.known.agreed(l.name, s.remote.PushURL) || s.withholds(l) {
+	if s.known.Agreed(l.name, s.remote.PushURL) || s.withholds(l) {
 		return nil
 	}
 	what, n, err := s.unpublished(ctx, l, tip, theirs)
@@ -44,8 +44,8 @@ func (s *syncer) agree(lane, what string) error {
 	if what != "" {
 		s.w.env.say("publish  %s to %s", what, to)
 	}
-	s.known.agree(lane, s.remote.PushURL)
-	return s.all.save()
+	s.known.Agree(lane, s.remote.PushURL)
+	return s.all.Save()
 }
 
 // notFirst refuses a remote without any branch: a forge makes the first one that it gets its default.

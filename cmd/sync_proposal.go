@@ -7,6 +7,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/gitstore/remotes"
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
@@ -26,7 +27,7 @@ func (s *syncer) proposeBranch(ctx context.Context, l lane, tip, theirs gitstore
 		return err
 	}
 	name, old := proposalFolder+"sync-"+string(tip[:8]), gitstore.ID("")
-	if open := s.known.own(); open != nil {
+	if open := s.known.Own(); open != nil {
 		descends, err := s.w.repo.IsAncestor(ctx, string(open.Commit), string(tip))
 		if err != nil {
 			return err
@@ -40,7 +41,7 @@ func (s *syncer) proposeBranch(ctx context.Context, l lane, tip, theirs gitstore
 			name, old = open.Branch, open.Commit
 		}
 	}
-	p := proposal{Branch: name, Commit: tip, Tree: tree, Base: theirs}
+	p := remotes.Proposal{Branch: name, Commit: tip, Tree: tree, Base: theirs}
 	moved, err := s.pushProposal(ctx, &p, old)
 	if err == nil && !moved && old != "" {
 		moved, err = s.follow(ctx, l, &p)
@@ -51,8 +52,8 @@ func (s *syncer) proposeBranch(ctx context.Context, l lane, tip, theirs gitstore
 	if err != nil {
 		return err
 	}
-	if open := s.known.own(); open != nil {
-		s.known.drop(open.Branch)
+	if open := s.known.Own(); open != nil {
+		s.known.Drop(open.Branch)
 	}
 	return s.opened(p)
 }
@@ -82,7 +83,7 @@ func (s *syncer) undecided(ctx context.Context, l lane, theirs gitstore.ID) (n i
 
 // follow is for a proposal's branch that somebody else moved or deleted. What a reviewer added to it is
 // merged here and the branch moved on from there; in the place of a deleted one there is a new one.
-func (s *syncer) follow(ctx context.Context, l lane, p *proposal) (moved bool, err error) {
+func (s *syncer) follow(ctx context.Context, l lane, p *remotes.Proposal) (moved bool, err error) {
 	at := lane{name: "proposal/memory", ref: "refs/heads/" + p.Branch, store: l.store}
 	if err := s.w.repo.ClearRefLock(s.fresh(at)); err != nil {
 		return false, err
@@ -115,7 +116,7 @@ func (s *syncer) follow(ctx context.Context, l lane, p *proposal) (moved bool, e
 
 // pushProposal pushes a proposal's commit to its branch, which is expected at old. It reports false
 // if the branch is elsewhere.
-func (s *syncer) pushProposal(ctx context.Context, p *proposal, old gitstore.ID) (moved bool, err error) {
+func (s *syncer) pushProposal(ctx context.Context, p *remotes.Proposal, old gitstore.ID) (moved bool, err error) {
 	report, err := s.remote.Push(ctx, git.Update{Ref: "refs/heads/" + p.Branch, ID: string(p.Commit), Old: string(old)})
 	if err != nil {
 		return false, explainPush(err)
@@ -135,11 +136,11 @@ func (s *syncer) pushProposal(ctx context.Context, p *proposal, old gitstore.ID)
 }
 
 // opened remembers a proposal that was published now.
-func (s *syncer) opened(p proposal) error {
+func (s *syncer) opened(p remotes.Proposal) error {
 	p.Time = s.w.env.Now().UTC()
 	s.known.Proposals = append(s.known.Proposals, p)
 	s.note(p, "proposed")
-	return s.all.save()
+	return s.all.Save()
 }
 
 func (s *syncer) treeOf(ctx context.Context, l lane, at gitstore.ID) (tree gitstore.ID, err error) {
@@ -148,7 +149,7 @@ func (s *syncer) treeOf(ctx context.Context, l lane, at gitstore.ID) (tree gitst
 }
 
 // landed reports whether the remote's branch says what the proposal of ours would have it say.
-func (s *syncer) landed(ctx context.Context, l lane, p proposal, tip, theirs gitstore.ID) (bool, error) {
+func (s *syncer) landed(ctx context.Context, l lane, p remotes.Proposal, tip, theirs gitstore.ID) (bool, error) {
 	if tip == theirs {
 		return true, nil
 	}
@@ -163,7 +164,7 @@ func (s *syncer) landed(ctx context.Context, l lane, p proposal, tip, theirs git
 }
 
 // contentLanded reports whether the remote's branch has every file that a proposal changes as that has it.
-func (s *syncer) contentLanded(ctx context.Context, l lane, p proposal, theirs gitstore.ID) (bool, error) {
+func (s *syncer) contentLanded(ctx context.Context, l lane, p remotes.Proposal, theirs gitstore.ID) (bool, error) {
 	if !s.w.whole(ctx, string(p.Commit)) { // no ref of ours keeps it
 		return false, nil
 	}

@@ -11,7 +11,7 @@ import (
 
 // withholds reports whether a run publishes proposals and not the branch: nobody agreed to more.
 func (s *syncer) withholds(l lane) bool {
-	return s.o.propose && l.name == "memory" && !s.known.agreed(l.name, s.remote.PushURL)
+	return s.o.propose && l.name == "memory" && !s.known.Agreed(l.name, s.remote.PushURL)
 }
 
 // publish pushes the tip, or, where the server takes no pushes of the branch, a proposal. lost says
@@ -41,7 +41,7 @@ func (s *syncer) publish(ctx context.Context, l lane, tip, theirs gitstore.ID) (
 	l.out.Pushed = p.Commits
 	if s.known.ReviewOnly != "" && l.name == "memory" {
 		s.known.ReviewOnly = ""
-		if err := s.all.save(); err != nil {
+		if err := s.all.Save(); err != nil {
 			return false, err
 		}
 	}
@@ -83,5 +83,5 @@ func (s *syncer) refused(ctx context.Context, l lane, p git.Pushed, report git.R
 		s.known.ReviewOnly = before
 		return errors.Join(perr, err)
 	}
-	return s.all.save()
+	return s.all.Save()
 }

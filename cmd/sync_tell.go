@@ -7,6 +7,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/gitstore/remotes"
 )
 
 // syncJSON is what a sync did.
@@ -204,7 +205,7 @@ func shellSpecial(r rune) bool {
 }
 
 // note puts a proposal into the answer, once.
-func (s *syncer) note(p proposal, state string) {
+func (s *syncer) note(p remotes.Proposal, state string) {
 	if p.Closed && state == "open" {
 		return
 	}
@@ -213,5 +214,5 @@ func (s *syncer) note(p proposal, state string) {
 			return
 		}
 	}
-	s.done.Proposals = append(s.done.Proposals, proposalJSON{Branch: p.Branch, Commit: string(p.head()), URL: p.URL, Operations: list(p.Ops), State: state, Reworded: s.reworded[p.Branch], base: p.on()})
+	s.done.Proposals = append(s.done.Proposals, proposalJSON{Branch: p.Branch, Commit: string(p.Tip()), URL: p.URL, Operations: list(p.Ops), State: state, Reworded: s.reworded[p.Branch], base: p.On()})
 }

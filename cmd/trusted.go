@@ -15,6 +15,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/derived"
 	"github.com/reverie-memory/reverie/internal/file"
 )
 
@@ -129,7 +130,7 @@ type assessor struct {
 
 func (w *workspace) newAssessor(c config.Trust) (*assessor, error) {
 	g := &assessor{w: w, trust: c}
-	approved, err := file.Read(filepath.Join(w.state, approvedFile), maxStateFile)
+	approved, err := file.Read(filepath.Join(w.state, approvedFile), file.MaxState)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("read what was approved here: %w", err)
 	}
@@ -137,8 +138,8 @@ func (w *workspace) newAssessor(c config.Trust) (*assessor, error) {
 	if err != nil {
 		return nil, err
 	}
-	key := sumOf(append(settings, approved...))
-	if !readDerived(filepath.Join(w.state, withheldFile), &g.past) || g.past.Key != key || g.past.Refs == nil || !g.past.sound() {
+	key := derived.Sum(append(settings, approved...))
+	if !derived.Read(filepath.Join(w.state, withheldFile), &g.past) || g.past.Key != key || g.past.Refs == nil || !g.past.sound() {
 		g.past = judgement{Key: key, Own: g.past.Own, Keys: g.past.Keys, Refs: map[string]judged{}}
 	}
 	return g, nil
@@ -241,7 +242,7 @@ func (g *assessor) signatures() bool { return g.keys || len(g.trust.Signers) > 0
 func (g *assessor) origins(ctx context.Context, s *gitstore.Store, at gitstore.ID, keep bool) (*gitstore.Origins, error) {
 	file := g.authorsFile(s)
 	since := new(gitstore.Origins)
-	if !readDerived(file, since) || since.Tip != at && !keep {
+	if !derived.Read(file, since) || since.Tip != at && !keep {
 		since = nil
 	}
 	if keep { // what was known here stays so, also where others squashed it

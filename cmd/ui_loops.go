@@ -75,7 +75,7 @@ func loopsTab(env *Env) tui.Tab {
 		},
 		Actions: []tui.Action{
 			{Key: "c", Name: "cancel", Confirm: "End this loop? Its work stays.", Do: do(runLoopCancel, loopOptions{})},
-			{Key: "r", Name: "resume", Confirm: "Have this loop go on in the background?", Do: do(runLoopResume, loopOptions{detach: true, backoff: loopBackoff})},
+			{Key: "r", Name: "resume", Confirm: "Have this loop go on in the background?", Do: do(runLoopResume, loopOptions{detach: true})},
 		},
 	}
 }

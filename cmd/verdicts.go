@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/reverie-memory/reverie/internal/file"
@@ -76,7 +75,7 @@ func readVerdicts(state, commit string) *verdicts {
 }
 
 func parseVerdicts(path string) map[string]verdict {
-	data, err := file.Read(path, maxStateFile)
+	data, err := file.Read(path, file.MaxState)
 	text, ok := strings.CutPrefix(string(data), verdictMagic)
 	end := strings.LastIndexByte(strings.TrimSuffix(text, "\n"), '\n') + 1
 	if err != nil || !ok || text[end:] != checksumLine(text[:end]) {
@@ -103,30 +102,7 @@ var verdictName = pattern.New(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 
 // verdictsByAge lists the files of verdicts, the newest first, and those that were never finished.
 func verdictsByAge(dir string) []string {
-	return filesByAge(dir, func(name string) bool { return verdictName.MatchString(name) || git.StateTemp(name) })
-}
-
-// filesByAge lists the files of a folder of ours whose names are wanted, the newest first. A symbolic link in place of
-// the folder has none, and nothing there that is no plain file is one.
-func filesByAge(dir string, want func(name string) bool) []string {
-	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
-		return nil
-	}
-	entries, _ := os.ReadDir(dir)
-	age := map[string]time.Time{}
-	var files []string
-	for _, e := range entries {
-		if !want(e.Name()) {
-			continue
-		}
-		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
-			file := filepath.Join(dir, e.Name())
-			age[file] = info.ModTime()
-			files = append(files, file)
-		}
-	}
-	slices.SortFunc(files, func(a, b string) int { return age[b].Compare(age[a]) })
-	return files
+	return file.ByAge(dir, func(name string) bool { return verdictName.MatchString(name) || git.StateTemp(name) })
 }
 
 func (v *verdicts) put(key string, found verdict) {

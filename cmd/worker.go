@@ -379,7 +379,7 @@ func endOverdue(state string, s station, now time.Time) *working {
 
 // readWorking is what the process at a station tells about itself, nil if it does not.
 func readWorking(state string, s station) *working {
-	text, err := file.Read(filepath.Join(state, s.file()), maxStateFile)
+	text, err := file.Read(filepath.Join(state, s.file()), file.MaxState)
 	var at working
 	if err != nil || json.Unmarshal(text, &at) != nil || at.PID <= 1 {
 		return nil

@@ -43,7 +43,11 @@ const (
 
 // LiveOf is what is seen of a phase that runs in a loop; nil if nothing is. Whether the loop goes on, Held tells.
 func LiveOf(repo *git.Repo, name string) *Live {
-	text, err := file.Read(filepath.Join(repo.CommonDir, "reverie", "loops", name, liveFile), 8*MaxLive) // a byte may take six in JSON
+	dir, err := folderOf(repo, name)
+	if err != nil {
+		return nil
+	}
+	text, err := file.Read(filepath.Join(dir, liveFile), 8*MaxLive) // a byte may take six in JSON
 	var l Live
 	if err != nil || json.Unmarshal(text, &l) != nil {
 		return nil

@@ -314,9 +314,9 @@ func (p *Place) Remove(ctx context.Context, tip string) error {
 		return p.clear(ctx)
 	}
 	args := []string{"worktree", "remove"}
-	if all, err := submodules(ctx, p.repo, now); err != nil {
+	if inside, err := Submodules(ctx, p.repo, now); err != nil {
 		return err
-	} else if len(all) > 0 { // git does not look whether they are clean
+	} else if len(inside) > 0 { // git does not look whether they are clean
 		args = append(args, "--force")
 	}
 	if _, err := p.repo.Git(ctx, nil, "worktree", "unlock", p.Dir); err != nil && !strings.Contains(err.Error(), "is not locked") {

@@ -159,6 +159,7 @@ func (r *Record) read(t *gitstore.Tree) (State, error) {
 	if err := json.Unmarshal(text, &head); err == nil && head.Format > StateFormat {
 		return s, fmt.Errorf("loop %s: state.json has format %d, and this version reads %d: a newer Reverie began it", r.Name, head.Format, StateFormat)
 	}
+	s.Settings.Backoff = DefaultSettings().Backoff // of a record that was begun before it was kept
 	if err := json.Unmarshal(text, &s); err != nil {
 		return s, fmt.Errorf("loop %s: state.json: %w", r.Name, err)
 	}

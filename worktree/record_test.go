@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
@@ -29,6 +30,7 @@ func newRecord(t *testing.T) (*testrepo.Repo, *Record) {
 	}
 	s := State{Name: "one", Title: plan.Title, Phase: Starting, Branch: Branches + "one", Base: r.Run("rev-parse", "HEAD"), Run: "0123456789abcdef", Started: noon, Settings: DefaultSettings()}
 	s.Settings.Command, s.Settings.Audit = []string{"sh", "-c", "true"}, "cat audit.json"
+	s.Settings.Backoff = 0 // no test waits
 	if err := rec.Create(t.Context(), s, plan); err != nil {
 		t.Fatal(err)
 	}
@@ -90,6 +92,33 @@ func TestRecordKeepsEveryStep(t *testing.T) {
 		t.Error("a waived finding is waived again")
 	}
 	r.Run("fsck", "--strict", "--no-dangling")
+}
+
+// A record that was begun before the wait after an error was kept has the usual one, and stays ours.
+func TestRecordWithoutBackoff(t *testing.T) {
+	_, rec := newRecord(t)
+	_, err := rec.store.Update(t.Context(), gitstore.Commit{Subject: "an older one"}, func(tx *gitstore.Tx) error {
+		text, err := tx.Read("state.json")
+		if err != nil {
+			return err
+		}
+		older := strings.Replace(string(text), `    "backoff": 0,`+"\n", "", 1)
+		if older == string(text) {
+			t.Error("state.json has no line to take out")
+		}
+		clean, _ := rec.scanner.Text(older)
+		if err := tx.Write("state.json", clean); err != nil {
+			return err
+		}
+		return rec.sign(tx)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := rec.Load(t.Context())
+	if err != nil || !l.Own || l.State.Settings.Backoff != 2 {
+		t.Errorf("own %v, waits %v seconds: %v", l.Own, l.State.Settings.Backoff, err)
+	}
 }
 
 func TestRecordIsBegunOnce(t *testing.T) {

@@ -47,7 +47,6 @@ type Doers struct {
 	Stays        func(error) // is told why the work tree of a loop that is done stays, which it should not; nil: Run returns that
 	Ended        func(State) // is told of the end by Carry, before another can have the loop go on; may be nil
 	Now          func() time.Time
-	Backoff      time.Duration // after a first error; it doubles with each, up to four times as long
 }
 
 // loop is a Run at work.
@@ -364,7 +363,8 @@ func (r *loop) failed(ctx context.Context, err error, output string, took float6
 	if err := r.end(ctx, Event{Kind: Failed, Why: err.Error(), Took: took}, output); err != nil || r.state.Phase.Over() {
 		return err
 	}
-	wait := time.NewTimer(r.do.Backoff << min(r.state.Errors-1, 2))
+	first := time.Duration(r.state.Settings.Backoff * float64(time.Second))
+	wait := time.NewTimer(first << min(r.state.Errors-1, 2))
 	defer wait.Stop()
 	tick := time.NewTicker(look)
 	defer tick.Stop()

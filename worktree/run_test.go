@@ -417,3 +417,29 @@ func TestFailedStartLeavesNothing(t *testing.T) {
 		t.Errorf("left: %v", err)
 	}
 }
+
+// The wait after an error is that of the record: a loop that is cancelled in it has tried once.
+func TestRunWaitsAsItWasStarted(t *testing.T) {
+	b := newBench(t, func(s *State) { s.Settings.Backoff = 3600 })
+	lease, err := TakeLease(t.Context(), b.repo, b.record.Name, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lease.Release()
+	tries := 0
+	s, err := Run(t.Context(), b.record, b.place, lease, Doers{
+		Code: func(context.Context, Turn) (Outcome, error) {
+			tries++
+			return Outcome{}, errors.New("no luck")
+		},
+		Now: func() time.Time { return noon },
+		Told: func(_, _ State, e Event) {
+			if e.Kind == Failed {
+				testrepo.At(t, b.place.folder).Write(cancelFile, "")
+			}
+		},
+	})
+	if err != nil || s.Reason != Cancelled || tries != 1 {
+		t.Errorf("%s after %d tries: %v", s.Reason, tries, err)
+	}
+}

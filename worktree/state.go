@@ -98,6 +98,7 @@ type Settings struct {
 	TurnTime      float64  `json:"turn_time"`   // of one agent or auditor
 	VerifyTime    float64  `json:"verify_time"` // of one command of the plan
 	TotalTime     float64  `json:"total_time"`  // of the whole loop
+	Backoff       float64  `json:"backoff"`     // the wait after a first error of a phase; it doubles with each, up to four times as long
 	BlockOn       []string `json:"block_on"`    // severities of findings that keep the loop from being done
 	MaxFile       int64    `json:"max_file"`    // bytes of a file that is committed
 	RemoveTree    bool     `json:"remove_tree"` // the work tree goes when the loop is done
@@ -107,7 +108,7 @@ type Settings struct {
 func DefaultSettings() Settings {
 	return Settings{
 		Sandbox: "off", MaxIterations: 15, MinAudits: 1, MaxErrors: 3, StallTime: 60, MaxStalls: 5, MaxRepeats: 3,
-		TurnTime: 3600, VerifyTime: 600, BlockOn: []string{string(Bug)}, MaxFile: 5 << 20,
+		TurnTime: 3600, VerifyTime: 600, Backoff: 2, BlockOn: []string{string(Bug)}, MaxFile: 5 << 20,
 	}
 }
 

@@ -25,6 +25,9 @@ var ErrNotRegular = errors.New("not a regular file")
 // ErrTooLarge is returned by Read for a file that is longer than the reader takes.
 var ErrTooLarge = errors.New("the file is too large")
 
+// MaxState is how much is read of a file of the state folder that is read whole, in bytes.
+const MaxState = 64 << 20
+
 // Open opens a regular file as os.OpenFile does, and never waits for what else may have its name: opening a pipe waits for
 // the other end. A file of ours, which somebody may have put there with the repository, is opened with NoFollow; one that its
 // owner may have made a link, without.
@@ -52,6 +55,16 @@ func Read(path string, max int64) ([]byte, error) { return read(path, NoFollow, 
 
 // ReadLinked is Read where the file may be a link: the settings of a user, who may keep them elsewhere.
 func ReadLinked(path string, max int64) ([]byte, error) { return read(path, 0, max) }
+
+// Same reports whether two paths lead to one file or folder. It need not be there where they differ in spelling alone, as a//b and a/b do.
+func Same(a, b string) bool {
+	if filepath.Clean(a) == filepath.Clean(b) {
+		return true
+	}
+	one, err := os.Stat(a)
+	two, err2 := os.Stat(b)
+	return err == nil && err2 == nil && os.SameFile(one, two)
+}
 
 func read(path string, flag int, max int64) ([]byte, error) {
 	f, err := Open(path, os.O_RDONLY|flag, 0)

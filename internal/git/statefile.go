@@ -62,13 +62,10 @@ func (r *Repo) WriteState(name string, data []byte, durable bool) error {
 	return nil
 }
 
-// maxStateFile is how much of a file in the state folder is read at once, in bytes.
-const maxStateFile = 64 << 20
-
 // ReadState reads a file of the state folder. What is no regular file, a symbolic link too, counts as not there: WriteState
 // replaces it.
 func (r *Repo) ReadState(name string) ([]byte, error) {
-	text, err := file.Read(filepath.Join(r.CommonDir, "reverie", filepath.FromSlash(name)), maxStateFile)
+	text, err := file.Read(filepath.Join(r.CommonDir, "reverie", filepath.FromSlash(name)), file.MaxState)
 	if errors.Is(err, file.ErrNotRegular) {
 		err = fmt.Errorf("state file %s: %w", name, os.ErrNotExist)
 	}

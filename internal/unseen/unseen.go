@@ -1,4 +1,9 @@
-package cmd
+// Package unseen knows the characters of a text that a reader does not see, or sees as something that they are not. Control is one
+// character by itself; Names and Reveal take what stands beside it into account.
+//
+// What a file or a question may hold is narrower, is a promise, and is written down where it is kept: in gitstore/record for the form
+// of a memory, in prompts for what a model is shown.
+package unseen
 
 import (
 	"fmt"
@@ -7,9 +12,15 @@ import (
 	"unicode"
 )
 
-// invisible reports whether a character shows nothing, or changes how others show: controls, what turns
-// the direction of text, what has no width, tags, and the variation selectors that carry data.
-func invisible(r rune) bool {
+// Control reports whether a character is a control or a format character, or ends a line other than by a line feed: it can move a
+// cursor, hide text, or turn it round. Line feeds, tabs and joiners are among them.
+func Control(r rune) bool {
+	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029'
+}
+
+// Always reports whether a character shows nothing wherever it stands, or changes how others show: controls, what turns
+// the direction of text, what has no width, tags, and the variation selectors that carry data. White space is none of them.
+func Always(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t' || r == '\r':
 		return false
@@ -20,7 +31,7 @@ func invisible(r rune) bool {
 	case r == '\u115f' || r == '\u1160' || r == '\u3164' || r == '\uffa0' || r == '\u2800' || r == '\u034f' || r == '\u17b4' || r == '\u17b5':
 		return true
 	}
-	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && !arabicSign(r) || r == '\u2028' || r == '\u2029'
+	return Control(r) && !arabicSign(r)
 }
 
 // arabicSign reports the format characters that print something.
@@ -28,13 +39,16 @@ func arabicSign(r rune) bool {
 	return r >= 0x600 && r <= 0x605 || r == 0x6dd || r == 0x70f || r == 0x8e2 || r == 0x890 || r == 0x891 || r == 0x110bd || r == 0x110cd
 }
 
-// hiddenCharacters names the characters in a line that a reader does not see, each once. Joiners are fine
-// where a script or an emoji needs them, and not between letters that never join.
-func hiddenCharacters(line string) string {
+// maxNames is how many characters of one line are named.
+const maxNames = 5
+
+// Names names the characters in a line that a reader does not see, each once, as in "U+200B U+202E"; of more than five the first.
+// Joiners are fine where a script or an emoji needs them, and not between letters that never join.
+func Names(line string) string {
 	var found []string
 	runes := []rune(strings.TrimPrefix(line, "\ufeff"))
 	for i, r := range runes {
-		if len(found) == 5 || !conceals(runes, i) {
+		if len(found) == maxNames || !conceals(runes, i) {
 			continue
 		}
 		if name := fmt.Sprintf("U+%04X", r); !slices.Contains(found, name) {
@@ -42,6 +56,23 @@ func hiddenCharacters(line string) string {
 		}
 	}
 	return strings.Join(found, " ")
+}
+
+// Reveal writes every character that a reader does not see where it stands as <U+200B>.
+func Reveal(s string) string {
+	if strings.IndexFunc(s, func(r rune) bool { return r >= unicode.MaxASCII }) < 0 {
+		return s
+	}
+	var b strings.Builder
+	runes := []rune(s)
+	for i, r := range runes {
+		if conceals(runes, i) {
+			fmt.Fprintf(&b, "<U+%04X>", r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }
 
 // conceals reports whether a reader does not see a character where it stands.
@@ -54,7 +85,7 @@ func conceals(runes []rune, i int) bool {
 	case unicode.ReplacementChar:
 		return false
 	default:
-		return invisible(r) && !flag(runes, i)
+		return Always(r) && !flag(runes, i)
 	}
 }
 
