@@ -151,7 +151,7 @@ func (w *workspace) noteStale(ctx context.Context) error {
 			if !m.Live(w.env.Now()) || !standings(m).Stale {
 				continue
 			}
-			for _, what := range w.here(ctx).gone(ctx, m) {
+			for _, what := range w.code.Here(ctx).Gone(ctx, m) {
 				if w.env.JSON {
 					err = errors.Join(err, w.env.object(map[string]string{"where": w.branch(), "note": m.Path() + ": stale: " + what}))
 					continue
@@ -169,7 +169,7 @@ func (w *workspace) noteStale(ctx context.Context) error {
 
 // checkState reads the files of the state folder that cannot be made again.
 func (w *workspace) checkState(tell func(where, what string)) {
-	_, approved := w.approvals()
+	approved := w.judge.Check()
 	_, remotes := w.readRemotes()
 	for _, err := range []error{approved, remotes} {
 		if err != nil {

@@ -285,7 +285,7 @@ func (c *diffCheck) checkMemories() error {
 		if len(m.Anchors) == 0 || m.Branch != "" { // a side branch's code is not the default branch's
 			continue
 		}
-		for _, why := range c.w.judged(c.ctx).gone(c.ctx, m.Memory) {
+		for _, why := range c.w.judged(c.ctx).Gone(c.ctx, m.Memory) {
 			c.add("anchor", finding.Note, m.path, keyLine(m.new, "anchors"), m.id, "%s", why)
 		}
 	}

@@ -242,7 +242,7 @@ func (w *workspace) injectStart(ctx context.Context, r contextRequest) (in injec
 		if in, until, err = w.block(ctx, v, r, ""); err != nil {
 			return err
 		}
-		if w.here(ctx).unsure { // what bounds of time kept from being known may be known by the next command
+		if w.code.Here(ctx).Unsure { // what bounds of time kept from being known may be known by the next command
 			if soon := w.env.Now().Add(unsureFor); until.IsZero() || soon.Before(until) {
 				until = soon
 			}

@@ -1,4 +1,4 @@
-package cmd
+package purge
 
 import (
 	"context"
@@ -13,45 +13,44 @@ import (
 )
 
 // dropOld removes the loose objects among rest that nothing reaches. reached are those that something does, left
-// those that are still here, in packs or because later says why none was removed. Objects may get a ref
+// those that are still here, in packs or because none was removed; later is why. Objects may get a ref
 // at any time by git itself, as at the end of a fetch that found them here and did not ask for them: so nothing is
 // removed while git is at work, or when a ref moved since what reaches them was listed.
-func (w *workspace) dropOld(ctx context.Context, rest []string) (reached map[string]bool, left []string, later string, err error) {
+func (c *Clone) dropOld(ctx context.Context, rest []string) (reached map[string]bool, left []string, later *Left, err error) {
 	set := map[string]bool{}
 	for _, id := range rest {
 		set[id] = true
 	}
-	if later = w.gitAtWork(); later != "" {
-		later = "git is at work in this repository (" + later + ")"
-		return nil, rest, later, nil
+	if file := c.gitAtWork(); file != "" {
+		return nil, rest, &Left{Place: WhileGitWorks, Name: file}, nil
 	}
-	before, err := w.repo.Refs(ctx)
+	before, err := c.Repo.Refs(ctx)
 	if err != nil {
-		return nil, rest, "", err
+		return nil, rest, nil, err
 	}
-	if reached, err = w.repo.Reachable(ctx, set); err != nil {
-		return nil, rest, "git cannot say what it still needs (" + err.Error() + ")", nil
+	if reached, err = c.Repo.Reachable(ctx, set); err != nil {
+		return nil, rest, &Left{Place: WhileGitFails, Name: err.Error()}, nil
 	}
-	now, err := w.repo.Refs(ctx)
+	now, err := c.Repo.Refs(ctx)
 	if err != nil {
-		return nil, rest, "", err
+		return nil, rest, nil, err
 	}
-	if later = w.gitAtWork(); later != "" || !slices.Equal(before, now) {
-		return reached, rest, "refs moved meanwhile", nil
+	if c.gitAtWork() != "" || !slices.Equal(before, now) {
+		return reached, rest, &Left{Place: WhileRefsMove}, nil
 	}
-	left, err = w.repo.DropLoose(ctx, slices.DeleteFunc(slices.Clone(rest), func(id string) bool { return reached[id] }))
+	left, err = c.Repo.DropLoose(ctx, slices.DeleteFunc(slices.Clone(rest), func(id string) bool { return reached[id] }))
 	if err != nil {
-		return reached, left, "", err
+		return reached, left, nil, err
 	}
-	return reached, left, "", w.stillWhole(ctx, before)
+	return reached, left, nil, c.stillWhole(ctx, before)
 }
 
 // stillWhole returns an error if a ref that came after others were listed lacks objects.
-func (w *workspace) stillWhole(ctx context.Context, before []git.Ref) error {
-	now, err := w.repo.Refs(ctx)
+func (c *Clone) stillWhole(ctx context.Context, before []git.Ref) error {
+	now, err := c.Repo.Refs(ctx)
 	for _, r := range now {
-		if !slices.Contains(before, r) && !w.whole(ctx, r.ID) {
-			err = errors.Join(err, &failure{exitPerson, errors.New("purge: " + r.Name + " came meanwhile, and stands on what was purged"), "git update-ref -d " + shellWord(r.Name)})
+		if !slices.Contains(before, r) && !c.Repo.Whole(ctx, r.ID) {
+			err = errors.Join(err, &Refused{Why: CameMeanwhile, Name: r.Name})
 		}
 	}
 	return err
@@ -61,8 +60,8 @@ func (w *workspace) stillWhole(ctx context.Context, before []git.Ref) error {
 const atWork = time.Minute
 
 // gitAtWork names a file of the repository that says that some git process is writing there, or "".
-func (w *workspace) gitAtWork() (found string) {
-	root := w.repo.CommonDir
+func (c *Clone) gitAtWork() (found string) {
+	root := c.Repo.CommonDir
 	objects := filepath.Join(root, "objects")
 	filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -80,7 +79,7 @@ func (w *workspace) gitAtWork() (found string) {
 		}
 		switch {
 		case !d.IsDir():
-		case path == w.state, rel == "logs", rel == "hooks", rel == "modules", filepath.Dir(path) == objects && len(name) == 2:
+		case path == c.State.Dir, rel == "logs", rel == "hooks", rel == "modules", filepath.Dir(path) == objects && len(name) == 2:
 			return fs.SkipDir
 		}
 		return nil

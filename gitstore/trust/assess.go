@@ -1,4 +1,4 @@
-package cmd
+package trust
 
 import (
 	"context"
@@ -19,14 +19,6 @@ import (
 	"github.com/reverie-memory/reverie/internal/file"
 )
 
-// Whom this clone trusts. Files of the state folder, none of which a remote can write:
-//
-//	trust.json     what a person approved, or proposed and somebody merged: the only one that cannot be made again.
-//	               Without it more is withheld.
-//	withheld.json  the outcome for one tip of each ref, under the settings it was worked out for
-//	authors-*.json who made each memory what it is, to go on from
-const withheldFile = "withheld.json"
-
 // judged is the outcome for one commit of a ref. A memory's file holds its id, so a blob is one memory's.
 type judged struct {
 	Tip      gitstore.ID         `json:"tip"`
@@ -44,65 +36,35 @@ type judgement struct {
 	Refs map[string]judged `json:"refs"`
 }
 
-// tellHidden says that something is left out.
-func (w *workspace) tellHidden(n int) {
-	switch {
-	case n == 1:
-		w.env.say("1 memory of people not trusted here is left out; next: reverie trust")
-	case n > 1:
-		w.env.say("%d memories of people not trusted here are left out; next: reverie trust", n)
-	}
+// Sums are what tells whether anything moved that is decided by: the sum of what was approved here, and that of the part of
+// withheld.json before what is withheld of which commit, which says by whom and by which keys that was decided. They
+// take two small reads.
+func Sums(state string) (approved, judged string) {
+	text, _ := file.Read(filepath.Join(state, ApprovedFile), file.MaxState)
+	return derived.Sum(text), judges(filepath.Join(state, WithheldFile))
 }
 
-// authorName is an author as people are told of him.
+func judges(path string) string {
+	f, err := file.Open(path, os.O_RDONLY|file.NoFollow, 0)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	head := make([]byte, 4<<10)
+	n, _ := f.Read(head)
+	before, _, _ := strings.Cut(string(head[:n]), `"refs":`)
+	return derived.Sum([]byte(before))
+}
+
+// authorName names an author.
 func authorName(a gitstore.Author) string {
 	switch {
 	case a.Email != "":
-		return visible(a.Email)
+		return a.Email
 	case a.Commit != "":
 		return "somebody without an address"
 	}
 	return "somebody whose commits are not in this clone"
-}
-
-// assess finds what is withheld of the branch and of the journal.
-func (w *workspace) assess(ctx context.Context, v *record.View, c config.Trust) (memory, journal judged, err error) {
-	store := w.memory
-	if v.Fallback() {
-		store = gitstore.Open(w.repo, "refs/remotes/origin/"+w.branch())
-	}
-	now, err := store.Tip(ctx)
-	if err != nil {
-		return memory, journal, err
-	}
-	at := v.Tip()
-	bare := at == ""
-	if bare { // a tree tells no authors: what is as it is today has those of today
-		at = now
-	}
-	g, err := w.newAssessor(c)
-	if err != nil {
-		return memory, journal, err
-	}
-	if memory, err = g.of(ctx, store, at, at == now); err != nil {
-		return memory, journal, err
-	}
-	if bare {
-		if memory.known, err = blobsAt(ctx, store, at); err != nil {
-			return memory, journal, err
-		}
-	}
-	private := gitstore.Open(w.repo, journalRef)
-	switch tip, err := private.Tip(ctx); {
-	case err == nil:
-		if journal, err = g.of(ctx, private, tip, true); err != nil {
-			return memory, journal, err
-		}
-	case !errors.Is(err, gitstore.ErrNoStore):
-		return memory, journal, err
-	}
-	g.save()
-	return memory, journal, nil
 }
 
 // sound reports whether every number in the file is one of People.
@@ -117,20 +79,21 @@ func (j judgement) sound() bool {
 	return true
 }
 
-// assessor is what one command knows while it judges.
+// assessor is what a Judge knows while it decides.
 type assessor struct {
-	w        *workspace
+	*Judge
 	trust    config.Trust
 	approved approvals
 	past     judgement
-	changed  bool // past is to be written
-	asked    bool // git was asked who this is
-	keys     bool // look at signatures also where none counts
+	changed  bool    // past is to be written
+	asked    bool    // git was asked who this is
+	keys     bool    // look at signatures also where none counts
+	doubts   []error // why history could not be read
 }
 
-func (w *workspace) newAssessor(c config.Trust) (*assessor, error) {
-	g := &assessor{w: w, trust: c}
-	approved, err := file.Read(filepath.Join(w.state, approvedFile), file.MaxState)
+func (j *Judge) assessor(c config.Trust) (*assessor, error) {
+	g := &assessor{Judge: j, trust: c}
+	approved, err := file.Read(filepath.Join(j.State, ApprovedFile), file.MaxState)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("read what was approved here: %w", err)
 	}
@@ -139,7 +102,7 @@ func (w *workspace) newAssessor(c config.Trust) (*assessor, error) {
 		return nil, err
 	}
 	key := derived.Sum(append(settings, approved...))
-	if !derived.Read(filepath.Join(w.state, withheldFile), &g.past) || g.past.Key != key || g.past.Refs == nil || !g.past.sound() {
+	if !derived.Read(filepath.Join(j.State, WithheldFile), &g.past) || g.past.Key != key || g.past.Refs == nil || !g.past.sound() {
 		g.past = judgement{Key: key, Own: g.past.Own, Keys: g.past.Keys, Refs: map[string]judged{}}
 	}
 	return g, nil
@@ -172,11 +135,11 @@ func (g *assessor) of(ctx context.Context, s *gitstore.Store, at gitstore.ID, ke
 		return judged{}, err
 	}
 	var err error
-	if g.approved, err = g.w.approvals(); err != nil {
+	if g.approved, err = g.approvals(); err != nil {
 		return judged{}, err
 	}
-	if keep && s.Ref() == g.w.config.Ref { // a clone that reads origin's branch has begun nothing yet
-		if _, err := g.w.repo.StateDir(); err != nil {
+	if keep && s.Ref() == g.Memory.Ref() { // a clone that reads origin's branch has begun nothing yet
+		if _, err := g.Memory.Repo().StateDir(); err != nil {
 			return judged{}, err
 		}
 	}
@@ -185,7 +148,7 @@ func (g *assessor) of(ctx context.Context, s *gitstore.Store, at gitstore.ID, ke
 		return judged{}, err
 	}
 	if err != nil {
-		g.w.env.warn("%v; all that nobody approved is withheld", err)
+		g.doubts = append(g.doubts, err)
 		return g.nothing(ctx, s, at)
 	}
 	if keep {
@@ -218,13 +181,13 @@ func (g *assessor) ask(ctx context.Context) error {
 	if g.asked {
 		return nil
 	}
-	id, err := g.w.repo.Identity(ctx)
+	id, err := g.Memory.Repo().Identity(ctx)
 	if err != nil {
 		return err
 	}
 	keys := ""
 	if len(g.trust.Signers) > 0 {
-		if keys, err = g.w.repo.Believes(ctx); err != nil {
+		if keys, err = g.Memory.Repo().Believes(ctx); err != nil {
 			return err
 		}
 	}
@@ -250,7 +213,7 @@ func (g *assessor) origins(ctx context.Context, s *gitstore.Store, at gitstore.I
 	}
 	found, err := s.Origins(ctx, at, record.MemoryDir, since, g.signatures(), g.trusts)
 	if err == nil && keep {
-		g.w.keepDerived(file, found)
+		g.Keep(file, found)
 	}
 	return found, err
 }
@@ -264,7 +227,7 @@ func (g *assessor) untilHere(ctx context.Context, s *gitstore.Store, since *gits
 		return since
 	}
 	if since != nil {
-		later, err := g.w.repo.IsAncestor(ctx, string(since.Tip), string(last))
+		later, err := g.Memory.Repo().IsAncestor(ctx, string(since.Tip), string(last))
 		if err != nil || !later {
 			return since
 		}
@@ -279,10 +242,10 @@ func (g *assessor) untilHere(ctx context.Context, s *gitstore.Store, since *gits
 // authorsFile is where the origins of a ref's files are kept.
 func (g *assessor) authorsFile(s *gitstore.Store) string {
 	name := "memory"
-	if s.Ref() == journalRef {
+	if s.Ref() == g.Journal.Ref() {
 		name = "journal"
 	}
-	return filepath.Join(g.w.state, "authors-"+name+".json")
+	return filepath.Join(g.State, "authors-"+name+".json")
 }
 
 // decide says which memories are withheld.
@@ -371,6 +334,6 @@ func (g *assessor) trusts(a gitstore.Author) bool {
 
 func (g *assessor) save() {
 	if g.changed {
-		g.w.keepDerived(filepath.Join(g.w.state, withheldFile), g.past)
+		g.Keep(filepath.Join(g.State, WithheldFile), g.past)
 	}
 }

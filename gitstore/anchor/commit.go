@@ -1,4 +1,4 @@
-package cmd
+package anchor
 
 import (
 	"context"
@@ -18,8 +18,8 @@ import (
 // What was not found by then is unknown.
 const codeTime = 2 * time.Second
 
-// Memories may come from a stranger, so what one command does for them is bounded. Beyond these bounds nothing
-// is known, which holds back what a side branch taught and labels nothing.
+// What one command does is bounded. Beyond these bounds nothing is known, which holds back what a side branch taught and
+// labels nothing.
 const (
 	maxJudged = 16              // anchors of one memory
 	maxRead   = 128 << 20       // bytes of files
@@ -27,26 +27,25 @@ const (
 	sideTime  = 2 * time.Second // for all of them, in one command
 )
 
-// code is the user's code at the commit for which a command answers, and what was found out there.
-type code struct {
-	repo   *git.Repo // offline
-	commit string    // "" before the first one
-	branch string    // "" when HEAD is detached
+// Commit is the code at a commit, and what was found out there.
+type Commit struct {
+	ID     string // "" before the first one
+	Branch string // "" when HEAD is detached
+	Unsure bool   // a bound, or an error, kept something from being found out that the next command may find
+
+	of     *Code
 	files  *git.Code
 	known  *verdicts
 	moved  map[string]map[string]string // commit → its files' later names here
 	paths  map[string]string            // the first anchorDigits of a file's id → its path
 	search context.Context              // of searches in history; its time is limited
 	stop   context.CancelFunc
-	main   *git.Default // once asked for
-	read   int          // bytes
-	last   codeFile     // that was read
+	read   int      // bytes
+	last   codeFile // that was read
 
 	sides   int                 // side branches that were asked about
 	spent   time.Duration       // on them, of sideTime
 	patches map[string][]string // that were listed
-
-	unsure bool // a bound, or an error, kept something from being found out that the next command may find
 }
 
 // codeFile is a file that was read.
@@ -55,34 +54,20 @@ type codeFile struct {
 	text []byte
 }
 
-// here is the code where the asker stands: HEAD of this worktree, or what --at named.
-func (w *workspace) here(ctx context.Context) *code {
-	if w.code == nil {
-		id, branch, err := w.repo.Head(ctx)
-		if err != nil {
-			id = "" // before the first commit, or nothing that can be read
-		}
-		w.code = w.codeAt(id, branch)
-	}
-	return w.code
-}
-
-func (w *workspace) codeAt(commit, branch string) *code {
-	c := &code{repo: w.local, commit: commit, branch: branch, moved: map[string]map[string]string{}, patches: map[string][]string{}}
+// at is the code at a commit, "" for none.
+func (c *Code) at(commit, branch string) *Commit {
+	at := &Commit{of: c, ID: commit, Branch: branch, moved: map[string]map[string]string{}, patches: map[string][]string{}}
 	if commit == "" {
-		c.known = &verdicts{all: map[string]verdict{}}
-		return c
+		at.known = &verdicts{all: map[string]verdict{}}
+		return at
 	}
-	c.files, c.known = w.local.Code(commit), readVerdicts(w.state, commit)
-	return c
+	at.files, at.known = c.Repo.Code(commit), readVerdicts(c.State, commit)
+	return at
 }
 
 // done keeps what was found out.
-func (c *code) done() {
-	if c == nil {
-		return
-	}
-	c.known.save(c.repo)
+func (c *Commit) done() {
+	c.known.save(c.of.Repo)
 	if c.files != nil {
 		c.files.Close() // it opens again where it is asked again
 	}
@@ -92,14 +77,14 @@ func (c *code) done() {
 	}
 }
 
-// gone says what of a memory's anchors is no longer in the code, one line each.
-func (c *code) gone(ctx context.Context, m record.Memory) []string {
-	out, _ := c.look(ctx, m)
+// Gone says what of a memory's anchors is no longer in the code, one line each.
+func (c *Commit) Gone(ctx context.Context, m record.Memory) []string {
+	out, _ := c.Look(ctx, m)
 	return out
 }
 
-// look is gone, and the number of anchors of which nothing can be said.
-func (c *code) look(ctx context.Context, m record.Memory) (out []string, unknown int) {
+// Look is Gone, and the number of anchors of which nothing can be said.
+func (c *Commit) Look(ctx context.Context, m record.Memory) (out []string, unknown int) {
 	add := func(what string) {
 		if !slices.Contains(out, what) {
 			out = append(out, what)
@@ -127,8 +112,8 @@ func (c *code) look(ctx context.Context, m record.Memory) (out []string, unknown
 }
 
 // judge says how an anchor, whose text form is text, stands in the code.
-func (c *code) judge(ctx context.Context, text string, a record.Anchor, source string) verdict {
-	if c.commit == "" || strings.Contains(a.Snippet, "[redacted:") {
+func (c *Commit) judge(ctx context.Context, text string, a record.Anchor, source string) verdict {
+	if c.ID == "" || strings.Contains(a.Snippet, "[redacted:") {
 		return verdict{letter: isUnknown}
 	}
 	key := verdictKey("anchor", text, source)
@@ -137,7 +122,7 @@ func (c *code) judge(ctx context.Context, text string, a record.Anchor, source s
 	}
 	found, err := c.find(ctx, key, a, source)
 	if err != nil {
-		found, c.unsure = verdict{letter: isUnknown}, true
+		found, c.Unsure = verdict{letter: isUnknown}, true
 	}
 	if found.letter != isUnknown { // for that may change while the code stays
 		c.known.put(key, found)
@@ -145,7 +130,7 @@ func (c *code) judge(ctx context.Context, text string, a record.Anchor, source s
 	return found
 }
 
-func (c *code) find(ctx context.Context, key string, a record.Anchor, source string) (verdict, error) {
+func (c *Commit) find(ctx context.Context, key string, a record.Anchor, source string) (verdict, error) {
 	path := a.Path
 	blob, err := c.files.File(ctx, path)
 	if errors.Is(err, git.ErrNoPath) {
@@ -172,7 +157,7 @@ func (c *code) find(ctx context.Context, key string, a record.Anchor, source str
 }
 
 // text reads a file, within the bounds.
-func (c *code) text(ctx context.Context, blob string) ([]byte, error) {
+func (c *Commit) text(ctx context.Context, blob string) ([]byte, error) {
 	if c.last.blob == blob {
 		return c.last.text, nil
 	}
@@ -199,7 +184,7 @@ const maxHops = 4
 // follow finds a file that is no longer at the anchor's path: the same bytes elsewhere, what git takes for
 // its new name since the memory's commit, or what the commits that took it away named it. Without a path,
 // certain says that it was here and is gone.
-func (c *code) follow(ctx context.Context, a record.Anchor, source string) (path, blob string, certain bool, err error) {
+func (c *Commit) follow(ctx context.Context, a record.Anchor, source string) (path, blob string, certain bool, err error) {
 	if c.search == nil {
 		c.search, c.stop = context.WithTimeout(ctx, codeTime)
 	}
@@ -223,7 +208,7 @@ func (c *code) follow(ctx context.Context, a record.Anchor, source string) (path
 	}
 	commits := []string{""}
 	if isHex(source) {
-		if commits, err = c.repo.Commits(ctx, source); err != nil {
+		if commits, err = c.of.Repo.Commits(ctx, source); err != nil {
 			return "", "", false, err
 		}
 	}
@@ -231,7 +216,7 @@ func (c *code) follow(ctx context.Context, a record.Anchor, source string) (path
 	if from := commits[0]; from != "" {
 		renames, ok := c.moved[from]
 		if !ok {
-			if renames, err = c.repo.Renames(ctx, from, c.commit); err != nil {
+			if renames, err = c.of.Repo.Renames(ctx, from, c.ID); err != nil {
 				return "", "", false, err
 			}
 			c.moved[from] = renames
@@ -242,11 +227,11 @@ func (c *code) follow(ctx context.Context, a record.Anchor, source string) (path
 		}
 	}
 	for hop := 0; hop < maxHops; hop++ {
-		commit, parent, err := c.repo.Removed(ctx, c.commit, at)
+		commit, parent, err := c.of.Repo.Removed(ctx, c.ID, at)
 		if err != nil || commit == "" {
-			return "", "", commits[0] != "" && !c.repo.Shallow, err
+			return "", "", commits[0] != "" && !c.of.Repo.Shallow, err
 		}
-		renames, err := c.repo.Renames(ctx, parent, commit)
+		renames, err := c.of.Repo.Renames(ctx, parent, commit)
 		if err != nil || renames[at] == "" {
 			return "", "", true, err
 		}

@@ -1,4 +1,4 @@
-package cmd
+package purge
 
 import (
 	"bytes"
@@ -12,14 +12,24 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// target is what a purge takes away: a text, wherever it stands, or a memory and what is about it.
-type target struct {
-	memory string         // id; empty for a text
-	texts  []string       // literal; of a memory, its statements
-	re     *regexp.Regexp // instead of texts
-	local  bool           // the branch is left to the purge records: only what is this clone's alone is looked through
-	forms  [][]byte       // texts as they may stand in a file
+// Target is what a purge takes away: a text, wherever it stands, or a memory and what is about it.
+type Target struct {
+	memory string            // id; empty for a text
+	texts  []string          // literal; of a memory, its statements
+	re     *regexp.Regexp    // instead of texts
+	local  bool              // the branch is left to the purge records: only what is this clone's alone is looked through
+	forms  [][]byte          // texts as they may stand in a file
+	first  map[string]string // files that every store begins with
 }
+
+// Text is a target of one text, as it is.
+func Text(text string) Target { return Target{texts: []string{text}}.prepared() }
+
+// Expression is a target of the texts that match. It must not match the empty text.
+func Expression(re *regexp.Regexp) Target { return Target{re: re} }
+
+// Memory is a target of a memory by its whole id, and of its statements where they stand as a whole.
+func Memory(id string) Target { return Target{memory: id} }
 
 // purgedText stands where a text was taken out of a file that stays.
 const purgedText = "[purged]"
@@ -28,8 +38,13 @@ const purgedText = "[purged]"
 // other files: shorter ones stand everywhere.
 const telling = 8
 
+func (t Target) prepared() Target {
+	t.prepare()
+	return t
+}
+
 // prepare fills forms: a text stands in JSON, in TOML and in JSON inside JSON with its quotes escaped.
-func (t *target) prepare() {
+func (t *Target) prepare() {
 	t.forms = nil
 	known := map[string]bool{}
 	for _, text := range t.texts {
@@ -56,7 +71,7 @@ func quoted(s string, html bool) string {
 }
 
 // in reports whether bytes hold the text, as it is or escaped.
-func (t *target) in(data []byte) bool {
+func (t *Target) in(data []byte) bool {
 	for _, form := range t.forms {
 		if bytes.Contains(data, form) {
 			return true
@@ -73,12 +88,12 @@ func (t *target) in(data []byte) bool {
 }
 
 // found returns the texts themselves that stand in a file which holds them.
-func (t *target) found(at string, data []byte) (out []string) {
+func (t *Target) found(at string, data []byte) (out []string) {
 	if t.re == nil {
 		return t.texts
 	}
 	const enough = 100
-	for _, word := range wordsOf(at, data) {
+	for _, word := range wordsOf(at, data, t.first) {
 		out = append(out, t.re.FindAllString(word, enough)...)
 		eachJSONText([]byte(word), func(s string) { out = append(out, t.re.FindAllString(s, enough)...) })
 	}
@@ -87,7 +102,7 @@ func (t *target) found(at string, data []byte) (out []string) {
 
 // without is a text file with purgedText in place of what it holds. A line in which it cannot be
 // replaced goes whole, and so does every line that is JSON: there it might be a key, or part of a word of ours.
-func (t *target) without(data []byte) []byte {
+func (t *Target) without(data []byte) []byte {
 	var out []byte
 	for line := range bytes.Lines(data) {
 		if !t.in(line) {
@@ -130,9 +145,12 @@ func eachJSONText(data []byte, fn func(string)) {
 	}
 }
 
+// Tells reports whether the message of a commit would quote what goes. Of a memory, that is known of a Plan's target.
+func (t *Target) Tells(message string) bool { return t.inMessage(message, t.texts) }
+
 // inMessage reports whether the message of a commit quotes one of some texts: whole, in other case or
 // spacing, or, where the subject was cut, how it begins.
-func (t *target) inMessage(message string, texts []string) bool {
+func (t *Target) inMessage(message string, texts []string) bool {
 	if t.in([]byte(message)) || t.re != nil && t.re.MatchString(strings.Join(strings.Fields(message), " ")) {
 		return true
 	}
@@ -191,11 +209,11 @@ func ownWords(message string) string {
 }
 
 // inFile reports whether a file of a store goes.
-func (t *target) inFile(at string, data []byte) bool {
+func (t *Target) inFile(at string, data []byte) bool {
 	if _, err := record.ParsePurge(at, data); err == nil {
 		return false // hashes and nothing else
 	}
-	if first, ours := firstFiles()[at]; ours && first == string(data) {
+	if first, ours := t.first[at]; ours && first == string(data) {
 		return false // the same in every store
 	}
 	if t.memory == "" {
@@ -225,13 +243,13 @@ func (t *target) inFile(at string, data []byte) bool {
 }
 
 // says reports whether a statement is one of the memory's.
-func (t *target) says(text string) bool {
+func (t *Target) says(text string) bool {
 	print := record.Print(text)
 	return slices.ContainsFunc(t.texts, func(s string) bool { return s == text || record.Print(s).Same(print) })
 }
 
 // inPath reports whether a path itself holds the text, where somebody chose it.
-func (t *target) inPath(at string) bool {
+func (t *Target) inPath(at string) bool {
 	words := pathWords(at)
 	return t.in([]byte(words)) || t.in([]byte(path.Base(words)))
 }

@@ -1,4 +1,4 @@
-package cmd
+package anchor
 
 import (
 	"crypto/sha256"

@@ -1,11 +1,10 @@
-package cmd
+package anchor
 
 import (
 	"context"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -13,19 +12,15 @@ import (
 )
 
 const (
-	maxAnchored = 1 << 20                // bytes of the largest file that an anchor is put into
-	grepTime    = time.Second            // for searching the whole code for what statements name, in one command
-	typedTime   = 500 * time.Millisecond // for the same, where a person waits for it
-	grepNames   = 4                      // of one statement that are searched there
-	grepMost    = 8                      // a name that more files have tells nothing
-	grepFiles   = 2                      // nor does one that is defined in more, or is in more and nowhere defined
+	maxAnchored = 1 << 20 // bytes of the largest file that an anchor is put into
+	grepNames   = 4       // of one statement that are searched in all of the code
+	grepMost    = 8       // a name that more files have tells nothing
+	grepFiles   = 2       // nor does one that is defined in more, or is in more and nowhere defined
 )
-
-// The places in the code that a statement rests on: what it names is looked for where it was learned.
 
 // search is what is asked of the code for the anchors of one memory.
 type search struct {
-	c      *code
+	c      *Commit
 	names  []record.Name
 	files  []namedFile
 	ending []string // words with the ending of a file that no path from the top is like
@@ -38,10 +33,10 @@ type namedFile struct {
 	line       int // that the statement names, from 1
 }
 
-// anchors finds the places in the code that a memory names: the files in its paths and in its words, and in
-// them the lines that have what else it names. Names that are in no such file are searched in all of the code, as
-// long as grep lasts. whole is false where that was too long.
-func (w *workspace) anchors(ctx, grep context.Context, c *code, m record.Memory) (out []string, whole bool) {
+// Find finds the places in the code that a memory names, at most record.MaxAnchors in the text form of record.Anchor:
+// the files in its paths and in its words, and in them the lines that have what else it names. Names that are in no such
+// file are searched in all of the code, as long as grep lasts. whole is false where that was too long.
+func (c *Commit) Find(ctx, grep context.Context, m record.Memory) (out []string, whole bool) {
 	if c.files == nil {
 		return nil, true
 	}
@@ -77,15 +72,15 @@ func (w *workspace) anchors(ctx, grep context.Context, c *code, m record.Memory)
 			}
 		}
 		for _, token := range append(lines, tokens...) {
-			out = w.addLine(out, f, text, token)
+			out = s.addLine(out, f, text, token)
 		}
 		if a, ok := record.NewAnchor(f.path, f.blob, text, nil); ok && len(out) == before {
-			bare = w.addAnchor(bare, a)
+			bare = s.addAnchor(bare, a)
 		}
 	}
 	s.names = slices.DeleteFunc(s.names, func(n record.Name) bool { return has[n.Text] })
 	if len(out) < record.MaxAnchors {
-		out = w.addNames(ctx, grep, s, out)
+		out = s.addNames(ctx, grep, out)
 	}
 	out = append(out, bare...)
 	out = out[:min(len(out), record.MaxAnchors)]
@@ -143,7 +138,7 @@ func (s *search) addEndings(ctx, grep context.Context) {
 
 // addNames searches names in all of the code, and rests on the lines that define them; without such a line on
 // others, where the name is plainly one and few files have it.
-func (w *workspace) addNames(ctx, grep context.Context, s *search, out []string) []string {
+func (s *search) addNames(ctx, grep context.Context, out []string) []string {
 	names := s.names[:min(grepNames, len(s.names))]
 	if len(names) == 0 {
 		return out
@@ -155,7 +150,7 @@ func (w *workspace) addNames(ctx, grep context.Context, s *search, out []string)
 			words = append(words, n.Whole)
 		}
 	}
-	found, err := w.local.Grep(grep, s.c.commit, words, grepMost)
+	found, err := s.c.of.Repo.Grep(grep, s.c.ID, words, grepMost)
 	if err != nil {
 		s.cut = true
 		return out
@@ -169,7 +164,7 @@ func (w *workspace) addNames(ctx, grep context.Context, s *search, out []string)
 			paths = append(slices.Clone(paths), found[n.Whole]...)
 		}
 		for _, p := range s.places(ctx, n, paths) {
-			out = w.addLine(out, p.namedFile, p.text, p.found)
+			out = s.addLine(out, p.namedFile, p.text, p.found)
 		}
 	}
 	return out
@@ -239,32 +234,18 @@ func inPath(path string, of []string) bool {
 }
 
 // addLine adds the anchor of a file's line that has a token, if there is room and such a line.
-func (w *workspace) addLine(list []string, f namedFile, text []byte, token string) []string {
+func (s *search) addLine(list []string, f namedFile, text []byte, token string) []string {
 	a, ok := record.NewAnchor(f.path, f.blob, text, []string{token})
 	if !ok || a.Snippet == "" || len(list) >= record.MaxAnchors {
 		return list
 	}
-	return w.addAnchor(list, a)
-}
-
-// tellAnchors says what a memory rests on.
-func (env *Env) tellAnchors(anchors []string) {
-	for _, text := range anchors {
-		a, err := record.ParseAnchor(text)
-		switch {
-		case err != nil:
-		case a.Snippet == "":
-			env.say("rests on %s", a.Path)
-		default:
-			env.say("rests on %s: %s", a.Path, a.Snippet)
-		}
-	}
+	return s.addAnchor(list, a)
 }
 
 // addAnchor adds an anchor unless the scanner would take something out of it: it could never be found again.
-func (w *workspace) addAnchor(list []string, a record.Anchor) []string {
+func (s *search) addAnchor(list []string, a record.Anchor) []string {
 	text := a.String()
-	clean, _ := w.book.Clean(record.Memory{Anchors: []string{text}})
+	clean, _ := s.c.of.Book.Clean(record.Memory{Anchors: []string{text}})
 	if clean.Anchors[0] != text || slices.Contains(list, text) {
 		return list
 	}

@@ -1,4 +1,4 @@
-package cmd
+package purge
 
 import (
 	"bytes"
@@ -12,9 +12,9 @@ import (
 )
 
 // wordsOf are the texts of a file of a store that a person or an agent wrote: not what Reverie itself puts into
-// every such file, as keys, ids, times and the values of enumerations. Of a file that does not parse it is
-// everything.
-func wordsOf(at string, data []byte) []string {
+// every such file, as keys, ids, times and the values of enumerations, nor the lines of the files that every store
+// begins with. Of a file that does not parse it is everything.
+func wordsOf(at string, data []byte, firstFiles map[string]string) []string {
 	top, _, _ := strings.Cut(at, "/")
 	switch top {
 	case record.MemoryDir:
@@ -45,7 +45,7 @@ func wordsOf(at string, data []byte) []string {
 			return []string{d.Notes}
 		}
 	}
-	if first, ours := firstFiles()[at]; ours {
+	if first, ours := firstFiles[at]; ours {
 		return []string{without(data, first)}
 	}
 	return []string{string(data)}
@@ -180,8 +180,8 @@ func jsonWords(data []byte, skip *pattern.Words, more ...string) (words []string
 }
 
 // wrote reports whether somebody wrote the text into a file of a store.
-func (t *target) wrote(at string, data []byte) bool {
-	for _, word := range wordsOf(at, data) {
+func (t *Target) wrote(at string, data []byte) bool {
+	for _, word := range wordsOf(at, data, t.first) {
 		if t.in([]byte(word)) {
 			return true
 		}

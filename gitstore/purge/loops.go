@@ -1,9 +1,8 @@
-package cmd
+package purge
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/internal/git"
-	"github.com/reverie-memory/reverie/worktree"
 )
 
 // What a purge makes of loops. What audits found, what was printed, and the messages of a record go as they do elsewhere. A record whose plan
@@ -20,22 +18,22 @@ import (
 // or in a work tree: nothing of it is changed, and it is told where it holds what went.
 
 // goneLoops are the refs of the records that go whole. One of a loop that goes on is an error.
-func (w *workspace) goneLoops(ctx context.Context, p *purgePlan) (gone []string, err error) {
+func (c *Clone) goneLoops(ctx context.Context, p *Plan) (gone []string, err error) {
 	for _, s := range p.shelves {
 		for _, r := range s.refs {
-			name, ok := strings.CutPrefix(r.Name, worktree.Refs)
+			name, ok := strings.CutPrefix(r.Name, c.Loops.Records)
 			if !ok {
 				continue
 			}
-			out, err := w.repo.Git(ctx, nil, "ls-tree", "--format=%(objectname)", r.ID, "--", "state.json", "plan.md")
+			out, err := c.Repo.Git(ctx, nil, "ls-tree", "--format=%(objectname)", r.ID, "--", "state.json", "plan.md")
 			if err != nil {
 				return nil, err
 			}
 			if !slices.ContainsFunc(strings.Fields(string(out)), func(id string) bool { return p.omit.Blobs[gitstore.ID(id)] }) {
 				continue
 			}
-			if worktree.Held(ctx, w.repo, name) != nil {
-				return nil, &failure{exitPerson, fmt.Errorf("purge: the plan of the loop %s holds it, and that goes on", name), "reverie loop cancel " + name}
+			if c.Loops.Held(ctx, name) {
+				return nil, &Refused{Why: LoopGoesOn, Name: name}
 			}
 			gone = append(gone, r.Name)
 		}
@@ -43,44 +41,37 @@ func (w *workspace) goneLoops(ctx context.Context, p *purgePlan) (gone []string,
 	return gone, nil
 }
 
-// ofLoop reports whether a path in the state folder is of the files of a loop's work tree, or of those that were set aside in it.
-func ofLoop(rel string) bool {
-	parts := strings.SplitN(rel, "/", 4)
-	return len(parts) >= 3 && parts[0] == "loops" && (parts[2] == "tree" || parts[2] == "left")
-}
-
 // leftInLoops names where the code that loops made holds what goes.
-func (w *workspace) leftInLoops(ctx context.Context, p *purgePlan) ([]leftover, error) {
-	refs, err := w.repo.Refs(ctx, strings.TrimSuffix(worktree.Branches, "/"), strings.TrimSuffix(worktree.Kept, "/"))
+func (c *Clone) leftInLoops(ctx context.Context, p *Plan) ([]Left, error) {
+	refs, err := c.Repo.Refs(ctx, strings.TrimSuffix(c.Loops.Branches, "/"), strings.TrimSuffix(c.Loops.Kept, "/"))
 	if err != nil {
 		return nil, err
 	}
-	var left []leftover
+	var left []Left
 	for _, r := range refs {
-		holds, err := w.madeHolds(ctx, p, r)
+		holds, err := c.madeHolds(ctx, p, r)
 		if err != nil {
 			return nil, err
 		}
 		if !holds {
 			continue
 		}
-		if rest, ok := strings.CutPrefix(r.Name, worktree.Kept); ok {
+		if rest, ok := strings.CutPrefix(r.Name, c.Loops.Kept); ok {
 			name, _, _ := strings.Cut(rest, "/")
-			left = append(left, leftover{"what the loop " + name + " made, at " + r.Name, "reverie loop remove " + shellWord(name) + ", or: git update-ref -d " + shellWord(r.Name)})
+			left = append(left, Left{Place: InLoopRef, Name: r.Name, Of: name})
 			continue
 		}
-		branch := strings.TrimPrefix(r.Name, "refs/heads/")
-		left = append(left, leftover{"what a loop made, on the branch " + branch, "rebase it, or take it away: git branch -D " + shellWord(branch)})
+		left = append(left, Left{Place: InLoopBranch, Name: strings.TrimPrefix(r.Name, "refs/heads/")})
 	}
-	loops, err := os.ReadDir(w.loopFolder(""))
+	loops, err := os.ReadDir(c.Loops.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
 	for _, l := range loops {
-		dir := w.loopFolder(l.Name())
+		dir := filepath.Join(c.Loops.Dir, l.Name())
 		for _, sub := range []string{"tree", "left"} {
 			if treeHolds(p, filepath.Join(dir, sub)) {
-				left = append(left, leftover{"files of a loop in " + filepath.Join(dir, sub), "take it out there, or: reverie loop remove " + shellWord(filepath.Base(dir))})
+				left = append(left, Left{Place: InLoopFiles, Name: filepath.Join(dir, sub), Of: l.Name()})
 			}
 		}
 	}
@@ -88,8 +79,8 @@ func (w *workspace) leftInLoops(ctx context.Context, p *purgePlan) ([]leftover, 
 }
 
 // madeHolds reports whether a commit that no branch but those of loops has, or what came with it, holds what goes.
-func (w *workspace) madeHolds(ctx context.Context, p *purgePlan, r git.Ref) (bool, error) {
-	out, err := w.repo.Git(ctx, nil, "rev-list", "--objects", "--no-object-names", r.ID, "--not", "--exclude="+strings.TrimPrefix(worktree.Branches, "refs/heads/")+"*", "--branches", "--tags", "--remotes", "--")
+func (c *Clone) madeHolds(ctx context.Context, p *Plan, r git.Ref) (bool, error) {
+	out, err := c.Repo.Git(ctx, nil, "rev-list", "--objects", "--no-object-names", r.ID, "--not", "--exclude="+strings.TrimPrefix(c.Loops.Branches, "refs/heads/")+"*", "--branches", "--tags", "--remotes", "--")
 	if err != nil {
 		return false, err
 	}
@@ -98,7 +89,7 @@ func (w *workspace) madeHolds(ctx context.Context, p *purgePlan, r git.Ref) (boo
 		files[gitstore.ID(id)] = ""
 	}
 	holds := false
-	err = w.readBlobs(ctx, files, func(_ string, _ gitstore.ID, data []byte) { holds = holds || p.in(data) })
+	err = readBlobs(ctx, c.Repo, files, func(_ string, _ gitstore.ID, data []byte) { holds = holds || p.in(data) })
 	return holds, err
 }
 
@@ -106,7 +97,7 @@ func (w *workspace) madeHolds(ctx context.Context, p *purgePlan, r git.Ref) (boo
 const maxOfLoop = 64 << 20
 
 // treeHolds reports whether a file below a folder holds what goes.
-func treeHolds(p *purgePlan, dir string) (holds bool) {
+func treeHolds(p *Plan, dir string) (holds bool) {
 	filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return nil

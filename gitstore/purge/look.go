@@ -1,4 +1,4 @@
-package cmd
+package purge
 
 import (
 	"context"
@@ -12,9 +12,9 @@ import (
 
 // lookout looks through the histories of one shelf for what a purge takes away.
 type lookout struct {
-	w      *workspace
-	p      *purgePlan    // what was found is counted there
-	s      *shelfRefs    // and what the records have to name, here
+	c      *Clone
+	p      *Plan         // what was found is counted there
+	s      *shelf        // and what the records have to name, here
 	before gitstore.Omit // what records name already
 
 	paths    map[gitstore.ID][]string // of each content
@@ -26,21 +26,21 @@ type lookout struct {
 // look reads everything once.
 func (l *lookout) look(ctx context.Context) error {
 	l.paths, l.texts, l.memories = map[gitstore.ID][]string{}, map[string]bool{}, map[string]bool{}
-	l.recorded = l.p.local && l.s.store == l.w.config.Ref
+	l.recorded = l.p.local && l.s.store == l.c.Memory.Ref()
 	for _, text := range l.p.texts {
 		l.texts[text] = true
 	}
 	files := map[gitstore.ID]string{}
 	type commit struct{ headers, message string }
 	var commits []commit
-	err := gitstore.Survey(ctx, l.w.repo, l.s.tips(), func(at string, id gitstore.ID) {
+	err := gitstore.Survey(ctx, l.c.Repo, l.s.tips(), func(at string, id gitstore.ID) {
 		files[id] = at
 		l.paths[id] = append(l.paths[id], at)
 	}, func(_ gitstore.ID, headers, message string) { commits = append(commits, commit{headers, message}) })
 	if err != nil {
 		return err
 	}
-	if err := l.w.readBlobs(ctx, files, l.content); err != nil {
+	if err := readBlobs(ctx, l.c.Repo, files, l.content); err != nil {
 		return err
 	}
 	l.otherVersions()
@@ -87,7 +87,7 @@ func (l *lookout) name(at, memory string, id gitstore.ID, data []byte) {
 	tells := l.p.inPath(at)
 	if l.p.wrote(at, data) {
 		l.s.purge.Blobs = append(l.s.purge.Blobs, string(id))
-		for _, text := range l.p.target.found(at, data) {
+		for _, text := range l.p.Target.found(at, data) {
 			l.texts[text] = true
 			tells = tells || record.SlugTells(at, text)
 		}
@@ -142,8 +142,8 @@ func (l *lookout) commit(headers, message string, said []string) {
 // findConfig notes whether the settings that are in force hold the text: a store is none without them.
 func (l *lookout) findConfig(ctx context.Context) {
 	for _, r := range l.s.refs {
-		if r.Name == l.w.config.Ref {
-			_ = l.w.book.ViewAt(ctx, r.ID, func(v *record.View) error {
+		if r.Name == l.c.Memory.Ref() {
+			_ = l.c.Book.ViewAt(ctx, r.ID, func(v *record.View) error {
 				text, err := v.Config()
 				l.p.config = err == nil && l.p.inFile("reverie.toml", text)
 				return nil
@@ -153,7 +153,7 @@ func (l *lookout) findConfig(ctx context.Context) {
 }
 
 // learnedFrom notes the sessions that a reflection about a purged memory rests on.
-func (p *purgePlan) learnedFrom(at string, data []byte) {
+func (p *Plan) learnedFrom(at string, data []byte) {
 	if p.memory == "" {
 		return
 	}
