@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"slices"
@@ -15,6 +14,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/reverie-memory/reverie/worktree"
 	"github.com/reverie-memory/reverie/worktree/agent"
+	"github.com/reverie-memory/reverie/worktree/container"
+	"github.com/reverie-memory/reverie/worktree/verify"
 )
 
 // looper does what the phases of a loop are about.
@@ -23,8 +24,8 @@ type looper struct {
 	record *worktree.Record
 	place  *worktree.Place // nil: what the commands do to the work tree is never taken back
 	run    worktree.Runner
-	env    []string     // of everything that is started, but for what a turn adds
-	inside *loopSandbox // where commands run in containers
+	env    []string          // of everything that is started, but for what a turn adds
+	inside *container.Runner // where commands run in containers
 }
 
 // carryOn carries a loop on until it ends, or waits for a commit by hand. The caller holds the lease, which is given back.
@@ -44,7 +45,7 @@ func (w *workspace) carryOn(ctx context.Context, record *worktree.Record, s work
 		return err
 	}
 	if l.inside != nil {
-		l.run = l.inside.run
+		l.run = l.inside.Run
 	} else if l.env, err = hostEnv(place); err != nil {
 		return err
 	}
@@ -175,35 +176,12 @@ func programMissing(err error, program string) error {
 	return err
 }
 
-// verify runs the plan's own commands, all of them, each in a shell.
-func (l *looper) verify(ctx context.Context, t worktree.Turn) (out worktree.Outcome, err error) {
-	var b strings.Builder
-	out.Passed = true
-	set := t.Loop.State.Settings
-	both := io.MultiWriter(&b, t.Live)
-	for _, line := range t.Loop.Plan.Verify {
-		fmt.Fprintf(both, "$ %s\n", line)
-		r, err := l.start(ctx, t, []string{"sh", "-c", line}, nil, "", set.VerifyTime)
-		b.WriteString(printedBy(r.Output))
-		if r.Output != "" && !strings.HasSuffix(r.Output, "\n") {
-			fmt.Fprintln(t.Live)
-		}
-		switch {
-		case err != nil:
-			out.Output = b.String()
-			return out, err
-		case r.TimedOut:
-			fmt.Fprintf(both, "[ended after %.0f seconds]\n", set.VerifyTime)
-			r.Code = -1
-		default:
-			fmt.Fprintf(both, "[exit code %d]\n", r.Code)
-		}
-		if r.Code != 0 && out.Passed {
-			out.Passed, out.Failing = false, &worktree.Failing{Command: line, Exit: r.Code}
-		}
-	}
-	out.Output = b.String()
-	return out, nil
+// verify runs the plan's own commands.
+func (l *looper) verify(ctx context.Context, t worktree.Turn) (worktree.Outcome, error) {
+	limit := t.Loop.State.Settings.VerifyTime
+	return verify.Run(t.Loop.Plan.Verify, limit, t.Live, func(argv []string) (worktree.Result, error) {
+		return l.start(ctx, t, argv, nil, "", limit)
+	})
 }
 
 // audit has somebody look for defects in what the loop has made.

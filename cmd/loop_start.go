@@ -15,6 +15,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/worktree"
 	"github.com/reverie-memory/reverie/worktree/agent"
+	"github.com/reverie-memory/reverie/worktree/program"
 )
 
 // runLoopStart begins a loop, and carries it on until it ends.
@@ -84,11 +85,11 @@ func (w *workspace) newLoop(ctx context.Context, file string, command []string, 
 	if err := byHand(set); err != nil {
 		return s, plan, err
 	}
-	programs := loopPrograms{w: w, inside: sandboxed(set), commit: base}
+	programs := program.Place{Repo: w.repo, Inside: sandboxed(set), Commit: base}
 	if o.inPlace {
-		programs.dir = w.repo.WorkTree
+		programs.Dir = w.repo.WorkTree
 	}
-	if err := programs.look(ctx, set); err != nil {
+	if err := lookForPrograms(ctx, programs, set); err != nil {
 		return s, plan, err
 	}
 	if set.AuditModel != "" && set.AuditAgent == "" {

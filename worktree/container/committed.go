@@ -1,9 +1,8 @@
-package cmd
+package container
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,26 +10,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/internal/git"
-	"github.com/reverie-memory/reverie/sandbox"
-	"github.com/reverie-memory/reverie/worktree"
 )
-
-// scrub takes out of a work tree what git must not meet there, and says so. A folder that git takes for a repository stays as it is where the base has it
-// just so: it is part of the project, and in the user's own work tree as well.
-func (w *workspace) scrub(ctx context.Context, base, dir string) error {
-	gone, err := sandbox.Scrub(dir, func(bare string) (bool, error) { return w.asCommitted(ctx, base, dir, bare) })
-	for i, g := range gone {
-		if i == 20 {
-			w.env.warn("removed %d more like these", len(gone)-i)
-			break
-		}
-		w.env.warn("removed %s, which was made inside: %s", visible(g.Path), g.Why)
-	}
-	if err != nil {
-		return fmt.Errorf("%w: %w", worktree.ErrSandbox, err)
-	}
-	return nil
-}
 
 // committed is a file of a commit.
 type committed struct {
@@ -40,12 +20,12 @@ type committed struct {
 }
 
 // committedAt are the files that a commit has in a folder, by path; "" is all of it.
-func (w *workspace) committedAt(ctx context.Context, commit, folder string) (map[string]committed, error) {
+func committedAt(ctx context.Context, repo *git.Repo, commit, folder string) (map[string]committed, error) {
 	args := []string{"ls-tree", "-r", "-z", "--format=%(objectmode) %(objectname) %(objectsize)%x09%(path)", commit}
 	if folder != "" {
 		args = append(args, "--", ":(literal)"+folder)
 	}
-	out, err := w.repo.Git(ctx, nil, args...)
+	out, err := repo.Git(ctx, nil, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -63,17 +43,17 @@ func (w *workspace) committedAt(ctx context.Context, commit, folder string) (map
 	return all, nil
 }
 
-// asCommitted reports whether all that lies in a folder of a work tree is in a commit, with the same content and mode.
-func (w *workspace) asCommitted(ctx context.Context, commit, dir, folder string) (bool, error) {
+// asCommitted reports whether all that lies in a folder of the work tree is in the commit that the loop began at, with the same content and mode.
+func (t Tree) asCommitted(ctx context.Context, folder string) (bool, error) {
 	in := folder
 	if in == "." {
 		in = ""
 	}
-	all, err := w.committedAt(ctx, commit, in)
+	all, err := committedAt(ctx, t.Repo, t.Base, in)
 	if err != nil || len(all) == 0 {
 		return false, err
 	}
-	root, err := os.OpenRoot(dir)
+	root, err := os.OpenRoot(t.Dir)
 	if err != nil {
 		return false, err
 	}
@@ -108,7 +88,7 @@ func (w *workspace) asCommitted(ctx context.Context, commit, dir, folder string)
 				return errOther
 			}
 		}
-		if mode != want.mode || w.repo.NewObject(git.Blob, data).ID != want.blob {
+		if mode != want.mode || t.Repo.NewObject(git.Blob, data).ID != want.blob {
 			return errOther
 		}
 		return nil
@@ -121,11 +101,3 @@ func (w *workspace) asCommitted(ctx context.Context, commit, dir, folder string)
 
 // errOther ends a walk at a file that is not as the commit has it.
 var errOther = errors.New("it is not as it was")
-
-// uncommittedHint says what to do about work of a loop that is not committed. What a container has written, nothing of the host is to run in.
-func uncommittedHint(s worktree.State) string {
-	if !sandboxed(s.Settings) {
-		return "commit it there, take it away, or go on: reverie loop resume " + s.Name
-	}
-	return "take it away, or have the loop commit it: reverie loop resume " + s.Name + "; run nothing there, git included: it was written in a sandbox"
-}

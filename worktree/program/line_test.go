@@ -1,4 +1,4 @@
-package cmd
+package program
 
 import "testing"
 
@@ -16,7 +16,7 @@ func TestFirstWordOfACommand(t *testing.T) {
 		"for f in *; do x; done": "for",
 		"A=1":                    "",
 	} {
-		if got := firstWord(line); got != want {
+		if got := First(line); got != want {
 			t.Errorf("%s: %q, want %q", line, got, want)
 		}
 	}
