@@ -117,13 +117,14 @@ func (l *looper) start(ctx context.Context, t worktree.Turn, argv, env []string,
 	return r, err
 }
 
-// failedRun is what a command did wrong, if it did.
-func failedRun(what string, r worktree.Result, limit float64) error {
+// failedRun is what a command did wrong, if it did. Of what it printed secrets are taken out before it is cut.
+func (l *looper) failedRun(what string, r worktree.Result, limit float64) error {
 	switch {
 	case r.TimedOut:
 		return fmt.Errorf("%s took longer than %s", what, settingTime(limit))
 	case r.Code != 0:
-		return fmt.Errorf("%s ended with exit code %d: %s", what, r.Code, oneLine(lastLine(r.Output), 300))
+		said, _ := l.w.scanner.Text(strings.ToValidUTF8(lastLine(r.Output), "\ufffd"))
+		return fmt.Errorf("%s ended with exit code %d: %s", what, r.Code, oneLine(said.String(), 300))
 	}
 	return nil
 }
@@ -157,7 +158,7 @@ func (l *looper) code(ctx context.Context, t worktree.Turn) (out worktree.Outcom
 		return out, programMissing(err, argv[0])
 	}
 	out.Promised = promised(agentSaid(set.Agent, r.Output), t.Loop.State.Nonce)
-	return out, failedRun(argv[0], r, set.TurnTime)
+	return out, l.failedRun(argv[0], r, set.TurnTime)
 }
 
 // promised reports whether a line of its own gives the promise.
@@ -241,7 +242,7 @@ func (l *looper) audit(ctx context.Context, t worktree.Turn) (out worktree.Outco
 	r, err := l.start(ctx, t, argv, env, prompt, s.Settings.TurnTime)
 	out.Output = r.Output
 	if err == nil {
-		err = failedRun("the audit", r, s.Settings.TurnTime)
+		err = l.failedRun("the audit", r, s.Settings.TurnTime)
 	}
 	if err == nil {
 		said := r.Output // of a command: all of it, for a line that looks like an agent's may be of a program that it ran

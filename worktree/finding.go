@@ -71,10 +71,14 @@ type Reported struct {
 	Scenario string   `json:"scenario"`
 }
 
-// Limits of an answer.
+// maxFindings is how many findings an answer may have.
+const maxFindings = 50
+
+// Lengths of what is kept of a finding, in bytes. Record.writeFinding shortens to them: nothing is cut before its secrets are taken out.
 const (
-	maxFindings = 50
-	maxSaid     = 2000 // bytes of a text or a scenario
+	maxSaid    = 2000 // a text or a scenario
+	maxRule    = 100
+	maxContext = 200
 )
 
 // severities are the words that auditors use for a severity.
@@ -131,7 +135,6 @@ func ParseAudit(out []byte) (Audit, error) {
 		}
 		f.Severity = severity
 		f.File = strings.TrimPrefix(f.File, "./")
-		f.Text, f.Scenario, f.Rule = bounded(f.Text, maxSaid), bounded(f.Scenario, maxSaid), bounded(f.Rule, 100)
 		a.Findings = append(a.Findings, f)
 	}
 	return a, nil
@@ -190,9 +193,9 @@ func findingID(by, file, rule, text, context string) string {
 		sum := sha256.Sum256([]byte(by + "\x00" + file + "\x00" + rule))
 		return hex.EncodeToString(sum[:16])
 	}
-	what := rule
+	what := bounded(rule, maxRule)
 	if what == "" {
-		what = strings.ToLower(joined(text))
+		what = strings.ToLower(joined(bounded(text, maxSaid)))
 	}
 	sum := sha256.Sum256([]byte(file + "\x00" + what + "\x00" + joined(context)))
 	return hex.EncodeToString(sum[:8])
@@ -225,7 +228,7 @@ func MergeFindings(known []Finding, a Audit, by string, iteration int, tip Tip) 
 		i := slices.IndexFunc(now, func(f Finding) bool { return f.ID == id })
 		if i < 0 {
 			for at, f := range now { // the same place in other words; two of one answer are two
-				if f.By == by && f.State != Fixed && f.File == r.File && f.Line == r.Line && r.Line > 0 && f.Rule == r.Rule && !named[at] {
+				if f.By == by && f.State != Fixed && f.File == r.File && f.Line == r.Line && r.Line > 0 && f.Rule == bounded(r.Rule, maxRule) && !named[at] {
 					i = at
 					break
 				}
@@ -234,7 +237,7 @@ func MergeFindings(known []Finding, a Audit, by string, iteration int, tip Tip) 
 		if i < 0 {
 			now = append(now, Finding{
 				ID: id, File: r.File, Line: r.Line, At: tip.Commit, Severity: r.Severity, Rule: r.Rule, Text: r.Text, Scenario: r.Scenario,
-				Context: bounded(joined(context), 200), By: by, State: OpenFinding, First: iteration, Last: iteration,
+				Context: joined(context), By: by, State: OpenFinding, First: iteration, Last: iteration,
 			})
 			named = append(named, true)
 			continue

@@ -1,7 +1,9 @@
 package worktree
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -189,5 +191,58 @@ func TestTwoFindingsOfOneLineAreTwo(t *testing.T) {
 		if f.First != 1 || f.Recurrences != 1 {
 			t.Errorf("in other words it is another one: %+v", f)
 		}
+	}
+}
+
+// A secret that lies across the border at which a text is cut is taken out whole, in all that is kept of a finding.
+func TestFindingIsCutBehindItsSecrets(t *testing.T) {
+	r, rec := newRecord(t)
+	secret := "AKIA" + "IOSFODNN7EXAMPLX"
+	across := func(most int) string { // ten characters of it are before the border
+		return strings.Repeat("x", most-11) + " " + secret + " " + strings.Repeat("y ", most)
+	}
+	answer, err := json.Marshal(Audit{Findings: []Reported{
+		{File: "a.go", Line: 1, Severity: Bug, Text: across(maxSaid), Scenario: across(maxSaid), Rule: across(maxRule)},
+		{File: "b.go", Line: 1, Severity: Bug, Text: "short", Scenario: "still"},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	audit, err := ParseAudit(answer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := []Step{
+		{Event: Event{Kind: Placed}},
+		{Event: Event{Kind: Coded, Tip: r.Run("rev-parse", "HEAD"), Tree: "x"}},
+		{Event: Event{Kind: Checked, Passed: true}},
+		{Event: Event{Kind: Audited}, Findings: func(known []Finding, before State) []Finding {
+			return MergeFindings(known, audit, ByAudit, before.Iteration, Tip{
+				Line:  func(string, int) string { return across(maxContext) },
+				Moves: func(f Finding) (string, int, bool) { return f.File, f.Line, false },
+			})
+		}},
+	}
+	for _, s := range steps {
+		if _, err := rec.Take(t.Context(), s, noon); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l, err := rec.Load(t.Context())
+	if err != nil || len(l.Findings) != 2 {
+		t.Fatal(l.Findings, err)
+	}
+	if all := r.Run("log", "-p", Refs+"one"); strings.Contains(all, secret[:8]) {
+		t.Error("a part of the secret is in the record")
+	}
+	for _, f := range l.Findings {
+		for what, got := range map[string][2]int{"text": {len(f.Text), maxSaid}, "scenario": {len(f.Scenario), maxSaid}, "rule": {len(f.Rule), maxRule}, "context": {len(f.Context), maxContext}} {
+			if got[0] > got[1]+len("…") {
+				t.Errorf("%s: %s has %d bytes of %d", f.File, what, got[0], got[1])
+			}
+		}
+	}
+	if i := slices.IndexFunc(l.Findings, func(f Finding) bool { return f.File == "b.go" }); i < 0 || l.Findings[i].Text != "short" || l.Findings[i].Scenario != "still" {
+		t.Errorf("%+v", l.Findings)
 	}
 }

@@ -324,6 +324,12 @@ func outputOf(p Phase) string {
 }
 
 func (r *Record) writeFinding(tx *gitstore.Tx, f Finding) error {
+	for _, s := range []struct {
+		text *string
+		most int
+	}{{&f.Text, maxSaid}, {&f.Scenario, maxSaid}, {&f.Rule, maxRule}, {&f.Context, maxContext}} {
+		*s.text = r.cut(*s.text, bounded, s.most).String()
+	}
 	doc, err := json.MarshalIndent(f, "", "  ")
 	if err != nil {
 		return err
