@@ -81,8 +81,8 @@ const (
 	maxContext = 200
 )
 
-// severities are the words that auditors use for a severity.
-func severities(word Severity) (Severity, bool) {
+// severityOf is what an auditor's word for a severity means; false if it is none that auditors use.
+func severityOf(word Severity) (Severity, bool) {
 	switch strings.ToLower(string(word)) {
 	case "bug", "blocking", "major", "error":
 		return Bug, true
@@ -96,8 +96,8 @@ func severities(word Severity) (Severity, bool) {
 
 // ParseAudit reads what an auditor printed: one JSON object {"findings":[{"file","line","severity","text"}]}, with rule and
 // scenario in a finding and a list fixed of ids if it likes. Other text may stand around it, but no second object with findings: that
-// may be what a program printed that the auditor ran. Severities are bug, warning and suggestion; blocking and major count as bug,
-// minor as warning.
+// may be what a program printed that the auditor ran. Severities are bug, warning and suggestion; blocking, major and error
+// count as bug, minor as warning, info as suggestion.
 func ParseAudit(out []byte) (Audit, error) {
 	var a Audit
 	text, err := answerIn(out)
@@ -122,7 +122,7 @@ func ParseAudit(out []byte) (Audit, error) {
 		return a, fmt.Errorf("the audit's answer has %d findings; at most %d are read", len(*findings), maxFindings)
 	}
 	for i, f := range *findings {
-		severity, known := severities(f.Severity)
+		severity, known := severityOf(f.Severity)
 		switch {
 		case !known:
 			return a, fmt.Errorf("finding %d: severity %q is none of bug, warning, suggestion", i+1, f.Severity)
@@ -201,29 +201,26 @@ func findingID(by, file, rule, text, context string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Tip is what a merge of findings asks about the newest commit of the loop.
-type Tip struct {
-	Commit string
-	Line   func(file string, line int) string // the text of a line; "" if there is none
-	Moves  Moves                              // of findings that are known, from where they were seen to here
+// newest is what a merge of findings asks about the newest commit of the loop.
+type newest struct {
+	commit string
+	line   func(file string, line int) string                    // the text of a line; "" if there is none
+	moves  func(f Finding) (file string, line int, changed bool) // where a known finding's line is here, and whether its code changed since it was seen
 }
 
-// Moves says where a finding's line is now, and whether its code changed since it was seen.
-type Moves func(f Finding) (file string, line int, changed bool)
-
-// MergeFindings brings what an audit says together with what is known, and returns every finding that is new or different. A finding
+// mergeFindings brings what an audit says together with what is known, and returns every finding that is new or different. A finding
 // that is named again recurs, and is open unless a person waived it. An open one that is not named any more is fixed if the
 // auditor says so or its code changed; else it stays open.
-func MergeFindings(known []Finding, a Audit, by string, iteration int, tip Tip) []Finding {
+func mergeFindings(known []Finding, a Audit, by string, iteration int, tip newest) []Finding {
 	now := slices.Clone(known)
 	for i, f := range now {
 		changed := false
-		now[i].File, now[i].Line, changed = tip.Moves(f)
-		now[i].At, now[i].Touched = tip.Commit, f.Touched || changed
+		now[i].File, now[i].Line, changed = tip.moves(f)
+		now[i].At, now[i].Touched = tip.commit, f.Touched || changed
 	}
 	named := make([]bool, len(now))
 	for _, r := range a.Findings {
-		context := tip.Line(r.File, r.Line)
+		context := tip.line(r.File, r.Line)
 		id := findingID(by, r.File, r.Rule, r.Text, context)
 		i := slices.IndexFunc(now, func(f Finding) bool { return f.ID == id })
 		if i < 0 {
@@ -236,7 +233,7 @@ func MergeFindings(known []Finding, a Audit, by string, iteration int, tip Tip) 
 		}
 		if i < 0 {
 			now = append(now, Finding{
-				ID: id, File: r.File, Line: r.Line, At: tip.Commit, Severity: r.Severity, Rule: r.Rule, Text: r.Text, Scenario: r.Scenario,
+				ID: id, File: r.File, Line: r.Line, At: tip.commit, Severity: r.Severity, Rule: r.Rule, Text: r.Text, Scenario: r.Scenario,
 				Context: joined(context), By: by, State: OpenFinding, First: iteration, Last: iteration,
 			})
 			named = append(named, true)
