@@ -14,11 +14,6 @@ import (
 // maxAuditQuestions is how many questions about one change a local model is asked.
 const maxAuditQuestions = 24
 
-// audits reports whether somebody looks for defects.
-func audits(s worktree.Settings) bool {
-	return s.Audit != "" || s.AuditAgent != "" || s.AuditModel != ""
-}
-
 // auditByModel has a model of the local server look for defects, in as many questions as the change needs. A change that is too
 // large for it is an error: no part of it is passed over. What a finding says of a place is held against the change.
 func (l *looper) auditByModel(ctx context.Context, t worktree.Turn) (out worktree.Outcome, err error) {

@@ -88,7 +88,7 @@ func Next(s State, e Event) (State, error) {
 			return s, wrong
 		}
 		n.Verified, n.Failing = e.Passed, e.Failing
-		if !s.Settings.audited() {
+		if !s.Settings.Audited() {
 			return n.decide(), nil
 		}
 		return n.enter(Auditing), nil
@@ -173,8 +173,8 @@ func Next(s State, e Event) (State, error) {
 	return s, wrong
 }
 
-// audited reports whether somebody looks for defects.
-func (o Settings) audited() bool { return o.Audit != "" || o.AuditAgent != "" || o.AuditModel != "" }
+// Audited reports whether somebody looks for defects.
+func (o Settings) Audited() bool { return o.Audit != "" || o.AuditAgent != "" || o.AuditModel != "" }
 
 func (s State) atLimit() bool {
 	return s.Settings.MaxIterations > 0 && s.Iteration >= s.Settings.MaxIterations

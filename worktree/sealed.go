@@ -79,6 +79,9 @@ func (p *Place) plain(ctx context.Context, names []string, hold func(name, blob 
 	var batch []git.Object
 	size := 0
 	for _, name := range names {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		mode, data, err := readPlain(root, filepath.FromSlash(name))
 		if err != nil {
 			return nil, err

@@ -76,6 +76,9 @@ func (p *Place) stage(ctx context.Context, base, parent string) (tree string, le
 		fmt.Fprintf(&info, "%s\t%s\x00", cmp.Or(before.head(name), "0 "+strings.Repeat("0", len(parent))), name)
 	}
 	for _, name := range changed {
+		if err := ctx.Err(); err != nil {
+			return "", nil, index, err
+		}
 		if same[name] {
 			back(name)
 			continue
