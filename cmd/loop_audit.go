@@ -9,11 +9,6 @@ import (
 	"github.com/reverie-memory/reverie/worktree/diff"
 )
 
-// audits reports whether somebody looks for defects.
-func audits(s worktree.Settings) bool {
-	return s.Audit != "" || s.AuditAgent != "" || s.AuditModel != ""
-}
-
 // auditByModel has a model of the local server look for defects.
 func (l *looper) auditByModel(ctx context.Context, t worktree.Turn) (out worktree.Outcome, err error) {
 	s := t.Loop.State

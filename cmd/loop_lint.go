@@ -131,7 +131,7 @@ func (w *workspace) lintSettings(ctx context.Context, o loopOptions) (worktree.S
 // lintPlan reads a plan for a loop with these settings: what is wrong, for which a start is refused, and what is doubtful. Commands that no
 // shell can read are wrong where that is the shell that will run them.
 func (w *workspace) lintPlan(ctx context.Context, text string, set worktree.Settings) (plan worktree.Plan, wrong, doubtful []*worktree.PlanError) {
-	plan, wrong, doubtful = worktree.LintPlan(text, audits(set) || set.MinAudits > 0, w.scanner)
+	plan, wrong, doubtful = worktree.LintPlan(text, set.Audited() || set.MinAudits > 0, w.scanner)
 	shell, err := exec.LookPath("sh")
 	if err != nil || sandboxed(set) {
 		return plan, wrong, doubtful

@@ -66,7 +66,7 @@ func (w *workspace) carryOn(ctx context.Context, record *worktree.Record, s work
 			}
 		},
 	}
-	if audits(s.Settings) {
+	if s.Settings.Audited() {
 		do.Audit = l.audit
 	}
 	carried = true

@@ -207,7 +207,7 @@ func (w *workspace) loopSettings(set worktree.Settings, command []string, o loop
 	switch {
 	case set.Agent == "" && len(set.Command) == 0:
 		return set, usage("--agent "+agent.Names()[1]+", or a command behind --", "nobody is said to code")
-	case !audits(set) && set.MinAudits > 0:
+	case !set.Audited() && set.MinAudits > 0:
 		return set, usage("--audit CMD, --audit-agent or --audit-model; to go by the plan's own commands alone: --min-audits 0", "nobody is said to look for defects")
 	}
 	for _, word := range set.BlockOn {

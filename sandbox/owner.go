@@ -15,8 +15,8 @@ type Owner struct {
 	Started string // when the process started, as the system tells it; "" where it does not
 }
 
-// Self is this process.
-var Self = sync.OnceValue(func() Owner {
+// self is this process.
+var self = sync.OnceValue(func() Owner {
 	return Owner{Host: thisHost(), PID: os.Getpid(), Started: process.Stamp(os.Getpid())}
 })
 

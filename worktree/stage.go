@@ -59,7 +59,7 @@ func (p *Place) stage(ctx context.Context, base, parent string) (tree string, le
 	}
 	var add, info bytes.Buffer
 	for s, why := range inner {
-		left = append(left, LeftOut{Path: s.path, Why: why, Rule: RuleOfSubmodule})
+		left = append(left, LeftOut{Path: s.path, Why: why, Rule: ruleOfSubmodule})
 		changed = slices.DeleteFunc(changed, func(name string) bool { return strings.TrimSuffix(name, "/") == s.path })
 		fmt.Fprintf(&info, "160000 %s\t%s\x00", s.commit, s.path)
 	}
@@ -76,6 +76,9 @@ func (p *Place) stage(ctx context.Context, base, parent string) (tree string, le
 		fmt.Fprintf(&info, "%s\t%s\x00", cmp.Or(before.head(name), "0 "+strings.Repeat("0", len(parent))), name)
 	}
 	for _, name := range changed {
+		if err := ctx.Err(); err != nil {
+			return "", nil, index, err
+		}
 		if same[name] {
 			back(name)
 			continue
@@ -107,7 +110,7 @@ func (p *Place) stage(ctx context.Context, base, parent string) (tree string, le
 	taken, err := p.plain(ctx, plain, func(name, blob string) (bool, error) {
 		held, why, err := p.holds(ctx, before, name, blob, filters[name])
 		if err == nil && held {
-			left = append(left, LeftOut{Path: name, Why: why, Rule: RuleOfContent(blob)})
+			left = append(left, LeftOut{Path: name, Why: why, Rule: ruleOfContent(blob)})
 			back(name)
 		}
 		return held, err

@@ -17,8 +17,8 @@ import (
 // A loop commits nothing of a submodule, for its commits belong to another repository. So what is changed in one is told, and taken out before
 // the plan's commands run: they would pass on something that the branch does not have.
 
-// RuleOfSubmodule is the rule of a finding about a submodule that is not as the branch has it.
-const RuleOfSubmodule = "submodule"
+// ruleOfSubmodule is the rule of a finding about a submodule that is not as the branch has it.
+const ruleOfSubmodule = "submodule"
 
 // submodule is a folder of which a commit has the commit of another repository.
 type submodule struct {

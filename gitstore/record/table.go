@@ -281,7 +281,7 @@ func (t *table) same(text string) (m Memory, found bool, err error) {
 }
 
 // alike are the rows of a shelf whose statements may be the same: those of which so few words are in one of the two alone as Same
-// allows. Where |A∩B| is 0.9 of |A∪B|, that is at most |A|+|B| / 19. ok is false if there are many.
+// allows. Where |A∩B| is 0.9 of |A∪B|, that is at most (|A|+|B|)/19. ok is false if there are many.
 func (t *table) alike(shelf int, print Fingerprint) (rows []string, ok bool) {
 	marks, words := print.marks()
 	s := &t.shelves[shelf]
