@@ -43,7 +43,7 @@ func Main(args []string) int {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	done := make(chan int, 1)
-	go func() { done <- Run(ctx, system(), args) }()
+	go func() { done <- withRoom(func() int { return Run(ctx, system(), args) }) }()
 	select {
 	case code := <-done:
 		return code

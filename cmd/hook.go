@@ -77,7 +77,7 @@ func hookProcess(args []string) int {
 
 // runHook does what a hook is called for. Its one line on a fault of ours goes to env.Err.
 func runHook(ctx context.Context, env *Env, args []string) {
-	if err := hook(ctx, env, args); err != nil {
+	if err := withRoom(func() error { return hook(ctx, env, args) }); err != nil {
 		env.warn("hook: %s", oneLine(err.Error(), 300))
 	}
 }
