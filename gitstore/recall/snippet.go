@@ -55,7 +55,7 @@ func (s *Snippets) passage(text string, asked map[string]float64, stated map[str
 		for _, part := range pieces(strings.TrimSpace(line), width) {
 			clear(found)
 			sum, adds := 0.0, false
-			for _, t := range s.tokens(part, terms.Body) {
+			for _, t := range s.tokens(strings.Trim(part, "…"), terms.Body) { // of … come three points, by way of a large table
 				all, n := lookedUpBy(t.Text)
 				for _, term := range all[:n] {
 					tells := asked[term]
