@@ -99,6 +99,10 @@ func Run(ctx context.Context, given *Env, args []string) int {
 	if asked := new(failure); code == exitNoStore && !errors.As(err, &asked) && env.hasRemote(ctx) {
 		hint += "\nor, if somebody else has begun it, bring it here with: reverie sync"
 	}
+	if err.Error() != "" && env.JSON {
+		env.tellError(code, err.Error(), hint)
+		return code
+	}
 	if err.Error() != "" {
 		for line := range strings.SplitSeq(err.Error(), "\n") {
 			env.warn("%s", line)

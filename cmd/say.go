@@ -31,6 +31,18 @@ func (env *Env) warn(format string, args ...any) {
 	env.talk(when+"reverie: ", fmt.Sprintf(format, args...))
 }
 
+// tellError writes how a command ended as one JSON object on a line of the talk.
+func (env *Env) tellError(code int, message, hint string) {
+	type ending struct {
+		Code    int    `json:"code"`
+		Message string `json:"message"`
+		Hint    string `json:"hint,omitempty"`
+	}
+	enc := json.NewEncoder(env.Err)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(map[string]ending{"error": {code, message, hint}})
+}
+
 // talk writes a line of talk, fitted to the terminal where it goes to one.
 func (env *Env) talk(lead, text string) {
 	fit := Env{Screen: env.Screen && env.Terminal, Width: env.Width}
