@@ -18,6 +18,7 @@ var arrows = map[string][]string{
 	"internal/file":           nil,
 	"internal/pattern":        nil,
 	"internal/derived":        {"internal/file"},
+	"internal/kv":             {"internal/derived", "internal/file", "internal/git", "internal/redact"},
 	"internal/git":            {"internal/file", "internal/pattern"},
 	"internal/redact":         nil,
 	"internal/config":         {"internal/file"},

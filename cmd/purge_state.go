@@ -16,6 +16,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/recall/vector"
 	"github.com/reverie-memory/reverie/internal/derived"
 	"github.com/reverie-memory/reverie/internal/file"
+	"github.com/reverie-memory/reverie/internal/kv"
 	"github.com/reverie-memory/reverie/prompts/door"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
@@ -33,7 +34,7 @@ type stateFile struct {
 type stateFate string
 
 const (
-	removed stateFate = "removed" // a session, an original, a cache, or what is no text
+	removed stateFate = "removed" // a session, an original, a value of kv, a cache, or what is no text
 	cleaned stateFate = "cleaned" // purgedText stands where it stood; a line of JSON goes
 	yours   stateFate = "yours"   // settings: a person edits them
 )
@@ -83,7 +84,8 @@ func (w *workspace) lookState(p *purgePlan) ([]stateFile, error) {
 		}
 		session := strings.HasPrefix(rel, "sessions/")
 		holds := p.in(data)
-		if session {
+		noted := strings.HasPrefix(rel, kv.Dir+"/")
+		if session || noted {
 			holds = holds && slices.ContainsFunc(jsonWords(data, ownKeys), func(s string) bool { return p.in([]byte(s)) })
 		}
 		switch {
@@ -92,7 +94,7 @@ func (w *workspace) lookState(p *purgePlan) ([]stateFile, error) {
 		case !holds:
 		case rel == "config.toml":
 			out = append(out, stateFile{rel, yours})
-		case session || strings.HasPrefix(rel, originalsDir+"/") || remade(rel) || !utf8.Valid(data):
+		case session || noted || strings.HasPrefix(rel, originalsDir+"/") || remade(rel) || !utf8.Valid(data):
 			out = append(out, stateFile{rel, removed})
 		default:
 			out = append(out, stateFile{rel, cleaned})
