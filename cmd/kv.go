@@ -142,7 +142,7 @@ func runKVList(ctx context.Context, env *Env, prefix string) error {
 			}
 			continue
 		}
-		left := passes(e.Expires.Sub(env.Now()))
+		left := lasts(e.Expires.Sub(env.Now()))
 		env.lay(width+2, styled{bold, pad(visible(e.Key), width)}, styled{dim, fmt.Sprintf("  %5s  ", left)}, styled{"", oneLine(e.Value, 50)})
 	}
 	if len(all) == 0 {
@@ -186,8 +186,8 @@ func kvFailure(err error) error {
 	return err
 }
 
-// passes is how long something lasts yet, in its largest unit: 6d, 5h, 40m.
-func passes(d time.Duration) string {
+// lasts is how long something lasts yet, in its largest unit: 6d, 5h, 40m.
+func lasts(d time.Duration) string {
 	switch {
 	case d >= 48*time.Hour:
 		return fmt.Sprintf("%dd", int(d.Hours()/24))
