@@ -138,7 +138,7 @@ func newApp(env *Env) *cli.App {
 			learnCommand(env), reviewCommand(env), uiCommand(env), recallCommand(env), rememberCommand(env), statusCommand(env), doctorCommand(env),
 			initCommand(env), acceptCommand(env), rejectCommand(env), listCommand(env), showCommand(env), editCommand(env), forgetCommand(env), purgeCommand(env),
 			ingestCommand(env), sessionsCommand(env), reflectCommand(env), dreamCommand(env), distillCommand(env), evalCommand(env),
-			contextCommand(env), whyCommand(env), checkpointCommand(env), compressCommand(env), expandCommand(env),
+			contextCommand(env), whyCommand(env), checkpointCommand(env), kvCommand(env), compressCommand(env), expandCommand(env),
 			logCommand(env), blameCommand(env), diffCommand(env), revertCommand(env),
 			syncCommand(env), mergeCommand(env), conflictsCommand(env), mergeDriverCommand(env), trustCommand(env),
 			loopCommand(env), sandboxCommand(env), mcpCommand(env), staleCommand(env), renderCommand(env), importCommand(env), exportCommand(env), checkCommand(env), configCommand(env), uninstallCommand(env), hookCommand(env), workerCommand(env),

@@ -3,6 +3,8 @@ package cmd
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -13,64 +15,127 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
+type forgetOptions struct {
+	reason      string
+	chosen      choice
+	dryRun, yes bool
+}
+
 func forgetCommand(env *Env) *cli.Command {
-	var reason string
+	var o forgetOptions
 	return &cli.Command{
 		Name:      "forget",
-		Usage:     "take a memory out of force; it stays in history and cannot be learned again",
-		ArgsUsage: "ID",
-		Flags:     []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "`WHY` it no longer holds", Destination: &reason}},
+		Usage:     "take memories out of force; they stay in history and cannot be learned again",
+		ArgsUsage: "ID…",
+		Description: "Instead of ids, filters say which: a memory has to pass all that are given. They are shown, and a person is asked;\n" +
+			"only what was shown goes. All goes in one commit, which 'reverie revert' undoes.",
+		Flags: append(o.chosen.flags(),
+			&cli.StringFlag{Name: "reason", Usage: "`WHY` it no longer holds", Destination: &o.reason},
+			&cli.BoolFlag{Name: "dry-run", Usage: "say what would go", Destination: &o.dryRun},
+			&cli.BoolFlag{Name: "yes", Usage: "do not ask", Destination: &o.yes},
+		),
 		Action: func(c *cli.Context) error {
-			if c.NArg() != 1 || reason == "" {
-				return usage(`reverie forget ID --reason "the v1 client is gone"`, "forget wants one id, and a reason for those who wonder later")
+			ids := c.Args().Slice()
+			switch some := o.chosen.given(); {
+			case some && len(ids) > 0:
+				return usage("filters choose among all that is known", "forget wants ids or filters, not both")
+			case !some && len(ids) == 0 || o.reason == "" && !o.dryRun:
+				return usage(`reverie forget ID --reason "the v1 client is gone"`, "forget wants ids or filters, and a reason for those who wonder later")
 			}
-			return runForget(c.Context, env, c.Args().First(), reason)
+			return runForget(c.Context, env, ids, o)
 		},
 	}
 }
 
-func runForget(ctx context.Context, env *Env, id, reason string) error {
+func runForget(ctx context.Context, env *Env, ids []string, o forgetOptions) error {
 	w, err := env.open(ctx)
 	if err != nil {
 		return err
 	}
 	if env.caller != "" {
-		return w.suggestForget(ctx, id, reason)
+		return w.suggestForget(ctx, ids[0], o.reason)
 	}
 	if err := w.wantsPerson("forget"); err != nil {
 		return err
 	}
-	var m record.Memory
-	already := false
-	err = w.update(ctx, func(t *record.Tx, _ config.Config) error {
-		held, err := t.Find(id)
-		if err != nil {
+	shown := map[string]string{} // id → blob
+	if len(ids) == 0 || o.dryRun {
+		if shown, err = w.showForget(ctx, ids, o); err != nil || len(shown) == 0 || o.dryRun {
 			return err
 		}
-		m, already = held, held.Status == record.Retired
-		if already {
-			return nil
+		ids = slices.Sorted(maps.Keys(shown))
+		if !o.yes && !w.ask("Forget "+these(len(ids))+"?", "n") {
+			return &failure{exitPerson, errors.New("forget: nothing was forgotten"), "to go ahead: the same with --yes"}
 		}
-		m = held.Retire(reason)
-		commit := gitstore.Commit{Subject: "forget: " + lowerFirst(m.Text), Body: reason, Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "forget"}}}
-		t.Describe(commit)
-		return t.PutMemory(m, &held)
-	})
+	}
+	gone, already, changed, err := w.forget(ctx, ids, shown, o.reason)
 	if err != nil {
 		return err
 	}
-	if already {
+	for _, m := range already {
 		env.say("it was retired already: %s", visible(strings.Join(m.Reasons(), " ")))
 	}
-	if env.JSON {
-		return env.object(newMemoryJSON(m))
+	for _, m := range append(already, gone...) {
+		switch {
+		case env.JSON:
+			if err := env.object(newMemoryJSON(m)); err != nil {
+				return err
+			}
+		case len(shown) > 0: // they have been listed
+		case slices.ContainsFunc(already, func(a record.Memory) bool { return a.ID == m.ID }):
+			w.line("-", red, m, strings.Join(m.Reasons(), " "))
+		default:
+			w.line("-", red, m, "retired; its text stays in git's history")
+		}
 	}
-	if already {
-		w.line("-", red, m, strings.Join(m.Reasons(), " "))
-		return nil
+	if len(shown) > 0 {
+		env.say("%s retired; what they say stays in git's history", count(len(gone), "memory", "memories"))
 	}
-	w.line("-", red, m, "retired; its text stays in git's history")
+	if len(changed) > 0 {
+		return &failure{exitPerson, fmt.Errorf("forget: changed since it was shown, and left: %s", strings.Join(changed, " ")), "look at it again: reverie show ID"}
+	}
 	return nil
+}
+
+// forget retires memories in one commit. What has another blob than shown says for it is left.
+func (w *workspace) forget(ctx context.Context, ids []string, shown map[string]string, reason string) (gone, already []record.Memory, changed []string, err error) {
+	err = w.update(ctx, func(t *record.Tx, _ config.Config) error {
+		gone, already, changed = nil, nil, nil
+		seen := map[string]bool{}
+		for _, id := range ids {
+			held, err := t.Find(id)
+			if err != nil {
+				return err
+			}
+			blob, _ := t.Blob(held.ID)
+			switch {
+			case seen[held.ID]:
+			case held.Status == record.Retired:
+				already = append(already, held)
+			case shown[held.ID] != "" && shown[held.ID] != string(blob):
+				changed = append(changed, held.ID[:8])
+			default:
+				m := held.Retire(reason)
+				if err := t.PutMemory(m, &held); err != nil {
+					return err
+				}
+				gone = append(gone, m)
+			}
+			seen[held.ID] = true
+		}
+		commit := gitstore.Commit{Body: reason, Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "forget"}}}
+		switch len(gone) {
+		case 0:
+			return nil
+		case 1:
+			commit.Subject = "forget: " + lowerFirst(gone[0].Text)
+		default: // no statement: some may be private, and the commit is the branch's
+			commit.Subject = fmt.Sprintf("forget: %d memories", len(gone))
+		}
+		t.Describe(commit)
+		return nil
+	})
+	return gone, already, changed, err
 }
 
 // suggestForget puts into the inbox that an agent wants a memory out of force.

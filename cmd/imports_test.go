@@ -24,6 +24,7 @@ var arrows = map[string][]string{
 	"internal/unseen":         nil,
 	"internal/attack":         {"internal/finding", "internal/pattern", "internal/unseen"},
 	"internal/process":        nil,
+	"internal/kv":             {"internal/derived", "internal/file", "internal/git", "internal/redact"},
 	"internal/git":            {"internal/file", "internal/pattern"},
 	"internal/redact":         nil,
 	"internal/config":         {"internal/file"},

@@ -265,7 +265,7 @@ func (c *mcpCall) forget() error {
 	if err := errors.Join(checkedID(a.ID), bounded("reason", a.Reason, maxReason)); err != nil {
 		return err
 	}
-	if err := runForget(c.ctx, c.env, a.ID, a.Reason); err != nil {
+	if err := runForget(c.ctx, c.env, []string{a.ID}, forgetOptions{reason: a.Reason}); err != nil {
 		return err
 	}
 	c.proposed()

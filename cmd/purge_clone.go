@@ -13,6 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/remotes"
 	"github.com/reverie-memory/reverie/gitstore/trust"
 	"github.com/reverie-memory/reverie/internal/derived"
+	"github.com/reverie-memory/reverie/internal/kv"
 	"github.com/reverie-memory/reverie/prompts/door"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 	"github.com/reverie-memory/reverie/worktree"
@@ -47,6 +48,8 @@ func stateKind(path string) purge.Kind {
 		}
 	case inside && top == "sessions":
 		return purge.Session
+	case inside && top == kv.Dir:
+		return purge.Note
 	case path == "config.toml":
 		return purge.Settings
 	case path == "cache", path == trust.WithheldFile, strings.HasPrefix(path, "authors-"):

@@ -22,6 +22,9 @@ type rememberOptions struct {
 	tags    cli.StringSlice
 	topic   string
 	private bool
+	expires string // a date, or a time from now
+	replace string // id of the memory that it takes the place of
+	ofKind  bool   // the kind was given, and is not that of what it replaces
 
 	branch     string // it holds on this branch alone
 	everywhere bool   // it holds on every branch, whatever HEAD is
@@ -34,13 +37,15 @@ func rememberCommand(env *Env) *cli.Command {
 		Usage:     "keep a statement of yours; it needs no review",
 		ArgsUsage: "TEXT|-",
 		Description: "The first line is the statement, the rest why and how; - reads standard input. A statement that is\n" +
-			"known already is not written twice.",
+			"known already is not written twice. Others on its topic, and one that is much like it, are told.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "kind", Aliases: []string{"k"}, Usage: "`KIND`: " + kindList(), Value: o.kind, Destination: &o.kind},
 			&cli.StringSliceFlag{Name: "path", Aliases: []string{"p"}, Usage: "`GLOB` of files it is about; may be given again", Destination: &o.paths},
 			&cli.StringSliceFlag{Name: "tag", Aliases: []string{"t"}, Usage: "`TAG`; may be given again", Destination: &o.tags},
-			&cli.StringFlag{Name: "topic", Usage: "`TOPIC` it is about; statements on one topic are held against each other", Destination: &o.topic},
+			&cli.StringFlag{Name: "topic", Usage: "`TOPIC` it is about; what else is known about it is told", Destination: &o.topic},
 			&cli.BoolFlag{Name: "private", Usage: "keep it in this clone; preferences always are", Destination: &o.private},
+			&cli.StringFlag{Name: "expires", Usage: "it holds until `DATE`: 2026-12-31, or a time from now: 90d, 2w", Destination: &o.expires},
+			&cli.StringFlag{Name: "replace", Usage: "it takes the place of the memory `ID`, which is retired", Destination: &o.replace},
 			&cli.StringFlag{Name: "branch", Usage: "it holds on `BRANCH` of the code alone, until that lands", Destination: &o.branch},
 			&cli.BoolFlag{Name: "everywhere", Usage: "it holds on every branch, though this is a side branch", Destination: &o.everywhere},
 		},
@@ -52,6 +57,7 @@ func rememberCommand(env *Env) *cli.Command {
 			if err != nil {
 				return err
 			}
+			o.ofKind = c.IsSet("kind")
 			return runRemember(c.Context, env, text, o)
 		},
 	}
@@ -81,6 +87,10 @@ func runRemember(ctx context.Context, env *Env, text string, o rememberOptions) 
 	if len(statement) > record.MaxText {
 		return usage("put the rest after an empty line, or into a body: reverie remember - <FILE", "the statement is %d bytes long and may have %d", len(statement), record.MaxText)
 	}
+	expires, err := parseExpires(o.expires, env.Now())
+	if err != nil {
+		return err
+	}
 	w, err := env.open(ctx)
 	if err != nil {
 		return err
@@ -89,7 +99,7 @@ func runRemember(ctx context.Context, env *Env, text string, o rememberOptions) 
 		return usage("", "--branch and --everywhere say the contrary of each other")
 	}
 	m, redacted := w.book.Clean(record.Memory{
-		Kind: kind, Text: statement, Body: body, Paths: o.paths.Value(), Tags: o.tags.Value(), Topic: o.topic,
+		Kind: kind, Text: statement, Body: body, Paths: o.paths.Value(), Tags: o.tags.Value(), Topic: o.topic, Expires: expires,
 		Source: record.Source{Time: env.Now(), By: "human", Commit: w.head(ctx), How: record.Written},
 	})
 	m = record.New(m)
@@ -114,6 +124,9 @@ func runRemember(ctx context.Context, env *Env, text string, o rememberOptions) 
 		return err
 	}
 	if agent := env.agentShell(); agent != "" && !w.agentsDecide() {
+		if o.replace != "" {
+			return w.wantsPerson("remember --replace")
+		}
 		m.Source.By = agent
 		w.tellRedacted(redacted, m.ID)
 		return w.suggest(ctx, m)
@@ -121,8 +134,16 @@ func runRemember(ctx context.Context, env *Env, text string, o rememberOptions) 
 	var held record.Memory
 	var known bool
 	var whose []string // it is withheld for them
+	var beside []neighbour
 	err = w.update(ctx, func(tx *record.Tx, c config.Config) error {
-		m.Private = o.private || slices.Contains(private(c), kind)
+		beside = nil
+		old, err := replaced(tx.View, &m, o)
+		if err != nil {
+			return err
+		}
+		if m.Private = o.private || slices.Contains(private(c), m.Kind); old != nil && m.Private && !old.Private {
+			return usage("keep both, or leave --private out", "--replace %s: it is for everybody, and the new one would be this clone's alone", old.ID[:8])
+		}
 		if held, known = tx.Same(m.Text); known && held.Status != record.Retired {
 			foreign, err := w.foreign(ctx, tx.View)
 			if err != nil {
@@ -131,15 +152,26 @@ func runRemember(ctx context.Context, env *Env, text string, o rememberOptions) 
 			if whose = foreign.Whose(held); len(whose) > 0 {
 				return nil
 			}
-			if held.Branch == "" || m.Branch != "" {
-				return nil
+			was := held
+			if m.Branch == "" { // it may have held on a side branch alone
+				held.Branch = ""
 			}
-			old := held // it held on a side branch alone
-			held.Branch = ""
+			if o.expires != "" || !held.Live(env.Now()) {
+				held.Expires = m.Expires
+			}
+			if held.Branch != was.Branch || !held.Expires.Equal(was.Expires) {
+				if err := tx.PutMemory(held, &was); err != nil {
+					return err
+				}
+			}
+			err = retireReplaced(tx, old, held.ID)
 			tx.Describe(gitstore.Commit{Subject: "remember: " + lowerFirst(held.Text), Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "remember"}}})
-			return tx.PutMemory(held, &old)
+			return err
 		}
-		known = false
+		known, beside = false, w.besideOf(tx.View, m)
+		if err := retireReplaced(tx, old, m.ID); err != nil {
+			return err
+		}
 		tx.Describe(gitstore.Commit{Subject: "remember: " + lowerFirst(m.Text), Body: m.Body, Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "remember"}}})
 		return tx.PutMemory(m, nil)
 	})
@@ -148,6 +180,9 @@ func runRemember(ctx context.Context, env *Env, text string, o rememberOptions) 
 	}
 	if known {
 		env.say("known already as %s: %s", held.ID[:8], held.Text)
+		if record.Normal(held.Text) != record.Normal(m.Text) {
+			env.say("to have it say this instead: reverie edit %s TEXT", held.ID[:8])
+		}
 		if len(whose) > 0 {
 			env.say("it is withheld from agents, %s; next: reverie trust approve %s", w.whyWithheld(whose), held.ID[:8])
 		}
@@ -155,13 +190,17 @@ func runRemember(ctx context.Context, env *Env, text string, o rememberOptions) 
 	} else {
 		w.tellRedacted(redacted, m.ID)
 		env.tellAnchors(m.Anchors)
+		if m.Private && !o.private {
+			env.say("it stays in this clone, as every %s; nobody else is given it", m.Kind)
+		}
+		w.tellBeside(m, beside)
 		if m.Branch != "" && o.branch == "" {
 			env.say("holds on %s alone until that lands; else: --everywhere", record.ParseSide(m.Branch).Name)
 		}
 	}
 	w.tidy(ctx)
 	if env.JSON {
-		return env.object(newMemoryJSON(m))
+		return env.object(newRememberJSON(m, beside))
 	}
 	env.print("%s\n", m.ID)
 	return nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/derived"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/urfave/cli/v2"
 )
@@ -21,6 +22,7 @@ type renderOptions struct {
 	view  string // agents-md or memory-md
 	file  string
 	check bool
+	force bool             // what was edited by hand goes
 	done  func(renderJSON) // takes what would be the answer in JSON; nil writes it
 }
 
@@ -31,18 +33,20 @@ func renderCommand(env *Env) *cli.Command {
 		Usage:     "write what is known as text: agents-md into AGENTS.md, memory-md to standard output",
 		ArgsUsage: "agents-md|memory-md",
 		Description: "agents-md keeps one block between two marker lines and leaves every other byte of the file alone.\n" +
-			"It records the state it shows, so learning more does not make it stale; --check tells an edited or torn block.",
+			"It records the state it shows, so learning more does not make it stale; --check tells an edited or torn block.\n" +
+			"A block that was edited by hand since it was written is left as it is, unless --force says that it shall go.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "file", Usage: "another `FILE` than the setting agents.file", Destination: &o.file},
 			&cli.BoolFlag{Name: "check", Usage: "write nothing; exit 1 if the file's block is not what it should be", Destination: &o.check},
+			&cli.BoolFlag{Name: "force", Usage: "write the block anew though it was edited by hand: what was edited goes", Destination: &o.force},
 		},
 		Action: func(c *cli.Context) error {
 			o.view = c.Args().First()
 			if c.NArg() != 1 || o.view != "agents-md" && o.view != "memory-md" {
 				return usage("reverie render agents-md", "render wants agents-md or memory-md")
 			}
-			if o.view == "memory-md" && (o.check || o.file != "") {
-				return usage("reverie render memory-md >FILE", "render memory-md writes to standard output: it takes no --file and no --check")
+			if o.view == "memory-md" && (o.check || o.force || o.file != "") {
+				return usage("reverie render memory-md >FILE", "render memory-md writes to standard output: it takes no --file, no --check and no --force")
 			}
 			return env.paged(c.Context, func() error { return runRender(c.Context, env, o) })
 		},
@@ -107,7 +111,16 @@ func runRender(ctx context.Context, env *Env, o renderOptions) error {
 		body := renderMemories(given, maxBody, 0)
 		current := b.state == blockOK && b.body(string(old)) == body
 		if !current {
-			attributes := fmt.Sprintf("v1 tree=%s at=%s", v.Tree(), now.Format(time.RFC3339))
+			if !o.force && b.edited(string(old)) {
+				added, gone, err := w.handEdits(ctx, v, b, string(old), given)
+				if err != nil {
+					return err
+				}
+				if len(added)+len(gone) > 0 {
+					return w.refuseEdited(file, added, gone)
+				}
+			}
+			attributes := fmt.Sprintf("v1 tree=%s at=%s sum=%s", v.Tree(), now.Format(time.RFC3339), derived.Sum([]byte(body)))
 			if kept > 0 {
 				attributes += fmt.Sprintf(" withheld=%d", kept)
 			}
@@ -229,7 +242,7 @@ func (w *workspace) blockFault(ctx context.Context, now *record.View, b block, t
 		}
 		switch inside := shown(all, body); {
 		case renderAgain(all, body, withheld) != body:
-			fault = fmt.Sprintf(": the block was edited by hand or torn (lines %d to %d)", b.lines[0], b.lines[1]) + anew
+			fault = fmt.Sprintf(": the block was edited by hand or torn (lines %d to %d)", b.lines[0], b.lines[1]) + "; what was edited is told by: reverie render agents-md"
 		case slices.ContainsFunc(inside, func(it item) bool { return !given(it.Memory) }):
 			fault = ": the block shows what people not trusted here have changed; next: reverie trust, or" + anew[1:]
 		}
@@ -300,7 +313,7 @@ func renderAgain(all []record.Memory, body string, withheld int) string {
 }
 
 // maxBlock keeps the block well inside the 32 KiB that one client reads of such a file, in bytes.
-// Of these, 256 are for the marker lines (180 at most) and the line that counts what is left out.
+// Of these, 256 are for the marker lines (190 at most) and the line that counts what is left out.
 const (
 	maxBlock = 16 << 10
 	maxBody  = maxBlock - 256
@@ -330,6 +343,12 @@ func headingOf(k record.Kind) string {
 	return ""
 }
 
+// Lines of a rendered text that are no memories: how many have no room, behind their number, and that there are none.
+const (
+	leftLine   = " more are not shown here: `reverie list`.\n"
+	nothingYet = "Nothing yet.\n"
+)
+
 // renderMemories writes memories as Markdown, the most binding kinds first, in the order of
 // ids, which does not move when others come. With a limit in bytes, line ends counted as two, what
 // does not fit is counted in one more line, beside left. The same memories always give the same bytes.
@@ -355,9 +374,9 @@ func renderMemories(memories []item, limit, left int) string {
 	}
 	switch {
 	case len(memories) == 0 && left <= 0:
-		b.WriteString("\nNothing yet.\n")
+		b.WriteString("\n" + nothingYet)
 	case left != 0:
-		fmt.Fprintf(&b, "\n%d more are not shown here: `reverie list`.\n", left)
+		fmt.Fprintf(&b, "\n%d%s", left, leftLine)
 	}
 	return b.String()
 }

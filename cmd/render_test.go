@@ -22,7 +22,7 @@ func TestBlockKeepsItsLimit(t *testing.T) {
 			memories = append(memories, item{Memory: record.Memory{ID: fmt.Sprintf("%016x", i), Kind: record.Fact, Status: record.Active, Text: strings.Repeat("x", length)}})
 		}
 		body := renderMemories(memories, maxBody, 0)
-		attributes := "v1 tree=" + strings.Repeat("0", 64) + " at=2026-11-21T09:00:00Z withheld=99999"
+		attributes := "v1 tree=" + strings.Repeat("0", 64) + " at=2026-11-21T09:00:00Z sum=0123456789abcdef withheld=99999"
 		for _, before := range []string{"a", "a\r\nb"} {
 			got := len(block{state: blockAbsent, eol: findBlock(before).eol}.put(before, attributes, body)) - len(before)
 			if got > maxBlock || got < maxBlock-2*(length+100)-500 {

@@ -40,6 +40,7 @@ type statusJSON struct {
 	Reflections int            `json:"reflections"`
 	Sessions    int            `json:"sessions"`
 	Pending     int            `json:"pending"` // sessions without a reflection
+	Values      int            `json:"values"`  // of kv
 	Spooled     int            `json:"spooled"` // sessions with hook events that are not taken in yet
 	Worker      *working       `json:"worker"`  // what learns in the background now; null if nothing does
 	Unread      int            `json:"unread"`  // kept sessions that no model has read, where the settings name one
@@ -115,6 +116,9 @@ func runStatus(ctx context.Context, env *Env) error {
 		}
 		s.Unread = len(unread)
 	}
+	if s.Values, err = w.countValues(); err != nil {
+		return err
+	}
 	s.Spooled, s.Worker, s.Reader = w.spool().Due(env.Now(), idleAfter), w.at(theWorker), w.at(theReader)
 	if env.JSON {
 		return env.object(s)
@@ -178,6 +182,9 @@ func (w *workspace) tellStatus(s statusJSON, held []heldMemory) {
 		sessions += ", " + count(s.Pending, "without a reflection", "without a reflection") + "; next: reverie learn"
 	}
 	row("sessions", sessions)
+	if s.Values > 0 {
+		row("kv", count(s.Values, "value", "values")+" noted for the next session; next: reverie kv list")
+	}
 	if s.Unread > 0 {
 		row("model", count(s.Unread, "session", "sessions")+" still to be read; next: reverie reflect --pending")
 	}

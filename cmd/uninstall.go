@@ -89,6 +89,9 @@ func runUninstall(ctx context.Context, env *Env, o uninstallOptions) error {
 	if only > 0 {
 		found = append(found, artefact{what: count(only, "private memory that exists", "private memories that exist") + " only here"})
 	}
+	if n, _ := w.countValues(); n > 0 {
+		found = append(found, artefact{what: count(n, "value", "values") + " that 'reverie kv list' shows"})
+	}
 	states := w.stateFolders()
 	for _, dir := range states {
 		found = append(found, artefact{what: "sessions, settings and caches in " + dir})

@@ -63,7 +63,8 @@ type Kind int
 const (
 	Plain    Kind = iota // a line of JSON goes, and elsewhere a few words stand where the text stood
 	Whole                // removed: it is made again, or its name binds it to its bytes
-	Session              // removed: it is raw material, and says a thing in many ways
+	Session              // removed: it is raw material, and says a thing in many ways; only the words of its JSON count
+	Note                 // removed likewise: JSON that somebody noted
 	Settings             // left: a person edits it
 	Passed               // not looked at, nor is what is below it if it is a folder
 )

@@ -79,7 +79,7 @@ func (c *Clone) lookState(p *Plan) ([]stateFile, error) {
 			return err
 		}
 		holds := p.in(data)
-		if kind == Session {
+		if kind == Session || kind == Note {
 			holds = holds && slices.ContainsFunc(jsonWords(data, ownKeys), func(s string) bool { return p.in([]byte(s)) })
 		}
 		switch {
@@ -130,7 +130,7 @@ func (c *Clone) cleanState(ctx context.Context, p *Plan) error {
 	for _, f := range files {
 		path := filepath.Join(c.State.Dir, filepath.FromSlash(f.path))
 		switch f.kind {
-		case Whole, Session:
+		case Whole, Session, Note:
 			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}

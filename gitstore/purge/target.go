@@ -182,7 +182,7 @@ var fixedSubjects = []string{"init: start a memory", "init: check pull requests 
 // ownSubject is a subject of ours with nothing of anybody else's in it; ownVerb begins one that has a statement.
 // ownTrailer is a line of ours at the end of a message.
 var (
-	ownSubject = pattern.New(`^(dream: \d+ operations? from \d+ reflections?|reflect: (\d+ sessions?|[\w.-]+/[\w.-]+)|checkpoint: [\w.-]+/[\w.-]+|reject: \d+ operations?|import: \d+ statements?|branch: ask about \d+ statements?|remember: \d+ statements|propose: \d+ changes? of memory)$`)
+	ownSubject = pattern.New(`^(dream: \d+ operations? from \d+ reflections?|reflect: (\d+ sessions?|[\w.-]+/[\w.-]+)|checkpoint: [\w.-]+/[\w.-]+|reject: \d+ operations?|import: \d+ statements?|branch: ask about \d+ statements?|remember: \d+ statements|forget: \d+ memories|propose: \d+ changes? of memory)$`)
 	ownVerb    = pattern.New(`^(- )?(remember|suggest|correct|edit|forget|merge|landed): `)
 	ownTrailer = pattern.New(`^Reverie-(Op: [a-z]+|Dream: [0-9a-f]+|Session: [\w.-]+/[\w.-]+)$`)
 )

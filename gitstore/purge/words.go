@@ -130,7 +130,7 @@ var ownPath = pattern.New(`^(\d{4}-\d\d/)?([0-9a-f]{2}/)?([0-9a-f]{16}|[\w.-]+-[
 
 // ownKeys are the keys of JSON records whose values Reverie or an agent's program gives: ids, times, enumerations.
 var ownKeys = pattern.NewWords("id op how kind status hash started ended time proposed commit blob contradicts alike reflection dream " +
-	"client session parent detector model prompt outcome version origin agent tool call action")
+	"client session parent detector model prompt outcome version origin agent tool call action set")
 
 // jsonWords are the strings in one JSON document or several, without the keys of objects and without the values
 // of those keys that skip or more name. What does not parse is one text.

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -59,6 +60,35 @@ func (v *View) Same(text string) (m Memory, found bool) {
 		}
 	}
 	return m, found
+}
+
+// Alike are memories, retired ones too, whose statements have at least this share of their words in common with a statement, the
+// most alike first. Where very many have, not all of them are looked at.
+func (v *View) Alike(text string, share float64) []Memory {
+	print := Print(text)
+	var found []Memory
+	known := false
+	if t := v.quick(); t != nil {
+		found, known = t.near(print, share)
+	}
+	if !known {
+		v.read()
+		found = nil
+		for i, e := range v.entries {
+			if e.print.Alike(print) >= share {
+				found = append(found, v.at(i))
+			}
+		}
+	}
+	likeness := map[string]float64{}
+	for _, m := range found {
+		likeness[m.ID] = Print(m.Text).Alike(print)
+	}
+	found = slices.DeleteFunc(found, func(m Memory) bool { return likeness[m.ID] < share })
+	slices.SortFunc(found, func(a, b Memory) int {
+		return cmp.Or(cmp.Compare(likeness[b.ID], likeness[a.ID]), strings.Compare(a.ID, b.ID))
+	})
+	return slices.CompactFunc(found, func(a, b Memory) bool { return a.ID == b.ID })
 }
 
 // Retired returns the memory that was retired and says the same as a statement, if none in force does.

@@ -263,7 +263,7 @@ func (t *table) same(text string) (m Memory, found bool, err error) {
 				return Memory{}, false, err
 			}
 		}
-		rows, ok := t.alike(i, print)
+		rows, ok := t.alike(i, print, sameWords)
 		if !ok {
 			return Memory{}, false, errUnknown
 		}
@@ -280,19 +280,45 @@ func (t *table) same(text string) (m Memory, found bool, err error) {
 	return m, found, nil
 }
 
-// alike are the rows of a shelf whose statements may be the same: those of which so few words are in one of the two alone as Same
-// allows. Where |A∩B| is 0.9 of |A∪B|, that is at most (|A|+|B|)/19. ok is false if there are many.
-func (t *table) alike(shelf int, print Fingerprint) (rows []string, ok bool) {
+// near are the memories whose statements may have at least this share of their words in common, of those that fewAlike lets it look
+// at. ok is false if the cache file lost one.
+func (t *table) near(print Fingerprint, share float64) (found []Memory, ok bool) {
+	for i := range t.shelves {
+		add := func(m Memory, whole bool) bool {
+			m.Private = i == 1
+			found = append(found, m)
+			return whole
+		}
+		for j := range t.shelves[i].fresh {
+			if !add(t.shelves[i].fresh[j].memory()) {
+				return nil, false
+			}
+		}
+		rows, _ := t.alike(i, print, share)
+		for _, row := range rows {
+			if !add(t.body(row)) {
+				return nil, false
+			}
+		}
+	}
+	return found, true
+}
+
+// alike are the rows of a shelf whose statements may have this share of their words in common: those of which few enough words are in
+// one of the two alone. Where |A∩B| is a share s of |A∪B|, that is at most (1-s)/(1+s) of |A|+|B|: a 19th for 0.9. ok is false if
+// there are many; rows are then the first.
+func (t *table) alike(shelf int, print Fingerprint, share float64) (rows []string, ok bool) {
 	marks, words := print.marks()
+	most := (1-share)/(1+share) + 1e-9
 	s := &t.shelves[shelf]
 	for rest := s.rows; len(rest) > 0; rest = rest[rowSize:] {
 		row := []byte(rest[:20])
 		both := words + int(binary.BigEndian.Uint32(row[16:]))
-		if 19*bits.OnesCount64(marks^binary.BigEndian.Uint64(row[8:])) > both || s.gone[hex.EncodeToString(row[:8])] {
+		if float64(bits.OnesCount64(marks^binary.BigEndian.Uint64(row[8:]))) > most*float64(both) || s.gone[hex.EncodeToString(row[:8])] {
 			continue
 		}
 		if rows = append(rows, rest[:rowSize]); len(rows) > fewAlike {
-			return nil, false
+			return rows[:fewAlike], false
 		}
 	}
 	return rows, true

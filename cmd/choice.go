@@ -1,0 +1,134 @@
+package cmd
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore/recall"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/urfave/cli/v2"
+)
+
+// choice is which memories a command is about that changes many: those that pass every filter which is given.
+type choice struct {
+	query string // filters of recall
+	older string
+	kind  string
+	tags  cli.StringSlice
+}
+
+func (o *choice) flags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "older-than", Usage: "learned before `TIME`: 90d, 6m, 1y, 2026-01-31", Destination: &o.older},
+		&cli.StringFlag{Name: "kind", Aliases: []string{"k"}, Usage: "of this `KIND`", Destination: &o.kind},
+		&cli.StringSliceFlag{Name: "tag", Aliases: []string{"t"}, Usage: "with this `TAG`; given again, with both", Destination: &o.tags},
+		&cli.StringFlag{Name: "query", Usage: "that pass these `FILTERS` of recall, as \"by:claude -since:30d path:web\"; no words", Destination: &o.query},
+	}
+}
+
+func (o *choice) given() bool {
+	return o.query != "" || o.older != "" || o.kind != "" || len(o.tags.Value()) > 0
+}
+
+// filters are queries that all have to match.
+func (o *choice) filters(at recall.Where) (all []recall.Query, err error) {
+	if o.kind != "" {
+		kind, err := parseKind(o.kind)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, recall.Query{Filter: recall.Filter{Kinds: []record.Kind{kind}}})
+	}
+	for _, tag := range o.tags.Value() {
+		all = append(all, recall.Query{Filter: recall.Filter{Tags: []string{tag}}})
+	}
+	if o.older != "" {
+		q, err := at.Parse("-since:" + o.older)
+		if err != nil || q.Without.Since != o.older {
+			return nil, usage("as 90d, 2w, 6m, 1y or 2026-01-31", "--older-than does not understand %q", o.older)
+		}
+		all = append(all, q)
+	}
+	if o.query != "" {
+		q, err := at.Parse(o.query)
+		switch {
+		case err != nil:
+			return nil, usage("'reverie help recall' lists the filters", "--query: %v", err)
+		case q.At != "":
+			return nil, usage("leave it out", "--query: at: is about the past, and what is to go is known now")
+		case strings.TrimSpace(q.Text) != "" || len(q.Not) > 0:
+			return nil, usage("'reverie recall' finds ids by words: reverie forget ID… --reason WHY", "--query takes filters alone, not %q", strings.TrimSpace(q.Text+" "+strings.Join(q.Not, " ")))
+		}
+		all = append(all, q)
+	}
+	return all, nil
+}
+
+// showForget lists the memories that would go, by their ids or by what o chooses, and gives the blob of each.
+func (w *workspace) showForget(ctx context.Context, ids []string, o forgetOptions) (map[string]string, error) {
+	filters, err := o.chosen.filters(w.where(w.env.Dir))
+	if err != nil {
+		return nil, err
+	}
+	shown := map[string]string{}
+	err = w.view(ctx, func(v *record.View) error {
+		w.tellBad(v)
+		standings, err := w.standings(ctx, v)
+		if err != nil {
+			return err
+		}
+		var found []record.Memory
+		for _, id := range ids {
+			m, err := v.Find(id)
+			if err != nil {
+				return err
+			}
+			found = append(found, m)
+		}
+		for _, m := range v.Memories() {
+			if len(ids) == 0 && w.passes(m, filters) {
+				found = append(found, m)
+			}
+		}
+		for _, m := range found {
+			if m.Status == record.Retired || shown[m.ID] != "" {
+				continue
+			}
+			blob, _ := v.Blob(m.ID)
+			shown[m.ID] = string(blob)
+			if w.env.JSON && !o.dryRun { // the answer is what became of them
+				continue
+			}
+			if err := w.tell(m, standings(m)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case len(shown) == 0:
+		w.env.say("nothing of what is known passes these filters")
+	case o.dryRun:
+		w.env.say("%s would be retired", count(len(shown), "memory", "memories"))
+	}
+	return shown, nil
+}
+
+// passes reports whether a memory matches every filter. One whose age is not known is older than nothing.
+func (w *workspace) passes(m record.Memory, filters []recall.Query) bool {
+	v := recall.Values{Kind: m.Kind, Paths: m.Paths, Tags: m.Tags, By: m.Source.By, Time: m.Source.Time}
+	return !slices.ContainsFunc(filters, func(q recall.Query) bool {
+		return q.Without.Since != "" && v.Time.IsZero() || !q.Match(v, w.env.Now())
+	})
+}
+
+// these is how a question names so many memories.
+func these(n int) string {
+	if n == 1 {
+		return "this one"
+	}
+	return "these " + count(n, "memory", "memories")
+}

@@ -1,0 +1,200 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/internal/kv"
+	"github.com/urfave/cli/v2"
+)
+
+func kvCommand(env *Env) *cli.Command {
+	var ttl, prefix string
+	return &cli.Command{
+		Name:      "kv",
+		Usage:     "note values for the next session, which expire and are no memory",
+		ArgsUsage: "COMMAND",
+		Description: "What one session wants the next one to know for some days: where it stopped, a port, a list of files. It is kept\n" +
+			"in this clone alone, without secrets, and nothing is learned from it; what is to last is for: reverie remember.",
+		Subcommands: []*cli.Command{
+			{Name: "set", ArgsUsage: "KEY TEXT|-", Usage: "keep a value, in the place of what was there; - reads standard input",
+				Flags: []cli.Flag{&cli.StringFlag{Name: "ttl", Usage: "for `TIME`: 90m, 12h, 7d, 2w", Value: "7d", Destination: &ttl}},
+				Action: takes(2, 2, func(c *cli.Context, words, _ []string) error {
+					return runKVSet(c.Context, env, words[0], words[1], ttl)
+				})},
+			{Name: "get", ArgsUsage: "KEY", Usage: "print a value, byte for byte; exit 1 where there is none",
+				Action: takes(1, 1, func(c *cli.Context, words, _ []string) error { return runKVGet(c.Context, env, words[0]) })},
+			{Name: "list", Usage: "list what is kept, the newest first",
+				Flags: []cli.Flag{&cli.StringFlag{Name: "prefix", Usage: "only keys that begin with `TEXT`, as it is written", Destination: &prefix}},
+				Action: takes(0, 0, func(c *cli.Context, _, _ []string) error {
+					return env.paged(c.Context, func() error { return runKVList(c.Context, env, prefix) })
+				})},
+			{Name: "delete", ArgsUsage: "KEY…", Usage: "remove values; exit 1 where there was none",
+				Action: takes(1, kv.MaxKeys, func(c *cli.Context, words, _ []string) error { return runKVDelete(c.Context, env, words) })},
+		},
+		Action: noVerb,
+	}
+}
+
+// entryJSON is a value of kv.
+type entryJSON struct {
+	Key     string    `json:"key"`
+	Value   string    `json:"value"`
+	Set     time.Time `json:"set"`
+	Expires time.Time `json:"expires"`
+
+	Redacted int `json:"redacted,omitempty"` // from set: secrets that were taken out
+}
+
+func newEntryJSON(e kv.Entry) entryJSON {
+	return entryJSON{Key: e.Key, Value: e.Value, Set: e.Set, Expires: e.Expires}
+}
+
+func (w *workspace) kv() kv.Store { return kv.Store{Repo: w.repo, Scanner: w.scanner, Now: w.env.Now} }
+
+// countValues is how many values are kept, without those that are damaged.
+func (w *workspace) countValues() (int, error) {
+	all, err := w.kv().List("")
+	if errors.Is(err, kv.ErrDamaged) {
+		err = nil
+	}
+	return len(all), err
+}
+
+func runKVSet(ctx context.Context, env *Env, key, value, ttl string) error {
+	span, ok := parseSpan(ttl)
+	if !ok {
+		return usage("as 90m, 12h, 7d or 2w", "--ttl does not understand %q", ttl)
+	}
+	if value == "-" {
+		data, err := io.ReadAll(io.LimitReader(env.In, 2*kv.MaxValue+1)) // with secrets it may be longer than what is kept
+		if err != nil {
+			return fmt.Errorf("read standard input: %w", err)
+		}
+		if len(data) > 2*kv.MaxValue {
+			return usage("", "set %s: the value has more than %d bytes", key, kv.MaxValue)
+		}
+		value = string(data)
+	}
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	if !w.started() { // what was uninstalled comes back by nobody's note
+		return gitstore.ErrNoStore
+	}
+	e, redacted, err := w.kv().Set(ctx, key, value, span)
+	if err != nil {
+		return kvFailure(err)
+	}
+	if redacted.Found > 0 {
+		env.warn("%s redacted; 'reverie kv get %s' shows what was kept", count(redacted.Found, "secret was", "secrets were"), e.Key)
+	}
+	if env.JSON {
+		j := newEntryJSON(e)
+		j.Redacted = redacted.Found
+		return env.object(j)
+	}
+	env.say("kept until %s", e.Expires.Local().Format("2006-01-02 15:04"))
+	return nil
+}
+
+func runKVGet(ctx context.Context, env *Env, key string) error {
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	e, err := w.kv().Get(key)
+	if err != nil {
+		return kvFailure(err)
+	}
+	if env.JSON {
+		return env.object(newEntryJSON(e))
+	}
+	env.raw(e.Value)
+	return nil
+}
+
+func runKVList(ctx context.Context, env *Env, prefix string) error {
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	all, err := w.kv().List(prefix)
+	if err != nil && !errors.Is(err, kv.ErrDamaged) {
+		return err
+	}
+	for _, one := range split(err) {
+		env.warn("passed over: %v", one)
+	}
+	width := 0
+	for _, e := range all {
+		width = max(width, min(len(e.Key), 40))
+	}
+	for _, e := range all {
+		if env.JSON {
+			if err := env.object(newEntryJSON(e)); err != nil {
+				return err
+			}
+			continue
+		}
+		left := lasts(e.Expires.Sub(env.Now()))
+		env.lay(width+2, styled{bold, pad(visible(e.Key), width)}, styled{dim, fmt.Sprintf("  %5s  ", left)}, styled{"", oneLine(e.Value, 50)})
+	}
+	if len(all) == 0 {
+		env.say("nothing is kept")
+	}
+	return nil
+}
+
+func runKVDelete(ctx context.Context, env *Env, keys []string) error {
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	var failed []error
+	for _, key := range keys {
+		if err := w.kv().Delete(ctx, key); err != nil {
+			failed = append(failed, err)
+			continue
+		}
+		if env.JSON {
+			if err := env.object(map[string]string{"key": key}); err != nil {
+				return err
+			}
+		}
+	}
+	return kvFailure(errors.Join(failed...))
+}
+
+// kvFailure is an error of kv with its exit code.
+func kvFailure(err error) error {
+	switch {
+	case errors.Is(err, kv.ErrBad):
+		return &failure{exitUsage, err, ""}
+	case errors.Is(err, kv.ErrFull):
+		return &failure{exitFailed, err, "'reverie kv list' shows what is kept; make room: reverie kv delete KEY…"}
+	case errors.Is(err, kv.ErrDamaged):
+		return &failure{exitFailed, err, "it cannot be read any more: reverie kv delete KEY"}
+	case errors.Is(err, kv.ErrNoKey):
+		return &failure{exitNegative, err, "'reverie kv list' shows what is kept; values expire"}
+	}
+	return err
+}
+
+// lasts is how long something lasts yet, in its largest unit: 6d, 5h, 40m.
+func lasts(d time.Duration) string {
+	switch {
+	case d >= 48*time.Hour:
+		return fmt.Sprintf("%dd", int(d.Hours()/24))
+	case d >= 2*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	case d >= 2*time.Minute:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	}
+	return fmt.Sprintf("%ds", int(d.Seconds()))
+}

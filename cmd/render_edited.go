@@ -1,0 +1,106 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/derived"
+)
+
+// What somebody wrote into the managed block is theirs: it is not written over without a word.
+
+// edited reports whether a block has another body than the one it was written with, as its begin line tells. One without that
+// attribute is taken to be as it was.
+func (b block) edited(text string) bool {
+	sum := b.attribute("sum")
+	return b.state == blockOK && sum != "" && sum != derived.Sum([]byte(b.body(text)))
+}
+
+// handEdits are the lines of a block that nothing known has made, and the lines that were taken out of it though what they say still
+// holds: given is what would be shown now. What became known since the block was written, or was changed or forgotten, is neither.
+func (w *workspace) handEdits(ctx context.Context, now *record.View, b block, text string, given []item) (added, gone []string, err error) {
+	body := b.body(text)
+	ours, then, err := w.renderedThen(ctx, now, b, body)
+	if err != nil {
+		return nil, nil, err
+	}
+	for line := range strings.Lines(renderMemories(given, 0, 0)) {
+		ours[line] = true
+	}
+	for _, k := range record.Kinds {
+		ours["### "+headingOf(k)+"\n"] = true
+	}
+	inside := map[string]bool{}
+	cut := false // not all had room: what is not there was perhaps never there
+	for line := range strings.Lines(body) {
+		inside[line] = true
+		left := strings.HasSuffix(line, leftLine)
+		cut = cut || left
+		if strings.TrimSpace(line) != "" && !ours[line] && !left && line != nothingYet {
+			added = append(added, strings.TrimSpace(strings.TrimPrefix(line, "- ")))
+		}
+	}
+	for _, it := range given {
+		if line := renderMemory(it); !cut && then[line] && !inside[line] {
+			gone = append(gone, strings.TrimSpace(strings.TrimPrefix(line, "- ")))
+		}
+	}
+	return added, gone, nil
+}
+
+// renderedThen are the lines that a block may have had when it was written, at the state and the time that it names, and those of
+// them that are memories. Where that state is not known here, there are none.
+func (w *workspace) renderedThen(ctx context.Context, now *record.View, b block, body string) (lines, memories map[string]bool, err error) {
+	lines, memories = map[string]bool{}, map[string]bool{}
+	tree := gitstore.ID(b.attribute("tree"))
+	at, err := time.Parse(time.RFC3339, b.attribute("at"))
+	if tree == "" || err != nil {
+		return lines, memories, nil
+	}
+	commit := now.Tip()
+	if tree != now.Tree() {
+		if commit, err = w.memory.WithTree(ctx, commit, tree); err != nil || commit == "" {
+			return lines, memories, err
+		}
+	}
+	err = w.book.ViewAt(ctx, string(commit), func(v *record.View) error {
+		for _, m := range shared(v, at) {
+			for _, stale := range []bool{true, false} {
+				memories[renderMemory(item{m, stale})] = true
+			}
+		}
+		return nil
+	})
+	for line := range memories {
+		lines[line] = true
+	}
+	return lines, memories, err
+}
+
+// maxEdited is how many lines of each sort are told.
+const maxEdited = 20
+
+// refuseEdited tells what was edited, and is the error for it.
+func (w *workspace) refuseEdited(file string, added, gone []string) error {
+	for _, of := range []struct {
+		what  string
+		lines []string
+	}{{"edited: ", added}, {"gone:   ", gone}} {
+		slices.Sort(of.lines)
+		for i, line := range of.lines {
+			if i == maxEdited {
+				w.env.warn("%s%d more", of.what, len(of.lines)-i)
+				break
+			}
+			w.env.warn("%s%s", of.what, line)
+		}
+	}
+	return &failure{exitPerson, fmt.Errorf("%s: the block was edited by hand since it was written; nothing was changed", file),
+		"what is to stay becomes memory: reverie remember TEXT, reverie edit ID TEXT, reverie forget ID --reason WHY\n" +
+			"or move it out of the block; then: reverie render agents-md --force"}
+}

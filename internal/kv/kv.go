@@ -1,0 +1,382 @@
+// Package kv keeps what a session notes for the next one and that is no memory: values under keys, which expire. They lie in
+// the folder kv of the state folder, so they are this clone's alone, one file for each key, in the form of package derived,
+// whose sum tells a damaged one.
+//
+// Begin with a Store and its Set and Get. Who writes holds the lock of git.Repo.Lock, a file changes as a whole or not at all, and
+// what Set has returned is on the disk; reading takes no lock. An entry that has expired is seen by nobody from then on, and its file
+// goes with the next Set or Delete, or a Sweep.
+package kv
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/reverie-memory/reverie/internal/derived"
+	"github.com/reverie-memory/reverie/internal/file"
+	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/redact"
+)
+
+var (
+	// ErrNoKey is returned by Get and Delete where nothing is kept under a key, or nothing any more.
+	ErrNoKey = errors.New("no such key")
+	// ErrBad is returned by Set, Get and Delete for a key that can be none, and by Set for such a value or time.
+	ErrBad = errors.New("cannot be kept")
+	// ErrFull is returned by Set where there is no room for more.
+	ErrFull = errors.New("no room for more")
+	// ErrDamaged is returned by Get and List for a file whose bytes are not those that were written.
+	ErrDamaged = errors.New("damaged")
+)
+
+// Bounds. Lengths are in bytes, that of a value after redaction.
+const (
+	MaxKey   = 200
+	MaxValue = 64 << 10
+	MaxKeys  = 1000
+	MaxTotal = 2 << 20 // of all files
+)
+
+// How long a value is kept.
+const (
+	TTL    = 7 * 24 * time.Hour // where nobody says
+	MinTTL = time.Second
+	MaxTTL = 366 * 24 * time.Hour
+)
+
+// Dir is the folder's name in the state folder.
+const Dir = "kv"
+
+// Store is what a clone keeps.
+type Store struct {
+	Repo    *git.Repo
+	Scanner *redact.Scanner
+	Now     func() time.Time
+}
+
+// Entry is a value under its key.
+type Entry struct {
+	Key, Value string
+	Set        time.Time // when it was written; never after Now: a clock that went back makes nothing younger than new
+	Expires    time.Time
+}
+
+// stored is an Entry as its file has it.
+type stored struct {
+	Key     string    `json:"key"`
+	Value   string    `json:"value"`
+	Set     time.Time `json:"set"`
+	Seconds int64     `json:"seconds"` // that it is kept
+}
+
+// at is the entry as it is seen at a time, and whether it has not expired by then. What was written in the future, by a clock
+// that has gone back since, counts as written now.
+func (s stored) at(now time.Time) (Entry, bool) {
+	e := Entry{Key: s.Key, Value: s.Value, Set: s.Set}
+	if e.Set.After(now) {
+		e.Set = now.UTC()
+	}
+	e.Expires = e.Set.Add(time.Duration(s.Seconds) * time.Second)
+	return e, now.Before(e.Expires)
+}
+
+// Set keeps a value under a key for a time, in the place of what was there, and returns what was kept: secrets are taken
+// out first, from JSON so that it stays JSON. The report says how many.
+func (s Store) Set(ctx context.Context, key, value string, ttl time.Duration) (Entry, redact.Report, error) {
+	if err := s.checkKey(key); err != nil {
+		return Entry{}, redact.Report{}, err
+	}
+	if ttl < MinTTL || ttl > MaxTTL {
+		return Entry{}, redact.Report{}, fmt.Errorf("set %s: a value that lasts %v %w: from %v to %d days", key, ttl, ErrBad, MinTTL, MaxTTL/(24*time.Hour))
+	}
+	clean, report, err := s.clean(value)
+	if err != nil {
+		return Entry{}, redact.Report{}, fmt.Errorf("set %s: %w", key, err)
+	}
+	now := s.Now().UTC()
+	kept := stored{Key: key, Value: clean, Set: now, Seconds: int64(ttl / time.Second)}
+	text, err := derived.Encode(kept)
+	if err != nil {
+		return Entry{}, redact.Report{}, fmt.Errorf("set %s: %w", key, err)
+	}
+	unlock, err := s.Repo.Lock(ctx)
+	if err != nil {
+		return Entry{}, redact.Report{}, err
+	}
+	defer unlock()
+	files, err := s.sweep()
+	if err != nil {
+		return Entry{}, redact.Report{}, fmt.Errorf("set %s: %w", key, err)
+	}
+	name := nameOf(key)
+	delete(files, name)
+	size := int64(len(text))
+	for _, n := range files {
+		size += n
+	}
+	if len(files) >= MaxKeys || size > MaxTotal {
+		return Entry{}, redact.Report{}, fmt.Errorf("set %s: %w: %d keys of %d, %d KiB of %d", key, ErrFull, len(files), MaxKeys, size>>10, MaxTotal>>10)
+	}
+	if err := s.Repo.WriteState(Dir+"/"+name, text, true); err != nil {
+		return Entry{}, redact.Report{}, err
+	}
+	e, _ := kept.at(now)
+	return e, report, nil
+}
+
+// clean takes the secrets out of a value.
+func (s Store) clean(value string) (string, redact.Report, error) {
+	if !utf8.ValidString(value) {
+		return "", redact.Report{}, fmt.Errorf("a value that is not UTF-8 text %w", ErrBad)
+	}
+	var clean redact.Redacted
+	var report redact.Report
+	if json.Valid([]byte(value)) {
+		clean, report, _ = s.Scanner.JSON([]byte(value)) // it is valid
+	} else {
+		clean, report = s.Scanner.Text(value)
+	}
+	if clean.Len() > MaxValue {
+		return "", redact.Report{}, fmt.Errorf("a value of %d bytes %w: it may have %d", clean.Len(), ErrBad, MaxValue)
+	}
+	return clean.String(), report, nil
+}
+
+// checkKey refuses what is no key.
+func (s Store) checkKey(key string) error {
+	switch {
+	case key == "":
+		return fmt.Errorf("an empty key %w", ErrBad)
+	case len(key) > MaxKey:
+		return fmt.Errorf("a key of %d bytes %w: it may have %d", len(key), ErrBad, MaxKey)
+	case !utf8.ValidString(key) || strings.ContainsFunc(key, func(r rune) bool { return !unicode.IsPrint(r) }) || strings.TrimSpace(key) != key:
+		return fmt.Errorf("key %q %w: it is printable text without spaces around it", key, ErrBad)
+	}
+	if _, found := s.Scanner.Text(key); found.Found > 0 {
+		return fmt.Errorf("a key that looks like a secret %w", ErrBad)
+	}
+	return nil
+}
+
+// Get is what is kept under a key.
+func (s Store) Get(key string) (Entry, error) {
+	if err := s.checkKey(key); err != nil {
+		return Entry{}, err
+	}
+	if !s.there() {
+		return Entry{}, fmt.Errorf("%s: %w", key, ErrNoKey)
+	}
+	is, err := s.read(nameOf(key))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = ErrNoKey
+	}
+	if err != nil {
+		return Entry{}, fmt.Errorf("%s: %w", key, err)
+	}
+	e, live := is.at(s.Now())
+	if !live {
+		return Entry{}, fmt.Errorf("%s: %w", key, ErrNoKey)
+	}
+	return e, nil
+}
+
+// List is what is kept under keys that begin with prefix, the newest first. An error that wraps ErrDamaged names the
+// files that are passed over; beside it the list is good.
+func (s Store) List(prefix string) ([]Entry, error) {
+	names, err := s.names()
+	if err != nil {
+		return nil, err
+	}
+	var out []Entry
+	var bad []error
+	now := s.Now()
+	for _, name := range names {
+		is, err := s.read(name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // it went meanwhile
+		case err != nil:
+			bad = append(bad, fmt.Errorf("%s/%s: %w", Dir, name, err))
+		case strings.HasPrefix(is.Key, prefix):
+			if e, live := is.at(now); live {
+				out = append(out, e)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b Entry) int {
+		if c := b.Set.Compare(a.Set); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Key, b.Key)
+	})
+	return out, errors.Join(bad...)
+}
+
+// Delete removes a key, also one whose file is damaged.
+func (s Store) Delete(ctx context.Context, key string) error {
+	if err := s.checkKey(key); err != nil {
+		return err
+	}
+	if !s.there() {
+		return fmt.Errorf("%s: %w", key, ErrNoKey)
+	}
+	unlock, err := s.Repo.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if _, err := s.sweep(); err != nil {
+		return fmt.Errorf("delete %s: %w", key, err)
+	}
+	err = os.Remove(s.path(nameOf(key)))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s: %w", key, ErrNoKey)
+	case err != nil:
+		return fmt.Errorf("delete %s: %w", key, err)
+	}
+	return nil
+}
+
+// Sweep removes what has expired, if the folder was left alone for a day.
+func (s Store) Sweep(ctx context.Context) error {
+	info, err := os.Lstat(s.path(""))
+	if age := s.Now().Sub(timeOf(info)); err != nil || !info.IsDir() || age >= 0 && age < 24*time.Hour {
+		return nil
+	}
+	unlock, err := s.Repo.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if _, err = s.sweep(); err == nil {
+		err = os.Chtimes(s.path(""), s.Now(), s.Now())
+	}
+	return err
+}
+
+// timeOf is when a file was changed; zero where there is none.
+func timeOf(info fs.FileInfo) time.Time {
+	if info == nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
+
+// sweep removes the files of what has expired, and what a process left unfinished that was killed, and gives the sizes of those that
+// stay, by name. What was written in the future gets the time of now, so that it does expire. Who calls holds the lock.
+func (s Store) sweep() (map[string]int64, error) {
+	dir, err := s.Repo.StateSub(Dir)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	now := s.Now()
+	left := map[string]int64{}
+	for _, e := range entries {
+		name := e.Name()
+		if git.StateTemp(name) {
+			os.Remove(s.path(name))
+		}
+		if !isName(name) {
+			continue
+		}
+		is, err := s.read(name)
+		if err != nil { // it stays, for a person to look at
+			if info, err := e.Info(); err == nil {
+				left[name] = info.Size()
+			}
+			continue
+		}
+		if _, live := is.at(now); !live {
+			if err := os.Remove(s.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return nil, err
+			}
+			continue
+		}
+		if is.Set.After(now) {
+			is.Set = now.UTC()
+			if text, err := derived.Encode(is); err == nil {
+				if err := s.Repo.WriteState(Dir+"/"+name, text, true); err != nil {
+					return nil, err
+				}
+			}
+		}
+		if info, err := e.Info(); err == nil {
+			left[name] = info.Size()
+		}
+	}
+	return left, nil
+}
+
+// read is what a file of the folder has.
+func (s Store) read(name string) (stored, error) {
+	var is stored
+	if derived.Read(s.path(name), &is) && nameOf(is.Key) == name && is.Seconds > 0 {
+		return is, nil
+	}
+	if _, err := os.Lstat(s.path(name)); err != nil {
+		return stored{}, bare(err)
+	}
+	f, err := file.Open(s.path(name), os.O_RDONLY|file.NoFollow, 0)
+	if err != nil {
+		return stored{}, bare(err)
+	}
+	f.Close()
+	return stored{}, ErrDamaged
+}
+
+// names are the files of entries.
+func (s Store) names() (names []string, err error) {
+	if !s.there() {
+		return nil, nil
+	}
+	entries, err := os.ReadDir(s.path(""))
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if isName(e.Name()) {
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
+}
+
+// there reports whether there is a folder of ours; a link to another is none.
+func (s Store) there() bool {
+	info, err := os.Lstat(s.path(""))
+	return err == nil && info.IsDir()
+}
+
+func (s Store) path(name string) string { return filepath.Join(s.Repo.CommonDir, "reverie", Dir, name) }
+
+// nameOf is the file of a key: the first 32 digits of its SHA-256. A key may have any characters and two that differ
+// in case alone.
+func nameOf(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return hex.EncodeToString(sum[:16])
+}
+
+func isName(name string) bool { return len(name) == 32 && strings.Trim(name, "0123456789abcdef") == "" }
+
+// bare is an error without the path that it begins with.
+func bare(err error) error {
+	if p, ok := err.(*fs.PathError); ok {
+		return p.Err
+	}
+	return err
+}
