@@ -48,6 +48,8 @@ var arrows = map[string][]string{
 	"dream":                   {"gitstore/record", "gitstore/recall", "prompts", "internal/pattern"},
 	"cmd/reverie":             {"cmd"},
 	"cmd/tui":                 nil,
+
+	"gitstore/record/transfer": {"gitstore/record", "internal/pattern"},
 }
 
 // testsOnly are packages that only tests may import.
