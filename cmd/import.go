@@ -15,6 +15,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/record/transfer"
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/foreign"
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/urfave/cli/v2"
 )
@@ -23,6 +24,12 @@ type importOptions struct {
 	from   string // a format; empty looks at the file
 	accept bool
 	dryRun bool
+
+	// of another tool's store
+	probe  bool
+	filter string // only what has this in it, in any case
+	most   int    // characters of one statement with its body
+	remote bool   // a server may be of another machine
 }
 
 func importCommand(env *Env) *cli.Command {
@@ -30,21 +37,36 @@ func importCommand(env *Env) *cli.Command {
 	return &cli.Command{
 		Name:      "import",
 		Usage:     "take in statements from a file, into the inbox or, with --accept, as memory",
-		ArgsUsage: "FILE|-",
+		ArgsUsage: "FILE|-|PLACE",
 		Description: "A file is JSONL, an array in JSON, or Markdown as export writes it. One object a statement: text (required), body, kind, paths,\n" +
 			"tags, ref, private, and all else that export writes. A ref is your own key: importing it again changes that memory instead of\n" +
-			"adding one. All come in together, or none if one is bad. What was retired where it comes from is to be retired here.",
+			"adding one. All come in together, or none if one is bad. What was retired where it comes from is to be retired here.\n\n" +
+			"--from TOOL reads another tool's store, where that tool has it or at PLACE: opencode-mem's server, true-mem's or opencode-lcm's\n" +
+			"database, simple-memory's folder; all: those that are there. What the next import finds gone there is proposed to be retired.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "from", Usage: "read it as `FORMAT`: " + strings.Join(importFormats, ", ") + "; else by what it begins with", Destination: &o.from},
+			&cli.StringFlag{Name: "from", Usage: "a file's `FORMAT`, else it is told by how it begins, or a tool: " + fromHelp(), Destination: &o.from},
 			&cli.BoolFlag{Name: "accept", Usage: "they were reviewed: no inbox", Destination: &o.accept},
 			&cli.BoolFlag{Name: "dry-run", Usage: "say what would come in", Destination: &o.dryRun},
+			&cli.BoolFlag{Name: "probe", Usage: "with a tool: list what its store has, and take in nothing", Destination: &o.probe},
+			&cli.StringFlag{Name: "filter", Usage: "with a tool: only what has `TEXT` in it", Destination: &o.filter},
+			&cli.IntFlag{Name: "max-length", Value: mostOfItem, Usage: "with a tool: cut a longer text after `N` characters", Destination: &o.most},
+			&cli.BoolFlag{Name: "allow-remote", Usage: "with opencode-mem: its server may be of another machine", Destination: &o.remote},
 		},
 		Action: func(c *cli.Context) error {
-			if c.NArg() != 1 {
+			isStore := o.from == "all" || slices.Contains(foreign.Tools, o.from)
+			switch {
+			case o.from != "" && !isStore && !slices.Contains(importFormats, o.from):
+				return usage("it is one of "+fromHelp(), "--from %s is neither a format nor a tool", o.from)
+			case !isStore && (o.probe || o.filter != "" || o.remote || c.IsSet("max-length")):
+				return usage("reverie import --from true-mem --probe", "--probe, --filter, --max-length and --allow-remote are for a tool's store")
+			case !isStore && c.NArg() != 1:
 				return usage("to read standard input: reverie import -", "import wants exactly one file")
-			}
-			if o.from != "" && !slices.Contains(importFormats, o.from) {
-				return usage("it is one of "+strings.Join(importFormats, ", "), "--from %s is not a format", o.from)
+			case isStore && (c.NArg() > 1 || c.NArg() == 1 && o.from == "all"):
+				return usage("reverie import --from TOOL [PLACE]", "import --from %s takes %s", o.from, map[bool]string{true: "no place", false: "one place"}[o.from == "all"])
+			case o.most < 1 || o.most > maxOfItem:
+				return usage(fmt.Sprintf("it is 1 to %d", maxOfItem), "--max-length is %d", o.most)
+			case isStore:
+				return runImportStores(c.Context, env, c.Args().First(), o)
 			}
 			return runImport(c.Context, env, c.Args().First(), o)
 		},
@@ -55,14 +77,21 @@ func importCommand(env *Env) *cli.Command {
 const maxWhole = 64 << 20
 
 // importFormats are what --from takes for files.
-var importFormats = []string{"jsonl", "json", "markdown"}
+var importFormats = []string{"jsonl", "json", "markdown", "om"}
 
-// numbered reads the lines of a file, in the format that it has, or in that named by from.
-func numbered(name, from string, r io.Reader) (iter.Seq[transfer.Numbered], error) {
-	in := bufio.NewReader(r)
+// fromHelp names everything that --from takes.
+func fromHelp() string {
+	return strings.Join(append(slices.Clone(importFormats), foreign.Tools...), ", ") + " or all"
+}
+
+// numbered reads the lines of a file, in the format that it has, or in that named by from; tool is whose export it is.
+func numbered(name, from string, r io.Reader) (lines iter.Seq[transfer.Numbered], tool string, err error) {
+	in := bufio.NewReaderSize(r, 64<<10)
 	if from == "" {
-		head, _ := in.Peek(512)
+		head, _ := in.Peek(64 << 10)
 		switch text := strings.TrimLeft(strings.TrimPrefix(string(head), "\ufeff"), " \t\r\n"); {
+		case foreign.IsOM(text):
+			from = "om"
 		case strings.HasPrefix(text, "["):
 			from = "json"
 		case transfer.IsMarkdown(text), strings.HasSuffix(strings.ToLower(name), ".md"):
@@ -72,18 +101,30 @@ func numbered(name, from string, r io.Reader) (iter.Seq[transfer.Numbered], erro
 		}
 	}
 	if from == "jsonl" {
-		return transfer.ReadJSONL(in), nil
+		return transfer.ReadJSONL(in), "jsonl", nil
 	}
 	data, err := io.ReadAll(io.LimitReader(in, maxWhole+1))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("import %s: %w", name, unwrapPath(err))
+		return nil, "", fmt.Errorf("import %s: %w", name, unwrapPath(err))
 	case len(data) > maxWhole:
-		return nil, &failure{exitFailed, fmt.Errorf("import %s: is longer than %d MiB", name, maxWhole>>20), "import it in parts, or as JSONL"}
+		return nil, "", &failure{exitFailed, fmt.Errorf("import %s: is longer than %d MiB", name, maxWhole>>20), "import it in parts, or as JSONL"}
+	case from == "om":
+		found, err := foreign.OM(string(data))
+		if err != nil {
+			return nil, "", &failure{exitFailed, fmt.Errorf("import %s: %w", name, err), "nothing was imported; mend this and import again"}
+		}
+		return func(yield func(transfer.Numbered) bool) {
+			for n, item := range found.Items {
+				if !yield(transfer.Numbered{N: n + 1, Line: itemLine(item)}) {
+					return
+				}
+			}
+		}, "om", nil
 	case from == "markdown":
-		return transfer.ReadMarkdown(string(data)), nil
+		return transfer.ReadMarkdown(string(data)), "jsonl", nil
 	}
-	return transfer.ReadJSON(data), nil
+	return transfer.ReadJSON(data), "jsonl", nil
 }
 
 // readImport makes memories of every line; errors name the first bad ones.
@@ -129,84 +170,124 @@ func runImport(ctx context.Context, env *Env, file string, o importOptions) erro
 		defer f.Close()
 		in = f
 	}
-	lines, err := numbered(file, o.from, in)
+	lines, tool, err := numbered(file, o.from, in)
 	if err != nil {
 		return err
 	}
-	memories, err := readImport(file, lines, "import/jsonl", env.Now())
+	memories, err := readImport(file, lines, "import/"+tool, env.Now())
 	if err != nil {
 		return err
 	}
-	why := "imported from " + file
+	b := batch{memories: memories, why: "imported from " + file}
 	if file == "-" {
-		why = "imported from standard input"
+		b.why = "imported from standard input"
 	}
+	res, err := w.takeBatch(ctx, b, o)
+	if err != nil {
+		return err
+	}
+	return w.tellImport(res, o)
+}
+
+// batch is what one import brings.
+type batch struct {
+	memories []record.Memory
+	why      string // said of each operation
+	from     string // the tool whose store it was; empty for a file
+	gone     func(*record.View) []record.Memory
+}
+
+// takeBatch puts a batch into the inbox or, where it was reviewed, into memory. What is gone where it came from waits in the inbox
+// in any case.
+func (w *workspace) takeBatch(ctx context.Context, b batch, o importOptions) (res transfer.Result, err error) {
 	found := redact.Report{}
-	for i := range memories {
+	for i := range b.memories {
 		var report redact.Report
-		memories[i], report = w.book.Clean(memories[i])
+		b.memories[i], report = w.book.Clean(b.memories[i])
 		found.Add(report)
 	}
 	if found.Found > 0 {
-		env.warn("%s redacted from what is imported", count(found.Found, "secret was", "secrets were"))
+		w.env.warn("%s redacted from what is imported", count(found.Found, "secret was", "secrets were"))
+	}
+	plan := func(v *record.View) ([]record.Operation, error) {
+		memories := slices.Clone(b.memories)
+		if b.gone != nil {
+			memories = append(memories, b.gone(v)...)
+		}
+		var ops []record.Operation
+		ops, res, err = w.importOps(v, memories, o.accept, b.why)
+		return ops, err
 	}
 	if o.dryRun {
-		var res transfer.Result
 		err := w.view(ctx, func(v *record.View) error {
-			_, res, err = w.importOps(v, memories, o.accept, why)
+			_, err := plan(v)
 			return err
 		})
 		if errors.Is(err, gitstore.ErrNoStore) {
-			res, err = transfer.Result{Added: len(memories)}, nil
+			return transfer.Result{Added: len(b.memories)}, nil
 		}
-		return errors.Join(err, w.tellImport(res, "would be "))
+		return res, err
 	}
 	if _, err := w.ensure(ctx); err != nil {
-		return err
+		return res, err
 	}
-	var res transfer.Result
 	err = w.update(ctx, func(tx *record.Tx, _ config.Config) error {
-		var ops []record.Operation
-		if ops, res, err = w.importOps(tx.View, memories, o.accept, why); err != nil {
+		ops, err := plan(tx.View)
+		if err != nil {
 			return err
 		}
 		for _, op := range ops {
-			if !o.accept {
-				err = tx.PutOperation(op)
-			} else {
+			if o.accept && !(op.Op == record.Retire && b.from != "") {
 				err = tx.Accept(op)
+			} else {
+				err = tx.PutOperation(op)
 			}
 			if err != nil {
 				return err
 			}
 		}
-		commit := gitstore.Commit{Subject: fmt.Sprintf("import: %s", count(len(ops), "statement", "statements")), Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "import"}}}
-		tx.Describe(commit)
+		subject := "import: " + count(len(ops), "statement", "statements")
+		if b.from != "" {
+			subject += " from " + b.from
+		}
+		tx.Describe(gitstore.Commit{Subject: subject, Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "import"}}})
 		return nil
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		w.tidy(ctx)
 	}
-	w.tidy(ctx)
-	if res.Added+res.Changed+res.Retired > 0 && !o.accept {
-		env.say("they wait in the inbox; next: reverie review, or reverie accept --all")
-	}
-	return w.tellImport(res, "")
+	return res, err
 }
 
-func (w *workspace) tellImport(res transfer.Result, would string) error {
+// tellImport is the answer of an import of a file.
+func (w *workspace) tellImport(res transfer.Result, o importOptions) error {
+	w.tellWaiting(res, o)
 	if w.env.JSON {
 		return w.env.object(res)
 	}
-	rest := ""
+	w.env.print("%s\n", importLine(res, o))
+	return nil
+}
+
+// tellWaiting says what is next for what waits in the inbox.
+func (w *workspace) tellWaiting(res transfer.Result, o importOptions) {
+	if res.Added+res.Changed+res.Retired > 0 && !o.accept && !o.dryRun {
+		w.env.say("they wait in the inbox; next: reverie review, or reverie accept --all")
+	}
+}
+
+func importLine(res transfer.Result, o importOptions) string {
+	would, rest := "", ""
+	if o.dryRun {
+		would = "would be "
+	}
 	if res.Retired > 0 {
 		rest = fmt.Sprintf(", %d %sretired", res.Retired, would)
 	}
 	if res.Refused > 0 {
 		rest += fmt.Sprintf(", %d refused: retired or rejected before", res.Refused)
 	}
-	w.env.print("%d %sadded, %d %schanged, %d known already%s\n", res.Added, would, res.Changed, would, res.Known, rest)
-	return nil
+	return fmt.Sprintf("%d %sadded, %d %schanged, %d known already%s", res.Added, would, res.Changed, would, res.Known, rest)
 }
 
 // importOps holds imported memories against what is known and what waits.

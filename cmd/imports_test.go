@@ -49,6 +49,7 @@ var arrows = map[string][]string{
 	"cmd/reverie":             {"cmd"},
 	"cmd/tui":                 nil,
 
+	"internal/foreign":         {"internal/pattern", "internal/sqlite"},
 	"gitstore/record/transfer": {"gitstore/record", "internal/pattern"},
 }
 
