@@ -75,7 +75,7 @@ func Run(ctx context.Context, given *Env, args []string) int {
 	env := *given
 	in, out := &interruptible{ctx: ctx, from: given.In}, &output{to: given.Out}
 	env.In, env.Out = in, out
-	app := newApp(&env)
+	app := newApp(&env, args...)
 	args = hoist(app, args)
 	app.Flags = append(app.Flags, cli.HelpFlag) // the parser adds it only with a help command of its own
 	err := app.RunContext(ctx, args)
@@ -123,7 +123,8 @@ func interrupted(err error) bool {
 
 func isHelp(arg string) bool { return arg == "-h" || arg == "--help" }
 
-func newApp(env *Env) *cli.App {
+// newApp is the command line, with the commands that args may need: all where there are none.
+func newApp(env *Env, args ...string) *cli.App {
 	app := &cli.App{
 		Name:  "reverie",
 		Usage: "a repository's memory, kept in git",
@@ -134,16 +135,7 @@ func newApp(env *Env) *cli.App {
 			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "more talk", Destination: &env.Verbose},
 			&cli.BoolFlag{Name: "no-color", Usage: "no colours"},
 		},
-		Commands: []*cli.Command{
-			learnCommand(env), reviewCommand(env), uiCommand(env), recallCommand(env), rememberCommand(env), statusCommand(env), doctorCommand(env),
-			initCommand(env), acceptCommand(env), rejectCommand(env), listCommand(env), showCommand(env), editCommand(env), forgetCommand(env), purgeCommand(env),
-			ingestCommand(env), sessionsCommand(env), reflectCommand(env), dreamCommand(env), distillCommand(env), evalCommand(env),
-			contextCommand(env), whyCommand(env), checkpointCommand(env), kvCommand(env), compressCommand(env), expandCommand(env),
-			logCommand(env), blameCommand(env), diffCommand(env), revertCommand(env),
-			syncCommand(env), mergeCommand(env), conflictsCommand(env), mergeDriverCommand(env), trustCommand(env),
-			loopCommand(env), sandboxCommand(env), mcpCommand(env), staleCommand(env), renderCommand(env), importCommand(env), exportCommand(env), checkCommand(env), configCommand(env), uninstallCommand(env), hookCommand(env), workerCommand(env),
-			versionCommand(env), helpCommand(),
-		},
+		Commands:                  commandsFor(env, args),
 		HideVersion:               true,
 		HideHelpCommand:           true, // helpCommand is ours
 		DisableSliceFlagSeparator: true, // a comma belongs to the value

@@ -8,7 +8,7 @@ import (
 )
 
 // helpCommand is in place of the parser's own, which cannot say what was meant.
-func helpCommand() *cli.Command {
+func helpCommand(*Env) *cli.Command {
 	return &cli.Command{
 		Name:      "help",
 		Aliases:   []string{"h"},

@@ -134,6 +134,19 @@ func same(t interface{ Fatalf(string, ...any) }, r *Reader, docs []Doc) {
 			got = append(got, use{c.Doc, c.Freq})
 		}
 		equal("postings of "+term, want, got)
+		for _, most := range []int{2, 256} {
+			got, room := []use(nil), make([]Posting, most)
+			for c := r.Postings(id); ; {
+				n := c.Read(room)
+				if n == 0 {
+					break
+				}
+				for _, p := range room[:n] {
+					got = append(got, use{p.Doc, p.Freq})
+				}
+			}
+			equal(fmt.Sprintf("postings of %s, %d at once", term, most), want, got)
+		}
 		for _, begin := range []string{term, term[:1], term[:len(term)/2], term + "a"} {
 			if at%(1+len(postings)/20) > 0 {
 				break // some are enough
