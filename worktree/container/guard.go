@@ -23,7 +23,7 @@ func Guard(place *worktree.Place, tree Tree, s worktree.State, scanner *redact.S
 			quiet = true
 		}
 		known = nil
-		return tree.Scrub(ctx)
+		return tree.scrub(ctx)
 	}
 	place.Runs = sandbox.Runs
 	place.Holds = func(name string) bool { return sandbox.Runs(name) == sandbox.GitObeys }

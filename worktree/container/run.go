@@ -69,7 +69,7 @@ func (r *Runner) Run(ctx context.Context, c worktree.Command) (worktree.Result, 
 	case err != nil:
 		return res, fmt.Errorf("%w: %w", worktree.ErrSandbox, err)
 	}
-	return res, r.Tree.Scrub(ctx)
+	return res, r.Tree.scrub(ctx)
 }
 
 // lookFor prints the first of its arguments that is no program.

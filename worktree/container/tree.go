@@ -26,12 +26,12 @@ type Tree struct {
 	Repo    *git.Repo
 	Base    string                 // the commit that the loop began at
 	Dir     string                 // its top
-	Removed func([]sandbox.Change) // is told what Scrub has removed
+	Removed func([]sandbox.Change) // is told what was taken out of it
 }
 
-// Scrub takes out of the work tree what git must not meet there. A folder that git takes for a repository stays as it is where the base has it just so:
+// scrub takes out of the work tree what git must not meet there. A folder that git takes for a repository stays as it is where the base has it just so:
 // it is part of the project, and in the user's own work tree as well. An error wraps worktree.ErrSandbox.
-func (t Tree) Scrub(ctx context.Context) error {
+func (t Tree) scrub(ctx context.Context) error {
 	gone, err := sandbox.Scrub(t.Dir, func(bare string) (bool, error) { return t.asCommitted(ctx, bare) })
 	t.Removed(gone)
 	if err != nil {

@@ -48,7 +48,7 @@ func TestScrubKeepsWhatTheBaseHas(t *testing.T) {
 					gone = append(gone, c.Path)
 				}
 			}}
-			if err := tree.Scrub(t.Context()); err != nil {
+			if err := tree.scrub(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			slices.Sort(gone)

@@ -14,7 +14,7 @@ import (
 // make it. Inside a container there are other programs.
 func Doubts(ctx context.Context, repo *git.Repo, plan worktree.Plan, base string, inside bool) (doubts []*worktree.PlanError) {
 	for i, line := range plan.Verify {
-		word := First(line)
+		word := first(line)
 		why := ""
 		switch {
 		case word == "" || inside && (path.IsAbs(word) || !strings.Contains(word, "/")):
@@ -43,8 +43,8 @@ func Doubts(ctx context.Context, repo *git.Repo, plan worktree.Plan, base string
 	return doubts
 }
 
-// First is the program that a command line calls first; "" where a shell would have to find that out.
-func First(line string) string {
+// first is the program that a command line calls first; "" where a shell would have to find that out.
+func first(line string) string {
 	for _, word := range strings.Fields(line) {
 		if at := strings.IndexAny(word, ";|&<>()"); at > 0 {
 			word = word[:at]

@@ -16,7 +16,7 @@ func TestFirstWordOfACommand(t *testing.T) {
 		"for f in *; do x; done": "for",
 		"A=1":                    "",
 	} {
-		if got := First(line); got != want {
+		if got := first(line); got != want {
 			t.Errorf("%s: %q, want %q", line, got, want)
 		}
 	}

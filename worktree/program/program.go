@@ -30,7 +30,7 @@ func Of(set worktree.Settings, phase worktree.Phase, inside bool) (word string, 
 	name := set.Agent
 	switch {
 	case phase == worktree.Auditing && set.AuditAgent == "":
-		return First(set.Audit), true, nil
+		return first(set.Audit), true, nil
 	case phase == worktree.Auditing:
 		name = set.AuditAgent
 	case name == worktree.Hand:
