@@ -198,6 +198,11 @@ func TestPolicy(t *testing.T) {
 	}
 	model := sight("codex", "c", "", "z")
 	model.How = record.Model
+	said := func(client string) record.Sighting {
+		s := sight(client, "s-"+client, "", "w-"+client)
+		s.How = record.Said
+		return s
+	}
 	cases := []struct {
 		name   string
 		policy Policy
@@ -205,6 +210,9 @@ func TestPolicy(t *testing.T) {
 		want   string // empty: accepted
 	}{
 		{"said", both, record.Operation{Op: record.Add, How: record.Said}, ""},
+		{"said in a history that keeps nobody's words apart", both, record.Operation{Op: record.Add, How: record.Said, Sightings: []record.Sighting{said("aider")}}, "stands in a history that does not keep a person's words apart"},
+		{"said there and elsewhere", both, record.Operation{Op: record.Add, How: record.Said, Sightings: []record.Sighting{said("aider"), said("claude")}}, ""},
+		{"seen there is not seen", both, record.Operation{Op: record.Add, How: record.Seen, Sightings: []record.Sighting{sight("claude", "a", "", "x"), sight("aider", "b", "", "y")}}, "seen in too few sessions"},
 		{"review only", Policy{}, record.Operation{Op: record.Add, How: record.Said}, "nobody reviewed it"},
 		{"model", both, record.Operation{Op: record.Add, How: record.Model}, "nobody reviewed it"},
 		{"a policy that names model lets nothing of it through", Policy{Accept: []record.How{record.Model}}, record.Operation{Op: record.Add, How: record.Model}, "nobody reviewed it"},

@@ -25,6 +25,8 @@ func (p Policy) Accepts(o record.Operation) (ok bool, why string) {
 		return false, "contradicts " + o.Contradicts[0]
 	case !slices.Contains(p.Accept, o.How):
 		return false, "nobody reviewed it"
+	case o.How == record.Said && onlyUnmarked(o.Sightings):
+		return false, "stands in a history that does not keep a person's words apart"
 	case o.How == record.Said:
 		return true, ""
 	case o.How == record.Seen:
@@ -45,10 +47,26 @@ func borne(sightings []record.Sighting) []record.Sighting {
 // byModel reports whether a sighting is neither a person's words nor what commands showed.
 func byModel(s record.Sighting) bool { return s.How != record.Said && s.How != record.Seen }
 
-// saying are the sightings that bear an operation's statement out because they say it.
+// unmarked reports whether a sighting is of a transcript that is one text, in which what an agent repeats of a file may look like
+// a person's words, or like another session: Aider's history.
+func unmarked(s record.Sighting) bool { return s.Client == "aider" }
+
+// onlyUnmarked reports whether nothing but such transcripts has a person saying it.
+func onlyUnmarked(sightings []record.Sighting) bool {
+	any := false
+	for _, s := range sightings {
+		if s.How == record.Said && !unmarked(s) {
+			return false
+		}
+		any = any || s.How == record.Said
+	}
+	return any
+}
+
+// saying are the sightings that, by themselves, bear an operation's statement out because they say it.
 func saying(o record.Operation) []record.Sighting {
 	print := record.Print(o.Memory.Text)
 	return slices.DeleteFunc(borne(o.Sightings), func(s record.Sighting) bool {
-		return s.Says != "" && !print.Same(record.Print(s.Says))
+		return unmarked(s) || s.Says != "" && !print.Same(record.Print(s.Says))
 	})
 }

@@ -19,11 +19,12 @@ const (
 	Claude   Format = "claude"   // Claude Code's JSONL, also its `--output-format stream-json`
 	Codex    Format = "codex"    // Codex CLI's rollout JSONL
 	Gemini   Format = "gemini"   // Gemini CLI's chats, JSONL or one JSON document
+	Aider    Format = "aider"    // Aider's .aider.chat.history.md
 	JSONL    Format = "jsonl"    // generic: one session per line
 )
 
 // Formats holds every format Decode knows, Auto first.
-var Formats = []Format{Auto, OpenCode, Claude, Codex, Gemini, JSONL}
+var Formats = []Format{Auto, OpenCode, Claude, Codex, Gemini, Aider, JSONL}
 
 var (
 	// ErrUnknownFormat is returned when no record of a known format was found, or none of the
@@ -89,6 +90,10 @@ func (r *run) read(br *bufio.Reader, f Format) error {
 	}
 	switch f {
 	case Auto, "":
+		if bytes.HasPrefix(head, []byte(aiderStart)) {
+			f = Aider
+			break
+		}
 		if f = detectDocument(head); f != "" {
 			return r.document(br, f)
 		}
@@ -101,6 +106,10 @@ func (r *run) read(br *bufio.Reader, f Format) error {
 		} else if d != "" {
 			return fmt.Errorf("%w: not %s, it looks like %s", ErrUnknownFormat, f, d)
 		}
+	case Aider:
+		if !bytes.HasPrefix(head, []byte(aiderStart)) {
+			return fmt.Errorf("%w: not %s, it does not begin with %q", ErrUnknownFormat, f, aiderStart)
+		}
 	case Claude, Codex, JSONL:
 		if d := detectDocument(head); d != "" {
 			return fmt.Errorf("%w: not %s, it looks like %s", ErrUnknownFormat, f, d)
@@ -109,6 +118,7 @@ func (r *run) read(br *bufio.Reader, f Format) error {
 		return fmt.Errorf("%w: %q: want %s", ErrUnknownFormat, f, formatList(Formats))
 	}
 
+	r.blanks = f == Aider
 	lines := &lineReader{r: br, max: MaxLine}
 	first, err := r.firstLines(lines, f)
 	if err != nil {
@@ -152,6 +162,8 @@ func (r *run) parser(f Format) parser {
 		return newCodex(r)
 	case Gemini:
 		return newGemini(r)
+	case Aider:
+		return &aider{run: r}
 	default:
 		return &generic{run: r}
 	}

@@ -21,6 +21,7 @@ type run struct {
 	stats    Stats
 	name     string // of the input, without directory and extension; may be empty
 	line     int    // the line being read, from 1
+	blanks   bool   // empty lines are handed over too
 	firstBad error
 
 	Session                  // header of the session that is open, or being prepared
@@ -43,7 +44,7 @@ func (r *run) badAt(line int, err error) {
 	}
 }
 
-// nextLine returns the next line that is not blank and not too long.
+// nextLine returns the next line that is not too long and, unless those are wanted, not blank.
 func (r *run) nextLine(lines *lineReader) ([]byte, error) {
 	for {
 		if err := r.ctx.Err(); err != nil {
@@ -61,7 +62,7 @@ func (r *run) nextLine(lines *lineReader) ([]byte, error) {
 		if lines.n == 1 {
 			b = bytes.TrimPrefix(b, bom)
 		}
-		if len(bytes.TrimSpace(b)) == 0 {
+		if len(bytes.TrimSpace(b)) == 0 && !r.blanks {
 			continue
 		}
 		return b, nil

@@ -1,0 +1,141 @@
+package transcript
+
+import (
+	"bytes"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/internal/pattern"
+)
+
+// aider reads Aider's history, a Markdown file to which each of its runs appends: a heading when it starts, "#### " before each
+// line that a person enters, "> " before each that Aider says, and the model's answers as they are.
+//
+// Nothing keeps an answer from having such lines of its own. Aider's end with two spaces, an answer's seldom do, so
+// only those are taken for Aider's; but what one answer repeats of a file may look like anything. So a person decides on all that is
+// learned from it: the policy lets nothing through that such a history alone bears out.
+type aider struct {
+	*run
+	asked  bool     // a person entered something in this session
+	input  []string // lines of what a person enters, not handed over yet
+	answer []string // lines of the model's, not handed over yet
+}
+
+const aiderStart = "# aider chat started at "
+
+var (
+	aiderHeading = pattern.New(`^# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*$`)
+	aiderModel   = pattern.New(`^(?:Main model|Model): (\S+)(?: with |$)`)
+	aiderVersion = pattern.New(`^Aider v(\d\S*)$`)
+	aiderEdit    = pattern.New(`^Applied edit to (\S.*)$`)
+	aiderRun     = pattern.New(`^Running (\S.*)$`)
+)
+
+func (p *aider) line(b []byte) error {
+	text := string(bytes.TrimSuffix(b, []byte("\r")))
+	if m := aiderHeading.FindStringSubmatch(text); m != nil {
+		return p.start(m[1])
+	}
+	if p.ID == "" {
+		if strings.TrimSpace(text) != "" {
+			p.stats.Ignored++
+		}
+		return nil
+	}
+	isOwn := strings.HasSuffix(text, "  ")
+	if said, ok := strings.CutPrefix(text, "####"); ok && isOwn && (said[0] == ' ') {
+		if err := p.flushAnswer(); err != nil {
+			return err
+		}
+		p.asked = true
+		p.input = append(p.input, strings.TrimSpace(said))
+		return nil
+	}
+	if err := p.flushUser(); err != nil {
+		return err
+	}
+	if said, ok := strings.CutPrefix(text, "> "); ok && isOwn {
+		if err := p.flushAnswer(); err != nil {
+			return err
+		}
+		return p.said(strings.TrimSpace(said))
+	}
+	if p.asked { // before that it is the rest of the command line that Aider was started with
+		p.answer = append(p.answer, strings.TrimRight(text, " "))
+	}
+	return nil
+}
+
+// start begins a session, named for when it did, by the clock of the machine.
+func (p *aider) start(when string) error {
+	if err := p.end(); err != nil {
+		return err
+	}
+	at, err := time.ParseInLocation(time.DateTime, when, time.Local)
+	if err != nil {
+		p.bad(err)
+		return nil
+	}
+	id := "chat-" + at.Format("20060102-150405")
+	for p.closed[id] { // two in one second
+		id += "-again"
+	}
+	p.Session = Session{Client: string(Aider), ID: id, Started: at.UTC()}
+	return nil
+}
+
+// said is a line of Aider's own.
+func (p *aider) said(text string) error {
+	if m := aiderModel.FindStringSubmatch(text); m != nil {
+		p.Model = m[1]
+	} else if m := aiderVersion.FindStringSubmatch(text); m != nil {
+		p.Version = m[1]
+	} else if m := aiderEdit.FindStringSubmatch(text); m != nil {
+		return p.emit(Event{Kind: Call, Tool: "edit", Action: Edit, Paths: []string{m[1]}})
+	} else if m := aiderRun.FindStringSubmatch(text); m != nil {
+		return p.emit(Event{Kind: Call, Tool: "run", Action: Run, Command: m[1]})
+	} else {
+		p.stats.Ignored++
+	}
+	return nil
+}
+
+// flushUser hands over what a person entered: words, or a command of Aider's. A question of Aider's that it answered for the person
+// stands there too.
+func (p *aider) flushUser() error {
+	lines := p.input
+	p.input = nil
+	if len(lines) == 0 {
+		return nil
+	}
+	text := strings.TrimSpace(strings.Join(lines, "\n"))
+	switch {
+	case text == "" || text == "<blank>":
+		return nil
+	case strings.HasPrefix(text, "/"), strings.HasPrefix(text, "!"):
+		return p.emit(Event{Kind: User, Origin: Command, Text: text})
+	case strings.Contains(text, "(Y)es/(N)o"):
+		return p.emit(Event{Kind: User, Origin: Injected, Text: text})
+	}
+	return p.run.user(Event{}, Typed, text)
+}
+
+func (p *aider) flushAnswer() error {
+	text := strings.TrimSpace(strings.Join(p.answer, "\n"))
+	p.answer = nil
+	if text == "" {
+		return nil
+	}
+	return p.emit(Event{Kind: Assistant, Text: text})
+}
+
+func (p *aider) end() error {
+	if err := p.flushUser(); err != nil {
+		return err
+	}
+	if err := p.flushAnswer(); err != nil {
+		return err
+	}
+	p.asked = false
+	return p.run.end()
+}
