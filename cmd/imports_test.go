@@ -67,6 +67,9 @@ var arrows = map[string][]string{
 	"cmd/tui":                 nil,
 	"cmd/ci":                  {"internal/pattern"},
 	"cmd/check":               {"cmd/ci", "dream", "gitstore", "gitstore/record", "internal/attack", "internal/config", "internal/finding", "internal/redact", "internal/unseen"},
+
+	"internal/foreign":         {"internal/pattern", "internal/sqlite"},
+	"gitstore/record/transfer": {"gitstore/record", "internal/pattern"},
 }
 
 // testsOnly are packages that only tests may import.

@@ -11,6 +11,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/anchor"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/gitstore/record/transfer"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/urfave/cli/v2"
@@ -209,9 +210,9 @@ func runRemember(ctx context.Context, env *Env, text string, o rememberOptions) 
 // suggest puts what an agent wants remembered into the inbox.
 func (w *workspace) suggest(ctx context.Context, m record.Memory) error {
 	var ops []record.Operation
-	var res importResult
+	var res transfer.Result
 	err := w.update(ctx, func(tx *record.Tx, _ config.Config) (err error) {
-		if ops, res, err = w.importOps(tx.View, []record.Memory{m}, false); err != nil {
+		if ops, res, err = w.importOps(tx.View, []record.Memory{m}, false, ""); err != nil {
 			return err
 		}
 		for i, o := range ops {

@@ -34,7 +34,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
-// Clone is a repository with everything of ours in it. All fields are needed but Agents.
+// Clone is a repository with everything of ours in it. All fields are needed but Scanner and Agents.
 type Clone struct {
 	Repo    *git.Repo
 	Memory  *gitstore.Store   // the memory branch
@@ -61,7 +61,7 @@ type State struct {
 type Kind int
 
 const (
-	Plain    Kind = iota // a line of JSON goes, and elsewhere a few words stand where the text stood
+	Plain    Kind = iota // "[purged]" stands where the text stood; a line of JSON goes whole
 	Whole                // removed: it is made again, or its name binds it to its bytes
 	Session              // removed: it is raw material, and says a thing in many ways; only the words of its JSON count
 	Note                 // removed likewise: JSON that somebody noted

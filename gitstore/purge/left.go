@@ -34,7 +34,7 @@ const (
 	InRef          Place = "ref"           // Name, of the user's
 	InLog          Place = "log"           // the reflog of the ref Name
 	InWorkTree     Place = "work tree"     // the folder Name, with the branch checked out, and its index
-	InUnknown      Place = "somewhere"     // an index, a stash or a log of the user's; git does not say which
+	InUnknown      Place = "unknown"       // an index, a stash or a log of the user's; git does not say which
 	InPacks        Place = "packs"         // Count objects in packs, which nothing reaches
 	InReached      Place = "reached"       // objects that the places named before reach
 	InRefName      Place = "name of a ref" // Name, a ref of ours
