@@ -24,7 +24,11 @@ func kvCommand(env *Env) *cli.Command {
 			{Name: "set", ArgsUsage: "KEY TEXT|-", Usage: "keep a value, in the place of what was there; - reads standard input",
 				Flags: []cli.Flag{&cli.StringFlag{Name: "ttl", Usage: "for `TIME`: 90m, 12h, 7d, 2w", Value: "7d", Destination: &ttl}},
 				Action: takes(2, 2, func(c *cli.Context, words, _ []string) error {
-					return runKVSet(c.Context, env, words[0], words[1], ttl)
+					value, err := env.value(words[1])
+					if err != nil {
+						return err
+					}
+					return runKVSet(c.Context, env, words[0], value, ttl)
 				})},
 			{Name: "get", ArgsUsage: "KEY", Usage: "print a value, byte for byte; exit 1 where there is none",
 				Action: takes(1, 1, func(c *cli.Context, words, _ []string) error { return runKVGet(c.Context, env, words[0]) })},
@@ -65,20 +69,25 @@ func (w *workspace) countValues() (int, error) {
 	return len(all), err
 }
 
+// value is an argument, or standard input where it is "-".
+func (env *Env) value(arg string) (string, error) {
+	if arg != "-" {
+		return arg, nil
+	}
+	data, err := io.ReadAll(io.LimitReader(env.In, 2*kv.MaxValue+1)) // with secrets it may be longer than what is kept
+	if err != nil {
+		return "", fmt.Errorf("read standard input: %w", err)
+	}
+	if len(data) > 2*kv.MaxValue {
+		return "", usage("", "the value on standard input has more than %d bytes", kv.MaxValue)
+	}
+	return string(data), nil
+}
+
 func runKVSet(ctx context.Context, env *Env, key, value, ttl string) error {
 	span, ok := parseSpan(ttl)
 	if !ok {
 		return usage("as 90m, 12h, 7d or 2w", "--ttl does not understand %q", ttl)
-	}
-	if value == "-" {
-		data, err := io.ReadAll(io.LimitReader(env.In, 2*kv.MaxValue+1)) // with secrets it may be longer than what is kept
-		if err != nil {
-			return fmt.Errorf("read standard input: %w", err)
-		}
-		if len(data) > 2*kv.MaxValue {
-			return usage("", "set %s: the value has more than %d bytes", key, kv.MaxValue)
-		}
-		value = string(data)
 	}
 	w, err := env.open(ctx)
 	if err != nil {

@@ -138,7 +138,7 @@ func TestReadOnlyServerRefusesWrites(t *testing.T) {
 	id := parsed[memoryJSON](t, answer(t, r.Dir, "", "remember", "Use pnpm"))[0].ID
 	before := r.Run("for-each-ref")
 	s := serveMCP(t, r.Dir, "c", mcpOptions{readOnly: true})
-	for tool, args := range map[string]fields{"remember": {"text": "Use bun"}, "forget": {"id": id, "reason": "gone"}, "checkpoint": {"note": "here we are"}} {
+	for tool, args := range map[string]fields{"remember": {"text": "Use bun"}, "forget": {"id": id, "reason": "gone"}, "checkpoint": {"note": "here we are"}, "kv_set": {"key": "k", "value": "v"}} {
 		if res, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: args}); err == nil && !res.IsError {
 			t.Errorf("%s: %s", tool, textOf(res))
 		}
