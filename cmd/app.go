@@ -43,7 +43,7 @@ func Main(args []string) int {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	done := make(chan int, 1)
-	go func() { done <- Run(ctx, system(), args) }()
+	go func() { done <- withRoom(func() int { return Run(ctx, system(), args) }) }()
 	select {
 	case code := <-done:
 		return code
@@ -98,6 +98,10 @@ func Run(ctx context.Context, given *Env, args []string) int {
 	code, hint := explain(err)
 	if asked := new(failure); code == exitNoStore && !errors.As(err, &asked) && env.hasRemote(ctx) {
 		hint += "\nor, if somebody else has begun it, bring it here with: reverie sync"
+	}
+	if err.Error() != "" && env.JSON {
+		env.tellError(code, err.Error(), hint)
+		return code
 	}
 	if err.Error() != "" {
 		for line := range strings.SplitSeq(err.Error(), "\n") {

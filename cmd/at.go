@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/anchor"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/git"
 )
@@ -17,7 +18,7 @@ import (
 // younger than that commit, and from then on memories stand as they do at that commit.
 func (w *workspace) pastState(ctx context.Context, rev string) (string, error) {
 	if rest, ok := afterHead(rev); ok {
-		rev = w.here(ctx).commit + rest // this worktree's
+		rev = w.code.Here(ctx).ID + rest // this worktree's
 	}
 	id, err := w.memory.Resolve(ctx, rev)
 	if err != nil || rev[0] == '~' || rev[0] == '^' || strings.HasPrefix(rev, "@{") {
@@ -50,26 +51,26 @@ func (w *workspace) pastState(ctx context.Context, rev string) (string, error) {
 	if _, err := w.repo.ReadRef(ctx, "refs/heads/"+rev); err == nil {
 		branch = rev
 	}
-	w.code = w.codeAt(string(id), branch)
+	w.code.Stand(string(id), branch)
 	return state, nil
 }
 
 // judged is the code that a check of the memory branch itself looks at: what is checked out, or, where that is the
 // memory, as in the checkout of a pull request, the default branch.
-func (w *workspace) judged(ctx context.Context) *code {
-	here := w.here(ctx)
-	if here.commit == "" {
+func (w *workspace) judged(ctx context.Context) *anchor.Commit {
+	here := w.code.Here(ctx)
+	if here.ID == "" {
 		return here
 	}
-	if ours, err := w.ofMemory(ctx, here.commit); !ours || err != nil {
+	if ours, err := w.ofMemory(ctx, here.ID); !ours || err != nil {
 		return here
 	}
-	main := w.mainline(ctx)
+	main := w.code.Mainline(ctx)
 	if len(main.Tips) == 0 {
 		return here
 	}
-	w.code = w.codeAt(main.Tips[len(main.Tips)-1], main.Name) // origin's where it is here: the local one may lag behind
-	return w.code
+	w.code.Stand(main.Tips[len(main.Tips)-1], main.Name) // origin's where it is here: the local one may lag behind
+	return w.code.Here(ctx)
 }
 
 // afterHead is what follows HEAD or @ in a revision that begins with one of them.

@@ -1,13 +1,12 @@
 package cmd
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
+	"github.com/reverie-memory/reverie/cmd/check"
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
@@ -151,7 +150,7 @@ func (w *workspace) noteStale(ctx context.Context) error {
 			if !m.Live(w.env.Now()) || !standings(m).Stale {
 				continue
 			}
-			for _, what := range w.here(ctx).gone(ctx, m) {
+			for _, what := range w.code.Here(ctx).Gone(ctx, m) {
 				if w.env.JSON {
 					err = errors.Join(err, w.env.object(map[string]string{"where": w.branch(), "note": m.Path() + ": stale: " + what}))
 					continue
@@ -169,7 +168,7 @@ func (w *workspace) noteStale(ctx context.Context) error {
 
 // checkState reads the files of the state folder that cannot be made again.
 func (w *workspace) checkState(tell func(where, what string)) {
-	_, approved := w.approvals()
+	approved := w.judge.Check()
 	_, remotes := w.readRemotes()
 	for _, err := range []error{approved, remotes} {
 		if err != nil {
@@ -184,14 +183,14 @@ func (w *workspace) checkState(tell func(where, what string)) {
 func (w *workspace) checkFiles(ctx context.Context, tell func(where, what string)) error {
 	err := w.memory.View(ctx, func(t *gitstore.Tree) error {
 		return t.Walk("", func(path string, _ gitstore.ID) error {
-			if !known(path) {
+			if !check.Known(path) {
 				tell(w.branch(), path+": nothing of Reverie's; remove it from the branch")
 			}
 			if !strings.HasPrefix(path, "memories/") {
 				return nil
 			}
 			data, err := t.Read(path)
-			if line := conflict(data); err == nil && line > 0 {
+			if line := check.Conflict(data); err == nil && line > 0 {
 				tell(w.branch(), fmt.Sprintf("%s:%d: holds the markers of a merge conflict; keep what is right and take them out", path, line))
 			}
 			return ctx.Err()
@@ -202,28 +201,4 @@ func (w *workspace) checkFiles(ctx context.Context, tell func(where, what string
 		return nil
 	}
 	return err
-}
-
-// known reports whether a file of the memory branch is one that belongs there: ours, or a forge's.
-func known(path string) bool {
-	top, _, inside := strings.Cut(path, "/")
-	if inside {
-		return slices.Contains([]string{"memories", "reflections", "dreams", "checkpoints", record.PurgeDir, "skills", ".github"}, top)
-	}
-	return slices.Contains([]string{"README.md", "reverie.toml", ".gitlab-ci.yml"}, top)
-}
-
-// conflict is the first line, from 1, that git writes where a merge could not decide; 0 if there is none.
-// A line of = alone is no sign of it: it also underlines a heading.
-func conflict(text []byte) int {
-	n := 0
-	for line := range bytes.Lines(text) {
-		n++
-		for _, mark := range []string{"<<<<<<< ", "||||||| ", ">>>>>>> "} {
-			if bytes.HasPrefix(line, []byte(mark)) {
-				return n
-			}
-		}
-	}
-	return 0
 }

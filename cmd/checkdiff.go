@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/reverie-memory/reverie/cmd/check"
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/finding"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/redact"
 )
@@ -43,7 +45,7 @@ func runCheckDiff(ctx context.Context, env *Env, o checkDiffOptions) error {
 	if err := env.tellFindings(found, o); err != nil {
 		return err
 	}
-	n := map[level]int{}
+	n := map[finding.Level]int{}
 	for _, f := range found {
 		n[f.Level]++
 	}
@@ -51,8 +53,8 @@ func runCheckDiff(ctx context.Context, env *Env, o checkDiffOptions) error {
 		env.say("nothing found in %s", o.span)
 		return nil
 	}
-	summary := fmt.Sprintf("%s, %s and %s in %s", count(n[levelError], "error", "errors"), count(n[levelWarning], "warning", "warnings"), count(n[levelNote], "note", "notes"), o.span)
-	if n[levelError] > 0 || o.strict && n[levelWarning] > 0 {
+	summary := fmt.Sprintf("%s, %s and %s in %s", count(n[finding.Error], "error", "errors"), count(n[finding.Warning], "warning", "warnings"), count(n[finding.Note], "note", "notes"), o.span)
+	if n[finding.Error] > 0 || o.strict && n[finding.Warning] > 0 {
 		env.warn("%s", summary)
 		return negative
 	}
@@ -150,157 +152,34 @@ func (w *workspace) cutOff(ctx context.Context, err error) error {
 	return &failure{exitFailed, err, "fetch the branch that it is on; what can be looked at here: " + w.spanHint(ctx)}
 }
 
-// checkDiff returns everything that the rules find in a span.
-func (w *workspace) checkDiff(ctx context.Context, s span) ([]finding, error) {
-	c := &diffCheck{ctx: ctx, w: w, scanner: redact.New(w.allSecrets(ctx)...), looked: map[gitstore.ID]bool{}, claims: map[string]bool{}}
-	view := func(id gitstore.ID, fn func(*gitstore.Tree) error) error {
-		if id == "" {
-			return fn(nil)
-		}
-		return w.memory.ViewAt(ctx, string(id), fn)
+// checkDiff returns everything that the rules find in a span, in order.
+func (w *workspace) checkDiff(ctx context.Context, s span) ([]finding.Finding, error) {
+	if s.to == "" {
+		return nil, usage("", "the state to check is none")
 	}
-	err := view(s.to, func(head *gitstore.Tree) error {
-		if head == nil {
-			return usage("", "the state to check is none")
-		}
-		return view(s.from, func(base *gitstore.Tree) error {
-			return view(s.beside, func(beside *gitstore.Tree) error {
-				c.head, c.base, c.beside = head, base, beside
-				if err := c.needMemories(s); err != nil {
-					return err
-				}
-				if err := c.run(); err != nil {
-					return err
-				}
-				return c.checkHistory(s)
-			})
-		})
+	found, err := check.Run(ctx, check.Change{
+		Store: w.memory, From: s.from, To: s.to, Beside: s.beside,
+		Scanner: redact.New(w.allSecrets(ctx)...), Now: w.env.Now(), Version: version(),
+		Brief: func(text string) string { return oneLine(text, 120) },
+		Stale: func(m record.Memory) []string { return w.judged(ctx).Gone(ctx, m) },
 	})
-	return sortFindings(c.found), err
-}
-
-// diffCheck is one run of the rules.
-type diffCheck struct {
-	ctx     context.Context
-	w       *workspace
-	scanner *redact.Scanner
-	head    *gitstore.Tree
-	base    *gitstore.Tree // nil for nothing
-	beside  *gitstore.Tree // what the base became meanwhile; mostly nil
-	found   []finding
-
-	changes []changedFile
-	looked  map[gitstore.ID]bool // contents that the rules for text saw
-	claims  map[string]bool      // paths of memories that say something new
-	known   []knownMemory        // every memory that can be read at head, and those that came beside it
-}
-
-// changedFile is a file that differs, with both contents; nil where there is none.
-type changedFile struct {
-	path     string
-	old, new []byte
-	id       string // of the memory
-}
-
-func (c *diffCheck) add(rule string, at level, path string, line int, id, format string, args ...any) {
-	text, _ := c.scanner.Text(fmt.Sprintf(format, args...))
-	where, _ := c.scanner.Text(path)
-	c.found = append(c.found, finding{rule, at, where.String(), line, id, visible(text.String())})
-}
-
-func (c *diffCheck) run() error {
-	if err := c.readChanges(); err != nil {
-		return err
-	}
-	if err := c.readMemories(); err != nil {
-		return err
-	}
-	for _, f := range c.changes {
-		c.checkFile(f)
-		if f.new != nil {
-			c.checkText(f)
+	var none *check.NoMemoryError
+	var history *check.HistoryError
+	switch {
+	case errors.As(err, &none):
+		name := s.b
+		if none.Base {
+			name = s.a
 		}
+		err = fmt.Errorf("%s is no state of the memory: there is no reverie.toml in it", oneLine(name, 60))
+		return nil, &failure{exitFailed, err, "name two states of the memory branch, as in: " + w.spanHint(ctx)}
+	case errors.As(err, &history):
+		return nil, w.cutOff(ctx, history.Err)
+	case err != nil:
+		return nil, err
 	}
-	return c.checkMemories()
-}
-
-// readChanges reads the files that differ. Entries that a memory must not have are findings, unless the
-// base has them too.
-func (c *diffCheck) readChanges() error {
-	var before gitstore.ID
-	had := map[string]bool{}
-	if c.base != nil {
-		before = c.base.ID()
-		err := c.base.Walk("", func(string, gitstore.ID) error { return nil })
-		for _, e := range entryErrors(err) {
-			had[e.Error()] = true
-		}
-		if err != nil && entryErrors(err) == nil {
-			return err
-		}
+	for i := range found {
+		found[i].Message = visible(found[i].Message)
 	}
-	var all []gitstore.Change
-	err := c.head.Diff(before, func(ch gitstore.Change) error {
-		all = append(all, ch)
-		return nil
-	})
-	bad := map[string]bool{}
-	for _, e := range entryErrors(err) {
-		bad[e.Path] = true
-		if !had[e.Error()] {
-			c.add("entry", levelError, e.Path, 0, "", "%s", e.Why)
-		}
-	}
-	if err != nil && len(bad) == 0 {
-		return err
-	}
-	if len(all) > maxChanged {
-		for _, ch := range all {
-			c.changes = append(c.changes, changedFile{path: ch.Path}) // a rule says that these are too many
-		}
-		return nil
-	}
-	for _, ch := range all {
-		if ch.New == "" && bad[ch.Path] {
-			continue // it is there, as something that must not be
-		}
-		f := changedFile{path: ch.Path, id: memoryID(ch.Path)}
-		if ch.Old != "" {
-			if f.old, err = c.base.Read(ch.Path); errors.Is(err, gitstore.ErrTooLarge) {
-				f.old, err = []byte{}, nil
-			} else if err != nil {
-				return err
-			}
-		}
-		if ch.New != "" {
-			f.new, err = c.head.Read(ch.Path)
-			if errors.Is(err, gitstore.ErrTooLarge) || len(f.new) > gitstore.MaxFile {
-				c.add("format", levelError, ch.Path, 0, f.id, "the file is too large: %d bytes are allowed", gitstore.MaxFile)
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			if f.new == nil {
-				f.new = []byte{}
-			}
-			c.looked[ch.New] = true
-		}
-		c.changes = append(c.changes, f)
-	}
-	return nil
-}
-
-func entryErrors(err error) gitstore.EntryErrors {
-	var bad gitstore.EntryErrors
-	errors.As(err, &bad)
-	return bad
-}
-
-// memoryID is the id in a memory's path, or "".
-func memoryID(path string) string {
-	if id, ok := record.MemoryID(path); ok {
-		return id
-	}
-	return ""
+	return check.Rules.Sort(found), nil
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reverie-memory/reverie/internal/redact"
+	"github.com/reverie-memory/reverie/cmd/ci"
 )
 
 const (
@@ -45,7 +45,7 @@ func TestDiffRules(t *testing.T) {
 	change.Write("reverie.toml", "format = 1\naccept = []\nsightings = 4\nprivate = [\"note\"]\n[sessions]\nkeep-days = 7\n")
 	rule := "memories/ef/ef01234567890123.md"
 	change.Write(rule, written("ef01234567890123", "constraint", "active", "", "Never log a card number"))
-	gitlab, err := ciFiles[1].render("refs/heads/reverie/memory", "v1.2.0")
+	gitlab, err := ci.Files[1].Render("refs/heads/reverie/memory", "v1.2.0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,11 +148,11 @@ func TestDiffRules(t *testing.T) {
 		{"attributes", func() { change.Write(".gitattributes", "* filter=x\n") }, "error unknown-file .gitattributes:0"},
 		{"a CI file", func() { change.Write(".gitlab-ci.yml", "x: {script: [id]}\n") }, "error ci-file .gitlab-ci.yml:0"},
 		{"our CI file", func() {
-			text, err := ciFiles[0].render("refs/heads/reverie/memory", "v1.0.0")
+			text, err := ci.Files[0].Render("refs/heads/reverie/memory", "v1.0.0")
 			if err != nil {
 				t.Fatal(err)
 			}
-			change.Write(ciFiles[0].path, text)
+			change.Write(ci.Files[0].Path, text)
 		}, "note ci-file .github/workflows/reverie.yml:0"},
 		{"evidence out of place", func() { change.Write(reflection, "{}") }, "error format " + reflection + ":0"},
 		{"evidence that gives orders, escaped", func() {
@@ -221,48 +221,5 @@ func TestDiffRules(t *testing.T) {
 				t.Errorf("got  %s\nwant %s\n%s", strings.Join(got, ", "), test.want, strings.Join(messages, "\n"))
 			}
 		})
-	}
-}
-
-// TestTooManyFiles wants that a change which is too large is an error, and costs no more.
-func TestTooManyFiles(t *testing.T) {
-	for _, changes := range [][]changedFile{make([]changedFile, maxChanged+1), {{new: make([]byte, maxNew+1)}}} {
-		c := &diffCheck{scanner: redact.New(), changes: changes}
-		if err := c.readMemories(); err != nil || len(c.changes) > 0 || len(c.found) != 1 || c.found[0].Rule != "size" || c.found[0].Level != levelError {
-			t.Errorf("%v %v", err, c.found)
-		}
-	}
-}
-
-func TestOlder(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		want bool
-	}{{"v0.0.1", "v0.0.2", true}, {"v0.9.0", "v0.10.0", true}, {"v2.0.0", "v10.0.0", true}, {"v1.0.0", "v1.0.0", false}, {"v1.2.0", "v1.1.9", false}, {"latest", "v1.0.0", false}, {"v1.0.0", "devel", false}} {
-		if got := older(c.a, c.b); got != c.want {
-			t.Errorf("%s before %s: %v", c.a, c.b, got)
-		}
-	}
-}
-
-// TestCIVersion wants that a check never goes back behind the version that runs.
-func TestCIVersion(t *testing.T) {
-	at := func(version string) []byte {
-		text, err := ciFiles[0].render("refs/heads/m", version)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return []byte(text)
-	}
-	for _, test := range []struct {
-		old  []byte
-		new  string
-		want level
-	}{{nil, "v1.5.0", levelNote}, {nil, "v1.4.9", levelError}, {at("latest"), "v1.4.0", levelError}, {at("latest"), "v1.6.0", levelWarning}, {at("v1.0.0"), "v1.6.0", levelNote}, {at("v1.9.0"), "v1.6.0", levelError}} {
-		c := &diffCheck{scanner: redact.New()}
-		c.checkCIVersion(changedFile{path: ciFiles[0].path, old: test.old, new: at(test.new)}, "v1.5.0")
-		if len(c.found) != 1 || c.found[0].Level != test.want {
-			t.Errorf("%s: %v", test.new, c.found)
-		}
 	}
 }

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -51,9 +49,6 @@ const (
 	reasonAsked      = "asked"
 	reasonCompaction = "compaction"
 )
-
-// maxCheckpoint is the longest text of a checkpoint, in bytes.
-const maxCheckpoint = 4 << 10
 
 func runCheckpoint(ctx context.Context, env *Env, arg, session string) error {
 	text, err := env.text(arg)
@@ -103,14 +98,6 @@ func runCheckpoint(ctx context.Context, env *Env, arg, session string) error {
 func belongs(s transcript.Session, shell string) bool {
 	agent, id, known := strings.Cut(shell, "/")
 	return s.Client == agent && (!known || s.ID == id)
-}
-
-// agentNote is a note that an agent wrote, so that who reads it later takes it for nobody else's.
-func agentNote(text string) string {
-	if text = strings.TrimSpace(text); text == "" {
-		return ""
-	}
-	return "## The agent's note\n\n> " + strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), "\n> ")
 }
 
 // sessionAsked is the session that is named, or the one of the agent's shell, or the one that was taken in last. What is not kept
@@ -184,60 +171,6 @@ func (w *workspace) checkpointOf(ctx context.Context, s transcript.Session, even
 	return c
 }
 
-// Bounds of a checkpoint.
-const (
-	maxCheckpointFiles = 50
-	maxAskedTexts      = 5
-	maxAskedBytes      = 400
-	maxShownOf         = 8 // files and commands of a list in the text
-	maxShownBytes      = 200
-)
-
-// checkpointText is where a session stands, as Markdown of at most maxCheckpoint bytes: what was noted by hand first,
-// then what was asked last, what fails, what was decided, what changed, what passes.
-func checkpointText(p reflect.Progress, note string) string {
-	var b strings.Builder
-	section := func(heading string, all []string, n, width int) {
-		if len(all) == 0 {
-			return
-		}
-		left := len(all) - n
-		all = all[max(0, left):]
-		text := "## " + heading + "\n\n"
-		if left > 0 {
-			text += fmt.Sprintf("- … %d before\n", left)
-		}
-		for _, one := range all {
-			text += "- " + cutText(strings.Join(strings.Fields(one), " "), width) + "\n"
-		}
-		if b.Len() > 0 {
-			text = "\n" + text
-		}
-		if b.Len()+len(text) <= maxCheckpoint {
-			b.WriteString(text)
-		}
-	}
-	if note != "" {
-		b.WriteString(cutText(note, maxCheckpoint-1) + "\n")
-	}
-	section("Asked", p.Asked, maxAskedTexts, maxAskedBytes)
-	section("Failing", p.Failing, maxShownOf, maxShownBytes)
-	section("Said", p.Said, maxShownOf, maxShownBytes)
-	section("Changed", p.Changed, maxShownOf, maxShownBytes)
-	section("Passing", p.Passing, maxShownOf, maxShownBytes)
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// cutText is at most n bytes of a text, with an ellipsis where something is gone.
-func cutText(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n -= len("…"); n > 0 && !utf8.RuneStart(s[n]); n-- {
-	}
-	return s[:n] + "…"
-}
-
 // keepCheckpoint gives a checkpoint the next number of its session and writes it to the journal, unless the last one
 // says the same.
 func (w *workspace) keepCheckpoint(ctx context.Context, c record.Checkpoint) (record.Checkpoint, error) {
@@ -268,214 +201,4 @@ func (w *workspace) keepCheckpoint(ctx context.Context, c record.Checkpoint) (re
 		return tx.PutCheckpoint(record.Journal, c)
 	})
 	return c, err
-}
-
-// maxTail is the most of a checkpoint that is given after a compaction, in bytes, when its tags were written out.
-const maxTail = 5 << 10
-
-// checkpointTail is a checkpoint as a session is given it back.
-func checkpointTail(c record.Checkpoint) string {
-	at := ""
-	if c.Commit != "" {
-		at = " at " + c.Commit
-		if c.Branch != "" {
-			at += " on " + tagless(c.Branch)
-		}
-	}
-	return fmt.Sprintf("Where this session stood when it was compacted (checkpoint %d%s), from its own record:\n\n%s", c.N, at, cutText(taglessLines(c.Text), maxTail))
-}
-
-type checkpointJSON struct {
-	Name    string    `json:"name"`
-	Client  string    `json:"client"`
-	Session string    `json:"session"`
-	N       int       `json:"n"`
-	Reason  string    `json:"reason"`
-	Time    time.Time `json:"time"`
-	Commit  string    `json:"commit"`
-	Branch  string    `json:"branch"`
-	Files   []string  `json:"files"`
-	Text    string    `json:"text"`
-	Shared  bool      `json:"shared"` // on the memory branch too
-}
-
-func newCheckpointJSON(c record.Checkpoint, shared bool) checkpointJSON {
-	return checkpointJSON{c.Name(), c.Client, c.Session, c.N, c.Reason, c.Time, c.Commit, c.Branch, list(c.Files), c.Text, shared}
-}
-
-// placed is a checkpoint and where it lies.
-type placed struct {
-	record.Checkpoint
-	own, shared bool
-}
-
-// checkpoints are those of this clone and of the branch, the oldest first. session may be the beginning of a name.
-func (w *workspace) checkpoints(v *record.View, session string) ([]placed, error) {
-	own, err := v.Checkpoints("")
-	shared, err2 := v.SharedCheckpoints("")
-	if err := w.tolerate(errors.Join(err, err2)); err != nil {
-		return nil, err
-	}
-	var all []placed
-	for _, c := range own {
-		all = append(all, placed{c, true, slices.ContainsFunc(shared, func(s record.Checkpoint) bool { return s.Path() == c.Path() })})
-	}
-	for _, c := range shared {
-		if !slices.ContainsFunc(own, func(o record.Checkpoint) bool { return o.Path() == c.Path() }) {
-			all = append(all, placed{c, false, true})
-		}
-	}
-	all = slices.DeleteFunc(all, func(l placed) bool {
-		return !strings.HasPrefix(l.Client+"/"+l.Session, session) && !strings.HasPrefix(l.Session, session)
-	})
-	slices.SortStableFunc(all, func(a, b placed) int { return a.Time.Compare(b.Time) })
-	return all, nil
-}
-
-func runCheckpointList(ctx context.Context, env *Env, session string) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
-	return w.view(ctx, func(v *record.View) error {
-		all, err := w.checkpoints(v, session)
-		if err != nil {
-			return err
-		}
-		for _, l := range all {
-			if env.JSON {
-				if err := env.object(newCheckpointJSON(l.Checkpoint, l.shared)); err != nil {
-					return err
-				}
-				continue
-			}
-			mark := " "
-			if l.shared {
-				mark = "+"
-			}
-			when := mark + " " + l.Time.Local().Format("2006-01-02 15:04") + "  "
-			env.lay(len(when), styled{"", when + pad(l.Reason, 10) + "  " + visible(l.Name()) + "  " + oneLine(firstAsked(l.Text), 240)})
-		}
-		if len(all) == 0 {
-			env.say("there is no checkpoint")
-		}
-		return nil
-	})
-}
-
-// firstAsked is the line of a checkpoint that says most in a list: the last request, or else the first line.
-func firstAsked(text string) string {
-	asked := ""
-	in := false
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		switch {
-		case strings.HasPrefix(line, "## "):
-			in = line == "## Asked"
-		case in && strings.HasPrefix(line, "- "):
-			asked = line[2:]
-		}
-	}
-	if asked == "" {
-		asked, _, _ = strings.Cut(text, "\n")
-	}
-	return asked
-}
-
-// runCheckpointOne shows or shares one.
-func runCheckpointOne(ctx context.Context, env *Env, verb, name, session string) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
-	var found placed
-	err = w.view(ctx, func(v *record.View) error {
-		all, err := w.checkpoints(v, "")
-		if err == nil {
-			found, err = pickCheckpoint(all, name, session)
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	if verb == "share" {
-		if err := w.wantsPerson("checkpoint share"); err != nil {
-			return err
-		}
-		if err := w.shareCheckpoint(ctx, found); err != nil {
-			return err
-		}
-		found.shared = true
-	}
-	if env.JSON {
-		return env.object(newCheckpointJSON(found.Checkpoint, found.shared))
-	}
-	if verb == "share" {
-		env.say("%s is on %s, which others see at the next sync", found.Name(), w.branch())
-		return nil
-	}
-	c := found.Checkpoint
-	env.print("%s\n", env.paint(bold, visible(c.Name())))
-	env.print("%s, %s%s\n", visible(c.Reason), c.Time.Local().Format("2006-01-02 15:04:05"), visible(atCode(c)))
-	if len(c.Files) > 0 {
-		env.print("files: %s\n", visible(strings.Join(c.Files, ", ")))
-	}
-	env.print("\n")
-	env.indent("", c.Text)
-	return nil
-}
-
-func atCode(c record.Checkpoint) string {
-	switch {
-	case c.Commit == "":
-		return ""
-	case c.Branch == "":
-		return ", at " + c.Commit
-	}
-	return ", at " + c.Commit + " on " + c.Branch
-}
-
-// pickCheckpoint finds one by N, of the session named or of the one with the newest checkpoint, or by SESSION#N.
-func pickCheckpoint(all []placed, name, session string) (placed, error) {
-	if of, n, ok := strings.Cut(name, "#"); ok {
-		session, name = of, n
-	}
-	n, err := strconv.Atoi(name)
-	if err != nil || n < 1 {
-		return placed{}, usage("as 'reverie checkpoint list' names them: 2, or claude/4b91b8f5…#2", "%q is not the number of a checkpoint", name)
-	}
-	if session == "" && len(all) > 0 {
-		last := all[len(all)-1]
-		session = last.Client + "/" + last.Session
-	}
-	var found []placed
-	for _, l := range all {
-		if l.N == n && (strings.HasPrefix(l.Client+"/"+l.Session, session) || strings.HasPrefix(l.Session, session)) {
-			found = append(found, l)
-		}
-	}
-	switch {
-	case len(found) == 0:
-		of := ""
-		if session != "" {
-			of = " of " + session
-		}
-		return placed{}, &failure{exitFailed, fmt.Errorf("checkpoint %d%s: there is none", n, of), "'reverie checkpoint list' lists them"}
-	case len(found) > 1:
-		return placed{}, &failure{exitFailed, fmt.Errorf("checkpoint %d: several sessions begin like %s", n, session), "name it whole: " + found[0].Name()}
-	}
-	return found[0], nil
-}
-
-// shareCheckpoint copies a checkpoint to the memory branch.
-func (w *workspace) shareCheckpoint(ctx context.Context, l placed) error {
-	if l.shared {
-		return nil
-	}
-	return w.update(ctx, func(tx *record.Tx, _ config.Config) error {
-		tx.Describe(gitstore.Commit{Subject: "checkpoint: " + l.Client + "/" + l.Session, Trailers: []gitstore.Trailer{
-			{Key: "Reverie-Op", Value: "checkpoint"}, {Key: "Reverie-Session", Value: l.Client + "/" + l.Session}}})
-		return tx.PutCheckpoint(record.Branch, l.Checkpoint)
-	})
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reverie-memory/reverie/cmd/ci"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -57,54 +58,16 @@ func TestShellBlocks(t *testing.T) {
 	}
 }
 
-// TestCIFilesAskForNothing pins what makes it safe to run them for anybody's pull request.
-func TestCIFilesAskForNothing(t *testing.T) {
-	for _, f := range ciFiles {
-		text, err := f.render("refs/heads/team/memory", "v1.2.3")
+func TestCICommandsHoldNoTextOfThePullRequest(t *testing.T) {
+	for _, f := range ci.Files {
+		text, err := f.Render("refs/heads/team/memory", "v1.2.3")
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, never := range []string{"pull_request_target", "workflow_run", "secrets.", "write", "uses:", "head.ref", "head_ref", "title", "@BRANCH", "@VERSION"} {
-			if strings.Contains(afterComment(text), never) {
-				t.Errorf("%s: holds %q", f.path, never)
-			}
-		}
-		for _, always := range []string{`"team/memory"`, "cmd/reverie@v1.2.3\n"} {
-			if !strings.Contains(text, always) {
-				t.Errorf("%s: lacks %q", f.path, always)
-			}
-		}
 		for _, block := range shellBlocks(text) {
 			if strings.Contains(block, "${{") {
-				t.Errorf("%s: the forge would paste text of the pull request into the commands:\n%s", f.path, block)
+				t.Errorf("%s: the forge would paste text of the pull request into the commands:\n%s", f.Path, block)
 			}
-		}
-		if !strings.HasPrefix(f.text, "# Written by 'reverie init --ci "+f.forge+"'") {
-			t.Errorf("%s: would not be known again", f.path)
-		}
-		if branch, version, ok := writtenByInit(f.path, []byte(text)); !ok || branch != "team/memory" || version != "v1.2.3" {
-			t.Errorf("%s: %q %q %v", f.path, branch, version, ok)
-		}
-		for _, changed := range []string{text + "\n", strings.Replace(text, "status=0", "status=0; exit 0", 1), strings.Replace(text, "reverie-memory/", "evil/", 1), "x" + text} {
-			if _, _, ok := writtenByInit(f.path, []byte(changed)); ok {
-				t.Errorf("%s: a changed file passes for ours", f.path)
-			}
-		}
-		for _, ref := range []string{"refs/reverie/memory", `refs/heads/a"b`, "refs/heads/a$(b)", "refs/heads/a\nb", "refs/heads/-a"} {
-			if _, err := f.render(ref, "devel"); err == nil {
-				t.Errorf("%s: %q has no error", f.path, ref)
-			}
-		}
-		if text, _ := f.render("refs/heads/m", "v0.0.0-20260101000000-abcdef123456+dirty"); !strings.Contains(text, "cmd/reverie@latest\n") {
-			t.Errorf("%s: installs a version that was never released", f.path)
 		}
 	}
-}
-
-// afterComment is a CI file without the comment it begins with.
-func afterComment(text string) string {
-	for strings.HasPrefix(text, "#") {
-		_, text, _ = strings.Cut(text, "\n")
-	}
-	return text
 }

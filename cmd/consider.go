@@ -10,6 +10,7 @@ import (
 
 	"github.com/reverie-memory/reverie/dream"
 	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/purge"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/prompts"
@@ -77,7 +78,7 @@ func dueNow(fresh int, last, now time.Time) (due bool, why string) {
 // next dream asks the same again. In a dry run nothing is written, and plan is what would wait.
 func (w *workspace) consider(ctx context.Context, m *prompts.Model, set prompts.Set, plan dream.Result, dryRun bool) (got dream.Considered, err error) {
 	var in dream.Input
-	purges := w.purges()
+	purges := purge.Mark(w.state)
 	read := func(v *record.View, c config.Config) (dream.Input, error) { return w.dreamInput(ctx, v, c, byModel) }
 	err = w.view(ctx, func(v *record.View) error {
 		c, err := w.restrict(v)
@@ -108,7 +109,7 @@ func (w *workspace) consider(ctx context.Context, m *prompts.Model, set prompts.
 	var d record.Dream
 	var commit gitstore.Commit
 	err = w.update(ctx, func(tx *record.Tx, c config.Config) error {
-		if err := w.unpurged(purges); err != nil {
+		if err := purge.Since(w.state, purges); err != nil {
 			return fmt.Errorf("dream: %w", err)
 		}
 		now, err := read(tx.View, c)

@@ -12,6 +12,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/recall/pack"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/internal/cut"
 	"github.com/reverie-memory/reverie/internal/pattern"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 	"github.com/urfave/cli/v2"
@@ -241,7 +242,7 @@ func (w *workspace) injectStart(ctx context.Context, r contextRequest) (in injec
 		if in, until, err = w.block(ctx, v, r, ""); err != nil {
 			return err
 		}
-		if w.here(ctx).unsure { // what bounds of time kept from being known may be known by the next command
+		if w.code.Here(ctx).Unsure { // what bounds of time kept from being known may be known by the next command
 			if soon := w.env.Now().Add(unsureFor); until.IsZero() || soon.Before(until) {
 				until = soon
 			}
@@ -359,7 +360,7 @@ func (w *workspace) named(words []string) string {
 	var out []string
 	for _, word := range words {
 		clean, _ := w.scanner.Text(word)
-		out = append(out, cutText(clean.String(), maxNamed))
+		out = append(out, cut.Marked(clean.String(), maxNamed))
 	}
 	return strings.Join(out, ", ")
 }

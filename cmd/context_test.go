@@ -13,6 +13,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/gitstore/trust"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/testrepo"
@@ -87,7 +88,7 @@ func TestPreparedContextReadsNoMemories(t *testing.T) {
 		{"the settings", func() { answer(t, r.Dir, "", "config", "context.budget", "900") }},
 		{"what is trusted", func() { answer(t, r.Dir, "", "config", "trust.authors", `["eve@example.org"]`) }},
 		{"approvals", func() {
-			if err := os.WriteFile(filepath.Join(w.state, approvedFile), []byte(`{"approved":{"0123456789abcdef":"x"}}`), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(w.state, trust.ApprovedFile), []byte(`{"approved":{"0123456789abcdef":"x"}}`), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/reverie-memory/reverie/dream"
 	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/purge"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/prompts"
@@ -63,7 +64,7 @@ func runDistill(ctx context.Context, env *Env, o dreamOptions) error {
 		env.say("no workflow is ripe: it takes three sessions that did the same, and have no skill yet, nor one that waits")
 		return nil
 	}
-	purges := w.purges()
+	purges := purge.Mark(w.state)
 	found, err := dream.Distill(ctx, m, set, in, ripe, w.accountOf)
 	if err != nil {
 		return noAnswer(err, "nothing was changed; what is ripe stays so")
@@ -136,7 +137,7 @@ func (w *workspace) keepDistilled(ctx context.Context, m *prompts.Model, found d
 	var d record.Dream
 	var commit gitstore.Commit
 	err = w.update(ctx, func(tx *record.Tx, c config.Config) error {
-		if err := w.unpurged(purges); err != nil {
+		if err := purge.Since(w.state, purges); err != nil {
 			return fmt.Errorf("distill: %w", err)
 		}
 		now, _, err := w.ripeness(ctx, tx.View, c)

@@ -128,6 +128,7 @@ func (env *Env) examine(ctx context.Context) []examined {
 	rows = append(rows, env.examineAgents(ctx, w)...)
 	if w != nil {
 		rows = append(rows, w.examineGitHooks(ctx)...)
+		rows = append(rows, w.examineHooks()...)
 		rows = append(rows, w.examinePrompts()...)
 		rows = append(rows, w.examineModel(ctx)...)
 	}

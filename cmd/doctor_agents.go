@@ -13,6 +13,7 @@ import (
 
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/hooks/install"
+	"github.com/reverie-memory/reverie/internal/file"
 )
 
 // examineAgents looks at every agent that is found on this machine or installed for. w is nil outside of a repository.
@@ -139,7 +140,7 @@ func (x agentExam) faults(s install.Standing) (rows []examined) {
 		switch {
 		case err != nil || info.IsDir() || info.Mode()&0o111 == 0 && os.PathSeparator == '/':
 			add(stateBroken, true, "the program %s is gone, which %s", p, calls)
-		case x.program != "" && p != x.program && !same(p, x.program):
+		case x.program != "" && p != x.program && !file.Same(p, x.program):
 			add(stateNote, false, "%s is the program that %s, and this is %s,", p, calls, x.program)
 		}
 	}
@@ -153,12 +154,6 @@ func (x agentExam) faults(s install.Standing) (rows []examined) {
 		add(stateBroken, true, "more than one hook of ours for %s", strings.Join(s.Twice, ", "))
 	}
 	return rows
-}
-
-func same(a, b string) bool {
-	x, err := os.Stat(a)
-	y, err2 := os.Stat(b)
-	return err == nil && err2 == nil && os.SameFile(x, y)
 }
 
 func (x agentExam) install(ctx context.Context, t install.Target) error {

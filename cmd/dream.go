@@ -10,6 +10,7 @@ import (
 	"github.com/reverie-memory/reverie/dream"
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/gitstore/trust"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/urfave/cli/v2"
 )
@@ -193,11 +194,25 @@ func (w *workspace) whatWaits(ctx context.Context, v *record.View, in *dream.Inp
 		return err
 	}
 	for _, m := range in.Memories {
-		if len(foreign(m)) > 0 {
+		if len(foreign.Whose(m)) > 0 {
 			in.Withheld[m.ID] = true
 		}
 	}
 	return nil
+}
+
+// foreignRecords says which records of the journal somebody not trusted here changed last. If history cannot be read, all
+// are.
+func (w *workspace) foreignRecords(ctx context.Context, v *record.View) (trust.Records, error) {
+	c, err := w.restrict(v)
+	if err != nil {
+		return trust.Records{}, err
+	}
+	records, err := w.judge.Records(ctx, c.Trust)
+	if err == nil && records.Doubt != nil {
+		w.env.warn("%v; nothing is learned from the journal", records.Doubt)
+	}
+	return records, err
 }
 
 // ownRecords are the dreams and reflections that this clone made itself.
@@ -211,8 +226,8 @@ func (w *workspace) ownRecords(ctx context.Context, v *record.View) ([]record.Dr
 	if err != nil {
 		return nil, nil, err
 	}
-	dreams = slices.DeleteFunc(dreams, func(d record.Dream) bool { return foreign(d.Path()) })
-	reflections = slices.DeleteFunc(reflections, func(r record.Reflection) bool { return foreign(r.Path()) })
+	dreams = slices.DeleteFunc(dreams, func(d record.Dream) bool { return foreign.Foreign(d.Path()) })
+	reflections = slices.DeleteFunc(reflections, func(r record.Reflection) bool { return foreign.Foreign(r.Path()) })
 	return dreams, reflections, nil
 }
 

@@ -171,8 +171,8 @@ func runEdit(ctx context.Context, env *Env, id string, o editOptions) (err error
 func (w *workspace) anchorAnew(ctx context.Context, m record.Memory) (after record.Memory, whole bool, err error) {
 	grep, stop := context.WithTimeout(ctx, grepTime)
 	defer stop()
-	defer w.here(ctx).done()
-	found, whole := w.anchors(ctx, grep, w.here(ctx), m)
+	defer w.code.Done()
+	found, whole := w.code.Here(ctx).Find(ctx, grep, m)
 	if whole || len(found) > 0 {
 		m.Anchors = found
 	}

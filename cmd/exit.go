@@ -8,7 +8,9 @@ import (
 	"syscall"
 
 	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/purge"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/gitstore/trust"
 	"github.com/reverie-memory/reverie/hooks/githook"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/file"
@@ -48,11 +50,15 @@ var negative = &failure{code: exitNegative, err: errors.New("")}
 // explain finds exit code and hint for any error.
 func explain(err error) (code int, hint string) {
 	var f *failure
+	var refused *purge.Refused
 	var lock *file.LockError
 	var setting *config.SettingError
+	var approvals *trust.ApprovalsError
 	switch {
 	case errors.As(err, &f):
 		return f.code, f.hint
+	case errors.As(err, &refused):
+		return exitPerson, hintOfPurge(refused)
 	case errors.Is(err, context.Canceled):
 		return exitSignal, ""
 	case errors.Is(err, gitstore.ErrDeleted):
@@ -77,6 +83,8 @@ func explain(err error) (code int, hint string) {
 		return exitFailed, "nothing was changed; 'reverie sync' fetches what is missing of the memory branch alone"
 	case errors.Is(err, githook.ErrRefused):
 		return exitPerson, ""
+	case errors.As(err, &approvals):
+		return exitPerson, "without the file " + approvals.Path + " what was approved is withheld again; remove it if it cannot be mended"
 	case errors.As(err, &setting):
 		return exitUsage, "'reverie config' lists the settings"
 	case errors.Is(err, config.ErrNewer):

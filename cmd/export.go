@@ -1,40 +1,103 @@
 package cmd
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/gitstore/record/transfer"
 	"github.com/urfave/cli/v2"
 )
 
+type exportOptions struct {
+	filter
+	private bool
+	format  string // jsonl, json or markdown
+	file    string // empty is standard output
+	limit   int    // 0 is all
+	offset  int
+}
+
 func exportCommand(env *Env) *cli.Command {
-	var f filter
-	var private bool
+	var o exportOptions
 	return &cli.Command{
 		Name:  "export",
-		Usage: "write what is known as JSONL, which import takes in again",
+		Usage: "write what is known as JSONL, JSON or Markdown, which import takes in again",
 		Description: "Private memories stay here, but with --private: then they alone are written, and are private again where they are imported.\n" +
-			"Everything is written; nothing limits the number.",
-		Flags: append(f.flags(true), &cli.BoolFlag{Name: "private", Usage: "those of this clone alone, instead of all others", Destination: &private}),
+			"Every field is written, and every memory, in the order of ids; only --limit limits the number.",
+		Flags: append(o.flags(true),
+			&cli.BoolFlag{Name: "private", Usage: "those of this clone alone, instead of all others", Destination: &o.private},
+			&cli.StringFlag{Name: "format", Value: "jsonl", Usage: "jsonl, json or markdown, as `FORMAT`", Destination: &o.format},
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "into `FILE`, which is replaced at once", Destination: &o.file},
+			&cli.IntFlag{Name: "limit", Usage: "at most `N`; 0 is all", Destination: &o.limit},
+			&cli.IntFlag{Name: "offset", Usage: "without the first `N`", Destination: &o.offset},
+		),
 		Action: func(c *cli.Context) error {
-			if c.NArg() > 0 {
-				return usage("reverie export >FILE", "export writes to standard output and takes no arguments")
+			switch {
+			case c.NArg() > 0:
+				return usage("reverie export >FILE, or reverie export -o FILE", "export takes no arguments")
+			case o.limit < 0 || o.offset < 0:
+				return usage("--limit 0 is all", "--limit and --offset are numbers from 0")
+			case o.format != "jsonl" && o.format != "json" && o.format != "markdown":
+				return usage("reverie export --format markdown", "export writes jsonl, json or markdown, not %q", o.format)
+			case env.JSON && o.format == "markdown":
+				return usage("leave one of them out", "Markdown is not JSON")
 			}
-			return runExport(c.Context, env, f, private)
+			return runExport(c.Context, env, o)
 		},
 	}
 }
 
-func runExport(ctx context.Context, env *Env, f filter, private bool) error {
-	return f.read(ctx, env, func(_ *workspace, found []record.Memory, _ func(record.Memory) standing) error {
+func runExport(ctx context.Context, env *Env, o exportOptions) error {
+	var lines []transfer.Line
+	err := o.read(ctx, env, func(_ *workspace, found []record.Memory, _ func(record.Memory) standing) error {
 		for _, m := range found {
-			if m.Private != private {
-				continue
-			}
-			if err := env.object(imported{m.Text, m.Body, string(m.Kind), m.Paths, m.Tags, m.Ref, m.Private}); err != nil {
-				return err
+			if m.Private == o.private {
+				lines = append(lines, transfer.Of(m))
 			}
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	lines = lines[min(o.offset, len(lines)):]
+	if o.limit > 0 {
+		lines = lines[:min(o.limit, len(lines))]
+	}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	switch o.format {
+	case "markdown":
+		err = transfer.WriteMarkdown(&out, lines)
+	case "json":
+		enc.SetIndent("", "  ")
+		err = enc.Encode(append([]transfer.Line{}, lines...))
+	default:
+		for _, l := range lines {
+			if err = enc.Encode(l); err != nil {
+				break
+			}
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("export: %w", err)
+	}
+	if o.file == "" || o.file == "-" {
+		if env.Screen && o.format == "markdown" {
+			env.indent("", strings.TrimSuffix(out.String(), "\n"))
+			return nil
+		}
+		_, err = env.Out.Write(out.Bytes())
+		return err
+	}
+	if err := replaceFile(env.path(o.file), out.Bytes()); err != nil {
+		return fmt.Errorf("export: %w", err)
+	}
+	env.say("%s written to %s", count(len(lines), "memory", "memories"), o.file)
+	return nil
 }

@@ -80,7 +80,7 @@ func (w *workspace) viewAt(ctx context.Context, rev string, fn func(*record.View
 	if err != nil {
 		return err
 	}
-	defer func() { w.code.done() }()
+	defer w.code.Done()
 	defer w.markPurges()()
 	return w.book.ViewAt(ctx, commit, fn)
 }

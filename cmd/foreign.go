@@ -7,104 +7,63 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/gitstore/trust"
 )
 
-// untrusted returns why a memory of a view is withheld for its author, or "".
-func (w *workspace) untrusted(ctx context.Context, v *record.View) (func(record.Memory) (why string), error) {
-	foreign, err := w.foreign(ctx, v)
-	if err != nil {
-		return nil, err
-	}
-	return func(m record.Memory) string { return w.whyWithheld(foreign(m)) }, nil
+// withheldOf is what was withheld of a view when that was asked last.
+type withheldOf struct {
+	view *record.View
+	*trust.Withheld
 }
 
-// whyWithheld says in a few words for whom something is withheld; nothing for nobody.
-func (w *workspace) whyWithheld(by []string) string {
-	switch why := "last changed by " + strings.Join(by, " and "); {
-	case len(by) == 0:
-		return ""
-	case w.narrowed.Trust.Signed:
-		return why + ", without a signature that is trusted here"
-	default:
-		return why + ", not trusted here"
-	}
-}
-
-// foreign returns the names of those for whom a memory of a view is withheld, none where it is not. Where only this
-// clone's own identity ever wrote, that costs two small files. If history cannot be read, all that nobody approved is
-// withheld.
-func (w *workspace) foreign(ctx context.Context, v *record.View) (func(record.Memory) []string, error) {
-	whose, err := w.whose(ctx, v)
-	if err != nil {
-		return nil, err
-	}
-	if whose == nil {
-		return func(record.Memory) []string { return nil }, nil
-	}
-	return func(m record.Memory) []string {
-		blob, _ := v.Blob(m.ID)
-		return whose(blob, m.Private)
-	}, nil
-}
-
-// whoseFile names those for whom a file of a memory is withheld, private ones from the journal.
-type whoseFile func(blob gitstore.ID, private bool) []string
-
-// strangers is the answer of whose for one view.
-type strangers struct {
-	of *record.View
-	by whoseFile
-}
-
-// whose is foreign by the file of a memory, and nil where nothing is withheld.
-func (w *workspace) whose(ctx context.Context, v *record.View) (whoseFile, error) {
-	if w.strangers.of != v {
-		by, err := w.findForeign(ctx, v)
+// foreign is what of a view is withheld for who changed it. If history cannot be read, all that nobody approved is.
+func (w *workspace) foreign(ctx context.Context, v *record.View) (*trust.Withheld, error) {
+	if w.strangers.view != v {
+		c, err := w.restrict(v)
+		if err != nil { // of an old state; that of the newest was read before
+			c = w.config
+		}
+		held, err := w.judge.Withheld(ctx, v, c.Trust)
+		if held != nil {
+			for _, doubt := range held.Doubts {
+				w.env.warn("%v; all that nobody approved is withheld", doubt)
+			}
+		}
 		if err != nil {
 			return nil, err
 		}
-		w.strangers = strangers{v, by}
+		w.strangers = withheldOf{v, held}
 	}
-	return w.strangers.by, nil
+	return w.strangers.Withheld, nil
 }
 
-// isForeign reports whether a memory of the view whose standings were asked for is withheld for its author.
-func (w *workspace) isForeign(m record.Memory) bool {
-	if w.strangers.by == nil {
-		return false
+// isForeign reports whether a memory of the view that foreign was asked of last is withheld for its author.
+func (w *workspace) isForeign(m record.Memory) bool { return len(w.strangers.Whose(m)) > 0 }
+
+// whyWithheld says in a few words for whom something is withheld; nothing for nobody.
+func (w *workspace) whyWithheld(by []string) string {
+	if len(by) == 0 {
+		return ""
 	}
-	blob, _ := w.strangers.of.Blob(m.ID)
-	return len(w.strangers.by(blob, m.Private)) > 0
+	names := make([]string, len(by))
+	for i, name := range by {
+		names[i] = visible(name)
+	}
+	why := "last changed by " + strings.Join(names, " and ")
+	if w.narrowed.Trust.Signed {
+		return why + ", without a signature that is trusted here"
+	}
+	return why + ", not trusted here"
 }
 
-func (w *workspace) findForeign(ctx context.Context, v *record.View) (whoseFile, error) {
-	c, err := w.restrict(v)
-	if err != nil { // of an old state; that of the newest was read before
-		c = w.config
+// tellHidden says that something is left out.
+func (w *workspace) tellHidden(n int) {
+	switch {
+	case n == 1:
+		w.env.say("1 memory of people not trusted here is left out; next: reverie trust")
+	case n > 1:
+		w.env.say("%d memories of people not trusted here are left out; next: reverie trust", n)
 	}
-	if c.Trust.Everyone {
-		return nil, nil
-	}
-	memory, journal, err := w.assess(ctx, v, c.Trust)
-	if err != nil {
-		return nil, err
-	}
-	if memory.known == nil && len(memory.Withheld)+len(journal.Withheld) == 0 {
-		return nil, nil
-	}
-	return func(blob gitstore.ID, private bool) []string {
-		j := memory
-		if private {
-			j = journal
-		}
-		if i, ok := j.Withheld[blob]; ok {
-			return j.People[i]
-		}
-		if j.known != nil && !j.known[blob] {
-			return []string{"somebody whom a tree without a commit does not name"}
-		}
-		return nil
-	}, nil
 }
 
 // searchTrusted is search on two indexes: one as if what is withheld for its authors had never been there, so that it can neither
@@ -112,14 +71,14 @@ func (w *workspace) findForeign(ctx context.Context, v *record.View) (whoseFile,
 // where nothing is.
 func (w *workspace) searchTrusted(ctx context.Context, v *record.View, past bool, limit recall.Limits, fn func(trusted *recall.Index, withheld func() *recall.Index) error) error {
 	return w.search(ctx, v, past, limit, func(x *recall.Index) error {
-		whose, err := w.whose(ctx, v)
+		held, err := w.foreign(ctx, v)
 		if err != nil {
 			return err
 		}
-		if whose == nil {
+		if held.None() {
 			return fn(x, nil)
 		}
-		is := func(blob string, private bool) bool { return len(whose(gitstore.ID(blob), private)) > 0 }
+		is := func(blob string, private bool) bool { return len(held.WhoseFile(gitstore.ID(blob), private)) > 0 }
 		trusted := x.Only(func(blob string, private bool) bool { return !is(blob, private) })
 		defer trusted.Close()
 		return fn(trusted, func() *recall.Index { return x.Only(is) })

@@ -77,9 +77,12 @@ func hookProcess(args []string) int {
 
 // runHook does what a hook is called for. Its one line on a fault of ours goes to env.Err.
 func runHook(ctx context.Context, env *Env, args []string) {
-	if err := hook(ctx, env, args); err != nil {
+	began := env.Now()
+	err := withRoom(func() error { return hook(ctx, env, args) })
+	if err != nil {
 		env.warn("hook: %s", oneLine(err.Error(), 300))
 	}
+	env.logHook(ctx, args, began, err)
 }
 
 func hook(ctx context.Context, env *Env, args []string) (err error) {

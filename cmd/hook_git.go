@@ -66,7 +66,7 @@ func (c *capture) prePush(ctx context.Context, args []string) error {
 			return err
 		}
 		if found.Found > 0 {
-			return fmt.Errorf("%s holds what looks like a secret (%s), and is being pushed; to find it: reverie check --deep, to take it out everywhere: reverie purge", f[0], secretKinds(found))
+			return fmt.Errorf("%s holds what looks like a secret (%s), and is being pushed; to find it: reverie check --deep, to take it out everywhere: reverie purge", f[0], found.Kinds())
 		}
 	}
 	if ours || !c.config.WithPush || len(args) < 2 || args[0] == args[1] || strings.HasPrefix(args[0], "-") {

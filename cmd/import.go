@@ -3,169 +3,152 @@ package cmd
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/gitstore/record/transfer"
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/foreign"
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/urfave/cli/v2"
 )
 
 type importOptions struct {
+	from   string // a format; empty looks at the file
 	accept bool
 	dryRun bool
+
+	// of another tool's store
+	probe  bool
+	filter string // only what has this in it, in any case
+	most   int    // characters of one statement with its body
+	remote bool   // a server may be of another machine
 }
 
 func importCommand(env *Env) *cli.Command {
 	var o importOptions
 	return &cli.Command{
 		Name:      "import",
-		Usage:     "take in statements from JSONL, into the inbox or, with --accept, as memory",
-		ArgsUsage: "FILE|-",
-		Description: "One object a line: text (required), body, kind, paths, tags, ref, private. A ref is your own key: importing it\n" +
-			"again changes that memory instead of adding one. All lines come in together, or none if one is bad.",
+		Usage:     "take in statements from a file, into the inbox or, with --accept, as memory",
+		ArgsUsage: "FILE|-|PLACE",
+		Description: "A file is JSONL, an array in JSON, or Markdown as export writes it. One object a statement: text (required), body, kind, paths,\n" +
+			"tags, ref, private, and all else that export writes. A ref is your own key: importing it again changes that memory instead of\n" +
+			"adding one. All come in together, or none if one is bad. What was retired where it comes from is to be retired here.\n\n" +
+			"--from TOOL reads another tool's store, where that tool has it or at PLACE: opencode-mem's server, true-mem's or opencode-lcm's\n" +
+			"database, simple-memory's folder; all: those that are there. What the next import finds gone there is proposed to be retired.",
 		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "from", Usage: "a file's `FORMAT`, else it is told by how it begins, or a tool: " + fromHelp(), Destination: &o.from},
 			&cli.BoolFlag{Name: "accept", Usage: "they were reviewed: no inbox", Destination: &o.accept},
 			&cli.BoolFlag{Name: "dry-run", Usage: "say what would come in", Destination: &o.dryRun},
+			&cli.BoolFlag{Name: "probe", Usage: "with a tool: list what its store has, and take in nothing", Destination: &o.probe},
+			&cli.StringFlag{Name: "filter", Usage: "with a tool: only what has `TEXT` in it", Destination: &o.filter},
+			&cli.IntFlag{Name: "max-length", Value: mostOfItem, Usage: "with a tool: cut a longer text after `N` characters", Destination: &o.most},
+			&cli.BoolFlag{Name: "allow-remote", Usage: "with opencode-mem: its server may be of another machine", Destination: &o.remote},
 		},
 		Action: func(c *cli.Context) error {
-			if c.NArg() != 1 {
+			isStore := o.from == "all" || slices.Contains(foreign.Tools, o.from)
+			switch {
+			case o.from != "" && !isStore && !slices.Contains(importFormats, o.from):
+				return usage("it is one of "+fromHelp(), "--from %s is neither a format nor a tool", o.from)
+			case !isStore && (o.probe || o.filter != "" || o.remote || c.IsSet("max-length")):
+				return usage("reverie import --from true-mem --probe", "--probe, --filter, --max-length and --allow-remote are for a tool's store")
+			case !isStore && c.NArg() != 1:
 				return usage("to read standard input: reverie import -", "import wants exactly one file")
+			case isStore && (c.NArg() > 1 || c.NArg() == 1 && o.from == "all"):
+				return usage("reverie import --from TOOL [PLACE]", "import --from %s takes %s", o.from, map[bool]string{true: "no place", false: "one place"}[o.from == "all"])
+			case o.most < 1 || o.most > maxOfItem:
+				return usage(fmt.Sprintf("it is 1 to %d", maxOfItem), "--max-length is %d", o.most)
+			case isStore:
+				return runImportStores(c.Context, env, c.Args().First(), o)
 			}
 			return runImport(c.Context, env, c.Args().First(), o)
 		},
 	}
 }
 
-// imported is one line of JSONL, in and out.
-type imported struct {
-	Text    string   `json:"text"`
-	Body    string   `json:"body,omitempty"`
-	Kind    string   `json:"kind,omitempty"`
-	Paths   []string `json:"paths,omitempty"`
-	Tags    []string `json:"tags,omitempty"`
-	Ref     string   `json:"ref,omitempty"`
-	Private bool     `json:"private,omitempty"` // it stays in the clone
+// maxWhole is the longest array or Markdown that is read, in bytes: it is held as a whole.
+const maxWhole = 64 << 20
+
+// importFormats are what --from takes for files.
+var importFormats = []string{"jsonl", "json", "markdown", "om"}
+
+// fromHelp names everything that --from takes.
+func fromHelp() string {
+	return strings.Join(append(slices.Clone(importFormats), foreign.Tools...), ", ") + " or all"
 }
 
-// kindElsewhere is our kind for a name that other tools have for it; "" for another name.
-func kindElsewhere(name string) record.Kind {
-	switch name {
-	case "rule":
-		return record.Convention
-	case "context", "semantic", "learning":
-		return record.Fact
-	case "gotcha", "failure_mode", "error-solution", "blocker":
-		return record.Failure
-	case "build-command", "procedural":
-		return record.Workflow
-	case "config-pattern":
-		return record.Pattern
-	case "episodic", "general":
-		return record.Note
-	}
-	return ""
-}
-
-// memory is the memory a line makes, without an id yet; its kind is empty where the line has none.
-func (i imported) memory(now time.Time) (record.Memory, error) {
-	m := record.Memory{Paths: i.Paths, Tags: i.Tags, Ref: i.Ref, Kind: record.Kind(i.Kind), Private: i.Private,
-		Source: record.Source{Time: now, By: "import/jsonl", How: record.Written}}
-	m.Text, m.Body = fitStatement(i.Text, i.Body)
-	if m.Text == "" {
-		return m, errors.New("text: is empty")
-	}
-	switch known := kindElsewhere(i.Kind); {
-	case known != "":
-		m.Kind = known
-	case i.Kind != "" && !m.Kind.Valid():
-		m.Kind = record.Fact
-		m.Tags = append(m.Tags, i.Kind)
-	}
-	check := m
-	if check.Kind == "" { // decided when it is known what is there
-		check.Kind = record.Note
-	}
-	check = record.New(check)
-	_, err := record.ParseMemory(check.Path(), check.Format())
-	return m, err
-}
-
-// fitStatement makes a one-line statement of a text. What does not fit goes before the body, so
-// that nothing is lost.
-func fitStatement(text, body string) (string, string) {
-	first, rest := splitStatement(text)
-	if first = strings.Join(strings.Fields(first), " "); len(first) > record.MaxText {
-		cut := strings.LastIndexByte(first[:record.MaxText-4], ' ')
-		if cut < record.MaxText/2 {
-			for cut = record.MaxText - 4; !utf8.RuneStart(first[cut]); cut-- {
-			}
+// numbered reads the lines of a file, in the format that it has, or in that named by from; tool is whose export it is.
+func numbered(name, from string, r io.Reader) (lines iter.Seq[transfer.Numbered], tool string, err error) {
+	in := bufio.NewReaderSize(r, 64<<10)
+	if from == "" {
+		head, _ := in.Peek(64 << 10)
+		switch text := strings.TrimLeft(strings.TrimPrefix(string(head), "\ufeff"), " \t\r\n"); {
+		case foreign.IsOM(text):
+			from = "om"
+		case strings.HasPrefix(text, "["):
+			from = "json"
+		case transfer.IsMarkdown(text), strings.HasSuffix(strings.ToLower(name), ".md"):
+			from = "markdown"
+		default:
+			from = "jsonl"
 		}
-		rest = strings.TrimSpace("… " + strings.TrimSpace(first[cut:]) + "\n" + rest)
-		first = strings.TrimSpace(first[:cut]) + " …"
 	}
+	if from == "jsonl" {
+		return transfer.ReadJSONL(in), "jsonl", nil
+	}
+	data, err := io.ReadAll(io.LimitReader(in, maxWhole+1))
 	switch {
-	case rest == "":
-		return first, body
-	case body == "":
-		return first, rest
+	case err != nil:
+		return nil, "", fmt.Errorf("import %s: %w", name, unwrapPath(err))
+	case len(data) > maxWhole:
+		return nil, "", &failure{exitFailed, fmt.Errorf("import %s: is longer than %d MiB", name, maxWhole>>20), "import it in parts, or as JSONL"}
+	case from == "om":
+		found, err := foreign.OM(string(data))
+		if err != nil {
+			return nil, "", &failure{exitFailed, fmt.Errorf("import %s: %w", name, err), "nothing was imported; mend this and import again"}
+		}
+		return func(yield func(transfer.Numbered) bool) {
+			for n, item := range found.Items {
+				if !yield(transfer.Numbered{N: n + 1, Line: itemLine(item)}) {
+					return
+				}
+			}
+		}, "om", nil
+	case from == "markdown":
+		return transfer.ReadMarkdown(string(data)), "jsonl", nil
 	}
-	return first, rest + "\n\n" + body
+	return transfer.ReadJSON(data), "jsonl", nil
 }
 
-// readImport reads every line; errors name the first bad ones.
-func readImport(name string, r io.Reader, now time.Time) ([]record.Memory, error) {
+// readImport makes memories of every line; errors name the first bad ones.
+func readImport(name string, lines iter.Seq[transfer.Numbered], by string, now time.Time) ([]record.Memory, error) {
 	var out []record.Memory
 	var bad []error
-	in := bufio.NewScanner(r)
-	in.Buffer(make([]byte, 64<<10), 4*record.MaxMemory)
-	n := 0
-	for in.Scan() {
-		n++
-		line := strings.TrimSpace(strings.TrimPrefix(in.Text(), "\ufeff"))
-		if line == "" {
-			continue
-		}
-		var i imported
+	for l := range lines {
 		var m record.Memory
-		err := json.Unmarshal([]byte(line), &i)
+		err := l.Err
 		if err == nil {
-			m, err = i.memory(now)
-		}
-		var f *record.FormatError
-		if errors.As(err, &f) {
-			err = errors.New(f.Reason)
+			m, err = l.Memory(by, now)
 		}
 		if err != nil {
-			if bad = append(bad, fmt.Errorf("%s:%d: %w", name, n, err)); len(bad) == maxBadLines {
+			if bad = append(bad, fmt.Errorf("%s:%d: %w", name, l.N, err)); len(bad) == maxBadLines {
 				break
 			}
 			continue
 		}
 		out = append(out, m)
 	}
-	if err := in.Err(); err != nil {
-		bad = append(bad, fmt.Errorf("%s:%d: %w", name, n+1, err))
-	}
 	if len(bad) > 0 {
 		return nil, &failure{exitFailed, errors.Join(bad...), "nothing was imported; mend these lines and import again"}
 	}
 	return out, nil
-}
-
-type importResult struct {
-	Added   int `json:"added"`
-	Changed int `json:"changed"`
-	Known   int `json:"known"`   // there already, or waiting already
-	Refused int `json:"refused"` // retired, or rejected by a person
 }
 
 func runImport(ctx context.Context, env *Env, file string, o importOptions) error {
@@ -187,168 +170,133 @@ func runImport(ctx context.Context, env *Env, file string, o importOptions) erro
 		defer f.Close()
 		in = f
 	}
-	memories, err := readImport(file, in, env.Now())
+	lines, tool, err := numbered(file, o.from, in)
 	if err != nil {
 		return err
 	}
+	memories, err := readImport(file, lines, "import/"+tool, env.Now())
+	if err != nil {
+		return err
+	}
+	b := batch{memories: memories, why: "imported from " + file}
+	if file == "-" {
+		b.why = "imported from standard input"
+	}
+	res, err := w.takeBatch(ctx, b, o)
+	if err != nil {
+		return err
+	}
+	return w.tellImport(res, o)
+}
+
+// batch is what one import brings.
+type batch struct {
+	memories []record.Memory
+	why      string // said of each operation
+	from     string // the tool whose store it was; empty for a file
+	gone     func(*record.View) []record.Memory
+}
+
+// takeBatch puts a batch into the inbox or, where it was reviewed, into memory. What is gone where it came from waits in the inbox
+// in any case.
+func (w *workspace) takeBatch(ctx context.Context, b batch, o importOptions) (res transfer.Result, err error) {
 	found := redact.Report{}
-	for i := range memories {
+	for i := range b.memories {
 		var report redact.Report
-		memories[i], report = w.book.Clean(memories[i])
+		b.memories[i], report = w.book.Clean(b.memories[i])
 		found.Add(report)
 	}
 	if found.Found > 0 {
-		env.warn("%s redacted from what is imported", count(found.Found, "secret was", "secrets were"))
+		w.env.warn("%s redacted from what is imported", count(found.Found, "secret was", "secrets were"))
+	}
+	plan := func(v *record.View) ([]record.Operation, error) {
+		memories := slices.Clone(b.memories)
+		if b.gone != nil {
+			memories = append(memories, b.gone(v)...)
+		}
+		var ops []record.Operation
+		ops, res, err = w.importOps(v, memories, o.accept, b.why)
+		return ops, err
 	}
 	if o.dryRun {
-		var res importResult
 		err := w.view(ctx, func(v *record.View) error {
-			_, res, err = w.importOps(v, memories, o.accept)
+			_, err := plan(v)
 			return err
 		})
 		if errors.Is(err, gitstore.ErrNoStore) {
-			res, err = importResult{Added: len(memories)}, nil
+			return transfer.Result{Added: len(b.memories)}, nil
 		}
-		return errors.Join(err, w.tellImport(res, "would be "))
+		return res, err
 	}
 	if _, err := w.ensure(ctx); err != nil {
-		return err
+		return res, err
 	}
-	var res importResult
 	err = w.update(ctx, func(tx *record.Tx, _ config.Config) error {
-		var ops []record.Operation
-		if ops, res, err = w.importOps(tx.View, memories, o.accept); err != nil {
+		ops, err := plan(tx.View)
+		if err != nil {
 			return err
 		}
 		for _, op := range ops {
-			if !o.accept {
-				err = tx.PutOperation(op)
-			} else {
+			if o.accept && !(op.Op == record.Retire && b.from != "") {
 				err = tx.Accept(op)
+			} else {
+				err = tx.PutOperation(op)
 			}
 			if err != nil {
 				return err
 			}
 		}
-		commit := gitstore.Commit{Subject: fmt.Sprintf("import: %s", count(len(ops), "statement", "statements")), Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "import"}}}
-		tx.Describe(commit)
+		subject := "import: " + count(len(ops), "statement", "statements")
+		if b.from != "" {
+			subject += " from " + b.from
+		}
+		tx.Describe(gitstore.Commit{Subject: subject, Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "import"}}})
 		return nil
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		w.tidy(ctx)
 	}
-	w.tidy(ctx)
-	if res.Added+res.Changed > 0 && !o.accept {
-		env.say("they wait in the inbox; next: reverie review, or reverie accept --all")
-	}
-	return w.tellImport(res, "")
+	return res, err
 }
 
-func (w *workspace) tellImport(res importResult, would string) error {
+// tellImport is the answer of an import of a file.
+func (w *workspace) tellImport(res transfer.Result, o importOptions) error {
+	w.tellWaiting(res, o)
 	if w.env.JSON {
 		return w.env.object(res)
 	}
-	refused := ""
-	if res.Refused > 0 {
-		refused = fmt.Sprintf(", %d refused: retired or rejected before", res.Refused)
-	}
-	w.env.print("%d %sadded, %d %schanged, %d known already%s\n", res.Added, would, res.Changed, would, res.Known, refused)
+	w.env.print("%s\n", importLine(res, o))
 	return nil
 }
 
-// importOps holds imported memories against what is known and what waits. One with a ref is
-// judged by its ref alone, others by their text. What a person rejected or retired is refused,
-// except that reviewed brings back what was rejected.
-func (w *workspace) importOps(v *record.View, memories []record.Memory, reviewed bool) (ops []record.Operation, res importResult, err error) {
+// tellWaiting says what is next for what waits in the inbox.
+func (w *workspace) tellWaiting(res transfer.Result, o importOptions) {
+	if res.Added+res.Changed+res.Retired > 0 && !o.accept && !o.dryRun {
+		w.env.say("they wait in the inbox; next: reverie review, or reverie accept --all")
+	}
+}
+
+func importLine(res transfer.Result, o importOptions) string {
+	would, rest := "", ""
+	if o.dryRun {
+		would = "would be "
+	}
+	if res.Retired > 0 {
+		rest = fmt.Sprintf(", %d %sretired", res.Retired, would)
+	}
+	if res.Refused > 0 {
+		rest += fmt.Sprintf(", %d refused: retired or rejected before", res.Refused)
+	}
+	return fmt.Sprintf("%d %sadded, %d %schanged, %d known already%s", res.Added, would, res.Changed, would, res.Known, rest)
+}
+
+// importOps holds imported memories against what is known and what waits.
+func (w *workspace) importOps(v *record.View, memories []record.Memory, reviewed bool, why string) ([]record.Operation, transfer.Result, error) {
 	pending, err := v.Operations()
 	rejected, err2 := v.Rejections()
 	if err := w.tolerate(errors.Join(err, err2)); err != nil {
-		return nil, res, err
+		return nil, transfer.Result{}, err
 	}
-	waiting := map[string]record.Operation{}
-	for _, o := range pending {
-		waiting[o.Memory.ID] = o
-	}
-	unwanted := map[string]bool{}
-	for _, r := range rejected {
-		unwanted[textKey(r.Text, r.Body)] = unwanted[textKey(r.Text, r.Body)] || r.How != record.Model
-	}
-	known := v.Memories()
-	byText := make(map[string]bool, len(known))
-	for _, m := range known {
-		if m.Status != record.Retired {
-			byText[textKey(m.Text, m.Body)] = true
-		}
-	}
-	at := map[string]int{} // memory id → index in ops
-	for _, m := range memories {
-		m = record.New(m)
-		key := textKey(m.Text, m.Body)
-		op := record.Operation{Op: record.Add, How: record.Written}
-		held, findErr := v.Find(m.ID)
-		_, retired := v.Retired(m.Text)
-		other, waits := waiting[m.ID]
-		switch {
-		case findErr == nil:
-			m = onto(m, held)
-		case waits:
-			m = onto(m, other.Memory)
-		case m.Kind == "":
-			m.Kind = record.Note
-		}
-		m.Private = m.Private || slices.Contains(private(w.narrowed), m.Kind)
-		switch {
-		case m.Ref == "" && byText[key], findErr == nil && held.Status != record.Retired && sameContent(held, m):
-			res.Known++
-			continue
-		case findErr == nil && held.Status == record.Retired, findErr != nil && retired, !reviewed && unwanted[key]:
-			res.Refused++
-			continue
-		case !reviewed && waits && sameContent(other.Memory, m):
-			res.Known++
-			continue
-		case findErr == nil:
-			blob, _ := v.Blob(held.ID)
-			op.Op = record.Edit
-			op.Base = []record.Base{{ID: held.ID, Path: held.Path(), Blob: string(blob)}}
-		}
-		op.Memory, op.Sightings = m, other.Sightings // what bore it out while it waited
-		byText[key] = m.Ref == ""
-		op = record.NewOperation(op)
-		if i, twice := at[m.ID]; twice { // the same ref again: the last line counts
-			ops[i] = op
-			continue
-		}
-		at[m.ID] = len(ops)
-		ops = append(ops, op)
-		if op.Op == record.Edit {
-			res.Changed++
-		} else {
-			res.Added++
-		}
-	}
+	ops, res := transfer.Plan(v, memories, transfer.Options{Pending: pending, Rejections: rejected, Private: private(w.narrowed), Reviewed: reviewed, Why: why})
 	return ops, res, nil
-}
-
-func textKey(text, body string) string { return record.Normal(text) + "\x00" + record.Normal(body) }
-
-// onto is an imported memory as a change of the one that has its id: what its line does not say
-// stays as it is.
-func onto(m, held record.Memory) record.Memory {
-	held.Text, held.Body = m.Text, m.Body
-	if m.Kind != "" {
-		held.Kind = m.Kind
-	}
-	if m.Paths != nil {
-		held.Paths = m.Paths
-	}
-	if m.Tags != nil {
-		held.Tags = m.Tags
-	}
-	return held
-}
-
-func sameContent(a, b record.Memory) bool {
-	return a.Text == b.Text && a.Body == b.Body && a.Kind == b.Kind &&
-		strings.Join(a.Paths, "\x00") == strings.Join(b.Paths, "\x00") && strings.Join(a.Tags, "\x00") == strings.Join(b.Tags, "\x00")
 }

@@ -1,12 +1,11 @@
 package cmd
 
 import (
-	"fmt"
 	"strings"
-	"unicode"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
-	"github.com/reverie-memory/reverie/internal/pattern"
+	"github.com/reverie-memory/reverie/internal/attack"
+	"github.com/reverie-memory/reverie/internal/unseen"
 )
 
 // What is stored may come from a stranger or a model. Where it goes into a text that an agent reads, it can neither
@@ -43,7 +42,7 @@ func inert(s string) string {
 
 // tagless makes text harmless inside an element: it holds no closing tag, no tag of ours and none of a client's, and
 // nothing in it is unseen. It stays on its line.
-func tagless(s string) string { return untag(revealed(inert(s))) }
+func tagless(s string) string { return attack.Untag(unseen.Reveal(inert(s))) }
 
 // taglessLines is tagless for Markdown of several lines.
 func taglessLines(s string) string {
@@ -54,60 +53,3 @@ func taglessLines(s string) string {
 	}
 	return strings.Join(lines, "\n")
 }
-
-// revealed makes readable what visible lets through and a reader does not see all the same.
-func revealed(s string) string {
-	if strings.IndexFunc(s, func(r rune) bool { return r >= unicode.MaxASCII }) < 0 {
-		return s
-	}
-	var b strings.Builder
-	runes := []rune(s)
-	for i, r := range runes {
-		if conceals(runes, i) {
-			fmt.Fprintf(&b, "<U+%04X>", r)
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
-// shownRune is how visible and revealed write a character.
-var shownRune = pattern.New(`^<U\+[0-9A-F]{4,6}>`)
-
-// tagged is what begins a tag behind its "<".
-var tagged = pattern.New(`(?i)^\s*(?:/|!|\?|reverie)`)
-
-// clientTag is the name of a tag such as system-reminder or hook_context: no type is called so.
-var clientTag = pattern.New(`^[A-Za-z0-9]+[-_]`)
-
-// untag writes the "<" of what may be a tag as "&lt;". That of a type with parameters, as in List<String>, stays: it
-// stands behind a letter, and opens nothing that anybody closes.
-func untag(s string) string {
-	var b strings.Builder
-	for i, r := range s {
-		if r == '<' && isTag(s, i) {
-			b.WriteString("&lt;")
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
-func isTag(s string, at int) bool {
-	rest := s[at+1:]
-	switch {
-	case shownRune.MatchString(s[at:]):
-		return false
-	case tagged.MatchString(rest):
-		return true
-	case rest == "" || !isLetter(rest[0]):
-		return false
-	case clientTag.MatchString(rest):
-		return true
-	}
-	return at == 0 || !isLetter(s[at-1]) && (s[at-1] < '0' || s[at-1] > '9') && s[at-1] != '_'
-}
-
-func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 
+	"github.com/reverie-memory/reverie/cmd/ci"
 	"github.com/urfave/cli/v2"
 )
 
@@ -80,16 +81,16 @@ func runInit(ctx context.Context, env *Env, o initOptions) error {
 		return err
 	}
 	done := initJSON{Branch: w.branch()}
-	var file ciFile
+	var file ci.File
 	var text string
 	if o.ci != "" {
 		if file, err = findCI(o.ci); err != nil {
 			return err
 		}
-		if text, err = file.render(w.config.Ref, version()); err != nil {
+		if text, err = w.renderCI(file); err != nil {
 			return err
 		}
-		done.CI = file.path
+		done.CI = file.Path
 	}
 	agents, err := w.planAgents(o.agents.Value(), o.project, o.noMCP)
 	if err != nil {
@@ -135,9 +136,9 @@ func runInit(ctx context.Context, env *Env, o initOptions) error {
 	}
 	switch {
 	case o.ci != "" && done.Changed:
-		env.say("committed %s to %s: once it is pushed, pull requests against it are checked", file.path, w.branch())
+		env.say("committed %s to %s: once it is pushed, pull requests against it are checked", file.Path, w.branch())
 	case o.ci != "":
-		env.say("%s is on %s already", file.path, w.branch())
+		env.say("%s is on %s already", file.Path, w.branch())
 	}
 	return nil
 }
@@ -151,7 +152,7 @@ func (w *workspace) start() (started bool, err error) {
 }
 
 // dryInit says what init would do.
-func (w *workspace) dryInit(ctx context.Context, o initOptions, done initJSON, file ciFile, text string, agents agentInstall) error {
+func (w *workspace) dryInit(ctx context.Context, o initOptions, done initJSON, file ci.File, text string, agents agentInstall) error {
 	_, err := w.memory.Tip(ctx)
 	switch {
 	case missing(err):
@@ -187,10 +188,10 @@ func (w *workspace) dryInit(ctx context.Context, o initOptions, done initJSON, f
 	}
 	switch {
 	case o.ci != "" && done.Changed:
-		w.env.say("would commit this as %s to %s:", file.path, w.branch())
+		w.env.say("would commit this as %s to %s:", file.Path, w.branch())
 		w.env.print("%s", text)
 	case o.ci != "":
-		w.env.say("%s is on %s already", file.path, w.branch())
+		w.env.say("%s is on %s already", file.Path, w.branch())
 	}
 	return nil
 }

@@ -171,6 +171,9 @@ func TestUpkeepDoesNotLaunder(t *testing.T) {
 	}
 }
 
+// maxSides is how many side branches of which nothing is known one command looks into.
+const maxSides = 64
+
 // Branch values of strangers cost a bounded time and are held back.
 func TestManyStrangeBranchesAreBounded(t *testing.T) {
 	r := newRepo(t)

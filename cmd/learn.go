@@ -6,12 +6,14 @@ import (
 	"slices"
 
 	"github.com/reverie-memory/reverie/dream"
+	"github.com/reverie-memory/reverie/gitstore/purge"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/prompts"
 	"github.com/reverie-memory/reverie/prompts/door"
 	"github.com/reverie-memory/reverie/reflect"
 	"github.com/reverie-memory/reverie/reflect/transcript"
+	"github.com/reverie-memory/reverie/worktree/try"
 	"github.com/urfave/cli/v2"
 )
 
@@ -218,7 +220,7 @@ func (w *workspace) learnFrom(ctx context.Context, names []string) (*lesson, err
 // reflectOn studies sessions and keeps what is new, some at a time: what was kept stays when the rest is interrupted.
 func (w *workspace) reflectOn(ctx context.Context, names []string, l *lesson) error {
 	for some := range slices.Chunk(names, batchSessions) {
-		purges := w.purges()
+		purges := purge.Mark(w.state)
 		studied, err := w.study(ctx, some, true)
 		if err != nil {
 			return err
@@ -236,7 +238,7 @@ func (w *workspace) reflectOn(ctx context.Context, names []string, l *lesson) er
 // readOn has a model read sessions that the detectors have studied, and adds to the lesson what follows from that.
 func (w *workspace) readOn(ctx context.Context, m *prompts.Model, set prompts.Set, names []string, l *lesson) error {
 	more := &lesson{}
-	purges := w.purges()
+	purges := purge.Mark(w.state)
 	p := pass{workspace: w, model: m, set: set, keep: func(got reflect.Reading) error {
 		more.fresh++
 		return w.keepReading(ctx, got, purges)
@@ -376,7 +378,7 @@ func waits(n int) string {
 func (w *workspace) tidy(ctx context.Context) {
 	before := w.keptFrom()
 	_, err := w.sessions.Expire(before)
-	if err = errors.Join(err, w.expireOriginals(before), w.expireLedger(before), w.kv().Sweep(ctx), door.Expire(w.answers(), before), w.book.Tidy(ctx), w.clearTries()); err != nil && w.env.Verbose {
+	if err = errors.Join(err, w.expireOriginals(before), w.expireLedger(before), w.kv().Sweep(ctx), door.Expire(w.answers(), before), w.book.Tidy(ctx), try.Clear(w.loopFolder(""))); err != nil && w.env.Verbose {
 		w.env.warn("upkeep: %v", err)
 	}
 }

@@ -12,6 +12,12 @@ import (
 // What a new memory is given of the code at which it was learned: the places it rests on, and the side
 // branch on which alone it holds.
 
+// How long the whole code is searched for what statements name, in one command.
+const (
+	grepTime  = time.Second
+	typedTime = 500 * time.Millisecond // where a person waits for it
+)
+
 // settle completes the operations that a plan proposes anew. It asks git, so it is called once a plan and not for
 // what waits already.
 func (w *workspace) settle(ctx context.Context, plan *dream.Result, in dream.Input) {
@@ -37,7 +43,7 @@ func (w *workspace) settleEach(ctx context.Context, ops []record.Operation, in d
 			continue
 		}
 		if o.Op == record.Edit { // other words may rest on other code
-			if found, whole := w.anchors(ctx, grep, w.here(ctx), o.Memory); whole || len(found) > 0 {
+			if found, whole := w.code.Here(ctx).Find(ctx, grep, o.Memory); whole || len(found) > 0 {
 				o.Memory.Anchors = found
 			}
 			ops[i] = record.NewOperation(o)
@@ -50,10 +56,10 @@ func (w *workspace) settleEach(ctx context.Context, ops []record.Operation, in d
 		if len(o.Sightings) > 0 {
 			branch = branches[o.Sightings[0].Reflection]
 		}
-		c := w.learnedAt(ctx, branch)
-		o.Memory.Anchors, _ = w.anchors(ctx, grep, c, o.Memory)
+		c := w.code.On(ctx, branch)
+		o.Memory.Anchors, _ = c.Find(ctx, grep, o.Memory)
 		if len(o.Memory.Supersedes) == 0 { // else nothing would hold on the default branch
-			o.Memory.Branch = w.sideOf(ctx, c)
+			o.Memory.Branch = c.Side(ctx)
 		}
 		ops[i] = record.NewOperation(o)
 	}
@@ -79,7 +85,7 @@ func (w *workspace) widen(ctx context.Context, plan *dream.Result, in dream.Inpu
 		o.Memory.Branch = ""
 		for _, r := range in.New {
 			i := slices.IndexFunc(r.Candidates, func(c record.Candidate) bool { return print.Same(record.Print(c.Text)) })
-			if i >= 0 && w.sideOf(ctx, w.learnedAt(ctx, r.Branch)) == "" {
+			if i >= 0 && w.code.On(ctx, r.Branch).Side(ctx) == "" {
 				c := r.Candidates[i]
 				o.How = c.How
 				o.Sightings = append(o.Sightings, record.Sighting{Reflection: r.ID(), Client: r.Client, Session: r.Session, Parent: r.Parent, How: c.How, Evidence: c.Evidence})
@@ -99,30 +105,10 @@ func (w *workspace) settleAgain(ctx context.Context, o record.Operation, branche
 		return o
 	}
 	for _, s := range o.Sightings {
-		if branch, isNew := branches[s.Reflection]; isNew && w.sideOf(ctx, w.learnedAt(ctx, branch)) == "" {
+		if branch, isNew := branches[s.Reflection]; isNew && w.code.On(ctx, branch).Side(ctx) == "" {
 			o.Memory.Branch = ""
 			return record.NewOperation(o)
 		}
 	}
 	return o
-}
-
-// learnedAt is the code that a session was about: the side branch on which it began, where that is here, else HEAD,
-// for a session that began on the default branch may have made the branch that HEAD is on.
-func (w *workspace) learnedAt(ctx context.Context, branch string) *code {
-	here := w.here(ctx)
-	if branch == "" || branch == here.branch || branch == w.mainline(ctx).Name {
-		return here
-	}
-	tip, err := w.repo.ReadRef(ctx, "refs/heads/"+branch)
-	if err != nil {
-		return here
-	}
-	if w.other == nil {
-		w.other = map[string]*code{}
-	}
-	if w.other[branch] == nil {
-		w.other[branch] = w.codeAt(tip, branch)
-	}
-	return w.other[branch]
 }

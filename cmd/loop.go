@@ -15,6 +15,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/ollama"
 	"github.com/reverie-memory/reverie/worktree"
+	"github.com/reverie-memory/reverie/worktree/agent"
 	"github.com/urfave/cli/v2"
 )
 
@@ -272,9 +273,12 @@ func whereWork(s worktree.State) string {
 
 // explainLoop gives errors of the package worktree their exit codes.
 func explainLoop(err error) error {
+	unknown := new(agent.UnknownError)
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &unknown):
+		return usage("known are "+strings.Join(agent.Names(), ", ")+"; any other one: reverie loop start PLAN -- COMMAND…; to commit yourself: --agent "+worktree.Hand, "%w", err)
 	case errors.Is(err, ollama.ErrUnavailable):
 		return &failure{exitFailed, err, "'ollama serve' starts the server; or have somebody else look for defects: --audit CMD, --audit-agent NAME"}
 	case errors.As(err, new(*failure)):

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/worktree"
+	"github.com/reverie-memory/reverie/worktree/agent"
 	"github.com/urfave/cli/v2"
 )
 
@@ -45,7 +46,7 @@ func (o *loopOptions) lintFlags() []cli.Flag {
 func (o *loopOptions) carryFlags() []cli.Flag {
 	d := worktree.DefaultSettings()
 	coder := []cli.Flag{
-		&cli.StringFlag{Name: "agent", Usage: "who codes: " + strings.Join(loopAgentNames(), ", ") + ", or " + worktree.Hand + ": whoever commits in its work tree", Destination: &o.agent},
+		&cli.StringFlag{Name: "agent", Usage: "who codes: " + strings.Join(agent.Names(), ", ") + ", or " + worktree.Hand + ": whoever commits in its work tree", Destination: &o.agent},
 		&cli.StringFlag{Name: "model", Usage: "that the agent asks", Destination: &o.model},
 	}
 	return append(append(coder, o.auditFlags()...),

@@ -12,6 +12,7 @@ import (
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/hooks/githook"
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/worktree"
 )
@@ -128,7 +129,7 @@ func (w *workspace) committedLoop(ctx context.Context, in string) (string, error
 		case err != nil:
 			return "", err
 		case l.State.Phase.Over() || l.State.Phase != worktree.Coding && !l.State.ByHand():
-		case strings.TrimPrefix(l.State.Branch, "refs/heads/") == strings.TrimPrefix(branch, "refs/heads/") && sameFolder(place.Dir, w.repo.WorkTree):
+		case strings.TrimPrefix(l.State.Branch, "refs/heads/") == strings.TrimPrefix(branch, "refs/heads/") && file.Same(place.Dir, w.repo.WorkTree):
 			return name, nil
 		}
 	}

@@ -5,16 +5,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/reflect"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 	"github.com/reverie-memory/reverie/worktree"
+	"github.com/reverie-memory/reverie/worktree/agent"
+	"github.com/reverie-memory/reverie/worktree/verify"
 )
 
 // learnLoop makes a session of what a loop kept that has ended, and learns from it. The sessions of its agents come by the agents'
@@ -100,7 +101,7 @@ func (w *workspace) loopSession(ctx context.Context, r *worktree.Record, l workt
 			if err != nil {
 				return head, nil, err
 			}
-			if said = strings.TrimSpace(agentSaid(s.Settings.Agent, said)); said != "" {
+			if said = strings.TrimSpace(agent.Said(s.Settings.Agent, said)); said != "" {
 				events = append(events, transcript.Event{Kind: transcript.Assistant, Text: tail(said, maxShown)})
 			}
 		}
@@ -111,11 +112,11 @@ func (w *workspace) loopSession(ctx context.Context, r *worktree.Record, l workt
 		if err != nil {
 			return head, nil, err
 		}
-		for _, c := range verified(printed) {
-			if slices.ContainsFunc(ran, func(command string) bool { return strings.Contains(command, c.line) }) {
+		for _, c := range verify.Read(printed) {
+			if slices.ContainsFunc(ran, func(command string) bool { return strings.Contains(command, c.Line) }) {
 				continue
 			}
-			add(transcript.Event{Tool: "verify", Action: transcript.Run, Command: c.line}, transcript.Event{Text: c.output, Outcome: c.outcome, Exit: c.exit})
+			add(transcript.Event{Tool: "verify", Action: transcript.Run, Command: c.Line}, transcript.Event{Text: c.Output, Outcome: outcomeOf(c), Exit: c.Exit})
 		}
 	}
 	for _, f := range l.Findings {
@@ -146,6 +147,17 @@ func (w *workspace) loopSession(ctx context.Context, r *worktree.Record, l workt
 	return head, append(events, end), nil
 }
 
+// outcomeOf is what became of a command of a plan.
+func outcomeOf(c verify.Ran) transcript.Outcome {
+	switch {
+	case c.Exit != nil && *c.Exit == 0:
+		return transcript.OK
+	case c.Exit != nil || c.Ended:
+		return transcript.Failed
+	}
+	return transcript.Unknown
+}
+
 // ranInLoop are the commands that the loop's agents ran themselves, of those whose sessions are kept. Such a session tells what came of them:
 // told by the loop's too, it would count twice.
 func (w *workspace) ranInLoop(loop transcript.Session) (commands []string, err error) {
@@ -154,7 +166,7 @@ func (w *workspace) ranInLoop(loop transcript.Session) (commands []string, err e
 		return nil, err
 	}
 	for _, k := range kept {
-		if k.Client == reflect.LoopClient || !sameFolder(k.Dir, loop.Dir) || k.Ended.Before(loop.Started) {
+		if k.Client == reflect.LoopClient || !file.Same(k.Dir, loop.Dir) || k.Ended.Before(loop.Started) {
 			continue
 		}
 		_, events, err := w.sessions.Load(k.Name())
@@ -171,16 +183,6 @@ func (w *workspace) ranInLoop(loop transcript.Session) (commands []string, err e
 		}
 	}
 	return commands, nil
-}
-
-// sameFolder reports whether two names are of one folder, which need not be there any more.
-func sameFolder(a, b string) bool {
-	if filepath.Clean(a) == filepath.Clean(b) {
-		return true
-	}
-	one, err := os.Stat(a)
-	two, err2 := os.Stat(b)
-	return err == nil && err2 == nil && os.SameFile(one, two)
 }
 
 // loopEdits is the files that each iteration changed, by its number.
@@ -208,61 +210,4 @@ func (w *workspace) loopEdits(ctx context.Context, s worktree.State) (map[int][]
 		}
 	}
 	return edits, nil
-}
-
-// A verification is one command of a plan as it was run.
-type verification struct {
-	line, output string
-	outcome      transcript.Outcome
-	exit         *int
-}
-
-// verified reads what verify has written: each command behind a dollar sign, what it printed, and how it ended. No line of an output
-// looks like one of these, see printedBy. A command of which the record does not hold the end has no outcome.
-func verified(text string) []verification {
-	var all []verification
-	for line := range strings.Lines(text) {
-		bare := strings.TrimSuffix(line, "\n")
-		command, begins := strings.CutPrefix(bare, "$ ")
-		switch {
-		case begins:
-			all = append(all, verification{line: command})
-			continue
-		case len(all) == 0:
-			continue
-		}
-		c := &all[len(all)-1]
-		code, ended := strings.CutPrefix(bare, "[exit code ")
-		n, err := strconv.Atoi(strings.TrimSuffix(code, "]"))
-		switch {
-		case ended && err == nil:
-			c.exit, c.outcome = &n, transcript.OK
-			if n != 0 {
-				c.outcome = transcript.Failed
-			}
-		case strings.HasPrefix(bare, "[ended after "):
-			c.outcome = transcript.Failed
-		default:
-			c.output += line
-		}
-	}
-	return all
-}
-
-// printedBy is what a command printed, so that no line of it looks like one that says which command ran or how it ended.
-func printedBy(output string) string {
-	if output == "" {
-		return ""
-	}
-	var b strings.Builder
-	for line := range strings.Lines(output) {
-		if strings.HasPrefix(line, "$ ") || strings.HasPrefix(line, "[exit code ") || strings.HasPrefix(line, "[ended after ") {
-			b.WriteByte(' ')
-		}
-		b.WriteString(line)
-	}
-	if !strings.HasSuffix(output, "\n") {
-		b.WriteByte('\n')
-	}
-	return b.String()
 }

@@ -7,15 +7,19 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/reverie-memory/reverie/cmd/check"
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/finding"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/worktree"
+	"github.com/reverie-memory/reverie/worktree/program"
+	"github.com/reverie-memory/reverie/worktree/try"
+	"github.com/reverie-memory/reverie/worktree/verify"
 )
 
 // runLoopLint says what a plan lacks, before a loop spends anything on it. Errors are what a start refuses.
@@ -37,13 +41,13 @@ func runLoopLint(ctx context.Context, env *Env, file string, o loopOptions) erro
 		return err
 	}
 	plan, wrong, doubtful := w.lintPlan(ctx, text, set)
-	doubtful = append(doubtful, w.missingPrograms(ctx, plan, base, set)...)
+	doubtful = append(doubtful, program.Doubts(ctx, w.repo, plan, base, sandboxed(set))...)
 	if why, err := w.submodulesMissing(ctx, base); err != nil {
 		return err
 	} else if why != "" {
 		doubtful = append(doubtful, &worktree.PlanError{Rule: "submodule", Why: why})
 	}
-	var ran []verification
+	var ran []verify.Ran
 	if o.run && len(wrong) == 0 {
 		var passes []*worktree.PlanError
 		if passes, ran, err = w.passesAlready(ctx, plan, base, set); err != nil {
@@ -52,13 +56,13 @@ func runLoopLint(ctx context.Context, env *Env, file string, o loopOptions) erro
 		doubtful = append(doubtful, passes...)
 		env.say("%s", toldRun(ran))
 	}
-	var found []finding
-	for level, all := range map[level][]*worktree.PlanError{levelError: wrong, levelWarning: doubtful} {
+	var found []finding.Finding
+	for level, all := range map[finding.Level][]*worktree.PlanError{finding.Error: wrong, finding.Warning: doubtful} {
 		for _, e := range all {
-			found = append(found, finding{Rule: e.Rule, Level: level, Path: file, Line: e.Line, Message: e.Why})
+			found = append(found, finding.Finding{Rule: e.Rule, Level: level, Path: file, Line: e.Line, Message: e.Why})
 		}
 	}
-	found = sortFindings(found)
+	found = check.Rules.Sort(found)
 	if err := env.tellFindings(found, checkDiffOptions{}); err != nil {
 		return err
 	}
@@ -78,14 +82,14 @@ func runLoopLint(ctx context.Context, env *Env, file string, o loopOptions) erro
 }
 
 // toldRun says how the commands of a plan went that were run, as there is to be something to do.
-func toldRun(ran []verification) string {
+func toldRun(ran []verify.Ran) string {
 	var failed []string
 	for _, c := range ran {
 		switch {
-		case c.exit == nil:
-			failed = append(failed, c.line+" (ended)")
-		case *c.exit != 0:
-			failed = append(failed, fmt.Sprintf("%s (%d)", c.line, *c.exit))
+		case c.Exit == nil:
+			failed = append(failed, c.Line+" (ended)")
+		case *c.Exit != 0:
+			failed = append(failed, fmt.Sprintf("%s (%d)", c.Line, *c.Exit))
 		}
 	}
 	said := fmt.Sprintf("ran %s on the commit to begin from: %d failed", count(len(ran), "command", "commands"), len(failed))
@@ -127,7 +131,7 @@ func (w *workspace) lintSettings(ctx context.Context, o loopOptions) (worktree.S
 // lintPlan reads a plan for a loop with these settings: what is wrong, for which a start is refused, and what is doubtful. Commands that no
 // shell can read are wrong where that is the shell that will run them.
 func (w *workspace) lintPlan(ctx context.Context, text string, set worktree.Settings) (plan worktree.Plan, wrong, doubtful []*worktree.PlanError) {
-	plan, wrong, doubtful = worktree.LintPlan(text, audits(set) || set.MinAudits > 0, w.scanner)
+	plan, wrong, doubtful = worktree.LintPlan(text, set.Audited() || set.MinAudits > 0, w.scanner)
 	shell, err := exec.LookPath("sh")
 	if err != nil || sandboxed(set) {
 		return plan, wrong, doubtful
@@ -142,62 +146,10 @@ func (w *workspace) lintPlan(ctx context.Context, text string, set worktree.Sett
 	return plan, wrong, doubtful
 }
 
-// missingPrograms are doubts about commands of a plan whose first word is no program here, or no file of the commit to begin from. The loop
-// may be about to make it.
-func (w *workspace) missingPrograms(ctx context.Context, plan worktree.Plan, base string, set worktree.Settings) (doubts []*worktree.PlanError) {
-	for i, line := range plan.Verify {
-		word := firstWord(line)
-		why := ""
-		switch {
-		case word == "" || sandboxed(set) && (path.IsAbs(word) || !strings.Contains(word, "/")):
-			continue // the image has it, or has not
-		case path.IsAbs(word):
-			if _, err := exec.LookPath(word); err != nil {
-				why = "there is no program " + word
-			}
-		case strings.Contains(word, "/"):
-			entry, err := w.repo.Git(ctx, nil, "ls-tree", base, "--", ":(literal)"+path.Clean(word))
-			switch {
-			case err == nil && len(entry) == 0:
-				why = word + " is no file of the commit to begin from: the loop has to make it"
-			case strings.HasPrefix(string(entry), "100644 "):
-				why = word + " is not executable in the commit to begin from"
-			}
-		default:
-			if exec.CommandContext(ctx, "sh", "-c", `command -v -- "$1" >/dev/null`, "sh", word).Run() != nil && ctx.Err() == nil {
-				why = "there is no program " + word + " in PATH"
-			}
-		}
-		if why != "" {
-			doubts = append(doubts, &worktree.PlanError{Line: plan.Lines[i], Rule: "program", Why: why})
-		}
-	}
-	return doubts
-}
-
-// firstWord is the program that a command line calls first; "" where a shell would have to find that out.
-func firstWord(line string) string {
-	for _, word := range strings.Fields(line) {
-		if at := strings.IndexAny(word, ";|&<>()"); at > 0 {
-			word = word[:at]
-		}
-		if strings.ContainsAny(word, "\"'`$\\*?[{~;|&<>()#") {
-			return ""
-		}
-		if name, _, assigns := strings.Cut(word, "="); assigns && name != "" {
-			continue
-		}
-		if word != "!" {
-			return word
-		}
-	}
-	return ""
-}
-
 // passesAlready runs the commands of a plan on a commit, where and how a loop would. It is how they ended, and doubts about what they came to: that all of
 // them pass, so that nothing tells a loop that did its work from one that did nothing, and that there was no program.
-func (w *workspace) passesAlready(ctx context.Context, plan worktree.Plan, base string, set worktree.Settings) (doubts []*worktree.PlanError, ran []verification, err error) {
-	dir, done, err := w.tryFolder(ctx)
+func (w *workspace) passesAlready(ctx context.Context, plan worktree.Plan, base string, set worktree.Settings) (doubts []*worktree.PlanError, ran []verify.Ran, err error) {
+	dir, done, err := try.Make(ctx, w.repo)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -219,25 +171,25 @@ func (w *workspace) passesAlready(ctx context.Context, plan worktree.Plan, base 
 		if err != nil {
 			return nil, nil, err
 		}
-		if l.inside.spec.Image, err = l.inside.engine.Image(ctx, c.Image); err != nil {
+		if l.inside.Spec.Image, err = l.inside.Engine.Image(ctx, c.Image); err != nil {
 			return nil, nil, loopSandboxFailure(err)
 		}
 		if err := os.Remove(filepath.Join(dir, ".git")); err != nil {
 			return nil, nil, err
 		}
-		l.run, l.env = l.inside.run, nil
+		l.run, l.env = l.inside.Run, nil
 	}
 	out, err := l.verify(ctx, worktree.Turn{Loop: worktree.Loop{State: state, Plan: plan}, Dir: dir, Live: io.Discard})
 	if err != nil {
 		return nil, nil, err
 	}
-	ran = verified(out.Output)
+	ran = verify.Read(out.Output)
 	if out.Passed && len(ran) > 0 {
 		return []*worktree.PlanError{{Line: plan.Lines[0], Rule: "passes", Why: "all of the plan's commands pass on the commit to begin from: they do not show that anything was done"}}, ran, nil
 	}
 	for i, c := range ran {
-		if c.exit != nil && slices.Contains([]int{126, 127}, *c.exit) && i < len(plan.Lines) {
-			doubts = append(doubts, &worktree.PlanError{Line: plan.Lines[i], Rule: "program", Why: "the command ends with " + strconv.Itoa(*c.exit) + ": " + oneLine(lastLine(c.output), 200)})
+		if c.Exit != nil && slices.Contains([]int{126, 127}, *c.Exit) && i < len(plan.Lines) {
+			doubts = append(doubts, &worktree.PlanError{Line: plan.Lines[i], Rule: "program", Why: "the command ends with " + strconv.Itoa(*c.Exit) + ": " + oneLine(lastLine(c.Output), 200)})
 		}
 	}
 	return doubts, ran, nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/worktree"
+	"github.com/reverie-memory/reverie/worktree/agent"
 )
 
 // loopOutputJSON is what a phase of an iteration printed.
@@ -69,7 +70,7 @@ func (w *workspace) tellLoopOutput(ctx context.Context, name string, iteration i
 				return err
 			}
 			if phase != worktree.Verifying {
-				text = readable(text)
+				text = agent.Readable(text, oneLine)
 			}
 			if text == "" {
 				continue

@@ -9,6 +9,8 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/prompts"
 	"github.com/reverie-memory/reverie/worktree"
+	"github.com/reverie-memory/reverie/worktree/agent"
+	"github.com/reverie-memory/reverie/worktree/diff"
 )
 
 // What of long texts a prompt shows, in bytes.
@@ -39,7 +41,7 @@ func (l *looper) codePrompt(ctx context.Context, t worktree.Turn) (prompt string
 		in.Failed = s.Detail
 	}
 	if s.Settings.Promise {
-		in.Promise = promiseOf(s.Nonce)
+		in.Promise = agent.Promise(s.Nonce)
 	}
 	set, err := ownPrompts(l.w.config)
 	if err != nil {
@@ -132,20 +134,32 @@ func (l *looper) auditPrompt(ctx context.Context, t worktree.Turn) (prompt strin
 		return "", nil, err
 	}
 	s := t.Loop.State
-	diff, err := l.diff(ctx, s)
+	change, err := diff.Between(ctx, l.w.repo, l.w.scanner, s.Base, s.Tip)
 	if err != nil {
 		return "", nil, err
 	}
-	if diff, err = diffFor(diff, l.inside != nil); err != nil {
+	if change, err = diffFor(change, l.inside != nil); err != nil {
 		return "", nil, err
 	}
-	in.Diff = "git diff " + s.Base + " " + s.Tip + "\n" + diff
+	in.Diff = "git diff " + s.Base + " " + s.Tip + "\n" + change
 	set, err := ownPrompts(l.w.config)
 	if err != nil {
 		return "", nil, err
 	}
 	r, err := set.Audit(in)
 	return asText(r), givenIn(r, strings.Join(in.Rules, "\n"), l.turnSession(s, "-audit")), err
+}
+
+// diffFor is what of a diff stands in the prompt of an agent or a command that audits. In a sandbox there is no git that could tell the rest, so
+// none is passed over there.
+func diffFor(diff string, inside bool) (string, error) {
+	switch {
+	case !inside && len(diff) > maxDiff:
+		return cutOff(diff, maxDiff) + fmt.Sprintf("\n[%d bytes more: read them in the work tree]\n", len(diff)-maxDiff), nil
+	case inside && len(diff) > maxDiffInside:
+		return "", fmt.Errorf("the change is too large to be audited in a sandbox: its diff has %d bytes, and %d stand in a prompt, beside which there is no git; --audit-model asks about it in parts", len(diff), maxDiffInside)
+	}
+	return diff, nil
 }
 
 // tail is the end of a text.

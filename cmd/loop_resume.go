@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/worktree"
+	"github.com/reverie-memory/reverie/worktree/program"
 )
 
 // runLoopResume goes on with a loop that stopped, or that nobody carries on any more.
@@ -26,13 +27,13 @@ func runLoopResume(ctx context.Context, env *Env, name string, o loopOptions) er
 	}
 	set, err := w.loopSettings(l.State.Settings, o.command, o, false)
 	if err != nil {
-		return err
+		return explainLoop(err)
 	}
 	if err := byHand(set); err != nil {
 		return err
 	}
 	if err := w.resumablePrograms(ctx, l.State, set); err != nil {
-		return err
+		return explainLoop(err)
 	}
 	lease, err := worktree.TakeLease(ctx, w.repo, l.State.Name, worktree.Mark(l.State))
 	if err != nil {
@@ -67,22 +68,22 @@ func (w *workspace) resumablePrograms(ctx context.Context, s worktree.State, set
 	if s.Phase == worktree.Done {
 		return nil
 	}
-	programs := loopPrograms{w: w, inside: sandboxed(set), commit: cmp.Or(s.Tip, s.Base), dir: cmp.Or(s.InPlace, filepath.Join(w.loopFolder(s.Name), "tree"))}
-	if err := programs.look(ctx, set); err != nil {
+	programs := program.Place{Repo: w.repo, Inside: sandboxed(set), Commit: cmp.Or(s.Tip, s.Base), Dir: cmp.Or(s.InPlace, filepath.Join(w.loopFolder(s.Name), "tree"))}
+	if err := lookForPrograms(ctx, programs, set); err != nil {
 		return err
 	}
 	for _, phase := range []worktree.Phase{worktree.Coding, worktree.Auditing} {
-		was, _, err := loopProgram(s.Settings, phase, programs.inside)
-		is, _, err2 := loopProgram(set, phase, programs.inside)
+		was, _, err := program.Of(s.Settings, phase, programs.Inside)
+		is, _, err2 := program.Of(set, phase, programs.Inside)
 		if err := errors.Join(err, err2); err != nil {
 			return err
 		}
-		if programs.inside && is != was { // what was there from the beginning was looked for then
+		if programs.Inside && is != was { // what was there from the beginning was looked for then
 			in, err := w.insideOf(ctx, worktree.State{Settings: set}, "")
 			if err != nil {
 				return err
 			}
-			return in.try(ctx, set)
+			return w.lookInside(ctx, in, set)
 		}
 	}
 	return nil

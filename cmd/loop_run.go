@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"slices"
@@ -14,6 +13,9 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/reverie-memory/reverie/worktree"
+	"github.com/reverie-memory/reverie/worktree/agent"
+	"github.com/reverie-memory/reverie/worktree/container"
+	"github.com/reverie-memory/reverie/worktree/verify"
 )
 
 // looper does what the phases of a loop are about.
@@ -22,8 +24,8 @@ type looper struct {
 	record *worktree.Record
 	place  *worktree.Place // nil: what the commands do to the work tree is never taken back
 	run    worktree.Runner
-	env    []string     // of everything that is started, but for what a turn adds
-	inside *loopSandbox // where commands run in containers
+	env    []string          // of everything that is started, but for what a turn adds
+	inside *container.Runner // where commands run in containers
 }
 
 // carryOn carries a loop on until it ends, or waits for a commit by hand. The caller holds the lease, which is given back.
@@ -43,7 +45,7 @@ func (w *workspace) carryOn(ctx context.Context, record *worktree.Record, s work
 		return err
 	}
 	if l.inside != nil {
-		l.run = l.inside.run
+		l.run = l.inside.Run
 	} else if l.env, err = hostEnv(place); err != nil {
 		return err
 	}
@@ -64,7 +66,7 @@ func (w *workspace) carryOn(ctx context.Context, record *worktree.Record, s work
 			}
 		},
 	}
-	if audits(s.Settings) {
+	if s.Settings.Audited() {
 		do.Audit = l.audit
 	}
 	carried = true
@@ -106,7 +108,7 @@ func (l *looper) start(ctx context.Context, t worktree.Turn, argv, env []string,
 	}
 	live := t.Live
 	if t.Loop.State.Phase != worktree.Verifying { // an agent, or what calls one
-		live = &eventWriter{to: live}
+		live = agent.NewWriter(live, oneLine)
 	}
 	r, err = l.run(ctx, worktree.Command{
 		Args: argv, Dir: t.Dir, Env: slices.Concat(l.env, t.Env, env), Stdin: []byte(stdin),
@@ -143,7 +145,7 @@ func (l *looper) code(ctx context.Context, t worktree.Turn) (out worktree.Outcom
 	set := t.Loop.State.Settings
 	argv, env := set.Command, []string(nil)
 	if set.Agent != "" {
-		if argv, env, err = loopAgentCommand(set.Agent, set.Model, worktree.Coding, l.inside != nil); err != nil {
+		if argv, env, err = agent.Call(set.Agent, set.Model, worktree.Coding, l.inside != nil); err != nil {
 			return out, err
 		}
 	}
@@ -159,24 +161,9 @@ func (l *looper) code(ctx context.Context, t worktree.Turn) (out worktree.Outcom
 	if err != nil {
 		return out, programMissing(err, argv[0])
 	}
-	out.Promised = promised(agentSaid(set.Agent, r.Output), t.Loop.State.Nonce)
+	out.Promised = agent.Promised(agent.Said(set.Agent, r.Output), t.Loop.State.Nonce)
 	return out, failedRun(l.w.scanner, argv[0], r, set.TurnTime)
 }
-
-// promised reports whether a line of its own gives the promise.
-func promised(output, nonce string) bool {
-	if nonce == "" {
-		return false
-	}
-	for line := range strings.Lines(output) {
-		if strings.TrimSpace(line) == promiseOf(nonce) {
-			return true
-		}
-	}
-	return false
-}
-
-func promiseOf(nonce string) string { return "<promise>" + nonce + "</promise>" }
 
 // programMissing says what to do about a program that is not there.
 func programMissing(err error, program string) error {
@@ -189,35 +176,12 @@ func programMissing(err error, program string) error {
 	return err
 }
 
-// verify runs the plan's own commands, all of them, each in a shell.
-func (l *looper) verify(ctx context.Context, t worktree.Turn) (out worktree.Outcome, err error) {
-	var b strings.Builder
-	out.Passed = true
-	set := t.Loop.State.Settings
-	both := io.MultiWriter(&b, t.Live)
-	for _, line := range t.Loop.Plan.Verify {
-		fmt.Fprintf(both, "$ %s\n", line)
-		r, err := l.start(ctx, t, []string{"sh", "-c", line}, nil, "", set.VerifyTime)
-		b.WriteString(printedBy(r.Output))
-		if r.Output != "" && !strings.HasSuffix(r.Output, "\n") {
-			fmt.Fprintln(t.Live)
-		}
-		switch {
-		case err != nil:
-			out.Output = b.String()
-			return out, err
-		case r.TimedOut:
-			fmt.Fprintf(both, "[ended after %.0f seconds]\n", set.VerifyTime)
-			r.Code = -1
-		default:
-			fmt.Fprintf(both, "[exit code %d]\n", r.Code)
-		}
-		if r.Code != 0 && out.Passed {
-			out.Passed, out.Failing = false, &worktree.Failing{Command: line, Exit: r.Code}
-		}
-	}
-	out.Output = b.String()
-	return out, nil
+// verify runs the plan's own commands.
+func (l *looper) verify(ctx context.Context, t worktree.Turn) (worktree.Outcome, error) {
+	limit := t.Loop.State.Settings.VerifyTime
+	return verify.Run(t.Loop.Plan.Verify, limit, t.Live, func(argv []string) (worktree.Result, error) {
+		return l.start(ctx, t, argv, nil, "", limit)
+	})
 }
 
 // audit has somebody look for defects in what the loop has made.
@@ -229,7 +193,7 @@ func (l *looper) audit(ctx context.Context, t worktree.Turn) (out worktree.Outco
 	argv, env := []string{"sh", "-c", s.Settings.Audit}, []string{"REVERIE_BASE=" + s.Base, "REVERIE_TIP=" + s.Tip}
 	if s.Settings.AuditAgent != "" {
 		var more []string
-		if argv, more, err = loopAgentCommand(s.Settings.AuditAgent, s.Settings.AuditModel, worktree.Auditing, l.inside != nil); err != nil {
+		if argv, more, err = agent.Call(s.Settings.AuditAgent, s.Settings.AuditModel, worktree.Auditing, l.inside != nil); err != nil {
 			return out, err
 		}
 		env = append(env, more...)
@@ -249,7 +213,7 @@ func (l *looper) audit(ctx context.Context, t worktree.Turn) (out worktree.Outco
 	if err == nil {
 		said := r.Output // of a command: all of it, for a line that looks like an agent's may be of a program that it ran
 		if s.Settings.AuditAgent != "" {
-			said = agentSaid(s.Settings.AuditAgent, said)
+			said = agent.Said(s.Settings.AuditAgent, said)
 		}
 		out.Audit, err = worktree.ParseAudit([]byte(strings.ReplaceAll(said, prompt, ""))) // which has examples of an answer
 	}

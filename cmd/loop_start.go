@@ -14,6 +14,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/worktree"
+	"github.com/reverie-memory/reverie/worktree/agent"
+	"github.com/reverie-memory/reverie/worktree/program"
 )
 
 // runLoopStart begins a loop, and carries it on until it ends.
@@ -83,11 +85,11 @@ func (w *workspace) newLoop(ctx context.Context, file string, command []string, 
 	if err := byHand(set); err != nil {
 		return s, plan, err
 	}
-	programs := loopPrograms{w: w, inside: sandboxed(set), commit: base}
+	programs := program.Place{Repo: w.repo, Inside: sandboxed(set), Commit: base}
 	if o.inPlace {
-		programs.dir = w.repo.WorkTree
+		programs.Dir = w.repo.WorkTree
 	}
-	if err := programs.look(ctx, set); err != nil {
+	if err := lookForPrograms(ctx, programs, set); err != nil {
 		return s, plan, err
 	}
 	if set.AuditModel != "" && set.AuditAgent == "" {
@@ -146,9 +148,9 @@ func (w *workspace) usualLoop(ctx context.Context, command []string, o loopOptio
 func (w *workspace) loopSettings(set worktree.Settings, command []string, o loopOptions, begin bool) (worktree.Settings, error) {
 	switch {
 	case !begin && o.agent != "" && len(command) > 0:
-		return set, usage("reverie loop resume NAME --agent "+loopAgentNames()[1]+", or: reverie loop resume NAME -- COMMAND…", "say who codes: an agent, or a command, and not both")
+		return set, usage("reverie loop resume NAME --agent "+agent.Names()[1]+", or: reverie loop resume NAME -- COMMAND…", "say who codes: an agent, or a command, and not both")
 	case begin && (o.agent != "" && len(command) > 0 || set.Agent == "" && o.agent == "" && len(command) == 0):
-		return set, usage("reverie loop start PLAN --agent "+loopAgentNames()[1]+", or: reverie loop start PLAN -- COMMAND…", "say who codes: an agent, or a command, and not both")
+		return set, usage("reverie loop start PLAN --agent "+agent.Names()[1]+", or: reverie loop start PLAN -- COMMAND…", "say who codes: an agent, or a command, and not both")
 	case o.audit != "" && (o.auditAgent != "" || o.auditModel != ""):
 		return set, usage("", "an audit is a command's, or an agent's or a model's, not both")
 	case o.auditModel == config.Off:
@@ -194,7 +196,7 @@ func (w *workspace) loopSettings(set worktree.Settings, command []string, o loop
 	}
 	for flag, name := range map[string]string{"agent": set.Agent, "audit-agent": set.AuditAgent} {
 		if name != "" && !(flag == "agent" && name == worktree.Hand) {
-			if _, _, err := loopAgentCommand(name, "", worktree.Coding, false); err != nil {
+			if _, _, err := agent.Call(name, "", worktree.Coding, false); err != nil {
 				return set, fmt.Errorf("--%s: %w", flag, err)
 			}
 		}
@@ -204,8 +206,8 @@ func (w *workspace) loopSettings(set worktree.Settings, command []string, o loop
 	}
 	switch {
 	case set.Agent == "" && len(set.Command) == 0:
-		return set, usage("--agent "+loopAgentNames()[1]+", or a command behind --", "nobody is said to code")
-	case !audits(set) && set.MinAudits > 0:
+		return set, usage("--agent "+agent.Names()[1]+", or a command behind --", "nobody is said to code")
+	case !set.Audited() && set.MinAudits > 0:
 		return set, usage("--audit CMD, --audit-agent or --audit-model; to go by the plan's own commands alone: --min-audits 0", "nobody is said to look for defects")
 	}
 	for _, word := range set.BlockOn {

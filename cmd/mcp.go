@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/mcpconn"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 	"github.com/urfave/cli/v2"
 )
@@ -46,7 +47,7 @@ func mcpCommand(env *Env) *cli.Command {
 
 // runMCP serves one client until env.In ends.
 func runMCP(ctx context.Context, env *Env, o mcpOptions) error {
-	err := newMCP(env, o).Run(ctx, &lineTransport{in: env.In, out: env.Out})
+	err := newMCP(env, o).Run(ctx, &mcpconn.Transport{In: env.In, Out: env.Out})
 	if ctx.Err() != nil || errors.Is(err, io.EOF) || errors.Is(err, mcp.ErrConnectionClosed) {
 		return ctx.Err()
 	}

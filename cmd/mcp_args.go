@@ -10,6 +10,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/reverie-memory/reverie/internal/cut"
+	"github.com/reverie-memory/reverie/internal/mcpconn"
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
@@ -35,7 +37,7 @@ func (c *mcpCall) read(into any) error {
 
 // query checks a text that is looked for. It is cut at a word where it is too long, which the answer says.
 func (c *mcpCall) query(text string, most int) (string, error) {
-	if err := bounded("query", text, maxMessage); err != nil || len(text) <= most {
+	if err := bounded("query", text, mcpconn.MaxMessage); err != nil || len(text) <= most {
 		return text, err
 	}
 	cut := strings.ToValidUTF8(text[:most], "")
@@ -64,7 +66,7 @@ func (c *mcpCall) files(named []string) (out []string, err error) {
 		}
 		file := w.fileBelow(name)
 		if file == "" {
-			return nil, usage("as web/app.ts, or absolute", "files: %q does not lie below the repository's top", cutText(name, maxListItem))
+			return nil, usage("as web/app.ts, or absolute", "files: %q does not lie below the repository's top", cut.Marked(name, maxListItem))
 		}
 		out = append(out, file)
 	}

@@ -3,6 +3,8 @@ package cmd
 import (
 	"fmt"
 	"strings"
+
+	"github.com/reverie-memory/reverie/internal/cut"
 )
 
 // The tools for what sessions note for each other. What one noted another reads as data, in the element of all that is given.
@@ -46,7 +48,7 @@ func (c *mcpCall) kvGet() error {
 	text := b.String()
 	if room := maxInjected - len(open) - len(end); len(text) > room {
 		note := fmt.Sprintf("%d bytes in all, cut here\n", len(text))
-		text = cutText(text, room-len(note)-1) + "\n" + note
+		text = cut.Marked(text, room-len(note)-1) + "\n" + note
 	}
 	c.text = open + text + end
 	return nil

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/recall/pack"
+	"github.com/reverie-memory/reverie/internal/cut"
 )
 
 // What an agent is given by a tool stands in the element of all that is given, so that it is told from what a tool found out, and
@@ -49,7 +50,7 @@ func (c *mcpCall) said() string {
 	for line := range strings.Lines(c.talk.String()) {
 		lines = append(lines, strings.TrimPrefix(strings.TrimSpace(line), "reverie: "))
 	}
-	return cutText(taglessLines(strings.Join(lines, "\n")), maxFault)
+	return cut.Marked(taglessLines(strings.Join(lines, "\n")), maxFault)
 }
 
 // proposed answers what became of a request for a change.
@@ -97,7 +98,7 @@ func (c *mcpCall) giveFound(found []memoryJSON) error {
 		}
 		if more != "" {
 			item.Short = item.Whole
-			item.Whole += "\n  " + cutText(more, maxFoundBody)
+			item.Whole += "\n  " + cut.Marked(more, maxFoundBody)
 		}
 		all, p.items = append(all, m), append(p.items, item)
 	}
@@ -110,7 +111,7 @@ func (c *mcpCall) giveFound(found []memoryJSON) error {
 		}
 		return nil
 	}
-	p.tail = cutText(c.said(), maxNotices)
+	p.tail = cut.Marked(c.said(), maxNotices)
 	text, forms := p.pack(nil)
 	for i, m := range all {
 		switch forms[i] {
@@ -160,7 +161,7 @@ func (c *mcpCall) giveWhole(m memoryJSON) {
 	var b strings.Builder
 	field := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(&b, "%s: %s\n", name, cutText(tagless(value), maxFoundBody))
+			fmt.Fprintf(&b, "%s: %s\n", name, cut.Marked(tagless(value), maxFoundBody))
 		}
 	}
 	field("kind", m.Kind)
@@ -184,7 +185,7 @@ func (c *mcpCall) giveWhole(m memoryJSON) {
 	end := "</" + memoryElement + ">\n"
 	if room := maxInjected - len(open) - len(end); len(text) > room {
 		note := fmt.Sprintf("%d bytes in all, cut here; the rest: reverie show %s\n", len(text), m.ID)
-		text = cutText(text, room-len(note)-1) + "\n" + note
+		text = cut.Marked(text, room-len(note)-1) + "\n" + note
 	}
 	in := injection{For: forShow, Cut: map[string]int{}, Items: []given{{ID: m.ID, Why: []string{askedFor}}}}
 	c.give(&in, open+text+end)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/cut"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/urfave/cli/v2"
 )
@@ -132,7 +133,7 @@ func mcpFault(err error) string {
 	if hint := mcpHint(err); hint != "" {
 		text += "\nhint: " + hint
 	}
-	return cutText(taglessLines(text), maxFault)
+	return cut.Marked(taglessLines(text), maxFault)
 }
 
 // mcpHint is what an agent can do about an error by tools: it has no command line.
@@ -301,7 +302,7 @@ func (c *mcpCall) context() error {
 		return err
 	}
 	c.text = c.out.String()
-	if said := cutText(c.said(), maxNotices); said != "" {
+	if said := cut.Marked(c.said(), maxNotices); said != "" {
 		c.text += said
 	}
 	return nil
@@ -335,6 +336,6 @@ func (c *mcpCall) status() error {
 	if err := runStatus(c.ctx, c.env); err != nil {
 		return err
 	}
-	c.text = cutText(tagless(strings.TrimSpace(c.out.String())), maxInjected)
+	c.text = cut.Marked(tagless(strings.TrimSpace(c.out.String())), maxInjected)
 	return nil
 }

@@ -79,7 +79,7 @@ func (w *workspace) merge(ctx context.Context, tip gitstore.ID, from string) (me
 	if !m.Changed {
 		return out, nil
 	}
-	if out.Overruled, err = w.overruled(ctx, w.memory, m, tip); err != nil {
+	if err := out.overrule(ctx, w.memory, m, tip); err != nil {
 		return out, err
 	}
 	return out, w.countMerged(ctx, m, &out)

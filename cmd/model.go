@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/purge"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/ollama"
@@ -76,9 +77,9 @@ func (w *workspace) model(ctx context.Context, name string) (*prompts.Model, pro
 		w.env.warn("the model is not asked: %v", err)
 		return nil, prompts.Set{}, nil
 	}
-	purges := w.purges()
+	purges := purge.Mark(w.state)
 	d := door.Door{Scanner: w.scanner, Budget: w.budget(), Answers: func() (string, error) {
-		if err := w.unpurged(purges); err != nil {
+		if err := purge.Since(w.state, purges); err != nil {
 			return "", err
 		}
 		return w.repo.StateSub(answersDir)

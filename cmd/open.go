@@ -9,8 +9,10 @@ import (
 
 	"github.com/reverie-memory/reverie/dream"
 	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/anchor"
 	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/gitstore/trust"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/redact"
@@ -37,10 +39,10 @@ type workspace struct {
 	told     map[string]bool             // notes that are given once
 	rewrote  map[gitstore.ID]gitstore.ID // commits that a purge of this process replaced, and by which
 	sessions reflect.Sessions
-	code     *code            // where the asker stands; see here
-	other    map[string]*code // branches that sessions were on; see learnedAt
+	code     *anchor.Code
 
-	strangers strangers // whose memories are withheld; see foreign
+	judge     *trust.Judge
+	strangers withheldOf // whose memories are withheld; see foreign
 
 	index *recall.Index // as it is kept; see openIndex
 	mark  string        // of the purges before the view that is open; see keepDerived
@@ -64,6 +66,11 @@ func (env *Env) open(ctx context.Context) (*workspace, error) {
 		stores.Fallback = gitstore.Open(repo, "refs/remotes/origin/"+branch)
 	}
 	w.book = record.Open(stores, w.state, w.scanner)
+	w.judge = &trust.Judge{State: w.state, Memory: w.memory, Fallback: stores.Fallback, Journal: stores.Journal, Keep: w.keepDerived}
+	w.code = &anchor.Code{Repo: w.local, State: w.state, Main: w.config.Main, Memories: w.config.Ref, Book: w.book}
+	if env.Verbose {
+		w.code.Note = func(err error) { env.warn("%v", err) }
+	}
 	w.sessions = reflect.Sessions{Dir: filepath.Join(w.state, "sessions"), Scanner: w.scanner, Command: w.openCodeCommand()}
 	env.opened = w
 	return w, nil
@@ -179,7 +186,7 @@ func (w *workspace) pending(v *record.View) ([]record.Operation, error) {
 
 // view runs fn on the newest state after checking the team's settings.
 func (w *workspace) view(ctx context.Context, fn func(*record.View) error) error {
-	defer func() { w.code.done() }()
+	defer w.code.Done()
 	defer w.markPurges()()
 	return w.book.View(ctx, func(v *record.View) error {
 		if _, err := w.restrict(v); err != nil {

@@ -7,6 +7,8 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/recall/pack"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/attack"
+	"github.com/reverie-memory/reverie/internal/unseen"
 )
 
 // What an agent is given is one element, so that it can be told from what its user says, and cut out of the transcript
@@ -27,9 +29,9 @@ func framed(text string) bool {
 	open, rest, ok := strings.Cut(text, ">\n")
 	inner, closed := strings.CutSuffix(rest, "</"+memoryElement+">\n")
 	for line := range strings.Lines(inner) { // as it was made harmless: line by line
-		ok = ok && untag(line) == line && revealed(visible(line)) == line
+		ok = ok && attack.Untag(line) == line && unseen.Reveal(visible(line)) == line
 	}
-	return ok && closed && strings.HasPrefix(open, "<"+memoryElement+" ") && untag(open[1:]) == open[1:] && len(text) <= maxInjected
+	return ok && closed && strings.HasPrefix(open, "<"+memoryElement+" ") && attack.Untag(open[1:]) == open[1:] && len(text) <= maxInjected
 }
 
 // parcel is what becomes one element.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reverie-memory/reverie/gitstore/trust"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/derived"
 	"github.com/reverie-memory/reverie/internal/file"
@@ -64,10 +65,7 @@ func startInputs(ctx context.Context, repo *git.Repo, c config.Config, r context
 		s.Memory = "" // nothing is known to be the same
 	}
 	s.Settings = fmt.Sprintf("%+v", c)
-	state := filepath.Join(repo.CommonDir, "reverie")
-	approved, _ := file.Read(filepath.Join(state, approvedFile), file.MaxState)
-	s.Approved = derived.Sum(approved)
-	s.Judged = judges(filepath.Join(state, withheldFile))
+	s.Approved, s.Judged = trust.Sums(filepath.Join(repo.CommonDir, "reverie"))
 	s.Shown = derived.Sum([]byte(blockInSight(repo.WorkTree, c.Agents, r.agent())))
 	s.Dir = below(repo.WorkTree, r.Dir)
 	return s
@@ -88,19 +86,6 @@ func (s startState) key() string {
 	data, _ := json.Marshal(s) // strings and numbers always encode
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:16])
-}
-
-// judges is the part of withheld.json before what is withheld of which commit.
-func judges(path string) string {
-	f, err := file.Open(path, os.O_RDONLY|file.NoFollow, 0)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	head := make([]byte, 4<<10)
-	n, _ := f.Read(head)
-	before, _, _ := strings.Cut(string(head[:n]), `"refs":`)
-	return derived.Sum([]byte(before))
 }
 
 // prepared is a file of the folder.

@@ -37,7 +37,7 @@ func (s *syncer) settle(ctx context.Context, l lane, tip, theirs gitstore.ID) er
 			fate, err = "landed", lerr
 		}
 		if err == nil && fate == "landed" && p.Ops != nil {
-			err = s.w.approveProposed(ctx, p.Commit, p.Base, theirs)
+			err = s.w.judge.ApproveProposed(ctx, p.Commit, p.Base, theirs)
 		}
 		switch {
 		case err != nil:

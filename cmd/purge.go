@@ -12,8 +12,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/purge"
 	"github.com/reverie-memory/reverie/gitstore/record"
-	"github.com/reverie-memory/reverie/worktree"
+	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/urfave/cli/v2"
 )
 
@@ -78,12 +79,6 @@ type purgedMemory struct {
 	Versions int    `json:"versions"`
 }
 
-// leftover is a place that is not ours, or not ours alone.
-type leftover struct {
-	What string `json:"what"`
-	Next string `json:"next,omitempty"` // what to do about it
-}
-
 func runPurge(ctx context.Context, env *Env, o purgeOptions) error {
 	w, err := env.open(ctx)
 	if err != nil {
@@ -100,15 +95,15 @@ func runPurge(ctx context.Context, env *Env, o purgeOptions) error {
 			return usage("as in: reverie purge --yes - < FILE", "there is no text to purge on standard input")
 		}
 	}
-	var remote *purgeRemote
+	var remote *git.Remote
 	if o.push != "" {
-		if remote, err = w.purgeRemote(ctx, o.push); err != nil {
-			return err
+		if remote, err = w.repo.Remote(ctx, o.push, w.branch()); err != nil {
+			return explainRemote(err)
 		}
 	}
 	done := newPurgeJSON()
 	goes := true
-	var t target
+	var t purge.Target
 	if o.what != "" {
 		if t, err = w.target(ctx, o); err == nil {
 			goes, err = w.showAndAsk(ctx, t, o, &done)
@@ -124,23 +119,45 @@ func runPurge(ctx context.Context, env *Env, o purgeOptions) error {
 }
 
 // carryOut purges, pushes, and sees it through, whatever becomes of the parts. Nobody syncs meanwhile.
-func (w *workspace) carryOut(ctx context.Context, t target, o purgeOptions, remote *purgeRemote, done *purgeJSON) error {
+func (w *workspace) carryOut(ctx context.Context, t purge.Target, o purgeOptions, remote *git.Remote, done *purgeJSON) error {
 	unlock, err := w.repo.LockSync(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	var last *purged
+	clone, err := w.purgeable()
+	if err != nil {
+		return err
+	}
+	var last *purge.Done
 	if o.what != "" {
-		last, err = w.purge(ctx, t, o, done)
+		last, err = w.applyPurge(ctx, clone, t, o.reason, done)
 	}
 	if err == nil && remote != nil {
-		err = remote.push(ctx, done)
+		err = w.pushPurge(ctx, clone, remote, done)
 	}
 	if last != nil {
-		err = errors.Join(err, w.finishPurge(ctx, done, last))
+		left, failed := last.Finish(ctx, done.Pushed)
+		done.Left = append(done.Left, w.leftovers(left)...)
+		err = errors.Join(err, failed)
 	}
 	return err
+}
+
+// applyPurge takes the target out, and forgets proposals that were made on what was rewritten.
+func (w *workspace) applyPurge(ctx context.Context, clone *purge.Clone, t purge.Target, reason string, done *purgeJSON) (*purge.Done, error) {
+	last, err := clone.Apply(ctx, t, reason)
+	if last == nil {
+		return nil, err
+	}
+	w.applied(last)
+	done.Done, done.Records = last.Complete, append(done.Records, last.Records...)
+	if err != nil {
+		return last, err
+	}
+	left, err := purge.DropProposals(clone.Remotes, last.New)
+	done.Left = append(done.Left, w.leftovers(left)...)
+	return last, err
 }
 
 // whole reads all of standard input, without its last line feed. No answer can be read after it.
@@ -172,8 +189,8 @@ func (w *workspace) tellPurge(done purgeJSON) error {
 }
 
 // target says what an argument means: hex digits that name a memory are that memory, all else is a text.
-func (w *workspace) target(ctx context.Context, o purgeOptions) (target, error) {
-	t := target{texts: []string{o.what}}
+func (w *workspace) target(ctx context.Context, o purgeOptions) (purge.Target, error) {
+	t, text := purge.Text(o.what), true
 	switch {
 	case o.regexp:
 		re, err := regexp.Compile(o.what)
@@ -183,24 +200,28 @@ func (w *workspace) target(ctx context.Context, o purgeOptions) (target, error) 
 		if re.MatchString("") {
 			return t, usage("", "%q matches everywhere", o.what)
 		}
-		t = target{re: re}
+		t, text = purge.Expression(re), false
 	case hexDigits(o.what):
 		id, err := w.memoryToPurge(ctx, o.what)
 		if err != nil {
 			return t, err
 		}
 		if id != "" {
-			t = target{memory: id}
+			t, text = purge.Memory(id), false
 		}
 	}
-	if t.re == nil && t.memory == "" && utf8.RuneCountInString(o.what) < shortText {
+	if text && utf8.RuneCountInString(o.what) < shortText {
 		return t, usage("as a regular expression it is taken: reverie purge --regexp", "a text of fewer than %d characters stands everywhere", shortText)
 	}
-	t.prepare()
-	if o.reason != "" && t.inMessage(o.reason, t.texts) {
-		return t, usage("say why without saying what", "the reason holds what is to be purged")
+	return t, o.reasonTells(&t)
+}
+
+// reasonTells is an error where the reason quotes what goes.
+func (o purgeOptions) reasonTells(t *purge.Target) error {
+	if o.reason != "" && t.Tells(o.reason) {
+		return usage("say why without saying what", "the reason holds what is to be purged")
 	}
-	return t, nil
+	return nil
 }
 
 // shortID is how many digits of an id purge wants at least: fewer are too easily a word.
@@ -244,23 +265,31 @@ func (w *workspace) memoryToPurge(ctx context.Context, digits string) (id string
 }
 
 // showAndAsk shows what would go, and reports whether it is to go.
-func (w *workspace) showAndAsk(ctx context.Context, t target, o purgeOptions, done *purgeJSON) (goes bool, err error) {
-	p, err := w.planPurge(ctx, t, nil)
+func (w *workspace) showAndAsk(ctx context.Context, t purge.Target, o purgeOptions, done *purgeJSON) (goes bool, err error) {
+	clone, err := w.purgeable()
 	if err != nil {
 		return false, err
 	}
-	if len(p.tips()) == 0 {
+	p, err := clone.Plan(ctx, t)
+	if err != nil {
+		return false, err
+	}
+	if p.Empty() {
 		if _, err := w.memory.Tip(ctx); err != nil {
 			return false, err
 		}
 	}
-	if err := p.refuse(w, o); err != nil {
+	if err := p.Check(); err != nil {
 		return false, err
 	}
-	told := newPurgeJSON()
-	if err := w.describePurge(ctx, p, &told); err != nil {
+	if err := o.reasonTells(&p.Target); err != nil {
 		return false, err
 	}
+	found, err := p.Find(ctx)
+	if err != nil {
+		return false, err
+	}
+	told := w.describePurge(found)
 	if !w.env.JSON {
 		w.showPurge(told)
 	}
@@ -271,108 +300,35 @@ func (w *workspace) showAndAsk(ctx context.Context, t target, o purgeOptions, do
 	if err := w.refuseAll(ctx, p); err != nil {
 		return false, err
 	}
-	nothing := !p.found() && len(p.state) == 0
-	if !nothing && !o.yes && !w.ask("Remove all of this for good?", "n") {
+	if !found.Nothing && !o.yes && !w.ask("Remove all of this for good?", "n") {
 		return false, &failure{exitPerson, errors.New("purge: nothing was removed"), "to go ahead: reverie purge --yes, with the same words"}
 	}
 	*done = told
 	return true, nil
 }
 
-// purge does it. The caller holds the lock of LockSync.
-func (w *workspace) purge(ctx context.Context, t target, o purgeOptions, done *purgeJSON) (*purged, error) {
-	last, err := w.applyPurge(ctx, t, nil, o.reason, done)
-	if err != nil {
-		return last, err
-	}
-	all, err := w.readRemotes()
-	if err != nil {
-		return last, err
-	}
-	return last, w.dropProposals(all, done)
-}
-
 // refuseAll refuses a text that stands in every memory there is, unless a person at a terminal means just that.
-func (w *workspace) refuseAll(ctx context.Context, p *purgePlan) error {
-	if p.memory != "" || p.re != nil {
-		return nil
-	}
-	n := 0
-	err := w.book.View(ctx, func(v *record.View) error {
-		all := v.Memories()
-		if !slices.ContainsFunc(all, func(m record.Memory) bool { return p.memories[m.ID] == 0 }) {
-			n = len(all)
-		}
-		return nil
-	})
-	if errors.Is(err, gitstore.ErrNoStore) {
-		return nil
-	}
+func (w *workspace) refuseAll(ctx context.Context, p *purge.Plan) error {
+	n, err := p.EveryMemory(ctx)
 	if err != nil || n < 2 || w.ask(fmt.Sprintf("Every memory holds it, all %d. Is that what you mean?", n), "n") {
 		return err
 	}
 	return &failure{exitPerson, fmt.Errorf("purge: every memory holds it, all %d: nothing was removed", n), "if that is meant, write it as a regular expression: reverie purge --regexp"}
 }
 
-// refuse returns an error where a purge would leave no store, or where its reason tells what goes.
-func (p *purgePlan) refuse(w *workspace, o purgeOptions) error {
-	if p.config {
-		return &failure{exitPerson, fmt.Errorf("purge: reverie.toml on %s holds it, and no store is one without that file", w.branch()), "take it out there by a commit of your own, then purge"}
+// describePurge is the answer as far as it is known before anything goes.
+func (w *workspace) describePurge(f purge.Found) purgeJSON {
+	told := newPurgeJSON()
+	for _, m := range f.Memories {
+		told.Memories = append(told.Memories, purgedMemory{m.ID, m.N})
 	}
-	if o.reason != "" && p.inMessage(o.reason, p.texts) {
-		return usage("say why without saying what", "the reason holds what is to be purged")
+	told.Files, told.Messages, told.Commits = f.Files, f.Messages, f.Commits
+	told.Refs, told.Loops, told.State = append(told.Refs, f.Refs...), append(told.Loops, f.Loops...), append(told.State, f.State...)
+	for _, path := range f.Sessions {
+		told.Sessions = append(told.Sessions, strings.TrimPrefix(path, "sessions/"))
 	}
-	return nil
-}
-
-// describePurge fills in what would go.
-func (w *workspace) describePurge(ctx context.Context, p *purgePlan, done *purgeJSON) error {
-	rw, err := w.rewriting(ctx, p)
-	if err != nil {
-		return err
-	}
-	defer rw.Close()
-	for _, id := range slices.Sorted(maps.Keys(p.memories)) {
-		done.Memories = append(done.Memories, purgedMemory{id, p.memories[id]})
-	}
-	for top, ids := range p.kinds {
-		done.Files[top] = len(ids)
-	}
-	done.Messages = len(p.messages)
-	for old, new := range rw.New {
-		if old != new {
-			done.Commits++
-		}
-	}
-	for _, s := range p.shelves {
-		for _, r := range s.refs {
-			if id := rw.New[id(r)]; id != "" && string(id) != r.ID || p.dirty[r.Name] {
-				done.Refs = append(done.Refs, r.Name)
-			}
-		}
-	}
-	for _, f := range p.state {
-		switch {
-		case f.how == yours:
-			done.Left = append(done.Left, leftover{"your settings of this clone hold it: " + cloneFile(w.state), "edit that file"})
-		case strings.HasPrefix(f.path, "sessions/"):
-			done.Sessions = append(done.Sessions, strings.TrimPrefix(f.path, "sessions/"))
-		default:
-			done.State = append(done.State, f.path)
-		}
-	}
-	for _, name := range p.loops {
-		done.Loops = append(done.Loops, strings.TrimPrefix(name, worktree.Refs))
-	}
-	made, err := w.leftInLoops(ctx, p)
-	if err != nil {
-		return err
-	}
-	done.Left = append(done.Left, made...)
-	for _, m := range slices.Sorted(maps.Keys(p.also)) {
-		done.Left = append(done.Left, leftover{"memory " + m + " says the same in its text", "reverie purge " + m})
-	}
-	return nil
+	told.Left = w.leftovers(f.Left)
+	return told
 }
 
 // showPurge tells a person what would go: by number and id, never by its words.

@@ -612,7 +612,7 @@ func TestPurgeRemovesNoObjectsWhileGitIsAtWork(t *testing.T) {
 		t.Errorf("it says %s", out)
 	}
 	r.Run("cat-file", "-e", old)
-	past := time.Now().Add(-2 * atWork)
+	past := time.Now().Add(-2 * time.Minute)
 	if err := os.Chtimes(pack, past, past); err != nil {
 		t.Fatal(err)
 	}
@@ -639,17 +639,6 @@ func TestPurgeReadsTheWholeOfItsInput(t *testing.T) {
 	}
 	if code, _, talk := runJSON(r.Dir, "\n", []string{"purge", "--yes", "-"}); code != exitUsage {
 		t.Errorf("nothing: exit %d: %s", code, talk)
-	}
-}
-
-// A clone that follows loses sessions that say what went, not those that share a common line with its body.
-func TestFollowedPurgeLooksForWholeStatements(t *testing.T) {
-	const file = "memories/3f/3f00000000000000-x.md"
-	m := record.Memory{ID: "3f00000000000000", Slug: "x", Kind: "fact", Status: record.Active, Text: "The box is called kestrel", Body: "Run the tests before you push\nand ask the owner of it",
-		Source: record.Source{Time: time.Now(), By: "human", How: record.Said}}
-	got := strings.Join(purgedLines(file, m.Format()), "|")
-	if want := m.Text + "|" + m.Body; got != want {
-		t.Errorf("%q, want %q", got, want)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/reverie-memory/reverie/gitstore/purge"
 	"github.com/reverie-memory/reverie/prompts"
 	"github.com/reverie-memory/reverie/reflect"
 )
@@ -104,7 +105,7 @@ func (w *workspace) importAnswer(ctx context.Context, name string, o reflectOpti
 	if err != nil {
 		return err
 	}
-	purges := w.purges()
+	purges := purge.Mark(w.state)
 	kept, events, err := w.sessions.Load(name)
 	if err != nil {
 		return fmt.Errorf("reflect: %w", err)

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/dream"
+	"github.com/reverie-memory/reverie/gitstore/purge"
 	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
@@ -55,10 +56,10 @@ func (p pass) over(ctx context.Context, names []string) (readings, error) {
 	for i, name := range names {
 		all.left = len(names) - i
 		steps.step(i, visible(name))
-		purges := p.purges()
+		purges := purge.Mark(p.state)
 		hash, got, err := p.read(ctx, name)
 		if err == nil {
-			err = p.unpurged(purges)
+			err = purge.Since(p.state, purges)
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -183,7 +184,7 @@ func (w *workspace) knownAbout(ctx context.Context, events []transcript.Event, p
 				if err != nil {
 					return err
 				}
-				if len(known) < maxKnown && len(foreign(m)) == 0 && (private || !m.Private) {
+				if len(known) < maxKnown && len(foreign.Whose(m)) == 0 && (private || !m.Private) {
 					known = append(known, m.Text)
 				}
 			}
@@ -319,7 +320,7 @@ func (w *workspace) askInBackground(ctx context.Context, live map[string]bool) e
 			return err
 		}
 	}
-	purges := w.purges()
+	purges := purge.Mark(w.state)
 	p := pass{workspace: w, model: m, set: set, keep: func(got reflect.Reading) error { return w.keepReading(ctx, got, purges) }}
 	all, err := p.over(ctx, names)
 	if all.read > 0 && err == nil {

@@ -145,8 +145,9 @@ func (w *workspace) tellAnswer(a recalled, q recall.Query, o recallOptions) erro
 	if a.far && len(a.hits) > 0 {
 		env.say("no memory%s has these words; the nearest:", restricted(q))
 	}
+	var snippets recall.Snippets
 	for _, h := range a.hits {
-		snippet := h.Snippet(q.Text, snippetWidth)
+		snippet := snippets.Of(h.Hit, q.Text, snippetWidth)
 		if env.JSON {
 			j := standingJSON(h.Memory, h.standing)
 			j.Score, j.Covered, j.Snippet, j.Alike, j.Lists, j.Ranks = &h.Score, &h.Covered, cmp.Or(snippet, h.Memory.Text), h.alike, a.lists, h.ranks(a.lists)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/purge"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/prompts"
@@ -76,7 +77,7 @@ func runReflect(ctx context.Context, env *Env, names []string, o reflectOptions)
 	if err != nil {
 		return err
 	}
-	r := reflecting{workspace: w, o: o, purges: w.purges()}
+	r := reflecting{workspace: w, o: o, purges: purge.Mark(w.state)}
 	toRead := names
 	if o.pending {
 		if names, err = w.pendingSessions(ctx); err != nil {
@@ -287,7 +288,7 @@ func (w *workspace) keepReflections(ctx context.Context, studied []record.Reflec
 	var fresh []record.Reflection
 	err := w.update(ctx, func(tx *record.Tx, _ config.Config) error {
 		fresh = nil
-		if err := w.unpurged(purges); err != nil {
+		if err := purge.Since(w.state, purges); err != nil {
 			return fmt.Errorf("reflect: %w", err)
 		}
 		for _, r := range studied {

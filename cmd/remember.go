@@ -9,7 +9,9 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/anchor"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/gitstore/record/transfer"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/urfave/cli/v2"
@@ -102,19 +104,23 @@ func runRemember(ctx context.Context, env *Env, text string, o rememberOptions) 
 		Source: record.Source{Time: env.Now(), By: "human", Commit: w.head(ctx), How: record.Written},
 	})
 	m = record.New(m)
-	here := w.here(ctx)
+	here := w.code.Here(ctx)
 	grep, stop := context.WithTimeout(ctx, typedTime)
-	m.Anchors, _ = w.anchors(ctx, grep, here, m)
+	m.Anchors, _ = here.Find(ctx, grep, m)
 	stop()
 	switch {
 	case o.branch != "":
-		if m.Branch, err = w.askedSide(ctx, o.branch); err != nil {
+		m.Branch, err = w.code.Named(ctx, o.branch)
+		if errors.Is(err, anchor.ErrNoBranch) {
+			return usage("'git branch -a' lists the branches", "there is no branch %q here", o.branch)
+		}
+		if err != nil {
 			return err
 		}
 	case !o.everywhere:
-		m.Branch = w.sideOf(ctx, here)
+		m.Branch = here.Side(ctx)
 	}
-	defer here.done()
+	defer w.code.Done()
 	if _, err := w.ensure(ctx); err != nil {
 		return err
 	}
@@ -144,7 +150,7 @@ func runRemember(ctx context.Context, env *Env, text string, o rememberOptions) 
 			if err != nil {
 				return err
 			}
-			if whose = foreign(held); len(whose) > 0 {
+			if whose = foreign.Whose(held); len(whose) > 0 {
 				return nil
 			}
 			was := held
@@ -204,9 +210,9 @@ func runRemember(ctx context.Context, env *Env, text string, o rememberOptions) 
 // suggest puts what an agent wants remembered into the inbox.
 func (w *workspace) suggest(ctx context.Context, m record.Memory) error {
 	var ops []record.Operation
-	var res importResult
+	var res transfer.Result
 	err := w.update(ctx, func(tx *record.Tx, _ config.Config) (err error) {
-		if ops, res, err = w.importOps(tx.View, []record.Memory{m}, false); err != nil {
+		if ops, res, err = w.importOps(tx.View, []record.Memory{m}, false, ""); err != nil {
 			return err
 		}
 		for i, o := range ops {

@@ -233,12 +233,12 @@ func (w *workspace) blockFault(ctx context.Context, now *record.View, b block, t
 		}
 		all, body := shared(v, at), b.body(text)
 		given := func(m record.Memory) bool {
-			if len(foreign(m)) == 0 {
+			if len(foreign.Whose(m)) == 0 {
 				return true
 			}
 			then, _ := v.Blob(m.ID)
 			blob, ok := now.Blob(m.ID)
-			return ok && blob == then && len(today(m)) == 0
+			return ok && blob == then && len(today.Whose(m)) == 0
 		}
 		switch inside := shown(all, body); {
 		case renderAgain(all, body, withheld) != body:

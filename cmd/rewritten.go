@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/purge"
 )
 
 // rewritten decides what becomes of a sync with a remote that no longer has all that it was seen to have, and
@@ -63,9 +64,8 @@ func (s *syncer) purged(ctx context.Context, l lane, theirs gitstore.ID) (clean 
 	if err != nil || s.w.rewrote == nil {
 		return clean, err
 	}
-	done := newPurgeJSON()
-	err = s.w.dropProposals(s.all, &done)
-	for _, left := range done.Left {
+	dropped, err := purge.DropProposals(s.all, s.w.rewrote)
+	for _, left := range s.w.leftovers(dropped) {
 		s.w.env.say("still there: %s: %s", left.What, left.Next)
 	}
 	return clean, err

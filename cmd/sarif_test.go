@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/reverie-memory/reverie/cmd/check"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
@@ -75,7 +76,7 @@ func TestSarifHasWhatItsSchemaWants(t *testing.T) {
 		t.Fatalf("%+v", log)
 	}
 	run := log.Runs[0]
-	if run.Tool.Driver.Name != "reverie" || len(run.Tool.Driver.Rules) != len(rules) {
+	if run.Tool.Driver.Name != "reverie" || len(run.Tool.Driver.Rules) != len(check.Rules) {
 		t.Errorf("%+v", run.Tool.Driver)
 	}
 	for _, r := range run.Tool.Driver.Rules {
@@ -126,15 +127,6 @@ func TestDiffFindingsInJSON(t *testing.T) {
 		`{"rule":"injection","level":"error","path":"notes.txt","line":1,"id":"","message":"this looks like an order to ignore other instructions"}` + "\n"
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
-	}
-}
-
-// TestAnnotationsAreOneCommandEach: the runner of GitHub Actions obeys every line that begins with two colons.
-func TestAnnotationsAreOneCommandEach(t *testing.T) {
-	f := finding{Rule: "secret", Level: levelNote, Path: "a\n::error::b,c:d%", Message: "x\n::add-mask::y\r\n"}
-	want := "::notice file=a%0A%3A%3Aerror%3A%3Ab%2Cc%3Ad%25,line=1,title=reverie secret::x%0A::add-mask::y%0D%0A"
-	if got := annotation(f); got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/reverie-memory/reverie/internal/unseen"
 )
 
 // Talking to people. stdout is the answer and stderr is the talk: say and hint are talk and
@@ -27,6 +29,18 @@ func (env *Env) warn(format string, args ...any) {
 		when = env.Now().Format(time.DateTime) + " "
 	}
 	env.talk(when+"reverie: ", fmt.Sprintf(format, args...))
+}
+
+// tellError writes how a command ended as one JSON object on a line of the talk.
+func (env *Env) tellError(code int, message, hint string) {
+	type ending struct {
+		Code    int    `json:"code"`
+		Message string `json:"message"`
+		Hint    string `json:"hint,omitempty"`
+	}
+	enc := json.NewEncoder(env.Err)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(map[string]ending{"error": {code, message, hint}})
 }
 
 // talk writes a line of talk, fitted to the terminal where it goes to one.
@@ -88,7 +102,7 @@ func hidden(r rune) bool {
 	case r == '\u200d' || r == '\ufe0f': // joins emoji
 		return false
 	}
-	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar || r == '\u2028' || r == '\u2029'
+	return unseen.Control(r) || r == unicode.ReplacementChar
 }
 
 // count is "1 memory", "2 memories".

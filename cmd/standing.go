@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
@@ -39,6 +40,15 @@ func (w *workspace) standings(ctx context.Context, v *record.View) (func(record.
 	}, nil
 }
 
+// objectSide keeps from agents what holds on another branch alone. What is withheld already is not looked into.
+func (w *workspace) objectSide(ctx context.Context) objection {
+	return func(m record.Memory, s *standing) {
+		if m.Branch != "" && !s.Withheld && !w.code.Holds(ctx, m.Branch) {
+			s.withhold("only on " + record.ParseSide(m.Branch).Name)
+		}
+	}
+}
+
 // objectStale labels a memory when code that it rests on is gone, or keeps it from agents where the settings say
 // so. Where it does not hold anyway there is nothing to say about its code.
 func (w *workspace) objectStale(ctx context.Context) objection {
@@ -46,7 +56,7 @@ func (w *workspace) objectStale(ctx context.Context) objection {
 		if len(m.Anchors) == 0 || s.Withheld {
 			return
 		}
-		if gone := w.here(ctx).gone(ctx, m); len(gone) > 0 {
+		if gone := w.code.Here(ctx).Gone(ctx, m); len(gone) > 0 {
 			s.Stale, s.Withheld = true, w.narrowed.Stale == "withhold"
 			for _, what := range gone {
 				s.Why = append(s.Why, "stale: "+what)
@@ -57,11 +67,11 @@ func (w *workspace) objectStale(ctx context.Context) objection {
 
 // objectForeign keeps from agents what somebody not trusted here changed last, until a person approves it.
 func (w *workspace) objectForeign(ctx context.Context, v *record.View) (objection, error) {
-	why, err := w.untrusted(ctx, v)
+	held, err := w.foreign(ctx, v)
 	return func(m record.Memory, s *standing) {
-		if why := why(m); why != "" {
+		if by := held.Whose(m); len(by) > 0 {
 			s.Foreign = true
-			s.withhold("withheld: " + why)
+			s.withhold("withheld: " + w.whyWithheld(by))
 		}
 	}, err
 }
@@ -71,4 +81,27 @@ func contested(m record.Memory, s *standing) {
 	if m.Status == record.Contested {
 		s.Why = append(s.Why, "contested")
 	}
+}
+
+// tellAnchors says what a memory rests on.
+func (env *Env) tellAnchors(anchors []string) {
+	for _, text := range anchors {
+		a, err := record.ParseAnchor(text)
+		switch {
+		case err != nil:
+		case a.Snippet == "":
+			env.say("rests on %s", a.Path)
+		default:
+			env.say("rests on %s: %s", a.Path, a.Snippet)
+		}
+	}
+}
+
+// sideText says on which branch alone a memory holds, for people.
+func sideText(m record.Memory) string {
+	s := record.ParseSide(m.Branch)
+	if s.Tip == "" {
+		return s.Name
+	}
+	return fmt.Sprintf("%s, until %s lands", s.Name, s.Tip[:min(10, len(s.Tip))])
 }

@@ -62,11 +62,9 @@ func (s *syncer) merge(ctx context.Context, l lane, ours, theirs gitstore.ID) (g
 	if _, err := l.out.tally(ctx, l.store, m); err != nil {
 		return m.Commit, err
 	}
-	lost, err := s.w.overruled(ctx, l.store, m, theirs)
-	if err != nil {
+	if err := l.out.overrule(ctx, l.store, m, theirs); err != nil {
 		return m.Commit, err
 	}
-	l.out.Overruled = append(l.out.Overruled, lost...)
 	return m.Commit, s.settled(ctx, l, m.Commit, theirs)
 }
 

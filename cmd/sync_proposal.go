@@ -105,11 +105,9 @@ func (s *syncer) follow(ctx context.Context, l lane, p *remotes.Proposal) (moved
 	if _, err := l.out.tally(ctx, l.store, m); err != nil {
 		return false, err
 	}
-	lost, err := s.w.overruled(ctx, l.store, m, gitstore.ID(id))
-	if err != nil {
+	if err := l.out.overrule(ctx, l.store, m, gitstore.ID(id)); err != nil {
 		return false, err
 	}
-	l.out.Overruled = append(l.out.Overruled, lost...)
 	p.Commit, p.Tree, l.out.Commit = m.Commit, m.Tree, string(m.Commit)
 	return s.pushProposal(ctx, p, gitstore.ID(id))
 }
@@ -165,7 +163,7 @@ func (s *syncer) landed(ctx context.Context, l lane, p remotes.Proposal, tip, th
 
 // contentLanded reports whether the remote's branch has every file that a proposal changes as that has it.
 func (s *syncer) contentLanded(ctx context.Context, l lane, p remotes.Proposal, theirs gitstore.ID) (bool, error) {
-	if !s.w.whole(ctx, string(p.Commit)) { // no ref of ours keeps it
+	if !s.w.repo.Whole(ctx, string(p.Commit)) { // no ref of ours keeps it
 		return false, nil
 	}
 	missing := false

@@ -5,13 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/gitstore/trust"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/pattern"
 	"github.com/urfave/cli/v2"
@@ -77,16 +76,20 @@ func runTrust(ctx context.Context, env *Env, signatures bool) error {
 		if err != nil {
 			return err
 		}
-		if err := w.lookAgain(ctx, c.Trust, signatures); err != nil {
+		if err := w.judge.Again(ctx, c.Trust, signatures); err != nil {
 			return err
 		}
-		people, err := w.people(ctx, v, c.Trust, signatures)
+		foreign, err := w.foreign(ctx, v)
+		if err != nil {
+			return err
+		}
+		people, err := w.judge.People(ctx, v, c.Trust, foreign, signatures, env.Now())
 		if err != nil {
 			return err
 		}
 		if env.JSON {
 			for _, p := range people {
-				if err := env.object(p); err != nil {
+				if err := env.object(personJSON(p)); err != nil {
 					return err
 				}
 			}
@@ -108,28 +111,7 @@ func runTrust(ctx context.Context, env *Env, signatures bool) error {
 	})
 }
 
-// lookAgain notices what other commands do not look for: another name of ours, other allowed signers; with
-// signatures, everything.
-func (w *workspace) lookAgain(ctx context.Context, c config.Trust, signatures bool) error {
-	if signatures {
-		files, _ := filepath.Glob(filepath.Join(w.state, "authors-*.json"))
-		for _, f := range append(files, filepath.Join(w.state, withheldFile)) {
-			if err := os.Remove(f); err != nil && !errors.Is(err, os.ErrNotExist) {
-				return err
-			}
-		}
-	}
-	g, err := w.newAssessor(c)
-	if err == nil {
-		err = g.ask(ctx)
-	}
-	if err == nil {
-		g.save()
-	}
-	return err
-}
-
-func (w *workspace) tellPerson(p personJSON, c config.Trust) {
+func (w *workspace) tellPerson(p trust.Person, c config.Trust) {
 	mark, how := " ", "trusted"
 	switch {
 	case c.Everyone && !p.Trusted:
@@ -148,54 +130,6 @@ func (w *workspace) tellPerson(p personJSON, c config.Trust) {
 		known += fmt.Sprintf(", %d withheld", n)
 	}
 	w.env.lay(15, styled{"", mark + " " + pad(how, 11) + "  " + who + "  "}, styled{dim, known})
-}
-
-// people are those who made the memories of a view what they are, those with the most first.
-func (w *workspace) people(ctx context.Context, v *record.View, c config.Trust, signatures bool) ([]personJSON, error) {
-	held, err := w.withheld(ctx, v)
-	if err != nil {
-		return nil, err
-	}
-	g, err := w.newAssessor(c)
-	if err != nil {
-		return nil, err
-	}
-	if err := g.ask(ctx); err != nil {
-		return nil, err
-	}
-	g.keys = signatures
-	store := w.memory
-	if v.Fallback() {
-		store = gitstore.Open(w.repo, "refs/remotes/origin/"+w.branch())
-	}
-	found, err := g.origins(ctx, store, v.Tip(), !signatures)
-	if err != nil {
-		return nil, err
-	}
-	var people []personJSON
-	for _, m := range v.Memories() {
-		o, ok := found.Files[m.Path()]
-		if m.Private || !ok || !m.Live(w.env.Now()) {
-			continue
-		}
-		withheld := slices.ContainsFunc(held, func(h heldMemory) bool { return h.ID == m.ID })
-		for _, a := range o.By {
-			p := personJSON{Author: a.Email, Key: a.Key, Name: a.Name, Withheld: []string{}}
-			i := slices.IndexFunc(people, func(q personJSON) bool { return q.Author == p.Author && q.Key == p.Key })
-			if i < 0 {
-				i, people = len(people), append(people, p)
-			}
-			q := &people[i]
-			q.Trusted, q.Own = q.Trusted || g.trusts(a), q.Own || a.Here || a.Email == g.past.Own
-			if q.Memories++; withheld && !g.trusts(a) {
-				q.Withheld = append(q.Withheld, m.ID)
-			}
-		}
-	}
-	slices.SortFunc(people, func(a, b personJSON) int {
-		return cmp.Or(cmp.Compare(b.Memories, a.Memories), strings.Compare(a.Author, b.Author), strings.Compare(a.Key, b.Key))
-	})
-	return people, nil
 }
 
 // heldMemory is a memory that is withheld for its author, and why.
@@ -224,7 +158,7 @@ func (w *workspace) held(ctx context.Context, v *record.View, memories []record.
 	}
 	var held []heldMemory
 	for _, m := range memories {
-		if by := foreign(m); len(by) > 0 {
+		if by := foreign.Whose(m); len(by) > 0 {
 			held = append(held, heldMemory{m, w.whyWithheld(by), by})
 		}
 	}
@@ -316,7 +250,11 @@ func runApprove(ctx context.Context, env *Env, ids []string, all bool) error {
 			return err
 		}
 		done = w.inForce(done)
-		if err := w.approve(v, done); err != nil {
+		var approved []string
+		for _, h := range done {
+			approved = append(approved, h.ID)
+		}
+		if err := w.judge.Approve(v, approved); err != nil {
 			return err
 		}
 		return w.tellApproved(done)

@@ -115,7 +115,7 @@ func (w *workspace) man(ctx context.Context, s station, do func(ctx context.Cont
 		defer lock.Close()
 		defer os.Remove(filepath.Join(w.state, s.file()))
 		for w.called(s) && ctx.Err() == nil {
-			w.code, w.other = nil, nil // the code may be at another commit than the last time
+			w.code.Reset() // the code may be at another commit than the last time
 			if err := os.Remove(filepath.Join(w.state, s.call())); err != nil && !errors.Is(err, os.ErrNotExist) {
 				return false, err
 			}
@@ -195,7 +195,7 @@ func (w *workspace) read(ctx context.Context, doing func(string) error, live map
 // prepare has the blocks ready that the next sessions of the agents heard of here begin with. That it failed costs the next one
 // some time.
 func (w *workspace) prepare(ctx context.Context) {
-	w.code, w.other = nil, nil
+	w.code.Reset()
 	for _, agent := range hooks.Agents {
 		if _, err := os.Lstat(filepath.Join(w.state, seenDir, agent.Name)); err != nil {
 			continue

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/unseen"
 	"github.com/reverie-memory/reverie/prompts"
 )
 
@@ -405,7 +406,7 @@ func hidden(r rune) bool {
 	case '\n', '\t', '\r', '\u200c', '\u200d': // the last two are part of how Persian, and emoji, are written
 		return false
 	}
-	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar || r == '\u2028' || r == '\u2029'
+	return unseen.Control(r) || r == unicode.ReplacementChar
 }
 
 // reason is a model's reason on one line, bounded, or nothing where it hides characters.

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/cut"
 	"github.com/reverie-memory/reverie/prompts"
 )
 
@@ -258,10 +258,7 @@ func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return strings.TrimSpace(s[:n]) + " …"
+	return strings.TrimSpace(cut.Bytes(s, n)) + " …"
 }
 
 // nearest are the memories in force, private or not, that are most like some groups, the nearest first, and a few contested ones. What is

@@ -20,7 +20,7 @@ import (
 const answerPlan = "# Answer\n\nPut the number of the answer into answer.txt.\n\n" +
 	"```verify\necho \"the answer is $(cat answer.txt)\"\ngrep -qx 42 answer.txt\n```\n"
 
-// inLoop is an agent as a loop meets it: found on PATH under its own name, with the arguments of cmd/loop_agents.go.
+// inLoop is an agent as a loop meets it: found on PATH under its own name, with the arguments of worktree/agent.
 type inLoop struct {
 	*lab
 	bin  string
@@ -78,6 +78,71 @@ func (p inLoop) begin(args ...string) *running {
 // promise is what a coder says that is asked to.
 var promise = regexp.MustCompile(`<promise>[0-9a-f]+</promise>`)
 
+// carried plays the coder of a loop that ends well: it writes something wrong, has a command run, and once it is shown what the plan's command said of
+// that, mends it. What the loop tells it and leaves is looked at; returned is what the model was told in the first iteration, step by step.
+func (p inLoop) carried(command string) []request {
+	l, t := p.lab, p.t
+	t.Helper()
+	before := p.checkout()
+	answer := filepath.Join(p.tree, "answer.txt")
+	wrong := []step{{Calls: []call{l.c.create(answer, "41")}}, {Calls: []call{l.c.shell(command)}}, {Say: "It is 41."}}
+	var right []step
+	for _, c := range l.c.edit(answer, "41", "42") {
+		right = append(right, step{Calls: []call{c}})
+	}
+	right = append(right, step{Say: "Now it is 42.\n", Quote: promise})
+	l.model.play(turn{"Put the number of the answer", wrong}, turn{"the answer is 41", right})
+	a := p.loop("--agent", l.c.Name, "--audit", noFindings, "--max", "3", "--promise")
+	if a.code != 0 {
+		t.Fatal(a)
+	}
+	asked := steps(l.model.heard())
+	if want := len(wrong) + len(right); len(asked) != want {
+		t.Fatalf("the model was asked %d times, and not %d:\n%s", len(asked), want, a)
+	}
+	if got, want := asked[len(wrong)].text("user"), "$ grep -qx 42 answer.txt\n[exit code 1]"; !strings.Contains(html.UnescapeString(got), want) {
+		t.Errorf("the second iteration was not told %q, but\n%s", want, got)
+	}
+	if got := git(t, l.repo, "show", "reverie/loop/answer:answer.txt"); got != "42" {
+		t.Errorf("the branch has %q", got)
+	}
+	if got := git(t, l.repo, "diff", "--name-status", "main", "reverie/loop/answer"); got != "A\tanswer.txt" {
+		t.Errorf("the branch changes\n%s", got)
+	}
+	if diff := cmp.Diff(before, p.checkout()); diff != "" {
+		t.Errorf("the user's checkout (-before +after)\n%s", diff)
+	}
+	return asked[:len(wrong)]
+}
+
+// audited plays the auditor of a loop whose coder writes something wrong: it writes a file, calls what is given, and finds the fault. What becomes of
+// either is looked at; returned is what the model was told, step by step.
+func (p inLoop) audited(calls ...call) []request {
+	l, t := p.lab, p.t
+	t.Helper()
+	play := []step{{Calls: []call{l.c.create(filepath.Join(p.tree, "mine.txt"), "mine")}}}
+	for _, c := range calls {
+		play = append(play, step{Calls: []call{c}})
+	}
+	play = append(play, step{Say: "There is one.\n" + `{"findings":[{"file":"answer.txt","line":1,"severity":"bug","text":"It is not 41."}]}`})
+	l.model.play(turn{"Put the number of the answer", play})
+	a := p.loop("--audit-agent", l.c.Name, "--max", "1", "--", "sh", "-c", "echo 41 >answer.txt")
+	if a.code != 20 { // --max
+		t.Fatal(a)
+	}
+	asked := steps(l.model.heard())
+	if len(asked) != len(play) {
+		t.Fatalf("the model was asked %d times, and not %d:\n%s", len(asked), len(play), a)
+	}
+	if _, err := os.Stat(filepath.Join(p.tree, "mine.txt")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the auditor has changed the work tree: %v", err)
+	}
+	if got := l.must("loop", "findings", "answer"); !strings.Contains(got, "answer.txt:1") || !strings.Contains(got, "It is not 41.") {
+		t.Errorf("findings:\n%s", got)
+	}
+	return asked
+}
+
 // refusals are what an agent's commands print that would commit a secret and push. Codex keeps its commands from writing outside of the
 // work tree. Gemini has git pass over all hooks and the user's configuration: there the loop does not take the commit. A push ends with 128,
 // or with 141 where git still writes to the helper that is not there.
@@ -100,52 +165,21 @@ func TestClientsCarryALoop(t *testing.T) {
 		git(t, l.repo, "config", "user.name", "Ann Author")
 		git(t, l.repo, "config", "user.email", "ann@example.com")
 		write(t, filepath.Join(l.repo, "calc.sh"), "what the user is at\n")
-		before := p.checkout()
-
-		answer := filepath.Join(p.tree, "answer.txt")
 		token := "ghp_" + strings.Repeat("aB3dE6gH9", 4)
 		unsafe := "echo token=" + token + " >token.txt; git add token.txt; git commit -qm token; echo commit ended with $?; " +
 			"git reset -q; rm token.txt; git push origin HEAD:refs/heads/stolen 2>push.txt; echo push ended with $?; rm push.txt"
-		first := []step{{Calls: []call{l.c.create(answer, "41")}}, {Calls: []call{l.c.shell(unsafe)}}, {Say: "It is 41."}}
-		var second []step
-		for _, c := range l.c.edit(answer, "41", "42") {
-			second = append(second, step{Calls: []call{c}})
-		}
-		second = append(second, step{Say: "Now it is 42.\n", Quote: promise})
-		l.model.play(turn{"Put the number of the answer", first}, turn{"the answer is 41", second})
-
-		a := p.loop("--agent", l.c.Name, "--audit", `echo '{"findings":[]}'`, "--max", "3", "--promise")
-		if a.code != 0 {
-			t.Fatal(a)
-		}
-		asked := steps(l.model.heard())
-		if want := len(first) + len(second); len(asked) != want {
-			t.Fatalf("the model was asked %d times, and not %d:\n%s", len(asked), want, a)
-		}
-		told := asked[len(first)-1].text("tool", "user")
+		first := p.carried(unsafe)
+		told := first[len(first)-1].text("tool", "user")
 		for _, want := range refusals[l.c.Name] {
 			if !strings.Contains(told, want) {
 				t.Errorf("the model was not told %q, but\n%s", want, told)
 			}
-		}
-		if got, want := asked[len(first)].text("user"), "$ grep -qx 42 answer.txt\n[exit code 1]"; !strings.Contains(html.UnescapeString(got), want) {
-			t.Errorf("the second iteration was not told %q, but\n%s", want, got)
-		}
-
-		if got := git(t, l.repo, "show", "reverie/loop/answer:answer.txt"); got != "42" {
-			t.Errorf("the branch has %q", got)
-		}
-		if got := git(t, l.repo, "diff", "--name-status", "main", "reverie/loop/answer"); got != "A\tanswer.txt" {
-			t.Errorf("the branch changes\n%s", got)
 		}
 		if got := git(t, l.repo, "log", "--format=%an", "-p", "reverie/loop/answer"); strings.Contains(got, token) {
 			t.Errorf("a secret is on the branch:\n%s", got)
 		}
 		if got := git(t, origin, "for-each-ref"); got != "" {
 			t.Errorf("pushed:\n%s", got)
-		}
-		if diff := cmp.Diff(before, p.checkout()); diff != "" {
-			t.Errorf("the user's checkout (-before +after)\n%s", diff)
 		}
 		l.eventually("the sessions of both iterations are kept, and the loop's own", func() bool {
 			var agents, loops int
@@ -170,27 +204,9 @@ func TestClientsAuditALoop(t *testing.T) {
 		t := l.t
 		l.install()
 		p := newInLoop(l)
-		l.model.play(turn{"Put the number of the answer", []step{
-			{Calls: []call{l.c.create(filepath.Join(p.tree, "mine.txt"), "mine")}},
-			{Calls: []call{l.c.shell("git show HEAD")}},
-			{Say: "There is one.\n" + `{"findings":[{"file":"answer.txt","line":1,"severity":"bug","text":"It is not 41."}]}`},
-		}})
-		a := p.loop("--audit-agent", l.c.Name, "--max", "1", "--", "sh", "-c", "echo 41 >answer.txt")
-		if a.code != 20 { // --max
-			t.Fatal(a)
-		}
-		asked := steps(l.model.heard())
-		if len(asked) != 3 {
-			t.Fatalf("the model was asked %d times:\n%s", len(asked), a)
-		}
+		asked := p.audited(l.c.shell("git show HEAD"))
 		if told := asked[2].text("tool", "user"); !strings.Contains(told, "+41") {
 			t.Errorf("the auditor did not get to see the change:\n%s", told)
-		}
-		if _, err := os.Stat(filepath.Join(p.tree, "mine.txt")); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("the auditor has changed the work tree: %v", err)
-		}
-		if got := l.must("loop", "findings", "answer"); !strings.Contains(got, "answer.txt:1") || !strings.Contains(got, "It is not 41.") {
-			t.Errorf("findings:\n%s", got)
 		}
 	})
 }

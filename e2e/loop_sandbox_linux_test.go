@@ -13,8 +13,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // insideEnv are the variables that a user names in sandbox.env for an agent.
@@ -103,44 +101,14 @@ func TestClientsCarryALoopInTheSandbox(t *testing.T) {
 				t.Errorf("the command does not tell of the %s:\n%s", what, out)
 			}
 		}
-		before := p.checkout()
-
-		answer := filepath.Join(p.tree, "answer.txt")
-		first := []step{{Calls: []call{l.c.create(answer, "41")}}, {Calls: []call{l.c.shell(looking)}}, {Say: "It is 41."}}
-		var second []step
-		for _, c := range l.c.edit(answer, "41", "42") {
-			second = append(second, step{Calls: []call{c}})
-		}
-		second = append(second, step{Say: "Now it is 42.\n", Quote: promise})
-		l.model.play(turn{"Put the number of the answer", first}, turn{"the answer is 41", second})
-		a := p.loop("--agent", l.c.Name, "--audit", `echo '{"findings":[]}'`, "--max", "3", "--promise")
-		if a.code != 0 {
-			t.Fatal(a)
-		}
-
-		asked := steps(l.model.heard())
-		if want := len(first) + len(second); len(asked) != want {
-			t.Fatalf("the model was asked %d times, and not %d:\n%s", len(asked), want, a)
-		}
+		first := p.carried(looking)
 		for _, want := range []string{"You are in a sandbox", "Put the number of the answer", "The answer is never odd in this repository."} {
-			if got := asked[0].text("user"); !strings.Contains(html.UnescapeString(got), want) {
+			if got := first[0].text("user"); !strings.Contains(html.UnescapeString(got), want) {
 				t.Errorf("the first iteration was not told %q, but\n%s", want, got)
 			}
 		}
-		if told := asked[len(first)-1].text("tool", "user"); !strings.Contains(told, "it has looked") || strings.Contains(told, "seen ") {
+		if told := first[len(first)-1].text("tool", "user"); !strings.Contains(told, "it has looked") || strings.Contains(told, "seen ") {
 			t.Errorf("the command of the model saw\n%s", told)
-		}
-		if got, want := asked[len(first)].text("user"), "$ grep -qx 42 answer.txt\n[exit code 1]"; !strings.Contains(html.UnescapeString(got), want) {
-			t.Errorf("the second iteration was not told %q, but\n%s", want, got)
-		}
-		if got := git(t, l.repo, "show", "reverie/loop/answer:answer.txt"); got != "42" {
-			t.Errorf("the branch has %q", got)
-		}
-		if got := git(t, l.repo, "diff", "--name-status", "main", "reverie/loop/answer"); got != "A\tanswer.txt" {
-			t.Errorf("the branch changes\n%s", got)
-		}
-		if diff := cmp.Diff(before, p.checkout()); diff != "" {
-			t.Errorf("the user's checkout (-before +after)\n%s", diff)
 		}
 		l.eventually("the loop's session is kept; inside there is nobody to deliver the agent's", func() bool {
 			kept := l.kept()
@@ -159,26 +127,12 @@ func TestClientsAuditALoopInTheSandbox(t *testing.T) {
 		t := l.t
 		l.install()
 		p := newInSandbox(l)
-		l.model.play(turn{"Put the number of the answer", []step{
-			{Calls: []call{l.c.create(filepath.Join(p.tree, "mine.txt"), "mine")}},
-			{Say: "There is one.\n" + `{"findings":[{"file":"answer.txt","line":1,"severity":"bug","text":"It is not 41."}]}`},
-		}})
-		a := p.loop("--audit-agent", l.c.Name, "--max", "1", "--", "sh", "-c", "echo 41 >answer.txt")
-		if a.code != 20 { // --max
-			t.Fatal(a)
-		}
-		asked := steps(l.model.heard())
-		if len(asked) != 2 || !slices.ContainsFunc(asked[0].Said, func(s said) bool { return s.Role == "user" && strings.Contains(s.Text, "+41") }) {
-			t.Fatalf("the auditor did not get to see the change, or was asked %d times:\n%s", len(asked), a)
-		}
-		if _, err := os.Stat(filepath.Join(p.tree, "mine.txt")); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("the auditor has changed the work tree: %v", err)
+		asked := p.audited()
+		if !slices.ContainsFunc(asked[0].Said, func(s said) bool { return s.Role == "user" && strings.Contains(s.Text, "+41") }) {
+			t.Fatal("the auditor did not get to see the change")
 		}
 		if got := git(t, l.repo, "diff", "--name-status", "main", "reverie/loop/answer"); got != "A\tanswer.txt" {
 			t.Errorf("the branch changes\n%s", got)
-		}
-		if got := l.must("loop", "findings", "answer"); !strings.Contains(got, "answer.txt:1") || !strings.Contains(got, "It is not 41.") {
-			t.Errorf("findings:\n%s", got)
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/redact"
+	"github.com/reverie-memory/reverie/internal/unseen"
 )
 
 // Commit is the message of a commit: what changed, why, and facts for programs.
@@ -68,7 +69,7 @@ func visible(s, keep string) string {
 	s = strings.ToValidUTF8(strings.ReplaceAll(s, "\r\n", "\n"), "\ufffd")
 	var b strings.Builder
 	for _, c := range s {
-		if (unicode.IsControl(c) || unicode.Is(unicode.Cf, c) || c == '\u2028' || c == '\u2029') && !strings.ContainsRune(keep, c) {
+		if unseen.Control(c) && !strings.ContainsRune(keep, c) {
 			fmt.Fprintf(&b, "\\u{%02x}", c)
 		} else {
 			b.WriteRune(c)

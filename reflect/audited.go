@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/cut"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
@@ -100,7 +101,7 @@ func (v *view) audited(i int, told AuditCall) record.Candidate {
 	}
 	intro := "Seen and fixed" + where + ": "
 	c.Text = intro + firstSentence(said, maxStatement-len(intro))
-	body := []string{cutTo(strings.TrimSpace(scenario), maxBody/2), "An audit called it a " + told.Severity + ", and it was gone before the loop ended."}
+	body := []string{cut.Marked(strings.TrimSpace(scenario), maxBody/2), "An audit called it a " + told.Severity + ", and it was gone before the loop ended."}
 	if told.Recurrences > 0 {
 		body = append(body, "It was named again "+times(told.Recurrences)+".")
 	}

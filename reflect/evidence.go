@@ -3,9 +3,9 @@ package reflect
 import (
 	"sort"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/cut"
 )
 
 // maxEvidence is how many quotes one candidate keeps.
@@ -22,7 +22,7 @@ func (v *view) index(n int) (int, bool) {
 
 // quote makes evidence of words that stand in the event at an index, cut to what may be kept.
 func (v *view) quote(i int, words string) record.Evidence {
-	return record.Evidence{Event: v.events[i].N, Quote: cut(words), Time: v.events[i].Time}
+	return record.Evidence{Event: v.events[i].N, Quote: excerpt(words), Time: v.events[i].Time}
 }
 
 // quoteCommand is evidence that a command was run, in its own words.
@@ -51,20 +51,16 @@ func (v *view) quoteLine(a act, line string) record.Evidence {
 			best = part
 		}
 	}
-	if len(best) < 4 || !strings.Contains(v.events[a.result].Text, cut(best)) {
+	if len(best) < 4 || !strings.Contains(v.events[a.result].Text, excerpt(best)) {
 		return v.quoteCommand(a)
 	}
 	return v.quote(a.result, best)
 }
 
-// cut shortens text to MaxQuote bytes without cutting a rune.
-func cut(text string) string {
+// excerpt is what is quoted of a text: its first record.MaxQuote bytes.
+func excerpt(text string) string {
 	if len(text) <= record.MaxQuote {
 		return text
 	}
-	n := record.MaxQuote
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return strings.TrimSpace(text[:n])
+	return strings.TrimSpace(cut.Bytes(text, record.MaxQuote))
 }

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/cut"
 	"github.com/reverie-memory/reverie/internal/pattern"
 	"github.com/reverie-memory/reverie/prompts"
 	"github.com/reverie-memory/reverie/reflect/transcript"
@@ -35,7 +36,7 @@ type judgement struct {
 
 func (v *judgement) fault(format string, args ...any) {
 	if len(v.faults) < maxFaults {
-		v.faults = append(v.faults, cutTo(fmt.Sprintf(format, args...), maxFault))
+		v.faults = append(v.faults, cut.Marked(fmt.Sprintf(format, args...), maxFault))
 	}
 }
 
@@ -120,7 +121,7 @@ func (r *reader) candidate(in prompts.ReflectCandidate, events map[int]*transcri
 		}
 		quote, ok := r.quoted(event, e.Quote)
 		if !ok {
-			v.fault("candidate %d: %q does not stand so in event %d, or is shorter than %d bytes", n, cutTo(e.Quote, 80), e.Event, minQuote)
+			v.fault("candidate %d: %q does not stand so in event %d, or is shorter than %d bytes", n, cut.Marked(e.Quote, 80), e.Event, minQuote)
 			v.refused["quote not verbatim"]++
 			continue
 		}
@@ -198,7 +199,7 @@ func (r *reader) quoted(e *transcript.Event, quote string) (string, bool) {
 			continue
 		}
 		// What is shown is without what clients put in: its pieces meet where the event's do not.
-		if words = cut(words); strings.Contains(quotable(&r.gate.view.events[i])[at], words) {
+		if words = excerpt(words); strings.Contains(quotable(&r.gate.view.events[i])[at], words) {
 			return words, true
 		}
 	}
@@ -407,14 +408,4 @@ func standsPath(p string, e *transcript.Event) bool {
 		}
 	}
 	return false
-}
-
-// cutTo is a text with at most n bytes, and a mark where something was cut off.
-func cutTo(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	for n -= len("…"); n > 0 && !utf8.RuneStart(text[n]); n-- {
-	}
-	return text[:n] + "…"
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/cut"
 	"github.com/reverie-memory/reverie/prompts"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
@@ -161,7 +162,7 @@ var noLines = []prompts.Line{{Who: fromUser}}
 // askAbout makes the questions about a session. What is known takes a quarter of the room at most.
 func askAbout(m *prompts.Model, set prompts.Set, s transcript.Session, events []transcript.Event, known []string) (asking, error) {
 	t := traced(s, events)
-	in := prompts.Reflect{Title: cutTo(s.Title, maxTitle), Outcome: outcome(events), Part: maxParts, Parts: maxParts, Lines: noLines}
+	in := prompts.Reflect{Title: cut.Marked(s.Title, maxTitle), Outcome: outcome(events), Part: maxParts, Parts: maxParts, Lines: noLines}
 	frame, err := set.Reflect(in)
 	if err != nil {
 		return asking{}, err

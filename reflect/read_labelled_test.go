@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reverie-memory/reverie/internal/cut"
 	"github.com/reverie-memory/reverie/prompts"
 	"github.com/reverie-memory/reverie/reflect/compress"
 	"github.com/reverie-memory/reverie/reflect/labelled"
@@ -65,7 +66,7 @@ func perfect(s labelled.Session, statement string) (prompts.ReflectCandidate, bo
 	for _, e := range traced(s.Session, s.Events).events {
 		for _, text := range quotable(&e) {
 			for line := range strings.Lines(text) {
-				line = cutTo(strings.TrimSpace(line), 100)
+				line = cut.Marked(strings.TrimSpace(line), 100)
 				line = strings.TrimSuffix(line, "…")
 				if n := sharedWords(statement, line); n > score && len(line) >= minQuote {
 					best, score = prompts.ReflectAnchor{Event: e.N, Quote: line}, n

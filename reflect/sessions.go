@@ -1,11 +1,8 @@
 package reflect
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
@@ -44,13 +40,6 @@ type Kept struct {
 	Read     time.Time     // when it was last taken in
 	Change   Change        // what Ingest made of it
 	Redacted redact.Report // by Ingest
-}
-
-// header is the first line of a session's file. Files of older versions have the session alone.
-type header struct {
-	transcript.Session
-	Events int    `json:"events,omitempty"`
-	Hash   string `json:"hash,omitempty"`
 }
 
 // Name is "<client>/<id>".
@@ -154,165 +143,6 @@ func (s Sessions) put(head transcript.Session, events []transcript.Event) (Kept,
 	return w.finish(head)
 }
 
-// unfinished begins the name of a file that an ingest is writing, or left when it was killed.
-const unfinished = ".session-"
-
-// sessionWriter collects the events of one session in a file beside its place.
-type sessionWriter struct {
-	folder Sessions
-	tmp    *os.File
-	out    *bufio.Writer
-	kept   Kept
-}
-
-func (s Sessions) begin() (*sessionWriter, error) {
-	tmp, err := os.CreateTemp(s.Dir, unfinished+"*") // 0600
-	if err != nil {
-		return nil, fmt.Errorf("keep session: %w", err)
-	}
-	return &sessionWriter{folder: s, tmp: tmp, out: bufio.NewWriterSize(tmp, 64<<10)}, nil
-}
-
-func (w *sessionWriter) abandon() {
-	if w != nil && w.tmp != nil {
-		w.tmp.Close()
-		os.Remove(w.tmp.Name())
-		w.tmp = nil
-	}
-}
-
-func (w *sessionWriter) event(e transcript.Event) error {
-	w.kept.Events++
-	return w.line(w.out, e)
-}
-
-// line writes v as one line of redacted JSON.
-func (w *sessionWriter) line(out *bufio.Writer, v any) error {
-	var doc bytes.Buffer
-	enc := json.NewEncoder(&doc)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return fmt.Errorf("keep session: %w", err)
-	}
-	text, report, err := w.folder.Scanner.JSON(bytes.TrimSuffix(doc.Bytes(), []byte("\n")))
-	if err != nil {
-		return fmt.Errorf("keep session: %w", err)
-	}
-	w.kept.Redacted.Add(report)
-	if _, err := out.WriteString(text.String()); err != nil {
-		return fmt.Errorf("keep session: %w", err)
-	}
-	return out.WriteByte('\n')
-}
-
-// name takes secrets out of what names a session, which becomes the name of its file.
-func (w *sessionWriter) name(id string) string {
-	text, found := w.folder.Scanner.Text(id)
-	w.kept.Redacted.Add(found)
-	if found.Found == 0 {
-		return id
-	}
-	return transcript.SafeID(text.String())
-}
-
-// finish puts the session in its place, unless what lies there is the same or goes on further.
-func (w *sessionWriter) finish(head transcript.Session) (Kept, error) {
-	defer w.abandon()
-	head.Client, head.ID, head.Parent = w.name(head.Client), w.name(head.ID), w.name(head.Parent)
-	w.kept.Session, w.kept.Read = head, time.Now()
-	if err := w.out.Flush(); err != nil {
-		return Kept{}, fmt.Errorf("keep session: %w", err)
-	}
-	path := w.folder.path(head.Client, head.ID)
-	change, err := w.compare(path)
-	if err != nil {
-		return Kept{}, err
-	}
-	w.kept.Change = change
-	if change == Unchanged {
-		return w.kept, os.Chtimes(path, w.kept.Read, w.kept.Read)
-	}
-	if w.kept.Hash, err = w.hash(); err != nil {
-		return Kept{}, err
-	}
-	final, err := os.CreateTemp(w.folder.Dir, unfinished+"*")
-	if err != nil {
-		return Kept{}, fmt.Errorf("keep session: %w", err)
-	}
-	defer os.Remove(final.Name())
-	out := bufio.NewWriter(final)
-	err = w.line(out, header{head, w.kept.Events, w.kept.Hash})
-	if err == nil {
-		if _, err = w.tmp.Seek(0, io.SeekStart); err == nil {
-			_, err = io.Copy(out, w.tmp)
-		}
-	}
-	if err = errors.Join(err, out.Flush(), final.Sync(), final.Close()); err == nil {
-		err = os.Rename(final.Name(), path)
-	}
-	if err != nil {
-		return Kept{}, fmt.Errorf("keep session: %w", err)
-	}
-	return w.kept, nil
-}
-
-// hash is Hash of the events as they were written, after the scanner: what Study will see.
-func (w *sessionWriter) hash() (string, error) {
-	if _, err := w.tmp.Seek(0, io.SeekStart); err != nil {
-		return "", fmt.Errorf("keep session: %w", err)
-	}
-	events, err := readEvents(bufio.NewReaderSize(w.tmp, 64<<10), w.tmp.Name(), 1)
-	if err != nil {
-		return "", fmt.Errorf("keep session: %w", err)
-	}
-	return Hash(events), nil
-}
-
-// compare holds the new events against those kept at path.
-func (w *sessionWriter) compare(path string) (Change, error) {
-	old, err := file.Open(path, os.O_RDONLY|file.NoFollow, 0)
-	if errors.Is(err, os.ErrNotExist) {
-		return New, nil
-	}
-	if err != nil {
-		return "", fmt.Errorf("keep session: %w", err)
-	}
-	defer old.Close()
-	before := bufio.NewReaderSize(old, 64<<10)
-	if err := skipLine(before); err != nil {
-		return Grown, nil // torn: what we have is better
-	}
-	if _, err := w.tmp.Seek(0, io.SeekStart); err != nil {
-		return "", fmt.Errorf("keep session: %w", err)
-	}
-	now := bufio.NewReaderSize(w.tmp, 64<<10)
-	for {
-		b, err := now.ReadByte()
-		if err == io.EOF {
-			return Unchanged, nil // all of it is there already
-		}
-		if err != nil {
-			return "", fmt.Errorf("keep session: %w", err)
-		}
-		if a, err := before.ReadByte(); err != nil || a != b {
-			return Grown, nil
-		}
-	}
-}
-
-func skipLine(r *bufio.Reader) error {
-	for {
-		_, more, err := r.ReadLine()
-		if err != nil || !more {
-			return err
-		}
-	}
-}
-
-func (s Sessions) path(client, id string) string {
-	return filepath.Join(s.Dir, transcript.SafeID(client)+"-"+transcript.SafeID(id)+".jsonl")
-}
-
 // entries are the files of the folder, none if there is no folder yet.
 func (s Sessions) entries() ([]os.DirEntry, error) {
 	all, err := os.ReadDir(s.Dir)
@@ -320,11 +150,6 @@ func (s Sessions) entries() ([]os.DirEntry, error) {
 		return nil, fmt.Errorf("read sessions: %w", err)
 	}
 	return slices.DeleteFunc(all, os.DirEntry.IsDir), nil
-}
-
-// isSession reports whether a file of the folder is a session's.
-func isSession(name string) bool {
-	return strings.HasSuffix(name, ".jsonl") && !strings.HasPrefix(name, ".")
 }
 
 // List returns the kept sessions, the latest last. It reads the first line of each file. A file that
@@ -382,71 +207,6 @@ func (s Sessions) Load(name string) (Kept, []transcript.Event, error) {
 		return Kept{}, nil, fmt.Errorf("%s: %w", name, ErrNoSession)
 	}
 	return Kept{}, nil, fmt.Errorf("%s: several sessions begin like that: %s, %s, …", name, found[0].Name(), found[1].Name())
-}
-
-// load reads a session's file, with its events or by its first line alone.
-func load(path string, events bool) (Kept, []transcript.Event, error) {
-	f, err := file.Open(path, os.O_RDONLY|file.NoFollow, 0)
-	if err != nil {
-		return Kept{}, nil, fmt.Errorf("read session: %w", err)
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return Kept{}, nil, fmt.Errorf("read session: %w", err)
-	}
-	r := bufio.NewReaderSize(f, 16<<10)
-	first, err := r.ReadBytes('\n')
-	var h header
-	if err == nil {
-		err = json.Unmarshal(first, &h)
-	}
-	if err != nil {
-		return Kept{}, nil, fmt.Errorf("%s:1: %w", path, err)
-	}
-	k := Kept{Session: h.Session, Events: h.Events, Hash: h.Hash, Size: info.Size(), Read: info.ModTime()}
-	switch {
-	case events:
-		out, err := readEvents(r, path, 2)
-		k.Events = len(out)
-		return k, out, err
-	case h.Hash == "": // of an older version
-		k.Events, err = countLines(r)
-	}
-	if err != nil {
-		return Kept{}, nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return k, nil, nil
-}
-
-// readEvents reads events to the end, one a line; line is the number of the first.
-func readEvents(r *bufio.Reader, path string, line int) ([]transcript.Event, error) {
-	var out []transcript.Event
-	for ; ; line++ {
-		data, err := r.ReadBytes('\n')
-		if err == io.EOF && len(data) == 0 {
-			return out, nil
-		}
-		var e transcript.Event
-		if err == nil || err == io.EOF {
-			err = json.Unmarshal(data, &e)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", path, line, err)
-		}
-		out = append(out, e)
-	}
-}
-
-func countLines(r *bufio.Reader) (n int, err error) {
-	for {
-		if err := skipLine(r); err == io.EOF {
-			return n, nil
-		} else if err != nil {
-			return n, err
-		}
-		n++
-	}
 }
 
 // abandoned is the age from which an unfinished file is taken for one that nobody writes any more.

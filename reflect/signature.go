@@ -3,6 +3,8 @@ package reflect
 import (
 	"strings"
 	"sync"
+
+	"github.com/reverie-memory/reverie/internal/cut"
 )
 
 var (
@@ -182,10 +184,8 @@ func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	for n > 0 && s[n]&0xC0 == 0x80 {
-		n--
-	}
-	s = s[:n]
+	s = cut.Bytes(s, n)
+	n = len(s)
 	if i := strings.LastIndexAny(s, ",;"); i > n/2 {
 		return s[:i]
 	}

@@ -56,8 +56,8 @@ const (
 	maxPath         = 4096 // bytes
 )
 
-// ErrTooMuch is returned when there are more files, or more bytes in them, than Collecting allows.
-var ErrTooMuch = errors.New("there is too much to take")
+// errTooMuch is returned when there are more files, or more bytes in them, than Collecting allows.
+var errTooMuch = errors.New("there is too much to take")
 
 // candidate is a file that was seen, before it is read.
 type candidate struct {
@@ -123,7 +123,7 @@ type collection struct {
 
 func (c *collection) refuse(path, why string) (bool, error) {
 	if len(c.refused) >= c.MaxFiles {
-		return false, fmt.Errorf("%w: more than %d paths are refused", ErrTooMuch, c.MaxFiles)
+		return false, fmt.Errorf("%w: more than %d paths are refused", errTooMuch, c.MaxFiles)
 	}
 	c.refused = append(c.refused, Refused{path, why})
 	return false, nil
@@ -159,7 +159,7 @@ func (c *collection) see(p string, info fs.FileInfo, why error) (enter bool, err
 		c.names[fileKey(info)]++
 	}
 	if len(c.seen) >= c.MaxFiles {
-		return false, fmt.Errorf("%w: more than %d files", ErrTooMuch, c.MaxFiles)
+		return false, fmt.Errorf("%w: more than %d files", errTooMuch, c.MaxFiles)
 	}
 	c.seen = append(c.seen, candidate{p, info})
 	return false, nil
@@ -192,7 +192,7 @@ func (c *collection) take(f candidate) error {
 		return err
 	}
 	if c.total += int64(len(content)); c.total > c.MaxTotal {
-		return fmt.Errorf("%w: more than %d bytes", ErrTooMuch, c.MaxTotal)
+		return fmt.Errorf("%w: more than %d bytes", errTooMuch, c.MaxTotal)
 	}
 	file := File{Path: f.path, Exec: info.Mode()&0o100 != 0, Size: int64(len(content)), Runs: cmp.Or(c.bare.runs(f.path), Runs(f.path))}
 	if c.Take != nil {

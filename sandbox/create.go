@@ -155,7 +155,7 @@ func (e *Engine) args(c container) (args, env []string) {
 	if s.Runtime != "" {
 		args = append(args, "--runtime", s.Runtime)
 	}
-	for _, label := range Self().labels() {
+	for _, label := range self().labels() {
 		args = append(args, "--label", label)
 	}
 	if s.Loop != "" {

@@ -116,9 +116,9 @@ func TestCreateArguments(t *testing.T) {
 			if i := slices.IndexFunc(got, func(a string) bool { return strings.HasPrefix(a, "nproc=") }); i > 0 { // as many as the machine lets a user have
 				got = slices.Delete(got, i-1, i+1)
 			}
-			self := Self()
-			there := strings.NewReplacer(filepath.Join(dir, "given"), "GIVEN", dir, "DIR", "reverie.owner="+self.Host, "reverie.owner=HOST",
-				"reverie.pid="+strconv.Itoa(self.PID), "reverie.pid=PID", "reverie.started="+self.Started, "reverie.started=STARTED")
+			me := self()
+			there := strings.NewReplacer(filepath.Join(dir, "given"), "GIVEN", dir, "DIR", "reverie.owner="+me.Host, "reverie.owner=HOST",
+				"reverie.pid="+strconv.Itoa(me.PID), "reverie.pid=PID", "reverie.started="+me.Started, "reverie.started=STARTED")
 			for i := range got {
 				got[i] = there.Replace(got[i])
 			}

@@ -35,13 +35,13 @@ func realEngine(t *testing.T) *Engine {
 			t.Error(err)
 		}
 		for _, c := range left {
-			if c.Owner == Self() {
+			if c.Owner == self() {
 				t.Errorf("container %s is left, %s", c.Name, c.Status)
 			}
 		}
 		if entries, _ := os.ReadDir(e.folder); len(entries) > 0 {
 			for _, f := range entries {
-				if text, err := os.ReadFile(filepath.Join(e.folder, f.Name(), "owner")); err == nil && bytes.Contains(text, []byte(Self().Started)) {
+				if text, err := os.ReadFile(filepath.Join(e.folder, f.Name(), "owner")); err == nil && bytes.Contains(text, []byte(self().Started)) {
 					t.Errorf("folder %s is left", f.Name())
 				}
 			}

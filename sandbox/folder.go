@@ -40,7 +40,7 @@ func (e *Engine) give(name string) (given, error) {
 	if err := os.Mkdir(g.dir, 0o700); err != nil {
 		return g, err
 	}
-	owner, err := json.Marshal(Self())
+	owner, err := json.Marshal(self())
 	if err != nil {
 		return g, err
 	}

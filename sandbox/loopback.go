@@ -17,7 +17,7 @@ func loopback(target string) (netip.AddrPort, bool) {
 func loopbacks(network []string) ([]netip.AddrPort, error) {
 	var all []netip.AddrPort
 	for _, entry := range network {
-		target, err := ParseTarget(entry)
+		target, err := parseTarget(entry)
 		if err != nil {
 			return nil, err
 		}

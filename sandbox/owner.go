@@ -4,6 +4,8 @@ import (
 	"os"
 	"strconv"
 	"sync"
+
+	"github.com/reverie-memory/reverie/internal/process"
 )
 
 // Owner is the process that a container was made for.
@@ -13,9 +15,9 @@ type Owner struct {
 	Started string // when the process started, as the system tells it; "" where it does not
 }
 
-// Self is this process.
-var Self = sync.OnceValue(func() Owner {
-	return Owner{Host: thisHost(), PID: os.Getpid(), Started: startOf(os.Getpid())}
+// self is this process.
+var self = sync.OnceValue(func() Owner {
+	return Owner{Host: thisHost(), PID: os.Getpid(), Started: process.Stamp(os.Getpid())}
 })
 
 // thisHost names the machine and its space of process ids.
@@ -24,7 +26,10 @@ var thisHost = sync.OnceValue(func() string {
 	if err != nil {
 		return "" // no container is taken for one of a dead process then
 	}
-	return host + pidSpace()
+	if space := process.Space(); space != "" {
+		host += "/" + space
+	}
+	return host
 })
 
 // Here reports whether the owner is a process of this machine, dead or alive.
@@ -33,7 +38,7 @@ func (o Owner) Here() bool {
 }
 
 // Alive reports whether the owner may still be there. Of one on another machine nothing is known, and it counts as alive.
-func (o Owner) Alive() bool { return !o.Here() || startOf(o.PID) == o.Started }
+func (o Owner) Alive() bool { return !o.Here() || process.Alive(o.PID, o.Started) }
 
 // The labels of our containers.
 const (

@@ -54,7 +54,7 @@ type serving struct {
 func (p proxy) listen(socket string, allow []string) (*serving, error) {
 	s := &serving{proxy: p, places: make(chan struct{}, proxyConns), open: map[net.Conn]bool{}}
 	for _, a := range allow {
-		target, err := ParseTarget(a)
+		target, err := parseTarget(a)
 		if err != nil {
 			return nil, err
 		}
@@ -89,8 +89,8 @@ func (p proxy) listen(socket string, allow []string) (*serving, error) {
 	return s, nil
 }
 
-// ParseTarget reads host:port as an allow-list has it, and returns it in one spelling.
-func ParseTarget(text string) (string, error) {
+// parseTarget reads host:port as an allow-list has it, and returns it in one spelling.
+func parseTarget(text string) (string, error) {
 	host, port, err := net.SplitHostPort(text)
 	n, err2 := strconv.ParseUint(port, 10, 16)
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
@@ -185,7 +185,7 @@ func (s *serving) serve(c net.Conn) {
 		say(c, http.StatusMethodNotAllowed, "only CONNECT is taken here: use https")
 		return
 	}
-	target, err := ParseTarget(r.RequestURI)
+	target, err := parseTarget(r.RequestURI)
 	if err != nil {
 		say(c, http.StatusBadRequest, "not a host and port")
 		return

@@ -45,7 +45,7 @@ func TestParseTarget(t *testing.T) {
 		"Proxy.Example.COM:443": "proxy.example.com:443", "a.b.:80": "a.b:80", "[2606:4700::1]:443": "[2606:4700::1]:443", "1.1.1.1:0443": "1.1.1.1:443",
 		"": "", "host": "", "host:": "", "host:0": "", "host:70000": "", ":443": "", "a b:1": "", "user@host:1": "", "host/path:1": "", "*.example.com:443": "", "höst:1": "", "h\r\nX: y:1": "",
 	} {
-		got, err := ParseTarget(text)
+		got, err := parseTarget(text)
 		if got != want || (err == nil) != (want != "") {
 			t.Errorf("%q: %q, %v, want %q", text, got, err, want)
 		}

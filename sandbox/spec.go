@@ -30,7 +30,7 @@ type Spec struct {
 	Stdout, Stderr interface{ Write([]byte) (int, error) } // get the output as it comes; nil: it is kept for the Result
 }
 
-// Limits are what a command may use. Zero is the default, which DefaultLimits has.
+// Limits are what a command may use. Zero is the default, which defaultLimits has.
 type Limits struct {
 	Time      time.Duration // of the whole command
 	Grace     time.Duration // between asking it to end, when its time is up, and killing it; less than zero is none
@@ -44,15 +44,15 @@ type Limits struct {
 	Temp      int64 // bytes in /tmp
 }
 
-// DefaultLimits are enough for the tests of most projects.
-func DefaultLimits() Limits {
+// defaultLimits are enough for the tests of most projects.
+func defaultLimits() Limits {
 	return Limits{Time: 10 * time.Minute, Grace: 5 * time.Second, Memory: 2 << 30, CPUs: 2, Processes: 256, OpenFiles: 4096,
 		Output: 16 << 20, Disk: 4 << 30, Files: 500_000, Temp: 512 << 20}
 }
 
 // orDefault fills in what is zero.
 func (l Limits) orDefault() Limits {
-	d := DefaultLimits()
+	d := defaultLimits()
 	return Limits{cmp.Or(l.Time, d.Time), cmp.Or(l.Grace, d.Grace), cmp.Or(l.Memory, d.Memory), cmp.Or(l.CPUs, d.CPUs), cmp.Or(l.Processes, d.Processes),
 		cmp.Or(l.OpenFiles, d.OpenFiles), cmp.Or(l.Output, d.Output), cmp.Or(l.Disk, d.Disk), cmp.Or(l.Files, d.Files), cmp.Or(l.Temp, d.Temp)}
 }

@@ -2,7 +2,6 @@ package worktree
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 
 	"github.com/reverie-memory/reverie/internal/file"
@@ -37,15 +36,9 @@ func Beside(ctx context.Context, repo *git.Repo, s State) (string, error) {
 		if err != nil || !l.Own || name == s.Name || l.State.Phase.Over() {
 			continue
 		}
-		if l.State.Branch == s.Branch || s.InPlace != "" && sameDir(l.State.InPlace, s.InPlace) {
+		if l.State.Branch == s.Branch || s.InPlace != "" && file.Same(l.State.InPlace, s.InPlace) {
 			return name, nil
 		}
 	}
 	return "", nil
-}
-
-func sameDir(a, b string) bool {
-	one, err := os.Stat(a)
-	two, err2 := os.Stat(b)
-	return a == b || err == nil && err2 == nil && os.SameFile(one, two)
 }

@@ -35,7 +35,7 @@ type Commit struct {
 // What git ignores, files of more than the loop's limit, with secrets that were not in the commit before, of other repositories and our
 // own stay out: they stay where they are. Commits of an agent's that have such files, or a secret in what they say, or that do not build on tip, are replaced by
 // one without; the latter are kept by a ref below Kept. By hand the commits alone are taken, and one is made only to replace them. No hook and nothing that the tree brings runs; a filter that the user has configured
-// does.
+// does. The error wraps ErrPerson where there is so much that it takes too long.
 func (p *Place) Commit(ctx context.Context, tip string, m Message, now time.Time) (Commit, error) {
 	if err := p.Check(); err != nil {
 		return Commit{}, err
@@ -72,9 +72,15 @@ func (p *Place) Commit(ctx context.Context, tip string, m Message, now time.Time
 		tree, err := p.treeOf(ctx, head)
 		return Commit{Tip: head, Tree: tree}, err
 	}
-	tree, left, index, err := p.stage(ctx, tip, parent)
+	soon, cancel := context.WithTimeout(ctx, p.within)
+	tree, left, index, err := p.stage(soon, tip, parent)
+	late := ctx.Err() == nil && soon.Err() != nil
+	cancel()
 	defer index.giveUp()
 	if err != nil {
+		if late {
+			err = fmt.Errorf("what lies in the work tree could not be read within %v: %w; take away what is not for the branch, or have .gitignore name it", p.within, ErrPerson)
+		}
 		return Commit{}, err
 	}
 	c := Commit{Tip: parent, Tree: tree, Left: left}

@@ -71,14 +71,18 @@ type Reported struct {
 	Scenario string   `json:"scenario"`
 }
 
-// Limits of an answer.
+// maxFindings is how many findings an answer may have.
+const maxFindings = 50
+
+// Lengths of what is kept of a finding, in bytes. Record.writeFinding shortens to them: nothing is cut before its secrets are taken out.
 const (
-	maxFindings = 50
-	maxSaid     = 2000 // bytes of a text or a scenario
+	maxSaid    = 2000 // a text or a scenario
+	maxRule    = 100
+	maxContext = 200
 )
 
-// severities are the words that auditors use for a severity.
-func severities(word Severity) (Severity, bool) {
+// severityOf is what an auditor's word for a severity means; false if it is none that auditors use.
+func severityOf(word Severity) (Severity, bool) {
 	switch strings.ToLower(string(word)) {
 	case "bug", "blocking", "major", "error":
 		return Bug, true
@@ -92,8 +96,8 @@ func severities(word Severity) (Severity, bool) {
 
 // ParseAudit reads what an auditor printed: one JSON object {"findings":[{"file","line","severity","text"}]}, with rule and
 // scenario in a finding and a list fixed of ids if it likes. Other text may stand around it, but no second object with findings: that
-// may be what a program printed that the auditor ran. Severities are bug, warning and suggestion; blocking and major count as bug,
-// minor as warning.
+// may be what a program printed that the auditor ran. Severities are bug, warning and suggestion; blocking, major and error
+// count as bug, minor as warning, info as suggestion.
 func ParseAudit(out []byte) (Audit, error) {
 	var a Audit
 	text, err := answerIn(out)
@@ -118,7 +122,7 @@ func ParseAudit(out []byte) (Audit, error) {
 		return a, fmt.Errorf("the audit's answer has %d findings; at most %d are read", len(*findings), maxFindings)
 	}
 	for i, f := range *findings {
-		severity, known := severities(f.Severity)
+		severity, known := severityOf(f.Severity)
 		switch {
 		case !known:
 			return a, fmt.Errorf("finding %d: severity %q is none of bug, warning, suggestion", i+1, f.Severity)
@@ -131,7 +135,6 @@ func ParseAudit(out []byte) (Audit, error) {
 		}
 		f.Severity = severity
 		f.File = strings.TrimPrefix(f.File, "./")
-		f.Text, f.Scenario, f.Rule = bounded(f.Text, maxSaid), bounded(f.Scenario, maxSaid), bounded(f.Rule, 100)
 		a.Findings = append(a.Findings, f)
 	}
 	return a, nil
@@ -190,42 +193,39 @@ func findingID(by, file, rule, text, context string) string {
 		sum := sha256.Sum256([]byte(by + "\x00" + file + "\x00" + rule))
 		return hex.EncodeToString(sum[:16])
 	}
-	what := rule
+	what := bounded(rule, maxRule)
 	if what == "" {
-		what = strings.ToLower(joined(text))
+		what = strings.ToLower(joined(bounded(text, maxSaid)))
 	}
 	sum := sha256.Sum256([]byte(file + "\x00" + what + "\x00" + joined(context)))
 	return hex.EncodeToString(sum[:8])
 }
 
-// Tip is what a merge of findings asks about the newest commit of the loop.
-type Tip struct {
-	Commit string
-	Line   func(file string, line int) string // the text of a line; "" if there is none
-	Moves  Moves                              // of findings that are known, from where they were seen to here
+// newest is what a merge of findings asks about the newest commit of the loop.
+type newest struct {
+	commit string
+	line   func(file string, line int) string                    // the text of a line; "" if there is none
+	moves  func(f Finding) (file string, line int, changed bool) // where a known finding's line is here, and whether its code changed since it was seen
 }
 
-// Moves says where a finding's line is now, and whether its code changed since it was seen.
-type Moves func(f Finding) (file string, line int, changed bool)
-
-// MergeFindings brings what an audit says together with what is known, and returns every finding that is new or different. A finding
+// mergeFindings brings what an audit says together with what is known, and returns every finding that is new or different. A finding
 // that is named again recurs, and is open unless a person waived it. An open one that is not named any more is fixed if the
 // auditor says so or its code changed; else it stays open.
-func MergeFindings(known []Finding, a Audit, by string, iteration int, tip Tip) []Finding {
+func mergeFindings(known []Finding, a Audit, by string, iteration int, tip newest) []Finding {
 	now := slices.Clone(known)
 	for i, f := range now {
 		changed := false
-		now[i].File, now[i].Line, changed = tip.Moves(f)
-		now[i].At, now[i].Touched = tip.Commit, f.Touched || changed
+		now[i].File, now[i].Line, changed = tip.moves(f)
+		now[i].At, now[i].Touched = tip.commit, f.Touched || changed
 	}
 	named := make([]bool, len(now))
 	for _, r := range a.Findings {
-		context := tip.Line(r.File, r.Line)
+		context := tip.line(r.File, r.Line)
 		id := findingID(by, r.File, r.Rule, r.Text, context)
 		i := slices.IndexFunc(now, func(f Finding) bool { return f.ID == id })
 		if i < 0 {
 			for at, f := range now { // the same place in other words; two of one answer are two
-				if f.By == by && f.State != Fixed && f.File == r.File && f.Line == r.Line && r.Line > 0 && f.Rule == r.Rule && !named[at] {
+				if f.By == by && f.State != Fixed && f.File == r.File && f.Line == r.Line && r.Line > 0 && f.Rule == bounded(r.Rule, maxRule) && !named[at] {
 					i = at
 					break
 				}
@@ -233,8 +233,8 @@ func MergeFindings(known []Finding, a Audit, by string, iteration int, tip Tip) 
 		}
 		if i < 0 {
 			now = append(now, Finding{
-				ID: id, File: r.File, Line: r.Line, At: tip.Commit, Severity: r.Severity, Rule: r.Rule, Text: r.Text, Scenario: r.Scenario,
-				Context: bounded(joined(context), 200), By: by, State: OpenFinding, First: iteration, Last: iteration,
+				ID: id, File: r.File, Line: r.Line, At: tip.commit, Severity: r.Severity, Rule: r.Rule, Text: r.Text, Scenario: r.Scenario,
+				Context: joined(context), By: by, State: OpenFinding, First: iteration, Last: iteration,
 			})
 			named = append(named, true)
 			continue

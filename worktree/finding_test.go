@@ -1,7 +1,9 @@
 package worktree
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -124,18 +126,18 @@ func TestMovesFollowTheLine(t *testing.T) {
 func TestMergeFindings(t *testing.T) {
 	stay := func(f Finding) (string, int, bool) { return f.File, f.Line, false }
 	touched := func(f Finding) (string, int, bool) { return f.File, f.Line + 5, true }
-	tip := func(m Moves) Tip {
-		return Tip{Commit: "c", Moves: m, Line: func(file string, line int) string { return "  return  nil" }}
+	tip := func(m func(Finding) (string, int, bool)) newest {
+		return newest{commit: "c", moves: m, line: func(file string, line int) string { return "  return  nil" }}
 	}
 	bug := Reported{File: "a.go", Line: 3, Severity: Bug, Text: "It drops the last item."}
-	first := MergeFindings(nil, Audit{Findings: []Reported{bug}}, ByAudit, 1, tip(stay))
+	first := mergeFindings(nil, Audit{Findings: []Reported{bug}}, ByAudit, 1, tip(stay))
 	if len(first) != 1 || first[0].State != OpenFinding || first[0].First != 1 || first[0].Context != "return nil" || len(first[0].ID) != 16 {
 		t.Fatalf("%+v", first)
 	}
 	for _, c := range []struct {
 		name  string
 		audit Audit
-		moves Moves
+		moves func(Finding) (string, int, bool)
 		state Standing
 		more  int // findings that are new
 		again int // recurrences
@@ -150,7 +152,7 @@ func TestMergeFindings(t *testing.T) {
 		{"named and said to be fixed", Audit{Findings: []Reported{bug}, Fixed: []string{first[0].ID}}, stay, OpenFinding, 0, 1, 3},
 	} {
 		known := []Finding{first[0]}
-		for _, f := range MergeFindings(first, c.audit, ByAudit, 2, tip(c.moves)) {
+		for _, f := range mergeFindings(first, c.audit, ByAudit, 2, tip(c.moves)) {
 			if f.ID == known[0].ID {
 				known[0] = f
 			} else {
@@ -164,30 +166,83 @@ func TestMergeFindings(t *testing.T) {
 	}
 	waived := first[0]
 	waived.State = Waived
-	if now := MergeFindings([]Finding{waived}, Audit{Findings: []Reported{bug}}, ByAudit, 2, tip(stay)); len(now) != 1 || now[0].State != Waived {
+	if now := mergeFindings([]Finding{waived}, Audit{Findings: []Reported{bug}}, ByAudit, 2, tip(stay)); len(now) != 1 || now[0].State != Waived {
 		t.Errorf("a waived one comes back: %+v", now)
 	}
 	fixed := first[0]
 	fixed.State = Fixed
-	if now := MergeFindings([]Finding{fixed}, Audit{Findings: []Reported{bug}}, ByAudit, 3, tip(stay)); len(now) != 1 || now[0].State != OpenFinding {
+	if now := mergeFindings([]Finding{fixed}, Audit{Findings: []Reported{bug}}, ByAudit, 3, tip(stay)); len(now) != 1 || now[0].State != OpenFinding {
 		t.Errorf("a fixed one that is there again: %+v", now)
 	}
-	if now := MergeFindings(first, Audit{}, ByHost, 2, tip(touched)); len(now) != 1 || now[0].State != OpenFinding {
+	if now := mergeFindings(first, Audit{}, ByHost, 2, tip(touched)); len(now) != 1 || now[0].State != OpenFinding {
 		t.Errorf("another finder has no say: %+v", now)
 	}
 }
 
 func TestTwoFindingsOfOneLineAreTwo(t *testing.T) {
-	tip := Tip{Commit: "c", Line: func(string, int) string { return "x := y" }, Moves: func(f Finding) (string, int, bool) { return f.File, f.Line, false }}
+	tip := newest{commit: "c", line: func(string, int) string { return "x := y" }, moves: func(f Finding) (string, int, bool) { return f.File, f.Line, false }}
 	one := Audit{Findings: []Reported{{File: "a.go", Line: 3, Severity: Bug, Text: "It is wrong."}, {File: "a.go", Line: 3, Severity: Warning, Text: "It is slow."}}}
-	known := MergeFindings(nil, one, ByAudit, 1, tip)
+	known := mergeFindings(nil, one, ByAudit, 1, tip)
 	if len(known) != 2 {
 		t.Fatalf("%d findings: %v", len(known), known)
 	}
 	other := Audit{Findings: []Reported{{File: "a.go", Line: 3, Severity: Bug, Text: "It still is wrong."}, {File: "a.go", Line: 3, Severity: Warning, Text: "It still is slow."}}}
-	for _, f := range MergeFindings(known, other, ByAudit, 2, tip) {
+	for _, f := range mergeFindings(known, other, ByAudit, 2, tip) {
 		if f.First != 1 || f.Recurrences != 1 {
 			t.Errorf("in other words it is another one: %+v", f)
 		}
+	}
+}
+
+// A secret that lies across the border at which a text is cut is taken out whole, in all that is kept of a finding.
+func TestFindingIsCutBehindItsSecrets(t *testing.T) {
+	r, rec := newRecord(t)
+	secret := "AKIA" + "IOSFODNN7EXAMPLX"
+	across := func(most int) string { // ten characters of it are before the border
+		return strings.Repeat("x", most-11) + " " + secret + " " + strings.Repeat("y ", most)
+	}
+	answer, err := json.Marshal(Audit{Findings: []Reported{
+		{File: "a.go", Line: 1, Severity: Bug, Text: across(maxSaid), Scenario: across(maxSaid), Rule: across(maxRule)},
+		{File: "b.go", Line: 1, Severity: Bug, Text: "short", Scenario: "still"},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	audit, err := ParseAudit(answer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := []Step{
+		{Event: Event{Kind: Placed}},
+		{Event: Event{Kind: Coded, Tip: r.Run("rev-parse", "HEAD"), Tree: "x"}},
+		{Event: Event{Kind: Checked, Passed: true}},
+		{Event: Event{Kind: Audited}, Findings: func(known []Finding, before State) []Finding {
+			return mergeFindings(known, audit, ByAudit, before.Iteration, newest{
+				line:  func(string, int) string { return across(maxContext) },
+				moves: func(f Finding) (string, int, bool) { return f.File, f.Line, false },
+			})
+		}},
+	}
+	for _, s := range steps {
+		if _, err := rec.Take(t.Context(), s, noon); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l, err := rec.Load(t.Context())
+	if err != nil || len(l.Findings) != 2 {
+		t.Fatal(l.Findings, err)
+	}
+	if all := r.Run("log", "-p", Refs+"one"); strings.Contains(all, secret[:8]) {
+		t.Error("a part of the secret is in the record")
+	}
+	for _, f := range l.Findings {
+		for what, got := range map[string][2]int{"text": {len(f.Text), maxSaid}, "scenario": {len(f.Scenario), maxSaid}, "rule": {len(f.Rule), maxRule}, "context": {len(f.Context), maxContext}} {
+			if got[0] > got[1]+len("…") {
+				t.Errorf("%s: %s has %d bytes of %d", f.File, what, got[0], got[1])
+			}
+		}
+	}
+	if i := slices.IndexFunc(l.Findings, func(f Finding) bool { return f.File == "b.go" }); i < 0 || l.Findings[i].Text != "short" || l.Findings[i].Scenario != "still" {
+		t.Errorf("%+v", l.Findings)
 	}
 }

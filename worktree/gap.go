@@ -22,13 +22,13 @@ func gapped(text string, most int) string {
 	}
 	head, tail := text[:most/3], text[len(text)-(most-most/3-gapRoom):]
 	for _, end := range []string{"\n", " "} {
-		if i := strings.LastIndex(head[max(0, len(head)-MaxLine):], end); i >= 0 {
-			head = head[:max(0, len(head)-MaxLine)+i+1]
+		if i := strings.LastIndex(head[max(0, len(head)-maxLine):], end); i >= 0 {
+			head = head[:max(0, len(head)-maxLine)+i+1]
 			break
 		}
 	}
 	for _, end := range []string{"\n", " "} {
-		if i := strings.Index(tail[:min(len(tail), MaxLine)], end); i >= 0 {
+		if i := strings.Index(tail[:min(len(tail), maxLine)], end); i >= 0 {
 			tail = tail[i+1:]
 			break
 		}

@@ -134,10 +134,10 @@ func TestKeptHoldsWholeLines(t *testing.T) {
 // A token that a cut would halve is in no object of the record.
 func TestRecordHoldsNoPartOfASecret(t *testing.T) {
 	token := "ghp_" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"
-	head, tail := MaxOutput/3, MaxOutput-MaxOutput/3-gapRoom
+	head, tail := maxOutput/3, maxOutput-maxOutput/3-gapRoom
 	texts := []string{
-		filler(4*MaxOutput) + token + "\n" + filler(tail-37), // a scanner would see 36 characters of it
-		filler(head-20) + token + "\n" + filler(4*MaxOutput),
+		filler(4*maxOutput) + token + "\n" + filler(tail-37), // a scanner would see 36 characters of it
+		filler(head-20) + token + "\n" + filler(4*maxOutput),
 	}
 	r, rec := newRecord(t)
 	for _, step := range []Step{

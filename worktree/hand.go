@@ -19,8 +19,8 @@ const Hand = "hand"
 // ByHand reports whether the loop waits for commits where another has an agent code.
 func (s State) ByHand() bool { return s.Settings.Agent == Hand }
 
-// Waits reports whether nothing follows until somebody commits: the branch has nothing that was not looked at.
-func (s State) Waits(branch string) bool {
+// waits reports whether nothing follows until somebody commits: the branch has nothing that was not looked at.
+func (s State) waits(branch string) bool {
 	return s.Phase == Coding && s.ByHand() && s.Given == "" && branch == s.Tip
 }
 
@@ -40,7 +40,7 @@ func Carry(ctx context.Context, record *Record, place *Place, lease *Lease, do D
 		if err != nil {
 			return s, err
 		}
-		if tip, err := place.Tip(ctx); err != nil || l.State.Waits(tip) || l.State.Phase.Over() {
+		if tip, err := place.Tip(ctx); err != nil || l.State.waits(tip) || l.State.Phase.Over() {
 			return l.State, err
 		}
 		if lease, err = TakeLease(ctx, place.repo, record.Name, Mark(l.State)); errors.Is(err, ErrHeld) {
@@ -82,7 +82,7 @@ func (r *loop) waits(ctx context.Context) (bool, error) {
 	switch {
 	case err != nil:
 		return false, r.halt(ctx, fmt.Errorf("%w: %w", ErrGone, err), "", 0)
-	case r.state.Waits(tip):
+	case r.state.waits(tip):
 		return true, nil
 	}
 	return false, r.take(ctx, Step{Event: Event{Kind: Committed, Tip: tip}})
@@ -100,8 +100,8 @@ func (r *loop) moved(ctx context.Context) string {
 	return ""
 }
 
-// InPlaceFile is in the state folder while a loop may be at work in a user's own work tree: a commit there has to be looked at.
-const InPlaceFile = "loops.here"
+// inPlaceFile is in the state folder while a loop may be at work in a user's own work tree: a commit there has to be looked at.
+const inPlaceFile = "loops.here"
 
 // notePlace has commits in the user's own work tree be looked at.
 func (p *Place) notePlace(ctx context.Context) error {
@@ -113,13 +113,13 @@ func (p *Place) notePlace(ctx context.Context) error {
 		return err
 	}
 	defer unlock()
-	return p.repo.WriteState(InPlaceFile, nil, false)
+	return p.repo.WriteState(inPlaceFile, nil, false)
 }
 
-// ForgetPlaces takes away InPlaceFile if no loop that has not ended works in a user's own work tree. A loop that begins has its record
+// ForgetPlaces takes away inPlaceFile if no loop that has not ended works in a user's own work tree. A loop that begins has its record
 // before it has the file.
 func ForgetPlaces(ctx context.Context, repo *git.Repo) error {
-	path := filepath.Join(repo.CommonDir, "reverie", InPlaceFile)
+	path := filepath.Join(repo.CommonDir, "reverie", inPlaceFile)
 	if _, err := os.Lstat(path); err != nil {
 		return nil
 	}

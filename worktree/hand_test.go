@@ -282,7 +282,7 @@ func TestInPlaceFileIsThereWhileALoopIs(t *testing.T) {
 		if err := ForgetPlaces(t.Context(), b.repo); err != nil {
 			t.Fatal(err)
 		}
-		_, err := os.Lstat(filepath.Join(b.repo.CommonDir, "reverie", InPlaceFile))
+		_, err := os.Lstat(filepath.Join(b.repo.CommonDir, "reverie", inPlaceFile))
 		return err == nil
 	}
 	if there() {

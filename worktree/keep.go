@@ -67,7 +67,7 @@ func (r *loop) byHost(ctx context.Context, c Commit) (func(known []Finding, _ St
 		what := "The branch does not have it: remove it, or have .gitignore name it."
 		switch l.Rule {
 		case "":
-		case RuleOfSubmodule:
+		case ruleOfSubmodule:
 			what = "A loop commits nothing of a submodule, which is set back; what was there is kept in the folder left of the loop. Do without, or commit in a clone of it, push, and begin a loop from a commit that names it."
 		default:
 			what = "A person has to look at it. If this is waived, the next iteration commits it."
@@ -83,6 +83,6 @@ func (r *loop) byHost(ctx context.Context, c Commit) (func(known []Finding, _ St
 				a.Fixed = append(a.Fixed, f.ID)
 			}
 		}
-		return MergeFindings(known, a, ByHost, before.Iteration, r.tip(ctx, c.Tip))
+		return mergeFindings(known, a, ByHost, before.Iteration, r.tip(ctx, c.Tip))
 	}, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/process"
 )
 
 const (
@@ -111,7 +112,7 @@ func TakeLease(ctx context.Context, repo *git.Repo, name, mark string) (*Lease, 
 	forget(dir)
 	now := time.Now().UTC().Truncate(time.Second)
 	l := &Lease{dir: dir, unlock: unlock, stop: make(chan struct{})}
-	l.holder = Holder{Host: host, PID: os.Getpid(), Start: startOf(os.Getpid()), Boot: bootID(), Since: now, Beat: now}
+	l.holder = Holder{Host: host, PID: os.Getpid(), Start: process.Start(os.Getpid()), Boot: process.Boot(), Since: now, Beat: now}
 	if err := l.write(); err != nil {
 		unlock()
 		return nil, err
@@ -145,7 +146,7 @@ func (l *Lease) write() error {
 // Began notes the group that works for the loop now, so that whoever comes after a holder that was killed can end it; 0: there is none.
 func (l *Lease) Began(pid int) {
 	l.mu.Lock()
-	l.holder.Group, l.holder.GroupStart = pid, startOf(pid)
+	l.holder.Group, l.holder.GroupStart = pid, process.Start(pid)
 	l.mu.Unlock()
 	l.write()
 }
@@ -161,10 +162,10 @@ func (l *Lease) Release() {
 // Free reports whether nobody carries a loop on now. It waits for whoever only looks, so that false means one who took the lease to carry
 // the loop on, or to begin with that.
 func Free(ctx context.Context, repo *git.Repo, name string) bool {
-	if !validName(name) {
+	dir, err := folderOf(repo, name)
+	if err != nil {
 		return false
 	}
-	dir := filepath.Join(repo.CommonDir, "reverie", "loops", name)
 	if h, known := readHolder(dir); known && h.heard() {
 		if host, _ := os.Hostname(); h.Host != host {
 			return false
@@ -182,10 +183,10 @@ func Free(ctx context.Context, repo *git.Repo, name string) bool {
 
 // Held is who carries a loop on now; nil if nobody does. It changes nothing.
 func Held(ctx context.Context, repo *git.Repo, name string) *Holder {
-	if !validName(name) {
+	dir, err := folderOf(repo, name)
+	if err != nil {
 		return nil
 	}
-	dir := filepath.Join(repo.CommonDir, "reverie", "loops", name)
 	h, known := readHolder(dir)
 	if !known {
 		return nil

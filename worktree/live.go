@@ -30,8 +30,8 @@ type Live struct {
 const (
 	// MaxLive is how much of what a running command printed can be seen, in bytes.
 	MaxLive = 64 << 10
-	// MaxLine is the longest line that is shown, in bytes. Of a longer one its beginning is.
-	MaxLine = 2 << 10
+	// maxLine is the longest line that is shown, in bytes. Of a longer one its beginning is.
+	maxLine = 2 << 10
 
 	liveFile = "live.json"
 	liveTemp = "live.new"
@@ -43,7 +43,11 @@ const (
 
 // LiveOf is what is seen of a phase that runs in a loop; nil if nothing is. Whether the loop goes on, Held tells.
 func LiveOf(repo *git.Repo, name string) *Live {
-	text, err := file.Read(filepath.Join(repo.CommonDir, "reverie", "loops", name, liveFile), 8*MaxLive) // a byte may take six in JSON
+	dir, err := folderOf(repo, name)
+	if err != nil {
+		return nil
+	}
+	text, err := file.Read(filepath.Join(dir, liveFile), 8*MaxLive) // a byte may take six in JSON
 	var l Live
 	if err != nil || json.Unmarshal(text, &l) != nil {
 		return nil
@@ -93,7 +97,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// add appends to the line at hand.
+// add appends to the line at hand, or begins it anew behind a carriage return. What it has no room for is counted.
 func (t *tail) add(p []byte) {
 	if len(p) == 0 {
 		return
@@ -118,7 +122,7 @@ func (t *tail) end() {
 
 // short is a line as it is shown. A secret in a long one is taken out before the rest is.
 func (t *tail) short(line []byte) string {
-	if len(line) <= MaxLine {
+	if len(line) <= maxLine {
 		return string(line)
 	}
 	kept := line
@@ -131,10 +135,10 @@ func (t *tail) short(line []byte) string {
 
 // CutLine is the beginning of a line that had so many bytes, as it is shown.
 func CutLine(line string, size int) string {
-	if size <= MaxLine {
+	if size <= maxLine {
 		return line
 	}
-	at := min(len(line), MaxLine)
+	at := min(len(line), maxLine)
 	for at > 0 && at < len(line) && !utf8.RuneStart(line[at]) {
 		at--
 	}

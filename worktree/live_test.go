@@ -83,7 +83,7 @@ func TestLiveShowsNoSecretInPieces(t *testing.T) {
 		"a token":                      {"first line\nexport TOKEN=" + token + " and more\nlast line\n", token},
 		"a token at the end":           {"pushing to https://ada:" + token + "@example.org/x.git\n", token},
 		"a long line":                  {strings.Repeat("word ", 2000) + token + strings.Repeat(" word", 20000) + "\n", token},
-		"over the cut":                 {strings.Repeat("w", MaxLine-30) + " " + token + " more\n", token},
+		"over the cut":                 {strings.Repeat("w", maxLine-30) + " " + token + " more\n", token},
 		"over the end of what is kept": {strings.Repeat("w ", maxOpen/2-10) + token + " more\n", token},
 		"a key of many lines":          {"here it is\n" + key + "that was it\n", "MIIEvQIBADANBgkqhkiG9w0BAQ"},
 	} {
@@ -127,7 +127,7 @@ func TestLiveIsBounded(t *testing.T) {
 	o.Write([]byte("\nbefore\n" + long[:1000]))
 	o.Write([]byte(long[1000:] + "after\n"))
 	lines := strings.Split(strings.TrimSuffix(o.sees().Text, "\n"), "\n")
-	if n := len(lines); lines[n-3] != "before" || lines[n-1] != "after" || len(lines[n-2]) > MaxLine+40 || !strings.HasSuffix(lines[n-2], "提 [… a line of 1048579 bytes]") {
+	if n := len(lines); lines[n-3] != "before" || lines[n-1] != "after" || len(lines[n-2]) > maxLine+40 || !strings.HasSuffix(lines[n-2], "提 [… a line of 1048579 bytes]") {
 		t.Errorf("of a line of 1 MB is shown %q", lines[n-2])
 	}
 	if cap(o.open) > 2*maxOpen || cap(o.whole) > 8*scanned {

@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -42,13 +43,16 @@ type Event struct {
 	Settings Settings
 }
 
-// Next is the state after an event. It has no effect but its result. The error wraps ErrEvent for an event that cannot happen in
-// the phase, and ErrEnded where a loop that cannot go on is resumed; then the state is the same.
+// errEvent is returned by Next for an event that cannot happen in a phase.
+var errEvent = errors.New("cannot happen now")
+
+// Next is the state after an event. It has no effect but its result. There is an error for an event that cannot happen in
+// the phase, and one wrapping ErrEnded where a loop that cannot go on is resumed; then the state is the same.
 func Next(s State, e Event) (State, error) {
 	n := s
 	n.Trees = slices.Clone(s.Trees)
 	n.Spent += e.Took
-	wrong := fmt.Errorf("%s while %s: %w", e.Kind, s.Phase, ErrEvent)
+	wrong := fmt.Errorf("%s while %s: %w", e.Kind, s.Phase, errEvent)
 	switch e.Kind {
 	case Placed:
 		if s.Phase != Starting {
@@ -84,7 +88,7 @@ func Next(s State, e Event) (State, error) {
 			return s, wrong
 		}
 		n.Verified, n.Failing = e.Passed, e.Failing
-		if !s.Settings.audited() {
+		if !s.Settings.Audited() {
 			return n.decide(), nil
 		}
 		return n.enter(Auditing), nil
@@ -135,7 +139,7 @@ func Next(s State, e Event) (State, error) {
 	case Resumed:
 		n.Blocking = e.Blocking                                      // a person may have waived some
 		ended := s.Reason == MaxIterations || s.Reason == NoProgress // the iteration was at its end
-		enough := s.Phase == Stopped && ended && n.Complete()
+		enough := s.Phase == Stopped && ended && n.complete()
 		switch {
 		case s.Phase == Done:
 			return s, fmt.Errorf("loop %s %w: %w", s.Name, ErrDone, ErrEnded)
@@ -169,8 +173,8 @@ func Next(s State, e Event) (State, error) {
 	return s, wrong
 }
 
-// audited reports whether somebody looks for defects.
-func (o Settings) audited() bool { return o.Audit != "" || o.AuditAgent != "" || o.AuditModel != "" }
+// Audited reports whether somebody looks for defects.
+func (o Settings) Audited() bool { return o.Audit != "" || o.AuditAgent != "" || o.AuditModel != "" }
 
 func (s State) atLimit() bool {
 	return s.Settings.MaxIterations > 0 && s.Iteration >= s.Settings.MaxIterations
@@ -198,7 +202,7 @@ func (s State) stop(r Reason, why string) State {
 // decide ends an iteration, of which everything is known now.
 func (s State) decide() State {
 	switch {
-	case s.Complete():
+	case s.complete():
 		return s.enter(Done)
 	case s.atLimit():
 		return s.stop(MaxIterations, s.lacks())
@@ -208,8 +212,8 @@ func (s State) decide() State {
 	return s.code()
 }
 
-// Complete reports whether what is known of the last iteration is what makes a loop done.
-func (s State) Complete() bool {
+// complete reports whether what is known of the last iteration is what makes a loop done.
+func (s State) complete() bool {
 	return s.Verified && s.Blocking == 0 && s.Audits >= s.Settings.MinAudits && (s.Promised || !s.Settings.Promise)
 }
 

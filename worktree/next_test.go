@@ -56,7 +56,7 @@ func TestNextKnowsEveryPhaseAndEvent(t *testing.T) {
 				if d := cmp.Diff(before, after); d != "" {
 					t.Errorf("%s while %s: an error changes the state: %s", kind, phase, d)
 				}
-				if !errors.Is(err, ErrEvent) && !errors.Is(err, ErrEnded) {
+				if !errors.Is(err, errEvent) && !errors.Is(err, ErrEnded) {
 					t.Errorf("%s while %s: %v", kind, phase, err)
 				}
 			}
@@ -68,7 +68,7 @@ func TestNextKnowsEveryPhaseAndEvent(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Next(midway(Coding), Event{Kind: "unheard"}); !errors.Is(err, ErrEvent) {
+	if _, err := Next(midway(Coding), Event{Kind: "unheard"}); !errors.Is(err, errEvent) {
 		t.Errorf("an unknown event: %v", err)
 	}
 }
@@ -242,7 +242,7 @@ func TestNextTakesACommitForTheCoding(t *testing.T) {
 		t.Errorf("a second commit: %+v", s)
 	}
 	for _, tip := range []string{"", "t1"} {
-		if _, err := Next(before, Event{Kind: Committed, Tip: tip}); !errors.Is(err, ErrEvent) {
+		if _, err := Next(before, Event{Kind: Committed, Tip: tip}); !errors.Is(err, errEvent) {
 			t.Errorf("a commit %q that brings nothing: %v", tip, err)
 		}
 	}

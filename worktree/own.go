@@ -164,6 +164,10 @@ func (r *Record) LoadOwn(ctx context.Context) (Loop, error) {
 // DiscardForeign removes the record of a loop that was not begun here, and nothing else but a folder of its name that is empty. left is
 // that folder where it is not.
 func DiscardForeign(ctx context.Context, repo *git.Repo, name string) (left string, err error) {
+	dir, err := folderOf(repo, name)
+	if err != nil {
+		return "", err
+	}
 	store := gitstore.Open(repo, Refs+name)
 	ctx, unlock, err := store.Lock(ctx)
 	if err != nil {
@@ -173,7 +177,6 @@ func DiscardForeign(ctx context.Context, repo *git.Repo, name string) (left stri
 	if err := store.Discard(ctx); err != nil {
 		return "", err
 	}
-	dir := filepath.Join(repo.CommonDir, "reverie", "loops", name)
 	if err := os.Remove(dir); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return dir, nil
 	}

@@ -41,6 +41,7 @@ type Place struct {
 	sealed  bool   // for a sandbox: there is no .git in it
 	hand    bool   // and only what that person commits is the work
 	maxFile int64
+	within  time.Duration // for the reading of what is to be committed; stageTime, but in tests
 }
 
 // PlaceOf is the place of a loop. It need not be there yet, and is not made.
@@ -51,7 +52,7 @@ func PlaceOf(repo *git.Repo, s State, scanner *redact.Scanner) (*Place, error) {
 	}
 	p := &Place{
 		Dir: filepath.Join(dir, "tree"), repo: repo, scanner: scanner, name: s.Name, folder: dir, branch: s.Branch,
-		sealed: s.Settings.Sandbox != "" && s.Settings.Sandbox != "off", maxFile: s.Settings.MaxFile,
+		sealed: s.Settings.Sandbox != "" && s.Settings.Sandbox != "off", maxFile: s.Settings.MaxFile, within: stageTime,
 	}
 	if s.InPlace != "" {
 		p.Dir, p.InPlace, p.sealed = s.InPlace, true, false
@@ -63,6 +64,9 @@ func PlaceOf(repo *git.Repo, s State, scanner *redact.Scanner) (*Place, error) {
 
 // makeTime is how long git may take to make or bring back a work tree.
 const makeTime = 10 * time.Minute
+
+// stageTime is how long it may take to read what is to be committed, and to look through it: enough for some gigabytes.
+const stageTime = 10 * time.Minute
 
 // Make makes branch and work tree at a commit, as far as they are not there. The error wraps ErrTaken if the branch is there at
 // another commit. No hook runs.
@@ -314,9 +318,9 @@ func (p *Place) Remove(ctx context.Context, tip string) error {
 		return p.clear(ctx)
 	}
 	args := []string{"worktree", "remove"}
-	if all, err := submodules(ctx, p.repo, now); err != nil {
+	if inside, err := Submodules(ctx, p.repo, now); err != nil {
 		return err
-	} else if len(all) > 0 { // git does not look whether they are clean
+	} else if len(inside) > 0 { // git does not look whether they are clean
 		args = append(args, "--force")
 	}
 	if _, err := p.repo.Git(ctx, nil, "worktree", "unlock", p.Dir); err != nil && !strings.Contains(err.Error(), "is not locked") {

@@ -44,9 +44,9 @@ func (e *PlanError) Unwrap() error {
 	return nil
 }
 
-// ParsePlan reads a plan. Errors are a *PlanError. In a verify block, blank lines and lines that begin with # are passed over, and
+// parsePlan reads a plan. Errors are a *PlanError. In a verify block, blank lines and lines that begin with # are passed over, and
 // a line that ends in a backslash goes on in the next.
-func ParsePlan(text string) (Plan, error) {
+func parsePlan(text string) (Plan, error) {
 	r := readPlan(text)
 	if len(r.wrong) > 0 {
 		return r.Plan, r.wrong[0]

@@ -21,7 +21,7 @@ func TestParsePlan(t *testing.T) {
 		{"a heading later", "Do it.\n\n## Do what\n", "Do what", nil},
 		{"Windows", "\ufeff# T\r\n```verify\r\na\r\n```\r\n", "T", []string{"a"}},
 	} {
-		p, err := ParsePlan(c.text)
+		p, err := parsePlan(c.text)
 		if err != nil || p.Title != c.title {
 			t.Errorf("%s: %q, %v", c.name, p.Title, err)
 		}
@@ -39,7 +39,7 @@ func TestParsePlan(t *testing.T) {
 		"```verify\na\n```\n":                    "line 1: the plan has no title",
 		"# T\n" + strings.Repeat("x\n", MaxPlan): "longer than 128 KiB",
 	} {
-		if _, err := ParsePlan(text); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := parsePlan(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40q: %v, want %q", text, err, want)
 		}
 	}

@@ -3,17 +3,16 @@
 package worktree
 
 import (
-	"bytes"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/reverie-memory/reverie/internal/process"
 )
 
 // ownGroup starts a process as the leader of a session and group of its own, away from our terminal.
@@ -39,28 +38,13 @@ func endGroup(pid int) {
 
 // runs reports whether a group has a process that has not ended.
 func runs(group int) bool {
-	all := stats()
+	all := process.All()
 	for _, stat := range all {
-		if stat[statGroup] == strconv.Itoa(group) && !ended(stat) {
+		if stat.Group == group && !stat.Ended {
 			return true
 		}
 	}
 	return len(all) == 0 // a system that does not tell
-}
-
-// startOf tells processes apart that had one number after each other; "" if there is none of that number.
-func startOf(pid int) string {
-	if stat := statOf(strconv.Itoa(pid)); stat != nil {
-		return stat[statStart]
-	}
-	if statOf("self") != nil {
-		return ""
-	}
-	out, err := exec.Command("ps", "-o", "lstart=", "-p", strconv.Itoa(pid)).Output()
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(out))
 }
 
 // endMarked ends every process of this user that has an entry in its environment, where the system shows that, but for ourselves, and
@@ -104,10 +88,10 @@ func marked(mark string) []int {
 // one that it was, or gone. Where it is gone, another may have had its number since: then it is the session of that number that is ended,
 // not a group that somebody's shell has made.
 func endGroupOf(pid int, start, boot string) {
-	if pid <= 1 || boot != bootID() {
+	if pid <= 1 || boot != process.Boot() {
 		return
 	}
-	switch now := startOf(pid); {
+	switch now := process.Start(pid); {
 	case now == "":
 		endSession(pid, boot)
 	case now == start:
@@ -118,7 +102,7 @@ func endGroupOf(pid int, start, boot string) {
 // endSession ends all processes of a session, and returns when none of them runs. Where the system does not tell them, it is the group of
 // that number, if the start of the system is known.
 func endSession(sid int, boot string) {
-	if statOf("self") == nil {
+	if len(process.All()) == 0 {
 		if boot != "" {
 			endGroup(sid)
 		}
@@ -126,8 +110,8 @@ func endSession(sid int, boot string) {
 	}
 	for began := time.Now(); time.Since(began) < lastWords; time.Sleep(2 * time.Millisecond) {
 		found := false
-		for pid, stat := range stats() {
-			if stat[statSession] == strconv.Itoa(sid) && !ended(stat) {
+		for pid, stat := range process.All() {
+			if stat.Session == sid && !stat.Ended {
 				found = syscall.Kill(pid, syscall.SIGKILL) == nil || found
 			}
 		}
@@ -136,56 +120,3 @@ func endSession(sid int, boot string) {
 		}
 	}
 }
-
-// bootID tells one start of the system from another, and on Linux one space of process numbers from another; "" where that is not known.
-func bootID() string {
-	if text, err := os.ReadFile("/proc/sys/kernel/random/boot_id"); err == nil {
-		space, _ := os.Readlink("/proc/self/ns/pid")
-		return strings.TrimSpace(strings.TrimSpace(string(text)) + " " + space)
-	}
-	if runtime.GOOS != "darwin" {
-		return ""
-	}
-	out, err := exec.Command("sysctl", "-n", "kern.bootsessionuuid").Output()
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(out))
-}
-
-// Places in what statOf returns.
-const (
-	statState   = 0
-	statGroup   = 2
-	statSession = 3
-	statStart   = 19 // clock ticks since the machine started
-)
-
-// statOf is what /proc says of a process, from the third field of its file stat on; nil if it says nothing.
-func statOf(pid string) []string {
-	text, err := os.ReadFile("/proc/" + pid + "/stat")
-	if err != nil {
-		return nil
-	}
-	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:])) // the name before it may have blanks and parentheses
-	if len(fields) <= statStart {
-		return nil
-	}
-	return fields
-}
-
-// stats are the processes that /proc shows, each with what statOf says of it.
-func stats() map[int][]string {
-	all := map[int][]string{}
-	dirs, _ := filepath.Glob("/proc/[0-9]*")
-	for _, dir := range dirs {
-		pid, err := strconv.Atoi(filepath.Base(dir))
-		if stat := statOf(filepath.Base(dir)); err == nil && stat != nil {
-			all[pid] = stat
-		}
-	}
-	return all
-}
-
-// ended reports whether a process only waits to be asked for how it ended; who has to ask is not us.
-func ended(stat []string) bool { return stat[statState] == "Z" || stat[statState] == "X" }

@@ -9,10 +9,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/reverie-memory/reverie/internal/process"
 )
 
 // started starts a program, and ends it with the test.
@@ -56,7 +57,7 @@ func TestMarkedProcesses(t *testing.T) {
 // A lease that a killed holder left names the group that worked. It is ended if it can be no other: not after the system was started anew, not
 // if its number is another process's by now, and not if it is of somebody's session.
 func TestGroupOfADeadLease(t *testing.T) {
-	if statOf("self") == nil {
+	if len(process.All()) == 0 {
 		t.Skip("this system does not tell groups")
 	}
 	for _, c := range []struct {
@@ -97,7 +98,7 @@ func TestGroupOfADeadLease(t *testing.T) {
 				t.Fatal(err)
 			}
 			host, _ := os.Hostname()
-			h := Holder{Host: host, PID: 1 << 22, Boot: bootID(), Beat: time.Now().Add(-time.Hour), Group: pid, GroupStart: startOf(pid)}
+			h := Holder{Host: host, PID: 1 << 22, Boot: process.Boot(), Beat: time.Now().Add(-time.Hour), Group: pid, GroupStart: process.Start(pid)}
 			if !c.leads {
 				leader.Process.Wait()
 			}
@@ -120,8 +121,8 @@ func TestGroupOfADeadLease(t *testing.T) {
 				t.Fatal(err)
 			}
 			lease.Release()
-			stat := statOf(strconv.Itoa(child))
-			if gone := stat == nil || ended(stat); gone != c.ends {
+			stat, found := process.All()[child]
+			if gone := !found || stat.Ended; gone != c.ends {
 				t.Errorf("ended %v, want %v", gone, c.ends)
 			}
 		})

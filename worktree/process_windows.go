@@ -17,10 +17,6 @@ func signalGroup(p *os.Process, _ bool) { p.Kill() }
 
 func endGroup(int) {}
 
-func startOf(int) string { return "" }
-
 func endMarked(string) int { return 0 }
 
 func endGroupOf(int, string, string) {}
-
-func bootID() string { return "" }

@@ -59,7 +59,7 @@ func List(ctx context.Context, repo *git.Repo) ([]string, error) {
 // Create makes the record of a loop that is to begin. A loop of the name that stopped before it had a work tree is begun anew; for
 // any other the error wraps ErrTaken. Whoever calls it holds the lease.
 func (r *Record) Create(ctx context.Context, s State, plan Plan) error {
-	s.Format = StateFormat
+	s.Format = stateFormat
 	text, err := r.encode(s)
 	if err != nil {
 		return err
@@ -156,8 +156,8 @@ func (r *Record) read(t *gitstore.Tree) (State, error) {
 	var head struct {
 		Format int `json:"format"`
 	}
-	if err := json.Unmarshal(text, &head); err == nil && head.Format > StateFormat {
-		return s, fmt.Errorf("loop %s: state.json has format %d, and this version reads %d: a newer Reverie began it", r.Name, head.Format, StateFormat)
+	if err := json.Unmarshal(text, &head); err == nil && head.Format > stateFormat {
+		return s, fmt.Errorf("loop %s: state.json has format %d, and this version reads %d: a newer Reverie began it", r.Name, head.Format, stateFormat)
 	}
 	s.Settings.Backoff = DefaultSettings().Backoff // of a record that was begun before it was kept
 	if err := json.Unmarshal(text, &s); err != nil {
@@ -197,7 +197,7 @@ func (r *Record) load(t *gitstore.Tree) (l Loop, err error) {
 	if err != nil {
 		return l, fmt.Errorf("loop %s: plan.md: %w", r.Name, err)
 	}
-	if l.Plan, err = ParsePlan(string(text)); err != nil {
+	if l.Plan, err = parsePlan(string(text)); err != nil {
 		return l, fmt.Errorf("loop %s: %w", r.Name, err)
 	}
 	if l.Findings, err = r.findings(t); err != nil {
@@ -225,7 +225,7 @@ func (r *Record) findings(t *gitstore.Tree) ([]Finding, error) {
 	return all, err
 }
 
-// Output is what a phase of an iteration printed; "" if there is nothing. phase is agent, verify or audit.
+// Output is what a phase of an iteration printed, in its last try; "" if there is nothing. phase is agent, verify or audit.
 func (r *Record) Output(ctx context.Context, iteration int, phase string) (string, error) {
 	var text []byte
 	err := r.store.View(ctx, func(t *gitstore.Tree) (err error) {
@@ -245,7 +245,7 @@ func outputPath(iteration int, phase string) string {
 // Step is an event with what is kept beside the new state.
 type Step struct {
 	Event    Event
-	Output   string                                        // of the phase that the event ends, and "" if it has none
+	Output   string                                        // of the phase at hand, or of a try of it that failed; "": what is kept of it stays
 	Findings func(known []Finding, before State) []Finding // new and different ones; nil: none. It may be called more than once
 	Then     func(e *Event, known []Finding)               // completes the event by what is known then; may be nil
 }
@@ -295,7 +295,7 @@ func (r *Record) Take(ctx context.Context, step Step, now time.Time) (State, err
 			return err
 		}
 		if name := outputOf(before.Phase); name != "" && step.Output != "" {
-			if err := tx.Write(outputPath(before.Iteration, name), r.cut(step.Output, gapped, MaxOutput)); err != nil {
+			if err := tx.Write(outputPath(before.Iteration, name), r.cut(step.Output, gapped, maxOutput)); err != nil {
 				return err
 			}
 		}
@@ -324,6 +324,12 @@ func outputOf(p Phase) string {
 }
 
 func (r *Record) writeFinding(tx *gitstore.Tx, f Finding) error {
+	for _, s := range []struct {
+		text *string
+		most int
+	}{{&f.Text, maxSaid}, {&f.Scenario, maxSaid}, {&f.Rule, maxRule}, {&f.Context, maxContext}} {
+		*s.text = r.cut(*s.text, bounded, s.most).String()
+	}
 	doc, err := json.MarshalIndent(f, "", "  ")
 	if err != nil {
 		return err
@@ -366,5 +372,5 @@ func (r *Record) Waive(ctx context.Context, id, reason string) (Finding, error) 
 	return found, err
 }
 
-// MaxOutput is how much of what a phase printed is kept, in bytes.
-const MaxOutput = 64 << 10
+// maxOutput is how much of what a phase printed is kept, in bytes.
+const maxOutput = 64 << 10

@@ -24,7 +24,7 @@ func newRecord(t *testing.T) (*testrepo.Repo, *Record) {
 		t.Fatal(err)
 	}
 	rec := Open(repo, "one", nil)
-	plan, err := ParsePlan("# Do it\n\n```verify\ntrue\n```\n")
+	plan, err := parsePlan("# Do it\n\n```verify\ntrue\n```\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestRecordKeepsEveryStep(t *testing.T) {
 		t.Errorf("%+v", l)
 	}
 	out, err := rec.Output(ctx, 1, "agent")
-	if err != nil || len(out) > MaxOutput+100 || !strings.HasSuffix(out, "the end") || !strings.Contains(out, "bytes are left out") {
+	if err != nil || len(out) > maxOutput+100 || !strings.HasSuffix(out, "the end") || !strings.Contains(out, "bytes are left out") {
 		t.Errorf("%d bytes, %v", len(out), err)
 	}
 	if all := r.Run("log", "-p", Refs+"one"); strings.Contains(all, secret) {
@@ -82,7 +82,7 @@ func TestRecordKeepsEveryStep(t *testing.T) {
 	if got := r.Run("log", "--format=%s", "-5", Refs+"one"); got != want {
 		t.Errorf("log:\n%s\nwant:\n%s", got, want)
 	}
-	if _, err := rec.Take(ctx, Step{Event: Event{Kind: Placed}}, noon); !errors.Is(err, ErrEvent) {
+	if _, err := rec.Take(ctx, Step{Event: Event{Kind: Placed}}, noon); !errors.Is(err, errEvent) {
 		t.Errorf("a step that cannot be: %v", err)
 	}
 	if f, err := rec.Waive(ctx, "0011", "on purpose"); err != nil || f.State != Waived {

@@ -34,8 +34,8 @@ type Outcome struct {
 	Audit    Audit    // of auditing
 }
 
-// Doer does what a phase is about. Its error counts as one of the loop's, unless it wraps ErrSandbox, ErrRefused or ErrGone, which
-// stop the loop, or ctx has ended. When it returns, nothing that it started goes on.
+// Doer does what a phase is about. Its error counts as one of the loop's, unless it wraps ErrSandbox, ErrRefused, ErrGone or
+// ErrPerson, which stop the loop, or ctx has ended. When it returns, nothing that it started goes on.
 type Doer func(ctx context.Context, t Turn) (Outcome, error)
 
 // Doers are what Run does the phases with.
@@ -281,7 +281,7 @@ func (r *loop) audited(ctx context.Context, out Outcome, took float64) error {
 		Event:  Event{Kind: Audited, Took: took},
 		Output: out.Output,
 		Findings: func(known []Finding, before State) []Finding {
-			return MergeFindings(known, out.Audit, ByAudit, before.Iteration, r.tip(ctx, before.Tip))
+			return mergeFindings(known, out.Audit, ByAudit, before.Iteration, r.tip(ctx, before.Tip))
 		},
 		Then: r.block,
 	})
@@ -293,11 +293,11 @@ func (r *loop) block(e *Event, known []Finding) {
 }
 
 // tip is what a merge of findings asks.
-func (r *loop) tip(ctx context.Context, commit string) Tip {
+func (r *loop) tip(ctx context.Context, commit string) newest {
 	diffs := map[string]lineDiff{}
-	return Tip{
-		Commit: commit,
-		Line: func(name string, line int) string {
+	return newest{
+		commit: commit,
+		line: func(name string, line int) string {
 			if name == "" || line <= 0 {
 				return ""
 			}
@@ -311,7 +311,7 @@ func (r *loop) tip(ctx context.Context, commit string) Tip {
 			}
 			return lines[line-1]
 		},
-		Moves: func(f Finding) (string, int, bool) {
+		moves: func(f Finding) (string, int, bool) {
 			d, known := diffs[f.At]
 			if !known {
 				var err error

@@ -443,3 +443,26 @@ func TestRunWaitsAsItWasStarted(t *testing.T) {
 		t.Errorf("%s after %d tries: %v", s.Reason, tries, err)
 	}
 }
+
+// What takes too long to be read stops the loop, and says so; nothing of it is on the branch.
+func TestRunStopsAtTooMuchToRead(t *testing.T) {
+	b := newBench(t, nil)
+	b.place.within = time.Nanosecond
+	s := b.run(func(Turn) (Outcome, error) {
+		b.in("made", "x\n")
+		return Outcome{}, nil
+	}, fine, fine)
+	if s.Reason != Other || s.Iteration != 1 || !strings.Contains(s.Detail, "could not be read within 1ns: a person must decide; take away") {
+		t.Errorf("%s in iteration %d: %s", s.Reason, s.Iteration, s.Detail)
+	}
+	if s.Tip != s.Base || b.Run("rev-parse", s.Branch) != s.Base {
+		t.Errorf("the branch moved from %s to %s", s.Base, s.Tip)
+	}
+	b.place.within = stageTime
+	if _, err := Resume(t.Context(), b.record, b.place, s.Settings, noon); err != nil {
+		t.Fatal(err)
+	}
+	if s = b.run(fine, fine, fine); s.Phase != Done {
+		t.Errorf("with more time it is %s: %s", s.Phase, s.Detail)
+	}
+}

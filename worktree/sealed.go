@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/reverie-memory/reverie/internal/git"
 )
@@ -80,6 +79,9 @@ func (p *Place) plain(ctx context.Context, names []string, hold func(name, blob 
 	var batch []git.Object
 	size := 0
 	for _, name := range names {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		mode, data, err := readPlain(root, filepath.FromSlash(name))
 		if err != nil {
 			return nil, err
@@ -125,29 +127,12 @@ func readPlain(root *os.Root, path string) (mode string, data []byte, err error)
 	return mode, data, err
 }
 
-// RuleOfContent is the rule of a finding about a file that something on the host would run. It is about this content: another one is another finding.
-func RuleOfContent(blob string) string { return "runs-" + blob }
-
-// entriesOf are the entries of a commit's tree by path, "100644 blob ID", without those of folders: one call of git, at the first time that somebody asks.
-func (p *Place) entriesOf(ctx context.Context, commit string) func() (map[string]string, error) {
-	return sync.OnceValues(func() (map[string]string, error) {
-		out, err := p.repo.Git(ctx, nil, "ls-tree", "-r", "-z", commit)
-		if err != nil {
-			return nil, err
-		}
-		all := map[string]string{}
-		for line := range strings.SplitSeq(string(out), "\x00") {
-			if head, name, ok := strings.Cut(line, "\t"); ok {
-				all[name] = head
-			}
-		}
-		return all, nil
-	})
-}
+// ruleOfContent is the rule of a finding about a file that something on the host would run. It is about this content: another one is another finding.
+func ruleOfContent(blob string) string { return "runs-" + blob }
 
 // holds reports whether a file must not be committed before a person has said so, and why: git obeys it as soon as somebody checks it out,
 // or a filter of that name would make something else of it.
-func (p *Place) holds(ctx context.Context, parent func() (map[string]string, error), name, blob, filter string) (held bool, why string, err error) {
+func (p *Place) holds(ctx context.Context, parent entries, name, blob, filter string) (held bool, why string, err error) {
 	switch {
 	case p.Holds != nil && p.Holds(name):
 		why = p.Runs(name)
@@ -156,14 +141,13 @@ func (p *Place) holds(ctx context.Context, parent func() (map[string]string, err
 	default:
 		return false, "", nil
 	}
-	before, err := parent()
-	if err != nil || strings.HasSuffix(before[name], " "+blob) {
-		return false, why, err
+	if strings.HasSuffix(parent.head(name), " "+blob) {
+		return false, why, nil
 	}
 	if p.Waived == nil {
 		return true, why, nil
 	}
-	waived, err := p.Waived(ctx, name, RuleOfContent(blob))
+	waived, err := p.Waived(ctx, name, ruleOfContent(blob))
 	return !waived, why, err
 }
 
@@ -180,7 +164,7 @@ func (p *Place) obeyed(ctx context.Context, base, tip string) ([]Reported, error
 	err = eachRaw(out, func(name, _, blob string) error {
 		if why := p.Runs(name); why != "" {
 			all = append(all, Reported{
-				File: name, Severity: Bug, Rule: RuleOfContent(blob), Text: "On the host it would run, or be obeyed: " + why + ".",
+				File: name, Severity: Bug, Rule: ruleOfContent(blob), Text: "On the host it would run, or be obeyed: " + why + ".",
 				Scenario: "It was written inside the sandbox. A person has to look at it: take it back, or waive this.",
 			})
 		}

@@ -49,17 +49,21 @@ func (p *Place) stage(ctx context.Context, base, parent string) (tree string, le
 			left = append(left, LeftOut{Path: name, Why: why})
 		}
 	}
-	inner, err := p.changedSubmodules(ctx, parent)
+	before, err := entriesOf(ctx, p.repo, parent)
+	if err != nil {
+		return "", nil, index, err
+	}
+	inner, err := p.changedSubmodules(ctx, before.submodules())
 	if err != nil {
 		return "", nil, index, err
 	}
 	var add, info bytes.Buffer
 	for s, why := range inner {
-		left = append(left, LeftOut{Path: s.path, Why: why, Rule: RuleOfSubmodule})
+		left = append(left, LeftOut{Path: s.path, Why: why, Rule: ruleOfSubmodule})
 		changed = slices.DeleteFunc(changed, func(name string) bool { return strings.TrimSuffix(name, "/") == s.path })
 		fmt.Fprintf(&info, "160000 %s\t%s\x00", s.commit, s.path)
 	}
-	ignored, err := p.ignored(ctx, index.path, parent, changed)
+	ignored, err := p.ignored(ctx, index.path, before, changed)
 	if err != nil {
 		return "", nil, index, err
 	}
@@ -68,17 +72,15 @@ func (p *Place) stage(ctx context.Context, base, parent string) (tree string, le
 		return "", nil, index, err
 	}
 	var plain []string
-	entries := p.entriesOf(ctx, parent)
-	back := func(name string) error { // has a path be as the parent has it
-		all, err := entries()
-		fmt.Fprintf(&info, "%s\t%s\x00", cmp.Or(all[name], "0 "+strings.Repeat("0", len(parent))), name)
-		return err
+	back := func(name string) { // has a path be as the parent has it
+		fmt.Fprintf(&info, "%s\t%s\x00", cmp.Or(before.head(name), "0 "+strings.Repeat("0", len(parent))), name)
 	}
 	for _, name := range changed {
+		if err := ctx.Err(); err != nil {
+			return "", nil, index, err
+		}
 		if same[name] {
-			if err := back(name); err != nil {
-				return "", nil, index, err
-			}
+			back(name)
 			continue
 		}
 		why, err := refused[name], error(nil)
@@ -103,15 +105,13 @@ func (p *Place) stage(ctx context.Context, base, parent string) (tree string, le
 		default:
 			left = append(left, LeftOut{Path: name, Why: why})
 		}
-		if err := back(name); err != nil {
-			return "", nil, index, err
-		}
+		back(name)
 	}
 	taken, err := p.plain(ctx, plain, func(name, blob string) (bool, error) {
-		held, why, err := p.holds(ctx, entries, name, blob, filters[name])
+		held, why, err := p.holds(ctx, before, name, blob, filters[name])
 		if err == nil && held {
-			left = append(left, LeftOut{Path: name, Why: why, Rule: RuleOfContent(blob)})
-			err = back(name)
+			left = append(left, LeftOut{Path: name, Why: why, Rule: ruleOfContent(blob)})
+			back(name)
 		}
 		return held, err
 	})
@@ -160,8 +160,8 @@ func (p *Place) changed(ctx context.Context, index, commit string) ([]string, er
 	return slices.Compact(all), nil
 }
 
-// ignored are those of some paths that git ignores and that a commit does not have: an agent has added them by force.
-func (p *Place) ignored(ctx context.Context, index, commit string, names []string) (map[string]bool, error) {
+// ignored says of those of some paths that git ignores whether the commit before lacks them, too: an agent has added them by force.
+func (p *Place) ignored(ctx context.Context, index string, before entries, names []string) (map[string]bool, error) {
 	root, err := os.OpenRoot(p.Dir)
 	if err != nil {
 		return nil, err
@@ -181,14 +181,9 @@ func (p *Place) ignored(ctx context.Context, index, commit string, names []strin
 	}
 	all := map[string]bool{}
 	for name := range strings.SplitSeq(string(out), "\x00") {
-		if name == "" {
-			continue
+		if name != "" {
+			all[name] = !before.has(name)
 		}
-		entry, err := p.repo.Git(ctx, nil, "ls-tree", "-z", commit, "--", ":(literal)"+name)
-		if err != nil {
-			return nil, err
-		}
-		all[name] = len(entry) == 0
 	}
 	return all, nil
 }

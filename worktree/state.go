@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// StateFormat is the newest format of state.json that this version reads and writes.
-const StateFormat = 1
+// stateFormat is the newest format of state.json that this version reads and writes.
+const stateFormat = 1
 
 // Phase is where a loop stands.
 type Phase string

@@ -17,8 +17,8 @@ import (
 // A loop commits nothing of a submodule, for its commits belong to another repository. So what is changed in one is told, and taken out before
 // the plan's commands run: they would pass on something that the branch does not have.
 
-// RuleOfSubmodule is the rule of a finding about a submodule that is not as the branch has it.
-const RuleOfSubmodule = "submodule"
+// ruleOfSubmodule is the rule of a finding about a submodule that is not as the branch has it.
+const ruleOfSubmodule = "submodule"
 
 // submodule is a folder of which a commit has the commit of another repository.
 type submodule struct {
@@ -28,33 +28,17 @@ type submodule struct {
 
 // Submodules are the paths of the submodules of a commit, in order. No loop's own work tree has their files when it begins.
 func Submodules(ctx context.Context, repo *git.Repo, commit string) (paths []string, err error) {
-	all, err := submodules(ctx, repo, commit)
-	for _, s := range all {
+	all, err := entriesOf(ctx, repo, commit)
+	for _, s := range all.submodules() {
 		paths = append(paths, s.path)
 	}
 	return paths, err
 }
 
-// submodules are those of a commit.
-func submodules(ctx context.Context, repo *git.Repo, commit string) ([]submodule, error) {
-	out, err := repo.Git(ctx, nil, "ls-tree", "-r", "-z", "--full-tree", commit)
-	if err != nil {
-		return nil, err
-	}
-	var all []submodule
-	for entry := range strings.SplitSeq(string(out), "\x00") {
-		if head, path, found := strings.Cut(entry, "\t"); found && strings.HasPrefix(head, "160000 ") {
-			all = append(all, submodule{path, strings.Fields(head)[2]})
-		}
-	}
-	return all, nil
-}
-
-// changedSubmodules are the submodules of a commit that are otherwise in the work tree, each with why.
-func (p *Place) changedSubmodules(ctx context.Context, commit string) (map[submodule]string, error) {
-	all, err := submodules(ctx, p.repo, commit)
-	if err != nil || len(all) == 0 {
-		return nil, err
+// changedSubmodules are those of some submodules of a commit that are otherwise in the work tree, each with why.
+func (p *Place) changedSubmodules(ctx context.Context, all []submodule) (map[submodule]string, error) {
+	if len(all) == 0 {
+		return nil, nil
 	}
 	root, err := os.OpenRoot(p.Dir)
 	if err != nil {
@@ -140,7 +124,11 @@ func (p *Place) resetSubmodules(ctx context.Context, tip string, now time.Time) 
 	if p.theirs {
 		return false, nil
 	}
-	changed, err := p.changedSubmodules(ctx, tip)
+	all, err := entriesOf(ctx, p.repo, tip)
+	if err != nil {
+		return false, err
+	}
+	changed, err := p.changedSubmodules(ctx, all.submodules())
 	if err != nil {
 		return false, err
 	}
@@ -232,7 +220,11 @@ func (p *Place) cleanSubmodules(ctx context.Context, goes bool) error {
 	if err != nil {
 		return err
 	}
-	changed, err := p.changedSubmodules(ctx, tip)
+	all, err := entriesOf(ctx, p.repo, tip)
+	if err != nil {
+		return err
+	}
+	changed, err := p.changedSubmodules(ctx, all.submodules())
 	if err != nil {
 		return err
 	}
@@ -242,11 +234,7 @@ func (p *Place) cleanSubmodules(ctx context.Context, goes bool) error {
 	if !goes {
 		return nil
 	}
-	all, err := submodules(ctx, p.repo, tip)
-	if err != nil {
-		return err
-	}
-	for _, s := range all {
+	for _, s := range all.submodules() {
 		if _, err := os.Lstat(filepath.Join(p.Dir, filepath.FromSlash(s.path), ".git")); err != nil {
 			continue
 		}

@@ -1,6 +1,6 @@
 // Package worktree carries a plan through iterations of coding, verifying and auditing in a work tree of its own.
 //
-// ParsePlan reads a plan, Open names the record of a loop, Record.Create begins it, and Carry does what is next until the loop
+// LintPlan reads a plan, Open names the record of a loop, Record.Create begins it, and Carry does what is next until the loop
 // ends, or waits for a person's commit; Wake is for whoever comes with one. What is to be done in a phase is given to Run as functions: this package knows no agent, no model and no container.
 //
 // A loop is its record: a tree of files on a ref of its own (see Record), in which every step is one commit. Whoever holds the
@@ -17,8 +17,6 @@ var (
 	ErrNoLoop = errors.New("no such loop")
 	// ErrTaken is returned when a loop of the name is there already, or its branch is.
 	ErrTaken = errors.New("the name is taken")
-	// ErrEvent is returned by Next for an event that cannot happen in a phase.
-	ErrEvent = errors.New("cannot happen now")
 	// ErrDone is returned, together with ErrEnded, when a loop is to go on that is done.
 	ErrDone = errors.New("is done")
 	// ErrEnded is returned when a loop is to go on that is done, or has reached its limit.

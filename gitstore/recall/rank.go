@@ -134,8 +134,9 @@ type ranking struct {
 	allowed []uint64  // a bit for each document that may be found; nil: all
 	words   []float32 // score by words
 	grams   []float32 // by grams, so that the best has gramShare of the best in words
-	lengths []float32 // see length
-	scratch []uint32  // see sum
+	lengths lengths
+	room    []segment.Posting // see add
+	scratch []uint32          // see sum
 	touched []uint32
 	ages    map[int]age // see newer
 	about   *about      // its files; nil: none was looked at yet

@@ -18,7 +18,7 @@ func FuzzRank(f *testing.F) {
 				t.Errorf("%q: %+v", text, h)
 			}
 		}
-		Hit{Memory: record.Memory{Text: phrase, Body: text}}.Snippet(phrase+text, 20)
+		new(Snippets).Of(Hit{Memory: record.Memory{Text: phrase, Body: text}}, phrase+text, 20)
 		if err := x.Err(); err != nil {
 			t.Fatal(err)
 		}

@@ -396,7 +396,7 @@ func TestSnippet(t *testing.T) {
 		{"store", 60, "The store."},
 		{"kubernetes", 60, ""},
 	} {
-		if got := (Hit{Memory: record.Memory{Body: text}}).Snippet(c.query, c.width); got != c.want {
+		if got := new(Snippets).Of(Hit{Memory: record.Memory{Body: text}}, c.query, c.width); got != c.want {
 			t.Errorf("%q: %q, want %q", c.query, got, c.want)
 		}
 	}
@@ -410,6 +410,7 @@ func TestSnippetOfHit(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(x.Close)
+	var all Snippets
 	for query, want := range map[string]string{
 		"exporter":                        "",
 		"exporter retries":                "",
@@ -426,11 +427,11 @@ func TestSnippetOfHit(t *testing.T) {
 			t.Errorf("%q does not find it", query)
 			continue
 		}
-		if got := (Hit{Memory: m, Found: found[n]}).Snippet(query, 60); got != want {
+		if got := all.Of(Hit{Memory: m, Found: found[n]}, query, 60); got != want {
 			t.Errorf("%q: %q, want %q", query, got, want)
 		}
 	}
-	if got := (Hit{Memory: m}).Snippet("when does it sleep", 60); got != "The exporter sleeps between retries." {
+	if got := all.Of(Hit{Memory: m}, "when does it sleep", 60); got != "The exporter sleeps between retries." {
 		t.Errorf("found by other means: %q", got)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"unicode/utf8"
 
+	"github.com/reverie-memory/reverie/gitstore/recall/segment"
 	"github.com/reverie-memory/reverie/gitstore/recall/terms"
 )
 
@@ -33,10 +34,8 @@ func (r *ranking) idf(df int) float64 {
 // score fills words and grams.
 func (r *ranking) score() {
 	r.words, r.grams = make([]float32, r.docs), make([]float32, r.docs)
-	r.lengths = make([]float32, r.docs)
-	r.scratch = make([]uint32, r.docs)
-	mean := max(float64(r.totals.Length)/float64(r.totals.Docs), 1)
-	length := func(s *Segment, doc int) float64 { return float64(s.Length(doc)) / mean }
+	r.lengths = lengths{known: make([]float32, r.docs), mean: r.mean(r.totals.Length), of: (*Segment).Length}
+	r.room = make([]segment.Posting, postingsRead)
 	for i := range r.query {
 		if r.over() {
 			return
@@ -44,20 +43,33 @@ func (r *ranking) score() {
 		l := &r.query[i]
 		for k, variants := range l.ids {
 			for _, v := range variants {
-				r.add(r.words, k, v.id, l.weight*l.idf*v.share, length)
+				r.add(r.words, k, v.id, l.weight*l.idf*v.share)
 			}
 		}
 	}
-	r.characters(length)
+	r.characters()
 	r.addGrams()
 }
 
+// postingsRead is how many postings are read at once.
+const postingsRead = 256
+
 // add adds a term of a segment to some scores.
-func (r *ranking) add(scores []float32, k int, id uint32, weight float64, length func(*Segment, int) float64) {
+func (r *ranking) add(scores []float32, k int, id uint32, weight float64) {
 	s, base := r.segments[k], r.base[k]
-	for c := s.Postings(id); c.Next(); {
-		at := base + int(c.Doc)
-		scores[at] += float32(weight * frequency(float64(c.Freq), r.length(s, at, int(c.Doc), length)))
+	for c := s.Postings(id); ; {
+		n := c.Read(r.room)
+		if n == 0 {
+			return
+		}
+		for _, p := range r.room[:n] {
+			at := base + int(p.Doc)
+			length := r.lengths.known[at]
+			if length == 0 {
+				length = r.lengths.look(s, at, int(p.Doc))
+			}
+			scores[at] += float32(weight * frequency(float64(p.Freq), float64(length)))
+		}
 	}
 }
 
@@ -66,12 +78,21 @@ func frequency(tf, length float64) float64 {
 	return tf * (k1 + 1) / (tf + k1*(1-b+b*length))
 }
 
-// length is that of a document in means. It is looked up once.
-func (r *ranking) length(s *Segment, at, doc int, of func(*Segment, int) float64) float64 {
-	if r.lengths[at] == 0 {
-		r.lengths[at] = float32(max(of(s, doc), 1e-6))
-	}
-	return float64(r.lengths[at])
+// mean is a total, over all documents.
+func (r *ranking) mean(total uint64) float64 {
+	return max(float64(total)/float64(r.totals.Docs), 1)
+}
+
+// lengths are those of documents, in means. Each is looked up once.
+type lengths struct {
+	known []float32 // 0: not looked up yet
+	mean  float64
+	of    func(s *Segment, doc int) uint32
+}
+
+func (l *lengths) look(s *Segment, at, doc int) float32 {
+	l.known[at] = float32(max(float64(l.of(s, doc))/l.mean, 1e-6))
+	return l.known[at]
 }
 
 // character is one of a script that is looked up by pairs. It has no postings of its own: it is found by the pairs that begin with
@@ -84,7 +105,7 @@ type character struct {
 }
 
 // characters adds those of the query to words.
-func (r *ranking) characters(length func(*Segment, int) float64) {
+func (r *ranking) characters() {
 	note := func(text string, share float64) {
 		for i := range r.chars {
 			if r.chars[i].text == text {
@@ -105,6 +126,9 @@ func (r *ranking) characters(length func(*Segment, int) float64) {
 		}
 		note(l.text[:n], characterShare)
 		note(l.text[n:], characterShare)
+	}
+	if len(r.chars) > 0 {
+		r.scratch = make([]uint32, r.docs)
 	}
 	for i := range r.chars {
 		c := &r.chars[i]
@@ -128,8 +152,12 @@ func (r *ranking) characters(length func(*Segment, int) float64) {
 		}
 		c.idf = r.idf(len(r.touched)) * hiragana(c.text)
 		r.drain(func(at int, tf float64) {
-			ref := r.locate(at)
-			r.words[at] += float32(c.share * c.idf * frequency(tf, r.length(r.segments[ref.Segment], at, ref.Doc, length)))
+			length := r.lengths.known[at]
+			if length == 0 {
+				ref := r.locate(at)
+				length = r.lengths.look(r.segments[ref.Segment], at, ref.Doc)
+			}
+			r.words[at] += float32(c.share * c.idf * frequency(tf, float64(length)))
 		})
 	}
 }
@@ -201,15 +229,14 @@ func (r *ranking) addGrams() {
 			}
 		}
 	}
-	clear(r.lengths)
-	mean := max(float64(r.totals.GramLength)/float64(r.totals.Docs), 1)
-	length := func(s *Segment, doc int) float64 { return float64(s.GramLength(doc)) / mean }
+	clear(r.lengths.known)
+	r.lengths.mean, r.lengths.of = r.mean(r.totals.GramLength), (*Segment).GramLength
 	for k, s := range r.segments {
 		for id, weight := range shared[k] {
 			if weight > 0 {
 				id := uint32(id)
 				own := max(utf8.RuneCountInString(s.TermText(id))-terms.GramSize+1, 1)
-				r.add(r.grams, k, id, float64(weight)/math.Sqrt(float64(own)), length)
+				r.add(r.grams, k, id, float64(weight)/math.Sqrt(float64(own)))
 			}
 		}
 	}

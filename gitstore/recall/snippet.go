@@ -7,40 +7,57 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/recall/terms"
 )
 
-// Snippet is the part of the memory's body that adds most to what its statement has of a query: a line or some sentences, of width
+// Snippets makes the snippets of an answer. It remembers stems, so one for all hits takes less than one for each. The zero value is
+// ready, for one goroutine.
+type Snippets struct {
+	terms terms.Analyzer
+	room  []terms.Token
+}
+
+// Of is the part of a memory's body that adds most to what its statement has of a query: a line or some sentences, of width
 // characters at most, where … stands for what was cut. It is "" where the body adds nothing.
-func (h Hit) Snippet(query string, width int) string {
-	var a terms.Analyzer
+func (s *Snippets) Of(h Hit, query string, width int) string {
 	asked := map[string]float64{}
 	for _, p := range h.Words {
 		asked[p.Term] = p.tells
 	}
 	if len(asked) == 0 { // it was found by other means than its words
-		for _, t := range a.Query(query) {
+		for _, t := range s.terms.Query(query) {
 			asked[t.Text] = 1
 		}
 	}
 	stated := map[string]bool{}
-	for _, t := range a.Append(nil, h.Memory.Text, terms.Statement) {
-		for _, term := range lookedUpBy(t.Text) {
-			stated[term] = true
+	for _, t := range s.tokens(h.Memory.Text, terms.Statement) {
+		all, n := lookedUpBy(t.Text)
+		for _, term := range all[:n] {
+			if asked[term] > 0 {
+				stated[term] = true
+			}
 		}
 	}
-	return passage(&a, h.Memory.Body, asked, stated, width)
+	return s.passage(h.Memory.Body, asked, stated, width)
+}
+
+// tokens are those of a text, good until the next.
+func (s *Snippets) tokens(text string, field terms.Field) []terms.Token {
+	s.room = s.terms.Append(s.room[:0], text, field)
+	return s.room
 }
 
 // statedShare is how much of its information a term counts that the statement has: it decides between passages that add as much.
 const statedShare = 0.01
 
 // passage is the piece of a text that has most of what is asked, by the information of its terms, if the statement has not all of it.
-func passage(a *terms.Analyzer, text string, asked map[string]float64, stated map[string]bool, width int) string {
+func (s *Snippets) passage(text string, asked map[string]float64, stated map[string]bool, width int) string {
 	best, most := "", 0.0
+	found := map[string]bool{}
 	for line := range strings.Lines(text) {
 		for _, part := range pieces(strings.TrimSpace(line), width) {
-			found := map[string]bool{}
+			clear(found)
 			sum, adds := 0.0, false
-			for _, t := range a.Append(nil, part, terms.Body) {
-				for _, term := range lookedUpBy(t.Text) {
+			for _, t := range s.tokens(strings.Trim(part, "…"), terms.Body) { // of … come three points, by way of a large table
+				all, n := lookedUpBy(t.Text)
+				for _, term := range all[:n] {
 					tells := asked[term]
 					if tells == 0 || found[term] {
 						continue
@@ -62,13 +79,12 @@ func passage(a *terms.Analyzer, text string, asked map[string]float64, stated ma
 	return best
 }
 
-// lookedUpBy are the terms of a query that find a term: itself, and the characters of a pair.
-func lookedUpBy(term string) []string {
-	all := []string{term}
-	if _, n := utf8.DecodeRuneInString(term); n < len(term) && terms.Joined(term) {
-		all = append(all, term[:n], term[n:])
+// lookedUpBy are the n terms of a query that find a term: itself, and the characters of a pair.
+func lookedUpBy(term string) (all [3]string, n int) {
+	if _, first := utf8.DecodeRuneInString(term); first < len(term) && terms.Joined(term) {
+		return [3]string{term, term[:first], term[first:]}, 3
 	}
-	return all
+	return [3]string{term}, 1
 }
 
 // pieces parts a line into pieces of width characters at most, where sentences or words end.

@@ -228,7 +228,8 @@ func (tx *Tx) Accept(o Operation) error {
 		return nil
 	}
 	for _, id := range append([]string{o.Memory.ID}, o.Memory.Supersedes...) {
-		if tx.written[id] {
+		held, err := tx.Find(id)
+		if tx.written[id] && (id == o.Memory.ID || err == nil && held.Status != Retired) {
 			return fmt.Errorf("accept %s: %w: %s", o.ID, ErrChanged, id)
 		}
 	}

@@ -56,6 +56,16 @@ func Read(path string, max int64) ([]byte, error) { return read(path, NoFollow, 
 // ReadLinked is Read where the file may be a link: the settings of a user, who may keep them elsewhere.
 func ReadLinked(path string, max int64) ([]byte, error) { return read(path, 0, max) }
 
+// Same reports whether two paths lead to one file or folder. It need not be there where they differ in spelling alone, as a//b and a/b do.
+func Same(a, b string) bool {
+	if filepath.Clean(a) == filepath.Clean(b) {
+		return true
+	}
+	one, err := os.Stat(a)
+	two, err2 := os.Stat(b)
+	return err == nil && err2 == nil && os.SameFile(one, two)
+}
+
 func read(path string, flag int, max int64) ([]byte, error) {
 	f, err := Open(path, os.O_RDONLY|flag, 0)
 	if err != nil {

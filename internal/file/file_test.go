@@ -67,3 +67,42 @@ func TestRewriteKeepsLinkAndMode(t *testing.T) {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
 }
+
+func TestSame(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for _, name := range []string{"a", "b"} {
+		if err := os.Mkdir(at(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, at("a/file"), "", 0o600)
+	for _, link := range [][2]string{{"a", "link"}, {"gone", "dangling"}} {
+		if err := os.Symlink(at(link[0]), at(link[1])); err != nil {
+			t.Skip(err)
+		}
+	}
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{"a", "a", true},
+		{"a", "b", false},
+		{"a", "link", true},
+		{"link", "a", true},
+		{"b", "link", false},
+		{"a/file", "link/file", true},
+		{"a", "a/file", false},
+		{"gone", "gone", true},
+		{"gone", "gone too", false},
+		{"gone", "dangling", false},
+		{"a", "gone", false},
+	} {
+		if got := Same(at(c.a), at(c.b)); got != c.want {
+			t.Errorf("%s and %s: %v", c.a, c.b, got)
+		}
+	}
+	if gone := at("gone"); !Same(gone, gone+string(filepath.Separator)) {
+		t.Error("what is not there is not the same by another spelling")
+	}
+}

@@ -126,6 +126,18 @@ func (r *Repo) Have(ctx context.Context, ids []string) ([]string, error) {
 	return have, nil
 }
 
+// Whole reports whether commits are here with their histories.
+func (r *Repo) Whole(ctx context.Context, ids ...string) bool {
+	have, err := r.Have(ctx, ids)
+	if err != nil || len(have) < len(ids) {
+		return false
+	}
+	if len(ids) > 0 {
+		_, err = r.Git(ctx, strings.NewReader(strings.Join(ids, "\n")+"\n"), "rev-list", "--quiet", "--stdin")
+	}
+	return err == nil
+}
+
 // Ref is a ref and the object it names.
 type Ref struct{ Name, ID string }
 

@@ -7,9 +7,9 @@ import (
 	"math"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/ollama/ollama/api"
+	"github.com/reverie-memory/reverie/internal/cut"
 )
 
 const (
@@ -52,7 +52,7 @@ func (c *Client) Embed(ctx context.Context, model string, texts []string) ([][]f
 	for start := 0; start < len(texts); start += batch {
 		part := make([]string, 0, batch)
 		for _, text := range texts[start:min(start+batch, len(texts))] {
-			part = append(part, head(strings.TrimSpace(text), limit))
+			part = append(part, cut.Bytes(strings.TrimSpace(text), limit))
 		}
 		got, err := c.embed(ctx, did, model, part)
 		if errors.Is(err, ErrTooLong) {
@@ -87,7 +87,7 @@ func (c *Client) embedEach(ctx context.Context, did, model string, texts []strin
 			if !errors.Is(err, ErrTooLong) || len(text) < leastText {
 				return nil, err
 			}
-			text = head(text, len(text)/2)
+			text = cut.Bytes(text, len(text)/2)
 		}
 	}
 	return vectors, nil
@@ -111,17 +111,6 @@ func (c *Client) embed(ctx context.Context, did, model string, texts []string) (
 		return nil, fail(did, ErrBadOutput, fmt.Sprintf("%d vectors of %d texts", len(got.Embeddings), len(texts)))
 	}
 	return got.Embeddings, nil
-}
-
-// head is the first n bytes of text, less what would be half a character.
-func head(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n]
 }
 
 // normalise makes v a vector of length 1. It reports false for one that has no direction.

@@ -8,9 +8,9 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/ollama/ollama/api"
+	"github.com/reverie-memory/reverie/internal/cut"
 )
 
 var (
@@ -157,13 +157,7 @@ func tooLong(refusal string) bool {
 // quote is what may be repeated of said: one line of at most maxQuote bytes, or nothing if some of the question is in it.
 func quote(said, question string) string {
 	const run = 16 // bytes in common that are no chance
-	if len(said) > maxQuote {
-		cut := maxQuote - len("…")
-		for cut > 0 && !utf8.RuneStart(said[cut]) {
-			cut--
-		}
-		said = said[:cut] + "…"
-	}
+	said = cut.Marked(said, maxQuote)
 	for i := 0; i+run <= len(said); i++ {
 		if strings.Contains(question, said[i:i+run]) {
 			return ""

@@ -2,11 +2,18 @@ package pattern
 
 import "testing"
 
+// The first words are looked for in the text, the others in a set.
 func TestWords(t *testing.T) {
-	w := NewWords("one two\n\t\tthree")
-	for word, want := range map[string]bool{"one": true, "two": true, "three": true, "": false, "one two": false, "thre": false, "One": false} {
-		if got := w.Has(word); got != want {
-			t.Errorf("Has(%q) = %v", word, got)
+	w := NewWords("one two\n\t\tthree aaaab 一个 ab")
+	for range fewWords {
+		for word, want := range map[string]bool{"one": true, "two": true, "three": true, "ab": true, "一个": true,
+			"": false, "one two": false, "thre": false, "hree": false, "One": false, "aaa": false, "aab": false, "一": false, "\t": false} {
+			if got := w.Has(word); got != want {
+				t.Errorf("Has(%q) = %v", word, got)
+			}
 		}
+	}
+	if w.set == nil {
+		t.Error("no set was made")
 	}
 }

@@ -20,6 +20,8 @@ package redact
 import (
 	"encoding/json"
 	"maps"
+	"slices"
+	"strings"
 )
 
 // Redacted is text that a Scanner has been over. Only this package makes one; its zero value is empty text. There
@@ -45,6 +47,11 @@ func (r Redacted) MarshalJSON() ([]byte, error) { return json.Marshal(r.s) }
 type Report struct {
 	Found  int            `json:"found"`             // markers put in
 	ByRule map[string]int `json:"by_rule,omitempty"` // the same by the rule's name in the marker; nil if nothing was found
+}
+
+// Kinds names the rules that found something, in order, never what they found.
+func (r Report) Kinds() string {
+	return strings.Join(slices.Sorted(maps.Keys(r.ByRule)), ", ")
 }
 
 // Add counts what other counts too.

@@ -6,14 +6,21 @@ import (
 	"slices"
 )
 
+// Posting is a document that has a term.
+type Posting struct {
+	Doc  uint32
+	Freq uint32 // sum of the weights of its tokens
+}
+
 // Cursor walks over the postings of a term, in the order of documents.
 //
 //	for c := r.Postings(term); c.Next(); {
 //		use(c.Doc, c.Freq)
 //	}
+//
+// Read gives many at once, in a fraction of the time.
 type Cursor struct {
-	Doc  uint32
-	Freq uint32 // sum of the weights of its tokens
+	Posting
 
 	rest []byte
 	left uint32
@@ -23,27 +30,40 @@ type Cursor struct {
 
 // Next moves on to the next document that has the term.
 func (c *Cursor) Next() bool {
-	if c.left == 0 {
+	var one [1]Posting
+	if c.Read(one[:]) == 0 {
 		return false
 	}
-	c.left--
-	v := varint(&c.rest)
-	doc, freq := uint64(c.next)+v>>2, uint32(v&3)+1
-	if freq == 4 {
-		freq = uint32(varint(&c.rest))
-	}
-	if doc >= uint64(c.r.docs) || c.rest == nil {
-		c.left = 0
-		c.r.spoilt()
-		return false
-	}
-	c.Doc, c.Freq = uint32(doc), freq
-	c.next = c.Doc + 1
+	c.Posting = one[0]
 	return true
 }
 
-// posting is one of a term, in the making.
-type posting struct{ doc, freq uint32 }
+// Read fills room with the next postings and returns how many there were; 0 at the end.
+func (c *Cursor) Read(room []Posting) (n int) {
+	b, next := c.rest, c.next
+	for ; n < len(room) && c.left > 0; n++ {
+		c.left--
+		var v, freq uint64
+		if len(b) > 0 && b[0] < 0x80 { // nearly all, without a call
+			v, b = uint64(b[0]), b[1:]
+		} else {
+			v, b = uvarint(b)
+		}
+		if freq = v&3 + 1; freq == 4 {
+			freq, b = uvarint(b)
+		}
+		doc := uint64(next) + v>>2
+		if b == nil || doc >= uint64(c.r.docs) {
+			c.left = 0
+			c.r.spoilt()
+			break
+		}
+		room[n] = Posting{uint32(doc), uint32(freq)}
+		next = uint32(doc) + 1
+	}
+	c.rest, c.next = b, next
+	return n
+}
 
 // postings writes what each term is found in, and returns it: of a term from at[id] to at[id+1].
 func (d *draft) postings() *postingLists {
@@ -78,12 +98,12 @@ func (d *draft) postings() *postingLists {
 	for id := range d.names {
 		lists.at[id+1] += lists.at[id]
 	}
-	lists.all = make([]posting, lists.at[len(d.names)])
+	lists.all = make([]Posting, lists.at[len(d.names)])
 	fill := slices.Clone(lists.at)
 	for i := range d.docs {
 		buf = uses(&d.docs[i], buf)
 		for _, u := range buf {
-			lists.all[fill[u.id]] = posting{uint32(i), u.freq}
+			lists.all[fill[u.id]] = Posting{uint32(i), u.freq}
 			fill[u.id]++
 		}
 	}
@@ -96,14 +116,14 @@ func (d *draft) postings() *postingLists {
 		body = body[:0]
 		next := uint32(0)
 		for _, p := range list {
-			gap := uint64(p.doc-next) << 2
-			if p.freq <= 3 {
-				body = binary.AppendUvarint(body, gap|uint64(p.freq-1))
+			gap := uint64(p.Doc-next) << 2
+			if p.Freq <= 3 {
+				body = binary.AppendUvarint(body, gap|uint64(p.Freq-1))
 			} else {
 				body = binary.AppendUvarint(body, gap|3)
-				body = binary.AppendUvarint(body, uint64(p.freq))
+				body = binary.AppendUvarint(body, uint64(p.Freq))
 			}
-			next = p.doc + 1
+			next = p.Doc + 1
 		}
 		out = appendList(out, len(list), body)
 	}
@@ -113,10 +133,10 @@ func (d *draft) postings() *postingLists {
 
 type postingLists struct {
 	at  []uint32
-	all []posting
+	all []Posting
 }
 
-func (l *postingLists) of(id uint32) []posting { return l.all[l.at[id]:l.at[id+1]] }
+func (l *postingLists) of(id uint32) []Posting { return l.all[l.at[id]:l.at[id+1]] }
 
 // grams writes the grams of the latin terms, and sums up each document's gram length: the weight of each token as often as its term
 // has grams.
@@ -137,7 +157,7 @@ func (d *draft) grams(split func(string) []string, latin []uint32, lists *postin
 			terms[number] = append(terms[number], id)
 		}
 		for _, p := range lists.of(id) {
-			d.gramLengths[p.doc] += uint64(p.freq) * uint64(len(pieces))
+			d.gramLengths[p.Doc] += uint64(p.Freq) * uint64(len(pieces))
 		}
 	}
 	names, sorted := sortTexts(texts)
@@ -154,8 +174,8 @@ func (d *draft) grams(split func(string) []string, latin []uint32, lists *postin
 		list, df := terms[order[id]], 0
 		for _, term := range list {
 			for _, p := range lists.of(term) {
-				if seen[p.doc] != uint32(id)+1 {
-					seen[p.doc] = uint32(id) + 1
+				if seen[p.Doc] != uint32(id)+1 {
+					seen[p.Doc] = uint32(id) + 1
 					df++
 				}
 			}

@@ -143,17 +143,19 @@ func zigzag(n int64) uint64   { return uint64(n<<1) ^ uint64(n>>63) }
 func unzigzag(u uint64) int64 { return int64(u>>1) ^ -int64(u&1) }
 
 // varint reads one from the front of b. A torn one empties b and reads as 0.
-func varint(b *[]byte) uint64 {
-	s := *b
-	if len(s) > 0 && s[0] < 0x80 {
-		*b = s[1:]
-		return uint64(s[0])
+func varint(b *[]byte) (v uint64) {
+	v, *b = uvarint(*b)
+	return v
+}
+
+// uvarint is varint for a loop: rest is what is behind it, nil where it is torn.
+func uvarint(b []byte) (v uint64, rest []byte) {
+	if len(b) > 0 && b[0] < 0x80 {
+		return uint64(b[0]), b[1:]
 	}
-	n, size := binary.Uvarint(s)
+	v, size := binary.Uvarint(b)
 	if size <= 0 {
-		*b = nil
-		return 0
+		return 0, nil
 	}
-	*b = s[size:]
-	return n
+	return v, b[size:]
 }

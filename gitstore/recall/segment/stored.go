@@ -155,7 +155,9 @@ func (r *Reader) block(doc int) (text []byte, first int, err error) {
 	}
 	if err == nil {
 		// Somebody's block may unpack to a thousand times its size.
-		text, err = io.ReadAll(io.LimitReader(unpack, maxStored+2*blockTarget))
+		room := bytes.NewBuffer(make([]byte, 0, blockTarget+blockTarget/2)) // what most take, and what tells their end
+		_, err = room.ReadFrom(io.LimitReader(unpack, maxStored+2*blockTarget))
+		text = room.Bytes()
 	}
 	unpackers.Put(unpack)
 	return text, int(from), err

@@ -1,0 +1,211 @@
+// Package check judges what a change of the memory brings, for whoever decides whether it is merged: the form of files, doubles and
+// contradictions, what is lost, secrets, text that gives orders to agents, files that have no business there. It looks at two
+// states of a memory and at the commits between them, reads objects only, and needs no work tree.
+//
+// Run returns findings as values; Rules says what each rule is about, and orders findings. Known and Conflict are for checks of one
+// state.
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/finding"
+	"github.com/reverie-memory/reverie/internal/redact"
+)
+
+// Change is what one state of a memory has against another.
+type Change struct {
+	Store    *gitstore.Store
+	From, To gitstore.ID // From is empty for nothing at all
+	Beside   gitstore.ID // the newest state of the base, where From is an older one; else empty
+
+	Scanner *redact.Scanner
+	Now     time.Time // when memories are in force or not
+	Version string    // of this program: a CI file must not install an older one
+
+	Brief func(text string) string             // a text of a memory as a message has it, in one line
+	Stale func(m record.Memory) (why []string) // what of the code that a memory rests on is gone
+}
+
+// A NoMemoryError is returned for a state that is none of a memory, as the code is: all memories would look deleted.
+type NoMemoryError struct {
+	Base bool // it is From, and else To
+}
+
+func (e *NoMemoryError) Error() string {
+	return "no state of the memory: there is no reverie.toml in it"
+}
+
+// A HistoryError is returned when the commits of a change cannot be read, or are not all there.
+type HistoryError struct{ Err error }
+
+func (e *HistoryError) Error() string { return e.Err.Error() }
+func (e *HistoryError) Unwrap() error { return e.Err }
+
+// Run returns everything that the rules find in a change, in no order. No secret is in it; what a message repeats may have
+// characters that a reader does not see.
+func Run(ctx context.Context, change Change) ([]finding.Finding, error) {
+	c := &checker{Change: change, ctx: ctx, looked: map[gitstore.ID]bool{}, claims: map[string]bool{}}
+	view := func(id gitstore.ID, fn func(*gitstore.Tree) error) error {
+		if id == "" {
+			return fn(nil)
+		}
+		return c.Store.ViewAt(ctx, string(id), fn)
+	}
+	err := view(c.To, func(head *gitstore.Tree) error {
+		return view(c.From, func(base *gitstore.Tree) error {
+			return view(c.Beside, func(beside *gitstore.Tree) error {
+				c.head, c.base, c.beside = head, base, beside
+				for _, tree := range []*gitstore.Tree{base, head} {
+					if tree != nil && !c.isMemory(tree) {
+						return &NoMemoryError{Base: tree == base}
+					}
+				}
+				if err := c.run(); err != nil {
+					return err
+				}
+				return c.checkHistory()
+			})
+		})
+	})
+	return c.found, err
+}
+
+// checker is one run of the rules.
+type checker struct {
+	Change
+	ctx    context.Context
+	head   *gitstore.Tree
+	base   *gitstore.Tree // nil for nothing
+	beside *gitstore.Tree // what the base became meanwhile; mostly nil
+	found  []finding.Finding
+
+	changes []changedFile
+	looked  map[gitstore.ID]bool // contents that the rules for text saw
+	claims  map[string]bool      // paths of memories that say something new
+	known   []knownMemory        // every memory that can be read at head, and those that came beside it
+}
+
+// changedFile is a file that differs, with both contents; nil where there is none.
+type changedFile struct {
+	path     string
+	old, new []byte
+	id       string // of the memory
+}
+
+// add notes a finding. at is its level, line from 1 or 0, id that of a memory or empty.
+func (c *checker) add(rule string, at finding.Level, path string, line int, id, format string, args ...any) {
+	text, _ := c.Scanner.Text(fmt.Sprintf(format, args...))
+	where, _ := c.Scanner.Text(path)
+	c.found = append(c.found, finding.Finding{Rule: rule, Level: at, Path: where.String(), Line: line, ID: id, Message: text.String()})
+}
+
+func (c *checker) run() error {
+	if err := c.readChanges(); err != nil {
+		return err
+	}
+	if err := c.readMemories(); err != nil {
+		return err
+	}
+	for _, f := range c.changes {
+		c.checkFile(f)
+		if f.new != nil {
+			c.checkText(f)
+		}
+	}
+	return c.checkMemories()
+}
+
+// readChanges reads the files that differ. Entries that a memory must not have are findings, unless the
+// base has them too.
+func (c *checker) readChanges() error {
+	var before gitstore.ID
+	had := map[string]bool{}
+	if c.base != nil {
+		before = c.base.ID()
+		err := c.base.Walk("", func(string, gitstore.ID) error { return nil })
+		for _, e := range entryErrors(err) {
+			had[e.Error()] = true
+		}
+		if err != nil && entryErrors(err) == nil {
+			return err
+		}
+	}
+	var all []gitstore.Change
+	err := c.head.Diff(before, func(ch gitstore.Change) error {
+		all = append(all, ch)
+		return nil
+	})
+	bad := map[string]bool{}
+	for _, e := range entryErrors(err) {
+		bad[e.Path] = true
+		if !had[e.Error()] {
+			c.add("entry", finding.Error, e.Path, 0, "", "%s", e.Why)
+		}
+	}
+	if err != nil && len(bad) == 0 {
+		return err
+	}
+	if len(all) > maxChanged {
+		for _, ch := range all {
+			c.changes = append(c.changes, changedFile{path: ch.Path}) // a rule says that these are too many
+		}
+		return nil
+	}
+	for _, ch := range all {
+		if ch.New == "" && bad[ch.Path] {
+			continue // it is there, as something that must not be
+		}
+		f := changedFile{path: ch.Path, id: memoryID(ch.Path)}
+		if ch.Old != "" {
+			if f.old, err = c.base.Read(ch.Path); errors.Is(err, gitstore.ErrTooLarge) {
+				f.old, err = []byte{}, nil
+			} else if err != nil {
+				return err
+			}
+		}
+		if ch.New != "" {
+			f.new, err = c.head.Read(ch.Path)
+			if errors.Is(err, gitstore.ErrTooLarge) || len(f.new) > gitstore.MaxFile {
+				c.add("format", finding.Error, ch.Path, 0, f.id, "the file is too large: %d bytes are allowed", gitstore.MaxFile)
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			if f.new == nil {
+				f.new = []byte{}
+			}
+			c.looked[ch.New] = true
+		}
+		c.changes = append(c.changes, f)
+	}
+	return nil
+}
+
+func entryErrors(err error) gitstore.EntryErrors {
+	var bad gitstore.EntryErrors
+	errors.As(err, &bad)
+	return bad
+}
+
+// memoryID is the id in a memory's path, or "".
+func memoryID(path string) string {
+	if id, ok := record.MemoryID(path); ok {
+		return id
+	}
+	return ""
+}
+
+// count is "1 memory", "2 memories".
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

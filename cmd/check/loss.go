@@ -1,0 +1,98 @@
+package check
+
+import (
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/finding"
+)
+
+// What is looked at: more can neither be reviewed nor be checked in a time that anybody waits for.
+const (
+	maxChanged = 5000     // files
+	maxNew     = 16 << 20 // bytes of them together
+)
+
+// bounded reports whether a change is small enough to be checked. If not, that is all there is to say.
+func (c *checker) bounded() bool {
+	bytes := 0
+	for i, f := range c.changes {
+		if bytes += len(f.new); i < maxChanged && bytes <= maxNew {
+			continue
+		}
+		c.add("size", finding.Error, f.path, 0, "", "%d files differ, and %d with %d bytes are looked at: make several changes of it", len(c.changes), maxChanged, maxNew)
+		c.changes = nil
+		return false
+	}
+	return true
+}
+
+// A loss is told where a change takes more than three tenths of the live memories out of force, or all. Of
+// few memories a person sees each that goes.
+const (
+	mostLost  = 0.3
+	fewestOut = 3
+)
+
+// checkLosses looks at what was in force and is not any more, or says something else.
+func (c *checker) checkLosses() {
+	now := c.Now
+	changed, live, lost, first := map[string]bool{}, map[string]bool{}, 0, ""
+	for _, f := range c.changes {
+		changed[f.path] = true
+		was, err := record.ParseMemory(f.path, f.old)
+		if f.id == "" || f.old == nil || err != nil || !was.Live(now) {
+			continue
+		}
+		live[f.id] = true
+		m, err := record.ParseMemory(f.path, f.new)
+		gone := f.new == nil && c.movedTo(f.id) == "" || f.new != nil && (err != nil || !m.Live(now))
+		if gone {
+			lost++
+			if first == "" {
+				first = f.path
+			}
+		}
+		if was.Kind == record.Constraint && f.new != nil && err == nil {
+			c.checkConstraint(f, was, m)
+		} else if was.Kind == record.Constraint && gone {
+			c.add("constraint", finding.Warning, f.path, 0, f.id, "a constraint is taken away: %s", c.Brief(was.Text))
+		}
+	}
+	for i := range c.known {
+		if k := &c.known[i]; !k.beside && !changed[k.path] && k.Live(now) {
+			live[k.ID] = true
+		}
+	}
+	if lost >= fewestOut && float64(lost) > mostLost*float64(len(live)) || lost > 1 && lost == len(live) {
+		c.add("loss", finding.Error, first, 0, "", "%d of %d memories in force are retired or taken away at once, this one first", lost, len(live))
+	}
+}
+
+// checkConstraint names a constraint that holds no more, holds in fewer places, or says something else.
+func (c *checker) checkConstraint(f changedFile, was, m record.Memory) {
+	tell := func(line int, what string) {
+		c.add("constraint", finding.Warning, f.path, line, f.id, "a constraint %s; it said: %s", what, c.Brief(was.Text))
+	}
+	said, says := []string{}, []string{}
+	for _, v := range was.Texts() {
+		said = append(said, record.Normal(v.Text))
+	}
+	for _, v := range m.Texts() {
+		says = append(says, record.Normal(v.Text))
+	}
+	switch {
+	case m.Status == record.Retired:
+		tell(keyLine(f.new, "status"), "is retired")
+	case m.Kind != was.Kind:
+		tell(keyLine(f.new, "kind"), "becomes a "+string(m.Kind))
+	case strings.Join(said, "\n") != strings.Join(says, "\n"):
+		tell(statementLine(f.new), "says something else")
+	case strings.Join(was.Paths, "\n") != strings.Join(m.Paths, "\n"):
+		tell(keyLine(f.new, "paths"), "is about other files")
+	case was.Branch != m.Branch && m.Branch != "":
+		tell(keyLine(f.new, "branch"), "holds on a branch only")
+	case !was.Expires.Equal(m.Expires) && !m.Expires.IsZero():
+		tell(keyLine(f.new, "expires"), "ends at another time")
+	}
+}

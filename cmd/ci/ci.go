@@ -1,0 +1,121 @@
+// Package ci is the files by which a forge checks what goes to the memory branch. A forge runs for a pull request what the files on its
+// own branches say, so the memory branch has one of its own, which installs Reverie and runs check --diff.
+//
+// Render makes the text of such a file; Written recognises it, whichever branch and version it names.
+package ci
+
+import (
+	"cmp"
+	_ "embed"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/reverie-memory/reverie/internal/pattern"
+)
+
+// File tells one forge to check pull requests.
+type File struct {
+	Forge string
+	Path  string // in the tree of the memory branch
+	text  string // with @BRANCH@ for the memory branch and @VERSION@ for the version to install
+}
+
+var (
+	//go:embed github.yml
+	github string
+	//go:embed gitlab.yml
+	gitlab string
+)
+
+// Files are those of all forges that are known.
+var Files = []File{
+	{"github", ".github/workflows/reverie.yml", github},
+	{"gitlab", ".gitlab-ci.yml", gitlab},
+}
+
+// Names that can stand in YAML, in a shell and in a forge's patterns as they are.
+const (
+	plainBranch = `[A-Za-z0-9][A-Za-z0-9._/-]*`
+	plainTag    = `latest|v[0-9]+\.[0-9]+\.[0-9]+`
+)
+
+var release = pattern.New(`^v[0-9]+\.[0-9]+\.[0-9]+$`)
+
+// For returns the file of a forge, and false for a forge that is not known.
+func For(forge string) (File, bool) {
+	i := slices.IndexFunc(Files, func(f File) bool { return f.Forge == forge })
+	if i < 0 {
+		return File{}, false
+	}
+	return Files[i], true
+}
+
+// A RefError says why no forge can check what goes to a ref.
+type RefError struct {
+	Ref    string // as it was given
+	Branch bool   // it is a branch, of a name that would not stand in a file as it is
+}
+
+func (e *RefError) Error() string {
+	if !e.Branch {
+		return fmt.Sprintf("%s is no branch: a forge opens no pull requests on it", e.Ref)
+	}
+	return fmt.Sprintf("the branch %s has characters that mean something else in CI files", strings.TrimPrefix(e.Ref, "refs/heads/"))
+}
+
+// Render is the file's text for a memory branch, given by its whole ref. It installs this version, or the latest
+// where this one was never released. The error is a *RefError.
+func (f File) Render(ref, version string) (string, error) {
+	branch, ok := strings.CutPrefix(ref, "refs/heads/")
+	if !ok || !regexp.MustCompile(`^(`+plainBranch+`)$`).MatchString(branch) {
+		return "", &RefError{Ref: ref, Branch: ok}
+	}
+	if !release.MatchString(version) {
+		version = "latest"
+	}
+	return strings.NewReplacer("@BRANCH@", branch, "@VERSION@", version).Replace(f.text), nil
+}
+
+// Ours reports whether a text in the place of the file says that init --ci wrote it.
+func (f File) Ours(text string) bool {
+	first, _, _ := strings.Cut(f.text, "\n")
+	return strings.HasPrefix(text, first+"\n")
+}
+
+// Decides reports whether a forge reads a file of the branch to decide what it runs.
+func Decides(path string) bool {
+	return strings.HasPrefix(path, ".github/") || path == ".gitlab-ci.yml"
+}
+
+// Written reports whether a file is what init --ci of this version writes, for whichever branch and
+// version of Reverie, and names these.
+func Written(path string, data []byte) (branch, version string, ok bool) {
+	for _, f := range Files {
+		if f.Path != path {
+			continue
+		}
+		form := regexp.QuoteMeta(f.text)
+		form = strings.Replace(form, "@BRANCH@", `(`+plainBranch+`)`, 1)
+		form = strings.Replace(form, "@VERSION@", `(`+plainTag+`)`, 1)
+		found := regexp.MustCompile(`^` + form + `$`).FindSubmatch(data)
+		if found == nil {
+			return "", "", false
+		}
+		return string(found[1]), string(found[2]), true
+	}
+	return "", "", false
+}
+
+// Older reports whether one released version comes before another.
+func Older(a, b string) bool {
+	if !release.MatchString(a) || !release.MatchString(b) {
+		return false
+	}
+	number := func(s string) string { return strings.TrimLeft(s, "0") }
+	return slices.CompareFunc(strings.Split(a[1:], "."), strings.Split(b[1:], "."), func(x, y string) int {
+		x, y = number(x), number(y)
+		return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y))
+	}) < 0
+}

@@ -1,0 +1,283 @@
+package cmd
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/gitstore/record/transfer"
+	"github.com/reverie-memory/reverie/internal/derived"
+	"github.com/reverie-memory/reverie/internal/foreign"
+)
+
+const (
+	mostOfItem  = 4000  // characters of one item that come in, if nothing else is asked for
+	maxOfItem   = 12000 // that may be asked for: a memory holds so many of any script
+	previewItem = 200   // characters of one item in a list
+)
+
+// importedFile is the folder of the state folder that remembers which memories this clone's last import from a store had. Without it
+// nothing is found to be gone.
+const importedFile = "imported"
+
+// storeJSON is the answer for one store.
+type storeJSON struct {
+	From  string `json:"from"`
+	Place string `json:"place"`
+	transfer.Result
+	Others int `json:"others"` // of other projects
+	Left   int `json:"left"`   // not true any more for the tool itself, no memories, or empty
+	Bad    int `json:"bad"`    // that cannot be read
+}
+
+// itemJSON is a line of a probe.
+type itemJSON struct {
+	From    string     `json:"from"`
+	Key     string     `json:"key"`
+	Kind    string     `json:"kind"`
+	Text    string     `json:"text"` // its beginning
+	Private bool       `json:"private"`
+	Created *time.Time `json:"created,omitempty"`
+}
+
+// runImportStores imports from the store of one tool, or of each that there is: each in a commit of its own, so that one that fails
+// leaves what the others bring, and what it brought before.
+func runImportStores(ctx context.Context, env *Env, place string, o importOptions) error {
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	if o.accept && !o.dryRun && !o.probe {
+		if err := w.wantsPerson("import --accept"); err != nil {
+			return err
+		}
+	}
+	if o.remote {
+		if err := w.wantsPerson("import --allow-remote"); err != nil {
+			return err
+		}
+	}
+	tools := []string{o.from}
+	if o.from == "all" {
+		tools = foreign.Tools
+	}
+	q, err := w.storeQuery(ctx, place, o)
+	if err != nil {
+		return err
+	}
+	done := 0
+	var failed []error
+	for _, tool := range tools {
+		err := w.importStore(ctx, tool, q, o)
+		switch {
+		case err == nil:
+			done++
+		case ctx.Err() != nil:
+			return err
+		case len(tools) == 1:
+			return &failure{exitFailed, fmt.Errorf("import --from %w", err), storeHint(tool, err)}
+		case errors.Is(err, foreign.ErrNone):
+			env.say("%v", err)
+		default:
+			env.warn("%v", err)
+		}
+		failed = append(failed, err)
+	}
+	if done == 0 {
+		return &failure{exitFailed, errors.New("import --from all: no store could be read"), "reverie import --from TOOL PLACE names where it is"}
+	}
+	return nil
+}
+
+func storeHint(tool string, err error) string {
+	switch {
+	case errors.Is(err, foreign.ErrNone):
+		return "say where it is: reverie import --from " + tool + " PLACE"
+	case tool == "opencode-mem":
+		return "nothing was imported; its server's token may be given in OPENCODE_MEM_TOKEN, and --allow-remote lets it be of another machine"
+	}
+	return "nothing was imported, and what was before stays"
+}
+
+// storeQuery is what stores are asked for this repository.
+func (w *workspace) storeQuery(ctx context.Context, place string, o importOptions) (foreign.Query, error) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return foreign.Query{}, err
+	}
+	q := foreign.Query{Place: place, Home: home, Remote: o.remote, Token: os.Getenv("OPENCODE_MEM_TOKEN")}
+	if place != "" && o.from != "opencode-mem" {
+		q.Place = w.env.path(place)
+	}
+	if q.Dirs, err = w.repo.WorkTrees(ctx); err != nil {
+		return foreign.Query{}, err
+	}
+	if remote, err := w.repo.Remote(ctx, "", ""); err == nil {
+		q.Remotes = []string{remote.URL}
+	}
+	return q, nil
+}
+
+// importStore reads the store of a tool and takes in, or lists, what it has.
+func (w *workspace) importStore(ctx context.Context, tool string, q foreign.Query, o importOptions) error {
+	found, err := foreign.Read(ctx, tool, q)
+	if err != nil {
+		return err
+	}
+	if o.filter != "" {
+		want := strings.ToLower(o.filter)
+		var items []foreign.Item
+		for _, i := range found.Items {
+			if strings.Contains(strings.ToLower(i.Text), want) {
+				items = append(items, i)
+			}
+		}
+		found.Items = items
+	}
+	if found.Bad > 0 {
+		w.env.warn("%s: %s cannot be read and passed over", tool, count(found.Bad, "entry", "entries"))
+	}
+	if o.probe {
+		return w.tellStore(tool, found)
+	}
+	prefix := tool
+	if !found.Usual {
+		sum := sha256.Sum256([]byte(found.Place))
+		prefix += "@" + hex.EncodeToString(sum[:4])
+	}
+	cut := 0
+	b := batch{why: "imported from " + tool, from: tool}
+	for _, i := range found.Items {
+		var isCut bool
+		if i.Text, isCut = cutRunes(i.Text, o.most); isCut {
+			cut++
+		}
+		l := itemLine(i)
+		l.Ref = prefix + ":" + i.Key
+		m, err := l.Memory("import/"+tool, w.env.Now())
+		if err != nil {
+			w.env.warn("%s: %s: %v: passed over", tool, visible(i.Key), err)
+			found.Bad++
+			continue
+		}
+		b.memories = append(b.memories, m)
+	}
+	if cut > 0 {
+		w.env.warn("%s: %s cut after %d characters; --max-length allows up to %d", tool, count(cut, "text was", "texts were"), o.most, maxOfItem)
+	}
+	answer := storeJSON{From: tool, Place: found.Place, Others: found.Others, Left: found.Left, Bad: found.Bad}
+	if len(b.memories) == 0 { // nothing is retired for a store that is empty
+		w.env.warn("%s: nothing at %s is wanted here; nothing was written", tool, visible(found.Place))
+		return w.tellTaken(answer, o)
+	}
+	seen := filepath.Join(w.state, importedFile, prefix+".json")
+	whole := o.filter == "" && found.Bad == 0
+	if whole {
+		b.gone = goneFrom(seen, b.memories, tool)
+	}
+	if answer.Result, err = w.takeBatch(ctx, b, o); err != nil {
+		return err
+	}
+	if whole && !o.dryRun {
+		var ids []string
+		for _, m := range b.memories {
+			ids = append(ids, record.New(m).ID)
+		}
+		if err := os.MkdirAll(filepath.Dir(seen), 0o700); err == nil {
+			derived.Write(seen, ids)
+		}
+	}
+	w.tellWaiting(answer.Result, o)
+	return w.tellTaken(answer, o)
+}
+
+// goneFrom finds those memories of the last import from a store that are not in it any more.
+func goneFrom(seen string, now []record.Memory, tool string) func(*record.View) []record.Memory {
+	var before []string
+	if !derived.Read(seen, &before) {
+		return nil
+	}
+	there := map[string]bool{}
+	for _, m := range now {
+		there[record.New(m).ID] = true
+	}
+	return func(v *record.View) []record.Memory {
+		var gone []record.Memory
+		for _, id := range before {
+			if m, err := v.Find(id); err == nil && !there[id] && m.Status != record.Retired {
+				gone = append(gone, m.Retire("It is gone from "+tool+"."))
+			}
+		}
+		return gone
+	}
+}
+
+// itemLine is an item as a line of an import, without a ref.
+func itemLine(i foreign.Item) transfer.Line {
+	l := transfer.Line{Text: i.Text, Kind: i.Kind, Tags: i.Tags, Paths: i.Paths, Private: i.User}
+	if !i.Created.IsZero() {
+		l.Created = i.Created.Format(time.RFC3339)
+	}
+	return l
+}
+
+// cutRunes cuts a text after so many characters.
+func cutRunes(text string, most int) (string, bool) {
+	if utf8.RuneCountInString(text) <= most {
+		return text, false
+	}
+	n := 0
+	for at := range text {
+		if n++; n > most {
+			return strings.TrimSpace(text[:at]) + " …", true
+		}
+	}
+	return text, false
+}
+
+// tellTaken is the answer for one store.
+func (w *workspace) tellTaken(a storeJSON, o importOptions) error {
+	if w.env.JSON {
+		return w.env.object(a)
+	}
+	rest := ""
+	if a.Others > 0 {
+		rest += fmt.Sprintf(", %d of other projects", a.Others)
+	}
+	if a.Left > 0 {
+		rest += fmt.Sprintf(", %d not in force there", a.Left)
+	}
+	w.env.print("%s: %s%s\n", a.From, importLine(a.Result, o), rest)
+	return nil
+}
+
+// tellStore lists what a store has, and writes nothing.
+func (w *workspace) tellStore(tool string, f foreign.Found) error {
+	if !w.env.JSON {
+		w.env.print("%s: %s at %s, %d of other projects, %d not in force there\n", tool, count(len(f.Items), "item", "items"), visible(f.Place), f.Others, f.Left)
+	}
+	for _, i := range f.Items {
+		text, _ := w.scanner.Text(i.Text)
+		short, _ := cutRunes(strings.Join(strings.Fields(text.String()), " "), previewItem)
+		if !w.env.JSON {
+			w.env.print("  %s  %s\n", visible(i.Kind), visible(short))
+			continue
+		}
+		one := itemJSON{From: tool, Key: i.Key, Kind: i.Kind, Text: short, Private: i.User}
+		if !i.Created.IsZero() {
+			one.Created = &i.Created
+		}
+		if err := w.env.object(one); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,250 @@
+package anchor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/git"
+)
+
+// codeTime is how long one command may search the code's history for files that are not where they were.
+// What was not found by then is unknown.
+const codeTime = 2 * time.Second
+
+// What one command does is bounded. Beyond these bounds nothing is known, which holds back what a side branch taught and
+// labels nothing.
+const (
+	maxJudged = 16              // anchors of one memory
+	maxRead   = 128 << 20       // bytes of files
+	maxSides  = 64              // side branches that nothing was found out about yet
+	sideTime  = 2 * time.Second // for all of them, in one command
+)
+
+// Commit is the code at a commit, and what was found out there.
+type Commit struct {
+	ID     string // "" before the first one
+	Branch string // "" when HEAD is detached
+	Unsure bool   // a bound, or an error, kept something from being found out that the next command may find
+
+	of     *Code
+	files  *git.Code
+	known  *verdicts
+	moved  map[string]map[string]string // commit → its files' later names here
+	paths  map[string]string            // the first anchorDigits of a file's id → its path
+	search context.Context              // of searches in history; its time is limited
+	stop   context.CancelFunc
+	read   int      // bytes
+	last   codeFile // that was read
+
+	sides   int                 // side branches that were asked about
+	spent   time.Duration       // on them, of sideTime
+	patches map[string][]string // that were listed
+}
+
+// codeFile is a file that was read.
+type codeFile struct {
+	blob string
+	text []byte
+}
+
+// at is the code at a commit, "" for none.
+func (c *Code) at(commit, branch string) *Commit {
+	at := &Commit{of: c, ID: commit, Branch: branch, moved: map[string]map[string]string{}, patches: map[string][]string{}}
+	if commit == "" {
+		at.known = &verdicts{all: map[string]verdict{}}
+		return at
+	}
+	at.files, at.known = c.Repo.Code(commit), readVerdicts(c.State, commit)
+	return at
+}
+
+// done keeps what was found out.
+func (c *Commit) done() {
+	c.known.save(c.of.Repo)
+	if c.files != nil {
+		c.files.Close() // it opens again where it is asked again
+	}
+	if c.stop != nil {
+		c.stop()
+		c.search, c.stop = nil, nil
+	}
+}
+
+// Gone says what of a memory's anchors is no longer in the code, one line each.
+func (c *Commit) Gone(ctx context.Context, m record.Memory) []string {
+	out, _ := c.Look(ctx, m)
+	return out
+}
+
+// Look is Gone, and the number of anchors of which nothing can be said.
+func (c *Commit) Look(ctx context.Context, m record.Memory) (out []string, unknown int) {
+	add := func(what string) {
+		if !slices.Contains(out, what) {
+			out = append(out, what)
+		}
+	}
+	for _, text := range m.Anchors[:min(maxJudged, len(m.Anchors))] {
+		a, err := record.ParseAnchor(text)
+		if err != nil {
+			continue // check names it
+		}
+		switch found := c.judge(ctx, text, a, m.Source.Commit); found.letter {
+		case isGone:
+			add(a.Path + " is gone")
+		case isChanged:
+			path := found.path
+			if strings.ContainsFunc(path, unicode.IsControl) {
+				path = strconv.Quote(path)
+			}
+			add(fmt.Sprintf("%s no longer has %q", path, a.Snippet))
+		case isUnknown:
+			unknown++
+		}
+	}
+	return out, unknown
+}
+
+// judge says how an anchor, whose text form is text, stands in the code.
+func (c *Commit) judge(ctx context.Context, text string, a record.Anchor, source string) verdict {
+	if c.ID == "" || strings.Contains(a.Snippet, "[redacted:") {
+		return verdict{letter: isUnknown}
+	}
+	key := verdictKey("anchor", text, source)
+	if found, ok := c.known.all[key]; ok {
+		return found
+	}
+	found, err := c.find(ctx, key, a, source)
+	if err != nil {
+		found, c.Unsure = verdict{letter: isUnknown}, true
+	}
+	if found.letter != isUnknown { // for that may change while the code stays
+		c.known.put(key, found)
+	}
+	return found
+}
+
+func (c *Commit) find(ctx context.Context, key string, a record.Anchor, source string) (verdict, error) {
+	path := a.Path
+	blob, err := c.files.File(ctx, path)
+	if errors.Is(err, git.ErrNoPath) {
+		var certain bool
+		if path, blob, certain, err = c.follow(ctx, a, source); err == nil && path == "" {
+			if certain {
+				return verdict{letter: isGone}, nil
+			}
+			return verdict{letter: isUnknown}, nil
+		}
+	}
+	if err != nil {
+		return verdict{}, err
+	}
+	found := verdict{isFresh, blob, path}
+	if hint := c.known.hints[key]; hint.blob == blob && hint.path == path && (hint.letter == isFresh || hint.letter == isChanged) {
+		return hint, nil
+	}
+	ok, err := a.Holds(blob, func() ([]byte, error) { return c.text(ctx, blob) })
+	if !ok {
+		found.letter = isChanged
+	}
+	return found, err
+}
+
+// text reads a file, within the bounds.
+func (c *Commit) text(ctx context.Context, blob string) ([]byte, error) {
+	if c.last.blob == blob {
+		return c.last.text, nil
+	}
+	if c.read > maxRead {
+		return nil, errors.New("too much code to look at")
+	}
+	text, err := c.files.Read(ctx, blob)
+	c.read += len(text)
+	if err == nil && len(text) > maxAnchored {
+		err = errors.New("the file is too large to look at")
+	}
+	if err == nil {
+		c.last = codeFile{blob, text}
+	}
+	return text, err
+}
+
+// anchorDigits is how many digits of a file's id an anchor has that we write.
+const anchorDigits = 16
+
+// maxHops is how many renames of one file are followed by history alone.
+const maxHops = 4
+
+// follow finds a file that is no longer at the anchor's path: the same bytes elsewhere, what git takes for
+// its new name since the memory's commit, or what the commits that took it away named it. Without a path,
+// certain says that it was here and is gone.
+func (c *Commit) follow(ctx context.Context, a record.Anchor, source string) (path, blob string, certain bool, err error) {
+	if c.search == nil {
+		c.search, c.stop = context.WithTimeout(ctx, codeTime)
+	}
+	ctx = c.search
+	if c.paths == nil {
+		paths := map[string]string{}
+		err := c.files.Walk(ctx, func(name, id string) bool {
+			if short := id[:anchorDigits]; paths[short] == "" {
+				paths[short] = name
+			}
+			return true
+		})
+		if err != nil {
+			return "", "", false, err
+		}
+		c.paths = paths
+	}
+	if path := c.paths[a.Blob[:min(anchorDigits, len(a.Blob))]]; path != "" {
+		blob, err := c.files.File(ctx, path)
+		return path, blob, true, err
+	}
+	commits := []string{""}
+	if isHex(source) {
+		if commits, err = c.of.Repo.Commits(ctx, source); err != nil {
+			return "", "", false, err
+		}
+	}
+	at := a.Path
+	if from := commits[0]; from != "" {
+		renames, ok := c.moved[from]
+		if !ok {
+			if renames, err = c.of.Repo.Renames(ctx, from, c.ID); err != nil {
+				return "", "", false, err
+			}
+			c.moved[from] = renames
+		}
+		if name := renames[at]; name != "" {
+			blob, err = c.files.File(ctx, name)
+			return name, blob, true, err
+		}
+	}
+	for hop := 0; hop < maxHops; hop++ {
+		commit, parent, err := c.of.Repo.Removed(ctx, c.ID, at)
+		if err != nil || commit == "" {
+			return "", "", commits[0] != "" && !c.of.Repo.Shallow, err
+		}
+		renames, err := c.of.Repo.Renames(ctx, parent, commit)
+		if err != nil || renames[at] == "" {
+			return "", "", true, err
+		}
+		at = renames[at]
+		blob, err := c.files.File(ctx, at)
+		if !errors.Is(err, git.ErrNoPath) {
+			return at, blob, true, err
+		}
+	}
+	return "", "", false, nil
+}
+
+// isHex reports whether text can be an abbreviated object id.
+func isHex(text string) bool {
+	return len(text) >= 4 && strings.Trim(text, "0123456789abcdef") == ""
+}

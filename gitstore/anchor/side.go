@@ -1,0 +1,225 @@
+package anchor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+)
+
+// Bounds of what one question about landing compares, in commits. A branch that more work than this
+// went past is found by a merge only.
+const (
+	maxSquashes = 300 // of the default branch, that touch the side branch's files
+	maxRebased  = 50  // of the side branch
+)
+
+// ErrNoBranch is returned by Named for a branch that is neither here nor on a remote that was fetched.
+var ErrNoBranch = errors.New("there is no such branch here")
+
+// Side is the Branch of a memory that is learned at c: "" on the default branch, on a detached HEAD, and
+// where the side branch has no commit of its own yet, for then it is about the default branch's code.
+func (c *Commit) Side(ctx context.Context) string {
+	if c.ID == "" || c.Branch == "" {
+		return ""
+	}
+	s, err := c.of.side(ctx, c.Branch, c.ID)
+	if err != nil {
+		c.of.note(fmt.Errorf("branch %s: %w", c.Branch, err))
+		return ""
+	}
+	if s.Tip == "" {
+		return ""
+	}
+	return s.String()
+}
+
+// side describes a branch whose tip is at a commit, beside the default branch. It has no more than a name where
+// it has no commit of its own, or nothing in common with the default branch; nothing at all on that itself.
+func (c *Code) side(ctx context.Context, name, tip string) (record.Side, error) {
+	main := c.Mainline(ctx)
+	if name == main.Name || len(main.Tips) == 0 || "refs/heads/"+name == c.Memories {
+		return record.Side{}, nil
+	}
+	for _, to := range main.Tips {
+		if in, err := c.Repo.IsAncestor(ctx, tip, to); in || err != nil {
+			return record.Side{Name: name}, err
+		}
+	}
+	base, err := c.Repo.MergeBase(ctx, tip, main.Tips...)
+	if err != nil || base == "" {
+		return record.Side{Name: name}, err
+	}
+	patch, err := c.Repo.PatchID(ctx, base, tip)
+	return record.Side{Name: name, Tip: tip, Base: base, Patch: patch}, err
+}
+
+// Named is the Branch of a memory that somebody says to hold on a branch alone. The error may be ErrNoBranch.
+func (c *Code) Named(ctx context.Context, name string) (string, error) {
+	tips, err := c.Repo.Branches(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	if len(tips) == 0 {
+		return "", ErrNoBranch
+	}
+	s, err := c.side(ctx, name, tips[0])
+	return s.String(), err
+}
+
+// Holds reports whether what holds on a side branch holds in the code where the asker stands.
+func (c *Code) Holds(ctx context.Context, branch string) bool {
+	if record.ParseSide(branch).Name == c.Here(ctx).Branch {
+		return true
+	}
+	found := c.judgeSide(ctx, branch)
+	return found == isLanded || found == isHere
+}
+
+// judgeSide says where the commits of a side branch are: isLanded, isHere, isAway or isUnknown.
+func (c *Code) judgeSide(ctx context.Context, branch string) byte {
+	here, side := c.Here(ctx), record.ParseSide(branch)
+	if side.Tip == "" || here.ID == "" {
+		return isAway
+	}
+	main := c.Mainline(ctx)
+	key := verdictKey(append([]string{"side", branch}, main.Tips...)...)
+	if found, ok := here.known.all[key]; ok {
+		return found.letter
+	}
+	if here.sides++; here.sides > maxSides || here.spent >= sideTime {
+		here.Unsure = true
+		return isUnknown // for the next command
+	}
+	began := time.Now()
+	ctx, stop := context.WithTimeout(ctx, sideTime-here.spent)
+	defer stop()
+	letter, err := c.findSide(ctx, side)
+	here.spent += time.Since(began)
+	if err != nil {
+		letter, here.Unsure = isUnknown, true
+		c.note(fmt.Errorf("branch %s: %w", side.Name, err))
+	}
+	if letter != isUnknown {
+		here.known.put(key, verdict{letter: letter})
+	}
+	return letter
+}
+
+// findSide is judgeSide where it has to be looked for. In a shallow clone nothing can be said of what is not found.
+func (c *Code) findSide(ctx context.Context, s record.Side) (letter byte, err error) {
+	here := c.Here(ctx)
+	ids, err := c.Repo.Commits(ctx, s.Tip, s.Base)
+	if err != nil {
+		return isUnknown, err
+	}
+	landed, err := c.landed(ctx, s, ids[0], ids[1])
+	if landed {
+		return isLanded, nil
+	}
+	if tip := ids[0]; tip != "" {
+		in, err2 := c.Repo.IsAncestor(ctx, tip, here.ID)
+		if in {
+			return isHere, nil
+		}
+		err = errors.Join(err, err2)
+	}
+	if err != nil || c.Repo.Shallow {
+		return isUnknown, err
+	}
+	return isAway, nil
+}
+
+// landed reports whether the commits of a side branch are on the default branch: themselves, as one commit with all
+// their changes, or as copies. The branch may have grown since, so what it is now is looked for too. tip and base are
+// the whole ids of the side's, "" where they are not here.
+func (c *Code) landed(ctx context.Context, s record.Side, tip, base string) (bool, error) {
+	for _, to := range c.Mainline(ctx).Tips {
+		in, err := c.landedOn(ctx, s, tip, base, to)
+		if in || err != nil {
+			return in, err
+		}
+	}
+	return false, nil
+}
+
+func (c *Code) landedOn(ctx context.Context, s record.Side, tip, base, to string) (bool, error) {
+	if tip != "" {
+		if in, err := c.Repo.IsAncestor(ctx, tip, to); in || err != nil {
+			return in, err
+		}
+	}
+	if base == "" || s.Patch == "" {
+		return false, nil
+	}
+	var paths []string
+	var err error
+	if tip != "" {
+		if paths, err = c.Repo.ChangedPaths(ctx, base, tip); err != nil || len(paths) == 0 {
+			return false, err
+		}
+		if len(paths) > maxPaths {
+			paths = paths[:maxPaths] // a copy of the whole change touches these too
+		}
+	}
+	patches, err := c.patches(ctx, base, to, maxSquashes, paths...)
+	if err != nil || len(patches) == 0 {
+		return false, err
+	}
+	has := func(patch string) bool {
+		return patch != "" && slices.ContainsFunc(patches, func(p string) bool { return strings.HasPrefix(p, patch) })
+	}
+	if has(s.Patch) || tip == "" {
+		return has(s.Patch), nil
+	}
+	for _, now := range c.grown(ctx, s.Name, tip) {
+		from, err := c.Repo.MergeBase(ctx, now, to) // younger than base where the default branch was merged into it
+		if err != nil || from == "" {
+			continue
+		}
+		if patch, err := c.Repo.PatchID(ctx, from, now); err != nil || has(patch) {
+			return err == nil, err
+		}
+	}
+	own, err := c.Repo.Between(ctx, base, tip, maxRebased+1)
+	if err != nil || len(own) == 0 || len(own) > maxRebased {
+		return false, err
+	}
+	copies, err := c.Repo.PatchIDs(ctx, own)
+	return err == nil && len(copies) > 0 && !slices.ContainsFunc(copies, func(p string) bool { return !has(p) }), err
+}
+
+// patches are the patch ids of the commits between two, as git.Repo.Between lists them. It is asked once a command.
+func (c *Code) patches(ctx context.Context, base, to string, n int, paths ...string) ([]string, error) {
+	here := c.Here(ctx)
+	key := strings.Join(append([]string{base, to}, paths...), "\x00")
+	if ids, ok := here.patches[key]; ok {
+		return ids, nil
+	}
+	commits, err := c.Repo.Between(ctx, base, to, n, paths...)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := c.Repo.PatchIDs(ctx, commits)
+	if err == nil {
+		here.patches[key] = ids
+	}
+	return ids, err
+}
+
+// maxPaths is how many files of a side branch narrow the search for its copies.
+const maxPaths = 200
+
+// grown are the tips of a branch, here and on remotes, that have a commit of it and more.
+func (c *Code) grown(ctx context.Context, name, tip string) []string {
+	tips, _ := c.Repo.Branches(ctx, name)
+	slices.Sort(tips)
+	return slices.DeleteFunc(slices.Compact(tips), func(now string) bool {
+		in, err := c.Repo.IsAncestor(ctx, tip, now)
+		return now == tip || !in || err != nil
+	})
+}

@@ -1,0 +1,144 @@
+package anchor
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/reverie-memory/reverie/internal/file"
+	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/pattern"
+)
+
+// What was found out about memories at one commit of the code is kept in the state folder, a file a commit,
+// so that the next command at that commit reads no code. The files may be deleted at any time; one that
+// is torn or of another version is passed over.
+//
+// A file is a line verdictMagic, a line a verdict (key, letter, blob or -, path or nothing, separated
+// by one space), and a line with the CRC-32 (IEEE) of all before it.
+
+const (
+	verdictMagic = "reverie code 1\n"
+	verdictDir   = "code"
+	verdictFiles = 8 // commits that are kept: a few worktrees and where they were before
+	maxVerdicts  = 100_000
+)
+
+// verdict is what was found out about one anchor or side branch.
+type verdict struct {
+	letter byte   // one of the constants below
+	blob   string // of an anchor: the file that was looked at
+	path   string // of an anchor: where that file is
+}
+
+const (
+	isFresh   = 'f' // anchor: the snippet is there
+	isChanged = 's' // anchor: the file is there without the snippet
+	isGone    = 'g' // anchor: the file is gone
+	isUnknown = 'u' // it could not be found out; never kept
+	isHere    = 'h' // side: its commits are reachable from the code at hand
+	isLanded  = 'l' // side: its commits are in the default branch
+	isAway    = 'e' // side: neither
+)
+
+// verdictKey names what a verdict is about.
+func verdictKey(about ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(about, "\n")))
+	return hex.EncodeToString(sum[:8])
+}
+
+// verdicts are those of one commit.
+type verdicts struct {
+	file    string             // "" where they cannot be kept
+	all     map[string]verdict // by key
+	hints   map[string]verdict // of another commit: true where the same file lies at the same path
+	changed bool
+}
+
+// readVerdicts reads those of a commit, and where there are none the newest of another.
+func readVerdicts(state, commit string) *verdicts {
+	v := &verdicts{file: filepath.Join(state, verdictDir, commit)}
+	if v.all = parseVerdicts(v.file); v.all != nil {
+		return v
+	}
+	v.all = map[string]verdict{}
+	if files := verdictsByAge(filepath.Dir(v.file)); len(files) > 0 {
+		v.hints = parseVerdicts(files[0])
+	}
+	return v
+}
+
+func parseVerdicts(path string) map[string]verdict {
+	data, err := file.Read(path, file.MaxState)
+	text, ok := strings.CutPrefix(string(data), verdictMagic)
+	end := strings.LastIndexByte(strings.TrimSuffix(text, "\n"), '\n') + 1
+	if err != nil || !ok || text[end:] != checksumLine(text[:end]) {
+		return nil
+	}
+	all := make(map[string]verdict, strings.Count(text, "\n"))
+	for line := range strings.Lines(text[:end]) {
+		key, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		letter, rest, _ := strings.Cut(rest, " ")
+		blob, path, _ := strings.Cut(rest, " ")
+		if len(letter) == 1 && letter[0] != isUnknown {
+			all[key] = verdict{letter[0], strings.TrimPrefix(blob, "-"), path}
+		}
+	}
+	return all
+}
+
+func checksumLine(text string) string {
+	return fmt.Sprintf("%08x\n", crc32.ChecksumIEEE([]byte(text)))
+}
+
+// verdictName is the name of a file of verdicts: a commit's id.
+var verdictName = pattern.New(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+
+// verdictsByAge lists the files of verdicts, the newest first, and those that were never finished.
+func verdictsByAge(dir string) []string {
+	return file.ByAge(dir, func(name string) bool { return verdictName.MatchString(name) || git.StateTemp(name) })
+}
+
+func (v *verdicts) put(key string, found verdict) {
+	if len(v.all) < maxVerdicts && !strings.ContainsFunc(found.path, unicode.IsControl) {
+		v.all[key], v.changed = found, true
+	}
+}
+
+// save keeps what is new. That it could not be kept costs the next command time, and nothing else.
+func (v *verdicts) save(repo *git.Repo) {
+	if !v.changed || v.file == "" {
+		return
+	}
+	v.changed = false
+	keys := make([]string, 0, len(v.all))
+	for key := range v.all {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	var b strings.Builder
+	for _, key := range keys {
+		found := v.all[key]
+		blob := found.blob
+		if blob == "" {
+			blob = "-"
+		}
+		fmt.Fprintf(&b, "%s %c %s %s\n", key, found.letter, blob, found.path)
+	}
+	text := b.String()
+	name := verdictDir + "/" + filepath.Base(v.file) // not durable: a torn file is passed over
+	if repo.WriteState(name, []byte(verdictMagic+text+checksumLine(text)), false) != nil {
+		return
+	}
+	for i, file := range verdictsByAge(filepath.Dir(v.file)) {
+		if i >= verdictFiles {
+			os.Remove(file)
+		}
+	}
+}

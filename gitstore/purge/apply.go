@@ -1,0 +1,155 @@
+package purge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/redact"
+)
+
+func id(r git.Ref) gitstore.ID { return gitstore.ID(r.ID) }
+
+// Done is a purge whose rewritten histories are durable. Finish ends it.
+type Done struct {
+	Complete bool                        // every ref was moved
+	New      map[gitstore.ID]gitstore.ID // every commit, once refs were to be moved: what took its place, or itself
+	Records  []string                    // ids of the records that were left
+	Notes    []string                    // what a person should know of the commits that were made, a sentence each
+
+	c        *Clone
+	plan     *Plan
+	rw       *gitstore.Rewriting // closed: its maps of ids
+	followed bool                // it was somebody else's, and their remote is rid of it
+}
+
+// Apply takes a target out, under the lock. New objects come first, then what lies in the
+// state folder, then ref after ref, the branch last: whenever it is interrupted, each ref is at its old history
+// or at its new one, and the same purge again does the rest. Done.Finish has to follow whenever a Done
+// is returned, with an error or without. The reason is the body of the commits that leave records.
+func (c *Clone) Apply(ctx context.Context, t Target, reason string) (*Done, error) {
+	return c.apply(ctx, t, nil, reason)
+}
+
+// apply honours more records of others too. extra are histories to rewrite that no ref reaches.
+func (c *Clone) apply(ctx context.Context, t Target, more []record.Purge, reason string, extra ...gitstore.ID) (*Done, error) {
+	ctx, unlock, err := c.Memory.Lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	p, err := c.plan(ctx, t, more) // again: others may have written since it was shown
+	if err != nil {
+		return nil, err
+	}
+	rw, err := c.rewriting(ctx, p, extra...)
+	if err != nil {
+		return nil, err
+	}
+	defer rw.Close()
+	if err := c.keepsConfig(ctx, p); err != nil {
+		return nil, err
+	}
+	if err := rw.Save(ctx); err != nil {
+		return nil, err
+	}
+	old := make([]string, len(rw.Gone))
+	for i := range rw.Gone {
+		old[i] = string(rw.Gone[i])
+	}
+	if _, err := c.restOf(old); err != nil {
+		return nil, err
+	}
+	d := &Done{c: c, plan: p, rw: rw}
+	return d, d.apply(ctx, reason)
+}
+
+// apply changes the state folder and the refs. After an error some of them may be changed.
+func (d *Done) apply(ctx context.Context, reason string) error {
+	c, p := d.c, d.plan
+	if err := c.cleanState(ctx, p); err != nil {
+		return err
+	}
+	if err := c.dropUnjudged(ctx); err != nil {
+		return err
+	}
+	d.New = d.rw.New
+	for _, s := range p.shelves {
+		for _, r := range s.refs {
+			if slices.Contains(p.loops, r.Name) {
+				if err := gitstore.Open(c.Repo, r.Name).Discard(ctx); err != nil {
+					return err
+				}
+				continue
+			}
+			var purges []record.Purge
+			if r.Name == s.store && !s.purge.Empty() {
+				s.purge.Time = c.Now()
+				purges = record.NewPurges(s.purge)
+			}
+			if err := d.replaceRef(ctx, r, purges, reason); err != nil {
+				return err
+			}
+		}
+	}
+	d.Complete = true
+	return errors.Join(d.rw.Release(ctx), c.cleanState(ctx, &Plan{})) // a reader may have made the cache meanwhile
+}
+
+// keepsConfig refuses a purge after which the branch would have no settings: a record of others may name them.
+func (c *Clone) keepsConfig(ctx context.Context, p *Plan) error {
+	tip, err := c.Memory.Tip(ctx)
+	if errors.Is(err, gitstore.ErrNoStore) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := p.Check(); err != nil {
+		return err
+	}
+	return c.Book.ViewAt(ctx, string(tip), func(v *record.View) error {
+		blob, err := v.ConfigBlob()
+		if err != nil || blob == "" {
+			return err
+		}
+		if p.omit.Blobs[blob] || p.omit.Path != nil && p.omit.Path("reverie.toml") {
+			return &Refused{Why: NamesSettings}
+		}
+		return nil
+	})
+}
+
+// replaceRef moves one ref to its new history, with the records on top, and forgets its log.
+func (d *Done) replaceRef(ctx context.Context, r git.Ref, purges []record.Purge, reason string) error {
+	store := gitstore.Open(d.c.Repo, r.Name)
+	files := map[string]redact.Redacted{}
+	for _, purge := range purges {
+		text, err := purge.Format()
+		if err != nil {
+			return fmt.Errorf("purge record %s %w", purge.ID, err)
+		}
+		files[purge.Path()], _ = (*redact.Scanner)(nil).Text(string(text)) // hashes look like keys to more than that
+		if files[purge.Path()].String() != string(text) {
+			return fmt.Errorf("purge record %s: the scanner would change it", purge.ID)
+		}
+		d.Records = append(d.Records, purge.ID)
+	}
+	commit := gitstore.Commit{Subject: "purge: remove what must not be kept", Body: reason, Scanner: d.c.Scanner,
+		Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "purge"}}}
+	res, err := store.Replace(ctx, d.rw, files, commit)
+	if err != nil {
+		return err
+	}
+	if res.Note != "" {
+		d.Notes = append(d.Notes, res.Note)
+	}
+	if d.plan.dirty[r.Name] && !res.Changed {
+		return d.c.Repo.ForgetReflog(ctx, r.Name)
+	}
+	return nil
+}

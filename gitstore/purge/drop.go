@@ -1,0 +1,88 @@
+package purge
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/internal/git"
+)
+
+// dropOld removes the loose objects among rest that nothing reaches. reached are those that something does, left
+// those that are still here, in packs or because none was removed; later is why. Objects may get a ref
+// at any time by git itself, as at the end of a fetch that found them here and did not ask for them: so nothing is
+// removed while git is at work, or when a ref moved since what reaches them was listed.
+func (c *Clone) dropOld(ctx context.Context, rest []string) (reached map[string]bool, left []string, later *Left, err error) {
+	set := map[string]bool{}
+	for _, id := range rest {
+		set[id] = true
+	}
+	if file := c.gitAtWork(); file != "" {
+		return nil, rest, &Left{Place: WhileGitWorks, Name: file}, nil
+	}
+	before, err := c.Repo.Refs(ctx)
+	if err != nil {
+		return nil, rest, nil, err
+	}
+	if reached, err = c.Repo.Reachable(ctx, set); err != nil {
+		return nil, rest, &Left{Place: WhileGitFails, Name: err.Error()}, nil
+	}
+	now, err := c.Repo.Refs(ctx)
+	if err != nil {
+		return nil, rest, nil, err
+	}
+	if c.gitAtWork() != "" || !slices.Equal(before, now) {
+		return reached, rest, &Left{Place: WhileRefsMove}, nil
+	}
+	left, err = c.Repo.DropLoose(ctx, slices.DeleteFunc(slices.Clone(rest), func(id string) bool { return reached[id] }))
+	if err != nil {
+		return reached, left, nil, err
+	}
+	return reached, left, nil, c.stillWhole(ctx, before)
+}
+
+// stillWhole returns an error if a ref that came after others were listed lacks objects.
+func (c *Clone) stillWhole(ctx context.Context, before []git.Ref) error {
+	now, err := c.Repo.Refs(ctx)
+	for _, r := range now {
+		if !slices.Contains(before, r) && !c.Repo.Whole(ctx, r.ID) {
+			err = errors.Join(err, &Refused{Why: CameMeanwhile, Name: r.Name})
+		}
+	}
+	return err
+}
+
+// atWork is how old a file may be by which git shows that it is at work; older ones were left by a process that died.
+const atWork = time.Minute
+
+// gitAtWork names a file of the repository that says that some git process is writing there, or "".
+func (c *Clone) gitAtWork() (found string) {
+	root := c.Repo.CommonDir
+	objects := filepath.Join(root, "objects")
+	filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil
+		}
+		name := d.Name()
+		rel, _ := filepath.Rel(root, path)
+		working := strings.HasSuffix(name, ".lock") || strings.HasPrefix(name, "tmp_pack_") || strings.HasPrefix(name, "tmp_idx_") ||
+			filepath.Dir(path) == objects && strings.Contains(name, "incoming")
+		if working {
+			if info, err := d.Info(); err == nil && time.Since(info.ModTime()) < atWork {
+				found = filepath.ToSlash(rel)
+				return fs.SkipAll
+			}
+		}
+		switch {
+		case !d.IsDir():
+		case path == c.State.Dir, rel == "logs", rel == "hooks", rel == "modules", filepath.Dir(path) == objects && len(name) == 2:
+			return fs.SkipDir
+		}
+		return nil
+	})
+	return found
+}

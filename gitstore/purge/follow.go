@@ -1,0 +1,185 @@
+package purge
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
+)
+
+// Follow is what this clone has to do because of a history that was fetched from a remote, before that is merged.
+type Follow struct {
+	Records int // that theirs has and ours lacks; 0: theirs holds what was purged here
+
+	c       *Clone
+	theirs  gitstore.ID
+	target  Target
+	records []record.Purge // that count for both
+	plan    *Plan          // nil without Records
+}
+
+// Follow makes two histories meetable of which one was purged: it is called with what was fetched from
+// a remote, before that is merged into a store. It returns nil where theirs may be merged as it is. Without any
+// record on either side that is so, for the cost of a look at two trees.
+//
+// If theirs has purge records that ours lacks, the same is to be taken out of all our refs, and out of the state
+// folder, which a person has to agree to where Find finds something. Our own commits are then on top of the same new
+// history. If theirs holds what was purged here, it is to be merged without it.
+func (c *Clone) Follow(ctx context.Context, s *gitstore.Store, theirs gitstore.ID) (*Follow, error) {
+	ours, err := s.Tip(ctx)
+	if errors.Is(err, gitstore.ErrNoStore) {
+		return nil, nil // nothing here to be rewritten, and what comes is adopted as it is
+	}
+	if err != nil {
+		return nil, err
+	}
+	known, err := c.Book.PurgesAt(ctx, ours)
+	if err != nil {
+		return nil, err
+	}
+	came, err := c.Book.PurgesAt(ctx, theirs)
+	if err != nil {
+		return nil, err
+	}
+	fresh := slices.DeleteFunc(slices.Clone(came), func(p record.Purge) bool {
+		return slices.ContainsFunc(known, func(k record.Purge) bool { return k.ID == p.ID })
+	})
+	f := &Follow{Records: len(fresh), c: c, theirs: theirs, records: known}
+	if len(fresh) == 0 {
+		holds, err := c.holds(ctx, theirs, ours, known)
+		if err != nil || !holds {
+			return nil, err
+		}
+		return f, nil
+	}
+	f.records = append(slices.Clone(known), came...)
+	if f.target, err = c.purgedTexts(ctx, fresh, theirs); err != nil {
+		return nil, err
+	}
+	if f.plan, err = c.plan(ctx, f.target, f.records); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// holds reports whether theirs holds what some records name.
+func (c *Clone) holds(ctx context.Context, theirs, ours gitstore.ID, known []record.Purge) (bool, error) {
+	if len(known) == 0 {
+		return false, nil
+	}
+	rw, err := gitstore.Rewrite(ctx, c.Repo, []gitstore.ID{theirs}, []gitstore.ID{ours}, record.Omit(known...))
+	if err != nil {
+		return false, err
+	}
+	rw.Close()
+	to := rw.New[theirs]
+	return to != "" && to != theirs, nil
+}
+
+// Find works out what goes here, where there are Records.
+func (f *Follow) Find(ctx context.Context) (Found, error) { return f.plan.Find(ctx) }
+
+// Statements are the memories that are here now and of which something goes, where there are Records.
+func (f *Follow) Statements(ctx context.Context) (gone []record.Memory, err error) {
+	err = f.c.Book.View(ctx, func(v *record.View) error {
+		for _, m := range v.Memories() {
+			if f.plan.memories[m.ID] > 0 {
+				gone = append(gone, m)
+			}
+		}
+		return nil
+	})
+	return gone, err
+}
+
+// Apply does it, as Clone.Apply does: also the refs that a fetch filled are rewritten. What may be merged in the place of
+// theirs is, once it is complete, Done.New[theirs]. If that differs from theirs it may be merged, but not pushed,
+// because for the remote it is no fast-forward: a person replaces the remote's branch by Push, and has to be told so.
+func (f *Follow) Apply(ctx context.Context) (*Done, error) {
+	d, err := f.c.apply(ctx, f.target, f.records, "", f.theirs)
+	if d != nil {
+		d.followed = f.Records > 0
+	}
+	return d, err
+}
+
+// purgedTexts is a target of the words that stood in what others purged, as far as this clone has them: to
+// be looked for where only this clone can look. Words that memories still say are not among them.
+func (c *Clone) purgedTexts(ctx context.Context, fresh []record.Purge, theirs gitstore.ID) (Target, error) {
+	omit := record.Omit(fresh...)
+	shelves, err := c.ours(ctx)
+	if err != nil {
+		return Target{}, err
+	}
+	files := map[gitstore.ID]string{}
+	for _, s := range shelves {
+		err := gitstore.Survey(ctx, c.Repo, s.tips(), func(at string, id gitstore.ID) {
+			if omit.Blobs[id] || omit.Path != nil && omit.Path(at) {
+				files[id] = at
+			}
+		}, func(gitstore.ID, string, string) {})
+		if err != nil {
+			return Target{}, err
+		}
+	}
+	lines := map[string]bool{}
+	err = readBlobs(ctx, c.Repo, files, func(at string, _ gitstore.ID, data []byte) {
+		for _, line := range purgedLines(at, data) {
+			lines[line] = true
+		}
+	})
+	if err != nil || len(lines) == 0 {
+		return Target{}, err
+	}
+	kept := map[gitstore.ID]string{}
+	err = c.Memory.ViewAt(ctx, string(theirs), func(t *gitstore.Tree) error {
+		return t.Walk("", func(at string, id gitstore.ID) error {
+			kept[id] = at
+			return nil
+		})
+	})
+	var odd gitstore.EntryErrors
+	if err != nil && !errors.As(err, &odd) {
+		return Target{}, err
+	}
+	err = readBlobs(ctx, c.Repo, kept, func(at string, _ gitstore.ID, data []byte) {
+		for _, line := range purgedLines(at, data) {
+			delete(lines, line)
+		}
+	})
+	t := Target{local: true}
+	for line := range lines {
+		t.texts = append(t.texts, line)
+	}
+	slices.Sort(t.texts)
+	t.prepare()
+	return t, err
+}
+
+// purgedLines are the statements of a record, and its bodies, each as a whole: one line of a body may stand in
+// any session, and says little by itself.
+func purgedLines(at string, data []byte) []string {
+	const something = 16 // bytes
+	var all []string
+	if m, err := record.ParseMemory(at, data); err == nil {
+		for _, v := range m.Texts() {
+			all = append(all, v.Text, v.Body)
+		}
+	} else if r, err := record.ParseReflection(at, data); err == nil {
+		for _, c := range r.Candidates {
+			all = append(all, c.Text, c.Body)
+		}
+	} else if strings.HasSuffix(at, ".md") || strings.HasSuffix(at, ".txt") {
+		all = []string{string(data)}
+	}
+	var out []string
+	for _, text := range all {
+		if text = strings.TrimSpace(text); len(text) >= something {
+			out = append(out, text)
+		}
+	}
+	return out
+}

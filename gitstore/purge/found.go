@@ -1,0 +1,80 @@
+package purge
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Found is what would go, by number and id, never by its words.
+type Found struct {
+	Memories []Versions
+	Files    map[string]int // contents that go, by their folder in a store; "other" for those in none
+	Messages int            // of commits
+	Commits  int            // that get new ids
+	Refs     []string       // that are rewritten, or whose logs are forgotten
+	Loops    []string       // whose records go whole
+	Sessions []string       // paths in the state folder, with slashes
+	State    []string       // paths of other files there that are cleaned or removed
+	Left     []Left         // what else holds it, and stays
+	Nothing  bool           // there is nothing of ours to be changed, and no settings to be edited
+}
+
+// Versions is how many versions of a memory go.
+type Versions struct {
+	ID string
+	N  int
+}
+
+// Find works out what a plan comes to.
+func (p *Plan) Find(ctx context.Context) (Found, error) {
+	f := Found{Files: map[string]int{}}
+	rw, err := p.c.rewriting(ctx, p)
+	if err != nil {
+		return f, err
+	}
+	defer rw.Close()
+	for _, id := range slices.Sorted(maps.Keys(p.memories)) {
+		f.Memories = append(f.Memories, Versions{id, p.memories[id]})
+	}
+	for top, ids := range p.kinds {
+		f.Files[top] = len(ids)
+	}
+	f.Messages = len(p.messages)
+	for old, new := range rw.New {
+		if old != new {
+			f.Commits++
+		}
+	}
+	for _, s := range p.shelves {
+		for _, r := range s.refs {
+			if to := rw.New[id(r)]; to != "" && string(to) != r.ID || p.dirty[r.Name] {
+				f.Refs = append(f.Refs, r.Name)
+			}
+		}
+	}
+	for _, file := range p.state {
+		switch file.kind {
+		case Settings:
+			f.Left = append(f.Left, Left{Place: InSettings, Name: file.path})
+		case Session:
+			f.Sessions = append(f.Sessions, file.path)
+		default:
+			f.State = append(f.State, file.path)
+		}
+	}
+	for _, name := range p.loops {
+		f.Loops = append(f.Loops, strings.TrimPrefix(name, p.c.Loops.Records))
+	}
+	made, err := p.c.leftInLoops(ctx, p)
+	if err != nil {
+		return f, err
+	}
+	f.Left = append(f.Left, made...)
+	for _, m := range slices.Sorted(maps.Keys(p.also)) {
+		f.Left = append(f.Left, Left{Place: InMemory, Name: m})
+	}
+	f.Nothing = len(p.kinds)+len(p.messages)+len(p.dirty)+len(p.state) == 0
+	return f, nil
+}

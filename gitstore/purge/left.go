@@ -1,0 +1,306 @@
+package purge
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/internal/git"
+)
+
+// Left is a place that is not ours, or not ours alone, and may still hold what went.
+type Left struct {
+	Place    Place
+	Name     string // as Place says
+	Of       string
+	Count    int
+	Followed bool // of InRef: the purge was followed, so the remote has let it go already
+}
+
+// Place is a kind of such places.
+type Place string
+
+const (
+	InSettings     Place = "settings"      // of this clone: the file Name of the state folder
+	InMemory       Place = "memory"        // Name, which says the same in its text
+	InLoopRef      Place = "loop ref"      // Name, what the loop Of made
+	InLoopBranch   Place = "loop branch"   // Name
+	InLoopFiles    Place = "loop files"    // the folder Name of the loop Of
+	InRef          Place = "ref"           // Name, of the user's
+	InLog          Place = "log"           // the reflog of the ref Name
+	InWorkTree     Place = "work tree"     // the folder Name, with the branch checked out, and its index
+	InUnknown      Place = "unknown"       // an index, a stash or a log of the user's; git does not say which
+	InPacks        Place = "packs"         // Count objects in packs, which nothing reaches
+	InReached      Place = "reached"       // objects that the places named before reach
+	InRefName      Place = "name of a ref" // Name, a ref of ours
+	InPeople       Place = "people"        // author or committer of Count commits
+	InAgents       Place = "agents"        // the file Name of the work tree
+	InRemote       Place = "remote"        // Name, if it was ever published there
+	Elsewhere      Place = "elsewhere"     // other clones, forges, backups
+	InProposal     Place = "proposal"      // the branch Name on the remote Of
+	InJournal      Place = "journal"       // on the remote Name, not published from here
+	InRemoteBranch Place = "remote branch" // the branch Name of the remote Of, which may hold it
+
+	// The old objects, none of which was removed:
+	WhileGitWorks Place = "while git works" // the file Name of the repository shows it
+	WhileGitFails Place = "while git fails" // to say what it still needs, with the error Name
+	WhileRefsMove Place = "while refs move"
+)
+
+// Finish removes the loose objects of the old history that nothing in the repository reaches, and says
+// what is left of it and where: also what it had found before an error. pushed is the remote that Push went to, if any.
+// It has to follow every Apply that returns a Done, with an error or without.
+func (d *Done) Finish(ctx context.Context, pushed string) (left []Left, err error) {
+	ctx, unlock, err := d.c.Memory.Lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	left = d.leftEverywhere(ctx, pushed)
+	names, unnamed := d.leftNames(ctx)
+	left = append(left, names...)
+	rest, err := d.c.restOf(nil)
+	if err != nil || len(rest) == 0 {
+		return left, errors.Join(unnamed, err)
+	}
+	reached, packed, later, err := d.c.dropOld(ctx, rest)
+	if err != nil {
+		return left, errors.Join(unnamed, err)
+	}
+	if later != nil {
+		refs, err := d.refsTo(ctx)
+		return append(append(left, *later), refs...), errors.Join(unnamed, err)
+	}
+	inside, err := d.leftInRepository(ctx, reached, packed)
+	left = append(left, inside...)
+	if err != nil || !d.Complete {
+		return left, errors.Join(unnamed, err)
+	}
+	return left, errors.Join(unnamed, d.c.forgetRest())
+}
+
+// leftInRepository names what of the user's still reaches the old history: refs, logs, indexes; and packs,
+// which only git gc makes anew.
+func (d *Done) leftInRepository(ctx context.Context, reached map[string]bool, packed []string) ([]Left, error) {
+	old := map[string]bool{}
+	for before, now := range d.rw.New {
+		if before != now && reached[string(before)] {
+			old[string(before)] = true
+		}
+	}
+	for _, ids := range d.plan.kinds {
+		for id := range ids {
+			if reached[id] {
+				old[id] = true
+			}
+		}
+	}
+	var left []Left
+	if len(old) > 0 {
+		refs, err := d.refsTo(ctx)
+		if err != nil {
+			return nil, err
+		}
+		left = append(left, refs...)
+		logs := d.logsTo()
+		for _, log := range logs {
+			if !slices.ContainsFunc(refs, func(r Left) bool { return r.Name == log }) { // whose log goes with it
+				left = append(left, Left{Place: InLog, Name: log})
+			}
+		}
+		trees, err := d.c.worktreesOn(ctx, d.c.Memory.Ref())
+		if err != nil {
+			return left, err
+		}
+		for _, dir := range trees {
+			left = append(left, Left{Place: InWorkTree, Name: dir})
+		}
+		if len(refs)+len(logs)+len(trees) == 0 {
+			left = append(left, Left{Place: InUnknown})
+		}
+	}
+	if len(packed) > 0 {
+		left = append(left, Left{Place: InPacks, Count: len(packed)})
+	} else if len(old) > 0 {
+		left = append(left, Left{Place: InReached})
+	}
+	return left, nil
+}
+
+// refsTo are the refs, not ours, whose histories hold commits that were replaced.
+func (d *Done) refsTo(ctx context.Context) ([]Left, error) {
+	args := []string{}
+	oldest := make([]string, len(d.rw.Oldest))
+	for i := range oldest {
+		oldest[i] = string(d.rw.Oldest[i])
+	}
+	have, err := d.c.Repo.Have(ctx, oldest) // what nothing reached is removed already
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range have {
+		args = append(args, "--contains="+id)
+		if len(args) == 100 {
+			break
+		}
+	}
+	if len(args) == 0 {
+		return nil, nil
+	}
+	refs, err := d.c.Repo.Refs(ctx, args...)
+	var out []Left
+	for _, r := range refs {
+		if r.Name != d.c.Memory.Ref() && !strings.HasPrefix(r.Name, ourRefs) {
+			out = append(out, Left{Place: InRef, Name: r.Name, Followed: d.followed})
+		}
+	}
+	return out, err
+}
+
+// logsTo returns the refs whose logs, not ours, name a commit that was replaced.
+func (d *Done) logsTo() []string {
+	var out []string
+	look := func(dir, prefix string) {
+		root := filepath.Join(dir, "logs")
+		filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+			if err != nil || !e.Type().IsRegular() {
+				return nil
+			}
+			name, _ := filepath.Rel(root, path)
+			name = filepath.ToSlash(name)
+			if name == d.c.Memory.Ref() || strings.HasPrefix(name, ourRefs) {
+				return nil
+			}
+			text, err := os.ReadFile(path)
+			if err == nil && namesReplaced(string(text), d.rw) {
+				out = append(out, prefix+name)
+			}
+			return nil
+		})
+	}
+	look(d.c.Repo.CommonDir, "")
+	trees, _ := os.ReadDir(filepath.Join(d.c.Repo.CommonDir, "worktrees"))
+	for _, t := range trees {
+		look(filepath.Join(d.c.Repo.CommonDir, "worktrees", t.Name()), "worktrees/"+t.Name()+"/")
+	}
+	slices.Sort(out)
+	return out
+}
+
+func namesReplaced(log string, rw *gitstore.Rewriting) bool {
+	for line := range strings.Lines(log) {
+		for i, word := range strings.Fields(line) {
+			if to, known := rw.New[gitstore.ID(word)]; i < 2 && known && to != gitstore.ID(word) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// worktreesOn lists the work trees that a branch is checked out in.
+func (c *Clone) worktreesOn(ctx context.Context, ref string) ([]string, error) {
+	out, err := c.Repo.Git(ctx, nil, "worktree", "list", "--porcelain")
+	if err != nil {
+		return nil, err
+	}
+	var dirs []string
+	dir := ""
+	for line := range strings.Lines(string(out)) {
+		line = strings.TrimSuffix(line, "\n")
+		if path, ok := strings.CutPrefix(line, "worktree "); ok {
+			dir = path
+		} else if line == "branch "+ref {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs, nil
+}
+
+// leftNames names what a rewriting keeps: the people who committed, and the names of refs.
+func (d *Done) leftNames(ctx context.Context) (left []Left, err error) {
+	p := d.plan
+	if p.local {
+		return nil, nil
+	}
+	names := []string{}
+	for _, s := range p.shelves {
+		for _, r := range s.refs {
+			if slices.Contains(p.loops, r.Name) {
+				continue // it is gone
+			}
+			names = append(names, r.Name)
+			if p.in([]byte(r.Name)) {
+				left = append(left, Left{Place: InRefName, Name: r.Name})
+			}
+		}
+	}
+	if len(names) == 0 {
+		return left, nil
+	}
+	out, err := d.c.Repo.Git(ctx, strings.NewReader(strings.Join(names, "\n")+"\n"), "log", "--no-show-signature", "--format=%an <%ae> %cn <%ce>", "--stdin")
+	if err != nil {
+		return left, err
+	}
+	n := 0
+	for line := range strings.Lines(string(out)) {
+		if p.in([]byte(strings.TrimSuffix(line, "\n"))) {
+			n++
+		}
+	}
+	if n > 0 {
+		left = append(left, Left{Place: InPeople, Count: n})
+	}
+	return left, nil
+}
+
+// leftEverywhere names the places that no command of ours can look into, or may change.
+func (d *Done) leftEverywhere(ctx context.Context, pushed string) (left []Left) {
+	c := d.c
+	if c.Repo.WorkTree != "" {
+		file := filepath.Join(c.Repo.WorkTree, filepath.FromSlash(c.Agents))
+		if data, err := os.ReadFile(file); err == nil && d.plan.in(data) {
+			left = append(left, Left{Place: InAgents, Name: c.Agents})
+		}
+	}
+	if len(d.rw.Gone) == 0 {
+		return left
+	}
+	for _, remote := range c.remotesWith(ctx) {
+		if remote != pushed {
+			left = append(left, Left{Place: InRemote, Name: remote})
+		}
+	}
+	return append(left, Left{Place: Elsewhere})
+}
+
+// remotesWith lists the remotes that a branch of ours was seen on.
+func (c *Clone) remotesWith(ctx context.Context) []string {
+	var out []string
+	refs, err := c.Repo.Refs(ctx, "refs/remotes/", ourRefs+"remotes/")
+	if err != nil {
+		return nil
+	}
+	branch := branch(c.Memory)
+	add := func(r git.Ref, prefix, suffix string) {
+		if rest, ok := strings.CutPrefix(r.Name, prefix); ok {
+			if remote, ok := strings.CutSuffix(rest, suffix); ok && !slices.Contains(out, remote) {
+				out = append(out, remote)
+			}
+		}
+	}
+	for _, r := range refs {
+		add(r, "refs/remotes/", "/"+branch)
+		add(r, ourRefs+"remotes/", "/memory")
+	}
+	for i := range out {
+		out[i] = strings.TrimSuffix(out[i], "/new")
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

@@ -1,0 +1,168 @@
+package purge
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
+)
+
+// lookout looks through the histories of one shelf for what a purge takes away.
+type lookout struct {
+	c      *Clone
+	p      *Plan         // what was found is counted there
+	s      *shelf        // and what the records have to name, here
+	before gitstore.Omit // what records name already
+
+	paths    map[gitstore.ID][]string // of each content
+	texts    map[string]bool          // the words themselves, as they were found
+	memories map[string]bool          // that go in all their versions
+	recorded bool                     // only what records name goes
+}
+
+// look reads everything once.
+func (l *lookout) look(ctx context.Context) error {
+	l.paths, l.texts, l.memories = map[gitstore.ID][]string{}, map[string]bool{}, map[string]bool{}
+	l.recorded = l.p.local && l.s.store == l.c.Memory.Ref()
+	for _, text := range l.p.texts {
+		l.texts[text] = true
+	}
+	files := map[gitstore.ID]string{}
+	type commit struct{ headers, message string }
+	var commits []commit
+	err := gitstore.Survey(ctx, l.c.Repo, l.s.tips(), func(at string, id gitstore.ID) {
+		files[id] = at
+		l.paths[id] = append(l.paths[id], at)
+	}, func(_ gitstore.ID, headers, message string) { commits = append(commits, commit{headers, message}) })
+	if err != nil {
+		return err
+	}
+	if err := readBlobs(ctx, l.c.Repo, files, l.content); err != nil {
+		return err
+	}
+	l.otherVersions()
+	said := slices.Collect(maps.Keys(l.texts))
+	for _, c := range commits {
+		if !l.recorded {
+			l.commit(c.headers, c.message, said)
+		}
+	}
+	l.findConfig(ctx)
+	return nil
+}
+
+// content judges a file by its bytes, at each of its paths.
+func (l *lookout) content(_ string, id gitstore.ID, data []byte) {
+	for _, at := range l.paths[id] {
+		m := record.MemoryOf(at)
+		_, err := record.ParsePurge(at, data)
+		switch {
+		case err == nil: // stays, whoever names it
+		case !l.recorded && l.p.inFile(at, data):
+			l.gone(at, id)
+			l.p.learnedFrom(at, data)
+			l.name(at, m, id, data)
+		case l.before.Blobs[id] || l.before.Path != nil && l.before.Path(at):
+			l.gone(at, id)
+		case l.p.memory != "" && m != "" && l.p.in(data):
+			l.p.also[m] = true
+		}
+	}
+}
+
+// name puts a file that goes into the record: by its content, and by the memory or the path where those tell it
+// too. A memory's path never changes: what it tells, every version tells.
+func (l *lookout) name(at, memory string, id gitstore.ID, data []byte) {
+	if l.p.memory != "" {
+		if memory != "" {
+			l.memories[memory] = true
+		} else {
+			l.s.purge.Blobs = append(l.s.purge.Blobs, string(id))
+		}
+		return
+	}
+	tells := l.p.inPath(at)
+	if l.p.wrote(at, data) {
+		l.s.purge.Blobs = append(l.s.purge.Blobs, string(id))
+		for _, text := range l.p.Target.found(at, data) {
+			l.texts[text] = true
+			tells = tells || record.SlugTells(at, text)
+		}
+	}
+	switch {
+	case tells && memory != "":
+		l.memories[memory] = true
+	case tells:
+		l.s.purge.Paths = append(l.s.purge.Paths, record.PathHash(at))
+	}
+}
+
+// otherVersions counts the versions of memories that go whole.
+func (l *lookout) otherVersions() {
+	for id, all := range l.paths {
+		for _, at := range all {
+			if l.memories[record.MemoryOf(at)] && !l.p.kinds[record.MemoryDir][string(id)] {
+				l.gone(at, id)
+			}
+		}
+	}
+	l.s.purge.Memories = slices.Sorted(maps.Keys(l.memories))
+}
+
+// gone counts a file that goes.
+func (l *lookout) gone(at string, id gitstore.ID) {
+	top, _, inside := strings.Cut(at, "/")
+	if m := record.MemoryOf(at); m != "" {
+		l.p.memories[m]++
+	}
+	if !inside {
+		top = "other"
+	}
+	if l.p.kinds[top] == nil {
+		l.p.kinds[top] = map[string]bool{}
+	}
+	l.p.kinds[top][string(id)] = true
+}
+
+// commit judges the message of a commit.
+func (l *lookout) commit(headers, message string, said []string) {
+	hash := gitstore.MessageHash(message)
+	if message == gitstore.PurgedMessage || l.before.Messages[hash] {
+		return
+	}
+	if l.p.inMessage(ownWords(message), said) || l.p.in([]byte(headers)) {
+		l.s.purge.Messages = append(l.s.purge.Messages, hash)
+		l.p.messages[hash] = true
+	}
+}
+
+// findConfig notes whether the settings that are in force hold the text: a store is none without them.
+func (l *lookout) findConfig(ctx context.Context) {
+	for _, r := range l.s.refs {
+		if r.Name == l.c.Memory.Ref() {
+			_ = l.c.Book.ViewAt(ctx, r.ID, func(v *record.View) error {
+				text, err := v.Config()
+				l.p.config = err == nil && l.p.inFile("reverie.toml", text)
+				return nil
+			})
+		}
+	}
+}
+
+// learnedFrom notes the sessions that a reflection about a purged memory rests on.
+func (p *Plan) learnedFrom(at string, data []byte) {
+	if p.memory == "" {
+		return
+	}
+	if r, err := record.ParseReflection(at, data); err == nil {
+		p.sessions[r.Client+"/"+r.Session] = true
+	}
+	if o, err := record.ParseOperation(at, data); err == nil && o.Memory.ID == p.memory {
+		for _, s := range o.Sightings {
+			p.sessions[s.Client+"/"+s.Session] = true
+		}
+	}
+}

@@ -1,0 +1,49 @@
+package purge
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/remotes"
+)
+
+// proposedCommits are the commits of proposals that are open, as far as they are here: no ref of ours reaches them,
+// and they have the history that a purge rewrites.
+func (c *Clone) proposedCommits(ctx context.Context) (out []gitstore.ID) {
+	for _, known := range c.Remotes.Remotes {
+		for _, p := range known.Proposals {
+			for _, id := range slices.Compact([]gitstore.ID{p.Commit, p.Tip()}) {
+				if c.Repo.Whole(ctx, string(id)) {
+					out = append(out, id)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// DropProposals forgets the proposals that were made on a history that was rewritten, and names them: merged
+// as they are they would bring it back. What they said waits again, or is proposed anew by the next sync. rewrote is
+// Done.New. The caller holds the lock of git.Repo.LockSync.
+func DropProposals(all *remotes.File, rewrote map[gitstore.ID]gitstore.ID) (left []Left, err error) {
+	moved := func(id gitstore.ID) bool {
+		to, known := rewrote[id]
+		return known && to != id
+	}
+	for _, name := range slices.Sorted(maps.Keys(all.Remotes)) {
+		known := all.Remotes[name]
+		for _, p := range slices.Clone(known.Proposals) {
+			if !moved(p.Commit) && !moved(p.Base) && !moved(p.Tip()) && !moved(p.On()) {
+				continue
+			}
+			known.Drop(p.Branch)
+			left = append(left, Left{Place: InProposal, Name: p.Branch, Of: name})
+		}
+	}
+	if len(left) == 0 {
+		return nil, nil
+	}
+	return left, all.Save()
+}

@@ -1,0 +1,239 @@
+package purge
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/git"
+)
+
+// Pushed is what became of a remote.
+type Pushed struct {
+	Lanes []Lane
+	Left  []Left
+}
+
+// Lane is the memory branch or the journal of a remote that had it.
+type Lane struct {
+	Name     string   // "memory" or "journal"
+	Current  bool     // it was as it is here already
+	Replaced bool     // it held what was purged, and is as it is here now
+	Said     []string // what the server said, in lines
+}
+
+// pusher is a remote whose branches are to be replaced after a purge.
+type pusher struct {
+	c      *Clone
+	remote *git.Remote
+}
+
+// Push replaces the branch of a remote by ours, and the journal where it was published: each only if it
+// holds nothing, but for what was purged, that ours does not. What it returns tells also what was done before an error.
+// The caller holds the lock of git.Repo.LockSync.
+func (c *Clone) Push(ctx context.Context, remote *git.Remote) (Pushed, error) {
+	return (&pusher{c, remote}).push(ctx)
+}
+
+// fresh is the ref that a fetch of ours fills, before anything is made of what came.
+func (r *pusher) fresh(lane string) string {
+	return ourRefs + "remotes/" + r.remote.Name + "/new/" + lane
+}
+
+// seen is the ref that keeps what the remote was last seen to have.
+func (r *pusher) seen(lane string) string {
+	return ourRefs + "remotes/" + r.remote.Name + "/" + lane
+}
+
+func (r *pusher) push(ctx context.Context) (done Pushed, err error) {
+	lanes := []struct{ name, ref string }{{"memory", r.c.Memory.Ref()}, {"journal", r.c.Journal}}
+	there, err := r.remote.Refs(ctx, "refs/heads/reverie/", r.c.Memory.Ref(), r.c.Journal)
+	if err != nil {
+		return done, err
+	}
+	if done.Left, err = r.others(ctx, there.Refs); err != nil {
+		return done, err
+	}
+	for _, l := range lanes {
+		old := there.Refs[l.ref]
+		if old == "" {
+			continue
+		}
+		tip, err := r.c.Repo.ReadRef(ctx, l.ref)
+		if errors.Is(err, git.ErrNoRef) && l.name == "journal" {
+			continue // another clone's
+		}
+		if err != nil {
+			return done, err
+		}
+		if tip == old {
+			done.Lanes = append(done.Lanes, Lane{Name: l.name, Current: true})
+			continue
+		}
+		if l.name == "journal" && !r.c.Remotes.At(r.remote.Name).Agreed(l.name, r.remote.PushURL) {
+			done.Left = append(done.Left, Left{Place: InJournal, Name: r.remote.Name})
+			continue
+		}
+		lane, err := r.replace(ctx, l.name, l.ref, old, tip)
+		done.Lanes = append(done.Lanes, lane)
+		if err != nil {
+			return done, err
+		}
+	}
+	return done, nil
+}
+
+// others names the branches of the remote that look like proposals and may hold what was purged.
+func (r *pusher) others(ctx context.Context, there map[string]string) (left []Left, err error) {
+	tip, err := r.c.Memory.Tip(ctx)
+	if err != nil {
+		return nil, err
+	}
+	purges, err := r.c.Book.PurgesAt(ctx, tip)
+	if err != nil {
+		return nil, err
+	}
+	for _, ref := range slices.Sorted(maps.Keys(there)) {
+		branch, ok := strings.CutPrefix(ref, "refs/heads/")
+		if !ok || ref == r.c.Memory.Ref() {
+			continue
+		}
+		at := gitstore.ID(there[ref])
+		if r.c.Repo.Whole(ctx, string(at)) {
+			rw, err := gitstore.Rewrite(ctx, r.c.Repo, []gitstore.ID{at}, []gitstore.ID{tip}, record.Omit(purges...))
+			if err != nil {
+				return left, err
+			}
+			rw.Close()
+			if to := rw.New[at]; to == "" || to == at {
+				continue
+			}
+		}
+		left = append(left, Left{Place: InRemoteBranch, Name: branch, Of: r.remote.Name})
+	}
+	return left, nil
+}
+
+// replace overwrites one ref of the remote that is at old, where that holds what was purged.
+func (r *pusher) replace(ctx context.Context, name, ref, old, tip string) (Lane, error) {
+	lane := Lane{Name: name}
+	holds, err := r.mayReplace(ctx, name, ref, old, tip)
+	if err != nil || !holds {
+		return lane, err
+	}
+	pushed, said, err := r.remote.Overwrite(ctx, git.Update{Ref: ref, ID: tip, Old: old})
+	lane.Said = said
+	if err != nil {
+		return lane, err
+	}
+	switch pushed.Outcome {
+	case git.Moved, git.UpToDate:
+	case git.LostRace:
+		return lane, &Refused{Why: RemoteMoved, Name: r.remote.Name, Said: pushed.Reason}
+	default:
+		return lane, &Refused{Why: RemoteRefuses, Name: r.remote.Name, Lane: name, Said: pushed.Reason}
+	}
+	lane.Replaced = true
+	return lane, r.see(ctx, name, tip)
+}
+
+// see notes what the remote has now.
+func (r *pusher) see(ctx context.Context, lane, tip string) error {
+	ctx, unlock, err := r.c.Memory.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	now, err := r.c.Repo.ReadRef(ctx, r.seen(lane))
+	if errors.Is(err, git.ErrNoRef) || now == tip {
+		return nil
+	}
+	if err == nil {
+		err = r.c.Repo.MoveRef(ctx, r.seen(lane), tip, now, "reverie: purge pushed")
+	}
+	return err
+}
+
+// mayReplace reports whether the remote holds what was purged. If so it returns an error unless everything else that
+// the remote has is in ours.
+func (r *pusher) mayReplace(ctx context.Context, lane, ref, old, tip string) (holds bool, err error) {
+	fetched, err := r.bring(ctx, lane, ref, old)
+	if err != nil {
+		return false, err
+	}
+	purges, err := r.c.Book.PurgesAt(ctx, gitstore.ID(tip))
+	if err != nil {
+		return false, err
+	}
+	rw, err := gitstore.Rewrite(ctx, r.c.Repo, []gitstore.ID{gitstore.ID(old)}, []gitstore.ID{gitstore.ID(tip)}, record.Omit(purges...))
+	if err != nil {
+		return false, err
+	}
+	rw.Close()
+	now, beyond := rw.New[gitstore.ID(old)]
+	holds = beyond && now != gitstore.ID(old)
+	ours := !beyond
+	if beyond {
+		ours, err = r.reaches(ctx, tip, string(now))
+	}
+	if fetched {
+		err = errors.Join(err, r.letGo(ctx, lane, old, rw))
+	}
+	if err == nil && !ours {
+		err = &Refused{Why: RemoteAhead, Name: r.remote.Name}
+	}
+	return holds, err
+}
+
+func (r *pusher) reaches(ctx context.Context, tip, id string) (bool, error) {
+	have, err := r.c.Repo.Have(ctx, []string{id})
+	if err != nil || len(have) == 0 {
+		return false, err
+	}
+	return r.c.Repo.IsAncestor(ctx, id, tip)
+}
+
+// bring fetches what the remote has, if it is not here.
+func (r *pusher) bring(ctx context.Context, lane, ref, old string) (fetched bool, err error) {
+	if r.c.Repo.Whole(ctx, old) {
+		return false, nil
+	}
+	got, err := r.remote.Fetch(ctx, ref, r.fresh(lane))
+	if err == nil && got != old {
+		err = &Refused{Why: RemoteMovedEarly, Name: r.remote.Name}
+	}
+	return true, err
+}
+
+// letGo takes away again what was fetched only to be looked at.
+func (r *pusher) letGo(ctx context.Context, lane, old string, rw *gitstore.Rewriting) error {
+	ctx, unlock, err := r.c.Memory.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := r.c.Repo.DeleteRef(ctx, r.fresh(lane), old); err != nil {
+		return err
+	}
+	set := map[string]bool{}
+	var ids []string
+	for _, id := range rw.Gone {
+		set[string(id)], ids = true, append(ids, string(id))
+	}
+	reached, err := r.c.Repo.Reachable(ctx, set)
+	if err != nil {
+		return nil // left to git gc
+	}
+	var rest []string
+	for _, id := range ids {
+		if !reached[id] {
+			rest = append(rest, id)
+		}
+	}
+	_, err = r.c.Repo.DropLoose(ctx, rest)
+	return err
+}

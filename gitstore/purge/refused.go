@@ -1,0 +1,52 @@
+package purge
+
+import "fmt"
+
+// Refused is the error of a purge that a person has to decide about, or to make possible.
+type Refused struct {
+	Why  Why
+	Name string // of what Why speaks of
+	Lane string // the memory or the journal of a remote
+	Said string // what the server said
+	Err  error  // of NotWhole
+}
+
+// Why is the reason of a Refused.
+type Why int
+
+const (
+	HoldsSettings    Why = iota // reverie.toml as it is on the branch Name holds it, and no store is one without that file
+	NamesSettings               // so does a record that others made
+	LoopGoesOn                  // the record of the loop Name would go, and somebody carries the loop on
+	NotWhole                    // a history is cut off here; Err wraps gitstore.ErrShallow
+	CameMeanwhile               // the ref Name came while old objects were removed, and stands on them
+	RemoteMoved                 // the remote Name moved between the look at it and the push
+	RemoteMovedEarly            // the remote Name moved between the look at it and the fetch
+	RemoteRefuses               // the remote Name does not let its Lane be replaced
+	RemoteAhead                 // the remote Name has commits that are not here
+)
+
+func (r *Refused) Error() string {
+	switch r.Why {
+	case HoldsSettings:
+		return fmt.Sprintf("purge: reverie.toml on %s holds it, and no store is one without that file", r.Name)
+	case NamesSettings:
+		return "purge: a purge record names reverie.toml, without which the branch is no store"
+	case LoopGoesOn:
+		return fmt.Sprintf("purge: the plan of the loop %s holds it, and that goes on", r.Name)
+	case NotWhole:
+		return r.Err.Error()
+	case CameMeanwhile:
+		return "purge: " + r.Name + " came meanwhile, and stands on what was purged"
+	case RemoteMoved:
+		return fmt.Sprintf("purge: %s moved meanwhile (%s)", r.Name, r.Said)
+	case RemoteMovedEarly:
+		return fmt.Sprintf("purge: %s moved meanwhile", r.Name)
+	case RemoteRefuses:
+		return fmt.Sprintf("purge: %s refuses that its %s is replaced (%s)", r.Name, r.Lane, r.Said)
+	default:
+		return fmt.Sprintf("purge: %s has commits that are not here", r.Name)
+	}
+}
+
+func (r *Refused) Unwrap() error { return r.Err }

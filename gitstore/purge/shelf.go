@@ -1,0 +1,133 @@
+package purge
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/git"
+)
+
+// ourRefs is the folder of refs that are ours whatever their names.
+const ourRefs = "refs/reverie/"
+
+// shelf are refs whose histories are of one kind, and the record that a purge leaves on one of them.
+type shelf struct {
+	store string // the ref that carries the records; "" where no history is ever joined with another's
+	refs  []git.Ref
+	logs  []gitstore.ID // what the reflogs of refs, and proposals, name beside
+	purge record.Purge
+}
+
+// ours lists every ref of ours by the store whose history it has.
+func (c *Clone) ours(ctx context.Context) ([]*shelf, error) {
+	memory, journal, rest := &shelf{store: c.Memory.Ref()}, &shelf{store: c.Journal}, &shelf{}
+	refs, err := c.Repo.Refs(ctx, c.Memory.Ref(), ourRefs)
+	if err != nil {
+		return nil, err
+	}
+	kinds, err := c.Repo.Git(ctx, nil, "for-each-ref", "--format=%(objecttype) %(refname)", c.Memory.Ref(), ourRefs)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range refs {
+		if !strings.Contains("\n"+string(kinds), "\ncommit "+r.Name+"\n") {
+			continue // no history; another program's, in our folder
+		}
+		if unjudged(r.Name) {
+			continue
+		}
+		to := rest
+		switch {
+		case r.Name == c.Memory.Ref(), strings.HasPrefix(r.Name, ourRefs+"backup/"), strings.HasPrefix(r.Name, ourRefs+"remotes/") && strings.HasSuffix(r.Name, "/memory"),
+			strings.HasPrefix(r.Name, ourRefs+"proposal"):
+			to = memory
+		case r.Name == c.Journal, strings.HasPrefix(r.Name, ourRefs+"remotes/") && strings.HasSuffix(r.Name, "/journal"):
+			to = journal
+		}
+		to.refs = append(to.refs, r)
+	}
+	// The branch last: what an interrupted purge of a memory needs to know stands there.
+	shelves := []*shelf{rest, journal, memory}
+	for _, s := range shelves {
+		slices.SortStableFunc(s.refs, func(a, b git.Ref) int {
+			switch {
+			case a.Name == s.store:
+				return 1
+			case b.Name == s.store:
+				return -1
+			}
+			return 0
+		})
+	}
+	return shelves, nil
+}
+
+// unjudged reports whether a ref is where a fetch of ours puts what a remote has before anything is made of it. It
+// may hold anything, so nobody looks through it; a purge removes it, and the next fetch fills it again.
+func unjudged(name string) bool {
+	rest, ok := strings.CutPrefix(name, ourRefs+"remotes/")
+	return ok && strings.Contains(rest, "/new/")
+}
+
+// dropUnjudged removes such refs.
+func (c *Clone) dropUnjudged(ctx context.Context) error {
+	refs, err := c.Repo.Refs(ctx, ourRefs+"remotes/")
+	if err != nil {
+		return err
+	}
+	for _, r := range refs {
+		if unjudged(r.Name) {
+			if err := c.Repo.DeleteRef(ctx, r.Name, r.ID); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// tips are the histories of the refs, and those that their logs lead to.
+func (s *shelf) tips() []gitstore.ID {
+	out := slices.Clone(s.logs)
+	for _, r := range s.refs {
+		out = append(out, gitstore.ID(r.ID))
+	}
+	return out
+}
+
+// readBlobs reads files by their ids. One that is too large for a file of ours is passed over.
+func readBlobs(ctx context.Context, repo *git.Repo, files map[gitstore.ID]string, fn func(at string, id gitstore.ID, data []byte)) error {
+	var ids []string
+	for id := range files {
+		ids = append(ids, string(id))
+	}
+	slices.Sort(ids)
+	objects := repo.Objects()
+	defer objects.Close()
+	read := map[string]bool{}
+	one := func(_ int, o git.Object) error {
+		if !read[o.ID] {
+			read[o.ID] = true
+			fn(files[gitstore.ID(o.ID)], gitstore.ID(o.ID), o.Data)
+		}
+		return nil
+	}
+	err := objects.ReadAll(ctx, ids, one)
+	if !errors.Is(err, git.ErrTooLarge) {
+		return err
+	}
+	for _, id := range ids {
+		o, err := objects.Read(ctx, id)
+		if errors.Is(err, git.ErrTooLarge) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		one(0, o)
+	}
+	return nil
+}

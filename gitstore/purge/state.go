@@ -1,0 +1,184 @@
+package purge
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/reverie-memory/reverie/gitstore/remotes"
+	"github.com/reverie-memory/reverie/internal/file"
+)
+
+// forgetRest ends a purge: everything of it was seen through.
+func (c *Clone) forgetRest() error {
+	err := os.Remove(filepath.Join(c.State.Dir, restFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// maxRest is how much of restFile is read, in bytes.
+const maxRest = 64 << 20
+
+// restFile is the file of the state folder with the ids of objects that a purge replaced, until their
+// loose files are removed.
+const restFile = "purging"
+
+// stateFile is a file of the state folder that holds what goes.
+type stateFile struct {
+	path string // relative to the folder, with slashes
+	kind Kind   // Plain only for text
+}
+
+// cacheFile is the cache of a record.Book.
+const cacheFile = "cache"
+
+// lookState finds the files of the state folder that hold what goes. A session is removed whole: it is raw
+// material, and says a thing in many ways. So is an original, which its name binds to its bytes.
+func (c *Clone) lookState(p *Plan) ([]stateFile, error) {
+	var out []stateFile
+	learned := map[string]bool{}
+	for name := range p.sessions {
+		client, id, _ := strings.Cut(name, "/")
+		learned[c.State.Session(client, id)] = true
+	}
+	err := filepath.WalkDir(c.State.Dir, func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(c.State.Dir, path)
+		if err != nil {
+			return err
+		}
+		rel = filepath.ToSlash(rel)
+		kind := c.State.Kind(rel)
+		switch {
+		case d.IsDir() && kind == Passed:
+			return fs.SkipDir
+		case !d.Type().IsRegular() || kind == Passed:
+			return nil
+		case rel == "lock" || rel == markFile || rel == restFile || rel == remotes.Name || strings.HasSuffix(rel, ".lock"):
+			return nil // ids, names of refs, a person's decisions
+		}
+		data, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		holds := p.in(data)
+		if kind == Session || kind == Note {
+			holds = holds && slices.ContainsFunc(jsonWords(data, ownKeys), func(s string) bool { return p.in([]byte(s)) })
+		}
+		switch {
+		case kind == Session && learned[rel]:
+			out = append(out, stateFile{rel, kind})
+		case !holds:
+		case kind == Plain && !utf8.Valid(data):
+			out = append(out, stateFile{rel, Whole})
+		default:
+			out = append(out, stateFile{rel, kind})
+		}
+		return nil
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return out, err
+}
+
+// markFile is the file of the state folder whose text every purge changes, when it begins and when it ends.
+const markFile = "purges"
+
+// Mark is a text that no other state of the purges has: who reads what a purge may take, thinks about it for a while and
+// writes, looks whether it is still the same. dir is the state folder.
+func Mark(dir string) string {
+	text, _ := file.Read(filepath.Join(dir, markFile), 1<<10)
+	return string(text)
+}
+
+// Since is an error if a purge came since the mark: what was read then may be what went.
+func Since(dir, mark string) error {
+	if Mark(dir) != mark {
+		return errors.New("there was a purge meanwhile; nothing was kept: do it again")
+	}
+	return nil
+}
+
+// cleanState takes what goes out of the state folder. The cache and what State.Drop knows go in any case.
+func (c *Clone) cleanState(ctx context.Context, p *Plan) error {
+	if err := c.Repo.WriteState(markFile, []byte(rand.Text()), true); err != nil {
+		return err
+	}
+	if err := c.State.Drop(ctx); err != nil {
+		return err
+	}
+	files := append(slices.Clone(p.state), stateFile{cacheFile, Whole})
+	files = append(files, c.writtenSince(p)...)
+	for _, f := range files {
+		path := filepath.Join(c.State.Dir, filepath.FromSlash(f.path))
+		switch f.kind {
+		case Whole, Session, Note:
+			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		case Plain:
+			data, err := os.ReadFile(path)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if left := p.without(data); err == nil && (len(left) == 0 || json.Valid(data)) {
+				err = os.Remove(path)
+			} else if err == nil {
+				err = file.Replace(path, left, 0o600, true)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// writtenSince are the files right in the state folder that are made again and hold what goes: they may have been
+// written since the plan was made.
+func (c *Clone) writtenSince(p *Plan) (out []stateFile) {
+	all, _ := os.ReadDir(c.State.Dir)
+	for _, f := range all {
+		if !f.Type().IsRegular() || c.State.Kind(f.Name()) != Whole {
+			continue
+		}
+		if data, err := os.ReadFile(filepath.Join(c.State.Dir, f.Name())); err == nil && p.in(data) {
+			out = append(out, stateFile{f.Name(), Whole})
+		}
+	}
+	return out
+}
+
+// restOf reads the ids that an earlier purge could not see through, and adds those of this one, durably.
+func (c *Clone) restOf(ids []string) ([]string, error) {
+	path := filepath.Join(c.State.Dir, restFile)
+	text, err := file.Read(path, maxRest)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	all := append(strings.Fields(string(text)), ids...)
+	slices.Sort(all)
+	all = slices.Compact(all)
+	if len(all) == 0 {
+		return nil, nil
+	}
+	return all, c.Repo.WriteState(restFile, []byte(strings.Join(all, "\n")+"\n"), true)
+}

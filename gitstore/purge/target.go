@@ -1,0 +1,255 @@
+package purge
+
+import (
+	"bytes"
+	"encoding/json"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/pattern"
+)
+
+// Target is what a purge takes away: a text, wherever it stands, or a memory and what is about it.
+type Target struct {
+	memory string            // id; empty for a text
+	texts  []string          // literal; of a memory, its statements
+	re     *regexp.Regexp    // instead of texts
+	local  bool              // the branch is left to the purge records: only what is this clone's alone is looked through
+	forms  [][]byte          // texts as they may stand in a file
+	first  map[string]string // files that every store begins with
+}
+
+// Text is a target of one text, as it is.
+func Text(text string) Target { return Target{texts: []string{text}}.prepared() }
+
+// Expression is a target of the texts that match. It must not match the empty text.
+func Expression(re *regexp.Regexp) Target { return Target{re: re} }
+
+// Memory is a target of a memory by its whole id, and of its statements where they stand as a whole.
+func Memory(id string) Target { return Target{memory: id} }
+
+// purgedText stands where a text was taken out of a file that stays.
+const purgedText = "[purged]"
+
+// telling is the length, in bytes, from which a statement, or the beginning of a text, is looked for in
+// other files: shorter ones stand everywhere.
+const telling = 8
+
+func (t Target) prepared() Target {
+	t.prepare()
+	return t
+}
+
+// prepare fills forms: a text stands in JSON, in TOML and in JSON inside JSON with its quotes escaped.
+func (t *Target) prepare() {
+	t.forms = nil
+	known := map[string]bool{}
+	for _, text := range t.texts {
+		if text == "" || t.memory != "" && len(text) < telling {
+			continue
+		}
+		once, html := quoted(text, false), quoted(text, true)
+		for _, form := range []string{text, once, html, quoted(once, false), quoted(html, true)} {
+			if !known[form] {
+				known[form] = true
+				t.forms = append(t.forms, []byte(form))
+			}
+		}
+	}
+	slices.SortStableFunc(t.forms, func(a, b []byte) int { return len(b) - len(a) }) // the longest is taken out first
+}
+
+func quoted(s string, html bool) string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(html)
+	enc.Encode(s)
+	return strings.TrimSuffix(strings.TrimPrefix(strings.TrimSuffix(b.String(), "\n"), `"`), `"`)
+}
+
+// in reports whether bytes hold the text, as it is or escaped.
+func (t *Target) in(data []byte) bool {
+	for _, form := range t.forms {
+		if bytes.Contains(data, form) {
+			return true
+		}
+	}
+	if t.re == nil {
+		return false
+	}
+	found := t.re.Match(data)
+	if !found {
+		eachJSONText(data, func(s string) { found = found || t.re.MatchString(s) })
+	}
+	return found
+}
+
+// found returns the texts themselves that stand in a file which holds them.
+func (t *Target) found(at string, data []byte) (out []string) {
+	if t.re == nil {
+		return t.texts
+	}
+	const enough = 100
+	for _, word := range wordsOf(at, data, t.first) {
+		out = append(out, t.re.FindAllString(word, enough)...)
+		eachJSONText([]byte(word), func(s string) { out = append(out, t.re.FindAllString(s, enough)...) })
+	}
+	return out
+}
+
+// without is a text file with purgedText in place of what it holds. A line in which it cannot be
+// replaced goes whole, and so does every line that is JSON: there it might be a key, or part of a word of ours.
+func (t *Target) without(data []byte) []byte {
+	var out []byte
+	for line := range bytes.Lines(data) {
+		if !t.in(line) {
+			out = append(out, line...)
+			continue
+		}
+		if json.Valid(line) {
+			continue
+		}
+		for _, form := range t.forms {
+			line = bytes.ReplaceAll(line, form, []byte(purgedText))
+		}
+		if t.re != nil {
+			line = t.re.ReplaceAllLiteral(line, []byte(purgedText))
+		}
+		if !t.in(line) {
+			out = append(out, line...)
+		}
+	}
+	if t.in(out) {
+		return nil // it runs over several lines
+	}
+	return out
+}
+
+// eachJSONText calls fn for every string in text that is JSON, one document a line or in all.
+func eachJSONText(data []byte, fn func(string)) {
+	if trimmed := bytes.TrimLeft(data, " \t\r\n"); len(trimmed) == 0 || trimmed[0] != '{' && trimmed[0] != '[' {
+		return
+	}
+	in := json.NewDecoder(bytes.NewReader(data))
+	for {
+		token, err := in.Token()
+		if err != nil {
+			return
+		}
+		if s, ok := token.(string); ok {
+			fn(s)
+		}
+	}
+}
+
+// Tells reports whether the message of a commit would quote what goes. Of a memory, that is known of a Plan's target.
+func (t *Target) Tells(message string) bool { return t.inMessage(message, t.texts) }
+
+// inMessage reports whether the message of a commit quotes one of some texts: whole, in other case or
+// spacing, or, where the subject was cut, how it begins.
+func (t *Target) inMessage(message string, texts []string) bool {
+	if t.in([]byte(message)) || t.re != nil && t.re.MatchString(strings.Join(strings.Fields(message), " ")) {
+		return true
+	}
+	fold := func(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
+	subject, _, _ := strings.Cut(message, "\n")
+	cut, shortened := strings.CutSuffix(fold(subject), "…")
+	folded := fold(message)
+	for _, text := range texts {
+		text = fold(text)
+		if len(text) < telling && t.memory != "" || text == "" {
+			continue
+		}
+		if strings.Contains(folded, text) {
+			return true
+		}
+		for n := min(len(cut), len(text)); shortened && n >= telling; n-- {
+			if strings.HasSuffix(cut, text[:n]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// fixedSubjects begin the messages that are the same in every store: a purge of one of their words must not
+// take them away, or every other store would be taken for one that holds what was purged.
+var fixedSubjects = []string{"init: start a memory", "init: check pull requests on ", "purge: remove what must not be kept", "merge: memory of ", "merge: journal of ", "reverie: begin"}
+
+// ownSubject is a subject of ours with nothing of anybody else's in it; ownVerb begins one that has a statement.
+// ownTrailer is a line of ours at the end of a message.
+var (
+	ownSubject = pattern.New(`^(dream: \d+ operations? from \d+ reflections?|reflect: (\d+ sessions?|[\w.-]+/[\w.-]+)|checkpoint: [\w.-]+/[\w.-]+|reject: \d+ operations?|import: \d+ statements?|branch: ask about \d+ statements?|remember: \d+ statements|forget: \d+ memories|propose: \d+ changes? of memory)$`)
+	ownVerb    = pattern.New(`^(- )?(remember|suggest|correct|edit|forget|merge|landed): `)
+	ownTrailer = pattern.New(`^Reverie-(Op: [a-z]+|Dream: [0-9a-f]+|Session: [\w.-]+/[\w.-]+)$`)
+)
+
+// ownWords is a message without what Reverie itself says there.
+func ownWords(message string) string {
+	subject, body, _ := strings.Cut(message, "\n")
+	for _, fixed := range fixedSubjects {
+		if rest, ok := strings.CutPrefix(subject, fixed); ok {
+			if fixed == "reverie: begin" {
+				return ""
+			}
+			subject = rest
+		}
+	}
+	subject = ownSubject.ReplaceAllString(subject, "")
+	own := []string{ownVerb.ReplaceAllString(subject, "")}
+	for line := range strings.Lines(body) {
+		if line = strings.TrimSuffix(line, "\n"); !ownTrailer.MatchString(line) {
+			own = append(own, ownVerb.ReplaceAllString(line, ""))
+		}
+	}
+	return strings.Join(own, "\n")
+}
+
+// inFile reports whether a file of a store goes.
+func (t *Target) inFile(at string, data []byte) bool {
+	if _, err := record.ParsePurge(at, data); err == nil {
+		return false // hashes and nothing else
+	}
+	if first, ours := t.first[at]; ours && first == string(data) {
+		return false // the same in every store
+	}
+	if t.memory == "" {
+		return t.inPath(at) || t.wrote(at, data)
+	}
+	top, _, _ := strings.Cut(at, "/")
+	switch top {
+	case record.MemoryDir:
+		return record.MemoryOf(at) == t.memory
+	case "ops":
+		o, err := record.ParseOperation(at, data)
+		if err != nil {
+			return bytes.Contains(data, []byte(t.memory)) || t.in(data)
+		}
+		of := func(b record.Base) bool { return b.ID == t.memory }
+		return o.Memory.ID == t.memory || slices.ContainsFunc(o.Base, of) || slices.Contains(o.Memory.Supersedes, t.memory) || t.says(o.Memory.Text) || t.in(data)
+	case "rejected":
+		r, err := record.ParseRejection(at, data)
+		return err == nil && t.says(r.Text) || t.in(data)
+	case record.ReflectionDir:
+		r, err := record.ParseReflection(at, data)
+		return err == nil && slices.ContainsFunc(r.Candidates, func(c record.Candidate) bool { return t.says(c.Text) }) || t.in(data)
+	case record.DreamDir, record.CheckpointDir:
+		return bytes.Contains(data, []byte(t.memory)) || t.in(data)
+	}
+	return false
+}
+
+// says reports whether a statement is one of the memory's.
+func (t *Target) says(text string) bool {
+	print := record.Print(text)
+	return slices.ContainsFunc(t.texts, func(s string) bool { return s == text || record.Print(s).Same(print) })
+}
+
+// inPath reports whether a path itself holds the text, where somebody chose it.
+func (t *Target) inPath(at string) bool {
+	words := pathWords(at)
+	return t.in([]byte(words)) || t.in([]byte(path.Base(words)))
+}

@@ -1,0 +1,233 @@
+package transfer
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+)
+
+// Options are what Plan has to know beside the view.
+type Options struct {
+	Pending    []record.Operation // what waits in the inbox
+	Rejections []record.Rejection
+	Private    []record.Kind // kinds that stay in the clone
+	Reviewed   bool          // a person has seen what comes in: what waits or was rejected stands not in its way
+	Why        string        // said of each operation
+}
+
+// Result counts what became of memories.
+type Result struct {
+	Added   int `json:"added"`
+	Changed int `json:"changed"`
+	Known   int `json:"known"`             // there already, or waiting already
+	Refused int `json:"refused"`           // retired, or rejected by a person
+	Retired int `json:"retired,omitempty"` // out of force where they come from
+}
+
+// plan is one Plan under way.
+type plan struct {
+	Options
+	v        *record.View
+	waiting  map[string]record.Operation // by the memory's id
+	unwanted map[string]bool             // text keys that a person rejected
+	rejected map[string]bool             // ids of operations that a person rejected
+	byText   map[string]string           // text key → id of what is in force
+	saying   map[string]string           // normal statement → id of what is in force
+	at       map[string]int              // memory id → index in ops
+	ops      []record.Operation
+	res      Result
+}
+
+// Plan holds memories that come in against what is known and what waits. One with a ref is judged by its ref alone, one
+// with an id by that, others by their text. What a person rejected or retired is refused, except that reviewed brings
+// back what was rejected. What is out of force where it comes from is to be retired here, or, where nobody here knows
+// it, to be kept as retired, so that it is not learned anew.
+func Plan(v *record.View, memories []record.Memory, o Options) ([]record.Operation, Result) {
+	p := &plan{Options: o, v: v, waiting: map[string]record.Operation{}, unwanted: map[string]bool{}, rejected: map[string]bool{},
+		byText: map[string]string{}, saying: map[string]string{}, at: map[string]int{}}
+	for _, w := range o.Pending {
+		p.waiting[w.Memory.ID] = w
+	}
+	for _, r := range o.Rejections {
+		key := textKey(r.Text, r.Body)
+		p.unwanted[key] = p.unwanted[key] || r.How != record.Model
+		p.rejected[r.ID] = true
+	}
+	for _, m := range v.Memories() {
+		if m.Status != record.Retired {
+			p.byText[textKey(m.Text, m.Body)] = m.ID
+			p.saying[record.Normal(m.Text)] = m.ID
+		}
+	}
+	for _, m := range memories {
+		if m = named(m); m.Status == record.Retired {
+			p.retire(m)
+		} else {
+			p.take(m)
+		}
+	}
+	p.dropSuperseded()
+	return p.ops, p.res
+}
+
+// take is about a memory that is in force where it comes from.
+func (p *plan) take(m record.Memory) {
+	key := textKey(m.Text, m.Body)
+	op := record.Operation{Op: record.Add, How: record.Written, Why: p.Why}
+	held, err := p.v.Find(m.ID)
+	isHeld := err == nil
+	_, retired := p.v.Retired(m.Text)
+	other, waits := p.waiting[m.ID]
+	waits = waits && other.Op != record.Retire
+	switch {
+	case isHeld:
+		m = onto(m, held)
+	case waits:
+		m = onto(m, other.Memory)
+	case m.Kind == "":
+		m.Kind = record.Note
+	}
+	m.Private = m.Private || slices.Contains(p.Private, m.Kind)
+	switch {
+	case m.Ref == "" && p.byText[key] != "", isHeld && held.Status != record.Retired && sameContent(held, m):
+		p.res.Known++
+		return
+	case isHeld && held.Status == record.Retired, !isHeld && retired, !p.Reviewed && p.unwanted[key]:
+		p.res.Refused++
+		return
+	case !p.Reviewed && waits && sameContent(other.Memory, m):
+		p.res.Known++
+		return
+	case isHeld:
+		op.Op = record.Edit
+		op.Base = p.base(held)
+	default:
+		for _, id := range m.Supersedes {
+			if old, err := p.v.Find(id); err == nil && old.Status != record.Retired {
+				op.Base = append(op.Base, p.base(old)...)
+			}
+		}
+	}
+	op.Memory = m
+	if waits {
+		op.Sightings = other.Sightings // what bore it out while it waited
+	}
+	if m.Ref == "" {
+		p.byText[key] = m.ID
+	}
+	p.put(op)
+}
+
+// retire is about a memory that is out of force where it comes from.
+func (p *plan) retire(m record.Memory) {
+	op := record.Operation{Op: record.Retire, How: record.Written, Why: p.Why, Memory: m}
+	held, err := p.v.Find(m.ID)
+	if id := p.saying[record.Normal(m.Text)]; err != nil && id != "" { // the same, learned here
+		held, err = p.v.Find(id)
+	}
+	_, known := p.v.Retired(m.Text)
+	switch {
+	case err == nil && held.Status == record.Retired, err != nil && known:
+		p.res.Known++
+		return
+	case err == nil:
+		op.Memory, op.Base = held, p.base(held)
+		reasons := m.Reasons()
+		if len(reasons) == 0 {
+			reasons = []string{"Retired where it was imported from."}
+		}
+		for _, r := range reasons {
+			op.Memory = op.Memory.Retire(r)
+		}
+	case op.Memory.Kind == "":
+		op.Memory.Kind = record.Note
+	}
+	op.Memory.Private = op.Memory.Private || err != nil && slices.Contains(p.Private, op.Memory.Kind)
+	op = record.NewOperation(op)
+	waits := slices.ContainsFunc(p.Pending, func(o record.Operation) bool { return o.ID == op.ID && o.File == op.File })
+	switch {
+	case !p.Reviewed && p.rejected[op.ID]:
+		p.res.Refused++
+	case !p.Reviewed && waits:
+		p.res.Known++
+	default:
+		p.put(op)
+	}
+}
+
+// put adds an operation. Of several for one memory the last counts.
+func (p *plan) put(op record.Operation) {
+	op = record.NewOperation(op)
+	if i, twice := p.at[op.Memory.ID]; twice {
+		p.count(p.ops[i], -1)
+		p.ops[i] = op
+	} else {
+		p.at[op.Memory.ID] = len(p.ops)
+		p.ops = append(p.ops, op)
+	}
+	p.count(op, 1)
+}
+
+func (p *plan) count(op record.Operation, n int) {
+	switch op.Op {
+	case record.Edit:
+		p.res.Changed += n
+	case record.Retire:
+		p.res.Retired += n
+	default:
+		p.res.Added += n
+	}
+}
+
+// dropSuperseded takes out what retires a memory that another operation takes the place of.
+func (p *plan) dropSuperseded() {
+	gone := map[string]bool{}
+	for _, op := range p.ops {
+		for _, b := range op.Base {
+			gone[b.ID] = gone[b.ID] || b.ID != op.Memory.ID
+		}
+	}
+	p.ops = slices.DeleteFunc(p.ops, func(op record.Operation) bool {
+		drop := op.Op == record.Retire && gone[op.Memory.ID]
+		if drop {
+			p.count(op, -1)
+			p.res.Known++
+		}
+		return drop
+	})
+}
+
+func (p *plan) base(m record.Memory) []record.Base {
+	blob, _ := p.v.Blob(m.ID)
+	return []record.Base{{ID: m.ID, Path: m.Path(), Blob: string(blob)}}
+}
+
+func textKey(text, body string) string { return record.Normal(text) + "\x00" + record.Normal(body) }
+
+// onto is an imported memory as a change of the one that has its id: what its line does not say
+// stays as it is, and so does where that came from and what it rests on in the code here.
+func onto(m, held record.Memory) record.Memory {
+	held.Text, held.Body = m.Text, m.Body
+	if m.Kind != "" {
+		held.Kind = m.Kind
+	}
+	if m.Paths != nil {
+		held.Paths = m.Paths
+	}
+	if m.Tags != nil {
+		held.Tags = m.Tags
+	}
+	if m.Topic != "" {
+		held.Topic = m.Topic
+	}
+	if !m.Expires.IsZero() {
+		held.Expires = m.Expires
+	}
+	return held
+}
+
+func sameContent(a, b record.Memory) bool {
+	return a.Text == b.Text && a.Body == b.Body && a.Kind == b.Kind && a.Topic == b.Topic && a.Expires.Equal(b.Expires) &&
+		strings.Join(a.Paths, "\x00") == strings.Join(b.Paths, "\x00") && strings.Join(a.Tags, "\x00") == strings.Join(b.Tags, "\x00")
+}

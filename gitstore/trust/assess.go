@@ -1,0 +1,339 @@
+package trust
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/derived"
+	"github.com/reverie-memory/reverie/internal/file"
+)
+
+// judged is the outcome for one commit of a ref. A memory's file holds its id, so a blob is one memory's.
+type judged struct {
+	Tip      gitstore.ID         `json:"tip"`
+	People   [][]string          `json:"people"`   // names of those who are not trusted
+	Withheld map[gitstore.ID]int `json:"withheld"` // by blob: for whom of People
+
+	known map[gitstore.ID]bool // by blob: every other one is withheld too; nil: there are no others
+}
+
+// judgement is withheld.json.
+type judgement struct {
+	Key  string            `json:"key"`  // of the settings and approvals it holds for
+	Own  string            `json:"own"`  // this clone's address at the time
+	Keys string            `json:"keys"` // by which signatures were looked at
+	Refs map[string]judged `json:"refs"`
+}
+
+// Sums are what tells whether anything moved that is decided by: the sum of what was approved here, and that of the part of
+// withheld.json before what is withheld of which commit, which says by whom and by which keys that was decided. They
+// take two small reads.
+func Sums(state string) (approved, judged string) {
+	text, _ := file.Read(filepath.Join(state, ApprovedFile), file.MaxState)
+	return derived.Sum(text), judges(filepath.Join(state, WithheldFile))
+}
+
+func judges(path string) string {
+	f, err := file.Open(path, os.O_RDONLY|file.NoFollow, 0)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	head := make([]byte, 4<<10)
+	n, _ := f.Read(head)
+	before, _, _ := strings.Cut(string(head[:n]), `"refs":`)
+	return derived.Sum([]byte(before))
+}
+
+// authorName names an author.
+func authorName(a gitstore.Author) string {
+	switch {
+	case a.Email != "":
+		return a.Email
+	case a.Commit != "":
+		return "somebody without an address"
+	}
+	return "somebody whose commits are not in this clone"
+}
+
+// sound reports whether every number in the file is one of People.
+func (j judgement) sound() bool {
+	for _, ref := range j.Refs {
+		for _, i := range ref.Withheld {
+			if i < 0 || i >= len(ref.People) || len(ref.People[i]) == 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// assessor is what a Judge knows while it decides.
+type assessor struct {
+	*Judge
+	trust    config.Trust
+	approved approvals
+	past     judgement
+	changed  bool    // past is to be written
+	asked    bool    // git was asked who this is
+	keys     bool    // look at signatures also where none counts
+	doubts   []error // why history could not be read
+}
+
+func (j *Judge) assessor(c config.Trust) (*assessor, error) {
+	g := &assessor{Judge: j, trust: c}
+	approved, err := file.Read(filepath.Join(j.State, ApprovedFile), file.MaxState)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("read what was approved here: %w", err)
+	}
+	settings, err := json.Marshal(c)
+	if err != nil {
+		return nil, err
+	}
+	key := derived.Sum(append(settings, approved...))
+	if !derived.Read(filepath.Join(j.State, WithheldFile), &g.past) || g.past.Key != key || g.past.Refs == nil || !g.past.sound() {
+		g.past = judgement{Key: key, Own: g.past.Own, Keys: g.past.Keys, Refs: map[string]judged{}}
+	}
+	return g, nil
+}
+
+// straight is how many commits of our own are followed without git, and keepFrom how many of them make the outcome
+// worth writing: each is read for some 0.05 ms.
+const (
+	straight = 64
+	keepFrom = 16
+)
+
+// of is what is withheld at a commit of a ref. keep says that it is the ref's newest, so that the outcome serves
+// the next command too.
+func (g *assessor) of(ctx context.Context, s *gitstore.Store, at gitstore.ID, keep bool) (judged, error) {
+	past := g.past.Refs[s.Ref()]
+	if past.Tip == at {
+		return past, nil
+	}
+	if keep && g.past.Own != "" && !g.trust.Signed {
+		own := func(a gitstore.Author) bool { return a.Email == g.past.Own }
+		if n, ok := s.Straight(ctx, past.Tip, at, straight, own); ok { // what we changed has another blob
+			past.Tip = at
+			g.past.Refs[s.Ref()] = past
+			g.changed = g.changed || n >= keepFrom
+			return past, nil
+		}
+	}
+	if err := g.ask(ctx); err != nil {
+		return judged{}, err
+	}
+	var err error
+	if g.approved, err = g.approvals(); err != nil {
+		return judged{}, err
+	}
+	if keep && s.Ref() == g.Memory.Ref() { // a clone that reads origin's branch has begun nothing yet
+		if _, err := g.Memory.Repo().StateDir(); err != nil {
+			return judged{}, err
+		}
+	}
+	j, err := g.look(ctx, s, at, keep)
+	if ctx.Err() != nil {
+		return judged{}, err
+	}
+	if err != nil {
+		g.doubts = append(g.doubts, err)
+		return g.nothing(ctx, s, at)
+	}
+	if keep {
+		g.past.Refs[s.Ref()], g.changed = j, true
+	}
+	return j, nil
+}
+
+// look reads history: who made each memory, unless all of it is by people who are trusted.
+func (g *assessor) look(ctx context.Context, s *gitstore.Store, at gitstore.ID, keep bool) (judged, error) {
+	if _, err := os.Stat(g.authorsFile(s)); err != nil || !keep {
+		var not gitstore.ID
+		if past := g.past.Refs[s.Ref()]; keep && len(past.Withheld) == 0 {
+			not = past.Tip // nobody else until there
+		}
+		only, err := s.Only(ctx, at, not, g.signatures(), g.trusts)
+		if err != nil || only {
+			return judged{Tip: at}, err
+		}
+	}
+	found, err := g.origins(ctx, s, at, keep)
+	if err != nil {
+		return judged{}, err
+	}
+	return g.decide(at, found), nil
+}
+
+// ask finds out who this is, and whom a signature is believed. When that has changed the outcomes hold no more.
+func (g *assessor) ask(ctx context.Context) error {
+	if g.asked {
+		return nil
+	}
+	id, err := g.Memory.Repo().Identity(ctx)
+	if err != nil {
+		return err
+	}
+	keys := ""
+	if len(g.trust.Signers) > 0 {
+		if keys, err = g.Memory.Repo().Believes(ctx); err != nil {
+			return err
+		}
+	}
+	g.asked = true
+	if own := strings.ToLower(id.Email); own != g.past.Own || keys != g.past.Keys {
+		g.past, g.changed = judgement{g.past.Key, own, keys, map[string]judged{}}, true
+	}
+	return nil
+}
+
+// signatures says whether anybody can be trusted for a signature; looking costs a process for each.
+func (g *assessor) signatures() bool { return g.keys || len(g.trust.Signers) > 0 }
+
+// origins are the makers of every memory of a ref at a commit, from what was found out before.
+func (g *assessor) origins(ctx context.Context, s *gitstore.Store, at gitstore.ID, keep bool) (*gitstore.Origins, error) {
+	file := g.authorsFile(s)
+	since := new(gitstore.Origins)
+	if !derived.Read(file, since) || since.Tip != at && !keep {
+		since = nil
+	}
+	if keep { // what was known here stays so, also where others squashed it
+		since = g.untilHere(ctx, s, since)
+	}
+	found, err := s.Origins(ctx, at, record.MemoryDir, since, g.signatures(), g.trusts)
+	if err == nil && keep {
+		g.Keep(file, found)
+	}
+	return found, err
+}
+
+// untilHere goes on from what was found out before, which may be nil, to the newest commit that was made here, unless
+// that is older or of another history. Commits of our own may have been passed over without a look, and be gone from
+// the history since: somebody squashed them.
+func (g *assessor) untilHere(ctx context.Context, s *gitstore.Store, since *gitstore.Origins) *gitstore.Origins {
+	last := s.LastMade(ctx)
+	if last == "" {
+		return since
+	}
+	if since != nil {
+		later, err := g.Memory.Repo().IsAncestor(ctx, string(since.Tip), string(last))
+		if err != nil || !later {
+			return since
+		}
+	}
+	until, err := s.Origins(ctx, last, record.MemoryDir, since, g.signatures(), g.trusts)
+	if err != nil {
+		return since
+	}
+	return until
+}
+
+// authorsFile is where the origins of a ref's files are kept.
+func (g *assessor) authorsFile(s *gitstore.Store) string {
+	name := "memory"
+	if s.Ref() == g.Journal.Ref() {
+		name = "journal"
+	}
+	return filepath.Join(g.State, "authors-"+name+".json")
+}
+
+// decide says which memories are withheld.
+func (g *assessor) decide(at gitstore.ID, found *gitstore.Origins) judged {
+	j := judged{Tip: at, Withheld: map[gitstore.ID]int{}}
+	for _, file := range slices.Sorted(maps.Keys(found.Files)) {
+		o := found.Files[file]
+		if g.approved[idOf(file)] == o.Blob || len(o.By) > 0 && !slices.ContainsFunc(o.By, g.strange) {
+			continue
+		}
+		var names []string
+		for _, a := range o.By {
+			if n := authorName(a); g.strange(a) && !slices.Contains(names, n) {
+				names = append(names, n)
+			}
+		}
+		if len(names) == 0 {
+			names = []string{authorName(gitstore.Author{})}
+		}
+		i := slices.IndexFunc(j.People, func(known []string) bool { return slices.Equal(known, names) })
+		if i < 0 {
+			i, j.People = len(j.People), append(j.People, names)
+		}
+		j.Withheld[o.Blob] = i
+	}
+	return j
+}
+
+func (g *assessor) strange(a gitstore.Author) bool { return !g.trusts(a) }
+
+// nothing withholds every memory that nobody approved.
+func (g *assessor) nothing(ctx context.Context, s *gitstore.Store, at gitstore.ID) (judged, error) {
+	found := &gitstore.Origins{Files: map[string]gitstore.Origin{}}
+	err := eachFile(ctx, s, at, func(file string, blob gitstore.ID) {
+		found.Files[file] = gitstore.Origin{Blob: blob, By: []gitstore.Author{{}}}
+	})
+	return g.decide(at, found), err
+}
+
+// blobsAt are the files of memories at a commit.
+func blobsAt(ctx context.Context, s *gitstore.Store, at gitstore.ID) (map[gitstore.ID]bool, error) {
+	blobs := map[gitstore.ID]bool{}
+	err := eachFile(ctx, s, at, func(_ string, blob gitstore.ID) { blobs[blob] = true })
+	return blobs, err
+}
+
+// eachFile calls fn for each file of a memory at a commit. Entries that git itself would refuse are passed over.
+func eachFile(ctx context.Context, s *gitstore.Store, at gitstore.ID, fn func(file string, blob gitstore.ID)) error {
+	err := s.ViewAt(ctx, string(at), func(t *gitstore.Tree) error {
+		return t.Walk(record.MemoryDir, func(file string, blob gitstore.ID) error {
+			fn(file, blob)
+			return nil
+		})
+	})
+	var bad gitstore.EntryErrors
+	if errors.As(err, &bad) {
+		err = nil
+	}
+	return err
+}
+
+// idOf is the id in a memory's path, or "".
+func idOf(file string) string {
+	id, _, _ := strings.Cut(strings.TrimSuffix(path.Base(file), ".md"), "-")
+	return id
+}
+
+// trusts reports whether what somebody made is given to agents without approval.
+func (g *assessor) trusts(a gitstore.Author) bool {
+	if a.Here {
+		return true
+	}
+	for _, s := range g.trust.Signers {
+		if a.Key != "" && (s == a.Key || strings.EqualFold(s, a.Key) && !strings.HasPrefix(s, "SHA256:") || strings.EqualFold(s, a.Owner) || s == a.Name) {
+			return true
+		}
+	}
+	if g.trust.Signed || a.Email == "" {
+		return false
+	}
+	return a.Email == g.past.Own || slices.ContainsFunc(g.trust.Authors, func(p string) bool {
+		ok, err := path.Match(strings.ToLower(p), a.Email)
+		return ok && err == nil
+	})
+}
+
+func (g *assessor) save() {
+	if g.changed {
+		g.Keep(filepath.Join(g.State, WithheldFile), g.past)
+	}
+}

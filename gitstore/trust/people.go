@@ -1,0 +1,87 @@
+package trust
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/config"
+)
+
+// Person is somebody who made memories what they are.
+type Person struct {
+	Author   string   // the address, as it stands in the commits
+	Key      string   // of a good signature
+	Name     string   // whose key it is by the user's allowed signers
+	Trusted  bool     // by the settings; that everyone is does not count
+	Own      bool     // this clone's own identity, or made in it
+	Memories int      // in force, that are as this person left them
+	Withheld []string // ids of those that agents are not given; never nil
+}
+
+// Again notices what an outcome does not look for: another name of ours, other allowed signers. With signatures, nothing
+// of what was decided before is believed. It comes before Withheld.
+func (j *Judge) Again(ctx context.Context, c config.Trust, signatures bool) error {
+	if signatures {
+		files, _ := filepath.Glob(filepath.Join(j.State, "authors-*.json"))
+		for _, f := range append(files, filepath.Join(j.State, WithheldFile)) {
+			if err := os.Remove(f); err != nil && !errors.Is(err, os.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	g, err := j.assessor(c)
+	if err == nil {
+		err = g.ask(ctx)
+	}
+	if err == nil {
+		g.save()
+	}
+	return err
+}
+
+// People are those who made the memories of the newest state that are in force now and not private, those with the most
+// first. held is what of that view is withheld; with signatures also those are looked at that count for nothing.
+func (j *Judge) People(ctx context.Context, v *record.View, c config.Trust, held *Withheld, signatures bool, now time.Time) ([]Person, error) {
+	g, err := j.assessor(c)
+	if err != nil {
+		return nil, err
+	}
+	if err := g.ask(ctx); err != nil {
+		return nil, err
+	}
+	g.keys = signatures
+	found, err := g.origins(ctx, j.read(v), v.Tip(), !signatures)
+	if err != nil {
+		return nil, err
+	}
+	var people []Person
+	for _, m := range v.Memories() {
+		o, ok := found.Files[m.Path()]
+		if m.Private || !ok || !m.Live(now) {
+			continue
+		}
+		withheld := len(held.Whose(m)) > 0
+		for _, a := range o.By {
+			i := slices.IndexFunc(people, func(p Person) bool { return p.Author == a.Email && p.Key == a.Key })
+			if i < 0 {
+				i, people = len(people), append(people, Person{Author: a.Email, Key: a.Key, Name: a.Name, Withheld: []string{}})
+			}
+			p := &people[i]
+			p.Trusted, p.Own = p.Trusted || g.trusts(a), p.Own || a.Here || a.Email == g.past.Own
+			if p.Memories++; withheld && !g.trusts(a) {
+				p.Withheld = append(p.Withheld, m.ID)
+			}
+		}
+	}
+	slices.SortFunc(people, func(a, b Person) int {
+		return cmp.Or(cmp.Compare(b.Memories, a.Memories), strings.Compare(a.Author, b.Author), strings.Compare(a.Key, b.Key))
+	})
+	return people, nil
+}

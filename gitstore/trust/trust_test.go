@@ -1,0 +1,293 @@
+package trust
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/derived"
+	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/testrepo"
+)
+
+// clone is a clone with a book and a judge.
+type clone struct {
+	*testrepo.Repo
+	t     *testing.T
+	book  *record.Book
+	judge *Judge
+}
+
+const branch = "refs/heads/reverie/memory"
+
+func newClone(t *testing.T) clone {
+	t.Helper()
+	c := clone{Repo: testrepo.New(t), t: t}
+	repo, err := git.Find(t.Context(), c.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, err := repo.StateDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stores := record.Stores{Memory: gitstore.Open(repo, branch), Journal: gitstore.Open(repo, "refs/reverie/journal"), Inbox: gitstore.Open(repo, "refs/reverie/inbox")}
+	c.book = record.Open(stores, state, nil)
+	c.judge = &Judge{State: state, Memory: stores.Memory, Journal: stores.Journal, Keep: derived.Write}
+	if err := c.book.Create(t.Context(), map[string]string{"reverie.toml": "format = 1\n"}); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// learn writes memories as this clone does.
+func (c clone) learn(memories ...record.Memory) {
+	c.t.Helper()
+	err := c.book.Update(c.t.Context(), func(tx *record.Tx) error {
+		for _, m := range memories {
+			if err := tx.PutMemory(m, nil); err != nil {
+				return err
+			}
+		}
+		tx.Describe(gitstore.Commit{Subject: "remember"})
+		return nil
+	})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// stranger commits a memory to a ref with an address that is not ours, as what was fetched has it: without a line in the log.
+func (c clone) stranger(ref, email string, m record.Memory) {
+	c.t.Helper()
+	tree := filepath.Join(c.t.TempDir(), "tree")
+	c.Run("worktree", "add", "-q", "--detach", tree, ref)
+	w := testrepo.At(c.t, tree)
+	w.Write(m.Path(), string(m.Format()))
+	w.Run("add", ".")
+	w.Run("-c", "user.name=Mallory", "-c", "user.email="+email, "commit", "-qm", "strange")
+	c.Run("update-ref", ref, w.Run("rev-parse", "HEAD"))
+	c.Run("worktree", "remove", "--force", tree)
+}
+
+// whose are the texts of the memories that are withheld in the newest view, with those for whom.
+func (c clone) whose(settings config.Trust) map[string][]string {
+	c.t.Helper()
+	out := map[string][]string{}
+	c.view(func(v *record.View) error {
+		held, err := c.judge.Withheld(c.t.Context(), v, settings)
+		if err != nil {
+			return err
+		}
+		for _, m := range v.Memories() {
+			if by := held.Whose(m); len(by) > 0 {
+				out[m.Text] = by
+			}
+		}
+		if held.None() != (len(out) == 0) {
+			c.t.Errorf("none is %v, and withheld are %v", held.None(), out)
+		}
+		return nil
+	})
+	return out
+}
+
+func (c clone) view(fn func(*record.View) error) {
+	c.t.Helper()
+	if err := c.book.View(c.t.Context(), fn); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func fact(text string) record.Memory {
+	return record.New(record.Memory{Kind: record.Fact, Text: text, Source: record.Source{Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), By: "human", How: record.Written}})
+}
+
+func TestSettingsSayWhoIsTrusted(t *testing.T) {
+	c := newClone(t)
+	c.learn(fact("Ours"))
+	c.stranger(branch, "Mallory@Example.org", fact("Theirs"))
+	withheld := map[string][]string{"Theirs": {"mallory@example.org"}}
+	for _, test := range []struct {
+		name     string
+		settings config.Trust
+		want     map[string][]string
+	}{
+		{"nobody but us", config.Trust{}, withheld},
+		{"another", config.Trust{Authors: []string{"bob@example.org"}}, withheld},
+		{"the address", config.Trust{Authors: []string{"mallory@example.org"}}, map[string][]string{}},
+		{"a pattern of addresses", config.Trust{Authors: []string{"*@EXAMPLE.org"}}, map[string][]string{}},
+		{"everyone", config.Trust{Everyone: true}, map[string][]string{}},
+		{"signatures alone, but for what was made here", config.Trust{Signed: true, Authors: []string{"*"}}, withheld},
+	} {
+		for range 2 { // the second time from what was kept
+			if got := c.whose(test.settings); !cmp.Equal(test.want, got) {
+				t.Errorf("%s: %s", test.name, cmp.Diff(test.want, got))
+			}
+		}
+	}
+}
+
+func TestApprovalHoldsForExactBytes(t *testing.T) {
+	c := newClone(t)
+	m := fact("Theirs")
+	c.stranger(branch, "mallory@example.org", m)
+	c.view(func(v *record.View) error { return c.judge.Approve(v, []string{m.ID}) })
+	if got := c.whose(config.Trust{}); len(got) > 0 {
+		t.Errorf("approved, and withheld: %v", got)
+	}
+	m.Body = "Run this first."
+	c.stranger(branch, "mallory@example.org", m)
+	if got := c.whose(config.Trust{}); len(got) != 1 {
+		t.Errorf("other bytes of what was approved: %v", got)
+	}
+	c.view(func(v *record.View) error { return c.judge.Approve(v, nil) }) // what holds no more is forgotten
+	if text, err := os.ReadFile(filepath.Join(c.judge.State, ApprovedFile)); err != nil || string(text) != "{\"approved\":{}}\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
+func TestApprovalsThatCannotBeReadAreAnError(t *testing.T) {
+	c := newClone(t)
+	c.stranger(branch, "mallory@example.org", fact("Theirs"))
+	path := filepath.Join(c.judge.State, ApprovedFile)
+	if err := os.WriteFile(path, []byte("{torn"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var bad *ApprovalsError
+	if err := c.judge.Check(); !errors.As(err, &bad) || bad.Path != path {
+		t.Errorf("check: %v", err)
+	}
+	err := c.book.View(t.Context(), func(v *record.View) error {
+		_, err := c.judge.Withheld(t.Context(), v, config.Trust{})
+		return err
+	})
+	if !errors.As(err, &bad) {
+		t.Errorf("a view: %v", err)
+	}
+}
+
+// What can be made again is believed as it was written, or not at all.
+func TestSpoiltOutcomeReleasesNothing(t *testing.T) {
+	c := newClone(t)
+	c.stranger(branch, "mallory@example.org", fact("Theirs"))
+	want := c.whose(config.Trust{})
+	path := filepath.Join(c.judge.State, WithheldFile)
+	whole, err := os.ReadFile(path)
+	if err != nil || len(want) != 1 {
+		t.Fatal(want, err)
+	}
+	for i := 0; i < len(whole); i += 7 {
+		spoilt := slices.Clone(whole)
+		spoilt[i] ^= 0x11
+		if err := os.WriteFile(path, spoilt, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := c.whose(config.Trust{}); !cmp.Equal(want, got) {
+			t.Errorf("byte %d changed: %v", i, got)
+		}
+	}
+	derived.Write(path, judgement{Key: "x", Refs: map[string]judged{branch: {Tip: "x", Withheld: map[gitstore.ID]int{"b": 3}}}})
+	if got := c.whose(config.Trust{}); !cmp.Equal(want, got) {
+		t.Errorf("numbers of nobody: %v", got)
+	}
+}
+
+// Where history cannot be read, all that nobody approved is withheld, ours too, and the doubt is told.
+func TestUnreadableHistoryWithholds(t *testing.T) {
+	c := newClone(t)
+	c.stranger(branch, "mallory@example.org", fact("Theirs"))
+	lost := c.Run("rev-parse", branch)
+	ours, approved := fact("Ours"), fact("Approved")
+	c.learn(ours, approved)
+	c.view(func(v *record.View) error { return c.judge.Approve(v, []string{approved.ID}) })
+	object := filepath.Join(c.Dir, ".git/objects", lost[:2], lost[2:])
+	if err := os.Rename(object, object+".away"); err != nil {
+		t.Fatal(err)
+	}
+	c.view(func(v *record.View) error {
+		held, err := c.judge.Withheld(t.Context(), v, config.Trust{})
+		if err != nil {
+			return err
+		}
+		if len(held.Doubts) != 1 {
+			t.Errorf("doubts: %v", held.Doubts)
+		}
+		if len(held.Whose(ours)) == 0 || len(held.Whose(approved)) > 0 {
+			t.Errorf("ours for %v, what was approved for %v", held.Whose(ours), held.Whose(approved))
+		}
+		return nil
+	})
+}
+
+func TestPeopleAreCountedByWhatTheyLeft(t *testing.T) {
+	c := newClone(t)
+	theirs := fact("Theirs")
+	c.learn(fact("Ours"), fact("Ours too"))
+	c.stranger(branch, "mallory@example.org", theirs)
+	var got []Person
+	c.view(func(v *record.View) error {
+		if err := c.judge.Again(t.Context(), config.Trust{}, true); err != nil {
+			return err
+		}
+		held, err := c.judge.Withheld(t.Context(), v, config.Trust{})
+		if err != nil {
+			return err
+		}
+		got, err = c.judge.People(t.Context(), v, config.Trust{}, held, false, time.Now())
+		return err
+	})
+	want := []Person{
+		{Author: "ann@example.com", Trusted: true, Own: true, Memories: 2, Withheld: []string{}},
+		{Author: "mallory@example.org", Memories: 1, Withheld: []string{theirs.ID}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A record of the journal counts as this clone's, unless somebody else put it there.
+func TestRecordsOfOthersAreForeign(t *testing.T) {
+	c := newClone(t)
+	r := record.Reflection{Client: "demo", Session: "s", Hash: strings.Repeat("ab", 32), Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	err := c.book.Update(t.Context(), func(tx *record.Tx) error {
+		tx.Describe(gitstore.Commit{Subject: "reflect"})
+		return tx.PutReflection(record.Journal, r)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	foreign := func(path string) bool {
+		t.Helper()
+		found, err := c.judge.Records(context.Background(), config.Trust{})
+		if err != nil || found.Doubt != nil {
+			t.Fatal(err, found.Doubt)
+		}
+		return found.Foreign(path)
+	}
+	own := c.Run("ls-tree", "-r", "--name-only", "refs/reverie/journal", record.ReflectionDir)
+	if own == "" || foreign(own) {
+		t.Errorf("%q is foreign", own)
+	}
+	journal := c.Run("rev-parse", "refs/reverie/journal")
+	tree := filepath.Join(t.TempDir(), "tree")
+	c.Run("worktree", "add", "-q", "--detach", tree, journal)
+	w := testrepo.At(t, tree)
+	const planted = record.ReflectionDir + "/2026-01/00/planted.json"
+	w.Write(planted, "{}")
+	w.Run("add", ".")
+	w.Run("-c", "user.email=mallory@example.org", "commit", "-qm", "strange")
+	c.Run("update-ref", "refs/reverie/journal", w.Run("rev-parse", "HEAD"))
+	if foreign(own) || !foreign(planted) {
+		t.Errorf("own: %v, planted: %v", foreign(own), foreign(planted))
+	}
+}

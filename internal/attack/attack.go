@@ -1,0 +1,227 @@
+// Package attack finds text that gives orders to the agents that read it, or that poses as something else than text. A memory is read by
+// agents, so whoever may write one may try that. Find is a net and not a proof: a person reads what is to be merged. What an honest
+// statement about a project says must pass; TestInnocentSentences has examples.
+//
+// Untag is for text that is passed on all the same: it opens and closes no element of what stands around it.
+package attack
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/reverie-memory/reverie/internal/finding"
+	"github.com/reverie-memory/reverie/internal/unseen"
+)
+
+// form is one form of an attack.
+type form struct {
+	level    finding.Level
+	what     string // completes "this looks like …"
+	looks    *regexp.Regexp
+	warned   bool                   // a warning against it ("never run …") is worth a note only
+	passed   *regexp.Regexp         // words that are not looked at: its first group; may be nil
+	innocent func(line string) bool // whether a match is innocent, by its line from its beginning on; may be nil
+}
+
+// look compiles a form. Upper and lower case are the same, and a space stands for any white space.
+func look(form string) *regexp.Regexp {
+	return regexp.MustCompile("(?i)" + strings.ReplaceAll(form, " ", `[\s>*_]+`))
+}
+
+// forms are compiled when they are first needed: that costs more than most commands do.
+var forms = sync.OnceValue(func() []form {
+	return []form{
+		{level: finding.Error, what: "an order to ignore other instructions",
+			looks: look(`\b(ignore|disregard|forget|override|bypass|do not follow|don't follow|do not obey|stop following|pay no attention to)( (all|any|every|the|your|of|my|these|those|other|everything in)){0,4} (previous|prior|earlier|above|preceding|foregoing|former|system|developer|original|safety)( \w+)? (instruction|prompt|guideline|directive|direction)s?\b`)},
+		{level: finding.Error, what: "an order to ignore other instructions",
+			looks: look(`\b(ignore|disregard|forget)( (all|everything|anything|whatever))( that)?( was| has been| came)?( said| written)? (above|before this|you (were|have been|are) told|you know|your instructions)\b`)},
+		{level: finding.Error, what: "an order to ignore other instructions",
+			looks: look(`\b(ignore|disregard|forget|do not follow|don't follow|do not obey)( (all|any|the|your|of|these|those)){0,3} (instructions?|prompts?|rules|guidelines) (above|so far|that came before|you (have|were|are)|given (to you|so far|above|earlier|before))\b`)},
+		{level: finding.Warning, what: "an order to ignore other rules",
+			looks: look(`\b(ignore|disregard|forget|override)( (all|any|every|the|your|of|my|these|those|other)){0,4} (previous|prior|earlier|above|preceding|foregoing) (rules|messages?|context|constraints|policy|policies|orders|memories)\b`)},
+		{level: finding.Error, what: "an order to ignore other instructions",
+			looks: look(`忽略(之前|以上|先前|上面|前面|所有)的?(所有|全部)?的?(指令|指示|提示|说明)|(以前|これまで|上記|前)の(すべての)?(指示|命令)を(すべて)?無視|(ignoriere|vergiss)( alle| die| deine){0,2} (vorherigen|bisherigen|früheren|obigen) (anweisungen|instruktionen)|(ignora|olvida)( todas)?( las| tus) instrucciones (anteriores|previas)|(ignorez|oubliez|ignore|oublie)( toutes)?( les| tes| vos) (instructions|consignes) (précédentes|antérieures)`)},
+		{level: finding.Warning, what: "a new role for an agent",
+			looks: look(`\byou are now (a|an|dan|free|unrestricted|jailbroken|no longer|root|the administrator)\b|\bfrom now on,? you (are|act|will act|must act) (a|an|as)\b|\b(enter|enable|activate) (developer|dan|god|jailbreak|unrestricted) mode\b`)},
+		{level: finding.Error, what: "new instructions for an agent",
+			looks: look(`\byour (real|actual|true|new|only|primary|hidden) (task|goal|objective|mission|purpose|instructions?|job) (is|are)\b|\bstop what(ever)? you('re| are) doing\b`)},
+		{level: finding.Warning, what: "an order to an agent that reviews",
+			looks: look(`\b(approve|merge|accept|lgtm) this (pull request|merge request|pr|mr|proposal|memory|diff)\b|\breverie (accept|approve|trust|purge|uninstall|config)\b`), warned: true},
+		{level: finding.Warning, what: "an order to make something stay",
+			looks: look(`\b(add|write|append|save|copy|put) (this|these|the following)( \w+){0,4} (to|into|in) (your )?(agents\.md|claude\.md|gemini\.md|\.cursorrules|memory|memories|instructions|system prompt)\b`), warned: true},
+		{level: finding.Warning, what: "a new role for an agent",
+			looks: look(`\bpretend (that )?(you are|you have|you can|to be)\b`)},
+		{level: finding.Error, what: "new instructions for an agent",
+			looks: look(`(^|[\n>*#-])[\s>*#_-]*(new|updated|revised|real|actual|hidden|secret) (system )?(instructions?|prompt)[*_]*:`)},
+		{level: finding.Warning, what: "an order to an agent by its name",
+			looks: look(`\b(claude|chatgpt|gemini|copilot|codex|opencode|cursor|assistant|ai agent|ai model|language model|dear agent|attention agents?)[,:] (please )?(you must|you should|ignore|run|execute|always|never|do not|send|delete|disable|approve|obey)\b|\b(as|if you are) an? (ai|llm|ai assistant|language model|ai agent|coding agent|autonomous agent)\b[^.\n]{0,40}\b(must|have to|are required to|shall|always|never)\b`)},
+		{level: finding.Error, what: "an order to keep something from people",
+			looks: look(`\b(do not|don't|never) (tell|inform|notify|alert) (the )?(user|human|person|developer|operator|maintainer|reviewer|owner)s?( that you| about (this|it|these|your)| of (this|it)| what you| why you)\b|\b(do not|don't|never) (mention|reveal|disclose|report|show|admit) (this|these|it|that|any of this)( \w+){0,2} to (the )?(user|human|developer|operator|maintainer|reviewer|owner)s?\b|\b(do not|don't|never) (mention|reveal|disclose|quote) (this|these|your|the above|the hidden)( \w+)? (instructions?|prompt|notes?|memory|memories|message)\b|\bwithout (telling|informing|notifying|alerting) (the )?(user|human|developer|operator|maintainer|reviewer|owner)s?\b`)},
+		{level: finding.Warning, what: "an order to keep something from people",
+			looks: look(`\b(the )?(user|human|person|developer|maintainer|reviewer)s? (does not|doesn't|do not|don't) need to (know|see|be told|be asked)( about| of)? (this|it|that)\b`)},
+		{level: finding.Warning, what: "leave to act without a person",
+			looks: look(`\bwithout (asking|confirmation from|approval (of|from)|permission (of|from)) (the |a |any )?(user|human|person|developer|operator|maintainer|reviewer|owner)s?\b|\b(you have|the user has given|the user gave) (already )?(full |blanket |standing )?(permission|approval|consent|authori[sz]ation)\b|--dangerously-skip-permissions|--dangerously-bypass-approvals|--yolo\b`), warned: true},
+		{level: finding.Warning, what: "an order to switch a protection off",
+			looks: look(`\b(disable|turn off|skip|bypass|circumvent|evade)\b[^.\n]{0,30}\b(guardrails?|safety (checks?|rules?|filters?)|permission (checks?|prompts?|system)|approval (prompts?|steps?|requests?)|confirmation prompts?|secret (scan|scanning|scanner)|redaction)\b`), warned: true},
+		{level: finding.Error, what: "the frame of a chat or a tool call",
+			looks: regexp.MustCompile(`(?i)<\|[a-z][a-z0-9_]{2,30}\|>|\[/?INST\]|<</?SYS>>|</?(start|end)_of_turn>|</?\s*(system[-_ ]?(reminder|prompt|message|instructions?)|tool[-_]?(calls?|use|result|results|response)|function[-_](calls?|results?|response)|antml:[a-z_]+|user[-_](prompt|message|input|query)|assistant[-_]?(message|response)?|reverie[-_:a-z]*)(\s[^>]{0,200})?/?>|<invoke\s+name\s*=|<parameter\s+name\s*=\s*"[^"]*"\s*>[^<]{0,200}</parameter|<!--\s*reverie:|<environment_context>|</?important(_instructions)?>`)},
+		{level: finding.Warning, what: "the frame of a chat",
+			looks: regexp.MustCompile(`(?i)</?(system|instructions)>|(^|\n)[\s>]*(#{1,6}\s*)?(human|assistant)\s*:\s|(^|\n)[\s>]*#{2,6}\s*(system|instructions?|response)\s*:`)},
+		{level: finding.Error, what: "a tool call",
+			looks: regexp.MustCompile(`(?i)"(tool_calls|function_call|tool_use_id|tool_call_id)"\s*:|"type"\s*:\s*"(tool_use|tool_result|function_call)"|\{\s*"(name|tool)"\s*:\s*"[\w.-]+"\s*,\s*"(arguments|input|parameters)"\s*:\s*[{"]`)},
+		{level: finding.Error, what: "a download that is run at once", warned: true,
+			looks: regexp.MustCompile(`(?i)\b(curl|wget|fetch|iwr|irm|invoke-webrequest|invoke-restmethod)\b[^\n|]*\|\s*(sudo\s+(-\w+\s+)*)?(/usr)?(/bin/)?(env\s+)?(ba|z|da|k|c|fi|a)?sh\b|\b(curl|wget|iwr|irm|invoke-webrequest)\b[^\n|]*\|\s*(sudo\s+)?(python[\d.]*|perl|ruby|node|php|iex|invoke-expression)\b|\b((ba|z|da|k)?sh|source|eval|\.)\s+(-c\s+)?["']?(<|\$)\(\s*(curl|wget)\b|\b(iex|invoke-expression)\s*\(+\s*(iwr|irm|invoke-webrequest|new-object)|\bbase64\s+(-d|-D|--decode)\b[^\n|]*\|\s*(sudo\s+)?(ba|z|da)?sh\b`)},
+		{level: finding.Warning, what: "a download that is run", warned: true,
+			looks: regexp.MustCompile(`(?i)\b(curl|wget)\b[^\n]*https?://[^\n]*(&&|;)\s*(sudo\s+)?(((ba|z|da)?sh|python3?|node|perl)\s|chmod\s+[+\w]+\s|\./)`)},
+		{level: finding.Error, what: "a command that destroys a home or a disk", warned: true,
+			looks: regexp.MustCompile("(?i)\\brm\\s+(-[a-z-]+\\s+)*-[a-z]*(rf|fr|r)[a-z]*\\s+(-[a-z-]+\\s+)*[\"']?(/|~|\\$HOME|\\$\\{HOME\\})/?\\*?[\"']?(\\s|$|[`;&|.,)])|\\bmkfs(\\.\\w+)?\\s+/dev/|\\bdd\\s[^\\n]*\\bof=/dev/(sd|nvme|disk|hd)|:\\(\\)\\s*\\{\\s*:\\|:&\\s*\\};:")},
+		{level: finding.Error, what: "a command that sends secrets away", warned: true,
+			looks:    regexp.MustCompile(`(?i)\b(curl|wget|nc|ncat|netcat|http|https|scp|iwr|invoke-webrequest|invoke-restmethod)\b[^\n|]*(\.env\b|\.ssh/|id_(rsa|ed25519|ecdsa)|\.aws/|\.netrc|\.npmrc|\.pypirc|\.git-credentials|\.kube/|/etc/(passwd|shadow)|\$\((env|printenv|cat)\b|` + "`(env|printenv|cat)\\b" + `)|\b(env|printenv|cat\s+\S*(\.env|id_rsa|id_ed25519|\.netrc|\.npmrc|credentials|\.ssh/\S*|\.aws/\S*))\s*\|[^\n]*\b(curl|wget|nc|ncat|netcat)\b`),
+			passed:   regexp.MustCompile("(?i)(?:--env-file[= ]|--netrc-file[= ]|\\bscp -i |--netrc[`\"']? (?:reads?|uses?|looks into) [`\"']?)([\\w./~-]+)"),
+			innocent: staysHere},
+		{level: finding.Warning, what: "an order to read what is secret", warned: true,
+			looks: look(`\b(read|cat|open|print|load|dump|show|copy|pass|include|paste) [^.\n]{0,40}(~/\.ssh/|\bid_(rsa|ed25519)\b|~/\.aws/|\.git-credentials\b|~/\.netrc|/etc/(passwd|shadow))`)},
+		{level: finding.Error, what: "an order to send something away", warned: true,
+			looks: look(`\b(send|post|upload|exfiltrate|transmit|forward|leak|e-?mail|submit|append|include)\b[^.\n]{0,60}(\.env\b|\b(id_rsa|ssh keys?|private keys?|environment variables|env vars|the conversation|chat history|system prompt|this session|the transcript|source code|file contents|contents of|user's (files|credentials|data))\b)[^\n]{0,60}\b(to|at|into|in|via)\b[^\n]{0,30}(https?://|\b[\w.+-]+@[\w-]+\.\w)`)},
+		{level: finding.Warning, what: "an order to send secrets away", warned: true,
+			looks:    look(`\b(send|upload|exfiltrate|transmit|forward|leak|e-?mail)\b[^.\n]{0,60}\b(secrets?|credentials?|api[-_\s]?keys?|access tokens?|passwords?)\b[^\n]{0,60}\b(to|at|via)\b[^\n]{0,30}(https?://|\b[\w.+-]+@[\w-]+\.\w)`),
+			innocent: staysInTest},
+		{level: finding.Error, what: "an image that tells somebody what was read",
+			looks: regexp.MustCompile(`(?i)!\[[^\]\n]*\]\(\s*<?(https?:)?//[^)\s]*([?&#=]|\{|\$|%7B)|<(img|video|audio|source|link)\b[^>\n]*\b(src|srcset|href|poster)\s*=\s*["']?\s*(https?:)?//|<(iframe|object|embed|script|form|meta|base)\b[^>\n]*\b(src|srcdoc|data|href|action|content|http-equiv)\s*=`)},
+		{level: finding.Warning, what: "an image that is fetched from elsewhere",
+			looks: regexp.MustCompile(`(?i)!\[[^\]\n]*\]\(\s*<?(https?:)?//|!\[[^\]\n]+\]\[`)},
+		{level: finding.Error, what: "a link that carries data away",
+			looks: regexp.MustCompile(`(?i)[^!]\[[^\]\n]*\]\(\s*<?https?://[^)\s]*[?&#=/]([^)\s]*(\{\{|\$\{|\$\(|%7B%7B)|(\[|<|\{)?(data|secret|secrets|token|tokens|contents?|conversation|history|base64|key|env|password)(\]|>|\})[^)\s]*\))`)},
+		{level: finding.Error, what: "a link that runs code or reads files",
+			looks: regexp.MustCompile(`(?i)\]\(\s*<?\s*(javascript|vbscript|data|file)\s*:|<a\b[^>\n]*\bhref\s*=\s*["']?\s*(javascript|vbscript|data)\s*:`)},
+		{level: finding.Warning, what: "an address that collects what others send",
+			looks: regexp.MustCompile(`(?i)\b([\w-]+\.)*(webhook\.site|requestbin\.(com|net)|requestcatcher\.com|pipedream\.net|ngrok(-free)?\.(io|app|dev)|burpcollaborator\.net|oastify\.com|oast\.(pro|live|site|online|fun|me)|interact\.sh|beeceptor\.com|hookbin\.com|transfer\.sh|termbin\.com|canarytokens\.com)\b`)},
+		{level: finding.Warning, what: "text that does not show where Markdown is rendered",
+			looks: regexp.MustCompile(`(?i)<!--|\bstyle\s*=\s*["'][^"']*(display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0|opacity\s*:\s*0)|<(template|noscript)\b|(^|\n)\[//\]:\s*#`)},
+		{level: finding.Warning, what: "text that stands far to the right of what shows",
+			looks: regexp.MustCompile(`(^|\n)[^\n]*\S[ \t]{120,}\S`), innocent: inTable},
+		{level: finding.Warning, what: "a long run of encoded text, which nobody can review",
+			looks: regexp.MustCompile(`[A-Za-z0-9+/]{200,}|(\\x[0-9a-fA-F]{2}){30,}|([0-9a-fA-F]{2}[ :]){80,}`)},
+	}
+})
+
+// Suspicion is a place in a text that looks like an attack.
+type Suspicion struct {
+	Line  int // from 1
+	Last  int // the line on which it ends
+	Level finding.Level
+	What  string // completes "this looks like …"
+	Text  string // the words; where the same shows several times on a line, each on a line of its own
+}
+
+// Nobody writes more of these on a line than to hide something, or to take time.
+const (
+	maxInnocent = 2000 // bytes of a line that may be innocent
+	maxWarnings = 8    // warnings in one match
+)
+
+// Find returns what looks like an attack, in the order of lines, each kind once a line.
+func Find(text string) []Suspicion {
+	var out []Suspicion
+	plain := foldText(text)
+	var starts []int // of the lines
+	for i := 0; i >= 0 && i <= len(plain); {
+		starts = append(starts, i)
+		next := strings.IndexByte(plain[i:], '\n')
+		if next < 0 {
+			break
+		}
+		i += next + 1
+	}
+	lineAt := func(i int) int {
+		n, exact := slices.BinarySearch(starts, i)
+		if exact {
+			n++
+		}
+		return n
+	}
+	type key struct {
+		line, last int
+		level      finding.Level
+		what       string
+	}
+	seen := map[key]int{}
+	for _, p := range forms() {
+		read := p.read(plain)
+		var add func(from, to, warnings int)
+		add = func(from, to, warnings int) {
+			match := read[from:to]
+			start := from + len(match) - len(strings.TrimLeft(match, "\n \t>"))
+			first := lineAt(start)
+			begin := starts[first-1]
+			line, _, _ := strings.Cut(read[start:], "\n")
+			if p.innocent != nil && len(line) <= maxInnocent && p.innocent(line) {
+				return
+			}
+			at := p.level
+			if p.warned && warnings < maxWarnings && warnsOf(read[max(begin, start-100):start]) {
+				at = finding.Note
+			}
+			k := key{first, lineAt(max(start, to-1)), at, p.what}
+			words := strings.Join(strings.Fields(match), " ")
+			if i, ok := seen[k]; ok {
+				out[i].Text += "\n" + words
+			} else {
+				seen[k] = len(out)
+				out = append(out, Suspicion{k.line, k.last, at, p.what, words})
+			}
+			if at == finding.Note { // behind the warning another sentence may begin
+				if end := beginsAnew.FindStringIndex(read[start:to]); end != nil && start+end[1] < to {
+					rest := start + end[0] + 1
+					if again := p.looks.FindStringIndex(read[rest:to]); again != nil {
+						add(rest+again[0], rest+again[1], warnings+1)
+					}
+				}
+			}
+		}
+		for _, at := range p.looks.FindAllStringIndex(read, -1) {
+			add(at[0], at[1], 0)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Suspicion) int { return a.Line - b.Line })
+	return out
+}
+
+// read is a text as the form looks at it: with the words crossed out that it passes over.
+func (p form) read(text string) string {
+	if p.passed == nil {
+		return text
+	}
+	found := p.passed.FindAllStringSubmatchIndex(text, -1)
+	if found == nil {
+		return text
+	}
+	out := []byte(text)
+	for _, at := range found {
+		for i := at[2]; i < at[3]; i++ {
+			out[i] = 'x'
+		}
+	}
+	return string(out)
+}
+
+// foldText is text as a reader takes it: look-alike forms of a letter are that letter, and characters
+// without width are gone. Lines stay where they are.
+func foldText(text string) string {
+	text = norm.NFKC.String(strings.ReplaceAll(text, "\r\n", "\n"))
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\u2028' || r == '\u2029' || r == '\u0085':
+			return ' '
+		case r == '’' || r == 'ʼ':
+			return '\''
+		case unseen.Always(r) || r == '\u200d' || r == '\u200c':
+			return -1
+		}
+		return r
+	}, text)
+}

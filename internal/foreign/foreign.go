@@ -1,0 +1,182 @@
+// Package foreign reads what other tools remember: true-mem's and opencode-lcm's databases, simple-memory's folder,
+// opencode-mem's server, and the exports of OpenCode Manager's memory. It writes nothing there and takes no lock.
+//
+// Begin with Read, which is for stores, or OM, which is for a file. What comes back is somebody else's text: whoever keeps it
+// frees it of secrets, and asks a person.
+package foreign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/internal/pattern"
+)
+
+var (
+	// ErrNone is returned when there is no store at the place.
+	ErrNone = errors.New("there is no such store")
+	// ErrFormat is returned for a store that is not as its tool writes it.
+	ErrFormat = errors.New("is not as its tool writes it")
+)
+
+// Tools are the names of those whose stores are read.
+var Tools = []string{"opencode-mem", "true-mem", "simple-memory", "opencode-lcm"}
+
+// Query says what is wanted of a store.
+type Query struct {
+	Place   string   // file, folder or address of the store; empty is where the tool has it
+	Home    string   // the user's folder
+	Dirs    []string // the repository's work trees, absolute; the first is the one that is worked in
+	Remotes []string // addresses of the repository's remotes, for a server
+	Remote  bool     // an address may be of another machine, which is not sent the token of this one
+	Token   string   // for an address: what its server wants to see instead of the token in Home
+}
+
+// Item is one thing that a tool remembers.
+type Item struct {
+	Key     string    // the tool's own, stable and unique in its store
+	Text    string    // without what was marked as private
+	Kind    string    // the tool's name for it
+	Tags    []string  // sorted as the tool has them
+	Paths   []string  // files of the repository
+	Created time.Time // zero: not known
+	User    bool      // it is about the person rather than the repository
+}
+
+// Found is what a store has.
+type Found struct {
+	Place  string // where it was found: a path or an address
+	Usual  bool   // that is where the tool has its store
+	Items  []Item
+	Others int // items of other projects, which are left out
+	Left   int // items that the tool no longer holds for true, that are no memories, or that have no text
+	Bad    int // entries that cannot be read
+}
+
+// Read reads the store of one of Tools. The error wraps ErrNone where there is none.
+func Read(ctx context.Context, tool string, q Query) (Found, error) {
+	read := map[string]func(context.Context, Query, *Found) error{
+		"opencode-mem": readOpenCodeMem, "true-mem": readTrueMem, "simple-memory": readSimpleMemory, "opencode-lcm": readLCM,
+	}[tool]
+	if read == nil {
+		return Found{}, fmt.Errorf("%s is not one of %s", tool, strings.Join(Tools, ", "))
+	}
+	var f Found
+	if err := read(ctx, q, &f); err != nil {
+		return Found{Place: f.Place}, fmt.Errorf("%s: %w", tool, err)
+	}
+	return f, nil
+}
+
+// add keeps an item that has text.
+func (f *Found) add(i Item) {
+	if i.Text = clean(i.Text); i.Text == "" || i.Text == private {
+		f.Left++
+		return
+	}
+	for n, tag := range i.Tags {
+		i.Tags[n] = strings.Join(strings.Fields(clean(tag)), " ")
+	}
+	i.Kind = strings.Join(strings.Fields(clean(i.Kind)), " ")
+	f.Items = append(f.Items, i)
+}
+
+// place is where a store is: as asked for, or the usual one.
+func (q Query) place(usual string) (place string, isUsual bool) {
+	if q.Place == "" || filepath.Clean(q.Place) == filepath.Clean(usual) {
+		return usual, true
+	}
+	return q.Place, false
+}
+
+// holds reports whether a folder is one of the repository's work trees or lies in one.
+func (q Query) holds(dir string) bool {
+	if !filepath.IsAbs(dir) {
+		return false
+	}
+	names := []string{filepath.Clean(dir)}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		names = append(names, real)
+	}
+	for _, root := range q.Dirs {
+		roots := []string{filepath.Clean(root)}
+		if real, err := filepath.EvalSymlinks(root); err == nil {
+			roots = append(roots, real)
+		}
+		for _, r := range roots {
+			for _, n := range names {
+				if n == r || strings.HasPrefix(n, strings.TrimSuffix(r, string(filepath.Separator))+string(filepath.Separator)) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// private stands for what was marked as private.
+const private = "[private]"
+
+var privateTag = pattern.New(`(?i)<(/?)private\s*>`)
+
+// clean makes text of what a tool has: UTF-8, without zero bytes, and without what stands in <private> elements. One that is not
+// closed reaches to the end.
+func clean(s string) string {
+	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+	tags := privateTag.FindAllStringSubmatchIndex(s, -1)
+	if len(tags) == 0 {
+		return strings.TrimSpace(s)
+	}
+	var b strings.Builder
+	depth, at := 0, 0
+	for _, t := range tags {
+		if depth == 0 {
+			b.WriteString(s[at:t[0]])
+		}
+		at = t[1]
+		switch closes := t[2] < t[3]; {
+		case !closes:
+			depth++
+		case depth > 0:
+			if depth--; depth == 0 {
+				b.WriteString(private)
+			}
+		}
+	}
+	if depth > 0 {
+		return strings.TrimSpace(b.String() + private)
+	}
+	return strings.TrimSpace(b.String() + s[at:])
+}
+
+// moment reads a time as tools write it: RFC 3339, a date, or milliseconds since 1970. Zero is what it is not.
+func moment(text string) time.Time {
+	for _, layout := range []string{time.RFC3339Nano, time.DateOnly} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t.UTC().Truncate(time.Second)
+		}
+	}
+	return time.Time{}
+}
+
+func milliseconds(n int64) time.Time {
+	if n <= 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(n).UTC().Truncate(time.Second)
+}
+
+// list splits what is parted by commas.
+func list(text string) []string {
+	var out []string
+	for tag := range strings.SplitSeq(text, ",") {
+		if tag = strings.TrimSpace(tag); tag != "" {
+			out = append(out, tag)
+		}
+	}
+	return out
+}

@@ -1,0 +1,304 @@
+// Package mcpconn is the connection of a server of tools that speaks the Model Context Protocol: one message a line. That of the SDK
+// ends at the first line that is no message; this one answers that it is none, and goes on. It answers what no such server has a
+// method for, bounds how much a client has at work, and when the input ends it waits for the answers that are owed.
+//
+// A Transport is given to the Run of the SDK's server.
+package mcpconn
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/reverie-memory/reverie/internal/cut"
+)
+
+// MaxMessage is the longest line that a client may send, in bytes.
+const MaxMessage = 1 << 20
+
+const (
+	maxOwed = 128              // calls without an answer; nothing more is read until one has it
+	linger  = 10 * time.Second // for the answers that are owed when the input ends
+)
+
+// Transport connects a server with one client. It can be connected once.
+type Transport struct {
+	In  io.Reader
+	Out io.Writer
+
+	linger time.Duration // zero is the linger of all
+}
+
+func (t *Transport) Connect(context.Context) (mcp.Connection, error) {
+	c := &conn{out: t.Out, lines: make(chan []byte), closed: make(chan struct{}), owed: newDebts(), linger: cmp.Or(t.linger, linger)}
+	go c.scan(t.In)
+	return c, nil
+}
+
+// conn is the connection of a Transport.
+type conn struct {
+	lines  chan []byte // whole; closed at the end of the input
+	queue  []jsonrpc.Message
+	broken error // why the input ended; set before lines is closed
+	owed   *debts
+	linger time.Duration
+
+	mu  sync.Mutex // of out
+	out io.Writer
+
+	once   sync.Once
+	closed chan struct{}
+}
+
+// scan hands on the lines of the input. A read that waits is left behind when the connection is closed.
+func (c *conn) scan(in io.Reader) {
+	defer close(c.lines)
+	r := bufio.NewReaderSize(in, 64<<10)
+	for {
+		line, err := readMessage(r)
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			select {
+			case c.lines <- line:
+			case <-c.closed:
+				return
+			}
+		}
+		if err != nil {
+			c.broken = err
+			return
+		}
+	}
+}
+
+// readMessage reads a line, of which it keeps one byte more than MaxMessage at most.
+func readMessage(r *bufio.Reader) (line []byte, err error) {
+	for {
+		part, err := r.ReadSlice('\n')
+		line = append(line, part[:min(len(part), MaxMessage+1-len(line))]...)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
+	}
+}
+
+// Read returns the next message. What is none is answered here. The input has not ended before the answers that are owed are
+// written, or linger has passed: the SDK gives up all that is at work when it hears of the end.
+func (c *conn) Read(ctx context.Context) (jsonrpc.Message, error) {
+	for {
+		for len(c.queue) > 0 {
+			next := c.queue[0]
+			c.queue = c.queue[1:]
+			if ok, err := c.admit(ctx, next); ok || err != nil {
+				return next, err
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-c.closed:
+			return nil, io.EOF
+		case line, ok := <-c.lines:
+			if !ok {
+				return nil, c.finish(ctx)
+			}
+			if err := c.take(line); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// admit lets a message in. A call waits until fewer than maxOwed others do, and is refused where one of them has its id.
+func (c *conn) admit(ctx context.Context, msg jsonrpc.Message) (bool, error) {
+	req, ok := msg.(*jsonrpc.Request)
+	if !ok || !req.IsCall() {
+		return true, nil
+	}
+	if err := c.wait(ctx, maxOwed-1, nil); err != nil {
+		return false, err
+	}
+	if !c.owed.add(req.ID) {
+		return false, c.fault(nil, jsonrpc.CodeInvalidRequest, fmt.Sprintf("a call with the id %s has no answer yet", cut.Marked(fmt.Sprint(req.ID.Raw()), 100)))
+	}
+	return true, nil
+}
+
+// wait returns when at most n answers are owed, or enough has come.
+func (c *conn) wait(ctx context.Context, n int, enough <-chan time.Time) error {
+	for {
+		fewer, left := c.owed.left()
+		if left <= n {
+			return nil
+		}
+		select {
+		case <-fewer:
+		case <-enough:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-c.closed:
+			return io.EOF
+		}
+	}
+}
+
+// finish waits for the answers that are owed at the end of the input, and answers what takes too long.
+func (c *conn) finish(ctx context.Context) error {
+	enough := time.NewTimer(c.linger)
+	defer enough.Stop()
+	if err := c.wait(ctx, 0, enough.C); err != nil {
+		return err
+	}
+	for _, id := range c.owed.drop() {
+		if err := c.fault(id.Raw(), jsonrpc.CodeInternalError, fmt.Sprintf("given up %s after the input ended", c.linger)); err != nil {
+			return err
+		}
+	}
+	return c.broken
+}
+
+// take queues the messages of a line: one, or those of a batch, as versions before 2025-06-18 have them. Answers come one a line.
+func (c *conn) take(line []byte) error {
+	if len(line) > MaxMessage {
+		return c.refuse(nil, jsonrpc.CodeInvalidRequest, fmt.Sprintf("a message may have %d bytes", MaxMessage))
+	}
+	all := []json.RawMessage{line}
+	if line[0] == '[' {
+		all = nil
+		if json.Unmarshal(line, &all) == nil && len(all) == 0 {
+			return c.refuse(nil, jsonrpc.CodeInvalidRequest, "an empty batch")
+		}
+	}
+	switch {
+	case !json.Valid(line):
+		return c.refuse(nil, jsonrpc.CodeParseError, "this line is not JSON")
+	case !utf8.Valid(line): // the decoder would put other characters in the place of what it cannot read
+		return c.refuse(line, jsonrpc.CodeParseError, "this line is not UTF-8")
+	}
+	for _, one := range all {
+		msg, err := jsonrpc.DecodeMessage(one)
+		if err != nil {
+			if err := c.refuse(one, jsonrpc.CodeInvalidRequest, "not a message of JSON-RPC 2.0"); err != nil {
+				return err
+			}
+			continue
+		}
+		req, ok := msg.(*jsonrpc.Request)
+		if ok && !req.IsCall() && hasID(one) { // taken for a notification nobody would ever answer it
+			if err := c.fault(nil, jsonrpc.CodeInvalidRequest, "the id of a call is a string or a number"); err != nil {
+				return err
+			}
+			continue
+		}
+		if ok && req.IsCall() && !toolMethod(req.Method) {
+			if err := c.refuse(one, jsonrpc.CodeMethodNotFound, fmt.Sprintf("there is no method %q", cut.Marked(req.Method, 100))); err != nil {
+				return err
+			}
+			continue
+		}
+		c.queue = append(c.queue, msg)
+	}
+	return nil
+}
+
+// hasID reports whether a message has an id, be it null.
+func hasID(message []byte) bool {
+	var members map[string]json.RawMessage
+	return json.Unmarshal(message, &members) == nil && members["id"] != nil
+}
+
+// toolMethod reports whether a call is one that a server of tools alone answers. Before a session has begun the SDK would give
+// any other another error than that it is not known, by which clients find out which versions a server speaks.
+func toolMethod(name string) bool {
+	switch name {
+	case "initialize", "ping", "server/discover", "tools/list", "tools/call", "subscriptions/listen": // the last ends at once: the tools never change
+		return true
+	}
+	return false
+}
+
+// refuse answers what never becomes a call, under its id where it has one.
+func (c *conn) refuse(message []byte, code int, why string) error {
+	var asked struct {
+		ID     json.RawMessage `json:"id"`
+		Method *string         `json:"method"`
+	}
+	id := json.RawMessage("null")
+	if json.Unmarshal(message, &asked) == nil && asked.Method != nil {
+		var v any
+		switch err := json.Unmarshal(asked.ID, &v); v.(type) {
+		case string, float64:
+			if err == nil {
+				id = asked.ID
+			}
+		}
+	}
+	return c.fault(id, code, why)
+}
+
+// fault writes an error; without an id it belongs to no call.
+func (c *conn) fault(id any, code int, why string) error {
+	answer, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": id, "error": map[string]any{"code": code, "message": why}})
+	if err != nil {
+		return err
+	}
+	return c.line(answer)
+}
+
+// codeCancelled is the error of a call that its client gave up, as the Language Server Protocol numbers it: JSON-RPC has none.
+const codeCancelled = -32800
+
+// coded is an error as an answer has it. The SDK would give 0 as the code of one that has none.
+func coded(err error) error {
+	wire := new(jsonrpc.Error)
+	switch {
+	case errors.As(err, &wire) && wire.Code != 0:
+		return err
+	case errors.Is(err, context.Canceled):
+		return &jsonrpc.Error{Code: codeCancelled, Message: "the call was cancelled"}
+	}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
+}
+
+// Write writes a message. An answer that is owed no more, since its call was given up, is dropped.
+func (c *conn) Write(_ context.Context, msg jsonrpc.Message) error {
+	if res, ok := msg.(*jsonrpc.Response); ok && res.Error != nil {
+		msg = &jsonrpc.Response{ID: res.ID, Error: coded(res.Error)}
+	}
+	data, err := jsonrpc.EncodeMessage(msg)
+	if err != nil {
+		return err
+	}
+	if res, ok := msg.(*jsonrpc.Response); ok && res.ID.IsValid() {
+		if !c.owed.pay(res.ID) {
+			return nil
+		}
+		defer c.owed.paid()
+	}
+	return c.line(data)
+}
+
+func (c *conn) line(data []byte) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, err := c.out.Write(append(data, '\n'))
+	return err
+}
+
+func (c *conn) Close() error {
+	c.once.Do(func() { close(c.closed) })
+	return nil
+}
+
+// SessionID is empty: there is one session.
+func (c *conn) SessionID() string { return "" }

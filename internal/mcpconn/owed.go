@@ -1,0 +1,67 @@
+package mcpconn
+
+import (
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+// debts are the calls of a connection whose answers are not written yet.
+type debts struct {
+	mu    sync.Mutex
+	calls map[jsonrpc.ID]bool // of which no answer is being written either
+	owed  int
+	fewer chan struct{} // closed, and made anew, when owed falls
+}
+
+func newDebts() *debts { return &debts{calls: map[jsonrpc.ID]bool{}, fewer: make(chan struct{})} }
+
+// add notes a call, unless there is one with its id.
+func (d *debts) add(id jsonrpc.ID) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.calls[id] {
+		return false
+	}
+	d.calls[id] = true
+	d.owed++
+	return true
+}
+
+// pay reports whether a call is there, and takes it out, since its answer is about to be written: from then on its id may be used
+// again. When that is done, paid says so.
+func (d *debts) pay(id jsonrpc.ID) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	was := d.calls[id]
+	delete(d.calls, id)
+	return was
+}
+
+// paid says that an answer was written, or never will be.
+func (d *debts) paid() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.owed--
+	close(d.fewer)
+	d.fewer = make(chan struct{})
+}
+
+// left is how many answers are owed, and what is closed when they are fewer.
+func (d *debts) left() (fewer <-chan struct{}, n int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.fewer, d.owed
+}
+
+// drop gives up the calls that nobody is answering.
+func (d *debts) drop() []jsonrpc.ID {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	given := slices.Collect(maps.Keys(d.calls))
+	clear(d.calls)
+	d.owed -= len(given)
+	return given
+}

@@ -1,0 +1,37 @@
+package process
+
+import (
+	"fmt"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Boot tells one start of the system from another.
+func Boot() string {
+	id, err := unix.Sysctl("kern.bootsessionuuid")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(id)
+}
+
+// Space is "": there is one space of process numbers.
+func Space() string { return "" }
+
+// All are none: the system does not show them as simply.
+func All() map[int]Stat { return nil }
+
+// look is a process's Start, in seconds and microseconds of the day's time, and whether it has ended.
+func look(pid int) (start string, ended bool) {
+	const zombie = 5 // SZOMB of sys/proc.h
+	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
+	if err != nil || int(info.Proc.P_pid) != pid {
+		return "", true
+	}
+	at := info.Proc.P_starttime
+	return fmt.Sprintf("%d.%06d", at.Sec, at.Usec), info.Proc.P_stat == zombie
+}
+
+// stamp is Start: no two starts of the system have a moment in common.
+func stamp(start string) string { return start }

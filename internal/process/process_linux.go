@@ -1,0 +1,95 @@
+package process
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// Boot tells one start of the system from another, and one space of process numbers from another.
+func Boot() string {
+	boot := bootID()
+	if boot == "" {
+		return ""
+	}
+	return strings.TrimSpace(boot + " " + Space())
+}
+
+// Space names the space of process numbers that this process is in: in another one, the same number is another process's.
+func Space() string {
+	space, _ := os.Readlink("/proc/self/ns/pid")
+	return space
+}
+
+// All are the processes that can be seen; none where the system does not show them.
+func All() map[int]Stat {
+	all := map[int]Stat{}
+	dirs, _ := filepath.Glob("/proc/[0-9]*")
+	for _, dir := range dirs {
+		pid, err := strconv.Atoi(filepath.Base(dir))
+		if err != nil {
+			continue
+		}
+		stat := statOf(pid)
+		if stat == nil {
+			continue
+		}
+		group, err := strconv.Atoi(stat[statGroup])
+		session, err2 := strconv.Atoi(stat[statSession])
+		if err == nil && err2 == nil {
+			all[pid] = Stat{Group: group, Session: session, Ended: ended(stat)}
+		}
+	}
+	return all
+}
+
+// look is a process's Start, and whether it has ended.
+func look(pid int) (start string, over bool) {
+	stat := statOf(pid)
+	if stat == nil {
+		return "", true
+	}
+	return stat[statStart], ended(stat)
+}
+
+// stamp has the start of the system before the ticks since then.
+func stamp(start string) string {
+	boot := bootID()
+	if start == "" || boot == "" {
+		return ""
+	}
+	return boot + "/" + start
+}
+
+func bootID() string {
+	text, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// Places in what statOf returns.
+const (
+	statState   = 0
+	statGroup   = 2
+	statSession = 3
+	statStart   = 19 // clock ticks since the machine started
+)
+
+// statOf is what /proc says of a process, from the third field of its file stat on; nil if it says nothing.
+func statOf(pid int) []string {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return nil
+	}
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:])) // the name before it may have blanks and parentheses
+	if len(fields) <= statStart {
+		return nil
+	}
+	return fields
+}
+
+func ended(stat []string) bool { return stat[statState] == "Z" || stat[statState] == "X" }

@@ -1,0 +1,108 @@
+// Package unseen knows the characters of a text that a reader does not see, or sees as something that they are not. Control is one
+// character by itself; Names and Reveal take what stands beside it into account.
+//
+// What a file or a question may hold is narrower, is a promise, and is written down where it is kept: in gitstore/record for the form
+// of a memory, in prompts for what a model is shown.
+package unseen
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Control reports whether a character is a control or a format character, or ends a line other than by a line feed: it can move a
+// cursor, hide text, or turn it round. Line feeds, tabs and joiners are among them.
+func Control(r rune) bool {
+	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029'
+}
+
+// Always reports whether a character shows nothing wherever it stands, or changes how others show: controls, what turns
+// the direction of text, what has no width, tags, and the variation selectors that carry data. White space is none of them.
+func Always(r rune) bool {
+	switch {
+	case r == '\n' || r == '\t' || r == '\r':
+		return false
+	case r == '\u200d' || r == '\u200c' || r == '\ufe0f' || r == '\ufe0e': // judged by what stands beside them
+		return false
+	case r >= 0xfe00 && r <= 0xfe0f, r >= 0xe0100 && r <= 0xe01ef, r >= 0xe0000 && r <= 0xe007f:
+		return true
+	case r == '\u115f' || r == '\u1160' || r == '\u3164' || r == '\uffa0' || r == '\u2800' || r == '\u034f' || r == '\u17b4' || r == '\u17b5':
+		return true
+	}
+	return Control(r) && !arabicSign(r)
+}
+
+// arabicSign reports the format characters that print something.
+func arabicSign(r rune) bool {
+	return r >= 0x600 && r <= 0x605 || r == 0x6dd || r == 0x70f || r == 0x8e2 || r == 0x890 || r == 0x891 || r == 0x110bd || r == 0x110cd
+}
+
+// maxNames is how many characters of one line are named.
+const maxNames = 5
+
+// Names names the characters in a line that a reader does not see, each once, as in "U+200B U+202E"; of more than five the first.
+// Joiners are fine where a script or an emoji needs them, and not between letters that never join.
+func Names(line string) string {
+	var found []string
+	runes := []rune(strings.TrimPrefix(line, "\ufeff"))
+	for i, r := range runes {
+		if len(found) == maxNames || !conceals(runes, i) {
+			continue
+		}
+		if name := fmt.Sprintf("U+%04X", r); !slices.Contains(found, name) {
+			found = append(found, name)
+		}
+	}
+	return strings.Join(found, " ")
+}
+
+// Reveal writes every character that a reader does not see where it stands as <U+200B>.
+func Reveal(s string) string {
+	if strings.IndexFunc(s, func(r rune) bool { return r >= unicode.MaxASCII }) < 0 {
+		return s
+	}
+	var b strings.Builder
+	runes := []rune(s)
+	for i, r := range runes {
+		if conceals(runes, i) {
+			fmt.Fprintf(&b, "<U+%04X>", r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// conceals reports whether a reader does not see a character where it stands.
+func conceals(runes []rune, i int) bool {
+	switch r := runes[i]; r {
+	case '\u200d', '\u200c':
+		return i == 0 || i == len(runes)-1 || unjoined(runes[i-1]) || unjoined(runes[i+1])
+	case '\ufe0f', '\ufe0e':
+		return i == 0 || runes[i-1] == r || unicode.IsLetter(runes[i-1]) || unicode.IsSpace(runes[i-1])
+	case unicode.ReplacementChar:
+		return false
+	default:
+		return Always(r) && !flag(runes, i)
+	}
+}
+
+// flag reports whether a character is one of the few tags behind a black flag that make it the flag of a region.
+func flag(runes []rune, i int) bool {
+	isTag := func(i int) bool { return i < len(runes) && runes[i] > 0xe0000 && runes[i] <= 0xe007f }
+	from, to := i, i
+	for from > 0 && i-from < 8 && isTag(from-1) {
+		from--
+	}
+	for to-i < 8 && isTag(to+1) {
+		to++
+	}
+	return isTag(i) && from > 0 && runes[from-1] == '\U0001f3f4' && to-from < 7 && runes[to] == 0xe007f
+}
+
+// unjoined reports whether nothing is ever joined to a character.
+func unjoined(r rune) bool {
+	return r < 0x80 || unicode.IsSpace(r) || unicode.In(r, unicode.Latin, unicode.Cyrillic, unicode.Greek, unicode.Han)
+}

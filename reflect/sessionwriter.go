@@ -1,0 +1,161 @@
+package reflect
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/reverie-memory/reverie/internal/file"
+	"github.com/reverie-memory/reverie/reflect/transcript"
+)
+
+// unfinished begins the name of a file that an ingest is writing, or left when it was killed.
+const unfinished = ".session-"
+
+// sessionWriter collects the events of one session in a file beside its place.
+type sessionWriter struct {
+	folder Sessions
+	tmp    *os.File
+	out    *bufio.Writer
+	kept   Kept
+}
+
+func (s Sessions) begin() (*sessionWriter, error) {
+	tmp, err := os.CreateTemp(s.Dir, unfinished+"*") // 0600
+	if err != nil {
+		return nil, fmt.Errorf("keep session: %w", err)
+	}
+	return &sessionWriter{folder: s, tmp: tmp, out: bufio.NewWriterSize(tmp, 64<<10)}, nil
+}
+
+func (w *sessionWriter) abandon() {
+	if w != nil && w.tmp != nil {
+		w.tmp.Close()
+		os.Remove(w.tmp.Name())
+		w.tmp = nil
+	}
+}
+
+func (w *sessionWriter) event(e transcript.Event) error {
+	w.kept.Events++
+	return w.line(w.out, e)
+}
+
+// line writes v as one line of redacted JSON.
+func (w *sessionWriter) line(out *bufio.Writer, v any) error {
+	var doc bytes.Buffer
+	enc := json.NewEncoder(&doc)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return fmt.Errorf("keep session: %w", err)
+	}
+	text, report, err := w.folder.Scanner.JSON(bytes.TrimSuffix(doc.Bytes(), []byte("\n")))
+	if err != nil {
+		return fmt.Errorf("keep session: %w", err)
+	}
+	w.kept.Redacted.Add(report)
+	if _, err := out.WriteString(text.String()); err != nil {
+		return fmt.Errorf("keep session: %w", err)
+	}
+	return out.WriteByte('\n')
+}
+
+// name takes secrets out of what names a session, which becomes the name of its file.
+func (w *sessionWriter) name(id string) string {
+	text, found := w.folder.Scanner.Text(id)
+	w.kept.Redacted.Add(found)
+	if found.Found == 0 {
+		return id
+	}
+	return transcript.SafeID(text.String())
+}
+
+// finish puts the session in its place, unless what lies there is the same or goes on further.
+func (w *sessionWriter) finish(head transcript.Session) (Kept, error) {
+	defer w.abandon()
+	head.Client, head.ID, head.Parent = w.name(head.Client), w.name(head.ID), w.name(head.Parent)
+	w.kept.Session, w.kept.Read = head, time.Now()
+	if err := w.out.Flush(); err != nil {
+		return Kept{}, fmt.Errorf("keep session: %w", err)
+	}
+	path := w.folder.path(head.Client, head.ID)
+	change, err := w.compare(path)
+	if err != nil {
+		return Kept{}, err
+	}
+	w.kept.Change = change
+	if change == Unchanged {
+		return w.kept, os.Chtimes(path, w.kept.Read, w.kept.Read)
+	}
+	if w.kept.Hash, err = w.hash(); err != nil {
+		return Kept{}, err
+	}
+	final, err := os.CreateTemp(w.folder.Dir, unfinished+"*")
+	if err != nil {
+		return Kept{}, fmt.Errorf("keep session: %w", err)
+	}
+	defer os.Remove(final.Name())
+	out := bufio.NewWriter(final)
+	err = w.line(out, header{head, w.kept.Events, w.kept.Hash})
+	if err == nil {
+		if _, err = w.tmp.Seek(0, io.SeekStart); err == nil {
+			_, err = io.Copy(out, w.tmp)
+		}
+	}
+	if err = errors.Join(err, out.Flush(), final.Sync(), final.Close()); err == nil {
+		err = os.Rename(final.Name(), path)
+	}
+	if err != nil {
+		return Kept{}, fmt.Errorf("keep session: %w", err)
+	}
+	return w.kept, nil
+}
+
+// hash is Hash of the events as they were written, after the scanner: what Study will see.
+func (w *sessionWriter) hash() (string, error) {
+	if _, err := w.tmp.Seek(0, io.SeekStart); err != nil {
+		return "", fmt.Errorf("keep session: %w", err)
+	}
+	events, err := readEvents(bufio.NewReaderSize(w.tmp, 64<<10), w.tmp.Name(), 1)
+	if err != nil {
+		return "", fmt.Errorf("keep session: %w", err)
+	}
+	return Hash(events), nil
+}
+
+// compare holds the new events against those kept at path.
+func (w *sessionWriter) compare(path string) (Change, error) {
+	old, err := file.Open(path, os.O_RDONLY|file.NoFollow, 0)
+	if errors.Is(err, os.ErrNotExist) {
+		return New, nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("keep session: %w", err)
+	}
+	defer old.Close()
+	before := bufio.NewReaderSize(old, 64<<10)
+	if err := skipLine(before); err != nil {
+		return Grown, nil // torn: what we have is better
+	}
+	if _, err := w.tmp.Seek(0, io.SeekStart); err != nil {
+		return "", fmt.Errorf("keep session: %w", err)
+	}
+	now := bufio.NewReaderSize(w.tmp, 64<<10)
+	for {
+		b, err := now.ReadByte()
+		if err == io.EOF {
+			return Unchanged, nil // all of it is there already
+		}
+		if err != nil {
+			return "", fmt.Errorf("keep session: %w", err)
+		}
+		if a, err := before.ReadByte(); err != nil || a != b {
+			return Grown, nil
+		}
+	}
+}

@@ -1,0 +1,123 @@
+// Package agent is the coding agents that a loop can have code or audit: how each is called once, without a person and without a terminal
+// (Call), and what its stream of events says: to the loop (Said) and to people (Readable, Writer).
+//
+// It starts nothing and reads nothing but what it is given. Its functions may be called from several goroutines at a time; a Writer has one
+// user.
+package agent
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/reverie-memory/reverie/worktree"
+)
+
+// agent is how an agent is called once, without a terminal, to work in the folder that it is started in. It gets its prompt on
+// standard input.
+type agent struct {
+	name  string
+	code  []string // argv that lets it change files and run commands
+	audit []string // argv that lets it read
+	model string   // option for a model
+	env   []string
+
+	inside    func(argv []string) []string // its call in a container, which is a sandbox already and where there is no git directory; nil: the same
+	insideEnv []string                     // with env there
+}
+
+// known are the agents whose calls are known. What they print while they work is what says that they are alive, so they are asked
+// for a stream of events.
+func known() []agent {
+	return []agent{
+		{
+			name:  "opencode",
+			code:  []string{"opencode", "run", "--format", "json", "--auto"}, // without --auto, what the user wants to be asked about is refused
+			audit: []string{"opencode", "run", "--format", "json", "--auto", "--agent", "plan"},
+			model: "--model",
+			env:   []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_SHARE=1"},
+
+			insideEnv: []string{"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1"},
+		},
+		{
+			// In its other modes it writes nothing below a folder .git, and its plan mode ends with 1 where a server has to check an action.
+			name: "claude",
+			code: []string{"claude", "-p", "--output-format", "stream-json", "--verbose", "--permission-mode", "bypassPermissions"},
+			audit: []string{"claude", "-p", "--output-format", "stream-json", "--verbose", "--permission-mode", "dontAsk",
+				"--allowedTools=Read,Grep,Glob,Bash(git diff:*),Bash(git show:*),Bash(git log:*)"},
+			model:     "--model",
+			insideEnv: []string{"IS_SANDBOX=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"}, // whoever owns the work tree may be root, without its capabilities
+		},
+		{
+			name:  "codex",
+			code:  []string{"codex", "exec", "--json", "--sandbox", "workspace-write", "-"},
+			audit: []string{"codex", "exec", "--json", "--sandbox", "read-only", "-"},
+			model: "--model",
+			inside: func(argv []string) []string { // its own sandbox wants user namespaces, which a container has none of
+				argv = slices.Clone(argv)
+				argv[slices.Index(argv, "--sandbox")+1] = "danger-full-access"
+				return slices.Insert(argv, len(argv)-trailing(argv), "--skip-git-repo-check")
+			},
+		},
+		{
+			name: "gemini", // its plan mode has no shell to look at a change with
+			code: []string{"gemini", "--skip-trust", "--output-format", "stream-json", "--approval-mode", "yolo"},
+			audit: []string{"gemini", "--skip-trust", "--output-format", "stream-json", "--approval-mode", "default",
+				"--allowed-tools=run_shell_command(git diff),run_shell_command(git show),run_shell_command(git log)"},
+			model: "--model",
+		},
+		{
+			name:  "aider",
+			code:  []string{"aider", "--yes-always", "--no-check-update", "--no-auto-commits", "--no-gitignore", "--message-file", "/dev/stdin"},
+			audit: []string{"aider", "--no-check-update", "--dry-run", "--chat-mode", "ask", "--message-file", "/dev/stdin"},
+			model: "--model",
+		},
+	}
+}
+
+// Names are those of the agents that can be called.
+func Names() []string {
+	var names []string
+	for _, a := range known() {
+		names = append(names, a.name)
+	}
+	return names
+}
+
+// UnknownError is the error for an agent of that name, which there is none of.
+type UnknownError struct{ Name string }
+
+func (e *UnknownError) Error() string { return fmt.Sprintf("there is no agent %q", e.Name) }
+
+// Call is the argv of an agent for coding or auditing, inside a container or not, and what it wants in its environment. It gets its prompt on
+// standard input. model may be "", the agent's own. The only error is an UnknownError.
+func Call(name, model string, phase worktree.Phase, inside bool) (argv, env []string, err error) {
+	all := known()
+	i := slices.IndexFunc(all, func(a agent) bool { return a.name == name })
+	if i < 0 {
+		return nil, nil, &UnknownError{name}
+	}
+	a := all[i]
+	argv = a.code
+	if phase == worktree.Auditing {
+		argv = a.audit
+	}
+	env = a.env
+	if inside {
+		env = slices.Concat(a.env, a.insideEnv)
+		if a.inside != nil {
+			argv = a.inside(argv)
+		}
+	}
+	if model != "" {
+		argv = slices.Insert(slices.Clone(argv), len(argv)-trailing(argv), a.model, model)
+	}
+	return argv, env, nil
+}
+
+// trailing is how many words at the end of an argv have to stay there.
+func trailing(argv []string) int {
+	if argv[len(argv)-1] == "-" {
+		return 1
+	}
+	return 0
+}

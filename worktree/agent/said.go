@@ -1,0 +1,63 @@
+package agent
+
+import "strings"
+
+// Said is what the model said to the user, of the output of an agent with events: what its tools printed, and what it wrote into files, is
+// not. Only that agent's own events say something; those of any where a command has no name, "". An output without events is that text itself.
+func Said(agent, output string) string {
+	switch agent {
+	case "", "claude", "codex", "gemini", "opencode":
+	default:
+		return output
+	}
+	var b strings.Builder
+	events := false
+	for line := range strings.Lines(output) {
+		e, is := parse(strings.TrimSpace(line))
+		if !is {
+			continue
+		}
+		events = true
+		text, part := e.said(agent)
+		if b.Len() > 0 && !part && !strings.HasSuffix(b.String(), "\n") {
+			b.WriteByte('\n')
+		}
+		b.WriteString(text)
+	}
+	if !events {
+		return output
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// said is the text of an event of an agent's, or of any agent's for "", and whether it follows the one before without a line between.
+func (e event) said(agent string) (text string, part bool) {
+	of := func(name string) bool { return agent == "" || agent == name }
+	switch {
+	case of("gemini") && e.Type == "message" && e.Role == "assistant":
+		return plain(e.Content), true
+	case of("claude") && e.Type == "result":
+		return plain(e.Result), false
+	case of("codex") && e.Type == "item.completed" && e.Item.Type == "agent_message":
+		return e.Item.Text, false
+	case of("opencode") && e.Type == "text" && e.Part.Type == "text":
+		return e.Part.Text, false
+	}
+	return "", false
+}
+
+// Promise is the line that a coder is asked to say when all is done; the nonce is the loop's.
+func Promise(nonce string) string { return "<promise>" + nonce + "</promise>" }
+
+// Promised reports whether a line of its own gives the promise. Without a nonce none was asked for.
+func Promised(said, nonce string) bool {
+	if nonce == "" {
+		return false
+	}
+	for line := range strings.Lines(said) {
+		if strings.TrimSpace(line) == Promise(nonce) {
+			return true
+		}
+	}
+	return false
+}

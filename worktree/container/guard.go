@@ -1,0 +1,57 @@
+package container
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/reverie-memory/reverie/internal/redact"
+	"github.com/reverie-memory/reverie/sandbox"
+	"github.com/reverie-memory/reverie/worktree"
+)
+
+// Guard has a place take out only what may leave a sandbox: before a commit nothing of the loop is at work in the work tree any more, what git must not
+// meet is gone, and what the host would obey is named.
+func Guard(place *worktree.Place, tree Tree, s worktree.State, scanner *redact.Scanner) {
+	quiet := false           // nothing that another process has started is at work in there
+	var known *worktree.Loop // as it was when something held was first asked for
+	place.Ready = func(ctx context.Context) error {
+		if !quiet {
+			if err := endContainers(ctx, s); err != nil {
+				return err
+			}
+			quiet = true
+		}
+		known = nil
+		return tree.Scrub(ctx)
+	}
+	place.Runs = sandbox.Runs
+	place.Holds = func(name string) bool { return sandbox.Runs(name) == sandbox.GitObeys }
+	place.Waived = func(ctx context.Context, name, rule string) (bool, error) {
+		if known == nil {
+			l, err := worktree.Open(tree.Repo, s.Name, scanner).Load(ctx)
+			if err != nil {
+				return false, err
+			}
+			known = &l
+		}
+		return slices.ContainsFunc(known.Findings, func(f worktree.Finding) bool {
+			return f.State == worktree.Waived && f.By == worktree.ByHost && f.File == name && f.Rule == rule
+		}), nil
+	}
+	place.Refused = func(ctx context.Context, changed []string) (map[string]string, error) {
+		return tree.refused(ctx, s.Settings.MaxFile, changed)
+	}
+}
+
+// endContainers removes the containers of processes that are gone, and is an error unless nothing of the loop is left.
+func endContainers(ctx context.Context, s worktree.State) error {
+	e, err := sandbox.Find(ctx, s.Settings.Sandbox)
+	if err == nil {
+		_, err = e.Prune(ctx, nil)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: whether something is at work in the work tree: %w", worktree.ErrSandbox, err)
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package container
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/reverie-memory/reverie/sandbox"
+	"github.com/reverie-memory/reverie/worktree"
+)
+
+// longest is how long a command without a limit may take.
+const longest = 7 * 24 * time.Hour
+
+// exitEnded is the exit code of a command that a limit other than that of time ended.
+const exitEnded = 125
+
+// Runner runs commands in containers, one a command.
+type Runner struct {
+	Tree   Tree
+	Engine *sandbox.Engine
+	Spec   sandbox.Spec // but for what the work tree and the command say
+}
+
+// Run is a worktree.Runner. Of the environment of the command it takes what is given with it, and what Spec has. When it returns, the work tree is
+// scrubbed. What the sandbox could not do is an error that wraps worktree.ErrSandbox.
+func (r *Runner) Run(ctx context.Context, c worktree.Command) (worktree.Result, error) {
+	var res worktree.Result
+	spec := r.Spec
+	spec.Workspace = r.Tree.Dir
+	spec.Env = slices.Concat(spec.Env, c.Env)
+	if spec.Limits.Time = c.Time; c.Time <= 0 {
+		spec.Limits.Time = longest
+	}
+	out, text := worktree.Keep(c)
+	spec.Stdout, spec.Stderr = out, out
+	var stdin io.Reader
+	if len(c.Stdin) > 0 {
+		stdin = bytes.NewReader(c.Stdin)
+	}
+	ran, err := r.Engine.Run(ctx, spec, c.Args, stdin)
+	if err == nil {
+		for _, d := range ran.Denied {
+			fmt.Fprintf(out, "\n[not reached: %s]", d)
+		}
+		res.Code, res.TimedOut = ran.Exit, ran.Ended == sandbox.TimedOut
+		switch l := spec.Limits; ran.Ended {
+		case sandbox.TooLong:
+			fmt.Fprintf(out, "\n[ended: it printed more than %d MiB]\n", l.Output>>20)
+		case sandbox.TooBig:
+			fmt.Fprintf(out, "\n[ended: %s]\n", ran.Why)
+		case sandbox.NoMemory:
+			fmt.Fprintf(out, "\n[ended: it used more than %d MiB of memory]\n", l.Memory>>20)
+		}
+		if ran.Ended != sandbox.Exited && !res.TimedOut {
+			res.Code = exitEnded
+		}
+	}
+	res.Output = text()
+	switch {
+	case errors.Is(err, sandbox.ErrLeft): // it may still write
+		return res, fmt.Errorf("%w: %w", worktree.ErrSandbox, err)
+	case ctx.Err() != nil:
+		return res, ctx.Err()
+	case err != nil:
+		return res, fmt.Errorf("%w: %w", worktree.ErrSandbox, err)
+	}
+	return res, r.Tree.Scrub(ctx)
+}
+
+// lookFor prints the first of its arguments that is no program.
+const lookFor = `for p; do command -v "$p" >/dev/null || { echo "$p"; exit 1; }; done`
+
+// Has runs a container with an empty folder in the place of the work tree, and reports whether all programs are there; said is the first that is not,
+// or why that is not known.
+func (r *Runner) Has(ctx context.Context, dir string, programs []string, most time.Duration) (has bool, said string, err error) {
+	spec := r.Spec
+	spec.Workspace, spec.ReadOnly, spec.Network, spec.Limits.Time = dir, true, nil, most
+	ran, err := r.Engine.Run(ctx, spec, append([]string{"sh", "-c", lookFor, "sh"}, programs...), nil)
+	return err == nil && ran.Exit == 0 && ran.Ended == sandbox.Exited, string(ran.Stdout) + string(ran.Stderr), err
+}

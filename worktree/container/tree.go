@@ -1,0 +1,98 @@
+// Package container has the commands of a loop run in containers (Runner), and lets out of the work tree that they write into only what the host can
+// take (Guard).
+//
+// A Tree is for one loop at a time: whoever uses it carries that loop on.
+package container
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/sandbox"
+	"github.com/reverie-memory/reverie/worktree"
+)
+
+// Tree is a work tree that containers write into.
+type Tree struct {
+	Repo    *git.Repo
+	Base    string                 // the commit that the loop began at
+	Dir     string                 // its top
+	Removed func([]sandbox.Change) // is told what Scrub has removed
+}
+
+// Scrub takes out of the work tree what git must not meet there. A folder that git takes for a repository stays as it is where the base has it just so:
+// it is part of the project, and in the user's own work tree as well. An error wraps worktree.ErrSandbox.
+func (t Tree) Scrub(ctx context.Context) error {
+	gone, err := sandbox.Scrub(t.Dir, func(bare string) (bool, error) { return t.asCommitted(ctx, bare) })
+	t.Removed(gone)
+	if err != nil {
+		return fmt.Errorf("%w: %w", worktree.ErrSandbox, err)
+	}
+	return nil
+}
+
+// maxTaken is the size of a file that is looked at where the loop has no limit, in bytes.
+const maxTaken = 1 << 40
+
+// refused are the paths of what must not leave a sandbox, of those that are different, each with the reason.
+func (t Tree) refused(ctx context.Context, maxFile int64, changed []string) (map[string]string, error) {
+	wanted := map[string]bool{}
+	var gone []string
+	for _, name := range changed {
+		name = strings.TrimSuffix(name, "/")
+		wanted[name] = true
+		if _, err := os.Lstat(filepath.Join(t.Dir, filepath.FromSlash(name))); errors.Is(err, fs.ErrNotExist) {
+			gone = append(gone, name)
+		}
+	}
+	before := sync.OnceValues(func() (map[string]committed, error) { return committedAt(ctx, t.Repo, t.Base, "") })
+	how := sandbox.Collecting{
+		MaxFile: maxFile, MaxTotal: maxTaken, MaxFiles: 1 << 20, Gone: gone,
+		Skip: func(p string, folder bool) bool { return !folder && !wanted[p] },
+		Before: func(p string) (string, bool) {
+			all, err := before()
+			if entry, ok := all[p]; err != nil || !ok || entry.mode != "120000" {
+				return "", false
+			}
+			target, err := t.Repo.Git(ctx, nil, "cat-file", "blob", all[p].blob)
+			return string(target), err == nil
+		},
+		Take: func(sandbox.File, io.Reader) error { return nil },
+	}
+	if how.MaxFile <= 0 {
+		how.MaxFile = maxTaken
+	}
+	files, no, err := sandbox.Collect(ctx, t.Dir, how)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", worktree.ErrSandbox, err)
+	}
+	all := map[string]string{}
+	for _, r := range no {
+		all[r.Path] = "it was refused: " + r.Why
+	}
+	same := map[string]bool{} // of a folder, whether it is as the base has it: git lists files that were only written again
+	for _, f := range files {
+		if f.Runs != sandbox.BareRepository && f.Runs != sandbox.OtherRepository {
+			continue
+		}
+		folder := path.Dir(f.Path)
+		if _, known := same[folder]; !known {
+			if same[folder], err = t.asCommitted(ctx, folder); err != nil {
+				return nil, err
+			}
+		}
+		if !same[folder] {
+			all[f.Path] = f.Runs
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,110 @@
+// Package diff is what a loop has changed: the diff as git makes it, with what can be read of files that git takes for binary (Between), its files
+// and lines (Parse), and parts of it that fit into a question (Parts).
+package diff
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// File is one file of a diff.
+type File struct {
+	Name  string // of a file that is gone, the old one; with control characters: as git writes them
+	Lines []Line // none of a binary or empty file, or where only the mode changed
+}
+
+// Line is one line of a hunk.
+type Line struct {
+	Mark     byte // + - or blank
+	Text     string
+	Old, New int  // its number, or that of the next line where it is not in that version
+	first    bool // of a hunk
+}
+
+// Parse takes a diff of git's apart, made with the prefixes a/ and b/. What is none of such a diff is passed over, and there is no error: where
+// secrets were taken out, a hunk may have fewer lines than its head says.
+func Parse(diff string) []File {
+	var all []File
+	var f *File
+	var old, new, oldLeft, newLeft int
+	first := false
+	for line := range strings.Lines(diff) {
+		line = strings.TrimSuffix(line, "\n")
+		switch {
+		case (oldLeft > 0 || newLeft > 0) && !begins(line): // where a secret of several lines was taken out, there are fewer
+			mark := byte(' ')
+			if line != "" {
+				mark, line = line[0], line[1:]
+			}
+			if mark == '\\' { // there is no line feed at the end
+				continue
+			}
+			f.Lines = append(f.Lines, Line{mark, line, old, new, first})
+			first = false
+			if mark != '+' {
+				old, oldLeft = old+1, oldLeft-1
+			}
+			if mark != '-' {
+				new, newLeft = new+1, newLeft-1
+			}
+		case strings.HasPrefix(line, "diff --git "):
+			all = append(all, File{})
+			f = &all[len(all)-1]
+			oldLeft, newLeft = 0, 0
+			both := strings.TrimPrefix(line, "diff --git ")
+			if half := len(both) / 2; strings.HasPrefix(both[half:], " ") { // it may have no lines; both names are the same, but for their prefix
+				f.Name = fileNamed(both[half+1:], "b/")
+			}
+		case f == nil:
+		case strings.HasPrefix(line, "+++ "):
+			f.Name = cmp.Or(fileNamed(strings.TrimSuffix(line[len("+++ "):], "\t"), "b/"), f.Name)
+		case strings.HasPrefix(line, "--- "):
+			f.Name = cmp.Or(fileNamed(strings.TrimSuffix(line[len("--- "):], "\t"), "a/"), f.Name)
+		case strings.HasPrefix(line, "@@ "):
+			old, oldLeft, new, newLeft = hunk(line)
+			first = true
+		}
+	}
+	return all
+}
+
+// begins reports whether a line of a diff is none of a hunk's that is being read, but the first of the next hunk or file.
+func begins(line string) bool {
+	return strings.HasPrefix(line, "diff --git ") || strings.HasPrefix(line, "@@ -")
+}
+
+// fileNamed is the name of a file in the head of a diff, where git quotes some; "" if it has not that prefix. A name with control characters
+// stays as git has quoted it: it is shown, and it must not look like lines of its own.
+func fileNamed(text, prefix string) string {
+	if name, err := strconv.Unquote(text); err == nil {
+		if text = text[1 : len(text)-1]; !strings.ContainsFunc(name, unicode.IsControl) {
+			text = name
+		}
+	}
+	name, found := strings.CutPrefix(text, prefix)
+	if !found {
+		return ""
+	}
+	return name
+}
+
+// hunk reads @@ -old,count +new,count @@.
+func hunk(line string) (old, oldCount, new, newCount int) {
+	fields := strings.Fields(line)
+	if len(fields) < 3 {
+		return
+	}
+	side := func(text string) (at, n int) {
+		from, count, counted := strings.Cut(text[1:], ",")
+		at, _ = strconv.Atoi(from)
+		if n = 1; counted {
+			n, _ = strconv.Atoi(count)
+		}
+		return at, n
+	}
+	old, oldCount = side(fields[1])
+	new, newCount = side(fields[2])
+	return
+}

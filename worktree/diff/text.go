@@ -1,0 +1,36 @@
+package diff
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// scriptHead is how much of a file is looked at for text, in bytes.
+const scriptHead = 1 << 10
+
+// isScript reports whether a content can be read as text, whatever git says: it names its interpreter, is UTF-16, or its beginning or all of it
+// has seven of eight bytes in characters. NUL does not count, for shells pass over it.
+func isScript(text []byte) bool {
+	if slices.ContainsFunc([]string{"#!", "\xff\xfe", "\xfe\xff"}, func(head string) bool { return bytes.HasPrefix(text, []byte(head)) }) {
+		return true
+	}
+	return isText(text[:min(len(text), scriptHead)]) || isText(text)
+}
+
+func isText(text []byte) bool {
+	bytes, odd := 0, 0
+	for len(text) > 0 {
+		r, n := utf8.DecodeRune(text)
+		text = text[n:]
+		switch {
+		case r == 0:
+			continue
+		case r == utf8.RuneError && n == 1, r < ' ' && !strings.ContainsRune("\t\n\r\f", r), r == 0x7f:
+			odd++
+		}
+		bytes += n
+	}
+	return bytes > 0 && odd*8 < bytes
+}

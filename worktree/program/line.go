@@ -1,0 +1,63 @@
+package program
+
+import (
+	"context"
+	"os/exec"
+	"path"
+	"strings"
+
+	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/worktree"
+)
+
+// Doubts are doubts about commands of a plan whose first word is no program here, or no file of the commit to begin from. The loop may be about to
+// make it. Inside a container there are other programs.
+func Doubts(ctx context.Context, repo *git.Repo, plan worktree.Plan, base string, inside bool) (doubts []*worktree.PlanError) {
+	for i, line := range plan.Verify {
+		word := First(line)
+		why := ""
+		switch {
+		case word == "" || inside && (path.IsAbs(word) || !strings.Contains(word, "/")):
+			continue // the image has it, or has not
+		case path.IsAbs(word):
+			if _, err := exec.LookPath(word); err != nil {
+				why = "there is no program " + word
+			}
+		case strings.Contains(word, "/"):
+			entry, err := repo.Git(ctx, nil, "ls-tree", base, "--", ":(literal)"+path.Clean(word))
+			switch {
+			case err == nil && len(entry) == 0:
+				why = word + " is no file of the commit to begin from: the loop has to make it"
+			case strings.HasPrefix(string(entry), "100644 "):
+				why = word + " is not executable in the commit to begin from"
+			}
+		default:
+			if exec.CommandContext(ctx, "sh", "-c", `command -v -- "$1" >/dev/null`, "sh", word).Run() != nil && ctx.Err() == nil {
+				why = "there is no program " + word + " in PATH"
+			}
+		}
+		if why != "" {
+			doubts = append(doubts, &worktree.PlanError{Line: plan.Lines[i], Rule: "program", Why: why})
+		}
+	}
+	return doubts
+}
+
+// First is the program that a command line calls first; "" where a shell would have to find that out.
+func First(line string) string {
+	for _, word := range strings.Fields(line) {
+		if at := strings.IndexAny(word, ";|&<>()"); at > 0 {
+			word = word[:at]
+		}
+		if strings.ContainsAny(word, "\"'`$\\*?[{~;|&<>()#") {
+			return ""
+		}
+		if name, _, assigns := strings.Cut(word, "="); assigns && name != "" {
+			continue
+		}
+		if word != "!" {
+			return word
+		}
+	}
+	return ""
+}

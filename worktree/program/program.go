@@ -1,0 +1,109 @@
+// Package program tells whether the programs that a loop calls are there, as far as that is known before it begins: what it calls to code and to
+// audit (Of, Place.Missing), and what the commands of its plan begin with (Doubts). It runs a shell's command -v and git ls-tree, and no program
+// that it looks for.
+package program
+
+import (
+	"context"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/worktree"
+	"github.com/reverie-memory/reverie/worktree/agent"
+)
+
+// Place is where a loop's programs are called.
+type Place struct {
+	Repo   *git.Repo
+	Inside bool   // in a container, whose image was asked for what is called by name
+	Commit string // of which the work tree is made
+	Dir    string // the work tree where it is there already, else ""
+}
+
+// Of is what a loop calls in a phase; "" if nothing is, or nothing that is known. Of a shell's command it is the first word, as far as that is
+// known without a shell; shell reports whether it is one's. The error is an agent.UnknownError.
+func Of(set worktree.Settings, phase worktree.Phase, inside bool) (word string, shell bool, err error) {
+	name := set.Agent
+	switch {
+	case phase == worktree.Auditing && set.AuditAgent == "":
+		return First(set.Audit), true, nil
+	case phase == worktree.Auditing:
+		name = set.AuditAgent
+	case name == worktree.Hand:
+		return "", false, nil
+	case name == "":
+		return set.Command[0], false, nil
+	}
+	argv, _, err := agent.Call(name, "", phase, inside)
+	if err != nil {
+		return "", false, err
+	}
+	return argv[0], false, nil
+}
+
+// Missing says why a program cannot be run, and what to do; "" if it can, or that cannot be known from here.
+func (p Place) Missing(ctx context.Context, word string, shell bool) (why, hint string) {
+	const install = "install it, or give its path"
+	slashed := filepath.ToSlash(word)
+	if runtime.GOOS != "windows" {
+		slashed = word
+	}
+	switch {
+	case word == "":
+		return "", ""
+	case strings.Contains(slashed, "/") && !path.IsAbs(slashed) && !filepath.IsAbs(word):
+		if p.Dir != "" {
+			if _, err := exec.LookPath(filepath.Join(p.Dir, word)); err == nil {
+				return "", ""
+			}
+		}
+		if why = p.notIn(ctx, path.Clean(slashed)); why != "" {
+			return word + " " + why, "relative paths count from the top of the loop's work tree, which has what is committed: commit it, or give its whole path"
+		}
+	case p.Inside:
+	case shell && !strings.Contains(slashed, "/"): // a shell has programs of its own
+		if exec.CommandContext(ctx, "sh", "-c", `command -v -- "$1" >/dev/null`, "sh", word).Run() != nil {
+			return "there is no program " + word + " in PATH", install
+		}
+	default:
+		if _, err := exec.LookPath(word); err != nil {
+			return "there is no program " + word, install
+		}
+	}
+	return "", ""
+}
+
+// notIn says why a path is none of a program in the commit; "" if it is, or lies in a submodule.
+func (p Place) notIn(ctx context.Context, name string) string {
+	if !filepath.IsLocal(filepath.FromSlash(name)) {
+		return "lies outside of the loop's work tree"
+	}
+	args := []string{"ls-tree", "-z", "--full-tree", p.Commit, "--", ":(literal)" + name}
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		args = append(args, ":(literal)"+dir)
+	}
+	out, err := p.Repo.Git(ctx, nil, args...)
+	if err != nil {
+		return ""
+	}
+	for entry := range strings.SplitSeq(string(out), "\x00") {
+		meta, at, _ := strings.Cut(entry, "\t")
+		mode, _, _ := strings.Cut(meta, " ")
+		switch {
+		case mode == "160000" && strings.HasPrefix(name, at+"/"):
+			return ""
+		case at != name:
+		case mode == "100644" && runtime.GOOS != "windows":
+			return "is not executable in the commit"
+		case mode == "040000", mode == "160000":
+			return "is a folder"
+		default:
+			return ""
+		}
+	}
+	return "is no file of the commit"
+}

@@ -1,0 +1,98 @@
+// Package verify runs the commands of a plan that show whether it is done (Run), and reads back how they went from what was kept of their output
+// (Read).
+package verify
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/reverie-memory/reverie/worktree"
+)
+
+// Run runs the commands of a plan, all of them, each in a shell by run, which ends it after limit seconds. The outcome is that of the phase: whether
+// all passed, else the first that did not, and as Output what Read reads. live is given the same. An error of run's ends it, and is returned with
+// what was printed before.
+func Run(lines []string, limit float64, live io.Writer, run func(argv []string) (worktree.Result, error)) (out worktree.Outcome, err error) {
+	var b strings.Builder
+	out.Passed = true
+	both := io.MultiWriter(&b, live)
+	for _, line := range lines {
+		fmt.Fprintf(both, "$ %s\n", line)
+		r, err := run([]string{"sh", "-c", line})
+		b.WriteString(printedBy(r.Output))
+		if r.Output != "" && !strings.HasSuffix(r.Output, "\n") {
+			fmt.Fprintln(live)
+		}
+		switch {
+		case err != nil:
+			out.Output = b.String()
+			return out, err
+		case r.TimedOut:
+			fmt.Fprintf(both, "[ended after %.0f seconds]\n", limit)
+			r.Code = -1
+		default:
+			fmt.Fprintf(both, "[exit code %d]\n", r.Code)
+		}
+		if r.Code != 0 && out.Passed {
+			out.Passed, out.Failing = false, &worktree.Failing{Command: line, Exit: r.Code}
+		}
+	}
+	out.Output = b.String()
+	return out, nil
+}
+
+// Ran is one command of a plan as it was run. Where Exit is nil and Ended false, the text does not hold how it ended.
+type Ran struct {
+	Line, Output string
+	Exit         *int // its exit code
+	Ended        bool // it took too long, and was ended
+}
+
+// Read reads what Run has written: each command behind a dollar sign, what it printed, and how it ended. No line of an output
+// looks like one of these, see printedBy. Of a command at whose end the text was cut it is not known how it ended.
+func Read(text string) []Ran {
+	var all []Ran
+	for line := range strings.Lines(text) {
+		bare := strings.TrimSuffix(line, "\n")
+		command, begins := strings.CutPrefix(bare, "$ ")
+		switch {
+		case begins:
+			all = append(all, Ran{Line: command})
+			continue
+		case len(all) == 0:
+			continue
+		}
+		c := &all[len(all)-1]
+		code, ended := strings.CutPrefix(bare, "[exit code ")
+		n, err := strconv.Atoi(strings.TrimSuffix(code, "]"))
+		switch {
+		case ended && err == nil:
+			c.Exit = &n
+		case strings.HasPrefix(bare, "[ended after "):
+			c.Ended = true
+		default:
+			c.Output += line
+		}
+	}
+	return all
+}
+
+// printedBy is what a command printed, so that no line of it looks like one that says which command ran or how it ended.
+func printedBy(output string) string {
+	if output == "" {
+		return ""
+	}
+	var b strings.Builder
+	for line := range strings.Lines(output) {
+		if strings.HasPrefix(line, "$ ") || strings.HasPrefix(line, "[exit code ") || strings.HasPrefix(line, "[ended after ") {
+			b.WriteByte(' ')
+		}
+		b.WriteString(line)
+	}
+	if !strings.HasSuffix(output, "\n") {
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
