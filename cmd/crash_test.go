@@ -98,6 +98,29 @@ func TestWritersBesideGitLoseNothing(t *testing.T) {
 	r.Run("fsck", "--strict", "--no-dangling")
 }
 
+// fuse kills processes at moments at which they are likely at work.
+type fuse struct {
+	longest time.Duration // what one of them takes, as far as is known
+	random  *rand.Rand
+}
+
+// kill starts a process, kills it, and reports whether it was not done. One that was shows how fast the machine is by now.
+func (f *fuse) kill(t *testing.T, cmd *exec.Cmd) bool {
+	t.Helper()
+	began := time.Now()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(time.Duration(f.random.Int64N(int64(f.longest))))
+	_ = cmd.Process.Kill()
+	if cmd.Wait() != nil {
+		f.longest += f.longest / 10
+		return true
+	}
+	f.longest = max(min(f.longest, time.Since(began)*9/10), time.Millisecond)
+	return false
+}
+
 // Processes are killed at random moments. Whatever was acknowledged is there, git finds nothing
 // wrong, and the next command needs no repair.
 func TestKilledWritersLoseNothingAcknowledged(t *testing.T) {
@@ -112,25 +135,17 @@ func TestKilledWritersLoseNothingAcknowledged(t *testing.T) {
 		reverie(t, r.Dir, "-q", "remember", fmt.Sprintf("to see how long it takes, %d", i))
 		took = max(took, time.Since(began))
 	}
-	rnd := rand.New(rand.NewPCG(1, uint64(kills)))
+	fuse := fuse{took, rand.New(rand.NewPCG(1, uint64(kills)))}
 	acknowledged := map[string]bool{}
 	killed := 0
 	for i := range kills {
 		text := fmt.Sprintf("statement %d of the killed", i)
 		cmd := exec.Command("reverie", "-q", "remember", text)
 		cmd.Dir = r.Dir
-		began := time.Now()
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Duration(rnd.Int64N(int64(took))))
-		_ = cmd.Process.Kill()
-		if err := cmd.Wait(); err == nil { // a machine that has less to do by now is as fast as this
-			acknowledged[text] = true
-			took = max(min(took, time.Since(began)*9/10), time.Millisecond)
-		} else {
+		if fuse.kill(t, cmd) {
 			killed++
-			took += took / 10
+		} else {
+			acknowledged[text] = true
 		}
 	}
 	reverie(t, r.Dir, "-q", "remember", "after all of them")

@@ -1,23 +1,61 @@
 package cmd
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/reverie-memory/reverie/internal/cut"
 )
 
-// The tools for what sessions note for each other. What one noted another reads as data, in the element of all that is given.
+// askedKV are the arguments of the tool for what sessions note for each other.
+type askedKV struct {
+	Key, Prefix, TTL string
+	Value            *string
+	Delete           bool
+}
 
-// kvGet gives one value, or lists what is kept.
-func (c *mcpCall) kvGet() error {
-	a := struct{ Key, Prefix string }{}
+// kv notes a value, gives or deletes one, or lists what is kept.
+func (c *mcpCall) kv() error {
+	var a askedKV
 	if err := c.read(&a); err != nil {
 		return err
 	}
-	if a.Key != "" && a.Prefix != "" {
+	switch {
+	case a.Prefix != "" && a.Key != "":
 		return usage("", "give a key or a prefix, not both")
+	case a.Key == "" && (a.Value != nil || a.Delete || a.TTL != ""):
+		return usage("", "give the key")
+	case a.Delete && (a.Value != nil || a.TTL != ""):
+		return usage("", "what is deleted has no value")
+	case a.Value == nil && a.TTL != "":
+		return usage("", "give the value that is kept for so long")
+	case a.Delete:
+		if err := runKVDelete(c.ctx, c.env, []string{a.Key}); err != nil {
+			return err
+		}
+		c.text = "deleted"
+		return nil
+	case a.Value != nil:
+		return c.kvSet(a)
 	}
+	return c.kvGet(a)
+}
+
+// kvSet keeps a value.
+func (c *mcpCall) kvSet(a askedKV) error {
+	if len(*a.Value) > maxAsked {
+		return usage("", "value has %d bytes and may have %d", len(*a.Value), maxAsked)
+	}
+	if err := runKVSet(c.ctx, c.env, a.Key, *a.Value, cmp.Or(a.TTL, "7d")); err != nil {
+		return err
+	}
+	c.text = c.said()
+	return nil
+}
+
+// kvGet gives one value, or lists what is kept. What one session noted another reads as data, in the element of all that is given.
+func (c *mcpCall) kvGet(a askedKV) error {
 	c.env.JSON = true
 	var err error
 	if a.Key != "" {
@@ -51,35 +89,5 @@ func (c *mcpCall) kvGet() error {
 		text = cut.Marked(text, room-len(note)-1) + "\n" + note
 	}
 	c.text = open + text + end
-	return nil
-}
-
-// kvSet keeps a value, or deletes it where there is none.
-func (c *mcpCall) kvSet() error {
-	a := struct {
-		Key   string
-		Value *string
-		TTL   string
-	}{}
-	if err := c.read(&a); err != nil {
-		return err
-	}
-	if a.Value == nil {
-		if err := runKVDelete(c.ctx, c.env, []string{a.Key}); err != nil {
-			return err
-		}
-		c.text = "deleted"
-		return nil
-	}
-	if len(*a.Value) > maxAsked {
-		return usage("", "value has %d bytes and may have %d", len(*a.Value), maxAsked)
-	}
-	if a.TTL == "" {
-		a.TTL = "7d"
-	}
-	if err := runKVSet(c.ctx, c.env, a.Key, *a.Value, a.TTL); err != nil {
-		return err
-	}
-	c.text = c.said()
 	return nil
 }

@@ -124,16 +124,19 @@ func TestToolsAreFewAndDescribed(t *testing.T) {
 			if a := tool.Annotations; a == nil || a.DestructiveHint == nil || *a.DestructiveHint || a.OpenWorldHint == nil || *a.OpenWorldHint {
 				t.Errorf("%s: %+v", tool.Name, a)
 			}
-			if writes := slices.Contains([]string{"remember", "forget", "checkpoint", "kv_set"}, tool.Name); tool.Annotations.ReadOnlyHint == writes {
+			if writes := slices.Contains([]string{"remember", "forget", "checkpoint", "kv"}, tool.Name); tool.Annotations.ReadOnlyHint == writes {
 				t.Errorf("%s: readOnlyHint %t", tool.Name, tool.Annotations.ReadOnlyHint)
 			}
 			if text, err := json.Marshal(tool); err != nil || len(text) > 900 {
 				t.Errorf("%s takes %d bytes of each session, %v", tool.Name, len(text), err)
 			}
 		}
-		want := []string{"checkpoint", "context", "forget", "kv_get", "kv_set", "recall", "remember", "show", "status"}
+		if len(names) > 8 {
+			t.Errorf("an agent has to choose among %d tools", len(names))
+		}
+		want := []string{"checkpoint", "context", "forget", "kv", "recall", "remember", "show", "status"}
 		if readOnly {
-			want = []string{"context", "kv_get", "recall", "show", "status"}
+			want = []string{"context", "recall", "show", "status"}
 		}
 		if diff := cmp.Diff(want, names); diff != "" {
 			t.Error(diff)
@@ -197,12 +200,11 @@ func TestToolsHoldTheirSchemas(t *testing.T) {
 		{"context", fields{"session": "claude/other"}, false},
 		{"checkpoint", fields{"note": long}, false},
 		{"checkpoint", fields{"session": "claude/other"}, false},
-		{"kv_set", fields{"key": "port", "value": "8080"}, true},
-		{"kv_set", fields{"value": "8080"}, false},
-		{"kv_set", fields{"key": "port", "value": long}, false},
-		{"kv_get", fields{"key": "port"}, true},
-		{"kv_get", fields{"prefix": "po"}, true},
-		{"kv_get", fields{"keys": []string{"port"}}, false},
+		{"kv", fields{"key": "port", "value": "8080"}, true},
+		{"kv", fields{"key": "port", "value": long}, false},
+		{"kv", fields{"key": "port"}, true},
+		{"kv", fields{"prefix": "po"}, true},
+		{"kv", fields{"keys": []string{"port"}}, false},
 		{"status", fields{}, true},
 		{"status", fields{"x": 1}, false},
 	} {
@@ -235,10 +237,10 @@ func TestToolsHoldTheirSchemas(t *testing.T) {
 		{"remember", fields{"text": "x", "paths": []string{`c:\x`}}},
 		{"remember", fields{"text": "x", "tags": []string{strings.Repeat("t", 201)}}},
 		{"checkpoint", fields{"note": "-"}},
-		{"kv_get", fields{"key": "nothing"}},
-		{"kv_get", fields{"key": "port", "prefix": "po"}},
-		{"kv_set", fields{"key": "port", "value": "x", "ttl": "soon"}},
-		{"kv_set", fields{"key": "nothing"}},
+		{"kv", fields{"key": "nothing"}},
+		{"kv", fields{"key": "port", "prefix": "po"}},
+		{"kv", fields{"key": "port", "value": "x", "ttl": "soon"}},
+		{"kv", fields{"key": "nothing"}},
 	} {
 		if text, fault := callTool(t, s, c.tool, c.args); !fault {
 			t.Errorf("%s %v: %s", c.tool, c.args, text)

@@ -51,13 +51,11 @@ func mcpTools() []mcpTool {
 		{"checkpoint", "Checkpoint", "Note where this session stands, for after a compaction or for whoever goes on.",
 			`{"type":"object","properties":{"note":{"type":"string","maxLength":3500}},"additionalProperties":false}`,
 			true, false, (*mcpCall).checkpoint},
-		{"kv_get", "Read notes", "What an earlier session noted for the next one: the value of a key, or else all keys, or those with a prefix.",
-			`{"type":"object","properties":{"key":{"type":"string"},"prefix":{"type":"string"}},"additionalProperties":false}`,
-			false, true, (*mcpCall).kvGet},
-		{"kv_set", "Note a value", "Note a value for the next session; it expires, and is no memory. Without a value the key is deleted.",
+		{"kv", "Notes", "What sessions note for each other. A key with a value notes it, until it expires; a key alone reads it; neither lists what is kept.",
 			`{"type":"object","properties":{"key":{"type":"string","minLength":1,"maxLength":200},"value":{"type":"string","maxLength":16384},` +
-				`"ttl":{"type":"string","default":"7d","description":"90m, 12h, 7d, 2w"}},"required":["key"],"additionalProperties":false}`,
-			true, true, (*mcpCall).kvSet},
+				`"ttl":{"type":"string","default":"7d","description":"90m, 12h, 7d, 2w"},"delete":{"type":"boolean","description":"the key"},` +
+				`"prefix":{"type":"string","description":"list the keys that begin with it"}},"additionalProperties":false}`,
+			true, true, (*mcpCall).kv},
 		{"status", "Status", "How much is known, waits for review, and is kept.",
 			`{"type":"object","additionalProperties":false}`,
 			false, true, (*mcpCall).status},

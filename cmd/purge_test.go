@@ -275,20 +275,14 @@ func TestKilledPurgeIsEndedByTheNext(t *testing.T) {
 	r := copyOf()
 	began := time.Now()
 	reverie(t, r.Dir, "-q", "purge", "--yes", "kestrel")
-	took := time.Since(began)
+	fuse := fuse{time.Since(began), rand.New(rand.NewPCG(1, uint64(kills)))}
 	want := reverie(t, r.Dir, "list")
-	rnd := rand.New(rand.NewPCG(1, uint64(kills)))
 	killed := 0
 	for range kills {
 		r := copyOf()
 		cmd := exec.Command("reverie", "-q", "purge", "--yes", "kestrel")
 		cmd.Dir = r.Dir
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Duration(rnd.Int64N(int64(took))))
-		_ = cmd.Process.Kill()
-		if cmd.Wait() != nil {
+		if fuse.kill(t, cmd) {
 			killed++
 		}
 		r.Run("fsck", "--strict", "--no-dangling")

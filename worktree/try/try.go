@@ -50,17 +50,27 @@ func Make(ctx context.Context, repo *git.Repo) (tree string, done func(), err er
 
 func lockOf(dir string) string { return filepath.Join(dir, "lock") }
 
-// remove removes such a folder while its lock is held, under another name: whoever is about to lock the one that it had finds it gone,
-// and not a part of it that would go as well.
+// remove removes such a folder while its lock is held: the lock behind all else, so that a folder without one is empty, and the folder
+// itself unless whoever is about to try in it has made a lock anew.
 func remove(dir string, unlock func()) error {
-	gone := dir + "-gone"
-	if err := os.Rename(dir, gone); err == nil {
-		dir = gone
+	err := os.RemoveAll(filepath.Join(dir, "tree"))
+	if err != nil {
+		unlock()
+		return err
 	}
-	err := os.RemoveAll(dir)
+	gone := os.Remove(lockOf(dir))
 	unlock()
-	if err != nil { // some systems keep a file that is open
-		err = os.RemoveAll(dir)
+	if gone != nil { // some systems keep a file that is open
+		os.Remove(lockOf(dir))
+	}
+	return removeEmpty(dir)
+}
+
+// removeEmpty removes such a folder if it is there and there is nothing in it.
+func removeEmpty(dir string) error {
+	err := os.Remove(dir)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) {
+		return nil
 	}
 	return err
 }
@@ -77,19 +87,27 @@ func Clear(loops string) error {
 			continue
 		}
 		dir := filepath.Join(loops, e.Name())
-		f, err := file.Open(lockOf(dir), os.O_RDWR|os.O_CREATE|file.NoFollow, 0o600)
+		f, err := file.Open(lockOf(dir), os.O_RDWR|file.NoFollow, 0o600)
 		if errors.Is(err, fs.ErrNotExist) {
+			bad = append(bad, removeEmpty(dir)) // whoever is about to lock it makes another
 			continue
 		}
 		if err != nil {
 			bad = append(bad, err)
 			continue
 		}
-		if free, err := file.Lock(f, false); err != nil || !free {
+		if free, err := file.Lock(f, false); err != nil || !free || !isLock(f, dir) {
 			f.Close()
 			continue
 		}
 		bad = append(bad, remove(dir, func() { f.Close() }))
 	}
 	return errors.Join(bad...)
+}
+
+// isLock reports whether a file that is locked is the folder's lock still.
+func isLock(f *os.File, dir string) bool {
+	mine, err := f.Stat()
+	now, err2 := os.Lstat(lockOf(dir))
+	return err == nil && err2 == nil && os.SameFile(mine, now)
 }
