@@ -24,9 +24,9 @@ const (
 	previewItem = 200   // characters of one item in a list
 )
 
-// importedFile is the folder of the state folder that remembers which memories this clone's last import from a store had. Without it
+// importedFolder is the folder of the state folder that remembers which memories this clone's last import from a store had. Without it
 // nothing is found to be gone.
-const importedFile = "imported"
+const importedFolder = "imported"
 
 // storeJSON is the answer for one store.
 type storeJSON struct {
@@ -74,7 +74,6 @@ func runImportStores(ctx context.Context, env *Env, place string, o importOption
 		return err
 	}
 	done := 0
-	var failed []error
 	for _, tool := range tools {
 		err := w.importStore(ctx, tool, q, o)
 		switch {
@@ -89,7 +88,6 @@ func runImportStores(ctx context.Context, env *Env, place string, o importOption
 		default:
 			env.warn("%v", err)
 		}
-		failed = append(failed, err)
 	}
 	if done == 0 {
 		return &failure{exitFailed, errors.New("import --from all: no store could be read"), "reverie import --from TOOL PLACE names where it is"}
@@ -178,7 +176,7 @@ func (w *workspace) importStore(ctx context.Context, tool string, q foreign.Quer
 		w.env.warn("%s: nothing at %s is wanted here; nothing was written", tool, visible(found.Place))
 		return w.tellTaken(answer, o)
 	}
-	seen := filepath.Join(w.state, importedFile, prefix+".json")
+	seen := filepath.Join(w.state, importedFolder, prefix+".json")
 	whole := o.filter == "" && found.Bad == 0
 	if whole {
 		b.gone = goneFrom(seen, b.memories, tool)

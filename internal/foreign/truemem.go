@@ -8,13 +8,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/reverie-memory/reverie/internal/sqlite"
 )
 
-// readTable calls fn with each row of a table, in one state of the database, and again from the beginning, after start, if that
-// state was a mixture.
+// readTables calls fn on one state of the database at path, and again, after start, if that state was a mixture.
 func readTables(ctx context.Context, path string, start func(), fn func(*sqlite.Snapshot) error) error {
 	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w", path, ErrNone)
@@ -45,20 +45,11 @@ func table(s *sqlite.Snapshot, name string, columns ...string) (*sqlite.Table, e
 		return nil, err
 	}
 	for _, c := range columns {
-		if !has(t.Columns, c) {
+		if !slices.Contains(t.Columns, c) {
 			return nil, fmt.Errorf("table %s has no column %s: %w", name, c, ErrFormat)
 		}
 	}
 	return t, nil
-}
-
-func has(list []string, s string) bool {
-	for _, one := range list {
-		if one == s {
-			return true
-		}
-	}
-	return false
 }
 
 // readTrueMem reads true-mem's database. It holds all projects: a memory of one has the project's folder, one without is about
