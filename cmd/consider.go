@@ -165,9 +165,14 @@ func (w *workspace) tellConsidered(m *prompts.Model, got dream.Considered) {
 	if got.Left > 0 {
 		w.env.say("%s for the next dream", count(got.Left, "candidate is left", "candidates are left"))
 	}
+	w.tellRefused(got.Refused)
+}
+
+// tellRefused says, to who wants to know more, how much of what a model asked for was refused, and why.
+func (w *workspace) tellRefused(refused map[string]int) {
 	if w.env.Verbose {
-		for _, why := range slices.Sorted(maps.Keys(got.Refused)) {
-			w.env.say("refused  %s: %d", why, got.Refused[why])
+		for _, why := range slices.Sorted(maps.Keys(refused)) {
+			w.env.say("refused  %s: %d", why, refused[why])
 		}
 	}
 }

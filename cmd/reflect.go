@@ -187,8 +187,15 @@ func (r *reflecting) read(ctx context.Context, m *prompts.Model, set prompts.Set
 	return nil
 }
 
-// tellReading gives what a model added to what the detectors found; as JSON the whole reflection.
+// tellReading gives what a model added to what the detectors found; as JSON the whole reflection. What was refused is told
+// with -v.
 func (w *workspace) tellReading(got reflect.Reading) error {
+	w.tellRefused(got.Refused)
+	if w.env.Verbose {
+		for _, f := range got.Faults {
+			w.env.say("refused  %s", visible(f))
+		}
+	}
 	r := got.Reflection
 	if !w.env.JSON {
 		r.Candidates = slices.DeleteFunc(slices.Clone(r.Candidates), func(c record.Candidate) bool { return c.How != record.Model })

@@ -27,6 +27,9 @@ type Considered struct {
 	Prompts    []string           // hashes of the prompts of those questions, sorted, each once
 }
 
+// wrongForm is why an item of an answer is left out that cannot be read.
+const wrongForm = "has a wrong form"
+
 // maxQuestions is how many questions one dream puts about candidates.
 const maxQuestions = 8
 
@@ -178,6 +181,9 @@ func (c *considering) candidates(ctx context.Context, m *prompts.Model, set prom
 			return fmt.Errorf("dream: %w", err)
 		}
 		c.answered(q.rendered)
+		if n := len(answer.Dropped); n > 0 {
+			c.out.Refused[wrongForm] += n
+		}
 		for _, o := range answer.Operations {
 			if why := c.apply(q, o); why != "" {
 				c.out.Refused[why]++
