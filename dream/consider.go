@@ -48,6 +48,10 @@ func Consider(ctx context.Context, m *prompts.Model, set prompts.Set, in Input, 
 	if m == nil {
 		return c.out, nil
 	}
+	return c.consider(ctx, m, set)
+}
+
+func (c *considering) consider(ctx context.Context, m *prompts.Model, set prompts.Set) (Considered, error) {
 	c.model = m.Name
 	err := c.contradictions(ctx, m, set)
 	if err == nil {
@@ -86,6 +90,8 @@ type considering struct {
 	asked    map[string]bool
 	unread   map[string]bool // ids of new reflections that were not put to the model whole
 	out      Considered
+
+	elsewhere bool // the model is none of this machine's: what stays in this clone is not put to it
 }
 
 func newConsidering(in Input, plan Result) *considering {
@@ -157,11 +163,17 @@ func (c *considering) result() Considered {
 // candidates asks about the new candidates, in as many questions as they need and one dream may put.
 func (c *considering) candidates(ctx context.Context, m *prompts.Model, set prompts.Set) error {
 	rest := c.groups()
+	if c.elsewhere {
+		rest = slices.DeleteFunc(rest, func(g *group) bool {
+			if g.private {
+				c.leave(g)
+			}
+			return g.private
+		})
+	}
 	defer func() {
 		for _, g := range rest {
-			for id := range g.from {
-				c.unread[id] = true
-			}
+			c.leave(g)
 		}
 		c.out.Left += len(rest)
 	}()
@@ -192,6 +204,13 @@ func (c *considering) candidates(ctx context.Context, m *prompts.Model, set prom
 		rest = rest[len(q.groups):]
 	}
 	return nil
+}
+
+// leave has the reflections of a group stay new.
+func (c *considering) leave(g *group) {
+	for id := range g.from {
+		c.unread[id] = true
+	}
 }
 
 func (c *considering) answered(r prompts.Rendered) {
