@@ -31,6 +31,7 @@ func (w *workspace) printPrompts(ctx context.Context, names []string, o reflectO
 		if names, err = w.unreadSessions(ctx, nil, set); err != nil {
 			return err
 		}
+		names, _ = oldest(names, o.limit)
 	}
 	for _, name := range names {
 		kept, events, err := w.sessions.Load(name)
