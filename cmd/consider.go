@@ -77,16 +77,8 @@ func dueNow(fresh int, last, now time.Time) (due bool, why string) {
 // is locked while it thinks: what does not stand any more afterwards is left out. A failure leaves no trace, so that the
 // next dream asks the same again. In a dry run nothing is written, and plan is what would wait.
 func (w *workspace) consider(ctx context.Context, m *prompts.Model, set prompts.Set, plan dream.Result, dryRun bool) (got dream.Considered, err error) {
-	var in dream.Input
 	purges := purge.Mark(w.state)
-	read := func(v *record.View, c config.Config) (dream.Input, error) { return w.dreamInput(ctx, v, c, byModel) }
-	err = w.view(ctx, func(v *record.View) error {
-		c, err := w.restrict(v)
-		if err == nil {
-			in, err = read(v, c)
-		}
-		return err
-	})
+	in, err := w.toConsider(ctx)
 	if err != nil {
 		return got, err
 	}
@@ -106,19 +98,37 @@ func (w *workspace) consider(ctx context.Context, m *prompts.Model, set prompts.
 		w.env.say("dream    %s: nothing new to ask", m.Name)
 		return found, nil
 	}
+	return w.keepConsidered(ctx, m, found, in.Now, purges)
+}
+
+// toConsider is what a model is asked about.
+func (w *workspace) toConsider(ctx context.Context) (in dream.Input, err error) {
+	err = w.view(ctx, func(v *record.View) error {
+		c, err := w.restrict(v)
+		if err == nil {
+			in, err = w.dreamInput(ctx, v, c, byModel)
+		}
+		return err
+	})
+	return in, err
+}
+
+// keepConsidered puts what still stands of what a model found into the inbox, and then the dream into the journal. now is the dream's
+// time. Nothing is kept if a purge came since the mark.
+func (w *workspace) keepConsidered(ctx context.Context, m *prompts.Model, found dream.Considered, now time.Time, purges string) (got dream.Considered, err error) {
 	var d record.Dream
 	var commit gitstore.Commit
 	err = w.update(ctx, func(tx *record.Tx, c config.Config) error {
 		if err := purge.Since(w.state, purges); err != nil {
 			return fmt.Errorf("dream: %w", err)
 		}
-		now, err := read(tx.View, c)
+		in, err := w.dreamInput(ctx, tx.View, c, byModel)
 		if err != nil {
 			return err
 		}
-		got = found.Standing(now, dream.Result{})
-		w.settleEach(ctx, got.Operations, now)
-		d = record.Dream{Time: in.Now, Model: m.Name, Digest: m.Digest, Prompt: strings.Join(got.Prompts, " "),
+		got = found.Standing(in, dream.Result{})
+		w.settleEach(ctx, got.Operations, in)
+		d = record.Dream{Time: now, Model: m.Name, Digest: m.Digest, Prompt: strings.Join(got.Prompts, " "),
 			Reflections: got.Read, Weighed: got.Weighed, Notes: consideredNotes(got)}
 		for _, o := range got.Operations {
 			d.Operations = append(d.Operations, o.ID)
@@ -165,9 +175,14 @@ func (w *workspace) tellConsidered(m *prompts.Model, got dream.Considered) {
 	if got.Left > 0 {
 		w.env.say("%s for the next dream", count(got.Left, "candidate is left", "candidates are left"))
 	}
+	w.tellRefused(got.Refused)
+}
+
+// tellRefused says, to who wants to know more, how much of what a model asked for was refused, and why.
+func (w *workspace) tellRefused(refused map[string]int) {
 	if w.env.Verbose {
-		for _, why := range slices.Sorted(maps.Keys(got.Refused)) {
-			w.env.say("refused  %s: %d", why, got.Refused[why])
+		for _, why := range slices.Sorted(maps.Keys(refused)) {
+			w.env.say("refused  %s: %d", why, refused[why])
 		}
 	}
 }

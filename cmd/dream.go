@@ -23,22 +23,34 @@ type dreamOptions struct {
 }
 
 func dreamCommand(env *Env) *cli.Command {
+	var e elsewhere
 	return dreaming(env, &cli.Command{
 		Name:  "dream",
 		Usage: "hold new reflections against what is known, and put what follows into the inbox",
 		Description: "With a model, which a setting or --model names, it is asked what else follows, and which of the statements\n" +
-			"that do not agree hold. What it proposes always waits for a person.",
-	}, "5 reflections are new and the last dream is a day old, or 20 are new", "it considers every reflection that is new", runDream)
+			"that do not agree hold. What it proposes always waits for a person. --print-prompt prints what a model would be asked,\n" +
+			"and --import takes in the answers to that, from a model that Reverie cannot reach.",
+		Flags: e.flags(),
+	}, "5 reflections are new and the last dream is a day old, or 20 are new", "it considers every reflection that is new",
+		func(ctx context.Context, env *Env, o dreamOptions) error {
+			if e == (elsewhere{}) {
+				return runDream(ctx, env, o)
+			}
+			if err := e.check(o); err != nil {
+				return err
+			}
+			return e.run(ctx, env, o)
+		})
 }
 
 // dreaming gives a command the flags of one that puts what follows from the sessions into the inbox. due is when it is, and all
 // says that there is nothing to choose from.
 func dreaming(env *Env, command *cli.Command, due, all string, run func(context.Context, *Env, dreamOptions) error) *cli.Command {
 	var o dreamOptions
-	command.Flags = append([]cli.Flag{
+	command.Flags = slices.Concat([]cli.Flag{
 		&cli.BoolFlag{Name: "if-due", Usage: "only if " + due, Destination: &o.ifDue},
 		&cli.BoolFlag{Name: "dry-run", Usage: "show what would be proposed, and propose nothing", Destination: &o.dryRun},
-	}, modelFlags(&o.model)...)
+	}, command.Flags, modelFlags(&o.model))
 	command.Action = func(c *cli.Context) error {
 		if c.NArg() > 0 {
 			return usage(all, "%s takes no arguments", command.Name)

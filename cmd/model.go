@@ -48,6 +48,11 @@ func (m modelChoice) asked() string {
 	return m.name
 }
 
+// modelForbidden is the error where a team lets no model read what is here.
+func (w *workspace) modelForbidden() error {
+	return &failure{exitPerson, fmt.Errorf("%s:reverie.toml lets no model read this repository's sessions", w.branch()), ""}
+}
+
 // model is the model to ask, with the prompts for it; nil where none is wanted, or where the one of the settings does not
 // answer, which is said. name is what a person asked for, "" for what the settings say. One that was asked for and
 // cannot be had is an error.
@@ -60,7 +65,7 @@ func (w *workspace) model(ctx context.Context, name string) (*prompts.Model, pro
 	case !named:
 		name = want.Name
 	case name != config.Off && want.Forbidden:
-		return nil, prompts.Set{}, &failure{exitPerson, fmt.Errorf("%s:reverie.toml lets no model read this repository's sessions", w.branch()), ""}
+		return nil, prompts.Set{}, w.modelForbidden()
 	}
 	if name == config.Off {
 		return nil, prompts.Set{}, nil

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -30,6 +31,7 @@ func (w *workspace) printPrompts(ctx context.Context, names []string, o reflectO
 		if names, err = w.unreadSessions(ctx, nil, set); err != nil {
 			return err
 		}
+		names, _ = oldest(names, o.limit)
 	}
 	for _, name := range names {
 		kept, events, err := w.sessions.Load(name)
@@ -45,15 +47,21 @@ func (w *workspace) printPrompts(ctx context.Context, names []string, o reflectO
 			return err
 		}
 		for _, q := range questions {
-			if w.env.JSON {
-				if err := w.env.object(questionJSON{kept.Name(), q.Name, q.Hash, q.System, q.User, q.Schema}); err != nil {
-					return err
-				}
-				continue
+			if err := w.env.printQuestion(q, questionJSON{Session: kept.Name()}); err != nil {
+				return err
 			}
-			w.env.print("%s\n\n%s\n\n%s\n", visibleLines(q.System), visibleLines(q.User), q.Schema)
 		}
 	}
+	return nil
+}
+
+// printQuestion prints a question; about says what it is about, in JSON.
+func (e *Env) printQuestion(q prompts.Rendered, about questionJSON) error {
+	if e.JSON {
+		about.Prompt, about.Hash, about.System, about.User, about.Schema = q.Name, q.Hash, q.System, q.User, q.Schema
+		return e.object(about)
+	}
+	e.print("%s\n\n%s\n\n%s\n", visibleLines(q.System), visibleLines(q.User), q.Schema)
 	return nil
 }
 
@@ -72,34 +80,47 @@ func visibleLines(s string) string {
 
 // questionJSON is a question as --print-prompt gives it.
 type questionJSON struct {
-	Session string          `json:"session"`
-	Prompt  string          `json:"prompt"`
-	Hash    string          `json:"hash"`
-	System  string          `json:"system"`
-	User    string          `json:"user"`
-	Schema  json.RawMessage `json:"schema"`
+	Session   string          `json:"session,omitempty"`   // that reflect asks about
+	Questions string          `json:"questions,omitempty"` // name of those that dream asks together
+	Prompt    string          `json:"prompt"`
+	Hash      string          `json:"hash"`
+	System    string          `json:"system"`
+	User      string          `json:"user"`
+	Schema    json.RawMessage `json:"schema"`
 }
 
 // maxImport is the longest answer taken from a file, in bytes.
 const maxImport = 1 << 20
 
-// importAnswer takes in what a model that is out of reach answered about a session.
-func (w *workspace) importAnswer(ctx context.Context, name string, o reflectOptions) error {
+// unnamed is the model of an answer of which nobody says whose it is.
+const unnamed = "unnamed"
+
+// readAnswer reads what a model answered elsewhere from a file, or from standard input where it is called -.
+func (w *workspace) readAnswer(from string) ([]byte, error) {
 	in := w.env.In
-	if o.from != "-" {
-		f, err := os.Open(w.env.path(o.from))
+	if from != "-" {
+		f, err := os.Open(w.env.path(from))
 		if err != nil {
-			return fmt.Errorf("reflect: %w", err)
+			return nil, err
 		}
 		defer f.Close()
 		in = f
 	}
 	answer, err := io.ReadAll(io.LimitReader(in, maxImport+1))
 	if err != nil {
-		return fmt.Errorf("reflect: read %s: %w", o.from, err)
+		return nil, fmt.Errorf("read %s: %w", from, err)
 	}
 	if len(answer) > maxImport {
-		return fmt.Errorf("reflect: %s is longer than %d bytes", o.from, maxImport)
+		return nil, fmt.Errorf("%s is longer than %d bytes", from, maxImport)
+	}
+	return answer, nil
+}
+
+// importAnswer takes in what a model that is out of reach answered about a session.
+func (w *workspace) importAnswer(ctx context.Context, name string, o reflectOptions) error {
+	answer, err := w.readAnswer(o.from)
+	if err != nil {
+		return fmt.Errorf("reflect: %w", err)
 	}
 	set, err := ownPrompts(w.config)
 	if err != nil {
@@ -111,11 +132,7 @@ func (w *workspace) importAnswer(ctx context.Context, name string, o reflectOpti
 		return fmt.Errorf("reflect: %w", err)
 	}
 	base := reflect.Study(kept.Session, events)
-	model := o.model.name
-	if model == "" {
-		model = "unnamed"
-	}
-	got, err := reflect.Import(set, kept.Session, events, base, answer, model)
+	got, err := reflect.Import(set, kept.Session, events, base, answer, cmp.Or(o.model.name, unnamed))
 	if err != nil {
 		return fmt.Errorf("reflect: %s: %w", o.from, err)
 	}

@@ -19,6 +19,7 @@ import (
 
 type reflectOptions struct {
 	pending     bool
+	limit       int // of the pending sessions, the oldest; 0 is all
 	dryRun      bool
 	model       modelChoice
 	printPrompt bool
@@ -36,6 +37,7 @@ func reflectCommand(env *Env) *cli.Command {
 			"and --import takes in an answer to that, from a model that Reverie cannot reach.",
 		Flags: append([]cli.Flag{
 			&cli.BoolFlag{Name: "pending", Usage: "every kept session that has no reflection yet, or that the model has not read", Destination: &o.pending},
+			&cli.IntFlag{Name: "limit", Usage: "with --pending: at most `N` of them, the oldest; the next reflect goes on", Destination: &o.limit},
 			&cli.BoolFlag{Name: "dry-run", Usage: "show what would be kept, and keep nothing", Destination: &o.dryRun},
 			&cli.BoolFlag{Name: "print-prompt", Usage: "print what a model would be asked, and ask nobody", Destination: &o.printPrompt},
 			&cli.StringFlag{Name: "import", Usage: "take the answer of model NAME (--model) from `FILE`, - is standard input", Destination: &o.from},
@@ -43,6 +45,9 @@ func reflectCommand(env *Env) *cli.Command {
 		Action: func(c *cli.Context) error {
 			if o.pending == (c.NArg() > 0) {
 				return usage("'reverie sessions' lists the sessions", "reflect wants sessions, or --pending")
+			}
+			if c.IsSet("limit") && (o.limit < 1 || !o.pending) {
+				return usage("", "--limit wants 1 or more, and --pending")
 			}
 			if err := o.check(c.NArg()); err != nil {
 				return err
@@ -78,7 +83,7 @@ func runReflect(ctx context.Context, env *Env, names []string, o reflectOptions)
 		return err
 	}
 	r := reflecting{workspace: w, o: o, purges: purge.Mark(w.state)}
-	toRead := names
+	toRead, left := names, 0
 	if o.pending {
 		if names, err = w.pendingSessions(ctx); err != nil {
 			return err
@@ -94,9 +99,14 @@ func runReflect(ctx context.Context, env *Env, names []string, o reflectOptions)
 			w.tellNothingPending(m, len(toRead))
 			return nil
 		}
+		names, left = oldest(names, o.limit)
+		toRead, r.unread = oldest(toRead, o.limit)
 	}
 	if err := r.study(ctx, names); err != nil {
 		return err
+	}
+	if left > 0 {
+		env.say("%s left: reverie reflect --pending", count(left, "session is", "sessions are"))
 	}
 	if m != nil && len(toRead) > 0 {
 		if err := r.read(ctx, m, set, toRead); err != nil {
@@ -107,6 +117,14 @@ func runReflect(ctx context.Context, env *Env, names []string, o reflectOptions)
 		env.say("next: reverie dream, then reverie review")
 	}
 	return nil
+}
+
+// oldest is the first of some names, all without a limit, and how many are left.
+func oldest(names []string, limit int) (some []string, left int) {
+	if limit > 0 && len(names) > limit {
+		return names[:limit], len(names) - limit
+	}
+	return names, 0
 }
 
 // tellNothingPending says why there is nothing to do, where unread sessions have not been read by any model.
@@ -132,6 +150,7 @@ type reflecting struct {
 	*workspace
 	o      reflectOptions
 	purges string // mark from before anything was read
+	unread int    // sessions for the model that a limit leaves to the next time
 	fresh  bool   // something was kept
 }
 
@@ -181,14 +200,21 @@ func (r *reflecting) read(ctx context.Context, m *prompts.Model, set prompts.Set
 		return err
 	case !r.o.pending && all.read < len(names):
 		return &failure{exitFailed, fmt.Errorf("%s gave nothing about %s", m.Name, count(len(names)-all.read, "session", "sessions")), "what the detectors found is kept"}
-	case all.left > 0:
-		r.env.say("%s left to read: reverie reflect --pending", count(all.left, "session", "sessions"))
+	case all.left+r.unread > 0:
+		r.env.say("%s left to read: reverie reflect --pending", count(all.left+r.unread, "session", "sessions"))
 	}
 	return nil
 }
 
-// tellReading gives what a model added to what the detectors found; as JSON the whole reflection.
+// tellReading gives what a model added to what the detectors found; as JSON the whole reflection. What was refused is told
+// with -v.
 func (w *workspace) tellReading(got reflect.Reading) error {
+	w.tellRefused(got.Refused)
+	if w.env.Verbose {
+		for _, f := range got.Faults {
+			w.env.say("refused  %s", visible(f))
+		}
+	}
 	r := got.Reflection
 	if !w.env.JSON {
 		r.Candidates = slices.DeleteFunc(slices.Clone(r.Candidates), func(c record.Candidate) bool { return c.How != record.Model })

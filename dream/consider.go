@@ -27,6 +27,9 @@ type Considered struct {
 	Prompts    []string           // hashes of the prompts of those questions, sorted, each once
 }
 
+// wrongForm is why an item of an answer is left out that cannot be read.
+const wrongForm = "has a wrong form"
+
 // maxQuestions is how many questions one dream puts about candidates.
 const maxQuestions = 8
 
@@ -45,6 +48,10 @@ func Consider(ctx context.Context, m *prompts.Model, set prompts.Set, in Input, 
 	if m == nil {
 		return c.out, nil
 	}
+	return c.consider(ctx, m, set)
+}
+
+func (c *considering) consider(ctx context.Context, m *prompts.Model, set prompts.Set) (Considered, error) {
 	c.model = m.Name
 	err := c.contradictions(ctx, m, set)
 	if err == nil {
@@ -83,6 +90,8 @@ type considering struct {
 	asked    map[string]bool
 	unread   map[string]bool // ids of new reflections that were not put to the model whole
 	out      Considered
+
+	elsewhere bool // the model is none of this machine's: what stays in this clone is not put to it
 }
 
 func newConsidering(in Input, plan Result) *considering {
@@ -154,11 +163,17 @@ func (c *considering) result() Considered {
 // candidates asks about the new candidates, in as many questions as they need and one dream may put.
 func (c *considering) candidates(ctx context.Context, m *prompts.Model, set prompts.Set) error {
 	rest := c.groups()
+	if c.elsewhere {
+		rest = slices.DeleteFunc(rest, func(g *group) bool {
+			if g.private {
+				c.leave(g)
+			}
+			return g.private
+		})
+	}
 	defer func() {
 		for _, g := range rest {
-			for id := range g.from {
-				c.unread[id] = true
-			}
+			c.leave(g)
 		}
 		c.out.Left += len(rest)
 	}()
@@ -178,6 +193,9 @@ func (c *considering) candidates(ctx context.Context, m *prompts.Model, set prom
 			return fmt.Errorf("dream: %w", err)
 		}
 		c.answered(q.rendered)
+		if n := len(answer.Dropped); n > 0 {
+			c.out.Refused[wrongForm] += n
+		}
 		for _, o := range answer.Operations {
 			if why := c.apply(q, o); why != "" {
 				c.out.Refused[why]++
@@ -186,6 +204,13 @@ func (c *considering) candidates(ctx context.Context, m *prompts.Model, set prom
 		rest = rest[len(q.groups):]
 	}
 	return nil
+}
+
+// leave has the reflections of a group stay new.
+func (c *considering) leave(g *group) {
+	for id := range g.from {
+		c.unread[id] = true
+	}
 }
 
 func (c *considering) answered(r prompts.Rendered) {

@@ -96,6 +96,25 @@ func newLint(sessions ...string) []record.Reflection {
 	return out
 }
 
+// An operation of wrong form is left out and counted; the others have to pass the guards as ever.
+func TestConsiderLeavesOutWhatHasAWrongForm(t *testing.T) {
+	in := world(memory(lintA))
+	in.New = newLint("s1", "s2")
+	s := &scripted{answer: func(int, prompts.Rendered) string {
+		return asks(prompts.DreamOperation{Op: "delete", Targets: []string{"m1"}, Evidence: []string{"c1"}},
+			prompts.DreamOperation{Op: "edit", Targets: []string{"m9"}, Evidence: []string{"c1"}, Text: "Lint the web client by yarn before every push."},
+			prompts.DreamOperation{Op: "edit", Targets: []string{"m1"}, Evidence: []string{"c1"}, Text: "Lint the whole web client by just lint before every push."})
+	}}
+	got, err := Consider(t.Context(), s.model(8192), loaded(t), in, Result{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]int{wrongForm: 1, "names what it was not shown": 1}
+	if len(s.asked) != 1 || len(got.Operations) != 1 || !maps.Equal(got.Refused, want) {
+		t.Errorf("asked %d times, refused %v, proposed %+v", len(s.asked), got.Refused, got.Operations)
+	}
+}
+
 func TestConsider(t *testing.T) {
 	constraint := kind(memory("Never log the number of a card in the payment service."), record.Constraint)
 	contested := memory("Lint the web client by pnpm lint before every push.")

@@ -76,7 +76,7 @@ func (c *considering) contradictions(ctx context.Context, m *prompts.Model, set 
 func (c *considering) disputes() []dispute {
 	var all []dispute
 	open := func(m record.Memory) bool {
-		return m.Live(c.in.Now) && !c.in.Withheld[m.ID] && !c.waiting[m.ID]
+		return m.Live(c.in.Now) && !c.in.Withheld[m.ID] && !c.waiting[m.ID] && !(c.elsewhere && m.Private)
 	}
 	for _, q := range c.pending {
 		d := dispute{key: q.op.ID, since: q.op.Proposed, op: &q.op}

@@ -173,6 +173,9 @@ func Distill(ctx context.Context, m *prompts.Model, set prompts.Set, in Ripeness
 			out.Notes = append(out.Notes, Note{Reflection: w.Sightings[0].Reflection, Text: w.Text, Why: "is no skill: " + cmp.Or(reason(answer.Why), "a model found it not worth one")})
 			continue
 		}
+		if n := len(answer.Dropped); n > 0 {
+			out.Refused[wrongForm] += n
+		}
 		s, why := skill(w, answer, newDoings(w, sessions), out.Refused)
 		if why == "" && taken[s.Path()] {
 			why = "has the name of another"

@@ -7,19 +7,25 @@ import (
 	"strings"
 )
 
-// DecodeReflect reads the answer to Reflect, which must fit its schema to the letter.
+// DecodeReflect reads the answer to Reflect. Candidates that do not fit its schema are left out.
 func DecodeReflect(answer json.RawMessage) (ReflectAnswer, error) {
-	return decode[ReflectAnswer]("reflect", answer)
+	a, dropped, err := decodeItems[ReflectAnswer]("reflect", answer)
+	a.Dropped = dropped
+	return a, err
 }
 
-// DecodeDream reads the answer to Dream, which must fit its schema to the letter.
+// DecodeDream reads the answer to Dream. Operations that do not fit its schema are left out.
 func DecodeDream(answer json.RawMessage) (DreamAnswer, error) {
-	return decode[DreamAnswer]("dream", answer)
+	a, dropped, err := decodeItems[DreamAnswer]("dream", answer)
+	a.Dropped = dropped
+	return a, err
 }
 
-// DecodeDistill reads the answer to Distill, which must fit its schema to the letter.
+// DecodeDistill reads the answer to Distill. Steps and tools that do not fit its schema are left out.
 func DecodeDistill(answer json.RawMessage) (DistillAnswer, error) {
-	return decode[DistillAnswer]("distill", answer)
+	a, dropped, err := decodeItems[DistillAnswer]("distill", answer)
+	a.Dropped = dropped
+	return a, err
 }
 
 // DecodeAudit reads the answer to Audit, which must fit its schema to the letter.
@@ -42,12 +48,84 @@ func decode[T any](name string, answer json.RawMessage) (T, error) {
 	if err := json.Unmarshal(answer, &out); err != nil {
 		return none, Faults{err.Error()}
 	}
-	for _, s := range stringsOf(answer) {
-		if builtin()[name].example[s] {
-			return none, Faults{strconv.Quote(cut(s, 60)) + " is the example's; answer from the data, or say that there is nothing"}
-		}
+	if fault := builtin()[name].parroted(answer); fault != "" {
+		return none, Faults{fault}
 	}
 	return out, nil
+}
+
+// decodeItems is decode for an answer with lists of items of which each stands by itself: those that do not fit are left
+// out, and dropped has what is wrong with each. What is left fits the schema to the letter. An error is that of decode: the
+// answer is wrong outside its items, has too many of them, or has a list in which none fits.
+func decodeItems[T any](name string, answer json.RawMessage) (out T, dropped Faults, err error) {
+	if out, err = decode[T](name, answer); err == nil {
+		return out, nil, nil
+	}
+	rest, dropped := builtin()[name].sift(answer)
+	if len(dropped) == 0 {
+		return out, nil, err
+	}
+	left, errLeft := decode[T](name, rest)
+	if errLeft != nil {
+		return out, nil, err
+	}
+	return left, dropped, nil
+}
+
+// sift takes the items that do not fit out of the lists of an answer, and says what is wrong with each. It finds nothing in
+// an answer that is wrong outside of them, or in one of whose lists no item would be left.
+func (p *prompt) sift(answer json.RawMessage) (rest json.RawMessage, dropped Faults) {
+	if p.answer.frame().check(answer) != nil {
+		return nil, nil
+	}
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(answer, &fields) != nil {
+		return nil, nil
+	}
+	for _, name := range p.answer.Required {
+		list := p.answer.Properties[name]
+		if list.Type != "array" {
+			continue
+		}
+		var items, fit []json.RawMessage
+		if json.Unmarshal(fields[name], &items) != nil {
+			return nil, nil
+		}
+		for i, item := range items {
+			at := name + "[" + strconv.Itoa(i) + "]"
+			fault := list.Items.faults(item, at).Error()
+			if said := p.parroted(item); fault == "" && said != "" {
+				fault = at + ": " + said
+			}
+			if fault != "" {
+				dropped = append(dropped, fault)
+				continue
+			}
+			fit = append(fit, item)
+		}
+		if len(items) > 0 && len(fit) == 0 {
+			return nil, nil
+		}
+		var err error
+		if fields[name], err = json.Marshal(append([]json.RawMessage{}, fit...)); err != nil {
+			return nil, nil
+		}
+	}
+	rest, err := json.Marshal(fields)
+	if err != nil {
+		return nil, nil
+	}
+	return rest, dropped
+}
+
+// parroted says which of the example's strings stands in an answer, or "".
+func (p *prompt) parroted(answer json.RawMessage) string {
+	for _, s := range stringsOf(answer) {
+		if p.example[s] {
+			return strconv.Quote(cut(s, 60)) + " is the example's; answer from the data, or say that there is nothing"
+		}
+	}
+	return ""
 }
 
 // minParroted is the shortest string by which an answer is known to repeat the example, in bytes. Small models do that

@@ -20,7 +20,7 @@ func TestDecodeReflect(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := ReflectAnswer{[]ReflectCandidate{{"w", "fact", "t", "", "task", "low", []string{"a/"}, []ReflectAnchor{{3, "q"}}}}}
+	want := ReflectAnswer{Candidates: []ReflectCandidate{{"w", "fact", "t", "", "task", "low", []string{"a/"}, []ReflectAnchor{{3, "q"}}}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -145,18 +145,28 @@ func FuzzDecodeAgreesWithTheLibrary(f *testing.F) {
 		}
 		f.Add(i, string(full))
 		f.Add(i, strings.Replace(string(full), "é", "éé", 1))
+		f.Add(i, strings.Replace(string(full), `"why":`, `"because":`, 1))
 		f.Add(i, strings.ReplaceAll(string(full), "999999", "1000000"))
 	}
 	odd := regexp.MustCompile(`[0-9][.eE]|-0`)
 	f.Fuzz(func(t *testing.T, which int, text string) {
 		q := questions[((which%len(questions))+len(questions))%len(questions)]
-		_, err := decodeAny(q.name, text)
+		read, err := decodeAny(q.name, text)
 		var v any
 		if json.Unmarshal([]byte(text), &v) != nil {
 			if err == nil {
 				t.Errorf("%s: read what is no JSON: %q", q.name, text)
 			}
 			return
+		}
+		if dropped := droppedOf(read); err == nil && len(dropped) > 0 {
+			left, err := json.Marshal(read)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := json.Unmarshal(left, &v); err != nil {
+				t.Fatal(err)
+			}
 		}
 		judged := judges[q.name].Validate(v)
 		if err == nil && judged != nil {
@@ -170,6 +180,92 @@ func FuzzDecodeAgreesWithTheLibrary(f *testing.F) {
 			t.Errorf("%s: refused for %v: %q", q.name, err, text)
 		}
 	})
+}
+
+// An item that does not fit is left out, and the others are read.
+func TestItemsThatDoNotFitAreLeftOut(t *testing.T) {
+	candidate := func(why, kind string) string {
+		return `{"why": "` + why + `", "kind": "` + kind + `", "text": "t <b>", "body": "", "scope": "task", "confidence": "low", "paths": [], "evidence": []}`
+	}
+	operation := `{"why": "w", "op": "add", "targets": [], "evidence": ["c1"], "kind": "fact", "text": "t", "body": ""}`
+	step := strings.Repeat("x", 201)
+	skill := func(steps, tools string) string {
+		return `{"why": "w", "worth": true, "name": "n", "trigger": "t", "steps": [` + steps + `], "tools": [` + tools + `], "example": ""}`
+	}
+	example := inText(Set{}.named("reflect"))[0]
+	parrot := strings.TrimSuffix(strings.TrimPrefix(example, `{"candidates": [`), `]}`)
+	for _, c := range []struct {
+		name, prompt, text string
+		left               string // what is read, as JSON; "" where the answer is refused
+		dropped            []string
+	}{
+		{"kind", "reflect", `{"candidates": [` + candidate("a", "gotcha") + `,` + candidate("b", "fact") + `]}`,
+			`{"candidates": [` + candidate("b", "fact") + `]}`, []string{`candidates[0].kind: "gotcha" is not one of constraint, convention, decision, preference, workflow, failure, pattern, fact`}},
+		{"field", "reflect", `{"candidates": [` + candidate("a", "fact") + `, {"why": "b"}, 7]}`,
+			`{"candidates": [` + candidate("a", "fact") + `]}`, []string{
+				"candidates[1].kind: is missing; candidates[1].text: is missing; candidates[1].body: is missing; candidates[1].scope: is missing; " +
+					"candidates[1].confidence: is missing; candidates[1].paths: is missing; candidates[1].evidence: is missing",
+				"candidates[2]: is a number; it must be an object"}},
+		{"field twice", "reflect", `{"candidates": [` + candidate("a", "fact") + `,` + strings.Replace(candidate("b", "fact"), `{`, `{"why": "c", `, 1) + `]}`,
+			`{"candidates": [` + candidate("a", "fact") + `]}`, []string{"candidates[1].why: stands twice"}},
+		{"of the example", "reflect", `{"candidates": [` + parrot + `,` + candidate("a", "fact") + `]}`,
+			`{"candidates": [` + candidate("a", "fact") + `]}`, []string{"candidates[0]: \"The same command failed before and passed after; anybody …\" is the example's"}},
+		{"operation", "dream", `{"operations": [` + operation + `,` + strings.Replace(operation, "add", "delete", 1) + `]}`,
+			`{"operations": [` + operation + `]}`, []string{`operations[1].op: "delete" is not one of add, edit, merge, retire`}},
+		{"step and tool", "distill", skill(`"one", "`+step+`", "two"`, `"make", 3`),
+			skill(`"one", "two"`, `"make"`), []string{"steps[1]: 201 characters; it may have 200", "tools[1]: is a number; it must be a string"}},
+
+		{"none fits", "reflect", `{"candidates": [` + candidate("a", "gotcha") + `]}`, "", nil},
+		{"a list in which none fits", "distill", skill(`"one", "`+step+`"`, `3`), "", nil},
+		{"no list", "reflect", `{}`, "", nil},
+		{"another field beside", "reflect", `{"candidates": [` + candidate("a", "fact") + `, 7], "summary": ""}`, "", nil},
+		{"the list twice", "reflect", `{"candidates": [` + candidate("a", "fact") + `, 7], "candidates": []}`, "", nil},
+		{"too many", "reflect", `{"candidates": [` + strings.Repeat(candidate("a", "fact")+`,`, 3) + `7]}`, "", nil},
+		{"words behind", "dream", `{"operations": [` + operation + `, 7]} Done.`, "", nil},
+		{"a field outside the lists", "distill", strings.Replace(skill(`"one", 7`, ``), "true", `"yes"`, 1), "", nil},
+		{"a finding of an audit", "audit", `{"fixed": [], "findings": [{"file": "a.go"}, {"file": "a.go", "line": 1, "quote": "q", "text": "t", "scenario": "s", "severity": "bug"}]}`, "", nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := decodeAny(c.prompt, c.text)
+			if c.left == "" {
+				if faults := (Faults{}); !errors.As(err, &faults) || len(faults) == 0 || len(droppedOf(got)) > 0 {
+					t.Errorf("%v, %+v", err, got)
+				}
+				return
+			}
+			want, err2 := decodeAny(c.prompt, c.left)
+			if err != nil || err2 != nil {
+				t.Fatal(err, err2)
+			}
+			dropped := droppedOf(got)
+			if len(dropped) != len(c.dropped) {
+				t.Fatalf("left out %q, want %q", dropped, c.dropped)
+			}
+			for i, f := range dropped {
+				if !strings.HasPrefix(f, c.dropped[i]) {
+					t.Errorf("left out for %q, want %q", f, c.dropped[i])
+				}
+			}
+			a, _ := json.Marshal(want)
+			b, _ := json.Marshal(got)
+			if diff := cmp.Diff(string(a), string(b)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// droppedOf is what was left out of an answer.
+func droppedOf(answer any) Faults {
+	switch a := answer.(type) {
+	case ReflectAnswer:
+		return a.Dropped
+	case DreamAnswer:
+		return a.Dropped
+	case DistillAnswer:
+		return a.Dropped
+	}
+	return nil
 }
 
 func decodeAny(name, text string) (any, error) {

@@ -19,6 +19,7 @@ type Reflect struct {
 // ReflectAnswer is the answer to Reflect.
 type ReflectAnswer struct {
 	Candidates []ReflectCandidate `json:"candidates"`
+	Dropped    Faults             `json:"-"` // one for each item of wrong form, which is left out
 }
 
 // ReflectCandidate is one statement that the model would keep.
@@ -65,6 +66,7 @@ type Dream struct {
 // DreamAnswer is the answer to Dream.
 type DreamAnswer struct {
 	Operations []DreamOperation `json:"operations"`
+	Dropped    Faults           `json:"-"` // one for each item of wrong form, which is left out
 }
 
 // DreamOperation is one change that the model would make.
@@ -114,6 +116,7 @@ type DistillAnswer struct {
 	Steps   []string `json:"steps"`
 	Tools   []string `json:"tools"`
 	Example string   `json:"example"`
+	Dropped Faults   `json:"-"` // one for each step or tool of wrong form, which is left out
 }
 
 // Audit asks for the defects of a change, held against its plan.

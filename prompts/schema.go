@@ -19,7 +19,7 @@ type schema struct {
 	Properties map[string]*schema `json:"properties"`
 	Required   []string           `json:"required"`
 	More       *bool              `json:"additionalProperties"`
-	Items      *schema            `json:"items"`
+	Items      *schema            `json:"items"` // nil in a frame: of any kind
 	MaxItems   int                `json:"maxItems"`
 	MaxLength  int                `json:"maxLength"` // in code points
 	Enum       []string           `json:"enum"`
@@ -69,6 +69,21 @@ func (s *schema) longest() int {
 	return len("false")
 }
 
+// frame is the schema of an object without what its lists hold.
+func (s *schema) frame() *schema {
+	f := *s
+	f.Properties = map[string]*schema{}
+	for name, p := range s.Properties {
+		if p.Type == "array" {
+			list := *p
+			list.Items = nil
+			p = &list
+		}
+		f.Properties[name] = p
+	}
+	return &f
+}
+
 // Faults is what is wrong with an answer, each with the field it is about, in words for whoever gave it. Every
 // error of the Decode functions is one.
 type Faults []string
@@ -112,6 +127,16 @@ func (s *schema) check(text []byte) error {
 		return c.faults
 	}
 	return nil
+}
+
+// faults are those of one value, which is JSON and stands at a path.
+func (s *schema) faults(value json.RawMessage, at string) Faults {
+	c := checker{in: json.NewDecoder(bytes.NewReader(value))}
+	c.in.UseNumber()
+	if err := c.value(s, at); err != nil {
+		c.fault(at, "not JSON: %v", err)
+	}
+	return c.faults
 }
 
 // A checker walks through an answer.
@@ -235,7 +260,7 @@ func (c *checker) array(s *schema, at string) error {
 	n := 0
 	for ; c.in.More(); n++ {
 		var err error
-		if n < s.MaxItems {
+		if n < s.MaxItems && s.Items != nil {
 			err = c.value(s.Items, fmt.Sprintf("%s[%d]", at, n))
 		} else {
 			err = c.any()

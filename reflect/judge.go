@@ -31,6 +31,7 @@ type judgement struct {
 	passed  []statementRead
 	refused map[string]int
 	faults  []string // of form, in words for the model
+	dropped []string // those of items that could not be read
 	usable  bool     // something in it passed, or was refused for what it says and not for its form
 }
 
@@ -54,6 +55,11 @@ func (r *reader) judge(answer json.RawMessage, part []line) judgement {
 			v.fault("%s", f)
 		}
 		return v
+	}
+	for _, f := range a.Dropped {
+		v.fault("%s", f)
+		v.dropped = append(v.dropped, cut.Marked(f, maxFault))
+		v.refused["wrong form"]++
 	}
 	events := map[int]*transcript.Event{}
 	for _, l := range part {

@@ -32,7 +32,7 @@ type Reading struct {
 	Found      int               // the model's candidates in Reflection
 	Confirmed  int               // candidates of the model that say what a detector found
 	Refused    map[string]int    // candidates and quotes of the model that were refused, by reason
-	Faults     []string          // what was wrong with answers that could not be used
+	Faults     []string          // what was wrong with answers, and with items of answers, that could not be used
 }
 
 // Read asks a model what a session taught, and joins what stands up to the session's events with what the detectors
@@ -280,6 +280,7 @@ func (r *reader) take(v judgement) {
 	for why, n := range v.refused {
 		r.refuse(why, n)
 	}
+	r.out.Faults = append(r.out.Faults, v.dropped...)
 	for _, c := range v.passed {
 		if slices.ContainsFunc(r.found, c.print.Same) {
 			r.out.Confirmed++

@@ -304,6 +304,28 @@ func TestAModelConfirmsTheDetectors(t *testing.T) {
 	}
 }
 
+// An item of wrong form costs the others nothing; they are judged as ever, and nothing is asked again.
+func TestAnItemOfWrongFormIsLeftOut(t *testing.T) {
+	good := item("Gateway tests hang unless the mock clock is on.", 0, "the gateway tests hang unless the mock clock is on")
+	forged := item("Gateway tests need a real clock in the north.", 0, "gateway tests need a real clock")
+	strange := with(good, func(c *prompts.ReflectCandidate) { c.Kind = "gotcha" })
+	m := says(replyOf(strange, good, forged))
+	got, err := read(t, m, taught)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(m.asked) != 1 || got.Found != 1 || got.Refused["wrong form"] != 1 || got.Refused["evidence not verbatim"] != 1 || got.Reflection.Dropped["model: wrong form"] != 1 {
+		t.Errorf("asked %d times, found %d, refused %v, kept %v", len(m.asked), got.Found, got.Refused, got.Reflection.Dropped)
+	}
+	if len(got.Faults) != 1 || !strings.Contains(got.Faults[0], `candidates[0].kind: "gotcha" is not one of`) {
+		t.Errorf("faults %q", got.Faults)
+	}
+	m = says(replyOf(strange, forged), replyOf(good))
+	if got, err = read(t, m, taught); err != nil || len(m.asked) != 2 || got.Found != 1 || !strings.Contains(m.asked[1].User, "gotcha") {
+		t.Errorf("where no item is of use it is asked again: asked %d times, found %d, %v", len(m.asked), got.Found, err)
+	}
+}
+
 func TestOneRetryWithTheFaults(t *testing.T) {
 	good := replyOf(item("Gateway tests hang unless the mock clock is on.", 0, "the gateway tests hang unless the mock clock is on"))
 	forged := replyOf(item("Gateway tests hang unless the mock clock is on.", 0, "gateway tests never hang"))
