@@ -41,7 +41,7 @@ func (w *workspace) dreamDue(ctx context.Context, model bool) (due bool, why str
 		if err != nil {
 			return err
 		}
-		in, err := w.newReflections(ctx, v, c, counts)
+		in, err := w.newReflections(ctx, v, c, counts, lately{})
 		if err != nil {
 			return err
 		}
@@ -76,9 +76,9 @@ func dueNow(fresh int, last, now time.Time) (due bool, why string) {
 // consider asks a model what follows from the reflections that none was asked about, and puts that into the inbox. Nothing
 // is locked while it thinks: what does not stand any more afterwards is left out. A failure leaves no trace, so that the
 // next dream asks the same again. In a dry run nothing is written, and plan is what would wait.
-func (w *workspace) consider(ctx context.Context, m *prompts.Model, set prompts.Set, plan dream.Result, dryRun bool) (got dream.Considered, err error) {
+func (w *workspace) consider(ctx context.Context, m *prompts.Model, set prompts.Set, which lately, plan dream.Result, dryRun bool) (got dream.Considered, err error) {
 	purges := purge.Mark(w.state)
-	in, err := w.toConsider(ctx)
+	in, err := w.toConsider(ctx, which)
 	if err != nil {
 		return got, err
 	}
@@ -102,11 +102,11 @@ func (w *workspace) consider(ctx context.Context, m *prompts.Model, set prompts.
 }
 
 // toConsider is what a model is asked about.
-func (w *workspace) toConsider(ctx context.Context) (in dream.Input, err error) {
+func (w *workspace) toConsider(ctx context.Context, which lately) (in dream.Input, err error) {
 	err = w.view(ctx, func(v *record.View) error {
 		c, err := w.restrict(v)
 		if err == nil {
-			in, err = w.dreamInput(ctx, v, c, byModel)
+			in, err = w.dreamInput(ctx, v, c, byModel, which)
 		}
 		return err
 	})
@@ -122,7 +122,7 @@ func (w *workspace) keepConsidered(ctx context.Context, m *prompts.Model, found 
 		if err := purge.Since(w.state, purges); err != nil {
 			return fmt.Errorf("dream: %w", err)
 		}
-		in, err := w.dreamInput(ctx, tx.View, c, byModel)
+		in, err := w.dreamInput(ctx, tx.View, c, byModel, lately{})
 		if err != nil {
 			return err
 		}

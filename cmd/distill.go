@@ -25,7 +25,8 @@ func distillCommand(env *Env) *cli.Command {
 		Usage: "list the workflows that are ripe for a skill; with a model, propose skills/NAME/SKILL.md for them",
 		Description: "A workflow is ripe when it was done in three distinct sessions and has no skill. What a model writes holds only\n" +
 			"commands that those sessions ran with success, between plain words, and waits for a person.",
-	}, "the last time is 30 days ago", "it looks at every workflow", runDistill)
+	}, "the last time is 30 days ago", "it looks at every workflow",
+		func(c *cli.Context, env *Env, o dreamOptions) error { return runDistill(c.Context, env, o) })
 }
 
 // distillAfter is how long after the last time skills are due again.
@@ -109,7 +110,7 @@ func (w *workspace) tellRipe(ripe []dream.Workflow) error {
 
 // ripeness is what there is to distill from, and when that was done last.
 func (w *workspace) ripeness(ctx context.Context, v *record.View, c config.Config) (in dream.Ripeness, last time.Time, err error) {
-	if in.Input, err = w.dreamInput(ctx, v, c, byCode); err != nil {
+	if in.Input, err = w.dreamInput(ctx, v, c, byCode, lately{}); err != nil {
 		return in, last, err
 	}
 	if in.Skills, err = v.Skills(); w.tolerate(err) != nil {

@@ -20,19 +20,25 @@ type dreamOptions struct {
 	model  modelChoice
 	ifDue  bool
 	dryRun bool
+	lately lately // which reflections; dream's alone
 }
 
 func dreamCommand(env *Env) *cli.Command {
 	var e elsewhere
+	var l latelyFlags
 	return dreaming(env, &cli.Command{
 		Name:  "dream",
 		Usage: "hold new reflections against what is known, and put what follows into the inbox",
 		Description: "With a model, which a setting or --model names, it is asked what else follows, and which of the statements\n" +
 			"that do not agree hold. What it proposes always waits for a person. --print-prompt prints what a model would be asked,\n" +
 			"and --import takes in the answers to that, from a model that Reverie cannot reach.",
-		Flags: e.flags(),
-	}, "5 reflections are new and the last dream is a day old, or 20 are new", "it considers every reflection that is new",
-		func(ctx context.Context, env *Env, o dreamOptions) error {
+		Flags: slices.Concat(l.flags(), e.flags()),
+	}, "5 reflections are new and the last dream is a day old, or 20 are new", "--since and --last choose among the reflections that are new",
+		func(c *cli.Context, env *Env, o dreamOptions) (err error) {
+			if o.lately, err = l.choice(c, o.ifDue, env.Now()); err != nil {
+				return err
+			}
+			ctx := c.Context
 			if e == (elsewhere{}) {
 				return runDream(ctx, env, o)
 			}
@@ -44,8 +50,8 @@ func dreamCommand(env *Env) *cli.Command {
 }
 
 // dreaming gives a command the flags of one that puts what follows from the sessions into the inbox. due is when it is, and all
-// says that there is nothing to choose from.
-func dreaming(env *Env, command *cli.Command, due, all string, run func(context.Context, *Env, dreamOptions) error) *cli.Command {
+// says what else to choose by.
+func dreaming(env *Env, command *cli.Command, due, all string, run func(*cli.Context, *Env, dreamOptions) error) *cli.Command {
 	var o dreamOptions
 	command.Flags = slices.Concat([]cli.Flag{
 		&cli.BoolFlag{Name: "if-due", Usage: "only if " + due, Destination: &o.ifDue},
@@ -58,7 +64,7 @@ func dreaming(env *Env, command *cli.Command, due, all string, run func(context.
 		if err := o.model.check(); err != nil {
 			return err
 		}
-		return run(c.Context, env, o)
+		return run(c, env, o)
 	}
 	return command
 }
@@ -87,12 +93,12 @@ func runDream(ctx context.Context, env *Env, o dreamOptions) error {
 		err = w.view(ctx, func(v *record.View) error {
 			c, err := w.restrict(v)
 			if err == nil {
-				plan, _, err = w.plan(ctx, v, c)
+				plan, _, err = w.plan(ctx, v, c, o.lately)
 			}
 			return err
 		})
 	} else {
-		plan, _, err = w.dream(ctx)
+		plan, _, err = w.dream(ctx, o.lately)
 		w.landAll(ctx)
 	}
 	if err != nil {
@@ -101,7 +107,7 @@ func runDream(ctx context.Context, env *Env, o dreamOptions) error {
 	if err := w.tellProposed(plan.Operations); err != nil || m == nil {
 		return err
 	}
-	asked, err := w.consider(ctx, m, set, plan, o.dryRun)
+	asked, err := w.consider(ctx, m, set, o.lately, plan, o.dryRun)
 	if err != nil {
 		return noAnswer(err, "what code alone found waits; the next dream asks again")
 	}
@@ -133,9 +139,9 @@ func (w *workspace) tellProposed(ops []record.Operation) error {
 // for the next.
 const maxReflections = 1000
 
-// plan works out what follows from the reflections that no dream has considered.
-func (w *workspace) plan(ctx context.Context, v *record.View, c config.Config) (dream.Result, dream.Input, error) {
-	in, err := w.newReflections(ctx, v, c, byCode)
+// plan works out what follows from the wanted of the reflections that no dream has considered.
+func (w *workspace) plan(ctx context.Context, v *record.View, c config.Config, which lately) (dream.Result, dream.Input, error) {
+	in, err := w.newReflections(ctx, v, c, byCode, which)
 	if err != nil || len(in.New) == 0 {
 		return dream.Result{}, in, err
 	}
@@ -151,8 +157,8 @@ func (w *workspace) plan(ctx context.Context, v *record.View, c config.Config) (
 func byCode(d record.Dream) bool { return d.Model == "" }
 
 // dreamInput is everything that a dream looks at.
-func (w *workspace) dreamInput(ctx context.Context, v *record.View, c config.Config, counts func(record.Dream) bool) (dream.Input, error) {
-	in, err := w.newReflections(ctx, v, c, counts)
+func (w *workspace) dreamInput(ctx context.Context, v *record.View, c config.Config, counts func(record.Dream) bool, which lately) (dream.Input, error) {
+	in, err := w.newReflections(ctx, v, c, counts, which)
 	if err == nil {
 		err = w.whatWaits(ctx, v, &in)
 	}
@@ -160,9 +166,9 @@ func (w *workspace) dreamInput(ctx context.Context, v *record.View, c config.Con
 }
 
 // newReflections is what is known, and which reflections are new: those that no dream considered for which counts is
-// true. Only this clone's own reflections and dreams count: those that came with the branch, and those that a stranger put
+// true, and of them those that are wanted. Only this clone's own reflections and dreams count: those that came with the branch, and those that a stranger put
 // into a synced journal, are evidence to be read.
-func (w *workspace) newReflections(ctx context.Context, v *record.View, c config.Config, counts func(record.Dream) bool) (dream.Input, error) {
+func (w *workspace) newReflections(ctx context.Context, v *record.View, c config.Config, counts func(record.Dream) bool, which lately) (dream.Input, error) {
 	in := dream.Input{Now: w.env.Now(), Memories: v.Memories(), Private: private(c), Blobs: map[string]string{}, Weighed: map[string]bool{}, Withheld: map[string]bool{}}
 	for _, m := range in.Memories {
 		blob, _ := v.Blob(m.ID)
@@ -183,13 +189,14 @@ func (w *workspace) newReflections(ctx context.Context, v *record.View, c config
 	}
 	slices.SortStableFunc(reflections, func(a, b record.Reflection) int { return a.Started.Compare(b.Started) })
 	for _, r := range reflections {
-		switch {
-		case considered[r.ID()]:
+		if considered[r.ID()] {
 			in.Considered = append(in.Considered, r)
-		case len(in.New) < maxReflections:
+		} else {
 			in.New = append(in.New, r)
 		}
 	}
+	in.New = which.of(in.New)
+	in.New = in.New[:min(len(in.New), maxReflections)]
 	return in, nil
 }
 
@@ -245,13 +252,13 @@ func (w *workspace) ownRecords(ctx context.Context, v *record.View) ([]record.Dr
 
 // dream plans, and says over how many reflections; it writes the operations, and only then the record of the dream: after an
 // interruption between the two, the next dream plans the same again and finds it pending.
-func (w *workspace) dream(ctx context.Context) (plan dream.Result, considered int, err error) {
+func (w *workspace) dream(ctx context.Context, which lately) (plan dream.Result, considered int, err error) {
 	var in dream.Input
 	var d record.Dream
 	var commit gitstore.Commit
 	err = w.update(ctx, func(tx *record.Tx, c config.Config) error {
 		var err error
-		if plan, in, err = w.plan(ctx, tx.View, c); err != nil || len(in.New) == 0 {
+		if plan, in, err = w.plan(ctx, tx.View, c, which); err != nil || len(in.New) == 0 {
 			return err
 		}
 		d = record.Dream{Time: in.Now, Notes: dreamNotes(plan)}

@@ -58,7 +58,7 @@ func (e *elsewhere) run(ctx context.Context, env *Env, o dreamOptions) error {
 		}
 	}
 	purges := purge.Mark(w.state)
-	ask, err := w.askElsewhere(ctx)
+	ask, err := w.askElsewhere(ctx, o.lately)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (e *elsewhere) run(ctx context.Context, env *Env, o dreamOptions) error {
 		w.tellConsidered(m, found)
 		return w.tellProposed(found.Operations)
 	}
-	plan, _, err := w.dream(ctx)
+	plan, _, err := w.dream(ctx, o.lately)
 	w.landAll(ctx)
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func (e *elsewhere) run(ctx context.Context, env *Env, o dreamOptions) error {
 }
 
 // askElsewhere is what a model of the context in the settings would be asked.
-func (w *workspace) askElsewhere(ctx context.Context) (ask dream.Elsewhere, err error) {
+func (w *workspace) askElsewhere(ctx context.Context, which lately) (ask dream.Elsewhere, err error) {
 	ask.Context = w.narrowed.Model.Context
 	if ask.Set, err = ownPrompts(w.config); err != nil {
 		return ask, err
@@ -111,10 +111,10 @@ func (w *workspace) askElsewhere(ctx context.Context) (ask dream.Elsewhere, err 
 	err = w.view(ctx, func(v *record.View) error {
 		c, err := w.restrict(v)
 		if err == nil {
-			ask.Plan, _, err = w.plan(ctx, v, c)
+			ask.Plan, _, err = w.plan(ctx, v, c, which)
 		}
 		if err == nil {
-			ask.In, err = w.dreamInput(ctx, v, c, byModel)
+			ask.In, err = w.dreamInput(ctx, v, c, byModel, which)
 		}
 		return err
 	})

@@ -267,7 +267,7 @@ func (w *workspace) conclude(ctx context.Context, l *lesson) error {
 	for considered := maxReflections; considered == maxReflections; {
 		var plan dream.Result
 		var err error
-		if plan, considered, err = w.dream(ctx); err != nil {
+		if plan, considered, err = w.dream(ctx, lately{}); err != nil {
 			return err
 		}
 		for _, o := range plan.Operations {

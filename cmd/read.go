@@ -342,7 +342,7 @@ func (w *workspace) considerInBackground(ctx context.Context, m *prompts.Model, 
 	if err != nil || unread.Failed[about] >= maxAttempts {
 		return err
 	}
-	_, err = w.consider(ctx, m, set, dream.Result{}, false)
+	_, err = w.consider(ctx, m, set, lately{}, dream.Result{}, false)
 	switch {
 	case errors.Is(err, door.ErrSpent):
 		return w.tellSpent(ctx, err)
@@ -356,7 +356,7 @@ func (w *workspace) considerInBackground(ctx context.Context, m *prompts.Model, 
 func (w *workspace) aboutToConsider(ctx context.Context) (string, error) {
 	var about string
 	err := w.view(ctx, func(v *record.View) error {
-		in, err := w.newReflections(ctx, v, w.narrowed, byModel)
+		in, err := w.newReflections(ctx, v, w.narrowed, byModel, lately{})
 		h := sha256.New()
 		for _, r := range in.New {
 			h.Write([]byte(r.ID() + "\n"))
