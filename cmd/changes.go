@@ -314,6 +314,9 @@ func (w *workspace) showOperation(o record.Operation, waits string, l outlook) {
 	if m.Branch != "" {
 		tell("only on", sideText(m))
 	}
+	if !m.Expires.IsZero() && o.Op != record.Retire {
+		tell("until", m.Expires.Format("2006-01-02"))
+	}
 	w.showChanges(l.changes)
 	w.showGrounds(o, waits, l, maxShownQuotes)
 }

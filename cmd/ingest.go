@@ -40,6 +40,9 @@ func runIngest(ctx context.Context, env *Env, files []string, format transcript.
 	if err != nil {
 		return err
 	}
+	if err := w.wantsPerson("ingest"); err != nil { // as for learn
+		return err
+	}
 	kept, ingestErr := w.ingest(ctx, files, format)
 	if len(kept) > 0 {
 		if _, err := w.ensure(ctx); err != nil {
@@ -84,6 +87,7 @@ func (w *workspace) ingest(ctx context.Context, files []string, format transcrip
 	if _, err := w.repo.StateDir(); err != nil {
 		return nil, err
 	}
+	defer func() { _ = os.Remove(w.state) }() // if nothing was kept: hooks take the folder for a memory that was started
 	if len(files) > 0 {
 		w.sessions.Scanner = redact.New(w.allSecrets(ctx)...)
 	}

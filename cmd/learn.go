@@ -75,6 +75,9 @@ func runLearn(ctx context.Context, env *Env, files []string, format transcript.F
 	if err != nil {
 		return err
 	}
+	if err := w.wantsPerson("learn FILE"); err != nil { // a file can hold words that nobody said
+		return err
+	}
 	m, set, err := w.model(ctx, model.asked())
 	if err != nil {
 		return err

@@ -179,7 +179,7 @@ func loopCells(j loopJSON) []string {
 	if j.Phase == worktree.Stopped {
 		what = "stopped: " + string(j.Reason)
 	}
-	cells := []string{visible(j.Name), what, "iteration " + iterationOf(j)}
+	cells := []string{visible(j.Name), visible(what), "iteration " + iterationOf(j)}
 	if j.Findings.Open > 0 {
 		cells = append(cells, count(j.Findings.Open, "finding open", "findings open"))
 	}

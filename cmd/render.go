@@ -111,6 +111,11 @@ func runRender(ctx context.Context, env *Env, o renderOptions) error {
 		body := renderMemories(given, maxBody, 0)
 		current := b.state == blockOK && b.body(string(old)) == body
 		if !current {
+			if o.force && b.edited(string(old)) {
+				if err := w.wantsPerson("render agents-md --force"); err != nil {
+					return err
+				}
+			}
 			if !o.force && b.edited(string(old)) {
 				added, gone, err := w.handEdits(ctx, v, b, string(old), given)
 				if err != nil {

@@ -208,6 +208,10 @@ func (w *workspace) tellForeign(ctx context.Context) error {
 func (w *workspace) nameForeign(ctx context.Context) error {
 	return w.view(ctx, func(v *record.View) error {
 		held, err := w.withheld(ctx, v)
+		if w.shields() {
+			w.tellHidden(len(held))
+			return err
+		}
 		for _, h := range held {
 			w.line("!", dim, h.Memory, h.why)
 		}
