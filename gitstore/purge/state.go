@@ -79,8 +79,11 @@ func (c *Clone) lookState(p *Plan) ([]stateFile, error) {
 			return err
 		}
 		holds := p.in(data)
-		if kind == Session || kind == Note {
+		switch kind {
+		case Session:
 			holds = holds && slices.ContainsFunc(jsonWords(data, ownKeys), func(s string) bool { return p.in([]byte(s)) })
+		case Note: // who noted JSON may have written it in any way
+			holds = slices.ContainsFunc(jsonWords(data, ownKeys), p.inValue)
 		}
 		switch {
 		case kind == Session && learned[rel]:
