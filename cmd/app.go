@@ -20,6 +20,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/urfave/cli/v2"
 )
 
@@ -90,7 +91,7 @@ func Run(ctx context.Context, given *Env, args []string) int {
 		if errors.Is(out.err, syscall.EPIPE) || errors.Is(out.err, io.ErrClosedPipe) { // the reader of our answer has seen enough
 			return exitDone
 		}
-		err = &failure{exitFailed, fmt.Errorf("write the answer: %w", unwrapPath(out.err)), "the answer is not complete; what the command changed is done"}
+		err = &failure{exitFailed, fmt.Errorf("write the answer: %w", file.Bare(out.err)), "the answer is not complete; what the command changed is done"}
 	}
 	if err == nil {
 		return exitDone

@@ -82,24 +82,24 @@ func newRememberJSON(m record.Memory, beside []neighbour) rememberJSON {
 	return j
 }
 
-// replaced is the memory that m takes the place of as --replace says, which m then supersedes; nil without --replace. It
+// replaced is m as it takes the place of another memory, as --replace says, and that memory; m itself and nil without --replace. It
 // must not go where m does not hold. Kind, files, tags and topic are its own where no others were given.
-func replaced(v *record.View, m *record.Memory, o rememberOptions) (*record.Memory, error) {
+func replaced(v *record.View, m record.Memory, o rememberOptions) (record.Memory, *record.Memory, error) {
 	if o.replace == "" {
-		return nil, nil
+		return m, nil, nil
 	}
 	old, err := v.Find(o.replace)
 	if err != nil {
-		return nil, err
+		return m, nil, err
 	}
 	if same, known := v.Same(m.Text); known && same.ID == old.ID && old.Status != record.Retired {
-		return nil, usage("to say it in other words: reverie edit "+old.ID[:8]+" TEXT", "--replace %s: it says the same", o.replace)
+		return m, nil, usage("to say it in other words: reverie edit "+old.ID[:8]+" TEXT", "--replace %s: it says the same", o.replace)
 	}
 	switch {
 	case old.Status == record.Retired:
-		return nil, &failure{exitPerson, fmt.Errorf("--replace %s: it is retired already", old.ID[:8]), "leave --replace out"}
+		return m, nil, &failure{exitPerson, fmt.Errorf("--replace %s: it is retired already", old.ID[:8]), "leave --replace out"}
 	case m.Branch != "" && old.Branch == "" && o.branch != "":
-		return nil, usage("leave --branch out, or keep both", "--replace %s: it holds everywhere, and the new one would on a side branch alone", old.ID[:8])
+		return m, nil, usage("leave --branch out, or keep both", "--replace %s: it holds everywhere, and the new one would on a side branch alone", old.ID[:8])
 	case m.Branch != "" && old.Branch != m.Branch:
 		m.Branch = ""
 	}
@@ -113,7 +113,7 @@ func replaced(v *record.View, m *record.Memory, o rememberOptions) (*record.Memo
 		m.Tags = old.Tags
 	}
 	m.Topic, m.Supersedes = cmp.Or(m.Topic, old.Topic), []string{old.ID}
-	return &old, nil
+	return m, &old, nil
 }
 
 // retireReplaced takes what --replace names out of force, if it is there, in favour of the memory with an id.

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"slices"
 	"strings"
 
@@ -65,70 +64,10 @@ func (o *choice) filters(at recall.Where) (all []recall.Query, err error) {
 	return all, nil
 }
 
-// showForget lists the memories that would go, by their ids or by what o chooses, and gives the blob of each.
-func (w *workspace) showForget(ctx context.Context, ids []string, o forgetOptions) (map[string]string, error) {
-	filters, err := o.chosen.filters(w.where(w.env.Dir))
-	if err != nil {
-		return nil, err
-	}
-	shown := map[string]string{}
-	err = w.view(ctx, func(v *record.View) error {
-		w.tellBad(v)
-		standings, err := w.standings(ctx, v)
-		if err != nil {
-			return err
-		}
-		var found []record.Memory
-		for _, id := range ids {
-			m, err := v.Find(id)
-			if err != nil {
-				return err
-			}
-			found = append(found, m)
-		}
-		for _, m := range v.Memories() {
-			if len(ids) == 0 && w.passes(m, filters) {
-				found = append(found, m)
-			}
-		}
-		for _, m := range found {
-			if m.Status == record.Retired || shown[m.ID] != "" {
-				continue
-			}
-			blob, _ := v.Blob(m.ID)
-			shown[m.ID] = string(blob)
-			if w.env.JSON && !o.dryRun { // the answer is what became of them
-				continue
-			}
-			if err := w.tell(m, standings(m)); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	switch {
-	case err != nil:
-		return nil, err
-	case len(shown) == 0:
-		w.env.say("nothing of what is known passes these filters")
-	case o.dryRun:
-		w.env.say("%s would be retired", count(len(shown), "memory", "memories"))
-	}
-	return shown, nil
-}
-
 // passes reports whether a memory matches every filter. One whose age is not known is older than nothing.
 func (w *workspace) passes(m record.Memory, filters []recall.Query) bool {
 	v := recall.Values{Kind: m.Kind, Paths: m.Paths, Tags: m.Tags, By: m.Source.By, Time: m.Source.Time}
 	return !slices.ContainsFunc(filters, func(q recall.Query) bool {
 		return q.Without.Since != "" && v.Time.IsZero() || !q.Match(v, w.env.Now())
 	})
-}
-
-// these is how a question names so many memories.
-func these(n int) string {
-	if n == 1 {
-		return "this one"
-	}
-	return "these " + count(n, "memory", "memories")
 }

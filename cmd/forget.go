@@ -97,6 +97,66 @@ func runForget(ctx context.Context, env *Env, ids []string, o forgetOptions) err
 	return nil
 }
 
+// showForget lists the memories that would go, by their ids or by what o chooses, and gives the blob of each.
+func (w *workspace) showForget(ctx context.Context, ids []string, o forgetOptions) (map[string]string, error) {
+	filters, err := o.chosen.filters(w.where(w.env.Dir))
+	if err != nil {
+		return nil, err
+	}
+	shown := map[string]string{}
+	err = w.view(ctx, func(v *record.View) error {
+		w.tellBad(v)
+		standings, err := w.standings(ctx, v)
+		if err != nil {
+			return err
+		}
+		var found []record.Memory
+		for _, id := range ids {
+			m, err := v.Find(id)
+			if err != nil {
+				return err
+			}
+			found = append(found, m)
+		}
+		for _, m := range v.Memories() {
+			if len(ids) == 0 && w.passes(m, filters) {
+				found = append(found, m)
+			}
+		}
+		for _, m := range found {
+			if m.Status == record.Retired || shown[m.ID] != "" {
+				continue
+			}
+			blob, _ := v.Blob(m.ID)
+			shown[m.ID] = string(blob)
+			if w.env.JSON && !o.dryRun { // the answer is what became of them
+				continue
+			}
+			if err := w.tell(m, standings(m)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case len(shown) == 0:
+		w.env.say("nothing of what is known passes these filters")
+	case o.dryRun:
+		w.env.say("%s would be retired", count(len(shown), "memory", "memories"))
+	}
+	return shown, nil
+}
+
+// these is how a question names so many memories.
+func these(n int) string {
+	if n == 1 {
+		return "this one"
+	}
+	return "these " + count(n, "memory", "memories")
+}
+
 // forget retires memories in one commit. What has another blob than shown says for it is left.
 func (w *workspace) forget(ctx context.Context, ids []string, shown map[string]string, reason string) (gone, already []record.Memory, changed []string, err error) {
 	err = w.update(ctx, func(t *record.Tx, _ config.Config) error {

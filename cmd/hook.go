@@ -44,7 +44,7 @@ func hookCommand(env *Env) *cli.Command {
 			if isHelp(c.Args().First()) {
 				return cli.ShowCommandHelp(c, "hook")
 			}
-			runHook(c.Context, env, c.Args().Slice())
+			runHook(c.Context, env, newHookCall(c.Args().Slice(), env.Now))
 			return nil
 		},
 	}
@@ -60,8 +60,10 @@ func hookProcess(args []string) int {
 	if disabled() {
 		return exitDone
 	}
+	call := newHookCall(args, time.Now)
 	defer time.AfterFunc(hookPatience, func() {
 		fmt.Fprintln(os.Stderr, "reverie: hook: gave up after "+hookPatience.String())
+		call.ended(errors.New("gave up after "+hookPatience.String()), lastPatience)
 		os.Exit(exitDone)
 	}).Stop()
 	ctx, cancel := context.WithTimeout(context.Background(), hookPatience-hookPatience/10)
@@ -71,26 +73,27 @@ func hookProcess(args []string) int {
 	}
 	env := system()
 	env.Quiet, env.Colour, env.Terminal, env.Screen = true, false, false, false
-	runHook(ctx, env, args)
+	runHook(ctx, env, call)
 	return exitDone
 }
 
 // runHook does what a hook is called for. Its one line on a fault of ours goes to env.Err.
-func runHook(ctx context.Context, env *Env, args []string) {
-	began := env.Now()
-	err := withRoom(func() error { return hook(ctx, env, args) })
+func runHook(ctx context.Context, env *Env, call *hookCall) {
+	call.at(env.Dir)
+	err := withRoom(func() error { return hook(ctx, env, call) })
 	if err != nil {
 		env.warn("hook: %s", oneLine(err.Error(), 300))
 	}
-	env.logHook(ctx, args, began, err)
+	call.ended(err, logPatience)
 }
 
-func hook(ctx context.Context, env *Env, args []string) (err error) {
+func hook(ctx context.Context, env *Env, call *hookCall) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("a defect of Reverie: %v", r)
 		}
 	}()
+	args := call.args
 	if len(args) == 0 {
 		return errors.New("it wants to know who calls: claude, codex, gemini, opencode, generic or git")
 	}
@@ -115,6 +118,7 @@ func hook(ctx context.Context, env *Env, args []string) (err error) {
 	}
 	if dir := agent.Place(e); dir != "" {
 		env.Dir = dir
+		call.at(dir)
 	}
 	patience := agent.Patience(e)
 	ctx, cancel := context.WithTimeout(ctx, patience-patience/10)

@@ -15,6 +15,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/record/transfer"
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/foreign"
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/urfave/cli/v2"
@@ -106,7 +107,7 @@ func numbered(name, from string, r io.Reader) (lines iter.Seq[transfer.Numbered]
 	data, err := io.ReadAll(io.LimitReader(in, maxWhole+1))
 	switch {
 	case err != nil:
-		return nil, "", fmt.Errorf("import %s: %w", name, unwrapPath(err))
+		return nil, "", fmt.Errorf("import %s: %w", name, file.Bare(err))
 	case len(data) > maxWhole:
 		return nil, "", &failure{exitFailed, fmt.Errorf("import %s: is longer than %d MiB", name, maxWhole>>20), "import it in parts, or as JSONL"}
 	case from == "om":
@@ -163,9 +164,9 @@ func runImport(ctx context.Context, env *Env, file string, o importOptions) erro
 	}
 	in := env.In
 	if file != "-" {
-		f, err := openFile(ctx, env.path(file))
+		f, err := env.openNamed(ctx, file)
 		if err != nil {
-			return fmt.Errorf("import %s: %w", file, unwrapPath(err))
+			return fmt.Errorf("import %s: %w", file, err)
 		}
 		defer f.Close()
 		in = f

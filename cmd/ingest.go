@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/reverie-memory/reverie/reflect"
 	"github.com/reverie-memory/reverie/reflect/transcript"
@@ -126,17 +127,17 @@ func (w *workspace) ingest(ctx context.Context, files []string, format transcrip
 // maxBadLines is how many bad lines of one transcript are told one by one.
 const maxBadLines = 5
 
-func (w *workspace) ingestFile(ctx context.Context, file string, format transcript.Format) (reflect.Ingested, error) {
+func (w *workspace) ingestFile(ctx context.Context, name string, format transcript.Format) (reflect.Ingested, error) {
 	in := w.env.In
-	if file != "-" {
-		f, err := openFile(ctx, w.env.path(file))
+	if name != "-" {
+		f, err := w.env.openNamed(ctx, name)
 		if err != nil {
-			return reflect.Ingested{}, unwrapPath(err)
+			return reflect.Ingested{}, err
 		}
 		defer f.Close()
 		info, err := f.Stat()
 		if err != nil {
-			return reflect.Ingested{}, unwrapPath(err)
+			return reflect.Ingested{}, file.Bare(err)
 		}
 		if info.IsDir() {
 			return reflect.Ingested{}, errors.New("is a folder; name the transcript in it")
@@ -145,26 +146,18 @@ func (w *workspace) ingestFile(ctx context.Context, file string, format transcri
 		if !info.Mode().IsRegular() { // a FIFO may keep us waiting
 			in = &interruptible{ctx: ctx, from: f}
 		}
-		progress := newProgress(w.env, filepath.Base(file), in, info.Size())
+		progress := newProgress(w.env, filepath.Base(name), in, info.Size())
 		defer progress.done()
 		in = progress
 	}
 	bad := 0
 	got, err := w.sessions.Ingest(ctx, in, format, func(line int, err error) {
 		if bad++; bad <= maxBadLines {
-			w.env.warn("%s:%d: skipped: %v", file, line, err)
+			w.env.warn("%s:%d: skipped: %v", name, line, err)
 		}
 	})
 	if bad > maxBadLines {
-		w.env.warn("%s: %d more bad lines skipped", file, bad-maxBadLines)
+		w.env.warn("%s: %d more bad lines skipped", name, bad-maxBadLines)
 	}
 	return got, err
-}
-
-// unwrapPath is a file error without the path, which the caller names.
-func unwrapPath(err error) error {
-	if p, ok := err.(*os.PathError); ok {
-		return p.Err
-	}
-	return err
 }

@@ -22,7 +22,7 @@ func kvCommand(env *Env) *cli.Command {
 			"in this clone alone, without secrets, and nothing is learned from it; what is to last is for: reverie remember.",
 		Subcommands: []*cli.Command{
 			{Name: "set", ArgsUsage: "KEY TEXT|-", Usage: "keep a value, in the place of what was there; - reads standard input",
-				Flags: []cli.Flag{&cli.StringFlag{Name: "ttl", Usage: "for `TIME`: 90m, 12h, 7d, 2w", Value: "7d", Destination: &ttl}},
+				Flags: []cli.Flag{&cli.StringFlag{Name: "ttl", Usage: "for `TIME`: 90m, 12h, 7d, 2w", Value: lasts(kv.TTL), Destination: &ttl}},
 				Action: takes(2, 2, func(c *cli.Context, words, _ []string) error {
 					value, err := env.value(words[1])
 					if err != nil {
@@ -74,12 +74,13 @@ func (env *Env) value(arg string) (string, error) {
 	if arg != "-" {
 		return arg, nil
 	}
-	data, err := io.ReadAll(io.LimitReader(env.In, 2*kv.MaxValue+1)) // with secrets it may be longer than what is kept
+	const most = 2 * kv.MaxValue // with secrets it may be longer than what is kept
+	data, err := io.ReadAll(io.LimitReader(env.In, most+1))
 	if err != nil {
 		return "", fmt.Errorf("read standard input: %w", err)
 	}
-	if len(data) > 2*kv.MaxValue {
-		return "", usage("", "the value on standard input has more than %d bytes", kv.MaxValue)
+	if len(data) > most {
+		return "", usage(fmt.Sprintf("%d may be kept", kv.MaxValue), "the value on standard input has more than %d bytes", most)
 	}
 	return string(data), nil
 }

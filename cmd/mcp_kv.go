@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/internal/cut"
+	"github.com/reverie-memory/reverie/internal/kv"
 )
 
 // askedKV are the arguments of the tool for what sessions note for each other.
@@ -47,7 +48,7 @@ func (c *mcpCall) kvSet(a askedKV) error {
 	if len(*a.Value) > maxAsked {
 		return usage("", "value has %d bytes and may have %d", len(*a.Value), maxAsked)
 	}
-	if err := runKVSet(c.ctx, c.env, a.Key, *a.Value, cmp.Or(a.TTL, "7d")); err != nil {
+	if err := runKVSet(c.ctx, c.env, a.Key, *a.Value, cmp.Or(a.TTL, lasts(kv.TTL))); err != nil {
 		return err
 	}
 	c.text = c.said()

@@ -136,10 +136,12 @@ func runRemember(ctx context.Context, env *Env, text string, o rememberOptions) 
 	var known bool
 	var whose []string // it is withheld for them
 	var beside []neighbour
+	said := m
 	err = w.update(ctx, func(tx *record.Tx, c config.Config) error {
-		beside = nil
-		old, err := replaced(tx.View, &m, o)
-		if err != nil {
+		whose, beside = nil, nil
+		var old *record.Memory
+		var err error
+		if m, old, err = replaced(tx.View, said, o); err != nil {
 			return err
 		}
 		if m.Private = o.private || slices.Contains(private(c), m.Kind); old != nil && m.Private && !old.Private {
@@ -150,7 +152,11 @@ func runRemember(ctx context.Context, env *Env, text string, o rememberOptions) 
 			if err != nil {
 				return err
 			}
-			if whose = foreign.Whose(held); len(whose) > 0 {
+			if whose = foreign.Whose(held); len(whose) > 0 && old != nil {
+				return &failure{exitPerson, fmt.Errorf("--replace %s: what you say is known as %s and withheld from agents, %s; nothing was replaced", old.ID[:8], held.ID[:8], w.whyWithheld(whose)),
+					"if it holds: reverie trust approve " + held.ID[:8] + ", and then the same again"}
+			}
+			if len(whose) > 0 {
 				return nil
 			}
 			was := held

@@ -394,7 +394,7 @@ func renderMemory(m item) string { return "- " + statement(m, inert) + "\n" }
 // replaceFile writes a file of the user's at once. A symbolic link keeps pointing where it does, and the mode stays.
 func replaceFile(path string, data []byte) error {
 	if err := file.Rewrite(path, data); err != nil {
-		return fmt.Errorf("write %s: %w", path, unwrapPath(err))
+		return fmt.Errorf("write %s: %w", path, file.Bare(err))
 	}
 	return nil
 }

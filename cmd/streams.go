@@ -5,6 +5,8 @@ import (
 	"io"
 	"os"
 	"sync/atomic"
+
+	"github.com/reverie-memory/reverie/internal/file"
 )
 
 // interruptible is a reader that gives up when its context ends, although a read that waits for a
@@ -57,6 +59,12 @@ func openFile(ctx context.Context, name string) (*os.File, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+}
+
+// openNamed is openFile for a file that a person named; its error is without the path, which the caller names.
+func (env *Env) openNamed(ctx context.Context, name string) (*os.File, error) {
+	f, err := openFile(ctx, env.path(name))
+	return f, file.Bare(err)
 }
 
 // output is the writer of a command's answer. It keeps the first error, so that commands may print

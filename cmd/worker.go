@@ -340,17 +340,34 @@ func beginApart(dir, state string, args ...string) (*exec.Cmd, error) {
 // maxLog is how long the log may become before it is begun anew, in bytes.
 const maxLog = 256 << 10
 
-// openLog opens the file that what works in the background writes to. The last one is kept beside it.
+// openLog opens the file that what works in the background writes to, and hooks that fail. The last one is kept beside it.
 func openLog(state string) (*os.File, error) {
 	path := filepath.Join(state, "log")
-	if info, err := os.Lstat(path); err == nil && info.Size() > maxLog {
-		os.Rename(path, path+".old")
+	if longLog(path) {
+		turnLog(path)
 	}
 	f, err := file.Open(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND|file.NoFollow, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open the log: %w", err)
 	}
 	return f, nil
+}
+
+func longLog(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Size() > maxLog
+}
+
+// turnLog begins the log anew, unless somebody else does: a second one would put a log of one line in the place of the one before.
+func turnLog(path string) {
+	lock, err := file.Open(path+".lock", os.O_RDWR|os.O_CREATE|file.NoFollow, 0o600)
+	if err != nil {
+		return
+	}
+	defer lock.Close()
+	if mine, err := file.Lock(lock, false); err == nil && mine && longLog(path) {
+		os.Rename(path, path+".old")
+	}
 }
 
 // at is the process that is at a station now, nil if none is.

@@ -25,9 +25,6 @@ func (c *Clone) forgetRest() error {
 	return err
 }
 
-// maxRest is how much of restFile is read, in bytes.
-const maxRest = 64 << 20
-
 // restFile is the file of the state folder with the ids of objects that a purge replaced, until their
 // loose files are removed.
 const restFile = "purging"
@@ -79,8 +76,11 @@ func (c *Clone) lookState(p *Plan) ([]stateFile, error) {
 			return err
 		}
 		holds := p.in(data)
-		if kind == Session || kind == Note {
+		switch kind {
+		case Session:
 			holds = holds && slices.ContainsFunc(jsonWords(data, ownKeys), func(s string) bool { return p.in([]byte(s)) })
+		case Note: // who noted JSON may have written it in any way
+			holds = slices.ContainsFunc(jsonWords(data, ownKeys), p.inValue)
 		}
 		switch {
 		case kind == Session && learned[rel]:
@@ -170,7 +170,7 @@ func (c *Clone) writtenSince(p *Plan) (out []stateFile) {
 // restOf reads the ids that an earlier purge could not see through, and adds those of this one, durably.
 func (c *Clone) restOf(ids []string) ([]string, error) {
 	path := filepath.Join(c.State.Dir, restFile)
-	text, err := file.Read(path, maxRest)
+	text, err := file.Read(path, file.MaxState)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}

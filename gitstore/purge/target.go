@@ -87,6 +87,26 @@ func (t *Target) in(data []byte) bool {
 	return found
 }
 
+// inValue reports whether a value holds the text: as it is, or, if the value is JSON, in one of its strings, which may be JSON again.
+func (t *Target) inValue(value string) bool {
+	if t.in([]byte(value)) {
+		return true
+	}
+	if !json.Valid([]byte(value)) {
+		return false
+	}
+	in := json.NewDecoder(strings.NewReader(value))
+	for {
+		token, err := in.Token()
+		if err != nil {
+			return false
+		}
+		if s, ok := token.(string); ok && t.inValue(s) { // it is shorter than value
+			return true
+		}
+	}
+}
+
 // found returns the texts themselves that stand in a file which holds them.
 func (t *Target) found(at string, data []byte) (out []string) {
 	if t.re == nil {

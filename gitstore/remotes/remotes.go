@@ -21,9 +21,6 @@ import (
 // Name is the file's name in the state folder.
 const Name = "remotes.json"
 
-// maxFile is how much of the file is read, in bytes.
-const maxFile = 64 << 20
-
 // File is what is known of all remotes.
 type File struct {
 	Remotes map[string]*Remote `json:"remotes"` // by name
@@ -42,7 +39,7 @@ type Remote struct {
 // Read reads the file in a state folder; none is an empty one. An error names the file.
 func Read(dir string) (*File, error) {
 	f := &File{Remotes: map[string]*Remote{}, path: filepath.Join(dir, Name)}
-	text, err := file.Read(f.path, maxFile)
+	text, err := file.Read(f.path, file.MaxState)
 	if errors.Is(err, fs.ErrNotExist) {
 		return f, nil
 	}
@@ -50,7 +47,7 @@ func Read(dir string) (*File, error) {
 		err = json.Unmarshal(text, f)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", f.path, bare(err))
+		return nil, fmt.Errorf("read %s: %w", f.path, file.Bare(err))
 	}
 	if f.Remotes == nil {
 		f.Remotes = map[string]*Remote{}
@@ -73,17 +70,9 @@ func (f *File) Save() error {
 		return err
 	}
 	if err := file.Replace(f.path, append(text, '\n'), 0o600, true); err != nil {
-		return fmt.Errorf("write %s: %w", f.path, bare(err))
+		return fmt.Errorf("write %s: %w", f.path, file.Bare(err))
 	}
 	return nil
-}
-
-// bare is an error without the path that it begins with.
-func bare(err error) error {
-	if p, ok := err.(*fs.PathError); ok {
-		return p.Err
-	}
-	return err
 }
 
 // Agreed reports whether a person agreed to publish a lane to this address.

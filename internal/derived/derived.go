@@ -1,6 +1,9 @@
-// Package derived keeps what can be made again in files of the state folder: a value as JSON on one line, and its sum on
-// the next. Read believes a file that is as Write, or Encode and a writer of the caller's, left it; any other says nothing,
-// and what it held is made again. There are no locks: who writes last is right, for all would write the same.
+// Package derived keeps values in files of the state folder, each as JSON on one line with its sum on the next. Read believes a
+// file that is as Write, or Encode and a writer of the caller's, left it; any other says nothing.
+//
+// Write is for what can be made again: it may fail unseen, and has no lock, for who writes last is right where all would write the
+// same. What cannot be made again is Encoded, and its owner writes it: durably, under a lock where several change it, and with an
+// error for what Read does not believe.
 package derived
 
 import (

@@ -28,6 +28,14 @@ var ErrTooLarge = errors.New("the file is too large")
 // MaxState is how much is read of a file of the state folder that is read whole, in bytes.
 const MaxState = 64 << 20
 
+// Bare is an error about a file without the path that it begins with, for who names the file in words of their own.
+func Bare(err error) error {
+	if p, ok := err.(*fs.PathError); ok {
+		return p.Err
+	}
+	return err
+}
+
 // Open opens a regular file as os.OpenFile does, and never waits for what else may have its name: opening a pipe waits for
 // the other end. A file of ours, which somebody may have put there with the repository, is opened with NoFollow; one that its
 // owner may have made a link, without.

@@ -2,8 +2,10 @@ package file
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -18,6 +20,18 @@ func wantText(t *testing.T, path, want string) {
 	t.Helper()
 	if text, err := os.ReadFile(path); string(text) != want || err != nil {
 		t.Errorf("%s: %q, %v, want %q", path, text, err, want)
+	}
+}
+
+func TestBareLeavesThePathOut(t *testing.T) {
+	_, err := os.Open(filepath.Join(t.TempDir(), "none"))
+	if got := Bare(err); !errors.Is(got, fs.ErrNotExist) || strings.Contains(got.Error(), "none") {
+		t.Errorf("%v of %v", got, err)
+	}
+	for _, other := range []error{nil, fs.ErrClosed} {
+		if got := Bare(other); got != other {
+			t.Errorf("%v of %v", got, other)
+		}
 	}
 }
 

@@ -329,11 +329,11 @@ func (s Store) read(name string) (stored, error) {
 		return is, nil
 	}
 	if _, err := os.Lstat(s.path(name)); err != nil {
-		return stored{}, bare(err)
+		return stored{}, file.Bare(err)
 	}
 	f, err := file.Open(s.path(name), os.O_RDONLY|file.NoFollow, 0)
 	if err != nil {
-		return stored{}, bare(err)
+		return stored{}, file.Bare(err)
 	}
 	f.Close()
 	return stored{}, ErrDamaged
@@ -372,11 +372,3 @@ func nameOf(key string) string {
 }
 
 func isName(name string) bool { return len(name) == 32 && strings.Trim(name, "0123456789abcdef") == "" }
-
-// bare is an error without the path that it begins with.
-func bare(err error) error {
-	if p, ok := err.(*fs.PathError); ok {
-		return p.Err
-	}
-	return err
-}

@@ -1,0 +1,83 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/reverie-memory/reverie/internal/testrepo"
+)
+
+// A hook whose time is over is told of all the same, also where git has to be asked for the repository.
+func TestFaultIsLoggedWhenTheTimeIsOver(t *testing.T) {
+	r := testrepo.New(t)
+	answer(t, r.Dir, "", "init")
+	state := filepath.Join(r.Dir, ".git", "reverie")
+	if err := os.RemoveAll(filepath.Join(state, "found")); err != nil {
+		t.Fatal(err)
+	}
+	env := system()
+	env.Dir, env.Out, env.Err, env.In = r.Dir, io.Discard, io.Discard, strings.NewReader("{")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	runHook(ctx, env, newHookCall([]string{"claude", "UserPromptSubmit"}, env.Now))
+	text, err := os.ReadFile(filepath.Join(state, "log"))
+	if err != nil || strings.Count(string(text), faultMark+"claude UserPromptSubmit: ") != 1 {
+		t.Errorf("the log has %q: %v", text, err)
+	}
+}
+
+// A hook that hangs is told of when its time is over, and once, whatever becomes of it then.
+func TestHangingHookIsLogged(t *testing.T) {
+	r := testrepo.New(t)
+	answer(t, r.Dir, "", "init")
+	call := newHookCall([]string{"claude", "Stop"}, time.Now)
+	call.at(r.Dir)
+	call.ended(errors.New("gave up after 4s"), logPatience)
+	call.ended(errors.New("read: it has ended"), logPatience)
+	text, err := os.ReadFile(filepath.Join(r.Dir, ".git", "reverie", "log"))
+	if lines := strings.Split(string(text), "\n"); err != nil || len(lines) != 2 || !strings.HasSuffix(lines[0], faultMark+"claude Stop: gave up after 4s") {
+		t.Errorf("the log has %q: %v", text, err)
+	}
+}
+
+// Of many who find the log too long one begins it anew, and what it had is kept.
+func TestLogIsBegunAnewOnce(t *testing.T) {
+	for range 100 {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "log")
+		if err := os.WriteFile(path, []byte(strings.Repeat("old line\n", maxLog/8)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				log, err := openLog(dir)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				io.WriteString(log, "new line\n")
+				log.Close()
+			})
+		}
+		wg.Wait()
+		old, err := os.ReadFile(path + ".old")
+		if err != nil || len(old) < maxLog {
+			t.Fatalf("of the long log %d bytes are left: %v", len(old), err)
+		}
+		now, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lines := strings.Count(string(old), "new") + strings.Count(string(now), "new"); lines != 8 {
+			t.Errorf("%d lines of 8", lines)
+		}
+	}
+}
