@@ -5,10 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/record/transfer"
+	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/urfave/cli/v2"
 )
 
@@ -95,9 +97,24 @@ func runExport(ctx context.Context, env *Env, o exportOptions) error {
 		_, err = env.Out.Write(out.Bytes())
 		return err
 	}
-	if err := replaceFile(env.path(o.file), out.Bytes()); err != nil {
+	write := replaceFile
+	if o.private {
+		write = replacePrivate
+	}
+	if err := write(env.path(o.file), out.Bytes()); err != nil {
 		return fmt.Errorf("export: %w", err)
 	}
 	env.say("%s written to %s", count(len(lines), "memory", "memories"), o.file)
+	return nil
+}
+
+// replacePrivate is replaceFile for what nobody else on this machine is to read, whoever may read the file that is there.
+func replacePrivate(path string, data []byte) error {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	if err := file.Exchange(path, data, 0o600, nil); err != nil {
+		return fmt.Errorf("write %s: %w", path, file.Bare(err))
+	}
 	return nil
 }

@@ -25,12 +25,7 @@ type importOptions struct {
 	from   string // a format; empty looks at the file
 	accept bool
 	dryRun bool
-
-	// of another tool's store
-	probe  bool
-	filter string // only what has this in it, in any case
-	most   int    // characters of one statement with its body
-	remote bool   // a server may be of another machine
+	store  storeOptions
 }
 
 func importCommand(env *Env) *cli.Command {
@@ -48,24 +43,24 @@ func importCommand(env *Env) *cli.Command {
 			&cli.StringFlag{Name: "from", Usage: "a file's `FORMAT`, else it is told by how it begins, or a tool: " + fromHelp(), Destination: &o.from},
 			&cli.BoolFlag{Name: "accept", Usage: "they were reviewed: no inbox", Destination: &o.accept},
 			&cli.BoolFlag{Name: "dry-run", Usage: "say what would come in", Destination: &o.dryRun},
-			&cli.BoolFlag{Name: "probe", Usage: "with a tool: list what its store has, and take in nothing", Destination: &o.probe},
-			&cli.StringFlag{Name: "filter", Usage: "with a tool: only what has `TEXT` in it", Destination: &o.filter},
-			&cli.IntFlag{Name: "max-length", Value: mostOfItem, Usage: "with a tool: cut a longer text after `N` characters", Destination: &o.most},
-			&cli.BoolFlag{Name: "allow-remote", Usage: "with opencode-mem: its server may be of another machine", Destination: &o.remote},
+			&cli.BoolFlag{Name: "probe", Usage: "with a tool: list what its store has, and take in nothing", Destination: &o.store.probe},
+			&cli.StringFlag{Name: "filter", Usage: "with a tool: only what has `TEXT` in it", Destination: &o.store.filter},
+			&cli.IntFlag{Name: "max-length", Value: mostOfItem, Usage: "with a tool: cut a longer text after `N` characters", Destination: &o.store.most},
+			&cli.BoolFlag{Name: "allow-remote", Usage: "with opencode-mem: its server may be of another machine", Destination: &o.store.remote},
 		},
 		Action: func(c *cli.Context) error {
 			isStore := o.from == "all" || slices.Contains(foreign.Tools, o.from)
 			switch {
 			case o.from != "" && !isStore && !slices.Contains(importFormats, o.from):
 				return usage("it is one of "+fromHelp(), "--from %s is neither a format nor a tool", o.from)
-			case !isStore && (o.probe || o.filter != "" || o.remote || c.IsSet("max-length")):
+			case !isStore && (o.store.probe || o.store.filter != "" || o.store.remote || c.IsSet("max-length")):
 				return usage("reverie import --from true-mem --probe", "--probe, --filter, --max-length and --allow-remote are for a tool's store")
 			case !isStore && c.NArg() != 1:
 				return usage("to read standard input: reverie import -", "import wants exactly one file")
 			case isStore && (c.NArg() > 1 || c.NArg() == 1 && o.from == "all"):
 				return usage("reverie import --from TOOL [PLACE]", "import --from %s takes %s", o.from, map[bool]string{true: "no place", false: "one place"}[o.from == "all"])
-			case o.most < 1 || o.most > maxOfItem:
-				return usage(fmt.Sprintf("it is 1 to %d", maxOfItem), "--max-length is %d", o.most)
+			case o.store.most < 1 || o.store.most > maxOfItem:
+				return usage(fmt.Sprintf("it is 1 to %d", maxOfItem), "--max-length is %d", o.store.most)
 			case isStore:
 				return runImportStores(c.Context, env, c.Args().First(), o)
 			}
@@ -179,7 +174,7 @@ func runImport(ctx context.Context, env *Env, file string, o importOptions) erro
 	if err != nil {
 		return err
 	}
-	b := batch{memories: memories, why: "imported from " + file}
+	b := batch{memories: w.cleaned(memories), why: "imported from " + file}
 	if file == "-" {
 		b.why = "imported from standard input"
 	}
@@ -192,38 +187,49 @@ func runImport(ctx context.Context, env *Env, file string, o importOptions) erro
 
 // batch is what one import brings.
 type batch struct {
-	memories []record.Memory
-	why      string // said of each operation
-	from     string // the tool whose store it was; empty for a file
+	memories []record.Memory // cleaned
+	why      string          // said of each operation
+	from     string          // the tool whose store it was; empty for a file
 	gone     func(*record.View) []record.Memory
 }
 
-// takeBatch puts a batch into the inbox or, where it was reviewed, into memory. What is gone where it came from waits in the inbox
-// in any case.
-func (w *workspace) takeBatch(ctx context.Context, b batch, o importOptions) (res transfer.Result, err error) {
+// cleaned are memories without their secrets.
+func (w *workspace) cleaned(memories []record.Memory) []record.Memory {
+	memories = slices.Clone(memories)
 	found := redact.Report{}
-	for i := range b.memories {
+	for i, m := range memories {
 		var report redact.Report
-		b.memories[i], report = w.book.Clean(b.memories[i])
+		memories[i], report = transfer.Clean(m, w.book, w.scanner)
 		found.Add(report)
 	}
 	if found.Found > 0 {
 		w.env.warn("%s redacted from what is imported", count(found.Found, "secret was", "secrets were"))
 	}
-	plan := func(v *record.View) ([]record.Operation, error) {
-		memories := slices.Clone(b.memories)
-		if b.gone != nil {
-			memories = append(memories, b.gone(v)...)
+	return memories
+}
+
+// takeBatch puts a batch into the inbox or, where it was reviewed, into memory. What is gone where it came from nobody has reviewed: it
+// waits in the inbox in any case.
+func (w *workspace) takeBatch(ctx context.Context, b batch, o importOptions) (res transfer.Result, err error) {
+	var ops, gone []record.Operation
+	plan := func(v *record.View) error {
+		if ops, res, err = w.importOps(v, b.memories, o.accept, b.why); err != nil || b.gone == nil {
+			return err
 		}
-		var ops []record.Operation
-		ops, res, err = w.importOps(v, memories, o.accept, b.why)
-		return ops, err
+		var left transfer.Result
+		if gone, left, err = w.importOps(v, b.gone(v), false, b.why); err != nil {
+			return err
+		}
+		res.Known, res.Refused = res.Known+left.Known, res.Refused+left.Refused
+		if o.accept {
+			res.Waiting = left.Retired
+		} else {
+			res.Retired += left.Retired
+		}
+		return nil
 	}
 	if o.dryRun {
-		err := w.view(ctx, func(v *record.View) error {
-			_, err := plan(v)
-			return err
-		})
+		err := w.view(ctx, plan)
 		if errors.Is(err, gitstore.ErrNoStore) {
 			return transfer.Result{Added: len(b.memories)}, nil
 		}
@@ -233,21 +239,24 @@ func (w *workspace) takeBatch(ctx context.Context, b batch, o importOptions) (re
 		return res, err
 	}
 	err = w.update(ctx, func(tx *record.Tx, _ config.Config) error {
-		ops, err := plan(tx.View)
-		if err != nil {
+		if err := plan(tx.View); err != nil {
 			return err
 		}
+		put := tx.PutOperation
+		if o.accept {
+			put = tx.Accept
+		}
 		for _, op := range ops {
-			if o.accept && !(op.Op == record.Retire && b.from != "") {
-				err = tx.Accept(op)
-			} else {
-				err = tx.PutOperation(op)
-			}
-			if err != nil {
+			if err := put(op); err != nil {
 				return err
 			}
 		}
-		subject := "import: " + count(len(ops), "statement", "statements")
+		for _, op := range gone {
+			if err := tx.PutOperation(op); err != nil {
+				return err
+			}
+		}
+		subject := "import: " + count(len(ops)+len(gone), "statement", "statements")
 		if b.from != "" {
 			subject += " from " + b.from
 		}
@@ -272,7 +281,11 @@ func (w *workspace) tellImport(res transfer.Result, o importOptions) error {
 
 // tellWaiting says what is next for what waits in the inbox.
 func (w *workspace) tellWaiting(res transfer.Result, o importOptions) {
-	if res.Added+res.Changed+res.Retired > 0 && !o.accept && !o.dryRun {
+	switch {
+	case o.dryRun:
+	case o.accept && res.Waiting > 0:
+		w.env.say("what is to be retired waits in the inbox; next: reverie review")
+	case !o.accept && res.Added+res.Changed+res.Retired > 0:
 		w.env.say("they wait in the inbox; next: reverie review, or reverie accept --all")
 	}
 }
@@ -284,6 +297,9 @@ func importLine(res transfer.Result, o importOptions) string {
 	}
 	if res.Retired > 0 {
 		rest = fmt.Sprintf(", %d %sretired", res.Retired, would)
+	}
+	if res.Waiting > 0 {
+		rest += fmt.Sprintf(", %d %sproposed to be retired", res.Waiting, would)
 	}
 	if res.Refused > 0 {
 		rest += fmt.Sprintf(", %d refused: retired or rejected before", res.Refused)

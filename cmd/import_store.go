@@ -24,6 +24,14 @@ const (
 	previewItem = 200   // characters of one item in a list
 )
 
+// storeOptions are those of an import from another tool's store.
+type storeOptions struct {
+	probe  bool
+	filter string // only what has this in it, in any case
+	most   int    // characters of one statement with its body
+	remote bool   // a server may be of another machine
+}
+
 // importedFolder is the folder of the state folder that remembers which memories this clone's last import from a store had. Without it
 // nothing is found to be gone.
 const importedFolder = "imported"
@@ -55,12 +63,12 @@ func runImportStores(ctx context.Context, env *Env, place string, o importOption
 	if err != nil {
 		return err
 	}
-	if o.accept && !o.dryRun && !o.probe {
+	if o.accept && !o.dryRun && !o.store.probe {
 		if err := w.wantsPerson("import --accept"); err != nil {
 			return err
 		}
 	}
-	if o.remote {
+	if o.store.remote {
 		if err := w.wantsPerson("import --allow-remote"); err != nil {
 			return err
 		}
@@ -73,23 +81,30 @@ func runImportStores(ctx context.Context, env *Env, place string, o importOption
 	if err != nil {
 		return err
 	}
-	done := 0
+	done, bad := 0, 0
 	for _, tool := range tools {
-		err := w.importStore(ctx, tool, q, o)
+		found, err := foreign.Read(ctx, tool, q)
 		switch {
-		case err == nil:
-			done++
 		case ctx.Err() != nil:
-			return err
+			return ctx.Err()
+		case err == nil:
+			if err := w.importStore(ctx, tool, found, o); err != nil {
+				return err
+			}
+			done++
 		case len(tools) == 1:
 			return &failure{exitFailed, fmt.Errorf("import --from %w", err), storeHint(tool, err)}
 		case errors.Is(err, foreign.ErrNone):
 			env.say("%v", err)
 		default:
 			env.warn("%v", err)
+			bad++
 		}
 	}
-	if done == 0 {
+	switch {
+	case bad > 0:
+		return &failure{exitFailed, fmt.Errorf("import --from all: %s could not be read", count(bad, "store", "stores")), "what the others have came in, and what was before stays"}
+	case done == 0:
 		return &failure{exitFailed, errors.New("import --from all: no store could be read"), "reverie import --from TOOL PLACE names where it is"}
 	}
 	return nil
@@ -111,7 +126,7 @@ func (w *workspace) storeQuery(ctx context.Context, place string, o importOption
 	if err != nil {
 		return foreign.Query{}, err
 	}
-	q := foreign.Query{Place: place, Home: home, Remote: o.remote, Token: os.Getenv("OPENCODE_MEM_TOKEN")}
+	q := foreign.Query{Place: place, Home: home, Remote: o.store.remote, Token: os.Getenv("OPENCODE_MEM_TOKEN")}
 	if place != "" && o.from != "opencode-mem" {
 		q.Place = w.env.path(place)
 	}
@@ -124,14 +139,10 @@ func (w *workspace) storeQuery(ctx context.Context, place string, o importOption
 	return q, nil
 }
 
-// importStore reads the store of a tool and takes in, or lists, what it has.
-func (w *workspace) importStore(ctx context.Context, tool string, q foreign.Query, o importOptions) error {
-	found, err := foreign.Read(ctx, tool, q)
-	if err != nil {
-		return err
-	}
-	if o.filter != "" {
-		want := strings.ToLower(o.filter)
+// importStore takes in, or lists, what the store of a tool has.
+func (w *workspace) importStore(ctx context.Context, tool string, found foreign.Found, o importOptions) error {
+	if o.store.filter != "" {
+		want := strings.ToLower(o.store.filter)
 		var items []foreign.Item
 		for _, i := range found.Items {
 			if strings.Contains(strings.ToLower(i.Text), want) {
@@ -143,7 +154,7 @@ func (w *workspace) importStore(ctx context.Context, tool string, q foreign.Quer
 	if found.Bad > 0 {
 		w.env.warn("%s: %s cannot be read and passed over", tool, count(found.Bad, "entry", "entries"))
 	}
-	if o.probe {
+	if o.store.probe {
 		return w.tellStore(tool, found)
 	}
 	prefix := tool
@@ -155,7 +166,7 @@ func (w *workspace) importStore(ctx context.Context, tool string, q foreign.Quer
 	b := batch{why: "imported from " + tool, from: tool}
 	for _, i := range found.Items {
 		var isCut bool
-		if i.Text, isCut = cutRunes(i.Text, o.most); isCut {
+		if i.Text, isCut = cutRunes(i.Text, o.store.most); isCut {
 			cut++
 		}
 		l := itemLine(i)
@@ -169,32 +180,45 @@ func (w *workspace) importStore(ctx context.Context, tool string, q foreign.Quer
 		b.memories = append(b.memories, m)
 	}
 	if cut > 0 {
-		w.env.warn("%s: %s cut after %d characters; --max-length allows up to %d", tool, count(cut, "text was", "texts were"), o.most, maxOfItem)
+		w.env.warn("%s: %s cut after %d characters; --max-length allows up to %d", tool, count(cut, "text was", "texts were"), o.store.most, maxOfItem)
 	}
 	answer := storeJSON{From: tool, Place: found.Place, Others: found.Others, Left: found.Left, Bad: found.Bad}
 	if len(b.memories) == 0 { // nothing is retired for a store that is empty
 		w.env.warn("%s: nothing at %s is wanted here; nothing was written", tool, visible(found.Place))
 		return w.tellTaken(answer, o)
 	}
-	seen := filepath.Join(w.state, importedFolder, prefix+".json")
-	whole := o.filter == "" && found.Bad == 0
+	b.memories = w.cleaned(b.memories) // before their ids are taken: a key may look like a secret
+	seen := importedFolder + "/" + prefix + ".json"
+	whole := o.store.filter == "" && found.Bad == 0
 	if whole {
-		b.gone = goneFrom(seen, b.memories, tool)
+		b.gone = goneFrom(filepath.Join(w.state, filepath.FromSlash(seen)), b.memories, tool)
 	}
+	var err error
 	if answer.Result, err = w.takeBatch(ctx, b, o); err != nil {
 		return err
 	}
-	if whole && !o.dryRun {
-		var ids []string
-		for _, m := range b.memories {
-			ids = append(ids, record.New(m).ID)
-		}
-		if err := os.MkdirAll(filepath.Dir(seen), 0o700); err == nil {
-			derived.Write(seen, ids)
-		}
-	}
 	w.tellWaiting(answer.Result, o)
-	return w.tellTaken(answer, o)
+	if err := w.tellTaken(answer, o); err != nil || !whole || o.dryRun {
+		return err
+	}
+	if err := w.keepImported(seen, b.memories); err != nil {
+		return &failure{exitFailed, fmt.Errorf("import --from %s: it came in, but which memories it had is not kept: %w", tool, err),
+			"mend this and import again, or what goes from that store is not proposed to be retired"}
+	}
+	return nil
+}
+
+// keepImported keeps in a state file which memories an import had.
+func (w *workspace) keepImported(name string, memories []record.Memory) error {
+	var ids []string
+	for _, m := range memories {
+		ids = append(ids, record.New(m).ID)
+	}
+	text, err := derived.Encode(ids)
+	if err != nil {
+		return err
+	}
+	return w.repo.WriteState(name, text, true)
 }
 
 // goneFrom finds those memories of the last import from a store that are not in it any more.

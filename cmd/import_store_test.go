@@ -32,7 +32,7 @@ func TestImportAsksAServer(t *testing.T) {
 		{item("a", "One.", here) + "," + item("b", "Two.", here) + "," + item("c", "Mine.", "") + "," + item("d", "Theirs.", `,"projectPath":"/elsewhere"`),
 			`"added":3,"changed":0,"known":0,"refused":0,"others":1,"left":0,"bad":0}`},
 		{item("a", "One.", here) + "," + item("b", "Two.", here) + "," + item("c", "Mine.", ""), `"added":0,"changed":0,"known":3,"refused":0,"others":0,`},
-		{item("a", "One, changed.", here) + "," + item("c", "Mine.", ""), `"added":0,"changed":1,"known":1,"refused":0,"retired":1,`},
+		{item("a", "One, changed.", here) + "," + item("c", "Mine.", ""), `"added":0,"changed":1,"known":1,"refused":0,"waiting":1,`},
 	}
 	for n, s := range steps {
 		items = s.items

@@ -68,8 +68,8 @@ var arrows = map[string][]string{
 	"cmd/ci":                  {"internal/pattern"},
 	"cmd/check":               {"cmd/ci", "dream", "gitstore", "gitstore/record", "internal/attack", "internal/config", "internal/finding", "internal/redact", "internal/unseen"},
 
-	"internal/foreign":         {"internal/pattern", "internal/sqlite"},
-	"gitstore/record/transfer": {"gitstore/record", "internal/pattern"},
+	"internal/foreign":         {"internal/file", "internal/pattern", "internal/sqlite"},
+	"gitstore/record/transfer": {"gitstore/record", "internal/pattern", "internal/redact"},
 }
 
 // testsOnly are packages that only tests may import.

@@ -153,21 +153,44 @@ func clean(s string) string {
 	return strings.TrimSpace(b.String() + s[at:])
 }
 
-// moment reads a time as tools write it: RFC 3339, a date, or milliseconds since 1970. Zero is what it is not.
+// maxStore is how much is read of one store, in bytes: all of its answers or files, or the texts of its database.
+const maxStore = 64 << 20
+
+// budget is what was read of a store, in bytes.
+type budget int64
+
+// spend counts n more bytes. The error wraps ErrFormat where that is more than maxStore.
+func (b *budget) spend(n int) error {
+	if *b += budget(n); *b > maxStore {
+		return fmt.Errorf("has more than %d MiB: %w", maxStore>>20, ErrFormat)
+	}
+	return nil
+}
+
+// moment reads a time as tools write it: RFC 3339, or a date. Zero is what it is not.
 func moment(text string) time.Time {
 	for _, layout := range []string{time.RFC3339Nano, time.DateOnly} {
 		if t, err := time.Parse(layout, text); err == nil {
-			return t.UTC().Truncate(time.Second)
+			return bounded(t)
 		}
 	}
 	return time.Time{}
 }
 
-func milliseconds(n int64) time.Time {
-	if n <= 0 {
+// milliseconds is the time so long after the beginning of 1970; zero where that is not known, or none that RFC 3339 can write.
+func milliseconds[T int64 | float64](n T) time.Time {
+	if !(n > 0 && n < 1e15) { // 1e15 is past the year 9999, and fits int64
 		return time.Time{}
 	}
-	return time.UnixMilli(n).UTC().Truncate(time.Second)
+	return bounded(time.UnixMilli(int64(n)))
+}
+
+// bounded is a time in UTC to the second, or zero outside of the years 1 to 9999, which RFC 3339 cannot write.
+func bounded(t time.Time) time.Time {
+	if t = t.UTC().Truncate(time.Second); t.Year() < 1 || t.Year() > 9999 {
+		return time.Time{}
+	}
+	return t
 }
 
 // list splits what is parted by commas.

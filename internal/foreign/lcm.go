@@ -47,10 +47,15 @@ func readLCM(ctx context.Context, q Query, f *Found) error {
 		if err != nil {
 			return err
 		}
+		var read budget
 		err = nodes.Scan(func(r sqlite.Row) error {
 			id, session := r.Get("node_id").Text(), r.Get("session_id").Text()
 			if roots[id] && wanted(session) {
-				f.add(Item{Key: id, Text: r.Get("summary_text").Text(), Kind: "note", Tags: []string{"summary"}, Created: milliseconds(r.Get("created_at").Int())})
+				text := r.Get("summary_text").Text()
+				if err := read.spend(len(text)); err != nil {
+					return err
+				}
+				f.add(Item{Key: id, Text: text, Kind: "note", Tags: []string{"summary"}, Created: milliseconds(r.Get("created_at").Int())})
 			}
 			return nil
 		})
@@ -64,7 +69,11 @@ func readLCM(ctx context.Context, q Query, f *Found) error {
 		return resumes.Scan(func(r sqlite.Row) error {
 			session := r.Get("session_id").Text()
 			if wanted(session) {
-				f.add(Item{Key: "resume/" + session, Text: r.Get("note").Text(), Kind: "note", Tags: []string{"resume"}, Created: milliseconds(r.Get("updated_at").Int())})
+				text := r.Get("note").Text()
+				if err := read.spend(len(text)); err != nil {
+					return err
+				}
+				f.add(Item{Key: "resume/" + session, Text: text, Kind: "note", Tags: []string{"resume"}, Created: milliseconds(r.Get("updated_at").Int())})
 			}
 			return nil
 		})

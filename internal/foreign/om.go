@@ -78,7 +78,7 @@ func (f *Found) omJSON(text string) error {
 			bad = append(bad, fmt.Errorf("element %d: content: is empty", n+1))
 			continue
 		}
-		item := Item{Key: strings.Trim(string(m.ID), `"`), Text: *m.Content, Kind: m.Scope, Created: milliseconds(int64(m.Created))}
+		item := Item{Key: strings.Trim(string(m.ID), `"`), Text: *m.Content, Kind: m.Scope, Created: milliseconds(m.Created)}
 		if m.FilePath != nil && *m.FilePath != "" {
 			item.Paths = []string{*m.FilePath}
 		}

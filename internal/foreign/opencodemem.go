@@ -15,6 +15,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/reverie-memory/reverie/internal/file"
 )
 
 const (
@@ -23,6 +25,7 @@ const (
 	maxAnswer    = 16 << 20        // bytes of one answer
 	serverPage   = 100             // items asked for at once
 	maxPages     = 1000
+	maxToken     = 64 << 10 // bytes of the file with the token
 	serverHeader = "x-opencode-mem-token"
 )
 
@@ -42,7 +45,7 @@ func readOpenCodeMem(ctx context.Context, q Query, f *Found) error {
 	}
 	token := q.Token
 	if token == "" && !q.Remote { // it is for this machine's server alone
-		data, err := os.ReadFile(filepath.Join(q.Home, ".opencode-mem", ".auth-token"))
+		data, err := file.ReadLinked(filepath.Join(q.Home, ".opencode-mem", ".auth-token"), maxToken)
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
@@ -51,11 +54,12 @@ func readOpenCodeMem(ctx context.Context, q Query, f *Found) error {
 	client := newClient(q.Remote)
 	defer client.CloseIdleConnections()
 	seen := map[string]bool{}
+	var read budget
 	for page := 1; page <= maxPages; page++ {
 		at := *base
 		at.Path = strings.TrimSuffix(base.Path, "/") + "/api/memories"
 		at.RawQuery = fmt.Sprintf("page=%d&pageSize=%d&includePrompts=false", page, serverPage)
-		answer, err := ask(ctx, client, at.String(), token)
+		answer, err := ask(ctx, client, at.String(), token, &read)
 		if err != nil {
 			return err
 		}
@@ -104,7 +108,7 @@ func (q Query) take(i serverItem, f *Found) {
 		if json.Unmarshal(i.CreatedAt, &text) == nil {
 			created = moment(text)
 		} else if json.Unmarshal(i.CreatedAt, &number) == nil {
-			created = milliseconds(int64(number))
+			created = milliseconds(number)
 		}
 		f.add(Item{Key: i.ID, Text: i.Content, Kind: i.MemoryType, Tags: i.Tags, Created: created, User: isUsers})
 	}
@@ -132,7 +136,7 @@ type serverPageOf struct {
 	TotalPages int
 }
 
-func ask(ctx context.Context, client *http.Client, address, token string) (serverPageOf, error) {
+func ask(ctx context.Context, client *http.Client, address, token string, read *budget) (serverPageOf, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return serverPageOf{}, err
@@ -148,6 +152,9 @@ func ask(ctx context.Context, client *http.Client, address, token string) (serve
 	}
 	defer res.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
+	if err == nil {
+		err = read.spend(len(data))
+	}
 	var answer struct {
 		Success bool
 		Error   string

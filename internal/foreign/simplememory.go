@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
@@ -38,19 +39,20 @@ func readSimpleMemory(ctx context.Context, q Query, f *Found) error {
 		return err
 	}
 	seen := map[string]int{}
-	for _, file := range files {
+	var read budget
+	for _, day := range files {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if !dayFile.MatchString(file.Name()) || !file.Type().IsRegular() {
+		if !dayFile.MatchString(day.Name()) || !day.Type().IsRegular() {
 			continue
 		}
-		if info, err := file.Info(); err != nil {
-			return err
-		} else if info.Size() > maxDay {
-			return fmt.Errorf("%s is longer than %d MiB: %w", file.Name(), maxDay>>20, ErrFormat)
+		data, err := file.Read(filepath.Join(f.Place, day.Name()), maxDay)
+		if errors.Is(err, file.ErrTooLarge) {
+			return fmt.Errorf("%s is longer than %d MiB: %w", day.Name(), maxDay>>20, ErrFormat)
+		} else if err == nil {
+			err = read.spend(len(data))
 		}
-		data, err := os.ReadFile(filepath.Join(f.Place, file.Name()))
 		if err != nil {
 			return err
 		}

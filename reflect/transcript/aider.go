@@ -16,9 +16,9 @@ import (
 // learned from it: the policy lets nothing through that such a history alone bears out.
 type aider struct {
 	*run
-	asked  bool     // a person entered something in this session
-	input  []string // lines of what a person enters, not handed over yet
-	answer []string // lines of the model's, not handed over yet
+	asked  bool    // a person entered something in this session
+	input  passage // what a person enters, not handed over yet
+	answer passage // the model's, not handed over yet
 }
 
 const aiderStart = "# aider chat started at "
@@ -48,7 +48,7 @@ func (p *aider) line(b []byte) error {
 			return err
 		}
 		p.asked = true
-		p.input = append(p.input, strings.TrimSpace(said))
+		p.input.add(strings.TrimSpace(said))
 		return nil
 	}
 	if err := p.flushUser(); err != nil {
@@ -61,7 +61,7 @@ func (p *aider) line(b []byte) error {
 		return p.said(strings.TrimSpace(said))
 	}
 	if p.asked { // before that it is the rest of the command line that Aider was started with
-		p.answer = append(p.answer, strings.TrimRight(text, " "))
+		p.answer.add(strings.TrimRight(text, " "))
 	}
 	return nil
 }
@@ -103,12 +103,7 @@ func (p *aider) said(text string) error {
 // flushUser hands over what a person entered: words, or a command of Aider's. A question of Aider's that it answered for the person
 // stands there too.
 func (p *aider) flushUser() error {
-	lines := p.input
-	p.input = nil
-	if len(lines) == 0 {
-		return nil
-	}
-	text := strings.TrimSpace(strings.Join(lines, "\n"))
+	text := p.input.take()
 	switch {
 	case text == "" || text == "<blank>":
 		return nil
@@ -121,8 +116,7 @@ func (p *aider) flushUser() error {
 }
 
 func (p *aider) flushAnswer() error {
-	text := strings.TrimSpace(strings.Join(p.answer, "\n"))
-	p.answer = nil
+	text := p.answer.take()
 	if text == "" {
 		return nil
 	}
@@ -138,4 +132,28 @@ func (p *aider) end() error {
 	}
 	p.asked = false
 	return p.run.end()
+}
+
+// maxPassage is how much is held of one speaker's lines, in bytes, and one line more: an event keeps MaxText, head and tail.
+const maxPassage = 4 * MaxText
+
+// passage is lines of one speaker. Of more than maxPassage the middle is left out; how much is said of what was still held.
+type passage struct {
+	lines []string
+	size  int // bytes of lines, with line feeds
+}
+
+func (p *passage) add(line string) {
+	p.lines = append(p.lines, line)
+	if p.size += len(line) + 1; p.size > maxPassage {
+		held := cut(strings.Join(p.lines, "\n"), maxPassage/2)
+		p.lines, p.size = []string{held}, len(held)+1
+	}
+}
+
+// take is the text of the lines, without blank ones around it, and leaves none.
+func (p *passage) take() string {
+	text := strings.TrimSpace(strings.Join(p.lines, "\n"))
+	*p = passage{}
+	return text
 }

@@ -90,3 +90,33 @@ func FuzzAider(f *testing.F) {
 		}
 	})
 }
+
+// A file without a heading, or an answer without an end, takes no more memory than an event may need twice.
+func TestAiderHoldsPassagesInBounds(t *testing.T) {
+	line := strings.Repeat("x", 1023)
+	var p passage
+	p.add("the beginning")
+	most := 0
+	for range 4096 {
+		p.add(line)
+		size := 0
+		for _, l := range p.lines {
+			size += len(l) + 1
+		}
+		most = max(most, size)
+	}
+	p.add("the end")
+	text := p.take()
+	if most > maxPassage+len(line)+1 || !strings.HasPrefix(text, "the beginning\n") || !strings.HasSuffix(text, "\nthe end") || strings.Count(text, "bytes left out") != 1 {
+		t.Errorf("%d bytes held; %d begin %.20q, with %d gaps", most, len(text), text, strings.Count(text, "bytes left out"))
+	}
+	if again := p.take(); again != "" {
+		t.Errorf("taken twice: %.20q", again)
+	}
+
+	got := decodeText(t, Auto, "# aider chat started at 2026-01-31 15:04:05\n\n#### Go.  \n\nfirst\n"+strings.Repeat(line+"\n", 512)+"last\n")
+	said := got.sessions[0].brief()
+	if answer := said[len(said)-1]; !strings.HasPrefix(answer, "assistant: first⏎") || !strings.Contains(answer, "⏎last") || len(answer) > 2*MaxText {
+		t.Errorf("%d bytes: %.40q … %q", len(answer), answer, answer[max(0, len(answer)-40):])
+	}
+}

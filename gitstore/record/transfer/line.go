@@ -73,7 +73,7 @@ func Of(m record.Memory) Line {
 func (l Line) Memory(by string, now time.Time) (record.Memory, error) {
 	m := record.Memory{Paths: l.Paths, Tags: l.Tags, Ref: l.Ref, Kind: record.Kind(l.Kind), Topic: l.Topic, Branch: l.Branch, Supersedes: l.Supersedes,
 		Anchors: l.Anchors, Private: l.Private, Status: record.Active, Source: record.Source{Time: now, By: by, How: record.Written}}
-	if m.Text, m.Body = FitStatement(l.Text, l.Body); m.Text == "" {
+	if m.Text, m.Body = fitStatement(l.Text, l.Body); m.Text == "" {
 		return m, errors.New("text: is empty")
 	}
 	switch known := kindElsewhere(l.Kind); {
@@ -209,9 +209,9 @@ func kindElsewhere(name string) record.Kind {
 	return ""
 }
 
-// FitStatement makes a one-line statement of a text. What does not fit goes before the body, so
+// fitStatement makes a one-line statement of a text. What does not fit goes before the body, so
 // that nothing is lost.
-func FitStatement(text, body string) (string, string) {
+func fitStatement(text, body string) (string, string) {
 	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
 	first, rest, _ := strings.Cut(text, "\n")
 	rest = strings.TrimSpace(rest)

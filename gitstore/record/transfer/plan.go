@@ -23,6 +23,7 @@ type Result struct {
 	Known   int `json:"known"`             // there already, or waiting already
 	Refused int `json:"refused"`           // retired, or rejected by a person
 	Retired int `json:"retired,omitempty"` // out of force where they come from
+	Waiting int `json:"waiting,omitempty"` // to be retired, but only proposed, where the others were reviewed; Plan does not count them
 }
 
 // plan is one Plan under way.
