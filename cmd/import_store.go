@@ -128,7 +128,9 @@ func (w *workspace) storeQuery(ctx context.Context, place string, o importOption
 	}
 	q := foreign.Query{Place: place, Home: home, Remote: o.store.remote, Token: os.Getenv("OPENCODE_MEM_TOKEN")}
 	if place != "" && o.from != "opencode-mem" {
-		q.Place = w.env.path(place)
+		if q.Place, err = filepath.Abs(w.env.path(place)); err != nil {
+			return foreign.Query{}, err
+		}
 	}
 	if q.Dirs, err = w.repo.WorkTrees(ctx); err != nil {
 		return foreign.Query{}, err
@@ -159,12 +161,18 @@ func (w *workspace) importStore(ctx context.Context, tool string, found foreign.
 	}
 	prefix := tool
 	if !found.Usual {
-		sum := sha256.Sum256([]byte(found.Place))
+		sum := sha256.Sum256([]byte(found.Store))
 		prefix += "@" + hex.EncodeToString(sum[:4])
 	}
-	cut := 0
+	cut, keys := 0, map[string]bool{}
 	b := batch{why: "imported from " + tool, from: tool}
 	for _, i := range found.Items {
+		if keys[i.Key] {
+			w.env.warn("%s: a second entry has the key %q: passed over", tool, i.Key)
+			found.Bad++
+			continue
+		}
+		keys[i.Key] = true
 		var isCut bool
 		if i.Text, isCut = cutRunes(i.Text, o.store.most); isCut {
 			cut++
@@ -288,12 +296,14 @@ func (w *workspace) tellStore(tool string, f foreign.Found) error {
 	}
 	for _, i := range f.Items {
 		text, _ := w.scanner.Text(i.Text)
+		kind, _ := w.scanner.Text(i.Kind)
+		key, _ := w.scanner.Text(i.Key)
 		short, _ := cutRunes(strings.Join(strings.Fields(text.String()), " "), previewItem)
 		if !w.env.JSON {
-			w.env.print("  %s  %s\n", visible(i.Kind), visible(short))
+			w.env.print("  %s  %s\n", visible(kind.String()), visible(short))
 			continue
 		}
-		one := itemJSON{From: tool, Key: i.Key, Kind: i.Kind, Text: short, Private: i.User}
+		one := itemJSON{From: tool, Key: key.String(), Kind: kind.String(), Text: short, Private: i.User}
 		if !i.Created.IsZero() {
 			one.Created = &i.Created
 		}

@@ -34,9 +34,10 @@ func TestImportAsksAServer(t *testing.T) {
 		{item("a", "One.", here) + "," + item("b", "Two.", here) + "," + item("c", "Mine.", ""), `"added":0,"changed":0,"known":3,"refused":0,"others":0,`},
 		{item("a", "One, changed.", here) + "," + item("c", "Mine.", ""), `"added":0,"changed":1,"known":1,"refused":0,"waiting":1,`},
 	}
+	named := []string{server.URL, server.URL + "/", strings.Replace(server.URL, "127.0.0.1", "LOCALHOST", 1)} // one store
 	for n, s := range steps {
 		items = s.items
-		if got := answer(t, r.Dir, "", "import", "--from", "opencode-mem", server.URL, "--accept"); !strings.Contains(got, s.want) {
+		if got := answer(t, r.Dir, "", "import", "--from", "opencode-mem", named[n], "--accept"); !strings.Contains(got, s.want) {
 			t.Errorf("import %d: %s, want %s", n+1, got, s.want)
 		}
 	}
@@ -48,6 +49,14 @@ func TestImportAsksAServer(t *testing.T) {
 	}
 	if got := answer(t, r.Dir, "", "review"); strings.Count(got, `"op":"retire"`) != 1 || !strings.Contains(got, "It is gone from opencode-mem.") {
 		t.Errorf("review: %s", got)
+	}
+	const secret = "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB"
+	items = item(secret, "One.", here) + "," + item(secret, "Another.", here)
+	if got := answer(t, r.Dir, "", "import", "--from", "opencode-mem", server.URL, "--probe"); strings.Contains(got, secret) {
+		t.Errorf("probe: %s", got)
+	}
+	if got := answer(t, r.Dir, "", "import", "--from", "opencode-mem", server.URL, "--dry-run"); !strings.Contains(got, `"added":1,`) {
+		t.Errorf("one key twice: %s", got)
 	}
 	if code, talk := fails(t, r.Dir, "import", "--from", "opencode-mem", "http://192.0.2.1:4747"); code != exitFailed || !strings.Contains(talk, "not this machine") {
 		t.Errorf("another machine: %d %s", code, talk)

@@ -17,8 +17,8 @@ func readTables(ctx context.Context, path string, start func(), fn func(*sqlite.
 		return fmt.Errorf("%s: %w", path, ErrNone)
 	} else if err != nil {
 		return err
-	} else if info.IsDir() {
-		return fmt.Errorf("%s is a folder: %w", path, ErrFormat)
+	} else if !info.Mode().IsRegular() { // a pipe would be waited for
+		return fmt.Errorf("%s is no file: %w", path, ErrFormat)
 	}
 	db, err := sqlite.Open(path)
 	if err != nil {

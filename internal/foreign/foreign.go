@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
@@ -50,6 +51,7 @@ type Item struct {
 // Found is what a store has.
 type Found struct {
 	Place  string // where it was found: a path or an address
+	Store  string // the same, however it was named: what tells one store of a tool from another
 	Usual  bool   // that is where the tool has its store
 	Items  []Item
 	Others int // items of other projects, which are left out
@@ -69,6 +71,12 @@ func Read(ctx context.Context, tool string, q Query) (Found, error) {
 	if err := read(ctx, q, &f); err != nil {
 		return Found{Place: f.Place}, fmt.Errorf("%s: %w", tool, err)
 	}
+	if f.Store == "" {
+		f.Store = f.Place
+		if resolved, err := filepath.EvalSymlinks(f.Place); err == nil {
+			f.Store = resolved
+		}
+	}
 	return f, nil
 }
 
@@ -87,7 +95,7 @@ func (f *Found) add(i Item) {
 
 // place is where a store is: as asked for, or the usual one.
 func (q Query) place(usual string) (place string, isUsual bool) {
-	if q.Place == "" || filepath.Clean(q.Place) == filepath.Clean(usual) {
+	if q.Place == "" || file.Same(q.Place, usual) {
 		return usual, true
 	}
 	return q.Place, false

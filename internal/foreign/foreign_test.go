@@ -88,7 +88,7 @@ func TestTrueMemGivesThisProjectAndTheUser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Found{Place: filepath.Join(home, ".true-mem", "memory.db"), Usual: true, Others: 1, Left: 2, Items: []Item{
+	want := Found{Place: filepath.Join(home, ".true-mem", "memory.db"), Usual: true, Store: got.Store, Others: 1, Left: 2, Items: []Item{
 		{Key: "1", Text: "Short answers.", Kind: "preference", Tags: []string{"style"}, Created: at("2026-01-31T15:04:05Z"), User: true},
 		{Key: "2", Text: "Use [private] SQLite.", Kind: "decision", Created: at("2026-01-31T15:04:05Z")},
 	}}
@@ -114,7 +114,7 @@ func TestLCMGivesRootsAndResumes(t *testing.T) {
 		t.Fatal(err)
 	}
 	when := at("2026-01-31T15:04:05Z")
-	want := Found{Place: filepath.Join(tree, ".lcm", "lcm.db"), Usual: true, Others: 1, Left: 1, Items: []Item{
+	want := Found{Place: filepath.Join(tree, ".lcm", "lcm.db"), Usual: true, Store: got.Store, Others: 1, Left: 1, Items: []Item{
 		{Key: "root", Text: "the whole", Kind: "note", Tags: []string{"summary"}, Created: when},
 		{Key: "resume/a", Text: "go on here", Kind: "note", Tags: []string{"resume"}, Created: when},
 	}}
@@ -141,7 +141,14 @@ ts=never type=context scope=x content="no time"
 	for i := range got.Items[:2] { // a hash, and the second one's with a number
 		got.Items[i].Key = strings.TrimLeft(got.Items[i].Key, "0123456789abcdef")
 	}
-	want := Found{Place: dir, Left: 1, Bad: 1, Items: []Item{
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := Read(context.Background(), "simple-memory", Query{Place: link}); err != nil || again.Store != got.Store || got.Store == "" {
+		t.Errorf("by a link it is %q, else %q: %v", again.Store, got.Store, err)
+	}
+	want := Found{Place: dir, Store: got.Store, Left: 1, Bad: 1, Items: []Item{
 		{Key: "", Text: "Use \"SQLite\", in C:\\new.\n# not a heading\nts is a word", Kind: "decision", Tags: []string{"db", "storage", "database", "#12"}, Created: at("2026-01-31T15:04:05Z")},
 		{Key: "-2", Text: "The same moment.", Kind: "decision", Tags: []string{"database"}, Created: at("2026-01-31T15:04:05Z")},
 		{Key: "mem_0123456789abcdef0123", Text: "Use SQLite,\nand nothing \\else.", Kind: "learning", Tags: []string{"general"}, Created: at("2026-02-01T00:00:00Z")},
@@ -175,7 +182,7 @@ func TestOpenCodeMemWalksAllPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	when := at("2026-01-31T15:04:05Z")
-	want := Found{Place: server.URL, Others: 1, Left: 1, Items: []Item{
+	want := Found{Place: server.URL, Store: got.Store, Others: 1, Left: 1, Items: []Item{
 		{Key: "m1", Text: "One.", Kind: "architecture", Tags: []string{"a"}, Created: when},
 		{Key: "m2", Text: "Two.", Created: when},
 		{Key: "m4", Text: "Four.", User: true},

@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -32,17 +33,29 @@ const (
 // errElsewhere is said of an address that is not of this machine.
 var errElsewhere = errors.New("is not this machine, and that was not allowed")
 
+// serverName is an address as it is written for each server once: loopback has several names.
+func serverName(at *url.URL) string {
+	host := strings.ToLower(at.Hostname())
+	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
+		host = "127.0.0.1"
+	}
+	port := at.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[at.Scheme]
+	}
+	return at.Scheme + "://" + net.JoinHostPort(host, port) + strings.TrimSuffix(at.Path, "/")
+}
+
 // readOpenCodeMem asks opencode-mem's server for its memories, page by page. Prompts, which it has too, are not asked for. What belongs
 // to a project has its folder or the address of its repository; what has neither is about the user.
 func readOpenCodeMem(ctx context.Context, q Query, f *Found) error {
-	f.Place, f.Usual = q.Place, q.Place == "" || strings.TrimSuffix(q.Place, "/") == usualServer
-	if f.Usual {
-		f.Place = usualServer
-	}
+	f.Place = cmp.Or(q.Place, usualServer)
 	base, err := url.Parse(f.Place)
 	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.User != nil {
 		return fmt.Errorf("%q is not an address such as %s", f.Place, usualServer)
 	}
+	f.Store = serverName(base)
+	f.Usual = f.Store == usualServer
 	token := q.Token
 	if token == "" && !q.Remote { // it is for this machine's server alone
 		data, err := file.ReadLinked(filepath.Join(q.Home, ".opencode-mem", ".auth-token"), maxToken)

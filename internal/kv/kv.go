@@ -100,7 +100,7 @@ func (s Store) Set(ctx context.Context, key, value string, ttl time.Duration) (E
 	if ttl < MinTTL || ttl > MaxTTL {
 		return Entry{}, redact.Report{}, fmt.Errorf("set %s: a value that lasts %v %w: from %v to %d days", key, ttl, ErrBad, MinTTL, MaxTTL/(24*time.Hour))
 	}
-	clean, report, err := s.clean(value)
+	clean, report, err := s.clean(key, value)
 	if err != nil {
 		return Entry{}, redact.Report{}, fmt.Errorf("set %s: %w", key, err)
 	}
@@ -135,8 +135,8 @@ func (s Store) Set(ctx context.Context, key, value string, ttl time.Duration) (E
 	return e, report, nil
 }
 
-// clean takes the secrets out of a value.
-func (s Store) clean(value string) (string, redact.Report, error) {
+// clean takes the secrets out of a value. What its key says of it counts, as in an assignment.
+func (s Store) clean(key, value string) (string, redact.Report, error) {
 	if !utf8.ValidString(value) {
 		return "", redact.Report{}, fmt.Errorf("a value that is not UTF-8 text %w", ErrBad)
 	}
@@ -146,6 +146,12 @@ func (s Store) clean(value string) (string, redact.Report, error) {
 		clean, report, _ = s.Scanner.JSON([]byte(value)) // it is valid
 	} else {
 		clean, report = s.Scanner.Text(value)
+	}
+	if lead := key + "="; report.Found == 0 && !strings.ContainsAny(value[:min(1, len(value))], "{[") {
+		assigned, found := s.Scanner.Text(lead + value)
+		if text, ok := strings.CutPrefix(assigned.String(), lead); ok && found.Found > 0 {
+			return text, found, nil
+		}
 	}
 	if clean.Len() > MaxValue {
 		return "", redact.Report{}, fmt.Errorf("a value of %d bytes %w: it may have %d", clean.Len(), ErrBad, MaxValue)

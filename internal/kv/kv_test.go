@@ -160,6 +160,14 @@ func TestSecretsAreTakenOut(t *testing.T) {
 			t.Errorf("Get gives %q, Set gave %q; %v", got.Value, e.Value, err)
 		}
 	}
+	for key, value := range map[string]string{"AWS_SECRET_ACCESS_KEY": "wJalrXUtnFEMI/K7MDENG/bPxRfiCYnQ3vLwT2Xz", "db_password": "hunter2correcthorse"} {
+		if e, report, err := s.Set(t.Context(), key, value, TTL); err != nil || report.Found != 1 || strings.Contains(e.Value, value) {
+			t.Errorf("%s: %q, %+v, %v", key, e.Value, report, err)
+		}
+	}
+	if e, _, err := s.Set(t.Context(), "password", `{"length": 12}`, TTL); err != nil || e.Value != `{"length": 12}` {
+		t.Errorf("JSON under a telling key: %q, %v", e.Value, err)
+	}
 	if _, _, err := s.Set(t.Context(), secret, "v", TTL); !errors.Is(err, ErrBad) || strings.Contains(err.Error(), secret) {
 		t.Errorf("a secret as key: %v", err)
 	}
