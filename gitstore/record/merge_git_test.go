@@ -163,9 +163,10 @@ func TestMergeInGit(t *testing.T) {
 		}
 		defer flag.Set("rapid.checks", checks.DefValue)
 	}
-	alike := 0
+	alike, histories := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		c.begin(t)
+		histories++
 		for range rapid.IntRange(3, 12).Draw(t, "steps") {
 			i := rapid.IntRange(0, 2).Draw(t, "clone")
 			if rapid.IntRange(0, 3).Draw(t, "what") > 0 {
@@ -201,7 +202,7 @@ func TestMergeInGit(t *testing.T) {
 	})
 	c.repo.Run("fsck", "--strict")
 	t.Logf("%d merges compared with git's, %d histories merged in three orders", c.compared, alike)
-	if c.compared == 0 || alike == 0 {
-		t.Error("nothing was compared")
+	if histories >= 50 && (c.compared == 0 || alike == 0) { // of a few, each may have adopted a tip
+		t.Errorf("of %d histories nothing was compared", histories)
 	}
 }
