@@ -33,7 +33,7 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	testscript.Run(t, testscript.Params{
+	params := testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
 			home := filepath.Join(e.WorkDir, ".home")
@@ -66,7 +66,30 @@ func TestScripts(t *testing.T) {
 			"idle":   idleCmd,
 			"ollama": ollamaCmd,
 		},
-	})
+	}
+	if testing.Short() { // the race detector is slow in programs that live for milliseconds
+		params.Dir, params.Files = "", scriptsOf(t, params.Dir, "dream", "githooks", "hook", "learn", "loop", "model", "recall", "reflect", "sync")
+	}
+	testscript.Run(t, params)
+}
+
+// scriptsOf are the scripts in a folder about commands in which several goroutines are at work.
+func scriptsOf(t *testing.T, dir string, commands ...string) []string {
+	t.Helper()
+	var all []string
+	for _, c := range commands {
+		for _, pattern := range []string{c + ".txtar", c + "_*.txtar"} {
+			found, err := filepath.Glob(filepath.Join(dir, pattern))
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, found...)
+		}
+	}
+	if len(all) < 40 {
+		t.Fatalf("only %d scripts: %q", len(all), all)
+	}
+	return all
 }
 
 // repo DIR makes a repository with one commit and goes into it.
