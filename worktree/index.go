@@ -38,14 +38,22 @@ func (i *ownIndex) copy() error {
 	if err := i.clear(); err != nil {
 		return err
 	}
-	data, err := os.ReadFile(filepath.Join(i.gitDir, "index"))
+	name := filepath.Join(i.gitDir, "index")
+	info, err := os.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(i.path, data, 0o644)
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(i.path, data, 0o644); err != nil {
+		return err
+	}
+	return os.Chtimes(i.path, info.ModTime(), info.ModTime()) // git takes what changed in the second in which an index was written for doubtful
 }
 
 // clear removes the copy, and the lock that a git which wrote it and was killed has left.

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
@@ -115,5 +117,40 @@ func TestCommitLeavesNoLock(t *testing.T) {
 	}
 	if out := testrepo.At(t, b.place.Dir).Run("status", "--porcelain"); out != "" {
 		t.Errorf("status: %s", out)
+	}
+}
+
+// What was changed within the second in which the index was written, and is as long as before, git sees only because it doubts what is as
+// new as the index: the copy is as old as that is.
+func TestIndexIsCopiedWithItsTime(t *testing.T) {
+	b, gitDir, _ := indexed(t)
+	name, second := filepath.Join(b.place.Dir, "same.txt"), time.Now().Add(-time.Hour).Truncate(time.Second)
+	put := func(text string) {
+		if err := errors.Join(os.WriteFile(name, []byte(text), 0o644), os.Chtimes(name, second, second)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(index string, args ...string) string {
+		cmd := exec.Command("git", append([]string{"-c", "core.trustctime=false"}, args...)...)
+		cmd.Dir, cmd.Env = b.place.Dir, append(os.Environ(), "GIT_INDEX_FILE="+index)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	put("1\n")
+	run(filepath.Join(gitDir, "index"), "add", "same.txt")
+	if err := os.Chtimes(filepath.Join(gitDir, "index"), second, second); err != nil {
+		t.Fatal(err)
+	}
+	put("2\n")
+	index, err := b.place.takeIndex(gitDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer index.giveUp()
+	if got := run(index.path, "diff-files", "--name-only"); got != "same.txt" {
+		t.Errorf("changed: %q", got)
 	}
 }
