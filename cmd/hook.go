@@ -116,6 +116,7 @@ func hook(ctx context.Context, env *Env, call *hookCall) (err error) {
 	if errors.Is(err, hooks.ErrUnasked) {
 		return nil // an older or newer Reverie has asked for it
 	}
+	e.Shell = env.agentShell()
 	if dir := agent.Place(e); dir != "" {
 		env.Dir = dir
 		call.at(dir)
@@ -161,7 +162,7 @@ func (env *Env) openCapture(ctx context.Context) (*capture, error) {
 	if c.config, c.unsettled = config.Load(config.UserFile(), cloneFile(c.state)); c.unsettled != nil {
 		c.config = config.Default()
 	}
-	c.spool = hooks.Spool{Dir: spoolDir(c.state), Scanner: redact.New(topSecrets(repo)...)}
+	c.spool = hooks.Spool{Dir: spoolDir(c.state), Scanner: redact.New(hookSecrets(ctx, repo)...)}
 	return c, nil
 }
 

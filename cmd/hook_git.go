@@ -91,7 +91,7 @@ func (c *capture) secretsIn(ctx context.Context, tip, theirs string) (redact.Rep
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
 	var found redact.Report
-	scanner := redact.New(topSecrets(c.repo)...)
+	scanner := redact.New(hookSecrets(ctx, c.repo)...)
 	limits := []string{tip}
 	if have, err := c.repo.Have(ctx, []string{theirs}); err != nil {
 		return found, cause(ctx, err)

@@ -81,7 +81,7 @@ func (c *hookCall) write(dir string, err error, patience time.Duration) {
 	if info, err := os.Lstat(state); err != nil || !info.IsDir() {
 		return
 	}
-	line := c.line(redact.New(topSecrets(repo)...), err)
+	line := c.line(redact.New(hookSecrets(ctx, repo)...), err)
 	if log, err := openLog(state); err == nil {
 		_, _ = io.WriteString(log, line)
 		_ = log.Close()

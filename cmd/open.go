@@ -59,7 +59,7 @@ func (env *Env) open(ctx context.Context) (*workspace, error) {
 		return nil, err
 	}
 	w.narrowed = w.config
-	w.scanner = redact.New(topSecrets(w.repo)...)
+	w.scanner = redact.New(someSecrets(ctx, w.repo)...)
 	w.memory = gitstore.Open(repo, w.config.Ref)
 	stores := record.Stores{Memory: w.memory, Journal: gitstore.Open(repo, journalRef), Inbox: gitstore.Open(repo, inboxRef)}
 	if branch, ok := strings.CutPrefix(w.config.Ref, "refs/heads/"); ok {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reverie-memory/reverie/internal/dotenv"
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
@@ -26,20 +27,20 @@ func TestEnvFilesOfARepositoryAreReadInBounds(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, ".env.local"), []byte("MY_SECRET=frobnicate-9-blue-whale\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	repo := &git.Repo{WorkTree: dir, CommonDir: filepath.Join(dir, ".git")}
-	got := topSecrets(repo)
-	if most := quickly().most; len(got) != most || !slices.Contains(got, "frobnicate-9-blue-whale") {
+	files := dotenv.Find(t.Context(), &git.Repo{WorkTree: dir, CommonDir: filepath.Join(dir, ".git")}, dotenv.Quick)
+	got := envValues(files, quickly)
+	if most := quickly.values; len(got) != most || !slices.Contains(got, "frobnicate-9-blue-whale") {
 		t.Errorf("%d values, want %d and the user's among them", len(got), most)
 	}
-	e := quickly()
-	e.most = 1 << 30
-	e.addTop(repo)
-	if read := quickly().left - e.left; e.left < 0 || read < e.perFile || len(e.read) > 6 {
-		t.Errorf("%d bytes of %d files were read", read, len(e.read))
+	few := quickly
+	few.values = 1 << 30
+	const each = 30 // bytes of an entry, at most
+	if got := envValues(files, few); len(got) > int(few.all)/each*2 {
+		t.Errorf("%d values of %d bytes", len(got), few.all)
 	}
 }
 
-func BenchmarkTopSecrets(b *testing.B) {
+func BenchmarkHookSecrets(b *testing.B) {
 	dir := b.TempDir()
 	for i := range 20 {
 		text := strings.Repeat(fmt.Sprintf("K=\"plum%d\njam\"\nL=true and other words that are none\n", i), 1<<20/50)
@@ -49,6 +50,6 @@ func BenchmarkTopSecrets(b *testing.B) {
 	}
 	repo := &git.Repo{WorkTree: dir, CommonDir: filepath.Join(dir, ".git")}
 	for b.Loop() {
-		topSecrets(repo)
+		hookSecrets(b.Context(), repo)
 	}
 }

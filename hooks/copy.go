@@ -123,6 +123,7 @@ func (w *Waiting) copyOne(ctx context.Context, name, from string, scan *redact.S
 	if _, err := in.Seek(at.Offset, io.SeekStart); err != nil {
 		return 0, err
 	}
+	stream := after(out, at.Size, scan)
 	lines := bufio.NewReaderSize(io.LimitReader(in, maxCopy), 256<<10)
 	to := bufio.NewWriterSize(out, 256<<10)
 	for ctx.Err() == nil {
@@ -137,7 +138,7 @@ func (w *Waiting) copyOne(ctx context.Context, name, from string, scan *redact.S
 		if line == nil {
 			continue
 		}
-		text := redacted(line, scan)
+		text := redacted(line, stream)
 		if known[sha256.Sum256(text)] {
 			continue
 		}
@@ -199,12 +200,21 @@ func wholeLine(r *bufio.Reader) (line []byte, length int64, err error) {
 	}
 }
 
+// after is a stream of what follows the first size bytes of a file that has been redacted: a key may have begun there.
+func after(f io.ReaderAt, size int64, scan *redact.Scanner) *redact.Stream {
+	stream := scan.Stream()
+	last := make([]byte, min(size, redact.Reach))
+	n, _ := f.ReadAt(last, size-int64(len(last)))
+	stream.Skip(string(last[:n]))
+	return stream
+}
+
 // redacted is a record without secrets, on one line.
-func redacted(line []byte, scan *redact.Scanner) []byte {
+func redacted(line []byte, stream *redact.Stream) []byte {
 	record := bytes.TrimRight(line, "\r\n")
-	text, _, err := scan.JSON(record)
+	text, _, err := stream.JSON(record)
 	if err != nil {
-		text, _ = scan.Text(string(record))
+		text, _ = stream.Text(string(record))
 	}
 	return append(text.Bytes(), '\n')
 }

@@ -23,6 +23,7 @@ type Event struct {
 	Transcript string          `json:"transcript,omitempty"` // file that the agent keeps, absolute
 	Prompt     string          `json:"prompt,omitempty"`     // for Prompt: what the user typed
 	Source     string          `json:"source,omitempty"`     // what brought it about, in the agent's words: startup, resume, auto, …
+	Shell      string          `json:"shell,omitempty"`      // agent in whose shell the hook was called, "<agent>/<session>" where it tells its session; "" elsewhere
 	Time       time.Time       `json:"time"`                 // of arrival, by this machine's clock
 	Payload    json.RawMessage `json:"payload,omitempty"`    // as it came, if all of it could be read
 }

@@ -36,11 +36,11 @@ func (s Spool) folder(e Event) string {
 
 // Append adds an event, freed of secrets. When it returns without an error, the event is on the disk.
 func (s Spool) Append(e Event) error {
-	line, err := s.line(e)
+	dir := s.folder(e)
+	line, err := s.line(e, dir)
 	if err != nil {
 		return fmt.Errorf("spool: %w", err)
 	}
-	dir := s.folder(e)
 	for range 10 { // the worker may take the folder away between two steps
 		err = appendLine(dir, line)
 		if !errors.Is(err, errMoved) && !errors.Is(err, fs.ErrNotExist) {
@@ -55,8 +55,8 @@ func (s Spool) Append(e Event) error {
 
 // line is an event as it is written. What is too long is cut when it is free of secrets: half of one would not be known for what
 // it is.
-func (s Spool) line(e Event) ([]byte, error) {
-	text, err := s.scan(e)
+func (s Spool) line(e Event, dir string) ([]byte, error) {
+	text, err := s.scan(e, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -69,22 +69,29 @@ func (s Spool) line(e Event) ([]byte, error) {
 			*field = clip(*field)
 		}
 		short.Payload = nil
-		if text, err = s.scan(short); err != nil {
+		if text, err = s.scan(short, dir); err != nil {
 			return nil, err
 		}
 	}
 	return append(text, '\n'), nil
 }
 
-// scan is an event without secrets, as JSON.
-func (s Spool) scan(e Event) ([]byte, error) {
+// scan is an event without secrets, as JSON. A key may have begun in the events that wait in dir.
+func (s Spool) scan(e Event, dir string) ([]byte, error) {
 	var doc bytes.Buffer
 	enc := json.NewEncoder(&doc)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(e); err != nil {
 		return nil, err
 	}
-	text, _, err := s.Scanner.JSON(bytes.TrimSpace(doc.Bytes()))
+	stream := s.Scanner.Stream()
+	if f, err := file.Open(filepath.Join(dir, eventsFile), os.O_RDONLY|file.NoFollow, 0); err == nil {
+		defer f.Close()
+		if info, err := f.Stat(); err == nil {
+			stream = after(f, info.Size(), s.Scanner)
+		}
+	}
+	text, _, err := stream.JSON(bytes.TrimSpace(doc.Bytes()))
 	return text.Bytes(), err
 }
 

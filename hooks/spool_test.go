@@ -270,6 +270,38 @@ func TestCopyGoesOnWhereItEnded(t *testing.T) {
 	}
 }
 
+// A key that begins in one event, or in what was copied, goes out of what another process adds.
+func TestKeyOverEventsDoesNotReachTheSpool(t *testing.T) {
+	const line = "q7ZkT2mWx9RbLf4HsVc8Zd1Ny6Kj3Pg5Ua0EoXtIwQ7rMzBhCvF2SlDqGeYp4Kx9"
+	dir, file := filepath.Join(t.TempDir(), "spool"), filepath.Join(t.TempDir(), "t.jsonl")
+	records := ""
+	for i, text := range []string{"-----BEGIN RSA PRIV" + "ATE KEY-----\n", "and more:", "  12→" + line + "\n  13→" + line[:40]} {
+		e := event("s", i+1)
+		e.Transcript, e.Prompt = file, text
+		if err := (Spool{Dir: dir}).Append(e); err != nil {
+			t.Fatal(err)
+		}
+		quoted, _ := json.Marshal(text)
+		records += `{"text":` + string(quoted) + "}\n"
+		if err := os.WriteFile(file, []byte(records), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := take(t, Spool{Dir: dir})[0].Copy(context.Background(), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept, _ := filepath.Glob(filepath.Join(dir, "*", "*.jsonl"))
+	for _, f := range kept {
+		text, err := os.ReadFile(f)
+		if err != nil || strings.Contains(string(text), line[:12]) || !strings.Contains(string(text), "and more:") {
+			t.Errorf("%s holds %s, error %v", filepath.Base(f), text, err)
+		}
+	}
+	if len(kept) != 2 {
+		t.Errorf("files %v", kept)
+	}
+}
+
 // A secret that a bound would cut in two is taken out before anything is cut.
 func TestSecretAtTheBoundIsTakenOut(t *testing.T) {
 	const secret = "ghp_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"

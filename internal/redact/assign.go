@@ -4,21 +4,69 @@ import "strings"
 
 // lookName looks at a word that may belong to the name of a secret: for the value assigned to it, else for a random
 // string beside it.
-func lookName(text string, at int, found []span) []span {
-	n := nameAt(text, at)
-	if n.strength == none {
-		return found
+func lookName(s *scan, at int) {
+	if at < s.named {
+		return
 	}
-	at, sep := separator(text, n)
+	n := nameAt(s.text, at)
+	if s.named = n.end; n.end >= at+maxName-2 {
+		s.named -= 20 // a run that is too long for a name may end in one
+	}
+	if n.strength == none || s.chance(n) {
+		return
+	}
+	at, sep := separator(s.text, n)
 	if sep != sepNone {
-		if s, ok := assigned(text, n, at, sep); ok {
-			return append(found, s)
-		}
-		if sep == sepTight || sep == sepLoose {
-			return found // its value is no secret, so it announces none
+		if f, ok := s.assigned(n, at, sep); ok {
+			s.take(f)
+			return
 		}
 	}
-	return lookBeside(text, n, found)
+	if n.strength == weak {
+		return
+	}
+	if s.columns(n) || s.nextLine(n) {
+		return
+	}
+	if sep == sepTight || sep == sepLoose || n.end-n.start < len("pass") {
+		return // its value is no secret, so it announces none; or pw in the midst of base64
+	}
+	s.lookBeside(n)
+}
+
+// minDrawn is how much of a run of base64 must stand around a name, in bytes, for the name to be chance.
+const minDrawn = 24
+
+// chance reports whether a name is letters of base64 that happen to spell it. Between slashes it may be a part of a path.
+func (s *scan) chance(n name) bool {
+	text := s.text
+	low, high := drawnRun(text, n.start, n.end)
+	if high-low < n.end-n.start+minDrawn || !shapeOf(text[low:high]).random() {
+		return false
+	}
+	plus := low < n.start && text[n.start-1] != '/' || n.end < high && text[n.end] != '/' && text[n.end] != '\\'
+	return plus || shapeOf(text[n.start:n.end]).digit > 0
+}
+
+// drawnRun returns the run of base64 that holds text[start:end], with slashes and pluses that JSON escapes.
+func drawnRun(text string, start, end int) (low, high int) {
+	const pieces, piece = 8, 64
+	escaped := func(i int) bool { return i < len(text) && (text[i] == '/' || strings.HasPrefix(text[i:], "u00")) }
+	low, high = base64Plain.back(text, start, piece), base64Plain.run(text, end, piece)
+	for n := 0; n < pieces && low > 0 && text[low-1] == '\\' && escaped(low); n++ {
+		low = base64Plain.back(text, low-1, piece)
+	}
+	for n := 0; n < pieces && high < len(text) && text[high] == '\\' && escaped(high+1); n++ {
+		high = base64Plain.run(text, high+1, piece)
+	}
+	return low, high
+}
+
+// lookAround looks for what a noun announces elsewhere: in a column, on the next line, on the same one.
+func (s *scan) lookAround(n name) {
+	if !s.columns(n) && !s.nextLine(n) {
+		s.lookBeside(n)
+	}
 }
 
 // value is what a name is given: text[start:end].
@@ -30,19 +78,28 @@ type value struct {
 	scheme     bool // it follows Bearer, Basic, …
 }
 
-// assigned returns the value that a name is given at text[at:], if it looks like a secret: password = "…", PASSWORD=…,
+// assigned returns the value that a name is given at s.text[at:], if it looks like a secret: password = "…", PASSWORD=…,
 // "password": "…", --password …, <password>…</password>, | password | … |, "the password is …", and the same
 // JSON-escaped, URL-encoded, or coloured for a terminal.
-func assigned(text string, n name, at int, sep sepKind) (span, bool) {
-	v := valueAt(text, n, at, sep)
-	if v.start >= v.end || !v.closed && isCode(text, n, v, sep) || !fits(text[v.start:v.end], v, sep) {
+func (s *scan) assigned(n name, at int, sep sepKind) (span, bool) {
+	v := s.valueAt(n, at, sep)
+	text := s.text[v.start:max(v.start, v.end)]
+	if text == "" || !v.closed && isCode(s.text, n, v, sep) || !fits(s.text, n, v, sep) {
 		return span{}, false
 	}
-	s := text[v.start:v.end]
-	if !basic(text, v.start, v.end) && !secretValue(s, v.strength, v.in) {
+	if !v.closed && len(text) > 64 {
+		// A long run with many names in it: after some looks, judge by its beginning.
+		// With very many it is contrived, and taken out as a whole.
+		if s.run.judged++; s.run.judged > 64 {
+			return span{v.start, v.end, ruleAssignment}, true
+		} else if s.run.judged > 8 {
+			text = text[:24]
+		}
+	}
+	if !(n.pin && isPIN(text) && (v.in != loose || sep == sepSays || s.text[n.start:n.end] == "PIN" && s.text[n.end] != '"')) && !basic(s.text, v.start, v.end) && !secretValue(text, v.strength, v.in) {
 		return span{}, false
 	}
-	rule := formatOf(s)
+	rule := formatOf(text)
 	switch {
 	case rule != "":
 	case v.scheme:
@@ -53,10 +110,13 @@ func assigned(text string, n name, at int, sep sepKind) (span, bool) {
 	return span{v.start, v.end, rule}, true
 }
 
-// valueAt returns where the value that begins at text[at] lies, and what the place tells about it.
-func valueAt(text string, n name, at int, sep sepKind) value {
+func isPIN(v string) bool { return len(v) >= 4 && len(v) <= 8 && digitSet.run(v, 0, len(v)) == len(v) }
+
+// valueAt returns where the value that begins at s.text[at] lies, and what the place tells about it.
+func (s *scan) valueAt(n name, at int, sep sepKind) value {
+	text := s.text
 	v := value{strength: n.strength, in: loose}
-	if n.dashed && sep == sepLoose {
+	if n.dashed && sep == sepLoose && n.strength > weak {
 		v.strength = hard // a header holds no code
 	}
 	if sep == sepTight || n.dashed && !n.flag {
@@ -66,6 +126,9 @@ func valueAt(text string, n name, at int, sep sepKind) value {
 		v.start, v.end = at, len(text)
 	} else if sep != sepBlank {
 		v.in = quoted
+		if envLine(n, sep) {
+			v.in = exported
+		}
 	}
 	if start, _ := afterScheme(text, v.start, v.end); start != v.start { // a credential, whatever it looks like
 		v.start, v.strength, v.in, v.scheme = start, hard, max(v.in, attached), true
@@ -73,12 +136,21 @@ func valueAt(text string, n name, at int, sep sepKind) value {
 	if v.closed {
 		return v
 	}
-	v.end = bareEnd(text, v.start, envLine(n, sep))
+	v.end = s.bareEnd(v.start, envLine(n, sep))
+	if text[n.start] >= 0xe0 { // a noun of Chinese, Japanese or Korean: the sentence goes on without a blank
+		for i := v.start; i < v.end; i++ {
+			if text[i] >= 0x80 {
+				v.end = i
+			}
+		}
+	}
 	switch {
 	case envLine(n, sep) && v.in == attached:
 		v.in = variableLine
-	case n.upper && sep == sepLoose && shapeOf(text[v.start:v.end]).digit >= 3:
-		v.in = attached // an environment variable in YAML
+	case n.upper && sep == sepLoose && v.end-v.start <= 256:
+		if sh := shapeOf(text[v.start:v.end]); sh.digit >= 3 && sh.letters() > 0 {
+			v.in = attached // an environment variable in YAML
+		}
 	}
 	return v
 }
@@ -96,23 +168,88 @@ func isCode(text string, n name, v value, sep sepKind) bool {
 		next = text[v.end]
 	}
 	s := text[v.start:v.end]
-	return isOneOf(next, "([{") || isOneOf(next, ",)}") && variable(s, true) || v.in == loose && variable(s, next == ';')
+	return isOneOf(next, "([{") || v.in == loose && next == '<' || isOneOf(next, ",)}|") && variable(s, true) || v.in == loose && variable(s, next == ';')
 }
 
 // fits reports whether a value can stand after a separator that says little: a comma or blanks.
-func fits(s string, v value, sep sepKind) bool {
-	sh := shapeOf(s)
+func fits(text string, n name, v value, sep sepKind) bool {
+	s := text[v.start:v.end]
 	switch sep {
 	case sepComma:
 		// Not in a list of names: "password", "scram-sha-256".
-		return v.closed && !(identifierWith(s, "-.") && (!sh.mixed() || sh.symbol > 0 && !sh.random()))
+		sh := shapeOf(s[:min(len(s), maxJudged)])
+		return v.closed && !(identifierWith(s, "-.") && !sh.random() && (!sh.mixed() || sh.symbol > 0 || !n.upper && !n.flag && n.end-n.start == len("password")))
 	case sepBlank:
 		if v.closed && v.strength == hard {
+			return true
+		}
+		sh := shapeOf(s[:min(len(s), maxJudged)])
+		if v.strength == hard && sh.mixed() && used(text, n) && !path(s) {
 			return true
 		}
 		return sh.random() && sh.mixed() && (v.closed || !strings.Contains(s, "/") && (v.strength == hard || len(s) >= 16))
 	}
 	return true
+}
+
+// used reports whether a sentence tells to use the secret: "use the password hunter2 for staging".
+func used(text string, n name) bool {
+	before := text[max(0, n.start-32):n.start]
+	before = before[strings.LastIndexByte(before, '\n')+1:]
+	for _, w := range [...]string{"use ", "Use ", "with ", "With ", "using ", "Using ", "enter ", "Enter ", "type ", "Type ", "user ", "login ", "set "} {
+		if strings.Contains(before, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// nextLine looks for the value of a name that ends its line on the line below.
+func (s *scan) nextLine(n name) bool {
+	text := s.text
+	i, colon := n.end, false
+	for i < len(text) && i < n.end+8 && isOneOf(text[i], " \t\r:=*`\"'#") {
+		colon = colon || isOneOf(text[i], ":=")
+		i++
+	}
+	for _, c := range [...]string{"：", "＝"} {
+		if strings.HasPrefix(text[i:], c) {
+			i, colon = i+len(c), true
+			i = blanks(text, i)
+		}
+	}
+	if i >= len(text) || text[i] != '\n' || n.strength != hard || !colon && n.end-n.start == len("pass") {
+		return false
+	}
+	if line := text[max(0, n.start-32):n.start]; !colon && strings.Trim(line[strings.LastIndexByte(line, '\n')+1:], " \t*#->`") != "" {
+		return false // the end of a sentence
+	}
+	for range 2 { // one may be empty or underline the name
+		i = blanks(text, i+1)
+		i, _ = closers(text, bold(text, i))
+		end := bareEnd(text, i, true)
+		v := text[i:end]
+		rest := end
+		for rest < len(text) && isOneOf(text[rest], " \t\r*`\"'.,") {
+			rest++
+		}
+		whole := rest == len(text) || text[rest] == '\n'
+		if whole && strings.Trim(v, "-=`~") == "" && rest < len(text) {
+			i = rest
+			continue
+		}
+		in := loose
+		if !colon {
+			in = attached
+		}
+		sh := shapeOf(v[:min(len(v), 256)])
+		if !whole || v == "" || v[len(v)-1] == ':' || !sh.mixed() || codeName(v) || !colon && sh.symbol == 0 && !sh.random() || !secretValue(v, hard, in) {
+			return false
+		}
+		s.take(span{i, end, ruleAssignment})
+		return true
+	}
+	return false
 }
 
 // formatOf returns the rule of the format that a value begins with, or nothing.

@@ -59,10 +59,6 @@ func lookRun(text string, start, end int, s *Scanner) (span, bool) {
 	if end-start < minBase64 || imageData(v) {
 		return span{}, false
 	}
-	if keyData(v) {
-		end = base64Lines(text, start, end)
-		return span{start, end, rulePrivateKey}, true
-	}
 	coding := base64.RawStdEncoding
 	if strings.ContainsAny(v, "-_") {
 		coding = base64.RawURLEncoding
@@ -81,7 +77,7 @@ func lookRun(text string, start, end int, s *Scanner) (span, bool) {
 	if s != nil && s.literals != nil {
 		found = s.literals.find(inner, ruleLiteral, found)
 	}
-	if len(settle(inner, found)) == 0 {
+	if len(settle(inner, found)) == 0 && len(findKeys(inner, 0, false)) == 0 {
 		return span{end: end}, false
 	}
 	for end < len(text) && text[end] == '=' {
@@ -120,18 +116,6 @@ func joined(v string) string {
 		return v
 	}
 	return strings.NewReplacer("\r", "", "\n", "", `\r`, "", `\n`, "").Replace(v)
-}
-
-// keyData reports whether base64 begins like the DER of a private key (PKCS #1 or #8) or like an OpenSSH one.
-func keyData(v string) bool {
-	if strings.HasPrefix(v, "b3BlbnNzaC1rZXktdjE") {
-		return true
-	}
-	if !strings.HasPrefix(v, "MII") || len(v) < 64 {
-		return false
-	}
-	head := v[:40]
-	return strings.Contains(head, "IBAAKC") || strings.Contains(head, "ANBgkqhkiG9w0BAQEFAASC")
 }
 
 // imageData reports whether base64 begins like PNG, JPEG, GIF, WebP, a font, gzip or zip.

@@ -1,11 +1,14 @@
 package redact
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // transcript returns n lines like those of an agent's transcript, most of them with code, one in fifty with a secret.
@@ -99,29 +102,56 @@ func BenchmarkText(b *testing.B) {
 	})
 }
 
-// BenchmarkHostile scans a megabyte made to be slow: none may be much slower than the others.
-func BenchmarkHostile(b *testing.B) {
-	for _, piece := range []string{"pass", "password=", "password is ", "token for ", "://a:b@", "-----BEGIN PRIV" + "ATE KEY-----\n", "-----END PRIV" + "ATE KEY-----\n",
-		"eyJ", "eyJh·bGci·OiJI·UzI1·NiJ9.", "A", strings.Repeat("QUJD", 16) + "\n", "[redacted:", "[redacted:literal]", "\\", "\\\\\"", "\x1b[0m", "cookie: a=b; ", "%3A%2F%2Fa%3Ab",
-		"token 9f8A·q2Lm·Z0pW·x7Kd·T4vRb6 ", "-u a:b ", "curl -u ", "login ", "password='", "hunter2 password=hunter2 ", "\"password\":\"\\\"", "sk-", "=", "\n"} {
-		piece = undotted(piece)
-		text := strings.Repeat(piece, 1<<20/len(piece))
-		b.Run(fmt.Sprintf("%.20q", piece), func(b *testing.B) {
-			b.SetBytes(int64(len(text)))
-			for b.Loop() {
-				new(Scanner).Text(text)
-			}
-		})
+// hostilePieces are texts that are slow when they are repeated: every trigger and format with what may follow it.
+// § stands for a drawn value.
+func hostilePieces() []string {
+	filed.once.Do(file)
+	pieces := []string{"-----BEGIN PRIV" + "ATE KEY-----\n", "-----END PRIV" + "ATE KEY-----\n", "A", strings.Repeat("QUJD", 16) + "\n", "[redacted:", "[redacted:literal]",
+		"\\", "\\\\\"", "\x1b[0m", "cookie: a=b; ", "hunter2 password=hunter2 ", "\"password\":\"\\\"", "=", "\n", "eyJh" + "bGciOiJIUzI1NiJ9.", "token for "}
+	for i := range filed.triggers {
+		for _, tail := range []string{"", " ", "=", "=\"", " is ", "|", " -p ", "=§ ", ",§\n"} {
+			pieces = append(pieces, filed.triggers[i].text+tail)
+		}
 	}
-	b.Run("many secrets", func(b *testing.B) {
-		r := rand.New(rand.NewPCG(4, 4))
-		var t strings.Builder
-		for t.Len() < 1<<20 {
-			fmt.Fprintf(&t, "password=aaaaaaaa%s\n", draw(r, lowHex, 12))
+	for i := range formats {
+		pieces = append(pieces, formats[i].prefix, formats[i].prefix+"a1B2")
+	}
+	return pieces
+}
+
+// BenchmarkHostile repeats each piece, and prints the slowest with their speeds at four times the size: a work that grew
+// faster than the text would show there.
+func BenchmarkHostile(b *testing.B) {
+	r := rand.New(rand.NewPCG(4, 4))
+	speed := func(piece string, size int) float64 {
+		var text strings.Builder
+		for text.Len() < size {
+			text.WriteString(strings.ReplaceAll(piece, "§", draw(r, alphanumeric, 24)))
 		}
-		b.SetBytes(int64(t.Len()))
-		for b.Loop() {
-			new(Scanner).Text(t.String())
+		best := time.Hour
+		for range 2 {
+			start := time.Now()
+			new(Scanner).Text(text.String())
+			best = min(best, time.Since(start))
 		}
-	})
+		return float64(text.Len()) / 1e6 / best.Seconds()
+	}
+	type result struct {
+		piece string
+		speed float64
+	}
+	for b.Loop() {
+		var all []result
+		for _, piece := range hostilePieces() {
+			all = append(all, result{piece, speed(piece, 16<<10)})
+		}
+		slices.SortFunc(all, func(a, b result) int { return cmp.Compare(a.speed, b.speed) })
+		slowest := all[0].speed
+		for _, r := range all[:12] {
+			long := speed(r.piece, 1<<20)
+			b.Logf("%-28q %6.1f MB/s at 16 KiB, %6.1f at 1 MiB, %6.1f at 4 MiB", r.piece, r.speed, long, speed(r.piece, 4<<20))
+			slowest = min(slowest, long)
+		}
+		b.ReportMetric(slowest, "slowest-MB/s")
+	}
 }

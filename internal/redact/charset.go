@@ -28,7 +28,12 @@ const (
 
 	tokenSet // alnum + / = _ - . ~
 	runSet   // alnum + / _ -
-	keySet   // alnum + / = %
+	typeSet  // alnum _ - . : and the signs of types
+	cryptSet // alnum . / $ = , + - _ :
+	hashSet  // cryptSet and }
+
+	base64Plain // alnum + /
+	wideSet     // base64Plain, = and what escapes and colours in a run begin with or hold
 )
 
 var sets = [...]charset{
@@ -50,7 +55,12 @@ var sets = [...]charset{
 
 	tokenSet: newCharset(alphanumeric + "_-.+/=~"),
 	runSet:   newCharset(alphanumeric + "_-+/"),
-	keySet:   newCharset(alphanumeric + "+/=%"),
+	typeSet:  newCharset(alphanumeric + "_-.:/+<>[]*&?|"),
+	cryptSet: newCharset(alphanumeric + "./$=,+-_:"),
+	hashSet:  newCharset(alphanumeric + "./$=,+-_:}"),
+
+	base64Plain: newCharset(alphanumeric + "+/"),
+	wideSet:     newCharset(alphanumeric + "+/=\\%&#;[^\x1b"),
 }
 
 const (

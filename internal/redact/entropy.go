@@ -6,7 +6,8 @@ import "strings"
 const beside = 90
 
 // lookBeside looks for random strings before and after a name that announces a secret.
-func lookBeside(text string, n name, found []span) []span {
+func (s *scan) lookBeside(n name) {
+	text := s.text
 	from, to := max(0, n.start-beside), min(len(text), n.end+beside)
 	if i := strings.LastIndexByte(text[from:n.start], '\n'); i >= 0 {
 		from += i + 1
@@ -14,6 +15,7 @@ func lookBeside(text string, n name, found []span) []span {
 	if i := strings.IndexByte(text[n.end:to], '\n'); i >= 0 {
 		to = n.end + i
 	}
+	from, s.beside = max(from, s.beside), max(to, s.beside)
 	for i := from; i < to; {
 		if !sets[tokenSet].has(text[i]) {
 			i++
@@ -25,14 +27,12 @@ func lookBeside(text string, n name, found []span) []span {
 		}
 		end := tokenSet.run(text, i, 200)
 		if end-start >= 20 && (end <= n.start || start >= n.end) {
-			s, e := trimToken(text, start, end)
-			if drawn(text, s, e) {
-				found = append(found, span{s, e, ruleEntropy})
+			if from, to := trimToken(text, start, end); keyLike(text, from, to) {
+				s.note(span{from, to, ruleEntropy})
 			}
 		}
 		i = end
 	}
-	return found
 }
 
 // trimToken takes off what does not belong to a token: a name before an equals sign, the end of an escape.
@@ -51,11 +51,11 @@ func trimToken(text string, start, end int) (int, int) {
 	return start, end
 }
 
-// drawn reports whether the token text[start:end] can only be a key: letters of both cases and digits, changing
+// keyLike reports whether the token text[start:end] can only be a key: letters of both cases and digits, changing
 // places all the time. Hashes, ids, paths, dotted names and data are not.
-func drawn(text string, start, end int) bool {
+func keyLike(text string, start, end int) bool {
 	v := text[start:end]
-	if len(v) < 20 || len(v) > 180 || digest(v) || isUUID(v) || reference(v) {
+	if len(v) < 20 || len(v) > 180 || digest(v) || isUUID(v) || reference(v) || longPlaceholder(v) {
 		return false
 	}
 	sh := shapeOf(v)

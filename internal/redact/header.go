@@ -13,7 +13,9 @@ func lookBearer(text string, at int, found []span) []span {
 	}
 	start := blanks(text, i+1)
 	end := anySet.run(text, start, maxValue)
-	if v := text[start:end]; len(v) >= 16 && secretValue(v, hard, attached) {
+	name, _, parameter := strings.Cut(strings.TrimRight(text[start:end], "="), "=") // of WWW-Authenticate
+	parameter = parameter || strings.Contains(name, "_") && end < len(text) && isOneOf(text[end], `"\`)
+	if v := text[start:end]; len(v) >= 16 && !(parameter && identifier(name) && !shapeOf(name).random()) && secretValue(v, hard, attached) {
 		return append(found, span{start, end, ruleHeader})
 	}
 	return found
@@ -32,7 +34,7 @@ func basic(text string, start, end int) bool {
 	return ok && len(password) > 0 && printable(plain)
 }
 
-// lookUser looks for curl's -u user:password.
+// lookUser looks for a random password in -u user:password of any command.
 func lookUser(text string, at int, found []span) []span {
 	i := at + 3
 	if text[at] == '-' {
@@ -47,38 +49,15 @@ func lookUser(text string, at int, found []span) []span {
 	i = blanks(text, i)
 	start, end, ok := quotedAt(text, i)
 	if !ok {
-		start, end = i, bareEnd(text, i, true)
+		start, end = i, bareEnd(text[:min(len(text), i+200)], i, true)
 	}
 	user, v, two := strings.Cut(text[start:end], ":")
 	if !two || user == "" || !identifierWith(user, ".-+@") || user[0] == '+' {
 		return found
 	}
 	start += len(user) + 1
-	line := text[max(0, at-200):at]
-	line = line[strings.LastIndexByte(line, '\n')+1:]
-	if shapeOf(v).random() && secretValue(v, hard, attached) || strings.Contains(line, "curl") && credential(v) {
+	if shapeOf(v).random() && secretValue(v, hard, attached) {
 		return append(found, span{start, end, ruleHeader})
-	}
-	return found
-}
-
-// lookOption looks for the password after -p of the few commands that take one there.
-func lookOption(text string, at int, found []span) []span {
-	line := text[max(0, at-120):at]
-	line = line[strings.LastIndexByte(line, '\n')+1:]
-	start := at + len(" -p")
-	switch {
-	case strings.Contains(line, "sshpass"), strings.Contains(line, "docker login"), strings.Contains(line, "podman login"):
-		start = blanks(text, start)
-	case !strings.Contains(line, "mysql") && !strings.Contains(line, "mariadb"):
-		return found
-	}
-	from, end, ok := quotedAt(text, start)
-	if !ok {
-		from, end = start, bareEnd(text, start, true)
-	}
-	if v := text[from:end]; credential(v) && !path(v) && v[0] != '-' {
-		found = append(found, span{from, end, ruleHeader})
 	}
 	return found
 }
@@ -103,15 +82,20 @@ func lookCookie(text string, at int, found []span) []span {
 	if i >= len(text) || text[i] != ':' && text[i] != '=' {
 		return found
 	}
-	i = blanks(text, i+1)
-	i, _ = closers(text, i)
+	i, _ = closers(text, blanks(text, i+1))
+	return cookies(text, i, found)
+}
+
+// cookies looks for random values of the cookies at text[i:].
+func cookies(text string, i int, found []span) []span {
 	for range 32 {
 		eq := dotSet.run(text, i, 64)
 		if eq == i || eq >= len(text) || text[eq] != '=' {
 			break
 		}
-		end := anySet.run(text, eq+1, maxValue)
-		if v := text[eq+1 : end]; len(v) >= 16 && shapeOf(v).random() && !isUUID(v) && !reference(v) {
+		end := anySet.run(text, eq+1, maxJudged)
+		if v := text[eq+1 : end]; len(v) >= 16 && (shapeOf(v).random() || len(v) >= 24 && isHex(v)) && !isUUID(v) && !reference(v) {
+			end = anySet.run(text, end, maxValue)
 			found = append(found, span{eq + 1, end, ruleHeader})
 		}
 		if end >= len(text) || text[end] != ';' {

@@ -14,7 +14,10 @@ import (
 // announces a secret is taken as its value. A marker is put into the string's own bytes: all else, other strings,
 // numbers and blanks, stays byte for byte, and the result is valid JSON of the same structure. A secret found in one
 // string is taken out of the others. What is not JSON gets an error that says at which byte.
-func (s *Scanner) JSON(doc []byte) (Redacted, Report, error) {
+func (s *Scanner) JSON(doc []byte) (Redacted, Report, error) { return s.json(doc, 0) }
+
+// json is JSON for a document that follows others: see findKeys.
+func (s *Scanner) json(doc []byte, carry int) (Redacted, Report, error) {
 	if !json.Valid(doc) {
 		var raw json.RawMessage
 		err := json.Unmarshal(doc, &raw)
@@ -28,6 +31,9 @@ func (s *Scanner) JSON(doc []byte) (Redacted, Report, error) {
 	var report Report
 	for range maxPasses {
 		found := s.findJSON(text)
+		if keys := keysInStrings(text, carry); len(keys) > 0 {
+			found = settle(text, append(found, keys...))
+		}
 		if len(found) == 0 {
 			return Redacted{text}, report, nil
 		}
@@ -87,6 +93,33 @@ func (s *Scanner) findJSON(doc string) []span {
 		}
 		if found = settle(str.text, set.find(str.text, ruleAssignment, slices.Clone(found))); len(found) > 0 {
 			put(str, found)
+		}
+	})
+	return out
+}
+
+// keysInStrings returns the parts of private keys in a valid document. A key may go over many strings, and does where each
+// line of a file has one; what lies between them stays.
+func keysInStrings(doc string, carry int) []span {
+	keys := findKeys(doc, carry, false)
+	if len(keys) == 0 {
+		return nil
+	}
+	var out []span
+	last := -1 // start of the string that the span before lies in
+	eachString(doc, func(str jsonString) {
+		for len(keys) > 0 && keys[0].start < str.end {
+			k := keys[0]
+			keys = keys[1:]
+			k.start, k.end = max(k.start, str.start), min(k.end, str.end)
+			switch {
+			case k.start >= k.end, str.isKey && k.end-k.start < minKeyRun:
+			case k.joined && last == str.start:
+				out[len(out)-1].end = k.end
+			default:
+				out = append(out, k.span)
+				last = str.start
+			}
 		}
 	})
 	return out

@@ -25,6 +25,8 @@ type literal struct {
 // maxValue is the longest secret, in bytes, that an assignment can have and that is looked for elsewhere.
 const maxValue = 4096
 
+var escaper = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+
 // newLiteralSet returns a set of the values and of how they look JSON-escaped, URL-encoded and in base64, or nil
 // if there are none. Values shorter than 4 bytes are left out.
 func newLiteralSet(values []string) *literalSet {
@@ -41,18 +43,23 @@ func newLiteralSet(values []string) *literalSet {
 		set.bits[h>>6] |= 1 << (h & 63)
 	}
 	for _, v := range values {
+		if seen[v] {
+			continue
+		}
 		add(v)
+		if len(v) >= 8 {
+			// Without the last characters, which depend on what follows the value.
+			add(base64.StdEncoding.EncodeToString([]byte(v[:len(v)-len(v)%3])))
+		}
+		if alnumSet.run(v, 0, len(v)) == len(v) {
+			continue // as it is everywhere
+		}
 		if quoted, err := json.Marshal(v); err == nil {
 			add(string(quoted[1 : len(quoted)-1]))
 		}
-		add(strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(v))
+		add(escaper.Replace(v))
 		add(url.QueryEscape(v))
 		add(url.PathEscape(v))
-		if len(v) >= 8 {
-			// Without the last characters, which depend on what follows the value.
-			e := base64.StdEncoding.EncodeToString([]byte(v[:len(v)-len(v)%3]))
-			add(e)
-		}
 	}
 	if len(set.buckets) == 0 {
 		return nil

@@ -1,14 +1,18 @@
 package redact
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
-// name is an identifier that may announce a secret: text[start:end].
+// name is an identifier or a noun that may announce a secret: text[start:end].
 type name struct {
 	start, end int
 	strength   strength
 	flag       bool // it stands as a command line's option: --password
 	upper      bool // it has no lower case letter: an environment variable
 	dashed     bool // x-api-key: a header
+	pin        bool // its value is a number of four to eight digits
 }
 
 // maxName is how far, in bytes, a name is followed to either side of the word that triggered.
@@ -18,14 +22,8 @@ const maxName = 48
 func nameAt(text string, at int) name {
 	start := dotSet.back(text, at, maxName)
 	end := dotSet.run(text, at, maxName)
-	if text[at] >= 0x80 {
-		for end < len(text) && end < at+16 && text[end] >= 0x80 && text[end] != 0xef { // up to a full-width colon
-			end++
-		}
-		if i := strings.Index(text[at:end], "是"); i > 0 {
-			end = at + i
-		}
-		return name{start: at, end: end, strength: hard}
+	if at-start == maxName {
+		return name{start: start, end: end} // no name is that long
 	}
 	// What looks like letters before the name may be the end of an escape.
 	for i := start + 1; i <= at && i <= start+16; i++ {
@@ -44,70 +42,118 @@ func nameAt(text string, at int) name {
 	if i := strings.LastIndexByte(text[n.start:end], '.'); i >= 0 && n.start+i < at {
 		n.start += i + 1
 	}
-	sh := shapeOf(text[n.start:end])
-	n.upper, n.dashed = sh.lower == 0, strings.IndexByte(text[n.start:end], '-') >= 0
-	n.strength = strengthOf(text[n.start:end])
-	if n.strength == none && n.start > start && text[n.start-1] == '.' {
+	ident := text[n.start:end]
+	n.strength = strengthOf(ident)
+	if n.strength <= weak && n.start > start && text[n.start-1] == '.' {
 		// api.key: two parts of a dotted name.
-		n.strength = strengthOf(text[alnumSet.back(text, n.start-1, 16):end])
+		n.strength = max(n.strength, strengthOf(text[alnumSet.back(text, n.start-1, 16):end]))
 	}
-	if n.strength == none && n.start >= 4 && text[n.start-1] == ' ' {
+	if n.strength <= weak && n.start >= 4 && text[n.start-1] == ' ' {
 		// "API key", "access token" in a sentence.
 		before := alnumSet.back(text, n.start-1, 12)
 		if before < n.start-1 && n.end-before <= maxName && (n.end-n.start == 3 || n.end-n.start == 4) {
-			n.strength = strengthOf(text[before:n.end])
+			n.strength = max(n.strength, strengthOf(text[before:n.end]))
 		}
+	}
+	if n.strength == none {
+		return n
+	}
+	sh := shapeOf(ident)
+	n.upper, n.dashed = sh.lower == 0, strings.IndexByte(ident, '-') >= 0
+	if low := strings.TrimRight(ident, "0123456789"); len(low) >= 3 && strings.EqualFold(low[len(low)-3:], "pin") {
+		n.pin = true
 	}
 	return n
 }
 
-// Endings of names, without separators, that announce a secret.
-var hardNames = []string{"password", "passwd", "passphrase", "passcode", "passwort", "kennwort", "pwd", "secret", "secretkey",
-	"privatekey", "secretaccesskey", "accountkey", "sharedaccesskey", "masterkey", "encryptionkey", "signingkey"}
+// ending is the end of a name, in lower case and without separators, that tells what the name announces.
+type ending struct {
+	text     string
+	strength strength
+	place    place
+}
 
-var softNames = []string{"token", "apikey", "accesskey", "authkey", "appkey", "applicationkey", "servicekey", "serverkey", "storagekey",
-	"subscriptionkey", "functionkey", "functionskey", "consumerkey", "writekey", "adminkey", "sessionkey", "licensekey",
-	"deploykey", "webhookkey", "integrationkey", "routingkey", "hmackey", "cipherkey", "credential", "cred", "auth", "authorization",
-	"bearer"}
+// place says where in a name an ending counts.
+type place int
 
-// Endings of names that only sound like secrets.
-var harmlessNames = []string{"pagetoken", "nexttoken", "continuationtoken", "synctoken", "cancellationtoken", "canceltoken",
-	"starttoken", "endtoken", "stoptoken", "eostoken", "bostoken", "padtoken", "unktoken", "septoken", "masktoken", "designtoken"}
+const (
+	anywhere     place = iota
+	aWord              // where it begins a word of the name: DB_PASS and dbPass, not bypass
+	aWordOrUpper       // the same, or in a name without lower case letters: ROOTPW
+)
+
+// endingsByLetter has the endings under their last letter. It is made when a name is first met: every command would
+// pay for it at the start. The first ending that fits decides, so the harmless come first.
+var endingsByLetter = sync.OnceValue(func() *[32][]ending {
+	var by [32][]ending
+	add := func(st strength, at place, texts string) {
+		for _, t := range strings.Fields(texts) {
+			last := t[len(t)-1] & 31
+			by[last] = append(by[last], ending{t, st, at})
+		}
+	}
+	// Names that only sound like those of secrets.
+	add(none, anywhere, `pagetoken nexttoken continuationtoken synctoken cancellationtoken canceltoken starttoken startingtoken endtoken
+		stoptoken eostoken bostoken padtoken unktoken septoken masktoken designtoken ggmltoken creationtoken purchasetoken updatetoken
+		clienttoken resumetoken
+		publickey pubkey primarykey foreignkey partitionkey sortkey cachekey rowkey rangekey indexkey objectkey idempotencykey
+		translationkey messagekey i18nkey localekey lookupkey uniquekey groupkey querykey statekey eventkey bucketkey filekey hostkey
+		verifykey verifyingkey sitekey publishablekey registrykey keykey mapkey hotkey shiftkey ctrlkey altkey metakey monkey turkey
+		donkey contextkey dictkey configkey settingkey headerkey labelkey tagkey fieldkey columnkey jsonkey resultkey inputkey outputkey s3key blobkey websocketkey vkey verifierkey`)
+	add(hard, anywhere, `password passwd passphrase passcode passwort kennwort pwd secret secretkey privatekey privkey secretaccesskey
+		accountkey sharedaccesskey masterkey encryptionkey signingkey presharedkey sharedkey psk`)
+	add(hard, aWord, `pass dbpass userpass rootpass adminpass smtppass ftppass mysqlpass pgpass redispass ldappass keypass storepass
+		keystorepass truststorepass requirepass masterauth pw rootpw userpw adminpw dbpw smtppw sudopw bindpw mysqlpw ldappw apppw svcpw ftppw`)
+	add(soft, anywhere, `token apikey accesskey authkey appkey applicationkey servicekey serverkey storagekey subscriptionkey
+		functionkey functionskey consumerkey writekey adminkey sessionkey licensekey deploykey webhookkey integrationkey routingkey
+		hmackey cipherkey credential authorization bearer`)
+	add(soft, aWord, `auth cred`)
+	add(weak, anywhere, `key connectionstring connstring connstr`)
+	add(weak, aWordOrUpper, `salt pin pincode pepper dsn seed hmac signing jwt`)
+	return &by
+})
 
 // Endings that leave a name what it is.
 var neutralEndings = []string{"prod", "production", "staging", "dev", "test", "live", "old", "new", "value", "val", "default", "primary",
-	"secondary", "plaintext", "base64", "b64", "base", "string", "str", "raw", "env"}
+	"secondary", "plaintext", "base64", "b64", "base", "string", "str", "raw", "env", "hex"}
 
 // strengthOf tells what a name announces, by its ending: db.password and API_KEY_PROD announce a secret,
 // tokenCount and password_file do not.
 func strengthOf(ident string) strength {
 	var buf [maxName * 2]byte
-	n := 0
+	var begins [maxName * 2]bool // a word of the name
+	byLetter := endingsByLetter()
+	n, before, upper := 0, kSymbol, true
 	for i := 0; i < len(ident) && n < len(buf); i++ {
-		switch c := ident[i]; kind[c] {
-		case kUpper:
-			buf[n] = c | 0x20
-			n++
-		case kLower, kDigit:
+		c := ident[i]
+		k := kind[c]
+		switch k {
+		case kUpper, kLower, kDigit, kHigh:
+			begins[n] = before == kSymbol || k == kUpper && before != kUpper || before == kDigit && k != kDigit
 			buf[n] = c
+			if k == kUpper {
+				buf[n] |= 0x20
+			}
+			upper = upper && k != kLower
 			n++
 		}
+		before = k
 	}
 	low := buf[:n]
+	if string(low) == "key" && !upper {
+		return none // it names everything
+	}
 	for range 4 {
 		for len(low) > 0 && kind[low[len(low)-1]] == kDigit {
 			low = low[:len(low)-1]
 		}
-		switch {
-		case endsIn(low, harmlessNames) > 0:
+		if len(low) == 0 {
 			return none
-		case endsIn(low, hardNames) > 0, passAlone(ident, low):
-			return hard
-		case endsIn(low, softNames) > 0:
-			if e := len(low); hasSuffix(low, "auth") && e > 4 && !strings.HasSuffix(ident, "_auth") || hasSuffix(low, "cred") && e > 4 && !strings.HasSuffix(ident, "_cred") {
-				return none // oauth, sacred
+		}
+		for _, e := range byLetter[low[len(low)-1]&31] {
+			if hasSuffix(low, e.text) && (e.place == anywhere || begins[len(low)-len(e.text)] || e.place == aWordOrUpper && upper) {
+				return e.strength
 			}
-			return soft
 		}
 		cut := endsIn(low, neutralEndings)
 		if cut == 0 && len(low) > 4 && low[len(low)-1] == 's' && low[len(low)-2] != 's' {
@@ -119,27 +165,6 @@ func strengthOf(ident string) strength {
 		low = low[:len(low)-cut]
 	}
 	return none
-}
-
-// passAlone reports whether a name ends in the word pass: DB_PASS, smtpPass, but not bypass.
-func passAlone(ident string, low []byte) bool {
-	if !hasSuffix(low, "pass") {
-		return false
-	}
-	if len(low) == 4 {
-		return true
-	}
-	for _, end := range []string{"_pass", "_PASS", "-pass", "Pass"} {
-		if strings.HasSuffix(ident, end) {
-			return true
-		}
-	}
-	for _, who := range []string{"dbpass", "userpass", "smtppass", "ftppass", "mysqlpass", "pgpass"} {
-		if string(low) == who {
-			return true
-		}
-	}
-	return false
 }
 
 // endsIn returns the length of the first of the endings that low has, or 0.

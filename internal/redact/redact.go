@@ -12,7 +12,7 @@
 // What it cannot promise: it is a net, not a proof. It knows the formats of rules.go, names that announce a secret
 // (password = …), credentials in URLs and headers, private keys, and literals. A password in plain words, one that
 // nothing near it announces, a UUID used as a key, a number in JSON, and what stands in an image, is split over two
-// texts, or is encoded twice goes through. Where it errs the other way, a marker stands where none was needed.
+// texts, or is encoded twice goes through; a private key in several texts is for a Stream. Where it errs the other way, a marker stands where none was needed.
 //
 // A Scanner never changes after New: any number of goroutines may use one.
 package redact

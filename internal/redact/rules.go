@@ -196,6 +196,36 @@ var formats = [...]format{
 	{rule: "wakatime-key", prefix: "waka_", set: dashSet, min: 36, max: 36},
 	{rule: "instagram-token", prefix: "IGQV", set: dashSet, min: 80, max: 300, wordy: true},
 	{rule: "dropbox-token", prefix: "sl.", set: dashSet, min: 100, max: 1400, wordy: true},
+
+	// Hashes of passwords: they can be guessed from.
+	{rule: "password-hash", prefix: "$2a$", set: cryptSet, min: 56, max: 56},
+	{rule: "password-hash", prefix: "$2b$", set: cryptSet, min: 56, max: 56},
+	{rule: "password-hash", prefix: "$2y$", set: cryptSet, min: 56, max: 56},
+	{rule: "password-hash", prefix: "$argon2", set: cryptSet, min: 40, max: 300},
+	{rule: "password-hash", prefix: "$scrypt$", set: cryptSet, min: 40, max: 300},
+	{rule: "password-hash", prefix: "$pbkdf2", set: cryptSet, min: 40, max: 300},
+	{rule: "password-hash", prefix: "pbkdf2_sha", set: cryptSet, min: 40, max: 300},
+	{rule: "password-hash", prefix: "pbkdf2:sha", set: cryptSet, min: 40, max: 300},
+	{rule: "password-hash", prefix: "scrypt:32768:", set: cryptSet, min: 40, max: 300},
+	{rule: "password-hash", prefix: "bcrypt_sha256$", set: cryptSet, min: 40, max: 300},
+	{rule: "password-hash", prefix: "$apr1$", set: cryptSet, min: 24, max: 40},
+	{rule: "password-hash", prefix: "$1$", set: cryptSet, min: 24, max: 40},
+	{rule: "password-hash", prefix: "$5$", set: cryptSet, min: 43, max: 90},
+	{rule: "password-hash", prefix: "$6$", set: cryptSet, min: 86, max: 130},
+	{rule: "password-hash", prefix: "$y$", set: cryptSet, min: 50, max: 130},
+	{rule: "password-hash", prefix: "$7$", set: cryptSet, min: 50, max: 130},
+	{rule: "password-hash", prefix: "$P$", set: cryptSet, min: 31, max: 31},
+	{rule: "password-hash", prefix: "$S$", set: cryptSet, min: 52, max: 52},
+	{rule: "password-hash", prefix: "{SSHA", set: hashSet, min: 30, max: 130},
+	{rule: "password-hash", prefix: "SCRAM-SHA-256$", set: cryptSet, min: 90, max: 160},
+
+	{rule: "wallet-key", prefix: "xprv", set: alnumSet, min: 100, max: 112},
+	{rule: "wallet-key", prefix: "yprv", set: alnumSet, min: 100, max: 112},
+	{rule: "wallet-key", prefix: "zprv", set: alnumSet, min: 100, max: 112},
+	{rule: "wallet-key", prefix: "tprv", set: alnumSet, min: 100, max: 112},
+	{rule: "wallet-key", prefix: "uprv", set: alnumSet, min: 100, max: 112},
+	{rule: "wallet-key", prefix: "vprv", set: alnumSet, min: 100, max: 112},
+
 	{rule: "jwt", prefix: "eyJ", set: dotSet, min: 40, check: jwt},
 }
 
@@ -210,7 +240,7 @@ func (f *format) at(text string, i int) (start, end int, ok bool) {
 	}
 	body := i + len(f.prefix)
 	end = f.set.run(text, body, limit)
-	for end > body && (text[end-1] == '.' || text[end-1] == ':') {
+	for end > body && isOneOf(text[end-1], ".:,") {
 		end-- // the end of a sentence
 	}
 	if n := end - body; n < f.min || f.max > 0 && n > f.max {
@@ -272,7 +302,7 @@ func webhookPath(text string, start, end int) (int, int, bool) {
 func telegramToken(text string, start, end int) (int, int, bool) {
 	from := digitSet.back(text, start, 12)
 	n := start - from
-	return from, end, n >= 8 && n <= 11 && boundary(text, from) && shapeOf(text[start:end]).distinct > 8
+	return from, end, n >= 8 && n <= 11 && (boundary(text, from) || strings.HasSuffix(text[:from], "/bot")) && shapeOf(text[start:end]).distinct > 8
 }
 
 func airtableToken(text string, start, end int) (int, int, bool) {
@@ -280,9 +310,20 @@ func airtableToken(text string, start, end int) (int, int, bool) {
 	return start, end, text[dot] == '.' && isHex(text[dot+1:end])
 }
 
+// wallet reports whether text[start:end] is made like a key in Bitcoin's import format: 51 or 52 digits of base 58.
+func wallet(text string, start, end int) (int, int, bool) {
+	n, first := end-start, text[start]
+	if !(n == 51 && first == '5' && isOneOf(text[start+1], "HJK") || n == 52 && isOneOf(first, "KL")) {
+		return 0, 0, false
+	}
+	v := text[start:end]
+	return start, end, !strings.ContainsAny(v, "0OIl+/_-") && shapeOf(v).random() && shapeOf(v).digit > 1
+}
+
 // jwt wants a header, a payload and a signature, or at least a long payload where the signature is cut off.
 func jwt(text string, start, end int) (int, int, bool) {
-	header, rest, ok := strings.Cut(text[start:end], ".")
+	end = jwtLines(text, start, end)
+	header, rest, ok := strings.Cut(joined(text[start:end]), ".")
 	payload, signature, _ := strings.Cut(rest, ".")
 	if !ok || len(header) < 12 || len(payload) < 12 {
 		return 0, 0, false
@@ -291,6 +332,32 @@ func jwt(text string, start, end int) (int, int, bool) {
 		return 0, 0, false
 	}
 	return start, end, len(signature) >= 8 || len(payload) >= 40
+}
+
+// jwtLines returns the end of a token that goes on over lines of one width.
+func jwtLines(text string, start, end int) int {
+	width := end - start
+	if width > 128 {
+		return end
+	}
+	for {
+		next := end
+		for _, eol := range [...]string{"\n", "\r\n", `\n`} {
+			if strings.HasPrefix(text[end:], eol) {
+				next = end + len(eol)
+			}
+		}
+		for next > end && next < len(text) && text[next] == ' ' {
+			next++
+		}
+		to := dotSet.run(text, next, width+1)
+		if next == end || to-next > width || to-next < 8 || shapeOf(text[next:to]).digit == 0 {
+			return end
+		}
+		if end = to; to-next < width {
+			return end
+		}
+	}
 }
 
 // runFormat is a format without a fixed beginning: a run of letters and digits of one length.
@@ -307,6 +374,7 @@ var runFormats = [...]runFormat{
 		n := end - start
 		return start, end, (n == 36 || n == 37) && text[start+32:start+35] == "-us" && isHex(text[start:start+32])
 	}},
+	{"wallet-key", wallet},
 	{"discord-token", func(text string, start, end int) (int, int, bool) {
 		n := end - start
 		if n < 23 || n > 28 || !isOneOf(text[start], "MNO") || end+8 > len(text) || text[end] != '.' || text[end+7] != '.' {

@@ -13,11 +13,11 @@ type Scanner struct {
 // New returns a Scanner that also takes out the given values wherever they stand, as they are, JSON-escaped,
 // URL-encoded or in base64. Values that would tear holes into ordinary text are ignored (see trivial): shorter than
 // 6 bytes, numbers alone, UUIDs, placeholders, fewer than 12 letters alone, words joined by dashes, dots or slashes,
-// and fewer than 16 hex digits.
+// and fewer than 16 hex digits. Eight or more bytes with letters and digits tear none.
 func New(literals ...string) *Scanner {
 	var keep []string
 	for _, v := range literals {
-		if v = strings.TrimSpace(v); !trivial(v) {
+		if v = strings.TrimSpace(v); !trivial(v) || len(v) >= minPrivate && shapeOf(v).mixed() {
 			keep = append(keep, v)
 		}
 	}
@@ -29,10 +29,13 @@ func New(literals ...string) *Scanner {
 const maxPasses = 8
 
 // Text scans plain text. Valid UTF-8 stays valid.
-func (s *Scanner) Text(text string) (Redacted, Report) {
+func (s *Scanner) Text(text string) (Redacted, Report) { return s.text(text, 0, false) }
+
+// text is Text for one that follows others and that others may follow: see findKeys.
+func (s *Scanner) text(text string, carry int, open bool) (Redacted, Report) {
 	var report Report
 	for range maxPasses {
-		found := s.find(text)
+		found := settle(text, append(s.find(text), keySpans(text, carry, open)...))
 		if len(found) == 0 {
 			return Redacted{text}, report
 		}
@@ -48,7 +51,7 @@ func (s *Scanner) Text(text string) (Redacted, Report) {
 func (s *Scanner) Values(text string) []string {
 	var all []string
 	for range maxPasses {
-		found := s.find(text)
+		found := settle(text, append(s.find(text), keySpans(text, 0, false)...))
 		if len(found) == 0 {
 			return all
 		}
@@ -67,7 +70,7 @@ type span struct {
 	rule       string
 }
 
-// find returns the secrets of a text in order, none overlapping another, none within a marker.
+// find returns the secrets of a text but for private keys, in order, none overlapping another, none within a marker.
 func (s *Scanner) find(text string) []span {
 	found := findTriggered(text)
 	found = append(found, findRuns(text, s)...)
@@ -77,11 +80,14 @@ func (s *Scanner) find(text string) []span {
 	return settle(text, found)
 }
 
+// maxSpread bounds how many of the secrets of a text are looked for elsewhere in it.
+const maxSpread = 2000
+
 // spread adds every other occurrence of the secrets found in text.
 func (s *Scanner) spread(text string, found []span) []span {
 	var values []string
 	for _, f := range found {
-		if v := text[f.start:f.end]; spreads(v) {
+		if v := text[f.start:f.end]; len(values) < maxSpread && spreads(v) {
 			values = append(values, v)
 		}
 	}
@@ -92,10 +98,16 @@ func (s *Scanner) spread(text string, found []span) []span {
 	return found
 }
 
-// spreads reports whether a secret found once can be looked for elsewhere without harming ordinary words. Private
-// keys, which come in lines, have their own rule.
+// spreads reports whether a secret found once can be looked for elsewhere without harming ordinary words: it looks drawn,
+// or has letters and digits, or strange signs, and is no name of code. Private keys, which come in lines, have their own
+// rule.
 func spreads(v string) bool {
-	return len(v) >= 6 && len(v) <= maxValue && !strings.Contains(v, markerHead) && !trivial(v)
+	if len(v) < 6 || len(v) > maxValue || strings.Contains(v, markerHead) || trivial(v) {
+		return false
+	}
+	head := v[:min(len(v), maxJudged)]
+	sh := shapeOf(head)
+	return sh.random() || !codeName(head) && !dotted(head) && (sh.mixed() || traitsOf(head, sh, loose)&strange != 0)
 }
 
 // settle sorts spans, joins those that overlap, drops those within a marker, and widens those that cut one. A

@@ -72,7 +72,7 @@ func TestPrivateKeysGoWhole(t *testing.T) {
 		{"lines", "a\n" + head + "\n" + line + "\n" + line + "\nabcd==\n" + tail + "\nb", "a\n[redacted:private-key]\nb"},
 		{"with headers", head + "\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\n" + line + "\n" + tail, "[redacted:private-key]"},
 		{"escaped", `"` + head + `\n` + line + `\n` + line + `\n` + tail + `\n"`, `"[redacted:private-key]\n"`},
-		{"without an end", "x " + head + "\n" + line + "\n" + line + "\n", "x [redacted:private-key]\n"},
+		{"without an end", "x " + head + "\n" + line + "\n" + line + "\n", "x [redacted:private-key-begin]\n"},
 		{"without a beginning", "x\n" + line + "\n" + line + "\n" + tail + "\ny", "x\n[redacted:private-key]\ny"},
 		{"indented", "k: |\n  " + head + "\n  " + line + "\n  " + tail + "\nz: 1", "k: |\n  [redacted:private-key]\nz: 1"},
 		{"only named", `if strings.Contains(s, "` + head + `") { return "` + tail + `" }`, `if strings.Contains(s, "` + head + `") { return "` + tail + `" }`},

@@ -14,6 +14,72 @@ const (
 	sepBlank         // nothing, or a parenthesis: the password hunter2
 )
 
+// joint is what may stand between a name and its value.
+type joint struct {
+	text string
+	sep  sepKind
+	// Conditions: all of needs, none of bars.
+	needs, bars around
+	whole       bool // the value begins right behind it
+}
+
+// around says what stands around the place of a joint.
+type around int
+
+const (
+	aBlank    around = 1 << iota // blanks before it
+	aQuote                       // the name is quoted
+	aFlag                        // the name is an option
+	anElement                    // <name>…</name>
+	tight                        // no blank before or behind it
+	aVerb                        // the name is the word pass, which may be a verb
+)
+
+// joints are tried in order.
+var joints = [...]joint{
+	{text: "===", sep: sepLoose},
+	{text: "!==", sep: sepLoose},
+	{text: ":=", sep: sepLoose},
+	{text: "=>", sep: sepLoose},
+	{text: "==", sep: sepLoose},
+	{text: "!=", sep: sepLoose},
+	{text: "+=", sep: sepLoose},
+	{text: "?=", sep: sepLoose},
+	{text: "%3D", sep: sepTight, whole: true},
+	{text: "%3d", sep: sepTight, whole: true},
+	{text: "%3A", sep: sepTight, whole: true},
+	{text: "%3a", sep: sepTight, whole: true},
+	{text: "=", sep: sepTight, needs: tight},
+	{text: "=", sep: sepLoose},
+	{text: ":", sep: sepLoose},
+	{text: "：", sep: sepLoose},
+	{text: "＝", sep: sepLoose},
+	{text: "->", sep: sepLoose, needs: aBlank, bars: aFlag},
+	{text: "→", sep: sepLoose, bars: aFlag},
+	{text: ">", sep: sepTight, needs: anElement, whole: true},
+	{text: "|", sep: sepLoose, needs: aBlank},
+	{text: "(", sep: sepBlank, needs: aBlank, bars: aQuote, whole: true},
+	{text: ",", sep: sepComma, needs: aQuote},
+	{text: ",", sep: sepComma, needs: aFlag},
+}
+
+// jointAt returns the joint of the table at text[j:], or nil. Blanks may lie between i, the end of the name, and j.
+func jointAt(text string, n name, i, j int, state around) *joint {
+	rest := text[j:]
+	for k := range joints {
+		if t := &joints[k]; rest[0] == t.text[0] && strings.HasPrefix(rest, t.text) && state&t.bars == 0 {
+			now := state
+			if after := j + len(t.text); j == i && (after == len(text) || !isOneOf(text[after], " \t")) {
+				now |= tight
+			}
+			if now&t.needs == t.needs {
+				return t
+			}
+		}
+	}
+	return nil
+}
+
 // separator returns where the value of a name begins, its opening quote included.
 func separator(text string, n name) (at int, sep sepKind) {
 	i := colourEnd(text, n.end)
@@ -27,98 +93,103 @@ func separator(text string, n name) (at int, sep sepKind) {
 			i = j
 		}
 	}
-	for i < len(text) && text[i] == '*' { // bold
-		i++
-	}
+	i = bold(text, i)
 	j := blanks(text, i)
 	if j >= len(text) {
 		return 0, sepNone
 	}
-	rest := text[j:]
-	switch {
-	case strings.HasPrefix(rest, "==="), strings.HasPrefix(rest, "!=="):
-		at, sep = j+3, sepLoose
-	case strings.HasPrefix(rest, ":="), strings.HasPrefix(rest, "=>"), strings.HasPrefix(rest, "=="), strings.HasPrefix(rest, "!="), strings.HasPrefix(rest, "+="):
-		at, sep = j+2, sepLoose
-	case strings.HasPrefix(rest, "%3D"), strings.HasPrefix(rest, "%3d"), strings.HasPrefix(rest, "%3A"), strings.HasPrefix(rest, "%3a"):
-		return j + 3, sepTight
-	case rest[0] == '=':
-		at, sep = j+1, sepLoose
-		if j == i && (len(rest) == 1 || !isOneOf(rest[1], " \t")) {
-			sep = sepTight
+	var state around
+	for _, c := range [...]struct {
+		holds bool
+		is    around
+	}{
+		{j > i, aBlank}, {wasQuoted, aQuote}, {n.flag, aFlag}, {strings.EqualFold(text[n.start:n.end], "pass") && !n.flag, aVerb},
+		{n.start > 0 && text[n.start-1] == '<' && text[j] == '>' && strings.Contains(text[j:min(len(text), j+256)], "</"), anElement},
+	} {
+		if c.holds {
+			state |= c.is
 		}
-	case rest[0] == ':':
-		at, sep = j+1, sepLoose
-	case strings.HasPrefix(rest, "："):
-		at, sep = j+len("："), sepLoose
-	case rest[0] == '>' && n.start > 0 && text[n.start-1] == '<' && strings.Contains(rest[:min(len(rest), 256)], "</"):
-		return j + 1, sepTight
-	case rest[0] == '|' && j > i:
-		at, sep = j+1, sepLoose
-	case rest[0] == '(' && j > i && !wasQuoted:
-		return j + 1, sepBlank
-	case rest[0] == ',' && (wasQuoted || n.flag):
-		at, sep = j+1, sepComma
-	case strings.EqualFold(text[n.start:n.end], "pass") && !n.flag:
-		return 0, sepNone // the verb
-	case strings.HasPrefix(rest, "is ") && j > i, strings.HasPrefix(rest, "is: "):
-		at, sep = j+3, sepSays
-	case strings.HasPrefix(rest, "was "), strings.HasPrefix(rest, "to ") && j > i && !n.flag:
-		at, sep = j+3, sepSays
-	case strings.HasPrefix(rest, "是"), strings.HasPrefix(rest, "为"), strings.HasPrefix(rest, "は"), strings.HasPrefix(rest, "는"):
-		at, sep = j+3, sepSays
-	case j > i && n.flag && !wasQuoted && rest[0] != '-':
-		return j, sepTight
-	case j > i && !wasQuoted && bareAssignment(text, n):
-		return j, sepTight
-	case j > i && strings.HasPrefix(rest, "for ") && saidFor(rest) > 0:
-		at, sep = j+saidFor(rest), sepSays
-	case j > i && !wasQuoted && n.strength != none && (kind[rest[0]] <= kDigit || isOneOf(rest[0], "`\"'")):
-		at, sep = j, sepBlank
-	default:
-		return 0, sepNone
+	}
+	t := jointAt(text, n, i, j, state)
+	if t == nil {
+		return unjoined(text, n, j, state)
+	}
+	at, sep = j+len(t.text), t.sep
+	if t.whole {
+		return at, sep
 	}
 	if sep == sepLoose && !wasQuoted && text[n.start:n.end] == "PASS" {
 		return 0, sepNone // PASS: TestSomething
 	}
-	for at < len(text) && text[at] == '*' {
+	return valueStart(text, at), sep
+}
+
+// unjoined returns where a value begins that no sign joins to its name: behind a verb, blanks, or a purpose.
+func unjoined(text string, n name, j int, state around) (int, sepKind) {
+	if state&aVerb != 0 {
+		return 0, sepNone
+	}
+	if end := verbEnd(text, j, state&aBlank != 0); end > 0 && state&aFlag == 0 {
+		return valueStart(text, end), sepSays
+	}
+	if state&aBlank == 0 {
+		return 0, sepNone
+	}
+	switch c := text[j]; {
+	case state&aFlag != 0 && state&aQuote == 0 && c != '-', state&aQuote == 0 && bareAssignment(text, n):
+		return j, sepTight
+	case state&aQuote == 0 && (kind[c] <= kDigit || isOneOf(c, "`\"'")):
+		return valueStart(text, j), sepBlank
+	}
+	return 0, sepNone
+}
+
+// valueStart skips what may stand before a value: bold's stars, blanks, a colour, a declared type.
+func valueStart(text string, at int) int {
+	at = colourEnd(text, blanks(text, bold(text, at)))
+	if q := typeEnd(text, at); q > 0 {
+		return q
+	}
+	return at
+}
+
+func bold(text string, at int) int {
+	for end := at + 3; at < len(text) && at < end && text[at] == '*'; {
 		at++
 	}
-	at = colourEnd(text, blanks(text, at))
-	if q := typeEnd(text, at); q > 0 {
-		at = q
-	}
-	return at, sep
+	return at
+}
+
+// bareWords are commands and keywords behind which only blanks stand between a name and its value.
+var bareWords = [...]struct {
+	text  string
+	upper bool // the name has no lower case letter, and follows at once
+}{
+	{"ENV ", true}, {"ARG ", true}, {"setx ", true}, {"set -x ", true}, {"set -gx ", true}, {"set -Ux ", true}, {"setenv ", true},
+	{"login ", false}, {"machine ", false}, {"nmcli ", false}, {"configure set ", false}, {"config set ", false},
 }
 
 // bareAssignment reports whether only blanks stand between a name and its value here: in a .netrc entry, in a
 // Dockerfile's ENV, in fish's set and Windows' setx.
 func bareAssignment(text string, n name) bool {
 	before := text[max(0, n.start-80):n.start]
-	if n.upper && (strings.HasSuffix(before, "ENV ") || strings.HasSuffix(before, "setx ") || strings.HasSuffix(before, "set -x ") || strings.HasSuffix(before, "set -gx ")) {
-		return true
+	if n.start == 0 || text[n.start-1] != ' ' {
+		return false
 	}
-	return strings.Contains(before, "login ")
-}
-
-// saidFor returns how far the value lies in `for the staging server is hunter2` and `for staging: hunter2`, or 0.
-func saidFor(rest string) int {
-	for i := 4; i < len(rest) && i < 48; i++ {
-		switch {
-		case strings.HasPrefix(rest[i:], ": "):
-			return i + 2
-		case strings.HasPrefix(rest[i:], " is "):
-			return i + 4
-		case isOneOf(rest[i], "\n,;(){}="):
-			return 0
+	for _, w := range bareWords {
+		if w.upper && n.upper && strings.HasSuffix(before, w.text) || !w.upper && strings.Contains(before, w.text) {
+			return true
 		}
 	}
-	return 0
+	return false
 }
 
 // typeEnd skips a declared type and its equals sign: in `token: string = "…"`, from string to the quote.
 func typeEnd(text string, at int) int {
-	i := anySet.run(text, at, 24)
+	i := typeSet.run(text, at, 40)
+	for strings.HasPrefix(text[i:], " | ") && i < at+80 {
+		i = typeSet.run(text, i+len(" | "), 40)
+	}
 	if i == at {
 		return 0
 	}
@@ -201,16 +272,47 @@ func quotedAt(text string, at int) (start, end int, ok bool) {
 	return 0, 0, false
 }
 
-// bareEnd returns the end of the value without quotes that begins at text[at]. In a .env file more may belong to it.
+// run is a value without quotes: it is looked for once, however many names stand in it.
+type run struct {
+	start, end int
+	line       bool // it goes on to a blank
+	judged     int  // how often a part that ends with it was no secret
+}
+
+// ends marks the bytes that end a value without quotes.
+var ends = func() (t [256]byte) {
+	for c := range t {
+		if k := kind[c]; k == kSpace || k == kControl || isOneOf(byte(c), "\"'`\\;") {
+			t[c] = 2
+		} else if isOneOf(byte(c), "<>|,)]}") {
+			t[c] = 1 // unless more may belong to it
+		} else if isOneOf(byte(c), "&[") || k == kHigh {
+			t[c] = 3 // perhaps
+		}
+	}
+	return t
+}()
+
+// bareEnd returns the end of the value without quotes that begins at s.text[at]. In a .env file more may belong to it.
+func (s *scan) bareEnd(at int, envLine bool) int {
+	if r := &s.run; at > r.start && at < r.end && r.line == envLine {
+		return r.end
+	}
+	end := bareEnd(s.text, at, envLine)
+	s.run = run{start: at, end: end, line: envLine}
+	return end
+}
+
 func bareEnd(text string, at int, envLine bool) int {
 	i := at
 	for i < len(text) && i < at+maxValue {
-		c := text[i]
-		if k := kind[c]; k == kSpace || k == kControl || isOneOf(c, "\"'`\\;") {
-			break
-		}
-		if !envLine && isOneOf(c, "<>|,)]}") && !(i == at && c == '<') || c == '&' && parameter(text, i) || c == '[' && markerAt(text, i) > 0 {
-			break
+		switch e := ends[text[i]]; {
+		case e == 0:
+		case e == 2, e == 1 && !envLine && !(i == at && text[i] == '<'), e == 3 && endsHere(text, i):
+			for i > at && isOneOf(text[i-1], ".,:") {
+				i--
+			}
+			return i
 		}
 		i++
 	}
@@ -218,6 +320,34 @@ func bareEnd(text string, at int, envLine bool) int {
 		i--
 	}
 	return i
+}
+
+// endsHere reports whether a value ends before the ampersand, the bracket or the rune at text[i].
+func endsHere(text string, i int) bool {
+	switch c := text[i]; c {
+	case '&':
+		return parameter(text, i)
+	case '[':
+		return markerAt(text, i) > 0
+	default:
+		return fullWidth(text, i)
+	}
+}
+
+// fullWidth reports whether the rune at text[i] is punctuation of Chinese, Japanese or Korean, or a closing quote.
+func fullWidth(text string, i int) bool {
+	if i+3 > len(text) {
+		return false
+	}
+	switch text[i] {
+	case 0xe3: // U+3000 to U+303F
+		return text[i+1] == 0x80
+	case 0xef: // U+FF01 to U+FF0F, U+FF1A to U+FF20, U+FF5B to U+FF65
+		return text[i+1] == 0xbc && (text[i+2] <= 0x8f || text[i+2] >= 0x9a && text[i+2] <= 0xa0) || text[i+1] == 0xbd && text[i+2] >= 0x9b && text[i+2] <= 0xa5
+	case 0xe2: // U+201C to U+201F
+		return text[i+1] == 0x80 && text[i+2] >= 0x98 && text[i+2] <= 0x9f
+	}
+	return false
 }
 
 // parameter reports whether the ampersand at text[at] begins another parameter of a query, another command
@@ -232,7 +362,7 @@ func parameter(text string, at int) bool {
 
 // afterScheme skips the scheme of an Authorization header's value.
 func afterScheme(text string, start, end int) (int, int) {
-	for _, scheme := range []string{"bearer ", "basic ", "token ", "apikey ", "bot "} {
+	for _, scheme := range [...]string{"bearer ", "basic ", "token ", "apikey ", "bot "} {
 		if end-start > len(scheme) && strings.EqualFold(text[start:start+len(scheme)], scheme) {
 			return blanks(text, start+len(scheme)), end
 		}

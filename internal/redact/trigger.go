@@ -5,128 +5,174 @@ import "sync"
 // trigger is a string at which it is worth looking closer, and what looks.
 type trigger struct {
 	text string
-	fold bool // matched in any case; text is in lower case then
-	// look appends the secrets it sees at text[at:] to found.
-	look func(text string, at int, found []span) []span
+	fold bool // ASCII letters match in any case; text has them in lower case then
+	// look takes or notes the secrets it sees at s.text[at:].
+	look func(s *scan, at int)
 }
 
-// triggers are those of no one's format. None of them begins as a format's prefix does, so that it does not matter which is
-// asked first.
-var triggers = [...]trigger{
-	{"://", false, lookURL},
-	{"%3a%2f%2f", true, lookEncodedURL},
-	{"begin ", true, lookPrivateKey},
-	{"begin+", true, lookPrivateKey},
-	{"begin%20", true, lookPrivateKey},
-	{"end ", true, lookPrivateKeyTail},
-	{"sig=", false, lookSignature},
-	{"sig%3d", true, lookSignature},
-	{"x-amz-signature=", true, lookSignature},
-	{" -u", false, lookUser},
-	{"--user", false, lookUser},
-	{" -p", false, lookOption},
-	{"identified by", true, lookIdentified},
-	{"cookie", true, lookCookie},
-	{"bearer", true, lookBearer},
+// scan is one pass over a text.
+type scan struct {
+	text  string
+	found []span // may overlap, not sorted
+	from  int    // nothing before it is looked at again
+	// Memory of what was looked at, so that no byte is looked at anew for each trigger around it.
+	named  int    // end of the last name
+	beside int    // end of what was searched for random strings
+	head   header // of the last table
+	table  int    // end of it
+	run    run    // the value without quotes that was looked at last
+	line   struct {
+		end, commands int // of the line with the last command
+	}
+}
 
-	{"pass", true, lookName},
-	{"pwd", true, lookName},
-	{"kennwort", true, lookName},
-	{"secret", true, lookName},
-	{"token", true, lookName},
-	{"key", true, lookName},
-	{"cred", true, lookName},
-	{"auth", true, lookName},
-	{"密码", true, lookName},
-	{"口令", true, lookName},
-	{"密钥", true, lookName},
-	{"パスワード", true, lookName},
-	{"비밀번호", true, lookName},
+// take adds a secret at the place that is looked at; the scan goes on behind it.
+func (s *scan) take(f span) {
+	s.found = append(s.found, f)
+	s.from = max(s.from, f.end)
+}
+
+// note adds a secret elsewhere: what lies between is still looked at.
+func (s *scan) note(f span) { s.found = append(s.found, f) }
+
+// taking makes a look of a function that needs only the text.
+func taking(look func(text string, at int, found []span) []span) func(*scan, int) {
+	return func(s *scan, at int) {
+		n := len(s.found)
+		s.found = look(s.text, at, s.found)
+		for _, f := range s.found[n:] {
+			s.from = max(s.from, f.end)
+		}
+	}
+}
+
+// triggers returns those of no one's format. None of them begins as a format's prefix does, so that it does not matter
+// which is asked first.
+func triggers() []trigger {
+	all := []trigger{
+		{"://", false, taking(lookURL)},
+		{"%3a%2f%2f", true, taking(lookEncodedURL)},
+		{"@tcp(", false, taking(lookDSN)},
+		{"@unix(", false, taking(lookDSN)},
+		{"jdbc:oracle:", false, taking(lookOracle)},
+		{"sig=", false, taking(lookSignature)},
+		{"sig%3d", true, taking(lookSignature)},
+		{"x-amz-signature=", true, taking(lookSignature)},
+		{" -u", false, taking(lookUser)},
+		{"--user", false, taking(lookUser)},
+		{"identified by", true, taking(lookIdentified)},
+		{"cookie", true, taking(lookCookie)},
+		{"bearer", true, taking(lookBearer)},
+		{":*:", false, taking(lookPgpass)},
+		{":543", false, taking(lookPgpass)},
+		{":643", false, taking(lookPgpass)},
+		{"accounts", true, taking(lookAccounts)},
+	}
+	for _, t := range tongues {
+		for _, noun := range t.nouns {
+			all = append(all, trigger{noun, true, lookNoun})
+		}
+	}
+	for _, phrase := range phrases {
+		all = append(all, trigger{phrase.text, true, phrase.look})
+	}
+	for i := range commands {
+		all = append(all, trigger{commands[i].name, false, commands[i].look})
+	}
+	// Names come last: one of them is behind itself when it has been looked at.
+	for _, word := range []string{"pass", "pwd", "kennwort", "secret", "token", "key", "cred", "auth", "psk", "salt", "pin", "pepper", "dsn",
+		"seed", "hmac", "signing", "jwt", "conn", "pw=", "pw:", "pw ", "pw\"", "pw'", `pw\`, "pw>", "pw%"} {
+		all = append(all, trigger{word, true, lookName})
+	}
+	return all
 }
 
 // Every format and trigger is filed under its first three bytes, five bits of each: that folds the case of letters, and
-// whatever else it folds together costs one comparison. It is done when a text is first scanned, in two pages of memory: at
-// the start every command would pay for it.
+// whatever else it folds together costs one comparison. It is done when a text is first scanned: at the start every
+// command would pay for it.
 var filed struct {
-	once  sync.Once
-	begun [1 << 10]uint32 // for the first two bytes a bit for each third
-	first [1 << 8]uint8   // by place, the number of the first in a list: formats from 1, then triggers
-	next  [1 + len(formats) + len(triggers)]uint8
+	once     sync.Once
+	triggers []trigger
+	begun    [1 << 10]uint32 // for the first two bytes a bit for each third
+	first    [1 << 8]uint16  // by place, the number of the first in a list: formats from 1, then triggers
+	next     []uint16
 }
 
-const _ = uint8(len(formats) + len(triggers)) // or they need wider numbers
-
 func file() {
+	filed.triggers = triggers()
+	filed.next = make([]uint16, 1+len(formats)+len(filed.triggers))
 	for n := len(filed.next) - 1; n > 0; n-- { // backwards, so that lists have the order of the tables
 		text := ""
 		if n <= len(formats) {
 			text = formats[n-1].prefix
 		} else {
-			text = triggers[n-1-len(formats)].text
+			text = filed.triggers[n-1-len(formats)].text
 		}
 		k := trigram(trigram(trigram(0, text[0]), text[1]), text[2])
 		filed.begun[k>>5] |= 1 << (k & 31)
-		k = place(k)
-		filed.next[n], filed.first[k] = filed.first[k], uint8(n)
+		k = bucketOf(k)
+		filed.next[n], filed.first[k] = filed.first[k], uint16(n)
 	}
+	k := trigram(trigram(trigram(0, markerHead[0]), markerHead[1]), markerHead[2])
+	filed.begun[k>>5] |= 1 << (k & 31)
 }
 
 func trigram(k uint32, c byte) uint32 { return (k<<5 | uint32(c&31)) & (1<<15 - 1) }
 
-// place spreads trigrams over the lists: 2³² divided by the golden ratio parts those that lie close.
-func place(k uint32) uint32 { return k * 0x9e3779b1 >> (32 - 8) }
+// bucketOf spreads trigrams over the lists: 2³² divided by the golden ratio parts those that lie close.
+func bucketOf(k uint32) uint32 { return k * 0x9e3779b1 >> (32 - 8) }
+
+// scans spares an allocation per text.
+var scans = sync.Pool{New: func() any { return new(scan) }}
 
 // findTriggered makes one pass over text and looks closer at each trigger. Spans may overlap and are not sorted.
 func findTriggered(text string) []span {
 	filed.once.Do(file)
-	var found []span
-	k, from := uint32(0), 0 // nothing before from is looked at again
+	s := scans.Get().(*scan)
+	*s = scan{text: text}
+	k := uint32(0)
 	for i := 0; i < len(text); i++ {
 		k = trigram(k, text[i])
 		at := i - 2
-		if filed.begun[k>>5]>>(k&31)&1 == 0 || at < from {
+		if filed.begun[k>>5]>>(k&31)&1 == 0 || at < s.from {
 			continue
 		}
 		if text[at] == '[' {
 			if n := markerAt(text, at); n > 0 {
 				i = at + n - 1
-				from = at + n
+				s.from = at + n
 				continue
 			}
 		}
-		for t := filed.first[place(k)]; t != 0; t = filed.next[t] {
-			n := len(found)
-			found = lookFor(int(t), text, at, found)
-			for _, f := range found[n:] {
-				if f.rule != ruleEntropy { // which may lie further on
-					from = max(from, f.end)
-				}
-			}
-			if from > i {
-				i = from - 1
+		for t := filed.first[bucketOf(k)]; t != 0; t = filed.next[t] {
+			s.lookFor(int(t), at)
+			if s.from > i {
+				i = s.from - 1
 				break
 			}
 		}
 	}
+	found := s.found
+	*s = scan{}
+	scans.Put(s)
 	return found
 }
 
-// lookFor appends what the format or trigger of a number sees at text[at:] to found.
-func lookFor(n int, text string, at int, found []span) []span {
+// lookFor looks at s.text[at:] for the format or trigger of a number.
+func (s *scan) lookFor(n, at int) {
 	if n > len(formats) {
-		if t := &triggers[n-1-len(formats)]; t.begins(text[at:]) {
-			return t.look(text, at, found)
+		if t := &filed.triggers[n-1-len(formats)]; t.begins(s.text[at:]) {
+			t.look(s, at)
 		}
-		return found
+		return
 	}
 	f := &formats[n-1]
-	if text[at] != f.prefix[0] || text[at+1] != f.prefix[1] { // most are here for another's sake
-		return found
+	if s.text[at] != f.prefix[0] || s.text[at+1] != f.prefix[1] { // most are here for another's sake
+		return
 	}
-	if start, end, ok := f.at(text, at); ok {
-		found = append(found, span{start, end, f.rule})
+	if start, end, ok := f.at(s.text, at); ok {
+		s.take(span{start: start, end: end, rule: f.rule})
 	}
-	return found
 }
 
 func (t *trigger) begins(text string) bool {

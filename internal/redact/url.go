@@ -83,7 +83,7 @@ func credential(v string) bool {
 
 // lookSignature looks for the signature of a shared access signature (Azure) or of a presigned URL (AWS).
 func lookSignature(text string, at int, found []span) []span {
-	start := at + strings.IndexAny(text[at:], "=D") + 1 // = or %3D
+	start := at + strings.IndexAny(text[at:min(len(text), at+len("x-amz-signature="))], "=dD") + 1 // = or %3D
 	if at == 0 || !isOneOf(text[at-1], "?&;") && !escapeEnd(text, at) {
 		return found
 	}
@@ -95,4 +95,76 @@ func lookSignature(text string, at int, found []span) []span {
 		return found
 	}
 	return append(found, span{start, end, ruleSignature})
+}
+
+// lookDSN looks for the password in the data source name of Go's MySQL driver: user:password@tcp(host:3306)/db.
+func lookDSN(text string, at int, found []span) []span {
+	start := at
+	for start > 0 && at-start < 200 && kind[text[start-1]] != kSpace && kind[text[start-1]] != kControl && !isOneOf(text[start-1], "\"'`") {
+		start--
+	}
+	user, password, ok := strings.Cut(text[start:at], ":")
+	if i := strings.LastIndexByte(user, '='); i >= 0 { // DSN=user:…
+		user = user[i+1:]
+	}
+	if !ok || user == "" || strings.HasPrefix(password, "//") || !credential(password) {
+		return found
+	}
+	return append(found, span{at - len(password), at, ruleURL})
+}
+
+// lookOracle looks for the password in jdbc:oracle:thin:user/password@host.
+func lookOracle(text string, at int, found []span) []span {
+	start := at + len("jdbc:oracle:")
+	start = alnumSet.run(text, start, 8) + 1
+	end := start
+	for end < len(text) && end < start+120 && kind[text[end]] != kSpace && !isOneOf(text[end], "@\"'`") {
+		end++
+	}
+	if end >= len(text) || text[end] != '@' {
+		return found
+	}
+	user, password, ok := strings.Cut(text[start:end], "/")
+	if !ok || user == "" || !credential(password) {
+		return found
+	}
+	return append(found, span{end - len(password), end, ruleURL})
+}
+
+// lookPgpass looks for the password in a line of .pgpass: host:port:database:user:password.
+func lookPgpass(text string, at int, found []span) []span {
+	low := dotSet.back(text, at, 100)
+	if low == at && at > 0 && text[at-1] == '*' {
+		low--
+	}
+	for i := low + 1; i < at && i < low+4; i++ {
+		if escapeEnd(text, i) { // \n
+			low = i
+		}
+	}
+	end := bareEnd(text[:min(len(text), at+200)], low, true)
+	parts := strings.SplitN(text[low:end], ":", 6)
+	if low > 0 && kind[text[low-1]] != kSpace && !isOneOf(text[low-1], "\"'`|") && !escapeEnd(text, low) || len(parts) != 5 || !boundary(text, low) {
+		return found
+	}
+	port := parts[1]
+	if port != "*" && digitSet.run(port, 0, 6) != len(port) || parts[2] == "" || parts[3] == "" || len(parts[4]) < 4 || !credential(parts[4]) {
+		return found
+	}
+	return append(found, span{end - len(parts[4]), end, ruleURL})
+}
+
+// lookAccounts looks for the private keys in accounts: ["0x…"], as settings for Ethereum have them.
+func lookAccounts(text string, at int, found []span) []span {
+	limit := min(len(text), at+600)
+	for i := at + len("accounts"); i < limit; i++ {
+		switch c := text[i]; {
+		case c == '0' && i+66 <= len(text) && text[i+1] == 'x' && hexSet.run(text, i+2, 65) == i+66 && isOneOf(text[i-1], "\"'`"):
+			found = append(found, span{i, i + 66, ruleAssignment})
+			i += 66
+		case !isOneOf(c, " \t\r\n:=[,\"'`\\"):
+			return found
+		}
+	}
+	return found
 }

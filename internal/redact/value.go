@@ -3,6 +3,7 @@ package redact
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // strength says how much a name tells about its value.
@@ -10,6 +11,7 @@ type strength int
 
 const (
 	none strength = iota
+	weak          // key, salt, seed: values that look drawn are secrets
 	soft          // token, api key, auth: often names code, counts and identifiers too
 	hard          // password, secret, private key
 )
@@ -22,59 +24,169 @@ const (
 	attached                    // without quotes, in a shell, a query or a header
 	variableLine                // without quotes, after an environment variable's name and an equals sign
 	quoted                      // in quotes, or a JSON string
+	exported                    // in quotes, after an environment variable's name and an equals sign
 )
+
+// maxJudged bounds how much of a value is looked at to tell what it is, in bytes.
+const maxJudged = 128
+
+// maxWeak is the longest value of a weak name: 64 bytes in hexadecimal.
+const maxWeak = 128
+
+// trait is what one look at a value tells about how it is made. Traits add up.
+type trait uint32
+
+const (
+	drawn      trait = 1 << iota // it looks drawn rather than written
+	strange                      // it has a sign that stands in no word, path or identifier
+	mixed                        // it has letters and digits
+	lettered                     // it has letters, ASCII or not
+	signs                        // it has signs
+	numbered                     // it has digits
+	capitals                     // it has capitals
+	manyDigits                   // it has three digits or more, and they change places with letters often
+	allHex                       // it has hexadecimal digits only, letters among them
+	withDots                     // it is words joined by dots
+	byPerson                     // it has capitals, small letters, digits and punctuation: Summer2024!
+	phrased                      // it is several words in quotes
+)
+
+// class is a kind of value.
+type class struct {
+	has, not trait
+	// least is the least length of a secret of the class, by the strength of the name (weak, soft, hard) and the setting
+	// (loose, attached, variableLine, quoted, exported). 0 means that it is none.
+	least [3][5]uint8
+}
+
+// classes are tried in order: the first to which a value belongs decides.
+var classes = [...]class{
+	{has: phrased, least: [3][5]uint8{2: {0, 0, 0, 8, 8}}},
+	// Shorter ones are abbreviated object ids, counters, colours.
+	{has: allHex, least: [3][5]uint8{{0, 32, 32, 32, 32}, {32, 16, 16, 32, 32}, {32, 16, 16, 16, 16}}},
+	// Numbers.
+	{not: lettered | signs, least: [3][5]uint8{2: {8, 6, 6, 6, 6}}},
+	{not: lettered | strange},
+	// Letters.
+	{has: drawn, not: numbered | signs, least: [3][5]uint8{{24, 20, 20, 24, 20}, {12, 12, 12, 12, 12}, {12, 12, 6, 12, 12}}},
+	{not: numbered | signs | capitals, least: [3][5]uint8{2: {0, 20, 6, 0, 0}}},
+	{not: numbered | signs, least: [3][5]uint8{2: {0, 0, 6, 0, 0}}},
+	{has: withDots | drawn, least: [3][5]uint8{{}, {16, 16, 16, 16, 16}, {16, 16, 16, 16, 16}}},
+	{has: withDots},
+	// Drawn: with letters and digits, with strange signs, with dashes.
+	{has: drawn | mixed, least: [3][5]uint8{{20, 16, 16, 20, 16}, {16, 12, 10, 12, 12}, {6, 6, 6, 6, 6}}},
+	{has: drawn | strange, least: [3][5]uint8{{0, 20, 20, 24, 20}, {0, 12, 12, 12, 12}, {6, 6, 6, 6, 6}}},
+	{has: drawn, least: [3][5]uint8{{}, {0, 12, 12, 16, 12}, {0, 6, 6, 12, 12}}},
+	// Written.
+	{has: byPerson, least: [3][5]uint8{{0, 0, 10, 0, 10}, {0, 12, 8, 12, 8}, {6, 6, 6, 6, 6}}},
+	{has: mixed | strange, least: [3][5]uint8{{}, {0, 12, 12, 12, 12}, {6, 6, 6, 6, 6}}},
+	{has: mixed | manyDigits, not: signs, least: [3][5]uint8{{}, {0, 12, 10, 12, 12}, {6, 6, 6, 6, 6}}},
+	{has: mixed, not: signs, least: [3][5]uint8{{}, {}, {6, 6, 6, 6, 6}}},
+	{has: mixed | manyDigits, least: [3][5]uint8{{}, {0, 12, 12, 12, 12}, {0, 6, 6, 6, 6}}},
+	{has: mixed, least: [3][5]uint8{2: {0, 6, 6, 6, 6}}},
+	{has: strange | lettered, least: [3][5]uint8{2: {0, 6, 6, 6, 6}}},
+}
 
 // secretValue reports whether v, the value of a name of strength st, looks like a secret rather than a placeholder,
 // a word, a reference or code.
 func secretValue(v string, st strength, in setting) bool {
-	if len(v) < 6 || len(v) > maxValue {
+	if st == none || len(v) < 6 || len(v) > maxValue {
 		return false
 	}
-	sh := shapeOf(v)
-	random := sh.random()
-	switch {
-	case sh.space > 0, sh.control > 0, sh.distinct < 4 && sh.high == 0:
-		return false
-	case reference(v), digest(v), isUUID(v), isULID(v):
-		return false
-	case strings.HasPrefix(v, "0x") && len(v) <= 18, strings.Count(v, `\x`) > 1: // numbers and bytes of a program
-		return false
-	case isHex(v) && sh.mixed():
-		// Shorter ones are abbreviated object ids, counters, colours.
-		return len(v) >= 32 || len(v) >= 16 && in != loose && (st == hard || in != quoted)
-	case placeholder(v) && !(random && len(v) >= 20), path(v) && !(random && len(v) >= 20 && sh.odd > 2):
+	head := v[:min(len(v), maxJudged)]
+	sh := shapeOf(head)
+	t := traitsOf(head, sh, in)
+	if innocent(head, sh, t, in) || st == weak && (len(v) > maxWeak || t&byPerson == 0 && tokenSet.run(v, 0, maxWeak) < len(v)) {
 		return false
 	}
-	strange := sh.symbol > 0 && strings.ContainsAny(v, "!@#$%^&*?~+=|") // not in words, paths or identifiers
+	for i := range classes {
+		if c := &classes[i]; t&c.has == c.has && t&c.not == 0 {
+			least := c.least[st-weak][in]
+			return least > 0 && len(v) >= int(least)
+		}
+	}
+	return false
+}
+
+// traitsOf returns the traits of a value of a shape.
+func traitsOf(v string, sh shape, in setting) (t trait) {
+	unusual := sh.symbol > 0 && strings.ContainsAny(v, "!@#$%^&*?~+=|")
+	for _, c := range [...]struct {
+		holds bool
+		is    trait
+	}{
+		{sh.random(), drawn}, {unusual, strange}, {sh.mixed(), mixed}, {sh.letters()+sh.high > 0, lettered}, {sh.symbol > 0, signs},
+		{sh.digit > 0, numbered}, {sh.upper > 0, capitals}, {sh.digit >= 3 && sh.letters()+sh.digit < 5*sh.parts, manyDigits},
+		{sh.mixed() && isHex(v), allHex}, {dotted(v), withDots}, {unusual && madeByPerson(v, sh), byPerson},
+		{sh.space > 0 && sh.control == 0 && in >= quoted && passphrase(v), phrased},
+	} {
+		if c.holds {
+			t |= c.is
+		}
+	}
+	return t
+}
+
+// innocent reports whether a value is no secret whatever its name says.
+func innocent(v string, sh shape, t trait, in setting) bool {
+	long := t&drawn != 0 && sh.n >= 20 // chance may have put a short word there
 	switch {
-	case sh.letters() == 0 && sh.high == 0 && !strange: // numbers
-		return st == hard && (in == loose && len(v) >= 8 || in != loose) && sh.symbol == 0
-	case sh.digit+sh.symbol == 0: // letters
-		return random && len(v) >= 12 || st == hard && (in == variableLine && !slices.Contains(wellKnown, v) || in == attached && len(v) >= 20 && sh.upper == 0)
-	case dotted(v):
-		return random && len(v) >= 16
-	case in != quoted && call(v, in) || address(v):
+	case t&phrased != 0:
 		return false
-	case st == hard && in == loose:
-		return sh.mixed() && (random || strange || sh.symbol == 0 && len(v) >= 6) || strange && random
-	case st == hard:
-		return sh.mixed() || strange && sh.letters() > 0 || random
-	case in == loose:
-		return random && sh.mixed() && len(v) >= 16
-	case in == variableLine && sh.mixed() && sh.digit >= 3 && sh.symbol == 0 && len(v) >= 10:
+	case sh.space > 0, sh.control > 0, sh.distinct < 4 && sh.high == 0,
+		reference(v), digest(v), isUUID(v), isULID(v),
+		strings.HasPrefix(v, "0x") && sh.n <= 18, strings.Count(v, `\x`) > 1, // numbers and bytes of a program
+		v[0] == '#' && sh.n <= 9 && isHex(v[1:]): // a colour
 		return true
-	case len(v) < 12:
+	case t&allHex != 0:
 		return false
-	default:
-		return random || sh.mixed() && (strange || sh.digit >= 3 && sh.letters()+sh.digit < 5*sh.parts)
+	case placeholder(v) && (!long || longPlaceholder(v)), path(v) && (!long || sh.odd <= 2 || isOneOf(v[0], "/.") && !strings.ContainsAny(v, "+=")), codeName(v):
+		return true
+	case t&(numbered|signs) == 0:
+		return slices.Contains(wellKnown, v)
+	case isDate(v), in == loose && strings.Count(v, "(") != strings.Count(v, ")"):
+		return true
+	case in < quoted && call(v, in), address(v):
+		return t&withDots == 0
 	}
+	return false
+}
+
+// madeByPerson reports whether letters of both cases, digits and signs of punctuation make a password: Summer2024!
+func madeByPerson(v string, sh shape) bool {
+	if sh.lower == 0 || sh.upper == 0 || sh.digit == 0 {
+		return false
+	}
+	for i := range len(v) {
+		if kind[v[i]] == kSymbol && !isOneOf(v[i], "!@#$%^&*?~-_") {
+			return false
+		}
+	}
+	return true
+}
+
+// passphrase reports whether words with blanks between them are more likely a password than a sentence: one of them has
+// letters or digits and a strange sign within, or looks drawn.
+func passphrase(v string) bool {
+	if len(v) > 80 || v[0] == '-' || reference(v) || placeholder(v) {
+		return false
+	}
+	odd, words := 0, 0
+	for _, w := range strings.Fields(v) {
+		words++
+		sh := shapeOf(w)
+		if i := strings.IndexAny(w, "!@#$%^*~+&"); sh.random() && sh.mixed() || i > 0 && i < len(w)-1 && identifierWith(w, "!@#$%^*~+&") && !address(w) || sh.mixed() && (sh.lower > 0 && sh.upper > 0 && !codeName(w) || strings.ContainsAny(w, "!#$^&")) {
+			odd++
+		}
+	}
+	return odd*2 >= words || odd > 0 && words <= 4
 }
 
 func (sh shape) letters() int { return sh.lower + sh.upper }
 
 // trivial reports whether a value is too short or too ordinary to be looked for in any text.
 func trivial(v string) bool {
-	if len(v) < 6 || len(v) > maxValue || strings.HasPrefix(v, markerHead) {
+	if len(v) < minValue || len(v) > maxValue || strings.HasPrefix(v, markerHead) {
 		return true
 	}
 	sh := shapeOf(v)
@@ -91,19 +203,61 @@ func trivial(v string) bool {
 	return placeholder(v) && !sh.random()
 }
 
-// placeholders are words of values that stand for a secret and are none.
-var placeholders = [...]string{"xxx", "...", "…", "***", "your", "placeholder", "example", "changeme", "change-me", "change_me",
-	"change_this", "replace", "insert", "dummy", "redacted", "todo", "hidden", "masked", "undefined", "not-set", "not_set",
-	"fake", "sample", "omitted"}
+// placeholders are words of values that stand for a secret and are none. The long ones come first: chance puts none of
+// these into a random value.
+var placeholders = [...]string{"placeholder", "example", "changeme", "change-me", "change_me", "change_this", "replace", "redacted",
+	"undefined", "not-set", "not_set", "omitted", "insert", "hidden", "masked", "sample", "dummy", "xxx", "...", "…", "***", "your",
+	"todo", "fake"}
 
-func placeholder(v string) bool {
+// longPlaceholders is how many of the placeholders are long.
+const longPlaceholders = 12
+
+func placeholder(v string) bool     { return hasAny(v, made(&lexicons.placeholder)) }
+func longPlaceholder(v string) bool { return hasAny(v, made(&lexicons.longPlaceholder)) }
+
+// lexicons are filled when a value is first judged.
+var lexicons struct {
+	once                                             sync.Once
+	placeholder, longPlaceholder, codeHint, codeWord lexicon
+}
+
+// made returns one of the lexicons, filled.
+func made(l *lexicon) *lexicon {
+	lexicons.once.Do(func() {
+		lexicons.placeholder.add(placeholders[:])
+		lexicons.longPlaceholder.add(placeholders[:longPlaceholders])
+		lexicons.codeHint.add(codeHints)
+		lexicons.codeWord.add(strings.Fields(codeWords))
+	})
+	return l
+}
+
+// lexicon has words in lower case under their first byte.
+type lexicon [256][]string
+
+func (set *lexicon) add(words []string) {
+	for _, w := range words {
+		set[w[0]] = append(set[w[0]], w)
+	}
+}
+
+// longest returns the length of the longest word that low begins with, or 0.
+func (set *lexicon) longest(low []byte) int {
+	n := 0
+	for _, w := range set[low[0]] {
+		if len(w) > n && len(w) <= len(low) && string(low[:len(w)]) == w {
+			n = len(w)
+		}
+	}
+	return n
+}
+
+// hasAny reports whether the first 64 bytes of v contain one of the words, in any case.
+func hasAny(v string, words *lexicon) bool {
 	var buf [64]byte
-	low := lowered(buf[:], v)
-	for _, p := range placeholders {
-		for i := 0; i+len(p) <= len(low); i++ {
-			if string(low[i:i+len(p)]) == p {
-				return true
-			}
+	for low := lowered(buf[:], v); len(low) > 0; low = low[1:] {
+		if words.longest(low) > 0 {
+			return true
 		}
 	}
 	return false
@@ -131,7 +285,7 @@ func reference(v string) bool {
 			return true
 		}
 	case '@', '&', '*', '%', '#':
-		if identifier(v[1:]) && !shapeOf(v[1:]).random() || len(v) > 1 && strings.IndexByte("({<[%", v[1]) >= 0 {
+		if identifier(strings.TrimSuffix(v[1:], "%")) && !shapeOf(v[1:]).random() || len(v) > 1 && strings.IndexByte("({<[%", v[1]) >= 0 {
 			return true
 		}
 	}
@@ -160,12 +314,15 @@ func address(v string) bool {
 // variable reports whether v, without quotes, is more likely a variable of a program than a password: camelCase that
 // is no jumble or, where code goes on after it, a name with one of the usual parts.
 func variable(v string, goesOn bool) bool {
-	if !identifier(v) || shapeOf(v).choppy() {
+	if !identifier(v) {
+		return false
+	}
+	if sh := shapeOf(v); sh.choppy() || len(v) >= 20 && sh.unpronounceable() {
 		return false
 	}
 	camel := false
 	for i := 1; i < len(v); i++ {
-		camel = camel || kind[v[i]] == kUpper && kind[v[i-1]] == kLower
+		camel = camel || kind[v[i]] == kUpper && (kind[v[i-1]] == kLower || kind[v[i-1]] == kDigit)
 	}
 	if camel && kind[v[0]] == kLower {
 		return true
@@ -173,18 +330,67 @@ func variable(v string, goesOn bool) bool {
 	if !goesOn {
 		return false
 	}
-	var buf [64]byte
-	low := lowered(buf[:], v)
-	for _, hint := range [...]string{"pass", "pw", "secret", "token", "key", "cred", "auth", "user", "test", "param", "arg", "val", "str", "var", "input",
-		"field", "opt", "conf", "get", "new", "buf", "data", "expect", "want"} {
-		for i := 0; i+len(hint) <= len(low); i++ {
-			if string(low[i:i+len(hint)]) == hint {
-				return true
+	return hasAny(v, made(&lexicons.codeHint))
+}
+
+// codeHints are parts that names of variables often have.
+var codeHints = []string{"pass", "pw", "secret", "token", "key", "cred", "auth", "user", "test", "param", "arg", "val", "str", "var", "input",
+	"field", "opt", "conf", "get", "new", "buf", "data", "expect", "want"}
+
+// codeName reports whether v names a type, an algorithm, a constant or a variable of code about keys, digits included:
+// Uint8Array, bytes32, Ed25519PrivateKey, test1024Key, AUTH_SCRAM_256. Every word of it is one of codeWords, every number a
+// usual size; or it has capitals joined by underscores.
+func codeName(v string) bool {
+	v = strings.TrimRight(v, ",;")
+	if len(v) > 64 || !identifierWith(v, "-.$") {
+		return false
+	}
+	if sh := shapeOf(v); sh.lower == 0 && strings.Count(v, "_") > 1 && sh.digit*4 < sh.upper || sh.letters() == 1 && sh.digit < 6 && sh.symbol == 0 {
+		return true // X509
+	}
+	for i, words := 0, 0; i < len(v); {
+		k, from := kind[v[i]], i
+		for i++; i < len(v) && (kind[v[i]] == k || kind[v[i]] == kLower && k == kUpper && i == from+1); i++ {
+			k = kind[v[i]]
+		}
+		switch {
+		case k == kDigit:
+			if !slices.Contains(codeSizes, v[from:i]) && !(i-from <= 4 && words > 1) {
+				return false
 			}
+		case k != kSymbol && !codeWord(v[from:i]):
+			return false
+		case k != kSymbol:
+			words++
 		}
 	}
-	return false
+	return true
 }
+
+// codeWord reports whether letters are one word of codeWords or several of them.
+func codeWord(letters string) bool {
+	var buf [64]byte
+	words := made(&lexicons.codeWord)
+	for low := lowered(buf[:], letters); len(low) > 0; {
+		n := words.longest(low)
+		if n == 0 {
+			return false
+		}
+		low = low[n:]
+	}
+	return true
+}
+
+var codeSizes = []string{"2", "8", "16", "32", "58", "64", "85", "128", "160", "192", "224", "256", "384", "448", "509", "512", "521", "1024", "2048",
+	"3072", "4096", "25519"}
+
+const codeWords = `uint int float double big array buffer bytes byte string str key pair private public secret shared session
+	encryption decryption signing verification u i f x ed k r p sec secp sha md hmac aes gcm cbc ctr base hex utf ascii enc dec encoded
+	bit bits digest hash box nacl curve point scalar vec option opt optional ref chacha poly rsa ec ecdsa ecdh dh dsa pem der pkcs jwk
+	jws jwe jwt oauth id ids token type types value values val data raw text char varchar slice fixed sized length len size h hs es ps rs
+	argon bcrypt bech scrypt pbkdf kdf hkdf test want got my new old default root master seed salt nonce iv material handle object
+	schema field fields password passwd pass pwd auth cred user name label like or and to from of n crypto web node native ssh tls
+	siphash blake keccak ripemd kem ml kyber dilithium hybrid pq ot legacy v api access app client server provider service session bot web hook`
 
 func identifier(v string) bool { return identifierWith(v, "") }
 
@@ -220,7 +426,7 @@ func path(v string) bool {
 	if n == 0 {
 		return false
 	}
-	if v[0] == '/' && n > 1 || v[0] == '.' || v[0] == '~' {
+	if v[0] == '/' && n > 1 || v[0] == '.' || v[0] == '~' || len(v) > 3 && v[1] == ':' && isOneOf(v[2], `\/`) && kind[v[0]] <= kUpper {
 		return true
 	}
 	return !shapeOf(v).random()
@@ -228,7 +434,7 @@ func path(v string) bool {
 
 // digest reports whether v says of itself that it is a hash.
 func digest(v string) bool {
-	for _, p := range []string{"sha1-", "sha256-", "sha384-", "sha512-", "sha1:", "sha256:", "sha512:", "md5:", "h1:", "blake3:"} {
+	for _, p := range [...]string{"urn:", "sha1-", "sha256-", "sha384-", "sha512-", "sha1:", "sha256:", "sha512:", "md5:", "h1:", "blake3:"} {
 		if strings.HasPrefix(v, p) {
 			return true
 		}
@@ -272,4 +478,9 @@ func isULID(v string) bool {
 		}
 	}
 	return true
+}
+
+// isDate reports whether v begins like 2006-01-02.
+func isDate(v string) bool {
+	return len(v) >= 10 && v[4] == '-' && v[7] == '-' && digitSet.run(v, 0, 4) == 4 && digitSet.run(v, 5, 2) == 7 && digitSet.run(v, 8, 2) == 10
 }

@@ -1,0 +1,78 @@
+package file
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode"
+)
+
+// ErrLinkToNothing is returned by Real for a path on which a link leads to nothing.
+var ErrLinkToNothing = errors.New("a link to nothing")
+
+// Real returns where writing to path would put a file: path with every link followed, also of the folders that lead there.
+// The file and folders above it need not be there.
+func Real(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	rest := ""
+	for at := path; ; {
+		real, err := filepath.EvalSymlinks(at)
+		if err == nil {
+			return filepath.Join(real, rest), nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+		if _, err := os.Lstat(at); err == nil {
+			return "", &fs.PathError{Op: "follow", Path: at, Err: ErrLinkToNothing}
+		}
+		rest = filepath.Join(filepath.Base(at), rest)
+		if at = filepath.Dir(at); at == filepath.Dir(at) {
+			return "", err
+		}
+	}
+}
+
+// GitName reports whether some file system takes a name for .git: in another case, with characters that HFS+ ignores, with
+// what NTFS drops at the end, or by its short name.
+func GitName(name string) bool {
+	name = strings.Map(func(c rune) rune {
+		if unicode.Is(unicode.Cf, c) {
+			return -1
+		}
+		return c
+	}, name)
+	name, _, _ = strings.Cut(name, ":")
+	name = strings.ToLower(strings.TrimRight(name, " ."))
+	return name == ".git" || name == "git~1"
+}
+
+// GitDir returns the git directory that a path is in, or the file .git that it is, "" for none. The path is one that Real
+// returns. Folders from top upwards do not count: a work tree may lie in a git directory. known are such directories.
+func GitDir(path, top string, known ...string) string {
+	for at := path; at != top; at = filepath.Dir(at) {
+		if GitName(filepath.Base(at)) || gitDirectory(at) {
+			return at
+		}
+		for _, dir := range known {
+			if dir != "" && Same(at, dir) {
+				return at
+			}
+		}
+		if at == filepath.Dir(at) {
+			break
+		}
+	}
+	return ""
+}
+
+// gitDirectory reports whether a folder holds what the git directory of a repository, a submodule or a work tree does.
+func gitDirectory(dir string) bool {
+	is := func(name string) bool { _, err := os.Lstat(filepath.Join(dir, name)); return err == nil }
+	return is("HEAD") && (is("objects") && is("refs") || is("commondir"))
+}

@@ -1,0 +1,315 @@
+package redact
+
+import "strings"
+
+// command is a program that takes a secret as an argument under a name that tells nothing.
+type command struct {
+	name   string   // as it is typed, at least three bytes; it may be two words
+	next   []string // options and keywords whose next argument, or what follows an equals sign, is a secret
+	glued  []string // options that the secret follows at once: -phunter2
+	pairs  []string // options whose argument is user:secret
+	cookie []string // options whose argument is cookies
+	strip  string   // what may stand before the secret
+	parts  string   // an argument of two parts between which one of these bytes stands is user and secret
+	words  int      // the number of the argument that is a secret, options not counted; 0 for none
+	share  bool     // the argument behind \\server\share is a secret, and options begin with a slash
+	needs  string   // an option without which the command takes no secret so
+}
+
+var commands = [...]command{
+	{name: "redis-cli", next: []string{"-a", "--pass"}},
+	{name: "valkey-cli", next: []string{"-a", "--pass"}},
+	{name: "ldapsearch", next: []string{"-w"}},
+	{name: "ldapmodify", next: []string{"-w"}},
+	{name: "ldapadd", next: []string{"-w"}},
+	{name: "ldapdelete", next: []string{"-w"}},
+	{name: "ldapwhoami", next: []string{"-w"}},
+	{name: "ldappasswd", next: []string{"-w", "-a", "-s"}},
+	{name: "mongo", next: []string{"-p"}, glued: []string{"-p"}},
+	{name: "mongosh", next: []string{"-p"}, glued: []string{"-p"}},
+	{name: "mongodump", next: []string{"-p"}, glued: []string{"-p"}},
+	{name: "mongorestore", next: []string{"-p"}, glued: []string{"-p"}},
+	{name: "mongoexport", next: []string{"-p"}, glued: []string{"-p"}},
+	{name: "mongoimport", next: []string{"-p"}, glued: []string{"-p"}},
+	{name: "mysql", glued: []string{"-p"}},
+	{name: "mysqldump", glued: []string{"-p"}},
+	{name: "mysqladmin", glued: []string{"-p"}},
+	{name: "mysqlimport", glued: []string{"-p"}},
+	{name: "mariadb", glued: []string{"-p"}},
+	{name: "mariadb-dump", glued: []string{"-p"}},
+	{name: "sqlcmd", next: []string{"-P"}, glued: []string{"-P"}},
+	{name: "bcp", next: []string{"-P"}, glued: []string{"-P"}},
+	{name: "cqlsh", next: []string{"-p"}},
+	{name: "sqlplus", parts: "/"},
+	{name: "expdp", parts: "/"},
+	{name: "impdp", parts: "/"},
+	{name: "sshpass", next: []string{"-p"}, glued: []string{"-p"}},
+	{name: "docker login", next: []string{"-p"}},
+	{name: "podman login", next: []string{"-p"}},
+	{name: "buildah login", next: []string{"-p"}},
+	{name: "skopeo login", next: []string{"-p"}},
+	{name: "nerdctl login", next: []string{"-p"}},
+	{name: "crane auth login", next: []string{"-p"}},
+	{name: "registry login", next: []string{"-p"}},
+	{name: "oc login", next: []string{"-p"}},
+	{name: "az login", next: []string{"-p"}},
+	{name: "cf login", next: []string{"-p"}},
+	{name: "unzip", next: []string{"-P"}, glued: []string{"-P"}},
+	{name: "zip", next: []string{"-P"}, glued: []string{"-P"}},
+	{name: "7za", glued: []string{"-p"}},
+	{name: "7zz", glued: []string{"-p"}},
+	{name: "7z ", glued: []string{"-p"}},
+	{name: "unrar", glued: []string{"-p", "-hp"}},
+	{name: "rar ", glued: []string{"-p", "-hp"}},
+	{name: "openssl", next: []string{"-passin", "-passout", "-pass", "-password", "-k", "-K"}, strip: "pass:"},
+	{name: "nmcli", next: []string{"password", "wifi-sec.psk", "802-11-wireless-security.psk", "wep-key0"}},
+	{name: "wpa_passphrase", words: 2},
+	{name: "net use", share: true},
+	{name: "NET USE", share: true},
+	{name: "curl", pairs: []string{"-u", "--user", "-U", "--proxy-user"}, cookie: []string{"-b", "--cookie"}},
+	{name: "wget", pairs: []string{"--user"}},
+	{name: "http", pairs: []string{"-a", "--auth"}},
+	{name: "https", pairs: []string{"-a", "--auth"}},
+	{name: "smbclient", pairs: []string{"-U", "--user"}},
+	{name: "rpcclient", pairs: []string{"-U"}},
+	{name: "lftp", pairs: []string{"-u"}},
+	{name: "htpasswd", words: 3, needs: "b"},
+	{name: "rabbitmqctl add_user", words: 2},
+	{name: "rabbitmqctl change_password", words: 2},
+	{name: "xfreerdp", glued: []string{"/p:"}},
+	{name: "ipmitool", next: []string{"-P"}},
+	{name: "snmpwalk", next: []string{"-A", "-X"}},
+	{name: "snmpget", next: []string{"-A", "-X"}},
+	{name: "mosquitto_pub", next: []string{"-P"}},
+	{name: "mosquitto_sub", next: []string{"-P"}},
+	{name: "evil-winrm", next: []string{"-p"}},
+	{name: "vault login", words: 1},
+	{name: "vault unseal", words: 1},
+	{name: "vault operator unseal", words: 1},
+	{name: "aws configure set", next: []string{"aws_secret_access_key", "aws_session_token"}},
+	{name: "npm config set", words: 2},
+	{name: "gh secret set", next: []string{"-b", "--body"}},
+	{name: "gh variable set", next: []string{"-b", "--body"}},
+	{name: "heroku auth:token", words: 1},
+	{name: "fly secrets set", parts: "="},
+	{name: "ssh-keygen", next: []string{"-N", "-P"}},
+	{name: "ConvertTo-SecureString", words: 1},
+	{name: "gpg", next: []string{"--passphrase"}},
+	{name: "keytool", next: []string{"-storepass", "-keypass", "-srcstorepass", "-deststorepass"}},
+	{name: "jarsigner", next: []string{"-storepass", "-keypass"}},
+}
+
+// maxCommand bounds a command line, and perLine how many commands of one line are looked at.
+const (
+	maxCommand = 600
+	perLine    = 4
+)
+
+// look looks at the arguments of the command whose name is at s.text[at:].
+func (c *command) look(s *scan, at int) {
+	end := at + len(c.name)
+	if !boundary(s.text, at) || end < len(s.text) && c.name[len(c.name)-1] != ' ' && !isOneOf(s.text[end], " \t\"'") {
+		return
+	}
+	if at >= s.line.end {
+		s.line.end, s.line.commands = min(len(s.text), at+maxCommand), 0
+		if i := strings.IndexByte(s.text[at:s.line.end], '\n'); i >= 0 {
+			s.line.end = at + i
+		}
+	}
+	if s.line.commands++; s.line.commands > perLine {
+		return
+	}
+	c.arguments(s, end)
+}
+
+// arguments looks at the arguments from s.text[at] on, to the end of the command.
+func (c *command) arguments(s *scan, at int) {
+	text, word, option := s.text, 0, ""
+	needed := c.needs == ""
+	for limit := min(len(text), at+maxCommand); at < limit; {
+		switch {
+		case text[at] == ' ' || text[at] == '\t':
+			at++
+			continue
+		case text[at] == '\\' && at+1 < limit && isOneOf(text[at+1], "\n\r"): // goes on
+			at += 2
+			continue
+		case c.share && strings.HasPrefix(text[at:], `\\`): // \\server\share
+			for at < limit && kind[text[at]] != kSpace {
+				at++
+			}
+			option = `\\`
+			continue
+		case isOneOf(text[at], "\n\r|;&)`") || text[at] == '\\' && escapeEnd(text, min(at+2, len(text))):
+			return
+		}
+		start, end, closed := quotedAt(text, at)
+		next := end + 1
+		if !closed {
+			start, end = at, bareEnd(text, at, true)
+			next = max(end, at+1)
+		} else if text[end] == '\\' {
+			next = end + 2
+		}
+		arg := text[start:end]
+		if !closed && arg != "" && arg[0] == '-' && arg[len(arg)-1] == '=' { // --user="…"
+			if at = next; c.takes(arg[:len(arg)-1]) {
+				option = arg[:len(arg)-1]
+			}
+			continue
+		}
+		switch {
+		case option != "":
+			c.argument(s, option, start, end)
+			option = ""
+		case !closed && len(arg) > 1 && (arg[0] == '-' || c.share && arg[0] == '/' || c.name == "xfreerdp" && arg[0] == '/'):
+			needed = needed || arg[1] != '-' && strings.Contains(arg, c.needs)
+			if name, v, ok := strings.Cut(arg, "="); ok && c.takes(name) {
+				c.argument(s, name, end-len(v), end)
+			} else if c.takes(arg) {
+				option = arg
+			} else {
+				for _, g := range c.glued {
+					if strings.HasPrefix(arg, g) {
+						from := start + len(g)
+						if closedFrom, closedTo, ok := quotedAt(text, from); ok {
+							from, end, next = closedFrom, closedTo, closedTo+1
+						}
+						s.secretArgument(from, end, from > start+len(g))
+						break
+					}
+				}
+			}
+		case c.takes(arg): // a keyword
+			option = arg
+		default:
+			word++
+			if c.words == word && needed && (closed || secretValue(arg, hard, attached)) {
+				s.secretArgument(start, end, closed)
+			}
+			if i := strings.IndexAny(arg, c.parts); c.parts != "" && i > 0 && !path(arg[:i]) {
+				stop := end
+				if sign := strings.IndexByte(arg[i:], '@'); sign >= 0 {
+					stop = start + i + sign
+				}
+				s.secretArgument(start+i+1, stop, false)
+			}
+		}
+		at = next
+	}
+}
+
+// takes reports whether an option's or a keyword's next argument is of interest.
+func (c *command) takes(option string) bool {
+	for _, list := range [...][]string{c.next, c.pairs, c.cookie} {
+		for _, o := range list {
+			if o == option {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// argument looks at the argument text[start:end] of an option.
+func (c *command) argument(s *scan, option string, start, end int) {
+	has := func(list []string) bool {
+		for _, o := range list {
+			if o == option {
+				return true
+			}
+		}
+		return false
+	}
+	switch arg := s.text[start:end]; {
+	case has(c.cookie):
+		s.found = cookies(s.text, start, s.found)
+	case has(c.pairs):
+		if i := strings.IndexAny(arg, ":%,"); i > 0 {
+			s.secretArgument(start+i+1, end, true)
+		}
+	case c.strip != "" && strings.HasPrefix(arg, c.strip):
+		s.secretArgument(start+len(c.strip), end, true)
+	case c.strip == "pass:" && strings.Contains(arg, ":"): // env:X, file:X
+	default:
+		s.secretArgument(start, end, false)
+	}
+}
+
+// secretArgument takes text[start:end], where a secret belongs, unless it is a placeholder or a path.
+func (s *scan) secretArgument(start, end int, sure bool) {
+	if start >= end {
+		return
+	}
+	v := s.text[start:end]
+	if credential(v) && !codeName(v) && (sure || v[0] != '-') && !(path(v) && !(shapeOf(v).random() && v[0] != '/' && v[0] != '.')) && !strings.Contains(v, "...") {
+		s.note(span{start, end, ruleHeader})
+	}
+}
+
+// lookStdin looks for the secret that a command reads from its standard input: echo hunter2 | sudo -S, <<< hunter2.
+func lookStdin(s *scan, at int) {
+	text := s.text
+	low := max(0, at-300)
+	line := text[low:at]
+	if i := strings.LastIndexByte(line, '\n'); i >= 0 {
+		low, line = low+i+1, line[i+1:]
+	}
+	if i := strings.LastIndexByte(line, '|'); i > 0 {
+		from := -1
+		for _, giver := range [...]string{"echo ", "printf ", "Write-Output ", "<<<"} {
+			if j := strings.LastIndex(line[:i], giver); j > from {
+				from = j
+			}
+		}
+		if from >= 0 && line[from] == '<' {
+			from += 2
+		}
+		if from >= 0 {
+			s.lastArgument(low+from, low+i, 99)
+		}
+	}
+	end := min(len(text), at+200)
+	if i := strings.IndexByte(text[at:end], '\n'); i >= 0 {
+		end = at + i
+	}
+	for _, here := range [...]string{"<<<", `\u003c\u003c\u003c`} {
+		if i := strings.Index(text[at:end], here); i >= 0 {
+			s.lastArgument(at+i+len(here)-1, min(len(text), end+1), 1) // its last sign serves as the command
+		}
+	}
+}
+
+// lastArgument takes the last of the first most arguments of the command text[start:end], or what follows the colon in it.
+func (s *scan) lastArgument(start, end, most int) {
+	i := start + 1
+	for s.text[start] != '<' && i < end && kind[s.text[i]] != kSpace {
+		i++
+	}
+	from, to := 0, 0
+	for i < end && most > 0 {
+		if kind[s.text[i]] == kSpace {
+			i++
+			continue
+		}
+		a, b, closed := quotedAt(s.text, i)
+		if !closed {
+			a, b = i, bareEnd(s.text, i, true)
+		}
+		from, to, i = a, min(b, end), max(b, i)+1
+		if closed && b < end && s.text[b] == '\\' {
+			i++
+		}
+		most--
+	}
+	if from >= to {
+		return
+	}
+	v := strings.TrimSuffix(strings.TrimSuffix(s.text[from:to], `\n`), `\\n`)
+	to = from + len(v)
+	if j := strings.IndexByte(v, ':'); j > 0 && identifierWith(v[:j], "-.") {
+		from += j + 1
+	}
+	s.secretArgument(from, to, true)
+}
