@@ -21,6 +21,7 @@ import (
 type form struct {
 	level    finding.Level
 	what     string // completes "this looks like …"
+	hints    string // of which every match has one, in lower case; empty: none is known
 	looks    *regexp.Regexp
 	warned   bool                   // a warning against it ("never run …") is worth a note only
 	passed   *regexp.Regexp         // words that are not looked at: its first group; may be nil
@@ -45,6 +46,14 @@ var forms = sync.OnceValue(func() []form {
 			looks: look(`\b(ignore|disregard|forget|override)( (all|any|every|the|your|of|my|these|those|other)){0,4} (previous|prior|earlier|above|preceding|foregoing) (rules|messages?|context|constraints|policy|policies|orders|memories)\b`)},
 		{level: finding.Error, what: "an order to ignore other instructions",
 			looks: look(`忽略(之前|以上|先前|上面|前面|所有)的?(所有|全部)?的?(指令|指示|提示|说明)|(以前|これまで|上記|前)の(すべての)?(指示|命令)を(すべて)?無視|(ignoriere|vergiss)( alle| die| deine){0,2} (vorherigen|bisherigen|früheren|obigen) (anweisungen|instruktionen)|(ignora|olvida)( todas)?( las| tus) instrucciones (anteriores|previas)|(ignorez|oubliez|ignore|oublie)( toutes)?( les| tes| vos) (instructions|consignes) (précédentes|antérieures)`)},
+		{level: finding.Error, hints: "инструкци указани правил istruzion instruç instructies aanwijzing instrukcj polecen talimat yönerge 지시 명령 지침 指令 指示 提示 说明 规则 要求 命令 ルール プロンプト التعليمات الأوامر", what: "an order to ignore other instructions",
+			looks: look(`(игнорируй(те)?|забудь(те)?|не обращай(те)? внимания на)( все| всё| эти| свои| любые){0,2} (предыдущие|прежние|прошлые|системные|вышеуказанные) (инструкции|указания|правила)|(ignore|ignora|ignori|dimentica|esqueça|desconsidere)( tutte| todas)?( le| as| suas| tue){0,2} (istruzioni|instruções) (precedenti|anteriores|prévias)|(negeer|vergeet)( alle| de){0,2} (vorige|eerdere|bovenstaande) (instructies|aanwijzingen)|(zignoruj|zapomnij)( wszystkie)? (poprzednie|wcześniejsze) (instrukcje|polecenia)|(önceki|yukarıdaki)( tüm)? (talimatları|yönergeleri) (yok say|unut|görmezden gel)|이전(의)? (모든 )?(지시|명령|지침)(를|을|사항을)? ?(모두 )?(무시|잊)|(无视|忘记|忘掉|不要理会|忽视|無視|忽略)(掉)?(你)?(之前|以上|先前|上面|前面|此前|所有|一切)(的)?(所有|全部|一切)?(的)?(指令|指示|提示词?|说明|规则|要求|命令)|(以前|これまで|上記|上|前)の(すべての|全ての)?(指示|命令|ルール|プロンプト)を?(すべて|全て)?(忘れ|破棄)|تجاهل (جميع )?(التعليمات|الأوامر) السابقة`)},
+		{level: finding.Warning, hints: "overrid supersede precedence priority replace", what: "words that claim to outrank others",
+			looks: look(`\b(this|these|the following)( \w+){0,2} (overrides?|supersedes?|takes? (precedence|priority) over|replaces?) (all |any |every |the |your )*(other |previous |prior |earlier |existing |system |older ){1,3}(instructions?|prompts?|rules|guidelines|directives|memories|orders)\b`)},
+		{level: finding.Warning, hints: "ai llm agent assist model copilot claude codex gemini gpt", what: "a note to agents",
+			looks: look(`(^|[\n.!?>*#\[(-])[\s>*#_"'\[(-]*(important )?(ai|llm|agents?|assistants?|model|copilot|claude|codex|gemini|chatgpt|gpt)(-| )?(note|notice|instructions?|directive|message|alert|action required|task|todo|must read|only)\b[\])*_]*( \w+){0,2}:|\b(note|notice|message|instructions?|attention|reminder|hint|directive|warning|p\.?s\.?)( to| for|:| -)( (all|any|every|the|our|dear|you|automated|autonomous|coding|ai|reading|my))*( (ais?|llms?|ai agents?|coding agents?|coding assistants?|ai assistants?|language models?|claude|codex|gemini|copilot|chatgpt)\b)`)},
+		{level: finding.Warning, hints: "ai llm agent assist model copilot claude codex gemini gpt this", what: "a note to agents",
+			looks: look(`\b(if|when) you( are|'re) (reading this|processing this|summari[sz]ing this)\b|\b(any|every|whichever|whatever) (ai|llm|agent|assistant|language model)( \w+){0,3} (reading|reads|processing|sees|seeing) this\b|\b(hey|hi|hello|dear|attention),? (ai|claude|codex|gemini|copilot|chatgpt|assistant|llm|language model)\b`)},
 		{level: finding.Warning, what: "a new role for an agent",
 			looks: look(`\byou are now (a|an|dan|free|unrestricted|jailbroken|no longer|root|the administrator)\b|\bfrom now on,? you (are|act|will act|must act) (a|an|as)\b|\b(enter|enable|activate) (developer|dan|god|jailbreak|unrestricted) mode\b`)},
 		{level: finding.Error, what: "new instructions for an agent",
@@ -73,6 +82,15 @@ var forms = sync.OnceValue(func() []form {
 			looks: regexp.MustCompile(`(?i)</?(system|instructions)>|(^|\n)[\s>]*(#{1,6}\s*)?(human|assistant)\s*:\s|(^|\n)[\s>]*#{2,6}\s*(system|instructions?|response)\s*:`)},
 		{level: finding.Error, what: "a tool call",
 			looks: regexp.MustCompile(`(?i)"(tool_calls|function_call|tool_use_id|tool_call_id)"\s*:|"type"\s*:\s*"(tool_use|tool_result|function_call)"|\{\s*"(name|tool)"\s*:\s*"[\w.-]+"\s*,\s*"(arguments|input|parameters)"\s*:\s*[{"]`)},
+		{level: finding.Error, hints: "curl wget aria2c lynx http irm iwr invoke download urlopen urllib .get( fetch base64 base32 xxd uudecode gunzip openssl powershell pwsh", what: "a download that is run at once", warned: true,
+			looks: regexp.MustCompile(`(?i)\b(curl|wget|aria2c|lynx|http|https)\b[^\n]*\|&?\s*((sudo|doas)\s+(-\w+\s+)*|exec\s+|nohup\s+|xargs\s+(-\S+\s+)*|env\s+(\w+=\S*\s+|-\w+\s+)*|\\)*(/[\w/]+/)?((ba|z|da|k|c|fi|a|tc)?sh|python[\d.]*|perl|ruby|node|deno|bun|php|pwsh|powershell|iex|invoke-expression|source)\b|\b(eval|exec|source|(ba|z|da|k|fi|a)?sh|python[\d.]*|perl|ruby|node|php|pwsh|powershell)\b[^\n|;]{0,20}["'` + "\x60" + `(<$]\(?\s*(curl|wget|irm|iwr)\b|\b(irm|iwr|invoke-webrequest|invoke-restmethod|downloadstring)\b[^\n]*\|\s*(iex|invoke-expression|&)|\b(iex|invoke-expression)\b\W[^\n]*\b(irm|iwr|invoke-webrequest|invoke-restmethod|downloadstring|downloaddata)\b|(^|[\s;&|` + "\x60" + `])\.\s+<\(\s*(curl|wget)\b|\b(exec|eval)\s*\(?[^\n]{0,60}\b(urlopen|requests\.get|urllib|fetch|http\.get)\s*\(|\b(base64|base32|xxd|uudecode|gunzip|openssl)\b[^\n]*\|\s*((sudo|exec|env)\s+)*(/[\w/]+/)?((ba|z|da|k|a)?sh|python[\d.]*|perl|node|ruby|php|iex)\b|\b(eval|(ba|z|da)?sh\s+-c|source)\b[^\n]{0,12}(\$\(|<\(|` + "\x60" + `)[^\n]{0,60}\b(base64|base32|xxd)\s+-|\b(powershell|pwsh)\b[^\n]*\s-e(nc|c|ncodedcommand)?\s+[A-Za-z0-9+/=]{16,}`)},
+		{level: finding.Warning, hints: "http www.", what: "code from an address that is run", warned: true,
+			looks:    look(`\b(run|execute|eval|invoke|source|install|apply|import)\b( (the|this|that|a|an|our|its|following|latest|install|installer|setup|script|command|code|file|plugin|package|instructions?|steps|in|at|from|found|listed|described|directly|hosted|with))* [` + "`\"'(<\\[" + `]*(git\+)?https?://|\b(pip3?|npm|pnpm|yarn|bun|gem|uv|cargo|go|npx|bunx|deno|brew)( \w+){0,2}( -\S+)* (git\+)?https?://|\b(follow|obey|do|perform|carry out)( (the|all|its|these|any|every))* (instructions?|steps|orders|commands)( (given|found|listed|written|described))? (at|from|on|in|under) [` + "`\"'(<\\[" + `]*(https?://|www\.)`),
+			innocent: staysLocal},
+		{level: finding.Warning, hints: "--no- commit husky hookspath gpgsign ssl tls httpsverify gonosum insecure trusted-host", what: "an order to skip checks", warned: true,
+			looks: regexp.MustCompile(`(?i)\bgit\b[^\n]{0,60}\s(--no-verify|--no-gpg-sign)\b|(^|[\s` + "\x60" + `(])--no-verify\b|\bgit\s+commit\b[^\n` + "\x60" + `]{0,40}\s-[a-z]*n[a-z]*\s|\b(HUSKY\s*=\s*["']?0|HUSKY_SKIP_HOOKS|PRE_COMMIT_ALLOW_NO_CONFIG|core\.hooksPath[\s=]+/dev/null|commit\.gpgsign[\s=]+false|http\.sslVerify[\s=]+["']?(false|0)|strict-ssl[\s=]+false|GIT_SSL_NO_VERIFY|NODE_TLS_REJECT_UNAUTHORIZED\s*=\s*["']?0|PYTHONHTTPSVERIFY\s*=\s*["']?0|GONOSUMDB|GONOSUMCHECK|GOFLAGS\s*=\s*-insecure|GOINSECURE|--trusted-host)`)},
+		{level: finding.Warning, hints: "hook check verif valid scan protect rules review", what: "an order to skip checks", warned: true,
+			looks: look(`\b(disable|turn off|switch off|skip|bypass|circumvent|evade|remove|deactivate)( (all|any|the|every|our|its|those|these|of|git|ci|your))* (pre-?commit|pre-?push|git|commit|security|signature|certificate|integrity|malware|antivirus|branch|code(-| )signing|checksum)(-| )(hooks?|checks?|checking|verification|validation|scans?|scanning|scanners?|protections?|rules|review)\b`)},
 		{level: finding.Error, what: "a download that is run at once", warned: true,
 			looks: regexp.MustCompile(`(?i)\b(curl|wget|fetch|iwr|irm|invoke-webrequest|invoke-restmethod)\b[^\n|]*\|\s*(sudo\s+(-\w+\s+)*)?(/usr)?(/bin/)?(env\s+)?(ba|z|da|k|c|fi|a)?sh\b|\b(curl|wget|iwr|irm|invoke-webrequest)\b[^\n|]*\|\s*(sudo\s+)?(python[\d.]*|perl|ruby|node|php|iex|invoke-expression)\b|\b((ba|z|da|k)?sh|source|eval|\.)\s+(-c\s+)?["']?(<|\$)\(\s*(curl|wget)\b|\b(iex|invoke-expression)\s*\(+\s*(iwr|irm|invoke-webrequest|new-object)|\bbase64\s+(-d|-D|--decode)\b[^\n|]*\|\s*(sudo\s+)?(ba|z|da)?sh\b`)},
 		{level: finding.Warning, what: "a download that is run", warned: true,
@@ -150,7 +168,11 @@ func Find(text string) []Suspicion {
 		what       string
 	}
 	seen := map[key]int{}
+	lower := strings.ToLower(plain)
 	for _, p := range forms() {
+		if !p.mayShow(lower) {
+			continue
+		}
 		read := p.read(plain)
 		var add func(from, to, warnings int)
 		add = func(from, to, warnings int) {
@@ -189,6 +211,17 @@ func Find(text string) []Suspicion {
 	}
 	slices.SortStableFunc(out, func(a, b Suspicion) int { return a.Line - b.Line })
 	return out
+}
+
+// mayShow reports whether a text, in lower case, has a hint of the form. Looking for hints costs a
+// hundredth of the expression.
+func (p form) mayShow(lower string) bool {
+	for hint := range strings.FieldsSeq(p.hints) {
+		if strings.Contains(lower, hint) {
+			return true
+		}
+	}
+	return p.hints == ""
 }
 
 // read is a text as the form looks at it: with the words crossed out that it passes over.

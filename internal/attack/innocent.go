@@ -92,6 +92,9 @@ func staysHere(line string) bool {
 // staysInTest reports whether what is sent goes to hosts that are nobody's.
 func staysInTest(line string) bool { return onlyHosts(line, testHost) }
 
+// staysLocal reports whether all addresses are on this machine.
+func staysLocal(line string) bool { return onlyHosts(line, thisHost) }
+
 // inTable reports whether a line is a row of a table.
 func inTable(line string) bool {
 	line = strings.TrimSpace(line)

@@ -139,6 +139,7 @@ const maxPassage = 4 * MaxText
 
 // passage is lines of one speaker. Of more than maxPassage the middle is left out; how much is said of what was still held.
 type passage struct {
+	cutter
 	lines []string
 	size  int // bytes of lines, with line feeds
 }
@@ -146,7 +147,7 @@ type passage struct {
 func (p *passage) add(line string) {
 	p.lines = append(p.lines, line)
 	if p.size += len(line) + 1; p.size > maxPassage {
-		held := cut(strings.Join(p.lines, "\n"), maxPassage/2)
+		held := p.cutter.cut(strings.Join(p.lines, "\n"), maxPassage/2)
 		p.lines, p.size = []string{held}, len(held)+1
 	}
 }
@@ -154,6 +155,6 @@ func (p *passage) add(line string) {
 // take is the text of the lines, without blank ones around it, and leaves none.
 func (p *passage) take() string {
 	text := strings.TrimSpace(strings.Join(p.lines, "\n"))
-	*p = passage{}
+	p.lines, p.size = nil, 0
 	return text
 }

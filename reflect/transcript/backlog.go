@@ -8,7 +8,10 @@ const (
 )
 
 // backlog cuts the texts of events that are held.
-type backlog struct{ size int }
+type backlog struct {
+	cutter
+	size int
+}
 
 func (b *backlog) hold(e *Event) {
 	limit := MaxText
@@ -16,7 +19,7 @@ func (b *backlog) hold(e *Event) {
 		limit = backlogText
 	}
 	for _, s := range []*string{&e.Text, &e.Command, &e.Old, &e.New} {
-		*s = valid(*s, limit)
+		*s = b.valid(*s, limit)
 		b.size += len(*s)
 	}
 }

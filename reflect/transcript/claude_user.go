@@ -55,7 +55,7 @@ func (p *claude) assistant(rec *claudeRecord, base Event) error {
 			case rec.APIError || synthetic:
 				e.Kind, e.Outcome = Error, Failed
 			case p.held != nil && p.heldID == rec.Message.ID && p.heldID != "" && p.held.Agent == e.Agent:
-				p.held.Text = cut(p.held.Text+"\n"+e.Text, MaxText)
+				p.held.Text = p.cutter().cut(p.held.Text+"\n"+e.Text, MaxText)
 				p.held.Time = e.Time
 				continue
 			default:
@@ -195,6 +195,7 @@ func (p *claude) words(base Event, texts ...string) error {
 // record's flags and by how it begins.
 func (p *claude) userTexts(rec *claudeRecord, base Event, blocks claudeContent) error {
 	var own []string
+	mixed := false
 	for _, block := range blocks {
 		e := base
 		switch block.Type {
@@ -206,6 +207,7 @@ func (p *claude) userTexts(rec *claudeRecord, base Event, blocks claudeContent) 
 				own = append(own, block.Text)
 				continue
 			}
+			mixed = mixed || e.Kind != Error && !onlyOurs(block.Text)
 		case "image", "document":
 			e.Kind, e.Origin, e.Text = User, Injected, "["+block.Type+"]"
 		default:
@@ -218,6 +220,7 @@ func (p *claude) userTexts(rec *claudeRecord, base Event, blocks claudeContent) 
 	if len(own) == 0 {
 		return nil
 	}
+	base.Mixed = mixed
 	return p.words(base, own...)
 }
 
@@ -256,7 +259,7 @@ func (p *claude) classify(rec *claudeRecord, e *Event, text string) bool {
 		e.Origin = Command
 	case rec.Meta:
 		e.Origin = Command
-		if own, _ := split(t); own == "" || rec.SourceTool != "" {
+		if Own(t) == "" || rec.SourceTool != "" {
 			e.Origin = Injected
 		}
 	case rec.PlanContent != "":

@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
 // codex reads Codex CLI's rollouts. Most things are told twice in them: as the item that went to or
@@ -181,26 +183,20 @@ func (p *codex) fresh(source int, kind Kind, text string) bool {
 }
 
 // words emits text in the user's role that no mark of the client's calls injected.
-func (p *codex) words(source int, at time.Time, texts ...string) error {
-	const ide, request = "# Context from my IDE setup:", "## My request for Codex:"
+// mixed says that others of the same message were.
+func (p *codex) words(source int, at time.Time, mixed bool, texts ...string) error {
 	p.prepare()
-	var own []string
-	for _, text := range texts {
-		text, injected := split(text)
-		if strings.HasPrefix(text, ide) {
-			before, after, _ := strings.Cut(text, request)
-			injected, text = append(injected, strings.TrimSpace(before)), strings.TrimSpace(after)
-		}
-		for _, in := range injected {
-			if err := p.injected(source, at, in); err != nil {
-				return err
-			}
-		}
-		if strings.TrimSpace(text) != "" {
-			own = append(own, text)
+	texts, setup := partSetup(texts)
+	w := partMessage(texts...)
+	if setup != "" {
+		w.injected, mixed = append(w.injected, setup), true
+	}
+	for _, in := range w.injected {
+		if err := p.injected(source, at, in); err != nil {
+			return err
 		}
 	}
-	text := strings.Join(own, "\n")
+	text := strings.Join(w.own, "\n")
 	if text == "" || !p.fresh(source, User, text) {
 		return nil
 	}
@@ -208,7 +204,29 @@ func (p *codex) words(source int, at time.Time, texts ...string) error {
 	if p.parent != "" {
 		origin = Delegated
 	}
-	return p.emit(Event{Kind: User, Origin: origin, Time: at, Text: text})
+	return p.emit(Event{Kind: User, Origin: origin, Time: at, Mixed: mixed || w.mixed, Text: text})
+}
+
+var setupStart = pattern.New(`(?im)^[ \t]*#+[ \t]*Context from my IDE setup`)
+
+// partSetup parts what the client tells of the IDE from the request that it puts below. The tabs
+// and lines that the IDE shows may hold the request's heading too: then all of it is the client's.
+func partSetup(texts []string) (own []string, setup string) {
+	const heading, words = "\n## My request for Codex:", "my request for codex"
+	for i, text := range texts {
+		at := setupStart.FindStringIndex(text)
+		if at == nil {
+			continue
+		}
+		own = append(own, texts[:i]...)
+		own = append(own, text[:at[0]])
+		setup = strings.Join(append([]string{text[at[0]:]}, texts[i+1:]...), "\n")
+		if cut := strings.LastIndex(setup, heading); cut >= 0 && strings.Count(strings.ToLower(setup), words) == 1 {
+			own, setup = append(own, strings.TrimSpace(setup[cut+len(heading):])), setup[:cut]
+		}
+		return own, strings.TrimSpace(setup)
+	}
+	return texts, ""
 }
 
 func (p *codex) injected(source int, at time.Time, text string) error {

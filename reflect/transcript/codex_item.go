@@ -129,6 +129,7 @@ func (p *codex) message(it *codexItem, at time.Time, compaction bool) error {
 		return p.say(fromItem, Assistant, at, it.Content.text())
 	case "user":
 		var own []string
+		mixed := false
 		for i, part := range it.Content {
 			kind := ""
 			if i < len(it.Passed.Kinds) {
@@ -142,11 +143,12 @@ func (p *codex) message(it *codexItem, at time.Time, compaction bool) error {
 				if err := p.injected(fromItem, at, text); err != nil {
 					return err
 				}
+				mixed = mixed || !onlyOurs(text)
 				continue
 			}
 			own = append(own, text)
 		}
-		return p.words(fromItem, at, own...)
+		return p.words(fromItem, at, mixed, own...)
 	case "developer", "system":
 		return p.injected(fromItem, at, it.Content.text())
 	}
@@ -189,7 +191,7 @@ func (p *codex) event(b []byte, at time.Time) error {
 		if it.Kind != "" && it.Kind != "plain" {
 			return nil // instructions and environment; the item tells them
 		}
-		return p.words(fromEvent, at, it.Message)
+		return p.words(fromEvent, at, false, it.Message)
 	case "agent_message":
 		return p.say(fromEvent, Assistant, at, it.Message)
 	case "agent_reasoning":
@@ -217,7 +219,7 @@ func (p *codex) completed(it *codexItem, at time.Time) error {
 				texts = append(texts, part.Text)
 			}
 		}
-		return p.words(fromCompleted, at, texts...)
+		return p.words(fromCompleted, at, false, texts...)
 	case "AgentMessage":
 		return p.say(fromCompleted, Assistant, at, it.Content.text())
 	case "Reasoning":

@@ -52,6 +52,7 @@ type Sink struct {
 	Event   func(Event) error         // its next event; N counts from 0 in each session
 	Done    func(Session) error       // the header again, complete
 	Bad     func(line int, err error) // a line was skipped, or read with ErrReplaced; may be nil
+	Redact  func(text string) string  // takes secrets out of a text that has to be cut; nil where none is kept
 }
 
 // Stats counts what Decode met.
@@ -163,7 +164,7 @@ func (r *run) parser(f Format) parser {
 	case Gemini:
 		return newGemini(r)
 	case Aider:
-		return &aider{run: r}
+		return &aider{run: r, input: passage{cutter: r.cutter()}, answer: passage{cutter: r.cutter()}}
 	default:
 		return &generic{run: r}
 	}

@@ -24,7 +24,7 @@ type gemini struct {
 }
 
 func newGemini(r *run) *gemini {
-	return &gemini{run: r, messages: map[string][]Event{}, seed: maphash.MakeSeed(), said: map[uint64]bool{}}
+	return &gemini{run: r, held: backlog{cutter: r.cutter()}, messages: map[string][]Event{}, seed: maphash.MakeSeed(), said: map[uint64]bool{}}
 }
 
 // geminiHeader is the first record of a log, the fields beside the messages of a document, and
@@ -263,42 +263,40 @@ const fileContents = "--- Content from referenced files ---"
 // userEvents parts a user's message. What the client showed as the user's input, if told, is what
 // was typed; the rest of the content is what the client added.
 func (p *gemini) userEvents(m *geminiMessage, base Event) []Event {
-	var own, injected []string
-	for i, texts := 0, m.Content.texts(); i < len(texts); i++ {
-		text := texts[i]
+	var texts, injected []string
+	mixed := false
+	for i, all := 0, m.Content.texts(); i < len(all); i++ {
+		text := all[i]
 		if strings.HasPrefix(strings.TrimSpace(text), "<state_snapshot>") {
 			base.Kind, base.Text = Compaction, text
 			return []Event{base}
 		}
 		if at := strings.Index(text, fileContents); at >= 0 {
-			files := strings.Join(append([]string{text[at:]}, texts[i+1:]...), "\n")
-			injected = append(injected, strings.TrimSpace(files))
-			text, i = strings.TrimRight(text[:at], " \t\r\n"), len(texts)
+			files := strings.Join(append([]string{text[at:]}, all[i+1:]...), "\n")
+			injected, mixed = append(injected, strings.TrimSpace(files)), true
+			text, i = strings.TrimRight(text[:at], " \t\r\n"), len(all)
 		}
-		o, in := split(text)
-		own, injected = append(own, o), append(injected, in...)
+		texts = append(texts, text)
 	}
-	if shown := m.Display.texts(); len(shown) > 0 {
-		own = nil
-		for _, text := range shown {
-			o, _ := split(text)
-			own = append(own, o)
-		}
+	w := partMessage(texts...)
+	injected, mixed = append(w.injected, injected...), mixed || w.mixed
+	if shown := m.Display.texts(); len(shown) > 0 { // a field of its own, which nothing quoted reaches
+		w = partMessage(shown...)
+		mixed = w.mixed
 	}
 	for _, part := range m.Content {
 		if part.Inline != nil {
 			injected = append(injected, "[image]")
 		}
 	}
-	own = slices.DeleteFunc(own, func(s string) bool { return strings.TrimSpace(s) == "" })
 	var events []Event
 	base.Kind = User
 	if len(injected) > 0 {
 		base.Origin, base.Text = Injected, strings.Join(injected, "\n")
 		events = append(events, base)
 	}
-	if len(own) > 0 {
-		base.Origin, base.Text = Typed, strings.Join(own, "\n")
+	if len(w.own) > 0 {
+		base.Origin, base.Mixed, base.Text = Typed, mixed, strings.Join(w.own, "\n")
 		if p.sub {
 			base.Origin = Delegated
 		}
@@ -318,6 +316,6 @@ func (p *gemini) flush() error {
 			}
 		}
 	}
-	p.order, p.messages, p.said, p.held, p.sub = nil, map[string][]Event{}, map[uint64]bool{}, backlog{}, false
+	p.order, p.messages, p.said, p.held, p.sub = nil, map[string][]Event{}, map[uint64]bool{}, backlog{cutter: p.cutter()}, false
 	return p.run.end()
 }

@@ -1,27 +1,26 @@
 package transcript
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/reverie-memory/reverie/internal/pattern"
+)
 
 // ours begins the name of every tag around text that Reverie gives to an agent.
 const ours = "reverie-"
 
-// injectedTag reports whether an element is one that clients and their hooks put into text of the user's role.
-func injectedTag(name string) bool {
-	switch name {
-	case "system-reminder", "user-prompt-submit-hook", "ide_opened_file", "ide_selection",
-		"ide_diagnostics", "new-diagnostics", "task-notification", "agent-notification",
-		"bash-notification", "teammate-message", "local-command-caveat": // Claude Code
-		return true
-	case "environment_context", "user_instructions", "turn_aborted", "skill",
-		"subagent_notification", "hook_prompt", "model_switch", "collaboration_mode",
-		"personality_spec", "apps_instructions", "plugins_instructions", "skills_instructions",
-		"permissions instructions", "INSTRUCTIONS": // Codex
-		return true
-	case "hook_context", "session_context": // Gemini CLI
-		return true
-	}
-	return false
-}
+// injectedTags names elements, in lower case, that clients and their hooks put into text of the
+// user's role. Others whose names are compound, as unknown_context, count where they begin a line.
+var injectedTags = pattern.NewWords(`
+	system-reminder user-prompt-submit-hook ide_opened_file ide_selection ide_diagnostics
+	new-diagnostics task-notification agent-notification bash-notification teammate-message
+	local-command-caveat
+
+	environment_context user_instructions turn_aborted skill subagent_notification hook_prompt
+	model_switch collaboration_mode personality_spec apps_instructions plugins_instructions
+	skills_instructions instructions
+
+	hook_context session_context`)
 
 // injectedStarts begin texts of the user's role that no person wrote: notices of clients and of
 // widely used OpenCode plugins. The whole text is theirs.
@@ -35,32 +34,245 @@ var injectedStarts = []string{
 // outputTag reports whether an element is one that clients and hooks append to what a tool gave back.
 func outputTag(name string) bool { return name == "system-reminder" || name == "hook_context" }
 
-// split parts a text of the user's role: own is what is left when injected elements are cut out.
-// Without any, own is s unchanged. An element that is not closed is taken to reach the end if it
-// is ours or begins the text; elsewhere it may be something a person wrote about.
-func split(s string) (own string, injected []string) {
-	for _, start := range injectedStarts {
-		if strings.HasPrefix(strings.TrimSpace(s), start) {
-			return "", []string{strings.TrimSpace(s)}
-		}
-	}
-	pieces, injected := excise(s, injectedTag, true)
-	if len(injected) == 0 {
-		return s, nil
-	}
-	var kept []string
-	for _, piece := range pieces {
-		if piece = strings.TrimSpace(piece); piece != "" {
-			kept = append(kept, piece)
-		}
-	}
-	return strings.Join(kept, "\n"), injected
+// wrote is what the texts of one message in the user's role come to.
+type wrote struct {
+	own      []string // left when injected elements are cut out, none blank
+	injected []string
+	mixed    bool // text that is not ours was injected, so the borders of own are the client's
 }
 
-// Own is what a person wrote of a text of the user's role: without what clients, hooks and we put into it.
+// partMessage parts the texts of one message in the user's role. Whatever a client quotes, a file
+// or another agent's answer, may hold tags of its own. So an element ends at the last tag that
+// closes it, and a text in which its tag shows again, in any spelling, is injected as a whole. So
+// is one with a tag that closes nothing, and each text up to the one that closes an earlier one's
+// element. An element that is not closed reaches the end if it is ours or begins the text.
+// The cost is linear in the texts.
+func partMessage(texts ...string) (w wrote) {
+	parts := make([]parted, len(texts))
+	for i, t := range texts {
+		parts[i] = part(t)
+	}
+	for i, p := range parts {
+		for name := range p.open {
+			for j := len(parts) - 1; j > i; j-- {
+				if parts[j].closed[name] {
+					for k := i; k <= j; k++ {
+						parts[k].whole = true
+					}
+					break
+				}
+			}
+		}
+	}
+	for i, p := range parts {
+		if p.whole {
+			if t := strings.TrimSpace(texts[i]); t != "" {
+				w.injected, w.mixed = append(w.injected, t), true
+			}
+			continue
+		}
+		w.mixed = w.mixed || p.mixed
+		w.injected = append(w.injected, p.injected...)
+		own := texts[i]
+		if len(p.injected) > 0 {
+			own = strings.Join(p.own, "\n")
+		}
+		if strings.TrimSpace(own) != "" {
+			w.own = append(w.own, own)
+		}
+	}
+	return w
+}
+
+// parted is one text of a message.
+type parted struct {
+	own, injected []string
+	whole         bool            // all of it is injected
+	mixed         bool            // as in wrote
+	open, closed  map[string]bool // elements that are left open, and all that have a closing tag
+}
+
+// part parts one text.
+func part(s string) (p parted) {
+	for _, start := range injectedStarts {
+		if strings.HasPrefix(strings.TrimSpace(s), start) {
+			return parted{whole: true}
+		}
+	}
+	all := tags(s)
+	if len(all) == 0 {
+		return p
+	}
+	p.open, p.closed = map[string]bool{}, map[string]bool{}
+	after := map[string]int{}     // tags of a name that are still to come
+	lastEnd := map[string]int{}   // behind the last that closes it as clients do; 0: none
+	starting := map[string]bool{} // names that an element of the text may have
+	for _, t := range all {
+		after[t.name]++
+		if t.closing {
+			p.closed[t.name] = true
+		}
+		if t.closing && t.plain {
+			lastEnd[t.name] = t.end
+		}
+		if t.starts() {
+			starting[t.name] = true
+		}
+	}
+	from := 0
+	for _, t := range all {
+		after[t.name]--
+		if t.at < from {
+			continue // inside an element
+		}
+		own := strings.HasPrefix(t.name, ours)
+		end := lastEnd[t.name]
+		switch {
+		case t.closing && (t.known || starting[t.name]) && !own:
+			p.whole = true
+			return p
+		case !t.starts():
+			continue
+		case end > t.at && (own || after[t.name] == 1):
+			p.mixed = p.mixed || !own
+		case own, !p.closed[t.name] && strings.TrimSpace(s[:t.at]) == "":
+			end, p.mixed = len(s), true
+			p.open[t.name] = true
+		case p.closed[t.name]:
+			p.whole = true
+			return p
+		default: // something that a person wrote about, or cut off
+			p.mixed, p.open[t.name] = true, true
+			continue
+		}
+		p.keep(s[from:t.at])
+		p.injected = append(p.injected, s[t.at:end])
+		from = end
+	}
+	p.keep(s[from:])
+	return p
+}
+
+func (p *parted) keep(s string) {
+	if s = strings.TrimSpace(s); s != "" {
+		p.own = append(p.own, s)
+	}
+}
+
+// tag is a tag in a text, or something that a model may read as one.
+type tag struct {
+	at, end int    // end is behind the name, or behind a plain closing tag
+	name    string // in lower case
+	closing bool
+	plain   bool // spelled as clients do
+	known   bool // in injectedTags, or ours
+	leads   bool // stands first on its line
+}
+
+// starts reports whether an element begins with the tag.
+func (t tag) starts() bool { return !t.closing && t.plain && (t.known || t.leads) }
+
+// openers are the spellings of "<", each with whether it is the plain one.
+var openers = []string{"<", "&lt;", "&lt", "&#60;", "&#060;", "&#x3c;", "&#x03c;", `\u003c`, `\x3c`}
+
+// tags returns the tags in s whose names clients use, or may come to use.
+func tags(s string) (all []tag) {
+	leads := true // only blanks stand before this on its line
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '\n', '\r':
+			leads = true
+			continue
+		case ' ', '\t':
+			continue
+		case '<', '&', '\\':
+			if t, ok := tagAt(s, i); ok {
+				t.leads = leads
+				all = append(all, t)
+			}
+		}
+		leads = false
+	}
+	return all
+}
+
+// tagAt reads the tag that begins at i.
+func tagAt(s string, i int) (t tag, ok bool) {
+	rest := s[i:min(len(s), i+maxName)]
+	head := ""
+	for _, o := range openers {
+		if len(rest) > len(o) && strings.EqualFold(rest[:len(o)], o) && len(o) > len(head) {
+			head = o
+		}
+	}
+	if head == "" {
+		return t, false
+	}
+	inner := rest[len(head):]
+	name := strings.TrimLeft(inner, " \t\r\n/\\")
+	t.closing = strings.Contains(inner[:len(inner)-len(name)], "/")
+	n := 0
+	for n < len(name) && isNameByte(name[n]) {
+		n++
+	}
+	written := name[:n]
+	t.at, t.name = i, strings.ToLower(written)
+	t.end = i + len(rest) - len(name) + n
+	t.known = injectedTags.Has(t.name) || strings.HasPrefix(t.name, ours)
+	t.plain = head == "<"
+	switch {
+	case t.name == "permissions" && strings.HasPrefix(name[n:], " instructions"):
+		t.known = true
+	case t.known:
+	case !strings.ContainsAny(strings.Trim(t.name, "-_"), "-_"):
+		return t, false
+	}
+	if t.closing {
+		close := name[n:]
+		if t.name == "permissions" {
+			close = strings.TrimPrefix(close, " instructions")
+		}
+		t.plain = t.plain && inner[:len(inner)-len(name)] == "/" && strings.HasPrefix(close, ">")
+		if t.plain {
+			t.end = i + len(rest) - len(close) + 1
+		}
+	}
+	return t, true
+}
+
+func isNameByte(c byte) bool {
+	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '_' || c == '.' || c == ':'
+}
+
+// onlyOurs reports whether an injected text is one element of ours, whole, and nothing else.
+func onlyOurs(text string) bool {
+	p := part(text)
+	return !p.whole && !p.mixed && len(p.injected) > 0 && len(p.own) == 0
+}
+
+// Bare is a text of any role without the elements that clients, their hooks and we are known to put
+// into text. Only Own tells what a person wrote.
+func Bare(text string) string {
+	pieces, _ := excise(text, knownTag, true)
+	return strings.Join(pieces, "\n")
+}
+
+func knownTag(name string) bool {
+	name = strings.ToLower(name)
+	return injectedTags.Has(name) || name == "permissions instructions"
+}
+
+// Own is what a person wrote of a text of the user's role: without what clients, hooks and we put
+// into it.
 func Own(text string) string {
-	own, _ := split(text)
+	own, _ := Prompt(text)
 	return own
+}
+
+// Prompt is Own, and whether the text was mixed as Event.Mixed says.
+func Prompt(text string) (own string, mixed bool) {
+	w := partMessage(text)
+	return strings.Join(w.own, "\n"), w.mixed
 }
 
 // withoutInjected returns s, a tool's output, without what clients and hooks added to it.

@@ -16,7 +16,9 @@ type openCode struct {
 	sessions map[string]*ocSession
 }
 
-func newOpenCode(r *run) *openCode { return &openCode{run: r, sessions: map[string]*ocSession{}} }
+func newOpenCode(r *run) *openCode {
+	return &openCode{run: r, held: backlog{cutter: r.cutter()}, sessions: map[string]*ocSession{}}
+}
 
 // ocSession is a session from events.
 type ocSession struct {
@@ -113,6 +115,7 @@ type ocPart struct {
 	call     Event
 	result   *Event
 	feedback string // what the user wrote in refusing the call, or in answer to its questions
+	full     bool   // more of the text is not held
 	size     int    // bytes of text held
 }
 
@@ -182,7 +185,7 @@ func (p *openCode) exported(d *document) error {
 			return err
 		}
 	}
-	p.held = backlog{}
+	p.held.size = 0
 	return nil
 }
 
@@ -265,29 +268,33 @@ func (m *ocMessage) assistant(base Event, child bool) []Event {
 // user returns what stands in the user's role. Parts of a message whose role the transcript does not
 // tell are nobody's words.
 func (m *ocMessage) user(base Event, child bool) []Event {
-	var own, injected []string
-	command := false
+	var texts, injected []string
+	command, mixed := false, false
 	for _, id := range m.order {
 		part := m.parts[id]
 		command = command || part.command
 		switch {
 		case part.kind == "file" && part.text != "":
 			injected = append(injected, part.text)
+		case part.kind == "file":
+			mixed = true
 		case part.kind != "text" || strings.TrimSpace(part.text) == "":
 		case part.injected || m.Role != "user":
 			injected = append(injected, part.text)
+			mixed = mixed || !onlyOurs(part.text)
 		default:
-			o, in := split(part.text)
-			injected = append(injected, in...)
-			if strings.TrimSpace(o) != "" {
-				own = append(own, unquotePrompt(o))
-			}
+			texts = append(texts, part.text)
 		}
+	}
+	w := partMessage(texts...)
+	injected = append(injected, w.injected...)
+	for i, text := range w.own {
+		w.own[i] = unquotePrompt(text)
 	}
 	var events []Event
 	base.Kind = User
-	if len(own) > 0 {
-		base.Origin, base.Text = Typed, strings.Join(own, "\n")
+	if len(w.own) > 0 {
+		base.Origin, base.Mixed, base.Text = Typed, mixed || w.mixed, strings.Join(w.own, "\n")
 		switch {
 		case child:
 			base.Origin = Delegated
@@ -296,6 +303,7 @@ func (m *ocMessage) user(base Event, child bool) []Event {
 		}
 		events = append(events, base)
 	}
+	base.Mixed = false
 	for _, text := range injected {
 		base.Origin, base.Text = Injected, text
 		events = append(events, base)

@@ -110,10 +110,13 @@ func (p *openCode) event(kind string, props *ocProperties) {
 		p.putPart(props.Part, props.SessionID)
 	case "message.part.delta":
 		m := p.message(props.SessionID, props.MessageID)
-		if part := m.parts[props.PartID]; part != nil && props.Field == "text" && len(part.text) < 2*MaxText {
+		if part := m.parts[props.PartID]; part != nil && props.Field == "text" && !part.full {
 			p.held.size += len(props.Delta)
 			part.size += len(props.Delta)
 			part.text += props.Delta
+			if len(part.text) >= 4*MaxText { // no more is held, and what would go on must not stay
+				part.text, part.full = withoutLast(part.text), true
+			}
 		}
 	case "message.part.removed":
 		m := p.message(props.SessionID, props.MessageID)

@@ -31,6 +31,9 @@ type run struct {
 	closed  map[string]bool  // ids of sessions that are done
 }
 
+// cutter cuts what is too long, freed of what the sink takes for secrets.
+func (r *run) cutter() cutter { return r.sink.Redact }
+
 // bad reports what is wrong with the current line and counts it as skipped.
 func (r *run) bad(err error) { r.badAt(r.line, err) }
 
@@ -102,7 +105,7 @@ func (r *run) begin() error {
 	if r.open {
 		return nil
 	}
-	r.bound()
+	r.cutter().boundSession(&r.Session)
 	r.open, r.n, r.calls = true, 0, map[string]Event{}
 	r.stats.Sessions++
 	return r.sink.Session(r.Session)
@@ -126,7 +129,7 @@ func (r *run) emit(e Event) error {
 	if e.Dir == r.Dir {
 		e.Dir = ""
 	}
-	e.bound()
+	r.cutter().bound(&e)
 	switch {
 	case e.CallID == "":
 	case e.Kind == Call:
@@ -152,32 +155,26 @@ func (r *run) end() error {
 	}
 	r.open = false
 	r.closed[s.ID] = true
-	s.bound()
+	r.cutter().boundSession(&s)
 	return r.sink.Done(s)
 }
 
 // user emits texts that stand in the user's role as at most two events: what was injected into
-// them, and what is left, with the origin given.
+// them, and what is left, with the origin given. base.Mixed says that more of the message was.
 func (r *run) user(base Event, origin Origin, texts ...string) error {
-	var own, injected []string
-	for _, t := range texts {
-		o, in := split(t)
-		if strings.TrimSpace(o) != "" {
-			own = append(own, o)
-		}
-		injected = append(injected, in...)
-	}
-	base.Kind = User
-	if len(injected) > 0 {
-		base.Origin, base.Text = Injected, strings.Join(injected, "\n")
+	w := partMessage(texts...)
+	mixed := base.Mixed || w.mixed
+	base.Kind, base.Mixed = User, false
+	if len(w.injected) > 0 {
+		base.Origin, base.Text = Injected, strings.Join(w.injected, "\n")
 		if err := r.emit(base); err != nil {
 			return err
 		}
 	}
-	if len(own) == 0 {
+	if len(w.own) == 0 {
 		return nil
 	}
-	base.Origin, base.Text = origin, strings.Join(own, "\n")
+	base.Origin, base.Mixed, base.Text = origin, mixed, strings.Join(w.own, "\n")
 	return r.emit(base)
 }
 

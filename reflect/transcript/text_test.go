@@ -50,7 +50,7 @@ func FuzzSafeID(f *testing.F) {
 func TestLongTextKeepsHeadAndTail(t *testing.T) {
 	text := "BEGIN" + strings.Repeat("日本語", 20000) + "END"
 	for limit := MaxText; limit < MaxText+7; limit++ { // each way that a rune may be cut
-		got := cut(text, limit)
+		got := cutter(nil).cut(text, limit)
 		if len(got) > limit || len(got) < limit-64 || !utf8.ValidString(got) {
 			t.Errorf("limit %d: %d bytes, valid %v", limit, len(got), utf8.ValidString(got))
 		}
@@ -58,10 +58,10 @@ func TestLongTextKeepsHeadAndTail(t *testing.T) {
 			t.Errorf("limit %d: %.20q … %q", limit, got, got[len(got)-20:])
 		}
 	}
-	if got := cut("short", MaxText); got != "short" {
+	if got := cutter(nil).cut("short", MaxText); got != "short" {
 		t.Errorf("got %q", got)
 	}
-	head, tail, _ := strings.Cut(cut(text, MaxText), "\n[… ")
+	head, tail, _ := strings.Cut(cutter(nil).cut(text, MaxText), "\n[… ")
 	count, tail, _ := strings.Cut(tail, " bytes left out …]\n")
 	if len(head)+len(tail) >= len(text) || count != strconv.Itoa(len(text)-len(head)-len(tail)) {
 		t.Errorf("says %s bytes are gone, %d are", count, len(text)-len(head)-len(tail))
@@ -72,7 +72,7 @@ func TestLongTextKeepsHeadAndTail(t *testing.T) {
 // take minutes.
 func TestSplitIsLinear(t *testing.T) {
 	text := "x" + strings.Repeat("<system-reminder><hook_context>", 1<<15)
-	if own, injected := split(text); own != text || injected != nil {
-		t.Errorf("%d injected", len(injected))
+	if w := partMessage(text); len(w.own) != 1 || w.own[0] != text || w.injected != nil || !w.mixed {
+		t.Errorf("%d injected, mixed: %v", len(w.injected), w.mixed)
 	}
 }
