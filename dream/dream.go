@@ -99,6 +99,7 @@ type pending struct {
 type past struct {
 	sighting record.Sighting
 	print    record.Fingerprint
+	text     string
 }
 
 func newPlanner(in Input) *planner {
@@ -122,7 +123,7 @@ func newPlanner(in Input) *planner {
 	}
 	for _, r := range in.Considered {
 		for _, c := range r.Candidates {
-			p.past = append(p.past, past{sighting(r, c), record.Print(c.Text)})
+			p.past = append(p.past, past{sighting(r, c), record.Print(c.Text), c.Text})
 		}
 	}
 	return p
@@ -151,7 +152,7 @@ func (p *planner) consider(r record.Reflection, c record.Candidate) {
 		return
 	}
 	if i := slices.IndexFunc(p.pending, func(q pending) bool {
-		return !q.withdrawn && q.takes(c.How) && (q.op.Memory.ID == m.ID || q.print.Same(print))
+		return !q.withdrawn && q.takes(sighting(r, c), c.Text) && (q.op.Memory.ID == m.ID || q.print.Same(print))
 	}); i >= 0 {
 		p.bearOut(&p.pending[i], r, c)
 		p.res.BorneOut++
@@ -161,7 +162,11 @@ func (p *planner) consider(r record.Reflection, c record.Candidate) {
 	op.Sightings = append(op.Sightings, sighting(r, c))
 	for _, old := range p.past {
 		if old.print.Same(print) {
-			op.Sightings = join(op.Sightings, old.sighting)
+			s := old.sighting
+			if old.text != c.Text && s.How == record.Said && record.Doubtful(c.Evidence) {
+				s.Says = old.text // that was beyond doubt, this wording is not
+			}
+			op.Sightings = join(op.Sightings, s)
 		}
 	}
 	bearing := op.Sightings
@@ -169,41 +174,52 @@ func (p *planner) consider(r record.Reflection, c record.Candidate) {
 		bearing = borne(bearing) // a model makes nothing less weak
 	}
 	if c.Weak && record.Sessions(bearing) < weakSessions {
-		p.past = append(p.past, past{sighting(r, c), print})
+		p.past = append(p.past, past{sighting(r, c), print, c.Text})
 		return
 	}
-	if !p.relate(&op, c, print) {
+	if !p.relate(&op, r, c, print) {
 		note("would retire more than three tenths of what is known at once")
 		return
 	}
 	op = record.NewOperation(op)
-	if c.How != record.Model {
-		p.overtake(op, print)
-	}
+	p.overtake(op, print)
 	p.pending = append(p.pending, pending{op: op, print: print, fresh: true, changed: true})
 }
 
-// overtake takes a model's additions that say what an operation says, now in a session's own words, out of the inbox. What
-// a model would change of a memory stays.
+// overtake takes additions that say what an operation says, now on better grounds, out of the inbox: what a model worded,
+// what an agent offered, and words in doubt. What a model would change of a memory stays.
 func (p *planner) overtake(op record.Operation, print record.Fingerprint) {
 	for i := range p.pending {
 		q := &p.pending[i]
-		if q.op.How == record.Model && q.op.Op == record.Add && (q.op.ID == op.ID || q.print.Same(print)) {
+		if !q.takes(op.Sightings[0], op.Memory.Text) && q.op.Op == record.Add && (q.op.ID == op.ID || q.print.Same(print)) {
 			q.withdrawn = true
 		}
 	}
 }
 
-// takes reports whether a candidate may bear out an operation that says it: what a person said or commands showed counts
-// for nothing that a model worded.
-func (q pending) takes(h record.How) bool { return h == record.Model || q.op.How != record.Model }
+// takes reports whether a sighting may bear out an operation that says its text. One that bears nothing out may always be
+// added. What a person plainly said or commands showed counts for nothing that a model worded or an agent offered, and
+// a person's plain words for no others that are in doubt.
+func (q pending) takes(s record.Sighting, text string) bool {
+	switch {
+	case idle(s):
+		return true
+	case q.hearsay():
+		return false
+	}
+	return s.How != record.Said || q.op.How != record.Said || q.op.Memory.Text == text ||
+		slices.ContainsFunc(q.op.Sightings, plainlySaid(q.op.Memory.Text))
+}
 
-// join adds a sighting, as far as there is room. A model's gives way: what bears out is the same with it and without it.
+// hearsay reports whether no session of this clone's own has what an operation says.
+func (q pending) hearsay() bool { return q.op.How == record.Model || onlyOffered(q.op) }
+
+// join adds a sighting, as far as there is room. One that bears nothing out gives way.
 func join(all []record.Sighting, s record.Sighting) []record.Sighting {
 	if len(all) < maxSightings {
 		return append(all, s)
 	}
-	if i := slices.IndexFunc(all, byModel); i >= 0 && !byModel(s) {
+	if i := slices.IndexFunc(all, idle); i >= 0 && !idle(s) {
 		return append(slices.Delete(slices.Clone(all), i, i+1), s)
 	}
 	return all
@@ -233,15 +249,15 @@ func sighting(r record.Reflection, c record.Candidate) record.Sighting {
 	return s
 }
 
-// bearOut adds a sighting to a pending operation. A person's own words outrank what commands
-// showed, and that outranks a model's reading.
+// bearOut adds a sighting to a pending operation. A person's own words, beyond doubt, outrank what
+// commands showed, and that outranks a model's reading.
 func (p *planner) bearOut(q *pending, r record.Reflection, c record.Candidate) {
 	s := sighting(r, c)
 	same := func(t record.Sighting) bool {
 		return t.Client == s.Client && t.Session == s.Session && byModel(t) == byModel(s)
 	}
 	if i := slices.IndexFunc(q.op.Sightings, same); i >= 0 {
-		if slices.EqualFunc(q.op.Sightings[i].Evidence, s.Evidence, func(a, b record.Evidence) bool { return a.Quote == b.Quote }) && rank(c.How) >= rank(q.op.How) {
+		if slices.EqualFunc(q.op.Sightings[i].Evidence, s.Evidence, func(a, b record.Evidence) bool { return a.Quote == b.Quote && a.Doubt == b.Doubt }) && rank(c.How) >= rank(q.op.How) {
 			return // the session grew, and says what it said before
 		}
 		q.op.Sightings[i] = s
@@ -249,7 +265,7 @@ func (p *planner) bearOut(q *pending, r record.Reflection, c record.Candidate) {
 		q.op.Sightings = join(q.op.Sightings, s)
 	}
 	q.changed = true
-	if rank(c.How) < rank(q.op.How) {
+	if rank(c.How) < rank(q.op.How) && (!idle(s) || q.hearsay()) {
 		q.op.How = c.How
 		q.op.Memory.Source.How = c.How
 		q.op = record.NewOperation(q.op)

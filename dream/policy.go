@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/attack"
+	"github.com/reverie-memory/reverie/internal/finding"
 )
 
 // Policy says what becomes memory without a person's review. The zero value lets nothing
@@ -16,6 +18,35 @@ type Policy struct {
 // Accepts reports whether the policy lets an operation through, and if not, why a person is
 // needed.
 func (p Policy) Accepts(o record.Operation) (ok bool, why string) {
+	if ok, why = p.grounds(o); ok {
+		if what := suspicious(o); what != "" {
+			return false, "looks like " + what
+		}
+	}
+	return ok, why
+}
+
+// suspicious says what looks like an attack in an operation's words, or in a quote that it rests on.
+// Whoever writes a file or an error text chooses words that a person or a command repeats.
+func suspicious(o record.Operation) string {
+	texts := []string{o.Memory.Text, o.Memory.Body, o.Memory.Topic}
+	for _, s := range o.Sightings {
+		for _, e := range s.Evidence {
+			texts = append(texts, e.Quote)
+		}
+	}
+	for _, text := range texts {
+		for _, s := range attack.Find(text) {
+			if s.Level != finding.Note {
+				return s.What
+			}
+		}
+	}
+	return ""
+}
+
+// grounds reports whether what an operation rests on is enough.
+func (p Policy) grounds(o record.Operation) (ok bool, why string) {
 	switch {
 	case o.Op == record.Skill:
 		return false, "is a procedure for agents"
@@ -25,8 +56,12 @@ func (p Policy) Accepts(o record.Operation) (ok bool, why string) {
 		return false, "contradicts " + o.Contradicts[0]
 	case !slices.Contains(p.Accept, o.How):
 		return false, "nobody reviewed it"
+	case onlyOffered(o):
+		return false, "an agent named its transcript"
 	case o.How == record.Said && onlyUnmarked(o.Sightings):
 		return false, "stands in a history that does not keep a person's words apart"
+	case o.How == record.Said && !slices.ContainsFunc(o.Sightings, plainlySaid(o.Memory.Text)):
+		return false, "stands in a message that may hold words of others"
 	case o.How == record.Said:
 		return true, ""
 	case o.How == record.Seen:
@@ -38,10 +73,28 @@ func (p Policy) Accepts(o record.Operation) (ok bool, why string) {
 	return false, "nobody reviewed it"
 }
 
-// borne leaves the sightings that count: a person's words and outcomes of commands. What an
-// agent or a model said bears nothing out.
+// borne leaves the sightings that count: a person's words and outcomes of commands.
 func borne(sightings []record.Sighting) []record.Sighting {
-	return slices.DeleteFunc(slices.Clone(sightings), byModel)
+	return slices.DeleteFunc(slices.Clone(sightings), idle)
+}
+
+// idle reports whether a sighting bears nothing out: what an agent or a model said, words in doubt, and whatever stands in
+// a transcript that an agent named.
+func idle(s record.Sighting) bool {
+	return byModel(s) || record.Doubtful(s.Evidence) || record.Offered(s.Session)
+}
+
+// plainlySaid returns whether a sighting is a person saying a text, beyond doubt.
+func plainlySaid(text string) func(record.Sighting) bool {
+	return func(s record.Sighting) bool {
+		return s.How == record.Said && !unmarked(s) && !idle(s) && (s.Says == "" || s.Says == text)
+	}
+}
+
+// onlyOffered reports whether an operation says what sessions showed, all of them read at an agent's wish.
+func onlyOffered(o record.Operation) bool {
+	return (o.How == record.Said || o.How == record.Seen) && len(o.Sightings) > 0 &&
+		!slices.ContainsFunc(o.Sightings, func(s record.Sighting) bool { return !byModel(s) && !record.Offered(s.Session) })
 }
 
 // byModel reports whether a sighting is neither a person's words nor what commands showed.
@@ -55,7 +108,7 @@ func unmarked(s record.Sighting) bool { return s.Client == "aider" }
 func onlyUnmarked(sightings []record.Sighting) bool {
 	any := false
 	for _, s := range sightings {
-		if s.How == record.Said && !unmarked(s) {
+		if s.How == record.Said && !unmarked(s) && !record.Offered(s.Session) {
 			return false
 		}
 		any = any || s.How == record.Said

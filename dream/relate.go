@@ -15,7 +15,7 @@ const Alike = 0.5
 // it then supersedes; statements on the same topic that say otherwise, which a person must
 // weigh; and statements nearly like it. It reports false when the operation would retire too
 // much.
-func (p *planner) relate(op *record.Operation, c record.Candidate, print record.Fingerprint) bool {
+func (p *planner) relate(op *record.Operation, r record.Reflection, c record.Candidate, print record.Fingerprint) bool {
 	for _, k := range p.known {
 		if !k.Live(p.in.Now) || slices.Contains(op.Memory.Supersedes, k.ID) || slices.Contains(op.Contradicts, k.ID) || slices.Contains(op.Alike, k.ID) {
 			continue // a contested memory is there once for each variant
@@ -42,19 +42,19 @@ func (p *planner) relate(op *record.Operation, c record.Candidate, print record.
 		if q.withdrawn {
 			continue
 		}
-		if corrects(c, q.op.Memory) {
+		if corrects(c, q.op.Memory) && (!record.Offered(r.Session) || q.hearsay()) {
 			q.withdrawn = true
-		} else if q.takes(c.How) && Contradict(op.Memory, q.op.Memory, print, q.print) {
+		} else if q.takes(sighting(r, c), c.Text) && Contradict(op.Memory, q.op.Memory, print, q.print) {
 			op.Contradicts = append(op.Contradicts, q.op.Memory.ID)
 		}
 	}
 	return true
 }
 
-// corrects reports whether a person, in the candidate, took back what the memory says: the
+// corrects reports whether a person, in the candidate and beyond doubt, took back what the memory says: the
 // words they replaced stand in it, and it is about the same topic.
 func corrects(c record.Candidate, m record.Memory) bool {
-	if c.How != record.Said || c.Corrects == "" {
+	if c.How != record.Said || c.Corrects == "" || record.Doubtful(c.Evidence) {
 		return false
 	}
 	old := record.Normal(c.Corrects)

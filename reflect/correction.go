@@ -169,6 +169,9 @@ func (g *gate) replaceEarlier(list []record.Candidate) []record.Candidate {
 			if gone[i] || list[i].How != record.Said || list[i].Evidence[0].Event == list[j].Evidence[0].Event && !revision.MatchString(list[j].Evidence[0].Quote) {
 				continue
 			}
+			if record.Doubtful(list[j].Evidence) && !record.Doubtful(list[i].Evidence) {
+				continue
+			}
 			if replaces(&list[j], &list[i]) {
 				gone[i] = true
 				list[j].Corrects = list[i].Text
@@ -181,10 +184,11 @@ func (g *gate) replaceEarlier(list []record.Candidate) []record.Candidate {
 		if !retract.MatchString(s.text) {
 			continue
 		}
+		doubtful := s.theirs || g.view.events[s.event].Mixed
 		at := g.view.events[s.event].N
 		last := -1
 		for i := range list {
-			if gone[i] || list[i].How != record.Said || list[i].Evidence[0].Event > at {
+			if gone[i] || list[i].How != record.Said || list[i].Evidence[0].Event > at || doubtful && !record.Doubtful(list[i].Evidence) {
 				continue
 			}
 			if list[i].Evidence[0].Event == at && !g.view.before(list[i].Evidence[0].Quote, s) {

@@ -136,7 +136,7 @@ func (v *view) configTrials(i int) []trial {
 	if len(was) == 1 {
 		t.was = was[0]
 	}
-	if len(t.was) > 80 || len(t.now) > 80 || len(t.now) < 4 || redacted.MatchString(t.was+t.now) {
+	if len(t.was) > 80 || len(t.now) > 80 || len(t.now) < 4 || redacted.MatchString(t.was+t.now) || !configLine(t.was) || !configLine(t.now) {
 		return nil
 	}
 	return []trial{t}
@@ -198,7 +198,7 @@ func (v *view) deadEnd(t trial, remedies []trial, ok int) (record.Candidate, boo
 	if sig.text == "" || redacted.MatchString(sig.text) {
 		return record.Candidate{}, false
 	}
-	fails := "`" + show(f.step, "") + "` fails with \"" + plain(sig.text) + "\""
+	fails := "`" + show(f.step, "") + "` " + v.fails(f, sig)
 	c := record.Candidate{Kind: record.Failure, How: record.Seen, Topic: t.pack}
 	fate := " does not work here: "
 	if t.file != "" {
@@ -223,12 +223,12 @@ func (v *view) deadEnd(t trial, remedies []trial, ok int) (record.Candidate, boo
 	} else {
 		c.Evidence = append(c.Evidence, v.quoteCommand(put))
 	}
-	c.Evidence = append(c.Evidence, v.quoteLine(f, sig.line))
+	c.Evidence = append(c.Evidence, v.quoteError(f, sig))
 	for _, r := range remedies {
 		what, _, _ := r.show()
 		if s := v.sign(r.failed); s.text != "" && !redacted.MatchString(s.text) && len(c.Evidence) < maxEvidence-1 {
-			c.Body += "\n\n`" + what + "` did not help: \"" + plain(s.text) + "\"."
-			c.Evidence = append(c.Evidence, v.quoteLine(v.acts[r.failed], s.line))
+			c.Body += "\n\n`" + what + "` did not help: it " + v.fails(v.acts[r.failed], s) + "."
+			c.Evidence = append(c.Evidence, v.quoteError(v.acts[r.failed], s))
 		}
 	}
 	c.Evidence = append(c.Evidence, v.quoteCommand(v.acts[ok]))

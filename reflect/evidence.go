@@ -6,6 +6,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/cut"
+	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
 // maxEvidence is how many quotes one candidate keeps.
@@ -22,7 +23,27 @@ func (v *view) index(n int) (int, bool) {
 
 // quote makes evidence of words that stand in the event at an index, cut to what may be kept.
 func (v *view) quote(i int, words string) record.Evidence {
-	return record.Evidence{Event: v.events[i].N, Quote: excerpt(words), Time: v.events[i].Time}
+	e := record.Evidence{Event: v.events[i].N, Quote: excerpt(words), Time: v.events[i].Time}
+	switch {
+	case v.events[i].Mixed:
+		e.Doubt = record.Mixed
+	case v.reports(i):
+		e.Doubt = record.Reported
+	}
+	return e
+}
+
+// reports tells whether the event at an index is a message that may hold words of others.
+func (v *view) reports(i int) bool {
+	if e := &v.events[i]; e.Kind != transcript.User || e.Origin != transcript.Typed {
+		return false
+	}
+	is, known := v.hearsay[i]
+	if !known {
+		is = hearsay(v.events[i].Text) != ""
+		v.hearsay[i] = is
+	}
+	return is
 }
 
 // quoteCommand is evidence that a command was run, in its own words.
@@ -41,20 +62,22 @@ func (v *view) quoteCommand(a act) record.Evidence {
 	return v.quote(a.call, strings.TrimSpace(line))
 }
 
-// quoteLine is evidence of one line of an output; where the line cannot be quoted as it
+// quoteError is evidence of the error that a command printed; where it cannot be quoted as it
 // stands, of the command.
-func (v *view) quoteLine(a act, line string) record.Evidence {
+func (v *view) quoteError(a act, sig signature) record.Evidence {
 	// Colour codes are no part of a quote: take the longest stretch without them.
 	best := ""
-	for _, part := range ansi.Split(line, -1) {
+	for _, part := range ansi.Split(sig.line, -1) {
 		if part = strings.TrimSpace(part); len(part) > len(best) {
 			best = part
 		}
 	}
-	if len(best) < 4 || !strings.Contains(v.events[a.result].Text, excerpt(best)) {
-		return v.quoteCommand(a)
+	for _, words := range []string{best, sig.text} {
+		if len(words) >= 4 && complains(words) && strings.Contains(v.events[a.result].Text, excerpt(words)) {
+			return v.quote(a.result, words)
+		}
 	}
-	return v.quote(a.result, best)
+	return v.quoteCommand(a)
 }
 
 // excerpt is what is quoted of a text: its first record.MaxQuote bytes.

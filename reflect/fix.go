@@ -225,10 +225,10 @@ func (v *view) prepareFix(f, ok act, sig signature, helpers []act) record.Candid
 	}
 	does := "`" + strings.Join(names, "`, then `") + "`"
 	failing := show(f.step, "")
-	why := plain(sig.text)
-	text := "Before `" + failing + "`, run " + does + ": else it fails with \"" + why + "\"."
+	fails := v.fails(f, sig)
+	text := "Before `" + failing + "`, run " + does + ": else it " + fails + "."
 	if len(helpers) == 1 && formatting.MatchString(helpers[0].step.key) && !preparing.MatchString(helpers[0].step.key) {
-		text = "When `" + failing + "` fails with \"" + why + "\", run " + does + "."
+		text = "When `" + failing + "` " + fails + ", run " + does + "."
 	}
 	c := record.Candidate{
 		Kind:  record.Failure,
@@ -237,7 +237,7 @@ func (v *view) prepareFix(f, ok act, sig signature, helpers []act) record.Candid
 		Topic: "before " + fTopic(f.step),
 		How:   record.Seen,
 	}
-	c.Evidence = append(c.Evidence, v.quoteLine(f, sig.line))
+	c.Evidence = append(c.Evidence, v.quoteError(f, sig))
 	for _, h := range helpers {
 		c.Evidence = append(c.Evidence, v.quoteCommand(h))
 	}
@@ -250,15 +250,14 @@ func (v *view) prepareFix(f, ok act, sig signature, helpers []act) record.Candid
 
 // envFix says: this command needs that variable.
 func (v *view) envFix(f, ok act, sig signature, env string) record.Candidate {
-	why := plain(sig.text)
 	failing := show(f.step, "")
 	c := record.Candidate{
 		Kind:     record.Failure,
-		Text:     "Run `" + failing + "` with `" + env + "` set: else it fails with \"" + why + "\".",
+		Text:     "Run `" + failing + "` with `" + env + "` set: else it " + v.fails(f, sig) + ".",
 		Body:     "The same command failed without it and succeeded with it, with nothing else changed between.",
 		Topic:    "environment of " + fTopic(f.step),
 		How:      record.Seen,
-		Evidence: []record.Evidence{v.quoteLine(f, sig.line), v.quoteCommand(ok)},
+		Evidence: []record.Evidence{v.quoteError(f, sig), v.quoteCommand(ok)},
 	}
 	if f.step.dir != "" {
 		c.Paths = []string{f.step.dir + "/**"}

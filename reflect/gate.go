@@ -127,6 +127,8 @@ func (g *gate) refuse(c record.Candidate) string {
 // refuseSaid returns why a person's sentence may not become the statement made of it.
 func refuseSaid(s *sentence, text string) string {
 	switch {
+	case s.theirs:
+		return "reported"
 	case s.asking:
 		return "question"
 	case passing.in(s.lang).MatchString(notOnly.ReplaceAllString(s.text, "")):
@@ -194,7 +196,14 @@ func (g *gate) settle() {
 	}
 }
 
+// mergeEvidence adds quotes that say the same. Where only one side is in doubt, the other is all.
 func mergeEvidence(a, b []record.Evidence) []record.Evidence {
+	switch doubtA, doubtB := record.Doubtful(a), record.Doubtful(b); {
+	case doubtA && !doubtB:
+		return b
+	case doubtB && !doubtA:
+		return a
+	}
 	for _, e := range b {
 		known := false
 		for _, f := range a {

@@ -66,7 +66,9 @@ func (v *view) chosenOption(i int) (finding, bool) {
 		}
 		text = name + ": " + why
 	}
-	return v.sayAs(i, record.Decision, finish(text, s.lang), append(evidence, v.quote(at, line))), true
+	option := v.quote(at, line)
+	option.Doubt = record.Worded
+	return v.sayAs(i, record.Decision, finish(text, s.lang), append(evidence, option)), true
 }
 
 // option finds the option of a letter in the agent's last message before an event: its

@@ -67,7 +67,7 @@ func Stand(s transcript.Session, events []transcript.Event) Progress {
 		}
 	}
 	for _, c := range Study(s, events).Candidates {
-		if c.How == record.Said {
+		if c.How == record.Said && !record.Doubtful(c.Evidence) {
 			p.Said = append(p.Said, c.Text)
 		}
 	}

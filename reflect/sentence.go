@@ -20,6 +20,7 @@ type sentence struct {
 	asking bool   // a question
 	task   bool   // its message asks for a piece of work
 	brief  bool   // its message is a long one: a brief for a task
+	theirs bool   // somebody else's, as its paragraph says
 }
 
 const (
@@ -93,6 +94,7 @@ func sentences(event int, text string) []sentence {
 		if long && p > 0 && p < len(paragraphs)-1 {
 			continue
 		}
+		others := false
 		for i, raw := range splitAsides(splitSentences(par.text)) {
 			if len(out) == maxTypedAll {
 				return out
@@ -104,7 +106,8 @@ func sentences(event int, text string) []sentence {
 			if len(raw) > maxSentence || inside || quote {
 				continue
 			}
-			s := sentence{event: event, raw: raw, rules: par.rules}
+			others = others || theirs(raw)
+			s := sentence{event: event, raw: raw, rules: par.rules, theirs: others}
 			s.text = strings.Join(strings.Fields(listMark.ReplaceAllString(strings.TrimSpace(raw), "")), " ")
 			s.lang = language(s.text)
 			if s.lang == "en" {

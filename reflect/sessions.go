@@ -26,6 +26,7 @@ var ErrNoSession = errors.New("no such session is kept")
 type Sessions struct {
 	Dir     string
 	Scanner *redact.Scanner // may be nil
+	Offered bool            // Ingest reads at an agent's wish, and names sessions by record.Offer
 
 	// Command, which may be nil, reports whether a text that a transcript gives as typed is what a slash command stands for.
 	Command func(s transcript.Session, text string) bool
@@ -72,20 +73,28 @@ func (s Sessions) Ingest(ctx context.Context, r io.Reader, format transcript.For
 	var in Ingested
 	var w *sessionWriter
 	var head transcript.Session
+	var found redact.Report // in what was cut
+	touched := false        // the session's own agent was at its transcript
 	defer func() { w.abandon() }()
 	stats, err := transcript.Decode(ctx, r, format, transcript.Sink{
 		Session: func(known transcript.Session) (err error) {
-			head = known
+			head, touched = known, false
 			w, err = s.begin()
 			return err
 		},
 		Event: func(e transcript.Event) error {
+			touched = touched || touches(e, head.ID)
+			if touched && e.Origin == transcript.Typed {
+				e.Origin = transcript.Delegated
+			}
 			if e.Kind == transcript.User && e.Origin == transcript.Typed && s.Command != nil && s.Command(head, e.Text) {
 				e.Origin = transcript.Command
 			}
 			return w.event(e)
 		},
 		Done: func(head transcript.Session) error {
+			w.kept.Redacted.Add(found)
+			found = redact.Report{}
 			k, err := w.finish(head)
 			if err == nil {
 				in.Sessions = append(in.Sessions, k)
@@ -93,9 +102,25 @@ func (s Sessions) Ingest(ctx context.Context, r io.Reader, format transcript.For
 			return err
 		},
 		Bad: bad,
+		Redact: func(text string) string {
+			clean, report := s.Scanner.Text(text)
+			found.Add(report)
+			return clean.String()
+		},
 	})
 	in.Stats = stats
 	return in, err
+}
+
+// touches reports whether an agent's call names the transcript of a session, by the name that agents
+// give it. What stands there afterwards as typed may be the agent's.
+func touches(e transcript.Event, id string) bool {
+	if e.Kind != transcript.Call || len(id) < 8 {
+		return false
+	}
+	name := id + ".json"
+	return strings.Contains(e.Command, name) || strings.Contains(e.Text, name) || strings.Contains(e.New, name) ||
+		slices.ContainsFunc(e.Paths, func(p string) bool { return strings.Contains(p, name) })
 }
 
 // Add puts events behind those of a kept session, or begins one with them. Their numbers are given here. The events that are

@@ -79,6 +79,26 @@ func TestSessionsAreRedactedAndPrivate(t *testing.T) {
 	}
 }
 
+// An agent that reads a file in pages has a part of a key in each event. No part is kept.
+func TestKeyOverEventsIsNotKept(t *testing.T) {
+	s := Sessions{Dir: filepath.Join(t.TempDir(), "sessions")}
+	const line = "q7ZkT2mWx9RbLf4HsVc8Zd1Ny6Kj3Pg5Ua0EoXtIwQ7rMzBhCvF2SlDqGeYp4Kx9"
+	ingest(t, s, generic("a", "     1→-----BEGIN RSA PRIV"+"ATE KEY-----", "now the second page", "     2→"+line))
+	if _, err := s.Add(transcript.Session{Client: "demo", ID: "a"}, []transcript.Event{{Kind: transcript.User, Text: "     3→" + line[20:]}}); err != nil {
+		t.Fatal(err)
+	}
+	files, _ := filepath.Glob(filepath.Join(s.Dir, "*"))
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil || strings.Contains(string(text), line[:12]) || strings.Contains(string(text), line[24:36]) || !strings.Contains(string(text), "second page") {
+			t.Errorf("kept: %s, error %v", text, err)
+		}
+	}
+	if len(files) != 1 {
+		t.Errorf("files %v", files)
+	}
+}
+
 // A session's id comes from outside. It never leads out of the folder.
 func TestIDsStayInTheFolder(t *testing.T) {
 	top := t.TempDir()
@@ -100,16 +120,28 @@ func TestIDsStayInTheFolder(t *testing.T) {
 	}
 }
 
-// A secret in an id would become a file's name.
+// A secret in an id would become a file's name, also one that is none any more once its punctuation is gone or its end is cut.
 func TestSecretInAnIDIsTakenOut(t *testing.T) {
-	s := Sessions{Dir: t.TempDir(), Scanner: redact.New("blue-7-whale-frobnicator")}
-	kept := ingest(t, s, generic("s-blue-7-whale-frobnicator", "one"))
-	files, _ := os.ReadDir(s.Dir)
-	if len(files) != 1 || strings.Contains(files[0].Name()+kept[0].ID, "whale") {
-		t.Errorf("files %v, id %s", files, kept[0].ID)
-	}
-	if _, _, err := s.Load(kept[0].Name()); err != nil {
-		t.Error(err)
+	long := strings.Repeat("s", 92) + "-blue-7-whale-frobnicator"
+	for name, text := range map[string]string{
+		"a value":           generic("s-blue-7-whale-frobnicator", "one"),
+		"a value to be cut": generic(long, "one"),
+		"a URL":             generic("postgres://ann:whaleQ9x3@db/x", "one"),
+		"a sub-agent": `{"type":"user","isSidechain":true,"agentId":"postgres://ann:whaleQ9x3@db/x","sessionId":"password=whaleQ9x3","uuid":"u1","timestamp":"2026-11-02T10:00:00Z",` +
+			`"cwd":"/r","version":"2.1.0","message":{"role":"user","content":"one"}}` + "\n",
+	} {
+		s := Sessions{Dir: t.TempDir(), Scanner: redact.New("blue-7-whale-frobnicator")}
+		kept := ingest(t, s, text)
+		files, _ := os.ReadDir(s.Dir)
+		if len(files) != 1 || strings.Contains(files[0].Name()+kept[0].ID+kept[0].Parent, "whale") {
+			t.Errorf("%s: files %v, id %s of %s", name, files, kept[0].ID, kept[0].Parent)
+		}
+		if _, _, err := s.Load(kept[0].Name()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if again := ingest(t, s, text); again[0].Change != Unchanged {
+			t.Errorf("%s: a second time it is %s", name, again[0].Change)
+		}
 	}
 }
 

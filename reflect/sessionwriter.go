@@ -10,7 +10,9 @@ import (
 	"os"
 	"time"
 
+	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/file"
+	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
@@ -20,6 +22,7 @@ const unfinished = ".session-"
 // sessionWriter collects the events of one session in a file beside its place.
 type sessionWriter struct {
 	folder Sessions
+	stream *redact.Stream // of the events: a key may begin in one and go on in the next
 	tmp    *os.File
 	out    *bufio.Writer
 	kept   Kept
@@ -30,7 +33,7 @@ func (s Sessions) begin() (*sessionWriter, error) {
 	if err != nil {
 		return nil, fmt.Errorf("keep session: %w", err)
 	}
-	return &sessionWriter{folder: s, tmp: tmp, out: bufio.NewWriterSize(tmp, 64<<10)}, nil
+	return &sessionWriter{folder: s, stream: s.Scanner.Stream(), tmp: tmp, out: bufio.NewWriterSize(tmp, 64<<10)}, nil
 }
 
 func (w *sessionWriter) abandon() {
@@ -43,18 +46,18 @@ func (w *sessionWriter) abandon() {
 
 func (w *sessionWriter) event(e transcript.Event) error {
 	w.kept.Events++
-	return w.line(w.out, e)
+	return w.line(w.out, e, w.stream)
 }
 
 // line writes v as one line of redacted JSON.
-func (w *sessionWriter) line(out *bufio.Writer, v any) error {
+func (w *sessionWriter) line(out *bufio.Writer, v any, stream *redact.Stream) error {
 	var doc bytes.Buffer
 	enc := json.NewEncoder(&doc)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
 		return fmt.Errorf("keep session: %w", err)
 	}
-	text, report, err := w.folder.Scanner.JSON(bytes.TrimSuffix(doc.Bytes(), []byte("\n")))
+	text, report, err := stream.JSON(bytes.TrimSuffix(doc.Bytes(), []byte("\n")))
 	if err != nil {
 		return fmt.Errorf("keep session: %w", err)
 	}
@@ -67,18 +70,39 @@ func (w *sessionWriter) line(out *bufio.Writer, v any) error {
 
 // name takes secrets out of what names a session, which becomes the name of its file.
 func (w *sessionWriter) name(id string) string {
-	text, found := w.folder.Scanner.Text(id)
+	name, found := safeName(w.folder.Scanner, id)
 	w.kept.Redacted.Add(found)
-	if found.Found == 0 {
-		return id
+	return name
+}
+
+// safeName is an id without secrets, and then as part of a path.
+func safeName(scan *redact.Scanner, id string) (string, redact.Report) {
+	if id == "" {
+		return "", redact.Report{}
 	}
-	return transcript.SafeID(text.String())
+	text, found := scan.Text(id)
+	return transcript.SafeID(text.String()), found
+}
+
+// Name is the name of a session, "<client>/<id>", as files are named for it: without secrets, and safe in a path.
+func Name(scan *redact.Scanner, client, id string) string {
+	client, _ = safeName(scan, client)
+	id, _ = safeName(scan, id)
+	return client + "/" + id
+}
+
+// id is name for a session's id.
+func (w *sessionWriter) id(id string) string {
+	if id = w.name(id); id != "" && w.folder.Offered {
+		return transcript.SafeID(record.Offer(id))
+	}
+	return id
 }
 
 // finish puts the session in its place, unless what lies there is the same or goes on further.
 func (w *sessionWriter) finish(head transcript.Session) (Kept, error) {
 	defer w.abandon()
-	head.Client, head.ID, head.Parent = w.name(head.Client), w.name(head.ID), w.name(head.Parent)
+	head.Client, head.ID, head.Parent = w.name(head.Client), w.id(head.ID), w.id(head.Parent)
 	w.kept.Session, w.kept.Read = head, time.Now()
 	if err := w.out.Flush(); err != nil {
 		return Kept{}, fmt.Errorf("keep session: %w", err)
@@ -101,7 +125,7 @@ func (w *sessionWriter) finish(head transcript.Session) (Kept, error) {
 	}
 	defer os.Remove(final.Name())
 	out := bufio.NewWriter(final)
-	err = w.line(out, header{head, w.kept.Events, w.kept.Hash})
+	err = w.line(out, header{head, w.kept.Events, w.kept.Hash}, w.folder.Scanner.Stream())
 	if err == nil {
 		if _, err = w.tmp.Seek(0, io.SeekStart); err == nil {
 			_, err = io.Copy(out, w.tmp)

@@ -50,7 +50,7 @@ func traced(s transcript.Session, events []transcript.Event) trace {
 		if e.Kind == transcript.Call {
 			ours[id] = ownCommand.MatchString(e.Command) || ownTool.MatchString(e.Tool)
 		} else {
-			e.Text = transcript.Own(e.Text)
+			e.Text = transcript.Bare(e.Text)
 		}
 		blank := strings.TrimSpace(e.Text) == "" && e.Kind != transcript.Call && e.Kind != transcript.Result
 		if who(s, &e) == "" || blank || e.Kind == transcript.Result && ours[id] {

@@ -46,11 +46,11 @@ func findVariants(v *view) []finding {
 			if a.outcome == transcript.OK || a.outcome == transcript.Failed && eventually(a.step) && !v.sign(i+1+j).env {
 				c := record.Candidate{
 					Kind:     record.Failure,
-					Text:     "Run `" + show(a.step, "") + "`, not `" + show(f.step, f.step.dir) + "`: that fails with \"" + plain(sig.text) + "\".",
+					Text:     "Run `" + show(a.step, "") + "`, not `" + show(f.step, f.step.dir) + "`: that " + v.fails(f, sig) + ".",
 					Body:     "Seen in one session: the first failed, the second succeeded right after, with nothing edited between.",
 					Topic:    "how to run " + jobOf(f.step),
 					How:      record.Seen,
-					Evidence: []record.Evidence{v.quoteLine(f, sig.line), v.quoteCommand(a)},
+					Evidence: []record.Evidence{v.quoteError(f, sig), v.quoteCommand(a)},
 				}
 				if f.step.dir != "" {
 					c.Paths = []string{f.step.dir + "/**"}

@@ -14,6 +14,7 @@ type view struct {
 	events    []transcript.Event
 	acts      []act
 	sentences []sentence
+	hearsay   map[int]bool      // whether a message looked at so far may hold words of others, by event index
 	signs     map[int]signature // of results looked at so far, by event index
 	injected  string            // all injected text, folded, one space either side of every word
 	given     map[string]int    // lines of injected text, and the event each stood in first
@@ -37,7 +38,7 @@ const maxSentences = 4096
 
 // digest makes the view of a session. Linear in the size of the events.
 func digest(s transcript.Session, events []transcript.Event) *view {
-	v := &view{session: s, events: events, signs: map[int]signature{}}
+	v := &view{session: s, events: events, signs: map[int]signature{}, hearsay: map[int]bool{}}
 	v.given = map[string]int{}
 	var injected strings.Builder
 	give := func(i int) {

@@ -3,6 +3,7 @@ package record
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strings"
 	"time"
 )
@@ -56,6 +57,22 @@ type Evidence struct {
 	Event int       `json:"event"` // position in the session
 	Quote string    `json:"quote"` // verbatim, at most MaxQuote bytes
 	Time  time.Time `json:"time,omitzero"`
+	Doubt Doubt     `json:"doubt,omitempty"` // of a person's words: why they may be another's
+}
+
+// Doubt says why words in a person's message may be somebody else's, so that they bear nothing out
+// until a person has looked. Empty: nothing speaks for that.
+type Doubt string
+
+const (
+	Mixed    Doubt = "mixed"    // a client put other text into the message
+	Reported Doubt = "reported" // the message quotes, pastes or asks about words
+	Worded   Doubt = "worded"   // an agent worded what the person only chose
+)
+
+// Doubtful reports whether one of the quotes is in doubt.
+func Doubtful(evidence []Evidence) bool {
+	return slices.ContainsFunc(evidence, func(e Evidence) bool { return e.Doubt != "" })
 }
 
 // MaxQuote is the longest quote kept as evidence, in bytes.
