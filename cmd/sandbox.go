@@ -239,15 +239,18 @@ func runSandboxExec(ctx context.Context, env *Env, o sandboxOptions, argv []stri
 	}
 	began := time.Now()
 	r, err := e.Run(ctx, spec, argv, in)
+	changed, changedErr := sandbox.Changed(spec.Workspace, began) // also of a command that was interrupted
+	if err != nil && !env.JSON {
+		env.tellChanged(changed)
+	}
 	if err != nil && o.image != "" && errors.Is(err, sandbox.ErrNoImage) {
 		return &failure{exitFailed, err, "nothing was run; '" + e.Name + " images' lists those that are there; without --image it is what sandbox.image says"}
 	}
 	if err != nil {
 		return sandboxFailure(err)
 	}
-	changed, err := sandbox.Changed(spec.Workspace, began)
-	if err != nil {
-		return err
+	if changedErr != nil {
+		return changedErr
 	}
 	return env.tellSandbox(r, changed, spec, time.Duration(c.Seconds)*time.Second)
 }
@@ -266,9 +269,7 @@ func (env *Env) tellSandbox(r sandbox.Result, changed []sandbox.Change, spec san
 	for _, d := range r.Denied {
 		env.say("not reached: %s", d)
 	}
-	for _, c := range changed {
-		env.warn("look at %s before anything else does: %s", c.Path, c.Why)
-	}
+	env.tellChanged(changed)
 	l := spec.Limits
 	switch r.Ended {
 	case sandbox.TimedOut:
@@ -287,6 +288,13 @@ func (env *Env) tellSandbox(r sandbox.Result, changed []sandbox.Change, spec san
 		return &failure{code: r.Exit, err: errors.New("")} // it has said why
 	}
 	return nil
+}
+
+// tellChanged names what a command left that a person should look at.
+func (env *Env) tellChanged(changed []sandbox.Change) {
+	for _, c := range changed {
+		env.warn("look at %s before anything else does: %s", c.Path, c.Why)
+	}
 }
 
 // sandboxPlace is what a command can write, and where in it it starts.

@@ -18,7 +18,8 @@ type Change struct {
 }
 
 // Changed finds what was made or changed in a folder since a moment and is dangerous to the host: files that it obeys, as Runs says, links that
-// leave the folder, git directories, and folders that git takes for one. The time is the file system's own, which the command cannot set.
+// leave the folder, git directories, folders that git takes for one, and devices. Files that would run with the rights of their owner or group, or with
+// capabilities, lose that, and are named. The time is the file system's own, which the command cannot set.
 func Changed(dir string, since time.Time) ([]Change, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -35,12 +36,23 @@ func Changed(dir string, since time.Time) ([]Change, error) {
 		}
 		git := isGit(path.Base(p))
 		bare.see(p, info)
+		if git && info.IsDir() {
+			list = append(list, disarmBelow(dir, p, since)...)
+		}
 		if changeTime(info).Before(since) {
 			return !git, nil
+		}
+		if info.IsDir() && info.Mode()&0o700 != 0o700 { // others may go through a folder that cannot be listed
+			_ = root.Chmod(filepath.FromSlash(p), info.Mode().Perm()|0o700)
+		}
+		if why := disarm(dir, root, p, info); why != "" {
+			list = append(list, Change{p, why})
 		}
 		switch {
 		case git:
 			list = append(list, Change{p, "git obeys it"})
+		case info.Mode()&fs.ModeDevice != 0:
+			list = append(list, Change{p, kind(info.Mode())})
 		case info.Mode()&fs.ModeSymlink != 0 && leaves(root, p):
 			list = append(list, Change{p, "a link that leaves the folder"})
 		case !info.IsDir() && Runs(p) != "":
@@ -55,8 +67,57 @@ func Changed(dir string, since time.Time) ([]Change, error) {
 			list = append(list, Change{p, why})
 		}
 	}
-	slices.SortFunc(list, func(a, b Change) int { return cmp.Compare(a.Path, b.Path) })
+	slices.SortStableFunc(list, func(a, b Change) int { return cmp.Compare(a.Path, b.Path) })
 	return list, err
+}
+
+// disarmBelow does what disarm does to all files of a folder that changed since a moment.
+func disarmBelow(dir, p string, since time.Time) (list []Change) {
+	dir = filepath.Join(dir, filepath.FromSlash(p))
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return []Change{{p, reason(err)}}
+	}
+	defer root.Close()
+	err = look(root, func(in string, info fs.FileInfo, why error) (bool, error) {
+		switch {
+		case why != nil:
+			list = append(list, Change{path.Join(p, in), reason(why)})
+		case changeTime(info).Before(since):
+			return true, nil
+		default:
+			if had := disarm(dir, root, in, info); had != "" {
+				list = append(list, Change{path.Join(p, in), had})
+			}
+		}
+		return why == nil, nil
+	})
+	if err != nil {
+		list = append(list, Change{p, reason(err)})
+	}
+	return list
+}
+
+// disarm takes from a regular file the bits and capabilities by which others would run it with more rights than their own, and
+// says what it had; "" for nothing. Folders keep theirs, which only say whose what is made in them is.
+func disarm(dir string, root *os.Root, p string, info fs.FileInfo) (had string) {
+	const bits = fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky
+	if !info.Mode().IsRegular() {
+		return ""
+	}
+	if info.Mode()&bits != 0 {
+		had = "it had set-user-ID, set-group-ID or sticky bits, which were cleared"
+		if err := root.Chmod(filepath.FromSlash(p), info.Mode().Perm()); err != nil {
+			had = "it has set-user-ID, set-group-ID or sticky bits, which could not be cleared: " + reason(err)
+		}
+	}
+	switch there, err := dropCapabilities(filepath.Join(dir, filepath.FromSlash(p))); {
+	case there && err != nil:
+		had = "it has capabilities, which could not be cleared: " + reason(err)
+	case there:
+		had = "it had capabilities, which were cleared"
+	}
+	return had
 }
 
 // leaves reports whether a link points out of the folder, as it is written.

@@ -6,6 +6,9 @@ import (
 	"time"
 )
 
+// dropCapabilities is of Linux: files have no capabilities here.
+func dropCapabilities(string) (there bool, err error) { return false, nil }
+
 // changeTime is when a file or what is known of it last changed.
 func changeTime(info fs.FileInfo) time.Time {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {

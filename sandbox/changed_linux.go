@@ -6,6 +6,15 @@ import (
 	"time"
 )
 
+// dropCapabilities takes a file's capabilities away, and reports whether it had any.
+func dropCapabilities(path string) (there bool, err error) {
+	const name = "security.capability"
+	if _, err := syscall.Getxattr(path, name, nil); err != nil {
+		return false, nil
+	}
+	return true, syscall.Removexattr(path, name)
+}
+
 // changeTime is when a file or what is known of it last changed.
 func changeTime(info fs.FileInfo) time.Time {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
