@@ -168,7 +168,7 @@ func (t *tail) keep(heard time.Time) {
 	}
 	if t.changed {
 		words := t.open[:bytes.LastIndexAny(t.open, " \t")+1]
-		clean, _ := t.scanner.Text(strings.ToValidUTF8(string(t.whole)+t.short(words), "\ufffd"))
+		clean := t.scanner.Glance(strings.ToValidUTF8(string(t.whole)+t.short(words), "\ufffd"))
 		text := clean.String()
 		at := strings.LastIndexByte(text, '\n') + 1
 		t.live.Text, t.live.Rest = LastLines(text[:at], MaxLive), text[at:]

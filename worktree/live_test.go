@@ -178,3 +178,25 @@ func TestLiveLastsAsLongAsThePhase(t *testing.T) {
 		t.Errorf("seen is %+v", l)
 	}
 }
+
+func TestLiveShowsNoLineOfAKey(t *testing.T) {
+	var line, past strings.Builder
+	for i := range 64 {
+		line.WriteByte("q7ZkT2mWx9RbLf4HsVc8"[(i*7+i/20)%20])
+	}
+	for _, tt := range []struct{ name, before string }{
+		{"after its beginning", "     1→-----BEGIN RSA PRIV" + "ATE KEY-----\n"},
+		{"whose beginning is out of sight", "-----BEGIN RSA PRIV" + "ATE KEY-----\n" + strings.Repeat("a line of a build\n", 900)},
+		{"without its beginning", ""},
+	} {
+		o := newOnlooker(t)
+		past.Reset()
+		for part := range strings.Lines(tt.before + "    12→" + line.String() + "\n") {
+			o.Write([]byte(part))
+			past.WriteString(o.sees().Text)
+		}
+		if strings.Contains(past.String(), line.String()[:12]) {
+			t.Errorf("%s: a line of the key was seen: %.200q", tt.name, past.String())
+		}
+	}
+}
