@@ -76,7 +76,7 @@ func (c *capture) answer(ctx context.Context, agent hooks.Agent, e hooks.Event) 
 
 // began reports whether a session was given the block that sessions begin with.
 func (c *capture) began(session string) bool {
-	return slices.ContainsFunc(readLedger(filepath.Join(c.state, ledgerDir, ledgerFile(session))), func(in injection) bool { return in.For == forStart })
+	return slices.ContainsFunc(readLedger(filepath.Join(c.state, ledgerDir, ledgerFile(ledgerName(c.spool.Scanner, session)))), func(in injection) bool { return in.For == forStart })
 }
 
 // checkpointTime is how long a compaction may wait for its checkpoint. Where it does not come about in that time, the worker makes it.

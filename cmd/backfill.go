@@ -77,6 +77,7 @@ func (w *workspace) lookBack(ctx context.Context, o backfillOptions) (*backfill,
 		return nil, err
 	}
 	b := &backfill{w: w, taken: readTaken(w.state)}
+	b.taken.offered = w.asker() != ""
 	trees, err := w.repo.WorkTrees(ctx)
 	if err != nil {
 		return nil, err
@@ -203,6 +204,7 @@ func (b *backfill) learn(ctx context.Context, l *lesson) error {
 		return err
 	}
 	b.w.sessions.Scanner = redact.New(b.w.allSecrets(ctx)...)
+	b.w.sessions.Offered = b.taken.offered
 	shown := newSteps(b.w.env, len(b.fresh))
 	defer shown.done()
 	for next := 0; next < len(b.fresh); {

@@ -201,7 +201,7 @@ func (l *looker) quotes(o record.Operation) []quote {
 			switch {
 			case i < 0:
 				out = append(out, q)
-			case out[i].How == string(record.Model):
+			case out[i].How == string(record.Model), record.Offered(out[i].Session):
 				out[i] = q
 			}
 		}
@@ -213,8 +213,11 @@ func (l *looker) quotes(o record.Operation) []quote {
 }
 
 // whose says whose words a quote is. What was said is a person's, and what was seen a tool's; where a model quotes, the
-// session tells, if it is still kept here.
+// session tells, if it is still kept here. Nobody can tell of a transcript that an agent named.
 func (l *looker) whose(q quote) string {
+	if record.Offered(q.Session) {
+		return ""
+	}
 	switch record.How(q.How) {
 	case record.Said, record.Written:
 		return "person"

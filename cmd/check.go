@@ -51,6 +51,9 @@ func runCheck(ctx context.Context, env *Env, deep bool) error {
 	if err != nil {
 		return err
 	}
+	if _, err := w.repo.RestoreRecent(ctx); err != nil {
+		env.warn("%v", err)
+	}
 	problems := 0
 	var writeErr error
 	tell := func(where, what string) {

@@ -10,7 +10,6 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/finding"
-	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
@@ -132,10 +131,7 @@ func (w *workspace) stateAt(ctx context.Context, rev string) (gitstore.ID, error
 		}
 	}
 	if err == nil {
-		_, err = w.repo.Git(ctx, nil, "cat-file", "-e", string(id)+"^{tree}")
-		if e := (*git.Error)(nil); errors.As(err, &e) {
-			err = fmt.Errorf("revision %q: %w", rev, gitstore.ErrRevision)
-		}
+		err = w.memory.ViewAt(ctx, string(id), func(*gitstore.Tree) error { return nil })
 	}
 	if errors.Is(err, gitstore.ErrRevision) {
 		return "", w.cutOff(ctx, err)

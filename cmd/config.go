@@ -43,7 +43,7 @@ func runConfig(ctx context.Context, env *Env, key, value string, set, user bool)
 	}
 	c := w.config
 	err = w.book.View(ctx, func(v *record.View) error {
-		c, err = w.restrict(v)
+		c, err = w.restrict(ctx, v)
 		return err
 	})
 	if err != nil && !errors.Is(err, gitstore.ErrNoStore) {

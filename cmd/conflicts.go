@@ -40,6 +40,10 @@ func runConflicts(ctx context.Context, env *Env) error {
 	}
 	var contested []record.Memory
 	err = w.view(ctx, func(v *record.View) error {
+		v, err := w.asked(ctx, v)
+		if err != nil {
+			return err
+		}
 		for _, m := range v.Memories() {
 			if m.Status == record.Contested && m.Live(env.Now()) {
 				contested = append(contested, m)

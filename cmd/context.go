@@ -125,10 +125,18 @@ func runContext(ctx context.Context, env *Env, r contextRequest) error {
 	if err != nil {
 		return err
 	}
+	var held []heldMemory
+	if env.JSON || r.For == forStart && !w.shields() {
+		if held, err = w.allWithheld(ctx); err != nil {
+			return err
+		}
+	}
 	if env.JSON {
-		return env.object(contextJSON{in.For, in.text, in.Commit, in.Tokens, in.Bytes, noNull(in.Items), in.Cut, list(in.Next), in.Least})
+		older := olderOf(held)
+		return env.object(contextJSON{in.For, in.text, in.Commit, in.Tokens, in.Bytes, noNull(in.Items), in.Cut, list(in.Next), in.Least, len(held) - older, older})
 	}
 	env.print("%s", in.text)
+	w.tellWithheld(held)
 	switch n := in.Cut[cutBudget]; {
 	case in.text == "" && n > 0:
 		room := ""
@@ -152,6 +160,9 @@ type contextJSON struct {
 	Cut    map[string]int `json:"cut"`
 	Next   []string       `json:"next"`
 	Least  int            `json:"least,omitempty"` // where nothing fits: tokens from which on something does
+
+	Withheld int `json:"withheld"` // memories of people who are not trusted, that agents are not given
+	Older    int `json:"older"`    // memories that they changed, of which agents are given the version before
 }
 
 // noNull is never null in JSON.
@@ -221,7 +232,7 @@ func (w *workspace) note(in *injection, r contextRequest) {
 	if !r.Record || r.Session == "" || in.text == "" {
 		return
 	}
-	in.Session = r.Session
+	in.Session = ledgerName(w.scanner, r.Session)
 	if err := in.record(w.repo, w.env.Now()); err != nil {
 		w.env.warn("%v", err)
 	}
@@ -317,7 +328,11 @@ func (w *workspace) injectPrompt(ctx context.Context, r contextRequest) (in inje
 		if len(hits) == 0 || err != nil {
 			return err
 		}
-		standings, err := w.standings(ctx, v)
+		given, err := w.agents(ctx, v)
+		if err != nil {
+			return err
+		}
+		standings, err := w.standings(ctx, given)
 		if err != nil {
 			return err
 		}

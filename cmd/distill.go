@@ -44,7 +44,7 @@ func runDistill(ctx context.Context, env *Env, o dreamOptions) error {
 	var in dream.Ripeness
 	var last time.Time
 	err = w.view(ctx, func(v *record.View) error {
-		c, err := w.restrict(v)
+		c, err := w.restrict(ctx, v)
 		if err == nil {
 			in, last, err = w.ripeness(ctx, v, c)
 		}

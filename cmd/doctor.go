@@ -8,7 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/gitstore/trust"
 	"github.com/urfave/cli/v2"
 )
 
@@ -22,7 +24,8 @@ func doctorCommand(env *Env) *cli.Command {
 		Name:  "doctor",
 		Usage: "find out what of the installation does not work, and why",
 		Description: "Looks at git, the memory, and whatever calls Reverie: the agents' settings and git's hooks. --fix mends what can\n" +
-			"be mended without asking: entries that call a program that is gone, that are missing or there twice.",
+			"be mended without asking: entries that call a program that is gone, that are missing or there twice; objects of the\n" +
+			"memory that are gone, from those that are kept of the last writes, or by going back to the newest state that is whole.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "fix", Usage: "mend what is safe to mend", Destination: &o.fix},
 		},
@@ -121,9 +124,11 @@ func (env *Env) examine(ctx context.Context) []examined {
 	} else {
 		memory := w.examineMemory(ctx)
 		rows = append(rows, memory)
+		rows = append(rows, w.examineObjects(ctx)...)
 		if memory.State == stateOK {
 			rows = append(rows, w.examineIndex(ctx))
 		}
+		rows = append(rows, w.examineTrust(ctx)...)
 	}
 	rows = append(rows, env.examineAgents(ctx, w)...)
 	if w != nil {
@@ -149,6 +154,57 @@ func (w *workspace) examineIndex(ctx context.Context) examined {
 		return examined{What: "index", State: stateBroken, Detail: "every search indexes all memories again: " + err.Error(), Fix: "look who may write to " + filepath.Join(w.state, indexDir) + ", or remove it"}
 	}
 	return examined{What: "index", State: stateOK, Detail: "up to date"}
+}
+
+// examineTrust looks whether agents are given what is known. Before there is a memory there is nothing to say.
+func (w *workspace) examineTrust(ctx context.Context) []examined {
+	held, err := w.allWithheld(ctx)
+	row := examined{What: "trust", State: stateOK, Detail: "nothing is withheld from agents for its author"}
+	switch {
+	case missing(err):
+		return nil
+	case err != nil:
+		row.State, row.Detail = stateBroken, err.Error()
+		_, row.Fix = explain(err)
+	case len(held) > 0:
+		row.State, row.Detail, row.Fix = stateNote, heldLine(held), "reverie trust"
+	case w.settings.Text != nil:
+		row.State, row.Detail, row.Fix = stateNote, w.whySettings(), "reverie trust approve "+trust.SettingsPath
+	}
+	if _, err := w.memory.Tip(ctx); err != nil && len(held) == 0 {
+		return nil
+	}
+	return []examined{row}
+}
+
+// examineObjects looks whether everything is here that the stores reach. A row is for a store of which it is not.
+func (w *workspace) examineObjects(ctx context.Context) (rows []examined) {
+	for _, o := range []struct{ name, ref, lane string }{{w.branch(), w.config.Ref, "memory"}, {"the journal", journalRef, "journal"}, {"the inbox", inboxRef, "inbox"}} {
+		store := gitstore.Open(w.repo, o.ref)
+		broken, err := store.Broken(ctx)
+		if err == nil && !broken {
+			continue
+		}
+		row := examined{What: "objects", State: stateBroken, Detail: o.name + " reaches objects that are gone"}
+		if err != nil {
+			row.Detail, row.Fix = o.name+": "+err.Error(), "reverie check --deep"
+			rows = append(rows, row)
+			continue
+		}
+		row.mend = func(ctx context.Context) error {
+			done, err := store.Repair(ctx, "refs/reverie/remotes/*/"+o.lane)
+			if done.Restored > 0 {
+				w.env.say("%s: restored %s from those kept of the last writes", o.name, count(done.Restored, "object", "objects"))
+			}
+			if done.To != "" {
+				w.env.say("%s: went back from %.12s, of which objects are gone, to %.12s, which %s has: what was written between is lost here; reverie sync brings what a remote has of it",
+					o.name, done.From, done.To, done.Source)
+			}
+			return err
+		}
+		rows = append(rows, row)
+	}
+	return rows
 }
 
 // examineMemory looks whether there is a memory, and reads every record of it.

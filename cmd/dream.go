@@ -91,7 +91,7 @@ func runDream(ctx context.Context, env *Env, o dreamOptions) error {
 	var plan dream.Result
 	if o.dryRun {
 		err = w.view(ctx, func(v *record.View) error {
-			c, err := w.restrict(v)
+			c, err := w.restrict(ctx, v)
 			if err == nil {
 				plan, _, err = w.plan(ctx, v, c, o.lately)
 			}
@@ -223,7 +223,7 @@ func (w *workspace) whatWaits(ctx context.Context, v *record.View, in *dream.Inp
 // foreignRecords says which records of the journal somebody not trusted here changed last. If history cannot be read, all
 // are.
 func (w *workspace) foreignRecords(ctx context.Context, v *record.View) (trust.Records, error) {
-	c, err := w.restrict(v)
+	c, err := w.restrict(ctx, v)
 	if err != nil {
 		return trust.Records{}, err
 	}

@@ -109,7 +109,7 @@ func (w *workspace) askElsewhere(ctx context.Context, which lately) (ask dream.E
 		return ask, err
 	}
 	err = w.view(ctx, func(v *record.View) error {
-		c, err := w.restrict(v)
+		c, err := w.restrict(ctx, v)
 		if err == nil {
 			ask.Plan, _, err = w.plan(ctx, v, c, which)
 		}

@@ -63,6 +63,10 @@ func explain(err error) (code int, hint string) {
 		return exitSignal, ""
 	case errors.Is(err, gitstore.ErrDeleted):
 		return exitPerson, "Reverie never makes a memory anew over one that was there"
+	case errors.Is(err, gitstore.ErrLimit):
+		return exitPerson, "nothing was merged or changed; whoever made that branch has to take it out there"
+	case errors.Is(err, gitstore.ErrCorrupt):
+		return exitFailed, "'reverie doctor --fix' restores what was written last, or goes back to the newest state that is whole; 'reverie check --deep' says what is missing"
 	case errors.Is(err, gitstore.ErrNoStore):
 		return exitNoStore, "start it with: reverie init   (learn, remember, import and ingest do so by themselves)"
 	case errors.Is(err, record.ErrNoMemory):

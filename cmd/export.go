@@ -5,12 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/record/transfer"
-	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/urfave/cli/v2"
 )
 
@@ -19,6 +17,7 @@ type exportOptions struct {
 	private bool
 	format  string // jsonl, json or markdown
 	file    string // empty is standard output
+	force   bool   // a file outside of the work tree is replaced
 	limit   int    // 0 is all
 	offset  int
 }
@@ -34,6 +33,7 @@ func exportCommand(env *Env) *cli.Command {
 			&cli.BoolFlag{Name: "private", Usage: "those of this clone alone, instead of all others", Destination: &o.private},
 			&cli.StringFlag{Name: "format", Value: "jsonl", Usage: "jsonl, json or markdown, as `FORMAT`", Destination: &o.format},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "into `FILE`, which is replaced at once", Destination: &o.file},
+			&cli.BoolFlag{Name: "force", Usage: "with --output: replace a file outside of this work tree", Destination: &o.force},
 			&cli.IntFlag{Name: "limit", Usage: "at most `N`; 0 is all", Destination: &o.limit},
 			&cli.IntFlag{Name: "offset", Usage: "without the first `N`", Destination: &o.offset},
 		),
@@ -55,7 +55,9 @@ func exportCommand(env *Env) *cli.Command {
 
 func runExport(ctx context.Context, env *Env, o exportOptions) error {
 	var lines []transfer.Line
-	err := o.read(ctx, env, func(_ *workspace, found []record.Memory, _ func(record.Memory) standing) error {
+	var w *workspace
+	err := o.read(ctx, env, func(opened *workspace, found []record.Memory, _ func(record.Memory) standing) error {
+		w = opened
 		for _, m := range found {
 			if m.Private == o.private {
 				lines = append(lines, transfer.Of(m))
@@ -97,24 +99,24 @@ func runExport(ctx context.Context, env *Env, o exportOptions) error {
 		_, err = env.Out.Write(out.Bytes())
 		return err
 	}
-	write := replaceFile
-	if o.private {
-		write = replacePrivate
+	to, err := w.destination(env.path(o.file))
+	if err == nil && to.there && !to.inside {
+		if !o.force {
+			err = to.refuse()
+		} else {
+			err = w.wantsPerson("export --force")
+		}
 	}
-	if err := write(env.path(o.file), out.Bytes()); err != nil {
+	if err != nil {
+		return err
+	}
+	write := to.write
+	if o.private {
+		write = to.writePrivate
+	}
+	if err := write(out.Bytes()); err != nil {
 		return fmt.Errorf("export: %w", err)
 	}
 	env.say("%s written to %s", count(len(lines), "memory", "memories"), o.file)
-	return nil
-}
-
-// replacePrivate is replaceFile for what nobody else on this machine is to read, whoever may read the file that is there.
-func replacePrivate(path string, data []byte) error {
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
-	}
-	if err := file.Exchange(path, data, 0o600, nil); err != nil {
-		return fmt.Errorf("write %s: %w", path, file.Bare(err))
-	}
 	return nil
 }

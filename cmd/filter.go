@@ -45,7 +45,11 @@ func (f filter) read(ctx context.Context, env *Env, fn func(*workspace, []record
 	if err != nil {
 		return err
 	}
-	return w.viewAt(ctx, f.at, func(v *record.View) error {
+	return w.viewAt(ctx, f.at, func(all *record.View) error {
+		v, err := w.asked(ctx, all)
+		if err != nil {
+			return err
+		}
 		w.tellBad(v)
 		if f.at == "" {
 			w.tellLost(ctx)
@@ -54,18 +58,16 @@ func (f filter) read(ctx context.Context, env *Env, fn func(*workspace, []record
 		if err != nil {
 			return err
 		}
-		hidden := 0
 		found := slices.DeleteFunc(v.Memories(), func(m record.Memory) bool {
-			if !f.all && !m.Live(env.Now()) || f.kind != "" && string(m.Kind) != f.kind {
-				return true
-			}
-			shielded := w.shields() && standings(m).Foreign
-			if shielded {
-				hidden++
-			}
-			return shielded
+			return !f.all && !m.Live(env.Now()) || f.kind != "" && string(m.Kind) != f.kind
 		})
-		w.tellShielded(hidden)
+		if v != all {
+			held, err := w.withheld(ctx, all)
+			if err != nil {
+				return err
+			}
+			w.tellShielded(len(held))
+		}
 		return fn(w, found, standings)
 	})
 }

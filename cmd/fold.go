@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -126,6 +127,9 @@ func (w *workspace) foldOne(ctx context.Context, s *hooks.Waiting, scan *redact.
 		case errors.Is(err, errElsewhere):
 			return nil, err
 		} // what its plugin told is better than nothing
+	}
+	if err := disown(s.Events); err != nil {
+		return nil, err
 	}
 	copies, err := s.Copy(ctx, scan)
 	if ctx.Err() != nil {
@@ -260,16 +264,21 @@ func (w *workspace) foldEvents(events []hooks.Event, answers bool) ([]reflect.Ke
 		}
 	}
 	var more []transcript.Event
-	add := func(kind transcript.Kind, origin transcript.Origin, text string, at time.Time) {
-		key := string(kind) + sameWords(text)
-		if count[key]--; count[key] < 0 && strings.TrimSpace(text) != "" {
-			more = append(more, transcript.Event{Kind: kind, Origin: origin, Text: text, Time: at})
+	add := func(e transcript.Event) {
+		key := string(e.Kind) + sameWords(e.Text)
+		if count[key]--; count[key] < 0 && strings.TrimSpace(e.Text) != "" {
+			more = append(more, e)
 		}
 	}
 	for _, e := range events {
-		add(transcript.User, transcript.Typed, transcript.Own(e.Prompt), e.Time)
+		own, mixed := transcript.Prompt(e.Prompt)
+		origin := transcript.Typed
+		if e.Shell != "" { // no transcript of the agent's own bears it out
+			origin = transcript.Delegated
+		}
+		add(transcript.Event{Kind: transcript.User, Origin: origin, Text: own, Mixed: mixed, Time: e.Time})
 		if answers && e.Kind == hooks.Stop {
-			add(transcript.Assistant, "", e.Said(), e.Time)
+			add(transcript.Event{Kind: transcript.Assistant, Text: e.Said(), Time: e.Time})
 		}
 	}
 	if len(more) == 0 {
@@ -284,6 +293,39 @@ func (w *workspace) foldEvents(events []hooks.Event, answers bool) ([]reflect.Ke
 		return nil, err
 	}
 	return []reflect.Kept{added}, nil
+}
+
+// disown takes from events that were delivered in an agent's shell the transcripts that may be of its
+// making. What such an event tells may be made up; only a session's own agent, which named the
+// session and keeps the transcript in its own folder, bears it out.
+func disown(events []hooks.Event) error {
+	for i, e := range events {
+		if e.Shell == "" || e.Transcript == "" {
+			continue
+		}
+		homes, err := agentHomes()
+		if err != nil {
+			return err
+		}
+		home := map[string]string{"claude": homes.Claude, "codex": homes.Codex, "gemini": homes.Gemini}[e.Agent]
+		if home == "" || e.Shell != sessionOf(e) || !holds(home, e.Transcript) {
+			events[i].Transcript = ""
+		}
+	}
+	return nil
+}
+
+// holds reports whether a file is in a folder, wherever links lead.
+func holds(dir, path string) bool {
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return false
+	}
+	if path, err = filepath.EvalSymlinks(path); err != nil {
+		return false
+	}
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 // sameWords is a text without what agents change when they write it down: blanks and quotes around it.

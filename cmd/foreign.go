@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -18,8 +19,9 @@ type withheldOf struct {
 
 // foreign is what of a view is withheld for who changed it. If history cannot be read, all that nobody approved is.
 func (w *workspace) foreign(ctx context.Context, v *record.View) (*trust.Withheld, error) {
+	v = v.Actual()
 	if w.strangers.view != v {
-		c, err := w.restrict(v)
+		c, err := w.restrict(ctx, v)
 		if err != nil { // of an old state; that of the newest was read before
 			c = w.config
 		}
@@ -35,6 +37,15 @@ func (w *workspace) foreign(ctx context.Context, v *record.View) (*trust.Withhel
 		w.strangers = withheldOf{v, held}
 	}
 	return w.strangers.Withheld, nil
+}
+
+// agents is the view of what agents are given of v.
+func (w *workspace) agents(ctx context.Context, v *record.View) (*record.View, error) {
+	held, err := w.foreign(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	return held.Given(v), nil
 }
 
 // isForeign reports whether a memory of the view that foreign was asked of last is withheld for its author.
@@ -54,6 +65,35 @@ func (w *workspace) whyWithheld(by []string) string {
 		return why + ", without a signature that is trusted here"
 	}
 	return why + ", not trusted here"
+}
+
+// whyOlder says in a few words for people why a memory is given as it was.
+func (w *workspace) whyOlder(c trust.Changed, now record.Memory) string {
+	return changeOf(c, now) + strings.TrimPrefix(w.whyWithheld(c.By), "last changed") + ": agents are given " + versionOf(c)
+}
+
+// changeOf says what was done to a memory, which says something else now.
+func changeOf(c trust.Changed, now record.Memory) string {
+	switch {
+	case c.Gone:
+		return "removed"
+	case now.Status == record.Retired:
+		return "retired"
+	}
+	return "changed"
+}
+
+// versionOf names the version that agents are given.
+func versionOf(c trust.Changed) string {
+	if c.When.IsZero() {
+		return "the version before"
+	}
+	return "the version of " + c.When.Format("2006-01-02")
+}
+
+// olderLabel is what agents read behind an older version. It names nobody: who changed it chose the name.
+func olderLabel(c trust.Changed, now record.Memory) string {
+	return " (" + changeOf(c, now) + " by somebody not trusted here: this is " + versionOf(c) + ")"
 }
 
 // tellHidden says that something is left out.
@@ -78,9 +118,23 @@ func (w *workspace) searchTrusted(ctx context.Context, v *record.View, past bool
 		if held.None() {
 			return fn(x, nil)
 		}
-		is := func(blob string, private bool) bool { return len(held.WhoseFile(gitstore.ID(blob), private)) > 0 }
-		trusted := x.Only(func(blob string, private bool) bool { return !is(blob, private) })
+		is := func(d recall.Version) bool {
+			return !d.Given && len(held.WhoseFile(gitstore.ID(d.Blob), d.Private)) > 0
+		}
+		trusted := x.Only(func(d recall.Version) bool { return !is(d) })
 		defer trusted.Close()
 		return fn(trusted, func() *recall.Index { return x.Only(is) })
+	})
+}
+
+// searchAll is search on all that there is as it is.
+func (w *workspace) searchAll(ctx context.Context, v *record.View, past bool, fn func(*recall.Index) error) error {
+	return w.search(ctx, v, past, recall.Limits{}, func(x *recall.Index) error {
+		if held, err := w.foreign(ctx, v); err != nil || held.None() {
+			return cmp.Or(err, fn(x))
+		}
+		newest := x.Only(func(d recall.Version) bool { return !d.Given })
+		defer newest.Close()
+		return fn(newest)
 	})
 }

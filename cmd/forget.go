@@ -104,7 +104,11 @@ func (w *workspace) showForget(ctx context.Context, ids []string, o forgetOption
 		return nil, err
 	}
 	shown := map[string]string{}
-	err = w.view(ctx, func(v *record.View) error {
+	err = w.view(ctx, func(all *record.View) error {
+		v, err := w.asked(ctx, all)
+		if err != nil {
+			return err
+		}
 		w.tellBad(v)
 		standings, err := w.standings(ctx, v)
 		if err != nil {
@@ -127,7 +131,7 @@ func (w *workspace) showForget(ctx context.Context, ids []string, o forgetOption
 			if m.Status == record.Retired || shown[m.ID] != "" {
 				continue
 			}
-			blob, _ := v.Blob(m.ID)
+			blob, _ := all.Blob(m.ID) // what it goes by is what is there
 			shown[m.ID] = string(blob)
 			if w.env.JSON && !o.dryRun { // the answer is what became of them
 				continue

@@ -41,9 +41,6 @@ func runIngest(ctx context.Context, env *Env, files []string, format transcript.
 	if err != nil {
 		return err
 	}
-	if err := w.wantsPerson("ingest"); err != nil { // as for learn
-		return err
-	}
 	kept, ingestErr := w.ingest(ctx, files, format)
 	if len(kept) > 0 {
 		if _, err := w.ensure(ctx); err != nil {
@@ -58,6 +55,9 @@ func runIngest(ctx context.Context, env *Env, files []string, format transcript.
 			continue
 		}
 		env.print("%s\t%s\t%s\n", k.Name(), k.Change, count(k.Events, "event", "events"))
+	}
+	if len(kept) > 0 && w.asker() != "" {
+		env.say("read in a shell of %s: what is learned from it waits for a person; next: reverie learn", w.asker())
 	}
 	return ingestErr
 }
@@ -85,13 +85,14 @@ func joinFormats() string {
 // goes on after a file that cannot be read, or not to its end: what was kept is returned beside the
 // error, which has one line a file.
 func (w *workspace) ingest(ctx context.Context, files []string, format transcript.Format) ([]reflect.Kept, error) {
+	if len(files) > 0 { // before there is a folder in which anything could be noted
+		w.sessions.Scanner = redact.New(w.allSecrets(ctx)...)
+	}
 	if _, err := w.repo.StateDir(); err != nil {
 		return nil, err
 	}
 	defer func() { _ = os.Remove(w.state) }() // if nothing was kept: hooks take the folder for a memory that was started
-	if len(files) > 0 {
-		w.sessions.Scanner = redact.New(w.allSecrets(ctx)...)
-	}
+	w.sessions.Offered = w.asker() != ""
 	var all []reflect.Kept
 	var failed []error
 	for _, file := range files {

@@ -80,6 +80,16 @@ func runInit(ctx context.Context, env *Env, o initOptions) error {
 	if err != nil {
 		return err
 	}
+	for _, ask := range []struct {
+		flag string
+		on   bool
+	}{{"--ci", o.ci != ""}, {"--git-hooks", o.hooks}, {"--trailers", o.trailers}} {
+		if ask.on && !o.dry { // they decide what runs at everybody's pull requests, and at every commit
+			if err := w.wantsPerson("init " + ask.flag); err != nil {
+				return err
+			}
+		}
+	}
 	done := initJSON{Branch: w.branch()}
 	var file ci.File
 	var text string

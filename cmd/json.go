@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"strings"
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -35,6 +36,7 @@ type memoryJSON struct {
 	Anchors    []string   `json:"anchors,omitempty"`  // places in the code it rests on
 	Stale      bool       `json:"stale,omitempty"`    // code it rests on is gone here
 	Withheld   bool       `json:"withheld,omitempty"` // not given to agents here
+	Older      string     `json:"older,omitempty"`    // it is an older version, which agents are given: in whose place
 	Why        []string   `json:"why,omitempty"`      // what stands against it here
 	Models     []string   `json:"models,omitempty"`   // from show: those whose proposals are part of it
 	Score      *float64   `json:"score,omitempty"`    // from recall, and there always
@@ -65,7 +67,7 @@ func newMemoryJSON(m record.Memory) memoryJSON {
 // standingJSON is a memory with how it stands for whoever asks.
 func standingJSON(m record.Memory, s standing) memoryJSON {
 	j := newMemoryJSON(m)
-	j.Stale, j.Withheld, j.Why = s.Stale, s.Withheld, s.Why
+	j.Stale, j.Withheld, j.Older, j.Why = s.Stale, s.Withheld, strings.Trim(s.Older, " ()"), s.Why
 	return j
 }
 

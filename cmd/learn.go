@@ -29,7 +29,8 @@ func learnCommand(env *Env) *cli.Command {
 		Description: "Reads each transcript (- is standard input), studies its sessions, and holds what they taught against\n" +
 			"what is known. Without a file it finds the sessions that OpenCode, Claude Code, Codex and Gemini CLI kept of\n" +
 			"this repository on this machine, learns from those that are new, the oldest first, and goes on with what was\n" +
-			"ingested before. Doing it again changes nothing. Where the settings name a local model, it then reads the sessions of\n" +
+			"ingested before. Doing it again changes nothing. In an agent's shell nothing is accepted: all of it waits in the inbox,\n" +
+			"and what was read there bears nothing out, unless a person learns from the same. Where the settings name a local model, it then reads the sessions of\n" +
 			"the files; those from the agents' stores it reads in the background, or by 'reverie reflect --pending'.",
 		Flags: append([]cli.Flag{
 			formatFlag(&format),
@@ -73,9 +74,6 @@ type learned struct {
 func runLearn(ctx context.Context, env *Env, files []string, format transcript.Format, model modelChoice) error {
 	w, err := env.open(ctx)
 	if err != nil {
-		return err
-	}
-	if err := w.wantsPerson("learn FILE"); err != nil { // a file can hold words that nobody said
 		return err
 	}
 	m, set, err := w.model(ctx, model.asked())
@@ -293,14 +291,14 @@ type waiting struct {
 	why string
 }
 
-// acceptByPolicy accepts what the policy lets through and returns the rest of the inbox.
+// acceptByPolicy accepts what the policy lets through and returns the rest of the inbox. Where an agent asks, it accepts nothing.
 func (w *workspace) acceptByPolicy(ctx context.Context) (accepted []record.Operation, rest []waiting, err error) {
 	var through []record.Operation
 	lets := func(c config.Config, o record.Operation) bool { ok, _ := policy(c).Accepts(o); return ok }
 	err = w.view(ctx, func(v *record.View) error {
 		pending, err := w.pending(v)
 		for _, o := range pending {
-			if lets(w.narrowed, o) {
+			if w.asker() == "" && lets(w.narrowed, o) {
 				through = append(through, o)
 			}
 		}
@@ -359,6 +357,11 @@ func (w *workspace) tellLearned(accepted []record.Operation, rest []waiting, all
 		}
 	}
 	switch {
+	case all > 0 && w.asker() != "":
+		if nothing == "" {
+			nothing = "nothing is accepted"
+		}
+		w.env.say("%s in a shell of %s: %s for a person; next, in a terminal of their own: reverie review", nothing, w.asker(), waits(all))
 	case all > 0 && nothing != "":
 		w.env.say("%s; %s for a person: reverie review", nothing, waits(all))
 	case all > 0:

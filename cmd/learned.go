@@ -105,7 +105,7 @@ func (w *workspace) settleAgain(ctx context.Context, o record.Operation, branche
 		return o
 	}
 	for _, s := range o.Sightings {
-		if branch, isNew := branches[s.Reflection]; isNew && w.code.On(ctx, branch).Side(ctx) == "" {
+		if branch, isNew := branches[s.Reflection]; isNew && !record.Offered(s.Session) && w.code.On(ctx, branch).Side(ctx) == "" {
 			o.Memory.Branch = ""
 			return record.NewOperation(o)
 		}

@@ -19,7 +19,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/derived"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
-	"github.com/reverie-memory/reverie/reflect/transcript"
+	"github.com/reverie-memory/reverie/internal/redact"
+	"github.com/reverie-memory/reverie/reflect"
 )
 
 // ledgerDir is the folder of the state folder that says what was given to whom: a file a session, a line an injection.
@@ -69,11 +70,14 @@ func (in *injection) setText(text string) {
 	in.text, in.Hash, in.Bytes, in.Tokens = text, hex.EncodeToString(sum[:]), len(text), pack.Tokens(text)
 }
 
-// ledgerFile is the name of a session's file.
-func ledgerFile(session string) string {
+// ledgerName is a session's name as the ledger has it: as its kept session has it.
+func ledgerName(scan *redact.Scanner, session string) string {
 	client, id, _ := strings.Cut(session, "/")
-	return transcript.SafeID(client) + "-" + transcript.SafeID(id) + ".jsonl"
+	return reflect.Name(scan, client, id)
 }
+
+// ledgerFile is the name of a session's file, by its name in the ledger.
+func ledgerFile(name string) string { return strings.Replace(name, "/", "-", 1) + ".jsonl" }
 
 // record writes an injection down. It is one write at the end of the session's own file, so that sessions beside each
 // other do not mix; it is not synced, for what a power cut takes costs a repetition.
@@ -124,7 +128,7 @@ func (w *workspace) injections(session string) []injection {
 	if session == "" {
 		return nil
 	}
-	return readLedger(filepath.Join(w.state, ledgerDir, ledgerFile(session)))
+	return readLedger(filepath.Join(w.state, ledgerDir, ledgerFile(ledgerName(w.scanner, session))))
 }
 
 // allInjections are those of the sessions that were given something last, at most n of them; 0 is all.

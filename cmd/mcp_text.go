@@ -153,6 +153,9 @@ func mcpStatement(m memoryJSON) string {
 	if m.Stale {
 		line += staleLabel
 	}
+	if m.Older != "" {
+		line += " (" + m.Older + ")"
+	}
 	return line + " [" + m.ID[:min(8, len(m.ID))] + "]"
 }
 
@@ -199,7 +202,7 @@ func (c *mcpCall) give(in *injection, text string) {
 	if w == nil || c.session() == "" {
 		return
 	}
-	in.Session = c.session()
+	in.Session = ledgerName(w.scanner, c.session())
 	tip, _ := w.memory.Tip(c.ctx)
 	in.Commit = string(tip)
 	if err := in.record(w.repo, c.env.Now()); err != nil {

@@ -96,7 +96,7 @@ func (w *workspace) model(ctx context.Context, name string) (*prompts.Model, pro
 // narrow reads what the team restricts, where there is a memory.
 func (w *workspace) narrow(ctx context.Context) error {
 	err := w.view(ctx, func(v *record.View) error {
-		_, err := w.restrict(v)
+		_, err := w.restrict(ctx, v)
 		return err
 	})
 	if errors.Is(err, gitstore.ErrNoStore) && !errors.Is(err, gitstore.ErrDeleted) {

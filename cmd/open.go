@@ -43,6 +43,7 @@ type workspace struct {
 
 	judge     *trust.Judge
 	strangers withheldOf // whose memories are withheld; see foreign
+	settings  trust.Settings
 
 	index *recall.Index // as it is kept; see openIndex
 	mark  string        // of the purges before the view that is open; see keepDerived
@@ -116,11 +117,17 @@ func (w *workspace) ensure(ctx context.Context) (created bool, err error) {
 }
 
 // restrict narrows the settings by the team's reverie.toml. From then on upkeep follows them too.
-func (w *workspace) restrict(v *record.View) (config.Config, error) {
+func (w *workspace) restrict(ctx context.Context, v *record.View) (config.Config, error) {
 	c := w.config
 	text, err := v.Config()
 	if err != nil {
 		return c, err
+	}
+	if w.settings, err = w.judge.Settings(ctx, v, c.Trust); err != nil {
+		return c, err
+	}
+	if w.settings.Text != nil {
+		text = w.settings.Text
 	}
 	if text == nil {
 		err := fmt.Errorf("%s has no reverie.toml: not a memory branch, or a damaged one", w.branch())
@@ -189,7 +196,7 @@ func (w *workspace) view(ctx context.Context, fn func(*record.View) error) error
 	defer w.code.Done()
 	defer w.markPurges()()
 	return w.book.View(ctx, func(v *record.View) error {
-		if _, err := w.restrict(v); err != nil {
+		if _, err := w.restrict(ctx, v); err != nil {
 			return err
 		}
 		return fn(v)
@@ -201,7 +208,7 @@ func (w *workspace) update(ctx context.Context, fn func(*record.Tx, config.Confi
 	var tx *record.Tx
 	err := w.book.Update(ctx, func(t *record.Tx) error {
 		tx = t
-		c, err := w.restrict(t.View)
+		c, err := w.restrict(ctx, t.View)
 		if err != nil {
 			return err
 		}

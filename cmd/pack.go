@@ -21,6 +21,9 @@ const memoryElement = "reverie-memory"
 // middle of what has more than 2,500 tokens, of four bytes each.
 const maxInjected = 9000
 
+// maxLabelled is the longest line that says how many older versions there are, in bytes.
+const maxLabelled = 120
+
 // framed reports whether a text that was kept is nothing, or still one element that nothing inside it ends and that hides nothing.
 func framed(text string) bool {
 	if text == "" {
@@ -31,7 +34,7 @@ func framed(text string) bool {
 	for line := range strings.Lines(inner) { // as it was made harmless: line by line
 		ok = ok && attack.Untag(line) == line && unseen.Reveal(visible(line)) == line
 	}
-	return ok && closed && strings.HasPrefix(open, "<"+memoryElement+" ") && attack.Untag(open[1:]) == open[1:] && len(text) <= maxInjected
+	return ok && closed && strings.HasPrefix(open, "<"+memoryElement+" ") && attack.Untag(open[1:]) == open[1:] && len(text) <= maxInjected+maxLabelled
 }
 
 // parcel is what becomes one element.
@@ -67,10 +70,10 @@ func (p parcel) pack(says func(first, second int) bool) (text string, forms []pa
 	for i, item := range p.items {
 		switch forms[i] {
 		case pack.Whole:
-			lines[item.Place] = item.Whole + "\n"
+			lines[item.Place] = item.Whole
 			given++
 		case pack.Short:
-			lines[item.Place] = item.Short + "\n"
+			lines[item.Place] = item.Short
 			given++
 			short++
 		case pack.Left:
@@ -80,7 +83,41 @@ func (p parcel) pack(says func(first, second int) bool) (text string, forms []pa
 	if given == 0 && p.tail == "" {
 		return "", forms
 	}
-	return open + strings.Join(lines, "") + p.said(cut, short) + tail + end, forms
+	said := p.said(cut, short)
+	older := p.label(lines, p.budget-pack.Tokens(open+said+end), maxInjected-len(open+said+tail+end))
+	var b strings.Builder
+	for _, line := range lines {
+		if line != "" {
+			b.WriteString(line + "\n")
+		}
+	}
+	return open + b.String() + older + said + tail + end, forms
+}
+
+// label puts the labels of items behind their lines, where all of them have room, in tokens and bytes. Otherwise one line tells how many have
+// one: what others changed must not take the place of a memory.
+func (p parcel) label(lines []string, tokens, size int) (instead string) {
+	n, labels := 0, make([]string, len(lines))
+	for _, item := range p.items {
+		if line := lines[item.Place]; line != "" {
+			if item.Label != "" {
+				labels[item.Place] = item.Label
+				n++
+			}
+			line += labels[item.Place] + "\n"
+			tokens, size = tokens-pack.Tokens(line), size-len(line)
+		}
+	}
+	switch {
+	case n == 0:
+		return ""
+	case tokens < 0 || size < 0:
+		return fmt.Sprintf("%d of these were changed or removed by people not trusted here: these are the versions before.\n", n)
+	}
+	for i := range lines {
+		lines[i] += labels[i]
+	}
+	return ""
 }
 
 // frame is what stands before and behind the lines.
@@ -157,7 +194,7 @@ func fill(in *injection, all []candidate, p parcel) {
 			p.left++
 			continue
 		}
-		p.items = append(p.items, pack.Item{Place: len(tried), Tier: c.tier, Kind: string(c.m.Kind), Value: c.value(), Whole: c.line(), Short: c.short()})
+		p.items = append(p.items, pack.Item{Place: len(tried), Tier: c.tier, Kind: string(c.m.Kind), Value: c.value(), Whole: c.line(), Short: c.short(), Label: c.s.Older})
 		tried = append(tried, i)
 	}
 	prints := make([]record.Fingerprint, len(tried))

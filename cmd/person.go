@@ -1,10 +1,12 @@
 package cmd
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strings"
 
+	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
@@ -54,10 +56,27 @@ func (env *Env) otherwise(hint string) string {
 		"\nto let agents decide: reverie config --user agents.decide true"
 }
 
+// asker names the session whose agent runs this command and may not decide; "" where a person does, or agents decide.
+// What runs in the background runs for nobody: it goes by what it reads.
+func (w *workspace) asker() string {
+	if w.env.background || w.agentsDecide() {
+		return ""
+	}
+	return w.env.agentShell()
+}
+
 // What people who are not trusted here have changed is kept from an agent by whatever way it asks, but for git itself.
 
 // shields reports whether an agent asks, which is not shown what is withheld for who changed it.
 func (w *workspace) shields() bool { return w.env.agentShell() != "" && !w.agentsDecide() }
+
+// asked is the view that is shown to whoever asks: an agent sees what agents are given.
+func (w *workspace) asked(ctx context.Context, v *record.View) (*record.View, error) {
+	if !w.shields() {
+		return v, nil
+	}
+	return w.agents(ctx, v)
+}
 
 // wantsTrust refuses to show an agent what is withheld for who changed it.
 func (w *workspace) wantsTrust(what string) error {

@@ -25,7 +25,7 @@ import (
 const (
 	contextDir    = "context"
 	contextFiles  = 32 // a few worktrees, folders and agents, and where they were before
-	contextFormat = 3  // grows when the same inputs give another text
+	contextFormat = 4  // grows when the same inputs give another text
 )
 
 // startState is all that the block of a session's start is made from, but what its memories say, which Memory and

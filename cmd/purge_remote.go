@@ -19,7 +19,7 @@ func (w *workspace) pushPurge(ctx context.Context, clone *purge.Clone, remote *g
 			w.env.say("%s has the %s as it is here already", remote.Name, l.Name)
 		}
 		for _, line := range l.Said {
-			w.env.say("%s says: %s", remote.Name, line)
+			w.env.say("%s says: %s", remote.Name, w.env.clean(line))
 		}
 		replaced, current = replaced || l.Replaced, current || l.Current
 	}

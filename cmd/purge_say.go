@@ -22,7 +22,7 @@ func (w *workspace) leftovers(left []purge.Left) []leftover {
 }
 
 func (w *workspace) leftover(l purge.Left) leftover {
-	const later = "once nothing else runs there: git gc --prune=now"
+	const later = "once nothing else writes there, no agent and no git: git gc --prune=now"
 	switch l.Place {
 	case purge.InSettings:
 		return leftover{"your settings of this clone hold it: " + cloneFile(w.state), "edit that file"}
@@ -46,9 +46,9 @@ func (w *workspace) leftover(l purge.Left) leftover {
 	case purge.InUnknown:
 		return leftover{"an index, a stash or a reflog of yours reaches the old history; which one, git does not say", ""}
 	case purge.InPacks:
-		return leftover{"packs of this repository: " + count(l.Count, "old object", "old objects") + " that nothing reaches", "git gc --prune=now"}
+		return leftover{"packs of this repository: " + count(l.Count, "old object", "old objects") + " that nothing reaches", later}
 	case purge.InReached:
-		return leftover{"the objects those reach; when those are gone", "git gc --prune=now"}
+		return leftover{"the objects those reach; when those are gone", later}
 	case purge.WhileGitWorks:
 		return leftover{"the old objects: git is at work in this repository (" + l.Name + ")", later}
 	case purge.WhileGitFails:

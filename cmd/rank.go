@@ -68,12 +68,22 @@ func (c candidate) covers(other candidate) bool {
 
 // candidates are the memories that may be given here: in force, and not withheld from agents.
 func (w *workspace) candidates(ctx context.Context, v *record.View, in *injection) ([]candidate, error) {
-	standings, err := w.standings(ctx, v)
+	held, err := w.foreign(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range held.Pending(v, w.env.Now()) {
+		if p.Given == nil {
+			in.Cut[cutWithheld]++
+		}
+	}
+	given := held.Given(v)
+	standings, err := w.standings(ctx, given)
 	if err != nil {
 		return nil, err
 	}
 	var all []candidate
-	for _, m := range v.Memories() {
+	for _, m := range given.Memories() {
 		if !m.Live(w.env.Now()) {
 			continue
 		}
@@ -196,8 +206,8 @@ func (w *workspace) corroboration(v *record.View, all []candidate) (sessions map
 	corrections := map[string]bool{} // statements
 	for _, r := range reflections {
 		for _, c := range r.Candidates {
-			if c.How == record.Model {
-				continue // what a model reads out of a text that somebody planted bears nothing out
+			if c.How == record.Model || record.Offered(r.Session) {
+				continue // what a model reads out of a text that somebody planted bears nothing out, nor what an agent offers
 			}
 			key := record.Normal(c.Text)
 			sightings[key] = append(sightings[key], record.Sighting{Reflection: r.ID(), Client: r.Client, Session: r.Session, Parent: r.Parent, How: c.How, Evidence: c.Evidence})

@@ -172,11 +172,7 @@ func (w *workspace) knownAbout(ctx context.Context, events []transcript.Event, p
 	defer w.openIndex()()
 	err := w.view(ctx, func(v *record.View) error {
 		known = nil
-		foreign, err := w.foreign(ctx, v)
-		if err != nil {
-			return err
-		}
-		return w.search(ctx, v, false, recall.Limits{}, func(x *recall.Index) error {
+		return w.searchTrusted(ctx, v, false, recall.Limits{}, func(x *recall.Index, _ func() *recall.Index) error {
 			known = nil
 			keep := x.Keep(recall.Query{}, w.env.Now())
 			for _, f := range x.Rank(recall.Request{Text: said.String(), N: 4 * maxKnown, Keep: keep}) {
@@ -184,7 +180,7 @@ func (w *workspace) knownAbout(ctx context.Context, events []transcript.Event, p
 				if err != nil {
 					return err
 				}
-				if len(known) < maxKnown && len(foreign.Whose(m)) == 0 && (private || !m.Private) {
+				if len(known) < maxKnown && (private || !m.Private) {
 					known = append(known, m.Text)
 				}
 			}

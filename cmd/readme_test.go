@@ -1,6 +1,9 @@
 package cmd
 
 import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
@@ -18,72 +22,209 @@ var varying = regexp.MustCompile(`\b[0-9a-f]{7,40}\b|\b\d{4}-\d\d-\d\d\b`)
 // TestReadmeShowsWhatCommandsPrint runs the commands that README shows after "$ ", one after
 // another in a new repository, and compares what they print.
 func TestReadmeShowsWhatCommandsPrint(t *testing.T) {
+	bin := built(t)
+	r := newcomer(t)
+	all := readmeShows(t)
+	for _, c := range all {
+		out, err := r.run(bin, c.command)
+		if err != nil {
+			t.Errorf("$ %s: %v", c.command, err)
+		}
+		got := strings.Split(strings.TrimRight(out, "\n"), "\n")
+		for i := range got {
+			got[i] = strings.TrimRight(varying.ReplaceAllString(got[i], "#"), " ")
+		}
+		for i := range c.want {
+			c.want[i] = strings.TrimRight(varying.ReplaceAllString(c.want[i], "#"), " ")
+		}
+		if diff := cmp.Diff(strings.Join(c.want, "\n"), strings.Join(got, "\n")); diff != "" {
+			t.Errorf("$ %s\n%s\nprints:\n%s", c.command, diff, out)
+		}
+	}
+	if len(all) < 8 {
+		t.Errorf("README shows %d commands only", len(all))
+	}
+}
+
+// TestReadmeWorksInAnAgentsShell runs the same commands with each variable by which an agent is told: none is refused, and
+// none accepts anything.
+func TestReadmeWorksInAnAgentsShell(t *testing.T) {
+	bin := built(t)
+	r := newcomer(t)
+	for _, variable := range agentVariables() {
+		t.Run(variable, func(t *testing.T) {
+			t.Setenv(variable, "1")
+			r := r.again(t)
+			for _, c := range readmeShows(t) {
+				out, err := r.run(bin, c.command)
+				var exit *exec.ExitError
+				if err != nil && !(errors.As(err, &exit) && exit.ExitCode() == exitNegative) {
+					t.Errorf("$ %s: %v\n%s", c.command, err, out)
+				}
+				if strings.HasPrefix(c.command, "reverie learn ") {
+					checkNothingAccepted(t, c.command, out)
+				}
+			}
+			if out, _ := r.run(bin, "reverie -q list"); out != "" {
+				t.Errorf("known without a person:\n%s", out)
+			}
+		})
+	}
+}
+
+// TestReadmesFirstCommandInAFreshClone runs it as a newcomer does, and as each agent does that tries the README.
+func TestReadmesFirstCommandInAFreshClone(t *testing.T) {
+	if !fullNumbers {
+		t.Skip("REVERIE_E2E=1 compiles this commit in a clone of its own")
+	}
 	readme, err := os.ReadFile("../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
+	first := regexp.MustCompile(`(?m)^    (go run \./cmd/reverie learn .*)$`).FindSubmatch(readme)
+	if first == nil {
+		t.Fatal("README has no first command")
+	}
+	for _, name := range []string{"GOCACHE", "GOMODCACHE"} { // before the test has a home of its own
+		value, err := exec.Command("go", "env", name).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv(name, strings.TrimSpace(string(value)))
+	}
+	top, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testrepo.Isolate(t)
+	dir := filepath.Join(t.TempDir(), "clone") // always the same, or each would be compiled
+	for _, variable := range append([]string{""}, agentVariables()...) {
+		t.Run("with "+variable, func(t *testing.T) {
+			if variable != "" {
+				t.Setenv(variable, "1")
+			}
+			if err := os.RemoveAll(dir); err != nil {
+				t.Fatal(err)
+			}
+			if out, err := exec.Command("git", "clone", "-q", top, dir).CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			r := shell{testrepo.At(t, dir)}
+			untouched := func() string {
+				index, _ := os.ReadFile(filepath.Join(dir, ".git", "index"))
+				config, _ := os.ReadFile(filepath.Join(dir, ".git", "config"))
+				return r.Run("status", "--porcelain") + r.Run("rev-parse", "HEAD") + fmt.Sprintf("%x %s", sha256.Sum256(index), config)
+			}
+			before := untouched()
+			out, err := r.run("", string(first[1]))
+			if err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			if variable != "" {
+				checkNothingAccepted(t, string(first[1]), out)
+			} else if !strings.Contains(out, "\n+ ") {
+				t.Errorf("nothing was learned:\n%s", out)
+			}
+			if diff := cmp.Diff(before, untouched()); diff != "" {
+				t.Error(diff)
+			}
+			r.Run("fsck", "--strict")
+			r.Run("log", "reverie/memory")
+		})
+	}
+}
+
+// checkNothingAccepted looks at what learn printed in an agent's shell: all waits, and one line says so with the next command.
+func checkNothingAccepted(t *testing.T, command, out string) {
+	t.Helper()
+	if strings.Contains("\n"+out, "\n+ ") || !strings.Contains("\n"+out, "\n? ") {
+		t.Errorf("$ %s: all should wait:\n%s", command, out)
+	}
+	told := regexp.MustCompile(`(?m)^reverie: .*a shell of .* for a person.*reverie review$`)
+	if n := len(told.FindAllString(out, -1)); n != 1 {
+		t.Errorf("$ %s: %d lines say that it waits for a person:\n%s", command, n, out)
+	}
+}
+
+// agentVariables are those by which agents are told, as hooks knows them.
+func agentVariables() []string { return hooks.Marks(func(string) string { return "1" }) }
+
+// built is a folder with the command, as README has it built.
+func built(t *testing.T) string {
+	t.Helper()
 	bin := t.TempDir()
 	build := exec.Command("go", "build", "-tags", "urfave_cli_no_docs", "-o", filepath.Join(bin, "reverie"), "./reverie")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
-	r := testrepo.New(t) // after the build, which wants Go's own caches
+	return bin
+}
+
+// shell is a repository in which commands are run.
+type shell struct{ *testrepo.Repo }
+
+// newcomer makes a repository with the shipped transcripts. It is called after what is built, which wants Go's own caches.
+func newcomer(t *testing.T) shell {
+	t.Helper()
+	testrepo.Isolate(t)
+	return shell{}.again(t)
+}
+
+// again is another such repository.
+func (shell) again(t *testing.T) shell {
+	t.Helper()
+	r := testrepo.Init(t, filepath.Join(t.TempDir(), "repo"))
 	r.Run("commit", "--allow-empty", "-qm", "one")
 	if err := os.CopyFS(filepath.Join(r.Dir, "examples"), os.DirFS("../examples")); err != nil {
 		t.Fatal(err)
 	}
-	path := bin + string(os.PathListSeparator) + os.Getenv("PATH")
-	var command string
-	var want []string
-	ran := 0
-	check := func() {
-		if command == "" {
-			return
-		}
-		ran++
-		words := splitWords(command)
-		run := exec.Command(words[0], words[1:]...)
-		if words[0] == "reverie" {
-			run.Path = filepath.Join(bin, "reverie")
-			run.Err = nil
-		}
-		run.Dir = r.Dir
-		run.Env = append(os.Environ(), "PATH="+path)
-		out, err := run.CombinedOutput()
-		if err != nil {
-			t.Errorf("$ %s: %v", command, err)
-		}
-		got := strings.Split(strings.TrimRight(string(out), "\n"), "\n")
-		for i := range got {
-			got[i] = strings.TrimRight(varying.ReplaceAllString(got[i], "#"), " ")
-		}
-		for i := range want {
-			want[i] = strings.TrimRight(varying.ReplaceAllString(want[i], "#"), " ")
-		}
-		if diff := cmp.Diff(strings.Join(want, "\n"), strings.Join(got, "\n")); diff != "" {
-			t.Errorf("$ %s\n%s\nprints:\n%s", command, diff, out)
-		}
+	return shell{r}
+}
+
+// run runs a command line with the folder bin before the others in PATH.
+func (r shell) run(bin, command string) (string, error) {
+	words := splitWords(command)
+	run := exec.Command(words[0], words[1:]...)
+	if words[0] == "reverie" {
+		run.Path = filepath.Join(bin, "reverie")
+		run.Err = nil
 	}
+	run.Dir = r.Dir
+	run.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	out, err := run.CombinedOutput()
+	return string(out), err
+}
+
+// readmeCommand is a command of README, and the lines that follow it there.
+type readmeCommand struct {
+	command string
+	want    []string
+}
+
+// readmeShows are the commands that README shows after "$ ".
+func readmeShows(t *testing.T) []readmeCommand {
+	t.Helper()
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []readmeCommand
+	inside := false
 	for line := range strings.Lines(string(readme)) {
 		line = strings.TrimRight(line, "\n")
-		inside, indented := strings.CutPrefix(line, "    ")
-		next, isCommand := strings.CutPrefix(inside, "$ ")
+		text, indented := strings.CutPrefix(line, "    ")
+		command, isCommand := strings.CutPrefix(text, "$ ")
 		switch {
 		case indented && isCommand:
-			check()
-			command, want = next, nil
-		case indented && command != "":
-			want = append(want, inside)
+			all, inside = append(all, readmeCommand{command: command}), true
+		case indented && inside:
+			all[len(all)-1].want = append(all[len(all)-1].want, text)
 		case line != "":
-			check()
-			command = ""
+			inside = false
 		}
 	}
-	check()
-	if ran < 8 {
-		t.Errorf("README shows %d commands only", ran)
-	}
+	return all
 }
 
 // splitWords takes a command line apart at spaces outside single and double quotes.

@@ -71,7 +71,13 @@ func runRecall(ctx context.Context, env *Env, text string, o recallOptions) erro
 		if o.at == "" {
 			w.tellLost(ctx)
 		}
-		standings, err := w.standings(ctx, v)
+		asked := v
+		if !o.foreign {
+			if asked, err = w.agents(ctx, v); err != nil {
+				return err
+			}
+		}
+		standings, err := w.standings(ctx, asked)
 		if err != nil {
 			return err
 		}
@@ -86,7 +92,7 @@ func runRecall(ctx context.Context, env *Env, text string, o recallOptions) erro
 			return err
 		}
 		if o.foreign {
-			err = w.search(ctx, v, o.at != "", recall.Limits{}, func(x *recall.Index) error { return look(x, nil) })
+			err = w.searchAll(ctx, v, o.at != "", func(x *recall.Index) error { return look(x, nil) })
 		} else {
 			err = w.searchTrusted(ctx, v, o.at != "", recall.Limits{}, look)
 		}

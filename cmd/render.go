@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,7 +13,6 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/derived"
-	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/urfave/cli/v2"
 )
 
@@ -38,7 +36,7 @@ func renderCommand(env *Env) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "file", Usage: "another `FILE` than the setting agents.file", Destination: &o.file},
 			&cli.BoolFlag{Name: "check", Usage: "write nothing; exit 1 if the file's block is not what it should be", Destination: &o.check},
-			&cli.BoolFlag{Name: "force", Usage: "write the block anew though it was edited by hand: what was edited goes", Destination: &o.force},
+			&cli.BoolFlag{Name: "force", Usage: "write the block anew though it was edited by hand: what was edited goes; with --file also outside of this work tree", Destination: &o.force},
 		},
 		Action: func(c *cli.Context) error {
 			o.view = c.Args().First()
@@ -77,19 +75,26 @@ func runRender(ctx context.Context, env *Env, o renderOptions) error {
 			return nil
 		})
 	}
-	file := o.file
-	if file != "" {
-		file = env.path(file)
-	} else {
+	file := env.path(o.file)
+	if o.file == "" {
 		if w.repo.WorkTree == "" {
 			return &failure{exitFailed, errors.New("render agents-md: a bare repository has no AGENTS.md"), "name a file: reverie render agents-md --file FILE"}
 		}
-		file = filepath.Join(w.repo.WorkTree, filepath.FromSlash(w.config.Agents))
-		if err := w.inside(file); err != nil {
+		file = w.agentsFile()
+	}
+	to, err := w.destination(file)
+	if err != nil {
+		return err
+	}
+	if !to.inside && !o.check {
+		if !o.force || o.file == "" {
+			return to.refuse()
+		}
+		if err := w.wantsPerson("render agents-md --force"); err != nil {
 			return err
 		}
 	}
-	old, err := os.ReadFile(file)
+	old, err := os.ReadFile(to.real)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("render: %w", err)
 	}
@@ -107,7 +112,11 @@ func runRender(ctx context.Context, env *Env, o renderOptions) error {
 		if err != nil {
 			return err
 		}
-		w.tellHidden(len(slices.DeleteFunc(shared(v, now), func(m record.Memory) bool { return !w.isForeign(m) })))
+		held, err := w.withheld(ctx, v)
+		if err != nil {
+			return err
+		}
+		w.tellHidden(len(slices.DeleteFunc(held, func(h heldMemory) bool { return h.Private || h.Given != nil })))
 		body := renderMemories(given, maxBody, 0)
 		current := b.state == blockOK && b.body(string(old)) == body
 		if !current {
@@ -129,7 +138,7 @@ func runRender(ctx context.Context, env *Env, o renderOptions) error {
 			if kept > 0 {
 				attributes += fmt.Sprintf(" withheld=%d", kept)
 			}
-			if err := replaceFile(file, []byte(b.put(string(old), attributes, body))); err != nil {
+			if err := to.write([]byte(b.put(string(old), attributes, body))); err != nil {
 				return fmt.Errorf("render: %w", err)
 			}
 		}
@@ -145,28 +154,6 @@ func runRender(ctx context.Context, env *Env, o renderOptions) error {
 		}
 		return nil
 	})
-}
-
-// inside refuses a file of the work tree that is no plain file in it: a symbolic link may come with the
-// repository and lead anywhere.
-func (w *workspace) inside(file string) error {
-	info, err := os.Stat(file)
-	if err != nil {
-		if info, lerr := os.Lstat(file); lerr == nil && info.Mode()&os.ModeSymlink != 0 {
-			return &failure{exitPerson, fmt.Errorf("%s: is a link to nothing; nothing was changed", file), "remove it, or name the file: --file FILE"}
-		}
-		return nil // not there yet, or reading it says why
-	}
-	target, err := filepath.EvalSymlinks(file)
-	top, err2 := filepath.EvalSymlinks(w.repo.WorkTree)
-	if err := errors.Join(err, err2); err != nil {
-		return err
-	}
-	rel, err := filepath.Rel(top, target)
-	if err != nil || !filepath.IsLocal(rel) || !info.Mode().IsRegular() {
-		return &failure{exitPerson, fmt.Errorf("%s: is %s, no plain file of this work tree; nothing was changed", file, target), "to write there all the same: --file " + target}
-	}
-	return nil
 }
 
 type renderJSON struct {
@@ -232,23 +219,26 @@ func (w *workspace) blockFault(ctx context.Context, now *record.View, b block, t
 	}
 	withheld, _ := strconv.Atoi(b.attribute("withheld"))
 	err = w.book.ViewAt(ctx, string(commit), func(v *record.View) error {
-		foreign, err := w.foreign(ctx, v)
+		agents, err := w.agents(ctx, v)
 		if err != nil {
 			return err
 		}
-		all, body := shared(v, at), b.body(text)
-		given := func(m record.Memory) bool {
-			if len(foreign.Whose(m)) == 0 {
+		all, body := everShown(v, agents, at), b.body(text)
+		lines := map[string]bool{} // of what agents were given then
+		for _, m := range shared(agents, at) {
+			lines[renderMemory(item{m, true})], lines[renderMemory(item{m, false})] = true, true
+		}
+		given := func(it item) bool {
+			if lines[renderMemory(it)] {
 				return true
 			}
-			then, _ := v.Blob(m.ID)
-			blob, ok := now.Blob(m.ID)
-			return ok && blob == then && len(today.Whose(m)) == 0
+			then, _ := v.Blob(it.ID)
+			return same(now, it.ID, then) && len(today.Whose(it.Memory)) == 0
 		}
 		switch inside := shown(all, body); {
 		case renderAgain(all, body, withheld) != body:
 			fault = fmt.Sprintf(": the block was edited by hand or torn (lines %d to %d)", b.lines[0], b.lines[1]) + "; what was edited is told by: reverie render agents-md"
-		case slices.ContainsFunc(inside, func(it item) bool { return !given(it.Memory) }):
+		case slices.ContainsFunc(inside, func(it item) bool { return !given(it) }):
 			fault = ": the block shows what people not trusted here have changed; next: reverie trust, or" + anew[1:]
 		}
 		return nil
@@ -269,19 +259,46 @@ type item struct {
 
 // given are the shared memories that agents are given here, and the number of those that are withheld.
 func (w *workspace) given(ctx context.Context, v *record.View, now time.Time) (given []item, withheld int, err error) {
-	standings, err := w.standings(ctx, v)
+	agents, err := w.agents(ctx, v)
 	if err != nil {
 		return nil, 0, err
 	}
-	for _, m := range shared(v, now) {
-		s := standings(m)
-		if s.Withheld {
-			withheld++
-			continue
-		}
-		given = append(given, item{m, s.Stale})
+	standings, err := w.standings(ctx, agents)
+	if err != nil {
+		return nil, 0, err
 	}
-	return given, withheld, nil
+	for _, m := range shared(agents, now) {
+		if s := standings(m); !s.Withheld {
+			given = append(given, item{m, s.Stale})
+		}
+	}
+	return given, ids(everShown(v, agents, now)) - len(given), nil
+}
+
+// everShown are the memories that a file for everybody may show where agents are given those of another view, sorted by id: a memory that was changed since
+// is there twice, as agents are given it first.
+func everShown(v, agents *record.View, now time.Time) []record.Memory {
+	all := shared(agents, now)
+	if agents != v {
+		for _, m := range shared(v, now) {
+			if a, ok := agents.Blob(m.ID); !ok || !same(v, m.ID, a) {
+				all = append(all, m)
+			}
+		}
+		slices.SortStableFunc(all, func(a, b record.Memory) int { return strings.Compare(a.ID, b.ID) })
+	}
+	return all
+}
+
+// same reports whether a memory of a view has a content.
+func same(v *record.View, id string, blob gitstore.ID) bool {
+	now, ok := v.Blob(id)
+	return ok && now == blob
+}
+
+// ids is how many memories some versions, sorted by id, are of.
+func ids(all []record.Memory) int {
+	return len(slices.CompactFunc(slices.Clone(all), func(a, b record.Memory) bool { return a.ID == b.ID }))
 }
 
 // shown are those of some memories that a rendered text shows.
@@ -291,11 +308,11 @@ func shown(all []record.Memory, body string) []item {
 		lines[line] = true
 	}
 	var inside []item
+	seen := map[string]bool{}
 	for _, m := range all {
 		for _, stale := range []bool{true, false} {
-			if it := (item{m, stale}); lines[renderMemory(it)] {
-				inside = append(inside, it)
-				break
+			if it := (item{m, stale}); !seen[m.ID] && lines[renderMemory(it)] {
+				inside, seen[m.ID] = append(inside, it), true
 			}
 		}
 	}
@@ -307,12 +324,17 @@ func shown(all []record.Memory, body string) []item {
 func renderAgain(all []record.Memory, body string, withheld int) string {
 	inside := shown(all, body)
 	if withheld != 0 {
-		return renderMemories(inside, 0, len(all)-len(inside)-withheld)
+		return renderMemories(inside, 0, ids(all)-len(inside)-withheld)
 	}
 	var items []item
-	for _, m := range all {
-		stale := slices.ContainsFunc(inside, func(it item) bool { return it.ID == m.ID && it.stale })
-		items = append(items, item{m, stale})
+	for i, m := range all {
+		it := item{Memory: m}
+		if at := slices.IndexFunc(inside, func(it item) bool { return it.ID == m.ID }); at >= 0 {
+			it = inside[at]
+		}
+		if i == 0 || all[i-1].ID != m.ID {
+			items = append(items, it)
+		}
 	}
 	return renderMemories(items, maxBody, 0)
 }
@@ -390,11 +412,3 @@ func renderMemories(memories []item, limit, left int) string {
 func size(s string) int { return len(s) + strings.Count(s, "\n") }
 
 func renderMemory(m item) string { return "- " + statement(m, inert) + "\n" }
-
-// replaceFile writes a file of the user's at once. A symbolic link keeps pointing where it does, and the mode stays.
-func replaceFile(path string, data []byte) error {
-	if err := file.Rewrite(path, data); err != nil {
-		return fmt.Errorf("write %s: %w", path, file.Bare(err))
-	}
-	return nil
-}

@@ -69,7 +69,11 @@ func (w *workspace) renderedThen(ctx context.Context, now *record.View, b block,
 		}
 	}
 	err = w.book.ViewAt(ctx, string(commit), func(v *record.View) error {
-		for _, m := range shared(v, at) {
+		agents, err := w.agents(ctx, v)
+		if err != nil {
+			return err
+		}
+		for _, m := range everShown(v, agents, at) {
 			for _, stale := range []bool{true, false} {
 				memories[renderMemory(item{m, stale})] = true
 			}

@@ -85,7 +85,7 @@ func (w *workspace) queue(ctx context.Context, ids []string) ([]waiting, error) 
 	}
 	proposed := known.Proposed()
 	err = w.view(ctx, func(v *record.View) error {
-		c, err := w.restrict(v)
+		c, err := w.restrict(ctx, v)
 		if err != nil {
 			return err
 		}

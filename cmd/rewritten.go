@@ -78,5 +78,9 @@ func (s *syncer) forgetSeen(ctx context.Context, l lane, seen string) error {
 		return err
 	}
 	defer unlock()
-	return s.w.repo.DeleteRef(ctx, s.seen(l), seen)
+	if err := s.w.repo.DeleteRef(ctx, s.seen(l), seen); err != nil {
+		return err
+	}
+	s.known.See(l.name, "")
+	return s.all.Save()
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/reverie-memory/reverie/internal/unseen"
 )
 
@@ -28,7 +29,17 @@ func (env *Env) warn(format string, args ...any) {
 	if env.background { // it goes to a log
 		when = env.Now().Format(time.DateTime) + " "
 	}
-	env.talk(when+"reverie: ", fmt.Sprintf(format, args...))
+	env.talk(when+"reverie: ", env.clean(fmt.Sprintf(format, args...)))
+}
+
+// clean takes secrets out of what is told of a failure: it may repeat what git, a server or a file said.
+func (env *Env) clean(text string) string {
+	var scan *redact.Scanner
+	if env.opened != nil {
+		scan = env.opened.scanner
+	}
+	clean, _ := scan.Text(text)
+	return clean.String()
 }
 
 // tellError writes how a command ended as one JSON object on a line of the talk.
@@ -40,7 +51,7 @@ func (env *Env) tellError(code int, message, hint string) {
 	}
 	enc := json.NewEncoder(env.Err)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(map[string]ending{"error": {code, message, hint}})
+	_ = enc.Encode(map[string]ending{"error": {code, env.clean(message), hint}})
 }
 
 // talk writes a line of talk, fitted to the terminal where it goes to one.

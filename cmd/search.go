@@ -34,6 +34,10 @@ func (w *workspace) openIndex() (done func()) {
 // for a view of the past. Where limit is exceeded the error wraps recall.ErrBehind. fn may run twice, since what was found in a
 // spoilt index is worth nothing.
 func (w *workspace) search(ctx context.Context, v *record.View, past bool, limit recall.Limits, fn func(*recall.Index) error) error {
+	given, err := w.agents(ctx, v)
+	if err != nil {
+		return err
+	}
 	had := w.index
 	switch {
 	case had == nil:
@@ -46,7 +50,7 @@ func (w *workspace) search(ctx context.Context, v *record.View, past bool, limit
 	for again := false; ; again = true { // a spoilt one is made anew, as had is spoilt with it
 		var x *recall.Index
 		err := had.Guard(func() (err error) {
-			x, err = had.BringTo(ctx, v, limit)
+			x, err = had.BringToBoth(ctx, v, given, limit)
 			return err
 		})
 		if errors.Is(err, segment.ErrCorrupt) && !again {
@@ -72,8 +76,12 @@ func (w *workspace) search(ctx context.Context, v *record.View, past bool, limit
 func (w *workspace) indexed(ctx context.Context) (x *recall.Index, err error) {
 	defer w.openIndex()()
 	err = w.view(ctx, func(v *record.View) error {
+		given, err := w.agents(ctx, v)
+		if err != nil {
+			return err
+		}
 		return w.index.Guard(func() (err error) {
-			x, err = w.index.BringTo(ctx, v, recall.Limits{})
+			x, err = w.index.BringToBoth(ctx, v, given, recall.Limits{})
 			return err
 		})
 	})

@@ -37,16 +37,29 @@ func runShow(ctx context.Context, env *Env, id, at string) error {
 		if name, ok := strings.CutPrefix(id, record.SkillDir+"/"); ok {
 			return w.showSkill(v, strings.TrimSuffix(name, "/SKILL.md"))
 		}
-		m, err := v.Find(id)
-		if err == nil {
-			standings, err := w.standings(ctx, v)
-			if err != nil {
+		asked, err := w.asked(ctx, v)
+		if err != nil {
+			return err
+		}
+		m, err := asked.Find(id)
+		if withheld, werr := v.Find(id); err != nil && werr == nil {
+			if err := w.wantsTrust("show " + withheld.ID[:8]); err != nil {
 				return err
 			}
-			if standings(m).Foreign {
-				if err := w.wantsTrust("show " + m.ID[:8]); err != nil {
-					return err
-				}
+		}
+		gone := false
+		if err != nil { // somebody may have taken it away
+			var agents *record.View
+			if agents, err = w.agents(ctx, v); err != nil {
+				return err
+			}
+			m, err = agents.Find(id)
+			asked, gone = agents, true
+		}
+		if err == nil {
+			standings, err := w.standings(ctx, asked)
+			if err != nil {
+				return err
 			}
 			models, err := w.modelsOf(ctx, m)
 			if err != nil {
@@ -64,7 +77,10 @@ func runShow(ctx context.Context, env *Env, id, at string) error {
 				j.Models = slices.Compact(j.Models)
 				return env.object(j)
 			}
-			return w.showMemory(ctx, m, standings(m), models)
+			if err := w.showMemory(ctx, m, standings(m), models); err != nil || gone || asked != v {
+				return err
+			}
+			return w.showGiven(ctx, v, m)
 		}
 		pending, perr := w.pending(v)
 		if perr != nil {
@@ -80,6 +96,30 @@ func runShow(ctx context.Context, env *Env, id, at string) error {
 		w.showOperation(o, "", w.looker(v).look(o))
 		return nil
 	})
+}
+
+// showGiven shows the version that agents are given of a memory that was changed since, and the commands that decide.
+func (w *workspace) showGiven(ctx context.Context, v *record.View, m record.Memory) error {
+	held, err := w.withheld(ctx, v)
+	if err != nil {
+		return err
+	}
+	for _, h := range held {
+		if h.ID != m.ID || h.Private != m.Private {
+			continue
+		}
+		if g := h.Given; g != nil {
+			w.env.print("\n")
+			w.env.lay(2, styled{bold, "given to agents meanwhile"}, styled{"", " " + string(g.Kind) + remarks(*g)})
+			w.env.statement("", g.Text)
+			if g.Body != "" {
+				w.env.print("\n")
+				w.env.indent("", g.Body)
+			}
+		}
+		w.env.say("%s", decides(h))
+	}
+	return nil
 }
 
 // modelsCommit is a commit that brought in what a model proposed, and a person accepted.

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
@@ -13,6 +14,7 @@ type standing struct {
 	Withheld bool     // not given to agents; people see it, with the reasons
 	Stale    bool     // code that it rests on is gone
 	Foreign  bool     // withheld for who changed it last
+	Older    string   // it is an older version that agents are given, and why, as they read it
 	Why      []string // what stands against it, each a few words
 }
 
@@ -65,13 +67,26 @@ func (w *workspace) objectStale(ctx context.Context) objection {
 	}
 }
 
-// objectForeign keeps from agents what somebody not trusted here changed last, until a person approves it.
+// objectForeign keeps from agents what somebody not trusted here changed last, until a person approves it, and labels the older
+// versions that a view for agents has.
 func (w *workspace) objectForeign(ctx context.Context, v *record.View) (objection, error) {
 	held, err := w.foreign(ctx, v)
+	agents := v.Actual() != v
 	return func(m record.Memory, s *standing) {
-		if by := held.Whose(m); len(by) > 0 {
+		if c, ok := held.Changed(m.Path(), m.Private); ok && agents {
+			now, _ := v.Actual().Find(m.ID)
+			s.Older = olderLabel(c, now)
+			if why := w.whyOlder(c, now); w.shields() {
+				s.Why = append(s.Why, strings.Trim(s.Older, " ()")) // the name was chosen by who changed it
+			} else {
+				s.Why = append(s.Why, why)
+			}
+		} else if by := held.Whose(m); len(by) > 0 && !agents {
 			s.Foreign = true
 			s.withhold("withheld: " + w.whyWithheld(by))
+			if ok {
+				s.Why = append(s.Why, "agents are given "+versionOf(c))
+			}
 		}
 	}, err
 }

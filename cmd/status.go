@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/gitstore/trust"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/prompts"
 	"github.com/urfave/cli/v2"
@@ -35,6 +37,7 @@ type statusJSON struct {
 	Retired     int            `json:"retired"`
 	Stale       int            `json:"stale"`    // code they rest on is gone here
 	Withheld    int            `json:"withheld"` // not given to agents here
+	Older       int            `json:"older"`    // changed by people who are not trusted: agents are given the version before
 	Unreadable  int            `json:"unreadable"`
 	Waiting     int            `json:"waiting"`
 	Reflections int            `json:"reflections"`
@@ -61,6 +64,14 @@ func runStatus(ctx context.Context, env *Env) error {
 		if err != nil {
 			return err
 		}
+		if held, err = w.withheld(ctx, v); err != nil {
+			return err
+		}
+		older := map[string]bool{}
+		for _, h := range held {
+			older[h.ID] = h.Given != nil
+		}
+		s.Older = olderOf(held)
 		for _, m := range v.Memories() {
 			switch {
 			case !m.Live(env.Now()):
@@ -76,13 +87,10 @@ func runStatus(ctx context.Context, env *Env) error {
 			if stands.Stale {
 				s.Stale++
 			}
-			if stands.Withheld {
+			if stands.Withheld && !older[m.ID] {
 				s.Withheld++
 			}
 			s.Memories[string(m.Kind)]++
-		}
-		if held, err = w.withheld(ctx, v); err != nil {
-			return err
 		}
 		ops, err := v.Operations()
 		reflections, err2 := v.Reflections()
@@ -157,6 +165,8 @@ func (w *workspace) tellStatus(s statusJSON, held []heldMemory) {
 	if s.Stale > 0 {
 		row("stale", count(s.Stale, "memory", "memories")+" whose code is gone here; next: reverie stale")
 	}
+	older := slices.DeleteFunc(slices.Clone(held), func(h heldMemory) bool { return h.Given == nil })
+	held = slices.DeleteFunc(held, func(h heldMemory) bool { return h.Given != nil })
 	switch all := count(s.Withheld, "memory", "memories") + " not given to agents here"; {
 	case s.Withheld == 0:
 	case len(held) == 0:
@@ -165,6 +175,12 @@ func (w *workspace) tellStatus(s statusJSON, held []heldMemory) {
 		row("withheld", heldLine(held)+"; next: reverie trust")
 	default:
 		row("withheld", fmt.Sprintf("%s, %d of them by %s; 'reverie list' says why; next: reverie trust", all, len(held), heldWhose(held)))
+	}
+	if s.Older > 0 {
+		row("older", fmt.Sprintf("%s changed by %s: agents are given the version before; next: reverie trust", count(s.Older, "memory", "memories"), heldWhose(older)))
+	}
+	if why := w.whySettings(); why != "" && !w.shields() {
+		row("settings", why+"; next: reverie trust approve "+trust.SettingsPath)
 	}
 	if s.Retired > 0 {
 		row("retired", count(s.Retired, "memory", "memories"))

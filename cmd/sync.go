@@ -134,9 +134,13 @@ func (s *syncer) run(ctx context.Context) error {
 		return err
 	}
 	s.known = s.all.At(s.remote.Name)
+	if _, err := s.w.repo.RestoreRecent(ctx); err != nil { // git itself reads from here on
+		return err
+	}
 	memory := lane{name: "memory", ref: s.w.config.Ref, store: s.w.memory, out: &s.done.Memory}
+	s.w.repo.AwaitCollection(ctx)
 	go s.ahead(ctx, memory)
-	if err := s.lane(ctx, memory); err != nil {
+	if err := s.bring(ctx, memory); err != nil {
 		return err
 	}
 	if !s.o.dryRun {
@@ -151,7 +155,7 @@ func (s *syncer) run(ctx context.Context) error {
 	}
 	if s.o.journal {
 		s.done.Journal = &laneJSON{}
-		return s.lane(ctx, lane{name: "journal", ref: journalRef, store: gitstore.Open(s.w.repo, journalRef), out: s.done.Journal})
+		return s.bring(ctx, lane{name: "journal", ref: journalRef, store: gitstore.Open(s.w.repo, journalRef), out: s.done.Journal})
 	}
 	return nil
 }
@@ -185,6 +189,43 @@ const (
 	maxStuck = 5 // of them, with a remote that is where it was
 	maxPause = 2 * time.Second
 )
+
+// bring is lane, once more if what git has of the remote turns out not to be complete: git found it here, reached by
+// nothing, and did not ask for it, and a prune that ran beside took it. The remote has all of it still.
+func (s *syncer) bring(ctx context.Context, l lane) error {
+	err := s.lane(ctx, l)
+	if err == nil || ctx.Err() != nil || s.remote.Refetch {
+		return err
+	}
+	if s.remote.Refetch = s.dropBroken(ctx, l); !s.remote.Refetch {
+		return err
+	}
+	s.w.env.say("objects of %s were lost here, as to a git prune: fetching all of it again", s.remote.Name)
+	return s.lane(ctx, l)
+}
+
+// dropBroken removes the refs that keep what the remote was seen to have and that reach objects which are not here. It
+// reports whether there was one, or whether our own history is such.
+func (s *syncer) dropBroken(ctx context.Context, l lane) (found bool) {
+	repo := s.w.repo
+	if _, err := repo.RestoreRecent(ctx); err != nil {
+		return false
+	}
+	refs, err := repo.Refs(ctx, "refs/reverie/remotes/"+s.remote.Name+"/", l.ref)
+	if err != nil {
+		return false
+	}
+	for _, r := range refs {
+		if ctx.Err() != nil || repo.Complete(ctx, r.ID) {
+			continue
+		}
+		found = true
+		if r.Name != l.ref && repo.DeleteRef(ctx, r.Name, r.ID) != nil {
+			return false
+		}
+	}
+	return found && ctx.Err() == nil
+}
 
 // lane fetches, merges and pushes one ref, and begins again when somebody else pushed meanwhile. What was
 // fetched and merged stands whatever becomes of the push.
@@ -298,7 +339,7 @@ func (s *syncer) fetch(ctx context.Context, l lane) (theirs, clean gitstore.ID, 
 			return "", "", err
 		}
 	}
-	if !descends {
+	if !descends && s.known.Saw(l.name, seen) || absent {
 		if err := s.rewritten(ctx, l, seen, now); err != nil || absent {
 			return "", "", err
 		}
@@ -351,7 +392,11 @@ func (s *syncer) moveSeen(ctx context.Context, l lane, now, old, why string) err
 		return err
 	}
 	defer unlock()
-	return s.w.repo.MoveRef(ctx, s.seen(l), now, old, "reverie sync: "+why)
+	if err := s.w.repo.MoveRef(ctx, s.seen(l), now, old, "reverie sync: "+why); err != nil {
+		return err
+	}
+	s.known.See(l.name, now)
+	return s.all.Save()
 }
 
 // preview says what a sync would do.

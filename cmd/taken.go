@@ -28,6 +28,7 @@ type takenLine struct {
 	Size    int64  `json:"size,omitempty"`
 	Changed int64  `json:"changed,omitempty"` // milliseconds
 	At      int64  `json:"at,omitempty"`      // when it was taken in
+	Offered bool   `json:"offered,omitempty"` // to an agent that asked: a person's learn takes it in again
 	Tree    string `json:"tree,omitempty"`
 }
 
@@ -36,6 +37,7 @@ type taken struct {
 	trees   []string
 	lines   int // in the file
 	pending []takenLine
+	offered bool // what is taken in now is read at an agent's wish
 }
 
 func readTaken(state string) *taken {
@@ -74,14 +76,14 @@ const settles = time.Hour
 // has reports whether a session was taken in as it is.
 func (t *taken) has(s past.Session) bool {
 	l, ok := t.known[takenKey(s)]
-	if !ok || l.Size != s.Size || l.Changed != s.Changed.UnixMilli() {
+	if !ok || l.Offered && !t.offered || l.Size != s.Size || l.Changed != s.Changed.UnixMilli() {
 		return false
 	}
 	return s.Client != string(transcript.OpenCode) || l.At-l.Changed > settles.Milliseconds()
 }
 
 func (t *taken) add(s past.Session, now time.Time) {
-	t.note(takenLine{Key: takenKey(s), Size: s.Size, Changed: s.Changed.UnixMilli(), At: now.UnixMilli()})
+	t.note(takenLine{Key: takenKey(s), Size: s.Size, Changed: s.Changed.UnixMilli(), At: now.UnixMilli(), Offered: t.offered})
 }
 
 func (t *taken) addTree(dir string) {

@@ -31,25 +31,29 @@ func (t *tallyJSON) tally(ctx context.Context, s *gitstore.Store, m gitstore.Mer
 		}
 	}
 	err = s.ViewAt(ctx, string(m.Commit), func(tree *gitstore.Tree) error {
-		return tree.Diff(before, func(c gitstore.Change) error {
+		var changes []gitstore.Change
+		var blobs []gitstore.ID
+		err := tree.Diff(before, func(c gitstore.Change) error {
 			id, ok := record.MemoryID(c.Path)
-			if !ok {
-				return nil
-			}
-			if c.New == "" {
+			switch {
+			case !ok:
+			case c.New == "":
 				t.Retired++
-				return nil
+			default:
+				ids, changes, blobs = append(ids, id), append(changes, c), append(blobs, c.New)
 			}
-			ids = append(ids, id)
-			data, err := tree.Read(c.Path)
-			if err != nil {
-				return err
-			}
-			now, err := record.ParseMemory(c.Path, data)
+			return nil
+		})
+		var bad gitstore.EntryErrors
+		if err != nil && !errors.As(err, &bad) { // those were ours before, and check names them
+			return err
+		}
+		return tree.ReadAll(blobs, func(i int, data []byte) error {
+			now, err := record.ParseMemory(changes[i].Path, data)
 			switch {
 			case err == nil && now.Status == record.Retired:
 				t.Retired++
-			case c.Old == "":
+			case changes[i].Old == "":
 				t.Added++
 			default:
 				t.Changed++
@@ -57,10 +61,6 @@ func (t *tallyJSON) tally(ctx context.Context, s *gitstore.Store, m gitstore.Mer
 			return nil
 		})
 	})
-	var bad gitstore.EntryErrors
-	if errors.As(err, &bad) { // they were ours before, and check names them
-		err = nil
-	}
 	return ids, err
 }
 

@@ -28,9 +28,9 @@ func trustCommand(env *Env) *cli.Command {
 	return &cli.Command{
 		Name:      "trust",
 		Usage:     "say whose memories are given to agents, and approve what is withheld",
-		ArgsUsage: "[add WHO… | remove WHO… | approve ID…]",
+		ArgsUsage: "[add WHO… | remove WHO… | approve ID… | keep ID…]",
 		Description: "What came from elsewhere is kept, but what somebody not trusted here changed last is withheld from agents\n" +
-			"until a person approves it. WHO is an author's address (* stands for any letters), or a key: SHA256:…,\n" +
+			"until a person approves it. Meanwhile they are given the last version that people you trust left; keep puts it back. WHO is an author's address (* stands for any letters), or a key: SHA256:…,\n" +
 			"an OpenPGP fingerprint, or with --signer a principal of your allowed signers. Anybody who may push can write any\n" +
 			"author's address into a commit; a signature cannot be made up. Without words it lists who wrote what.",
 		Flags: []cli.Flag{
@@ -46,10 +46,12 @@ func trustCommand(env *Env) *cli.Command {
 				return runApprove(c.Context, env, rest, o.all)
 			case verb == "":
 				return runTrust(c.Context, env, o.signatures)
+			case verb == "keep" && len(rest) > 0 && !o.all:
+				return runKeep(c.Context, env, rest)
 			case (verb == "add" || verb == "remove") && len(rest) > 0 && !o.all:
 				return runTrustWhom(c.Context, env, verb == "add", rest, o)
 			}
-			return usage("'reverie help trust' shows what it takes", "trust wants add WHO, remove WHO, approve ID or --all, or nothing")
+			return usage("'reverie help trust' shows what it takes", "trust wants add WHO, remove WHO, approve ID or --all, keep ID, or nothing")
 		},
 	}
 }
@@ -71,8 +73,10 @@ func runTrust(ctx context.Context, env *Env, signatures bool) error {
 	if err != nil {
 		return err
 	}
-	return w.view(ctx, func(v *record.View) error {
-		c, err := w.restrict(v)
+	var people []trust.Person
+	var held []heldMemory
+	err = w.view(ctx, func(v *record.View) error {
+		c, err := w.restrict(ctx, v)
 		if err != nil {
 			return err
 		}
@@ -83,8 +87,7 @@ func runTrust(ctx context.Context, env *Env, signatures bool) error {
 		if err != nil {
 			return err
 		}
-		people, err := w.judge.People(ctx, v, c.Trust, foreign, signatures, env.Now())
-		if err != nil {
+		if people, err = w.judge.People(ctx, v, c.Trust, foreign, signatures, env.Now()); err != nil {
 			return err
 		}
 		if env.JSON {
@@ -98,17 +101,61 @@ func runTrust(ctx context.Context, env *Env, signatures bool) error {
 		for _, p := range people {
 			w.tellPerson(p, c.Trust)
 		}
-		held, err := w.withheld(ctx, v)
+		if held, err = w.withheld(ctx, v); err != nil {
+			return err
+		}
+		if why := w.whySettings(); why != "" {
+			env.say("%s; next: reverie trust approve %s", why, trust.SettingsPath)
+		}
+		brief := env.Screen && !env.Verbose && len(held) > maxTrustLines
 		for _, h := range held {
-			if !w.shields() {
+			if !w.shields() && !brief {
 				w.line("!", dim, h.Memory, h.why)
 			}
 		}
-		if len(held) > 0 {
-			env.say("%s; next: reverie trust add WHO, reverie trust approve ID…, or for all of it: reverie trust --all", heldLine(held))
+		if brief {
+			env.say("each of them: reverie -v trust")
 		}
-		return err
+		return nil
 	})
+	if err != nil || env.JSON || len(held) == 0 {
+		return err
+	}
+	if added := w.askWhom(people); len(added) > 0 {
+		return runTrustWhom(ctx, env, true, added, trustOptions{})
+	}
+	env.say("%s; next: reverie trust add WHO, reverie trust approve ID…, or for all of it: reverie trust --all", heldLine(held))
+	return nil
+}
+
+// whySettings says for whom an older version of the team's settings counts, or "".
+func (w *workspace) whySettings() string {
+	if w.settings.Text == nil {
+		return ""
+	}
+	return trust.SettingsPath + " was " + strings.TrimPrefix(w.whyWithheld(w.settings.By), "last ") + ": the version before counts"
+}
+
+// maxTrustLines is how many changes that are withheld a terminal shows one by one unasked.
+const maxTrustLines = 8
+
+// askWhom asks a person at a terminal about each author of what is withheld, and returns the addresses that are to be trusted.
+func (w *workspace) askWhom(people []trust.Person) (added []string) {
+	if !w.env.Terminal || w.shields() || w.narrowed.Trust.Signed {
+		return nil
+	}
+	for _, p := range people {
+		if n := len(p.Withheld); n > 0 && !p.Trusted && askable(p.Author) && !slices.Contains(added, p.Author) &&
+			w.ask(fmt.Sprintf("Trust %s (%s)?", p.Author, count(n, "memory", "memories")), "n") {
+			added = append(added, p.Author)
+		}
+	}
+	return added
+}
+
+// askable reports whether an address can stand in the settings as it is: an author may have written a pattern, or anything.
+func askable(author string) bool {
+	return strings.Contains(author, "@") && !strings.ContainsAny(author, "*?[]\\ ") && visible(author) == author
 }
 
 func (w *workspace) tellPerson(p trust.Person, c config.Trust) {
@@ -132,37 +179,36 @@ func (w *workspace) tellPerson(p trust.Person, c config.Trust) {
 	w.env.lay(15, styled{"", mark + " " + pad(how, 11) + "  " + who + "  "}, styled{dim, known})
 }
 
-// heldMemory is a memory that is withheld for its author, and why.
+// heldMemory is a change of a memory that agents are not given for its authors, and why.
 type heldMemory struct {
-	record.Memory
+	trust.Pending
 	why string
-	by  []string // names of those who are not trusted
 }
 
-// withheld are the memories that agents are not given for their authors, of those in force.
-func (w *workspace) withheld(ctx context.Context, v *record.View) ([]heldMemory, error) {
-	held, err := w.held(ctx, v, v.Memories())
-	return w.inForce(held), err
-}
-
-// inForce are those that would be given to agents if nothing withheld them.
-func (w *workspace) inForce(held []heldMemory) []heldMemory {
-	return slices.DeleteFunc(held, func(h heldMemory) bool { return !h.Live(w.env.Now()) })
-}
-
-// held are those of some memories of a view that are withheld.
-func (w *workspace) held(ctx context.Context, v *record.View, memories []record.Memory) ([]heldMemory, error) {
+// withheld are the changes that agents are not given for their authors, of what is in force or was.
+func (w *workspace) withheld(ctx context.Context, v *record.View) (held []heldMemory, err error) {
 	foreign, err := w.foreign(ctx, v)
 	if err != nil {
 		return nil, err
 	}
-	var held []heldMemory
-	for _, m := range memories {
-		if by := foreign.Whose(m); len(by) > 0 {
-			held = append(held, heldMemory{m, w.whyWithheld(by), by})
+	for _, p := range foreign.Pending(v, w.env.Now()) {
+		why := w.whyWithheld(p.By)
+		if p.Given != nil {
+			why = w.whyOlder(trust.Changed{By: p.By, When: p.When, Gone: p.Gone}, p.Memory)
 		}
+		held = append(held, heldMemory{p, why})
 	}
 	return held, nil
+}
+
+// decides names the commands that decide about a change.
+func decides(h heldMemory) string {
+	id := h.ID[:8]
+	next := "next: reverie trust approve " + id
+	if h.Given != nil {
+		next += ", or keep what agents are given: reverie trust keep " + id
+	}
+	return next
 }
 
 // tellWithheld says in a line that memories are withheld and what to do.
@@ -177,14 +223,31 @@ func heldLine(held []heldMemory) string {
 	if len(held) == 1 {
 		verb = "is"
 	}
-	return fmt.Sprintf("%s by %s %s withheld from agents", count(len(held), "memory", "memories"), heldWhose(held), verb)
+	line := fmt.Sprintf("%s by %s %s withheld from agents", count(len(held), "memory", "memories"), heldWhose(held), verb)
+	switch older := olderOf(held); {
+	case older > 0 && older == len(held):
+		line += ", who are given the version before"
+	case older > 0:
+		line += fmt.Sprintf(", who are given the version before of %d", older)
+	}
+	return line
+}
+
+// olderOf is of how many changed memories agents are given an older version.
+func olderOf(held []heldMemory) (n int) {
+	for _, h := range held {
+		if h.Given != nil {
+			n++
+		}
+	}
+	return n
 }
 
 // heldWhose says for how many people memories are withheld.
 func heldWhose(held []heldMemory) string {
 	var whose []string
 	for _, h := range held {
-		for _, name := range h.by {
+		for _, name := range h.By {
 			if !slices.Contains(whose, name) {
 				whose = append(whose, name)
 			}
@@ -235,38 +298,111 @@ func runApprove(ctx context.Context, env *Env, ids []string, all bool) error {
 	}
 	defer unlock()
 	return w.view(ctx, func(v *record.View) error {
-		chosen := v.Memories()
-		if !all {
-			chosen = nil
-			for _, id := range ids {
-				m, err := v.Find(id)
-				if err != nil {
-					return err
-				}
-				if !m.Live(env.Now()) {
-					env.say("%s is not in force: nobody is given it", m.ID)
-				}
-				chosen = append(chosen, m)
+		var approved []string
+		if named := slices.Index(ids, trust.SettingsPath); named >= 0 || all {
+			if named >= 0 {
+				ids = slices.Delete(slices.Clone(ids), named, named+1)
+			}
+			if w.settings.Text != nil {
+				approved = []string{trust.SettingsPath}
+				env.say("approved %s as it is now", trust.SettingsPath)
 			}
 		}
-		done, err := w.held(ctx, v, chosen)
+		done, err := w.chosen(ctx, v, ids, all)
 		if err != nil {
 			return err
 		}
-		done = w.inForce(done)
-		var approved []string
 		for _, h := range done {
 			approved = append(approved, h.ID)
 		}
-		if err := w.judge.Approve(v, approved); err != nil {
+		foreign, err := w.foreign(ctx, v)
+		if err != nil {
 			return err
 		}
-		return w.tellApproved(done)
+		if err := w.judge.Approve(v, foreign, w.settings, approved); err != nil {
+			return err
+		}
+		return w.tellApproved(done, len(approved) > len(done))
 	})
 }
 
+// chosen are the withheld changes of some memories, or all.
+func (w *workspace) chosen(ctx context.Context, v *record.View, ids []string, all bool) ([]heldMemory, error) {
+	held, err := w.withheld(ctx, v)
+	if err != nil || all {
+		return held, err
+	}
+	agents, err := w.agents(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	wanted := map[string]bool{}
+	for _, id := range ids {
+		m, err := v.Find(id)
+		if errors.Is(err, record.ErrNoMemory) {
+			m, err = agents.Find(id)
+		}
+		if err != nil {
+			return nil, err
+		}
+		wanted[m.ID] = true
+		if !m.Live(w.env.Now()) && !slices.ContainsFunc(held, func(h heldMemory) bool { return h.ID == m.ID }) {
+			w.env.say("%s is not in force: nobody is given it", m.ID)
+		}
+	}
+	return slices.DeleteFunc(held, func(h heldMemory) bool { return !wanted[h.ID] }), nil
+}
+
+// runKeep writes the versions that agents are given in place of what is withheld.
+func runKeep(ctx context.Context, env *Env, ids []string) error {
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	if err := w.wantsPerson("trust"); err != nil {
+		return err
+	}
+	var done []heldMemory
+	err = w.update(ctx, func(tx *record.Tx, _ config.Config) error {
+		if done, err = w.chosen(ctx, tx.View, ids, false); err != nil {
+			return err
+		}
+		done = slices.DeleteFunc(done, func(h heldMemory) bool { return h.Given == nil })
+		for _, h := range done {
+			if err := tx.PutMemory(*h.Given, &h.Memory); err != nil {
+				return err
+			}
+		}
+		text := ""
+		if len(done) > 0 {
+			text = lowerFirst(done[0].Given.Text)
+		}
+		if len(done) > 1 {
+			text = count(len(done), "statement", "statements")
+		}
+		tx.Describe(gitstore.Commit{Subject: "keep: " + text, Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "keep"}}})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, d := range done {
+		if env.JSON {
+			if err := env.object(newMemoryJSON(*d.Given)); err != nil {
+				return err
+			}
+			continue
+		}
+		w.line("+", green, *d.Given, "kept as "+versionOf(trust.Changed{When: d.When}))
+	}
+	if len(done) == 0 {
+		env.say("nothing of this is given to agents in an older version")
+	}
+	return nil
+}
+
 // tellApproved says what was approved, and whose it is.
-func (w *workspace) tellApproved(done []heldMemory) error {
+func (w *workspace) tellApproved(done []heldMemory, settings bool) error {
 	for _, d := range done {
 		if w.env.JSON {
 			if err := w.env.object(newMemoryJSON(d.Memory)); err != nil {
@@ -277,7 +413,9 @@ func (w *workspace) tellApproved(done []heldMemory) error {
 		w.line("+", green, d.Memory, d.why)
 	}
 	if len(done) == 0 {
-		w.env.say("nothing was withheld")
+		if !settings {
+			w.env.say("nothing was withheld")
+		}
 		return nil
 	}
 	w.env.say("approved %s as they are now; another change by the same people is withheld again", count(len(done), "memory", "memories"))

@@ -208,10 +208,14 @@ func (w *workspace) artefacts(ctx context.Context) ([]artefact, error) {
 		return nil, err
 	}
 	if w.repo.WorkTree != "" {
-		path := filepath.Join(w.repo.WorkTree, filepath.FromSlash(w.config.Agents))
+		path := w.agentsFile()
 		there := false
 		info, err := os.Stat(path)
-		if strange := w.inside(path); strange != nil && (err != nil || !info.IsDir()) {
+		to, strange := w.destination(path)
+		if strange == nil && !to.inside {
+			strange = to.refuse()
+		}
+		if strange != nil && (err != nil || !info.IsDir()) {
 			w.env.warn("passed over: %v", strange) // render would not have written there
 		} else if there, err = hasBlock(path); err != nil {
 			return nil, err
@@ -410,18 +414,18 @@ func readBlock(file string) (text string, b block, err error) {
 
 // removeBlock cuts the block out of a file as it is now, and removes a file that held nothing else.
 // A symbolic link stays, and so does what it points to, emptied.
-func removeBlock(file string) error {
-	text, b, err := readBlock(file)
+func removeBlock(path string) error {
+	text, b, err := readBlock(path)
 	if err != nil || b.state == blockAbsent {
 		return err
 	}
 	rest := b.cut(text)
-	info, err := os.Lstat(file)
+	info, err := os.Lstat(path)
 	if err != nil {
 		return err
 	}
 	if rest == "" && info.Mode().IsRegular() {
-		return os.Remove(file)
+		return os.Remove(path)
 	}
-	return replaceFile(file, []byte(rest))
+	return destination{named: path, real: path}.write([]byte(rest))
 }

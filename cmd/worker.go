@@ -150,6 +150,9 @@ func (w *workspace) work(ctx context.Context, doing func(string) error, live map
 		}
 		w.landAll(ctx)
 	}
+	if !w.free(ctx) {
+		return nil
+	}
 	if err := doing("learn"); err != nil {
 		return err
 	}
@@ -168,10 +171,22 @@ func (w *workspace) work(ctx context.Context, doing func(string) error, live map
 	return nil
 }
 
+// free restores what a git prune took of the last writes, and reports whether no git gc is at work. While one is, what
+// the worker has to do waits for the next one.
+func (w *workspace) free(ctx context.Context) bool {
+	if _, err := w.repo.RestoreRecent(ctx); err != nil {
+		w.env.warn("%v", err)
+	}
+	return w.repo.AwaitCollection(ctx)
+}
+
 // read has models do what takes minutes: read sessions, say what follows, make vectors.
 func (w *workspace) read(ctx context.Context, doing func(string) error, live map[string]bool) error {
 	if err := doing("read"); err != nil {
 		return err
+	}
+	if !w.free(ctx) {
+		return nil
 	}
 	err := w.askInBackground(ctx, live)
 	switch {

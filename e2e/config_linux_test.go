@@ -122,7 +122,7 @@ var everyCommand = []string{
 	"status", "list --all", "show ID", "recall first", "log", "log ID -p", "blame ID", "diff", "diff --words", "diff ~2",
 	"remember another_statement_altogether", "edit ID the_first_statement,_changed", "forget --reason over ID2", "revert ~0",
 	"review", "accept OP", "reject --all", "learn FILE2", "ingest FILE", "sessions", "reflect --pending", "dream",
-	"export", "import --accept IMPORT", "config", "config sightings 3", "render agents-md --file NEW.md", "render memory-md", "check --deep", "init",
+	"export", "import --accept IMPORT", "config", "config sightings 3", "render agents-md --force --file NEW.md", "render memory-md", "check --deep", "init",
 	"stale", "check", "status --json", "merge refs/remotes/theirs/memory", "conflicts", "check --diff reverie/memory~1..reverie/memory", "init --ci github",
 	"list --at ~1", "list --at @{1.minute.ago}", "show ID --at ~1", "recall --at ~1 first", "version", "help",
 	"trust", "trust --signatures", "trust approve --all", "purge --dry-run second", "purge --yes second", "check --deep", "uninstall --dry-run",

@@ -121,13 +121,14 @@ func (h *history) wrong(all map[string]known, g graph) []string {
 // graph is a repository's commits.
 type graph struct {
 	parents map[string][]string
-	by      map[string]string          // commit by the token of its subject
-	below   map[string]map[string]bool // what a commit reaches, once asked for
+	by      map[string]string   // commit by the token of its subject
+	below   map[string][]uint64 // what a commit reaches, once asked for: a bit for each commit
+	number  map[string]int      // of a commit's bit
 }
 
 func readGraph(t *testing.T, dir string) graph {
 	t.Helper()
-	g := graph{parents: map[string][]string{}, by: map[string]string{}, below: map[string]map[string]bool{}}
+	g := newGraph()
 	for line := range strings.Lines(git(t, dir, "log", "--format=%H%x09%P%x09%s", "reverie/memory")) {
 		fields := strings.Split(strings.TrimSpace(line), "\t")
 		g.parents[fields[0]] = strings.Fields(fields[1])
@@ -139,23 +140,43 @@ func readGraph(t *testing.T, dir string) graph {
 	return g
 }
 
+func newGraph() graph {
+	return graph{parents: map[string][]string{}, by: map[string]string{}, below: map[string][]uint64{}, number: map[string]int{}}
+}
+
 // reaches reports whether a commit has another in its history.
 func (g graph) reaches(from, to string) bool {
-	if g.below[from] == nil {
-		below := map[string]bool{from: true}
+	bit := func(commit string) (word int, mask uint64) {
+		n, known := g.number[commit]
+		if !known {
+			n = len(g.number)
+			g.number[commit] = n
+		}
+		return n / 64, 1 << (n % 64)
+	}
+	below := g.below[from]
+	if below == nil {
+		below = make([]uint64, len(g.parents)/64+2)
+		seen := func(commit string) bool {
+			word, mask := bit(commit)
+			was := below[word]&mask != 0
+			below[word] |= mask
+			return was
+		}
+		seen(from)
 		for todo := []string{from}; len(todo) > 0; {
 			c := todo[len(todo)-1]
 			todo = todo[:len(todo)-1]
 			for _, p := range g.parents[c] {
-				if !below[p] {
-					below[p] = true
+				if !seen(p) {
 					todo = append(todo, p)
 				}
 			}
 		}
 		g.below[from] = below
 	}
-	return g.below[from][to]
+	word, mask := bit(to)
+	return below[word]&mask != 0
 }
 
 // A checker that never complains is worth nothing.
@@ -169,8 +190,9 @@ func TestHistoryCheckerComplains(t *testing.T) {
 		{op: "accept", id: "3", ok: true},
 		{op: "remember", id: "4", token: "z1"}, // was never acknowledged
 	}}
-	g := graph{below: map[string]map[string]bool{}, by: map[string]string{"x1": "A", "x2": "B", "x3": "C", "y1": "D"},
-		parents: map[string][]string{"A": nil, "B": {"A"}, "C": {"A"}, "D": {"B", "C"}}} // x2 and x3 did not know of each other
+	g := newGraph()
+	g.by = map[string]string{"x1": "A", "x2": "B", "x3": "C", "y1": "D"}
+	g.parents = map[string][]string{"A": nil, "B": {"A"}, "C": {"A"}, "D": {"B", "C"}} // x2 and x3 did not know of each other
 	state := func(texts []string, second, third string) map[string]known {
 		m := known{Status: "contested", Text: texts[0], Variants: texts[1:]}
 		all := map[string]known{"1": m, "2": {Status: second, Text: "y1 is so"}}

@@ -256,7 +256,9 @@ func TestBrokenSurroundingsHarmNoPrompt(t *testing.T) {
 	gone(t, base, patience)
 	state := func(dir string) string { return filepath.Join(dir, ".git", "reverie") }
 	asIs := func(*testing.T, string) []string { return nil }
-	unprepared := func(dir string) error { return os.RemoveAll(filepath.Join(state(dir), "context")) } // so that a start reads the store
+	unprepared := func(dir string) error { // so that a start reads the store
+		return errors.Join(os.RemoveAll(filepath.Join(state(dir), "context")), os.RemoveAll(filepath.Join(state(dir), "recent")))
+	}
 	for _, c := range []struct {
 		name  string
 		args  []string

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -50,6 +51,9 @@ func TestMissingObjectRunsNoProgramOfTheRepository(t *testing.T) {
 			git(t, dir, "config", strings.ReplaceAll(key, "%", program), strings.ReplaceAll(value, "%", program))
 		}
 		remove(t, filepath.Join(dir, ".git", "objects", id[:2], id[2:]))
+		if err := os.RemoveAll(filepath.Join(dir, ".git", "reverie", "recent")); err != nil { // from which it would be written again
+			t.Fatal(err)
+		}
 		for _, args := range [][]string{{"list"}, {"check", "--deep"}, {"log", "-p"}, {"remember", "more of it"}} {
 			a := reverie(t, dir, args...)
 			if names := c.sang(); len(names) > 0 {

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	_ "github.com/reverie-memory/reverie/cmd" // what is tested: without it go test would remember old answers
+	"github.com/reverie-memory/reverie/hooks"
 )
 
 // full is true where the full numbers are wanted: in CI, which sets REVERIE_E2E.
@@ -55,6 +56,9 @@ func runTests(m *testing.M) int {
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
 		return 1
+	}
+	for _, name := range hooks.Marks(os.Getenv) { // of the agent that runs the tests
+		os.Unsetenv(name)
 	}
 	for _, kv := range os.Environ() {
 		name, _, _ := strings.Cut(kv, "=")
@@ -120,14 +124,21 @@ func finish(t testing.TB, command func(context.Context) *exec.Cmd) answer {
 	cmd.WaitDelay = time.Second
 	err := cmd.Run()
 	a := answer{args: cmd.Args, out: out.String(), err: stderr.String()}
+	if ctx.Err() != nil {
+		t.Fatalf("hangs: %s", a)
+	}
+	return a.ended(t, err)
+}
+
+// ended is the answer of a command that ended with an error or without.
+func (a answer) ended(t testing.TB, err error) answer {
+	t.Helper()
 	var exit *exec.ExitError
 	switch {
-	case ctx.Err() != nil:
-		t.Fatalf("hangs: %s", a)
 	case errors.As(err, &exit):
 		a.code = exit.ExitCode()
 	case err != nil:
-		t.Fatalf("%q: %v", cmd.Args, err)
+		t.Fatalf("%q: %v", a.args, err)
 	}
 	const runtimes = "netpollBreak write failed" // Go's own end, where a test lets even an eventfd fail
 	if (strings.Contains(a.err, "goroutine ") || strings.Contains(a.err, "panic:")) && !strings.Contains(a.err, runtimes) {

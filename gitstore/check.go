@@ -59,7 +59,11 @@ func (s *Store) Check(ctx context.Context, deep bool, report func(Problem)) erro
 		report(Problem{ID: lost, What: goneBack(s.ref, lost)})
 	}
 	files := map[ID]string{}
-	t.checkFolder(t.root, "", 0, files, report)
+	c := checkWalk{t: t, files: files, report: report, count: counter{root: t.root}}
+	if err := c.folder(t.root, "", 0); errors.Is(err, ErrLimit) {
+		report(Problem{What: err.Error()})
+		return nil
+	}
 	t.checkFiles(files, report)
 	if err := ctx.Err(); err != nil || !deep {
 		return err
@@ -70,33 +74,49 @@ func (s *Store) Check(ctx context.Context, deep bool, report func(Problem)) erro
 	return s.fsck(ctx, tip, report)
 }
 
-// checkFolder reports what is wrong with a folder and those in it, and goes on after each problem. It collects
-// the contents of files, each with its first path.
-func (t *Tree) checkFolder(n *node, prefix string, depth int, files map[ID]string, report func(Problem)) {
-	if err := t.load(n, prefix); err != nil {
+// checkWalk collects the contents of files, each with its first path.
+type checkWalk struct {
+	t      *Tree
+	files  map[ID]string
+	report func(Problem)
+	count  counter
+}
+
+// folder reports what is wrong with a folder and those in it, and goes on after each problem, up to the limits of a
+// tree: then it returns a LimitError.
+func (c *checkWalk) folder(n *node, prefix string, depth int) error {
+	if err := c.t.load(n, prefix); errors.Is(err, ErrLimit) || c.t.ctx.Err() != nil {
+		return err
+	} else if err != nil {
 		path := strings.TrimSuffix(prefix, "/")
-		report(Problem{Path: path, ID: n.id, What: strings.TrimPrefix(err.Error(), path+": ")})
-		return
+		c.report(Problem{Path: path, ID: n.id, What: strings.TrimPrefix(err.Error(), path+": ")})
+		return nil
+	}
+	if err := c.count.add(c.t, n, prefix); err != nil {
+		return err
 	}
 	var bad EntryErrors
 	var last string
 	for i := range n.entries {
 		e := &n.entries[i]
 		if e.key() < last {
-			report(Problem{Path: prefix + e.name, ID: n.id, What: "the folder is not in git's order"})
+			c.report(Problem{Path: prefix + e.name, ID: n.id, What: "the folder is not in git's order"})
 		}
 		last = e.key()
 		switch path := prefix + e.name; {
 		case !bad.pass(e, path, depth):
 		case e.isTree():
-			t.checkFolder(e.node(), path+"/", depth+1, files, report)
-		case files[e.id] == "":
-			files[e.id] = path
+			if err := c.folder(c.t.node(e), path+"/", depth+1); err != nil {
+				return err
+			}
+		case c.files[e.id] == "":
+			c.files[e.id] = path
 		}
 	}
 	for _, b := range bad {
-		report(Problem{Path: b.Path, What: b.Why})
+		c.report(Problem{Path: b.Path, What: b.Why})
 	}
+	return nil
 }
 
 // checkFiles reads the content of every file.

@@ -1,8 +1,6 @@
 package gitstore_test
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -18,10 +16,7 @@ func TestCheckNamesFilesWithoutContent(t *testing.T) {
 		s := create(t, r)
 		write(t, s, map[string]string{"memories/a": "1", "memories/b": "2", "memories/c/d": "3"})
 		for _, path := range []string{"memories/a", "memories/c/d"} {
-			id := r.Run("rev-parse", branch+":"+path)
-			if err := os.Remove(filepath.Join(r.Dir, ".git", "objects", id[:2], id[2:])); err != nil {
-				t.Fatal(err)
-			}
+			r.Lose(r.Run("rev-parse", branch+":"+path))
 		}
 		for _, deep := range []bool{false, true} {
 			var paths []string

@@ -3,6 +3,7 @@ package gitstore
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -119,4 +120,17 @@ func parseCommit(data []byte) (commit, error) {
 		return c, errors.New("commit has no tree")
 	}
 	return c, nil
+}
+
+// authored is when a commit was written, by its author's clock; zero where its line does not tell.
+func authored(data []byte) time.Time {
+	head, _, _ := strings.Cut(string(data), "\n\n")
+	_, line, _ := strings.Cut("\n"+head, "\nauthor ")
+	line, _, _ = strings.Cut(line, "\n")
+	stamp, _, _ := strings.Cut(strings.TrimSpace(line[strings.LastIndexByte(line, '>')+1:]), " ")
+	seconds, err := strconv.ParseInt(stamp, 10, 64)
+	if err != nil {
+		return time.Time{}
+	}
+	return time.Unix(seconds, 0).UTC()
 }

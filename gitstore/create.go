@@ -60,15 +60,14 @@ func (s *Store) Create(ctx context.Context, files map[string]redact.Redacted, c 
 		return Result{}, err
 	}
 	defer t.close()
-	tx := &Tx{Tree: t}
-	tx.fresh = map[ID][]byte{}
+	tx := t.change(Commit{})
 	for _, path := range slices.Sorted(maps.Keys(files)) {
 		if err := tx.Write(path, files[path]); err != nil {
 			return Result{}, err
 		}
 	}
 	tree, objs := tx.build()
-	id, note, err := w.commit(objects, objs, tree, []ID{root}, "", c)
+	id, note, err := w.commit(objects, append(first, objs...), tree, []ID{root}, "", c)
 	if err != nil {
 		return Result{}, err
 	}
@@ -133,7 +132,11 @@ func (s *Store) Adopt(ctx context.Context, from string) (Result, error) {
 	if t.commit == "" {
 		return Result{}, fmt.Errorf("adopt %s: it is at a tree, not at a commit", from)
 	}
-	if _, err := t.Admit(""); err != nil {
+	_, err = t.Admit("")
+	if err == nil {
+		err = s.AdmitHistory(ctx, string(t.commit))
+	}
+	if err != nil {
 		return Result{}, fmt.Errorf("adopt %s: %w", from, err)
 	}
 	if err := s.repo.MoveRef(ctx, s.ref, tip, "", "reverie: adopt "+from); err != nil {

@@ -18,7 +18,10 @@ type Change struct {
 // EntryErrors, when all else was compared. Folders of this tree that are damaged are passed over and
 // returned in the same way, as a Damage, in place of EntryErrors.
 func (t *Tree) Diff(old ID, fn func(Change) error) error {
-	before := &node{id: old, loaded: old == ""}
+	before := &node{loaded: true}
+	if old != "" {
+		before = t.folder(old)
+	}
 	var bad EntryErrors
 	if err := t.diff(before, t.root, "", 0, &bad, fn); err != nil {
 		return err
@@ -28,7 +31,7 @@ func (t *Tree) Diff(old ID, fn func(Change) error) error {
 
 // diff compares two folders at a path that ends in a slash, or is empty. The error may be a Damage.
 func (t *Tree) diff(old, new *node, prefix string, depth int, bad *EntryErrors, fn func(Change) error) error {
-	d := differ{t: t, fn: fn, bad: bad}
+	d := differ{t: t, fn: fn, bad: bad, count: [2]counter{{root: old, prefix: prefix}, {root: new, prefix: prefix}}}
 	if err := d.folder(old, new, prefix, depth); err != nil {
 		return err
 	}
@@ -49,6 +52,7 @@ type differ struct {
 	fn     func(Change) error
 	bad    *EntryErrors
 	damage Damage
+	count  [2]counter // of the old tree and the new
 }
 
 func (d *differ) folder(old, new *node, prefix string, depth int) error {
@@ -62,6 +66,9 @@ func (d *differ) folder(old, new *node, prefix string, depth int) error {
 		d.damage = append(d.damage, err)
 		return nil
 	} else if err != nil {
+		return err
+	}
+	if err := errors.Join(d.count[0].add(d.t, old, prefix), d.count[1].add(d.t, new, prefix)); err != nil {
 		return err
 	}
 	a, b := visit(old, prefix, depth, &EntryErrors{}), visit(new, prefix, depth, d.bad)
@@ -91,7 +98,7 @@ func (d *differ) entry(from, to *entry, prefix string, depth int) error {
 	}
 	path := prefix + one.name
 	if one.isTree() {
-		return d.folder(from.folder(), to.folder(), path+"/", depth+1)
+		return d.folder(d.t.below(from), d.t.below(to), path+"/", depth+1)
 	}
 	c := Change{Path: path}
 	if from != nil {
@@ -106,12 +113,12 @@ func (d *differ) entry(from, to *entry, prefix string, depth int) error {
 	return d.fn(c)
 }
 
-// folder is the node of an entry, empty for none.
-func (e *entry) folder() *node {
+// below is the folder that an entry names, an empty one for none.
+func (t *Tree) below(e *entry) *node {
 	if e == nil {
 		return &node{loaded: true}
 	}
-	return e.node()
+	return t.node(e)
 }
 
 // visit returns the entries of a folder that may be visited, in git's order.

@@ -26,11 +26,11 @@ type apart struct {
 // apart asks git which commits two tips do not share.
 func (s *Store) apart(ctx context.Context, ours, theirs ID) (apart, error) {
 	a := apart{tips: [2]ID{ours, theirs}, trees: map[ID]ID{}}
-	out, err := s.repo.Git(ctx, nil, "rev-list", "--left-right", "--topo-order", "--parents", "--format=tformat:%T", string(ours)+"..."+string(theirs), "--")
+	all, err := s.commitsOf(ctx, string(ours)+"..."+string(theirs))
 	if err != nil {
 		return a, err
 	}
-	for _, c := range parseRevList(out) {
+	for _, c := range all {
 		mark, id := c.id[0], c.id[1:]
 		c.id = id
 		a.trees[id] = c.tree
@@ -41,6 +41,14 @@ func (s *Store) apart(ctx context.Context, ours, theirs ID) (apart, error) {
 		}
 	}
 	return a, nil
+}
+
+// commitsOf lists the commits that revisions say to git rev-list, newest first. Where one is A...B their ids have a
+// mark in front.
+func (s *Store) commitsOf(ctx context.Context, revs ...string) ([]commitNode, error) {
+	args := append([]string{"rev-list", "--left-right", "--topo-order", "--parents", "--format=tformat:%T"}, revs...)
+	out, err := s.repo.Git(ctx, nil, append(args, "--")...)
+	return parseRevList(out), err
 }
 
 // parseRevList reads what rev-list --parents --format=tformat:%T writes.
@@ -115,6 +123,9 @@ func (t *Tree) touched(commits []commitNode, trees map[ID]ID) (map[string]touch,
 		for path, n := range times {
 			was := all[path]
 			all[path] = touch{was.commits + 1, was.own || n == len(before), was.born || born[path]}
+			if len(all) > maxHistory {
+				return nil, &LimitError{path, tooVaried()}
+			}
 		}
 	}
 	return all, nil

@@ -118,9 +118,10 @@ func Survey(ctx context.Context, repo *git.Repo, tips []ID, file func(path strin
 	if err != nil {
 		return err
 	}
-	objects := repo.Objects()
+	objects := repo.ObjectsUpTo(sizes)
 	defer objects.Close()
 	s := survey{ctx: ctx, objects: objects, file: file, seen: map[string]bool{}}
+	scale := newScale(ctx, objects)
 	return eachCommit(ctx, objects, ids, func(id ID, data []byte) error {
 		c, err := parseCommit(data)
 		if err != nil {
@@ -131,6 +132,9 @@ func Survey(ctx context.Context, repo *git.Repo, tips []ID, file func(path strin
 		tree, err := hex.DecodeString(string(c.tree))
 		if err != nil {
 			return fmt.Errorf("%s: %w: %w", id, ErrCorrupt, err)
+		}
+		if _, err := scale.weigh(c.tree, "", 0); err != nil {
+			return at("commit "+string(id), err)
 		}
 		return s.walk("", tree)
 	})
@@ -151,6 +155,9 @@ func (s *survey) walk(prefix string, id []byte) error {
 	s.seen[key] = true
 	if err := s.ctx.Err(); err != nil {
 		return err
+	}
+	if len(s.seen) > maxHistory {
+		return &LimitError{prefix, tooVaried()}
 	}
 	data, err := readTree(s.ctx, s.objects, id, prefix)
 	if err != nil {

@@ -95,6 +95,9 @@ func (w *writer) merge(tip ID, in Incoming) (Merged, error) {
 	if err != nil {
 		return fail(err)
 	}
+	if err := theirs.admitHistory(own.theirs); err != nil {
+		return fail(err)
+	}
 	if in.Accept != nil {
 		if err := in.Accept(theirs); err != nil {
 			return fail(err)
@@ -106,9 +109,11 @@ func (w *writer) merge(tip ID, in Incoming) (Merged, error) {
 	if err := s.whole(own); err != nil {
 		return fail(err)
 	}
-	tx := &Tx{Tree: ours, message: in.Message}
-	tx.fresh = map[ID][]byte{}
+	tx := ours.change(in.Message)
 	undone, err := tx.join(own, changes, in.Resolve, &m)
+	if err == nil {
+		err = tx.fits()
+	}
 	if err != nil {
 		return fail(err)
 	}
@@ -148,12 +153,20 @@ func (s *Store) openBoth(ctx context.Context, a, b ID) (first, second *Tree, err
 
 // beside is another root tree over the same object database.
 func (t *Tree) beside(id ID) *Tree {
-	return &Tree{ctx: t.ctx, objects: t.objects, hash: t.hash, git: t.git, id: id, root: &node{id: id}}
+	b := &Tree{ctx: t.ctx, objects: t.objects, hash: t.hash, git: t.git, id: id, nodes: map[ID]*node{}}
+	b.root = b.folder(id)
+	return b
 }
 
+// maxTold bounds the entries that an error of Admit names.
+const maxTold = 100
+
 // Admit returns what this tree changes against an older one, in git's order, if all of it may be in a store;
-// else the error is an EntryErrors. "" is the empty tree.
+// else the error is an EntryErrors, or wraps ErrLimit. "" is the empty tree.
 func (t *Tree) Admit(old ID) ([]Change, error) {
+	if _, err := newScale(t.ctx, t.objects).weigh(t.id, "", 0); err != nil {
+		return nil, err
+	}
 	var changes []Change
 	var added []ID
 	var paths []string
@@ -168,19 +181,27 @@ func (t *Tree) Admit(old ID) ([]Change, error) {
 		return nil, err
 	}
 	var bad EntryErrors
-	size := func(i, n int) {
+	total := 0
+	size := func(i, n int) error {
+		if total += n; total > MaxText {
+			return &LimitError{paths[i], tooFull()}
+		}
 		if n > MaxFile {
 			bad = append(bad, &EntryError{paths[i], fmt.Sprintf("%d bytes are more than the %d a file may have", n, MaxFile)})
 		}
-	}
-	err = t.ReadAll(added, func(i int, data []byte) error {
-		size(i, len(data))
+		if len(bad) > maxTold {
+			return bad
+		}
 		return nil
-	})
-	if err == nil || t.ctx.Err() != nil {
-		return changes, errors.Join(err, bad.or())
 	}
-	bad = nil // something cannot be read: one by one, to name it
+	err = t.ReadAll(added, func(i int, data []byte) error { return size(i, len(data)) })
+	switch {
+	case err == nil:
+		return changes, bad.or()
+	case t.ctx.Err() != nil || len(bad) > maxTold || errors.Is(err, ErrLimit):
+		return nil, err
+	}
+	bad, total = nil, 0 // something cannot be read: one by one, to name it
 	for i, id := range added {
 		data, err := t.blob(id, paths[i])
 		switch {
@@ -189,9 +210,38 @@ func (t *Tree) Admit(old ID) ([]Change, error) {
 		case err != nil:
 			return nil, err
 		}
-		size(i, len(data))
+		if err := size(i, len(data)); err != nil {
+			return nil, err
+		}
 	}
 	return changes, bad.or()
+}
+
+// admitHistory returns a LimitError unless the trees of all commits are within the limits: readers of history meet
+// them too.
+func (t *Tree) admitHistory(commits []commitNode) error {
+	s := newScale(t.ctx, t.objects)
+	for _, c := range commits {
+		if _, err := s.weigh(c.tree, "", 0); err != nil {
+			return at("commit "+string(c.id), err)
+		}
+	}
+	return nil
+}
+
+// AdmitHistory returns a LimitError unless the trees of commits are within the limits. The commits are given as to
+// git rev-list: what is reached, and with a ^ in front what is not.
+func (s *Store) AdmitHistory(ctx context.Context, revs ...string) error {
+	all, err := s.commitsOf(ctx, revs...)
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		all[i].id = all[i].id[1:] // without the mark
+	}
+	t := &Tree{ctx: ctx, objects: s.repo.ObjectsUpTo(sizes)}
+	defer t.close()
+	return t.admitHistory(all)
 }
 
 // take moves the ref to their tip.

@@ -1,43 +1,95 @@
 package gitstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"slices"
+	"time"
 
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// Origins says of the files below a folder who made each what it is. It is derived from history, and may be
-// kept to be brought up to date by the next call of Store.Origins.
+// Origins says of the files below a folder who made each what it is, and which version of it counts. It is derived from
+// history, and may be kept to be brought up to date by the next call of Store.Origins.
 type Origins struct {
-	Tip      ID                `json:"tip"`      // the commit that it is about
-	Believed string            `json:"believed"` // which keys and programs said whose a signature is; "" if none was looked at
-	Files    map[string]Origin `json:"files"`    // by path
+	Tip      ID                `json:"tip"`            // the commit that it is about
+	Believed string            `json:"believed"`       // which keys and programs said whose a signature is; "" if none was looked at
+	Key      string            `json:"key"`            // of the Belief
+	Files    map[string]Origin `json:"files"`          // by path
+	Held     map[string]Held   `json:"held,omitempty"` // by path: files whose newest change does not count
+
+	// Gone are files that were taken away by somebody who counts, by path.
+	Gone map[string][]Author `json:"gone,omitempty"`
+
+	strangers bool // commits of others were read
 }
 
 // Origin is where the bytes of one file come from.
 type Origin struct {
 	Blob ID       `json:"blob"`
 	By   []Author `json:"by"` // all of them had a hand in it: one, or more where a merge joined texts
+
+	// Mixed says that a version before it did not count.
+	Mixed bool `json:"mixed,omitempty"`
+}
+
+// Held is the last version of a file that counts, where a later change does not. The file may have the same bytes again.
+type Held struct {
+	Blob ID        `json:"blob,omitempty"` // "": no version counts
+	Text string    `json:"text,omitempty"` // of Blob, where that was put together here and git need not have it
+	By   []Author  `json:"by,omitempty"`
+	When time.Time `json:"when,omitzero"`   // its newest author's commit is of
+	Gone []Author  `json:"taken,omitempty"` // took the file away; then it has no Origin
+}
+
+// Belief says whose changes of files count.
+type Belief struct {
+	Key    string            // names the answers: one that was kept is gone on from only where they are the same
+	Author func(Author) bool // what this author changed counts
+
+	// Approved is the content of a file that counts whoever made it, and the one that counted when that was said. nil: none is.
+	Approved func(path string) (blob, over ID, ok bool)
+
+	// Join puts versions together that count and were made apart. nil: no version counts then.
+	Join Resolve
+}
+
+// all reports whether changes of all of some authors count.
+func (b Belief) all(by []Author) bool {
+	return len(by) > 0 && !slices.ContainsFunc(by, func(a Author) bool { return !b.Author(a) })
+}
+
+// approves reports whether a content of a file is approved.
+func (b Belief) approves(path string, blob ID) bool {
+	if b.Approved == nil {
+		return false
+	}
+	approved, _, ok := b.Approved(path)
+	return ok && approved == blob
 }
 
 // errStale says that what was kept does not suffice to go on from.
 var errStale = errors.New("origins have to be worked out anew")
 
-// Origins works out who made the files below dir what they are at the commit tip. That is the author of the
+// Origins works out who made the files below dir, or the file dir at the top, what they are at the commit tip. That is the author of the
 // last commit that changed the file. A merge commit hands on what it took from one side, with that side's
 // authors. Where it joined two texts, all their authors count and its own; where it took what the other side
 // had already left behind, its own too: a merge must not launder, and must not bring back in somebody else's
 // name.
 //
+// Beside that goes the version of each file that counts: what it would be if only commits of those whom the belief accepts had
+// been made. Another's commit leaves it as it was, also one that takes the file away, and a merge joins those of its sides. An edit
+// that counts makes its bytes the version, whosever text it began with.
+//
 // since, which may be nil, is an earlier answer; then only commits that it does not know are read. Where its tip is
 // not in the history any more, as after a squash, a file that is what it was then keeps its origin of then if
-// trusted says so of everybody in it; where the history only grew, who brought bytes back is who made them. Where two sides have the same bytes a side that
-// trusted accepts is preferred.
-func (s *Store) Origins(ctx context.Context, tip ID, dir string, since *Origins, verify bool, trusted func(Author) bool) (*Origins, error) {
+// the belief accepts everybody in it, and the version of then counts where the new history has none; where the history only grew, who
+// brought bytes back is who made them. Where two sides have the same bytes a side that the belief accepts is preferred.
+func (s *Store) Origins(ctx context.Context, tip ID, dir string, since *Origins, verify bool, belief Belief) (*Origins, error) {
 	believed := ""
 	if verify {
 		var err error
@@ -48,47 +100,90 @@ func (s *Store) Origins(ctx context.Context, tip ID, dir string, since *Origins,
 	if since != nil && since.Believed != believed {
 		since = nil
 	}
-	if since != nil && since.Tip == tip {
-		return since, nil
+	from := since
+	if since != nil && since.Key != belief.Key { // what was known of a history that was replaced stays so
+		var err error
+		if from, err = s.origins(ctx, since.Tip, dir, nil, verify, belief); ctx.Err() != nil {
+			return nil, ctx.Err()
+		} else if err != nil {
+			from = nil
+		} else {
+			from.Believed, from.Key = believed, belief.Key
+			from.replaces(since, belief)
+			since = from
+		}
 	}
-	o, err := s.origins(ctx, tip, dir, since, verify, trusted)
-	if errors.Is(err, errStale) && since != nil {
-		o, err = s.origins(ctx, tip, dir, nil, verify, trusted)
+	if from != nil && from.Tip == tip {
+		return from, nil
+	}
+	o, err := s.origins(ctx, tip, dir, from, verify, belief)
+	if errors.Is(err, errStale) && from != nil {
+		o, err = s.origins(ctx, tip, dir, nil, verify, belief)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("find who made %s: %w", s.ref, err)
 	}
-	o.Believed = believed
-	replaced := false
-	if since != nil {
-		grown, err := s.repo.IsAncestor(ctx, string(since.Tip), string(tip))
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		replaced = err != nil || !grown // git may have dropped the old one
+	o.Believed, o.Key = believed, belief.Key
+	if since == nil {
+		return o, nil
 	}
-	if replaced {
-		for path, now := range o.Files {
-			if was := since.Files[path]; was.Blob == now.Blob && all(was.By, trusted) {
-				o.Files[path] = was
-			}
+	grown, err := s.repo.IsAncestor(ctx, string(since.Tip), string(tip))
+	if err == nil && !grown { // git may have dropped the old one
+		if back, err := s.repo.IsAncestor(ctx, string(tip), string(since.Tip)); err == nil && back {
+			o.strangers = false // the ref was set back here
 		}
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil || !grown {
+		o.replaces(since, belief)
 	}
 	return o, nil
 }
 
-func (s *Store) origins(ctx context.Context, tip ID, dir string, since *Origins, verify bool, trusted func(Author) bool) (*Origins, error) {
+// replaces takes over what counted in a history that another took the place of.
+func (o *Origins) replaces(since *Origins, belief Belief) {
+	was := map[string]Held{}
+	for path, f := range since.Files {
+		was[path] = Held{Blob: f.Blob, By: f.By}
+	}
+	maps.Copy(was, since.Held)
+	for path, by := range since.Gone {
+		if _, there := o.Files[path]; !there && belief.all(by) {
+			delete(o.Held, path)
+			o.Gone[path] = by
+		}
+	}
+	for path, w := range was {
+		if w.Blob == "" || !belief.all(w.By) && !belief.approves(path, w.Blob) {
+			continue
+		}
+		now, there := o.Files[path]
+		held, isHeld := o.Held[path]
+		switch {
+		case there && now.Blob == w.Blob:
+			o.Files[path] = Origin{w.Blob, w.By, now.Mixed}
+			delete(o.Held, path)
+		case there && !isHeld, held.Blob != "": // a version of the new history counts
+		case there:
+			w.Gone = nil
+			o.Held[path] = w
+		case o.strangers && o.Gone[path] == nil:
+			w.Gone = []Author{{}}
+			o.Held[path] = w
+		}
+	}
+}
+
+func (s *Store) origins(ctx context.Context, tip ID, dir string, since *Origins, verify bool, belief Belief) (*Origins, error) {
+	w := &walk{Tree: &Tree{ctx: ctx, objects: s.repo.ObjectsUpTo(sizes), hash: s.repo.NewObject}, dir: dir, belief: belief,
+		shallow: s.repo.Shallow, partly: since != nil, states: map[ID]*state{}, children: map[ID]int{}, texts: map[ID][]byte{}}
+	defer w.close()
 	known, not := &state{}, ID("")
 	if since != nil {
 		not = since.Tip
-		for path, f := range since.Files {
-			known.set(path, &origin{blob: f.Blob, by: f.By})
-		}
-	}
-	w := &walk{Tree: &Tree{ctx: ctx, objects: s.repo.Objects(), hash: s.repo.NewObject}, dir: dir, trusted: trusted,
-		shallow: s.repo.Shallow, partly: since != nil, states: map[ID]*state{}, children: map[ID]int{}}
-	defer w.close()
-	if since != nil {
+		w.know(since, known)
 		var err error
 		if known.root, err = w.commitRoot(since.Tip); err != nil { // git may have dropped it
 			return nil, errStale
@@ -114,37 +209,185 @@ func (s *Store) origins(ctx context.Context, tip ID, dir string, since *Origins,
 	if end == nil { // it lies before what is known
 		return nil, errStale
 	}
-	o := &Origins{Tip: tip, Files: map[string]Origin{}}
-	for i := range end.shelves {
-		for path, f := range end.shelves[i] {
-			o.Files[path] = Origin{f.blob, f.by}
+	o := &Origins{Tip: tip, Files: map[string]Origin{}, Held: map[string]Held{}, Gone: map[string][]Author{}}
+	o.strangers = slices.ContainsFunc(list, func(m made) bool { return !belief.Author(m.by) })
+	for _, s := range end.shelves {
+		if s == nil {
+			continue
+		}
+		for path, f := range s.files {
+			w.note(o, path, f)
 		}
 	}
 	return o, w.agrees(end, o)
 }
 
-// origin is an Origin with what lay at its path before it.
+// know puts an earlier answer into a state.
+func (w *walk) know(since *Origins, known *state) {
+	for path, f := range since.Files {
+		o := &origin{blob: f.Blob, by: f.By, mixed: f.Mixed}
+		o.kept = o
+		known.set(path, o)
+	}
+	for path, by := range since.Gone {
+		o := &origin{by: by}
+		o.kept = o
+		known.set(path, o)
+	}
+	for path, h := range since.Held {
+		o := known.get(path)
+		if o == nil {
+			o = &origin{by: h.Gone}
+			known.set(path, o)
+		}
+		if o.kept = nil; h.Blob != "" {
+			o.kept = &origin{blob: h.Blob, by: h.By}
+			o.kept.kept = o.kept
+			if h.Text != "" {
+				w.texts[h.Blob] = []byte(h.Text)
+			}
+		}
+	}
+}
+
+// note puts the outcome for a file into an answer.
+func (w *walk) note(o *Origins, path string, f *origin) {
+	if f.blob != "" {
+		o.Files[path] = Origin{f.blob, f.by, f.mixed}
+	}
+	var h Held
+	switch k := f.kept; {
+	case k == f:
+		if f.blob == "" {
+			o.Gone[path] = f.by
+		}
+		return
+	case k == nil || k.blob == "":
+		if f.blob == "" {
+			return
+		}
+	default:
+		h = Held{Blob: k.blob, Text: string(w.texts[k.blob]), By: k.by, When: w.newest(k.by)}
+	}
+	if f.blob == "" {
+		h.Gone = f.by
+	}
+	o.Held[path] = h
+}
+
+// newest is when the newest commit of some authors was written, as far as that can be read.
+func (w *walk) newest(by []Author) (t time.Time) {
+	for _, a := range by {
+		if _, ok := w.times[a.Commit]; !ok && a.Commit != "" {
+			if w.times == nil {
+				w.times = map[ID]time.Time{}
+			}
+			w.times[a.Commit] = time.Time{}
+			if o, err := w.read(a.Commit, ""); err == nil && o.Kind == git.Commit {
+				w.times[a.Commit] = authored(o.Data)
+			}
+		}
+		if at := w.times[a.Commit]; at.After(t) {
+			t = at
+		}
+	}
+	return t
+}
+
+// origin is an Origin with those that lay at its path before it, and with the version that counts. A file that was taken away has one
+// too, without a blob.
 type origin struct {
 	blob   ID
 	by     []Author
-	before *origin
+	before []*origin // of each parent
+	age    int       // more than that of any before it
+	kept   *origin   // the last version that counts: this one itself, or an earlier one; nil: none does
+	mixed  bool      // a version before it did not count
 }
 
-// follows reports whether a text was made in the knowledge of another: that one lay at its path before.
-func (f *origin) follows(old *origin) bool {
-	for ; f != nil; f = f.before {
-		if f == old {
-			return true
+// newOrigin is an origin that does not count yet.
+func newOrigin(blob ID, by []Author, before ...*origin) *origin {
+	o := &origin{blob: blob, by: by, age: 1}
+	for _, b := range before {
+		if b != nil {
+			o.before, o.age = append(o.before, b), max(o.age, b.age+1)
+			o.mixed = o.mixed || b.mixed || b.kept != b
+		}
+	}
+	return o
+}
+
+// maxFollowed bounds how many origins are looked at to find out whether one follows another. Where that does not suffice it
+// does not, and more is withheld.
+const maxFollowed = 1 << 16
+
+// follows reports whether a text was made in the knowledge of another: that one lay at its path before. With counting only
+// versions that count are looked at.
+func (f *origin) follows(old *origin, counting bool) bool {
+	seen := map[*origin]bool{}
+	for next := []*origin{f}; len(next) > 0; {
+		f, next = next[len(next)-1], next[:len(next)-1]
+		for {
+			if f == old {
+				return true
+			}
+			if f == nil || f.age <= old.age {
+				break
+			}
+			if len(f.before) != 1 {
+				if len(f.before) > 1 && !seen[f] && len(seen) < maxFollowed {
+					seen[f] = true
+					for _, b := range f.before {
+						next = append(next, b.as(counting))
+					}
+				}
+				break
+			}
+			f = f.before[0].as(counting)
 		}
 	}
 	return false
+}
+
+// as is the version of an origin that counts, or itself.
+func (f *origin) as(counting bool) *origin {
+	if counting {
+		return f.kept
+	}
+	return f
+}
+
+// versions are some origins and all before them, the oldest first. With counting those that do not count are passed over.
+func versions(counting bool, ends ...*origin) (all []*origin) {
+	seen := map[*origin]bool{nil: true}
+	for next := slices.Clone(ends); len(next) > 0; {
+		f := next[len(next)-1]
+		if next = next[:len(next)-1]; seen[f] {
+			continue
+		}
+		seen[f], all = true, append(all, f)
+		for _, b := range f.before {
+			next = append(next, b.as(counting))
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *origin) int { return a.age - b.age })
+	return all
 }
 
 // state is the origin of every file at one commit. States share what they have in common: a shelf is copied
 // before it is changed.
 type state struct {
 	root    *node
-	shelves [256]map[string]*origin // by a hash of the path
+	shelves [256]*shelf // by a hash of the path; nil is an empty one
+}
+
+type shelf struct{ files map[string]*origin }
+
+func (s *shelf) get(path string) *origin {
+	if s == nil {
+		return nil
+	}
+	return s.files[path]
 }
 
 func shelfOf(path string) int {
@@ -153,19 +396,15 @@ func shelfOf(path string) int {
 	return int(h.Sum32() & 0xff)
 }
 
-func (s *state) get(path string) *origin { return s.shelves[shelfOf(path)][path] }
+func (s *state) get(path string) *origin { return s.shelves[shelfOf(path)].get(path) }
 
-// set changes a file's origin; nil takes it away. The shelf must be the state's own.
+// set changes a file's origin. The shelf must be the state's own.
 func (s *state) set(path string, f *origin) {
 	i := shelfOf(path)
-	if f == nil {
-		delete(s.shelves[i], path)
-		return
-	}
 	if s.shelves[i] == nil {
-		s.shelves[i] = map[string]*origin{}
+		s.shelves[i] = &shelf{map[string]*origin{}}
 	}
-	s.shelves[i][path] = f
+	s.shelves[i].files[path] = f
 }
 
 // with returns a copy that has other origins for some files.
@@ -174,11 +413,11 @@ func (s *state) with(root *node, changed map[string]*origin) *state {
 	own := map[int]bool{}
 	for path, f := range changed {
 		if i := shelfOf(path); !own[i] {
-			shelf := make(map[string]*origin, len(s.shelves[i])+1)
-			for p, f := range s.shelves[i] {
-				shelf[p] = f
+			files := map[string]*origin{}
+			if s.shelves[i] != nil {
+				files = maps.Clone(s.shelves[i].files)
 			}
-			next.shelves[i], own[i] = shelf, true
+			next.shelves[i], own[i] = &shelf{files}, true
 		}
 		next.set(path, f)
 	}
@@ -189,11 +428,13 @@ func (s *state) with(root *node, changed map[string]*origin) *state {
 type walk struct {
 	*Tree
 	dir      string
-	trusted  func(Author) bool
+	belief   Belief
 	shallow  bool
 	partly   bool // it goes on from an earlier answer
 	states   map[ID]*state
-	children map[ID]int // how many commits still need a state
+	children map[ID]int    // how many commits still need a state
+	texts    map[ID][]byte // versions that were put together here
+	times    map[ID]time.Time
 }
 
 // step works out the state of one commit. For a parent that was not walked, which lies before what is known,
@@ -240,12 +481,51 @@ func (w *walk) step(m made, known *state) error {
 // plain is what a commit with one parent, or none, changed.
 func (w *walk) plain(parent *state, root *node, m made) (map[string]*origin, error) {
 	changed := map[string]*origin{}
+	var stale error
 	err := w.compare(parent.root, root, func(c Change) {
-		if changed[c.Path] = nil; c.New != "" {
-			changed[c.Path] = &origin{c.New, []Author{m.by}, parent.get(c.Path)}
+		before := parent.get(c.Path)
+		o := newOrigin(c.New, []Author{m.by}, before)
+		if before != nil {
+			o.kept = before.kept
 		}
+		counts, err := w.counts(c.Path, o)
+		switch {
+		case err != nil:
+			stale = err
+		case counts:
+			if w.partly && (before == nil && c.Old != "" || before != nil && before.blob != c.Old) {
+				stale = errStale // the parent is older than what is known: this may have been made beside the version that counts
+			}
+			o.kept = o
+		}
+		changed[c.Path] = o
 	})
-	return changed, err
+	return changed, cmp.Or(err, stale)
+}
+
+// counts reports whether a change counts that was made on the version which its origin has.
+func (w *walk) counts(path string, o *origin) (bool, error) {
+	if w.belief.all(o.by) { // who takes away what does not count has taken nothing
+		return o.blob != "" || o.kept != nil && o.kept.blob != "", nil
+	}
+	if w.belief.Approved == nil {
+		return false, nil
+	}
+	blob, over, ok := w.belief.Approved(path)
+	if !ok || blob != o.blob {
+		return false, nil
+	}
+	kept := ID("")
+	if o.kept != nil {
+		kept = o.kept.blob
+	}
+	switch { // who brings back what was approved once undoes what came after
+	case kept == over, o.kept == nil:
+		return true, nil
+	case w.partly:
+		return false, errStale
+	}
+	return !slices.ContainsFunc(versions(true, o.kept), func(v *origin) bool { return v.blob == blob }), nil
 }
 
 // merge is what a merge commit has other than its first parent.
@@ -259,64 +539,213 @@ func (w *walk) merge(parents []*state, root *node, m made) (map[string]*origin, 
 			return nil, err
 		}
 	}
+	for i, first := range parents[0].shelves { // the same bytes everywhere, and who made them, or what counts, is not
+		for _, p := range parents[1:] {
+			other := p.shelves[i]
+			if other == first {
+				continue
+			}
+			for _, one := range []*shelf{first, other} {
+				if one == nil {
+					continue
+				}
+				for path := range one.files {
+					if _, done := now[path]; done || first.get(path) == other.get(path) {
+						continue
+					}
+					var err error
+					if now[path], err = w.beside(root.id).version(path); err != nil {
+						return nil, err
+					}
+				}
+			}
+		}
+	}
 	changed := map[string]*origin{}
 	for path, blob := range now {
-		if changed[path] = nil; blob == "" {
-			continue
-		}
 		f, err := w.decide(path, blob, parents, differs, m.by)
 		if err != nil {
 			return nil, err
 		}
 		changed[path] = f
 	}
-	for i, shelf := range parents[0].shelves { // the same bytes everywhere, by different people
-		for path, f := range shelf {
-			if _, done := now[path]; done || all(f.by, w.trusted) {
-				continue
-			}
-			for _, p := range parents[1:] {
-				if g := p.shelves[i][path]; g != nil && g.blob == f.blob && all(g.by, w.trusted) {
-					changed[path] = g
-				}
-			}
-		}
-	}
 	return changed, nil
 }
 
-// decide is the origin of a file of which a merge has other bytes than one of its parents.
+// decide is the origin of a file in a merge of which its parents, or what is known of them, differ.
 func (w *walk) decide(path string, blob ID, parents []*state, differs []map[string]bool, merger Author) (*origin, error) {
-	var taken *origin
+	var taken, strange, kept *origin // of the sides that have what the merge has: the best, and one that does not count
+	var before []*origin
 	joined := true
 	for i, p := range parents {
+		f := p.get(path)
+		if f != nil {
+			var err error
+			if kept, err = w.join(path, kept, f.kept); err != nil {
+				return nil, err
+			}
+			before = append(before, f)
+		}
 		if differs[i][path] {
 			continue
 		}
 		joined = false
-		if f := p.get(path); f != nil && f.blob == blob && (taken == nil || !all(taken.by, w.trusted)) {
-			taken = f
-		}
-	}
-	if joined {
-		by := []Author{merger}
-		var before *origin
-		for _, p := range parents {
-			if f := p.get(path); f != nil {
-				by, before = union(by, f.by), f
+		if f != nil && f.blob == blob {
+			if taken == nil || !w.belief.all(taken.by) {
+				taken = f
+			}
+			if f.kept != f {
+				strange = f
 			}
 		}
-		return &origin{blob, by, before}, nil
 	}
-	if taken == nil {
-		return w.unknown(blob)
+	by := []Author{merger}
+	switch {
+	case joined && blob != "":
+		for _, f := range before {
+			by = union(by, f.by)
+		}
+	case joined || taken == nil && blob == "": // the merge took it away
+	case taken == nil:
+		f, err := w.unknown(blob)
+		if f != nil {
+			f.kept = kept
+		}
+		return f, err
+	default:
+		back := false
+		for i, p := range parents {
+			f := p.get(path)
+			back = back || differs[i][path] && f != nil && !taken.follows(f, false)
+		}
+		if !back {
+			switch {
+			case taken.kept == kept:
+				return taken, nil
+			case strange != nil && (kept == nil || kept.blob != blob):
+				taken = strange
+			}
+			f := newOrigin(blob, taken.by, before...)
+			if f.kept = kept; kept != nil && kept.blob == blob && w.belief.all(f.by) {
+				f.kept = f
+			}
+			return f, nil
+		}
+		by = union(taken.by, by)
 	}
-	for i, p := range parents {
-		if f := p.get(path); differs[i][path] && f != nil && !taken.follows(f) {
-			return &origin{blob, union(taken.by, []Author{merger}), f}, nil
+	f := newOrigin(blob, by, before...)
+	f.kept = kept
+	counts, err := w.counts(path, f)
+	if !counts || err != nil {
+		return f, err
+	}
+	if f.mixed && w.belief.all(by) && (kept == nil || kept.blob != blob) {
+		asWhole, err := w.joinAll(path, before)
+		if err != nil {
+			return nil, err
+		}
+		if asWhole == blob { // nobody chose these bytes: they follow from versions that do not count, too
+			f.by = union(f.by, w.others(before))
+			return f, nil
 		}
 	}
-	return taken, nil
+	f.kept = f
+	return f, nil
+}
+
+// maxJoined bounds the versions that are joined to find out whether a merge was made by rule. What has more is taken for chosen.
+const maxJoined = 4096
+
+// joinAll is what a merge makes of two origins by rule, whether their versions count or not; "" where that is not known.
+func (w *walk) joinAll(path string, before []*origin) (ID, error) {
+	switch {
+	case w.partly:
+		return "", errStale
+	case len(before) != 2 || w.belief.Join == nil:
+		return "", nil
+	}
+	all := versions(false, before...)
+	if len(all) > maxJoined {
+		return "", nil
+	}
+	blob, _, err := w.resolve(path, before[0], before[1], all, false)
+	return blob, err
+}
+
+// others are authors, a few, of versions that do not count.
+func (w *walk) others(ends []*origin) (by []Author) {
+	for _, f := range versions(false, ends...) {
+		for _, a := range f.by {
+			if len(by) < 8 && !w.belief.Author(a) && !slices.ContainsFunc(by, func(b Author) bool { return b.Email == a.Email }) {
+				by = append(by, a)
+			}
+		}
+	}
+	return by
+}
+
+// join is the version that counts where two do, of two sides.
+func (w *walk) join(path string, a, b *origin) (*origin, error) {
+	switch {
+	case a == b, b == nil:
+		return a, nil
+	case a == nil:
+		return b, nil
+	case a.follows(b, true):
+		return a, nil
+	case b.follows(a, true):
+		return b, nil
+	}
+	both := newOrigin(a.blob, union(a.by, b.by), a, b)
+	both.kept = both
+	switch {
+	case a.blob == b.blob:
+		return both, nil
+	case w.partly: // what lies before them is not known
+		return nil, errStale
+	case w.belief.Join == nil:
+		return nil, nil
+	}
+	var text []byte
+	var err error
+	if both.blob, text, err = w.resolve(path, a, b, versions(true, a, b), true); err != nil {
+		if w.ctx.Err() == nil { // a version cannot be read: none counts
+			err = nil
+		}
+		return nil, err
+	}
+	if text != nil {
+		w.texts[both.blob] = text
+	}
+	return both, nil
+}
+
+// resolve asks for what becomes of two origins with all their versions, the oldest first. text is that of the blob where it was put together.
+func (w *walk) resolve(path string, a, b *origin, all []*origin, counting bool) (blob ID, text []byte, err error) {
+	at := map[*origin]int{}
+	h := History{Read: func(id ID) ([]byte, error) {
+		if text, ok := w.texts[id]; ok {
+			return text, nil
+		}
+		return w.blob(id, path)
+	}}
+	for i, f := range all {
+		at[f] = i
+		v := Version{ID: f.blob}
+		for _, b := range f.before {
+			if b = b.as(counting); b != nil && !slices.Contains(v.Parents, at[b]) {
+				v.Parents = append(v.Parents, at[b])
+			}
+		}
+		h.Versions = append(h.Versions, v)
+	}
+	h.Ours, h.Theirs = at[a], at[b]
+	out, err := w.belief.Join(path, h)
+	if err == nil && out.ID == "" && out.Text.Len() > 0 {
+		text = out.Text.Bytes()
+		return ID(w.hash(git.Blob, text).ID), text, nil
+	}
+	return out.ID, nil, err
 }
 
 // unknown is the origin of what does not fit together. After a whole walk that is nobody's; what is kept from
@@ -328,8 +757,19 @@ func (w *walk) unknown(blob ID) (*origin, error) {
 	return &origin{blob: blob, by: []Author{{}}}, nil
 }
 
-// compare calls fn for what differs below the folder between two roots.
+// compare calls fn for what differs below the folder between two roots, or for the file of its name at the top.
 func (w *walk) compare(old, new *node, fn func(Change)) error {
+	was, err := w.file(old)
+	if err != nil {
+		return err
+	}
+	is, err := w.file(new)
+	if err != nil {
+		return err
+	}
+	if was != is {
+		fn(Change{w.dir, was, is})
+	}
 	before, err := w.folder(old)
 	if err != nil {
 		return err
@@ -341,13 +781,24 @@ func (w *walk) compare(old, new *node, fn func(Change)) error {
 	return w.diff(before, after, w.dir+"/", 1, &EntryErrors{}, func(c Change) error { fn(c); return w.ctx.Err() })
 }
 
+// file is the content of a file that has the folder's name in a root, "" where there is none.
+func (w *walk) file(root *node) (ID, error) {
+	if err := w.load(root, ""); err != nil {
+		return "", err
+	}
+	if e := root.get(w.dir); e != nil && !e.isTree() && e.bad == "" {
+		return e.id, nil
+	}
+	return "", nil
+}
+
 // folder is the folder in a root; an empty one where there is none.
 func (w *walk) folder(root *node) (*node, error) {
 	if err := w.load(root, ""); err != nil {
 		return nil, err
 	}
 	if e := root.get(w.dir); e != nil && e.isTree() && e.bad == "" {
-		return e.node(), nil
+		return w.node(e), nil
 	}
 	return &node{loaded: true}, nil
 }
@@ -374,6 +825,7 @@ func (w *walk) agrees(end *state, o *Origins) error {
 	for path := range o.Files {
 		if there[path] == "" {
 			delete(o.Files, path)
+			delete(o.Held, path)
 		}
 	}
 	for path, blob := range there {
@@ -382,14 +834,11 @@ func (w *walk) agrees(end *state, o *Origins) error {
 			if err != nil {
 				return err
 			}
-			o.Files[path] = Origin{f.blob, f.by}
+			o.Files[path] = Origin{f.blob, f.by, true}
+			o.Held[path] = Held{}
 		}
 	}
 	return nil
-}
-
-func all(by []Author, trusted func(Author) bool) bool {
-	return len(by) > 0 && !slices.ContainsFunc(by, func(a Author) bool { return !trusted(a) })
 }
 
 // union is both lists, each author once.

@@ -36,7 +36,7 @@ func (s story) commit(author string, parents []string, files ...string) string {
 func (s story) whose(tip string, since *gitstore.Origins) (map[string]string, *gitstore.Origins) {
 	s.t.Helper()
 	store := gitstore.Open(find(s.t, s.r.Dir), branch)
-	o, err := store.Origins(s.t.Context(), gitstore.ID(tip), "m", since, false, trustedAnn)
+	o, err := store.Origins(s.t.Context(), gitstore.ID(tip), "m", since, false, gitstore.Belief{Author: trustedAnn})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func TestStrangeAuthorsAreNobody(t *testing.T) {
 		s.r.Write("commit", text)
 		tip := gitstore.ID(s.r.Run("hash-object", "-t", "commit", "-w", "--literally", "commit"))
 		for _, verify := range []bool{false, true} {
-			o, err := store.Origins(t.Context(), tip, "m", nil, verify, trustedAnn)
+			o, err := store.Origins(t.Context(), tip, "m", nil, verify, gitstore.Belief{Author: trustedAnn})
 			if err != nil {
 				continue // all is withheld then
 			}

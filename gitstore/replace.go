@@ -54,8 +54,7 @@ func (w *writer) onTop(parent, old ID, files map[string]redact.Redacted, c Commi
 		return Result{}, fmt.Errorf("%s: %w", w.s.ref, err)
 	}
 	defer t.close()
-	tx := &Tx{Tree: t, message: c}
-	tx.fresh = map[ID][]byte{}
+	tx := t.change(c)
 	for path, text := range files {
 		if err := tx.Write(path, text); err != nil {
 			return Result{}, err

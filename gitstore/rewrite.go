@@ -54,6 +54,8 @@ type Rewriting struct {
 	first   string          // what was met first, in words
 	ctx     context.Context
 	root    *folder
+	looked  int          // versions of folders
+	scale   *scale       // of the commits' trees
 	parts   map[ID]*part // by commit
 }
 
@@ -83,7 +85,7 @@ func Rewrite(ctx context.Context, repo *git.Repo, tips, not []ID, omit Omit) (*R
 	if err != nil {
 		return nil, err
 	}
-	rw := &Rewriting{New: make(map[ID]ID, len(ids)), repo: repo, objects: repo.Objects(), have: map[ID]bool{}, gone: map[ID]bool{},
+	rw := &Rewriting{New: make(map[ID]ID, len(ids)), repo: repo, objects: repo.ObjectsUpTo(sizes), have: map[ID]bool{}, gone: map[ID]bool{},
 		omit: omit, blobs: map[string]bool{}, ctx: ctx, root: newFolder(""), parts: make(map[ID]*part, len(ids))}
 	for id := range omit.Blobs {
 		raw, err := hex.DecodeString(string(id))
@@ -92,6 +94,7 @@ func Rewrite(ctx context.Context, repo *git.Repo, tips, not []ID, omit Omit) (*R
 		}
 		rw.blobs[string(raw)] = true
 	}
+	rw.scale = newScale(ctx, rw.objects)
 	whole := len(not) == 0
 	err = eachCommit(ctx, rw.objects, ids, func(id ID, data []byte) error {
 		if err := rw.commit(id, data, whole); err != nil {
@@ -114,12 +117,18 @@ func (rw *Rewriting) Save(ctx context.Context) error {
 	if len(rw.fresh) == 0 {
 		return nil
 	}
-	return rw.objects.Save(ctx, rw.fresh)
+	if err := rw.objects.Save(ctx, rw.fresh); err != nil {
+		return err
+	}
+	return rw.repo.KeepRecent(rw.fresh)
 }
 
 // Release says that what was saved is reachable from refs.
 func (rw *Rewriting) Release(ctx context.Context) error {
 	if err := rw.objects.Release(); err != nil {
+		return err
+	}
+	if err := rw.repo.Confirm(ctx, rw.fresh); err != nil {
 		return err
 	}
 	ids := make([]string, len(rw.fresh))
@@ -142,6 +151,9 @@ func (rw *Rewriting) commit(id ID, data []byte, whole bool) error {
 	tree, err := hex.DecodeString(string(c.tree))
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	if _, err := rw.scale.weigh(c.tree, "", 0); err != nil {
+		return err
 	}
 	now, err := rw.tree(rw.root, tree)
 	if err != nil {
@@ -196,6 +208,9 @@ func (rw *Rewriting) tree(f *folder, id []byte) (*part, error) {
 	}
 	if err := rw.ctx.Err(); err != nil {
 		return nil, err
+	}
+	if rw.looked++; rw.looked > maxHistory {
+		return nil, &LimitError{f.prefix, tooVaried()}
 	}
 	data, err := readTree(rw.ctx, rw.objects, id, f.prefix)
 	if err != nil {

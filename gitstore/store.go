@@ -110,12 +110,12 @@ func (s *Store) Resolve(ctx context.Context, rev string) (ID, error) {
 	if strings.HasPrefix(rev, "@{") || rev[0] == '~' || rev[0] == '^' {
 		rev = s.ref + rev
 	}
-	out, err := s.repo.Git(ctx, strings.NewReader(rev+"^{commit}\n"+rev+"^{tree}\n"), "cat-file", "--batch-check=%(objectname)")
-	if err != nil {
-		return "", err
-	}
-	for line := range strings.Lines(string(out)) {
-		if id := strings.TrimSuffix(line, "\n"); s.repo.IsID(id) {
+	for _, kind := range []string{"^{commit}\n", "^{tree}\n"} { // git reads the whole tree for the second
+		out, err := s.repo.Git(ctx, strings.NewReader(rev+kind), "cat-file", "--batch-check=%(objectname)")
+		if err != nil {
+			return "", err
+		}
+		if id := strings.TrimSuffix(string(out), "\n"); s.repo.IsID(id) {
 			return ID(id), nil
 		}
 	}
@@ -137,7 +137,7 @@ func (s *Store) openRevision(ctx context.Context, rev string) (*Tree, error) {
 
 // open reads a commit, or a tree, and returns its tree with an object database of its own.
 func (s *Store) open(ctx context.Context, at ID) (*Tree, error) {
-	t := &Tree{ctx: ctx, objects: s.repo.Objects(), hash: s.repo.NewObject, git: s.repo.Git}
+	t := &Tree{ctx: ctx, objects: s.repo.ObjectsUpTo(sizes), hash: s.repo.NewObject, git: s.repo.Git, nodes: map[ID]*node{}}
 	o, err := t.read(at, "")
 	if err == nil && o.Kind == git.Commit {
 		var c commit
@@ -153,6 +153,6 @@ func (s *Store) open(ctx context.Context, at ID) (*Tree, error) {
 		t.close()
 		return nil, err
 	}
-	t.root = &node{id: t.id}
+	t.root = t.folder(t.id)
 	return t, nil
 }

@@ -11,7 +11,7 @@ const ours = "refs/reverie"
 // objects that went into a pack.
 func (s *Store) Tidy(ctx context.Context) (packed int, err error) {
 	due, err := s.repo.LooseDue(ctx)
-	if err != nil || !due {
+	if err != nil || !due || s.repo.Collecting() {
 		return 0, err
 	}
 	_, unlock, err := s.Lock(ctx)

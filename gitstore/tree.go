@@ -19,11 +19,12 @@ type Tree struct {
 	commit  ID
 	id      ID
 	root    *node
+	nodes   map[ID]*node  // folders by id; nil in a Tx, whose folders change path by path
 	fresh   map[ID][]byte // files written in a Tx, not yet in the repository
 }
 
-// node is a folder. Its entries are read when they are first needed. A changed folder has no id until
-// it is saved.
+// node is a folder. Its entries are read when they are first needed. Those that are the same are one node, whatever
+// their paths, but in a Tx. A changed folder has no id until it is saved.
 type node struct {
 	id      ID
 	loaded  bool
@@ -59,10 +60,10 @@ func (t *Tree) Stat(path string) (ID, error) {
 }
 
 // ReadAll reads many files by their ids and calls fn with the position of each in ids, in the order that
-// costs least. fn keeps data if it likes.
+// costs least; an id that is there many times is read once. fn keeps data if it likes, and does not change it.
 func (t *Tree) ReadAll(ids []ID, fn func(i int, data []byte) error) error {
 	var stored []string
-	var at []int // position in ids of each of stored
+	at := make(map[ID][]int, len(ids)) // positions in ids
 	for i, id := range ids {
 		if data, ok := t.fresh[id]; ok {
 			if err := fn(i, data); err != nil {
@@ -70,7 +71,9 @@ func (t *Tree) ReadAll(ids []ID, fn func(i int, data []byte) error) error {
 			}
 			continue
 		}
-		stored, at = append(stored, string(id)), append(at, i)
+		if at[id] = append(at[id], i); len(at[id]) == 1 {
+			stored = append(stored, string(id))
+		}
 	}
 	if len(stored) == 0 {
 		return nil
@@ -79,13 +82,18 @@ func (t *Tree) ReadAll(ids []ID, fn func(i int, data []byte) error) error {
 		if o.Kind != git.Blob {
 			return fmt.Errorf("%s is a %s, not a file: %w", o.ID, o.Kind, ErrCorrupt)
 		}
-		return fn(at[i], o.Data)
+		for _, i := range at[ID(o.ID)] {
+			if err := fn(i, o.Data); err != nil {
+				return err
+			}
+		}
+		return nil
 	}))
 }
 
 // Walk calls fn for every file below a folder, in git's order; "" is the whole tree. A folder that is
 // not there has no files. A folder whose object is missing ends the walk with an error wrapping
-// ErrCorrupt. Entries that a store must not have are passed over and returned together, as
+// ErrCorrupt, a tree beyond the limits with one wrapping ErrLimit. Entries that a store must not have are passed over and returned together, as
 // EntryErrors, when all else was visited.
 func (t *Tree) Walk(dir string, fn func(path string, id ID) error) error {
 	n := t.root
@@ -97,18 +105,28 @@ func (t *Tree) Walk(dir string, fn func(path string, id ID) error) error {
 		if !e.isTree() {
 			return fmt.Errorf("%s: is a file, not a folder", dir)
 		}
-		n = e.node()
+		n = t.node(e)
 		dir += "/"
 	}
-	var bad EntryErrors
-	if err := t.walk(n, dir, strings.Count(dir, "/"), &bad, fn); err != nil {
+	w := walker{t: t, fn: fn, count: counter{root: n, prefix: dir}}
+	if err := w.walk(n, dir, strings.Count(dir, "/")); err != nil {
 		return err
 	}
-	return bad.or()
+	return w.bad.or()
 }
 
-func (t *Tree) walk(n *node, prefix string, depth int, bad *EntryErrors, fn func(path string, id ID) error) error {
-	if err := t.load(n, prefix); err != nil {
+type walker struct {
+	t     *Tree
+	fn    func(path string, id ID) error
+	bad   EntryErrors
+	count counter
+}
+
+func (w *walker) walk(n *node, prefix string, depth int) error {
+	if err := w.t.load(n, prefix); err != nil {
+		return err
+	}
+	if err := w.count.add(w.t, n, prefix); err != nil {
 		return err
 	}
 	for i := range n.entries {
@@ -116,11 +134,11 @@ func (t *Tree) walk(n *node, prefix string, depth int, bad *EntryErrors, fn func
 		path := prefix + e.name
 		var err error
 		switch {
-		case !bad.pass(e, path, depth):
+		case !w.bad.pass(e, path, depth):
 		case e.isTree():
-			err = t.walk(e.node(), path+"/", depth+1, bad, fn)
+			err = w.walk(w.t.node(e), path+"/", depth+1)
 		default:
-			err = fn(path, e.id)
+			err = w.fn(path, e.id)
 		}
 		if err != nil {
 			return err
@@ -163,31 +181,22 @@ func (t *Tree) find(path string) (*entry, error) {
 		case !e.isTree():
 			return nil, nil
 		}
-		n = e.node()
+		n = t.node(e)
 	}
 	return nil, nil
 }
 
 // load reads a folder's entries.
-func (t *Tree) load(n *node, path string) error {
+func (t *Tree) load(n *node, path string) (err error) {
+	if err := t.ctx.Err(); err != nil { // paths can be many more than folders
+		return err
+	}
 	if n.loaded {
 		return nil
 	}
-	if err := t.ctx.Err(); err != nil { // folders in folders of the same id can be many more than objects
-		return err
-	}
-	o, err := t.read(n.id, path)
-	if err != nil {
-		return err
-	}
-	if o.Kind != git.Tree {
-		return fmt.Errorf("%s: %s is a %s, not a folder: %w", path, n.id, o.Kind, ErrCorrupt)
-	}
-	if n.entries, err = parseTree(o.Data, len(n.id)/2); err != nil {
-		return fmt.Errorf("%s: %s: %w: %w", path, n.id, ErrCorrupt, err)
-	}
-	n.loaded = true
-	return nil
+	n.entries, err = readFolder(t.ctx, t.objects, n.id, path)
+	n.loaded = err == nil
+	return err
 }
 
 func (t *Tree) blob(id ID, path string) ([]byte, error) {
@@ -203,9 +212,12 @@ func (t *Tree) blob(id ID, path string) ([]byte, error) {
 
 // read reads an object that the store refers to, so its absence is damage.
 func (t *Tree) read(id ID, path string) (git.Object, error) {
+	if err := t.ctx.Err(); err != nil {
+		return git.Object{}, err
+	}
 	o, err := t.objects.Read(t.ctx, string(id))
-	if err = damaged(err); err != nil && path != "" {
-		err = fmt.Errorf("%s: %w", strings.TrimSuffix(path, "/"), err)
+	if err = damaged(err); err != nil {
+		err = at(path, err)
 	}
 	return o, err
 }
@@ -221,11 +233,23 @@ func damaged(err error) error {
 func (t *Tree) close() { t.objects.Close() }
 
 // node is the folder that an entry names.
-func (e *entry) node() *node {
+func (t *Tree) node(e *entry) *node {
 	if e.child == nil {
-		e.child = &node{id: e.id}
+		e.child = t.folder(e.id)
 	}
 	return e.child
+}
+
+// folder is the folder with an id.
+func (t *Tree) folder(id ID) *node {
+	n := t.nodes[id]
+	if n == nil {
+		n = &node{id: id}
+		if t.nodes != nil {
+			t.nodes[id] = n
+		}
+	}
+	return n
 }
 
 // get returns the first entry of a name, or nil.

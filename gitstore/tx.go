@@ -13,6 +13,27 @@ import (
 type Tx struct {
 	*Tree
 	message Commit
+	added   []string // files that are new
+	crowded bool     // one of them is in a folder of very many
+}
+
+// crowd is the number of entries of a folder from which on the whole tree may be near its limit: others have as many,
+// as names begin with two digits of a hash.
+const crowd = MaxEntries / 256
+
+// fits returns a LimitError if the tree would have more than a store may hold.
+func (tx *Tx) fits() error {
+	if !tx.crowded && len(tx.added) < crowd {
+		return nil
+	}
+	return newScale(tx.ctx, tx.objects).grows(tx.Tree.id, tx.added)
+}
+
+// change begins a Tx on a tree, which is used by nothing else from then on.
+func (t *Tree) change(c Commit) *Tx {
+	t.fresh, t.nodes = map[ID][]byte{}, nil
+	t.root = &node{id: t.id}
+	return &Tx{Tree: t, message: c}
 }
 
 // SetCommit replaces the commit message given to Update, for a subject that depends on what was found.
@@ -57,7 +78,10 @@ func (tx *Tx) setIn(n *node, path string, names []string, id ID) (changed bool, 
 		return false, &EntryError{path, e.bad}
 	}
 	if len(names) == 1 {
-		changed, err = n.setFile(e, path, names[0], id)
+		if changed, err = n.setFile(e, path, names[0], id); changed && e == nil {
+			tx.added = append(tx.added, path)
+			tx.crowded = tx.crowded || len(n.entries) > crowd
+		}
 	} else {
 		changed, err = tx.setBelow(n, e, path, names, id)
 	}
@@ -97,7 +121,7 @@ func (tx *Tx) setBelow(n *node, e *entry, path string, names []string, id ID) (c
 		}
 		return changed, err
 	}
-	child := e.node()
+	child := tx.node(e)
 	if changed, err = tx.setIn(child, path, names[1:], id); changed {
 		e.id = ""
 		if len(child.entries) == 0 {

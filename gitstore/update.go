@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/reverie-memory/reverie/internal/git"
 )
@@ -53,9 +54,12 @@ type writer struct {
 	unlock func()
 }
 
-// begin takes the lock.
+// begin takes the lock. A git gc that is at work is waited for, for some seconds; whoever holds the lock has done so.
 func (s *Store) begin(ctx context.Context) (*writer, error) {
 	w := &writer{s: s, ctx: ctx}
+	if !s.holds(ctx) {
+		s.repo.AwaitCollection(ctx)
+	}
 	w.who = sync.OnceValues(func() (git.Identity, error) { return s.repo.Identity(ctx) })
 	asked := make(chan struct{})
 	go func() {
@@ -72,6 +76,10 @@ func (s *Store) begin(ctx context.Context) (*writer, error) {
 		<-asked
 		unlock()
 	}
+	if err := s.repo.Recheck(locked); err != nil {
+		w.end()
+		return nil, err
+	}
 	return w, nil
 }
 
@@ -87,10 +95,12 @@ func (w *writer) apply(tip ID, c Commit, fn func(*Tx) error) (Result, error) {
 	if t.commit == "" {
 		return Result{}, fmt.Errorf("%s: %w: it is at a tree, not at a commit", w.s.ref, ErrCorrupt)
 	}
-	tx := &Tx{Tree: t, message: c}
-	tx.fresh = map[ID][]byte{}
+	tx := t.change(c)
 	if err := fn(tx); err != nil {
 		return Result{}, err
+	}
+	if err := tx.fits(); err != nil {
+		return Result{}, fmt.Errorf("%s: %w", w.s.ref, err)
 	}
 	root, objs := tx.build()
 	if root == t.id {
@@ -103,7 +113,8 @@ func (w *writer) apply(tip ID, c Commit, fn func(*Tx) error) (Result, error) {
 	return Result{Commit: id, Tree: root, Changed: true, Note: note}, nil
 }
 
-// commit saves objects and a commit on top of its parents, and moves the ref to it from old.
+// commit saves objects and a commit on top of its parents, and moves the ref to it from old. Behind that it looks
+// whether all of them are still there: a git prune that began before may have removed them, and may go on to.
 func (w *writer) commit(objects git.Objects, objs []git.Object, root ID, parents []ID, old ID, c Commit) (id ID, note string, err error) {
 	defer objects.Release()
 	repo, when, message := w.s.repo, w.s.now(), c.text()
@@ -114,33 +125,57 @@ func (w *writer) commit(objects git.Objects, objs []git.Object, root ID, parents
 	if who.Fallback {
 		note = fmt.Sprintf("git knows no user.name and user.email here: committed as %s <%s>", who.Name, who.Email)
 	}
+	var last git.Object
+	unsaved := objs
 	if who.Sign {
-		if err := objects.Save(w.ctx, objs); err != nil {
-			return "", "", fmt.Errorf("save to %s: %w", w.s.ref, err)
+		if err := w.save(objects, objs); err != nil {
+			return "", "", err
 		}
-		var from []string
-		for _, p := range parents {
-			from = append(from, string(p))
-		}
-		signed, err := repo.SignedCommit(w.ctx, who, when, string(root), from, message)
-		if err != nil {
+		if last, err = w.sign(objects, who, when, root, parents, message); err != nil {
 			note = "commit.gpgsign is on, but the commit is not signed: " + err.Error()
 		}
-		id, objs = ID(signed), nil
+		unsaved = nil
 	}
-	if id == "" {
-		o := repo.NewObject(git.Commit, formatCommit(root, parents, who, when, message))
-		if err := objects.Save(w.ctx, append(objs, o)); err != nil {
-			return "", "", fmt.Errorf("save to %s: %w", w.s.ref, err)
+	if last.ID == "" {
+		last = repo.NewObject(git.Commit, formatCommit(root, parents, who, when, message))
+		if err := w.save(objects, append(unsaved, last)); err != nil {
+			return "", "", err
 		}
-		id = ID(o.ID)
 	}
+	objs = append(objs, last)
+	if err := repo.KeepRecent(objs); err != nil && note == "" { // they are safe from all but a git prune
+		note = "the objects of this commit were not kept a second time: " + err.Error()
+	}
+	id = ID(last.ID)
 	subject, _, _ := strings.Cut(message, "\n")
 	if err := repo.MoveRef(w.ctx, w.s.ref, string(id), string(old), "reverie: "+subject); err != nil {
 		return "", "", err
+	}
+	if err := repo.Confirm(w.ctx, objs); err != nil {
+		return "", "", fmt.Errorf("save to %s again: %w", w.s.ref, err)
 	}
 	if err := w.s.remember(id); err != nil && note == "" { // the commit stands all the same
 		note = "the record of the last commit was not written: " + err.Error()
 	}
 	return id, note, nil
+}
+
+func (w *writer) save(objects git.Objects, objs []git.Object) error {
+	if err := objects.Save(w.ctx, objs); err != nil {
+		return fmt.Errorf("save to %s: %w", w.s.ref, err)
+	}
+	return nil
+}
+
+// sign makes a signed commit.
+func (w *writer) sign(objects git.Objects, who git.Identity, when time.Time, root ID, parents []ID, message string) (git.Object, error) {
+	from := make([]string, len(parents))
+	for i, p := range parents {
+		from[i] = string(p)
+	}
+	id, err := w.s.repo.SignedCommit(w.ctx, who, when, string(root), from, message)
+	if err != nil {
+		return git.Object{}, err
+	}
+	return objects.Read(w.ctx, id)
 }

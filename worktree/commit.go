@@ -40,6 +40,7 @@ func (p *Place) Commit(ctx context.Context, tip string, m Message, now time.Time
 	if err := p.Check(); err != nil {
 		return Commit{}, err
 	}
+	p.repo.AwaitCollection(ctx) // what git stages is safe from a gc only once the branch reaches it
 	if err := p.settle(); err != nil {
 		return Commit{}, err
 	}

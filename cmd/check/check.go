@@ -86,6 +86,7 @@ type checker struct {
 	found  []finding.Finding
 
 	changes []changedFile
+	cut     bool                 // some of them were not read: they are too much
 	looked  map[gitstore.ID]bool // contents that the rules for text saw
 	claims  map[string]bool      // paths of memories that say something new
 	known   []knownMemory        // every memory that can be read at head, and those that came beside it
@@ -157,11 +158,17 @@ func (c *checker) readChanges() error {
 		}
 		return nil
 	}
+	held := 0
 	for _, ch := range all {
 		if ch.New == "" && bad[ch.Path] {
 			continue // it is there, as something that must not be
 		}
 		f := changedFile{path: ch.Path, id: memoryID(ch.Path)}
+		if held > 2*maxNew { // old and new
+			c.cut = true
+			c.changes = append(c.changes, f)
+			return nil
+		}
 		if ch.Old != "" {
 			if f.old, err = c.base.Read(ch.Path); errors.Is(err, gitstore.ErrTooLarge) {
 				f.old, err = []byte{}, nil
@@ -183,6 +190,7 @@ func (c *checker) readChanges() error {
 			}
 			c.looked[ch.New] = true
 		}
+		held += len(f.old) + len(f.new)
 		c.changes = append(c.changes, f)
 	}
 	return nil

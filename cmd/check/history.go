@@ -10,6 +10,9 @@ import (
 	"github.com/reverie-memory/reverie/internal/finding"
 )
 
+// maxEarlier bounds what is looked at of files that a later commit took back, in bytes.
+const maxEarlier = 4 * maxNew
+
 // checkHistory looks for secrets in the commits of a change: in their messages, and in files that a later
 // commit took back. Merged as they are, they would stay in the branch's history.
 func (c *checker) checkHistory() error {
@@ -42,6 +45,14 @@ func (c *checker) checkHistory() error {
 			c.add("secret", finding.Error, "", 0, "", "the message of commit %s holds what looks like a secret (%s)", id[:min(12, len(id))], report.Kinds())
 		}
 	}
+	var limit *gitstore.LimitError
+	if err := c.Store.AdmitHistory(c.ctx, limits...); errors.As(err, &limit) {
+		c.add("size", finding.Error, limit.Path, 0, "", "a commit of this change has %s", limit.Limit)
+		return nil
+	} else if err != nil {
+		return err
+	}
+	read := 0
 	objects, err := repo.Git(c.ctx, nil, append([]string{"rev-list", "--objects", "--filter=object:type=blob"}, limits...)...)
 	if err != nil {
 		return err
@@ -51,13 +62,20 @@ func (c *checker) checkHistory() error {
 		if !isFile || c.looked[gitstore.ID(id)] {
 			continue
 		}
+		if read > maxEarlier {
+			c.add("size", finding.Error, path, 0, "", "earlier commits of this change hold more than %d bytes, which is all that is looked at: make the change anew", maxEarlier)
+			return nil
+		}
 		err := c.head.ReadAll([]gitstore.ID{gitstore.ID(id)}, func(_ int, data []byte) error {
+			read += len(data)
 			if _, report := c.Scanner.Text(string(data)); report.Found > c.secretsBefore(path) {
 				c.add("secret", finding.Error, path, 0, memoryID(path), "an earlier commit of this change holds what looks like a secret (%s); it would stay in the history: make the change anew without it", report.Kinds())
 			}
 			return nil
 		})
-		if err != nil && !errors.Is(err, gitstore.ErrTooLarge) {
+		if errors.Is(err, gitstore.ErrTooLarge) {
+			c.add("format", finding.Error, path, 0, "", "an earlier commit of this change holds a file that is too large: %d bytes are allowed", gitstore.MaxFile)
+		} else if err != nil {
 			return err
 		}
 	}

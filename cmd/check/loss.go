@@ -17,7 +17,8 @@ const (
 func (c *checker) bounded() bool {
 	bytes := 0
 	for i, f := range c.changes {
-		if bytes += len(f.new); i < maxChanged && bytes <= maxNew {
+		bytes += len(f.new)
+		if i < maxChanged && bytes <= maxNew && !(c.cut && i == len(c.changes)-1) {
 			continue
 		}
 		c.add("size", finding.Error, f.path, 0, "", "%d files differ, and %d with %d bytes are looked at: make several changes of it", len(c.changes), maxChanged, maxNew)

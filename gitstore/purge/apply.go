@@ -54,6 +54,10 @@ func (c *Clone) apply(ctx context.Context, t Target, more []record.Purge, reason
 	if err := c.keepsConfig(ctx, p); err != nil {
 		return nil, err
 	}
+	kept, err := c.takeRecent(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if err := rw.Save(ctx); err != nil {
 		return nil, err
 	}
@@ -65,7 +69,36 @@ func (c *Clone) apply(ctx context.Context, t Target, more []record.Purge, reason
 		return nil, err
 	}
 	d := &Done{c: c, plan: p, rw: rw}
-	return d, d.apply(ctx, reason)
+	return d, errors.Join(d.apply(ctx, reason), c.keepReached(ctx, kept))
+}
+
+// takeRecent returns the objects of the last writes and removes the copies of them in the state folder: what is kept
+// there from now on was made without what goes.
+func (c *Clone) takeRecent(ctx context.Context) ([]git.Object, error) {
+	if _, err := c.Repo.RestoreRecent(ctx); err != nil {
+		return nil, err
+	}
+	kept := c.Repo.Recent()
+	return kept, c.Repo.DropRecent()
+}
+
+// keepReached keeps those of some objects again that a ref of ours still reaches. Where git cannot tell, none is.
+func (c *Clone) keepReached(ctx context.Context, objs []git.Object) error {
+	set := map[string]bool{}
+	for _, o := range objs {
+		set[o.ID] = true
+	}
+	reached, err := c.Repo.Reachable(ctx, set, "--glob="+ourRefs, c.Memory.Ref())
+	if len(set) == 0 || err != nil {
+		return nil
+	}
+	objs = slices.DeleteFunc(objs, func(o git.Object) bool { return !reached[o.ID] })
+	for part := range slices.Chunk(objs, git.PackFrom) {
+		if err := c.Repo.KeepRecent(part); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // apply changes the state folder and the refs. After an error some of them may be changed.

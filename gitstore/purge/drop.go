@@ -38,7 +38,11 @@ func (c *Clone) dropOld(ctx context.Context, rest []string) (reached map[string]
 	if c.gitAtWork() != "" || !slices.Equal(before, now) {
 		return reached, rest, &Left{Place: WhileRefsMove}, nil
 	}
-	left, err = c.Repo.DropLoose(ctx, slices.DeleteFunc(slices.Clone(rest), func(id string) bool { return reached[id] }))
+	gone := slices.DeleteFunc(slices.Clone(rest), func(id string) bool { return reached[id] })
+	if err := c.Repo.DropCommitGraph(gone); err != nil { // first: to git a graph that names what is not there is damage
+		return reached, rest, nil, err
+	}
+	left, err = c.Repo.DropLoose(ctx, gone)
 	if err != nil {
 		return reached, left, nil, err
 	}

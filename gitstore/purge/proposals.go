@@ -25,24 +25,32 @@ func (c *Clone) proposedCommits(ctx context.Context) (out []gitstore.ID) {
 }
 
 // DropProposals forgets the proposals that were made on a history that was rewritten, and names them: merged
-// as they are they would bring it back. What they said waits again, or is proposed anew by the next sync. rewrote is
-// Done.New. The caller holds the lock of git.Repo.LockSync.
+// as they are they would bring it back. What they said waits again, or is proposed anew by the next sync. What remotes
+// were seen to have is noted as it was rewritten. rewrote is Done.New. The caller holds the lock of git.Repo.LockSync.
 func DropProposals(all *remotes.File, rewrote map[gitstore.ID]gitstore.ID) (left []Left, err error) {
 	moved := func(id gitstore.ID) bool {
 		to, known := rewrote[id]
 		return known && to != id
 	}
+	changed := false
 	for _, name := range slices.Sorted(maps.Keys(all.Remotes)) {
 		known := all.Remotes[name]
+		for lane, id := range known.Seen {
+			if moved(gitstore.ID(id)) {
+				known.See(lane, string(rewrote[gitstore.ID(id)]))
+				changed = true
+			}
+		}
 		for _, p := range slices.Clone(known.Proposals) {
 			if !moved(p.Commit) && !moved(p.Base) && !moved(p.Tip()) && !moved(p.On()) {
 				continue
 			}
 			known.Drop(p.Branch)
 			left = append(left, Left{Place: InProposal, Name: p.Branch, Of: name})
+			changed = true
 		}
 	}
-	if len(left) == 0 {
+	if !changed {
 		return nil, nil
 	}
 	return left, all.Save()

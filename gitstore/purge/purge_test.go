@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -370,5 +371,90 @@ func TestProposalsOnRewrittenHistoryAreDropped(t *testing.T) {
 	}
 	if n := len(known.At("origin").Proposals); n != 2 {
 		t.Errorf("%d are left", n)
+	}
+}
+
+// A commit-graph that names what a purge removes is damage to git. It goes, in one file or in layers; one that names
+// nothing of it stays, and so does that of an alternate.
+func TestPurgeLeavesNoStaleCommitGraph(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		write [][]string // by git, the graph
+		stays bool
+	}{
+		{"one file", [][]string{{"commit-graph", "write", "--reachable"}}, false},
+		{"one layer", [][]string{{"commit-graph", "write", "--reachable", "--split"}}, false},
+		{"layers", [][]string{{"commit-graph", "write", "--reachable", "--split"}, {"commit", "-q", "--allow-empty", "-m", "more"},
+			{"commit-graph", "write", "--reachable", "--split=no-merge"}}, false},
+		{"with filters of paths", [][]string{{"commit-graph", "write", "--reachable", "--changed-paths"}}, false},
+		{"of the code alone", [][]string{{"commit-graph", "write", "--stdin-commits"}}, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p, r := newClone(t, "Nothing about birds", "The kestrel is the key", "Something else")
+			for _, args := range c.write {
+				if args[len(args)-1] == "--stdin-commits" {
+					cmd := exec.Command("git", args...)
+					cmd.Dir, cmd.Stdin = r.Dir, strings.NewReader(r.Run("rev-parse", "HEAD")+"\n")
+					if out, err := cmd.CombinedOutput(); err != nil {
+						t.Fatalf("%v: %s", err, out)
+					}
+					continue
+				}
+				r.Run(args...)
+			}
+			info := filepath.Join(r.Dir, ".git", "objects", "info")
+			graphs := func() int {
+				one, _ := filepath.Glob(filepath.Join(info, "commit-graph"))
+				more, _ := filepath.Glob(filepath.Join(info, "commit-graphs", "*"))
+				return len(one) + len(more)
+			}
+			if graphs() == 0 {
+				t.Fatal("git wrote no commit-graph")
+			}
+			done, err := p.Apply(t.Context(), purge.Text("kestrel"), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := done.Finish(t.Context(), ""); err != nil {
+				t.Fatal(err)
+			}
+			r.Run("fsck", "--strict")
+			if (graphs() > 0) != c.stays {
+				t.Errorf("%d files of the commit-graph are there, should they: %t", graphs(), c.stays)
+			}
+			r.Run("commit-graph", "write", "--reachable")
+			r.Run("commit-graph", "verify")
+		})
+	}
+}
+
+// What is kept a second time of the last writes is kept on, but for what goes.
+func TestPurgeTakesItOutOfWhatIsKept(t *testing.T) {
+	p, r := newClone(t, "Nothing about birds", "The kestrel is the key", "Something else")
+	dir := filepath.Join(r.Dir, ".git", "reverie", git.RecentDir)
+	kept := func() string {
+		var all []byte
+		entries, _ := os.ReadDir(dir)
+		for _, e := range entries {
+			data, err := os.ReadFile(filepath.Join(dir, e.Name()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, data...)
+		}
+		return string(all)
+	}
+	if !strings.Contains(kept(), "The kestrel is") {
+		t.Fatal("nothing was kept")
+	}
+	done, err := p.Apply(t.Context(), purge.Text("kestrel"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := done.Finish(t.Context(), ""); err != nil {
+		t.Fatal(err)
+	}
+	if now := kept(); strings.Contains(now, "The kestrel is") || !strings.Contains(now, "Something else") {
+		t.Errorf("kept after the purge: %q", now)
 	}
 }

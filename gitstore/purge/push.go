@@ -149,13 +149,17 @@ func (r *pusher) see(ctx context.Context, lane, tip string) error {
 	}
 	defer unlock()
 	now, err := r.c.Repo.ReadRef(ctx, r.seen(lane))
-	if errors.Is(err, git.ErrNoRef) || now == tip {
+	if errors.Is(err, git.ErrNoRef) {
 		return nil
 	}
-	if err == nil {
+	if err == nil && now != tip {
 		err = r.c.Repo.MoveRef(ctx, r.seen(lane), tip, now, "reverie: purge pushed")
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	r.c.Remotes.At(r.remote.Name).See(lane, tip)
+	return r.c.Remotes.Save()
 }
 
 // mayReplace reports whether the remote holds what was purged. If so it returns an error unless everything else that

@@ -14,6 +14,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/remotes"
 	"github.com/reverie-memory/reverie/internal/file"
+	"github.com/reverie-memory/reverie/internal/git"
 )
 
 // forgetRest ends a purge: everything of it was seen through.
@@ -61,7 +62,7 @@ func (c *Clone) lookState(p *Plan) ([]stateFile, error) {
 		rel = filepath.ToSlash(rel)
 		kind := c.State.Kind(rel)
 		switch {
-		case d.IsDir() && kind == Passed:
+		case d.IsDir() && (kind == Passed || rel == git.RecentDir): // all of that goes in any case
 			return fs.SkipDir
 		case !d.Type().IsRegular() || kind == Passed:
 			return nil

@@ -29,6 +29,17 @@ const (
 // privateMark is behind the id of a memory of the journal, in its key.
 const privateMark = "+"
 
+// givenMark is at the end of the key of a version that agents are given and that is not the newest.
+const givenMark = "="
+
+// idOf is the id in a key.
+func idOf(key string) string { return strings.TrimRight(key, privateMark+givenMark) }
+
+// isPrivate reports whether the memory of a key is of the journal.
+func isPrivate(key string) bool {
+	return strings.HasSuffix(strings.TrimSuffix(key, givenMark), privateMark)
+}
+
 func keyOf(id string, private bool) string {
 	if private {
 		return id + privateMark
@@ -72,15 +83,21 @@ const maxChanges = 64
 // BringTo is the index for a view: Bring for memories. The notes of its State are why files of memories cannot be read, one each. Where
 // git has lost some, the index has the others, and is in memory only: it does not hold all that its key says, which may be mended.
 func (x *Index) BringTo(ctx context.Context, v *record.View, limit Limits) (*Index, error) {
-	state := State{Key: v.Key()}
+	return x.BringToBoth(ctx, v, v, limit)
+}
+
+// BringToBoth is BringTo for a view and for that of what agents are given of it, which may be the same. What only the latter has is
+// apart: Only tells.
+func (x *Index) BringToBoth(ctx context.Context, v, given *record.View, limit Limits) (*Index, error) {
+	state := State{Key: given.Key()}
 	if x.State().Key == state.Key && x.Err() == nil {
 		return x.Bring(ctx, state, nil, limit, nil)
 	}
 	if took := v.Took(); took != nil {
-		limit.rid = func(key, blob string) bool { return took(strings.TrimSuffix(key, privateMark), blob) }
+		limit.rid = func(key, blob string) bool { return took(idOf(key), blob) }
 	}
 	var a terms.Analyzer
-	if gone, added, ok := x.since(&a, v); ok {
+	if gone, added, ok := x.since(&a, given); ok {
 		if y, err := x.Apply(ctx, state, gone, added, limit); !errors.Is(err, segment.ErrCorrupt) {
 			return y, err
 		}
@@ -94,14 +111,35 @@ func (x *Index) BringTo(ctx context.Context, v *record.View, limit Limits) (*Ind
 		state.Notes = append(state.Notes, bad.Error())
 	}
 	var entries []Entry
-	var at []int // in the view's files
+	var at []source
+	there := map[record.File]bool{}
 	for i, f := range v.Files() {
+		if given != v {
+			there[f] = true
+		}
 		if !f.Retired {
-			entries, at = append(entries, Entry{keyOf(f.ID, f.Private), string(f.Blob)}), append(at, i)
+			entries, at = append(entries, Entry{keyOf(f.ID, f.Private), string(f.Blob)}), append(at, source{v, i})
+		}
+	}
+	if given != v {
+		for i, f := range given.Files() {
+			if !f.Retired && !there[f] {
+				entries, at = append(entries, Entry{keyOf(f.ID, f.Private) + givenMark, string(f.Blob)}), append(at, source{given, i})
+			}
+		}
+		order := make([]int, len(entries))
+		for i := range order {
+			order[i] = i
+		}
+		slices.SortFunc(order, func(a, b int) int { return strings.Compare(entries[a].Key, entries[b].Key) })
+		was, from := entries, at
+		entries, at = make([]Entry, len(was)), make([]source, len(was))
+		for i, o := range order {
+			entries[i], at[i] = was[o], from[o]
 		}
 	}
 	y, err := x.Bring(ctx, state, entries, limit, func(i int) (segment.Doc, error) {
-		m := v.Memory(at[i])
+		m := at[i].view.Memory(at[i].file)
 		switch {
 		case v.Damage() == nil:
 			return Document(&a, m), nil
@@ -113,9 +151,15 @@ func (x *Index) BringTo(ctx context.Context, v *record.View, limit Limits) (*Ind
 		return Document(&a, m), nil
 	})
 	if err != nil && v.Damage() != nil && x.folder != nil { // it was found on the way
-		return x.BringTo(ctx, v, limit)
+		return x.BringToBoth(ctx, v, given, limit)
 	}
 	return y, err
+}
+
+// source is a file of a view.
+type source struct {
+	view *record.View
+	file int
 }
 
 // since is what became of memories since the state of x; ok is false where that needs a look at all of them.
@@ -166,7 +210,7 @@ func (x *Index) Memory(at Ref) (record.Memory, error) {
 	if !ok {
 		return m, fmt.Errorf("memory %s: %w", s.Key(at.Doc), segment.ErrCorrupt)
 	}
-	m.Private = strings.HasSuffix(s.Key(at.Doc), privateMark)
+	m.Private = isPrivate(s.Key(at.Doc))
 	return m, nil
 }
 
@@ -204,10 +248,14 @@ func (x *Index) Newest(n int, keep func(Ref) bool) (out []Found) {
 
 // ByID is the document of a memory.
 func (x *Index) ByID(id string) (Ref, bool) {
-	if at, ok := x.Find(keyOf(id, false)); ok {
-		return at, true
+	for _, private := range []bool{false, true} {
+		for _, mark := range []string{"", givenMark} {
+			if at, ok := x.Find(keyOf(id, private) + mark); ok {
+				return at, true
+			}
+		}
 	}
-	return x.Find(keyOf(id, true))
+	return Ref{}, false
 }
 
 // Keep lets documents through that hold at a time and that the filters of a query let through; nil is all of them.

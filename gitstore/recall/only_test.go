@@ -47,7 +47,7 @@ func TestOnlyIsAsIfTheOthersHadNeverBeen(t *testing.T) {
 	for _, steps := range [][]string{{"aa", "bb"}, {"bb", "aa"}} {
 		x := bring(steps...)
 		before := x.Totals()
-		got := x.Only(func(blob string, private bool) bool { return blob == "aa" && !private })
+		got := x.Only(func(v Version) bool { return v.Blob == "aa" && !v.Private })
 		for _, q := range []string{"terraform destroy", "cluster", "terrafrom", "pnpm cluster", "run"} {
 			if diff := cmp.Diff(answers(want, q), answers(got, q)); diff != "" {
 				t.Errorf("%v %q: %s", steps, q, diff)

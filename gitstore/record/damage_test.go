@@ -34,11 +34,7 @@ func TestDamageHidesOnlyWhatIsDamaged(t *testing.T) {
 	}
 	for _, at := range []string{memories[1].Path(), filepath.Dir(memories[1].Path())} {
 		os.Remove(filepath.Join(dir, "cache"))
-		id := r.Run("rev-parse", "reverie/memory:"+filepath.ToSlash(at))
-		object := filepath.Join(r.Dir, ".git", "objects", id[:2], id[2:])
-		if err := os.Rename(object, object+".away"); err != nil {
-			t.Fatal(err)
-		}
+		back := r.Lose(r.Run("rev-parse", "reverie/memory:"+filepath.ToSlash(at)))
 		got, err := seen(b)
 		if !errors.Is(err, gitstore.ErrCorrupt) || !strings.Contains(err.Error(), filepath.ToSlash(at)) {
 			t.Errorf("%s is damaged, and the error is %v", at, err)
@@ -49,9 +45,7 @@ func TestDamageHidesOnlyWhatIsDamaged(t *testing.T) {
 		if err := b.Update(context.Background(), func(tx *Tx) error { return tx.PutMemory(fact("more"), nil) }); !errors.Is(err, gitstore.ErrCorrupt) {
 			t.Errorf("writing over damage: %v", err)
 		}
-		if err := os.Rename(object+".away", object); err != nil {
-			t.Fatal(err)
-		}
+		back()
 	}
 	if got, err := seen(b); err != nil || cmp.Diff(all, got) != "" {
 		t.Errorf("mended: %q, %v", got, err)

@@ -38,7 +38,12 @@ func (b *Book) merge(ctx context.Context, s *gitstore.Store, tip gitstore.ID, c 
 		return gitstore.Merged{}, err
 	}
 	return s.Merge(ctx, gitstore.Incoming{Tip: tip, Message: c, Accept: accept,
-		Resolve: func(path string, h gitstore.History) (gitstore.Outcome, error) { return resolve(ctx, path, h) }})
+		Resolve: Resolve(ctx)})
+}
+
+// Resolve is how files that changed on two sides are merged.
+func Resolve(ctx context.Context) gitstore.Resolve {
+	return func(path string, h gitstore.History) (gitstore.Outcome, error) { return resolve(ctx, path, h) }
 }
 
 // MergeFiles merges three texts of the file at path, as where there is no history to ask: base is the text

@@ -27,6 +27,10 @@ type View struct {
 	bad                    []*FormatError
 	retired                []Fingerprint  // of what was retired, once it was asked for
 	omit                   *gitstore.Omit // what was purged, once it was asked for
+	loaded                 [2]shelf       // of the branch and the journal, once they were read
+	actual                 *View          // of a view of what agents are given: the one with everything as it is
+	otherwise              string         // of such a view: which versions it has
+	agents                 *View          // a view of this one's state that was made for agents; may be nil
 	err                    error          // what is damaged: whoever gives the view returns it when the view was used
 }
 
@@ -41,7 +45,7 @@ func (v *View) read() {
 		v.err = errors.Join(v.err, err)
 		return
 	}
-	v.close = c.close
+	v.close, v.loaded = c.close, c.shelves
 	v.err = errors.Join(append(append([]error{v.err}, c.shelves[0].damage...), c.shelves[1].damage...)...)
 	a, b := v.good(&c.shelves[0]), v.good(&c.shelves[1])
 	if len(b) == 0 {
@@ -73,6 +77,9 @@ func (v *View) done() error {
 		v.close()
 	}
 	v.table.close()
+	if v.agents != nil {
+		return cmp.Or(v.err, v.agents.err)
+	}
 	return v.err
 }
 
@@ -106,6 +113,7 @@ func (v *View) Bad() []*FormatError {
 // File is where a memory of the view is kept.
 type File struct {
 	ID      string // of the memory
+	Path    string
 	Blob    gitstore.ID
 	Private bool // it is of the journal
 	Retired bool
@@ -116,7 +124,7 @@ func (v *View) Files() []File {
 	v.read()
 	out := make([]File, len(v.entries))
 	for i, e := range v.entries {
-		out[i] = File{e.id(), e.blob, v.own[i], e.retired}
+		out[i] = File{e.id(), e.path, e.blob, v.own[i], e.retired}
 	}
 	return out
 }
@@ -134,7 +142,7 @@ type Change struct {
 // that state no more, or something cannot be read.
 func (v *View) Since(key string, most int) (changes []Change, ok bool) {
 	memory, journal, ok := strings.Cut(key, "+")
-	if !ok || memory == "" {
+	if !ok || memory == "" || v.otherwise != "" || strings.Contains(journal, "+") {
 		return nil, false
 	}
 	for i, tree := range []*gitstore.Tree{v.memory, v.journal} {
@@ -219,14 +227,10 @@ func (v *View) at(i int) Memory {
 	e := v.entries[i]
 	m, ok := e.memory()
 	if !ok {
-		tree := v.memory
-		if v.own[i] {
-			tree = v.journal
-		}
-		data, err := tree.Read(e.path)
-		if err == nil {
+		err := v.memory.ReadAll([]gitstore.ID{e.blob}, func(_ int, data []byte) (err error) {
 			m, err = ParseMemory(e.path, data)
-		}
+			return err
+		})
 		if err != nil {
 			v.err = cmp.Or(v.err, err)
 			return Memory{}
@@ -249,6 +253,9 @@ func (v *View) Key() string {
 	if v.journal != nil {
 		key += string(v.journal.ID())
 	}
+	if v.otherwise != "" {
+		key += "+" + v.otherwise
+	}
 	return key
 }
 
@@ -268,6 +275,12 @@ func (v *View) Config() ([]byte, error) {
 		return nil, nil
 	}
 	return data, err
+}
+
+// Content is the bytes of a blob of the repository, of whatever commit. The error wraps gitstore.ErrCorrupt if git has it no more.
+func (v *View) Content(blob gitstore.ID) (text []byte, err error) {
+	err = v.memory.ReadAll([]gitstore.ID{blob}, func(_ int, data []byte) error { text = slices.Clone(data); return nil })
+	return text, err
 }
 
 // ConfigBlob is git's object id of reverie.toml on the branch, "" if there is none.

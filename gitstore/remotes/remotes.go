@@ -34,6 +34,9 @@ type Remote struct {
 	// ReviewOnly is why the server refused the branch itself; changes then go there as proposals.
 	ReviewOnly string     `json:"reviewOnly,omitempty"`
 	Proposals  []Proposal `json:"proposals,omitempty"`
+	// Seen is, by lane, what a sync last set the ref to that keeps the remote's tip. A ref at something else was
+	// rewritten here, and proves nothing about the remote.
+	Seen map[string]string `json:"seen,omitempty"`
 }
 
 // Read reads the file in a state folder; none is an empty one. An error names the file.
@@ -85,6 +88,19 @@ func (r *Remote) Agree(lane, url string) {
 	}
 	r.Published[lane] = git.Address(url)
 }
+
+// See notes what the ref of a lane was set to; "" forgets it.
+func (r *Remote) See(lane, id string) {
+	if r.Seen == nil {
+		r.Seen = map[string]string{}
+	}
+	if r.Seen[lane] = id; id == "" {
+		delete(r.Seen, lane)
+	}
+}
+
+// Saw reports whether the ref of a lane is at what a sync set it to. Of a lane that none was noted of, it is.
+func (r *Remote) Saw(lane, id string) bool { return r.Seen[lane] == "" || r.Seen[lane] == id }
 
 // Own is the proposal of the branch itself, which a server made necessary that refuses the branch; nil
 // if there is none. Those of operations have Ops.

@@ -27,31 +27,42 @@ func (e *ApprovalsError) Error() string {
 
 func (e *ApprovalsError) Unwrap() error { return e.Err }
 
-// approvals are the blobs of memories that a person approved, by the memories' ids. Other bytes under the same
-// id are not approved.
-type approvals map[string]gitstore.ID
+// approvals is trust.json. Blobs are named by the ids of their memories.
+type approvals struct {
+	Approved map[string]gitstore.ID `json:"approved"`       // by a person: these bytes and no others; "": that the file is gone
+	Over     map[string]gitstore.ID `json:"over,omitempty"` // what agents were given before that; none: nothing
+}
 
 // approvals reads what a person approved in this clone. An error is an *ApprovalsError.
 func (j *Judge) approvals() (approvals, error) {
 	path := filepath.Join(j.State, ApprovedFile)
 	text, err := file.Read(path, file.MaxState)
+	var f approvals
 	if errors.Is(err, os.ErrNotExist) {
-		return approvals{}, nil
-	}
-	var f struct{ Approved approvals }
-	if err == nil {
+		err = nil
+	} else if err == nil {
 		err = json.Unmarshal(text, &f)
 	}
 	if bad, ok := err.(*os.PathError); ok { // the path is in ours
 		err = bad.Err
 	}
 	if err != nil {
-		return nil, &ApprovalsError{path, err}
+		return approvals{}, &ApprovalsError{path, err}
 	}
 	if f.Approved == nil {
-		f.Approved = approvals{}
+		f.Approved = map[string]gitstore.ID{}
 	}
-	return f.Approved, nil
+	if f.Over == nil {
+		f.Over = map[string]gitstore.ID{}
+	}
+	return f, nil
+}
+
+// of is what is approved of the memory whose file is at a path.
+func (a approvals) of(path string) (blob, over gitstore.ID, ok bool) {
+	id := idOf(path)
+	blob, ok = a.Approved[id]
+	return blob, a.Over[id], ok
 }
 
 // Check returns an *ApprovalsError if what was approved cannot be read.
@@ -60,21 +71,43 @@ func (j *Judge) Check() error {
 	return err
 }
 
-// Approve notes memories of the newest state, by their ids, as approved by a person, and forgets approvals that no longer hold.
+// Approve notes memories of the newest state, by their ids, and its settings by SettingsPath, as approved by a person, as they are or because
+// they are gone, and forgets approvals that no longer hold. held is what is withheld of that state, and settings what counts in their place.
 // The caller holds the branch's lock.
-func (j *Judge) Approve(v *record.View, ids []string) error {
+func (j *Judge) Approve(v *record.View, held *Withheld, settings Settings, ids []string) error {
 	old, err := j.approvals()
 	if err != nil {
 		return err
 	}
-	next := approvals{}
-	for id, blob := range old {
-		if now, ok := v.Blob(id); ok && now == blob {
-			next[id] = blob
+	next := approvals{Approved: map[string]gitstore.ID{}, Over: map[string]gitstore.ID{}}
+	approve := func(id string, blob, over gitstore.ID) {
+		if next.Approved[id] = blob; over != "" {
+			next.Over[id] = over
+		}
+	}
+	blobOf := func(id string) gitstore.ID {
+		now, _ := v.Blob(id)
+		if id == SettingsPath {
+			now, _ = v.ConfigBlob()
+		}
+		return now
+	}
+	given := func(id string) (gitstore.ID, bool) {
+		if id == SettingsPath {
+			return settings.blob, settings.Text != nil
+		}
+		return held.given(id)
+	}
+	for id, blob := range old.Approved {
+		now := blobOf(id)
+		if given, ok := given(id); now == blob || ok && given == blob {
+			approve(id, blob, old.Over[id])
 		}
 	}
 	for _, id := range ids {
-		next[id], _ = v.Blob(id)
+		now := blobOf(id)
+		over, _ := given(id)
+		approve(id, now, over)
 	}
 	return j.saveApprovals(old, next)
 }
@@ -91,14 +124,15 @@ func (j *Judge) ApproveProposed(ctx context.Context, proposed, base, theirs gits
 	if err != nil {
 		return err
 	}
-	next := maps.Clone(old)
+	next := approvals{maps.Clone(old.Approved), maps.Clone(old.Over)}
 	err = j.Memory.ViewAt(ctx, string(theirs), func(now *gitstore.Tree) error {
 		return j.Memory.ViewAt(ctx, string(base), func(before *gitstore.Tree) error {
 			return j.Memory.ViewAt(ctx, string(proposed), func(t *gitstore.Tree) error {
 				return t.Diff(before.ID(), func(c gitstore.Change) error {
 					if id, ok := record.MemoryID(c.Path); ok && c.New != "" {
 						if blob, err := now.Stat(c.Path); err == nil && blob == c.New {
-							next[id] = blob
+							next.Approved[id] = blob
+							delete(next.Over, id)
 						}
 					}
 					return nil
@@ -113,10 +147,10 @@ func (j *Judge) ApproveProposed(ctx context.Context, proposed, base, theirs gits
 }
 
 func (j *Judge) saveApprovals(old, next approvals) error {
-	if maps.Equal(old, next) {
+	if maps.Equal(old.Approved, next.Approved) && maps.Equal(old.Over, next.Over) {
 		return nil
 	}
-	data, err := json.Marshal(map[string]any{"approved": next})
+	data, err := json.Marshal(next)
 	if err != nil {
 		return err
 	}

@@ -5,12 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -21,11 +24,64 @@ import (
 
 // judged is the outcome for one commit of a ref. A memory's file holds its id, so a blob is one memory's.
 type judged struct {
-	Tip      gitstore.ID         `json:"tip"`
-	People   [][]string          `json:"people"`   // names of those who are not trusted
-	Withheld map[gitstore.ID]int `json:"withheld"` // by blob: for whom of People
+	Tip      gitstore.ID            `json:"tip"`
+	People   [][]string             `json:"people"`          // names of those who are not trusted
+	Withheld map[gitstore.ID]int    `json:"withheld"`        // by blob: for whom of People
+	Given    map[string]line        `json:"given,omitempty"` // by path: what agents are given for what is withheld or gone
+	Texts    map[gitstore.ID]string `json:"texts,omitempty"` // what is given and git need not have
+	Sum      string                 `json:"sum,omitempty"`   // of Withheld and Given: another where they are
 
 	known map[gitstore.ID]bool // by blob: every other one is withheld too; nil: there are no others
+}
+
+// line is an instead as it is kept. All lines are read by each command, and few of them are taken apart.
+type line string
+
+// instead is the version of a memory that agents are given.
+type instead struct {
+	now  gitstore.ID // what is there, withheld; "": nothing is
+	then gitstore.ID // what is given
+	when time.Time   // that was made; zero where it is not known
+	by   int         // of People: who changed it since
+}
+
+func (i instead) line() line {
+	now, when := i.now, int64(0)
+	if now == "" {
+		now = "-"
+	}
+	if !i.when.IsZero() {
+		when = i.when.Unix()
+	}
+	return line(fmt.Sprintf("%s %s %d %d", now, i.then, when, i.by))
+}
+
+// instead takes a line apart; ok is false for what line did not make.
+func (l line) instead() (i instead, ok bool) {
+	f := strings.Fields(string(l))
+	if len(f) != 4 {
+		return i, false
+	}
+	if i.then = gitstore.ID(f[1]); f[0] != "-" {
+		i.now = gitstore.ID(f[0])
+	}
+	when, err := strconv.ParseInt(f[2], 10, 64)
+	if when != 0 {
+		i.when = time.Unix(when, 0).UTC()
+	}
+	var err2 error
+	i.by, err2 = strconv.Atoi(f[3])
+	return i, err == nil && err2 == nil
+}
+
+// given takes apart what is given for a path.
+func (j *judged) given(path string) (i instead, ok bool) {
+	l, there := j.Given[path]
+	if !there {
+		return i, false
+	}
+	i, ok = l.instead()
+	return i, ok && i.by >= 0 && i.by < len(j.People)
 }
 
 // judgement is withheld.json.
@@ -35,6 +91,9 @@ type judgement struct {
 	Keys string            `json:"keys"` // by which signatures were looked at
 	Refs map[string]judged `json:"refs"`
 }
+
+// judgementFormat is a part of the key: it grows when the same history gives another outcome.
+const judgementFormat = "3"
 
 // Sums are what tells whether anything moved that is decided by: the sum of what was approved here, and that of the part of
 // withheld.json before what is withheld of which commit, which says by whom and by which keys that was decided. They
@@ -70,8 +129,9 @@ func authorName(a gitstore.Author) string {
 // sound reports whether every number in the file is one of People.
 func (j judgement) sound() bool {
 	for _, ref := range j.Refs {
+		person := func(i int) bool { return i >= 0 && i < len(ref.People) && len(ref.People[i]) > 0 }
 		for _, i := range ref.Withheld {
-			if i < 0 || i >= len(ref.People) || len(ref.People[i]) == 0 {
+			if !person(i) {
 				return false
 			}
 		}
@@ -101,7 +161,8 @@ func (j *Judge) assessor(c config.Trust) (*assessor, error) {
 	if err != nil {
 		return nil, err
 	}
-	key := derived.Sum(append(settings, approved...))
+	shallow, _ := file.Read(filepath.Join(j.Memory.Repo().CommonDir, "shallow"), file.MaxState) // with more history more is known
+	key := derived.Sum(slices.Concat([]byte(judgementFormat), settings, approved, shallow))
 	if !derived.Read(filepath.Join(j.State, WithheldFile), &g.past) || g.past.Key != key || g.past.Refs == nil || !g.past.sound() {
 		g.past = judgement{Key: key, Own: g.past.Own, Keys: g.past.Keys, Refs: map[string]judged{}}
 	}
@@ -126,8 +187,12 @@ func (g *assessor) of(ctx context.Context, s *gitstore.Store, at gitstore.ID, ke
 		own := func(a gitstore.Author) bool { return a.Email == g.past.Own }
 		if n, ok := s.Straight(ctx, past.Tip, at, straight, own); ok { // what we changed has another blob
 			past.Tip = at
+			decided, err := past.decided(ctx, s)
+			if err != nil {
+				return judged{}, err
+			}
 			g.past.Refs[s.Ref()] = past
-			g.changed = g.changed || n >= keepFrom
+			g.changed = g.changed || decided || n >= keepFrom
 			return past, nil
 		}
 	}
@@ -137,11 +202,6 @@ func (g *assessor) of(ctx context.Context, s *gitstore.Store, at gitstore.ID, ke
 	var err error
 	if g.approved, err = g.approvals(); err != nil {
 		return judged{}, err
-	}
-	if keep && s.Ref() == g.Memory.Ref() { // a clone that reads origin's branch has begun nothing yet
-		if _, err := g.Memory.Repo().StateDir(); err != nil {
-			return judged{}, err
-		}
 	}
 	j, err := g.look(ctx, s, at, keep)
 	if ctx.Err() != nil {
@@ -157,11 +217,41 @@ func (g *assessor) of(ctx context.Context, s *gitstore.Store, at gitstore.ID, ke
 	return j, nil
 }
 
+// decided drops what was given for files that are not as they were then, and reports whether there were any.
+func (j *judged) decided(ctx context.Context, s *gitstore.Store) (some bool, err error) {
+	if len(j.Given) == 0 {
+		return false, nil
+	}
+	given := maps.Clone(j.Given)
+	err = s.ViewAt(ctx, string(j.Tip), func(t *gitstore.Tree) error {
+		for file := range j.Given {
+			g, ok := j.given(file)
+			if now, err := t.Stat(file); !ok || err == nil && now != g.now || err != nil && g.now != "" {
+				delete(given, file)
+			}
+		}
+		return nil
+	})
+	if some = len(given) < len(j.Given); some {
+		j.Given = given
+		j.sum()
+	}
+	return some, err
+}
+
+// sum sets Sum; it is empty where nothing is withheld or given.
+func (j *judged) sum() {
+	if j.Sum = ""; len(j.Withheld)+len(j.Given) > 0 {
+		text, _ := json.Marshal([]any{slices.Sorted(maps.Keys(j.Withheld)), j.Given}) // strings always encode, maps in order
+		j.Sum = derived.Sum(text)
+	}
+}
+
 // look reads history: who made each memory, unless all of it is by people who are trusted.
 func (g *assessor) look(ctx context.Context, s *gitstore.Store, at gitstore.ID, keep bool) (judged, error) {
 	if _, err := os.Stat(g.authorsFile(s)); err != nil || !keep {
 		var not gitstore.ID
-		if past := g.past.Refs[s.Ref()]; keep && len(past.Withheld) == 0 {
+		if past := g.past.Refs[s.Ref()]; keep && len(past.Withheld)+len(past.Given) == 0 {
 			not = past.Tip // nobody else until there
 		}
 		only, err := s.Only(ctx, at, not, g.signatures(), g.trusts)
@@ -211,11 +301,16 @@ func (g *assessor) origins(ctx context.Context, s *gitstore.Store, at gitstore.I
 	if keep { // what was known here stays so, also where others squashed it
 		since = g.untilHere(ctx, s, since)
 	}
-	found, err := s.Origins(ctx, at, record.MemoryDir, since, g.signatures(), g.trusts)
+	found, err := s.Origins(ctx, at, record.MemoryDir, since, g.signatures(), g.belief(ctx))
 	if err == nil && keep {
 		g.Keep(file, found)
 	}
 	return found, err
+}
+
+// belief is whose changes count here.
+func (g *assessor) belief(ctx context.Context) gitstore.Belief {
+	return gitstore.Belief{Key: g.past.Key + " " + g.past.Own, Author: g.trusts, Approved: g.approved.of, Join: record.Resolve(ctx)}
 }
 
 // untilHere goes on from what was found out before, which may be nil, to the newest commit that was made here, unless
@@ -232,7 +327,7 @@ func (g *assessor) untilHere(ctx context.Context, s *gitstore.Store, since *gits
 			return since
 		}
 	}
-	until, err := s.Origins(ctx, last, record.MemoryDir, since, g.signatures(), g.trusts)
+	until, err := s.Origins(ctx, last, record.MemoryDir, since, g.signatures(), g.belief(ctx))
 	if err != nil {
 		return since
 	}
@@ -248,39 +343,69 @@ func (g *assessor) authorsFile(s *gitstore.Store) string {
 	return filepath.Join(g.State, "authors-"+name+".json")
 }
 
-// decide says which memories are withheld.
+// decide says which memories are withheld, and what is given for them.
 func (g *assessor) decide(at gitstore.ID, found *gitstore.Origins) judged {
-	j := judged{Tip: at, Withheld: map[gitstore.ID]int{}}
-	for _, file := range slices.Sorted(maps.Keys(found.Files)) {
-		o := found.Files[file]
-		if g.approved[idOf(file)] == o.Blob || len(o.By) > 0 && !slices.ContainsFunc(o.By, g.strange) {
+	j := judged{Tip: at, Withheld: map[gitstore.ID]int{}, Given: map[string]line{}, Texts: map[gitstore.ID]string{}}
+	files := map[string]bool{}
+	for _, paths := range []iter.Seq[string]{maps.Keys(found.Files), maps.Keys(found.Held)} {
+		for file := range paths {
+			files[file] = true
+		}
+	}
+	people := map[string]int{}
+	for _, file := range slices.Sorted(maps.Keys(files)) {
+		o, held := found.Files[file], found.Held[file]
+		by, now := o.By, o.Blob
+		if now == "" {
+			by = held.Gone
+		}
+		_, isHeld := found.Held[file]
+		if held.Blob == now || !isHeld && now != "" {
 			continue
 		}
-		var names []string
-		for _, a := range o.By {
-			if n := authorName(a); g.strange(a) && !slices.Contains(names, n) {
-				names = append(names, n)
+		names := g.names(by)
+		i, known := people[strings.Join(names, "\n")]
+		if !known {
+			i, j.People = len(j.People), append(j.People, names)
+			people[strings.Join(names, "\n")] = i
+		}
+		if now != "" {
+			j.Withheld[now] = i
+		}
+		if _, ok := record.MemoryID(file); ok && held.Blob != "" {
+			j.Given[file] = instead{now, held.Blob, held.When, i}.line()
+			if held.Text != "" {
+				j.Texts[held.Blob] = held.Text
 			}
 		}
-		if len(names) == 0 {
-			names = []string{authorName(gitstore.Author{})}
-		}
-		i := slices.IndexFunc(j.People, func(known []string) bool { return slices.Equal(known, names) })
-		if i < 0 {
-			i, j.People = len(j.People), append(j.People, names)
-		}
-		j.Withheld[o.Blob] = i
 	}
+	j.sum()
 	return j
+}
+
+// names are those of some authors who are not trusted.
+func (g *assessor) names(by []gitstore.Author) (names []string) {
+	for _, a := range by {
+		if n := authorName(a); g.strange(a) && !slices.Contains(names, n) {
+			names = append(names, n)
+		}
+	}
+	if len(names) == 0 {
+		names = []string{authorName(gitstore.Author{})}
+	}
+	return names
 }
 
 func (g *assessor) strange(a gitstore.Author) bool { return !g.trusts(a) }
 
 // nothing withholds every memory that nobody approved.
 func (g *assessor) nothing(ctx context.Context, s *gitstore.Store, at gitstore.ID) (judged, error) {
-	found := &gitstore.Origins{Files: map[string]gitstore.Origin{}}
+	found := &gitstore.Origins{Files: map[string]gitstore.Origin{}, Held: map[string]gitstore.Held{}}
 	err := eachFile(ctx, s, at, func(file string, blob gitstore.ID) {
 		found.Files[file] = gitstore.Origin{Blob: blob, By: []gitstore.Author{{}}}
+		if approved, _, ok := g.approved.of(file); !ok || approved != blob {
+			found.Held[file] = gitstore.Held{}
+		}
 	})
 	return g.decide(at, found), err
 }

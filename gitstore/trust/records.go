@@ -44,7 +44,7 @@ func (j *Judge) Records(ctx context.Context, c config.Trust) (Records, error) {
 	}
 	r := Records{strange: map[string]bool{}}
 	for _, dir := range []string{record.ReflectionDir, record.DreamDir} {
-		found, err := j.Journal.Origins(ctx, tip, dir, nil, g.signatures(), g.trusts)
+		found, err := j.Journal.Origins(ctx, tip, dir, nil, g.signatures(), gitstore.Belief{Author: g.trusts})
 		if err != nil {
 			return Records{Doubt: err}, ctx.Err()
 		}

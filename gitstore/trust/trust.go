@@ -1,10 +1,12 @@
 // Package trust says whose word counts in a clone. What came from elsewhere is kept, but a memory that somebody changed
-// last who is not trusted here is withheld from agents until a person approves its very bytes. Who is trusted is a
-// setting (config.Trust) and this clone's own identity; who changed what last is read along the graph of commits, where
-// a merge launders nothing (gitstore.Store.Origins), and a signature counts if git finds it good.
+// last who is not trusted here is withheld from agents until a person approves its very bytes. Agents go on being given the
+// last version that people who are trusted left: what they are given is what it would be had nobody else committed anything.
+// Who is trusted is a setting (config.Trust) and this clone's own identity; who changed what last is read along the graph of
+// commits, where a merge launders nothing (gitstore.Store.Origins), and a signature counts if git finds it good.
 //
 // Make a Judge for a clone and ask it Withheld for a view; what that returns answers for one memory after the other
-// without I/O. In doubt more is withheld: where history cannot be read, all that nobody approved.
+// without I/O, and its Given is the view for agents. In doubt more is withheld: where history cannot be read, all that nobody
+// approved.
 //
 // Files of the state folder, none of which a remote can write, hold what was decided:
 //
@@ -20,6 +22,7 @@ package trust
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -48,7 +51,7 @@ type Judge struct {
 type Withheld struct {
 	Doubts []error // why history could not be read: all that nobody approved is withheld
 
-	of              *record.View
+	of, agents      *record.View
 	memory, journal judged
 }
 
@@ -94,6 +97,7 @@ func (g *assessor) assess(ctx context.Context, store *gitstore.Store, now gitsto
 		if w.memory.known, err = blobsAt(ctx, store, at); err != nil {
 			return err
 		}
+		w.memory.Given, w.memory.Sum = nil, string(w.of.Tree())
 	}
 	switch tip, err := g.Journal.Tip(ctx); {
 	case err == nil:
@@ -109,7 +113,69 @@ func (g *assessor) assess(ctx context.Context, store *gitstore.Store, now gitsto
 
 // None reports whether nothing is withheld.
 func (w *Withheld) None() bool {
-	return w == nil || w.memory.known == nil && len(w.memory.Withheld)+len(w.journal.Withheld) == 0
+	return w == nil || w.memory.known == nil && len(w.memory.Withheld)+len(w.journal.Withheld)+len(w.memory.Given)+len(w.journal.Given) == 0
+}
+
+// Given is the view of what agents are given: without what is withheld, and with the version that they are given in its place.
+func (w *Withheld) Given(v *record.View) *record.View {
+	if v = v.Actual(); w.None() {
+		return v
+	}
+	if w.agents == nil {
+		w.agents = w.of.Given(w.memory.Sum+"."+w.journal.Sum, w.instead, func(blob gitstore.ID, private bool) bool { return len(w.WhoseFile(blob, private)) > 0 })
+	}
+	return w.agents
+}
+
+// instead are the versions that agents are given.
+func (w *Withheld) instead() (all []record.Instead) {
+	for i, j := range []*judged{&w.memory, &w.journal} {
+		for file := range j.Given {
+			if g, ok := j.given(file); ok {
+				all = append(all, record.Instead{Path: file, Private: i == 1, Now: g.now, Then: g.then, Text: j.Texts[g.then]})
+			}
+		}
+	}
+	return all
+}
+
+// Changed is a memory that agents are given as it was.
+type Changed struct {
+	By   []string  // who changed it since and is not trusted
+	When time.Time // the version that is given was made; zero where that is not known
+	Gone bool      // they took its file away
+}
+
+// Changed says of a memory by its path, of the journal if private, what became of the version that agents are given. ok is false where that
+// is the newest.
+func (w *Withheld) Changed(path string, private bool) (c Changed, ok bool) {
+	if w.None() {
+		return c, false
+	}
+	j := &w.memory
+	if private {
+		j = &w.journal
+	}
+	g, ok := j.given(path)
+	if ok {
+		c = Changed{By: j.People[g.by], When: g.when, Gone: g.now == ""}
+	}
+	return c, ok
+}
+
+// given is the content that agents are given of a memory that is withheld or gone.
+func (w *Withheld) given(id string) (blob gitstore.ID, ok bool) {
+	if w.None() {
+		return "", false
+	}
+	for _, j := range []*judged{&w.journal, &w.memory} {
+		for file := range j.Given {
+			if g, ok := j.given(file); ok && idOf(file) == id {
+				return g.then, true
+			}
+		}
+	}
+	return "", false
 }
 
 // Whose names those for whom a memory of the view is withheld, by their addresses, where they have one, as these stand in the

@@ -66,6 +66,18 @@ func (c clone) learn(memories ...record.Memory) {
 	}
 }
 
+// edit changes a memory as this clone does.
+func (c clone) edit(m, old record.Memory) {
+	c.t.Helper()
+	err := c.book.Update(c.t.Context(), func(tx *record.Tx) error {
+		tx.Describe(gitstore.Commit{Subject: "edit"})
+		return tx.PutMemory(m, &old)
+	})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+}
+
 // stranger commits a memory to a ref with an address that is not ours, as what was fetched has it: without a line in the log.
 func (c clone) stranger(ref, email string, m record.Memory) {
 	c.t.Helper()
@@ -108,6 +120,15 @@ func (c clone) view(fn func(*record.View) error) {
 	}
 }
 
+// approve approves memories of a view.
+func (c clone) approve(v *record.View, ids ...string) error {
+	held, err := c.judge.Withheld(c.t.Context(), v, config.Trust{})
+	if err != nil {
+		return err
+	}
+	return c.judge.Approve(v, held, Settings{}, ids)
+}
+
 func fact(text string) record.Memory {
 	return record.New(record.Memory{Kind: record.Fact, Text: text, Source: record.Source{Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), By: "human", How: record.Written}})
 }
@@ -141,7 +162,7 @@ func TestApprovalHoldsForExactBytes(t *testing.T) {
 	c := newClone(t)
 	m := fact("Theirs")
 	c.stranger(branch, "mallory@example.org", m)
-	c.view(func(v *record.View) error { return c.judge.Approve(v, []string{m.ID}) })
+	c.view(func(v *record.View) error { return c.approve(v, m.ID) })
 	if got := c.whose(config.Trust{}); len(got) > 0 {
 		t.Errorf("approved, and withheld: %v", got)
 	}
@@ -150,9 +171,22 @@ func TestApprovalHoldsForExactBytes(t *testing.T) {
 	if got := c.whose(config.Trust{}); len(got) != 1 {
 		t.Errorf("other bytes of what was approved: %v", got)
 	}
-	c.view(func(v *record.View) error { return c.judge.Approve(v, nil) }) // what holds no more is forgotten
-	if text, err := os.ReadFile(filepath.Join(c.judge.State, ApprovedFile)); err != nil || string(text) != "{\"approved\":{}}\n" {
-		t.Errorf("%q, %v", text, err)
+	approved := func() string {
+		c.view(func(v *record.View) error { return c.approve(v) }) // what holds no more is forgotten
+		text, err := os.ReadFile(filepath.Join(c.judge.State, ApprovedFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	if got := approved(); !strings.Contains(got, m.ID) {
+		t.Errorf("what agents are given is approved no more: %q", got)
+	}
+	old := m
+	m.Body = "Run that first."
+	c.edit(m, old)
+	if got := approved(); got != "{\"approved\":{}}\n" {
+		t.Errorf("%q", got)
 	}
 }
 
@@ -209,11 +243,8 @@ func TestUnreadableHistoryWithholds(t *testing.T) {
 	lost := c.Run("rev-parse", branch)
 	ours, approved := fact("Ours"), fact("Approved")
 	c.learn(ours, approved)
-	c.view(func(v *record.View) error { return c.judge.Approve(v, []string{approved.ID}) })
-	object := filepath.Join(c.Dir, ".git/objects", lost[:2], lost[2:])
-	if err := os.Rename(object, object+".away"); err != nil {
-		t.Fatal(err)
-	}
+	c.view(func(v *record.View) error { return c.approve(v, approved.ID) })
+	c.Lose(lost)
 	c.view(func(v *record.View) error {
 		held, err := c.judge.Withheld(t.Context(), v, config.Trust{})
 		if err != nil {
@@ -289,5 +320,91 @@ func TestRecordsOfOthersAreForeign(t *testing.T) {
 	c.Run("update-ref", "refs/reverie/journal", w.Run("rev-parse", "HEAD"))
 	if foreign(own) || !foreign(planted) {
 		t.Errorf("own: %v, planted: %v", foreign(own), foreign(planted))
+	}
+}
+
+// given are the texts of the memories that agents are given in the newest view.
+func (c clone) given(settings config.Trust) (texts []string) {
+	c.t.Helper()
+	c.view(func(v *record.View) error {
+		held, err := c.judge.Withheld(c.t.Context(), v, settings)
+		if err != nil {
+			return err
+		}
+		for _, m := range held.Given(v).Memories() {
+			texts = append(texts, m.Text)
+		}
+		return nil
+	})
+	return texts
+}
+
+// Old bytes that were approved once do not come back over what a trusted person wrote since, unless they are approved again.
+func TestApprovedBytesDoNotComeBack(t *testing.T) {
+	c := newClone(t)
+	m := fact("First")
+	c.stranger(branch, "mallory@example.org", m)
+	c.view(func(v *record.View) error { return c.approve(v, m.ID) })
+	later := m
+	later.Text = "Later"
+	c.edit(later, m)
+	c.stranger(branch, "mallory@example.org", m)
+	for range 2 { // the second time from what was kept
+		if got := c.given(config.Trust{}); !slices.Equal(got, []string{"Later"}) {
+			t.Errorf("given: %v", got)
+		}
+	}
+	c.view(func(v *record.View) error { return c.approve(v, m.ID) })
+	if got := c.given(config.Trust{}); !slices.Equal(got, []string{"First"}) {
+		t.Errorf("approved again, and given: %v", got)
+	}
+}
+
+// A memory is withheld if git has dropped the version that counts.
+func TestVersionThatIsLostIsWithheld(t *testing.T) {
+	c := newClone(t)
+	m := fact("Ours")
+	c.learn(m)
+	blob := c.Run("rev-parse", branch+":"+m.Path())
+	theirs := m
+	theirs.Text = "Theirs"
+	c.stranger(branch, "mallory@example.org", theirs)
+	if got := c.given(config.Trust{}); !slices.Equal(got, []string{"Ours"}) {
+		t.Fatalf("given: %v", got)
+	}
+	c.Lose(blob)
+	if got := c.given(config.Trust{}); len(got) > 0 {
+		t.Errorf("given: %v", got)
+	}
+	if got := c.whose(config.Trust{}); len(got) != 1 {
+		t.Errorf("withheld: %v", got)
+	}
+}
+
+// A purge takes the version that agents are given too.
+func TestPurgedVersionIsNotGiven(t *testing.T) {
+	c := newClone(t)
+	m := fact("Ours")
+	c.learn(m)
+	theirs := m
+	theirs.Text = "Theirs"
+	c.stranger(branch, "mallory@example.org", theirs)
+	blob := c.Run("rev-parse", branch+"~1:"+m.Path())
+	err := c.book.Update(t.Context(), func(tx *record.Tx) error {
+		tx.Describe(gitstore.Commit{Subject: "purge"})
+		for _, p := range record.NewPurges(record.Purge{Time: time.Now(), Blobs: []string{blob}}) {
+			text, err := p.Format()
+			if err != nil {
+				return err
+			}
+			tx.Write(record.Branch, p.Path(), text)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := c.given(config.Trust{}); len(got) > 0 {
+		t.Errorf("given: %v", got)
 	}
 }

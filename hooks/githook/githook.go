@@ -126,7 +126,7 @@ func (h Hook) Snippet() string {
 	return fmt.Sprintf(`reverie_dir=$(git rev-parse --git-common-dir)/reverie; [ ! -f "$reverie_dir/%[1]s/%[2]s" ] || . "$reverie_dir/%[1]s/%[2]s"`, ScriptDir, h.Name)
 }
 
-// The section's first and last line. What stands between is cut out with them.
+// The section's first and last line. A section is ours only if it is as a version of ours wrote it: all have written the same.
 const (
 	sectionBegin = "# >>> reverie >>>"
 	sectionEnd   = "# <<< reverie <<<"
@@ -148,6 +148,16 @@ const (
 
 // ErrRefused is returned for a hook's file that is not touched; the error says why.
 var ErrRefused = errors.New("left alone")
+
+// errOthers is for a section of somebody else's whose lines are like ours.
+var errOthers error = othersError{}
+
+type othersError struct{}
+
+func (othersError) Error() string {
+	return ErrRefused.Error() + ": a section with lines like those of Reverie's stands there, and Reverie did not write it"
+}
+func (othersError) Unwrap() error { return ErrRefused }
 
 func refuse(why string) error { return fmt.Errorf("%w: %s", ErrRefused, why) }
 
@@ -201,6 +211,15 @@ func cutSection(text []byte) (rest []byte, has bool, err error) {
 		to += end + 1
 	} else { // nothing came after the first line, not even a newline
 		to = len(text)
+	}
+	section := strings.TrimSuffix(strings.ReplaceAll(string(text[from:to]), "\r\n", "\n"), "\n") + "\n"
+	if !slices.ContainsFunc(All, func(h Hook) bool { return h.section() == section }) {
+		if !strings.Contains(section, "/"+ScriptDir+"/") {
+			return nil, false, errOthers
+		}
+		return nil, false, refuse("Reverie's section was edited; take it out by hand")
+	}
+	if to == len(text) && text[to-1] != '\n' {
 		from = max(0, from-1)
 	}
 	return slices.Concat(text[:from], text[to:]), true, nil
@@ -242,10 +261,14 @@ func managerOf(text []byte) string {
 // maxHook is the longest hook that is read, in bytes.
 const maxHook = 1 << 20
 
-// HasSection reports whether a hook's file has our section.
+// HasSection reports whether a hook's file has our section, or what is left of it.
 func HasSection(path string) bool {
 	text, err := file.ReadLinked(path, maxHook)
-	return err == nil && lineAt(text, sectionBegin) >= 0
+	if err != nil {
+		return false
+	}
+	_, has, err := cutSection(text)
+	return has || err != nil && !errors.Is(err, errOthers)
 }
 
 // lookAt reads a hook's file; the text is nil where there is none. The error wraps ErrRefused where it is one that we do

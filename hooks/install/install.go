@@ -119,18 +119,29 @@ func inspect(t Target) (c Change, err error) {
 	return c, t.contained(folder, c.real)
 }
 
-// contained refuses a file of a project that a link of that project takes elsewhere. folder is the deepest that is there.
-func (t Target) contained(folder, file string) error {
-	if t.Top == "" {
-		return nil
+// contained refuses a file in a git directory, and one of a project that a link of that project takes elsewhere. folder is the
+// deepest that is there.
+func (t Target) contained(folder, path string) error {
+	top := ""
+	if t.Top != "" {
+		var err error
+		if top, err = filepath.EvalSymlinks(t.Top); err != nil {
+			return err
+		}
+		real, err := filepath.EvalSymlinks(folder)
+		if err != nil {
+			return err
+		}
+		if rel, err := filepath.Rel(top, real); err != nil || !filepath.IsLocal(rel) {
+			return &RefusedError{t.File, 0, "a link leads out of this work tree, to " + real}
+		}
 	}
-	top, err := filepath.EvalSymlinks(t.Top)
-	real, err2 := filepath.EvalSymlinks(folder)
-	if err := errors.Join(err, err2); err != nil {
-		return err
+	at, err := file.Real(path)
+	if err != nil {
+		return &RefusedError{t.File, 0, reason(err)}
 	}
-	if rel, err := filepath.Rel(top, real); err != nil || !filepath.IsLocal(rel) {
-		return &RefusedError{t.File, 0, "a link leads out of this work tree, to " + real}
+	if dir := file.GitDir(at, top); dir != "" {
+		return &RefusedError{t.File, 0, "it is in a git directory, " + dir}
 	}
 	return nil
 }

@@ -25,10 +25,13 @@ export const Reverie = async (host) => {
       )
     })
 
+  // OpenCode marks what agents run; the program is started for what a person typed.
+  const { OPENCODE, AGENT, ...env } = process.env
+
   // run starts the program with text on its standard input; what it prints, or null.
-  const run = (args, text, ms, env) =>
+  const run = (args, text, ms) =>
     within(ms + 200, new Promise((done) => {
-      const child = execFile(program, args, { cwd, env: env ?? process.env, timeout: ms, killSignal: "SIGKILL", maxBuffer: 1 << 20, windowsHide: true },
+      const child = execFile(program, args, { cwd, env, timeout: ms, killSignal: "SIGKILL", maxBuffer: 1 << 20, windowsHide: true },
         (error, out) => done(error ? null : out))
       child.stdin?.on("error", () => {})
       child.stdin?.end(text)
@@ -47,7 +50,7 @@ export const Reverie = async (host) => {
   // tell delivers an event and waits for nothing, not even when OpenCode ends.
   const tell = (name, id) => {
     if (failures >= patience || !id) return
-    const child = spawn(program, ["hook", "opencode", name], { cwd, detached: true, stdio: ["pipe", "ignore", "ignore"], windowsHide: true })
+    const child = spawn(program, ["hook", "opencode", name], { cwd, env, detached: true, stdio: ["pipe", "ignore", "ignore"], windowsHide: true })
     child.on("error", () => { failures++ })
     child.stdin?.on("error", () => {})
     child.stdin?.end(event(name, id))
@@ -113,8 +116,7 @@ export const Reverie = async (host) => {
       }
       const statement = unquoted((input.arguments || "").trim())
       if (input.command !== "remember" || !statement) return
-      const { OPENCODE, AGENT, ...env } = process.env // OpenCode's marks of what agents run; this was typed by a person
-      const kept = failures >= patience ? null : await run(["remember", "-"], statement + "\n", 5000, env)
+      const kept = failures >= patience ? null : await run(["remember", "-"], statement + "\n", 5000)
       const text = kept === null ? "It could not be kept; `reverie remember` in a terminal says why." : "Kept: " + kept.trim()
       output.parts.push({ type: "text", text: "<reverie-command>" + text + "</reverie-command>" })
     }),

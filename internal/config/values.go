@@ -2,11 +2,13 @@ package config
 
 import (
 	"fmt"
-	"github.com/pelletier/go-toml/v2"
 	"math"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/reverie-memory/reverie/internal/file"
 )
 
 // modelName accepts off, auto and what a server may call a model.
@@ -138,18 +140,10 @@ func tomlText(v any) string {
 	return strings.TrimPrefix(strings.TrimSpace(string(out)), "v = ")
 }
 
-// inGitDir reports whether some file system takes a part of a path for .git: in another case, with
-// characters that HFS+ ignores, with what NTFS drops at the end, or by its short name.
+// inGitDir reports whether some file system takes a part of a path for .git.
 func inGitDir(path string) bool {
 	for part := range strings.FieldsFuncSeq(path, func(c rune) bool { return c == '/' || c == '\\' }) {
-		part = strings.Map(func(c rune) rune {
-			if unicode.Is(unicode.Cf, c) {
-				return -1
-			}
-			return c
-		}, part)
-		part, _, _ = strings.Cut(part, ":")
-		if part = strings.ToLower(strings.TrimRight(part, " .")); part == ".git" || part == "git~1" {
+		if file.GitName(part) {
 			return true
 		}
 	}

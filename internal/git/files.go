@@ -18,6 +18,7 @@ import (
 // find, and what is in a format it does not read, it asks of git.
 type fileObjects struct {
 	repo   *Repo
+	sizes  Sizes
 	dirs   []string // object folders: our own first, then the alternates
 	packs  []*pack  // of all folders, with the one last used first
 	listed bool     // packs is filled
@@ -36,8 +37,13 @@ func (f *fileObjects) Read(ctx context.Context, id string) (Object, error) {
 	if err == nil || !errors.Is(err, ErrNoObject) && !errors.Is(err, ErrCorrupt) {
 		return o, err
 	}
+	if errors.Is(err, ErrNoObject) {
+		if o, ok := f.repo.recent(ctx, id); ok {
+			return o, nil
+		}
+	}
 	if f.git == nil {
-		f.git = &gitObjects{repo: f.repo}
+		f.git = &gitObjects{repo: f.repo, sizes: f.sizes}
 	}
 	o, gerr := f.git.Read(ctx, id)
 	if gerr == nil {
@@ -60,7 +66,7 @@ func (f *fileObjects) readFiles(id string) (Object, error) {
 	}
 	var broken error
 	for _, dir := range f.dirs {
-		kind, data, err := readLoose(loosePath(dir, id))
+		kind, data, err := readLoose(loosePath(dir, id), f.sizes)
 		if err == nil {
 			o := Object{ID: id, Kind: kind, Data: data}
 			if err = f.repo.check(o); err == nil {
@@ -76,6 +82,26 @@ func (f *fileObjects) readFiles(id string) (Object, error) {
 		return Object{}, broken
 	}
 	return o, err
+}
+
+// has reports whether a file holds the object, without reading it.
+func (f *fileObjects) has(id string) bool {
+	if f.findDirs() != nil {
+		return false
+	}
+	for _, dir := range f.dirs {
+		if _, err := os.Lstat(loosePath(dir, id)); err == nil {
+			return true
+		}
+	}
+	name, err := hex.DecodeString(id)
+	if err != nil || f.listPacks() != nil {
+		return false
+	}
+	return slices.ContainsFunc(f.packs, func(p *pack) bool {
+		_, found, err := p.find(name)
+		return err == nil && found
+	})
 }
 
 func (f *fileObjects) readPacked(id string) (Object, error) {
@@ -217,6 +243,7 @@ func (f *fileObjects) listPacks() error {
 				if err != nil { // vanished, or a format for git
 					continue
 				}
+				p.sizes = f.sizes
 				f.packs = append(f.packs, p)
 			}
 		}

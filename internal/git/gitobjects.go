@@ -3,6 +3,7 @@ package git
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os/exec"
@@ -15,8 +16,9 @@ import (
 // gitObjects reads and writes objects by real git: one process of cat-file for all reads of an operation, and
 // one that takes a pack for each Save.
 type gitObjects struct {
-	repo *Repo
-	kept []string // .keep files that Release removes
+	repo  *Repo
+	sizes Sizes
+	kept  []string // .keep files that Release removes
 
 	cmd    *exec.Cmd // git cat-file --batch, once something was read
 	cancel context.CancelFunc
@@ -38,6 +40,28 @@ func (g *gitObjects) Read(ctx context.Context, id string) (Object, error) {
 }
 
 func (g *gitObjects) ReadAll(ctx context.Context, ids []string, fn func(i int, o Object) error) error {
+	for done := 0; ; done++ {
+		var own error // of fn
+		from := done
+		err := g.readAll(ctx, ids[from:], func(i int, o Object) error {
+			done = from + i + 1
+			own = fn(from+i, o)
+			return own
+		})
+		if own != nil || !errors.Is(err, ErrNoObject) {
+			return err
+		}
+		o, ok := g.repo.recent(ctx, ids[done])
+		if !ok {
+			return err
+		}
+		if err := fn(done, o); err != nil {
+			return err
+		}
+	}
+}
+
+func (g *gitObjects) readAll(ctx context.Context, ids []string, fn func(i int, o Object) error) error {
 	for _, id := range ids {
 		if !g.repo.IsID(id) {
 			return fmt.Errorf("%q: not an object id", id)
@@ -103,9 +127,12 @@ func (g *gitObjects) answer(id string) (Object, error) {
 	if len(fields) != 3 || fields[0] != id {
 		return Object{}, fmt.Errorf("%s: git cat-file answered %q", id, strings.TrimSpace(line))
 	}
-	size, err := strconv.Atoi(fields[2])
-	if err != nil || size > MaxObject {
-		return Object{}, fmt.Errorf("%s: %w: %s bytes", id, ErrTooLarge, fields[2])
+	size, err := strconv.ParseInt(fields[2], 10, 64)
+	if err == nil {
+		err = g.sizes.check(fields[1], size)
+	}
+	if err != nil {
+		return Object{}, fmt.Errorf("%s: %w", id, err)
 	}
 	data := make([]byte, size+1)
 	if _, err := io.ReadFull(g.out, data); err != nil {

@@ -20,7 +20,7 @@ import (
 func loosePath(dir, id string) string { return filepath.Join(dir, id[:2], id[2:]) }
 
 // readLoose reads a loose object. What does not parse is an error wrapping ErrCorrupt.
-func readLoose(path string) (kind string, data []byte, err error) {
+func readLoose(path string, sizes Sizes) (kind string, data []byte, err error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return "", nil, err
@@ -35,8 +35,8 @@ func readLoose(path string) (kind string, data []byte, err error) {
 	if err != nil {
 		return "", nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
-	if size < 0 || size > MaxObject {
-		return "", nil, fmt.Errorf("%w: %d bytes", ErrTooLarge, size)
+	if err := sizes.check(t.String(), size); err != nil {
+		return "", nil, err
 	}
 	data = make([]byte, size)
 	if _, err := io.ReadFull(r, data); err != nil {
@@ -55,11 +55,25 @@ type looseFile struct {
 // saveLoose writes objects as loose files: all of them to temporary names in their folders (git prunes
 // what is named tmp_obj_), then everything synced, then renamed, then the folders synced. An object that
 // is there already is made as young as a new one, so that no git prunes it, and synced too.
+//
+// A git prune removes temporary files as well, those of others too: then all of it is done again.
 func (r *Repo) saveLoose(objs []Object, s settings) error {
 	share, err := s.sharing()
 	if err != nil {
 		return err
 	}
+	for try := 1; ; try++ {
+		err := r.tryLoose(objs, share)
+		if !errors.Is(err, os.ErrNotExist) || try == saveTries {
+			return err
+		}
+	}
+}
+
+// saveTries is how often objects are saved before what removes them meanwhile is no git prune.
+const saveTries = 100
+
+func (r *Repo) tryLoose(objs []Object, share sharing) error {
 	w := looseWriter{repo: r, root: filepath.Join(r.CommonDir, "objects"), share: share}
 	defer w.clean()
 	for _, o := range objs {
@@ -81,7 +95,7 @@ type looseWriter struct {
 
 func (w *looseWriter) add(o Object) error {
 	path := loosePath(w.root, o.ID)
-	if kind, data, err := readLoose(path); err == nil && w.repo.check(Object{o.ID, kind, data}) == nil {
+	if kind, data, err := readLoose(path, Sizes{}); err == nil && w.repo.check(Object{o.ID, kind, data}) == nil {
 		now := time.Now()
 		if os.Chtimes(path, now, now) == nil {
 			if file, err := os.Open(path); err == nil {

@@ -60,11 +60,33 @@ const PackFrom = 100
 // Objects opens the object database. It costs nothing until something is read. Files are read here
 // where they are in the formats of nearly all repositories (sha1, pack index version 2); real git
 // serves the rest.
-func (r *Repo) Objects() Objects {
+func (r *Repo) Objects() Objects { return r.ObjectsUpTo(Sizes{}) }
+
+// ObjectsUpTo is Objects whose readers refuse what is larger, before it is unpacked, with an error that wraps
+// ErrTooLarge.
+func (r *Repo) ObjectsUpTo(s Sizes) Objects {
 	if r.ObjectFormat != "sha1" {
-		return &gitObjects{repo: r}
+		return &gitObjects{repo: r, sizes: s}
 	}
-	return &fileObjects{repo: r}
+	return &fileObjects{repo: r, sizes: s}
+}
+
+// Sizes bounds the objects that are read, in bytes: files, and all others. Zero is MaxObject.
+type Sizes struct{ Blob, Other int }
+
+// check returns an error if an object is too large.
+func (s Sizes) check(kind string, size int64) error {
+	most := s.Other
+	if kind == Blob {
+		most = s.Blob
+	}
+	if most == 0 {
+		most = MaxObject
+	}
+	if size < 0 || size > int64(most) {
+		return fmt.Errorf("%w: %d bytes", ErrTooLarge, size)
+	}
+	return nil
 }
 
 // NewObject names data as an object of this repository.

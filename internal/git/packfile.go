@@ -19,6 +19,7 @@ type pack struct {
 	path  string // without .idx or .pack
 	index view
 	count int // objects
+	sizes Sizes
 	fan   [256]uint32
 
 	file  *os.File // of the pack itself; opened when something is read
@@ -171,7 +172,7 @@ func (p *pack) read(offset int64) (kind string, data []byte, err error) {
 		offset = next
 	}
 	for i := len(deltas) - 1; i >= 0; i-- {
-		if err := checkDelta(deltas[i]); err != nil {
+		if err := p.checkDelta(base.kind, deltas[i]); err != nil {
 			return "", nil, err
 		}
 		out, err := packfile.PatchDelta(base.data, deltas[i])
@@ -235,8 +236,8 @@ func (p *pack) entry(offset int64) (kind string, data []byte, base int64, err er
 		}
 		size |= int64(c&0x7f) << shift
 	}
-	if size > MaxObject {
-		return "", nil, 0, fmt.Errorf("%w: %d bytes", ErrTooLarge, size)
+	if err := p.sizes.check(kinds[code], size); err != nil { // of a delta: its own size
+		return "", nil, 0, err
 	}
 	switch code {
 	case 6:
@@ -326,7 +327,7 @@ func (p *pack) inflate(size int64) ([]byte, error) {
 }
 
 // checkDelta looks at the size a delta says its result has, before memory is given to it.
-func checkDelta(delta []byte) error {
+func (p *pack) checkDelta(kind string, delta []byte) error {
 	_, n := binary.Uvarint(delta)
 	if n <= 0 {
 		return fmt.Errorf("%w: delta", ErrCorrupt)
@@ -335,7 +336,7 @@ func checkDelta(delta []byte) error {
 	if n <= 0 || size > MaxObject {
 		return fmt.Errorf("%w: delta says %d bytes", ErrCorrupt, size)
 	}
-	return nil
+	return p.sizes.check(kind, int64(size))
 }
 
 func (p *pack) close() {

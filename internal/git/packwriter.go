@@ -5,6 +5,7 @@ import (
 	"compress/zlib"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -78,9 +79,16 @@ func (r *Repo) savePack(ctx context.Context, objs []Object) (kept []string, err 
 	if err := dropKeeps(dir); err != nil {
 		return nil, err
 	}
-	out, err := r.sendPack(ctx, objs, "index-pack", "--stdin", "--keep="+keepText)
-	if err != nil {
-		return nil, err
+	var out string
+	for try := 1; ; try++ {
+		out, err = r.sendPack(ctx, objs, "index-pack", "--stdin", "--keep="+keepText)
+		if err == nil {
+			break
+		}
+		var told *Error
+		if !errors.As(err, &told) || !bytes.Contains(told.all, []byte("No such file")) || try == saveTries {
+			return nil, err // else a git prune has removed git's temporary files
+		}
 	}
 	result, name, _ := strings.Cut(out, "\t")
 	switch {

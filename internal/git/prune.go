@@ -127,13 +127,20 @@ func (r *Repo) Have(ctx context.Context, ids []string) ([]string, error) {
 }
 
 // Whole reports whether commits are here with their histories.
-func (r *Repo) Whole(ctx context.Context, ids ...string) bool {
+func (r *Repo) Whole(ctx context.Context, ids ...string) bool { return r.whole(ctx, ids) }
+
+// Complete reports whether commits are here with their histories and all files.
+func (r *Repo) Complete(ctx context.Context, ids ...string) bool {
+	return r.whole(ctx, ids, "--objects")
+}
+
+func (r *Repo) whole(ctx context.Context, ids []string, options ...string) bool {
 	have, err := r.Have(ctx, ids)
 	if err != nil || len(have) < len(ids) {
 		return false
 	}
 	if len(ids) > 0 {
-		_, err = r.Git(ctx, strings.NewReader(strings.Join(ids, "\n")+"\n"), "rev-list", "--quiet", "--stdin")
+		_, err = r.Git(ctx, strings.NewReader(strings.Join(ids, "\n")+"\n"), append([]string{"rev-list", "--quiet", "--stdin"}, options...)...)
 	}
 	return err == nil
 }

@@ -178,7 +178,7 @@ func sideband(stderr []byte) []string {
 			continue
 		}
 		for part := range strings.SplitSeq(text, "\r") {
-			if part = strings.TrimSpace(part); part != "" && len(said) < maxSaid {
+			if part = shown(strings.TrimSpace(part)); part != "" && len(said) < maxSaid {
 				said = append(said, part[:min(maxSaidLine, len(part))])
 			}
 		}

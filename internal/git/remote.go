@@ -28,6 +28,7 @@ func (m *Remote) command(ctx context.Context, options []string, args ...string) 
 		"-c", "protocol.ext.allow=never", "-c", "protocol.fd.allow=never",
 		"-c", "push.negotiate=false",
 		"-c", "fetch.writeCommitGraph=false",
+		"-c", "fetch.unpackLimit=1", "-c", "transfer.unpackLimit=1", // a pack is kept from a git prune until refs reach it, loose objects are not
 	)
 	cmd := m.repo.Command(ctx, append(append(fixed, options...), args...)...)
 	cmd.Dir = m.repo.folder()
@@ -53,6 +54,9 @@ func (m *Remote) Fetch(ctx context.Context, from, to string) (string, error) {
 	if m.repo.Shallow {
 		args = append(args, "--depth="+wholeHistory)
 	}
+	if m.Refetch {
+		args = append(args, "--refetch")
+	}
 	_, err := run(m.command(ctx, m.strict, append(args, "--", alias, "+"+from+":"+to)...))
 	if err != nil {
 		return "", fmt.Errorf("fetch from %s: %w", m.Name, m.explain(ctx, err))
@@ -73,8 +77,12 @@ func (m *Remote) explain(ctx context.Context, err error) error {
 	case strings.Contains(string(told.all), "fsck error"):
 		return fmt.Errorf("%w: %s", ErrObjects, told.Line)
 	}
-	for _, address := range []string{m.URL, m.PushURL} { // git may repeat a password
-		told.Line = strings.ReplaceAll(told.Line, address, Address(address))
+	said := string(told.all)
+	for _, address := range []string{m.URL, m.PushURL} { // git may repeat a password, also with a blank in it
+		said = strings.ReplaceAll(said, address, Address(address))
+	}
+	if line := shown(reason([]byte(said))); line != "" {
+		told.Line = line
 	}
 	return err
 }

@@ -349,9 +349,32 @@ func TestAddressHoldsNoPassword(t *testing.T) {
 		"git@example.com:a/b.git":                "git@example.com:a/b.git",
 		"https://a:%zz@example.com/x":            "https://example.com/x",
 		"../bare":                                "../bare",
+		"https://h/x.git?access_token=abc123":    "https://h/x.git",
+		"https://h/x.git#token=abc123":           "https://h/x.git",
+		"http://a:b@h:80/x?t=1@2#3":              "http://h:80/x",
+		"https://a:%zz@example.com/x?token=abc1": "https://example.com/x",
+		"file:///tmp/a?b":                        "file:///tmp/a",
+		"../what?":                               "../what?",
 	} {
 		if got := git.Address(url); got != want {
 			t.Errorf("%s: %s, want %s", url, got, want)
+		}
+	}
+}
+
+// Whatever git repeats of an address, also of one that another setting made of it, is told without its secrets.
+func TestErrorsTellNoSecretOfAnAddress(t *testing.T) {
+	for _, address := range []string{"http://127.0.0.1:1/x.git?access_token=s3cretQ9", "http://ann:s3cretQ9@127.0.0.1:1/x.git", "http://s3cretQ9@127.0.0.1:1/x.git?a=s3cretQ9#s3cretQ9",
+		"http://ann:s3cretQ9 x@127.0.0.1:1/x.git", "rewritten:x.git"} {
+		r, _, repo := pair(t, address)
+		r.Run("config", "--global", "url.http://ann:s3cretQ9@127.0.0.1:1/?token=s3cretQ9&p=.insteadOf", "rewritten:")
+		m := origin(t, repo)
+		_, err := m.Refs(t.Context())
+		_, err2 := m.Fetch(t.Context(), "refs/heads/main", "refs/reverie/remotes/origin/new/main")
+		for _, err := range []error{err, err2} {
+			if err == nil || strings.Contains(err.Error(), "s3cret") {
+				t.Errorf("%s: %v", address, err)
+			}
 		}
 	}
 }

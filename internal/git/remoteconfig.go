@@ -39,6 +39,7 @@ type Remote struct {
 	Name    string
 	URL     string // what git contacts for a fetch, after insteadOf; it may hold a password
 	PushURL string // and for a push
+	Refetch bool   // Fetch asks for everything, whatever is here already
 
 	repo   *Repo
 	strict []string // -c options that take back what the configuration relaxes
@@ -142,21 +143,38 @@ func validRemote(name string) bool {
 	return !strings.HasPrefix(name, "-") && !strings.HasSuffix(name, "/new") && CheckRef("refs/reverie/remotes/"+name+"/memory") == nil
 }
 
-// Address is a URL as it may be shown and remembered: without user and password.
+// Address is a URL as it may be shown and remembered: without user and password, and without a query, which may hold a token.
 func Address(remote string) string {
-	u, err := url.Parse(remote)
-	if err != nil || u.User == nil || u.Host == "" {
-		if scheme, rest, ok := strings.Cut(remote, "://"); ok && err != nil {
-			host, path, _ := strings.Cut(rest, "/")
-			return scheme + "://" + host[strings.LastIndexByte(host, '@')+1:] + "/" + path
-		}
+	if !strings.Contains(remote, "://") {
 		return remote // a path, or user@host:path, which holds no password
+	}
+	remote, _, _ = strings.Cut(remote, "?")
+	remote, _, _ = strings.Cut(remote, "#")
+	u, err := url.Parse(remote)
+	if err != nil {
+		scheme, rest, _ := strings.Cut(remote, "://")
+		host, path, _ := strings.Cut(rest, "/")
+		return scheme + "://" + host[strings.LastIndexByte(host, '@')+1:] + "/" + path
+	}
+	if u.User == nil || u.Host == "" {
+		return remote
 	}
 	if _, secret := u.User.Password(); !secret && u.Scheme == "ssh" {
 		return remote // the user is part of the address
 	}
 	u.User = nil
 	return u.String()
+}
+
+// addresses are the URLs in what git says.
+var addresses = pattern.New(`[A-Za-z][A-Za-z0-9+.-]*://[^\s'"<>]+`)
+
+// shown is what git says as it may be shown: each URL as Address gives it.
+func shown(text string) string {
+	if !strings.Contains(text, "://") {
+		return text
+	}
+	return addresses.ReplaceAllStringFunc(text, Address)
 }
 
 // remoteConfig is the configuration as a git that Command starts sees it.

@@ -132,7 +132,7 @@ func run(cmd *exec.Cmd) ([]byte, error) {
 }
 
 func newError(cmd *exec.Cmd, stderr []byte, err error) *Error {
-	e := &Error{Command: commandName(cmd.Args[1:]), Line: reason(stderr), Code: -1, all: stderr, err: err}
+	e := &Error{Command: commandName(cmd.Args[1:]), Line: shown(reason(stderr)), Code: -1, all: stderr, err: err}
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
 		e.Code = exit.ExitCode()

@@ -30,3 +30,9 @@ func linksUnsupported(err error) bool {
 
 // killAll ends a detached process and all that it started.
 func killAll(p *os.Process) error { return syscall.Kill(-p.Pid, syscall.SIGKILL) }
+
+// processExists reports whether a process of this machine has the id.
+func processExists(pid int) bool {
+	err := syscall.Kill(pid, 0)
+	return err == nil || errors.Is(err, syscall.EPERM)
+}

@@ -31,3 +31,12 @@ func linksUnsupported(err error) bool {
 
 // killAll ends a detached process.
 func killAll(p *os.Process) error { return p.Kill() }
+
+// processExists reports whether a process of this machine has the id.
+func processExists(pid int) bool {
+	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
+	if err == nil {
+		windows.CloseHandle(h)
+	}
+	return err == nil || errors.Is(err, windows.ERROR_ACCESS_DENIED)
+}

@@ -1,5 +1,5 @@
 // Package testrepo makes real repositories for tests, in folders that vanish with the test and with
-// nothing of the user's configuration. Begin with New.
+// nothing of the user's configuration, nor of an agent in whose shell they run. Begin with New.
 package testrepo
 
 import (
@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/reverie-memory/reverie/hooks"
 )
 
 // Repo is a repository with a work tree, or a bare one.
@@ -22,11 +24,15 @@ type Repo struct {
 func Isolate(t testing.TB) (home string) {
 	t.Helper()
 	home = t.TempDir()
+	foreign := hooks.Marks(os.Getenv) // of the agent that runs the tests
 	for _, kv := range os.Environ() {
 		if name, _, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "GIT_") || strings.HasPrefix(name, "XDG_") {
-			t.Setenv(name, "")
-			os.Unsetenv(name)
+			foreign = append(foreign, name)
 		}
+	}
+	for _, name := range foreign {
+		t.Setenv(name, "")
+		os.Unsetenv(name)
 	}
 	config := filepath.Join(home, ".gitconfig")
 	text := "[user]\n\tname = Ann Author\n\temail = ann@example.com\n[init]\n\tdefaultBranch = main\n[protocol \"file\"]\n\tallow = always\n"
@@ -95,6 +101,24 @@ func (r *Repo) Commit(message string) string {
 	r.Run("add", "-A")
 	r.Run("commit", "-q", "--allow-empty", "-m", message)
 	return r.Run("rev-parse", "HEAD")
+}
+
+// Lose moves a loose object away, and removes what Reverie keeps a second time. What it returns brings the object
+// back.
+func (r *Repo) Lose(id string) (back func()) {
+	r.t.Helper()
+	object := filepath.Join(r.Dir, ".git", "objects", id[:2], id[2:])
+	for _, err := range []error{os.Rename(object, object+".away"), os.RemoveAll(filepath.Join(r.Dir, ".git", "reverie", "recent"))} {
+		if err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	return func() {
+		r.t.Helper()
+		if err := os.Rename(object+".away", object); err != nil {
+			r.t.Fatal(err)
+		}
+	}
 }
 
 func git(t testing.TB, dir string, args ...string) string {

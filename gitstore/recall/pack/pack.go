@@ -16,6 +16,7 @@ type Item struct {
 	Value float64 // of the whole, more than 0
 	Whole string  // the line without a line feed
 	Short string  // the same in fewer tokens, "" where there is none
+	Label string  // what else there is to say of it, which plays no part in the choice
 }
 
 // Form is how an item is given.

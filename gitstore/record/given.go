@@ -1,0 +1,105 @@
+package record
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore"
+)
+
+// Instead is a version of a memory that agents are given.
+type Instead struct {
+	Path      string
+	Private   bool        // it is of the journal
+	Now, Then gitstore.ID // the file's content, "" where there is no file, and what is given
+	Text      string      // of Then, where git need not have it
+}
+
+// Given is the view of what agents are given: v without the files that are withheld, and with other versions of some. What cannot be
+// read of those, and what was purged, is left out. key names all of it. It is valid as long as v is.
+func (v *View) Given(key string, versions func() []Instead, withheld func(blob gitstore.ID, private bool) bool) *View {
+	g := &View{memory: v.memory, journal: v.journal, inbox: v.inbox, fallback: v.fallback, actual: v, otherwise: key}
+	g.shelves = func() (c cached, err error) {
+		v.read()
+		all := versions()
+		slices.SortFunc(all, func(a, b Instead) int { return strings.Compare(a.Path, b.Path) })
+		for i, s := range v.loaded {
+			c.shelves[i] = v.instead(s, all, i == 1, func(blob gitstore.ID) bool { return withheld(blob, i == 1) })
+		}
+		return c, nil
+	}
+	v.agents = g
+	return g
+}
+
+// Actual is the view that has everything as it is.
+func (v *View) Actual() *View {
+	if v.actual != nil {
+		return v.actual
+	}
+	return v
+}
+
+// instead is a shelf with what is given.
+func (v *View) instead(s shelf, all []Instead, private bool, withheld func(gitstore.ID) bool) shelf {
+	out := shelf{tree: s.tree, damage: s.damage}
+	var fresh []entry
+	var texts []string
+	took := v.Took()
+	for _, in := range all {
+		id, is := MemoryID(in.Path)
+		if !is || in.Private != private || s.blob(in.Path) != in.Now || took != nil && took(id, string(in.Then)) {
+			continue
+		}
+		fresh, texts = append(fresh, entry{path: in.Path, blob: in.Then}), append(texts, in.Text)
+	}
+	fresh = v.parseBlobs(fresh, texts)
+	for _, e := range s.entries {
+		for len(fresh) > 0 && fresh[0].path <= e.path {
+			out.entries, fresh = append(out.entries, fresh[0]), fresh[1:]
+		}
+		if e.blob == "" || !withheld(e.blob) {
+			out.entries = append(out.entries, e)
+		}
+	}
+	out.entries = append(out.entries, fresh...)
+	return out
+}
+
+// blob is the content of a file of a shelf, "" where there is none.
+func (s *shelf) blob(path string) gitstore.ID {
+	i, _ := slices.BinarySearchFunc(s.entries, path, func(e entry, path string) int { return strings.Compare(e.path, path) })
+	for ; i < len(s.entries) && s.entries[i].path == path; i++ {
+		if s.entries[i].blob != "" {
+			return s.entries[i].blob
+		}
+	}
+	return ""
+}
+
+// parseBlobs fills in the memories of entries from their texts, or where these are empty from their blobs. What cannot be read is
+// left out: git may have dropped it.
+func (v *View) parseBlobs(entries []entry, texts []string) (good []entry) {
+	var ids []gitstore.ID
+	var at []int
+	read := make([][]byte, len(entries))
+	for i, text := range texts {
+		if read[i] = []byte(text); text == "" {
+			ids, at = append(ids, entries[i].blob), append(at, i)
+		}
+	}
+	if v.memory.ReadAll(ids, func(n int, data []byte) error { read[at[n]] = slices.Clone(data); return nil }) != nil {
+		for n, i := range at {
+			read[i] = nil
+			_ = v.memory.ReadAll(ids[n:n+1], func(_ int, data []byte) error { read[i] = slices.Clone(data); return nil })
+		}
+	}
+	for i := range entries {
+		if e := &entries[i]; len(read[i]) > 0 {
+			if e.parse(read[i]); e.bad == nil {
+				good = append(good, *e)
+			}
+		}
+	}
+	return good
+}

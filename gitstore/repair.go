@@ -1,0 +1,95 @@
+package gitstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/reverie-memory/reverie/internal/git"
+)
+
+// Repaired says what Repair did. Its zero value is nothing.
+type Repaired struct {
+	Restored int    // objects written again that were kept
+	From, To ID     // tips, where the ref was moved
+	Source   string // of To, in words
+}
+
+// Broken reports whether the store reaches an object that is not here. It has git list everything that the tip reaches.
+func (s *Store) Broken(ctx context.Context) (bool, error) {
+	tip, err := s.Tip(ctx)
+	if errors.Is(err, ErrNoStore) || s.repo.Partial {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	whole := s.repo.Complete(ctx, string(tip))
+	return !whole, ctx.Err()
+}
+
+// Repair mends a store that reaches objects which are not here: it writes again what is kept of the last writes, and
+// where that is not enough it moves the ref to the newest of its former values that is whole, or else to a ref that
+// matches the pattern seen, as those that keep what remotes had. The error wraps ErrCorrupt if nothing helps; then
+// nothing was moved.
+func (s *Store) Repair(ctx context.Context, seen string) (done Repaired, err error) {
+	ctx, unlock, err := s.Lock(ctx)
+	if err != nil {
+		return done, err
+	}
+	defer unlock()
+	if done.Restored, err = s.repo.RestoreRecent(ctx); err != nil {
+		return done, err
+	}
+	broken, err := s.Broken(ctx)
+	if err != nil || !broken {
+		return done, err
+	}
+	tip, err := s.Tip(ctx)
+	if err != nil {
+		return done, err
+	}
+	to, source, err := s.lastWhole(ctx, tip, seen)
+	if err != nil {
+		return done, err
+	}
+	if err := s.giveUp(); err != nil {
+		return done, err
+	}
+	if err := s.repo.MoveRef(ctx, s.ref, string(to), string(tip), "reverie: repair from "+source); err != nil {
+		return done, err
+	}
+	done.From, done.To, done.Source = tip, to, source
+	return done, s.remember(to)
+}
+
+// lastWhole returns the newest commit that the ref had and of which everything is here, and where that stands.
+func (s *Store) lastWhole(ctx context.Context, tip ID, seen string) (to ID, source string, err error) {
+	ids, _, err := s.repo.Reflog(ctx, s.ref)
+	if err != nil {
+		return "", "", err
+	}
+	if s.repo.RefFormat == "files" {
+		slices.Reverse(ids) // the newest first
+	}
+	tried := map[string]bool{string(tip): true}
+	whole := func(id string) bool {
+		if tried[id] || ctx.Err() != nil {
+			return false
+		}
+		tried[id] = true
+		return s.repo.Complete(ctx, id)
+	}
+	if i := slices.IndexFunc(ids, whole); i >= 0 {
+		return ID(ids[i]), "the log of " + s.ref, nil
+	}
+	refs, err := s.repo.Refs(ctx, seen)
+	if err != nil {
+		return "", "", err
+	}
+	if i := slices.IndexFunc(refs, func(r git.Ref) bool { return whole(r.ID) }); i >= 0 {
+		return ID(refs[i].ID), refs[i].Name, nil
+	}
+	return "", "", errors.Join(ctx.Err(), fmt.Errorf("%s: %w: no former state of it is whole", s.ref, ErrCorrupt))
+}

@@ -1,0 +1,106 @@
+package trust
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/derived"
+)
+
+// SettingsPath is the team's settings on the branch. It stands for an id where they are approved.
+const SettingsPath = "reverie.toml"
+
+// Settings is the version of the team's settings that counts in place of the newest. The zero value says that the newest does.
+type Settings struct {
+	Text []byte   // nil: the newest counts
+	By   []string // who changed it since and is not trusted
+
+	blob gitstore.ID // of Text
+}
+
+// settled is authors-settings.json: the outcome for one content of the settings.
+type settled struct {
+	Key  string      `json:"key"`
+	Text string      `json:"text,omitempty"`
+	By   []string    `json:"by,omitempty"`
+	Blob gitstore.ID `json:"blob,omitempty"`
+}
+
+// Settings decides which version of the team's settings counts for a view of the newest state: the last that trusted people left, as
+// settings could keep every memory from agents. Where there is none, or history cannot be read, the newest counts: it can only restrict.
+func (j *Judge) Settings(ctx context.Context, v *record.View, c config.Trust) (Settings, error) {
+	if c.Everyone || v.Fallback() || v.Tip() == "" {
+		return Settings{}, nil
+	}
+	tip, err := j.Memory.Tip(ctx)
+	if err != nil || tip != v.Tip() {
+		return Settings{}, ctx.Err()
+	}
+	now, err := v.ConfigBlob()
+	if err != nil {
+		return Settings{}, ctx.Err()
+	}
+	approved, err := j.approvals()
+	if err != nil {
+		return Settings{}, nil // who asks what is withheld is told
+	}
+	key, err := json.Marshal([]any{judgementFormat, c, now, approved.Approved[SettingsPath], approved.Over[SettingsPath]})
+	if err != nil {
+		return Settings{}, err
+	}
+	path := filepath.Join(j.State, "authors-settings.json")
+	is := settled{}
+	if !derived.Read(path, &is) || is.Key != derived.Sum(key) {
+		if is, err = j.settle(ctx, v, c); err != nil {
+			return Settings{}, ctx.Err()
+		}
+		is.Key = derived.Sum(key)
+		j.Keep(path, is)
+	}
+	if is.Text == "" {
+		return Settings{}, nil
+	}
+	return Settings{[]byte(is.Text), is.By, is.Blob}, nil
+}
+
+// settle reads the history of the settings.
+func (j *Judge) settle(ctx context.Context, v *record.View, c config.Trust) (is settled, err error) {
+	g, err := j.assessor(c)
+	if err == nil {
+		err = g.ask(ctx)
+	}
+	if err == nil {
+		g.approved, err = g.approvals()
+	}
+	if err != nil {
+		return is, err
+	}
+	if only, err := j.Memory.Only(ctx, v.Tip(), "", g.signatures(), g.trusts); only || err != nil {
+		return is, err
+	}
+	found, err := j.Memory.Origins(ctx, v.Tip(), SettingsPath, nil, g.signatures(), g.belief(ctx))
+	if err != nil {
+		return is, err
+	}
+	now, held := found.Files[SettingsPath], found.Held[SettingsPath]
+	if held.Blob == "" || held.Blob == now.Blob {
+		return is, nil
+	}
+	by := now.By
+	if now.Blob == "" {
+		by = held.Gone
+	}
+	is.By, is.Text, is.Blob = g.names(by), held.Text, held.Blob
+	if is.Text == "" {
+		text, err := v.Content(held.Blob)
+		if err != nil {
+			return settled{}, err
+		}
+		is.Text = string(text)
+	}
+	return is, nil
+}

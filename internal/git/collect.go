@@ -1,0 +1,57 @@
+package git
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+const (
+	// gcFresh is the age from which on git itself no longer believes a gc.pid.
+	gcFresh = 12 * time.Hour
+	// gcWait bounds how long a command waits for a git gc before it writes beside it.
+	gcWait = 5 * time.Second
+)
+
+// Collecting reports whether a git gc is at work in the repository. It reads gc.pid as git does: the file counts
+// for 12 hours, and on this machine only while its process lives.
+func (r *Repo) Collecting() bool {
+	path := filepath.Join(r.CommonDir, "gc.pid")
+	info, err := os.Stat(path)
+	if err != nil || time.Since(info.ModTime()) > gcFresh {
+		return false
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return false
+	}
+	var pid int
+	var host string
+	if n, _ := fmt.Sscan(string(text), &pid, &host); n != 2 {
+		return false
+	}
+	here, err := os.Hostname()
+	return err != nil || host != here || processExists(pid)
+}
+
+// AwaitCollection waits for a git gc that is at work, and reports whether none is any more. It waits 5 seconds at
+// most, and not at all for who has less than twice that, as a hook: what is written beside a gc is safe, only dearer.
+func (r *Repo) AwaitCollection(ctx context.Context) bool {
+	wait := gcWait
+	if end, ok := ctx.Deadline(); ok && time.Until(end) < 2*gcWait {
+		wait = 0
+	}
+	for until := time.Now().Add(wait); r.Collecting(); {
+		if time.Now().After(until) {
+			return false
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	return true
+}

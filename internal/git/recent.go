@@ -1,0 +1,238 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A git prune, alone or in a git gc --prune=now, lists what refs reach and then removes all other loose objects,
+// however young. What a writer saves and a ref reaches only after that list is removed too, at any time until the
+// prune has ended: no look that the writer takes can be the last. So the objects of the last writes are kept a
+// second time, in the state folder, and written again by whoever misses one of them.
+
+// RecentDir is the folder of the state folder with the objects of the last writes, one file a write.
+const RecentDir = "recent"
+
+// Bounds of what RecentDir keeps. A prune of a large repository takes minutes.
+const (
+	recentAge    = time.Hour
+	recentBytes  = 16 << 20
+	recentWrites = 1024
+)
+
+// recheckAge is the age up to which every writer looks whether the writes before its own are still there.
+const recheckAge = time.Minute
+
+// recentFile is one write: its time, its size and its last object, which its name says.
+type recentFile struct {
+	name string
+	at   time.Time
+	size int
+	last string // id
+}
+
+// KeepRecent keeps objects that were saved and that no ref reaches yet, the one that a ref will name last. They are
+// not synced: they are needed when objects vanish, and a power cut ends whoever removes them. The caller holds the
+// lock of Lock.
+func (r *Repo) KeepRecent(objs []Object) error {
+	if len(objs) == 0 || len(objs) > PackFrom { // a pack with its .keep is safe from every prune
+		return nil
+	}
+	dir, err := r.StateSub(RecentDir)
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	for _, o := range objs {
+		fmt.Fprintf(&b, "%s %s %d\n", o.ID, o.Kind, len(o.Data))
+		b.Write(o.Data)
+	}
+	now := time.Now()
+	files := r.recentFiles()
+	total := b.Len()
+	for i, f := range files { // newest first
+		if total += f.size; i+1 >= recentWrites || total > recentBytes || now.Sub(f.at) > recentAge {
+			if err := os.Remove(filepath.Join(dir, f.name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	name := fmt.Sprintf("%016x-%x-%s", now.UnixNano(), b.Len(), objs[len(objs)-1].ID)
+	return os.WriteFile(filepath.Join(dir, name), b.Bytes(), 0o600)
+}
+
+// Recent returns all objects that RecentDir keeps, the oldest first.
+func (r *Repo) Recent() []Object {
+	var objs []Object
+	for _, f := range slices.Backward(r.recentFiles()) {
+		objs = append(objs, r.readRecent(f)...)
+	}
+	return objs
+}
+
+// DropRecent removes what RecentDir keeps.
+func (r *Repo) DropRecent() error {
+	return os.RemoveAll(filepath.Join(r.CommonDir, "reverie", RecentDir))
+}
+
+// recentFiles lists the kept writes, newest first.
+func (r *Repo) recentFiles() []recentFile {
+	entries, _ := os.ReadDir(filepath.Join(r.CommonDir, "reverie", RecentDir))
+	var files []recentFile
+	for _, e := range slices.Backward(entries) {
+		parts := strings.Split(e.Name(), "-")
+		if len(parts) != 3 || !r.IsID(parts[2]) || !e.Type().IsRegular() {
+			continue
+		}
+		at, err := strconv.ParseInt(parts[0], 16, 64)
+		size, err2 := strconv.ParseInt(parts[1], 16, 32)
+		if err == nil && err2 == nil {
+			files = append(files, recentFile{e.Name(), time.Unix(0, at), int(size), parts[2]})
+		}
+	}
+	return files
+}
+
+// readRecent returns the objects of a kept write; of one that is cut off or changed, those that are whole.
+func (r *Repo) readRecent(f recentFile) []Object {
+	data, err := os.ReadFile(r.recentPath(f))
+	if err != nil {
+		return nil
+	}
+	var objs []Object
+	for len(data) > 0 {
+		head, rest, _ := bytes.Cut(data, []byte("\n"))
+		var o Object
+		var size int
+		if n, _ := fmt.Sscan(string(head), &o.ID, &o.Kind, &size); n != 3 || size < 0 || size > len(rest) {
+			break
+		}
+		if o.Data, data = rest[:size], rest[size:]; r.check(o) == nil {
+			objs = append(objs, o)
+		}
+	}
+	return objs
+}
+
+func (r *Repo) recentPath(f recentFile) string {
+	return filepath.Join(r.CommonDir, "reverie", RecentDir, f.name)
+}
+
+// RestoreRecent writes every object again that is kept and not there any more, and returns how many those were. It
+// costs one look at each kept object.
+func (r *Repo) RestoreRecent(ctx context.Context) (restored int, err error) {
+	for _, f := range r.recentFiles() {
+		if time.Since(f.at) > recentAge {
+			os.Remove(r.recentPath(f))
+			continue
+		}
+		n, err := r.restore(ctx, f, r.readRecent(f))
+		if err != nil {
+			return restored, err
+		}
+		restored += n
+	}
+	return restored, nil
+}
+
+// Recheck looks whether the writes of the last minute are still there, and restores what is kept if not. It costs a
+// look at one file for each of them.
+func (r *Repo) Recheck(ctx context.Context) error {
+	var last []string
+	for _, f := range r.recentFiles() {
+		if time.Since(f.at) > recheckAge {
+			break
+		}
+		last = append(last, f.last)
+	}
+	gone, err := r.lacks(ctx, last)
+	if len(gone) > 0 && err == nil {
+		_, err = r.RestoreRecent(ctx)
+	}
+	return err
+}
+
+// Confirm looks whether objects that a ref now reaches are there, and writes those again that are not. Objects that
+// Save put into a pack need no look.
+func (r *Repo) Confirm(ctx context.Context, objs []Object) error {
+	if len(objs) > PackFrom {
+		return nil
+	}
+	_, err := r.rewrite(ctx, objs)
+	return err
+}
+
+// restore writes again what is missing of a kept write. A purge removes kept writes before it removes objects: if
+// the file is gone behind the writing, what was written may be what went, and goes too.
+func (r *Repo) restore(ctx context.Context, f recentFile, objs []Object) (int, error) {
+	written, err := r.rewrite(ctx, objs)
+	if len(written) == 0 || err != nil {
+		return 0, err
+	}
+	if _, err := os.Lstat(r.recentPath(f)); errors.Is(err, fs.ErrNotExist) {
+		_, err := r.DropLoose(ctx, written)
+		return 0, err
+	}
+	return len(written), nil
+}
+
+// rewrite writes those of some objects that are not there, and returns their ids.
+func (r *Repo) rewrite(ctx context.Context, objs []Object) (ids []string, err error) {
+	all := make([]string, len(objs))
+	for i := range objs {
+		all[i] = objs[i].ID
+	}
+	if ids, err = r.lacks(ctx, all); len(ids) == 0 || err != nil {
+		return nil, err
+	}
+	s, err := r.settings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	objs = slices.DeleteFunc(slices.Clone(objs), func(o Object) bool { return !slices.Contains(ids, o.ID) })
+	return ids, r.saveLoose(objs, s)
+}
+
+// lacks returns those of some objects that the repository does not have. A loose one costs a look at its file.
+func (r *Repo) lacks(ctx context.Context, ids []string) ([]string, error) {
+	root := filepath.Join(r.CommonDir, "objects")
+	var packed []string // or gone
+	for _, id := range ids {
+		if _, err := os.Lstat(loosePath(root, id)); err != nil {
+			packed = append(packed, id)
+		}
+	}
+	if len(packed) == 0 {
+		return nil, nil
+	}
+	if r.ObjectFormat != "sha1" {
+		have, err := r.Have(ctx, packed)
+		empty := r.NewObject(Tree, nil).ID // git says that it has the empty tree even where it does not
+		return slices.DeleteFunc(packed, func(id string) bool { return id != empty && slices.Contains(have, id) }), err
+	}
+	look := &fileObjects{repo: r}
+	defer look.Close()
+	return slices.DeleteFunc(packed, look.has), nil
+}
+
+// recent returns a kept object that is missing, after everything kept was restored.
+func (r *Repo) recent(ctx context.Context, id string) (Object, bool) {
+	for _, f := range r.recentFiles() {
+		for _, o := range r.readRecent(f) {
+			if o.ID == id {
+				r.RestoreRecent(ctx) // what cannot be written, as on a medium for reading, can be read all the same
+				return o, true
+			}
+		}
+	}
+	return Object{}, false
+}
