@@ -96,6 +96,10 @@ func parseAll(tree *gitstore.Tree, entries []entry) ([]entry, gitstore.Damage, e
 	}
 	var batch []job
 	err := tree.ReadAll(ids, func(i int, data []byte) error {
+		if len(data) > MaxMemory { // refused for its size, without a copy
+			entries[i].parse(data)
+			return nil
+		}
 		if batch = append(batch, job{i, slices.Clone(data)}); len(batch) == 64 {
 			jobs <- batch
 			batch = nil
