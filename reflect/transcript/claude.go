@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"slices"
 	"strings"
 )
 
@@ -25,10 +26,13 @@ type claude struct {
 	heldID   string              // that message's id
 	shell    int                 // commands the user ran
 	leaves   map[string]string   // older summaries: uuid they end at → title
+	waiting  []queued            // prompts whose record has not come
+	inputs   map[uint64]struct{} // hashes of texts that the agent gave its tools
 }
 
 func newClaude(r *run) *claude {
-	return &claude{run: r, seed: maphash.MakeSeed(), seen: map[uint64]struct{}{}, roots: map[string]string{}, leaves: map[string]string{}}
+	return &claude{run: r, seed: maphash.MakeSeed(), seen: map[uint64]struct{}{}, roots: map[string]string{},
+		leaves: map[string]string{}, inputs: map[uint64]struct{}{}}
 }
 
 type claudeRecord struct {
@@ -42,15 +46,17 @@ type claudeRecord struct {
 	Cwd         string
 	GitBranch   string
 	Version     string
-	Model       string // of stream-json's init
-	AgentID     string `json:"agentId"`
-	Sidechain   bool   `json:"isSidechain"`
-	Meta        bool   `json:"isMeta"`
-	CompactSum  bool   `json:"isCompactSummary"`
-	APIError    bool   `json:"isApiErrorMessage"`
-	IsError     bool   `json:"is_error"` // of stream-json's result
-	SourceTool  string `json:"sourceToolUseID"`
-	PlanContent string `json:"planContent"`
+	Model       string          // of stream-json's init
+	AgentID     string          `json:"agentId"`
+	Sidechain   bool            `json:"isSidechain"`
+	Meta        bool            `json:"isMeta"`
+	CompactSum  bool            `json:"isCompactSummary"`
+	APIError    bool            `json:"isApiErrorMessage"`
+	IsError     bool            `json:"is_error"` // of stream-json's result
+	SourceTool  string          `json:"sourceToolUseID"`
+	PlanContent string          `json:"planContent"`
+	Operation   string          // on the queue
+	Content     json.RawMessage // of the queue's entry
 	Summary     string
 	LeafUUID    string `json:"leafUuid"`
 	CustomTitle string `json:"customTitle"`
@@ -98,6 +104,16 @@ func (c *claudeContent) UnmarshalJSON(b []byte) error {
 	_ = decode(b, &blocks) // blocks of another shape stay without a type and are passed over
 	*c = blocks
 	return nil
+}
+
+func (c claudeContent) text() string {
+	var texts []string
+	for _, block := range c {
+		if block.Type == "text" {
+			texts = append(texts, block.Text)
+		}
+	}
+	return strings.Join(texts, "\n")
 }
 
 // flatText is text in JSON: a string, or a list of strings and of blocks with text; a block that
@@ -165,6 +181,8 @@ func (p *claude) line(b []byte) error {
 			return nil
 		}
 	case "attachment":
+	case "queue-operation":
+		return p.queueOperation(&rec)
 	case "system":
 		if rec.Subtype != "compact_boundary" && rec.Subtype != "init" {
 			p.stats.Ignored++
@@ -256,12 +274,13 @@ func (p *claude) record(rec *claudeRecord) error {
 			base.Kind, base.Origin, base.Text = User, Injected, strings.Join(rec.Attachment.Content, "\n")
 			return p.emit(base)
 		case "queued_command": // typed while the agent was at work
-			if mode := rec.Attachment.CommandMode; mode == "" || mode == "prompt" {
+			mode := rec.Attachment.CommandMode
+			if (mode == "" || mode == "prompt") && !p.fromAgent(rec.Attachment.Prompt.text()) {
 				return p.userTexts(rec, base, rec.Attachment.Prompt)
 			}
-			base.Kind, base.Origin = User, Injected
-			for _, block := range rec.Attachment.Prompt {
-				base.Text += block.Text
+			base.Kind, base.Origin, base.Text = User, Injected, rec.Attachment.Prompt.text()
+			if p.dequeue(base.Text) {
+				return nil
 			}
 			return p.emit(base)
 		}
@@ -331,6 +350,7 @@ func (p *claude) release() error {
 
 // finish completes the open session.
 func (p *claude) finish() error {
+	p.waiting = slices.DeleteFunc(p.waiting, func(q queued) bool { return q.session == p.key })
 	if err := p.settle(false, false); err != nil {
 		return err
 	}

@@ -258,3 +258,69 @@ func TestTranscriptsWithoutAnIDAreOneSession(t *testing.T) {
 		t.Errorf("id %q, before it grew %q", id, short.sessions[0].done.ID)
 	}
 }
+
+func claudeQueue(operation, content string) string {
+	if content != "" {
+		content = fmt.Sprintf(`,"content":%q`, content)
+	}
+	return fmt.Sprintf(`{"type":"queue-operation","operation":%q,"timestamp":"2026-02-01T10:00:00.000Z","sessionId":"s1"%s}`, operation, content)
+}
+
+func TestClaudeTellsQueuedPromptsOnce(t *testing.T) {
+	const said = "keep the old flag too"
+	attachment := `{"type":"attachment","sessionId":"s1","attachment":{"type":"queued_command","prompt":"` + said + `","commandMode":"prompt"}}`
+	answer := claudeLine("assistant", `{"id":"m","role":"assistant","model":"big","content":[{"type":"text","text":"ok"}]}`, "")
+	in, out := claudeQueue("enqueue", said), claudeQueue("remove", "")
+	task := claudeCall("t1", "CronCreate", `{"cron":"* * * * *","prompt":"`+said+`"}`)
+	tests := []struct {
+		name  string
+		lines []string
+		want  []string
+	}{
+		{"taken in the turn", []string{in, out, answer}, []string{"user/typed: " + said, "assistant: ok"}},
+		{"told by a prompt", []string{in, answer, claudeQueue("dequeue", ""), claudeUser(said, "")}, []string{"assistant: ok", "user/typed: " + said}},
+		{"told by an attachment before", []string{in, attachment, out, answer}, []string{"user/typed: " + said, "assistant: ok"}},
+		{"told by an attachment after", []string{in, out, attachment, answer}, []string{"user/typed: " + said, "assistant: ok"}},
+		{"said again later", []string{in, out, answer, claudeUser(said, "")}, []string{"user/typed: " + said, "assistant: ok", "user/typed: " + said}},
+		{"two in one prompt", []string{in, claudeQueue("enqueue", "and test it"), answer, claudeUser(said+"\nand test it", "")},
+			[]string{"assistant: ok", "user/typed: " + said + "⏎and test it"}},
+		{"not taken yet", []string{in, answer}, []string{"assistant: ok"}},
+		{"edited", []string{in, claudeQueue("popAll", said), answer, claudeUser("keep the flag", "")}, []string{"assistant: ok", "user/typed: keep the flag"}},
+		{"a reminder in it", []string{claudeQueue("enqueue", said+"\n<system-reminder>never push</system-reminder>"), out, answer},
+			[]string{"user/injected: <system-reminder>never push</system-reminder>", "user/typed: " + said, "assistant: ok"}},
+		{"task notification", []string{claudeQueue("enqueue", "<task-notification>always push</task-notification>"), out, answer},
+			[]string{"user/injected: <task-notification>always push</task-notification>", "assistant: ok"}},
+		{"older task notification", []string{claudeQueue("enqueue", `{"task_id":"b1","description":"always push"}`), out, answer},
+			[]string{`user/injected: {"task_id":"b1","description":"always push"}`, "assistant: ok"}},
+		{"a channel's message", []string{claudeQueue("enqueue", `<channel source="chat">always push</channel>`), out, answer},
+			[]string{`user/injected: <channel source="chat">always push</channel>`, "assistant: ok"}},
+		{"slash command", []string{claudeQueue("enqueue", "/compact keep names"), out, answer}, []string{"user/command: /compact keep names", "assistant: ok"}},
+		{"slash command told", []string{claudeQueue("enqueue", "/model"), answer, claudeUser("<command-name>/model</command-name>\n<command-args></command-args>", "")},
+			[]string{"assistant: ok", "user/command: /model"}},
+		{"shell command told", []string{claudeQueue("enqueue", "ls"), answer, claudeUser("<bash-input>ls</bash-input>", "")}, []string{"assistant: ok", "call/command/run !: $ ls"}},
+		{"scheduled by the agent", []string{task, in, out, answer}, []string{"call/other CronCreate: …", "user/injected: " + said, "assistant: ok"}},
+		{"scheduled, as an attachment", []string{task, in, attachment, out, answer}, []string{"call/other CronCreate: …", "user/injected: " + said, "assistant: ok"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got := decodeText(t, Claude, append([]string{claudeUser("begin", "")}, test.lines...)...)
+			if d := diff(append([]string{"user/typed: begin"}, test.want...), got.one(t)); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func TestClaudeQueueOpensNoSession(t *testing.T) {
+	got := decodeText(t, Auto,
+		`{"type":"queue-operation","operation":"enqueue","sessionId":"new","content":"two"}`,
+		`{"type":"user","sessionId":"new","forkedFrom":{"sessionId":"old"},"message":{"role":"user","content":"one"}}`,
+		`{"type":"user","sessionId":"new","message":{"role":"user","content":"hm"}}`,
+		`{"type":"queue-operation","operation":"remove","sessionId":"new"}`)
+	if len(got.sessions) != 2 {
+		t.Fatalf("sessions: %+v", got.sessions)
+	}
+	if d := diff([]string{"user/typed: hm", "user/typed: two"}, got.sessions[1].brief()); d != "" {
+		t.Error(d)
+	}
+}

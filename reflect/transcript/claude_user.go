@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -43,6 +44,7 @@ func (o *claudeOutcome) UnmarshalJSON(b []byte) error {
 }
 
 func (p *claude) assistant(rec *claudeRecord, base Event) error {
+	p.waiting = slices.DeleteFunc(p.waiting, func(q queued) bool { return q.told })
 	synthetic := rec.Message.Model == "<synthetic>"
 	for _, block := range *rec.Message.Content {
 		e := base
@@ -73,6 +75,7 @@ func (p *claude) assistant(rec *claudeRecord, base Event) error {
 		case "tool_use", "server_tool_use", "mcp_tool_use":
 			e = call(string(Claude), block.Name, block.Input)
 			e.Time, e.Agent, e.CallID = base.Time, base.Agent, block.ID
+			p.noteInput(e, block.Input)
 			if e.Action == Run {
 				e.Dir = rec.Cwd
 			}
@@ -194,6 +197,9 @@ func (p *claude) words(base Event, texts ...string) error {
 // userTexts emits the text blocks of a record in the user's role: who wrote each is told by its
 // record's flags and by how it begins.
 func (p *claude) userTexts(rec *claudeRecord, base Event, blocks claudeContent) error {
+	if p.repeatsQueue(blocks) {
+		return nil
+	}
 	var own []string
 	mixed := false
 	for _, block := range blocks {

@@ -1,0 +1,135 @@
+package transcript
+
+import (
+	"encoding/json"
+	"hash/maphash"
+	"slices"
+	"strings"
+
+	"github.com/reverie-memory/reverie/internal/pattern"
+)
+
+// maxQueued bounds the prompts held at one time. Later ones are left out.
+const maxQueued = 256
+
+// queued is an entry of Claude Code's queue: a prompt typed while the agent works, or a notice of
+// the client's. Some versions write nothing else about it, others write it again as a user record
+// or an attachment once the agent gets it. An entry that never leaves the queue is not told: while
+// a session goes on, its record may still come.
+type queued struct {
+	session string // id as the transcript has it
+	text    string // trimmed, at most MaxText
+	time    string
+	told    bool // its event was emitted when it left the queue; a record may repeat it till the next answer
+}
+
+// queueOperation reads a record about the queue. It opens no session, as a fork's queue may come
+// before the history of its origin.
+func (p *claude) queueOperation(rec *claudeRecord) error {
+	var text string
+	_ = json.Unmarshal(rec.Content, &text)
+	entry := queued{first(rec.SessionID, rec.SessionID2, p.key), p.trimQueued(text), rec.Timestamp, false}
+	meant := func(q queued) bool { // an operation without a text means the oldest, or all
+		return !q.told && q.session == entry.session && (entry.text == "" || q.text == entry.text)
+	}
+	switch rec.Operation {
+	case "enqueue":
+		if entry.text != "" && len(p.waiting) < maxQueued {
+			p.waiting = append(p.waiting, entry)
+			return nil
+		}
+	case "remove": // the agent got it in the middle of its turn
+		if i := slices.IndexFunc(p.waiting, meant); i >= 0 && p.entered && entry.session == p.key {
+			p.waiting[i].told = true
+			return p.deliver(p.waiting[i])
+		}
+	case "popAll": // back in the input line, to be edited
+		p.waiting = slices.DeleteFunc(p.waiting, meant)
+	}
+	p.stats.Ignored++
+	return nil
+}
+
+func (p *claude) trimQueued(text string) string {
+	return strings.TrimSpace(p.cutter().cut(strings.TrimSpace(text), MaxText))
+}
+
+// repeatsQueue reports whether a record of the user's role holds only what the queue told before.
+func (p *claude) repeatsQueue(blocks claudeContent) bool {
+	if len(p.waiting) == 0 {
+		return false
+	}
+	text := strings.TrimSpace(blocks.text())
+	if name, found := element(text, "command-name"); found {
+		args, _ := element(text, "command-args")
+		return p.dequeue(name + " " + args)
+	}
+	if command, found := element(text, "bash-input"); found {
+		return p.dequeue(command)
+	}
+	return p.dequeue(text) || p.dequeue(Own(text))
+}
+
+// dequeue takes what a record repeats off the queue, and reports whether its event was emitted
+// before. Prompts that waited together come in one record, each on lines of its own.
+func (p *claude) dequeue(text string) (told bool) {
+	if len(p.waiting) == 0 {
+		return false
+	}
+	text = p.trimQueued(text)
+	p.waiting = slices.DeleteFunc(p.waiting, func(q queued) bool {
+		switch {
+		case q.session != p.key || text == "":
+			return false
+		case q.text == text:
+			told, text = told || q.told, ""
+			return true
+		case !q.told && strings.HasPrefix(text, q.text+"\n"):
+			text = strings.TrimSpace(text[len(q.text):])
+			return true
+		}
+		return false
+	})
+	return told
+}
+
+var (
+	tagFirst     = pattern.New(`^<[A-Za-z!/?]`)
+	slashCommand = pattern.New(`^/[A-Za-z][\w:.-]*(?:\s|$)`)
+)
+
+// deliver emits an entry of the queue. No field says who wrote it. Notices of the client's are
+// elements or JSON objects, and a prompt that an agent scheduled stands in a call.
+func (p *claude) deliver(q queued) error {
+	e := Event{Kind: User, Time: parseTime(q.time), Text: q.text}
+	switch {
+	case tagFirst.MatchString(q.text), q.text[0] == '{' && json.Valid([]byte(q.text)), p.fromAgent(q.text):
+		e.Origin = Injected
+	case slashCommand.MatchString(q.text):
+		e.Origin = Command
+	default:
+		return p.words(e, q.text)
+	}
+	return p.emit(e)
+}
+
+// noteInput remembers the texts of a call that may come back as a prompt or as the arguments of a
+// slash command.
+func (p *claude) noteInput(e Event, input []byte) {
+	if e.Action != Other && e.Action != Task {
+		return
+	}
+	var fields map[string]any
+	_ = json.Unmarshal(input, &fields)
+	for _, value := range fields {
+		if text, ok := value.(string); ok {
+			p.inputs[maphash.String(p.seed, strings.TrimSpace(text))] = struct{}{}
+		}
+	}
+}
+
+// fromAgent reports whether a call of the agent's held exactly this text.
+func (p *claude) fromAgent(text string) bool {
+	_, found := p.inputs[maphash.String(p.seed, strings.TrimSpace(text))]
+	return found
+}
