@@ -24,6 +24,8 @@ type codex struct {
 	tools   map[string]*codexCall
 
 	background []*codexCall // those that went on in the background
+	scripts    []*program   // programs that have not ended
+	cells      map[string]*program
 }
 
 // telling counts how often each source told one text; it was emitted as often as the keenest did.
@@ -40,7 +42,8 @@ const (
 )
 
 func newCodex(r *run) *codex {
-	return &codex{run: r, seed: maphash.MakeSeed(), told: map[uint64]*telling{}, tools: map[string]*codexCall{}}
+	return &codex{run: r, seed: maphash.MakeSeed(), told: map[uint64]*telling{}, tools: map[string]*codexCall{},
+		cells: map[string]*program{}}
 }
 
 type codexRecord struct {
@@ -161,6 +164,11 @@ func (p *codex) end() error {
 			if err := p.finish(c, *c.running); err != nil {
 				return err
 			}
+		}
+	}
+	for _, s := range p.scripts {
+		if err := p.emit(s.event()); err != nil {
+			return err
 		}
 	}
 	return p.run.end()

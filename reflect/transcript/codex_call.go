@@ -3,6 +3,7 @@ package transcript
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,12 +19,14 @@ type codexCall struct {
 	done    bool
 	running *Event // the result so far, of a command that went on in the background
 	process string // number of that command, or of the one that write_stdin wrote to
+	script  *program
 }
 
 // codexOutput is what a tool gave back to the model: a string, a list of parts, or an object with
 // its content and success.
 type codexOutput struct {
 	text    string
+	parts   []string // texts of a list
 	success *bool
 }
 
@@ -40,6 +43,13 @@ func (o *codexOutput) UnmarshalJSON(b []byte) error {
 	var text flatText
 	_ = text.UnmarshalJSON(b)
 	o.text = string(text)
+	var parts []json.RawMessage
+	_ = json.Unmarshal(b, &parts)
+	for _, raw := range parts {
+		var part flatText
+		_ = part.UnmarshalJSON(append(append([]byte("["), raw...), ']'))
+		o.parts = append(o.parts, string(part))
+	}
 	return nil
 }
 
@@ -61,10 +71,50 @@ func (p *codex) call(id string, e Event, at time.Time) error {
 	return p.emit(e)
 }
 
+// runScript holds the call of a program until it has ended, once for each id.
+func (p *codex) runScript(it *codexItem, at time.Time) error {
+	if c := p.tools[it.CallID]; c != nil && !c.done {
+		return nil
+	}
+	s := readScript(it.Input)
+	s.id, s.at, s.code = it.CallID, at, p.cutter().cut(s.code, MaxText)
+	for i := range s.calls {
+		p.cutter().bound(&s.calls[i].event)
+	}
+	p.tools[it.CallID] = &codexCall{action: Other, script: s}
+	p.scripts = append(p.scripts, s)
+	if len(p.scripts) <= maxScripts {
+		return nil
+	}
+	oldest := p.scripts[0]
+	oldest.finished, p.scripts = true, slices.Delete(p.scripts, 0, 1)
+	return p.emit(oldest.event())
+}
+
+// waitFor joins a call that waits for a program to it, and reports whether it is one.
+func (p *codex) waitFor(it *codexItem) bool {
+	var in struct {
+		Cell json.RawMessage `json:"cell_id"`
+	}
+	var text string
+	if json.Unmarshal(it.Arguments, &text) == nil {
+		_ = decode([]byte(text), &in)
+	} else {
+		_ = decode(it.Arguments, &in)
+	}
+	s := p.cells[strings.Trim(string(in.Cell), `"`)]
+	if s == nil {
+		return false
+	}
+	p.tools[it.CallID] = &codexCall{action: Other, script: s}
+	return true
+}
+
 // result emits the result of a call as the client saw it, and the call if the rollout lacks it.
 func (p *codex) result(id string, it *codexItem, at time.Time) error {
 	c := p.tools[id]
 	if c == nil {
+		p.toldCall(it.seen())
 		if err := p.call(id, it.seen(), at); err != nil {
 			return err
 		}
@@ -128,6 +178,10 @@ func (p *codex) output(it *codexItem, at time.Time) error {
 	}
 	if c.done {
 		return nil
+	}
+	if c.script != nil {
+		c.done = true
+		return p.scriptOutput(c.script, it, at)
 	}
 	out := parseOutput(it.Output.text)
 	e := Event{Kind: Result, Time: at, CallID: it.CallID, Action: c.action, Text: out.text}

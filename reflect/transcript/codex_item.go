@@ -106,6 +106,12 @@ func (p *codex) item(b []byte, at time.Time, compaction bool) error {
 		}
 		return nil
 	case "function_call", "custom_tool_call":
+		switch {
+		case it.Type == "custom_tool_call" && scriptName.Has(it.Name):
+			return p.runScript(&it, at)
+		case it.Name == "wait" && p.waitFor(&it):
+			return nil
+		}
 		return p.call(it.CallID, it.callEvent(), at)
 	case "local_shell_call":
 		e := Event{Kind: Call, Tool: "local_shell", Action: Run, Command: string(it.Action.Command), Dir: it.Action.Dir}
@@ -201,6 +207,9 @@ func (p *codex) event(b []byte, at time.Time) error {
 	case "error":
 		return p.emit(Event{Kind: Error, Time: at, Outcome: Failed, Text: it.Message})
 	case "exec_command_begin", "patch_apply_begin", "mcp_tool_call_begin":
+		if p.tools[it.CallID] == nil {
+			p.toldCall(it.seen())
+		}
 		return p.call(it.CallID, it.seen(), at)
 	case "exec_command_end", "patch_apply_end", "mcp_tool_call_end":
 		return p.result(it.CallID, &it, at)
