@@ -2,6 +2,7 @@ package reflect
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -41,27 +42,58 @@ var readOnly = set("ls cat head tail grep egrep rg fd find echo printf pwd cd wh
 // maxSteps bounds the commands looked at in one line: longer ones are scripts.
 const maxSteps = 40
 
-// steps splits a shell line into steps. root is the session's directory.
+// steps splits a shell line into steps. root is the session's directory, where the line runs.
 func steps(line, root string) []step {
-	var out []step
+	list, _ := stepsFrom(line, "", root)
+	return list
+}
+
+// stepsFrom splits a shell line that begins in dir, which is relative to root, and returns the
+// directory it ends in.
+func stepsFrom(line, dir, root string) (out []step, end string) {
 	var exported []string // by the line so far
-	dir := ""
+	before := dir
+	var outer []string // directories to which open parentheses return
 	commands := splitShell(line)
 	piped := false
 	for i, c := range commands[:min(len(commands), maxSteps)] {
 		fromPipe := piped
 		piped = c.join == "|"
-		words := unwrap(c.words)
+		words, opened, closed := withoutParentheses(c.words)
+		for range opened {
+			outer = append(outer, dir)
+		}
+		words = unwrap(words)
+		if len(words) > 0 {
+			switch words[0] {
+			case "cd", "pushd", "popd", "chdir", "Set-Location":
+				to := "~"
+				for _, w := range words[1:] {
+					if w == "-" || !strings.HasPrefix(w, "-") && !strings.EqualFold(w, "/d") {
+						to = unquote(w)
+						break
+					}
+				}
+				if words[0] == "popd" || to == "-" {
+					to, before = before, dir
+					dir = to
+				} else {
+					before, dir = dir, within(to, dir, root)
+				}
+				words = nil
+			}
+		}
+		back := dir
+		for range min(closed, len(outer)) {
+			back, outer = outer[len(outer)-1], outer[:len(outer)-1]
+		}
+		here := dir
+		dir = back
 		if len(words) == 0 {
 			exported = append(exported, c.env...)
 			continue
 		}
 		switch words[0] {
-		case "cd", "pushd":
-			if len(words) > 1 {
-				dir = within(unquote(words[1]), dir, root)
-			}
-			continue
 		case "export":
 			for _, w := range words[1:] {
 				if isAssignment(w) {
@@ -78,12 +110,33 @@ func steps(line, root string) []step {
 			words[j] = relative(words[j], root)
 		}
 		words = canonical(words)
-		s := step{key: strings.Join(words, " "), words: words, env: append(exported[:len(exported):len(exported)], c.env...), dir: dir}
+		s := step{key: strings.Join(words, " "), words: words, env: append(exported[:len(exported):len(exported)], c.env...), dir: here}
 		s.masked = c.join == "|" || c.join == "||" || (c.join == ";" && i+1 < len(commands))
 		s.writes = writesFile(c, words)
 		out = append(out, s)
 	}
-	return out
+	return out, dir
+}
+
+// withoutParentheses takes the parentheses of subshells off the words of a command, and counts them.
+func withoutParentheses(words []string) (rest []string, opened, closed int) {
+	if len(words) == 0 || !strings.HasPrefix(words[0], "(") && !strings.HasSuffix(words[len(words)-1], ")") {
+		return words, 0, 0
+	}
+	rest = slices.Clone(words)
+	for len(rest) > 0 && strings.HasPrefix(rest[0], "(") {
+		if rest[0] = rest[0][1:]; rest[0] == "" {
+			rest = rest[1:]
+		}
+		opened++
+	}
+	for n := len(rest) - 1; n >= 0 && strings.HasSuffix(rest[n], ")") && !strings.Contains(rest[n], "("); n = len(rest) - 1 {
+		if rest[n] = rest[n][:len(rest[n])-1]; rest[n] == "" {
+			rest = rest[:n]
+		}
+		closed++
+	}
+	return rest, opened, closed
 }
 
 // writesFile tells whether a command is an edit made with a shell's means.
@@ -173,7 +226,8 @@ func canonical(words []string) []string {
 	return words
 }
 
-// relative takes the session's directory off the front of a path in a word.
+// relative takes the session's directory off the front of a path in a word. On Windows that
+// directory has several spellings: D:\x, D:/x, /d/x in Git Bash and /mnt/d/x in WSL.
 func relative(word, root string) string {
 	if root == "" || root == "/" {
 		return word
@@ -181,19 +235,112 @@ func relative(word, root string) string {
 	if word == root {
 		return "."
 	}
+	if drive, parts, ok := onDrive(root); ok {
+		return relativeOnDrive(word, drive, parts)
+	}
 	return strings.ReplaceAll(word, strings.TrimSuffix(root, "/")+"/", "")
+}
+
+// onDrive splits a path of Windows into the letter of its drive and its parts. A path of Git Bash
+// or WSL has at least one part; others look the same elsewhere.
+func onDrive(dir string) (drive byte, parts []string, ok bool) {
+	n := drivePrefix(dir, 0)
+	if n == 0 {
+		return 0, nil, false
+	}
+	drive = dir[n-1]
+	if drive == ':' {
+		drive = dir[n-2]
+	}
+	parts = strings.FieldsFunc(dir[n:], func(r rune) bool { return r == '/' || r == '\\' })
+	return drive, parts, len(parts) > 0
+}
+
+// drivePrefix returns the length of the name of a drive that s begins with: any, or the one given.
+func drivePrefix(s string, drive byte) int {
+	for _, prefix := range []string{"/mnt/", "/cygdrive/", "/", ""} {
+		n := len(prefix)
+		if !strings.HasPrefix(s, prefix) || len(s) <= n || s[n]|0x20 < 'a' || s[n]|0x20 > 'z' || drive != 0 && s[n]|0x20 != drive|0x20 {
+			continue
+		}
+		if n++; prefix == "" {
+			if len(s) <= n || s[n] != ':' {
+				continue
+			}
+			n++
+		}
+		if len(s) == n || s[n] == '/' || s[n] == '\\' {
+			return n
+		}
+	}
+	return 0
+}
+
+// relativeOnDrive is relative for a directory of Windows, whose names have no case.
+func relativeOnDrive(word string, drive byte, parts []string) string {
+	var out strings.Builder
+	for i := 0; i < len(word); {
+		n := 0
+		if i == 0 || !isPathByte(word[i-1]) {
+			n = drivePrefix(word[i:], drive)
+		}
+		for _, part := range parts {
+			at := i + n
+			for at < len(word) && (word[at] == '/' || word[at] == '\\') {
+				at++
+			}
+			if n == 0 || at == i+n || len(word) < at+len(part) || !strings.EqualFold(word[at:at+len(part)], part) {
+				n = 0
+				break
+			}
+			n = at + len(part) - i
+		}
+		if n == 0 || i+n < len(word) && isPathByte(word[i+n]) && word[i+n] != '/' && word[i+n] != '\\' {
+			out.WriteByte(word[i])
+			i++
+			continue
+		}
+		start := i + n
+		for start < len(word) && (word[start] == '/' || word[start] == '\\') {
+			start++
+		}
+		end := start
+		for end < len(word) && isPathByte(word[end]) {
+			end++
+		}
+		if end == start {
+			out.WriteByte('.')
+		}
+		out.WriteString(slashes(word[start:end]))
+		i = end
+	}
+	return out.String()
+}
+
+func isPathByte(c byte) bool { return !strings.ContainsRune(" \t\n\"'`=,;:|&<>()", rune(c)) }
+
+// slashes writes a path with single slashes.
+func slashes(p string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(p, `\\`, "/"), `\`, "/")
 }
 
 // within joins a directory changed to onto the one before, relative to the session's.
 func within(to, dir, root string) string {
 	switch {
-	case to == root || to == "." || to == "-" || strings.HasPrefix(to, "$"):
+	case to == ".":
+		return dir
+	case to == root, strings.HasPrefix(to, "$") && strings.Contains(to, "--show-toplevel"):
 		return ""
-	case strings.HasPrefix(to, "/"), strings.HasPrefix(to, "~"):
-		if r := relative(to, root); r != to {
+	case strings.HasPrefix(to, "/"), strings.HasPrefix(to, "~"), strings.HasPrefix(to, "$"), drivePrefix(to, 0) > 0:
+		if r := relative(to, root); r == "." {
+			return ""
+		} else if r != to {
 			return path.Clean(r)
 		}
 		return to
+	}
+	if _, _, windows := onDrive(root); windows {
+		to = slashes(to)
 	}
 	if d := path.Join(dir, to); d != "." {
 		return d
@@ -217,14 +364,15 @@ func (s step) portable() bool {
 	}
 	for _, w := range s.words {
 		w = unquote(w)
-		if strings.HasPrefix(w, "/") || strings.HasPrefix(w, "~") || strings.Contains(w, "=/") || strings.Contains(w, "/tmp/") || strings.HasPrefix(w, `C:\`) {
+		if strings.HasPrefix(w, "/") || strings.HasPrefix(w, "~") || strings.Contains(w, "=/") || strings.Contains(w, "/tmp/") || drivePrefix(w, 0) > 0 {
 			return false
 		}
 		if strings.ContainsAny(w, " ;") && (len(w) > 40 || s.words[0] != "git") {
 			return false // inline code, messages
 		}
 	}
-	return !strings.HasPrefix(s.dir, "/") && !strings.HasPrefix(s.dir, "~") && !strings.HasPrefix(s.dir, "..")
+	return !strings.HasPrefix(s.dir, "/") && !strings.HasPrefix(s.dir, "~") && !strings.HasPrefix(s.dir, "..") &&
+		!strings.HasPrefix(s.dir, "$") && drivePrefix(s.dir, 0) == 0
 }
 
 // tool returns the word that names the task of a task runner or the subcommand of a

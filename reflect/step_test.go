@@ -1,6 +1,7 @@
 package reflect
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -72,6 +73,55 @@ func TestPortable(t *testing.T) {
 	} {
 		if got := steps(line, "")[0].portable(); got != want {
 			t.Errorf("%s: portable %v", line, got)
+		}
+	}
+}
+
+func TestStepsFollowTheFolder(t *testing.T) {
+	const root, windows = "/home/dev/project", `D:\work\shop`
+	for _, test := range []struct{ line, start, root, want, end string }{
+		{"cd /home/dev/project && make", "web", root, "make", ""},
+		{"cd /home/dev/project/api && make", "web", root, "make in api", "api"},
+		{"cd .. && make", "web", root, "make", ""},
+		{"cd src && make", "web", root, "make in web/src", "web/src"},
+		{"cd . && make", "web", root, "make in web", "web"},
+		{"cd web && make && cd - && make lint", "", root, "make in web, make lint", ""},
+		{"pushd web && make; popd; make lint", "", root, "make in web, make lint", ""},
+		{"(cd web && make) && make lint", "", root, "make in web, make lint", ""},
+		{"( cd web; make ); make lint", "api", root, "make in api/web, make lint in api", "api"},
+		{`cd "$(git rev-parse --show-toplevel)" && make`, "web", root, "make", ""},
+		{"cd $SOMEWHERE && make", "", root, "make in $SOMEWHERE", "$SOMEWHERE"},
+		{"cd && make", "", root, "make in ~", "~"},
+		{"cd /d/work/shop && npm test", "web", windows, "npm test", ""},
+		{"cd /d/work/shop/web && npm test", "", windows, "npm test in web", "web"},
+		{"cd /mnt/d/work/shop/web && npm test", "", windows, "npm test in web", "web"},
+		{`cd "D:\work\shop\web\src" && npm test`, "", windows, "npm test in web/src", "web/src"},
+		{`cd D:/Work/Shop && npm test`, "web", windows, "npm test", ""},
+		{`cd /d D:\work\shop\web && npm test`, "", windows, "npm test in web", "web"},
+		{`cd web\src && npm test`, "", windows, "npm test in web/src", "web/src"},
+		{`node "D:\work\shop\scripts\x.js" --root=/d/work/shop`, "", windows, `node "scripts/x.js" --root=.`, ""},
+		{"cd /d/work/shopping && npm test", "", windows, "npm test in /d/work/shopping", "/d/work/shopping"},
+		{`cd "D:\work\shop" && npm test`, "", "/mnt/d/work/shop", "npm test", ""},
+		{"cd /work/shop && make", "", windows, "make in /work/shop", "/work/shop"},
+	} {
+		list, end := stepsFrom(test.line, test.start, test.root)
+		var got []string
+		for _, s := range list {
+			if s.dir != "" {
+				s.key += " in " + s.dir
+			}
+			got = append(got, s.key)
+		}
+		if text := strings.Join(got, ", "); text != test.want || end != test.end {
+			t.Errorf("%s: %s, ends in %q; want %s, %q", test.line, text, end, test.want, test.end)
+		}
+	}
+}
+
+func TestStepsElsewhereAreNotPortable(t *testing.T) {
+	for _, line := range []string{`cd E:\x && make`, "cd $X && make", "cd ~ && make", `D:\tools\make.exe all`, "cd .. && make"} {
+		if list := steps(line, `D:\work`); list[0].portable() {
+			t.Errorf("%s: portable", line)
 		}
 	}
 }

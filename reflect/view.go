@@ -99,12 +99,11 @@ func (v *view) addActs(call, result int) {
 			v.acts = append(v.acts, a)
 		}
 	case transcript.Run:
-		list := steps(c.Command, v.session.Dir)
+		start := ""
 		if c.Dir != "" {
-			for i := range list {
-				list[i].dir = within(list[i].dir, within(c.Dir, "", v.session.Dir), v.session.Dir)
-			}
+			start = within(c.Dir, "", v.session.Dir)
 		}
+		list, _ := stepsFrom(c.Command, start, v.session.Dir)
 		ended := ending(r)
 		work := 0 // steps that do something
 		for _, s := range list {
