@@ -214,6 +214,7 @@ type scriptReader struct {
 	tokens []token
 	consts map[string]string // variables that hold one text, whatever runs
 	frames []frame
+	filled int  // bytes that variables stood for
 	ended  bool // a return, throw or exit came that may have run
 }
 
@@ -446,7 +447,7 @@ func (r *scriptReader) valueAt(i, depth int) (v any, next int, ok bool) {
 		return list, i + 1, i < len(r.tokens)
 	case t.kind == tokenName:
 		text, known := r.consts[t.text]
-		if !known {
+		if r.filled += len(text); !known || r.filled > 4*len(r.code) {
 			return nil, i, false
 		}
 		v, next = text, i+1

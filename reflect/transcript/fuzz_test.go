@@ -49,6 +49,7 @@ func fuzzFormat(f *testing.F, format Format, pattern string, records ...string) 
 func FuzzClaude(f *testing.F) {
 	fuzzFormat(f, Claude, "claude-*", claudeUser("hi", `"uuid":"u1","isSidechain":true,"agentId":"a"`),
 		claudeCall("t1", "Bash", `{"command":"make"}`), claudeResult("t1", "Exit code 1\nno", true, ""),
+		claudeQueue("enqueue", "and test it"), claudeQueue("remove", ""), claudeQueue("popAll", ""),
 		claudeUser("<bash-input>ls</bash-input>", ""), claudeUser("<command-name>/x</command-name>", ""), claudeUser("a <reverie-x>b", ""),
 		`{"type":"system","subtype":"compact_boundary","sessionId":"s1"}`)
 }
@@ -59,6 +60,9 @@ func FuzzCodex(f *testing.F) {
 		codexItemLine(`{"type":"function_call_output","call_id":"c1","output":"Process running with session ID 7\nOutput:\nx"}`),
 		codexItemLine(`{"type":"function_call","name":"write_stdin","arguments":"{\"session_id\":7}","call_id":"c2"}`),
 		codexItemLine(`{"type":"function_call_output","call_id":"c2","output":"Exit code: 0\nOutput:\nx"}`),
+		codexScript("c4", `const a = "x"; const [b, c] = await Promise.all([tools.exec_command({cmd: a + a}), tools.exec_command({cmd: a})]); text(b)`),
+		codexPrinted("c4", "Script running with cell ID 1"), codexItemLine(`{"type":"function_call","name":"wait","arguments":"{\"cell_id\":1}","call_id":"c5"}`),
+		codexPrinted("c5", "Script completed", `{"exit_code":1,"output":"y"}`),
 		completedLine(`{"type":"FileChange","id":"c3","changes":{"a":{"type":"update","unified_diff":"@@\n-x\n+y"}}}`))
 }
 
