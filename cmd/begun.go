@@ -21,7 +21,8 @@ func agentHomes() (past.Homes, error) {
 	if !filepath.IsAbs(data) {
 		data = filepath.Join(m.Home, ".local", "share")
 	}
-	return past.Homes{Claude: m.Folder("claude"), Codex: m.Folder("codex"), Gemini: m.Folder("gemini"), OpenCode: filepath.Join(data, "opencode")}, nil
+	return past.Homes{Claude: m.Folder("claude"), Codex: m.Folder("codex"), Gemini: m.Folder("gemini"), Copilot: m.Folder("copilot"),
+		OpenCode: filepath.Join(data, "opencode")}, nil
 }
 
 // begun counts the sessions of this repository that an agent's own records say began after a time; those of

@@ -42,6 +42,8 @@ func (m Machine) Folder(agent string) string {
 		return m.dir("CODEX_HOME", ".codex")
 	case "gemini":
 		return filepath.Join(m.dir("GEMINI_CLI_HOME"), ".gemini")
+	case "copilot":
+		return m.dir("COPILOT_HOME", ".copilot")
 	case "opencode":
 		if dir := m.Env("OPENCODE_CONFIG_DIR"); filepath.IsAbs(dir) {
 			return dir

@@ -19,12 +19,13 @@ const (
 	Claude   Format = "claude"   // Claude Code's JSONL, also its `--output-format stream-json`
 	Codex    Format = "codex"    // Codex CLI's rollout JSONL
 	Gemini   Format = "gemini"   // Gemini CLI's chats, JSONL or one JSON document
+	Copilot  Format = "copilot"  // Copilot CLI's events.jsonl
 	Aider    Format = "aider"    // Aider's .aider.chat.history.md
 	JSONL    Format = "jsonl"    // generic: one session per line
 )
 
 // Formats holds every format Decode knows, Auto first.
-var Formats = []Format{Auto, OpenCode, Claude, Codex, Gemini, Aider, JSONL}
+var Formats = []Format{Auto, OpenCode, Claude, Codex, Gemini, Copilot, Aider, JSONL}
 
 var (
 	// ErrUnknownFormat is returned when no record of a known format was found, or none of the
@@ -111,7 +112,7 @@ func (r *run) read(br *bufio.Reader, f Format) error {
 		if !bytes.HasPrefix(head, []byte(aiderStart)) {
 			return fmt.Errorf("%w: not %s, it does not begin with %q", ErrUnknownFormat, f, aiderStart)
 		}
-	case Claude, Codex, JSONL:
+	case Claude, Codex, Copilot, JSONL:
 		if d := detectDocument(head); d != "" {
 			return fmt.Errorf("%w: not %s, it looks like %s", ErrUnknownFormat, f, d)
 		}
@@ -163,6 +164,8 @@ func (r *run) parser(f Format) parser {
 		return newCodex(r)
 	case Gemini:
 		return newGemini(r)
+	case Copilot:
+		return newCopilot(r)
 	case Aider:
 		return &aider{run: r, input: passage{cutter: r.cutter()}, answer: passage{cutter: r.cutter()}}
 	default:

@@ -166,6 +166,7 @@ var (
 	codexTypes = pattern.NewWords("session_meta response_item event_msg turn_context compacted world_state")
 	codexItems = pattern.NewWords(`message reasoning function_call function_call_output custom_tool_call custom_tool_call_output local_shell_call
 		web_search_call`)
+	copilotType = pattern.New(`^(?:session|user|assistant|tool|hook|system|permission|subagent|skill)\.[a-z_.]+$`)
 	geminiTypes = pattern.NewWords("user gemini info error warning")
 )
 
@@ -177,6 +178,8 @@ func detectLine(b []byte) Format {
 	}
 	kind := k.text("type")
 	switch {
+	case k.has("data", "id", "timestamp") && copilotType.MatchString(kind):
+		return Copilot
 	case k.has("agent", "messages"), k.has("messages", "started_at"):
 		return JSONL
 	case k.has("hook", "input"), k.has("type", "properties"), k.has("type", "sessionID", "part"):

@@ -71,6 +71,12 @@ func FuzzGemini(f *testing.F) {
 		geminiLine("m2", "gemini", `""`, geminiShell("success", "Output: x\nExit Code: 3\nSignal: 9")))
 }
 
+func FuzzCopilot(f *testing.F) {
+	fuzzFormat(f, Copilot, "copilot-*", copilotStart, copilotUser("hi", `,"source":"x","transformedContent":"a hi b"`), copilotCall("c", "bash", `{"command":"x"}`),
+		copilotResult("c", `"success":true,"result":{"content":"x\n<shellId: 0 completed with exit code 1>"}`), copilotCall("d", "ask_user", `{}`),
+		copilotResult("d", `"success":true,"result":{"content":"User selected: x"}`))
+}
+
 func FuzzOpenCode(f *testing.F) {
 	fuzzFormat(f, OpenCode, "opencode-*", ocMessageLine("a", "assistant", ""), ocToolLine("p", "bash", `{"status":"completed","input":{"command":"x"},"metadata":{"exit":null}}`),
 		busEvent("message.part.delta", `{"sessionID":"s","messageID":"a","partID":"p","field":"text","delta":"x"}`),

@@ -113,6 +113,14 @@ func TestSamplesGiveTheirEvents(t *testing.T) {
 			"user/injected: LABCTX-POSTTOOL from claude",
 			"assistant: Subagent report: the test passes.",
 		}}},
+		{"copilot-session.jsonl", Copilot, [][]string{{
+			"user/injected: <current_datetime>2026-11-22T23:10:10.234+00:00</current_datetime>",
+			"user/typed: go",
+			"call/run bash: $ sh test.sh",
+			"result/run bash failed 1: FAIL: add 2 2: want 4, got 5",
+			"assistant: Done.",
+			"end ok: ",
+		}}},
 		{"codex-fix-add.jsonl", Codex, [][]string{{
 			"user/injected: <stripped: host_skills.instructions>⏎<stripped: permissions.instructions>",
 			"user/injected: <stripped: agents_md.instructions>",

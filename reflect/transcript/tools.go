@@ -27,6 +27,10 @@ var actions = sync.OnceValue(func() map[string]map[string]Action {
 			"search_file_content": Search, "grep_search": Search, "grep": Search, "glob": Search, "list_directory": Search,
 			"web_fetch": Fetch, "google_web_search": Fetch, "invoke_agent": Task, "codebase_investigator": Task, "delegate_to_agent": Task,
 		},
+		"copilot": {
+			"bash": Run, "powershell": Run, "view": Read, "edit": Edit, "create": Edit, "apply_patch": Edit,
+			"grep": Search, "rg": Search, "glob": Search, "web_fetch": Fetch, "web_search": Fetch, "task": Task,
+		},
 		"opencode": {
 			"bash": Run, "read": Read, "edit": Edit, "write": Edit, "multiedit": Edit, "patch": Edit, "apply_patch": Edit,
 			"grep": Search, "glob": Search, "list": Search, "webfetch": Fetch, "websearch": Fetch, "codesearch": Fetch, "task": Task,
@@ -43,7 +47,7 @@ func action(client, tool string) Action {
 		}
 		return Other
 	}
-	for _, client := range []string{"claude", "opencode", "codex", "gemini"} {
+	for _, client := range []string{"claude", "opencode", "codex", "gemini", "copilot"} {
 		if a, found := actions()[client][tool]; found {
 			return a
 		}
@@ -73,6 +77,9 @@ type toolInput struct {
 	OldString2  string `json:"oldString"`
 	NewString   string `json:"new_string"`
 	NewString2  string `json:"newString"`
+	OldStr      string `json:"old_str"`
+	NewStr      string `json:"new_str"`
+	FileText    string `json:"file_text"`
 	NewSource   string `json:"new_source"`
 	Content     string `json:"content"`
 	Patch       string `json:"patch"`
@@ -112,7 +119,7 @@ func call(client, tool string, input []byte) Event {
 		e.Paths = in.files()
 	case Edit:
 		e.Paths = in.files()
-		e.Old, e.New = first(in.OldString, in.OldString2), first(in.NewString, in.NewString2, in.NewSource, in.Content)
+		e.Old, e.New = first(in.OldString, in.OldString2, in.OldStr), first(in.NewString, in.NewString2, in.NewStr, in.NewSource, in.Content, in.FileText)
 		var olds, news []string
 		for _, edit := range in.Edits {
 			olds = append(olds, first(edit.OldString, edit.OldString2))

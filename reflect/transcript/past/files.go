@@ -271,3 +271,48 @@ func geminiFile(path string, s *Session, dirs map[string]string) (bool, error) {
 	s.Dir = dirs[hash]
 	return s.Dir != "", nil
 }
+
+// Copilot CLI: session-state/<session>/events.jsonl.
+
+func copilotPlaces(h Homes) []string {
+	if h.Copilot == "" {
+		return nil
+	}
+	return []string{filepath.Join(h.Copilot, "session-state")}
+}
+
+func (f *finder) copilot(h Homes) {
+	for _, root := range copilotPlaces(h) {
+		for _, session := range f.folders(root) {
+			f.each(string(transcript.Copilot), session, []string{".jsonl"}, f.copilotFile)
+		}
+	}
+}
+
+func (f *finder) copilotFile(path string, s *Session) (bool, error) {
+	if filepath.Base(path) != "events.jsonl" {
+		return false, nil
+	}
+	s.ID = filepath.Base(filepath.Dir(path))
+	err := firstLines(path, func(line []byte) bool {
+		var r struct {
+			Type, Timestamp string
+			Data            struct {
+				SessionID string
+				Context   struct{ Cwd string }
+			}
+		}
+		if json.Unmarshal(line, &r) != nil {
+			return false
+		}
+		if s.Started.IsZero() {
+			s.Started = when(r.Timestamp)
+		}
+		if r.Data.SessionID != "" {
+			s.ID = r.Data.SessionID
+		}
+		s.Dir = r.Data.Context.Cwd
+		return s.Dir != ""
+	})
+	return s.Dir != "" && f.trees.hold(s.Dir), err
+}

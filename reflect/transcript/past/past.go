@@ -1,5 +1,5 @@
 // Package past finds the sessions of one repository that coding agents kept on this machine, each in its own store:
-// Claude Code, Codex and Gemini CLI in files, OpenCode in a database. It reads, and nothing more: a store is never
+// Claude Code, Codex, Gemini CLI and Copilot CLI in files, OpenCode in a database. It reads, and nothing more: a store is never
 // written, locked or added to.
 //
 // Find lists sessions by reading the beginning of each file; Session.Open gives one whole, as
@@ -25,12 +25,13 @@ type Homes struct {
 	Claude   string // ~/.claude
 	Codex    string // ~/.codex
 	Gemini   string // ~/.gemini
+	Copilot  string // ~/.copilot
 	OpenCode string // ~/.local/share/opencode
 }
 
 // Session is a session in an agent's store, known by its beginning.
 type Session struct {
-	Client  string    // opencode, claude, codex, gemini
+	Client  string    // opencode, claude, codex, gemini, copilot
 	ID      string    // as the agent writes it
 	Parent  string    // where the store tells it
 	Dir     string    // where the session began, as it recorded it
@@ -86,6 +87,7 @@ var agents = []agent{
 	{string(transcript.Claude), claudePlaces, (*finder).claude},
 	{string(transcript.Codex), codexPlaces, (*finder).codex},
 	{string(transcript.Gemini), geminiPlaces, (*finder).gemini},
+	{string(transcript.Copilot), copilotPlaces, (*finder).copilot},
 }
 
 // Agents are the names of the agents whose stores are known.

@@ -35,6 +35,7 @@ func write(t testing.TB, path, text string) string {
 func homes(home string) Homes {
 	return Homes{
 		Claude: filepath.Join(home, ".claude"), Codex: filepath.Join(home, ".codex"), Gemini: filepath.Join(home, ".gemini"),
+		Copilot:  filepath.Join(home, ".copilot"),
 		OpenCode: filepath.Join(home, ".local", "share", "opencode"),
 	}
 }
@@ -53,6 +54,11 @@ func geminiText(id, dir string) string {
 	sum := sha256.Sum256([]byte(dir))
 	return `{"sessionId":"` + id + `","projectHash":"` + hex.EncodeToString(sum[:]) + `","startTime":"2026-11-04T10:00:00Z","lastUpdated":"2026-11-04T10:00:00Z","kind":"main"}` + "\n" +
 		`{"id":"m1","timestamp":"2026-11-04T10:00:01Z","type":"user","content":[{"text":"Run the tests."}]}` + "\n"
+}
+
+func copilotText(id, dir string) string {
+	return `{"type":"session.start","data":{"sessionId":"` + id + `","startTime":"2026-11-05T10:00:00Z","context":{"cwd":` + quote(dir) + `}},"id":"e1","timestamp":"2026-11-05T10:00:00Z","parentId":null}` + "\n" +
+		`{"type":"user.message","data":{"content":"Run the tests."},"id":"e2","timestamp":"2026-11-05T10:00:01Z","parentId":"e1"}` + "\n"
 }
 
 func quote(s string) string {
@@ -208,6 +214,10 @@ func TestFindsTheSessionsOfOneRepository(t *testing.T) {
 	write(t, filepath.Join(h.Gemini, "tmp", "old", "chats", "session-4.json"), "{\n  \"sessionId\": \"g4\",\n"+strings.TrimPrefix(strings.SplitN(geminiText("g4", repo), ",\"lastUpdated", 2)[0], `{"sessionId":"g4",`)+",\n\"messages\":[]}")
 	write(t, filepath.Join(h.Gemini, "tmp", "cache", "chats", "torn.jsonl"), `{"sessionId":"g5","proj`)
 
+	write(t, filepath.Join(h.Copilot, "session-state", "p1", "events.jsonl"), copilotText("p1", repo))
+	write(t, filepath.Join(h.Copilot, "session-state", "p1", "other.jsonl"), copilotText("no", repo))
+	write(t, filepath.Join(h.Copilot, "session-state", "p2", "events.jsonl"), copilotText("p2", other))
+
 	db := openCodeStore(t, filepath.Join(h.OpenCode, "opencode.db"))
 	for id, in := range map[string]string{"ses_1": repo, "ses_2": other, "ses_3": filepath.Join(repo, "web")} {
 		do(t, db, "INSERT INTO session(id,parent_id,directory,title,version,time_created,time_updated) VALUES(?,?,?,'t','1.18.33',1,2)", id, map[bool]any{true: "ses_1"}[id == "ses_3"], in)
@@ -218,7 +228,7 @@ func TestFindsTheSessionsOfOneRepository(t *testing.T) {
 	got, errs := found(t, h, Query{Dirs: []string{repo, gone}})
 	equal(t, got, []string{
 		"claude top", "claude below", "claude linked", "claude gonedir", "claude tree", "claude agent-a1 top", "claude image",
-		"codex c1", "codex c3", "codex c4 c1", "gemini g1", "gemini g2", "gemini g4", "opencode ses_1", "opencode ses_3 ses_1", "opencode ses_dev",
+		"codex c1", "codex c3", "codex c4 c1", "gemini g1", "gemini g2", "gemini g4", "copilot p1", "opencode ses_1", "opencode ses_3 ses_1", "opencode ses_dev",
 	})
 	if len(errs) > 0 {
 		t.Errorf("%v", errs)

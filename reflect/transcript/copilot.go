@@ -1,0 +1,302 @@
+package transcript
+
+import (
+	"encoding/json"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/reverie-memory/reverie/internal/pattern"
+)
+
+// copilot reads Copilot CLI's session-state/<id>/events.jsonl: one event a line, with its data apart.
+// A prompt's content is as it was typed; what the client and its hooks add stands in another field.
+type copilot struct {
+	*run
+	cwd    string          // of the shell, where it moved
+	denied map[string]bool // calls that a person refused
+	asked  map[string]bool // questions to a person, by their call
+}
+
+func newCopilot(r *run) *copilot {
+	if r.name == "events" { // every session's file has that name
+		r.name = ""
+	}
+	return &copilot{run: r, denied: map[string]bool{}, asked: map[string]bool{}}
+}
+
+type copilotRecord struct {
+	Type      string
+	Timestamp string
+	AgentID   string `json:"agentId"`
+	Data      struct {
+		SessionID string `json:"sessionId"`
+		Version   string `json:"copilotVersion"`
+		StartTime string `json:"startTime"`
+		Selected  string `json:"selectedModel"`
+		NewModel  string `json:"newModel"`
+		Title     string
+		Context   struct {
+			Cwd    string
+			Branch string
+			Commit string `json:"headCommit"`
+		}
+		Cwd string
+
+		Content      string
+		Transformed  string `json:"transformedContent"`
+		Source       string
+		Continuation bool   `json:"isAutopilotContinuation"`
+		Reasoning    string `json:"reasoningText"`
+		Model        string
+
+		CallID    string `json:"toolCallId"`
+		ParentID  string `json:"parentToolCallId"`
+		Tool      string `json:"toolName"`
+		Server    string `json:"mcpServerName"`
+		Arguments json.RawMessage
+		Success   *bool
+		Result    struct {
+			Content  flatText
+			Kind     string // of a permission
+			Feedback string
+		}
+		Shell struct {
+			Exit *int `json:"exitCode"`
+		} `json:"shellExecution"`
+		Error struct {
+			Message string
+			Code    string
+		}
+
+		Output struct {
+			Context string `json:"additionalContext"`
+		}
+		Summary      string `json:"summaryContent"`
+		Message      string
+		Reason       string
+		ShutdownType string `json:"shutdownType"`
+	}
+}
+
+// Texts in which Copilot CLI wraps answers to its questions, and the ends of commands.
+const (
+	copilotAnswered = "User responded: "
+	copilotSelected = "User selected: "
+	copilotAsks     = "ask_user"
+)
+
+var copilotExit = pattern.New(`(?:^|\n)<(?:shellId: \S+ completed|exited|command exited|completed) with exit code (-?\d{1,9})>\s*$`)
+
+func (p *copilot) line(b []byte) error {
+	var rec copilotRecord
+	if err := p.decode(b, &rec); err != nil {
+		p.bad(err)
+		return nil
+	}
+	if rec.Type == "" {
+		p.bad(errors.New("type: missing"))
+		return nil
+	}
+	d := &rec.Data
+	e := Event{Time: parseTime(rec.Timestamp), Agent: first(rec.AgentID, d.ParentID)}
+	p.Client = string(Copilot)
+	switch rec.Type {
+	case "session.start", "session.resume":
+		return p.start(&rec)
+	case "session.context_changed":
+		p.cwd = first(d.Cwd, d.Context.Cwd)
+		return nil
+	case "session.model_change":
+		p.Model = first(d.NewModel, p.Model)
+		return nil
+	case "session.title_changed":
+		p.Title = first(d.Title, p.Title)
+		return nil
+	case "user.message":
+		return p.prompt(&rec, e)
+	case "system.notification":
+		e.Kind, e.Origin, e.Text = User, Injected, d.Content
+	case "hook.end":
+		e.Kind, e.Origin, e.Text = User, Injected, d.Output.Context
+	case "assistant.message":
+		if e.Agent == "" {
+			p.Model = first(d.Model, p.Model)
+		}
+		if thought := e; strings.TrimSpace(d.Reasoning) != "" {
+			thought.Kind, thought.Text = Reasoning, d.Reasoning
+			if err := p.emit(thought); err != nil {
+				return err
+			}
+		}
+		e.Kind, e.Text = Assistant, d.Content
+	case "tool.execution_start", "tool.user_requested":
+		return p.toolCall(&rec, e)
+	case "tool.execution_complete":
+		return p.toolResult(&rec, e)
+	case "permission.completed":
+		if d.Result.Kind != "denied-interactively-by-user" {
+			return nil
+		}
+		p.denied[d.CallID] = true
+		return p.said(e, false, d.Result.Feedback)
+	case "session.compaction_complete":
+		if d.Success != nil && !*d.Success {
+			return nil
+		}
+		e.Kind, e.Text = Compaction, d.Summary
+		return p.emit(e)
+	case "abort":
+		e.Kind, e.Outcome, e.Text = Error, Aborted, first(d.Reason, "aborted")
+	case "session.error":
+		e.Kind, e.Outcome, e.Text = Error, Failed, d.Message
+	case "session.shutdown":
+		e.Kind, e.Outcome = End, OK
+		if d.ShutdownType == "error" {
+			e.Outcome = Failed
+		}
+		return p.emit(e)
+	default:
+		p.stats.Ignored++
+		return nil
+	}
+	if strings.TrimSpace(e.Text) == "" {
+		return nil
+	}
+	return p.emit(e)
+}
+
+func (p *copilot) start(rec *copilotRecord) error {
+	d := &rec.Data
+	if p.ID != "" && d.SessionID != "" && SafeID(d.SessionID) != SafeID(p.ID) {
+		if p.closed[SafeID(d.SessionID)] {
+			p.bad(errors.New("session " + d.SessionID + " begins again after another"))
+			return nil
+		}
+		if err := p.end(); err != nil {
+			return err
+		}
+		p.Client = string(Copilot)
+	}
+	p.ID = first(p.ID, d.SessionID)
+	p.Version = first(d.Version, p.Version)
+	p.Model = first(d.Selected, p.Model)
+	p.Dir = first(p.Dir, d.Context.Cwd)
+	p.Branch = first(p.Branch, d.Context.Branch)
+	p.Commit = first(p.Commit, d.Context.Commit)
+	p.cwd = d.Context.Cwd
+	if p.Started.IsZero() {
+		p.Started = parseTime(d.StartTime)
+	}
+	return nil
+}
+
+// prompt emits a message in the user's role. A source names another author than a person.
+func (p *copilot) prompt(rec *copilotRecord, e Event) error {
+	d := &rec.Data
+	origin := Typed
+	switch {
+	case e.Agent != "", strings.HasPrefix(d.Source, "agent-"):
+		origin = Delegated
+	case d.Continuation, d.Source != "" && d.Source != "user":
+		origin = Injected
+	}
+	added := e
+	if before, after, found := strings.Cut(d.Transformed, d.Content); found && d.Content != "" {
+		added.Text = strings.TrimSpace(strings.TrimSpace(before) + "\n" + strings.TrimSpace(after))
+	} else {
+		added.Text = d.Transformed
+	}
+	if strings.TrimSpace(added.Text) != "" {
+		added.Kind, added.Origin = User, Injected
+		if err := p.emit(added); err != nil {
+			return err
+		}
+	}
+	if origin == Typed && slashCommand.MatchString(d.Content) {
+		origin = Command
+	}
+	if strings.TrimSpace(d.Content) == "" {
+		return nil
+	}
+	return p.user(e, origin, d.Content)
+}
+
+// said emits what a person wrote in answer to the client. Only the main agent's calls reach one.
+func (p *copilot) said(e Event, mixed bool, text string) error {
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	origin := Typed
+	if e.Agent != "" {
+		origin = Delegated
+	}
+	e.Mixed = mixed
+	return p.user(e, origin, strings.TrimSpace(text))
+}
+
+func (p *copilot) toolCall(rec *copilotRecord, e Event) error {
+	d := &rec.Data
+	if _, open := p.calls[d.CallID]; open && d.CallID != "" {
+		return nil // a person asked for it before
+	}
+	name := d.Tool
+	if d.Server != "" {
+		name = mcpTool + d.Server + "__" + d.Tool
+	}
+	c := call(string(Copilot), name, d.Arguments)
+	c.Time, c.Agent, c.CallID = e.Time, e.Agent, d.CallID
+	if c.Action == Run {
+		c.Dir = first(c.Dir, p.cwd)
+	}
+	if rec.Type == "tool.user_requested" {
+		c.Tool, c.Origin = "!", Command
+	}
+	p.asked[d.CallID] = name == copilotAsks
+	return p.emit(c)
+}
+
+func (p *copilot) toolResult(rec *copilotRecord, e Event) error {
+	d := &rec.Data
+	asked, denied := p.asked[d.CallID], p.denied[d.CallID]
+	delete(p.asked, d.CallID)
+	delete(p.denied, d.CallID)
+	e.Kind, e.CallID = Result, d.CallID
+	e.Text = withoutInjected(first(string(d.Result.Content), d.Error.Message))
+	switch isRun := p.calls[d.CallID].Action == Run; {
+	case denied:
+		e.Outcome = Denied
+	case d.Success == nil:
+	case !*d.Success:
+		e.Outcome = Failed
+	case isRun:
+		e.Exit = d.Shell.Exit
+		if m := copilotExit.FindStringSubmatchIndex(e.Text); m != nil {
+			if n, err := strconv.Atoi(e.Text[m[2]:m[3]]); err == nil && e.Exit == nil {
+				e.Exit = exitCode(n)
+			}
+			e.Text = e.Text[:m[0]]
+		}
+		if e.Exit != nil {
+			e.Outcome = outcomeOf(*e.Exit)
+		}
+	default:
+		e.Outcome = OK
+	}
+	if err := p.emit(e); err != nil || !asked || e.Outcome != OK {
+		return err
+	}
+	said := Event{Time: e.Time, Agent: e.Agent}
+	if text, ok := strings.CutPrefix(e.Text, copilotAnswered); ok {
+		return p.said(said, false, text)
+	}
+	if text, ok := strings.CutPrefix(e.Text, copilotSelected); ok { // the words are the agent's
+		return p.said(said, true, text)
+	}
+	return nil
+}
+
+func (p *copilot) end() error {
+	p.cwd = ""
+	return p.run.end()
+}
