@@ -98,6 +98,15 @@ var (
 	slashCommand = pattern.New(`^/[A-Za-z][\w:.-]*(?:\s|$)`)
 )
 
+// typedArgs returns the words that follow a slash command in a line that a person typed.
+func typedArgs(line string) string {
+	command := slashCommand.FindString(line)
+	if !wordsFollow(strings.TrimSpace(command)) {
+		return ""
+	}
+	return strings.TrimSpace(line[len(command):])
+}
+
 // deliver emits an entry of the queue. No field says who wrote it. Notices of the client's are
 // elements or JSON objects, and a prompt that an agent scheduled stands in a call.
 func (p *claude) deliver(q queued) error {
@@ -107,6 +116,10 @@ func (p *claude) deliver(q queued) error {
 		e.Origin = Injected
 	case slashCommand.MatchString(q.text):
 		e.Origin = Command
+		if err := p.emit(e); err != nil {
+			return err
+		}
+		return p.words(e, typedArgs(q.text))
 	default:
 		return p.words(e, q.text)
 	}

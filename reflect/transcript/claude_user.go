@@ -13,6 +13,7 @@ import (
 const (
 	interrupted  = "[Request interrupted by user"
 	userRejected = "The user doesn't want to "
+	claudeAsks   = "AskUserQuestion"
 	mcpTool      = "mcp__" // begins the names of tools whose servers write their own errors
 	userSaid     = "the user said:\n"
 	rejectedNote = "\n\nNote: The user's next message may contain"
@@ -31,7 +32,8 @@ type claudeOutcome struct {
 		Question string
 		Options  []struct{ Label string }
 	}
-	Answers map[string]json.RawMessage
+	Answers     map[string]json.RawMessage
+	Annotations map[string]struct{ Notes string }
 }
 
 // UnmarshalJSON leaves the zero value where the result is a string or a list.
@@ -109,6 +111,7 @@ func (p *claude) userRecord(rec *claudeRecord, base Event) error {
 // answering.
 func (p *claude) toolResult(rec *claudeRecord, base Event, block claudeBlock) error {
 	e, said := base, ""
+	asked := p.calls[block.ToolUseID].Tool == claudeAsks
 	e.Kind, e.CallID = Result, block.ToolUseID
 	text := withoutInjected(string(block.Content))
 	isRun := p.calls[block.ToolUseID].Action == Run
@@ -145,13 +148,15 @@ func (p *claude) toolResult(rec *claudeRecord, base Event, block claudeBlock) er
 	if err := p.emit(e); err != nil {
 		return err
 	}
-	if said == "" {
-		said = rec.ToolUseResult.freeAnswers()
+	chosen := ""
+	if said == "" && asked && !block.IsError {
+		said, chosen = rec.ToolUseResult.answers()
 	}
-	if strings.TrimSpace(said) == "" {
-		return nil
+	if err := p.words(base, strings.TrimSpace(said)); err != nil {
+		return err
 	}
-	return p.words(base, strings.TrimSpace(said))
+	base.Mixed = true // the words of an option are the agent's
+	return p.words(base, chosen)
 }
 
 // clientAnswers tells whether the error of a call can only be the client's own text. What a
@@ -162,28 +167,44 @@ func (p *claude) clientAnswers(id string) bool {
 	return known && call.Action != Task && !strings.HasPrefix(call.Tool, mcpTool)
 }
 
-// freeAnswers returns what a user wrote in answer to an agent's questions. Options that were
-// picked are left out: their words are the agent's.
-func (o claudeOutcome) freeAnswers() string {
-	var own []string
+// answers returns what a user wrote in answer to an agent's questions, and the options that were
+// chosen.
+func (o claudeOutcome) answers() (own, chosen string) {
+	var written, picked []string
 	for _, q := range o.Questions {
-		var answer string
-		if json.Unmarshal(o.Answers[q.Question], &answer) != nil || answer == "" {
-			continue
-		}
+		answer := answerText(o.Answers[q.Question])
 		rest := answer
 		for _, option := range q.Options {
 			rest = strings.Replace(rest, option.Label, "", 1)
 		}
-		if strings.Trim(rest, ", ") != "" {
-			own = append(own, answer)
+		notes := strings.TrimSpace(o.Annotations[q.Question].Notes)
+		switch {
+		case strings.Trim(rest, ", ") != "":
+			written = append(written, answer)
+		case answer != "":
+			picked = append(picked, answer)
+		}
+		if notes != "" && notes != strings.TrimSpace(answer) {
+			written = append(written, notes)
 		}
 	}
-	return strings.Join(own, "\n")
+	return strings.Join(written, "\n"), strings.Join(picked, "\n")
+}
+
+// answerText is an answer: a text, or a list of those chosen.
+func answerText(raw json.RawMessage) string {
+	var list stringList
+	if len(raw) > 0 {
+		_ = list.UnmarshalJSON(raw)
+	}
+	return strings.Join(list, ", ")
 }
 
 // words emits what the user of the record's session wrote.
 func (p *claude) words(base Event, texts ...string) error {
+	if strings.TrimSpace(strings.Join(texts, "")) == "" {
+		return nil
+	}
 	origin := Typed
 	if base.Agent != "" || p.sub != "" {
 		origin = Delegated
@@ -213,7 +234,11 @@ func (p *claude) userTexts(rec *claudeRecord, base Event, blocks claudeContent) 
 				own = append(own, block.Text)
 				continue
 			}
-			mixed = mixed || e.Kind != Error && !onlyOurs(block.Text)
+			args, whole := p.commandArgs(rec, block.Text)
+			mixed = mixed || e.Kind != Error && !whole && !onlyOurs(block.Text)
+			if args != "" {
+				own = append(own, args)
+			}
 		case "image", "document":
 			e.Kind, e.Origin, e.Text = User, Injected, "["+block.Type+"]"
 		default:
@@ -229,6 +254,31 @@ func (p *claude) userTexts(rec *claudeRecord, base Event, blocks claudeContent) 
 	base.Mixed = mixed
 	return p.words(base, own...)
 }
+
+var commandElements = pattern.New(`^\s*(?:<command-(?:message>[^<>]*</command-message|name>[^<>]*</command-name)>\s*){1,2}(?:<command-args>((?s:.*))</command-args>)?\s*$`)
+
+// commandArgs returns the arguments that a person gave a slash command. whole says that the text is
+// the client's element and nothing else, so the borders of the arguments are certain. An agent
+// starts commands too, by a tool: its arguments stand in a call.
+func (p *claude) commandArgs(rec *claudeRecord, text string) (args string, whole bool) {
+	m := commandElements.FindStringSubmatch(text)
+	if m == nil || strings.Contains(m[1], "command-") {
+		return "", false
+	}
+	name, _ := element(text, "command-name")
+	args = strings.TrimSpace(m[1])
+	if rec.Meta || rec.SourceTool != "" || p.fromAgent(args) || p.fromAgent(name+" "+args) || !wordsFollow(name) {
+		return "", true
+	}
+	return args, true
+}
+
+// settingCommands are those of the clients whose arguments are names and values.
+var settingCommands = pattern.NewWords(`/model /add-dir /resume /rename /export /config /mcp /plugin /plugins /effort /theme /output-style
+	/agents /permissions /login /logout /add /drop /read-only /cwd /directory /allow-all /session /remote-control`)
+
+// wordsFollow reports whether a slash command's arguments are words.
+func wordsFollow(name string) bool { return !settingCommands.Has(name) }
 
 // classify fills e if text in the user's role is not simply what a user wrote.
 func (p *claude) classify(rec *claudeRecord, e *Event, text string) bool {

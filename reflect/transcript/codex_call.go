@@ -3,6 +3,7 @@ package transcript
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -213,7 +214,41 @@ func (p *codex) output(it *codexItem, at time.Time) error {
 			return err
 		}
 	}
-	return p.finish(c, e)
+	asked := p.calls[it.CallID].Tool == codexAsks
+	if err := p.finish(c, e); err != nil || !asked {
+		return err
+	}
+	return p.answers(out.text, at)
+}
+
+// Codex's question to a person, and what begins a note that the person wrote beside an option.
+const (
+	codexAsks = "request_user_input"
+	codexNote = "user_note: "
+)
+
+// answers emits what a person wrote in answer to an agent's questions, and the options chosen.
+func (p *codex) answers(output string, at time.Time) error {
+	var reply struct {
+		Answers map[string]struct{ Answers []string }
+	}
+	if json.Unmarshal([]byte(output), &reply) != nil {
+		return nil
+	}
+	var written, chosen []string
+	for _, id := range slices.Sorted(maps.Keys(reply.Answers)) {
+		for _, answer := range reply.Answers[id].Answers {
+			if note, ok := strings.CutPrefix(answer, codexNote); ok {
+				written = append(written, note)
+			} else {
+				chosen = append(chosen, answer)
+			}
+		}
+	}
+	if err := p.words(fromItem, at, false, written...); err != nil {
+		return err
+	}
+	return p.words(fromItem, at, true, chosen...) // the words of an option are the agent's
 }
 
 // finish emits the result of a call.

@@ -213,11 +213,14 @@ func (p *copilot) prompt(rec *copilotRecord, e Event) error {
 			return err
 		}
 	}
-	if origin == Typed && slashCommand.MatchString(d.Content) {
-		origin = Command
-	}
 	if strings.TrimSpace(d.Content) == "" {
 		return nil
+	}
+	if origin == Typed && slashCommand.MatchString(d.Content) {
+		if err := p.user(e, Command, d.Content); err != nil {
+			return err
+		}
+		return p.said(e, false, typedArgs(d.Content))
 	}
 	return p.user(e, origin, d.Content)
 }

@@ -44,6 +44,7 @@ func TestCopilot(t *testing.T) {
 		{"another agent", []string{copilotUser("go on", `,"source":"agent-x"`)}, []string{"user/delegated: go on"}},
 		{"a sub-agent's prompt", []string{copilotLine("user.message", `{"content":"count"}`, `"agentId":"a1"`)}, []string{"user/delegated @a1: count"}},
 		{"slash command", []string{copilotUser("/plan", "")}, []string{"user/command: /plan"}},
+		{"words of a slash command", []string{copilotUser("/plan use tabs", "")}, []string{"user/command: /plan use tabs", "user/typed: use tabs"}},
 		{"a hook's context", []string{copilotLine("hook.end", `{"hookType":"userPromptSubmitted","success":true,"output":{"additionalContext":"CTX"}}`, "")}, []string{"user/injected: CTX"}},
 		{"notification", []string{copilotLine("system.notification", `{"content":"<system_notification>done</system_notification>"}`, "")},
 			[]string{"user/injected: <system_notification>done</system_notification>"}},

@@ -115,6 +115,7 @@ type ocPart struct {
 	call     Event
 	result   *Event
 	feedback string // what the user wrote in refusing the call, or in answer to its questions
+	chosen   string // the options that the user chose
 	full     bool   // more of the text is not held
 	size     int    // bytes of text held
 }
@@ -240,15 +241,18 @@ func (m *ocMessage) assistant(base Event, child bool) []Event {
 			if part.result != nil {
 				events = append(events, *part.result)
 			}
-			if part.feedback != "" {
-				e.Kind, e.Origin, e.Text = User, Typed, part.feedback
-				if part.result != nil {
-					e.Time = part.result.Time
+			if part.result != nil {
+				e.Time = part.result.Time
+			}
+			e.Kind, e.Origin = User, Typed
+			if child {
+				e.Origin = Delegated
+			}
+			for _, text := range []string{part.feedback, part.chosen} {
+				if e.Text = text; text != "" {
+					events = append(events, e)
 				}
-				if child {
-					e.Origin = Delegated
-				}
-				events = append(events, e)
+				e.Mixed = true // the words of an option are the agent's
 			}
 		case strings.TrimSpace(part.text) == "":
 		case part.kind == "reasoning":

@@ -104,24 +104,25 @@ func (p *openCode) tool(rec *ocPartRecord, part *ocPart) {
 	case part.call.Action == Run:
 		e.Exit, e.Outcome = state.Metadata.Exit, outcomeOf(*state.Metadata.Exit)
 	case rec.Tool == "question":
-		part.feedback = p.held.text(ocAnswers(state.Input, state.Metadata.Answers))
+		own, chosen := ocAnswers(state.Input, state.Metadata.Answers)
+		part.feedback, part.chosen = p.held.text(own), p.held.text(chosen)
 	}
 	p.held.hold(&e)
 	part.result = &e
 }
 
-// ocAnswers returns what a user wrote in answer to an agent's questions, without the options
-// that were picked: their words are the agent's.
-func ocAnswers(input []byte, answers [][]string) string {
+// ocAnswers returns what a user wrote in answer to an agent's questions, and the options that were
+// chosen.
+func ocAnswers(input []byte, answers [][]string) (own, chosen string) {
 	var in struct {
 		Questions []struct {
 			Options []struct{ Label string }
 		}
 	}
 	if decode(input, &in) != nil {
-		return ""
+		return "", ""
 	}
-	var own []string
+	var written, picked []string
 	for i, list := range answers {
 		offered := map[string]bool{}
 		if i < len(in.Questions) {
@@ -130,10 +131,12 @@ func ocAnswers(input []byte, answers [][]string) string {
 			}
 		}
 		for _, a := range list {
-			if !offered[a] {
-				own = append(own, a)
+			if offered[a] {
+				picked = append(picked, a)
+			} else {
+				written = append(written, a)
 			}
 		}
 	}
-	return strings.TrimSpace(strings.Join(own, "\n"))
+	return strings.TrimSpace(strings.Join(written, "\n")), strings.TrimSpace(strings.Join(picked, "\n"))
 }

@@ -38,7 +38,7 @@ func TestOpenCodeToolStates(t *testing.T) {
 			[]string{"call/run bash: $ rm x", "result/run bash denied: The user rejected…", "user/typed: keep x"}},
 		{"patch", "apply_patch", `{"status":"completed","input":{"patchText":"*** Begin Patch\n*** Update File: a\n-x\n+y\n*** End Patch"},"output":"done"}`, []string{"call/edit apply_patch: [a] -x +y", "result/edit apply_patch ok: done"}},
 		{"question", "question", `{"status":"completed","input":{"questions":[{"options":[{"label":"A"}]}]},"output":"answered","metadata":{"answers":[["A","my own"]]}}`,
-			[]string{"call/other question: …", "result/other question ok: answered", "user/typed: my own"}},
+			[]string{"call/other question: …", "result/other question ok: answered", "user/typed: my own", "user/typed: A"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

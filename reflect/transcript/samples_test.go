@@ -98,6 +98,7 @@ func TestSamplesGiveTheirEvents(t *testing.T) {
 			"compaction: <stripped>⏎SUMMARY-FROM-MOCK: add was fixed.",
 			"user/command: <stripped>",
 			"user/command: /compact keep the test name",
+			"user/typed: keep the test name",
 			"user/command: Compacted (ctrl+o to see full summary)⏎PreCompact [/usr/local/bin/hooklog claude PreCompac…",
 			"user/injected: LABCTX-SESSIONSTART from claude",
 			"user/typed: Go on.",
@@ -256,8 +257,8 @@ func TestSamplesGiveTheirHeaders(t *testing.T) {
 // A transcript is read again when its session was resumed: what it told before stays as it was.
 func TestResumedSessionKeepsEarlierEvents(t *testing.T) {
 	whole := sample(t, "claude-session.jsonl").sessions[0].events
-	if len(whole) != 40 {
-		t.Fatalf("%d events, want 40", len(whole))
+	if len(whole) != 41 {
+		t.Fatalf("%d events, want 41", len(whole))
 	}
 	lines := sampleLines(t, "claude-session.jsonl")
 	got := decodeText(t, Claude, lines[:73]...) // the first run
