@@ -101,8 +101,8 @@ func onlyOffered(o record.Operation) bool {
 func byModel(s record.Sighting) bool { return s.How != record.Said && s.How != record.Seen }
 
 // unmarked reports whether a sighting is of a transcript that is one text, in which what an agent repeats of a file may look like
-// a person's words, or like another session: Aider's history.
-func unmarked(s record.Sighting) bool { return s.Client == "aider" }
+// a person's words, or like another session: Aider's history, SpecStory's.
+func unmarked(s record.Sighting) bool { return s.Client == "aider" || s.Client == "specstory" }
 
 // onlyUnmarked reports whether nothing but such transcripts has a person saying it.
 func onlyUnmarked(sightings []record.Sighting) bool {

@@ -14,18 +14,22 @@ import (
 type Format string
 
 const (
-	Auto     Format = "auto"     // recognise the format by the first records
-	OpenCode Format = "opencode" // `opencode export`, a plugin's or the bus's events, `opencode run --format json`
-	Claude   Format = "claude"   // Claude Code's JSONL, also its `--output-format stream-json`
-	Codex    Format = "codex"    // Codex CLI's rollout JSONL
-	Gemini   Format = "gemini"   // Gemini CLI's chats, JSONL or one JSON document
-	Copilot  Format = "copilot"  // Copilot CLI's events.jsonl
-	Aider    Format = "aider"    // Aider's .aider.chat.history.md
-	JSONL    Format = "jsonl"    // generic: one session per line
+	Auto      Format = "auto"      // recognise the format by the first records
+	OpenCode  Format = "opencode"  // `opencode export`, a plugin's or the bus's events, `opencode run --format json`
+	Claude    Format = "claude"    // Claude Code's JSONL, also its `--output-format stream-json`
+	Codex     Format = "codex"     // Codex CLI's rollout JSONL
+	Gemini    Format = "gemini"    // Gemini CLI's chats, JSONL or one JSON document
+	Copilot   Format = "copilot"   // Copilot CLI's events.jsonl
+	Aider     Format = "aider"     // Aider's .aider.chat.history.md
+	SpecStory Format = "specstory" // a file of .specstory/history
+	JSONL     Format = "jsonl"     // generic: one session per line
 )
 
 // Formats holds every format Decode knows, Auto first.
-var Formats = []Format{Auto, OpenCode, Claude, Codex, Gemini, Copilot, Aider, JSONL}
+var Formats = []Format{Auto, OpenCode, Claude, Codex, Gemini, Copilot, Aider, SpecStory, JSONL}
+
+// markdownStarts begin the formats that are Markdown.
+var markdownStarts = map[Format]string{Aider: aiderStart, SpecStory: specStoryStart}
 
 var (
 	// ErrUnknownFormat is returned when no record of a known format was found, or none of the
@@ -92,8 +96,12 @@ func (r *run) read(br *bufio.Reader, f Format) error {
 	}
 	switch f {
 	case Auto, "":
-		if bytes.HasPrefix(head, []byte(aiderStart)) {
-			f = Aider
+		for markdown, start := range markdownStarts {
+			if bytes.HasPrefix(head, []byte(start)) {
+				f = markdown
+			}
+		}
+		if f != Auto && f != "" {
 			break
 		}
 		if f = detectDocument(head); f != "" {
@@ -108,9 +116,9 @@ func (r *run) read(br *bufio.Reader, f Format) error {
 		} else if d != "" {
 			return fmt.Errorf("%w: not %s, it looks like %s", ErrUnknownFormat, f, d)
 		}
-	case Aider:
-		if !bytes.HasPrefix(head, []byte(aiderStart)) {
-			return fmt.Errorf("%w: not %s, it does not begin with %q", ErrUnknownFormat, f, aiderStart)
+	case Aider, SpecStory:
+		if start := markdownStarts[f]; !bytes.HasPrefix(head, []byte(start)) {
+			return fmt.Errorf("%w: not %s, it does not begin with %q", ErrUnknownFormat, f, start)
 		}
 	case Claude, Codex, Copilot, JSONL:
 		if d := detectDocument(head); d != "" {
@@ -120,7 +128,7 @@ func (r *run) read(br *bufio.Reader, f Format) error {
 		return fmt.Errorf("%w: %q: want %s", ErrUnknownFormat, f, formatList(Formats))
 	}
 
-	r.blanks = f == Aider
+	r.blanks = markdownStarts[f] != ""
 	lines := &lineReader{r: br, max: MaxLine}
 	first, err := r.firstLines(lines, f)
 	if err != nil {
@@ -168,6 +176,8 @@ func (r *run) parser(f Format) parser {
 		return newCopilot(r)
 	case Aider:
 		return &aider{run: r, input: passage{cutter: r.cutter()}, answer: passage{cutter: r.cutter()}}
+	case SpecStory:
+		return &specStory{run: r, part: passage{cutter: r.cutter()}}
 	default:
 		return &generic{run: r}
 	}

@@ -12,7 +12,7 @@ import "time"
 // Session says which run of which agent the events belong to. All but Client and ID may be
 // empty: transcripts differ in what they tell.
 type Session struct {
-	Client  string    `json:"client"`            // opencode, claude, codex, gemini, copilot, aider, or the agent named by a generic transcript
+	Client  string    `json:"client"`            // opencode, claude, codex, gemini, copilot, aider, specstory, or the agent named by a generic transcript
 	ID      string    `json:"id"`                // the agent's own id, made safe by SafeID
 	Parent  string    `json:"parent,omitempty"`  // id of the session that started this one as a sub-agent
 	Version string    `json:"version,omitempty"` // of the agent
