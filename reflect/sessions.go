@@ -112,15 +112,16 @@ func (s Sessions) Ingest(ctx context.Context, r io.Reader, format transcript.For
 	return in, err
 }
 
-// touches reports whether an agent's call names the transcript of a session, by the name that agents
+// touches reports whether an agent's call names the transcript of a session, by a name that agents
 // give it. What stands there afterwards as typed may be the agent's.
 func touches(e transcript.Event, id string) bool {
 	if e.Kind != transcript.Call || len(id) < 8 {
 		return false
 	}
-	name := id + ".json"
-	return strings.Contains(e.Command, name) || strings.Contains(e.Text, name) || strings.Contains(e.New, name) ||
-		slices.ContainsFunc(e.Paths, func(p string) bool { return strings.Contains(p, name) })
+	named := func(text string) bool {
+		return strings.Contains(text, id+".json") || strings.Contains(text, id+"/events.json") || strings.Contains(text, id+`\events.json`)
+	}
+	return named(e.Command) || named(e.Text) || named(e.New) || slices.ContainsFunc(e.Paths, named)
 }
 
 // Add puts events behind those of a kept session, or begins one with them. Their numbers are given here. The events that are

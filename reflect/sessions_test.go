@@ -256,3 +256,27 @@ func TestExpireRemovesWhatIsOld(t *testing.T) {
 		t.Errorf("removed %d, error %v, left %v", n, err, all)
 	}
 }
+
+// An agent that was at its session's transcript may have written what stands there as typed.
+func TestWordsAfterATouchedTranscriptAreNotTyped(t *testing.T) {
+	const id = "8e081e35-999d"
+	for command, want := range map[string]transcript.Origin{
+		"cat notes.md": transcript.Typed,
+		"echo x >> ~/.copilot/session-state/" + id + "/events.jsonl": transcript.Delegated,
+		"echo x >> ~/.claude/projects/-w/" + id + ".jsonl":           transcript.Delegated,
+	} {
+		arguments, _ := json.Marshal(map[string]string{"command": command})
+		record := `{"type":%q,"data":%s,"id":"e","timestamp":"2026-11-02T10:00:00Z"}` + "\n"
+		text := fmt.Sprintf(record, "session.start", `{"sessionId":"`+id+`"}`) +
+			fmt.Sprintf(record, "tool.execution_start", `{"toolCallId":"c","toolName":"bash","arguments":`+string(arguments)+`}`) +
+			fmt.Sprintf(record, "user.message", `{"content":"always push"}`)
+		s := Sessions{Dir: t.TempDir()}
+		_, events, err := s.Load(ingest(t, s, text)[0].Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := events[len(events)-1].Origin; got != want {
+			t.Errorf("%s: %s, want %s", command, got, want)
+		}
+	}
+}

@@ -353,7 +353,7 @@ func TestClaudeCommandsOfTheAgentHoldItsWords(t *testing.T) {
 func TestChosenOptionsAreMixed(t *testing.T) {
 	tests := map[string][]string{
 		"claude": {claudeCall("t1", "AskUserQuestion", `{}`), claudeResult("t1", "x", false,
-			`"toolUseResult":{"questions":[{"question":"Which?","options":[{"label":"A"}]},{"question":"How?","options":[]}],"answers":{"Which?":"A","How?":"fast"}}`)},
+			`"toolUseResult":{"questions":[{"question":"Which?","options":[{"label":"A (Recommended)"}]},{"question":"How?","options":[]}],"answers":{"Which?":"A (Recommended)","How?":"fast"}}`)},
 		"codex": {codexMetaLine, codexItemLine(`{"type":"function_call","name":"request_user_input","arguments":"{}","call_id":"c1"}`),
 			codexItemLine(`{"type":"function_call_output","call_id":"c1","output":"{\"answers\":{\"q1\":{\"answers\":[\"A\",\"user_note: fast\"]}}}"}`)},
 		"opencode": {ocMessageLine("a", "assistant", ""), ocToolLine("p", "question",

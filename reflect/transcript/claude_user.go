@@ -182,7 +182,7 @@ func (o claudeOutcome) answers() (own, chosen string) {
 		case strings.Trim(rest, ", ") != "":
 			written = append(written, answer)
 		case answer != "":
-			picked = append(picked, answer)
+			picked = append(picked, unadvised(answer))
 		}
 		if notes != "" && notes != strings.TrimSpace(answer) {
 			written = append(written, notes)

@@ -241,7 +241,7 @@ func (p *codex) answers(output string, at time.Time) error {
 			if note, ok := strings.CutPrefix(answer, codexNote); ok {
 				written = append(written, note)
 			} else {
-				chosen = append(chosen, answer)
+				chosen = append(chosen, unadvised(answer))
 			}
 		}
 	}

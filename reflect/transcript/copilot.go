@@ -294,7 +294,7 @@ func (p *copilot) toolResult(rec *copilotRecord, e Event) error {
 		return p.said(said, false, text)
 	}
 	if text, ok := strings.CutPrefix(e.Text, copilotSelected); ok { // the words are the agent's
-		return p.said(said, true, text)
+		return p.said(said, true, unadvised(text))
 	}
 	return nil
 }

@@ -85,7 +85,7 @@ type Event struct {
 	Time    time.Time `json:"time,omitzero"`
 	Text    string    `json:"text,omitempty"`    // what was said; for a Result the output, for a Call what no other field says (pattern, URL, prompt, other input as JSON); at most MaxText
 	Origin  Origin    `json:"origin,omitempty"`  // for User; Command also on the Call and Result of a shell command the user ran
-	Mixed   bool      `json:"mixed,omitempty"`   // for User: its message also holds text that the client put there, so a quoted file may have shifted the border
+	Mixed   bool      `json:"mixed,omitempty"`   // for User: its message also holds text that the client put there, so a quoted file may have shifted the border; or it is an option that a person chose, in the agent's words
 	Agent   string    `json:"agent,omitempty"`   // a sub-agent's id, where its events stand in the parent's transcript
 	Tool    string    `json:"tool,omitempty"`    // for Call and Result: the agent's name of the tool
 	CallID  string    `json:"call,omitempty"`    // joins a Call and its Result

@@ -132,7 +132,7 @@ func ocAnswers(input []byte, answers [][]string) (own, chosen string) {
 		}
 		for _, a := range list {
 			if offered[a] {
-				picked = append(picked, a)
+				picked = append(picked, unadvised(a))
 			} else {
 				written = append(written, a)
 			}

@@ -180,6 +180,9 @@ func first(texts ...string) string {
 	return ""
 }
 
+// unadvised takes an agent's advice, which is no part of the choice, off an option.
+func unadvised(option string) string { return strings.ReplaceAll(option, " (Recommended)", "") }
+
 // exitCode is for Event.Exit.
 func exitCode(n int) *int { return &n }
 
