@@ -214,6 +214,7 @@ type scriptReader struct {
 	tokens []token
 	consts map[string]string // variables that hold one text, whatever runs
 	frames []frame
+	steps  int  // tokens looked at for values
 	filled int  // bytes that variables stood for
 	ended  bool // a return, throw or exit came that may have run
 }
@@ -412,7 +413,7 @@ func (r *scriptReader) value(i int) (v any, next int, ok bool) {
 }
 
 func (r *scriptReader) valueAt(i, depth int) (v any, next int, ok bool) {
-	if i >= len(r.tokens) || depth > 8 {
+	if i >= len(r.tokens) || depth > 8 || !r.step() {
 		return nil, i, false
 	}
 	t := r.tokens[i]
@@ -462,6 +463,12 @@ func (r *scriptReader) valueAt(i, depth int) (v any, next int, ok bool) {
 	return v, next, true
 }
 
+// step counts what is looked at for values, and reports whether there is time for it.
+func (r *scriptReader) step() bool {
+	r.steps++
+	return r.steps <= 16*len(r.tokens)
+}
+
 func (r *scriptReader) object(i, depth int) (v any, next int, ok bool) {
 	fields := map[string]any{}
 	for i++; i < len(r.tokens) && !r.at(i, "}"); {
@@ -477,7 +484,7 @@ func (r *scriptReader) object(i, depth int) (v any, next int, ok bool) {
 		default: // not a literal
 			delete(fields, name.text)
 			open := 0
-			for after = i; after < len(r.tokens); after++ {
+			for after = i; after < len(r.tokens) && r.step(); after++ {
 				t := r.tokens[after]
 				if open == 0 && (r.at(after, ",") || r.at(after, "}")) {
 					break
@@ -489,6 +496,9 @@ func (r *scriptReader) object(i, depth int) (v any, next int, ok bool) {
 					open--
 				}
 			}
+		}
+		if after == i {
+			return nil, i, false
 		}
 		if i = after; r.at(i, ",") {
 			i++

@@ -3,7 +3,9 @@ package transcript
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
+	"time"
 )
 
 func codexScript(id, code string) string {
@@ -117,4 +119,15 @@ func FuzzScript(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Each of these took minutes while values were looked for again and again.
+func TestScriptsAreReadInLinearTime(t *testing.T) {
+	for _, part := range []string{"tools.x({a:{b:", "const a={b:f(1),", "const a=[1,"} {
+		began := time.Now()
+		readScript(strings.Repeat(part, 50_000))
+		if took := time.Since(began); took > 20*time.Second {
+			t.Errorf("%s: %v", part, took)
+		}
+	}
 }
