@@ -77,17 +77,6 @@ func (v *view) repairs(f failure, ok int) []finding {
 	return append(out, v.repaired(f.last, ok)...)
 }
 
-// sign is the signature of what act i printed.
-func (v *view) sign(i int) signature {
-	r := v.acts[i].result
-	s, found := v.signs[r]
-	if !found {
-		s = sign(v.events[r].Text)
-		v.signs[r] = s
-	}
-	return s
-}
-
 // repaired makes the candidate of a command that failed at act from and succeeded at act to.
 func (v *view) repaired(from, to int) []finding {
 	f, ok := v.acts[from], v.acts[to]

@@ -16,6 +16,7 @@ type view struct {
 	sentences []sentence
 	hearsay   map[int]bool      // whether a message looked at so far may hold words of others, by event index
 	signs     map[int]signature // of results looked at so far, by event index
+	harmless  map[uint64]bool   // lines that passing runs printed: see passed
 	injected  string            // all injected text, folded, one space either side of every word
 	given     map[string]int    // lines of injected text, and the event each stood in first
 }
