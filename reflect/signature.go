@@ -267,6 +267,7 @@ func mayTell(line string) bool {
 	}
 	return false
 }
+
 // cleanError takes off a line of error output what differs between runs.
 func cleanError(line string) string {
 	s := strings.TrimSpace(line)

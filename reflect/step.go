@@ -41,17 +41,21 @@ var readOnly = set("ls cat head tail grep egrep rg fd find echo printf pwd cd wh
 // maxSteps bounds the commands looked at in one line: longer ones are scripts.
 const maxSteps = 40
 
-// steps splits a shell line into steps. root is the session's directory.
-func steps(line, root string) []step {
+// steps splits a shell line that runs in the session's directory into steps.
+func steps(line, root string) []step { return stepsIn(line, root, "") }
+
+// stepsIn splits a shell line that runs in a directory into steps. root is the session's
+// directory, dir relative to it.
+func stepsIn(line, root, dir string) []step {
 	var out []step
 	var exported []string // by the line so far
-	dir := ""
 	commands := splitShell(line)
 	piped := false
 	for i, c := range commands[:min(len(commands), maxSteps)] {
 		fromPipe := piped
 		piped = c.join == "|"
 		words := unwrap(c.words)
+		c.env = append(c.env, envOf(c.words)...)
 		if len(words) == 0 {
 			exported = append(exported, c.env...)
 			continue
@@ -60,6 +64,11 @@ func steps(line, root string) []step {
 		case "cd", "pushd":
 			if len(words) > 1 {
 				dir = within(unquote(words[1]), dir, root)
+			}
+			continue
+		case "unset":
+			for _, w := range words[1:] {
+				exported = append(exported, w+"=")
 			}
 			continue
 		case "export":
@@ -113,13 +122,34 @@ func unwrap(words []string) []string {
 		if words[0] == "timeout" {
 			n = 1 // the time
 		}
+		unsets := words[0] == "env"
 		words = words[1:]
 		for len(words) > 0 && (strings.HasPrefix(words[0], "-") || isAssignment(words[0])) {
+			if unsets && words[0] == "-u" && len(words) > 1 {
+				words = words[1:]
+			}
 			words = words[1:]
 		}
 		words = words[min(n, len(words)):]
 	}
 	return words
+}
+
+// envOf are the variables that `env` sets for a command, and those it unsets, as empty.
+func envOf(words []string) []string {
+	var out []string
+	for i := 1; i < len(words) && words[0] == "env"; i++ {
+		switch {
+		case words[i] == "-u" && i+1 < len(words):
+			i++
+			out = append(out, words[i]+"=")
+		case isAssignment(words[i]):
+			out = append(out, words[i])
+		case !strings.HasPrefix(words[i], "-"):
+			return out
+		}
+	}
+	return out
 }
 
 // trimVerbosity takes off flags that only change what is printed.
@@ -187,7 +217,9 @@ func relative(word, root string) string {
 // within joins a directory changed to onto the one before, relative to the session's.
 func within(to, dir, root string) string {
 	switch {
-	case to == root || to == "." || to == "-" || strings.HasPrefix(to, "$"):
+	case to == ".":
+		return dir
+	case to == "" || to == root || to == "-" || strings.HasPrefix(to, "$"):
 		return ""
 	case strings.HasPrefix(to, "/"), strings.HasPrefix(to, "~"):
 		if r := relative(to, root); r != to {
