@@ -232,7 +232,7 @@ func (v *view) deadEnd(t trial, remedies []trial, ok int) (record.Candidate, boo
 		}
 	}
 	c.Evidence = append(c.Evidence, v.quoteCommand(v.acts[ok]))
-	return c, true
+	return v.triggered(c, f, sig), true
 }
 
 // show names what was tried and what it took the place of, for a statement: a dependency,

@@ -84,7 +84,7 @@ func (v *view) repaired(from, to int) []finding {
 		return nil
 	}
 	sig := v.sign(from)
-	if sig.text == "" || redacted.MatchString(sig.text) || unsteady.MatchString(sig.text) {
+	if sig.text == "" || sig.odd || redacted.MatchString(sig.text) || unsteady.MatchString(sig.text) {
 		return nil
 	}
 	var code, config int
@@ -234,7 +234,7 @@ func (v *view) prepareFix(f, ok act, sig signature, helpers []act) record.Candid
 	if f.step.dir != "" {
 		c.Paths = []string{f.step.dir + "/**"}
 	}
-	return c
+	return v.triggered(c, f, sig)
 }
 
 // envFix says: this command needs that variable.
@@ -251,7 +251,7 @@ func (v *view) envFix(f, ok act, sig signature, env string) record.Candidate {
 	if f.step.dir != "" {
 		c.Paths = []string{f.step.dir + "/**"}
 	}
-	return c
+	return v.triggered(c, f, sig)
 }
 
 // show is a step as a reader would type it from the session's directory, or from dir,

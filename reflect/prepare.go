@@ -19,13 +19,13 @@ var (
 		`serve|services?|dev-?env|env|compose|build|compile|assets|vendor|download|fetch-\w+|sync|pull|` +
 		`certs?|fixtures?|link|tidy|restore|ensure)(?:$|[-_:./ ])`)
 	formatting = lazy(`(?i)(?:^|[-_:./ ])(?:fmt|format|fix|lint-fix|prettier|gofmt|gofumpt|black|ruff|tidy|generate|` +
-		`gen|codegen|docs?|update-\w+)(?:$|[-_:./ ])|--fix\b|--write\b`)
+		`gen|codegen|update-\w+)(?:$|[-_:./ ])|--fix\b|--write\b`)
 )
 
 // oneTime programs are run once, for an effect of the day.
 var oneTime = set(`
 	rm mv cp mkdir rmdir chmod chown ln touch kill pkill killall curl wget ssh scp rsync apply_patch
-	source . tar unzip zip brew apt apt-get patch gh cmd set ulimit reverie`)
+	source . tar unzip zip brew apt apt-get patch cmd set ulimit reverie`)
 
 // worthFixing tells whether a failing command is one a colleague would run again: the
 // project's own, not a look around or a one-time act.
@@ -178,7 +178,7 @@ func holdsAny(s step, list []string) bool {
 // namesSource tells whether a command is aimed at a source file, as `gofmt -w a.go` is.
 func namesSource(s step) bool {
 	for i, w := range s.words[1:] {
-		if sourceFile.MatchString(unquote(w)) && !(i == 0 && scriptHost.Has(s.words[0])) {
+		if sourceFile.MatchString(unquote(w)) && !elsewhere(w) && !(i == 0 && scriptHost.Has(s.words[0])) {
 			return true
 		}
 	}

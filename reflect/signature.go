@@ -61,6 +61,7 @@ type signature struct {
 	line  string // as the output has it, for a quote
 	env   bool   // it speaks of tools, services or configuration, not of the code under test
 	names string // text, and the word that a caret in the output points at
+	odd   bool   // it complains in no words known here: all that is certain is that it was printed
 }
 
 // maxSignature is the longest error told in a statement, in bytes.
@@ -167,7 +168,7 @@ func sign(output string, harmless map[uint64]bool) signature {
 	if best.text == "" && lines <= 3 {
 		clean := ansi.ReplaceAllString(first, "")
 		if text := cleanError(clean); len(text) >= 8 && strings.Contains(text, " ") && !noise.MatchString(text) && !noise.MatchString(strings.TrimSpace(clean)) {
-			best = signature{text: text, line: strings.TrimSpace(first), names: text}
+			best = signature{text: text, line: strings.TrimSpace(first), names: text, odd: true}
 		}
 	}
 	return best
@@ -184,6 +185,10 @@ func pointed(line, below string) string {
 	return word
 }
 
+// usage errors are about how a command was spelled.
+var usage = lazy(`(?i)\bun(?:known|recognized|recognised|expected|supported)\b|\bno such (?:option|command|flag)|\binvalid\b|not found\b|\bis not\b|` +
+	`\baccepts\b|\bdoes not (?:exist|support|accept)`)
+
 // mentions tells whether a text has a word by itself, with no letter, digit or dash beside it.
 func mentions(text, word string) bool {
 	word = strings.Trim(unquote(word), `'",:`)
@@ -191,15 +196,15 @@ func mentions(text, word string) bool {
 		return false
 	}
 	part := func(c byte) bool {
-		return c == '-' || c == '_' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
+		return c == '-' || c == '_' || c == '/' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
 	}
+	stop := func(s string) bool { return s == "" || !part(s[0]) && (s[0] != '.' || len(s) == 1 || !part(s[1])) }
 	for rest := text; ; {
 		at := strings.Index(rest, word)
 		if at < 0 {
 			return false
 		}
-		end := at + len(word)
-		if (at == 0 || !part(rest[at-1])) && (end == len(rest) || !part(rest[end])) {
+		if (at == 0 || !part(rest[at-1]) && rest[at-1] != '.') && stop(rest[at+len(word):]) {
 			return true
 		}
 		rest = rest[at+1:]
@@ -320,10 +325,10 @@ func clip(s string, n int) string {
 var (
 	weakFails = lazy(`(?m)^(?:ERROR\b|error:|Error:|fatal:)`)
 	failWords = lazy(`(?m)^(?:FAIL\b|--- FAIL|FAILED|error(?:\[\w+\]| TS)|panic:|npm ERR!|Traceback|make(?:\[\d+\])?: \*\*\*)|` +
-		`task failed|(?i:\b[1-9]\d* (?:failed|failing|failures?|errors?|issues:)|exit(?:ed with)?(?: (?:code|` +
+		`task failed|(?i:\b[1-9]\d* (?:failed|failing|failures?|errors?|issues:|fail\b)|exit(?:ed with)?(?: (?:code|` +
 		`status))?[:=]? ?[1-9]\d*|build failed|tests? failed|command not found)`)
-	passWords = lazy(`(?m)^(?:PASS\b|ok\s+\S+|OK\b|test result: ok)|(?i:\b0 (?:issues|errors|failed|failures)|all (?:tests|` +
-		`checks) pass|\b[1-9]\d* (?:passed|passing)|exit(?: (?:code|status))?[:=]? ?0\b|build succe|compiled successfully|` +
+	passWords = lazy(`(?m)^(?:PASS\b|ok\s+\S+|OK\b|test result: ok)|(?i:\b0 (?:issues|errors|fail(?:ed|ures)?\b)|all (?:tests|` +
+		`checks) pass|\b[1-9]\d* (?:passed|passing|pass\b)|exit(?: (?:code|status))?[:=]? ?0\b|build succe|compiled successfully|` +
 		`successfully|no (?:issues|errors|problems) found|✓|done in|finished in)`)
 )
 

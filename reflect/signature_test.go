@@ -44,6 +44,8 @@ func TestVerdict(t *testing.T) {
 		"1 issues:\n* errcheck: 1":  -1,
 		"Tests: 2 failed, 5 passed": -1,
 		"Tests: 5 passed":           1,
+		" 12 pass\n 0 fail":         1,
+		" 12 pass\n 2 fail":         -1,
 		"exit: 1":                   -1,
 		"exit code 0":               1,
 		"[lint] ERROR task failed":  -1,
