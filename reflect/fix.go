@@ -2,6 +2,7 @@ package reflect
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -107,11 +108,17 @@ func (v *view) repaired(from, to int) []finding {
 		if a.outcome == transcript.Unknown && a.call != ok.call && !starts(a.step) {
 			continue
 		}
-		if prepares(a.step, sig) && a.step.portable() && !namesSource(a.step) {
+		if weakens(a.step.words[0], a.step.words, a.step.env) {
+			return nil
+		}
+		if (prepares(a.step, sig) || v.prescribed(f, a.step)) && a.step.portable() && !namesSource(a.step) {
 			helpers = appendHelper(helpers, a)
 		} else if changes(a.step) && !cleans(a.step) || namesSource(a.step) {
 			code++ // something else was changed: what repaired it is not certain
 		}
+	}
+	if weakens("", nil, ok.step.env) && !weakens("", nil, f.step.env) {
+		return nil
 	}
 	if env := newEnv(f.step, ok.step); env != "" && len(helpers) == 0 && code == 0 && (sig.env || namesOne(sig.text, env)) {
 		return []finding{{Candidate: v.envFix(f, ok, sig, env)}}
@@ -119,7 +126,7 @@ func (v *view) repaired(from, to int) []finding {
 	if len(helpers) == 0 || len(helpers) > 2 {
 		return nil
 	}
-	if (code > 0 || config > 0) && !(sig.env && related(helpers, sig, v, from, to)) {
+	if (code > 0 || config > 0) && !(sig.env && related(helpers, sig)) && !v.prescribed(f, helpers[0].step) {
 		return nil
 	}
 	return []finding{{Candidate: v.prepareFix(f, ok, sig, helpers)}}
@@ -132,7 +139,7 @@ var unsteady = lazy(`(?i)timed? ?out|timeout|etimedout|econnreset|socket hang up
 
 // related tells whether, although files were edited too, it was the helper that repaired
 // the error: it came after the last edit or the error speaks of what it does.
-func related(helpers []act, sig signature, v *view, from, to int) bool {
+func related(helpers []act, sig signature) bool {
 	text := strings.ToLower(sig.text)
 	for _, h := range helpers {
 		for _, w := range h.step.words {
@@ -149,6 +156,12 @@ func related(helpers []act, sig signature, v *view, from, to int) bool {
 		}
 	}
 	return false
+}
+
+// prescribed tells whether a command that failed printed another one, which changes nothing
+// that is kept.
+func (v *view) prescribed(f act, s step) bool {
+	return len(s.words) > 1 && !changes(s) && !looks(s) && !oneTime.Has(s.words[0]) && s.words[0] != "git" && mentions(v.events[f.result].Text, s.key)
 }
 
 // appendHelper adds a helper that is not there yet. One that only sets up its own shell
@@ -252,6 +265,50 @@ func (v *view) envFix(f, ok act, sig signature, env string) record.Candidate {
 		c.Paths = []string{f.step.dir + "/**"}
 	}
 	return v.triggered(c, f, sig)
+}
+
+// findHooks looks for tasks that a hook of git runs too: what the hook printed of the command
+// that failed in it is what the task prints, or fails with.
+func findHooks(v *view) []finding {
+	var out []finding
+	told := map[string]bool{}
+	for i, f := range v.acts {
+		if f.edit || f.outcome != transcript.Failed || f.step.words[0] != "git" || !worthFixing(f.step) || !f.step.portable() {
+			continue
+		}
+		text := v.events[f.result].Text
+		ran := lastRun(text)
+		sig := v.sign(i)
+		for j, a := range v.acts {
+			if a.edit || a.agent != f.agent || told[a.step.key] || !projectRunner(a.step) || narrow(a.step) || !a.step.portable() || a.step.dir != f.step.dir {
+				continue
+			}
+			same := ran != "" && lastRun(v.events[a.result].Text) == ran || a.outcome == transcript.Failed && sig.text != "" && v.sign(j).text == sig.text
+			if !same || !slices.ContainsFunc(v.acts, func(b act) bool { return b.step.key == a.step.key && b.outcome == transcript.OK }) {
+				continue
+			}
+			told[a.step.key] = true
+			c := record.Candidate{
+				Kind: record.Failure, How: record.Seen, Topic: "before " + fTopic(f.step),
+				Text:     "Before `" + head(f.step) + "`, run `" + show(a.step, "") + "`: its hook runs the same, and stops where that fails.",
+				Evidence: []record.Evidence{v.quoteCommand(f), v.quoteCommand(a)},
+				Command:  head(f.step),
+			}
+			out = append(out, finding{Candidate: c})
+		}
+	}
+	return out
+}
+
+// lastRun is the last command that a runner printed before it ran it.
+func lastRun(output string) string {
+	at := strings.LastIndex("\n"+output, "\n$ ")
+	if at < 0 {
+		return ""
+	}
+	output = output[at:]
+	line, _, _ := strings.Cut(output, "\n")
+	return strings.TrimSpace(line)
 }
 
 // show is a step as a reader would type it from the session's directory, or from dir,
