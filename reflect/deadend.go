@@ -294,6 +294,9 @@ func (t *trial) show() (tried, was, pack string) {
 // packages returns the dependencies a command adds and removes by name, as written.
 func packages(s step) (added, removed []string) {
 	w := s.words
+	if len(w) > 2 && w[1] == "-m" && strings.HasPrefix(w[0], "python") {
+		w = w[2:]
+	}
 	verb := ""
 	for i := 1; i < len(w); i++ {
 		a := unquote(w[i])
@@ -304,17 +307,17 @@ func packages(s step) (added, removed []string) {
 				verb = "add"
 			case "remove", "uninstall", "rm":
 				verb = "remove"
-			case "--filter", "-F", "-C", "--prefix", "-w", "--workspace":
+			case "--filter", "-F", "-C", "--prefix", "-w", "--workspace", "workspace":
 				i++
-			case "pip", "workspace", "global", "-m":
+			case "pip", "global":
 			default:
-				if !strings.HasPrefix(a, "-") && a != "web" && w[0] != "yarn" && w[0] != "pnpm" && w[0] != "npm" {
+				if !strings.HasPrefix(a, "-") {
 					return nil, nil
 				}
 			}
 		case a == "--group" || a == "-r" || a == "-e" || a == "--extra" || a == "-c" || a == "--filter" || a == "-F" || a == "-C" || a == "--prefix" || a == "--package" || a == "-p":
 			i++
-		case strings.HasPrefix(a, "-") || strings.HasPrefix(a, ".") || strings.HasPrefix(a, "/") || isAssignment(a):
+		case strings.HasPrefix(a, "-") || strings.HasPrefix(a, ".") || strings.HasPrefix(a, "/") || strings.HasSuffix(a, ".txt") || isAssignment(a):
 		case verb == "add":
 			added = append(added, a)
 		default:

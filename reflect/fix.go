@@ -2,7 +2,6 @@ package reflect
 
 import (
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -270,32 +269,42 @@ func (v *view) envFix(f, ok act, sig signature, env string) record.Candidate {
 // findHooks looks for tasks that a hook of git runs too: what the hook printed of the command
 // that failed in it is what the task prints, or fails with.
 func findHooks(v *view) []finding {
+	hooks := map[string]act{} // failed commits and pushes, by what they ran last and by their error
+	passed := map[string]bool{}
+	for i, a := range v.acts {
+		switch {
+		case a.edit:
+		case a.outcome == transcript.OK:
+			passed[a.step.key] = true
+		case a.outcome == transcript.Failed && a.step.words[0] == "git" && worthFixing(a.step) && a.step.portable():
+			hooks["$ "+lastRun(v.events[a.result].Text)] = a
+			hooks[v.sign(i).text] = a
+		}
+	}
+	delete(hooks, "")
+	delete(hooks, "$ ")
+	if len(hooks) == 0 {
+		return nil
+	}
 	var out []finding
 	told := map[string]bool{}
-	for i, f := range v.acts {
-		if f.edit || f.outcome != transcript.Failed || f.step.words[0] != "git" || !worthFixing(f.step) || !f.step.portable() {
+	for i, a := range v.acts {
+		if a.edit || told[a.step.key] || !passed[a.step.key] || !projectRunner(a.step) || narrow(a.step) || !a.step.portable() {
 			continue
 		}
-		text := v.events[f.result].Text
-		ran := lastRun(text)
-		sig := v.sign(i)
-		for j, a := range v.acts {
-			if a.edit || a.agent != f.agent || told[a.step.key] || !projectRunner(a.step) || narrow(a.step) || !a.step.portable() || a.step.dir != f.step.dir {
-				continue
-			}
-			same := ran != "" && lastRun(v.events[a.result].Text) == ran || a.outcome == transcript.Failed && sig.text != "" && v.sign(j).text == sig.text
-			if !same || !slices.ContainsFunc(v.acts, func(b act) bool { return b.step.key == a.step.key && b.outcome == transcript.OK }) {
-				continue
-			}
-			told[a.step.key] = true
-			c := record.Candidate{
-				Kind: record.Failure, How: record.Seen, Topic: "before " + fTopic(f.step),
-				Text:     "Before `" + head(f.step) + "`, run `" + show(a.step, "") + "`: its hook runs the same, and stops where that fails.",
-				Evidence: []record.Evidence{v.quoteCommand(f), v.quoteCommand(a)},
-				Command:  head(f.step),
-			}
-			out = append(out, finding{Candidate: c})
+		f, found := hooks["$ "+lastRun(v.events[a.result].Text)]
+		if !found && a.outcome == transcript.Failed {
+			f, found = hooks[v.sign(i).text]
 		}
+		if !found || f.agent != a.agent || f.step.dir != a.step.dir {
+			continue
+		}
+		told[a.step.key] = true
+		out = append(out, finding{Candidate: record.Candidate{
+			Kind: record.Failure, How: record.Seen, Topic: "before " + fTopic(f.step), Command: head(f.step),
+			Text:     "Before `" + head(f.step) + "`, run `" + show(a.step, "") + "`: its hook runs the same, and stops where that fails.",
+			Evidence: []record.Evidence{v.quoteCommand(f), v.quoteCommand(a)},
+		}})
 	}
 	return out
 }
