@@ -112,7 +112,7 @@ func (v *view) contrast(f, a act, sig signature, again bool) string {
 	if from.key == to.key {
 		switch set, unset := newEnv(from, to), unsetEnv(from, to); {
 		case from.dir != to.dir:
-			if !from.portable() || !to.portable() || !sig.env && !mentions(sig.names, from.tool()) {
+			if !from.portable() || !to.portable() || !(mentions(sig.names, from.tool()) && notHere.MatchString(sig.text)) && !projectFile.MatchString(sig.text) {
 				return ""
 			}
 			return "Run `" + strings.Join(from.words, " ") + "` in " + where(to.dir) + ", not in " + where(from.dir)
@@ -137,7 +137,7 @@ func (v *view) contrast(f, a act, sig signature, again bool) string {
 	explained := false
 	switch {
 	case from.words[0] == to.words[0] && from.tool() != to.tool() && shares(gone, come): // another way to the same thing
-		explained = again
+		explained = again && (sig.odd || usage.MatchString(sig.text))
 	case narrow(to) && !narrow(from):
 	case n > m && slices.Equal(from.words[n-m:], to.words): // a wrapper taken off
 		explained = again && m > 1
@@ -155,9 +155,10 @@ func (v *view) contrast(f, a act, sig signature, again bool) string {
 			return usage.MatchString(sig.text) && mentions(sig.names, strings.SplitN(w, "=", 2)[0])
 		}
 		asked := func(w string) bool { return len(w) > 3 && mentions(out, w) }
-		alike := from.tool() == to.tool() && n > 1
-		explained = (alike || 2*len(gone) <= n) && (slices.ContainsFunc(gone, func(w string) bool { return (flag(w) || w == from.tool()) && named(w) }) ||
-			slices.ContainsFunc(come, func(w string) bool { return (flag(w) || w == to.tool()) && asked(w) && sig.env })) ||
+		alike := n > 1 && (head(from) == head(to) || len(come) == 0)
+		explained = alike && slices.ContainsFunc(gone, func(w string) bool { return flag(w) && named(w) }) ||
+			alike && sig.env && slices.ContainsFunc(come, func(w string) bool { return flag(w) && asked(w) }) ||
+			2*len(gone) <= n && slices.Contains(gone, from.tool()) && named(from.tool()) ||
 			sig.env && len(gone) == 0 && slices.ContainsFunc(come, flag) && (n > 1 || projectRunner(from))
 	}
 	if !explained {
@@ -165,6 +166,12 @@ func (v *view) contrast(f, a act, sig signature, again bool) string {
 	}
 	return "Run `" + spell(to) + "`, not `" + spell(from) + "`"
 }
+
+var (
+	// notHere says that something is missing; projectFile is what a directory has that is a project's.
+	notHere     = lazy(`(?i)not found\b|\bno (?:such|rule|target)\b|(?:cannot|can't|could not) find|missing`)
+	projectFile = lazy(`(?i)\b(?:makefile|justfile|package\.json|go\.mod|go\.work|cargo\.toml|pyproject\.toml|pom\.xml|gemfile|not a git repository)\b`)
+)
 
 // unwrapped says to run a command without the wrapper that does not know it.
 func unwrapped(from, to step, sig signature) string {

@@ -81,6 +81,10 @@ func TestVariantThatTeachesNothing(t *testing.T) {
 			run("git commit -m x", 1, "unknown option: hook failed"), run("git commit --no-verify -m x", 0, "ok"),
 			run("tool check", 1, "error: unexpected --strict"), run("tool check --skip-all", 0, "ok"),
 			run("yarn lint", 1, "error: command not found: lint"), run("yarn lint --ignore-missing", 0, "ok")}},
+		{"the same in another directory is other work", script{run("cd a && make test", 1, "connection refused by the daemon"), run("cd b && make test", 0, "ok")}},
+		{"a state that passes by itself", script{
+			run("tool run watch 15", 1, "error: run 15 failed"), run("tool run watch 15", 1, "error: run 15 failed"), run("tool raw runs/15", 0, "{}")}},
+		{"another subcommand is other work", script{run("tool item diff 15 --stat", 1, "unknown flag: --stat"), run("tool item view 15", 0, "ok")}},
 		{"another task is other work", script{run("yarn unit", 1, "Cannot find module 'x' from 'a.unit.ts'"), run("yarn lint", 0, "ok")}},
 		{"asked for help", script{run("make deploy", 2, "error: REGION is not set"), run("make deploy --dry-run", 0, "")}},
 	} {
