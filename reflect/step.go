@@ -41,13 +41,15 @@ var readOnly = set("ls cat head tail grep egrep rg fd find echo printf pwd cd wh
 // maxSteps bounds the commands looked at in one line: longer ones are scripts.
 const maxSteps = 40
 
-// steps splits a shell line that runs in the session's directory into steps.
-func steps(line, root string) []step { return stepsIn(line, root, "") }
+// steps splits a shell line into steps. root is the session's directory, where the line runs.
+func steps(line, root string) []step {
+	list, _ := stepsFrom(line, "", root)
+	return list
+}
 
-// stepsIn splits a shell line that runs in a directory into steps. root is the session's
-// directory, dir relative to it.
-func stepsIn(line, root, dir string) []step {
-	var out []step
+// stepsFrom splits a shell line that begins in dir, which is relative to root, and returns the
+// directory it ends in.
+func stepsFrom(line, dir, root string) (out []step, end string) {
 	var exported []string // by the line so far
 	commands := splitShell(line)
 	piped := false
@@ -92,7 +94,7 @@ func stepsIn(line, root, dir string) []step {
 		s.writes = writesFile(c, words)
 		out = append(out, s)
 	}
-	return out
+	return out, dir
 }
 
 // writesFile tells whether a command is an edit made with a shell's means.

@@ -92,7 +92,7 @@ func TestDirectoryOfTheCall(t *testing.T) {
 	for line, want := range map[string]string{
 		"make": "web", "cd /home/dev/project && make": "", "cd ui && make": "web/ui", "cd .. && make": "", "cd . && make": "web",
 	} {
-		if list := stepsIn(line, root, "web"); len(list) != 1 || list[0].dir != want {
+		if list, _ := stepsFrom(line, "web", root); len(list) != 1 || list[0].dir != want {
 			t.Errorf("%s: %+v, want %q", line, list, want)
 		}
 	}
@@ -129,4 +129,19 @@ func TestCallThatNeverRanHasNoOutcome(t *testing.T) {
 	if len(v.acts) != 0 {
 		t.Errorf("%+v", v.acts)
 	}
+}
+
+func FuzzSteps(f *testing.F) {
+	f.Add("a && b | c <<'EOF'\nx\nEOF\n", "")
+	f.Add("env -u A -i; unset; env -u", "web")
+	f.Fuzz(func(t *testing.T, line, dir string) {
+		list, _ := stepsFrom(line, dir, "/home/dev")
+		for _, s := range list {
+			if len(s.words) == 0 {
+				t.Errorf("an empty step in %q", line)
+			}
+			spell(s)
+			head(s)
+		}
+	})
 }

@@ -104,7 +104,11 @@ func (v *view) addActs(call, result int) {
 		if strings.Contains(r.Text[:min(len(r.Text), 200)], notRun) {
 			return
 		}
-		list := stepsIn(c.Command, v.session.Dir, within(c.Dir, "", v.session.Dir))
+		start := ""
+		if c.Dir != "" {
+			start = within(c.Dir, "", v.session.Dir)
+		}
+		list, _ := stepsFrom(c.Command, start, v.session.Dir)
 		ended := ending(r)
 		failed := -1
 		if ended == transcript.Failed {
