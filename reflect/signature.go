@@ -233,17 +233,39 @@ var (
 	noteLabel = lazy(`(?i)^\s*(?:=\s*)?(?:note|hint|help|warning|warn)\b\W*`)
 )
 
-// tellTale marks the hashes of four letters that every line has which failures or environment
-// can match. Looking for them costs a hundredth of the patterns, and most lines have none.
-var tellTale = sync.OnceValue(func() *[1 << 16]bool {
-	var out [1 << 16]bool
-	for piece := range strings.FieldsSeq("erro err! exce fata pani fail cann can't coul not_ no_s no_m no_r no_g miss deni refu unde time timi unex " +
-		"mism inva unkn unre reso econ conn enot exis pend requ unsu inco wron excl go.s go.m upda vend did_ run_ run: you_ plea need stal " +
-		"peer eres lock libr pkg- eacc gene subm cert out_ heap too_ outd refo styl envi daem impo keye") {
-		out[quad(piece[0], piece[1], piece[2], piece[3])] = true
+// tellTale marks pieces of every line that failures or environment can match, deciding of
+// those that verdict reads. Looking for pieces costs a hundredth of the patterns, and most
+// lines have none.
+var (
+	tellTale = sync.OnceValue(func() *pieces {
+		return marked("erro err! exce fata pani fail cann can't coul not_ no_s no_m no_r no_g miss deni refu unde time timi unex " +
+			"mism inva unkn unre reso econ conn enot exis pend requ unsu inco wron excl go.s go.m upda vend did_ run_ run: you_ plea need stal " +
+			"peer eres lock libr pkg- eacc gene subm cert out_ heap too_ outd refo styl envi daem impo keye")
+	})
+	deciding = sync.OnceValue(func() *pieces {
+		return marked("fail erro err! pani trac fata exit issu not_ pass succ done fini ***_ no_e no_i no_p")
+	})
+)
+
+// pieces marks the hashes of four letters.
+type pieces [1 << 16]bool
+
+func marked(words string) *pieces {
+	var out pieces
+	for w := range strings.FieldsSeq(words) {
+		out[quad(w[0], w[1], w[2], w[3])] = true
 	}
 	return &out
-})
+}
+
+func (p *pieces) in(line string) bool {
+	for i := 0; i+3 < len(line); i++ {
+		if p[quad(line[i], line[i+1], line[i+2], line[i+3])] {
+			return true
+		}
+	}
+	return false
+}
 
 // quad is a hash of four bytes in either case, a space being a dash below.
 func quad(a, b, c, d byte) uint16 {
@@ -263,15 +285,7 @@ var lowered = func() (out [256]byte) {
 }()
 
 // mayTell tells whether a line may say what went wrong.
-func mayTell(line string) bool {
-	marks := tellTale()
-	for i := 0; i+3 < len(line); i++ {
-		if marks[quad(line[i], line[i+1], line[i+2], line[i+3])] {
-			return true
-		}
-	}
-	return false
-}
+func mayTell(line string) bool { return tellTale().in(line) }
 
 // cleanError takes off a line of error output what differs between runs.
 func cleanError(line string) string {
@@ -339,17 +353,26 @@ func verdict(output string) int {
 	if len(output) > end {
 		output = output[len(output)-end:]
 	}
-	output = ansi.ReplaceAllString(output, "")
-	mayFail := false
-	for _, piece := range []string{"rror", "ERROR", "FAIL", "ail", "panic", "Traceback", "***", "fatal", "xit", "issues", "not found"} {
-		mayFail = mayFail || strings.Contains(output, piece)
+	marks := deciding()
+	passed, weak := false, false
+	for line := range strings.Lines(output) {
+		line = strings.TrimRight(line, "\r\n")
+		if strings.IndexByte(line, 0x1b) >= 0 {
+			line = ansi.ReplaceAllString(line, "")
+		}
+		if !marks.in(line) && !strings.HasPrefix(line, "ok") && !strings.HasPrefix(line, "OK") && !strings.Contains(line, "✓") {
+			continue
+		}
+		if failWords.MatchString(line) {
+			return -1
+		}
+		passed = passed || passWords.MatchString(line)
+		weak = weak || weakFails.MatchString(line)
 	}
 	switch {
-	case mayFail && failWords.MatchString(output):
-		return -1
-	case passWords.MatchString(output):
+	case passed:
 		return 1
-	case mayFail && weakFails.MatchString(output):
+	case weak:
 		return -1
 	}
 	return 0
