@@ -11,8 +11,8 @@ import (
 
 // Dead ends: a dependency or a line of configuration was tried, a command failed with it,
 // it was taken back, and the command passed. The failure is what disproved it; a trial
-// without an outcome is not a memory. Where the command had failed the same way before, the
-// trial is disproved as a remedy, whether or not the command ever passed.
+// without an outcome is not a memory. If the command had failed the same way before, the trial
+// is disproved as a remedy, whether or not the command ever passed.
 
 // A trial is something put in that may be taken back.
 type trial struct {

@@ -117,8 +117,8 @@ func masked(line string) uint64 {
 
 // sign picks the first line of an output that says what went wrong, one about the
 // environment before any other, and none that is harmless. The last of several commands
-// that a runner printed is the one that failed. Where no line complains in words known here,
-// an output of few lines is its own signature. Linear in the output.
+// that a runner printed is the one that failed. An output of few lines, none of which complains
+// in words known here, is its own signature. Linear in the output.
 func sign(output string, harmless map[uint64]bool) signature {
 	if at := strings.LastIndex(output, "\n$ "); at >= 0 {
 		if s := sign(output[at+1:], harmless); s.text != "" {

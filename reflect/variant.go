@@ -19,8 +19,8 @@ import (
 const window = 12
 
 // findVariants looks for a command that never passed and another spelling of it that did soon
-// after. Of errors that no spelling repaired, those that blame the command itself or its
-// surroundings are told as weak: other sessions may know them.
+// after. An error that no spelling repaired and that blames the command itself, or its
+// surroundings, is told as weak: other sessions may know it.
 func findVariants(v *view) []finding {
 	passed := map[string]bool{} // at some time
 	place := func(s step) string { return s.dir + "\x00" + s.key + "\x00" + strings.Join(s.env, " ") }
