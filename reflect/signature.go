@@ -34,7 +34,7 @@ var (
 		`requires (?:node|python|go|java|ruby)|mismatch\b.*version|version mismatch|incompatible with|wrong version|build constraints exclude all|` +
 		`no matching files|no required module provides|missing go\.sum|updates to go\.|inconsistent vendoring|not installed|` +
 		`is not available|did you (?:run|forget)|(?:please |try )run(?:ning)?[: ]|you (?:need|must|may need) to run|out of date|` +
-		`outdated|not up[- ]to[- ]date|stale\b|eresolve|peer dep|lock ?file|cannot open shared|fatal error: .*\.h|pkg-config|` +
+		`outdated|not up[- ]to[- ]date|eresolve|peer dep|lock ?file|cannot open shared|fatal error: .*\.h|pkg-config|` +
 		`permission denied|eacces|not (?:initialize|generated)|no generated|generated (?:code|files?|client)|submodule|certificate|` +
 		`out of memory|heap limit|too many open files`)
 
