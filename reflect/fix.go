@@ -278,7 +278,9 @@ func findHooks(v *view) []finding {
 			passed[a.step.key] = true
 		case a.outcome == transcript.Failed && a.step.words[0] == "git" && worthFixing(a.step) && a.step.portable():
 			hooks["$ "+lastRun(v.events[a.result].Text)] = a
-			hooks[v.sign(i).text] = a
+			if sig := v.sign(i); !sig.env && !sig.odd { // an error of the surroundings may meet any command
+				hooks[sig.text] = a
+			}
 		}
 	}
 	delete(hooks, "")

@@ -187,6 +187,11 @@ func TestTaskThatAHookRunsToo(t *testing.T) {
 		run("bun run kinds", 0, ""),
 	}, want)
 	wants(t, script{
+		run("git push", 1, "error: connection refused by the host"),
+		run("bun run kinds", 1, "error: connection refused by the host"),
+		run("bun run kinds", 0, "ok"),
+	})
+	wants(t, script{
 		run("git commit -m x", 1, "$ kinds --all\nerror: a thing is wrong"),
 		run("bun run kinds", 0, "$ others"),
 	})
