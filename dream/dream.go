@@ -138,6 +138,10 @@ func (p *planner) consider(r record.Reflection, c record.Candidate) {
 		note("was rejected before")
 		return
 	}
+	if c.Weak && p.repairs(c) {
+		p.res.BorneOut++ // the failure is known, with what to do about it
+		return
+	}
 	m := p.memory(r, c)
 	if i := slices.IndexFunc(p.known, func(k known) bool { return k.ID == m.ID && !k.print.Same(print) }); i >= 0 {
 		note("says what " + m.ID + " said before it was edited")
@@ -184,6 +188,18 @@ func (p *planner) consider(r record.Reflection, c record.Candidate) {
 	op = record.NewOperation(op)
 	p.overtake(op, print)
 	p.pending = append(p.pending, pending{op: op, print: print, fresh: true, changed: true})
+}
+
+// repairs reports whether a live memory, or an operation that waits, has the error of a candidate as its trigger, and says
+// something else about it.
+func (p *planner) repairs(c record.Candidate) bool {
+	print := record.Print(c.Text)
+	about := func(m record.Memory) bool {
+		t := m.Trigger()
+		return c.Command != "" && len(c.Errors) > 0 && t.Command == c.Command && slices.Equal(t.Errors, c.Errors) && !print.Same(record.Print(m.Text))
+	}
+	return slices.ContainsFunc(p.known, func(k known) bool { return k.Live(p.in.Now) && about(k.Memory) }) ||
+		slices.ContainsFunc(p.pending, func(q pending) bool { return !q.withdrawn && q.op.Op == record.Add && about(q.op.Memory) })
 }
 
 // overtake takes additions that say what an operation says, now on better grounds, out of the inbox: what a model worded,
@@ -238,7 +254,7 @@ func (p *planner) memory(r record.Reflection, c record.Candidate) record.Memory 
 		Kind: c.Kind, Text: c.Text, Body: c.Body, Paths: c.Paths, Tags: c.Tags, Topic: c.Topic,
 		Source:  record.Source{Time: at, By: r.Client + "/" + r.Session, Commit: r.Commit, How: c.How},
 		Private: slices.Contains(p.in.Private, c.Kind),
-	})
+	}).WithTrigger(record.Trigger{Command: c.Command, Errors: c.Errors})
 }
 
 func sighting(r record.Reflection, c record.Candidate) record.Sighting {

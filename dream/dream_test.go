@@ -361,3 +361,24 @@ func TestWordsInDoubtNeverBecomeMemory(t *testing.T) {
 		t.Error("words in doubt took back what a person said")
 	}
 }
+
+func TestWeakFailureWhoseRemedyIsKnownIsNotProposed(t *testing.T) {
+	bare := func(session string) record.Reflection {
+		c := weak("`wrap yarn` fails here.")
+		c.Command, c.Errors = "wrap yarn", []string{"unrecognized subcommand"}
+		return reflection("claude", session, c)
+	}
+	remedy := seen("Run `yarn`, not `wrap yarn`.")
+	remedy.Command, remedy.Errors = "wrap yarn", []string{"unrecognized subcommand"}
+	in := Input{Now: now, New: []record.Reflection{bare("s1"), bare("s22"), bare("s333")}}
+	if got := Plan(in).Proposed; got != 1 {
+		t.Errorf("without a remedy %d are proposed", got)
+	}
+	in.Pending = Plan(Input{Now: now, New: []record.Reflection{reflection("claude", "s0", remedy)}}).Operations
+	if got := in.Pending[0].Memory.Trigger(); got.Command != "wrap yarn" || len(got.Errors) != 1 {
+		t.Errorf("the memory's trigger is %+v", got)
+	}
+	if got := Plan(in); got.Proposed != 0 || got.BorneOut != 3 {
+		t.Errorf("beside a remedy: %+v", got)
+	}
+}

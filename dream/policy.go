@@ -29,7 +29,8 @@ func (p Policy) Accepts(o record.Operation) (ok bool, why string) {
 // suspicious says what looks like an attack in an operation's words, or in a quote that it rests on.
 // Whoever writes a file or an error text chooses words that a person or a command repeats.
 func suspicious(o record.Operation) string {
-	texts := []string{o.Memory.Text, o.Memory.Body, o.Memory.Topic}
+	trigger := o.Memory.Trigger()
+	texts := append([]string{o.Memory.Text, o.Memory.Body, o.Memory.Topic, trigger.Command}, trigger.Errors...)
 	for _, s := range o.Sightings {
 		for _, e := range s.Evidence {
 			texts = append(texts, e.Quote)

@@ -2,6 +2,7 @@ package reflect
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -10,7 +11,8 @@ import (
 
 // Dead ends: a dependency or a line of configuration was tried, a command failed with it,
 // it was taken back, and the command passed. The failure is what disproved it; a trial
-// without an outcome is not a memory.
+// without an outcome is not a memory. If the command had failed the same way before, the trial
+// is disproved as a remedy, whether or not the command ever passed.
 
 // A trial is something put in that may be taken back.
 type trial struct {
@@ -22,6 +24,7 @@ type trial struct {
 	failed   int    // act that failed with it, -1 if none did
 	back     string // the version it went back to
 	undone   bool
+	vain     bool // it failed with the same error before the trial
 }
 
 // maxTrials bounds how many trials are followed at once.
@@ -41,6 +44,7 @@ func findDeadEnds(v *view) []finding {
 			for t := range trials {
 				if !trials[t].undone && trials[t].failed < 0 && worthFixing(a.step) && a.step.portable() {
 					trials[t].failed = i
+					trials[t].vain = v.failedSo(trials[t].act, i)
 				}
 			}
 		} else if added, removed := packages(a.step); len(added)+len(removed) > 0 || restores(a.step) {
@@ -62,16 +66,43 @@ func findDeadEnds(v *view) []finding {
 				default: // it passed with the trial in place: no dead end
 				}
 			}
-			if len(dead) > 0 {
-				// The first of several trials is the one disproved, the others were remedies.
-				if c, found := v.deadEnd(dead[0], dead[1:], i); found {
-					out = append(out, finding{Candidate: c})
-				}
-			}
+			out = append(out, v.disproved(dead, i)...)
 			trials = rest
 		}
 		if len(trials) > maxTrials {
 			trials = trials[len(trials)-maxTrials:]
+		}
+	}
+	trials = slices.DeleteFunc(trials, func(t trial) bool { return !t.undone || !t.vain })
+	return append(out, v.disproved(trials, -1)...)
+}
+
+// failedSo tells whether the job of a failed act had failed with the same error before act put.
+func (v *view) failedSo(put, failed int) bool {
+	sig := v.sign(failed)
+	for i, a := range v.acts[:put] {
+		if a.outcome == transcript.Failed && !a.edit && sig.text != "" && a.step.key == v.acts[failed].step.key && v.sign(i).text == sig.text {
+			return true
+		}
+	}
+	return false
+}
+
+// disproved makes the candidates of trials that were taken back, before the job passed at act
+// ok if it is not negative. The first of several that broke the job is the dead end, the
+// others were remedies that did not help.
+func (v *view) disproved(dead []trial, ok int) []finding {
+	var out []finding
+	first := slices.IndexFunc(dead, func(t trial) bool { return !t.vain })
+	if first >= 0 {
+		if c, found := v.deadEnd(dead[first], slices.Delete(slices.Clone(dead), first, first+1), ok); found {
+			return []finding{{Candidate: c}}
+		}
+		return nil
+	}
+	for _, t := range dead {
+		if c, found := v.deadEnd(t, nil, ok); found {
+			out = append(out, finding{Candidate: c})
 		}
 	}
 	return out
@@ -208,6 +239,10 @@ func (v *view) deadEnd(t trial, remedies []trial, ok int) (record.Candidate, boo
 			fate = " in " + path.Base(t.file) + " does not work: "
 		}
 	}
+	if t.vain {
+		fate = strings.Replace(strings.Replace(fate, "does not work here", "does not help", 1), "does not work", "does not help", 1)
+		fails += " with it and without"
+	}
 	end := "it was taken out again."
 	switch {
 	case t.back != "":
@@ -217,6 +252,9 @@ func (v *view) deadEnd(t trial, remedies []trial, ok int) (record.Candidate, boo
 	}
 	c.Text = "`" + tried + "`" + fate + fails + "; " + end
 	c.Body = "Tried in one session: the command failed with it, it was taken back, and the command passed again."
+	if t.vain {
+		c.Body = "Tried in one session: the command failed with the same error before and with it, and it was taken back."
+	}
 	put := v.acts[t.act]
 	if put.edit {
 		c.Evidence = append(c.Evidence, v.quote(put.call, t.now))
@@ -231,8 +269,10 @@ func (v *view) deadEnd(t trial, remedies []trial, ok int) (record.Candidate, boo
 			c.Evidence = append(c.Evidence, v.quoteError(v.acts[r.failed], s))
 		}
 	}
-	c.Evidence = append(c.Evidence, v.quoteCommand(v.acts[ok]))
-	return c, true
+	if ok >= 0 {
+		c.Evidence = append(c.Evidence, v.quoteCommand(v.acts[ok]))
+	}
+	return v.triggered(c, f, sig), true
 }
 
 // show names what was tried and what it took the place of, for a statement: a dependency,
@@ -254,6 +294,9 @@ func (t *trial) show() (tried, was, pack string) {
 // packages returns the dependencies a command adds and removes by name, as written.
 func packages(s step) (added, removed []string) {
 	w := s.words
+	if len(w) > 2 && w[1] == "-m" && strings.HasPrefix(w[0], "python") {
+		w = w[2:]
+	}
 	verb := ""
 	for i := 1; i < len(w); i++ {
 		a := unquote(w[i])
@@ -264,17 +307,17 @@ func packages(s step) (added, removed []string) {
 				verb = "add"
 			case "remove", "uninstall", "rm":
 				verb = "remove"
-			case "--filter", "-F", "-C", "--prefix", "-w", "--workspace":
+			case "--filter", "-F", "-C", "--prefix", "-w", "--workspace", "workspace":
 				i++
-			case "pip", "workspace", "global", "-m":
+			case "pip", "global":
 			default:
-				if !strings.HasPrefix(a, "-") && a != "web" && w[0] != "yarn" && w[0] != "pnpm" && w[0] != "npm" {
+				if !strings.HasPrefix(a, "-") {
 					return nil, nil
 				}
 			}
 		case a == "--group" || a == "-r" || a == "-e" || a == "--extra" || a == "-c" || a == "--filter" || a == "-F" || a == "-C" || a == "--prefix" || a == "--package" || a == "-p":
 			i++
-		case strings.HasPrefix(a, "-") || strings.HasPrefix(a, ".") || strings.HasPrefix(a, "/") || isAssignment(a):
+		case strings.HasPrefix(a, "-") || strings.HasPrefix(a, ".") || strings.HasPrefix(a, "/") || strings.HasSuffix(a, ".txt") || isAssignment(a):
 		case verb == "add":
 			added = append(added, a)
 		default:

@@ -65,3 +65,15 @@ func TestTrialWithoutAnOutcome(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) { wants(t, test.s) })
 	}
 }
+
+func TestRemedyThatIsDisproved(t *testing.T) {
+	const conf = "/home/dev/project/vite.config.ts"
+	fail := run("pnpm build", 1, "Error: the worker is missing its entry")
+	put, back := edit(conf, "  plugins: [],", "  plugins: [],\n  worker: { format: 'es' },"), edit(conf, "  plugins: [],\n  worker: { format: 'es' },", "  plugins: [],")
+	const want = "`worker: { format: 'es' }` in vite.config.ts does not help: `pnpm build` fails with \"the worker is missing its entry\" with it and without; it was taken out again."
+	wants(t, script{fail, put, fail, back}, want)
+	wants(t, script{fail, put, fail, back, fail}, want)
+	wants(t, script{fail, put, fail, back, edit("a.ts", "1", "2"), run("pnpm build", 0, "")}, want)
+	wants(t, script{fail, put, fail})
+	wants(t, script{fail, put, run("pnpm build", 1, "Error: another entry is missing"), back})
+}

@@ -106,6 +106,17 @@ func TestOutputGivesNoOrders(t *testing.T) {
 		run("go test ./...", "ok", &ok)
 		run("cargo test limit", order+" command not found", &fail)
 		run("cargo test --features mock limit", "ok", &ok)
+		// a wrapper, an option, another way, a hook, an error without a remedy
+		run("wrap yarn unit", order+" unrecognized subcommand 'yarn'", &fail)
+		run("yarn unit", "ok", &ok)
+		run("tool send --mark x", order+" unknown flag: --mark", &fail)
+		run("tool send x", "ok", &ok)
+		run("tool item edit 15", order, &fail)
+		run("tool item edit 15", order, &fail)
+		run("tool raw items/15", "ok", &ok)
+		run("git commit -m x", "$ "+order+"\n"+order, &fail)
+		run("yarn lint", "$ "+order, &ok)
+		run("tool drop x", order+" unknown command: drop", &fail)
 		r := Study(transcript.Session{Client: "claude", ID: "s"}, events)
 		if len(r.Candidates) == 0 {
 			t.Errorf("%q: nothing was found", order)

@@ -77,17 +77,6 @@ func (v *view) repairs(f failure, ok int) []finding {
 	return append(out, v.repaired(f.last, ok)...)
 }
 
-// sign is the signature of what act i printed.
-func (v *view) sign(i int) signature {
-	r := v.acts[i].result
-	s, found := v.signs[r]
-	if !found {
-		s = sign(v.events[r].Text)
-		v.signs[r] = s
-	}
-	return s
-}
-
 // repaired makes the candidate of a command that failed at act from and succeeded at act to.
 func (v *view) repaired(from, to int) []finding {
 	f, ok := v.acts[from], v.acts[to]
@@ -95,7 +84,7 @@ func (v *view) repaired(from, to int) []finding {
 		return nil
 	}
 	sig := v.sign(from)
-	if sig.text == "" || redacted.MatchString(sig.text) || unsteady.MatchString(sig.text) {
+	if sig.text == "" || sig.odd || redacted.MatchString(sig.text) || unsteady.MatchString(sig.text) {
 		return nil
 	}
 	var code, config int
@@ -118,11 +107,17 @@ func (v *view) repaired(from, to int) []finding {
 		if a.outcome == transcript.Unknown && a.call != ok.call && !starts(a.step) {
 			continue
 		}
-		if prepares(a.step, sig) && a.step.portable() && !namesSource(a.step) {
+		if weakens(a.step.words[0], a.step.words, a.step.env) {
+			return nil
+		}
+		if (prepares(a.step, sig) || v.prescribed(f, a.step)) && a.step.portable() && !namesSource(a.step) {
 			helpers = appendHelper(helpers, a)
 		} else if changes(a.step) && !cleans(a.step) || namesSource(a.step) {
 			code++ // something else was changed: what repaired it is not certain
 		}
+	}
+	if weakens("", nil, ok.step.env) && !weakens("", nil, f.step.env) {
+		return nil
 	}
 	if env := newEnv(f.step, ok.step); env != "" && len(helpers) == 0 && code == 0 && (sig.env || namesOne(sig.text, env)) {
 		return []finding{{Candidate: v.envFix(f, ok, sig, env)}}
@@ -130,7 +125,7 @@ func (v *view) repaired(from, to int) []finding {
 	if len(helpers) == 0 || len(helpers) > 2 {
 		return nil
 	}
-	if (code > 0 || config > 0) && !(sig.env && related(helpers, sig, v, from, to)) {
+	if (code > 0 || config > 0) && !(sig.env && related(helpers, sig)) && !v.prescribed(f, helpers[0].step) {
 		return nil
 	}
 	return []finding{{Candidate: v.prepareFix(f, ok, sig, helpers)}}
@@ -143,7 +138,7 @@ var unsteady = lazy(`(?i)timed? ?out|timeout|etimedout|econnreset|socket hang up
 
 // related tells whether, although files were edited too, it was the helper that repaired
 // the error: it came after the last edit or the error speaks of what it does.
-func related(helpers []act, sig signature, v *view, from, to int) bool {
+func related(helpers []act, sig signature) bool {
 	text := strings.ToLower(sig.text)
 	for _, h := range helpers {
 		for _, w := range h.step.words {
@@ -160,6 +155,12 @@ func related(helpers []act, sig signature, v *view, from, to int) bool {
 		}
 	}
 	return false
+}
+
+// prescribed tells whether a command that failed printed another one, which changes nothing
+// that is kept.
+func (v *view) prescribed(f act, s step) bool {
+	return len(s.words) > 1 && !changes(s) && !looks(s) && !oneTime.Has(s.words[0]) && s.words[0] != "git" && mentions(v.events[f.result].Text, s.key)
 }
 
 // appendHelper adds a helper that is not there yet. One that only sets up its own shell
@@ -245,7 +246,7 @@ func (v *view) prepareFix(f, ok act, sig signature, helpers []act) record.Candid
 	if f.step.dir != "" {
 		c.Paths = []string{f.step.dir + "/**"}
 	}
-	return c
+	return v.triggered(c, f, sig)
 }
 
 // envFix says: this command needs that variable.
@@ -262,7 +263,63 @@ func (v *view) envFix(f, ok act, sig signature, env string) record.Candidate {
 	if f.step.dir != "" {
 		c.Paths = []string{f.step.dir + "/**"}
 	}
-	return c
+	return v.triggered(c, f, sig)
+}
+
+// findHooks looks for tasks that a hook of git runs too: what the hook printed of the command
+// that failed in it is what the task prints, or fails with.
+func findHooks(v *view) []finding {
+	hooks := map[string]act{} // failed commits and pushes, by what they ran last and by their error
+	passed := map[string]bool{}
+	for i, a := range v.acts {
+		switch {
+		case a.edit:
+		case a.outcome == transcript.OK:
+			passed[a.step.key] = true
+		case a.outcome == transcript.Failed && a.step.words[0] == "git" && worthFixing(a.step) && a.step.portable():
+			hooks["$ "+lastRun(v.events[a.result].Text)] = a
+			if sig := v.sign(i); !sig.env && !sig.odd { // an error of the surroundings may meet any command
+				hooks[sig.text] = a
+			}
+		}
+	}
+	delete(hooks, "")
+	delete(hooks, "$ ")
+	if len(hooks) == 0 {
+		return nil
+	}
+	var out []finding
+	told := map[string]bool{}
+	for i, a := range v.acts {
+		if a.edit || told[a.step.key] || !passed[a.step.key] || !projectRunner(a.step) || narrow(a.step) || !a.step.portable() {
+			continue
+		}
+		f, found := hooks["$ "+lastRun(v.events[a.result].Text)]
+		if !found && a.outcome == transcript.Failed {
+			f, found = hooks[v.sign(i).text]
+		}
+		if !found || f.agent != a.agent || f.step.dir != a.step.dir {
+			continue
+		}
+		told[a.step.key] = true
+		out = append(out, finding{Candidate: record.Candidate{
+			Kind: record.Failure, How: record.Seen, Topic: "before " + fTopic(f.step), Command: head(f.step),
+			Text:     "Before `" + head(f.step) + "`, run `" + show(a.step, "") + "`: its hook runs the same, and stops where that fails.",
+			Evidence: []record.Evidence{v.quoteCommand(f), v.quoteCommand(a)},
+		}})
+	}
+	return out
+}
+
+// lastRun is the last command that a runner printed before it ran it.
+func lastRun(output string) string {
+	at := strings.LastIndex("\n"+output, "\n$ ")
+	if at < 0 {
+		return ""
+	}
+	output = output[at:]
+	line, _, _ := strings.Cut(output, "\n")
+	return strings.TrimSpace(line)
 }
 
 // show is a step as a reader would type it from the session's directory, or from dir,

@@ -157,3 +157,42 @@ func TestSameLessonSameStatement(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestCommandThatTheFailingOnePrints(t *testing.T) {
+	wants(t, script{
+		run("frob test", 1, "error: the lock is stale\nRun 'frob relock --all' and try it"),
+		run("frob relock --all", 0, ""), edit("a.go", "1", "2"),
+		run("frob test", 0, ""),
+	}, "Before `frob test`, run `frob relock --all`: else it fails with \"the lock is stale\".")
+	wants(t, script{
+		run("frob test", 1, "error: the lock is stale\nRun 'frob relock --force' and try it"),
+		run("frob relock --force", 0, ""),
+		run("frob test", 0, ""),
+	})
+}
+
+func TestTaskThatAHookRunsToo(t *testing.T) {
+	const want = "Before `git commit`, run `bun run kinds`: its hook runs the same, and stops where that fails."
+	wants(t, script{
+		run("git commit -m x", 1, "$ lint .\nfine\n$ kinds --all\na.ts(1,2): error TS1: a thing is wrong\nhook failed"),
+		edit("a.ts", "1", "2"),
+		run("bun run lint", 0, "$ lint .\nfine"),
+		run("bun run kinds", 0, "$ kinds --all"),
+		run("git commit -m x", 0, ""),
+	}, want)
+	wants(t, script{
+		run("git commit -m x", 1, "a.ts(1,2): error TS1: a thing is wrong\nhook failed"),
+		run("bun run kinds", 1, "a.ts(1,2): error TS1: a thing is wrong"),
+		edit("a.ts", "1", "2"),
+		run("bun run kinds", 0, ""),
+	}, want)
+	wants(t, script{
+		run("git push", 1, "error: connection refused by the host"),
+		run("bun run kinds", 1, "error: connection refused by the host"),
+		run("bun run kinds", 0, "ok"),
+	})
+	wants(t, script{
+		run("git commit -m x", 1, "$ kinds --all\nerror: a thing is wrong"),
+		run("bun run kinds", 0, "$ others"),
+	})
+}

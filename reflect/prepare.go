@@ -19,13 +19,13 @@ var (
 		`serve|services?|dev-?env|env|compose|build|compile|assets|vendor|download|fetch-\w+|sync|pull|` +
 		`certs?|fixtures?|link|tidy|restore|ensure)(?:$|[-_:./ ])`)
 	formatting = lazy(`(?i)(?:^|[-_:./ ])(?:fmt|format|fix|lint-fix|prettier|gofmt|gofumpt|black|ruff|tidy|generate|` +
-		`gen|codegen|docs?|update-\w+)(?:$|[-_:./ ])|--fix\b|--write\b`)
+		`gen|codegen|update-\w+)(?:$|[-_:./ ])|--fix\b|--write\b`)
 )
 
 // oneTime programs are run once, for an effect of the day.
 var oneTime = set(`
 	rm mv cp mkdir rmdir chmod chown ln touch kill pkill killall curl wget ssh scp rsync apply_patch
-	source . tar unzip zip brew apt apt-get patch gh cmd set ulimit reverie`)
+	source . tar unzip zip brew apt apt-get patch cmd set ulimit reverie`)
 
 // worthFixing tells whether a failing command is one a colleague would run again: the
 // project's own, not a look around or a one-time act.
@@ -78,19 +78,12 @@ var made = lazy(`(?i)^(?:\./)?(?:[\w.-]+/)*(?:build\w*|dist|out|target|node_modu
 
 // outfitting commands bring in what the checkout only points at, or choose the version of a
 // language that the project names: whatever the error, they set the ground.
-var outfitting = []string{
-	"git submodule update", "git submodule init", "git submodule sync", "git lfs pull", "git lfs fetch",
-	"git lfs checkout", "git lfs install", "git fetch --tags", "git fetch --unshallow", "git fetch origin --tags",
-	"nvm use", "nvm install", "fnm use", "volta pin", "n auto", "pyenv local", "pyenv shell", "rbenv local", "rbenv shell",
-	"sdk use", "sdk env", "asdf local", "asdf shell", "asdf install", "jenv local", "mise use", "mise install",
-	"conda activate", "corepack enable", "corepack prepare", "rustup override", "rustup default", "nix develop",
-	"direnv allow",
-}
+var outfitting = lazy(`\b(?:git (?:submodule (?:update|init|sync)|lfs (?:pull|fetch|checkout|install)|fetch (?:origin )?--(?:tags|unshallow))|` +
+	`(?:nvm|fnm|n|volta|pyenv|rbenv|sdk|asdf|jenv|mise|conda|corepack|rustup|nix|direnv) ` +
+	`(?:use|pin|auto|local|shell|env|install|activate|enable|prepare|override|default|develop|allow))\b`)
 
 // outfits tells whether a command is one of outfitting.
-func outfits(s step) bool {
-	return holdsAny(s, outfitting)
-}
+func outfits(s step) bool { return outfitting.MatchString(s.key) }
 
 // ofShell are programs that change nothing but the shell they run in.
 var ofShell = set("nvm fnm source . conda pyenv rbenv sdk asdf")
@@ -113,72 +106,23 @@ func changes(s step) bool {
 
 // installsNew tells whether a command adds a dependency by name: ordinary development.
 func installsNew(s step) bool {
-	w := s.words
-	if len(w) < 3 {
-		return false
-	}
-	named := func(from int) bool {
-		for i := from; i < len(w); i++ {
-			a := unquote(w[i])
-			if a == "-r" || a == "-e" || a == "--requirement" || a == "--group" || a == "--extra" || a == "-c" {
-				i++
-				continue
-			}
-			if !strings.HasPrefix(a, "-") && !strings.HasPrefix(a, ".") && !isAssignment(a) && !strings.HasSuffix(a, ".txt") {
-				return true
-			}
-		}
-		return false
-	}
-	switch w[0] + " " + w[1] {
-	case "npm install", "pnpm install", "yarn install", "bun install", "npm add", "pnpm add",
-		"yarn add", "bun add", "npm uninstall", "pnpm remove", "yarn remove", "pip install",
-		"pip3 install", "uv add", "uv remove", "poetry add", "cargo add", "go get", "cargo install",
-		"gem install", "composer require":
-		return named(2)
-	case "uv pip", "python -m", "python3 -m":
-		return len(w) > 3 && (w[2] == "install" || w[2] == "pip" && len(w) > 4 && w[3] == "install" && named(4)) && named(3)
-	}
-	return false
+	added, removed := packages(s)
+	return len(added)+len(removed) > 0
 }
 
 // installing commands bring in what the project declares, or a tool of the system.
-var installing = []string{
-	"npm install", "npm ci", "pnpm install", "yarn install", "bun install", "pip install", "pip3 install",
-	"-m pip install", "poetry install", "uv sync", "uv pip install", "pipenv install", "pipenv sync",
-	"pdm install", "bundle install", "composer install", "mix deps.get", "go mod download",
-	"go mod vendor", "go install", "cargo fetch", "dotnet restore", "rustup target add", "rustup component add", "rustup toolchain install",
-	"playwright install", "apt-get install", "apt install", "apk add", "dnf install", "yum install",
-	"brew install", "pre-commit install",
-	"flutter pub get", "dart pub get", "pod install", "terraform init", "tofu init", "conda env create",
-	"conda env update", "mise trust", "npm rebuild", "pnpm rebuild",
-	"npx husky", "helm dependency", "xcode-select",
-}
+var installing = lazy(`^(?:bunx |npx |sudo |uv |-m )?(?:[np]*npm|yarn|bun|pip3?|python3? -m pip|poetry|uv|pipenv|pdm|bundle|composer|mix|go|go mod|cargo|dotnet|rustup \w+|` +
+	`playwright|apt(?:-get)?|apk|dnf|yum|brew|pre-commit|flutter pub|dart pub|pod|terraform|tofu|conda env|mise|helm)(?: -\S+)* ` +
+	`(?:install|ci|sync|get|deps\.get|download|vendor|fetch|restore|add|init|create|update|trust|rebuild|dependency)\b|^(?:yarn|bundle)$|\b(?:husky|playwright install|pip install|xcode-select)\b`)
 
 // installs tells whether a command brings in what the project already declares, or a system
 // package.
-func installs(s step) bool {
-	if installsNew(s) {
-		return false
-	}
-	return holdsAny(s, installing) || s.key == "yarn" || s.key == "bundle"
-}
-
-// holdsAny tells whether one of a list of commands stands in a step, behind a runner or not.
-func holdsAny(s step, list []string) bool {
-	key := " " + s.key + " "
-	for _, p := range list {
-		if strings.Contains(key, " "+p+" ") {
-			return true
-		}
-	}
-	return false
-}
+func installs(s step) bool { return !installsNew(s) && installing.MatchString(s.key) }
 
 // namesSource tells whether a command is aimed at a source file, as `gofmt -w a.go` is.
 func namesSource(s step) bool {
 	for i, w := range s.words[1:] {
-		if sourceFile.MatchString(unquote(w)) && !(i == 0 && scriptHost.Has(s.words[0])) {
+		if sourceFile.MatchString(unquote(w)) && !elsewhere(w) && !(i == 0 && scriptHost.Has(s.words[0])) {
 			return true
 		}
 	}
@@ -186,25 +130,11 @@ func namesSource(s step) bool {
 }
 
 // starting commands start a service.
-var starting = []string{
-	"docker compose up", "docker-compose up", "podman compose up", "podman-compose up", "docker start",
-	"docker run", "podman run", "podman start", "systemctl start", "brew services start", "pg_ctl",
-	"minikube start", "colima start", "kind create cluster", "supabase start", "docker compose start",
-	"redis-server", "localstack start", "tilt up", "vagrant up", "dockerd", "firebase emulators:start",
-}
+var starting = lazy(`\b(?:docker|podman)(?:[ -]compose)?\b.* (?:up|start|run)\b|\b(?:docker|podman) (?:start|run)\b|\bsystemctl start|^service \S+ start|` +
+	`\bpg_ctl|\bredis-server|\bdockerd|\bkind create|\b(?:brew services|minikube|colima|supabase|localstack|emulators?:?) ?start|\b(?:tilt|vagrant) up`)
 
 // starts tells whether a command starts a service.
-func starts(s step) bool {
-	if holdsAny(s, starting) {
-		return true
-	}
-	key := " " + s.key + " "
-	// docker compose -f x up
-	if strings.Contains(key, " docker") && strings.Contains(key, "compose") && strings.Contains(key, " up ") {
-		return true
-	}
-	return s.words[0] == "service" && len(s.words) > 2 && s.words[2] == "start"
-}
+func starts(s step) bool { return starting.MatchString(s.key) }
 
 // prepares tells whether a command sets the ground for others: installs, generates,
 // migrates, builds, starts.

@@ -205,7 +205,7 @@ func isFolder(w string) bool {
 }
 
 var (
-	sourceFile  = lazy(`\.(?:go|ts|tsx|js|jsx|mjs|cjs|py|rs|rb|java|kt|swift|c|cc|cpp|h|cs|php|ex|exs|vue|svelte|md|sql|snap)(?::\d+)?$`)
+	sourceFile  = lazy(`\.(?:go|ts|tsx|js|jsx|mjs|cjs|py|rs|rb|java|kt|swift|c|cc|cpp|h|cs|php|ex|exs|vue|svelte|mdx?|css|html|sql|snap)(?::\d+)?$`)
 	takesFolder = set("--filter -F --prefix -C -f --dir -c")
 	scriptHost  = set("bash sh python python3 node tsx ruby")
 )

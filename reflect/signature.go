@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/reverie-memory/reverie/internal/cut"
+	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
 var (
@@ -12,13 +13,13 @@ var (
 	timestamp = lazy(`^\[?(?:\d{4}[-/]\d\d[-/]\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?\s*`)
 	position  = lazy(`^(?:[\w@.~-]*/)*[\w@.-]+\.\w+(?::\d+(?::\d+)?|\(\d+,\d+\)):?\s+(?:-\s+)?`)
 	absolute  = lazy(`(?:/(?:home|Users|root|private|var|tmp|opt|usr|workspace|builds|app|repo)|[A-Za-z]:\\)(?:[/\\][\w@.+-]+)+`)
-	prefix    = lazy(`^(?:[│┃|╷╵├└─]+|npm (?:ERR!|error)|error:? npm|\[[\w:. -]{1,20}\]|E  +|>+|[-*•✖✗×⨯❌]|` +
+	prefix    = lazy(`^(?:[│┃|╷╵├└─]+|npm (?:ERR!|error)|error:? npm|\[[\w:. -]{1,20}\]|E  +|>+|[-*•✖✗×⨯❌^]|` +
 		`#\d+ [\d.]+|[\w.-]+ +\|)\s*`)
 	errorLabel = lazy(`^(?i:(?:error|fatal|fail(?:ed)?|err)(?: code)?:|error\s+(?:in|-)\s)\s*`)
 	number     = lazy(`0x[0-9a-f]{4,}|\b[0-9a-f]{12,64}\b|\(?\b\d+(?:\.\d+)?\s?m?s\)?$`)
 
 	// what shells put around a command they cannot find
-	shellName   = lazy(`^(?:bash|zsh|sh|dash|fish|/(?:usr/)?bin/\w+):\s+(?:line )?(?:\d+:\s+)?`)
+	shellName   = lazy(`^(?:bash|zsh|sh|dash|fish|/(?:usr/)?bin/\w+):(?:\d+:)?\s+(?:line )?(?:\d+:\s+)?`)
 	zshNotFound = lazy(`^command not found: (\S+)$`)
 
 	// core is where the part of a wrapped error begins that is the same for all callers.
@@ -26,81 +27,188 @@ var (
 		`no such table|pattern \S+: no matching files|Unsupported class file|Executable doesn't exist`)
 
 	// environment errors say that something outside the code under test is missing or wrong.
-	environment = lazy(`(?i)command not found|: not found$|not recognized as an internal|no such file or directory|` +
-		`cannot find (?:module|` +
-		`package)|can't find module|modulenotfounderror|no module named|importerror|could not resolve|` +
-		`unresolved import|cannot resolve|econnrefused|connection refused|could not connect|can't connect|` +
-		`cannot connect|failed to connect|connect(?:ion)? (?:error|failed)|no such host|enotfound|relation ".*" does not exist|` +
-		`no such table|table .* (?:doesn't|does not) exist|unknown database|database ".*" does not exist|` +
-		`p10\d\d\b|pending migration|migrations? (?:are|is) pending|is not set|not set\b|missing (?:required )?(?:env|` +
-		`environment|variable|config)|environment variable|keyerror: '?[A-Z_]{3,}|undefined variable|docker daemon|` +
-		`daemon running|executable (?:doesn't|does not) exist|executable file not found|unsupported engine|` +
-		`requires (?:node|python|go|java|ruby)|version mismatch|incompatible with|wrong version|build constraints exclude all|` +
-		`no matching files|unsupported class file|no required module provides|missing go\.sum|updates to go\.(?:mod|` +
-		`sum) needed|inconsistent vendoring|not installed|is not available|did you (?:run|forget)|(?:please |` +
-		`try )run(?:ning)?[: ]|you (?:need|must|may need) to run|out of date|not up[- ]to[- ]date|stale|` +
-		`eresolve|peer dep|lock ?file|library not found|cannot open shared object|fatal error: .*\.h|pkg-config|` +
-		`undefined symbol|permission denied|eacces|@prisma/client did not initialize|not generated|no generated|` +
-		`generated (?:code|files?|client)|submodule|certificate|out of memory|heap limit|too many open files|` +
-		`outdated`)
+	environment = lazy(`(?i)not found\b|not recognized|no such (?:file|host|table)|(?:cannot|can't|could not) (?:find (?:module|package)|resolve|connect)|` +
+		`no module named|importerror|failed to connect|unresolved import|econnrefused|connection refused|connect(?:ion)? (?:error|failed)|enotfound|` +
+		`(?:does not|doesn't) exist|unknown database|pending\b|not set\b|missing (?:required )?(?:env|variable|config)|` +
+		`environment variable|keyerror: '?[A-Z_]{3,}|undefined (?:variable|symbol)|daemon|unsupported (?:engine|class)|` +
+		`requires (?:node|python|go|java|ruby)|mismatch\b.*version|version mismatch|incompatible with|wrong version|build constraints exclude all|` +
+		`no matching files|no required module provides|missing go\.sum|updates to go\.|inconsistent vendoring|not installed|` +
+		`is not available|did you (?:run|forget)|(?:please |try )run(?:ning)?[: ]|you (?:need|must|may need) to run|out of date|` +
+		`outdated|not up[- ]to[- ]date|eresolve|peer dep|lock ?file|cannot open shared|fatal error: .*\.h|pkg-config|` +
+		`permission denied|eacces|not (?:initialize|generated)|no generated|generated (?:code|files?|client)|submodule|certificate|` +
+		`out of memory|heap limit|too many open files`)
 
 	// failures are lines that tell what went wrong.
 	failures = lazy(`(?i)^(?:\w*error\b|\w*exception\b|fatal\b|panic:|fail(?:ed|ure)?\b|err!)|error(?:\[\w+\]| ts\d+)?:|` +
-		`\berror\b|exception:|cannot |could not |failed|not found|undefined:|denied|refused|timed? ?out|` +
-		`unexpected|mismatch|invalid|missing|unknown |not (?:properly )?formatted|would reformat|code style issues`)
+		`\berror\b|exception:|cannot |could not |failed|not found|undefined:|denied|refused|timed? ?out|un(?:expected|recognized)|` +
+		`mismatch|invalid|missing|unknown |not (?:properly )?formatted|would reformat|code style issues`)
 
 	// noise are lines that only say that something failed, or that look like errors and are not.
 	noise = lazy(`(?i)^(?:exit (?:code|status)|make(?:\[\d+\])?: \*\*\*|error task failed|build failed|failure: build|` +
 		`\* what went wrong|npm (?:err!|error) (?:a complete log|code|errno|path|command|lifecycle|syscall|` +
-		`exited|test failed)|error: (?:process completed|command failed|recipe|script ".*" exited)|\s*at\s|` +
+		`exited|test failed)|error: (?:process completed|command failed|recipe|script ".*" exited)|\s*at\s|\$ |\(pass\)|saved lockfile|` +
 		`stack trace|traceback \(|note:|hint:|warning|warn\b|npm warn|info\b|debug\b|elifecycle|command failed|` +
 		`failed to (?:run|execute) task|error running|lifecycle script|full logs?|\d+ (?:errors?|problems?|` +
 		`failed|passed)|0 errors|found \d+ error|test(?:s| suites?| files)?:|tests? failed|fail(?:ed|ures?)?:?\s*\d*$|` +
 		`fail\t|--- fail|=== |ok\s|pass\b|✓|running \d+|failed tests|test result:|error: test failed|error: aborting|` +
 		`error: could not compile|for more information|see |run ` + "`" + `|collected |subprocess-exited-with-error|getting requirements to build|this error originates|short test summary|process exited)|error task failed|exited with (?:code|status|error) ?\d*|` +
-		`err_pnpm_recursive|recursive_run_first_fail|returned non-zero|exit status \d+$|code 0\b|failed with exit code \d+$`)
+		`err_pnpm_recursive|recursive_run_first_fail|returned non-zero|exit status \d+$|code 0\b|failed with exit code \d+$|sibling tool call`)
 )
 
 // A signature is the line of an output that tells what went wrong.
 type signature struct {
-	text string // cleaned: what stays the same from one run, machine and day to another
-	line string // as the output has it, for a quote
-	env  bool   // it speaks of tools, services or configuration, not of the code under test
+	text  string // cleaned: what stays the same from one run, machine and day to another
+	line  string // as the output has it, for a quote
+	env   bool   // it speaks of tools, services or configuration, not of the code under test
+	names string // text, and the word that a caret in the output points at
+	odd   bool   // it complains in no words known here: all that is certain is that it was printed
 }
 
 // maxSignature is the longest error told in a statement, in bytes.
 const maxSignature = 90
 
+// maxTold bounds the lines of one output that are held against the patterns.
+const maxTold = 400
+
+// sign is the signature of what act i printed and no run that passed.
+func (v *view) sign(i int) signature {
+	r := v.acts[i].result
+	s, found := v.signs[r]
+	if !found {
+		s = sign(v.events[r].Text, v.passed())
+		v.signs[r] = s
+	}
+	return s
+}
+
+// passed holds the masked lines, as hashes, that look like errors and that runs that passed
+// printed: tests that expect errors, warnings nobody minds.
+func (v *view) passed() map[uint64]bool {
+	if v.harmless != nil {
+		return v.harmless
+	}
+	v.harmless = map[uint64]bool{}
+	last := -1
+	for _, a := range v.acts {
+		if a.edit || a.outcome != transcript.OK || a.result == last || readOnly.Has(a.step.words[0]) {
+			continue
+		}
+		last = a.result
+		for line := range strings.Lines(v.events[a.result].Text) {
+			if mayTell(line) {
+				v.harmless[masked(line)] = true
+			}
+		}
+	}
+	return v.harmless
+}
+
+// masked is a hash of a line without its numbers and spaces, so without times and positions.
+func masked(line string) uint64 {
+	const prime = 1099511628211
+	h := uint64(14695981039346656037)
+	for i := 0; i < len(line); i++ {
+		if c := line[i]; c > ' ' && (c < '0' || c > '9') {
+			h = (h ^ uint64(c)) * prime
+		}
+	}
+	return h
+}
+
 // sign picks the first line of an output that says what went wrong, one about the
-// environment before any other. It is empty if none does. Linear in the output.
-func sign(output string) signature {
+// environment before any other, and none that is harmless. The last of several commands
+// that a runner printed is the one that failed. An output of few lines, none of which complains
+// in words known here, is its own signature. Linear in the output.
+func sign(output string, harmless map[uint64]bool) signature {
+	if at := strings.LastIndex(output, "\n$ "); at >= 0 {
+		if s := sign(output[at+1:], harmless); s.text != "" {
+			return s
+		}
+	}
 	var best signature
+	told, lines := 0, 0
+	first, before := "", ""
 	for line := range strings.Lines(output) {
 		line = strings.TrimRight(line, "\r\n \t")
 		if i := strings.LastIndexByte(line, '\r'); i >= 0 {
 			line = line[i+1:]
 		}
-		if len(line) > 2000 || line == "" {
+		if line == "" {
 			continue
 		}
-		clean := ansi.ReplaceAllString(line, "")
-		if !mayTell(clean) || !environment.MatchString(clean) && (best.text != "" || !failures.MatchString(clean)) {
+		above := before
+		before = line
+		if lines++; first == "" && !strings.HasPrefix(line, "Exit code ") && !strings.HasPrefix(line, "$ ") {
+			first = line
+		}
+		if len(line) > 2000 || !mayTell(line) || told == maxTold || harmless[masked(line)] {
+			continue
+		}
+		told++
+		clean := line
+		if strings.IndexByte(line, 0x1b) >= 0 {
+			clean = ansi.ReplaceAllString(line, "")
+		}
+		env := environment.MatchString(clean)
+		if !env && (best.text != "" || !failures.MatchString(clean)) || noise.MatchString(strings.TrimSpace(clean)) {
 			continue // after a first error only one of the environment can take its place
 		}
 		text := cleanError(clean)
-		if len(text) < 8 || noise.MatchString(strings.TrimSpace(clean)) || noise.MatchString(text) {
+		if len(text) < 8 || noise.MatchString(text) {
 			continue
 		}
-		env := environment.MatchString(text)
-		if !env && best.text != "" {
+		if env = environment.MatchString(text); !env && best.text != "" {
 			continue
 		}
-		best = signature{text: text, line: strings.TrimSpace(line), env: env}
+		best = signature{text: text, line: strings.TrimSpace(line), env: env, names: text + " " + pointed(above, clean)}
 		if env {
 			break
 		}
 	}
+	if best.text == "" && lines <= 3 {
+		clean := ansi.ReplaceAllString(first, "")
+		if text := cleanError(clean); len(text) >= 8 && strings.Contains(text, " ") && !noise.MatchString(text) && !noise.MatchString(strings.TrimSpace(clean)) {
+			best = signature{text: text, line: strings.TrimSpace(first), names: text, odd: true}
+		}
+	}
 	return best
+}
+
+// pointed is the word of a line that the caret in the line below it points at.
+func pointed(line, below string) string {
+	at := strings.IndexByte(below, '^')
+	if at < 0 || strings.TrimSpace(below[:at]) != "" || at >= len(line) {
+		return ""
+	}
+	from := strings.LastIndexByte(line[:at], ' ') + 1
+	word, _, _ := strings.Cut(line[from:], " ")
+	return word
+}
+
+// usage errors are about how a command was spelled.
+var usage = lazy(`(?i)\bun(?:known|recognized|recognised|expected|supported)\b|\bno such (?:option|command|flag)|\binvalid\b|not found\b|\bis not\b|` +
+	`\baccepts\b|\bdoes not (?:exist|support|accept)`)
+
+// mentions tells whether a text has a word by itself, with no letter, digit or dash beside it.
+func mentions(text, word string) bool {
+	word = strings.Trim(unquote(word), `'",:`)
+	if len(word) < 2 {
+		return false
+	}
+	part := func(c byte) bool {
+		return c == '-' || c == '_' || c == '/' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
+	}
+	stop := func(s string) bool { return s == "" || !part(s[0]) && (s[0] != '.' || len(s) == 1 || !part(s[1])) }
+	for rest := text; ; {
+		at := strings.Index(rest, word)
+		if at < 0 {
+			return false
+		}
+		if (at == 0 || !part(rest[at-1]) && rest[at-1] != '.') && stop(rest[at+len(word):]) {
+			return true
+		}
+		rest = rest[at+1:]
+	}
 }
 
 // signAbout picks the line of an output that tells of a conflict of versions and names a
@@ -112,8 +220,8 @@ func signAbout(output, pack string) signature {
 	for line := range strings.Lines(output) {
 		line = strings.TrimSpace(line)
 		if len(line) < 2000 && strings.Contains(line, pack) && versionConflict.MatchString(line) {
-			text := ansi.ReplaceAllString(line, "")
-			return signature{text: cleanError(noteLabel.ReplaceAllString(text, "")), line: line, env: true}
+			text := cleanError(noteLabel.ReplaceAllString(ansi.ReplaceAllString(line, ""), ""))
+			return signature{text: text, line: line, env: true, names: text}
 		}
 	}
 	return signature{}
@@ -125,26 +233,59 @@ var (
 	noteLabel = lazy(`(?i)^\s*(?:=\s*)?(?:note|hint|help|warning|warn)\b\W*`)
 )
 
-// tellTale holds a piece of every line that failures or environment can match. Looking for
-// pieces costs a hundredth of the patterns, and most lines of an output have none.
-var tellTale = sync.OnceValue(func() []string {
-	return strings.Fields("err exception fatal panic fail cannot can't could not no_ missing denied refused undefined time " +
-		"unexpected mismatch invalid unknown unresolved resolve econn enotfound connect exist p10 pending " +
-		"require unsupported incompatible wrong exclude go.sum go.mod vendor did_you run need stale peer " +
-		"lock libr fatal pkg-config symbol eacces generated submodule certificate memory too_many limit " +
-		"date outdated reformat issues migration environment daemon")
-})
+// tellTale marks pieces of every line that failures or environment can match, deciding of
+// those that verdict reads. Looking for pieces costs a hundredth of the patterns, and most
+// lines have none.
+var (
+	tellTale = sync.OnceValue(func() *pieces {
+		return marked("erro err! exce fata pani fail cann can't coul not_ no_s no_m no_r no_g miss deni refu unde time timi unex " +
+			"mism inva unkn unre reso econ conn enot exis pend requ unsu inco wron excl go.s go.m upda vend did_ run_ run: you_ plea need stal " +
+			"peer eres lock libr pkg- eacc gene subm cert out_ heap too_ outd refo styl envi daem impo keye")
+	})
+	deciding = sync.OnceValue(func() *pieces {
+		return marked("fail erro err! pani trac fata exit issu not_ pass succ done fini ***_ no_e no_i no_p")
+	})
+)
 
-// mayTell tells whether a line may say what went wrong.
-func mayTell(line string) bool {
-	line = strings.ReplaceAll(strings.ToLower(line), " ", "_")
-	for _, piece := range tellTale() {
-		if strings.Contains(line, piece) {
+// pieces marks the hashes of four letters.
+type pieces [1 << 16]bool
+
+func marked(words string) *pieces {
+	var out pieces
+	for w := range strings.FieldsSeq(words) {
+		out[quad(w[0], w[1], w[2], w[3])] = true
+	}
+	return &out
+}
+
+func (p *pieces) in(line string) bool {
+	for i := 0; i+3 < len(line); i++ {
+		if p[quad(line[i], line[i+1], line[i+2], line[i+3])] {
 			return true
 		}
 	}
 	return false
 }
+
+// quad is a hash of four bytes in either case, a space being a dash below.
+func quad(a, b, c, d byte) uint16 {
+	w := uint32(lowered[a])<<24 | uint32(lowered[b])<<16 | uint32(lowered[c])<<8 | uint32(lowered[d])
+	return uint16(w * 2654435761 >> 16)
+}
+
+var lowered = func() (out [256]byte) {
+	for i := range out {
+		out[i] = byte(i)
+	}
+	for c := 'A'; c <= 'Z'; c++ {
+		out[c] = byte(c) + 'a' - 'A'
+	}
+	out[' '] = '_'
+	return out
+}()
+
+// mayTell tells whether a line may say what went wrong.
+func mayTell(line string) bool { return tellTale().in(line) }
 
 // cleanError takes off a line of error output what differs between runs.
 func cleanError(line string) string {
@@ -198,10 +339,10 @@ func clip(s string, n int) string {
 var (
 	weakFails = lazy(`(?m)^(?:ERROR\b|error:|Error:|fatal:)`)
 	failWords = lazy(`(?m)^(?:FAIL\b|--- FAIL|FAILED|error(?:\[\w+\]| TS)|panic:|npm ERR!|Traceback|make(?:\[\d+\])?: \*\*\*)|` +
-		`task failed|(?i:\b[1-9]\d* (?:failed|failing|failures?|errors?|issues:)|exit(?:ed with)?(?: (?:code|` +
+		`task failed|(?i:\b[1-9]\d* (?:failed|failing|failures?|errors?|issues:|fail\b)|exit(?:ed with)?(?: (?:code|` +
 		`status))?[:=]? ?[1-9]\d*|build failed|tests? failed|command not found)`)
-	passWords = lazy(`(?m)^(?:PASS\b|ok\s+\S+|OK\b|test result: ok)|(?i:\b0 (?:issues|errors|failed|failures)|all (?:tests|` +
-		`checks) pass|\b[1-9]\d* (?:passed|passing)|exit(?: (?:code|status))?[:=]? ?0\b|build succe|compiled successfully|` +
+	passWords = lazy(`(?m)^(?:PASS\b|ok\s+\S+|OK\b|test result: ok)|(?i:\b0 (?:issues|errors|fail(?:ed|ures)?\b)|all (?:tests|` +
+		`checks) pass|\b[1-9]\d* (?:passed|passing|pass\b)|exit(?: (?:code|status))?[:=]? ?0\b|build succe|compiled successfully|` +
 		`successfully|no (?:issues|errors|problems) found|✓|done in|finished in)`)
 )
 
@@ -212,17 +353,26 @@ func verdict(output string) int {
 	if len(output) > end {
 		output = output[len(output)-end:]
 	}
-	output = ansi.ReplaceAllString(output, "")
-	mayFail := false
-	for _, piece := range []string{"rror", "ERROR", "FAIL", "ail", "panic", "Traceback", "***", "fatal", "xit", "issues", "not found"} {
-		mayFail = mayFail || strings.Contains(output, piece)
+	marks := deciding()
+	passed, weak := false, false
+	for line := range strings.Lines(output) {
+		line = strings.TrimRight(line, "\r\n")
+		if strings.IndexByte(line, 0x1b) >= 0 {
+			line = ansi.ReplaceAllString(line, "")
+		}
+		if !marks.in(line) && !strings.HasPrefix(line, "ok") && !strings.HasPrefix(line, "OK") && !strings.Contains(line, "✓") {
+			continue
+		}
+		if failWords.MatchString(line) {
+			return -1
+		}
+		passed = passed || passWords.MatchString(line)
+		weak = weak || weakFails.MatchString(line)
 	}
 	switch {
-	case mayFail && failWords.MatchString(output):
-		return -1
-	case passWords.MatchString(output):
+	case passed:
 		return 1
-	case mayFail && weakFails.MatchString(output):
+	case weak:
 		return -1
 	}
 	return 0

@@ -1,6 +1,11 @@
 package reflect
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+
+	"github.com/reverie-memory/reverie/reflect/transcript"
+)
 
 func TestSignature(t *testing.T) {
 	for _, test := range []struct {
@@ -20,8 +25,11 @@ func TestSignature(t *testing.T) {
 		{"│ Error: Backend initialization required, please run \"terraform init\"", "Backend initialization required, please run \"terraform init\"", true},
 		{"Migrations are pending. To resolve this issue, run:\n  bin/rails db:migrate", "Migrations are pending", true},
 		{"5 passed, 0 failed\nok", "", false},
+		{"$ lint --all\nerror: an old warning\n$ tsc\na.ts(1,2): error TS1: bad thing here", "error TS1: bad thing here", false},
+		{"accepts at most 1 arg(s), received 3", "accepts at most 1 arg(s), received 3", false},
+		{"one plain line\nanother line\nand a third line\nand a fourth one", "", false},
 	} {
-		got := sign(test.output)
+		got := sign(test.output, nil)
 		if got.text != test.want || got.env != test.env {
 			t.Errorf("sign(%q) = %q, %v, want %q, %v", test.output, got.text, got.env, test.want, test.env)
 		}
@@ -36,6 +44,8 @@ func TestVerdict(t *testing.T) {
 		"1 issues:\n* errcheck: 1":  -1,
 		"Tests: 2 failed, 5 passed": -1,
 		"Tests: 5 passed":           1,
+		" 12 pass\n 0 fail":         1,
+		" 12 pass\n 2 fail":         -1,
 		"exit: 1":                   -1,
 		"exit code 0":               1,
 		"[lint] ERROR task failed":  -1,
@@ -62,5 +72,24 @@ func TestClipCutsAtWords(t *testing.T) {
 		if got := clip(test.text, test.n); got != test.want {
 			t.Errorf("clip(%q, %d) = %q, want %q", test.text, test.n, got, test.want)
 		}
+	}
+}
+
+func TestErrorThatAPassingRunPrintsIsNone(t *testing.T) {
+	chatter := "12:00:0%d worker: error: queue is unavailable, took 1%d ms\n"
+	v := digest(transcript.Session{}, script{
+		run("make check", 0, fmt.Sprintf(chatter, 1, 2)+"ok"),
+		run("make test", 1, fmt.Sprintf(chatter, 3, 4)+"error: want 3 rows, got 4 of them"),
+		run("cat log", 0, "error: want 3 rows, got 4 of them"),
+	}.events())
+	if got := v.sign(1).text; got != "want 3 rows, got 4 of them" {
+		t.Errorf("the error is %q", got)
+	}
+}
+
+func TestCaretPointsAtAWord(t *testing.T) {
+	s := sign("error: 1 problem\n  tool run a.txt --colour red\n                 ^ Unknown arguments\nthe end of it\n", nil)
+	if s.text != "Unknown arguments" || !mentions(s.names, "--colour") || mentions(s.names, "--col") || mentions(s.names, "red") {
+		t.Errorf("%+v", s)
 	}
 }

@@ -60,6 +60,7 @@ func stepsFrom(line, dir, root string) (out []step, end string) {
 		fromPipe := piped
 		piped = c.join == "|"
 		words, opened, closed := withoutParentheses(c.words)
+		c.env = append(c.env, envOf(words)...)
 		for range opened {
 			outer = append(outer, dir)
 		}
@@ -94,6 +95,11 @@ func stepsFrom(line, dir, root string) (out []step, end string) {
 			continue
 		}
 		switch words[0] {
+		case "unset":
+			for _, w := range words[1:] {
+				exported = append(exported, w+"=")
+			}
+			continue
 		case "export":
 			for _, w := range words[1:] {
 				if isAssignment(w) {
@@ -166,13 +172,34 @@ func unwrap(words []string) []string {
 		if words[0] == "timeout" {
 			n = 1 // the time
 		}
+		unsets := words[0] == "env"
 		words = words[1:]
 		for len(words) > 0 && (strings.HasPrefix(words[0], "-") || isAssignment(words[0])) {
+			if unsets && words[0] == "-u" && len(words) > 1 {
+				words = words[1:]
+			}
 			words = words[1:]
 		}
 		words = words[min(n, len(words)):]
 	}
 	return words
+}
+
+// envOf are the variables that `env` sets for a command, and those it unsets, as empty.
+func envOf(words []string) []string {
+	var out []string
+	for i := 1; i < len(words) && words[0] == "env"; i++ {
+		switch {
+		case words[i] == "-u" && i+1 < len(words):
+			i++
+			out = append(out, words[i]+"=")
+		case isAssignment(words[i]):
+			out = append(out, words[i])
+		case !strings.HasPrefix(words[i], "-"):
+			return out
+		}
+	}
+	return out
 }
 
 // trimVerbosity takes off flags that only change what is printed.
@@ -329,7 +356,7 @@ func within(to, dir, root string) string {
 	switch {
 	case to == ".":
 		return dir
-	case to == root, strings.HasPrefix(to, "$") && strings.Contains(to, "--show-toplevel"):
+	case to == "" || to == root, strings.HasPrefix(to, "$") && strings.Contains(to, "--show-toplevel"):
 		return ""
 	case strings.HasPrefix(to, "/"), strings.HasPrefix(to, "~"), strings.HasPrefix(to, "$"), drivePrefix(to, 0) > 0:
 		if r := relative(to, root); r == "." {

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
 func TestStepsAreNormalised(t *testing.T) {
@@ -118,10 +120,78 @@ func TestStepsFollowTheFolder(t *testing.T) {
 	}
 }
 
+func TestVariablesThatAreUnset(t *testing.T) {
+	for _, line := range []string{"env -u A make test", "unset A; make test", "A= make test", "env A= make test"} {
+		list := steps(line, "")
+		if len(list) != 1 || list[0].key != "make test" || !cmp.Equal(list[0].env, []string{"A="}) {
+			t.Errorf("%s: %+v", line, list)
+		}
+	}
+}
+
+func TestDirectoryOfTheCall(t *testing.T) {
+	const root = "/home/dev/project"
+	for line, want := range map[string]string{
+		"make": "web", "cd /home/dev/project && make": "", "cd ui && make": "web/ui", "cd .. && make": "", "cd . && make": "web",
+	} {
+		if list, _ := stepsFrom(line, "web", root); len(list) != 1 || list[0].dir != want {
+			t.Errorf("%s: %+v, want %q", line, list, want)
+		}
+	}
+}
+
 func TestStepsElsewhereAreNotPortable(t *testing.T) {
 	for _, line := range []string{`cd E:\x && make`, "cd $X && make", "cd ~ && make", `D:\tools\make.exe all`, "cd .. && make"} {
 		if list := steps(line, `D:\work`); list[0].portable() {
 			t.Errorf("%s: portable", line)
 		}
 	}
+}
+
+func TestFailedChainIsBlamedOnItsLastStepThatRan(t *testing.T) {
+	for _, test := range []struct{ line, output, failed, passed string }{
+		{"mise run fmt && mise run lint", "[fmt] $ gofmt\n[lint] $ check\n[lint] ERROR task failed", "mise run lint", "mise run fmt"},
+		{"mise run fmt && mise run lint && mise run test | tail", "[fmt] $ gofmt\n[lint] ERROR task failed", "mise run lint", "mise run fmt"},
+		{"npm run build && npm run lint", "> build\nerror: script \"build\" exited with code 1", "npm run build", ""},
+		{"rm -rf out && make site", "boom", "make site", "rm -rf out"},
+		{"git add a.go && git commit -m x", "check…\nhusky - pre-commit script failed (code 1)", "git commit", "git add a.go"},
+		{"make a && make b", "boom", "", ""},
+		{"make a; make b && make c", "make: *** no rule for 'b'", "make b", ""},
+	} {
+		v := digest(transcript.Session{}, script{run(test.line, 1, test.output)}.events())
+		failed, passed := "", ""
+		for _, a := range v.acts {
+			switch a.outcome {
+			case transcript.Failed:
+				failed += a.step.key
+			case transcript.OK:
+				passed += a.step.key
+			}
+		}
+		if failed != test.failed || passed != test.passed {
+			t.Errorf("%s: failed %q, passed %q", test.line, failed, passed)
+		}
+	}
+}
+
+func TestCallThatNeverRanHasNoOutcome(t *testing.T) {
+	v := digest(transcript.Session{}, script{run("make a", 1, "<tool_use_error>Sibling tool call errored</tool_use_error>")}.events())
+	if len(v.acts) != 0 {
+		t.Errorf("%+v", v.acts)
+	}
+}
+
+func FuzzSteps(f *testing.F) {
+	f.Add("a && b | c <<'EOF'\nx\nEOF\n", "")
+	f.Add("env -u A -i; unset; env -u", "web")
+	f.Fuzz(func(t *testing.T, line, dir string) {
+		list, _ := stepsFrom(line, dir, "/home/dev")
+		for _, s := range list {
+			if len(s.words) == 0 {
+				t.Errorf("an empty step in %q", line)
+			}
+			spell(s)
+			head(s)
+		}
+	})
 }

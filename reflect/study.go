@@ -36,10 +36,12 @@ var detectors = []detector{
 	{"fact", findFacts},
 	{"norm", findNorms},
 	{"fix", findFixes},
+	{"hook", findHooks},
 	{"variant", findVariants},
 	{"deadend", findDeadEnds},
 	{"routine", findRoutines},
 	{"audit", findAudited},
+	{"diagnosis", findDiagnoses},
 }
 
 // maxCandidates bounds what one session may propose: more is noise by itself.

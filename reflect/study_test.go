@@ -1,6 +1,7 @@
 package reflect
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -250,4 +251,23 @@ func BenchmarkStudy(b *testing.B) {
 		Study(transcript.Session{Client: "claude", ID: "s1"}, events)
 	}
 	b.ReportMetric(float64(len(events)), "events")
+}
+
+// BenchmarkFailures studies a session whose commands fail with long outputs.
+func BenchmarkFailures(b *testing.B) {
+	var s script
+	var output strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&output, "--- FAIL: TestStore%d (0.01s)\n    store_test.go:%d: want no error, got unexpected value %d\nok  \texample/part%d\t0.3s\n", i, i, i, i)
+	}
+	size := 0
+	for i := range 200 {
+		s = append(s, run("go test ./...", 1, fmt.Sprint(output.String(), i)), run("make lint", i%2, output.String()))
+		size += 2 * output.Len()
+	}
+	events := s.events()
+	b.SetBytes(int64(size))
+	for b.Loop() {
+		Study(transcript.Session{Client: "claude", ID: "s1"}, events)
+	}
 }

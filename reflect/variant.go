@@ -1,107 +1,342 @@
 package reflect
 
 import (
+	"path"
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
-// Variants: a command that never worked, and another spelling of the same job that did,
-// with nothing edited between. What disproved the first is its error.
+// Contrast: a command that failed and another spelling of the same work that passed soon
+// after, with nothing edited between. That alone proves little. The lesson is what differs,
+// and only where the error speaks of that, or the first spelling failed the same way again.
 
 // window is how many acts may lie between a command that failed and the one that took its
 // place.
-const window = 8
+const window = 12
 
-// findVariants looks for a command that failed and a variant of it that succeeded soon after.
+// findVariants looks for a command that never passed and another spelling of it that did soon
+// after. An error that no spelling repaired and that blames the command itself, or its
+// surroundings, is told as weak: other sessions may know it.
 func findVariants(v *view) []finding {
-	succeeded := map[string]bool{} // at some time
-	eventually := func(s step) bool { return succeeded[s.dir+"\x00"+s.key] }
-	for _, a := range v.acts {
-		if !a.edit && a.outcome == transcript.OK {
-			succeeded[a.step.dir+"\x00"+a.step.key] = true
+	passed := map[string]bool{} // at some time
+	place := func(s step) string { return s.dir + "\x00" + s.key + "\x00" + strings.Join(s.env, " ") }
+	failures := map[string]int{} // by command head and signature
+	for i, a := range v.acts {
+		switch {
+		case a.edit:
+		case a.outcome == transcript.OK:
+			passed[place(a.step)] = true
+		case a.outcome == transcript.Failed && !readOnly.Has(a.step.words[0]):
+			failures[head(a.step)+"\x00"+v.sign(i).text]++
 		}
 	}
 	var out []finding
+	told := map[string]bool{}
 	for i, f := range v.acts {
-		if f.edit || f.outcome != transcript.Failed || eventually(f.step) || !worthFixing(f.step) || namesSource(f.step) || !f.step.portable() || f.step.words[0] == "git" {
+		if f.edit || f.outcome != transcript.Failed || passed[place(f.step)] || readOnly.Has(f.step.words[0]) || oneTime.Has(f.step.words[0]) ||
+			!f.step.here() || asksForHelp(f.step) {
 			continue
 		}
 		sig := v.sign(i)
-		if !sig.env || redacted.MatchString(sig.text) {
+		if sig.text == "" || redacted.MatchString(sig.text) || unsteady.MatchString(sig.text) {
 			continue
 		}
-		for j, a := range v.acts[i+1 : min(len(v.acts), i+1+window)] {
-			if a.agent != f.agent {
-				continue
+		again := failures[head(f.step)+"\x00"+sig.text] > 1
+		if c, found := v.otherSpelling(i, sig, again, func(s step) bool { return passed[place(s)] }); found {
+			out = append(out, finding{Candidate: c})
+			told[sig.text] = true
+		} else if what := v.blames(f, sig); what != "" && errorQuote(sig.text) != "" && !told[sig.text] {
+			c := record.Candidate{
+				Kind: record.Failure, How: record.Seen, Weak: true, Topic: "how to run " + jobOf(f.step),
+				Text:     "`" + what + "` " + v.fails(f, sig) + " here.",
+				Evidence: []record.Evidence{v.quoteError(f, sig), v.quoteCommand(f)},
 			}
-			if a.edit || changesGround(a.step, sig) {
-				break
-			}
-			if a.step.dir != f.step.dir || !a.step.portable() || !variant(f.step, a.step) {
-				continue
-			}
-			// Another error of the code itself shows as well that the first is gone.
-			if a.outcome == transcript.OK || a.outcome == transcript.Failed && eventually(a.step) && !v.sign(i+1+j).env {
-				c := record.Candidate{
-					Kind:     record.Failure,
-					Text:     "Run `" + show(a.step, "") + "`, not `" + show(f.step, f.step.dir) + "`: that " + v.fails(f, sig) + ".",
-					Body:     "Seen in one session: the first failed, the second succeeded right after, with nothing edited between.",
-					Topic:    "how to run " + jobOf(f.step),
-					How:      record.Seen,
-					Evidence: []record.Evidence{v.quoteError(f, sig), v.quoteCommand(a)},
-				}
-				if f.step.dir != "" {
-					c.Paths = []string{f.step.dir + "/**"}
-				}
-				out = append(out, finding{Candidate: c})
-				break
-			}
+			out = append(out, finding{Candidate: v.triggered(c, f, sig)})
 		}
 	}
 	return out
 }
 
-// changesGround tells whether a command between two variants may be what made the second work.
-func changesGround(s step, sig signature) bool {
-	return !readOnly.Has(s.words[0]) && (prepares(s, sig) && !projectRunner(s) || changes(s))
+// otherSpelling makes the candidate of the act that failed at i and the first act after it
+// that does the same work, spelled as the error asks for.
+func (v *view) otherSpelling(i int, sig signature, again bool, passes func(step) bool) (record.Candidate, bool) {
+	f := v.acts[i]
+	for j, a := range v.acts[i+1 : min(len(v.acts), i+1+window)] {
+		if a.agent != f.agent || a.call == f.call {
+			continue
+		}
+		if a.edit {
+			break
+		}
+		text := "" // another error of the code shows as well that the first is gone
+		if a.outcome == transcript.OK || a.outcome == transcript.Failed && passes(a.step) && !v.sign(i+1+j).env {
+			text = v.contrast(f, a, sig, again)
+		} else if !strings.Contains(v.events[a.result].Text, sig.line) {
+			text = unwrapped(f.step, a.step, sig)
+		}
+		if text == "" {
+			if changesGround(a.step, sig) {
+				break
+			}
+			continue
+		}
+		c := record.Candidate{
+			Kind:     record.Failure,
+			Text:     text + ": that " + v.fails(f, sig) + ".",
+			Body:     "Seen in one session: the first failed, the second succeeded right after, with nothing edited between.",
+			Topic:    "how to run " + jobOf(f.step),
+			How:      record.Seen,
+			Evidence: []record.Evidence{v.quoteError(f, sig), v.quoteCommand(a)},
+		}
+		if f.step.dir != "" && f.step.dir == a.step.dir {
+			c.Paths = []string{f.step.dir + "/**"}
+		}
+		return v.triggered(c, f, sig), true
+	}
+	return record.Candidate{}, false
 }
 
-// variant tells whether b does the job of a in another spelling: through a runner or with
-// flags added; never with a narrower aim.
-func variant(a, b step) bool {
-	if a.key == b.key || narrow(b) && !narrow(a) {
-		return false
+// contrast says what to run instead of a command that failed, in the words of one that
+// passed. It is empty where they do other work, where the error does not explain the
+// difference, or where the difference takes a check away.
+func (v *view) contrast(f, a act, sig signature, again bool) string {
+	from, to := f.step, a.step
+	out := v.events[f.result].Text
+	if !to.here() || installs(to) || installsNew(to) || namesSource(to) != namesSource(from) {
+		return ""
 	}
-	switch a.words[0] {
-	case "python", "pip", "python3", "pip3": // which name this machine has is no knowledge of the project
-		if b.words[0] == a.words[0]+"3" || b.words[0]+"3" == a.words[0] {
-			return false
-		}
-	}
-	// The runner in front: `poetry run pytest`, `mise exec -- golangci-lint run`, `npx tsc`.
-	if strings.HasSuffix(b.key, " "+a.key) && len(b.words) > len(a.words) {
-		return true
-	}
-	if len(a.words) == 1 && !projectRunner(a) {
-		return false
-	}
-	// Flags added, in order: `npm install --legacy-peer-deps`, `go test -tags integration ./...`.
-	i := 0
-	for _, w := range b.words {
-		if i < len(a.words) && w == a.words[i] {
-			i++
-		}
-	}
-	if i == len(a.words) && b.words[0] == a.words[0] {
-		for _, w := range b.words[1:] {
-			if strings.HasPrefix(w, "-") && !strings.Contains(" "+a.key+" ", " "+w+" ") {
-				return !lookFlag.Has(w)
+	if from.key == to.key {
+		switch set, unset := newEnv(from, to), unsetEnv(from, to); {
+		case from.dir != to.dir:
+			if !from.portable() || !to.portable() || !(mentions(sig.names, from.tool()) && notHere.MatchString(sig.text)) && !projectFile.MatchString(sig.text) {
+				return ""
 			}
+			return "Run `" + strings.Join(from.words, " ") + "` in " + where(to.dir) + ", not in " + where(from.dir)
+		case unset != "" && mentions(out, unset):
+			return "Run `" + spell(from) + "` with `" + unset + "` unset, not set"
+		case set != "" && len(to.env) > len(from.env):
+			return "" // findFixes tells of variables that are set
+		}
+		return ""
+	}
+	if from.dir != to.dir {
+		return ""
+	}
+	gone, come := differ(from.words, to.words)
+	if weakens(to.words[0], come, to.env) {
+		return ""
+	}
+	if text := unwrapped(from, to, sig); text != "" {
+		return text
+	}
+	n, m := len(from.words), len(to.words)
+	explained := false
+	switch {
+	case from.words[0] == to.words[0] && from.tool() != to.tool() && shares(gone, come): // another way to the same thing
+		explained = again && (sig.odd || usage.MatchString(sig.text))
+	case narrow(to) && !narrow(from):
+	case n > m && slices.Equal(from.words[n-m:], to.words): // a wrapper taken off
+		explained = again && m > 1
+	case m > n && slices.Equal(to.words[m-n:], from.words): // a runner in front
+		explained = (sig.env || mentions(sig.names, from.words[0])) && !sameProgram(from.words[0], to.words[0])
+	case from.words[0] != to.words[0]: // another program for the same words, an interpreter
+		explained = len(gone) == 1 && len(come) == 1 && n > 1 && !sameProgram(gone[0], come[0]) &&
+			(mentions(sig.names, gone[0]) || sig.env && from.tool() == to.tool())
+	case from.tool() == to.tool() || slices.Contains(gone, from.tool()) || slices.Contains(come, to.tool()):
+		flag := func(w string) bool { return strings.HasPrefix(w, "-") }
+		if slices.ContainsFunc(come, lookFlag.Has) {
+			return ""
+		}
+		named := func(w string) bool {
+			return usage.MatchString(sig.text) && mentions(sig.names, strings.SplitN(w, "=", 2)[0])
+		}
+		asked := func(w string) bool { return len(w) > 3 && mentions(out, w) }
+		alike := n > 1 && (head(from) == head(to) || len(come) == 0)
+		explained = alike && slices.ContainsFunc(gone, func(w string) bool { return flag(w) && named(w) }) ||
+			alike && sig.env && slices.ContainsFunc(come, func(w string) bool { return flag(w) && asked(w) }) ||
+			2*len(gone) <= n && slices.Contains(gone, from.tool()) && named(from.tool()) ||
+			sig.env && len(gone) == 0 && slices.ContainsFunc(come, flag) && (n > 1 || projectRunner(from))
+	}
+	if !explained {
+		return ""
+	}
+	return "Run `" + spell(to) + "`, not `" + spell(from) + "`"
+}
+
+var (
+	// notHere says that something is missing; projectFile is what a directory has that is a project's.
+	notHere     = lazy(`(?i)not found\b|\bno (?:such|rule|target)\b|(?:cannot|can't|could not) find|missing`)
+	projectFile = lazy(`(?i)\b(?:makefile|justfile|package\.json|go\.mod|go\.work|cargo\.toml|pyproject\.toml|pom\.xml|gemfile|not a git repository)\b`)
+)
+
+// unwrapped says to run a command without the wrapper that does not know it.
+func unwrapped(from, to step, sig signature) string {
+	if !usage.MatchString(sig.text) || !mentions(sig.names, to.words[0]) || !from.here() {
+		return ""
+	}
+	for i := 1; i < len(from.words); i++ {
+		if from.words[i] == to.words[0] && slices.Equal(canonical(slices.Clone(from.words[i:])), to.words) {
+			return "Run `" + to.words[0] + " …`, not `" + strings.Join(from.words[:i+1], " ") + " …`"
+		}
+	}
+	return ""
+}
+
+// differ are the words that only one of two commands has, in order.
+func differ(a, b []string) (gone, come []string) {
+	rest := slices.Clone(b)
+	for _, w := range a {
+		if i := slices.Index(rest, w); i >= 0 {
+			rest = slices.Delete(rest, i, i+1)
+		} else {
+			gone = append(gone, w)
+		}
+	}
+	return gone, rest
+}
+
+// shares tells whether two lists of words speak of one thing by its number or name: `pr edit
+// 15` and `api pulls/15`.
+func shares(a, b []string) bool {
+	for _, w := range a {
+		if w = unquote(w); len(w) > 1 && !strings.HasPrefix(w, "-") && strings.ContainsFunc(w, unicode.IsDigit) &&
+			slices.ContainsFunc(b, func(o string) bool { return strings.HasSuffix(o, w) }) {
+			return true
 		}
 	}
 	return false
+}
+
+// sameProgram tells whether two names are those of one program on two machines.
+func sameProgram(a, b string) bool {
+	return strings.TrimSuffix(a, "3") == strings.TrimSuffix(b, "3") || path.Base(a) == b && strings.HasPrefix(a, "/") || path.Base(b) == a && strings.HasPrefix(b, "/")
+}
+
+// weakening matches words that switch a check off. Nothing that has one is a remedy.
+var weakening = lazy(`(?i)^-{1,2}(?:no-(?:verify|check|strict|fail|gpg-sign|lint|test)\S*|force\S*|skip\S*|ignore\S*|pass-?with-?no-?tests|allow-\S+|` +
+	`exit-zero|insecure|disable\S*|k|D?skip\S*)(?:=.*)?$|^(?:\w*(?:SKIP|NO_VERIFY|IGNORE|DISABLE|INSECURE|UNAUTHORIZED|FORCE)\w*|HUSKY|LEFTHOOK)=|hookspath`)
+
+// weakens tells whether words or variables of a program's take a check away.
+func weakens(program string, words, env []string) bool {
+	return program == "git" && slices.Contains(words, "-f") || slices.ContainsFunc(words, weakening.MatchString) || slices.ContainsFunc(env, weakening.MatchString)
+}
+
+// unsetEnv is the variable that the second of two commands runs without, empty if none.
+func unsetEnv(f, ok step) string {
+	for _, e := range ok.env {
+		if name, value, _ := strings.Cut(e, "="); value == "" && !slices.Contains(f.env, e) && !ownVariables.Has(name) && !weakening.MatchString(e) {
+			return name
+		}
+	}
+	return ""
+}
+
+func where(dir string) string {
+	if dir == "" {
+		return "the root of the repository"
+	}
+	return "`" + dir + "`"
+}
+
+// blames is the part of a command that its error is about, empty if that is something else:
+// an option, a subcommand or a program that is not there. A short output about the
+// environment is about the whole command.
+func (v *view) blames(f act, sig signature) string {
+	s, what := f.step, ""
+	for i, w := range s.words {
+		switch name, _, _ := strings.Cut(w, "="); {
+		case !mentions(sig.names, name) || !usage.MatchString(sig.text):
+		case strings.HasPrefix(w, "-"):
+			return head(s) + " " + name
+		case i == 0 && strings.Contains(sig.text, "not found"), i > 0 && i < 3 && !slices.ContainsFunc(s.words[1:i+1], isValue):
+			what = strings.Join(s.words[:i+1], " ")
+		}
+	}
+	if what != "" {
+		return what
+	}
+	if sig.env && s.portable() && !namesSource(s) && len(s.key) <= 60 && strings.Count(strings.TrimSpace(v.events[f.result].Text), "\n") < shortOutput {
+		return show(s, "")
+	}
+	return ""
+}
+
+// shortOutput is how many lines an output may have to be about nothing but its error.
+const shortOutput = 5
+
+// isValue tells whether a word of a command is what it works on: a flag, a path, a number, a
+// name put together of several.
+func isValue(w string) bool {
+	return strings.ContainsFunc(w, func(r rune) bool { return r != '-' && r != ':' && r != '_' && !unicode.IsLetter(r) }) || strings.HasPrefix(w, "-") ||
+		strings.Count(w, "-") > 1
+}
+
+// head is a program with its subcommands, two at most.
+func head(s step) string {
+	n := 1
+	for n < min(3, len(s.words)) && !isValue(s.words[n]) {
+		n++
+	}
+	return strings.Join(s.words[:n], " ")
+}
+
+// spell is a command as a statement shows it: what is of one machine or one day is left open.
+func spell(s step) string {
+	words := make([]string, 0, len(s.words))
+	for i, w := range s.words {
+		name, value, assigned := strings.Cut(w, "=")
+		switch {
+		case strings.Trim(w, "0123456789") == "":
+			w = "N"
+		case assigned && !elsewhere(name) && elsewhere(value):
+			w = name + "=…"
+		case elsewhere(w), i > 1 && !strings.HasPrefix(w, "-") && (len(w) > 32 && strings.Contains(w, "/") && path.Ext(w) != "" ||
+			strings.Count(w, "-") > 1 && !strings.ContainsAny(w, "./:@")):
+			w = "…"
+		case strings.Contains(w, "/"):
+			w = digits.ReplaceAllString(w, "/N$1")
+		}
+		if len(words) == 0 || w != "…" || words[len(words)-1] != w {
+			words = append(words, w)
+		}
+	}
+	if s.dir != "" {
+		return "cd " + s.dir + " && " + strings.Join(words, " ")
+	}
+	return strings.Join(words, " ")
+}
+
+var digits = lazy(`/\d+(/|$)`)
+
+// elsewhere tells whether a word means something else on another machine or another day.
+func elsewhere(w string) bool {
+	w = unquote(w)
+	return strings.HasPrefix(w, "/") || strings.HasPrefix(w, "~") || len(w) > 60 || strings.ContainsAny(w, " ;$`\n\\{") || strings.Contains(w, "[redacted")
+}
+
+// here tells whether a command can be shown as spell does, and runs in the repository.
+func (s step) here() bool {
+	return len(spell(s)) <= 120 && !elsewhere(s.words[0]) && !strings.HasPrefix(s.dir, "/") && !strings.HasPrefix(s.dir, "~") && !strings.HasPrefix(s.dir, "..")
+}
+
+// triggered gives a candidate the command and the error by which its lesson is recognised.
+func (v *view) triggered(c record.Candidate, f act, sig signature) record.Candidate {
+	if !elsewhere(f.step.words[0]) {
+		c.Command = head(f.step)
+	}
+	if why := errorQuote(sig.text); why != "" {
+		c.Errors = []string{why}
+	}
+	return c
+}
+
+// changesGround tells whether a command between two variants may be what made the second work.
+func changesGround(s step, sig signature) bool {
+	return !readOnly.Has(s.words[0]) && (prepares(s, sig) && !projectRunner(s) || changes(s))
 }
 
 var lookFlag = set("--help -h --version -V --dry-run -n --list -l --debug --watch")
@@ -112,4 +347,9 @@ func jobOf(s step) string {
 		return p
 	}
 	return fTopic(s)
+}
+
+// asksForHelp tells whether a command only says how to spell it.
+func asksForHelp(s step) bool {
+	return slices.Contains(s.words, "--help") || slices.Contains(s.words, "-h") || slices.Contains(s.words, "--version")
 }

@@ -1,6 +1,14 @@
 package reflect
 
-import "testing"
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+)
 
 func TestVariantThatWorks(t *testing.T) {
 	for _, test := range []struct {
@@ -27,6 +35,32 @@ func TestVariantThatWorks(t *testing.T) {
 			edit("a.py", "1", "2"),
 			run("poetry run pytest", 0, "3 passed"),
 		}, "Run `poetry run pytest`, not `pytest`: that fails with \"pytest: command not found\"."},
+		{"without a wrapper that does not know it, though it fails in another way", script{
+			run("wrap yarn run unit", 2, "error: unrecognized subcommand 'yarn'\n\nUsage: wrap <COMMAND>"),
+			run("yarn run unit", 1, "want 3, got 4 of them"),
+		}, "Run `yarn …`, not `wrap yarn …`: that fails with \"unrecognized subcommand 'yarn'\"."},
+		{"an option that is not there", script{
+			run("tool run conf/a.txt --pick red-green-blue", 2, "error: found 1 error\n\n  tool run conf/a.txt --pick red-green-blue\n                      ^ Unknown arguments\n"),
+			run("tool run --help", 0, "--id"),
+			run("tool run conf/a.txt --id red-green-blue", 0, "done"),
+		}, "Run `tool run conf/a.txt --id …`, not `tool run conf/a.txt --pick …`: that fails with \"Unknown arguments\"."},
+		{"another way to the same thing, after a second try", script{
+			run("tool item edit 15 --text /tmp/x", 1, "Boards are retired, see the news"),
+			run("tool item edit 15 --text /tmp/x", 1, "Boards are retired, see the news"),
+			run("tool raw items/15 -X PATCH", 0, "{}"),
+		}, "Run `tool raw items/N -X PATCH`, not `tool item edit N --text …`: that fails with exit code 1."},
+		{"a directory", script{
+			run("cd web && yarn lint", 1, "error: Script not found \"lint\""),
+			run("yarn lint", 0, "ok"),
+		}, "Run `yarn lint` in the root of the repository, not in `web`: that fails with \"Script not found 'lint'\"."},
+		{"an interpreter", script{
+			run("node src/main.ts", 1, "TypeError: Unknown file extension \".ts\" in node"),
+			run("tsx src/main.ts", 0, "ok"),
+		}, "Run `tsx src/main.ts`, not `node src/main.ts`: that fails with \"TypeError: Unknown file extension '.ts' in node\"."},
+		{"a variable unset", script{
+			run("AGENT_NEST=1 nest run", 1, "error: cannot be started inside another session\nunset AGENT_NEST"),
+			run("env -u AGENT_NEST nest run", 0, "ok"),
+		}, "Run `nest run` with `AGENT_NEST` unset, not set: that fails with \"cannot be started inside another session\"."},
 	} {
 		t.Run(test.name, func(t *testing.T) { wants(t, test.s, test.want) })
 	}
@@ -42,8 +76,61 @@ func TestVariantThatTeachesNothing(t *testing.T) {
 		{"a narrower aim", script{run("pytest", 1, "ModuleNotFoundError: No module named 'x'"), run("pytest -k y", 0, "1 passed")}},
 		{"edited between", script{run("pytest", 127, "pytest: command not found"), edit("a.py", "1", "2"), run("poetry run pytest", 0, "")}},
 		{"installed between", script{run("pytest", 127, "pytest: command not found"), run("pip install pytest", 0, ""), run("poetry run pytest", 0, "")}},
+		{"it passed, and the error explains nothing", script{run("tool build --all", 1, "error: want 3, got 4"), run("tool build --some", 0, "ok")}},
+		{"a check switched off", script{
+			run("git commit -m x", 1, "unknown option: hook failed"), run("git commit --no-verify -m x", 0, "ok"),
+			run("tool check", 1, "error: unexpected --strict"), run("tool check --skip-all", 0, "ok"),
+			run("yarn lint", 1, "error: command not found: lint"), run("yarn lint --ignore-missing", 0, "ok")}},
+		{"the same in another directory is other work", script{run("cd a && make test", 1, "connection refused by the daemon"), run("cd b && make test", 0, "ok")}},
+		{"a state that passes by itself", script{
+			run("tool run watch 15", 1, "error: run 15 failed"), run("tool run watch 15", 1, "error: run 15 failed"), run("tool raw runs/15", 0, "{}")}},
+		{"another subcommand is other work", script{run("tool item diff 15 --stat", 1, "unknown flag: --stat"), run("tool item view 15", 0, "ok")}},
+		{"another task is other work", script{run("yarn unit", 1, "Cannot find module 'x' from 'a.unit.ts'"), run("yarn lint", 0, "ok")}},
 		{"asked for help", script{run("make deploy", 2, "error: REGION is not set"), run("make deploy --dry-run", 0, "")}},
 	} {
 		t.Run(test.name, func(t *testing.T) { wants(t, test.s) })
+	}
+}
+
+func TestErrorWithoutARemedyIsWeak(t *testing.T) {
+	for _, test := range []struct {
+		name, command, output, want string
+	}{
+		{"an option", "tool send box-of-mine --mark x", "error: unexpected argument '--mark' found", "`tool send --mark` fails with \"unexpected argument '--mark' found\" here."},
+		{"a subcommand", "tool drop x", "Error: unknown command \"drop\" for \"tool\"", "`tool drop` fails with \"unknown command 'drop' for 'tool'\" here."},
+		{"the surroundings", "make up", "Cannot connect to the daemon", "`make up` fails with \"Cannot connect to the daemon\" here."},
+	} {
+		r := study(t, script{run(test.command, 1, test.output)})
+		if len(r.Candidates) != 1 || r.Candidates[0].Text != test.want || !r.Candidates[0].Weak {
+			t.Errorf("%s: %+v", test.name, r.Candidates)
+		}
+	}
+	for _, quiet := range []script{
+		{run("make test", 1, "a_test.go:3: got 1, want 2")},
+		{run("make test", 1, strings.Repeat("a line of a long output\n", 9)+"connection refused")},
+		{run("tool wait", 1, "error: unknown session: timed out")},
+	} {
+		if r := study(t, quiet); len(r.Candidates) > 0 {
+			t.Errorf("%q", texts(r))
+		}
+	}
+}
+
+func TestLessonKeepsItsTrigger(t *testing.T) {
+	r := study(t, script{
+		run("wrap yarn run unit", 2, "error: unrecognized subcommand 'yarn'"), run("yarn run unit", 0, "ok"),
+		run("go test ./store", 1, "open: dial tcp 127.0.0.1:5432: connect: connection refused"), run("docker compose up -d db", 0, ""), run("go test ./store", 0, "ok"),
+	})
+	lessons := slices.DeleteFunc(r.Candidates, func(c record.Candidate) bool { return c.Weak })
+	if len(lessons) != 2 {
+		t.Fatalf("%q", texts(r))
+	}
+	for i, want := range []record.Candidate{
+		{Command: "wrap yarn run", Errors: []string{"unrecognized subcommand 'yarn'"}},
+		{Command: "go test", Errors: []string{"dial tcp 127.0.0.1:5432: connect: connection refused"}},
+	} {
+		if c := lessons[i]; c.Command != want.Command || !cmp.Equal(c.Errors, want.Errors) {
+			t.Errorf("%s: command %q, errors %q", c.Text, c.Command, c.Errors)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package reflect
 
 import (
+	"path"
 	"strings"
 	"unicode"
 
@@ -16,6 +17,7 @@ type view struct {
 	sentences []sentence
 	hearsay   map[int]bool      // whether a message looked at so far may hold words of others, by event index
 	signs     map[int]signature // of results looked at so far, by event index
+	harmless  map[uint64]bool   // lines that passing runs printed: see passed
 	injected  string            // all injected text, folded, one space either side of every word
 	given     map[string]int    // lines of injected text, and the event each stood in first
 }
@@ -99,23 +101,86 @@ func (v *view) addActs(call, result int) {
 			v.acts = append(v.acts, a)
 		}
 	case transcript.Run:
+		if strings.Contains(r.Text[:min(len(r.Text), 200)], notRun) {
+			return
+		}
 		start := ""
 		if c.Dir != "" {
 			start = within(c.Dir, "", v.session.Dir)
 		}
 		list, _ := stepsFrom(c.Command, start, v.session.Dir)
 		ended := ending(r)
+		failed := -1
+		if ended == transcript.Failed {
+			failed = blamed(list, r.Text)
+		}
 		work := 0 // steps that do something
 		for _, s := range list {
 			if !readOnly.Has(s.words[0]) {
 				work++
 			}
 		}
-		for _, s := range list {
+		for i, s := range list {
 			a.step, a.outcome, a.edit = s, outcomeOf(s, len(list), work, ended, r.Text), s.writes
+			switch {
+			case failed < 0:
+			case i > failed:
+				return // it did not run
+			case i == failed:
+				a.outcome = transcript.Failed
+			case !s.masked:
+				a.outcome = transcript.OK
+			}
 			v.acts = append(v.acts, a)
 		}
 	}
+}
+
+// notRun is what Claude Code answers for a call beside one that failed.
+const notRun = "Sibling tool call errored"
+
+// blamed is the step of a chain that failed: the last one that the output speaks of, as
+// runners do, or else the only one that does any work. It is -1 where neither tells.
+func blamed(list []step, output string) int {
+	last, worker, workers := -1, -1, 0
+	of := map[string]int{} // steps by program
+	for _, s := range list {
+		of[s.words[0]]++
+	}
+	for i, s := range list {
+		if s.masked || len(list) == 1 {
+			continue
+		}
+		if announced(s, output) || of[s.words[0]] == 1 && complainer(s, output) {
+			last = i
+		}
+		if !readOnly.Has(s.words[0]) && !oneTime.Has(s.words[0]) && !strings.HasPrefix(s.key, "git add") {
+			worker = i
+			workers++
+		}
+	}
+	if last < 0 && workers == 1 {
+		return worker
+	}
+	return last
+}
+
+// announced tells whether an output names what a step runs: `[lint] …`, `script "lint" exited`.
+func announced(s step, output string) bool {
+	if tool := s.tool(); tool != "" && tool != s.words[0] {
+		for _, form := range []string{"[" + tool + "]", "[" + tool + ":", `"` + tool + `"`, "'" + tool + "'", "pre-" + tool, ": git " + tool, "\n> " + tool + "\n"} {
+			if strings.Contains(output, form) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// complainer tells whether a line of an output begins with the program of a step: `jq: error`.
+func complainer(s step, output string) bool {
+	name := path.Base(s.words[0]) + ": "
+	return strings.HasPrefix(output, name) || strings.Contains(output, "\n"+name)
 }
 
 // ending says how a command line ended, Unknown where the transcript does not tell: no exit

@@ -49,6 +49,8 @@ type Candidate struct {
 	Weak     bool       `json:"weak,omitempty"`     // one session says too little: it counts, but is not proposed by itself
 	Detector string     `json:"detector"`           // which detector found it; "model" for a model
 	Corrects string     `json:"corrects,omitempty"` // words it takes the place of
+	Command  string     `json:"command,omitempty"`  // of a failure: the program and subcommand that fail
+	Errors   []string   `json:"errors,omitempty"`   // of a failure: what they print
 	Evidence []Evidence `json:"evidence"`
 }
 

@@ -1,0 +1,52 @@
+package record
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// Trigger says where the lesson of a failure applies. A memory keeps it as two keys of its front
+// matter, which readers that do not know them keep as they are.
+type Trigger struct {
+	Command string   // the program and subcommand that fail: "go test"
+	Errors  []string // what they print
+}
+
+const (
+	commandKey = "command"
+	errorsKey  = "errors"
+)
+
+// Trigger returns the memory's trigger. It is empty where the memory has none or it does not parse.
+func (m Memory) Trigger() Trigger {
+	var t struct {
+		Command string
+		Errors  []string
+	}
+	for _, f := range m.Extra {
+		if f.Key == commandKey || f.Key == errorsKey {
+			_ = toml.Unmarshal([]byte(f.Key+" = "+f.Value), &t) // a person may have written anything there
+		}
+	}
+	return Trigger(t)
+}
+
+// WithTrigger returns the memory with a trigger in place of the one it has.
+func (m Memory) WithTrigger(t Trigger) Memory {
+	m.Extra = slices.DeleteFunc(slices.Clone(m.Extra), func(f Field) bool { return f.Key == commandKey || f.Key == errorsKey })
+	add := func(key string, value any) {
+		if f, err := tomlValue(key, value); err == nil {
+			m.Extra = append(m.Extra, f)
+		}
+	}
+	if t.Command != "" {
+		add(commandKey, t.Command)
+	}
+	if len(t.Errors) > 0 {
+		add(errorsKey, t.Errors)
+	}
+	slices.SortFunc(m.Extra, func(a, b Field) int { return strings.Compare(a.Key, b.Key) })
+	return m
+}

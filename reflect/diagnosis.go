@@ -1,0 +1,102 @@
+package reflect
+
+import (
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/reflect/transcript"
+)
+
+// Diagnosis: what an agent took for the cause of a failure, beside which a command then passed.
+// These are the agent's words. They are proposed as such and bear nothing out.
+
+// maxDiagnoses bounds what one session may propose of its agent's words.
+const maxDiagnoses = 1
+
+// besideEvents is how many events may lie between a failure and what is said about it.
+const besideEvents = 200
+
+// cause announces what an agent takes for the reason of a failure.
+var cause = lazy(`(?i)\broot cause\b|\bturns out\b|\bknown (?:issue|bug|limitation|anti-?pattern)\b|\bi see the (?:issue|problem)\b`)
+
+// ofTheMoment speaks of what is being done or was repaired, not of how things are.
+var ofTheMoment = lazy(`(?i)^(?:let me|let's|i |i'll|i'm|now|so |we |next)\b|\b(?:i|let me|i'll|we should|we need|line \d+|this session|your|the fix|wasn't|weren't|was|were)\b|\b[0-9a-f]*\d[0-9a-f]{6,}\b|\?$`)
+
+// findDiagnoses looks at what the agent said between a command that failed and one that
+// passed, and takes the sentence that names a cause in terms of the code.
+func findDiagnoses(v *view) []finding {
+	var out []finding
+	failed := -1 // act
+	next := 0
+	for i := range v.events {
+		for ; next < len(v.acts) && v.acts[next].result < i; next++ {
+			if a := v.acts[next]; !a.edit && a.outcome == transcript.Failed && !readOnly.Has(a.step.words[0]) && worthFixing(a.step) {
+				failed = next
+			}
+		}
+		e := &v.events[i]
+		if failed < 0 || e.Kind != transcript.Assistant || e.Agent != "" || len(out) == maxDiagnoses || !cause.MatchString(e.Text) {
+			continue
+		}
+		sentence := diagnosed(e.Text)
+		if sentence == "" || strings.Contains(v.injected, fold(sentence)) || !v.passesAfter(failed) || i-v.acts[failed].result > besideEvents {
+			continue
+		}
+		f := v.acts[failed]
+		c := record.Candidate{
+			Kind: record.Failure, How: record.Model,
+			Text:     "An agent's diagnosis: " + strings.TrimRight(strings.ReplaceAll(sentence, "**", ""), ".") + ".",
+			Body:     "The agent's words, between a failure of `" + spell(f.step) + "` and a run that passed. Nobody checked them.",
+			Evidence: []record.Evidence{v.quote(i, sentence), v.quoteCommand(f)},
+		}
+		if !f.step.here() {
+			c.Body = "The agent's words, between a failure and a run that passed. Nobody checked them."
+		}
+		out = append(out, finding{Candidate: c})
+	}
+	return out
+}
+
+// passesAfter tells whether the work of a failed act, or a test, passes after it.
+func (v *view) passesAfter(failed int) bool {
+	f := v.acts[failed]
+	for _, a := range v.acts[failed+1 : min(len(v.acts), failed+maxActs)] {
+		if !a.edit && a.outcome == transcript.OK && a.agent == f.agent && (sameWork(f.step, a.step) || strings.HasSuffix(purpose(a.step), "tests")) {
+			return true
+		}
+	}
+	return false
+}
+
+// diagnosed is the sentence of a message that names a cause: the one that announces it, or the
+// one after, whichever first speaks of something of the code and is no step of the work.
+func diagnosed(text string) string {
+	announced := 0
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		for _, s := range sentenceEnd.Split(line, -1) {
+			s = strings.Trim(strings.TrimLeft(s, "-*#> "), "* ")
+			if s == "" {
+				continue
+			}
+			if cause.MatchString(s) {
+				announced = 2
+				if at := cause.FindStringIndex(s); strings.HasPrefix(strings.TrimLeft(s[at[1]:], "* "), ":") {
+					s = strings.TrimLeft(s[at[1]:], "*: ")
+				}
+			}
+			if announced == 0 {
+				continue
+			}
+			announced--
+			words := len(strings.Fields(s))
+			if words >= 6 && len(s) <= maxStatement-40 && concrete.MatchString(s) && !ofTheMoment.MatchString(s) && !strings.HasSuffix(s, ":") && visibleText(s) &&
+				!redacted.MatchString(s) && !weakens("", strings.Fields(s), nil) && strings.Contains(text, s) {
+				return s
+			}
+		}
+	}
+	return ""
+}
+
+var sentenceEnd = lazy(`[.!] |: *$`)

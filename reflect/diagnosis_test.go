@@ -1,0 +1,40 @@
+package reflect
+
+import (
+	"testing"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+)
+
+const failing = "error: want 3 rows, got 4 of them"
+
+func TestDiagnosisIsTheAgentsWord(t *testing.T) {
+	for said, want := range map[string]string{
+		"Hm. It turns out that `Pool.Close()` blocks while a row is open, in every driver. Let me see.": "An agent's diagnosis: It turns out that `Pool.Close()` blocks while a row is open, in every driver.",
+		"## Root cause\n\n**`Pool.Close()` blocks while a row is open**, in every driver.":              "An agent's diagnosis: `Pool.Close()` blocks while a row is open, in every driver.",
+		"Root cause: `Pool.Close()` blocks while a row is open, in every driver.":                       "An agent's diagnosis: `Pool.Close()` blocks while a row is open, in every driver.",
+	} {
+		r := wants(t, script{run("make test", 1, failing), agent(said), edit("a.go", "1", "2"), run("make test", 0, "")}, want)
+		if len(r.Candidates) == 0 || r.Candidates[0].How != record.Model || r.Candidates[0].Kind != record.Failure {
+			t.Errorf("%+v", r.Candidates)
+		}
+	}
+}
+
+func TestDiagnosisThatIsNone(t *testing.T) {
+	const said = "It turns out that `Pool.Close()` blocks while a row is open."
+	fail, pass := run("make test", 1, failing), run("make test", 0, "")
+	for name, s := range map[string]script{
+		"nothing failed":           {agent(said), pass},
+		"nothing passed":           {fail, agent(said)},
+		"names nothing":            {fail, agent("It turns out that closing it blocks while there is one open."), pass},
+		"what was repaired":        {fail, agent("The root cause was that `Pool.Close()` blocked."), pass},
+		"a plan":                   {fail, agent("Let me find the root cause in `Pool.Close()` and its callers."), pass},
+		"no cause is announced":    {fail, agent("`Pool.Close()` blocks while a row is open, in every driver."), pass},
+		"a check is switched off":  {fail, agent("It turns out that `git commit` needs --no-verify while a row is open."), pass},
+		"a person's words":         {fail, user("it turns out that `Pool.Close()` blocks?"), pass},
+		"a look around had failed": {run("grep x y", 1, ""), agent(said), pass},
+	} {
+		t.Run(name, func(t *testing.T) { wants(t, s) })
+	}
+}

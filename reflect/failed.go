@@ -1,0 +1,45 @@
+package reflect
+
+import (
+	"slices"
+
+	"github.com/reverie-memory/reverie/reflect/transcript"
+)
+
+// Failed is a command that failed in a session, in the terms of a record.Candidate's trigger.
+type Failed struct {
+	Event    int    // of its result, by number
+	Command  string // the program and its subcommand
+	Error    string // the line that told what went wrong, without what differs between runs
+	Quoted   string // the part of Error that a statement may quote, empty if none
+	Repaired bool   // the session later passed the same command, or the same work spelled otherwise
+}
+
+// Failures are the commands of a session that failed with an error that can be told from others,
+// each error of a command once. Looks around are left out.
+func Failures(s transcript.Session, events []transcript.Event) []Failed {
+	v := digest(s, events)
+	var out []Failed
+	for i, a := range v.acts {
+		if a.edit || a.outcome != transcript.Failed || readOnly.Has(a.step.words[0]) || oneTime.Has(a.step.words[0]) {
+			continue
+		}
+		sig := v.sign(i)
+		f := Failed{Event: v.events[a.result].N, Command: head(a.step), Error: sig.text, Quoted: errorQuote(sig.text)}
+		if sig.text == "" || slices.ContainsFunc(out, func(o Failed) bool { return o.Command == f.Command && o.Error == f.Error }) {
+			continue
+		}
+		f.Repaired = slices.ContainsFunc(v.acts[i+1:], func(b act) bool {
+			return !b.edit && b.outcome == transcript.OK && b.agent == a.agent && sameWork(a.step, b.step)
+		})
+		out = append(out, f)
+	}
+	return out
+}
+
+// sameWork tells whether two commands are spellings of one: the same program and subcommand, or
+// one behind a runner.
+func sameWork(a, b step) bool {
+	n, m := len(a.words), len(b.words)
+	return head(a) == head(b) || n > m && slices.Equal(a.words[n-m:], b.words) || m > n && slices.Equal(b.words[m-n:], a.words)
+}
