@@ -265,6 +265,7 @@ func (w *workspace) takeBatch(ctx context.Context, b batch, o importOptions) (re
 	})
 	if err == nil {
 		w.tidy(ctx)
+		w.noteStated(ctx)
 	}
 	return res, err
 }
