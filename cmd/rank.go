@@ -26,7 +26,7 @@ type candidate struct {
 
 // The tiers of a block.
 const (
-	tierBinds = iota
+	tierBinds  = iota
 	tierEarned // a session or a person paid for it
 	tierOther
 	tierStale

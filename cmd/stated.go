@@ -88,6 +88,9 @@ func (w *workspace) noteStated(ctx context.Context) {
 			for _, p := range w.places(m) {
 				files = append(files, p.File)
 			}
+			if from := importedFrom(m); from != "" {
+				files = append(files, from)
+			}
 			if len(files) > 0 {
 				stated[m.ID] = files
 			}
@@ -118,9 +121,6 @@ func (w *workspace) withoutStated(all []candidate, r contextRequest, in *injecti
 	reads := map[string]bool{}
 	return slices.DeleteFunc(all, func(c candidate) bool {
 		files := stated[c.m.ID]
-		if from := importedFrom(c.m); from != "" {
-			files = append(slices.Clip(files), from)
-		}
 		left := len(files) > 0 && c.m.Source.How != record.Said && c.m.Source.How != record.Written
 		for _, file := range files {
 			if _, known := reads[file]; !known {
@@ -142,7 +142,7 @@ func statedSum(repo *git.Repo, agent string) string {
 		return ""
 	}
 	sum := derived.Sum(text)
-	for _, name := range []string{"AGENTS.md", "CLAUDE.md", "GEMINI.md"} {
+	for _, name := range []string{"AGENTS.md", "CLAUDE.md", "GEMINI.md", "claude-memory/MEMORY.md", "codex-memory/MEMORY.md", "gemini-memory/MEMORY.md"} {
 		if readsFile(repo.WorkTree, name, agent) {
 			sum += " " + name
 		}

@@ -29,6 +29,9 @@ func TestMarkdownUnits(t *testing.T) {
 		{Line: 42, Text: "quoted", Headings: []string{"Top", "Under"}},
 		{Line: 44, Form: Code, Text: "indented", Headings: []string{"Top", "Under"}, Block: 2},
 	}}
+	for i, u := range want.Units {
+		want.Units[i].Level = len(u.Headings)
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -37,6 +40,14 @@ func TestMarkdownUnits(t *testing.T) {
 func TestMarkdownBadInput(t *testing.T) {
 	for _, text := range []string{"", "---", "---\na: b", "```", "<!--", "<!-- reverie:begin -->\n- x", "- ", "#", strings.Repeat("- ", 50000), strings.Repeat("  ", 3000) + "- x"} {
 		Markdown(text)
+	}
+	got := Markdown("Before a commit:\n\n- **lint**:\n  1. all\n- test\n\nAfter.\n\n- push").Units
+	var under []string
+	for _, u := range got {
+		under = append(under, u.Under)
+	}
+	if diff := cmp.Diff([]string{"", "Before a commit", "**lint**", "Before a commit", "", ""}, under); diff != "" {
+		t.Error(diff)
 	}
 	if got := Markdown("<!-- reverie:begin -->\n- ours, never closed"); len(got.Units) > 0 {
 		t.Errorf("%+v", got.Units)
@@ -63,7 +74,7 @@ func TestSays(t *testing.T) {
 	top := tree(t, map[string]string{
 		"README.md": "# Thing\n\n## Development\n\n    $ CGO_ENABLED=0 go test ./...   # all\n    go vet ./... && staticcheck ./...\n\n" +
 			"Use pnpm in web/, never npm. The API listens on port 8080.\n\n```\ncd web\npnpm run lint\n```\n",
-		"CONTRIBUTING.md":   "- Do not push to main.\n- Start the database with `docker compose up -d db` before the store's tests.\n- Commit messages are written in English\n",
+		"CONTRIBUTING.md":   "Before a release:\n- tag it in git\n\nNever do:\n- rebase published branches\n\n## Rules\n- Do not push to main.\n- Start the database with `docker compose up -d db` before the store's tests.\n- Commit messages are written in English\n",
 		"docs/testing.md":   "Run `just flaky` twice after a change of the scheduler.\n",
 		"docs/deep/more.md": "The moon is made of green cheese.\n",
 		"package.json":      "{\n \"scripts\": {\n  \"test\": \"x\",\n  \"type-check\": \"y\"\n }\n}\n",
@@ -109,9 +120,13 @@ func TestSays(t *testing.T) {
 		{text: "Always use pnpm in web/."},
 		{text: "The API listens on port 8080", want: "README.md:8"},
 		{text: "The API listens on port 8081"},
-		{text: "Never push to main", want: "CONTRIBUTING.md:1"},
+		{text: "Never push to main", want: "CONTRIBUTING.md:8"},
 		{text: "Push to main"},
-		{text: "All commit messages must be written in English.", want: "CONTRIBUTING.md:3"},
+		{text: "All commit messages must be written in English.", want: "CONTRIBUTING.md:10"},
+		{text: "Before a release: tag it in git", want: "CONTRIBUTING.md:2"},
+		{text: "After a release: tag it in git"},
+		{text: "Never do: rebase published branches", want: "CONTRIBUTING.md:5"},
+		{text: "Rebase published branches"},
 		{text: "Before `go test ./store/...`, run `docker compose up -d db`: else it fails with \"connection refused\"."},
 		{text: "Run `just flaky` twice after a change of the scheduler", want: "docs/testing.md:1"},
 		{text: "Run `just flaky` twice before a change of the scheduler"},

@@ -27,7 +27,8 @@ type Unit struct {
 	Form     Form
 	Text     string   // on one line, with Markdown inside
 	Headings []string // above it, the outermost first
-	Under    string   // the bullet above it, where that ends with a colon
+	Level    int      // of the last heading
+	Under    string   // the bullet that it lies in, or the paragraph before its list, where that ends with a colon
 	Block    int      // numbers code blocks from 1, so that lines of one know each other
 }
 
@@ -69,6 +70,7 @@ type reader struct {
 	headings []heading
 	bullets  []bullet // that the open one lies in, the outermost first, with itself
 	fence    string
+	lead     string // the paragraph before, where it ends with a colon
 	block    int
 	blank    bool // the line before was
 	comment  bool
@@ -215,6 +217,8 @@ func (r *reader) bullet(n, indent int, text string) {
 		if above := r.bullets[len(r.bullets)-1].text; strings.HasSuffix(above, ":") {
 			r.open.Under = strings.TrimSuffix(above, ":")
 		}
+	} else {
+		r.open.Under = r.lead
 	}
 	r.bullets = append(r.bullets, bullet{indent: indent})
 }
@@ -225,14 +229,20 @@ func (r *reader) under(level int, text string) {
 		r.headings = r.headings[:len(r.headings)-1]
 	}
 	r.headings = append(r.headings, heading{level, strings.TrimSpace(text)})
-	r.bullets = nil
+	r.bullets, r.lead = nil, ""
 }
 
 // flush ends the bullet or paragraph that is open.
 func (r *reader) flush() {
 	if u := r.open; u.Line > 0 && u.Text != "" {
-		if u.Form == Bullet && len(r.bullets) > 0 {
+		switch {
+		case u.Form == Bullet && len(r.bullets) > 0:
 			r.bullets[len(r.bullets)-1].text = u.Text
+		case u.Form == Paragraph:
+			r.lead = ""
+			if lead, ok := strings.CutSuffix(u.Text, ":"); ok {
+				r.lead = lead
+			}
 		}
 		r.add(u)
 	}
@@ -241,7 +251,7 @@ func (r *reader) flush() {
 
 func (r *reader) add(u Unit) {
 	for _, h := range r.headings {
-		u.Headings = append(u.Headings, h.text)
+		u.Headings, u.Level = append(u.Headings, h.text), h.level
 	}
 	r.units = append(r.units, u)
 }

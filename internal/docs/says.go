@@ -36,28 +36,29 @@ var (
 
 var cjkNegations = []string{"不", "别", "勿", "禁", "没", "無", "ない", "ません", "금지", "않", "마세요"}
 
-// unit takes a bullet, a paragraph or a row, with the heading that it stands under.
+// unit takes a bullet, a paragraph or a row, with the line that it goes on with and the heading that it stands under.
 func (t *Tree) unit(at Place, u Unit) {
-	around := u.Under
-	if n := len(u.Headings); n > 0 {
-		around += " " + u.Headings[n-1]
-	}
 	all := sentences.Split(u.Text, -1)
 	for _, one := range all {
-		t.sentence(at, one, around, 1<<16)
+		t.sentence(at, u, one, 1<<16)
 	}
 	if len(all) > 1 {
-		t.sentence(at, u.Text, around, maxUnit)
+		t.sentence(at, u, u.Text, maxUnit)
 	}
 }
 
-func (t *Tree) sentence(at Place, text, around string, most int) {
+// sentence takes a sentence of a unit, if it has at most so many terms.
+func (t *Tree) sentence(at Place, u Unit, text string, most int) {
 	words := t.terms(text)
 	if len(words) == 0 || len(words) > most {
 		return
 	}
 	s := sentence{Place: at, size: len(words)}
-	s.turns, s.not = t.turnsOf(text)
+	s.turns, s.not = t.turnsOf(u.Under + " " + text)
+	around := u.Under
+	if n := len(u.Headings); n > 0 {
+		around += " " + u.Headings[n-1]
+	}
 	for w := range t.terms(around) {
 		words[w] = true
 	}
