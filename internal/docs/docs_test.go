@@ -20,7 +20,7 @@ func TestMarkdownUnits(t *testing.T) {
 	want := Text{Front: map[string]string{"description": "Rules", "globs": "a/**,b/**", "metadata": "", "type": "user"}, Units: []Unit{
 		{Line: 14, Text: "Some words go on.", Headings: []string{"Top"}},
 		{Line: 19, Form: Bullet, Text: "one:", Headings: []string{"Top", "Under"}},
-		{Line: 20, Form: Bullet, Text: "two goes on", Headings: []string{"Top", "Under"}, Under: "one"},
+		{Line: 20, Form: Bullet, Text: "two goes on", Headings: []string{"Top", "Under"}, Under: "one", In: 19},
 		{Line: 22, Form: Bullet, Text: "three and on", Headings: []string{"Top", "Under"}},
 		{Line: 25, Form: Bullet, Text: "four", Headings: []string{"Top", "Under"}},
 		{Line: 27, Form: Code, Text: "make a", Headings: []string{"Top", "Under"}, Block: 1},

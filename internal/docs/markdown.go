@@ -29,6 +29,7 @@ type Unit struct {
 	Headings []string // above it, the outermost first
 	Level    int      // of the last heading
 	Under    string   // the bullet that it lies in, or the paragraph before its list, where that ends with a colon
+	In       int      // the line of the bullet that it lies in; 0 for none
 	Block    int      // numbers code blocks from 1, so that lines of one know each other
 }
 
@@ -83,8 +84,8 @@ type heading struct {
 }
 
 type bullet struct {
-	indent int
-	text   string
+	line, indent int
+	text         string
 }
 
 // readFront reads front matter and returns the number of lines that it takes.
@@ -214,13 +215,15 @@ func (r *reader) bullet(n, indent int, text string) {
 	}
 	r.open = Unit{Line: n, Form: Bullet, Text: strings.TrimSpace(text)}
 	if len(r.bullets) > 0 {
-		if above := r.bullets[len(r.bullets)-1].text; strings.HasSuffix(above, ":") {
-			r.open.Under = strings.TrimSuffix(above, ":")
+		above := r.bullets[len(r.bullets)-1]
+		r.open.In = above.line
+		if strings.HasSuffix(above.text, ":") {
+			r.open.Under = strings.TrimSuffix(above.text, ":")
 		}
 	} else {
 		r.open.Under = r.lead
 	}
-	r.bullets = append(r.bullets, bullet{indent: indent})
+	r.bullets = append(r.bullets, bullet{line: n, indent: indent})
 }
 
 // under begins what stands below a heading.

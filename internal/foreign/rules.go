@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"cmp"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -35,27 +36,43 @@ var (
 	remarks   = pattern.New(`\s*(?:\*\((?:task-specific|low confidence)\)\*|\[truncated\]|\[Task \d+\])`)
 	dated     = pattern.New(`\s*\[(\d{4}-\d{2}-\d{2})\]$`)
 	isMoment  = pattern.New(`^(\d{4}-\d{2}-\d{2}(?:T\S+)?)`)
-	ruleCue   = pattern.New(`(?i)^(?:\W*)(?:always|never|do not|don't|avoid|use|prefer|keep|write|run|follow|ensure|make sure|put|name|add|import|export|test|commit|document|` +
-		`check|validate|handle|return|throw|log|wrap|place|store|remove|delete|treat|wait|ask|answer|respond|format|lint|only|no|be)\b|` +
+	ruleCue   = pattern.New(`(?i)^[\s*_"(]*(?:always|never|do not|don't|avoid|use|prefer|keep|write|run|follow|ensure|make sure|put|name|add|import|export|test|commit|document|` +
+		`check|validate|handle|return|throw|log|wrap|place|store|remove|delete|treat|wait|ask|answer|respond|format|lint|start|apply|match|reserve|set|copy|define|create|update|verify|review|reuse|register|pass|only|no|be)\b|` +
 		`(?i)\b(?:must|never|always|should|shall|do not|don't|required|forbidden|not allowed|instead of)\b|` +
 		`必须|务必|请|不要|禁止|不得|总是|始终|应该|ください|必ず|しないで|항상|반드시|하지 마`)
-	boundCue    = pattern.New(`(?i)^(?:\W*)(?:never|do not|don't)\b|\b(?:must|must not|never|forbidden|not allowed|under no circumstances)\b|必须|禁止|不得|务必|必ず|반드시`)
+	boundCue    = pattern.New(`(?i)^[\s*_"(]*(?:never|do not|don't)\b|\b(?:must|must not|never|forbidden|not allowed|under no circumstances)\b|必须|禁止|不得|务必|必ず|반드시`)
 	sentenceEnd = pattern.New(`([.!?])\s+|([。！？])`)
 )
 
-// kindsByHeading are the kinds that a section's name gives its bullets. The first match counts.
-var kindsByHeading = []struct {
+// kindOfSection is the kind that a section's name gives its bullets.
+type kindOfSection struct {
 	words *pattern.Pattern
 	kind  string
-}{
-	{pattern.New(`(?i)\b(?:constraints?|hard rules?|forbidden|never|must)\b|约束|禁止`), "constraint"},
-	{pattern.New(`(?i)\b(?:decisions?|adrs?)\b|决定`), "decision"},
-	{pattern.New(`(?i)\b(?:gotchas?|pitfalls?|failures?|failure modes?|troubleshooting|known issues|caveats|traps?|lessons)\b`), "failure"},
-	{pattern.New(`(?i)\b(?:preferences?|preference signals)\b`), "preference"},
-	{pattern.New(`(?i)\bpatterns?\b`), "pattern"},
-	{pattern.New(`(?i)\b(?:notes?)\b`), "note"},
-	{pattern.New(`(?i)\b(?:facts?|overview|architecture|structure|layout|stack|knowledge)\b`), "fact"},
-	{pattern.New(`(?i)\b(?:workflows?)\b`), "workflow"},
+}
+
+// The first match counts. A name of binding goes before the words of a bullet, and one of loose only in a tool's own files.
+var (
+	binding = []kindOfSection{
+		{pattern.New(`(?i)\b(?:constraints?|hard rules?|forbidden)\b|约束|禁止`), "constraint"},
+		{pattern.New(`(?i)\b(?:decisions?|adrs?)\b|决定`), "decision"},
+		{pattern.New(`(?i)\b(?:gotchas?|pitfalls?|failures?|failure modes?|troubleshooting|known issues|caveats|traps?|lessons)\b`), "failure"},
+		{pattern.New(`(?i)\b(?:preferences?|preference signals)\b`), "preference"},
+	}
+	loose = []kindOfSection{
+		{pattern.New(`(?i)\bpatterns?\b`), "pattern"},
+		{pattern.New(`(?i)\bnotes?\b`), "note"},
+		{pattern.New(`(?i)\b(?:facts?|overview|architecture|structure|layout|stack|knowledge)\b`), "fact"},
+		{pattern.New(`(?i)\bworkflows?\b`), "workflow"},
+	}
+)
+
+func kindIn(sections []kindOfSection, heading string) string {
+	for _, s := range sections {
+		if s.words.MatchString(heading) {
+			return s.kind
+		}
+	}
+	return ""
 }
 
 // rules are the statements of a text; at is the file as sources name it.
@@ -64,11 +81,19 @@ func rules(text, at string, s style) []Item {
 	if s == plain { // an empty line between all of them
 		text, scale = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\n\n"), 2
 	}
-	parsed := docs.Markdown(clean(text))
 	var out []Item
-	for _, u := range parsed.Units {
-		for _, t := range statements(u, s) {
-			i := Item{Text: t, Kind: kindOf(u, t), At: docs.Place{File: at, Line: (u.Line + scale - 1) / scale}.String(), Tags: tagsOf(u)}
+	holds := map[int]int{} // line of a bullet → 1 + the item that has it
+	for _, u := range docs.Markdown(clean(text)).Units {
+		all := statements(u, s)
+		if into := holds[u.In]; into > 0 && u.Form == docs.Bullet && u.Under == "" {
+			holds[u.Line] = into
+			for _, t := range all { // it explains the bullet that it lies in
+				out[into-1].Text += "\n- " + t
+			}
+			continue
+		}
+		for _, t := range all {
+			i := Item{Text: t, Kind: kindOf(u, s), At: docs.Place{File: at, Line: (u.Line + scale - 1) / scale}.String(), Tags: tagsOf(u)}
 			if m := dated.FindStringSubmatchIndex(t); m != nil {
 				i.Created, i.Text = moment(t[m[2]:m[3]]), t[:m[0]]
 			} else if n := len(u.Headings); n > 0 {
@@ -77,6 +102,7 @@ func rules(text, at string, s style) []Item {
 				}
 			}
 			out = append(out, i)
+			holds[u.Line] = len(out)
 		}
 	}
 	return out
@@ -129,27 +155,30 @@ func inContext(u docs.Unit, text string) string {
 	return under + ": " + text
 }
 
-// kindOf is the kind of a statement: what its words bind to, else what its section is about.
-func kindOf(u docs.Unit, text string) string {
+// kindOf is the kind of a unit's statement: what its section or its words bind to, else what its section is about.
+func kindOf(u docs.Unit, s style) string {
 	heading := ""
 	if n := len(u.Headings); n > 0 {
 		heading = u.Headings[n-1]
 	}
-	for _, k := range kindsByHeading {
-		if k.words.MatchString(heading) {
-			return k.kind
-		}
+	section := kindIn(binding, heading)
+	if section == "" && (s == memory || s == bullets) {
+		section = kindIn(loose, heading)
 	}
 	switch {
-	case boundCue.MatchString(text):
+	case section != "":
+		return section
+	case boundCue.MatchString(u.Text):
 		return "constraint"
-	case ruleCue.MatchString(text), whenCue.MatchString(u.Under):
+	case ruleCue.MatchString(u.Text), whenCue.MatchString(u.Under):
 		return "convention"
-	case strings.Contains(text, "`") && commandCue.MatchString(heading+" "+text):
+	case commandSpan.MatchString(u.Text) && commandCue.MatchString(heading+" "+u.Text):
 		return "workflow"
 	}
-	return "fact"
+	return cmp.Or(kindIn(loose[:2], heading), "fact")
 }
+
+var commandSpan = pattern.New("`[a-z./][^` ]* [^`]+`")
 
 var whenCue = pattern.New(`(?i)^(?:before|after|when|whenever|if|on (?:each|every)|for (?:each|every))\b`)
 
