@@ -33,6 +33,9 @@ type Unit struct {
 	Block    int      // numbers code blocks from 1, so that lines of one know each other
 }
 
+// MaxText is the length in bytes from which on further lines of a unit are left out.
+const MaxText = 16 << 10
+
 // Text is a Markdown text taken apart.
 type Text struct {
 	Front map[string]string // keys of the front matter, nested ones too, with their values
@@ -128,7 +131,9 @@ func (r *reader) line(n int, line string) {
 	indent := indentOf(line)
 	if m := fenceLine.FindStringSubmatch(trimmed); m != nil {
 		r.flush()
-		r.fence = m[1]
+		if r.fence = m[1]; indent == 0 {
+			r.bullets = nil
+		}
 		r.block++
 		return
 	}
@@ -152,7 +157,9 @@ func (r *reader) line(n int, line string) {
 		m := headingLine.FindStringSubmatch(line)
 		r.flush()
 		r.under(len(m[1]), m[2])
-	case m != nil && (inList || len(m[1]) < 4) && m[2] != "":
+	case m != nil && m[2] == "": // an image was all that it had
+		r.flush()
+	case m != nil && (inList || len(m[1]) < 4):
 		r.bullet(n, indentOf(line), m[2])
 	case strings.HasPrefix(trimmed, "|"):
 		r.flush()
@@ -165,7 +172,9 @@ func (r *reader) line(n int, line string) {
 		}
 		r.add(Unit{Line: n, Form: Code, Text: trimmed, Block: r.block})
 	case r.open.Line > 0 && (!blank || inList && indent > r.bullets[len(r.bullets)-1].indent):
-		r.open.Text = strings.TrimSpace(r.open.Text + " " + quoted(trimmed))
+		if len(r.open.Text) < MaxText {
+			r.open.Text = strings.TrimSpace(r.open.Text + " " + quoted(trimmed))
+		}
 	default:
 		r.flush()
 		if indent == 0 {
@@ -217,13 +226,22 @@ func (r *reader) bullet(n, indent int, text string) {
 	if len(r.bullets) > 0 {
 		above := r.bullets[len(r.bullets)-1]
 		r.open.In = above.line
-		if strings.HasSuffix(above.text, ":") {
-			r.open.Under = strings.TrimSuffix(above.text, ":")
-		}
+		r.open.Under = leadOf(above.text)
 	} else {
 		r.open.Under = r.lead
 	}
 	r.bullets = append(r.bullets, bullet{line: n, indent: indent})
+}
+
+// maxLead is the longest text that a list goes on with, in bytes.
+const maxLead = 500
+
+// leadOf is a text that a list goes on with, or "".
+func leadOf(text string) string {
+	if lead, ok := strings.CutSuffix(text, ":"); ok && len(lead) <= maxLead {
+		return lead
+	}
+	return ""
 }
 
 // under begins what stands below a heading.
@@ -242,10 +260,7 @@ func (r *reader) flush() {
 		case u.Form == Bullet && len(r.bullets) > 0:
 			r.bullets[len(r.bullets)-1].text = u.Text
 		case u.Form == Paragraph:
-			r.lead = ""
-			if lead, ok := strings.CutSuffix(u.Text, ":"); ok {
-				r.lead = lead
-			}
+			r.lead = leadOf(u.Text)
 		}
 		r.add(u)
 	}

@@ -88,7 +88,9 @@ func rules(text, at string, s style) []Item {
 		if into := holds[u.In]; into > 0 && u.Form == docs.Bullet && u.Under == "" {
 			holds[u.Line] = into
 			for _, t := range all { // it explains the bullet that it lies in
-				out[into-1].Text += "\n- " + t
+				if len(out[into-1].Text) < docs.MaxText {
+					out[into-1].Text += "\n- " + t
+				}
 			}
 			continue
 		}
