@@ -229,7 +229,9 @@ func (w *workspace) takeBatch(ctx context.Context, b batch, o importOptions) (re
 		}
 		res.Known += known
 		if b.apart {
-			beside(v, ops)
+			if err := w.beside(v, ops); err != nil {
+				return err
+			}
 		}
 		if b.gone == nil {
 			return nil
@@ -314,22 +316,44 @@ func (w *workspace) unknown(v *record.View, memories []record.Memory) (fresh []r
 	return fresh, known, nil
 }
 
-// beside notes with operations which memories say nearly the same, and which of those say otherwise: they differ in a negation, a
-// number or a version.
-func beside(v *record.View, ops []record.Operation) {
+// maxNamedBeside is how many of each beside names.
+const maxNamedBeside = 10
+
+// beside notes with operations what is known, waits or comes in with them and says nearly the same, and which of that says otherwise:
+// it differs in a negation, a number or a version.
+func (w *workspace) beside(v *record.View, ops []record.Operation) error {
+	waiting, err := v.Operations()
+	if err := w.tolerate(err); err != nil {
+		return err
+	}
+	waiting = slices.DeleteFunc(append(waiting, ops...), func(o record.Operation) bool { return o.Op != record.Add })
+	prints := make([]record.Fingerprint, len(waiting))
+	for i, o := range waiting {
+		prints[i] = record.Print(o.Memory.Text)
+	}
 	for i := range ops {
 		o := &ops[i]
+		if o.Op != record.Add {
+			continue
+		}
 		print := record.Print(o.Memory.Text)
-		for _, k := range v.Alike(o.Memory.Text, dream.Alike) {
+		alike := v.Alike(o.Memory.Text, dream.Alike)
+		for _, k := range alike[:min(maxNamedBeside, len(alike))] {
 			switch {
-			case o.Op != record.Add || k.ID == o.Memory.ID || k.Status == record.Retired:
+			case k.ID == o.Memory.ID || k.Status == record.Retired:
 			case print.Turned(record.Print(k.Text)):
 				o.Contradicts = append(o.Contradicts, k.ID)
 			default:
 				o.Alike = append(o.Alike, k.ID)
 			}
 		}
+		for j, k := range waiting {
+			if len(o.Contradicts) < maxNamedBeside && k.Memory.ID != o.Memory.ID && print.Turned(prints[j]) && print.Alike(prints[j]) >= dream.Alike {
+				o.Contradicts = append(o.Contradicts, k.Memory.ID)
+			}
+		}
 	}
+	return nil
 }
 
 // tellImport is the answer of an import of a file.

@@ -216,6 +216,9 @@ func fact(text, at string, modified time.Time) (Item, bool) {
 		switch {
 		case u.Form == docs.Code:
 		case i.Text == "":
+			if i.Kind == "fact" {
+				i.Kind = kindOf(u, instructions)
+			}
 			i.Text, i.At = strings.ReplaceAll(u.Text, "**", ""), docs.Place{File: at, Line: u.Line}.String()
 		default:
 			rest = append(rest, u.Text)
