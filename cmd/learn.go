@@ -300,7 +300,7 @@ func (w *workspace) acceptByPolicy(ctx context.Context) (accepted []record.Opera
 	w.documents() // read before the lock
 	lets := func(c config.Config, o record.Operation) bool {
 		ok, _ := policy(c).Accepts(o)
-		return ok && (o.How == record.Said || w.stated(o.Memory) == "")
+		return ok && (o.How != record.Seen || w.stated(o.Memory) == "")
 	}
 	err = w.view(ctx, func(v *record.View) error {
 		pending, err := w.pending(v)

@@ -104,7 +104,7 @@ func (w *workspace) queue(ctx context.Context, ids []string) ([]waiting, error) 
 				why = "proposed as " + branch
 			}
 			where := ""
-			if o.Op != record.Skill && !imported(o.Memory) {
+			if o.Op == record.Add && !imported(o.Memory) {
 				where = w.stated(o.Memory)
 			}
 			if where != "" {

@@ -15,7 +15,7 @@ const (
 )
 
 var (
-	prompt     = pattern.New(`^(?:[$%❯>]|PS>|#\s)\s*`)
+	prompt     = pattern.New(`^(?:[$%❯>]|PS>)\s+`)
 	parts      = pattern.New(`\s*(?:&&|\|\||;|\|)\s*`)
 	assignment = pattern.New(`^[A-Za-z_][A-Za-z0-9_]*=`)
 	remark     = pattern.New(`(?:^|\s)#\s.*$`)

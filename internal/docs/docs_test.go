@@ -78,7 +78,7 @@ func tree(t *testing.T, files map[string]string) string {
 func TestSays(t *testing.T) {
 	top := tree(t, map[string]string{
 		"README.md": "# Thing\n\n## Development\n\n    $ CGO_ENABLED=0 go test ./...   # all\n    go vet ./... && staticcheck ./...\n\n" +
-			"Use pnpm in web/, never npm. The API listens on port 8080.\n\n```\ncd web\npnpm run lint\n```\n",
+			"Use pnpm in web/, never npm. The API listens on port 8080.\n\n```\ncd web\npnpm run lint\n# pnpm audit\n```\n",
 		"CONTRIBUTING.md":   "Before a release:\n- tag it in git\n\nNever do:\n- rebase published branches\n\n## Rules\n- Do not push to main.\n- Start the database with `docker compose up -d db` before the store's tests.\n- Commit messages are written in English\n",
 		"docs/testing.md":   "Run `just flaky` twice after a change of the scheduler.\n",
 		"docs/deep/more.md": "The moon is made of green cheese.\n",
@@ -117,6 +117,7 @@ func TestSays(t *testing.T) {
 		{text: "Run `cd web && pnpm lint` to lint.", job: true, want: "README.md:12"},
 		{text: "Run `pnpm lint` to lint.", path: "web/**", job: true, want: "README.md:12"},
 		{text: "Run `pnpm lint` to lint.", job: true},
+		{text: "Run `cd web && pnpm audit` to check a change.", job: true},
 		{text: "Run `npm run storybook` to check a change.", path: "web/**", job: true, want: "web/package.json:1"},
 		{text: "Run `npm run storybook` to check a change.", job: true},
 
