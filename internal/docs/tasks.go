@@ -9,18 +9,22 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// tasks are the files in which task runners list their tasks. Each reader calls put with a line, from 1, and the command that runs
-// the task.
-var tasks = map[string]func(text string, put func(line int, command string)){
-	"package.json":  packageScripts,
-	"makefile":      makeTargets,
-	"gnumakefile":   makeTargets,
-	"justfile":      justRecipes,
-	".justfile":     justRecipes,
-	"mise.toml":     miseTasks,
-	".mise.toml":    miseTasks,
-	"taskfile.yml":  taskfileTasks,
-	"taskfile.yaml": taskfileTasks,
+// tasks reads the file in which a task runner lists its tasks, by its name; nil for another file. The reader calls put with a line, from 1,
+// and the command that runs the task.
+func tasks(file string) func(text string, put func(line int, command string)) {
+	switch strings.ToLower(file) {
+	case "package.json":
+		return packageScripts
+	case "makefile", "gnumakefile":
+		return makeTargets
+	case "justfile", ".justfile":
+		return justRecipes
+	case "mise.toml", ".mise.toml":
+		return miseTasks
+	case "taskfile.yml", "taskfile.yaml":
+		return taskfileTasks
+	}
+	return nil
 }
 
 // packageScripts are those of package.json, which any of its package managers runs.

@@ -78,7 +78,7 @@ func (t *Tree) folder(dir string) {
 	}
 	t.read[dir] = true
 	for _, name := range t.list(dir) {
-		if read := tasks[strings.ToLower(name)]; read != nil {
+		if read := tasks(name); read != nil {
 			if text := t.text(path.Join(dir, name)); text != "" {
 				read(text, func(line int, command string) { t.command(Place{path.Join(dir, name), line}, dir, command) })
 			}

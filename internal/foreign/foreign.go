@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -26,18 +25,40 @@ var (
 	ErrFormat = errors.New("is not as its tool writes it")
 )
 
-// Tools are the names of those whose stores are read: first those of Files.
-var Tools = slices.Concat(Files, []string{"opencode-mem", "true-mem", "simple-memory", "opencode-lcm"})
-
 // Files are the names of those stores that are files in Markdown. Their items have no keys.
 var Files = []string{"instructions", "claude-memory", "codex-memory", "gemini-memory", "opencode-dream", "deep-memory", "opencode-memory"}
 
-var readers = map[string]func(context.Context, Query, *Found) error{
-	"opencode-mem": readOpenCodeMem, "true-mem": readTrueMem, "simple-memory": readSimpleMemory, "opencode-lcm": readLCM,
-	"instructions": readInstructions, "claude-memory": readClaude, "codex-memory": readCodex, "gemini-memory": readGemini,
-	"opencode-dream":  inTree(".opencode-dream/memory", map[string]style{"current.md": bullets}),
-	"deep-memory":     inTree(".deep-memory", map[string]style{"MEMORY.md": bullets, "notes.md": memory}),
-	"opencode-memory": inTree(".opencode", map[string]style{"MEMORY.md": bullets}),
+// Tools are the names of those whose stores are read: first those of Files.
+var Tools = []string{"instructions", "claude-memory", "codex-memory", "gemini-memory", "opencode-dream", "deep-memory", "opencode-memory",
+	"opencode-mem", "true-mem", "simple-memory", "opencode-lcm"}
+
+// readers are how the stores are read: a function, for a map would be made at every start of the program.
+func readers(tool string) func(context.Context, Query, *Found) error {
+	switch tool {
+	case "instructions":
+		return readInstructions
+	case "claude-memory":
+		return readClaude
+	case "codex-memory":
+		return readCodex
+	case "gemini-memory":
+		return readGemini
+	case "opencode-dream":
+		return inTree(".opencode-dream/memory", map[string]style{"current.md": bullets})
+	case "deep-memory":
+		return inTree(".deep-memory", map[string]style{"MEMORY.md": bullets, "notes.md": memory})
+	case "opencode-memory":
+		return inTree(".opencode", map[string]style{"MEMORY.md": bullets})
+	case "opencode-mem":
+		return readOpenCodeMem
+	case "true-mem":
+		return readTrueMem
+	case "simple-memory":
+		return readSimpleMemory
+	case "opencode-lcm":
+		return readLCM
+	}
+	return nil
 }
 
 // Query says what is wanted of a store.
@@ -77,7 +98,7 @@ type Found struct {
 
 // Read reads the store of one of Tools. The error wraps ErrNone where there is none.
 func Read(ctx context.Context, tool string, q Query) (Found, error) {
-	read := readers[tool]
+	read := readers(tool)
 	if read == nil {
 		return Found{}, fmt.Errorf("%s is not one of %s", tool, strings.Join(Tools, ", "))
 	}
