@@ -281,16 +281,20 @@ func (w *workspace) block(ctx context.Context, v *record.View, r contextRequest,
 	if err != nil {
 		return in, until, err
 	}
-	all = w.withoutShown(all, r, &in)
+	all = w.withoutStated(w.withoutShown(all, r, &in), r, &in)
 	if err := w.rank(ctx, v, all, r); err != nil {
 		return in, until, err
 	}
-	fill(&in, all, parcel{attributes: attributes(in), intro: startIntro, tail: tail, more: " are known: `reverie recall QUERY`", budget: budget})
 	for _, c := range all {
 		if e := c.m.Expires; !e.IsZero() && (until.IsZero() || e.Before(until)) {
 			until = e
 		}
 	}
+	all, left := few(all)
+	if left > 0 {
+		in.Cut[cutBudget] += left
+	}
+	fill(&in, all, parcel{attributes: attributes(in), intro: startIntro, tail: tail, left: left, more: " are known: `reverie recall QUERY`", budget: budget})
 	return in, until, nil
 }
 

@@ -169,7 +169,7 @@ func (w *workspace) dreamInput(ctx context.Context, v *record.View, c config.Con
 // true, and of them those that are wanted. Only this clone's own reflections and dreams count: those that came with the branch, and those that a stranger put
 // into a synced journal, are evidence to be read.
 func (w *workspace) newReflections(ctx context.Context, v *record.View, c config.Config, counts func(record.Dream) bool, which lately) (dream.Input, error) {
-	in := dream.Input{Now: w.env.Now(), Memories: v.Memories(), Private: private(c), Blobs: map[string]string{}, Weighed: map[string]bool{}, Withheld: map[string]bool{}}
+	in := dream.Input{Now: w.env.Now(), Memories: v.Memories(), Private: private(c), Written: w.stated, Blobs: map[string]string{}, Weighed: map[string]bool{}, Withheld: map[string]bool{}}
 	for _, m := range in.Memories {
 		blob, _ := v.Blob(m.ID)
 		in.Blobs[m.ID] = string(blob)
@@ -256,6 +256,7 @@ func (w *workspace) dream(ctx context.Context, which lately) (plan dream.Result,
 	var in dream.Input
 	var d record.Dream
 	var commit gitstore.Commit
+	w.documents() // read before the lock
 	err = w.update(ctx, func(tx *record.Tx, c config.Config) error {
 		var err error
 		if plan, in, err = w.plan(ctx, tx.View, c, which); err != nil || len(in.New) == 0 {
@@ -294,6 +295,7 @@ func (w *workspace) dream(ctx context.Context, which lately) (plan dream.Result,
 		return nil
 	})
 	w.env.say("dream    %s: %s new, %d borne out, %d set aside", count(len(in.New), "reflection", "reflections"), count(plan.Proposed, "operation", "operations"), plan.BorneOut, len(plan.Notes))
+	w.tellStated(plan.Written)
 	return plan, len(in.New), err
 }
 

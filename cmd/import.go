@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reverie-memory/reverie/dream"
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/record/transfer"
@@ -38,7 +39,10 @@ func importCommand(env *Env) *cli.Command {
 			"tags, ref, private, and all else that export writes. A ref is your own key: importing it again changes that memory instead of\n" +
 			"adding one. All come in together, or none if one is bad. What was retired where it comes from is to be retired here.\n\n" +
 			"--from TOOL reads another tool's store, where that tool has it or at PLACE: opencode-mem's server, true-mem's or opencode-lcm's\n" +
-			"database, simple-memory's folder; all: those that are there. What the next import finds gone there is proposed to be retired.",
+			"database, simple-memory's folder; all: those that are there. What the next import finds gone there is proposed to be retired.\n\n" +
+			"--from instructions reads CLAUDE.md, AGENTS.md, GEMINI.md, .cursorrules, .cursor/rules and .github/copilot-instructions.md; claude-memory,\n" +
+			"codex-memory and gemini-memory what these agents remember of this repository; opencode-dream, deep-memory and opencode-memory\n" +
+			"the files of these plug-ins. A bullet or a rule is a statement, with its file and line as source.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "from", Usage: "a file's `FORMAT`, else it is told by how it begins, or a tool: " + fromHelp(), Destination: &o.from},
 			&cli.BoolFlag{Name: "accept", Usage: "they were reviewed: no inbox", Destination: &o.accept},
@@ -191,6 +195,7 @@ type batch struct {
 	why      string          // said of each operation
 	from     string          // the tool whose store it was; empty for a file
 	gone     func(*record.View) []record.Memory
+	apart    bool // they are known by their words alone, and may be in any: see beside
 }
 
 // cleaned are memories without their secrets.
@@ -213,8 +218,23 @@ func (w *workspace) cleaned(memories []record.Memory) []record.Memory {
 func (w *workspace) takeBatch(ctx context.Context, b batch, o importOptions) (res transfer.Result, err error) {
 	var ops, gone []record.Operation
 	plan := func(v *record.View) error {
-		if ops, res, err = w.importOps(v, b.memories, o.accept, b.why); err != nil || b.gone == nil {
+		memories, known := b.memories, 0
+		if b.apart {
+			if memories, known, err = w.unknown(v, memories); err != nil {
+				return err
+			}
+		}
+		if ops, res, err = w.importOps(v, memories, o.accept, b.why); err != nil {
 			return err
+		}
+		res.Known += known
+		if b.apart {
+			if err := w.beside(v, ops); err != nil {
+				return err
+			}
+		}
+		if b.gone == nil {
+			return nil
 		}
 		var left transfer.Result
 		if gone, left, err = w.importOps(v, b.gone(v), false, b.why); err != nil {
@@ -265,8 +285,75 @@ func (w *workspace) takeBatch(ctx context.Context, b batch, o importOptions) (re
 	})
 	if err == nil {
 		w.tidy(ctx)
+		w.noteStated(ctx)
 	}
 	return res, err
+}
+
+// unknown are memories that nothing known, waiting or before them among them says in nearly the same words, and the number of the others.
+func (w *workspace) unknown(v *record.View, memories []record.Memory) (fresh []record.Memory, known int, err error) {
+	ops, err := v.Operations()
+	if err := w.tolerate(err); err != nil {
+		return nil, 0, err
+	}
+	var prints []record.Fingerprint
+	for _, o := range ops {
+		if o.Op == record.Add || o.Op == record.Edit || o.Op == record.Merge {
+			prints = append(prints, record.Print(o.Memory.Text))
+		}
+	}
+	for _, m := range memories {
+		print := record.Print(m.Text)
+		same := slices.ContainsFunc(prints, print.Same) || slices.ContainsFunc(v.Alike(m.Text, dream.Alike), func(k record.Memory) bool {
+			return k.Live(w.env.Now()) && print.Same(record.Print(k.Text))
+		})
+		if same {
+			known++
+			continue
+		}
+		fresh, prints = append(fresh, m), append(prints, print)
+	}
+	return fresh, known, nil
+}
+
+// maxNamedBeside is how many of each beside names.
+const maxNamedBeside = 10
+
+// beside notes with operations what is known, waits or comes in with them and says nearly the same, and which of that says otherwise:
+// it differs in a negation, a number or a version.
+func (w *workspace) beside(v *record.View, ops []record.Operation) error {
+	waiting, err := v.Operations()
+	if err := w.tolerate(err); err != nil {
+		return err
+	}
+	waiting = slices.DeleteFunc(append(waiting, ops...), func(o record.Operation) bool { return o.Op != record.Add })
+	prints := make([]record.Fingerprint, len(waiting))
+	for i, o := range waiting {
+		prints[i] = record.Print(o.Memory.Text)
+	}
+	for i := range ops {
+		o := &ops[i]
+		if o.Op != record.Add {
+			continue
+		}
+		print := record.Print(o.Memory.Text)
+		alike := v.Alike(o.Memory.Text, dream.Alike)
+		for _, k := range alike[:min(maxNamedBeside, len(alike))] {
+			switch {
+			case k.ID == o.Memory.ID || k.Status == record.Retired:
+			case print.Turned(record.Print(k.Text)):
+				o.Contradicts = append(o.Contradicts, k.ID)
+			default:
+				o.Alike = append(o.Alike, k.ID)
+			}
+		}
+		for j, k := range waiting {
+			if len(o.Contradicts) < maxNamedBeside && k.Memory.ID != o.Memory.ID && print.Turned(prints[j]) && print.Alike(prints[j]) >= dream.Alike {
+				o.Contradicts = append(o.Contradicts, k.Memory.ID)
+			}
+		}
+	}
+	return nil
 }
 
 // tellImport is the answer of an import of a file.

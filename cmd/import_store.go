@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -8,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -120,6 +122,50 @@ func storeHint(tool string, err error) string {
 	return "nothing was imported, and what was before stays"
 }
 
+// writtenJSON counts the statements of files that no import of this clone has read yet.
+type writtenJSON struct {
+	From  string   `json:"from"`
+	Files []string `json:"files"`
+	Items int      `json:"items"`
+}
+
+// writtenDown looks for such files, and takes nothing in. What cannot be read is passed over: import says why.
+func (w *workspace) writtenDown(ctx context.Context) []writtenJSON {
+	q, err := w.storeQuery(ctx, "", importOptions{})
+	if err != nil || w.repo.WorkTree == "" {
+		return nil
+	}
+	var all []writtenJSON
+	for _, tool := range foreign.Files {
+		if _, err := os.Lstat(filepath.Join(w.state, importedFolder, tool+".json")); err == nil {
+			continue
+		}
+		found, err := foreign.Read(ctx, tool, q)
+		if err != nil || len(found.Items) == 0 {
+			continue
+		}
+		one := writtenJSON{From: tool, Items: len(found.Items)}
+		for _, i := range found.Items {
+			if name := i.At[:max(0, strings.LastIndexByte(i.At, ':'))]; !slices.Contains(one.Files, name) {
+				one.Files = append(one.Files, name)
+			}
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// tellWrittenDown says how to have them reviewed.
+func (w *workspace) tellWrittenDown(all []writtenJSON) {
+	for _, one := range all {
+		names := strings.Join(one.Files[:min(maxPlaces, len(one.Files))], ", ")
+		if len(one.Files) > maxPlaces {
+			names += ", …"
+		}
+		w.env.say("%s in %s; to review them: reverie import --from %s", count(one.Items, "statement", "statements"), visible(names), one.From)
+	}
+}
+
 // storeQuery is what stores are asked for this repository.
 func (w *workspace) storeQuery(ctx context.Context, place string, o importOptions) (foreign.Query, error) {
 	home, err := os.UserHomeDir()
@@ -135,6 +181,11 @@ func (w *workspace) storeQuery(ctx context.Context, place string, o importOption
 	if q.Dirs, err = w.repo.WorkTrees(ctx); err != nil {
 		return foreign.Query{}, err
 	}
+	homes, err := agentHomes()
+	if err != nil {
+		return foreign.Query{}, err
+	}
+	q.Claude, q.Codex, q.Gemini = homes.Claude, homes.Codex, homes.Gemini
 	if remote, err := w.repo.Remote(ctx, "", ""); err == nil {
 		q.Remotes = []string{remote.URL}
 	}
@@ -165,9 +216,11 @@ func (w *workspace) importStore(ctx context.Context, tool string, found foreign.
 		prefix += "@" + hex.EncodeToString(sum[:4])
 	}
 	cut, keys := 0, map[string]bool{}
-	b := batch{why: "imported from " + tool, from: tool}
+	b := batch{why: "imported from " + tool, from: tool, apart: slices.Contains(foreign.Files, tool)}
 	for _, i := range found.Items {
-		if keys[i.Key] {
+		if i.Key == "" && i.At != "" {
+			i.Key = i.At
+		} else if keys[i.Key] {
 			w.env.warn("%s: a second entry has the key %q: passed over", tool, i.Key)
 			found.Bad++
 			continue
@@ -177,9 +230,13 @@ func (w *workspace) importStore(ctx context.Context, tool string, found foreign.
 		if i.Text, isCut = cutRunes(i.Text, o.store.most); isCut {
 			cut++
 		}
-		l := itemLine(i)
-		l.Ref = prefix + ":" + i.Key
-		m, err := l.Memory("import/"+tool, w.env.Now())
+		l, by := itemLine(i), "import/"+tool
+		if b.apart { // a line is no key: it moves
+			by = "import/" + strings.Join(strings.Fields(i.At), "%20")
+		} else {
+			l.Ref = prefix + ":" + i.Key
+		}
+		m, err := l.Memory(by, w.env.Now())
 		if err != nil {
 			w.env.warn("%s: %s: %v: passed over", tool, visible(i.Key), err)
 			found.Bad++
@@ -242,7 +299,7 @@ func goneFrom(seen string, now []record.Memory, tool string) func(*record.View) 
 	return func(v *record.View) []record.Memory {
 		var gone []record.Memory
 		for _, id := range before {
-			if m, err := v.Find(id); err == nil && !there[id] && m.Status != record.Retired {
+			if m, err := v.Find(id); err == nil && !there[id] && m.Status != record.Retired && imported(m) {
 				gone = append(gone, m.Retire("It is gone from "+tool+"."))
 			}
 		}
@@ -297,10 +354,14 @@ func (w *workspace) tellStore(tool string, f foreign.Found) error {
 	for _, i := range f.Items {
 		text, _ := w.scanner.Text(i.Text)
 		kind, _ := w.scanner.Text(i.Kind)
-		key, _ := w.scanner.Text(i.Key)
+		key, _ := w.scanner.Text(cmp.Or(i.Key, i.At))
 		short, _ := cutRunes(strings.Join(strings.Fields(text.String()), " "), previewItem)
 		if !w.env.JSON {
-			w.env.print("  %s  %s\n", visible(kind.String()), visible(short))
+			at := ""
+			if i.At != "" {
+				at = visible(key.String()) + "  "
+			}
+			w.env.print("  %s%s  %s\n", at, visible(kind.String()), visible(short))
 			continue
 		}
 		one := itemJSON{From: tool, Key: key.String(), Kind: kind.String(), Text: short, Private: i.User}

@@ -24,6 +24,7 @@ var arrows = map[string][]string{
 	"internal/finding":        nil,
 	"internal/unseen":         nil,
 	"internal/attack":         {"internal/finding", "internal/pattern", "internal/unseen"},
+	"internal/docs":           {"gitstore/recall/terms", "internal/file", "internal/pattern"},
 	"internal/process":        nil,
 	"internal/kv":             {"internal/derived", "internal/file", "internal/git", "internal/redact"},
 	"internal/git":            {"internal/file", "internal/pattern"},
@@ -69,7 +70,7 @@ var arrows = map[string][]string{
 	"cmd/ci":                  {"internal/pattern"},
 	"cmd/check":               {"cmd/ci", "dream", "gitstore", "gitstore/record", "internal/attack", "internal/config", "internal/finding", "internal/redact", "internal/unseen"},
 
-	"internal/foreign":         {"internal/file", "internal/pattern", "internal/sqlite"},
+	"internal/foreign":         {"internal/file", "internal/pattern", "internal/sqlite", "internal/docs"},
 	"gitstore/record/transfer": {"gitstore/record", "internal/pattern", "internal/redact"},
 }
 

@@ -40,7 +40,7 @@ func initCommand(env *Env) *cli.Command {
 		Usage: "start a memory in this repository, or adopt the one that origin has",
 		Description: "Makes the memory branch without touching your branches, index or files. Doing it again is harmless.\n" +
 			"learn, remember, import and ingest do it by themselves. --ci commits to the memory branch what lets a\n" +
-			"forge check pull requests against it. --agent has an agent's hooks call Reverie, from your own settings, in every\n" +
+			"forge check pull requests against it. Rules that stand in files already come in by import alone: init names them. --agent has an agent's hooks call Reverie, from your own settings, in every\n" +
 			"repository that has a memory; elsewhere they do nothing. It also names 'reverie mcp' there as a server of tools. uninstall takes\n" +
 			"both out again.",
 		Flags: []cli.Flag{
@@ -73,6 +73,8 @@ type initJSON struct {
 	AgentsMD *renderJSON   `json:"agentsMD,omitempty"`
 	Agents   []agentJSON   `json:"agents,omitempty"`
 	GitHooks *gitHooksJSON `json:"gitHooks,omitempty"`
+
+	Written []writtenJSON `json:"written,omitempty"` // that import could bring
 }
 
 func runInit(ctx context.Context, env *Env, o initOptions) error {
@@ -132,9 +134,11 @@ func runInit(ctx context.Context, env *Env, o initOptions) error {
 	if done.GitHooks, err = w.initHooks(ctx, o); err != nil {
 		return err
 	}
+	done.Written = w.writtenDown(ctx)
 	if env.JSON {
 		return env.object(done)
 	}
+	defer w.tellWrittenDown(done.Written)
 	if agents.generic {
 		w.tellGeneric(agents.program)
 	}
@@ -178,9 +182,11 @@ func (w *workspace) dryInit(ctx context.Context, o initOptions, done initJSON, f
 		return err
 	}
 	done.Agents = w.tellAgents(agents)
+	done.Written = w.writtenDown(ctx)
 	if w.env.JSON {
 		return w.env.object(done)
 	}
+	defer w.tellWrittenDown(done.Written)
 	if agents.generic {
 		w.tellGeneric(agents.program)
 	}

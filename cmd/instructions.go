@@ -67,8 +67,12 @@ func readsFile(top, file, agent string) bool {
 		return importsAgents.MatchString(instructions(top, "GEMINI.md"))
 	case file == "CLAUDE.md":
 		return agent == "claude" || agent == "opencode" && !exists("AGENTS.md")
-	case file == "GEMINI.md":
+	case file == "GEMINI.md", file == "gemini-memory/GEMINI.md", file == "gemini-memory/MEMORY.md":
 		return agent == "gemini"
+	case file == "claude-memory/MEMORY.md":
+		return agent == "claude"
+	case file == "codex-memory/MEMORY.md", file == "codex-memory/memory_summary.md":
+		return agent == "codex"
 	}
 	return false
 }

@@ -112,6 +112,7 @@ func runLearn(ctx context.Context, env *Env, files []string, format transcript.F
 		}
 	}
 	w.tidy(ctx)
+	w.noteStated(ctx)
 	if m != nil && !env.JSON && l.fresh == 0 {
 		return ingestErr
 	}
@@ -168,6 +169,7 @@ func runBackfill(ctx context.Context, env *Env, o backfillOptions, model modelCh
 		return err
 	}
 	w.tidy(ctx)
+	w.noteStated(ctx)
 	if w.narrowed.Model.Name != config.Off && w.narrowed.Background != "off" && !model.none {
 		unread, err := w.unreadSessions(ctx, nil, prompts.Set{})
 		if err != nil {
@@ -288,13 +290,18 @@ func (w *workspace) conclude(ctx context.Context, l *lesson) error {
 // waiting is an operation that needs a person, and why.
 type waiting struct {
 	record.Operation
-	why string
+	why    string
+	stated bool // the repository's own documents say it
 }
 
 // acceptByPolicy accepts what the policy lets through and returns the rest of the inbox. Where an agent asks, it accepts nothing.
 func (w *workspace) acceptByPolicy(ctx context.Context) (accepted []record.Operation, rest []waiting, err error) {
 	var through []record.Operation
-	lets := func(c config.Config, o record.Operation) bool { ok, _ := policy(c).Accepts(o); return ok }
+	w.documents() // read before the lock
+	lets := func(c config.Config, o record.Operation) bool {
+		ok, _ := policy(c).Accepts(o)
+		return ok && (o.How != record.Seen || w.stated(o.Memory) == "")
+	}
 	err = w.view(ctx, func(v *record.View) error {
 		pending, err := w.pending(v)
 		for _, o := range pending {

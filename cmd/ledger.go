@@ -59,6 +59,7 @@ type given struct {
 const (
 	cutBudget   = "budget"   // they did not fit
 	cutShown    = "shown"    // the block in AGENTS.md, which the agent reads, has them
+	cutWritten  = "written"  // the repository's documents say it, or a file that the agent reads
 	cutGiven    = "given"    // the session was given them before
 	cutAlike    = "alike"    // another one that is given says the same
 	cutWithheld = "withheld" // not for agents here

@@ -14,6 +14,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/trust"
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/docs"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/reverie-memory/reverie/reflect"
@@ -44,6 +45,8 @@ type workspace struct {
 	judge     *trust.Judge
 	strangers withheldOf // whose memories are withheld; see foreign
 	settings  trust.Settings
+
+	says *docs.Tree // what the work tree's documents state; see documents
 
 	index *recall.Index // as it is kept; see openIndex
 	mark  string        // of the purges before the view that is open; see keepDerived

@@ -25,7 +25,7 @@ import (
 const (
 	contextDir    = "context"
 	contextFiles  = 32 // a few worktrees, folders and agents, and where they were before
-	contextFormat = 4  // grows when the same inputs give another text
+	contextFormat = 5  // grows when the same inputs give another text
 )
 
 // startState is all that the block of a session's start is made from, but what its memories say, which Memory and
@@ -43,6 +43,7 @@ type startState struct {
 	Approved string // sum of trust.json
 	Judged   string // by whom, and by which keys, what is withheld was decided
 	Shown    string // the block that the agent reads in the work tree
+	Stated   string // memories that the work tree states, and which of its files the agent reads
 	Dir      string // where the asker stands, below the top
 	Budget   int
 
@@ -67,6 +68,7 @@ func startInputs(ctx context.Context, repo *git.Repo, c config.Config, r context
 	s.Settings = fmt.Sprintf("%+v", c)
 	s.Approved, s.Judged = trust.Sums(filepath.Join(repo.CommonDir, "reverie"))
 	s.Shown = derived.Sum([]byte(blockInSight(repo.WorkTree, c.Agents, r.agent())))
+	s.Stated = statedSum(repo, r.agent())
 	s.Dir = below(repo.WorkTree, r.Dir)
 	return s
 }

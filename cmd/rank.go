@@ -26,7 +26,8 @@ type candidate struct {
 
 // The tiers of a block.
 const (
-	tierBinds = iota
+	tierBinds  = iota
+	tierEarned // a session or a person paid for it
 	tierOther
 	tierStale
 )
@@ -164,8 +165,39 @@ func (c candidate) tierOf() int {
 		return tierStale
 	case c.binds:
 		return tierBinds
+	case c.earned():
+		return tierEarned
 	}
 	return tierOther
+}
+
+// earned reports whether a memory tells an agent to do something that only experience taught: a failure, a decision, or a rule in a
+// person's own words. What was imported stood somewhere before.
+func (c candidate) earned() bool {
+	switch c.m.Kind {
+	case record.Failure, record.Decision:
+		return !imported(c.m)
+	case record.Constraint, record.Convention, record.Preference, record.Workflow:
+		return c.m.Source.How == record.Said || c.m.Source.How == record.Written && !imported(c.m)
+	}
+	return false
+}
+
+// maxUnearned is how many memories a session begins with that nothing speaks for: they were not earned, no other session bore them out, no
+// prompt named them, and they are not about this place. The others are found when a prompt names them.
+const maxUnearned = 8
+
+// few leaves out the unearned memories beyond maxUnearned, the least valuable, and says how many those are.
+func few(all []candidate) (some []candidate, left int) {
+	unearned := 0
+	some = slices.DeleteFunc(all, func(c candidate) bool {
+		if c.tier != tierOther || c.worth > 0 {
+			return false
+		}
+		unearned++
+		return unearned > maxUnearned
+	})
+	return some, max(0, unearned-maxUnearned)
 }
 
 // order sorts candidates as they stand in a block. No two are equal.

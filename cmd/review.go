@@ -76,7 +76,7 @@ func operations(queue []waiting) []record.Operation {
 	return out
 }
 
-// queue is what waits, grouped by subject, with the reason why.
+// queue is what waits, grouped by subject, with the reason why. What the repository says already is last.
 func (w *workspace) queue(ctx context.Context, ids []string) ([]waiting, error) {
 	var queue []waiting
 	known, err := w.readRemotes()
@@ -103,12 +103,19 @@ func (w *workspace) queue(ctx context.Context, ids []string) ([]waiting, error) 
 			if branch := proposed[o.ID]; branch != "" {
 				why = "proposed as " + branch
 			}
-			queue = append(queue, waiting{o, why})
+			where := ""
+			if o.Op == record.Add && !imported(o.Memory) {
+				where = w.stated(o.Memory)
+			}
+			if where != "" {
+				why = strings.TrimPrefix(why+"; "+where+" says it already", "; ")
+			}
+			queue = append(queue, waiting{o, why, where != ""})
 		}
 		return nil
 	})
 	slices.SortStableFunc(queue, func(a, b waiting) int {
-		return cmp.Or(strings.Compare(subject(a.Memory), subject(b.Memory)), strings.Compare(a.Memory.Text, b.Memory.Text))
+		return cmp.Or(leading(!a.stated, !b.stated), strings.Compare(subject(a.Memory), subject(b.Memory)), strings.Compare(a.Memory.Text, b.Memory.Text))
 	})
 	return queue, err
 }

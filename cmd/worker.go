@@ -144,6 +144,7 @@ func (w *workspace) work(ctx context.Context, doing func(string) error, live map
 	}
 	clear(live)
 	maps.Copy(live, now)
+	w.says = nil // they may have changed
 	if os.Remove(filepath.Join(w.state, codeMoved)) == nil {
 		if err := doing("land"); err != nil {
 			return err
@@ -211,6 +212,7 @@ func (w *workspace) read(ctx context.Context, doing func(string) error, live map
 // some time.
 func (w *workspace) prepare(ctx context.Context) {
 	w.code.Reset()
+	w.noteStated(ctx)
 	for _, agent := range hooks.Agents {
 		if _, err := os.Lstat(filepath.Join(w.state, seenDir, agent.Name)); err != nil {
 			continue

@@ -25,6 +25,9 @@ type Input struct {
 	New        []record.Reflection
 	Private    []record.Kind // kinds that stay in this clone
 
+	// Written names the place of the repository that states what a memory says, "" for none. It may be nil.
+	Written func(record.Memory) string
+
 	// What Consider wants to know besides.
 	Withheld map[string]bool // ids of memories that agents, and so models, are not given
 	Weighed  map[string]bool // what a model was asked about before: as in Considered
@@ -37,6 +40,7 @@ type Result struct {
 	Notes      []Note             // what was found and not proposed, and why
 	Proposed   int                // how many of Operations are new
 	BorneOut   int                // candidates that said what was already known or pending
+	Written    []string           // places that state what candidates said, which came to nothing for that
 }
 
 // Note says why a candidate came to nothing.
@@ -181,6 +185,12 @@ func (p *planner) consider(r record.Reflection, c record.Candidate) {
 		p.past = append(p.past, past{sighting(r, c), print, c.Text})
 		return
 	}
+	if where := p.written(c, m); where != "" {
+		note(where + " says it already")
+		p.past = append(p.past, past{sighting(r, c), print, c.Text}) // it counts once the repository no longer says it
+		p.res.Written = append(p.res.Written, where)
+		return
+	}
 	if !p.relate(&op, r, c, print) {
 		note("would retire more than three tenths of what is known at once")
 		return
@@ -200,6 +210,15 @@ func (p *planner) repairs(c record.Candidate) bool {
 	}
 	return slices.ContainsFunc(p.known, func(k known) bool { return k.Live(p.in.Now) && about(k.Memory) }) ||
 		slices.ContainsFunc(p.pending, func(q pending) bool { return !q.withdrawn && q.op.Op == record.Add && about(q.op.Memory) })
+}
+
+// written names the place of the repository that states what a candidate says, "" for none. A person who says it
+// again has a reason to: their words count all the same.
+func (p *planner) written(c record.Candidate, m record.Memory) string {
+	if p.in.Written == nil || c.How == record.Said {
+		return ""
+	}
+	return p.in.Written(m)
 }
 
 // overtake takes additions that say what an operation says, now on better grounds, out of the inbox: what a model worded,

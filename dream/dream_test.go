@@ -41,6 +41,16 @@ func memory(text string) record.Memory {
 	return record.New(record.Memory{Kind: record.Convention, Text: text, Source: record.Source{Time: now, By: "human", How: record.Written}})
 }
 
+// says states a text, in a Makefile.
+func says(text string) func(record.Memory) string {
+	return func(m record.Memory) string {
+		if m.Text != text {
+			return ""
+		}
+		return "Makefile:3"
+	}
+}
+
 // summary is what a plan comes to, in words.
 func summary(r Result) []string {
 	var out []string
@@ -71,6 +81,14 @@ func TestPlan(t *testing.T) {
 			[]string{"note: Use npm in web/.: was retired", "proposed 0, borne out 0, withdrawn 0"}},
 		{"rejected does not come back", Input{Rejected: []record.Rejection{{Text: "Use pnpm"}}, New: []record.Reflection{reflection("claude", "s1", said("Use pnpm."))}},
 			[]string{"note: Use pnpm.: was rejected before", "proposed 0, borne out 0, withdrawn 0"}},
+		{"what the repository says is not proposed", Input{Written: says("Run make lint to lint."), New: []record.Reflection{reflection("claude", "s1", seen("Run make lint to lint."))}},
+			[]string{"note: Run make lint to lint.: Makefile", "proposed 0, borne out 0, withdrawn 0"}},
+		{"a person's words are, though the repository says them", Input{Written: says("Use pnpm."), New: []record.Reflection{reflection("claude", "s1", said("Use pnpm."))}},
+			[]string{"add Use pnpm. (said, 1 sessions)", "proposed 1, borne out 0, withdrawn 0"}},
+		{"what waits is borne out, whatever the repository says", Input{Written: says("Run make lint to lint."), Pending: pendingLint, New: []record.Reflection{reflection("codex", "s22", seen("Run make lint to lint."))}},
+			[]string{"add Run make lint to lint. (seen, 2 sessions)", "proposed 0, borne out 1, withdrawn 0"}},
+		{"once the repository says it no more, earlier sessions count", Input{Considered: []record.Reflection{reflection("claude", "s1", seen("Run make lint to lint."))}, New: []record.Reflection{reflection("codex", "s22", seen("Run make lint to lint."))}},
+			[]string{"add Run make lint to lint. (seen, 2 sessions)", "proposed 1, borne out 0, withdrawn 0"}},
 		{"two clients in one dream make one operation", Input{New: []record.Reflection{reflection("claude", "s1", seen("Run make lint to lint.")), reflection("codex", "s22", seen("Run `make lint` to lint"))}},
 			[]string{"add Run make lint to lint. (seen, 2 sessions)", "proposed 1, borne out 1, withdrawn 0"}},
 		{"a second sighting upgrades the pending operation", Input{Pending: pendingLint, New: []record.Reflection{reflection("codex", "s22", seen("Run make lint to lint."))}},

@@ -64,6 +64,33 @@ func Read(path string, max int64) ([]byte, error) { return read(path, NoFollow, 
 // ReadLinked is Read where the file may be a link: the settings of a user, who may keep them elsewhere.
 func ReadLinked(path string, max int64) ([]byte, error) { return read(path, 0, max) }
 
+// ReadIn is at most max bytes of a regular file below a folder, and whether that is all of it. A link may lead to another file of the
+// folder, never out of it and never into a git directory: it may have come with somebody else's commit.
+func ReadIn(dir *os.Root, name string, max int64) (text []byte, whole bool, err error) {
+	if real, err := filepath.EvalSymlinks(filepath.Join(dir.Name(), name)); err == nil {
+		top, err := filepath.EvalSymlinks(dir.Name())
+		if err != nil {
+			return nil, false, err
+		}
+		if name, err = filepath.Rel(top, real); err != nil || !filepath.IsLocal(name) || GitDir(real, top) != "" {
+			return nil, false, &fs.PathError{Op: "read", Path: real, Err: ErrNotRegular}
+		}
+	}
+	f, err := dir.OpenFile(name, os.O_RDONLY|nonBlock, 0)
+	if err != nil {
+		return nil, false, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, false, errors.Join(err, &fs.PathError{Op: "read", Path: name, Err: ErrNotRegular})
+	}
+	text, err = io.ReadAll(io.LimitReader(f, max+1))
+	if int64(len(text)) > max {
+		return text[:max], false, err
+	}
+	return text, true, err
+}
+
 // Same reports whether two paths lead to one file or folder. It need not be there where they differ in spelling alone, as a//b and a/b do.
 func Same(a, b string) bool {
 	if filepath.Clean(a) == filepath.Clean(b) {

@@ -1,5 +1,6 @@
 // Package foreign reads what other tools remember: true-mem's and opencode-lcm's databases, simple-memory's folder,
-// opencode-mem's server, and the exports of OpenCode Manager's memory. It writes nothing there and takes no lock.
+// opencode-mem's server, and the exports of OpenCode Manager's memory; and files in Markdown: what agents are told to read, and what they
+// and their plug-ins remember. It writes nothing there and takes no lock.
 //
 // Begin with Read, which is for stores, or OM, which is for a file. What comes back is somebody else's text: whoever keeps it
 // frees it of secrets, and asks a person.
@@ -24,8 +25,41 @@ var (
 	ErrFormat = errors.New("is not as its tool writes it")
 )
 
-// Tools are the names of those whose stores are read.
-var Tools = []string{"opencode-mem", "true-mem", "simple-memory", "opencode-lcm"}
+// Files are the names of those stores that are files in Markdown. Their items have no keys.
+var Files = []string{"instructions", "claude-memory", "codex-memory", "gemini-memory", "opencode-dream", "deep-memory", "opencode-memory"}
+
+// Tools are the names of those whose stores are read: first those of Files.
+var Tools = []string{"instructions", "claude-memory", "codex-memory", "gemini-memory", "opencode-dream", "deep-memory", "opencode-memory",
+	"opencode-mem", "true-mem", "simple-memory", "opencode-lcm"}
+
+// readers are how the stores are read: a function, for a map would be made at every start of the program.
+func readers(tool string) func(context.Context, Query, *Found) error {
+	switch tool {
+	case "instructions":
+		return readInstructions
+	case "claude-memory":
+		return readClaude
+	case "codex-memory":
+		return readCodex
+	case "gemini-memory":
+		return readGemini
+	case "opencode-dream":
+		return inTree(".opencode-dream/memory", map[string]style{"current.md": bullets})
+	case "deep-memory":
+		return inTree(".deep-memory", map[string]style{"MEMORY.md": bullets, "notes.md": memory})
+	case "opencode-memory":
+		return inTree(".opencode", map[string]style{"MEMORY.md": bullets})
+	case "opencode-mem":
+		return readOpenCodeMem
+	case "true-mem":
+		return readTrueMem
+	case "simple-memory":
+		return readSimpleMemory
+	case "opencode-lcm":
+		return readLCM
+	}
+	return nil
+}
 
 // Query says what is wanted of a store.
 type Query struct {
@@ -35,11 +69,14 @@ type Query struct {
 	Remotes []string // addresses of the repository's remotes, for a server
 	Remote  bool     // an address may be of another machine, which is not sent the token of this one
 	Token   string   // for an address: what its server wants to see instead of the token in Home
+
+	Claude, Codex, Gemini string // the folders of these agents
 }
 
 // Item is one thing that a tool remembers.
 type Item struct {
-	Key     string    // the tool's own, stable and unique in its store
+	Key     string    // the tool's own, stable and unique in its store; empty where it has none
+	At      string    // file:line of a file in Markdown
 	Text    string    // without what was marked as private
 	Kind    string    // the tool's name for it
 	Tags    []string  // sorted as the tool has them
@@ -61,9 +98,7 @@ type Found struct {
 
 // Read reads the store of one of Tools. The error wraps ErrNone where there is none.
 func Read(ctx context.Context, tool string, q Query) (Found, error) {
-	read := map[string]func(context.Context, Query, *Found) error{
-		"opencode-mem": readOpenCodeMem, "true-mem": readTrueMem, "simple-memory": readSimpleMemory, "opencode-lcm": readLCM,
-	}[tool]
+	read := readers(tool)
 	if read == nil {
 		return Found{}, fmt.Errorf("%s is not one of %s", tool, strings.Join(Tools, ", "))
 	}

@@ -1,0 +1,164 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/derived"
+	"github.com/reverie-memory/reverie/internal/docs"
+	"github.com/reverie-memory/reverie/internal/file"
+	"github.com/reverie-memory/reverie/internal/git"
+)
+
+// A statement that the repository's own documents or task runners make is worth less here: whoever reads them knows it. learn,
+// import and the worker compare; hooks read the result from a file of the state folder.
+
+// documents are the work tree's, read once.
+func (w *workspace) documents() *docs.Tree {
+	if w.says == nil {
+		w.says = docs.Read(w.repo.WorkTree)
+	}
+	return w.says
+}
+
+// places are where the work tree states what a memory says.
+func (w *workspace) places(m record.Memory) []docs.Place {
+	if m.Status == record.Contested {
+		return nil
+	}
+	return w.documents().Says(docs.Statement{Text: m.Text, Paths: m.Paths, Job: m.Kind == record.Workflow})
+}
+
+// stated names the first of them, or is "".
+func (w *workspace) stated(m record.Memory) string {
+	if all := w.places(m); len(all) > 0 {
+		return all[0].String()
+	}
+	return ""
+}
+
+// maxPlaces is how many places one line of progress names.
+const maxPlaces = 3
+
+// tellStated says which places kept candidates from being proposed.
+func (w *workspace) tellStated(places []string) {
+	if len(places) == 0 {
+		return
+	}
+	named := slices.Compact(slices.Sorted(slices.Values(places)))
+	more := ""
+	if len(named) > maxPlaces {
+		named, more = named[:maxPlaces], ", …"
+	}
+	w.env.say("written  %s already: %s", count(len(places), "candidate is", "candidates are"), visible(strings.Join(named, ", ")+more))
+}
+
+// statedDir is the folder of the state folder that says which memories a work tree states: a file for each, which may be deleted
+// at any time.
+const statedDir = "stated"
+
+// statedFile is the file of a work tree, below the state folder.
+func statedFile(top string) string { return statedDir + "/" + derived.Sum([]byte(top)) + ".json" }
+
+// noteStated notes for hooks in which files the work tree states what is known or waits, by the memories' ids. That it failed
+// costs a session some lines it could do without.
+func (w *workspace) noteStated(ctx context.Context) {
+	if w.repo.WorkTree == "" {
+		return
+	}
+	stated := map[string][]string{}
+	err := w.view(ctx, func(v *record.View) error {
+		all := slices.Clone(v.Memories())
+		ops, err := v.Operations()
+		for _, o := range ops {
+			if o.Op != record.Skill && o.Op != record.Retire {
+				all = append(all, o.Memory)
+			}
+		}
+		for _, m := range all {
+			if !m.Live(w.env.Now()) {
+				continue
+			}
+			var files []string
+			for _, p := range w.places(m) {
+				files = append(files, p.File)
+			}
+			if from := importedFrom(m); from != "" {
+				files = append(files, from)
+			}
+			if len(files) > 0 {
+				stated[m.ID] = files
+			}
+		}
+		return w.tolerate(err)
+	})
+	if errors.Is(err, gitstore.ErrNoStore) {
+		return
+	}
+	name := statedFile(w.repo.WorkTree)
+	var before map[string][]string
+	if derived.Read(filepath.Join(w.state, filepath.FromSlash(name)), &before); err == nil && len(before)+len(stated) > 0 {
+		var text []byte
+		if text, err = derived.Encode(stated); err == nil {
+			err = w.repo.WriteState(name, text, false)
+		}
+	}
+	if err != nil && w.env.Verbose {
+		w.env.warn("written: %v", err)
+	}
+}
+
+// withoutStated leaves out what the work tree states: of what people said or wrote, only what stands in a file that the asker
+// reads by itself.
+func (w *workspace) withoutStated(all []candidate, r contextRequest, in *injection) []candidate {
+	var stated map[string][]string
+	derived.Read(filepath.Join(w.state, filepath.FromSlash(statedFile(w.repo.WorkTree))), &stated)
+	reads := map[string]bool{}
+	return slices.DeleteFunc(all, func(c candidate) bool {
+		files := stated[c.m.ID]
+		left := len(files) > 0 && c.m.Source.How != record.Said && c.m.Source.How != record.Written
+		for _, file := range files {
+			if _, known := reads[file]; !known {
+				reads[file] = readsFile(w.repo.WorkTree, file, r.agent())
+			}
+			left = left || reads[file]
+		}
+		if left {
+			in.Cut[cutWritten]++
+		}
+		return left
+	})
+}
+
+// statedSum changes when withoutStated may leave out other memories.
+func statedSum(repo *git.Repo, agent string) string {
+	text, err := file.Read(filepath.Join(repo.CommonDir, "reverie", filepath.FromSlash(statedFile(repo.WorkTree))), file.MaxState)
+	if err != nil {
+		return ""
+	}
+	sum := derived.Sum(text)
+	for _, name := range []string{"AGENTS.md", "CLAUDE.md", "GEMINI.md", "claude-memory/MEMORY.md", "codex-memory/MEMORY.md", "gemini-memory/MEMORY.md"} {
+		if readsFile(repo.WorkTree, name, agent) {
+			sum += " " + name
+		}
+	}
+	return sum
+}
+
+// imported reports whether a memory came in by import.
+func imported(m record.Memory) bool { return strings.HasPrefix(m.Source.By, "import/") }
+
+// importedFrom is the file of an agent's own memory that a memory was imported from, or "". Files of the work tree are compared as
+// they are now.
+func importedFrom(m record.Memory) string {
+	from, ok := strings.CutPrefix(m.Source.By, "import/")
+	if name, _, found := strings.Cut(from, ":"); ok && found && strings.Contains(name, "-memory/") {
+		return name
+	}
+	return ""
+}
