@@ -61,6 +61,8 @@ func (p Policy) grounds(o record.Operation) (ok bool, why string) {
 		return false, "an agent named its transcript"
 	case o.How == record.Said && onlyUnmarked(o.Sightings):
 		return false, "stands in a history that does not keep a person's words apart"
+	case o.How == record.Said && !slices.ContainsFunc(o.Sightings, plainlySaid(o.Memory.Text)) && slices.ContainsFunc(o.Sightings, inPassing):
+		return false, "was said in passing"
 	case o.How == record.Said && !slices.ContainsFunc(o.Sightings, plainlySaid(o.Memory.Text)):
 		return false, "stands in a message that may hold words of others"
 	case o.How == record.Said:
@@ -90,6 +92,11 @@ func plainlySaid(text string) func(record.Sighting) bool {
 	return func(s record.Sighting) bool {
 		return s.How == record.Said && !unmarked(s) && !idle(s) && (s.Says == "" || s.Says == text)
 	}
+}
+
+// inPassing reports whether a sighting is a person's own words, and only does not say that they last.
+func inPassing(s record.Sighting) bool {
+	return s.How == record.Said && !slices.ContainsFunc(s.Evidence, func(e record.Evidence) bool { return e.Doubt != record.Passing })
 }
 
 // onlyOffered reports whether an operation says what sessions showed, all of them read at an agent's wish.

@@ -40,41 +40,7 @@ func family(tool string) string {
 	return ""
 }
 
-// onlyContrast brings a sentence that says nothing but "use this tool, not its rival" to one
-// form, so that all who say it say the same. A reason after it stays.
-func onlyContrast(text string) string {
-	head, why := text, ""
-	if at := reasonStart.FindStringIndex(text); at != nil {
-		head, why = text[:at[0]], text[at[0]:]
-	}
-	if !contrast.MatchString(head) {
-		return text
-	}
-	var first, second string
-	for _, w := range contentWords(head) {
-		switch {
-		case family(w) != "" && first == "":
-			first = w
-		case family(w) != "" && w != first && second == "" && family(w) == family(first):
-			second = w
-		case bareWords.Has(w):
-		default:
-			return text
-		}
-	}
-	if second == "" || !strings.Contains(strings.ToLower(head), first) {
-		return text
-	}
-	return "Use " + first + ", never " + second + why
-}
-
-var (
-	reasonStart = lazy(`(?i)\s*[:;–—]\s+|,?\s+(?:because|since|otherwise|as it|so that)\b`)
-	bareWords   = set("install add commands command everything anything everywhere anywhere stuff plain bare repo project " +
-		"instead directly package manager packages dependencies deps")
-)
-
-var useInstead = lazy("(?i)^(?:(?:always|just|you should|we) )?(?:use|run|try)\\s+`?([a-z][\\w.-]*)((?: [\\w:./-]+){0,3}?)`?(?:\\s+(?:instead|" +
+var useInstead = lazy("(?i)^(?:(?:no|nope|actually|please|pls|ok|hey|again|stop)[,.!:]* )*(?:(?:always|just|you should|we) )?(?:use|run|try)\\s+`?([a-z][\\w.-]*)((?: [\\w:./-]+){0,3}?)`?(?:\\s+(?:instead|" +
 	"here|please|for (?:that|this)|in (?:this|the|our) (?:repo|project|repository)))*\\s*(?:[.,;:—–-]+\\s*(.*))?$")
 
 // itDoes is a reason told of the tool just named.
@@ -85,12 +51,11 @@ func findCorrections(v *view) []finding {
 	var out []finding
 	for i := range v.sentences {
 		s := &v.sentences[i]
-		if s.lang != "en" || s.asking {
+		if s.lang != "en" || s.Asks {
 			continue
 		}
-		text, evidence := v.statementOf(i)
-		m := useInstead.FindStringSubmatch(strings.TrimRight(text, "."))
-		if m == nil || contrast.MatchString(text) {
+		m := useInstead.FindStringSubmatch(strings.TrimRight(oneLine(s.raw), "."))
+		if m == nil {
 			continue
 		}
 		tool := strings.ToLower(m[1])
@@ -106,8 +71,8 @@ func findCorrections(v *view) []finding {
 		if why := strings.TrimSpace(m[3]); why != "" && (itDoes.MatchString(why) || !unresolved(why, "en")) {
 			statement += ": " + why
 		}
-		f := v.sayAs(i, record.Convention, finish(statement, "en"), append(evidence, v.quote(call, v.events[call].Command)))
-		out = append(out, f)
+		evidence := []record.Evidence{v.quote(s.event, s.raw), v.quote(call, v.events[call].Command)}
+		out = append(out, v.say(s, record.Convention, finish(statement), evidence))
 	}
 	return out
 }
@@ -130,7 +95,7 @@ func (v *view) rivalBefore(event int, tool, rest string) (string, int) {
 			if mine != "" && other != tool && family(other) == mine {
 				return other, i
 			}
-			if rest != "" && other != tool && v.denied(i) && s.portable() && !readOnly.Has(other) && namedAny.MatchString(tool) && !narrow(s) {
+			if rest != "" && other != tool && v.denied(i) && s.portable() && !readOnly.Has(other) && !narrow(s) {
 				return "`" + s.key + "`", i
 			}
 		}
@@ -181,7 +146,7 @@ func (g *gate) replaceEarlier(list []record.Candidate) []record.Candidate {
 	}
 	for k := range g.view.sentences {
 		s := &g.view.sentences[k]
-		if !retract.MatchString(s.text) {
+		if !retract.MatchString(s.raw) {
 			continue
 		}
 		doubtful := s.theirs || g.view.events[s.event].Mixed
@@ -194,11 +159,11 @@ func (g *gate) replaceEarlier(list []record.Candidate) []record.Candidate {
 			if list[i].Evidence[0].Event == at && !g.view.before(list[i].Evidence[0].Quote, s) {
 				continue
 			}
-			if sharedWords(s.text, list[i].Text) > 0 {
+			if sharedWords(s.raw, list[i].Text) > 0 {
 				last = i
 				break
 			}
-			if !retractNamed.MatchString(s.text) && g.view.near(list[i].Evidence[0].Event, at) {
+			if !retractNamed.MatchString(s.raw) && g.view.near(list[i].Evidence[0].Event, at) {
 				last = i
 			}
 		}

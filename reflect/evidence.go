@@ -6,6 +6,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/cut"
+	"github.com/reverie-memory/reverie/reflect/claim"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
@@ -40,7 +41,7 @@ func (v *view) reports(i int) bool {
 	}
 	is, known := v.hearsay[i]
 	if !known {
-		is = hearsay(v.events[i].Text) != ""
+		is = claim.Hearsay(v.events[i].Text) != ""
 		v.hearsay[i] = is
 	}
 	return is

@@ -129,25 +129,22 @@ func refuseSaid(s *sentence, text string) string {
 	switch {
 	case s.theirs:
 		return "reported"
-	case s.asking:
+	case s.Asks:
 		return "question"
-	case passing.in(s.lang).MatchString(notOnly.ReplaceAllString(s.text, "")):
+	case forNow.MatchString(s.raw), forNow.MatchString(text):
 		return "for now"
 	case s.lang == "en" && pointless(text), s.lang != "en" && unresolved(text, s.lang):
 		return "points at its session"
-	case s.lang == "en" && !s.rules && len(strings.Fields(text)) < 3, len(text) < 12:
+	case s.lang == "en" && len(strings.Fields(text)) < 3, len(text) < minStatement:
 		return "too short"
-	case s.lang == "en" && personal.MatchString(text):
-		return "personal"
 	}
 	return ""
 }
 
-// notOnly says that something holds for more than the case at hand, or has held till now.
-var notOnly = lazy(`(?i)\bnot (?:only|just) (?:for |in )?this \w+|\b(?:by|until|till|before) now\b`)
-
-// personal words are left where a statement could not be freed of who speaks to whom.
-var personal = lazy(`(?i)\b(?:i|i'm|i've|i'll|i'd|me|my|mine|myself|yourself)\b`)
+// forNow says of a sentence that it will not last.
+var forNow = lazy(`(?i)\b(?:for now|for the moment|for the time being|(?:just|only) (?:this once|once|this time)|this time|right now|temporarily|` +
+	`for this (?:pr|branch|commit|session|task|one|change)|diesmal|vorerst|por ahora|esta vez|pour l'instant|cette fois|por enquanto|desta vez)\b|` +
+	`пока что|на этот раз|这次|本次|暂时|今回|とりあえず|一旦|이번(?:에|만|엔)|일단`)
 
 // echoed tells whether the line a sentence stands in was injected before, as it stands:
 // pasted back, or given by a client as if typed. The same rule in other writing is a person

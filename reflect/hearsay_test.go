@@ -4,10 +4,12 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/reflect/claim"
 	"github.com/reverie-memory/reverie/reflect/labelled"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
@@ -137,6 +139,11 @@ func studyMessage(text string, mixed bool) []record.Candidate {
 	}).Candidates
 }
 
+// own reports whether nothing says that the words may be another's.
+func own(c record.Candidate) bool {
+	return !slices.ContainsFunc(c.Evidence, func(e record.Evidence) bool { return e.Doubt != "" && e.Doubt != record.Passing })
+}
+
 func TestWordsOfOthersAreInDoubt(t *testing.T) {
 	for _, m := range toldByOthers {
 		m = strings.ReplaceAll(m, "RULE", theRule)
@@ -153,12 +160,12 @@ func TestDirectWordsAreBeyondDoubt(t *testing.T) {
 		m = strings.ReplaceAll(m, "RULE", theRule)
 		said := 0
 		for _, c := range studyMessage(m, false) {
-			if c.How == record.Said && !record.Doubtful(c.Evidence) {
+			if c.How == record.Said && own(c) {
 				said++
 			}
 		}
 		if said == 0 {
-			t.Errorf("%q says nothing: %s", m, hearsay(m))
+			t.Errorf("%q says nothing: %s", m, claim.Hearsay(m))
 		}
 		for _, c := range studyMessage(m, true) {
 			if !record.Doubtful(c.Evidence) {
@@ -180,7 +187,7 @@ func TestReportedSentencesAreNoStatements(t *testing.T) {
 	}
 }
 
-// TestMostWordsAreBeyondDoubt wants most of what persons say in the labelled sessions accepted unasked.
+// TestMostWordsAreBeyondDoubt wants most of what persons say in the labelled sessions taken for theirs.
 func TestMostWordsAreBeyondDoubt(t *testing.T) {
 	labels, err := labelled.Read(labelledDir)
 	if err != nil {
@@ -198,16 +205,16 @@ func TestMostWordsAreBeyondDoubt(t *testing.T) {
 					continue
 				}
 				all++
-				if !record.Doubtful(c.Evidence) {
+				if own(c) {
 					plain++
 				} else {
-					t.Logf("in doubt: %q: %s", c.Text, hearsay(s.Events[c.Evidence[0].Event].Text))
+					t.Logf("in doubt: %q: %s", c.Text, claim.Hearsay(s.Events[c.Evidence[0].Event].Text))
 				}
 			}
 		}
 	}
-	t.Logf("%d of %d statements of persons are beyond doubt", plain, all)
-	if all < 40 || plain*10 < all*8 {
+	t.Logf("%d of %d statements of persons are taken for theirs", plain, all)
+	if all < 30 || plain*10 < all*8 {
 		t.Error("want at least 8 of 10")
 	}
 }

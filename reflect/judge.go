@@ -13,6 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/cut"
 	"github.com/reverie-memory/reverie/internal/pattern"
 	"github.com/reverie-memory/reverie/prompts"
+	"github.com/reverie-memory/reverie/reflect/claim"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
@@ -24,6 +25,7 @@ const (
 	maxFault    = 240
 	maxFaults   = 8
 	maxFindPath = 200
+	maxQuoted   = 360
 )
 
 // A judgement says what of one answer passed, and why the rest did not.
@@ -149,7 +151,7 @@ func (r *reader) candidate(in prompts.ReflectCandidate, events map[int]*transcri
 		return statementRead{}, why
 	}
 	own, lang := unquoted(c.Text), language(c.Text)
-	if why := refuseSaid(&sentence{text: own, lang: lang, asking: isQuestion(own, lang)}, own); why != "" {
+	if why := refuseSaid(&sentence{lang: lang, Claim: claim.Claim{Asks: claim.Asks(own)}}, own); why != "" {
 		return statementRead{}, why
 	}
 	print := record.Print(c.Text)
@@ -186,7 +188,7 @@ func quotable(e *transcript.Event) []string { return []string{e.Text, e.Command,
 // that clients put into the event are not among those that may be quoted.
 func (r *reader) quoted(e *transcript.Event, quote string) (string, bool) {
 	quote = strings.TrimSpace(quote)
-	if len(quote) > maxSentence*4 || !strings.ContainsFunc(quote, isWordRune) {
+	if len(quote) > 4*maxQuoted || !strings.ContainsFunc(quote, isWordRune) {
 		return "", false
 	}
 	i, found := r.gate.view.index(e.N)

@@ -2,8 +2,11 @@ package reflect
 
 import (
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/reflect/claim"
 )
 
 // Finding is a candidate with the sentence it was made from, if a person said it.
@@ -13,171 +16,121 @@ type finding struct {
 	why  string // the detector's own reason to refuse it; empty: none
 }
 
-var (
-	reason = lazy(`(?i)\bbecause\b|\bsince\b|\botherwise\b|\bor else\b|\bso that\b|\bas (?:it|they|that|we|the|our|` +
-		`ci)\b|\bdue to\b|\bor (?:it|ci|the \w+|we|they|you) (?:will |'ll )?(?:break|fail|lose|get|crash|` +
-		`reject|leak|hang)\w*|[,:;—–-]\s*(?:it|they|that|this|ci|we|which|the \w+|[\w.-]+) (?:will |would |` +
-		`can |do not |don't |doesn't |may |also |always |silently |then )?(?:break|fail|lose|reject|crash|` +
-		`leak|hang|need|cause|make|set|write|overwrite|depend|expect|ban|bill|is|are|can't|cannot|rewrite|` +
-		`regenerate|flake|slow|conflict|skip|miss|corrupt|run|use|go|come|generate|own|manage|maintain|` +
-		`handle|update|produce|create)\w*|\bto (?:avoid|prevent|keep)\b|[,;:—-]\s*(?:we|i|it|they|\w+) (?:once |` +
-		`already )?(?:got|had|lost|broke|shipped|were|was|burned|burnt|spent|wasted)\b`)
-	because = lazy(`(?i)\b(?:because|since|so that|due to|otherwise|the reason (?:is|being))\b|原因是|理由是|因为|` +
-		`因為|由于|否则|不然|以免|から|ため|ので|때문|니까|아서|어서|해서`)
-	pathName = lazy("(?:^|[\\s`('\"])((?:\\.{0,2}/)?(?:[\\w@.*-]+/)+[\\w@.*-]*|[\\w*-]+\\.(?:go|ts|tsx|js|jsx|mjs|" +
-		"cjs|py|rs|rb|java|kt|swift|c|cc|h|cpp|cs|php|sql|md|mdx|json|jsonc|ya?ml|toml|lock|proto|sh|env|" +
-		"css|scss|html|vue|svelte|tf|graphql|prisma|txt|xml|gradle|mod|sum)\\b|Makefile|Dockerfile|Justfile|" +
-		"justfile|AGENTS\\.md|\\.env(?:\\.\\w+)?)")
-	symbol = lazy("`[^`]+`|\\b\\w+\\.\\w+\\(\\)|\\b[a-z]+[A-Z]\\w+\\b|\\b[A-Z]\\w+(?:\\.|::)[A-Z]\\w+\\b|\\b[a-z]+\\.[A-Z]\\w+\\b|" +
-		"\\b\\w+_\\w+\\b|\\b[A-Z]{2,}[A-Z0-9_]*s?\\b|--?[a-z][\\w-]+")
-	namedAny = lazy(`(?i)\b(?:` + tools + `)\b`)
-	nounAny  = lazy(`(?i)\b(?:` + nouns + `)\b`)
-	replies  = lazy(`(?i)\b(?:answer|reply|respond|explain|talk|speak|summari[sz]e|repl(?:y|ies)|responses?|explanations?|` +
-		`answers|summar(?:y|ies)|tone|emojis? in (?:your |the )?(?:answers|replies|responses|chat)|terse|` +
-		`concise|verbose|chatty|english|german|french|spanish|chinese|japanese|korean|apologi[sz]e|address me|` +
-		`call me)\b|用(?:中文|英文|英语|日语)|中文(?:回答|回复|解释)|回答|回复|日本語で|英語で|한국어로|영어로|返信|답변`)
-	scope = lazy(`(?i)\b(?:in|under|inside|outside(?: of)?|within|from|to|into|on|for|across|during|with) (?:the |` +
-		`our |any |all |every |new |a |an )?(?:\w+[- ])?(?:` + nouns + `|main|master|develop|production|prod|staging|` +
-		`ci|migrations?|web|frontend|backend|server|client|public api)\b`)
-	clauseEnd   = lazy(`(?i)[,;:—]\s|\s-\s|\b(?:because|since|otherwise)\b`)
-	definiteAny = lazy(`(?i)\b(?:the|my|your|his|her|its|their|another|other|same)\s+[\w-]+`)
-	wellKnown   = lazy(`(?i)\b(?:the|our|its|their)\s+(?:(?:production|prod|staging|public|test|existing|whole|entire|` +
-		`main|old|legacy)\s+)?(?:code|codebase|database|db|network|filesystem|file system|internet|tests|` +
-		`test suite|docs|build|ci|pipeline|repo|repository|api|apis|ui|cli|main branch|master branch|schema|` +
-		`changelog|readme|linter|formatter|compiler|type checker|standard library|stdlib|clock|wall clock|` +
-		`environment|root|user|users|database|lock ?file|source|source tree|cache|default branch|server|` +
-		`client|browser|clipboard|package manager|command line|team|history|style guide|\w+ layer|vendor directory|` +
-		`same (?:file|folder|directory|package|commit|pr))\b`)
+// A sentence is one thing a person typed, in words that stand verbatim in an event.
+type sentence struct {
+	claim.Claim
+	event  int    // index of the User event
+	raw    string // verbatim, without preface and politeness
+	lang   string // en, zh, ja or ko, by its script
+	theirs bool   // somebody else's, as its paragraph says
+}
+
+// Bounds of statements, in bytes.
+const (
+	maxStatement = 320
+	minStatement = 12
 )
 
-// definite tells whether a text speaks of one thing of the moment ("the helper"), not of
-// what every project has ("the database").
-func definite(text string) bool {
-	if at := clauseEnd.FindStringIndex(text); at != nil {
-		text = text[:at[0]] // what follows is the reason
+// typed appends the sentences of the message at an index.
+func (v *view) typed(event int) {
+	text := v.events[event].Text
+	for _, c := range claim.Read(text) {
+		raw := text[c.Start:c.End]
+		v.sentences = append(v.sentences, sentence{Claim: c, event: event, raw: raw, lang: language(raw), theirs: claim.Theirs(text[c.From:c.To])})
 	}
-	return definiteAny.MatchString(wellKnown.ReplaceAllString(text, " "))
 }
 
-// concreteWords tells whether a text names something to hold on to: a path, a symbol, a
-// tool, or a thing that rules about a repository are about.
-func concreteWords(text string) bool {
-	return pathName.MatchString(text) || symbol.MatchString(text) || namedAny.MatchString(text) || nounAny.MatchString(text)
-}
-
-// statementOf makes the statement of a sentence, with the reason along where the next
-// sentence gives it.
-func (v *view) statementOf(i int) (text string, evidence []record.Evidence) {
-	s := &v.sentences[i]
-	text = s.form
-	evidence = []record.Evidence{v.quote(s.event, s.raw)}
-	if text == "" || !s.more || i+1 >= len(v.sentences) || reason.MatchString(text) {
-		return text, evidence
-	}
-	next := v.sentences[i+1]
-	if next.event != s.event || next.asking || next.lang != s.lang {
-		return text, evidence
-	}
-	m := reasonLead.FindStringSubmatch(next.text)
-	if m == nil && s.lang == "en" && onlyThe.MatchString(next.form) && !strings.Contains(s.form, ": ") {
-		m = []string{"", ""} // it says what of the same kind is otherwise
-	}
-	if m == nil && s.lang == "en" && (pointsBack(s, &next) || sameThing(s, &next)) && !unresolved(next.text, "en") && !imperative.MatchString(next.form) {
-		m = []string{"", ""} // it speaks of what was just said
-	}
-	if m == nil || m[0] != "" && status.MatchString(next.text) && s.lang == "en" && !strings.HasPrefix(strings.ToLower(next.text), "otherwise") {
-		return text, evidence
-	}
-	why := finish(next.text, s.lang)
-	stop := why[len(strings.TrimRight(why, ".。")):]
-	why = strings.TrimRight(why, ".。")
-	var joined string
-	switch {
-	case s.lang == "en":
-		glue := ": "
-		if strings.EqualFold(m[1], "because") || strings.EqualFold(m[1], "since") {
-			glue = " "
+// findSaid makes candidates of the sentences that are worth keeping. One that does not say that it lasts, or of which the
+// model is not certain, is in doubt: a person decides.
+func findSaid(v *view) []finding {
+	var out []finding
+	for i := range v.sentences {
+		s := &v.sentences[i]
+		if !s.Proposed() {
+			continue
 		}
-		joined = strings.TrimRight(text, ".") + glue + lowerFirst(why) + stop
-	default:
-		joined = strings.TrimRight(text, "。.") + "：" + why + stop
-		if s.lang == "ko" {
-			joined = strings.TrimRight(text, ".") + ": " + why + stop
+		text, evidence := oneLine(s.raw), []record.Evidence{v.quote(s.event, s.raw)}
+		if s.Leans {
+			if i == 0 || v.sentences[i-1].event != s.event || v.sentences[i-1].Asks {
+				continue
+			}
+			before := &v.sentences[i-1]
+			text, evidence = finish(oneLine(before.raw))+" "+text, append([]record.Evidence{v.quote(s.event, before.raw)}, evidence...)
 		}
+		if !s.Accepted() {
+			for k := range evidence {
+				if evidence[k].Doubt == "" {
+					evidence[k].Doubt = record.Passing
+				}
+			}
+		}
+		out = append(out, v.say(s, record.Kind(s.Kind.String()), finish(text), evidence))
 	}
-	if len(joined) > maxStatement {
-		return text, evidence
-	}
-	return joined, append(evidence, v.quote(next.event, next.raw))
+	return out
 }
 
-// sameThing tells whether a sentence says how the thing of the one before is.
-func sameThing(s, next *sentence) bool {
-	form, subject := formOf(next.form, plainWords(next.form))
-	return form == being && sharedWords(s.text, strings.Join(subject, " ")) > 0
-}
-
-// onlyThe is a claim that only a contrast before makes whole: "only the endpoint in X validates".
-var onlyThe = lazy(`(?i)^only (?:the )?(?:[\w-]+ ){1,4}\w+s[.!]*$`)
-
-// pointsBack tells whether a sentence is about the thing of the one before. What begins with "the"
-// may bring a thing of its own, which its pronoun then stands for.
-func pointsBack(s, next *sentence) bool {
-	return backward.MatchString(next.text) &&
-		(!strings.HasPrefix(strings.ToLower(next.text), "the ") || sharedWords(s.text, next.text) > 0)
-}
-
-// backward is a sentence that may be about the thing of the one before.
-var backward = lazy(`(?i)^(?:our|the|people|customers|reviewers|clients|each|every|some|most)\b.*\b(?:it|them|` +
-	`they|their|its)\b`)
-
-var reasonLead = lazy(`(?i)^(because|since|otherwise|it|they|that|ci|the reason|or else|this (?:is because|way)|否则|不然|` +
-	`因为|因為|原因|その理由|理由は|なぜなら|そうしないと|안 그러면|그렇지 않으면|왜냐하면)\b?`)
-
-func lowerFirst(s string) string {
-	word, _, _ := strings.Cut(s, " ")
-	switch strings.ToLower(word) {
-	case "because", "since", "otherwise", "it", "they", "that", "the", "or", "this", "it's", "they're", "only":
-		return strings.ToLower(s[:1]) + s[1:]
-	}
-	return s
-}
-
-// say makes the finding of sentence i.
-func (v *view) say(i int, kind record.Kind) finding {
-	text, evidence := v.statementOf(i)
-	return v.sayAs(i, kind, text, evidence)
-}
-
-// sayAs makes the finding of sentence i with a statement of its own.
-func (v *view) sayAs(i int, kind record.Kind, text string, evidence []record.Evidence) finding {
+// say makes the finding of a sentence.
+func (v *view) say(s *sentence, kind record.Kind, text string, evidence []record.Evidence) finding {
 	return finding{
-		Candidate: record.Candidate{
-			Kind:     kind,
-			Text:     text,
-			Paths:    pathsIn(withoutReason(text)),
-			Topic:    topic(text),
-			How:      record.Said,
-			Evidence: evidence,
-		},
-		said: &v.sentences[i],
+		Candidate: record.Candidate{Kind: kind, Text: text, Paths: pathsIn(text), Topic: topic(text), How: record.Said, Evidence: evidence},
+		said:      s,
 	}
 }
 
-// withoutReason is the part of a statement before its reason.
-func withoutReason(text string) string {
-	from := 0
-	if at := scoped.FindStringIndex(text); at != nil {
-		from = at[1] // its colon begins the rule
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// finish gives a statement its capital and its full stop.
+func finish(text string) string {
+	text = strings.TrimRight(strings.TrimSpace(text), " .!,;:。！，；：…-–—")
+	if text == "" {
+		return ""
 	}
-	if at := reasonClause.FindStringIndex(text[from:]); at != nil {
-		return text[:from+at[0]]
+	if strings.Count(text, "(") > strings.Count(text, ")") {
+		text += ")"
 	}
-	return text
+	word, _, _ := strings.Cut(text, " ")
+	if plainWord(word) {
+		r, size := utf8.DecodeRuneInString(text)
+		text = string(unicode.ToUpper(r)) + text[size:]
+	}
+	if last, _ := utf8.DecodeLastRuneInString(text); unicode.In(last, unicode.Han, unicode.Hiragana, unicode.Katakana) {
+		return text + "。"
+	}
+	return text + "."
 }
 
-var reasonClause = lazy(`(?i):\s|：|\b(?:because|since|otherwise|as it|as they|so that)\b|[,;–—-]\s+(?:it|they|that|this)\b|` +
-	`因为|因為|由于|否则|不然|なぜなら|왜냐하면`)
+// plainWord reports whether a word may be given a capital: a path, a command or a symbol may not.
+func plainWord(w string) bool {
+	w = strings.TrimRight(w, ",.:;'")
+	for i, r := range w {
+		if !unicode.IsLetter(r) && r != '\'' && r != '-' || i > 0 && unicode.IsUpper(r) {
+			return false
+		}
+	}
+	return w != "" && family(w) == "" && !readOnly.Has(w)
+}
+
+// language tells the language of a text by its script: Korean, Japanese, Chinese, else en.
+func language(s string) string {
+	lang := "en"
+	for _, r := range s {
+		switch {
+		case unicode.Is(unicode.Hangul, r):
+			return "ko"
+		case unicode.In(r, unicode.Hiragana, unicode.Katakana):
+			return "ja"
+		case unicode.Is(unicode.Han, r):
+			lang = "zh"
+		}
+	}
+	return lang
+}
+
+// pathName finds paths and file names in a statement.
+var pathName = lazy("(?:^|[\\s`('\"])((?:\\.{0,2}/)?(?:[\\w@.*-]+/)+[\\w@.*-]*|[\\w*-]+\\.(?:go|ts|tsx|js|jsx|mjs|" +
+	"cjs|py|rs|rb|java|kt|swift|c|cc|h|cpp|cs|php|sql|md|mdx|json|jsonc|ya?ml|toml|lock|proto|sh|env|" +
+	"css|scss|html|vue|svelte|tf|graphql|prisma|txt|xml|gradle|mod|sum)\\b|Makefile|Dockerfile|Justfile|" +
+	"justfile|AGENTS\\.md|\\.env(?:\\.\\w+)?)")
 
 // pathsIn returns the paths a statement names: with an extension, a slash at the end, or a
 // place word before them. Words joined by a slash are often something else (net/http).
@@ -211,25 +164,16 @@ var andOr = lazy(`(?i)^(?:and/or|he/she|ci/cd|i/o|n/a|w/o|tcp/ip|read/write|yes/
 	`feat|fix|bugfix|hotfix|release|chore|origin|refs|heads)/|` +
 	`owner/\w+)$`)
 
-// pointless tells whether a statement in English points at something only its session
-// knows. A reason may point back at the rule it stands with.
+// pointless reports whether a statement in English points at something that only its session knows. A reason may point back at the
+// rule that it stands with.
 func pointless(text string) bool {
-	if at := explains.FindStringIndex(text); at != nil && at[0] > 12 {
-		why := strings.ToLower(thisRepo.ReplaceAllString(text[at[0]:], "repository"))
-		if placeNamed.MatchString(why) {
-			why = thereLast.ReplaceAllString(why, "$1")
-		}
-		return unresolved(text[:at[0]], "en") || enPoints.MatchString(why)
+	if at := reasonClause.FindStringIndex(text); at != nil && at[0] > minStatement {
+		return unresolved(text[:at[0]], "en")
 	}
 	return unresolved(text, "en")
 }
 
-// A "there" at the end means the place that the same reason names.
-var (
-	placeNamed = lazy(`\bthe (?:\w+ )?(?:box|boxes|machines?|hosts?|servers?|clusters?|environments?|network|image|container|` +
-		`region|runners?|vm|account|site)\b.*\bthere[.!]?$`)
-	thereLast = lazy(`\s+there([.!]?)$`)
-)
+var reasonClause = lazy(`(?i)[,;:]\s|\s[–—-]\s|\b(?:because|cause|cuz|since|otherwise|as it|as they|so that)\b`)
 
 // restAPI is no rest of something.
 var restAPI = lazy(`\bREST(?:ful)?\b|(?i:\brest (?:apis?|endpoints?|clients?|interface|controllers?|layer|handlers?|routes?)\b)`)

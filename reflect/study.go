@@ -18,7 +18,7 @@ import (
 
 // Detectors is the version of the detectors. It grows when they find other things in the
 // same session.
-const Detectors = 1
+const Detectors = 2
 
 // A detector finds candidates of one sort in a session. It may offer too much: the gate
 // decides.
@@ -29,12 +29,8 @@ type detector struct {
 
 // detectors run in this order. Of two that say the same, the first keeps its name.
 var detectors = []detector{
-	{"preference", findPreferences},
-	{"decision", findDecisions},
 	{"correction", findCorrections},
-	{"rule", findRules},
-	{"fact", findFacts},
-	{"norm", findNorms},
+	{"said", findSaid},
 	{"fix", findFixes},
 	{"hook", findHooks},
 	{"variant", findVariants},

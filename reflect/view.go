@@ -81,7 +81,7 @@ func digest(s transcript.Session, events []transcript.Event) *view {
 	for i := range events {
 		e := &events[i]
 		if e.Kind == transcript.User && e.Origin == transcript.Typed && e.Agent == "" && len(v.sentences) < maxSentences {
-			v.sentences = append(v.sentences, sentences(i, e.Text)...)
+			v.typed(i)
 		}
 	}
 	return v

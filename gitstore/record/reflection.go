@@ -70,6 +70,7 @@ const (
 	Mixed    Doubt = "mixed"    // a client put other text into the message
 	Reported Doubt = "reported" // the message quotes, pastes or asks about words
 	Worded   Doubt = "worded"   // an agent worded what the person only chose
+	Passing  Doubt = "passing"  // the person's own words, which do not say that they last
 )
 
 // Doubtful reports whether one of the quotes is in doubt.

@@ -1,0 +1,115 @@
+package claim
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/reverie-memory/reverie/internal/pattern"
+)
+
+// A manner is what a word does to a sentence, whatever the sentence is about. Words of one manner share features, so that a rule is
+// recognised with a modal or a quantifier that the training text has with other rules only.
+type manner uint8
+
+const (
+	none manner = iota
+	modal
+	negation
+	quantifier
+	lasting
+	passing
+	we
+	you
+	me
+	pointing
+	reason
+	contrast
+	asking
+	please
+	guess
+	saying
+	condition
+	existing
+)
+
+// mannerWords are the words of each manner, without apostrophes. A character of Chinese or Japanese is a word here.
+var mannerWords = map[manner]string{
+	modal: `should must shall need needs has have ought supposed required mandatory allowed may can cannot cant shouldnt mustnt neednt
+		muss müssen soll sollen sollte sollten darf dürfen debe deben debería hay tiene doit doivent faut devrait deve devem precisa tem должен должны
+		надо нужно можно нельзя следует 须 應 应 必 要 べ 해야 합니다 됩니다`,
+	negation: `not no never dont doesnt isnt arent wont without none nothing nobody neither nor avoid stop isnt wasnt didnt nie nicht kein keine keinen niemals
+		ohne nunca jamás sin ningún ninguna ne pas jamais sans aucun não nunca sem nenhum не нет никогда без 不 别 勿 無 无 没 禁 ず 않 안 말 마세요 없이`,
+	quantifier: `any every all each only always both everything anything everywhere anywhere whole entire per single one same alle alles jede jeder jedes nur immer
+		einzige todo todos toda todas cada solo sólo siempre único tout tous toute toutes chaque seul seulement toujours unique só sempre apenas
+		все всё каждый каждая каждое только всегда один любой любая 都 每 全 只 各 常 皆 毎 모든 매번 항상 각 만 전부`,
+	lasting: `always never forever henceforth default generally general convention rule policy principle standard whenever future onwards anymore immer künftig
+		grundsätzlich standardmäßig regel siempre norma regla convención toujours désormais règle convention sempre regra padrão convenção всегда впредь правило
+		соглашение 永 规 約 규칙 원칙 앞으로`,
+	passing: `now today currently tomorrow yesterday tonight later first then next temporarily yet still meanwhile jetzt heute erstmal gerade morgen vorerst ahora hoy
+		mañana luego maintenant aujourdhui demain agora hoje depois amanhã сейчас сегодня пока завтра потом 今 先 暂 지금 오늘 일단 내일`,
+	we:       `we our us ours lets wir unser unsere uns nosotros nuestro nuestra nuestros nous notre nos on nós nosso nossa a мы наш наша нас нам 我们 우리 저희`,
+	you:      `you your yours du dein deine ihr sie tú tu usted su vous votre vos você seu sua ты вы твой ваш 你 您 너 당신`,
+	me:       `i im ive id ill my me mine ich mein meine mir mich yo mi me je mon ma mes moi eu meu minha я мой моя мне меня 我 私 俺 僕 저는 나는 제가`,
+	pointing: `this that it these those here there its them they he she dies diese dieser dieses das hier da esto eso este esta ese aquí ça cela ce cette ces ici isso isto este esta esse aqui это этот эта эти тут здесь там 这 那 此 它 こ そ 이거 그거 이 그 저 여기`,
+	reason: `because since otherwise therefore cause cuz so weil da sonst damit denn porque ya pues parce car sinon puisque porque pois senão потому чтобы иначе
+		так 因 否 为 以 때문 니까 ので から`,
+	contrast: `instead rather over than but except unless prefer preferred statt sondern außer lieber vez sino excepto plutôt sauf lieu mais vez exceto prefira
+		вместо а кроме лучше 而 除 代 대신 말고 보다 ではなく`,
+	asking: `what why how where when who which can could would will does did is are was should was wie warum wo wann wer qué por cómo dónde cuándo quién
+		pourquoi comment où quand qui quoi o que como onde quando quem что почему как где когда кто 吗 呢 什 怎 か 왜 뭐 어떻게`,
+	please: `please pls thanks thank kindly bitte danke por favor gracias sil merci obrigado obrigada пожалуйста спасибо 请 谢 ください お願 주세요 부탁`,
+	guess: `maybe perhaps probably think guess seems looks might wonder hmm suppose apparently vielleicht wohl glaube scheint quizás creo parece peut-être
+		crois semble talvez acho может наверное кажется думаю 可能 好像 也许 かも たぶん 아마`,
+	saying:    `says said told writes wrote asks asked according reviewer claims sagt sagte meint dice dijo según dit selon disse diz segundo говорит сказал написал 说 言 書 다고 라고`,
+	condition: `if when whenever before after until once while unless wenn falls bevor nach sobald bis si cuando antes después hasta quand avant après lorsque se quando antes depois если когда прежде после до 时 前 后 後 때 전에 후에 면 なら たら`,
+	existing:  `is are has lives runs uses belongs owns comes goes stays means contains needs takes returns holds ist sind hat läuft liegt es son está están va vive est sont vit va é são está fica это есть находится лежит 是 在 有 です あり 입니다 있`,
+}
+
+// manners maps the hash of a word to its manner.
+var manners = sync.OnceValue(func() map[uint32]manner {
+	all := map[uint32]manner{}
+	for m := modal; m <= existing; m++ {
+		for w := range strings.FieldsSeq(mannerWords[m]) {
+			if _, taken := all[hashOf(w)]; !taken {
+				all[hashOf(w)] = m
+			}
+		}
+	}
+	return all
+})
+
+// marks are words that say of a sentence that it lasts or is general.
+var marks = sync.OnceValue(func() map[uint32]bool {
+	all := map[uint32]bool{}
+	for w := range strings.FieldsSeq(`always never henceforth whenever anytime anymore generally default convention conventions rule
+		rules policy principle standard standards must mustnt forbidden prohibited banned
+		immer niemals nie künftig grundsätzlich generell standardmäßig konvention regel verboten ausschließlich
+		siempre nunca jamás norma regla convención prohibido toujours jamais désormais dorénavant systématiquement convention règle interdit
+		sempre jamais regra convenção padrão proibido всегда никогда впредь отныне правило соглашение запрещено`) {
+		all[hashOf(w)] = true
+	}
+	return all
+})
+
+var markPhrase = pattern.New(`(?i)\b(?:from (?:now|here|today|this point) on(?:wards?)?|going forward|in (?:the )?future|as a rule|no exceptions?|in general|at all times|` +
+	`under no circumstances|no longer|ab (?:jetzt|sofort)|in zukunft|de ahora en adelante|a partir de (?:ahora|agora)|por defecto|en general|dès maintenant|` +
+	`à partir de maintenant|par défaut|en règle générale|daqui (?:em|pra|para) (?:diante|frente)|por padrão)\b|с этого момента|по умолчанию|ни в коем случае|` +
+	`以后|今后|从现在|往后|一律|始终|永远|绝不|绝对不|禁止|严禁|不允许|不准|不得|务必|必须|每次|每当|总是|统一|默认|约定|规定|规范|原则|都要|只能|` +
+	`今後|これから|以後|必ず|絶対|常に|いつも|毎回|決して|禁止|ルール|規約|方針|原則|二度と|` +
+	`앞으로|항상|언제나|절대|반드시|무조건|매번|금지|규칙|컨벤션|다시는|원칙|기본적으로`)
+
+// fromNow begins a sentence that states what holds from now on.
+var fromNow = pattern.New(`(?i)^(?:from (?:now|here|today|this point) on(?:wards?)?|going forward|henceforth|in future|ab (?:jetzt|sofort)|künftig|in zukunft|de ahora en adelante|` +
+	`a partir de (?:ahora|agora)|désormais|dorénavant|à partir de maintenant|daqui (?:em|pra|para) (?:diante|frente)|с этого момента|впредь|отныне|` +
+	`以后|今后|从现在(?:开始|起)|今後は?|これからは?|앞으로는?)[,，、]?\s*`)
+
+// lasts reports whether a sentence says itself that it lasts or is general.
+func (s *Sentence) lasts() bool {
+	known := marks()
+	for _, t := range s.tokens {
+		if t.shape < symbol && known[t.hash] {
+			return true
+		}
+	}
+	return markPhrase.MatchString(s.text)
+}

@@ -1,0 +1,314 @@
+// Package claim finds, in what a person typed to an agent, the sentences that are meant to last: conventions, constraints,
+// decisions, preferences, workflows and facts.
+//
+// Read is the whole of it: a message in, claims out, each with a probability. A linear model judges every sentence by its words
+// and by its form; reflect/train makes the weights from the labelled text beside it. Read is safe for concurrent use.
+package claim
+
+import (
+	_ "embed"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+)
+
+// A Claim is a stretch of a message that states something lasting, in its author's words.
+type Claim struct {
+	Start, End int     // bytes in the message, without preface and politeness
+	From, To   int     // of the whole sentence
+	Kind       Kind    // the likeliest
+	Keep       float64 // probability that a maintainer wants it kept
+	Lasts      bool    // it says itself that it lasts or is general
+	Asks       bool    // it is a question
+	Pasted     bool    // its message reads like a review or a document that was pasted
+	Leans      bool    // it cannot be understood without the sentence before, which is of the same paragraph
+}
+
+// A Kind is what a claim is about.
+type Kind int
+
+// The kinds, in the order of the model's outputs.
+const (
+	Convention Kind = iota
+	Constraint
+	Decision
+	Preference
+	Workflow
+	Fact
+	kinds int = iota
+)
+
+var kindNames = [kinds]string{"convention", "constraint", "decision", "preference", "workflow", "fact"}
+
+func (k Kind) String() string { return kindNames[k] }
+
+//go:embed weights.bin
+var weights string
+
+var shipped = sync.OnceValue(func() *Model {
+	m, err := open(weights)
+	if err != nil {
+		panic("claim: " + err.Error()) // a test reads the same bytes
+	}
+	return m
+})
+
+// Read judges every sentence that the author of a message typed, in order.
+func Read(text string) []Claim { return shipped().Read(text) }
+
+// Proposed reports whether a sentence is worth a person's look.
+func (c Claim) Proposed() bool { return shipped().proposes(c) }
+
+func (c Claim) may() bool { return !c.Asks && (c.Lasts || !c.Pasted) }
+
+// Accepted reports whether a sentence may be accepted unasked: it says that it lasts, and the model is all but certain.
+func (c Claim) Accepted() bool {
+	m := shipped()
+	return c.Lasts && c.Keep >= m.accept && !c.Asks && !c.Leans && !c.Pasted
+}
+
+// A Model judges sentences.
+type Model struct {
+	vocabulary
+	keep, manner table // weights of keeping, and of kinds
+
+	keepScale, keepBias     float64
+	mannerScale, mannerBias [kinds]float64
+	accept                  float64 // threshold of Keep from which on a claim may be accepted unasked
+	propose, lasting        float64 // and proposed: where it does not say that it lasts, and where it does
+}
+
+// vocabulary knows the words that a language uses all the time, and what people say before and after a claim.
+type vocabulary struct {
+	words, prefaces, closings table
+}
+
+func (v *vocabulary) common(hash uint32) bool { return v.words.has(hash) }
+
+// table maps hashes to a number of bytes each, by open addressing.
+type table struct {
+	slots string // of 4+width bytes: the hash, 0 where free, and the value
+	width int
+}
+
+func (t *table) find(hash uint32) int {
+	size := 4 + t.width
+	n := uint32(len(t.slots) / size)
+	if n == 0 {
+		return -1
+	}
+	hash = max(hash, 1)
+	for i := hash % n; ; i = (i + 1) % n {
+		at := int(i) * size
+		switch uint32(t.slots[at]) | uint32(t.slots[at+1])<<8 | uint32(t.slots[at+2])<<16 | uint32(t.slots[at+3])<<24 {
+		case hash:
+			return at + 4
+		case 0:
+			return -1
+		}
+	}
+}
+
+func (t *table) has(hash uint32) bool { return t.find(hash) >= 0 }
+
+// Read is Read for this model.
+func (m *Model) Read(text string) []Claim {
+	var out []Claim
+	var list []uint32
+	for _, s := range Split(text) {
+		c, features := m.judge(s, list[:0])
+		list = features
+		out = append(out, c)
+	}
+	return out
+}
+
+func (m *Model) proposes(c Claim) bool {
+	if c.Lasts {
+		return c.Keep >= m.lasting && c.may()
+	}
+	return c.Keep >= m.propose && c.may()
+}
+
+func (m *Model) judge(s *Sentence, list []uint32) (Claim, []uint32) {
+	list, said := m.features(s, list)
+	c := Claim{Start: s.Start, End: s.End, From: s.Start, To: s.End, Asks: s.asks(), Pasted: s.message.pasted(), Leans: leaning.MatchString(s.text)}
+	sum := 0
+	for _, f := range list {
+		if at := m.keep.find(f); at >= 0 {
+			sum += int(int8(m.keep.slots[at]))
+		}
+	}
+	c.Keep = logistic(m.keepBias + m.keepScale*float64(sum)*norm(len(list)))
+	if s.open {
+		c.Keep = 0 // it heads what follows
+	}
+	c.Lasts = s.lasts()
+	if !m.proposes(c) {
+		return c, list
+	}
+	var sums [kinds]int
+	for _, f := range list[:said] {
+		if at := m.manner.find(f); at >= 0 {
+			for k := range sums {
+				sums[k] += int(int8(m.manner.slots[at+k]))
+			}
+		}
+	}
+	best := math.Inf(-1)
+	for k := range sums {
+		z := m.mannerBias[k] + m.mannerScale[k]*float64(sums[k])*norm(said)
+		if z > best {
+			best, c.Kind = z, Kind(k)
+		}
+	}
+	from, to := m.trim(s)
+	c.Start, c.End = s.Start+from, s.Start+to
+	return c, list
+}
+
+// Bounds of what is taken off a claim, in tokens.
+const (
+	maxPreface = 8
+	minClaim   = 3
+)
+
+// trim returns the part of a sentence without what people say before and after a claim.
+func (m *vocabulary) trim(s *Sentence) (from, to int) {
+	toks := s.tokens
+	first, last := 0, len(toks)
+	for again := true; again; {
+		again = false
+		for n := min(maxPreface, last-first-minClaim); n > 0; n-- {
+			if m.prefaces.has(sequence(toks[first : first+n])) {
+				first += n
+				again = true
+				break
+			}
+		}
+	}
+	for i, t := range toks[first:max(first, min(first+maxPreface, last-minClaim))] {
+		if w := s.text[t.start:t.end]; w == ":" || w == "：" {
+			first += i + 1 // an announcement
+			break
+		}
+		if t.shape != mark && !m.common(t.hash) {
+			break
+		}
+	}
+	for n := min(maxPreface, last-first-minClaim); n > 0; n-- {
+		if m.closings.has(sequence(toks[last-n : last])) {
+			last -= n
+			break
+		}
+	}
+	if at := fromNow.FindStringIndex(s.text[toks[first].start:]); at != nil {
+		for end := toks[first].start + at[1]; first < last-minClaim && toks[first].start < end; {
+			first++
+		}
+	}
+	for first < last-minClaim && toks[first].shape == mark && toks[first].end-toks[first].start < 3 && s.text[toks[first].start] != '(' {
+		first++
+	}
+	return toks[first].start, toks[last-1].end
+}
+
+// sequence is the hash of tokens in a row.
+func sequence(toks []token) uint32 {
+	h := uint32(1)
+	for _, t := range toks {
+		h = mix(h, t.hash)
+	}
+	return h
+}
+
+func logistic(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
+
+// norm keeps long sentences from weighing more than short ones.
+func norm(n int) float64 { return 4 / math.Sqrt(float64(max(n, 1))) }
+
+// The file begins with a number for its version, seven sizes of tables in slots, and the scales, biases and thresholds.
+const version = 0x52434c31
+
+func open(file string) (*Model, error) {
+	d := decoder{rest: file}
+	if d.uint32() != version {
+		return nil, errWeights
+	}
+	m := &Model{}
+	for _, t := range m.tables() {
+		t.width = int(d.uint32())
+		t.slots = d.bytes(int(d.uint32()) * (4 + t.width))
+	}
+	for _, f := range m.numbers() {
+		*f = float64(math.Float32frombits(d.uint32()))
+	}
+	if d.short || d.rest != "" || m.keep.width != 1 || m.manner.width != kinds {
+		return nil, errWeights
+	}
+	return m, nil
+}
+
+func (m *Model) tables() []*table {
+	return []*table{&m.words, &m.prefaces, &m.closings, &m.keep, &m.manner}
+}
+
+func (m *Model) numbers() []*float64 {
+	list := []*float64{&m.keepScale, &m.keepBias, &m.accept, &m.propose, &m.lasting}
+	for k := range kinds {
+		list = append(list, &m.mannerScale[k], &m.mannerBias[k])
+	}
+	return list
+}
+
+// Bytes is the model as Read's weights are kept.
+func (m *Model) Bytes() []byte {
+	b := binary.LittleEndian.AppendUint32(nil, version)
+	for _, t := range m.tables() {
+		b = binary.LittleEndian.AppendUint32(b, uint32(t.width))
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(t.slots)/(4+t.width)))
+		b = append(b, t.slots...)
+	}
+	for _, f := range m.numbers() {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(*f)))
+	}
+	return b
+}
+
+// newTable lays out values by hash, a quarter of the slots free.
+func newTable(width int, values map[uint32][]byte) table {
+	n := uint32(len(values)*4/3 + 1)
+	slots := make([]byte, int(n)*(4+width))
+	hashes := make([]uint32, 0, len(values))
+	for h := range values {
+		hashes = append(hashes, h)
+	}
+	slices.Sort(hashes)
+	for _, h := range hashes {
+		key := max(h, 1)
+		for i := key % n; ; i = (i + 1) % n {
+			at := slots[int(i)*(4+width):]
+			if old := binary.LittleEndian.Uint32(at); old == 0 {
+				binary.LittleEndian.PutUint32(at, key)
+				copy(at[4:4+width], values[h])
+				break
+			} else if old == key {
+				break
+			}
+		}
+	}
+	return table{string(slots), width}
+}
+
+// ParseKind returns the kind of a name.
+func ParseKind(name string) (Kind, bool) {
+	k := slices.Index(kindNames[:], name)
+	return Kind(k), k >= 0
+}
+
+// String tells the thresholds.
+func (m *Model) String() string {
+	return fmt.Sprintf("accept from %.3f, propose from %.3f, what says that it lasts from %.3f", m.accept, m.propose, m.lasting)
+}

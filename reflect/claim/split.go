@@ -1,0 +1,330 @@
+package claim
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/reverie-memory/reverie/internal/pattern"
+)
+
+// Bounds of what is read of one message.
+const (
+	maxTyped     = 4000 // bytes; of a longer message the first and last paragraph count, the rest is mostly pasted
+	maxSentence  = 400  // bytes; longer ones state nothing
+	maxSentences = 64
+)
+
+// A Sentence is one sentence that a person typed, with its neighbours.
+type Sentence struct {
+	Start, End int  // bytes in the message
+	Joined     bool // the sentence before is of the same paragraph
+
+	text          string
+	tokens        []token
+	item          bool // of a list
+	open          bool // it ends in a colon
+	index, count  int  // its place in the message, and how many there are
+	heading       []uint32
+	before, after *Sentence
+	message       *message
+}
+
+// message holds what the features of all its sentences share.
+type message struct {
+	size      int // bytes
+	blocks    int // paragraphs
+	sentences int
+	symbols   int // names of code
+	own       bool
+	hearsay   bool
+	neat      bool   // every sentence has its capital and its full stop
+	opening   uint32 // first word
+}
+
+// manner is what tells typed messages from pasted ones, taken together.
+func (m *message) manner() uint32 {
+	n := uint32(0)
+	for i, on := range []bool{m.own, m.hearsay, m.neat, m.symbols > 1, m.size > 100, m.size > 400} {
+		if on {
+			n |= 1 << i
+		}
+	}
+	return n
+}
+
+// pasted reports whether a message reads like a finding of a review or a page of a document: whole sentences about names of code, and
+// nobody speaks.
+func (m *message) pasted() bool {
+	return !m.own && m.neat && m.symbols > 0 && m.size > 60 && (m.sentences > 1 || m.size > 200)
+}
+
+func (s *Sentence) asks() bool {
+	return strings.HasSuffix(s.text, "?") || strings.HasSuffix(s.text, "？")
+}
+
+var (
+	machineText = pattern.New(`(?i)^\s*(?:<[a-z][\w-]*[ >]|\[request interrupted|operation stopped by|caveat:|this session is being continued|` +
+		`\[system|\[image|api error|you are |your task is|# agents\.md|stop hook)`)
+	listMark = pattern.New(`^(?:[-*•·]|\d{1,2}[.)、]|[（(]\d{1,2}[)）])\s*`)
+	codeLine = pattern.New(`^(?:\t| {4,}\S)|^\s*(?:[$%❯➜] |>>> |\+{3} |-{3} |@@ |at [\w.$<>]+ ?\(|File "|Caused by|\|.*\|$|` +
+		`//|/\*|\*/|#!|import [\w{*"']|from \w+ import|func \w|def \w+\(|class \w+[:({]|const \w+ =|let \w+ =|` +
+		`var \w+ =|return |[{}\[\]()<>;]+\s*$|[\w.-]+(?::\d+){1,2}:? |\d{4}-\d\d-\d\d[T ]\d\d:|\[?\d\d:\d\d:\d\d)|` +
+		`[{;]\s*$`)
+	logLine = pattern.New(`^\s*(?:(?:ERROR|WARN|WARNING|INFO|DEBUG|FATAL|PANIC)\b|(?i:error|warn(?:ing)?|info|debug|fatal|` +
+		`panic|traceback|exception)\b ?[:\[(]|npm ERR!|FAIL\b|PASS\b|--- |=== |\w+Error:|\w+Exception:|` +
+		`error\[)`)
+	pasteIntro = pattern.New(`(?i)\b(?:feedback|errors?|output|logs?|message|says?|said|comments?|review|reviewer|ticket|trace|` +
+		`stack|following|spec|plan|here(?:'s| is| are)|got|getting|gets|saw|see|seeing|below|docs?|documentation|` +
+		`email|text|description|paste[ds]?|response|prompt|snippet|code|diff|wrote|told me|readme|issue|` +
+		`context|background|transcript|result|example)\b[^.]*[:：]\s*$|(?:报错|错误|日志|输出|如下|反馈|评论|代码|需求|文档|` +
+		`返回|エラー|ログ|出力|以下|오류|에러|로그|다음)[^。]*[:：]\s*$`)
+	ruleLine   = pattern.New(`^(?:-{3,}|={3,}|\*{3,}|_{3,}|—{2,})$`)
+	letterHead = pattern.New(`^(?:(?i:from|to|cc|subject|sent|date|von|an|betreff|de|objet|asunto|发件人|主题|件名|差出人)\s?[:：]\s+\S.*|\[Pasted text\b.*)$`)
+	ownVoice   = pattern.New(`(?i)\b(?:i|we|you|our|my|your|let'?s|us|me|im|ive)\b|我|你|私|俺|우리|제가|\b(?:ich|wir|du|ihr|je|nous|on|tu|vous|yo|nosotros|eu|nós|você|я|мы|ты|вы)\b`)
+)
+
+// Split returns the sentences of a message that its author typed: without fenced and indented code, quotations, logs, and
+// what follows a line that introduces a paste. Linear in the length of the message.
+func Split(text string) []*Sentence {
+	if machineText.MatchString(text) || strings.Count(text, "\n#") > 2 {
+		return nil
+	}
+	var out []*Sentence
+	m := &message{size: len(text), own: ownVoice.MatchString(text), hearsay: Hearsay(text) != ""}
+	paragraphs := typed(text)
+	m.blocks = len(paragraphs)
+	for p, par := range paragraphs {
+		if len(text) > maxTyped && p > 0 && p < len(paragraphs)-1 {
+			continue
+		}
+		joined := false
+		for _, at := range sentences(text[par.start:par.end]) {
+			start, end := par.start+at[0], par.start+at[1]
+			if mark := listMark.FindStringIndex(text[start:end]); mark != nil {
+				start += mark[1]
+			}
+			if end-start > maxSentence || end == start {
+				joined = false
+				continue
+			}
+			if len(out) == maxSentences {
+				break
+			}
+			s := &Sentence{Start: start, End: end, Joined: joined, text: text[start:end], item: par.item, heading: par.heading, message: m}
+			s.tokens = tokens(s.text)
+			if len(s.tokens) == 0 {
+				continue
+			}
+			s.open = strings.HasSuffix(s.text, ":") || strings.HasSuffix(s.text, "：")
+			for _, t := range s.tokens {
+				if t.shape == symbol || t.shape == path || t.shape == code {
+					m.symbols++
+				}
+			}
+			out = append(out, s)
+			joined = true
+		}
+	}
+	for i, s := range out {
+		s.index, s.count = i, len(out)
+		if i > 0 {
+			s.before = out[i-1]
+			out[i-1].after = s
+		}
+	}
+	m.neat, m.sentences = true, len(out)
+	for _, s := range out {
+		first, _ := utf8.DecodeRuneInString(s.text)
+		last, _ := utf8.DecodeLastRuneInString(s.text)
+		m.neat = m.neat && !unicode.IsLower(first) && strings.ContainsRune(".!?:。！？`)", last)
+	}
+	if len(out) > 0 {
+		m.opening = out[0].tokens[0].hash
+	}
+	return out
+}
+
+// A paragraph is a run of typed lines that belong together, or one item of a list.
+type paragraph struct {
+	start, end int
+	item       bool
+	heading    []uint32 // the words of the line that heads its list
+}
+
+// typed cuts a message into paragraphs.
+func typed(text string) []paragraph {
+	var out []paragraph
+	start, end := -1, -1 // of the paragraph being gathered
+	var heading []uint32
+	var pasted, ruled, log bool
+	fence := ""
+	flush := func() {
+		if start >= 0 && end > start {
+			item := listMark.MatchString(text[start:end])
+			p := paragraph{start: start, end: end, item: item}
+			if item {
+				p.heading = heading
+			}
+			out = append(out, p)
+		}
+		start, end = -1, -1
+	}
+	pos := 0
+	prev := ""
+	for line := range strings.Lines(text) {
+		at := pos
+		pos += len(line)
+		trimmed := strings.TrimSpace(line)
+		if fence != "" {
+			if strings.HasPrefix(trimmed, fence) {
+				fence = ""
+			}
+			continue
+		}
+		skip := true
+		switch {
+		case strings.HasPrefix(trimmed, "```"), strings.HasPrefix(trimmed, "~~~"):
+			fence = trimmed[:3]
+		case trimmed == "":
+			log = false
+		case ruleLine.MatchString(trimmed):
+			ruled = !ruled // a document stands between two of them
+		case letterHead.MatchString(trimmed):
+			pasted = true // a mail, to its end
+		case logLine.MatchString(trimmed):
+			log = true // to the next blank line
+		case pasted || ruled || log || strings.HasPrefix(trimmed, ">") || strings.HasPrefix(trimmed, "<") || strings.HasPrefix(trimmed, "#") || codeLine.MatchString(strings.TrimRight(line, "\r\n")):
+		default:
+			skip = false
+		}
+		if skip {
+			flush()
+			prev = ""
+			continue
+		}
+		head := strings.HasSuffix(trimmed, ":") || strings.HasSuffix(trimmed, "：")
+		item := listMark.MatchString(trimmed)
+		if start >= 0 && (item || head || !continues(prev, trimmed)) {
+			flush()
+		}
+		switch {
+		case head:
+			heading = nil
+			for _, t := range tokens(trimmed) {
+				heading = append(heading, t.hash)
+			}
+			pasted = pasted || pasteIntro.MatchString(trimmed) && !item
+		case !item && start < 0:
+			heading = nil
+		}
+		if start < 0 {
+			start = at + strings.Index(line, trimmed)
+		}
+		end = at + len(strings.TrimRight(line, "\r\n \t"))
+		prev = trimmed
+	}
+	flush()
+	return out
+}
+
+// continues reports whether a line goes on with the sentence of the line before.
+func continues(prev, line string) bool {
+	if prev == "" {
+		return false
+	}
+	last, _ := utf8.DecodeLastRuneInString(prev)
+	first, _ := utf8.DecodeRuneInString(line)
+	return !strings.ContainsRune(".!?:;。！？：；", last) && (unicode.IsLower(first) || last == ',' || last == '，')
+}
+
+// sentences splits a paragraph after sentence ends outside backticks, and before an aside. Chinese and Japanese ends need no
+// space after them.
+func sentences(text string) [][2]int {
+	var out [][2]int
+	start := 0
+	take := func(end int) {
+		from, to := start, end
+		for from < to && (text[from] <= ' ') {
+			from++
+		}
+		for to > from && text[to-1] <= ' ' {
+			to--
+		}
+		if to > from {
+			out = append(out, [2]int{from, to})
+		}
+		start = end
+	}
+	tick, deep, quotedTo := false, 0, 0
+	before := rune(0)
+	for i, r := range text {
+		size := utf8.RuneLen(r)
+		if r == utf8.RuneError {
+			size = 1
+		}
+		end := i + size
+		after, _ := utf8.DecodeRuneInString(text[end:])
+		last := end >= len(text)
+		cut := false
+		switch r {
+		case '`':
+			tick = !tick
+		case '(', '（':
+			deep++
+		case ')', '）':
+			deep = max(0, deep-1)
+		case '"', '“', '«', '„':
+			if n := quotation(text[i:], r); n > 0 {
+				quotedTo = max(quotedTo, i+n-1)
+			}
+		case '。', '！', '？', '；':
+			cut = deep == 0
+		case '.', '!', '?':
+			cut = last || deep == 0 && unicode.IsSpace(after) && !unicode.IsSpace(before) && !abbreviation(text[start:end])
+		case '\n':
+			cut = deep == 0 && before != ',' && !lowerNext(text[end:])
+		}
+		before = r
+		if i < quotedTo {
+			cut = false // what is quoted stays together
+		}
+		if cut && (!tick || last) && (last || !strings.ContainsRune("\"'”’)）」』`", after)) {
+			take(end)
+		}
+	}
+	take(len(text))
+	return out
+}
+
+func lowerNext(s string) bool {
+	r, _ := utf8.DecodeRuneInString(strings.TrimLeft(s, " \t"))
+	return unicode.IsLower(r)
+}
+
+// abbreviation reports whether a text that ends in a full stop ends in an abbreviation.
+func abbreviation(s string) bool {
+	switch strings.ToLower(s[strings.LastIndexAny(s, " \n(")+1:]) {
+	case "e.g.", "i.e.", "etc.", "vs.", "approx.", "resp.", "cf.", "incl.", "z.b.", "bzw.", "p.ex.", "т.е.", "1.", "2.", "3.", "4.", "5.":
+		return true
+	}
+	return false
+}
+
+// leaning words begin a sentence that cannot be understood without the one before.
+var leaning = pattern.New(`(?i)^(?:it|its|it's|they|them|their|that|that's|thats|this|these|those|otherwise|because|the same|same|so that|then|he|she|both|neither|` +
+	`das|dies(?:e[rs]?)?|sie|es|er|sonst|eso|esto|si no|ça|cela|c'est|sinon|isso|isto|senão|это|они|оно|иначе)\b|^(?:这|那|它|否则|不然|これ|それ|そうしないと|이거|그거|그건|이건|그렇지|안 그러면)`)
+
+// Code reports whether a line is one of a program, of its output or of a log.
+func Code(line string) bool {
+	return logLine.MatchString(line) || codeLine.MatchString(strings.TrimRight(line, "\r\n"))
+}
+
+// Sentences splits a paragraph.
+func Sentences(text string) []string {
+	var out []string
+	for _, at := range sentences(text) {
+		out = append(out, text[at[0]:at[1]])
+	}
+	return out
+}

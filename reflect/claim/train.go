@@ -1,0 +1,314 @@
+package claim
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+)
+
+// A Message is a labelled message of the training text.
+type Message struct {
+	Voice string
+	Lang  string
+	Text  string
+	Keep  []Label
+}
+
+// A Label marks words of a message as worth keeping.
+type Label struct {
+	Span string
+	Kind Kind
+}
+
+// Limits of the table of weights, in entries.
+const (
+	maxKeep   = 32000
+	maxManner = 5500
+)
+
+// example is a sentence of the training text.
+type example struct {
+	voice    string
+	lang     string
+	text     string
+	plain    bool // its message holds no words of others
+	s        *Sentence
+	label    *Label // nil: nothing to keep
+	from, to int    // of the label, in the sentence
+	all      []uint32
+	said     int
+	score    float64
+}
+
+// examples splits the training text. A sentence that only goes on with a claim teaches nothing.
+func examples(messages []Message) []*example {
+	var out []*example
+	for _, m := range messages {
+		plain := Hearsay(m.Text) == ""
+		type stretch struct {
+			from, to int
+			label    *Label
+			taken    bool
+		}
+		var spans []stretch
+		for i := range m.Keep {
+			if at := strings.Index(m.Text, m.Keep[i].Span); at >= 0 {
+				spans = append(spans, stretch{from: at, to: at + len(m.Keep[i].Span), label: &m.Keep[i]})
+			}
+		}
+	sentences:
+		for _, s := range Split(m.Text) {
+			e := &example{voice: m.Voice, lang: m.Lang, text: s.text, plain: plain, s: s}
+			for i := range spans {
+				sp := &spans[i]
+				both := min(sp.to, s.End) - max(sp.from, s.Start)
+				if both*2 < min(sp.to-sp.from, s.End-s.Start) || both <= 0 {
+					continue
+				}
+				if sp.taken {
+					continue sentences
+				}
+				sp.taken = true
+				if e.label == nil {
+					e.label, e.from, e.to = sp.label, max(0, sp.from-s.Start), min(s.End, sp.to)-s.Start
+				}
+			}
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// learnVocabulary finds the words that several voices of a language use again and again, and what stands around claims.
+func learnVocabulary(list []*example) vocabulary {
+	type use struct {
+		voices map[string]bool
+		n      int
+	}
+	uses := map[string]map[uint32]*use{}
+	voices := map[string]map[string]bool{}
+	before, after := map[uint32]map[string]int{}, map[uint32]map[string]int{}
+	for _, e := range list {
+		if uses[e.lang] == nil {
+			uses[e.lang], voices[e.lang] = map[uint32]*use{}, map[string]bool{}
+		}
+		voices[e.lang][e.voice] = true
+		for _, t := range e.s.tokens {
+			if t.shape > capital && t.shape != han {
+				continue
+			}
+			u := uses[e.lang][t.hash]
+			if u == nil {
+				u = &use{voices: map[string]bool{}}
+				uses[e.lang][t.hash] = u
+			}
+			u.voices[e.voice] = true
+			u.n++
+		}
+		if e.label == nil {
+			continue
+		}
+		count := func(in map[uint32]map[string]int, toks []token) {
+			if len(toks) == 0 || len(toks) > maxPreface {
+				return
+			}
+			h := sequence(toks)
+			if in[h] == nil {
+				in[h] = map[string]int{}
+			}
+			in[h][e.voice]++
+		}
+		first := slices.IndexFunc(e.s.tokens, func(t token) bool { return t.start >= e.from })
+		if first > 0 {
+			count(before, e.s.tokens[:first])
+		}
+		last := slices.IndexFunc(e.s.tokens, func(t token) bool { return t.start >= e.to })
+		if last > 0 {
+			count(after, e.s.tokens[last:])
+		}
+	}
+	v := vocabulary{}
+	words := map[uint32][]byte{}
+	for lang, all := range uses {
+		n := len(voices[lang])
+		for h, u := range all {
+			if len(u.voices) >= max(2, n*2/5) && u.n >= 3*len(u.voices)/2 {
+				words[h] = nil
+			}
+		}
+	}
+	around := func(seen map[uint32]map[string]int) table {
+		keep := map[uint32][]byte{}
+		for h, by := range seen {
+			if len(by) >= 2 {
+				keep[h] = nil
+			}
+		}
+		return newTable(0, keep)
+	}
+	v.words, v.prefaces, v.closings = newTable(0, words), around(before), around(after)
+	return v
+}
+
+// linear is a logistic regression, trained by AdaGrad.
+type linear struct {
+	index map[uint32]int
+	w, g  []float64
+	bias  float64
+	gbias float64
+}
+
+// fit learns to tell the examples with y from those without. The order is drawn from a fixed seed: the same text gives the same weights.
+func fit(index map[uint32]int, rows [][]int, y []bool, epochs int, rate, decay float64) *linear {
+	l := &linear{index: index, w: make([]float64, len(index)), g: make([]float64, len(index))}
+	for i := range l.g {
+		l.g[i] = 1e-2
+	}
+	l.gbias = 1e-2
+	order := make([]int, len(rows))
+	for i := range order {
+		order[i] = i
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range epochs {
+		r.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+		for _, n := range order {
+			scale := norm(len(rows[n]))
+			z := l.bias
+			sum := 0.0
+			for _, f := range rows[n] {
+				if f >= 0 {
+					sum += l.w[f]
+				}
+			}
+			z += sum * scale
+			d := logistic(z)
+			if y[n] {
+				d--
+			}
+			l.gbias += d * d
+			l.bias -= rate * d / math.Sqrt(l.gbias)
+			d *= scale
+			for _, f := range rows[n] {
+				if f >= 0 {
+					grad := d + decay*l.w[f]
+					l.g[f] += grad * grad
+					l.w[f] -= rate * grad / math.Sqrt(l.g[f])
+				}
+			}
+		}
+	}
+	return l
+}
+
+// Train makes a model of labelled messages.
+func Train(messages []Message) *Model { return train(examples(messages)) }
+
+func train(list []*example) *Model {
+	m := &Model{vocabulary: learnVocabulary(list)}
+	var kept []*example
+	for _, e := range list {
+		e.all, e.said = m.features(e.s, nil)
+		if e.label != nil {
+			kept = append(kept, e)
+		}
+	}
+	rowsOf := func(list []*example, least int, said bool) (map[uint32]int, [][]int) {
+		seen := map[uint32]int{}
+		of := func(e *example) []uint32 {
+			if said {
+				return e.all[:e.said]
+			}
+			return e.all
+		}
+		for _, e := range list {
+			once := map[uint32]bool{}
+			for _, f := range of(e) {
+				if !once[f] {
+					once[f] = true
+					seen[f]++
+				}
+			}
+		}
+		index := map[uint32]int{}
+		rows := make([][]int, len(list))
+		for i, e := range list {
+			for _, f := range of(e) {
+				at, ok := index[f]
+				if !ok {
+					at = -1
+					if seen[f] >= least {
+						at = len(index)
+						index[f] = at
+					}
+				}
+				rows[i] = append(rows[i], at)
+			}
+		}
+		return index, rows
+	}
+	index, rows := rowsOf(list, 2, false)
+	y := make([]bool, len(list))
+	for i, e := range list {
+		y[i] = e.label != nil
+	}
+	l := fit(index, rows, y, 12, 0.1, 1e-4)
+	m.keep, m.keepScale, m.keepBias = quantized(1, maxKeep, []*linear{l}, func(scale, bias []float64) (float64, float64) { return scale[0], bias[0] })
+
+	index, rows = rowsOf(kept, 3, true)
+	var outputs []*linear
+	for k := range kinds {
+		y := make([]bool, len(kept))
+		for i, e := range kept {
+			y[i] = int(e.label.Kind) == k
+		}
+		outputs = append(outputs, fit(index, rows, y, 40, 0.2, 1e-4))
+	}
+	m.manner, _, _ = quantized(kinds, maxManner, outputs, func(scale, bias []float64) (float64, float64) {
+		copy(m.mannerScale[:], scale)
+		copy(m.mannerBias[:], bias)
+		return 0, 0
+	})
+	m.accept, m.propose, m.lasting = 1, 1, 1
+	return m
+}
+
+// quantized brings weights to one byte each, the heaviest first as far as there is room.
+func quantized(width, limit int, outputs []*linear, set func(scale, bias []float64) (float64, float64)) (table, float64, float64) {
+	scale, bias := make([]float64, width), make([]float64, width)
+	for k, l := range outputs {
+		most := 0.0
+		for _, w := range l.w {
+			most = max(most, math.Abs(w))
+		}
+		scale[k], bias[k] = most/127, l.bias
+	}
+	type entry struct {
+		hash   uint32
+		weight float64
+		value  []byte
+	}
+	var all []entry
+	for h, i := range outputs[0].index {
+		e := entry{hash: h, value: make([]byte, width)}
+		for k, l := range outputs {
+			v := int8(math.Round(l.w[i] / max(scale[k], 1e-12)))
+			e.value[k] = byte(v)
+			e.weight = max(e.weight, math.Abs(float64(v)))
+		}
+		if e.weight > 0 {
+			all = append(all, e)
+		}
+	}
+	slices.SortFunc(all, func(a, b entry) int {
+		return cmp.Or(-cmp.Compare(a.weight, b.weight), cmp.Compare(a.hash, b.hash))
+	})
+	values := map[uint32][]byte{}
+	for _, e := range all[:min(limit, len(all))] {
+		values[e.hash] = e.value
+	}
+	a, b := set(scale, bias)
+	return newTable(width, values), a, b
+}
