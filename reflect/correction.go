@@ -51,8 +51,8 @@ func findCorrections(v *view) []finding {
 	var out []finding
 	for i := range v.sentences {
 		s := &v.sentences[i]
-		if s.lang != "en" || s.Asks {
-			continue
+		if s.lang != "en" || s.Asks || s.Proposed() {
+			continue // what states a rule by itself needs no rival
 		}
 		m := useInstead.FindStringSubmatch(strings.TrimRight(oneLine(s.raw), "."))
 		if m == nil {

@@ -188,7 +188,7 @@ func unresolved(text, lang string) bool {
 	case "ko":
 		return koPoints.MatchString(strings.NewReplacer("이 프로젝트", "", "이 저장소", "", "이 레포", "", "그대로", "").Replace(text))
 	}
-	t := strings.ToLower(restAPI.ReplaceAllString(text, "api"))
+	t := strings.ToLower(restAPI.ReplaceAllString(hereInRepo.ReplaceAllString(text, "in the repository$1"), "api"))
 	t = thisRepo.ReplaceAllString(t, "repository")
 	return enPoints.MatchString(t) || enThat.MatchString(t) || enIt.MatchString(t)
 }
