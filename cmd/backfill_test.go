@@ -30,7 +30,7 @@ func pastSessions(t *testing.T, dir string, n int) {
 	for i := range n {
 		id := fmt.Sprintf("5f0c1e2a-0000-4000-8000-%012d", i)
 		at := time.Date(2026, 10, 1, 0, 0, i, 0, time.UTC).Format(time.RFC3339)
-		text := fmt.Sprintf(`{"type":"user","uuid":"u%d","sessionId":"%s","cwd":%q,"timestamp":"%s","message":{"role":"user","content":"From now on always keep the file part%c%c.txt in its folder."}}`+"\n", i, id, dir, at, 'a'+i/26, 'a'+i%26)
+		text := fmt.Sprintf(`{"type":"user","uuid":"u%d","sessionId":"%s","cwd":%q,"timestamp":"%s","message":{"role":"user","content":"From now on always keep the file part%c%c.txt in its folder, never in another."}}`+"\n", i, id, dir, at, 'a'+i/26, 'a'+i%26)
 		if err := os.WriteFile(filepath.Join(store, id+".jsonl"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -159,7 +159,7 @@ func TestLearnedStatementsFindTheirCode(t *testing.T) {
 	r.Write("db/pool.go", "package db\n\n// OpenPool is slow.\nfunc OpenPool() {}\n")
 	r.Write("big.bin", "\x00OpenPool")
 	r.Commit("code")
-	line := `{"type":"user","uuid":"u1","sessionId":"5f0c1e2a-0000-4000-8000-000000000001","timestamp":"2026-11-02T10:00:00.000Z","cwd":"/src/demo","message":{"role":"user","content":"From now on always call ` + "`OpenPool`" + ` once per process."}}` + "\n"
+	line := `{"type":"user","uuid":"u1","sessionId":"5f0c1e2a-0000-4000-8000-000000000001","timestamp":"2026-11-02T10:00:00.000Z","cwd":"/src/demo","message":{"role":"user","content":"From now on always call ` + "`OpenPool`" + ` once per process, never twice."}}` + "\n"
 	file := filepath.Join(t.TempDir(), "s.jsonl")
 	if err := os.WriteFile(file, []byte(line), 0o600); err != nil {
 		t.Fatal(err)

@@ -91,7 +91,7 @@ func TestSessionsBranchCounts(t *testing.T) {
 	r.Write("t.txt", "t\n")
 	r.Commit("t")
 	r.Run("switch", "-q", "main")
-	got := reverie(t, r.Dir, "learn", said(t, "5f0c1e2a-0000-4000-8000-000000000001", "topic", "From now on always run the slow checks too."))
+	got := reverie(t, r.Dir, "learn", said(t, "5f0c1e2a-0000-4000-8000-000000000001", "topic", "From now on always run the slow checks too, never only the fast ones."))
 	if !strings.Contains(got, "on topic until that lands") {
 		t.Errorf("on the side branch: %s", got)
 	}
@@ -116,7 +116,7 @@ func TestSaidAgainOnTheDefaultBranch(t *testing.T) {
 	r.Run("switch", "-qc", "topic")
 	r.Write("t.txt", "t\n")
 	r.Commit("t")
-	const words = "From now on always run the slow checks too."
+	const words = "From now on always run the slow checks too, never only the fast ones."
 	reverie(t, r.Dir, "learn", said(t, "5f0c1e2a-0000-4000-8000-000000000001", "topic", words))
 	reverie(t, r.Dir, "learn", said(t, "5f0c1e2a-0000-4000-8000-000000000002", "topic", words))
 	r.Run("switch", "-q", "main")
@@ -141,7 +141,7 @@ func strange(id, branch, text string) (path, content string) {
 // What a stranger wrote is withheld, and stays so wherever the commits are that he named: upkeep makes no commit of
 // ours of it, asks nobody about it, and widens nothing.
 func TestUpkeepDoesNotLaunder(t *testing.T) {
-	const words = "From now on always run the slow checks too."
+	const words = "From now on always run the slow checks too, never only the fast ones."
 	r := newRepo(t)
 	main := r.Run("rev-parse", "HEAD")[:16]
 	r.Run("switch", "-qc", "dead")
@@ -149,7 +149,7 @@ func TestUpkeepDoesNotLaunder(t *testing.T) {
 	dead := r.Commit("dead")[:16]
 	r.Run("switch", "-q", "main")
 	r.Run("branch", "-qD", "dead")
-	for i, m := range [][2]string{{"feature " + main + " " + main + " " + main, "Landed nonsense"}, {"dead " + dead + " " + main + " " + main, "Dead nonsense"}, {"away", "Always run the slow checks too."}} {
+	for i, m := range [][2]string{{"feature " + main + " " + main + " " + main, "Landed nonsense"}, {"dead " + dead + " " + main + " " + main, "Dead nonsense"}, {"away", "Always run the slow checks too, never only the fast ones."}} {
 		path, text := strange(fmt.Sprintf("%016x", i), m[0], m[1])
 		stranger(t, r, "refs/heads/reverie/memory", path, text)
 	}

@@ -118,7 +118,7 @@ func TestPurgeLeavesNothingOfATextInAnyPlaceOfOurs(t *testing.T) {
 			reverie(t, dir, "-q", "edit", other, "Body only\n\nas on the "+text)
 			reverie(t, dir, "-q", "edit", other, "Body only\n\nas everywhere")
 			told(t, dir, "s1", "From now on always deploy to the "+text+".", "Remember: we never squash merges.")
-			told(t, dir, "s2", "Remember: we never rebase main.")
+			told(t, dir, "s2", "From now on never rebase main, releases are cut from it.")
 			tip := r.Run("rev-parse", "reverie/memory")
 			r.Run("update-ref", "refs/reverie/backup/1", tip+"~1")
 			r.Run("update-ref", "refs/reverie/remotes/origin/memory", tip)
@@ -139,7 +139,7 @@ func TestPurgeLeavesNothingOfATextInAnyPlaceOfOurs(t *testing.T) {
 			wantHits(t, dir, text, false)
 
 			list := reverie(t, dir, "list")
-			for _, kept := range []string{"We write tests first", "Body only", "We never squash merges", "We never rebase main"} {
+			for _, kept := range []string{"We write tests first", "Body only", "We never squash merges", "Never rebase main, releases"} {
 				if !strings.Contains(list, kept) && kept != "We never squash merges" {
 					t.Errorf("%q went too: %s", kept, list)
 				}
@@ -166,7 +166,7 @@ func TestPurgeLeavesNothingOfATextInAnyPlaceOfOurs(t *testing.T) {
 func TestPurgeOfAMemoryTakesWhatIsAboutIt(t *testing.T) {
 	r := newRepo(t)
 	told(t, r.Dir, "s1", "From now on always deploy from the kestrel machine.")
-	told(t, r.Dir, "s2", "Remember: we never rebase main.")
+	told(t, r.Dir, "s2", "From now on never rebase main, releases are cut from it.")
 	reverie(t, r.Dir, "-q", "remember", "We write tests first")
 	var id string
 	for line := range strings.Lines(reverie(t, r.Dir, "list", "--json")) {

@@ -12,10 +12,10 @@ import (
 // A person's rule that says it lasts is accepted unasked. What else is worth keeping waits, in the person's own words.
 func TestSaidWaitsUnlessItLasts(t *testing.T) {
 	for said, doubt := range map[string]record.Doubt{
-		"Always run the tests with `make check`, never with go test alone.":                "",
-		"ok. From now on always run `make lint` before you commit":                         "",
-		"we use Postgres for orders, not MySQL, because the reports need it":               record.Passing,
-		"the exporter only understands latin-1, anything else comes out as question marks": record.Passing,
+		"Always run the tests with `make check`, never with go test alone.":             "",
+		"ok. From now on always run `make lint` before you commit":                      "",
+		"we use Postgres for orders, not MySQL, because the reports need it":            record.Passing,
+		"reports are built from Postgres only, the search index lags behind by an hour": record.Passing,
 	} {
 		got := study(t, script{user(said)}).Candidates
 		if len(got) != 1 || got[0].Evidence[0].Doubt != doubt {

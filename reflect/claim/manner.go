@@ -33,7 +33,7 @@ const (
 )
 
 // mannerWords are the words of each manner, without apostrophes. A character of Chinese or Japanese is a word here.
-var mannerWords = map[manner]string{
+var mannerWords = [...]string{
 	modal: `should must shall need needs has have ought supposed required mandatory allowed may can cannot cant shouldnt mustnt neednt
 		muss müssen soll sollen sollte sollten darf dürfen debe deben debería hay tiene doit doivent faut devrait deve devem precisa tem должен должны
 		надо нужно можно нельзя следует 须 應 应 必 要 べ 해야 합니다 됩니다`,
@@ -81,8 +81,7 @@ var manners = sync.OnceValue(func() map[uint32]manner {
 // marks are words that say of a sentence that it lasts or is general.
 var marks = sync.OnceValue(func() map[uint32]bool {
 	all := map[uint32]bool{}
-	for w := range strings.FieldsSeq(`always never henceforth whenever anytime anymore generally default convention conventions rule
-		rules policy principle standard standards must mustnt forbidden prohibited banned
+	for w := range strings.FieldsSeq(`always never henceforth whenever anytime anymore generally convention must mustnt forbidden prohibited banned
 		immer niemals nie künftig grundsätzlich generell standardmäßig konvention regel verboten ausschließlich
 		siempre nunca jamás norma regla convención prohibido toujours jamais désormais dorénavant systématiquement convention règle interdit
 		sempre jamais regra convenção padrão proibido всегда никогда впредь отныне правило соглашение запрещено`) {
@@ -91,7 +90,7 @@ var marks = sync.OnceValue(func() map[uint32]bool {
 	return all
 })
 
-var markPhrase = pattern.New(`(?i)\b(?:from (?:now|here|today|this point) on(?:wards?)?|going forward|in (?:the )?future|as a rule|no exceptions?|in general|at all times|` +
+var markPhrase = pattern.New(`(?i)\b(?:ha(?:s|ve) to|from (?:now|here|today|this point) on(?:wards?)?|going forward|in (?:the )?future|as a rule|no exceptions?|in general|at all times|` +
 	`under no circumstances|no longer|ab (?:jetzt|sofort)|in zukunft|de ahora en adelante|a partir de (?:ahora|agora)|por defecto|en general|dès maintenant|` +
 	`à partir de maintenant|par défaut|en règle générale|daqui (?:em|pra|para) (?:diante|frente)|por padrão)\b|с этого момента|по умолчанию|ни в коем случае|` +
 	`以后|今后|从现在|往后|一律|始终|永远|绝不|绝对不|禁止|严禁|不允许|不准|不得|务必|必须|每次|每当|总是|统一|默认|约定|规定|规范|原则|都要|只能|` +

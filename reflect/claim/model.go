@@ -134,7 +134,7 @@ func (m *Model) proposes(c Claim) bool {
 
 func (m *Model) judge(s *Sentence, list []uint32) (Claim, []uint32) {
 	list, said := m.features(s, list)
-	c := Claim{Start: s.Start, End: s.End, From: s.Start, To: s.End, Asks: s.asks(), Pasted: s.message.pasted(), Leans: leaning.MatchString(s.text)}
+	c := Claim{Start: s.Start, End: s.End, From: s.Start, To: s.End, Asks: s.asks() || Asks(s.text), Pasted: s.message.pasted(), Leans: leaning.MatchString(s.text)}
 	sum := 0
 	for _, f := range list {
 		if at := m.keep.find(f); at >= 0 {

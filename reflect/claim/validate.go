@@ -84,11 +84,11 @@ func (j Judged) May() bool {
 	return j.Plain && j.Got.Lasts && !j.Got.Leans && !j.Got.Asks && !j.Got.Pasted
 }
 
-// SetThresholds takes the thresholds from a cross-validation: of what is accepted unasked 97 of 100 are right, of what is proposed 90,
-// and 80 where a sentence says that it lasts. People who are not among the voices say such things in other words, so the shares
+// SetThresholds takes the thresholds from a cross-validation: of what is accepted unasked 97 of 100 are right, of what is proposed 95,
+// and 85 where a sentence says that it lasts. People who are not among the voices say such things in other words, so the shares
 // are the voices' alone.
 func (m *Model) SetThresholds(list []Judged) {
 	m.accept, _ = Threshold(list, 0.97, Judged.May)
-	m.propose, _ = Threshold(list, 0.9, func(j Judged) bool { return j.Got.may() && !j.Got.Lasts })
-	m.lasting, _ = Threshold(list, 0.8, func(j Judged) bool { return j.Got.may() && j.Got.Lasts })
+	m.propose, _ = Threshold(list, 0.95, func(j Judged) bool { return j.Got.may() && !j.Got.Lasts })
+	m.lasting, _ = Threshold(list, 0.85, func(j Judged) bool { return j.Got.may() && j.Got.Lasts })
 }
