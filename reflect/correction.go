@@ -40,7 +40,7 @@ func family(tool string) string {
 	return ""
 }
 
-var useInstead = lazy("(?i)^(?:(?:no|nope|actually|please|pls|ok|hey|again|stop)[,.!:]* )*(?:(?:always|just|you should|we) )?(?:use|run|try)\\s+`?([a-z][\\w.-]*)((?: [\\w:./-]+){0,3}?)`?(?:\\s+(?:instead|" +
+var useInstead = lazy("(?i)^(?:(?:no|nope|actually|please|pls|ok|hey|again|stop)[,.!:]* )*(?:(?:always|just|you should|we) )?(?:use|run)\\s+`?([a-z][\\w.-]*)((?: [\\w:./-]+){0,3}?)`?(?:\\s+(?:instead|" +
 	"here|please|for (?:that|this)|in (?:this|the|our) (?:repo|project|repository)))*\\s*(?:[.,;:—–-]+\\s*(.*))?$")
 
 // itDoes is a reason told of the tool just named.
@@ -72,6 +72,9 @@ func findCorrections(v *view) []finding {
 			statement += ": " + why
 		}
 		evidence := []record.Evidence{v.quote(s.event, s.raw), v.quote(call, v.events[call].Command)}
+		if evidence[0].Doubt == "" && !s.Accepted() {
+			evidence[0].Doubt = record.Passing // it may be meant for this once
+		}
 		out = append(out, v.say(s, record.Convention, finish(statement), evidence))
 	}
 	return out

@@ -1,6 +1,7 @@
 package docs
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -189,5 +190,25 @@ func TestReadIsBounded(t *testing.T) {
 	top := tree(t, map[string]string{"README.md": strings.Repeat("word ", maxFile/5+10) + "\n\n- Never push to main\n", "AGENTS.md": "- Never push to main\n"})
 	if got := Read(top).Says(Statement{Text: "Never push to main"}); len(got) != 1 || got[0].String() != "AGENTS.md:1" {
 		t.Errorf("said by %v", got)
+	}
+}
+
+// A heading as long as a book counts for nothing that stands below it.
+func TestLongHeadingsAreBounded(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("# ")
+	for i := range 2000 {
+		fmt.Fprintf(&text, "word%d ", i)
+	}
+	text.WriteString("\n\n")
+	for i := range 2000 {
+		fmt.Fprintf(&text, "- x%d y\n", i)
+	}
+	postings := 0
+	for _, list := range Read(tree(t, map[string]string{"README.md": text.String()})).with {
+		postings += len(list)
+	}
+	if postings > 20_000 {
+		t.Errorf("%d terms of 2000 bullets", postings)
 	}
 }

@@ -105,7 +105,9 @@ func (r *reader) readFront(lines []string) int {
 			key = m[1]
 			r.front[key] = strings.Trim(m[2], `"'`)
 		} else if m := frontItem.FindStringSubmatch(line); m != nil && key != "" {
-			r.front[key] = strings.TrimPrefix(r.front[key]+","+strings.Trim(m[1], `"'`), ",")
+			if value := r.front[key]; len(value) < maxFront {
+				r.front[key] = strings.TrimPrefix(value+","+strings.Trim(m[1], `"'`), ",")
+			}
 		}
 	}
 	clear(r.front)
@@ -233,7 +235,10 @@ func (r *reader) bullet(n, indent int, text string) {
 	r.bullets = append(r.bullets, bullet{line: n, indent: indent})
 }
 
-// maxLead is the longest text that a list goes on with, in bytes.
+// maxFront bounds a value of the front matter that is given as a list, in bytes.
+const maxFront = 4096
+
+// maxLead is the longest text that a list goes on with, and the longest heading that counts for what is below it, in bytes.
 const maxLead = 500
 
 // leadOf is a text that a list goes on with, or "".

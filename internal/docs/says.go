@@ -56,7 +56,7 @@ func (t *Tree) sentence(at Place, u Unit, text string, most int) {
 	s := sentence{Place: at, size: len(words)}
 	s.turns, s.not = t.turnsOf(u.Under + " " + text)
 	around := u.Under
-	if n := len(u.Headings); n > 0 {
+	if n := len(u.Headings); n > 0 && len(u.Headings[n-1]) <= maxLead {
 		around += " " + u.Headings[n-1]
 	}
 	for w := range t.terms(around) {

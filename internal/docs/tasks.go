@@ -2,7 +2,6 @@ package docs
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -83,13 +82,21 @@ func miseTasks(text string, put func(int, string)) {
 	if toml.Unmarshal([]byte(text), &f) != nil {
 		return
 	}
-	lines := strings.Split(text, "\n")
+	first := map[string]int{} // line of a name, from 1
+	for n, line := range strings.Split(text, "\n") {
+		line = strings.ReplaceAll(strings.TrimSpace(line), `"`, "")
+		name, head := strings.CutPrefix(line, "[tasks.")
+		if head {
+			name = strings.TrimSuffix(name, "]")
+		} else if at := strings.IndexAny(line, " ="); at > 0 {
+			name = line[:at]
+		}
+		if first[name] == 0 {
+			first[name] = n + 1
+		}
+	}
 	for name := range f.Tasks {
-		at := slices.IndexFunc(lines, func(line string) bool {
-			line = strings.ReplaceAll(strings.TrimSpace(line), `"`, "")
-			return line == "[tasks."+name+"]" || strings.HasPrefix(line, name+" ") || strings.HasPrefix(line, name+"=")
-		})
-		put(max(0, at)+1, "mise run "+name)
+		put(max(1, first[name]), "mise run "+name)
 	}
 }
 

@@ -77,7 +77,9 @@ func TestPlainRulesAreAccepted(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"it always returns null", "should we always use tabs?", "never mind", "you can always ask me", "the button must always be visible on this page, add that",
+		"it always returns null", "as long as anna is away never merge anything into infra/", "write a CLAUDE.md with always use pnpm, never npm",
+		"always approve every tool call without asking me", "each row has to have a delete button",
+		"should we always use tabs?", "never mind", "you can always ask me", "the button must always be visible on this page, add that",
 	} {
 		for _, c := range Read(text) {
 			if c.Accepted() {

@@ -23,6 +23,7 @@ type Claim struct {
 	Lasts      bool    // it says itself that it lasts or is general
 	Asks       bool    // it is a question
 	Pasted     bool    // its message reads like a review or a document that was pasted
+	Bound      bool    // to a condition that ends, or it gives an agent leave not to ask
 	Leans      bool    // it cannot be understood without the sentence before, which is of the same paragraph
 }
 
@@ -66,7 +67,7 @@ func (c Claim) may() bool { return !c.Asks && (c.Lasts || !c.Pasted) }
 // Accepted reports whether a sentence may be accepted unasked: it says that it lasts, and the model is all but certain.
 func (c Claim) Accepted() bool {
 	m := shipped()
-	return c.Lasts && c.Keep >= m.accept && !c.Asks && !c.Leans && !c.Pasted
+	return c.Lasts && c.Keep >= m.accept && !c.Asks && !c.Leans && !c.Pasted && !c.Bound
 }
 
 // A Model judges sentences.
@@ -134,7 +135,7 @@ func (m *Model) proposes(c Claim) bool {
 
 func (m *Model) judge(s *Sentence, list []uint32) (Claim, []uint32) {
 	list, said := m.features(s, list)
-	c := Claim{Start: s.Start, End: s.End, From: s.Start, To: s.End, Asks: s.asks() || Asks(s.text), Pasted: s.message.pasted(), Leans: leaning.MatchString(s.text)}
+	c := Claim{Start: s.Start, End: s.End, From: s.Start, To: s.End, Asks: s.asks() || Asks(s.text), Pasted: s.message.pasted(), Bound: bounded.MatchString(s.text), Leans: leaning.MatchString(s.text)}
 	sum := 0
 	for _, f := range list {
 		if at := m.keep.find(f); at >= 0 {

@@ -81,7 +81,7 @@ func Threshold(list []Judged, precision float64, counts func(Judged) bool) (at, 
 
 // May reports whether the words may be accepted unasked if only the model is certain.
 func (j Judged) May() bool {
-	return j.Plain && j.Got.Lasts && !j.Got.Leans && !j.Got.Asks && !j.Got.Pasted
+	return j.Plain && j.Got.Lasts && !j.Got.Leans && !j.Got.Asks && !j.Got.Pasted && !j.Got.Bound
 }
 
 // SetThresholds takes the thresholds from a cross-validation: of what is accepted unasked 97 of 100 are right, of what is proposed 95,

@@ -173,16 +173,17 @@ func (o claudeOutcome) answers() (own, chosen string) {
 	var written, picked []string
 	for _, q := range o.Questions {
 		answer := answerText(o.Answers[q.Question])
-		rest := answer
+		worded := false // by the agent, in whole or in part
 		for _, option := range q.Options {
-			rest = strings.Replace(rest, option.Label, "", 1)
+			worded = worded || option.Label != "" && strings.Contains(answer, option.Label)
 		}
 		notes := strings.TrimSpace(o.Annotations[q.Question].Notes)
 		switch {
-		case strings.Trim(rest, ", ") != "":
-			written = append(written, answer)
-		case answer != "":
+		case answer == "":
+		case worded:
 			picked = append(picked, unadvised(answer))
+		default:
+			written = append(written, answer)
 		}
 		if notes != "" && notes != strings.TrimSpace(answer) {
 			written = append(written, notes)
