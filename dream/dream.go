@@ -9,6 +9,7 @@ package dream
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -246,8 +247,10 @@ func (q pending) takes(s record.Sighting, text string) bool {
 		slices.ContainsFunc(q.op.Sightings, plainlySaid(q.op.Memory.Text))
 }
 
-// hearsay reports whether no session of this clone's own has what an operation says.
-func (q pending) hearsay() bool { return q.op.How == record.Model || onlyOffered(q.op) }
+// hearsay reports whether no session of this clone's own has what an operation says: a model, an agent or a file does.
+func (q pending) hearsay() bool {
+	return q.op.How == record.Model || onlyOffered(q.op) || strings.HasPrefix(q.op.Memory.Source.By, "import/")
+}
 
 // join adds a sighting, as far as there is room. One that bears nothing out gives way.
 func join(all []record.Sighting, s record.Sighting) []record.Sighting {

@@ -132,17 +132,39 @@ func (p *claude) noteInput(e Event, input []byte) {
 	if e.Action != Other && e.Action != Task {
 		return
 	}
-	var fields map[string]any
+	var fields any
 	_ = json.Unmarshal(input, &fields)
-	for _, value := range fields {
-		if text, ok := value.(string); ok {
-			p.inputs[maphash.String(p.seed, strings.TrimSpace(text))] = struct{}{}
+	p.noteTexts(fields)
+}
+
+// noteTexts notes every text of a value, however deep it lies.
+func (p *claude) noteTexts(value any) {
+	switch v := value.(type) {
+	case string:
+		p.inputs[maphash.String(p.seed, strings.TrimSpace(v))] = struct{}{}
+	case []any:
+		for _, one := range v {
+			p.noteTexts(one)
+		}
+	case map[string]any:
+		for _, one := range v {
+			p.noteTexts(one)
 		}
 	}
 }
 
-// fromAgent reports whether a call of the agent's held exactly this text.
+// fromAgent reports whether a call of the agent's held exactly this text, or a line of it.
 func (p *claude) fromAgent(text string) bool {
-	_, found := p.inputs[maphash.String(p.seed, strings.TrimSpace(text))]
-	return found
+	if _, found := p.inputs[maphash.String(p.seed, strings.TrimSpace(text))]; found {
+		return true
+	}
+	for line := range strings.Lines(text) {
+		if _, found := p.inputs[maphash.String(p.seed, strings.TrimSpace(line))]; found && len(strings.TrimSpace(line)) >= minScheduled {
+			return true
+		}
+	}
+	return false
 }
+
+// minScheduled is the shortest line, in bytes, that is taken for an agent's because a call held it: a shorter one says little.
+const minScheduled = 12

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -66,6 +67,8 @@ func (p *codex) scriptOutput(s *program, it *codexItem, at time.Time) error {
 		return nil
 	}
 	s.finished = true
+	defer func() { s.printed, s.calls = nil, nil }() // a session may run thousands
+	maps.DeleteFunc(p.cells, func(_ string, open *program) bool { return open == s })
 	p.scripts = slices.DeleteFunc(p.scripts, func(open *program) bool { return open == s })
 	ended := Unknown
 	switch {
