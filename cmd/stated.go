@@ -114,7 +114,7 @@ func (w *workspace) noteStated(ctx context.Context) {
 }
 
 // withoutStated leaves out what the work tree states. What people said or wrote stays, whatever a file says: who may change the file
-// must not silence them. What was imported is left out only for an asker who reads its file.
+// must not silence them. What was imported is left out for an asker who reads a file that says it.
 func (w *workspace) withoutStated(all []candidate, r contextRequest, in *injection) []candidate {
 	var stated map[string][]string
 	derived.Read(filepath.Join(w.state, filepath.FromSlash(statedFile(w.repo.WorkTree))), &stated)
@@ -126,7 +126,7 @@ func (w *workspace) withoutStated(all []candidate, r contextRequest, in *injecti
 			if _, known := reads[file]; !known {
 				reads[file] = readsFile(w.repo.WorkTree, file, r.agent())
 			}
-			left = left || reads[file] && file == importedFrom(c.m)
+			left = left || reads[file] && imported(c.m)
 		}
 		if left {
 			in.Cut[cutWritten]++
