@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -43,9 +42,8 @@ func TestMarkdownBadInput(t *testing.T) {
 	for _, text := range []string{"", "---", "---\na: b", "```", "<!--", "<!-- reverie:begin -->\n- x", "- ", "#", strings.Repeat("- ", 50000), strings.Repeat("  ", 3000) + "- x"} {
 		Markdown(text)
 	}
-	began := time.Now()
-	if got := Markdown(strings.Repeat("x\n", 1<<19)).Units; len(got) != 1 || len(got[0].Text) > 2*MaxText || time.Since(began) > 10*time.Second {
-		t.Errorf("%d units after %v", len(got), time.Since(began))
+	if got := Markdown(strings.Repeat("x\n", 1<<19)).Units; len(got) != 1 || len(got[0].Text) > 2*MaxText {
+		t.Errorf("%d units", len(got))
 	}
 	got := Markdown("Before a commit:\n\n- **lint**:\n  1. all\n- test\n\nAfter.\n\n- push").Units
 	var under []string
