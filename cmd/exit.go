@@ -64,7 +64,7 @@ func explain(err error) (code int, hint string) {
 	case errors.Is(err, gitstore.ErrDeleted):
 		return exitPerson, "Reverie never makes a memory anew over one that was there"
 	case errors.Is(err, gitstore.ErrLimit):
-		return exitPerson, "nothing was merged or changed; whoever made that branch has to take it out there"
+		return exitPerson, "nothing was merged or changed; remove the file or folder on the branch that brings it"
 	case errors.Is(err, gitstore.ErrCorrupt):
 		return exitFailed, "'reverie doctor --fix' restores what was written last, or goes back to the newest state that is whole; 'reverie check --deep' says what is missing"
 	case errors.Is(err, gitstore.ErrNoStore):

@@ -39,7 +39,7 @@ var arrows = map[string][]string{
 	"prompts/door":            {"prompts", "internal/file", "internal/pattern", "internal/redact"},
 	"sandbox":                 {"internal/process"},
 	"reflect/transcript":      {"internal/pattern"},
-	"gitstore":                {"internal/git", "internal/redact", "internal/unseen"},
+	"gitstore":                {"internal/file", "internal/git", "internal/redact", "internal/unseen"},
 	"gitstore/record":         {"gitstore", "internal/file", "internal/pattern", "internal/redact"},
 	"gitstore/anchor":         {"gitstore/record", "internal/file", "internal/git", "internal/pattern"},
 	"gitstore/recall/segment": nil,

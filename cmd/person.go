@@ -57,7 +57,7 @@ func (env *Env) otherwise(hint string) string {
 }
 
 // asker names the session whose agent runs this command and may not decide; "" where a person does, or agents decide.
-// What runs in the background runs for nobody: it goes by what it reads.
+// Background work has no asker and follows the sessions that it reads.
 func (w *workspace) asker() string {
 	if w.env.background || w.agentsDecide() {
 		return ""
@@ -70,7 +70,7 @@ func (w *workspace) asker() string {
 // shields reports whether an agent asks, which is not shown what is withheld for who changed it.
 func (w *workspace) shields() bool { return w.env.agentShell() != "" && !w.agentsDecide() }
 
-// asked is the view that is shown to whoever asks: an agent sees what agents are given.
+// asked returns the view for the asker: agents see only what agents are given.
 func (w *workspace) asked(ctx context.Context, v *record.View) (*record.View, error) {
 	if !w.shields() {
 		return v, nil

@@ -36,7 +36,7 @@ func renderCommand(env *Env) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "file", Usage: "another `FILE` than the setting agents.file", Destination: &o.file},
 			&cli.BoolFlag{Name: "check", Usage: "write nothing; exit 1 if the file's block is not what it should be", Destination: &o.check},
-			&cli.BoolFlag{Name: "force", Usage: "write the block anew though it was edited by hand: what was edited goes; with --file also outside of this work tree", Destination: &o.force},
+			&cli.BoolFlag{Name: "force", Usage: "overwrite a block that was edited by hand; with --file, write outside this work tree", Destination: &o.force},
 		},
 		Action: func(c *cli.Context) error {
 			o.view = c.Args().First()

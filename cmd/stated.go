@@ -15,8 +15,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// A statement that the repository's own documents or task runners make is worth less here: whoever reads them knows it. learn,
-// import and the worker compare; hooks read the result from a file of the state folder.
+// A statement that the repository's documents or task runners make already is worth less: their readers know it. learn,
+// import and the worker compare statements with them. Hooks read the result from a file in the state folder.
 
 // documents are the work tree's, read once.
 func (w *workspace) documents() *docs.Tree {
@@ -113,8 +113,8 @@ func (w *workspace) noteStated(ctx context.Context) {
 	}
 }
 
-// withoutStated leaves out what the work tree states. What people said or wrote stays, whatever a file says: who may change the file
-// must not silence them. What was imported is left out for an asker who reads a file that says it.
+// withoutStated removes statements that the work tree makes too. It keeps what people said or wrote, because anyone who can
+// change a file must not silence them. It removes imports for an agent that reads a file with the same statement.
 func (w *workspace) withoutStated(all []candidate, r contextRequest, in *injection) []candidate {
 	var stated map[string][]string
 	derived.Read(filepath.Join(w.state, filepath.FromSlash(statedFile(w.repo.WorkTree))), &stated)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/reverie-memory/reverie/internal/file"
 )
 
 // Modes of the entries that a store has. Others are not read.
@@ -167,7 +169,7 @@ func badName(name string) string {
 		return "name is not UTF-8"
 	case strings.ContainsFunc(name, unicode.IsControl):
 		return "name holds a control character"
-	case isDotGit(name):
+	case file.GitName(name):
 		return "name means a git directory"
 	}
 	return ""
@@ -188,20 +190,6 @@ func plain(name string) bool {
 		}
 	}
 	return true
-}
-
-// isDotGit reports whether some file system takes name for .git: in another case, with characters that HFS+
-// ignores, with what NTFS drops at the end, or by its short name.
-func isDotGit(name string) bool {
-	name = strings.Map(func(c rune) rune {
-		if unicode.Is(unicode.Cf, c) {
-			return -1
-		}
-		return c
-	}, name)
-	name, _, _ = strings.Cut(name, ":")
-	name = strings.ToLower(strings.TrimRight(name, " ."))
-	return name == ".git" || name == "git~1"
 }
 
 // splitPath checks a path that the program gives: names divided by slashes.

@@ -63,7 +63,7 @@ func (c *checker) checkHistory() error {
 			continue
 		}
 		if read > maxEarlier {
-			c.add("size", finding.Error, path, 0, "", "earlier commits of this change hold more than %d bytes, which is all that is looked at: make the change anew", maxEarlier)
+			c.add("size", finding.Error, path, 0, "", "earlier commits of this change hold more than %d bytes, the limit of this check: rewrite the change as fewer commits", maxEarlier)
 			return nil
 		}
 		err := c.head.ReadAll([]gitstore.ID{gitstore.ID(id)}, func(_ int, data []byte) error {

@@ -102,8 +102,8 @@ var fromNow = pattern.New(`(?i)^(?:from (?:now|here|today|this point) on(?:wards
 	`a partir de (?:ahora|agora)|désormais|dorénavant|à partir de maintenant|daqui (?:em|pra|para) (?:diante|frente)|с этого момента|впредь|отныне|` +
 	`以后|今后|从现在(?:开始|起)|今後は?|これからは?|앞으로는?)[,，、]?\s*`)
 
-// bounded is a sentence that holds only as long as something else does, asks for something to be made or written, or gives an agent
-// leave not to ask. A person looks at it first.
+// bounded matches sentences that hold for a time, ask for something to be made, or let an agent act without asking. They need
+// a person's review.
 var bounded = pattern.New(`(?i)\b(?:until|as long as|while (?:i|we|you|he|she|they|it|the|[a-z]+ is)|so long as|till)\b|` +
 	`^\W*(?:write|make|create|add|build|implement|generate|put|draft|let)\b|\b(?:without asking|(?:never|don'?t|do not) ask|approve (?:every|all|any)|you are)\b|` +
 	`^\W*(?:each|every|the) [\w-]+ (?:has|have) to have\b|->|=`)
