@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -105,18 +107,46 @@ func modelReader(ctx context.Context, env *Env, name string) (reader, error) {
 
 // evalJSON is how a reader did. Found are the candidates that it proposes: right, wrong, and such as are allowed.
 type evalJSON struct {
-	Name      string    `json:"name"`
-	Sessions  int       `json:"sessions"`
-	Failed    int       `json:"failed"` // sessions that it did not read
-	Found     int       `json:"found"`
-	Right     int       `json:"right"`
-	Wrong     int       `json:"wrong"`
-	Missed    int       `json:"missed"`
-	Precision float64   `json:"precision"`
-	Recall    float64   `json:"recall"`
-	Mistakes  []mistake `json:"mistakes"`
+	Name      string     `json:"name"`
+	Sessions  int        `json:"sessions"`
+	Failed    int        `json:"failed"` // sessions that it did not read
+	Found     int        `json:"found"`
+	Right     int        `json:"right"`
+	Wrong     int        `json:"wrong"`
+	Missed    int        `json:"missed"`
+	Precision float64    `json:"precision"`
+	Recall    float64    `json:"recall"`
+	Classes   []partJSON `json:"classes"`           // recall, by class of label
+	Detectors []partJSON `json:"detectors"`         // precision, by detector
+	AtOnce    *partJSON  `json:"atOnce,omitempty"`  // precision of what a policy may accept unasked after one session
+	Waiting   *partJSON  `json:"waiting,omitempty"` // precision of the rest
+	Mistakes  []mistake  `json:"mistakes"`
 
 	cause error // why the first of those that failed did
+}
+
+// A partJSON is a share of what was counted, with its 95 % confidence interval.
+type partJSON struct {
+	Name  string  `json:"name"`
+	Right int     `json:"right"`
+	Of    int     `json:"of"`
+	Share float64 `json:"share"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+}
+
+func newPart(name string, s labelled.Share) partJSON {
+	low, high := s.Interval()
+	round := func(x float64) float64 { return math.Round(x*10000) / 10000 }
+	return partJSON{Name: name, Right: s.N, Of: s.Of, Share: round(float64(s.N) / float64(max(1, s.Of))), Low: round(low), High: round(high)}
+}
+
+func parts(by map[string]labelled.Share) []partJSON {
+	out := []partJSON{}
+	for _, name := range slices.Sorted(maps.Keys(by)) {
+		out = append(out, newPart(name, by[name]))
+	}
+	return out
 }
 
 // A mistake is a statement that is wrong, or was missed.
@@ -168,6 +198,9 @@ func runEval(ctx context.Context, env *Env, dir string, readers []namedReader) e
 	}
 	if env.Verbose && !env.JSON {
 		for _, row := range mistaken {
+			env.tellParts(row)
+		}
+		for _, row := range mistaken {
 			for _, m := range row.Mistakes {
 				env.print("%s  %-6s  %s  %s: %s\n", pad(visible(row.Name), width), m.What, visible(m.File), visible(m.Class), oneLine(m.Text, 1<<20))
 			}
@@ -182,6 +215,22 @@ func (env *Env) tellEval(row evalJSON, width int) {
 		precision = fmt.Sprintf("%.3f", row.Precision)
 	}
 	env.print("%s %8d %6d %6d %6d %6d %6d %9s %6.3f\n", pad(visible(row.Name), width), row.Sessions, row.Failed, row.Found, row.Right, row.Wrong, row.Missed, precision, row.Recall)
+}
+
+// tellParts prints the shares of a reader, each with its confidence interval.
+func (env *Env) tellParts(row evalJSON) {
+	tell := func(what string, list ...partJSON) {
+		for _, p := range list {
+			env.print("%s  %s  %s %d of %d: %.2f (%.2f to %.2f)\n", visible(row.Name), what, pad(visible(p.Name), 12), p.Right, p.Of, p.Share, p.Low, p.High)
+		}
+	}
+	tell("recall   ", row.Classes...)
+	tell("precision", row.Detectors...)
+	for _, p := range []*partJSON{row.AtOnce, row.Waiting} {
+		if p != nil {
+			tell("precision", *p)
+		}
+	}
 }
 
 // evaluate has one reader read everything: a row for each of its names.
@@ -241,6 +290,17 @@ func (env *Env) evaluate(ctx context.Context, labels []labelled.Label, r namedRe
 		row := &rows[n]
 		row.Found, row.Right, row.Wrong, row.Missed = score.Right+score.Allowed+score.Wrong, score.Right, score.Wrong, score.Missed
 		row.Precision, row.Recall = score.Precision(), score.Recall()
+		row.Classes, row.Detectors = parts(score.Classes), parts(score.Detectors)
+		for _, t := range []struct {
+			to   **partJSON
+			name string
+			of   labelled.Share
+		}{{&row.AtOnce, "at once", score.AtOnce}, {&row.Waiting, "waiting", score.Waiting}} {
+			if t.of.Of > 0 {
+				p := newPart(t.name, t.of)
+				*t.to = &p
+			}
+		}
 	}
 	return rows, nil
 }

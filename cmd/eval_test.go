@@ -47,6 +47,13 @@ func TestEvalMeasuresReadersBesideEachOther(t *testing.T) {
 	want := `name      sessions unread  found  right  wrong missed precision recall
 detectors        2      0      0      0      0      2         -  0.000
 tiny:1b          2      1      4      1      2      1     0.333  0.500
+detectors  recall     fact         0 of 1: 0.00 (0.00 to 0.79)
+detectors  recall     fix          0 of 1: 0.00 (0.00 to 0.79)
+tiny:1b  recall     fact         1 of 1: 1.00 (0.21 to 1.00)
+tiny:1b  recall     fix          0 of 1: 0.00 (0.00 to 0.79)
+tiny:1b  precision  fix          0 of 1: 0.00 (0.00 to 0.79)
+tiny:1b  precision  model        1 of 2: 0.50 (0.09 to 0.91)
+tiny:1b  precision  waiting      1 of 3: 0.33 (0.06 to 0.79)
 detectors  missed  a.jsonl  fact: It listens on 9090.
 detectors  missed  b.jsonl  fix: Start compose.
 tiny:1b    wrong   a.jsonl  model: Be nice

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -208,6 +209,34 @@ func (l Label) Judge(candidates []record.Candidate) Verdict {
 type Score struct {
 	Right, Allowed, Wrong int // candidates
 	Found, Missed         int // expectations
+
+	Classes   map[string]Share // expectations found, by their class
+	Detectors map[string]Share // right candidates of those right or wrong, by detector
+	AtOnce    Share            // right ones of those that a policy may accept unasked after one session
+	Waiting   Share            // right ones of the others
+}
+
+// A Share is N of Of.
+type Share struct{ N, Of int }
+
+func (s Share) and(hit bool) Share {
+	if hit {
+		s.N++
+	}
+	s.Of++
+	return s
+}
+
+// Interval is the share's 95 % confidence interval by Wilson's score (JASA 22, 1927), from 0 to 1. Of nothing it is 0 to 1.
+func (s Share) Interval() (low, high float64) {
+	if s.Of == 0 {
+		return 0, 1
+	}
+	const z = 1.96
+	n, p := float64(s.Of), float64(s.N)/float64(s.Of)
+	centre := p + z*z/(2*n)
+	spread := z * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
+	return max(0, (centre-spread)/(1+z*z/n)), min(1, (centre+spread)/(1+z*z/n))
 }
 
 // Add counts a verdict.
@@ -217,6 +246,27 @@ func (s *Score) Add(v Verdict) {
 	s.Wrong += len(v.Wrong)
 	s.Found += len(v.Found)
 	s.Missed += len(v.Missed)
+	if s.Classes == nil {
+		s.Classes, s.Detectors = map[string]Share{}, map[string]Share{}
+	}
+	for _, e := range v.Found {
+		s.Classes[e.Class] = s.Classes[e.Class].and(true)
+	}
+	for _, e := range v.Missed {
+		s.Classes[e.Class] = s.Classes[e.Class].and(false)
+	}
+	count := func(list []record.Candidate, right bool) {
+		for _, c := range list {
+			s.Detectors[c.Detector] = s.Detectors[c.Detector].and(right)
+			if c.How == record.Said && !record.Doubtful(c.Evidence) {
+				s.AtOnce = s.AtOnce.and(right)
+			} else {
+				s.Waiting = s.Waiting.and(right)
+			}
+		}
+	}
+	count(v.Right, true)
+	count(v.Wrong, false)
 }
 
 // Precision is the share of right candidates among those that are right or wrong, from 0 to 1. Of nothing it is 1.

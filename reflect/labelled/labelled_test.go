@@ -2,6 +2,7 @@ package labelled
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,7 +46,11 @@ func TestJudge(t *testing.T) {
 	}
 	s.Add(v)
 	s.Add(Verdict{Missed: v.Missed})
-	if diff := cmp.Diff(Score{Right: 3, Allowed: 1, Wrong: 1, Found: 2, Missed: 2}, s); diff != "" {
+	want := Score{
+		Right: 3, Allowed: 1, Wrong: 1, Found: 2, Missed: 2, Waiting: Share{3, 4},
+		Classes: map[string]Share{"": {1, 3}, "fix": {1, 1}}, Detectors: map[string]Share{"": {3, 4}},
+	}
+	if diff := cmp.Diff(want, s); diff != "" {
 		t.Error(diff)
 	}
 	if s.Precision() != 0.75 || s.Recall() != 0.5 {
@@ -93,5 +98,18 @@ func TestTranscriptThatCannotBeReadIsNamed(t *testing.T) {
 	}
 	if _, err := Read(filepath.Join(dir, "none")); err == nil || !strings.Contains(err.Error(), "labels.jsonl: ") {
 		t.Error(err)
+	}
+}
+
+// The figures are those of Wilson's paper and of tables made from it.
+func TestInterval(t *testing.T) {
+	for _, c := range []struct {
+		s         Share
+		low, high string
+	}{{Share{0, 0}, "0.000", "1.000"}, {Share{0, 10}, "0.000", "0.278"}, {Share{5, 10}, "0.237", "0.763"}, {Share{10, 10}, "0.722", "1.000"}, {Share{81, 263}, "0.255", "0.366"}} {
+		low, high := c.s.Interval()
+		if got := fmt.Sprintf("%.3f %.3f", low, high); got != c.low+" "+c.high {
+			t.Errorf("%v: %s, want %s %s", c.s, got, c.low, c.high)
+		}
 	}
 }
