@@ -107,6 +107,9 @@ func (w *workspace) accept(ctx context.Context, shown []record.Operation, verb s
 					continue
 				}
 				if err == nil {
+					now, err = w.overrule(tx.View, now, applied)
+				}
+				if err == nil {
 					err = tx.Accept(now)
 				}
 				switch {
@@ -127,6 +130,25 @@ func (w *workspace) accept(ctx context.Context, shown []record.Operation, verb s
 		done, left = append(done, applied...), append(left, refused...)
 	}
 	return done, errors.Join(left...)
+}
+
+// overrule returns an addition with the memories that it contradicts as what it supersedes: accepting it retires them. The
+// error wraps record.ErrChanged if it contradicts what the same commit adds.
+func (w *workspace) overrule(v *record.View, o record.Operation, applied []record.Operation) (record.Operation, error) {
+	if o.Op != record.Add {
+		return o, nil
+	}
+	for _, id := range o.Contradicts {
+		if slices.ContainsFunc(applied, func(a record.Operation) bool { return a.Memory.ID == id }) {
+			return o, fmt.Errorf("accept %s: %w: %s says otherwise", o.ID, record.ErrChanged, id)
+		}
+		k, err := v.Find(id)
+		if err == nil && k.Live(w.env.Now()) && k.Status == record.Active && k.Private == o.Private && !slices.Contains(o.Memory.Supersedes, id) {
+			o.Memory.Supersedes = append(o.Memory.Supersedes, id)
+		}
+	}
+	slices.Sort(o.Memory.Supersedes)
+	return record.NewOperation(o), nil
 }
 
 // acceptCommit says in a commit what was accepted and by what right.
@@ -222,6 +244,9 @@ func (w *workspace) tellAccepted(ops []record.Operation) error {
 			w.line("+", green, o.Memory, o.Path)
 		default:
 			w.line("+", green, o.Memory, "")
+			for _, id := range o.Memory.Supersedes {
+				w.env.say("%s is retired: %s takes its place", id[:8], o.Memory.ID[:8])
+			}
 		}
 	}
 	return nil

@@ -8,13 +8,18 @@ import (
 
 	"github.com/reverie-memory/reverie/dream"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/hooks"
 )
 
 // neighbour is a memory that a new one will stand beside, and that whoever says the new one should know of.
 type neighbour struct {
 	record.Memory
-	topic bool // it is on the same topic; else it is much like it
+	topic   bool // it is on the same topic; else it is much like it
+	opposed bool // the two cannot both hold
 }
+
+// opposedShare is the share of words in common from which two statements are looked at for a contradiction.
+const opposedShare = 1.0 / 3
 
 // maxBeside is how many neighbours are told one by one.
 const maxBeside = 3
@@ -25,10 +30,14 @@ func (w *workspace) besideOf(v *record.View, m record.Memory) (out []neighbour) 
 	other := func(k record.Memory) bool {
 		return k.Live(w.env.Now()) && k.ID != m.ID && !slices.Contains(m.Supersedes, k.ID)
 	}
-	for _, k := range v.Alike(m.Text, dream.Alike) {
-		if other(k) {
-			out = append(out, neighbour{k, m.Topic != "" && k.Topic == m.Topic})
-			break
+	print := record.Print(m.Text)
+	like := false
+	for _, k := range v.Alike(m.Text, opposedShare) {
+		of := record.Print(k.Text)
+		opposed := dream.Opposed(m.Text, k.Text, print, of)
+		if other(k) && (opposed || !like && of.Alike(print) >= dream.Alike) {
+			like = like || !opposed
+			out = append(out, neighbour{k, m.Topic != "" && k.Topic == m.Topic, opposed})
 		}
 	}
 	if m.Topic == "" {
@@ -36,11 +45,13 @@ func (w *workspace) besideOf(v *record.View, m record.Memory) (out []neighbour) 
 	}
 	for _, k := range v.Memories() {
 		if other(k) && k.Topic == m.Topic && !slices.ContainsFunc(out, func(n neighbour) bool { return n.ID == k.ID }) {
-			out = append(out, neighbour{k, true})
+			out = append(out, neighbour{k, true, false})
 		}
 	}
-	print := record.Print(m.Text)
 	order := func(n neighbour) float64 {
+		if n.opposed {
+			return -1 // before all others
+		}
 		if !n.topic {
 			return 2 // behind all others
 		}
@@ -58,13 +69,16 @@ func (w *workspace) tellBeside(m record.Memory, beside []neighbour) {
 			break
 		}
 		what := "is much like it"
-		if n.topic {
+		switch {
+		case n.opposed:
+			what = "says otherwise"
+		case n.topic:
 			what = "is on that topic, too"
 		}
 		w.env.say("%s %s: %s", n.ID[:8], what, oneLine(n.Text, 240))
 	}
 	if len(beside) > 0 {
-		w.env.say("both hold; if the new one takes the other's place: reverie forget %s --reason \"%s says it now\"", beside[0].ID[:8], m.ID[:8])
+		w.env.say("both are kept; to keep the new one alone: reverie remember --replace %s %s", beside[0].ID[:8], hooks.Quote(visible(m.Text)))
 	}
 }
 

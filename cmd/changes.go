@@ -349,6 +349,9 @@ func (w *workspace) showGrounds(o record.Operation, waits string, l outlook, quo
 	}
 	for _, id := range l.contradicts {
 		env.labelled(2, red, "contradicts", id[:8]+" "+l.texts[id])
+		if o.Op == record.Add {
+			env.labelled(2, red, "accepting retires", id[:8])
+		}
 	}
 	for _, id := range o.Alike {
 		tell("much like", id[:8]+" "+l.texts[id])

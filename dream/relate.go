@@ -73,9 +73,12 @@ func corrects(c record.Candidate, m record.Memory) bool {
 // live next to the code" are not.
 const opposed = 1.0 / 3
 
-// Contradict reports whether two statements, with their fingerprints, may not both stand as they are:
-// rulings on one topic that share words, but not all. Whether they do, a person says.
+// Contradict reports whether two statements, with their fingerprints, may contradict each other: they are opposed, or rulings
+// on one topic that share words, but not all. A person decides.
 func Contradict(a, b record.Memory, ofA, ofB record.Fingerprint) bool {
+	if overlap(a.Paths, b.Paths) && !ofA.Same(ofB) && Opposed(a.Text, b.Text, ofA, ofB) {
+		return true
+	}
 	return a.Topic != "" && a.Topic == b.Topic && ruling(a.Kind) && ruling(b.Kind) && overlap(a.Paths, b.Paths) &&
 		!ofA.Same(ofB) && ofA.Alike(ofB) >= opposed
 }
