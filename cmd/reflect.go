@@ -341,7 +341,12 @@ type reflected struct {
 func tallied(fresh []record.Reflection) []reflected {
 	var out []reflected
 	for _, r := range fresh {
-		t := reflected{session: r.Client + "/" + r.Session, found: len(r.Candidates)}
+		t := reflected{session: r.Client + "/" + r.Session}
+		for _, c := range r.Candidates {
+			if c.Detector != record.Order { // nothing yet: dream counts them
+				t.found++
+			}
+		}
 		for _, n := range r.Dropped {
 			t.refused += n
 		}

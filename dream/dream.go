@@ -81,8 +81,9 @@ type planner struct {
 	in       Input
 	known    []known // memories
 	rejected rejections
-	pending  []pending // from the inbox, and those planned here
-	past     []past    // candidates of reflections considered before
+	pending  []pending         // from the inbox, and those planned here
+	past     []past            // candidates of reflections considered before
+	orders   map[string][]past // by orderKey, nil until one is counted
 	live     int
 	retiring int
 	res      Result
@@ -128,6 +129,9 @@ func newPlanner(in Input) *planner {
 	}
 	for _, r := range in.Considered {
 		for _, c := range r.Candidates {
+			if c.Detector == record.Order {
+				continue
+			}
 			p.past = append(p.past, past{sighting(r, c), record.Print(c.Text), c.Text})
 		}
 	}
@@ -135,6 +139,10 @@ func newPlanner(in Input) *planner {
 }
 
 func (p *planner) consider(r record.Reflection, c record.Candidate) {
+	if c.Detector == record.Order {
+		p.order(r, c)
+		return
+	}
 	print := record.Print(c.Text)
 	note := func(why string) {
 		p.res.Notes = append(p.res.Notes, Note{Reflection: r.ID(), Text: c.Text, Why: why})

@@ -38,6 +38,7 @@ var detectors = []detector{
 	{"routine", findRoutines},
 	{"audit", findAudited},
 	{"diagnosis", findDiagnoses},
+	{record.Order, findOrders},
 }
 
 // maxCandidates bounds what one session may propose: more is noise by itself.

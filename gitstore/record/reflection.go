@@ -54,6 +54,9 @@ type Candidate struct {
 	Evidence []Evidence `json:"evidence"`
 }
 
+// Order is the detector of short orders. They are counted over sessions, by dream, and mean nothing alone.
+const Order = "order"
+
 // Evidence is what a statement rests on: words that stand verbatim in one session event.
 type Evidence struct {
 	Event int       `json:"event"` // position in the session

@@ -1,0 +1,68 @@
+package reflect
+
+import (
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+)
+
+// An order asks for one thing in a few words: "open a draft PR". One order states nothing. The same order in session after
+// session is a rule that nobody stated; dream counts them.
+
+// Bounds of orders.
+const (
+	maxOrder      = 100 // bytes
+	minOrderWords = 2
+	maxOrderWords = 9
+	maxOrders     = 8 // per session
+)
+
+var (
+	orderParts = lazy(`\s*[,;.!?]\s+|\s+(?:and|then|und|et|y|e)\s+`)
+	orderLead  = lazy(`(?i)^(?:(?:ok(?:ay)?|now|then|also|and|please|pls|(?:can|could|would|will) you|let'?s|i want you to|i'?d like you to|i need you to|` +
+		`go ahead and|you (?:can|should|need to)|we (?:need|have) to|great|good|nice|perfect|cool|yes|yep|yeah|no|sure|thanks?|so|first|next|finally|just)\b[ ,.!:-]*)+`)
+	orderTail = lazy(`(?i)\s+(?:please|pls|thanks?|thx|for me)$`)
+	notOrders = set(`i it its we this that there what why is are does do did the a an yes no how where when who which if maybe you he she
+		they my your our not still in on at for of with but because seems looks oh hmm here these those before after as by than to all`)
+)
+
+// findOrders returns the short orders that a person typed, each as a weak candidate. Languages that set no spaces have none.
+func findOrders(v *view) []finding {
+	var out []finding
+	seen := map[string]bool{}
+	for i := range v.sentences {
+		s := &v.sentences[i]
+		if s.Lasts || s.Proposed() || s.lang == "zh" || s.lang == "ja" || s.theirs || s.Pasted {
+			continue
+		}
+		whole := v.events[s.event].Text[s.From:s.To]
+		if len(whole) > 2*maxOrder {
+			continue
+		}
+		for _, part := range orderParts.Split(strings.TrimRight(whole, ".!? "), -1) {
+			order := strings.TrimSpace(part[len(orderLead.FindString(part)):])
+			order = order[:len(order)-len(orderTail.FindString(order))]
+			words := strings.Fields(order)
+			if len(order) > maxOrder || len(words) < minOrderWords || len(words) > maxOrderWords || notOrders.Has(strings.ToLower(words[0])) {
+				continue
+			}
+			text := finish(oneLine(order))
+			if seen[text] {
+				continue
+			}
+			seen[text] = true
+			said := v.quote(s.event, order)
+			if said.Doubt != "" {
+				break
+			}
+			said.Doubt = record.Passing
+			out = append(out, finding{Candidate: record.Candidate{
+				Kind: record.Workflow, Text: text, How: record.Said, Weak: true, Evidence: []record.Evidence{said},
+			}})
+			if len(out) == maxOrders {
+				return out
+			}
+		}
+	}
+	return out
+}
