@@ -100,7 +100,7 @@ func TestSessionsBranchCounts(t *testing.T) {
 		t.Errorf("on main: %s", got)
 	}
 	r.Run("switch", "-q", "topic")
-	got = reverie(t, r.Dir, "learn", said(t, "5f0c1e2a-0000-4000-8000-000000000003", "main", "From now on always pin the versions of tools."))
+	got = reverie(t, r.Dir, "learn", said(t, "5f0c1e2a-0000-4000-8000-000000000003", "main", "From now on always pin the versions of tools, never float them."))
 	if !strings.Contains(got, "on topic until that lands") {
 		t.Errorf("begun on main, ended on the side branch: %s", got)
 	}

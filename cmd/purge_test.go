@@ -345,7 +345,7 @@ func TestOtherClonesFollowAPurge(t *testing.T) {
 	b, c := clone("b"), clone("c")
 	for _, r := range []*testrepo.Repo{b, c} {
 		reverie(t, r.Dir, "-q", "init")
-		told(t, r.Dir, "s1", "The box is called kestrel by everybody, they say.", "Remember: we never rebase in clone "+filepath.Base(r.Dir)+".")
+		told(t, r.Dir, "s1", "The box is called kestrel by everybody, they say.", "From now on never rebase in clone "+filepath.Base(r.Dir)+", always merge.")
 	}
 	reverie(t, a.Dir, "purge", "--yes", "--push", "origin", "kestrel")
 	wantHits(t, a.Dir, "kestrel", false)
@@ -368,7 +368,7 @@ func TestOtherClonesFollowAPurge(t *testing.T) {
 		if base != r.Run("rev-parse", string(theirs)+"~1") {
 			t.Errorf("%s: the histories meet at %s", r.Dir, base)
 		}
-		if list := reverie(t, r.Dir, "list"); strings.Count(list, "\n") != 3 || !strings.Contains(list, "never rebase in clone") {
+		if list := reverie(t, r.Dir, "list"); strings.Count(list, "\n") != 3 || !strings.Contains(list, "Never rebase in clone") {
 			t.Errorf("%s: left: %s", r.Dir, list)
 		}
 		reverie(t, r.Dir, "check", "--deep")

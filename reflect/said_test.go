@@ -90,7 +90,7 @@ func TestLaterWordsReplaceEarlierOnes(t *testing.T) {
 }
 
 func TestSameStatementTwiceIsOne(t *testing.T) {
-	r := wants(t, script{user("never push to main"), agent("ok"), user("Never push to main!")}, "Never push to main.")
+	r := wants(t, script{user("never push to main, CI deploys from it"), agent("ok"), user("Never push to main, CI deploys from it!")}, "Never push to main, CI deploys from it.")
 	if len(r.Candidates) == 1 && len(r.Candidates[0].Evidence) != 2 {
 		t.Errorf("evidence %v", r.Candidates[0].Evidence)
 	}

@@ -97,6 +97,20 @@ func TestClaimsHaveNoPreface(t *testing.T) {
 	}
 }
 
+// Who asks for a rule to be written down states it. It waits: the person may mean the file alone.
+func TestRulesToBeWrittenDown(t *testing.T) {
+	for text, want := range map[string]string{
+		"update CLAUDE.md to say that we always run make lint before pushing":            "we always run make lint before pushing",
+		"please add a rule that migrations must never be edited once they are merged":    "migrations must never be edited once they are merged",
+		"create a cursor rule that says never start the dev server on port 3000 by hand": "never start the dev server on port 3000 by hand",
+	} {
+		c := Read(text)
+		if len(c) != 1 || !c[0].Proposed() || c[0].Accepted() || text[c[0].Start:c[0].End] != want {
+			t.Errorf("%s: %+v", text, c)
+		}
+	}
+}
+
 func TestDamagedWeightsAreRefused(t *testing.T) {
 	for _, file := range []string{"", weights[:100], weights[:len(weights)-1], weights + "x", "x" + weights[1:]} {
 		if _, err := open(file); err == nil {

@@ -97,6 +97,9 @@ var markPhrase = pattern.New(`(?i)\b(?:ha(?:s|ve) to|from (?:now|here|today|this
 	`今後|これから|以後|必ず|絶対|常に|いつも|毎回|決して|禁止|ルール|規約|方針|原則|二度と|` +
 	`앞으로|항상|언제나|절대|반드시|무조건|매번|금지|규칙|컨벤션|다시는|원칙|기본적으로`)
 
+// binding matches words that bind whoever works here.
+var binding = pattern.New(`(?i)\b(?:must|mustn'?t|never|ha(?:s|ve) to (?:stay|be|keep|remain|work)|cannot|forbidden|not allowed|muss|darf|niemals|debe|nunca|doit|jamais|deve|должн\w*|нельзя)\b|必须|禁止|不得|不准|必ず|絶対|반드시|절대|금지`)
+
 // fromNow begins a sentence that states what holds from now on.
 var fromNow = pattern.New(`(?i)^(?:from (?:now|here|today|this point) on(?:wards?)?|going forward|henceforth|in future|ab (?:jetzt|sofort)|künftig|in zukunft|de ahora en adelante|` +
 	`a partir de (?:ahora|agora)|désormais|dorénavant|à partir de maintenant|daqui (?:em|pra|para) (?:diante|frente)|с этого момента|впредь|отныне|` +
@@ -107,6 +110,10 @@ var fromNow = pattern.New(`(?i)^(?:from (?:now|here|today|this point) on(?:wards
 var bounded = pattern.New(`(?i)\b(?:until|as long as|while (?:i|we|you|he|she|they|it|the|[a-z]+ is)|so long as|till)\b|` +
 	`^\W*(?:write|make|create|add|build|implement|generate|put|draft|let)\b|\b(?:without asking|(?:never|don'?t|do not) ask|approve (?:every|all|any)|you are)\b|` +
 	`^\W*(?:each|every|the) [\w-]+ (?:has|have) to have\b|->|=`)
+
+// writtenDown begins a sentence that asks for a rule to be written down. The rest states it.
+var writtenDown = pattern.New(`(?i)^(?:(?:please|pls|ok|also|and|so|now|then|lets|let'?s|can you|could you)\b[ ,]*)*(?:update|add|create|write|make|put|extend|change|document|record|note)\b[^.!?:]{0,40}?` +
+	`\b(?:rules?|claude\.md|agents\.md|gemini\.md|copilot[- ]instructions|instructions|guidelines|memory|\.cursorrules|conventions?)\b(?: file)?(?: (?:(?:that|which) (?:says|specifies|states|mentions)|saying|stating|so)(?: that)?| that| to (?:say|specify|state|mention)(?: that)?|:)\s+`)
 
 // lasts reports whether a sentence says itself that it lasts or is general.
 func (s *Sentence) lasts() bool {

@@ -12,6 +12,8 @@ import (
 	"math"
 	"slices"
 	"sync"
+
+	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
 // A Claim is a stretch of a message that states something lasting, in its author's words.
@@ -143,10 +145,13 @@ func (m *Model) judge(s *Sentence, list []uint32) (Claim, []uint32) {
 		}
 	}
 	c.Keep = logistic(m.keepBias + m.keepScale*float64(sum)*norm(len(list)))
-	if s.open {
-		c.Keep = 0 // it heads what follows
+	if s.open || s.machine() {
+		c.Keep = 0 // it heads what follows, or nobody typed it
 	}
 	c.Lasts = s.lasts()
+	if writtenDown.MatchString(s.text) {
+		c.Lasts, c.Bound = true, true
+	}
 	if !m.proposes(c) {
 		return c, list
 	}
@@ -161,6 +166,9 @@ func (m *Model) judge(s *Sentence, list []uint32) (Claim, []uint32) {
 	best := math.Inf(-1)
 	for k := range sums {
 		z := m.mannerBias[k] + m.mannerScale[k]*float64(sums[k])*norm(said)
+		if Kind(k) == Constraint && binding.MatchString(s.text) {
+			z += bindingWeight
+		}
 		if z > best {
 			best, c.Kind = z, Kind(k)
 		}
@@ -169,6 +177,10 @@ func (m *Model) judge(s *Sentence, list []uint32) (Claim, []uint32) {
 	c.Start, c.End = s.Start+from, s.Start+to
 	return c, list
 }
+
+// bindingWeight is what a binding word adds to the log-odds of a constraint. The voices label constraints and conventions
+// unevenly; the word decides between the two.
+const bindingWeight = 1.0
 
 // Bounds of what is taken off a claim, in tokens.
 const (
@@ -205,9 +217,11 @@ func (m *vocabulary) trim(s *Sentence) (from, to int) {
 			break
 		}
 	}
-	if at := fromNow.FindStringIndex(s.text[toks[first].start:]); at != nil {
-		for end := toks[first].start + at[1]; first < last-minClaim && toks[first].start < end; {
-			first++
+	for _, lead := range []*pattern.Pattern{writtenDown, fromNow} {
+		if at := lead.FindStringIndex(s.text[toks[first].start:]); at != nil {
+			for end := toks[first].start + at[1]; first < last-minClaim && toks[first].start < end; {
+				first++
+			}
 		}
 	}
 	for first < last-minClaim && toks[first].shape == mark && toks[first].end-toks[first].start < 3 && s.text[toks[first].start] != '(' {
