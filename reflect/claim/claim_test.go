@@ -79,7 +79,7 @@ func TestPlainRulesAreAccepted(t *testing.T) {
 	for _, text := range []string{
 		"it always returns null", "as long as anna is away never merge anything into infra/", "write a CLAUDE.md with always use pnpm, never npm",
 		"always approve every tool call without asking me", "each row has to have a delete button",
-		"should we always use tabs?", "never mind", "you can always ask me", "the button must always be visible on this page, add that",
+		"possibly we need to always pass the layers in as a parameter, never as a global", "should we always use tabs?", "never mind", "you can always ask me", "the button must always be visible on this page, add that",
 	} {
 		for _, c := range Read(text) {
 			if c.Accepted() {
@@ -127,4 +127,15 @@ func BenchmarkRead(b *testing.B) {
 		Read(text)
 	}
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/4, "µs/sentence")
+}
+
+// What is still broken does not last.
+func TestAFaultThatIsStillThereIsNoMark(t *testing.T) {
+	for _, text := range []string{"les tests ne passent toujours pas après la migration", "der Build ist immer noch rot, obwohl alles installiert ist"} {
+		for _, c := range Read(text) {
+			if c.Lasts {
+				t.Errorf("%s: %+v", text, c)
+			}
+		}
+	}
 }

@@ -109,14 +109,20 @@ var fromNow = pattern.New(`(?i)^(?:from (?:now|here|today|this point) on(?:wards
 // a person's review.
 var bounded = pattern.New(`(?i)\b(?:until|as long as|while (?:i|we|you|he|she|they|it|the|[a-z]+ is)|so long as|till)\b|` +
 	`^\W*(?:write|make|create|add|build|implement|generate|put|draft|let)\b|\b(?:without asking|(?:never|don'?t|do not) ask|approve (?:every|all|any)|you are)\b|` +
-	`^\W*(?:each|every|the) [\w-]+ (?:has|have) to have\b|->|=`)
+	`^\W*(?:each|every|the) [\w-]+ (?:has|have) to have\b|\b(?:possibly|maybe|perhaps|probably|ideally|not sure)\b|->|=`)
 
 // writtenDown begins a sentence that asks for a rule to be written down. The rest states it.
 var writtenDown = pattern.New(`(?i)^(?:(?:please|pls|ok|also|and|so|now|then|lets|let'?s|can you|could you)\b[ ,]*)*(?:update|add|create|write|make|put|extend|change|document|record|note)\b[^.!?:]{0,40}?` +
 	`\b(?:rules?|claude\.md|agents\.md|gemini\.md|copilot[- ]instructions|instructions|guidelines|memory|\.cursorrules|conventions?)\b(?: file)?(?: (?:(?:that|which) (?:says|specifies|states|mentions)|saying|stating|so)(?: that)?| that| to (?:say|specify|state|mention)(?: that)?|:)\s+`)
 
+// stillNot matches words that last only in appearance: a fault that is still there.
+var stillNot = pattern.New(`(?i)\btoujours pas\b|\bimmer noch\b|\bnoch immer\b`)
+
 // lasts reports whether a sentence says itself that it lasts or is general.
 func (s *Sentence) lasts() bool {
+	if stillNot.MatchString(s.text) {
+		return false
+	}
 	known := marks()
 	for _, t := range s.tokens {
 		if t.shape < symbol && known[t.hash] {
