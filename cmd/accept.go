@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/reverie-memory/reverie/dream"
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
@@ -107,7 +108,7 @@ func (w *workspace) accept(ctx context.Context, shown []record.Operation, verb s
 					continue
 				}
 				if err == nil {
-					now, err = w.overrule(tx.View, now, applied)
+					now.Memory.Supersedes, err = w.overruled(tx.View, now, applied)
 				}
 				if err == nil {
 					err = tx.Accept(now)
@@ -132,23 +133,15 @@ func (w *workspace) accept(ctx context.Context, shown []record.Operation, verb s
 	return done, errors.Join(left...)
 }
 
-// overrule returns an addition with the memories that it contradicts as what it supersedes: accepting it retires them. The
-// error wraps record.ErrChanged if it contradicts what the same commit adds.
-func (w *workspace) overrule(v *record.View, o record.Operation, applied []record.Operation) (record.Operation, error) {
-	if o.Op != record.Add {
-		return o, nil
-	}
-	for _, id := range o.Contradicts {
-		if slices.ContainsFunc(applied, func(a record.Operation) bool { return a.Memory.ID == id }) {
-			return o, fmt.Errorf("accept %s: %w: %s says otherwise", o.ID, record.ErrChanged, id)
-		}
-		k, err := v.Find(id)
-		if err == nil && k.Live(w.env.Now()) && k.Status == record.Active && k.Private == o.Private && !slices.Contains(o.Memory.Supersedes, id) {
-			o.Memory.Supersedes = append(o.Memory.Supersedes, id)
+// overruled returns the ids of the memories that accepting an operation retires. The error wraps record.ErrChanged if it
+// contradicts what the same commit adds.
+func (w *workspace) overruled(v *record.View, o record.Operation, applied []record.Operation) ([]string, error) {
+	for _, a := range applied {
+		if o.Op == record.Add && slices.Contains(o.Contradicts, a.Memory.ID) {
+			return nil, fmt.Errorf("accept %s: %w: it contradicts %s", o.ID, record.ErrChanged, a.Memory.ID)
 		}
 	}
-	slices.Sort(o.Memory.Supersedes)
-	return record.NewOperation(o), nil
+	return dream.Overruled(v, o, w.env.Now()), nil
 }
 
 // acceptCommit says in a commit what was accepted and by what right.

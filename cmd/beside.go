@@ -18,9 +18,6 @@ type neighbour struct {
 	opposed bool // the two cannot both hold
 }
 
-// opposedShare is the share of words in common from which two statements are looked at for a contradiction.
-const opposedShare = 1.0 / 3
-
 // maxBeside is how many neighbours are told one by one.
 const maxBeside = 3
 
@@ -32,10 +29,9 @@ func (w *workspace) besideOf(v *record.View, m record.Memory) (out []neighbour) 
 	}
 	print := record.Print(m.Text)
 	like := false
-	for _, k := range v.Alike(m.Text, opposedShare) {
-		of := record.Print(k.Text)
-		opposed := dream.Opposed(m.Text, k.Text, print, of)
-		if other(k) && (opposed || !like && of.Alike(print) >= dream.Alike) {
+	for _, k := range v.Alike(m.Text, dream.Alike) {
+		opposed := dream.Opposed(m.Text, k.Text, print, record.Print(k.Text))
+		if other(k) && (opposed || !like) {
 			like = like || !opposed
 			out = append(out, neighbour{k, m.Topic != "" && k.Topic == m.Topic, opposed})
 		}

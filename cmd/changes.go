@@ -20,6 +20,7 @@ type outlook struct {
 	changes     []change
 	quotes      []quote
 	contradicts []string          // ids: those of the operation, and what it takes the place of and says otherwise than
+	retires     []string          // ids of the memories that accepting it retires
 	texts       map[string]string // of the memories that it contradicts or that say nearly the same, by id
 }
 
@@ -88,6 +89,7 @@ func (l *looker) look(o record.Operation) outlook {
 	if o.Op == record.Skill {
 		return out
 	}
+	out.retires = dream.Overruled(l.v, o, l.w.env.Now())
 	for _, base := range o.Base {
 		c := change{id: base.ID, goes: o.Op == record.Retire || base.ID != o.Memory.ID}
 		if m, err := l.v.Find(base.ID); err == nil {
@@ -349,7 +351,7 @@ func (w *workspace) showGrounds(o record.Operation, waits string, l outlook, quo
 	}
 	for _, id := range l.contradicts {
 		env.labelled(2, red, "contradicts", id[:8]+" "+l.texts[id])
-		if o.Op == record.Add {
+		if slices.Contains(l.retires, id) {
 			env.labelled(2, red, "accepting retires", id[:8])
 		}
 	}

@@ -116,10 +116,9 @@ type evalJSON struct {
 	Missed    int        `json:"missed"`
 	Precision float64    `json:"precision"`
 	Recall    float64    `json:"recall"`
-	Classes   []partJSON `json:"classes"`           // recall, by class of label
-	Detectors []partJSON `json:"detectors"`         // precision, by detector
-	AtOnce    *partJSON  `json:"atOnce,omitempty"`  // precision of what a policy may accept unasked after one session
-	Waiting   *partJSON  `json:"waiting,omitempty"` // precision of the rest
+	Classes   []partJSON `json:"classes"`   // recall, by class of label
+	Detectors []partJSON `json:"detectors"` // precision, by detector
+	Policy    []partJSON `json:"policy"`    // precision of what a policy may accept unasked after one session, and of the rest
 	Mistakes  []mistake  `json:"mistakes"`
 
 	cause error // why the first of those that failed did
@@ -135,16 +134,15 @@ type partJSON struct {
 	High  float64 `json:"high"`
 }
 
-func newPart(name string, s labelled.Share) partJSON {
-	low, high := s.Interval()
-	round := func(x float64) float64 { return math.Round(x*10000) / 10000 }
-	return partJSON{Name: name, Right: s.N, Of: s.Of, Share: round(float64(s.N) / float64(max(1, s.Of))), Low: round(low), High: round(high)}
-}
-
+// parts returns the shares of something, by name.
 func parts(by map[string]labelled.Share) []partJSON {
+	round := func(x float64) float64 { return math.Round(x*10000) / 10000 }
 	out := []partJSON{}
 	for _, name := range slices.Sorted(maps.Keys(by)) {
-		out = append(out, newPart(name, by[name]))
+		if s := by[name]; s.Of > 0 {
+			low, high := s.Interval()
+			out = append(out, partJSON{Name: name, Right: s.N, Of: s.Of, Share: round(float64(s.N) / float64(s.Of)), Low: round(low), High: round(high)})
+		}
 	}
 	return out
 }
@@ -226,11 +224,7 @@ func (env *Env) tellParts(row evalJSON) {
 	}
 	tell("recall   ", row.Classes...)
 	tell("precision", row.Detectors...)
-	for _, p := range []*partJSON{row.AtOnce, row.Waiting} {
-		if p != nil {
-			tell("precision", *p)
-		}
-	}
+	tell("precision", row.Policy...)
 }
 
 // evaluate has one reader read everything: a row for each of its names.
@@ -291,16 +285,7 @@ func (env *Env) evaluate(ctx context.Context, labels []labelled.Label, r namedRe
 		row.Found, row.Right, row.Wrong, row.Missed = score.Right+score.Allowed+score.Wrong, score.Right, score.Wrong, score.Missed
 		row.Precision, row.Recall = score.Precision(), score.Recall()
 		row.Classes, row.Detectors = parts(score.Classes), parts(score.Detectors)
-		for _, t := range []struct {
-			to   **partJSON
-			name string
-			of   labelled.Share
-		}{{&row.AtOnce, "at once", score.AtOnce}, {&row.Waiting, "waiting", score.Waiting}} {
-			if t.of.Of > 0 {
-				p := newPart(t.name, t.of)
-				*t.to = &p
-			}
-		}
+		row.Policy = parts(map[string]labelled.Share{"at once": score.AtOnce, "waiting": score.Waiting})
 	}
 	return rows, nil
 }

@@ -95,14 +95,14 @@ func TestShapesOnlyShrink(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		limit, listed := ceilings[name]
-		if !listed {
+		limit, known := ceilings[name]
+		if !known {
 			limit = small
 		}
 		if got.knot > limit.knot || got.methods > limit.methods {
 			t.Errorf("%s: %+v, may be %+v: move a part of it into a package of its own", name, got, limit)
 		}
-		if listed && (got.knot < limit.knot || got.methods < limit.methods) {
+		if known && (got.knot < limit.knot || got.methods < limit.methods) {
 			t.Errorf("%s: %+v is better than its ceiling %+v: lower the ceiling", name, got, limit)
 		}
 		if name == "cmd" && lines > maxCmd {

@@ -47,7 +47,7 @@ func orderKey(text string) string {
 	return strings.Join(key, " ")
 }
 
-// notWords are addresses, paths, options and symbols.
+// notWords matches addresses, paths, options and symbols.
 var notWords = pattern.New(`\S*(?:[/\\@<>=_#]|\w\.\w|\d)\S*|(?:^|\s)-\S+`)
 
 var (

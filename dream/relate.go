@@ -3,6 +3,7 @@ package dream
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
@@ -76,11 +77,22 @@ const opposed = 1.0 / 3
 // Contradict reports whether two statements, with their fingerprints, may contradict each other: they are opposed, or rulings
 // on one topic that share words, but not all. A person decides.
 func Contradict(a, b record.Memory, ofA, ofB record.Fingerprint) bool {
-	if overlap(a.Paths, b.Paths) && !ofA.Same(ofB) && Opposed(a.Text, b.Text, ofA, ofB) {
-		return true
+	oneTopic := a.Topic != "" && a.Topic == b.Topic && ruling(a.Kind) && ruling(b.Kind) && ofA.Alike(ofB) >= opposed
+	return overlap(a.Paths, b.Paths) && !ofA.Same(ofB) && (oneTopic || Opposed(a.Text, b.Text, ofA, ofB))
+}
+
+// Overruled returns the ids of the memories that an operation retires, sorted: those that it supersedes, and for an addition
+// those in force on the same shelf that it contradicts.
+func Overruled(v *record.View, o record.Operation, now time.Time) []string {
+	ids := slices.Clone(o.Memory.Supersedes)
+	for _, id := range o.Contradicts {
+		k, err := v.Find(id)
+		if err == nil && o.Op == record.Add && k.Status == record.Active && k.Live(now) && k.Private == o.Private {
+			ids = append(ids, id)
+		}
 	}
-	return a.Topic != "" && a.Topic == b.Topic && ruling(a.Kind) && ruling(b.Kind) && overlap(a.Paths, b.Paths) &&
-		!ofA.Same(ofB) && ofA.Alike(ofB) >= opposed
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }
 
 // Overturns reports whether a statement says otherwise than the one it takes the place of: with other negations or numbers,

@@ -97,7 +97,7 @@ func TestClaimsHaveNoPreface(t *testing.T) {
 	}
 }
 
-// Who asks for a rule to be written down states it. It waits: the person may mean the file alone.
+// A request to write a rule down states the rule. It waits, because the person may mean the file alone.
 func TestRulesToBeWrittenDown(t *testing.T) {
 	for text, want := range map[string]string{
 		"update CLAUDE.md to say that we always run make lint before pushing":            "we always run make lint before pushing",
@@ -129,8 +129,8 @@ func BenchmarkRead(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/4, "µs/sentence")
 }
 
-// What is still broken does not last.
-func TestAFaultThatIsStillThereIsNoMark(t *testing.T) {
+// A fault that persists is no lasting rule.
+func TestPersistentFaultIsNoMark(t *testing.T) {
 	for _, text := range []string{"les tests ne passent toujours pas après la migration", "der Build ist immer noch rot, obwohl alles installiert ist"} {
 		for _, c := range Read(text) {
 			if c.Lasts {

@@ -97,7 +97,7 @@ var markPhrase = pattern.New(`(?i)\b(?:ha(?:s|ve) to|from (?:now|here|today|this
 	`今後|これから|以後|必ず|絶対|常に|いつも|毎回|決して|禁止|ルール|規約|方針|原則|二度と|` +
 	`앞으로|항상|언제나|절대|반드시|무조건|매번|금지|규칙|컨벤션|다시는|원칙|기본적으로`)
 
-// binding matches words that bind whoever works here.
+// binding matches words of obligation or prohibition.
 var binding = pattern.New(`(?i)\b(?:must|mustn'?t|never|ha(?:s|ve) to (?:stay|be|keep|remain|work)|cannot|forbidden|not allowed|muss|darf|niemals|debe|nunca|doit|jamais|deve|должн\w*|нельзя)\b|必须|禁止|不得|不准|必ず|絶対|반드시|절대|금지`)
 
 // fromNow begins a sentence that states what holds from now on.
@@ -115,7 +115,7 @@ var bounded = pattern.New(`(?i)\b(?:until|as long as|while (?:i|we|you|he|she|th
 var writtenDown = pattern.New(`(?i)^(?:(?:please|pls|ok|also|and|so|now|then|lets|let'?s|can you|could you)\b[ ,]*)*(?:update|add|create|write|make|put|extend|change|document|record|note)\b[^.!?:]{0,40}?` +
 	`\b(?:rules?|claude\.md|agents\.md|gemini\.md|copilot[- ]instructions|instructions|guidelines|memory|\.cursorrules|conventions?)\b(?: file)?(?: (?:(?:that|which) (?:says|specifies|states|mentions)|saying|stating|so)(?: that)?| that| to (?:say|specify|state|mention)(?: that)?|:)\s+`)
 
-// stillNot matches words that last only in appearance: a fault that is still there.
+// stillNot matches reports of a persistent fault, whose words look like lasting marks.
 var stillNot = pattern.New(`(?i)\btoujours pas\b|\bimmer noch\b|\bnoch immer\b`)
 
 // lasts reports whether a sentence says itself that it lasts or is general.
