@@ -391,7 +391,7 @@ func waits(n int) string {
 func (w *workspace) tidy(ctx context.Context) {
 	before := w.keptFrom()
 	_, err := w.sessions.Expire(before)
-	if err = errors.Join(err, w.expireOriginals(before), w.expireLedger(before), w.kv().Sweep(ctx), door.Expire(w.answers(), before), w.book.Tidy(ctx), try.Clear(w.loopFolder(""))); err != nil && w.env.Verbose {
+	if err = errors.Join(err, w.expireOriginals(before), w.expireLedger(before), w.kv().Sweep(ctx), door.Expire(w.answers(), before), w.book.Tidy(ctx), purge.Tidy(w.repo, w.state, w.env.Now()), try.Clear(w.loopFolder(""))); err != nil && w.env.Verbose {
 		w.env.warn("upkeep: %v", err)
 	}
 }

@@ -21,6 +21,9 @@ func (c *Clone) dropOld(ctx context.Context, rest []string) (reached map[string]
 	for _, id := range rest {
 		set[id] = true
 	}
+	if err := c.Repo.DropCommitGraph(rest); err != nil { // first: to git a graph that names what is not there is damage
+		return nil, rest, nil, err
+	}
 	if file := c.gitAtWork(); file != "" {
 		return nil, rest, &Left{Place: WhileGitWorks, Name: file}, nil
 	}
@@ -39,9 +42,6 @@ func (c *Clone) dropOld(ctx context.Context, rest []string) (reached map[string]
 		return reached, rest, &Left{Place: WhileRefsMove}, nil
 	}
 	gone := slices.DeleteFunc(slices.Clone(rest), func(id string) bool { return reached[id] })
-	if err := c.Repo.DropCommitGraph(gone); err != nil { // first: to git a graph that names what is not there is damage
-		return reached, rest, nil, err
-	}
 	left, err = c.Repo.DropLoose(ctx, gone)
 	if err != nil {
 		return reached, left, nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -425,6 +426,46 @@ func TestPurgeLeavesNoStaleCommitGraph(t *testing.T) {
 			r.Run("commit-graph", "write", "--reachable")
 			r.Run("commit-graph", "verify")
 		})
+	}
+}
+
+// A git that read the refs before a purge moved them writes its commit-graph after it. Later commands remove that graph,
+// for an hour.
+func TestTidyRemovesALateCommitGraph(t *testing.T) {
+	p, r := newClone(t, "Nothing about birds", "The kestrel is the key", "Something else")
+	graph := filepath.Join(r.Dir, ".git", "objects", "info", "commit-graph")
+	r.Run("commit-graph", "write", "--reachable")
+	late, err := os.ReadFile(graph)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done, err := p.Apply(t.Context(), purge.Text("kestrel"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := done.Finish(t.Context(), ""); err != nil {
+		t.Fatal(err)
+	}
+	tidy := func(now time.Time) bool {
+		t.Helper()
+		if err := os.WriteFile(graph, late, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := purge.Tidy(p.Repo, p.State.Dir, now); err != nil {
+			t.Fatal(err)
+		}
+		_, err := os.Stat(graph)
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	if !tidy(time.Now()) {
+		t.Error("the graph that names what went is there")
+	}
+	r.Run("fsck", "--strict")
+	if !tidy(time.Now().Add(2 * time.Hour)) {
+		t.Error("after two hours it is not looked at once more")
+	}
+	if tidy(time.Now()) {
+		t.Error("the ids are kept for ever")
 	}
 }
 

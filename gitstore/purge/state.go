@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/reverie-memory/reverie/gitstore/remotes"
@@ -17,18 +18,74 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
+// restFile is the file of the state folder with the ids of objects that a purge replaced, until their
+// loose files are removed.
+const restFile = "purging"
+
+// goneFile is the file of the state folder with the ids of objects that purges replaced, until the last of these purges is
+// an hour old: a git that was at work meanwhile may name them in a commit-graph that it writes only then.
+const goneFile = "purged"
+
 // forgetRest ends a purge: everything of it was seen through.
 func (c *Clone) forgetRest() error {
-	err := os.Remove(filepath.Join(c.State.Dir, restFile))
+	var ids []string
+	for _, name := range []string{restFile, goneFile} {
+		list, err := readIDs(c.State.Dir, name)
+		if err != nil {
+			return err
+		}
+		ids = append(ids, list...)
+	}
+	if err := writeIDs(c.Repo, goneFile, ids); err != nil {
+		return err
+	}
+	return remove(filepath.Join(c.State.Dir, restFile))
+}
+
+// Tidy removes the commit-graph of a repository if it names what a purge removes, which git may have written while the
+// purge was at work. dir is the state folder.
+func Tidy(repo *git.Repo, dir string, now time.Time) error {
+	rest, err := readIDs(dir, restFile)
+	if err != nil {
+		return err
+	}
+	gone, err := readIDs(dir, goneFile)
+	if err != nil || len(rest)+len(gone) == 0 {
+		return err
+	}
+	if err := repo.DropCommitGraph(append(rest, gone...)); err != nil {
+		return err
+	}
+	path := filepath.Join(dir, goneFile)
+	if info, err := os.Stat(path); err == nil && now.Sub(info.ModTime()) > time.Hour {
+		return remove(path)
+	}
+	return nil
+}
+
+// remove removes a file that may be gone already.
+func remove(path string) error {
+	err := os.Remove(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	return err
 }
 
-// restFile is the file of the state folder with the ids of objects that a purge replaced, until their
-// loose files are removed.
-const restFile = "purging"
+// readIDs returns the ids in a file of the state folder, none where there is no such file.
+func readIDs(dir, name string) ([]string, error) {
+	text, err := file.Read(filepath.Join(dir, name), file.MaxState)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return strings.Fields(string(text)), err
+}
+
+// writeIDs writes ids to a file of the state folder, durably.
+func writeIDs(repo *git.Repo, name string, ids []string) error {
+	slices.Sort(ids)
+	return repo.WriteState(name, []byte(strings.Join(slices.Compact(ids), "\n")+"\n"), true)
+}
 
 // stateFile is a file of the state folder that holds what goes.
 type stateFile struct {
@@ -66,7 +123,7 @@ func (c *Clone) lookState(p *Plan) ([]stateFile, error) {
 			return fs.SkipDir
 		case !d.Type().IsRegular() || kind == Passed:
 			return nil
-		case rel == "lock" || rel == markFile || rel == restFile || rel == remotes.Name || strings.HasSuffix(rel, ".lock"):
+		case rel == "lock" || rel == markFile || rel == restFile || rel == goneFile || rel == remotes.Name || strings.HasSuffix(rel, ".lock"):
 			return nil // ids, names of refs, a person's decisions
 		}
 		data, err := os.ReadFile(path)
@@ -170,16 +227,12 @@ func (c *Clone) writtenSince(p *Plan) (out []stateFile) {
 
 // restOf reads the ids that an earlier purge could not see through, and adds those of this one, durably.
 func (c *Clone) restOf(ids []string) ([]string, error) {
-	path := filepath.Join(c.State.Dir, restFile)
-	text, err := file.Read(path, file.MaxState)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	all, err := readIDs(c.State.Dir, restFile)
+	if err != nil {
 		return nil, err
 	}
-	all := append(strings.Fields(string(text)), ids...)
-	slices.Sort(all)
-	all = slices.Compact(all)
-	if len(all) == 0 {
+	if all = append(all, ids...); len(all) == 0 {
 		return nil, nil
 	}
-	return all, c.Repo.WriteState(restFile, []byte(strings.Join(all, "\n")+"\n"), true)
+	return all, writeIDs(c.Repo, restFile, all)
 }
