@@ -79,12 +79,17 @@ func same(a, b Settings) bool {
 	return err1 == nil && err2 == nil && bytes.Equal(x, y)
 }
 
-// Cancel ends a loop. Where a process carries it on, that one is asked to end it, and Cancel waits until it has, or ctx ends. The reason is
+// Cancel ends a loop. Where a process carries it on, that one is asked to end it, and Cancel waits until it has and gave
+// the lease back, or ctx ends. The reason is
 // another one where the work tree is gone.
 func Cancel(ctx context.Context, repo *git.Repo, record *Record, place *Place, now func() time.Time) (State, error) {
 	ask := filepath.Join(place.folder, cancelFile)
+	asked := false
 	for {
 		l, err := record.LoadOwn(ctx)
+		if err == nil && l.State.Phase.Over() && asked {
+			awaitRelease(ctx, repo, record.Name)
+		}
 		if err != nil || l.State.Phase.Over() {
 			return l.State, err
 		}
@@ -94,6 +99,7 @@ func Cancel(ctx context.Context, repo *git.Repo, record *Record, place *Place, n
 			if err := os.WriteFile(ask, nil, 0o600); err != nil {
 				return l.State, err
 			}
+			asked = true
 			select {
 			case <-ctx.Done():
 				return l.State, ctx.Err()
@@ -117,5 +123,20 @@ func Cancel(ctx context.Context, repo *git.Repo, record *Record, place *Place, n
 			err = r.end(ctx, Event{Kind: Halted, Reason: Cancelled}, "")
 		}
 		return r.state, err
+	}
+}
+
+// releaseTime is how long a loop that has ended is waited for until its process gives the lease back.
+const releaseTime = 5 * time.Second
+
+// awaitRelease waits until nobody has a loop's lease, so that who cancels it may go on with it at once.
+func awaitRelease(ctx context.Context, repo *git.Repo, name string) {
+	soon, stop := context.WithTimeout(ctx, releaseTime)
+	defer stop()
+	for Held(ctx, repo, name) != nil && soon.Err() == nil {
+		select {
+		case <-soon.Done():
+		case <-time.After(look):
+		}
 	}
 }
