@@ -79,18 +79,17 @@ func same(a, b Settings) bool {
 	return err1 == nil && err2 == nil && bytes.Equal(x, y)
 }
 
-// Cancel ends a loop. Where a process carries it on, that one is asked to end it, and Cancel waits until it has and gave
-// the lease back, or ctx ends. The reason is
-// another one where the work tree is gone.
+// Cancel ends a loop. Where a process carries it on, that one is asked to end it, and Cancel waits until it has and
+// has given the lease back, or ctx ends. The reason is another one where the work tree is gone.
 func Cancel(ctx context.Context, repo *git.Repo, record *Record, place *Place, now func() time.Time) (State, error) {
 	ask := filepath.Join(place.folder, cancelFile)
 	asked := false
 	for {
 		l, err := record.LoadOwn(ctx)
-		if err == nil && l.State.Phase.Over() && asked {
-			awaitRelease(ctx, repo, record.Name)
-		}
 		if err != nil || l.State.Phase.Over() {
+			if asked {
+				awaitRelease(ctx, repo, record.Name)
+			}
 			return l.State, err
 		}
 		lease, err := TakeLease(ctx, repo, record.Name, Mark(l.State))
@@ -126,17 +125,14 @@ func Cancel(ctx context.Context, repo *git.Repo, record *Record, place *Place, n
 	}
 }
 
-// releaseTime is how long a loop that has ended is waited for until its process gives the lease back.
+// releaseTime limits the wait for the lease of a loop that has ended.
 const releaseTime = 5 * time.Second
 
-// awaitRelease waits until nobody has a loop's lease, so that who cancels it may go on with it at once.
+// awaitRelease waits until nobody has a loop's lease, so that a resume right after a cancel is not refused.
 func awaitRelease(ctx context.Context, repo *git.Repo, name string) {
 	soon, stop := context.WithTimeout(ctx, releaseTime)
 	defer stop()
-	for Held(ctx, repo, name) != nil && soon.Err() == nil {
-		select {
-		case <-soon.Done():
-		case <-time.After(look):
-		}
+	for soon.Err() == nil && Held(soon, repo, name) != nil {
+		time.Sleep(look)
 	}
 }
