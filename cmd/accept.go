@@ -13,6 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/urfave/cli/v2"
 )
 
@@ -25,7 +26,7 @@ func acceptCommand(env *Env) *cli.Command {
 		Flags:     []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "everything that waits", Destination: &all}},
 		Action: func(c *cli.Context) error {
 			if all == (c.NArg() > 0) {
-				return usage("'reverie review' shows what waits", "accept wants the ids of operations, or --all")
+				return exit.Usage("'reverie review' shows what waits", "accept wants the ids of operations, or --all")
 			}
 			return runAccept(c.Context, env, c.Args().Slice(), all)
 		},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/hooks/install"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/rogpeppe/go-internal/diff"
 )
 
@@ -37,7 +38,7 @@ const allAgents = "all"
 func hookProgram() (string, error) {
 	program, err := install.Program()
 	if errors.Is(err, install.ErrPassing) {
-		return "", &failure{exitFailed, err, "hooks need a path that stays: go install github.com/reverie-memory/reverie/cmd/reverie@latest, and run that"}
+		return "", exit.New(exit.Failed, err, "hooks need a path that stays: go install github.com/reverie-memory/reverie/cmd/reverie@latest, and run that")
 	}
 	return program, err
 }
@@ -47,9 +48,9 @@ func (w *workspace) planAgents(names []string, project, bare bool) (in agentInst
 	if len(names) == 0 {
 		switch {
 		case bare:
-			return in, usage("reverie init --agent claude --no-mcp", "--no-mcp says what --agent leaves out, and there is no --agent")
+			return in, exit.Usage("reverie init --agent claude --no-mcp", "--no-mcp says what --agent leaves out, and there is no --agent")
 		case project:
-			return in, usage("reverie init --agent claude --project", "--project says where --agent writes, and there is no --agent")
+			return in, exit.Usage("reverie init --agent claude --project", "--project says where --agent writes, and there is no --agent")
 		}
 		return in, nil
 	}
@@ -73,7 +74,7 @@ func (w *workspace) planAgents(names []string, project, bare bool) (in agentInst
 		targets := m.Users(a)
 		if project {
 			if w.repo.WorkTree == "" {
-				return in, &failure{exitFailed, errors.New("init --project: there is no work tree here"), "without --project your own settings are written"}
+				return in, exit.New(exit.Failed, errors.New("init --project: there is no work tree here"), "without --project your own settings are written")
 			}
 			targets = install.Projects(a, w.repo.WorkTree)
 		}
@@ -103,7 +104,7 @@ func chosenAgents(m install.Machine, names []string) (agents []hooks.Agent, gene
 				}
 			}
 		case !ok:
-			return nil, false, usage("known are "+hooks.Names()+", "+allAgents, "--agent %s: no agent of that name is known", name)
+			return nil, false, exit.Usage("known are "+hooks.Names()+", "+allAgents, "--agent %s: no agent of that name is known", name)
 		case name == "generic":
 			generic = true
 		default:
@@ -117,7 +118,7 @@ func chosenAgents(m install.Machine, names []string) (agents []hooks.Agent, gene
 // refusedSettings makes a failure for a person of a file that is not touched, and says what else is not.
 func refusedSettings(err error, rest string) error {
 	if refused := new(install.RefusedError); errors.As(err, &refused) {
-		return &failure{exitPerson, fmt.Errorf("%w; %s", err, rest), "mend the file, or leave that agent out"}
+		return exit.New(exit.NeedsPerson, fmt.Errorf("%w; %s", err, rest), "mend the file, or leave that agent out")
 	}
 	return err
 }
@@ -301,7 +302,7 @@ func (w *workspace) namedAgentArtefacts(names []string, project bool) (found []a
 		return nil, err
 	}
 	if project && w.repo.WorkTree == "" {
-		return nil, &failure{exitFailed, errors.New("uninstall --project: there is no work tree here"), "without --project your own settings are looked at"}
+		return nil, exit.New(exit.Failed, errors.New("uninstall --project: there is no work tree here"), "without --project your own settings are looked at")
 	}
 	agents, _, err := chosenAgents(m, names)
 	if err != nil {

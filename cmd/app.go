@@ -20,6 +20,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/urfave/cli/v2"
 )
@@ -58,7 +59,7 @@ func Main(args []string) int {
 	case <-time.After(patience):
 	}
 	fmt.Fprintln(os.Stderr, "reverie: "+stopped)
-	return exitSignal
+	return exit.Signal
 }
 
 // collectLate lets garbage lie until there are some 32 MB, which most commands never have: they live for milliseconds. Who lives
@@ -85,19 +86,19 @@ func Run(ctx context.Context, given *Env, args []string) int {
 	}
 	if ctx.Err() != nil && (in.cut.Load() || interrupted(err)) {
 		env.warn(stopped)
-		return exitSignal
+		return exit.Signal
 	}
-	if out.err != nil && (err == nil || err == error(negative) || errors.Is(err, out.err)) {
+	if out.err != nil && (err == nil || err == exit.Silent || errors.Is(err, out.err)) {
 		if errors.Is(out.err, syscall.EPIPE) || errors.Is(out.err, io.ErrClosedPipe) { // the reader of our answer has seen enough
-			return exitDone
+			return exit.Done
 		}
-		err = &failure{exitFailed, fmt.Errorf("write the answer: %w", file.Bare(out.err)), "the answer is not complete; what the command changed is done"}
+		err = exit.New(exit.Failed, fmt.Errorf("write the answer: %w", file.Bare(out.err)), "the answer is not complete; what the command changed is done")
 	}
 	if err == nil {
-		return exitDone
+		return exit.Done
 	}
 	code, hint := explain(err)
-	if asked := new(failure); code == exitNoStore && !errors.As(err, &asked) && env.hasRemote(ctx) {
+	if asked := new(exit.Error); code == exit.NoStore && !errors.As(err, &asked) && env.hasRemote(ctx) {
 		hint += "\nor, if somebody else has begun it, bring it here with: reverie sync"
 	}
 	if err.Error() != "" && env.JSON {
@@ -118,8 +119,8 @@ func Run(ctx context.Context, given *Env, args []string) int {
 // interrupted reports whether an error is that of an end from outside: ours, or that of a git that
 // the same interrupt ended.
 func interrupted(err error) bool {
-	var exit *exec.ExitError
-	return errors.Is(err, context.Canceled) || errors.As(err, &exit) && !exit.Exited()
+	var program *exec.ExitError
+	return errors.Is(err, context.Canceled) || errors.As(err, &program) && !program.Exited()
 }
 
 func isHelp(arg string) bool { return arg == "-h" || arg == "--help" }
@@ -181,7 +182,7 @@ func usageError(c *cli.Context, err error, _ bool) error {
 			}
 		}
 	}
-	return usage(hint, "%s", strings.Replace(says, "flag provided but not defined: ", "there is no option ", 1))
+	return exit.Usage(hint, "%s", strings.Replace(says, "flag provided but not defined: ", "there is no option ", 1))
 }
 
 // hoist brings a command line into the order that the flag parser understands: flags of the

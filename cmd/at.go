@@ -10,6 +10,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/anchor"
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
@@ -45,7 +46,7 @@ func (w *workspace) pastState(ctx context.Context, rev string) (string, error) {
 	}
 	if state == "" {
 		err := fmt.Errorf("revision %q: nothing was remembered yet on %s: %w", rev, at.UTC().Format(time.DateOnly), gitstore.ErrRevision)
-		return "", &failure{exitFailed, err, "'reverie log' shows when the memory began"}
+		return "", exit.New(exit.Failed, err, "'reverie log' shows when the memory began")
 	}
 	branch := ""
 	if _, err := w.repo.ReadRef(ctx, "refs/heads/"+rev); err == nil {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/reverie-memory/reverie/reflect"
 	"github.com/reverie-memory/reverie/reflect/transcript"
@@ -61,7 +62,7 @@ func (w *workspace) lookBack(ctx context.Context, o backfillOptions) (*backfill,
 	q := past.Query{}
 	for _, name := range o.agents {
 		if !slices.Contains(past.Agents(), name) {
-			return nil, usage("it is one of "+strings.Join(past.Agents(), ", "), "%q is no agent whose sessions can be found", name)
+			return nil, exit.Usage("it is one of "+strings.Join(past.Agents(), ", "), "%q is no agent whose sessions can be found", name)
 		}
 		q.Agents = append(q.Agents, name)
 	}
@@ -70,7 +71,7 @@ func (w *workspace) lookBack(ctx context.Context, o backfillOptions) (*backfill,
 		return nil, err
 	}
 	if o.limit < 0 {
-		return nil, usage("give a number of sessions", "--limit wants 1 or more")
+		return nil, exit.Usage("give a number of sessions", "--limit wants 1 or more")
 	}
 	homes, err := agentHomes()
 	if err != nil {

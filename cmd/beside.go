@@ -9,6 +9,7 @@ import (
 	"github.com/reverie-memory/reverie/dream"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/internal/exit"
 )
 
 // neighbour is a memory that a new one will stand beside, and that whoever says the new one should know of.
@@ -103,13 +104,13 @@ func replaced(v *record.View, m record.Memory, o rememberOptions) (record.Memory
 		return m, nil, err
 	}
 	if same, known := v.Same(m.Text); known && same.ID == old.ID && old.Status != record.Retired {
-		return m, nil, usage("to say it in other words: reverie edit "+old.ID[:8]+" TEXT", "--replace %s: it says the same", o.replace)
+		return m, nil, exit.Usage("to say it in other words: reverie edit "+old.ID[:8]+" TEXT", "--replace %s: it says the same", o.replace)
 	}
 	switch {
 	case old.Status == record.Retired:
-		return m, nil, &failure{exitPerson, fmt.Errorf("--replace %s: it is retired already", old.ID[:8]), "leave --replace out"}
+		return m, nil, exit.New(exit.NeedsPerson, fmt.Errorf("--replace %s: it is retired already", old.ID[:8]), "leave --replace out")
 	case m.Branch != "" && old.Branch == "" && o.branch != "":
-		return m, nil, usage("leave --branch out, or keep both", "--replace %s: it holds everywhere, and the new one would on a side branch alone", old.ID[:8])
+		return m, nil, exit.Usage("leave --branch out, or keep both", "--replace %s: it holds everywhere, and the new one would on a side branch alone", old.ID[:8])
 	case m.Branch != "" && old.Branch != m.Branch:
 		m.Branch = ""
 	}
@@ -143,12 +144,12 @@ func parseExpires(text string, now time.Time) (time.Time, error) {
 	if err != nil {
 		span, ok := parseSpan(text)
 		if !ok {
-			return time.Time{}, usage("as 2026-12-31, 90d or 2w", "--expires does not understand %q", text)
+			return time.Time{}, exit.Usage("as 2026-12-31, 90d or 2w", "--expires does not understand %q", text)
 		}
 		at = now.Add(span)
 	}
 	if !at.After(now) {
-		return time.Time{}, usage("give a day that is still to come", "--expires %s: that has passed", text)
+		return time.Time{}, exit.Usage("give a day that is still to come", "--expires %s: that has passed", text)
 	}
 	return at.UTC().Truncate(time.Second), nil
 }

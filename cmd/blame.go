@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/urfave/cli/v2"
 )
 
@@ -20,7 +21,7 @@ func blameCommand(env *Env) *cli.Command {
 		ArgsUsage: "ID",
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {
-				return usage("'reverie list' shows the ids", "blame wants exactly one id")
+				return exit.Usage("'reverie list' shows the ids", "blame wants exactly one id")
 			}
 			return env.paged(c.Context, func() error { return runBlame(c.Context, env, c.Args().First()) })
 		},

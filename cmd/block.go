@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
@@ -138,11 +139,11 @@ func (b block) refuse(file string) error {
 		word = "lines"
 	}
 	if b.state == blockFenced {
-		return &failure{exitPerson, fmt.Errorf("%s:%d: the code fence is never closed, so there is no place for the block; nothing was changed", file, b.lines[0]), "close the fence"}
+		return exit.New(exit.NeedsPerson, fmt.Errorf("%s:%d: the code fence is never closed, so there is no place for the block; nothing was changed", file, b.lines[0]), "close the fence")
 	}
-	return &failure{exitPerson,
+	return exit.New(exit.NeedsPerson,
 		fmt.Errorf("%s: the reverie markers are %s (%s %s); nothing was changed", file, b.state, word, strings.Join(at, ", ")),
-		"leave one <!-- reverie:begin --> with one <!-- reverie:end --> after it, or none at all"}
+		"leave one <!-- reverie:begin --> with one <!-- reverie:end --> after it, or none at all")
 }
 
 // put returns text with the block: a begin line with the attributes, the body (which ends in a

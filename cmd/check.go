@@ -10,6 +10,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/urfave/cli/v2"
 )
@@ -33,13 +34,13 @@ func checkCommand(env *Env) *cli.Command {
 		Action: func(c *cli.Context) error {
 			switch {
 			case c.NArg() > 0:
-				return usage("", "check takes no arguments")
+				return exit.Usage("", "check takes no arguments")
 			case c.IsSet("diff") && deep:
-				return usage("", "--deep looks at everything, --diff at a change: take one")
+				return exit.Usage("", "--deep looks at everything, --diff at a change: take one")
 			case c.IsSet("diff"):
 				return runCheckDiff(c.Context, env, o)
 			case o.sarif || o.github || o.strict:
-				return usage("reverie check --diff BASE...HEAD, two states of the memory branch", "--sarif, --github and --strict belong to --diff")
+				return exit.Usage("reverie check --diff BASE...HEAD, two states of the memory branch", "--sarif, --github and --strict belong to --diff")
 			}
 			return runCheck(c.Context, env, deep)
 		},
@@ -91,7 +92,7 @@ func runCheck(ctx context.Context, env *Env, deep bool) error {
 	}
 	if problems > 0 {
 		env.warn("%s found", count(problems, "problem", "problems"))
-		return negative
+		return exit.Silent
 	}
 	env.say("no problem found")
 	return nil

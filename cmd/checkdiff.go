@@ -9,6 +9,7 @@ import (
 	"github.com/reverie-memory/reverie/cmd/check"
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/finding"
 	"github.com/reverie-memory/reverie/internal/redact"
 )
@@ -26,7 +27,7 @@ type checkDiffOptions struct {
 
 func runCheckDiff(ctx context.Context, env *Env, o checkDiffOptions) error {
 	if env.JSON && o.sarif || env.JSON && o.github || o.sarif && o.github {
-		return usage("", "--json, --sarif and --github are different answers: take one")
+		return exit.Usage("", "--json, --sarif and --github are different answers: take one")
 	}
 	w, err := env.open(ctx)
 	if err != nil {
@@ -55,7 +56,7 @@ func runCheckDiff(ctx context.Context, env *Env, o checkDiffOptions) error {
 	summary := fmt.Sprintf("%s, %s and %s in %s", count(n[finding.Error], "error", "errors"), count(n[finding.Warning], "warning", "warnings"), count(n[finding.Note], "note", "notes"), o.span)
 	if n[finding.Error] > 0 || o.strict && n[finding.Warning] > 0 {
 		env.warn("%s", summary)
-		return negative
+		return exit.Silent
 	}
 	env.say("%s", summary)
 	return nil
@@ -77,7 +78,7 @@ func (w *workspace) span(ctx context.Context, text string) (span, error) {
 		a, b, _ = strings.Cut(text, "..")
 	}
 	if a == "" && b == "" {
-		return span{}, usage(w.spanHint(ctx), "--diff wants two states of the memory")
+		return span{}, exit.Usage(w.spanHint(ctx), "--diff wants two states of the memory")
 	}
 	s := span{a: a, b: b, three: three}
 	for _, side := range []*string{&s.a, &s.b} {
@@ -142,16 +143,16 @@ func (w *workspace) stateAt(ctx context.Context, rev string) (gitstore.ID, error
 // cutOff says of an error about history that a shallow clone is to blame, where it is.
 func (w *workspace) cutOff(ctx context.Context, err error) error {
 	if w.repo.Shallow {
-		return &failure{exitFailed, fmt.Errorf("%w, and the history is cut off here (a shallow clone)", err),
-			"fetch all of it: 'fetch-depth: 0' for actions/checkout, GIT_DEPTH: \"0\" for GitLab, or git fetch --unshallow"}
+		return exit.New(exit.Failed, fmt.Errorf("%w, and the history is cut off here (a shallow clone)", err),
+			"fetch all of it: 'fetch-depth: 0' for actions/checkout, GIT_DEPTH: \"0\" for GitLab, or git fetch --unshallow")
 	}
-	return &failure{exitFailed, err, "fetch the branch that it is on; what can be looked at here: " + w.spanHint(ctx)}
+	return exit.New(exit.Failed, err, "fetch the branch that it is on; what can be looked at here: "+w.spanHint(ctx))
 }
 
 // checkDiff returns everything that the rules find in a span, in order.
 func (w *workspace) checkDiff(ctx context.Context, s span) ([]finding.Finding, error) {
 	if s.to == "" {
-		return nil, usage("", "the state to check is none")
+		return nil, exit.Usage("", "the state to check is none")
 	}
 	found, err := check.Run(ctx, check.Change{
 		Store: w.memory, From: s.from, To: s.to, Beside: s.beside,
@@ -168,7 +169,7 @@ func (w *workspace) checkDiff(ctx context.Context, s span) ([]finding.Finding, e
 			name = s.a
 		}
 		err = fmt.Errorf("%s is no state of the memory: there is no reverie.toml in it", oneLine(name, 60))
-		return nil, &failure{exitFailed, err, "name two states of the memory branch, as in: " + w.spanHint(ctx)}
+		return nil, exit.New(exit.Failed, err, "name two states of the memory branch, as in: "+w.spanHint(ctx))
 	case errors.As(err, &history):
 		return nil, w.cutOff(ctx, history.Err)
 	case err != nil:

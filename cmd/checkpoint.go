@@ -12,6 +12,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/reflect"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 	"github.com/urfave/cli/v2"
@@ -35,9 +36,9 @@ func checkpointCommand(env *Env) *cli.Command {
 			case (verb == "show" || verb == "share") && n == 2:
 				return runCheckpointOne(c.Context, env, verb, c.Args().Get(1), session)
 			case n == 1 && verb != "-" && !strings.ContainsAny(verb, " \n"): // a verb mistyped, more likely than a note of one word
-				return usage("a note has more than one word; reverie checkpoint list, show N, share N", "checkpoint knows no %q", verb)
+				return exit.Usage("a note has more than one word; reverie checkpoint list, show N, share N", "checkpoint knows no %q", verb)
 			case n > 1 || verb == "show" || verb == "share":
-				return usage(`reverie checkpoint "text", checkpoint list, checkpoint show N`, "checkpoint wants one text, list, show N, share N, or nothing")
+				return exit.Usage(`reverie checkpoint "text", checkpoint list, checkpoint show N`, "checkpoint wants one text, list, show N, share N, or nothing")
 			}
 			return runCheckpoint(c.Context, env, verb, session)
 		},
@@ -56,7 +57,7 @@ func runCheckpoint(ctx context.Context, env *Env, arg, session string) error {
 		return err
 	}
 	if len(text) > maxCheckpoint {
-		return usage("keep what is true for good by: reverie remember", "the text is %d bytes long and may have %d", len(text), maxCheckpoint)
+		return exit.Usage("keep what is true for good by: reverie remember", "the text is %d bytes long and may have %d", len(text), maxCheckpoint)
 	}
 	w, err := env.open(ctx)
 	if err != nil {
@@ -68,15 +69,15 @@ func runCheckpoint(ctx context.Context, env *Env, arg, session string) error {
 		if _, tip := w.memory.Tip(ctx); errors.Is(tip, gitstore.ErrNoStore) {
 			return tip
 		}
-		return &failure{exitFailed, err, "'reverie sessions' lists what is kept; 'reverie ingest FILE' reads a transcript"}
+		return exit.New(exit.Failed, err, "'reverie sessions' lists what is kept; 'reverie ingest FILE' reads a transcript")
 	}
 	if err != nil && !errors.Is(err, reflect.ErrNoSession) {
 		return err
 	}
 	if shell != "" {
 		if !belongs(kept, shell) {
-			return &failure{exitPerson, fmt.Errorf("checkpoint: session %s/%s is not this shell's, which is of %s", kept.Client, kept.ID, shell),
-				"an agent notes where its own session stands; a person names any in a terminal"}
+			return exit.New(exit.NeedsPerson, fmt.Errorf("checkpoint: session %s/%s is not this shell's, which is of %s", kept.Client, kept.ID, shell),
+				"an agent notes where its own session stands; a person names any in a terminal")
 		}
 		text = agentNote(text)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/exit"
 )
 
 // placed is a checkpoint and where it lies.
@@ -125,7 +126,7 @@ func pickCheckpoint(all []placed, name, session string) (placed, error) {
 	}
 	n, err := strconv.Atoi(name)
 	if err != nil || n < 1 {
-		return placed{}, usage("as 'reverie checkpoint list' names them: 2, or claude/4b91b8f5…#2", "%q is not the number of a checkpoint", name)
+		return placed{}, exit.Usage("as 'reverie checkpoint list' names them: 2, or claude/4b91b8f5…#2", "%q is not the number of a checkpoint", name)
 	}
 	if session == "" && len(all) > 0 {
 		last := all[len(all)-1]
@@ -143,9 +144,9 @@ func pickCheckpoint(all []placed, name, session string) (placed, error) {
 		if session != "" {
 			of = " of " + session
 		}
-		return placed{}, &failure{exitFailed, fmt.Errorf("checkpoint %d%s: there is none", n, of), "'reverie checkpoint list' lists them"}
+		return placed{}, exit.New(exit.Failed, fmt.Errorf("checkpoint %d%s: there is none", n, of), "'reverie checkpoint list' lists them")
 	case len(found) > 1:
-		return placed{}, &failure{exitFailed, fmt.Errorf("checkpoint %d: several sessions begin like %s", n, session), "name it whole: " + found[0].Name()}
+		return placed{}, exit.New(exit.Failed, fmt.Errorf("checkpoint %d: several sessions begin like %s", n, session), "name it whole: "+found[0].Name())
 	}
 	return found[0], nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/urfave/cli/v2"
 )
 
@@ -45,7 +46,7 @@ func (o *choice) filters(at recall.Where) (all []recall.Query, err error) {
 	if o.older != "" {
 		q, err := at.Parse("-since:" + o.older)
 		if err != nil || q.Without.Since != o.older {
-			return nil, usage("as 90d, 2w, 6m, 1y or 2026-01-31", "--older-than does not understand %q", o.older)
+			return nil, exit.Usage("as 90d, 2w, 6m, 1y or 2026-01-31", "--older-than does not understand %q", o.older)
 		}
 		all = append(all, q)
 	}
@@ -53,11 +54,11 @@ func (o *choice) filters(at recall.Where) (all []recall.Query, err error) {
 		q, err := at.Parse(o.query)
 		switch {
 		case err != nil:
-			return nil, usage("'reverie help recall' lists the filters", "--query: %v", err)
+			return nil, exit.Usage("'reverie help recall' lists the filters", "--query: %v", err)
 		case q.At != "":
-			return nil, usage("leave it out", "--query: at: is about the past, and what is to go is known now")
+			return nil, exit.Usage("leave it out", "--query: at: is about the past, and what is to go is known now")
 		case strings.TrimSpace(q.Text) != "" || len(q.Not) > 0:
-			return nil, usage("'reverie recall' finds ids by words: reverie forget ID… --reason WHY", "--query takes filters alone, not %q", strings.TrimSpace(q.Text+" "+strings.Join(q.Not, " ")))
+			return nil, exit.Usage("'reverie recall' finds ids by words: reverie forget ID… --reason WHY", "--query takes filters alone, not %q", strings.TrimSpace(q.Text+" "+strings.Join(q.Not, " ")))
 		}
 		all = append(all, q)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/reverie-memory/reverie/cmd/ci"
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
@@ -15,7 +16,7 @@ import (
 func findCI(forge string) (ci.File, error) {
 	f, ok := ci.For(forge)
 	if !ok {
-		return f, usage("reverie init --ci github, or reverie init --ci gitlab", "there are no CI files for %q", forge)
+		return f, exit.Usage("reverie init --ci github, or reverie init --ci gitlab", "there are no CI files for %q", forge)
 	}
 	return f, nil
 }
@@ -24,9 +25,9 @@ func findCI(forge string) (ci.File, error) {
 func (w *workspace) renderCI(f ci.File) (string, error) {
 	text, err := f.Render(w.config.Ref, version())
 	if bad := (*ci.RefError)(nil); errors.As(err, &bad) && bad.Branch {
-		return "", &failure{exitFailed, err, "take letters, digits, '.', '_', '-' and '/' only"}
+		return "", exit.New(exit.Failed, err, "take letters, digits, '.', '_', '-' and '/' only")
 	} else if err != nil {
-		return "", &failure{exitFailed, err, "the setting memory.ref names a branch, such as refs/heads/reverie/memory"}
+		return "", exit.New(exit.Failed, err, "the setting memory.ref names a branch, such as refs/heads/reverie/memory")
 	}
 	return text, nil
 }
@@ -41,7 +42,7 @@ func ciDiffers(f ci.File, t *gitstore.Tree, text string) (bool, error) {
 	case err != nil || string(old) == text:
 		return false, err
 	case !f.Ours(string(old)):
-		return false, &failure{exitPerson, fmt.Errorf("%s is there, and 'reverie init --ci' did not write it", f.Path), "remove it from the memory branch first, or keep it and let it run: reverie check --diff BASE...HEAD"}
+		return false, exit.New(exit.NeedsPerson, fmt.Errorf("%s is there, and 'reverie init --ci' did not write it", f.Path), "remove it from the memory branch first, or keep it and let it run: reverie check --diff BASE...HEAD")
 	}
 	return true, nil
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/reverie-memory/reverie/reflect"
@@ -54,15 +55,15 @@ func compressCommand(env *Env) *cli.Command {
 		Action: func(c *cli.Context) error {
 			switch {
 			case o.session != "" && (c.NArg() > 0 || c.IsSet("as") || c.IsSet("command")):
-				return usage("", "compress takes a session, or an output")
+				return exit.Usage("", "compress takes a session, or an output")
 			case o.session == "" && c.IsSet("limit"):
-				return usage("", "--limit is for a session")
+				return exit.Usage("", "--limit is for a session")
 			case o.session != "":
 				return runCompressSession(c.Context, env, o)
-			case c.NArg() == 0 && env.Terminal:
-				return usage("as in: make 2>&1 | reverie compress", "compress reads a file, or what another command puts out")
+			case c.NArg() == 0 && env.Interactive:
+				return exit.Usage("as in: make 2>&1 | reverie compress", "compress reads a file, or what another command puts out")
 			case c.NArg() > 1:
-				return usage("", "compress takes one file, or standard input")
+				return exit.Usage("", "compress takes one file, or standard input")
 			}
 			return runCompress(c.Context, env, c.Args().First(), o)
 		},
@@ -92,7 +93,7 @@ type compressedJSON struct {
 func runCompress(ctx context.Context, env *Env, name string, o compressOptions) error {
 	at := slices.IndexFunc(outputKinds, func(k outputKind) bool { return k.name == o.as })
 	if at < 0 {
-		return usage("it is one of "+joinKinds(), "%q is no kind of output", o.as)
+		return exit.Usage("it is one of "+joinKinds(), "%q is no kind of output", o.as)
 	}
 	kind := outputKinds[at]
 	if kind.name == "auto" && o.command != "" {
@@ -149,7 +150,7 @@ func (env *Env) readOutput(ctx context.Context, name string) (string, error) {
 	}
 	if len(data) > compress.MaxOriginal {
 		err := fmt.Errorf("the output has more than %d MiB", compress.MaxOriginal>>20)
-		return "", &failure{exitFailed, err, "give its end alone: … | tail -c 1M | reverie compress"}
+		return "", exit.New(exit.Failed, err, "give its end alone: … | tail -c 1M | reverie compress")
 	}
 	return string(data), nil
 }
@@ -231,11 +232,11 @@ func runCompressSession(ctx context.Context, env *Env, o compressOptions) error 
 		return err
 	}
 	if o.limit < 0 {
-		return usage("", "--limit is a number of bytes")
+		return exit.Usage("", "--limit is a number of bytes")
 	}
 	_, events, err := w.sessions.Load(o.session)
 	if errors.Is(err, reflect.ErrNoSession) {
-		return &failure{exitFailed, err, "'reverie sessions' lists what is kept"}
+		return exit.New(exit.Failed, err, "'reverie sessions' lists what is kept")
 	}
 	if err != nil {
 		return err

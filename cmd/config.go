@@ -11,6 +11,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/urfave/cli/v2"
 )
@@ -26,7 +27,7 @@ func configCommand(env *Env) *cli.Command {
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "user", Usage: "set it in your own file, for every repository", Destination: &user}},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 2 {
-				return usage(`quote the value: reverie config accept '["said"]'`, "config wants a key and a value at most")
+				return exit.Usage(`quote the value: reverie config accept '["said"]'`, "config wants a key and a value at most")
 			}
 			return runConfig(c.Context, env, c.Args().Get(0), c.Args().Get(1), c.NArg() == 2, user)
 		},
@@ -77,7 +78,7 @@ func runConfig(ctx context.Context, env *Env, key, value string, set, user bool)
 }
 
 func noSetting(key string) error {
-	return usage("'reverie config' lists the settings", "%s: there is no such setting", key)
+	return exit.Usage("'reverie config' lists the settings", "%s: there is no such setting", key)
 }
 
 // plainValue is the value of a TOML text.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/urfave/cli/v2"
 )
 
@@ -14,7 +15,7 @@ func conflictsCommand(env *Env) *cli.Command {
 		Usage: "list the memories that a merge could not decide, with every text they have",
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {
-				return usage("", "conflicts takes no arguments")
+				return exit.Usage("", "conflicts takes no arguments")
 			}
 			return env.paged(c.Context, func() error { return runConflicts(c.Context, env) })
 		},

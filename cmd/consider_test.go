@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/prompts"
 )
 
@@ -19,7 +20,7 @@ func answered(args []string) int {
 	text, err := os.ReadFile(args[1])
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		return exitFailed
+		return exit.Failed
 	}
 	answers := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
 	modelOf = func(*workspace, context.Context, string) (*prompts.Model, prompts.Set, error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/cut"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/pattern"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 	"github.com/urfave/cli/v2"
@@ -84,19 +85,19 @@ func contextCommand(env *Env) *cli.Command {
 		Action: func(c *cli.Context) error {
 			switch {
 			case c.NArg() > 0:
-				return usage(`reverie context --for prompt --query "…"`, "context takes no arguments")
+				return exit.Usage(`reverie context --for prompt --query "…"`, "context takes no arguments")
 			case !slices.Contains(occasions, r.For):
-				return usage("it is one of "+strings.Join(occasions, ", "), "%q is not an occasion", r.For)
+				return exit.Usage("it is one of "+strings.Join(occasions, ", "), "%q is not an occasion", r.For)
 			case (r.For == forPrompt) != c.IsSet("query"):
-				return usage(`reverie context --for prompt --query "…"`, "a prompt needs --query, and nothing else takes it")
+				return exit.Usage(`reverie context --for prompt --query "…"`, "a prompt needs --query, and nothing else takes it")
 			case r.Budget < 0:
-				return usage("0 is nothing", "--budget is %d", r.Budget)
+				return exit.Usage("0 is nothing", "--budget is %d", r.Budget)
 			case r.Record && r.Session == "":
-				return usage("reverie context --record --session AGENT/ID", "--record needs a session")
+				return exit.Usage("reverie context --record --session AGENT/ID", "--record needs a session")
 			case r.Agent != "" && !isAgent(r.Agent):
-				return usage("it is one of "+hooks.Names(), "%q is not an agent", r.Agent)
+				return exit.Usage("it is one of "+hooks.Names(), "%q is not an agent", r.Agent)
 			case r.Session != "" && !sessionName.MatchString(r.Session):
-				return usage("as 'reverie sessions' writes it: claude/4b91b8f5…", "%q is not the name of a session", r.Session)
+				return exit.Usage("as 'reverie sessions' writes it: claude/4b91b8f5…", "%q is not the name of a session", r.Session)
 			}
 			query, err := env.text(r.Query)
 			if err != nil {

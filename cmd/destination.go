@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/file"
 )
 
@@ -23,7 +24,7 @@ func (w *workspace) destination(path string) (destination, error) {
 	t := destination{named: path}
 	var err error
 	if t.real, err = file.Real(path); errors.Is(err, file.ErrLinkToNothing) {
-		return t, &failure{exitPerson, fmt.Errorf("%s: is a link to nothing; nothing was changed", path), "remove it, or name another file"}
+		return t, exit.New(exit.NeedsPerson, fmt.Errorf("%s: is a link to nothing; nothing was changed", path), "remove it, or name another file")
 	} else if err != nil {
 		return t, fmt.Errorf("%s: %w", path, file.Bare(err))
 	}
@@ -39,20 +40,20 @@ func (w *workspace) destination(path string) (destination, error) {
 		top = ""
 	}
 	if dir := file.GitDir(t.real, top, w.repo.CommonDir, w.repo.GitDir); dir != "" {
-		return t, &failure{exitPerson, fmt.Errorf("%s: is %s, in a git directory; nothing was changed", path, t.real), "name a file of the work tree"}
+		return t, exit.New(exit.NeedsPerson, fmt.Errorf("%s: is %s, in a git directory; nothing was changed", path, t.real), "name a file of the work tree")
 	}
 	info, err := os.Lstat(t.real)
 	t.there = err == nil
 	if t.there && !info.Mode().IsRegular() {
-		return t, &failure{exitPerson, fmt.Errorf("%s: is %s, no plain file; nothing was changed", path, t.real), "name a file"}
+		return t, exit.New(exit.NeedsPerson, fmt.Errorf("%s: is %s, no plain file; nothing was changed", path, t.real), "name a file")
 	}
 	return t, nil
 }
 
 // refuse is the error for a file outside of the work tree.
 func (t destination) refuse() error {
-	return &failure{exitPerson, fmt.Errorf("%s: is %s, no plain file of this work tree; nothing was changed", t.named, t.real),
-		"to write there all the same, name it and say so: " + t.real + " --force"}
+	return exit.New(exit.NeedsPerson, fmt.Errorf("%s: is %s, no plain file of this work tree; nothing was changed", t.named, t.real),
+		"to write there all the same, name it and say so: "+t.real+" --force")
 }
 
 // agentsFile is the file that holds the managed block.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/urfave/cli/v2"
 )
 
@@ -19,7 +20,7 @@ func diffCommand(env *Env) *cli.Command {
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "words", Usage: "word by word", Destination: &words}},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 2 {
-				return usage("", "diff wants at most two states")
+				return exit.Usage("", "diff wants at most two states")
 			}
 			return env.paged(c.Context, func() error { return runDiff(c.Context, env, c.Args().Get(0), c.Args().Get(1), words) })
 		},

@@ -11,6 +11,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/trust"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/urfave/cli/v2"
 )
 
@@ -31,7 +32,7 @@ func doctorCommand(env *Env) *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {
-				return usage("", "doctor takes no arguments")
+				return exit.Usage("", "doctor takes no arguments")
 			}
 			return runDoctor(c.Context, env, o)
 		},
@@ -88,7 +89,7 @@ func runDoctor(ctx context.Context, env *Env, o doctorOptions) error {
 		env.tellExamined(row)
 	}
 	if broken > 0 {
-		return negative
+		return exit.Silent
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/trust"
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/urfave/cli/v2"
 )
 
@@ -59,7 +60,7 @@ func dreaming(env *Env, command *cli.Command, due, all string, run func(*cli.Con
 	}, command.Flags, modelFlags(&o.model))
 	command.Action = func(c *cli.Context) error {
 		if c.NArg() > 0 {
-			return usage(all, "%s takes no arguments", command.Name)
+			return exit.Usage(all, "%s takes no arguments", command.Name)
 		}
 		if err := o.model.check(); err != nil {
 			return err
@@ -116,10 +117,10 @@ func runDream(ctx context.Context, env *Env, o dreamOptions) error {
 
 // noAnswer is the end of a command that a model gave no usable answer.
 func noAnswer(err error, hint string) error {
-	if f := new(failure); errors.As(err, &f) || interrupted(err) {
+	if f := new(exit.Error); errors.As(err, &f) || interrupted(err) {
 		return err
 	}
-	return &failure{exitFailed, err, hint}
+	return exit.New(exit.Failed, err, hint)
 }
 
 func (w *workspace) tellProposed(ops []record.Operation) error {

@@ -13,6 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/urfave/cli/v2"
 )
 
@@ -40,14 +41,14 @@ func editCommand(env *Env) *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() < 1 || c.NArg() > 2 {
-				return usage("quote the text: reverie edit ID \"new text\"", "edit wants an id and at most one text")
+				return exit.Usage("quote the text: reverie edit ID \"new text\"", "edit wants an id and at most one text")
 			}
 			if c.NArg() == 2 {
 				text := c.Args().Get(1)
 				o.text = &text
 			}
 			if o.take != 0 && o.text != nil {
-				return usage("", "give a text or --take, not both")
+				return exit.Usage("", "give a text or --take, not both")
 			}
 			return runEdit(c.Context, env, c.Args().First(), o)
 		},
@@ -85,7 +86,7 @@ func runEdit(ctx context.Context, env *Env, id string, o editOptions) (err error
 		return err
 	}
 	if op != nil && op.Op == record.Skill {
-		return &failure{exitPerson, fmt.Errorf("operation %s is a skill, which is a file", op.ID), "accept it and change " + op.Path + " on " + w.branch() + ", or reject it"}
+		return exit.New(exit.NeedsPerson, fmt.Errorf("operation %s is a skill, which is a file", op.ID), "accept it and change "+op.Path+" on "+w.branch()+", or reject it")
 	}
 	after := before
 	switch {
@@ -95,7 +96,7 @@ func runEdit(ctx context.Context, env *Env, id string, o editOptions) (err error
 			return err
 		}
 		if after.Text, after.Body = splitStatement(text); after.Text == "" {
-			return usage("to take it out of force: reverie forget "+id+" --reason WHY", "there is no statement")
+			return exit.Usage("to take it out of force: reverie forget "+id+" --reason WHY", "there is no statement")
 		}
 		if !strings.Contains(strings.TrimSpace(text), "\n") {
 			after.Body = before.Body // only the statement was given
@@ -104,7 +105,7 @@ func runEdit(ctx context.Context, env *Env, id string, o editOptions) (err error
 	case o.take != 0:
 		texts := before.Texts()
 		if o.take < 1 || o.take > len(texts) {
-			return usage("'reverie show "+id+"' shows them", "there is no text %d of %d", o.take, len(texts))
+			return exit.Usage("'reverie show "+id+"' shows them", "there is no text %d of %d", o.take, len(texts))
 		}
 		after.Text, after.Body, after.Variants = texts[o.take-1].Text, texts[o.take-1].Body, nil
 	case o.kind == "" && o.status == "" && !o.anchor:
@@ -127,9 +128,9 @@ func runEdit(ctx context.Context, env *Env, id string, o editOptions) (err error
 			after = after.Revive()
 		}
 	case record.Retired:
-		return usage("reverie forget "+id+" --reason WHY", "what is retired needs a reason")
+		return exit.Usage("reverie forget "+id+" --reason WHY", "what is retired needs a reason")
 	default:
-		return usage("--status active brings back what was retired", "%q is not a status that a person sets", o.status)
+		return exit.Usage("--status active brings back what was retired", "%q is not a status that a person sets", o.status)
 	}
 	after, redacted := w.book.Clean(after)
 	moved := after.Text != before.Text || after.Body != before.Body || !slices.Equal(after.Paths, before.Paths)
@@ -191,8 +192,8 @@ func (w *workspace) editMemory(ctx context.Context, before, after record.Memory)
 		}
 		if before.Status == record.Retired && after.Status != record.Retired {
 			if twin, ok := t.Same(after.Text); ok && twin.Status != record.Retired {
-				return &failure{exitPerson, fmt.Errorf("bring back %s: %s is in force and says the same: %s", before.ID, twin.ID, twin.Text),
-					"change that one: reverie edit " + twin.ID}
+				return exit.New(exit.NeedsPerson, fmt.Errorf("bring back %s: %s is in force and says the same: %s", before.ID, twin.ID, twin.Text),
+					"change that one: reverie edit "+twin.ID)
 			}
 		}
 		commit := gitstore.Commit{Subject: "edit: " + lowerFirst(after.Text), Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "edit"}}}
@@ -240,8 +241,8 @@ func (w *workspace) editOperation(ctx context.Context, shown record.Operation, a
 
 // editor lets the person's editor change the text form, as git lets it change a message.
 func (w *workspace) editor(ctx context.Context, m record.Memory) (record.Memory, error) {
-	if !w.env.Terminal {
-		return m, usage("reverie edit ID \"new text\"", "there is no terminal for an editor: give the new text")
+	if !w.env.Interactive {
+		return m, exit.Usage("reverie edit ID \"new text\"", "there is no terminal for an editor: give the new text")
 	}
 	command, passed, err := w.repo.Program(ctx, "GIT_EDITOR")
 	if err != nil {
@@ -252,7 +253,7 @@ func (w *workspace) editor(ctx context.Context, m record.Memory) (record.Memory,
 	}
 	words := strings.Fields(command) // a program and its options
 	if len(words) == 0 {
-		return m, usage("set one: git config --global core.editor NAME", "there is no editor")
+		return m, exit.Usage("set one: git config --global core.editor NAME", "there is no editor")
 	}
 	dir, err := os.MkdirTemp("", "reverie-edit-")
 	if err != nil {

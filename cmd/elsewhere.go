@@ -8,6 +8,7 @@ import (
 	"github.com/reverie-memory/reverie/dream"
 	"github.com/reverie-memory/reverie/gitstore/purge"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/prompts"
 	"github.com/urfave/cli/v2"
 )
@@ -30,11 +31,11 @@ func (e *elsewhere) flags() []cli.Flag {
 func (e *elsewhere) check(o dreamOptions) error {
 	switch {
 	case e.print && (e.from != "" || o.dryRun || o.ifDue || o.model != modelChoice{}):
-		return usage("it asks nobody, and keeps nothing", "--print-prompt goes with none of --import, --dry-run, --if-due, --model and --no-model")
+		return exit.Usage("it asks nobody, and keeps nothing", "--print-prompt goes with none of --import, --dry-run, --if-due, --model and --no-model")
 	case e.from != "" && (o.ifDue || o.model.none):
-		return usage("the model has answered already", "--import goes with neither --if-due nor --no-model")
+		return exit.Usage("the model has answered already", "--import goes with neither --if-due nor --no-model")
 	case e.name != "" && e.from == "":
-		return usage("", "--questions goes with --import")
+		return exit.Usage("", "--questions goes with --import")
 	}
 	return nil
 }
@@ -74,9 +75,9 @@ func (e *elsewhere) run(ctx context.Context, env *Env, o dreamOptions) error {
 	case e.print:
 		return w.printDream(questions, name)
 	case e.name != "" && e.name != name:
-		return &failure{exitFailed, fmt.Errorf("dream: the questions %s are not those of now: the memory, or what was learned, has changed", visible(e.name)), "print them anew: reverie dream --print-prompt"}
+		return exit.New(exit.Failed, fmt.Errorf("dream: the questions %s are not those of now: the memory, or what was learned, has changed", visible(e.name)), "print them anew: reverie dream --print-prompt")
 	case e.name == "" && len(questions) > 1:
-		return usage("reverie dream --print-prompt prints them, and their name", "%s; --questions NAME says that these are the answered ones", count(len(questions), "question is open", "questions are open"))
+		return exit.Usage("reverie dream --print-prompt prints them, and their name", "%s; --questions NAME says that these are the answered ones", count(len(questions), "question is open", "questions are open"))
 	}
 	m := &prompts.Model{Name: cmp.Or(o.model.name, unnamed)}
 	found, err := ask.Import(m.Name, answers)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/reverie-memory/reverie/gitstore/recall/vector"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 	"github.com/reverie-memory/reverie/prompts/door"
 )
@@ -88,7 +89,7 @@ func TestRecallAsksTheModelWhereItHelps(t *testing.T) {
 				}
 			}
 			env, out, talk := asking(r.Dir, embed)
-			if code := Run(t.Context(), env, []string{"reverie", "-C", r.Dir, "--json", "recall", "--explain", test.query}); code != exitDone {
+			if code := Run(t.Context(), env, []string{"reverie", "-C", r.Dir, "--json", "recall", "--explain", test.query}); code != exit.Done {
 				t.Fatalf("exit code %d: %s", code, talk)
 			}
 			var first memoryJSON
@@ -131,7 +132,7 @@ func TestRecallExplainsEachRank(t *testing.T) {
 	fillAll(t, r.Dir)
 	reverie(t, r.Dir, "-q", "remember", "Backups of the database run at night")
 	env, out, talk := asking(r.Dir, letters)
-	if code := Run(t.Context(), env, []string{"reverie", "-C", r.Dir, "recall", "--explain", "database container runs"}); code != exitDone {
+	if code := Run(t.Context(), env, []string{"reverie", "-C", r.Dir, "recall", "--explain", "database container runs"}); code != exit.Done {
 		t.Fatalf("exit code %d: %s", code, talk)
 	}
 	for _, want := range []string{"0.0910 = lexical 1 + vectors 1; lexical ", "; likeness 0.", "lexical 2, where it stays: it has no vector; lexical ", "= vectors 2; likeness "} {
@@ -271,7 +272,7 @@ func TestVectorsAreWeighed(t *testing.T) {
 			}
 			asked = 0
 			env, _, talk := asking(r.Dir, embed)
-			if code := Run(t.Context(), env, []string{"reverie", "-C", r.Dir, "recall", "--explain", "what is this about"}); code != exitDone {
+			if code := Run(t.Context(), env, []string{"reverie", "-C", r.Dir, "recall", "--explain", "what is this about"}); code != exit.Done {
 				t.Fatalf("exit code %d: %s", code, talk)
 			}
 			if !strings.Contains(talk.String(), test.want) || asked != test.asked {
@@ -347,7 +348,7 @@ func TestVectorsCost(t *testing.T) {
 			reverie(t, r.Dir, "config", set, map[bool]string{true: "0", false: "3600"}[set == key])
 		}
 		env, _, talk := asking(r.Dir, counting)
-		if code := Run(t.Context(), env, []string{"reverie", "-C", r.Dir, "recall", "--explain", "statement of many"}); code != exitDone || asked != 2 || !strings.Contains(talk.String(), "not vectors: the day's budget for the model is spent") {
+		if code := Run(t.Context(), env, []string{"reverie", "-C", r.Dir, "recall", "--explain", "statement of many"}); code != exit.Done || asked != 2 || !strings.Contains(talk.String(), "not vectors: the day's budget for the model is spent") {
 			t.Errorf("without %s: exit code %d, asked %d times, %s", key, code, asked, talk)
 		}
 	}
@@ -355,7 +356,7 @@ func TestVectorsCost(t *testing.T) {
 	reverie(t, r.Dir, "recall", "statement of many")
 	before := open().budget().Today()
 	env, _, talk := asking(r.Dir, letters)
-	if code := Run(t.Context(), env, []string{"reverie", "-C", r.Dir, "recall", "--explain", "statement of many"}); code != exitDone || !strings.Contains(talk.String(), "lists: lexical, vectors") {
+	if code := Run(t.Context(), env, []string{"reverie", "-C", r.Dir, "recall", "--explain", "statement of many"}); code != exit.Done || !strings.Contains(talk.String(), "lists: lexical, vectors") {
 		t.Errorf("exit code %d, %s", code, talk)
 	}
 	if after := open().budget().Today(); after != before {

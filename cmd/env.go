@@ -15,18 +15,18 @@ import (
 
 // Env is what a command has of the world. Tests, hooks and servers give their own.
 type Env struct {
-	In       io.Reader
-	Out, Err io.Writer
-	Dir      string           // where to look for the repository
-	Now      func() time.Time // the clock
-	Terminal bool             // In, Out and Err are a person's terminal
-	Screen   bool             // Out is a terminal: lines are fitted to Width
-	Width    int              // of the terminal, in cells
-	Height   int              // of the terminal, in lines: a longer answer goes through a pager; 0: none does
-	JSON     bool
-	Quiet    bool
-	Verbose  bool
-	Colour   bool
+	In          io.Reader
+	Out, Err    io.Writer
+	Dir         string           // where to look for the repository
+	Now         func() time.Time // the clock
+	Interactive bool             // In, Out and Err are a person's terminal
+	Screen      bool             // Out is a terminal: lines are fitted to Width
+	Width       int              // of the terminal, in cells
+	Height      int              // of the terminal, in lines: a longer answer goes through a pager; 0: none does
+	JSON        bool
+	Quiet       bool
+	Verbose     bool
+	Colour      bool
 
 	background bool   // nobody waits for it
 	caller     string // the agent behind a tool, as agentShell names it; "" where a person may have typed the command
@@ -58,14 +58,14 @@ func (env *Env) line() (string, error) {
 func system() *Env {
 	env := &Env{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Dir: ".", Now: time.Now, Width: 80}
 	out := term.IsTerminal(int(os.Stdout.Fd()))
-	env.Terminal = out && term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stderr.Fd()))
+	env.Interactive = out && term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stderr.Fd()))
 	env.Colour = out && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 	env.Screen = out
 	height := 24
 	if w, h, err := term.GetSize(int(os.Stdout.Fd())); err == nil && w > 0 && h > 0 {
 		env.Width, height = w, h
 	}
-	if env.Terminal && os.Getenv("TERM") != "dumb" && env.agentShell() == "" { // an agent does not turn pages
+	if env.Interactive && os.Getenv("TERM") != "dumb" && env.agentShell() == "" { // an agent does not turn pages
 		env.Height = height
 	}
 	return env

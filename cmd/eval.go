@@ -12,6 +12,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/reverie-memory/reverie/prompts"
 	"github.com/reverie-memory/reverie/prompts/door"
@@ -35,7 +36,7 @@ func evalCommand(env *Env) *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {
-				return usage("reverie eval DIR", "eval wants exactly one folder of labelled transcripts")
+				return exit.Usage("reverie eval DIR", "eval wants exactly one folder of labelled transcripts")
 			}
 			readers := []namedReader{{name: detectorsRow, read: studyAlone}}
 			for _, name := range models.Value() {
@@ -158,7 +159,7 @@ type mistake struct {
 func runEval(ctx context.Context, env *Env, dir string, readers []namedReader) error {
 	labels, err := labelled.Read(env.path(dir))
 	if err != nil {
-		return &failure{exitFailed, err, "'reverie help eval' says what the folder has to have"}
+		return exit.New(exit.Failed, err, "'reverie help eval' says what the folder has to have")
 	}
 	width := len("name")
 	for _, r := range readers {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/reflect/compress"
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
@@ -18,7 +19,7 @@ func expandCommand(env *Env) *cli.Command {
 		ArgsUsage: "HASH",
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {
-				return usage("as in the last line of what compress prints", "expand wants one hash")
+				return exit.Usage("as in the last line of what compress prints", "expand wants one hash")
 			}
 			return runExpand(c.Context, env, c.Args().First())
 		},
@@ -33,9 +34,9 @@ func runExpand(ctx context.Context, env *Env, name string) error {
 	hash, text, err := w.originals().Get(name)
 	switch {
 	case errors.Is(err, compress.ErrNoOriginal):
-		return &failure{exitFailed, err, "originals go after the days of sessions.keep-days, and the oldest beyond 200 MiB; run the command again"}
+		return exit.New(exit.Failed, err, "originals go after the days of sessions.keep-days, and the oldest beyond 200 MiB; run the command again")
 	case errors.Is(err, compress.ErrAmbiguous):
-		return &failure{exitFailed, err, "give more of the hash"}
+		return exit.New(exit.Failed, err, "give more of the hash")
 	case err != nil:
 		return err
 	}

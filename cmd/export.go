@@ -9,6 +9,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/record/transfer"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/urfave/cli/v2"
 )
 
@@ -40,13 +41,13 @@ func exportCommand(env *Env) *cli.Command {
 		Action: func(c *cli.Context) error {
 			switch {
 			case c.NArg() > 0:
-				return usage("reverie export >FILE, or reverie export -o FILE", "export takes no arguments")
+				return exit.Usage("reverie export >FILE, or reverie export -o FILE", "export takes no arguments")
 			case o.limit < 0 || o.offset < 0:
-				return usage("--limit 0 is all", "--limit and --offset are numbers from 0")
+				return exit.Usage("--limit 0 is all", "--limit and --offset are numbers from 0")
 			case o.format != "jsonl" && o.format != "json" && o.format != "markdown":
-				return usage("reverie export --format markdown", "export writes jsonl, json or markdown, not %q", o.format)
+				return exit.Usage("reverie export --format markdown", "export writes jsonl, json or markdown, not %q", o.format)
 			case env.JSON && o.format == "markdown":
-				return usage("leave one of them out", "Markdown is not JSON")
+				return exit.Usage("leave one of them out", "Markdown is not JSON")
 			}
 			return runExport(c.Context, env, o)
 		},

@@ -12,6 +12,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/urfave/cli/v2"
 )
 
@@ -38,9 +39,9 @@ func forgetCommand(env *Env) *cli.Command {
 			ids := c.Args().Slice()
 			switch some := o.chosen.given(); {
 			case some && len(ids) > 0:
-				return usage("filters choose among all that is known", "forget wants ids or filters, not both")
+				return exit.Usage("filters choose among all that is known", "forget wants ids or filters, not both")
 			case !some && len(ids) == 0 || o.reason == "" && !o.dryRun:
-				return usage(`reverie forget ID --reason "the v1 client is gone"`, "forget wants ids or filters, and a reason for those who wonder later")
+				return exit.Usage(`reverie forget ID --reason "the v1 client is gone"`, "forget wants ids or filters, and a reason for those who wonder later")
 			}
 			return runForget(c.Context, env, ids, o)
 		},
@@ -65,7 +66,7 @@ func runForget(ctx context.Context, env *Env, ids []string, o forgetOptions) err
 		}
 		ids = slices.Sorted(maps.Keys(shown))
 		if !o.yes && !w.ask("Forget "+these(len(ids))+"?", "n") {
-			return &failure{exitPerson, errors.New("forget: nothing was forgotten"), "to go ahead: the same with --yes"}
+			return exit.New(exit.NeedsPerson, errors.New("forget: nothing was forgotten"), "to go ahead: the same with --yes")
 		}
 	}
 	gone, already, changed, err := w.forget(ctx, ids, shown, o.reason)
@@ -92,7 +93,7 @@ func runForget(ctx context.Context, env *Env, ids []string, o forgetOptions) err
 		env.say("%s retired; what they say stays in git's history", count(len(gone), "memory", "memories"))
 	}
 	if len(changed) > 0 {
-		return &failure{exitPerson, fmt.Errorf("forget: changed since it was shown, and left: %s", strings.Join(changed, " ")), "look at it again: reverie show ID"}
+		return exit.New(exit.NeedsPerson, fmt.Errorf("forget: changed since it was shown, and left: %s", strings.Join(changed, " ")), "look at it again: reverie show ID")
 	}
 	return nil
 }
@@ -235,7 +236,7 @@ func (w *workspace) suggestForget(ctx context.Context, id, reason string) error 
 			said = "that waits already"
 			return nil
 		case slices.ContainsFunc(rejected, func(r record.Rejection) bool { return r.ID == o.ID }):
-			return &failure{exitPerson, errors.New("forget: a person rejected that before, and an agent cannot ask again"), "a person can: reverie forget, in a terminal"}
+			return exit.New(exit.NeedsPerson, errors.New("forget: a person rejected that before, and an agent cannot ask again"), "a person can: reverie forget, in a terminal")
 		}
 		tx.Describe(gitstore.Commit{Subject: "suggest: forget " + lowerFirst(held.Text), Body: reason, Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "suggest"}}})
 		return tx.PutOperation(o)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/urfave/cli/v2"
@@ -58,13 +59,13 @@ const hookPatience = 4 * time.Second
 // code throws away what its user typed.
 func hookProcess(args []string) int {
 	if disabled() {
-		return exitDone
+		return exit.Done
 	}
 	call := newHookCall(args, time.Now)
 	defer time.AfterFunc(hookPatience, func() {
 		fmt.Fprintln(os.Stderr, "reverie: hook: gave up after "+hookPatience.String())
 		call.ended(errors.New("gave up after "+hookPatience.String()), lastPatience)
-		os.Exit(exitDone)
+		os.Exit(exit.Done)
 	}).Stop()
 	ctx, cancel := context.WithTimeout(context.Background(), hookPatience-hookPatience/10)
 	defer cancel()
@@ -72,9 +73,9 @@ func hookProcess(args []string) int {
 		git.LeaveRepository() // the payload says where the agent works; what its environment says is about somebody's git
 	}
 	env := system()
-	env.Quiet, env.Colour, env.Terminal, env.Screen = true, false, false, false
+	env.Quiet, env.Colour, env.Interactive, env.Screen = true, false, false, false
 	runHook(ctx, env, call)
-	return exitDone
+	return exit.Done
 }
 
 // runHook does what a hook is called for. Its one line on a fault of ours goes to env.Err.

@@ -16,6 +16,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/record/transfer"
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/foreign"
 	"github.com/reverie-memory/reverie/internal/redact"
@@ -56,15 +57,15 @@ func importCommand(env *Env) *cli.Command {
 			isStore := o.from == "all" || slices.Contains(foreign.Tools, o.from)
 			switch {
 			case o.from != "" && !isStore && !slices.Contains(importFormats, o.from):
-				return usage("it is one of "+fromHelp(), "--from %s is neither a format nor a tool", o.from)
+				return exit.Usage("it is one of "+fromHelp(), "--from %s is neither a format nor a tool", o.from)
 			case !isStore && (o.store.probe || o.store.filter != "" || o.store.remote || c.IsSet("max-length")):
-				return usage("reverie import --from true-mem --probe", "--probe, --filter, --max-length and --allow-remote are for a tool's store")
+				return exit.Usage("reverie import --from true-mem --probe", "--probe, --filter, --max-length and --allow-remote are for a tool's store")
 			case !isStore && c.NArg() != 1:
-				return usage("to read standard input: reverie import -", "import wants exactly one file")
+				return exit.Usage("to read standard input: reverie import -", "import wants exactly one file")
 			case isStore && (c.NArg() > 1 || c.NArg() == 1 && o.from == "all"):
-				return usage("reverie import --from TOOL [PLACE]", "import --from %s takes %s", o.from, map[bool]string{true: "no place", false: "one place"}[o.from == "all"])
+				return exit.Usage("reverie import --from TOOL [PLACE]", "import --from %s takes %s", o.from, map[bool]string{true: "no place", false: "one place"}[o.from == "all"])
 			case o.store.most < 1 || o.store.most > maxOfItem:
-				return usage(fmt.Sprintf("it is 1 to %d", maxOfItem), "--max-length is %d", o.store.most)
+				return exit.Usage(fmt.Sprintf("it is 1 to %d", maxOfItem), "--max-length is %d", o.store.most)
 			case isStore:
 				return runImportStores(c.Context, env, c.Args().First(), o)
 			}
@@ -108,11 +109,11 @@ func numbered(name, from string, r io.Reader) (lines iter.Seq[transfer.Numbered]
 	case err != nil:
 		return nil, "", fmt.Errorf("import %s: %w", name, file.Bare(err))
 	case len(data) > maxWhole:
-		return nil, "", &failure{exitFailed, fmt.Errorf("import %s: is longer than %d MiB", name, maxWhole>>20), "import it in parts, or as JSONL"}
+		return nil, "", exit.New(exit.Failed, fmt.Errorf("import %s: is longer than %d MiB", name, maxWhole>>20), "import it in parts, or as JSONL")
 	case from == "om":
 		found, err := foreign.OM(string(data))
 		if err != nil {
-			return nil, "", &failure{exitFailed, fmt.Errorf("import %s: %w", name, err), "nothing was imported; mend this and import again"}
+			return nil, "", exit.New(exit.Failed, fmt.Errorf("import %s: %w", name, err), "nothing was imported; mend this and import again")
 		}
 		return func(yield func(transfer.Numbered) bool) {
 			for n, item := range found.Items {
@@ -146,7 +147,7 @@ func readImport(name string, lines iter.Seq[transfer.Numbered], by string, now t
 		out = append(out, m)
 	}
 	if len(bad) > 0 {
-		return nil, &failure{exitFailed, errors.Join(bad...), "nothing was imported; mend these lines and import again"}
+		return nil, exit.New(exit.Failed, errors.Join(bad...), "nothing was imported; mend these lines and import again")
 	}
 	return out, nil
 }

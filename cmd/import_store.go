@@ -17,6 +17,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/record/transfer"
 	"github.com/reverie-memory/reverie/internal/derived"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/foreign"
 )
 
@@ -95,7 +96,7 @@ func runImportStores(ctx context.Context, env *Env, place string, o importOption
 			}
 			done++
 		case len(tools) == 1:
-			return &failure{exitFailed, fmt.Errorf("import --from %w", err), storeHint(tool, err)}
+			return exit.New(exit.Failed, fmt.Errorf("import --from %w", err), storeHint(tool, err))
 		case errors.Is(err, foreign.ErrNone):
 			env.say("%v", err)
 		default:
@@ -105,9 +106,9 @@ func runImportStores(ctx context.Context, env *Env, place string, o importOption
 	}
 	switch {
 	case bad > 0:
-		return &failure{exitFailed, fmt.Errorf("import --from all: %s could not be read", count(bad, "store", "stores")), "what the others have came in, and what was before stays"}
+		return exit.New(exit.Failed, fmt.Errorf("import --from all: %s could not be read", count(bad, "store", "stores")), "what the others have came in, and what was before stays")
 	case done == 0:
-		return &failure{exitFailed, errors.New("import --from all: no store could be read"), "reverie import --from TOOL PLACE names where it is"}
+		return exit.New(exit.Failed, errors.New("import --from all: no store could be read"), "reverie import --from TOOL PLACE names where it is")
 	}
 	return nil
 }
@@ -267,8 +268,8 @@ func (w *workspace) importStore(ctx context.Context, tool string, found foreign.
 		return err
 	}
 	if err := w.keepImported(seen, b.memories); err != nil {
-		return &failure{exitFailed, fmt.Errorf("import --from %s: it came in, but which memories it had is not kept: %w", tool, err),
-			"mend this and import again, or what goes from that store is not proposed to be retired"}
+		return exit.New(exit.Failed, fmt.Errorf("import --from %s: it came in, but which memories it had is not kept: %w", tool, err),
+			"mend this and import again, or what goes from that store is not proposed to be retired")
 	}
 	return nil
 }

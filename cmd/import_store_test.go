@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
@@ -58,7 +59,7 @@ func TestImportAsksAServer(t *testing.T) {
 	if got := answer(t, r.Dir, "", "import", "--from", "opencode-mem", server.URL, "--dry-run"); !strings.Contains(got, `"added":1,`) {
 		t.Errorf("one key twice: %s", got)
 	}
-	if code, talk := fails(t, r.Dir, "import", "--from", "opencode-mem", "http://192.0.2.1:4747"); code != exitFailed || !strings.Contains(talk, "not this machine") {
+	if code, talk := fails(t, r.Dir, "import", "--from", "opencode-mem", "http://192.0.2.1:4747"); code != exit.Failed || !strings.Contains(talk, "not this machine") {
 		t.Errorf("another machine: %d %s", code, talk)
 	}
 }

@@ -16,6 +16,7 @@ const module = "github.com/reverie-memory/reverie/"
 // package that is not here may not exist; "cmd" may import everything below it.
 var arrows = map[string][]string{
 	"internal/file":           nil,
+	"internal/exit":           nil,
 	"internal/pattern":        nil,
 	"internal/derived":        {"internal/file"},
 	"internal/dotenv":         {"internal/file", "internal/git"},

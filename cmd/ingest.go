@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/reverie-memory/reverie/reflect"
@@ -25,7 +26,7 @@ func ingestCommand(env *Env) *cli.Command {
 		Flags:     []cli.Flag{formatFlag(&format)},
 		Action: func(c *cli.Context) error {
 			if c.NArg() == 0 {
-				return usage("to read standard input: reverie ingest -", "ingest wants at least one file")
+				return exit.Usage("to read standard input: reverie ingest -", "ingest wants at least one file")
 			}
 			as, err := parseFormat(format)
 			if err != nil {
@@ -64,7 +65,7 @@ func runIngest(ctx context.Context, env *Env, files []string, format transcript.
 
 func parseFormat(name string) (transcript.Format, error) {
 	if !slices.Contains(transcript.Formats, transcript.Format(name)) {
-		return "", usage("it is one of "+joinFormats(), "%q is not a format of transcripts", name)
+		return "", exit.Usage("it is one of "+joinFormats(), "%q is not a format of transcripts", name)
 	}
 	return transcript.Format(name), nil
 }

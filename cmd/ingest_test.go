@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/iotest"
 	"time"
+
+	"github.com/reverie-memory/reverie/internal/exit"
 )
 
 // Sessions that a transcript holds before it breaks off are kept and told, and the break is a failure.
@@ -29,7 +31,7 @@ func TestIngestKeepsWhatCameBeforeAnError(t *testing.T) {
 	env := &Env{In: io.MultiReader(bytes.NewReader(text), iotest.ErrReader(errors.New("torn"))),
 		Out: &out, Err: &talk, Now: time.Now, Width: 80}
 	code := Run(context.Background(), env, []string{"reverie", "-C", r.Dir, "ingest", "-"})
-	if code != exitFailed || !strings.Contains(talk.String(), "ingest -: ") || !strings.Contains(talk.String(), "torn") {
+	if code != exit.Failed || !strings.Contains(talk.String(), "ingest -: ") || !strings.Contains(talk.String(), "torn") {
 		t.Errorf("exit code %d, says %q", code, &talk)
 	}
 	if !strings.HasPrefix(out.String(), "claude/00000000") {

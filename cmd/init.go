@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/reverie-memory/reverie/cmd/ci"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/urfave/cli/v2"
 )
 
@@ -55,7 +56,7 @@ func initCommand(env *Env) *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {
-				return usage("to name a repository: reverie -C DIR init", "init takes no arguments")
+				return exit.Usage("to name a repository: reverie -C DIR init", "init takes no arguments")
 			}
 			return runInit(c.Context, env, o)
 		},

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/reverie-memory/reverie/internal/exit"
 )
 
 // A command that waits for its input is stopped by the end of its context, whatever it reads for.
@@ -31,11 +33,11 @@ func TestWaitingForInputCanBeInterrupted(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		in, w := io.Pipe()
 		var talk bytes.Buffer
-		env := &Env{In: &waited{in, cancel}, Out: io.Discard, Err: &talk, Now: time.Now, Terminal: true, Width: 80}
+		env := &Env{In: &waited{in, cancel}, Out: io.Discard, Err: &talk, Now: time.Now, Interactive: true, Width: 80}
 		if len(args) > 1 && args[1] != "-" {
 			time.AfterFunc(50*time.Millisecond, cancel)
 		}
-		if code := Run(ctx, env, append([]string{"reverie", "-C", r.Dir}, args...)); code != exitSignal {
+		if code := Run(ctx, env, append([]string{"reverie", "-C", r.Dir}, args...)); code != exit.Signal {
 			t.Errorf("%v: exit code %d\n%s", args, code, &talk)
 		}
 		if !strings.Contains(talk.String(), stopped) {
@@ -83,7 +85,7 @@ func TestFirstSignalEndsAProcessThatWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	if got := cmd.ProcessState.ExitCode(); got != exitSignal {
-		t.Errorf("exit code %d, want %d", got, exitSignal)
+	if got := cmd.ProcessState.ExitCode(); got != exit.Signal {
+		t.Errorf("exit code %d, want %d", got, exit.Signal)
 	}
 }

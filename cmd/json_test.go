@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
@@ -19,7 +20,7 @@ import (
 func answer(t *testing.T, dir, stdin string, args ...string) string {
 	t.Helper()
 	code, out, talk := runJSON(dir, stdin, args)
-	if code != exitDone && code != exitNegative {
+	if code != exit.Done && code != exit.Negative {
 		t.Fatalf("reverie %q: exit code %d\n%s", args, code, talk)
 	}
 	return out
@@ -29,7 +30,7 @@ func answer(t *testing.T, dir, stdin string, args ...string) string {
 func fails(t *testing.T, dir string, args ...string) (code int, talk string) {
 	t.Helper()
 	code, _, talk = runJSON(dir, "", args)
-	if code == exitDone {
+	if code == exit.Done {
 		t.Errorf("reverie %q: no failure\n%s", args, talk)
 	}
 	return code, talk

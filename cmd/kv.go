@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/kv"
 	"github.com/urfave/cli/v2"
 )
@@ -80,7 +81,7 @@ func (env *Env) value(arg string) (string, error) {
 		return "", fmt.Errorf("read standard input: %w", err)
 	}
 	if len(data) > most {
-		return "", usage(fmt.Sprintf("%d may be kept", kv.MaxValue), "the value on standard input has more than %d bytes", most)
+		return "", exit.Usage(fmt.Sprintf("%d may be kept", kv.MaxValue), "the value on standard input has more than %d bytes", most)
 	}
 	return string(data), nil
 }
@@ -88,7 +89,7 @@ func (env *Env) value(arg string) (string, error) {
 func runKVSet(ctx context.Context, env *Env, key, value, ttl string) error {
 	span, ok := parseSpan(ttl)
 	if !ok {
-		return usage("as 90m, 12h, 7d or 2w", "--ttl does not understand %q", ttl)
+		return exit.Usage("as 90m, 12h, 7d or 2w", "--ttl does not understand %q", ttl)
 	}
 	w, err := env.open(ctx)
 	if err != nil {
@@ -185,13 +186,13 @@ func runKVDelete(ctx context.Context, env *Env, keys []string) error {
 func kvFailure(err error) error {
 	switch {
 	case errors.Is(err, kv.ErrBad):
-		return &failure{exitUsage, err, ""}
+		return exit.New(exit.BadUsage, err, "")
 	case errors.Is(err, kv.ErrFull):
-		return &failure{exitFailed, err, "'reverie kv list' shows what is kept; make room: reverie kv delete KEY…"}
+		return exit.New(exit.Failed, err, "'reverie kv list' shows what is kept; make room: reverie kv delete KEY…")
 	case errors.Is(err, kv.ErrDamaged):
-		return &failure{exitFailed, err, "it cannot be read any more: reverie kv delete KEY"}
+		return exit.New(exit.Failed, err, "it cannot be read any more: reverie kv delete KEY")
 	case errors.Is(err, kv.ErrNoKey):
-		return &failure{exitNegative, err, "'reverie kv list' shows what is kept; values expire"}
+		return exit.New(exit.Negative, err, "'reverie kv list' shows what is kept; values expire")
 	}
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/urfave/cli/v2"
 )
 
@@ -30,13 +31,13 @@ func (f *latelyFlags) flags() []cli.Flag {
 // choice reads what the options say; ifDue is whether the dream waits until it is due.
 func (f *latelyFlags) choice(c *cli.Context, ifDue bool, now time.Time) (l lately, err error) {
 	if c.IsSet("last") && f.last < 1 {
-		return l, usage("", "--last wants 1 or more")
+		return l, exit.Usage("", "--last wants 1 or more")
 	}
 	if l.since, err = parseSince(f.since, now); err != nil {
 		return l, err
 	}
 	if l.last = f.last; ifDue && l != (lately{}) {
-		return l, usage("what is due are all new reflections", "--if-due goes with neither --since nor --last")
+		return l, exit.Usage("what is due are all new reflections", "--if-due goes with neither --since nor --last")
 	}
 	return l, nil
 }

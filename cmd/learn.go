@@ -9,6 +9,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/purge"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/prompts"
 	"github.com/reverie-memory/reverie/prompts/door"
 	"github.com/reverie-memory/reverie/reflect"
@@ -50,12 +51,12 @@ func learnCommand(env *Env) *cli.Command {
 			o.agents = agents.Value()
 			if c.NArg() == 0 {
 				if model.name != "" {
-					return usage("'reverie reflect --pending --model NAME' has it read what was learned from", "--model is for files")
+					return exit.Usage("'reverie reflect --pending --model NAME' has it read what was learned from", "--model is for files")
 				}
 				return runBackfill(c.Context, env, o, model)
 			}
 			if o.given() {
-				return usage("leave out the files to learn from the agents' own stores", "--since, --limit, --agent and --dry-run are not for files")
+				return exit.Usage("leave out the files to learn from the agents' own stores", "--since, --limit, --agent and --dry-run are not for files")
 			}
 			return runLearn(c.Context, env, c.Args().Slice(), as, model)
 		},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/urfave/cli/v2"
 )
 
@@ -22,7 +23,7 @@ func listCommand(env *Env) *cli.Command {
 		Flags: append(o.flags(true), &cli.IntFlag{Name: "n", Usage: "at most `N`; 0 is all", Destination: &o.limit}),
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {
-				return usage("to search: reverie recall QUERY", "list takes no arguments")
+				return exit.Usage("to search: reverie recall QUERY", "list takes no arguments")
 			}
 			return env.paged(c.Context, func() error { return runList(c.Context, env, o) })
 		},

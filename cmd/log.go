@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/urfave/cli/v2"
 )
 
@@ -29,7 +30,7 @@ func logCommand(env *Env) *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 1 {
-				return usage("", "log wants at most one id")
+				return exit.Usage("", "log wants at most one id")
 			}
 			return env.paged(c.Context, func() error { return runLog(c.Context, env, c.Args().First(), o) })
 		},

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
@@ -41,7 +42,7 @@ func TestLogJSONFailsInTheWordsOfGit(t *testing.T) {
 	bad := strings.TrimSpace(r.Run("hash-object", "-t", "commit", "-w", "commit"))
 	r.Run("update-ref", "refs/heads/reverie/memory", bad)
 	code, talk := fails(t, r.Dir, "log")
-	if code != exitFailed || !strings.Contains(talk, missing) {
+	if code != exit.Failed || !strings.Contains(talk, missing) {
 		t.Errorf("exit code %d, says %q", code, talk)
 	}
 }

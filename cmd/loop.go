@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/ollama"
 	"github.com/reverie-memory/reverie/worktree"
@@ -128,7 +129,7 @@ func loopCommand(env *Env) *cli.Command {
 
 // loopFailure is how a loop ends that is not done: its exit code is 20 and the reason's place.
 func loopFailure(reason worktree.Reason, err error, hint string) error {
-	return &failure{exitLoop + slices.Index(worktree.Reasons[:], reason), err, hint}
+	return exit.New(exit.Loop+slices.Index(worktree.Reasons[:], reason), err, hint)
 }
 
 // notInLoop refuses a command to what a loop has started.
@@ -150,7 +151,7 @@ func (w *workspace) openLoop(ctx context.Context, name string) (*worktree.Record
 	if name != "" && !slices.Contains(names, name) {
 		begin := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !strings.HasPrefix(n, name) })
 		if len(begin) != 1 {
-			return nil, l, &failure{exitFailed, fmt.Errorf("%s: %w", name, worktree.ErrNoLoop), "'reverie loop status' lists them"}
+			return nil, l, exit.New(exit.Failed, fmt.Errorf("%s: %w", name, worktree.ErrNoLoop), "'reverie loop status' lists them")
 		}
 		name = begin[0]
 	}
@@ -169,10 +170,10 @@ func (w *workspace) openLoop(ctx context.Context, name string) (*worktree.Record
 			going = names
 		}
 		if len(names) == 0 {
-			return nil, l, &failure{exitFailed, errors.New("there is no loop here"), "start one: reverie loop start PLAN --agent NAME --audit CMD"}
+			return nil, l, exit.New(exit.Failed, errors.New("there is no loop here"), "start one: reverie loop start PLAN --agent NAME --audit CMD")
 		}
 		if len(going) != 1 {
-			return nil, l, &failure{exitUsage, fmt.Errorf("there are %s; say which", count(len(going), "loop", "loops")), "'reverie loop status' lists them"}
+			return nil, l, exit.New(exit.BadUsage, fmt.Errorf("there are %s; say which", count(len(going), "loop", "loops")), "'reverie loop status' lists them")
 		}
 		name = going[0]
 	}
@@ -278,10 +279,10 @@ func explainLoop(err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &unknown):
-		return usage("known are "+strings.Join(agent.Names(), ", ")+"; any other one: reverie loop start PLAN -- COMMAND…; to commit yourself: --agent "+worktree.Hand, "%w", err)
+		return exit.Usage("known are "+strings.Join(agent.Names(), ", ")+"; any other one: reverie loop start PLAN -- COMMAND…; to commit yourself: --agent "+worktree.Hand, "%w", err)
 	case errors.Is(err, ollama.ErrUnavailable):
-		return &failure{exitFailed, err, "'ollama serve' starts the server; or have somebody else look for defects: --audit CMD, --audit-agent NAME"}
-	case errors.As(err, new(*failure)):
+		return exit.New(exit.Failed, err, "'ollama serve' starts the server; or have somebody else look for defects: --audit CMD, --audit-agent NAME")
+	case errors.As(err, new(*exit.Error)):
 		return err
 	case errors.Is(err, worktree.ErrDirty):
 		return loopFailure(worktree.Refusal, err, "commit it, or take it away, first")
@@ -294,13 +295,13 @@ func explainLoop(err error) error {
 	case errors.Is(err, worktree.ErrSandbox):
 		return loopSandboxFailure(err)
 	case errors.As(err, new(*worktree.PlanError)):
-		return usage("'reverie loop lint PLAN' shows all that is wrong with it", "%v", err)
+		return exit.Usage("'reverie loop lint PLAN' shows all that is wrong with it", "%v", err)
 	case errors.Is(err, worktree.ErrHeld):
-		return &failure{exitFailed, err, "'reverie loop status' shows it, 'reverie loop cancel' ends it"}
+		return exit.New(exit.Failed, err, "'reverie loop status' shows it, 'reverie loop cancel' ends it")
 	case errors.Is(err, worktree.ErrDone):
-		return &failure{exitFailed, err, "there is nothing to go on with; begin another from its branch: reverie loop start PLAN --base BRANCH"}
+		return exit.New(exit.Failed, err, "there is nothing to go on with; begin another from its branch: reverie loop start PLAN --base BRANCH")
 	case errors.Is(err, worktree.ErrEnded):
-		return &failure{exitFailed, err, "give it more: --max N, --time T; or start another"}
+		return exit.New(exit.Failed, err, "give it more: --max N, --time T; or start another")
 	}
 	return err
 }

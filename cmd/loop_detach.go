@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/worktree"
 )
 
@@ -63,7 +64,7 @@ func (w *workspace) handed(ctx context.Context, s worktree.State, pid int, ended
 			case l.State.Phase.Over():
 				w.env.say("loop %s is %s", s.Name, strings.TrimSuffix(string(l.State.Phase)+": "+string(l.State.Reason), ": "))
 			case failed != nil && worktree.Held(ctx, w.repo, s.Name) == nil:
-				return &failure{exitFailed, fmt.Errorf("the loop %s did not go on in the background: %w; %s says why", s.Name, failed, filepath.Join(w.state, "log")), "reverie loop resume " + s.Name}
+				return exit.New(exit.Failed, fmt.Errorf("the loop %s did not go on in the background: %w; %s says why", s.Name, failed, filepath.Join(w.state, "log")), "reverie loop resume "+s.Name)
 			default: // it waits for a commit, or somebody else carries it on
 				goesOn()
 			}

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/worktree"
 )
 
@@ -23,7 +24,7 @@ func runLoopFindings(ctx context.Context, env *Env, name string, o loopOptions) 
 		return w.waive(ctx, record, o.waive, o.reason)
 	}
 	if o.reason != "" {
-		return usage("reverie loop findings NAME --waive ID --reason WHY", "--reason: of which finding?")
+		return exit.Usage("reverie loop findings NAME --waive ID --reason WHY", "--reason: of which finding?")
 	}
 	open := false
 	for _, f := range l.Findings {

@@ -12,6 +12,7 @@ import (
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/hooks/githook"
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/worktree"
@@ -27,7 +28,7 @@ func runLoopHook(ctx context.Context, env *Env, name string, _ loopOptions) erro
 	case "post-commit":
 		return loopPostCommit(ctx, env)
 	}
-	return usage("git's hooks call it", "loop hook %s: no such hook", name)
+	return exit.Usage("git's hooks call it", "loop hook %s: no such hook", name)
 }
 
 // maxCommitMessage is how much of a commit's message is looked at before it is made, in bytes. Of one that was made it is all.

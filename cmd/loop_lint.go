@@ -14,6 +14,7 @@ import (
 
 	"github.com/reverie-memory/reverie/cmd/check"
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/finding"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/worktree"
@@ -75,7 +76,7 @@ func runLoopLint(ctx context.Context, env *Env, file string, o loopOptions) erro
 		return nil
 	case len(wrong) > 0, o.strict:
 		env.warn("%s and %s in %s", count(len(wrong), "error", "errors"), count(len(doubtful), "warning", "warnings"), file)
-		return negative
+		return exit.Silent
 	}
 	env.say("%s in %s", count(len(doubtful), "warning", "warnings"), file)
 	return nil

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/worktree"
 	"github.com/reverie-memory/reverie/worktree/agent"
 )
@@ -23,7 +24,7 @@ func runLoopOutput(ctx context.Context, env *Env, name, iteration string) error 
 	if iteration != "" {
 		var err error
 		if n, err = strconv.Atoi(iteration); err != nil || n < 1 {
-			return usage("reverie loop output NAME 2", "%s: no number of an iteration", iteration)
+			return exit.Usage("reverie loop output NAME 2", "%s: no number of an iteration", iteration)
 		}
 	}
 	w, err := env.open(ctx)
@@ -35,7 +36,7 @@ func runLoopOutput(ctx context.Context, env *Env, name, iteration string) error 
 		return err
 	}
 	if n > l.State.Iteration {
-		return &failure{exitFailed, fmt.Errorf("loop %s is at iteration %d", l.State.Name, l.State.Iteration), "reverie loop output " + l.State.Name}
+		return exit.New(exit.Failed, fmt.Errorf("loop %s is at iteration %d", l.State.Name, l.State.Iteration), "reverie loop output "+l.State.Name)
 	}
 	return w.tellLoopOutput(ctx, l.State.Name, n)
 }

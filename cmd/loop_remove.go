@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/worktree"
 )
 
@@ -24,7 +25,7 @@ func runLoopRemove(ctx context.Context, env *Env, name string, o loopOptions) er
 		return err
 	}
 	if name == "" {
-		return usage("'reverie loop status' lists them", "loop remove wants the name of a loop")
+		return exit.Usage("'reverie loop status' lists them", "loop remove wants the name of a loop")
 	}
 	w, err := env.open(ctx)
 	if err != nil {
@@ -51,7 +52,7 @@ func runLoopRemove(ctx context.Context, env *Env, name string, o loopOptions) er
 	}
 	if !place.InPlace && place.Check() == nil {
 		if err := place.Clean(ctx); err != nil {
-			return &failure{exitPerson, fmt.Errorf("loop remove %s: %w", s.Name, err), uncommittedHint(s)}
+			return exit.New(exit.NeedsPerson, fmt.Errorf("loop remove %s: %w", s.Name, err), uncommittedHint(s))
 		}
 	}
 	done := loopRemovedJSON{Name: s.Name, Branch: strings.TrimPrefix(s.Branch, "refs/heads/"), Removed: []string{w.loopFolder(s.Name)}}
@@ -71,7 +72,7 @@ func runLoopRemove(ctx context.Context, env *Env, name string, o loopOptions) er
 		}
 	}
 	if !o.yes && !w.ask("Remove these? The branch "+done.Branch+" stays.", "n") {
-		return &failure{exitPerson, errors.New("loop remove: nothing was removed"), "to go ahead: reverie loop remove " + s.Name + " --yes"}
+		return exit.New(exit.NeedsPerson, errors.New("loop remove: nothing was removed"), "to go ahead: reverie loop remove "+s.Name+" --yes")
 	}
 	if err := place.Remove(ctx, s.Tip); err != nil {
 		return explainLoop(err)
@@ -93,7 +94,7 @@ func (w *workspace) removeForeign(ctx context.Context, s worktree.State, o loopO
 		w.env.print("remove  %s\n", visible(ref))
 	}
 	if !o.yes && !w.ask("It was not begun here. Remove its record?", "n") {
-		return &failure{exitPerson, errors.New("loop remove: nothing was removed"), "to go ahead: reverie loop remove " + s.Name + " --yes"}
+		return exit.New(exit.NeedsPerson, errors.New("loop remove: nothing was removed"), "to go ahead: reverie loop remove "+s.Name+" --yes")
 	}
 	left, err := worktree.DiscardForeign(ctx, w.repo, s.Name)
 	if err != nil {
@@ -121,7 +122,7 @@ func (w *workspace) endedLoop(ctx context.Context, name string) (worktree.State,
 		}
 	}
 	if err == nil && !l.State.Phase.Over() {
-		err = &failure{exitFailed, fmt.Errorf("loop %s has not ended", l.State.Name), "reverie loop cancel " + l.State.Name}
+		err = exit.New(exit.Failed, fmt.Errorf("loop %s has not ended", l.State.Name), "reverie loop cancel "+l.State.Name)
 	}
 	return l.State, err
 }

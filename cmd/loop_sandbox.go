@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/sandbox"
 	"github.com/reverie-memory/reverie/worktree"
 	"github.com/reverie-memory/reverie/worktree/container"
@@ -38,9 +39,9 @@ func (w *workspace) insideOf(ctx context.Context, s worktree.State, dir string) 
 
 // loopSandboxFailure is how a loop ends that cannot have its sandbox.
 func loopSandboxFailure(err error) error {
-	f := new(failure)
+	f := new(exit.Error)
 	if errors.As(sandboxFailure(err), &f) {
-		return loopFailure(worktree.SandboxFailed, err, f.hint)
+		return loopFailure(worktree.SandboxFailed, err, f.Hint)
 	}
 	return err
 }
@@ -63,11 +64,11 @@ func (w *workspace) wantSandbox(ctx context.Context, set *worktree.Settings, o l
 		}
 		return nil
 	case !slices.Contains(sandbox.Engines(), set.Sandbox):
-		return usage("", "--sandbox %s: known are %s, and off", set.Sandbox, strings.Join(sandbox.Engines(), ", "))
+		return exit.Usage("", "--sandbox %s: known are %s, and off", set.Sandbox, strings.Join(sandbox.Engines(), ", "))
 	case set.Agent == worktree.Hand:
 		return byHand(*set)
 	case o.inPlace:
-		return usage("leave one of the two out", "--in-place works in your own work tree, and --sandbox keeps from it")
+		return exit.Usage("leave one of the two out", "--in-place works in your own work tree, and --sandbox keeps from it")
 	}
 	in, err := w.insideOf(ctx, worktree.State{Settings: *set}, "")
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/worktree"
 	"github.com/reverie-memory/reverie/worktree/agent"
@@ -136,7 +137,7 @@ func (w *workspace) usualLoop(ctx context.Context, command []string, o loopOptio
 	none := o.set("min-audits") && o.minAudits == 0
 	if o.audit == "" && o.auditAgent == "" && o.auditModel == "" && !none {
 		if set.Audit, set.AuditAgent, set.AuditModel = of.Audit, of.AuditAgent, of.AuditModel; of.Audit != "" && (of.AuditAgent != "" || of.AuditModel != "") {
-			return set, &failure{exitFailed, errors.New("the settings loop.audit, and loop.audit-agent or loop.audit-model, exclude each other"), "reverie config --user loop.audit ''"}
+			return set, exit.New(exit.Failed, errors.New("the settings loop.audit, and loop.audit-agent or loop.audit-model, exclude each other"), "reverie config --user loop.audit ''")
 		}
 	}
 	set.MaxIterations, set.MinAudits, set.MaxErrors, set.MaxStalls, set.MaxRepeats = of.MaxIterations, of.MinAudits, of.MaxErrors, of.MaxStalls, of.MaxRepeats
@@ -148,17 +149,17 @@ func (w *workspace) usualLoop(ctx context.Context, command []string, o loopOptio
 func (w *workspace) loopSettings(set worktree.Settings, command []string, o loopOptions, begin bool) (worktree.Settings, error) {
 	switch {
 	case !begin && o.agent != "" && len(command) > 0:
-		return set, usage("reverie loop resume NAME --agent "+agent.Names()[1]+", or: reverie loop resume NAME -- COMMAND…", "say who codes: an agent, or a command, and not both")
+		return set, exit.Usage("reverie loop resume NAME --agent "+agent.Names()[1]+", or: reverie loop resume NAME -- COMMAND…", "say who codes: an agent, or a command, and not both")
 	case begin && (o.agent != "" && len(command) > 0 || set.Agent == "" && o.agent == "" && len(command) == 0):
-		return set, usage("reverie loop start PLAN --agent "+agent.Names()[1]+", or: reverie loop start PLAN -- COMMAND…", "say who codes: an agent, or a command, and not both")
+		return set, exit.Usage("reverie loop start PLAN --agent "+agent.Names()[1]+", or: reverie loop start PLAN -- COMMAND…", "say who codes: an agent, or a command, and not both")
 	case o.audit != "" && (o.auditAgent != "" || o.auditModel != ""):
-		return set, usage("", "an audit is a command's, or an agent's or a model's, not both")
+		return set, exit.Usage("", "an audit is a command's, or an agent's or a model's, not both")
 	case o.auditModel == config.Off:
-		return set, usage("leave it out", "--audit-model off: it is the name of a model, or auto")
+		return set, exit.Usage("leave it out", "--audit-model off: it is the name of a model, or auto")
 	case !begin && o.promise && !set.Promise:
-		return set, usage("start another one from its branch: reverie loop start PLAN --base BRANCH --promise …", "--promise: the coder was not told what to say")
+		return set, exit.Usage("start another one from its branch: reverie loop start PLAN --base BRANCH --promise …", "--promise: the coder was not told what to say")
 	case !begin && o.set("sandbox"):
-		return set, usage("start another one from its branch: reverie loop start PLAN --base BRANCH --sandbox …", "--sandbox: a loop keeps what it was started with")
+		return set, exit.Usage("start another one from its branch: reverie loop start PLAN --base BRANCH --sandbox …", "--sandbox: a loop keeps what it was started with")
 	}
 	take := func(flag string, put func()) {
 		if o.set(flag) {
@@ -206,13 +207,13 @@ func (w *workspace) loopSettings(set worktree.Settings, command []string, o loop
 	}
 	switch {
 	case set.Agent == "" && len(set.Command) == 0:
-		return set, usage("--agent "+agent.Names()[1]+", or a command behind --", "nobody is said to code")
+		return set, exit.Usage("--agent "+agent.Names()[1]+", or a command behind --", "nobody is said to code")
 	case !set.Audited() && set.MinAudits > 0:
-		return set, usage("--audit CMD, --audit-agent or --audit-model; to go by the plan's own commands alone: --min-audits 0", "nobody is said to look for defects")
+		return set, exit.Usage("--audit CMD, --audit-agent or --audit-model; to go by the plan's own commands alone: --min-audits 0", "nobody is said to look for defects")
 	}
 	for _, word := range set.BlockOn {
 		if !slices.Contains([]worktree.Severity{worktree.Bug, worktree.Warning, worktree.Suggestion}, worktree.Severity(word)) {
-			return set, usage("", "--block-on %s: severities are bug, warning and suggestion", word)
+			return set, exit.Usage("", "--block-on %s: severities are bug, warning and suggestion", word)
 		}
 	}
 	for name, n := range map[string]float64{
@@ -220,7 +221,7 @@ func (w *workspace) loopSettings(set worktree.Settings, command []string, o loop
 		"stall": set.StallTime, "turn-time": set.TurnTime, "verify-time": set.VerifyTime, "time": set.TotalTime, "backoff": set.Backoff, "max-file": float64(set.MaxFile),
 	} {
 		if n < 0 {
-			return set, usage("", "--%s: less than nothing", name)
+			return set, exit.Usage("", "--%s: less than nothing", name)
 		}
 	}
 	return set, nil
@@ -232,9 +233,9 @@ func byHand(set worktree.Settings) error {
 	case set.Agent != worktree.Hand:
 		return nil
 	case sandboxed(set):
-		return usage("--sandbox off", "--agent %s: in the work tree of a sandbox there is no git to commit with", worktree.Hand)
+		return exit.Usage("--sandbox off", "--agent %s: in the work tree of a sandbox there is no git to commit with", worktree.Hand)
 	case set.Promise:
-		return usage("leave one of the two out", "--agent %s: nobody is there who could give a promise", worktree.Hand)
+		return exit.Usage("leave one of the two out", "--agent %s: nobody is there who could give a promise", worktree.Hand)
 	}
 	return nil
 }
@@ -244,7 +245,7 @@ func (w *workspace) loopBase(ctx context.Context, rev string) (string, error) {
 	if rev == "" {
 		id, _, err := w.repo.Head(ctx)
 		if errors.Is(err, git.ErrNoRef) {
-			return "", &failure{exitFailed, errors.New("there is no commit yet that a loop could begin from"), "git commit"}
+			return "", exit.New(exit.Failed, errors.New("there is no commit yet that a loop could begin from"), "git commit")
 		}
 		return id, err
 	}
@@ -265,9 +266,9 @@ func (w *workspace) inPlace(ctx context.Context, s *worktree.State, o loopOption
 	case err != nil:
 		return err
 	case w.repo.WorkTree == "":
-		return usage("", "--in-place: there is no work tree here")
+		return exit.Usage("", "--in-place: there is no work tree here")
 	case o.base != "":
-		return usage("", "--in-place begins at HEAD; leave out --base")
+		return exit.Usage("", "--in-place begins at HEAD; leave out --base")
 	case branch == "":
 		return loopFailure(worktree.Refusal, errors.New("HEAD is on no branch"), "git switch BRANCH")
 	}
@@ -309,7 +310,7 @@ func (w *workspace) beginLoop(ctx context.Context, s *worktree.State, plan workt
 			s.Branch = worktree.Branches + s.Name
 		}
 		if err := git.CheckRef(s.Branch); err != nil || worktree.Slug(s.Name) != s.Name && strings.Trim(s.Name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") != "" {
-			return nil, nil, usage("letters a to z, digits, and - _ . between them", "--name %s: no name for a loop", s.Name)
+			return nil, nil, exit.Usage("letters a to z, digits, and - _ . between them", "--name %s: no name for a loop", s.Name)
 		}
 		if own {
 			if err := w.branchFree(ctx, s.Branch); err != nil {
@@ -332,7 +333,7 @@ func (w *workspace) beginLoop(ctx context.Context, s *worktree.State, plan workt
 		}
 		if !free || !errors.Is(err, worktree.ErrTaken) && !errors.Is(err, worktree.ErrHeld) {
 			if errors.Is(err, worktree.ErrTaken) {
-				err = &failure{exitFailed, err, "'reverie loop status' lists the loops; 'reverie loop resume' goes on with one; or give another --name"}
+				err = exit.New(exit.Failed, err, "'reverie loop status' lists the loops; 'reverie loop resume' goes on with one; or give another --name")
 			}
 			return nil, nil, err
 		}

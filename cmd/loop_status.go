@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/clipperhouse/displaywidth"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/worktree"
 )
@@ -166,8 +167,8 @@ func (w *workspace) tellSpoiltLoops(bad []spoiltLoop) error {
 		}
 	}
 	name := visible(bad[0].name)
-	return &failure{exitFailed, fmt.Errorf("%s cannot be read", count(len(bad), "loop", "loops")),
-		"to take a record away: git update-ref -d " + worktree.Refs + name + "; then what else is kept of it: reverie loop remove " + name}
+	return exit.New(exit.Failed, fmt.Errorf("%s cannot be read", count(len(bad), "loop", "loops")),
+		"to take a record away: git update-ref -d "+worktree.Refs+name+"; then what else is kept of it: reverie loop remove "+name)
 }
 
 // loopLine is a loop in one line.
@@ -373,7 +374,7 @@ func (w *workspace) watchLoop(ctx context.Context, name string) error {
 			return w.tellEnd(ctx, l.State)
 		case j.Holder == nil && !j.waits():
 			if waited++; waited > 10 { // one that was just started in the background is not there yet
-				return &failure{exitFailed, fmt.Errorf("nobody carries the loop %s on", l.State.Name), "reverie loop resume " + l.State.Name}
+				return exit.New(exit.Failed, fmt.Errorf("nobody carries the loop %s on", l.State.Name), "reverie loop resume "+l.State.Name)
 			}
 		default:
 			waited = 0

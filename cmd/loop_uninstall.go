@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/worktree"
 )
 
@@ -22,7 +23,7 @@ func (w *workspace) loopArtefacts(ctx context.Context) ([]artefact, error) {
 		}
 		s := l.State
 		if worktree.Held(ctx, w.repo, name) != nil {
-			return nil, &failure{exitPerson, fmt.Errorf("the loop %s goes on", name), "reverie loop cancel " + name}
+			return nil, exit.New(exit.NeedsPerson, fmt.Errorf("the loop %s goes on", name), "reverie loop cancel "+name)
 		}
 		if s.InPlace != "" {
 			continue
@@ -35,7 +36,7 @@ func (w *workspace) loopArtefacts(ctx context.Context) ([]artefact, error) {
 			continue
 		}
 		if err := place.Clean(ctx); err != nil {
-			return nil, &failure{exitPerson, fmt.Errorf("the loop %s: %w", name, err), uncommittedHint(s)}
+			return nil, exit.New(exit.NeedsPerson, fmt.Errorf("the loop %s: %w", name, err), uncommittedHint(s))
 		}
 		found = append(found, artefact{what: "the work tree of the loop " + name + " in " + place.Dir, remove: func(ctx context.Context) error { return place.Remove(ctx, s.Tip) }})
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/mcpconn"
 	"github.com/reverie-memory/reverie/reflect/transcript"
@@ -35,9 +36,9 @@ func mcpCommand(env *Env) *cli.Command {
 		Action: func(c *cli.Context) error {
 			switch {
 			case c.NArg() > 0:
-				return usage("reverie mcp --agent claude", "mcp takes no arguments")
+				return exit.Usage("reverie mcp --agent claude", "mcp takes no arguments")
 			case o.agent != "" && !isAgent(o.agent):
-				return usage("it is one of "+hooks.Names(), "%q is not an agent", o.agent)
+				return exit.Usage("it is one of "+hooks.Names(), "%q is not an agent", o.agent)
 			}
 			git.LeaveRepository() // the folder decides, not what the environment says about somebody's git
 			return runMCP(c.Context, env, o)

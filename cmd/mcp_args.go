@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/reverie-memory/reverie/internal/cut"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/mcpconn"
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
@@ -28,9 +29,9 @@ func (c *mcpCall) read(into any) error {
 	var wrong *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &wrong) && wrong.Field != "":
-		return usage("the tool's schema says what it takes", "%s: a %s does not belong there", strings.ToLower(wrong.Field), wrong.Value)
+		return exit.Usage("the tool's schema says what it takes", "%s: a %s does not belong there", strings.ToLower(wrong.Field), wrong.Value)
 	case err != nil:
-		return usage("the tool's schema says what it takes", "arguments: %s", strings.TrimPrefix(err.Error(), "json: "))
+		return exit.Usage("the tool's schema says what it takes", "arguments: %s", strings.TrimPrefix(err.Error(), "json: "))
 	}
 	return nil
 }
@@ -54,7 +55,7 @@ func (c *mcpCall) files(named []string) (out []string, err error) {
 		return nil, nil
 	}
 	if len(named) > maxFiles {
-		return nil, usage("", "files are %d and may be %d", len(named), maxFiles)
+		return nil, exit.Usage("", "files are %d and may be %d", len(named), maxFiles)
 	}
 	w, err := c.env.open(c.ctx)
 	if err != nil {
@@ -66,7 +67,7 @@ func (c *mcpCall) files(named []string) (out []string, err error) {
 		}
 		file := w.fileBelow(name)
 		if file == "" {
-			return nil, usage("as web/app.ts, or absolute", "files: %q does not lie below the repository's top", cut.Marked(name, maxListItem))
+			return nil, exit.Usage("as web/app.ts, or absolute", "files: %q does not lie below the repository's top", cut.Marked(name, maxListItem))
 		}
 		out = append(out, file)
 	}
@@ -77,11 +78,11 @@ func (c *mcpCall) files(named []string) (out []string, err error) {
 func bounded(name, text string, most int) error {
 	switch {
 	case strings.TrimSpace(text) == "":
-		return usage("", "%s is empty", name)
+		return exit.Usage("", "%s is empty", name)
 	case len(text) > most:
-		return usage("", "%s has %d bytes and may have %d", name, len(text), most)
+		return exit.Usage("", "%s has %d bytes and may have %d", name, len(text), most)
 	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
-		return usage("", "%s is not text", name)
+		return exit.Usage("", "%s is not text", name)
 	}
 	return nil
 }
@@ -90,7 +91,7 @@ var mcpID = pattern.New(`^[0-9a-f]{4,16}$`)
 
 func checkedID(id string) error {
 	if !mcpID.MatchString(id) {
-		return usage("recall shows ids in brackets", "id: want 4 to 16 hex digits")
+		return exit.Usage("recall shows ids in brackets", "id: want 4 to 16 hex digits")
 	}
 	return nil
 }

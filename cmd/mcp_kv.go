@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/internal/cut"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/kv"
 )
 
@@ -24,13 +25,13 @@ func (c *mcpCall) kv() error {
 	}
 	switch {
 	case a.Prefix != "" && a.Key != "":
-		return usage("", "give a key or a prefix, not both")
+		return exit.Usage("", "give a key or a prefix, not both")
 	case a.Key == "" && (a.Value != nil || a.Delete || a.TTL != ""):
-		return usage("", "give the key")
+		return exit.Usage("", "give the key")
 	case a.Delete && (a.Value != nil || a.TTL != ""):
-		return usage("", "what is deleted has no value")
+		return exit.Usage("", "what is deleted has no value")
 	case a.Value == nil && a.TTL != "":
-		return usage("", "give the value that is kept for so long")
+		return exit.Usage("", "give the value that is kept for so long")
 	case a.Delete:
 		if err := runKVDelete(c.ctx, c.env, []string{a.Key}); err != nil {
 			return err
@@ -46,7 +47,7 @@ func (c *mcpCall) kv() error {
 // kvSet keeps a value.
 func (c *mcpCall) kvSet(a askedKV) error {
 	if len(*a.Value) > maxAsked {
-		return usage("", "value has %d bytes and may have %d", len(*a.Value), maxAsked)
+		return exit.Usage("", "value has %d bytes and may have %d", len(*a.Value), maxAsked)
 	}
 	if err := runKVSet(c.ctx, c.env, a.Key, *a.Value, cmp.Or(a.TTL, lasts(kv.TTL))); err != nil {
 		return err

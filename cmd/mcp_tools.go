@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/cut"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/urfave/cli/v2"
 )
@@ -142,7 +143,7 @@ func mcpHint(err error) string {
 		return "recall shows ids in brackets"
 	case errors.Is(err, git.ErrNotRepository):
 		return "the server serves the repository of the folder in which it was started"
-	case code == exitUsage && strings.Contains(hint, "reverie "):
+	case code == exit.BadUsage && strings.Contains(hint, "reverie "):
 		return ""
 	}
 	return hint
@@ -169,7 +170,7 @@ func (c *mcpCall) recall() error {
 		limit = *a.Limit
 	}
 	if limit < 1 || limit > maxLimit {
-		return usage("", "limit is %d and may be 1 to %d", limit, maxLimit)
+		return exit.Usage("", "limit is %d and may be 1 to %d", limit, maxLimit)
 	}
 	o := recallOptions{limit: limit}
 	if o.kind = a.Kind; o.kind != "" {
@@ -208,7 +209,7 @@ func (c *mcpCall) show() error {
 		return err
 	}
 	if is.Op != "" {
-		return &failure{exitPerson, fmt.Errorf("%s waits for review, and is no memory yet", a.ID), "a person decides: reverie review"}
+		return exit.New(exit.NeedsPerson, fmt.Errorf("%s waits for review, and is no memory yet", a.ID), "a person decides: reverie review")
 	}
 	found, err := objectsOf[memoryJSON](&c.out)
 	if err != nil || len(found) != 1 {
@@ -216,7 +217,7 @@ func (c *mcpCall) show() error {
 	}
 	m := found[0]
 	if m.Withheld {
-		return &failure{code: exitPerson, err: fmt.Errorf("%s is withheld from agents here: %s", m.ID, strings.Join(m.Why, "; "))}
+		return &exit.Error{Code: exit.NeedsPerson, Err: fmt.Errorf("%s is withheld from agents here: %s", m.ID, strings.Join(m.Why, "; "))}
 	}
 	c.giveWhole(m)
 	return nil
@@ -234,11 +235,11 @@ func (c *mcpCall) remember() error {
 		return err
 	}
 	if first, _ := splitStatement(a.Text); len(first) > record.MaxText {
-		return usage("put what is more than the statement after an empty line", "text: the statement has %d bytes and may have %d", len(first), record.MaxText)
+		return exit.Usage("put what is more than the statement after an empty line", "text: the statement has %d bytes and may have %d", len(first), record.MaxText)
 	}
 	for name, list := range map[string][]string{"paths": a.Paths, "tags": a.Tags} {
 		if len(list) > maxTagged {
-			return usage("", "%s are %d and may be %d", name, len(list), maxTagged)
+			return exit.Usage("", "%s are %d and may be %d", name, len(list), maxTagged)
 		}
 		for _, one := range list {
 			if err := bounded("one of "+name, one, maxListItem); err != nil {
@@ -248,7 +249,7 @@ func (c *mcpCall) remember() error {
 	}
 	for _, p := range a.Paths {
 		if !belowTop(p) {
-			return usage("as web/**", "paths: %q does not lie below the repository's top", p)
+			return exit.Usage("as web/**", "paths: %q does not lie below the repository's top", p)
 		}
 	}
 	o := rememberOptions{kind: a.Kind, paths: *cli.NewStringSlice(a.Paths...), tags: *cli.NewStringSlice(a.Tags...)}
@@ -316,7 +317,7 @@ func (c *mcpCall) checkpoint() error {
 			return err
 		}
 		if strings.TrimSpace(a.Note) == "-" {
-			return usage("", "note is no text")
+			return exit.Usage("", "note is no text")
 		}
 	}
 	if err := runCheckpoint(c.ctx, c.env, a.Note, ""); err != nil {

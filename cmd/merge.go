@@ -8,6 +8,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/urfave/cli/v2"
 )
 
@@ -18,7 +19,7 @@ func mergeCommand(env *Env) *cli.Command {
 		ArgsUsage: "REF",
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {
-				return usage("reverie merge origin/reverie/memory", "merge wants one branch, ref or commit")
+				return exit.Usage("reverie merge origin/reverie/memory", "merge wants one branch, ref or commit")
 			}
 			return runMerge(c.Context, env, c.Args().First())
 		},
@@ -48,8 +49,8 @@ func runMerge(ctx context.Context, env *Env, rev string) error {
 	m, err := w.merge(ctx, tip, rev)
 	if missing(err) {
 		if _, rerr := w.repo.ReadRef(ctx, "refs/remotes/origin/"+w.branch()); rerr == nil {
-			return &failure{exitNoStore, fmt.Errorf("%w: this clone only reads origin/%s", err, w.branch()),
-				"take origin's over first, then merge: reverie init"}
+			return exit.New(exit.NoStore, fmt.Errorf("%w: this clone only reads origin/%s", err, w.branch()),
+				"take origin's over first, then merge: reverie init")
 		}
 	}
 	if err != nil {

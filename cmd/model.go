@@ -14,6 +14,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/purge"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/ollama"
 	"github.com/reverie-memory/reverie/prompts"
 	"github.com/reverie-memory/reverie/prompts/door"
@@ -35,7 +36,7 @@ func modelFlags(m *modelChoice) []cli.Flag {
 
 func (m modelChoice) check() error {
 	if m.none && m.name != "" {
-		return usage("", "--model and --no-model exclude each other")
+		return exit.Usage("", "--model and --no-model exclude each other")
 	}
 	return nil
 }
@@ -50,7 +51,7 @@ func (m modelChoice) asked() string {
 
 // modelForbidden is the error where a team lets no model read what is here.
 func (w *workspace) modelForbidden() error {
-	return &failure{exitPerson, fmt.Errorf("%s:reverie.toml lets no model read this repository's sessions", w.branch()), ""}
+	return exit.New(exit.NeedsPerson, fmt.Errorf("%s:reverie.toml lets no model read this repository's sessions", w.branch()), "")
 }
 
 // model is the model to ask, with the prompts for it; nil where none is wanted, or where the one of the settings does not
@@ -214,5 +215,5 @@ func modelFailure(err error, want ollama.Want) error {
 	case errors.Is(err, ollama.ErrCloud):
 		hint = "a model that runs elsewhere is only asked when it is named"
 	}
-	return &failure{exitFailed, err, hint}
+	return exit.New(exit.Failed, err, hint)
 }

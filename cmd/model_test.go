@@ -305,10 +305,10 @@ func (h *heard) String() string {
 // A person who watches is told that the model is at work before it has said a word, and nothing afterwards.
 func TestWatched(t *testing.T) {
 	for name, env := range map[string]*Env{
-		"a person":      {Terminal: true},
+		"a person":      {Interactive: true},
 		"a file":        {},
-		"quietly":       {Terminal: true, Quiet: true},
-		"in background": {Terminal: true, background: true},
+		"quietly":       {Interactive: true, Quiet: true},
+		"in background": {Interactive: true, background: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

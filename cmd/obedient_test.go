@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
@@ -102,7 +103,7 @@ func TestObedientModelChangesNothingAlone(t *testing.T) {
 			t.Helper()
 			var out bytes.Buffer
 			env.Out = &out
-			if code := Run(t.Context(), env, append([]string{"reverie", "-C", r.Dir}, args...)); code != exitDone {
+			if code := Run(t.Context(), env, append([]string{"reverie", "-C", r.Dir}, args...)); code != exit.Done {
 				t.Fatalf("%q: exit code %d\n%s", args, code, &talk)
 			}
 			return out.String()

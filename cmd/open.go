@@ -15,6 +15,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/trust"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/docs"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/reverie-memory/reverie/reflect"
@@ -134,7 +135,7 @@ func (w *workspace) restrict(ctx context.Context, v *record.View) (config.Config
 	}
 	if text == nil {
 		err := fmt.Errorf("%s has no reverie.toml: not a memory branch, or a damaged one", w.branch())
-		return c, &failure{exitPerson, err, "'git log " + w.branch() + "' shows what took it away; the setting memory.ref names the branch"}
+		return c, exit.New(exit.NeedsPerson, err, "'git log "+w.branch()+"' shows what took it away; the setting memory.ref names the branch")
 	}
 	err = c.Restrict(w.branch()+":reverie.toml", text)
 	w.narrowed = c

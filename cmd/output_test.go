@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/reverie-memory/reverie/internal/exit"
 )
 
 type fullDevice struct{}
@@ -24,7 +26,7 @@ func TestAnswerThatCannotBeWrittenIsAFailure(t *testing.T) {
 		var talk bytes.Buffer
 		env := &Env{In: strings.NewReader(""), Out: fullDevice{}, Err: &talk, Now: time.Now, Width: 80}
 		code := Run(context.Background(), env, append([]string{"reverie", "-C", r.Dir}, strings.Fields(command)...))
-		if code != exitFailed || !strings.Contains(talk.String(), "write the answer: no room") {
+		if code != exit.Failed || !strings.Contains(talk.String(), "write the answer: no room") {
 			t.Errorf("%s: exit code %d, says %q", command, code, &talk)
 		}
 	}

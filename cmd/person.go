@@ -8,6 +8,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
@@ -44,7 +45,7 @@ func (env *Env) wantsPerson(command string) error {
 	if agent == "" {
 		return nil
 	}
-	return &failure{exitPerson, fmt.Errorf("%s: a person decides this, and it was called from a shell of %s", command, agent), env.otherwise("run it in a terminal of your own")}
+	return exit.New(exit.NeedsPerson, fmt.Errorf("%s: a person decides this, and it was called from a shell of %s", command, agent), env.otherwise("run it in a terminal of your own"))
 }
 
 // otherwise is a hint for a person who was taken for an agent.
@@ -83,8 +84,8 @@ func (w *workspace) wantsTrust(what string) error {
 	if !w.shields() {
 		return nil
 	}
-	return &failure{exitPerson, fmt.Errorf("%s: withheld from agents until a person trusts who changed it, and this was called by %s", what, w.env.agentShell()),
-		w.env.otherwise("a person decides with 'reverie trust' in a terminal of their own")}
+	return exit.New(exit.NeedsPerson, fmt.Errorf("%s: withheld from agents until a person trusts who changed it, and this was called by %s", what, w.env.agentShell()),
+		w.env.otherwise("a person decides with 'reverie trust' in a terminal of their own"))
 }
 
 // tellShielded says how much an agent is not shown.

@@ -24,7 +24,7 @@ func newProgress(env *Env, name string, r io.Reader, size int64) *progress {
 func (p *progress) Read(b []byte) (int, error) {
 	n, err := p.Reader.Read(b)
 	p.read += int64(n)
-	if p.env.Terminal && !p.env.Quiet && p.size > 0 && time.Since(p.began) > 500*time.Millisecond && time.Since(p.told) > 100*time.Millisecond {
+	if p.env.Interactive && !p.env.Quiet && p.size > 0 && time.Since(p.began) > 500*time.Millisecond && time.Since(p.told) > 100*time.Millisecond {
 		p.told = time.Now()
 		fmt.Fprintf(p.env.Err, "\r%s %3d%%", visible(p.name), 100*p.read/p.size)
 	}
@@ -48,7 +48,7 @@ type steps struct {
 func newSteps(env *Env, all int) *steps { return &steps{env: env, all: all, began: time.Now()} }
 
 func (s *steps) step(n int, what string) {
-	if !s.env.Terminal || s.env.Quiet || time.Since(s.began) < 500*time.Millisecond || time.Since(s.told) < 100*time.Millisecond {
+	if !s.env.Interactive || s.env.Quiet || time.Since(s.began) < 500*time.Millisecond || time.Since(s.told) < 100*time.Millisecond {
 		return
 	}
 	s.told = time.Now()

@@ -10,6 +10,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/remotes"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
@@ -31,7 +32,7 @@ func (s *syncer) propose(ctx context.Context, l lane) error {
 	}
 	theirs, err := s.w.repo.ReadRef(ctx, at)
 	if errors.Is(err, git.ErrNoRef) {
-		return &failure{exitPerson, fmt.Errorf("%s has no branch %s yet to propose a change of", s.remote.Name, s.w.branch()), "publish it first: reverie sync " + s.remote.Name}
+		return exit.New(exit.NeedsPerson, fmt.Errorf("%s has no branch %s yet to propose a change of", s.remote.Name, s.w.branch()), "publish it first: reverie sync "+s.remote.Name)
 	}
 	if err != nil {
 		return err
@@ -87,7 +88,7 @@ func (s *syncer) proposable(ctx context.Context) ([]record.Operation, error) {
 		at := slices.IndexFunc(s.known.Proposals, func(p remotes.Proposal) bool { return slices.Contains(p.Ops, o.ID) })
 		switch {
 		case o.Private && named:
-			return nil, &failure{exitPerson, fmt.Errorf("operation %s is private", o.ID), "accept it here instead: reverie accept " + o.ID}
+			return nil, exit.New(exit.NeedsPerson, fmt.Errorf("operation %s is private", o.ID), "accept it here instead: reverie accept "+o.ID)
 		case o.Private:
 		case at >= 0 && !s.known.Proposals[at].Closed:
 			s.w.env.say("%s is proposed already, in %s", o.ID, s.known.Proposals[at].Branch)
@@ -153,13 +154,13 @@ func (s *syncer) build(ctx context.Context, l lane, ops []record.Operation, thei
 		p.Tree, err = s.treeOf(ctx, l, p.Commit)
 	}
 	if err == nil && p.Commit == theirs {
-		err = &failure{exitPerson, fmt.Errorf("%s has what these operations say already", s.remote.Name), "reverie sync brings it here"}
+		err = exit.New(exit.NeedsPerson, fmt.Errorf("%s has what these operations say already", s.remote.Name), "reverie sync brings it here")
 	}
 	if err == nil {
 		return p, s.clearProposing(ctx)
 	}
 	if undecidable(err) {
-		err = &failure{exitPerson, fmt.Errorf("propose to %s: %w", s.remote.Name, err), "its branch says something else there: look with reverie show ID, or name the others"}
+		err = exit.New(exit.NeedsPerson, fmt.Errorf("propose to %s: %w", s.remote.Name, err), "its branch says something else there: look with reverie show ID, or name the others")
 	}
 	return p, errors.Join(err, s.clearProposing(ctx))
 }

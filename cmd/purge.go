@@ -14,6 +14,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/purge"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/urfave/cli/v2"
 )
@@ -43,10 +44,10 @@ func purgeCommand(env *Env) *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 1 || c.NArg() == 0 && o.push == "" {
-				return usage(`quote it: reverie purge "two words"`, "purge wants one text or one id")
+				return exit.Usage(`quote it: reverie purge "two words"`, "purge wants one text or one id")
 			}
 			if o.what = c.Args().First(); c.NArg() == 1 && o.what == "" {
-				return usage("", "an empty text is everywhere")
+				return exit.Usage("", "an empty text is everywhere")
 			}
 			return runPurge(c.Context, env, o)
 		},
@@ -92,7 +93,7 @@ func runPurge(ctx context.Context, env *Env, o purgeOptions) error {
 			return err
 		}
 		if o.what == "" {
-			return usage("as in: reverie purge --yes - < FILE", "there is no text to purge on standard input")
+			return exit.Usage("as in: reverie purge --yes - < FILE", "there is no text to purge on standard input")
 		}
 	}
 	var remote *git.Remote
@@ -165,7 +166,7 @@ func (env *Env) whole() (string, error) {
 	const most = 1 << 20 // bytes
 	data, err := io.ReadAll(io.LimitReader(env.In, most+1))
 	if err == nil && len(data) > most {
-		err = usage("", "the text on standard input has more than %d bytes", most)
+		err = exit.Usage("", "the text on standard input has more than %d bytes", most)
 	}
 	return strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r"), err
 }
@@ -195,10 +196,10 @@ func (w *workspace) target(ctx context.Context, o purgeOptions) (purge.Target, e
 	case o.regexp:
 		re, err := regexp.Compile(o.what)
 		if err != nil {
-			return t, usage("the syntax is that of RE2", "%v", err)
+			return t, exit.Usage("the syntax is that of RE2", "%v", err)
 		}
 		if re.MatchString("") {
-			return t, usage("", "%q matches everywhere", o.what)
+			return t, exit.Usage("", "%q matches everywhere", o.what)
 		}
 		t, text = purge.Expression(re), false
 	case hexDigits(o.what):
@@ -211,7 +212,7 @@ func (w *workspace) target(ctx context.Context, o purgeOptions) (purge.Target, e
 		}
 	}
 	if text && utf8.RuneCountInString(o.what) < shortText {
-		return t, usage("as a regular expression it is taken: reverie purge --regexp", "a text of fewer than %d characters stands everywhere", shortText)
+		return t, exit.Usage("as a regular expression it is taken: reverie purge --regexp", "a text of fewer than %d characters stands everywhere", shortText)
 	}
 	return t, o.reasonTells(&t)
 }
@@ -219,7 +220,7 @@ func (w *workspace) target(ctx context.Context, o purgeOptions) (purge.Target, e
 // reasonTells is an error where the reason quotes what goes.
 func (o purgeOptions) reasonTells(t *purge.Target) error {
 	if o.reason != "" && t.Tells(o.reason) {
-		return usage("say why without saying what", "the reason holds what is to be purged")
+		return exit.Usage("say why without saying what", "the reason holds what is to be purged")
 	}
 	return nil
 }
@@ -256,7 +257,7 @@ func (w *workspace) memoryToPurge(ctx context.Context, digits string) (id string
 	case errors.Is(err, gitstore.ErrNoStore):
 		err = nil
 	case len(digits) < shortID && (err == nil && id != "" || errors.Is(err, record.ErrAmbiguous)):
-		err = usage(fmt.Sprintf("for the memory give more of its id; for the text: reverie purge --regexp %s", digits), "%s is a text, and begins the id of a memory", digits)
+		err = exit.Usage(fmt.Sprintf("for the memory give more of its id; for the text: reverie purge --regexp %s", digits), "%s is a text, and begins the id of a memory", digits)
 	}
 	if id == "" && record.ValidID(digits) {
 		id = digits
@@ -301,7 +302,7 @@ func (w *workspace) showAndAsk(ctx context.Context, t purge.Target, o purgeOptio
 		return false, err
 	}
 	if !found.Nothing && !o.yes && !w.ask("Remove all of this for good?", "n") {
-		return false, &failure{exitPerson, errors.New("purge: nothing was removed"), "to go ahead: reverie purge --yes, with the same words"}
+		return false, exit.New(exit.NeedsPerson, errors.New("purge: nothing was removed"), "to go ahead: reverie purge --yes, with the same words")
 	}
 	*done = told
 	return true, nil
@@ -313,7 +314,7 @@ func (w *workspace) refuseAll(ctx context.Context, p *purge.Plan) error {
 	if err != nil || n < 2 || w.ask(fmt.Sprintf("Every memory holds it, all %d. Is that what you mean?", n), "n") {
 		return err
 	}
-	return &failure{exitPerson, fmt.Errorf("purge: every memory holds it, all %d: nothing was removed", n), "if that is meant, write it as a regular expression: reverie purge --regexp"}
+	return exit.New(exit.NeedsPerson, fmt.Errorf("purge: every memory holds it, all %d: nothing was removed", n), "if that is meant, write it as a regular expression: reverie purge --regexp")
 }
 
 // describePurge is the answer as far as it is known before anything goes.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/reverie-memory/reverie/gitstore/purge"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
@@ -31,7 +32,7 @@ func (w *workspace) pushPurge(ctx context.Context, clone *purge.Clone, remote *g
 	case !current:
 		what := fmt.Sprintf("%s has nothing that was purged here: nothing was pushed", remote.Name)
 		if !done.Done {
-			return &failure{exitPerson, errors.New("purge: " + what), "to publish what is new: reverie sync " + remote.Name}
+			return exit.New(exit.NeedsPerson, errors.New("purge: "+what), "to publish what is new: reverie sync "+remote.Name)
 		}
 		w.env.say("%s", what)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/purge"
+	"github.com/reverie-memory/reverie/internal/exit"
 )
 
 // followPurge asks and does what a history needs that was fetched from a remote, before it is merged into a store, and
@@ -79,8 +80,8 @@ func (w *workspace) agreeToFollow(ctx context.Context, remote string, theirs git
 		w.env.say("  and %d more", more)
 	}
 	if !agree("Take the same out here?") {
-		return &failure{exitPerson, fmt.Errorf("%s was purged, and this clone still holds what went there: nothing was merged", remote),
-			"look at 'git log " + string(theirs) + " -- purged', then: reverie sync --yes"}
+		return exit.New(exit.NeedsPerson, fmt.Errorf("%s was purged, and this clone still holds what went there: nothing was merged", remote),
+			"look at 'git log "+string(theirs)+" -- purged', then: reverie sync --yes")
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
@@ -209,18 +210,18 @@ func TestPurgeAsksAndSaysNothingOfTheText(t *testing.T) {
 	r := newRepo(t)
 	reverie(t, r.Dir, "-q", "remember", "The box is called kestrel")
 	before := r.Run("for-each-ref")
-	if code, talk := fails(t, r.Dir, "purge", "kestrel"); code != exitPerson || strings.Contains(talk, "kestrel") {
+	if code, talk := fails(t, r.Dir, "purge", "kestrel"); code != exit.NeedsPerson || strings.Contains(talk, "kestrel") {
 		t.Errorf("exit %d: %s", code, talk)
 	}
-	if code, _ := fails(t, r.Dir, "purge", "--yes", "--reason", "the name Kestrel leaked", "kestrel"); code != exitUsage {
+	if code, _ := fails(t, r.Dir, "purge", "--yes", "--reason", "the name Kestrel leaked", "kestrel"); code != exit.BadUsage {
 		t.Errorf("exit %d for a reason that tells", code)
 	}
 	id := strings.TrimSpace(reverie(t, r.Dir, "list", "--json"))
 	id = id[strings.Index(id, `"id":"`)+6:][:5]
-	if code, talk := fails(t, r.Dir, "purge", "--yes", id); code != exitUsage {
+	if code, talk := fails(t, r.Dir, "purge", "--yes", id); code != exit.BadUsage {
 		t.Errorf("exit %d for what may be a word or an id: %s", code, talk)
 	}
-	if code, _ := fails(t, r.Dir, "purge", "--regexp", "x*"); code != exitUsage {
+	if code, _ := fails(t, r.Dir, "purge", "--regexp", "x*"); code != exit.BadUsage {
 		t.Errorf("exit %d for what matches everywhere", code)
 	}
 	if shown := reverie(t, r.Dir, "purge", "--dry-run", "kestrel"); strings.Contains(shown, "kestrel") || !strings.Contains(shown, "memory") {
@@ -398,7 +399,7 @@ func TestStaleCloneCannotResurrectAPurgedText(t *testing.T) {
 		t.Fatal("the stale clone pushed its old history: it is no fast-forward")
 	}
 	a.Run("fetch", "-q", stale.Dir, "reverie/memory:refs/heads/old")
-	if code, talk := fails(t, a.Dir, "merge", "old"); code != exitPerson || !strings.Contains(talk, "holds what was purged: blob") {
+	if code, talk := fails(t, a.Dir, "merge", "old"); code != exit.NeedsPerson || !strings.Contains(talk, "holds what was purged: blob") {
 		t.Errorf("merge of the old history: exit %d: %s", code, talk)
 	}
 	a.Run("branch", "-qD", "old")
@@ -416,7 +417,7 @@ func TestStaleCloneCannotResurrectAPurgedText(t *testing.T) {
 		t.Errorf("the stale clone's own work is gone: %q", text)
 	}
 	// Once merged here, the remote can be replaced.
-	if code, _ := fails(t, a.Dir, "purge", "--push", "origin"); code != exitPerson {
+	if code, _ := fails(t, a.Dir, "purge", "--push", "origin"); code != exit.NeedsPerson {
 		t.Error("the remote was replaced although its work was not merged here")
 	}
 	a.Run("update-ref", "refs/heads/reverie/memory", string(to))
@@ -493,7 +494,7 @@ func TestPurgeIsRefusedByARemoteThatForbidsIt(t *testing.T) {
 	r.Run("remote", "add", "origin", bare.Dir)
 	r.Run("push", "-q", "origin", "reverie/memory")
 	tip := bare.Run("rev-parse", "reverie/memory")
-	if code, talk := fails(t, r.Dir, "purge", "--yes", "--push", "origin", "kestrel"); code != exitPerson || !strings.Contains(talk, "refuses") {
+	if code, talk := fails(t, r.Dir, "purge", "--yes", "--push", "origin", "kestrel"); code != exit.NeedsPerson || !strings.Contains(talk, "refuses") {
 		t.Errorf("exit %d: %s", code, talk)
 	}
 	wantHits(t, r.Dir, "kestrel", false)
@@ -559,7 +560,7 @@ func TestNoPurgeRecordTakesOutAnother(t *testing.T) {
 	if now := r.Run("ls-tree", "-r", "--name-only", "reverie/memory", "purged"); now != first {
 		t.Errorf("records: %q, want %q", now, first)
 	}
-	if code, talk := fails(t, r.Dir, "remember", "The box is called kestrel"); code != exitPerson {
+	if code, talk := fails(t, r.Dir, "remember", "The box is called kestrel"); code != exit.NeedsPerson {
 		t.Errorf("exit %d: %s", code, talk)
 	}
 }
@@ -575,7 +576,7 @@ func TestPurgePushPublishesNothing(t *testing.T) {
 	before := bare.Run("for-each-ref")
 	reverie(t, r.Dir, "-q", "remember", "Nobody is to see this")
 	reverie(t, r.Dir, "-q", "remember", "-k", "preference", "I like tea")
-	if code, talk := fails(t, r.Dir, "purge", "--push", "origin"); code != exitPerson || !strings.Contains(talk, "nothing was pushed") {
+	if code, talk := fails(t, r.Dir, "purge", "--push", "origin"); code != exit.NeedsPerson || !strings.Contains(talk, "nothing was pushed") {
 		t.Errorf("exit %d: %s", code, talk)
 	}
 	reverie(t, r.Dir, "purge", "--yes", "--push", "origin", "to see this")
@@ -623,7 +624,7 @@ func TestPurgeReadsTheWholeOfItsInput(t *testing.T) {
 	for _, form := range []string{"kestrel", "the kestrel\nand its nest", "the kestrel\nand its nest\n"} {
 		id := strings.TrimSpace(reverie(t, r.Dir, "-q", "remember", "About "+fmt.Sprint(len(form))))
 		reverie(t, r.Dir, "-q", "edit", id, "About "+fmt.Sprint(len(form))+"\n\nBeware of the kestrel\nand its nest")
-		if code, _, talk := runJSON(r.Dir, form, []string{"purge", "--yes", "-"}); code != exitDone {
+		if code, _, talk := runJSON(r.Dir, form, []string{"purge", "--yes", "-"}); code != exit.Done {
 			t.Errorf("%q: exit %d: %s", form, code, talk)
 		}
 		wantHits(t, r.Dir, "kestrel", false)
@@ -631,7 +632,7 @@ func TestPurgeReadsTheWholeOfItsInput(t *testing.T) {
 	if list := reverie(t, r.Dir, "list"); !strings.Contains(list, "tests first") {
 		t.Errorf("left: %s", list)
 	}
-	if code, _, talk := runJSON(r.Dir, "\n", []string{"purge", "--yes", "-"}); code != exitUsage {
+	if code, _, talk := runJSON(r.Dir, "\n", []string{"purge", "--yes", "-"}); code != exit.BadUsage {
 		t.Errorf("nothing: exit %d: %s", code, talk)
 	}
 }

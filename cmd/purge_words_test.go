@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/reverie-memory/reverie/internal/exit"
 )
 
 // What Reverie itself writes into every file is nobody's text.
@@ -47,10 +49,10 @@ func TestPurgeRefusesWhatIsEverywhere(t *testing.T) {
 	r := newRepo(t)
 	reverie(t, r.Dir, "-q", "remember", "The kestrel is small")
 	reverie(t, r.Dir, "-q", "remember", "A kestrel flies")
-	if code, talk := fails(t, r.Dir, "purge", "--yes", "ke"); code != exitUsage {
+	if code, talk := fails(t, r.Dir, "purge", "--yes", "ke"); code != exit.BadUsage {
 		t.Errorf("two letters: exit %d: %s", code, talk)
 	}
-	if code, talk := fails(t, r.Dir, "purge", "--yes", "kestrel"); code != exitPerson || !strings.Contains(talk, "every memory") {
+	if code, talk := fails(t, r.Dir, "purge", "--yes", "kestrel"); code != exit.NeedsPerson || !strings.Contains(talk, "every memory") {
 		t.Errorf("every memory: exit %d: %s", code, talk)
 	}
 	if list := reverie(t, r.Dir, "list"); strings.Count(list, "\n") != 2 {
@@ -69,7 +71,7 @@ func TestPurgeEndsAlsoAfterAFailure(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(cache, "in the way"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if code, answer, _ := runJSON(r.Dir, "", []string{"purge", "--yes", "kestrel"}); code == exitDone || !strings.Contains(answer, `"left":[{`) {
+	if code, answer, _ := runJSON(r.Dir, "", []string{"purge", "--yes", "kestrel"}); code == exit.Done || !strings.Contains(answer, `"left":[{`) {
 		t.Errorf("exit %d; it does not say what is left: %s", code, answer)
 	}
 	if rest, err := os.ReadFile(filepath.Join(r.Dir, ".git/reverie", "purging")); len(rest) == 0 {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
@@ -57,8 +58,8 @@ func TestReadmeWorksInAnAgentsShell(t *testing.T) {
 			r := r.again(t)
 			for _, c := range readmeShows(t) {
 				out, err := r.run(bin, c.command)
-				var exit *exec.ExitError
-				if err != nil && !(errors.As(err, &exit) && exit.ExitCode() == exitNegative) {
+				var ended *exec.ExitError
+				if err != nil && !(errors.As(err, &ended) && ended.ExitCode() == exit.Negative) {
 					t.Errorf("$ %s: %v\n%s", c.command, err, out)
 				}
 				if strings.HasPrefix(c.command, "reverie learn ") {

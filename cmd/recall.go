@@ -9,6 +9,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/urfave/cli/v2"
 )
 
@@ -37,9 +38,9 @@ func recallCommand(env *Env) *cli.Command {
 		Action: func(c *cli.Context) error {
 			switch {
 			case c.NArg() != 1:
-				return usage(`quote it: reverie recall "two words"`, "recall wants exactly one query")
+				return exit.Usage(`quote it: reverie recall "two words"`, "recall wants exactly one query")
 			case o.limit < 0:
-				return usage("0 is all", "-n is %d", o.limit)
+				return exit.Usage("0 is all", "-n is %d", o.limit)
 			}
 			o.files = c.StringSlice("file")
 			text, err := env.text(c.Args().First())

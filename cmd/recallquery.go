@@ -9,6 +9,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/exit"
 )
 
 // typed is how what a user typed becomes a query.
@@ -23,7 +24,7 @@ type typed struct {
 // text is told.
 func (a *typed) parse(ctx context.Context) (q recall.Query, err error) {
 	if strings.TrimSpace(a.text) == "" && a.o.kind == "" {
-		return q, usage(`say what to look for: reverie recall "flaky tests"; 'reverie list' lists everything`, "the query is empty")
+		return q, exit.Usage(`say what to look for: reverie recall "flaky tests"; 'reverie list' lists everything`, "the query is empty")
 	}
 	if a.o.files, err = a.w.placed(a.o.files); err != nil {
 		return q, err
@@ -87,11 +88,11 @@ func (a *typed) query() (recall.Query, error) {
 	q, err := a.w.where(a.w.env.Dir).Parse(a.text, a.plain...)
 	switch {
 	case errors.Is(err, recall.ErrOnlyNot):
-		return q, usage(`reverie recall "tests -slow"`, "%v", err)
+		return q, exit.Usage(`reverie recall "tests -slow"`, "%v", err)
 	case err != nil:
-		return q, usage("to look for it as it is written, put it in quotation marks", "%v", err)
+		return q, exit.Usage("to look for it as it is written, put it in quotation marks", "%v", err)
 	case a.o.at != "" && q.At != "" && a.o.at != q.At:
-		return q, usage("give one of them", "--at %s and at:%s in the query differ", a.o.at, q.At)
+		return q, exit.Usage("give one of them", "--at %s and at:%s in the query differ", a.o.at, q.At)
 	}
 	return q, a.kind(&q)
 }
@@ -104,9 +105,9 @@ func (a *typed) kind(q *recall.Query) error {
 	kind := record.Kind(strings.ToLower(a.o.kind))
 	switch {
 	case !kind.Valid():
-		return usage("kinds are "+kindList(), "-k %s: there is no such kind", a.o.kind)
+		return exit.Usage("kinds are "+kindList(), "-k %s: there is no such kind", a.o.kind)
 	case slices.ContainsFunc(q.Kinds, func(k record.Kind) bool { return k != kind }):
-		return usage("give one of them; several kinds are asked for in the query: kind:failure kind:fact", "-k %s and kind:%s in the query differ", kind, q.Kinds[0])
+		return exit.Usage("give one of them; several kinds are asked for in the query: kind:failure kind:fact", "-k %s and kind:%s in the query differ", kind, q.Kinds[0])
 	}
 	q.Kinds = []record.Kind{kind}
 	return nil
@@ -133,7 +134,7 @@ func (w *workspace) placed(files []string) (out []string, err error) {
 	for _, f := range files {
 		place, ok := at.Path(f)
 		if !ok {
-			return nil, usage("paths are named from the folder that you are in", "--file %s: it lies outside of the repository", f)
+			return nil, exit.Usage("paths are named from the folder that you are in", "--file %s: it lies outside of the repository", f)
 		}
 		out = append(out, place)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/purge"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/prompts"
 	"github.com/reverie-memory/reverie/reflect"
 	"github.com/urfave/cli/v2"
@@ -44,10 +45,10 @@ func reflectCommand(env *Env) *cli.Command {
 		}, modelFlags(&o.model)...),
 		Action: func(c *cli.Context) error {
 			if o.pending == (c.NArg() > 0) {
-				return usage("'reverie sessions' lists the sessions", "reflect wants sessions, or --pending")
+				return exit.Usage("'reverie sessions' lists the sessions", "reflect wants sessions, or --pending")
 			}
 			if c.IsSet("limit") && (o.limit < 1 || !o.pending) {
-				return usage("", "--limit wants 1 or more, and --pending")
+				return exit.Usage("", "--limit wants 1 or more, and --pending")
 			}
 			if err := o.check(c.NArg()); err != nil {
 				return err
@@ -60,9 +61,9 @@ func reflectCommand(env *Env) *cli.Command {
 func (o reflectOptions) check(sessions int) error {
 	switch {
 	case o.from != "" && (sessions != 1 || o.printPrompt || o.model.none):
-		return usage("an answer is about one session", "--import wants exactly one session, and neither --print-prompt nor --no-model")
+		return exit.Usage("an answer is about one session", "--import wants exactly one session, and neither --print-prompt nor --no-model")
 	case o.printPrompt && o.dryRun:
-		return usage("it keeps nothing anyway", "--print-prompt and --dry-run exclude each other")
+		return exit.Usage("it keeps nothing anyway", "--print-prompt and --dry-run exclude each other")
 	}
 	return o.model.check()
 }
@@ -199,7 +200,7 @@ func (r *reflecting) read(ctx context.Context, m *prompts.Model, set prompts.Set
 	case err != nil:
 		return err
 	case !r.o.pending && all.read < len(names):
-		return &failure{exitFailed, fmt.Errorf("%s gave nothing about %s", m.Name, count(len(names)-all.read, "session", "sessions")), "what the detectors found is kept"}
+		return exit.New(exit.Failed, fmt.Errorf("%s gave nothing about %s", m.Name, count(len(names)-all.read, "session", "sessions")), "what the detectors found is kept")
 	case all.left+r.unread > 0:
 		r.env.say("%s left to read: reverie reflect --pending", count(all.left+r.unread, "session", "sessions"))
 	}

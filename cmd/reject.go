@@ -7,6 +7,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/urfave/cli/v2"
 )
 
@@ -27,7 +28,7 @@ func rejectCommand(env *Env) *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			if o.all == (c.NArg() > 0) {
-				return usage("'reverie review' shows what waits", "reject wants the ids of operations, or --all")
+				return exit.Usage("'reverie review' shows what waits", "reject wants the ids of operations, or --all")
 			}
 			w, err := env.open(c.Context)
 			if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/record/transfer"
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/urfave/cli/v2"
 )
@@ -52,7 +53,7 @@ func rememberCommand(env *Env) *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {
-				return usage(`quote it: reverie remember "use pnpm, never npm, in web/"`, "remember wants exactly one statement")
+				return exit.Usage(`quote it: reverie remember "use pnpm, never npm, in web/"`, "remember wants exactly one statement")
 			}
 			text, err := env.text(c.Args().First())
 			if err != nil {
@@ -83,10 +84,10 @@ func runRemember(ctx context.Context, env *Env, text string, o rememberOptions) 
 	}
 	statement, body := splitStatement(text)
 	if statement == "" {
-		return usage(`reverie remember "use pnpm, never npm, in web/"`, "there is no statement")
+		return exit.Usage(`reverie remember "use pnpm, never npm, in web/"`, "there is no statement")
 	}
 	if len(statement) > record.MaxText {
-		return usage("put the rest after an empty line, or into a body: reverie remember - <FILE", "the statement is %d bytes long and may have %d", len(statement), record.MaxText)
+		return exit.Usage("put the rest after an empty line, or into a body: reverie remember - <FILE", "the statement is %d bytes long and may have %d", len(statement), record.MaxText)
 	}
 	expires, err := parseExpires(o.expires, env.Now())
 	if err != nil {
@@ -97,7 +98,7 @@ func runRemember(ctx context.Context, env *Env, text string, o rememberOptions) 
 		return err
 	}
 	if o.branch != "" && o.everywhere {
-		return usage("", "--branch and --everywhere say the contrary of each other")
+		return exit.Usage("", "--branch and --everywhere say the contrary of each other")
 	}
 	m, redacted := w.book.Clean(record.Memory{
 		Kind: kind, Text: statement, Body: body, Paths: o.paths.Value(), Tags: o.tags.Value(), Topic: o.topic, Expires: expires,
@@ -112,7 +113,7 @@ func runRemember(ctx context.Context, env *Env, text string, o rememberOptions) 
 	case o.branch != "":
 		m.Branch, err = w.code.Named(ctx, o.branch)
 		if errors.Is(err, anchor.ErrNoBranch) {
-			return usage("'git branch -a' lists the branches", "there is no branch %q here", o.branch)
+			return exit.Usage("'git branch -a' lists the branches", "there is no branch %q here", o.branch)
 		}
 		if err != nil {
 			return err
@@ -145,7 +146,7 @@ func runRemember(ctx context.Context, env *Env, text string, o rememberOptions) 
 			return err
 		}
 		if m.Private = o.private || slices.Contains(private(c), m.Kind); old != nil && m.Private && !old.Private {
-			return usage("keep both, or leave --private out", "--replace %s: it is for everybody, and the new one would be this clone's alone", old.ID[:8])
+			return exit.Usage("keep both, or leave --private out", "--replace %s: it is for everybody, and the new one would be this clone's alone", old.ID[:8])
 		}
 		if held, known = tx.Same(m.Text); known && held.Status != record.Retired {
 			foreign, err := w.foreign(ctx, tx.View)
@@ -153,8 +154,8 @@ func runRemember(ctx context.Context, env *Env, text string, o rememberOptions) 
 				return err
 			}
 			if whose = foreign.Whose(held); len(whose) > 0 && old != nil {
-				return &failure{exitPerson, fmt.Errorf("--replace %s: what you say is known as %s and withheld from agents, %s; nothing was replaced", old.ID[:8], held.ID[:8], w.whyWithheld(whose)),
-					"if it holds: reverie trust approve " + held.ID[:8] + ", and then the same again"}
+				return exit.New(exit.NeedsPerson, fmt.Errorf("--replace %s: what you say is known as %s and withheld from agents, %s; nothing was replaced", old.ID[:8], held.ID[:8], w.whyWithheld(whose)),
+					"if it holds: reverie trust approve "+held.ID[:8]+", and then the same again")
 			}
 			if len(whose) > 0 {
 				return nil
@@ -242,7 +243,7 @@ func (w *workspace) suggest(ctx context.Context, m record.Memory) error {
 		w.env.say("an agent cannot decide this: it waits for a person; next: reverie review")
 		w.env.print("%s\n", ops[0].ID)
 	case res.Refused > 0:
-		return &failure{exitPerson, errors.New("this was rejected or retired before, and an agent cannot bring it back"), "a person can: reverie remember, in a terminal"}
+		return exit.New(exit.NeedsPerson, errors.New("this was rejected or retired before, and an agent cannot bring it back"), "a person can: reverie remember, in a terminal")
 	default:
 		w.env.say("known already, or waiting")
 	}
@@ -275,7 +276,7 @@ func splitStatement(text string) (statement, body string) {
 func parseKind(s string) (record.Kind, error) {
 	k := record.Kind(s)
 	if !k.Valid() {
-		return "", usage("kinds are "+kindList(), "%q is not a kind", s)
+		return "", exit.Usage("kinds are "+kindList(), "%q is not a kind", s)
 	}
 	return k, nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/reverie-memory/reverie/gitstore/remotes"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
@@ -12,7 +13,7 @@ import (
 func (w *workspace) readRemotes() (*remotes.File, error) {
 	known, err := remotes.Read(w.state)
 	if err != nil {
-		return nil, &failure{exitFailed, err, "remove it: sync then asks again what it needs to know"}
+		return nil, exit.New(exit.Failed, err, "remove it: sync then asks again what it needs to know")
 	}
 	return known, nil
 }

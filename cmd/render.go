@@ -13,6 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/derived"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/urfave/cli/v2"
 )
 
@@ -41,10 +42,10 @@ func renderCommand(env *Env) *cli.Command {
 		Action: func(c *cli.Context) error {
 			o.view = c.Args().First()
 			if c.NArg() != 1 || o.view != "agents-md" && o.view != "memory-md" {
-				return usage("reverie render agents-md", "render wants agents-md or memory-md")
+				return exit.Usage("reverie render agents-md", "render wants agents-md or memory-md")
 			}
 			if o.view == "memory-md" && (o.check || o.force || o.file != "") {
-				return usage("reverie render memory-md >FILE", "render memory-md writes to standard output: it takes no --file, no --check and no --force")
+				return exit.Usage("reverie render memory-md >FILE", "render memory-md writes to standard output: it takes no --file, no --check and no --force")
 			}
 			return env.paged(c.Context, func() error { return runRender(c.Context, env, o) })
 		},
@@ -78,7 +79,7 @@ func runRender(ctx context.Context, env *Env, o renderOptions) error {
 	file := env.path(o.file)
 	if o.file == "" {
 		if w.repo.WorkTree == "" {
-			return &failure{exitFailed, errors.New("render agents-md: a bare repository has no AGENTS.md"), "name a file: reverie render agents-md --file FILE"}
+			return exit.New(exit.Failed, errors.New("render agents-md: a bare repository has no AGENTS.md"), "name a file: reverie render agents-md --file FILE")
 		}
 		file = w.agentsFile()
 	}
@@ -186,7 +187,7 @@ func (w *workspace) checkBlock(ctx context.Context, file string, b block, text s
 		return nil
 	}
 	w.env.warn("%s%s", file, wrong)
-	return negative
+	return exit.Silent
 }
 
 // blockFault says what is wrong with a block, or "". It renders again at the state and the time that

@@ -10,6 +10,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/derived"
+	"github.com/reverie-memory/reverie/internal/exit"
 )
 
 // What somebody wrote into the managed block is theirs: it is not written over without a word.
@@ -104,7 +105,7 @@ func (w *workspace) refuseEdited(file string, added, gone []string) error {
 			w.env.warn("%s%s", of.what, line)
 		}
 	}
-	return &failure{exitPerson, fmt.Errorf("%s: the block was edited by hand since it was written; nothing was changed", file),
-		"what is to stay becomes memory: reverie remember TEXT, reverie edit ID TEXT, reverie forget ID --reason WHY\n" +
-			"or move it out of the block; then: reverie render agents-md --force"}
+	return exit.New(exit.NeedsPerson, fmt.Errorf("%s: the block was edited by hand since it was written; nothing was changed", file),
+		"what is to stay becomes memory: reverie remember TEXT, reverie edit ID TEXT, reverie forget ID --reason WHY\n"+
+			"or move it out of the block; then: reverie render agents-md --force")
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/exit"
 )
 
 // The block with its markers, the line that counts the rest and any line ends stays within maxBlock,
@@ -60,14 +61,14 @@ func TestExpiryIsNoEdit(t *testing.T) {
 		return code
 	}
 	agents := filepath.Join(r.Dir, "AGENTS.md")
-	if code := at(2098); code != exitDone {
+	if code := at(2098); code != exit.Done {
 		t.Fatalf("exit code %d", code)
 	}
 	before, _ := os.ReadFile(agents)
 	if !bytes.Contains(before, []byte("Soon gone")) {
 		t.Fatalf("wrote %s", before)
 	}
-	if code := at(2100, "--check"); code != exitDone {
+	if code := at(2100, "--check"); code != exit.Done {
 		t.Errorf("--check after the expiry: exit code %d", code)
 	}
 	at(2100)
@@ -90,8 +91,8 @@ func TestUninstallKeepsLateEdits(t *testing.T) {
 		f.Close()
 	}
 	var talk bytes.Buffer
-	env := &Env{In: &waited{strings.NewReader("y\n"), edit}, Out: &talk, Err: &talk, Now: time.Now, Terminal: true, Width: 80}
-	if code := Run(context.Background(), env, []string{"reverie", "-C", r.Dir, "uninstall"}); code != exitDone {
+	env := &Env{In: &waited{strings.NewReader("y\n"), edit}, Out: &talk, Err: &talk, Now: time.Now, Interactive: true, Width: 80}
+	if code := Run(context.Background(), env, []string{"reverie", "-C", r.Dir, "uninstall"}); code != exit.Done {
 		t.Fatalf("exit code %d\n%s", code, &talk)
 	}
 	if got, _ := os.ReadFile(agents); string(got) != "Mine.\n" {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/urfave/cli/v2"
 )
 
@@ -17,7 +18,7 @@ func revertCommand(env *Env) *cli.Command {
 		ArgsUsage: "COMMIT",
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {
-				return usage("'reverie log' shows the commits", "revert wants exactly one commit")
+				return exit.Usage("'reverie log' shows the commits", "revert wants exactly one commit")
 			}
 			return runRevert(c.Context, env, c.Args().First())
 		},
@@ -38,10 +39,10 @@ func runRevert(ctx context.Context, env *Env, commit string) error {
 	res, err := w.memory.Revert(ctx, commit, revertible)
 	var later *gitstore.RevertError
 	if errors.As(err, &later) && later.Refused {
-		return &failure{exitFailed, err, "only changes of memories, reflections and skills are undone; edit the branch itself for others"}
+		return exit.New(exit.Failed, err, "only changes of memories, reflections and skills are undone; edit the branch itself for others")
 	}
 	if errors.As(err, &later) {
-		return &failure{exitPerson, err, "a later commit changed the same files: revert that one first, or edit them"}
+		return exit.New(exit.NeedsPerson, err, "a later commit changed the same files: revert that one first, or edit them")
 	}
 	if err != nil {
 		return err

@@ -48,7 +48,7 @@ func runReview(ctx context.Context, env *Env, ids []string) error {
 		env.say("nothing waits")
 		return w.nameForeign(ctx)
 	}
-	if !env.Terminal {
+	if !env.Interactive {
 		looks, err := w.looks(ctx, operations(queue)...)
 		if err != nil {
 			return err

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
@@ -18,7 +19,7 @@ import (
 func atTerminal(t *testing.T, dir, typed string, args ...string) string {
 	t.Helper()
 	env, screen := terminal(dir, typed)
-	if code := Run(context.Background(), env, append([]string{"reverie", "-C", dir}, args...)); code != exitDone {
+	if code := Run(context.Background(), env, append([]string{"reverie", "-C", dir}, args...)); code != exit.Done {
 		t.Fatalf("reverie %q: exit code %d\n%s", args, code, screen)
 	}
 	return screen.String()
@@ -27,7 +28,7 @@ func atTerminal(t *testing.T, dir, typed string, args ...string) string {
 // terminal is a person's terminal in a folder, and what it shows.
 func terminal(dir, typed string) (*Env, *bytes.Buffer) {
 	var screen bytes.Buffer
-	return &Env{In: strings.NewReader(typed), Out: &screen, Err: &screen, Dir: dir, Width: 80, Terminal: true, Now: time.Now}, &screen
+	return &Env{In: strings.NewReader(typed), Out: &screen, Err: &screen, Dir: dir, Width: 80, Interactive: true, Now: time.Now}, &screen
 }
 
 // waiting3 is a repository in which three statements wait.
@@ -79,8 +80,8 @@ func TestReviewDecidesOnWhatStillWaits(t *testing.T) {
 	r := waiting3(t)
 	var screen bytes.Buffer
 	env := &Env{In: &typist{lines: []string{"y\n", "q\n"}, before: func() { answer(t, r.Dir, "", "reject", "--all") }},
-		Out: &screen, Err: &screen, Dir: r.Dir, Width: 80, Terminal: true, Now: time.Now}
-	if code := Run(context.Background(), env, []string{"reverie", "-C", r.Dir, "review"}); code != exitDone {
+		Out: &screen, Err: &screen, Dir: r.Dir, Width: 80, Interactive: true, Now: time.Now}
+	if code := Run(context.Background(), env, []string{"reverie", "-C", r.Dir, "review"}); code != exit.Done {
 		t.Fatalf("exit code %d\n%s", code, &screen)
 	}
 	if got := answer(t, r.Dir, "", "list"); got != "" {

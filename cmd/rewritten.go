@@ -7,6 +7,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/purge"
+	"github.com/reverie-memory/reverie/internal/exit"
 )
 
 // rewritten decides what becomes of a sync with a remote that no longer has all that it was seen to have, and
@@ -47,8 +48,8 @@ func (s *syncer) rewritten(ctx context.Context, l lane, seen, now string) error 
 	if now == "" {
 		what = "no longer has"
 	}
-	return &failure{exitPerson, fmt.Errorf("%s %s %s: %s", s.remote.Name, what, l.ref, strings.Join(short, " ")),
-		fmt.Sprintf("nothing was changed. Look at them with 'git log %s' and ask who rewrote it; what is here of them is published again by: reverie sync --restore %s", s.seen(l), s.remote.Name)}
+	return exit.New(exit.NeedsPerson, fmt.Errorf("%s %s %s: %s", s.remote.Name, what, l.ref, strings.Join(short, " ")),
+		fmt.Sprintf("nothing was changed. Look at them with 'git log %s' and ask who rewrote it; what is here of them is published again by: reverie sync --restore %s", s.seen(l), s.remote.Name))
 }
 
 // purged is asked about every history that was fetched, before it is held against what was seen and before it

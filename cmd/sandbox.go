@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/sandbox"
 	"github.com/urfave/cli/v2"
@@ -57,9 +58,9 @@ func sandboxCommand(env *Env) *cli.Command {
 					case err != nil:
 						return err
 					case len(words) > 0:
-						return usage("reverie sandbox exec -- "+strings.Join(words, " "), "sandbox exec: the command stands behind --, not %q", words)
+						return exit.Usage("reverie sandbox exec -- "+strings.Join(words, " "), "sandbox exec: the command stands behind --, not %q", words)
 					case len(command) == 0:
-						return usage("reverie sandbox exec -- go test ./...", "sandbox exec wants a command")
+						return exit.Usage("reverie sandbox exec -- go test ./...", "sandbox exec wants a command")
 					}
 					return runSandboxExec(c.Context, env, o, command)
 				},
@@ -125,7 +126,7 @@ func (env *Env) engine(ctx context.Context, c config.Sandbox, name string) (*san
 		name = c.Mode
 	}
 	if name == config.Off {
-		return nil, &failure{exitFailed, errors.New("the sandbox is off: sandbox.mode"), "'reverie config --user sandbox.mode docker' turns it on, or podman; --engine docker asks for it once"}
+		return nil, exit.New(exit.Failed, errors.New("the sandbox is off: sandbox.mode"), "'reverie config --user sandbox.mode docker' turns it on, or podman; --engine docker asks for it once")
 	}
 	e, err := sandbox.Find(ctx, name)
 	return e, sandboxFailure(err)
@@ -148,7 +149,7 @@ func sandboxFailure(err error) error {
 	case errors.Is(err, sandbox.ErrWeak), errors.Is(err, sandbox.ErrBadSpec):
 		hint = "nothing was run"
 	}
-	return &failure{exitFailed, err, hint}
+	return exit.New(exit.Failed, err, hint)
 }
 
 // sandboxSpec is what the settings let a command have. Values of variables are those of this process.
@@ -220,7 +221,7 @@ func runSandboxExec(ctx context.Context, env *Env, o sandboxOptions, argv []stri
 		spec.Network, spec.Forward = nil, nil
 	}
 	if o.time < 0 {
-		return usage("", "--time %s is in the past", o.time)
+		return exit.Usage("", "--time %s is in the past", o.time)
 	}
 	if o.time > 0 {
 		spec.Limits.Time = min(spec.Limits.Time, o.time)
@@ -234,7 +235,7 @@ func runSandboxExec(ctx context.Context, env *Env, o sandboxOptions, argv []stri
 		return err
 	}
 	var in io.Reader = env.In
-	if env.Terminal { // nobody asks a question in there
+	if env.Interactive { // nobody asks a question in there
 		in = bytes.NewReader(nil)
 	}
 	began := time.Now()
@@ -244,7 +245,7 @@ func runSandboxExec(ctx context.Context, env *Env, o sandboxOptions, argv []stri
 		env.tellChanged(changed)
 	}
 	if err != nil && o.image != "" && errors.Is(err, sandbox.ErrNoImage) {
-		return &failure{exitFailed, err, "nothing was run; '" + e.Name + " images' lists those that are there; without --image it is what sandbox.image says"}
+		return exit.New(exit.Failed, err, "nothing was run; '"+e.Name+" images' lists those that are there; without --image it is what sandbox.image says")
 	}
 	if err != nil {
 		return sandboxFailure(err)
@@ -274,18 +275,18 @@ func (env *Env) tellSandbox(r sandbox.Result, changed []sandbox.Change, spec san
 	switch r.Ended {
 	case sandbox.TimedOut:
 		if l.Time < most {
-			return &failure{exitTime, fmt.Errorf("the command was ended after %s", l.Time), fmt.Sprintf("--time sets how long it may take, up to %s: sandbox.seconds", most)}
+			return exit.New(exitTime, fmt.Errorf("the command was ended after %s", l.Time), fmt.Sprintf("--time sets how long it may take, up to %s: sandbox.seconds", most))
 		}
-		return &failure{exitTime, fmt.Errorf("the command was ended after %s", l.Time), "sandbox.seconds sets how long one may take"}
+		return exit.New(exitTime, fmt.Errorf("the command was ended after %s", l.Time), "sandbox.seconds sets how long one may take")
 	case sandbox.TooLong:
-		return &failure{exitLimit, fmt.Errorf("the command was ended: it printed more than %d MiB", l.Output>>20), "sandbox.output sets how much it may"}
+		return exit.New(exitLimit, fmt.Errorf("the command was ended: it printed more than %d MiB", l.Output>>20), "sandbox.output sets how much it may")
 	case sandbox.TooBig:
-		return &failure{exitLimit, fmt.Errorf("the command was ended: %s", r.Why), "sandbox.disk sets how much a workspace may grow"}
+		return exit.New(exitLimit, fmt.Errorf("the command was ended: %s", r.Why), "sandbox.disk sets how much a workspace may grow")
 	case sandbox.NoMemory:
-		return &failure{exitLimit, fmt.Errorf("the command used more than %d MiB of memory", l.Memory>>20), "sandbox.memory sets how much it may"}
+		return exit.New(exitLimit, fmt.Errorf("the command used more than %d MiB of memory", l.Memory>>20), "sandbox.memory sets how much it may")
 	}
 	if r.Exit != 0 {
-		return &failure{code: r.Exit, err: errors.New("")} // it has said why
+		return &exit.Error{Code: r.Exit, Err: errors.New("")} // it has said why
 	}
 	return nil
 }

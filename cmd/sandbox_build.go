@@ -6,12 +6,13 @@ import (
 	"os"
 
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/sandbox"
 )
 
 func runSandboxBuild(ctx context.Context, env *Env, o sandboxOptions) error {
 	if o.rootfs != "" && (o.base != "" || o.dockerfile != "") {
-		return usage("", "--from-rootfs excludes --base and --dockerfile")
+		return exit.Usage("", "--from-rootfs excludes --base and --dockerfile")
 	}
 	if err := env.wantsPerson("sandbox build"); err != nil { // it sets what every later command runs in
 		return err
@@ -49,7 +50,7 @@ func runSandboxBuild(ctx context.Context, env *Env, o sandboxOptions) error {
 		if o.rootfs == "" {
 			hint += "; without a registry: --from-rootfs PATH"
 		}
-		return &failure{exitFailed, err, hint}
+		return exit.New(exit.Failed, err, hint)
 	}
 	if err := config.Set(config.UserFile(), "sandbox.image", `"`+id+`"`); err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/reverie-memory/reverie/cmd/check"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
@@ -66,7 +67,7 @@ func TestSarifHasWhatItsSchemaWants(t *testing.T) {
 		}
 	}
 	code, out, _ := runPlain(dir, "check", "--sarif", "--diff", "reverie/memory..change")
-	if code != exitNegative {
+	if code != exit.Negative {
 		t.Errorf("exit code %d", code)
 	}
 	if err := json.Unmarshal([]byte(out), &log); err != nil {

@@ -56,7 +56,7 @@ func (env *Env) tellError(code int, message, hint string) {
 
 // talk writes a line of talk, fitted to the terminal where it goes to one.
 func (env *Env) talk(lead, text string) {
-	fit := Env{Screen: env.Screen && env.Terminal, Width: env.Width}
+	fit := Env{Screen: env.Screen && env.Interactive, Width: env.Width}
 	_, _ = io.WriteString(env.Err, fit.fitted(env.Width, len(lead), "", []styled{{"", lead + visible(text)}}))
 }
 
@@ -130,7 +130,7 @@ func format2(f float64) string { return fmt.Sprintf("%.2f", f) }
 // ask puts a yes-or-no question to a person. Enter is the answer named by preset; where there
 // is no person the answer is no.
 func (w *workspace) ask(question, preset string) bool {
-	if !w.env.Terminal {
+	if !w.env.Interactive {
 		return false
 	}
 	choice := "[y/N]"

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/reflect"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 	"github.com/urfave/cli/v2"
@@ -23,7 +24,7 @@ func sessionsCommand(env *Env) *cli.Command {
 			case c.NArg() == 2 && c.Args().First() == "show":
 				return env.paged(c.Context, func() error { return runSessionsShow(c.Context, env, c.Args().Get(1)) })
 			}
-			return usage("reverie sessions show SESSION", "sessions takes nothing, or show and one session")
+			return exit.Usage("reverie sessions show SESSION", "sessions takes nothing, or show and one session")
 		},
 	}
 }
@@ -66,7 +67,7 @@ func runSessionsShow(ctx context.Context, env *Env, name string) error {
 	}
 	kept, events, err := w.sessions.Load(name)
 	if errors.Is(err, reflect.ErrNoSession) {
-		return &failure{exitFailed, err, "'reverie sessions' lists what is kept"}
+		return exit.New(exit.Failed, err, "'reverie sessions' lists what is kept")
 	}
 	if err != nil {
 		return err

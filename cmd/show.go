@@ -9,6 +9,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/urfave/cli/v2"
 )
 
@@ -21,7 +22,7 @@ func showCommand(env *Env) *cli.Command {
 		Flags:     []cli.Flag{atFlag(&at)},
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {
-				return usage("'reverie list' shows the ids", "show wants exactly one id")
+				return exit.Usage("'reverie list' shows the ids", "show wants exactly one id")
 			}
 			return env.paged(c.Context, func() error { return runShow(c.Context, env, c.Args().First(), at) })
 		},

@@ -3,6 +3,8 @@ package cmd
 import (
 	"strconv"
 	"time"
+
+	"github.com/reverie-memory/reverie/internal/exit"
 )
 
 // parseSpan reads how long something takes: 90m, 12h, 7d, 2w.
@@ -35,5 +37,5 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
 		return now.Add(-d), nil
 	}
-	return time.Time{}, usage("as 2026-11-01, 30d, 2w or 12h", "--since does not understand %q", text)
+	return time.Time{}, exit.Usage("as 2026-11-01, 30d, 2w or 12h", "--since does not understand %q", text)
 }

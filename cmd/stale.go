@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/urfave/cli/v2"
 )
 
@@ -25,7 +26,7 @@ func staleCommand(env *Env) *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {
-				return usage("'reverie show ID' tells how one memory stands", "stale takes no arguments")
+				return exit.Usage("'reverie show ID' tells how one memory stands", "stale takes no arguments")
 			}
 			return env.paged(c.Context, func() error { return runStale(c.Context, env, o) })
 		},
@@ -79,7 +80,7 @@ func runStale(ctx context.Context, env *Env, o staleOptions) error {
 		env.say("nothing is stale: %s on code", count(looked, "memory rests", "memories rest"))
 	}
 	if found > 0 && o.check {
-		return negative
+		return exit.Silent
 	}
 	return nil
 }

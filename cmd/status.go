@@ -10,6 +10,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/trust"
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/prompts"
 	"github.com/urfave/cli/v2"
 )
@@ -20,7 +21,7 @@ func statusCommand(env *Env) *cli.Command {
 		Usage: "say what is known, what waits, and what is kept, on one screen",
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {
-				return usage("", "status takes no arguments")
+				return exit.Usage("", "status takes no arguments")
 			}
 			return runStatus(c.Context, env)
 		},

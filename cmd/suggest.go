@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/urfave/cli/v2"
 )
 
@@ -23,7 +24,7 @@ func helpCommand(*Env) *cli.Command {
 				case below == nil && parent == nil:
 					return noCommand(c.App, word)
 				case below == nil:
-					return usage("'reverie help"+of+"' shows what it takes", "%q is no command of%s", word, of)
+					return exit.Usage("'reverie help"+of+"' shows what it takes", "%q is no command of%s", word, of)
 				}
 				parent, found, of = found, below, of+" "+below.Name
 			}
@@ -52,7 +53,7 @@ func noCommand(app *cli.App, word string) error {
 	if name := nearest(names, word); name != "" {
 		hint = fmt.Sprintf("did you mean 'reverie %s'? %s", name, hint)
 	}
-	return usage(hint, "%q is not a command", word)
+	return exit.Usage(hint, "%q is not a command", word)
 }
 
 // nearest is the name that was meant by a word: one that it begins, or else that it is like but for a slip of the

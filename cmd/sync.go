@@ -10,6 +10,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/remotes"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/urfave/cli/v2"
 )
@@ -49,12 +50,12 @@ func syncCommand(env *Env) *cli.Command {
 			case o.propose:
 				o.ops = c.Args().Slice()
 			case c.NArg() > 1 || c.NArg() == 1 && o.remote != "":
-				return usage("'git remote' lists them; operations are named after --propose", "sync wants one remote at most")
+				return exit.Usage("'git remote' lists them; operations are named after --propose", "sync wants one remote at most")
 			case c.NArg() == 1:
 				o.remote = c.Args().First()
 			}
 			if o.timeout <= 0 {
-				return usage("", "a timeout is more than nothing: %s", o.timeout)
+				return exit.Usage("", "a timeout is more than nothing: %s", o.timeout)
 			}
 			return runSync(c.Context, env, o)
 		},
@@ -72,7 +73,7 @@ func runSync(ctx context.Context, env *Env, o syncOptions) error {
 	defer s.clock.Stop()
 	err = s.run(bounded)
 	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
-		err = &failure{exitFailed, fmt.Errorf("sync: not done within %s", o.timeout), "nothing is lost or half-done; run it again, with a longer --timeout if the remote is slow"}
+		err = exit.New(exit.Failed, fmt.Errorf("sync: not done within %s", o.timeout), "nothing is lost or half-done; run it again, with a longer --timeout if the remote is slow")
 	}
 	if err = errors.Join(s.tell(ctx, err), err); err != nil {
 		return err
@@ -174,11 +175,11 @@ func explainRemote(err error) error {
 	var own *git.ProgramError
 	switch {
 	case errors.As(err, &own):
-		return &failure{exitPerson, err, "if it is yours, say it in your own configuration: git config --global " + own.Keys[0] + " … (or in a file that includeIf names), and take it out here"}
+		return exit.New(exit.NeedsPerson, err, "if it is yours, say it in your own configuration: git config --global "+own.Keys[0]+" … (or in a file that includeIf names), and take it out here")
 	case errors.As(err, new(*git.AddressError)):
-		return &failure{exitPerson, err, ""}
+		return exit.New(exit.NeedsPerson, err, "")
 	case errors.Is(err, git.ErrNoRemote):
-		return &failure{exitUsage, err, "reverie sync REMOTE, with a name that 'git remote' lists"}
+		return exit.New(exit.BadUsage, err, "reverie sync REMOTE, with a name that 'git remote' lists")
 	}
 	return err
 }
@@ -262,7 +263,7 @@ func (s *syncer) lane(ctx context.Context, l lane) error {
 		}
 		if clean != theirs {
 			err := fmt.Errorf("%s still holds what was purged here: nothing was pushed", s.remote.Name)
-			return &failure{exitPerson, err, "replace its branch: reverie purge --push " + s.remote.Name}
+			return exit.New(exit.NeedsPerson, err, "replace its branch: reverie purge --push "+s.remote.Name)
 		}
 		if try == 1 { // receiving needs nobody's leave
 			if err := s.consent(ctx, l, tip, theirs); err != nil {
@@ -274,15 +275,15 @@ func (s *syncer) lane(ctx context.Context, l lane) error {
 			return err
 		}
 		if try == maxRaces {
-			return &failure{exitFailed, fmt.Errorf("%s: somebody else was faster %d times", s.remote.Name, try), "what was fetched is merged here; run it again to push"}
+			return exit.New(exit.Failed, fmt.Errorf("%s: somebody else was faster %d times", s.remote.Name, try), "what was fetched is merged here; run it again to push")
 		}
 		if theirs == last { // lost to nobody
 			stuck++
 		}
 		if last = theirs; stuck == maxStuck {
 			s.quote(s.report)
-			return &failure{exitFailed, fmt.Errorf("push to %s: the server does not move %s: %s", s.remote.Name, l.ref, s.report.Refs[0].Reason),
-				"what was fetched is merged here. A lock that a dead process left on the server has to be removed there"}
+			return exit.New(exit.Failed, fmt.Errorf("push to %s: the server does not move %s: %s", s.remote.Name, l.ref, s.report.Refs[0].Reason),
+				"what was fetched is merged here. A lock that a dead process left on the server has to be removed there")
 		}
 		select {
 		case <-ctx.Done():
@@ -301,7 +302,7 @@ func (s *syncer) nothing(l lane) error {
 	}
 	err := fmt.Errorf("neither this clone nor %s: %w", s.remote.Name, gitstore.ErrNoStore)
 	_, hint := explain(err)
-	return &failure{exitNoStore, err, hint} // which is not to name sync
+	return exit.New(exit.NoStore, err, hint) // which is not to name sync
 }
 
 // fetch brings what the remote has and returns its tip, empty where it has none, and what of it may be
@@ -380,9 +381,9 @@ func explainFetch(err error) error {
 	case errors.Is(err, context.Canceled):
 		return err
 	case errors.Is(err, git.ErrObjects):
-		return &failure{exitPerson, err, "somebody pushed what git itself does not write; nothing of it was taken over. Ask whoever keeps the remote"}
+		return exit.New(exit.NeedsPerson, err, "somebody pushed what git itself does not write; nothing of it was taken over. Ask whoever keeps the remote")
 	}
-	return &failure{exitFailed, err, "nothing was changed here; try again when the remote can be reached"}
+	return exit.New(exit.Failed, err, "nothing was changed here; try again when the remote can be reached")
 }
 
 // moveSeen notes what the remote has.

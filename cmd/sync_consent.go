@@ -8,6 +8,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/exit"
 )
 
 // consent asks a person before anything is published to an address for the first time. What no person should
@@ -39,7 +40,7 @@ func (s *syncer) agree(lane, what string) error {
 	if !s.o.yes && !s.w.ask(fmt.Sprintf("Publish %s to %s?", what, to), "n") {
 		s.done.Consent = what
 		err := fmt.Errorf("nothing was published: the first sync with %s would publish %s", to, what)
-		return &failure{exitPerson, err, "what was there to fetch is merged here. If it is to be published too, run it again with --yes"}
+		return exit.New(exit.NeedsPerson, err, "what was there to fetch is merged here. If it is to be published too, run it again with --yes")
 	}
 	if what != "" {
 		s.w.env.say("publish  %s to %s", what, to)
@@ -59,8 +60,8 @@ func (s *syncer) notFirst(ctx context.Context) error {
 			return nil
 		}
 	}
-	return &failure{exitPerson, fmt.Errorf("%s is empty, and a forge would make %s its default branch", s.remote.Name, s.w.branch()),
-		"push the code first: git push -u " + s.remote.Name + " BRANCH"}
+	return exit.New(exit.NeedsPerson, fmt.Errorf("%s is empty, and a forge would make %s its default branch", s.remote.Name, s.w.branch()),
+		"push the code first: git push -u "+s.remote.Name+" BRANCH")
 }
 
 // unpublished says what a push would publish, and how many commits that is.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/exit"
 )
 
 // wayNothing is a merge of what was here already; the others have their words.
@@ -91,7 +92,7 @@ func (s *syncer) adopt(ctx context.Context, l lane) (gitstore.Merged, error) {
 func (s *syncer) explainMerge(err error) error {
 	switch {
 	case errors.Is(err, gitstore.ErrShallow):
-		return &failure{exitPerson, err, "deepen it: git fetch --unshallow " + s.remote.Name}
+		return exit.New(exit.NeedsPerson, err, "deepen it: git fetch --unshallow "+s.remote.Name)
 	}
 	return refusedEntries(err, s.remote.Name)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/remotes"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
@@ -126,8 +127,8 @@ func (s *syncer) pushProposal(ctx context.Context, p *remotes.Proposal, old gits
 		return false, s.broken(pushed, report)
 	case git.Refused:
 		s.quote(report)
-		return false, &failure{exitPerson, fmt.Errorf("push to %s: it refuses the proposal %s too: %s", s.remote.Name, p.Branch, pushed.Reason),
-			"ask whoever keeps the remote what may be pushed; everything is kept here"}
+		return false, exit.New(exit.NeedsPerson, fmt.Errorf("push to %s: it refuses the proposal %s too: %s", s.remote.Name, p.Branch, pushed.Reason),
+			"ask whoever keeps the remote what may be pushed; everything is kept here")
 	}
 	p.URL = compareURL(s.remote.PushURL, s.w.branch(), p.Branch)
 	return true, nil

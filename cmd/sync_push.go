@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
@@ -52,13 +53,13 @@ func explainPush(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
 	}
-	return &failure{exitFailed, err, "what was fetched is merged here, and nothing is lost; run it again when the remote can be reached"}
+	return exit.New(exit.Failed, err, "what was fetched is merged here, and nothing is lost; run it again when the remote can be reached")
 }
 
 // broken is for a server that failed at something that trying again may cure, and a proposal would not.
 func (s *syncer) broken(p git.Pushed, report git.Report) error {
 	s.quote(report)
-	return &failure{exitFailed, fmt.Errorf("push to %s: the server failed: %s", s.remote.Name, p.Reason), "what was fetched is merged here, and nothing is lost; run it again"}
+	return exit.New(exit.Failed, fmt.Errorf("push to %s: the server failed: %s", s.remote.Name, p.Reason), "what was fetched is merged here, and nothing is lost; run it again")
 }
 
 // quote passes on what the server had to say.
@@ -74,7 +75,7 @@ func (s *syncer) refused(ctx context.Context, l lane, p git.Pushed, report git.R
 	s.quote(report)
 	err := fmt.Errorf("push to %s: refused: %s", s.remote.Name, p.Reason)
 	if l.name != "memory" || theirs == "" {
-		return &failure{exitPerson, err, "ask whoever keeps the remote to let " + l.ref + " be pushed; what was fetched is merged here"}
+		return exit.New(exit.NeedsPerson, err, "ask whoever keeps the remote to let "+l.ref+" be pushed; what was fetched is merged here")
 	}
 	s.w.env.say("%s takes no pushes of %s (%s): proposing the changes instead", s.remote.Name, s.w.branch(), p.Reason)
 	before := s.known.ReviewOnly

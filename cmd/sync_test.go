@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
@@ -17,7 +18,7 @@ func TestFirstSyncAsks(t *testing.T) {
 	r.Run("push", "-q", "origin", "main")
 	answer(t, r.Dir, "", "remember", "Known")
 	env, screen := terminal(r.Dir, "n\n")
-	if code := Run(t.Context(), env, []string{"reverie", "-C", r.Dir, "sync"}); code != exitPerson {
+	if code := Run(t.Context(), env, []string{"reverie", "-C", r.Dir, "sync"}); code != exit.NeedsPerson {
 		t.Errorf("no: exit code %d\n%s", code, screen)
 	}
 	for _, want := range []string{"Publish the branch reverie/memory (1 memory in 3 commits; the journal stays here)", bare.Dir, "[y/N]"} {
@@ -44,7 +45,7 @@ func TestFirstSyncAsks(t *testing.T) {
 	r.Run("remote", "set-url", "origin", other.Dir)
 	answer(t, r.Dir, "", "remember", "Known elsewhere")
 	env, screen = terminal(r.Dir, "n\n")
-	if code := Run(t.Context(), env, []string{"reverie", "-C", r.Dir, "sync", "--restore"}); code != exitPerson || !strings.Contains(screen.String(), other.Dir) {
+	if code := Run(t.Context(), env, []string{"reverie", "-C", r.Dir, "sync", "--restore"}); code != exit.NeedsPerson || !strings.Contains(screen.String(), other.Dir) {
 		t.Errorf("elsewhere: exit code %d\n%s", code, screen)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/exit"
 )
 
 // tallyJSON is what a merge did to the memories, in numbers, and what a number would hide.
@@ -93,5 +94,5 @@ func refusedEntries(err error, from string) error {
 	if more := len(bad) - len(lines); more > 0 {
 		lines = append(lines, fmt.Errorf("and %d more", more))
 	}
-	return &failure{exitPerson, errors.Join(lines...), "such entries are not written by Reverie; nothing of this history was merged. Ask whoever keeps it"}
+	return exit.New(exit.NeedsPerson, errors.Join(lines...), "such entries are not written by Reverie; nothing of this history was merged. Ask whoever keeps it")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/trust"
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/pattern"
 	"github.com/urfave/cli/v2"
 )
@@ -51,7 +52,7 @@ func trustCommand(env *Env) *cli.Command {
 			case (verb == "add" || verb == "remove") && len(rest) > 0 && !o.all:
 				return runTrustWhom(c.Context, env, verb == "add", rest, o)
 			}
-			return usage("'reverie help trust' shows what it takes", "trust wants add WHO, remove WHO, approve ID or --all, keep ID, or nothing")
+			return exit.Usage("'reverie help trust' shows what it takes", "trust wants add WHO, remove WHO, approve ID or --all, keep ID, or nothing")
 		},
 	}
 }
@@ -141,7 +142,7 @@ const maxTrustLines = 8
 
 // askWhom asks a person at a terminal about each author of what is withheld, and returns the addresses that are to be trusted.
 func (w *workspace) askWhom(people []trust.Person) (added []string) {
-	if !w.env.Terminal || w.shields() || w.narrowed.Trust.Signed {
+	if !w.env.Interactive || w.shields() || w.narrowed.Trust.Signed {
 		return nil
 	}
 	for _, p := range people {
@@ -457,7 +458,7 @@ func runTrustWhom(ctx context.Context, env *Env, add bool, whom []string, o trus
 		case o.signer || keyForm.MatchString(who):
 			key = "trust.signers"
 		case !strings.Contains(who, "@"):
-			return usage("an address as ann@example.com, a whole fingerprint, or with --signer a principal", "%q is neither an author's address nor a key", who)
+			return exit.Usage("an address as ann@example.com, a whole fingerprint, or with --signer a principal", "%q is neither an author's address nor a key", who)
 		}
 		at := slices.IndexFunc(lists[key], func(s string) bool { return strings.EqualFold(s, who) })
 		switch {
@@ -466,7 +467,7 @@ func runTrustWhom(ctx context.Context, env *Env, add bool, whom []string, o trus
 		case !add && at >= 0:
 			lists[key] = slices.Delete(slices.Clone(lists[key]), at, at+1)
 		case !add:
-			return usage("'reverie config' lists who is and where that is said", "%s is not in %s", who, key)
+			return exit.Usage("'reverie config' lists who is and where that is said", "%s is not in %s", who, key)
 		default:
 			env.say("%s is trusted already", who)
 			continue

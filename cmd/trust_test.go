@@ -27,7 +27,7 @@ func TestTrustAsksOncePerAuthor(t *testing.T) {
 	r.Run("fetch", "-q", theirs, "reverie/memory:reverie/memory")
 	trusting := func(typed string) string {
 		var out bytes.Buffer
-		env := &Env{In: strings.NewReader(typed), Out: &out, Err: &out, Dir: r.Dir, Width: 80, Terminal: true, Screen: true, Now: time.Now}
+		env := &Env{In: strings.NewReader(typed), Out: &out, Err: &out, Dir: r.Dir, Width: 80, Interactive: true, Screen: true, Now: time.Now}
 		if err := runTrust(t.Context(), env, false); err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/cmd/tui"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/urfave/cli/v2"
 )
 
@@ -19,7 +20,7 @@ func uiCommand(env *Env) *cli.Command {
 			"'reverie reject' do it. The second list are the loops of this repository.",
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {
-				return usage("", "ui wants no arguments")
+				return exit.Usage("", "ui wants no arguments")
 			}
 			return runUI(c.Context, env)
 		},
@@ -27,8 +28,8 @@ func uiCommand(env *Env) *cli.Command {
 }
 
 func runUI(ctx context.Context, env *Env) error {
-	if !env.Terminal || os.Getenv("TERM") == "dumb" {
-		return usage("'reverie review' shows what waits as a list", "ui wants a terminal")
+	if !env.Interactive || os.Getenv("TERM") == "dumb" {
+		return exit.Usage("'reverie review' shows what waits as a list", "ui wants a terminal")
 	}
 	w, err := env.open(ctx)
 	if err != nil {
@@ -39,7 +40,7 @@ func runUI(ctx context.Context, env *Env) error {
 	}
 	err = tui.Run(ctx, os.Stdin, os.Stdout, os.Environ(), inboxTab(env), loopsTab(env)) // the terminal itself: env.Out may be a writer that remembers errors
 	if errors.Is(err, tui.ErrUndone) {
-		err = &failure{exitFailed, err, "'reverie review' and 'reverie loop status' show what became of it"}
+		err = exit.New(exit.Failed, err, "'reverie review' and 'reverie loop status' show what became of it")
 	}
 	return err
 }
@@ -50,7 +51,7 @@ func screenful(ctx context.Context, env *Env, width int, write func(context.Cont
 	var out, talk bytes.Buffer
 	e := *env
 	e.In, e.Out, e.Err, e.Width, e.Height = strings.NewReader(""), &out, &talk, width, 0
-	e.Terminal, e.JSON, e.lines, e.opened = false, false, nil, nil
+	e.Interactive, e.JSON, e.lines, e.opened = false, false, nil, nil
 	w, err := e.open(ctx)
 	if err == nil {
 		err = write(ctx, w)

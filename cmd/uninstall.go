@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/hooks/githook"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/worktree"
@@ -41,11 +42,11 @@ func uninstallCommand(env *Env) *cli.Command {
 		Action: func(c *cli.Context) error {
 			switch some := o.gitHooks || len(o.agents.Value()) > 0; {
 			case c.NArg() > 0:
-				return usage("", "uninstall takes no arguments")
+				return exit.Usage("", "uninstall takes no arguments")
 			case some && o.memory:
-				return usage("leave one of them out", "--memory takes out everything, and --agent and --git-hooks only themselves")
+				return exit.Usage("leave one of them out", "--memory takes out everything, and --agent and --git-hooks only themselves")
 			case o.project && len(o.agents.Value()) == 0:
-				return usage("reverie uninstall --agent claude --project", "--project says where --agent looks, and there is no --agent")
+				return exit.Usage("reverie uninstall --agent claude --project", "--project says where --agent looks, and there is no --agent")
 			case some:
 				return runUninstallPart(c.Context, env, o)
 			}
@@ -184,7 +185,7 @@ func (w *workspace) tellArtefacts(o uninstallOptions, found []artefact) (goes bo
 		return false, err
 	}
 	if !o.yes && !w.ask("Remove these?", "n") {
-		return false, &failure{exitPerson, errors.New("uninstall: nothing was removed"), "to go ahead: reverie uninstall --yes"}
+		return false, exit.New(exit.NeedsPerson, errors.New("uninstall: nothing was removed"), "to go ahead: reverie uninstall --yes")
 	}
 	return true, nil
 }
@@ -330,7 +331,7 @@ func (w *workspace) takeFrom(ctx context.Context, s station) (*os.File, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return nil, &failure{exitFailed, fmt.Errorf("uninstall: nothing was removed: a %s is at work in this clone", s), "'reverie status' says which; try again when it has ended"}
+	return nil, exit.New(exit.Failed, fmt.Errorf("uninstall: nothing was removed: a %s is at work in this clone", s), "'reverie status' says which; try again when it has ended")
 }
 
 // removedSuffix follows the name of a state folder that is on its way out.

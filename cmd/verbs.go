@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/urfave/cli/v2"
 )
 
@@ -30,12 +31,12 @@ func noVerb(c *cli.Context) error {
 	wants := strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 	word := c.Args().First()
 	if word == "" {
-		return usage(hint, "%s wants %s", c.Command.Name, wants)
+		return exit.Usage(hint, "%s wants %s", c.Command.Name, wants)
 	}
 	if name := nearest(names, word); name != "" {
 		hint = fmt.Sprintf("did you mean 'reverie %s %s'? %s", c.Command.Name, name, hint)
 	}
-	return usage(hint, "%s wants %s, not %q", c.Command.Name, wants, word)
+	return exit.Usage(hint, "%s wants %s, not %q", c.Command.Name, wants, word)
 }
 
 // takesCommand reports whether a command takes another one, behind "--".
@@ -54,7 +55,7 @@ func commandWords(c *cli.Context) (words, command []string, err error) {
 		return words, nil, nil
 	}
 	if words, command = words[:at], words[at+1:]; len(command) == 0 {
-		err = usage(fmt.Sprintf("'reverie help %s' shows what it takes", verbName(c.Command)), "%s: there is no command behind --", verbName(c.Command))
+		err = exit.Usage(fmt.Sprintf("'reverie help %s' shows what it takes", verbName(c.Command)), "%s: there is no command behind --", verbName(c.Command))
 	}
 	return words, command, err
 }
@@ -78,15 +79,15 @@ func wrongWords(c *cli.Context, words []string) error {
 	name := verbName(c.Command)
 	wants := strings.TrimSpace(c.Command.ArgsUsage)
 	if takesCommand(c.Command) && len(words) > 1 {
-		return usage(fmt.Sprintf("a command stands behind --: reverie %s %s … -- %s", name, words[0], strings.Join(words[1:], " ")), "%s wants %s, not %q", name, wants, words)
+		return exit.Usage(fmt.Sprintf("a command stands behind --: reverie %s %s … -- %s", name, words[0], strings.Join(words[1:], " ")), "%s wants %s, not %q", name, wants, words)
 	}
 	if wants == "" {
-		return usage(fmt.Sprintf("'reverie help %s' shows what it takes", name), "%s takes no arguments", name)
+		return exit.Usage(fmt.Sprintf("'reverie help %s' shows what it takes", name), "%s takes no arguments", name)
 	}
 	if len(words) == 0 {
-		return usage(fmt.Sprintf("'reverie help %s' shows what it takes", name), "%s wants %s", name, wants)
+		return exit.Usage(fmt.Sprintf("'reverie help %s' shows what it takes", name), "%s wants %s", name, wants)
 	}
-	return usage(fmt.Sprintf("'reverie help %s' shows what it takes", name), "%s wants %s, not %q", name, wants, words)
+	return exit.Usage(fmt.Sprintf("'reverie help %s' shows what it takes", name), "%s wants %s, not %q", name, wants, words)
 }
 
 // verbName is a command as it is typed, without the program.

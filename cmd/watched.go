@@ -22,7 +22,7 @@ type watched struct {
 // watch begins to tell, unless nobody watches. done must be called.
 func watch(env *Env, name string) *watched {
 	t := &watched{env: env, name: name, began: time.Now(), end: make(chan struct{})}
-	if env.Terminal && !env.Quiet && !env.background {
+	if env.Interactive && !env.Quiet && !env.background {
 		t.ended.Go(t.tell)
 	}
 	return t

@@ -9,6 +9,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/pattern"
 	"github.com/urfave/cli/v2"
 )
@@ -25,7 +26,7 @@ func whyCommand(env *Env) *cli.Command {
 		Flags: []cli.Flag{&cli.StringFlag{Name: "session", Usage: "only of `AGENT/ID`; the beginning is enough", Destination: &session}},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 1 {
-				return usage("reverie why last", "why takes one injection or memory, or nothing")
+				return exit.Usage("reverie why last", "why takes one injection or memory, or nothing")
 			}
 			return env.paged(c.Context, func() error { return runWhy(c.Context, env, c.Args().First(), session) })
 		},
@@ -60,9 +61,9 @@ func runWhy(ctx context.Context, env *Env, what, session string) error {
 		found := slices.DeleteFunc(all, func(in injection) bool { return !strings.HasPrefix(in.ID, what) })
 		switch {
 		case len(found) == 0:
-			return &failure{exitFailed, fmt.Errorf("injection %s: there is no such id", what), "'reverie why list' lists them"}
+			return exit.New(exit.Failed, fmt.Errorf("injection %s: there is no such id", what), "'reverie why list' lists them")
 		case len(found) > 1:
-			return &failure{exitFailed, fmt.Errorf("injection %s: several ids begin like that: %s, %s", what, found[0].ID, found[1].ID), ""}
+			return exit.New(exit.Failed, fmt.Errorf("injection %s: several ids begin like that: %s, %s", what, found[0].ID, found[1].ID), "")
 		}
 		return w.tellInjection(ctx, found[0])
 	}

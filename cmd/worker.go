@@ -16,6 +16,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/urfave/cli/v2"
@@ -52,7 +53,7 @@ func workerCommand(env *Env) *cli.Command {
 		Hidden: true,
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {
-				return usage("hooks start it by themselves", "worker takes no arguments")
+				return exit.Usage("hooks start it by themselves", "worker takes no arguments")
 			}
 			return runWorker(c.Context, env)
 		},
@@ -93,7 +94,7 @@ func runWorker(ctx context.Context, env *Env) error {
 // man does what a station is for, as often as it is called, unless another process is at it: that one looks again before it
 // ends and after it has given back its lock, so no call is lost. do tells by doing what it is at.
 func (w *workspace) man(ctx context.Context, s station, do func(ctx context.Context, doing func(string) error) error) error {
-	defer time.AfterFunc(workerTime+10*time.Second, func() { os.Exit(exitFailed) }).Stop()
+	defer time.AfterFunc(workerTime+10*time.Second, func() { os.Exit(exit.Failed) }).Stop()
 	ctx, cancel := context.WithTimeout(ctx, workerTime)
 	defer cancel()
 	started := w.env.Now()

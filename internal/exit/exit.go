@@ -1,0 +1,42 @@
+// Package exit says how a command ends: its exit code, the error, and what to do next. Code
+// below the command line returns an *Error where it knows more than the error itself says;
+// only package cmd prints one.
+package exit
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Exit codes. docs/commands.md lists them for users.
+const (
+	Done        = 0
+	Negative    = 1   // check found something, render --check is out of date
+	NoStore     = 10  // there is no memory here yet
+	NeedsPerson = 12  // a person must decide
+	Loop        = 20  // and up to 29: a loop ended otherwise than done, by worktree.Reasons
+	Signal      = 130 // stopped by Ctrl-C
+	Failed      = 128
+	BadUsage    = 129
+)
+
+// Error is an error with its exit code and a hint at what to do next, which may be empty.
+type Error struct {
+	Code int
+	Err  error
+	Hint string
+}
+
+func (e *Error) Error() string { return e.Err.Error() }
+func (e *Error) Unwrap() error { return e.Err }
+
+// New returns an *Error.
+func New(code int, err error, hint string) error { return &Error{Code: code, Err: err, Hint: hint} }
+
+// Usage returns an error about the command line itself.
+func Usage(hint, format string, args ...any) error {
+	return New(BadUsage, fmt.Errorf(format, args...), hint)
+}
+
+// Silent ends a command with code Negative and without a message: its output said it already.
+var Silent = New(Negative, errors.New(""), "")
