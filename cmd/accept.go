@@ -14,6 +14,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
 
@@ -50,7 +51,7 @@ func runAccept(ctx context.Context, env *Env, ids []string, all bool) error {
 		return err
 	}
 	if len(ops) == 0 {
-		env.say("nothing waits")
+		env.Say("nothing waits")
 	}
 	accepted, err := w.accept(ctx, ops, "accept", nil)
 	return errors.Join(w.tellAccepted(accepted), err)
@@ -219,27 +220,27 @@ func lowerFirst(s string) string {
 	if !strings.ContainsFunc(word[min(size, len(word)):], func(r rune) bool { return unicode.IsUpper(r) || unicode.IsDigit(r) }) {
 		s = string(unicode.ToLower(first)) + s[size:]
 	}
-	return truncate(s, 72)
+	return term.Truncate(s, 72)
 }
 
 // tellAccepted writes what became memory.
 func (w *workspace) tellAccepted(ops []record.Operation) error {
 	for _, o := range ops {
 		if w.env.JSON {
-			if err := w.env.object(newOperationJSON(o, "").Memory); err != nil {
+			if err := w.env.Object(newOperationJSON(o, "").Memory); err != nil {
 				return err
 			}
 			continue
 		}
 		switch o.Op {
 		case record.Retire:
-			w.line("-", red, o.Memory, "")
+			w.line("-", term.Red, o.Memory, "")
 		case record.Skill:
-			w.line("+", green, o.Memory, o.Path)
+			w.line("+", term.Green, o.Memory, o.Path)
 		default:
-			w.line("+", green, o.Memory, "")
+			w.line("+", term.Green, o.Memory, "")
 			for _, id := range o.Memory.Supersedes {
-				w.env.say("%s is retired: %s takes its place", id[:8], o.Memory.ID[:8])
+				w.env.Say("%s is retired: %s takes its place", id[:8], o.Memory.ID[:8])
 			}
 		}
 	}

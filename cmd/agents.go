@@ -11,6 +11,7 @@ import (
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/hooks/install"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/rogpeppe/go-internal/diff"
 )
 
@@ -140,16 +141,16 @@ func (w *workspace) installAgents(ctx context.Context, in agentInstall) ([]agent
 		done = append(done, agentJSON{c.Agent.Name, c.File, !c.Hooks(), c.Changed()})
 		switch {
 		case !c.Hooks() && c.Changed():
-			w.env.say("%s has Reverie's tools from now on: %s", c.Agent.Title, c.File)
+			w.env.Say("%s has Reverie's tools from now on: %s", c.Agent.Title, c.File)
 		case !c.Hooks():
-			w.env.say("%s has Reverie's tools already: %s", c.Agent.Title, c.File)
+			w.env.Say("%s has Reverie's tools already: %s", c.Agent.Title, c.File)
 		case c.Changed():
-			w.env.say("%s calls Reverie from now on: %s", c.Agent.Title, c.File)
+			w.env.Say("%s calls Reverie from now on: %s", c.Agent.Title, c.File)
 		default:
-			w.env.say("%s calls Reverie already: %s", c.Agent.Title, c.File)
+			w.env.Say("%s calls Reverie already: %s", c.Agent.Title, c.File)
 		}
 		for _, line := range afterInstall(c) {
-			w.env.say("  %s", line)
+			w.env.Say("  %s", line)
 		}
 	}
 	return done, nil
@@ -163,7 +164,7 @@ func (w *workspace) claimAgents(ctx context.Context) {
 		return
 	}
 	if err := (install.Installer{Dir: m.StateDir()}).Claim(ctx, w.repo.CommonDir); err != nil {
-		w.env.warn("note that this clone relies on the agents' settings: %v", err)
+		w.env.Warn("note that this clone relies on the agents' settings: %v", err)
 	}
 }
 
@@ -202,17 +203,17 @@ func (w *workspace) tellAgents(in agentInstall) (would []agentJSON) {
 		switch {
 		case w.env.JSON:
 		case !c.Changed() && c.Hooks():
-			w.env.say("%s calls Reverie already: %s", c.Agent.Title, c.File)
+			w.env.Say("%s calls Reverie already: %s", c.Agent.Title, c.File)
 		case !c.Changed():
-			w.env.say("%s has Reverie's tools already: %s", c.Agent.Title, c.File)
+			w.env.Say("%s has Reverie's tools already: %s", c.Agent.Title, c.File)
 		default:
 			if c.Hooks() {
-				w.env.say("would have %s call Reverie: %s", c.Agent.Title, c.File)
+				w.env.Say("would have %s call Reverie: %s", c.Agent.Title, c.File)
 			} else {
-				w.env.say("would give %s Reverie's tools: %s", c.Agent.Title, c.File)
+				w.env.Say("would give %s Reverie's tools: %s", c.Agent.Title, c.File)
 			}
 			if c.Fresh && !w.env.Verbose {
-				w.env.print("%s\n", visible(fmt.Sprintf("new file %s, %d bytes; -v shows it", c.File, len(c.New))))
+				w.env.Print("%s\n", term.Visible(fmt.Sprintf("new file %s, %d bytes; -v shows it", c.File, len(c.New))))
 				continue
 			}
 			old, _ := w.scanner.Text(string(c.Old))
@@ -223,7 +224,7 @@ func (w *workspace) tellAgents(in agentInstall) (would []agentJSON) {
 			}
 			patch := diff.Diff(from, []byte(old.String()), c.File, []byte(now.String()))
 			_, patch, _ = bytes.Cut(patch, []byte("\n")) // a line of its own that no other diff has
-			w.env.print("%s", visible(string(patch)))
+			w.env.Print("%s", term.Visible(string(patch)))
 		}
 	}
 	return would
@@ -232,7 +233,7 @@ func (w *workspace) tellAgents(in agentInstall) (would []agentJSON) {
 // tellNone says that of all agents none is here, which is no fault.
 func (w *workspace) tellNone(in agentInstall) {
 	if in.none {
-		w.env.say("no agent that Reverie knows was found on this machine; to name one all the same: reverie init --agent NAME")
+		w.env.Say("no agent that Reverie knows was found on this machine; to name one all the same: reverie init --agent NAME")
 	}
 }
 
@@ -243,7 +244,7 @@ func (w *workspace) tellGeneric(program string) {
 	for _, d := range a.Deliveries {
 		events = append(events, d.Name)
 	}
-	w.env.print(`Any agent that can run a command with JSON on its standard input:
+	w.env.Print(`Any agent that can run a command with JSON on its standard input:
 
     %s EVENT
 
@@ -330,7 +331,7 @@ func (w *workspace) namedAgentArtefacts(names []string, project bool) (found []a
 		}
 		if i.Fate == install.Gone {
 			if t.Hooks() {
-				w.env.say("%s does not call Reverie from %s", t.Agent.Title, t.File)
+				w.env.Say("%s does not call Reverie from %s", t.Agent.Title, t.File)
 			}
 			continue
 		}
@@ -339,7 +340,7 @@ func (w *workspace) namedAgentArtefacts(names []string, project bool) (found []a
 			continue
 		}
 		if i.Others > 0 {
-			one.what += fmt.Sprintf("; %s on it", count(i.Others, "other clone relies", "other clones rely"))
+			one.what += fmt.Sprintf("; %s on it", term.Count(i.Others, "other clone relies", "other clones rely"))
 		}
 		found = append(found, one)
 	}
@@ -354,7 +355,7 @@ func (w *workspace) agentArtefact(in install.Installer, i install.Installed, clo
 	}
 	switch i.Fate {
 	case install.Refused:
-		w.env.warn("passed over: %v", i.Why)
+		w.env.Warn("passed over: %v", i.Why)
 		return a, false
 	case install.Stays:
 		a.what = fmt.Sprintf("this clone's share in %s, which other clones use too and which stays", i.File)

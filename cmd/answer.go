@@ -69,7 +69,7 @@ func (c *capture) answer(ctx context.Context, agent hooks.Agent, e hooks.Event) 
 		err = nil // nothing was learned yet
 	}
 	if in.behind != nil {
-		c.env.warn("this prompt was looked up in no memory: %v; the worker does, for the next ones", in.behind)
+		c.env.Warn("this prompt was looked up in no memory: %v; the worker does, for the next ones", in.behind)
 	}
 	return in.text, errors.Join(failed, err)
 }

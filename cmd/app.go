@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"os/signal"
 	"runtime"
 	"runtime/debug"
@@ -22,6 +21,7 @@ import (
 
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/file"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
 
@@ -75,7 +75,7 @@ const stopped = "stopped; nothing is half-written"
 // Run runs the command line in an Env and returns the exit code. args[0] is the program's name.
 func Run(ctx context.Context, given *Env, args []string) int {
 	env := *given
-	in, out := &interruptible{ctx: ctx, from: given.In}, &output{to: given.Out}
+	in, out := &term.Interruptible{Ctx: ctx, From: given.In}, &term.Output{To: given.Out}
 	env.In, env.Out = in, out
 	app := newApp(&env, args...)
 	args = hoist(app, args)
@@ -84,15 +84,15 @@ func Run(ctx context.Context, given *Env, args []string) int {
 	if w := env.opened; w != nil && ctx.Err() == nil {
 		w.sweepLater()
 	}
-	if ctx.Err() != nil && (in.cut.Load() || interrupted(err)) {
-		env.warn(stopped)
+	if ctx.Err() != nil && (in.Cut.Load() || term.Interrupted(err)) {
+		env.Warn(stopped)
 		return exit.Signal
 	}
-	if out.err != nil && (err == nil || err == exit.Silent || errors.Is(err, out.err)) {
-		if errors.Is(out.err, syscall.EPIPE) || errors.Is(out.err, io.ErrClosedPipe) { // the reader of our answer has seen enough
+	if out.Err != nil && (err == nil || err == exit.Silent || errors.Is(err, out.Err)) {
+		if errors.Is(out.Err, syscall.EPIPE) || errors.Is(out.Err, io.ErrClosedPipe) { // the reader of our answer has seen enough
 			return exit.Done
 		}
-		err = exit.New(exit.Failed, fmt.Errorf("write the answer: %w", file.Bare(out.err)), "the answer is not complete; what the command changed is done")
+		err = exit.New(exit.Failed, fmt.Errorf("write the answer: %w", file.Bare(out.Err)), "the answer is not complete; what the command changed is done")
 	}
 	if err == nil {
 		return exit.Done
@@ -102,25 +102,18 @@ func Run(ctx context.Context, given *Env, args []string) int {
 		hint += "\nor, if somebody else has begun it, bring it here with: reverie sync"
 	}
 	if err.Error() != "" && env.JSON {
-		env.tellError(code, err.Error(), hint)
+		env.TellError(code, err.Error(), hint)
 		return code
 	}
 	if err.Error() != "" {
 		for line := range strings.SplitSeq(err.Error(), "\n") {
-			env.warn("%s", line)
+			env.Warn("%s", line)
 		}
 	}
 	if hint != "" {
-		env.talk("hint: ", hint)
+		env.Talk("hint: ", hint)
 	}
 	return code
-}
-
-// interrupted reports whether an error is that of an end from outside: ours, or that of a git that
-// the same interrupt ended.
-func interrupted(err error) bool {
-	var program *exec.ExitError
-	return errors.Is(err, context.Canceled) || errors.As(err, &program) && !program.Exited()
 }
 
 func isHelp(arg string) bool { return arg == "-h" || arg == "--help" }
@@ -286,9 +279,9 @@ func versionCommand(env *Env) *cli.Command {
 						}
 					}
 				}
-				return env.object(map[string]string{"version": version(), "commit": commit, "go": runtime.Version()})
+				return env.Object(map[string]string{"version": version(), "commit": commit, "go": runtime.Version()})
 			}
-			env.print("reverie %s %s\n", version(), runtime.Version())
+			env.Print("reverie %s %s\n", version(), runtime.Version())
 			return nil
 		},
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/redact"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/reflect"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 	"github.com/reverie-memory/reverie/reflect/transcript/past"
@@ -94,10 +95,10 @@ func (w *workspace) lookBack(ctx context.Context, o backfillOptions) (*backfill,
 	}
 	for i, err := range failed {
 		if i == maxBadLines {
-			w.env.warn("%d more of the agents' files cannot be read", len(failed)-i)
+			w.env.Warn("%d more of the agents' files cannot be read", len(failed)-i)
 			break
 		}
-		w.env.warn("passed over: %v", err)
+		w.env.Warn("passed over: %v", err)
 	}
 	b.count(homes, q.Agents, all)
 	if o.limit > 0 && len(b.fresh) > o.limit {
@@ -140,11 +141,11 @@ func (b *backfill) tellFound() {
 			continue
 		}
 		total += f.Sessions
-		line := fmt.Sprintf("found    %s: %s, %d new", f.Agent, count(f.Sessions, "session", "sessions"), f.New)
+		line := fmt.Sprintf("found    %s: %s, %d new", f.Agent, term.Count(f.Sessions, "session", "sessions"), f.New)
 		if f.Size > 0 {
 			line += ", " + megabytes(f.Size)
 		}
-		b.w.env.say("%s", line)
+		b.w.env.Say("%s", line)
 	}
 	if total > 0 {
 		return
@@ -159,7 +160,7 @@ func (b *backfill) tellFound() {
 			looked = append(looked, place)
 		}
 	}
-	b.w.env.say("no session that an agent kept of this repository was found; looked in %s", strings.Join(looked, ", "))
+	b.w.env.Say("no session that an agent kept of this repository was found; looked in %s", strings.Join(looked, ", "))
 }
 
 func megabytes(n int64) string {
@@ -176,14 +177,14 @@ const maxFresh = 15
 func (b *backfill) tellFresh() {
 	for i, s := range b.fresh {
 		if i == maxFresh {
-			b.w.env.print("… and %s\n", count(len(b.fresh)-i, "more session", "more sessions"))
+			b.w.env.Print("… and %s\n", term.Count(len(b.fresh)-i, "more session", "more sessions"))
 			break
 		}
 		started := s.Started
 		if started.IsZero() {
 			started = s.Changed
 		}
-		b.w.env.print("%s\t%s\t%s\n", started.Format(time.DateOnly), visible(s.Client+"/"+s.ID), visible(s.Dir))
+		b.w.env.Print("%s\t%s\t%s\n", started.Format(time.DateOnly), term.Visible(s.Client+"/"+s.ID), term.Visible(s.Dir))
 	}
 }
 
@@ -206,15 +207,15 @@ func (b *backfill) learn(ctx context.Context, l *lesson) error {
 	}
 	b.w.sessions.Scanner = redact.New(b.w.allSecrets(ctx)...)
 	b.w.sessions.Offered = b.taken.offered
-	shown := newSteps(b.w.env, len(b.fresh))
-	defer shown.done()
+	shown := term.NewSteps(&b.w.env.Terminal, len(b.fresh))
+	defer shown.Done()
 	for next := 0; next < len(b.fresh); {
 		var names []string
 		size := int64(0)
 		first := next
 		for ; next < len(b.fresh) && next-first < batchSessions && size < batchBytes; next++ {
 			s := b.fresh[next]
-			shown.step(next, s.Client)
+			shown.Step(next, s.Client)
 			kept, err := b.take(ctx, s)
 			if err != nil {
 				return err
@@ -256,7 +257,7 @@ func (b *backfill) take(ctx context.Context, s past.Session) ([]reflect.Kept, er
 		return nil, err
 	default:
 		if b.unread++; b.unread <= maxBadLines {
-			b.w.env.warn("passed over: %s/%s: %v", s.Client, s.ID, err)
+			b.w.env.Warn("passed over: %s/%s: %v", s.Client, s.ID, err)
 		}
 	}
 	return in.Sessions, nil
@@ -284,15 +285,15 @@ func (b *backfill) tell() {
 	if len(b.fresh) == 0 {
 		return
 	}
-	line := fmt.Sprintf("ingest   %s, %s", count(len(b.sessions), "session", "sessions"), count(b.events, "event", "events"))
+	line := fmt.Sprintf("ingest   %s, %s", term.Count(len(b.sessions), "session", "sessions"), term.Count(b.events, "event", "events"))
 	if b.secrets > 0 {
-		line += fmt.Sprintf(", %s redacted", count(b.secrets, "secret", "secrets"))
+		line += fmt.Sprintf(", %s redacted", term.Count(b.secrets, "secret", "secrets"))
 	}
 	if b.bad > 0 {
-		line += fmt.Sprintf(", %s skipped", count(b.bad, "bad line", "bad lines"))
+		line += fmt.Sprintf(", %s skipped", term.Count(b.bad, "bad line", "bad lines"))
 	}
 	if b.unread > 0 {
-		line += fmt.Sprintf(", %s without a transcript that can be read", count(b.unread, "session", "sessions"))
+		line += fmt.Sprintf(", %s without a transcript that can be read", term.Count(b.unread, "session", "sessions"))
 	}
-	b.w.env.say("%s", line)
+	b.w.env.Say("%s", line)
 }

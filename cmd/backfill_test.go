@@ -12,6 +12,7 @@ import (
 
 	_ "modernc.org/sqlite"
 
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 	"github.com/reverie-memory/reverie/reflect/transcript/past"
 )
@@ -151,7 +152,7 @@ func TestLearnReadsOpenCodesDatabase(t *testing.T) {
 
 func TestWhatWasTakenIn(t *testing.T) {
 	r := newRepo(t)
-	w, err := (&Env{Dir: r.Dir, Now: time.Now, Out: os.Stdout, Err: os.Stderr}).open(t.Context())
+	w, err := (&Env{Terminal: term.Terminal{Out: os.Stdout, Err: os.Stderr}, Dir: r.Dir, Now: time.Now}).open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/term"
 )
 
 // neighbour is a memory that a new one will stand beside, and that whoever says the new one should know of.
@@ -62,7 +63,7 @@ func (w *workspace) besideOf(v *record.View, m record.Memory) (out []neighbour) 
 func (w *workspace) tellBeside(m record.Memory, beside []neighbour) {
 	for i, n := range beside {
 		if i == maxBeside && len(beside) > maxBeside+1 {
-			w.env.say("%d more are on that topic", len(beside)-i)
+			w.env.Say("%d more are on that topic", len(beside)-i)
 			break
 		}
 		what := "is much like it"
@@ -72,10 +73,10 @@ func (w *workspace) tellBeside(m record.Memory, beside []neighbour) {
 		case n.topic:
 			what = "is on that topic, too"
 		}
-		w.env.say("%s %s: %s", n.ID[:8], what, oneLine(n.Text, 240))
+		w.env.Say("%s %s: %s", n.ID[:8], what, term.OneLine(n.Text, 240))
 	}
 	if len(beside) > 0 {
-		w.env.say("both are kept; to keep the new one alone: reverie remember --replace %s %s", beside[0].ID[:8], hooks.Quote(visible(m.Text)))
+		w.env.Say("both are kept; to keep the new one alone: reverie remember --replace %s %s", beside[0].ID[:8], hooks.Quote(term.Visible(m.Text)))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
 
@@ -23,7 +24,7 @@ func blameCommand(env *Env) *cli.Command {
 			if c.NArg() != 1 {
 				return exit.Usage("'reverie list' shows the ids", "blame wants exactly one id")
 			}
-			return env.paged(c.Context, func() error { return runBlame(c.Context, env, c.Args().First()) })
+			return env.Paged(c.Context, func() error { return runBlame(c.Context, env, c.Args().First()) })
 		},
 	}
 }
@@ -53,7 +54,7 @@ func runBlame(ctx context.Context, env *Env, id string) error {
 		return err
 	}
 	for _, c := range models {
-		env.say("%s was proposed by %s, a model", c.id[:8], visible(strings.Join(c.models, ", ")))
+		env.Say("%s was proposed by %s, a model", c.id[:8], term.Visible(strings.Join(c.models, ", ")))
 	}
 	return nil
 }
@@ -82,7 +83,7 @@ func (w *workspace) blameJSON(out *bufio.Reader, byModel map[string]string) erro
 		text = strings.TrimSuffix(text, "\n")
 		if line, ok := strings.CutPrefix(text, "\t"); ok {
 			now.Text, now.Model = line, byModel[now.Commit]
-			if err := w.env.object(now); err != nil {
+			if err := w.env.Object(now); err != nil {
 				return err
 			}
 			now = blameJSON{Line: now.Line}

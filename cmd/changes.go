@@ -10,6 +10,7 @@ import (
 
 	"github.com/reverie-memory/reverie/dream"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 	"github.com/sergi/go-diff/diffmatchpatch"
 )
@@ -290,8 +291,8 @@ const maxShownQuote = 240
 func (w *workspace) showOperation(o record.Operation, waits string, l outlook) {
 	env := w.env
 	m := o.Memory
-	env.lay(2, styled{bold, o.ID[:8]}, styled{"", fmt.Sprintf(" %s %s · %s%s", opVerb(o), m.Kind, o.How, seenIn(o))})
-	tell := func(name, text string) { env.labelled(2, dim, name, text) }
+	env.Lay(2, term.Span(term.Bold, o.ID[:8]), term.Span("", fmt.Sprintf(" %s %s · %s%s", opVerb(o), m.Kind, o.How, seenIn(o))))
+	tell := func(name, text string) { env.Labelled(2, term.Dim, name, text) }
 	if l.model != "" {
 		edited := ""
 		if o.How == record.Written {
@@ -304,14 +305,14 @@ func (w *workspace) showOperation(o record.Operation, waits string, l outlook) {
 			tell("reason", strings.Join(reasons, " "))
 		}
 	} else {
-		env.layIn(min(env.Width, maxMeasure), 2, "", []styled{{"", "  "}, {bold, visible(m.Text)}})
+		env.LayIn(min(env.Width, term.MaxMeasure), 2, "", []term.Styled{term.Span("", "  "), term.Span(term.Bold, term.Visible(m.Text))})
 		if m.Body != "" {
-			env.indent("  ", m.Body)
+			env.Indent("  ", m.Body)
 		}
 	}
 	if o.Op == record.Skill {
 		tell("file", o.Path)
-		env.indent("    ", strings.TrimSuffix(o.File, "\n"))
+		env.Indent("    ", strings.TrimSuffix(o.File, "\n"))
 	}
 	if len(m.Paths) > 0 && o.Op != record.Retire {
 		tell("paths", strings.Join(m.Paths, " "))
@@ -329,11 +330,11 @@ func (w *workspace) showOperation(o record.Operation, waits string, l outlook) {
 // showGrounds writes what an operation rests on, with at most so many quotes, and what speaks against it.
 func (w *workspace) showGrounds(o record.Operation, waits string, l outlook, quotes int) {
 	env := w.env
-	tell := func(name, text string) { env.labelled(2, dim, name, text) }
+	tell := func(name, text string) { env.Labelled(2, term.Dim, name, text) }
 	says := ""
 	for i, q := range l.quotes {
 		if i == quotes {
-			env.lay(4, styled{"", "  "}, styled{dim, "… and " + count(len(l.quotes)-i, "more quote", "more quotes")})
+			env.Lay(4, term.Span("", "  "), term.Span(term.Dim, "… and "+term.Count(len(l.quotes)-i, "more quote", "more quotes")))
 			break
 		}
 		if q.Says != says && q.Says != "" {
@@ -344,15 +345,15 @@ func (w *workspace) showGrounds(o record.Operation, waits string, l outlook, quo
 		if q.Model != "" {
 			by += " " + q.Model
 		}
-		tell(q.Client+"/"+short(q.Session)+" "+eventMark(q.Event)+": "+by, oneLine(q.Quote, max(maxShownQuote, env.Width)))
+		tell(q.Client+"/"+short(q.Session)+" "+eventMark(q.Event)+": "+by, term.OneLine(q.Quote, max(maxShownQuote, env.Width)))
 	}
 	if o.Why != "" {
 		tell("because", o.Why)
 	}
 	for _, id := range l.contradicts {
-		env.labelled(2, red, "contradicts", id[:8]+" "+l.texts[id])
+		env.Labelled(2, term.Red, "contradicts", id[:8]+" "+l.texts[id])
 		if slices.Contains(l.retires, id) {
-			env.labelled(2, red, "accepting retires", id[:8])
+			env.Labelled(2, term.Red, "accepting retires", id[:8])
 		}
 	}
 	for _, id := range o.Alike {
@@ -369,7 +370,7 @@ func seenIn(o record.Operation) string {
 	if n == 0 {
 		return ""
 	}
-	return ", " + count(n, "session", "sessions")
+	return ", " + term.Count(n, "session", "sessions")
 }
 
 // showChanges writes what becomes of the memories that an operation is about: all that they would lose.
@@ -381,22 +382,22 @@ func (w *workspace) showChanges(changes []change) {
 			what = "takes out of force"
 		}
 		if !c.held {
-			env.labelled(2, dim, what, c.id[:8]+", which is not here")
+			env.Labelled(2, term.Dim, what, c.id[:8]+", which is not here")
 			continue
 		}
-		env.labelled(2, dim, what, c.id[:8]+" "+string(c.was.Kind))
-		env.lay(6, styled{"", "    "}, styled{red, "-"}, styled{"", " " + visible(c.was.Text)})
+		env.Labelled(2, term.Dim, what, c.id[:8]+" "+string(c.was.Kind))
+		env.Lay(6, term.Span("", "    "), term.Span(term.Red, "-"), term.Span("", " "+term.Visible(c.was.Text)))
 		if c.words != "" {
-			env.labelled(4, dim, "words", c.words)
+			env.Labelled(4, term.Dim, "words", c.words)
 		}
 		if c.goes && c.words == "" && c.was.Body != "" || c.body {
-			env.indent("    - ", c.was.Body)
+			env.Indent("    - ", c.was.Body)
 		}
 		if c.goes && c.words == "" && len(c.was.Paths) > 0 {
-			env.labelled(4, dim, "paths", strings.Join(c.was.Paths, " "))
+			env.Labelled(4, term.Dim, "paths", strings.Join(c.was.Paths, " "))
 		}
 		for _, field := range c.lost {
-			env.lay(6, styled{"", "    " + visible(field)})
+			env.Lay(6, term.Span("", "    "+term.Visible(field)))
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
 
@@ -53,17 +54,17 @@ func runCheck(ctx context.Context, env *Env, deep bool) error {
 		return err
 	}
 	if _, err := w.repo.RestoreRecent(ctx); err != nil {
-		env.warn("%v", err)
+		env.Warn("%v", err)
 	}
 	problems := 0
 	var writeErr error
 	tell := func(where, what string) {
 		problems++
 		if env.JSON {
-			writeErr = errors.Join(writeErr, env.object(map[string]string{"where": where, "problem": what}))
+			writeErr = errors.Join(writeErr, env.Object(map[string]string{"where": where, "problem": what}))
 			return
 		}
-		env.print("%s: %s\n", where, visible(what))
+		env.Print("%s: %s\n", where, term.Visible(what))
 	}
 	stores := map[string]*gitstore.Store{
 		w.branch(): w.memory, "journal": gitstore.Open(w.repo, journalRef), "inbox": gitstore.Open(w.repo, inboxRef),
@@ -91,10 +92,10 @@ func runCheck(ctx context.Context, env *Env, deep bool) error {
 		return err
 	}
 	if problems > 0 {
-		env.warn("%s found", count(problems, "problem", "problems"))
+		env.Warn("%s found", term.Count(problems, "problem", "problems"))
 		return exit.Silent
 	}
-	env.say("no problem found")
+	env.Say("no problem found")
 	return nil
 }
 
@@ -156,10 +157,10 @@ func (w *workspace) noteStale(ctx context.Context) error {
 			}
 			for _, what := range w.code.Here(ctx).Gone(ctx, m) {
 				if w.env.JSON {
-					err = errors.Join(err, w.env.object(map[string]string{"where": w.branch(), "note": m.Path() + ": stale: " + what}))
+					err = errors.Join(err, w.env.Object(map[string]string{"where": w.branch(), "note": m.Path() + ": stale: " + what}))
 					continue
 				}
-				w.env.print("%s: note: %s: stale: %s\n", w.branch(), m.Path(), visible(what))
+				w.env.Print("%s: note: %s: stale: %s\n", w.branch(), m.Path(), term.Visible(what))
 			}
 		}
 		return err

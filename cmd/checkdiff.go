@@ -12,6 +12,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/finding"
 	"github.com/reverie-memory/reverie/internal/redact"
+	"github.com/reverie-memory/reverie/internal/term"
 )
 
 // check --diff looks at what one state of the memory changed against another, for a pull request: it
@@ -50,15 +51,15 @@ func runCheckDiff(ctx context.Context, env *Env, o checkDiffOptions) error {
 		n[f.Level]++
 	}
 	if len(found) == 0 {
-		env.say("nothing found in %s", o.span)
+		env.Say("nothing found in %s", o.span)
 		return nil
 	}
-	summary := fmt.Sprintf("%s, %s and %s in %s", count(n[finding.Error], "error", "errors"), count(n[finding.Warning], "warning", "warnings"), count(n[finding.Note], "note", "notes"), o.span)
+	summary := fmt.Sprintf("%s, %s and %s in %s", term.Count(n[finding.Error], "error", "errors"), term.Count(n[finding.Warning], "warning", "warnings"), term.Count(n[finding.Note], "note", "notes"), o.span)
 	if n[finding.Error] > 0 || o.strict && n[finding.Warning] > 0 {
-		env.warn("%s", summary)
+		env.Warn("%s", summary)
 		return exit.Silent
 	}
-	env.say("%s", summary)
+	env.Say("%s", summary)
 	return nil
 }
 
@@ -95,7 +96,7 @@ func (w *workspace) span(ctx context.Context, text string) (span, error) {
 	}
 	out, err := w.repo.Git(ctx, nil, "merge-base", string(s.from), string(s.to))
 	if err != nil {
-		return s, w.cutOff(ctx, fmt.Errorf("%s and %s have no commit in common", oneLine(a, 60), oneLine(b, 60)))
+		return s, w.cutOff(ctx, fmt.Errorf("%s and %s have no commit in common", term.OneLine(a, 60), term.OneLine(b, 60)))
 	}
 	base := gitstore.ID(strings.TrimSpace(string(out)))
 	if base != s.from {
@@ -157,7 +158,7 @@ func (w *workspace) checkDiff(ctx context.Context, s span) ([]finding.Finding, e
 	found, err := check.Run(ctx, check.Change{
 		Store: w.memory, From: s.from, To: s.to, Beside: s.beside,
 		Scanner: redact.New(w.allSecrets(ctx)...), Now: w.env.Now(), Version: version(),
-		Brief: func(text string) string { return oneLine(text, 120) },
+		Brief: func(text string) string { return term.OneLine(text, 120) },
 		Stale: func(m record.Memory) []string { return w.judged(ctx).Gone(ctx, m) },
 	})
 	var none *check.NoMemoryError
@@ -168,7 +169,7 @@ func (w *workspace) checkDiff(ctx context.Context, s span) ([]finding.Finding, e
 		if none.Base {
 			name = s.a
 		}
-		err = fmt.Errorf("%s is no state of the memory: there is no reverie.toml in it", oneLine(name, 60))
+		err = fmt.Errorf("%s is no state of the memory: there is no reverie.toml in it", term.OneLine(name, 60))
 		return nil, exit.New(exit.Failed, err, "name two states of the memory branch, as in: "+w.spanHint(ctx))
 	case errors.As(err, &history):
 		return nil, w.cutOff(ctx, history.Err)
@@ -176,7 +177,7 @@ func (w *workspace) checkDiff(ctx context.Context, s span) ([]finding.Finding, e
 		return nil, err
 	}
 	for i := range found {
-		found[i].Message = visible(found[i].Message)
+		found[i].Message = term.Visible(found[i].Message)
 	}
 	return check.Rules.Sort(found), nil
 }

@@ -89,9 +89,9 @@ func runCheckpoint(ctx context.Context, env *Env, arg, session string) error {
 		return err
 	}
 	if env.JSON {
-		return env.object(newCheckpointJSON(c, false))
+		return env.Object(newCheckpointJSON(c, false))
 	}
-	env.print("%s\n", c.Name())
+	env.Print("%s\n", c.Name())
 	return nil
 }
 
@@ -113,7 +113,7 @@ func (w *workspace) sessionAsked(name, shell string) (transcript.Session, []tran
 	if name == "" {
 		all, err := w.sessions.List()
 		if err != nil {
-			w.env.warn("passed over: %v", err)
+			w.env.Warn("passed over: %v", err)
 		}
 		if shell != "" {
 			all = slices.DeleteFunc(all, func(k reflect.Kept) bool { return k.Client != shell })

@@ -13,6 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/term"
 )
 
 // placed is a checkpoint and where it lies.
@@ -56,7 +57,7 @@ func runCheckpointList(ctx context.Context, env *Env, session string) error {
 		}
 		for _, l := range all {
 			if env.JSON {
-				if err := env.object(newCheckpointJSON(l.Checkpoint, l.shared)); err != nil {
+				if err := env.Object(newCheckpointJSON(l.Checkpoint, l.shared)); err != nil {
 					return err
 				}
 				continue
@@ -66,10 +67,10 @@ func runCheckpointList(ctx context.Context, env *Env, session string) error {
 				mark = "+"
 			}
 			when := mark + " " + l.Time.Local().Format("2006-01-02 15:04") + "  "
-			env.lay(len(when), styled{"", when + pad(l.Reason, 10) + "  " + visible(l.Name()) + "  " + oneLine(firstAsked(l.Text), 240)})
+			env.Lay(len(when), term.Span("", when+term.Pad(l.Reason, 10)+"  "+term.Visible(l.Name())+"  "+term.OneLine(firstAsked(l.Text), 240)))
 		}
 		if len(all) == 0 {
-			env.say("there is no checkpoint")
+			env.Say("there is no checkpoint")
 		}
 		return nil
 	})
@@ -102,20 +103,20 @@ func runCheckpointOne(ctx context.Context, env *Env, verb, name, session string)
 		found.shared = true
 	}
 	if env.JSON {
-		return env.object(newCheckpointJSON(found.Checkpoint, found.shared))
+		return env.Object(newCheckpointJSON(found.Checkpoint, found.shared))
 	}
 	if verb == "share" {
-		env.say("%s is on %s, which others see at the next sync", found.Name(), w.branch())
+		env.Say("%s is on %s, which others see at the next sync", found.Name(), w.branch())
 		return nil
 	}
 	c := found.Checkpoint
-	env.print("%s\n", env.paint(bold, visible(c.Name())))
-	env.print("%s, %s%s\n", visible(c.Reason), c.Time.Local().Format("2006-01-02 15:04:05"), visible(atCode(c)))
+	env.Print("%s\n", env.Paint(term.Bold, term.Visible(c.Name())))
+	env.Print("%s, %s%s\n", term.Visible(c.Reason), c.Time.Local().Format("2006-01-02 15:04:05"), term.Visible(atCode(c)))
 	if len(c.Files) > 0 {
-		env.print("files: %s\n", visible(strings.Join(c.Files, ", ")))
+		env.Print("files: %s\n", term.Visible(strings.Join(c.Files, ", ")))
 	}
-	env.print("\n")
-	env.indent("", c.Text)
+	env.Print("\n")
+	env.Indent("", c.Text)
 	return nil
 }
 

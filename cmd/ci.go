@@ -72,7 +72,7 @@ func (w *workspace) installCI(ctx context.Context, f ci.File, text string, dry b
 		return tx.Write(f.Path, clean)
 	})
 	if err == nil && res.Note != "" {
-		w.env.say("%s", res.Note)
+		w.env.Say("%s", res.Note)
 	}
 	return res.Changed, err
 }

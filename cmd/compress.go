@@ -14,6 +14,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/redact"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/reflect"
 	"github.com/reverie-memory/reverie/reflect/compress"
 	"github.com/reverie-memory/reverie/reflect/transcript"
@@ -114,21 +115,21 @@ func runCompress(ctx context.Context, env *Env, name string, o compressOptions) 
 			j.Hash, why = store.Put(clean)
 		}
 		if why != nil {
-			env.warn("the original is not kept: %v", why)
+			env.Warn("the original is not kept: %v", why)
 		}
 	}
 	if found.Found > 0 {
-		env.say("%s taken out", count(found.Found, "secret was", "secrets were"))
+		env.Say("%s taken out", term.Count(found.Found, "secret was", "secrets were"))
 	}
 	if env.JSON {
-		return env.object(j)
+		return env.Object(j)
 	}
-	env.raw(j.Text)
+	env.Raw(j.Text)
 	if j.Cut {
 		if !strings.HasSuffix(j.Text, "\n") {
-			env.raw("\n")
+			env.Raw("\n")
 		}
-		env.raw(j.last())
+		env.Raw(j.last())
 	}
 	return nil
 }
@@ -137,7 +138,7 @@ func runCompress(ctx context.Context, env *Env, name string, o compressOptions) 
 func (env *Env) readOutput(ctx context.Context, name string) (string, error) {
 	in := env.In
 	if name != "" && name != "-" {
-		f, err := openFile(ctx, env.path(name))
+		f, err := term.OpenFile(ctx, env.path(name))
 		if err != nil {
 			return "", err
 		}
@@ -167,7 +168,7 @@ func (env *Env) originals(ctx context.Context) (compress.Store, *redact.Scanner,
 		return compress.Store{}, w.scanner, errors.New("Reverie was not started in this repository")
 	}
 	if err := w.expireOriginals(w.keptFrom()); err != nil && env.Verbose {
-		env.warn("upkeep: %v", err)
+		env.Warn("upkeep: %v", err)
 	}
 	return w.originals(), w.scanner, nil
 }
@@ -216,9 +217,9 @@ func (j *compressedJSON) count(original string) {
 
 // last is the line below what was shortened.
 func (j *compressedJSON) last() string {
-	left := fmt.Sprintf("%d of %s left out", j.LeftLines, count(j.Lines, "line", "lines"))
+	left := fmt.Sprintf("%d of %s left out", j.LeftLines, term.Count(j.Lines, "line", "lines"))
 	if j.LeftLines == 0 {
-		left = fmt.Sprintf("%d of %s left out", j.LeftBytes, count(j.Bytes, "byte", "bytes"))
+		left = fmt.Sprintf("%d of %s left out", j.LeftBytes, term.Count(j.Bytes, "byte", "bytes"))
 	}
 	if j.Hash == "" {
 		return "[reverie compress: " + left + ", and not kept]\n"
@@ -245,16 +246,16 @@ func runCompressSession(ctx context.Context, env *Env, o compressOptions) error 
 	before, after := compress.Size(events), compress.Size(short)
 	for _, e := range short {
 		if env.JSON {
-			if err := env.object(e); err != nil {
+			if err := env.Object(e); err != nil {
 				return err
 			}
 			continue
 		}
-		env.raw(eventText(e))
+		env.Raw(eventText(e))
 	}
-	env.say("%d of %s stay, in %s", after, count(before, "byte", "bytes"), count(len(events), "event", "events"))
+	env.Say("%d of %s stay, in %s", after, term.Count(before, "byte", "bytes"), term.Count(len(events), "event", "events"))
 	if o.limit > 0 && after > o.limit {
-		env.say("no rule leaves out more; %d bytes are over the limit", after-o.limit)
+		env.Say("no rule leaves out more; %d bytes are over the limit", after-o.limit)
 	}
 	return nil
 }

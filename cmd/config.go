@@ -13,6 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
 
@@ -62,13 +63,13 @@ func runConfig(ctx context.Context, env *Env, key, value string, set, user bool)
 			if err != nil {
 				return fmt.Errorf("setting %s: %w", s.Key, err)
 			}
-			if err := env.object(settingJSON{s.Key, value, s.Origin, s.Help}); err != nil {
+			if err := env.Object(settingJSON{s.Key, value, s.Origin, s.Help}); err != nil {
 				return err
 			}
 		case key != "":
-			env.print("%s\n", s.Value)
+			env.Print("%s\n", s.Value)
 		default:
-			env.lay(narrowHang, styled{"", s.Key + " = " + s.Value + "  "}, styled{dim, "# " + s.Origin + ": " + s.Help})
+			env.Lay(term.NarrowHang, term.Span("", s.Key+" = "+s.Value+"  "), term.Span(term.Dim, "# "+s.Origin+": "+s.Help))
 		}
 	}
 	if !found {
@@ -124,7 +125,7 @@ func setConfig(ctx context.Context, env *Env, key, value string, user bool) erro
 	if err := config.Set(file, key, value); err != nil {
 		return err // a value that is none is wrong usage
 	}
-	env.say("set %s in %s", key, file)
+	env.Say("set %s in %s", key, file)
 	env.tellLastWord(ctx, key, file)
 	return env.tellGitScripts(ctx)
 }
@@ -137,7 +138,7 @@ func (env *Env) tellLastWord(ctx context.Context, key, file string) {
 	}
 	for _, s := range w.narrowed.Settings() {
 		if s.Key == key && s.Origin != file && s.Origin != "default" {
-			env.say("here it is %s all the same, by %s", s.Value, s.Origin)
+			env.Say("here it is %s all the same, by %s", s.Value, s.Origin)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
 
@@ -17,7 +18,7 @@ func conflictsCommand(env *Env) *cli.Command {
 			if c.NArg() > 0 {
 				return exit.Usage("", "conflicts takes no arguments")
 			}
-			return env.paged(c.Context, func() error { return runConflicts(c.Context, env) })
+			return env.Paged(c.Context, func() error { return runConflicts(c.Context, env) })
 		},
 	}
 }
@@ -61,19 +62,19 @@ func runConflicts(ctx context.Context, env *Env) error {
 			for _, v := range m.Texts() {
 				c.Texts = append(c.Texts, textJSON(v))
 			}
-			if err := env.object(c); err != nil {
+			if err := env.Object(c); err != nil {
 				return err
 			}
 			continue
 		}
-		w.env.print("%s %s\n", w.env.paint(bold, m.ID), m.Kind)
+		w.env.Print("%s %s\n", w.env.Paint(term.Bold, m.ID), m.Kind)
 		for i, v := range m.Texts() {
 			number := fmt.Sprintf("  %d) ", i+1)
-			env.lay(len(number), styled{"", number + visible(v.Text)})
+			env.Lay(len(number), term.Span("", number+term.Visible(v.Text)))
 		}
 	}
 	if len(contested) > 0 {
-		env.say("next: reverie edit ID --take NUMBER, or reverie edit ID \"a better text\"")
+		env.Say("next: reverie edit ID --take NUMBER, or reverie edit ID \"a better text\"")
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/purge"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/prompts"
 )
 
@@ -66,7 +67,7 @@ func dueNow(fresh int, last, now time.Time) (due bool, why string) {
 	case fresh >= dueAtOnce:
 		return true, ""
 	case fresh < dueReflections:
-		return false, fmt.Sprintf("%s new, and it takes %d", count(fresh, "reflection is", "reflections are"), dueReflections)
+		return false, fmt.Sprintf("%s new, and it takes %d", term.Count(fresh, "reflection is", "reflections are"), dueReflections)
 	case now.Sub(last) < dueAfter:
 		return false, fmt.Sprintf("the last dream was at %s, less than a day ago, and fewer than %d reflections are new", last.Format(time.RFC3339), dueAtOnce)
 	}
@@ -95,7 +96,7 @@ func (w *workspace) consider(ctx context.Context, m *prompts.Model, set prompts.
 		return found, nil
 	}
 	if found.Asked == 0 && len(found.Read) == 0 {
-		w.env.say("dream    %s: nothing new to ask", m.Name)
+		w.env.Say("dream    %s: nothing new to ask", m.Name)
 		return found, nil
 	}
 	return w.keepConsidered(ctx, m, found, in.Now, purges)
@@ -140,7 +141,7 @@ func (w *workspace) keepConsidered(ctx context.Context, m *prompts.Model, found 
 				return err
 			}
 		}
-		commit = modelCommit(fmt.Sprintf("dream: %s from %s", count(len(got.Operations), "operation", "operations"), count(len(got.Read), "reflection", "reflections")), d)
+		commit = modelCommit(fmt.Sprintf("dream: %s from %s", term.Count(len(got.Operations), "operation", "operations"), term.Count(len(got.Read), "reflection", "reflections")), d)
 		tx.Describe(commit)
 		return nil
 	})
@@ -170,10 +171,10 @@ func (w *workspace) tellConsidered(m *prompts.Model, got dream.Considered) {
 	for _, n := range got.Refused {
 		refused += n
 	}
-	w.env.say("dream    %s: %s about %s: %s for a person, %d refused, %d set aside", m.Name, count(got.Asked, "question", "questions"),
-		count(len(got.Read), "reflection", "reflections"), waits(len(got.Operations)), refused, len(got.Notes))
+	w.env.Say("dream    %s: %s about %s: %s for a person, %d refused, %d set aside", m.Name, term.Count(got.Asked, "question", "questions"),
+		term.Count(len(got.Read), "reflection", "reflections"), waits(len(got.Operations)), refused, len(got.Notes))
 	if got.Left > 0 {
-		w.env.say("%s for the next dream", count(got.Left, "candidate is left", "candidates are left"))
+		w.env.Say("%s for the next dream", term.Count(got.Left, "candidate is left", "candidates are left"))
 	}
 	w.tellRefused(got.Refused)
 }
@@ -182,7 +183,7 @@ func (w *workspace) tellConsidered(m *prompts.Model, got dream.Considered) {
 func (w *workspace) tellRefused(refused map[string]int) {
 	if w.env.Verbose {
 		for _, why := range slices.Sorted(maps.Keys(refused)) {
-			w.env.say("refused  %s: %d", why, refused[why])
+			w.env.Say("refused  %s: %d", why, refused[why])
 		}
 	}
 }

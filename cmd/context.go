@@ -134,9 +134,9 @@ func runContext(ctx context.Context, env *Env, r contextRequest) error {
 	}
 	if env.JSON {
 		older := olderOf(held)
-		return env.object(contextJSON{in.For, in.text, in.Commit, in.Tokens, in.Bytes, noNull(in.Items), in.Cut, list(in.Next), in.Least, len(held) - older, older})
+		return env.Object(contextJSON{in.For, in.text, in.Commit, in.Tokens, in.Bytes, noNull(in.Items), in.Cut, list(in.Next), in.Least, len(held) - older, older})
 	}
-	env.print("%s", in.text)
+	env.Print("%s", in.text)
 	w.tellWithheld(held)
 	switch n := in.Cut[cutBudget]; {
 	case in.text == "" && n > 0:
@@ -144,9 +144,9 @@ func runContext(ctx context.Context, env *Env, r contextRequest) error {
 		if in.Least > 0 {
 			room = fmt.Sprintf("; from %d tokens on the first has room", in.Least)
 		}
-		env.say("nothing fits: %d left out for the budget%s", n, room)
+		env.Say("nothing fits: %d left out for the budget%s", n, room)
 	case in.text == "":
-		env.say("there is nothing to give")
+		env.Say("there is nothing to give")
 	}
 	return nil
 }
@@ -235,7 +235,7 @@ func (w *workspace) note(in *injection, r contextRequest) {
 	}
 	in.Session = ledgerName(w.scanner, r.Session)
 	if err := in.record(w.repo, w.env.Now()); err != nil {
-		w.env.warn("%v", err)
+		w.env.Warn("%v", err)
 	}
 }
 

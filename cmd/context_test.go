@@ -16,13 +16,14 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/trust"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
 // at is a workspace in a folder at a time.
 func at(t *testing.T, dir string, now time.Time) *workspace {
 	t.Helper()
-	env := &Env{In: strings.NewReader(""), Out: new(bytes.Buffer), Err: new(bytes.Buffer), Dir: dir, Width: 80, Now: func() time.Time { return now }}
+	env := &Env{Terminal: term.Terminal{In: strings.NewReader(""), Out: new(bytes.Buffer), Err: new(bytes.Buffer), Width: 80}, Dir: dir, Now: func() time.Time { return now }}
 	w, err := env.open(context.Background())
 	if err != nil {
 		t.Fatal(err)

@@ -22,7 +22,7 @@ func diffCommand(env *Env) *cli.Command {
 			if c.NArg() > 2 {
 				return exit.Usage("", "diff wants at most two states")
 			}
-			return env.paged(c.Context, func() error { return runDiff(c.Context, env, c.Args().Get(0), c.Args().Get(1), words) })
+			return env.Paged(c.Context, func() error { return runDiff(c.Context, env, c.Args().Get(0), c.Args().Get(1), words) })
 		},
 	}
 }
@@ -62,7 +62,7 @@ func runDiff(ctx context.Context, env *Env, a, b string, words bool) error {
 	if err != nil {
 		return err
 	}
-	return env.object(diffJSON{from, string(to), string(patch)})
+	return env.Object(diffJSON{from, string(to), string(patch)})
 }
 
 type diffJSON struct {

@@ -14,6 +14,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/purge"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/prompts"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 	"github.com/urfave/cli/v2"
@@ -54,7 +55,7 @@ func runDistill(ctx context.Context, env *Env, o dreamOptions) error {
 		return err
 	}
 	if wait := distillAfter - env.Now().Sub(last); o.ifDue && wait > 0 {
-		env.say("not due: the last time was at %s", last.Format(time.RFC3339))
+		env.Say("not due: the last time was at %s", last.Format(time.RFC3339))
 		return nil
 	}
 	ripe := dream.Ripe(in)
@@ -62,7 +63,7 @@ func runDistill(ctx context.Context, env *Env, o dreamOptions) error {
 		return w.tellRipe(ripe)
 	}
 	if len(ripe) == 0 {
-		env.say("no workflow is ripe: it takes three sessions that did the same, and have no skill yet, nor one that waits")
+		env.Say("no workflow is ripe: it takes three sessions that did the same, and have no skill yet, nor one that waits")
 		return nil
 	}
 	purges := purge.Mark(w.state)
@@ -80,10 +81,10 @@ func runDistill(ctx context.Context, env *Env, o dreamOptions) error {
 	for _, n := range found.Refused {
 		refused += n
 	}
-	env.say("distill  %s: %s ripe, %d asked about: %s for a person, %d refused, %d set aside", m.Name, count(len(ripe), "workflow is", "workflows are"),
+	env.Say("distill  %s: %s ripe, %d asked about: %s for a person, %d refused, %d set aside", m.Name, term.Count(len(ripe), "workflow is", "workflows are"),
 		len(found.Asked), waits(len(ops)), refused, len(found.Notes))
 	for _, why := range slices.Sorted(maps.Keys(found.Refused)) {
-		env.say("refused  %d: %s", found.Refused[why], why)
+		env.Say("refused  %d: %s", found.Refused[why], why)
 	}
 	return w.tellProposed(ops)
 }
@@ -92,18 +93,18 @@ func runDistill(ctx context.Context, env *Env, o dreamOptions) error {
 func (w *workspace) tellRipe(ripe []dream.Workflow) error {
 	for _, r := range ripe {
 		if w.env.JSON {
-			err := w.env.object(map[string]any{"workflow": r.Text, "memory": r.Memory, "sessions": record.Sessions(r.Sightings)})
+			err := w.env.Object(map[string]any{"workflow": r.Text, "memory": r.Memory, "sessions": record.Sessions(r.Sightings)})
 			if err != nil {
 				return err
 			}
 			continue
 		}
-		w.env.print("%s\t%s\n", count(record.Sessions(r.Sightings), "session", "sessions"), visible(r.Text))
+		w.env.Print("%s\t%s\n", term.Count(record.Sessions(r.Sightings), "session", "sessions"), term.Visible(r.Text))
 	}
 	if len(ripe) == 0 {
-		w.env.say("no workflow is ripe: it takes three sessions that did the same")
+		w.env.Say("no workflow is ripe: it takes three sessions that did the same")
 	} else {
-		w.env.say("%s ripe; a model writes the skill: reverie distill --model NAME", count(len(ripe), "workflow is", "workflows are"))
+		w.env.Say("%s ripe; a model writes the skill: reverie distill --model NAME", term.Count(len(ripe), "workflow is", "workflows are"))
 	}
 	return nil
 }
@@ -162,7 +163,7 @@ func (w *workspace) keepDistilled(ctx context.Context, m *prompts.Model, found d
 				return err
 			}
 		}
-		commit = modelCommit(fmt.Sprintf("distill: %s of %s", count(len(ops), "skill", "skills"), count(len(found.Asked), "workflow", "workflows")), d)
+		commit = modelCommit(fmt.Sprintf("distill: %s of %s", term.Count(len(ops), "skill", "skills"), term.Count(len(found.Asked), "workflow", "workflows")), d)
 		tx.Describe(commit)
 		return nil
 	})

@@ -12,6 +12,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/trust"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
 
@@ -65,10 +66,10 @@ func runDoctor(ctx context.Context, env *Env, o doctorOptions) error {
 				continue
 			}
 			if err := row.mend(ctx); err != nil {
-				env.warn("mend %s: %v", row.What, err)
+				env.Warn("mend %s: %v", row.What, err)
 				continue
 			}
-			env.say("mended: %s: %s", row.What, row.Detail)
+			env.Say("mended: %s: %s", row.What, row.Detail)
 			mended = true
 		}
 		if mended {
@@ -81,7 +82,7 @@ func runDoctor(ctx context.Context, env *Env, o doctorOptions) error {
 			broken++
 		}
 		if env.JSON {
-			if err := env.object(row); err != nil {
+			if err := env.Object(row); err != nil {
 				return err
 			}
 			continue
@@ -98,17 +99,17 @@ func runDoctor(ctx context.Context, env *Env, o doctorOptions) error {
 const factAt = 21
 
 func (env *Env) tellExamined(row examined) {
-	state := styled{"", pad(row.State, 7)}
+	state := term.Span("", term.Pad(row.State, 7))
 	if row.State == stateBroken {
-		state.style = bold
+		state.Style = term.Bold
 	}
-	env.lay(factAt, state, styled{"", " "}, styled{dim, pad(row.What, 12)}, styled{"", " " + visible(row.Detail)})
+	env.Lay(factAt, state, term.Span("", " "), term.Span(term.Dim, term.Pad(row.What, 12)), term.Span("", " "+term.Visible(row.Detail)))
 	fix := row.Fix
 	if row.mend != nil {
 		fix = "reverie doctor --fix"
 	}
 	if fix != "" && row.State != stateOK {
-		env.lay(factAt, styled{"", strings.Repeat(" ", env.hang(factAt)) + "next: " + visible(fix)})
+		env.Lay(factAt, term.Span("", strings.Repeat(" ", env.Hang(factAt))+"next: "+term.Visible(fix)))
 	}
 }
 
@@ -195,10 +196,10 @@ func (w *workspace) examineObjects(ctx context.Context) (rows []examined) {
 		row.mend = func(ctx context.Context) error {
 			done, err := store.Repair(ctx, "refs/reverie/remotes/*/"+o.lane)
 			if done.Restored > 0 {
-				w.env.say("%s: restored %s from those kept of the last writes", o.name, count(done.Restored, "object", "objects"))
+				w.env.Say("%s: restored %s from those kept of the last writes", o.name, term.Count(done.Restored, "object", "objects"))
 			}
 			if done.To != "" {
-				w.env.say("%s: went back from %.12s, of which objects are gone, to %.12s, which %s has: what was written between is lost here; reverie sync brings what a remote has of it",
+				w.env.Say("%s: went back from %.12s, of which objects are gone, to %.12s, which %s has: what was written between is lost here; reverie sync brings what a remote has of it",
 					o.name, done.From, done.To, done.Source)
 			}
 			return err
@@ -212,9 +213,9 @@ func (w *workspace) examineObjects(ctx context.Context) (rows []examined) {
 func (w *workspace) examineMemory(ctx context.Context) examined {
 	row := examined{What: "memory", State: stateOK}
 	err := w.view(ctx, func(v *record.View) error {
-		row.Detail = fmt.Sprintf("%s, %s", w.branch(), count(len(v.Memories()), "memory", "memories"))
+		row.Detail = fmt.Sprintf("%s, %s", w.branch(), term.Count(len(v.Memories()), "memory", "memories"))
 		if len(v.Bad()) > 0 {
-			row.State, row.Detail = stateBroken, row.Detail+", and "+count(len(v.Bad()), "file", "files")+" that cannot be read"
+			row.State, row.Detail = stateBroken, row.Detail+", and "+term.Count(len(v.Bad()), "file", "files")+" that cannot be read"
 			row.Fix = "reverie check"
 		}
 		return nil

@@ -14,6 +14,7 @@ import (
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/hooks/install"
 	"github.com/reverie-memory/reverie/internal/file"
+	"github.com/reverie-memory/reverie/internal/term"
 )
 
 // examineAgents looks at every agent that is found on this machine or installed for. w is nil outside of a repository.
@@ -192,7 +193,7 @@ func (x agentExam) silence(ctx context.Context, s install.Standing) examined {
 		return ok
 	}
 	return x.row(stateBroken, fmt.Sprintf("%s since %s and none was delivered, though hooks are in %s",
-		count(began, "session has begun here", "sessions have begun here"), since.Format(time.DateTime), s.File),
+		term.Count(began, "session has begun here", "sessions have begun here"), since.Format(time.DateTime), s.File),
 		"start "+x.agent.Name+" anew; look whether it reads that file, and for "+disableVariable+" in its environment")
 }
 
@@ -205,9 +206,9 @@ func ago(d time.Duration) string {
 	case d < time.Minute:
 		return "just now"
 	case d < time.Hour:
-		return count(int(d/time.Minute), "minute", "minutes") + " ago"
+		return term.Count(int(d/time.Minute), "minute", "minutes") + " ago"
 	case d < 48*time.Hour:
-		return count(int(d/time.Hour), "hour", "hours") + " ago"
+		return term.Count(int(d/time.Hour), "hour", "hours") + " ago"
 	}
-	return count(int(d/(24*time.Hour)), "day", "days") + " ago"
+	return term.Count(int(d/(24*time.Hour)), "day", "days") + " ago"
 }

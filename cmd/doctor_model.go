@@ -13,6 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/ollama"
+	"github.com/reverie-memory/reverie/internal/term"
 )
 
 // examineModel tells what server and models there are, what each would be asked for, and what is left of the day's budget.
@@ -102,7 +103,7 @@ func namesOf(s ollama.Server) string {
 		names = append(names, m.Name)
 	}
 	slices.Sort(names)
-	all := count(len(names), "model", "models")
+	all := term.Count(len(names), "model", "models")
 	if s.More {
 		all = "more than " + all
 	}
@@ -139,7 +140,7 @@ func (w *workspace) examineVectors(ctx context.Context, row *examined) {
 	vectors := vector.Read(filepath.Join(w.state, vectorsDir), space)
 	defer vectors.Close()
 	have := vectors.Len()
-	row.Detail += fmt.Sprintf("; %d of %s have a vector", min(have, live), count(live, "memory", "memories"))
+	row.Detail += fmt.Sprintf("; %d of %s have a vector", min(have, live), term.Count(live, "memory", "memories"))
 	if have < live {
 		row.State = stateNote
 		row.mend = func(ctx context.Context) error {

@@ -13,6 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/trust"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
 
@@ -85,7 +86,7 @@ func runDream(ctx context.Context, env *Env, o dreamOptions) error {
 			return err
 		}
 		if !due {
-			env.say("not due: %s", why)
+			env.Say("not due: %s", why)
 			return nil
 		}
 	}
@@ -117,7 +118,7 @@ func runDream(ctx context.Context, env *Env, o dreamOptions) error {
 
 // noAnswer is the end of a command that a model gave no usable answer.
 func noAnswer(err error, hint string) error {
-	if f := new(exit.Error); errors.As(err, &f) || interrupted(err) {
+	if f := new(exit.Error); errors.As(err, &f) || term.Interrupted(err) {
 		return err
 	}
 	return exit.New(exit.Failed, err, hint)
@@ -126,12 +127,12 @@ func noAnswer(err error, hint string) error {
 func (w *workspace) tellProposed(ops []record.Operation) error {
 	for _, o := range ops {
 		if w.env.JSON {
-			if err := w.env.object(newOperationJSON(o, "")); err != nil {
+			if err := w.env.Object(newOperationJSON(o, "")); err != nil {
 				return err
 			}
 			continue
 		}
-		w.env.print("%s\t%s\t%s\t%s\n", o.ID[:8], o.Op, o.Memory.Kind, visible(o.Memory.Text))
+		w.env.Print("%s\t%s\t%s\t%s\n", o.ID[:8], o.Op, o.Memory.Kind, term.Visible(o.Memory.Text))
 	}
 	return nil
 }
@@ -230,7 +231,7 @@ func (w *workspace) foreignRecords(ctx context.Context, v *record.View) (trust.R
 	}
 	records, err := w.judge.Records(ctx, c.Trust)
 	if err == nil && records.Doubt != nil {
-		w.env.warn("%v; nothing is learned from the journal", records.Doubt)
+		w.env.Warn("%v; nothing is learned from the journal", records.Doubt)
 	}
 	return records, err
 }
@@ -281,7 +282,7 @@ func (w *workspace) dream(ctx context.Context, which lately) (plan dream.Result,
 			tx.DropOperation(id)
 		}
 		commit = gitstore.Commit{
-			Subject:  fmt.Sprintf("dream: %s from %s", count(plan.Proposed, "operation", "operations"), count(len(in.New), "reflection", "reflections")),
+			Subject:  fmt.Sprintf("dream: %s from %s", term.Count(plan.Proposed, "operation", "operations"), term.Count(len(in.New), "reflection", "reflections")),
 			Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "dream"}, {Key: "Reverie-Dream", Value: d.ID}},
 		}
 		tx.Describe(commit)
@@ -295,7 +296,7 @@ func (w *workspace) dream(ctx context.Context, which lately) (plan dream.Result,
 		tx.Describe(commit)
 		return nil
 	})
-	w.env.say("dream    %s: %s new, %d borne out, %d set aside", count(len(in.New), "reflection", "reflections"), count(plan.Proposed, "operation", "operations"), plan.BorneOut, len(plan.Notes))
+	w.env.Say("dream    %s: %s new, %d borne out, %d set aside", term.Count(len(in.New), "reflection", "reflections"), term.Count(plan.Proposed, "operation", "operations"), plan.BorneOut, len(plan.Notes))
 	w.tellStated(plan.Written)
 	return plan, len(in.New), err
 }

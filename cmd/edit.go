@@ -14,6 +14,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
 
@@ -152,13 +153,13 @@ func runEdit(ctx context.Context, env *Env, id string, o editOptions) (err error
 		switch {
 		case !o.anchor:
 		case !whole:
-			env.say("not all of the code could be searched; a statement that names the file needs no search")
+			env.Say("not all of the code could be searched; a statement that names the file needs no search")
 		case len(after.Anchors) == 0:
-			env.say("%s names no file or symbol that is in the code here", after.ID[:8])
+			env.Say("%s names no file or symbol that is in the code here", after.ID[:8])
 		}
 	}()
 	if string(after.Format()) == string(before.Format()) {
-		env.say("nothing changed")
+		env.Say("nothing changed")
 		return nil
 	}
 	if op != nil {
@@ -204,9 +205,9 @@ func (w *workspace) editMemory(ctx context.Context, before, after record.Memory)
 		return err
 	}
 	if w.env.JSON {
-		return w.env.object(newMemoryJSON(after))
+		return w.env.Object(newMemoryJSON(after))
 	}
-	w.line("~", green, after, "")
+	w.line("~", term.Green, after, "")
 	return nil
 }
 
@@ -233,9 +234,9 @@ func (w *workspace) editOperation(ctx context.Context, shown record.Operation, a
 		return err
 	}
 	if w.env.JSON {
-		return w.env.object(newOperationJSON(o, ""))
+		return w.env.Object(newOperationJSON(o, ""))
 	}
-	w.line("~", green, after, "waits")
+	w.line("~", term.Green, after, "waits")
 	return nil
 }
 
@@ -249,7 +250,7 @@ func (w *workspace) editor(ctx context.Context, m record.Memory) (record.Memory,
 		return m, err
 	}
 	if passed != "" {
-		w.env.say("%s of this repository's own configuration is not run; set yours with: git config --global %s NAME", passed, passed)
+		w.env.Say("%s of this repository's own configuration is not run; set yours with: git config --global %s NAME", passed, passed)
 	}
 	words := strings.Fields(command) // a program and its options
 	if len(words) == 0 {
@@ -280,7 +281,7 @@ func (w *workspace) editor(ctx context.Context, m record.Memory) (record.Memory,
 			return after, nil
 		}
 		var bad *record.FormatError
-		if !errors.As(err, &bad) || !w.ask(fmt.Sprintf("line %d: %s %s. Edit again", bad.Line, bad.Field, bad.Reason), "y") {
+		if !errors.As(err, &bad) || !w.env.Ask(fmt.Sprintf("line %d: %s %s. Edit again", bad.Line, bad.Field, bad.Reason), "y") {
 			return m, err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/purge"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/prompts"
 	"github.com/urfave/cli/v2"
 )
@@ -70,14 +71,14 @@ func (e *elsewhere) run(ctx context.Context, env *Env, o dreamOptions) error {
 	name := dream.NameOf(questions)
 	switch {
 	case len(questions) == 0:
-		env.say("nothing new to ask")
+		env.Say("nothing new to ask")
 		return nil
 	case e.print:
 		return w.printDream(questions, name)
 	case e.name != "" && e.name != name:
-		return exit.New(exit.Failed, fmt.Errorf("dream: the questions %s are not those of now: the memory, or what was learned, has changed", visible(e.name)), "print them anew: reverie dream --print-prompt")
+		return exit.New(exit.Failed, fmt.Errorf("dream: the questions %s are not those of now: the memory, or what was learned, has changed", term.Visible(e.name)), "print them anew: reverie dream --print-prompt")
 	case e.name == "" && len(questions) > 1:
-		return exit.Usage("reverie dream --print-prompt prints them, and their name", "%s; --questions NAME says that these are the answered ones", count(len(questions), "question is open", "questions are open"))
+		return exit.Usage("reverie dream --print-prompt prints them, and their name", "%s; --questions NAME says that these are the answered ones", term.Count(len(questions), "question is open", "questions are open"))
 	}
 	m := &prompts.Model{Name: cmp.Or(o.model.name, unnamed)}
 	found, err := ask.Import(m.Name, answers)
@@ -129,6 +130,6 @@ func (w *workspace) printDream(questions []prompts.Rendered, name string) error 
 			return err
 		}
 	}
-	w.env.say("%s: put the JSON objects that answer them, one after the other, into a file: reverie dream --import FILE --questions %s", count(len(questions), "question", "questions"), name)
+	w.env.Say("%s: put the JSON objects that answer them, one after the other, into a file: reverie dream --import FILE --questions %s", term.Count(len(questions), "question", "questions"), name)
 	return nil
 }

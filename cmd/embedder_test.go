@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/reverie-memory/reverie/gitstore/recall/vector"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 	"github.com/reverie-memory/reverie/prompts/door"
 )
@@ -43,8 +44,7 @@ func letters(ctx context.Context, texts []string) ([][]float32, error) {
 // asking is the Env of a command in dir that has a model.
 func asking(dir string, embed vector.Embed) (env *Env, out, talk *bytes.Buffer) {
 	out, talk = new(bytes.Buffer), new(bytes.Buffer)
-	return &Env{In: strings.NewReader(""), Out: out, Err: talk, Dir: dir, Width: 80, Now: time.Now,
-		embedder: func(context.Context) (vector.Embed, vector.Space, error) { return embed, letterSpace, nil }}, out, talk
+	return &Env{Terminal: term.Terminal{In: strings.NewReader(""), Out: out, Err: talk, Width: 80}, Dir: dir, Now: time.Now, embedder: func(context.Context) (vector.Embed, vector.Space, error) { return embed, letterSpace, nil }}, out, talk
 }
 
 // fillAll gives the memories of a clone their vectors.

@@ -14,6 +14,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/redact"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/prompts"
 	"github.com/reverie-memory/reverie/prompts/door"
 	"github.com/reverie-memory/reverie/reflect"
@@ -164,7 +165,7 @@ func runEval(ctx context.Context, env *Env, dir string, readers []namedReader) e
 	width := len("name")
 	for _, r := range readers {
 		for _, name := range r.rows() {
-			width = max(width, len(visible(name)))
+			width = max(width, len(term.Visible(name)))
 		}
 	}
 	var mistaken []evalJSON
@@ -175,11 +176,11 @@ func runEval(ctx context.Context, env *Env, dir string, readers []namedReader) e
 			return err
 		}
 		if i == 0 && !env.JSON {
-			env.print("%s %8s %6s %6s %6s %6s %6s %9s %6s\n", pad("name", width), "sessions", "unread", "found", "right", "wrong", "missed", "precision", "recall")
+			env.Print("%s %8s %6s %6s %6s %6s %6s %9s %6s\n", term.Pad("name", width), "sessions", "unread", "found", "right", "wrong", "missed", "precision", "recall")
 		}
 		for _, row := range rows {
 			if env.JSON {
-				err = env.object(row)
+				err = env.Object(row)
 			} else {
 				env.tellEval(row, width)
 			}
@@ -189,7 +190,7 @@ func runEval(ctx context.Context, env *Env, dir string, readers []namedReader) e
 		}
 		mistaken = append(mistaken, rows...)
 		if row := rows[0]; row.Failed > 0 {
-			env.warn("%s did not read %d of %s; the first: %v", row.Name, row.Failed, count(row.Sessions, "session", "sessions"), row.cause)
+			env.Warn("%s did not read %d of %s; the first: %v", row.Name, row.Failed, term.Count(row.Sessions, "session", "sessions"), row.cause)
 			if row.Failed == row.Sessions {
 				nothing = append(nothing, fmt.Errorf("%s read nothing", row.Name))
 			}
@@ -201,7 +202,7 @@ func runEval(ctx context.Context, env *Env, dir string, readers []namedReader) e
 		}
 		for _, row := range mistaken {
 			for _, m := range row.Mistakes {
-				env.print("%s  %-6s  %s  %s: %s\n", pad(visible(row.Name), width), m.What, visible(m.File), visible(m.Class), oneLine(m.Text, 1<<20))
+				env.Print("%s  %-6s  %s  %s: %s\n", term.Pad(term.Visible(row.Name), width), m.What, term.Visible(m.File), term.Visible(m.Class), term.OneLine(m.Text, 1<<20))
 			}
 		}
 	}
@@ -213,14 +214,14 @@ func (env *Env) tellEval(row evalJSON, width int) {
 	if row.Right+row.Wrong > 0 {
 		precision = fmt.Sprintf("%.3f", row.Precision)
 	}
-	env.print("%s %8d %6d %6d %6d %6d %6d %9s %6.3f\n", pad(visible(row.Name), width), row.Sessions, row.Failed, row.Found, row.Right, row.Wrong, row.Missed, precision, row.Recall)
+	env.Print("%s %8d %6d %6d %6d %6d %6d %9s %6.3f\n", term.Pad(term.Visible(row.Name), width), row.Sessions, row.Failed, row.Found, row.Right, row.Wrong, row.Missed, precision, row.Recall)
 }
 
 // tellParts prints the shares of a reader, each with its confidence interval.
 func (env *Env) tellParts(row evalJSON) {
 	tell := func(what string, list ...partJSON) {
 		for _, p := range list {
-			env.print("%s  %s  %s %d of %d: %.2f (%.2f to %.2f)\n", visible(row.Name), what, pad(visible(p.Name), 12), p.Right, p.Of, p.Share, p.Low, p.High)
+			env.Print("%s  %s  %s %d of %d: %.2f (%.2f to %.2f)\n", term.Visible(row.Name), what, term.Pad(term.Visible(p.Name), 12), p.Right, p.Of, p.Share, p.Low, p.High)
 		}
 	}
 	tell("recall   ", row.Classes...)
@@ -236,10 +237,10 @@ func (env *Env) evaluate(ctx context.Context, labels []labelled.Label, r namedRe
 		rows[n] = evalJSON{Name: name, Mistakes: []mistake{}}
 	}
 	scanner := redact.New()
-	told := newSteps(env, len(labels))
-	defer told.done()
+	told := term.NewSteps(&env.Terminal, len(labels))
+	defer told.Done()
 	for i, l := range labels {
-		told.step(i, r.name)
+		told.Step(i, r.name)
 		sessions, err := l.Sessions(ctx)
 		if err != nil {
 			return nil, err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/prompts"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
@@ -40,7 +41,7 @@ func TestEvalMeasuresReadersBesideEachOther(t *testing.T) {
 		}}, nil
 	}
 	var out, errs bytes.Buffer
-	env := &Env{Out: &out, Err: &errs, Dir: ".", Width: 80, Verbose: true}
+	env := &Env{Terminal: term.Terminal{Out: &out, Err: &errs, Width: 80, Verbose: true}, Dir: "."}
 	if err := runEval(context.Background(), env, dir, []namedReader{{name: "detectors", read: studyAlone}, {name: "tiny:1b", read: model}}); err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +93,7 @@ func TestEvalReadsWithAModel(t *testing.T) {
 			`"body": "", "scope": "repository", "confidence": "medium", "paths": [], "evidence": [{"event": 1, "quote": "the test server has 9090"}]}]}`)}, nil
 	}}
 	var out, errs bytes.Buffer
-	env := &Env{Out: &out, Err: &errs, Dir: ".", Width: 80}
+	env := &Env{Terminal: term.Terminal{Out: &out, Err: &errs, Width: 80}, Dir: "."}
 	if err := runEval(context.Background(), env, dir, []namedReader{{name: "detectors", read: studyAlone}, {name: "m", read: readWith(model, prompts.Set{}), model: true}}); err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +126,7 @@ func TestEvalStopsWhenItIsTold(t *testing.T) {
 		return record.Reflection{}, ctx.Err()
 	}
 	var out, errs bytes.Buffer
-	env := &Env{Out: &out, Err: &errs, Dir: ".", Width: 80}
+	env := &Env{Terminal: term.Terminal{Out: &out, Err: &errs, Width: 80}, Dir: "."}
 	err := runEval(ctx, env, "../reflect/testdata/labelled", []namedReader{{name: "m", read: model}})
 	if !errors.Is(err, context.Canceled) || asked != 1 || out.Len() > 0 {
 		t.Errorf("%v, asked %d times, %s", err, asked, &out)

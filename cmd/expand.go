@@ -3,13 +3,10 @@ package cmd
 import (
 	"context"
 	"errors"
-	"io"
-	"os"
 
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/reflect/compress"
 	"github.com/urfave/cli/v2"
-	"golang.org/x/term"
 )
 
 func expandCommand(env *Env) *cli.Command {
@@ -41,20 +38,8 @@ func runExpand(ctx context.Context, env *Env, name string) error {
 		return err
 	}
 	if env.JSON {
-		return env.object(map[string]string{"hash": hash, "text": text})
+		return env.Object(map[string]string{"hash": hash, "text": text})
 	}
-	env.raw(text)
+	env.Raw(text)
 	return nil
-}
-
-// raw writes text byte for byte, but to a terminal: there it cannot move the cursor.
-func (env *Env) raw(text string) {
-	to := env.Out
-	if out, ok := to.(*output); ok {
-		to = out.to
-	}
-	if f, ok := to.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		text = visible(text)
-	}
-	io.WriteString(env.Out, text)
 }

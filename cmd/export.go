@@ -10,6 +10,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/record/transfer"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
 
@@ -94,7 +95,7 @@ func runExport(ctx context.Context, env *Env, o exportOptions) error {
 	}
 	if o.file == "" || o.file == "-" {
 		if env.Screen && o.format == "markdown" {
-			env.indent("", strings.TrimSuffix(out.String(), "\n"))
+			env.Indent("", strings.TrimSuffix(out.String(), "\n"))
 			return nil
 		}
 		_, err = env.Out.Write(out.Bytes())
@@ -118,6 +119,6 @@ func runExport(ctx context.Context, env *Env, o exportOptions) error {
 	if err := write(out.Bytes()); err != nil {
 		return fmt.Errorf("export: %w", err)
 	}
-	env.say("%s written to %s", count(len(lines), "memory", "memories"), o.file)
+	env.Say("%s written to %s", term.Count(len(lines), "memory", "memories"), o.file)
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
 
@@ -100,11 +101,11 @@ func (w *workspace) tellBad(v *record.View) {
 // written who can push: an agent is told how many they are, and nothing of it.
 func (w *workspace) tellPassedOver(why []string) {
 	if len(why) > 0 && w.shields() {
-		w.env.warn("%s cannot be read and passed over; a person sees why with 'reverie check'", count(len(why), "file", "files"))
+		w.env.Warn("%s cannot be read and passed over; a person sees why with 'reverie check'", term.Count(len(why), "file", "files"))
 		return
 	}
 	for _, one := range why {
-		w.env.warn("passed over: %s", strings.ReplaceAll(one, "\n", "^J"))
+		w.env.Warn("passed over: %s", strings.ReplaceAll(one, "\n", "^J"))
 	}
 }
 
@@ -112,7 +113,7 @@ func (w *workspace) tellPassedOver(why []string) {
 func (w *workspace) tellLost(ctx context.Context) {
 	for _, s := range []*gitstore.Store{w.memory, gitstore.Open(w.repo, journalRef)} {
 		if lost, err := s.Lost(ctx); err == nil && lost != "" {
-			w.env.warn("%s does not reach %s, the last commit made here: what that added is not listed; see: reverie check", s.Ref(), lost)
+			w.env.Warn("%s does not reach %s, the last commit made here: what that added is not listed; see: reverie check", s.Ref(), lost)
 		}
 	}
 }

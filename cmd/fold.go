@@ -62,7 +62,7 @@ func (w *workspace) fold(ctx context.Context) (live map[string]bool, err error) 
 		}
 		if errors.Is(err, errElsewhere) {
 			delete(live, sessionOf(s.Last))
-			w.env.warn("session %s: %v; nothing of it was kept", sessionOf(s.Last), err)
+			w.env.Warn("session %s: %v; nothing of it was kept", sessionOf(s.Last), err)
 			_, err := s.Remove()
 			failed = append(failed, err)
 			continue
@@ -137,7 +137,7 @@ func (w *workspace) foldOne(ctx context.Context, s *hooks.Waiting, scan *redact.
 	}
 	owed := err != nil // what cannot be copied is told of once, and looked at again when more has come
 	if owed {
-		w.env.warn("session %s: %v", sessionOf(s.Last), err)
+		w.env.Warn("session %s: %v", sessionOf(s.Last), err)
 	}
 	if !quiet && large(copies) {
 		return nil, s.Folded(true, true)

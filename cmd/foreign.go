@@ -9,6 +9,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/trust"
+	"github.com/reverie-memory/reverie/internal/term"
 )
 
 // withheldOf is what was withheld of a view when that was asked last.
@@ -28,7 +29,7 @@ func (w *workspace) foreign(ctx context.Context, v *record.View) (*trust.Withhel
 		held, err := w.judge.Withheld(ctx, v, c.Trust)
 		if held != nil {
 			for _, doubt := range held.Doubts {
-				w.env.warn("%v; all that nobody approved is withheld", doubt)
+				w.env.Warn("%v; all that nobody approved is withheld", doubt)
 			}
 		}
 		if err != nil {
@@ -58,7 +59,7 @@ func (w *workspace) whyWithheld(by []string) string {
 	}
 	names := make([]string, len(by))
 	for i, name := range by {
-		names[i] = visible(name)
+		names[i] = term.Visible(name)
 	}
 	why := "last changed by " + strings.Join(names, " and ")
 	if w.narrowed.Trust.Signed {
@@ -100,9 +101,9 @@ func olderLabel(c trust.Changed, now record.Memory) string {
 func (w *workspace) tellHidden(n int) {
 	switch {
 	case n == 1:
-		w.env.say("1 memory of people not trusted here is left out; next: reverie trust")
+		w.env.Say("1 memory of people not trusted here is left out; next: reverie trust")
 	case n > 1:
-		w.env.say("%d memories of people not trusted here are left out; next: reverie trust", n)
+		w.env.Say("%d memories of people not trusted here are left out; next: reverie trust", n)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
 
@@ -65,7 +66,7 @@ func runForget(ctx context.Context, env *Env, ids []string, o forgetOptions) err
 			return err
 		}
 		ids = slices.Sorted(maps.Keys(shown))
-		if !o.yes && !w.ask("Forget "+these(len(ids))+"?", "n") {
+		if !o.yes && !w.env.Ask("Forget "+these(len(ids))+"?", "n") {
 			return exit.New(exit.NeedsPerson, errors.New("forget: nothing was forgotten"), "to go ahead: the same with --yes")
 		}
 	}
@@ -74,23 +75,23 @@ func runForget(ctx context.Context, env *Env, ids []string, o forgetOptions) err
 		return err
 	}
 	for _, m := range already {
-		env.say("it was retired already: %s", visible(strings.Join(m.Reasons(), " ")))
+		env.Say("it was retired already: %s", term.Visible(strings.Join(m.Reasons(), " ")))
 	}
 	for _, m := range append(already, gone...) {
 		switch {
 		case env.JSON:
-			if err := env.object(newMemoryJSON(m)); err != nil {
+			if err := env.Object(newMemoryJSON(m)); err != nil {
 				return err
 			}
 		case len(shown) > 0: // they have been listed
 		case slices.ContainsFunc(already, func(a record.Memory) bool { return a.ID == m.ID }):
-			w.line("-", red, m, strings.Join(m.Reasons(), " "))
+			w.line("-", term.Red, m, strings.Join(m.Reasons(), " "))
 		default:
-			w.line("-", red, m, "retired; its text stays in git's history")
+			w.line("-", term.Red, m, "retired; its text stays in git's history")
 		}
 	}
 	if len(shown) > 0 {
-		env.say("%s retired; what they say stays in git's history", count(len(gone), "memory", "memories"))
+		env.Say("%s retired; what they say stays in git's history", term.Count(len(gone), "memory", "memories"))
 	}
 	if len(changed) > 0 {
 		return exit.New(exit.NeedsPerson, fmt.Errorf("forget: changed since it was shown, and left: %s", strings.Join(changed, " ")), "look at it again: reverie show ID")
@@ -147,9 +148,9 @@ func (w *workspace) showForget(ctx context.Context, ids []string, o forgetOption
 	case err != nil:
 		return nil, err
 	case len(shown) == 0:
-		w.env.say("nothing of what is known passes these filters")
+		w.env.Say("nothing of what is known passes these filters")
 	case o.dryRun:
-		w.env.say("%s would be retired", count(len(shown), "memory", "memories"))
+		w.env.Say("%s would be retired", term.Count(len(shown), "memory", "memories"))
 	}
 	return shown, nil
 }
@@ -159,7 +160,7 @@ func these(n int) string {
 	if n == 1 {
 		return "this one"
 	}
-	return "these " + count(n, "memory", "memories")
+	return "these " + term.Count(n, "memory", "memories")
 }
 
 // forget retires memories in one commit. What has another blob than shown says for it is left.
@@ -245,11 +246,11 @@ func (w *workspace) suggestForget(ctx context.Context, id, reason string) error 
 		return err
 	}
 	if said != "" {
-		w.env.say("%s", said)
+		w.env.Say("%s", said)
 		return nil
 	}
 	w.tidy(ctx)
-	w.env.say("an agent cannot decide this: it waits for a person; next: reverie review")
-	w.env.print("%s\n", o.ID)
+	w.env.Say("an agent cannot decide this: it waits for a person; next: reverie review")
+	w.env.Print("%s\n", o.ID)
 	return nil
 }

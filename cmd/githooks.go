@@ -329,7 +329,7 @@ func (w *workspace) tellMentions(ctx context.Context) {
 		return
 	}
 	for _, m := range w.mentions(place) {
-		w.env.say("%s still has the lines that you added for %s; they do nothing by now", m.file, strings.Join(m.hooks, ", "))
+		w.env.Say("%s still has the lines that you added for %s; they do nothing by now", m.file, strings.Join(m.hooks, ", "))
 	}
 }
 

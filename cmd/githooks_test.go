@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/hooks/githook"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -50,7 +51,7 @@ func treeCmd(ts *testscript.TestScript, neg bool, args []string) {
 // doctorOfHooks is what is to be said about the git hooks of a repository.
 func doctorOfHooks(t *testing.T, dir string, mend bool) examined {
 	t.Helper()
-	env := &Env{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Dir: dir, Now: time.Now}
+	env := &Env{Terminal: term.Terminal{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, Dir: dir, Now: time.Now}
 	w, err := env.open(t.Context())
 	if err != nil {
 		t.Fatal(err)

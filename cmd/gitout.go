@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/internal/pattern"
+	"github.com/reverie-memory/reverie/internal/term"
 )
 
 // show runs a git command for a person to read. What git prints comes from commits and files of others: only git's own
@@ -24,7 +25,7 @@ func (env *Env) copyVisible(from *bufio.Reader, hang int) error {
 		line, err := from.ReadString('\n')
 		shown := visibleLine(line)
 		if env.Screen && hang > 0 && line != "" {
-			shown = env.fitted(env.Width, hang, "", styledLine(strings.TrimSuffix(line, "\n")))
+			shown = env.Fitted(env.Width, hang, "", styledLine(strings.TrimSuffix(line, "\n")))
 		}
 		if _, werr := io.WriteString(env.Out, shown); werr != nil {
 			return werr
@@ -43,21 +44,21 @@ func visibleLine(line string) string {
 	var b strings.Builder
 	eachColour(line, func(sequence, text string) {
 		b.WriteString(sequence)
-		b.WriteString(visible(text))
+		b.WriteString(term.Visible(text))
 	})
 	return b.String()
 }
 
 // styledLine is a line of git's to be fitted.
-func styledLine(line string) []styled {
-	var all []styled
+func styledLine(line string) []term.Styled {
+	var all []term.Styled
 	style := ""
 	eachColour(line, func(sequence, text string) {
-		if style += sequence; sequence == "\x1b[m" || sequence == plain {
+		if style += sequence; sequence == "\x1b[m" || sequence == term.Plain {
 			style = ""
 		}
 		if text != "" {
-			all = append(all, styled{style, visible(text)})
+			all = append(all, term.Span(style, term.Visible(text)))
 		}
 	})
 	return all

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/clipperhouse/displaywidth"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
 
@@ -66,7 +67,7 @@ func (env *Env) fitHelp(text string) {
 			i++
 			line += " " + strings.TrimSpace(lines[i])
 		}
-		env.lay(column, styled{"", line})
+		env.Lay(column, term.Span("", line))
 	}
 }
 

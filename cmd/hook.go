@@ -15,6 +15,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/redact"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
 
@@ -83,7 +84,7 @@ func runHook(ctx context.Context, env *Env, call *hookCall) {
 	call.at(env.Dir)
 	err := withRoom(func() error { return hook(ctx, env, call) })
 	if err != nil {
-		env.warn("hook: %s", oneLine(err.Error(), 300))
+		env.Warn("hook: %s", term.OneLine(err.Error(), 300))
 	}
 	call.ended(err, logPatience)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/redact"
+	"github.com/reverie-memory/reverie/internal/term"
 )
 
 // logVariable, set to anything but 0, has every call of a hook written to the log of the state folder. Faults are without it.
@@ -92,7 +93,7 @@ func (c *hookCall) write(dir string, err error, patience time.Duration) {
 func (c *hookCall) line(scanner *redact.Scanner, err error) string {
 	clean := func(text string, most int) string {
 		redacted, _ := scanner.Text(text)
-		return oneLine(redacted.String(), most)
+		return term.OneLine(redacted.String(), most)
 	}
 	now := c.now()
 	at, what := now.Format(time.DateTime), clean(strings.Join(c.args[:min(2, len(c.args))], " "), 60)
@@ -114,7 +115,7 @@ func (w *workspace) examineHooks() []examined {
 			when, what, ok := strings.Cut(strings.TrimSpace(line), faultMark)
 			if at, err := time.ParseInLocation(time.DateTime, when, now.Location()); ok && err == nil && now.Sub(at) <= faultsKept {
 				faults++
-				last = ago(now.Sub(at)) + ": " + visible(what)
+				last = ago(now.Sub(at)) + ": " + term.Visible(what)
 			}
 		}
 	}
@@ -124,7 +125,7 @@ func (w *workspace) examineHooks() []examined {
 	return []examined{{
 		What:   "hooks",
 		State:  stateNote,
-		Detail: fmt.Sprintf("%s in %d days, the last %s", count(faults, "call failed", "calls failed"), faultsKept/(24*time.Hour), last),
+		Detail: fmt.Sprintf("%s in %d days, the last %s", term.Count(faults, "call failed", "calls failed"), faultsKept/(24*time.Hour), last),
 		Fix:    "see " + filepath.Join(w.state, "log") + "; with " + logVariable + "=1 in the agent's environment it tells of every call",
 	}}
 }

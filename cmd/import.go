@@ -20,6 +20,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/foreign"
 	"github.com/reverie-memory/reverie/internal/redact"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
 
@@ -209,7 +210,7 @@ func (w *workspace) cleaned(memories []record.Memory) []record.Memory {
 		found.Add(report)
 	}
 	if found.Found > 0 {
-		w.env.warn("%s redacted from what is imported", count(found.Found, "secret was", "secrets were"))
+		w.env.Warn("%s redacted from what is imported", term.Count(found.Found, "secret was", "secrets were"))
 	}
 	return memories
 }
@@ -277,7 +278,7 @@ func (w *workspace) takeBatch(ctx context.Context, b batch, o importOptions) (re
 				return err
 			}
 		}
-		subject := "import: " + count(len(ops)+len(gone), "statement", "statements")
+		subject := "import: " + term.Count(len(ops)+len(gone), "statement", "statements")
 		if b.from != "" {
 			subject += " from " + b.from
 		}
@@ -361,9 +362,9 @@ func (w *workspace) beside(v *record.View, ops []record.Operation) error {
 func (w *workspace) tellImport(res transfer.Result, o importOptions) error {
 	w.tellWaiting(res, o)
 	if w.env.JSON {
-		return w.env.object(res)
+		return w.env.Object(res)
 	}
-	w.env.print("%s\n", importLine(res, o))
+	w.env.Print("%s\n", importLine(res, o))
 	return nil
 }
 
@@ -372,9 +373,9 @@ func (w *workspace) tellWaiting(res transfer.Result, o importOptions) {
 	switch {
 	case o.dryRun:
 	case o.accept && res.Waiting > 0:
-		w.env.say("what is to be retired waits in the inbox; next: reverie review")
+		w.env.Say("what is to be retired waits in the inbox; next: reverie review")
 	case !o.accept && res.Added+res.Changed+res.Retired > 0:
-		w.env.say("they wait in the inbox; next: reverie review, or reverie accept --all")
+		w.env.Say("they wait in the inbox; next: reverie review, or reverie accept --all")
 	}
 }
 

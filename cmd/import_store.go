@@ -19,6 +19,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/derived"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/foreign"
+	"github.com/reverie-memory/reverie/internal/term"
 )
 
 const (
@@ -98,15 +99,15 @@ func runImportStores(ctx context.Context, env *Env, place string, o importOption
 		case len(tools) == 1:
 			return exit.New(exit.Failed, fmt.Errorf("import --from %w", err), storeHint(tool, err))
 		case errors.Is(err, foreign.ErrNone):
-			env.say("%v", err)
+			env.Say("%v", err)
 		default:
-			env.warn("%v", err)
+			env.Warn("%v", err)
 			bad++
 		}
 	}
 	switch {
 	case bad > 0:
-		return exit.New(exit.Failed, fmt.Errorf("import --from all: %s could not be read", count(bad, "store", "stores")), "what the others have came in, and what was before stays")
+		return exit.New(exit.Failed, fmt.Errorf("import --from all: %s could not be read", term.Count(bad, "store", "stores")), "what the others have came in, and what was before stays")
 	case done == 0:
 		return exit.New(exit.Failed, errors.New("import --from all: no store could be read"), "reverie import --from TOOL PLACE names where it is")
 	}
@@ -163,7 +164,7 @@ func (w *workspace) tellWrittenDown(all []writtenJSON) {
 		if len(one.Files) > maxPlaces {
 			names += ", …"
 		}
-		w.env.say("%s in %s; to review them: reverie import --from %s", count(one.Items, "statement", "statements"), visible(names), one.From)
+		w.env.Say("%s in %s; to review them: reverie import --from %s", term.Count(one.Items, "statement", "statements"), term.Visible(names), one.From)
 	}
 }
 
@@ -206,7 +207,7 @@ func (w *workspace) importStore(ctx context.Context, tool string, found foreign.
 		found.Items = items
 	}
 	if found.Bad > 0 {
-		w.env.warn("%s: %s cannot be read and passed over", tool, count(found.Bad, "entry", "entries"))
+		w.env.Warn("%s: %s cannot be read and passed over", tool, term.Count(found.Bad, "entry", "entries"))
 	}
 	if o.store.probe {
 		return w.tellStore(tool, found)
@@ -222,7 +223,7 @@ func (w *workspace) importStore(ctx context.Context, tool string, found foreign.
 		if i.Key == "" && i.At != "" {
 			i.Key = i.At
 		} else if keys[i.Key] {
-			w.env.warn("%s: a second entry has the key %q: passed over", tool, i.Key)
+			w.env.Warn("%s: a second entry has the key %q: passed over", tool, i.Key)
 			found.Bad++
 			continue
 		}
@@ -239,18 +240,18 @@ func (w *workspace) importStore(ctx context.Context, tool string, found foreign.
 		}
 		m, err := l.Memory(by, w.env.Now())
 		if err != nil {
-			w.env.warn("%s: %s: %v: passed over", tool, visible(i.Key), err)
+			w.env.Warn("%s: %s: %v: passed over", tool, term.Visible(i.Key), err)
 			found.Bad++
 			continue
 		}
 		b.memories = append(b.memories, m)
 	}
 	if cut > 0 {
-		w.env.warn("%s: %s cut after %d characters; --max-length allows up to %d", tool, count(cut, "text was", "texts were"), o.store.most, maxOfItem)
+		w.env.Warn("%s: %s cut after %d characters; --max-length allows up to %d", tool, term.Count(cut, "text was", "texts were"), o.store.most, maxOfItem)
 	}
 	answer := storeJSON{From: tool, Place: found.Place, Others: found.Others, Left: found.Left, Bad: found.Bad}
 	if len(b.memories) == 0 { // nothing is retired for a store that is empty
-		w.env.warn("%s: nothing at %s is wanted here; nothing was written", tool, visible(found.Place))
+		w.env.Warn("%s: nothing at %s is wanted here; nothing was written", tool, term.Visible(found.Place))
 		return w.tellTaken(answer, o)
 	}
 	b.memories = w.cleaned(b.memories) // before their ids are taken: a key may look like a secret
@@ -334,7 +335,7 @@ func cutRunes(text string, most int) (string, bool) {
 // tellTaken is the answer for one store.
 func (w *workspace) tellTaken(a storeJSON, o importOptions) error {
 	if w.env.JSON {
-		return w.env.object(a)
+		return w.env.Object(a)
 	}
 	rest := ""
 	if a.Others > 0 {
@@ -343,14 +344,14 @@ func (w *workspace) tellTaken(a storeJSON, o importOptions) error {
 	if a.Left > 0 {
 		rest += fmt.Sprintf(", %d not in force there", a.Left)
 	}
-	w.env.print("%s: %s%s\n", a.From, importLine(a.Result, o), rest)
+	w.env.Print("%s: %s%s\n", a.From, importLine(a.Result, o), rest)
 	return nil
 }
 
 // tellStore lists what a store has, and writes nothing.
 func (w *workspace) tellStore(tool string, f foreign.Found) error {
 	if !w.env.JSON {
-		w.env.print("%s: %s at %s, %d of other projects, %d not in force there\n", tool, count(len(f.Items), "item", "items"), visible(f.Place), f.Others, f.Left)
+		w.env.Print("%s: %s at %s, %d of other projects, %d not in force there\n", tool, term.Count(len(f.Items), "item", "items"), term.Visible(f.Place), f.Others, f.Left)
 	}
 	for _, i := range f.Items {
 		text, _ := w.scanner.Text(i.Text)
@@ -360,16 +361,16 @@ func (w *workspace) tellStore(tool string, f foreign.Found) error {
 		if !w.env.JSON {
 			at := ""
 			if i.At != "" {
-				at = visible(key.String()) + "  "
+				at = term.Visible(key.String()) + "  "
 			}
-			w.env.print("  %s%s  %s\n", at, visible(kind.String()), visible(short))
+			w.env.Print("  %s%s  %s\n", at, term.Visible(kind.String()), term.Visible(short))
 			continue
 		}
 		one := itemJSON{From: tool, Key: key.String(), Kind: kind.String(), Text: short, Private: i.User}
 		if !i.Created.IsZero() {
 			one.Created = &i.Created
 		}
-		if err := w.env.object(one); err != nil {
+		if err := w.env.Object(one); err != nil {
 			return err
 		}
 	}

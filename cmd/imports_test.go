@@ -17,6 +17,7 @@ const module = "github.com/reverie-memory/reverie/"
 var arrows = map[string][]string{
 	"internal/file":           nil,
 	"internal/exit":           nil,
+	"internal/term":           {"gitstore/recall/terms", "internal/redact", "internal/unseen"},
 	"internal/pattern":        nil,
 	"internal/derived":        {"internal/file"},
 	"internal/dotenv":         {"internal/file", "internal/git"},

@@ -5,6 +5,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/attack"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/internal/unseen"
 )
 
@@ -36,7 +37,7 @@ const staleLabel = " (may be out of date: code it names has changed)"
 // inert makes text harmless inside Markdown: it cannot open or close a comment, and hidden
 // characters show.
 func inert(s string) string {
-	s = visible(strings.Join(strings.Fields(s), " "))
+	s = term.Visible(strings.Join(strings.Fields(s), " "))
 	return strings.NewReplacer("<!--", "&lt;!--", "-->", "--&gt;").Replace(s)
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/redact"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/reflect"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 	"github.com/urfave/cli/v2"
@@ -50,15 +51,15 @@ func runIngest(ctx context.Context, env *Env, files []string, format transcript.
 	}
 	for _, k := range kept {
 		if env.JSON {
-			if err := env.object(newSessionJSON(k)); err != nil {
+			if err := env.Object(newSessionJSON(k)); err != nil {
 				return err
 			}
 			continue
 		}
-		env.print("%s\t%s\t%s\n", k.Name(), k.Change, count(k.Events, "event", "events"))
+		env.Print("%s\t%s\t%s\n", k.Name(), k.Change, term.Count(k.Events, "event", "events"))
 	}
 	if len(kept) > 0 && w.asker() != "" {
-		env.say("read in a shell of %s: what is learned from it waits for a person; next: reverie learn", w.asker())
+		env.Say("read in a shell of %s: what is learned from it waits for a person; next: reverie learn", w.asker())
 	}
 	return ingestErr
 }
@@ -113,14 +114,14 @@ func (w *workspace) ingest(ctx context.Context, files []string, format transcrip
 			found.Add(k.Redacted)
 			events += k.Events
 		}
-		line := fmt.Sprintf("ingest   %s: %s, %s, %s", file, in.Format, count(len(in.Sessions), "session", "sessions"), count(events, "event", "events"))
+		line := fmt.Sprintf("ingest   %s: %s, %s, %s", file, in.Format, term.Count(len(in.Sessions), "session", "sessions"), term.Count(events, "event", "events"))
 		if found.Found > 0 {
-			line += fmt.Sprintf(", %s redacted", count(found.Found, "secret", "secrets"))
+			line += fmt.Sprintf(", %s redacted", term.Count(found.Found, "secret", "secrets"))
 		}
 		if in.Skipped > 0 {
-			line += fmt.Sprintf(", %s skipped", count(in.Skipped, "bad line", "bad lines"))
+			line += fmt.Sprintf(", %s skipped", term.Count(in.Skipped, "bad line", "bad lines"))
 		}
-		w.env.say("%s", line)
+		w.env.Say("%s", line)
 		all = append(all, in.Sessions...)
 	}
 	return all, errors.Join(failed...)
@@ -146,20 +147,20 @@ func (w *workspace) ingestFile(ctx context.Context, name string, format transcri
 		}
 		in = f
 		if !info.Mode().IsRegular() { // a FIFO may keep us waiting
-			in = &interruptible{ctx: ctx, from: f}
+			in = &term.Interruptible{Ctx: ctx, From: f}
 		}
-		progress := newProgress(w.env, filepath.Base(name), in, info.Size())
-		defer progress.done()
+		progress := term.NewProgress(&w.env.Terminal, filepath.Base(name), in, info.Size())
+		defer progress.Done()
 		in = progress
 	}
 	bad := 0
 	got, err := w.sessions.Ingest(ctx, in, format, func(line int, err error) {
 		if bad++; bad <= maxBadLines {
-			w.env.warn("%s:%d: skipped: %v", name, line, err)
+			w.env.Warn("%s:%d: skipped: %v", name, line, err)
 		}
 	})
 	if bad > maxBadLines {
-		w.env.warn("%s: %d more bad lines skipped", name, bad-maxBadLines)
+		w.env.Warn("%s: %d more bad lines skipped", name, bad-maxBadLines)
 	}
 	return got, err
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/term"
 )
 
 // Sessions that a transcript holds before it breaks off are kept and told, and the break is a failure.
@@ -28,8 +29,7 @@ func TestIngestKeepsWhatCameBeforeAnError(t *testing.T) {
 		text = append(text, bytes.ReplaceAll(other, []byte(`"uuid": "`), fmt.Appendf(nil, `"uuid": "%d`, n))...)
 	}
 	var out, talk bytes.Buffer
-	env := &Env{In: io.MultiReader(bytes.NewReader(text), iotest.ErrReader(errors.New("torn"))),
-		Out: &out, Err: &talk, Now: time.Now, Width: 80}
+	env := &Env{Terminal: term.Terminal{In: io.MultiReader(bytes.NewReader(text), iotest.ErrReader(errors.New("torn"))), Out: &out, Err: &talk, Width: 80}, Now: time.Now}
 	code := Run(context.Background(), env, []string{"reverie", "-C", r.Dir, "ingest", "-"})
 	if code != exit.Failed || !strings.Contains(talk.String(), "ingest -: ") || !strings.Contains(talk.String(), "torn") {
 		t.Errorf("exit code %d, says %q", code, &talk)

@@ -137,7 +137,7 @@ func runInit(ctx context.Context, env *Env, o initOptions) error {
 	}
 	done.Written = w.writtenDown(ctx)
 	if env.JSON {
-		return env.object(done)
+		return env.Object(done)
 	}
 	defer w.tellWrittenDown(done.Written)
 	if agents.generic {
@@ -145,15 +145,15 @@ func runInit(ctx context.Context, env *Env, o initOptions) error {
 	}
 	switch {
 	case done.Started:
-		env.say("there is a memory on the branch %s; Reverie was started again in this clone", w.branch())
+		env.Say("there is a memory on the branch %s; Reverie was started again in this clone", w.branch())
 	case !done.Created && len(done.Agents) == 0:
-		env.say("there is a memory on the branch %s already", w.branch())
+		env.Say("there is a memory on the branch %s already", w.branch())
 	}
 	switch {
 	case o.ci != "" && done.Changed:
-		env.say("committed %s to %s: once it is pushed, pull requests against it are checked", file.Path, w.branch())
+		env.Say("committed %s to %s: once it is pushed, pull requests against it are checked", file.Path, w.branch())
 	case o.ci != "":
-		env.say("%s is on %s already", file.Path, w.branch())
+		env.Say("%s is on %s already", file.Path, w.branch())
 	}
 	return nil
 }
@@ -185,7 +185,7 @@ func (w *workspace) dryInit(ctx context.Context, o initOptions, done initJSON, f
 	done.Agents = w.tellAgents(agents)
 	done.Written = w.writtenDown(ctx)
 	if w.env.JSON {
-		return w.env.object(done)
+		return w.env.Object(done)
 	}
 	defer w.tellWrittenDown(done.Written)
 	if agents.generic {
@@ -194,21 +194,21 @@ func (w *workspace) dryInit(ctx context.Context, o initOptions, done initJSON, f
 	_, err = os.Lstat(w.state)
 	switch {
 	case done.Created:
-		w.env.say("would start a memory on the branch %s, or adopt that of origin", w.branch())
+		w.env.Say("would start a memory on the branch %s, or adopt that of origin", w.branch())
 	case err != nil:
-		w.env.say("there is a memory on the branch %s; would start Reverie again in this clone", w.branch())
+		w.env.Say("there is a memory on the branch %s; would start Reverie again in this clone", w.branch())
 	default:
-		w.env.say("there is a memory on the branch %s already", w.branch())
+		w.env.Say("there is a memory on the branch %s already", w.branch())
 	}
 	if o.agentsMD {
-		w.env.say("would bring the managed block in %s up to date", w.config.Agents)
+		w.env.Say("would bring the managed block in %s up to date", w.config.Agents)
 	}
 	switch {
 	case o.ci != "" && done.Changed:
-		w.env.say("would commit this as %s to %s:", file.Path, w.branch())
-		w.env.print("%s", text)
+		w.env.Say("would commit this as %s to %s:", file.Path, w.branch())
+		w.env.Print("%s", text)
 	case o.ci != "":
-		w.env.say("%s is on %s already", file.Path, w.branch())
+		w.env.Say("%s is on %s already", file.Path, w.branch())
 	}
 	return nil
 }
@@ -221,7 +221,7 @@ func (w *workspace) initHooks(ctx context.Context, o initOptions) (*gitHooksJSON
 	done, err := w.installGitHooks(ctx, gitHookOptions{trailers: o.trailers, dryRun: o.dry})
 	if done != nil {
 		for _, line := range done.told {
-			w.env.say("%s", line)
+			w.env.Say("%s", line)
 		}
 	}
 	return done, err

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/term"
 )
 
 // A command that waits for its input is stopped by the end of its context, whatever it reads for.
@@ -33,7 +34,7 @@ func TestWaitingForInputCanBeInterrupted(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		in, w := io.Pipe()
 		var talk bytes.Buffer
-		env := &Env{In: &waited{in, cancel}, Out: io.Discard, Err: &talk, Now: time.Now, Interactive: true, Width: 80}
+		env := &Env{Terminal: term.Terminal{In: &waited{in, cancel}, Out: io.Discard, Err: &talk, Interactive: true, Width: 80}, Now: time.Now}
 		if len(args) > 1 && args[1] != "-" {
 			time.AfterFunc(50*time.Millisecond, cancel)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
@@ -38,8 +39,7 @@ func fails(t *testing.T, dir string, args ...string) (code int, talk string) {
 
 func runJSON(dir, stdin string, args []string) (code int, answer, talk string) {
 	var out, err bytes.Buffer
-	env := &Env{In: strings.NewReader(stdin), Out: &out, Err: &err, Dir: dir, Width: 80,
-		Now: func() time.Time { return time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC) }}
+	env := &Env{Terminal: term.Terminal{In: strings.NewReader(stdin), Out: &out, Err: &err, Width: 80}, Dir: dir, Now: func() time.Time { return time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC) }}
 	code = Run(context.Background(), env, append([]string{"reverie", "-C", dir, "--json"}, args...))
 	return code, out.String(), err.String()
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/kv"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
 
@@ -36,7 +37,7 @@ func kvCommand(env *Env) *cli.Command {
 			{Name: "list", Usage: "list what is kept, the newest first",
 				Flags: []cli.Flag{&cli.StringFlag{Name: "prefix", Usage: "only keys that begin with `TEXT`, as it is written", Destination: &prefix}},
 				Action: takes(0, 0, func(c *cli.Context, _, _ []string) error {
-					return env.paged(c.Context, func() error { return runKVList(c.Context, env, prefix) })
+					return env.Paged(c.Context, func() error { return runKVList(c.Context, env, prefix) })
 				})},
 			{Name: "delete", ArgsUsage: "KEY…", Usage: "remove values; exit 1 where there was none",
 				Action: takes(1, kv.MaxKeys, func(c *cli.Context, words, _ []string) error { return runKVDelete(c.Context, env, words) })},
@@ -103,14 +104,14 @@ func runKVSet(ctx context.Context, env *Env, key, value, ttl string) error {
 		return kvFailure(err)
 	}
 	if redacted.Found > 0 {
-		env.warn("%s redacted; 'reverie kv get %s' shows what was kept", count(redacted.Found, "secret was", "secrets were"), e.Key)
+		env.Warn("%s redacted; 'reverie kv get %s' shows what was kept", term.Count(redacted.Found, "secret was", "secrets were"), e.Key)
 	}
 	if env.JSON {
 		j := newEntryJSON(e)
 		j.Redacted = redacted.Found
-		return env.object(j)
+		return env.Object(j)
 	}
-	env.say("kept until %s", e.Expires.Local().Format("2006-01-02 15:04"))
+	env.Say("kept until %s", e.Expires.Local().Format("2006-01-02 15:04"))
 	return nil
 }
 
@@ -124,9 +125,9 @@ func runKVGet(ctx context.Context, env *Env, key string) error {
 		return kvFailure(err)
 	}
 	if env.JSON {
-		return env.object(newEntryJSON(e))
+		return env.Object(newEntryJSON(e))
 	}
-	env.raw(e.Value)
+	env.Raw(e.Value)
 	return nil
 }
 
@@ -140,7 +141,7 @@ func runKVList(ctx context.Context, env *Env, prefix string) error {
 		return err
 	}
 	for _, one := range split(err) {
-		env.warn("passed over: %v", one)
+		env.Warn("passed over: %v", one)
 	}
 	width := 0
 	for _, e := range all {
@@ -148,16 +149,16 @@ func runKVList(ctx context.Context, env *Env, prefix string) error {
 	}
 	for _, e := range all {
 		if env.JSON {
-			if err := env.object(newEntryJSON(e)); err != nil {
+			if err := env.Object(newEntryJSON(e)); err != nil {
 				return err
 			}
 			continue
 		}
 		left := lasts(e.Expires.Sub(env.Now()))
-		env.lay(width+2, styled{bold, pad(visible(e.Key), width)}, styled{dim, fmt.Sprintf("  %5s  ", left)}, styled{"", oneLine(e.Value, 50)})
+		env.Lay(width+2, term.Span(term.Bold, term.Pad(term.Visible(e.Key), width)), term.Span(term.Dim, fmt.Sprintf("  %5s  ", left)), term.Span("", term.OneLine(e.Value, 50)))
 	}
 	if len(all) == 0 {
-		env.say("nothing is kept")
+		env.Say("nothing is kept")
 	}
 	return nil
 }
@@ -174,7 +175,7 @@ func runKVDelete(ctx context.Context, env *Env, keys []string) error {
 			continue
 		}
 		if env.JSON {
-			if err := env.object(map[string]string{"key": key}); err != nil {
+			if err := env.Object(map[string]string{"key": key}); err != nil {
 				return err
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/term"
 )
 
 // land brings memories of side branches up to date with the code: those whose commits are on the default branch
@@ -52,7 +53,7 @@ func (w *workspace) land(ctx context.Context) error {
 // landAll is land as upkeep: what goes wrong is told, and fails nothing.
 func (w *workspace) landAll(ctx context.Context) {
 	if err := w.land(ctx); err != nil && ctx.Err() == nil && w.env.Verbose {
-		w.env.warn("branches: %v", err)
+		w.env.Warn("branches: %v", err)
 	}
 }
 
@@ -80,7 +81,7 @@ func (w *workspace) writeLanded(ctx context.Context, landed []record.Memory, ask
 				n, text = n+1, lowerFirst(m.Text)
 			}
 			if n > 1 {
-				text = count(n, "statement", "statements")
+				text = term.Count(n, "statement", "statements")
 			}
 			tx.Describe(gitstore.Commit{Subject: "landed: " + text, Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "landed"}}})
 			return nil
@@ -89,7 +90,7 @@ func (w *workspace) writeLanded(ctx context.Context, landed []record.Memory, ask
 			return err
 		}
 		if n > 0 {
-			w.env.say("landed   %s of a side branch: now everywhere", count(n, "statement", "statements"))
+			w.env.Say("landed   %s of a side branch: now everywhere", term.Count(n, "statement", "statements"))
 		}
 	}
 	if len(asked) == 0 {
@@ -113,11 +114,11 @@ func (w *workspace) writeLanded(ctx context.Context, landed []record.Memory, ask
 			}
 			n++
 		}
-		tx.Describe(gitstore.Commit{Subject: fmt.Sprintf("branch: ask about %s", count(n, "statement", "statements")), Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "branch"}}})
+		tx.Describe(gitstore.Commit{Subject: fmt.Sprintf("branch: ask about %s", term.Count(n, "statement", "statements")), Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "branch"}}})
 		return nil
 	})
 	if err == nil && n > 0 {
-		w.env.say("branch   %s of a side branch that is gone or was given up: reverie review", count(n, "statement", "statements"))
+		w.env.Say("branch   %s of a side branch that is gone or was given up: reverie review", term.Count(n, "statement", "statements"))
 	}
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
@@ -17,7 +18,7 @@ import (
 func later(t *testing.T, dir string, days int, args ...string) string {
 	t.Helper()
 	var said bytes.Buffer
-	env := &Env{In: strings.NewReader(""), Out: &said, Err: &said, Width: 80, Now: func() time.Time { return time.Now().Add(time.Duration(days) * 24 * time.Hour) }}
+	env := &Env{Terminal: term.Terminal{In: strings.NewReader(""), Out: &said, Err: &said, Width: 80}, Now: func() time.Time { return time.Now().Add(time.Duration(days) * 24 * time.Hour) }}
 	if code := Run(context.Background(), env, append([]string{"reverie", "-C", dir}, args...)); code != 0 {
 		t.Fatalf("%d days from now, %v: exit code %d\n%s", days, args, code, &said)
 	}

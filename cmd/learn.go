@@ -10,6 +10,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/prompts"
 	"github.com/reverie-memory/reverie/prompts/door"
 	"github.com/reverie-memory/reverie/reflect"
@@ -133,7 +134,7 @@ func runBackfill(ctx context.Context, env *Env, o backfillOptions, model modelCh
 	b.tellFound()
 	if o.dryRun {
 		if env.JSON {
-			return env.object(learned{Found: b.found, Sessions: []sessionJSON{}, Accepted: []memoryJSON{}, Waiting: []operationJSON{}})
+			return env.Object(learned{Found: b.found, Sessions: []sessionJSON{}, Accepted: []memoryJSON{}, Waiting: []operationJSON{}})
 		}
 		b.tellFresh()
 		return nil
@@ -154,7 +155,7 @@ func runBackfill(ctx context.Context, env *Env, o backfillOptions, model modelCh
 		if env.JSON {
 			return w.answer(l, nil, b.found)
 		}
-		env.say("a transcript that lies elsewhere can be named: reverie learn FILE")
+		env.Say("a transcript that lies elsewhere can be named: reverie learn FILE")
 		return nil
 	}
 	if names, err = w.pendingSessions(ctx); err != nil {
@@ -177,7 +178,7 @@ func runBackfill(ctx context.Context, env *Env, o backfillOptions, model modelCh
 			return err
 		}
 		if len(unread) > 0 {
-			env.say("%s not read by the model yet: it does so in the background, or now: reverie reflect --pending", count(len(unread), "session is", "sessions are"))
+			env.Say("%s not read by the model yet: it does so in the background, or now: reverie reflect --pending", term.Count(len(unread), "session is", "sessions are"))
 		}
 	}
 	return w.answer(l, b.sessions, b.found)
@@ -199,7 +200,7 @@ func (w *workspace) answer(l *lesson, kept []reflect.Kept, found []foundJSON) er
 	for _, p := range l.rest {
 		out.Waiting = append(out.Waiting, newOperationJSON(p.Operation, p.why))
 	}
-	return w.env.object(out)
+	return w.env.Object(out)
 }
 
 // lesson is what learning from some sessions came to.
@@ -318,10 +319,10 @@ func (w *workspace) acceptByPolicy(ctx context.Context) (accepted []record.Opera
 	if len(through) > 0 {
 		accepted, err = w.accept(ctx, through, "learn", lets)
 		if undecidable(err) {
-			w.env.warn("%v", err) // they wait for a person
+			w.env.Warn("%v", err) // they wait for a person
 			err = nil
 		}
-		w.env.say("accept   %s by policy", count(len(accepted), "statement", "statements"))
+		w.env.Say("accept   %s by policy", term.Count(len(accepted), "statement", "statements"))
 		if err != nil {
 			return accepted, nil, err
 		}
@@ -341,21 +342,21 @@ const (
 func (w *workspace) tellLearned(accepted []record.Operation, rest []waiting, all, fresh int) {
 	for i, o := range accepted {
 		if i == maxAccepted {
-			w.env.print("+ … and %d more: reverie list\n", len(accepted)-i)
+			w.env.Print("+ … and %d more: reverie list\n", len(accepted)-i)
 			break
 		}
 		note := string(o.How)
 		if o.Memory.Branch != "" {
 			note += "; on " + record.ParseSide(o.Memory.Branch).Name + " until that lands"
 		}
-		w.line("+", green, o.Memory, note)
+		w.line("+", term.Green, o.Memory, note)
 	}
 	for i, p := range rest {
 		if i == maxWaiting {
-			w.env.print("? … and %d more: reverie review\n", len(rest)-i)
+			w.env.Print("? … and %d more: reverie review\n", len(rest)-i)
 			break
 		}
-		w.line("?", dim, p.Memory, p.why)
+		w.line("?", term.Dim, p.Memory, p.why)
 	}
 	nothing := ""
 	if len(accepted) == 0 && len(rest) == 0 {
@@ -369,15 +370,15 @@ func (w *workspace) tellLearned(accepted []record.Operation, rest []waiting, all
 		if nothing == "" {
 			nothing = "nothing is accepted"
 		}
-		w.env.say("%s in a shell of %s: %s for a person; next, in a terminal of their own: reverie review", nothing, w.asker(), waits(all))
+		w.env.Say("%s in a shell of %s: %s for a person; next, in a terminal of their own: reverie review", nothing, w.asker(), waits(all))
 	case all > 0 && nothing != "":
-		w.env.say("%s; %s for a person: reverie review", nothing, waits(all))
+		w.env.Say("%s; %s for a person: reverie review", nothing, waits(all))
 	case all > 0:
-		w.env.say("%s for a person; next: reverie review", waits(all))
+		w.env.Say("%s for a person; next: reverie review", waits(all))
 	case nothing != "":
-		w.env.say("%s", nothing)
+		w.env.Say("%s", nothing)
 	default:
-		w.env.say("next: reverie list, or git log %s", w.branch())
+		w.env.Say("next: reverie list, or git log %s", w.branch())
 	}
 }
 
@@ -385,7 +386,7 @@ func waits(n int) string {
 	if n == 1 {
 		return "1 operation waits"
 	}
-	return count(n, "operation", "operations") + " wait"
+	return term.Count(n, "operation", "operations") + " wait"
 }
 
 // tidy does small upkeep after a command's work is done; its failures are only told under -v.
@@ -393,6 +394,6 @@ func (w *workspace) tidy(ctx context.Context) {
 	before := w.keptFrom()
 	_, err := w.sessions.Expire(before)
 	if err = errors.Join(err, w.expireOriginals(before), w.expireLedger(before), w.kv().Sweep(ctx), door.Expire(w.answers(), before), w.book.Tidy(ctx), purge.Tidy(w.repo, w.state, w.env.Now()), try.Clear(w.loopFolder(""))); err != nil && w.env.Verbose {
-		w.env.warn("upkeep: %v", err)
+		w.env.Warn("upkeep: %v", err)
 	}
 }

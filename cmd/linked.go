@@ -51,7 +51,7 @@ func (w *workspace) dropCopies(ctx context.Context, links map[string][]githook.L
 	}
 	kept, err := w.local.OnBranches(ctx, copies)
 	if err != nil && w.env.Verbose {
-		w.env.warn("commits of sessions: %v", err)
+		w.env.Warn("commits of sessions: %v", err)
 	}
 	for s, commits := range links {
 		links[s] = slices.DeleteFunc(commits, func(c githook.LinkedCommit) bool { return c.Copied && !kept[c.ID] })

@@ -7,6 +7,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
 
@@ -25,7 +26,7 @@ func listCommand(env *Env) *cli.Command {
 			if c.NArg() > 0 {
 				return exit.Usage("to search: reverie recall QUERY", "list takes no arguments")
 			}
-			return env.paged(c.Context, func() error { return runList(c.Context, env, o) })
+			return env.Paged(c.Context, func() error { return runList(c.Context, env, o) })
 		},
 	}
 }
@@ -36,17 +37,17 @@ func runList(ctx context.Context, env *Env, o listOptions) error {
 			return slices.Index(record.Kinds, a.Kind) - slices.Index(record.Kinds, b.Kind)
 		})
 		if o.limit > 0 && len(found) > o.limit {
-			env.say("%d of %d shown", o.limit, len(found))
+			env.Say("%d of %d shown", o.limit, len(found))
 			found = found[:o.limit]
 		}
 		switch {
 		case len(found) > 0:
 		case o.kind != "":
-			env.say("nothing of this kind is known yet")
+			env.Say("nothing of this kind is known yet")
 		case o.all:
-			env.say("nothing is known yet")
+			env.Say("nothing is known yet")
 		default:
-			env.say("nothing is known yet; --all lists what was retired, too")
+			env.Say("nothing is known yet; --all lists what was retired, too")
 		}
 		for _, m := range found {
 			if err := w.tell(m, standings(m)); err != nil {
@@ -60,9 +61,9 @@ func runList(ctx context.Context, env *Env, o listOptions) error {
 // tell writes a memory as a line, or as JSON.
 func (w *workspace) tell(m record.Memory, s standing) error {
 	if w.env.JSON {
-		return w.env.object(standingJSON(m, s))
+		return w.env.Object(standingJSON(m, s))
 	}
-	w.line(mark(m, s), dim, m, remark(m, s))
+	w.line(mark(m, s), term.Dim, m, remark(m, s))
 	return nil
 }
 
@@ -86,4 +87,18 @@ func remark(m record.Memory, s standing) string {
 		what = append(what, "private")
 	}
 	return strings.Join(append(what, s.Why...), "; ")
+}
+
+// line draws a memory with a note on it.
+func (w *workspace) line(mark, colour string, m record.Memory, note string) {
+	w.env.Hit(hitOf(mark, colour, m, note))
+}
+
+// hitOf is what line draws.
+func hitOf(mark, colour string, m record.Memory, note string) term.Hit {
+	h := term.Hit{Mark: mark, Colour: colour, ID: m.ID, Kind: string(m.Kind), Statement: m.Text, Remarks: note}
+	for _, v := range m.Variants {
+		h.Variants = append(h.Variants, v.Text)
+	}
+	return h
 }

@@ -32,7 +32,7 @@ func logCommand(env *Env) *cli.Command {
 			if c.NArg() > 1 {
 				return exit.Usage("", "log wants at most one id")
 			}
-			return env.paged(c.Context, func() error { return runLog(c.Context, env, c.Args().First(), o) })
+			return env.Paged(c.Context, func() error { return runLog(c.Context, env, c.Args().First(), o) })
 		},
 	}
 }
@@ -113,7 +113,7 @@ func (w *workspace) logJSON(out *bufio.Reader) error {
 		if err != nil {
 			return fmt.Errorf("read git log: commit %s: %w", f[0], err)
 		}
-		err = w.env.object(struct {
+		err = w.env.Object(struct {
 			Commit  string    `json:"commit"`
 			Time    time.Time `json:"time"`
 			Author  string    `json:"author"`

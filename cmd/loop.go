@@ -15,6 +15,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/ollama"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/worktree"
 	"github.com/reverie-memory/reverie/worktree/agent"
 	"github.com/urfave/cli/v2"
@@ -173,7 +174,7 @@ func (w *workspace) openLoop(ctx context.Context, name string) (*worktree.Record
 			return nil, l, exit.New(exit.Failed, errors.New("there is no loop here"), "start one: reverie loop start PLAN --agent NAME --audit CMD")
 		}
 		if len(going) != 1 {
-			return nil, l, exit.New(exit.BadUsage, fmt.Errorf("there are %s; say which", count(len(going), "loop", "loops")), "'reverie loop status' lists them")
+			return nil, l, exit.New(exit.BadUsage, fmt.Errorf("there are %s; say which", term.Count(len(going), "loop", "loops")), "'reverie loop status' lists them")
 		}
 		name = going[0]
 	}
@@ -229,7 +230,7 @@ func (w *workspace) tellEnd(ctx context.Context, s worktree.State) error {
 	if w.env.JSON {
 		j, err := w.loopJSON(ctx, s.Name)
 		if err == nil {
-			err = w.env.object(j)
+			err = w.env.Object(j)
 		}
 		if err != nil {
 			return err
@@ -239,11 +240,11 @@ func (w *workspace) tellEnd(ctx context.Context, s worktree.State) error {
 	switch {
 	case s.Phase == worktree.Done:
 		if !w.env.JSON {
-			w.env.print("%s\n", branch)
+			w.env.Print("%s\n", branch)
 		}
-		w.env.say("loop %s is done after %s; look at it: git diff %.12s...%s", s.Name, count(s.Iteration, "iteration", "iterations"), s.Base, branch)
+		w.env.Say("loop %s is done after %s; look at it: git diff %.12s...%s", s.Name, term.Count(s.Iteration, "iteration", "iterations"), s.Base, branch)
 		if s.InPlace == "" {
-			w.env.say("to take it: git merge %s; then: reverie loop remove %s, git branch -d %s", branch, s.Name, branch)
+			w.env.Say("to take it: git merge %s; then: reverie loop remove %s, git branch -d %s", branch, s.Name, branch)
 		}
 		return nil
 	case s.Phase != worktree.Stopped:
@@ -251,7 +252,7 @@ func (w *workspace) tellEnd(ctx context.Context, s worktree.State) error {
 	}
 	why := fmt.Errorf("loop %s stopped in iteration %d: %s", s.Name, s.Iteration, s.Reason)
 	if s.Detail != "" {
-		why = fmt.Errorf("%w: %s", why, oneLine(s.Detail, 600))
+		why = fmt.Errorf("%w: %s", why, term.OneLine(s.Detail, 600))
 	}
 	hint := whereWork(s) + "; to go on: reverie loop resume " + s.Name
 	switch {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/worktree"
 	"github.com/reverie-memory/reverie/worktree/audit"
 	"github.com/reverie-memory/reverie/worktree/diff"
@@ -30,7 +31,7 @@ func (l *looper) auditByModel(ctx context.Context, t worktree.Turn) (out worktre
 	out, err = audit.Ask(ctx, m, set, in, change, t)
 	for i := range out.Audit.Findings {
 		f := &out.Audit.Findings[i]
-		f.Text = oneLine(f.Text, 1000)
+		f.Text = term.OneLine(f.Text, 1000)
 	}
 	return out, err
 }

@@ -32,16 +32,16 @@ func (w *workspace) detachLoop(ctx context.Context, s worktree.State, lease *wor
 		return err
 	}
 	if w.env.JSON {
-		return w.env.object(map[string]string{"name": s.Name, "branch": strings.TrimPrefix(s.Branch, "refs/heads/")})
+		return w.env.Object(map[string]string{"name": s.Name, "branch": strings.TrimPrefix(s.Branch, "refs/heads/")})
 	}
-	w.env.print("%s\n", s.Name)
+	w.env.Print("%s\n", s.Name)
 	return nil
 }
 
 // handed waits until the process pid has a loop's lease, or has ended, and says which.
 func (w *workspace) handed(ctx context.Context, s worktree.State, pid int, ended <-chan error) error {
 	goesOn := func() {
-		w.env.say("loop %s goes on in the background; look at it: reverie loop status %s --watch", s.Name, s.Name)
+		w.env.Say("loop %s goes on in the background; look at it: reverie loop status %s --watch", s.Name, s.Name)
 	}
 	late := time.NewTimer(handTime)
 	defer late.Stop()
@@ -62,7 +62,7 @@ func (w *workspace) handed(ctx context.Context, s worktree.State, pid int, ended
 			case err != nil:
 				return err
 			case l.State.Phase.Over():
-				w.env.say("loop %s is %s", s.Name, strings.TrimSuffix(string(l.State.Phase)+": "+string(l.State.Reason), ": "))
+				w.env.Say("loop %s is %s", s.Name, strings.TrimSuffix(string(l.State.Phase)+": "+string(l.State.Reason), ": "))
 			case failed != nil && worktree.Held(ctx, w.repo, s.Name) == nil:
 				return exit.New(exit.Failed, fmt.Errorf("the loop %s did not go on in the background: %w; %s says why", s.Name, failed, filepath.Join(w.state, "log")), "reverie loop resume "+s.Name)
 			default: // it waits for a commit, or somebody else carries it on
@@ -79,7 +79,7 @@ func runLoopCarry(ctx context.Context, env *Env, name string, _ loopOptions) err
 	if err := notInLoop("carry"); err != nil {
 		return err
 	}
-	env.background = true
+	env.toBackground()
 	w, err := env.open(ctx)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/worktree"
 )
 
@@ -33,18 +34,18 @@ func runLoopFindings(ctx context.Context, env *Env, name string, o loopOptions) 
 			continue
 		}
 		if env.JSON {
-			if err := env.object(f); err != nil {
+			if err := env.Object(f); err != nil {
 				return err
 			}
 			continue
 		}
-		env.lay(4, styled{dim, f.ID}, styled{"", "  " + string(f.State) + "  " + string(f.Severity) + "  " + oneLine(findingPlace(f), maxFinding) + "  " + oneLine(f.Text, maxFinding)})
+		env.Lay(4, term.Span(term.Dim, f.ID), term.Span("", "  "+string(f.State)+"  "+string(f.Severity)+"  "+term.OneLine(findingPlace(f), maxFinding)+"  "+term.OneLine(f.Text, maxFinding)))
 		if f.Scenario != "" {
-			env.lay(4, styled{"", "    " + visible(oneLine(f.Scenario, 600))})
+			env.Lay(4, term.Span("", "    "+term.Visible(term.OneLine(f.Scenario, 600))))
 		}
 	}
 	if open {
-		env.say("to settle one that is to stay: reverie loop findings %s --waive ID --reason WHY", l.State.Name)
+		env.Say("to settle one that is to stay: reverie loop findings %s --waive ID --reason WHY", l.State.Name)
 	}
 	return nil
 }
@@ -60,8 +61,8 @@ func (w *workspace) waive(ctx context.Context, record *worktree.Record, ids []st
 			return explainLoop(err)
 		}
 		if !w.env.JSON {
-			w.env.say("waived %s: %s", f.ID, oneLine(f.Text, maxFinding))
-		} else if err := w.env.object(f); err != nil {
+			w.env.Say("waived %s: %s", f.ID, term.OneLine(f.Text, maxFinding))
+		} else if err := w.env.Object(f); err != nil {
 			return err
 		}
 	}

@@ -142,7 +142,7 @@ func runLoopWake(ctx context.Context, env *Env, name string, _ loopOptions) erro
 	if err := notInLoop("wake"); err != nil {
 		return err
 	}
-	env.background = true
+	env.toBackground()
 	w, err := env.open(ctx)
 	if err != nil {
 		return err
@@ -245,9 +245,9 @@ func (w *workspace) tellWait(ctx context.Context, s worktree.State, place *workt
 		if err != nil {
 			return err
 		}
-		return w.env.object(j)
+		return w.env.Object(j)
 	}
-	w.env.print("%s\n", place.Dir)
-	w.env.say("loop %s, iteration %d: %s", s.Name, s.Iteration, w.howOn(ctx, s, place.Dir))
+	w.env.Print("%s\n", place.Dir)
+	w.env.Say("loop %s, iteration %d: %s", s.Name, s.Iteration, w.howOn(ctx, s, place.Dir))
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/internal/file"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/reflect"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 	"github.com/reverie-memory/reverie/worktree"
@@ -25,7 +26,7 @@ func (w *workspace) learnLoop(ctx context.Context, r *worktree.Record, s worktre
 		return
 	}
 	if err := w.learnFromLoop(ctx, r); err != nil && ctx.Err() == nil {
-		w.env.warn("nothing is learned from the loop: %v", err)
+		w.env.Warn("nothing is learned from the loop: %v", err)
 	}
 }
 
@@ -35,7 +36,7 @@ func (w *workspace) learnFromLoop(ctx context.Context, r *worktree.Record) error
 		return err
 	}
 	if err := w.sweep(ctx); err != nil {
-		w.env.warn("sessions of the loop's agents wait: %v", err)
+		w.env.Warn("sessions of the loop's agents wait: %v", err)
 	}
 	head, events, err := w.loopSession(ctx, r, l)
 	if err != nil {
@@ -51,7 +52,7 @@ func (w *workspace) learnFromLoop(ctx context.Context, r *worktree.Record) error
 	}
 	switch _, err := w.memory.Tip(ctx); {
 	case errors.Is(err, gitstore.ErrNoStore):
-		w.env.say("the loop is kept as the session %s; 'reverie learn' learns from it", kept.Name())
+		w.env.Say("the loop is kept as the session %s; 'reverie learn' learns from it", kept.Name())
 		return nil
 	case err != nil:
 		return err
@@ -64,7 +65,7 @@ func (w *workspace) learnFromLoop(ctx context.Context, r *worktree.Record) error
 	}
 	lesson, err := w.learnFrom(ctx, []string{kept.Name()})
 	if err == nil && len(lesson.rest) > 0 {
-		w.env.say("%s for a person; next: reverie review", waits(lesson.waiting))
+		w.env.Say("%s for a person; next: reverie review", waits(lesson.waiting))
 	}
 	return err
 }
@@ -135,7 +136,7 @@ func (w *workspace) loopSession(ctx context.Context, r *worktree.Record, l workt
 		if f.State == worktree.Fixed {
 			outcome = transcript.OK
 		}
-		add(call, transcript.Event{Text: strings.TrimSpace(oneLine(f.Text, 1000) + "\n" + f.Scenario), Outcome: outcome})
+		add(call, transcript.Event{Text: strings.TrimSpace(term.OneLine(f.Text, 1000) + "\n" + f.Scenario), Outcome: outcome})
 	}
 	end := transcript.Event{Kind: transcript.End, Time: s.Changed, Text: string(s.Reason), Outcome: transcript.Failed}
 	switch {

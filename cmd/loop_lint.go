@@ -17,6 +17,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/finding"
 	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/worktree"
 	"github.com/reverie-memory/reverie/worktree/program"
 	"github.com/reverie-memory/reverie/worktree/try"
@@ -55,7 +56,7 @@ func runLoopLint(ctx context.Context, env *Env, file string, o loopOptions) erro
 			return explainLoop(err)
 		}
 		doubtful = append(doubtful, passes...)
-		env.say("%s", toldRun(ran))
+		env.Say("%s", toldRun(ran))
 	}
 	var found []finding.Finding
 	for level, all := range map[finding.Level][]*worktree.PlanError{finding.Error: wrong, finding.Warning: doubtful} {
@@ -69,16 +70,16 @@ func runLoopLint(ctx context.Context, env *Env, file string, o loopOptions) erro
 	}
 	switch {
 	case len(found) == 0 && o.run:
-		env.say("nothing found in %s", file)
+		env.Say("nothing found in %s", file)
 		return nil
 	case len(found) == 0:
-		env.say("nothing found in %s: %s", file, count(len(plan.Verify), "command", "commands"))
+		env.Say("nothing found in %s: %s", file, term.Count(len(plan.Verify), "command", "commands"))
 		return nil
 	case len(wrong) > 0, o.strict:
-		env.warn("%s and %s in %s", count(len(wrong), "error", "errors"), count(len(doubtful), "warning", "warnings"), file)
+		env.Warn("%s and %s in %s", term.Count(len(wrong), "error", "errors"), term.Count(len(doubtful), "warning", "warnings"), file)
 		return exit.Silent
 	}
-	env.say("%s in %s", count(len(doubtful), "warning", "warnings"), file)
+	env.Say("%s in %s", term.Count(len(doubtful), "warning", "warnings"), file)
 	return nil
 }
 
@@ -93,9 +94,9 @@ func toldRun(ran []verify.Ran) string {
 			failed = append(failed, fmt.Sprintf("%s (%d)", c.Line, *c.Exit))
 		}
 	}
-	said := fmt.Sprintf("ran %s on the commit to begin from: %d failed", count(len(ran), "command", "commands"), len(failed))
+	said := fmt.Sprintf("ran %s on the commit to begin from: %d failed", term.Count(len(ran), "command", "commands"), len(failed))
 	if len(failed) > 0 {
-		said += ": " + oneLine(strings.Join(failed, ", "), 300)
+		said += ": " + term.OneLine(strings.Join(failed, ", "), 300)
 	}
 	return said
 }
@@ -140,7 +141,7 @@ func (w *workspace) lintPlan(ctx context.Context, text string, set worktree.Sett
 	for i, line := range plan.Verify {
 		out, err := exec.CommandContext(ctx, shell, "-n", "-c", line).CombinedOutput()
 		if failed := (*exec.ExitError)(nil); errors.As(err, &failed) && ctx.Err() == nil {
-			why := oneLine(strings.TrimSpace(string(out)), 200)
+			why := term.OneLine(strings.TrimSpace(string(out)), 200)
 			wrong = append(wrong, &worktree.PlanError{Line: plan.Lines[i], Rule: "command", Why: "no shell can read the command: " + why})
 		}
 	}
@@ -190,7 +191,7 @@ func (w *workspace) passesAlready(ctx context.Context, plan worktree.Plan, base 
 	}
 	for i, c := range ran {
 		if c.Exit != nil && slices.Contains([]int{126, 127}, *c.Exit) && i < len(plan.Lines) {
-			doubts = append(doubts, &worktree.PlanError{Line: plan.Lines[i], Rule: "program", Why: "the command ends with " + strconv.Itoa(*c.Exit) + ": " + oneLine(lastLine(c.Output), 200)})
+			doubts = append(doubts, &worktree.PlanError{Line: plan.Lines[i], Rule: "program", Why: "the command ends with " + strconv.Itoa(*c.Exit) + ": " + term.OneLine(lastLine(c.Output), 200)})
 		}
 	}
 	return doubts, ran, nil

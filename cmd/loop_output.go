@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/worktree"
 	"github.com/reverie-memory/reverie/worktree/agent"
 )
@@ -51,11 +52,11 @@ func (w *workspace) tellLoopOutput(ctx context.Context, name string, iteration i
 	}
 	show := func(n int, phase worktree.Phase, since, text string) error {
 		if w.env.JSON {
-			return w.env.object(loopOutputJSON{n, phase, text})
+			return w.env.Object(loopOutputJSON{n, phase, text})
 		}
-		w.env.print("%s\n", w.env.paint(bold, fmt.Sprintf("── iteration %d, %s%s", n, phase, since)))
+		w.env.Print("%s\n", w.env.Paint(term.Bold, fmt.Sprintf("── iteration %d, %s%s", n, phase, since)))
 		if text = strings.TrimRight(visibleLines(text), "\n"); text != "" {
-			w.env.print("%s\n", text)
+			w.env.Print("%s\n", text)
 		}
 		return nil
 	}
@@ -71,7 +72,7 @@ func (w *workspace) tellLoopOutput(ctx context.Context, name string, iteration i
 				return err
 			}
 			if phase != worktree.Verifying {
-				text = agent.Readable(text, oneLine)
+				text = agent.Readable(text, term.OneLine)
 			}
 			if text == "" {
 				continue

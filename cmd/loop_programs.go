@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/worktree"
 	"github.com/reverie-memory/reverie/worktree/container"
 	"github.com/reverie-memory/reverie/worktree/program"
@@ -22,7 +23,7 @@ func lookForPrograms(ctx context.Context, in program.Place, set worktree.Setting
 		}
 		who := map[worktree.Phase]string{worktree.Coding: "the coder", worktree.Auditing: "the audit"}[phase]
 		if why, hint := in.Missing(ctx, word, shell); why != "" {
-			return loopFailure(worktree.Refusal, fmt.Errorf("%s: %s", who, visible(why)), hint)
+			return loopFailure(worktree.Refusal, fmt.Errorf("%s: %s", who, term.Visible(why)), hint)
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -56,7 +57,7 @@ func (w *workspace) lookInside(ctx context.Context, in *container.Runner, set wo
 		return loopSandboxFailure(err)
 	}
 	if !has {
-		return loopFailure(worktree.Refusal, fmt.Errorf("the image has no program %s", visible(oneLine(strings.TrimSpace(said), 200))),
+		return loopFailure(worktree.Refusal, fmt.Errorf("the image has no program %s", term.Visible(term.OneLine(strings.TrimSpace(said), 200))),
 			"put it into the image: reverie sandbox build --dockerfile FILE")
 	}
 	return nil

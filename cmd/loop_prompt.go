@@ -91,7 +91,7 @@ func (l *looper) memories(ctx context.Context, t worktree.Turn) string {
 		}
 		text, err := l.w.context(ctx, r)
 		if err != nil && !errors.Is(err, gitstore.ErrNoStore) {
-			l.w.env.warn("the agent is given no memories: %v", err)
+			l.w.env.Warn("the agent is given no memories: %v", err)
 		}
 		if text != "" {
 			all = append(all, strings.TrimSpace(text))
@@ -119,7 +119,7 @@ func (l *looper) auditInput(ctx context.Context, t worktree.Turn) (prompts.Audit
 	}
 	rules, err := l.w.context(ctx, r)
 	if err != nil && !errors.Is(err, gitstore.ErrNoStore) {
-		l.w.env.warn("the auditor is given no memories: %v", err)
+		l.w.env.Warn("the auditor is given no memories: %v", err)
 	}
 	if rules != "" {
 		in.Rules = []string{strings.TrimSpace(rules)}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/worktree"
 )
 
@@ -68,10 +69,10 @@ func runLoopRemove(ctx context.Context, env *Env, name string, o loopOptions) er
 	}
 	if !env.JSON {
 		for _, what := range done.Removed {
-			env.print("remove  %s\n", visible(what))
+			env.Print("remove  %s\n", term.Visible(what))
 		}
 	}
-	if !o.yes && !w.ask("Remove these? The branch "+done.Branch+" stays.", "n") {
+	if !o.yes && !w.env.Ask("Remove these? The branch "+done.Branch+" stays.", "n") {
 		return exit.New(exit.NeedsPerson, errors.New("loop remove: nothing was removed"), "to go ahead: reverie loop remove "+s.Name+" --yes")
 	}
 	if err := place.Remove(ctx, s.Tip); err != nil {
@@ -81,9 +82,9 @@ func runLoopRemove(ctx context.Context, env *Env, name string, o loopOptions) er
 		return err
 	}
 	if env.JSON {
-		return env.object(done)
+		return env.Object(done)
 	}
-	env.say("the branch %s stays", done.Branch)
+	env.Say("the branch %s stays", done.Branch)
 	return nil
 }
 
@@ -91,9 +92,9 @@ func runLoopRemove(ctx context.Context, env *Env, name string, o loopOptions) er
 func (w *workspace) removeForeign(ctx context.Context, s worktree.State, o loopOptions) error {
 	ref := worktree.Refs + s.Name
 	if !w.env.JSON {
-		w.env.print("remove  %s\n", visible(ref))
+		w.env.Print("remove  %s\n", term.Visible(ref))
 	}
-	if !o.yes && !w.ask("It was not begun here. Remove its record?", "n") {
+	if !o.yes && !w.env.Ask("It was not begun here. Remove its record?", "n") {
 		return exit.New(exit.NeedsPerson, errors.New("loop remove: nothing was removed"), "to go ahead: reverie loop remove "+s.Name+" --yes")
 	}
 	left, err := worktree.DiscardForeign(ctx, w.repo, s.Name)
@@ -101,10 +102,10 @@ func (w *workspace) removeForeign(ctx context.Context, s worktree.State, o loopO
 		return err
 	}
 	if left != "" {
-		w.env.say("%s stays, with what a loop of that name left; to remove it, too: reverie loop remove %s", left, s.Name)
+		w.env.Say("%s stays, with what a loop of that name left; to remove it, too: reverie loop remove %s", left, s.Name)
 	}
 	if w.env.JSON {
-		return w.env.object(loopRemovedJSON{Name: s.Name, Branch: strings.TrimPrefix(s.Branch, "refs/heads/"), Removed: []string{ref}})
+		return w.env.Object(loopRemovedJSON{Name: s.Name, Branch: strings.TrimPrefix(s.Branch, "refs/heads/"), Removed: []string{ref}})
 	}
 	return nil
 }

@@ -58,7 +58,7 @@ func runLoopResume(ctx context.Context, env *Env, name string, o loopOptions) er
 	case o.detach:
 		return w.detachLoop(ctx, s, lease)
 	default:
-		env.say("%s: iteration %d goes on", s.Phase, s.Iteration)
+		env.Say("%s: iteration %d goes on", s.Phase, s.Iteration)
 	}
 	return w.carryOn(ctx, record, s, lease)
 }
@@ -154,15 +154,15 @@ func runLoopCancel(ctx context.Context, env *Env, name string, o loopOptions) er
 		if err != nil {
 			return err
 		}
-		return env.object(j)
+		return env.Object(j)
 	}
 	what := "loop " + s.Name + " is " + string(s.Phase)
 	if s.Reason != "" {
 		what += ": " + string(s.Reason)
 	}
-	env.say("%s; %s", what, whereWork(s))
+	env.Say("%s; %s", what, whereWork(s))
 	if o.removeTree && !place.InPlace {
-		env.say("removed the work tree %s; the branch stays", place.Dir)
+		env.Say("removed the work tree %s; the branch stays", place.Dir)
 	}
 	return nil
 }

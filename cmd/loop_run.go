@@ -12,6 +12,7 @@ import (
 
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/redact"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/worktree"
 	"github.com/reverie-memory/reverie/worktree/agent"
 	"github.com/reverie-memory/reverie/worktree/container"
@@ -53,15 +54,15 @@ func (w *workspace) carryOn(ctx context.Context, record *worktree.Record, s work
 	do := worktree.Doers{
 		Waits: func(worktree.State) { waits = true },
 		Stays: func(err error) {
-			w.env.warn("its work tree stays: %v; then: reverie loop cancel %s --remove-worktree", err, s.Name)
+			w.env.Warn("its work tree stays: %v; then: reverie loop cancel %s --remove-worktree", err, s.Name)
 		},
 		Ended: func(end worktree.State) { w.learnLoop(ctx, record, end) },
 		Code:  l.code, Verify: l.verify, Now: w.env.Now,
 		Told: func(before, after worktree.State, e worktree.Event) {
-			w.env.say("%s", worktree.Subject(before, after, e))
+			w.env.Say("%s", worktree.Subject(before, after, e))
 			if e.Kind == worktree.Placed && s.InPlace == "" {
 				if why, err := w.submodulesMissing(ctx, s.Base); err == nil && why != "" {
-					w.env.warn("%s", why)
+					w.env.Warn("%s", why)
 				}
 			}
 		},
@@ -73,7 +74,7 @@ func (w *workspace) carryOn(ctx context.Context, record *worktree.Record, s work
 	end, err := worktree.Carry(ctx, record, place, lease, do)
 	if err != nil {
 		if ctx.Err() != nil {
-			w.env.say("what the iteration has made by now is kept; to go on: reverie loop resume %s", s.Name)
+			w.env.Say("what the iteration has made by now is kept; to go on: reverie loop resume %s", s.Name)
 		}
 		return explainLoop(err)
 	}
@@ -108,7 +109,7 @@ func (l *looper) start(ctx context.Context, t worktree.Turn, argv, env []string,
 	}
 	live := t.Live
 	if t.Loop.State.Phase != worktree.Verifying { // an agent, or what calls one
-		live = agent.NewWriter(live, oneLine)
+		live = agent.NewWriter(live, term.OneLine)
 	}
 	r, err = l.run(ctx, worktree.Command{
 		Args: argv, Dir: t.Dir, Env: slices.Concat(l.env, t.Env, env), Stdin: []byte(stdin),
@@ -128,7 +129,7 @@ func failedRun(scanner *redact.Scanner, what string, r worktree.Result, limit fl
 		return fmt.Errorf("%s took longer than %s", what, settingTime(limit))
 	case r.Code != 0:
 		clean, _ := scanner.Text(r.Output)
-		return fmt.Errorf("%s ended with exit code %d: %s", what, r.Code, oneLine(lastLine(clean.String()), 300))
+		return fmt.Errorf("%s ended with exit code %d: %s", what, r.Code, term.OneLine(lastLine(clean.String()), 300))
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/sandbox"
 	"github.com/reverie-memory/reverie/worktree"
 	"github.com/reverie-memory/reverie/worktree/container"
@@ -104,10 +105,10 @@ func (w *workspace) guard(s worktree.State, place *worktree.Place) {
 func (w *workspace) tellRemoved(gone []sandbox.Change) {
 	for i, g := range gone {
 		if i == 20 {
-			w.env.warn("removed %d more like these", len(gone)-i)
+			w.env.Warn("removed %d more like these", len(gone)-i)
 			break
 		}
-		w.env.warn("removed %s, which was made inside: %s", visible(g.Path), g.Why)
+		w.env.Warn("removed %s, which was made inside: %s", term.Visible(g.Path), g.Why)
 	}
 }
 
@@ -129,7 +130,7 @@ func askPerson(l worktree.Loop) error {
 	if n == 0 {
 		return nil
 	}
-	return fmt.Errorf("%w: %s that the host would obey; look at them: reverie loop status %s; then reverie loop findings %s --waive ID", worktree.ErrPerson, count(n, "file was made or changed", "files were made or changed"), l.State.Name, l.State.Name)
+	return fmt.Errorf("%w: %s that the host would obey; look at them: reverie loop status %s; then reverie loop findings %s --waive ID", worktree.ErrPerson, term.Count(n, "file was made or changed", "files were made or changed"), l.State.Name, l.State.Name)
 }
 
 // uncommittedHint says what to do about work of a loop that is not committed. What a container has written, nothing of the host is to run in.

@@ -14,6 +14,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/worktree"
 	"github.com/reverie-memory/reverie/worktree/agent"
 	"github.com/reverie-memory/reverie/worktree/program"
@@ -74,7 +75,7 @@ func (w *workspace) newLoop(ctx context.Context, file string, command []string, 
 		return s, plan, wrong[0]
 	}
 	if n := len(doubtful); n > 0 {
-		w.env.say("%s about the plan; see them: reverie loop lint %s", count(n, "warning", "warnings"), file)
+		w.env.Say("%s about the plan; see them: reverie loop lint %s", term.Count(n, "warning", "warnings"), file)
 	}
 	base, err := w.loopBase(ctx, o.base)
 	if err != nil {
@@ -113,7 +114,7 @@ func (w *workspace) newLoop(ctx context.Context, file string, command []string, 
 func (env *Env) planText(ctx context.Context, name string) (string, error) {
 	from := env.In
 	if name != "-" {
-		f, err := openFile(ctx, env.path(name))
+		f, err := term.OpenFile(ctx, env.path(name))
 		if err != nil {
 			return "", fmt.Errorf("read the plan: %w", err)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/clipperhouse/displaywidth"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/worktree"
 )
 
@@ -92,13 +93,13 @@ func runLoopStatus(ctx context.Context, env *Env, name string, o loopOptions) er
 		j, err := w.loopJSON(ctx, l.State.Name)
 		if err != nil || env.JSON {
 			if err == nil {
-				err = env.object(j)
+				err = env.Object(j)
 			}
 			return err
 		}
 		w.tellLoop(ctx, j, func() {})
 		if lines := w.lastLines(j.Live, shownLines); len(lines) > 0 {
-			w.env.print("\n%s\n", strings.Join(lines, "\n"))
+			w.env.Print("\n%s\n", strings.Join(lines, "\n"))
 		}
 		return nil
 	}
@@ -107,12 +108,12 @@ func runLoopStatus(ctx context.Context, env *Env, name string, o loopOptions) er
 		return err
 	}
 	if len(all)+len(bad) == 0 {
-		env.say("there is no loop here; start one: reverie loop start PLAN --agent NAME --audit CMD")
+		env.Say("there is no loop here; start one: reverie loop start PLAN --agent NAME --audit CMD")
 	}
 	var rows [][]string
 	for _, j := range all {
 		if env.JSON {
-			if err := env.object(j); err != nil {
+			if err := env.Object(j); err != nil {
 				return err
 			}
 			continue
@@ -121,7 +122,7 @@ func runLoopStatus(ctx context.Context, env *Env, name string, o loopOptions) er
 		rows = append(rows, slices.Insert(cells, 1, ago(env.Now().Sub(j.Changed))))
 	}
 	for _, line := range columns(rows) {
-		env.print("%s\n", line)
+		env.Print("%s\n", line)
 	}
 	return w.tellSpoiltLoops(bad)
 }
@@ -161,13 +162,13 @@ func (w *workspace) tellSpoiltLoops(bad []spoiltLoop) error {
 	}
 	for _, l := range bad {
 		if w.shields() {
-			w.env.warn("the record of the loop %s cannot be read", visible(l.name))
+			w.env.Warn("the record of the loop %s cannot be read", term.Visible(l.name))
 		} else {
-			w.env.warn("the record of the loop %s cannot be read: %s", visible(l.name), oneLine(l.err.Error(), 600))
+			w.env.Warn("the record of the loop %s cannot be read: %s", term.Visible(l.name), term.OneLine(l.err.Error(), 600))
 		}
 	}
-	name := visible(bad[0].name)
-	return exit.New(exit.Failed, fmt.Errorf("%s cannot be read", count(len(bad), "loop", "loops")),
+	name := term.Visible(bad[0].name)
+	return exit.New(exit.Failed, fmt.Errorf("%s cannot be read", term.Count(len(bad), "loop", "loops")),
 		"to take a record away: git update-ref -d "+worktree.Refs+name+"; then what else is kept of it: reverie loop remove "+name)
 }
 
@@ -180,9 +181,9 @@ func loopCells(j loopJSON) []string {
 	if j.Phase == worktree.Stopped {
 		what = "stopped: " + string(j.Reason)
 	}
-	cells := []string{visible(j.Name), visible(what), "iteration " + iterationOf(j)}
+	cells := []string{term.Visible(j.Name), term.Visible(what), "iteration " + iterationOf(j)}
 	if j.Findings.Open > 0 {
-		cells = append(cells, count(j.Findings.Open, "finding open", "findings open"))
+		cells = append(cells, term.Count(j.Findings.Open, "finding open", "findings open"))
 	}
 	switch {
 	case j.Foreign:
@@ -239,25 +240,25 @@ func (w *workspace) tellLoop(ctx context.Context, j loopJSON, between func()) {
 	const width = 10
 	row := func(name, value string) {
 		if value != "" {
-			w.env.row(width, name, value)
+			w.env.Row(width, name, value)
 		}
 	}
 	row("name", j.Name)
 	row("title", j.Title)
 	row("phase", string(j.Phase)+w.since(j.Live))
-	row("reason", strings.TrimSuffix(string(j.Reason)+": "+oneLine(j.Detail, 600), ": "))
+	row("reason", strings.TrimSuffix(string(j.Reason)+": "+term.OneLine(j.Detail, 600), ": "))
 	row("iteration", iterationOf(j))
 	switch {
 	case j.Failing != nil:
-		row("verified", "no: "+visible(j.Failing.String()))
+		row("verified", "no: "+term.Visible(j.Failing.String()))
 	case j.Verified:
 		row("verified", "the plan's commands passed")
 	}
 	row("findings", fmt.Sprintf("%d open (%d blocking), %d fixed, %d waived", j.Findings.Open, j.Findings.Blocks, j.Findings.Fixed, j.Findings.Waived))
 	for _, f := range j.Runs {
-		row("look at", visible(f.File+"  "+oneLine(f.Why, 200)+"  "+f.Finding))
+		row("look at", term.Visible(f.File+"  "+term.OneLine(f.Why, 200)+"  "+f.Finding))
 	}
-	row("errors", fmt.Sprintf("%d of %d, %s of %d", j.Errors, j.Settings.MaxErrors, count(j.Stalls, "stall", "stalls"), j.Settings.MaxStalls))
+	row("errors", fmt.Sprintf("%d of %d, %s of %d", j.Errors, j.Settings.MaxErrors, term.Count(j.Stalls, "stall", "stalls"), j.Settings.MaxStalls))
 	if j.Foreign {
 		row("process", "none: "+worktree.ErrForeign.Error()+"; to take its record away: reverie loop remove "+j.Name)
 	} else if j.Holder == nil && !j.Phase.Over() {
@@ -310,11 +311,11 @@ func (w *workspace) lastLines(l *worktree.Live, most int) []string {
 
 // cut is a line that was printed for what a screen has left beside used cells; whole where there is no screen.
 func (env *Env) cut(used int, line string) string {
-	line = strings.TrimRight(visible(strings.ReplaceAll(line, "\t", "    ")), " ")
+	line = strings.TrimRight(term.Visible(strings.ReplaceAll(line, "\t", "    ")), " ")
 	if !env.Screen {
 		return line
 	}
-	return truncate(line, max(minMeasure, env.Width-used))
+	return term.Truncate(line, max(term.MinMeasure, env.Width-used))
 }
 
 // follow tells the lines that were printed since it was called last, set in by two spaces.
@@ -328,10 +329,10 @@ func (w *workspace) follow(seen *worktree.Live, now *worktree.Live) {
 	fresh := now.Lines - seen.Lines
 	lines := slices.Collect(strings.Lines(now.Text))
 	if gone := fresh - len(lines); gone > 0 {
-		w.env.print("  [… %s …]\n", count(gone, "line", "lines"))
+		w.env.Print("  [… %s …]\n", term.Count(gone, "line", "lines"))
 	}
 	for _, line := range lines[max(0, len(lines)-fresh):] {
-		w.env.print("  %s\n", strings.TrimRight(visibleLines(line), " \n"))
+		w.env.Print("  %s\n", strings.TrimRight(visibleLines(line), " \n"))
 	}
 	seen.Lines = now.Lines
 }
@@ -358,9 +359,9 @@ func (w *workspace) watchLoop(ctx context.Context, name string) error {
 		if line := loopLine(j); line != last && !l.State.Phase.Over() && (j.Holder != nil || j.waits()) {
 			last = line
 			if w.env.JSON {
-				err = w.env.object(j)
+				err = w.env.Object(j)
 			} else {
-				w.env.print("%s\n", line)
+				w.env.Print("%s\n", line)
 			}
 			if err != nil {
 				return err

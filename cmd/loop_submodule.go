@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/worktree"
 )
 
@@ -19,5 +20,5 @@ func (w *workspace) submodulesMissing(ctx context.Context, base string) (string,
 	if len(paths) > most {
 		named += fmt.Sprintf(" and %d more", len(paths)-most)
 	}
-	return "the work tree of a loop begins without the files of submodules: " + oneLine(named, 200), nil
+	return "the work tree of a loop begins without the files of submodules: " + term.OneLine(named, 200), nil
 }

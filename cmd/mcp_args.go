@@ -45,7 +45,7 @@ func (c *mcpCall) query(text string, most int) (string, error) {
 	if at := strings.LastIndexFunc(cut, unicode.IsSpace); at > most/2 {
 		cut = cut[:at]
 	}
-	c.env.say("query has %d bytes: its first %d were looked for", len(text), len(cut))
+	c.env.Say("query has %d bytes: its first %d were looked for", len(text), len(cut))
 	return cut, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/cut"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/kv"
+	"github.com/reverie-memory/reverie/internal/term"
 )
 
 // askedKV are the arguments of the tool for what sessions note for each other.
@@ -78,7 +79,7 @@ func (c *mcpCall) kvGet(a askedKV) error {
 			b.WriteString(taglessLines(e.Value) + "\n")
 			continue
 		}
-		fmt.Fprintf(&b, "- %s (%s left): %s\n", tagless(e.Key), lasts(e.Expires.Sub(c.env.Now())), tagless(oneLine(e.Value, 100)))
+		fmt.Fprintf(&b, "- %s (%s left): %s\n", tagless(e.Key), lasts(e.Expires.Sub(c.env.Now())), tagless(term.OneLine(e.Value, 100)))
 	}
 	if len(found) == 0 {
 		b.WriteString("Nothing is kept.\n")

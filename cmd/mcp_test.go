@@ -20,6 +20,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
@@ -33,7 +34,7 @@ func serveMCP(t *testing.T, dir, name string, o mcpOptions) *mcp.ClientSession {
 // serveCounted is serveMCP, with the count of what the client has asked and been answered.
 func serveCounted(t *testing.T, dir, name string, o mcpOptions) (*mcp.ClientSession, *tally) {
 	t.Helper()
-	env := &Env{Err: io.Discard, Dir: dir, Now: time.Now, Width: 80}
+	env := &Env{Terminal: term.Terminal{Err: io.Discard, Width: 80}, Dir: dir, Now: time.Now}
 	here, there := mcp.NewInMemoryTransports()
 	ctx, cancel := context.WithCancel(context.Background())
 	served, err := newMCP(env, o).Connect(ctx, here, nil)

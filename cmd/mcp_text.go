@@ -10,6 +10,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/recall/pack"
 	"github.com/reverie-memory/reverie/internal/cut"
+	"github.com/reverie-memory/reverie/internal/term"
 )
 
 // What an agent is given by a tool stands in the element of all that is given, so that it is told from what a tool found out, and
@@ -103,7 +104,7 @@ func (c *mcpCall) giveFound(found []memoryJSON) error {
 		all, p.items = append(all, m), append(p.items, item)
 	}
 	if n := in.Cut[cutWithheld]; n > 0 {
-		c.env.say("%s withheld from agents here", count(n, "answer is", "answers are"))
+		c.env.Say("%s withheld from agents here", term.Count(n, "answer is", "answers are"))
 	}
 	if len(all) == 0 {
 		if c.text = c.said(); c.text == "" {
@@ -122,7 +123,7 @@ func (c *mcpCall) giveFound(found []memoryJSON) error {
 		}
 	}
 	if len(in.Items) == 0 {
-		c.env.say("%s and too long to be listed; the tool show gives one whole: %s", count(len(all), "was found, is", "were found, are"), strings.Join(idsOf(all), " "))
+		c.env.Say("%s and too long to be listed; the tool show gives one whole: %s", term.Count(len(all), "was found, is", "were found, are"), strings.Join(idsOf(all), " "))
 		c.text = c.said()
 		return nil
 	}
@@ -206,6 +207,6 @@ func (c *mcpCall) give(in *injection, text string) {
 	tip, _ := w.memory.Tip(c.ctx)
 	in.Commit = string(tip)
 	if err := in.record(w.repo, c.env.Now()); err != nil {
-		c.env.warn("%v", err)
+		c.env.Warn("%v", err)
 	}
 }

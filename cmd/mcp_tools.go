@@ -15,6 +15,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/cut"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
 
@@ -100,7 +101,7 @@ func (s mcpServed) handler(t mcpTool) mcp.ToolHandler {
 		ctx, cancel := context.WithTimeout(ctx, mcpPatience)
 		defer cancel()
 		c := &mcpCall{ctx: ctx, args: req.Params.Arguments}
-		c.env = &Env{In: strings.NewReader(""), Out: &c.out, Err: &c.talk, Dir: s.env.Dir, Now: s.env.Now, Width: 80, caller: s.caller(req), embedder: s.env.embedder}
+		c.env = &Env{Terminal: term.Terminal{In: strings.NewReader(""), Out: &c.out, Err: &c.talk, Width: 80}, Dir: s.env.Dir, Now: s.env.Now, caller: s.caller(req), embedder: s.env.embedder}
 		err := c.do(t, s.env.Err)
 		if errors.Is(ctx.Err(), context.Canceled) {
 			return nil, ctx.Err() // nobody waits for it

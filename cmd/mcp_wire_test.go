@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
@@ -26,7 +27,7 @@ func newWire(t testing.TB, dir string) *wire {
 	in, toServer := io.Pipe()
 	fromServer, out := io.Pipe()
 	w := &wire{t, toServer, bufio.NewReader(fromServer), make(chan error, 1)}
-	env := &Env{In: in, Out: out, Err: io.Discard, Dir: dir, Now: time.Now, Width: 80}
+	env := &Env{Terminal: term.Terminal{In: in, Out: out, Err: io.Discard, Width: 80}, Dir: dir, Now: time.Now}
 	go func() {
 		err := runMCP(context.Background(), env, mcpOptions{})
 		out.Close()

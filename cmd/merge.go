@@ -9,6 +9,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
 
@@ -57,7 +58,7 @@ func runMerge(ctx context.Context, env *Env, rev string) error {
 		return err
 	}
 	if env.JSON {
-		return env.object(m)
+		return env.Object(m)
 	}
 	w.tellMerged(m)
 	return w.tellForeign(ctx)
@@ -71,7 +72,7 @@ func (w *workspace) merge(ctx context.Context, tip gitstore.ID, from string) (me
 		return mergedJSON{}, refusedEntries(err, from)
 	}
 	if m.Note != "" {
-		w.env.say("%s", m.Note)
+		w.env.Say("%s", m.Note)
 	}
 	out := mergedJSON{Way: string(m.Way), From: from, Commit: string(m.Commit), Dropped: m.Dropped, Backup: m.Backup, Contested: []string{}}
 	if out.Dropped == nil {
@@ -107,7 +108,7 @@ func (w *workspace) countMerged(ctx context.Context, m gitstore.Merged, out *mer
 	}
 	return w.book.View(ctx, func(v *record.View) error {
 		for _, bad := range v.Bad() {
-			w.env.warn("cannot be read: %v", bad)
+			w.env.Warn("cannot be read: %v", bad)
 		}
 		for _, id := range ids {
 			if held, err := v.Find(id); err == nil && held.Status == record.Contested {
@@ -122,18 +123,18 @@ func (w *workspace) countMerged(ctx context.Context, m gitstore.Merged, out *mer
 func (w *workspace) tellMerged(m mergedJSON) {
 	switch gitstore.Way(m.Way) {
 	case gitstore.Nothing:
-		w.env.print("everything of %s is here already\n", visible(m.From))
+		w.env.Print("everything of %s is here already\n", term.Visible(m.From))
 		return
 	case gitstore.Adopted:
-		w.env.print("%s has the same memories: took its history, kept ours in %s\n", visible(m.From), m.Backup)
+		w.env.Print("%s has the same memories: took its history, kept ours in %s\n", term.Visible(m.From), m.Backup)
 	default:
-		w.env.print("merged %s: %s\n", visible(m.From), m.tallyJSON)
+		w.env.Print("merged %s: %s\n", term.Visible(m.From), m.tallyJSON)
 	}
 	w.env.tellOverruled(m.Overruled)
 	for _, path := range m.Dropped {
-		w.env.warn("both sides changed %s; one text was kept, the other is in history: reverie log", path)
+		w.env.Warn("both sides changed %s; one text was kept, the other is in history: reverie log", path)
 	}
 	if len(m.Contested) > 0 {
-		w.env.print("%s: both sides changed the text, and both texts stand; next: reverie conflicts\n", count(len(m.Contested), "memory is contested", "memories are contested"))
+		w.env.Print("%s: both sides changed the text, and both texts stand; next: reverie conflicts\n", term.Count(len(m.Contested), "memory is contested", "memories are contested"))
 	}
 }

@@ -80,7 +80,7 @@ func (w *workspace) model(ctx context.Context, name string) (*prompts.Model, pro
 		if named || ctx.Err() != nil {
 			return nil, prompts.Set{}, err
 		}
-		w.env.warn("the model is not asked: %v", err)
+		w.env.Warn("the model is not asked: %v", err)
 		return nil, prompts.Set{}, nil
 	}
 	purges := purge.Mark(w.state)
@@ -90,7 +90,7 @@ func (w *workspace) model(ctx context.Context, name string) (*prompts.Model, pro
 		}
 		return w.repo.StateSub(answersDir)
 	}}
-	d.Budget.Wait = sync.OnceFunc(func() { w.env.say("another question is being answered; this one waits") })
+	d.Budget.Wait = sync.OnceFunc(func() { w.env.Say("another question is being answered; this one waits") })
 	return d.Open(m), set, nil
 }
 

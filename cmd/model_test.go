@@ -23,6 +23,7 @@ import (
 
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/ollama"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/prompts"
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -250,7 +251,7 @@ func TestBadAnswer(t *testing.T) {
 	of.Host, of.Patience = s.URL, 1
 	ask := func(ctx context.Context, poison string) error {
 		s.behave(func(is string) string { return map[string]string{"poison": poison}[is] })
-		m, err := findModel(ctx, &Env{Err: io.Discard, Now: time.Now}, of, "tiny")
+		m, err := findModel(ctx, &Env{Terminal: term.Terminal{Err: io.Discard}, Now: time.Now}, of, "tiny")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -305,10 +306,10 @@ func (h *heard) String() string {
 // A person who watches is told that the model is at work before it has said a word, and nothing afterwards.
 func TestWatched(t *testing.T) {
 	for name, env := range map[string]*Env{
-		"a person":      {Interactive: true},
+		"a person":      {Terminal: term.Terminal{Interactive: true}},
 		"a file":        {},
-		"quietly":       {Interactive: true, Quiet: true},
-		"in background": {Interactive: true, background: true},
+		"quietly":       {Terminal: term.Terminal{Interactive: true, Quiet: true}},
+		"in background": {Terminal: term.Terminal{Interactive: true}, background: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
@@ -98,7 +99,7 @@ func TestObedientModelChangesNothingAlone(t *testing.T) {
 		r := testrepo.New(t)
 		r.Commit("one")
 		var talk bytes.Buffer
-		env := &Env{In: strings.NewReader(""), Err: &talk, Dir: r.Dir, Width: 80, Now: func() time.Time { return now }}
+		env := &Env{Terminal: term.Terminal{In: strings.NewReader(""), Err: &talk, Width: 80}, Dir: r.Dir, Now: func() time.Time { return now }}
 		run := func(args ...string) string {
 			t.Helper()
 			var out bytes.Buffer

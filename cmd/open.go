@@ -74,10 +74,14 @@ func (env *Env) open(ctx context.Context) (*workspace, error) {
 	w.judge = &trust.Judge{State: w.state, Memory: w.memory, Fallback: stores.Fallback, Journal: stores.Journal, Keep: w.keepDerived}
 	w.code = &anchor.Code{Repo: w.local, State: w.state, Main: w.config.Main, Memories: w.config.Ref, Book: w.book}
 	if env.Verbose {
-		w.code.Note = func(err error) { env.warn("%v", err) }
+		w.code.Note = func(err error) { env.Warn("%v", err) }
 	}
 	w.sessions = reflect.Sessions{Dir: filepath.Join(w.state, "sessions"), Scanner: w.scanner, Command: w.openCodeCommand()}
-	env.opened = w
+	env.opened, env.Scanner = w, w.scanner
+	env.Program = func(ctx context.Context) (string, error) {
+		name, _, err := repo.Program(ctx, "GIT_PAGER")
+		return name, err
+	}
 	return w, nil
 }
 
@@ -98,7 +102,7 @@ func (w *workspace) ensure(ctx context.Context) (created bool, err error) {
 		_, err := w.memory.Adopt(ctx, origin)
 		switch {
 		case err == nil:
-			w.env.say("adopted origin/%s as %s", branch, branch)
+			w.env.Say("adopted origin/%s as %s", branch, branch)
 			w.claimAgents(ctx)
 			return true, w.tellForeign(ctx)
 		case errors.Is(err, gitstore.ErrExists): // another process was first
@@ -115,7 +119,7 @@ func (w *workspace) ensure(ctx context.Context) (created bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	w.env.say("started a memory on the branch %s; your own branches and files are untouched", w.branch())
+	w.env.Say("started a memory on the branch %s; your own branches and files are untouched", w.branch())
 	w.claimAgents(ctx)
 	return true, nil
 }
@@ -224,7 +228,7 @@ func (w *workspace) update(ctx context.Context, fn func(*record.Tx, config.Confi
 	for _, r := range tx.Results {
 		if r.Note != "" && !w.told[r.Note] {
 			w.told[r.Note] = true
-			w.env.say("%s", r.Note)
+			w.env.Say("%s", r.Note)
 		}
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/term"
 )
 
 type fullDevice struct{}
@@ -24,7 +25,7 @@ func TestAnswerThatCannotBeWrittenIsAFailure(t *testing.T) {
 	reverie(t, r.Dir, "remember", "One")
 	for _, command := range []string{"list", "status", "render memory-md", "log", "diff", "config", "export", "recall one", "version", "list --json", "log --json", "help"} {
 		var talk bytes.Buffer
-		env := &Env{In: strings.NewReader(""), Out: fullDevice{}, Err: &talk, Now: time.Now, Width: 80}
+		env := &Env{Terminal: term.Terminal{In: strings.NewReader(""), Out: fullDevice{}, Err: &talk, Width: 80}, Now: time.Now}
 		code := Run(context.Background(), env, append([]string{"reverie", "-C", r.Dir}, strings.Fields(command)...))
 		if code != exit.Failed || !strings.Contains(talk.String(), "write the answer: no room") {
 			t.Errorf("%s: exit code %d, says %q", command, code, &talk)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/term"
 )
 
 // overruledJSON is a memory that a merge put out of force though this side had changed it.
@@ -29,14 +30,14 @@ const maxOverruled = 10
 
 func (env *Env) tellOverruled(all []overruledJSON) {
 	for _, o := range all[:min(maxOverruled, len(all))] {
-		why, next := "retired: "+oneLine(o.Why, 100), "reverie edit "+o.ID[:8]+" --status active"
+		why, next := "retired: "+term.OneLine(o.Why, 100), "reverie edit "+o.ID[:8]+" --status active"
 		switch {
 		case o.Gone:
 			why, next = "its file was taken away", "reverie remember TEXT"
 		case o.Why == "":
 			why = "retired"
 		}
-		env.tellRow("changed here", "%s  %s  (%s); to bring it back: %s", o.ID[:8], oneLine(o.Text, 100), why, next)
+		env.tellRow("changed here", "%s  %s  (%s); to bring it back: %s", o.ID[:8], term.OneLine(o.Text, 100), why, next)
 	}
 	if more := len(all) - maxOverruled; more > 0 {
 		env.tellRow("", "and %d more that were changed here: reverie list --all", more)

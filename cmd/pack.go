@@ -8,6 +8,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/recall/pack"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/attack"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/internal/unseen"
 )
 
@@ -32,7 +33,7 @@ func framed(text string) bool {
 	open, rest, ok := strings.Cut(text, ">\n")
 	inner, closed := strings.CutSuffix(rest, "</"+memoryElement+">\n")
 	for line := range strings.Lines(inner) { // as it was made harmless: line by line
-		ok = ok && attack.Untag(line) == line && unseen.Reveal(visible(line)) == line
+		ok = ok && attack.Untag(line) == line && unseen.Reveal(term.Visible(line)) == line
 	}
 	return ok && closed && strings.HasPrefix(open, "<"+memoryElement+" ") && attack.Untag(open[1:]) == open[1:] && len(text) <= maxInjected+maxLabelled
 }

@@ -91,6 +91,6 @@ func (w *workspace) wantsTrust(what string) error {
 // tellShielded says how much an agent is not shown.
 func (w *workspace) tellShielded(n int) {
 	if n > 0 {
-		w.env.say("%d withheld: a person decides with 'reverie trust'", n)
+		w.env.Say("%d withheld: a person decides with 'reverie trust'", n)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/pattern"
 	"github.com/reverie-memory/reverie/internal/redact"
+	"github.com/reverie-memory/reverie/internal/term"
 )
 
 // forges says where a forge asks for a pull request, by what stands in the names of such hosts. The
@@ -126,7 +127,7 @@ func proposalText(ops []record.Operation, find func(id string) (record.Memory, b
 			shared = append(shared, o)
 		}
 	}
-	c := gitstore.Commit{Subject: fmt.Sprintf("propose: %s", count(len(shared), "change of memory", "changes of memory"))}
+	c := gitstore.Commit{Subject: fmt.Sprintf("propose: %s", term.Count(len(shared), "change of memory", "changes of memory"))}
 	if len(shared) == 1 {
 		c.Subject = opVerb(shared[0]) + ": " + lowerFirst(plainSubject(shared[0].Memory.Text))
 	}
@@ -199,7 +200,7 @@ func evidenceOf(o record.Operation) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n\n", args...) }
 	if n := record.Sessions(o.Sightings); n > 0 {
-		line("Evidence (%s, %s):", codeless(string(o.How)), count(n, "session", "sessions"))
+		line("Evidence (%s, %s):", codeless(string(o.How)), term.Count(n, "session", "sessions"))
 	} else {
 		line("Evidence: %s, from %s", codeless(string(o.How)), codeSpan(o.Memory.Source.By))
 	}
@@ -219,7 +220,7 @@ func evidenceOf(o record.Operation) string {
 		}
 	}
 	if more := quotes - maxQuotes; more > 0 {
-		fmt.Fprintf(&b, "- and %s\n", count(more, "more quote", "more quotes"))
+		fmt.Fprintf(&b, "- and %s\n", term.Count(more, "more quote", "more quotes"))
 	}
 	if quotes > 0 {
 		b.WriteString("\n")
@@ -268,7 +269,7 @@ var skipCI = pattern.New(`(?i)\[\s*(?:(?:skip|no)[\s_-]*(?:ci|actions?)|(?:ci|ac
 // quotable is text without secrets and control characters, and without words that switch off a forge's
 // checks: those count in code marks too.
 func quotable(text string) string {
-	clean, _ := (*redact.Scanner)(nil).Text(visible(strings.ReplaceAll(text, "\r\n", "\n")))
+	clean, _ := (*redact.Scanner)(nil).Text(term.Visible(strings.ReplaceAll(text, "\r\n", "\n")))
 	return skipCI.ReplaceAllStringFunc(clean.String(), func(s string) string { return "(" + strings.Trim(s, "[]* ") + ")" })
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/remotes"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/term"
 )
 
 // proposalFolder is where proposals lie on a remote, as branches.
@@ -47,7 +48,7 @@ func (s *syncer) propose(ctx context.Context, l lane) error {
 		return nil
 	}
 	if !s.known.Agreed(l.name, s.remote.PushURL) && !s.known.Agreed(proposalsLane, s.remote.PushURL) {
-		if err := s.agree(proposalsLane, count(len(ops), "pending operation", "pending operations")+" as a proposal"); err != nil {
+		if err := s.agree(proposalsLane, term.Count(len(ops), "pending operation", "pending operations")+" as a proposal"); err != nil {
 			return err
 		}
 	}
@@ -91,9 +92,9 @@ func (s *syncer) proposable(ctx context.Context) ([]record.Operation, error) {
 			return nil, exit.New(exit.NeedsPerson, fmt.Errorf("operation %s is private", o.ID), "accept it here instead: reverie accept "+o.ID)
 		case o.Private:
 		case at >= 0 && !s.known.Proposals[at].Closed:
-			s.w.env.say("%s is proposed already, in %s", o.ID, s.known.Proposals[at].Branch)
+			s.w.env.Say("%s is proposed already, in %s", o.ID, s.known.Proposals[at].Branch)
 		case at >= 0 && !named:
-			s.w.env.say("%s was proposed in %s and did not land; name it to propose it again", o.ID, s.known.Proposals[at].Branch)
+			s.w.env.Say("%s was proposed in %s and did not land; name it to propose it again", o.ID, s.known.Proposals[at].Branch)
 		default:
 			if at >= 0 {
 				s.known.Drop(s.known.Proposals[at].Branch)
@@ -102,7 +103,7 @@ func (s *syncer) proposable(ctx context.Context) ([]record.Operation, error) {
 		}
 	}
 	if len(ops) == 0 {
-		s.w.env.say("nothing waits to be proposed")
+		s.w.env.Say("nothing waits to be proposed")
 	}
 	return out, nil
 }

@@ -34,10 +34,10 @@ func (s *syncer) refresh(ctx context.Context, l lane) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case failed != nil:
-			s.w.env.warn("%s is not brought up to date: %v", p.Branch, failed)
+			s.w.env.Warn("%s is not brought up to date: %v", p.Branch, failed)
 			continue
 		case moved:
-			s.w.env.say("%s is brought up to date with %s of %s", p.Branch, s.w.branch(), s.remote.Name)
+			s.w.env.Say("%s is brought up to date with %s of %s", p.Branch, s.w.branch(), s.remote.Name)
 		}
 		*p = now
 		if err := s.all.Save(); err != nil {

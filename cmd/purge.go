@@ -16,6 +16,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
 
@@ -175,15 +176,15 @@ func (env *Env) whole() (string, error) {
 func (w *workspace) tellPurge(done purgeJSON) error {
 	env := w.env
 	if env.JSON {
-		return env.object(done)
+		return env.Object(done)
 	}
 	if done.Pushed != "" {
-		env.print("pushed       %s\n", visible(done.Pushed))
+		env.Print("pushed       %s\n", term.Visible(done.Pushed))
 	}
 	for _, l := range done.Left {
-		env.print("still there  %s\n", visible(l.What))
+		env.Print("still there  %s\n", term.Visible(l.What))
 		if l.Next != "" {
-			env.print("             %s\n", visible(l.Next))
+			env.Print("             %s\n", term.Visible(l.Next))
 		}
 	}
 	return nil
@@ -301,7 +302,7 @@ func (w *workspace) showAndAsk(ctx context.Context, t purge.Target, o purgeOptio
 	if err := w.refuseAll(ctx, p); err != nil {
 		return false, err
 	}
-	if !found.Nothing && !o.yes && !w.ask("Remove all of this for good?", "n") {
+	if !found.Nothing && !o.yes && !w.env.Ask("Remove all of this for good?", "n") {
 		return false, exit.New(exit.NeedsPerson, errors.New("purge: nothing was removed"), "to go ahead: reverie purge --yes, with the same words")
 	}
 	*done = told
@@ -311,7 +312,7 @@ func (w *workspace) showAndAsk(ctx context.Context, t purge.Target, o purgeOptio
 // refuseAll refuses a text that stands in every memory there is, unless a person at a terminal means just that.
 func (w *workspace) refuseAll(ctx context.Context, p *purge.Plan) error {
 	n, err := p.EveryMemory(ctx)
-	if err != nil || n < 2 || w.ask(fmt.Sprintf("Every memory holds it, all %d. Is that what you mean?", n), "n") {
+	if err != nil || n < 2 || w.env.Ask(fmt.Sprintf("Every memory holds it, all %d. Is that what you mean?", n), "n") {
 		return err
 	}
 	return exit.New(exit.NeedsPerson, fmt.Errorf("purge: every memory holds it, all %d: nothing was removed", n), "if that is meant, write it as a regular expression: reverie purge --regexp")
@@ -335,21 +336,21 @@ func (w *workspace) describePurge(f purge.Found) purgeJSON {
 // showPurge tells a person what would go: by number and id, never by its words.
 func (w *workspace) showPurge(d purgeJSON) {
 	line := func(name, format string, args ...any) {
-		w.env.lay(13, styled{"", pad(name, 12) + " " + visible(fmt.Sprintf(format, args...))})
+		w.env.Lay(13, term.Span("", term.Pad(name, 12)+" "+term.Visible(fmt.Sprintf(format, args...))))
 	}
 	for _, m := range d.Memories {
-		line("memory", "%s, %s", m.ID, count(m.Versions, "version", "versions"))
+		line("memory", "%s, %s", m.ID, term.Count(m.Versions, "version", "versions"))
 	}
 	for _, top := range slices.Sorted(maps.Keys(d.Files)) {
 		if top != record.MemoryDir {
-			line(top, "%s", count(d.Files[top], "file", "files"))
+			line(top, "%s", term.Count(d.Files[top], "file", "files"))
 		}
 	}
 	if d.Messages > 0 {
-		line("messages", "%s", count(d.Messages, "message of a commit quotes it", "messages of commits quote it"))
+		line("messages", "%s", term.Count(d.Messages, "message of a commit quotes it", "messages of commits quote it"))
 	}
 	if d.Commits > 0 {
-		line("history", "%s new ids", count(d.Commits, "commit gets", "commits get"))
+		line("history", "%s new ids", term.Count(d.Commits, "commit gets", "commits get"))
 	}
 	for _, r := range d.Refs {
 		line("ref", "%s", r)
@@ -364,6 +365,6 @@ func (w *workspace) showPurge(d purgeJSON) {
 		line("file", "reverie/%s", s)
 	}
 	if len(d.Refs)+len(d.Sessions)+len(d.State) == 0 {
-		w.env.say("nothing of ours here holds it")
+		w.env.Say("nothing of ours here holds it")
 	}
 }

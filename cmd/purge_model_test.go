@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
@@ -19,7 +20,7 @@ func TestPurgeWhileAModelThinks(t *testing.T) {
 	r.Commit("one")
 	run := func(args ...string) string {
 		var out, talk bytes.Buffer
-		env := &Env{In: strings.NewReader(""), Out: &out, Err: &talk, Dir: r.Dir, Width: 80, Now: time.Now}
+		env := &Env{Terminal: term.Terminal{In: strings.NewReader(""), Out: &out, Err: &talk, Width: 80}, Dir: r.Dir, Now: time.Now}
 		Run(context.Background(), env, append([]string{"reverie", "-C", r.Dir}, args...))
 		return out.String() + talk.String()
 	}

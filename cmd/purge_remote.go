@@ -17,10 +17,10 @@ func (w *workspace) pushPurge(ctx context.Context, clone *purge.Clone, remote *g
 	replaced, current := false, false
 	for _, l := range pushed.Lanes {
 		if l.Current {
-			w.env.say("%s has the %s as it is here already", remote.Name, l.Name)
+			w.env.Say("%s has the %s as it is here already", remote.Name, l.Name)
 		}
 		for _, line := range l.Said {
-			w.env.say("%s says: %s", remote.Name, w.env.clean(line))
+			w.env.Say("%s says: %s", remote.Name, w.env.Clean(line))
 		}
 		replaced, current = replaced || l.Replaced, current || l.Current
 	}
@@ -34,7 +34,7 @@ func (w *workspace) pushPurge(ctx context.Context, clone *purge.Clone, remote *g
 		if !done.Done {
 			return exit.New(exit.NeedsPerson, errors.New("purge: "+what), "to publish what is new: reverie sync "+remote.Name)
 		}
-		w.env.say("%s", what)
+		w.env.Say("%s", what)
 	}
 	return nil
 }

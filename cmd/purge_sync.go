@@ -9,6 +9,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/purge"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/term"
 )
 
 // followPurge asks and does what a history needs that was fetched from a remote, before it is merged into a store, and
@@ -66,18 +67,18 @@ func (w *workspace) agreeToFollow(ctx context.Context, remote string, theirs git
 	for _, n := range found.Files {
 		files += n
 	}
-	w.env.say("%s was purged of something (%s); to follow takes out for good, here:", remote, count(f.Records, "record", "records"))
-	w.env.say("%s, %s in %s, %s", count(len(found.Memories), "memory", "memories"), count(files, "file", "files"),
-		count(len(found.Refs), "ref", "refs"), count(len(found.Sessions), "session", "sessions"))
+	w.env.Say("%s was purged of something (%s); to follow takes out for good, here:", remote, term.Count(f.Records, "record", "records"))
+	w.env.Say("%s, %s in %s, %s", term.Count(len(found.Memories), "memory", "memories"), term.Count(files, "file", "files"),
+		term.Count(len(found.Refs), "ref", "refs"), term.Count(len(found.Sessions), "session", "sessions"))
 	gone, err := f.Statements(ctx)
 	if err != nil {
 		return err
 	}
 	for _, m := range gone[:min(maxGone, len(gone))] {
-		w.env.say("  - %s %s", m.ID[:8], visible(m.Text))
+		w.env.Say("  - %s %s", m.ID[:8], term.Visible(m.Text))
 	}
 	if more := len(gone) - maxGone; more > 0 {
-		w.env.say("  and %d more", more)
+		w.env.Say("  and %d more", more)
 	}
 	if !agree("Take the same out here?") {
 		return exit.New(exit.NeedsPerson, fmt.Errorf("%s was purged, and this clone still holds what went there: nothing was merged", remote),
@@ -90,7 +91,7 @@ func (w *workspace) agreeToFollow(ctx context.Context, remote string, theirs git
 func (w *workspace) tellFollowed(remote string, found purge.Found, left []purge.Left) {
 	for _, l := range w.leftovers(left) {
 		if l.Next != "" && !strings.Contains(l.Next, "--push") { // to their remote nothing has to be pushed
-			w.env.say("still there: %s: %s", l.What, l.Next)
+			w.env.Say("still there: %s: %s", l.What, l.Next)
 		}
 	}
 	if len(found.Memories) > 0 {
@@ -98,7 +99,7 @@ func (w *workspace) tellFollowed(remote string, found purge.Found, left []purge.
 		for i, m := range found.Memories {
 			ids[i] = m.ID
 		}
-		w.env.say("gone, as from %s: %s: %s", remote, count(len(ids), "memory", "memories"), strings.Join(ids, " "))
+		w.env.Say("gone, as from %s: %s: %s", remote, term.Count(len(ids), "memory", "memories"), strings.Join(ids, " "))
 	}
 }
 
@@ -110,7 +111,7 @@ func (w *workspace) applied(done *purge.Done) {
 	for _, note := range done.Notes {
 		if !w.told[note] {
 			w.told[note] = true
-			w.env.say("%s", note)
+			w.env.Say("%s", note)
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
@@ -317,7 +318,7 @@ func followSaying(t *testing.T, dir, remote string) (theirs, to gitstore.ID, sai
 	r := testrepo.At(t, dir)
 	r.Run("fetch", "-q", remote, "+refs/heads/reverie/memory:refs/reverie/remotes/"+remote+"/new/memory")
 	theirs = gitstore.ID(r.Run("rev-parse", "refs/reverie/remotes/"+remote+"/new/memory"))
-	env := &Env{In: strings.NewReader(""), Out: &strings.Builder{}, Err: &talk, Dir: dir, Now: time.Now, Width: 80}
+	env := &Env{Terminal: term.Terminal{In: strings.NewReader(""), Out: &strings.Builder{}, Err: &talk, Width: 80}, Dir: dir, Now: time.Now}
 	w, err := env.open(context.Background())
 	if err != nil {
 		t.Fatal(err)
@@ -450,7 +451,7 @@ func TestFollowedPurgeIsAPersonsDecision(t *testing.T) {
 	try := func(yes bool) error {
 		r.Run("fetch", "-q", theirs.Dir, "+reverie/memory:refs/reverie/remotes/x/new/memory")
 		said.Reset()
-		env := &Env{In: strings.NewReader(""), Out: &strings.Builder{}, Err: &said, Dir: r.Dir, Now: time.Now, Width: 80}
+		env := &Env{Terminal: term.Terminal{In: strings.NewReader(""), Out: &strings.Builder{}, Err: &said, Width: 80}, Dir: r.Dir, Now: time.Now}
 		w, err := env.open(context.Background())
 		if err != nil {
 			t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/purge"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/prompts"
 	"github.com/reverie-memory/reverie/reflect"
 )
@@ -59,9 +60,9 @@ func (w *workspace) printPrompts(ctx context.Context, names []string, o reflectO
 func (e *Env) printQuestion(q prompts.Rendered, about questionJSON) error {
 	if e.JSON {
 		about.Prompt, about.Hash, about.System, about.User, about.Schema = q.Name, q.Hash, q.System, q.User, q.Schema
-		return e.object(about)
+		return e.Object(about)
 	}
-	e.print("%s\n\n%s\n\n%s\n", visibleLines(q.System), visibleLines(q.User), q.Schema)
+	e.Print("%s\n\n%s\n\n%s\n", visibleLines(q.System), visibleLines(q.User), q.Schema)
 	return nil
 }
 
@@ -70,7 +71,7 @@ func visibleLines(s string) string {
 	var b strings.Builder
 	for line := range strings.Lines(s) {
 		text, end := strings.CutSuffix(line, "\n")
-		b.WriteString(visible(text))
+		b.WriteString(term.Visible(text))
 		if end {
 			b.WriteByte('\n')
 		}

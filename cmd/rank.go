@@ -11,6 +11,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/gitstore/recall/pack"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/term"
 )
 
 // candidate is a memory that an agent may be given.
@@ -135,10 +136,10 @@ func (w *workspace) rank(ctx context.Context, v *record.View, all []candidate, r
 			why(0, string(c.m.Kind))
 		}
 		if n := seen[c.m.ID]; n > 1 {
-			why(min(n, maxSeen), count(n, "session", "sessions"))
+			why(min(n, maxSeen), term.Count(n, "session", "sessions"))
 		}
 		if n := used[c.m.ID]; n > 0 {
-			why(min(n, maxUsed), "named by prompts of "+count(n, "session", "sessions"))
+			why(min(n, maxUsed), "named by prompts of "+term.Count(n, "session", "sessions"))
 		}
 		if about := place.about(c.m); about != "" {
 			why(aboutHere, about)
@@ -306,7 +307,7 @@ func (w *workspace) standsAt(ctx context.Context, all []candidate, r contextRequ
 		p.touched = p.touched[:min(maxTouched, len(p.touched))]
 	}
 	if err != nil && !errors.Is(err, context.Canceled) && w.env.Verbose {
-		w.env.warn("branch %s: %v", here.Branch, err)
+		w.env.Warn("branch %s: %v", here.Branch, err)
 	}
 	return p
 }

@@ -25,7 +25,7 @@ type shape struct {
 
 // ceilings bound the shapes of packages. A commit may lower them. Packages without an entry keep to small.
 var ceilings = map[string]shape{
-	"cmd":                     {163, 382},
+	"cmd":                     {154, 381},
 	"cmd/check":               {10, 25},
 	"cmd/tui":                 {3, 32},
 	"dream":                   {11, 27},
@@ -38,6 +38,7 @@ var ceilings = map[string]shape{
 	"hooks/install":           {3, 26},
 	"internal/git":            {9, 108},
 	"internal/redact":         {23, 18},
+	"internal/term":           {2, 26},
 	"reflect":                 {22, 33},
 	"reflect/transcript":      {21, 26},
 	"sandbox":                 {12, 26},
@@ -48,7 +49,7 @@ var ceilings = map[string]shape{
 var small = shape{knot: 8, methods: 20}
 
 // maxCmd bounds the lines of package cmd, tests aside. A commit may lower it.
-const maxCmd = 28800
+const maxCmd = 27900
 
 func TestShapesOnlyShrink(t *testing.T) {
 	list := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,Standard", "./...")

@@ -17,6 +17,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/file"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/prompts"
 	"github.com/reverie-memory/reverie/prompts/door"
 	"github.com/reverie-memory/reverie/reflect"
@@ -50,12 +51,12 @@ const maxUnusable = 5
 func (p pass) over(ctx context.Context, names []string) (readings, error) {
 	var all readings
 	unread := p.openUnread(p.model)
-	steps := newSteps(p.env, len(names))
-	defer steps.done()
+	steps := term.NewSteps(&p.env.Terminal, len(names))
+	defer steps.Done()
 	inARow := 0
 	for i, name := range names {
 		all.left = len(names) - i
-		steps.step(i, visible(name))
+		steps.Step(i, term.Visible(name))
 		purges := purge.Mark(p.state)
 		hash, got, err := p.read(ctx, name)
 		if err == nil {
@@ -71,29 +72,29 @@ func (p pass) over(ctx context.Context, names []string) (readings, error) {
 				}
 			}
 			if inARow++; inARow == maxUnusable {
-				p.env.warn("%s gives nothing usable: %v", p.model.Name, err)
+				p.env.Warn("%s gives nothing usable: %v", p.model.Name, err)
 				return all, nil
 			}
 			if p.env.background {
-				p.env.warn("%s: %v", name, err)
+				p.env.Warn("%s: %v", name, err)
 			} else {
-				p.env.say("reflect  %s: %v", name, err)
+				p.env.Say("reflect  %s: %v", name, err)
 			}
 			continue
 		case errors.Is(err, errSession):
-			p.env.warn("%v", err)
+			p.env.Warn("%v", err)
 			continue
 		case errors.Is(err, door.ErrSpent):
 			return all, p.tellSpent(ctx, err)
 		case errors.Is(err, errModel):
-			p.env.warn("the model is not asked any more: %v", err)
+			p.env.Warn("the model is not asked any more: %v", err)
 			return all, nil
 		case err != nil:
 			return all, err
 		}
 		inARow = 0
 		if got.Left > 0 {
-			p.env.say("reflect  %s: %s had no room in %s", name, count(got.Left, "event", "events"), count(got.Parts, "question", "questions"))
+			p.env.Say("reflect  %s: %s had no room in %s", name, term.Count(got.Left, "event", "events"), term.Count(got.Parts, "question", "questions"))
 		}
 		if err := p.keep(got); err != nil {
 			return all, err
@@ -150,8 +151,8 @@ func (w *workspace) keepReading(ctx context.Context, got reflect.Reading, purges
 		for _, n := range got.Refused {
 			refused += n
 		}
-		w.env.say("reflect  %s/%s by %s: %s found, %d confirmed, %d refused", got.Reflection.Client, got.Reflection.Session, got.Reflection.Model,
-			count(got.Found, "candidate", "candidates"), got.Confirmed, refused)
+		w.env.Say("reflect  %s/%s by %s: %s found, %d confirmed, %d refused", got.Reflection.Client, got.Reflection.Session, got.Reflection.Model,
+			term.Count(got.Found, "candidate", "candidates"), got.Confirmed, refused)
 	}
 	return err
 }
@@ -197,7 +198,7 @@ func (w *workspace) knownAbout(ctx context.Context, events []transcript.Event, p
 func (w *workspace) tellSpent(ctx context.Context, spent error) error {
 	first, err := w.budget().TellOnce(ctx)
 	if first || !w.env.background {
-		w.env.warn("%v; what is left waits for tomorrow", spent)
+		w.env.Warn("%v; what is left waits for tomorrow", spent)
 	}
 	return err
 }
@@ -207,7 +208,7 @@ func (w *workspace) tellSpent(ctx context.Context, spent error) error {
 func (w *workspace) unreadSessions(ctx context.Context, m *prompts.Model, set prompts.Set) ([]string, error) {
 	kept, err := w.sessions.List()
 	if err != nil {
-		w.env.warn("%v", err)
+		w.env.Warn("%v", err)
 	}
 	ids := map[string]bool{}
 	err = w.view(ctx, func(v *record.View) (err error) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
@@ -28,7 +29,7 @@ func TestWorkGoesOnWhileAModelThinks(t *testing.T) {
 	r := testrepo.New(t)
 	r.Commit("one")
 	newEnv := func() *Env {
-		return &Env{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Dir: r.Dir, Width: 80, Now: time.Now, Quiet: true}
+		return &Env{Terminal: term.Terminal{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Width: 80, Quiet: true}, Dir: r.Dir, Now: time.Now}
 	}
 	if err := runConfig(t.Context(), newEnv(), "model.name", "tiny", true, false); err != nil {
 		t.Fatal(err)
@@ -87,7 +88,7 @@ func TestGlanceTurnsNobodyAway(t *testing.T) {
 	testrepo.Isolate(t)
 	r := testrepo.New(t)
 	r.Commit("one")
-	w, err := (&Env{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Dir: r.Dir, Width: 80, Now: time.Now, Quiet: true}).open(t.Context())
+	w, err := (&Env{Terminal: term.Terminal{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Width: 80, Quiet: true}, Dir: r.Dir, Now: time.Now}).open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
 
@@ -47,7 +48,7 @@ func recallCommand(env *Env) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return env.paged(c.Context, func() error { return runRecall(c.Context, env, text, o) })
+			return env.Paged(c.Context, func() error { return runRecall(c.Context, env, text, o) })
 		},
 	}
 }
@@ -108,7 +109,7 @@ func runRecall(ctx context.Context, env *Env, text string, o recallOptions) erro
 // quotedList are texts in quotation marks.
 func quotedList(texts []string) (out []string) {
 	for _, t := range texts {
-		out = append(out, `"`+visible(t)+`"`)
+		out = append(out, `"`+term.Visible(t)+`"`)
 	}
 	return out
 }
@@ -120,10 +121,10 @@ func (w *workspace) tellAnswer(a recalled, q recall.Query, o recallOptions) erro
 	env := w.env
 	w.tellPassedOver(a.notes)
 	if len(q.Not) > 0 {
-		env.say("left out: what says %s", strings.Join(quotedList(q.Not), ", "))
+		env.Say("left out: what says %s", strings.Join(quotedList(q.Not), ", "))
 	}
 	if a.loose {
-		env.say("nothing says %s word for word; these have words of it", strings.Join(quotedList(q.Phrases), ", "))
+		env.Say("nothing says %s word for word; these have words of it", strings.Join(quotedList(q.Phrases), ", "))
 	}
 	if o.explain {
 		line := "lists: " + strings.Join(a.lists, ", ")
@@ -133,24 +134,24 @@ func (w *workspace) tellAnswer(a recalled, q recall.Query, o recallOptions) erro
 		if a.not != "" {
 			line += "; not " + listVectors + ": " + a.not
 		}
-		env.say("%s", line)
+		env.Say("%s", line)
 	}
 	switch {
 	case w.shields() && a.hidden > 0:
 		w.tellShielded(a.hidden)
 	case a.hidden == 1:
-		env.say("1 answer is withheld; 'reverie recall --all QUERY' shows it")
+		env.Say("1 answer is withheld; 'reverie recall --all QUERY' shows it")
 	case a.hidden == maxNear:
-		env.say("at least %d answers are withheld; 'reverie recall --all QUERY' shows them", a.hidden)
+		env.Say("at least %d answers are withheld; 'reverie recall --all QUERY' shows them", a.hidden)
 	case a.hidden > 1 && len(a.hits) == 0:
-		env.say("all %d answers are withheld; 'reverie recall --all QUERY' shows them", a.hidden)
+		env.Say("all %d answers are withheld; 'reverie recall --all QUERY' shows them", a.hidden)
 	case a.hidden > 1:
-		env.say("%d answers are withheld; 'reverie recall --all QUERY' shows them", a.hidden)
+		env.Say("%d answers are withheld; 'reverie recall --all QUERY' shows them", a.hidden)
 	case a.why != "":
-		env.say("%s", a.why)
+		env.Say("%s", a.why)
 	}
 	if a.far && len(a.hits) > 0 {
-		env.say("no memory%s has these words; the nearest:", restricted(q))
+		env.Say("no memory%s has these words; the nearest:", restricted(q))
 	}
 	var snippets recall.Snippets
 	for _, h := range a.hits {
@@ -158,7 +159,7 @@ func (w *workspace) tellAnswer(a recalled, q recall.Query, o recallOptions) erro
 		if env.JSON {
 			j := standingJSON(h.Memory, h.standing)
 			j.Score, j.Covered, j.Snippet, j.Alike, j.Lists, j.Ranks = &h.Score, &h.Covered, cmp.Or(snippet, h.Memory.Text), h.alike, a.lists, h.ranks(a.lists)
-			if err := env.object(j); err != nil {
+			if err := env.Object(j); err != nil {
 				return err
 			}
 			continue
@@ -172,21 +173,21 @@ func (w *workspace) tellAnswer(a recalled, q recall.Query, o recallOptions) erro
 			note = strings.TrimPrefix(note+", "+why, ", ")
 		}
 		if n := len(h.alike); n > 0 {
-			note = strings.TrimPrefix(note+", "+count(n, "other says", "others say")+" the same", ", ")
+			note = strings.TrimPrefix(note+", "+term.Count(n, "other says", "others say")+" the same", ", ")
 		}
-		line := hitOf(mark(h.Memory, h.standing), dim, h.Memory, note)
+		line := hitOf(mark(h.Memory, h.standing), term.Dim, h.Memory, note)
 		for _, t := range h.Words {
-			line.words = append(line.words, t.Term)
+			line.Words = append(line.Words, t.Term)
 		}
 		if !env.Verbose {
-			line.snippet = snippet
+			line.Snippet = snippet
 		}
-		env.hitline(line)
+		env.Hit(line)
 		if h.Memory.Body != "" && env.Verbose {
-			env.indent(strings.Repeat(" ", env.hang(statedAt)), h.Memory.Body)
+			env.Indent(strings.Repeat(" ", env.Hang(term.StatedAt)), h.Memory.Body)
 		}
 		if o.explain {
-			env.under(styled{dim, explainScore(h, a.lists)})
+			env.Under(term.Span(term.Dim, explainScore(h, a.lists)))
 		}
 	}
 	all := "'reverie recall -n 0 QUERY' shows all"
@@ -196,9 +197,9 @@ func (w *workspace) tellAnswer(a recalled, q recall.Query, o recallOptions) erro
 	switch {
 	case a.far: // what is near has no end
 	case a.many:
-		env.say("there are more; %s", all)
+		env.Say("there are more; %s", all)
 	case a.more > 0:
-		env.say("%d more; %s", a.more, all)
+		env.Say("%d more; %s", a.more, all)
 	}
 	return nil
 }
@@ -209,7 +210,7 @@ func explainScore(h hit, lists []string) string {
 		return "nothing to score: the newest first"
 	}
 	if len(lists) < 2 {
-		return format2(h.Score) + " = " + terms(h)
+		return term.Format2(h.Score) + " = " + terms(h)
 	}
 	var parts []string
 	for _, list := range lists {
@@ -222,10 +223,10 @@ func explainScore(h hit, lists []string) string {
 		line = listLexical + " " + strconv.Itoa(h.Lexical) + ", where it stays: it has no vector"
 	}
 	if h.Lexical > 0 {
-		line += "; " + listLexical + " " + format2(h.Own) + " = " + terms(h)
+		line += "; " + listLexical + " " + term.Format2(h.Own) + " = " + terms(h)
 	}
 	if h.Near > 0 {
-		line += "; likeness " + format2(h.Likeness)
+		line += "; likeness " + term.Format2(h.Likeness)
 	}
 	return line
 }
@@ -234,7 +235,7 @@ func explainScore(h hit, lists []string) string {
 func terms(h hit) string {
 	var parts []string
 	for _, p := range h.Words {
-		parts = append(parts, visible(p.String())+" "+format2(p.Score))
+		parts = append(parts, term.Visible(p.String())+" "+term.Format2(p.Score))
 	}
 	p := h.Parts
 	for _, part := range []struct {
@@ -242,7 +243,7 @@ func terms(h hit) string {
 		score float64
 	}{{"characters", p.Characters}, {"spelling", p.Grams}, {"neighbours", p.Near}, {"one passage", p.Passage}, {"same session", p.Beside}, {"same file", p.SameFile}} {
 		if part.score >= 0.005 {
-			parts = append(parts, part.name+" "+format2(part.score))
+			parts = append(parts, part.name+" "+term.Format2(part.score))
 		}
 	}
 	sum := strings.Join(parts, " + ")
@@ -251,7 +252,7 @@ func terms(h hit) string {
 			if strings.Contains(sum, " + ") && !strings.HasSuffix(sum, ")") {
 				sum = "(" + sum + ")"
 			}
-			sum = format2(f) + " " + name + " × " + sum
+			sum = term.Format2(f) + " " + name + " × " + sum
 		}
 	}
 	factor(p.Prior, "age")

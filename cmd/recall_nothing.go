@@ -7,6 +7,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/term"
 )
 
 // restriction is a part of a query that keeps memories from being found.
@@ -59,7 +60,7 @@ func restricted(q recall.Query) string {
 	if said == nil {
 		return ""
 	}
-	return " with " + visible(strings.Join(said, " "))
+	return " with " + term.Visible(strings.Join(said, " "))
 }
 
 // whyNothing says why a query found nothing: that nothing is known at all, or which part of it keeps how many from being found.
@@ -81,11 +82,11 @@ func (l lookup) whyNothing() string {
 	}
 	for _, p := range parts {
 		if n := l.wouldFind(p.drop(l.q)); n > 0 {
-			found := count(n, "memory is", "memories are")
+			found := term.Count(n, "memory is", "memories are")
 			if n == maxNear {
 				found = "at least " + found
 			}
-			return "nothing is found with " + visible(strings.Join(p.said, " ")) + "; without that " + found
+			return "nothing is found with " + term.Visible(strings.Join(p.said, " ")) + "; without that " + found
 		}
 	}
 	return "nothing is known about that"

@@ -10,6 +10,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/term"
 )
 
 // typed is how what a user typed becomes a query.
@@ -73,13 +74,13 @@ func (a *typed) asWords(filters []string, which func(string) bool, why string) {
 }
 
 func (a *typed) tell(raw, why string) {
-	a.w.env.say("%s is looked for as words: %s", visible(raw), why)
+	a.w.env.Say("%s is looked for as words: %s", term.Visible(raw), why)
 }
 
 // tellCommon says why nothing was found by words that no index has.
 func (a *typed) tellCommon(q recall.Query, found int) {
 	if found == 0 && q.Common() {
-		a.w.env.say("%s: words that nearly every text has are not looked for; add one that says more", visible(strings.TrimSpace(q.Text)))
+		a.w.env.Say("%s: words that nearly every text has are not looked for; add one that says more", term.Visible(strings.TrimSpace(q.Text)))
 	}
 }
 

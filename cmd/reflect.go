@@ -13,6 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/prompts"
 	"github.com/reverie-memory/reverie/reflect"
 	"github.com/urfave/cli/v2"
@@ -107,7 +108,7 @@ func runReflect(ctx context.Context, env *Env, names []string, o reflectOptions)
 		return err
 	}
 	if left > 0 {
-		env.say("%s left: reverie reflect --pending", count(left, "session is", "sessions are"))
+		env.Say("%s left: reverie reflect --pending", term.Count(left, "session is", "sessions are"))
 	}
 	if m != nil && len(toRead) > 0 {
 		if err := r.read(ctx, m, set, toRead); err != nil {
@@ -115,7 +116,7 @@ func runReflect(ctx context.Context, env *Env, names []string, o reflectOptions)
 		}
 	}
 	if r.fresh {
-		env.say("next: reverie dream, then reverie review")
+		env.Say("next: reverie dream, then reverie review")
 	}
 	return nil
 }
@@ -138,11 +139,11 @@ func (w *workspace) tellNothingPending(m *prompts.Model, unread int) {
 	}
 	switch {
 	case m == nil && unread > 0 && w.narrowed.Model.Name != config.Off:
-		w.env.say("every kept session has its reflection; %s still to be read by the model", count(unread, "is", "are"))
+		w.env.Say("every kept session has its reflection; %s still to be read by the model", term.Count(unread, "is", "are"))
 	case given > 0:
-		w.env.say("every kept session has its reflection; of %s the model made nothing usable: reverie reflect SESSION --model NAME asks another", count(given, "one", "them"))
+		w.env.Say("every kept session has its reflection; of %s the model made nothing usable: reverie reflect SESSION --model NAME asks another", term.Count(given, "one", "them"))
 	default:
-		w.env.say("every kept session has its reflection")
+		w.env.Say("every kept session has its reflection")
 	}
 }
 
@@ -200,9 +201,9 @@ func (r *reflecting) read(ctx context.Context, m *prompts.Model, set prompts.Set
 	case err != nil:
 		return err
 	case !r.o.pending && all.read < len(names):
-		return exit.New(exit.Failed, fmt.Errorf("%s gave nothing about %s", m.Name, count(len(names)-all.read, "session", "sessions")), "what the detectors found is kept")
+		return exit.New(exit.Failed, fmt.Errorf("%s gave nothing about %s", m.Name, term.Count(len(names)-all.read, "session", "sessions")), "what the detectors found is kept")
 	case all.left+r.unread > 0:
-		r.env.say("%s left to read: reverie reflect --pending", count(all.left+r.unread, "session", "sessions"))
+		r.env.Say("%s left to read: reverie reflect --pending", term.Count(all.left+r.unread, "session", "sessions"))
 	}
 	return nil
 }
@@ -213,7 +214,7 @@ func (w *workspace) tellReading(got reflect.Reading) error {
 	w.tellRefused(got.Refused)
 	if w.env.Verbose {
 		for _, f := range got.Faults {
-			w.env.say("refused  %s", visible(f))
+			w.env.Say("refused  %s", term.Visible(f))
 		}
 	}
 	r := got.Reflection
@@ -227,13 +228,13 @@ func (w *workspace) tellReading(got reflect.Reading) error {
 func (w *workspace) tellCandidates(all []record.Reflection) error {
 	for _, r := range all {
 		if w.env.JSON {
-			if err := w.env.object(r); err != nil {
+			if err := w.env.Object(r); err != nil {
 				return err
 			}
 			continue
 		}
 		for _, c := range r.Candidates {
-			w.env.print("%s\t%s\t%s\n", c.Kind, c.How, visible(c.Text))
+			w.env.Print("%s\t%s\t%s\n", c.Kind, c.How, term.Visible(c.Text))
 		}
 	}
 	return nil
@@ -243,7 +244,7 @@ func (w *workspace) tellCandidates(all []record.Reflection) error {
 func (w *workspace) sessionNames() ([]string, error) {
 	kept, err := w.sessions.List()
 	if err != nil {
-		w.env.warn("%v", err)
+		w.env.Warn("%v", err)
 	}
 	var names []string
 	for _, k := range kept {
@@ -257,7 +258,7 @@ func (w *workspace) sessionNames() ([]string, error) {
 func (w *workspace) pendingSessions(ctx context.Context) ([]string, error) {
 	kept, err := w.sessions.List()
 	if err != nil {
-		w.env.warn("%v", err)
+		w.env.Warn("%v", err)
 	}
 	var stand []record.Reflection // what Study would name so
 	for _, k := range kept {
@@ -298,7 +299,7 @@ func (w *workspace) study(ctx context.Context, names []string, lenient bool) ([]
 		}
 		kept, events, err := w.sessions.Load(name)
 		if err != nil && lenient {
-			w.env.warn("%v", err)
+			w.env.Warn("%v", err)
 			continue
 		}
 		if err != nil {
@@ -361,19 +362,19 @@ const maxReflected = 8
 
 func (w *workspace) tellReflections(all []reflected) {
 	if len(all) > maxReflected {
-		sum := reflected{session: count(len(all), "session", "sessions")}
+		sum := reflected{session: term.Count(len(all), "session", "sessions")}
 		for _, r := range all {
 			sum.found, sum.refused = sum.found+r.found, sum.refused+r.refused
 		}
 		all = []reflected{sum}
 	}
 	for _, r := range all {
-		w.env.say("reflect  %s: %s found, %d refused at the gate", r.session, count(r.found, "candidate", "candidates"), r.refused)
+		w.env.Say("reflect  %s: %s found, %d refused at the gate", r.session, term.Count(r.found, "candidate", "candidates"), r.refused)
 	}
 }
 
 func reflectionCommit(fresh []record.Reflection) gitstore.Commit {
-	c := gitstore.Commit{Subject: fmt.Sprintf("reflect: %s", count(len(fresh), "session", "sessions")), Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "reflect"}}}
+	c := gitstore.Commit{Subject: fmt.Sprintf("reflect: %s", term.Count(len(fresh), "session", "sessions")), Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "reflect"}}}
 	if len(fresh) == 1 {
 		c.Subject = fmt.Sprintf("reflect: %s/%s", fresh[0].Client, fresh[0].Session)
 	}

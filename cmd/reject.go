@@ -8,6 +8,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
 
@@ -55,7 +56,7 @@ func (w *workspace) reject(ctx context.Context, ids []string, o rejectOptions) e
 				return err
 			}
 		}
-		tx.Describe(gitstore.Commit{Subject: fmt.Sprintf("reject: %s", count(len(ops), "operation", "operations")), Body: o.reason, Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "reject"}}})
+		tx.Describe(gitstore.Commit{Subject: fmt.Sprintf("reject: %s", term.Count(len(ops), "operation", "operations")), Body: o.reason, Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "reject"}}})
 		return nil
 	})
 	if err != nil {
@@ -63,12 +64,12 @@ func (w *workspace) reject(ctx context.Context, ids []string, o rejectOptions) e
 	}
 	for _, op := range ops {
 		if w.env.JSON {
-			if err := w.env.object(newOperationJSON(op, "rejected")); err != nil {
+			if err := w.env.Object(newOperationJSON(op, "rejected")); err != nil {
 				return err
 			}
 			continue
 		}
-		w.line("-", red, op.Memory, "")
+		w.line("-", term.Red, op.Memory, "")
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/redact"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
 
@@ -187,30 +188,30 @@ func runRemember(ctx context.Context, env *Env, text string, o rememberOptions) 
 		return err
 	}
 	if known {
-		env.say("known already as %s: %s", held.ID[:8], held.Text)
+		env.Say("known already as %s: %s", held.ID[:8], held.Text)
 		if record.Normal(held.Text) != record.Normal(m.Text) {
-			env.say("to have it say this instead: reverie edit %s TEXT", held.ID[:8])
+			env.Say("to have it say this instead: reverie edit %s TEXT", held.ID[:8])
 		}
 		if len(whose) > 0 {
-			env.say("it is withheld from agents, %s; next: reverie trust approve %s", w.whyWithheld(whose), held.ID[:8])
+			env.Say("it is withheld from agents, %s; next: reverie trust approve %s", w.whyWithheld(whose), held.ID[:8])
 		}
 		m = held
 	} else {
 		w.tellRedacted(redacted, m.ID)
 		env.tellAnchors(m.Anchors)
 		if m.Private && !o.private {
-			env.say("it stays in this clone, as every %s; nobody else is given it", m.Kind)
+			env.Say("it stays in this clone, as every %s; nobody else is given it", m.Kind)
 		}
 		w.tellBeside(m, beside)
 		if m.Branch != "" && o.branch == "" {
-			env.say("holds on %s alone until that lands; else: --everywhere", record.ParseSide(m.Branch).Name)
+			env.Say("holds on %s alone until that lands; else: --everywhere", record.ParseSide(m.Branch).Name)
 		}
 	}
 	w.tidy(ctx)
 	if env.JSON {
-		return env.object(newRememberJSON(m, beside))
+		return env.Object(newRememberJSON(m, beside))
 	}
-	env.print("%s\n", m.ID)
+	env.Print("%s\n", m.ID)
 	return nil
 }
 
@@ -238,14 +239,14 @@ func (w *workspace) suggest(ctx context.Context, m record.Memory) error {
 	w.tidy(ctx)
 	switch {
 	case len(ops) > 0 && w.env.JSON:
-		return w.env.object(newOperationJSON(ops[0], ops[0].Why))
+		return w.env.Object(newOperationJSON(ops[0], ops[0].Why))
 	case len(ops) > 0:
-		w.env.say("an agent cannot decide this: it waits for a person; next: reverie review")
-		w.env.print("%s\n", ops[0].ID)
+		w.env.Say("an agent cannot decide this: it waits for a person; next: reverie review")
+		w.env.Print("%s\n", ops[0].ID)
 	case res.Refused > 0:
 		return exit.New(exit.NeedsPerson, errors.New("this was rejected or retired before, and an agent cannot bring it back"), "a person can: reverie remember, in a terminal")
 	default:
-		w.env.say("known already, or waiting")
+		w.env.Say("known already, or waiting")
 	}
 	return nil
 }
@@ -253,7 +254,7 @@ func (w *workspace) suggest(ctx context.Context, m record.Memory) error {
 // tellRedacted says that secrets were taken out of what a person wrote.
 func (w *workspace) tellRedacted(r redact.Report, id string) {
 	if r.Found > 0 {
-		w.env.warn("%s redacted from what you wrote; 'reverie show %s' shows what was kept", count(r.Found, "secret was", "secrets were"), id[:8])
+		w.env.Warn("%s redacted from what you wrote; 'reverie show %s' shows what was kept", term.Count(r.Found, "secret was", "secrets were"), id[:8])
 	}
 }
 

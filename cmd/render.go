@@ -47,7 +47,7 @@ func renderCommand(env *Env) *cli.Command {
 			if o.view == "memory-md" && (o.check || o.force || o.file != "") {
 				return exit.Usage("reverie render memory-md >FILE", "render memory-md writes to standard output: it takes no --file, no --check and no --force")
 			}
-			return env.paged(c.Context, func() error { return runRender(c.Context, env, o) })
+			return env.Paged(c.Context, func() error { return runRender(c.Context, env, o) })
 		},
 	}
 }
@@ -66,12 +66,12 @@ func runRender(ctx context.Context, env *Env, o renderOptions) error {
 			}
 			text := renderMemories(given, 0, 0)
 			if env.JSON {
-				return env.object(map[string]string{"text": text})
+				return env.Object(map[string]string{"text": text})
 			}
 			if env.Screen {
-				env.indent("", strings.TrimSuffix(text, "\n"))
+				env.Indent("", strings.TrimSuffix(text, "\n"))
 			} else {
-				env.print("%s", text)
+				env.Print("%s", text)
 			}
 			return nil
 		})
@@ -147,11 +147,11 @@ func runRender(ctx context.Context, env *Env, o renderOptions) error {
 		case env.JSON && o.done != nil:
 			o.done(renderJSON{file, !current})
 		case env.JSON:
-			return env.object(renderJSON{file, !current})
+			return env.Object(renderJSON{file, !current})
 		case current:
-			env.say("%s is up to date", file)
+			env.Say("%s is up to date", file)
 		default:
-			env.say("wrote %s", file)
+			env.Say("wrote %s", file)
 		}
 		return nil
 	})
@@ -178,15 +178,15 @@ func (w *workspace) checkBlock(ctx context.Context, file string, b block, text s
 		return err
 	}
 	if w.env.JSON {
-		if err := w.env.object(renderCheckJSON{file, wrong == ""}); err != nil {
+		if err := w.env.Object(renderCheckJSON{file, wrong == ""}); err != nil {
 			return err
 		}
 	}
 	if wrong == "" {
-		w.env.say("%s is as it was rendered", file)
+		w.env.Say("%s is as it was rendered", file)
 		return nil
 	}
-	w.env.warn("%s%s", file, wrong)
+	w.env.Warn("%s%s", file, wrong)
 	return exit.Silent
 }
 

@@ -99,10 +99,10 @@ func (w *workspace) refuseEdited(file string, added, gone []string) error {
 		slices.Sort(of.lines)
 		for i, line := range of.lines {
 			if i == maxEdited {
-				w.env.warn("%s%d more", of.what, len(of.lines)-i)
+				w.env.Warn("%s%d more", of.what, len(of.lines)-i)
 				break
 			}
-			w.env.warn("%s%s", of.what, line)
+			w.env.Warn("%s%s", of.what, line)
 		}
 	}
 	return exit.New(exit.NeedsPerson, fmt.Errorf("%s: the block was edited by hand since it was written; nothing was changed", file),

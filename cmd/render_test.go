@@ -12,6 +12,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/term"
 )
 
 // The block with its markers, the line that counts the rest and any line ends stays within maxBlock,
@@ -55,7 +56,7 @@ func TestExpiryIsNoEdit(t *testing.T) {
 	r.Run("-C", tree, "commit", "-qam", "expires")
 	at := func(year int, args ...string) int {
 		var talk bytes.Buffer
-		env := &Env{In: strings.NewReader(""), Out: &talk, Err: &talk, Width: 80, Now: func() time.Time { return time.Date(year, 6, 1, 0, 0, 0, 999, time.UTC) }}
+		env := &Env{Terminal: term.Terminal{In: strings.NewReader(""), Out: &talk, Err: &talk, Width: 80}, Now: func() time.Time { return time.Date(year, 6, 1, 0, 0, 0, 999, time.UTC) }}
 		code := Run(context.Background(), env, append([]string{"reverie", "-C", r.Dir, "render", "agents-md"}, args...))
 		t.Logf("%d %v: %d %s", year, args, code, &talk)
 		return code
@@ -91,7 +92,7 @@ func TestUninstallKeepsLateEdits(t *testing.T) {
 		f.Close()
 	}
 	var talk bytes.Buffer
-	env := &Env{In: &waited{strings.NewReader("y\n"), edit}, Out: &talk, Err: &talk, Now: time.Now, Interactive: true, Width: 80}
+	env := &Env{Terminal: term.Terminal{In: &waited{strings.NewReader("y\n"), edit}, Out: &talk, Err: &talk, Interactive: true, Width: 80}, Now: time.Now}
 	if code := Run(context.Background(), env, []string{"reverie", "-C", r.Dir, "uninstall"}); code != exit.Done {
 		t.Fatalf("exit code %d\n%s", code, &talk)
 	}

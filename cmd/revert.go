@@ -48,13 +48,13 @@ func runRevert(ctx context.Context, env *Env, commit string) error {
 		return err
 	}
 	if env.JSON {
-		return env.object(map[string]any{"commit": res.Commit, "changed": res.Changed})
+		return env.Object(map[string]any{"commit": res.Commit, "changed": res.Changed})
 	}
 	if !res.Changed {
-		env.say("there was nothing to undo")
+		env.Say("there was nothing to undo")
 		return nil
 	}
-	env.print("%s\n", res.Commit)
+	env.Print("%s\n", res.Commit)
 	return nil
 }
 

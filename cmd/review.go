@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
 
@@ -38,14 +39,14 @@ func runReview(ctx context.Context, env *Env, ids []string) error {
 			return err
 		}
 		for _, p := range queue {
-			if err := env.object(lookJSON(p.Operation, p.why, looks[p.ID])); err != nil {
+			if err := env.Object(lookJSON(p.Operation, p.why, looks[p.ID])); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
 	if len(queue) == 0 {
-		env.say("nothing waits")
+		env.Say("nothing waits")
 		return w.nameForeign(ctx)
 	}
 	if !env.Interactive {
@@ -58,7 +59,7 @@ func runReview(ctx context.Context, env *Env, ids []string) error {
 			last = w.heading(last, p)
 			w.showOperation(p.Operation, p.why, looks[p.ID])
 		}
-		env.say("decide with: reverie accept OP… or reverie reject OP… (or on a terminal: reverie review)")
+		env.Say("decide with: reverie accept OP… or reverie reject OP… (or on a terminal: reverie review)")
 		return w.nameForeign(ctx)
 	}
 	if err := w.walk(ctx, queue); err != nil {
@@ -124,7 +125,7 @@ func (w *workspace) queue(ctx context.Context, ids []string) ([]waiting, error) 
 func (w *workspace) heading(last string, p waiting) string {
 	s := subject(p.Memory)
 	if s != last {
-		w.env.print("%s\n", w.env.paint(bold, "── "+visible(s)))
+		w.env.Print("%s\n", w.env.Paint(term.Bold, "── "+term.Visible(s)))
 	}
 	return s
 }
@@ -146,7 +147,7 @@ func (w *workspace) walk(ctx context.Context, queue []waiting) error {
 		}
 		w.showOperation(p.Operation, p.why, looks[p.ID])
 		fmt.Fprintf(env.Err, "(%d/%d) [y,n,e,s,q,?] ", i+1, len(queue))
-		answer, err := env.line()
+		answer, err := env.Line()
 		if err != nil { // the terminal is gone
 			break
 		}
@@ -174,7 +175,7 @@ func (w *workspace) walk(ctx context.Context, queue []waiting) error {
 			rejected++
 		case "e":
 			if err := runEdit(ctx, env, p.ID, editOptions{}); err != nil {
-				env.warn("%v", err)
+				env.Warn("%v", err)
 			}
 			if queue, i, err = w.again(ctx, queue, i, nil); err != nil {
 				return err
@@ -185,12 +186,12 @@ func (w *workspace) walk(ctx context.Context, queue []waiting) error {
 			i = len(queue)
 			continue
 		default:
-			env.say("%s", reviewKeys)
+			env.Say("%s", reviewKeys)
 			continue
 		}
 		i++
 	}
-	env.say("accepted %d, rejected %d, left %d", accepted, rejected, len(queue)-accepted-rejected)
+	env.Say("accepted %d, rejected %d, left %d", accepted, rejected, len(queue)-accepted-rejected)
 	return nil
 }
 
@@ -199,7 +200,7 @@ func (w *workspace) walk(ctx context.Context, queue []waiting) error {
 // elsewhere meanwhile is left out.
 func (w *workspace) again(ctx context.Context, queue []waiting, i int, why error) ([]waiting, int, error) {
 	if why != nil {
-		w.env.warn("%v", why)
+		w.env.Warn("%v", why)
 	}
 	fresh, err := w.queue(ctx, []string{queue[i].ID})
 	if errors.Is(err, record.ErrNoMemory) {
@@ -209,10 +210,10 @@ func (w *workspace) again(ctx context.Context, queue []waiting, i int, why error
 		return queue, i, err
 	}
 	if why != nil && len(fresh[0].Base) > 0 {
-		w.env.say("this is what it is now; 'e' makes the operation anew on it, 'n' drops it:")
+		w.env.Say("this is what it is now; 'e' makes the operation anew on it, 'n' drops it:")
 		for _, base := range fresh[0].Base {
 			if err := runShow(ctx, w.env, base.ID, ""); err != nil {
-				w.env.warn("%v", err)
+				w.env.Warn("%v", err)
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
@@ -28,7 +29,7 @@ func atTerminal(t *testing.T, dir, typed string, args ...string) string {
 // terminal is a person's terminal in a folder, and what it shows.
 func terminal(dir, typed string) (*Env, *bytes.Buffer) {
 	var screen bytes.Buffer
-	return &Env{In: strings.NewReader(typed), Out: &screen, Err: &screen, Dir: dir, Width: 80, Interactive: true, Now: time.Now}, &screen
+	return &Env{Terminal: term.Terminal{In: strings.NewReader(typed), Out: &screen, Err: &screen, Width: 80, Interactive: true}, Dir: dir, Now: time.Now}, &screen
 }
 
 // waiting3 is a repository in which three statements wait.
@@ -79,8 +80,7 @@ func TestReviewQuits(t *testing.T) {
 func TestReviewDecidesOnWhatStillWaits(t *testing.T) {
 	r := waiting3(t)
 	var screen bytes.Buffer
-	env := &Env{In: &typist{lines: []string{"y\n", "q\n"}, before: func() { answer(t, r.Dir, "", "reject", "--all") }},
-		Out: &screen, Err: &screen, Dir: r.Dir, Width: 80, Interactive: true, Now: time.Now}
+	env := &Env{Terminal: term.Terminal{In: &typist{lines: []string{"y\n", "q\n"}, before: func() { answer(t, r.Dir, "", "reject", "--all") }}, Out: &screen, Err: &screen, Width: 80, Interactive: true}, Dir: r.Dir, Now: time.Now}
 	if code := Run(context.Background(), env, []string{"reverie", "-C", r.Dir, "review"}); code != exit.Done {
 		t.Fatalf("exit code %d\n%s", code, &screen)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/purge"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/term"
 )
 
 // rewritten decides what becomes of a sync with a remote that no longer has all that it was seen to have, and
@@ -31,7 +32,7 @@ func (s *syncer) rewritten(ctx context.Context, l lane, seen, now string) error 
 		if err != nil {
 			return err
 		}
-		s.w.env.say("restore  %s of %s that %s has lost; its old tip is kept as %s", count(len(lost), "commit", "commits"), l.ref, s.remote.Name, kept)
+		s.w.env.Say("restore  %s of %s that %s has lost; its old tip is kept as %s", term.Count(len(lost), "commit", "commits"), l.ref, s.remote.Name, kept)
 		if now == "" {
 			return s.forgetSeen(ctx, l, seen)
 		}
@@ -44,7 +45,7 @@ func (s *syncer) rewritten(ctx context.Context, l lane, seen, now string) error 
 	if more := len(lost) - len(short); more > 0 {
 		short = append(short, fmt.Sprintf("and %d more", more))
 	}
-	what := "has lost " + count(len(lost), "commit", "commits") + " of"
+	what := "has lost " + term.Count(len(lost), "commit", "commits") + " of"
 	if now == "" {
 		what = "no longer has"
 	}
@@ -60,14 +61,14 @@ func (s *syncer) purged(ctx context.Context, l lane, theirs gitstore.ID) (clean 
 	clean, err = s.w.followPurge(ctx, s.remote.Name, l.store, theirs, func(question string) bool {
 		s.clock.Stop()
 		defer s.clock.Reset(s.o.timeout)
-		return s.o.yes || s.w.ask(question, "n")
+		return s.o.yes || s.w.env.Ask(question, "n")
 	})
 	if err != nil || s.w.rewrote == nil {
 		return clean, err
 	}
 	dropped, err := purge.DropProposals(s.all, s.w.rewrote)
 	for _, left := range s.w.leftovers(dropped) {
-		s.w.env.say("still there: %s: %s", left.What, left.Next)
+		s.w.env.Say("still there: %s: %s", left.What, left.Next)
 	}
 	return clean, err
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
@@ -47,7 +48,7 @@ func TestRubbishLeavesTheStoreAsWithoutAModel(t *testing.T) {
 		r := testrepo.New(t)
 		r.Commit("one")
 		var out, talk bytes.Buffer
-		env := &Env{In: strings.NewReader(""), Out: &out, Err: &talk, Dir: r.Dir, Width: 80, Now: func() time.Time { return now }}
+		env := &Env{Terminal: term.Terminal{In: strings.NewReader(""), Out: &out, Err: &talk, Width: 80}, Dir: r.Dir, Now: func() time.Time { return now }}
 		state := filepath.Join(r.Dir, ".git", "reverie")
 		if err := os.MkdirAll(state, 0o700); err != nil {
 			t.Fatal(err)

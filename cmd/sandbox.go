@@ -263,12 +263,12 @@ func (env *Env) tellSandbox(r sandbox.Result, changed []sandbox.Change, spec san
 		for _, c := range changed {
 			j.Changed = append(j.Changed, plantedJSON(c))
 		}
-		if err := env.object(j); err != nil {
+		if err := env.Object(j); err != nil {
 			return err
 		}
 	}
 	for _, d := range r.Denied {
-		env.say("not reached: %s", d)
+		env.Say("not reached: %s", d)
 	}
 	env.tellChanged(changed)
 	l := spec.Limits
@@ -294,7 +294,7 @@ func (env *Env) tellSandbox(r sandbox.Result, changed []sandbox.Change, spec san
 // tellChanged names what a command left that a person should look at.
 func (env *Env) tellChanged(changed []sandbox.Change) {
 	for _, c := range changed {
-		env.warn("look at %s before anything else does: %s", c.Path, c.Why)
+		env.Warn("look at %s before anything else does: %s", c.Path, c.Why)
 	}
 }
 

@@ -43,7 +43,7 @@ func runSandboxBuild(ctx context.Context, env *Env, o sandboxOptions) error {
 	if err != nil {
 		return err
 	}
-	env.say("building %s; this may take minutes", r.Tag)
+	env.Say("building %s; this may take minutes", r.Tag)
 	id, err := e.Build(ctx, r)
 	if err != nil {
 		hint := "'reverie -v sandbox build' shows all that the engine says"
@@ -56,9 +56,9 @@ func runSandboxBuild(ctx context.Context, env *Env, o sandboxOptions) error {
 		return err
 	}
 	if env.JSON {
-		return env.object(map[string]string{"image": id, "name": r.Tag, "engine": e.Name})
+		return env.Object(map[string]string{"image": id, "name": r.Tag, "engine": e.Name})
 	}
-	env.print("%s\n", id)
-	env.say("set sandbox.image in %s", config.UserFile())
+	env.Print("%s\n", id)
+	env.Say("set sandbox.image in %s", config.UserFile())
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/sandbox"
 )
 
@@ -47,7 +48,7 @@ func runSandboxList(ctx context.Context, env *Env, o sandboxOptions) error {
 	}
 	removed, pruneErr := e.Prune(ctx, nil)
 	for _, c := range removed {
-		env.say("removed %s: its owner is dead", visible(c.Name))
+		env.Say("removed %s: its owner is dead", term.Visible(c.Name))
 	}
 	all, err := e.List(ctx)
 	if err != nil {
@@ -60,16 +61,16 @@ func (env *Env) tellContainers(all []sandbox.Container) error {
 	for _, c := range all {
 		j := newContainerJSON(c)
 		if env.JSON {
-			if err := env.object(j); err != nil {
+			if err := env.Object(j); err != nil {
 				return err
 			}
 			continue
 		}
 		what := j.Status
 		if c.Loop != "" {
-			what += ", of loop " + visible(c.Loop)
+			what += ", of loop " + term.Visible(c.Loop)
 		}
-		env.lay(2, styled{bold, visible(j.Name)}, styled{"", fmt.Sprintf("  %s, its owner is %s: process %d on %s", what, j.Owner, j.PID, visible(j.Host))})
+		env.Lay(2, term.Span(term.Bold, term.Visible(j.Name)), term.Span("", fmt.Sprintf("  %s, its owner is %s: process %d on %s", what, j.Owner, j.PID, term.Visible(j.Host))))
 	}
 	return nil
 }
@@ -90,7 +91,7 @@ func runSandboxPrune(ctx context.Context, env *Env, o sandboxOptions, names []st
 		if err := e.Remove(ctx, name); err != nil {
 			return sandboxFailure(err)
 		}
-		env.say("removed %s", name)
+		env.Say("removed %s", name)
 	}
 	return nil
 }

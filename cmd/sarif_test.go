@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/reverie-memory/reverie/cmd/check"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
@@ -134,7 +135,7 @@ func TestDiffFindingsInJSON(t *testing.T) {
 // runPlain runs a command in this process and returns what it says to people.
 func runPlain(dir string, args ...string) (code int, answer, talk string) {
 	var out, err bytes.Buffer
-	env := &Env{In: strings.NewReader(""), Out: &out, Err: &err, Dir: dir, Width: 80, Now: time.Now}
+	env := &Env{Terminal: term.Terminal{In: strings.NewReader(""), Out: &out, Err: &err, Width: 80}, Dir: dir, Now: time.Now}
 	code = Run(context.Background(), env, append([]string{"reverie", "-C", dir}, args...))
 	return code, out.String(), err.String()
 }

@@ -61,7 +61,7 @@ func (w *workspace) search(ctx context.Context, v *record.View, past bool, limit
 		}
 		if unkept := x.Unkept(); unkept != nil && w.env.Verbose && !w.told[unkept.Error()] {
 			w.told[unkept.Error()] = true
-			w.env.warn("%v; whoever searches next indexes the same again", unkept)
+			w.env.Warn("%v; whoever searches next indexes the same again", unkept)
 		}
 		err = x.Guard(func() error { return fn(x) })
 		spoilt := x.Err()

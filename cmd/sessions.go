@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/reflect"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 	"github.com/urfave/cli/v2"
@@ -20,9 +21,9 @@ func sessionsCommand(env *Env) *cli.Command {
 		Action: func(c *cli.Context) error {
 			switch {
 			case c.NArg() == 0:
-				return env.paged(c.Context, func() error { return runSessions(c.Context, env) })
+				return env.Paged(c.Context, func() error { return runSessions(c.Context, env) })
 			case c.NArg() == 2 && c.Args().First() == "show":
-				return env.paged(c.Context, func() error { return runSessionsShow(c.Context, env, c.Args().Get(1)) })
+				return env.Paged(c.Context, func() error { return runSessionsShow(c.Context, env, c.Args().Get(1)) })
 			}
 			return exit.Usage("reverie sessions show SESSION", "sessions takes nothing, or show and one session")
 		},
@@ -36,17 +37,17 @@ func runSessions(ctx context.Context, env *Env) error {
 	}
 	kept, err := w.sessions.List()
 	if err != nil {
-		env.warn("passed over: %v", err)
+		env.Warn("passed over: %v", err)
 	}
 	links, err := w.linked(ctx)
 	if err != nil {
-		env.warn("passed over: %v", err)
+		env.Warn("passed over: %v", err)
 	}
 	for _, k := range kept {
 		if env.JSON {
 			j := newSessionJSON(k)
 			j.Commits = links[k.Name()]
-			if err := env.object(j); err != nil {
+			if err := env.Object(j); err != nil {
 				return err
 			}
 			continue
@@ -55,7 +56,7 @@ func runSessions(ctx context.Context, env *Env) error {
 		if !k.Started.IsZero() {
 			began = k.Started.Local().Format("2006-01-02 15:04")
 		}
-		env.lay(len("2006-01-02 15:04  "), styled{"", fmt.Sprintf("%s  %s  %5d  %s", pad(began, 16), pad(visible(k.Name()), 46), k.Events, oneLine(k.Title, 240))})
+		env.Lay(len("2006-01-02 15:04  "), term.Span("", fmt.Sprintf("%s  %s  %5d  %s", term.Pad(began, 16), term.Pad(term.Visible(k.Name()), 46), k.Events, term.OneLine(k.Title, 240))))
 	}
 	return nil
 }
@@ -74,24 +75,24 @@ func runSessionsShow(ctx context.Context, env *Env, name string) error {
 	}
 	if env.JSON {
 		for _, e := range events {
-			if err := env.object(e); err != nil {
+			if err := env.Object(e); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	env.print("%s\n", env.paint(bold, visible(kept.Name())))
+	env.Print("%s\n", env.Paint(term.Bold, term.Visible(kept.Name())))
 	links, err := w.linked(ctx)
 	if err != nil {
-		env.warn("passed over: %v", err)
+		env.Warn("passed over: %v", err)
 	}
 	if commits := links[kept.Name()]; len(commits) > 0 {
 		for _, line := range w.commitLines(ctx, commits) {
-			env.print("made commit %s\n", env.beside(12, line))
+			env.Print("made commit %s\n", env.Beside(12, line))
 		}
 	}
 	for _, e := range events {
-		env.print("%4d %s %s\n", e.N, pad(string(e.Kind), 10), env.brief(16, eventLine(e)))
+		env.Print("%4d %s %s\n", e.N, term.Pad(string(e.Kind), 10), env.Brief(16, eventLine(e)))
 	}
 	return nil
 }

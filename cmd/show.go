@@ -10,6 +10,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
 
@@ -24,7 +25,7 @@ func showCommand(env *Env) *cli.Command {
 			if c.NArg() != 1 {
 				return exit.Usage("'reverie list' shows the ids", "show wants exactly one id")
 			}
-			return env.paged(c.Context, func() error { return runShow(c.Context, env, c.Args().First(), at) })
+			return env.Paged(c.Context, func() error { return runShow(c.Context, env, c.Args().First(), at) })
 		},
 	}
 }
@@ -67,7 +68,7 @@ func runShow(ctx context.Context, env *Env, id, at string) error {
 				if ctx.Err() != nil {
 					return err
 				}
-				env.warn("whether a model proposed it cannot be told: %v", err) // of a damaged history, say; the memory itself is whole
+				env.Warn("whether a model proposed it cannot be told: %v", err) // of a damaged history, say; the memory itself is whole
 			}
 			if env.JSON {
 				j := standingJSON(m, standings(m))
@@ -76,7 +77,7 @@ func runShow(ctx context.Context, env *Env, id, at string) error {
 				}
 				slices.Sort(j.Models)
 				j.Models = slices.Compact(j.Models)
-				return env.object(j)
+				return env.Object(j)
 			}
 			if err := w.showMemory(ctx, m, standings(m), models); err != nil || gone || asked != v {
 				return err
@@ -92,7 +93,7 @@ func runShow(ctx context.Context, env *Env, id, at string) error {
 			return err
 		}
 		if env.JSON {
-			return env.object(lookJSON(o, "", w.looker(v).look(o)))
+			return env.Object(lookJSON(o, "", w.looker(v).look(o)))
 		}
 		w.showOperation(o, "", w.looker(v).look(o))
 		return nil
@@ -110,15 +111,15 @@ func (w *workspace) showGiven(ctx context.Context, v *record.View, m record.Memo
 			continue
 		}
 		if g := h.Given; g != nil {
-			w.env.print("\n")
-			w.env.lay(2, styled{bold, "given to agents meanwhile"}, styled{"", " " + string(g.Kind) + remarks(*g)})
+			w.env.Print("\n")
+			w.env.Lay(2, term.Span(term.Bold, "given to agents meanwhile"), term.Span("", " "+string(g.Kind)+remarks(*g)))
 			w.env.statement("", g.Text)
 			if g.Body != "" {
-				w.env.print("\n")
-				w.env.indent("", g.Body)
+				w.env.Print("\n")
+				w.env.Indent("", g.Body)
 			}
 		}
-		w.env.say("%s", decides(h))
+		w.env.Say("%s", decides(h))
 	}
 	return nil
 }
@@ -165,33 +166,33 @@ func (w *workspace) showSkill(v *record.View, name string) error {
 		return err
 	}
 	if w.env.JSON {
-		return w.env.object(map[string]string{"path": record.SkillFile{Name: name}.Path(), "text": string(text)})
+		return w.env.Object(map[string]string{"path": record.SkillFile{Name: name}.Path(), "text": string(text)})
 	}
-	w.env.indent("", strings.TrimSuffix(string(text), "\n"))
+	w.env.Indent("", strings.TrimSuffix(string(text), "\n"))
 	return nil
 }
 
 // showMemory writes a memory as a block of facts and its text.
 func (w *workspace) showMemory(ctx context.Context, m record.Memory, s standing, models []modelsCommit) error {
 	env := w.env
-	env.lay(2, styled{bold, m.ID}, styled{"", " " + string(m.Kind) + remarks(m)})
+	env.Lay(2, term.Span(term.Bold, m.ID), term.Span("", " "+string(m.Kind)+remarks(m)))
 	for _, why := range s.Why {
 		if why != string(m.Status) { // the first line says it
-			env.lay(2, styled{red, visible(why)})
+			env.Lay(2, term.Span(term.Red, term.Visible(why)))
 		}
 	}
 	failed := w.showFacts(ctx, m, models)
-	env.print("\n")
+	env.Print("\n")
 	env.statement("", m.Text)
 	if m.Body != "" {
-		env.print("\n")
-		env.indent("", m.Body)
+		env.Print("\n")
+		env.Indent("", m.Body)
 	}
 	for _, v := range m.Variants {
-		env.print("\n")
+		env.Print("\n")
 		env.statement("or: ", v.Text)
 		if v.Body != "" {
-			env.indent("", v.Body)
+			env.Indent("", v.Body)
 		}
 	}
 	return failed
@@ -199,7 +200,7 @@ func (w *workspace) showMemory(ctx context.Context, m record.Memory, s standing,
 
 // statement writes a statement that is shown whole.
 func (env *Env) statement(lead, text string) {
-	env.layIn(min(env.Width, maxMeasure), len(lead), "", []styled{{"", lead}, {bold, visible(text)}})
+	env.LayIn(min(env.Width, term.MaxMeasure), len(lead), "", []term.Styled{term.Span("", lead), term.Span(term.Bold, term.Visible(text))})
 }
 
 // showFacts writes what else is known of a memory, and which commits of the code the session made that it comes from. An error is
@@ -207,7 +208,7 @@ func (env *Env) statement(lead, text string) {
 func (w *workspace) showFacts(ctx context.Context, m record.Memory, models []modelsCommit) error {
 	field := func(name, value string) {
 		if value != "" {
-			w.env.row(12, name+":", value)
+			w.env.Row(12, name+":", value)
 		}
 	}
 	field("source", m.Source.String())
@@ -232,7 +233,7 @@ func (w *workspace) showFacts(ctx context.Context, m record.Memory, models []mod
 		return err
 	}
 	for _, line := range w.commitLines(ctx, links[m.Source.By]) {
-		field("its commit", w.env.beside(13, line))
+		field("its commit", w.env.Beside(13, line))
 	}
 	return nil
 }
@@ -252,4 +253,4 @@ func remarks(m record.Memory) string {
 func eventMark(n int) string { return fmt.Sprintf("#%d", n) }
 
 // short is a session's id as people can tell it apart.
-func short(id string) string { return visible(id[:min(12, len(id))]) }
+func short(id string) string { return term.Visible(id[:min(12, len(id))]) }

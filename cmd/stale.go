@@ -5,6 +5,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
 
@@ -28,7 +29,7 @@ func staleCommand(env *Env) *cli.Command {
 			if c.NArg() > 0 {
 				return exit.Usage("'reverie show ID' tells how one memory stands", "stale takes no arguments")
 			}
-			return env.paged(c.Context, func() error { return runStale(c.Context, env, o) })
+			return env.Paged(c.Context, func() error { return runStale(c.Context, env, o) })
 		},
 	}
 }
@@ -56,28 +57,28 @@ func runStale(ctx context.Context, env *Env, o staleOptions) error {
 			}
 			found++
 			if env.JSON {
-				if err := env.object(staleJSON{standingJSON(m, s), gone}); err != nil {
+				if err := env.Object(staleJSON{standingJSON(m, s), gone}); err != nil {
 					return err
 				}
 				continue
 			}
-			w.line("!", red, m, "")
+			w.line("!", term.Red, m, "")
 			for _, what := range gone {
-				env.under(styled{"", visible(what)})
+				env.Under(term.Span("", term.Visible(what)))
 			}
 		}
 		return nil
 	})
 	if unknown > 0 && err == nil {
-		env.say("%s, of which this clone has not enough history", count(unknown, "memory rests on code", "memories rest on code"))
+		env.Say("%s, of which this clone has not enough history", term.Count(unknown, "memory rests on code", "memories rest on code"))
 	}
 	switch {
 	case err != nil:
 		return err
 	case found > 0:
-		env.say("%s of %d that rest on code; still true: reverie edit --anchor ID, no longer: reverie forget ID --reason WHY", count(found, "memory is stale", "memories are stale"), looked)
+		env.Say("%s of %d that rest on code; still true: reverie edit --anchor ID, no longer: reverie forget ID --reason WHY", term.Count(found, "memory is stale", "memories are stale"), looked)
 	default:
-		env.say("nothing is stale: %s on code", count(looked, "memory rests", "memories rest"))
+		env.Say("nothing is stale: %s on code", term.Count(looked, "memory rests", "memories rest"))
 	}
 	if found > 0 && o.check {
 		return exit.Silent

@@ -105,9 +105,9 @@ func (env *Env) tellAnchors(anchors []string) {
 		switch {
 		case err != nil:
 		case a.Snippet == "":
-			env.say("rests on %s", a.Path)
+			env.Say("rests on %s", a.Path)
 		default:
-			env.say("rests on %s: %s", a.Path, a.Snippet)
+			env.Say("rests on %s: %s", a.Path, a.Snippet)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/docs"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/term"
 )
 
 // A statement that the repository's documents or task runners make already is worth less: their readers know it. learn,
@@ -55,7 +56,7 @@ func (w *workspace) tellStated(places []string) {
 	if len(named) > maxPlaces {
 		named, more = named[:maxPlaces], ", …"
 	}
-	w.env.say("written  %s already: %s", count(len(places), "candidate is", "candidates are"), visible(strings.Join(named, ", ")+more))
+	w.env.Say("written  %s already: %s", term.Count(len(places), "candidate is", "candidates are"), term.Visible(strings.Join(named, ", ")+more))
 }
 
 // statedDir is the folder of the state folder that says which memories a work tree states: a file for each, which may be deleted
@@ -109,7 +110,7 @@ func (w *workspace) noteStated(ctx context.Context) {
 		}
 	}
 	if err != nil && w.env.Verbose {
-		w.env.warn("written: %v", err)
+		w.env.Warn("written: %v", err)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/trust"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/prompts"
 	"github.com/urfave/cli/v2"
 )
@@ -130,7 +131,7 @@ func runStatus(ctx context.Context, env *Env) error {
 	}
 	s.Spooled, s.Worker, s.Reader = w.spool().Due(env.Now(), idleAfter), w.at(theWorker), w.at(theReader)
 	if env.JSON {
-		return env.object(s)
+		return env.Object(s)
 	}
 	w.tellStatus(s, held)
 	return nil
@@ -138,7 +139,7 @@ func runStatus(ctx context.Context, env *Env) error {
 
 func (w *workspace) tellStatus(s statusJSON, held []heldMemory) {
 	env := w.env
-	row := func(name, value string) { env.row(10, name, value) }
+	row := func(name, value string) { env.Row(10, name, value) }
 	where := s.Branch + " at " + s.Commit[:min(10, len(s.Commit))]
 	if !s.Adopted {
 		where = "origin/" + where + ", read only until: reverie init"
@@ -149,26 +150,26 @@ func (w *workspace) tellStatus(s statusJSON, held []heldMemory) {
 	for _, k := range record.Kinds {
 		if n := s.Memories[string(k)]; n > 0 {
 			total += n
-			kinds = append(kinds, count(n, string(k), string(k)+"s"))
+			kinds = append(kinds, term.Count(n, string(k), string(k)+"s"))
 		}
 	}
-	known := count(total, "memory", "memories")
+	known := term.Count(total, "memory", "memories")
 	if len(kinds) > 0 {
 		known += ": " + strings.Join(kinds, ", ")
 	}
 	row("known", known)
 	if s.Private > 0 {
-		row("private", count(s.Private, "memory", "memories")+" of these in this clone alone")
+		row("private", term.Count(s.Private, "memory", "memories")+" of these in this clone alone")
 	}
 	if s.Contested > 0 {
-		row("contested", count(s.Contested, "memory", "memories")+"; next: reverie conflicts")
+		row("contested", term.Count(s.Contested, "memory", "memories")+"; next: reverie conflicts")
 	}
 	if s.Stale > 0 {
-		row("stale", count(s.Stale, "memory", "memories")+" whose code is gone here; next: reverie stale")
+		row("stale", term.Count(s.Stale, "memory", "memories")+" whose code is gone here; next: reverie stale")
 	}
 	older := slices.DeleteFunc(slices.Clone(held), func(h heldMemory) bool { return h.Given == nil })
 	held = slices.DeleteFunc(held, func(h heldMemory) bool { return h.Given != nil })
-	switch all := count(s.Withheld, "memory", "memories") + " not given to agents here"; {
+	switch all := term.Count(s.Withheld, "memory", "memories") + " not given to agents here"; {
 	case s.Withheld == 0:
 	case len(held) == 0:
 		row("withheld", all+"; 'reverie list' says why")
@@ -178,32 +179,32 @@ func (w *workspace) tellStatus(s statusJSON, held []heldMemory) {
 		row("withheld", fmt.Sprintf("%s, %d of them by %s; 'reverie list' says why; next: reverie trust", all, len(held), heldWhose(held)))
 	}
 	if s.Older > 0 {
-		row("older", fmt.Sprintf("%s changed by %s: agents are given the version before; next: reverie trust", count(s.Older, "memory", "memories"), heldWhose(older)))
+		row("older", fmt.Sprintf("%s changed by %s: agents are given the version before; next: reverie trust", term.Count(s.Older, "memory", "memories"), heldWhose(older)))
 	}
 	if why := w.whySettings(); why != "" && !w.shields() {
 		row("settings", why+"; next: reverie trust approve "+trust.SettingsPath)
 	}
 	if s.Retired > 0 {
-		row("retired", count(s.Retired, "memory", "memories"))
+		row("retired", term.Count(s.Retired, "memory", "memories"))
 	}
 	if s.Unreadable > 0 {
-		row("damaged", count(s.Unreadable, "file", "files")+"; next: reverie check")
+		row("damaged", term.Count(s.Unreadable, "file", "files")+"; next: reverie check")
 	}
-	waiting := count(s.Waiting, "operation", "operations")
+	waiting := term.Count(s.Waiting, "operation", "operations")
 	if s.Waiting > 0 {
 		waiting += "; next: reverie review"
 	}
 	row("waiting", waiting)
-	sessions := count(s.Sessions, "session", "sessions") + " kept"
+	sessions := term.Count(s.Sessions, "session", "sessions") + " kept"
 	if s.Pending > 0 {
-		sessions += ", " + count(s.Pending, "without a reflection", "without a reflection") + "; next: reverie learn"
+		sessions += ", " + term.Count(s.Pending, "without a reflection", "without a reflection") + "; next: reverie learn"
 	}
 	row("sessions", sessions)
 	if s.Values > 0 {
-		row("kv", count(s.Values, "value", "values")+" noted for the next session; next: reverie kv list")
+		row("kv", term.Count(s.Values, "value", "values")+" noted for the next session; next: reverie kv list")
 	}
 	if s.Unread > 0 {
-		row("model", count(s.Unread, "session", "sessions")+" still to be read; next: reverie reflect --pending")
+		row("model", term.Count(s.Unread, "session", "sessions")+" still to be read; next: reverie reflect --pending")
 	}
 	if w.narrowed.Model.Name != config.Off {
 		if spent := w.budget().Spent(); spent != nil {
@@ -211,7 +212,7 @@ func (w *workspace) tellStatus(s statusJSON, held []heldMemory) {
 		}
 	}
 	if s.Spooled > 0 {
-		row("spool", count(s.Spooled, "session", "sessions")+" with events that wait for the worker")
+		row("spool", term.Count(s.Spooled, "session", "sessions")+" with events that wait for the worker")
 	}
 	for _, at := range []struct {
 		name string

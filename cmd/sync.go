@@ -201,7 +201,7 @@ func (s *syncer) bring(ctx context.Context, l lane) error {
 	if s.remote.Refetch = s.dropBroken(ctx, l); !s.remote.Refetch {
 		return err
 	}
-	s.w.env.say("objects of %s were lost here, as to a git prune: fetching all of it again", s.remote.Name)
+	s.w.env.Say("objects of %s were lost here, as to a git prune: fetching all of it again", s.remote.Name)
 	return s.lane(ctx, l)
 }
 
@@ -297,7 +297,7 @@ func (s *syncer) lane(ctx context.Context, l lane) error {
 // nothing is for a ref that neither side has.
 func (s *syncer) nothing(l lane) error {
 	if l.name == "journal" {
-		s.w.env.say("neither %s nor this clone has a journal", s.remote.Name)
+		s.w.env.Say("neither %s nor this clone has a journal", s.remote.Name)
 		return nil
 	}
 	err := fmt.Errorf("neither this clone nor %s: %w", s.remote.Name, gitstore.ErrNoStore)

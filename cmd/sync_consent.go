@@ -9,6 +9,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/term"
 )
 
 // consent asks a person before anything is published to an address for the first time. What no person should
@@ -37,13 +38,13 @@ func (s *syncer) agree(lane, what string) error {
 	if err := s.w.wantsPerson("sync --yes"); err != nil && what != "" {
 		return err
 	}
-	if !s.o.yes && !s.w.ask(fmt.Sprintf("Publish %s to %s?", what, to), "n") {
+	if !s.o.yes && !s.w.env.Ask(fmt.Sprintf("Publish %s to %s?", what, to), "n") {
 		s.done.Consent = what
 		err := fmt.Errorf("nothing was published: the first sync with %s would publish %s", to, what)
 		return exit.New(exit.NeedsPerson, err, "what was there to fetch is merged here. If it is to be published too, run it again with --yes")
 	}
 	if what != "" {
-		s.w.env.say("publish  %s to %s", what, to)
+		s.w.env.Say("publish  %s to %s", what, to)
 	}
 	s.known.Agree(lane, s.remote.PushURL)
 	return s.all.Save()
@@ -85,9 +86,9 @@ func (s *syncer) unpublished(ctx context.Context, l lane, ours, theirs gitstore.
 		return "", 0, err
 	}
 	if l.name == "journal" {
-		return fmt.Sprintf("the journal (%s; %s with reflections, dreams and checkpoints)", memories, count(len(ids), "commit", "commits")), len(ids), nil
+		return fmt.Sprintf("the journal (%s; %s with reflections, dreams and checkpoints)", memories, term.Count(len(ids), "commit", "commits")), len(ids), nil
 	}
-	return fmt.Sprintf("the branch %s (%s in %s; the journal stays here)", s.w.branch(), memories, count(len(ids), "commit", "commits")), len(ids), nil
+	return fmt.Sprintf("the branch %s (%s in %s; the journal stays here)", s.w.branch(), memories, term.Count(len(ids), "commit", "commits")), len(ids), nil
 }
 
 // changed counts in words the memories that differ between two commits of a lane; before is empty where all are new.
@@ -123,9 +124,9 @@ func (s *syncer) changed(ctx context.Context, l lane, before, now gitstore.ID) (
 	}
 	switch {
 	case before == "":
-		return count(added, one, many), err
+		return term.Count(added, one, many), err
 	case changed == 0:
-		return count(added, "new "+one, "new "+many), err
+		return term.Count(added, "new "+one, "new "+many), err
 	}
-	return fmt.Sprintf("%s, %d changed", count(added, "new "+one, "new "+many), changed), err
+	return fmt.Sprintf("%s, %d changed", term.Count(added, "new "+one, "new "+many), changed), err
 }

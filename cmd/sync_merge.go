@@ -51,7 +51,7 @@ func (s *syncer) merge(ctx context.Context, l lane, ours, theirs gitstore.ID) (g
 	}
 	if m.Note != "" && !s.w.told[m.Note] {
 		s.w.told[m.Note] = true
-		s.w.env.say("%s", m.Note)
+		s.w.env.Say("%s", m.Note)
 	}
 	if m.Way != gitstore.Nothing || l.out.Way == "" {
 		l.out.Way = string(m.Way)

@@ -10,6 +10,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/remotes"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/term"
 )
 
 // proposeBranch pushes our tip as a proposal to a remote that takes no pushes of the branch. One
@@ -24,7 +25,7 @@ func (s *syncer) proposeBranch(ctx context.Context, l lane, tip, theirs gitstore
 		return err
 	}
 	if held, err := s.undecided(ctx, l, theirs); held > 0 || err != nil {
-		s.w.env.say("nothing is proposed while %s undecided here; next: reverie conflicts", count(held, "memory is", "memories are"))
+		s.w.env.Say("nothing is proposed while %s undecided here; next: reverie conflicts", term.Count(held, "memory is", "memories are"))
 		return err
 	}
 	name, old := proposalFolder+"sync-"+string(tip[:8]), gitstore.ID("")
@@ -91,14 +92,14 @@ func (s *syncer) follow(ctx context.Context, l lane, p *remotes.Proposal) (moved
 	}
 	id, err := s.remote.Fetch(ctx, at.ref, s.fresh(at))
 	if errors.Is(err, git.ErrNoRemoteRef) {
-		s.w.env.say("%s is gone from %s: a new proposal takes its place", p.Branch, s.remote.Name)
+		s.w.env.Say("%s is gone from %s: a new proposal takes its place", p.Branch, s.remote.Name)
 		p.Branch = proposalFolder + "sync-" + string(p.Commit[:8])
 		return s.pushProposal(ctx, p, "")
 	}
 	if err != nil {
 		return false, explainFetch(err)
 	}
-	s.w.env.say("somebody added to %s on %s: merged", p.Branch, s.remote.Name)
+	s.w.env.Say("somebody added to %s on %s: merged", p.Branch, s.remote.Name)
 	m, err := s.w.book.Merge(ctx, gitstore.ID(id), gitstore.Commit{Subject: "merge: " + p.Branch + " of " + s.remote.Name}, s.accept)
 	if err != nil {
 		return false, s.explainMerge(err)

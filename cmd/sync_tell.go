@@ -8,6 +8,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/remotes"
+	"github.com/reverie-memory/reverie/internal/term"
 )
 
 // syncJSON is what a sync did.
@@ -75,7 +76,7 @@ func (s *syncer) tell(ctx context.Context, failed error) error {
 		s.done.Proposals = []proposalJSON{}
 	}
 	if env.JSON {
-		return env.object(s.done)
+		return env.Object(s.done)
 	}
 	s.tellLane("", s.done.Memory, failed)
 	if s.done.Journal != nil {
@@ -85,10 +86,10 @@ func (s *syncer) tell(ctx context.Context, failed error) error {
 		s.tellProposal(p)
 	}
 	for _, m := range contested {
-		s.w.line("!", red, m, "contested")
+		s.w.line("!", term.Red, m, "contested")
 	}
 	if len(contested) > 0 {
-		env.say("%s: both sides changed them; next: reverie conflicts", count(len(contested), "memory is contested", "memories are contested"))
+		env.Say("%s: both sides changed them; next: reverie conflicts", term.Count(len(contested), "memory is contested", "memories are contested"))
 	}
 	return nil
 }
@@ -118,7 +119,7 @@ func (s *syncer) tellLane(prefix string, l laneJSON, failed error) {
 	row := func(name, format string, args ...any) { env.tellRow(prefix+name, format, args...) }
 	if s.o.dryRun {
 		if failed == nil {
-			row("fetched", "%s not here yet", count(l.Fetched, "commit", "commits"))
+			row("fetched", "%s not here yet", term.Count(l.Fetched, "commit", "commits"))
 			if l.What != "" {
 				row("would push", "%s to %s", l.What, s.remote.Name)
 			}
@@ -126,48 +127,48 @@ func (s *syncer) tellLane(prefix string, l laneJSON, failed error) {
 		return
 	}
 	if l.Fetched > 0 {
-		row("fetched", "%s from %s", count(l.Fetched, "commit", "commits"), s.remote.Name)
+		row("fetched", "%s from %s", term.Count(l.Fetched, "commit", "commits"), s.remote.Name)
 	}
 	if l.Way != "" && l.Way != wayNothing {
 		row("merged", "%s%s", l.tallyJSON, wayWords(l.Way))
 	}
 	env.tellOverruled(l.Overruled)
 	for _, path := range l.Dropped {
-		env.warn("both sides changed %s: one text was kept, the other is in the branch's history", path)
+		env.Warn("both sides changed %s: one text was kept, the other is in the branch's history", path)
 	}
 	switch {
 	case l.Pushed > 0:
-		row("pushed", "%s to %s", count(l.Pushed, "commit", "commits"), s.remote.Name)
+		row("pushed", "%s to %s", term.Count(l.Pushed, "commit", "commits"), s.remote.Name)
 	case failed == nil && l.Fetched == 0 && l.Way == wayNothing && len(s.done.Proposals) == 0:
-		env.say("%salready together with %s", prefix, s.remote.Name)
+		env.Say("%salready together with %s", prefix, s.remote.Name)
 	}
 }
 
 // tellRow is one line of the answer.
 func (env *Env) tellRow(name, format string, args ...any) {
-	env.row(8, name, fmt.Sprintf(format, args...))
+	env.Row(8, name, fmt.Sprintf(format, args...))
 }
 
 func (s *syncer) tellProposal(p proposalJSON) {
 	env := s.w.env
 	what := "the branch's changes"
 	if n := len(p.Operations); n > 0 {
-		what = count(n, "operation", "operations")
+		what = term.Count(n, "operation", "operations")
 	}
 	switch p.State {
 	case "would propose":
 		env.tellRow(p.State, "%s to %s as %s", what, s.remote.Name, p.Branch)
 		for _, o := range s.proposing {
-			s.w.line("?", dim, o.Memory, "")
+			s.w.line("?", term.Dim, o.Memory, "")
 		}
 	case "proposed":
 		env.tellRow(p.State, "%s on %s as %s", what, s.remote.Name, p.Branch)
 		if p.URL != "" {
 			env.tellRow("", "%s", p.URL)
 		} else {
-			env.say("open a pull request of %s into %s there", p.Branch, s.w.branch())
+			env.Say("open a pull request of %s into %s there", p.Branch, s.w.branch())
 		}
-		env.say("what it changes, for a reviewer: %s", s.checkLine(p))
+		env.Say("what it changes, for a reviewer: %s", s.checkLine(p))
 	case "open":
 		env.tellRow(p.State, "%s on %s as %s: to be reviewed and merged there", what, s.remote.Name, p.Branch)
 		if p.URL != "" {
@@ -185,8 +186,8 @@ func (s *syncer) tellProposal(p proposalJSON) {
 		env.tellRow(p.State, "%s: the branch is gone from %s, and its content did not land; %s", p.Branch, s.remote.Name, next)
 	}
 	for _, r := range p.Reworded {
-		env.tellRow("landed", "reworded: %s", oneLine(r.Landed, 200))
-		env.tellRow("", "proposed: %s", oneLine(r.Proposed, 200))
+		env.tellRow("landed", "reworded: %s", term.OneLine(r.Landed, 200))
+		env.tellRow("", "proposed: %s", term.OneLine(r.Proposed, 200))
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/pattern"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
 
@@ -93,7 +94,7 @@ func runTrust(ctx context.Context, env *Env, signatures bool) error {
 		}
 		if env.JSON {
 			for _, p := range people {
-				if err := env.object(personJSON(p)); err != nil {
+				if err := env.Object(personJSON(p)); err != nil {
 					return err
 				}
 			}
@@ -106,16 +107,16 @@ func runTrust(ctx context.Context, env *Env, signatures bool) error {
 			return err
 		}
 		if why := w.whySettings(); why != "" {
-			env.say("%s; next: reverie trust approve %s", why, trust.SettingsPath)
+			env.Say("%s; next: reverie trust approve %s", why, trust.SettingsPath)
 		}
 		brief := env.Screen && !env.Verbose && len(held) > maxTrustLines
 		for _, h := range held {
 			if !w.shields() && !brief {
-				w.line("!", dim, h.Memory, h.why)
+				w.line("!", term.Dim, h.Memory, h.why)
 			}
 		}
 		if brief {
-			env.say("each of them: reverie -v trust")
+			env.Say("each of them: reverie -v trust")
 		}
 		return nil
 	})
@@ -125,7 +126,7 @@ func runTrust(ctx context.Context, env *Env, signatures bool) error {
 	if added := w.askWhom(people); len(added) > 0 {
 		return runTrustWhom(ctx, env, true, added, trustOptions{})
 	}
-	env.say("%s; next: reverie trust add WHO, reverie trust approve ID…, or for all of it: reverie trust --all", heldLine(held))
+	env.Say("%s; next: reverie trust add WHO, reverie trust approve ID…, or for all of it: reverie trust --all", heldLine(held))
 	return nil
 }
 
@@ -147,7 +148,7 @@ func (w *workspace) askWhom(people []trust.Person) (added []string) {
 	}
 	for _, p := range people {
 		if n := len(p.Withheld); n > 0 && !p.Trusted && askable(p.Author) && !slices.Contains(added, p.Author) &&
-			w.ask(fmt.Sprintf("Trust %s (%s)?", p.Author, count(n, "memory", "memories")), "n") {
+			w.env.Ask(fmt.Sprintf("Trust %s (%s)?", p.Author, term.Count(n, "memory", "memories")), "n") {
 			added = append(added, p.Author)
 		}
 	}
@@ -156,7 +157,7 @@ func (w *workspace) askWhom(people []trust.Person) (added []string) {
 
 // askable reports whether an address can stand in the settings as it is: an author may have written a pattern, or anything.
 func askable(author string) bool {
-	return strings.Contains(author, "@") && !strings.ContainsAny(author, "*?[]\\ ") && visible(author) == author
+	return strings.Contains(author, "@") && !strings.ContainsAny(author, "*?[]\\ ") && term.Visible(author) == author
 }
 
 func (w *workspace) tellPerson(p trust.Person, c config.Trust) {
@@ -169,15 +170,15 @@ func (w *workspace) tellPerson(p trust.Person, c config.Trust) {
 	case p.Own:
 		how = "you"
 	}
-	who := visible(cmp.Or(p.Author, "somebody whose commits are not in this clone"))
+	who := term.Visible(cmp.Or(p.Author, "somebody whose commits are not in this clone"))
 	if p.Key != "" {
-		who += " signed by " + visible(strings.TrimSpace(p.Name+" "+p.Key))
+		who += " signed by " + term.Visible(strings.TrimSpace(p.Name+" "+p.Key))
 	}
-	known := count(p.Memories, "memory", "memories")
+	known := term.Count(p.Memories, "memory", "memories")
 	if n := len(p.Withheld); n > 0 {
 		known += fmt.Sprintf(", %d withheld", n)
 	}
-	w.env.lay(15, styled{"", mark + " " + pad(how, 11) + "  " + who + "  "}, styled{dim, known})
+	w.env.Lay(15, term.Span("", mark+" "+term.Pad(how, 11)+"  "+who+"  "), term.Span(term.Dim, known))
 }
 
 // heldMemory is a change of a memory that agents are not given for its authors, and why.
@@ -215,7 +216,7 @@ func decides(h heldMemory) string {
 // tellWithheld says in a line that memories are withheld and what to do.
 func (w *workspace) tellWithheld(held []heldMemory) {
 	if len(held) > 0 {
-		w.env.say("%s; next: reverie trust", heldLine(held))
+		w.env.Say("%s; next: reverie trust", heldLine(held))
 	}
 }
 
@@ -224,7 +225,7 @@ func heldLine(held []heldMemory) string {
 	if len(held) == 1 {
 		verb = "is"
 	}
-	line := fmt.Sprintf("%s by %s %s withheld from agents", count(len(held), "memory", "memories"), heldWhose(held), verb)
+	line := fmt.Sprintf("%s by %s %s withheld from agents", term.Count(len(held), "memory", "memories"), heldWhose(held), verb)
 	switch older := olderOf(held); {
 	case older > 0 && older == len(held):
 		line += ", who are given the version before"
@@ -254,7 +255,7 @@ func heldWhose(held []heldMemory) string {
 			}
 		}
 	}
-	return count(len(whose), "person", "people") + " you do not trust yet"
+	return term.Count(len(whose), "person", "people") + " you do not trust yet"
 }
 
 // tellForeign says what of the newest state is withheld; init and sync end with it.
@@ -277,7 +278,7 @@ func (w *workspace) nameForeign(ctx context.Context) error {
 			return err
 		}
 		for _, h := range held {
-			w.line("!", dim, h.Memory, h.why)
+			w.line("!", term.Dim, h.Memory, h.why)
 		}
 		w.tellWithheld(held)
 		return err
@@ -306,7 +307,7 @@ func runApprove(ctx context.Context, env *Env, ids []string, all bool) error {
 			}
 			if w.settings.Text != nil {
 				approved = []string{trust.SettingsPath}
-				env.say("approved %s as it is now", trust.SettingsPath)
+				env.Say("approved %s as it is now", trust.SettingsPath)
 			}
 		}
 		done, err := w.chosen(ctx, v, ids, all)
@@ -348,7 +349,7 @@ func (w *workspace) chosen(ctx context.Context, v *record.View, ids []string, al
 		}
 		wanted[m.ID] = true
 		if !m.Live(w.env.Now()) && !slices.ContainsFunc(held, func(h heldMemory) bool { return h.ID == m.ID }) {
-			w.env.say("%s is not in force: nobody is given it", m.ID)
+			w.env.Say("%s is not in force: nobody is given it", m.ID)
 		}
 	}
 	return slices.DeleteFunc(held, func(h heldMemory) bool { return !wanted[h.ID] }), nil
@@ -379,7 +380,7 @@ func runKeep(ctx context.Context, env *Env, ids []string) error {
 			text = lowerFirst(done[0].Given.Text)
 		}
 		if len(done) > 1 {
-			text = count(len(done), "statement", "statements")
+			text = term.Count(len(done), "statement", "statements")
 		}
 		tx.Describe(gitstore.Commit{Subject: "keep: " + text, Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "keep"}}})
 		return nil
@@ -389,15 +390,15 @@ func runKeep(ctx context.Context, env *Env, ids []string) error {
 	}
 	for _, d := range done {
 		if env.JSON {
-			if err := env.object(newMemoryJSON(*d.Given)); err != nil {
+			if err := env.Object(newMemoryJSON(*d.Given)); err != nil {
 				return err
 			}
 			continue
 		}
-		w.line("+", green, *d.Given, "kept as "+versionOf(trust.Changed{When: d.When}))
+		w.line("+", term.Green, *d.Given, "kept as "+versionOf(trust.Changed{When: d.When}))
 	}
 	if len(done) == 0 {
-		env.say("nothing of this is given to agents in an older version")
+		env.Say("nothing of this is given to agents in an older version")
 	}
 	return nil
 }
@@ -406,20 +407,20 @@ func runKeep(ctx context.Context, env *Env, ids []string) error {
 func (w *workspace) tellApproved(done []heldMemory, settings bool) error {
 	for _, d := range done {
 		if w.env.JSON {
-			if err := w.env.object(newMemoryJSON(d.Memory)); err != nil {
+			if err := w.env.Object(newMemoryJSON(d.Memory)); err != nil {
 				return err
 			}
 			continue
 		}
-		w.line("+", green, d.Memory, d.why)
+		w.line("+", term.Green, d.Memory, d.why)
 	}
 	if len(done) == 0 {
 		if !settings {
-			w.env.say("nothing was withheld")
+			w.env.Say("nothing was withheld")
 		}
 		return nil
 	}
-	w.env.say("approved %s as they are now; another change by the same people is withheld again", count(len(done), "memory", "memories"))
+	w.env.Say("approved %s as they are now; another change by the same people is withheld again", term.Count(len(done), "memory", "memories"))
 	return nil
 }
 
@@ -469,7 +470,7 @@ func runTrustWhom(ctx context.Context, env *Env, add bool, whom []string, o trus
 		case !add:
 			return exit.Usage("'reverie config' lists who is and where that is said", "%s is not in %s", who, key)
 		default:
-			env.say("%s is trusted already", who)
+			env.Say("%s is trusted already", who)
 			continue
 		}
 		changed[key] = true
@@ -479,7 +480,7 @@ func runTrustWhom(ctx context.Context, env *Env, add bool, whom []string, o trus
 			if err := config.Set(file, key, tomlList(lists[key])); err != nil {
 				return err
 			}
-			env.say("set %s in %s", key, file)
+			env.Say("set %s in %s", key, file)
 		}
 	}
 	if w, err = env.open(ctx); err != nil {
@@ -490,7 +491,7 @@ func runTrustWhom(ctx context.Context, env *Env, add bool, whom []string, o trus
 		return err
 	}
 	if n := len(before) - len(held); n > 0 {
-		env.say("released %s: given to agents from now on", count(n, "memory", "memories"))
+		env.Say("released %s: given to agents from now on", term.Count(n, "memory", "memories"))
 	}
 	w.tellWithheld(held)
 	return nil

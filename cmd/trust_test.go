@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
@@ -27,7 +28,7 @@ func TestTrustAsksOncePerAuthor(t *testing.T) {
 	r.Run("fetch", "-q", theirs, "reverie/memory:reverie/memory")
 	trusting := func(typed string) string {
 		var out bytes.Buffer
-		env := &Env{In: strings.NewReader(typed), Out: &out, Err: &out, Dir: r.Dir, Width: 80, Interactive: true, Screen: true, Now: time.Now}
+		env := &Env{Terminal: term.Terminal{In: strings.NewReader(typed), Out: &out, Err: &out, Width: 80, Interactive: true, Screen: true}, Dir: r.Dir, Now: time.Now}
 		if err := runTrust(t.Context(), env, false); err != nil {
 			t.Fatal(err)
 		}

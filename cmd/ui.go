@@ -50,8 +50,8 @@ func runUI(ctx context.Context, env *Env) error {
 func screenful(ctx context.Context, env *Env, width int, write func(context.Context, *workspace) error) (string, error) {
 	var out, talk bytes.Buffer
 	e := *env
-	e.In, e.Out, e.Err, e.Width, e.Height = strings.NewReader(""), &out, &talk, width, 0
-	e.Interactive, e.JSON, e.lines, e.opened = false, false, nil, nil
+	e.Terminal, e.opened = env.To(strings.NewReader(""), &out, &talk), nil
+	e.Width, e.Height, e.Interactive, e.JSON = width, 0, false, false
 	w, err := e.open(ctx)
 	if err == nil {
 		err = write(ctx, w)

@@ -9,6 +9,7 @@ import (
 	"github.com/reverie-memory/reverie/cmd/tui"
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/term"
 )
 
 // inboxTab is what waits for a person, and what may become of it.
@@ -53,7 +54,7 @@ func inboxTab(env *Env) tui.Tab {
 			_, err = screenful(ctx, env, 80, func(ctx context.Context, w *workspace) error {
 				queue, err := w.queue(ctx, nil)
 				for _, p := range queue {
-					items = append(items, tui.Item{ID: p.ID, Title: opVerb(p.Operation) + ": " + oneLine(p.Memory.Text, 1000), Note: visible(subject(p.Memory))})
+					items = append(items, tui.Item{ID: p.ID, Title: opVerb(p.Operation) + ": " + term.OneLine(p.Memory.Text, 1000), Note: term.Visible(subject(p.Memory))})
 				}
 				if errors.Is(err, gitstore.ErrNoStore) { // before the first memory
 					return nil
@@ -66,7 +67,7 @@ func inboxTab(env *Env) tui.Tab {
 			{Text: one(func(w *workspace, p waiting, l outlook) { w.showOperation(p.Operation, p.why, l) })},
 			{Key: "d", Name: "diff", Text: one(func(w *workspace, p waiting, l outlook) {
 				if len(l.changes) == 0 {
-					w.env.print("  It changes nothing that is known.\n")
+					w.env.Print("  It changes nothing that is known.\n")
 				}
 				w.showChanges(l.changes)
 			})},
@@ -82,7 +83,7 @@ func inboxTab(env *Env) tui.Tab {
 			})},
 			{Key: "e", Name: "edit", Takes: func(ctx context.Context, id string, in io.Reader, out, talk io.Writer) error {
 				e := *env
-				e.In, e.Out, e.Err, e.lines, e.opened = in, out, talk, nil, nil
+				e.Terminal, e.opened = env.To(in, out, talk), nil
 				return runEdit(ctx, &e, id, editOptions{})
 			}},
 		},

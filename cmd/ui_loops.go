@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/cmd/tui"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/worktree"
 )
 
@@ -45,10 +46,10 @@ func loopsTab(env *Env) tui.Tab {
 						case j.Holder == nil: // both make sense
 							item.Not = ""
 						}
-						j.Name = truncate(j.Name, 30) // what is known of it has all of it
+						j.Name = term.Truncate(j.Name, 30) // what is known of it has all of it
 						item.Title = loopLine(j)
 					} else {
-						item.Title = name + "  " + oneLine(err.Error(), 1000) // the others are shown all the same
+						item.Title = name + "  " + term.OneLine(err.Error(), 1000) // the others are shown all the same
 					}
 					items = append(items, item)
 				}
@@ -62,7 +63,7 @@ func loopsTab(env *Env) tui.Tab {
 				if err == nil {
 					w.tellLoop(ctx, j, func() {
 						if lines := w.lastLines(j.Live, 6); len(lines) > 0 {
-							w.env.print("\n%s\n\n", strings.Join(lines, "\n"))
+							w.env.Print("\n%s\n\n", strings.Join(lines, "\n"))
 						}
 					})
 				}

@@ -13,6 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/worktree"
 	"github.com/urfave/cli/v2"
 )
@@ -85,20 +86,20 @@ func runUninstall(ctx context.Context, env *Env, o uninstallOptions) error {
 	}
 	only, err := w.onlyHere(ctx)
 	if err != nil {
-		env.warn("whether there are private memories that exist only here could not be seen: %v", err)
+		env.Warn("whether there are private memories that exist only here could not be seen: %v", err)
 	}
 	if only > 0 {
-		found = append(found, artefact{what: count(only, "private memory that exists", "private memories that exist") + " only here"})
+		found = append(found, artefact{what: term.Count(only, "private memory that exists", "private memories that exist") + " only here"})
 	}
 	if n, _ := w.countValues(); n > 0 {
-		found = append(found, artefact{what: count(n, "value", "values") + " that 'reverie kv list' shows"})
+		found = append(found, artefact{what: term.Count(n, "value", "values") + " that 'reverie kv list' shows"})
 	}
 	states := w.stateFolders()
 	for _, dir := range states {
 		found = append(found, artefact{what: "sessions, settings and caches in " + dir})
 	}
 	if only > 0 {
-		env.say("to keep what is private: reverie export --private >FILE; 'reverie import --accept FILE' takes it in again")
+		env.Say("to keep what is private: reverie export --private >FILE; 'reverie import --accept FILE' takes it in again")
 	}
 	if goes, err := w.tellArtefacts(o, found); err != nil || !goes {
 		return err
@@ -119,9 +120,9 @@ func runUninstall(ctx context.Context, env *Env, o uninstallOptions) error {
 	}
 	w.tellMentions(ctx)
 	if !o.memory {
-		env.say("the branch %s stays; to delete it too: git branch -D %s", w.branch(), w.branch())
+		env.Say("the branch %s stays; to delete it too: git branch -D %s", w.branch(), w.branch())
 		for _, file := range w.ciOnBranch(ctx) {
-			env.say("%s stays on it, where the forge reads it; a commit that removes it ends the checks", file)
+			env.Say("%s stays on it, where the forge reads it; a commit that removes it ends the checks", file)
 		}
 	}
 	return nil
@@ -161,22 +162,22 @@ func runUninstallPart(ctx context.Context, env *Env, o uninstallOptions) error {
 // tellArtefacts says what is about to go, and reports whether it shall.
 func (w *workspace) tellArtefacts(o uninstallOptions, found []artefact) (goes bool, err error) {
 	if len(found) == 0 {
-		w.env.say("there is nothing of Reverie here")
+		w.env.Say("there is nothing of Reverie here")
 		return false, nil
 	}
 	shared := false
 	for _, a := range found {
 		shared = shared || a.shared
 		if w.env.JSON {
-			if err := w.env.object(map[string]string{"what": a.what}); err != nil {
+			if err := w.env.Object(map[string]string{"what": a.what}); err != nil {
 				return false, err
 			}
 			continue
 		}
-		w.env.print("%s\n", a.what)
+		w.env.Print("%s\n", a.what)
 	}
 	if shared {
-		w.env.say("what goes from your own settings goes for every repository; 'reverie init --agent NAME' brings it back")
+		w.env.Say("what goes from your own settings goes for every repository; 'reverie init --agent NAME' brings it back")
 	}
 	if o.dryRun {
 		return false, nil
@@ -184,7 +185,7 @@ func (w *workspace) tellArtefacts(o uninstallOptions, found []artefact) (goes bo
 	if err := w.wantsPerson("uninstall"); err != nil {
 		return false, err
 	}
-	if !o.yes && !w.ask("Remove these?", "n") {
+	if !o.yes && !w.env.Ask("Remove these?", "n") {
 		return false, exit.New(exit.NeedsPerson, errors.New("uninstall: nothing was removed"), "to go ahead: reverie uninstall --yes")
 	}
 	return true, nil
@@ -217,7 +218,7 @@ func (w *workspace) artefacts(ctx context.Context) ([]artefact, error) {
 			strange = to.refuse()
 		}
 		if strange != nil && (err != nil || !info.IsDir()) {
-			w.env.warn("passed over: %v", strange) // render would not have written there
+			w.env.Warn("passed over: %v", strange) // render would not have written there
 		} else if there, err = hasBlock(path); err != nil {
 			return nil, err
 		}
@@ -322,7 +323,7 @@ func (w *workspace) takeFrom(ctx context.Context, s station) (*os.File, error) {
 		return lock, err
 	}
 	if at := readWorking(w.state, s); at != nil {
-		w.env.say("ending the %s, process %d", s, at.PID)
+		w.env.Say("ending the %s, process %d", s, at.PID)
 		endGroup(at.PID)
 	}
 	if lock, err = wait(workerDeath); lock != nil || err != nil {

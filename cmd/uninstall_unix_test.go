@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
@@ -20,7 +21,7 @@ func TestUninstallEndsAWorkerThatHangs(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("XDG_STATE_HOME", "")
 	r := testrepo.New(t)
-	env := &Env{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Dir: r.Dir, Now: time.Now}
+	env := &Env{Terminal: term.Terminal{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, Dir: r.Dir, Now: time.Now}
 	w, err := env.open(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/reverie-memory/reverie/internal/term"
 )
 
 // watched tells a person who watches how far an answer is, from half a second on.
@@ -41,9 +43,9 @@ func (t *watched) tell() {
 			return
 		}
 		took := time.Since(t.began).Round(time.Second)
-		line := fmt.Sprintf("%s reads the question, %s", visible(t.name), took)
+		line := fmt.Sprintf("%s reads the question, %s", term.Visible(t.name), took)
 		if n := t.said.Load(); n > 0 {
-			line = fmt.Sprintf("%s: %s in %s", visible(t.name), count(int(n), "token", "tokens"), took)
+			line = fmt.Sprintf("%s: %s in %s", term.Visible(t.name), term.Count(int(n), "token", "tokens"), took)
 		}
 		t.width = max(t.width, len(line))
 		fmt.Fprintf(t.env.Err, "\r%-*s", t.width, line)

@@ -11,6 +11,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/pattern"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
 
@@ -28,7 +29,7 @@ func whyCommand(env *Env) *cli.Command {
 			if c.NArg() > 1 {
 				return exit.Usage("reverie why last", "why takes one injection or memory, or nothing")
 			}
-			return env.paged(c.Context, func() error { return runWhy(c.Context, env, c.Args().First(), session) })
+			return env.Paged(c.Context, func() error { return runWhy(c.Context, env, c.Args().First(), session) })
 		},
 	}
 }
@@ -51,7 +52,7 @@ func runWhy(ctx context.Context, env *Env, what, session string) error {
 	switch {
 	case what == "" || what == "last":
 		if len(all) == 0 {
-			env.say("nothing was given yet")
+			env.Say("nothing was given yet")
 			return nil
 		}
 		return w.tellInjection(ctx, all[len(all)-1])
@@ -75,12 +76,12 @@ func (env *Env) listInjections(all []injection) error {
 	for _, in := range all {
 		if env.JSON {
 			in.Items, in.Next = noNull(in.Items), list(in.Next)
-			if err := env.object(in); err != nil {
+			if err := env.Object(in); err != nil {
 				return err
 			}
 			continue
 		}
-		env.lay(narrowHang, styled{"", fmt.Sprintf("%s  %s  %s  %s  %s", in.ID, in.when(), pad(in.For, 13), pad(count(len(in.Items), "memory", "memories"), 11), visible(in.Session))})
+		env.Lay(term.NarrowHang, term.Span("", fmt.Sprintf("%s  %s  %s  %s  %s", in.ID, in.when(), term.Pad(in.For, 13), term.Pad(term.Count(len(in.Items), "memory", "memories"), 11), term.Visible(in.Session))))
 	}
 	return nil
 }
@@ -117,10 +118,10 @@ func (w *workspace) tellInjection(ctx context.Context, in injection) error {
 	}
 	if env.JSON {
 		in.Items, in.Next = noNull(in.Items), list(in.Next)
-		return env.object(whyJSON{in, memories})
+		return env.Object(whyJSON{in, memories})
 	}
-	env.lay(narrowHang, styled{bold, in.ID}, styled{"", "  " + in.when() + "  " + in.For + "  " + visible(in.Session)})
-	env.print("from %s, about %s in %s\n", in.Commit[:min(10, len(in.Commit))], count(in.Tokens, "token", "tokens"), count(in.Bytes, "byte", "bytes"))
+	env.Lay(term.NarrowHang, term.Span(term.Bold, in.ID), term.Span("", "  "+in.when()+"  "+in.For+"  "+term.Visible(in.Session)))
+	env.Print("from %s, about %s in %s\n", in.Commit[:min(10, len(in.Commit))], term.Count(in.Tokens, "token", "tokens"), term.Count(in.Bytes, "byte", "bytes"))
 	for _, m := range memories {
 		text := m.Text
 		switch {
@@ -129,11 +130,11 @@ func (w *workspace) tellInjection(ctx context.Context, in injection) error {
 		case m.Kind == "":
 			text = "not here any more"
 		}
-		env.hitline(hitline{mark: " ", id: m.ID, kind: m.Kind, statement: text})
-		env.under(styled{dim, visible(strings.Join(m.Why, " · "))})
+		env.Hit(term.Hit{Mark: " ", ID: m.ID, Kind: m.Kind, Statement: text})
+		env.Under(term.Span(term.Dim, term.Visible(strings.Join(m.Why, " · "))))
 	}
 	if cut := in.cutLine(); cut != "" {
-		env.lay(len("left out: "), styled{"", "left out: " + cut})
+		env.Lay(len("left out: "), term.Span("", "left out: "+cut))
 	}
 	return nil
 }
@@ -202,21 +203,21 @@ func (w *workspace) tellGiven(ctx context.Context, all []injection, id string) e
 		}
 		n++
 		if env.JSON {
-			if err := env.object(givenJSON{in.ID, in.Time.UTC().Format("2006-01-02T15:04:05Z"), in.Session, in.For, in.Commit, list(in.Items[i].Why)}); err != nil {
+			if err := env.Object(givenJSON{in.ID, in.Time.UTC().Format("2006-01-02T15:04:05Z"), in.Session, in.For, in.Commit, list(in.Items[i].Why)}); err != nil {
 				return err
 			}
 			continue
 		}
-		env.lay(narrowHang, styled{"", fmt.Sprintf("%s  %s  %s  %s  ", in.ID, in.when(), pad(in.For, 13), visible(in.Session))}, styled{dim, visible(strings.Join(in.Items[i].Why, " · "))})
+		env.Lay(term.NarrowHang, term.Span("", fmt.Sprintf("%s  %s  %s  %s  ", in.ID, in.when(), term.Pad(in.For, 13), term.Visible(in.Session))), term.Span(term.Dim, term.Visible(strings.Join(in.Items[i].Why, " · "))))
 	}
 	switch {
 	case n > 0:
 	case stands.Withheld:
-		env.say("it was given to nobody: %s", strings.Join(stands.Why, ", "))
+		env.Say("it was given to nobody: %s", strings.Join(stands.Why, ", "))
 	case m.Text != "" && !m.Live(env.Now()):
-		env.say("it was given to nobody: it is not in force")
+		env.Say("it was given to nobody: it is not in force")
 	default:
-		env.say("it was given to nobody yet")
+		env.Say("it was given to nobody yet")
 	}
 	return nil
 }

@@ -77,7 +77,7 @@ func runWorker(ctx context.Context, env *Env) error {
 		return nil // taken out of this clone since the hook called
 	}
 	beNice()
-	env.background = true
+	env.toBackground()
 	live := map[string]bool{}
 	if err := w.man(ctx, theWorker, func(ctx context.Context, doing func(string) error) error { return w.work(ctx, doing, live) }); err != nil {
 		return err
@@ -141,7 +141,7 @@ func (w *workspace) work(ctx context.Context, doing func(string) error, live map
 	}
 	now, err := w.fold(ctx)
 	if err != nil {
-		w.env.warn("%v", err) // the others are folded
+		w.env.Warn("%v", err) // the others are folded
 	}
 	clear(live)
 	maps.Copy(live, now)
@@ -167,7 +167,7 @@ func (w *workspace) work(ctx context.Context, doing func(string) error, live map
 		return err
 	}
 	if err := w.bringIndex(ctx); err != nil && ctx.Err() == nil && !missing(err) {
-		w.env.warn("index: %v", err) // whoever searches next has the work
+		w.env.Warn("index: %v", err) // whoever searches next has the work
 	}
 	w.prepare(ctx)
 	return nil
@@ -177,7 +177,7 @@ func (w *workspace) work(ctx context.Context, doing func(string) error, live map
 // the worker has to do waits for the next one.
 func (w *workspace) free(ctx context.Context) bool {
 	if _, err := w.repo.RestoreRecent(ctx); err != nil {
-		w.env.warn("%v", err)
+		w.env.Warn("%v", err)
 	}
 	return w.repo.AwaitCollection(ctx)
 }
@@ -195,7 +195,7 @@ func (w *workspace) read(ctx context.Context, doing func(string) error, live map
 	case ctx.Err() != nil:
 		return nil // its time is over: the next one goes on
 	case err != nil:
-		w.env.warn("%v", err) // what the detectors found stands
+		w.env.Warn("%v", err) // what the detectors found stands
 	}
 	if w.config.Model.Embed == config.Off {
 		return nil
@@ -204,7 +204,7 @@ func (w *workspace) read(ctx context.Context, doing func(string) error, live map
 		return err
 	}
 	if _, _, err := w.fillVectors(ctx, func() bool { return w.called(theReader) }); err != nil && ctx.Err() == nil && !errors.Is(err, gitstore.ErrNoStore) {
-		w.env.warn("vectors: %v", err)
+		w.env.Warn("vectors: %v", err)
 	}
 	return nil
 }
@@ -220,7 +220,7 @@ func (w *workspace) prepare(ctx context.Context) {
 		}
 		r := contextRequest{For: forStart, Agent: agent.Name, Dir: w.repo.WorkTree}
 		if _, err := w.context(ctx, r); err != nil && !errors.Is(err, gitstore.ErrNoStore) && ctx.Err() == nil {
-			w.env.warn("%v", err)
+			w.env.Warn("%v", err)
 		}
 	}
 }
@@ -316,7 +316,7 @@ func (w *workspace) sweepLater() {
 		return
 	}
 	if err := kick(w.repo, w.state); err != nil && w.env.Verbose {
-		w.env.warn("%v", err)
+		w.env.Warn("%v", err)
 	}
 }
 

@@ -1,4 +1,4 @@
-package cmd
+package term
 
 import (
 	"bytes"
@@ -17,19 +17,19 @@ import (
 // An answer that is longer than the screen goes through the pager that git would use. It is held back until it is: a short one
 // starts no pager. Talk keeps its place in a short answer, and follows a long one.
 
-// paged runs fn, whose answer may be long.
-func (env *Env) paged(ctx context.Context, fn func() error) error {
-	if env.Height <= 0 || env.JSON {
+// Paged runs fn, whose answer may be long.
+func (t *Terminal) Paged(ctx context.Context, fn func() error) error {
+	if t.Height <= 0 || t.JSON {
 		return fn()
 	}
-	p := &pages{ctx: ctx, env: env, out: env.Out, err: env.Err}
-	env.Out, env.Err = pagesAnswer{p}, pagesTalk{p}
+	p := &pages{ctx: ctx, term: t, out: t.Out, err: t.Err}
+	t.Out, t.Err = pagesAnswer{p}, pagesTalk{p}
 	err := fn()
-	env.Out, env.Err = p.out, p.err
+	t.Out, t.Err = p.out, p.err
 	if ended := p.end(); err == nil || p.closed && errors.Is(err, errPagerClosed) {
 		return ended
 	}
-	if p.pager != nil && interrupted(err) { // Ctrl-C is the pager's, but git got it too
+	if p.pager != nil && Interrupted(err) { // Ctrl-C is the pager's, but git got it too
 		return nil
 	}
 	return err
@@ -38,7 +38,7 @@ func (env *Env) paged(ctx context.Context, fn func() error) error {
 // pages is an answer on its way to a screen.
 type pages struct {
 	ctx      context.Context
-	env      *Env
+	term     *Terminal
 	out, err io.Writer // the screen
 
 	held   []chunk // what was written yet, in order
@@ -62,7 +62,7 @@ type pagesAnswer struct{ *pages }
 func (p pagesAnswer) Write(text []byte) (int, error) {
 	if p.pager == nil && !p.direct {
 		p.held = append(p.held, chunk{false, bytes.Clone(text)})
-		if p.count(text); p.rows < p.env.Height {
+		if p.count(text); p.rows < p.term.Height {
 			return len(text), nil
 		}
 		return len(text), p.begin()
@@ -90,22 +90,22 @@ func (p *pages) count(text []byte) {
 			return
 		}
 		p.line = rest
-		p.rows += max(1, (measure.Bytes(line)+7*bytes.Count(line, []byte("\t"))+p.env.Width-1)/p.env.Width)
+		p.rows += max(1, (measure.Bytes(line)+7*bytes.Count(line, []byte("\t"))+p.term.Width-1)/p.term.Width)
 	}
 }
 
 // begin starts the pager, and gives it the answer until here. Where there is none, all goes to the screen.
 func (p *pages) begin() error {
-	p.pager = p.env.pager(p.ctx)
+	p.pager = p.term.pager(p.ctx)
 	if p.pager != nil {
 		in, err := p.pager.StdinPipe()
 		if err == nil {
 			err = p.pager.Start()
 		}
 		if err != nil {
-			p.env.Err = p.err
-			p.env.warn("start the pager: %v", err)
-			p.env.Err = pagesTalk{p}
+			p.term.Err = p.err
+			p.term.Warn("start the pager: %v", err)
+			p.term.Err = pagesTalk{p}
 			p.pager = nil
 		}
 		p.in = in
@@ -171,11 +171,11 @@ func (p *pages) end() error {
 
 // pager is the user's choice or git's own, not started yet, or nil where there is none. What is no plain command is for a shell,
 // as it is for git: it comes from the user's own configuration and environment alone.
-func (env *Env) pager(ctx context.Context) *exec.Cmd {
-	if env.opened == nil {
+func (t *Terminal) pager(ctx context.Context) *exec.Cmd {
+	if t.Program == nil {
 		return nil
 	}
-	name, _, err := env.opened.repo.Program(ctx, "GIT_PAGER")
+	name, err := t.Program(ctx)
 	if err != nil {
 		return nil
 	}

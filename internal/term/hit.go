@@ -1,4 +1,4 @@
-package cmd
+package term
 
 import (
 	"strings"
@@ -6,23 +6,22 @@ import (
 	"unicode/utf8"
 
 	analysis "github.com/reverie-memory/reverie/gitstore/recall/terms"
-	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
 // hitline is what is drawn of one memory in a list.
-type hitline struct {
-	mark, colour string // one character, and how it looks
-	id, kind     string
-	statement    string
-	variants     []string // other statements, where a merge could not decide
-	remarks      string   // what is special about it, or empty
-	snippet      string   // of its text, where that answers a query better than the statement; or empty
-	words        []string // of a query: they stand out in colour
+type Hit struct {
+	Mark, Colour string // one character, and how it looks
+	ID, Kind     string
+	Statement    string
+	Variants     []string // other statements, where a merge could not decide
+	Remarks      string   // what is special about it, or empty
+	Snippet      string   // of its text, where that answers a query better than the statement; or empty
+	Words        []string // of a query: they stand out in colour
 }
 
 // Sizes of a hitline, in cells.
 const (
-	statedAt    = 24     // where the statement stands
+	StatedAt    = 24     // where the statement stands
 	maxStated   = 400    // of a statement on a screen; show has all
 	maxSnippet  = 240    // of a snippet, everywhere
 	kindWidth   = 10     // the longest kind's
@@ -32,54 +31,40 @@ const (
 
 // hitline draws a memory: mark, id, kind, statement and remarks in columns, and a snippet under the statement. On a screen too narrow for columns the
 // statement stands below.
-func (env *Env) hitline(h hitline) {
-	lead := []styled{{h.colour, h.mark}, {"", " "}, {bold, h.id[:min(shownOfID, len(h.id))]}, {"", "  " + pad(h.kind, kindWidth)}}
-	statement := visible(h.statement)
-	if env.Screen {
-		statement = truncate(statement, maxStated)
+func (t *Terminal) Hit(h Hit) {
+	lead := []Styled{{h.Colour, h.Mark}, {"", " "}, {Bold, h.ID[:min(shownOfID, len(h.ID))]}, {"", "  " + Pad(h.Kind, kindWidth)}}
+	statement := Visible(h.Statement)
+	if t.Screen {
+		statement = Truncate(statement, maxStated)
 	}
-	text := env.highlighted("", statement, h.words)
-	if h.remarks != "" {
-		text = append(text, styled{"", "  "}, styled{dim, "(" + visible(h.remarks) + ")"})
+	text := t.highlighted("", statement, h.Words)
+	if h.Remarks != "" {
+		text = append(text, Styled{"", "  "}, Styled{Dim, "(" + Visible(h.Remarks) + ")"})
 	}
-	if env.hang(statedAt) < statedAt {
-		env.lay(narrowHang, lead...)
-		env.under(text...)
+	if t.Hang(StatedAt) < StatedAt {
+		t.Lay(NarrowHang, lead...)
+		t.Under(text...)
 	} else {
-		env.lay(statedAt, append(append(lead, styled{"", "  "}), text...)...)
+		t.Lay(StatedAt, append(append(lead, Styled{"", "  "}), text...)...)
 	}
-	for _, v := range h.variants {
-		env.under(styled{"", "or: " + visible(v)})
+	for _, v := range h.Variants {
+		t.Under(Styled{"", "or: " + Visible(v)})
 	}
-	if h.snippet != "" {
-		env.under(env.highlighted(dim, oneLine(h.snippet, maxSnippet), h.words)...)
+	if h.Snippet != "" {
+		t.Under(t.highlighted(Dim, OneLine(h.Snippet, maxSnippet), h.Words)...)
 	}
 }
 
-// under writes a line under the statement of a hitline.
-func (env *Env) under(text ...styled) {
-	column := env.hang(statedAt)
-	env.lay(column, append([]styled{{"", strings.Repeat(" ", column)}}, text...)...)
-}
-
-// line draws a memory with a note on it.
-func (w *workspace) line(mark, colour string, m record.Memory, note string) {
-	w.env.hitline(hitOf(mark, colour, m, note))
-}
-
-// hitOf is what line draws.
-func hitOf(mark, colour string, m record.Memory, note string) hitline {
-	h := hitline{mark: mark, colour: colour, id: m.ID, kind: string(m.Kind), statement: m.Text, remarks: note}
-	for _, v := range m.Variants {
-		h.variants = append(h.variants, v.Text)
-	}
-	return h
+// Under writes a line under the statement of a hitline.
+func (t *Terminal) Under(text ...Styled) {
+	column := t.Hang(StatedAt)
+	t.Lay(column, append([]Styled{{"", strings.Repeat(" ", column)}}, text...)...)
 }
 
 // highlighted is text in a style, where the words of a query stand out if there are colours.
-func (env *Env) highlighted(style, text string, words []string) []styled {
-	if !env.Colour || len(words) == 0 {
-		return []styled{{style, text}}
+func (t *Terminal) highlighted(style, text string, words []string) []Styled {
+	if !t.Colour || len(words) == 0 {
+		return []Styled{{style, text}}
 	}
 	marked := make([]bool, len(text)+1)
 	before := utf8.RuneError
@@ -93,16 +78,16 @@ func (env *Env) highlighted(style, text string, words []string) []styled {
 		}
 		before = r
 	}
-	var spans []styled
+	var spans []Styled
 	for from, i := 0, 1; i <= len(text); i++ {
 		if i < len(text) && marked[i] == marked[from] {
 			continue
 		}
 		look := style
 		if marked[from] {
-			look = bold
+			look = Bold
 		}
-		spans = append(spans, styled{look, text[from:i]})
+		spans = append(spans, Styled{look, text[from:i]})
 		from = i
 	}
 	return spans

@@ -1,4 +1,4 @@
-package cmd
+package term
 
 import (
 	"bytes"
@@ -41,10 +41,10 @@ func TestFitCutsByCells(t *testing.T) {
 		{"what turns text", "a\u202eb", 20, 10, "a<U+202E>b"},
 		{"what has no width", "a\u200bb", 20, 10, "a<U+200B>b"},
 	} {
-		if got := oneLine(tt.text, tt.width); got != tt.want {
+		if got := OneLine(tt.text, tt.width); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
-		if got := displaywidth.String(oneLine(tt.text, 1000)); got != tt.cells {
+		if got := displaywidth.String(OneLine(tt.text, 1000)); got != tt.cells {
 			t.Errorf("%s: %d cells, want %d", tt.name, got, tt.cells)
 		}
 	}
@@ -82,7 +82,7 @@ func TestFlowBreaksLines(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
-			for _, line := range flow([]styled{{"", tt.text}}, tt.first, tt.rest) {
+			for _, line := range flow([]Styled{{"", tt.text}}, tt.first, tt.rest) {
 				got = append(got, lineText(line))
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
@@ -92,10 +92,10 @@ func TestFlowBreaksLines(t *testing.T) {
 	}
 }
 
-func lineText(line []styled) string {
+func lineText(line []Styled) string {
 	var b strings.Builder
 	for _, s := range line {
-		b.WriteString(s.text)
+		b.WriteString(s.Text)
 	}
 	return b.String()
 }
@@ -104,7 +104,7 @@ func lineText(line []styled) string {
 func TestFlowProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		piece := rapid.OneOf(rapid.SampledFrom([]string{" ", "  ", "/", "word", "。", "「", "中文", "데이터", "👨‍👩‍👧‍👦", "🇯🇵", "e\u0301", "ＡＢ", "a/b/c", "verylongwordindeed"}), rapid.StringN(0, 4, -1))
-		var spans []styled
+		var spans []Styled
 		for _, text := range rapid.SliceOfN(piece, 0, 30).Draw(t, "pieces") {
 			text = strings.Map(func(r rune) rune {
 				if hidden(r) || r == '\n' || r == '\t' {
@@ -113,7 +113,7 @@ func TestFlowProperties(t *testing.T) {
 				return r
 			}, text)
 			if utf8.ValidString(text) {
-				spans = append(spans, styled{rapid.SampledFrom([]string{"", bold, dim}).Draw(t, "style"), text})
+				spans = append(spans, Styled{rapid.SampledFrom([]string{"", Bold, Dim}).Draw(t, "style"), text})
 			}
 		}
 		first, rest := rapid.IntRange(2, 40).Draw(t, "first"), rapid.IntRange(2, 40).Draw(t, "rest")
@@ -168,19 +168,19 @@ func TestIndentKeepsCodeAndLists(t *testing.T) {
 		"..~~~\n..``` inside is no end, however long this line may be\n..~~~\n" +
 		"..段落も、端末の幅に合わせて折り返されるべ\n..きである。\n"
 	var out bytes.Buffer
-	(&Env{Out: &out, Screen: true, Width: 42}).indent("  ", body)
+	(&Terminal{Out: &out, Screen: true, Width: 42}).Indent("  ", body)
 	if diff := cmp.Diff(strings.ReplaceAll(want, "..", "  "), out.String()); diff != "" {
 		t.Error(diff)
 	}
 	out.Reset()
-	(&Env{Out: &out, Width: 42}).indent("", body)
+	(&Terminal{Out: &out, Width: 42}).Indent("", body)
 	if diff := cmp.Diff(strings.TrimRight(body, " ")+"\n", out.String()); diff != "" {
 		t.Errorf("where it is no screen: %s", diff)
 	}
 	out.Reset()
-	(&Env{Out: &out, Screen: true, Width: 300}).indent("", strings.Repeat("word ", 40))
+	(&Terminal{Out: &out, Screen: true, Width: 300}).Indent("", strings.Repeat("word ", 40))
 	for line := range strings.Lines(out.String()) {
-		if len(line) > maxMeasure+1 {
+		if len(line) > MaxMeasure+1 {
 			t.Errorf("a line of %d cells on a wide screen", len(line)-1)
 		}
 	}

@@ -1,4 +1,4 @@
-package cmd
+package term
 
 import (
 	"bytes"
@@ -9,26 +9,26 @@ import (
 )
 
 func TestHitline(t *testing.T) {
-	hit := hitline{mark: "!", colour: dim, id: "3f9a1c2b7d104e55", kind: "decision",
-		statement: "Migrations run with make migrate only,\u202e データベースは手作業で変更しない", variants: []string{"or so"},
-		remarks: "stale: db/x.sql is gone", snippet: "A migration\nof the orders took 3 hours", words: []string{"migrat", "変更"}}
+	hit := Hit{Mark: "!", Colour: Dim, ID: "3f9a1c2b7d104e55", Kind: "decision",
+		Statement: "Migrations run with make migrate only,\u202e データベースは手作業で変更しない", Variants: []string{"or so"},
+		Remarks: "stale: db/x.sql is gone", Snippet: "A migration\nof the orders took 3 hours", Words: []string{"migrat", "変更"}}
 	for _, tt := range []struct {
 		name string
-		env  Env
+		env  Terminal
 		want string
 	}{
-		{"no screen", Env{Width: 40}, `
+		{"no screen", Terminal{Width: 40}, `
 ! 3f9a1c2b  decision    Migrations run with make migrate only,<U+202E> データベースは手作業で変更しない  (stale: db/x.sql is gone)
                         or: or so
                         A migration of the orders took 3 hours
 `},
-		{"80 columns", Env{Screen: true, Width: 80}, `
+		{"80 columns", Terminal{Screen: true, Width: 80}, `
 ! 3f9a1c2b  decision    Migrations run with make migrate only,<U+202E> データ
                         ベースは手作業で変更しない  (stale: db/x.sql is gone)
                         or: or so
                         A migration of the orders took 3 hours
 `},
-		{"40 columns", Env{Screen: true, Width: 40}, `
+		{"40 columns", Terminal{Screen: true, Width: 40}, `
 ! 3f9a1c2b  decision
     Migrations run with make migrate
     only,<U+202E> データベースは手作業で
@@ -38,7 +38,7 @@ func TestHitline(t *testing.T) {
     A migration of the orders took 3
     hours
 `},
-		{"200 columns and colours", Env{Screen: true, Width: 200, Colour: true}, `
+		{"200 columns and colours", Terminal{Screen: true, Width: 200, Colour: true}, `
 [2m![0m [1m3f9a1c2b[0m  decision    [1mMigrations[0m run with make [1mmigrate[0m only,<U+202E> データベースは手作業で[1m変更[0mしない  [2m(stale: db/x.sql is gone)[0m
                         or: or so
                         [2mA [0m[1mmigration[0m[2m of the orders took 3 hours[0m
@@ -47,7 +47,7 @@ func TestHitline(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var out bytes.Buffer
 			tt.env.Out = &out
-			tt.env.hitline(hit)
+			tt.env.Hit(hit)
 			if diff := cmp.Diff(tt.want[1:], strings.ReplaceAll(out.String(), "\x1b", "")); diff != "" {
 				t.Error(diff)
 			}
@@ -58,14 +58,14 @@ func TestHitline(t *testing.T) {
 // A statement that fills the screen is cut there, and nowhere else.
 func TestHitlineOfALongStatement(t *testing.T) {
 	var out bytes.Buffer
-	hit := hitline{mark: " ", id: "3f9a1c2b7d104e55", kind: "note", statement: strings.Repeat("中文 ", 200)}
-	(&Env{Out: &out, Screen: true, Width: 80}).hitline(hit)
+	hit := Hit{Mark: " ", ID: "3f9a1c2b7d104e55", Kind: "note", Statement: strings.Repeat("中文 ", 200)}
+	(&Terminal{Out: &out, Screen: true, Width: 80}).Hit(hit)
 	shown := strings.Join(strings.Fields(out.String()), " ")
 	if n := strings.Count(shown, "中文"); n != 80 || !strings.HasSuffix(shown, "…") { // of 5 cells each
 		t.Errorf("%d of the words are shown: %s", n, shown)
 	}
 	out.Reset()
-	(&Env{Out: &out}).hitline(hit)
+	(&Terminal{Out: &out}).Hit(hit)
 	if n := strings.Count(out.String(), "中文"); n != 200 || strings.Count(out.String(), "\n") != 1 {
 		t.Errorf("%d of the words are in a pipe: %s", n, &out)
 	}
@@ -86,11 +86,11 @@ func TestHighlighted(t *testing.T) {
 		{"x86 x8", "x8", "x86 [x8]"},
 	} {
 		var b strings.Builder
-		for _, s := range (&Env{Colour: true}).highlighted("", tt.text, strings.Fields(tt.words)) {
-			if s.style == bold {
-				s.text = "[" + s.text + "]"
+		for _, s := range (&Terminal{Colour: true}).highlighted("", tt.text, strings.Fields(tt.words)) {
+			if s.Style == Bold {
+				s.Text = "[" + s.Text + "]"
 			}
-			b.WriteString(s.text)
+			b.WriteString(s.Text)
 		}
 		if b.String() != tt.want {
 			t.Errorf("%q in %q: %q, want %q", tt.words, tt.text, b.String(), tt.want)

@@ -1,4 +1,4 @@
-package cmd
+package term
 
 import (
 	"fmt"
@@ -13,65 +13,68 @@ import (
 // Text is fitted to a terminal by cells: a Chinese character or an emoji takes two, a combining mark none, and what a reader
 // takes for one character is never cut. Where the answer is no terminal, lines are as long as their text.
 
-// styled is a piece of text that looks alike. style is one of the colours of say.go, or empty.
-type styled struct{ style, text string }
+// Styled is a piece of text that looks alike. style is one of the colours of say.go, or empty.
+type Styled struct{ Style, Text string }
+
+// Span is text in a style.
+func Span(style, text string) Styled { return Styled{style, text} }
 
 // Bounds of fitted text, in cells.
 const (
-	maxMeasure = 100 // running text in longer lines is hard to read
-	minMeasure = 24  // beside an indentation; where there is less, the indentation goes
-	narrowHang = 4   // what is left of it then
+	MaxMeasure = 100 // running text in longer lines is hard to read
+	MinMeasure = 24  // beside an indentation; where there is less, the indentation goes
+	NarrowHang = 4   // what is left of it then
 	minPart    = 8   // of a word that is longer than a line, at the end of another
 )
 
-// oneLine is text as one line of at most width cells.
-func oneLine(s string, width int) string {
-	return truncate(visible(strings.Join(strings.Fields(s), " ")), width)
+// OneLine is text as one line of at most width cells.
+func OneLine(s string, width int) string {
+	return Truncate(Visible(strings.Join(strings.Fields(s), " ")), width)
 }
 
-// truncate cuts s to width cells, with an ellipsis where something is gone.
-func truncate(s string, width int) string { return displaywidth.TruncateString(s, width, "…") }
+// Truncate cuts s to width cells, with an ellipsis where something is gone.
+func Truncate(s string, width int) string { return displaywidth.TruncateString(s, width, "…") }
 
-// pad fills s with spaces to width cells.
-func pad(s string, width int) string {
+// Pad fills s with spaces to width cells.
+func Pad(s string, width int) string {
 	return s + strings.Repeat(" ", max(0, width-displaywidth.String(s)))
 }
 
-// beside is text as one line for what a screen has left beside used cells; whole where there is no screen.
-func (env *Env) beside(used int, s string) string {
-	if !env.Screen {
-		return visible(strings.Join(strings.Fields(s), " "))
+// Beside is text as one line for what a screen has left beside used cells; whole where there is no screen.
+func (t *Terminal) Beside(used int, s string) string {
+	if !t.Screen {
+		return Visible(strings.Join(strings.Fields(s), " "))
 	}
-	return oneLine(s, max(minMeasure, env.Width-used))
+	return OneLine(s, max(MinMeasure, t.Width-used))
 }
 
-// brief is beside for text that may be long, and is only to be recognised.
-func (env *Env) brief(used int, s string) string { return oneLine(env.beside(used, s), 240) }
+// Brief is beside for text that may be long, and is only to be recognised.
+func (t *Terminal) Brief(used int, s string) string { return OneLine(t.Beside(used, s), 240) }
 
-// hang is the indentation of further lines under a column, or a small one where the screen is too narrow for it.
-func (env *Env) hang(column int) int {
-	if env.Screen && env.Width-column < minMeasure {
-		return min(column, narrowHang)
+// Hang is the indentation of further lines under a column, or a small one where the screen is too narrow for it.
+func (t *Terminal) Hang(column int) int {
+	if t.Screen && t.Width-column < MinMeasure {
+		return min(column, NarrowHang)
 	}
 	return column
 }
 
-// lay writes spans as a line, on a screen as several where it is too long: broken between words, the further ones
+// Lay writes spans as a line, on a screen as several where it is too long: broken between words, the further ones
 // indented by hang cells.
-func (env *Env) lay(hang int, spans ...styled) { env.layIn(env.Width, hang, "", spans) }
+func (t *Terminal) Lay(hang int, spans ...Styled) { t.LayIn(t.Width, hang, "", spans) }
 
-// layIn is lay for lines of at most width cells, where rest stands at the beginning of the further ones, behind their indentation.
-func (env *Env) layIn(width, hang int, rest string, spans []styled) {
-	_, _ = io.WriteString(env.Out, env.fitted(width, hang, rest, spans))
+// LayIn is lay for lines of at most width cells, where rest stands at the beginning of the further ones, behind their indentation.
+func (t *Terminal) LayIn(width, hang int, rest string, spans []Styled) {
+	_, _ = io.WriteString(t.Out, t.Fitted(width, hang, rest, spans))
 }
 
-// fitted is what layIn writes.
-func (env *Env) fitted(width, hang int, rest string, spans []styled) string {
-	lines := [][]styled{spans}
-	if last := len(spans) - 1; !env.Screen && last >= 0 {
-		spans[last].text = strings.TrimRight(spans[last].text, " ")
-	} else if env.Screen {
-		hang = env.hang(hang)
+// Fitted is what layIn writes.
+func (t *Terminal) Fitted(width, hang int, rest string, spans []Styled) string {
+	lines := [][]Styled{spans}
+	if last := len(spans) - 1; !t.Screen && last >= 0 {
+		spans[last].Text = strings.TrimRight(spans[last].Text, " ")
+	} else if t.Screen {
+		hang = t.Hang(hang)
 		lines = flow(spans, width, width-hang-displaywidth.String(rest))
 	}
 	var b strings.Builder
@@ -80,33 +83,33 @@ func (env *Env) fitted(width, hang int, rest string, spans []styled) string {
 			b.WriteString(strings.Repeat(" ", hang) + rest)
 		}
 		for _, s := range line {
-			if s.style != "" && strings.TrimSpace(s.text) != "" {
-				s.text = env.paint(s.style, s.text)
+			if s.Style != "" && strings.TrimSpace(s.Text) != "" {
+				s.Text = t.Paint(s.Style, s.Text)
 			}
-			b.WriteString(s.text)
+			b.WriteString(s.Text)
 		}
 		b.WriteByte('\n')
 	}
 	return b.String()
 }
 
-// labelled writes "label: text" behind an indentation.
-func (env *Env) labelled(indent int, colour, label, text string) {
-	env.lay(indent+2, styled{"", strings.Repeat(" ", indent)}, styled{colour, visible(label) + ":"}, styled{"", " " + visible(text)})
+// Labelled writes "label: text" behind an indentation.
+func (t *Terminal) Labelled(indent int, colour, label, text string) {
+	t.Lay(indent+2, Styled{"", strings.Repeat(" ", indent)}, Styled{colour, Visible(label) + ":"}, Styled{"", " " + Visible(text)})
 }
 
-// row writes a name, filled to width cells, and a value that may be longer than a line.
-func (env *Env) row(width int, name, value string) {
-	env.lay(width+1, styled{dim, pad(name, width)}, styled{"", " " + visible(value)})
+// Row writes a name, filled to width cells, and a value that may be longer than a line.
+func (t *Terminal) Row(width int, name, value string) {
+	t.Lay(width+1, Styled{Dim, Pad(name, width)}, Styled{"", " " + Visible(value)})
 }
 
-// indent writes Markdown with a prefix before every line. On a screen longer lines are broken between words, those of a list under
+// Indent writes Markdown with a prefix before every line. On a screen longer lines are broken between words, those of a list under
 // their own text; code and tables stay as they are.
-func (env *Env) indent(prefix, text string) {
-	width := min(env.Width, maxMeasure+displaywidth.String(prefix))
+func (t *Terminal) Indent(prefix, text string) {
+	width := min(t.Width, MaxMeasure+displaywidth.String(prefix))
 	fence, inList := "", false
 	for line := range strings.SplitSeq(text, "\n") {
-		line = strings.TrimRight(visible(line), " ")
+		line = strings.TrimRight(Visible(line), " ")
 		inner := strings.TrimLeft(line, " \t")
 		at := len(line) - len(inner)
 		mark := listMark(inner)
@@ -120,8 +123,8 @@ func (env *Env) indent(prefix, text string) {
 		if inner != "" && fence == "" {
 			inList = mark > 0 || inList && at > 0
 		}
-		if as || !env.Screen || line == "" {
-			_, _ = fmt.Fprintln(env.Out, strings.TrimRight(prefix+line, " "))
+		if as || !t.Screen || line == "" {
+			_, _ = fmt.Fprintln(t.Out, strings.TrimRight(prefix+line, " "))
 			continue
 		}
 		rest := ""
@@ -132,7 +135,7 @@ func (env *Env) indent(prefix, text string) {
 		if strings.TrimSpace(prefix) != "" { // it marks every line
 			rest, hang = prefix+strings.Repeat(" ", at+mark)+rest, 0
 		}
-		env.layIn(width, hang, rest, []styled{{"", prefix + line}})
+		t.LayIn(width, hang, rest, []Styled{{"", prefix + line}})
 	}
 }
 
@@ -181,9 +184,9 @@ func breaks(a, b glyph) bool {
 
 // flow breaks spans into lines of at most first cells, and rest cells for all but the first: at spaces, which go, and beside
 // ideographs; in a word that is longer than a line behind a slash, or anywhere between characters.
-func flow(spans []styled, first, rest int) [][]styled {
+func flow(spans []Styled, first, rest int) [][]Styled {
 	glyphs := glyphsOf(spans)
-	var lines [][]styled
+	var lines [][]Styled
 	limit := first
 	for at := 0; ; {
 		width, end, slash := 0, 0, 0 // where the line may end
@@ -250,19 +253,19 @@ func blank(glyphs []glyph) bool {
 }
 
 // glyphsOf are the glyphs of all spans together: one that spans share looks as it begins.
-func glyphsOf(spans []styled) []glyph {
+func glyphsOf(spans []Styled) []glyph {
 	var all strings.Builder
 	for _, s := range spans {
-		all.WriteString(s.text)
+		all.WriteString(s.Text)
 	}
 	var glyphs []glyph
 	at, end := -1, 0 // the styled at hand, and where it ends
 	for it, pos := displaywidth.StringGraphemes(all.String()), 0; it.Next(); {
 		for pos >= end {
 			at++
-			end += len(spans[at].text)
+			end += len(spans[at].Text)
 		}
-		g := glyph{spans[at].style, it.Value(), it.Width()}
+		g := glyph{spans[at].Style, it.Value(), it.Width()}
 		pos += len(g.text)
 		if g.text == "\t" {
 			g.width = 1
@@ -273,11 +276,11 @@ func glyphsOf(spans []styled) []glyph {
 }
 
 // styledOf are glyphs as spans again, without the spaces at their end. A tab is a space here.
-func styledOf(glyphs []glyph) []styled {
+func styledOf(glyphs []glyph) []Styled {
 	for len(glyphs) > 0 && glyphs[len(glyphs)-1].space() {
 		glyphs = glyphs[:len(glyphs)-1]
 	}
-	var spans []styled
+	var spans []Styled
 	var text strings.Builder
 	for i, g := range glyphs {
 		if g.text == "\t" {
@@ -285,7 +288,7 @@ func styledOf(glyphs []glyph) []styled {
 		}
 		text.WriteString(g.text)
 		if i+1 == len(glyphs) || glyphs[i+1].style != g.style {
-			spans = append(spans, styled{g.style, text.String()})
+			spans = append(spans, Styled{g.style, text.String()})
 			text.Reset()
 		}
 	}

@@ -1,0 +1,217 @@
+// Package term shows text to people: it fits lines to a screen, colours them, asks questions, pages
+// long answers, and makes hostile characters visible. Begin with Process and Terminal. Only package
+// cmd uses it; everything below returns results.
+package term
+
+import (
+	"os"
+
+	"golang.org/x/term"
+
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/reverie-memory/reverie/internal/redact"
+	"github.com/reverie-memory/reverie/internal/unseen"
+)
+
+// Terminal is where a command reads and writes. Out gets the answer, Err the talk: say falls silent
+// under Quiet, warn never does. Text from outside passes visible before a terminal sees it. The zero
+// value of everything but In, Out and Err suits pipes. A Terminal serves one goroutine.
+type Terminal struct {
+	In          io.Reader
+	Out, Err    io.Writer
+	Interactive bool // In, Out and Err are a person's terminal
+	Screen      bool // Out is a terminal: lines are fitted to Width
+	Width       int  // of the terminal, in cells
+	Height      int  // of the terminal, in lines: longer answers go through a pager; 0 means never
+	JSON        bool
+	Quiet       bool
+	Verbose     bool
+	Colour      bool
+
+	Stamp   func() time.Time                                // dates warnings, for a log; nil leaves them undated
+	Scanner *redact.Scanner                                 // takes secrets out of warnings; nil knows patterns alone
+	Program func(context.Context) (pager string, err error) // names git's pager; nil means no pager
+
+	lines *bufio.Reader // of In, for answers to questions
+}
+
+// Process returns the terminal of this process. Where a person sits at it, it has a Height.
+func Process() Terminal {
+	t := Terminal{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Width: 80}
+	t.Screen = term.IsTerminal(int(os.Stdout.Fd()))
+	t.Interactive = t.Screen && term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stderr.Fd()))
+	dumb := os.Getenv("TERM") == "dumb"
+	t.Colour = t.Screen && os.Getenv("NO_COLOR") == "" && !dumb
+	height := 24
+	if w, h, err := term.GetSize(int(os.Stdout.Fd())); err == nil && w > 0 && h > 0 {
+		t.Width, height = w, h
+	}
+	if t.Interactive && !dumb {
+		t.Height = height
+	}
+	return t
+}
+
+// To returns a copy of t that reads and writes elsewhere, with its own lines of answers.
+func (t *Terminal) To(in io.Reader, out, talk io.Writer) Terminal {
+	to := *t
+	to.In, to.Out, to.Err, to.lines = in, out, talk, nil
+	return to
+}
+
+// Say prints one line of talk.
+func (t *Terminal) Say(format string, args ...any) {
+	if !t.Quiet {
+		t.Talk("reverie: ", fmt.Sprintf(format, args...))
+	}
+}
+
+// Warn prints one line that even --quiet lets through.
+func (t *Terminal) Warn(format string, args ...any) {
+	when := ""
+	if t.Stamp != nil {
+		when = t.Stamp().Format(time.DateTime) + " "
+	}
+	t.Talk(when+"reverie: ", t.Clean(fmt.Sprintf(format, args...)))
+}
+
+// Clean takes secrets out of what is told of a failure: it may repeat what git, a server or a file said.
+func (t *Terminal) Clean(text string) string {
+	clean, _ := t.Scanner.Text(text)
+	return clean.String()
+}
+
+// TellError writes how a command ended as one JSON object on a line of the talk.
+func (t *Terminal) TellError(code int, message, hint string) {
+	type ending struct {
+		Code    int    `json:"code"`
+		Message string `json:"message"`
+		Hint    string `json:"hint,omitempty"`
+	}
+	enc := json.NewEncoder(t.Err)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(map[string]ending{"error": {code, t.Clean(message), hint}})
+}
+
+// Talk writes a line of talk, fitted to the terminal where it goes to one.
+func (t *Terminal) Talk(lead, text string) {
+	fit := Terminal{Screen: t.Screen && t.Interactive, Width: t.Width}
+	_, _ = io.WriteString(t.Err, fit.Fitted(t.Width, len(lead), "", []Styled{{"", lead + Visible(text)}}))
+}
+
+// Print writes to the answer.
+func (t *Terminal) Print(format string, args ...any) { fmt.Fprintf(t.Out, format, args...) }
+
+// Object writes one JSON object on a line of the answer.
+func (t *Terminal) Object(v any) error {
+	enc := json.NewEncoder(t.Out)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// Colours of the answer; empty when there are none.
+const (
+	Bold  = "\x1b[1m"
+	Dim   = "\x1b[2m"
+	Green = "\x1b[32m"
+	Red   = "\x1b[31m"
+	Plain = "\x1b[0m"
+)
+
+func (t *Terminal) Paint(colour, text string) string {
+	if !t.Colour || text == "" {
+		return text
+	}
+	return colour + text + Plain
+}
+
+// Visible makes characters that could move a cursor, hide text or turn it round readable as
+// themselves. Tabs and line feeds stay.
+func Visible(s string) string {
+	if strings.IndexFunc(s, hidden) < 0 {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case !hidden(r):
+			b.WriteRune(r)
+		case r < 0x20:
+			b.WriteString("^" + string(r+'@'))
+		default:
+			fmt.Fprintf(&b, "<U+%04X>", r)
+		}
+	}
+	return b.String()
+}
+
+func hidden(r rune) bool {
+	switch {
+	case r == '\n' || r == '\t':
+		return false
+	case r == '\u200d' || r == '\ufe0f': // joins emoji
+		return false
+	}
+	return unseen.Control(r) || r == unicode.ReplacementChar
+}
+
+// Count is "1 memory", "2 memories".
+func Count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// Format2 is a number with two digits after the point.
+func Format2(f float64) string { return fmt.Sprintf("%.2f", f) }
+
+// Ask puts a yes-or-no question to a person and returns the answer. Enter means preset, "y" or "n";
+// without a person the answer is no.
+func (t *Terminal) Ask(question, preset string) bool {
+	if !t.Interactive {
+		return false
+	}
+	choice := "[y/N]"
+	if preset == "y" {
+		choice = "[Y/n]"
+	}
+	fmt.Fprintf(t.Err, "%s %s ", Visible(question), choice)
+	line, err := t.Line()
+	if err != nil {
+		return false
+	}
+	if line == "" {
+		line = preset
+	}
+	return strings.HasPrefix(strings.ToLower(line), "y")
+}
+
+// Line reads one line from a person, without its end. It gives up when the command is interrupted.
+func (t *Terminal) Line() (string, error) {
+	if t.lines == nil {
+		t.lines = bufio.NewReader(t.In)
+	}
+	line, err := t.lines.ReadString('\n')
+	return strings.TrimSpace(line), err
+}
+
+// Raw writes text byte for byte, but makes it visible where Out is a terminal.
+func (t *Terminal) Raw(text string) {
+	to := t.Out
+	if out, ok := to.(*Output); ok {
+		to = out.To
+	}
+	if f, ok := to.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		text = Visible(text)
+	}
+	_, _ = io.WriteString(t.Out, text)
+}
