@@ -39,7 +39,7 @@ func runAccept(ctx context.Context, env *Env, ids []string, all bool) error {
 	if err != nil {
 		return err
 	}
-	if err := w.wantsPerson("accept"); err != nil {
+	if err := w.WantPerson("accept"); err != nil {
 		return err
 	}
 	var ops []record.Operation

@@ -74,10 +74,10 @@ func (w *workspace) planAgents(names []string, project, bare bool) (in agentInst
 	for _, a := range agents {
 		targets := m.Users(a)
 		if project {
-			if w.repo.WorkTree == "" {
+			if w.Repo.WorkTree == "" {
 				return in, exit.New(exit.Failed, errors.New("init --project: there is no work tree here"), "without --project your own settings are written")
 			}
-			targets = install.Projects(a, w.repo.WorkTree)
+			targets = install.Projects(a, w.Repo.WorkTree)
 		}
 		for _, t := range targets {
 			if t.Bare = bare; bare && !t.Hooks() {
@@ -128,13 +128,13 @@ func refusedSettings(err error, rest string) error {
 func (w *workspace) installAgents(ctx context.Context, in agentInstall) ([]agentJSON, error) {
 	w.tellNone(in)
 	if len(in.changes) > 0 { // hooks do nothing in a clone without it
-		if _, err := w.repo.StateDir(); err != nil {
+		if _, err := w.Repo.StateDir(); err != nil {
 			return nil, err
 		}
 	}
 	var done []agentJSON
 	for _, planned := range in.changes {
-		c, err := in.installer.Install(ctx, planned.Target, in.program, w.repo.CommonDir)
+		c, err := in.installer.Install(ctx, planned.Target, in.program, w.Repo.CommonDir)
 		if err != nil {
 			return done, refusedSettings(err, "this file was not changed")
 		}
@@ -163,7 +163,7 @@ func (w *workspace) claimAgents(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	if err := (install.Installer{Dir: m.StateDir()}).Claim(ctx, w.repo.CommonDir); err != nil {
+	if err := (install.Installer{Dir: m.StateDir()}).Claim(ctx, w.Repo.CommonDir); err != nil {
 		w.env.Warn("note that this clone relies on the agents' settings: %v", err)
 	}
 }
@@ -216,8 +216,8 @@ func (w *workspace) tellAgents(in agentInstall) (would []agentJSON) {
 				w.env.Print("%s\n", term.Visible(fmt.Sprintf("new file %s, %d bytes; -v shows it", c.File, len(c.New))))
 				continue
 			}
-			old, _ := w.scanner.Text(string(c.Old))
-			now, _ := w.scanner.Text(string(c.New))
+			old, _ := w.Scanner.Text(string(c.Old))
+			now, _ := w.Scanner.Text(string(c.New))
 			from := c.File
 			if c.Fresh {
 				from = "/dev/null"
@@ -265,8 +265,8 @@ What the command prints after start, prompt, compacting and compacted is context
 func (w *workspace) agentTargets(m install.Machine) (targets []install.Target) {
 	for _, a := range hooks.Agents {
 		targets = append(targets, m.Users(a)...)
-		if w.repo.WorkTree != "" {
-			targets = append(targets, install.Projects(a, w.repo.WorkTree)...)
+		if w.Repo.WorkTree != "" {
+			targets = append(targets, install.Projects(a, w.Repo.WorkTree)...)
 		}
 	}
 	return targets
@@ -279,13 +279,13 @@ func (w *workspace) agentArtefacts() ([]artefact, error) {
 		return nil, nil // without a home there is nothing in it
 	}
 	in := install.Installer{Dir: m.StateDir()}
-	installed, err := in.Installed(w.repo.CommonDir, w.agentTargets(m))
+	installed, err := in.Installed(w.Repo.CommonDir, w.agentTargets(m))
 	if err != nil {
 		return nil, err
 	}
 	var found []artefact
 	for _, i := range installed {
-		a, ok := w.agentArtefact(in, i, w.repo.CommonDir)
+		a, ok := w.agentArtefact(in, i, w.Repo.CommonDir)
 		if ok {
 			found = append(found, a)
 		}
@@ -302,7 +302,7 @@ func (w *workspace) namedAgentArtefacts(names []string, project bool) (found []a
 	if err != nil {
 		return nil, err
 	}
-	if project && w.repo.WorkTree == "" {
+	if project && w.Repo.WorkTree == "" {
 		return nil, exit.New(exit.Failed, errors.New("uninstall --project: there is no work tree here"), "without --project your own settings are looked at")
 	}
 	agents, _, err := chosenAgents(m, names)
@@ -313,13 +313,13 @@ func (w *workspace) namedAgentArtefacts(names []string, project bool) (found []a
 	var targets []install.Target
 	for _, a := range agents {
 		if project {
-			targets = append(targets, install.Projects(a, w.repo.WorkTree)...)
+			targets = append(targets, install.Projects(a, w.Repo.WorkTree)...)
 		} else {
 			targets = append(targets, m.Users(a)...)
 		}
 	}
 	for _, t := range targets {
-		i, err := in.Everyones(t, w.repo.CommonDir)
+		i, err := in.Everyones(t, w.Repo.CommonDir)
 		if err != nil {
 			return nil, err
 		}

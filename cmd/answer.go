@@ -10,6 +10,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/reverie-memory/reverie/reflect"
 )
@@ -65,7 +66,7 @@ func (c *capture) answer(ctx context.Context, agent hooks.Agent, e hooks.Event) 
 		return "", failed
 	}
 	in, err := w.inject(ctx, r)
-	if missing(err) {
+	if clone.NoMemory(err) {
 		err = nil // nothing was learned yet
 	}
 	if in.behind != nil {
@@ -86,7 +87,7 @@ const checkpointTime = time.Second
 func (w *workspace) checkpointNow(ctx context.Context, e hooks.Event) error {
 	ctx, cancel := context.WithTimeout(ctx, checkpointTime)
 	defer cancel()
-	lock, err := waitStation(ctx, w.state, theWorker)
+	lock, err := waitStation(ctx, w.State, theWorker)
 	if lock == nil || err != nil {
 		return err
 	}
@@ -95,8 +96,8 @@ func (w *workspace) checkpointNow(ctx context.Context, e hooks.Event) error {
 	if s == nil || err != nil {
 		return err
 	}
-	scan := redact.New(w.allSecrets(ctx)...)
-	w.sessions.Scanner = scan
+	scan := redact.New(w.AllSecrets(ctx)...)
+	w.Sessions.Scanner = scan
 	if _, err := w.foldOne(ctx, s, scan, false); err != nil && ctx.Err() == nil {
 		return err
 	}

@@ -19,9 +19,9 @@ import (
 // younger than that commit, and from then on memories stand as they do at that commit.
 func (w *workspace) pastState(ctx context.Context, rev string) (string, error) {
 	if rest, ok := afterHead(rev); ok {
-		rev = w.code.Here(ctx).ID + rest // this worktree's
+		rev = w.Code.Here(ctx).ID + rest // this worktree's
 	}
-	id, err := w.memory.Resolve(ctx, rev)
+	id, err := w.Memory.Resolve(ctx, rev)
 	if err != nil || rev[0] == '~' || rev[0] == '^' || strings.HasPrefix(rev, "@{") {
 		return string(id), err
 	}
@@ -29,18 +29,18 @@ func (w *workspace) pastState(ctx context.Context, rev string) (string, error) {
 	if ours || err != nil {
 		return string(id), err
 	}
-	at, err := w.repo.Committed(ctx, string(id))
+	at, err := w.Repo.Committed(ctx, string(id))
 	if err != nil {
 		return "", err
 	}
-	ref := w.config.Ref
-	if _, err := w.memory.Tip(ctx); errors.Is(err, gitstore.ErrNoStore) {
-		ref = "refs/remotes/origin/" + w.branch()
-		if _, ferr := w.repo.ReadRef(ctx, ref); ferr != nil {
+	ref := w.Config.Ref
+	if _, err := w.Memory.Tip(ctx); errors.Is(err, gitstore.ErrNoStore) {
+		ref = "refs/remotes/origin/" + w.Branch()
+		if _, ferr := w.Repo.ReadRef(ctx, ref); ferr != nil {
 			return "", err
 		}
 	}
-	state, err := w.repo.Before(ctx, ref, at)
+	state, err := w.Repo.Before(ctx, ref, at)
 	if err != nil {
 		return "", err
 	}
@@ -49,29 +49,29 @@ func (w *workspace) pastState(ctx context.Context, rev string) (string, error) {
 		return "", exit.New(exit.Failed, err, "'reverie log' shows when the memory began")
 	}
 	branch := ""
-	if _, err := w.repo.ReadRef(ctx, "refs/heads/"+rev); err == nil {
+	if _, err := w.Repo.ReadRef(ctx, "refs/heads/"+rev); err == nil {
 		branch = rev
 	}
-	w.code.Stand(string(id), branch)
+	w.Code.Stand(string(id), branch)
 	return state, nil
 }
 
 // judged is the code that a check of the memory branch itself looks at: what is checked out, or, where that is the
 // memory, as in the checkout of a pull request, the default branch.
 func (w *workspace) judged(ctx context.Context) *anchor.Commit {
-	here := w.code.Here(ctx)
+	here := w.Code.Here(ctx)
 	if here.ID == "" {
 		return here
 	}
 	if ours, err := w.ofMemory(ctx, here.ID); !ours || err != nil {
 		return here
 	}
-	main := w.code.Mainline(ctx)
+	main := w.Code.Mainline(ctx)
 	if len(main.Tips) == 0 {
 		return here
 	}
-	w.code.Stand(main.Tips[len(main.Tips)-1], main.Name) // origin's where it is here: the local one may lag behind
-	return w.code.Here(ctx)
+	w.Code.Stand(main.Tips[len(main.Tips)-1], main.Name) // origin's where it is here: the local one may lag behind
+	return w.Code.Here(ctx)
 }
 
 // afterHead is what follows HEAD or @ in a revision that begins with one of them.
@@ -88,11 +88,11 @@ func afterHead(rev string) (rest string, ok bool) {
 // ofMemory reports whether a commit or tree is one of a memory: it is the first commit of every store, or has the
 // file reverie.toml with a format. What cannot be read as either is left to whoever opens it.
 func (w *workspace) ofMemory(ctx context.Context, id string) (bool, error) {
-	files := w.repo.Code(id)
+	files := w.Repo.Code(id)
 	defer files.Close()
 	blob, err := files.File(ctx, "reverie.toml")
 	if errors.Is(err, git.ErrNoPath) {
-		return id == string(w.memory.First()), nil
+		return id == string(w.Memory.First()), nil
 	}
 	if err != nil {
 		return true, nil

@@ -78,14 +78,14 @@ func (w *workspace) lookBack(ctx context.Context, o backfillOptions) (*backfill,
 	if err != nil {
 		return nil, err
 	}
-	b := &backfill{w: w, taken: readTaken(w.state)}
-	b.taken.offered = w.asker() != ""
-	trees, err := w.repo.WorkTrees(ctx)
+	b := &backfill{w: w, taken: readTaken(w.State)}
+	b.taken.offered = w.Asker() != ""
+	trees, err := w.Repo.WorkTrees(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, dir := range trees {
-		text, _ := w.scanner.Text(dir)
+		text, _ := w.Scanner.Text(dir)
 		b.taken.addTree(text.String())
 	}
 	q.Dirs = append(trees, b.taken.goneTrees()...)
@@ -205,8 +205,8 @@ func (b *backfill) learn(ctx context.Context, l *lesson) error {
 	if _, err := b.w.ensure(ctx); err != nil {
 		return err
 	}
-	b.w.sessions.Scanner = redact.New(b.w.allSecrets(ctx)...)
-	b.w.sessions.Offered = b.taken.offered
+	b.w.Sessions.Scanner = redact.New(b.w.AllSecrets(ctx)...)
+	b.w.Sessions.Offered = b.taken.offered
 	shown := term.NewSteps(&b.w.env.Terminal, len(b.fresh))
 	defer shown.Done()
 	for next := 0; next < len(b.fresh); {
@@ -253,7 +253,7 @@ func (b *backfill) take(ctx context.Context, s past.Session) ([]reflect.Kept, er
 	case errors.Is(err, transcript.ErrEmpty), errors.Is(err, transcript.ErrUnknownFormat), errors.Is(err, transcript.ErrBinary):
 		b.taken.add(s, b.w.env.Now()) // until it changes
 		b.unread++
-	case errors.As(err, &path) && strings.HasPrefix(path.Path, b.w.state):
+	case errors.As(err, &path) && strings.HasPrefix(path.Path, b.w.State):
 		return nil, err
 	default:
 		if b.unread++; b.unread <= maxBadLines {
@@ -269,7 +269,7 @@ func (b *backfill) ingest(ctx context.Context, s past.Session) (reflect.Ingested
 		return reflect.Ingested{}, err
 	}
 	defer r.Close()
-	return b.w.sessions.Ingest(ctx, transcriptOf{r, s.File}, transcript.Format(s.Client), nil)
+	return b.w.Sessions.Ingest(ctx, transcriptOf{r, s.File}, transcript.Format(s.Client), nil)
 }
 
 // transcriptOf is a transcript with the name of its file.

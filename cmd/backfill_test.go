@@ -12,6 +12,7 @@ import (
 
 	_ "modernc.org/sqlite"
 
+	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 	"github.com/reverie-memory/reverie/reflect/transcript/past"
@@ -87,7 +88,7 @@ func TestKilledLearnGoesOn(t *testing.T) {
 
 // journal is where the journal is; empty before it is there.
 func journal(r *testrepo.Repo) string {
-	cmd := exec.Command("git", "rev-parse", "-q", "--verify", journalRef)
+	cmd := exec.Command("git", "rev-parse", "-q", "--verify", clone.JournalRef)
 	cmd.Dir = r.Dir
 	out, _ := cmd.Output()
 	return string(out)
@@ -161,7 +162,7 @@ func TestWhatWasTakenIn(t *testing.T) {
 	other := past.Session{Client: "opencode", File: "/db", ID: "a", Changed: now.Add(-2 * time.Hour)}
 	busy := past.Session{Client: "opencode", File: "/db", ID: "b", Changed: now.Add(-time.Minute)}
 	for range 2 { // the second time adds to the file
-		a := readTaken(w.state)
+		a := readTaken(w.State)
 		a.add(session, now)
 		a.add(other, now)
 		a.add(busy, now)
@@ -169,7 +170,7 @@ func TestWhatWasTakenIn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	path := filepath.Join(w.state, takenFile)
+	path := filepath.Join(w.State, takenFile)
 	text, err := os.ReadFile(path)
 	if err != nil || strings.Contains(string(text), "secret") {
 		t.Errorf("%v %s", err, text)
@@ -178,12 +179,12 @@ func TestWhatWasTakenIn(t *testing.T) {
 		t.Errorf("%v", info.Mode())
 	}
 	os.WriteFile(path, append(text, `{"key":"torn`...), 0o600)
-	again := readTaken(w.state)
+	again := readTaken(w.State)
 	again.add(past.Session{Client: "codex", File: "/x"}, now)
 	if err := again.write(w); err != nil {
 		t.Fatal(err)
 	}
-	again = readTaken(w.state)
+	again = readTaken(w.State)
 	grown, moved := session, session
 	grown.Size++
 	moved.File = "/elsewhere"

@@ -33,7 +33,7 @@ func (w *workspace) begun(ctx context.Context, agent string, after time.Time) (n
 		return 0, err
 	}
 	q := past.Query{Since: after, Agents: []string{agent}}
-	if q.Dirs, err = w.repo.WorkTrees(ctx); err != nil {
+	if q.Dirs, err = w.Repo.WorkTrees(ctx); err != nil {
 		return 0, err
 	}
 	all, failed := past.Find(ctx, homes, q)

@@ -230,7 +230,7 @@ func (l *looker) whose(q quote) string {
 	name := q.Client + "/" + q.Session
 	events, ok := l.sessions[name]
 	if !ok {
-		_, events, _ = l.w.sessions.Load(name)
+		_, events, _ = l.w.Sessions.Load(name)
 		l.sessions[name] = events
 	}
 	i := slices.IndexFunc(events, func(e transcript.Event) bool { return e.N == q.Event })

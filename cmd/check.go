@@ -9,6 +9,7 @@ import (
 	"github.com/reverie-memory/reverie/cmd/check"
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
@@ -53,7 +54,7 @@ func runCheck(ctx context.Context, env *Env, deep bool) error {
 	if err != nil {
 		return err
 	}
-	if _, err := w.repo.RestoreRecent(ctx); err != nil {
+	if _, err := w.Repo.RestoreRecent(ctx); err != nil {
 		env.Warn("%v", err)
 	}
 	problems := 0
@@ -67,12 +68,12 @@ func runCheck(ctx context.Context, env *Env, deep bool) error {
 		env.Print("%s: %s\n", where, term.Visible(what))
 	}
 	stores := map[string]*gitstore.Store{
-		w.branch(): w.memory, "journal": gitstore.Open(w.repo, journalRef), "inbox": gitstore.Open(w.repo, inboxRef),
+		w.Branch(): w.Memory, "journal": gitstore.Open(w.Repo, clone.JournalRef), "inbox": gitstore.Open(w.Repo, clone.InboxRef),
 	}
-	for _, name := range []string{w.branch(), "journal", "inbox"} {
+	for _, name := range []string{w.Branch(), "journal", "inbox"} {
 		err := stores[name].Check(ctx, deep, func(p gitstore.Problem) { tell(name, p.String()) })
 		switch {
-		case errors.Is(err, gitstore.ErrDeleted), name == w.branch() && err != nil:
+		case errors.Is(err, gitstore.ErrDeleted), name == w.Branch() && err != nil:
 			return err
 		case err != nil && !errors.Is(err, gitstore.ErrNoStore):
 			return fmt.Errorf("check %s: %w", name, err)
@@ -103,17 +104,17 @@ func runCheck(ctx context.Context, env *Env, deep bool) error {
 func (w *workspace) checkRecords(ctx context.Context, tell func(where, what string)) error {
 	err := w.view(ctx, func(v *record.View) error {
 		for _, bad := range v.Bad() {
-			tell(w.branch(), bad.Error())
+			tell(w.Branch(), bad.Error())
 		}
 		for _, m := range v.Memories() {
 			for _, text := range m.Anchors {
 				if _, err := record.ParseAnchor(text); err != nil {
-					tell(w.branch(), m.Path()+": "+err.Error())
+					tell(w.Branch(), m.Path()+": "+err.Error())
 				}
 			}
 			for _, id := range m.Supersedes {
 				if _, ok := v.Blob(id); !ok && !v.Purged(id) {
-					tell(w.branch(), m.Path()+": supersedes "+id+", which is not there")
+					tell(w.Branch(), m.Path()+": supersedes "+id+", which is not there")
 				}
 			}
 		}
@@ -123,7 +124,7 @@ func (w *workspace) checkRecords(ctx context.Context, tell func(where, what stri
 		_, everr := v.Evidence()
 		_, skillerr := v.Skills()
 		for _, e := range split(skillerr) {
-			tell(w.branch(), e.Error())
+			tell(w.Branch(), e.Error())
 		}
 		_, dreamerr := v.Dreams()
 		_, cperr := v.Checkpoints("")
@@ -139,7 +140,7 @@ func (w *workspace) checkRecords(ctx context.Context, tell func(where, what stri
 		return err
 	}
 	for _, e := range split(err) {
-		tell(w.branch(), "cannot be viewed: "+e.Error())
+		tell(w.Branch(), "cannot be viewed: "+e.Error())
 	}
 	return nil
 }
@@ -155,12 +156,12 @@ func (w *workspace) noteStale(ctx context.Context) error {
 			if !m.Live(w.env.Now()) || !standings(m).Stale {
 				continue
 			}
-			for _, what := range w.code.Here(ctx).Gone(ctx, m) {
+			for _, what := range w.Code.Here(ctx).Gone(ctx, m) {
 				if w.env.JSON {
-					err = errors.Join(err, w.env.Object(map[string]string{"where": w.branch(), "note": m.Path() + ": stale: " + what}))
+					err = errors.Join(err, w.env.Object(map[string]string{"where": w.Branch(), "note": m.Path() + ": stale: " + what}))
 					continue
 				}
-				w.env.Print("%s: note: %s: stale: %s\n", w.branch(), m.Path(), term.Visible(what))
+				w.env.Print("%s: note: %s: stale: %s\n", w.Branch(), m.Path(), term.Visible(what))
 			}
 		}
 		return err
@@ -173,7 +174,7 @@ func (w *workspace) noteStale(ctx context.Context) error {
 
 // checkState reads the files of the state folder that cannot be made again.
 func (w *workspace) checkState(tell func(where, what string)) {
-	approved := w.judge.Check()
+	approved := w.Judge.Check()
 	_, remotes := w.readRemotes()
 	for _, err := range []error{approved, remotes} {
 		if err != nil {
@@ -186,17 +187,17 @@ func (w *workspace) checkState(tell func(where, what string)) {
 // checkFiles names files of the memory branch that are nothing of ours, and memories in which a merge
 // was left unfinished. What cannot be read was named before.
 func (w *workspace) checkFiles(ctx context.Context, tell func(where, what string)) error {
-	err := w.memory.View(ctx, func(t *gitstore.Tree) error {
+	err := w.Memory.View(ctx, func(t *gitstore.Tree) error {
 		return t.Walk("", func(path string, _ gitstore.ID) error {
 			if !check.Known(path) {
-				tell(w.branch(), path+": nothing of Reverie's; remove it from the branch")
+				tell(w.Branch(), path+": nothing of Reverie's; remove it from the branch")
 			}
 			if !strings.HasPrefix(path, "memories/") {
 				return nil
 			}
 			data, err := t.Read(path)
 			if line := check.Conflict(data); err == nil && line > 0 {
-				tell(w.branch(), fmt.Sprintf("%s:%d: holds the markers of a merge conflict; keep what is right and take them out", path, line))
+				tell(w.Branch(), fmt.Sprintf("%s:%d: holds the markers of a merge conflict; keep what is right and take them out", path, line))
 			}
 			return ctx.Err()
 		})

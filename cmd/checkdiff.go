@@ -9,6 +9,7 @@ import (
 	"github.com/reverie-memory/reverie/cmd/check"
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/finding"
 	"github.com/reverie-memory/reverie/internal/redact"
@@ -84,7 +85,7 @@ func (w *workspace) span(ctx context.Context, text string) (span, error) {
 	s := span{a: a, b: b, three: three}
 	for _, side := range []*string{&s.a, &s.b} {
 		if *side == "" {
-			*side = w.branch()
+			*side = w.Branch()
 		}
 	}
 	var err error
@@ -94,7 +95,7 @@ func (w *workspace) span(ctx context.Context, text string) (span, error) {
 	if s.from, err = w.stateAt(ctx, a); err != nil || !three || s.from == "" {
 		return s, err
 	}
-	out, err := w.repo.Git(ctx, nil, "merge-base", string(s.from), string(s.to))
+	out, err := w.Repo.Git(ctx, nil, "merge-base", string(s.from), string(s.to))
 	if err != nil {
 		return s, w.cutOff(ctx, fmt.Errorf("%s and %s have no commit in common", term.OneLine(a, 60), term.OneLine(b, 60)))
 	}
@@ -113,27 +114,27 @@ func (w *workspace) stateAt(ctx context.Context, rev string) (gitstore.ID, error
 		return "", nil
 	}
 	if rev == "" {
-		id, err := w.memory.Tip(ctx)
-		if !missing(err) {
+		id, err := w.Memory.Tip(ctx)
+		if !clone.NoMemory(err) {
 			return id, err
 		}
 		rev = "HEAD"
 	}
 	if rest, ok := strings.CutPrefix(rev, "HEAD"); ok && (rest == "" || rest[0] == '~' || rest[0] == '^') {
-		id, _, err := w.repo.Head(ctx)
+		id, _, err := w.Repo.Head(ctx)
 		if err != nil {
 			return "", err
 		}
 		rev = id + rest
 	}
-	id, err := w.memory.Resolve(ctx, rev)
+	id, err := w.Memory.Resolve(ctx, rev)
 	if seen := w.seenAs(rev); errors.Is(err, gitstore.ErrRevision) && seen != "" {
-		if at, serr := w.memory.Resolve(ctx, seen); serr == nil {
+		if at, serr := w.Memory.Resolve(ctx, seen); serr == nil {
 			id, err = at, nil
 		}
 	}
 	if err == nil {
-		err = w.memory.ViewAt(ctx, string(id), func(*gitstore.Tree) error { return nil })
+		err = w.Memory.ViewAt(ctx, string(id), func(*gitstore.Tree) error { return nil })
 	}
 	if errors.Is(err, gitstore.ErrRevision) {
 		return "", w.cutOff(ctx, err)
@@ -143,7 +144,7 @@ func (w *workspace) stateAt(ctx context.Context, rev string) (gitstore.ID, error
 
 // cutOff says of an error about history that a shallow clone is to blame, where it is.
 func (w *workspace) cutOff(ctx context.Context, err error) error {
-	if w.repo.Shallow {
+	if w.Repo.Shallow {
 		return exit.New(exit.Failed, fmt.Errorf("%w, and the history is cut off here (a shallow clone)", err),
 			"fetch all of it: 'fetch-depth: 0' for actions/checkout, GIT_DEPTH: \"0\" for GitLab, or git fetch --unshallow")
 	}
@@ -156,8 +157,8 @@ func (w *workspace) checkDiff(ctx context.Context, s span) ([]finding.Finding, e
 		return nil, exit.Usage("", "the state to check is none")
 	}
 	found, err := check.Run(ctx, check.Change{
-		Store: w.memory, From: s.from, To: s.to, Beside: s.beside,
-		Scanner: redact.New(w.allSecrets(ctx)...), Now: w.env.Now(), Version: version(),
+		Store: w.Memory, From: s.from, To: s.to, Beside: s.beside,
+		Scanner: redact.New(w.AllSecrets(ctx)...), Now: w.env.Now(), Version: version(),
 		Brief: func(text string) string { return term.OneLine(text, 120) },
 		Stale: func(m record.Memory) []string { return w.judged(ctx).Gone(ctx, m) },
 	})

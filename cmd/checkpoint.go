@@ -66,7 +66,7 @@ func runCheckpoint(ctx context.Context, env *Env, arg, session string) error {
 	shell := env.agentShell()
 	kept, events, err := w.sessionAsked(session, shell)
 	if errors.Is(err, reflect.ErrNoSession) && (strings.TrimSpace(text) == "" || kept.Client == "") {
-		if _, tip := w.memory.Tip(ctx); errors.Is(tip, gitstore.ErrNoStore) {
+		if _, tip := w.Memory.Tip(ctx); errors.Is(tip, gitstore.ErrNoStore) {
 			return tip
 		}
 		return exit.New(exit.Failed, err, "'reverie sessions' lists what is kept; 'reverie ingest FILE' reads a transcript")
@@ -111,7 +111,7 @@ func (w *workspace) sessionAsked(name, shell string) (transcript.Session, []tran
 		name = w.begunBy(shell)
 	}
 	if name == "" {
-		all, err := w.sessions.List()
+		all, err := w.Sessions.List()
 		if err != nil {
 			w.env.Warn("passed over: %v", err)
 		}
@@ -126,7 +126,7 @@ func (w *workspace) sessionAsked(name, shell string) (transcript.Session, []tran
 		}
 		name = slices.MaxFunc(all, func(a, b reflect.Kept) int { return a.Read.Compare(b.Read) }).Name()
 	}
-	kept, events, err := w.sessions.Load(name)
+	kept, events, err := w.Sessions.Load(name)
 	if errors.Is(err, reflect.ErrNoSession) && sessionName.MatchString(name) {
 		client, id, _ := strings.Cut(name, "/")
 		return transcript.Session{Client: transcript.SafeID(client), ID: transcript.SafeID(id)}, nil, err
@@ -152,7 +152,7 @@ func (w *workspace) begunBy(agent string) string {
 
 // checkpoint notes where a kept session stands. The error wraps reflect.ErrNoSession if nothing of it is kept.
 func (w *workspace) checkpoint(ctx context.Context, session, reason string) (record.Checkpoint, error) {
-	kept, events, err := w.sessions.Load(session)
+	kept, events, err := w.Sessions.Load(session)
 	if err != nil {
 		return record.Checkpoint{}, err
 	}
@@ -165,7 +165,7 @@ func (w *workspace) checkpointOf(ctx context.Context, s transcript.Session, even
 	p := reflect.Stand(s, events)
 	c := record.Checkpoint{Client: s.Client, Session: s.ID, Reason: reason, Time: w.env.Now().UTC().Truncate(time.Second), Files: p.Changed}
 	c.Files = c.Files[:min(maxCheckpointFiles, len(c.Files))]
-	if id, branch, err := w.repo.Head(ctx); err == nil {
+	if id, branch, err := w.Repo.Head(ctx); err == nil {
 		c.Commit, c.Branch = id[:min(12, len(id))], branch
 	}
 	c.Text = checkpointText(p, strings.TrimSpace(note))
@@ -175,7 +175,7 @@ func (w *workspace) checkpointOf(ctx context.Context, s transcript.Session, even
 // keepCheckpoint gives a checkpoint the next number of its session and writes it to the journal, unless the last one
 // says the same.
 func (w *workspace) keepCheckpoint(ctx context.Context, c record.Checkpoint) (record.Checkpoint, error) {
-	clean, _ := w.scanner.Text(c.Text)
+	clean, _ := w.Scanner.Text(c.Text)
 	c.Text = clean.String()
 	err := w.update(ctx, func(tx *record.Tx, _ config.Config) error {
 		kept, err := tx.Checkpoints(c.Client + "/" + c.Session)

@@ -94,7 +94,7 @@ func runCheckpointOne(ctx context.Context, env *Env, verb, name, session string)
 		return err
 	}
 	if verb == "share" {
-		if err := w.wantsPerson("checkpoint share"); err != nil {
+		if err := w.WantPerson("checkpoint share"); err != nil {
 			return err
 		}
 		if err := w.shareCheckpoint(ctx, found); err != nil {
@@ -106,7 +106,7 @@ func runCheckpointOne(ctx context.Context, env *Env, verb, name, session string)
 		return env.Object(newCheckpointJSON(found.Checkpoint, found.shared))
 	}
 	if verb == "share" {
-		env.Say("%s is on %s, which others see at the next sync", found.Name(), w.branch())
+		env.Say("%s is on %s, which others see at the next sync", found.Name(), w.Branch())
 		return nil
 	}
 	c := found.Checkpoint

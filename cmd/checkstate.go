@@ -15,7 +15,7 @@ func (w *workspace) seenAs(rev string) string {
 	if end < 0 {
 		end = len(name)
 	}
-	remote, ok := strings.CutSuffix(name[:end], "/"+w.branch())
+	remote, ok := strings.CutSuffix(name[:end], "/"+w.Branch())
 	if !ok || remote == "" {
 		return ""
 	}
@@ -24,15 +24,15 @@ func (w *workspace) seenAs(rev string) string {
 
 // spanHint is a span that can be looked at here.
 func (w *workspace) spanHint(ctx context.Context) string {
-	base, head := w.branch()+"~1", w.branch()
-	if id, _, err := w.repo.Head(ctx); err == nil {
+	base, head := w.Branch()+"~1", w.Branch()
+	if id, _, err := w.Repo.Head(ctx); err == nil {
 		if ours, err := w.ofMemory(ctx, id); ours && err == nil {
 			head = "HEAD"
 		}
 	}
-	for _, rev := range []string{"origin/" + w.branch(), w.seenAs("origin/" + w.branch())} {
-		if _, err := w.memory.Resolve(ctx, rev); err == nil {
-			base = "origin/" + w.branch()
+	for _, rev := range []string{"origin/" + w.Branch(), w.seenAs("origin/" + w.Branch())} {
+		if _, err := w.Memory.Resolve(ctx, rev); err == nil {
+			base = "origin/" + w.Branch()
 			break
 		}
 	}
@@ -42,10 +42,10 @@ func (w *workspace) spanHint(ctx context.Context) string {
 // tellApart says that the base has commits which the head does not have, where two states are compared as they
 // are: what those commits brought looks taken away.
 func (w *workspace) tellApart(ctx context.Context, s span) {
-	if s.three || s.from == "" || w.repo.Shallow {
+	if s.three || s.from == "" || w.Repo.Shallow {
 		return
 	}
-	if in, err := w.repo.IsAncestor(ctx, string(s.from), string(s.to)); err != nil || in {
+	if in, err := w.Repo.IsAncestor(ctx, string(s.from), string(s.to)); err != nil || in {
 		return // trees have no history
 	}
 	w.env.Warn("%s does not contain all of %s: what only that has looks deleted here; what %s itself changed: reverie check --diff %s...%s", s.b, s.a, s.b, s.a, s.b)

@@ -23,7 +23,7 @@ func findCI(forge string) (ci.File, error) {
 
 // renderCI is a forge's file for the memory branch of these settings and this version.
 func (w *workspace) renderCI(f ci.File) (string, error) {
-	text, err := f.Render(w.config.Ref, version())
+	text, err := f.Render(w.Config.Ref, version())
 	if bad := (*ci.RefError)(nil); errors.As(err, &bad) && bad.Branch {
 		return "", exit.New(exit.Failed, err, "take letters, digits, '.', '_', '-' and '/' only")
 	} else if err != nil {
@@ -54,7 +54,7 @@ func (w *workspace) installCI(ctx context.Context, f ci.File, text string, dry b
 		return false, err
 	}
 	if dry {
-		err = w.memory.View(ctx, func(t *gitstore.Tree) error {
+		err = w.Memory.View(ctx, func(t *gitstore.Tree) error {
 			changed, err = ciDiffers(f, t, text)
 			return err
 		})
@@ -65,7 +65,7 @@ func (w *workspace) installCI(ctx context.Context, f ci.File, text string, dry b
 		return false, fmt.Errorf("%s: the branch's name looks like a secret", f.Path)
 	}
 	message := gitstore.Commit{Subject: "init: check pull requests on " + f.Forge, Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "init"}}}
-	res, err := w.memory.Update(ctx, message, func(tx *gitstore.Tx) error {
+	res, err := w.Memory.Update(ctx, message, func(tx *gitstore.Tx) error {
 		if differs, err := ciDiffers(f, tx.Tree, text); err != nil || !differs {
 			return err
 		}
@@ -80,7 +80,7 @@ func (w *workspace) installCI(ctx context.Context, f ci.File, text string, dry b
 // ciOnBranch names the files on the memory branch that init --ci wrote.
 func (w *workspace) ciOnBranch(ctx context.Context) []string {
 	var found []string
-	_ = w.memory.View(ctx, func(t *gitstore.Tree) error { // of a memory that cannot be read there is nothing to say
+	_ = w.Memory.View(ctx, func(t *gitstore.Tree) error { // of a memory that cannot be read there is nothing to say
 		for _, f := range ci.Files {
 			if text, err := t.Read(f.Path); err == nil && f.Ours(string(text)) {
 				found = append(found, f.Path)

@@ -165,16 +165,16 @@ func (env *Env) originals(ctx context.Context) (compress.Store, *redact.Scanner,
 	case err != nil:
 		return compress.Store{}, redact.New(), err
 	case !w.started():
-		return compress.Store{}, w.scanner, errors.New("Reverie was not started in this repository")
+		return compress.Store{}, w.Scanner, errors.New("Reverie was not started in this repository")
 	}
 	if err := w.expireOriginals(w.keptFrom()); err != nil && env.Verbose {
 		env.Warn("upkeep: %v", err)
 	}
-	return w.originals(), w.scanner, nil
+	return w.originals(), w.Scanner, nil
 }
 
 func (w *workspace) originals() compress.Store {
-	return compress.Store{Dir: filepath.Join(w.state, originalsDir)}
+	return compress.Store{Dir: filepath.Join(w.State, originalsDir)}
 }
 
 // originalsDir is the folder of the state folder with texts as they were before compress.
@@ -182,7 +182,7 @@ const originalsDir = "originals"
 
 // started reports whether the state folder is there: after an uninstall nothing may bring it back by the way.
 func (w *workspace) started() bool {
-	info, err := os.Stat(w.state)
+	info, err := os.Stat(w.State)
 	return err == nil && info.IsDir()
 }
 
@@ -235,7 +235,7 @@ func runCompressSession(ctx context.Context, env *Env, o compressOptions) error 
 	if o.limit < 0 {
 		return exit.Usage("", "--limit is a number of bytes")
 	}
-	_, events, err := w.sessions.Load(o.session)
+	_, events, err := w.Sessions.Load(o.session)
 	if errors.Is(err, reflect.ErrNoSession) {
 		return exit.New(exit.Failed, err, "'reverie sessions' lists what is kept")
 	}

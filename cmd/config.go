@@ -10,6 +10,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
@@ -43,8 +44,8 @@ func runConfig(ctx context.Context, env *Env, key, value string, set, user bool)
 	if err != nil {
 		return err
 	}
-	c := w.config
-	err = w.book.View(ctx, func(v *record.View) error {
+	c := w.Config
+	err = w.Book.View(ctx, func(v *record.View) error {
 		c, err = w.restrict(ctx, v)
 		return err
 	})
@@ -103,7 +104,7 @@ func setConfig(ctx context.Context, env *Env, key, value string, user bool) erro
 	}
 	if env.agentShell() != "" { // settings say what is decided without a person, what agents are given, and what is kept
 		if c, err := config.Load(config.UserFile()); err != nil || !c.AgentsDecide {
-			return env.wantsPerson("config " + key)
+			return clone.WantPerson(env.caller, "config "+key)
 		}
 	}
 	file := config.UserFile()
@@ -120,7 +121,7 @@ func setConfig(ctx context.Context, env *Env, key, value string, user bool) erro
 		if err != nil {
 			return err
 		}
-		file = cloneFile(state)
+		file = clone.SettingsFile(state)
 	}
 	if err := config.Set(file, key, value); err != nil {
 		return err // a value that is none is wrong usage
@@ -149,7 +150,7 @@ func (env *Env) tellGitScripts(ctx context.Context) error {
 	if err != nil {
 		return nil // the user's settings can be set anywhere
 	}
-	c, err := config.Load(config.UserFile(), cloneFile(filepath.Join(repo.CommonDir, "reverie")))
+	c, err := config.Load(config.UserFile(), clone.SettingsFile(filepath.Join(repo.CommonDir, "reverie")))
 	if err != nil {
 		return nil // whatever needs the settings says why
 	}

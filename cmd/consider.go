@@ -78,7 +78,7 @@ func dueNow(fresh int, last, now time.Time) (due bool, why string) {
 // is locked while it thinks: what does not stand any more afterwards is left out. A failure leaves no trace, so that the
 // next dream asks the same again. In a dry run nothing is written, and plan is what would wait.
 func (w *workspace) consider(ctx context.Context, m *prompts.Model, set prompts.Set, which lately, plan dream.Result, dryRun bool) (got dream.Considered, err error) {
-	purges := purge.Mark(w.state)
+	purges := purge.Mark(w.State)
 	in, err := w.toConsider(ctx, which)
 	if err != nil {
 		return got, err
@@ -120,7 +120,7 @@ func (w *workspace) keepConsidered(ctx context.Context, m *prompts.Model, found 
 	var d record.Dream
 	var commit gitstore.Commit
 	err = w.update(ctx, func(tx *record.Tx, c config.Config) error {
-		if err := purge.Since(w.state, purges); err != nil {
+		if err := purge.Since(w.State, purges); err != nil {
 			return fmt.Errorf("dream: %w", err)
 		}
 		in, err := w.dreamInput(ctx, tx.View, c, byModel, lately{})

@@ -127,7 +127,7 @@ func runContext(ctx context.Context, env *Env, r contextRequest) error {
 		return err
 	}
 	var held []heldMemory
-	if env.JSON || r.For == forStart && !w.shields() {
+	if env.JSON || r.For == forStart && !w.Shields() {
 		if held, err = w.allWithheld(ctx); err != nil {
 			return err
 		}
@@ -233,8 +233,8 @@ func (w *workspace) note(in *injection, r contextRequest) {
 	if !r.Record || r.Session == "" || in.text == "" {
 		return
 	}
-	in.Session = ledgerName(w.scanner, r.Session)
-	if err := in.record(w.repo, w.env.Now()); err != nil {
+	in.Session = ledgerName(w.Scanner, r.Session)
+	if err := in.record(w.Repo, w.env.Now()); err != nil {
 		w.env.Warn("%v", err)
 	}
 }
@@ -245,8 +245,8 @@ const startIntro = "What this repository remembers from earlier sessions: refere
 
 // injectStart is the block of a session's start: rendered before for the same state of everything, or anew.
 func (w *workspace) injectStart(ctx context.Context, r contextRequest) (in injection, err error) {
-	inputs := startInputs(ctx, w.repo, w.config, r)
-	if in, ok := inputs.read(w.repo, w.env.Now()); ok {
+	inputs := startInputs(ctx, w.Repo, w.Config, r)
+	if in, ok := inputs.read(w.Repo, w.env.Now()); ok {
 		return in, nil
 	}
 	err = w.view(ctx, func(v *record.View) error {
@@ -254,13 +254,13 @@ func (w *workspace) injectStart(ctx context.Context, r contextRequest) (in injec
 		if in, until, err = w.block(ctx, v, r, ""); err != nil {
 			return err
 		}
-		if w.code.Here(ctx).Unsure { // what bounds of time kept from being known may be known by the next command
+		if w.Code.Here(ctx).Unsure { // what bounds of time kept from being known may be known by the next command
 			if soon := w.env.Now().Add(unsureFor); until.IsZero() || soon.Before(until) {
 				until = soon
 			}
 		}
 		if string(v.Tip()) == inputs.Memory {
-			inputs.again(ctx, w.repo).write(w.repo, in, until)
+			inputs.again(ctx, w.Repo).write(w.Repo, in, until)
 		}
 		return nil
 	})
@@ -379,7 +379,7 @@ const maxNamed = 60
 func (w *workspace) named(words []string) string {
 	var out []string
 	for _, word := range words {
-		clean, _ := w.scanner.Text(word)
+		clean, _ := w.Scanner.Text(word)
 		out = append(out, cut.Marked(clean.String(), maxNamed))
 	}
 	return strings.Join(out, ", ")

@@ -14,6 +14,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/trust"
+	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/term"
@@ -49,7 +50,7 @@ func TestPreparedContextReadsNoMemories(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := config.Load(config.UserFile(), cloneFile(filepath.Join(repo.CommonDir, "reverie")))
+		c, err := config.Load(config.UserFile(), clone.SettingsFile(filepath.Join(repo.CommonDir, "reverie")))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +90,7 @@ func TestPreparedContextReadsNoMemories(t *testing.T) {
 		{"the settings", func() { answer(t, r.Dir, "", "config", "context.budget", "900") }},
 		{"what is trusted", func() { answer(t, r.Dir, "", "config", "trust.authors", `["eve@example.org"]`) }},
 		{"approvals", func() {
-			if err := os.WriteFile(filepath.Join(w.state, trust.ApprovedFile), []byte(`{"approved":{"0123456789abcdef":"x"}}`), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(w.State, trust.ApprovedFile), []byte(`{"approved":{"0123456789abcdef":"x"}}`), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}},
@@ -188,7 +189,7 @@ func TestLedgerOfParallelSessions(t *testing.T) {
 				for i := range each / 2 {
 					in := injection{Session: fmt.Sprintf("claude/s%d", s), For: forPrompt, Items: []given{{ID: fmt.Sprintf("%d-%d-%d", s, half, i)}}}
 					in.setText(strings.Repeat("x", i))
-					if err := in.record(w.repo, noon.Add(time.Duration(half*each+i)*time.Second)); err != nil {
+					if err := in.record(w.Repo, noon.Add(time.Duration(half*each+i)*time.Second)); err != nil {
 						t.Error(err)
 					}
 				}

@@ -29,8 +29,8 @@ func (w *workspace) destination(path string) (destination, error) {
 		return t, fmt.Errorf("%s: %w", path, file.Bare(err))
 	}
 	top := ""
-	if w.repo.WorkTree != "" {
-		if top, err = filepath.EvalSymlinks(w.repo.WorkTree); err != nil {
+	if w.Repo.WorkTree != "" {
+		if top, err = filepath.EvalSymlinks(w.Repo.WorkTree); err != nil {
 			return t, err
 		}
 		rel, err := filepath.Rel(top, t.real)
@@ -39,7 +39,7 @@ func (w *workspace) destination(path string) (destination, error) {
 	if !t.inside {
 		top = ""
 	}
-	if dir := file.GitDir(t.real, top, w.repo.CommonDir, w.repo.GitDir); dir != "" {
+	if dir := file.GitDir(t.real, top, w.Repo.CommonDir, w.Repo.GitDir); dir != "" {
 		return t, exit.New(exit.NeedsPerson, fmt.Errorf("%s: is %s, in a git directory; nothing was changed", path, t.real), "name a file of the work tree")
 	}
 	info, err := os.Lstat(t.real)
@@ -58,7 +58,7 @@ func (t destination) refuse() error {
 
 // agentsFile is the file that holds the managed block.
 func (w *workspace) agentsFile() string {
-	return filepath.Join(w.repo.WorkTree, filepath.FromSlash(w.config.Agents))
+	return filepath.Join(w.Repo.WorkTree, filepath.FromSlash(w.Config.Agents))
 }
 
 // write replaces the file at once; its mode stays.

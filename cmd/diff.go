@@ -32,7 +32,7 @@ func runDiff(ctx context.Context, env *Env, a, b string, words bool) error {
 	if err != nil {
 		return err
 	}
-	to, err := w.memory.Tip(ctx)
+	to, err := w.Memory.Tip(ctx)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func runDiff(ctx context.Context, env *Env, a, b string, words bool) error {
 	if !env.JSON {
 		return w.show(ctx, 0, args...)
 	}
-	patch, err := w.repo.Git(ctx, nil, args...)
+	patch, err := w.Repo.Git(ctx, nil, args...)
 	if err != nil {
 		return err
 	}

@@ -66,7 +66,7 @@ func runDistill(ctx context.Context, env *Env, o dreamOptions) error {
 		env.Say("no workflow is ripe: it takes three sessions that did the same, and have no skill yet, nor one that waits")
 		return nil
 	}
-	purges := purge.Mark(w.state)
+	purges := purge.Mark(w.State)
 	found, err := dream.Distill(ctx, m, set, in, ripe, w.accountOf)
 	if err != nil {
 		return noAnswer(err, "nothing was changed; what is ripe stays so")
@@ -139,7 +139,7 @@ func (w *workspace) keepDistilled(ctx context.Context, m *prompts.Model, found d
 	var d record.Dream
 	var commit gitstore.Commit
 	err = w.update(ctx, func(tx *record.Tx, c config.Config) error {
-		if err := purge.Since(w.state, purges); err != nil {
+		if err := purge.Since(w.State, purges); err != nil {
 			return fmt.Errorf("distill: %w", err)
 		}
 		now, _, err := w.ripeness(ctx, tx.View, c)
@@ -178,7 +178,7 @@ const maxStepsOf = 2000
 
 // accountOf is what a session that is still kept here ran and edited with success, and what was said in it.
 func (w *workspace) accountOf(s record.Sighting) dream.Account {
-	kept, events, err := w.sessions.Load(s.Client + "/" + s.Session)
+	kept, events, err := w.Sessions.Load(s.Client + "/" + s.Session)
 	if err != nil {
 		return dream.Account{}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/trust"
+	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
@@ -153,7 +154,7 @@ func examineGit(ctx context.Context) examined {
 // examineIndex brings the index up to date, and looks whether the next process finds it so.
 func (w *workspace) examineIndex(ctx context.Context) examined {
 	if err := w.bringIndex(ctx); err != nil {
-		return examined{What: "index", State: stateBroken, Detail: "every search indexes all memories again: " + err.Error(), Fix: "look who may write to " + filepath.Join(w.state, indexDir) + ", or remove it"}
+		return examined{What: "index", State: stateBroken, Detail: "every search indexes all memories again: " + err.Error(), Fix: "look who may write to " + filepath.Join(w.State, indexDir) + ", or remove it"}
 	}
 	return examined{What: "index", State: stateOK, Detail: "up to date"}
 }
@@ -163,7 +164,7 @@ func (w *workspace) examineTrust(ctx context.Context) []examined {
 	held, err := w.allWithheld(ctx)
 	row := examined{What: "trust", State: stateOK, Detail: "nothing is withheld from agents for its author"}
 	switch {
-	case missing(err):
+	case clone.NoMemory(err):
 		return nil
 	case err != nil:
 		row.State, row.Detail = stateBroken, err.Error()
@@ -173,7 +174,7 @@ func (w *workspace) examineTrust(ctx context.Context) []examined {
 	case w.settings.Text != nil:
 		row.State, row.Detail, row.Fix = stateNote, w.whySettings(), "reverie trust approve "+trust.SettingsPath
 	}
-	if _, err := w.memory.Tip(ctx); err != nil && len(held) == 0 {
+	if _, err := w.Memory.Tip(ctx); err != nil && len(held) == 0 {
 		return nil
 	}
 	return []examined{row}
@@ -181,8 +182,8 @@ func (w *workspace) examineTrust(ctx context.Context) []examined {
 
 // examineObjects looks whether everything is here that the stores reach. A row is for a store of which it is not.
 func (w *workspace) examineObjects(ctx context.Context) (rows []examined) {
-	for _, o := range []struct{ name, ref, lane string }{{w.branch(), w.config.Ref, "memory"}, {"the journal", journalRef, "journal"}, {"the inbox", inboxRef, "inbox"}} {
-		store := gitstore.Open(w.repo, o.ref)
+	for _, o := range []struct{ name, ref, lane string }{{w.Branch(), w.Config.Ref, "memory"}, {"the journal", clone.JournalRef, "journal"}, {"the inbox", clone.InboxRef, "inbox"}} {
+		store := gitstore.Open(w.Repo, o.ref)
 		broken, err := store.Broken(ctx)
 		if err == nil && !broken {
 			continue
@@ -213,7 +214,7 @@ func (w *workspace) examineObjects(ctx context.Context) (rows []examined) {
 func (w *workspace) examineMemory(ctx context.Context) examined {
 	row := examined{What: "memory", State: stateOK}
 	err := w.view(ctx, func(v *record.View) error {
-		row.Detail = fmt.Sprintf("%s, %s", w.branch(), term.Count(len(v.Memories()), "memory", "memories"))
+		row.Detail = fmt.Sprintf("%s, %s", w.Branch(), term.Count(len(v.Memories()), "memory", "memories"))
 		if len(v.Bad()) > 0 {
 			row.State, row.Detail = stateBroken, row.Detail+", and "+term.Count(len(v.Bad()), "file", "files")+" that cannot be read"
 			row.Fix = "reverie check"
@@ -221,13 +222,13 @@ func (w *workspace) examineMemory(ctx context.Context) examined {
 		return nil
 	})
 	switch {
-	case missing(err):
+	case clone.NoMemory(err):
 		row.State, row.Detail, row.Fix = stateNote, "none in this repository: hooks do nothing here", "reverie init"
 	case err != nil:
 		_, row.Fix = explain(err)
 		row.State, row.Detail = stateBroken, err.Error()
 	default:
-		if info, err := os.Lstat(w.state); row.State == stateOK && (err != nil || !info.IsDir()) {
+		if info, err := os.Lstat(w.State); row.State == stateOK && (err != nil || !info.IsDir()) {
 			row.State, row.Detail, row.Fix = stateNote, row.Detail+"; not started in this clone: hooks do nothing here", "reverie init"
 		}
 	}

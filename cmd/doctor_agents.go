@@ -53,8 +53,8 @@ func (x agentExam) rows(ctx context.Context) (rows []examined) {
 	if len(targets) == 0 {
 		return nil
 	}
-	if x.w != nil && x.w.repo.WorkTree != "" {
-		top = x.w.repo.WorkTree
+	if x.w != nil && x.w.Repo.WorkTree != "" {
+		top = x.w.Repo.WorkTree
 		targets = append(targets, install.Projects(x.agent, top)...)
 	}
 	installed, unread := 0, false
@@ -161,7 +161,7 @@ func (x agentExam) install(ctx context.Context, t install.Target) error {
 	if x.w == nil {
 		return errors.New("outside of a repository: run it in one")
 	}
-	_, err := install.Installer{Dir: x.m.StateDir()}.Install(ctx, t, x.program, x.w.repo.CommonDir)
+	_, err := install.Installer{Dir: x.m.StateDir()}.Install(ctx, t, x.program, x.w.Repo.CommonDir)
 	return err
 }
 
@@ -173,7 +173,7 @@ func (x agentExam) silence(ctx context.Context, s install.Standing) examined {
 		return ok
 	}
 	heard := time.Time{}
-	info, err := os.Stat(filepath.Join(x.w.state, seenDir, x.agent.Name))
+	info, err := os.Stat(filepath.Join(x.w.State, seenDir, x.agent.Name))
 	switch {
 	case err == nil:
 		heard = info.ModTime()

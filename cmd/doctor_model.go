@@ -137,7 +137,7 @@ func (w *workspace) examineVectors(ctx context.Context, row *examined) {
 	if err != nil {
 		return // the memory's own row tells
 	}
-	vectors := vector.Read(filepath.Join(w.state, vectorsDir), space)
+	vectors := vector.Read(filepath.Join(w.State, vectorsDir), space)
 	defer vectors.Close()
 	have := vectors.Len()
 	row.Detail += fmt.Sprintf("; %d of %s have a vector", min(have, live), term.Count(live, "memory", "memories"))
@@ -152,7 +152,7 @@ func (w *workspace) examineVectors(ctx context.Context, row *examined) {
 
 // examinePrompts names the prompts that the user has others for; no row where there are none.
 func (w *workspace) examinePrompts() []examined {
-	set, err := ownPrompts(w.config)
+	set, err := ownPrompts(w.Config)
 	if err != nil {
 		return []examined{{What: "prompts", State: stateBroken, Detail: err.Error(), Fix: "mend the file, or take it away"}}
 	}

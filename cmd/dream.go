@@ -11,6 +11,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/trust"
+	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/term"
@@ -171,7 +172,7 @@ func (w *workspace) dreamInput(ctx context.Context, v *record.View, c config.Con
 // true, and of them those that are wanted. Only this clone's own reflections and dreams count: those that came with the branch, and those that a stranger put
 // into a synced journal, are evidence to be read.
 func (w *workspace) newReflections(ctx context.Context, v *record.View, c config.Config, counts func(record.Dream) bool, which lately) (dream.Input, error) {
-	in := dream.Input{Now: w.env.Now(), Memories: v.Memories(), Private: private(c), Written: w.stated, Blobs: map[string]string{}, Weighed: map[string]bool{}, Withheld: map[string]bool{}}
+	in := dream.Input{Now: w.env.Now(), Memories: v.Memories(), Private: clone.Private(c), Written: w.stated, Blobs: map[string]string{}, Weighed: map[string]bool{}, Withheld: map[string]bool{}}
 	for _, m := range in.Memories {
 		blob, _ := v.Blob(m.ID)
 		in.Blobs[m.ID] = string(blob)
@@ -229,7 +230,7 @@ func (w *workspace) foreignRecords(ctx context.Context, v *record.View) (trust.R
 	if err != nil {
 		return trust.Records{}, err
 	}
-	records, err := w.judge.Records(ctx, c.Trust)
+	records, err := w.Judge.Records(ctx, c.Trust)
 	if err == nil && records.Doubt != nil {
 		w.env.Warn("%v; nothing is learned from the journal", records.Doubt)
 	}

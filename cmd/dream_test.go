@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
@@ -38,7 +39,7 @@ func forged(t *testing.T, corrects, text string) (path, content string) {
 // What a stranger pushes as evidence becomes no memory and retires none, whether it comes with the branch or
 // with a journal that was synced.
 func TestFetchedEvidenceIsNotCounted(t *testing.T) {
-	for _, ref := range []string{"refs/heads/reverie/memory", journalRef} {
+	for _, ref := range []string{"refs/heads/reverie/memory", clone.JournalRef} {
 		t.Run(filepath.Base(ref), func(t *testing.T) {
 			r := newRepo(t)
 			reverie(t, r.Dir, "remember", "We deploy on Tuesdays")
@@ -66,8 +67,8 @@ func TestFetchedEvidenceHidesNoSession(t *testing.T) {
 	file := said(t, "5f0c1e2a-0000-4000-8000-000000000003", "", "From now on always pin the versions of tools.")
 	other := newRepo(t)
 	reverie(t, other.Dir, "learn", file)
-	path := strings.TrimSpace(other.Run("ls-tree", "-r", "--name-only", journalRef, "reflections"))
-	empty, err := record.ParseReflection(path, []byte(other.Run("show", journalRef+":"+path)+"\n"))
+	path := strings.TrimSpace(other.Run("ls-tree", "-r", "--name-only", clone.JournalRef, "reflections"))
+	empty, err := record.ParseReflection(path, []byte(other.Run("show", clone.JournalRef+":"+path)+"\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,7 @@ func runEdit(ctx context.Context, env *Env, id string, o editOptions) (err error
 	if err != nil {
 		return err
 	}
-	if err := w.wantsPerson("edit"); err != nil {
+	if err := w.WantPerson("edit"); err != nil {
 		return err
 	}
 	var before record.Memory
@@ -87,7 +87,7 @@ func runEdit(ctx context.Context, env *Env, id string, o editOptions) (err error
 		return err
 	}
 	if op != nil && op.Op == record.Skill {
-		return exit.New(exit.NeedsPerson, fmt.Errorf("operation %s is a skill, which is a file", op.ID), "accept it and change "+op.Path+" on "+w.branch()+", or reject it")
+		return exit.New(exit.NeedsPerson, fmt.Errorf("operation %s is a skill, which is a file", op.ID), "accept it and change "+op.Path+" on "+w.Branch()+", or reject it")
 	}
 	after := before
 	switch {
@@ -133,7 +133,7 @@ func runEdit(ctx context.Context, env *Env, id string, o editOptions) (err error
 	default:
 		return exit.Usage("--status active brings back what was retired", "%q is not a status that a person sets", o.status)
 	}
-	after, redacted := w.book.Clean(after)
+	after, redacted := w.Book.Clean(after)
 	moved := after.Text != before.Text || after.Body != before.Body || !slices.Equal(after.Paths, before.Paths)
 	anew := o.anchor || moved && slices.Equal(after.Anchors, before.Anchors)
 	whole := true
@@ -173,8 +173,8 @@ func runEdit(ctx context.Context, env *Env, id string, o editOptions) (err error
 func (w *workspace) anchorAnew(ctx context.Context, m record.Memory) (after record.Memory, whole bool, err error) {
 	grep, stop := context.WithTimeout(ctx, grepTime)
 	defer stop()
-	defer w.code.Done()
-	found, whole := w.code.Here(ctx).Find(ctx, grep, m)
+	defer w.Code.Done()
+	found, whole := w.Code.Here(ctx).Find(ctx, grep, m)
 	if whole || len(found) > 0 {
 		m.Anchors = found
 	}
@@ -245,7 +245,7 @@ func (w *workspace) editor(ctx context.Context, m record.Memory) (record.Memory,
 	if !w.env.Interactive {
 		return m, exit.Usage("reverie edit ID \"new text\"", "there is no terminal for an editor: give the new text")
 	}
-	command, passed, err := w.repo.Program(ctx, "GIT_EDITOR")
+	command, passed, err := w.Repo.Program(ctx, "GIT_EDITOR")
 	if err != nil {
 		return m, err
 	}

@@ -59,7 +59,7 @@ func (e *elsewhere) run(ctx context.Context, env *Env, o dreamOptions) error {
 			return fmt.Errorf("dream: %w", err)
 		}
 	}
-	purges := purge.Mark(w.state)
+	purges := purge.Mark(w.State)
 	ask, err := w.askElsewhere(ctx, o.lately)
 	if err != nil {
 		return err
@@ -107,7 +107,7 @@ func (e *elsewhere) run(ctx context.Context, env *Env, o dreamOptions) error {
 // askElsewhere is what a model of the context in the settings would be asked.
 func (w *workspace) askElsewhere(ctx context.Context, which lately) (ask dream.Elsewhere, err error) {
 	ask.Context = w.narrowed.Model.Context
-	if ask.Set, err = ownPrompts(w.config); err != nil {
+	if ask.Set, err = ownPrompts(w.Config); err != nil {
 		return ask, err
 	}
 	err = w.view(ctx, func(v *record.View) error {

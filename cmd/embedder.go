@@ -84,7 +84,7 @@ func (w *workspace) fillVectors(ctx context.Context, stop func() bool) (done, le
 		return 0, 0, err
 	}
 	embed = spending(embed, w.budget(), stop)
-	dir, err := w.repo.StateSub(vectorsDir)
+	dir, err := w.Repo.StateSub(vectorsDir)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -196,7 +196,7 @@ func (w *workspace) askNear(ctx context.Context, q recall.Query) (answer func() 
 	if q.Literal {
 		return none("the query wants its very words")
 	}
-	if w.env.embedder == nil && w.config.Model.Embed == config.Off {
+	if w.env.embedder == nil && w.Config.Model.Embed == config.Off {
 		return none("no model is set")
 	}
 	if len(q.Not) > 0 {
@@ -215,7 +215,7 @@ func (w *workspace) askNear(ctx context.Context, q recall.Query) (answer func() 
 	embed, space, err := w.embedder(ctx)
 	var vectors *vector.Store
 	if embed != nil && err == nil {
-		vectors = vector.Read(filepath.Join(w.state, vectorsDir), space)
+		vectors = vector.Read(filepath.Join(w.State, vectorsDir), space)
 	}
 	why := ""
 	switch {
@@ -237,7 +237,7 @@ func (w *workspace) askNear(ctx context.Context, q recall.Query) (answer func() 
 		vectors.Close()
 		return none(why)
 	}
-	clean, _ := w.scanner.Text(q.Text)
+	clean, _ := w.Scanner.Text(q.Text)
 	answers := make(chan nearness, 1)
 	go func() { // it may not mind that ctx ended
 		got, err := embed(ctx, []string{space.Query(clean.String())})

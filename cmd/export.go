@@ -106,7 +106,7 @@ func runExport(ctx context.Context, env *Env, o exportOptions) error {
 		if !o.force {
 			err = to.refuse()
 		} else {
-			err = w.wantsPerson("export --force")
+			err = w.WantPerson("export --force")
 		}
 	}
 	if err != nil {

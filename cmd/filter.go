@@ -7,6 +7,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
@@ -83,9 +84,8 @@ func (w *workspace) viewAt(ctx context.Context, rev string, fn func(*record.View
 	if err != nil {
 		return err
 	}
-	defer w.code.Done()
-	defer w.markPurges()()
-	return w.book.ViewAt(ctx, commit, fn)
+	defer w.Reading()()
+	return w.Book.ViewAt(ctx, commit, fn)
 }
 
 // tellBad names files of memories that cannot be read.
@@ -100,7 +100,7 @@ func (w *workspace) tellBad(v *record.View) {
 // tellPassedOver says why files cannot be read, a line for each. That quotes their names and what they hold, which anybody may have
 // written who can push: an agent is told how many they are, and nothing of it.
 func (w *workspace) tellPassedOver(why []string) {
-	if len(why) > 0 && w.shields() {
+	if len(why) > 0 && w.Shields() {
 		w.env.Warn("%s cannot be read and passed over; a person sees why with 'reverie check'", term.Count(len(why), "file", "files"))
 		return
 	}
@@ -111,7 +111,7 @@ func (w *workspace) tellPassedOver(why []string) {
 
 // tellLost says if the last commits made here are not in the branch or the journal any more.
 func (w *workspace) tellLost(ctx context.Context) {
-	for _, s := range []*gitstore.Store{w.memory, gitstore.Open(w.repo, journalRef)} {
+	for _, s := range []*gitstore.Store{w.Memory, gitstore.Open(w.Repo, clone.JournalRef)} {
 		if lost, err := s.Lost(ctx); err == nil && lost != "" {
 			w.env.Warn("%s does not reach %s, the last commit made here: what that added is not listed; see: reverie check", s.Ref(), lost)
 		}

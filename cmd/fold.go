@@ -48,8 +48,8 @@ func (w *workspace) fold(ctx context.Context) (live map[string]bool, err error) 
 			continue
 		}
 		if scan == nil { // knowing every secret costs a git process
-			scan = redact.New(w.allSecrets(ctx)...)
-			w.sessions.Scanner = scan
+			scan = redact.New(w.AllSecrets(ctx)...)
+			w.Sessions.Scanner = scan
 		}
 		quiet := s.Quiet(now, idleAfter)
 		kept, err := w.foldOne(ctx, s, scan, quiet)
@@ -92,10 +92,10 @@ func (w *workspace) sweep(ctx context.Context) error {
 	if w.spool().Due(w.env.Now(), idleAfter) == 0 {
 		return nil
 	}
-	if _, err := w.repo.StateDir(); err != nil {
+	if _, err := w.Repo.StateDir(); err != nil {
 		return err
 	}
-	lock, err := takeStation(w.state, theWorker)
+	lock, err := takeStation(w.State, theWorker)
 	if lock == nil || err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (w *workspace) sweep(ctx context.Context) error {
 
 // spool is where hook events wait.
 func (w *workspace) spool() hooks.Spool {
-	return hooks.Spool{Dir: spoolDir(w.state), Scanner: w.scanner}
+	return hooks.Spool{Dir: spoolDir(w.State), Scanner: w.Scanner}
 }
 
 // errElsewhere says that a session was not in this repository, although a hook that was called here told of it: an agent may
@@ -191,7 +191,7 @@ func (w *workspace) foldOpenCode(ctx context.Context, id string) ([]reflect.Kept
 		return nil, err
 	}
 	defer doc.Close()
-	in, err := w.sessions.Ingest(ctx, doc, transcript.OpenCode, nil)
+	in, err := w.Sessions.Ingest(ctx, doc, transcript.OpenCode, nil)
 	return in.Sessions, err
 }
 
@@ -221,7 +221,7 @@ func (w *workspace) foldCopy(ctx context.Context, agent string, c hooks.Copied) 
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}
-	in, err := w.sessions.Ingest(ctx, transcriptOf{f, c.From}, format, nil)
+	in, err := w.Sessions.Ingest(ctx, transcriptOf{f, c.From}, format, nil)
 	return in.Sessions, err
 }
 
@@ -243,7 +243,7 @@ func (w *workspace) elsewhere(ctx context.Context, dir string) bool {
 		return false
 	}
 	repo, err := git.FindCached(ctx, dir)
-	return err == nil && repo.CommonDir != w.repo.CommonDir
+	return err == nil && repo.CommonDir != w.Repo.CommonDir
 }
 
 // foldEvents adds to a session what only its hook events tell: prompts that its transcript does not have, because the agent was
@@ -253,7 +253,7 @@ func (w *workspace) foldEvents(events []hooks.Event, answers bool) ([]reflect.Ke
 	if first.Parent != "" {
 		return nil, nil // its prompts are another agent's words
 	}
-	kept, had, err := w.sessions.Load(sessionOf(first))
+	kept, had, err := w.Sessions.Load(sessionOf(first))
 	if err != nil && !errors.Is(err, reflect.ErrNoSession) {
 		return nil, err
 	}
@@ -288,7 +288,7 @@ func (w *workspace) foldEvents(events []hooks.Event, answers bool) ([]reflect.Ke
 	if head.ID == "" {
 		head = transcript.Session{Client: first.Agent, ID: transcript.SafeID(first.Session), Dir: first.Dir}
 	}
-	added, err := w.sessions.Add(head, more)
+	added, err := w.Sessions.Add(head, more)
 	if err != nil {
 		return nil, err
 	}

@@ -24,9 +24,9 @@ func (w *workspace) foreign(ctx context.Context, v *record.View) (*trust.Withhel
 	if w.strangers.view != v {
 		c, err := w.restrict(ctx, v)
 		if err != nil { // of an old state; that of the newest was read before
-			c = w.config
+			c = w.Config
 		}
-		held, err := w.judge.Withheld(ctx, v, c.Trust)
+		held, err := w.Judge.Withheld(ctx, v, c.Trust)
 		if held != nil {
 			for _, doubt := range held.Doubts {
 				w.env.Warn("%v; all that nobody approved is withheld", doubt)

@@ -57,7 +57,7 @@ func runForget(ctx context.Context, env *Env, ids []string, o forgetOptions) err
 	if env.caller != "" {
 		return w.suggestForget(ctx, ids[0], o.reason)
 	}
-	if err := w.wantsPerson("forget"); err != nil {
+	if err := w.WantPerson("forget"); err != nil {
 		return err
 	}
 	shown := map[string]string{} // id → blob
@@ -218,7 +218,7 @@ func (w *workspace) suggestForget(ctx context.Context, id, reason string) error 
 			said = "it was retired already"
 			return nil
 		}
-		clean, _ := w.book.Clean(held.Retire(reason))
+		clean, _ := w.Book.Clean(held.Retire(reason))
 		blob, _ := tx.Blob(held.ID)
 		o = record.NewOperation(record.Operation{
 			Op: record.Retire, How: record.Written, Memory: clean, Why: "an agent wants it forgotten: " + w.env.caller,

@@ -40,7 +40,7 @@ var hookManagers = []struct {
 // hookPlace finds out where hooks go, and whether that is ours to write to: git's own folder and no other. What lies
 // elsewhere is the project's, or all repositories'.
 func (w *workspace) hookPlace(ctx context.Context) (hookPlace, error) {
-	dir, scope, err := w.repo.HooksDir(ctx)
+	dir, scope, err := w.Repo.HooksDir(ctx)
 	p := hookPlace{dir: dir}
 	if err != nil {
 		return p, fmt.Errorf("find the folder of hooks: %w", err)
@@ -57,9 +57,9 @@ func (w *workspace) hookPlace(ctx context.Context) (hookPlace, error) {
 		p.avoid = fmt.Sprintf("core.hooksPath leads to %s, which is not there", dir)
 	case err != nil:
 		return p, fmt.Errorf("find the folder of hooks: %w", err)
-	case filepath.Dir(real) != w.repo.CommonDir && scope == "":
+	case filepath.Dir(real) != w.Repo.CommonDir && scope == "":
 		p.avoid = fmt.Sprintf("%s is a symbolic link to %s", dir, real)
-	case filepath.Dir(real) != w.repo.CommonDir:
+	case filepath.Dir(real) != w.Repo.CommonDir:
 		p.avoid = fmt.Sprintf("core.hooksPath leads to %s, which is not git's own folder", dir)
 	}
 	for _, part := range strings.Split(filepath.ToSlash(dir), "/") {
@@ -69,7 +69,7 @@ func (w *workspace) hookPlace(ctx context.Context) (hookPlace, error) {
 	}
 	for _, m := range hookManagers {
 		for _, name := range m.files {
-			if _, err := os.Lstat(filepath.Join(w.repo.WorkTree, filepath.FromSlash(name))); err == nil && w.repo.WorkTree != "" && p.tool == "" {
+			if _, err := os.Lstat(filepath.Join(w.Repo.WorkTree, filepath.FromSlash(name))); err == nil && w.Repo.WorkTree != "" && p.tool == "" {
 				p.tool, p.avoid = m.name, fmt.Sprintf("%s has the hooks (%s)", m.name, name)
 			}
 		}
@@ -104,7 +104,7 @@ func (w *workspace) installGitHooks(ctx context.Context, o gitHookOptions) (*git
 		return nil, err
 	}
 	if !o.dryRun {
-		unlock, err := w.repo.Lock(ctx)
+		unlock, err := w.Repo.Lock(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -186,7 +186,7 @@ func addByHand(p hookPlace, list []githook.Hook) string {
 
 // gitScript is where our part of a hook lies.
 func (w *workspace) gitScript(h githook.Hook) string {
-	return filepath.Join(w.state, githook.ScriptDir, h.Name)
+	return filepath.Join(w.State, githook.ScriptDir, h.Name)
 }
 
 func (w *workspace) hasGitScript(h githook.Hook) bool {
@@ -196,7 +196,7 @@ func (w *workspace) hasGitScript(h githook.Hook) bool {
 
 // writeGitScript brings our part of a hook up to date, and sees that there is a file for it to write to.
 func (w *workspace) writeGitScript(h githook.Hook, program string) error {
-	state, err := w.repo.StateDir()
+	state, err := w.Repo.StateDir()
 	if err != nil {
 		return err
 	}
@@ -207,11 +207,11 @@ func (w *workspace) writeGitScript(h githook.Hook, program string) error {
 	if err := links.Close(); err != nil {
 		return err
 	}
-	script := h.Script(scriptSettings(program, w.config))
+	script := h.Script(scriptSettings(program, w.Config))
 	if old, err := os.ReadFile(w.gitScript(h)); err == nil && bytes.Equal(old, script) {
 		return nil
 	}
-	return w.repo.WriteState(githook.ScriptDir+"/"+h.Name, script, false)
+	return w.Repo.WriteState(githook.ScriptDir+"/"+h.Name, script, false)
 }
 
 // scriptSettings are what the scripts need to know of the settings.
@@ -245,7 +245,7 @@ func (w *workspace) gitHookDirs(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	own := filepath.Join(w.repo.CommonDir, "hooks")
+	own := filepath.Join(w.Repo.CommonDir, "hooks")
 	if a, err := os.Stat(own); err == nil {
 		if b, err := os.Stat(place.dir); err == nil && os.SameFile(a, b) {
 			return []string{own}, nil
@@ -284,23 +284,23 @@ type mention struct {
 // hooks outside of our section.
 func (w *workspace) mentions(p hookPlace) (found []mention) {
 	var files []string
-	dirs := []string{p.dir, filepath.Dir(p.dir), filepath.Join(w.repo.CommonDir, "hooks")}
-	if w.repo.WorkTree != "" {
-		dirs = append(dirs, filepath.Join(w.repo.WorkTree, ".husky"))
+	dirs := []string{p.dir, filepath.Dir(p.dir), filepath.Join(w.Repo.CommonDir, "hooks")}
+	if w.Repo.WorkTree != "" {
+		dirs = append(dirs, filepath.Join(w.Repo.WorkTree, ".husky"))
 	}
 	for _, dir := range dirs {
 		for _, h := range githook.All {
 			files = append(files, filepath.Join(dir, h.Name))
 		}
 	}
-	if w.repo.WorkTree != "" {
+	if w.Repo.WorkTree != "" {
 		for _, m := range hookManagers {
 			for _, name := range m.files {
 				local := strings.Replace(name, "lefthook.", "lefthook-local.", 1)
-				files = append(files, filepath.Join(w.repo.WorkTree, filepath.FromSlash(name)), filepath.Join(w.repo.WorkTree, filepath.FromSlash(local)))
+				files = append(files, filepath.Join(w.Repo.WorkTree, filepath.FromSlash(name)), filepath.Join(w.Repo.WorkTree, filepath.FromSlash(local)))
 			}
 		}
-		files = append(files, filepath.Join(w.repo.WorkTree, ".pre-commit-config.yaml"))
+		files = append(files, filepath.Join(w.Repo.WorkTree, ".pre-commit-config.yaml"))
 	}
 	seen := map[string]bool{}
 	for _, path := range files {
@@ -398,7 +398,7 @@ func (w *workspace) examineGitHooks(ctx context.Context) []examined {
 			}
 		}
 		if script, err := os.ReadFile(w.gitScript(h)); err == nil {
-			if !passing && !bytes.Equal(script, h.Script(scriptSettings(program, w.config))) {
+			if !passing && !bytes.Equal(script, h.Script(scriptSettings(program, w.Config))) {
 				old++
 			}
 			if changed, err := h.Install(dirs[0], true); err == nil && changed && place.avoid == "" {
@@ -408,7 +408,7 @@ func (w *workspace) examineGitHooks(ctx context.Context) []examined {
 			old++
 		}
 	}
-	_, err = os.Lstat(filepath.Join(w.state, githook.LinksFile))
+	_, err = os.Lstat(filepath.Join(w.State, githook.LinksFile))
 	row.mend = func(ctx context.Context) error {
 		_, err := w.installGitHooks(ctx, gitHookOptions{})
 		return err

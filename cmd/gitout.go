@@ -94,7 +94,7 @@ func (env *Env) colourFlag() string {
 func (w *workspace) stream(ctx context.Context, read func(*bufio.Reader) error, args ...string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	cmd := w.repo.Command(ctx, args...)
+	cmd := w.Repo.Command(ctx, args...)
 	var words bytes.Buffer
 	cmd.Stderr = &words
 	out, err := cmd.StdoutPipe()

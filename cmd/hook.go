@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
@@ -161,10 +162,10 @@ func (env *Env) openCapture(ctx context.Context) (*capture, error) {
 	if !c.started() {
 		return nil, nil
 	}
-	if c.config, c.unsettled = config.Load(config.UserFile(), cloneFile(c.state)); c.unsettled != nil {
+	if c.config, c.unsettled = config.Load(config.UserFile(), clone.SettingsFile(c.state)); c.unsettled != nil {
 		c.config = config.Default()
 	}
-	c.spool = hooks.Spool{Dir: spoolDir(c.state), Scanner: redact.New(hookSecrets(ctx, repo)...)}
+	c.spool = hooks.Spool{Dir: spoolDir(c.state), Scanner: redact.New(clone.HookSecrets(ctx, repo)...)}
 	return c, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
@@ -91,7 +92,7 @@ func (c *capture) secretsIn(ctx context.Context, tip, theirs string) (redact.Rep
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
 	var found redact.Report
-	scanner := redact.New(hookSecrets(ctx, c.repo)...)
+	scanner := redact.New(clone.HookSecrets(ctx, c.repo)...)
 	limits := []string{tip}
 	if have, err := c.repo.Have(ctx, []string{theirs}); err != nil {
 		return found, cause(ctx, err)

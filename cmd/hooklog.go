@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/redact"
@@ -82,7 +83,7 @@ func (c *hookCall) write(dir string, err error, patience time.Duration) {
 	if info, err := os.Lstat(state); err != nil || !info.IsDir() {
 		return
 	}
-	line := c.line(redact.New(hookSecrets(ctx, repo)...), err)
+	line := c.line(redact.New(clone.HookSecrets(ctx, repo)...), err)
 	if log, err := openLog(state); err == nil {
 		_, _ = io.WriteString(log, line)
 		_ = log.Close()
@@ -107,7 +108,7 @@ func (c *hookCall) line(scanner *redact.Scanner, err error) string {
 func (w *workspace) examineHooks() []examined {
 	now, faults, last := w.env.Now(), 0, ""
 	for _, name := range []string{"log.old", "log"} {
-		text, err := readEnd(filepath.Join(w.state, name), 2*maxLog)
+		text, err := readEnd(filepath.Join(w.State, name), 2*maxLog)
 		if err != nil {
 			continue
 		}
@@ -126,7 +127,7 @@ func (w *workspace) examineHooks() []examined {
 		What:   "hooks",
 		State:  stateNote,
 		Detail: fmt.Sprintf("%s in %d days, the last %s", term.Count(faults, "call failed", "calls failed"), faultsKept/(24*time.Hour), last),
-		Fix:    "see " + filepath.Join(w.state, "log") + "; with " + logVariable + "=1 in the agent's environment it tells of every call",
+		Fix:    "see " + filepath.Join(w.State, "log") + "; with " + logVariable + "=1 in the agent's environment it tells of every call",
 	}}
 }
 

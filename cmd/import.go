@@ -15,6 +15,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/record/transfer"
+	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/file"
@@ -159,7 +160,7 @@ func runImport(ctx context.Context, env *Env, file string, o importOptions) erro
 		return err
 	}
 	if o.accept && !o.dryRun {
-		if err := w.wantsPerson("import --accept"); err != nil {
+		if err := w.WantPerson("import --accept"); err != nil {
 			return err
 		}
 	}
@@ -206,7 +207,7 @@ func (w *workspace) cleaned(memories []record.Memory) []record.Memory {
 	found := redact.Report{}
 	for i, m := range memories {
 		var report redact.Report
-		memories[i], report = transfer.Clean(m, w.book, w.scanner)
+		memories[i], report = transfer.Clean(m, w.Book, w.Scanner)
 		found.Add(report)
 	}
 	if found.Found > 0 {
@@ -403,6 +404,6 @@ func (w *workspace) importOps(v *record.View, memories []record.Memory, reviewed
 	if err := w.tolerate(errors.Join(err, err2)); err != nil {
 		return nil, transfer.Result{}, err
 	}
-	ops, res := transfer.Plan(v, memories, transfer.Options{Pending: pending, Rejections: rejected, Private: private(w.narrowed), Reviewed: reviewed, Why: why})
+	ops, res := transfer.Plan(v, memories, transfer.Options{Pending: pending, Rejections: rejected, Private: clone.Private(w.narrowed), Reviewed: reviewed, Why: why})
 	return ops, res, nil
 }

@@ -68,12 +68,12 @@ func runImportStores(ctx context.Context, env *Env, place string, o importOption
 		return err
 	}
 	if o.accept && !o.dryRun && !o.store.probe {
-		if err := w.wantsPerson("import --accept"); err != nil {
+		if err := w.WantPerson("import --accept"); err != nil {
 			return err
 		}
 	}
 	if o.store.remote {
-		if err := w.wantsPerson("import --allow-remote"); err != nil {
+		if err := w.WantPerson("import --allow-remote"); err != nil {
 			return err
 		}
 	}
@@ -134,12 +134,12 @@ type writtenJSON struct {
 // writtenDown looks for such files, and takes nothing in. What cannot be read is passed over: import says why.
 func (w *workspace) writtenDown(ctx context.Context) []writtenJSON {
 	q, err := w.storeQuery(ctx, "", importOptions{})
-	if err != nil || w.repo.WorkTree == "" {
+	if err != nil || w.Repo.WorkTree == "" {
 		return nil
 	}
 	var all []writtenJSON
 	for _, tool := range foreign.Files {
-		if _, err := os.Lstat(filepath.Join(w.state, importedFolder, tool+".json")); err == nil {
+		if _, err := os.Lstat(filepath.Join(w.State, importedFolder, tool+".json")); err == nil {
 			continue
 		}
 		found, err := foreign.Read(ctx, tool, q)
@@ -180,7 +180,7 @@ func (w *workspace) storeQuery(ctx context.Context, place string, o importOption
 			return foreign.Query{}, err
 		}
 	}
-	if q.Dirs, err = w.repo.WorkTrees(ctx); err != nil {
+	if q.Dirs, err = w.Repo.WorkTrees(ctx); err != nil {
 		return foreign.Query{}, err
 	}
 	homes, err := agentHomes()
@@ -188,7 +188,7 @@ func (w *workspace) storeQuery(ctx context.Context, place string, o importOption
 		return foreign.Query{}, err
 	}
 	q.Claude, q.Codex, q.Gemini = homes.Claude, homes.Codex, homes.Gemini
-	if remote, err := w.repo.Remote(ctx, "", ""); err == nil {
+	if remote, err := w.Repo.Remote(ctx, "", ""); err == nil {
 		q.Remotes = []string{remote.URL}
 	}
 	return q, nil
@@ -258,7 +258,7 @@ func (w *workspace) importStore(ctx context.Context, tool string, found foreign.
 	seen := importedFolder + "/" + prefix + ".json"
 	whole := o.store.filter == "" && found.Bad == 0
 	if whole {
-		b.gone = goneFrom(filepath.Join(w.state, filepath.FromSlash(seen)), b.memories, tool)
+		b.gone = goneFrom(filepath.Join(w.State, filepath.FromSlash(seen)), b.memories, tool)
 	}
 	var err error
 	if answer.Result, err = w.takeBatch(ctx, b, o); err != nil {
@@ -285,7 +285,7 @@ func (w *workspace) keepImported(name string, memories []record.Memory) error {
 	if err != nil {
 		return err
 	}
-	return w.repo.WriteState(name, text, true)
+	return w.Repo.WriteState(name, text, true)
 }
 
 // goneFrom finds those memories of the last import from a store that are not in it any more.
@@ -354,9 +354,9 @@ func (w *workspace) tellStore(tool string, f foreign.Found) error {
 		w.env.Print("%s: %s at %s, %d of other projects, %d not in force there\n", tool, term.Count(len(f.Items), "item", "items"), term.Visible(f.Place), f.Others, f.Left)
 	}
 	for _, i := range f.Items {
-		text, _ := w.scanner.Text(i.Text)
-		kind, _ := w.scanner.Text(i.Kind)
-		key, _ := w.scanner.Text(cmp.Or(i.Key, i.At))
+		text, _ := w.Scanner.Text(i.Text)
+		kind, _ := w.Scanner.Text(i.Kind)
+		key, _ := w.Scanner.Text(cmp.Or(i.Key, i.At))
 		short, _ := cutRunes(strings.Join(strings.Fields(text.String()), " "), previewItem)
 		if !w.env.JSON {
 			at := ""

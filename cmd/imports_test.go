@@ -15,8 +15,10 @@ const module = "github.com/reverie-memory/reverie/"
 // arrows is the picture of docs/architecture.md: what each package may import of ours. A
 // package that is not here may not exist; "cmd" may import everything below it.
 var arrows = map[string][]string{
-	"internal/file":           nil,
-	"internal/exit":           nil,
+	"internal/file": nil,
+	"internal/exit": nil,
+	"internal/clone": {"dream", "gitstore", "gitstore/anchor", "gitstore/purge", "gitstore/record", "gitstore/trust", "hooks", "internal/config", "internal/derived",
+		"internal/dotenv", "internal/exit", "internal/file", "internal/git", "internal/redact", "reflect", "reflect/transcript", "reflect/transcript/past"},
 	"internal/term":           {"gitstore/recall/terms", "internal/redact", "internal/unseen"},
 	"internal/pattern":        nil,
 	"internal/derived":        {"internal/file"},
@@ -36,7 +38,7 @@ var arrows = map[string][]string{
 	"internal/sqlite":         {"internal/pattern"},
 	"internal/testrepo":       {"hooks"},
 	"internal/tinymodel":      nil,
-	"reflect/transcript/past": {"reflect/transcript", "internal/sqlite"},
+	"reflect/transcript/past": {"reflect/transcript", "internal/file", "internal/pattern", "internal/sqlite"},
 	"prompts":                 nil,
 	"prompts/door":            {"prompts", "internal/file", "internal/pattern", "internal/redact"},
 	"sandbox":                 {"internal/process"},

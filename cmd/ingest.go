@@ -58,8 +58,8 @@ func runIngest(ctx context.Context, env *Env, files []string, format transcript.
 		}
 		env.Print("%s\t%s\t%s\n", k.Name(), k.Change, term.Count(k.Events, "event", "events"))
 	}
-	if len(kept) > 0 && w.asker() != "" {
-		env.Say("read in a shell of %s: what is learned from it waits for a person; next: reverie learn", w.asker())
+	if len(kept) > 0 && w.Asker() != "" {
+		env.Say("read in a shell of %s: what is learned from it waits for a person; next: reverie learn", w.Asker())
 	}
 	return ingestErr
 }
@@ -88,13 +88,13 @@ func joinFormats() string {
 // error, which has one line a file.
 func (w *workspace) ingest(ctx context.Context, files []string, format transcript.Format) ([]reflect.Kept, error) {
 	if len(files) > 0 { // before there is a folder in which anything could be noted
-		w.sessions.Scanner = redact.New(w.allSecrets(ctx)...)
+		w.Sessions.Scanner = redact.New(w.AllSecrets(ctx)...)
 	}
-	if _, err := w.repo.StateDir(); err != nil {
+	if _, err := w.Repo.StateDir(); err != nil {
 		return nil, err
 	}
-	defer func() { _ = os.Remove(w.state) }() // if nothing was kept: hooks take the folder for a memory that was started
-	w.sessions.Offered = w.asker() != ""
+	defer func() { _ = os.Remove(w.State) }() // if nothing was kept: hooks take the folder for a memory that was started
+	w.Sessions.Offered = w.Asker() != ""
 	var all []reflect.Kept
 	var failed []error
 	for _, file := range files {
@@ -154,7 +154,7 @@ func (w *workspace) ingestFile(ctx context.Context, name string, format transcri
 		in = progress
 	}
 	bad := 0
-	got, err := w.sessions.Ingest(ctx, in, format, func(line int, err error) {
+	got, err := w.Sessions.Ingest(ctx, in, format, func(line int, err error) {
 		if bad++; bad <= maxBadLines {
 			w.env.Warn("%s:%d: skipped: %v", name, line, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/reverie-memory/reverie/cmd/ci"
+	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/urfave/cli/v2"
 )
@@ -88,12 +89,12 @@ func runInit(ctx context.Context, env *Env, o initOptions) error {
 		on   bool
 	}{{"--ci", o.ci != ""}, {"--git-hooks", o.hooks}, {"--trailers", o.trailers}} {
 		if ask.on && !o.dry { // they decide what runs at everybody's pull requests, and at every commit
-			if err := w.wantsPerson("init " + ask.flag); err != nil {
+			if err := w.WantPerson("init " + ask.flag); err != nil {
 				return err
 			}
 		}
 	}
-	done := initJSON{Branch: w.branch()}
+	done := initJSON{Branch: w.Branch()}
 	var file ci.File
 	var text string
 	if o.ci != "" {
@@ -145,32 +146,32 @@ func runInit(ctx context.Context, env *Env, o initOptions) error {
 	}
 	switch {
 	case done.Started:
-		env.Say("there is a memory on the branch %s; Reverie was started again in this clone", w.branch())
+		env.Say("there is a memory on the branch %s; Reverie was started again in this clone", w.Branch())
 	case !done.Created && len(done.Agents) == 0:
-		env.Say("there is a memory on the branch %s already", w.branch())
+		env.Say("there is a memory on the branch %s already", w.Branch())
 	}
 	switch {
 	case o.ci != "" && done.Changed:
-		env.Say("committed %s to %s: once it is pushed, pull requests against it are checked", file.Path, w.branch())
+		env.Say("committed %s to %s: once it is pushed, pull requests against it are checked", file.Path, w.Branch())
 	case o.ci != "":
-		env.Say("%s is on %s already", file.Path, w.branch())
+		env.Say("%s is on %s already", file.Path, w.Branch())
 	}
 	return nil
 }
 
 // start makes the state folder, without which hooks do nothing, and reports whether it was not there.
 func (w *workspace) start() (started bool, err error) {
-	_, err = os.Lstat(w.state)
+	_, err = os.Lstat(w.State)
 	started = errors.Is(err, os.ErrNotExist)
-	_, err = w.repo.StateDir()
+	_, err = w.Repo.StateDir()
 	return started && err == nil, err
 }
 
 // dryInit says what init would do.
 func (w *workspace) dryInit(ctx context.Context, o initOptions, done initJSON, file ci.File, text string, agents agentInstall) error {
-	_, err := w.memory.Tip(ctx)
+	_, err := w.Memory.Tip(ctx)
 	switch {
-	case missing(err):
+	case clone.NoMemory(err):
 		done.Created, done.Changed = true, o.ci != ""
 	case err != nil:
 		return err
@@ -191,24 +192,24 @@ func (w *workspace) dryInit(ctx context.Context, o initOptions, done initJSON, f
 	if agents.generic {
 		w.tellGeneric(agents.program)
 	}
-	_, err = os.Lstat(w.state)
+	_, err = os.Lstat(w.State)
 	switch {
 	case done.Created:
-		w.env.Say("would start a memory on the branch %s, or adopt that of origin", w.branch())
+		w.env.Say("would start a memory on the branch %s, or adopt that of origin", w.Branch())
 	case err != nil:
-		w.env.Say("there is a memory on the branch %s; would start Reverie again in this clone", w.branch())
+		w.env.Say("there is a memory on the branch %s; would start Reverie again in this clone", w.Branch())
 	default:
-		w.env.Say("there is a memory on the branch %s already", w.branch())
+		w.env.Say("there is a memory on the branch %s already", w.Branch())
 	}
 	if o.agentsMD {
-		w.env.Say("would bring the managed block in %s up to date", w.config.Agents)
+		w.env.Say("would bring the managed block in %s up to date", w.Config.Agents)
 	}
 	switch {
 	case o.ci != "" && done.Changed:
-		w.env.Say("would commit this as %s to %s:", file.Path, w.branch())
+		w.env.Say("would commit this as %s to %s:", file.Path, w.Branch())
 		w.env.Print("%s", text)
 	case o.ci != "":
-		w.env.Say("%s is on %s already", file.Path, w.branch())
+		w.env.Say("%s is on %s already", file.Path, w.Branch())
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 
 // withoutShown leaves out what the asker reads in the block of the work tree's file.
 func (w *workspace) withoutShown(all []candidate, r contextRequest, in *injection) []candidate {
-	body := blockInSight(w.repo.WorkTree, w.config.Agents, r.agent())
+	body := blockInSight(w.Repo.WorkTree, w.Config.Agents, r.agent())
 	if body == "" {
 		return all
 	}

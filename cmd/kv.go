@@ -60,7 +60,7 @@ func newEntryJSON(e kv.Entry) entryJSON {
 	return entryJSON{Key: e.Key, Value: e.Value, Set: e.Set, Expires: e.Expires}
 }
 
-func (w *workspace) kv() kv.Store { return kv.Store{Repo: w.repo, Scanner: w.scanner, Now: w.env.Now} }
+func (w *workspace) kv() kv.Store { return kv.Store{Repo: w.Repo, Scanner: w.Scanner, Now: w.env.Now} }
 
 // countValues is how many values are kept, without those that are damaged.
 func (w *workspace) countValues() (int, error) {

@@ -34,14 +34,14 @@ func (w *workspace) land(ctx context.Context) error {
 			return err
 		}
 		sides = slices.DeleteFunc(sides, func(m record.Memory) bool { return len(foreign.Whose(m)) > 0 })
-		if len(sides) == 0 || len(w.code.Mainline(ctx).Tips) == 0 {
+		if len(sides) == 0 || len(w.Code.Mainline(ctx).Tips) == 0 {
 			return nil
 		}
 		decided, err := w.askedBefore(v)
 		if err != nil {
 			return err
 		}
-		landed, asked, err = w.code.Land(ctx, v, sides, decided, w.env.Now())
+		landed, asked, err = w.Code.Land(ctx, v, sides, decided, w.env.Now())
 		return err
 	})
 	if err != nil {

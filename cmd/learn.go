@@ -8,6 +8,7 @@ import (
 	"github.com/reverie-memory/reverie/dream"
 	"github.com/reverie-memory/reverie/gitstore/purge"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/term"
@@ -225,7 +226,7 @@ func (w *workspace) learnFrom(ctx context.Context, names []string) (*lesson, err
 // reflectOn studies sessions and keeps what is new, some at a time: what was kept stays when the rest is interrupted.
 func (w *workspace) reflectOn(ctx context.Context, names []string, l *lesson) error {
 	for some := range slices.Chunk(names, batchSessions) {
-		purges := purge.Mark(w.state)
+		purges := purge.Mark(w.State)
 		studied, err := w.study(ctx, some, true)
 		if err != nil {
 			return err
@@ -243,7 +244,7 @@ func (w *workspace) reflectOn(ctx context.Context, names []string, l *lesson) er
 // readOn has a model read sessions that the detectors have studied, and adds to the lesson what follows from that.
 func (w *workspace) readOn(ctx context.Context, m *prompts.Model, set prompts.Set, names []string, l *lesson) error {
 	more := &lesson{}
-	purges := purge.Mark(w.state)
+	purges := purge.Mark(w.State)
 	p := pass{workspace: w, model: m, set: set, keep: func(got reflect.Reading) error {
 		more.fresh++
 		return w.keepReading(ctx, got, purges)
@@ -301,13 +302,13 @@ func (w *workspace) acceptByPolicy(ctx context.Context) (accepted []record.Opera
 	var through []record.Operation
 	w.documents() // read before the lock
 	lets := func(c config.Config, o record.Operation) bool {
-		ok, _ := policy(c).Accepts(o)
+		ok, _ := clone.Policy(c).Accepts(o)
 		return ok && (o.How != record.Seen || w.stated(o.Memory) == "")
 	}
 	err = w.view(ctx, func(v *record.View) error {
 		pending, err := w.pending(v)
 		for _, o := range pending {
-			if w.asker() == "" && lets(w.narrowed, o) {
+			if w.Asker() == "" && lets(w.narrowed, o) {
 				through = append(through, o)
 			}
 		}
@@ -366,11 +367,11 @@ func (w *workspace) tellLearned(accepted []record.Operation, rest []waiting, all
 		}
 	}
 	switch {
-	case all > 0 && w.asker() != "":
+	case all > 0 && w.Asker() != "":
 		if nothing == "" {
 			nothing = "nothing is accepted"
 		}
-		w.env.Say("%s in a shell of %s: %s for a person; next, in a terminal of their own: reverie review", nothing, w.asker(), waits(all))
+		w.env.Say("%s in a shell of %s: %s for a person; next, in a terminal of their own: reverie review", nothing, w.Asker(), waits(all))
 	case all > 0 && nothing != "":
 		w.env.Say("%s; %s for a person: reverie review", nothing, waits(all))
 	case all > 0:
@@ -378,7 +379,7 @@ func (w *workspace) tellLearned(accepted []record.Operation, rest []waiting, all
 	case nothing != "":
 		w.env.Say("%s", nothing)
 	default:
-		w.env.Say("next: reverie list, or git log %s", w.branch())
+		w.env.Say("next: reverie list, or git log %s", w.Branch())
 	}
 }
 
@@ -392,8 +393,8 @@ func waits(n int) string {
 // tidy does small upkeep after a command's work is done; its failures are only told under -v.
 func (w *workspace) tidy(ctx context.Context) {
 	before := w.keptFrom()
-	_, err := w.sessions.Expire(before)
-	if err = errors.Join(err, w.expireOriginals(before), w.expireLedger(before), w.kv().Sweep(ctx), door.Expire(w.answers(), before), w.book.Tidy(ctx), purge.Tidy(w.repo, w.state, w.env.Now()), try.Clear(w.loopFolder(""))); err != nil && w.env.Verbose {
+	_, err := w.Sessions.Expire(before)
+	if err = errors.Join(err, w.expireOriginals(before), w.expireLedger(before), w.kv().Sweep(ctx), door.Expire(w.answers(), before), w.Book.Tidy(ctx), purge.Tidy(w.Repo, w.State, w.env.Now()), try.Clear(w.loopFolder(""))); err != nil && w.env.Verbose {
 		w.env.Warn("upkeep: %v", err)
 	}
 }

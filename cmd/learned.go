@@ -43,7 +43,7 @@ func (w *workspace) settleEach(ctx context.Context, ops []record.Operation, in d
 			continue
 		}
 		if o.Op == record.Edit { // other words may rest on other code
-			if found, whole := w.code.Here(ctx).Find(ctx, grep, o.Memory); whole || len(found) > 0 {
+			if found, whole := w.Code.Here(ctx).Find(ctx, grep, o.Memory); whole || len(found) > 0 {
 				o.Memory.Anchors = found
 			}
 			ops[i] = record.NewOperation(o)
@@ -56,7 +56,7 @@ func (w *workspace) settleEach(ctx context.Context, ops []record.Operation, in d
 		if len(o.Sightings) > 0 {
 			branch = branches[o.Sightings[0].Reflection]
 		}
-		c := w.code.On(ctx, branch)
+		c := w.Code.On(ctx, branch)
 		o.Memory.Anchors, _ = c.Find(ctx, grep, o.Memory)
 		if len(o.Memory.Supersedes) == 0 { // else nothing would hold on the default branch
 			o.Memory.Branch = c.Side(ctx)
@@ -85,7 +85,7 @@ func (w *workspace) widen(ctx context.Context, plan *dream.Result, in dream.Inpu
 		o.Memory.Branch = ""
 		for _, r := range in.New {
 			i := slices.IndexFunc(r.Candidates, func(c record.Candidate) bool { return print.Same(record.Print(c.Text)) })
-			if i >= 0 && w.code.On(ctx, r.Branch).Side(ctx) == "" {
+			if i >= 0 && w.Code.On(ctx, r.Branch).Side(ctx) == "" {
 				c := r.Candidates[i]
 				o.How = c.How
 				o.Sightings = append(o.Sightings, record.Sighting{Reflection: r.ID(), Client: r.Client, Session: r.Session, Parent: r.Parent, How: c.How, Evidence: c.Evidence})
@@ -105,7 +105,7 @@ func (w *workspace) settleAgain(ctx context.Context, o record.Operation, branche
 		return o
 	}
 	for _, s := range o.Sightings {
-		if branch, isNew := branches[s.Reflection]; isNew && !record.Offered(s.Session) && w.code.On(ctx, branch).Side(ctx) == "" {
+		if branch, isNew := branches[s.Reflection]; isNew && !record.Offered(s.Session) && w.Code.On(ctx, branch).Side(ctx) == "" {
 			o.Memory.Branch = ""
 			return record.NewOperation(o)
 		}

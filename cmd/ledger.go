@@ -129,12 +129,12 @@ func (w *workspace) injections(session string) []injection {
 	if session == "" {
 		return nil
 	}
-	return readLedger(filepath.Join(w.state, ledgerDir, ledgerFile(ledgerName(w.scanner, session))))
+	return readLedger(filepath.Join(w.State, ledgerDir, ledgerFile(ledgerName(w.Scanner, session))))
 }
 
 // allInjections are those of the sessions that were given something last, at most n of them; 0 is all.
 func (w *workspace) allInjections(n int) []injection {
-	files := file.ByAge(filepath.Join(w.state, ledgerDir), func(name string) bool { return strings.HasSuffix(name, ".jsonl") })
+	files := file.ByAge(filepath.Join(w.State, ledgerDir), func(name string) bool { return strings.HasSuffix(name, ".jsonl") })
 	if n > 0 {
 		files = files[:min(n, len(files))]
 	}
@@ -171,7 +171,7 @@ func insight(all []injection) map[string]pack.Form {
 // expireLedger removes what is known of sessions that were given nothing since a time.
 func (w *workspace) expireLedger(before time.Time) error {
 	var bad []error
-	for _, file := range file.ByAge(filepath.Join(w.state, ledgerDir), func(string) bool { return true }) {
+	for _, file := range file.ByAge(filepath.Join(w.State, ledgerDir), func(string) bool { return true }) {
 		if info, err := os.Lstat(file); err == nil && info.ModTime().Before(before) {
 			if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
 				bad = append(bad, err)

@@ -16,7 +16,7 @@ import (
 // linked are the commits of the code that each session made, by the session's name, as git's hooks have written them
 // down. Without hooks there are none.
 func (w *workspace) linked(ctx context.Context) (map[string][]githook.LinkedCommit, error) {
-	f, err := file.Open(filepath.Join(w.state, githook.LinksFile), os.O_RDONLY|file.NoFollow, 0)
+	f, err := file.Open(filepath.Join(w.State, githook.LinksFile), os.O_RDONLY|file.NoFollow, 0)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
@@ -31,7 +31,7 @@ func (w *workspace) linked(ctx context.Context) (map[string][]githook.LinkedComm
 	w.dropCopies(ctx, links)
 	for _, commits := range links {
 		for i := range commits {
-			text, _ := w.scanner.Text(commits[i].Branch)
+			text, _ := w.Scanner.Text(commits[i].Branch)
 			commits[i].Branch = text.String()
 		}
 	}
@@ -49,7 +49,7 @@ func (w *workspace) dropCopies(ctx context.Context, links map[string][]githook.L
 			}
 		}
 	}
-	kept, err := w.local.OnBranches(ctx, copies)
+	kept, err := w.Local.OnBranches(ctx, copies)
 	if err != nil && w.env.Verbose {
 		w.env.Warn("commits of sessions: %v", err)
 	}
@@ -67,7 +67,7 @@ func (w *workspace) commitLines(ctx context.Context, commits []githook.LinkedCom
 	for _, c := range commits {
 		revs = append(revs, c.ID)
 	}
-	ids, err := w.local.Commits(ctx, revs...)
+	ids, err := w.Local.Commits(ctx, revs...)
 	if err != nil {
 		ids = make([]string, len(revs))
 	}
@@ -79,7 +79,7 @@ func (w *workspace) commitLines(ctx context.Context, commits []githook.LinkedCom
 	}
 	subjects := map[string]string{}
 	if len(args) > 5 {
-		out, _ := w.local.Git(ctx, nil, args...)
+		out, _ := w.Local.Git(ctx, nil, args...)
 		for line := range strings.Lines(string(out)) {
 			id, subject, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 			subjects[id] = subject

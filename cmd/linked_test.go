@@ -15,7 +15,7 @@ import (
 func TestCopiedCommitsCountWhereABranchHasThem(t *testing.T) {
 	r := testrepo.New(t)
 	w := at(t, r.Dir, noon)
-	dir, err := w.repo.StateDir()
+	dir, err := w.Repo.StateDir()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/urfave/cli/v2"
 )
@@ -39,10 +40,10 @@ func logCommand(env *Env) *cli.Command {
 
 // place finds the ref and the path of a memory; without an id, the branch and no path.
 func (w *workspace) place(ctx context.Context, id string) (ref string, path []string, err error) {
-	ref = w.config.Ref
+	ref = w.Config.Ref
 	err = w.view(ctx, func(v *record.View) error {
 		if v.Fallback() {
-			ref = "refs/remotes/origin/" + w.branch()
+			ref = "refs/remotes/origin/" + w.Branch()
 		}
 		if id == "" {
 			return nil
@@ -52,7 +53,7 @@ func (w *workspace) place(ctx context.Context, id string) (ref string, path []st
 			return err
 		}
 		if m.Private {
-			ref = journalRef
+			ref = clone.JournalRef
 		}
 		path = []string{m.Path()}
 		return nil

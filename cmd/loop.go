@@ -145,7 +145,7 @@ func notInLoop(command string) error {
 // openLoop finds a loop by its name; without one, the only one that has not ended, or the only one.
 func (w *workspace) openLoop(ctx context.Context, name string) (*worktree.Record, worktree.Loop, error) {
 	var l worktree.Loop
-	names, err := worktree.List(ctx, w.repo)
+	names, err := worktree.List(ctx, w.Repo)
 	if err != nil {
 		return nil, l, err
 	}
@@ -159,7 +159,7 @@ func (w *workspace) openLoop(ctx context.Context, name string) (*worktree.Record
 	if name == "" {
 		var going []string
 		for _, n := range names {
-			one, err := worktree.Open(w.repo, n, w.scanner).Load(ctx)
+			one, err := worktree.Open(w.Repo, n, w.Scanner).Load(ctx)
 			if err != nil {
 				return nil, l, err
 			}
@@ -178,7 +178,7 @@ func (w *workspace) openLoop(ctx context.Context, name string) (*worktree.Record
 		}
 		name = going[0]
 	}
-	record := worktree.Open(w.repo, name, w.scanner)
+	record := worktree.Open(w.Repo, name, w.Scanner)
 	l, err = record.Load(ctx)
 	return record, l, err
 }
@@ -195,7 +195,7 @@ func (w *workspace) ownLoop(ctx context.Context, name string) (*worktree.Record,
 // branchFree refuses the branch of a loop that begins where another one is in its way.
 func (w *workspace) branchFree(ctx context.Context, branch string) error {
 	for dir := path.Dir(branch); strings.HasPrefix(dir, "refs/heads/"); dir = path.Dir(dir) {
-		if _, err := w.repo.ReadRef(ctx, dir); err == nil {
+		if _, err := w.Repo.ReadRef(ctx, dir); err == nil {
 			name := strings.TrimPrefix(dir, "refs/heads/")
 			return loopFailure(worktree.Refusal, fmt.Errorf("the branch %s is in the way of %s", name, strings.TrimPrefix(branch, "refs/heads/")),
 				"rename it: git branch -m "+name+" NAME; or work on a branch of yours: --in-place")
@@ -207,7 +207,7 @@ func (w *workspace) branchFree(ctx context.Context, branch string) error {
 // loopPlace is the place of a loop that was begun: one that works in the user's own work tree is opened from there. That one may be gone, or
 // no work tree of this repository any more: then its Check says so.
 func (w *workspace) loopPlace(ctx context.Context, s worktree.State) (*worktree.Place, error) {
-	repo := w.repo
+	repo := w.Repo
 	if s.InPlace != "" && s.InPlace != repo.WorkTree {
 		found, err := git.Find(ctx, s.InPlace)
 		_, missing := os.Lstat(s.InPlace)
@@ -218,7 +218,7 @@ func (w *workspace) loopPlace(ctx context.Context, s worktree.State) (*worktree.
 			return nil, loopFailure(worktree.WorktreeGone, err, "")
 		}
 	}
-	place, err := worktree.PlaceOf(repo, s, w.scanner)
+	place, err := worktree.PlaceOf(repo, s, w.Scanner)
 	if err == nil {
 		w.guard(s, place)
 	}
@@ -308,4 +308,4 @@ func explainLoop(err error) error {
 }
 
 // loopFolder is a loop's in the state folder.
-func (w *workspace) loopFolder(name string) string { return filepath.Join(w.state, "loops", name) }
+func (w *workspace) loopFolder(name string) string { return filepath.Join(w.State, "loops", name) }

@@ -24,7 +24,7 @@ func (l *looper) auditByModel(ctx context.Context, t worktree.Turn) (out worktre
 	if err != nil {
 		return out, err
 	}
-	change, err := diff.Between(ctx, l.w.repo, l.w.scanner, s.Base, s.Tip)
+	change, err := diff.Between(ctx, l.w.Repo, l.w.Scanner, s.Base, s.Tip)
 	if err != nil {
 		return out, err
 	}

@@ -17,11 +17,11 @@ const handTime = 15 * time.Second
 // detachLoop leaves a loop to a process in the background, and returns when that has the lease: whoever looks then finds it. Should another
 // take the lease in between and end the loop, it stays ended.
 func (w *workspace) detachLoop(ctx context.Context, s worktree.State, lease *worktree.Lease) error {
-	dir := w.repo.WorkTree
+	dir := w.Repo.WorkTree
 	if dir == "" {
-		dir = w.repo.CommonDir
+		dir = w.Repo.CommonDir
 	}
-	cmd, err := beginApart(dir, w.state, "loop", "carry", s.Name)
+	cmd, err := beginApart(dir, w.State, "loop", "carry", s.Name)
 	lease.Release()
 	if err != nil {
 		return err
@@ -46,7 +46,7 @@ func (w *workspace) handed(ctx context.Context, s worktree.State, pid int, ended
 	late := time.NewTimer(handTime)
 	defer late.Stop()
 	for {
-		if h := worktree.Held(ctx, w.repo, s.Name); h != nil && h.PID == pid {
+		if h := worktree.Held(ctx, w.Repo, s.Name); h != nil && h.PID == pid {
 			goesOn()
 			return nil
 		}
@@ -57,14 +57,14 @@ func (w *workspace) handed(ctx context.Context, s worktree.State, pid int, ended
 			goesOn()
 			return nil
 		case failed := <-ended:
-			l, err := worktree.Open(w.repo, s.Name, w.scanner).Load(ctx)
+			l, err := worktree.Open(w.Repo, s.Name, w.Scanner).Load(ctx)
 			switch {
 			case err != nil:
 				return err
 			case l.State.Phase.Over():
 				w.env.Say("loop %s is %s", s.Name, strings.TrimSuffix(string(l.State.Phase)+": "+string(l.State.Reason), ": "))
-			case failed != nil && worktree.Held(ctx, w.repo, s.Name) == nil:
-				return exit.New(exit.Failed, fmt.Errorf("the loop %s did not go on in the background: %w; %s says why", s.Name, failed, filepath.Join(w.state, "log")), "reverie loop resume "+s.Name)
+			case failed != nil && worktree.Held(ctx, w.Repo, s.Name) == nil:
+				return exit.New(exit.Failed, fmt.Errorf("the loop %s did not go on in the background: %w; %s says why", s.Name, failed, filepath.Join(w.State, "log")), "reverie loop resume "+s.Name)
 			default: // it waits for a commit, or somebody else carries it on
 				goesOn()
 			}
@@ -88,7 +88,7 @@ func runLoopCarry(ctx context.Context, env *Env, name string, _ loopOptions) err
 	if err != nil {
 		return err
 	}
-	lease, err := worktree.TakeLease(ctx, w.repo, l.State.Name, worktree.Mark(l.State))
+	lease, err := worktree.TakeLease(ctx, w.Repo, l.State.Name, worktree.Mark(l.State))
 	if err != nil {
 		return explainLoop(err)
 	}

@@ -43,10 +43,10 @@ func loopPreCommit(ctx context.Context, env *Env) error {
 		return err
 	}
 	limit := worktree.DefaultSettings().MaxFile
-	if l, err := worktree.Open(w.repo, os.Getenv(loopVariable), w.scanner).Load(ctx); err == nil {
+	if l, err := worktree.Open(w.Repo, os.Getenv(loopVariable), w.Scanner).Load(ctx); err == nil {
 		limit = l.State.Settings.MaxFile
 	}
-	left, err := worktree.CheckStaged(ctx, w.repo, index, limit, w.scanner)
+	left, err := worktree.CheckStaged(ctx, w.Repo, index, limit, w.Scanner)
 	if err != nil || len(left) == 0 {
 		return err
 	}
@@ -69,7 +69,7 @@ func loopCommitMessage(ctx context.Context, env *Env) error {
 		return err
 	}
 	message, _, _ := strings.Cut(string(text), "\n# ------------------------ >8 ------------------------\n")
-	if why := worktree.CheckMessage(message, w.scanner); why != "" {
+	if why := worktree.CheckMessage(message, w.Scanner); why != "" {
 		return loopFailure(worktree.Refusal, errors.New("it must not be committed: "+why), "commit with another message")
 	}
 	return nil
@@ -87,54 +87,54 @@ func loopPostCommit(ctx context.Context, env *Env) error {
 		return err
 	}
 	name, err := w.committedLoop(ctx, os.Getenv(loopVariable))
-	if err != nil || name == "" || !worktree.Free(ctx, w.repo, name) {
+	if err != nil || name == "" || !worktree.Free(ctx, w.Repo, name) {
 		return err
 	}
 	// What goes on is no part of who committed: neither of the loop whose processes are ended now, nor of a session of an agent's.
 	for _, v := range append(hooks.Marks(os.Getenv), "REVERIE_PHASE", "REVERIE_ITERATION") {
 		os.Unsetenv(v)
 	}
-	dir := w.repo.CommonDir // a work tree of a loop's own may go with its end
-	if filepath.Dir(w.repo.WorkTree) != w.loopFolder(name) {
-		dir = w.repo.WorkTree
+	dir := w.Repo.CommonDir // a work tree of a loop's own may go with its end
+	if filepath.Dir(w.Repo.WorkTree) != w.loopFolder(name) {
+		dir = w.Repo.WorkTree
 	}
-	return startApart(dir, w.state, "loop", "wake", name)
+	return startApart(dir, w.State, "loop", "wake", name)
 }
 
 // committedLoop is the loop that a commit in this work tree, on its branch, is about, as far as its record tells; "" if there is none. in is
 // the loop whose agent made the commit, which has to do with no other.
 func (w *workspace) committedLoop(ctx context.Context, in string) (string, error) {
-	if err := w.narrow(ctx); err != nil || w.narrowed.Background == config.Off || w.repo.WorkTree == "" {
+	if err := w.narrow(ctx); err != nil || w.narrowed.Background == config.Off || w.Repo.WorkTree == "" {
 		return "", err
 	}
 	for _, name := range []string{"rebase-merge", "rebase-apply", "sequencer"} { // there is more to come
-		if _, err := os.Lstat(filepath.Join(w.repo.GitDir, name)); err == nil {
+		if _, err := os.Lstat(filepath.Join(w.Repo.GitDir, name)); err == nil {
 			return "", nil
 		}
 	}
-	_, branch, err := w.repo.Head(ctx)
+	_, branch, err := w.Repo.Head(ctx)
 	if err != nil || branch == "" {
 		return "", err
 	}
-	names, err := worktree.List(ctx, w.repo)
+	names, err := worktree.List(ctx, w.Repo)
 	if err != nil {
 		return "", err
 	}
 	for _, name := range names {
-		l, err := worktree.Open(w.repo, name, w.scanner).Load(ctx)
+		l, err := worktree.Open(w.Repo, name, w.Scanner).Load(ctx)
 		if err != nil || !l.Own || in != "" && in != name {
 			continue // one that cannot be read is not carried on, nor one that a fetch brought
 		}
-		place, err := worktree.PlaceOf(w.repo, l.State, w.scanner)
+		place, err := worktree.PlaceOf(w.Repo, l.State, w.Scanner)
 		switch {
 		case err != nil:
 			return "", err
 		case l.State.Phase.Over() || l.State.Phase != worktree.Coding && !l.State.ByHand():
-		case strings.TrimPrefix(l.State.Branch, "refs/heads/") == strings.TrimPrefix(branch, "refs/heads/") && file.Same(place.Dir, w.repo.WorkTree):
+		case strings.TrimPrefix(l.State.Branch, "refs/heads/") == strings.TrimPrefix(branch, "refs/heads/") && file.Same(place.Dir, w.Repo.WorkTree):
 			return name, nil
 		}
 	}
-	return "", worktree.ForgetPlaces(ctx, w.repo)
+	return "", worktree.ForgetPlaces(ctx, w.Repo)
 }
 
 // runLoopWake carries a loop on that a commit has something to do for. It is started by git's hooks, in the background.
@@ -151,7 +151,7 @@ func runLoopWake(ctx context.Context, env *Env, name string, _ loopOptions) erro
 	if err != nil {
 		return err
 	}
-	lease, err := worktree.TakeLease(ctx, w.repo, l.State.Name, worktree.Mark(l.State))
+	lease, err := worktree.TakeLease(ctx, w.Repo, l.State.Name, worktree.Mark(l.State))
 	if errors.Is(err, worktree.ErrHeld) { // who has it has looked at the branch later than the commit was made, or will
 		return nil
 	}
@@ -231,7 +231,7 @@ func (w *workspace) unseen(ctx context.Context, s worktree.State) string {
 	if !s.ByHand() || s.Phase != worktree.Coding || s.Given != "" {
 		return s.Given
 	}
-	tip, err := w.repo.ReadRef(ctx, s.Branch)
+	tip, err := w.Repo.ReadRef(ctx, s.Branch)
 	if err != nil || tip == s.Tip {
 		return ""
 	}

@@ -42,15 +42,15 @@ func (w *workspace) learnFromLoop(ctx context.Context, r *worktree.Record) error
 	if err != nil {
 		return err
 	}
-	if _, err := w.repo.StateDir(); err != nil {
+	if _, err := w.Repo.StateDir(); err != nil {
 		return err
 	}
-	w.sessions.Scanner = w.scanner
-	kept, err := w.sessions.Put(head, events)
+	w.Sessions.Scanner = w.Scanner
+	kept, err := w.Sessions.Put(head, events)
 	if err != nil || kept.Change == reflect.Unchanged {
 		return err
 	}
-	switch _, err := w.memory.Tip(ctx); {
+	switch _, err := w.Memory.Tip(ctx); {
 	case errors.Is(err, gitstore.ErrNoStore):
 		w.env.Say("the loop is kept as the session %s; 'reverie learn' learns from it", kept.Name())
 		return nil
@@ -162,7 +162,7 @@ func outcomeOf(c verify.Ran) transcript.Outcome {
 // ranInLoop are the commands that the loop's agents ran themselves, of those whose sessions are kept. Such a session tells what came of them:
 // told by the loop's too, it would count twice.
 func (w *workspace) ranInLoop(loop transcript.Session) (commands []string, err error) {
-	kept, err := w.sessions.List()
+	kept, err := w.Sessions.List()
 	if err != nil || loop.Dir == "" {
 		return nil, err
 	}
@@ -170,7 +170,7 @@ func (w *workspace) ranInLoop(loop transcript.Session) (commands []string, err e
 		if k.Client == reflect.LoopClient || !file.Same(k.Dir, loop.Dir) || k.Ended.Before(loop.Started) {
 			continue
 		}
-		_, events, err := w.sessions.Load(k.Name())
+		_, events, err := w.Sessions.Load(k.Name())
 		if errors.Is(err, reflect.ErrNoSession) {
 			continue
 		}
@@ -191,7 +191,7 @@ func (w *workspace) loopEdits(ctx context.Context, s worktree.State) (map[int][]
 	if s.Tip == "" || s.Tip == s.Base {
 		return nil, nil
 	}
-	out, err := w.repo.Git(ctx, nil, "-c", "core.quotePath=false", "log", "--reverse", "--no-show-signature", "--no-renames", "--name-only",
+	out, err := w.Repo.Git(ctx, nil, "-c", "core.quotePath=false", "log", "--reverse", "--no-show-signature", "--no-renames", "--name-only",
 		"--format=%x01%(trailers:key=Reverie-Iteration,valueonly,separator=%x20)", s.Base+".."+s.Tip)
 	if err != nil {
 		return nil, fmt.Errorf("read the loop's commits: %w", err)

@@ -43,7 +43,7 @@ func runLoopLint(ctx context.Context, env *Env, file string, o loopOptions) erro
 		return err
 	}
 	plan, wrong, doubtful := w.lintPlan(ctx, text, set)
-	doubtful = append(doubtful, program.Doubts(ctx, w.repo, plan, base, sandboxed(set))...)
+	doubtful = append(doubtful, program.Doubts(ctx, w.Repo, plan, base, sandboxed(set))...)
 	if why, err := w.submodulesMissing(ctx, base); err != nil {
 		return err
 	} else if why != "" {
@@ -125,7 +125,7 @@ func (w *workspace) lintSettings(ctx context.Context, o loopOptions) (worktree.S
 		set.Sandbox = o.sandbox
 	}
 	if set.Sandbox == config.Off && c.Mode != config.Off {
-		return set, w.wantsPerson("loop lint --sandbox off")
+		return set, w.WantPerson("loop lint --sandbox off")
 	}
 	return set, nil
 }
@@ -133,7 +133,7 @@ func (w *workspace) lintSettings(ctx context.Context, o loopOptions) (worktree.S
 // lintPlan reads a plan for a loop with these settings: what is wrong, for which a start is refused, and what is doubtful. Commands that no
 // shell can read are wrong where that is the shell that will run them.
 func (w *workspace) lintPlan(ctx context.Context, text string, set worktree.Settings) (plan worktree.Plan, wrong, doubtful []*worktree.PlanError) {
-	plan, wrong, doubtful = worktree.LintPlan(text, set.Audited() || set.MinAudits > 0, w.scanner)
+	plan, wrong, doubtful = worktree.LintPlan(text, set.Audited() || set.MinAudits > 0, w.Scanner)
 	shell, err := exec.LookPath("sh")
 	if err != nil || sandboxed(set) {
 		return plan, wrong, doubtful
@@ -151,16 +151,16 @@ func (w *workspace) lintPlan(ctx context.Context, text string, set worktree.Sett
 // passesAlready runs the commands of a plan on a commit, where and how a loop would. It is how they ended, and doubts about what they came to: that all of
 // them pass, so that nothing tells a loop that did its work from one that did nothing, and that there was no program.
 func (w *workspace) passesAlready(ctx context.Context, plan worktree.Plan, base string, set worktree.Settings) (doubts []*worktree.PlanError, ran []verify.Ran, err error) {
-	dir, done, err := try.Make(ctx, w.repo)
+	dir, done, err := try.Make(ctx, w.Repo)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer done()
 	defer func() { // without the folder git forgets it
 		os.RemoveAll(dir)
-		w.repo.Git(context.WithoutCancel(ctx), nil, "worktree", "remove", "--force", dir)
+		w.Repo.Git(context.WithoutCancel(ctx), nil, "worktree", "remove", "--force", dir)
 	}()
-	if _, err := w.repo.Git(ctx, nil, "worktree", "add", "--quiet", "--detach", dir, base); err != nil {
+	if _, err := w.Repo.Git(ctx, nil, "worktree", "add", "--quiet", "--detach", dir, base); err != nil {
 		return nil, nil, err
 	}
 	state := worktree.State{Base: base, Tip: base, Settings: set}

@@ -45,7 +45,7 @@ func runLoopOutput(ctx context.Context, env *Env, name, iteration string) error 
 // tellLoopOutput shows what the phases of an iteration have printed, and what the phase that runs does; with 0, those of the last two
 // iterations.
 func (w *workspace) tellLoopOutput(ctx context.Context, name string, iteration int) error {
-	record := worktree.Open(w.repo, name, w.scanner)
+	record := worktree.Open(w.Repo, name, w.Scanner)
 	l, err := record.Load(ctx)
 	if err != nil {
 		return err
@@ -82,10 +82,10 @@ func (w *workspace) tellLoopOutput(ctx context.Context, name string, iteration i
 			}
 		}
 	}
-	if l.State.Phase.Over() || to < l.State.Iteration || worktree.Held(ctx, w.repo, name) == nil {
+	if l.State.Phase.Over() || to < l.State.Iteration || worktree.Held(ctx, w.Repo, name) == nil {
 		return nil
 	}
-	if now := liveOf(w.repo, l.State, worktree.MaxLive); now != nil {
+	if now := liveOf(w.Repo, l.State, worktree.MaxLive); now != nil {
 		return show(now.Iteration, now.Phase, w.since(now), now.Text+now.Rest)
 	}
 	return nil

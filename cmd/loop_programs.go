@@ -37,7 +37,7 @@ const tryTime = time.Minute
 
 // lookInside runs a container in an empty folder, and looks for the programs that a loop calls by name.
 func (w *workspace) lookInside(ctx context.Context, in *container.Runner, set worktree.Settings) error {
-	dir, done, err := try.Make(ctx, w.repo)
+	dir, done, err := try.Make(ctx, w.Repo)
 	if err != nil {
 		return err
 	}

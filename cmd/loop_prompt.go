@@ -43,7 +43,7 @@ func (l *looper) codePrompt(ctx context.Context, t worktree.Turn) (prompt string
 	if s.Settings.Promise {
 		in.Promise = agent.Promise(s.Nonce)
 	}
-	set, err := ownPrompts(l.w.config)
+	set, err := ownPrompts(l.w.Config)
 	if err != nil {
 		return "", nil, err
 	}
@@ -134,7 +134,7 @@ func (l *looper) auditPrompt(ctx context.Context, t worktree.Turn) (prompt strin
 		return "", nil, err
 	}
 	s := t.Loop.State
-	change, err := diff.Between(ctx, l.w.repo, l.w.scanner, s.Base, s.Tip)
+	change, err := diff.Between(ctx, l.w.Repo, l.w.Scanner, s.Base, s.Tip)
 	if err != nil {
 		return "", nil, err
 	}
@@ -142,7 +142,7 @@ func (l *looper) auditPrompt(ctx context.Context, t worktree.Turn) (prompt strin
 		return "", nil, err
 	}
 	in.Diff = "git diff " + s.Base + " " + s.Tip + "\n" + change
-	set, err := ownPrompts(l.w.config)
+	set, err := ownPrompts(l.w.Config)
 	if err != nil {
 		return "", nil, err
 	}

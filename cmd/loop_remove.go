@@ -32,7 +32,7 @@ func runLoopRemove(ctx context.Context, env *Env, name string, o loopOptions) er
 	if err != nil {
 		return err
 	}
-	if err := w.wantsPerson("loop remove"); err != nil {
+	if err := w.WantPerson("loop remove"); err != nil {
 		return err
 	}
 	if _, l, err := w.openLoop(ctx, name); err == nil && !l.Own {
@@ -42,7 +42,7 @@ func runLoopRemove(ctx context.Context, env *Env, name string, o loopOptions) er
 	if err != nil {
 		return err
 	}
-	lease, err := worktree.TakeLease(ctx, w.repo, s.Name, "")
+	lease, err := worktree.TakeLease(ctx, w.Repo, s.Name, "")
 	if err != nil {
 		return explainLoop(err)
 	}
@@ -57,14 +57,14 @@ func runLoopRemove(ctx context.Context, env *Env, name string, o loopOptions) er
 		}
 	}
 	done := loopRemovedJSON{Name: s.Name, Branch: strings.TrimPrefix(s.Branch, "refs/heads/"), Removed: []string{w.loopFolder(s.Name)}}
-	refs, err := worktree.KeptBy(ctx, w.repo, s.Name)
+	refs, err := worktree.KeptBy(ctx, w.Repo, s.Name)
 	if err != nil {
 		return err
 	}
 	for _, r := range refs {
 		done.Removed = append(done.Removed, r.Name)
 	}
-	if _, err := w.repo.ReadRef(ctx, worktree.Refs+s.Name); err == nil {
+	if _, err := w.Repo.ReadRef(ctx, worktree.Refs+s.Name); err == nil {
 		done.Removed = append(done.Removed, worktree.Refs+s.Name)
 	}
 	if !env.JSON {
@@ -78,7 +78,7 @@ func runLoopRemove(ctx context.Context, env *Env, name string, o loopOptions) er
 	if err := place.Remove(ctx, s.Tip); err != nil {
 		return explainLoop(err)
 	}
-	if err := worktree.Discard(ctx, w.repo, s.Name); err != nil {
+	if err := worktree.Discard(ctx, w.Repo, s.Name); err != nil {
 		return err
 	}
 	if env.JSON {
@@ -97,7 +97,7 @@ func (w *workspace) removeForeign(ctx context.Context, s worktree.State, o loopO
 	if !o.yes && !w.env.Ask("It was not begun here. Remove its record?", "n") {
 		return exit.New(exit.NeedsPerson, errors.New("loop remove: nothing was removed"), "to go ahead: reverie loop remove "+s.Name+" --yes")
 	}
-	left, err := worktree.DiscardForeign(ctx, w.repo, s.Name)
+	left, err := worktree.DiscardForeign(ctx, w.Repo, s.Name)
 	if err != nil {
 		return err
 	}
@@ -114,11 +114,11 @@ func (w *workspace) removeForeign(ctx context.Context, s worktree.State, o loopO
 func (w *workspace) endedLoop(ctx context.Context, name string) (worktree.State, error) {
 	_, l, err := w.openLoop(ctx, name)
 	if errors.Is(err, worktree.ErrNoLoop) && worktree.Slug(name) == name {
-		kept, keptErr := worktree.KeptBy(ctx, w.repo, name)
+		kept, keptErr := worktree.KeptBy(ctx, w.Repo, name)
 		_, dirErr := os.Lstat(w.loopFolder(name))
 		if keptErr == nil && (len(kept) > 0 || dirErr == nil) {
 			s := worktree.State{Name: name, Phase: worktree.Stopped, Branch: worktree.Branches + name, Settings: worktree.Settings{Sandbox: config.Off}}
-			s.Tip, _ = w.repo.ReadRef(ctx, s.Branch)
+			s.Tip, _ = w.Repo.ReadRef(ctx, s.Branch)
 			return s, nil
 		}
 	}

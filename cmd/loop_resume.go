@@ -35,7 +35,7 @@ func runLoopResume(ctx context.Context, env *Env, name string, o loopOptions) er
 	if err := w.resumablePrograms(ctx, l.State, set); err != nil {
 		return explainLoop(err)
 	}
-	lease, err := worktree.TakeLease(ctx, w.repo, l.State.Name, worktree.Mark(l.State))
+	lease, err := worktree.TakeLease(ctx, w.Repo, l.State.Name, worktree.Mark(l.State))
 	if err != nil {
 		return explainLoop(err)
 	}
@@ -68,7 +68,7 @@ func (w *workspace) resumablePrograms(ctx context.Context, s worktree.State, set
 	if s.Phase == worktree.Done {
 		return nil
 	}
-	programs := program.Place{Repo: w.repo, Inside: sandboxed(set), Commit: cmp.Or(s.Tip, s.Base), Dir: cmp.Or(s.InPlace, filepath.Join(w.loopFolder(s.Name), "tree"))}
+	programs := program.Place{Repo: w.Repo, Inside: sandboxed(set), Commit: cmp.Or(s.Tip, s.Base), Dir: cmp.Or(s.InPlace, filepath.Join(w.loopFolder(s.Name), "tree"))}
 	if err := lookForPrograms(ctx, programs, set); err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (w *workspace) resumablePrograms(ctx context.Context, s worktree.State, set
 // resumed is the state of a loop that goes on, of which the caller holds the lease.
 func (w *workspace) resumed(ctx context.Context, record *worktree.Record, s worktree.State, set worktree.Settings) (worktree.State, error) {
 	if s.InPlace != "" {
-		unlock, err := worktree.LockPlaces(ctx, w.repo)
+		unlock, err := worktree.LockPlaces(ctx, w.Repo)
 		if err != nil {
 			return s, err
 		}
@@ -132,7 +132,7 @@ func runLoopCancel(ctx context.Context, env *Env, name string, o loopOptions) er
 	defer stop()
 	s := l.State
 	if !s.Phase.Over() {
-		if s, err = worktree.Cancel(soon, w.repo, record, place, env.Now); err != nil {
+		if s, err = worktree.Cancel(soon, w.Repo, record, place, env.Now); err != nil {
 			if ctx.Err() == nil && soon.Err() != nil {
 				err = fmt.Errorf("loop %s has not ended in %v; 'reverie loop status %s' shows who carries it on", s.Name, cancelTime, s.Name)
 			}

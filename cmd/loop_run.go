@@ -163,7 +163,7 @@ func (l *looper) code(ctx context.Context, t worktree.Turn) (out worktree.Outcom
 		return out, programMissing(err, argv[0])
 	}
 	out.Promised = agent.Promised(agent.Said(set.Agent, r.Output), t.Loop.State.Nonce)
-	return out, failedRun(l.w.scanner, argv[0], r, set.TurnTime)
+	return out, failedRun(l.w.Scanner, argv[0], r, set.TurnTime)
 }
 
 // programMissing says what to do about a program that is not there.
@@ -209,7 +209,7 @@ func (l *looper) audit(ctx context.Context, t worktree.Turn) (out worktree.Outco
 	r, err := l.start(ctx, t, argv, env, prompt, s.Settings.TurnTime)
 	out.Output = r.Output
 	if err == nil {
-		err = failedRun(l.w.scanner, "the audit", r, s.Settings.TurnTime)
+		err = failedRun(l.w.Scanner, "the audit", r, s.Settings.TurnTime)
 	}
 	if err == nil {
 		said := r.Output // of a command: all of it, for a line that looks like an agent's may be of a program that it ran

@@ -27,7 +27,7 @@ func (w *workspace) insideOf(ctx context.Context, s worktree.State, dir string) 
 	if err != nil {
 		return nil, err
 	}
-	in := &container.Runner{Tree: container.Tree{Repo: w.repo, Base: s.Base, Dir: dir, Removed: w.tellRemoved}}
+	in := &container.Runner{Tree: container.Tree{Repo: w.Repo, Base: s.Base, Dir: dir, Removed: w.tellRemoved}}
 	if in.Spec, err = sandboxSpec(c); err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (w *workspace) wantSandbox(ctx context.Context, set *worktree.Settings, o l
 	case set.Sandbox == "" || set.Sandbox == config.Off:
 		set.Sandbox = config.Off
 		if c.Mode != config.Off { // a person, or the team, wants one
-			return w.wantsPerson("loop start --sandbox off")
+			return w.WantPerson("loop start --sandbox off")
 		}
 		return nil
 	case !slices.Contains(sandbox.Engines(), set.Sandbox):
@@ -97,7 +97,7 @@ const insideText = "You are in a sandbox: there is no git directory in this fold
 // guard has a place for a sandbox take out only what may leave it.
 func (w *workspace) guard(s worktree.State, place *worktree.Place) {
 	if sandboxed(s.Settings) && !place.InPlace {
-		container.Guard(place, container.Tree{Repo: w.repo, Base: s.Base, Dir: place.Dir, Removed: w.tellRemoved}, s, w.scanner)
+		container.Guard(place, container.Tree{Repo: w.Repo, Base: s.Base, Dir: place.Dir, Removed: w.tellRemoved}, s, w.Scanner)
 	}
 }
 

@@ -42,7 +42,7 @@ func runLoopStart(ctx context.Context, env *Env, file string, command []string, 
 // newRecord is a loop that begins: its record and state, and its lease.
 func (w *workspace) newRecord(ctx context.Context, file string, command []string, o loopOptions) (*worktree.Record, worktree.State, *worktree.Lease, error) {
 	if o.inPlace {
-		unlock, err := worktree.LockPlaces(ctx, w.repo)
+		unlock, err := worktree.LockPlaces(ctx, w.Repo)
 		if err != nil {
 			return nil, worktree.State{}, nil, err
 		}
@@ -87,9 +87,9 @@ func (w *workspace) newLoop(ctx context.Context, file string, command []string, 
 	if err := byHand(set); err != nil {
 		return s, plan, err
 	}
-	programs := program.Place{Repo: w.repo, Inside: sandboxed(set), Commit: base}
+	programs := program.Place{Repo: w.Repo, Inside: sandboxed(set), Commit: base}
 	if o.inPlace {
-		programs.Dir = w.repo.WorkTree
+		programs.Dir = w.Repo.WorkTree
 	}
 	if err := lookForPrograms(ctx, programs, set); err != nil {
 		return s, plan, err
@@ -244,13 +244,13 @@ func byHand(set worktree.Settings) error {
 // loopBase is the commit that a loop begins from.
 func (w *workspace) loopBase(ctx context.Context, rev string) (string, error) {
 	if rev == "" {
-		id, _, err := w.repo.Head(ctx)
+		id, _, err := w.Repo.Head(ctx)
 		if errors.Is(err, git.ErrNoRef) {
 			return "", exit.New(exit.Failed, errors.New("there is no commit yet that a loop could begin from"), "git commit")
 		}
 		return id, err
 	}
-	ids, err := w.repo.Commits(ctx, rev)
+	ids, err := w.Repo.Commits(ctx, rev)
 	if err == nil && ids[0] == "" {
 		err = fmt.Errorf("--base %s: no such commit", rev)
 	}
@@ -262,22 +262,22 @@ func (w *workspace) loopBase(ctx context.Context, rev string) (string, error) {
 
 // inPlace has a loop work in the user's own work tree, if that is clean and on a branch.
 func (w *workspace) inPlace(ctx context.Context, s *worktree.State, o loopOptions) error {
-	_, branch, err := w.repo.Head(ctx)
+	_, branch, err := w.Repo.Head(ctx)
 	switch {
 	case err != nil:
 		return err
-	case w.repo.WorkTree == "":
+	case w.Repo.WorkTree == "":
 		return exit.Usage("", "--in-place: there is no work tree here")
 	case o.base != "":
 		return exit.Usage("", "--in-place begins at HEAD; leave out --base")
 	case branch == "":
 		return loopFailure(worktree.Refusal, errors.New("HEAD is on no branch"), "git switch BRANCH")
 	}
-	s.InPlace, s.Branch = w.repo.WorkTree, "refs/heads/"+strings.TrimPrefix(branch, "refs/heads/")
+	s.InPlace, s.Branch = w.Repo.WorkTree, "refs/heads/"+strings.TrimPrefix(branch, "refs/heads/")
 	if err := w.alone(ctx, *s); err != nil {
 		return err
 	}
-	place, err := worktree.PlaceOf(w.repo, worktree.State{Name: "check", InPlace: s.InPlace, Branch: s.Branch}, w.scanner)
+	place, err := worktree.PlaceOf(w.Repo, worktree.State{Name: "check", InPlace: s.InPlace, Branch: s.Branch}, w.Scanner)
 	if err != nil {
 		return err
 	}
@@ -286,7 +286,7 @@ func (w *workspace) inPlace(ctx context.Context, s *worktree.State, o loopOption
 
 // alone refuses a loop in a user's own work tree beside another that has not ended: each would commit what the other has not finished.
 func (w *workspace) alone(ctx context.Context, s worktree.State) error {
-	other, err := worktree.Beside(ctx, w.repo, s)
+	other, err := worktree.Beside(ctx, w.Repo, s)
 	if err == nil && other != "" {
 		err = loopFailure(worktree.Refusal, fmt.Errorf("the loop %s works in %s, on %s, and has not ended", other, s.InPlace, strings.TrimPrefix(s.Branch, "refs/heads/")),
 			"'reverie loop status "+other+"' shows it, 'reverie loop cancel "+other+"' ends it")
@@ -318,10 +318,10 @@ func (w *workspace) beginLoop(ctx context.Context, s *worktree.State, plan workt
 				return nil, nil, err
 			}
 		}
-		record := worktree.Open(w.repo, s.Name, w.scanner)
-		lease, err := worktree.TakeLease(ctx, w.repo, s.Name, "")
+		record := worktree.Open(w.Repo, s.Name, w.Scanner)
+		lease, err := worktree.TakeLease(ctx, w.Repo, s.Name, "")
 		if err == nil {
-			if _, branchErr := w.repo.ReadRef(ctx, s.Branch); own && branchErr == nil {
+			if _, branchErr := w.Repo.ReadRef(ctx, s.Branch); own && branchErr == nil {
 				err = fmt.Errorf("branch %s: %w", strings.TrimPrefix(s.Branch, "refs/heads/"), worktree.ErrTaken)
 			}
 			if err == nil {

@@ -34,18 +34,18 @@ type loopJSON struct {
 
 func (w *workspace) loopJSON(ctx context.Context, name string) (loopJSON, error) {
 	var j loopJSON
-	l, err := worktree.Open(w.repo, name, w.scanner).Load(ctx)
+	l, err := worktree.Open(w.Repo, name, w.Scanner).Load(ctx)
 	if err != nil {
 		return j, err
 	}
-	place, err := worktree.PlaceOf(w.repo, l.State, w.scanner)
+	place, err := worktree.PlaceOf(w.Repo, l.State, w.Scanner)
 	if err != nil {
 		return j, err
 	}
 	j.State, j.Dir, j.Commits = l.State, place.Dir, list(place.Commits())
 	j.Runs, j.Foreign, j.unseen = runsOf(l.Findings), !l.Own, w.unseen(ctx, l.State)
-	if j.Holder = worktree.Held(ctx, w.repo, name); j.Holder != nil && !l.State.Phase.Over() {
-		j.Live = liveOf(w.repo, l.State, maxLiveJSON)
+	if j.Holder = worktree.Held(ctx, w.Repo, name); j.Holder != nil && !l.State.Phase.Over() {
+		j.Live = liveOf(w.Repo, l.State, maxLiveJSON)
 	}
 	for _, f := range l.Findings {
 		switch f.State {
@@ -135,7 +135,7 @@ type spoiltLoop struct {
 
 // allLoops are the loops of the repository, what changed last first, and those whose records cannot be read, by name.
 func (w *workspace) allLoops(ctx context.Context) (all []loopJSON, bad []spoiltLoop, err error) {
-	names, err := worktree.List(ctx, w.repo)
+	names, err := worktree.List(ctx, w.Repo)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -161,7 +161,7 @@ func (w *workspace) tellSpoiltLoops(bad []spoiltLoop) error {
 		return nil
 	}
 	for _, l := range bad {
-		if w.shields() {
+		if w.Shields() {
 			w.env.Warn("the record of the loop %s cannot be read", term.Visible(l.name))
 		} else {
 			w.env.Warn("the record of the loop %s cannot be read: %s", term.Visible(l.name), term.OneLine(l.err.Error(), 600))
@@ -368,7 +368,7 @@ func (w *workspace) watchLoop(ctx context.Context, name string) error {
 			}
 		}
 		if !w.env.JSON {
-			w.follow(&seen, liveOf(w.repo, l.State, worktree.MaxLive))
+			w.follow(&seen, liveOf(w.Repo, l.State, worktree.MaxLive))
 		}
 		switch {
 		case l.State.Phase.Over():

@@ -11,7 +11,7 @@ import (
 
 // submodulesMissing says that a loop which begins from a commit does not have its submodules; "" if it has none.
 func (w *workspace) submodulesMissing(ctx context.Context, base string) (string, error) {
-	paths, err := worktree.Submodules(ctx, w.repo, base)
+	paths, err := worktree.Submodules(ctx, w.Repo, base)
 	if err != nil || len(paths) == 0 {
 		return "", err
 	}

@@ -11,18 +11,18 @@ import (
 // loopArtefacts are the work trees of loops, which lie in the state folder. One in which somebody works, or that has work that is not
 // committed, is an error: it would go with the folder.
 func (w *workspace) loopArtefacts(ctx context.Context) ([]artefact, error) {
-	names, err := worktree.List(ctx, w.repo)
+	names, err := worktree.List(ctx, w.Repo)
 	if err != nil {
 		return nil, err
 	}
 	var found []artefact
 	for _, name := range names {
-		l, err := worktree.Open(w.repo, name, w.scanner).Load(ctx)
+		l, err := worktree.Open(w.Repo, name, w.Scanner).Load(ctx)
 		if err != nil {
 			return nil, err
 		}
 		s := l.State
-		if worktree.Held(ctx, w.repo, name) != nil {
+		if worktree.Held(ctx, w.Repo, name) != nil {
 			return nil, exit.New(exit.NeedsPerson, fmt.Errorf("the loop %s goes on", name), "reverie loop cancel "+name)
 		}
 		if s.InPlace != "" {

@@ -439,7 +439,7 @@ func TestCancelledCallEnds(t *testing.T) {
 	r := testrepo.New(t)
 	answer(t, r.Dir, "", "remember", "Use pnpm")
 	w := at(t, r.Dir, time.Now())
-	unlock, err := w.repo.Lock(t.Context())
+	unlock, err := w.Repo.Lock(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

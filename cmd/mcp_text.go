@@ -203,10 +203,10 @@ func (c *mcpCall) give(in *injection, text string) {
 	if w == nil || c.session() == "" {
 		return
 	}
-	in.Session = ledgerName(w.scanner, c.session())
-	tip, _ := w.memory.Tip(c.ctx)
+	in.Session = ledgerName(w.Scanner, c.session())
+	tip, _ := w.Memory.Tip(c.ctx)
 	in.Commit = string(tip)
-	if err := in.record(w.repo, c.env.Now()); err != nil {
+	if err := in.record(w.Repo, c.env.Now()); err != nil {
 		c.env.Warn("%v", err)
 	}
 }

@@ -114,7 +114,7 @@ func recallOf(id int) string {
 func TestEveryCallIsAnsweredWhenTheInputEnds(t *testing.T) {
 	r := testrepo.New(t)
 	answer(t, r.Dir, "", "remember", "Use pnpm, never npm")
-	unlock, err := at(t, r.Dir, time.Now()).repo.Lock(t.Context())
+	unlock, err := at(t, r.Dir, time.Now()).Repo.Lock(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestEveryCallIsAnsweredWhenTheInputEnds(t *testing.T) {
 func TestCancellationBeforeTheCallBegins(t *testing.T) {
 	r := testrepo.New(t)
 	answer(t, r.Dir, "", "remember", "Use pnpm")
-	unlock, err := at(t, r.Dir, time.Now()).repo.Lock(t.Context())
+	unlock, err := at(t, r.Dir, time.Now()).Repo.Lock(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
@@ -43,14 +44,14 @@ func runMerge(ctx context.Context, env *Env, rev string) error {
 	if err != nil {
 		return err
 	}
-	tip, err := w.memory.Resolve(ctx, rev)
+	tip, err := w.Memory.Resolve(ctx, rev)
 	if err != nil {
 		return err
 	}
 	m, err := w.merge(ctx, tip, rev)
-	if missing(err) {
-		if _, rerr := w.repo.ReadRef(ctx, "refs/remotes/origin/"+w.branch()); rerr == nil {
-			return exit.New(exit.NoStore, fmt.Errorf("%w: this clone only reads origin/%s", err, w.branch()),
+	if clone.NoMemory(err) {
+		if _, rerr := w.Repo.ReadRef(ctx, "refs/remotes/origin/"+w.Branch()); rerr == nil {
+			return exit.New(exit.NoStore, fmt.Errorf("%w: this clone only reads origin/%s", err, w.Branch()),
 				"take origin's over first, then merge: reverie init")
 		}
 	}
@@ -67,7 +68,7 @@ func runMerge(ctx context.Context, env *Env, rev string) error {
 // merge brings a tip into the memory branch; from is its name for people.
 func (w *workspace) merge(ctx context.Context, tip gitstore.ID, from string) (mergedJSON, error) {
 	message := gitstore.Commit{Subject: "merge: " + from, Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "merge"}}}
-	m, err := w.book.Merge(ctx, tip, message, func(theirs *gitstore.Tree) error { return w.accepts(from, theirs) })
+	m, err := w.Book.Merge(ctx, tip, message, func(theirs *gitstore.Tree) error { return w.accepts(from, theirs) })
 	if err != nil {
 		return mergedJSON{}, refusedEntries(err, from)
 	}
@@ -81,7 +82,7 @@ func (w *workspace) merge(ctx context.Context, tip gitstore.ID, from string) (me
 	if !m.Changed {
 		return out, nil
 	}
-	if err := out.overrule(ctx, w.memory, m, tip); err != nil {
+	if err := out.overrule(ctx, w.Memory, m, tip); err != nil {
 		return out, err
 	}
 	return out, w.countMerged(ctx, m, &out)
@@ -96,17 +97,17 @@ func (w *workspace) accepts(from string, theirs *gitstore.Tree) error {
 	if err != nil {
 		return err
 	}
-	c := w.config
+	c := w.Config
 	return c.Restrict(from+":reverie.toml", text)
 }
 
 // countMerged says what a merge changed among the memories.
 func (w *workspace) countMerged(ctx context.Context, m gitstore.Merged, out *mergedJSON) error {
-	ids, err := out.tally(ctx, w.memory, m)
+	ids, err := out.tally(ctx, w.Memory, m)
 	if err != nil {
 		return err
 	}
-	return w.book.View(ctx, func(v *record.View) error {
+	return w.Book.View(ctx, func(v *record.View) error {
 		for _, bad := range v.Bad() {
 			w.env.Warn("cannot be read: %v", bad)
 		}

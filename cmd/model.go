@@ -51,7 +51,7 @@ func (m modelChoice) asked() string {
 
 // modelForbidden is the error where a team lets no model read what is here.
 func (w *workspace) modelForbidden() error {
-	return exit.New(exit.NeedsPerson, fmt.Errorf("%s:reverie.toml lets no model read this repository's sessions", w.branch()), "")
+	return exit.New(exit.NeedsPerson, fmt.Errorf("%s:reverie.toml lets no model read this repository's sessions", w.Branch()), "")
 }
 
 // model is the model to ask, with the prompts for it; nil where none is wanted, or where the one of the settings does not
@@ -71,7 +71,7 @@ func (w *workspace) model(ctx context.Context, name string) (*prompts.Model, pro
 	if name == config.Off {
 		return nil, prompts.Set{}, nil
 	}
-	set, err := ownPrompts(w.config)
+	set, err := ownPrompts(w.Config)
 	if err != nil {
 		return nil, prompts.Set{}, err
 	}
@@ -83,12 +83,12 @@ func (w *workspace) model(ctx context.Context, name string) (*prompts.Model, pro
 		w.env.Warn("the model is not asked: %v", err)
 		return nil, prompts.Set{}, nil
 	}
-	purges := purge.Mark(w.state)
-	d := door.Door{Scanner: w.scanner, Budget: w.budget(), Answers: func() (string, error) {
-		if err := purge.Since(w.state, purges); err != nil {
+	purges := purge.Mark(w.State)
+	d := door.Door{Scanner: w.Scanner, Budget: w.budget(), Answers: func() (string, error) {
+		if err := purge.Since(w.State, purges); err != nil {
 			return "", err
 		}
-		return w.repo.StateSub(answersDir)
+		return w.Repo.StateSub(answersDir)
 	}}
 	d.Budget.Wait = sync.OnceFunc(func() { w.env.Say("another question is being answered; this one waits") })
 	return d.Open(m), set, nil
@@ -112,14 +112,14 @@ func ownPrompts(c config.Config) (prompts.Set, error) {
 }
 
 // answers is the folder of what models answered before.
-func (w *workspace) answers() string { return filepath.Join(w.state, answersDir) }
+func (w *workspace) answers() string { return filepath.Join(w.State, answersDir) }
 
 const answersDir = "answers"
 
 // budget is what models may be asked in a day, counted for this clone.
 func (w *workspace) budget() door.Budget {
 	m := w.narrowed.Model
-	return door.Budget{Path: filepath.Join(w.state, "model.json"), Calls: m.Calls, Tokens: m.Tokens, Time: time.Duration(m.Seconds) * time.Second, Now: w.env.Now}
+	return door.Budget{Path: filepath.Join(w.State, "model.json"), Calls: m.Calls, Tokens: m.Tokens, Time: time.Duration(m.Seconds) * time.Second, Now: w.env.Now}
 }
 
 func openOllama(of config.Model) (*ollama.Client, error) {

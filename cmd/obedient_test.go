@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/internal/testrepo"
@@ -120,7 +121,7 @@ func TestObedientModelChangesNothingAlone(t *testing.T) {
 			a.Session.ID, a.Session.Title = fmt.Sprintf("s%03d", i), fmt.Sprintf("attack number %03d.", i)
 			a.Session.Started = now.Add(time.Duration(i-len(attacks)) * time.Hour)
 			bySession[a.Session.Title] = a.Answer
-			if _, err := w.sessions.Add(a.Session, a.Events); err != nil {
+			if _, err := w.Sessions.Add(a.Session, a.Events); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -167,7 +168,7 @@ func checkModelRecords(t *testing.T, w *workspace) {
 			if r.Model == "" {
 				continue
 			}
-			_, events, err := w.sessions.Load(r.Client + "/" + r.Session)
+			_, events, err := w.Sessions.Load(r.Client + "/" + r.Session)
 			if err != nil {
 				return err
 			}
@@ -197,7 +198,7 @@ func checkModelRecords(t *testing.T, w *workspace) {
 				continue
 			}
 			waiting++
-			if ok, _ := policy(w.narrowed).Accepts(o); ok {
+			if ok, _ := clone.Policy(w.narrowed).Accepts(o); ok {
 				t.Errorf("%q would be accepted without a person", o.Memory.Text)
 			}
 		}

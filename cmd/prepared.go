@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore/trust"
+	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/derived"
 	"github.com/reverie-memory/reverie/internal/file"
@@ -59,7 +60,7 @@ func startInputs(ctx context.Context, repo *git.Repo, c config.Config, r context
 	if branch, ok := strings.CutPrefix(c.Ref, "refs/heads/"); ok && s.Memory == "" {
 		s.Memory = ref("refs/remotes/origin/" + branch)
 	}
-	s.Journal = ref(journalRef)
+	s.Journal = ref(clone.JournalRef)
 	s.Head, s.Branch, _ = repo.Head(ctx)
 	main, err := repo.Default(ctx, c.Main)
 	if s.Main = main; err != nil || len(r.Files) > 0 { // files are others at each call
@@ -146,7 +147,7 @@ func preparedContext(ctx context.Context, env *Env, repo *git.Repo, c config.Con
 	if !ok {
 		return "", false
 	}
-	w := &workspace{env: env, repo: repo, state: filepath.Join(repo.CommonDir, "reverie")}
+	w := &workspace{Clone: &clone.Clone{Repo: repo, State: filepath.Join(repo.CommonDir, "reverie")}, env: env}
 	w.unlessGiven(&in, r)
 	w.note(&in, r)
 	return in.text, true

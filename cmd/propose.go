@@ -31,9 +31,9 @@ func (s *syncer) propose(ctx context.Context, l lane) error {
 	if s.o.dryRun {
 		at = s.fresh(l)
 	}
-	theirs, err := s.w.repo.ReadRef(ctx, at)
+	theirs, err := s.w.Repo.ReadRef(ctx, at)
 	if errors.Is(err, git.ErrNoRef) {
-		return exit.New(exit.NeedsPerson, fmt.Errorf("%s has no branch %s yet to propose a change of", s.remote.Name, s.w.branch()), "publish it first: reverie sync "+s.remote.Name)
+		return exit.New(exit.NeedsPerson, fmt.Errorf("%s has no branch %s yet to propose a change of", s.remote.Name, s.w.Branch()), "publish it first: reverie sync "+s.remote.Name)
 	}
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func (s *syncer) propose(ctx context.Context, l lane) error {
 	if err != nil {
 		return err
 	}
-	specs, err := s.w.repo.Git(ctx, nil, "config", "--get-all", "remote."+s.remote.Name+".fetch") // an error is none
+	specs, err := s.w.Repo.Git(ctx, nil, "config", "--get-all", "remote."+s.remote.Name+".fetch") // an error is none
 	s.tracked = err == nil && slices.Contains(strings.Fields(string(specs)), "+refs/heads/*:refs/remotes/"+s.remote.Name+"/*")
 	return s.opened(p)
 }
@@ -131,7 +131,7 @@ func (s *syncer) build(ctx context.Context, l lane, ops []record.Operation, thei
 	if err := s.clearProposing(ctx); err != nil { // of a sync that was killed
 		return p, err
 	}
-	store := gitstore.Open(s.w.repo, proposingRef)
+	store := gitstore.Open(s.w.Repo, proposingRef)
 	if _, err := store.Adopt(ctx, s.seen(l)); err != nil {
 		return p, err
 	}
@@ -168,12 +168,12 @@ func (s *syncer) build(ctx context.Context, l lane, ops []record.Operation, thei
 
 // clearProposing removes the store in which proposals are made.
 func (s *syncer) clearProposing(ctx context.Context) error {
-	id, err := s.w.repo.ReadRef(ctx, proposingRef)
+	id, err := s.w.Repo.ReadRef(ctx, proposingRef)
 	if errors.Is(err, git.ErrNoRef) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return s.w.repo.DeleteRef(ctx, proposingRef, id)
+	return s.w.Repo.DeleteRef(ctx, proposingRef, id)
 }

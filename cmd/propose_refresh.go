@@ -14,7 +14,7 @@ import (
 // session share the file of what it said, and a forge that merges two versions of it as text finds a conflict that
 // our rules do not have.
 func (s *syncer) refresh(ctx context.Context, l lane) error {
-	id, err := s.w.repo.ReadRef(ctx, s.seen(l))
+	id, err := s.w.Repo.ReadRef(ctx, s.seen(l))
 	if errors.Is(err, git.ErrNoRef) {
 		return nil
 	}
@@ -37,7 +37,7 @@ func (s *syncer) refresh(ctx context.Context, l lane) error {
 			s.w.env.Warn("%s is not brought up to date: %v", p.Branch, failed)
 			continue
 		case moved:
-			s.w.env.Say("%s is brought up to date with %s of %s", p.Branch, s.w.branch(), s.remote.Name)
+			s.w.env.Say("%s is brought up to date with %s of %s", p.Branch, s.w.Branch(), s.remote.Name)
 		}
 		*p = now
 		if err := s.all.Save(); err != nil {
@@ -51,7 +51,7 @@ func (s *syncer) refresh(ctx context.Context, l lane) error {
 // false where there was nothing to do, or somebody else was at it.
 func (s *syncer) refreshOne(ctx context.Context, l lane, p *remotes.Proposal, theirs gitstore.ID) (moved bool, err error) {
 	at := lane{name: "proposal/memory", ref: "refs/heads/" + p.Branch, store: l.store}
-	if err := s.w.repo.ClearRefLock(s.fresh(at)); err != nil {
+	if err := s.w.Repo.ClearRefLock(s.fresh(at)); err != nil {
 		return false, err
 	}
 	head, err := s.remote.Fetch(ctx, at.ref, s.fresh(at))
@@ -59,7 +59,7 @@ func (s *syncer) refreshOne(ctx context.Context, l lane, p *remotes.Proposal, th
 		return false, err
 	}
 	merged, err := s.mergeProposal(ctx, at, gitstore.ID(head), theirs, head != string(p.Tip()))
-	err = errors.Join(err, s.w.repo.DeleteRef(ctx, s.fresh(at), head))
+	err = errors.Join(err, s.w.Repo.DeleteRef(ctx, s.fresh(at), head))
 	if err != nil || merged == "" {
 		return false, err
 	}
@@ -78,7 +78,7 @@ func (s *syncer) refreshOne(ctx context.Context, l lane, p *remotes.Proposal, th
 // mergeProposal merges theirs into a proposal and returns the commit, which is the proposal's own if it has theirs
 // already, and empty if there would be nothing left to propose. What others added is looked at first.
 func (s *syncer) mergeProposal(ctx context.Context, at lane, head, theirs gitstore.ID, added bool) (gitstore.ID, error) {
-	if has, err := s.w.repo.IsAncestor(ctx, string(theirs), string(head)); has || err != nil {
+	if has, err := s.w.Repo.IsAncestor(ctx, string(theirs), string(head)); has || err != nil {
 		return head, err
 	}
 	ctx, unlock, err := at.store.Lock(ctx)
@@ -98,11 +98,11 @@ func (s *syncer) mergeProposal(ctx context.Context, at lane, head, theirs gitsto
 	if err := s.clearProposing(ctx); err != nil { // of a sync that was killed
 		return "", err
 	}
-	store := gitstore.Open(s.w.repo, proposingRef)
+	store := gitstore.Open(s.w.Repo, proposingRef)
 	_, err = store.Adopt(ctx, s.fresh(at))
 	var m gitstore.Merged
 	if err == nil {
-		message := gitstore.Commit{Subject: fmt.Sprintf("merge: %s of %s", s.w.branch(), s.remote.Name), Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "propose"}}}
+		message := gitstore.Commit{Subject: fmt.Sprintf("merge: %s of %s", s.w.Branch(), s.remote.Name), Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "propose"}}}
 		m, err = s.w.bookOn(store).Merge(ctx, theirs, message, nil)
 	}
 	if err = errors.Join(err, s.clearProposing(ctx)); err != nil || m.Way != gitstore.Joined {

@@ -37,7 +37,7 @@ func (s *syncer) settle(ctx context.Context, l lane, tip, theirs gitstore.ID) er
 			fate, err = "landed", lerr
 		}
 		if err == nil && fate == "landed" && p.Ops != nil {
-			err = s.w.judge.ApproveProposed(ctx, p.Commit, p.Base, theirs)
+			err = s.w.Judge.ApproveProposed(ctx, p.Commit, p.Base, theirs)
 		}
 		switch {
 		case err != nil:
@@ -81,7 +81,7 @@ func (s *syncer) closed(ctx context.Context) (now []string, err error) {
 func (s *syncer) decideOps(ctx context.Context, l lane, p remotes.Proposal, theirs gitstore.ID) (fate string, err error) {
 	var decided []string
 	waiting, rejected := 0, false
-	err = s.w.book.View(ctx, func(v *record.View) error {
+	err = s.w.Book.View(ctx, func(v *record.View) error {
 		pending, err := s.w.pending(v)
 		if err != nil {
 			return err

@@ -86,7 +86,7 @@ func runPurge(ctx context.Context, env *Env, o purgeOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := w.wantsPerson("purge"); err != nil {
+	if err := w.WantPerson("purge"); err != nil {
 		return err
 	}
 	if o.what == "-" {
@@ -99,7 +99,7 @@ func runPurge(ctx context.Context, env *Env, o purgeOptions) error {
 	}
 	var remote *git.Remote
 	if o.push != "" {
-		if remote, err = w.repo.Remote(ctx, o.push, w.branch()); err != nil {
+		if remote, err = w.Repo.Remote(ctx, o.push, w.Branch()); err != nil {
 			return explainRemote(err)
 		}
 	}
@@ -122,7 +122,7 @@ func runPurge(ctx context.Context, env *Env, o purgeOptions) error {
 
 // carryOut purges, pushes, and sees it through, whatever becomes of the parts. Nobody syncs meanwhile.
 func (w *workspace) carryOut(ctx context.Context, t purge.Target, o purgeOptions, remote *git.Remote, done *purgeJSON) error {
-	unlock, err := w.repo.LockSync(ctx)
+	unlock, err := w.Repo.LockSync(ctx)
 	if err != nil {
 		return err
 	}
@@ -240,7 +240,7 @@ func hexDigits(s string) bool {
 // that was purged already, so that the same words never mean something else the second time. A whole id may be of
 // history alone. It is empty where they are a text like any other.
 func (w *workspace) memoryToPurge(ctx context.Context, digits string) (id string, err error) {
-	err = w.book.View(ctx, func(v *record.View) error {
+	err = w.Book.View(ctx, func(v *record.View) error {
 		m, err := v.Find(digits)
 		if errors.Is(err, record.ErrNoMemory) {
 			pending, _ := v.Operations()
@@ -277,7 +277,7 @@ func (w *workspace) showAndAsk(ctx context.Context, t purge.Target, o purgeOptio
 		return false, err
 	}
 	if p.Empty() {
-		if _, err := w.memory.Tip(ctx); err != nil {
+		if _, err := w.Memory.Tip(ctx); err != nil {
 			return false, err
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/recall/vector"
 	"github.com/reverie-memory/reverie/gitstore/remotes"
 	"github.com/reverie-memory/reverie/gitstore/trust"
-	"github.com/reverie-memory/reverie/internal/derived"
+	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/kv"
 	"github.com/reverie-memory/reverie/prompts/door"
 	"github.com/reverie-memory/reverie/reflect/transcript"
@@ -26,11 +26,11 @@ func (w *workspace) purgeable() (*purge.Clone, error) {
 		return nil, err
 	}
 	return &purge.Clone{
-		Repo: w.repo, Memory: w.memory, Journal: journalRef, Book: w.book, Scanner: w.sessions.Scanner, Now: w.env.Now,
-		First: firstFiles(), Agents: w.config.Agents, Remotes: known,
-		State: purge.State{Dir: w.state, Kind: stateKind, Session: sessionPath, Drop: w.dropDerived},
+		Repo: w.Repo, Memory: w.Memory, Journal: clone.JournalRef, Book: w.Book, Scanner: w.Sessions.Scanner, Now: w.env.Now,
+		First: firstFiles(), Agents: w.Config.Agents, Remotes: known,
+		State: purge.State{Dir: w.State, Kind: stateKind, Session: sessionPath, Drop: w.dropDerived},
 		Loops: purge.Loops{Records: worktree.Refs, Branches: worktree.Branches, Kept: worktree.Kept, Dir: w.loopFolder(""),
-			Held: func(ctx context.Context, name string) bool { return worktree.Held(ctx, w.repo, name) != nil }},
+			Held: func(ctx context.Context, name string) bool { return worktree.Held(ctx, w.Repo, name) != nil }},
 	}, nil
 }
 
@@ -68,27 +68,11 @@ func sessionPath(client, id string) string {
 // dropDerived removes what was prepared for sessions, what models answered, the vectors and the index: they are made again. Of a
 // vector nobody can tell whether it was made from what a purge takes.
 func (w *workspace) dropDerived(ctx context.Context) error {
-	if err := errors.Join(os.RemoveAll(filepath.Join(w.state, contextDir)), door.Forget(w.answers())); err != nil {
+	if err := errors.Join(os.RemoveAll(filepath.Join(w.State, contextDir)), door.Forget(w.answers())); err != nil {
 		return err
 	}
-	if err := vector.Drop(ctx, filepath.Join(w.state, vectorsDir)); err != nil {
+	if err := vector.Drop(ctx, filepath.Join(w.State, vectorsDir)); err != nil {
 		return err
 	}
-	return recall.Drop(filepath.Join(w.state, indexDir))
-}
-
-// markPurges notes the mark for a view that is about to be taken. What it returns ends that.
-func (w *workspace) markPurges() (done func()) {
-	before := w.mark
-	w.mark = purge.Mark(w.state)
-	return func() { w.mark = before }
-}
-
-// keepDerived is derived.Write of what follows from the view that is open, unless a purge came since that was taken: it may be what
-// went. A purge changes the mark before it takes files, so whoever looks at the mark behind the writing leaves nothing.
-func (w *workspace) keepDerived(path string, value any) {
-	derived.Write(path, value)
-	if purge.Since(w.state, w.mark) != nil {
-		os.Remove(path)
-	}
+	return recall.Drop(filepath.Join(w.State, indexDir))
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
@@ -43,7 +44,7 @@ func TestPurgeWhileAModelThinks(t *testing.T) {
 	if kept, _ := filepath.Glob(filepath.Join(r.Dir, ".git", "reverie", answersDir, "*")); len(kept) > 0 {
 		t.Errorf("an answer is kept: %q", kept)
 	}
-	for _, ref := range []string{journalRef, inboxRef, "refs/heads/reverie/memory"} {
+	for _, ref := range []string{clone.JournalRef, clone.InboxRef, "refs/heads/reverie/memory"} {
 		if found, err := r.Try("grep", "-l", "hunter-falcon", ref); err == nil {
 			t.Errorf("it is back: %s", found)
 		}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/purge"
+	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/term"
 )
 
@@ -26,7 +27,7 @@ func (w *workspace) leftover(l purge.Left) leftover {
 	const later = "once nothing else writes there, no agent and no git: git gc --prune=now"
 	switch l.Place {
 	case purge.InSettings:
-		return leftover{"your settings of this clone hold it: " + cloneFile(w.state), "edit that file"}
+		return leftover{"your settings of this clone hold it: " + clone.SettingsFile(w.State), "edit that file"}
 	case purge.InMemory:
 		return leftover{"memory " + l.Name + " says the same in its text", "reverie purge " + l.Name}
 	case purge.InLoopRef:

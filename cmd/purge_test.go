@@ -323,7 +323,7 @@ func followSaying(t *testing.T, dir, remote string) (theirs, to gitstore.ID, sai
 	if err != nil {
 		t.Fatal(err)
 	}
-	if to, err = w.followPurge(t.Context(), remote, w.memory, theirs, func(string) bool { return true }); err != nil {
+	if to, err = w.followPurge(t.Context(), remote, w.Memory, theirs, func(string) bool { return true }); err != nil {
 		t.Fatal(err)
 	}
 	return theirs, to, talk.String()
@@ -456,7 +456,7 @@ func TestFollowedPurgeIsAPersonsDecision(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = w.followPurge(t.Context(), "x", w.memory, gitstore.ID(r.Run("rev-parse", "refs/reverie/remotes/x/new/memory")), func(string) bool { return yes })
+		_, err = w.followPurge(t.Context(), "x", w.Memory, gitstore.ID(r.Run("rev-parse", "refs/reverie/remotes/x/new/memory")), func(string) bool { return yes })
 		return err
 	}
 	before := r.Run("rev-parse", "reverie/memory")

@@ -24,7 +24,7 @@ func (w *workspace) printPrompts(ctx context.Context, names []string, o reflectO
 	}
 	if m == nil {
 		m = &prompts.Model{Context: w.narrowed.Model.Context}
-		if set, err = ownPrompts(w.config); err != nil {
+		if set, err = ownPrompts(w.Config); err != nil {
 			return err
 		}
 	}
@@ -35,7 +35,7 @@ func (w *workspace) printPrompts(ctx context.Context, names []string, o reflectO
 		names, _ = oldest(names, o.limit)
 	}
 	for _, name := range names {
-		kept, events, err := w.sessions.Load(name)
+		kept, events, err := w.Sessions.Load(name)
 		if err != nil {
 			return fmt.Errorf("reflect: %w", err)
 		}
@@ -123,12 +123,12 @@ func (w *workspace) importAnswer(ctx context.Context, name string, o reflectOpti
 	if err != nil {
 		return fmt.Errorf("reflect: %w", err)
 	}
-	set, err := ownPrompts(w.config)
+	set, err := ownPrompts(w.Config)
 	if err != nil {
 		return err
 	}
-	purges := purge.Mark(w.state)
-	kept, events, err := w.sessions.Load(name)
+	purges := purge.Mark(w.State)
+	kept, events, err := w.Sessions.Load(name)
 	if err != nil {
 		return fmt.Errorf("reflect: %w", err)
 	}

@@ -292,18 +292,18 @@ type stand struct {
 
 // standsAt finds out about the asker's place as far as the candidates ask for it.
 func (w *workspace) standsAt(ctx context.Context, all []candidate, r contextRequest) stand {
-	p := stand{dir: below(w.repo.WorkTree, r.Dir), files: r.Files}
-	here := w.code.Here(ctx)
+	p := stand{dir: below(w.Repo.WorkTree, r.Dir), files: r.Files}
+	here := w.Code.Here(ctx)
 	if here.Branch == "" || here.ID == "" || !slices.ContainsFunc(all, func(c candidate) bool { return len(c.m.Paths) > 0 }) {
 		return p
 	}
-	main := w.code.Mainline(ctx)
+	main := w.Code.Mainline(ctx)
 	if main.Name == here.Branch || len(main.Tips) == 0 {
 		return p
 	}
-	base, err := w.local.MergeBase(ctx, here.ID, main.Tips...)
+	base, err := w.Local.MergeBase(ctx, here.ID, main.Tips...)
 	if err == nil && base != "" && base != here.ID {
-		p.touched, err = w.local.ChangedPaths(ctx, base, here.ID)
+		p.touched, err = w.Local.ChangedPaths(ctx, base, here.ID)
 		p.touched = p.touched[:min(maxTouched, len(p.touched))]
 	}
 	if err != nil && !errors.Is(err, context.Canceled) && w.env.Verbose {

@@ -25,7 +25,7 @@ type shape struct {
 
 // ceilings bound the shapes of packages. A commit may lower them. Packages without an entry keep to small.
 var ceilings = map[string]shape{
-	"cmd":                     {154, 381},
+	"cmd":                     {152, 370},
 	"cmd/check":               {10, 25},
 	"cmd/tui":                 {3, 32},
 	"dream":                   {11, 27},
@@ -49,7 +49,7 @@ var ceilings = map[string]shape{
 var small = shape{knot: 8, methods: 20}
 
 // maxCmd bounds the lines of package cmd, tests aside. A commit may lower it.
-const maxCmd = 27900
+const maxCmd = 27613
 
 func TestShapesOnlyShrink(t *testing.T) {
 	list := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,Standard", "./...")

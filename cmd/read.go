@@ -15,6 +15,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/purge"
 	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/term"
@@ -57,10 +58,10 @@ func (p pass) over(ctx context.Context, names []string) (readings, error) {
 	for i, name := range names {
 		all.left = len(names) - i
 		steps.Step(i, term.Visible(name))
-		purges := purge.Mark(p.state)
+		purges := purge.Mark(p.State)
 		hash, got, err := p.read(ctx, name)
 		if err == nil {
-			err = purge.Since(p.state, purges)
+			err = purge.Since(p.State, purges)
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -114,7 +115,7 @@ var (
 
 // read has the model read one session; hash is that of its events.
 func (p pass) read(ctx context.Context, name string) (hash string, got reflect.Reading, err error) {
-	kept, events, err := p.sessions.Load(name)
+	kept, events, err := p.Sessions.Load(name)
 	if err != nil {
 		return "", got, fmt.Errorf("%w: %w", errSession, err)
 	}
@@ -188,7 +189,7 @@ func (w *workspace) knownAbout(ctx context.Context, events []transcript.Event, p
 			return nil
 		})
 	})
-	if missing(err) {
+	if clone.NoMemory(err) {
 		return nil, nil
 	}
 	return known, err
@@ -206,7 +207,7 @@ func (w *workspace) tellSpent(ctx context.Context, spent error) error {
 // unreadSessions are the names of the kept sessions that m has not read as they are now, by the prompt of set, the oldest first,
 // without those that gave it nothing usable twice. Without m they are those that no model has read.
 func (w *workspace) unreadSessions(ctx context.Context, m *prompts.Model, set prompts.Set) ([]string, error) {
-	kept, err := w.sessions.List()
+	kept, err := w.Sessions.List()
 	if err != nil {
 		w.env.Warn("%v", err)
 	}
@@ -215,7 +216,7 @@ func (w *workspace) unreadSessions(ctx context.Context, m *prompts.Model, set pr
 		ids, err = v.ReflectionIDs()
 		return err
 	})
-	if err != nil && !missing(err) {
+	if err != nil && !clone.NoMemory(err) {
 		return nil, err
 	}
 	by := record.Reflection{}
@@ -261,7 +262,7 @@ const (
 // openUnread is what is remembered of a model; without one, of the last.
 func (w *workspace) openUnread(m *prompts.Model) *unread {
 	u := &unread{}
-	data, err := file.Read(filepath.Join(w.state, unreadFile), 4<<20)
+	data, err := file.Read(filepath.Join(w.State, unreadFile), 4<<20)
 	if err != nil || json.Unmarshal(data, u) != nil || m != nil && u.Model != m.Digest || len(u.Failed) > maxUnread {
 		*u = unread{}
 		if m != nil {
@@ -281,7 +282,7 @@ func (u *unread) failed(hash string) error {
 	if err != nil {
 		return err
 	}
-	return u.workspace.repo.WriteState(unreadFile, data, false)
+	return u.workspace.Repo.WriteState(unreadFile, data, false)
 }
 
 // askInBackground has the model of the settings read the sessions that none has, and say what follows for the memory when that
@@ -299,7 +300,7 @@ func (w *workspace) askInBackground(ctx context.Context, live map[string]bool) e
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return live[name] })
 	due, _, err := w.dreamDue(ctx, true)
-	if missing(err) {
+	if clone.NoMemory(err) {
 		due, err = false, nil
 	}
 	if err != nil || len(names) == 0 && !due {
@@ -317,7 +318,7 @@ func (w *workspace) askInBackground(ctx context.Context, live map[string]bool) e
 			return err
 		}
 	}
-	purges := purge.Mark(w.state)
+	purges := purge.Mark(w.State)
 	p := pass{workspace: w, model: m, set: set, keep: func(got reflect.Reading) error { return w.keepReading(ctx, got, purges) }}
 	all, err := p.over(ctx, names)
 	if all.read > 0 && err == nil {

@@ -40,13 +40,13 @@ func TestWorkGoesOnWhileAModelThinks(t *testing.T) {
 	}
 	add := func(id, said string) {
 		t.Helper()
-		if _, err := w.sessions.Add(transcript.Session{Client: "other", ID: id, Started: time.Now()}, []transcript.Event{{Kind: transcript.User, Origin: transcript.Typed, Text: said}}); err != nil {
+		if _, err := w.Sessions.Add(transcript.Session{Client: "other", ID: id, Started: time.Now()}, []transcript.Event{{Kind: transcript.User, Origin: transcript.Typed, Text: said}}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	hook := func() chan error { // as a hook does that finds nobody at work
 		t.Helper()
-		if err := call(w.state, theWorker); err != nil {
+		if err := call(w.State, theWorker); err != nil {
 			t.Fatal(err)
 		}
 		ended := make(chan error, 1)
@@ -76,7 +76,7 @@ func TestWorkGoesOnWhileAModelThinks(t *testing.T) {
 		t.Errorf("the model was asked %d questions about two sessions", n)
 	}
 	for _, s := range []station{theWorker, theReader} {
-		if _, err := os.Lstat(filepath.Join(w.state, s.call())); err == nil || w.at(s) != nil {
+		if _, err := os.Lstat(filepath.Join(w.State, s.call())); err == nil || w.at(s) != nil {
 			t.Errorf("somebody is still at the %s's station, or called", s)
 		}
 	}
@@ -92,14 +92,14 @@ func TestGlanceTurnsNobodyAway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.repo.StateDir(); err != nil {
+	if _, err := w.Repo.StateDir(); err != nil {
 		t.Fatal(err)
 	}
-	lock, err := takeStation(w.state, theWorker)
+	lock, err := takeStation(w.State, theWorker)
 	if lock == nil || err != nil {
 		t.Fatal(lock, err)
 	}
-	if err := call(w.state, theWorker); err != nil {
+	if err := call(w.State, theWorker); err != nil {
 		t.Fatal(err)
 	}
 	worked := make(chan bool, 1)

@@ -59,7 +59,7 @@ func runRecall(ctx context.Context, env *Env, text string, o recallOptions) erro
 		return err
 	}
 	if o.foreign {
-		if err := w.wantsTrust("recall --all"); err != nil {
+		if err := w.WantTrust("recall --all"); err != nil {
 			return err
 		}
 	}
@@ -137,7 +137,7 @@ func (w *workspace) tellAnswer(a recalled, q recall.Query, o recallOptions) erro
 		env.Say("%s", line)
 	}
 	switch {
-	case w.shields() && a.hidden > 0:
+	case w.Shields() && a.hidden > 0:
 		w.tellShielded(a.hidden)
 	case a.hidden == 1:
 		env.Say("1 answer is withheld; 'reverie recall --all QUERY' shows it")

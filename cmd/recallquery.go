@@ -116,10 +116,10 @@ func (a *typed) kind(q *recall.Query) error {
 
 // where is a folder as a place to ask from. A work tree that was reached through a link has two names.
 func (w *workspace) where(dir string) recall.Where {
-	if w.repo.WorkTree == "" {
+	if w.Repo.WorkTree == "" {
 		return recall.Where{}
 	}
-	at := recall.Where{Tops: []string{w.repo.WorkTree}, Dir: below(w.repo.WorkTree, dir)}
+	at := recall.Where{Tops: []string{w.Repo.WorkTree}, Dir: below(w.Repo.WorkTree, dir)}
 	if abs, err := filepath.Abs(dir); err == nil {
 		top, inside := strings.CutSuffix(filepath.ToSlash(abs), "/"+at.Dir)
 		if at.Dir == "" || inside {

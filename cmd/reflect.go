@@ -84,7 +84,7 @@ func runReflect(ctx context.Context, env *Env, names []string, o reflectOptions)
 	if err != nil {
 		return err
 	}
-	r := reflecting{workspace: w, o: o, purges: purge.Mark(w.state)}
+	r := reflecting{workspace: w, o: o, purges: purge.Mark(w.State)}
 	toRead, left := names, 0
 	if o.pending {
 		if names, err = w.pendingSessions(ctx); err != nil {
@@ -242,7 +242,7 @@ func (w *workspace) tellCandidates(all []record.Reflection) error {
 
 // sessionNames are the names of every kept session, the oldest first.
 func (w *workspace) sessionNames() ([]string, error) {
-	kept, err := w.sessions.List()
+	kept, err := w.Sessions.List()
 	if err != nil {
 		w.env.Warn("%v", err)
 	}
@@ -256,7 +256,7 @@ func (w *workspace) sessionNames() ([]string, error) {
 // pendingSessions are the names of the kept sessions that have no reflection as they are now, the
 // oldest first. It reads no events. A session whose file does not tell its hash is among them.
 func (w *workspace) pendingSessions(ctx context.Context) ([]string, error) {
-	kept, err := w.sessions.List()
+	kept, err := w.Sessions.List()
 	if err != nil {
 		w.env.Warn("%v", err)
 	}
@@ -297,7 +297,7 @@ func (w *workspace) study(ctx context.Context, names []string, lenient bool) ([]
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		kept, events, err := w.sessions.Load(name)
+		kept, events, err := w.Sessions.Load(name)
 		if err != nil && lenient {
 			w.env.Warn("%v", err)
 			continue
@@ -316,7 +316,7 @@ func (w *workspace) keepReflections(ctx context.Context, studied []record.Reflec
 	var fresh []record.Reflection
 	err := w.update(ctx, func(tx *record.Tx, _ config.Config) error {
 		fresh = nil
-		if err := purge.Since(w.state, purges); err != nil {
+		if err := purge.Since(w.State, purges); err != nil {
 			return fmt.Errorf("reflect: %w", err)
 		}
 		for _, r := range studied {

@@ -35,7 +35,7 @@ func rejectCommand(env *Env) *cli.Command {
 			if err != nil {
 				return err
 			}
-			if err := w.wantsPerson("reject"); err != nil {
+			if err := w.WantPerson("reject"); err != nil {
 				return err
 			}
 			return w.reject(c.Context, c.Args().Slice(), o)

@@ -12,6 +12,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/anchor"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/record/transfer"
+	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/redact"
@@ -101,18 +102,18 @@ func runRemember(ctx context.Context, env *Env, text string, o rememberOptions) 
 	if o.branch != "" && o.everywhere {
 		return exit.Usage("", "--branch and --everywhere say the contrary of each other")
 	}
-	m, redacted := w.book.Clean(record.Memory{
+	m, redacted := w.Book.Clean(record.Memory{
 		Kind: kind, Text: statement, Body: body, Paths: o.paths.Value(), Tags: o.tags.Value(), Topic: o.topic, Expires: expires,
 		Source: record.Source{Time: env.Now(), By: "human", Commit: w.head(ctx), How: record.Written},
 	})
 	m = record.New(m)
-	here := w.code.Here(ctx)
+	here := w.Code.Here(ctx)
 	grep, stop := context.WithTimeout(ctx, typedTime)
 	m.Anchors, _ = here.Find(ctx, grep, m)
 	stop()
 	switch {
 	case o.branch != "":
-		m.Branch, err = w.code.Named(ctx, o.branch)
+		m.Branch, err = w.Code.Named(ctx, o.branch)
 		if errors.Is(err, anchor.ErrNoBranch) {
 			return exit.Usage("'git branch -a' lists the branches", "there is no branch %q here", o.branch)
 		}
@@ -122,13 +123,13 @@ func runRemember(ctx context.Context, env *Env, text string, o rememberOptions) 
 	case !o.everywhere:
 		m.Branch = here.Side(ctx)
 	}
-	defer w.code.Done()
+	defer w.Code.Done()
 	if _, err := w.ensure(ctx); err != nil {
 		return err
 	}
-	if agent := env.agentShell(); agent != "" && !w.agentsDecide() {
+	if agent := env.agentShell(); agent != "" && !w.AgentsDecide() {
 		if o.replace != "" {
-			return w.wantsPerson("remember --replace")
+			return w.WantPerson("remember --replace")
 		}
 		m.Source.By = agent
 		w.tellRedacted(redacted, m.ID)
@@ -146,7 +147,7 @@ func runRemember(ctx context.Context, env *Env, text string, o rememberOptions) 
 		if m, old, err = replaced(tx.View, said, o); err != nil {
 			return err
 		}
-		if m.Private = o.private || slices.Contains(private(c), m.Kind); old != nil && m.Private && !old.Private {
+		if m.Private = o.private || slices.Contains(clone.Private(c), m.Kind); old != nil && m.Private && !old.Private {
 			return exit.Usage("keep both, or leave --private out", "--replace %s: it is for everybody, and the new one would be this clone's alone", old.ID[:8])
 		}
 		if held, known = tx.Same(m.Text); known && held.Status != record.Retired {
@@ -260,7 +261,7 @@ func (w *workspace) tellRedacted(r redact.Report, id string) {
 
 // head is the code's commit, abbreviated, or "" before the first one.
 func (w *workspace) head(ctx context.Context) string {
-	id, _, err := w.repo.Head(ctx)
+	id, _, err := w.Repo.Head(ctx)
 	if err != nil {
 		return ""
 	}

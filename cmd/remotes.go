@@ -11,7 +11,7 @@ import (
 
 // readRemotes reads what this clone remembers of the remotes it synced with.
 func (w *workspace) readRemotes() (*remotes.File, error) {
-	known, err := remotes.Read(w.state)
+	known, err := remotes.Read(w.State)
 	if err != nil {
 		return nil, exit.New(exit.Failed, err, "remove it: sync then asks again what it needs to know")
 	}

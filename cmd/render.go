@@ -78,7 +78,7 @@ func runRender(ctx context.Context, env *Env, o renderOptions) error {
 	}
 	file := env.path(o.file)
 	if o.file == "" {
-		if w.repo.WorkTree == "" {
+		if w.Repo.WorkTree == "" {
 			return exit.New(exit.Failed, errors.New("render agents-md: a bare repository has no AGENTS.md"), "name a file: reverie render agents-md --file FILE")
 		}
 		file = w.agentsFile()
@@ -91,7 +91,7 @@ func runRender(ctx context.Context, env *Env, o renderOptions) error {
 		if !o.force || o.file == "" {
 			return to.refuse()
 		}
-		if err := w.wantsPerson("render agents-md --force"); err != nil {
+		if err := w.WantPerson("render agents-md --force"); err != nil {
 			return err
 		}
 	}
@@ -122,7 +122,7 @@ func runRender(ctx context.Context, env *Env, o renderOptions) error {
 		current := b.state == blockOK && b.body(string(old)) == body
 		if !current {
 			if o.force && b.edited(string(old)) {
-				if err := w.wantsPerson("render agents-md --force"); err != nil {
+				if err := w.WantPerson("render agents-md --force"); err != nil {
 					return err
 				}
 			}
@@ -207,19 +207,19 @@ func (w *workspace) blockFault(ctx context.Context, now *record.View, b block, t
 	}
 	commit := now.Tip()
 	if tree != now.Tree() {
-		if commit, err = w.memory.WithTree(ctx, commit, tree); err != nil {
+		if commit, err = w.Memory.WithTree(ctx, commit, tree); err != nil {
 			return "", err
 		}
 	}
 	if commit == "" {
-		return ": the block shows a state that " + w.branch() + " never had here" + anew, nil
+		return ": the block shows a state that " + w.Branch() + " never had here" + anew, nil
 	}
 	today, err := w.foreign(ctx, now)
 	if err != nil {
 		return "", err
 	}
 	withheld, _ := strconv.Atoi(b.attribute("withheld"))
-	err = w.book.ViewAt(ctx, string(commit), func(v *record.View) error {
+	err = w.Book.ViewAt(ctx, string(commit), func(v *record.View) error {
 		agents, err := w.agents(ctx, v)
 		if err != nil {
 			return err

@@ -65,11 +65,11 @@ func (w *workspace) renderedThen(ctx context.Context, now *record.View, b block,
 	}
 	commit := now.Tip()
 	if tree != now.Tree() {
-		if commit, err = w.memory.WithTree(ctx, commit, tree); err != nil || commit == "" {
+		if commit, err = w.Memory.WithTree(ctx, commit, tree); err != nil || commit == "" {
 			return lines, memories, err
 		}
 	}
-	err = w.book.ViewAt(ctx, string(commit), func(v *record.View) error {
+	err = w.Book.ViewAt(ctx, string(commit), func(v *record.View) error {
 		agents, err := w.agents(ctx, v)
 		if err != nil {
 			return err

@@ -30,13 +30,13 @@ func runRevert(ctx context.Context, env *Env, commit string) error {
 	if err != nil {
 		return err
 	}
-	if err := w.wantsPerson("revert"); err != nil {
+	if err := w.WantPerson("revert"); err != nil {
 		return err
 	}
 	if err := w.view(ctx, func(*record.View) error { return nil }); err != nil {
 		return err // a store of a newer format, or none
 	}
-	res, err := w.memory.Revert(ctx, commit, revertible)
+	res, err := w.Memory.Revert(ctx, commit, revertible)
 	var later *gitstore.RevertError
 	if errors.As(err, &later) && later.Refused {
 		return exit.New(exit.Failed, err, "only changes of memories, reflections and skills are undone; edit the branch itself for others")

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
@@ -95,7 +96,7 @@ func (w *workspace) queue(ctx context.Context, ids []string) ([]waiting, error) 
 			return err
 		}
 		for _, o := range ops {
-			_, why := policy(c).Accepts(o)
+			_, why := clone.Policy(c).Accepts(o)
 			for _, base := range o.Base {
 				if blob, _ := v.Blob(base.ID); string(blob) != base.Blob {
 					why = "what it changes has changed: " + base.ID[:8]

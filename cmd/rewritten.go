@@ -19,7 +19,7 @@ func (s *syncer) rewritten(ctx context.Context, l lane, seen, now string) error 
 	if now != "" {
 		others = []string{now}
 	}
-	lost, err := s.w.repo.Missing(ctx, seen, others...)
+	lost, err := s.w.Repo.Missing(ctx, seen, others...)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (s *syncer) forgetSeen(ctx context.Context, l lane, seen string) error {
 		return err
 	}
 	defer unlock()
-	if err := s.w.repo.DeleteRef(ctx, s.seen(l), seen); err != nil {
+	if err := s.w.Repo.DeleteRef(ctx, s.seen(l), seen); err != nil {
 		return err
 	}
 	s.known.See(l.name, "")

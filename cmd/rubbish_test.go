@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
@@ -67,7 +68,7 @@ func TestRubbishLeavesTheStoreAsWithoutAModel(t *testing.T) {
 				t.Fatalf("%v\n%s", err, &talk)
 			}
 		}
-		for _, ref := range []string{"refs/heads/reverie/memory", journalRef, inboxRef} {
+		for _, ref := range []string{"refs/heads/reverie/memory", clone.JournalRef, clone.InboxRef} {
 			tree, err := r.Try("rev-parse", ref+"^{tree}")
 			if err != nil {
 				tree = "none\n"

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/sandbox"
@@ -14,7 +15,7 @@ func runSandboxBuild(ctx context.Context, env *Env, o sandboxOptions) error {
 	if o.rootfs != "" && (o.base != "" || o.dockerfile != "") {
 		return exit.Usage("", "--from-rootfs excludes --base and --dockerfile")
 	}
-	if err := env.wantsPerson("sandbox build"); err != nil { // it sets what every later command runs in
+	if err := clone.WantPerson(env.caller, "sandbox build"); err != nil { // it sets what every later command runs in
 		return err
 	}
 	c, err := env.sandboxSettings(ctx)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/sandbox"
 )
@@ -84,7 +85,7 @@ func runSandboxPrune(ctx context.Context, env *Env, o sandboxOptions, names []st
 		removed, err := e.Prune(ctx, nil)
 		return errors.Join(env.tellContainers(removed), sandboxFailure(err))
 	}
-	if err := env.wantsPerson("sandbox prune NAME"); err != nil { // somebody may be at work in it
+	if err := clone.WantPerson(env.caller, "sandbox prune NAME"); err != nil { // somebody may be at work in it
 		return err
 	}
 	for _, name := range names {

@@ -22,7 +22,7 @@ const maxIndexed = 500
 // a purge drops meanwhile is gone, and what is then written to it with it, while one that was opened later would get what the purge took.
 func (w *workspace) openIndex() (done func()) {
 	before := w.index
-	x := recall.Make(filepath.Join(w.state, indexDir), recall.MemoryAnalysis())
+	x := recall.Make(filepath.Join(w.State, indexDir), recall.MemoryAnalysis())
 	w.index = x
 	return func() {
 		x.Close()

@@ -20,7 +20,7 @@ func TestOnlyHooksDoNotWaitForTheIndex(t *testing.T) {
 	r := newRepo(t)
 	w := at(t, r.Dir, noon)
 	source := record.Source{Time: noon, By: "human", How: record.Written}
-	err := w.book.Update(t.Context(), func(tx *record.Tx) error {
+	err := w.Book.Update(t.Context(), func(tx *record.Tx) error {
 		for i := range maxIndexed {
 			m := record.New(record.Memory{Kind: record.Fact, Text: fmt.Sprintf("Shelf %d holds nothing", i), Source: source})
 			tx.Write(record.Branch, m.Path(), m.Format())
@@ -59,7 +59,7 @@ func TestOnlyHooksDoNotWaitForTheIndex(t *testing.T) {
 		}
 		return string(text), stderr.String()
 	}
-	lock, err := takeStation(w.state, theWorker) // so that none starts
+	lock, err := takeStation(w.State, theWorker) // so that none starts
 	if lock == nil || err != nil {
 		t.Fatal(lock, err)
 	}

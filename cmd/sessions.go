@@ -35,7 +35,7 @@ func runSessions(ctx context.Context, env *Env) error {
 	if err != nil {
 		return err
 	}
-	kept, err := w.sessions.List()
+	kept, err := w.Sessions.List()
 	if err != nil {
 		env.Warn("passed over: %v", err)
 	}
@@ -66,7 +66,7 @@ func runSessionsShow(ctx context.Context, env *Env, name string) error {
 	if err != nil {
 		return err
 	}
-	kept, events, err := w.sessions.Load(name)
+	kept, events, err := w.Sessions.Load(name)
 	if errors.Is(err, reflect.ErrNoSession) {
 		return exit.New(exit.Failed, err, "'reverie sessions' lists what is kept")
 	}

@@ -45,7 +45,7 @@ func runShow(ctx context.Context, env *Env, id, at string) error {
 		}
 		m, err := asked.Find(id)
 		if withheld, werr := v.Find(id); err != nil && werr == nil {
-			if err := w.wantsTrust("show " + withheld.ID[:8]); err != nil {
+			if err := w.WantTrust("show " + withheld.ID[:8]); err != nil {
 				return err
 			}
 		}
@@ -141,7 +141,7 @@ func (w *workspace) modelsOf(ctx context.Context, m record.Memory) ([]modelsComm
 	if err != nil {
 		return nil, err
 	}
-	out, err := w.repo.Git(ctx, nil, append([]string{"log", "--no-show-signature", "--encoding=UTF-8", "--date=short",
+	out, err := w.Repo.Git(ctx, nil, append([]string{"log", "--no-show-signature", "--encoding=UTF-8", "--date=short",
 		"--format=%H%x09%ad%x09%(trailers:key=Reverie-Model,valueonly,separator=%x09)", ref, "--"}, path...)...)
 	if err != nil {
 		return nil, err

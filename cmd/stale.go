@@ -48,7 +48,7 @@ func runStale(ctx context.Context, env *Env, o staleOptions) error {
 			}
 			looked++
 			s := standings(m)
-			gone, doubts := w.code.Here(ctx).Look(ctx, m)
+			gone, doubts := w.Code.Here(ctx).Look(ctx, m)
 			if len(gone) == 0 && doubts > 0 {
 				unknown++
 			}

@@ -45,7 +45,7 @@ func (w *workspace) standings(ctx context.Context, v *record.View) (func(record.
 // objectSide keeps from agents what holds on another branch alone. What is withheld already is not looked into.
 func (w *workspace) objectSide(ctx context.Context) objection {
 	return func(m record.Memory, s *standing) {
-		if m.Branch != "" && !s.Withheld && !w.code.Holds(ctx, m.Branch) {
+		if m.Branch != "" && !s.Withheld && !w.Code.Holds(ctx, m.Branch) {
 			s.withhold("only on " + record.ParseSide(m.Branch).Name)
 		}
 	}
@@ -58,7 +58,7 @@ func (w *workspace) objectStale(ctx context.Context) objection {
 		if len(m.Anchors) == 0 || s.Withheld {
 			return
 		}
-		if gone := w.code.Here(ctx).Gone(ctx, m); len(gone) > 0 {
+		if gone := w.Code.Here(ctx).Gone(ctx, m); len(gone) > 0 {
 			s.Stale, s.Withheld = true, w.narrowed.Stale == "withhold"
 			for _, what := range gone {
 				s.Why = append(s.Why, "stale: "+what)
@@ -76,7 +76,7 @@ func (w *workspace) objectForeign(ctx context.Context, v *record.View) (objectio
 		if c, ok := held.Changed(m.Path(), m.Private); ok && agents {
 			now, _ := v.Actual().Find(m.ID)
 			s.Older = olderLabel(c, now)
-			if why := w.whyOlder(c, now); w.shields() {
+			if why := w.whyOlder(c, now); w.Shields() {
 				s.Why = append(s.Why, strings.Trim(s.Older, " ()")) // the name was chosen by who changed it
 			} else {
 				s.Why = append(s.Why, why)

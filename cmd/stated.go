@@ -22,7 +22,7 @@ import (
 // documents are the work tree's, read once.
 func (w *workspace) documents() *docs.Tree {
 	if w.says == nil {
-		w.says = docs.Read(w.repo.WorkTree)
+		w.says = docs.Read(w.Repo.WorkTree)
 	}
 	return w.says
 }
@@ -69,7 +69,7 @@ func statedFile(top string) string { return statedDir + "/" + derived.Sum([]byte
 // noteStated notes for hooks in which files the work tree states what is known or waits, by the memories' ids. That it failed
 // costs a session some lines it could do without.
 func (w *workspace) noteStated(ctx context.Context) {
-	if w.repo.WorkTree == "" {
+	if w.Repo.WorkTree == "" {
 		return
 	}
 	stated := map[string][]string{}
@@ -101,12 +101,12 @@ func (w *workspace) noteStated(ctx context.Context) {
 	if errors.Is(err, gitstore.ErrNoStore) {
 		return
 	}
-	name := statedFile(w.repo.WorkTree)
+	name := statedFile(w.Repo.WorkTree)
 	var before map[string][]string
-	if derived.Read(filepath.Join(w.state, filepath.FromSlash(name)), &before); err == nil && len(before)+len(stated) > 0 {
+	if derived.Read(filepath.Join(w.State, filepath.FromSlash(name)), &before); err == nil && len(before)+len(stated) > 0 {
 		var text []byte
 		if text, err = derived.Encode(stated); err == nil {
-			err = w.repo.WriteState(name, text, false)
+			err = w.Repo.WriteState(name, text, false)
 		}
 	}
 	if err != nil && w.env.Verbose {
@@ -118,14 +118,14 @@ func (w *workspace) noteStated(ctx context.Context) {
 // change a file must not silence them. It removes imports for an agent that reads a file with the same statement.
 func (w *workspace) withoutStated(all []candidate, r contextRequest, in *injection) []candidate {
 	var stated map[string][]string
-	derived.Read(filepath.Join(w.state, filepath.FromSlash(statedFile(w.repo.WorkTree))), &stated)
+	derived.Read(filepath.Join(w.State, filepath.FromSlash(statedFile(w.Repo.WorkTree))), &stated)
 	reads := map[string]bool{}
 	return slices.DeleteFunc(all, func(c candidate) bool {
 		files := stated[c.m.ID]
 		left := len(files) > 0 && c.m.Source.How != record.Said && c.m.Source.How != record.Written
 		for _, file := range files {
 			if _, known := reads[file]; !known {
-				reads[file] = readsFile(w.repo.WorkTree, file, r.agent())
+				reads[file] = readsFile(w.Repo.WorkTree, file, r.agent())
 			}
 			left = left || reads[file] && imported(c.m)
 		}

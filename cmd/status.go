@@ -57,7 +57,7 @@ func runStatus(ctx context.Context, env *Env) error {
 	if err != nil {
 		return err
 	}
-	s := statusJSON{Branch: w.branch(), Memories: map[string]int{}}
+	s := statusJSON{Branch: w.Branch(), Memories: map[string]int{}}
 	reflected := map[string]bool{}
 	var held []heldMemory
 	err = w.view(ctx, func(v *record.View) error {
@@ -181,7 +181,7 @@ func (w *workspace) tellStatus(s statusJSON, held []heldMemory) {
 	if s.Older > 0 {
 		row("older", fmt.Sprintf("%s changed by %s: agents are given the version before; next: reverie trust", term.Count(s.Older, "memory", "memories"), heldWhose(older)))
 	}
-	if why := w.whySettings(); why != "" && !w.shields() {
+	if why := w.whySettings(); why != "" && !w.Shields() {
 		row("settings", why+"; next: reverie trust approve "+trust.SettingsPath)
 	}
 	if s.Retired > 0 {

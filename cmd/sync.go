@@ -10,6 +10,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/remotes"
+	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/urfave/cli/v2"
@@ -122,11 +123,11 @@ func (s *syncer) fresh(l lane) string {
 
 func (s *syncer) run(ctx context.Context) error {
 	var err error
-	if s.remote, err = s.w.repo.Remote(ctx, s.o.remote, s.w.branch()); err != nil {
+	if s.remote, err = s.w.Repo.Remote(ctx, s.o.remote, s.w.Branch()); err != nil {
 		return explainRemote(err)
 	}
 	s.done.Remote, s.done.URL = s.remote.Name, git.Address(s.remote.PushURL)
-	unlock, err := s.w.repo.LockSync(ctx)
+	unlock, err := s.w.Repo.LockSync(ctx)
 	if err != nil {
 		return err
 	}
@@ -135,11 +136,11 @@ func (s *syncer) run(ctx context.Context) error {
 		return err
 	}
 	s.known = s.all.At(s.remote.Name)
-	if _, err := s.w.repo.RestoreRecent(ctx); err != nil { // git itself reads from here on
+	if _, err := s.w.Repo.RestoreRecent(ctx); err != nil { // git itself reads from here on
 		return err
 	}
-	memory := lane{name: "memory", ref: s.w.config.Ref, store: s.w.memory, out: &s.done.Memory}
-	s.w.repo.AwaitCollection(ctx)
+	memory := lane{name: "memory", ref: s.w.Config.Ref, store: s.w.Memory, out: &s.done.Memory}
+	s.w.Repo.AwaitCollection(ctx)
 	go s.ahead(ctx, memory)
 	if err := s.bring(ctx, memory); err != nil {
 		return err
@@ -156,16 +157,16 @@ func (s *syncer) run(ctx context.Context) error {
 	}
 	if s.o.journal {
 		s.done.Journal = &laneJSON{}
-		return s.bring(ctx, lane{name: "journal", ref: journalRef, store: gitstore.Open(s.w.repo, journalRef), out: s.done.Journal})
+		return s.bring(ctx, lane{name: "journal", ref: clone.JournalRef, store: gitstore.Open(s.w.Repo, clone.JournalRef), out: s.done.Journal})
 	}
 	return nil
 }
 
 // ahead asks git, while the fetch runs, what will be asked after it if nothing came.
 func (s *syncer) ahead(ctx context.Context, l lane) {
-	s.w.repo.Identity(ctx)
-	seen, err := s.w.repo.ReadRef(ctx, s.seen(l))
-	ours, err2 := s.w.repo.ReadRef(ctx, l.ref)
+	s.w.Repo.Identity(ctx)
+	seen, err := s.w.Repo.ReadRef(ctx, s.seen(l))
+	ours, err2 := s.w.Repo.ReadRef(ctx, l.ref)
 	if err == nil && err2 == nil {
 		s.remote.Apart(ctx, seen, ours)
 	}
@@ -208,7 +209,7 @@ func (s *syncer) bring(ctx context.Context, l lane) error {
 // dropBroken removes the refs that keep what the remote was seen to have and that reach objects which are not here. It
 // reports whether there was one, or whether our own history is such.
 func (s *syncer) dropBroken(ctx context.Context, l lane) (found bool) {
-	repo := s.w.repo
+	repo := s.w.Repo
 	if _, err := repo.RestoreRecent(ctx); err != nil {
 		return false
 	}
@@ -239,7 +240,7 @@ func (s *syncer) lane(ctx context.Context, l lane) error {
 			return err
 		}
 		ours, err := l.store.Tip(ctx)
-		if missing(err) {
+		if clone.NoMemory(err) {
 			ours, err = "", nil
 		}
 		if err != nil {
@@ -308,7 +309,7 @@ func (s *syncer) nothing(l lane) error {
 // fetch brings what the remote has and returns its tip, empty where it has none, and what of it may be
 // merged. What the remote was seen to have moves on only if nothing of it is gone.
 func (s *syncer) fetch(ctx context.Context, l lane) (theirs, clean gitstore.ID, err error) {
-	repo := s.w.repo
+	repo := s.w.Repo
 	if err := repo.ClearRefLock(s.fresh(l)); err != nil {
 		return "", "", err
 	}
@@ -393,7 +394,7 @@ func (s *syncer) moveSeen(ctx context.Context, l lane, now, old, why string) err
 		return err
 	}
 	defer unlock()
-	if err := s.w.repo.MoveRef(ctx, s.seen(l), now, old, "reverie sync: "+why); err != nil {
+	if err := s.w.Repo.MoveRef(ctx, s.seen(l), now, old, "reverie sync: "+why); err != nil {
 		return err
 	}
 	s.known.See(l.name, now)

@@ -35,7 +35,7 @@ func (s *syncer) agree(lane, what string) error {
 	to := fmt.Sprintf("%s, %s", s.remote.Name, s.done.URL)
 	s.clock.Stop()
 	defer s.clock.Reset(s.o.timeout)
-	if err := s.w.wantsPerson("sync --yes"); err != nil && what != "" {
+	if err := s.w.WantPerson("sync --yes"); err != nil && what != "" {
 		return err
 	}
 	if !s.o.yes && !s.w.env.Ask(fmt.Sprintf("Publish %s to %s?", what, to), "n") {
@@ -61,7 +61,7 @@ func (s *syncer) notFirst(ctx context.Context) error {
 			return nil
 		}
 	}
-	return exit.New(exit.NeedsPerson, fmt.Errorf("%s is empty, and a forge would make %s its default branch", s.remote.Name, s.w.branch()),
+	return exit.New(exit.NeedsPerson, fmt.Errorf("%s is empty, and a forge would make %s its default branch", s.remote.Name, s.w.Branch()),
 		"push the code first: git push -u "+s.remote.Name+" BRANCH")
 }
 
@@ -71,13 +71,13 @@ func (s *syncer) unpublished(ctx context.Context, l lane, ours, theirs gitstore.
 	var base gitstore.ID
 	if theirs != "" {
 		others = []string{string(theirs)}
-		common, err := s.w.repo.MergeBase(ctx, string(ours), others...)
+		common, err := s.w.Repo.MergeBase(ctx, string(ours), others...)
 		if err != nil {
 			return "", 0, err
 		}
 		base = gitstore.ID(common)
 	}
-	ids, err := s.w.repo.Missing(ctx, string(ours), others...)
+	ids, err := s.w.Repo.Missing(ctx, string(ours), others...)
 	if err != nil || len(ids) == 0 {
 		return "", 0, err
 	}
@@ -88,7 +88,7 @@ func (s *syncer) unpublished(ctx context.Context, l lane, ours, theirs gitstore.
 	if l.name == "journal" {
 		return fmt.Sprintf("the journal (%s; %s with reflections, dreams and checkpoints)", memories, term.Count(len(ids), "commit", "commits")), len(ids), nil
 	}
-	return fmt.Sprintf("the branch %s (%s in %s; the journal stays here)", s.w.branch(), memories, term.Count(len(ids), "commit", "commits")), len(ids), nil
+	return fmt.Sprintf("the branch %s (%s in %s; the journal stays here)", s.w.Branch(), memories, term.Count(len(ids), "commit", "commits")), len(ids), nil
 }
 
 // changed counts in words the memories that differ between two commits of a lane; before is empty where all are new.

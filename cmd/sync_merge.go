@@ -6,6 +6,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/exit"
 )
 
@@ -40,11 +41,11 @@ func (s *syncer) merge(ctx context.Context, l lane, ours, theirs gitstore.ID) (g
 	message := gitstore.Commit{Subject: "merge: " + l.name + " of " + s.remote.Name, Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "sync"}}}
 	switch {
 	case l.name == "journal":
-		m, err = s.w.book.MergeJournal(ctx, theirs, message)
+		m, err = s.w.Book.MergeJournal(ctx, theirs, message)
 	case ours == "":
 		m, err = s.adopt(ctx, l)
 	default:
-		m, err = s.w.book.Merge(ctx, theirs, message, s.accept)
+		m, err = s.w.Book.Merge(ctx, theirs, message, s.accept)
 	}
 	if err != nil {
 		return ours, s.explainMerge(err)
@@ -79,7 +80,7 @@ func (s *syncer) settled(ctx context.Context, l lane, tip, theirs gitstore.ID) e
 
 // accept refuses a tree that is no memory branch, or one of a format that this program is too old for.
 func (s *syncer) accept(theirs *gitstore.Tree) error {
-	return s.w.accepts(s.remote.Name+"/"+s.w.branch(), theirs)
+	return s.w.accepts(s.remote.Name+"/"+s.w.Branch(), theirs)
 }
 
 // adopt begins our branch with theirs.
@@ -100,5 +101,5 @@ func (s *syncer) explainMerge(err error) error {
 // bookOn is the book with another store in the place of the memory branch and the inbox, which is left
 // alone.
 func (w *workspace) bookOn(memory *gitstore.Store) *record.Book {
-	return record.Open(record.Stores{Memory: memory, Journal: gitstore.Open(w.repo, journalRef), Inbox: memory}, w.state, w.scanner)
+	return record.Open(record.Stores{Memory: memory, Journal: gitstore.Open(w.Repo, clone.JournalRef), Inbox: memory}, w.State, w.Scanner)
 }

@@ -30,7 +30,7 @@ func (s *syncer) proposeBranch(ctx context.Context, l lane, tip, theirs gitstore
 	}
 	name, old := proposalFolder+"sync-"+string(tip[:8]), gitstore.ID("")
 	if open := s.known.Own(); open != nil {
-		descends, err := s.w.repo.IsAncestor(ctx, string(open.Commit), string(tip))
+		descends, err := s.w.Repo.IsAncestor(ctx, string(open.Commit), string(tip))
 		if err != nil {
 			return err
 		}
@@ -63,7 +63,7 @@ func (s *syncer) proposeBranch(ctx context.Context, l lane, tip, theirs gitstore
 // undecided counts the memories that are contested here and not there. A reviewer who changed the words of what
 // was proposed meant them: proposing both again would ask the same question.
 func (s *syncer) undecided(ctx context.Context, l lane, theirs gitstore.ID) (n int, err error) {
-	err = s.w.book.View(ctx, func(v *record.View) error {
+	err = s.w.Book.View(ctx, func(v *record.View) error {
 		return l.store.ViewAt(ctx, string(theirs), func(t *gitstore.Tree) error {
 			for _, m := range v.Memories() {
 				if m.Status != record.Contested || m.Private {
@@ -87,7 +87,7 @@ func (s *syncer) undecided(ctx context.Context, l lane, theirs gitstore.ID) (n i
 // merged here and the branch moved on from there; in the place of a deleted one there is a new one.
 func (s *syncer) follow(ctx context.Context, l lane, p *remotes.Proposal) (moved bool, err error) {
 	at := lane{name: "proposal/memory", ref: "refs/heads/" + p.Branch, store: l.store}
-	if err := s.w.repo.ClearRefLock(s.fresh(at)); err != nil {
+	if err := s.w.Repo.ClearRefLock(s.fresh(at)); err != nil {
 		return false, err
 	}
 	id, err := s.remote.Fetch(ctx, at.ref, s.fresh(at))
@@ -100,7 +100,7 @@ func (s *syncer) follow(ctx context.Context, l lane, p *remotes.Proposal) (moved
 		return false, explainFetch(err)
 	}
 	s.w.env.Say("somebody added to %s on %s: merged", p.Branch, s.remote.Name)
-	m, err := s.w.book.Merge(ctx, gitstore.ID(id), gitstore.Commit{Subject: "merge: " + p.Branch + " of " + s.remote.Name}, s.accept)
+	m, err := s.w.Book.Merge(ctx, gitstore.ID(id), gitstore.Commit{Subject: "merge: " + p.Branch + " of " + s.remote.Name}, s.accept)
 	if err != nil {
 		return false, s.explainMerge(err)
 	}
@@ -131,7 +131,7 @@ func (s *syncer) pushProposal(ctx context.Context, p *remotes.Proposal, old gits
 		return false, exit.New(exit.NeedsPerson, fmt.Errorf("push to %s: it refuses the proposal %s too: %s", s.remote.Name, p.Branch, pushed.Reason),
 			"ask whoever keeps the remote what may be pushed; everything is kept here")
 	}
-	p.URL = compareURL(s.remote.PushURL, s.w.branch(), p.Branch)
+	p.URL = compareURL(s.remote.PushURL, s.w.Branch(), p.Branch)
 	return true, nil
 }
 
@@ -165,7 +165,7 @@ func (s *syncer) landed(ctx context.Context, l lane, p remotes.Proposal, tip, th
 
 // contentLanded reports whether the remote's branch has every file that a proposal changes as that has it.
 func (s *syncer) contentLanded(ctx context.Context, l lane, p remotes.Proposal, theirs gitstore.ID) (bool, error) {
-	if !s.w.repo.Whole(ctx, string(p.Commit)) { // no ref of ours keeps it
+	if !s.w.Repo.Whole(ctx, string(p.Commit)) { // no ref of ours keeps it
 		return false, nil
 	}
 	missing := false

@@ -77,7 +77,7 @@ func (s *syncer) refused(ctx context.Context, l lane, p git.Pushed, report git.R
 	if l.name != "memory" || theirs == "" {
 		return exit.New(exit.NeedsPerson, err, "ask whoever keeps the remote to let "+l.ref+" be pushed; what was fetched is merged here")
 	}
-	s.w.env.Say("%s takes no pushes of %s (%s): proposing the changes instead", s.remote.Name, s.w.branch(), p.Reason)
+	s.w.env.Say("%s takes no pushes of %s (%s): proposing the changes instead", s.remote.Name, s.w.Branch(), p.Reason)
 	before := s.known.ReviewOnly
 	s.known.ReviewOnly = p.Reason
 	if perr := s.proposeBranch(ctx, l, tip, theirs); perr != nil {

@@ -99,7 +99,7 @@ func (s *syncer) lookForContested(ctx context.Context) func() ([]record.Memory, 
 	var found []record.Memory
 	done := make(chan error, 1)
 	go func() {
-		done <- s.w.book.View(ctx, func(v *record.View) error {
+		done <- s.w.Book.View(ctx, func(v *record.View) error {
 			for _, m := range v.Memories() {
 				if m.Status == record.Contested {
 					found = append(found, m)
@@ -166,7 +166,7 @@ func (s *syncer) tellProposal(p proposalJSON) {
 		if p.URL != "" {
 			env.tellRow("", "%s", p.URL)
 		} else {
-			env.Say("open a pull request of %s into %s there", p.Branch, s.w.branch())
+			env.Say("open a pull request of %s into %s there", p.Branch, s.w.Branch())
 		}
 		env.Say("what it changes, for a reviewer: %s", s.checkLine(p))
 	case "open":
@@ -193,7 +193,7 @@ func (s *syncer) tellProposal(p proposalJSON) {
 
 // checkLine is the command that judges a proposal, by names that a fetch brings, or by ids where it does not.
 func (s *syncer) checkLine(p proposalJSON) string {
-	base, ok := strings.CutPrefix(s.w.config.Ref, "refs/heads/")
+	base, ok := strings.CutPrefix(s.w.Config.Ref, "refs/heads/")
 	if r := s.remote.Name; ok && s.tracked && !strings.ContainsFunc(r+base, shellSpecial) {
 		return fmt.Sprintf("git fetch %s && reverie check --diff %s/%s...%s/%s", r, r, base, r, p.Branch)
 	}

@@ -111,7 +111,7 @@ func (t *taken) write(w *workspace) error {
 	if len(t.pending) == 0 {
 		return nil
 	}
-	dir, err := w.repo.StateDir()
+	dir, err := w.Repo.StateDir()
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (t *taken) write(w *workspace) error {
 		}
 	}
 	if anew {
-		err = w.repo.WriteState(takenFile, text.Bytes(), false)
+		err = w.Repo.WriteState(takenFile, text.Bytes(), false)
 		t.lines = len(lines)
 	} else {
 		err = appendText(filepath.Join(dir, takenFile), text.Bytes())

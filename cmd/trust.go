@@ -11,6 +11,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/trust"
+	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/pattern"
@@ -82,14 +83,14 @@ func runTrust(ctx context.Context, env *Env, signatures bool) error {
 		if err != nil {
 			return err
 		}
-		if err := w.judge.Again(ctx, c.Trust, signatures); err != nil {
+		if err := w.Judge.Again(ctx, c.Trust, signatures); err != nil {
 			return err
 		}
 		foreign, err := w.foreign(ctx, v)
 		if err != nil {
 			return err
 		}
-		if people, err = w.judge.People(ctx, v, c.Trust, foreign, signatures, env.Now()); err != nil {
+		if people, err = w.Judge.People(ctx, v, c.Trust, foreign, signatures, env.Now()); err != nil {
 			return err
 		}
 		if env.JSON {
@@ -111,7 +112,7 @@ func runTrust(ctx context.Context, env *Env, signatures bool) error {
 		}
 		brief := env.Screen && !env.Verbose && len(held) > maxTrustLines
 		for _, h := range held {
-			if !w.shields() && !brief {
+			if !w.Shields() && !brief {
 				w.line("!", term.Dim, h.Memory, h.why)
 			}
 		}
@@ -143,7 +144,7 @@ const maxTrustLines = 8
 
 // askWhom asks a person at a terminal about each author of what is withheld, and returns the addresses that are to be trusted.
 func (w *workspace) askWhom(people []trust.Person) (added []string) {
-	if !w.env.Interactive || w.shields() || w.narrowed.Trust.Signed {
+	if !w.env.Interactive || w.Shields() || w.narrowed.Trust.Signed {
 		return nil
 	}
 	for _, p := range people {
@@ -273,7 +274,7 @@ func (w *workspace) tellForeign(ctx context.Context) error {
 func (w *workspace) nameForeign(ctx context.Context) error {
 	return w.view(ctx, func(v *record.View) error {
 		held, err := w.withheld(ctx, v)
-		if w.shields() {
+		if w.Shields() {
 			w.tellHidden(len(held))
 			return err
 		}
@@ -291,10 +292,10 @@ func runApprove(ctx context.Context, env *Env, ids []string, all bool) error {
 	if err != nil {
 		return err
 	}
-	if err := w.wantsPerson("trust"); err != nil {
+	if err := w.WantPerson("trust"); err != nil {
 		return err
 	}
-	ctx, unlock, err := w.memory.Lock(ctx)
+	ctx, unlock, err := w.Memory.Lock(ctx)
 	if err != nil {
 		return err
 	}
@@ -321,7 +322,7 @@ func runApprove(ctx context.Context, env *Env, ids []string, all bool) error {
 		if err != nil {
 			return err
 		}
-		if err := w.judge.Approve(v, foreign, w.settings, approved); err != nil {
+		if err := w.Judge.Approve(v, foreign, w.settings, approved); err != nil {
 			return err
 		}
 		return w.tellApproved(done, len(approved) > len(done))
@@ -361,7 +362,7 @@ func runKeep(ctx context.Context, env *Env, ids []string) error {
 	if err != nil {
 		return err
 	}
-	if err := w.wantsPerson("trust"); err != nil {
+	if err := w.WantPerson("trust"); err != nil {
 		return err
 	}
 	var done []heldMemory
@@ -433,10 +434,10 @@ func runTrustWhom(ctx context.Context, env *Env, add bool, whom []string, o trus
 	if err != nil {
 		return err
 	}
-	if err := w.wantsPerson("trust"); err != nil {
+	if err := w.WantPerson("trust"); err != nil {
 		return err
 	}
-	c, file := w.config, cloneFile(w.state)
+	c, file := w.Config, clone.SettingsFile(w.State)
 	if o.user {
 		if file = config.UserFile(); file == "" {
 			return errors.New("there is no home directory for your settings")
@@ -444,7 +445,7 @@ func runTrustWhom(ctx context.Context, env *Env, add bool, whom []string, o trus
 		if c, err = config.Load(file); err != nil {
 			return err
 		}
-	} else if _, err := w.repo.StateDir(); err != nil {
+	} else if _, err := w.Repo.StateDir(); err != nil {
 		return err
 	}
 	before, err := w.allWithheld(ctx)

@@ -35,7 +35,7 @@ func runUI(ctx context.Context, env *Env) error {
 	if err != nil {
 		return err
 	}
-	if err := w.wantsPerson("ui"); err != nil {
+	if err := w.WantPerson("ui"); err != nil {
 		return err
 	}
 	err = tui.Run(ctx, os.Stdin, os.Stdout, os.Environ(), inboxTab(env), loopsTab(env)) // the terminal itself: env.Out may be a writer that remembers errors

@@ -30,7 +30,7 @@ func loopsTab(env *Env) tui.Tab {
 		Every: time.Second,
 		Load: func(ctx context.Context) (items []tui.Item, err error) {
 			_, err = screenful(ctx, env, 80, func(ctx context.Context, w *workspace) error {
-				names, err := worktree.List(ctx, w.repo)
+				names, err := worktree.List(ctx, w.Repo)
 				if err != nil {
 					return err
 				}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/hooks/githook"
+	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
@@ -120,7 +121,7 @@ func runUninstall(ctx context.Context, env *Env, o uninstallOptions) error {
 	}
 	w.tellMentions(ctx)
 	if !o.memory {
-		env.Say("the branch %s stays; to delete it too: git branch -D %s", w.branch(), w.branch())
+		env.Say("the branch %s stays; to delete it too: git branch -D %s", w.Branch(), w.Branch())
 		for _, file := range w.ciOnBranch(ctx) {
 			env.Say("%s stays on it, where the forge reads it; a commit that removes it ends the checks", file)
 		}
@@ -144,7 +145,7 @@ func runUninstallPart(ctx context.Context, env *Env, o uninstallOptions) error {
 			return err
 		}
 		found = append(found, sections...)
-		scripts := filepath.Join(w.state, githook.ScriptDir)
+		scripts := filepath.Join(w.State, githook.ScriptDir)
 		if _, err := os.Lstat(scripts); err == nil {
 			found = append(found, artefact{what: "what git's hooks call, in " + scripts, remove: func(context.Context) error { return os.RemoveAll(scripts) }})
 		}
@@ -182,7 +183,7 @@ func (w *workspace) tellArtefacts(o uninstallOptions, found []artefact) (goes bo
 	if o.dryRun {
 		return false, nil
 	}
-	if err := w.wantsPerson("uninstall"); err != nil {
+	if err := w.WantPerson("uninstall"); err != nil {
 		return false, err
 	}
 	if !o.yes && !w.env.Ask("Remove these?", "n") {
@@ -209,7 +210,7 @@ func (w *workspace) artefacts(ctx context.Context) ([]artefact, error) {
 	if err != nil {
 		return nil, err
 	}
-	if w.repo.WorkTree != "" {
+	if w.Repo.WorkTree != "" {
 		path := w.agentsFile()
 		there := false
 		info, err := os.Stat(path)
@@ -236,16 +237,16 @@ func (w *workspace) artefacts(ctx context.Context) ([]artefact, error) {
 
 // ownRefs are the refs that go, as they are now.
 func (w *workspace) ownRefs(ctx context.Context, memory bool) (there []string, err error) {
-	kept, err := w.repo.Git(ctx, nil, "for-each-ref", "--format=%(refname)", "refs/reverie/remotes/", "refs/reverie/backup/", "refs/reverie/proposals/", worktree.Refs)
+	kept, err := w.Repo.Git(ctx, nil, "for-each-ref", "--format=%(refname)", "refs/reverie/remotes/", "refs/reverie/backup/", "refs/reverie/proposals/", worktree.Refs)
 	if err != nil {
 		return nil, err
 	}
-	refs := append([]string{journalRef, inboxRef}, strings.Fields(string(kept))...)
+	refs := append([]string{clone.JournalRef, clone.InboxRef}, strings.Fields(string(kept))...)
 	if memory {
-		refs = append(refs, w.config.Ref)
+		refs = append(refs, w.Config.Ref)
 	}
 	for _, ref := range refs {
-		switch _, err := w.repo.ReadRef(ctx, ref); {
+		switch _, err := w.Repo.ReadRef(ctx, ref); {
 		case err == nil:
 			there = append(there, ref)
 		case !errors.Is(err, git.ErrNoRef):
@@ -262,9 +263,9 @@ func (w *workspace) removeRefs(ctx context.Context, memory bool) error {
 		return err
 	}
 	for _, ref := range refs {
-		id, err := w.repo.ReadRef(ctx, ref)
+		id, err := w.Repo.ReadRef(ctx, ref)
 		if err == nil {
-			err = w.repo.DeleteRef(ctx, ref, id)
+			err = w.Repo.DeleteRef(ctx, ref, id)
 		}
 		if err != nil && !errors.Is(err, git.ErrNoRef) {
 			return fmt.Errorf("remove %s: %w", ref, err)
@@ -289,7 +290,7 @@ func (w *workspace) quiesce(ctx context.Context) (release func(), err error) {
 		}
 		unlocks = nil
 	}
-	if info, err := os.Lstat(w.state); err != nil || !info.IsDir() {
+	if info, err := os.Lstat(w.State); err != nil || !info.IsDir() {
 		return release, nil
 	}
 	for _, s := range []station{theWorker, theReader} {
@@ -300,7 +301,7 @@ func (w *workspace) quiesce(ctx context.Context) (release func(), err error) {
 		}
 		unlocks = append(unlocks, func() { lock.Close() })
 	}
-	for _, take := range []func(context.Context) (func(), error){w.repo.LockSync, w.repo.Lock} {
+	for _, take := range []func(context.Context) (func(), error){w.Repo.LockSync, w.Repo.Lock} {
 		unlock, err := take(ctx)
 		if err != nil {
 			release()
@@ -316,13 +317,13 @@ func (w *workspace) takeFrom(ctx context.Context, s station) (*os.File, error) {
 	wait := func(d time.Duration) (*os.File, error) {
 		ctx, cancel := context.WithTimeout(ctx, d)
 		defer cancel()
-		return waitStation(ctx, w.state, s)
+		return waitStation(ctx, w.State, s)
 	}
 	lock, err := wait(workerPatience)
 	if lock != nil || err != nil {
 		return lock, err
 	}
-	if at := readWorking(w.state, s); at != nil {
+	if at := readWorking(w.State, s); at != nil {
 		w.env.Say("ending the %s, process %d", s, at.PID)
 		endGroup(at.PID)
 	}
@@ -340,9 +341,9 @@ const removedSuffix = ".removed-"
 
 // stateFolders are the state folder, and what uninstalls that were killed left of it.
 func (w *workspace) stateFolders() []string {
-	left, _ := filepath.Glob(globLiteral(w.state+removedSuffix) + "*")
-	if _, err := os.Lstat(w.state); err == nil {
-		return append([]string{w.state}, left...)
+	left, _ := filepath.Glob(globLiteral(w.State+removedSuffix) + "*")
+	if _, err := os.Lstat(w.State); err == nil {
+		return append([]string{w.State}, left...)
 	}
 	return left
 }
@@ -362,16 +363,16 @@ func (w *workspace) removeState(release func()) error {
 		release() // a folder in which a file is open cannot be moved there
 	}
 	for n := range 10 {
-		away := fmt.Sprintf("%s%s%d-%d", w.state, removedSuffix, os.Getpid(), n)
-		if err := os.Rename(w.state, away); errors.Is(err, os.ErrNotExist) {
+		away := fmt.Sprintf("%s%s%d-%d", w.State, removedSuffix, os.Getpid(), n)
+		if err := os.Rename(w.State, away); errors.Is(err, os.ErrNotExist) {
 			break
 		} else if err != nil {
-			return fmt.Errorf("remove %s: %w", w.state, err)
+			return fmt.Errorf("remove %s: %w", w.State, err)
 		}
 	}
 	release()
 	for _, dir := range w.stateFolders() {
-		if dir == w.state {
+		if dir == w.State {
 			continue // begun after all: somebody uses Reverie here again
 		}
 		if err := os.RemoveAll(dir); err != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/clone"
 )
 
 // onlyHere is how many private memories in force go with the journal of this clone: those that it did not publish as they are now.
@@ -26,7 +27,7 @@ func (w *workspace) onlyHere(ctx context.Context) (n int, err error) {
 		}
 		return nil
 	})
-	if missing(err) {
+	if clone.NoMemory(err) {
 		return 0, nil
 	}
 	return n, err
@@ -34,13 +35,13 @@ func (w *workspace) onlyHere(ctx context.Context) (n int, err error) {
 
 // publishedPrivate are the blobs of the memories in the journals that remotes were last seen to have.
 func (w *workspace) publishedPrivate(ctx context.Context) (map[string]bool, error) {
-	refs, err := w.repo.Git(ctx, nil, "for-each-ref", "--format=%(refname)", "refs/reverie/remotes/*/journal")
+	refs, err := w.Repo.Git(ctx, nil, "for-each-ref", "--format=%(refname)", "refs/reverie/remotes/*/journal")
 	if err != nil {
 		return nil, err
 	}
 	blobs := map[string]bool{}
 	for _, ref := range strings.Fields(string(refs)) {
-		tree, err := w.repo.Git(ctx, nil, "ls-tree", "-r", "--full-tree", "--format=%(objectname)", ref, "memories/")
+		tree, err := w.Repo.Git(ctx, nil, "ls-tree", "-r", "--full-tree", "--format=%(objectname)", ref, "memories/")
 		if err != nil {
 			return nil, err
 		}

@@ -29,7 +29,7 @@ func TestUninstallEndsAWorkerThatHangs(t *testing.T) {
 	if _, err := w.ensure(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	lock, err := takeStation(w.state, theWorker) // the kernel gives it back when its holder dies; so do we
+	lock, err := takeStation(w.State, theWorker) // the kernel gives it back when its holder dies; so do we
 	if lock == nil || err != nil {
 		t.Fatal(lock, err)
 	}
@@ -45,7 +45,7 @@ func TestUninstallEndsAWorkerThatHangs(t *testing.T) {
 		lock.Close()
 	}()
 	text, _ := json.Marshal(working{PID: hangs.Process.Pid, Until: time.Now().Add(time.Hour)})
-	if err := w.repo.WriteState(theWorker.file(), text, false); err != nil {
+	if err := w.Repo.WriteState(theWorker.file(), text, false); err != nil {
 		t.Fatal(err)
 	}
 	if err := runUninstall(t.Context(), env, uninstallOptions{yes: true}); err != nil {
@@ -59,7 +59,7 @@ func TestUninstallEndsAWorkerThatHangs(t *testing.T) {
 	default:
 		t.Error("the worker goes on")
 	}
-	if _, err := os.Lstat(w.state); !os.IsNotExist(err) {
-		t.Errorf("%s: %v", w.state, err)
+	if _, err := os.Lstat(w.State); !os.IsNotExist(err) {
+		t.Errorf("%s: %v", w.State, err)
 	}
 }

@@ -20,14 +20,14 @@ func (w *workspace) fileBelow(name string) string {
 	if !filepath.IsAbs(name) {
 		return local(filepath.FromSlash(name))
 	}
-	if w.repo.WorkTree == "" {
+	if w.Repo.WorkTree == "" {
 		return ""
 	}
-	names, tops := []string{name}, []string{w.repo.WorkTree}
+	names, tops := []string{name}, []string{w.Repo.WorkTree}
 	if folder, err := filepath.EvalSymlinks(filepath.Dir(name)); err == nil {
 		names = append(names, filepath.Join(folder, filepath.Base(name)))
 	}
-	if top, err := filepath.EvalSymlinks(w.repo.WorkTree); err == nil {
+	if top, err := filepath.EvalSymlinks(w.Repo.WorkTree); err == nil {
 		tops = append(tops, top)
 	}
 	for _, name := range names {

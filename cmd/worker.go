@@ -15,6 +15,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/file"
@@ -69,23 +70,23 @@ type working struct {
 }
 
 func runWorker(ctx context.Context, env *Env) error {
+	env.toBackground()
 	w, err := env.open(ctx)
 	if err != nil {
 		return err
 	}
-	if info, err := os.Lstat(w.state); err != nil || !info.IsDir() {
+	if info, err := os.Lstat(w.State); err != nil || !info.IsDir() {
 		return nil // taken out of this clone since the hook called
 	}
 	beNice()
-	env.toBackground()
 	live := map[string]bool{}
 	if err := w.man(ctx, theWorker, func(ctx context.Context, doing func(string) error) error { return w.work(ctx, doing, live) }); err != nil {
 		return err
 	}
-	if w.config.Model.Name == config.Off && w.config.Model.Embed == config.Off {
+	if w.Config.Model.Name == config.Off && w.Config.Model.Embed == config.Off {
 		return nil
 	}
-	if err := call(w.state, theReader); err != nil {
+	if err := call(w.State, theReader); err != nil {
 		return err
 	}
 	return w.man(ctx, theReader, func(ctx context.Context, doing func(string) error) error { return w.read(ctx, doing, live) })
@@ -103,21 +104,21 @@ func (w *workspace) man(ctx context.Context, s station, do func(ctx context.Cont
 		if err != nil {
 			return err
 		}
-		return w.repo.WriteState(s.file(), text, false)
+		return w.Repo.WriteState(s.file(), text, false)
 	}
 	turn := func() (goOn bool, err error) {
 		soon, cancel := context.WithTimeout(ctx, glance)
 		defer cancel()
-		lock, err := waitStation(soon, w.state, s)
+		lock, err := waitStation(soon, w.State, s)
 		if lock == nil || err != nil {
-			endOverdue(w.state, s, w.env.Now())
+			endOverdue(w.State, s, w.env.Now())
 			return false, err
 		}
 		defer lock.Close()
-		defer os.Remove(filepath.Join(w.state, s.file()))
+		defer os.Remove(filepath.Join(w.State, s.file()))
 		for w.called(s) && ctx.Err() == nil {
-			w.code.Reset() // the code may be at another commit than the last time
-			if err := os.Remove(filepath.Join(w.state, s.call())); err != nil && !errors.Is(err, os.ErrNotExist) {
+			w.Code.Reset() // the code may be at another commit than the last time
+			if err := os.Remove(filepath.Join(w.State, s.call())); err != nil && !errors.Is(err, os.ErrNotExist) {
 				return false, err
 			}
 			if err := do(ctx, doing); err != nil {
@@ -146,7 +147,7 @@ func (w *workspace) work(ctx context.Context, doing func(string) error, live map
 	clear(live)
 	maps.Copy(live, now)
 	w.says = nil // they may have changed
-	if os.Remove(filepath.Join(w.state, codeMoved)) == nil {
+	if os.Remove(filepath.Join(w.State, codeMoved)) == nil {
 		if err := doing("land"); err != nil {
 			return err
 		}
@@ -166,7 +167,7 @@ func (w *workspace) work(ctx context.Context, doing func(string) error, live map
 	if err := doing("prepare"); err != nil {
 		return err
 	}
-	if err := w.bringIndex(ctx); err != nil && ctx.Err() == nil && !missing(err) {
+	if err := w.bringIndex(ctx); err != nil && ctx.Err() == nil && !clone.NoMemory(err) {
 		w.env.Warn("index: %v", err) // whoever searches next has the work
 	}
 	w.prepare(ctx)
@@ -176,10 +177,10 @@ func (w *workspace) work(ctx context.Context, doing func(string) error, live map
 // free restores what a git prune took of the last writes, and reports whether no git gc is at work. While one is, what
 // the worker has to do waits for the next one.
 func (w *workspace) free(ctx context.Context) bool {
-	if _, err := w.repo.RestoreRecent(ctx); err != nil {
+	if _, err := w.Repo.RestoreRecent(ctx); err != nil {
 		w.env.Warn("%v", err)
 	}
-	return w.repo.AwaitCollection(ctx)
+	return w.Repo.AwaitCollection(ctx)
 }
 
 // read has models do what takes minutes: read sessions, say what follows, make vectors.
@@ -197,7 +198,7 @@ func (w *workspace) read(ctx context.Context, doing func(string) error, live map
 	case err != nil:
 		w.env.Warn("%v", err) // what the detectors found stands
 	}
-	if w.config.Model.Embed == config.Off {
+	if w.Config.Model.Embed == config.Off {
 		return nil
 	}
 	if err := doing("embed"); err != nil {
@@ -212,13 +213,13 @@ func (w *workspace) read(ctx context.Context, doing func(string) error, live map
 // prepare has the blocks ready that the next sessions of the agents heard of here begin with. That it failed costs the next one
 // some time.
 func (w *workspace) prepare(ctx context.Context) {
-	w.code.Reset()
+	w.Code.Reset()
 	w.noteStated(ctx)
 	for _, agent := range hooks.Agents {
-		if _, err := os.Lstat(filepath.Join(w.state, seenDir, agent.Name)); err != nil {
+		if _, err := os.Lstat(filepath.Join(w.State, seenDir, agent.Name)); err != nil {
 			continue
 		}
-		r := contextRequest{For: forStart, Agent: agent.Name, Dir: w.repo.WorkTree}
+		r := contextRequest{For: forStart, Agent: agent.Name, Dir: w.Repo.WorkTree}
 		if _, err := w.context(ctx, r); err != nil && !errors.Is(err, gitstore.ErrNoStore) && ctx.Err() == nil {
 			w.env.Warn("%v", err)
 		}
@@ -227,7 +228,7 @@ func (w *workspace) prepare(ctx context.Context) {
 
 // called reports whether somebody wants a station to be manned.
 func (w *workspace) called(s station) bool {
-	_, err := os.Lstat(filepath.Join(w.state, s.call()))
+	_, err := os.Lstat(filepath.Join(w.State, s.call()))
 	return err == nil
 }
 
@@ -315,7 +316,7 @@ func (w *workspace) sweepLater() {
 	if disabled() || !w.called(theWorker) && w.spool().Due(w.env.Now(), idleAfter) == 0 {
 		return
 	}
-	if err := kick(w.repo, w.state); err != nil && w.env.Verbose {
+	if err := kick(w.Repo, w.State); err != nil && w.env.Verbose {
 		w.env.Warn("%v", err)
 	}
 }
@@ -390,7 +391,7 @@ func turnLog(path string) {
 
 // at is the process that is at a station now, nil if none is.
 func (w *workspace) at(s station) *working {
-	lock, err := takeStation(w.state, s)
+	lock, err := takeStation(w.State, s)
 	if err != nil {
 		return nil
 	}
@@ -398,7 +399,7 @@ func (w *workspace) at(s station) *working {
 		lock.Close()
 		return nil
 	}
-	return endOverdue(w.state, s, w.env.Now())
+	return endOverdue(w.State, s, w.env.Now())
 }
 
 // endOverdue ends the process that holds a station's lock if its time is over, and returns it if it goes on. It ends itself then,

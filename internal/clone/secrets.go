@@ -1,4 +1,4 @@
-package cmd
+package clone
 
 import (
 	"context"
@@ -49,8 +49,8 @@ func envValues(files []dotenv.File, b envBounds) []string {
 	return values
 }
 
-// hookSecrets are the values of the .env files as a hook can afford to know them.
-func hookSecrets(ctx context.Context, repo *git.Repo) []string {
+// HookSecrets are the values of the .env files as a hook can afford to know them.
+func HookSecrets(ctx context.Context, repo *git.Repo) []string {
 	return envValues(dotenv.Find(ctx, repo, dotenv.Quick), quickly)
 }
 
@@ -59,7 +59,7 @@ func someSecrets(ctx context.Context, repo *git.Repo) []string {
 	return envValues(dotenv.Find(ctx, repo, dotenv.Usual), quickly)
 }
 
-// allSecrets are those of every .env file, in folders of all depths.
-func (w *workspace) allSecrets(ctx context.Context) []string {
-	return envValues(dotenv.Find(ctx, w.repo, dotenv.Patient), patiently)
+// AllSecrets are those of every .env file, in folders of all depths.
+func (c *Clone) AllSecrets(ctx context.Context) []string {
+	return envValues(dotenv.Find(ctx, c.Repo, dotenv.Patient), patiently)
 }

@@ -1,4 +1,4 @@
-package cmd
+package past
 
 import (
 	"cmp"
@@ -17,15 +17,15 @@ import (
 // OpenCode keeps the text that a slash command stands for as if it had been typed. Our plugin marks it; what was kept without
 // the plugin is held against the commands that are there now.
 
-// openCodeCommand returns a function that reports whether a text is one that a command of OpenCode's stands for, where
-// the session was or among the user's own.
-func (w *workspace) openCodeCommand() func(transcript.Session, string) bool {
+// OpenCodeCommand returns a function that reports whether a slash command of OpenCode's, of the
+// session's folder or of the user, stands for a text. top is the work tree, or "".
+func OpenCodeCommand(top string) func(transcript.Session, string) bool {
 	folders := map[string][]commandText{}
 	return func(s transcript.Session, text string) bool {
 		if s.Client != string(transcript.OpenCode) {
 			return false
 		}
-		for _, dir := range w.openCodeFolders(s.Dir) {
+		for _, dir := range openCodeFolders(top, s.Dir) {
 			known, read := folders[dir]
 			if !read {
 				known = commandTexts(dir)
@@ -41,11 +41,10 @@ func (w *workspace) openCodeCommand() func(transcript.Session, string) bool {
 	}
 }
 
-// openCodeFolders are the folders whose commands a session in dir has.
-func (w *workspace) openCodeFolders(dir string) []string {
+// openCodeFolders lists the folders whose commands a session in dir has.
+func openCodeFolders(top, dir string) []string {
 	home, _ := os.UserHomeDir()
 	folders := []string{filepath.Join(cmp.Or(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "opencode"), filepath.Join(home, ".opencode")}
-	top := w.repo.WorkTree
 	if top != "" {
 		folders = append(folders, top, filepath.Join(top, ".opencode"))
 	}

@@ -1,4 +1,4 @@
-package cmd
+package clone
 
 import (
 	"fmt"
@@ -50,6 +50,6 @@ func BenchmarkHookSecrets(b *testing.B) {
 	}
 	repo := &git.Repo{WorkTree: dir, CommonDir: filepath.Join(dir, ".git")}
 	for b.Loop() {
-		hookSecrets(b.Context(), repo)
+		HookSecrets(b.Context(), repo)
 	}
 }

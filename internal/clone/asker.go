@@ -1,0 +1,83 @@
+package clone
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/reflect/transcript"
+)
+
+// A person decides what becomes memory. An agent that a file, a page or a tool's output tells to
+// "remember" something can type every command that a person can, so a command looks at who runs it.
+// It goes by variables that agents set for the shells they start. An agent that wants to deceive can
+// remove them: this keeps the honest apart, and is no wall.
+
+// Shell names the session whose agent runs this process as "<agent>/<session>", or the agent alone.
+// It returns "" where a person does, as far as can be seen.
+func Shell() string {
+	agent, session := hooks.InShell(os.Getenv)
+	if session == "" {
+		return agent
+	}
+	return agent + "/" + transcript.SafeID(session)
+}
+
+// WantPerson refuses a command that an agent runs and that a person decides. caller is the agent
+// behind a tool's call, or "".
+func WantPerson(caller, command string) error {
+	agent := cmp.Or(caller, Shell())
+	if agent == "" {
+		return nil
+	}
+	return exit.New(exit.NeedsPerson, fmt.Errorf("%s: a person decides this, and it was called from a shell of %s", command, agent), otherwise(caller, "run it in a terminal of your own"))
+}
+
+// otherwise adds to a hint how a person goes on who was taken for an agent.
+func otherwise(caller, hint string) string {
+	if caller != "" {
+		return hint
+	}
+	return hint + ", or, if this is one, take away what says otherwise: unset " + strings.Join(hooks.Marks(os.Getenv), " ") +
+		"\nto let agents decide: reverie config --user agents.decide true"
+}
+
+// Agent names the session whose agent asks, whatever the environment says of a tool's call; "" for a person.
+func (c *Clone) Agent() string { return cmp.Or(c.Caller, Shell()) }
+
+// AgentsDecide reports whether the user lets agents decide. Through a tool they only ever ask: the
+// person who allowed the call saw no memory change.
+func (c *Clone) AgentsDecide() bool { return c.Config.AgentsDecide && c.Caller == "" }
+
+// WantPerson refuses a command that decides what is known where an agent runs it, unless the user lets agents decide.
+func (c *Clone) WantPerson(command string) error {
+	if c.AgentsDecide() {
+		return nil
+	}
+	return WantPerson(c.Caller, command)
+}
+
+// Asker names the session whose agent runs this command and may not decide; "" where a person does,
+// or agents decide. Background work has no asker: it follows the sessions that it reads.
+func (c *Clone) Asker() string {
+	if c.Background || c.AgentsDecide() {
+		return ""
+	}
+	return c.Agent()
+}
+
+// Shields reports whether an agent asks. What people not trusted here have changed is kept from it by
+// whatever way it asks, but for git itself.
+func (c *Clone) Shields() bool { return c.Agent() != "" && !c.AgentsDecide() }
+
+// WantTrust refuses to show an agent what is withheld for its author.
+func (c *Clone) WantTrust(what string) error {
+	if !c.Shields() {
+		return nil
+	}
+	return exit.New(exit.NeedsPerson, fmt.Errorf("%s: withheld from agents until a person trusts who changed it, and this was called by %s", what, c.Agent()),
+		otherwise(c.Caller, "a person decides with 'reverie trust' in a terminal of their own"))
+}
