@@ -59,8 +59,8 @@ func (s *syncer) rewritten(ctx context.Context, l lane, seen, now string) error 
 // that differs from theirs it is merged, but nothing is pushed on top of theirs.
 func (s *syncer) purged(ctx context.Context, l lane, theirs gitstore.ID) (clean gitstore.ID, err error) {
 	clean, err = s.w.followPurge(ctx, s.remote.Name, l.store, theirs, func(question string) bool {
-		s.clock.Stop()
-		defer s.clock.Reset(s.o.timeout)
+		s.watch.Pause()
+		defer s.watch.Resume()
 		return s.o.yes || s.w.env.Ask(question, "n")
 	})
 	if err != nil || s.w.rewrote == nil {

@@ -44,7 +44,7 @@ func syncCommand(env *Env) *cli.Command {
 			&cli.BoolFlag{Name: "dry-run", Usage: "fetch, and say what would be merged and pushed", Destination: &o.dryRun},
 			&cli.BoolFlag{Name: "push", Usage: "try to push the branch to a remote that takes proposals only", Destination: &o.push},
 			&cli.BoolFlag{Name: "restore", Usage: "go on though the remote has lost commits, and publish again what is here of them", Destination: &o.restore},
-			&cli.DurationFlag{Name: "timeout", Usage: "give up after this `TIME` in all", Value: time.Minute, Destination: &o.timeout},
+			&cli.DurationFlag{Name: "timeout", Usage: "give up after this `TIME` without progress, or ten times as long in all", Value: time.Minute, Destination: &o.timeout},
 		},
 		Action: func(c *cli.Context) error {
 			switch {
@@ -68,15 +68,18 @@ func runSync(ctx context.Context, env *Env, o syncOptions) error {
 	if err != nil {
 		return err
 	}
-	bounded, cancel := context.WithCancel(ctx)
-	defer cancel()
-	s := &syncer{w: w, o: o, reworded: map[string][]rewordedJSON{}, clock: time.AfterFunc(o.timeout, cancel)}
-	defer s.clock.Stop()
-	err = s.run(bounded)
-	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
-		err = exit.New(exit.Failed, fmt.Errorf("sync: not done within %s", o.timeout), "nothing is lost or half-done; run it again, with a longer --timeout if the remote is slow")
+	bounded, watch := git.NewWatch(ctx, o.timeout)
+	defer watch.Stop()
+	s := &syncer{w: w, o: o, reworded: map[string][]rewordedJSON{}, watch: watch}
+	late := func(err error) error {
+		if err == nil || bounded.Err() == nil || ctx.Err() != nil {
+			return err
+		}
+		return exit.New(exit.Failed, fmt.Errorf("sync: %w", context.Cause(bounded)),
+			"nothing is lost or half-done, and the next run goes on from here; give it a longer --timeout if the remote is slow")
 	}
-	if err = errors.Join(s.tell(ctx, err), err); err != nil {
+	err = late(s.run(bounded))
+	if err = errors.Join(late(s.tell(bounded, err)), err); err != nil {
 		return err
 	}
 	w.tidy(ctx)
@@ -93,7 +96,7 @@ type syncer struct {
 	remote *git.Remote
 	all    *remotes.File
 	known  *remotes.Remote // of all
-	clock  *time.Timer     // ends the sync; stopped while a person thinks
+	watch  *git.Watch      // ends the sync; paused while a person thinks
 	report git.Report      // of the last push that lost a race
 
 	contested func() ([]record.Memory, error) // waits for a look at them that began before the push; may be nil

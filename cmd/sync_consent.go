@@ -33,8 +33,8 @@ func (s *syncer) consent(ctx context.Context, l lane, tip, theirs gitstore.ID) e
 // agree asks a person whether something may be published to the remote, and remembers a yes.
 func (s *syncer) agree(lane, what string) error {
 	to := fmt.Sprintf("%s, %s", s.remote.Name, s.done.URL)
-	s.clock.Stop()
-	defer s.clock.Reset(s.o.timeout)
+	s.watch.Pause()
+	defer s.watch.Resume()
 	if err := s.w.WantPerson("sync --yes"); err != nil && what != "" {
 		return err
 	}

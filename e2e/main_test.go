@@ -30,8 +30,9 @@ var every = os.Getenv("REVERIE_E2E") == "all"
 // seed makes the random choices of a run; a failing test names it.
 var seed = flag.Uint64("seed", 1, "of the random choices")
 
-// patience is how long one command may take before the test calls it a hang: far longer than any takes on the slowest machine.
-const patience = 5 * time.Minute
+// patience bounds one command; a test calls it a hang beyond that. A soak is meant to run beside other work, at the lowest
+// priority.
+var patience = map[bool]time.Duration{false: 5 * time.Minute, true: 30 * time.Minute}[os.Getenv("REVERIE_SOAK") != ""]
 
 // binary is the built command.
 var binary string

@@ -1,9 +1,15 @@
 package git
 
 import (
+	"context"
 	"testing"
 	"time"
 )
+
+// Watched returns a context that calls tell at each sign of progress.
+func Watched(ctx context.Context, tell func()) context.Context {
+	return context.WithValue(ctx, watchKey{}, tell)
+}
 
 // Settled sets how old the configuration has to be before an answer is kept.
 func Settled(t testing.TB, d time.Duration) {

@@ -28,6 +28,7 @@ type fileObjects struct {
 }
 
 func (f *fileObjects) Read(ctx context.Context, id string) (Object, error) {
+	progress(ctx)
 	o, err := f.readFiles(id)
 	if errors.Is(err, ErrNoObject) && !f.asked {
 		// Another process may have packed it since the packs were listed.
@@ -186,6 +187,7 @@ func (f *fileObjects) ReadAll(ctx context.Context, ids []string, fn func(i int, 
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		progress(ctx)
 		o, err := f.readAt(at.pack, at.offset, ids[at.i])
 		if err != nil {
 			rest = append(rest, at.i)
@@ -326,6 +328,7 @@ func (f *fileObjects) Save(ctx context.Context, objs []Object) error {
 	if err != nil {
 		return err
 	}
+	defer progress(ctx)
 	return f.repo.saveLoose(objs, s)
 }
 

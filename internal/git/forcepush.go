@@ -17,8 +17,8 @@ func (m *Remote) Overwrite(ctx context.Context, u Update) (Pushed, []string, err
 	if !m.repo.IsID(u.ID) || !m.repo.IsID(u.Old) {
 		return Pushed{}, nil, fmt.Errorf("overwrite %s: %q from %q: not object ids", u.Ref, u.ID, u.Old)
 	}
-	out, err := run(m.command(ctx, nil, "push", "--porcelain", "--no-progress", "--no-verify", "--no-signed", "--no-follow-tags",
-		"--recurse-submodules=no", "--force-with-lease="+u.Ref+":"+u.Old, "--", alias, u.ID+":"+u.Ref))
+	out, err := m.run(ctx, nil, "push", "--porcelain", "--progress", "--no-verify", "--no-signed", "--no-follow-tags",
+		"--recurse-submodules=no", "--force-with-lease="+u.Ref+":"+u.Old, "--", alias, u.ID+":"+u.Ref)
 	var told *Error
 	var said []string
 	if errors.As(err, &told) {

@@ -93,6 +93,7 @@ func (g *gitObjects) readAll(ctx context.Context, ids []string, fn func(i int, o
 func (g *gitObjects) answers(ctx context.Context, ids []string, fn func(i int, o Object) error) error {
 	for i, id := range ids {
 		o, err := g.answer(id)
+		progress(ctx)
 		if err == nil {
 			err = fn(i, o)
 		} else if ctx.Err() != nil {
@@ -162,7 +163,7 @@ func damage(stderr []byte, id string) string {
 func (g *gitObjects) start() error {
 	ctx, cancel := context.WithCancel(context.Background())
 	cmd := g.repo.Command(ctx, "cat-file", "--batch")
-	g.stderr = &limitedBuffer{}
+	g.stderr = &limitedBuffer{most: 4096}
 	cmd.Stderr = g.stderr
 	in, err := cmd.StdinPipe()
 	var out io.ReadCloser
@@ -228,6 +229,9 @@ func (g *gitObjects) Release() error {
 
 // limitedBuffer keeps the last of what a process says on standard error.
 type limitedBuffer struct {
+	most  int    // bytes
+	wrote func() // called at each write, may be nil
+
 	mu   sync.Mutex
 	text []byte
 }
@@ -236,7 +240,12 @@ func (b *limitedBuffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.text = append(b.text, p...)
-	b.text = b.text[max(0, len(b.text)-4096):]
+	if over := len(b.text) - b.most; over > 0 {
+		b.text = append(b.text[:0], b.text[over:]...)
+	}
+	if b.wrote != nil {
+		b.wrote()
+	}
 	return len(p), nil
 }
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
 // Update is one ref of a remote that a push moves.
@@ -43,7 +45,7 @@ type Report struct {
 // and nothing is ever forced. The error is for a push that had no outcome: an update that is no
 // fast-forward, a remote that was not reached, a ctx that ended.
 func (m *Remote) Push(ctx context.Context, updates ...Update) (Report, error) {
-	args := []string{"push", "--porcelain", "--no-progress", "--no-verify", "--no-signed", "--no-follow-tags", "--recurse-submodules=no"}
+	args := []string{"push", "--porcelain", "--progress", "--no-verify", "--no-signed", "--no-follow-tags", "--recurse-submodules=no"}
 	var specs []string
 	commits := make([]int, len(updates))
 	for i, u := range updates {
@@ -54,8 +56,7 @@ func (m *Remote) Push(ctx context.Context, updates ...Update) (Report, error) {
 		args = append(args, "--force-with-lease="+u.Ref+":"+u.Old)
 		specs = append(specs, u.ID+":"+u.Ref)
 	}
-	cmd := m.command(ctx, nil, append(append(args, "--", alias), specs...)...)
-	out, err := run(cmd)
+	out, err := m.run(ctx, nil, append(append(args, "--", alias), specs...)...)
 	report := Report{}
 	var told *Error
 	if errors.As(err, &told) {
@@ -169,16 +170,19 @@ const (
 	maxSaidLine = 300
 )
 
-// sideband picks the server's lines out of what git wrote to standard error.
+// counts matches the progress of a server's git.
+var counts = pattern.New(`^(Resolving deltas|Checking connectivity|[A-Z][a-z]+ objects): +\d+(%|,|$)`)
+
+// sideband picks the server's lines, without its progress, out of what git wrote to standard error.
 func sideband(stderr []byte) []string {
 	var said []string
 	for line := range strings.Lines(string(stderr)) {
-		text, ok := strings.CutPrefix(line, "remote: ")
-		if !ok {
-			continue
-		}
-		for part := range strings.SplitSeq(text, "\r") {
-			if part = shown(strings.TrimSpace(part)); part != "" && len(said) < maxSaid {
+		theirs := false
+		for part := range strings.SplitSeq(line, "\r") {
+			if text, ok := strings.CutPrefix(part, "remote: "); ok {
+				part, theirs = text, true
+			}
+			if part = shown(strings.TrimSpace(part)); theirs && part != "" && !counts.MatchString(part) && len(said) < maxSaid {
 				said = append(said, part[:min(maxSaidLine, len(part))])
 			}
 		}

@@ -55,6 +55,11 @@ func TestSidebandIsBounded(t *testing.T) {
 	if diff := cmp.Diff([]string{"one", "10%", "remote 20%"}, said); diff != "" {
 		t.Error(diff)
 	}
+	said = sideband([]byte("Writing objects:  33% (1/3)\rremote: two\nremote: Unpacking objects:  50% (1/2)\rremote: Unpacking objects: 100% (2/2), done.\n" +
+		"remote: Checking connectivity: 12\rremote: three\nDone\n"))
+	if diff := cmp.Diff([]string{"two", "three"}, said); diff != "" {
+		t.Errorf("beside progress: %s", diff)
+	}
 	var many []byte
 	for range 1000 {
 		many = append(many, "remote: again and again\n"...)

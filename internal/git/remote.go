@@ -1,6 +1,7 @@
 package git
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -38,6 +39,22 @@ func (m *Remote) command(ctx context.Context, options []string, args ...string) 
 	return cmd
 }
 
+// maxRemoteSaid bounds what is kept of the standard error of a command that talks to a remote, in bytes.
+const maxRemoteSaid = 64 << 10
+
+// run runs such a command. All that it writes to standard error is progress to the watch of ctx; the end of it is kept.
+func (m *Remote) run(ctx context.Context, options []string, args ...string) ([]byte, error) {
+	cmd := m.command(ctx, options, args...)
+	var out bytes.Buffer
+	stderr := &limitedBuffer{most: maxRemoteSaid, wrote: func() { progress(ctx) }}
+	cmd.Stdout, cmd.Stderr = &out, stderr
+	defer progress(ctx)
+	if err := cmd.Run(); err != nil {
+		return out.Bytes(), newError(cmd, stderr.bytes(), err)
+	}
+	return out.Bytes(), nil
+}
+
 // Fetch brings a ref of the remote, with its whole history, into a ref of ours and returns its id. The
 // ref of ours is overwritten whatever it held, so it should be one that nobody else writes. Nothing else moves: no tags, no
 // FETCH_HEAD, no remote-tracking refs of the user's, nothing is pruned and no housekeeping starts. Every
@@ -49,7 +66,7 @@ func (m *Remote) Fetch(ctx context.Context, from, to string) (string, error) {
 			return "", err
 		}
 	}
-	args := []string{"fetch", "--quiet", "--no-progress", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-prune",
+	args := []string{"fetch", "--progress", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-prune",
 		"--no-recurse-submodules", "--no-filter", "--refmap="}
 	if m.repo.Shallow {
 		args = append(args, "--depth="+wholeHistory)
@@ -57,7 +74,7 @@ func (m *Remote) Fetch(ctx context.Context, from, to string) (string, error) {
 	if m.Refetch {
 		args = append(args, "--refetch")
 	}
-	_, err := run(m.command(ctx, m.strict, append(args, "--", alias, "+"+from+":"+to)...))
+	_, err := m.run(ctx, m.strict, append(args, "--", alias, "+"+from+":"+to)...)
 	if err != nil {
 		return "", fmt.Errorf("fetch from %s: %w", m.Name, m.explain(ctx, err))
 	}
@@ -100,7 +117,7 @@ func (m *Remote) Refs(ctx context.Context, prefixes ...string) (RemoteRefs, erro
 		args = append(args, p+"*")
 	}
 	found := RemoteRefs{Refs: map[string]string{}}
-	out, err := run(m.command(ctx, nil, args...))
+	out, err := m.run(ctx, nil, args...)
 	if err != nil {
 		return found, fmt.Errorf("list the refs of %s: %w", m.Name, m.explain(ctx, err))
 	}

@@ -3,10 +3,13 @@ package git_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -400,6 +403,56 @@ func TestDeadlineEndsEverything(t *testing.T) {
 		t.Fatal("ssh was never asked")
 	}
 	gone(t, strings.TrimSpace(string(text)))
+}
+
+// A slow remote is known to be at work while git runs: it sends a part of what is fetched, and the rest only once
+// progress was told of. Reading what came tells of each object.
+func TestSlowFetchTellsOfProgress(t *testing.T) {
+	r, bare, repo := pair(t, "")
+	m := origin(t, repo)
+	noise(t, bare, 300)
+	dir := t.TempDir()
+	script, all, more := filepath.Join(dir, "script"), filepath.Join(dir, "all"), filepath.Join(dir, "more")
+	text := fmt.Sprintf("#!/bin/sh\n\"$@\" >'%[1]s'\nhead -c 100000 '%[1]s'\nwhile [ ! -e '%[2]s' ]; do sleep 0.05; done\ntail -c +100001 '%[1]s'\n", all, more)
+	if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r.Run("config", "--global", "uploadpack.packObjectsHook", script)
+	var told atomic.Int64
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	id, err := m.Fetch(git.Watched(ctx, func() {
+		if told.Add(1) == 1 {
+			os.WriteFile(more, nil, 0o600)
+		}
+	}), shared, seen)
+	if err != nil {
+		t.Fatalf("after %d signs of progress: %v", told.Load(), err)
+	}
+	told.Store(0)
+	ids := strings.Fields(r.Run("rev-list", "--objects", "--no-object-names", id))
+	objects := repo.Objects()
+	defer objects.Close()
+	if err := objects.ReadAll(git.Watched(t.Context(), func() { told.Add(1) }), ids, func(int, git.Object) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if n := told.Load(); n < int64(len(ids)) {
+		t.Errorf("%d signs of progress for %d objects", n, len(ids))
+	}
+}
+
+// noise makes the shared branch one commit of files that no compression makes smaller, 1 KiB each.
+func noise(t *testing.T, bare *testrepo.Repo, files int) {
+	t.Helper()
+	r := testrepo.Init(t, t.TempDir())
+	rnd := rand.NewChaCha8([32]byte{})
+	for i := range files {
+		text := make([]byte, 1024)
+		rnd.Read(text)
+		r.Write(fmt.Sprint(i), string(text))
+	}
+	r.Commit("noise")
+	r.Run("push", "-q", bare.Dir, "HEAD:"+shared)
 }
 
 // Only our branch is fetched whole into a shallow clone: the code stays as the user wanted it.

@@ -31,6 +31,7 @@ func (e *Error) Unwrap() error { return e.err }
 func (r *Repo) Git(ctx context.Context, stdin io.Reader, args ...string) ([]byte, error) {
 	cmd := r.Command(ctx, args...)
 	cmd.Stdin = stdin
+	defer progress(ctx)
 	return run(cmd)
 }
 

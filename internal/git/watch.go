@@ -1,0 +1,76 @@
+package git
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+)
+
+// longest is how many times its limit watched work may take in all, however much progress it makes: a remote can feign
+// progress forever.
+const longest = 10
+
+// Watch ends work on repositories that makes no progress. Its methods may be called by many goroutines.
+type Watch struct {
+	limit, all time.Duration
+	cancel     context.CancelCauseFunc
+
+	mu         sync.Mutex
+	still, end *time.Timer // both stopped while paused
+	paused     bool
+}
+
+// watchKey marks a watched context; its value is a func() that is told of progress.
+type watchKey struct{}
+
+// NewWatch returns a context that is cancelled, with a cause that says so, after limit without progress or after ten
+// times limit. Progress is an object read or saved, a git process that ended, and output of one that talks to a
+// remote. The caller ends the watch with Stop.
+func NewWatch(ctx context.Context, limit time.Duration) (context.Context, *Watch) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	w := &Watch{limit: limit, cancel: cancel, all: longest * min(limit, math.MaxInt64/longest)}
+	w.still = time.AfterFunc(w.limit, func() { cancel(fmt.Errorf("not done within %s of the last progress", w.limit)) })
+	w.end = time.AfterFunc(w.all, func() { cancel(fmt.Errorf("not done within %s", w.all)) })
+	return context.WithValue(ctx, watchKey{}, w.progress), w
+}
+
+// Stop ends the watch and its context.
+func (w *Watch) Stop() {
+	w.Pause()
+	w.cancel(nil)
+}
+
+// Pause stops the watch, as while a person thinks.
+func (w *Watch) Pause() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.paused = true
+	w.still.Stop()
+	w.end.Stop()
+}
+
+// Resume starts a paused watch from the beginning.
+func (w *Watch) Resume() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.paused = false
+	w.still.Reset(w.limit)
+	w.end.Reset(w.all)
+}
+
+// progress tells the watch of ctx, if it has one.
+func progress(ctx context.Context) {
+	if tell, ok := ctx.Value(watchKey{}).(func()); ok {
+		tell()
+	}
+}
+
+func (w *Watch) progress() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.paused {
+		w.still.Reset(w.limit)
+	}
+}
