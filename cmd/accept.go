@@ -22,7 +22,7 @@ func acceptCommand(env *Env) *cli.Command {
 	var all bool
 	return &cli.Command{
 		Name:      "accept",
-		Usage:     "let pending operations become memory",
+		Usage:     "accept pending operations",
 		ArgsUsage: "OP…",
 		Flags:     []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "everything that waits", Destination: &all}},
 		Action: func(c *cli.Context) error {

@@ -19,8 +19,10 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/reverie-memory/reverie/cmd/help"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/file"
+	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
@@ -116,6 +118,8 @@ func Run(ctx context.Context, given *Env, args []string) int {
 	return code
 }
 
+func isVersion(arg string) bool { return arg == "-V" || arg == "--version" }
+
 func isHelp(arg string) bool { return arg == "-h" || arg == "--help" }
 
 // newApp is the command line, with the commands that args may need: all where there are none.
@@ -124,15 +128,17 @@ func newApp(env *Env, args ...string) *cli.App {
 		Name:  "reverie",
 		Usage: "a repository's memory, kept in git",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "C", Usage: "run as if started in `DIR`", Value: ".", Destination: &env.Dir},
-			&cli.BoolFlag{Name: "json", Usage: "answer in JSON, one object a line for lists", Destination: &env.JSON},
-			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no talk, only the answer and errors", Destination: &env.Quiet},
-			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "more talk", Destination: &env.Verbose},
-			&cli.BoolFlag{Name: "no-color", Usage: "no colours"},
+			&cli.StringFlag{Name: "C", Usage: "run in `DIR`", Value: ".", Destination: &env.Dir},
+			&cli.BoolFlag{Name: "json", Usage: "answer in JSON, one object a line", Destination: &env.JSON},
+			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print the answer and errors only", Destination: &env.Quiet},
+			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "report more on standard error", Destination: &env.Verbose},
+			&cli.BoolFlag{Name: "no-color", Usage: "print without colours"},
+			&cli.BoolFlag{Name: "version", Aliases: []string{"V"}, Usage: "print the version"},
 		},
 		Commands:                  commandsFor(env, args),
 		HideVersion:               true,
-		HideHelpCommand:           true, // helpCommand is ours
+		Metadata:                  map[string]any{typedArgs: args},
+		HideHelpCommand:           true, // helpCommand replaces it
 		DisableSliceFlagSeparator: true, // a comma belongs to the value
 		Reader:                    env.In,
 		Writer:                    helpOut{env},
@@ -146,36 +152,23 @@ func newApp(env *Env, args ...string) *cli.App {
 			return nil
 		},
 		Action: func(c *cli.Context) error {
-			if c.NArg() == 0 {
+			switch {
+			case c.Bool("version"):
+				return runVersion(env)
+			case c.NArg() > 0:
+				return noCommand(c.App, c.Args().First())
+			}
+			err := runOverview(c.Context, env)
+			if errors.Is(err, git.ErrNotRepository) && !env.JSON {
 				return cli.ShowAppHelp(c)
 			}
-			return noCommand(c.App, c.Args().First())
+			return err
 		},
 	}
 	for _, c := range app.Commands {
 		nameVerbs(c, app.Name+" "+c.Name)
 	}
 	return app
-}
-
-func usageError(c *cli.Context, err error, _ bool) error {
-	hint, says := "'reverie help' lists the commands", err.Error()
-	if c.Command != nil && c.Command.Name != "" && c.Command.Name != "reverie" {
-		hint = fmt.Sprintf("'reverie help %s' shows what it takes", verbName(c.Command))
-		if takesText(c.Command) {
-			hint = fmt.Sprintf("a text that begins with - stands behind --: reverie %s -- '-…'; %s", c.Command.Name, hint)
-		}
-		if takesCommand(c.Command) {
-			hint = fmt.Sprintf("a command stands behind --, with its options; %s", hint)
-		}
-		var value, name string
-		if n, _ := fmt.Sscanf(says, "invalid value %q for flag -%s", &value, &name); n == 2 {
-			if _, isTime := findFlag(c.Command.Flags, strings.TrimSuffix(name, ":")).(*cli.DurationFlag); isTime {
-				says = fmt.Sprintf("--%s %s: no time with a unit, such as 90s, 5m or 2h", strings.TrimSuffix(name, ":"), value)
-			}
-		}
-	}
-	return exit.Usage(hint, "%s", strings.Replace(says, "flag provided but not defined: ", "there is no option ", 1))
 }
 
 // hoist brings a command line into the order that the flag parser understands: flags of the
@@ -188,7 +181,7 @@ func hoist(app *cli.App, args []string) []string {
 	for i := 1; i < len(args); i++ {
 		arg := args[i]
 		if arg == "--" {
-			if takesCommand(command) {
+			if help.TakesCommand(command) {
 				rest = append(rest, arg)
 			}
 			rest = append(rest, args[i+1:]...)
@@ -212,19 +205,19 @@ func hoist(app *cli.App, args []string) []string {
 		to := &local
 		var flag cli.Flag
 		if command != nil {
-			flag = findFlag(command.Flags, name)
+			flag = help.FindFlag(command.Flags, name)
 			for _, below := range command.Subcommands {
 				if flag == nil {
-					flag = findFlag(below.Flags, name)
+					flag = help.FindFlag(below.Flags, name)
 				}
 			}
 		}
 		if flag == nil {
-			if flag = findFlag(app.Flags, name); flag != nil || command == nil {
+			if flag = help.FindFlag(app.Flags, name); flag != nil || command == nil {
 				to = &global
 			}
 		}
-		if flag == nil && takesText(command) && strings.ContainsFunc(name, unicode.IsSpace) {
+		if flag == nil && help.TakesText(command) && strings.ContainsFunc(name, unicode.IsSpace) {
 			rest = append(rest, arg) // a pasted line, as "--- FAIL: TestX (0.00s)": no option is called so
 			continue
 		}
@@ -238,26 +231,13 @@ func hoist(app *cli.App, args []string) []string {
 		local, rest = []string{"--help"}, nil
 	}
 	out := append([]string{args[0]}, global...)
-	if command != nil {
+	if command != nil && !slices.ContainsFunc(global, isVersion) {
 		out = append(append(out, names...), local...)
 		if len(rest) > 0 {
 			out = append(append(out, "--"), rest...)
 		}
 	}
 	return out
-}
-
-// takesText reports whether an argument of a command is text that somebody types or pastes.
-func takesText(c *cli.Command) bool {
-	return c != nil && (strings.Contains(c.ArgsUsage, "QUERY") || strings.Contains(c.ArgsUsage, "TEXT"))
-}
-
-func findFlag(flags []cli.Flag, name string) cli.Flag {
-	i := slices.IndexFunc(flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) })
-	if i < 0 {
-		return nil
-	}
-	return flags[i]
 }
 
 func takesValue(f cli.Flag) bool {
@@ -267,27 +247,29 @@ func takesValue(f cli.Flag) bool {
 
 func versionCommand(env *Env) *cli.Command {
 	return &cli.Command{
-		Name:  "version",
-		Usage: "say which version this is",
-		Action: func(*cli.Context) error {
-			if env.JSON {
-				commit := ""
-				if info, ok := debug.ReadBuildInfo(); ok {
-					for _, s := range info.Settings {
-						if s.Key == "vcs.revision" {
-							commit = s.Value
-						}
-					}
-				}
-				return env.Object(map[string]string{"version": version(), "commit": commit, "go": runtime.Version()})
-			}
-			env.Print("reverie %s %s\n", version(), runtime.Version())
-			return nil
-		},
+		Name:   "version",
+		Usage:  "print the version",
+		Action: func(*cli.Context) error { return runVersion(env) },
 	}
 }
 
-// version is this program's, or "devel" where it was built from no version.
+func runVersion(env *Env) error {
+	if !env.JSON {
+		env.Print("reverie %s %s\n", version(), runtime.Version())
+		return nil
+	}
+	commit := ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				commit = s.Value
+			}
+		}
+	}
+	return env.Object(map[string]string{"version": version(), "commit": commit, "go": runtime.Version()})
+}
+
+// version returns the version of this build, or "devel".
 func version() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
 		return info.Main.Version

@@ -18,7 +18,7 @@ import (
 func blameCommand(env *Env) *cli.Command {
 	return &cli.Command{
 		Name:      "blame",
-		Usage:     "show who last changed each line of a memory, and when",
+		Usage:     "show who last changed each line of a memory",
 		ArgsUsage: "ID",
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {

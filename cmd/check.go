@@ -22,7 +22,7 @@ func checkCommand(env *Env) *cli.Command {
 	var o checkDiffOptions
 	return &cli.Command{
 		Name:  "check",
-		Usage: "look for damage: files that cannot be read, entries that must not be there, missing objects",
+		Usage: "check the memory for damage, or a pull request against it",
 		Description: "With --diff it looks instead at what a change of the memory brings, for a pull request: its form,\n" +
 			"doubles, contradictions, secrets, text that gives orders to agents, files that have no business there.\n" +
 			"A...B is what B changed since it left A; A alone is A up to the newest state.",

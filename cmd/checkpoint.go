@@ -22,7 +22,7 @@ func checkpointCommand(env *Env) *cli.Command {
 	session := ""
 	return &cli.Command{
 		Name:      "checkpoint",
-		Usage:     "note where a session stands, or list, show and share such notes",
+		Usage:     "note where a session stands",
 		ArgsUsage: "[TEXT|- | list | show N | share N]",
 		Description: "A checkpoint says what was asked, which files changed, which commands pass and fail, and what was decided. It is made\n" +
 			"before a session is compacted, and when asked for; TEXT goes before that. It stays in this clone; share copies it to the\n" +

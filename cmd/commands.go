@@ -7,48 +7,94 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// constructor makes a command.
+// constructor makes a command of a group.
 type constructor struct {
-	name string
-	of   func(*Env) *cli.Command
+	name  string
+	group string
+	of    func(*Env) *cli.Command
 }
 
-// constructors are those of all commands, in the order of the help.
+// constructors has all commands, in the order of the help. Its first groups are in everyday.
 func constructors() []constructor {
 	return []constructor{
-		{"learn", learnCommand}, {"review", reviewCommand}, {"ui", uiCommand}, {"recall", recallCommand}, {"remember", rememberCommand},
-		{"status", statusCommand}, {"doctor", doctorCommand}, {"init", initCommand}, {"accept", acceptCommand}, {"reject", rejectCommand},
-		{"list", listCommand}, {"show", showCommand}, {"edit", editCommand}, {"forget", forgetCommand}, {"purge", purgeCommand},
-		{"ingest", ingestCommand}, {"sessions", sessionsCommand}, {"reflect", reflectCommand}, {"dream", dreamCommand},
-		{"distill", distillCommand}, {"eval", evalCommand}, {"context", contextCommand}, {"why", whyCommand},
-		{"checkpoint", checkpointCommand}, {"kv", kvCommand}, {"compress", compressCommand}, {"expand", expandCommand}, {"log", logCommand},
-		{"blame", blameCommand}, {"diff", diffCommand}, {"revert", revertCommand}, {"sync", syncCommand}, {"merge", mergeCommand},
-		{"conflicts", conflictsCommand}, {"merge-driver", mergeDriverCommand}, {"trust", trustCommand}, {"loop", loopCommand},
-		{"sandbox", sandboxCommand}, {"mcp", mcpCommand}, {"stale", staleCommand}, {"render", renderCommand}, {"import", importCommand},
-		{"export", exportCommand}, {"check", checkCommand}, {"config", configCommand}, {"uninstall", uninstallCommand},
-		{"hook", hookCommand}, {"worker", workerCommand}, {"version", versionCommand}, {"help", helpCommand},
+		{"init", "Begin", initCommand},
+		{"status", "Begin", statusCommand},
+		{"doctor", "Begin", doctorCommand},
+		{"learn", "Learn", learnCommand},
+		{"review", "Learn", reviewCommand},
+		{"ui", "Learn", uiCommand},
+		{"recall", "Use", recallCommand},
+		{"remember", "Use", rememberCommand},
+		{"list", "Use", listCommand},
+		{"show", "Use", showCommand},
+		{"edit", "Use", editCommand},
+		{"forget", "Use", forgetCommand},
+		{"sync", "Share", syncCommand},
+		{"ingest", "Pipeline", ingestCommand},
+		{"sessions", "Pipeline", sessionsCommand},
+		{"reflect", "Pipeline", reflectCommand},
+		{"dream", "Pipeline", dreamCommand},
+		{"accept", "Pipeline", acceptCommand},
+		{"reject", "Pipeline", rejectCommand},
+		{"distill", "Pipeline", distillCommand},
+		{"eval", "Pipeline", evalCommand},
+		{"context", "Agents", contextCommand},
+		{"why", "Agents", whyCommand},
+		{"checkpoint", "Agents", checkpointCommand},
+		{"kv", "Agents", kvCommand},
+		{"mcp", "Agents", mcpCommand},
+		{"hook", "Agents", hookCommand},
+		{"log", "History", logCommand},
+		{"blame", "History", blameCommand},
+		{"diff", "History", diffCommand},
+		{"revert", "History", revertCommand},
+		{"trust", "Team", trustCommand},
+		{"conflicts", "Team", conflictsCommand},
+		{"merge", "Team", mergeCommand},
+		{"merge-driver", "Team", mergeDriverCommand},
+		{"check", "Team", checkCommand},
+		{"stale", "Code", staleCommand},
+		{"render", "Code", renderCommand},
+		{"loop", "Loops", loopCommand},
+		{"sandbox", "Loops", sandboxCommand},
+		{"import", "Data", importCommand},
+		{"export", "Data", exportCommand},
+		{"purge", "Data", purgeCommand},
+		{"compress", "Data", compressCommand},
+		{"expand", "Data", expandCommand},
+		{"config", "Setup", configCommand},
+		{"uninstall", "Setup", uninstallCommand},
+		{"worker", "Setup", workerCommand},
+		{"version", "Setup", versionCommand},
+		{"help", "Setup", helpCommand},
 	}
 }
 
-// commandsFor are the commands that a command line may need: the one that it names, where it asks for no help, or else all. Most
-// commands live for milliseconds, and to lay out some fifty of them is a part of that.
+func (c constructor) make(env *Env) *cli.Command {
+	command := c.of(env)
+	command.Category = c.group
+	return command
+}
+
+// commandsFor returns the command that a command line names, or all if it asks for help or names
+// none. Most commands live for milliseconds, and building all fifty is a part of that.
 func commandsFor(env *Env, args []string) (all []*cli.Command) {
 	name := named(args)
 	for _, c := range constructors() {
 		if c.name == name {
-			return []*cli.Command{c.of(env)}
+			return []*cli.Command{c.make(env)}
 		}
 		if name == "" {
-			all = append(all, c.of(env))
+			all = append(all, c.make(env))
 		}
 	}
-	if name != "" { // what was meant is found among all
+	if name != "" { // misspelt: all are candidates
 		return commandsFor(env, nil)
 	}
 	return all
 }
 
-// named is the word of a command line that stands where a command's name does, or "" where all commands are asked for.
+// named returns the command's name in a command line, or "" if the line needs all commands.
 func named(args []string) string {
 	if slices.ContainsFunc(args, isHelp) {
 		return ""

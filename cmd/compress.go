@@ -43,7 +43,7 @@ func compressCommand(env *Env) *cli.Command {
 	o := compressOptions{as: "auto"}
 	return &cli.Command{
 		Name:      "compress",
-		Usage:     "shorten a long output before a model reads it, and keep the original for expand",
+		Usage:     "shorten a long output for a model",
 		ArgsUsage: "[FILE|-]",
 		Description: "What stays is verbatim; what is left out is said where it stood. Errors and exit codes stay.\n" +
 			"As in: go test ./... 2>&1 | reverie compress --command \"go test ./...\"",

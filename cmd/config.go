@@ -22,7 +22,7 @@ func configCommand(env *Env) *cli.Command {
 	var user bool
 	return &cli.Command{
 		Name:      "config",
-		Usage:     "list the settings with where they come from, or set one",
+		Usage:     "list or change settings",
 		ArgsUsage: "[KEY [VALUE]]",
 		Description: "A value is TOML, such as 3, [\"said\"] or a bare word. It is set for this clone, or with --user for all of\n" +
 			"yours. A team restricts both in reverie.toml on the memory branch.",

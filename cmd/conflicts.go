@@ -13,7 +13,7 @@ import (
 func conflictsCommand(env *Env) *cli.Command {
 	return &cli.Command{
 		Name:  "conflicts",
-		Usage: "list the memories that a merge could not decide, with every text they have",
+		Usage: "list memories that a merge left undecided",
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {
 				return exit.Usage("", "conflicts takes no arguments")

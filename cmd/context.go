@@ -70,7 +70,7 @@ func contextCommand(env *Env) *cli.Command {
 	r := contextRequest{For: forStart}
 	return &cli.Command{
 		Name:  "context",
-		Usage: "print what an agent would be given",
+		Usage: "print the context that an agent is given",
 		Description: "At a session's start: what is worth most within the budget, but for what the block of AGENTS.md, if the agent reads that,\n" +
 			"shows. With a prompt: what the prompt names, if it was not given before. Before compaction: what must survive. Afterwards:\n" +
 			"all of it again, and the newest checkpoint. With --record it is noted as given, as hooks do; 'reverie why' tells.",

@@ -13,7 +13,7 @@ func diffCommand(env *Env) *cli.Command {
 	var words bool
 	return &cli.Command{
 		Name:      "diff",
-		Usage:     "show what changed between two states of the memory",
+		Usage:     "compare two states of the memory",
 		ArgsUsage: "[A [B]]",
 		Description: "A is the state before the newest commit, and B the newest one, unless given: a commit or tag of the\n" +
 			"code or of the memory branch, ~3, @{yesterday}.",

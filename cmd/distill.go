@@ -23,7 +23,7 @@ import (
 func distillCommand(env *Env) *cli.Command {
 	return dreaming(env, &cli.Command{
 		Name:  "distill",
-		Usage: "list the workflows that are ripe for a skill; with a model, propose skills/NAME/SKILL.md for them",
+		Usage: "list workflows ripe for a skill, and propose skills with a model",
 		Description: "A workflow is ripe when it was done in three distinct sessions and has no skill. What a model writes holds only\n" +
 			"commands that those sessions ran with success, between plain words, and waits for a person.",
 	}, "the last time is 30 days ago", "it looks at every workflow",

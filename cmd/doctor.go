@@ -25,7 +25,7 @@ func doctorCommand(env *Env) *cli.Command {
 	var o doctorOptions
 	return &cli.Command{
 		Name:  "doctor",
-		Usage: "find out what of the installation does not work, and why",
+		Usage: "find faults in the installation, and repair them",
 		Description: "Looks at git, the memory, and whatever calls Reverie: the agents' settings and git's hooks. --fix mends what can\n" +
 			"be mended without asking: entries that call a program that is gone, that are missing or there twice; objects of the\n" +
 			"memory that are gone, from those that are kept of the last writes, or by going back to the newest state that is whole.",

@@ -31,7 +31,7 @@ func dreamCommand(env *Env) *cli.Command {
 	var l latelyFlags
 	return dreaming(env, &cli.Command{
 		Name:  "dream",
-		Usage: "hold new reflections against what is known, and put what follows into the inbox",
+		Usage: "turn reflections into pending operations",
 		Description: "With a model, which a setting or --model names, it is asked what else follows, and which of the statements\n" +
 			"that do not agree hold. What it proposes always waits for a person. --print-prompt prints what a model would be asked,\n" +
 			"and --import takes in the answers to that, from a model that Reverie cannot reach.",

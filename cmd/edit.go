@@ -30,7 +30,7 @@ func editCommand(env *Env) *cli.Command {
 	var o editOptions
 	return &cli.Command{
 		Name:      "edit",
-		Usage:     "change a memory, or an operation that waits",
+		Usage:     "change a memory or a pending operation",
 		ArgsUsage: "ID [TEXT|-]",
 		Description: "Without TEXT, your editor opens the whole file: fields between the +++ lines, then the statement, then\n" +
 			"why and how. The id stays. A new claim is better remembered anew, and the old one forgotten.",

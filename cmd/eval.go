@@ -27,7 +27,7 @@ func evalCommand(env *Env) *cli.Command {
 	var models cli.StringSlice
 	return &cli.Command{
 		Name:      "eval",
-		Usage:     "measure what is found in labelled transcripts, and what is missed",
+		Usage:     "measure the detectors on labelled transcripts",
 		ArgsUsage: "DIR",
 		Description: "DIR has transcripts, and in labels.jsonl what is worth keeping of each: the form is that of reflect/testdata/labelled in\n" +
 			"Reverie's sources, where README.md explains it. The detectors are measured, and beside them each model. No repository is\n" +

@@ -12,7 +12,7 @@ import (
 func expandCommand(env *Env) *cli.Command {
 	return &cli.Command{
 		Name:      "expand",
-		Usage:     "print an output as it was before compress",
+		Usage:     "print the original of a compressed output",
 		ArgsUsage: "HASH",
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {

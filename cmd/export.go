@@ -28,7 +28,7 @@ func exportCommand(env *Env) *cli.Command {
 	var o exportOptions
 	return &cli.Command{
 		Name:  "export",
-		Usage: "write what is known as JSONL, JSON or Markdown, which import takes in again",
+		Usage: "export memories as JSONL, JSON or Markdown",
 		Description: "Private memories stay here, but with --private: then they alone are written, and are private again where they are imported.\n" +
 			"Every field is written, and every memory, in the order of ids; only --limit limits the number.",
 		Flags: append(o.flags(true),

@@ -27,7 +27,7 @@ func forgetCommand(env *Env) *cli.Command {
 	var o forgetOptions
 	return &cli.Command{
 		Name:      "forget",
-		Usage:     "take memories out of force; they stay in history and cannot be learned again",
+		Usage:     "retire memories",
 		ArgsUsage: "ID…",
 		Description: "Instead of ids, filters say which: a memory has to pass all that are given. They are shown, and a person is asked;\n" +
 			"only what was shown goes. All goes in one commit, which 'reverie revert' undoes.",

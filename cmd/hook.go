@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reverie-memory/reverie/cmd/help"
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/config"
@@ -37,7 +38,7 @@ func disabled() bool {
 func hookCommand(env *Env) *cli.Command {
 	return &cli.Command{
 		Name:      "hook",
-		Usage:     "take in an event that an agent's or git's hook delivers on standard input",
+		Usage:     "handle an event from an agent's or git's hook",
 		ArgsUsage: "SOURCE [EVENT] [ARG…]",
 		Description: "SOURCE is claude, codex, gemini, opencode, generic or git. It always exits with 0 and prints what the agent reads,\n" +
 			"or nothing. A generic event is a JSON object with session_id, cwd, and if they are known transcript_path, parent_id and\n" +
@@ -45,7 +46,8 @@ func hookCommand(env *Env) *cli.Command {
 		SkipFlagParsing: true,
 		Action: func(c *cli.Context) error {
 			if isHelp(c.Args().First()) {
-				return cli.ShowCommandHelp(c, "hook")
+				env.fitHelp(help.Command(c.Command))
+				return nil
 			}
 			runHook(c.Context, env, newHookCall(c.Args().Slice(), env.Now))
 			return nil

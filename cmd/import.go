@@ -36,7 +36,7 @@ func importCommand(env *Env) *cli.Command {
 	var o importOptions
 	return &cli.Command{
 		Name:      "import",
-		Usage:     "take in statements from a file, into the inbox or, with --accept, as memory",
+		Usage:     "import statements from files and other tools",
 		ArgsUsage: "FILE|-|PLACE",
 		Description: "A file is JSONL, an array in JSON, or Markdown as export writes it. One object a statement: text (required), body, kind, paths,\n" +
 			"tags, ref, private, and all else that export writes. A ref is your own key: importing it again changes that memory instead of\n" +

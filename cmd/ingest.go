@@ -22,7 +22,7 @@ func ingestCommand(env *Env) *cli.Command {
 	format := string(transcript.Auto)
 	return &cli.Command{
 		Name:      "ingest",
-		Usage:     "read transcripts into this clone's sessions, redacted, and learn nothing yet",
+		Usage:     "read transcripts into sessions, without learning",
 		ArgsUsage: "FILE…|-",
 		Flags:     []cli.Flag{formatFlag(&format)},
 		Action: func(c *cli.Context) error {

@@ -39,7 +39,7 @@ func initCommand(env *Env) *cli.Command {
 	var o initOptions
 	return &cli.Command{
 		Name:  "init",
-		Usage: "start a memory in this repository, or adopt the one that origin has",
+		Usage: "start a memory in this repository, or adopt the one of origin",
 		Description: "Makes the memory branch without touching your branches, index or files. Doing it again is harmless.\n" +
 			"learn, remember, import and ingest do it by themselves. --ci commits to the memory branch what lets a\n" +
 			"forge check pull requests against it. Rules that stand in files already come in by import alone: init names them. --agent has an agent's hooks call Reverie, from your own settings, in every\n" +

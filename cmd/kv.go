@@ -18,12 +18,12 @@ func kvCommand(env *Env) *cli.Command {
 	var ttl, prefix string
 	return &cli.Command{
 		Name:      "kv",
-		Usage:     "note values for the next session, which expire and are no memory",
+		Usage:     "keep short-lived values for the next session",
 		ArgsUsage: "COMMAND",
 		Description: "What one session wants the next one to know for some days: where it stopped, a port, a list of files. It is kept\n" +
 			"in this clone alone, without secrets, and nothing is learned from it; what is to last is for: reverie remember.",
 		Subcommands: []*cli.Command{
-			{Name: "set", ArgsUsage: "KEY TEXT|-", Usage: "keep a value, in the place of what was there; - reads standard input",
+			{Name: "set", ArgsUsage: "KEY TEXT|-", Usage: "store a value; - reads standard input",
 				Flags: []cli.Flag{&cli.StringFlag{Name: "ttl", Usage: "for `TIME`: 90m, 12h, 7d, 2w", Value: lasts(kv.TTL), Destination: &ttl}},
 				Action: takes(2, 2, func(c *cli.Context, words, _ []string) error {
 					value, err := env.value(words[1])
@@ -32,14 +32,14 @@ func kvCommand(env *Env) *cli.Command {
 					}
 					return runKVSet(c.Context, env, words[0], value, ttl)
 				})},
-			{Name: "get", ArgsUsage: "KEY", Usage: "print a value, byte for byte; exit 1 where there is none",
+			{Name: "get", ArgsUsage: "KEY", Usage: "print a value; exit 1 without one",
 				Action: takes(1, 1, func(c *cli.Context, words, _ []string) error { return runKVGet(c.Context, env, words[0]) })},
-			{Name: "list", Usage: "list what is kept, the newest first",
+			{Name: "list", Usage: "list the values, newest first",
 				Flags: []cli.Flag{&cli.StringFlag{Name: "prefix", Usage: "only keys that begin with `TEXT`, as it is written", Destination: &prefix}},
 				Action: takes(0, 0, func(c *cli.Context, _, _ []string) error {
 					return env.Paged(c.Context, func() error { return runKVList(c.Context, env, prefix) })
 				})},
-			{Name: "delete", ArgsUsage: "KEY…", Usage: "remove values; exit 1 where there was none",
+			{Name: "delete", ArgsUsage: "KEY…", Usage: "delete values; exit 1 without them",
 				Action: takes(1, kv.MaxKeys, func(c *cli.Context, words, _ []string) error { return runKVDelete(c.Context, env, words) })},
 		},
 		Action: noVerb,

@@ -27,7 +27,7 @@ func learnCommand(env *Env) *cli.Command {
 	var model modelChoice
 	return &cli.Command{
 		Name:      "learn",
-		Usage:     "learn from transcripts: ingest, reflect, dream, and accept what the policy lets through",
+		Usage:     "learn from agent sessions",
 		ArgsUsage: "[FILE…]",
 		Description: "Reads each transcript (- is standard input), studies its sessions, and holds what they taught against\n" +
 			"what is known. Without a file it finds the sessions that OpenCode, Claude Code, Codex and Gemini CLI kept of\n" +

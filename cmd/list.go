@@ -20,7 +20,7 @@ func listCommand(env *Env) *cli.Command {
 	var o listOptions
 	return &cli.Command{
 		Name:  "list",
-		Usage: "list what is known",
+		Usage: "list memories",
 		Flags: append(o.flags(true), &cli.IntFlag{Name: "n", Usage: "at most `N`; 0 is all", Destination: &o.limit}),
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {

@@ -23,7 +23,7 @@ func logCommand(env *Env) *cli.Command {
 	var o logOptions
 	return &cli.Command{
 		Name:      "log",
-		Usage:     "show how the memory, or one statement, came to be what it is",
+		Usage:     "show the history of the memory, or of one statement",
 		ArgsUsage: "[ID]",
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "n", Usage: "at most `N` commits; 0 is all", Destination: &o.limit},

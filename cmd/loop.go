@@ -73,16 +73,16 @@ func loopCommand(env *Env) *cli.Command {
 		c.Hidden = true
 		return c
 	}
-	start := verb("start", "PLAN [-- COMMAND [ARG…]]", "begin a loop, and carry it on until it ends", 1, 1, o.startFlags(), func(ctx context.Context, words, command []string) error {
+	start := verb("start", "PLAN [-- COMMAND [ARG…]]", "start a loop and run it to its end", 1, 1, o.startFlags(), func(ctx context.Context, words, command []string) error {
 		return runLoopStart(ctx, env, words[0], command, o)
 	})
 	start.Description = "PLAN is a Markdown file, or -. Say who codes, by --agent or a COMMAND, which gets the prompt on standard input; and who looks\n" +
 		"for defects, by --audit, --audit-agent or --audit-model: an audit prints {\"findings\":[{\"file\",\"line\",\"severity\",\"text\"}]}.\n" +
 		"Paths in COMMAND and --audit count from the top of the loop's work tree."
-	status := verb("status", "[NAME]", "tell how the loops stand, or all about one", 0, 1, []cli.Flag{
+	status := verb("status", "[NAME]", "show the state of all loops, or of one in full", 0, 1, []cli.Flag{
 		&cli.BoolFlag{Name: "watch", Usage: "tell steps and what is printed until the loop ends", Destination: &o.watch},
 	}, named(runLoopStatus))
-	remove := verb("remove", "NAME…", "remove what is kept of loops that have ended; their branches stay", 1, 1<<10, []cli.Flag{
+	remove := verb("remove", "NAME…", "delete the records of ended loops; branches stay", 1, 1<<10, []cli.Flag{
 		&cli.BoolFlag{Name: "yes", Usage: "do not ask", Destination: &o.yes},
 	}, func(ctx context.Context, words, _ []string) error {
 		for _, name := range words {
@@ -94,28 +94,28 @@ func loopCommand(env *Env) *cli.Command {
 	})
 	return &cli.Command{
 		Name:      "loop",
-		Usage:     "have an agent carry out a plan in a work tree of its own, checked after each iteration",
+		Usage:     "run an agent on a plan until its checks pass",
 		ArgsUsage: "COMMAND",
 		Description: "A plan is a Markdown file; the commands that show that it is done stand in a block marked ```verify. Each iteration an agent\n" +
 			"codes, what it made is committed on the branch reverie/loop/NAME, the plan's commands run, and an audit looks for defects. It\n" +
 			"is done when the commands pass and no finding blocks. Without NAME it is the only loop that has not ended, else the only one.",
 		Subcommands: []*cli.Command{
-			verb("lint", "PLAN", "say what a plan lacks, before a loop begins", 1, 1, o.lintFlags(), func(ctx context.Context, words, _ []string) error {
+			verb("lint", "PLAN", "check a plan before a loop starts", 1, 1, o.lintFlags(), func(ctx context.Context, words, _ []string) error {
 				return runLoopLint(ctx, env, words[0], o)
 			}),
 			start,
 			status,
-			verb("output", "[NAME [ITERATION]]", "show what the agent, the plan's commands and the audit printed", 0, 2, none, func(ctx context.Context, words, _ []string) error {
+			verb("output", "[NAME [ITERATION]]", "print the output of agent, checks and audit", 0, 2, none, func(ctx context.Context, words, _ []string) error {
 				words = append(words, "", "")
 				return runLoopOutput(ctx, env, words[0], words[1])
 			}),
-			verb("findings", "[NAME]", "list what audits found, or settle some of it", 0, 1, o.findingsFlags(), func(ctx context.Context, words, _ []string) error {
+			verb("findings", "[NAME]", "list the findings of audits, or settle some", 0, 1, o.findingsFlags(), func(ctx context.Context, words, _ []string) error {
 				return runLoopFindings(ctx, env, strings.Join(words, ""), o)
 			}),
-			verb("cancel", "[NAME]", "end a loop; its work is committed", 0, 1, []cli.Flag{
+			verb("cancel", "[NAME]", "end a loop and commit its work", 0, 1, []cli.Flag{
 				&cli.BoolFlag{Name: "remove-worktree", Usage: "the work tree goes, if it is clean; the branch stays", Destination: &o.removeTree},
 			}, named(runLoopCancel)),
-			verb("resume", "[NAME] [-- COMMAND [ARG…]]", "go on with a loop that stopped or was interrupted", 0, 1, o.resumeFlags(), func(ctx context.Context, words, command []string) error {
+			verb("resume", "[NAME] [-- COMMAND [ARG…]]", "continue a stopped or interrupted loop", 0, 1, o.resumeFlags(), func(ctx context.Context, words, command []string) error {
 				o.command = command
 				return runLoopResume(ctx, env, strings.Join(words, ""), o)
 			}),

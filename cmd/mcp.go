@@ -26,7 +26,7 @@ func mcpCommand(env *Env) *cli.Command {
 	var o mcpOptions
 	return &cli.Command{
 		Name:  "mcp",
-		Usage: "serve the memory to an agent over the Model Context Protocol, on standard input and output",
+		Usage: "serve the memory to an agent over the Model Context Protocol",
 		Description: "Agents start it, as 'reverie init --agent NAME' has them do. It ends with its input. What an agent asks to have\n" +
 			"remembered or forgotten waits in the inbox. It serves the repository of the folder in which it is started.",
 		Flags: []cli.Flag{

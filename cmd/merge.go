@@ -17,7 +17,7 @@ import (
 func mergeCommand(env *Env) *cli.Command {
 	return &cli.Command{
 		Name:      "merge",
-		Usage:     "bring in the memory of another branch, by our own rules and without a checkout",
+		Usage:     "merge another memory branch without a checkout",
 		ArgsUsage: "REF",
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {

@@ -13,7 +13,7 @@ import (
 func mergeDriverCommand(env *Env) *cli.Command {
 	return &cli.Command{
 		Name:      "merge-driver",
-		Usage:     "merge one file for git: reverie merge-driver %O %A %B %P",
+		Usage:     "merge one file for git",
 		ArgsUsage: "BASE OURS THEIRS PATH",
 		Description: "git calls it where it was told to:\n" +
 			"   git config merge.reverie.driver 'reverie merge-driver %O %A %B %P'\n" +

@@ -31,7 +31,7 @@ func purgeCommand(env *Env) *cli.Command {
 	var o purgeOptions
 	return &cli.Command{
 		Name:      "purge",
-		Usage:     "remove a text, or a memory, for good: from history, sessions and everywhere else of ours",
+		Usage:     "erase a text or a memory from history and state",
 		ArgsUsage: "PATTERN|ID|-",
 		Description: "History is rewritten, and other clones follow at their next sync. Nothing that goes is kept anywhere.\n" +
 			"With - the text is read from standard input, so that no shell keeps it.\n" +

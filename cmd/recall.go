@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/reverie-memory/reverie/cmd/help"
 	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
@@ -27,9 +28,9 @@ func recallCommand(env *Env) *cli.Command {
 	o := recallOptions{limit: 10}
 	return &cli.Command{
 		Name:        "recall",
-		Usage:       "find what is known about something",
-		ArgsUsage:   "QUERY|-",
-		Description: queryHelp,
+		Usage:       "find memories",
+		ArgsUsage:   "QUERY…|-",
+		Description: help.Query,
 		Flags: append(o.flags(false),
 			&cli.IntFlag{Name: "n", Usage: "at most `N`; 0 is all", Value: o.limit, Destination: &o.limit},
 			&cli.BoolFlag{Name: "all", Usage: "also what people not trusted here have changed", Destination: &o.foreign},
@@ -38,13 +39,13 @@ func recallCommand(env *Env) *cli.Command {
 			&cli.BoolFlag{Name: "explain", Usage: "show what each score is made of", Destination: &o.explain}),
 		Action: func(c *cli.Context) error {
 			switch {
-			case c.NArg() != 1:
-				return exit.Usage(`quote it: reverie recall "two words"`, "recall wants exactly one query")
+			case c.NArg() == 0:
+				return exit.Usage(`reverie recall "two words"`, "recall needs a query")
 			case o.limit < 0:
 				return exit.Usage("0 is all", "-n is %d", o.limit)
 			}
 			o.files = c.StringSlice("file")
-			text, err := env.text(c.Args().First())
+			text, err := env.text(joined(c))
 			if err != nil {
 				return err
 			}

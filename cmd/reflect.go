@@ -32,7 +32,7 @@ func reflectCommand(env *Env) *cli.Command {
 	var o reflectOptions
 	return &cli.Command{
 		Name:      "reflect",
-		Usage:     "study sessions and keep what they taught as reflections",
+		Usage:     "study sessions and keep the evidence",
 		ArgsUsage: "[SESSION…]",
 		Description: "Detectors study a session at once. Where a local model is wanted (--model, or the setting model.name), it reads the\n" +
 			"session afterwards; what it finds waits for a person, whoever said it. --print-prompt prints what a model would be asked,\n" +

@@ -21,7 +21,7 @@ func rejectCommand(env *Env) *cli.Command {
 	var o rejectOptions
 	return &cli.Command{
 		Name:      "reject",
-		Usage:     "drop pending operations, and never propose what they say again",
+		Usage:     "reject pending operations; they are not proposed again",
 		ArgsUsage: "OP…",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "all", Usage: "everything that waits", Destination: &o.all},

@@ -38,8 +38,8 @@ func rememberCommand(env *Env) *cli.Command {
 	o := rememberOptions{kind: string(record.Note)}
 	return &cli.Command{
 		Name:      "remember",
-		Usage:     "keep a statement of yours; it needs no review",
-		ArgsUsage: "TEXT|-",
+		Usage:     "keep a statement of your own",
+		ArgsUsage: "TEXT…|-",
 		Description: "The first line is the statement, the rest why and how; - reads standard input. A statement that is\n" +
 			"known already is not written twice. Others on its topic, and one that is much like it, are told.",
 		Flags: []cli.Flag{
@@ -54,10 +54,10 @@ func rememberCommand(env *Env) *cli.Command {
 			&cli.BoolFlag{Name: "everywhere", Usage: "it holds on every branch, though this is a side branch", Destination: &o.everywhere},
 		},
 		Action: func(c *cli.Context) error {
-			if c.NArg() != 1 {
-				return exit.Usage(`quote it: reverie remember "use pnpm, never npm, in web/"`, "remember wants exactly one statement")
+			if c.NArg() == 0 {
+				return exit.Usage(`reverie remember "use pnpm, never npm, in web/"`, "remember needs a statement")
 			}
-			text, err := env.text(c.Args().First())
+			text, err := env.text(joined(c))
 			if err != nil {
 				return err
 			}
@@ -67,7 +67,10 @@ func rememberCommand(env *Env) *cli.Command {
 	}
 }
 
-// text is an argument, or standard input where it is "-".
+// joined returns the arguments of a command as one text.
+func joined(c *cli.Context) string { return strings.Join(c.Args().Slice(), " ") }
+
+// text returns arg, or standard input if arg is "-".
 func (env *Env) text(arg string) (string, error) {
 	if arg != "-" {
 		return arg, nil

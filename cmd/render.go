@@ -29,7 +29,7 @@ func renderCommand(env *Env) *cli.Command {
 	var o renderOptions
 	return &cli.Command{
 		Name:      "render",
-		Usage:     "write what is known as text: agents-md into AGENTS.md, memory-md to standard output",
+		Usage:     "write memories as Markdown",
 		ArgsUsage: "agents-md|memory-md",
 		Description: "agents-md keeps one block between two marker lines and leaves every other byte of the file alone.\n" +
 			"It records the state it shows, so learning more does not make it stale; --check tells an edited or torn block.\n" +

@@ -14,7 +14,7 @@ import (
 func revertCommand(env *Env) *cli.Command {
 	return &cli.Command{
 		Name:      "revert",
-		Usage:     "undo what one commit of the memory branch changed, by a new commit",
+		Usage:     "undo one commit of the memory branch",
 		ArgsUsage: "COMMIT",
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {

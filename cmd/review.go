@@ -17,7 +17,7 @@ import (
 func reviewCommand(env *Env) *cli.Command {
 	return &cli.Command{
 		Name:      "review",
-		Usage:     "go through what waits for a person: on a terminal one by one, else as a list",
+		Usage:     "decide on pending operations",
 		ArgsUsage: "[OP…]",
 		Action: func(c *cli.Context) error {
 			return runReview(c.Context, env, c.Args().Slice())

@@ -35,7 +35,7 @@ func sandboxCommand(env *Env) *cli.Command {
 	engine := &cli.StringFlag{Name: "engine", Usage: "`NAME` is docker or podman; without it, what sandbox.mode says", Destination: &o.engine}
 	return &cli.Command{
 		Name:        "sandbox",
-		Usage:       "run a command in a container that keeps it from the host, and make the image for it",
+		Usage:       "run commands in a container",
 		ArgsUsage:   "COMMAND",
 		Description: "The settings sandbox.… say what is used and how much of it: reverie config.",
 		Subcommands: []*cli.Command{
@@ -67,7 +67,7 @@ func sandboxCommand(env *Env) *cli.Command {
 			},
 			{
 				Name:        "build",
-				Usage:       "make the image, and set sandbox.image to it",
+				Usage:       "build the image and set sandbox.image to it",
 				Description: "It is made of a Dockerfile that fetches from a registry, or of a root file system that is on this machine.",
 				ArgsUsage:   " ",
 				Flags: []cli.Flag{
@@ -81,14 +81,14 @@ func sandboxCommand(env *Env) *cli.Command {
 			},
 			{
 				Name:      "list",
-				Usage:     "list the containers of Reverie's; those whose owner is dead are removed first",
+				Usage:     "list running containers",
 				ArgsUsage: " ",
 				Flags:     []cli.Flag{engine},
 				Action:    takes(0, 0, func(c *cli.Context, _, _ []string) error { return runSandboxList(c.Context, env, o) }),
 			},
 			{
 				Name:      "prune",
-				Usage:     "remove the containers whose owner is dead, or those that are named",
+				Usage:     "remove orphaned containers, or NAME",
 				ArgsUsage: "[NAME…]",
 				Flags:     []cli.Flag{engine},
 				Action:    func(c *cli.Context) error { return runSandboxPrune(c.Context, env, o, c.Args().Slice()) },

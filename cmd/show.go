@@ -18,7 +18,7 @@ func showCommand(env *Env) *cli.Command {
 	var at string
 	return &cli.Command{
 		Name:      "show",
-		Usage:     "show one memory, one operation that waits, or one skill, whole",
+		Usage:     "show one memory, operation or skill in full",
 		ArgsUsage: "ID|skills/NAME",
 		Flags:     []cli.Flag{atFlag(&at)},
 		Action: func(c *cli.Context) error {

@@ -18,7 +18,7 @@ func staleCommand(env *Env) *cli.Command {
 	var o staleOptions
 	return &cli.Command{
 		Name:  "stale",
-		Usage: "list memories whose code is gone from the commit that is checked out, and what of it",
+		Usage: "list memories whose anchored code no longer exists at HEAD",
 		Description: "A memory that names code rests on lines of it. What is not committed does not count. When one is still true,\n" +
 			"'reverie edit --anchor ID' rests it on the code as it is; when it is not, edit or forget it.",
 		Flags: []cli.Flag{

@@ -9,6 +9,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/trust"
+	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/term"
@@ -19,7 +20,7 @@ import (
 func statusCommand(env *Env) *cli.Command {
 	return &cli.Command{
 		Name:  "status",
-		Usage: "say what is known, what waits, and what is kept, on one screen",
+		Usage: "show what is known, pending and kept",
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {
 				return exit.Usage("", "status takes no arguments")
@@ -57,9 +58,22 @@ func runStatus(ctx context.Context, env *Env) error {
 	if err != nil {
 		return err
 	}
-	s := statusJSON{Branch: w.Branch(), Memories: map[string]int{}}
+	s, held, err := readStatus(ctx, w)
+	if err != nil {
+		return err
+	}
+	if env.JSON {
+		return env.Object(s)
+	}
+	w.tellStatus(s, held)
+	return nil
+}
+
+// readStatus counts what this clone holds. held lists the memories that people not trusted here
+// changed.
+func readStatus(ctx context.Context, w *workspace) (s statusJSON, held []heldMemory, err error) {
+	s = statusJSON{Branch: w.Branch(), Memories: map[string]int{}}
 	reflected := map[string]bool{}
-	var held []heldMemory
 	err = w.view(ctx, func(v *record.View) error {
 		s.Commit, s.Adopted, s.Unreadable = string(v.Tip()), !v.Fallback(), len(v.Bad())
 		standings, err := w.standings(ctx, v)
@@ -76,7 +90,7 @@ func runStatus(ctx context.Context, env *Env) error {
 		s.Older = olderOf(held)
 		for _, m := range v.Memories() {
 			switch {
-			case !m.Live(env.Now()):
+			case !m.Live(w.env.Now()):
 				s.Retired++
 				continue
 			case m.Status == record.Contested:
@@ -107,11 +121,11 @@ func runStatus(ctx context.Context, env *Env) error {
 		return nil
 	})
 	if err != nil {
-		return err
+		return s, nil, err
 	}
 	names, err := w.sessionNames()
 	if err != nil {
-		return err
+		return s, nil, err
 	}
 	s.Sessions = len(names)
 	for _, name := range names {
@@ -122,19 +136,15 @@ func runStatus(ctx context.Context, env *Env) error {
 	if w.narrowed.Model.Name != config.Off {
 		unread, err := w.unreadSessions(ctx, nil, prompts.Set{})
 		if err != nil {
-			return err
+			return s, nil, err
 		}
 		s.Unread = len(unread)
 	}
 	if s.Values, err = w.countValues(); err != nil {
-		return err
+		return s, nil, err
 	}
-	s.Spooled, s.Worker, s.Reader = w.spool().Due(env.Now(), idleAfter), w.at(theWorker), w.at(theReader)
-	if env.JSON {
-		return env.Object(s)
-	}
-	w.tellStatus(s, held)
-	return nil
+	s.Spooled, s.Worker, s.Reader = w.spool().Due(w.env.Now(), idleAfter), w.at(theWorker), w.at(theReader)
+	return s, held, nil
 }
 
 func (w *workspace) tellStatus(s statusJSON, held []heldMemory) {
@@ -222,4 +232,67 @@ func (w *workspace) tellStatus(s statusJSON, held []heldMemory) {
 			row(at.name, fmt.Sprintf("process %d since %s: %s", at.PID, at.Started.Local().Format("15:04:05"), at.Doing))
 		}
 	}
+}
+
+// overviewJSON answers reverie --json.
+type overviewJSON struct {
+	statusJSON
+	Next string `json:"next"` // the command that the state calls for
+}
+
+// runOverview answers the program's name alone: the state of this repository's memory in one
+// sentence, and the command to go on with.
+func runOverview(ctx context.Context, env *Env) error {
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	s, _, err := readStatus(ctx, w)
+	if clone.NoMemory(err) && !env.JSON {
+		next := "reverie init --agent all"
+		if env.hasRemote(ctx) {
+			next += ", or reverie sync to fetch the one that a remote has"
+		}
+		env.Print("no memory yet on %s\nnext: %s\nhelp: reverie help\n", w.Branch(), next)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	total := 0
+	for _, n := range s.Memories {
+		total += n
+	}
+	next := s.next(total)
+	if env.JSON {
+		return env.Object(overviewJSON{s, next})
+	}
+	parts := []string{term.Count(total, "memory", "memories") + " on " + s.Branch}
+	if s.Waiting > 0 {
+		parts = append(parts, term.Count(s.Waiting, "operation waits", "operations wait")+" for review")
+	}
+	parts = append(parts, term.Count(s.Sessions, "session", "sessions")+" kept")
+	env.Print("%s\nnext: %s\nhelp: reverie help\n", strings.Join(parts, ", "), next)
+	return nil
+}
+
+// next returns the command for the most urgent part of a state with so many known memories.
+func (s statusJSON) next(known int) string {
+	switch {
+	case s.Unreadable > 0:
+		return "reverie check"
+	case !s.Adopted:
+		return "reverie init"
+	case s.Contested > 0:
+		return "reverie conflicts"
+	case s.Waiting > 0:
+		return "reverie review"
+	case s.Withheld+s.Older > 0:
+		return "reverie trust"
+	case s.Stale > 0:
+		return "reverie stale"
+	case s.Pending > 0 || known == 0:
+		return "reverie learn"
+	}
+	return "reverie recall QUESTION"
 }

@@ -32,7 +32,7 @@ func syncCommand(env *Env) *cli.Command {
 	o := syncOptions{}
 	return &cli.Command{
 		Name:      "sync",
-		Usage:     "bring the memory branch together with a remote's: fetch, merge, push",
+		Usage:     "fetch, merge and push the memory branch",
 		ArgsUsage: "[REMOTE] | --propose [OP…]",
 		Description: "Nothing is forced and nothing of yours is touched but the memory branch. Where the server refuses the\n" +
 			"branch, the changes are pushed as a proposal, for a pull request. The journal stays here unless asked for.",

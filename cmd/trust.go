@@ -30,7 +30,7 @@ func trustCommand(env *Env) *cli.Command {
 	var o trustOptions
 	return &cli.Command{
 		Name:      "trust",
-		Usage:     "say whose memories are given to agents, and approve what is withheld",
+		Usage:     "manage whose memories reach agents",
 		ArgsUsage: "[add WHO… | remove WHO… | approve ID… | keep ID…]",
 		Description: "What came from elsewhere is kept, but what somebody not trusted here changed last is withheld from agents\n" +
 			"until a person approves it. Meanwhile they are given the last version that people you trust left; keep puts it back. WHO is an author's address (* stands for any letters), or a key: SHA256:…,\n" +

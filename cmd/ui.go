@@ -15,7 +15,7 @@ import (
 func uiCommand(env *Env) *cli.Command {
 	return &cli.Command{
 		Name:  "ui",
-		Usage: "go through what waits for a person, and watch loops, on a screen of its own",
+		Usage: "review and watch loops on a full screen",
 		Description: "The keys stand at the bottom; ? shows all of them. What is decided is done at once, as 'reverie accept' and\n" +
 			"'reverie reject' do it. The second list are the loops of this repository.",
 		Action: func(c *cli.Context) error {

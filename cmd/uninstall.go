@@ -29,7 +29,7 @@ func uninstallCommand(env *Env) *cli.Command {
 	var o uninstallOptions
 	return &cli.Command{
 		Name:  "uninstall",
-		Usage: "take Reverie out of this clone and of the agents' settings; the memory branch stays unless you say otherwise",
+		Usage: "remove Reverie from this clone and from the agents",
 		Description: "Agents' settings are yours and count in every repository: they go when no other clone on this machine relies on them,\n" +
 			"which is said. --agent takes out the hooks of one agent, for every repository, or with --project those of this work tree;\n" +
 			"--git-hooks takes out git's hooks of this clone. With either, all else stays.",

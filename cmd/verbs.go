@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reverie-memory/reverie/cmd/help"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/urfave/cli/v2"
 )
@@ -33,21 +34,16 @@ func noVerb(c *cli.Context) error {
 	if word == "" {
 		return exit.Usage(hint, "%s wants %s", c.Command.Name, wants)
 	}
-	if name := nearest(names, word); name != "" {
+	if name := help.Nearest(names, word); name != "" {
 		hint = fmt.Sprintf("did you mean 'reverie %s %s'? %s", c.Command.Name, name, hint)
 	}
 	return exit.Usage(hint, "%s wants %s, not %q", c.Command.Name, wants, word)
 }
 
-// takesCommand reports whether a command takes another one, behind "--".
-func takesCommand(c *cli.Command) bool {
-	return c != nil && strings.Contains(c.ArgsUsage, "-- COMMAND")
-}
-
 // commandWords are the arguments of a command before "--", and the command behind it. Where there is nothing behind, it is an error.
 func commandWords(c *cli.Context) (words, command []string, err error) {
 	words = c.Args().Slice()
-	if !takesCommand(c.Command) {
+	if !help.TakesCommand(c.Command) {
 		return words, nil, nil
 	}
 	at := slices.Index(words, "--")
@@ -55,7 +51,7 @@ func commandWords(c *cli.Context) (words, command []string, err error) {
 		return words, nil, nil
 	}
 	if words, command = words[:at], words[at+1:]; len(command) == 0 {
-		err = exit.Usage(fmt.Sprintf("'reverie help %s' shows what it takes", verbName(c.Command)), "%s: there is no command behind --", verbName(c.Command))
+		err = exit.Usage(fmt.Sprintf("'reverie help %s' shows what it takes", help.Name(c.Command)), "%s: there is no command behind --", help.Name(c.Command))
 	}
 	return words, command, err
 }
@@ -76,9 +72,9 @@ func takes(least, most int, run func(c *cli.Context, words, command []string) er
 
 // wrongWords is the error of a command that got too few words, or too many.
 func wrongWords(c *cli.Context, words []string) error {
-	name := verbName(c.Command)
+	name := help.Name(c.Command)
 	wants := strings.TrimSpace(c.Command.ArgsUsage)
-	if takesCommand(c.Command) && len(words) > 1 {
+	if help.TakesCommand(c.Command) && len(words) > 1 {
 		return exit.Usage(fmt.Sprintf("a command stands behind --: reverie %s %s … -- %s", name, words[0], strings.Join(words[1:], " ")), "%s wants %s, not %q", name, wants, words)
 	}
 	if wants == "" {
@@ -88,12 +84,4 @@ func wrongWords(c *cli.Context, words []string) error {
 		return exit.Usage(fmt.Sprintf("'reverie help %s' shows what it takes", name), "%s wants %s", name, wants)
 	}
 	return exit.Usage(fmt.Sprintf("'reverie help %s' shows what it takes", name), "%s wants %s, not %q", name, wants, words)
-}
-
-// verbName is a command as it is typed, without the program.
-func verbName(c *cli.Command) string {
-	if c.HelpName == "" {
-		return c.Name
-	}
-	return strings.TrimPrefix(c.HelpName, "reverie ")
 }

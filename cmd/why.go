@@ -19,7 +19,7 @@ func whyCommand(env *Env) *cli.Command {
 	session := ""
 	return &cli.Command{
 		Name:      "why",
-		Usage:     "say what an agent was given, when, from which state and why",
+		Usage:     "explain what an agent was given",
 		ArgsUsage: "[last|list|INJECTION|ID]",
 		Description: "Without a word, or with last: the last injection; list: all of them, a line each. With the id of a memory: when it was\n" +
 			"given, and to whom.\n" +

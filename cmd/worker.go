@@ -50,7 +50,7 @@ func (s station) call() string { return string(s) + ".call" } // is there while 
 func workerCommand(env *Env) *cli.Command {
 	return &cli.Command{
 		Name:   "worker",
-		Usage:  "take what waits in the spool into sessions, and learn from them where it is due",
+		Usage:  "learn from spooled events in the background",
 		Hidden: true,
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {

@@ -211,12 +211,10 @@ func TestProgramsOfTheRepositoryAreNotRun(t *testing.T) {
 
 // runOthers runs the commands that are not in everyCommand, whatever comes of it.
 func (c *canaries) runOthers(dir, id string) {
-	_, list, _ := strings.Cut(must(c.t, dir, "help"), "COMMANDS:")
-	list, _, _ = strings.Cut(list, "GLOBAL OPTIONS:")
-	for line := range strings.Lines(list) {
+	for line := range strings.Lines(must(c.t, dir, "help", "--all")) {
 		name, _, _ := strings.Cut(strings.TrimSpace(line), " ")
-		name = strings.TrimSuffix(name, ",")
-		if name == "" || slices.ContainsFunc(everyCommand, func(known string) bool { return strings.HasPrefix(known+" ", name+" ") }) {
+		listed := strings.HasPrefix(line, "    ") && name != "reverie" && name != "git" && !strings.HasPrefix(name, "-")
+		if !listed || slices.ContainsFunc(everyCommand, func(known string) bool { return strings.HasPrefix(known+" ", name+" ") }) {
 			continue
 		}
 		for _, args := range [][]string{{name}, {name, id}} {

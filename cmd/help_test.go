@@ -1,0 +1,102 @@
+package cmd
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/reverie-memory/reverie/cmd/help"
+	"github.com/urfave/cli/v2"
+)
+
+// Every command has an example, and the parser accepts it.
+func TestExamplesParse(t *testing.T) {
+	used := map[string]bool{}
+	var each func(commands []*cli.Command)
+	each = func(commands []*cli.Command) {
+		for _, c := range commands {
+			if c.Hidden {
+				continue
+			}
+			name := help.Name(c)
+			used[name] = true
+			example := help.Examples[name]
+			_, line, found := strings.Cut(example, "reverie ")
+			if !found || !strings.HasPrefix(line+" ", strings.Fields(name)[0]+" ") {
+				t.Errorf("%s: example %q", name, example)
+				continue
+			}
+			line, _, _ = strings.Cut(line, " <")
+			if ran, err := parse(splitWords("reverie " + line)); err != nil || !strings.HasPrefix(ran, name) {
+				t.Errorf("%s: example %q runs %q: %v", name, example, ran, err)
+			}
+			each(c.Subcommands)
+		}
+	}
+	each(newApp(&Env{}).Commands)
+	for name := range help.Examples {
+		if !used[name] {
+			t.Errorf("%s: no such command", name)
+		}
+	}
+}
+
+// parse parses a command line and returns the command that it would run.
+func parse(args []string) (ran string, err error) {
+	app := newApp(&Env{})
+	var stub func(commands []*cli.Command)
+	stub = func(commands []*cli.Command) {
+		for _, c := range commands {
+			c.Action = func(c *cli.Context) error { ran = help.Name(c.Command); return nil }
+			stub(c.Subcommands)
+		}
+	}
+	stub(app.Commands)
+	err = app.Run(hoist(app, args))
+	return ran, err
+}
+
+// The short help has the commands of every day, in groups; help --all has every command once.
+func TestHelpListsCommands(t *testing.T) {
+	dir := t.TempDir()
+	short := lines(reverie(t, dir, "help"))
+	all := lines(reverie(t, dir, "help", "--all"))
+	for _, c := range newApp(&Env{}).Commands {
+		inShort, inAll := short[c.Name], all[c.Name]
+		daily := false
+		for _, group := range help.Everyday {
+			daily = daily || c.Category == group
+		}
+		if want := !c.Hidden; inAll != want || inShort != (want && daily) {
+			t.Errorf("%s: in help %v, in help --all %v", c.Name, inShort, inAll)
+		}
+	}
+	if n := len(short); n < 12 || n > 24 {
+		t.Errorf("%d lines in the short help", n)
+	}
+}
+
+// lines is the set of first words of the indented lines of a help text.
+func lines(help string) map[string]bool {
+	found := map[string]bool{}
+	for line := range strings.Lines(help) {
+		if words := strings.Fields(line); strings.HasPrefix(line, "    ") && len(words) > 1 {
+			found[words[0]] = true
+		}
+	}
+	return found
+}
+
+func TestNearest(t *testing.T) {
+	var names []string
+	for _, c := range newApp(&Env{}).Commands {
+		names = append(names, c.Name)
+	}
+	for word, want := range map[string]string{
+		"synk": "sync", "snyc": "sync", "Sync": "sync", "lst": "list", "rember": "remember", "remem": "remember", "forgt": "forget",
+		"uninstal": "uninstall", "reveiw": "review", "mrge": "merge", "nosuch": "", "x": "", "": "", "push": "",
+	} {
+		if got := help.Nearest(names, word); got != want {
+			t.Errorf("%s: %q, want %q", word, got, want)
+		}
+	}
+}
