@@ -17,38 +17,86 @@ import (
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// varying is what differs from run to run in what README shows: object ids and dates.
-var varying = regexp.MustCompile(`\b[0-9a-f]{7,40}\b|\b\d{4}-\d\d-\d\d\b`)
+// varying matches the object ids and dates that differ between runs.
+var varying = regexp.MustCompile(`\b[0-9a-f]{7,40}\b|\b\d{4}-\d\d-\d\d(T[\d:]+Z)?\b`)
 
-// TestReadmeShowsWhatCommandsPrint runs the commands that README shows after "$ ", one after
-// another in a new repository, and compares what they print.
+// TestReadmeShowsWhatCommandsPrint runs the commands after "$ " in README and in the tutorial, one
+// after another in a new repository for each, and compares their output.
 func TestReadmeShowsWhatCommandsPrint(t *testing.T) {
 	bin := built(t)
 	r := newcomer(t)
-	all := readmeShows(t)
-	for _, c := range all {
-		out, err := r.run(bin, c.command)
-		if err != nil {
-			t.Errorf("$ %s: %v", c.command, err)
+	for _, page := range []string{"../README.md", "../docs/tutorial.md"} {
+		r := r.again(t)
+		all := shownIn(t, page)
+		for _, c := range all {
+			out, err := r.run(bin, c.command)
+			if err != nil {
+				t.Errorf("%s: $ %s: %v", page, c.command, err)
+			}
+			if diff := cmp.Diff(unvarying(c.want), unvarying(strings.Split(out, "\n"))); diff != "" {
+				t.Errorf("%s: $ %s\n%s\nprints:\n%s", page, c.command, diff, out)
+			}
 		}
-		got := strings.Split(strings.TrimRight(out, "\n"), "\n")
-		for i := range got {
-			got[i] = strings.TrimRight(varying.ReplaceAllString(got[i], "#"), " ")
+		if len(all) < 6 {
+			t.Errorf("%s shows %d commands only", page, len(all))
 		}
-		for i := range c.want {
-			c.want[i] = strings.TrimRight(varying.ReplaceAllString(c.want[i], "#"), " ")
-		}
-		if diff := cmp.Diff(strings.Join(c.want, "\n"), strings.Join(got, "\n")); diff != "" {
-			t.Errorf("$ %s\n%s\nprints:\n%s", c.command, diff, out)
-		}
-	}
-	if len(all) < 8 {
-		t.Errorf("README shows %d commands only", len(all))
 	}
 }
 
-// TestReadmeWorksInAnAgentsShell runs the same commands with each variable by which an agent is told: none is refused, and
-// none accepts anything.
+// unvarying returns the lines that are not blank, without what differs between runs.
+func unvarying(lines []string) (same []string) {
+	for _, line := range lines {
+		if line = strings.TrimRight(varying.ReplaceAllString(line, "#"), " "); line != "" {
+			same = append(same, line)
+		}
+	}
+	return same
+}
+
+// TestReadmeQuotesTheExample looks for each line of the session that README shows in the shipped
+// transcript.
+func TestReadmeQuotesTheExample(t *testing.T) {
+	transcript, err := os.ReadFile("../examples/claude-code.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := 0
+	for line := range strings.Lines(string(readme)) {
+		for _, who := range []string{"you     ", "claude  ", "        "} {
+			said, found := strings.CutPrefix(line, "    "+who)
+			if !found {
+				continue
+			}
+			shown++
+			for _, part := range strings.Split(strings.TrimPrefix(strings.TrimSpace(said), "$ "), "  ") {
+				if !strings.Contains(string(transcript), part) {
+					t.Errorf("%q is not in the transcript", part)
+				}
+			}
+		}
+	}
+	if shown < 10 {
+		t.Errorf("README shows %d lines of the session only", shown)
+	}
+}
+
+// TestReadmeIsShort holds README to 900 words.
+func TestReadmeIsShort(t *testing.T) {
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(strings.Fields(string(readme))); n > 900 {
+		t.Errorf("README has %d words, at most 900 are allowed; move some to docs", n)
+	}
+}
+
+// TestReadmeWorksInAnAgentsShell runs the same commands with each variable that marks an agent's
+// shell: none is refused, and none accepts anything.
 func TestReadmeWorksInAnAgentsShell(t *testing.T) {
 	bin := built(t)
 	r := newcomer(t)
@@ -56,7 +104,8 @@ func TestReadmeWorksInAnAgentsShell(t *testing.T) {
 		t.Run(variable, func(t *testing.T) {
 			t.Setenv(variable, "1")
 			r := r.again(t)
-			for _, c := range readmeShows(t) {
+			for _, c := range shownIn(t, "../README.md") {
+				c.command = strings.Replace(c.command, "learn -q ", "learn ", 1) // its talk is checked
 				out, err := r.run(bin, c.command)
 				var ended *exec.ExitError
 				if err != nil && !(errors.As(err, &ended) && ended.ExitCode() == exit.Negative) {
@@ -197,28 +246,28 @@ func (r shell) run(bin, command string) (string, error) {
 	return string(out), err
 }
 
-// readmeCommand is a command of README, and the lines that follow it there.
-type readmeCommand struct {
+// shownCommand is a command of a document, and the lines that follow it there.
+type shownCommand struct {
 	command string
 	want    []string
 }
 
-// readmeShows are the commands that README shows after "$ ".
-func readmeShows(t *testing.T) []readmeCommand {
+// shownIn returns the commands that a document shows after "$ ".
+func shownIn(t *testing.T, page string) []shownCommand {
 	t.Helper()
-	readme, err := os.ReadFile("../README.md")
+	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []readmeCommand
+	var all []shownCommand
 	inside := false
-	for line := range strings.Lines(string(readme)) {
+	for line := range strings.Lines(string(text)) {
 		line = strings.TrimRight(line, "\n")
 		text, indented := strings.CutPrefix(line, "    ")
 		command, isCommand := strings.CutPrefix(text, "$ ")
 		switch {
 		case indented && isCommand:
-			all, inside = append(all, readmeCommand{command: command}), true
+			all, inside = append(all, shownCommand{command: command}), true
 		case indented && inside:
 			all[len(all)-1].want = append(all[len(all)-1].want, text)
 		case line != "":
