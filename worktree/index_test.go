@@ -52,6 +52,36 @@ func TestSettleRemovesNoLockButItsOwn(t *testing.T) {
 	}
 }
 
+// An agent's git that was killed while it committed leaves the lock of the loop's branch.
+func TestCommitClearsTheBranchLockOfAKilledGit(t *testing.T) {
+	b := newBench(t, nil)
+	if err := b.place.Make(t.Context(), b.Run("rev-parse", "HEAD")); err != nil {
+		t.Fatal(err)
+	}
+	lock := filepath.Join(b.Dir, ".git", filepath.FromSlash(b.place.branch)+".lock")
+	for _, age := range []time.Duration{0, time.Hour} {
+		name := filepath.Join(b.place.Dir, age.String())
+		if err := errors.Join(os.WriteFile(name, nil, 0o644), os.WriteFile(lock, nil, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		made := time.Now().Add(-age)
+		if err := os.Chtimes(lock, made, made); err != nil {
+			t.Fatal(err)
+		}
+		tip, err := b.place.Tip(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := b.place.Commit(t.Context(), tip, Message{Subject: "one"}, noon)
+		if err != nil || c.Tip == tip {
+			t.Errorf("age %v: %v, tip %s", age, err, c.Tip)
+		}
+		if _, err := os.Lstat(lock); err == nil {
+			t.Errorf("age %v: the lock is still there", age)
+		}
+	}
+}
+
 // A git that takes the lock as soon as an index was installed, or given up, keeps it.
 func TestIndexLetsGoOfTheLockOnce(t *testing.T) {
 	for _, end := range []func(*ownIndex) error{

@@ -240,8 +240,8 @@ func (p *Place) attach(ctx context.Context) error {
 	return err
 }
 
-// settle ends what a git of an agent's that was killed has left in the loop's own git directory: locks, and a merge or rebase that
-// was under way. Where a person works it removes nothing but a lock of our own.
+// settle clears away the remains of an agent's killed git: locks in the loop's own git directory and on
+// its branch, and an unfinished merge or rebase. Where a person works it removes only our own lock.
 func (p *Place) settle() error {
 	gitDir, err := p.gitDir()
 	if err != nil {
@@ -255,7 +255,7 @@ func (p *Place) settle() error {
 			return err
 		}
 	}
-	return nil
+	return p.repo.ClearRefLock(p.branch)
 }
 
 // ready has a place for a sandbox made ready for git.

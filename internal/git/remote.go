@@ -5,9 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
+	"time"
 )
 
 var (
@@ -173,11 +174,21 @@ func (r *Repo) Missing(ctx context.Context, tip string, others ...string) ([]str
 	return strings.Fields(string(out)), err
 }
 
-// ClearRefLock removes the lock of a ref that only holders of a lock of ours move, and that a git of
-// ours left behind when it was killed. The caller holds that lock.
+// killedAfter is the age at which a lock of a ref counts as left by a killed git. A living one holds it
+// for milliseconds.
+const killedAfter = 2 * time.Second
+
+// ClearRefLock removes the lock that a killed git left on a ref. The caller knows that all processes that
+// move the ref have ended, so only a git that packs refs may hold its lock now. A young lock is given
+// time to go.
 func (r *Repo) ClearRefLock(name string) error {
 	if err := CheckRef(name); err != nil || r.RefFormat != "files" {
 		return err
 	}
-	return removeAll([]string{filepath.Clean(r.refPath(name)) + ".lock"})
+	lock := r.refPath(name) + ".lock"
+	for end := time.Now().Add(killedAfter); ; time.Sleep(20 * time.Millisecond) {
+		if info, err := os.Lstat(lock); err != nil || time.Since(info.ModTime()) >= killedAfter || time.Now().After(end) {
+			return removeAll([]string{lock})
+		}
+	}
 }
