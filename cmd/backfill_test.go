@@ -42,6 +42,9 @@ func pastSessions(t *testing.T, dir string, n int) {
 // A learn that is killed when some of many sessions are learned from loses nothing: the next one goes on, and what is known in
 // the end is what one that nobody killed knows.
 func TestKilledLearnGoesOn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	const sessions = 120
 	r := testrepo.New(t)
 	r.Run("commit", "--allow-empty", "-qm", "one")
@@ -96,6 +99,9 @@ func journal(r *testrepo.Repo) string {
 
 // However much is learned at once, it is told on one screen.
 func TestLearnIsToldOnOneScreen(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	r := testrepo.New(t)
 	r.Run("commit", "--allow-empty", "-qm", "one")
 	pastSessions(t, r.Dir, 60)

@@ -24,6 +24,9 @@ func written(id, kind, status, extra, text string) string {
 
 // TestDiffRules makes one change at a time and wants exactly these findings: "level rule path:line".
 func TestDiffRules(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	dir, change := changeOfMemory(t)
 	edit := func(path, old, new string) {
 		t.Helper()

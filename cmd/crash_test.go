@@ -44,6 +44,9 @@ func reverie(t *testing.T, dir string, args ...string) string {
 // Eight processes remember at once while git packs refs and objects beside them: every statement
 // is there afterwards, and git finds nothing wrong.
 func TestWritersBesideGitLoseNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	const writers = 8
 	each := 12
 	if fullNumbers {
@@ -124,6 +127,9 @@ func (f *fuse) kill(t *testing.T, cmd *exec.Cmd) bool {
 // Processes are killed at random moments. Whatever was acknowledged is there, git finds nothing
 // wrong, and the next command needs no repair.
 func TestKilledWritersLoseNothingAcknowledged(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	kills := 25
 	if fullNumbers {
 		kills = 200
@@ -165,6 +171,9 @@ func TestKilledWritersLoseNothingAcknowledged(t *testing.T) {
 
 // Several processes begin the same memory at once: one makes it, all write into it.
 func TestFirstWritersFindEachOther(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	for _, adopt := range []bool{false, true} {
 		r := testrepo.New(t)
 		r.Run("commit", "--allow-empty", "-qm", "one")

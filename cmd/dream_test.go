@@ -39,6 +39,9 @@ func forged(t *testing.T, corrects, text string) (path, content string) {
 // What a stranger pushes as evidence becomes no memory and retires none, whether it comes with the branch or
 // with a journal that was synced.
 func TestFetchedEvidenceIsNotCounted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	for _, ref := range []string{"refs/heads/reverie/memory", clone.JournalRef} {
 		t.Run(filepath.Base(ref), func(t *testing.T) {
 			r := newRepo(t)

@@ -201,6 +201,9 @@ func TestPurgeDropsVectors(t *testing.T) {
 // What vectors are worth is measured when they are there, once, and again when there are many more; vectors that find nothing
 // are not asked.
 func TestVectorsAreWeighed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	add := func(r *testrepo.Repo, from, to int) { // of words that nobody else has
 		var lines strings.Builder
 		for i := from; i < to; i++ {

@@ -81,6 +81,9 @@ func noted(t *testing.T) string {
 
 // A supervisor is killed. A commit then ends the iteration, and the loop goes on by itself: one of the agent that it left, or a person's.
 func TestCommitCarriesALoopOnWhoseSupervisorWasKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	for _, c := range []struct {
 		name    string
 		inPlace bool

@@ -53,6 +53,9 @@ func loopRun(t *testing.T, r *testrepo.Repo, args ...string) (*exec.Cmd, *bytes.
 // Whenever a supervisor is killed or interrupted, with all of its group or alone, a resumed loop ends with the tree and the commits of an undisturbed one, and
 // leaves no process and no lock.
 func TestKilledLoopsEndAsUndisturbed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	kills := 5
 	if fullNumbers {
 		kills = 60 // loops, each killed at two moments

@@ -69,6 +69,9 @@ func first(text, line string) bool {
 
 // An agent by tools has no command line: no answer speaks of its options.
 func TestAnswersNameArguments(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	r := testrepo.New(t)
 	for i := range 40 {
 		answer(t, r.Dir, "", "remember", fmt.Sprintf("Rule %d about builds: %s", i, strings.Repeat("long ", 100)))

@@ -112,6 +112,9 @@ func recallOf(id int) string {
 
 // A shell pipes calls in and closes the input at once: each is answered, also one that waits for somebody's lock.
 func TestEveryCallIsAnsweredWhenTheInputEnds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	r := testrepo.New(t)
 	answer(t, r.Dir, "", "remember", "Use pnpm, never npm")
 	unlock, err := at(t, r.Dir, time.Now()).Repo.Lock(t.Context())

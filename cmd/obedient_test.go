@@ -66,6 +66,9 @@ var inCommit = regexp.MustCompile(` commit="[0-9a-f]*"`)
 // TestObedientModelChangesNothingAlone has a model do whatever a session tells it to, over all attacks: what is memory, and what an agent is
 // given, are what they are without a model; every quote that is kept stands in its session.
 func TestObedientModelChangesNothingAlone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	attacks := readAttacks(t)
 	if os.Getenv("REVERIE_E2E") == "" { // a third will do: the detectors' own test takes all
 		few := attacks[:0]

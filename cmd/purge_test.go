@@ -98,6 +98,9 @@ func told(t *testing.T, dir, session string, said ...string) {
 }
 
 func TestPurgeLeavesNothingOfATextInAnyPlaceOfOurs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	const text = `box "kestrel" behind 10.0`
 	for _, form := range []string{"sha256", "packed", "linked"} {
 		t.Run(form, func(t *testing.T) {
@@ -166,6 +169,9 @@ func TestPurgeLeavesNothingOfATextInAnyPlaceOfOurs(t *testing.T) {
 }
 
 func TestPurgeOfAMemoryTakesWhatIsAboutIt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	r := newRepo(t)
 	told(t, r.Dir, "s1", "From now on always deploy from the kestrel machine.")
 	told(t, r.Dir, "s2", "From now on never rebase main, releases are cut from it.")
@@ -254,6 +260,9 @@ func TestPurgeNamesWhoElseHoldsIt(t *testing.T) {
 
 // Whenever it is killed, every ref is at its old history or at its new one, and the same purge again ends it.
 func TestKilledPurgeIsEndedByTheNext(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	kills, backups := 3, 8
 	if fullNumbers {
 		kills, backups = 60, 120 // more than a hundred objects make a pack
@@ -620,6 +629,9 @@ func TestPurgeRemovesNoObjectsWhileGitIsAtWork(t *testing.T) {
 }
 
 func TestPurgeReadsTheWholeOfItsInput(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	r := newRepo(t)
 	reverie(t, r.Dir, "-q", "remember", "We write tests first")
 	for _, form := range []string{"kestrel", "the kestrel\nand its nest", "the kestrel\nand its nest\n"} {

@@ -11,6 +11,9 @@ import (
 
 // What Reverie itself writes into every file is nobody's text.
 func TestPurgeLooksOnlyAtWhatSomebodyWrote(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	r := newRepo(t)
 	told(t, r.Dir, "s1", "From now on always deploy from the kestrel machine.", "Remember: we never squash merges.")
 	reverie(t, r.Dir, "-q", "remember", "We write tests first")

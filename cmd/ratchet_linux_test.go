@@ -52,6 +52,9 @@ var small = shape{knot: 8, methods: 20}
 const maxCmd = 27613
 
 func TestShapesOnlyShrink(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	list := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,Standard", "./...")
 	list.Dir = ".."
 	out, err := list.Output()

@@ -23,6 +23,9 @@ var varying = regexp.MustCompile(`\b[0-9a-f]{7,40}\b|\b\d{4}-\d\d-\d\d(T[\d:]+Z)
 // TestReadmeShowsWhatCommandsPrint runs the commands after "$ " in README and in the tutorial, one
 // after another in a new repository for each, and compares their output.
 func TestReadmeShowsWhatCommandsPrint(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	bin := built(t)
 	r := newcomer(t)
 	for _, page := range []string{"../README.md", "../docs/tutorial.md"} {
@@ -98,6 +101,9 @@ func TestReadmeIsShort(t *testing.T) {
 // TestReadmeWorksInAnAgentsShell runs the same commands with each variable that marks an agent's
 // shell: none is refused, and none accepts anything.
 func TestReadmeWorksInAnAgentsShell(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	bin := built(t)
 	r := newcomer(t)
 	for _, variable := range agentVariables() {

@@ -25,6 +25,9 @@ var rubbish = []string{
 // TestRubbishLeavesTheStoreAsWithoutAModel has a model that says nothing usable asked about sessions again and again: what is kept is
 // what is kept without a model, and the questions are few.
 func TestRubbishLeavesTheStoreAsWithoutAModel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	const sessions, rounds, day = 30, 10, 40
 	said := 0
 	server := newOllama(func(ollamaQuestion) string { said++; return rubbish[said%len(rubbish)] })

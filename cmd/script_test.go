@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,10 +22,26 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// TestScripts runs testdata/script/*.txtar against the real command and real git: what a user
-// types and sees. $EXAMPLES is the folder of shipped transcripts. Every script ends in a
-// repository that check and git fsck find whole.
-func TestScripts(t *testing.T) {
+// concurrent are the commands in which several goroutines work at once, as their scripts are named.
+var concurrent = []string{"dream", "githooks", "hook", "learn", "loop", "model", "recall", "reflect", "sync"}
+
+// everyday are the scripts that run with -short: one for each part of the way from a session to the next one.
+var everyday = []string{
+	"check", "config", "decide", "githooks_install", "history", "hook", "hook_left", "import_export", "init_adopt", "learn",
+	"learn_files", "loop", "recall_words", "reflect_import", "remember", "review", "secrets", "sync_seen", "why",
+}
+
+// TestScripts runs testdata/script/*.txtar against the real command and real git: what a user types and
+// sees. Every script ends in a repository that check and git fsck find whole. It leaves the scripts of
+// concurrent commands to TestConcurrentScripts.
+func TestScripts(t *testing.T) { runScripts(t, false) }
+
+// TestConcurrentScripts runs the scripts that are worth the race detector.
+func TestConcurrentScripts(t *testing.T) { runScripts(t, true) }
+
+// runScripts sets $EXAMPLES to the folder of shipped transcripts and $SAMPLES to that of each agent's.
+func runScripts(t *testing.T, several bool) {
+	t.Helper()
 	examples, err := filepath.Abs("../examples")
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +51,7 @@ func TestScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	params := testscript.Params{
-		Dir: "testdata/script",
+		Files: scripts(t, several),
 		Setup: func(e *testscript.Env) error {
 			home := filepath.Join(e.WorkDir, ".home")
 			e.Setenv("HOME", home)
@@ -67,29 +84,21 @@ func TestScripts(t *testing.T) {
 			"ollama": ollamaCmd,
 		},
 	}
-	if testing.Short() { // the race detector is slow in programs that live for milliseconds
-		params.Dir, params.Files = "", scriptsOf(t, params.Dir, "dream", "githooks", "hook", "learn", "loop", "model", "recall", "reflect", "sync")
-	}
 	testscript.Run(t, params)
 }
 
-// scriptsOf are the scripts in a folder about commands in which several goroutines are at work.
-func scriptsOf(t *testing.T, dir string, commands ...string) []string {
+// scripts returns the scripts of the concurrent commands, or all others.
+func scripts(t *testing.T, several bool) []string {
 	t.Helper()
-	var all []string
-	for _, c := range commands {
-		for _, pattern := range []string{c + ".txtar", c + "_*.txtar"} {
-			found, err := filepath.Glob(filepath.Join(dir, pattern))
-			if err != nil {
-				t.Fatal(err)
-			}
-			all = append(all, found...)
-		}
+	all, err := filepath.Glob("testdata/script/*.txtar")
+	if err != nil {
+		t.Fatal(err)
 	}
-	if len(all) < 40 {
-		t.Fatalf("only %d scripts: %q", len(all), all)
-	}
-	return all
+	return slices.DeleteFunc(all, func(path string) bool {
+		name := strings.TrimSuffix(filepath.Base(path), ".txtar")
+		command, _, _ := strings.Cut(name, "_")
+		return slices.Contains(concurrent, command) != several || testing.Short() && !slices.Contains(everyday, name)
+	})
 }
 
 // repo DIR makes a repository with one commit and goes into it.

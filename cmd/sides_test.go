@@ -55,6 +55,9 @@ func sided(t *testing.T, n int, email string) *testrepo.Repo {
 
 // What is withheld for its author costs nothing more, however many side branches it names.
 func TestSidesOfWithheldMemoriesAreNotLookedFor(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	for _, args := range [][]string{{"list"}, {"dream"}} {
 		var counts []int
 		for _, n := range []int{1, maxSides} {

@@ -64,6 +64,9 @@ var (
 
 // Agents are given a statement as before, by every way they ask and but for a label, whatever people who are not trusted do to it.
 func TestNobodySilencesWhatTrustedPeopleSaid(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	base := testrepo.New(t)
 	answer(t, base.Dir, "", "remember", "-k", "constraint", "--tag", "git", "Never push to main with pushall.sh\n\nThe release branch is what is deployed.")
 	answer(t, base.Dir, "", "remember", "-k", "workflow", "Run make lint before a commit")

@@ -79,6 +79,9 @@ func TestOnlyTheStandardLibraryUsesC(t *testing.T) {
 // are bytes and allocations, which are the same at every start. Those of libraries and of Go itself have a bound of their own, a quarter
 // above what they took when it was set: who brings a library that is above it sees here what its start takes.
 func TestStartBuildsNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	program := filepath.Join(t.TempDir(), "reverie.exe")
 	build := exec.Command("go", "build", "-tags", "urfave_cli_no_docs", "-o", program, "./cmd/reverie")
 	build.Dir, build.Env = "..", append(build.Environ(), "CGO_ENABLED=0")

@@ -14,6 +14,9 @@ import (
 
 // A terminal asks one question per author, lists no wall of changes, and releases what the answer trusts.
 func TestTrustAsksOncePerAuthor(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	r := testrepo.New(t)
 	answer(t, r.Dir, "", "remember", "We deploy on Tuesdays")
 	theirs := filepath.Join(t.TempDir(), "theirs")

@@ -160,6 +160,9 @@ var bombs = []struct {
 // A pull request, or a remote's branch, has a bomb: everything that meets it ends soon, in little memory, and merges
 // nothing.
 func TestBombs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	t.Parallel()
 	for _, b := range bombs {
 		if b.big && !full {

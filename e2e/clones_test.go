@@ -26,6 +26,9 @@ type clone struct {
 // connections to the remote are cut at random. When the network is well again and each clone has synced,
 // both have the same tree, and a checker finds every change that was acknowledged.
 func TestTwoClonesOverABrokenNetworkLoseNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	lasts, waiting, both := 3*time.Second, 30, 15
 	if full {
 		lasts, waiting, both = 30*time.Second, 400, 40

@@ -132,6 +132,9 @@ var everyCommand = []string{
 // Reverie does there, none is run, and nothing but its own refs and state is written: the repository may be
 // a folder that somebody was sent.
 func TestProgramsOfTheRepositoryAreNotRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	c := newCanaries(t)
 	userPrograms(t, c)
 	t.Setenv("PATH", withoutSigners(t))

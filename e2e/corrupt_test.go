@@ -16,6 +16,9 @@ import (
 // before. What is listed is always true, what is not listed is named, and one damaged object hides
 // nothing but what is in it.
 func TestDamageIsNamedOrHarmless(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	t.Parallel()
 	samples := 30
 	switch {

@@ -37,6 +37,9 @@ type operation struct {
 //
 // Each third call is enough where REVERIE_E2E is not "all": the store's own test, TestFaultAtEveryCallLeavesOldOrNew, takes each.
 func TestFaultAtEveryCallOfACommand(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	t.Parallel()
 	strace := needStrace(t)
 	for _, op := range operations(t) {

@@ -246,6 +246,9 @@ func damaged(o outcome) bool {
 
 // Whatever is broken, the user's prompt goes through: exit code 0, nothing but JSON, one line at most, and soon.
 func TestBrokenSurroundingsHarmNoPrompt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	t.Parallel()
 	base := newRepo(t)
 	must(t, base, "init")

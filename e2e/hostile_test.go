@@ -170,6 +170,9 @@ func replaced(name, text string) maker {
 // A remote may send any tree. It is refused with a word that names the entry, and ours stays; or it comes
 // along and check names it. Its objects are here in either case, as after any fetch.
 func TestHostileTreeIsRefusedByName(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	t.Parallel()
 	behind := newRepo(t)
 	must(t, behind, "remember", "what both know")

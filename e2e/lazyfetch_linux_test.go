@@ -16,6 +16,9 @@ import (
 // A partial clone lets git fetch what is missing, by itself and by any program that the remote's settings
 // name. That is for the user's own settings to say.
 func TestMissingObjectRunsNoProgramOfTheRepository(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	t.Parallel()
 	c := newCanaries(t)
 	server := unauthorized(t)

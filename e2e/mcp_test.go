@@ -70,6 +70,9 @@ func (a asking) size(t *testing.T) (s size) {
 // Two clients with a server each call all the tools, several at once, while another process keeps memories and git packs
 // what lies there. No call fails, and a server holds as much at the end as it did when it was warm.
 func TestServersStandBesideGitAndWriters(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	calls := 200
 	if full || every {
 		calls = 1000
@@ -171,6 +174,9 @@ func TestServersStandBesideGitAndWriters(t *testing.T) {
 
 // An agent in a folder without a repository starts the server all the same, and may end it at any time.
 func TestServerEndsWithItsInput(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	for _, input := range []string{"", "garbage\n", `{"jsonrpc":"2.0","id":1,"method":"ping"}` + "\n" + `{"jsonrpc":"2.0","id":2,"meth`} {
 		a := finish(t, func(ctx context.Context) *exec.Cmd {
 			cmd := exec.CommandContext(ctx, binary, "mcp")
@@ -190,6 +196,9 @@ func TestServerEndsWithItsInput(t *testing.T) {
 
 // What the client says is the server's answer stays on the server's output: the talk goes elsewhere.
 func TestOutputCarriesMessagesAlone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	dir := newRepo(t)
 	a := newAsking(t, dir)
 	res, err := a.CallTool(t.Context(), &mcp.CallToolParams{Name: "remember", Arguments: fields{"text": "Starts the memory itself"}}) // which talks

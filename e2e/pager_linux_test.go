@@ -27,6 +27,9 @@ func long(t *testing.T) (dir, id string) {
 
 // A pager is what git would start, and only for what is longer than the screen.
 func TestPagerIsGitsAndOnlyForLongAnswers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	dir, id := long(t)
 	for _, tt := range []struct {
 		command string
@@ -78,6 +81,9 @@ func TestPagerIsGitsAndOnlyForLongAnswers(t *testing.T) {
 
 // What is said beside an answer follows it, and a pager that is gone, or was closed, is no failure.
 func TestPagerThatEnds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	dir, _ := long(t)
 	whole := screen{80, 10, []string{"GIT_PAGER=cat", "NO_COLOR=1"}}.run(t, dir, "", "list").out
 	for _, tt := range []struct{ pager, want string }{
@@ -103,6 +109,9 @@ func TestPagerThatEnds(t *testing.T) {
 
 // Ctrl-C is less's own affair: it goes on, and the terminal is not left to two programs.
 func TestPagerSurvivesInterrupts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	if _, err := exec.LookPath("less"); err != nil {
 		t.Skip("there is no less")
 	}
@@ -129,6 +138,9 @@ func TestPagerSurvivesInterrupts(t *testing.T) {
 
 // Colours are for a person's terminal alone, and what a pipe carries depends on no terminal.
 func TestColoursAndPipes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	dir, id := long(t)
 	write(t, filepath.Join(dir, "AGENTS.md"), "")
 	for _, command := range []string{"list", "recall statement", "show " + id, "log", "log -p", "diff", "status", "doctor", "config", "why", "render memory-md", "help", "help list"} {

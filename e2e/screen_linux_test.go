@@ -54,6 +54,9 @@ func steady(text string) string {
 
 // What a person sees is compared as a whole: a line that a terminal would fold, or a column that is not straight, shows there.
 func TestScreens(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	dir := worldly(t)
 	id := strings.Fields(must(t, dir, "list", "-k", "workflow"))[0]
 	want := &txtar.Archive{}

@@ -41,6 +41,9 @@ const soakRound = 5 * time.Minute
 // commit-graphs, some of it killed as well. Each round ends with syncs; then both clones have the same tree, every
 // acknowledged change is there, what was purged is not, and git finds nothing wrong.
 func TestSoak(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	lasts := soakTime(t)
 	s := newSoak(t)
 	began := time.Now()

@@ -23,6 +23,9 @@ func cloneOf(t *testing.T) (dir, bare string) {
 // A sync runs git's own transports and the user's programs. Whatever the repository itself names is refused,
 // with the key; what is neither asked for nor refused stays silent.
 func TestSyncRunsNoProgramOfTheRepository(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	c := newCanaries(t)
 	userPrograms(t, c)
 	t.Setenv("PATH", withoutSigners(t))
@@ -98,6 +101,9 @@ func lines(t *testing.T, text string) string {
 
 // The same hostile trees, sent by a real remote. git refuses some of them by its own rules.
 func TestSyncRefusesHostileTrees(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	t.Parallel()
 	first, bare := cloneOf(t)
 	must(t, first, "remember", "what only this clone knows")

@@ -34,6 +34,9 @@ func undecided(t *testing.T) (dir string) {
 
 // A person goes through the inbox on a real terminal: what is selected is shown, decided once, and stays decided; the screen before comes back.
 func TestUI(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	dir := undecided(t)
 	editor := filepath.Join(t.TempDir(), "editor")
 	write(t, editor, "#!/bin/sh\nsed -i 's/Releases/All releases/' \"$1\"\n")

@@ -13,6 +13,9 @@ import (
 // A writer is killed, or told that the disk is broken, at its first, second, … call that changes the
 // disk, until it comes through. Each time the store is whole, and the next write works at once.
 func TestFaultAtEveryCallLeavesOldOrNew(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	strace := needStrace(t)
 	for _, fault := range []string{"signal=KILL", "error=EIO", "error=ENOSPC"} {
 		for _, name := range []string{"fsync", "renameat", "linkat", "unlinkat", "openat"} {

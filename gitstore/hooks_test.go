@@ -13,6 +13,9 @@ import (
 
 // In a hook git says by its environment which repository, index and author another command is about.
 func TestWritesInsideEveryHook(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	for _, linked := range []bool{false, true} {
 		t.Run(fmt.Sprintf("linked=%t", linked), func(t *testing.T) {
 			r := testrepo.New(t)

@@ -65,6 +65,9 @@ func everything(t *testing.T, r *testrepo.Repo) {
 
 // Programs that a repository's own configuration names are never run: it may have come with a copied folder.
 func TestConfiguredProgramsAreNotRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	for _, format := range []string{"sha1", "sha256"} {
 		t.Run(format, func(t *testing.T) {
 			r := testrepo.New(t, "--object-format="+format)

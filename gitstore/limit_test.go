@@ -39,6 +39,9 @@ func tower(t *testing.T, r *testrepo.Repo, levels int) string {
 // Every reader of a tree, and of a history, ends at the limits with an error that says which and where. A tree within
 // them is read, however often its folders are the same.
 func TestReadersEndAtTheLimits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	r := testrepo.New(t)
 	s := create(t, r)
 	before := r.Run("rev-parse", branch)
@@ -136,6 +139,9 @@ func TestReadersEndAtTheLimits(t *testing.T) {
 
 // What a store itself writes stays within the limits too.
 func TestWritesStayWithinTheLimits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	r := testrepo.New(t)
 	s := create(t, r)
 	r.Run("update-ref", branch, r.Run("commit-tree", "-m", "x", "-p", branch, tower(t, r, 4)))

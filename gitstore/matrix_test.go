@@ -64,6 +64,9 @@ func initialised(name string, options ...string) environment {
 }
 
 func TestEveryEnvironment(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	for _, env := range environments() {
 		t.Run(env.name, func(t *testing.T) {
 			dir, r := env.make(t)

@@ -105,6 +105,9 @@ func TestMergeKeepsWhatWasUndone(t *testing.T) {
 }
 
 func TestMergeRefusesWhatNoStoreHolds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	big := strings.Repeat("x", gitstore.MaxFile+1)
 	for name, plant := range map[string]func(r *testrepo.Repo, blob string) string{
 		"evil/..":   func(r *testrepo.Repo, blob string) string { return "100644 blob " + blob + "\t.." },

@@ -83,6 +83,9 @@ func wrote(history []tale, at int, file, text string) bool {
 // changed it last in one line of commits. Going on from any earlier commit trusts no more than beginning anew, but
 // for what was ann's there.
 func TestNoHistoryLaunders(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	r := rand.New(rand.NewPCG(7, 7))
 	var histories [][]tale
 	for range 60 {

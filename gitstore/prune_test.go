@@ -34,6 +34,9 @@ func prune(t *testing.T, r *testrepo.Repo, ids []string) {
 // A git prune may remove what a write has made at any time after the ref moved: all of it, some of it, of the last
 // write or of one before. Whoever reads or writes next finds everything, and so does git then.
 func TestWhatAPruneTakesIsWrittenAgain(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	read := func(t *testing.T, s *gitstore.Store) { contents(t, s) }
 	again := func(t *testing.T, s *gitstore.Store) { write(t, s, map[string]string{"later.md": "later\n"}) }
 	look := func(t *testing.T, s *gitstore.Store) {
@@ -109,6 +112,9 @@ func TestWhatIsReusedIsKeptToo(t *testing.T) {
 
 // What is kept a second time is bounded, for its owner alone, and what is older than its time goes.
 func TestWhatIsKeptIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	r := testrepo.New(t)
 	s := create(t, r)
 	dir := filepath.Join(r.Dir, ".git", "reverie", git.RecentDir)
@@ -156,15 +162,15 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 
 // Processes write, and beside them git removes everything that no ref reaches, however young it is.
 func TestNothingIsLostBesideAPruneOfEverything(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	for _, chore := range [][]string{{"gc", "-q", "--prune=now"}, {"prune", "--expire=now"}, {"repack", "-adq"}, {"maintenance", "run", "--quiet", "--task=gc"}} {
 		t.Run(strings.Join(chore, " "), func(t *testing.T) {
 			r := testrepo.New(t)
 			s := create(t, r)
 			r.Run("config", "gc.pruneExpire", "now")
 			writers, each := 4, 50
-			if testing.Short() {
-				each = 10
-			}
 			ctx, stop := context.WithCancel(t.Context())
 			rounds := 0
 			var keeper, done sync.WaitGroup

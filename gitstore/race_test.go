@@ -22,13 +22,13 @@ import (
 )
 
 func TestNothingIsLostBesideGitsOwnHousekeeping(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	r := testrepo.New(t)
 	s := create(t, r)
 	r.Run("config", "gc.auto", "512") // so that Tidy has something to do, too
 	writers, each := 8, 100
-	if testing.Short() {
-		each = 10
-	}
 	ctx, stop := context.WithCancel(t.Context())
 	var keeper sync.WaitGroup
 	rounds := 0
@@ -69,12 +69,12 @@ func TestNothingIsLostBesideGitsOwnHousekeeping(t *testing.T) {
 }
 
 func TestKilledWritersLoseNothingAcknowledged(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	r := testrepo.New(t)
 	s := create(t, r)
-	kills := 200
-	if testing.Short() {
-		kills = 20
-	}
+	const kills = 200
 	acked := map[string]bool{}
 	hit, left := 0, 0
 	for round := 0; round < kills; round += 2 {

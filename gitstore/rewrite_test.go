@@ -135,6 +135,9 @@ func reachableText(t testing.TB, dir string, refs ...string) string {
 }
 
 func TestRewriteIsTheSameInEveryClone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	for _, format := range []string{"sha1", "sha256"} {
 		t.Run(format, func(t *testing.T) {
 			r := testrepo.New(t, "--object-format="+format)
@@ -191,6 +194,9 @@ func TestRewriteIsTheSameInEveryClone(t *testing.T) {
 
 // Two purges may be learnt in any order, or at once: the outcome is one.
 func TestRewritesCommute(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	r := testrepo.New(t)
 	imported(t, r, 120, 12, "xyzzy")
 	repo := find(t, r.Dir)
@@ -316,6 +322,9 @@ func TestRewriteOfATruncatedHistoryIsRefused(t *testing.T) {
 
 // Ten thousand commits over ten thousand memories: what a large branch costs. REVERIE_E2E=1 runs it at that size.
 func TestRewriteOfALongHistory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	n := 400
 	if os.Getenv("REVERIE_E2E") != "" {
 		n = 10000

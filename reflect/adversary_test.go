@@ -213,6 +213,9 @@ func TestAdversaryFileIsCurrent(t *testing.T) {
 // A model that does what it reads gains nothing: what it says is never a person's words or a command's outcome, rests on what
 // stands in the session, and leaves what the detectors found as it was.
 func TestObedientModel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	f, err := os.Open(adversaryFile)
 	if err != nil {
 		t.Fatal(err)

@@ -65,6 +65,9 @@ func ingestLong(t *testing.T, format transcript.Format, lines, text string, at i
 
 // TestNothingSecretIsLeftAtACut puts a token at each place around each cut of each format.
 func TestNothingSecretIsLeftAtACut(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	const secret = "Zq8Lk2Vn5Rw1Tb7Xc4Md9Ph6Jf3Gs0YaUeBi"
 	token := "ghp_" + secret
 	sizes := []int{60 << 10, 1<<20 + 200<<10}
@@ -105,6 +108,9 @@ func TestNothingSecretIsLeftAtACut(t *testing.T) {
 
 // TestLongTextsOfSecrets has texts that are long for what is taken out of them, and one without lines.
 func TestLongTextsOfSecrets(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	var all strings.Builder
 	r := rand.New(rand.NewPCG(1, 2))
 	const letters = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"

@@ -192,6 +192,9 @@ func TestReportedSentencesAreNoStatements(t *testing.T) {
 
 // TestMostWordsAreBeyondDoubt wants most of what persons say in the labelled sessions taken for theirs.
 func TestMostWordsAreBeyondDoubt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	labels, err := labelled.Read(labelledDir)
 	if err != nil {
 		t.Fatal(err)

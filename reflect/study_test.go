@@ -217,6 +217,9 @@ func TestObservations(t *testing.T) {
 }
 
 func TestStudyOfALongSession(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	var s script
 	for i := range 250 {
 		s = append(s,

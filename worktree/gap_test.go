@@ -46,6 +46,9 @@ func filler(size int) string {
 
 // Wherever a gap begins and ends, no part of a secret stands beside it.
 func TestGapShowsNoPartOfASecret(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	const most = 1800
 	scanner := redact.New()
 	record := &Record{scanner: scanner}

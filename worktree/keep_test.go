@@ -12,6 +12,9 @@ import (
 // What an iteration that is stopped leaves is told like what one leaves that comes to its end: files that are on the branch now and that the host
 // would run, and files that are not.
 func TestStoppedIterationHasFindings(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	for _, c := range []struct {
 		name  string
 		files []string

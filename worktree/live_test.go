@@ -77,6 +77,9 @@ func TestLiveShowsWholeLinesAndWords(t *testing.T) {
 
 // Whatever the pieces are in which a secret comes, and whenever somebody looks, no part of it is seen.
 func TestLiveShowsNoSecretInPieces(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	token := "ghp_" + strings.Repeat("aB3dE6gH9", 4)
 	key := "-----BEGIN PRIVATE KEY-----\n" + strings.Repeat("MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj\n", 20) + "-----END PRIVATE KEY-----\n"
 	for name, c := range map[string]struct{ text, secret string }{
@@ -180,6 +183,9 @@ func TestLiveLastsAsLongAsThePhase(t *testing.T) {
 }
 
 func TestLiveShowsNoLineOfAKey(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	var line, past strings.Builder
 	for i := range 64 {
 		line.WriteByte("q7ZkT2mWx9RbLf4HsVc8"[(i*7+i/20)%20])

@@ -27,6 +27,9 @@ func forge(r *testrepo.Repo, name string, files map[string]func(text string) str
 
 // Whatever a record says that was not written here, nothing is done for it, and no step makes it ours.
 func TestForeignRecordIsOnlyShown(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	ctx := t.Context()
 	with := func(old, new string) func(string) string {
 		return func(text string) string { return strings.Replace(text, old, new, 1) }

@@ -77,6 +77,9 @@ func (b *bench) in(name, text string) {
 func fine(Turn) (Outcome, error) { return Outcome{Passed: true}, nil }
 
 func TestRunNeedsThreeIterations(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	b := newBench(t, nil)
 	before := b.Run("status", "--porcelain") + b.Run("rev-parse", "HEAD") + b.Run("symbolic-ref", "HEAD")
 	s := b.run(
@@ -195,6 +198,9 @@ func TestCommitLeavesOut(t *testing.T) {
 
 // An agent that commits itself keeps its commits, unless they have what must not be in the branch, or are elsewhere.
 func TestCommitTakesAgentsCommits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	secret := "AKIA" + "IOSFODNN7EXAMPLX"
 	for _, c := range []struct {
 		name string
@@ -314,6 +320,9 @@ func TestInterruptedIterationBeginsAnew(t *testing.T) {
 }
 
 func TestRunStops(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	bad := func(Turn) (Outcome, error) { return Outcome{Output: "boom"}, errors.New("exit status 1") }
 	n := 0
 	change := func(Turn) (Outcome, error) { n++; return Outcome{}, nil }

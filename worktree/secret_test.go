@@ -9,6 +9,9 @@ import (
 
 // Which secrets a file may have is decided by each of them, not by their number; by path and content, not by content alone.
 func TestOnlySecretsThatWereThereMayStay(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	old, other := "ghp_"+"9fK2mQ7xT4bV8nR3wJ6zL1cD5hG0sYpAeUiO", "ghp_"+"16C7e42F292c6912E7710c838347Ae178B4a"
 	for _, c := range []struct {
 		name string

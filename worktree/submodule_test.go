@@ -48,6 +48,9 @@ func (b *bench) checkout() *testrepo.Repo {
 
 // What is changed in a submodule is not on the branch: it is told, and the plan's commands do not see it.
 func TestSubmoduleIsSetBack(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	for _, c := range []struct {
 		name string
 		work func(b *bench)
@@ -127,6 +130,9 @@ func TestSubmoduleElsewhereIsLeftAlone(t *testing.T) {
 
 // A work tree with a submodule can be removed, unless that loses something.
 func TestRemoveWithSubmodule(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	b := withSubmodule(t, func(s *State) { s.Settings.RemoveTree = true })
 	code := func(Turn) (Outcome, error) { b.checkout(); b.in("good", "x\n"); return Outcome{}, nil }
 	if s := b.run(code, fine, fine); s.Phase != Done {

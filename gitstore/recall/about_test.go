@@ -33,6 +33,9 @@ func TestAboutAgreesWithCovers(t *testing.T) {
 
 // However many globs memories have and paths a prompt, few of them are compared.
 func TestGateLooksAtFewGlobs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	var all []record.Memory
 	for i := range 20 {
 		m := record.Memory{ID: fmt.Sprint(i), Kind: record.Fact, Text: "Widgets need lacquer"}

@@ -185,6 +185,9 @@ func TestPurgedTextLeavesTheSegments(t *testing.T) {
 // Whatever is done to the files of the branch and the journal, an index that follows has what one has that is made anew: also where one id
 // is in both, or twice in one, where a file cannot be read, and where a memory goes from one to the other.
 func TestIndexFollowsTheView(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	_, book, dir := newBook(t)
 	chance := rand.New(rand.NewPCG(3, 9))
 	stores := []record.Where{record.Branch, record.Journal}

@@ -104,6 +104,9 @@ func TestDocumentWithoutPlaceIsNoted(t *testing.T) {
 
 // Whatever bit of a segment is another, what looks at filters and files ends well, and is right unless Err says that it is not.
 func TestSpoiltSegmentFiltersNothingWrongly(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	now := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
 	var all []record.Memory
 	for i := range 120 {

@@ -182,6 +182,9 @@ func wantRight(t *testing.T, x *Index, entries []Entry) {
 }
 
 func TestBringGoesAnywhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	base := t.TempDir()
 	round := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -472,6 +475,9 @@ func TestReaderLooksAgainOnce(t *testing.T) {
 }
 
 func TestTornAndSpoiltFilesGiveNoWrongAnswer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	dir := filepath.Join(t.TempDir(), "index")
 	to, entries := testEntries(1)
 	x := bring(t, Make(dir, testAnalysis), to, entries, Limits{})

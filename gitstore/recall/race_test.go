@@ -50,6 +50,9 @@ func indexProcess(dir string) {
 // Two processes write, others are killed while they do, and ten readers judge what they find: it is always the whole answer of
 // some state. Nobody finds an index empty, unless segments go at once, when a reader may be too late twice.
 func TestWritersAndReadersRace(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	for _, grace := range []time.Duration{10 * time.Minute, 0} {
 		t.Run(grace.String(), func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "index")

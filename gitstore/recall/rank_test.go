@@ -62,6 +62,9 @@ func docsOf(texts ...string) (docs []segment.Doc) {
 
 // The index ranks as the plain engine does, in one segment and in several with documents that are gone.
 func TestRankAgreesWithOracle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	vocabulary := strings.Fields("parseHeader parser header cursor index segment lock file_lock config configuration configure cache retry timeout " +
 		"v1.2.3 E0308 提交信息 检索 消息 エラー 設定 について これは 커밋 메시지를 überprüfen über deadlock the of is, database db. postgres\n queue\n a/b/c.go")
 	r := rand.New(rand.NewPCG(1, 2))

@@ -14,6 +14,9 @@ import (
 
 // A repository may bring long .env files: no more than a little of them is read, and they do not displace the user's own.
 func TestEnvFilesOfARepositoryAreReadInBounds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	dir := t.TempDir()
 	for i := range 20 {
 		var b strings.Builder

@@ -144,6 +144,9 @@ func write(t *testing.T, file, text string) {
 
 // What git would answer differently, it is asked.
 func TestKeptAnswerIsNotBelieved(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	for name, change := range map[string]func(t *testing.T, r *testrepo.Repo) (dir string){
 		"moved": func(t *testing.T, r *testrepo.Repo) string {
 			to := filepath.Join(t.TempDir(), "moved")

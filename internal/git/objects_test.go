@@ -67,6 +67,9 @@ func readBoth(t *testing.T, repo *git.Repo, objs []git.Object) {
 }
 
 func TestObjectsRoundTripThroughGit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	for _, format := range []string{"sha1", "sha256"} {
 		for _, n := range []int{3, git.PackFrom + 1} {
 			t.Run(fmt.Sprintf("%s, %d", format, n), func(t *testing.T) {

@@ -219,6 +219,9 @@ func TestFetchRefusesMalformedObjects(t *testing.T) {
 
 // A program that only the repository's own configuration names is not run; the user's own is.
 func TestProgramsOfTheRepositoryAreRefused(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	for _, kv := range [][2]string{
 		{"core.sshCommand", "CANARY"}, {"core.gitProxy", "CANARY"}, {"core.askPass", "CANARY"}, {"core.alternateRefsCommand", "CANARY"},
 		{"remote.origin.uploadpack", "CANARY"}, {"remote.origin.receivepack", "CANARY"}, {"remote.origin.vcs", "ext"},

@@ -141,6 +141,9 @@ func left(tb testing.TB, text, secret string) (string, bool) {
 }
 
 func TestNamesByValuesByForms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	r := rand.New(rand.NewPCG(21, 21))
 	var c cells
 	for i, names := range nameList {

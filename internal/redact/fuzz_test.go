@@ -95,6 +95,9 @@ func skeleton(doc string) string {
 }
 
 func TestShuffledPiecesSettle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	r := rand.New(rand.NewPCG(7, 7))
 	var pieces []string
 	for i, p := range plantedSecrets(r) {

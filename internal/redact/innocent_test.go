@@ -112,6 +112,9 @@ func falsePositives(tb testing.TB, passages []passage) (found, size int) {
 }
 
 func TestFewFalsePositivesInCode(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	code, err := goSources()
 	if err != nil {
 		t.Fatal(err)

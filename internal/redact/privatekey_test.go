@@ -389,6 +389,9 @@ func TestPublicBlocksStay(t *testing.T) {
 }
 
 func TestBundleLosesTheKeyAlone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	certificate := publicTexts()["CERTIFICATE"]
 	var s Scanner
 	for _, k := range privateKeys() {
@@ -457,6 +460,9 @@ func TestFoldedKeys(t *testing.T) {
 }
 
 func TestKeysInOneLine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	r := must(rsa.GenerateKey(rand.Reader, 2048))
 	e := must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
 	_, ed, _ := ed25519.GenerateKey(rand.Reader)
@@ -500,6 +506,9 @@ func TestKeysInOneLine(t *testing.T) {
 }
 
 func TestKeysOverTexts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	for _, k := range privateKeys() {
 		windows := windowsOf(k.body)
 		lines := strings.Split(strings.TrimSuffix(k.text, "\n"), "\n")
