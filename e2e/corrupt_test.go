@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -31,8 +32,10 @@ func TestDamageIsNamedOrHarmless(t *testing.T) {
 	loose := knowing(t)
 	dirs := []string{loose, packed(t, copyDir(t, loose))}
 	want, holds := listed(t, loose), inventory(t, loose)
+	var counting sync.Mutex
 	count := map[string]int{}
-	for n := range samples {
+	one := func(t *testing.T, n int) {
+		t.Parallel()
 		rnd := rand.New(rand.NewPCG(*seed, uint64(n)))
 		dir := copyDir(t, dirs[n%2])
 		if err := os.RemoveAll(filepath.Join(dir, ".git", "reverie", "recent")); err != nil { // or what is gone is written again
@@ -47,18 +50,23 @@ func TestDamageIsNamedOrHarmless(t *testing.T) {
 		hidden := hides(holds, victim)
 		what := damage(t, rnd, victim)
 		name, _ := filepath.Rel(filepath.Join(dir, ".git"), victim)
-		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			t.Logf("%s: %s; with a cache: %v", name, what, cached)
-			verdict := judge(t, dir, want, hidden)
-			if t.Failed() {
-				verdict = "failed"
-			}
-			count[verdict]++
-			if verdict == "named" && strings.HasPrefix(name, "objects/") {
-				count["named objects"]++
-			}
-		})
+		t.Logf("%s: %s; with a cache: %v", name, what, cached)
+		verdict := judge(t, dir, want, hidden)
+		if t.Failed() {
+			verdict = "failed"
+		}
+		counting.Lock()
+		defer counting.Unlock()
+		count[verdict]++
+		if verdict == "named" && strings.HasPrefix(name, "objects/") {
+			count["named objects"]++
+		}
 	}
+	t.Run("samples", func(t *testing.T) { // it ends when all of them have
+		for n := range samples {
+			t.Run(fmt.Sprint(n), func(t *testing.T) { one(t, n) })
+		}
+	})
 	t.Logf("%v", count)
 	if count["named"] < samples/5 || count["named objects"] == 0 || count["harmless"] == 0 {
 		t.Errorf("of %d samples: %v; the damage was not such that it could be found", samples, count)

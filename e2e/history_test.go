@@ -26,6 +26,12 @@ func (h *history) add(e event) {
 	h.events = append(h.events, e)
 }
 
+func (h *history) size() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.events)
+}
+
 func (h *history) counts() map[string]int {
 	n := map[string]int{}
 	for _, e := range h.events {
