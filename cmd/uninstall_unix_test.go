@@ -18,6 +18,9 @@ import (
 
 // A worker that hangs is ended, with what it started; then all goes.
 func TestUninstallEndsAWorkerThatHangs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("XDG_STATE_HOME", "")
 	r := testrepo.New(t)

@@ -139,6 +139,9 @@ func TestUIWatchesLoops(t *testing.T) {
 // What an agent prints is seen while it works: the end of it is followed, through 10,000 lines, one of 1 MB and a new size, and who has turned back
 // keeps what he reads.
 func TestUIShowsWhatRuns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	dir := t.TempDir()
 	git(t, dir, "init", "-q")
 	git(t, dir, "commit", "-q", "--allow-empty", "-m", "one")

@@ -209,6 +209,9 @@ func TestCollectHandsOutContent(t *testing.T) {
 
 // TestCollectWhileLinksAreSwapped has another goroutine put links to a secret, to its folder and to pipes in the place of files and folders, and back.
 func TestCollectWhileLinksAreSwapped(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	outside := t.TempDir()
 	for _, name := range []string{"file", "x"} {
 		if err := os.WriteFile(filepath.Join(outside, name), []byte("SECRET"), 0o644); err != nil {

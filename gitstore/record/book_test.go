@@ -227,6 +227,9 @@ func FuzzCache(f *testing.F) {
 }
 
 func TestSpoiltFileHidesNothingElse(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	b, r, _ := newBook(t)
 	put(t, b, fact("one"), fact("two"))
 	r.Run("worktree", "add", "-q", "../wt", "reverie/memory")

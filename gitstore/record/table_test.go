@@ -96,6 +96,9 @@ func statements(r *rand.Rand, n int) (out []string) {
 
 // The table says what the entries say, whatever has changed since it was written.
 func TestTableSaysWhatTheEntriesSay(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	for seed := range int64(4) {
 		r := rand.New(rand.NewSource(seed))
 		b, _, _ := newBook(t)

@@ -322,6 +322,9 @@ func TestRefusesWhatItDoesNotKnow(t *testing.T) {
 
 // Damage is an error, or changes what is read; it is never a panic or an endless walk.
 func TestBearsDamage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	path := filepath.Join(t.TempDir(), "a.db")
 	lib := library(t, path, "PRAGMA page_size=512; PRAGMA journal_mode=delete")
 	must(t, lib, schema)

@@ -123,6 +123,9 @@ func FuzzScript(f *testing.F) {
 
 // Each of these took minutes while values were looked for again and again.
 func TestScriptsAreReadInLinearTime(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	for _, part := range []string{"tools.x({a:{b:", "const a={b:f(1),", "const a=[1,"} {
 		began := time.Now()
 		readScript(strings.Repeat(part, 50_000))

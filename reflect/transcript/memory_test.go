@@ -49,6 +49,9 @@ func peakHeap(read func(look func())) int64 {
 
 // The budget is 64 MB for a transcript of 20 MB; what streams stays far below it.
 func TestLongTranscriptsAreReadInBoundedMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	const size, budget, streamed = 20 << 20, 64 << 20, 12 << 20
 	filler := strings.Repeat("all work and no play ", 150) // 3 KB
 	quoted := fmt.Sprintf("%q", filler)
@@ -133,6 +136,9 @@ func TestLongTranscriptsAreReadInBoundedMemory(t *testing.T) {
 // Only what is held counts against the memory for held texts: not what was replaced, nor what was
 // handed over.
 func TestReplacedTextsMakeRoom(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	const updates = 1100 // 28 MB
 	filler := strings.Repeat("word ", 5<<10)
 	times := func(first, line, last string) func(int) string {

@@ -288,6 +288,9 @@ func many(n int) []Doc {
 }
 
 func TestLargeSegmentInAFile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	docs := many(700)
 	data := build(t, docs)
 	same(t, open(t, data), docs)
