@@ -106,7 +106,7 @@ func (a *typed) kind(q *recall.Query) error {
 	kind := record.Kind(strings.ToLower(a.o.kind))
 	switch {
 	case !kind.Valid():
-		return exit.Usage("kinds are "+kindList(), "-k %s: there is no such kind", a.o.kind)
+		return exit.Usage("kinds are "+record.KindList(), "-k %s: there is no such kind", a.o.kind)
 	case slices.ContainsFunc(q.Kinds, func(k record.Kind) bool { return k != kind }):
 		return exit.Usage("give one of them; several kinds are asked for in the query: kind:failure kind:fact", "-k %s and kind:%s in the query differ", kind, q.Kinds[0])
 	}

@@ -43,7 +43,7 @@ func rememberCommand(env *Env) *cli.Command {
 		Description: "The first line is the statement, the rest why and how; - reads standard input. A statement that is\n" +
 			"known already is not written twice. Others on its topic, and one that is much like it, are told.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "kind", Aliases: []string{"k"}, Usage: "`KIND`: " + kindList(), Value: o.kind, Destination: &o.kind},
+			&cli.StringFlag{Name: "kind", Aliases: []string{"k"}, Usage: "`KIND`: " + record.KindList(), Value: o.kind, Destination: &o.kind},
 			&cli.StringSliceFlag{Name: "path", Aliases: []string{"p"}, Usage: "`GLOB` of files it is about; may be given again", Destination: &o.paths},
 			&cli.StringSliceFlag{Name: "tag", Aliases: []string{"t"}, Usage: "`TAG`; may be given again", Destination: &o.tags},
 			&cli.StringFlag{Name: "topic", Usage: "`TOPIC` it is about; what else is known about it is told", Destination: &o.topic},
@@ -281,15 +281,7 @@ func splitStatement(text string) (statement, body string) {
 func parseKind(s string) (record.Kind, error) {
 	k := record.Kind(s)
 	if !k.Valid() {
-		return "", exit.Usage("kinds are "+kindList(), "%q is not a kind", s)
+		return "", exit.Usage("kinds are "+record.KindList(), "%q is not a kind", s)
 	}
 	return k, nil
-}
-
-func kindList() string {
-	var names []string
-	for _, k := range record.Kinds {
-		names = append(names, string(k))
-	}
-	return strings.Join(names, ", ")
 }

@@ -35,6 +35,15 @@ const (
 // Kinds lists every kind, the most binding first: the order in which views show them.
 var Kinds = []Kind{Constraint, Convention, Decision, Workflow, Failure, Pattern, Fact, Preference, Note}
 
+// KindList names every kind: "constraint, convention, …".
+func KindList() string {
+	names := make([]string, len(Kinds))
+	for i, k := range Kinds {
+		names[i] = string(k)
+	}
+	return strings.Join(names, ", ")
+}
+
 // Valid reports whether k is one of Kinds.
 func (k Kind) Valid() bool { return slices.Contains(Kinds, k) }
 

@@ -107,7 +107,7 @@ func TestFlowProperties(t *testing.T) {
 		var spans []Styled
 		for _, text := range rapid.SliceOfN(piece, 0, 30).Draw(t, "pieces") {
 			text = strings.Map(func(r rune) rune {
-				if hidden(r) || r == '\n' || r == '\t' {
+				if Visible(string(r)) != string(r) || r == '\n' || r == '\t' {
 					return -1
 				}
 				return r

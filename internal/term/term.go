@@ -15,7 +15,6 @@ import (
 	"io"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/reverie-memory/reverie/internal/unseen"
@@ -133,35 +132,8 @@ func (t *Terminal) Paint(colour, text string) string {
 	return colour + text + Plain
 }
 
-// Visible makes characters that could move a cursor, hide text or turn it round readable as
-// themselves. Tabs and line feeds stay.
-func Visible(s string) string {
-	if strings.IndexFunc(s, hidden) < 0 {
-		return s
-	}
-	var b strings.Builder
-	for _, r := range s {
-		switch {
-		case !hidden(r):
-			b.WriteRune(r)
-		case r < 0x20:
-			b.WriteString("^" + string(r+'@'))
-		default:
-			fmt.Fprintf(&b, "<U+%04X>", r)
-		}
-	}
-	return b.String()
-}
-
-func hidden(r rune) bool {
-	switch {
-	case r == '\n' || r == '\t':
-		return false
-	case r == '\u200d' || r == '\ufe0f': // joins emoji
-		return false
-	}
-	return unseen.Control(r) || r == unicode.ReplacementChar
-}
+// Visible is unseen.Visible: it shows what could move the cursor.
+func Visible(s string) string { return unseen.Visible(s) }
 
 // Count is "1 memory", "2 memories".
 func Count(n int, one, many string) string {

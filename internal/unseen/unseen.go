@@ -18,6 +18,35 @@ func Control(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029'
 }
 
+// Visible writes characters that could move a cursor, hide text or turn it round as ^X or <U+XXXX>.
+// Tabs, line feeds and the joiners of emoji stay.
+func Visible(s string) string {
+	if strings.IndexFunc(s, moves) < 0 {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case !moves(r):
+			b.WriteRune(r)
+		case r < 0x20:
+			b.WriteString("^" + string(r+'@'))
+		default:
+			fmt.Fprintf(&b, "<U+%04X>", r)
+		}
+	}
+	return b.String()
+}
+
+// moves reports whether Visible writes a character out.
+func moves(r rune) bool {
+	switch r {
+	case '\n', '\t', '\u200d', '\ufe0f':
+		return false
+	}
+	return Control(r) || r == unicode.ReplacementChar
+}
+
 // Always reports whether a character shows nothing wherever it stands, or changes how others show: controls, what turns
 // the direction of text, what has no width, tags, and the variation selectors that carry data. White space is none of them.
 func Always(r rune) bool {
