@@ -11,6 +11,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/clone"
+	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/reverie-memory/reverie/reflect"
 )
@@ -39,7 +40,7 @@ func (c *capture) answer(ctx context.Context, agent hooks.Agent, e hooks.Event) 
 	}
 	r := contextRequest{
 		For: occasion, Session: sessionOf(e), Agent: agent.Name, Query: e.Prompt, Dir: e.Dir,
-		Resumed: e.Source == "resume", Record: agent.Answers(e), Limits: recall.Limits{Docs: maxIndexed},
+		Resumed: e.Source == "resume", Record: agent.Answers(e), Limits: recall.Limits{Docs: reader.MaxIndexed},
 	}
 	if before := os.Getenv(givenVariable); sessionName.MatchString(before) {
 		r.Before = before

@@ -13,6 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
@@ -123,14 +124,14 @@ func (w *workspace) checkRecords(ctx context.Context, tell func(where, what stri
 		_, referr := v.Reflections()
 		_, everr := v.Evidence()
 		_, skillerr := v.Skills()
-		for _, e := range split(skillerr) {
+		for _, e := range reader.Split(skillerr) {
 			tell(w.Branch(), e.Error())
 		}
 		_, dreamerr := v.Dreams()
 		_, cperr := v.Checkpoints("")
 		_, scperr := v.SharedCheckpoints("")
 		for _, err := range []error{operr, rejerr, referr, everr, dreamerr, cperr, scperr, v.BadPurges()} {
-			for _, e := range split(err) {
+			for _, e := range reader.Split(err) {
 				tell("journal or inbox", e.Error())
 			}
 		}
@@ -139,7 +140,7 @@ func (w *workspace) checkRecords(ctx context.Context, tell func(where, what stri
 	if err == nil || ctx.Err() != nil || errors.Is(err, config.ErrNewer) {
 		return err
 	}
-	for _, e := range split(err) {
+	for _, e := range reader.Split(err) {
 		tell(w.Branch(), "cannot be viewed: "+e.Error())
 	}
 	return nil
@@ -148,7 +149,7 @@ func (w *workspace) checkRecords(ctx context.Context, tell func(where, what stri
 // noteStale lists memories whose code is gone, which is no problem of the store.
 func (w *workspace) noteStale(ctx context.Context) error {
 	err := w.view(ctx, func(v *record.View) error {
-		standings, err := w.standings(ctx, v)
+		standings, err := w.Caveats(ctx, v)
 		if err != nil {
 			return err
 		}

@@ -160,7 +160,7 @@ func (w *workspace) checkDiff(ctx context.Context, s span) ([]finding.Finding, e
 		Store: w.Memory, From: s.from, To: s.to, Beside: s.beside,
 		Scanner: redact.New(w.AllSecrets(ctx)...), Now: w.env.Now(), Version: version(),
 		Brief: func(text string) string { return term.OneLine(text, 120) },
-		Stale: func(m record.Memory) []string { return w.judged(ctx).Gone(ctx, m) },
+		Stale: func(m record.Memory) []string { return w.CheckedCode(ctx).Gone(ctx, m) },
 	})
 	var none *check.NoMemoryError
 	var history *check.HistoryError

@@ -179,11 +179,11 @@ func (w *workspace) keepCheckpoint(ctx context.Context, c record.Checkpoint) (re
 	c.Text = clean.String()
 	err := w.update(ctx, func(tx *record.Tx, _ config.Config) error {
 		kept, err := tx.Checkpoints(c.Client + "/" + c.Session)
-		if err := w.tolerate(err); err != nil {
+		if err := w.Tolerate(err); err != nil {
 			return err
 		}
 		shared, err := tx.SharedCheckpoints(c.Client + "/" + c.Session)
-		if err := w.tolerate(err); err != nil {
+		if err := w.Tolerate(err); err != nil {
 			return err
 		}
 		c.N = 1

@@ -26,7 +26,7 @@ type placed struct {
 func (w *workspace) checkpoints(v *record.View, session string) ([]placed, error) {
 	own, err := v.Checkpoints("")
 	shared, err2 := v.SharedCheckpoints("")
-	if err := w.tolerate(errors.Join(err, err2)); err != nil {
+	if err := w.Tolerate(errors.Join(err, err2)); err != nil {
 		return nil, err
 	}
 	var all []placed

@@ -26,7 +26,7 @@ func (w *workspace) seenAs(rev string) string {
 func (w *workspace) spanHint(ctx context.Context) string {
 	base, head := w.Branch()+"~1", w.Branch()
 	if id, _, err := w.Repo.Head(ctx); err == nil {
-		if ours, err := w.ofMemory(ctx, id); ours && err == nil {
+		if ours, err := w.OfMemory(ctx, id); ours && err == nil {
 			head = "HEAD"
 		}
 	}

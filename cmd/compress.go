@@ -188,7 +188,7 @@ func (w *workspace) started() bool {
 
 // keptFrom is the time from which on raw material is kept.
 func (w *workspace) keptFrom() time.Time {
-	return w.env.Now().Add(-time.Duration(w.narrowed.KeepDays) * 24 * time.Hour)
+	return w.env.Now().Add(-time.Duration(w.Settings.Config.KeepDays) * 24 * time.Hour)
 }
 
 func (w *workspace) expireOriginals(before time.Time) error {

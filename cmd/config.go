@@ -46,7 +46,7 @@ func runConfig(ctx context.Context, env *Env, key, value string, set, user bool)
 	}
 	c := w.Config
 	err = w.Book.View(ctx, func(v *record.View) error {
-		c, err = w.restrict(ctx, v)
+		c, err = w.Restrict(ctx, v)
 		return err
 	})
 	if err != nil && !errors.Is(err, gitstore.ErrNoStore) {
@@ -134,10 +134,10 @@ func setConfig(ctx context.Context, env *Env, key, value string, user bool) erro
 // tellLastWord says where something else than the file has the last word on a key.
 func (env *Env) tellLastWord(ctx context.Context, key, file string) {
 	w, err := env.open(ctx)
-	if err != nil || w.narrow(ctx) != nil {
+	if err != nil || w.Narrow(ctx) != nil {
 		return // whatever needs the settings says why
 	}
-	for _, s := range w.narrowed.Settings() {
+	for _, s := range w.Settings.Config.Settings() {
 		if s.Key == key && s.Origin != file && s.Origin != "default" {
 			env.Say("here it is %s all the same, by %s", s.Value, s.Origin)
 		}

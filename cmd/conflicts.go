@@ -42,7 +42,7 @@ func runConflicts(ctx context.Context, env *Env) error {
 	}
 	var contested []record.Memory
 	err = w.view(ctx, func(v *record.View) error {
-		v, err := w.asked(ctx, v)
+		v, err := w.ForAsker(ctx, v)
 		if err != nil {
 			return err
 		}

@@ -38,7 +38,7 @@ func (w *workspace) dreamDue(ctx context.Context, model bool) (due bool, why str
 		counts = byModel
 	}
 	err = w.view(ctx, func(v *record.View) error {
-		c, err := w.restrict(ctx, v)
+		c, err := w.Restrict(ctx, v)
 		if err != nil {
 			return err
 		}
@@ -105,7 +105,7 @@ func (w *workspace) consider(ctx context.Context, m *prompts.Model, set prompts.
 // toConsider is what a model is asked about.
 func (w *workspace) toConsider(ctx context.Context, which lately) (in dream.Input, err error) {
 	err = w.view(ctx, func(v *record.View) error {
-		c, err := w.restrict(ctx, v)
+		c, err := w.Restrict(ctx, v)
 		if err == nil {
 			in, err = w.dreamInput(ctx, v, c, byModel, which)
 		}

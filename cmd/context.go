@@ -15,6 +15,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/cut"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/pattern"
+	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 	"github.com/urfave/cli/v2"
 )
@@ -126,14 +127,14 @@ func runContext(ctx context.Context, env *Env, r contextRequest) error {
 	if err != nil {
 		return err
 	}
-	var held []heldMemory
+	var held []reader.Held
 	if env.JSON || r.For == forStart && !w.Shields() {
-		if held, err = w.allWithheld(ctx); err != nil {
+		if held, err = w.AllHeld(ctx); err != nil {
 			return err
 		}
 	}
 	if env.JSON {
-		older := olderOf(held)
+		older := reader.Older(held)
 		return env.Object(contextJSON{in.For, in.text, in.Commit, in.Tokens, in.Bytes, noNull(in.Items), in.Cut, list(in.Next), in.Least, len(held) - older, older})
 	}
 	env.Print("%s", in.text)
@@ -274,7 +275,7 @@ const unsureFor = 10 * time.Minute
 // first of all of them expires; zero: for good.
 func (w *workspace) block(ctx context.Context, v *record.View, r contextRequest, tail string) (in injection, until time.Time, err error) {
 	in = injection{For: r.For, Commit: string(v.Tip()), Cut: map[string]int{}}
-	budget := r.budget(w.narrowed.Budget)
+	budget := r.budget(w.Settings.Config.Budget)
 	if budget == 0 {
 		return in, until, nil
 	}
@@ -313,16 +314,16 @@ func (w *workspace) injectPrompt(ctx context.Context, r contextRequest) (in inje
 	if asksNothing(r) {
 		return in, nil
 	}
-	prompt := w.where(r.Dir).Ask(transcript.Own(r.Query))
-	defer w.openIndex()()
+	prompt := reader.Where(w.Repo.WorkTree, r.Dir).Ask(transcript.Own(r.Query))
+	defer w.OpenIndex()()
 	err = w.view(ctx, func(v *record.View) error {
 		in.Commit = string(v.Tip())
-		budget := r.budget(w.narrowed.Prompt)
+		budget := r.budget(w.Settings.Config.Prompt)
 		if budget == 0 {
 			return nil
 		}
 		var hits []recall.Relevance
-		err := w.searchTrusted(ctx, v, false, r.Limits, func(x *recall.Index, _ func() *recall.Index) (err error) {
+		err := w.SearchGiven(ctx, v, false, r.Limits, func(x *recall.Index, _ func() *recall.Index) (err error) {
 			hits, err = relevant(ctx, x, prompt, r.Files, x.Keep(recall.Query{}, w.env.Now()))
 			return err
 		})
@@ -333,11 +334,11 @@ func (w *workspace) injectPrompt(ctx context.Context, r contextRequest) (in inje
 		if len(hits) == 0 || err != nil {
 			return err
 		}
-		given, err := w.agents(ctx, v)
+		given, err := w.ForAgents(ctx, v)
 		if err != nil {
 			return err
 		}
-		standings, err := w.standings(ctx, given)
+		standings, err := w.Caveats(ctx, given)
 		if err != nil {
 			return err
 		}
@@ -403,7 +404,7 @@ func (w *workspace) injectCompaction(ctx context.Context, r contextRequest) (in 
 	in = injection{For: r.For, Cut: map[string]int{}}
 	err = w.view(ctx, func(v *record.View) error {
 		in.Commit = string(v.Tip())
-		budget := r.budget(min(w.narrowed.Budget, compactionBudget))
+		budget := r.budget(min(w.Settings.Config.Budget, compactionBudget))
 		if budget == 0 {
 			return nil
 		}
@@ -447,7 +448,7 @@ func (w *workspace) injectCompacted(ctx context.Context, r contextRequest) (in i
 		tail := ""
 		if r.Session != "" {
 			kept, err := v.Checkpoints(r.Session)
-			if err := w.tolerate(err); err != nil {
+			if err := w.Tolerate(err); err != nil {
 				return err
 			}
 			if len(kept) > 0 {

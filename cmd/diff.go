@@ -39,12 +39,12 @@ func runDiff(ctx context.Context, env *Env, a, b string, words bool) error {
 	if a == "" {
 		a = "~1"
 	}
-	from, err := w.pastState(ctx, a)
+	from, err := w.PastState(ctx, a)
 	if err != nil {
 		return err
 	}
 	if b != "" {
-		id, err := w.pastState(ctx, b)
+		id, err := w.PastState(ctx, b)
 		if err != nil {
 			return err
 		}

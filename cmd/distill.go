@@ -45,7 +45,7 @@ func runDistill(ctx context.Context, env *Env, o dreamOptions) error {
 	var in dream.Ripeness
 	var last time.Time
 	err = w.view(ctx, func(v *record.View) error {
-		c, err := w.restrict(ctx, v)
+		c, err := w.Restrict(ctx, v)
 		if err == nil {
 			in, last, err = w.ripeness(ctx, v, c)
 		}
@@ -114,7 +114,7 @@ func (w *workspace) ripeness(ctx context.Context, v *record.View, c config.Confi
 	if in.Input, err = w.dreamInput(ctx, v, c, byCode, lately{}); err != nil {
 		return in, last, err
 	}
-	if in.Skills, err = v.Skills(); w.tolerate(err) != nil {
+	if in.Skills, err = v.Skills(); w.Tolerate(err) != nil {
 		return in, last, err
 	}
 	dreams, _, err := w.ownRecords(ctx, v)

@@ -13,6 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/trust"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
@@ -153,15 +154,15 @@ func examineGit(ctx context.Context) examined {
 
 // examineIndex brings the index up to date, and looks whether the next process finds it so.
 func (w *workspace) examineIndex(ctx context.Context) examined {
-	if err := w.bringIndex(ctx); err != nil {
-		return examined{What: "index", State: stateBroken, Detail: "every search indexes all memories again: " + err.Error(), Fix: "look who may write to " + filepath.Join(w.State, indexDir) + ", or remove it"}
+	if err := w.RefreshIndex(ctx); err != nil {
+		return examined{What: "index", State: stateBroken, Detail: "every search indexes all memories again: " + err.Error(), Fix: "look who may write to " + filepath.Join(w.State, reader.IndexDir) + ", or remove it"}
 	}
 	return examined{What: "index", State: stateOK, Detail: "up to date"}
 }
 
 // examineTrust looks whether agents are given what is known. Before there is a memory there is nothing to say.
 func (w *workspace) examineTrust(ctx context.Context) []examined {
-	held, err := w.allWithheld(ctx)
+	held, err := w.AllHeld(ctx)
 	row := examined{What: "trust", State: stateOK, Detail: "nothing is withheld from agents for its author"}
 	switch {
 	case clone.NoMemory(err):
@@ -171,7 +172,7 @@ func (w *workspace) examineTrust(ctx context.Context) []examined {
 		_, row.Fix = explain(err)
 	case len(held) > 0:
 		row.State, row.Detail, row.Fix = stateNote, heldLine(held), "reverie trust"
-	case w.settings.Text != nil:
+	case w.Settings.Trust.Text != nil:
 		row.State, row.Detail, row.Fix = stateNote, w.whySettings(), "reverie trust approve "+trust.SettingsPath
 	}
 	if _, err := w.Memory.Tip(ctx); err != nil && len(held) == 0 {

@@ -13,15 +13,16 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/ollama"
+	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/term"
 )
 
 // examineModel tells what server and models there are, what each would be asked for, and what is left of the day's budget.
 func (w *workspace) examineModel(ctx context.Context) []examined {
-	if err := w.narrow(ctx); err != nil {
+	if err := w.Narrow(ctx); err != nil {
 		return nil // the memory's own row tells
 	}
-	wanted := w.narrowed.Model
+	wanted := w.Settings.Config.Model
 	row := examined{What: "model", State: stateNote}
 	model, vectors := wantedModel(wanted.Name), wantedVectors(wanted.Embed)
 	for _, w := range []*ollama.Want{&model, &vectors} {
@@ -33,7 +34,7 @@ func (w *workspace) examineModel(ctx context.Context) []examined {
 	if wanted.Name != config.Off || wanted.Embed != config.Off {
 		broken = stateBroken
 	}
-	client, err := openOllama(wanted)
+	client, err := ollama.Open(ollama.Options{Host: wanted.Host, Remote: wanted.Remote})
 	var server ollama.Server
 	if err == nil {
 		server, err = client.Models(ctx, model, vectors)
@@ -82,10 +83,10 @@ func (w *workspace) examineModel(ctx context.Context) []examined {
 		rows = append(rows, row)
 	}
 	if wanted.Name != config.Off || wanted.Embed != config.Off {
-		used := w.budget().Today()
+		used := w.Budget().Today()
 		row := examined{What: "budget", State: stateOK, Detail: fmt.Sprintf("today %d of %d questions, %d of %d tokens, %.0f of %d seconds",
 			used.Calls, wanted.Calls, used.Tokens, wanted.Tokens, used.Seconds, wanted.Seconds)}
-		if w.budget().Spent() != nil {
+		if w.Budget().Spent() != nil {
 			row.State, row.Fix = stateNote, "it is there again tomorrow; model.calls, model.tokens and model.seconds set it"
 		}
 		rows = append(rows, row)
@@ -119,7 +120,7 @@ func namesOf(s ollama.Server) string {
 
 // examineVectors adds to the row of an embedding model how many memories have a vector of it; doctor can make the others.
 func (w *workspace) examineVectors(ctx context.Context, row *examined) {
-	_, space, err := w.embedder(ctx)
+	_, space, err := w.OpenEmbedder(ctx)
 	if err != nil {
 		row.State, row.Detail = stateBroken, err.Error()
 		return
@@ -137,14 +138,14 @@ func (w *workspace) examineVectors(ctx context.Context, row *examined) {
 	if err != nil {
 		return // the memory's own row tells
 	}
-	vectors := vector.Read(filepath.Join(w.State, vectorsDir), space)
+	vectors := vector.Read(filepath.Join(w.State, reader.VectorsDir), space)
 	defer vectors.Close()
 	have := vectors.Len()
 	row.Detail += fmt.Sprintf("; %d of %s have a vector", min(have, live), term.Count(live, "memory", "memories"))
 	if have < live {
 		row.State = stateNote
 		row.mend = func(ctx context.Context) error {
-			_, _, err := w.fillVectors(ctx, nil)
+			_, _, err := reader.FillVectors(ctx, w.Reader, nil)
 			return err
 		}
 	}

@@ -94,7 +94,7 @@ func runDream(ctx context.Context, env *Env, o dreamOptions) error {
 	var plan dream.Result
 	if o.dryRun {
 		err = w.view(ctx, func(v *record.View) error {
-			c, err := w.restrict(ctx, v)
+			c, err := w.Restrict(ctx, v)
 			if err == nil {
 				plan, _, err = w.plan(ctx, v, c, o.lately)
 			}
@@ -172,7 +172,7 @@ func (w *workspace) dreamInput(ctx context.Context, v *record.View, c config.Con
 // true, and of them those that are wanted. Only this clone's own reflections and dreams count: those that came with the branch, and those that a stranger put
 // into a synced journal, are evidence to be read.
 func (w *workspace) newReflections(ctx context.Context, v *record.View, c config.Config, counts func(record.Dream) bool, which lately) (dream.Input, error) {
-	in := dream.Input{Now: w.env.Now(), Memories: v.Memories(), Private: clone.Private(c), Written: w.stated, Blobs: map[string]string{}, Weighed: map[string]bool{}, Withheld: map[string]bool{}}
+	in := dream.Input{Now: w.env.Now(), Memories: v.Memories(), Private: clone.Private(c), Written: w.Documents.Stated, Blobs: map[string]string{}, Weighed: map[string]bool{}, Withheld: map[string]bool{}}
 	for _, m := range in.Memories {
 		blob, _ := v.Blob(m.ID)
 		in.Blobs[m.ID] = string(blob)
@@ -208,10 +208,10 @@ func (w *workspace) whatWaits(ctx context.Context, v *record.View, in *dream.Inp
 	var err2 error
 	in.Pending, err = v.Operations()
 	in.Rejected, err2 = v.Rejections()
-	if err := w.tolerate(errors.Join(err, err2)); err != nil {
+	if err := w.Tolerate(errors.Join(err, err2)); err != nil {
 		return err
 	}
-	foreign, err := w.foreign(ctx, v)
+	foreign, err := w.Withheld(ctx, v)
 	if err != nil {
 		return err
 	}
@@ -226,7 +226,7 @@ func (w *workspace) whatWaits(ctx context.Context, v *record.View, in *dream.Inp
 // foreignRecords says which records of the journal somebody not trusted here changed last. If history cannot be read, all
 // are.
 func (w *workspace) foreignRecords(ctx context.Context, v *record.View) (trust.Records, error) {
-	c, err := w.restrict(ctx, v)
+	c, err := w.Restrict(ctx, v)
 	if err != nil {
 		return trust.Records{}, err
 	}
@@ -241,7 +241,7 @@ func (w *workspace) foreignRecords(ctx context.Context, v *record.View) (trust.R
 func (w *workspace) ownRecords(ctx context.Context, v *record.View) ([]record.Dream, []record.Reflection, error) {
 	dreams, err := v.Dreams()
 	reflections, err2 := v.Reflections()
-	if err := w.tolerate(errors.Join(err, err2)); err != nil {
+	if err := w.Tolerate(errors.Join(err, err2)); err != nil {
 		return nil, nil, err
 	}
 	foreign, err := w.foreignRecords(ctx, v)
@@ -259,7 +259,7 @@ func (w *workspace) dream(ctx context.Context, which lately) (plan dream.Result,
 	var in dream.Input
 	var d record.Dream
 	var commit gitstore.Commit
-	w.documents() // read before the lock
+	w.Documents.Read() // read before the lock
 	err = w.update(ctx, func(tx *record.Tx, c config.Config) error {
 		var err error
 		if plan, in, err = w.plan(ctx, tx.View, c, which); err != nil || len(in.New) == 0 {

@@ -47,10 +47,10 @@ func (e *elsewhere) run(ctx context.Context, env *Env, o dreamOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := w.narrow(ctx); err != nil {
+	if err := w.Narrow(ctx); err != nil {
 		return err
 	}
-	if w.narrowed.Model.Forbidden {
+	if w.Settings.Config.Model.Forbidden {
 		return w.modelForbidden()
 	}
 	var answers []byte
@@ -106,12 +106,12 @@ func (e *elsewhere) run(ctx context.Context, env *Env, o dreamOptions) error {
 
 // askElsewhere is what a model of the context in the settings would be asked.
 func (w *workspace) askElsewhere(ctx context.Context, which lately) (ask dream.Elsewhere, err error) {
-	ask.Context = w.narrowed.Model.Context
+	ask.Context = w.Settings.Config.Model.Context
 	if ask.Set, err = ownPrompts(w.Config); err != nil {
 		return ask, err
 	}
 	err = w.view(ctx, func(v *record.View) error {
-		c, err := w.restrict(ctx, v)
+		c, err := w.Restrict(ctx, v)
 		if err == nil {
 			ask.Plan, _, err = w.plan(ctx, v, c, which)
 		}

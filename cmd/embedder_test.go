@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/reverie-memory/reverie/gitstore/recall/vector"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 	"github.com/reverie-memory/reverie/prompts/door"
@@ -55,7 +56,7 @@ func fillAll(t *testing.T, dir string) (done int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	done, left, err := w.fillVectors(t.Context(), nil)
+	done, left, err := reader.FillVectors(t.Context(), w.Reader, nil)
 	if err != nil || left > 0 {
 		t.Fatalf("%d left: %v", left, err)
 	}
@@ -186,7 +187,7 @@ func TestPurgeDropsVectors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if done, _, err := w.fillVectors(t.Context(), nil); done != 0 || err != nil || !fired {
+	if done, _, err := reader.FillVectors(t.Context(), w.Reader, nil); done != 0 || err != nil || !fired {
 		t.Errorf("%d done, %v, purged: %v", done, err, fired)
 	}
 	if n := files(); len(n) != 0 {
@@ -255,7 +256,7 @@ func TestVectorsAreWeighed(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if _, left, err := w.fillVectors(t.Context(), nil); left > 0 || err != nil {
+				if _, left, err := reader.FillVectors(t.Context(), w.Reader, nil); left > 0 || err != nil {
 					t.Fatalf("%d left: %v", left, err)
 				}
 			}
@@ -294,7 +295,7 @@ func TestNoModelLeavesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if done, left, err := w.fillVectors(t.Context(), nil); done+left > 0 || err != nil {
+	if done, left, err := reader.FillVectors(t.Context(), w.Reader, nil); done+left > 0 || err != nil {
 		t.Errorf("%d done, %d left, %v", done, left, err)
 	}
 	reverie(t, r.Dir, "recall", "tests")
@@ -314,7 +315,7 @@ func TestVectorsCost(t *testing.T) {
 	asked := 0
 	counting := func(ctx context.Context, texts []string) ([][]float32, error) {
 		asked++
-		if limit, limited := ctx.Deadline(); !limited || time.Until(limit) > fillBatch {
+		if limit, limited := ctx.Deadline(); !limited || time.Until(limit) > time.Minute {
 			t.Error("a batch may take as long as it likes")
 		}
 		return letters(ctx, texts)
@@ -328,22 +329,22 @@ func TestVectorsCost(t *testing.T) {
 		return w
 	}
 	w := open()
-	if done, left, err := w.fillVectors(t.Context(), func() bool { return asked == 1 }); done != 32 || left != 38 || err != nil {
+	if done, left, err := reader.FillVectors(t.Context(), w.Reader, func() bool { return asked == 1 }); done != 32 || left != 38 || err != nil {
 		t.Errorf("called away: %d done, %d left, %v", done, left, err)
 	}
-	used := w.budget().Today()
+	used := w.Budget().Today()
 	if used.Calls != 1 || used.Tokens < 32*len("Statement")/4 || used.Tokens > 32*40 {
 		t.Errorf("counted %+v", used)
 	}
 	reverie(t, r.Dir, "config", "model.calls", "2")
 	for i, want := range []struct{ done, left int }{{32, 6}, {0, 0}} {
-		if done, left, err := open().fillVectors(t.Context(), nil); done != want.done || left != want.left || !errors.Is(err, door.ErrSpent) {
+		if done, left, err := reader.FillVectors(t.Context(), open().Reader, nil); done != want.done || left != want.left || !errors.Is(err, door.ErrSpent) {
 			t.Errorf("%d: %d done, %d left, %v", i, done, left, err)
 		}
 	}
 	w = open()
-	w.env.background = true
-	if _, _, err := w.fillVectors(t.Context(), nil); err != nil || asked != 2 {
+	w.Background = true
+	if _, _, err := reader.FillVectors(t.Context(), w.Reader, nil); err != nil || asked != 2 {
 		t.Errorf("the worker, after %d calls: %v", asked, err)
 	}
 	for _, key := range []string{"model.calls", "model.tokens", "model.seconds"} {
@@ -357,12 +358,12 @@ func TestVectorsCost(t *testing.T) {
 	}
 	reverie(t, r.Dir, "config", "model.seconds", "3600")
 	reverie(t, r.Dir, "recall", "statement of many")
-	before := open().budget().Today()
+	before := open().Budget().Today()
 	env, _, talk := asking(r.Dir, letters)
 	if code := Run(t.Context(), env, []string{"reverie", "-C", r.Dir, "recall", "--explain", "statement of many"}); code != exit.Done || !strings.Contains(talk.String(), "lists: lexical, vectors") {
 		t.Errorf("exit code %d, %s", code, talk)
 	}
-	if after := open().budget().Today(); after != before {
+	if after := open().Budget().Today(); after != before {
 		t.Errorf("a search counts: %+v, then %+v", before, after)
 	}
 }

@@ -52,13 +52,13 @@ func evalCommand(env *Env) *cli.Command {
 	}
 }
 
-// A reader makes of a session what it taught. What it returns beside an error counts too.
-type reader func(ctx context.Context, s transcript.Session, events []transcript.Event) (record.Reflection, error)
+// A studier returns what a session taught. Its result beside an error counts too.
+type studier func(ctx context.Context, s transcript.Session, events []transcript.Event) (record.Reflection, error)
 
 // A namedReader is a reader that is measured: a model both by itself and with the detectors' findings beside its own.
 type namedReader struct {
 	name  string
-	read  reader
+	read  studier
 	model bool
 }
 
@@ -78,7 +78,7 @@ func studyAlone(_ context.Context, s transcript.Session, events []transcript.Eve
 }
 
 // readWith is the reader with a model beside the detectors. Where it gives no answer, what they found is left.
-func readWith(m *prompts.Model, set prompts.Set) reader {
+func readWith(m *prompts.Model, set prompts.Set) studier {
 	return func(ctx context.Context, s transcript.Session, events []transcript.Event) (record.Reflection, error) {
 		base := reflect.Study(s, events)
 		r, err := reflect.Read(ctx, m, set, s, events, base, nil)
@@ -91,7 +91,7 @@ func readWith(m *prompts.Model, set prompts.Set) reader {
 
 // modelReader finds the model of a name to read with. It needs no repository: settings are the user's, and no day's budget is
 // touched.
-func modelReader(ctx context.Context, env *Env, name string) (reader, error) {
+func modelReader(ctx context.Context, env *Env, name string) (studier, error) {
 	c, err := config.Load(config.UserFile())
 	if err != nil {
 		return nil, err

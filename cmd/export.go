@@ -10,6 +10,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/record/transfer"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
@@ -58,7 +59,7 @@ func exportCommand(env *Env) *cli.Command {
 func runExport(ctx context.Context, env *Env, o exportOptions) error {
 	var lines []transfer.Line
 	var w *workspace
-	err := o.read(ctx, env, func(opened *workspace, found []record.Memory, _ func(record.Memory) standing) error {
+	err := o.read(ctx, env, func(opened *workspace, found []record.Memory, _ func(record.Memory) reader.Caveats) error {
 		w = opened
 		for _, m := range found {
 			if m.Private == o.private {

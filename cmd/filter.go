@@ -8,6 +8,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/clone"
+	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
@@ -22,7 +23,7 @@ type filter struct {
 // flags are the options for f. Commands that are about what is in force alone leave all out.
 func (f *filter) flags(all bool) []cli.Flag {
 	flags := []cli.Flag{
-		&cli.StringFlag{Name: "kind", Aliases: []string{"k"}, Usage: "only of this `KIND`", Destination: &f.kind},
+		kindFlag(&f.kind),
 		atFlag(&f.at),
 	}
 	if all {
@@ -31,13 +32,17 @@ func (f *filter) flags(all bool) []cli.Flag {
 	return flags
 }
 
+func kindFlag(to *string) cli.Flag {
+	return &cli.StringFlag{Name: "kind", Aliases: []string{"k"}, Usage: "only of this `KIND`", Destination: to}
+}
+
 func atFlag(to *string) cli.Flag {
 	return &cli.StringFlag{Name: "at", Usage: "as it was at `REV`: a commit or tag of the code or of the memory branch, ~3, @{yesterday}", Destination: to}
 }
 
 // read opens the repository and runs fn on the memories that f lets through, in the order of
 // ids, and for an agent without what is withheld for who changed it. Files that cannot be read are told.
-func (f filter) read(ctx context.Context, env *Env, fn func(*workspace, []record.Memory, func(record.Memory) standing) error) error {
+func (f filter) read(ctx context.Context, env *Env, fn func(*workspace, []record.Memory, func(record.Memory) reader.Caveats) error) error {
 	if f.kind != "" {
 		if _, err := parseKind(f.kind); err != nil {
 			return err
@@ -47,8 +52,8 @@ func (f filter) read(ctx context.Context, env *Env, fn func(*workspace, []record
 	if err != nil {
 		return err
 	}
-	return w.viewAt(ctx, f.at, func(all *record.View) error {
-		v, err := w.asked(ctx, all)
+	return w.ViewAt(ctx, f.at, func(all *record.View) error {
+		v, err := w.ForAsker(ctx, all)
 		if err != nil {
 			return err
 		}
@@ -56,7 +61,7 @@ func (f filter) read(ctx context.Context, env *Env, fn func(*workspace, []record
 		if f.at == "" {
 			w.tellLost(ctx)
 		}
-		standings, err := w.standings(ctx, v)
+		standings, err := w.Caveats(ctx, v)
 		if err != nil {
 			return err
 		}
@@ -64,7 +69,7 @@ func (f filter) read(ctx context.Context, env *Env, fn func(*workspace, []record
 			return !f.all && !m.Live(env.Now()) || f.kind != "" && string(m.Kind) != f.kind
 		})
 		if v != all {
-			held, err := w.withheld(ctx, all)
+			held, err := w.Held(ctx, all)
 			if err != nil {
 				return err
 			}
@@ -72,20 +77,6 @@ func (f filter) read(ctx context.Context, env *Env, fn func(*workspace, []record
 		}
 		return fn(w, found, standings)
 	})
-}
-
-// viewAt is view, or the branch as it was where rev is not empty. Where that names a commit of the code,
-// standings are those at that commit.
-func (w *workspace) viewAt(ctx context.Context, rev string, fn func(*record.View) error) error {
-	if rev == "" {
-		return w.view(ctx, fn)
-	}
-	commit, err := w.pastState(ctx, rev)
-	if err != nil {
-		return err
-	}
-	defer w.Reading()()
-	return w.Book.ViewAt(ctx, commit, fn)
 }
 
 // tellBad names files of memories that cannot be read.

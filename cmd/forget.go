@@ -13,6 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
@@ -101,18 +102,18 @@ func runForget(ctx context.Context, env *Env, ids []string, o forgetOptions) err
 
 // showForget lists the memories that would go, by their ids or by what o chooses, and gives the blob of each.
 func (w *workspace) showForget(ctx context.Context, ids []string, o forgetOptions) (map[string]string, error) {
-	filters, err := o.chosen.filters(w.where(w.env.Dir))
+	filters, err := o.chosen.filters(reader.Where(w.Repo.WorkTree, w.env.Dir))
 	if err != nil {
 		return nil, err
 	}
 	shown := map[string]string{}
 	err = w.view(ctx, func(all *record.View) error {
-		v, err := w.asked(ctx, all)
+		v, err := w.ForAsker(ctx, all)
 		if err != nil {
 			return err
 		}
 		w.tellBad(v)
-		standings, err := w.standings(ctx, v)
+		standings, err := w.Caveats(ctx, v)
 		if err != nil {
 			return err
 		}
@@ -229,7 +230,7 @@ func (w *workspace) suggestForget(ctx context.Context, id, reason string) error 
 			return err
 		}
 		rejected, err := tx.Rejections()
-		if err := w.tolerate(err); err != nil {
+		if err := w.Tolerate(err); err != nil {
 			return err
 		}
 		switch {

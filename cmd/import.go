@@ -296,7 +296,7 @@ func (w *workspace) takeBatch(ctx context.Context, b batch, o importOptions) (re
 // unknown are memories that nothing known, waiting or before them among them says in nearly the same words, and the number of the others.
 func (w *workspace) unknown(v *record.View, memories []record.Memory) (fresh []record.Memory, known int, err error) {
 	ops, err := v.Operations()
-	if err := w.tolerate(err); err != nil {
+	if err := w.Tolerate(err); err != nil {
 		return nil, 0, err
 	}
 	var prints []record.Fingerprint
@@ -326,7 +326,7 @@ const maxNamedBeside = 10
 // it differs in a negation, a number or a version.
 func (w *workspace) beside(v *record.View, ops []record.Operation) error {
 	waiting, err := v.Operations()
-	if err := w.tolerate(err); err != nil {
+	if err := w.Tolerate(err); err != nil {
 		return err
 	}
 	waiting = slices.DeleteFunc(append(waiting, ops...), func(o record.Operation) bool { return o.Op != record.Add })
@@ -401,9 +401,9 @@ func importLine(res transfer.Result, o importOptions) string {
 func (w *workspace) importOps(v *record.View, memories []record.Memory, reviewed bool, why string) ([]record.Operation, transfer.Result, error) {
 	pending, err := v.Operations()
 	rejected, err2 := v.Rejections()
-	if err := w.tolerate(errors.Join(err, err2)); err != nil {
+	if err := w.Tolerate(errors.Join(err, err2)); err != nil {
 		return nil, transfer.Result{}, err
 	}
-	ops, res := transfer.Plan(v, memories, transfer.Options{Pending: pending, Rejections: rejected, Private: clone.Private(w.narrowed), Reviewed: reviewed, Why: why})
+	ops, res := transfer.Plan(v, memories, transfer.Options{Pending: pending, Rejections: rejected, Private: clone.Private(w.Settings.Config), Reviewed: reviewed, Why: why})
 	return ops, res, nil
 }

@@ -19,6 +19,8 @@ var arrows = map[string][]string{
 	"internal/exit": nil,
 	"internal/clone": {"dream", "gitstore", "gitstore/anchor", "gitstore/purge", "gitstore/record", "gitstore/trust", "hooks", "internal/config", "internal/derived",
 		"internal/dotenv", "internal/exit", "internal/file", "internal/git", "internal/redact", "reflect", "reflect/transcript", "reflect/transcript/past"},
+	"internal/reader": {"gitstore", "gitstore/anchor", "gitstore/recall", "gitstore/recall/segment", "gitstore/recall/vector", "gitstore/record", "gitstore/trust",
+		"internal/clone", "internal/config", "internal/docs", "internal/exit", "internal/ollama", "internal/unseen", "prompts/door"},
 	"internal/term":           {"gitstore/recall/terms", "internal/redact", "internal/unseen"},
 	"internal/pattern":        nil,
 	"internal/derived":        {"internal/file"},

@@ -6,6 +6,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/hooks/githook"
+	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/reflect"
 )
 
@@ -64,8 +65,8 @@ func newMemoryJSON(m record.Memory) memoryJSON {
 	return j
 }
 
-// standingJSON is a memory with how it stands for whoever asks.
-func standingJSON(m record.Memory, s standing) memoryJSON {
+// caveatsJSON is a memory with how it stands for whoever asks.
+func caveatsJSON(m record.Memory, s reader.Caveats) memoryJSON {
 	j := newMemoryJSON(m)
 	j.Stale, j.Withheld, j.Older, j.Why = s.Stale, s.Withheld, strings.Trim(s.Older, " ()"), s.Why
 	return j

@@ -29,7 +29,7 @@ func (w *workspace) land(ctx context.Context) error {
 		if len(sides) == 0 || v.Fallback() {
 			return nil
 		}
-		foreign, err := w.foreign(ctx, v)
+		foreign, err := w.Withheld(ctx, v)
 		if err != nil {
 			return err
 		}
@@ -64,7 +64,7 @@ func (w *workspace) writeLanded(ctx context.Context, landed []record.Memory, ask
 		err := w.update(ctx, func(tx *record.Tx, _ config.Config) error {
 			n = 0
 			text := ""
-			foreign, err := w.foreign(ctx, tx.View)
+			foreign, err := w.Withheld(ctx, tx.View)
 			if err != nil {
 				return err
 			}
@@ -100,7 +100,7 @@ func (w *workspace) writeLanded(ctx context.Context, landed []record.Memory, ask
 	err := w.update(ctx, func(tx *record.Tx, _ config.Config) error {
 		n = 0
 		decided, err := w.askedBefore(tx.View)
-		foreign, err2 := w.foreign(ctx, tx.View)
+		foreign, err2 := w.Withheld(ctx, tx.View)
 		if err := errors.Join(err, err2); err != nil {
 			return err
 		}
@@ -134,7 +134,7 @@ func (w *workspace) askedBefore(v *record.View) (map[string]bool, error) {
 		out[o.Memory.ID] = true
 	}
 	rejected, err := v.Rejections()
-	if err := w.tolerate(err); err != nil {
+	if err := w.Tolerate(err); err != nil {
 		return nil, err
 	}
 	refused := map[string]bool{}

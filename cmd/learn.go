@@ -173,7 +173,7 @@ func runBackfill(ctx context.Context, env *Env, o backfillOptions, model modelCh
 	}
 	w.tidy(ctx)
 	w.noteStated(ctx)
-	if w.narrowed.Model.Name != config.Off && w.narrowed.Background != "off" && !model.none {
+	if w.Settings.Config.Model.Name != config.Off && w.Settings.Config.Background != "off" && !model.none {
 		unread, err := w.unreadSessions(ctx, nil, prompts.Set{})
 		if err != nil {
 			return err
@@ -300,15 +300,15 @@ type waiting struct {
 // acceptByPolicy accepts what the policy lets through and returns the rest of the inbox. Where an agent asks, it accepts nothing.
 func (w *workspace) acceptByPolicy(ctx context.Context) (accepted []record.Operation, rest []waiting, err error) {
 	var through []record.Operation
-	w.documents() // read before the lock
+	w.Documents.Read() // read before the lock
 	lets := func(c config.Config, o record.Operation) bool {
 		ok, _ := clone.Policy(c).Accepts(o)
-		return ok && (o.How != record.Seen || w.stated(o.Memory) == "")
+		return ok && (o.How != record.Seen || w.Documents.Stated(o.Memory) == "")
 	}
 	err = w.view(ctx, func(v *record.View) error {
 		pending, err := w.pending(v)
 		for _, o := range pending {
-			if w.Asker() == "" && lets(w.narrowed, o) {
+			if w.Asker() == "" && lets(w.Settings.Config, o) {
 				through = append(through, o)
 			}
 		}

@@ -76,7 +76,7 @@ func (w *workspace) widen(ctx context.Context, plan *dream.Result, in dream.Inpu
 		known[r.ID] = known[r.ID] || r.How != record.Model
 	}
 	for _, m := range in.Memories {
-		if m.Branch == "" || !m.Live(in.Now) || w.isForeign(m) {
+		if m.Branch == "" || !m.Live(in.Now) || w.IsWithheld(m) {
 			continue
 		}
 		print := record.Print(m.Text)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
@@ -32,7 +33,7 @@ func listCommand(env *Env) *cli.Command {
 }
 
 func runList(ctx context.Context, env *Env, o listOptions) error {
-	return o.read(ctx, env, func(w *workspace, found []record.Memory, standings func(record.Memory) standing) error {
+	return o.read(ctx, env, func(w *workspace, found []record.Memory, standings func(record.Memory) reader.Caveats) error {
 		slices.SortStableFunc(found, func(a, b record.Memory) int {
 			return slices.Index(record.Kinds, a.Kind) - slices.Index(record.Kinds, b.Kind)
 		})
@@ -59,16 +60,16 @@ func runList(ctx context.Context, env *Env, o listOptions) error {
 }
 
 // tell writes a memory as a line, or as JSON.
-func (w *workspace) tell(m record.Memory, s standing) error {
+func (w *workspace) tell(m record.Memory, s reader.Caveats) error {
 	if w.env.JSON {
-		return w.env.Object(standingJSON(m, s))
+		return w.env.Object(caveatsJSON(m, s))
 	}
 	w.line(mark(m, s), term.Dim, m, remark(m, s))
 	return nil
 }
 
 // mark and remark say what is special about a memory in a list.
-func mark(m record.Memory, s standing) string {
+func mark(m record.Memory, s reader.Caveats) string {
 	switch {
 	case m.Status == record.Retired:
 		return "-"
@@ -78,7 +79,7 @@ func mark(m record.Memory, s standing) string {
 	return " "
 }
 
-func remark(m record.Memory, s standing) string {
+func remark(m record.Memory, s reader.Caveats) string {
 	var what []string
 	switch {
 	case m.Status == record.Retired:

@@ -104,7 +104,7 @@ func loopPostCommit(ctx context.Context, env *Env) error {
 // committedLoop is the loop that a commit in this work tree, on its branch, is about, as far as its record tells; "" if there is none. in is
 // the loop whose agent made the commit, which has to do with no other.
 func (w *workspace) committedLoop(ctx context.Context, in string) (string, error) {
-	if err := w.narrow(ctx); err != nil || w.narrowed.Background == config.Off || w.Repo.WorkTree == "" {
+	if err := w.Narrow(ctx); err != nil || w.Settings.Config.Background == config.Off || w.Repo.WorkTree == "" {
 		return "", err
 	}
 	for _, name := range []string{"rebase-merge", "rebase-apply", "sequencer"} { // there is more to come
@@ -175,7 +175,7 @@ func runLoopWake(ctx context.Context, env *Env, name string, _ loopOptions) erro
 func (w *workspace) wakes(ctx context.Context) bool {
 	hook := githook.All[0]
 	script, err := os.ReadFile(w.gitScript(hook))
-	if err != nil || !strings.Contains(string(script), "loop hook "+hook.Name) || w.narrow(ctx) != nil || w.narrowed.Background == config.Off {
+	if err != nil || !strings.Contains(string(script), "loop hook "+hook.Name) || w.Narrow(ctx) != nil || w.Settings.Config.Background == config.Off {
 		return false
 	}
 	dirs, err := w.gitHookDirs(ctx)
@@ -218,7 +218,7 @@ func (w *workspace) howOn(ctx context.Context, s worktree.State, in string) stri
 	switch {
 	case on:
 		return wait
-	case w.narrowed.Background == config.Off:
+	case w.Settings.Config.Background == config.Off:
 		return wait + "; then: " + resume + " (learn.background is off)"
 	case err != nil || hooks.avoid != "" || hooks.tool != "":
 		return wait + "; then: " + resume + " (it goes on by itself once git's post-commit hook calls Reverie: 'reverie init --git-hooks' says what to add to it)"

@@ -57,10 +57,10 @@ func (w *workspace) learnFromLoop(ctx context.Context, r *worktree.Record) error
 	case err != nil:
 		return err
 	}
-	if err := w.narrow(ctx); err != nil {
+	if err := w.Narrow(ctx); err != nil {
 		return err
 	}
-	if w.narrowed.Background == "off" {
+	if w.Settings.Config.Background == "off" {
 		return nil
 	}
 	lesson, err := w.learnFrom(ctx, []string{kept.Name()})

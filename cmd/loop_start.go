@@ -128,10 +128,10 @@ func (env *Env) planText(ctx context.Context, name string) (string, error) {
 // usualLoop are the settings of a loop for which the command line asks nothing: those of the user's file, as far as the team's let them. Of
 // who codes and who audits, what the command line says takes the place of all.
 func (w *workspace) usualLoop(ctx context.Context, command []string, o loopOptions) (worktree.Settings, error) {
-	if err := w.narrow(ctx); err != nil {
+	if err := w.Narrow(ctx); err != nil {
 		return worktree.Settings{}, err
 	}
-	set, of := worktree.DefaultSettings(), w.narrowed.Loop
+	set, of := worktree.DefaultSettings(), w.Settings.Config.Loop
 	if o.agent == "" && len(command) == 0 {
 		set.Agent = of.Agent
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/mcpconn"
 	"github.com/reverie-memory/reverie/internal/pattern"
+	"github.com/reverie-memory/reverie/internal/reader"
 )
 
 // What an agent gives with a call is checked here: clients do not hold to a schema.
@@ -65,7 +66,7 @@ func (c *mcpCall) files(named []string) (out []string, err error) {
 		if err := bounded("one of files", name, maxFileName); err != nil {
 			return nil, err
 		}
-		file := w.fileBelow(name)
+		file := reader.FileBelow(w.Repo.WorkTree, name)
 		if file == "" {
 			return nil, exit.Usage("as web/app.ts, or absolute", "files: %q does not lie below the repository's top", cut.Marked(name, maxListItem))
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/cut"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
@@ -173,13 +174,13 @@ func (c *mcpCall) recall() error {
 	if limit < 1 || limit > maxLimit {
 		return exit.Usage("", "limit is %d and may be 1 to %d", limit, maxLimit)
 	}
-	o := recallOptions{limit: limit}
-	if o.kind = a.Kind; o.kind != "" {
-		if _, err := parseKind(o.kind); err != nil {
+	o := recallOptions{Question: reader.Question{Limit: limit}}
+	if o.Kind = a.Kind; o.Kind != "" {
+		if _, err := parseKind(o.Kind); err != nil {
 			return err
 		}
 	}
-	if o.files, err = c.files(a.Files); err != nil {
+	if o.Files, err = c.files(a.Files); err != nil {
 		return err
 	}
 	c.env.JSON = true

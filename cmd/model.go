@@ -10,9 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/purge"
-	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/ollama"
@@ -58,10 +56,10 @@ func (w *workspace) modelForbidden() error {
 // answer, which is said. name is what a person asked for, "" for what the settings say. One that was asked for and
 // cannot be had is an error.
 func (w *workspace) model(ctx context.Context, name string) (*prompts.Model, prompts.Set, error) {
-	if err := w.narrow(ctx); err != nil {
+	if err := w.Narrow(ctx); err != nil {
 		return nil, prompts.Set{}, err
 	}
-	want, named := w.narrowed.Model, name != ""
+	want, named := w.Settings.Config.Model, name != ""
 	switch {
 	case !named:
 		name = want.Name
@@ -84,7 +82,7 @@ func (w *workspace) model(ctx context.Context, name string) (*prompts.Model, pro
 		return nil, prompts.Set{}, nil
 	}
 	purges := purge.Mark(w.State)
-	d := door.Door{Scanner: w.Scanner, Budget: w.budget(), Answers: func() (string, error) {
+	d := door.Door{Scanner: w.Scanner, Budget: w.Budget(), Answers: func() (string, error) {
 		if err := purge.Since(w.State, purges); err != nil {
 			return "", err
 		}
@@ -92,18 +90,6 @@ func (w *workspace) model(ctx context.Context, name string) (*prompts.Model, pro
 	}}
 	d.Budget.Wait = sync.OnceFunc(func() { w.env.Say("another question is being answered; this one waits") })
 	return d.Open(m), set, nil
-}
-
-// narrow reads what the team restricts, where there is a memory.
-func (w *workspace) narrow(ctx context.Context) error {
-	err := w.view(ctx, func(v *record.View) error {
-		_, err := w.restrict(ctx, v)
-		return err
-	})
-	if errors.Is(err, gitstore.ErrNoStore) && !errors.Is(err, gitstore.ErrDeleted) {
-		return nil
-	}
-	return err
 }
 
 // ownPrompts are the built-in ones, but for those that the user has others for.
@@ -115,16 +101,6 @@ func ownPrompts(c config.Config) (prompts.Set, error) {
 func (w *workspace) answers() string { return filepath.Join(w.State, answersDir) }
 
 const answersDir = "answers"
-
-// budget is what models may be asked in a day, counted for this clone.
-func (w *workspace) budget() door.Budget {
-	m := w.narrowed.Model
-	return door.Budget{Path: filepath.Join(w.State, "model.json"), Calls: m.Calls, Tokens: m.Tokens, Time: time.Duration(m.Seconds) * time.Second, Now: w.env.Now}
-}
-
-func openOllama(of config.Model) (*ollama.Client, error) {
-	return ollama.Open(ollama.Options{Host: of.Host, Remote: of.Remote})
-}
 
 // keepAlive is how long the server keeps a model in memory after a question: until the next session's, in a batch.
 const keepAlive = 5 * time.Minute
@@ -138,11 +114,11 @@ func wantedVectors(name string) ollama.Want { return ollama.Want{Name: name, Nee
 // findModel chooses among what the server has.
 func findModel(ctx context.Context, env *Env, of config.Model, name string) (*prompts.Model, error) {
 	want := wantedModel(name)
-	client, err := openOllama(of)
+	client, err := ollama.Open(ollama.Options{Host: of.Host, Remote: of.Remote})
 	if err != nil {
 		return nil, modelFailure(err, want)
 	}
-	chosen, err := chooseModel(ctx, client, want)
+	chosen, err := client.Choose(ctx, want)
 	if err != nil {
 		return nil, modelFailure(err, want)
 	}
@@ -172,15 +148,6 @@ func findModel(ctx context.Context, env *Env, of config.Model, name string) (*pr
 		return prompts.Answer{Text: a.Text, Asked: a.Asked, Said: a.Said, Took: time.Since(began)}, modelFailure(err, want)
 	}
 	return m, nil
-}
-
-// chooseModel is the model that is wanted of a server.
-func chooseModel(ctx context.Context, client *ollama.Client, want ollama.Want) (ollama.Model, error) {
-	server, err := client.Models(ctx, want)
-	if err != nil {
-		return ollama.Model{}, err
-	}
-	return server.Choose(want, ollama.TotalMemory())
 }
 
 // errSlow marks a question that took longer than model.patience lets one.

@@ -201,7 +201,7 @@ func checkModelRecords(t *testing.T, w *workspace) {
 				continue
 			}
 			waiting++
-			if ok, _ := clone.Policy(w.narrowed).Accepts(o); ok {
+			if ok, _ := clone.Policy(w.Settings.Config).Accepts(o); ok {
 				t.Errorf("%q would be accepted without a person", o.Memory.Text)
 			}
 		}

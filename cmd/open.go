@@ -6,30 +6,19 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore"
-	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/gitstore/record"
-	"github.com/reverie-memory/reverie/gitstore/trust"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/config"
-	"github.com/reverie-memory/reverie/internal/docs"
 	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/reader"
 )
 
 // workspace is a clone as one command sees it.
 type workspace struct {
-	*clone.Clone
+	*reader.Reader
 	env     *Env
 	told    map[string]bool             // notes that are given once
 	rewrote map[gitstore.ID]gitstore.ID // commits that a purge of this process replaced, and by which
-
-	narrowed config.Config // the settings that the team's narrowed, once the branch was read
-	settings trust.Settings
-
-	strangers withheldOf // whose memories are withheld; see foreign
-
-	says *docs.Tree // what the work tree's documents state; see documents
-
-	index *recall.Index // as it is kept; see openIndex
 }
 
 // open finds the repository and reads the settings. It writes nothing.
@@ -42,7 +31,9 @@ func (env *Env) open(ctx context.Context) (*workspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &workspace{Clone: c, env: env, told: map[string]bool{}, narrowed: c.Config}
+	w := &workspace{env: env, told: map[string]bool{}}
+	w.Reader = reader.New(c, w.tellNote)
+	w.Embedder = env.embedder
 	env.opened, env.Scanner = w, w.Scanner
 	env.Program = func(ctx context.Context) (string, error) {
 		name, _, err := w.Repo.Program(ctx, "GIT_PAGER")
@@ -84,62 +75,42 @@ func (w *workspace) ensure(ctx context.Context) (created bool, err error) {
 	return true, nil
 }
 
-// restrict narrows the settings by the team's reverie.toml. From then on upkeep follows them too.
-func (w *workspace) restrict(ctx context.Context, v *record.View) (config.Config, error) {
-	t, err := w.Team(ctx, v)
-	w.settings, w.narrowed = t.Trust, t.Config
-	return t.Config, err
-}
-
-// tolerate tells records that cannot be read, which hide no others, and returns every other error.
-func (w *workspace) tolerate(err error) error {
-	var bad *record.FormatError
-	var rest []error
-	var why []string
-	for _, e := range split(err) {
-		if errors.As(e, &bad) {
-			why = append(why, e.Error())
-		} else {
-			rest = append(rest, e)
+// tellNote words what a reader notes.
+func (w *workspace) tellNote(n reader.Note) {
+	switch n.About {
+	case reader.Doubted:
+		w.env.Warn("%v; all that nobody approved is withheld", n.Err)
+	case reader.Unindexed:
+		if w.env.Verbose && !w.told[n.Err.Error()] {
+			w.told[n.Err.Error()] = true
+			w.env.Warn("%v; whoever searches next indexes the same again", n.Err)
+		}
+	case reader.Unreadable:
+		w.tellPassedOver(n.Files)
+	case reader.Unrecorded:
+		w.env.Warn("%v", n.Err)
+	case reader.Unplaced:
+		if w.env.Verbose {
+			w.env.Warn("%v", n.Err)
 		}
 	}
-	w.tellPassedOver(why)
-	return errors.Join(rest...)
-}
-
-// split takes joined errors apart.
-func split(err error) []error {
-	if many, ok := err.(interface{ Unwrap() []error }); ok {
-		var all []error
-		for _, e := range many.Unwrap() {
-			all = append(all, split(e)...)
-		}
-		return all
-	}
-	if err == nil {
-		return nil
-	}
-	return []error{err}
 }
 
 // pending reads the inbox.
 func (w *workspace) pending(v *record.View) ([]record.Operation, error) {
 	ops, err := v.Operations()
-	return ops, w.tolerate(err)
+	return ops, w.Tolerate(err)
 }
 
-// view runs fn on the newest state after checking the team's settings.
+// view is View, for what has not moved out of cmd yet.
 func (w *workspace) view(ctx context.Context, fn func(*record.View) error) error {
-	return w.View(ctx, func(v *record.View, t clone.Team) error {
-		w.settings, w.narrowed = t.Trust, t.Config
-		return fn(v)
-	})
+	return w.View(ctx, fn)
 }
 
-// update is view for writers. It tells what the making of commits had to say, once.
+// update is View for writers. It tells the notes of git about the commits, each once.
 func (w *workspace) update(ctx context.Context, fn func(*record.Tx, config.Config) error) error {
 	notes, err := w.Update(ctx, func(tx *record.Tx, t clone.Team) error {
-		w.settings, w.narrowed = t.Trust, t.Config
+		w.Settings = t
 		return fn(tx, t.Config)
 	})
 	for _, note := range notes {

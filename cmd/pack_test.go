@@ -13,13 +13,14 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/reverie-memory/reverie/gitstore/recall/pack"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 	"pgregory.net/rapid"
 )
 
 func packed(text string) string {
 	m := record.New(record.Memory{Kind: record.Constraint, Text: text, Paths: []string{text}, Status: record.Contested, Variants: []record.Variant{{Text: text}}})
-	c := candidate{m: m, s: standing{Stale: true}}
+	c := candidate{m: m, s: reader.Caveats{Stale: true}}
 	out, _ := parcel{attributes: `for="session-start" commit="24f45e4052"`, intro: startIntro, items: []pack.Item{{Value: 1, Whole: c.line()}}, tail: taglessLines(text), budget: 100_000}.pack(nil)
 	return out
 }
@@ -196,7 +197,7 @@ func TestFill(t *testing.T) {
 			m := record.New(record.Memory{Kind: rapid.SampledFrom(record.Kinds).Draw(t, "kind"), Text: rapid.SampledFrom(texts).Draw(t, "text")})
 			m.ID = fmt.Sprintf("%016x", (i+1)*7919)[8:] + "00000000"
 			m.Source.Time = noon.AddDate(0, 0, -rapid.IntRange(0, 3).Draw(t, "days"))
-			c := candidate{m: m, binds: m.Kind == record.Constraint, worth: rapid.IntRange(0, 13).Draw(t, "worth"), s: standing{Stale: rapid.IntRange(0, 9).Draw(t, "stale") == 0}}
+			c := candidate{m: m, binds: m.Kind == record.Constraint, worth: rapid.IntRange(0, 13).Draw(t, "worth"), s: reader.Caveats{Stale: rapid.IntRange(0, 9).Draw(t, "stale") == 0}}
 			c.tier = c.tierOf()
 			all = append(all, c)
 		}

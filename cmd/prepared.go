@@ -18,6 +18,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/pattern"
+	"github.com/reverie-memory/reverie/internal/reader"
 )
 
 // The block of a session's start is prepared once for a state of all that it is made from, and kept in the state
@@ -70,7 +71,7 @@ func startInputs(ctx context.Context, repo *git.Repo, c config.Config, r context
 	s.Approved, s.Judged = trust.Sums(filepath.Join(repo.CommonDir, "reverie"))
 	s.Shown = derived.Sum([]byte(blockInSight(repo.WorkTree, c.Agents, r.agent())))
 	s.Stated = statedSum(repo, r.agent())
-	s.Dir = below(repo.WorkTree, r.Dir)
+	s.Dir = reader.Below(repo.WorkTree, r.Dir)
 	return s
 }
 
@@ -147,7 +148,7 @@ func preparedContext(ctx context.Context, env *Env, repo *git.Repo, c config.Con
 	if !ok {
 		return "", false
 	}
-	w := &workspace{Clone: &clone.Clone{Repo: repo, State: filepath.Join(repo.CommonDir, "reverie")}, env: env}
+	w := &workspace{Reader: &reader.Reader{Clone: &clone.Clone{Repo: repo, State: filepath.Join(repo.CommonDir, "reverie")}}, env: env}
 	w.unlessGiven(&in, r)
 	w.note(&in, r)
 	return in.text, true

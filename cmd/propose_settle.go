@@ -87,7 +87,7 @@ func (s *syncer) decideOps(ctx context.Context, l lane, p remotes.Proposal, thei
 			return err
 		}
 		no, err := v.Rejections()
-		if err := s.w.tolerate(err); err != nil {
+		if err := s.w.Tolerate(err); err != nil {
 			return err
 		}
 		rejected = slices.ContainsFunc(no, func(r record.Rejection) bool { return slices.Contains(p.Ops, r.ID) })

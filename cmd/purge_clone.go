@@ -14,6 +14,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/trust"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/kv"
+	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/prompts/door"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 	"github.com/reverie-memory/reverie/worktree"
@@ -40,7 +41,7 @@ func stateKind(path string) purge.Kind {
 	switch {
 	case path == "tips", path == "loose", path == remotes.Name, path == trust.ApprovedFile:
 		return purge.Passed // ids and names of refs; no text of a memory, and a person's decisions
-	case inside && (top == vectorsDir || top == indexDir):
+	case inside && (top == reader.VectorsDir || top == reader.IndexDir):
 		return purge.Passed // numbers, and the index: all of it goes in any case
 	case top == "loops":
 		if parts := strings.SplitN(rest, "/", 3); len(parts) > 1 && (parts[1] == "tree" || parts[1] == "left") {
@@ -71,8 +72,8 @@ func (w *workspace) dropDerived(ctx context.Context) error {
 	if err := errors.Join(os.RemoveAll(filepath.Join(w.State, contextDir)), door.Forget(w.answers())); err != nil {
 		return err
 	}
-	if err := vector.Drop(ctx, filepath.Join(w.State, vectorsDir)); err != nil {
+	if err := vector.Drop(ctx, filepath.Join(w.State, reader.VectorsDir)); err != nil {
 		return err
 	}
-	return recall.Drop(filepath.Join(w.State, indexDir))
+	return recall.Drop(filepath.Join(w.State, reader.IndexDir))
 }

@@ -23,7 +23,7 @@ func (w *workspace) printPrompts(ctx context.Context, names []string, o reflectO
 		return err
 	}
 	if m == nil {
-		m = &prompts.Model{Context: w.narrowed.Model.Context}
+		m = &prompts.Model{Context: w.Settings.Config.Model.Context}
 		if set, err = ownPrompts(w.Config); err != nil {
 			return err
 		}

@@ -4,20 +4,20 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/gitstore/recall/pack"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/term"
 )
 
 // candidate is a memory that an agent may be given.
 type candidate struct {
 	m     record.Memory
-	s     standing
+	s     reader.Caveats
 	binds bool     // it is a constraint, or corrects what an agent did or knew
 	worth int      // within those that bind, and within the others
 	why   []string // that it is worth that
@@ -70,7 +70,7 @@ func (c candidate) covers(other candidate) bool {
 
 // candidates are the memories that may be given here: in force, and not withheld from agents.
 func (w *workspace) candidates(ctx context.Context, v *record.View, in *injection) ([]candidate, error) {
-	held, err := w.foreign(ctx, v)
+	held, err := w.Withheld(ctx, v)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (w *workspace) candidates(ctx context.Context, v *record.View, in *injectio
 		}
 	}
 	given := held.Given(v)
-	standings, err := w.standings(ctx, given)
+	standings, err := w.Caveats(ctx, given)
 	if err != nil {
 		return nil, err
 	}
@@ -232,7 +232,7 @@ func (w *workspace) corroboration(v *record.View, all []candidate) (sessions map
 		}
 	}
 	reflections, err := v.Reflections()
-	if err := w.tolerate(err); err != nil || len(reflections) == 0 {
+	if err := w.Tolerate(err); err != nil || len(reflections) == 0 {
 		return sessions, corrects, err
 	}
 	sightings := map[string][]record.Sighting{}
@@ -292,7 +292,7 @@ type stand struct {
 
 // standsAt finds out about the asker's place as far as the candidates ask for it.
 func (w *workspace) standsAt(ctx context.Context, all []candidate, r contextRequest) stand {
-	p := stand{dir: below(w.Repo.WorkTree, r.Dir), files: r.Files}
+	p := stand{dir: reader.Below(w.Repo.WorkTree, r.Dir), files: r.Files}
 	here := w.Code.Here(ctx)
 	if here.Branch == "" || here.ID == "" || !slices.ContainsFunc(all, func(c candidate) bool { return len(c.m.Paths) > 0 }) {
 		return p
@@ -331,25 +331,4 @@ func (p stand) about(m record.Memory) string {
 		}
 	}
 	return ""
-}
-
-// below is a folder relative to the top of the work tree, with slashes; "" at the top, and outside of it.
-func below(top, dir string) string {
-	if top == "" || dir == "" {
-		return ""
-	}
-	if abs, err := filepath.Abs(dir); err == nil {
-		dir = abs
-	}
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = real
-	}
-	if real, err := filepath.EvalSymlinks(top); err == nil {
-		top = real
-	}
-	rel, err := filepath.Rel(top, dir)
-	if err != nil || rel == "." || !filepath.IsLocal(rel) {
-		return ""
-	}
-	return filepath.ToSlash(rel)
 }

@@ -171,10 +171,10 @@ func (w *workspace) knownAbout(ctx context.Context, events []transcript.Event, p
 		}
 	}
 	var known []string
-	defer w.openIndex()()
+	defer w.OpenIndex()()
 	err := w.view(ctx, func(v *record.View) error {
 		known = nil
-		return w.searchTrusted(ctx, v, false, recall.Limits{}, func(x *recall.Index, _ func() *recall.Index) error {
+		return w.SearchGiven(ctx, v, false, recall.Limits{}, func(x *recall.Index, _ func() *recall.Index) error {
 			known = nil
 			keep := x.Keep(recall.Query{}, w.env.Now())
 			for _, f := range x.Rank(recall.Request{Text: said.String(), N: 4 * maxKnown, Keep: keep}) {
@@ -197,7 +197,7 @@ func (w *workspace) knownAbout(ctx context.Context, events []transcript.Event, p
 
 // tellSpent says once a day that the budget is spent, and each time to a person who asked.
 func (w *workspace) tellSpent(ctx context.Context, spent error) error {
-	first, err := w.budget().TellOnce(ctx)
+	first, err := w.Budget().TellOnce(ctx)
 	if first || !w.env.background {
 		w.env.Warn("%v; what is left waits for tomorrow", spent)
 	}
@@ -288,10 +288,10 @@ func (u *unread) failed(hash string) error {
 // askInBackground has the model of the settings read the sessions that none has, and say what follows for the memory when that
 // is due. It finds the model only where there is something to ask.
 func (w *workspace) askInBackground(ctx context.Context, live map[string]bool) error {
-	if err := w.narrow(ctx); err != nil {
+	if err := w.Narrow(ctx); err != nil {
 		return err
 	}
-	if w.narrowed.Background == "off" || w.narrowed.Model.Name == config.Off {
+	if w.Settings.Config.Background == "off" || w.Settings.Config.Model.Name == config.Off {
 		return nil
 	}
 	names, err := w.unreadSessions(ctx, nil, prompts.Set{})
@@ -306,7 +306,7 @@ func (w *workspace) askInBackground(ctx context.Context, live map[string]bool) e
 	if err != nil || len(names) == 0 && !due {
 		return err
 	}
-	if spent := w.budget().Spent(); spent != nil {
+	if spent := w.Budget().Spent(); spent != nil {
 		return w.tellSpent(ctx, spent)
 	}
 	m, set, err := w.model(ctx, "")
@@ -354,7 +354,7 @@ func (w *workspace) considerInBackground(ctx context.Context, m *prompts.Model, 
 func (w *workspace) aboutToConsider(ctx context.Context) (string, error) {
 	var about string
 	err := w.view(ctx, func(v *record.View) error {
-		in, err := w.newReflections(ctx, v, w.narrowed, byModel, lately{})
+		in, err := w.newReflections(ctx, v, w.Settings.Config, byModel, lately{})
 		h := sha256.New()
 		for _, r := range in.New {
 			h.Write([]byte(r.ID() + "\n"))

@@ -138,7 +138,7 @@ func (w *workspace) tellNothingPending(m *prompts.Model, unread int) {
 		}
 	}
 	switch {
-	case m == nil && unread > 0 && w.narrowed.Model.Name != config.Off:
+	case m == nil && unread > 0 && w.Settings.Config.Model.Name != config.Off:
 		w.env.Say("every kept session has its reflection; %s still to be read by the model", term.Count(unread, "is", "are"))
 	case given > 0:
 		w.env.Say("every kept session has its reflection; of %s the model made nothing usable: reverie reflect SESSION --model NAME asks another", term.Count(given, "one", "them"))

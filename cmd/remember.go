@@ -154,12 +154,12 @@ func runRemember(ctx context.Context, env *Env, text string, o rememberOptions) 
 			return exit.Usage("keep both, or leave --private out", "--replace %s: it is for everybody, and the new one would be this clone's alone", old.ID[:8])
 		}
 		if held, known = tx.Same(m.Text); known && held.Status != record.Retired {
-			foreign, err := w.foreign(ctx, tx.View)
+			foreign, err := w.Withheld(ctx, tx.View)
 			if err != nil {
 				return err
 			}
 			if whose = foreign.Whose(held); len(whose) > 0 && old != nil {
-				return exit.New(exit.NeedsPerson, fmt.Errorf("--replace %s: what you say is known as %s and withheld from agents, %s; nothing was replaced", old.ID[:8], held.ID[:8], w.whyWithheld(whose)),
+				return exit.New(exit.NeedsPerson, fmt.Errorf("--replace %s: what you say is known as %s and withheld from agents, %s; nothing was replaced", old.ID[:8], held.ID[:8], w.WhyWithheld(whose)),
 					"if it holds: reverie trust approve "+held.ID[:8]+", and then the same again")
 			}
 			if len(whose) > 0 {
@@ -197,7 +197,7 @@ func runRemember(ctx context.Context, env *Env, text string, o rememberOptions) 
 			env.Say("to have it say this instead: reverie edit %s TEXT", held.ID[:8])
 		}
 		if len(whose) > 0 {
-			env.Say("it is withheld from agents, %s; next: reverie trust approve %s", w.whyWithheld(whose), held.ID[:8])
+			env.Say("it is withheld from agents, %s; next: reverie trust approve %s", w.WhyWithheld(whose), held.ID[:8])
 		}
 		m = held
 	} else {

@@ -14,6 +14,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/derived"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/urfave/cli/v2"
 )
 
@@ -113,11 +114,11 @@ func runRender(ctx context.Context, env *Env, o renderOptions) error {
 		if err != nil {
 			return err
 		}
-		held, err := w.withheld(ctx, v)
+		held, err := w.Held(ctx, v)
 		if err != nil {
 			return err
 		}
-		w.tellHidden(len(slices.DeleteFunc(held, func(h heldMemory) bool { return h.Private || h.Given != nil })))
+		w.tellHidden(len(slices.DeleteFunc(held, func(h reader.Held) bool { return h.Private || h.Given != nil })))
 		body := renderMemories(given, maxBody, 0)
 		current := b.state == blockOK && b.body(string(old)) == body
 		if !current {
@@ -214,13 +215,13 @@ func (w *workspace) blockFault(ctx context.Context, now *record.View, b block, t
 	if commit == "" {
 		return ": the block shows a state that " + w.Branch() + " never had here" + anew, nil
 	}
-	today, err := w.foreign(ctx, now)
+	today, err := w.Withheld(ctx, now)
 	if err != nil {
 		return "", err
 	}
 	withheld, _ := strconv.Atoi(b.attribute("withheld"))
 	err = w.Book.ViewAt(ctx, string(commit), func(v *record.View) error {
-		agents, err := w.agents(ctx, v)
+		agents, err := w.ForAgents(ctx, v)
 		if err != nil {
 			return err
 		}
@@ -260,11 +261,11 @@ type item struct {
 
 // given are the shared memories that agents are given here, and the number of those that are withheld.
 func (w *workspace) given(ctx context.Context, v *record.View, now time.Time) (given []item, withheld int, err error) {
-	agents, err := w.agents(ctx, v)
+	agents, err := w.ForAgents(ctx, v)
 	if err != nil {
 		return nil, 0, err
 	}
-	standings, err := w.standings(ctx, agents)
+	standings, err := w.Caveats(ctx, agents)
 	if err != nil {
 		return nil, 0, err
 	}

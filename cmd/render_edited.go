@@ -70,7 +70,7 @@ func (w *workspace) renderedThen(ctx context.Context, now *record.View, b block,
 		}
 	}
 	err = w.Book.ViewAt(ctx, string(commit), func(v *record.View) error {
-		agents, err := w.agents(ctx, v)
+		agents, err := w.ForAgents(ctx, v)
 		if err != nil {
 			return err
 		}

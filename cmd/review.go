@@ -87,7 +87,7 @@ func (w *workspace) queue(ctx context.Context, ids []string) ([]waiting, error) 
 	}
 	proposed := known.Proposed()
 	err = w.view(ctx, func(v *record.View) error {
-		c, err := w.restrict(ctx, v)
+		c, err := w.Restrict(ctx, v)
 		if err != nil {
 			return err
 		}
@@ -107,7 +107,7 @@ func (w *workspace) queue(ctx context.Context, ids []string) ([]waiting, error) 
 			}
 			where := ""
 			if o.Op == record.Add && !imported(o.Memory) {
-				where = w.stated(o.Memory)
+				where = w.Documents.Stated(o.Memory)
 			}
 			if where != "" {
 				why = strings.TrimPrefix(why+"; "+where+" says it already", "; ")

@@ -114,10 +114,10 @@ func (env *Env) sandboxSettings(ctx context.Context) (config.Sandbox, error) {
 	if err != nil {
 		return config.Sandbox{}, err
 	}
-	if err := w.narrow(ctx); err != nil {
+	if err := w.Narrow(ctx); err != nil {
 		return config.Sandbox{}, err
 	}
-	return w.narrowed.Sandbox, nil
+	return w.Settings.Config.Sandbox, nil
 }
 
 // engine is the container engine of that name, or of the settings. There is none to fall back to.

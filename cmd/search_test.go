@@ -13,6 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/reader"
 )
 
 // Who waits for what is given gets it, however much there is to index first; only a hook does not wait, and says so.
@@ -21,7 +22,7 @@ func TestOnlyHooksDoNotWaitForTheIndex(t *testing.T) {
 	w := at(t, r.Dir, noon)
 	source := record.Source{Time: noon, By: "human", How: record.Written}
 	err := w.Book.Update(t.Context(), func(tx *record.Tx) error {
-		for i := range maxIndexed {
+		for i := range reader.MaxIndexed {
 			m := record.New(record.Memory{Kind: record.Fact, Text: fmt.Sprintf("Shelf %d holds nothing", i), Source: source})
 			tx.Write(record.Branch, m.Path(), m.Format())
 		}
@@ -34,14 +35,14 @@ func TestOnlyHooksDoNotWaitForTheIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	const prompt = "run terraform destroy on kestrel-prod"
-	index := filepath.Join(r.Dir, ".git", "reverie", indexDir)
+	index := filepath.Join(r.Dir, ".git", "reverie", reader.IndexDir)
 	unindexed := func() {
 		if err := recall.Drop(index); err != nil {
 			t.Fatal(err)
 		}
 	}
 	ask := contextRequest{For: forPrompt, Session: "claude/s1", Query: prompt, Record: true}
-	ask.Limits.Docs = maxIndexed
+	ask.Limits.Docs = reader.MaxIndexed
 	unindexed()
 	in, err := w.inject(t.Context(), ask)
 	if err != nil || in.text != "" || !errors.Is(in.behind, recall.ErrBehind) {
@@ -81,9 +82,9 @@ func TestOnlyHooksDoNotWaitForTheIndex(t *testing.T) {
 func TestIndexThatIsNotKeptIsTold(t *testing.T) {
 	r := newRepo(t)
 	reverie(t, r.Dir, "-q", "remember", "Lacquer the widget")
-	index := filepath.Join(r.Dir, ".git", "reverie", indexDir)
+	index := filepath.Join(r.Dir, ".git", "reverie", reader.IndexDir)
 	w := at(t, r.Dir, noon)
-	if err := w.bringIndex(t.Context()); err != nil {
+	if err := w.RefreshIndex(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if row := w.examineIndex(t.Context()); row.State != stateOK {
@@ -95,7 +96,7 @@ func TestIndexThatIsNotKeptIsTold(t *testing.T) {
 	if err := os.WriteFile(index, nil, 0o600); err != nil { // somebody's file
 		t.Fatal(err)
 	}
-	if err := w.bringIndex(t.Context()); err == nil || !strings.Contains(err.Error(), "not a folder") {
+	if err := w.RefreshIndex(t.Context()); err == nil || !strings.Contains(err.Error(), "not a folder") {
 		t.Errorf("the worker says %v", err)
 	}
 	if row := w.examineIndex(t.Context()); row.State != stateBroken || !strings.Contains(row.Detail, "not a folder") {
@@ -104,7 +105,7 @@ func TestIndexThatIsNotKeptIsTold(t *testing.T) {
 	for _, verbose := range []bool{false, true} {
 		env, out, talk := asking(r.Dir, nil)
 		env.Verbose = verbose
-		if err := runRecall(t.Context(), env, "lacquer", recallOptions{limit: 10}); err != nil {
+		if err := runRecall(t.Context(), env, "lacquer", recallOptions{Question: reader.Question{Limit: 10}}); err != nil {
 			t.Fatal(err)
 		}
 		if !strings.Contains(out.String(), "Lacquer the widget") || strings.Count(talk.String(), "not a folder") != map[bool]int{true: 1}[verbose] {

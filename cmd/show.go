@@ -10,6 +10,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
@@ -35,11 +36,11 @@ func runShow(ctx context.Context, env *Env, id, at string) error {
 	if err != nil {
 		return err
 	}
-	return w.viewAt(ctx, at, func(v *record.View) error {
+	return w.ViewAt(ctx, at, func(v *record.View) error {
 		if name, ok := strings.CutPrefix(id, record.SkillDir+"/"); ok {
 			return w.showSkill(v, strings.TrimSuffix(name, "/SKILL.md"))
 		}
-		asked, err := w.asked(ctx, v)
+		asked, err := w.ForAsker(ctx, v)
 		if err != nil {
 			return err
 		}
@@ -52,14 +53,14 @@ func runShow(ctx context.Context, env *Env, id, at string) error {
 		gone := false
 		if err != nil { // somebody may have taken it away
 			var agents *record.View
-			if agents, err = w.agents(ctx, v); err != nil {
+			if agents, err = w.ForAgents(ctx, v); err != nil {
 				return err
 			}
 			m, err = agents.Find(id)
 			asked, gone = agents, true
 		}
 		if err == nil {
-			standings, err := w.standings(ctx, asked)
+			standings, err := w.Caveats(ctx, asked)
 			if err != nil {
 				return err
 			}
@@ -71,7 +72,7 @@ func runShow(ctx context.Context, env *Env, id, at string) error {
 				env.Warn("whether a model proposed it cannot be told: %v", err) // of a damaged history, say; the memory itself is whole
 			}
 			if env.JSON {
-				j := standingJSON(m, standings(m))
+				j := caveatsJSON(m, standings(m))
 				for _, c := range models {
 					j.Models = append(j.Models, c.models...)
 				}
@@ -102,7 +103,7 @@ func runShow(ctx context.Context, env *Env, id, at string) error {
 
 // showGiven shows the version that agents are given of a memory that was changed since, and the commands that decide.
 func (w *workspace) showGiven(ctx context.Context, v *record.View, m record.Memory) error {
-	held, err := w.withheld(ctx, v)
+	held, err := w.Held(ctx, v)
 	if err != nil {
 		return err
 	}
@@ -173,7 +174,7 @@ func (w *workspace) showSkill(v *record.View, name string) error {
 }
 
 // showMemory writes a memory as a block of facts and its text.
-func (w *workspace) showMemory(ctx context.Context, m record.Memory, s standing, models []modelsCommit) error {
+func (w *workspace) showMemory(ctx context.Context, m record.Memory, s reader.Caveats, models []modelsCommit) error {
 	env := w.env
 	env.Lay(2, term.Span(term.Bold, m.ID), term.Span("", " "+string(m.Kind)+remarks(m)))
 	for _, why := range s.Why {

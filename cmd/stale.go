@@ -5,6 +5,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
@@ -41,7 +42,7 @@ type staleJSON struct {
 
 func runStale(ctx context.Context, env *Env, o staleOptions) error {
 	found, looked, unknown := 0, 0, 0
-	err := filter{at: o.at}.read(ctx, env, func(w *workspace, live []record.Memory, standings func(record.Memory) standing) error {
+	err := filter{at: o.at}.read(ctx, env, func(w *workspace, live []record.Memory, standings func(record.Memory) reader.Caveats) error {
 		for _, m := range live {
 			if len(m.Anchors) == 0 {
 				continue
@@ -57,7 +58,7 @@ func runStale(ctx context.Context, env *Env, o staleOptions) error {
 			}
 			found++
 			if env.JSON {
-				if err := env.Object(staleJSON{standingJSON(m, s), gone}); err != nil {
+				if err := env.Object(staleJSON{caveatsJSON(m, s), gone}); err != nil {
 					return err
 				}
 				continue

@@ -10,7 +10,6 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/derived"
-	"github.com/reverie-memory/reverie/internal/docs"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/term"
@@ -18,30 +17,6 @@ import (
 
 // A statement that the repository's documents or task runners make already is worth less: their readers know it. learn,
 // import and the worker compare statements with them. Hooks read the result from a file in the state folder.
-
-// documents are the work tree's, read once.
-func (w *workspace) documents() *docs.Tree {
-	if w.says == nil {
-		w.says = docs.Read(w.Repo.WorkTree)
-	}
-	return w.says
-}
-
-// places are where the work tree states what a memory says.
-func (w *workspace) places(m record.Memory) []docs.Place {
-	if m.Status == record.Contested {
-		return nil
-	}
-	return w.documents().Says(docs.Statement{Text: m.Text, Paths: m.Paths, Job: m.Kind == record.Workflow})
-}
-
-// stated names the first of them, or is "".
-func (w *workspace) stated(m record.Memory) string {
-	if all := w.places(m); len(all) > 0 {
-		return all[0].String()
-	}
-	return ""
-}
 
 // maxPlaces is how many places one line of progress names.
 const maxPlaces = 3
@@ -86,7 +61,7 @@ func (w *workspace) noteStated(ctx context.Context) {
 				continue
 			}
 			var files []string
-			for _, p := range w.places(m) {
+			for _, p := range w.Documents.Places(m) {
 				files = append(files, p.File)
 			}
 			if from := importedFrom(m); from != "" {
@@ -96,7 +71,7 @@ func (w *workspace) noteStated(ctx context.Context) {
 				stated[m.ID] = files
 			}
 		}
-		return w.tolerate(err)
+		return w.Tolerate(err)
 	})
 	if errors.Is(err, gitstore.ErrNoStore) {
 		return

@@ -12,6 +12,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/prompts"
 	"github.com/urfave/cli/v2"
@@ -71,23 +72,23 @@ func runStatus(ctx context.Context, env *Env) error {
 
 // readStatus counts what this clone holds. held lists the memories that people not trusted here
 // changed.
-func readStatus(ctx context.Context, w *workspace) (s statusJSON, held []heldMemory, err error) {
+func readStatus(ctx context.Context, w *workspace) (s statusJSON, held []reader.Held, err error) {
 	s = statusJSON{Branch: w.Branch(), Memories: map[string]int{}}
 	reflected := map[string]bool{}
 	err = w.view(ctx, func(v *record.View) error {
 		s.Commit, s.Adopted, s.Unreadable = string(v.Tip()), !v.Fallback(), len(v.Bad())
-		standings, err := w.standings(ctx, v)
+		standings, err := w.Caveats(ctx, v)
 		if err != nil {
 			return err
 		}
-		if held, err = w.withheld(ctx, v); err != nil {
+		if held, err = w.Held(ctx, v); err != nil {
 			return err
 		}
 		older := map[string]bool{}
 		for _, h := range held {
 			older[h.ID] = h.Given != nil
 		}
-		s.Older = olderOf(held)
+		s.Older = reader.Older(held)
 		for _, m := range v.Memories() {
 			switch {
 			case !m.Live(w.env.Now()):
@@ -110,7 +111,7 @@ func readStatus(ctx context.Context, w *workspace) (s statusJSON, held []heldMem
 		}
 		ops, err := v.Operations()
 		reflections, err2 := v.Reflections()
-		if err := w.tolerate(errors.Join(err, err2)); err != nil {
+		if err := w.Tolerate(errors.Join(err, err2)); err != nil {
 			return err
 		}
 		s.Waiting = len(ops)
@@ -133,7 +134,7 @@ func readStatus(ctx context.Context, w *workspace) (s statusJSON, held []heldMem
 			s.Pending++
 		}
 	}
-	if w.narrowed.Model.Name != config.Off {
+	if w.Settings.Config.Model.Name != config.Off {
 		unread, err := w.unreadSessions(ctx, nil, prompts.Set{})
 		if err != nil {
 			return s, nil, err
@@ -147,7 +148,7 @@ func readStatus(ctx context.Context, w *workspace) (s statusJSON, held []heldMem
 	return s, held, nil
 }
 
-func (w *workspace) tellStatus(s statusJSON, held []heldMemory) {
+func (w *workspace) tellStatus(s statusJSON, held []reader.Held) {
 	env := w.env
 	row := func(name, value string) { env.Row(10, name, value) }
 	where := s.Branch + " at " + s.Commit[:min(10, len(s.Commit))]
@@ -177,8 +178,8 @@ func (w *workspace) tellStatus(s statusJSON, held []heldMemory) {
 	if s.Stale > 0 {
 		row("stale", term.Count(s.Stale, "memory", "memories")+" whose code is gone here; next: reverie stale")
 	}
-	older := slices.DeleteFunc(slices.Clone(held), func(h heldMemory) bool { return h.Given == nil })
-	held = slices.DeleteFunc(held, func(h heldMemory) bool { return h.Given != nil })
+	older := slices.DeleteFunc(slices.Clone(held), func(h reader.Held) bool { return h.Given == nil })
+	held = slices.DeleteFunc(held, func(h reader.Held) bool { return h.Given != nil })
 	switch all := term.Count(s.Withheld, "memory", "memories") + " not given to agents here"; {
 	case s.Withheld == 0:
 	case len(held) == 0:
@@ -216,8 +217,8 @@ func (w *workspace) tellStatus(s statusJSON, held []heldMemory) {
 	if s.Unread > 0 {
 		row("model", term.Count(s.Unread, "session", "sessions")+" still to be read; next: reverie reflect --pending")
 	}
-	if w.narrowed.Model.Name != config.Off {
-		if spent := w.budget().Spent(); spent != nil {
+	if w.Settings.Config.Model.Name != config.Off {
+		if spent := w.Budget().Spent(); spent != nil {
 			row("budget", spent.Error())
 		}
 	}

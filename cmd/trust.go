@@ -15,6 +15,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/pattern"
+	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
@@ -77,16 +78,16 @@ func runTrust(ctx context.Context, env *Env, signatures bool) error {
 		return err
 	}
 	var people []trust.Person
-	var held []heldMemory
+	var held []reader.Held
 	err = w.view(ctx, func(v *record.View) error {
-		c, err := w.restrict(ctx, v)
+		c, err := w.Restrict(ctx, v)
 		if err != nil {
 			return err
 		}
 		if err := w.Judge.Again(ctx, c.Trust, signatures); err != nil {
 			return err
 		}
-		foreign, err := w.foreign(ctx, v)
+		foreign, err := w.Withheld(ctx, v)
 		if err != nil {
 			return err
 		}
@@ -104,7 +105,7 @@ func runTrust(ctx context.Context, env *Env, signatures bool) error {
 		for _, p := range people {
 			w.tellPerson(p, c.Trust)
 		}
-		if held, err = w.withheld(ctx, v); err != nil {
+		if held, err = w.Held(ctx, v); err != nil {
 			return err
 		}
 		if why := w.whySettings(); why != "" {
@@ -113,7 +114,7 @@ func runTrust(ctx context.Context, env *Env, signatures bool) error {
 		brief := env.Screen && !env.Verbose && len(held) > maxTrustLines
 		for _, h := range held {
 			if !w.Shields() && !brief {
-				w.line("!", term.Dim, h.Memory, h.why)
+				w.line("!", term.Dim, h.Memory, h.Why)
 			}
 		}
 		if brief {
@@ -133,10 +134,10 @@ func runTrust(ctx context.Context, env *Env, signatures bool) error {
 
 // whySettings says for whom an older version of the team's settings counts, or "".
 func (w *workspace) whySettings() string {
-	if w.settings.Text == nil {
+	if w.Settings.Trust.Text == nil {
 		return ""
 	}
-	return trust.SettingsPath + " was " + strings.TrimPrefix(w.whyWithheld(w.settings.By), "last ") + ": the version before counts"
+	return trust.SettingsPath + " was " + strings.TrimPrefix(w.WhyWithheld(w.Settings.Trust.By), "last ") + ": the version before counts"
 }
 
 // maxTrustLines is how many changes that are withheld a terminal shows one by one unasked.
@@ -144,7 +145,7 @@ const maxTrustLines = 8
 
 // askWhom asks a person at a terminal about each author of what is withheld, and returns the addresses that are to be trusted.
 func (w *workspace) askWhom(people []trust.Person) (added []string) {
-	if !w.env.Interactive || w.Shields() || w.narrowed.Trust.Signed {
+	if !w.env.Interactive || w.Shields() || w.Settings.Config.Trust.Signed {
 		return nil
 	}
 	for _, p := range people {
@@ -182,30 +183,8 @@ func (w *workspace) tellPerson(p trust.Person, c config.Trust) {
 	w.env.Lay(15, term.Span("", mark+" "+term.Pad(how, 11)+"  "+who+"  "), term.Span(term.Dim, known))
 }
 
-// heldMemory is a change of a memory that agents are not given for its authors, and why.
-type heldMemory struct {
-	trust.Pending
-	why string
-}
-
-// withheld are the changes that agents are not given for their authors, of what is in force or was.
-func (w *workspace) withheld(ctx context.Context, v *record.View) (held []heldMemory, err error) {
-	foreign, err := w.foreign(ctx, v)
-	if err != nil {
-		return nil, err
-	}
-	for _, p := range foreign.Pending(v, w.env.Now()) {
-		why := w.whyWithheld(p.By)
-		if p.Given != nil {
-			why = w.whyOlder(trust.Changed{By: p.By, When: p.When, Gone: p.Gone}, p.Memory)
-		}
-		held = append(held, heldMemory{p, why})
-	}
-	return held, nil
-}
-
 // decides names the commands that decide about a change.
-func decides(h heldMemory) string {
+func decides(h reader.Held) string {
 	id := h.ID[:8]
 	next := "next: reverie trust approve " + id
 	if h.Given != nil {
@@ -215,19 +194,19 @@ func decides(h heldMemory) string {
 }
 
 // tellWithheld says in a line that memories are withheld and what to do.
-func (w *workspace) tellWithheld(held []heldMemory) {
+func (w *workspace) tellWithheld(held []reader.Held) {
 	if len(held) > 0 {
 		w.env.Say("%s; next: reverie trust", heldLine(held))
 	}
 }
 
-func heldLine(held []heldMemory) string {
+func heldLine(held []reader.Held) string {
 	verb := "are"
 	if len(held) == 1 {
 		verb = "is"
 	}
 	line := fmt.Sprintf("%s by %s %s withheld from agents", term.Count(len(held), "memory", "memories"), heldWhose(held), verb)
-	switch older := olderOf(held); {
+	switch older := reader.Older(held); {
 	case older > 0 && older == len(held):
 		line += ", who are given the version before"
 	case older > 0:
@@ -236,18 +215,8 @@ func heldLine(held []heldMemory) string {
 	return line
 }
 
-// olderOf is of how many changed memories agents are given an older version.
-func olderOf(held []heldMemory) (n int) {
-	for _, h := range held {
-		if h.Given != nil {
-			n++
-		}
-	}
-	return n
-}
-
 // heldWhose says for how many people memories are withheld.
-func heldWhose(held []heldMemory) string {
+func heldWhose(held []reader.Held) string {
 	var whose []string
 	for _, h := range held {
 		for _, name := range h.By {
@@ -262,7 +231,7 @@ func heldWhose(held []heldMemory) string {
 // tellForeign says what of the newest state is withheld; init and sync end with it.
 func (w *workspace) tellForeign(ctx context.Context) error {
 	return w.view(ctx, func(v *record.View) error {
-		held, err := w.withheld(ctx, v)
+		held, err := w.Held(ctx, v)
 		if err == nil {
 			w.tellWithheld(held)
 		}
@@ -273,13 +242,13 @@ func (w *workspace) tellForeign(ctx context.Context) error {
 // nameForeign lists what is withheld; review ends with it.
 func (w *workspace) nameForeign(ctx context.Context) error {
 	return w.view(ctx, func(v *record.View) error {
-		held, err := w.withheld(ctx, v)
+		held, err := w.Held(ctx, v)
 		if w.Shields() {
 			w.tellHidden(len(held))
 			return err
 		}
 		for _, h := range held {
-			w.line("!", term.Dim, h.Memory, h.why)
+			w.line("!", term.Dim, h.Memory, h.Why)
 		}
 		w.tellWithheld(held)
 		return err
@@ -306,7 +275,7 @@ func runApprove(ctx context.Context, env *Env, ids []string, all bool) error {
 			if named >= 0 {
 				ids = slices.Delete(slices.Clone(ids), named, named+1)
 			}
-			if w.settings.Text != nil {
+			if w.Settings.Trust.Text != nil {
 				approved = []string{trust.SettingsPath}
 				env.Say("approved %s as it is now", trust.SettingsPath)
 			}
@@ -318,11 +287,11 @@ func runApprove(ctx context.Context, env *Env, ids []string, all bool) error {
 		for _, h := range done {
 			approved = append(approved, h.ID)
 		}
-		foreign, err := w.foreign(ctx, v)
+		foreign, err := w.Withheld(ctx, v)
 		if err != nil {
 			return err
 		}
-		if err := w.Judge.Approve(v, foreign, w.settings, approved); err != nil {
+		if err := w.Judge.Approve(v, foreign, w.Settings.Trust, approved); err != nil {
 			return err
 		}
 		return w.tellApproved(done, len(approved) > len(done))
@@ -330,12 +299,12 @@ func runApprove(ctx context.Context, env *Env, ids []string, all bool) error {
 }
 
 // chosen are the withheld changes of some memories, or all.
-func (w *workspace) chosen(ctx context.Context, v *record.View, ids []string, all bool) ([]heldMemory, error) {
-	held, err := w.withheld(ctx, v)
+func (w *workspace) chosen(ctx context.Context, v *record.View, ids []string, all bool) ([]reader.Held, error) {
+	held, err := w.Held(ctx, v)
 	if err != nil || all {
 		return held, err
 	}
-	agents, err := w.agents(ctx, v)
+	agents, err := w.ForAgents(ctx, v)
 	if err != nil {
 		return nil, err
 	}
@@ -349,11 +318,11 @@ func (w *workspace) chosen(ctx context.Context, v *record.View, ids []string, al
 			return nil, err
 		}
 		wanted[m.ID] = true
-		if !m.Live(w.env.Now()) && !slices.ContainsFunc(held, func(h heldMemory) bool { return h.ID == m.ID }) {
+		if !m.Live(w.env.Now()) && !slices.ContainsFunc(held, func(h reader.Held) bool { return h.ID == m.ID }) {
 			w.env.Say("%s is not in force: nobody is given it", m.ID)
 		}
 	}
-	return slices.DeleteFunc(held, func(h heldMemory) bool { return !wanted[h.ID] }), nil
+	return slices.DeleteFunc(held, func(h reader.Held) bool { return !wanted[h.ID] }), nil
 }
 
 // runKeep writes the versions that agents are given in place of what is withheld.
@@ -365,12 +334,12 @@ func runKeep(ctx context.Context, env *Env, ids []string) error {
 	if err := w.WantPerson("trust"); err != nil {
 		return err
 	}
-	var done []heldMemory
+	var done []reader.Held
 	err = w.update(ctx, func(tx *record.Tx, _ config.Config) error {
 		if done, err = w.chosen(ctx, tx.View, ids, false); err != nil {
 			return err
 		}
-		done = slices.DeleteFunc(done, func(h heldMemory) bool { return h.Given == nil })
+		done = slices.DeleteFunc(done, func(h reader.Held) bool { return h.Given == nil })
 		for _, h := range done {
 			if err := tx.PutMemory(*h.Given, &h.Memory); err != nil {
 				return err
@@ -396,7 +365,7 @@ func runKeep(ctx context.Context, env *Env, ids []string) error {
 			}
 			continue
 		}
-		w.line("+", term.Green, *d.Given, "kept as "+versionOf(trust.Changed{When: d.When}))
+		w.line("+", term.Green, *d.Given, "kept as "+reader.VersionOf(trust.Changed{When: d.When}))
 	}
 	if len(done) == 0 {
 		env.Say("nothing of this is given to agents in an older version")
@@ -405,7 +374,7 @@ func runKeep(ctx context.Context, env *Env, ids []string) error {
 }
 
 // tellApproved says what was approved, and whose it is.
-func (w *workspace) tellApproved(done []heldMemory, settings bool) error {
+func (w *workspace) tellApproved(done []reader.Held, settings bool) error {
 	for _, d := range done {
 		if w.env.JSON {
 			if err := w.env.Object(newMemoryJSON(d.Memory)); err != nil {
@@ -413,7 +382,7 @@ func (w *workspace) tellApproved(done []heldMemory, settings bool) error {
 			}
 			continue
 		}
-		w.line("+", term.Green, d.Memory, d.why)
+		w.line("+", term.Green, d.Memory, d.Why)
 	}
 	if len(done) == 0 {
 		if !settings {
@@ -448,7 +417,7 @@ func runTrustWhom(ctx context.Context, env *Env, add bool, whom []string, o trus
 	} else if _, err := w.Repo.StateDir(); err != nil {
 		return err
 	}
-	before, err := w.allWithheld(ctx)
+	before, err := w.AllHeld(ctx)
 	if err != nil {
 		return err
 	}
@@ -487,7 +456,7 @@ func runTrustWhom(ctx context.Context, env *Env, add bool, whom []string, o trus
 	if w, err = env.open(ctx); err != nil {
 		return err
 	}
-	held, err := w.allWithheld(ctx)
+	held, err := w.AllHeld(ctx)
 	if err != nil {
 		return err
 	}
@@ -496,18 +465,6 @@ func runTrustWhom(ctx context.Context, env *Env, add bool, whom []string, o trus
 	}
 	w.tellWithheld(held)
 	return nil
-}
-
-// allWithheld are the withheld memories of the newest state, none where nothing was begun yet.
-func (w *workspace) allWithheld(ctx context.Context) (held []heldMemory, err error) {
-	err = w.view(ctx, func(v *record.View) error {
-		held, err = w.withheld(ctx, v)
-		return err
-	})
-	if errors.Is(err, gitstore.ErrNoStore) {
-		err = nil
-	}
-	return held, err
 }
 
 func tomlList(values []string) string {

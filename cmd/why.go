@@ -11,6 +11,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/pattern"
+	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
@@ -176,12 +177,12 @@ type givenJSON struct {
 func (w *workspace) tellGiven(ctx context.Context, all []injection, id string) error {
 	env := w.env
 	var m record.Memory
-	var stands standing
+	var stands reader.Caveats
 	err := w.view(ctx, func(v *record.View) (err error) {
 		if m, err = v.Find(id); err != nil {
 			return err
 		}
-		standings, err := w.standings(ctx, v)
+		standings, err := w.Caveats(ctx, v)
 		if err == nil {
 			stands = standings(m)
 		}

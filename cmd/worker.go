@@ -20,6 +20,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/urfave/cli/v2"
 )
 
@@ -146,7 +147,7 @@ func (w *workspace) work(ctx context.Context, doing func(string) error, live map
 	}
 	clear(live)
 	maps.Copy(live, now)
-	w.says = nil // they may have changed
+	w.Documents.Drop() // they may have changed
 	if os.Remove(filepath.Join(w.State, codeMoved)) == nil {
 		if err := doing("land"); err != nil {
 			return err
@@ -167,7 +168,7 @@ func (w *workspace) work(ctx context.Context, doing func(string) error, live map
 	if err := doing("prepare"); err != nil {
 		return err
 	}
-	if err := w.bringIndex(ctx); err != nil && ctx.Err() == nil && !clone.NoMemory(err) {
+	if err := w.RefreshIndex(ctx); err != nil && ctx.Err() == nil && !clone.NoMemory(err) {
 		w.env.Warn("index: %v", err) // whoever searches next has the work
 	}
 	w.prepare(ctx)
@@ -204,7 +205,7 @@ func (w *workspace) read(ctx context.Context, doing func(string) error, live map
 	if err := doing("embed"); err != nil {
 		return err
 	}
-	if _, _, err := w.fillVectors(ctx, func() bool { return w.called(theReader) }); err != nil && ctx.Err() == nil && !errors.Is(err, gitstore.ErrNoStore) {
+	if _, _, err := reader.FillVectors(ctx, w.Reader, func() bool { return w.called(theReader) }); err != nil && ctx.Err() == nil && !errors.Is(err, gitstore.ErrNoStore) {
 		w.env.Warn("vectors: %v", err)
 	}
 	return nil
@@ -244,11 +245,11 @@ func call(state string, s station) error {
 // learnInBackground learns from sessions that nobody works in any more, where the settings want it.
 func (w *workspace) learnInBackground(ctx context.Context, live map[string]bool) error {
 	names, err := w.pendingSessions(ctx)
-	if err != nil || w.narrowed.Background == "off" { // as far as the team lets it
+	if err != nil || w.Settings.Config.Background == "off" { // as far as the team lets it
 		return err
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return live[name] })
-	if len(names) < w.narrowed.Every {
+	if len(names) < w.Settings.Config.Every {
 		return nil
 	}
 	if _, err := w.ensure(ctx); err != nil {

@@ -306,6 +306,15 @@ var vectorOrder = []string{"embeddinggemma", "qwen3-embedding", "all-minilm", "n
 // small is the size in bytes under which a model of text is good for little more than titles.
 const small = 1_500_000_000
 
+// Choose returns the model that a server has for a want, as Server.Choose does.
+func (c *Client) Choose(ctx context.Context, w Want) (Model, error) {
+	server, err := c.Models(ctx, w)
+	if err != nil {
+		return Model{}, err
+	}
+	return server.Choose(w, TotalMemory())
+}
+
 // Choose picks the model that is wanted from those of the server: that of the name, or the best on its machine. A model of the
 // cloud is picked by its exact name alone. memory is what the machine has, in bytes, 0 if unknown: TotalMemory knows.
 //

@@ -1,4 +1,4 @@
-package cmd
+package reader
 
 import (
 	"slices"
@@ -7,8 +7,14 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/gitstore/record"
-	"github.com/reverie-memory/reverie/internal/term"
 )
+
+// Nothing says why a query found nothing. The zero value: no memory is about it.
+type Nothing struct {
+	Empty   bool     // there is no memory at all
+	Without []string // parts of the query: without them it finds
+	Found   int      // so many memories; MaxNear is that many at least
+}
 
 // restriction is a part of a query that keeps memories from being found.
 type restriction struct {
@@ -16,7 +22,7 @@ type restriction struct {
 	drop func(recall.Query) recall.Query
 }
 
-// restrictions are those of a query: each key of its filters, and what it leaves out.
+// restrictions returns those of a query: each key of its filters, and what it leaves out.
 func restrictions(q recall.Query) (all []restriction) {
 	add := func(drop func(recall.Query) recall.Query, said ...[]string) {
 		if said := slices.Concat(said...); len(said) > 0 {
@@ -51,28 +57,21 @@ func restrictions(q recall.Query) (all []restriction) {
 	return all
 }
 
-// restricted says what restricts a query, as " with kind:fact", or nothing.
-func restricted(q recall.Query) string {
-	var said []string
+// Restricted returns the parts of a query that restrict it, as they are written.
+func Restricted(q recall.Query) (said []string) {
 	for _, p := range restrictions(q) {
 		said = append(said, p.said...)
 	}
-	if said == nil {
-		return ""
-	}
-	return " with " + term.Visible(strings.Join(said, " "))
+	return said
 }
 
-// whyNothing says why a query found nothing: that nothing is known at all, or which part of it keeps how many from being found.
-func (l lookup) whyNothing() string {
+// whyNothing tries the query without each restriction, then without all of them.
+func (l lookup) whyNothing() Nothing {
 	if l.x.Totals().Docs == 0 && l.withheld == nil {
-		if l.o.at != "" {
-			return "nothing was known then"
-		}
-		return "nothing is known here yet; next: reverie learn, or reverie remember TEXT"
+		return Nothing{Empty: true}
 	}
 	parts := restrictions(l.q)
-	if len(parts) > 1 { // after each by itself, all together
+	if len(parts) > 1 {
 		whole := restriction{drop: func(q recall.Query) recall.Query { return q }}
 		for _, p := range parts {
 			before := whole.drop
@@ -82,22 +81,15 @@ func (l lookup) whyNothing() string {
 	}
 	for _, p := range parts {
 		if n := l.wouldFind(p.drop(l.q)); n > 0 {
-			found := term.Count(n, "memory is", "memories are")
-			if n == maxNear {
-				found = "at least " + found
-			}
-			return "nothing is found with " + term.Visible(strings.Join(p.said, " ")) + "; without that " + found
+			return Nothing{Without: p.said, Found: n}
 		}
 	}
-	return "nothing is known about that"
+	return Nothing{}
 }
 
-// wouldFind is how many memories a query finds, at most maxNear: if it has words, those that have some of them.
+// wouldFind counts the memories that a query finds, MaxNear at most: if it has words, those that have some of them.
 func (l lookup) wouldFind(q recall.Query) int {
 	l.q = q
-	now := l.w.env.Now()
-	return l.answers(&recall.Request{Text: q.Text, Not: q.Not, Now: now, Keep: l.x.Keep(q, now), N: maxNear})
+	now := l.r.Now()
+	return l.answers(&recall.Request{Text: q.Text, Not: q.Not, Now: now, Keep: l.x.Keep(q, now), N: MaxNear})
 }
-
-// wordless reports whether a query only filters.
-func wordless(q recall.Query) bool { return strings.TrimSpace(q.Text) == "" }

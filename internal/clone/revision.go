@@ -1,0 +1,107 @@
+package clone
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/anchor"
+	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/git"
+)
+
+// PastState finds the commit, or tree, of the memory that a revision names: a commit of the memory branch itself,
+// or, for a commit, branch or tag of the code, the newest on the branch's first-parent line that is not younger.
+// From then on caveats are those at that commit of the code.
+func (c *Clone) PastState(ctx context.Context, rev string) (string, error) {
+	if rest, ok := afterHead(rev); ok {
+		rev = c.Code.Here(ctx).ID + rest // this worktree's
+	}
+	id, err := c.Memory.Resolve(ctx, rev)
+	if err != nil || rev[0] == '~' || rev[0] == '^' || strings.HasPrefix(rev, "@{") {
+		return string(id), err
+	}
+	ours, err := c.OfMemory(ctx, string(id))
+	if ours || err != nil {
+		return string(id), err
+	}
+	at, err := c.Repo.Committed(ctx, string(id))
+	if err != nil {
+		return "", err
+	}
+	ref := c.Config.Ref
+	if _, err := c.Memory.Tip(ctx); errors.Is(err, gitstore.ErrNoStore) {
+		ref = "refs/remotes/origin/" + c.Branch()
+		if _, ferr := c.Repo.ReadRef(ctx, ref); ferr != nil {
+			return "", err
+		}
+	}
+	state, err := c.Repo.Before(ctx, ref, at)
+	if err != nil {
+		return "", err
+	}
+	if state == "" {
+		err := fmt.Errorf("revision %q: nothing was remembered yet on %s: %w", rev, at.UTC().Format(time.DateOnly), gitstore.ErrRevision)
+		return "", exit.New(exit.Failed, err, "'reverie log' shows when the memory began")
+	}
+	branch := ""
+	if _, err := c.Repo.ReadRef(ctx, "refs/heads/"+rev); err == nil {
+		branch = rev
+	}
+	c.Code.Stand(string(id), branch)
+	return state, nil
+}
+
+// CheckedCode returns the code that a check of the memory branch looks at: the commit checked out or, where that is
+// of the memory, as in the checkout of a pull request, the default branch.
+func (c *Clone) CheckedCode(ctx context.Context) *anchor.Commit {
+	here := c.Code.Here(ctx)
+	if here.ID == "" {
+		return here
+	}
+	if ours, err := c.OfMemory(ctx, here.ID); !ours || err != nil {
+		return here
+	}
+	main := c.Code.Mainline(ctx)
+	if len(main.Tips) == 0 {
+		return here
+	}
+	c.Code.Stand(main.Tips[len(main.Tips)-1], main.Name) // origin's where it is here: the local one may lag behind
+	return c.Code.Here(ctx)
+}
+
+// afterHead returns what follows HEAD or @ in a revision that begins with one of them.
+func afterHead(rev string) (rest string, ok bool) {
+	for _, head := range []string{"HEAD", "@"} {
+		rest, ok := strings.CutPrefix(rev, head)
+		if ok && (rest == "" || rest[0] == '~' || rest[0] == '^') {
+			return rest, true
+		}
+	}
+	return "", false
+}
+
+// OfMemory reports whether a commit or tree is one of a memory: the first commit of every store, or one with a
+// reverie.toml that has a format. It says yes to what cannot be read as either, so that opening it fails.
+func (c *Clone) OfMemory(ctx context.Context, id string) (bool, error) {
+	files := c.Repo.Code(id)
+	defer files.Close()
+	blob, err := files.File(ctx, "reverie.toml")
+	if errors.Is(err, git.ErrNoPath) {
+		return id == string(c.Memory.First()), nil
+	}
+	if err != nil {
+		return true, nil
+	}
+	text, err := files.Read(ctx, blob)
+	if err != nil {
+		return false, err
+	}
+	settings := config.Default()
+	err = settings.Restrict(id, text)
+	return err == nil || errors.Is(err, config.ErrNewer), nil
+}

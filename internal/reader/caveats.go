@@ -1,0 +1,98 @@
+package reader
+
+import (
+	"context"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore/anchor"
+	"github.com/reverie-memory/reverie/gitstore/record"
+)
+
+// Caveats hold what the asker has to know about one memory, at the code here. The zero value: nothing.
+type Caveats struct {
+	Withheld bool     // not given to agents; people see it, with the reasons
+	Stale    bool     // code that it rests on is gone
+	Foreign  bool     // withheld for the author of its last change
+	Older    string   // agents are given this older version, and read these words behind it
+	Why      []string // the reasons, each a few words
+}
+
+// withhold keeps a memory from agents for a reason.
+func (c *Caveats) withhold(why string) { c.Withheld, c.Why = true, append(c.Why, why) }
+
+// check adds what it finds about a memory to its caveats.
+type check func(record.Memory, *Caveats)
+
+// Caveats returns the function that finds the caveats of each memory of a view. It may be asked about as many
+// memories as there are: costly facts are found once, and kept from command to command where that is possible.
+// A fact that cannot be found is no caveat.
+func (r *Reader) Caveats(ctx context.Context, v *record.View) (func(record.Memory) Caveats, error) {
+	authors, err := r.checkAuthors(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	checks := []check{checkTexts, authors, checkBranch(ctx, r.Code), r.checkCode(ctx)}
+	return func(m record.Memory) Caveats {
+		var c Caveats
+		for _, check := range checks {
+			check(m, &c)
+		}
+		return c
+	}, nil
+}
+
+// checkTexts labels a memory of which a merge kept several texts. All of them are given.
+func checkTexts(m record.Memory, c *Caveats) {
+	if m.Status == record.Contested {
+		c.Why = append(c.Why, "contested")
+	}
+}
+
+// checkAuthors withholds memories that an author not trusted here changed last, until a person approves them. It
+// labels the older versions that a view for agents has.
+func (r *Reader) checkAuthors(ctx context.Context, v *record.View) (check, error) {
+	held, err := r.Withheld(ctx, v)
+	agents := v.Actual() != v
+	return func(m record.Memory, c *Caveats) {
+		if changed, ok := held.Changed(m.Path(), m.Private); ok && agents {
+			now, _ := v.Actual().Find(m.ID)
+			c.Older = olderLabel(changed, now)
+			if why := r.whyOlder(changed, now); r.Shields() {
+				c.Why = append(c.Why, strings.Trim(c.Older, " ()")) // the author of the change chose the name
+			} else {
+				c.Why = append(c.Why, why)
+			}
+		} else if by := held.Whose(m); len(by) > 0 && !agents {
+			c.Foreign = true
+			c.withhold("withheld: " + r.WhyWithheld(by))
+			if ok {
+				c.Why = append(c.Why, "agents are given "+VersionOf(changed))
+			}
+		}
+	}, err
+}
+
+// checkBranch withholds memories that hold on another branch alone. It skips those that are withheld already.
+func checkBranch(ctx context.Context, code *anchor.Code) check {
+	return func(m record.Memory, c *Caveats) {
+		if m.Branch != "" && !c.Withheld && !code.Holds(ctx, m.Branch) {
+			c.withhold("only on " + record.ParseSide(m.Branch).Name)
+		}
+	}
+}
+
+// checkCode labels a memory when code that it rests on is gone, or withholds it where the settings say so. It skips
+// those that are withheld already.
+func (r *Reader) checkCode(ctx context.Context) check {
+	return func(m record.Memory, c *Caveats) {
+		if len(m.Anchors) == 0 || c.Withheld {
+			return
+		}
+		if gone := r.Code.Here(ctx).Gone(ctx, m); len(gone) > 0 {
+			c.Stale, c.Withheld = true, r.Settings.Config.Stale == "withhold"
+			for _, what := range gone {
+				c.Why = append(c.Why, "stale: "+what)
+			}
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package reader
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"path/filepath"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/recall"
+	"github.com/reverie-memory/reverie/gitstore/recall/segment"
+	"github.com/reverie-memory/reverie/gitstore/record"
+)
+
+// This file alone opens the index of gitstore/recall and brings it up to date.
+
+// IndexDir is the folder of the state folder with the index of what is in force, for recall and prompts. It may be
+// deleted at any time.
+const IndexDir = "index"
+
+// MaxIndexed bounds the memories that a hook indexes while an agent waits, some 50 ms of work. The worker indexes
+// the rest.
+const MaxIndexed = 500
+
+// OpenIndex opens the index for the searches until done is called. Call it before the view to search is opened: a
+// purge drops the folder of the index. Writes to a folder opened before are lost with it, but one opened later would
+// get the purged text.
+func (r *Reader) OpenIndex() (done func()) {
+	before := r.index
+	x := recall.Make(filepath.Join(r.State, IndexDir), recall.MemoryAnalysis())
+	r.index = x
+	return func() {
+		x.Close()
+		r.index = before
+	}
+}
+
+// search runs fn on the index of a view. What it indexes is kept where OpenIndex was called before the view was
+// opened, but never for a view of the past. Where limit is exceeded, the error wraps recall.ErrBehind. fn may run
+// twice, since results from a spoilt index are worthless.
+func (r *Reader) search(ctx context.Context, v *record.View, past bool, limit recall.Limits, fn func(*recall.Index) error) error {
+	given, err := r.ForAgents(ctx, v)
+	if err != nil {
+		return err
+	}
+	had := r.index
+	switch {
+	case had == nil:
+		had = recall.Open("", recall.MemoryAnalysis())
+		defer had.Close()
+	case past:
+		had = had.InMemory()
+		defer had.Close()
+	}
+	for again := false; ; again = true { // rebuilds a spoilt index once
+		var x *recall.Index
+		err := had.Guard(func() (err error) {
+			x, err = had.BringToBoth(ctx, v, given, limit)
+			return err
+		})
+		if errors.Is(err, segment.ErrCorrupt) && !again {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if unkept := x.Unkept(); unkept != nil {
+			r.Note(Note{About: Unindexed, Err: unkept})
+		}
+		err = x.Guard(func() error { return fn(x) })
+		spoilt := x.Err()
+		x.Close()
+		if spoilt == nil || again {
+			return errors.Join(err, spoilt)
+		}
+	}
+}
+
+// SearchGiven is search on two indexes. The first is as if memories withheld for their authors had never been
+// there: none is found, hides another that says the same, or makes a word common. The second holds those alone; it
+// is made when asked for, and to be closed. withheld is nil where nothing is withheld.
+func (r *Reader) SearchGiven(ctx context.Context, v *record.View, past bool, limit recall.Limits, fn func(given *recall.Index, withheld func() *recall.Index) error) error {
+	return r.search(ctx, v, past, limit, func(x *recall.Index) error {
+		held, err := r.Withheld(ctx, v)
+		if err != nil {
+			return err
+		}
+		if held.None() {
+			return fn(x, nil)
+		}
+		is := func(d recall.Version) bool {
+			return !d.Given && len(held.WhoseFile(gitstore.ID(d.Blob), d.Private)) > 0
+		}
+		given := x.Only(func(d recall.Version) bool { return !is(d) })
+		defer given.Close()
+		return fn(given, func() *recall.Index { return x.Only(is) })
+	})
+}
+
+// searchAll is search on the newest version of every memory.
+func (r *Reader) searchAll(ctx context.Context, v *record.View, past bool, fn func(*recall.Index) error) error {
+	return r.search(ctx, v, past, recall.Limits{}, func(x *recall.Index) error {
+		if held, err := r.Withheld(ctx, v); err != nil || held.None() {
+			return cmp.Or(err, fn(x))
+		}
+		newest := x.Only(func(d recall.Version) bool { return !d.Given })
+		defer newest.Close()
+		return fn(newest)
+	})
+}
+
+// latestIndex returns the index of the newest state, for work that outlasts a view. It is to be closed.
+func (r *Reader) latestIndex(ctx context.Context) (x *recall.Index, err error) {
+	defer r.OpenIndex()()
+	err = r.View(ctx, func(v *record.View) error {
+		given, err := r.ForAgents(ctx, v)
+		if err != nil {
+			return err
+		}
+		return r.index.Guard(func() (err error) {
+			x, err = r.index.BringToBoth(ctx, v, given, recall.Limits{})
+			return err
+		})
+	})
+	if err != nil && x != nil {
+		x.Close()
+	}
+	return x, err
+}
+
+// RefreshIndex brings the index up to date for the next searches. It returns an error when it could not be kept.
+func (r *Reader) RefreshIndex(ctx context.Context) error {
+	defer r.OpenIndex()()
+	return r.View(ctx, func(v *record.View) error {
+		return r.search(ctx, v, false, recall.Limits{}, func(x *recall.Index) error { return x.Unkept() })
+	})
+}

@@ -1,0 +1,144 @@
+package reader
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/gitstore/trust"
+	"github.com/reverie-memory/reverie/internal/unseen"
+)
+
+// Withheld returns what of a view is withheld for its authors. If history cannot be read, everything unapproved is.
+func (r *Reader) Withheld(ctx context.Context, v *record.View) (*trust.Withheld, error) {
+	v = v.Actual()
+	if r.view != v {
+		c, err := r.Restrict(ctx, v)
+		if err != nil { // of an old state; that of the newest was read before
+			c = r.Config
+		}
+		held, err := r.Judge.Withheld(ctx, v, c.Trust)
+		if held != nil {
+			for _, doubt := range held.Doubts {
+				r.Note(Note{About: Doubted, Err: doubt})
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		r.view, r.withheld = v, held
+	}
+	return r.withheld, nil
+}
+
+// ForAgents returns the view of what agents are given of v.
+func (r *Reader) ForAgents(ctx context.Context, v *record.View) (*record.View, error) {
+	held, err := r.Withheld(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	return held.Given(v), nil
+}
+
+// ForAsker returns the view for the asker: agents see only what agents are given.
+func (r *Reader) ForAsker(ctx context.Context, v *record.View) (*record.View, error) {
+	if !r.Shields() {
+		return v, nil
+	}
+	return r.ForAgents(ctx, v)
+}
+
+// IsWithheld reports whether a memory of the view that was asked about last is withheld for its author.
+func (r *Reader) IsWithheld(m record.Memory) bool { return len(r.withheld.Whose(m)) > 0 }
+
+// Held is a change of a memory that agents are not given for its authors.
+type Held struct {
+	trust.Pending
+	Why string
+}
+
+// Held returns the changes of a view that agents are not given for their authors, of what is in force or was.
+func (r *Reader) Held(ctx context.Context, v *record.View) (held []Held, err error) {
+	withheld, err := r.Withheld(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range withheld.Pending(v, r.Now()) {
+		why := r.WhyWithheld(p.By)
+		if p.Given != nil {
+			why = r.whyOlder(trust.Changed{By: p.By, When: p.When, Gone: p.Gone}, p.Memory)
+		}
+		held = append(held, Held{p, why})
+	}
+	return held, nil
+}
+
+// AllHeld is Held of the newest state, nothing where there is no memory yet.
+func (r *Reader) AllHeld(ctx context.Context) (held []Held, err error) {
+	err = r.View(ctx, func(v *record.View) error {
+		held, err = r.Held(ctx, v)
+		return err
+	})
+	if errors.Is(err, gitstore.ErrNoStore) {
+		err = nil
+	}
+	return held, err
+}
+
+// Older counts the changed memories of which agents are given an older version.
+func Older(held []Held) (n int) {
+	for _, h := range held {
+		if h.Given != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// WhyWithheld says in a few words for whom something is withheld; nothing without authors.
+func (r *Reader) WhyWithheld(by []string) string {
+	if len(by) == 0 {
+		return ""
+	}
+	names := make([]string, len(by))
+	for i, name := range by {
+		names[i] = unseen.Visible(name)
+	}
+	why := "last changed by " + strings.Join(names, " and ")
+	if r.Settings.Config.Trust.Signed {
+		return why + ", without a signature that is trusted here"
+	}
+	return why + ", not trusted here"
+}
+
+// whyOlder says in a few words for people why agents are given an older version of a memory.
+func (r *Reader) whyOlder(c trust.Changed, now record.Memory) string {
+	return changeOf(c, now) + strings.TrimPrefix(r.WhyWithheld(c.By), "last changed") + ": agents are given " + VersionOf(c)
+}
+
+// changeOf names the change to a memory, which is now as given.
+func changeOf(c trust.Changed, now record.Memory) string {
+	switch {
+	case c.Gone:
+		return "removed"
+	case now.Status == record.Retired:
+		return "retired"
+	}
+	return "changed"
+}
+
+// VersionOf names the version that agents are given.
+func VersionOf(c trust.Changed) string {
+	if c.When.IsZero() {
+		return "the version before"
+	}
+	return "the version of " + c.When.Format("2006-01-02")
+}
+
+// olderLabel returns the words that agents read behind an older version. It names nobody: the author of the change
+// chose the name.
+func olderLabel(c trust.Changed, now record.Memory) string {
+	return " (" + changeOf(c, now) + " by somebody not trusted here: this is " + VersionOf(c) + ")"
+}
