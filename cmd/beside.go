@@ -20,6 +20,9 @@ type neighbour struct {
 	opposed bool // the two cannot both hold
 }
 
+// minBeside is the share of words in common from which a memory is held against a new one.
+const minBeside = 0.3
+
 // maxBeside is how many neighbours are told one by one.
 const maxBeside = 3
 
@@ -31,9 +34,9 @@ func (w *workspace) besideOf(v *record.View, m record.Memory) (out []neighbour) 
 	}
 	print := record.Print(m.Text)
 	like := false
-	for _, k := range v.Alike(m.Text, dream.Alike) {
-		opposed := dream.Opposed(m.Text, k.Text, print, record.Print(k.Text))
-		if other(k) && (opposed || !like) {
+	for _, k := range v.Alike(m.Text, minBeside) {
+		opposed := dream.Opposed(m.Text, k.Text)
+		if other(k) && (opposed || !like && record.Print(k.Text).Alike(print) >= dream.Alike) {
 			like = like || !opposed
 			out = append(out, neighbour{k, m.Topic != "" && k.Topic == m.Topic, opposed})
 		}

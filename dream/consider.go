@@ -99,7 +99,7 @@ func newConsidering(in Input, plan Result) *considering {
 		asked: map[string]bool{}, unread: map[string]bool{}, out: Considered{Refused: map[string]int{}}}
 	for _, m := range in.Memories {
 		for _, v := range m.Texts() {
-			c.known = append(c.known, known{m, record.Print(v.Text)})
+			c.known = append(c.known, known{m, phraseOf(v.Text)})
 		}
 		if m.Live(in.Now) {
 			c.live++
@@ -127,7 +127,7 @@ func (c *considering) await(o record.Operation) {
 	if o.Op == record.Skill {
 		return
 	}
-	c.pending = append(c.pending, pending{op: o, print: record.Print(o.Memory.Text)})
+	c.pending = append(c.pending, pending{op: o, phrase: phraseOf(o.Memory.Text)})
 	for _, b := range o.Base {
 		c.waiting[b.ID] = true
 	}

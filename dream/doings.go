@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reverie-memory/reverie/gitstore/record/wording"
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
@@ -250,7 +251,7 @@ func (d doings) names(label string) bool {
 	words := strings.FieldsFunc(label, func(r rune) bool { return r == ' ' || r == '_' || r == '-' })
 	if len(words) == 1 {
 		word := strings.ToLower(words[0])
-		return !secrets.has(stem(word)) && !d.isProgram(word)
+		return !secrets.has(wording.Stem(word)) && !d.isProgram(word)
 	}
 	return len(words) <= 3 && d.prose(strings.Join(words, " "))
 }
@@ -261,7 +262,7 @@ func (d doings) isProgram(word string) bool {
 	if programs.Has(word) {
 		return true
 	}
-	if general.has(stem(word)) {
+	if general.has(wording.Stem(word)) {
 		return false
 	}
 	for p := range d.programs {

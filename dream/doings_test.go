@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reverie-memory/reverie/gitstore/record/wording"
 	"github.com/reverie-memory/reverie/internal/pattern"
 	"github.com/reverie-memory/reverie/prompts"
 	"pgregory.net/rapid"
@@ -212,8 +213,8 @@ func TestStem(t *testing.T) {
 	for _, same := range []string{"change changes changed changing", "pass passes passed passing", "run runs running", "add adds added adding", "copy copies copied copying", "table tables", "test tests tested testing"} {
 		words := strings.Fields(same)
 		for _, w := range words[1:] {
-			if stem(w) != stem(words[0]) {
-				t.Errorf("stem(%q) = %q, stem(%q) = %q", w, stem(w), words[0], stem(words[0]))
+			if wording.Stem(w) != wording.Stem(words[0]) {
+				t.Errorf("wording.Stem(%q) = %q, wording.Stem(%q) = %q", w, wording.Stem(w), words[0], wording.Stem(words[0]))
 			}
 		}
 	}

@@ -91,12 +91,12 @@ type planner struct {
 
 type known struct {
 	record.Memory
-	print record.Fingerprint
+	phrase
 }
 
 type pending struct {
-	op        record.Operation
-	print     record.Fingerprint
+	op record.Operation
+	phrase
 	fresh     bool // planned here
 	changed   bool
 	withdrawn bool
@@ -104,16 +104,15 @@ type pending struct {
 
 type past struct {
 	sighting record.Sighting
-	print    record.Fingerprint
-	text     string
+	phrase
 }
 
 func newPlanner(in Input) *planner {
 	p := &planner{in: in}
 	for _, m := range in.Memories {
-		p.known = append(p.known, known{m, record.Print(m.Text)})
+		p.known = append(p.known, known{m, phraseOf(m.Text)})
 		for _, v := range m.Variants {
-			p.known = append(p.known, known{m, record.Print(v.Text)})
+			p.known = append(p.known, known{m, phraseOf(v.Text)})
 		}
 		if m.Live(in.Now) {
 			p.live++
@@ -125,14 +124,14 @@ func newPlanner(in Input) *planner {
 			continue // it says nothing about the code
 		}
 		o.Sightings = slices.Clone(o.Sightings)
-		p.pending = append(p.pending, pending{op: o, print: record.Print(o.Memory.Text)})
+		p.pending = append(p.pending, pending{op: o, phrase: phraseOf(o.Memory.Text)})
 	}
 	for _, r := range in.Considered {
 		for _, c := range r.Candidates {
 			if c.Detector == record.Order {
 				continue
 			}
-			p.past = append(p.past, past{sighting(r, c), record.Print(c.Text), c.Text})
+			p.past = append(p.past, past{sighting(r, c), phraseOf(c.Text)})
 		}
 	}
 	return p
@@ -143,24 +142,24 @@ func (p *planner) consider(r record.Reflection, c record.Candidate) {
 		p.order(r, c)
 		return
 	}
-	print := record.Print(c.Text)
+	says := phraseOf(c.Text)
 	note := func(why string) {
 		p.res.Notes = append(p.res.Notes, Note{Reflection: r.ID(), Text: c.Text, Why: why})
 	}
-	if p.rejected.stop(c.How, print) {
+	if p.rejected.stop(c.How, says) {
 		note("was rejected before")
 		return
 	}
-	if c.Weak && p.repairs(c) {
+	if c.Weak && p.repairs(c, says) {
 		p.res.BorneOut++ // the failure is known, with what to do about it
 		return
 	}
 	m := p.memory(r, c)
-	if i := slices.IndexFunc(p.known, func(k known) bool { return k.ID == m.ID && !k.print.Same(print) }); i >= 0 {
+	if i := slices.IndexFunc(p.known, func(k known) bool { return k.ID == m.ID && !k.same(says) }); i >= 0 {
 		note("says what " + m.ID + " said before it was edited")
 		return
 	}
-	if i := slices.IndexFunc(p.known, func(k known) bool { return k.print.Same(print) }); i >= 0 {
+	if i := slices.IndexFunc(p.known, func(k known) bool { return k.same(says) }); i >= 0 {
 		if p.known[i].Status == record.Retired {
 			note("was retired: " + p.known[i].ID)
 			return
@@ -168,8 +167,16 @@ func (p *planner) consider(r record.Reflection, c record.Candidate) {
 		p.res.BorneOut++
 		return
 	}
+	if why := p.outdated(c, m, says); why != "" {
+		note(why)
+		return
+	}
+	if slices.ContainsFunc(p.known, func(k known) bool { return k.Live(p.in.Now) && k.covers(says) && overlap(k.Paths, c.Paths) }) {
+		p.res.BorneOut++ // a wider rule says it
+		return
+	}
 	if i := slices.IndexFunc(p.pending, func(q pending) bool {
-		return !q.withdrawn && q.takes(sighting(r, c), c.Text) && (q.op.Memory.ID == m.ID || q.print.Same(print))
+		return !q.withdrawn && q.takes(sighting(r, c), c.Text) && (q.op.Memory.ID == m.ID || q.same(says))
 	}); i >= 0 {
 		p.bearOut(&p.pending[i], r, c)
 		p.res.BorneOut++
@@ -178,7 +185,7 @@ func (p *planner) consider(r record.Reflection, c record.Candidate) {
 	op := record.Operation{Op: record.Add, How: c.How, Memory: m, Proposed: p.in.Now.UTC().Truncate(time.Second)}
 	op.Sightings = append(op.Sightings, sighting(r, c))
 	for _, old := range p.past {
-		if old.print.Same(print) {
+		if old.same(says) {
 			s := old.sighting
 			if old.text != c.Text && s.How == record.Said && record.Doubtful(c.Evidence) {
 				s.Says = old.text // that was beyond doubt, this wording is not
@@ -190,32 +197,56 @@ func (p *planner) consider(r record.Reflection, c record.Candidate) {
 	if c.How != record.Model {
 		bearing = borne(bearing) // a model makes nothing less weak
 	}
-	if c.Weak && record.Sessions(bearing) < weakSessions {
-		p.past = append(p.past, past{sighting(r, c), print, c.Text})
+	if c.Weak && record.Sessions(bearing) < weakSessions && !p.restates(c, says) {
+		p.past = append(p.past, past{sighting(r, c), says})
 		return
 	}
 	if where := p.written(c, m); where != "" {
 		note(where + " says it already")
-		p.past = append(p.past, past{sighting(r, c), print, c.Text}) // it counts once the repository no longer says it
+		p.past = append(p.past, past{sighting(r, c), says}) // it counts once the repository no longer says it
 		p.res.Written = append(p.res.Written, where)
 		return
 	}
-	if !p.relate(&op, r, c, print) {
+	if !p.relate(&op, r, c, says) {
 		note("would retire more than three tenths of what is known at once")
 		return
 	}
 	op = record.NewOperation(op)
-	p.overtake(op, print)
-	p.pending = append(p.pending, pending{op: op, print: print, fresh: true, changed: true})
+	p.overtake(op, says)
+	p.pending = append(p.pending, pending{op: op, phrase: says, fresh: true, changed: true})
+}
+
+// outdated says why a person's words count no more: a person has said otherwise since. It is empty otherwise.
+func (p *planner) outdated(c record.Candidate, m record.Memory, says phrase) string {
+	if c.How != record.Said {
+		return ""
+	}
+	for _, k := range p.known {
+		if k.Live(p.in.Now) && k.Source.How != record.Model && k.Source.Time.After(m.Source.Time) && overlap(k.Paths, c.Paths) && k.opposes(says) {
+			return k.ID + " says otherwise since"
+		}
+	}
+	for _, q := range p.pending {
+		if later := q.op.Memory.Source; !q.withdrawn && later.How == record.Said && later.Time.After(m.Source.Time) && q.outranks(c) && q.opposes(says) {
+			return q.op.ID + " says otherwise since"
+		}
+	}
+	return ""
+}
+
+// restates reports whether a person's weak words put another value where an earlier statement has one.
+func (p *planner) restates(c record.Candidate, says phrase) bool {
+	return c.How == record.Said &&
+		(slices.ContainsFunc(p.known, func(k known) bool { return k.Live(p.in.Now) && k.opposes(says) }) ||
+			slices.ContainsFunc(p.pending, func(q pending) bool { return !q.withdrawn && q.opposes(says) }))
 }
 
 // repairs reports whether a live memory, or an operation that waits, has the error of a candidate as its trigger, and says
 // something else about it.
-func (p *planner) repairs(c record.Candidate) bool {
-	print := record.Print(c.Text)
+func (p *planner) repairs(c record.Candidate, says phrase) bool {
 	about := func(m record.Memory) bool {
 		t := m.Trigger()
-		return c.Command != "" && len(c.Errors) > 0 && t.Command == c.Command && slices.Equal(t.Errors, c.Errors) && !print.Same(record.Print(m.Text))
+		return c.Command != "" && len(c.Errors) > 0 && t.Command == c.Command && slices.Equal(t.Errors, c.Errors) && !says.same(phraseOf(m.Text))
 	}
 	return slices.ContainsFunc(p.known, func(k known) bool { return k.Live(p.in.Now) && about(k.Memory) }) ||
 		slices.ContainsFunc(p.pending, func(q pending) bool { return !q.withdrawn && q.op.Op == record.Add && about(q.op.Memory) })
@@ -232,10 +263,10 @@ func (p *planner) written(c record.Candidate, m record.Memory) string {
 
 // overtake takes additions that say what an operation says, now on better grounds, out of the inbox: what a model worded,
 // what an agent offered, and words in doubt. What a model would change of a memory stays.
-func (p *planner) overtake(op record.Operation, print record.Fingerprint) {
+func (p *planner) overtake(op record.Operation, says phrase) {
 	for i := range p.pending {
 		q := &p.pending[i]
-		if !q.takes(op.Sightings[0], op.Memory.Text) && q.op.Op == record.Add && (q.op.ID == op.ID || q.print.Same(print)) {
+		if !q.takes(op.Sightings[0], op.Memory.Text) && q.op.Op == record.Add && (q.op.ID == op.ID || q.same(says)) {
 			q.withdrawn = true
 		}
 	}
@@ -345,17 +376,17 @@ func (p *planner) planned(id string) bool {
 
 // rejections are what persons did not want.
 type rejections struct {
-	all    []record.Fingerprint
-	others []record.Fingerprint // but what a model worded
+	all    []phrase
+	others []phrase // but what a model worded
 }
 
 func newRejections(rejected []record.Rejection) rejections {
 	var out rejections
 	for _, r := range rejected {
-		print := record.Print(r.Text)
-		out.all = append(out.all, print)
+		says := phraseOf(r.Text)
+		out.all = append(out.all, says)
 		if r.How != record.Model {
-			out.others = append(out.others, print)
+			out.others = append(out.others, says)
 		}
 	}
 	return out
@@ -363,9 +394,9 @@ func newRejections(rejected []record.Rejection) rejections {
 
 // stop reports whether what a candidate says was rejected. Who rejects what a model worded has not rejected what a person
 // says or commands show.
-func (r rejections) stop(how record.How, print record.Fingerprint) bool {
+func (r rejections) stop(how record.How, says phrase) bool {
 	if how == record.Model {
-		return slices.ContainsFunc(r.all, print.Same)
+		return slices.ContainsFunc(r.all, says.same)
 	}
-	return slices.ContainsFunc(r.others, print.Same)
+	return slices.ContainsFunc(r.others, says.same)
 }

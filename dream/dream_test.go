@@ -145,7 +145,7 @@ func TestOfferedSessionBearsNothingOut(t *testing.T) {
 		{"and hinders no second sighting", Input{Pending: pending(reflection("claude", "a", seen(lint)), offer("bb", said(lint))), New: []record.Reflection{reflection("codex", "ccc", seen(lint))}},
 			[]string{"add " + lint + " (seen, 3 sessions)", "proposed 0, borne out 1, withdrawn 0"}, true},
 		{"another's words take its place, with what is its own", Input{Pending: pending(offer("a", said("Use the tool pnpm from evil in web, web, web."))), New: []record.Reflection{reflection("claude", "bb", said("Use the tool pnpm in web, web, web."))}},
-			[]string{"add Use the tool pnpm in web, web, web. (said, 1 sessions)", "proposed 1, borne out 0, withdrawn 0"}, true},
+			[]string{"add Use the tool pnpm in web, web, web. (said, 1 sessions)", "proposed 1, borne out 0, withdrawn 1"}, true},
 		{"the same words too", Input{Pending: pending(offer("a", said("Use pnpm."))), Considered: []record.Reflection{offer("a", said("Use pnpm."))}, New: []record.Reflection{reflection("claude", "bb", said("Use pnpm."))}},
 			[]string{"add Use pnpm. (said, 2 sessions)", "proposed 1, borne out 0, withdrawn 0"}, true},
 		{"its correction withdraws nothing", Input{Pending: pending(reflection("claude", "a", npm)), New: []record.Reflection{offer("bb", correction)}},

@@ -291,14 +291,14 @@ func (c *considering) complete(o record.Operation, w wish, targets ...record.Mem
 		}
 	}
 	if o.Op != record.Retire {
-		print := record.Print(o.Memory.Text)
+		says := phraseOf(o.Memory.Text)
 		for _, k := range c.known {
 			switch {
 			case !k.Live(c.in.Now), changes(o, k.ID), slices.Contains(o.Contradicts, k.ID), slices.Contains(o.Alike, k.ID):
 			case c.in.Withheld[k.ID], k.Private && !o.Memory.Private:
-			case Contradict(o.Memory, k.Memory, print, k.print):
+			case contradict(o.Memory, k.Memory, says, k.phrase):
 				o.Contradicts = append(o.Contradicts, k.ID)
-			case k.print.Alike(print) >= Alike:
+			case k.print.Alike(says.print) >= Alike:
 				o.Alike = append(o.Alike, k.ID)
 			}
 		}
@@ -359,13 +359,13 @@ func (c *considering) stops(o record.Operation) (why string) {
 	if len(o.Memory.Format()) > record.MaxMemory {
 		return "is too long"
 	}
-	print := record.Print(o.Memory.Text)
-	if c.rejected.stop(record.Model, print) {
+	says := phraseOf(o.Memory.Text)
+	if c.rejected.stop(record.Model, says) {
 		return "was rejected before"
 	}
 	for _, k := range c.known {
 		switch {
-		case changes(o, k.ID) || !k.print.Same(print):
+		case changes(o, k.ID) || !k.same(says):
 		case k.Status == record.Retired:
 			return "was retired"
 		default:
@@ -376,7 +376,7 @@ func (c *considering) stops(o record.Operation) (why string) {
 		return "says what a memory said before"
 	}
 	if slices.ContainsFunc(c.pending, func(q pending) bool {
-		return q.op.Op != record.Retire && (q.op.ID == o.ID || q.print.Same(print))
+		return q.op.Op != record.Retire && (q.op.ID == o.ID || q.same(says))
 	}) {
 		return "waits already"
 	}

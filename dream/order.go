@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/gitstore/record/wording"
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
@@ -20,7 +21,7 @@ func orderKey(text string) string {
 	made := false
 	text = pullRequest.ReplaceAllString(strings.ToLower(notWords.ReplaceAllString(text, " ")), "pr")
 	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return !isLetter(r) && r != '\'' }) {
-		w = stem(strings.Trim(w, "'"))
+		w = wording.Stem(strings.Trim(w, "'"))
 		switch {
 		case w == "" || orderStop.has(w) || slices.Contains(key, w) || slices.Contains(common, w):
 		case making.has(w):
@@ -73,12 +74,12 @@ func (p *planner) order(r record.Reflection, c record.Candidate) {
 		for _, old := range p.in.Considered {
 			for _, o := range old.Candidates {
 				if k := orderKey(o.Text); o.Detector == record.Order && k != "" && !record.Offered(old.Session) {
-					p.orders[k] = append(p.orders[k], past{sighting: sighting(old, o), text: o.Text})
+					p.orders[k] = append(p.orders[k], past{sighting: sighting(old, o), phrase: phrase{text: o.Text}})
 				}
 			}
 		}
 	}
-	p.orders[key] = append(p.orders[key], past{sighting: sighting(r, c), text: c.Text})
+	p.orders[key] = append(p.orders[key], past{sighting: sighting(r, c), phrase: phrase{text: c.Text}})
 	var said []record.Sighting
 	uses := map[string]int{}
 	best := c.Text
@@ -108,5 +109,5 @@ func (p *planner) order(r record.Reflection, c record.Candidate) {
 		Op: record.Add, How: c.How, Memory: p.memory(r, c), Sightings: said, Proposed: p.in.Now.UTC().Truncate(time.Second),
 		Why: fmt.Sprintf("asked for in %d sessions", record.Sessions(said)),
 	})
-	p.pending = append(p.pending, pending{op: op, print: record.Print(best), fresh: true, changed: true})
+	p.pending = append(p.pending, pending{op: op, phrase: phraseOf(best), fresh: true, changed: true})
 }

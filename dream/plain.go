@@ -5,6 +5,7 @@ import (
 	"sync"
 	"unicode"
 
+	"github.com/reverie-memory/reverie/gitstore/record/wording"
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
@@ -35,7 +36,7 @@ func (d doings) prose(text string) bool {
 				return false
 			}
 			continue
-		case !isWord(word) || secrets.has(stem(word)):
+		case !isWord(word) || secrets.has(wording.Stem(word)):
 			return false
 		case d.isProgram(word):
 			// "make sure", "go to": a word of any procedure, in a place where it is no command
@@ -43,10 +44,10 @@ func (d doings) prose(text string) bool {
 			if i+1 < len(words) && strings.TrimRight(left, closing) == left { // nothing ends there
 				next = strings.ToLower(strings.Trim(words[i+1], opening+closing))
 			}
-			if !general.has(stem(word)) || !small.Has(next) {
+			if !general.has(wording.Stem(word)) || !small.Has(next) {
 				return false
 			}
-		case !general.has(stem(word)) && !d.words[stem(word)]:
+		case !general.has(wording.Stem(word)) && !d.words[wording.Stem(word)]:
 			return false
 		}
 	}
@@ -75,27 +76,12 @@ func isLetter(r rune) bool { return unicode.IsLetter(r) || unicode.Is(unicode.Mn
 func eachStem(text string, f func(stem string)) {
 	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !isLetter(r) && r != '-' && r != '\'' && r != '’' }) {
 		if w = strings.Trim(w, "-'’"); isWord(w) {
-			f(stem(w))
+			f(wording.Stem(w))
 			for part := range strings.SplitSeq(w, "-") {
-				f(stem(part))
+				f(wording.Stem(part))
 			}
 		}
 	}
-}
-
-// stem is a lower-case word without what English puts at its end, the same for most forms of one: changes, changing.
-func stem(word string) string {
-	word = strings.TrimSuffix(strings.ReplaceAll(word, "’", "'"), "'s")
-	for _, end := range []struct{ cut, put string }{{"ies", "y"}, {"ied", "y"}, {"ing", ""}, {"ed", ""}, {"es", ""}, {"s", ""}, {"e", ""}} {
-		if head, ok := strings.CutSuffix(word, end.cut); ok && len(head) >= 3 {
-			word = head + end.put
-			break
-		}
-	}
-	if n := len(word); n >= 3 && word[n-1] == word[n-2] {
-		word = word[:n-1]
-	}
-	return word
 }
 
 // stems are words by their stems, a set that is made when it is first asked for.
@@ -109,7 +95,7 @@ func (s *stems) has(stemmed string) bool {
 	s.once.Do(func() {
 		s.set = map[string]bool{}
 		for w := range strings.FieldsSeq(s.text) {
-			s.set[stem(w)] = true
+			s.set[wording.Stem(w)] = true
 		}
 	})
 	return s.set[stemmed]

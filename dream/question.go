@@ -66,7 +66,7 @@ func (c *considering) groups() []*group {
 	for _, r := range reflections {
 		for _, cand := range r.Candidates {
 			print := record.Print(cand.Text)
-			if c.rejected.stop(cand.How, print) || c.settled(cand, print) {
+			if c.rejected.stop(cand.How, phraseOf(cand.Text)) || c.settled(cand, print) {
 				continue
 			}
 			i := slices.IndexFunc(all, c.among(cand, print))

@@ -1,6 +1,7 @@
 package dream
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -16,18 +17,18 @@ const Alike = 0.5
 // it then supersedes; statements on the same topic that say otherwise, which a person must
 // weigh; and statements nearly like it. It reports false when the operation would retire too
 // much.
-func (p *planner) relate(op *record.Operation, r record.Reflection, c record.Candidate, print record.Fingerprint) bool {
+func (p *planner) relate(op *record.Operation, r record.Reflection, c record.Candidate, says phrase) bool {
 	for _, k := range p.known {
 		if !k.Live(p.in.Now) || slices.Contains(op.Memory.Supersedes, k.ID) || slices.Contains(op.Contradicts, k.ID) || slices.Contains(op.Alike, k.ID) {
 			continue // a contested memory is there once for each variant
 		}
 		switch {
-		case corrects(c, k.Memory):
+		case corrects(c, k.Memory), c.How == record.Said && says.covers(k.phrase) && overlap(c.Paths, k.Paths):
 			op.Memory.Supersedes = append(op.Memory.Supersedes, k.ID)
 			op.Base = append(op.Base, record.Base{ID: k.ID, Path: k.Path(), Blob: p.in.Blobs[k.ID]})
-		case Contradict(op.Memory, k.Memory, print, k.print):
+		case contradict(op.Memory, k.Memory, says, k.phrase):
 			op.Contradicts = append(op.Contradicts, k.ID)
-		case k.print.Alike(print) >= Alike:
+		case k.print.Alike(says.print) >= Alike:
 			op.Alike = append(op.Alike, k.ID)
 		}
 	}
@@ -43,13 +44,40 @@ func (p *planner) relate(op *record.Operation, r record.Reflection, c record.Can
 		if q.withdrawn {
 			continue
 		}
-		if corrects(c, q.op.Memory) && (!record.Offered(r.Session) || q.hearsay()) {
+		switch replaces := (!record.Offered(r.Session) || q.hearsay()) && !q.outranks(c); {
+		case corrects(c, q.op.Memory) && (!record.Offered(r.Session) || q.hearsay()):
 			q.withdrawn = true
-		} else if q.takes(sighting(r, c), c.Text) && Contradict(op.Memory, q.op.Memory, print, q.print) {
+		case c.How == record.Said && replaces && q.op.Op == record.Add && overlap(c.Paths, q.op.Memory.Paths) && (says.opposes(q.phrase) || says.covers(q.phrase)):
+			q.withdrawn = true
+			op.Why = replaced(q.text, q.op.Sightings)
+		case q.takes(sighting(r, c), c.Text) && contradict(op.Memory, q.op.Memory, says, q.phrase):
 			op.Contradicts = append(op.Contradicts, q.op.Memory.ID)
 		}
 	}
+	for _, old := range p.past {
+		if op.Why == "" && c.How == record.Said && old.sighting.How == record.Said && old.sighting.Reflection != r.ID() && says.opposes(old.phrase) {
+			op.Why = replaced(old.text, []record.Sighting{old.sighting})
+		}
+	}
 	return true
+}
+
+// outranks reports whether an operation rests on better grounds than a candidate, which so cannot take its place.
+func (q pending) outranks(c record.Candidate) bool {
+	return rank(q.op.How) < rank(c.How) || record.Doubtful(c.Evidence) && slices.ContainsFunc(q.op.Sightings, plainlySaid(q.op.Memory.Text))
+}
+
+// replaced says which earlier statement a later one takes the place of, in the words that were said then.
+func replaced(text string, said []record.Sighting) string {
+	when := ""
+	if len(said) > 0 && len(said[0].Evidence) > 0 {
+		e := said[0].Evidence[0]
+		text = e.Quote
+		if !e.Time.IsZero() {
+			when = " of " + e.Time.UTC().Format(time.DateOnly)
+		}
+	}
+	return fmt.Sprintf("it takes the place of %q%s", text, when)
 }
 
 // corrects reports whether a person, in the candidate and beyond doubt, took back what the memory says: the
@@ -74,12 +102,17 @@ func corrects(c record.Candidate, m record.Memory) bool {
 // live next to the code" are not.
 const opposed = 1.0 / 3
 
-// Contradict reports whether two statements, with their fingerprints, may contradict each other: they are opposed, or rulings
-// on one topic that share words, but not all. A person decides.
-func Contradict(a, b record.Memory, ofA, ofB record.Fingerprint) bool {
-	oneTopic := a.Topic != "" && a.Topic == b.Topic && ruling(a.Kind) && ruling(b.Kind) && ofA.Alike(ofB) >= opposed
-	return overlap(a.Paths, b.Paths) && !ofA.Same(ofB) && (oneTopic || Opposed(a.Text, b.Text, ofA, ofB))
+// Contradict reports whether two memories may contradict each other: their statements are opposed, or rulings on one topic
+// that share words, but not all. A person decides.
+func Contradict(a, b record.Memory) bool { return contradict(a, b, phraseOf(a.Text), phraseOf(b.Text)) }
+
+func contradict(a, b record.Memory, says, other phrase) bool {
+	oneTopic := a.Topic != "" && a.Topic == b.Topic && ruling(a.Kind) && ruling(b.Kind) && says.print.Alike(other.print) >= opposed
+	return overlap(a.Paths, b.Paths) && (oneTopic && !says.same(other) || says.opposes(other))
 }
+
+// Opposed reports whether two statements cannot both hold.
+func Opposed(a, b string) bool { return phraseOf(a).opposes(phraseOf(b)) }
 
 // Overruled returns the ids of the memories that an operation retires, sorted: those that it supersedes, and for an addition
 // those in force on the same shelf that it contradicts.

@@ -147,7 +147,7 @@ func (c *checker) relate(f changedFile, m record.Memory) {
 			tell("duplicate", finding.Error, k, "says the same as")
 		case same:
 			tell("duplicate", finding.Warning, k, "says nearly the same as")
-		case dream.Contradict(m, k.Memory, print, k.print):
+		case dream.Contradict(m, k.Memory):
 			tell("contradiction", finding.Warning, k, "may contradict")
 		case m.Topic != "" && m.Topic == k.Topic && m.Kind == k.Kind:
 			tell("contradiction", finding.Note, k, "is on the same topic as")

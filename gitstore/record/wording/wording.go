@@ -1,0 +1,495 @@
+// Package wording compares statements by what they say. Read takes a statement apart; Reading.Opposes reports whether two
+// cannot both hold, Reading.Same whether they say the same, and Reading.Covers whether one rule includes another.
+//
+// A statement has values, which are the commands, paths, symbols, literals, numbers and tools that it names, and a frame:
+// the stems of the other words that carry meaning. "Start function names with 'a_'" has the frame {function name start}
+// and the value a_. Everything here is a pure function, safe for concurrent use, and linear in the statement.
+package wording
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/reverie-memory/reverie/internal/pattern"
+)
+
+// A Reading is a statement taken apart. The zero value says nothing, and compares as different from everything.
+type Reading struct {
+	clauses []clause
+	words   []string // values and stems of all clauses in order
+	negated bool
+	later   bool // it says that it changes what held before
+	hedged  bool // it has an exception
+}
+
+// A clause is a part of a statement with values of its own.
+type clause struct {
+	frame   []string // stems, sorted, each once
+	scope   []string // the part of frame that says where or when it holds
+	wants   []value
+	places  []string // names in frame
+	refuses []string // stems and values that it wants something else in place of
+	negated bool
+	adds    bool // what it asks for may be asked for beside something else
+}
+
+// A value is what one clause puts where another may put something else.
+type value struct {
+	text string
+	sort string // values of one sort take each other's place
+}
+
+// Sorts of values beside the names of rivals.
+const (
+	literal = "literal"
+	number  = "number"
+	name    = "name" // a command, path, symbol or flag
+)
+
+// rivals are words of which a project chooses one. The names of tools are topics too: see Rival.
+var rivals = []struct {
+	name  string
+	words *pattern.Words
+}{
+	{"package manager", pattern.NewWords("npm pnpm yarn bun")},
+	{"python package manager", pattern.NewWords("pip pip3 poetry uv pipenv conda pdm")},
+	{"test runner", pattern.NewWords("jest vitest mocha")},
+	{"python test runner", pattern.NewWords("pytest unittest nose2")},
+	{"task runner", pattern.NewWords("make just task mise")},
+	{"container tool", pattern.NewWords("docker podman nerdctl")},
+	{"formatter", pattern.NewWords("prettier biome dprint")},
+	{"python formatter", pattern.NewWords("black ruff yapf autopep8")},
+	{"build tool", pattern.NewWords("gradle maven mvn ant bazel")},
+	{"infrastructure tool", pattern.NewWords("terraform tofu pulumi")},
+	{"indentation", pattern.NewWords("tabs spaces tab space")},
+	{"quotes", pattern.NewWords("single double")},
+	{"casing", pattern.NewWords("camelcase snakecase pascalcase kebabcase snake_case camel_case kebab-case pascal-case camel-case snake-case uppercase lowercase")},
+	{"merge strategy", pattern.NewWords("squash rebase merge")},
+	{"direction", pattern.NewWords("ascending descending")},
+	{"tense", pattern.NewWords("imperative past")},
+	{"language", pattern.NewWords("english german french spanish chinese japanese korean portuguese russian italian")},
+	{"database", pattern.NewWords("postgres postgresql mysql sqlite mariadb")},
+}
+
+// Rival returns the job for which a project uses a word or one of its rivals, empty if the word has none.
+func Rival(word string) string {
+	word = strings.ToLower(word)
+	for _, r := range rivals {
+		if r.words.Has(word) {
+			return r.name
+		}
+	}
+	return ""
+}
+
+var (
+	// lead is what announces a statement and says nothing of its subject.
+	lead = pattern.New(`(?i)^[^:]{0,200}:\s+|^.{0,120}?\b(?:is|are) (?:that|to)\b|\bwhen it comes to\b|\b(?:i want|i need|i'd like|i would like|we want|we need) (?:you )?to\b`)
+	// tail says what something is for, or what else follows it.
+	tail = pattern.New(`(?i)\b(?:to (?:indicate|show|mark|signal|denote|make|avoid|keep|help|ensure|distinguish|match|reflect)|followed by|because|since|so that|for (?:clarity|consistency|readability)|as (?:we|it|they))\b.*$`)
+	// beginning is an auxiliary before another verb.
+	beginning = pattern.New(`(?i)\b(?:start|begin|keep) (\w+ing)\b`)
+	// contrast parts what is wanted from what is refused.
+	contrast = pattern.New(`(?i)(?:[,;:–—-]\s*|\s(?:and|but)\s+)(?:not|never|no|don'?t use|do not use|avoid)\s+|\s(?:instead of|rather than|over|in place of)\s+`)
+	// refusedEnd ends what is refused.
+	refusedEnd = pattern.New(`[.,;:!?()]\s|[.,;:!?()]$|\s(?:in|for|because|since|when|unless|as|so)\s`)
+	negation   = pattern.New(`(?i)\b(?:not|never|don'?t|no|avoid|without|mustn'?t|shouldn'?t|cannot|can'?t|stop)\b`)
+	exception  = pattern.New(`(?i)\b(?:except|unless|but|other than|apart from)\b`)
+	// revision says that what follows takes the place of what held before.
+	revision = pattern.New(`(?i)\b(?:from now on|going forward|no longer|instead|anymore|any more|switch(?:ed|ing)? to|mov(?:ed|ing) to|changed?|update[ds]?|actually|now|henceforth|correction)\b`)
+	onward   = pattern.New(`(?i)\b(?:from (?:now|here|today|this point) on(?:wards?)?|going forward|in (?:the )?future|henceforth)\b,?`)
+	token    = pattern.New("`[^`]+`|'[^'\\s]{1,40}'|\"[^\"]{1,40}\"|“[^”]{1,40}”|[\\pL\\pN_./@*$~+#-]+(?:'[\\pL]+)?")
+	parts    = pattern.New(`[.!?;]\s+|\s+and\s+|,\s+and\s+`)
+)
+
+// blank words carry no meaning that two statements could differ in.
+var blank = pattern.NewWords(`a an the to of on at by with from into as and or but not no never always only ever any all every each
+	use uses using used must should shall may can cannot will would do does don't is are be it its it's this that these those we we'll we're our us
+	you you're you'll your i i'd i'll i'm my me please instead rather than over so if then there here have has one them they their want need like
+	make sure ensure also additionally likewise firstly secondly first second lastly finally next now again just going forward onwards onward
+	another other thing things convention conventions standard standards rule rules guideline guidelines instruction instructions practice
+	follow following followed update updates previous usual code coding style guide regarding respect terms comes remember note new prefer
+	preferred choose pick write writes writing written let's lets avoid stop don't mustn't shouldn't can't isn't aren't how what which who
+	descriptive specific particular certain implement implementing emphasize few more most well ok okay yes hi hey task tasks project repo repository`)
+
+// additive verbs ask for something that may be asked for beside something else.
+var additive = pattern.NewWords(`run running call calling import include including add adding read check see look mention edit touch skip ignore
+	install require document open commit push link apply annotate decorate wrap cover`)
+
+// settling verbs say where things are kept. A place behind them is a value.
+var settling = pattern.NewWords(`put place store keep live lives go goes move save belong belongs write`)
+
+// scoping words are followed by where or when a statement holds.
+var scoping = pattern.NewWords(`in under inside within for when whenever on during before after while at throughout across if where`)
+
+var synonyms = map[string]string{"begin": "start", "prefix": "start", "suffix": "end", "finish": "end", "arg": "argument",
+	"fn": "function", "func": "function", "param": "parameter", "dir": "folder", "directory": "folder"}
+
+// Read takes a statement apart.
+func Read(text string) Reading {
+	var r Reading
+	text = strings.NewReplacer("’", "'", "‘", "'").Replace(text)
+	r.later, r.hedged = revision.MatchString(text), exception.MatchString(text)
+	text = beginning.ReplaceAllString(onward.ReplaceAllString(text, " "), "$1")
+	start := 0
+	var before clause
+	take := func(part string) {
+		c := readClause(part, before)
+		if len(c.frame)+len(c.wants)+len(c.refuses) > 0 {
+			r.clauses = append(r.clauses, c)
+			before = c
+		}
+	}
+	for _, at := range parts.FindAllStringSubmatchIndex(text, 8) {
+		joined := strings.Contains(text[at[0]:at[1]], "and")
+		if joined && (!hasValue(text[start:at[0]]) || !hasValue(text[at[1]:])) {
+			continue
+		}
+		take(text[start:at[0]])
+		start = at[1]
+	}
+	take(text[start:])
+	r.negated = negation.MatchString(contrast.ReplaceAllString(text, " "))
+	for _, t := range token.FindAllString(text, 64) {
+		if w := wordOf(t); w != "" {
+			r.words = append(r.words, w)
+		}
+	}
+	return r
+}
+
+// wordOf is a token as it is compared: a value as it stands, the stem of another word, empty for a blank one.
+func wordOf(t string) string {
+	if v, ok := valueOf(t); ok {
+		return v.text
+	}
+	w := strings.Trim(strings.ToLower(t), "'.-_/*")
+	if w == "" || blank.Has(w) {
+		return ""
+	}
+	return stem(w)
+}
+
+// hasValue reports whether a text has a literal, a name or a rival.
+func hasValue(text string) bool {
+	for _, t := range token.FindAllString(text, 32) {
+		if _, ok := valueOf(t); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// valueOf reads a token that is no plain word.
+func valueOf(t string) (value, bool) {
+	bare := strings.Trim(t, "`'\"“”")
+	if plain := strings.ToLower(strings.TrimRight(bare, ".")); Rival(plain) != "" {
+		return value{plain, Rival(plain)}, true
+	}
+	switch {
+	case len(bare) < len(t) && t[0] != '`' && strings.Count(bare, " ") < 3:
+		return value{bare, literal}, true
+	case len(bare) < len(t) && t[0] == '`':
+		return value{bare, name}, true
+	}
+	bare = strings.TrimRight(bare, ".,-")
+	if bare == "" {
+		return value{}, false
+	}
+	inner, digits := false, strings.Trim(bare, "0123456789.,_%") == "" && strings.ContainsAny(bare, "0123456789")
+	for i, r := range bare {
+		inner = inner || i > 0 && unicode.IsUpper(r) && !unicode.IsUpper(rune(bare[0])) || strings.ContainsRune("/_.@*$~#", r) || unicode.IsDigit(r)
+	}
+	switch {
+	case digits:
+		return value{bare, number}, true
+	case inner || strings.HasPrefix(bare, "--"):
+		return value{bare, name}, true
+	}
+	return value{}, false
+}
+
+// readClause takes a clause apart, which may lean on the one before.
+func readClause(text string, before clause) clause {
+	var c clause
+	rest := text
+	if at := contrast.FindStringIndex(text); at != nil && at[0] > 0 {
+		refused := text[at[1]:]
+		rest = text[:at[0]]
+		if end := refusedEnd.FindStringIndex(refused); end != nil {
+			refused, rest = refused[:end[0]], rest+" "+refused[end[0]:]
+		}
+		for _, t := range token.FindAllString(refused, 32) {
+			if w := wordOf(t); w != "" {
+				c.refuses = append(c.refuses, w)
+			}
+		}
+	}
+	for again := true; again; { // announcements may stand in a row
+		at := lead.FindStringIndex(rest)
+		again = at != nil && (hasValue(rest[at[1]:]) || len(strings.Fields(rest[at[1]:])) > 2)
+		if again && at[0] == 0 {
+			rest = rest[at[1]:]
+		} else if again {
+			rest = rest[:at[0]] + rest[at[1]:]
+		}
+	}
+	c.negated = negation.MatchString(rest)
+	if at := tail.FindStringIndex(rest); at != nil && hasValue(rest[:at[0]]) {
+		rest = rest[:at[0]]
+	}
+	var scoped, settles, leans bool
+	for _, t := range token.FindAllString(rest, 64) {
+		low := strings.ToLower(t)
+		switch {
+		case scoping.Has(low):
+			scoped = !(settles && low != "when" && low != "for")
+			continue
+		case additive.Has(low) && len(c.wants) == 0:
+			c.adds = true
+		case settling.Has(low):
+			settles = true
+		case low == "them" || low == "their" || low == "it" || low == "its":
+			leans = true
+		case low == "with" || low == "by" || low == "use" || low == "using" || low == "to" || low == "as":
+			scoped = false
+		}
+		v, ok := valueOf(t)
+		if ok && !(scoped && v.sort == name) {
+			c.wants = append(c.wants, v)
+			continue
+		}
+		w := wordOf(t)
+		if w == "" {
+			continue
+		}
+		if ok {
+			c.places = append(c.places, w)
+		}
+		if !slices.Contains(c.frame, w) {
+			c.frame = append(c.frame, w)
+		}
+		if scoped {
+			c.scope = append(c.scope, w)
+		}
+	}
+	if leans || len(c.wants) > 0 && len(before.wants) > 0 && len(c.frame) > 0 && !slices.ContainsFunc(c.frame, placing) {
+		for _, w := range before.frame { // "…, and method names with 'b_'"
+			if leans && !slices.Contains(c.frame, w) || placing(w) {
+				c.frame = append(c.frame, w)
+			}
+		}
+	}
+	slices.Sort(c.frame)
+	c.frame = slices.Compact(c.frame)
+	for _, v := range c.wants {
+		c.refuses = slices.DeleteFunc(c.refuses, func(w string) bool { return w == v.text })
+	}
+	c.refuses = slices.DeleteFunc(c.refuses, func(w string) bool { return slices.Contains(c.frame, w) })
+	return c
+}
+
+// placing reports whether a stem says at which end of something a value goes.
+func placing(w string) bool { return w == "start" || w == "end" }
+
+// Specific reports whether a statement puts a value into a frame, so that another can be about the same thing.
+func (r Reading) Specific() bool {
+	return slices.ContainsFunc(r.clauses, func(c clause) bool { return len(c.wants) > 0 && len(c.frame) > 0 && !c.adds && !c.negated })
+}
+
+// Opposes reports whether two statements cannot both hold: one refuses what the other wants, they are the same but for a
+// negation, or they put different values of one sort into the same frame.
+func (r Reading) Opposes(s Reading) bool {
+	for _, a := range r.clauses {
+		for _, b := range s.clauses {
+			if a.refusesOf(b) || b.refusesOf(a) || a.rivals(b, r.later || s.later) {
+				return true
+			}
+		}
+	}
+	return r.negated != s.negated && len(r.words) > 1 && equalSets(r.words, s.words)
+}
+
+// refusesOf reports whether a clause wants something in place of all that another one is about.
+func (c clause) refusesOf(d clause) bool {
+	if len(c.refuses) == 0 || c.apart(d) {
+		return false
+	}
+	for _, w := range c.refuses {
+		wanted := slices.Contains(d.frame, w) || slices.ContainsFunc(d.wants, func(v value) bool { return v.text == w })
+		if !wanted || slices.Contains(d.refuses, w) {
+			return false
+		}
+	}
+	return true
+}
+
+// apart reports whether two clauses hold in different places or have nothing else in common.
+func (c clause) apart(d clause) bool {
+	if len(c.scope) > 0 && len(d.scope) > 0 && !overlap(c.scope, d.scope) {
+		return true
+	}
+	return false
+}
+
+// rivals reports whether two clauses put different values of one sort into the same frame. Of rivals one frame may say
+// more than the other. What may be added to something else takes its place only where the statement says so.
+func (c clause) rivals(d clause, later bool) bool {
+	if c.negated || d.negated || (c.adds || d.adds) && !later {
+		return false
+	}
+	for _, v := range c.wants {
+		for _, w := range d.wants {
+			if v.sort != w.sort || v.text == w.text || slices.Contains(c.wants, w) || slices.Contains(d.wants, v) {
+				continue
+			}
+			if v.sort == literal || v.sort == number || v.sort == name {
+				if len(c.frame) > 0 && slices.Equal(c.frame, d.frame) && (v.sort != name || !c.adds && !d.adds || later) {
+					return true
+				}
+				continue
+			}
+			if !c.apart(d) && (within(c.frame, d.frame) || within(d.frame, c.frame)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Shares of words from which two statements say the same: with the same values, and where neither has any.
+const (
+	sameWithValues = 0.7
+	sameWithout    = 0.8
+	sameOrder      = 0.5 // of pairs of words in a row
+)
+
+// Same reports whether two statements say the same: the same values, the same negation, and mostly the same stems in the
+// same order.
+func (r Reading) Same(s Reading) bool {
+	if r.negated != s.negated || len(r.words) == 0 || len(s.words) == 0 {
+		return false
+	}
+	if !r.SameValues(s) {
+		return false
+	}
+	least := sameWithout
+	if len(r.values()) > 0 {
+		least = sameWithValues
+	}
+	return share(r.words, s.words) >= least && share(pairs(r.words), pairs(s.words)) >= sameOrder
+}
+
+// SameValues reports whether two statements name the same values and places, and refuse the same.
+func (r Reading) SameValues(s Reading) bool {
+	places := func(r Reading) (out []string) {
+		for _, c := range r.clauses {
+			out = append(out, c.places...)
+		}
+		return out
+	}
+	return equalSets(r.values(), s.values()) && equalSets(places(r), places(s))
+}
+
+// values lists what a statement wants and refuses.
+func (r Reading) values() (out []string) {
+	for _, c := range r.clauses {
+		for _, v := range c.wants {
+			out = append(out, v.sort+" "+v.text)
+		}
+		for _, w := range c.refuses {
+			out = append(out, "not "+w)
+		}
+	}
+	return out
+}
+
+// Wants lists the values that a statement names and does not refuse.
+func (r Reading) Wants() (out []string) {
+	for _, c := range r.clauses {
+		if c.negated {
+			continue
+		}
+		for _, v := range c.wants {
+			out = append(out, v.text)
+		}
+	}
+	return out
+}
+
+// Covers reports whether a rule that holds everywhere says what another says for one place or one case.
+func (r Reading) Covers(s Reading) bool {
+	if len(r.clauses) != 1 || len(s.clauses) != 1 || r.negated != s.negated || r.hedged || s.hedged {
+		return false
+	}
+	a, b := r.clauses[0], s.clauses[0]
+	return len(a.scope) == 0 && len(b.scope) > 0 && len(a.frame)+len(a.wants)+len(a.refuses) > 1 && equalSets(r.values(), s.values()) &&
+		equalSets(append(slices.Clone(a.frame), b.scope...), b.frame)
+}
+
+// stem is Stem, with synonyms brought to one.
+func stem(w string) string {
+	if s, ok := synonyms[w]; ok {
+		return s
+	}
+	w = Stem(w)
+	if s, ok := synonyms[w]; ok {
+		return s
+	}
+	return w
+}
+
+// Stem takes the ending off an English word in lower case, roughly: only stems are compared with each other.
+func Stem(w string) string {
+	w = strings.TrimSuffix(strings.ReplaceAll(w, "’", "'"), "'s")
+	for _, end := range []struct{ cut, put string }{{"ies", "y"}, {"ied", "y"}, {"ing", ""}, {"ed", ""}, {"es", ""}, {"s", ""}, {"e", ""}} {
+		if head, ok := strings.CutSuffix(w, end.cut); ok && len(head) >= 3 {
+			w = head + end.put
+			break
+		}
+	}
+	if n := len(w); n >= 3 && w[n-1] == w[n-2] {
+		w = w[:n-1]
+	}
+	return w
+}
+
+func pairs(words []string) []string {
+	out := make([]string, 0, len(words))
+	for i := 1; i < len(words); i++ {
+		out = append(out, words[i-1]+" "+words[i])
+	}
+	if len(out) == 0 {
+		return words
+	}
+	return out
+}
+
+func within(a, b []string) bool {
+	return !slices.ContainsFunc(a, func(w string) bool { return !slices.Contains(b, w) })
+}
+
+func overlap(a, b []string) bool {
+	return slices.ContainsFunc(a, func(w string) bool { return slices.Contains(b, w) })
+}
+
+func equalSets(a, b []string) bool { return within(a, b) && within(b, a) }
+
+// share is |A∩B| / |A∪B|.
+func share(a, b []string) float64 {
+	set := map[string]int{}
+	for _, w := range a {
+		set[w] |= 1
+	}
+	for _, w := range b {
+		set[w] |= 2
+	}
+	both := 0
+	for _, in := range set {
+		if in == 3 {
+			both++
+		}
+	}
+	return float64(both) / float64(max(1, len(set)))
+}

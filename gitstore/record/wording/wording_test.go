@@ -1,0 +1,95 @@
+package wording
+
+import "testing"
+
+func TestOpposes(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		// contrasts
+		{"Use pnpm, never npm, in web/.", "use npm, never pnpm, in web/", true},
+		{"Run the tests with make check.", "Run the tests with go test, not make check.", true},
+		{"Indent with tabs instead of spaces.", "Indent with spaces.", true},
+		{"Prefer composition over inheritance.", "Prefer inheritance over composition.", true},
+		{"Commit generated files.", "Never commit generated files.", true},
+		{"Log with slog, not fmt.", "Log errors with slog.", false},
+		{"Use pnpm, never npm, in web/.", "Use pnpm in web/, not npm.", false},
+		{"Use pnpm, never npm, in web/.", "Use pnpm rather than yarn in web/.", false},
+		{"Never push to main.", "Run make lint before you push to main.", false},
+		{"Tests live next to the code, not in tests/.", "Write table-driven tests.", false},
+		{"Use Postgres, not SQLite, in production.", "Deploy to Fly.", false},
+		// values in one frame
+		{"Name topics with a leading 'evt.'", "From now on topic names lead with 'msg.'", true},
+		{"Prefix feature flags with `ff_`.", "Going forward, I'd like all feature flags to begin with `flag_`.", true},
+		{"Keep functions under 50 lines.", "Keep functions under 80 lines.", true},
+		{"Keep functions under 50 lines.", "Keep files under 400 lines.", false},
+		{"Suffix test helpers with '_helper'.", "Prefix test helpers with 'h_'.", false},
+		{"End interface names with 'er'.", "End class names with 'Base'.", false},
+		{"Function names end with '_f'.", "Function argument names end with '_a'.", false},
+		{"Put migrations in `db/migrate`.", "We now put migrations in `migrations/`.", true},
+		{"Use camelCase for JSON keys.", "Use snake_case for JSON keys from now on.", true},
+		{"Use camelCase for JSON keys.", "Use snake_case for columns.", false},
+		{"Use single quotes.", "Use double quotes in Python.", true},
+		{"Sort imports in ascending order.", "Sort imports in descending order.", true},
+		{"Answer in German.", "Answer in English.", true},
+		{"Use npm to install.", "Install with yarn from now on.", true},
+		// what stands beside something else
+		{"Run `make lint` before committing.", "Run `make test` before committing.", false},
+		{"Before `git commit`, run `make lint`: its hook runs the same.", "Before `git commit`, run `make vet`: its hook runs the same.", false},
+		{"Always import `math`.", "Always import `numpy`.", false},
+		{"Never edit `a.go`.", "Never edit `b.go`.", false},
+		{"Use tabs in `web/`.", "Use spaces in `api/`.", false},
+		{"Start variable names with 'm_' and method names with 'a_'.", "All method names should now start with 'o_'.", true},
+		{"Start variable names with 'm_' and method names with 'a_'.", "All class names should now start with 'o_'.", false},
+		{"Use meaningful names for variables.", "Use camelCase for variables.", false},
+	} {
+		for _, p := range [][2]string{{c.a, c.b}, {c.b, c.a}} {
+			a, b := Read(p[0]), Read(p[1])
+			if got := a.Opposes(b); got != c.want {
+				t.Errorf("%q opposes %q: %v\n%+v\n%+v", p[0], p[1], got, a, b)
+			}
+		}
+	}
+}
+
+func TestSame(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{"Never push to main.", "Don't push to main", true},
+		{"Always run `make lint` before committing.", "Run `make lint` before you commit.", true},
+		{"Use pnpm, not npm.", "We use pnpm instead of npm", true},
+		{"Tests live next to the code.", "The tests live next to the code", true},
+		{"Use pnpm, not npm.", "Use npm, not pnpm.", false},
+		{"Push to main.", "Never push to main.", false},
+		{"Keep functions under 50 lines.", "Keep functions under 80 lines.", false},
+		{"Run `make gen` before `make test`.", "Run `make test` before `make gen`.", false},
+		{"Start function names with 'a_'.", "Start function names with 'b_'.", false},
+		{"Use Node 18.", "Use Node 20.", false},
+	} {
+		a, b := Read(c.a), Read(c.b)
+		if got := a.Same(b); got != c.want || b.Same(a) != got {
+			t.Errorf("%q same as %q: %v\n%+v\n%+v", c.a, c.b, got, a, b)
+		}
+	}
+}
+
+func TestCovers(t *testing.T) {
+	for _, c := range []struct {
+		wide, narrow string
+		want         bool
+	}{
+		{"Use pnpm, not npm.", "Use pnpm, not npm, in web/.", true},
+		{"Never use default exports.", "Never use default exports in tests.", true},
+		{"Use pnpm, not npm, in web/.", "Use pnpm, not npm.", false},
+		{"Never use default exports, except in tests.", "Never use default exports in tests.", false},
+		{"Never use default exports.", "Use default exports in tests.", false},
+		{"Use single quotes.", "Use double quotes in Python.", false},
+	} {
+		if a, b := Read(c.wide), Read(c.narrow); a.Covers(b) != c.want {
+			t.Errorf("%q covers %q: %v\n%+v\n%+v", c.wide, c.narrow, !c.want, a, b)
+		}
+	}
+}
