@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/gitstore/record/wording"
 	"github.com/reverie-memory/reverie/internal/pattern"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
@@ -208,10 +209,13 @@ func (v *view) near(from, to int) bool {
 // replaces tells whether statement b says something else than the earlier a on the same
 // subject.
 func replaces(b, a *record.Candidate) bool {
-	if a.Topic != "" && a.Topic == b.Topic && isSubject(a.Topic) && samePaths(a.Paths, b.Paths) {
+	if !samePaths(a.Paths, b.Paths) {
+		return false
+	}
+	if a.Topic != "" && a.Topic == b.Topic && isSubject(a.Topic) {
 		return fold(a.Text) != fold(b.Text)
 	}
-	return revision.MatchString(b.Evidence[0].Quote) && sharedWords(a.Text, b.Text) >= 2
+	return revision.MatchString(b.Evidence[0].Quote) && sharedWords(a.Text, b.Text) >= 2 || wording.Read(b.Text).Opposes(wording.Read(a.Text))
 }
 
 func samePaths(a, b []string) bool {

@@ -1,11 +1,13 @@
 package reflect
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/gitstore/record/wording"
 	"github.com/reverie-memory/reverie/reflect/claim"
 )
 
@@ -40,22 +42,39 @@ func (v *view) typed(event int) {
 	}
 }
 
+// minWeak is the probability from which on a sentence that is not worth a proposal by itself is kept as weak, if another
+// statement may be about the same thing: it may change what is known.
+const minWeak = 0.2
+
 // findSaid makes candidates of the sentences that are worth keeping. One that does not say that it lasts, or of which the
-// model is not certain, is in doubt: a person decides.
+// model is not certain, is in doubt: a person decides. A sentence that needs the one before takes it along.
 func findSaid(v *view) []finding {
 	var out []finding
 	for i := range v.sentences {
 		s := &v.sentences[i]
-		if !s.Proposed() {
+		weak := !s.Proposed()
+		if weak && (s.Keep < minWeak || !s.May()) {
 			continue
 		}
 		text, evidence := oneLine(s.raw), []record.Evidence{v.quote(s.event, s.raw)}
-		if s.Leans {
-			if i == 0 || v.sentences[i-1].event != s.event || v.sentences[i-1].Asks {
+		if s.Leans || !weak && s.lang == "en" && pointless(text) {
+			var before *sentence
+			if i > 0 && v.sentences[i-1].event == s.event && !v.sentences[i-1].Asks {
+				before = &v.sentences[i-1]
+			}
+			found := func(f finding) bool { return f.said == before }
+			switch {
+			case before != nil && (s.Leans && !weak || !wording.Read(before.raw).Specific()):
+				text, evidence = finish(oneLine(before.raw))+" "+text, append([]record.Evidence{v.quote(s.event, before.raw)}, evidence...)
+				if !s.Leans {
+					out = slices.DeleteFunc(out, found) // it only announced this one
+				}
+			case s.Leans:
 				continue
 			}
-			before := &v.sentences[i-1]
-			text, evidence = finish(oneLine(before.raw))+" "+text, append([]record.Evidence{v.quote(s.event, before.raw)}, evidence...)
+		}
+		if weak && !wording.Read(text).Specific() {
+			continue
 		}
 		if !s.Accepted() {
 			for k := range evidence {
@@ -64,7 +83,9 @@ func findSaid(v *view) []finding {
 				}
 			}
 		}
-		out = append(out, v.say(s, record.Kind(s.Kind.String()), finish(text), evidence))
+		f := v.say(s, record.Kind(s.Kind.String()), finish(text), evidence)
+		f.Weak = weak
+		out = append(out, f)
 	}
 	return out
 }
@@ -201,7 +222,7 @@ var (
 		`last|previous|next|other|rest|new one|old one|one)|other (?:one|ones|file|way)|(?:option|approach|` +
 		`plan|solution|alternative|idea|version|variant|item|point|step|issue|problem|bug|phase|finding|` +
 		`comment|question) [a-d0-9#]+|(?:go|going) with [a-d1-4]\b|as (?:discussed|mentioned|before|described|suggested)|like (?:before|` +
-		`you|i)|you (?:just|already|said|suggested|wrote|made|added|created|have)|your (?:last|previous|` +
+		`(?:you|i) (?:did|do|said|say|had|have|suggested|mentioned|described|wrote))|you (?:just|already|said|suggested|wrote|made|added|created|have)|your (?:last|previous|` +
 		`suggestion|plan|proposal|version|change|changes|code|approach|way|idea|answer)|so(?: please)?$|` +
 		`such|either of|mine|ours|him|her|he|she|did it|do so|(?:#|issue )\d+)\b`)
 	enThat = lazy(`(?:^|[,;:]\s*)that\b|\bthat(?:'s)?(?:[.,;:!]|$)|\b(?:do|use|like|of|for|with|about|to|from|in|` +

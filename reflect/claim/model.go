@@ -64,7 +64,8 @@ func Read(text string) []Claim { return shipped().Read(text) }
 // Proposed reports whether a sentence is worth a person's look.
 func (c Claim) Proposed() bool { return shipped().proposes(c) }
 
-func (c Claim) may() bool { return !c.Asks && (c.Lasts || !c.Pasted) }
+// May reports whether a sentence states something in its author's words.
+func (c Claim) May() bool { return !c.Asks && (c.Lasts || !c.Pasted) }
 
 // Accepted reports whether a sentence may be accepted unasked: it says that it lasts, and the model is all but certain.
 func (c Claim) Accepted() bool {
@@ -130,9 +131,9 @@ func (m *Model) Read(text string) []Claim {
 
 func (m *Model) proposes(c Claim) bool {
 	if c.Lasts {
-		return c.Keep >= m.lasting && c.may()
+		return c.Keep >= m.lasting && c.May()
 	}
-	return c.Keep >= m.propose && c.may()
+	return c.Keep >= m.propose && c.May()
 }
 
 func (m *Model) judge(s *Sentence, list []uint32) (Claim, []uint32) {

@@ -88,6 +88,6 @@ func (j Judged) May() bool {
 // are right, nine of ten that are proposed without a lasting mark, and three of four with one.
 func (m *Model) SetThresholds(list []Judged) {
 	m.accept, _ = Threshold(list, 0.90, Judged.May)
-	m.propose, _ = Threshold(list, 0.90, func(j Judged) bool { return j.Got.may() && !j.Got.Lasts })
-	m.lasting, _ = Threshold(list, 0.75, func(j Judged) bool { return j.Got.may() && j.Got.Lasts })
+	m.propose, _ = Threshold(list, 0.90, func(j Judged) bool { return j.Got.May() && !j.Got.Lasts })
+	m.lasting, _ = Threshold(list, 0.75, func(j Judged) bool { return j.Got.May() && j.Got.Lasts })
 }
