@@ -60,7 +60,7 @@ var (
 	daily  = stems{text: `pr commit push run test fix check change update remove delete review implement plan start continue proceed issue error code bug
 		problem look read find explain show give try merge pull git branch use need want work thing yes no help see tell stop wait retry build
 		ahead doc document investigate analyze feature proposal suggestion task step option phase finding idea think file folder message question
-		ask answer carefully again properly correctly more`}
+		ask answer carefully again properly correctly more main master latest upstream origin`}
 )
 
 // order counts an order. From orderSessions on it becomes an operation, which a person always decides.

@@ -20,7 +20,7 @@ const besideEvents = 200
 var cause = lazy(`(?i)\broot cause\b|\bturns out\b|\bknown (?:issue|bug|limitation|anti-?pattern)\b|\bi see the (?:issue|problem)\b`)
 
 // ofTheMoment speaks of what is being done or was repaired, not of how things are.
-var ofTheMoment = lazy(`(?i)^(?:let me|let's|i |i'll|i'm|now|so |we |next)\b|\b(?:i|let me|i'll|we should|we need|line \d+|this session|your|the fix|wasn't|weren't|was|were)\b|\b[0-9a-f]*\d[0-9a-f]{6,}\b|\?$`)
+var ofTheMoment = lazy(`(?i)^(?:let me|let's|i |i'll|i'm|now|so |we |next|both|neither|this|that|these|those|they|one|another|which|here)\b|\d\d:\d\d:\d\d|\b(?:i|my|our|let me|i'll|we should|we need|line \d+|this session|your|the fix|wasn't|weren't|was|were)\b|\b[0-9a-f]*\d[0-9a-f]{6,}\b|\?$`)
 
 // findDiagnoses looks at what the agent said between a command that failed and one that
 // passed, and takes the sentence that names a cause in terms of the code.

@@ -2,17 +2,19 @@ package reflect
 
 import (
 	"slices"
+	"time"
 
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
 // Failed is a command that failed in a session, in the terms of a record.Candidate's trigger.
 type Failed struct {
-	Event    int    // of its result, by number
-	Command  string // the program and its subcommand
-	Error    string // the line that told what went wrong, without what differs between runs
-	Quoted   string // the part of Error that a statement may quote, empty if none
-	Repaired bool   // the session later passed the same command, or the same work spelled otherwise
+	Event    int       // of its result, by number
+	Time     time.Time // of its result
+	Command  string    // the program and its subcommand
+	Error    string    // the line that told what went wrong, without what differs between runs
+	Quoted   string    // the part of Error that a statement may quote, empty if none
+	Repaired bool      // the session later passed the same command, or the same work spelled otherwise
 }
 
 // Failures are the commands of a session that failed with an error that can be told from others,
@@ -25,7 +27,7 @@ func Failures(s transcript.Session, events []transcript.Event) []Failed {
 			continue
 		}
 		sig := v.sign(i)
-		f := Failed{Event: v.events[a.result].N, Command: head(a.step), Error: sig.text, Quoted: errorQuote(sig.text)}
+		f := Failed{Event: v.events[a.result].N, Time: v.events[a.result].Time, Command: head(a.step), Error: sig.text, Quoted: errorQuote(sig.text)}
 		if sig.text == "" || slices.ContainsFunc(out, func(o Failed) bool { return o.Command == f.Command && o.Error == f.Error }) {
 			continue
 		}

@@ -121,6 +121,9 @@ func (g *gate) refuse(c record.Candidate) string {
 			return "evidence not verbatim"
 		}
 	}
+	if g.view.overtaken(c) {
+		return "code changed since"
+	}
 	return ""
 }
 
@@ -131,6 +134,8 @@ func refuseSaid(s *sentence, text string) string {
 		return "reported"
 	case s.Asks:
 		return "question"
+	case conjecture.MatchString(text):
+		return "conjecture"
 	case forNow.MatchString(s.raw), forNow.MatchString(text):
 		return "for now"
 	case s.lang == "en" && pointless(text), s.lang != "en" && unresolved(text, s.lang):
@@ -140,6 +145,10 @@ func refuseSaid(s *sentence, text string) string {
 	}
 	return ""
 }
+
+// conjecture says what may be or might be wished for, and states nothing.
+var conjecture = lazy(`(?i)^\W*(?:so |but |and |well )*(?:either|like for example|for example|for instance)\b|\b(?:we|you|i|it|they) (?:could|might)\b|` +
+	`\b(?:ideally|possibly|maybe|perhaps|probably|not sure)\b|\bmust (?:be|have been) (?:an?|some|something|because|due)\b`)
 
 // forNow says of a sentence that it will not last.
 var forNow = lazy(`(?i)\b(?:for now|for the moment|for the time being|(?:just|only) (?:this once|once|this time)|this time|right now|temporarily|` +

@@ -73,8 +73,8 @@ func findSaid(v *view) []finding {
 				continue
 			}
 		}
-		if weak && !wording.Read(text).Specific() {
-			continue
+		if weak && !wording.Read(text).Specific() || !weak && !s.Lasts && evidence[len(evidence)-1].Doubt != "" {
+			continue // neither its author nor that it lasts is certain
 		}
 		if !s.Accepted() {
 			for k := range evidence {

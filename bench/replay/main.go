@@ -10,7 +10,8 @@
 //   - covered if a memory that came of earlier sessions has that command and error as its trigger, waiting for review or not,
 //   - given if such a memory was accepted by the policy, so that agents are given it.
 //
-// Each is counted by class, and the last three also by the sessions in which the class failed again.
+// A session that goes on with another begins with a copy of it, whose failures count once. Each is counted by class, and the last
+// three also by the sessions in which the class failed again.
 package main
 
 import (
@@ -134,8 +135,14 @@ func (r *result) repository(sessions []session) {
 	var memories []record.Memory // accepted
 	var pending []record.Operation
 	var past []record.Reflection
+	told := map[string]bool{} // a session that goes on with another begins with a copy of it
 	for _, s := range sessions {
 		for _, f := range s.failed {
+			at := f.Time.String() + f.Command + f.Error
+			if !f.Time.IsZero() && told[at] {
+				continue
+			}
+			told[at] = true
 			c := classes[key{f.Command, f.Error}]
 			if c == nil {
 				c = &class{command: f.Command, error: f.Error}

@@ -1,0 +1,72 @@
+package reflect
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/gitstore/record/wording"
+	"github.com/reverie-memory/reverie/reflect/transcript"
+)
+
+// overtaken tells whether the session changed the code that a statement is about after the statement was made, so that it
+// is stale at birth. Rules are not about code that must stay as it is: only a name that they want and that an edit
+// took away makes them stale. A fact is stale once a line with one of its names changed, and an agent's diagnosis if one
+// changed since the failure.
+func (v *view) overtaken(c record.Candidate) bool {
+	if c.How == record.Seen {
+		return false
+	}
+	names := wording.Read(c.Text).Names()
+	if len(names) == 0 {
+		return false
+	}
+	describes := c.How == record.Model || c.Kind == record.Fact
+	said := c.Evidence[0].Event
+	if c.How == record.Model { // an agent also tells a cause once it is mended
+		for _, e := range c.Evidence {
+			said = min(said, e.Event)
+		}
+	}
+	for i := range v.acts {
+		a := &v.acts[i]
+		e := &v.events[a.call]
+		if !a.edit || e.N <= said || e.Old == "" || slices.ContainsFunc(e.Paths, testFile.MatchString) {
+			continue
+		}
+		for _, name := range names {
+			if name = strings.TrimSuffix(name, "()"); len(name) < 4 {
+				continue
+			}
+			gone := mentions(e.Old, name) && !mentions(e.New, name) && !v.mentionedLater(i, name)
+			if gone || describes && !strings.Contains(name, ".") && lineChanged(e, name) { // pool.Close is defined elsewhere
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// testFile matches files that change with the code that they try, and not the other way round.
+var testFile = lazy(`(?i)(?:^|[/_.-])(?:tests?|spec|e2e|testdata|__tests__)(?:[/_.-]|$)`)
+
+// mentionedLater tells whether an edit after act i puts a name into a file.
+func (v *view) mentionedLater(i int, name string) bool {
+	for _, a := range v.acts[i+1:] {
+		if a.edit && mentions(v.events[a.call].New, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// lineChanged tells whether an edit changed a line that has a name.
+func lineChanged(e *transcript.Event, name string) bool {
+	was, now := changedLines(e.Old, e.New)
+	for _, line := range append(was, now...) {
+		if mentions(line, name) {
+			return true
+		}
+	}
+	return false
+}
