@@ -5,41 +5,11 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/record/wording"
-	"github.com/reverie-memory/reverie/internal/pattern"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
 // Corrections are a person's words against what the agent just did, where what it did tells
 // what they are about: "use pnpm" after `npm install` means pnpm, not npm.
-
-// families are tools that do the same job: naming one against another decides for the
-// project.
-var families = []struct {
-	name  string
-	tools *pattern.Words
-}{
-	{"package manager", set("npm pnpm yarn bun")},
-	{"python package manager", set("pip pip3 poetry uv pipenv conda pdm")},
-	{"test runner", set("jest vitest mocha")},
-	{"python test runner", set("pytest unittest nose2")},
-	{"task runner", set("make just task mise")},
-	{"container tool", set("docker podman nerdctl")},
-	{"formatter", set("prettier biome dprint")},
-	{"python formatter", set("black ruff yapf autopep8")},
-	{"build tool", set("gradle maven mvn ant bazel")},
-	{"infrastructure tool", set("terraform tofu pulumi")},
-	{"indentation", set("tabs spaces")},
-}
-
-// family returns the job of a tool, empty if it has no rival in the table.
-func family(tool string) string {
-	for _, f := range families {
-		if f.tools.Has(strings.ToLower(tool)) {
-			return f.name
-		}
-	}
-	return ""
-}
 
 var useInstead = lazy("(?i)^(?:(?:no|nope|actually|please|pls|ok|hey|again|stop)[,.!:]* )*(?:(?:always|just|you should|we) )?(?:use|run)\\s+`?([a-z][\\w.-]*)((?: [\\w:./-]+){0,3}?)`?(?:\\s+(?:instead|" +
 	"here|please|for (?:that|this)|in (?:this|the|our) (?:repo|project|repository)))*\\s*(?:[.,;:—–-]+\\s*(.*))?$")
@@ -85,7 +55,7 @@ func findCorrections(v *view) []finding {
 // a tool, and its event. A refused command counts even of another family, when both are
 // command lines.
 func (v *view) rivalBefore(event int, tool, rest string) (string, int) {
-	mine := family(tool)
+	mine := wording.Tool(tool)
 	for i := event - 1; i >= 0 && event-i < maxActs; i-- {
 		e := &v.events[i]
 		if e.Kind == transcript.User && e.Origin == transcript.Typed {
@@ -96,7 +66,7 @@ func (v *view) rivalBefore(event int, tool, rest string) (string, int) {
 		}
 		for _, s := range steps(e.Command, v.session.Dir) {
 			other := s.words[0]
-			if mine != "" && other != tool && family(other) == mine {
+			if mine != "" && other != tool && wording.Tool(other) == mine {
 				return other, i
 			}
 			if rest != "" && other != tool && v.denied(i) && s.portable() && !readOnly.Has(other) && !narrow(s) {

@@ -73,6 +73,17 @@ func findRoutines(v *view) []finding {
 		t.since = edits
 		t.acts = append(t.acts, a)
 	}
+	// The same command in a folder in which the shell happened to stand is no second workflow.
+	happened := func(t *tally) bool { return !slices.ContainsFunc(t.acts, func(a act) bool { return !a.stood }) }
+	order = slices.DeleteFunc(order, func(key string) bool {
+		t := tallies[key]
+		root := tallies["\x00"+t.acts[0].step.key]
+		if root == nil || root == t || !happened(t) {
+			return false
+		}
+		root.acts, root.edits = append(root.acts, t.acts...), root.edits+t.edits
+		return true
+	})
 	var out []finding
 	for _, key := range order {
 		t := tallies[key]
@@ -83,7 +94,7 @@ func findRoutines(v *view) []finding {
 			Text:  "Run `" + show(a.step, "") + "` to " + job + ".",
 			Topic: job,
 			How:   record.Seen,
-			Weak:  len(t.acts) < routineRuns && (len(t.acts) < routineEdits || t.edits == 0),
+			Weak:  len(t.acts) < routineRuns && (len(t.acts) < routineEdits || t.edits == 0) || happened(t),
 		}
 		for _, b := range t.acts[:min(3, len(t.acts))] {
 			c.Evidence = append(c.Evidence, v.quoteCommand(b))

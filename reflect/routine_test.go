@@ -28,6 +28,19 @@ func TestRoutine(t *testing.T) {
 	}
 }
 
+// A command that ran in a folder where the shell happened to stand, and at the root too, is one workflow.
+func TestFolderTheShellStoodIn(t *testing.T) {
+	zero := 0
+	in := func(dir string) func(*[]transcript.Event) {
+		return ran(transcript.Event{Command: "mise run lint", Dir: dir}, &zero, "", "0 issues.")
+	}
+	root, web := in(""), in("/home/dev/project/web")
+	wants(t, script{web, root, edit("a", "1", "2"), web, web}, "Run `mise run lint` to lint.")
+	wants(t, script{web, web, web}) // weak: nothing shows that it belongs there
+	wants(t, script{run("cd web && mise run lint", 0, ""), root, run("cd web && mise run lint", 0, ""), root, run("cd web && mise run lint", 0, ""), root},
+		"Run `cd web && mise run lint` to lint.", "Run `mise run lint` to lint.")
+}
+
 func TestNoRoutine(t *testing.T) {
 	zero := 0
 	thrice := func(command string, exit int, output string) script {

@@ -128,7 +128,7 @@ func plainWord(w string) bool {
 			return false
 		}
 	}
-	return w != "" && family(w) == "" && !readOnly.Has(w)
+	return w != "" && wording.Tool(w) == "" && !readOnly.Has(w)
 }
 
 // language tells the language of a text by its script: Korean, Japanese, Chinese, else en.

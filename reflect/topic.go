@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/reverie-memory/reverie/gitstore/record/wording"
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
@@ -14,12 +15,8 @@ import (
 // isSubject reports whether a topic is one of those of which there can be only one truth: two different statements
 // on it contradict each other, or the later replaces the earlier.
 func isSubject(topic string) bool {
-	switch topic {
-	case "language of replies", "language of comments", "commit message style", "quotes", "semicolons", "merge strategy":
-		return true
-	}
-	for i := range families {
-		if families[i].name == topic {
+	for i := range topicForms {
+		if topicForms[i].name == topic {
 			return true
 		}
 	}
@@ -61,7 +58,7 @@ func topic(text string) string {
 	}
 	words := contentWords(text)
 	for _, w := range words {
-		if f := family(w); f != "" {
+		if f := wording.Tool(w); f != "" {
 			if f == "task runner" || f == "container tool" {
 				continue // named in passing too often
 			}

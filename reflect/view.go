@@ -30,6 +30,7 @@ type act struct {
 	step    step
 	outcome transcript.Outcome // OK, Failed, or Unknown where neither is certain
 	edit    bool               // an edit: by a tool, then step is empty, or by the shell
+	stood   bool               // the shell stood in the step's folder before
 }
 
 // maxActs bounds what is looked at between a failure and its repair.
@@ -121,7 +122,7 @@ func (v *view) addActs(call, result int) {
 			}
 		}
 		for i, s := range list {
-			a.step, a.outcome, a.edit = s, outcomeOf(s, len(list), work, ended, r.Text), s.writes
+			a.step, a.outcome, a.edit, a.stood = s, outcomeOf(s, len(list), work, ended, r.Text), s.writes, start != "" && s.dir == start
 			switch {
 			case failed < 0:
 			case i > failed:

@@ -47,7 +47,7 @@ const (
 	name    = "name" // a command, path, symbol or flag
 )
 
-// rivals are words of which a project chooses one. The names of tools are topics too: see Rival.
+// rivals are words of which a project chooses one: tools first.
 var rivals = []struct {
 	name  string
 	words *pattern.Words
@@ -72,10 +72,15 @@ var rivals = []struct {
 	{"database", pattern.NewWords("postgres postgresql mysql sqlite mariadb")},
 }
 
-// Rival returns the job for which a project uses a word or one of its rivals, empty if the word has none.
-func Rival(word string) string {
+// tools counts the rivals that are tools.
+const tools = 11
+
+// Tool returns the job of a tool for which a project chooses one, empty for other words.
+func Tool(word string) string { return rival(word, tools) }
+
+func rival(word string, among int) string {
 	word = strings.ToLower(word)
-	for _, r := range rivals {
+	for _, r := range rivals[:among] {
 		if r.words.Has(word) {
 			return r.name
 		}
@@ -184,8 +189,9 @@ func hasValue(text string) bool {
 // valueOf reads a token that is no plain word.
 func valueOf(t string) (value, bool) {
 	bare := strings.Trim(t, "`'\"“”")
-	if plain := strings.ToLower(strings.TrimRight(bare, ".")); Rival(plain) != "" {
-		return value{plain, Rival(plain)}, true
+	plain := strings.ToLower(strings.TrimRight(bare, "."))
+	if job := rival(plain, len(rivals)); job != "" {
+		return value{plain, job}, true
 	}
 	switch {
 	case len(bare) < len(t) && t[0] != '`' && strings.Count(bare, " ") < 3:
@@ -228,7 +234,7 @@ func readClause(text string, before clause) clause {
 	}
 	for again := true; again; { // announcements may stand in a row
 		at := lead.FindStringIndex(rest)
-		again = at != nil && (hasValue(rest[at[1]:]) || len(strings.Fields(rest[at[1]:])) > 2)
+		again = at != nil && !(strings.Contains(rest[at[0]:at[1]], ":") && hasValue(rest[at[0]:at[1]])) && (hasValue(rest[at[1]:]) || !hasValue(rest[:at[1]]) && len(strings.Fields(rest[at[1]:])) > 2)
 		if again && at[0] == 0 {
 			rest = rest[at[1]:]
 		} else if again {
@@ -405,15 +411,18 @@ func (r Reading) values() (out []string) {
 	return out
 }
 
-// Wants lists the values that a statement names and does not refuse.
-func (r Reading) Wants() (out []string) {
+// Names lists the commands, paths and symbols that a statement names and neither forbids nor refuses.
+func (r Reading) Names() (out []string) {
 	for _, c := range r.clauses {
-		if c.negated {
+		if c.negated && len(c.wants) == 0 {
 			continue
 		}
 		for _, v := range c.wants {
-			out = append(out, v.text)
+			if v.sort == name {
+				out = append(out, v.text)
+			}
 		}
+		out = append(out, c.places...)
 	}
 	return out
 }
