@@ -28,7 +28,7 @@ var ceilings = map[string]shape{
 	"cmd":                     {142, 335},
 	"cmd/check":               {10, 25},
 	"cmd/tui":                 {3, 32},
-	"dream":                   {11, 27},
+	"dream":                   {10, 27},
 	"gitstore":                {16, 54},
 	"gitstore/purge":          {8, 30},
 	"gitstore/recall":         {18, 35},

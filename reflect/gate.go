@@ -121,7 +121,7 @@ func (g *gate) refuse(c record.Candidate) string {
 			return "evidence not verbatim"
 		}
 	}
-	if g.view.overtaken(c) {
+	if overtaken(g.view, c) {
 		return "code changed since"
 	}
 	return ""

@@ -13,7 +13,7 @@ import (
 // is stale at birth. Rules are not about code that must stay as it is: only a name that they want and that an edit
 // took away makes them stale. A fact is stale once a line with one of its names changed, and an agent's diagnosis if one
 // changed since the failure.
-func (v *view) overtaken(c record.Candidate) bool {
+func overtaken(v *view, c record.Candidate) bool {
 	if c.How == record.Seen {
 		return false
 	}
@@ -38,7 +38,7 @@ func (v *view) overtaken(c record.Candidate) bool {
 			if name = strings.TrimSuffix(name, "()"); len(name) < 4 {
 				continue
 			}
-			gone := mentions(e.Old, name) && !mentions(e.New, name) && !v.mentionedLater(i, name)
+			gone := mentions(e.Old, name) && !mentions(e.New, name) && !mentionedLater(v, i, name)
 			if gone || describes && !strings.Contains(name, ".") && lineChanged(e, name) { // pool.Close is defined elsewhere
 				return true
 			}
@@ -51,7 +51,7 @@ func (v *view) overtaken(c record.Candidate) bool {
 var testFile = lazy(`(?i)(?:^|[/_.-])(?:tests?|spec|e2e|testdata|__tests__)(?:[/_.-]|$)`)
 
 // mentionedLater tells whether an edit after act i puts a name into a file.
-func (v *view) mentionedLater(i int, name string) bool {
+func mentionedLater(v *view, i int, name string) bool {
 	for _, a := range v.acts[i+1:] {
 		if a.edit && mentions(v.events[a.call].New, name) {
 			return true

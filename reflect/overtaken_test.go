@@ -44,7 +44,7 @@ func TestCodeChangedSince(t *testing.T) {
 		if c.how == record.Model {
 			evidence = append(evidence, record.Evidence{Event: 0, Quote: "start"})
 		}
-		if got := digest(transcript.Session{}, events).overtaken(record.Candidate{Text: c.text, Kind: c.kind, How: c.how, Evidence: evidence}); got != c.want {
+		if got := overtaken(digest(transcript.Session{}, events), record.Candidate{Text: c.text, Kind: c.kind, How: c.how, Evidence: evidence}); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}

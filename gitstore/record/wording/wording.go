@@ -104,8 +104,10 @@ var (
 	// revision says that what follows takes the place of what held before.
 	revision = pattern.New(`(?i)\b(?:from now on|going forward|no longer|instead|anymore|any more|switch(?:ed|ing)? to|mov(?:ed|ing) to|changed?|update[ds]?|actually|now|henceforth|correction)\b`)
 	onward   = pattern.New(`(?i)\b(?:from (?:now|here|today|this point) on(?:wards?)?|going forward|in (?:the )?future|henceforth)\b,?`)
-	token    = pattern.New("`[^`]+`|'[^'\\s]{1,40}'|\"[^\"]{1,40}\"|“[^”]{1,40}”|[\\pL\\pN_./@*$~+#-]+(?:'[\\pL]+)?")
-	parts    = pattern.New(`[.!?;]\s+|\s+and\s+|,\s+and\s+`)
+	token    = pattern.New("`[^`]+`|'[^'\\s][^'\n]{0,40}'|\"[^\"]{1,40}\"|“[^”]{1,40}”|[\\pL\\pN_./@*$~+#-]+(?:'[\\pL]+)?")
+	parts    = pattern.New(`[.!?;]\s+|\s+and\s+|,\s+and\s+|[,;]\s+(?:but\s+)?(?:always|instead|rather)\s+`)
+	// ban refuses what follows it.
+	ban = pattern.New(`(?i)^\W*(?:please\s+)?(?:never|don'?t|do not|avoid|stop)\s+(?:use|using)\b`)
 )
 
 // blank words carry no meaning that two statements could differ in.
@@ -116,11 +118,11 @@ var blank = pattern.NewWords(`a an the to of on at by with from into as and or b
 	another other thing things convention conventions standard standards rule rules guideline guidelines instruction instructions practice
 	follow following followed update updates previous usual code coding style guide regarding respect terms comes remember note new prefer
 	preferred choose pick write writes writing written let's lets avoid stop don't mustn't shouldn't can't isn't aren't how what which who
-	descriptive specific particular certain implement implementing emphasize few more most well ok okay yes hi hey task tasks project repo repository`)
+	name names naming named carry carries descriptive specific particular certain implement implementing emphasize few more most well ok okay yes hi hey task tasks project repo repository`)
 
 // additive verbs ask for something that may be asked for beside something else.
 var additive = pattern.NewWords(`run running call calling import include including add adding read check see look mention edit touch skip ignore
-	install require document open commit push link apply annotate decorate wrap cover`)
+	install require document open commit push link apply annotate decorate cover`)
 
 // settling verbs say where things are kept. A place behind them is a value.
 var settling = pattern.NewWords(`put place store keep live lives go goes move save belong belongs write`)
@@ -286,6 +288,17 @@ func readClause(text string, before clause) clause {
 				c.frame = append(c.frame, w)
 			}
 		}
+	}
+	if ban.MatchString(rest) {
+		for _, v := range c.wants {
+			c.refuses = append(c.refuses, v.text)
+		}
+		for _, w := range c.frame {
+			if !slices.Contains(c.scope, w) {
+				c.refuses = append(c.refuses, w)
+			}
+		}
+		c.wants, c.frame = nil, c.scope
 	}
 	slices.Sort(c.frame)
 	c.frame = slices.Compact(c.frame)

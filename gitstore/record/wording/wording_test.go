@@ -34,6 +34,10 @@ func TestOpposes(t *testing.T) {
 		{"Sort imports in ascending order.", "Sort imports in descending order.", true},
 		{"Answer in German.", "Answer in English.", true},
 		{"Use npm to install.", "Install with yarn from now on.", true},
+		{"Name test files with the suffix '_spec'.", "Test files have the suffix '_test'.", true},
+		{"Use `moment` for dates.", "Never use moment for dates, always use `dayjs`.", true},
+		{"Deploy with 'make deploy'.", "From now on deploy with 'fly deploy'.", true},
+		{"Wrap lines at 80 columns.", "Lines are wrapped at 100 columns.", true},
 		// what stands beside something else
 		{"Run `make lint` before committing.", "Run `make test` before committing.", false},
 		{"Before `git commit`, run `make lint`: its hook runs the same.", "Before `git commit`, run `make vet`: its hook runs the same.", false},
