@@ -18,7 +18,7 @@ import (
 
 // Detectors is the version of the detectors. It grows when they find other things in the
 // same session.
-const Detectors = 2
+const Detectors = 3
 
 // A detector finds candidates of one sort in a session. It may offer too much: the gate
 // decides.
