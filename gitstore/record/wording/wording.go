@@ -138,7 +138,7 @@ func Read(text string) Reading {
 	var r Reading
 	text = strings.NewReplacer("’", "'", "‘", "'").Replace(text)
 	r.later, r.hedged = revision.MatchString(text), exception.MatchString(text)
-	text = beginning.ReplaceAllString(onward.ReplaceAllString(text, " "), "$1")
+	text = parted(beginning.ReplaceAllString(onward.ReplaceAllString(text, " "), "$1"))
 	start := 0
 	var before clause
 	take := func(part string) {
@@ -164,6 +164,22 @@ func Read(text string) Reading {
 		}
 	}
 	return r
+}
+
+// parted puts the comma into "use pnpm not npm" that contrast looks for: between two rivals, "not" parts what is wanted from
+// what is refused.
+func parted(text string) string {
+	words := strings.Split(text, " ")
+	for i := 1; i+1 < len(words); i++ {
+		if w := strings.ToLower(words[i]); w != "not" && w != "never" {
+			continue
+		}
+		wanted, refused := rival(words[i-1], len(rivals)), rival(strings.Trim(words[i+1], ".,;:!?"), len(rivals))
+		if wanted != "" && wanted == refused {
+			words[i-1] += ","
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // wordOf is a token as it is compared: a value as it stands, the stem of another word, empty for a blank one.

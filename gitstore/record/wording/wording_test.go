@@ -16,6 +16,8 @@ func TestOpposes(t *testing.T) {
 		{"Log with slog, not fmt.", "Log errors with slog.", false},
 		{"Use pnpm, never npm, in web/.", "Use pnpm in web/, not npm.", false},
 		{"Use pnpm, never npm, in web/.", "Use pnpm rather than yarn in web/.", false},
+		{"Always use pnpm in web/, never npm.", "use pnpm not npm", false},
+		{"use npm not pnpm", "Always use pnpm in web/, never npm.", true},
 		{"Never push to main.", "Run make lint before you push to main.", false},
 		{"Tests live next to the code, not in tests/.", "Write table-driven tests.", false},
 		{"Use Postgres, not SQLite, in production.", "Deploy to Fly.", false},
