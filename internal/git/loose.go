@@ -2,7 +2,6 @@ package git
 
 import (
 	"bytes"
-	"compress/zlib"
 	"errors"
 	"fmt"
 	"io"
@@ -90,7 +89,6 @@ type looseWriter struct {
 	share sharing
 	files []looseFile
 	dirs  []string // folders with new names
-	zlib  *zlib.Writer
 }
 
 func (w *looseWriter) add(o Object) error {
@@ -110,7 +108,7 @@ func (w *looseWriter) add(o Object) error {
 		return err
 	}
 	w.files = append(w.files, looseFile{path: path, file: file, temp: file.Name()})
-	return errors.Join(w.deflate(file, o), file.Chmod(0o444), w.share.adjust(file.Name()))
+	return errors.Join(deflate(file, o), file.Chmod(0o444), w.share.adjust(file.Name()))
 }
 
 // createTemp makes a temporary file in a folder of objects. git removes such a folder whenever it finds it
@@ -127,19 +125,18 @@ func (w *looseWriter) createTemp(dir string) (*os.File, error) {
 	}
 }
 
-func (w *looseWriter) deflate(file io.Writer, o Object) error {
+// deflate writes an object in one piece.
+func deflate(file io.Writer, o Object) error {
 	var buf bytes.Buffer
-	if w.zlib == nil {
-		w.zlib, _ = zlib.NewWriterLevel(&buf, zlib.BestSpeed) // as git does by default
-	} else {
-		w.zlib.Reset(&buf)
+	z := objfile.NewWriter(&buf)
+	err := z.WriteHeader(typeOf(o.Kind), int64(len(o.Data)))
+	if err == nil {
+		_, err = z.Write(o.Data)
 	}
-	w.zlib.Write(objectHeader(o.Kind, len(o.Data)))
-	w.zlib.Write(o.Data)
-	if err := w.zlib.Close(); err != nil {
+	if err = errors.Join(err, z.Close()); err != nil {
 		return err
 	}
-	_, err := file.Write(buf.Bytes())
+	_, err = file.Write(buf.Bytes())
 	return err
 }
 

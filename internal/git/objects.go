@@ -2,13 +2,12 @@ package git
 
 import (
 	"context"
-	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
-	"strconv"
+
+	"github.com/go-git/go-git/v5/plumbing"
 )
 
 var (
@@ -89,12 +88,30 @@ func (s Sizes) check(kind string, size int64) error {
 	return nil
 }
 
-// NewObject names data as an object of this repository.
+// NewObject names data as an object of this repository. The hash of sha1 repositories is go-git's, which, as git's
+// own, finds the known attacks on SHA-1 and gives another id then.
 func (r *Repo) NewObject(kind string, data []byte) Object {
-	h := r.newHash()
-	h.Write(objectHeader(kind, len(data)))
-	h.Write(data)
-	return Object{ID: hex.EncodeToString(h.Sum(nil)), Kind: kind, Data: data}
+	if r.ObjectFormat == "sha256" {
+		h := sha256.New()
+		fmt.Fprintf(h, "%s %d\x00", kind, len(data))
+		h.Write(data)
+		return Object{ID: hex.EncodeToString(h.Sum(nil)), Kind: kind, Data: data}
+	}
+	return Object{ID: plumbing.ComputeHash(typeOf(kind), data).String(), Kind: kind, Data: data}
+}
+
+// typeOf is go-git's number for a kind of object.
+func typeOf(kind string) plumbing.ObjectType {
+	t, _ := plumbing.ParseObjectType(kind) // InvalidObject for other words
+	return t
+}
+
+// encoded is the object as go-git knows one.
+func (o Object) encoded() plumbing.EncodedObject {
+	e := &plumbing.MemoryObject{}
+	e.SetType(typeOf(o.Kind))
+	e.Write(o.Data)
+	return e
 }
 
 // check returns an error wrapping ErrCorrupt unless the object's bytes are what its id says.
@@ -103,15 +120,4 @@ func (r *Repo) check(o Object) error {
 		return fmt.Errorf("%w: %s %s has the bytes of %s", ErrCorrupt, o.Kind, o.ID, got)
 	}
 	return nil
-}
-
-func (r *Repo) newHash() hash.Hash {
-	if r.ObjectFormat == "sha256" {
-		return sha256.New()
-	}
-	return sha1.New()
-}
-
-func objectHeader(kind string, size int) []byte {
-	return append(strconv.AppendInt(append([]byte(kind), ' '), int64(size), 10), 0)
 }
