@@ -1,18 +1,23 @@
 package git
 
 import (
+	"bufio"
 	"bytes"
-	"compress/zlib"
 	"context"
-	"encoding/binary"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/reverie-memory/reverie/internal/file"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/packfile"
+	"github.com/go-git/go-git/v5/plumbing/storer"
 )
 
 // keepText is the content of the .keep files that we make, by which they are known.
@@ -20,45 +25,46 @@ const keepText = "reverie: being written"
 
 // writePack writes objects as a pack, undeltified: the form in which git takes many objects at once.
 func (r *Repo) writePack(w io.Writer, objs []Object) error {
-	sum := r.newHash()
-	w = io.MultiWriter(w, sum)
-	head := append([]byte("PACK\x00\x00\x00\x02"), binary.BigEndian.AppendUint32(nil, uint32(len(objs)))...)
-	if _, err := w.Write(head); err != nil {
-		return err
+	from, names := source{objects: make(map[plumbing.Hash]Object, len(objs))}, make([]plumbing.Hash, len(objs))
+	for i, o := range objs {
+		names[i] = plumbing.NewHash(o.ID) // of a sha256 id the first 20 bytes, which differ too
+		from.objects[names[i]] = o
 	}
-	var buf bytes.Buffer
-	z, _ := zlib.NewWriterLevel(&buf, zlib.BestSpeed)
-	for _, o := range objs {
-		buf.Reset()
-		buf.Write(entryHeader(o))
-		z.Reset(&buf)
-		z.Write(o.Data)
-		z.Close()
-		if _, err := w.Write(buf.Bytes()); err != nil {
-			return err
-		}
+	out := bufio.NewWriterSize(w, 64<<10)
+	if r.ObjectFormat == "sha256" {
+		pack := &sha256Pack{out: out, sum: sha256.New()}
+		_, err := packfile.NewEncoder(pack, from, false).Encode(names, 0)
+		out.Write(pack.sum.Sum(nil))
+		return errors.Join(err, out.Flush())
 	}
-	_, err := w.Write(sum.Sum(nil))
-	return err
+	_, err := packfile.NewEncoder(out, from, false).Encode(names, 0)
+	return errors.Join(err, out.Flush())
 }
 
-// entryHeader is the type and the size of an object in a pack: four bits of the size beside the type, then
-// seven a byte.
-func entryHeader(o Object) []byte {
-	var code byte
-	for i, kind := range kinds {
-		if kind == o.Kind {
-			code = byte(i)
-		}
-	}
-	size := len(o.Data)
-	c := code<<4 | byte(size&15)
-	var head []byte
-	for size >>= 4; size > 0; size >>= 7 {
-		head = append(head, c|0x80)
-		c = byte(size & 0x7f)
-	}
-	return append(head, c)
+// source has objects by their ids, for go-git's encoder of packs, which asks for nothing else.
+type source struct {
+	storer.EncodedObjectStorer
+	objects map[plumbing.Hash]Object
+}
+
+func (s source) EncodedObject(_ plumbing.ObjectType, h plumbing.Hash) (plumbing.EncodedObject, error) {
+	return s.objects[h].encoded(), nil
+}
+
+// sha256Pack turns a pack of a sha1 repository into one of a sha256 repository, which differs in the sum at its end.
+type sha256Pack struct {
+	out  io.Writer
+	sum  hash.Hash
+	tail []byte // what may be the sha1
+}
+
+func (p *sha256Pack) Write(b []byte) (int, error) {
+	p.tail = append(p.tail, b...)
+	n := max(0, len(p.tail)-nameSize)
+	p.sum.Write(p.tail[:n])
+	_, err := p.out.Write(p.tail[:n])
+	p.tail = append(p.tail[:0], p.tail[n:]...)
+	return len(b), err
 }
 
 // sendPack pipes objects into a git command that reads a pack and returns what it says.
