@@ -1,8 +1,7 @@
 package git
 
 import (
-	"bufio"
-	"compress/zlib"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -10,11 +9,13 @@ import (
 	"os"
 	"sort"
 
+	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 )
 
 // pack is one pack with its index of version 2. The index is searched where it lies: parsing it would
-// cost 100 ns for every object of the repository.
+// cost 100 ns for every object of the repository. Entries are read by go-git's Scanner. Its Packfile would follow a
+// cycle of deltas until the stack overflows, and gives a delta's result as much memory as the delta asks for.
 type pack struct {
 	path  string // without .idx or .pack
 	index view
@@ -22,13 +23,13 @@ type pack struct {
 	sizes Sizes
 	fan   [256]uint32
 
-	file  *os.File // of the pack itself; opened when something is read
-	size  int64
-	from  *io.SectionReader // of the whole file
-	in    *bufio.Reader     // of from
-	zr    io.ReadCloser
-	bases map[int64]entry // objects that were the base of a delta, by offset
-	held  int             // bytes in bases
+	file *os.File // of the pack itself; opened when something is read
+	size int64
+	scan *packfile.Scanner
+
+	between bool            // scan has read an entry to its end
+	bases   map[int64]entry // objects that were the base of a delta, by offset
+	held    int             // bytes in bases
 }
 
 // entry is an object in a pack.
@@ -47,6 +48,8 @@ const (
 	idxHeader = 8
 	idxNames  = idxHeader + 256*4
 	nameSize  = 20
+
+	packHeader = 12
 )
 
 // openPack opens the index of a pack and checks its shape, not its content.
@@ -144,6 +147,7 @@ func (p *pack) read(offset int64) (kind string, data []byte, err error) {
 	}
 	var deltas [][]byte // the last one applies first
 	var starts []int64  // of the objects that deltas make
+	length := 0         // of deltas
 	var base entry
 	for {
 		if held, ok := p.bases[offset]; ok {
@@ -166,7 +170,7 @@ func (p *pack) read(offset int64) (kind string, data []byte, err error) {
 			break
 		}
 		deltas, starts = append(deltas, data), append(starts, at)
-		if len(deltas) > maxChain {
+		if length += len(data); length > MaxObject || len(deltas) > maxChain {
 			return "", nil, fmt.Errorf("%w: a chain of deltas has no end", ErrCorrupt)
 		}
 		offset = next
@@ -198,8 +202,7 @@ func (p *pack) open() error {
 		return err
 	}
 	p.file, p.size = file, info.Size()
-	p.from = io.NewSectionReader(file, 0, p.size)
-	p.in = bufio.NewReaderSize(p.from, 16<<10)
+	p.scan = packfile.NewScanner(io.NewSectionReader(file, 0, p.size))
 	p.bases = map[int64]entry{}
 	return nil
 }
@@ -212,118 +215,39 @@ func (p *pack) hold(offset int64, e entry) {
 	p.bases[offset] = e
 }
 
-var kinds = [8]string{1: Commit, 2: Tree, 3: Blob, 4: "tag"}
-
 // entry reads what begins at an offset: an object, or a delta with the offset of its base.
 func (p *pack) entry(offset int64) (kind string, data []byte, base int64, err error) {
-	if offset < 12 || offset >= p.size {
+	if offset < packHeader || offset >= p.size {
 		return "", nil, 0, errors.New("outside the pack")
 	}
-	if err := p.seek(offset); err != nil {
-		return "", nil, 0, err
-	}
-	c, err := p.in.ReadByte()
+	h, err := p.scan.SeekObjectHeader(offset)
 	if err != nil {
 		return "", nil, 0, err
 	}
-	code, size := c>>4&7, int64(c&15)
-	for shift := 4; c&0x80 != 0; shift += 7 {
-		if c, err = p.in.ReadByte(); err != nil {
-			return "", nil, 0, err
-		}
-		if shift > 32 {
-			return "", nil, 0, errors.New("size")
-		}
-		size |= int64(c&0x7f) << shift
-	}
-	if err := p.sizes.check(kinds[code], size); err != nil { // of a delta: its own size
+	if err := p.sizes.check(h.Type.String(), h.Length); err != nil { // of a delta: its own size
 		return "", nil, 0, err
 	}
-	switch code {
-	case 6:
-		if base, err = p.baseOffset(offset); err != nil {
-			return "", nil, 0, err
-		}
-	case 7:
-		name := make([]byte, nameSize)
-		if _, err := io.ReadFull(p.in, name); err != nil {
-			return "", nil, 0, err
-		}
+	switch h.Type {
+	case plumbing.OFSDeltaObject:
+		base = h.OffsetReference
+	case plumbing.REFDeltaObject:
 		var found bool
-		if base, found, err = p.find(name); err != nil || !found {
+		if base, found, err = p.find(h.Reference[:]); err != nil || !found {
 			return "", nil, 0, errors.Join(err, errors.New("the base of a delta is missing"))
 		}
+	case plumbing.CommitObject, plumbing.TreeObject, plumbing.BlobObject, plumbing.TagObject:
+		kind = h.Type.String()
 	default:
-		if kind = kinds[code]; kind == "" {
-			return "", nil, 0, fmt.Errorf("type %d", code)
-		}
+		return "", nil, 0, fmt.Errorf("type %d", h.Type)
 	}
-	data, err = p.inflate(size)
-	return kind, data, base, err
-}
-
-// seek goes to an offset. Who reads in the order of the file, as ReadAll does, mostly finds it read already.
-func (p *pack) seek(offset int64) error {
-	at, err := p.from.Seek(0, io.SeekCurrent)
-	if err != nil {
-		return err
+	if kind == "" && base < packHeader {
+		return "", nil, 0, errors.New("the base of a delta is outside the pack")
 	}
-	ahead, held := offset-at+int64(p.in.Buffered()), int64(p.in.Buffered())
-	if ahead >= 0 && ahead <= held {
-		_, err := p.in.Discard(int(ahead))
-		return err
+	text := bytes.NewBuffer(make([]byte, 0, h.Length))
+	if _, _, err = p.scan.NextObject(text); err == nil && int64(text.Len()) != h.Length {
+		err = errors.New("shorter than it says")
 	}
-	if _, err := p.from.Seek(offset, io.SeekStart); err != nil {
-		return err
-	}
-	p.in.Reset(p.from)
-	return nil
-}
-
-// baseOffset reads how far before the delta its base begins.
-func (p *pack) baseOffset(offset int64) (int64, error) {
-	var back int64
-	for first := true; ; first = false {
-		c, err := p.in.ReadByte()
-		if err != nil {
-			return 0, err
-		}
-		if !first {
-			back++
-		}
-		back = back<<7 | int64(c&0x7f)
-		if back > offset {
-			return 0, errors.New("the base of a delta is outside the pack")
-		}
-		if c&0x80 == 0 {
-			break
-		}
-	}
-	if back == 0 || offset-back < 12 {
-		return 0, errors.New("the base of a delta is outside the pack")
-	}
-	return offset - back, nil
-}
-
-func (p *pack) inflate(size int64) ([]byte, error) {
-	var err error
-	if p.zr == nil {
-		p.zr, err = zlib.NewReader(p.in)
-	} else {
-		err = p.zr.(zlib.Resetter).Reset(p.in, nil)
-	}
-	if err != nil {
-		return nil, err
-	}
-	data := make([]byte, size)
-	if _, err := io.ReadFull(p.zr, data); err != nil {
-		return nil, err
-	}
-	var more [1]byte
-	if n, err := p.zr.Read(more[:]); n != 0 || err != io.EOF {
-		return nil, errors.New("longer than it says")
-	}
-	return data, nil
+	return kind, text.Bytes(), base, err
 }
 
 // checkDelta looks at the size a delta says its result has, before memory is given to it.
