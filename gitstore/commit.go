@@ -8,7 +8,6 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/reverie-memory/reverie/internal/unseen"
 )
@@ -77,18 +76,6 @@ func visible(s, keep string) string {
 		}
 	}
 	return b.String()
-}
-
-// formatCommit encodes a commit object.
-func formatCommit(tree ID, parents []ID, who git.Identity, when time.Time, message string) []byte {
-	var b strings.Builder
-	fmt.Fprintf(&b, "tree %s\n", tree)
-	for _, p := range parents {
-		fmt.Fprintf(&b, "parent %s\n", p)
-	}
-	stamp := who.Stamp(when)
-	fmt.Fprintf(&b, "author %s\ncommitter %s\n\n%s", stamp, stamp, message)
-	return []byte(b.String())
 }
 
 // commit is what we read of a commit object.

@@ -28,7 +28,7 @@ begun apart have a common ancestor.
 // rootObjects are the empty tree and the first commit.
 func (s *Store) rootObjects() []git.Object {
 	tree := s.repo.NewObject(git.Tree, nil)
-	return []git.Object{tree, s.repo.NewObject(git.Commit, formatCommit(ID(tree.ID), nil, rootAuthor, rootDate, rootMessage))}
+	return []git.Object{tree, s.repo.NewCommit(rootAuthor, rootDate, tree.ID, nil, rootMessage)}
 }
 
 // First is the id of the commit with which every store begins.

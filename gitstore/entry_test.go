@@ -2,14 +2,18 @@ package gitstore
 
 import (
 	"bytes"
+	"encoding/hex"
 	"errors"
+	"io"
+	"sort"
 	"testing"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
-	"github.com/google/go-cmp/cmp"
 	"github.com/reverie-memory/reverie/internal/git"
+	"pgregory.net/rapid"
 )
 
 // A tree of well-formed entries comes back byte for byte, and whatever does not parse is refused
@@ -40,49 +44,54 @@ func FuzzTree(f *testing.F) {
 	})
 }
 
-// go-git decodes the trees and commits that we encode.
-func TestGoGitDecodesOurTreesAndCommits(t *testing.T) {
+// Trees and commits have the bytes that go-git's encoder gives them, and go-git's names.
+func TestTreesAndCommitsAreAsGoGitEncodesThem(t *testing.T) {
 	repo := &git.Repo{ObjectFormat: "sha1"}
-	blob := ID(repo.NewObject(git.Blob, []byte("x")).ID)
-	tree := repo.NewObject(git.Tree, formatTree([]entry{
-		{mode: modeFile, name: "a.md", id: blob}, {mode: modeTree, name: "a", id: blob}, {mode: modeFile, name: "a-b", id: blob},
-	}))
-	var got object.Tree
-	if err := got.Decode(memory(t, plumbing.TreeObject, tree.Data)); err != nil {
-		t.Fatal(err)
+	same := func(t *rapid.T, ours git.Object, encode func(plumbing.EncodedObject) error) {
+		theirs := &plumbing.MemoryObject{}
+		if err := encode(theirs); err != nil {
+			t.Fatal(err)
+		}
+		r, _ := theirs.Reader()
+		if data, _ := io.ReadAll(r); !bytes.Equal(data, ours.Data) || theirs.Hash().String() != ours.ID {
+			t.Fatalf("%s\n%q\n%q", theirs.Hash(), ours.Data, data)
+		}
 	}
-	var names []string
-	for _, e := range got.Entries {
-		names = append(names, e.Mode.String()+" "+e.Name)
-	}
-	if diff := cmp.Diff([]string{"0100644 a-b", "0100644 a.md", "0040000 a"}, names); diff != "" {
-		t.Error(diff)
-	}
-	when := time.Date(2026, 11, 20, 14, 3, 5, 0, time.FixedZone("", 5*3600+1800))
-	who := git.Identity{Name: "Ann Author", Email: "ann@example.com"}
-	message := Commit{Subject: "s", Body: "b"}.text()
-	data := formatCommit(ID(tree.ID), []ID{blob}, who, when, message)
-	var c object.Commit
-	if err := c.Decode(memory(t, plumbing.CommitObject, data)); err != nil {
-		t.Fatal(err)
-	}
-	if c.TreeHash.String() != tree.ID || len(c.ParentHashes) != 1 || !c.Author.When.Equal(when) || c.Committer.Name != who.Name || c.Message != message {
-		t.Errorf("%+v", c)
-	}
-	ours, err := parseCommit(data)
-	if err != nil || ours.tree != ID(tree.ID) || cmp.Diff([]ID{blob}, ours.parents) != "" || ours.message != message {
-		t.Errorf("%+v, %v", ours, err)
-	}
-}
+	id := rapid.Custom(func(t *rapid.T) ID {
+		return ID(hex.EncodeToString(rapid.SliceOfN(rapid.Byte(), 20, 20).Draw(t, "id")))
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		var entries []entry
+		var theirs object.Tree
+		for _, name := range rapid.SliceOfDistinct(rapid.StringMatching(`[a-c.0-]{1,4}|[^/\x00]{1,9}`), rapid.ID).Draw(t, "names") {
+			e := entry{mode: rapid.SampledFrom([]string{modeFile, modeTree, "100755", "120000", "160000"}).Draw(t, "mode"), name: name, id: id.Draw(t, "of")}
+			entries = append(entries, e)
+			mode, err := filemode.New(e.mode)
+			if err != nil {
+				t.Fatal(err)
+			}
+			theirs.Entries = append(theirs.Entries, object.TreeEntry{Name: name, Mode: mode, Hash: plumbing.NewHash(string(e.id))})
+		}
+		sort.Sort(object.TreeEntrySorter(theirs.Entries))
+		same(t, repo.NewObject(git.Tree, formatTree(entries)), theirs.Encode)
 
-func memory(t *testing.T, kind plumbing.ObjectType, data []byte) plumbing.EncodedObject {
-	t.Helper()
-	o := &plumbing.MemoryObject{}
-	o.SetType(kind)
-	if _, err := o.Write(data); err != nil {
-		t.Fatal(err)
-	}
-	return o
+		who := git.Identity{Name: rapid.StringMatching(`[A-Z][a-z]{0,5} ?[^<>\n\x00]{0,5}`).Draw(t, "name"), Email: rapid.StringMatching(`[a-z@.]{0,12}`).Draw(t, "email")}
+		zone := time.FixedZone("", 60*rapid.IntRange(-14*60, 14*60).Draw(t, "minutes east"))
+		when := time.Unix(rapid.Int64Range(0, 1<<40).Draw(t, "seconds"), 0).In(zone)
+		c := object.Commit{Author: object.Signature{Name: who.Name, Email: who.Email, When: when}, TreeHash: plumbing.NewHash(string(id.Draw(t, "tree"))),
+			Message: Commit{Subject: rapid.String().Draw(t, "subject"), Body: rapid.String().Draw(t, "body")}.text()}
+		c.Committer = c.Author
+		var parents []string
+		for _, p := range rapid.SliceOfN(id, 0, 3).Draw(t, "parents") {
+			parents, c.ParentHashes = append(parents, string(p)), append(c.ParentHashes, plumbing.NewHash(string(p)))
+		}
+		ours := repo.NewCommit(who, when, c.TreeHash.String(), parents, c.Message)
+		same(t, ours, c.Encode)
+		read, err := parseCommit(ours.Data)
+		if err != nil || string(read.tree) != c.TreeHash.String() || len(read.parents) != len(parents) || read.message != c.Message || read.email != who.Email {
+			t.Errorf("%+v, %v", read, err)
+		}
+	})
 }
 
 func FuzzCommit(f *testing.F) {

@@ -2,8 +2,11 @@ package gitstore_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/google/go-cmp/cmp"
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/internal/git"
@@ -85,6 +88,44 @@ func TestWhatWasWrittenIsRead(t *testing.T) {
 		t.Errorf("git reads %q", got)
 	}
 	r.Run("fsck", "--strict")
+}
+
+// go-git reads a store's whole history, loose and packed.
+func TestGoGitReadsTheStore(t *testing.T) {
+	r := testrepo.New(t)
+	s := create(t, r)
+	for _, name := range []string{"memories/3f/a.md", "memories/04/b.md", "reflections/3f/c.md"} {
+		write(t, s, map[string]string{name: "about " + name + "\n"})
+	}
+	for range 2 {
+		objects := s.Repo().Objects()
+		tip, err := s.Tip(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := object.GetCommit(git.NewStorer(t.Context(), s.Repo(), objects), plumbing.NewHash(string(tip)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]string{}
+		files, err := c.Files()
+		if err == nil {
+			err = files.ForEach(func(f *object.File) (err error) {
+				got[f.Name], err = f.Contents()
+				return err
+			})
+		}
+		if diff := cmp.Diff(contents(t, s), got); diff != "" || err != nil || len(got) != 4 {
+			t.Error(diff, err)
+		}
+		n := 0
+		err = object.NewCommitPreorderIter(c, nil, nil).ForEach(func(*object.Commit) error { n++; return nil })
+		if want := r.Run("rev-list", "--count", branch); err != nil || fmt.Sprint(n) != want {
+			t.Errorf("%d commits, git counts %s: %v", n, want, err)
+		}
+		objects.Close()
+		r.Run("repack", "-adfq")
+	}
 }
 
 func TestViewOfAbsentStoreIsErrNoStore(t *testing.T) {

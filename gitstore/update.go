@@ -113,8 +113,7 @@ func (w *writer) apply(tip ID, c Commit, fn func(*Tx) error) (Result, error) {
 	return Result{Commit: id, Tree: root, Changed: true, Note: note}, nil
 }
 
-// commit saves objects and a commit on top of its parents, and moves the ref to it from old. Behind that it looks
-// whether all of them are still there: a git prune that began before may have removed them, and may go on to.
+// commit saves objects and a commit on top of its parents, and moves the ref to it from old.
 func (w *writer) commit(objects git.Objects, objs []git.Object, root ID, parents []ID, old ID, c Commit) (id ID, note string, err error) {
 	defer objects.Release()
 	repo, when, message := w.s.repo, w.s.now(), c.text()
@@ -125,55 +124,42 @@ func (w *writer) commit(objects git.Objects, objs []git.Object, root ID, parents
 	if who.Fallback {
 		note = fmt.Sprintf("git knows no user.name and user.email here: committed as %s <%s>", who.Name, who.Email)
 	}
-	var last git.Object
-	unsaved := objs
+	from := make([]string, len(parents))
+	for i, p := range parents {
+		from[i] = string(p)
+	}
+	store := git.NewStorer(w.ctx, repo, objects)
+	store.Add(objs...)
+	last := repo.NewCommit(who, when, string(root), from, message)
 	if who.Sign {
-		if err := w.save(objects, objs); err != nil {
-			return "", "", err
+		if err := store.Flush(); err != nil {
+			return "", "", fmt.Errorf("save to %s: %w", w.s.ref, err)
 		}
-		if last, err = w.sign(objects, who, when, root, parents, message); err != nil {
+		if signed, err := w.sign(objects, who, when, root, from, message); err == nil {
+			last = signed
+		} else {
 			note = "commit.gpgsign is on, but the commit is not signed: " + err.Error()
 		}
-		unsaved = nil
 	}
-	if last.ID == "" {
-		last = repo.NewObject(git.Commit, formatCommit(root, parents, who, when, message))
-		if err := w.save(objects, append(unsaved, last)); err != nil {
-			return "", "", err
-		}
-	}
-	objs = append(objs, last)
-	if err := repo.KeepRecent(objs); err != nil && note == "" { // they are safe from all but a git prune
-		note = "the objects of this commit were not kept a second time: " + err.Error()
-	}
-	id = ID(last.ID)
+	store.Add(last)
 	subject, _, _ := strings.Cut(message, "\n")
-	if err := repo.MoveRef(w.ctx, w.s.ref, string(id), string(old), "reverie: "+subject); err != nil {
+	unkept, err := store.Move(w.s.ref, last.ID, string(old), "reverie: "+subject)
+	if err != nil {
 		return "", "", err
 	}
-	if err := repo.Confirm(w.ctx, objs); err != nil {
-		return "", "", fmt.Errorf("save to %s again: %w", w.s.ref, err)
+	if unkept != nil && note == "" { // they are safe from all but a git prune
+		note = "the objects of this commit were not kept a second time: " + unkept.Error()
 	}
+	id = ID(last.ID)
 	if err := w.s.remember(id); err != nil && note == "" { // the commit stands all the same
 		note = "the record of the last commit was not written: " + err.Error()
 	}
 	return id, note, nil
 }
 
-func (w *writer) save(objects git.Objects, objs []git.Object) error {
-	if err := objects.Save(w.ctx, objs); err != nil {
-		return fmt.Errorf("save to %s: %w", w.s.ref, err)
-	}
-	return nil
-}
-
 // sign makes a signed commit.
-func (w *writer) sign(objects git.Objects, who git.Identity, when time.Time, root ID, parents []ID, message string) (git.Object, error) {
-	from := make([]string, len(parents))
-	for i, p := range parents {
-		from[i] = string(p)
-	}
-	id, err := w.s.repo.SignedCommit(w.ctx, who, when, string(root), from, message)
+func (w *writer) sign(objects git.Objects, who git.Identity, when time.Time, root ID, parents []string, message string) (git.Object, error) {
+	id, err := w.s.repo.SignedCommit(w.ctx, who, when, string(root), parents, message)
 	if err != nil {
 		return git.Object{}, err
 	}

@@ -112,7 +112,6 @@ func (p *Place) write(ctx context.Context, tree, parent string, m Message, now t
 		return "", err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "tree %s\nparent %s\nauthor %s\ncommitter %s\n\n", tree, parent, who.Stamp(now), who.Stamp(now))
 	subject, _ := p.scanner.Text(joined(m.Subject))
 	fmt.Fprintf(&b, "%s\n", subject)
 	for i, t := range m.Trailers {
@@ -122,7 +121,7 @@ func (p *Place) write(ctx context.Context, tree, parent string, m Message, now t
 		value, _ := p.scanner.Text(joined(t.Value))
 		fmt.Fprintf(&b, "%s: %s\n", t.Key, value)
 	}
-	o := p.repo.NewObject(git.Commit, []byte(b.String()))
+	o := p.repo.NewCommit(who, now, tree, []string{parent}, b.String())
 	objects := p.repo.Objects()
 	defer objects.Close()
 	return o.ID, objects.Save(ctx, []git.Object{o})
