@@ -46,8 +46,7 @@ type Rewriting struct {
 
 	repo    *git.Repo
 	objects git.Objects
-	fresh   []git.Object // folders before those they are in, and before commits
-	have    map[ID]bool  // of fresh
+	store   *git.Storer // gets folders before those they are in, and before commits
 	gone    map[ID]bool
 	omit    Omit
 	blobs   map[string]bool // Omit.Blobs, ids in bytes
@@ -85,7 +84,7 @@ func Rewrite(ctx context.Context, repo *git.Repo, tips, not []ID, omit Omit) (*R
 	if err != nil {
 		return nil, err
 	}
-	rw := &Rewriting{New: make(map[ID]ID, len(ids)), repo: repo, objects: repo.ObjectsUpTo(sizes), have: map[ID]bool{}, gone: map[ID]bool{},
+	rw := &Rewriting{New: make(map[ID]ID, len(ids)), repo: repo, objects: repo.ObjectsUpTo(sizes), gone: map[ID]bool{},
 		omit: omit, blobs: map[string]bool{}, ctx: ctx, root: newFolder(""), parts: make(map[ID]*part, len(ids))}
 	for id := range omit.Blobs {
 		raw, err := hex.DecodeString(string(id))
@@ -94,7 +93,7 @@ func Rewrite(ctx context.Context, repo *git.Repo, tips, not []ID, omit Omit) (*R
 		}
 		rw.blobs[string(raw)] = true
 	}
-	rw.scale = newScale(ctx, rw.objects)
+	rw.store, rw.scale = git.NewStorer(ctx, repo, rw.objects), newScale(ctx, rw.objects)
 	whole := len(not) == 0
 	err = eachCommit(ctx, rw.objects, ids, func(id ID, data []byte) error {
 		if err := rw.commit(id, data, whole); err != nil {
@@ -113,14 +112,11 @@ func Rewrite(ctx context.Context, repo *git.Repo, tips, not []ID, omit Omit) (*R
 func (rw *Rewriting) Holds() string { return rw.first }
 
 // Save makes the new history durable, all of it at once. Release must be called when refs reach it.
-func (rw *Rewriting) Save(ctx context.Context) error {
-	if len(rw.fresh) == 0 {
-		return nil
-	}
-	if err := rw.objects.Save(ctx, rw.fresh); err != nil {
+func (rw *Rewriting) Save() error {
+	if err := rw.store.Flush(); err != nil {
 		return err
 	}
-	return rw.repo.KeepRecent(rw.fresh)
+	return rw.store.Keep()
 }
 
 // Release says that what was saved is reachable from refs.
@@ -128,14 +124,10 @@ func (rw *Rewriting) Release(ctx context.Context) error {
 	if err := rw.objects.Release(); err != nil {
 		return err
 	}
-	if err := rw.repo.Confirm(ctx, rw.fresh); err != nil {
+	ids, err := rw.store.Confirm()
+	if err != nil {
 		return err
 	}
-	ids := make([]string, len(rw.fresh))
-	for i := range rw.fresh {
-		ids[i] = rw.fresh[i].ID
-	}
-	rw.fresh = nil
 	return rw.repo.PackTight(ctx, ids)
 }
 
@@ -309,10 +301,7 @@ func (rw *Rewriting) note(what string) {
 
 func (rw *Rewriting) add(kind string, data []byte) ID {
 	o := rw.repo.NewObject(kind, data)
-	if !rw.have[ID(o.ID)] {
-		rw.have[ID(o.ID)] = true
-		rw.fresh = append(rw.fresh, o)
-	}
+	rw.store.Add(o)
 	return ID(o.ID)
 }
 

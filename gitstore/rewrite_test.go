@@ -103,7 +103,7 @@ func rewritten(t testing.TB, repo *git.Repo, o gitstore.Omit) gitstore.ID {
 		t.Fatal(err)
 	}
 	defer unlock()
-	if err := rw.Save(ctx); err != nil {
+	if err := rw.Save(); err != nil {
 		t.Fatal(err)
 	}
 	res, err := s.Replace(ctx, rw, nil, gitstore.Commit{})

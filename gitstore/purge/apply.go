@@ -58,7 +58,7 @@ func (c *Clone) apply(ctx context.Context, t Target, more []record.Purge, reason
 	if err != nil {
 		return nil, err
 	}
-	if err := rw.Save(ctx); err != nil {
+	if err := rw.Save(); err != nil {
 		return nil, err
 	}
 	old := make([]string, len(rw.Gone))

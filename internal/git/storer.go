@@ -24,7 +24,7 @@ type Storer struct {
 	objects Objects
 	waiting map[plumbing.Hash]Object // by id; of a sha256 id by its first 20 bytes
 	order   []plumbing.Hash          // of waiting
-	written []Object                 // since the last move
+	written []Object                 // since the last Confirm
 }
 
 var (
@@ -66,23 +66,36 @@ func (s *Storer) Flush() error {
 	return nil
 }
 
-// Move makes all added objects durable and moves a ref, as MoveRef does. It keeps the objects a second time before, and
-// behind it looks whether they are all there: a git prune that began earlier may have removed them. A failure to keep
-// them is returned as why. The caller holds the lock of Lock.
-func (s *Storer) Move(name, new, old, message string) (why, err error) {
+// Keep keeps the objects that Flush wrote a second time, as KeepRecent does.
+func (s *Storer) Keep() error { return s.repo.KeepRecent(s.written) }
+
+// Confirm returns the ids of the objects that Flush wrote and that a ref now reaches. It writes those again that a git
+// prune, begun earlier, removed.
+func (s *Storer) Confirm() (ids []string, err error) {
+	if err := s.repo.Confirm(s.ctx, s.written); err != nil {
+		return nil, err
+	}
+	for _, o := range s.written {
+		ids = append(ids, o.ID)
+	}
+	s.written = nil
+	return ids, nil
+}
+
+// Move makes all added objects durable, keeps them, moves a ref as MoveRef does, and confirms them. A failure to keep
+// them is returned as unkept. The caller holds the lock of Lock.
+func (s *Storer) Move(name, new, old, message string) (unkept, err error) {
 	if err := s.Flush(); err != nil {
 		return nil, fmt.Errorf("save to %s: %w", name, err)
 	}
-	objs := s.written
-	s.written = nil
-	why = s.repo.KeepRecent(objs)
+	unkept = s.Keep()
 	if err := s.repo.MoveRef(s.ctx, name, new, old, message); err != nil {
-		return why, err
+		return unkept, err
 	}
-	if err := s.repo.Confirm(s.ctx, objs); err != nil {
-		return why, fmt.Errorf("save to %s again: %w", name, err)
+	if _, err := s.Confirm(); err != nil {
+		return unkept, fmt.Errorf("save to %s again: %w", name, err)
 	}
-	return why, nil
+	return unkept, nil
 }
 
 // NewEncodedObject returns an empty object.
@@ -180,8 +193,8 @@ func (s *Storer) CheckAndSetReference(ref, old *plumbing.Reference) error {
 		was = old.Hash().String()
 	}
 	defer s.objects.Release()
-	why, err := s.Move(name, ref.Hash().String(), was, "reverie: set by go-git")
-	return errors.Join(err, why)
+	unkept, err := s.Move(name, ref.Hash().String(), was, "reverie: set by go-git")
+	return errors.Join(err, unkept)
 }
 
 // Reference returns a ref, or plumbing.ErrReferenceNotFound.
