@@ -111,7 +111,7 @@ func (b *bench) run(n int) error {
 	if err != nil {
 		return err
 	}
-	b.ratio(fmt.Sprintf("show with the cache gone at %d, wall, against cat-file --batch", n), rebuild.wall, cat.wall, 2)
+	b.ratio(fmt.Sprintf("show with the cache gone at %d, wall, against cat-file --batch", n), rebuild.wall, cat.wall, 4)
 	review, err := b.review()
 	if err != nil {
 		return err
