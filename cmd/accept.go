@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/reverie-memory/reverie/dream"
 	"github.com/reverie-memory/reverie/gitstore"
@@ -80,16 +78,6 @@ const maxListed = 50
 // manyAccepted is from how many operations on they share a commit.
 const manyAccepted = 20
 
-// undecidable reports whether an error concerns one operation alone, which then stays where it is.
-func undecidable(err error) bool {
-	for _, one := range []error{record.ErrChanged, record.ErrTaken, record.ErrRetired, record.ErrDecided, record.ErrPurged} {
-		if errors.Is(err, one) {
-			return true
-		}
-	}
-	return false
-}
-
 // accept applies operations as they were shown, one commit each or, when they are many, one for
 // all. let, which may be nil, judges each once more as it is under the lock. An operation that
 // cannot be decided as shown is left where it is and told in the error; the others are done.
@@ -116,7 +104,7 @@ func (w *workspace) accept(ctx context.Context, shown []record.Operation, verb s
 					err = tx.Accept(now)
 				}
 				switch {
-				case undecidable(err):
+				case record.Undecidable(err):
 					refused = append(refused, err)
 				case err != nil:
 					return err
@@ -154,7 +142,7 @@ func acceptCommit(verb string, ops ...record.Operation) gitstore.Commit {
 	}
 	if len(ops) == 1 {
 		o := ops[0]
-		c.Subject = opVerb(o) + ": " + lowerFirst(o.Memory.Text)
+		c.Subject = o.Verb() + ": " + record.CommitSubject(o.Memory.Text)
 		c.Body = o.Memory.Body
 		if o.Op == record.Skill {
 			c.Body = o.Path
@@ -163,7 +151,7 @@ func acceptCommit(verb string, ops ...record.Operation) gitstore.Commit {
 		c.Subject = fmt.Sprintf("remember: %d statements", len(ops))
 		var lines []string
 		for _, o := range ops[:min(maxListed, len(ops))] {
-			lines = append(lines, "- "+opVerb(o)+": "+o.Memory.Text)
+			lines = append(lines, "- "+o.Verb()+": "+o.Memory.Text)
 		}
 		if more := len(ops) - maxListed; more > 0 {
 			lines = append(lines, fmt.Sprintf("- and %d more", more))
@@ -193,34 +181,6 @@ func acceptCommit(verb string, ops ...record.Operation) gitstore.Commit {
 		}
 	}
 	return c
-}
-
-func opVerb(o record.Operation) string {
-	switch {
-	case o.Op == record.Skill:
-		return "skill"
-	case o.Op == record.Retire:
-		return "forget"
-	case o.Op == record.Edit:
-		return "edit"
-	case o.Op == record.Merge:
-		return "merge"
-	case len(o.Memory.Supersedes) > 0:
-		return "correct"
-	}
-	return "remember"
-}
-
-// lowerFirst makes a statement fit a commit subject: no capital at its beginning unless the
-// first word has more of them, no full stop, 72 characters at most.
-func lowerFirst(s string) string {
-	s = strings.TrimRight(s, ".。")
-	first, size := utf8.DecodeRuneInString(s)
-	word, _, _ := strings.Cut(s, " ")
-	if !strings.ContainsFunc(word[min(size, len(word)):], func(r rune) bool { return unicode.IsUpper(r) || unicode.IsDigit(r) }) {
-		s = string(unicode.ToLower(first)) + s[size:]
-	}
-	return term.Truncate(s, 72)
 }
 
 // tellAccepted writes what became memory.

@@ -5,6 +5,7 @@
 package cmd
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -119,6 +120,16 @@ func Run(ctx context.Context, given *Env, args []string) int {
 }
 
 func isVersion(arg string) bool { return arg == "-V" || arg == "--version" }
+
+// hasRemote reports whether the repository has a remote to sync with.
+func (env *Env) hasRemote(ctx context.Context) bool {
+	repo, err := git.Find(ctx, env.Dir)
+	if err != nil {
+		return false
+	}
+	names, err := repo.Git(ctx, nil, "remote")
+	return err == nil && len(bytes.TrimSpace(names)) > 0
+}
 
 func isHelp(arg string) bool { return arg == "-h" || arg == "--help" }
 

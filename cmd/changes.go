@@ -291,7 +291,7 @@ const maxShownQuote = 240
 func (w *workspace) showOperation(o record.Operation, waits string, l outlook) {
 	env := w.env
 	m := o.Memory
-	env.Lay(2, term.Span(term.Bold, o.ID[:8]), term.Span("", fmt.Sprintf(" %s %s · %s%s", opVerb(o), m.Kind, o.How, seenIn(o))))
+	env.Lay(2, term.Span(term.Bold, o.ID[:8]), term.Span("", fmt.Sprintf(" %s %s · %s%s", o.Verb(), m.Kind, o.How, seenIn(o))))
 	tell := func(name, text string) { env.Labelled(2, term.Dim, name, text) }
 	if l.model != "" {
 		edited := ""

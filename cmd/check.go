@@ -9,11 +9,11 @@ import (
 	"github.com/reverie-memory/reverie/cmd/check"
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/gitstore/remotes"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
-	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
@@ -124,14 +124,14 @@ func (w *workspace) checkRecords(ctx context.Context, tell func(where, what stri
 		_, referr := v.Reflections()
 		_, everr := v.Evidence()
 		_, skillerr := v.Skills()
-		for _, e := range reader.Split(skillerr) {
+		for _, e := range record.Errors(skillerr) {
 			tell(w.Branch(), e.Error())
 		}
 		_, dreamerr := v.Dreams()
 		_, cperr := v.Checkpoints("")
 		_, scperr := v.SharedCheckpoints("")
 		for _, err := range []error{operr, rejerr, referr, everr, dreamerr, cperr, scperr, v.BadPurges()} {
-			for _, e := range reader.Split(err) {
+			for _, e := range record.Errors(err) {
 				tell("journal or inbox", e.Error())
 			}
 		}
@@ -140,7 +140,7 @@ func (w *workspace) checkRecords(ctx context.Context, tell func(where, what stri
 	if err == nil || ctx.Err() != nil || errors.Is(err, config.ErrNewer) {
 		return err
 	}
-	for _, e := range reader.Split(err) {
+	for _, e := range record.Errors(err) {
 		tell(w.Branch(), "cannot be viewed: "+e.Error())
 	}
 	return nil
@@ -176,8 +176,8 @@ func (w *workspace) noteStale(ctx context.Context) error {
 // checkState reads the files of the state folder that cannot be made again.
 func (w *workspace) checkState(tell func(where, what string)) {
 	approved := w.Judge.Check()
-	_, remotes := w.readRemotes()
-	for _, err := range []error{approved, remotes} {
+	_, known := remotes.Read(w.State)
+	for _, err := range []error{approved, known} {
 		if err != nil {
 			_, hint := explain(err)
 			tell("state", err.Error()+"; "+hint)

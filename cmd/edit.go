@@ -197,7 +197,7 @@ func (w *workspace) editMemory(ctx context.Context, before, after record.Memory)
 					"change that one: reverie edit "+twin.ID)
 			}
 		}
-		commit := gitstore.Commit{Subject: "edit: " + lowerFirst(after.Text), Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "edit"}}}
+		commit := gitstore.Commit{Subject: "edit: " + record.CommitSubject(after.Text), Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "edit"}}}
 		t.Describe(commit)
 		return t.PutMemory(after, &now)
 	})
@@ -227,7 +227,7 @@ func (w *workspace) editOperation(ctx context.Context, shown record.Operation, a
 			blob, _ := tx.Blob(base.ID)
 			o.Base[i].Blob = string(blob)
 		}
-		tx.Describe(gitstore.Commit{Subject: "edit: " + lowerFirst(after.Text), Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "edit"}}})
+		tx.Describe(gitstore.Commit{Subject: "edit: " + record.CommitSubject(after.Text), Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "edit"}}})
 		return tx.PutOperation(o)
 	})
 	if err != nil {

@@ -38,7 +38,7 @@ func explain(err error) (code int, hint string) {
 	case errors.Is(err, gitstore.ErrCorrupt):
 		return exit.Failed, "'reverie doctor --fix' restores what was written last, or goes back to the newest state that is whole; 'reverie check --deep' says what is missing"
 	case errors.Is(err, gitstore.ErrNoStore):
-		return exit.NoStore, "start it with: reverie init   (learn, remember, import and ingest do so by themselves)"
+		return exit.NoStore, exit.Start
 	case errors.Is(err, record.ErrNoMemory):
 		return exit.Failed, "'reverie list --all' shows the ids of memories, 'reverie review' those that wait"
 	case errors.Is(err, record.ErrAmbiguous):

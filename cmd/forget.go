@@ -195,7 +195,7 @@ func (w *workspace) forget(ctx context.Context, ids []string, shown map[string]s
 		case 0:
 			return nil
 		case 1:
-			commit.Subject = "forget: " + lowerFirst(gone[0].Text)
+			commit.Subject = "forget: " + record.CommitSubject(gone[0].Text)
 		default: // no statement: some may be private, and the commit is the branch's
 			commit.Subject = fmt.Sprintf("forget: %d memories", len(gone))
 		}
@@ -240,7 +240,7 @@ func (w *workspace) suggestForget(ctx context.Context, id, reason string) error 
 		case slices.ContainsFunc(rejected, func(r record.Rejection) bool { return r.ID == o.ID }):
 			return exit.New(exit.NeedsPerson, errors.New("forget: a person rejected that before, and an agent cannot ask again"), "a person can: reverie forget, in a terminal")
 		}
-		tx.Describe(gitstore.Commit{Subject: "suggest: forget " + lowerFirst(held.Text), Body: reason, Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "suggest"}}})
+		tx.Describe(gitstore.Commit{Subject: "suggest: forget " + record.CommitSubject(held.Text), Body: reason, Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "suggest"}}})
 		return tx.PutOperation(o)
 	})
 	if err != nil {

@@ -17,6 +17,8 @@ const module = "github.com/reverie-memory/reverie/"
 var arrows = map[string][]string{
 	"internal/file": nil,
 	"internal/exit": nil,
+	"gitstore/share": {"gitstore", "gitstore/purge", "gitstore/record", "gitstore/remotes", "internal/clone", "internal/config", "internal/exit", "internal/git",
+		"internal/pattern", "internal/redact", "internal/unseen"},
 	"internal/clone": {"dream", "gitstore", "gitstore/anchor", "gitstore/purge", "gitstore/record", "gitstore/trust", "hooks", "internal/config", "internal/derived",
 		"internal/dotenv", "internal/exit", "internal/file", "internal/git", "internal/redact", "reflect", "reflect/transcript", "reflect/transcript/past"},
 	"internal/reader": {"gitstore", "gitstore/anchor", "gitstore/recall", "gitstore/recall/segment", "gitstore/recall/vector", "gitstore/record", "gitstore/trust",
@@ -55,7 +57,7 @@ var arrows = map[string][]string{
 	"gitstore/recall/vector":  {"gitstore/recall", "gitstore/record", "internal/file"},
 	"gitstore/recall/pack":    nil,
 	"gitstore/purge":          {"gitstore", "gitstore/record", "gitstore/remotes", "internal/file", "internal/git", "internal/pattern", "internal/redact"},
-	"gitstore/remotes":        {"gitstore", "internal/file", "internal/git"},
+	"gitstore/remotes":        {"gitstore", "internal/exit", "internal/file", "internal/git"},
 	"gitstore/trust":          {"gitstore", "gitstore/record", "internal/config", "internal/derived", "internal/file"},
 	"hooks":                   {"internal/file", "internal/redact"},
 	"hooks/install":           {"hooks", "internal/file", "internal/pattern"},

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/kv"
-	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
@@ -141,7 +141,7 @@ func runKVList(ctx context.Context, env *Env, prefix string) error {
 	if err != nil && !errors.Is(err, kv.ErrDamaged) {
 		return err
 	}
-	for _, one := range reader.Split(err) {
+	for _, one := range record.Errors(err) {
 		env.Warn("passed over: %v", one)
 	}
 	width := 0

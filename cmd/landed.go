@@ -78,7 +78,7 @@ func (w *workspace) writeLanded(ctx context.Context, landed []record.Memory, ask
 				if err := tx.PutMemory(m, &old); err != nil {
 					return err
 				}
-				n, text = n+1, lowerFirst(m.Text)
+				n, text = n+1, record.CommitSubject(m.Text)
 			}
 			if n > 1 {
 				text = term.Count(n, "statement", "statements")

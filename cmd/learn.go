@@ -319,7 +319,7 @@ func (w *workspace) acceptByPolicy(ctx context.Context) (accepted []record.Opera
 	}
 	if len(through) > 0 {
 		accepted, err = w.accept(ctx, through, "learn", lets)
-		if undecidable(err) {
+		if record.Undecidable(err) {
 			w.env.Warn("%v", err) // they wait for a person
 			err = nil
 		}

@@ -2,12 +2,12 @@ package cmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
+	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/gitstore/share"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/term"
@@ -28,17 +28,6 @@ func mergeCommand(env *Env) *cli.Command {
 	}
 }
 
-// mergedJSON is what a merge did, of merge and of sync.
-type mergedJSON struct {
-	Way    string `json:"way"` // nothing, fast-forward, adopted or joined
-	From   string `json:"from"`
-	Commit string `json:"commit"`
-	tallyJSON
-	Contested []string `json:"contested"` // of the memories that it brought or changed
-	Dropped   []string `json:"dropped"`   // files of which one side's text is in history only
-	Backup    string   `json:"backup,omitempty"`
-}
-
 func runMerge(ctx context.Context, env *Env, rev string) error {
 	w, err := env.open(ctx)
 	if err != nil {
@@ -48,7 +37,8 @@ func runMerge(ctx context.Context, env *Env, rev string) error {
 	if err != nil {
 		return err
 	}
-	m, err := w.merge(ctx, tip, rev)
+	m, err := share.Merge(ctx, w.Clone, tip, rev)
+	w.tellCommitted(m.Note)
 	if clone.NoMemory(err) {
 		if _, rerr := w.Repo.ReadRef(ctx, "refs/remotes/origin/"+w.Branch()); rerr == nil {
 			return exit.New(exit.NoStore, fmt.Errorf("%w: this clone only reads origin/%s", err, w.Branch()),
@@ -58,6 +48,9 @@ func runMerge(ctx context.Context, env *Env, rev string) error {
 	if err != nil {
 		return err
 	}
+	for _, bad := range m.Bad {
+		env.Warn("cannot be read: %v", bad)
+	}
 	if env.JSON {
 		return env.Object(m)
 	}
@@ -65,63 +58,7 @@ func runMerge(ctx context.Context, env *Env, rev string) error {
 	return w.tellForeign(ctx)
 }
 
-// merge brings a tip into the memory branch; from is its name for people.
-func (w *workspace) merge(ctx context.Context, tip gitstore.ID, from string) (mergedJSON, error) {
-	message := gitstore.Commit{Subject: "merge: " + from, Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "merge"}}}
-	m, err := w.Book.Merge(ctx, tip, message, func(theirs *gitstore.Tree) error { return w.accepts(from, theirs) })
-	if err != nil {
-		return mergedJSON{}, refusedEntries(err, from)
-	}
-	if m.Note != "" {
-		w.env.Say("%s", m.Note)
-	}
-	out := mergedJSON{Way: string(m.Way), From: from, Commit: string(m.Commit), Dropped: m.Dropped, Backup: m.Backup, Contested: []string{}}
-	if out.Dropped == nil {
-		out.Dropped = []string{}
-	}
-	if !m.Changed {
-		return out, nil
-	}
-	if err := out.overrule(ctx, w.Memory, m, tip); err != nil {
-		return out, err
-	}
-	return out, w.countMerged(ctx, m, &out)
-}
-
-// accepts refuses a tree that is no memory branch, or one of a format that this program does not know.
-func (w *workspace) accepts(from string, theirs *gitstore.Tree) error {
-	text, err := theirs.Read("reverie.toml")
-	if errors.Is(err, gitstore.ErrNotFound) {
-		return fmt.Errorf("%s has no reverie.toml: it is no memory branch", from)
-	}
-	if err != nil {
-		return err
-	}
-	c := w.Config
-	return c.Restrict(from+":reverie.toml", text)
-}
-
-// countMerged says what a merge changed among the memories.
-func (w *workspace) countMerged(ctx context.Context, m gitstore.Merged, out *mergedJSON) error {
-	ids, err := out.tally(ctx, w.Memory, m)
-	if err != nil {
-		return err
-	}
-	return w.Book.View(ctx, func(v *record.View) error {
-		for _, bad := range v.Bad() {
-			w.env.Warn("cannot be read: %v", bad)
-		}
-		for _, id := range ids {
-			if held, err := v.Find(id); err == nil && held.Status == record.Contested {
-				out.Contested = append(out.Contested, id)
-			}
-		}
-		slices.Sort(out.Contested)
-		return nil
-	})
-}
-
-func (w *workspace) tellMerged(m mergedJSON) {
+func (w *workspace) tellMerged(m share.Merged) {
 	switch gitstore.Way(m.Way) {
 	case gitstore.Nothing:
 		w.env.Print("everything of %s is here already\n", term.Visible(m.From))
@@ -129,7 +66,7 @@ func (w *workspace) tellMerged(m mergedJSON) {
 	case gitstore.Adopted:
 		w.env.Print("%s has the same memories: took its history, kept ours in %s\n", term.Visible(m.From), m.Backup)
 	default:
-		w.env.Print("merged %s: %s\n", term.Visible(m.From), m.tallyJSON)
+		w.env.Print("merged %s: %s\n", term.Visible(m.From), tallyWords(m.Tally))
 	}
 	w.env.tellOverruled(m.Overruled)
 	for _, path := range m.Dropped {
@@ -137,5 +74,42 @@ func (w *workspace) tellMerged(m mergedJSON) {
 	}
 	if len(m.Contested) > 0 {
 		w.env.Print("%s: both sides changed the text, and both texts stand; next: reverie conflicts\n", term.Count(len(m.Contested), "memory is contested", "memories are contested"))
+	}
+}
+
+// tallyWords says what a merge did to the memories.
+func tallyWords(t share.Tally) string {
+	var parts []string
+	for _, c := range []struct {
+		n    int
+		what string
+	}{{t.Added, "added"}, {t.Changed, "changed"}, {t.Retired, "retired"}} {
+		if c.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.what))
+		}
+	}
+	if parts == nil {
+		return "no memory changed"
+	}
+	return "memories: " + strings.Join(parts, ", ")
+}
+
+// maxOverruled bounds the overruled memories that are shown.
+const maxOverruled = 10
+
+// tellOverruled shows the memories that a merge put out of force though this side had changed them.
+func (env *Env) tellOverruled(all []record.Overruled) {
+	for _, o := range all[:min(maxOverruled, len(all))] {
+		why, next := "retired: "+term.OneLine(o.Why, 100), "reverie edit "+o.ID[:8]+" --status active"
+		switch {
+		case o.Gone:
+			why, next = "its file was taken away", "reverie remember TEXT"
+		case o.Why == "":
+			why = "retired"
+		}
+		env.tellRow("changed here", "%s  %s  (%s); to bring it back: %s", o.ID[:8], term.OneLine(o.Text, 100), why, next)
+	}
+	if more := len(all) - maxOverruled; more > 0 {
+		env.tellRow("", "and %d more that were changed here: reverie list --all", more)
 	}
 }

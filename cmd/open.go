@@ -7,6 +7,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/gitstore/share"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/git"
@@ -16,9 +17,8 @@ import (
 // workspace is a clone as one command sees it.
 type workspace struct {
 	*reader.Reader
-	env     *Env
-	told    map[string]bool             // notes that are given once
-	rewrote map[gitstore.ID]gitstore.ID // commits that a purge of this process replaced, and by which
+	env  *Env
+	told map[string]bool // notes that are given once
 }
 
 // open finds the repository and reads the settings. It writes nothing.
@@ -60,7 +60,7 @@ func (w *workspace) ensure(ctx context.Context) (created bool, err error) {
 			return false, nil
 		}
 		if !errors.Is(err, git.ErrNoRef) {
-			return false, refusedEntries(err, "origin/"+branch)
+			return false, share.RefusedEntries(err, "origin/"+branch)
 		}
 	}
 	err = w.Book.Create(ctx, firstFiles())
@@ -113,11 +113,16 @@ func (w *workspace) update(ctx context.Context, fn func(*record.Tx, config.Confi
 		w.Settings = t
 		return fn(tx, t.Config)
 	})
+	w.tellCommitted(notes...)
+	return err
+}
+
+// tellCommitted prints git's notes on commits, each once.
+func (w *workspace) tellCommitted(notes ...string) {
 	for _, note := range notes {
-		if !w.told[note] {
+		if note != "" && !w.told[note] {
 			w.told[note] = true
 			w.env.Say("%s", note)
 		}
 	}
-	return err
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/purge"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/gitstore/share"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/term"
@@ -100,7 +101,7 @@ func runPurge(ctx context.Context, env *Env, o purgeOptions) error {
 	var remote *git.Remote
 	if o.push != "" {
 		if remote, err = w.Repo.Remote(ctx, o.push, w.Branch()); err != nil {
-			return explainRemote(err)
+			return share.ExplainRemote(err)
 		}
 	}
 	done := newPurgeJSON()
@@ -152,7 +153,7 @@ func (w *workspace) applyPurge(ctx context.Context, clone *purge.Clone, t purge.
 	if last == nil {
 		return nil, err
 	}
-	w.applied(last)
+	w.tellCommitted(last.Notes...)
 	done.Done, done.Records = last.Complete, append(done.Records, last.Records...)
 	if err != nil {
 		return last, err

@@ -22,7 +22,7 @@ import (
 
 // purgeable is what a purge works on here. Whoever changes something with it holds the lock of LockSync since before.
 func (w *workspace) purgeable() (*purge.Clone, error) {
-	known, err := w.readRemotes()
+	known, err := remotes.Read(w.State)
 	if err != nil {
 		return nil, err
 	}

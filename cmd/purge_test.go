@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -14,7 +15,9 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/purge"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/gitstore/share"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/internal/testrepo"
@@ -332,10 +335,18 @@ func followSaying(t *testing.T, dir, remote string) (theirs, to gitstore.ID, sai
 	if err != nil {
 		t.Fatal(err)
 	}
-	if to, err = w.followPurge(t.Context(), remote, w.Memory, theirs, func(string) bool { return true }); err != nil {
+	c, err := w.purgeable()
+	if err != nil {
 		t.Fatal(err)
 	}
-	return theirs, to, talk.String()
+	done, err := purge.Settle(t.Context(), c, w.Memory, theirs, func(*purge.Follow, purge.Found) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done.Records > 0 {
+		syncTeller{w}.followed(share.PurgeFollowed{Remote: remote, Found: done.Found, Left: done.Left})
+	}
+	return theirs, done.To, talk.String()
 }
 
 func TestOtherClonesFollowAPurge(t *testing.T) {
@@ -457,6 +468,7 @@ func TestFollowedPurgeIsAPersonsDecision(t *testing.T) {
 		theirs.Commit("purge")
 	}
 	var said strings.Builder
+	refusal := errors.New("a person said no")
 	try := func(yes bool) error {
 		r.Run("fetch", "-q", theirs.Dir, "+reverie/memory:refs/reverie/remotes/x/new/memory")
 		said.Reset()
@@ -465,7 +477,18 @@ func TestFollowedPurgeIsAPersonsDecision(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = w.followPurge(t.Context(), "x", w.Memory, gitstore.ID(r.Run("rev-parse", "refs/reverie/remotes/x/new/memory")), func(string) bool { return yes })
+		c, err := w.purgeable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = purge.Settle(t.Context(), c, w.Memory, gitstore.ID(r.Run("rev-parse", "refs/reverie/remotes/x/new/memory")), func(f *purge.Follow, found purge.Found) error {
+			gone, err := f.Statements(t.Context())
+			syncTeller{w}.note(share.Purged{Remote: "x", Records: f.Records, Found: found, Gone: gone})
+			if !yes {
+				return refusal
+			}
+			return err
+		})
 		return err
 	}
 	before := r.Run("rev-parse", "reverie/memory")
@@ -476,8 +499,8 @@ func TestFollowedPurgeIsAPersonsDecision(t *testing.T) {
 	}
 	file := strings.Fields(r.Run("ls-tree", "-r", "--name-only", "reverie/memory", "memories"))[0]
 	record1(blob(file))
-	if err := try(false); err == nil || !strings.Contains(err.Error(), "nothing was merged") {
-		t.Errorf("nobody was asked: %v", err)
+	if err := try(false); !errors.Is(err, refusal) {
+		t.Errorf("no person was asked: %v", err)
 	}
 	list := reverie(t, r.Dir, "list", "--json")
 	if !strings.Contains(said.String(), "tests first") {

@@ -178,14 +178,14 @@ func runRemember(ctx context.Context, env *Env, text string, o rememberOptions) 
 				}
 			}
 			err = retireReplaced(tx, old, held.ID)
-			tx.Describe(gitstore.Commit{Subject: "remember: " + lowerFirst(held.Text), Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "remember"}}})
+			tx.Describe(gitstore.Commit{Subject: "remember: " + record.CommitSubject(held.Text), Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "remember"}}})
 			return err
 		}
 		known, beside = false, w.besideOf(tx.View, m)
 		if err := retireReplaced(tx, old, m.ID); err != nil {
 			return err
 		}
-		tx.Describe(gitstore.Commit{Subject: "remember: " + lowerFirst(m.Text), Body: m.Body, Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "remember"}}})
+		tx.Describe(gitstore.Commit{Subject: "remember: " + record.CommitSubject(m.Text), Body: m.Body, Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "remember"}}})
 		return tx.PutMemory(m, nil)
 	})
 	if err != nil {
@@ -234,7 +234,7 @@ func (w *workspace) suggest(ctx context.Context, m record.Memory) error {
 			}
 			ops[i] = o
 		}
-		tx.Describe(gitstore.Commit{Subject: "suggest: " + lowerFirst(m.Text), Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "suggest"}}})
+		tx.Describe(gitstore.Commit{Subject: "suggest: " + record.CommitSubject(m.Text), Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "suggest"}}})
 		return nil
 	})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/gitstore/remotes"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
@@ -81,7 +82,7 @@ func operations(queue []waiting) []record.Operation {
 // queue is what waits, grouped by subject, with the reason why. What the repository says already is last.
 func (w *workspace) queue(ctx context.Context, ids []string) ([]waiting, error) {
 	var queue []waiting
-	known, err := w.readRemotes()
+	known, err := remotes.Read(w.State)
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +157,7 @@ func (w *workspace) walk(ctx context.Context, queue []waiting) error {
 		case "y":
 			done, err := w.accept(ctx, []record.Operation{p.Operation}, "review", nil)
 			switch {
-			case undecidable(err):
+			case record.Undecidable(err):
 				if queue, i, err = w.again(ctx, queue, i, err); err != nil {
 					return err
 				}

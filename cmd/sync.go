@@ -4,32 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore"
-	"github.com/reverie-memory/reverie/gitstore/record"
-	"github.com/reverie-memory/reverie/gitstore/remotes"
-	"github.com/reverie-memory/reverie/internal/clone"
+	"github.com/reverie-memory/reverie/gitstore/share"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
 
-type syncOptions struct {
-	remote  string
-	yes     bool // publish what was never published there
-	journal bool
-	dryRun  bool
-	push    bool // try the branch of a remote that refused it before
-	restore bool // go on though the remote lost commits
-	propose bool
-	ops     []string // to propose; none is all
-	timeout time.Duration
-}
-
 func syncCommand(env *Env) *cli.Command {
-	o := syncOptions{}
+	var o share.Options
+	var timeout time.Duration
 	return &cli.Command{
 		Name:      "sync",
 		Usage:     "fetch, merge and push the memory branch",
@@ -37,380 +25,289 @@ func syncCommand(env *Env) *cli.Command {
 		Description: "Nothing is forced and nothing of yours is touched but the memory branch. Where the server refuses the\n" +
 			"branch, the changes are pushed as a proposal, for a pull request. The journal stays here unless asked for.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "yes", Usage: "do not ask: publish, the first time too, and take out here what the remote was purged of", Destination: &o.yes},
-			&cli.BoolFlag{Name: "journal", Usage: "the journal too: reflections, dreams, checkpoints and private memories", Destination: &o.journal},
-			&cli.BoolFlag{Name: "propose", Usage: "publish pending operations, all or those named, as a branch to review", Destination: &o.propose},
-			&cli.StringFlag{Name: "remote", Usage: "the `REMOTE`, where operations are named", Destination: &o.remote},
-			&cli.BoolFlag{Name: "dry-run", Usage: "fetch, and say what would be merged and pushed", Destination: &o.dryRun},
-			&cli.BoolFlag{Name: "push", Usage: "try to push the branch to a remote that takes proposals only", Destination: &o.push},
-			&cli.BoolFlag{Name: "restore", Usage: "go on though the remote has lost commits, and publish again what is here of them", Destination: &o.restore},
-			&cli.DurationFlag{Name: "timeout", Usage: "give up after this `TIME` without progress, or ten times as long in all", Value: time.Minute, Destination: &o.timeout},
+			&cli.BoolFlag{Name: "yes", Usage: "do not ask: publish, the first time too, and take out here what the remote was purged of", Destination: &o.Yes},
+			&cli.BoolFlag{Name: "journal", Usage: "the journal too: reflections, dreams, checkpoints and private memories", Destination: &o.Journal},
+			&cli.BoolFlag{Name: "propose", Usage: "publish pending operations, all or those named, as a branch to review", Destination: &o.Propose},
+			&cli.StringFlag{Name: "remote", Usage: "the `REMOTE`, where operations are named", Destination: &o.Remote},
+			&cli.BoolFlag{Name: "dry-run", Usage: "fetch, and say what would be merged and pushed", Destination: &o.DryRun},
+			&cli.BoolFlag{Name: "push", Usage: "try to push the branch to a remote that takes proposals only", Destination: &o.Push},
+			&cli.BoolFlag{Name: "restore", Usage: "go on though the remote has lost commits, and publish again what is here of them", Destination: &o.Restore},
+			&cli.DurationFlag{Name: "timeout", Usage: "give up after this `TIME` without progress, or ten times as long in all", Value: time.Minute, Destination: &timeout},
 		},
 		Action: func(c *cli.Context) error {
 			switch {
-			case o.propose:
-				o.ops = c.Args().Slice()
-			case c.NArg() > 1 || c.NArg() == 1 && o.remote != "":
+			case o.Propose:
+				o.Operations = c.Args().Slice()
+			case c.NArg() > 1 || c.NArg() == 1 && o.Remote != "":
 				return exit.Usage("'git remote' lists them; operations are named after --propose", "sync wants one remote at most")
 			case c.NArg() == 1:
-				o.remote = c.Args().First()
+				o.Remote = c.Args().First()
 			}
-			if o.timeout <= 0 {
-				return exit.Usage("", "a timeout is more than nothing: %s", o.timeout)
+			if timeout <= 0 {
+				return exit.Usage("", "a timeout is more than nothing: %s", timeout)
 			}
-			return runSync(c.Context, env, o)
+			return runSync(c.Context, env, o, timeout)
 		},
 	}
 }
 
-func runSync(ctx context.Context, env *Env, o syncOptions) error {
+func runSync(ctx context.Context, env *Env, o share.Options, timeout time.Duration) error {
 	w, err := env.open(ctx)
 	if err != nil {
 		return err
 	}
-	bounded, watch := git.NewWatch(ctx, o.timeout)
+	bounded, watch := git.NewWatch(ctx, timeout)
 	defer watch.Stop()
-	s := &syncer{w: w, o: o, reworded: map[string][]rewordedJSON{}, watch: watch}
-	late := func(err error) error {
-		if err == nil || bounded.Err() == nil || ctx.Err() != nil {
-			return err
-		}
-		return exit.New(exit.Failed, fmt.Errorf("sync: %w", context.Cause(bounded)),
+	t := syncTeller{w}
+	o.Report = t.note
+	o.Ask = func(q share.Question) bool {
+		watch.Pause()
+		defer watch.Resume()
+		return t.ask(q)
+	}
+	o.Merged, o.Purge = w.landAll, w.purgeable
+	done, err := share.Sync(bounded, w.Clone, o)
+	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
+		err = exit.New(exit.Failed, fmt.Errorf("sync: %w", context.Cause(bounded)),
 			"nothing is lost or half-done, and the next run goes on from here; give it a longer --timeout if the remote is slow")
 	}
-	err = late(s.run(bounded))
-	if err = errors.Join(late(s.tell(bounded, err)), err); err != nil {
-		return err
+	if done != nil {
+		err = errors.Join(t.result(done, err), err)
 	}
-	w.tidy(ctx)
-	if s.done.Memory.Fetched == 0 || o.dryRun {
-		return nil
-	}
-	return w.tellForeign(ctx) // of what came
-}
-
-// syncer is one sync with one remote, under the lock of LockSync.
-type syncer struct {
-	w      *workspace
-	o      syncOptions
-	remote *git.Remote
-	all    *remotes.File
-	known  *remotes.Remote // of all
-	watch  *git.Watch      // ends the sync; paused while a person thinks
-	report git.Report      // of the last push that lost a race
-
-	contested func() ([]record.Memory, error) // waits for a look at them that began before the push; may be nil
-
-	heads     map[string]string         // the remote's branches of proposals, once they were asked for
-	reworded  map[string][]rewordedJSON // by branch of a proposal
-	proposing []record.Operation        // by a run that only says so
-	tracked   bool                      // a plain fetch brings the remote's branches
-
-	done syncJSON
-}
-
-// lane is one ref that is brought together with the remote's of the same name.
-type lane struct {
-	name  string // memory or journal
-	ref   string
-	store *gitstore.Store
-	out   *laneJSON
-}
-
-// seen is the ref that keeps what the remote was last seen to have; fresh is where a fetch puts what
-// it has now, before that is judged.
-func (s *syncer) seen(l lane) string { return "refs/reverie/remotes/" + s.remote.Name + "/" + l.name }
-func (s *syncer) fresh(l lane) string {
-	return "refs/reverie/remotes/" + s.remote.Name + "/new/" + l.name
-}
-
-func (s *syncer) run(ctx context.Context) error {
-	var err error
-	if s.remote, err = s.w.Repo.Remote(ctx, s.o.remote, s.w.Branch()); err != nil {
-		return explainRemote(err)
-	}
-	s.done.Remote, s.done.URL = s.remote.Name, git.Address(s.remote.PushURL)
-	unlock, err := s.w.Repo.LockSync(ctx)
 	if err != nil {
 		return err
 	}
-	defer unlock()
-	if s.all, err = s.w.readRemotes(); err != nil {
-		return err
+	w.tidy(ctx)
+	if done.Memory.Fetched == 0 || o.DryRun {
+		return nil
 	}
-	s.known = s.all.At(s.remote.Name)
-	if _, err := s.w.Repo.RestoreRecent(ctx); err != nil { // git itself reads from here on
-		return err
+	return w.tellForeign(ctx) // about fetched memories
+}
+
+// syncTeller puts a sync into words.
+type syncTeller struct{ w *workspace }
+
+// ask puts a question to a person.
+func (t syncTeller) ask(q share.Question) bool {
+	switch q := q.(type) {
+	case share.Publish:
+		return t.w.env.Ask(fmt.Sprintf("Publish %s to %s, %s?", q.What, q.Remote, q.URL), "n")
+	case share.FollowPurge:
+		return t.w.env.Ask("Take the same out here?", "n")
 	}
-	memory := lane{name: "memory", ref: s.w.Config.Ref, store: s.w.Memory, out: &s.done.Memory}
-	s.w.Repo.AwaitCollection(ctx)
-	go s.ahead(ctx, memory)
-	if err := s.bring(ctx, memory); err != nil {
-		return err
-	}
-	if !s.o.dryRun {
-		if err := s.refresh(ctx, memory); err != nil {
-			return err
+	return false
+}
+
+// note tells what happens on the way.
+func (t syncTeller) note(n share.Note) {
+	say := t.w.env.Say
+	switch n := n.(type) {
+	case share.GitSaid:
+		t.w.tellCommitted(string(n))
+	case share.Unreadable:
+		t.w.tellPassedOver(n)
+	case share.RemoteSaid:
+		t.w.env.Warn("%s says: %s", n.Remote, n.Line)
+	case share.Publishing:
+		say("publish  %s to %s, %s", n.What, n.Remote, n.URL)
+	case share.ObjectsLost:
+		say("objects of %s were lost here, as to a git prune: fetching all of it again", n.Remote)
+	case share.NoJournal:
+		say("neither %s nor this clone has a journal", n.Remote)
+	case share.Restoring:
+		say("restore  %s of %s that %s has lost; its old tip is kept as %s", term.Count(n.Commits, "commit", "commits"), n.Ref, n.Remote, n.Backup)
+	case share.ReviewOnly:
+		say("%s takes no pushes of %s (%s): proposing the changes instead", n.Remote, n.Branch, n.Reason)
+	case share.UndecidedHere:
+		if n.N > 0 {
+			say("nothing is proposed while %s undecided here; next: reverie conflicts", term.Count(n.N, "memory is", "memories are"))
+		}
+	case share.ProposalGone:
+		say("%s is gone from %s: a new proposal takes its place", n.Branch, n.Remote)
+	case share.ProposalMerged:
+		say("somebody added to %s on %s: merged", n.Branch, n.Remote)
+	case share.ProposedBefore:
+		if n.Closed {
+			say("%s was proposed in %s and did not land; name it to propose it again", n.Operation, n.Branch)
+		} else {
+			say("%s is proposed already, in %s", n.Operation, n.Branch)
+		}
+	case share.NothingPending:
+		say("nothing waits to be proposed")
+	case share.Refreshed:
+		if n.Err != nil {
+			t.w.env.Warn("%s is not brought up to date: %v", n.Branch, n.Err)
+		} else {
+			say("%s is brought up to date with %s of %s", n.Branch, n.Base, n.Remote)
+		}
+	case share.Purged:
+		t.purged(n)
+	case share.PurgeFollowed:
+		t.followed(n)
+	case share.StillThere:
+		for _, l := range t.w.leftovers(n) {
+			say("still there: %s: %s", l.What, l.Next)
 		}
 	}
-	if s.o.propose {
-		if err := s.propose(ctx, memory); err != nil {
-			return err
+}
+
+// maxGone bounds the statements that are shown before a person lets them go.
+const maxGone = 10
+
+// purged shows what following a purge removes here.
+func (t syncTeller) purged(n share.Purged) {
+	say := t.w.env.Say
+	files := 0
+	for _, n := range n.Found.Files {
+		files += n
+	}
+	say("%s was purged of something (%s); to follow takes out for good, here:", n.Remote, term.Count(n.Records, "record", "records"))
+	say("%s, %s in %s, %s", term.Count(len(n.Found.Memories), "memory", "memories"), term.Count(files, "file", "files"),
+		term.Count(len(n.Found.Refs), "ref", "refs"), term.Count(len(n.Found.Sessions), "session", "sessions"))
+	for _, m := range n.Gone[:min(maxGone, len(n.Gone))] {
+		say("  - %s %s", m.ID[:8], term.Visible(m.Text))
+	}
+	if more := len(n.Gone) - maxGone; more > 0 {
+		say("  and %d more", more)
+	}
+}
+
+// followed tells what is left to do here after another clone's purge, and which memories went.
+func (t syncTeller) followed(n share.PurgeFollowed) {
+	for _, l := range t.w.leftovers(n.Left) {
+		if l.Next != "" && !strings.Contains(l.Next, "--push") { // their remote needs no push
+			t.w.env.Say("still there: %s: %s", l.What, l.Next)
 		}
 	}
-	if s.o.journal {
-		s.done.Journal = &laneJSON{}
-		return s.bring(ctx, lane{name: "journal", ref: clone.JournalRef, store: gitstore.Open(s.w.Repo, clone.JournalRef), out: s.done.Journal})
+	if len(n.Found.Memories) > 0 {
+		ids := make([]string, len(n.Found.Memories))
+		for i, m := range n.Found.Memories {
+			ids[i] = m.ID
+		}
+		t.w.env.Say("gone, as from %s: %s: %s", n.Remote, term.Count(len(ids), "memory", "memories"), strings.Join(ids, " "))
+	}
+}
+
+// result tells what was done, also when the sync failed on the way.
+func (t syncTeller) result(r *share.Result, failed error) error {
+	env := t.w.env
+	if env.JSON {
+		return env.Object(r)
+	}
+	t.lane(r, "", r.Memory, failed)
+	if r.Journal != nil {
+		t.lane(r, "journal: ", *r.Journal, failed)
+	}
+	for _, p := range r.Proposals {
+		t.proposal(r, p)
+	}
+	for _, m := range r.Undecided {
+		t.w.line("!", term.Red, m, "contested")
+	}
+	if n := len(r.Undecided); n > 0 {
+		env.Say("%s: both sides changed them; next: reverie conflicts", term.Count(n, "memory is contested", "memories are contested"))
 	}
 	return nil
 }
 
-// ahead asks git, while the fetch runs, what will be asked after it if nothing came.
-func (s *syncer) ahead(ctx context.Context, l lane) {
-	s.w.Repo.Identity(ctx)
-	seen, err := s.w.Repo.ReadRef(ctx, s.seen(l))
-	ours, err2 := s.w.Repo.ReadRef(ctx, l.ref)
-	if err == nil && err2 == nil {
-		s.remote.Apart(ctx, seen, ours)
-	}
-}
-
-func explainRemote(err error) error {
-	var own *git.ProgramError
-	switch {
-	case errors.As(err, &own):
-		return exit.New(exit.NeedsPerson, err, "if it is yours, say it in your own configuration: git config --global "+own.Keys[0]+" … (or in a file that includeIf names), and take it out here")
-	case errors.As(err, new(*git.AddressError)):
-		return exit.New(exit.NeedsPerson, err, "")
-	case errors.Is(err, git.ErrNoRemote):
-		return exit.New(exit.BadUsage, err, "reverie sync REMOTE, with a name that 'git remote' lists")
-	}
-	return err
-}
-
-// Bounds on the attempts of one sync, each after somebody else was faster.
-const (
-	maxRaces = 30
-	maxStuck = 5 // of them, with a remote that is where it was
-	maxPause = 2 * time.Second
-)
-
-// bring is lane, once more if what git has of the remote turns out not to be complete: git found it here, reached by
-// nothing, and did not ask for it, and a prune that ran beside took it. The remote has all of it still.
-func (s *syncer) bring(ctx context.Context, l lane) error {
-	err := s.lane(ctx, l)
-	if err == nil || ctx.Err() != nil || s.remote.Refetch {
-		return err
-	}
-	if s.remote.Refetch = s.dropBroken(ctx, l); !s.remote.Refetch {
-		return err
-	}
-	s.w.env.Say("objects of %s were lost here, as to a git prune: fetching all of it again", s.remote.Name)
-	return s.lane(ctx, l)
-}
-
-// dropBroken removes the refs that keep what the remote was seen to have and that reach objects which are not here. It
-// reports whether there was one, or whether our own history is such.
-func (s *syncer) dropBroken(ctx context.Context, l lane) (found bool) {
-	repo := s.w.Repo
-	if _, err := repo.RestoreRecent(ctx); err != nil {
-		return false
-	}
-	refs, err := repo.Refs(ctx, "refs/reverie/remotes/"+s.remote.Name+"/", l.ref)
-	if err != nil {
-		return false
-	}
-	for _, r := range refs {
-		if ctx.Err() != nil || repo.Complete(ctx, r.ID) {
-			continue
-		}
-		found = true
-		if r.Name != l.ref && repo.DeleteRef(ctx, r.Name, r.ID) != nil {
-			return false
-		}
-	}
-	return found && ctx.Err() == nil
-}
-
-// lane fetches, merges and pushes one ref, and begins again when somebody else pushed meanwhile. What was
-// fetched and merged stands whatever becomes of the push.
-func (s *syncer) lane(ctx context.Context, l lane) error {
-	pause, stuck, last := 50*time.Millisecond, 0, gitstore.ID("none")
-	for try := 1; ; try++ {
-		l.out.Attempts = try
-		theirs, clean, err := s.fetch(ctx, l)
-		if err != nil {
-			return err
-		}
-		ours, err := l.store.Tip(ctx)
-		if clone.NoMemory(err) {
-			ours, err = "", nil
-		}
-		if err != nil {
-			return err
-		}
-		if ours == "" && theirs == "" {
-			return s.nothing(l)
-		}
-		if s.o.dryRun {
-			return s.preview(ctx, l, ours, theirs)
-		}
-		tip, err := s.merge(ctx, l, ours, clean)
-		if err != nil {
-			return err
-		}
-		if tip != ours && l.name == "memory" {
-			s.w.landAll(ctx)
-			if tip, err = l.store.Tip(ctx); err != nil {
-				return err
+func (t syncTeller) lane(r *share.Result, prefix string, l share.LaneResult, failed error) {
+	env := t.w.env
+	row := func(name, format string, args ...any) { env.tellRow(prefix+name, format, args...) }
+	if r.DryRun {
+		if failed == nil {
+			row("fetched", "%s not here yet", term.Count(l.Fetched, "commit", "commits"))
+			if l.Publishes != "" {
+				row("would push", "%s to %s", l.Publishes, r.Remote)
 			}
 		}
-		if clean != theirs {
-			err := fmt.Errorf("%s still holds what was purged here: nothing was pushed", s.remote.Name)
-			return exit.New(exit.NeedsPerson, err, "replace its branch: reverie purge --push "+s.remote.Name)
-		}
-		if try == 1 { // receiving needs nobody's leave
-			if err := s.consent(ctx, l, tip, theirs); err != nil {
-				return err
-			}
-		}
-		lost, err := s.publish(ctx, l, tip, theirs)
-		if !lost || err != nil {
-			return err
-		}
-		if try == maxRaces {
-			return exit.New(exit.Failed, fmt.Errorf("%s: somebody else was faster %d times", s.remote.Name, try), "what was fetched is merged here; run it again to push")
-		}
-		if theirs == last { // lost to nobody
-			stuck++
-		}
-		if last = theirs; stuck == maxStuck {
-			s.quote(s.report)
-			return exit.New(exit.Failed, fmt.Errorf("push to %s: the server does not move %s: %s", s.remote.Name, l.ref, s.report.Refs[0].Reason),
-				"what was fetched is merged here. A lock that a dead process left on the server has to be removed there")
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(pause/2 + rand.N(pause)):
-		}
-		pause = min(2*pause, maxPause)
+		return
 	}
-}
-
-// nothing is for a ref that neither side has.
-func (s *syncer) nothing(l lane) error {
-	if l.name == "journal" {
-		s.w.env.Say("neither %s nor this clone has a journal", s.remote.Name)
-		return nil
+	if l.Fetched > 0 {
+		row("fetched", "%s from %s", term.Count(l.Fetched, "commit", "commits"), r.Remote)
 	}
-	err := fmt.Errorf("neither this clone nor %s: %w", s.remote.Name, gitstore.ErrNoStore)
-	_, hint := explain(err)
-	return exit.New(exit.NoStore, err, hint) // which is not to name sync
-}
-
-// fetch brings what the remote has and returns its tip, empty where it has none, and what of it may be
-// merged. What the remote was seen to have moves on only if nothing of it is gone.
-func (s *syncer) fetch(ctx context.Context, l lane) (theirs, clean gitstore.ID, err error) {
-	repo := s.w.Repo
-	if err := repo.ClearRefLock(s.fresh(l)); err != nil {
-		return "", "", err
+	if l.Way != "" && l.Way != string(gitstore.Nothing) {
+		row("merged", "%s%s", tallyWords(l.Tally), wayWords(l.Way))
 	}
-	now, err := s.remote.Fetch(ctx, l.ref, s.fresh(l))
-	absent := errors.Is(err, git.ErrNoRemoteRef)
-	if err != nil && !absent {
-		return "", "", explainFetch(err)
+	env.tellOverruled(l.Overruled)
+	for _, path := range l.Dropped {
+		env.Warn("both sides changed %s: one text was kept, the other is in the branch's history", path)
 	}
-	theirs, clean = gitstore.ID(now), gitstore.ID(now)
-	if !absent && !s.o.dryRun {
-		if clean, err = s.purged(ctx, l, theirs); err != nil {
-			return "", "", err
-		}
-		now = string(clean) // what was purged is not kept as seen either
-	}
-	seen, err := repo.ReadRef(ctx, s.seen(l))
-	if errors.Is(err, git.ErrNoRef) || err == nil && seen == now {
-		if !absent && err != nil {
-			return theirs, clean, s.see(ctx, l, now, "")
-		}
-		return theirs, clean, nil
-	}
-	if err != nil {
-		return "", "", err
-	}
-	descends := false
-	if !absent {
-		if descends, err = repo.IsAncestor(ctx, seen, now); err != nil {
-			return "", "", err
-		}
-	}
-	if !descends && s.known.Saw(l.name, seen) || absent {
-		if err := s.rewritten(ctx, l, seen, now); err != nil || absent {
-			return "", "", err
-		}
-	}
-	return theirs, clean, s.see(ctx, l, now, seen)
-}
-
-// see notes what the remote has, once all of it may be taken over: what is refused and then taken out of
-// the remote again was never seen.
-func (s *syncer) see(ctx context.Context, l lane, now, seen string) error {
-	known := seen // and looked at then
-	if tip, err := l.store.Tip(ctx); err == nil && known == "" {
-		known = string(tip)
-	}
-	var base gitstore.ID
-	if known != "" {
-		if err := l.store.ViewAt(ctx, known, func(t *gitstore.Tree) error { base = t.ID(); return nil }); err != nil {
-			return err
-		}
-	}
-	err := l.store.ViewAt(ctx, now, func(t *gitstore.Tree) error {
-		if _, err := t.Admit(base); err != nil || l.name != "memory" {
-			return err
-		}
-		return s.accept(t)
-	})
-	if err != nil {
-		return s.explainMerge(err)
-	}
-	if s.o.dryRun {
-		return nil
-	}
-	return s.moveSeen(ctx, l, now, seen, "fetch")
-}
-
-func explainFetch(err error) error {
 	switch {
-	case errors.Is(err, context.Canceled):
-		return err
-	case errors.Is(err, git.ErrObjects):
-		return exit.New(exit.NeedsPerson, err, "somebody pushed what git itself does not write; nothing of it was taken over. Ask whoever keeps the remote")
+	case l.Pushed > 0:
+		row("pushed", "%s to %s", term.Count(l.Pushed, "commit", "commits"), r.Remote)
+	case failed == nil && l.Fetched == 0 && l.Way == string(gitstore.Nothing) && len(r.Proposals) == 0:
+		env.Say("%salready together with %s", prefix, r.Remote)
 	}
-	return exit.New(exit.Failed, err, "nothing was changed here; try again when the remote can be reached")
 }
 
-// moveSeen notes what the remote has.
-func (s *syncer) moveSeen(ctx context.Context, l lane, now, old, why string) error {
-	ctx, unlock, err := l.store.Lock(ctx)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	if err := s.w.Repo.MoveRef(ctx, s.seen(l), now, old, "reverie sync: "+why); err != nil {
-		return err
-	}
-	s.known.See(l.name, now)
-	return s.all.Save()
+// tellRow is one line of the answer.
+func (env *Env) tellRow(name, format string, args ...any) {
+	env.Row(8, name, fmt.Sprintf(format, args...))
 }
 
-// preview says what a sync would do.
-func (s *syncer) preview(ctx context.Context, l lane, ours, theirs gitstore.ID) error {
-	var err error
-	l.out.Fetched, _, err = s.remote.Apart(ctx, string(theirs), string(ours))
-	if err == nil && ours != "" && !s.withholds(l) {
-		l.out.What, l.out.Pushed, err = s.unpublished(ctx, l, ours, theirs)
+// wayWords adds to a tally how a merge was made.
+func wayWords(way string) string {
+	switch way {
+	case string(gitstore.Adopted):
+		return ", and took over their history, which says the same"
+	case string(gitstore.Joined):
+		return ", with changes of both sides"
 	}
-	l.out.Commit = string(ours)
-	return err
+	return ""
+}
+
+func (t syncTeller) proposal(r *share.Result, p share.ProposalResult) {
+	env := t.w.env
+	what := "the branch's changes"
+	if n := len(p.Operations); n > 0 {
+		what = term.Count(n, "operation", "operations")
+	}
+	switch p.State {
+	case "would propose":
+		env.tellRow(p.State, "%s to %s as %s", what, r.Remote, p.Branch)
+		for _, o := range r.Proposing {
+			t.w.line("?", term.Dim, o.Memory, "")
+		}
+	case "proposed":
+		env.tellRow(p.State, "%s on %s as %s", what, r.Remote, p.Branch)
+		if p.URL != "" {
+			env.tellRow("", "%s", p.URL)
+		} else {
+			env.Say("open a pull request of %s into %s there", p.Branch, t.w.Branch())
+		}
+		env.Say("what it changes, for a reviewer: %s", t.checkLine(r, p))
+	case "open":
+		env.tellRow(p.State, "%s on %s as %s: to be reviewed and merged there", what, r.Remote, p.Branch)
+		if p.URL != "" {
+			env.tellRow("", "%s", p.URL)
+		}
+	case "landed":
+		env.tellRow(p.State, "%s of %s; the branch on %s may be deleted", what, p.Branch, r.Remote)
+	case "withdrawn":
+		env.tellRow(p.State, "%s of %s: you rejected it; close the pull request and delete the branch on %s", what, p.Branch, r.Remote)
+	case "closed":
+		next := "to propose it again: reverie sync --propose " + strings.Join(p.Operations, " ")
+		if len(p.Operations) == 0 {
+			next = "what is learned next is proposed anew, with it"
+		}
+		env.tellRow(p.State, "%s: the branch is gone from %s, and its content did not land; %s", p.Branch, r.Remote, next)
+	}
+	for _, w := range p.Reworded {
+		env.tellRow("landed", "reworded: %s", term.OneLine(w.Landed, 200))
+		env.tellRow("", "proposed: %s", term.OneLine(w.Proposed, 200))
+	}
+}
+
+// checkLine is the command that judges a proposal. It names branches where a fetch brings them, else commits.
+func (t syncTeller) checkLine(r *share.Result, p share.ProposalResult) string {
+	base, ok := strings.CutPrefix(t.w.Config.Ref, "refs/heads/")
+	if ok && r.Tracked && !strings.ContainsFunc(r.Remote+base, shellSpecial) {
+		return fmt.Sprintf("git fetch %s && reverie check --diff %s/%s...%s/%s", r.Remote, r.Remote, base, r.Remote, p.Branch)
+	}
+	return fmt.Sprintf("reverie check --diff %s...%s", p.Base, p.Commit)
+}
+
+// shellSpecial reports whether a character of a name may mean something to a shell.
+func shellSpecial(r rune) bool {
+	return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("._/-", r))
 }

@@ -347,7 +347,7 @@ func runKeep(ctx context.Context, env *Env, ids []string) error {
 		}
 		text := ""
 		if len(done) > 0 {
-			text = lowerFirst(done[0].Given.Text)
+			text = record.CommitSubject(done[0].Given.Text)
 		}
 		if len(done) > 1 {
 			text = term.Count(len(done), "statement", "statements")

@@ -54,7 +54,7 @@ func inboxTab(env *Env) tui.Tab {
 			_, err = screenful(ctx, env, 80, func(ctx context.Context, w *workspace) error {
 				queue, err := w.queue(ctx, nil)
 				for _, p := range queue {
-					items = append(items, tui.Item{ID: p.ID, Title: opVerb(p.Operation) + ": " + term.OneLine(p.Memory.Text, 1000), Note: term.Visible(subject(p.Memory))})
+					items = append(items, tui.Item{ID: p.ID, Title: p.Operation.Verb() + ": " + term.OneLine(p.Memory.Text, 1000), Note: term.Visible(subject(p.Memory))})
 				}
 				if errors.Is(err, gitstore.ErrNoStore) { // before the first memory
 					return nil

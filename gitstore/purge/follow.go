@@ -3,6 +3,7 @@ package purge
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -104,6 +105,48 @@ func (f *Follow) Apply(ctx context.Context) (*Done, error) {
 		d.followed = f.Records > 0
 	}
 	return d, err
+}
+
+// Followed tells what following a history did.
+type Followed struct {
+	Records int                         // of the purge that was followed
+	Found   Found                       // here, where there are Records
+	To      gitstore.ID                 // to be merged in the place of theirs
+	New     map[gitstore.ID]gitstore.ID // the replaced commits, by their old ids
+	Notes   []string                    // of git about the new commits
+	Left    []Left
+}
+
+// Settle makes a fetched history ready to be merged into a store: it calls Follow, Find, Apply and
+// Finish as they are needed. If anything goes, agree decides first. The result holds what was done also
+// before an error.
+func Settle(ctx context.Context, c *Clone, s *gitstore.Store, theirs gitstore.ID, agree func(f *Follow, found Found) error) (Followed, error) {
+	done := Followed{To: theirs}
+	f, err := c.Follow(ctx, s, theirs)
+	if err != nil || f == nil {
+		return done, err
+	}
+	if done.Records = f.Records; f.Records > 0 {
+		if done.Found, err = f.Find(ctx); err != nil {
+			return done, err
+		}
+		if found := done.Found; len(found.Refs)+len(found.Sessions)+len(found.State) > 0 {
+			if err := agree(f, found); err != nil {
+				return done, err
+			}
+		}
+	}
+	done.Left = done.Found.Left
+	applied, err := f.Apply(ctx)
+	if applied != nil {
+		done.New, done.Notes, done.To = applied.New, applied.Notes, applied.New[theirs]
+		left, failed := applied.Finish(ctx, "")
+		done.Left, err = append(done.Left, left...), errors.Join(err, failed)
+	}
+	if err == nil && done.To == "" {
+		err = fmt.Errorf("follow a purge: %.12s was not rewritten", theirs)
+	}
+	return done, err
 }
 
 // purgedTexts is a target of the words that stood in what others purged, as far as this clone has them: to

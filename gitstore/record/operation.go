@@ -214,3 +214,13 @@ func FindOperation(all []Operation, prefix string) (Operation, error) {
 	}
 	return o, err
 }
+
+// Undecidable reports whether an error concerns one operation alone, which then stays in the inbox.
+func Undecidable(err error) bool {
+	for _, one := range []error{ErrChanged, ErrTaken, ErrRetired, ErrDecided, ErrPurged} {
+		if errors.Is(err, one) {
+			return true
+		}
+	}
+	return false
+}

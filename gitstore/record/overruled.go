@@ -10,10 +10,10 @@ import (
 
 // Overruled is a memory that a merge put out of force though this side had changed it.
 type Overruled struct {
-	ID   string
-	Text string // as it was changed here
-	Why  string // they retired it; empty where they did not say
-	Gone bool   // its file was taken away
+	ID   string `json:"id"`
+	Text string `json:"text"` // as it was changed here
+	Why  string `json:"why"`  // they retired it; empty where they did not say
+	Gone bool   `json:"gone"` // its file was removed
 }
 
 // FindOverruled finds what a merge of theirs put out of force that our own commits had changed since both sides were

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
 )
@@ -50,7 +51,7 @@ func Read(dir string) (*File, error) {
 		err = json.Unmarshal(text, f)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", f.path, file.Bare(err))
+		return nil, exit.New(exit.Failed, fmt.Errorf("read %s: %w", f.path, file.Bare(err)), "remove it: sync then asks again what it needs to know")
 	}
 	if f.Remotes == nil {
 		f.Remotes = map[string]*Remote{}

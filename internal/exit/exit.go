@@ -20,6 +20,9 @@ const (
 	BadUsage    = 129
 )
 
+// Start is the hint where there is no memory yet.
+const Start = "start it with: reverie init   (learn, remember, import and ingest do so by themselves)"
+
 // Error is an error with its exit code and a hint at what to do next, which may be empty.
 type Error struct {
 	Code int

@@ -6,7 +6,6 @@ package reader
 
 import (
 	"context"
-	"errors"
 
 	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/gitstore/recall/vector"
@@ -102,33 +101,9 @@ func (r *Reader) Narrow(ctx context.Context) error {
 
 // Tolerate notes records that cannot be read, which hide no others, and returns every other error.
 func (r *Reader) Tolerate(err error) error {
-	var bad *record.FormatError
-	var rest []error
-	var why []string
-	for _, e := range Split(err) {
-		if errors.As(e, &bad) {
-			why = append(why, e.Error())
-		} else {
-			rest = append(rest, e)
-		}
+	unreadable, rest := record.Unreadable(err)
+	if len(unreadable) > 0 {
+		r.Note(Note{About: Unreadable, Files: unreadable})
 	}
-	if len(why) > 0 {
-		r.Note(Note{About: Unreadable, Files: why})
-	}
-	return errors.Join(rest...)
-}
-
-// Split takes joined errors apart.
-func Split(err error) []error {
-	if many, ok := err.(interface{ Unwrap() []error }); ok {
-		var all []error
-		for _, e := range many.Unwrap() {
-			all = append(all, Split(e)...)
-		}
-		return all
-	}
-	if err == nil {
-		return nil
-	}
-	return []error{err}
+	return rest
 }

@@ -1,0 +1,267 @@
+package share
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/internal/clone"
+	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/git"
+)
+
+// lane is one ref that a sync brings together with the remote's ref of the same name.
+type lane struct {
+	*session
+	name  string // memory, journal, or proposal/memory
+	ref   string
+	store *gitstore.Store
+	out   *LaneResult
+
+	race git.Report // of the last push that lost a race
+}
+
+// seen names the ref that keeps the remote's tip as it was last accepted.
+func (l *lane) seen() string { return "refs/reverie/remotes/" + l.remote.Name + "/" + l.name }
+
+// fresh names the ref that a fetch fills before its content is judged.
+func (l *lane) fresh() string { return "refs/reverie/remotes/" + l.remote.Name + "/new/" + l.name }
+
+// ahead asks git, while a fetch runs, the questions that follow if the fetch brings nothing.
+func (l *lane) ahead(ctx context.Context) {
+	repo := l.c.Repo
+	repo.Identity(ctx)
+	seen, err := repo.ReadRef(ctx, l.seen())
+	ours, err2 := repo.ReadRef(ctx, l.ref)
+	if err == nil && err2 == nil {
+		l.remote.Apart(ctx, seen, ours)
+	}
+}
+
+// bring exchanges the lane, and once more if git's copy of the remote's history turns out incomplete:
+// git had found it here, reached by no ref, and did not fetch it, and a prune meanwhile removed it.
+func (l *lane) bring(ctx context.Context) error {
+	err := l.exchange(ctx)
+	if err == nil || ctx.Err() != nil || l.remote.Refetch {
+		return err
+	}
+	if l.remote.Refetch = l.dropBroken(ctx); !l.remote.Refetch {
+		return err
+	}
+	l.o.Report(ObjectsLost{l.remote.Name})
+	return l.exchange(ctx)
+}
+
+// dropBroken removes the refs of the remote's history that reach objects which are not here. It
+// reports whether there was one, or whether our own history is incomplete.
+func (l *lane) dropBroken(ctx context.Context) (found bool) {
+	repo := l.c.Repo
+	if _, err := repo.RestoreRecent(ctx); err != nil {
+		return false
+	}
+	refs, err := repo.Refs(ctx, "refs/reverie/remotes/"+l.remote.Name+"/", l.ref)
+	if err != nil {
+		return false
+	}
+	for _, r := range refs {
+		if ctx.Err() != nil || repo.Complete(ctx, r.ID) {
+			continue
+		}
+		found = true
+		if r.Name != l.ref && repo.DeleteRef(ctx, r.Name, r.ID) != nil {
+			return false
+		}
+	}
+	return found && ctx.Err() == nil
+}
+
+// Bounds on the attempts of one sync. Each but the first follows a push that another clone won.
+const (
+	maxRaces = 30
+	maxStuck = 5 // of them, with a remote that has not moved
+	maxPause = 2 * time.Second
+)
+
+// exchange fetches, merges and pushes, and begins again when another clone pushed meanwhile. Fetched
+// commits stay merged whatever becomes of the push.
+func (l *lane) exchange(ctx context.Context) error {
+	pause, stuck, last := 50*time.Millisecond, 0, gitstore.ID("none")
+	for try := 1; ; try++ {
+		l.out.Attempts = try
+		theirs, lost, err := l.attempt(ctx, try == 1)
+		if !lost || err != nil {
+			return err
+		}
+		if try == maxRaces {
+			return exit.New(exit.Failed, fmt.Errorf("%s: somebody else was faster %d times", l.remote.Name, try), "what was fetched is merged here; run it again to push")
+		}
+		if theirs == last { // no other clone won
+			stuck++
+		}
+		if last = theirs; stuck == maxStuck {
+			l.quote(l.race)
+			return exit.New(exit.Failed, fmt.Errorf("push to %s: the server does not move %s: %s", l.remote.Name, l.ref, l.race.Refs[0].Reason),
+				"what was fetched is merged here. A lock that a dead process left on the server has to be removed there")
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pause/2 + rand.N(pause)):
+		}
+		pause = min(2*pause, maxPause)
+	}
+}
+
+// attempt is one round of exchange. It returns the remote's tip, and whether the push lost a race.
+func (l *lane) attempt(ctx context.Context, first bool) (theirs gitstore.ID, lost bool, err error) {
+	theirs, clean, err := l.fetch(ctx)
+	if err != nil {
+		return theirs, false, err
+	}
+	ours, err := l.store.Tip(ctx)
+	if clone.NoMemory(err) {
+		ours, err = "", nil
+	}
+	switch {
+	case err != nil:
+		return theirs, false, err
+	case ours == "" && theirs == "" && l.name == "journal":
+		l.o.Report(NoJournal{l.remote.Name})
+		return theirs, false, nil
+	case ours == "" && theirs == "":
+		return theirs, false, exit.New(exit.NoStore, fmt.Errorf("neither this clone nor %s: %w", l.remote.Name, gitstore.ErrNoStore), exit.Start)
+	case l.o.DryRun:
+		return theirs, false, l.preview(ctx, ours, theirs)
+	}
+	tip, err := l.merge(ctx, ours, clean)
+	if err == nil && l.name == "memory" {
+		err = l.proposals.settle(ctx, tip, clean)
+	}
+	if err != nil {
+		return theirs, false, err
+	}
+	if tip != ours && l.name == "memory" {
+		l.o.Merged(ctx)
+		if tip, err = l.store.Tip(ctx); err != nil {
+			return theirs, false, err
+		}
+	}
+	if clean != theirs {
+		err := fmt.Errorf("%s still holds what was purged here: nothing was pushed", l.remote.Name)
+		return theirs, false, exit.New(exit.NeedsPerson, err, "replace its branch: reverie purge --push "+l.remote.Name)
+	}
+	if first { // to receive needs no consent
+		if err := l.consent(ctx, tip, theirs); err != nil {
+			return theirs, false, err
+		}
+	}
+	lost, err = l.publish(ctx, tip, theirs)
+	return theirs, lost, err
+}
+
+// preview says what a sync would do.
+func (l *lane) preview(ctx context.Context, ours, theirs gitstore.ID) error {
+	var err error
+	l.out.Fetched, _, err = l.remote.Apart(ctx, string(theirs), string(ours))
+	if err == nil && ours != "" && !l.withholds() {
+		l.out.Publishes, l.out.Pushed, err = l.unpublished(ctx, ours, theirs)
+	}
+	l.out.Commit = string(ours)
+	return err
+}
+
+// merge brings theirs into our store and returns our tip.
+func (l *lane) merge(ctx context.Context, ours, theirs gitstore.ID) (gitstore.ID, error) {
+	l.out.Way, l.out.Commit = string(gitstore.Nothing), string(ours)
+	n := 0
+	if theirs != "" && ours != theirs {
+		var err error
+		if n, _, err = l.remote.Apart(ctx, string(theirs), string(ours)); err != nil {
+			return ours, err
+		}
+	}
+	if n == 0 {
+		return ours, nil
+	}
+	l.out.Fetched += n
+	var m gitstore.Merged
+	var err error
+	message := gitstore.Commit{Subject: "merge: " + l.name + " of " + l.remote.Name, Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "sync"}}}
+	switch {
+	case l.name == "journal":
+		m, err = l.c.Book.MergeJournal(ctx, theirs, message)
+	case ours == "":
+		m.Way = gitstore.FastForward
+		m.Result, err = l.store.Adopt(ctx, l.seen())
+	default:
+		m, err = l.c.Book.Merge(ctx, theirs, message, l.accept)
+	}
+	if err != nil {
+		return ours, l.explainMerge(err)
+	}
+	l.said(m.Note)
+	if m.Way != gitstore.Nothing || l.out.Way == "" {
+		l.out.Way = string(m.Way)
+	}
+	l.out.Commit, l.out.Dropped = string(m.Commit), append(l.out.Dropped, m.Dropped...)
+	if m.Backup != "" {
+		l.out.Backup = m.Backup
+	}
+	_, err = l.out.add(ctx, l.store, m, theirs)
+	return m.Commit, err
+}
+
+// publish pushes the tip or, where the server takes no pushes of the branch, a proposal. It reports
+// whether another clone was faster.
+func (l *lane) publish(ctx context.Context, tip, theirs gitstore.ID) (lost bool, err error) {
+	if tip == theirs || l.withholds() {
+		return false, nil
+	}
+	if l.name == "memory" && l.known.ReviewOnly != "" && !l.o.Push {
+		return false, l.proposals.branch(ctx, tip, theirs)
+	}
+	l.contested = l.findContested(ctx)
+	report, err := l.remote.Push(ctx, git.Update{Ref: l.ref, ID: string(tip), Old: string(theirs)})
+	if err != nil {
+		return false, explainPush(err)
+	}
+	p := report.Refs[0]
+	switch p.Outcome {
+	case git.LostRace:
+		l.race = report
+		return true, nil
+	case git.Broken:
+		return false, l.broken(p, report)
+	case git.Refused:
+		return false, l.refused(ctx, p, report, tip, theirs)
+	}
+	l.out.Pushed = p.Commits
+	if l.known.ReviewOnly != "" && l.name == "memory" {
+		l.known.ReviewOnly = ""
+		if err := l.file.Save(); err != nil {
+			return false, err
+		}
+	}
+	return false, l.moveSeen(ctx, string(tip), string(theirs), "push")
+}
+
+// refused proposes the changes where the server does not take the branch. It passes on what the server
+// said, and remembers the remote if that takes the proposal.
+func (l *lane) refused(ctx context.Context, p git.Pushed, report git.Report, tip, theirs gitstore.ID) error {
+	l.quote(report)
+	err := fmt.Errorf("push to %s: refused: %s", l.remote.Name, p.Reason)
+	if l.name != "memory" || theirs == "" {
+		return exit.New(exit.NeedsPerson, err, "ask whoever keeps the remote to let "+l.ref+" be pushed; what was fetched is merged here")
+	}
+	l.o.Report(ReviewOnly{l.remote.Name, l.c.Branch(), p.Reason})
+	before := l.known.ReviewOnly
+	l.known.ReviewOnly = p.Reason
+	if perr := l.proposals.branch(ctx, tip, theirs); perr != nil {
+		l.known.ReviewOnly = before
+		return errors.Join(perr, err)
+	}
+	return l.file.Save()
+}

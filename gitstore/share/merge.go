@@ -1,0 +1,159 @@
+package share
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/clone"
+	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/exit"
+)
+
+// Tally counts what a merge did to the memories, and names what a number would hide.
+type Tally struct {
+	Added   int `json:"added"`
+	Changed int `json:"changed"`
+	Retired int `json:"retired"` // went out of force, or were removed
+
+	Overruled []record.Overruled `json:"overruled,omitempty"` // of the retired, those that this side had changed
+}
+
+// Merged tells what Merge did.
+type Merged struct {
+	Way    string `json:"way"` // nothing, fast-forward, adopted or joined
+	From   string `json:"from"`
+	Commit string `json:"commit"`
+	Tally
+	Contested []string `json:"contested"` // of the memories that it brought or changed
+	Dropped   []string `json:"dropped"`   // files of which one side's text is in history only
+	Backup    string   `json:"backup,omitempty"`
+
+	Note string                `json:"-"` // what git said, such as on signing
+	Bad  []*record.FormatError `json:"-"` // records that cannot be read now
+}
+
+// Merge brings a commit into the memory branch; from names it for people.
+func Merge(ctx context.Context, c *clone.Clone, tip gitstore.ID, from string) (Merged, error) {
+	message := gitstore.Commit{Subject: "merge: " + from, Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "merge"}}}
+	m, err := c.Book.Merge(ctx, tip, message, func(theirs *gitstore.Tree) error { return Accept(c.Config, from, theirs) })
+	if err != nil {
+		return Merged{}, RefusedEntries(err, from)
+	}
+	out := Merged{Way: string(m.Way), From: from, Commit: string(m.Commit), Dropped: m.Dropped, Backup: m.Backup, Contested: []string{}, Note: m.Note}
+	if out.Dropped == nil {
+		out.Dropped = []string{}
+	}
+	if !m.Changed {
+		return out, nil
+	}
+	ids, err := out.add(ctx, c.Memory, m, tip)
+	if err != nil {
+		return out, err
+	}
+	return out, c.Book.View(ctx, func(v *record.View) error {
+		out.Bad = v.Bad()
+		for _, id := range ids {
+			if held, err := v.Find(id); err == nil && held.Status == record.Contested {
+				out.Contested = append(out.Contested, id)
+			}
+		}
+		slices.Sort(out.Contested)
+		return nil
+	})
+}
+
+// Accept refuses a tree that is no memory branch, or one whose format is newer than this program.
+func Accept(c config.Config, from string, theirs *gitstore.Tree) error {
+	text, err := theirs.Read("reverie.toml")
+	if errors.Is(err, gitstore.ErrNotFound) {
+		return fmt.Errorf("%s has no reverie.toml: it is no memory branch", from)
+	}
+	if err != nil {
+		return err
+	}
+	return c.Restrict(from+":reverie.toml", text)
+}
+
+// add counts what a merge of theirs changed, and returns the ids of the memories that it brought or changed.
+func (t *Tally) add(ctx context.Context, s *gitstore.Store, m gitstore.Merged, theirs gitstore.ID) (ids []string, err error) {
+	if m.Old == m.Commit {
+		return nil, nil
+	}
+	var before gitstore.ID
+	if m.Old != "" {
+		if before, err = treeOf(ctx, s, m.Old); err != nil {
+			return nil, err
+		}
+	}
+	err = s.ViewAt(ctx, string(m.Commit), func(tree *gitstore.Tree) error {
+		var changes []gitstore.Change
+		var blobs []gitstore.ID
+		err := tree.Diff(before, func(c gitstore.Change) error {
+			id, ok := record.MemoryID(c.Path)
+			switch {
+			case !ok:
+			case c.New == "":
+				t.Retired++
+			default:
+				ids, changes, blobs = append(ids, id), append(changes, c), append(blobs, c.New)
+			}
+			return nil
+		})
+		var bad gitstore.EntryErrors
+		if err != nil && !errors.As(err, &bad) { // bad entries were ours before, and check names them
+			return err
+		}
+		return tree.ReadAll(blobs, func(i int, data []byte) error {
+			now, err := record.ParseMemory(changes[i].Path, data)
+			switch {
+			case err == nil && now.Status == record.Retired:
+				t.Retired++
+			case changes[i].Old == "":
+				t.Added++
+			default:
+				t.Changed++
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	overruled, err := record.FindOverruled(ctx, s, m, theirs)
+	t.Overruled = append(t.Overruled, overruled...)
+	return ids, err
+}
+
+// treeOf returns the id of a commit's tree.
+func treeOf(ctx context.Context, s *gitstore.Store, at gitstore.ID) (tree gitstore.ID, err error) {
+	err = s.ViewAt(ctx, string(at), func(t *gitstore.Tree) error { tree = t.ID(); return nil })
+	return tree, err
+}
+
+// RefusedEntries names the first entries for which a history from elsewhere was refused.
+func RefusedEntries(err error, from string) error {
+	var bad gitstore.EntryErrors
+	if !errors.As(err, &bad) {
+		return err
+	}
+	var lines []error
+	for _, e := range bad[:min(10, len(bad))] {
+		lines = append(lines, fmt.Errorf("refused from %s: %w", from, e))
+	}
+	if more := len(bad) - len(lines); more > 0 {
+		lines = append(lines, fmt.Errorf("and %d more", more))
+	}
+	return exit.New(exit.NeedsPerson, errors.Join(lines...), "such entries are not written by Reverie; nothing of this history was merged. Ask whoever keeps it")
+}
+
+// count is "1 memory", "2 memories".
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
