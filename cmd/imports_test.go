@@ -56,7 +56,7 @@ var arrows = map[string][]string{
 	"gitstore/recall":         {"gitstore/record", "gitstore/recall/segment", "gitstore/recall/terms", "internal/file", "internal/pattern"},
 	"gitstore/recall/vector":  {"gitstore/recall", "gitstore/record", "internal/file"},
 	"gitstore/recall/pack":    nil,
-	"gitstore/purge":          {"gitstore", "gitstore/record", "gitstore/remotes", "internal/file", "internal/git", "internal/pattern", "internal/redact"},
+	"gitstore/purge":          {"gitstore", "gitstore/record", "gitstore/remotes", "internal/exit", "internal/file", "internal/git", "internal/pattern", "internal/redact"},
 	"gitstore/remotes":        {"gitstore", "internal/exit", "internal/file", "internal/git"},
 	"gitstore/trust":          {"gitstore", "gitstore/record", "internal/config", "internal/derived", "internal/file"},
 	"hooks":                   {"internal/file", "internal/redact"},

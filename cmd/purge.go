@@ -6,12 +6,9 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
-	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/purge"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/share"
@@ -22,10 +19,9 @@ import (
 )
 
 type purgeOptions struct {
-	what, reason string
-	regexp       bool
-	dryRun, yes  bool
-	push         string
+	purge.Request
+	dryRun, yes bool
+	push        string
 }
 
 func purgeCommand(env *Env) *cli.Command {
@@ -38,8 +34,8 @@ func purgeCommand(env *Env) *cli.Command {
 			"With - the text is read from standard input, so that no shell keeps it.\n" +
 			"An id has at least 8 of its digits here. To take a memory out of force and keep its history: reverie forget.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "reason", Usage: "`WHY`, for the commit; it must not tell what goes", Destination: &o.reason},
-			&cli.BoolFlag{Name: "regexp", Usage: "PATTERN is a regular expression (RE2)", Destination: &o.regexp},
+			&cli.StringFlag{Name: "reason", Usage: "`WHY`, for the commit; it must not tell what goes", Destination: &o.Reason},
+			&cli.BoolFlag{Name: "regexp", Usage: "PATTERN is a regular expression (RE2)", Destination: &o.Expression},
 			&cli.BoolFlag{Name: "dry-run", Usage: "say what would go", Destination: &o.dryRun},
 			&cli.BoolFlag{Name: "yes", Usage: "do not ask", Destination: &o.yes},
 			&cli.StringFlag{Name: "push", Usage: "replace the branch of `REMOTE` too; alone, after an earlier purge", Destination: &o.push},
@@ -48,7 +44,7 @@ func purgeCommand(env *Env) *cli.Command {
 			if c.NArg() > 1 || c.NArg() == 0 && o.push == "" {
 				return exit.Usage(`quote it: reverie purge "two words"`, "purge wants one text or one id")
 			}
-			if o.what = c.Args().First(); c.NArg() == 1 && o.what == "" {
+			if o.What = c.Args().First(); c.NArg() == 1 && o.What == "" {
 				return exit.Usage("", "an empty text is everywhere")
 			}
 			return runPurge(c.Context, env, o)
@@ -90,11 +86,11 @@ func runPurge(ctx context.Context, env *Env, o purgeOptions) error {
 	if err := w.WantPerson("purge"); err != nil {
 		return err
 	}
-	if o.what == "-" {
-		if o.what, err = env.whole(); err != nil {
+	if o.What == "-" {
+		if o.What, err = env.whole(); err != nil {
 			return err
 		}
-		if o.what == "" {
+		if o.What == "" {
 			return exit.Usage("as in: reverie purge --yes - < FILE", "there is no text to purge on standard input")
 		}
 	}
@@ -107,8 +103,8 @@ func runPurge(ctx context.Context, env *Env, o purgeOptions) error {
 	done := newPurgeJSON()
 	goes := true
 	var t purge.Target
-	if o.what != "" {
-		if t, err = w.target(ctx, o); err == nil {
+	if o.What != "" {
+		if t, err = o.Target(ctx, w.Book); err == nil {
 			goes, err = w.showAndAsk(ctx, t, o, &done)
 		}
 	}
@@ -121,46 +117,36 @@ func runPurge(ctx context.Context, env *Env, o purgeOptions) error {
 	return errors.Join(w.tellPurge(done), err)
 }
 
-// carryOut purges, pushes, and sees it through, whatever becomes of the parts. Nobody syncs meanwhile.
-func (w *workspace) carryOut(ctx context.Context, t purge.Target, o purgeOptions, remote *git.Remote, done *purgeJSON) error {
+// carryOut purges while no sync runs.
+func (w *workspace) carryOut(ctx context.Context, t purge.Target, o purgeOptions, remote *git.Remote, told *purgeJSON) error {
 	unlock, err := w.Repo.LockSync(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	clone, err := w.purgeable()
+	c, err := w.purgeable()
 	if err != nil {
 		return err
 	}
-	var last *purge.Done
-	if o.what != "" {
-		last, err = w.applyPurge(ctx, clone, t, o.reason, done)
+	done, err := o.Run(ctx, c, t, remote)
+	w.tellCommitted(done.Notes...)
+	for _, l := range done.Lanes {
+		if l.Current {
+			w.env.Say("%s has the %s as it is here already", remote.Name, l.Name)
+		}
+		for _, line := range l.Said {
+			w.env.Say("%s says: %s", remote.Name, w.env.Clean(line))
+		}
 	}
-	if err == nil && remote != nil {
-		err = w.pushPurge(ctx, clone, remote, done)
+	if done.Needless && err == nil {
+		w.env.Say("%s has nothing that was purged here: nothing was pushed", remote.Name)
 	}
-	if last != nil {
-		left, failed := last.Finish(ctx, done.Pushed)
-		done.Left = append(done.Left, w.leftovers(left)...)
-		err = errors.Join(err, failed)
+	if done.Replaced {
+		told.Pushed = remote.Name
 	}
+	told.Done, told.Records = done.Complete, append(told.Records, done.Records...)
+	told.Left = append(told.Left, w.leftovers(done.Left)...)
 	return err
-}
-
-// applyPurge takes the target out, and forgets proposals that were made on what was rewritten.
-func (w *workspace) applyPurge(ctx context.Context, clone *purge.Clone, t purge.Target, reason string, done *purgeJSON) (*purge.Done, error) {
-	last, err := clone.Apply(ctx, t, reason)
-	if last == nil {
-		return nil, err
-	}
-	w.tellCommitted(last.Notes...)
-	done.Done, done.Records = last.Complete, append(done.Records, last.Records...)
-	if err != nil {
-		return last, err
-	}
-	left, err := purge.DropProposals(clone.Remotes, last.New)
-	done.Left = append(done.Left, w.leftovers(left)...)
-	return last, err
 }
 
 // whole reads all of standard input, without its last line feed. No answer can be read after it.
@@ -191,104 +177,13 @@ func (w *workspace) tellPurge(done purgeJSON) error {
 	return nil
 }
 
-// target says what an argument means: hex digits that name a memory are that memory, all else is a text.
-func (w *workspace) target(ctx context.Context, o purgeOptions) (purge.Target, error) {
-	t, text := purge.Text(o.what), true
-	switch {
-	case o.regexp:
-		re, err := regexp.Compile(o.what)
-		if err != nil {
-			return t, exit.Usage("the syntax is that of RE2", "%v", err)
-		}
-		if re.MatchString("") {
-			return t, exit.Usage("", "%q matches everywhere", o.what)
-		}
-		t, text = purge.Expression(re), false
-	case hexDigits(o.what):
-		id, err := w.memoryToPurge(ctx, o.what)
-		if err != nil {
-			return t, err
-		}
-		if id != "" {
-			t, text = purge.Memory(id), false
-		}
-	}
-	if text && utf8.RuneCountInString(o.what) < shortText {
-		return t, exit.Usage("as a regular expression it is taken: reverie purge --regexp", "a text of fewer than %d characters stands everywhere", shortText)
-	}
-	return t, o.reasonTells(&t)
-}
-
-// reasonTells is an error where the reason quotes what goes.
-func (o purgeOptions) reasonTells(t *purge.Target) error {
-	if o.reason != "" && t.Tells(o.reason) {
-		return exit.Usage("say why without saying what", "the reason holds what is to be purged")
-	}
-	return nil
-}
-
-// shortID is how many digits of an id purge wants at least: fewer are too easily a word.
-const shortID = 8
-
-// shortText is how many characters a text has at least.
-const shortText = 3
-
-func hexDigits(s string) bool {
-	return len(s) >= 4 && len(s) <= 16 && strings.Trim(s, "0123456789abcdef") == ""
-}
-
-// memoryToPurge is the memory that hex digits name: one that is here, one that an operation would make, or one
-// that was purged already, so that the same words never mean something else the second time. A whole id may be of
-// history alone. It is empty where they are a text like any other.
-func (w *workspace) memoryToPurge(ctx context.Context, digits string) (id string, err error) {
-	err = w.Book.View(ctx, func(v *record.View) error {
-		m, err := v.Find(digits)
-		if errors.Is(err, record.ErrNoMemory) {
-			pending, _ := v.Operations()
-			var op record.Operation
-			op, err = record.FindOperation(pending, digits)
-			m = op.Memory
-		}
-		if errors.Is(err, record.ErrNoMemory) {
-			m.ID, err = v.PurgedLike(digits), nil
-		}
-		id = m.ID
-		return err
-	})
-	switch {
-	case errors.Is(err, gitstore.ErrNoStore):
-		err = nil
-	case len(digits) < shortID && (err == nil && id != "" || errors.Is(err, record.ErrAmbiguous)):
-		err = exit.Usage(fmt.Sprintf("for the memory give more of its id; for the text: reverie purge --regexp %s", digits), "%s is a text, and begins the id of a memory", digits)
-	}
-	if id == "" && record.ValidID(digits) {
-		id = digits
-	}
-	return id, err
-}
-
 // showAndAsk shows what would go, and reports whether it is to go.
 func (w *workspace) showAndAsk(ctx context.Context, t purge.Target, o purgeOptions, done *purgeJSON) (goes bool, err error) {
-	clone, err := w.purgeable()
+	c, err := w.purgeable()
 	if err != nil {
 		return false, err
 	}
-	p, err := clone.Plan(ctx, t)
-	if err != nil {
-		return false, err
-	}
-	if p.Empty() {
-		if _, err := w.Memory.Tip(ctx); err != nil {
-			return false, err
-		}
-	}
-	if err := p.Check(); err != nil {
-		return false, err
-	}
-	if err := o.reasonTells(&p.Target); err != nil {
-		return false, err
-	}
-	found, err := p.Find(ctx)
+	p, found, err := o.Prepare(ctx, c, t)
 	if err != nil {
 		return false, err
 	}

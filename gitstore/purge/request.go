@@ -1,0 +1,174 @@
+package purge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/git"
+)
+
+// Request is a purge as a person asks for it. Call Target, then Prepare, then Run.
+type Request struct {
+	What       string // a text, or hex digits that begin the id of a memory
+	Expression bool   // What is a regular expression (RE2)
+	Reason     string // the body of the commits that leave records
+}
+
+// Bounds on What, in characters. A shorter text is everywhere, and fewer digits are too easily a word.
+const (
+	shortText = 3
+	shortID   = 8
+)
+
+// Target returns the target of a request: a memory, if What is hex digits that name one, else a text.
+func (r Request) Target(ctx context.Context, book *record.Book) (Target, error) {
+	t, text := Text(r.What), true
+	switch {
+	case r.Expression:
+		re, err := regexp.Compile(r.What)
+		if err != nil {
+			return t, exit.Usage("the syntax is that of RE2", "%v", err)
+		}
+		if re.MatchString("") {
+			return t, exit.Usage("", "%q matches everywhere", r.What)
+		}
+		t, text = Expression(re), false
+	case hexDigits(r.What):
+		id, err := namedMemory(ctx, book, r.What)
+		if err != nil {
+			return t, err
+		}
+		if id != "" {
+			t, text = Memory(id), false
+		}
+	}
+	if text && utf8.RuneCountInString(r.What) < shortText {
+		return t, exit.Usage("as a regular expression it is taken: reverie purge --regexp", "a text of fewer than %d characters stands everywhere", shortText)
+	}
+	return t, r.checkReason(&t)
+}
+
+// checkReason refuses a reason that quotes the target.
+func (r Request) checkReason(t *Target) error {
+	if r.Reason != "" && t.Tells(r.Reason) {
+		return exit.Usage("say why without saying what", "the reason holds what is to be purged")
+	}
+	return nil
+}
+
+func hexDigits(s string) bool {
+	return len(s) >= 4 && len(s) <= 16 && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+// namedMemory returns the id of the memory that hex digits name: one that is here, one that a pending
+// operation would make, or one that was purged before, so that the same command never means a text the
+// second time. A whole id may be in history alone. The id is empty if the digits are a text.
+func namedMemory(ctx context.Context, book *record.Book, digits string) (id string, err error) {
+	err = book.View(ctx, func(v *record.View) error {
+		m, err := v.Find(digits)
+		if errors.Is(err, record.ErrNoMemory) {
+			pending, _ := v.Operations()
+			var op record.Operation
+			op, err = record.FindOperation(pending, digits)
+			m = op.Memory
+		}
+		if errors.Is(err, record.ErrNoMemory) {
+			m.ID, err = v.PurgedLike(digits), nil
+		}
+		id = m.ID
+		return err
+	})
+	switch {
+	case errors.Is(err, gitstore.ErrNoStore):
+		err = nil
+	case len(digits) < shortID && (err == nil && id != "" || errors.Is(err, record.ErrAmbiguous)):
+		err = exit.Usage(fmt.Sprintf("for the memory give more of its id; for the text: reverie purge --regexp %s", digits), "%s is a text, and begins the id of a memory", digits)
+	}
+	if id == "" && record.ValidID(digits) {
+		id = digits
+	}
+	return id, err
+}
+
+// Prepare plans a purge, refuses one that may not be, and finds what goes.
+func (r Request) Prepare(ctx context.Context, c *Clone, t Target) (*Plan, Found, error) {
+	p, err := c.Plan(ctx, t)
+	if err == nil && p.Empty() {
+		_, err = c.Memory.Tip(ctx)
+	}
+	if err == nil {
+		err = p.Check()
+	}
+	if err == nil {
+		err = r.checkReason(&p.Target)
+	}
+	if err != nil {
+		return nil, Found{}, err
+	}
+	found, err := p.Find(ctx)
+	return p, found, err
+}
+
+// Result tells what Run did, also before an error.
+type Result struct {
+	Complete bool     // every ref was moved
+	Records  []string // ids of the records that were left
+	Notes    []string // about the new commits, a sentence each
+	Lanes    []Lane   // of the remote
+	Replaced bool     // a branch of the remote
+	Needless bool     // the remote holds nothing that was purged
+	Left     []Left
+}
+
+// Run takes the target out, if What is not empty, replaces the branch of a remote, if there is one, and
+// removes the old objects whatever becomes of the push. The caller holds the lock of git.Repo.LockSync
+// since before it opened the clone.
+func (r Request) Run(ctx context.Context, c *Clone, t Target, remote *git.Remote) (done Result, err error) {
+	var last *Done
+	if r.What != "" {
+		last, err = c.Apply(ctx, t, r.Reason)
+	}
+	if last != nil {
+		done.Complete, done.Records, done.Notes = last.Complete, last.Records, last.Notes
+		if err == nil {
+			done.Left, err = DropProposals(c.Remotes, last.New)
+		}
+	}
+	pushed := ""
+	if err == nil && remote != nil {
+		err = done.push(ctx, c, remote)
+		if done.Replaced {
+			pushed = remote.Name
+		}
+	}
+	if last != nil {
+		left, failed := last.Finish(ctx, pushed)
+		done.Left, err = append(done.Left, left...), errors.Join(err, failed)
+	}
+	return done, err
+}
+
+// push replaces the branches of a remote after a purge.
+func (d *Result) push(ctx context.Context, c *Clone, remote *git.Remote) error {
+	pushed, err := c.Push(ctx, remote)
+	d.Lanes, d.Left = pushed.Lanes, append(d.Left, pushed.Left...)
+	if err != nil {
+		return err
+	}
+	d.Needless = true
+	for _, l := range pushed.Lanes {
+		d.Replaced = d.Replaced || l.Replaced
+		d.Needless = d.Needless && !l.Replaced && !l.Current
+	}
+	if d.Needless && !d.Complete {
+		return exit.New(exit.NeedsPerson, fmt.Errorf("purge: %s has nothing that was purged here: nothing was pushed", remote.Name), "to publish what is new: reverie sync "+remote.Name)
+	}
+	return nil
+}
