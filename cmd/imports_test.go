@@ -58,7 +58,7 @@ var arrows = map[string][]string{
 	"gitstore/recall/pack":    nil,
 	"gitstore/purge":          {"gitstore", "gitstore/record", "gitstore/remotes", "internal/exit", "internal/file", "internal/git", "internal/pattern", "internal/redact"},
 	"gitstore/remotes":        {"gitstore", "internal/exit", "internal/file", "internal/git"},
-	"gitstore/trust":          {"gitstore", "gitstore/record", "internal/config", "internal/derived", "internal/file"},
+	"gitstore/trust":          {"gitstore", "gitstore/record", "internal/config", "internal/derived", "internal/exit", "internal/file", "internal/pattern"},
 	"hooks":                   {"internal/file", "internal/redact"},
 	"hooks/install":           {"hooks", "internal/file", "internal/pattern"},
 	"hooks/githook":           {"hooks", "internal/file", "internal/pattern"},

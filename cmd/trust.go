@@ -5,16 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
-	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/trust"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
-	"github.com/reverie-memory/reverie/internal/pattern"
 	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
@@ -280,49 +279,31 @@ func runApprove(ctx context.Context, env *Env, ids []string, all bool) error {
 				env.Say("approved %s as it is now", trust.SettingsPath)
 			}
 		}
-		done, err := w.chosen(ctx, v, ids, all)
-		if err != nil {
-			return err
-		}
-		for _, h := range done {
-			approved = append(approved, h.ID)
-		}
 		foreign, err := w.Withheld(ctx, v)
 		if err != nil {
 			return err
 		}
+		done, err := w.chosen(v, foreign, ids, all)
+		if err != nil {
+			return err
+		}
+		for _, p := range done {
+			approved = append(approved, p.ID)
+		}
 		if err := w.Judge.Approve(v, foreign, w.Settings.Trust, approved); err != nil {
 			return err
 		}
-		return w.tellApproved(done, len(approved) > len(done))
+		return w.tellApproved(w.Explain(done), len(approved) > len(done))
 	})
 }
 
-// chosen are the withheld changes of some memories, or all.
-func (w *workspace) chosen(ctx context.Context, v *record.View, ids []string, all bool) ([]reader.Held, error) {
-	held, err := w.Held(ctx, v)
-	if err != nil || all {
-		return held, err
+// chosen returns the withheld changes of some memories, or of all, and tells which of the memories are not in force.
+func (w *workspace) chosen(v *record.View, foreign *trust.Withheld, ids []string, all bool) ([]trust.Pending, error) {
+	chosen, idle, err := foreign.Choose(v, w.env.Now(), ids, all)
+	for _, id := range idle {
+		w.env.Say("%s is not in force: nobody is given it", id)
 	}
-	agents, err := w.ForAgents(ctx, v)
-	if err != nil {
-		return nil, err
-	}
-	wanted := map[string]bool{}
-	for _, id := range ids {
-		m, err := v.Find(id)
-		if errors.Is(err, record.ErrNoMemory) {
-			m, err = agents.Find(id)
-		}
-		if err != nil {
-			return nil, err
-		}
-		wanted[m.ID] = true
-		if !m.Live(w.env.Now()) && !slices.ContainsFunc(held, func(h reader.Held) bool { return h.ID == m.ID }) {
-			w.env.Say("%s is not in force: nobody is given it", m.ID)
-		}
-	}
-	return slices.DeleteFunc(held, func(h reader.Held) bool { return !wanted[h.ID] }), nil
+	return chosen, err
 }
 
 // runKeep writes the versions that agents are given in place of what is withheld.
@@ -334,26 +315,18 @@ func runKeep(ctx context.Context, env *Env, ids []string) error {
 	if err := w.WantPerson("trust"); err != nil {
 		return err
 	}
-	var done []reader.Held
+	var done []trust.Pending
 	err = w.update(ctx, func(tx *record.Tx, _ config.Config) error {
-		if done, err = w.chosen(ctx, tx.View, ids, false); err != nil {
+		foreign, err := w.Withheld(ctx, tx.View)
+		if err != nil {
 			return err
 		}
-		done = slices.DeleteFunc(done, func(h reader.Held) bool { return h.Given == nil })
-		for _, h := range done {
-			if err := tx.PutMemory(*h.Given, &h.Memory); err != nil {
-				return err
-			}
+		chosen, err := w.chosen(tx.View, foreign, ids, false)
+		if err != nil {
+			return err
 		}
-		text := ""
-		if len(done) > 0 {
-			text = record.CommitSubject(done[0].Given.Text)
-		}
-		if len(done) > 1 {
-			text = term.Count(len(done), "statement", "statements")
-		}
-		tx.Describe(gitstore.Commit{Subject: "keep: " + text, Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "keep"}}})
-		return nil
+		done, err = trust.Keep(tx, chosen)
+		return err
 	})
 	if err != nil {
 		return err
@@ -394,9 +367,6 @@ func (w *workspace) tellApproved(done []reader.Held, settings bool) error {
 	return nil
 }
 
-// keyForm is the fingerprint of an ssh key, or of an OpenPGP key in full.
-var keyForm = pattern.New(`^(SHA256:[A-Za-z0-9+/]{43}|[0-9A-Fa-f]{40}|[0-9A-Fa-f]{64})$`)
-
 // runTrustWhom changes the lists of trusted authors and signers in the settings of this clone or of the user.
 func runTrustWhom(ctx context.Context, env *Env, add bool, whom []string, o trustOptions) error {
 	w, err := env.open(ctx)
@@ -421,37 +391,18 @@ func runTrustWhom(ctx context.Context, env *Env, add bool, whom []string, o trus
 	if err != nil {
 		return err
 	}
-	lists := map[string][]string{"trust.authors": c.Trust.Authors, "trust.signers": c.Trust.Signers}
-	changed := map[string]bool{}
-	for _, who := range whom {
-		key := "trust.authors"
-		switch {
-		case o.signer || keyForm.MatchString(who):
-			key = "trust.signers"
-		case !strings.Contains(who, "@"):
-			return exit.Usage("an address as ann@example.com, a whole fingerprint, or with --signer a principal", "%q is neither an author's address nor a key", who)
-		}
-		at := slices.IndexFunc(lists[key], func(s string) bool { return strings.EqualFold(s, who) })
-		switch {
-		case add && at < 0:
-			lists[key] = append(slices.Clone(lists[key]), who)
-		case !add && at >= 0:
-			lists[key] = slices.Delete(slices.Clone(lists[key]), at, at+1)
-		case !add:
-			return exit.Usage("'reverie config' lists who is and where that is said", "%s is not in %s", who, key)
-		default:
-			env.Say("%s is trusted already", who)
-			continue
-		}
-		changed[key] = true
+	changed, already, err := trust.Edit(c.Trust, add, whom, o.signer)
+	if err != nil {
+		return err
 	}
-	for _, key := range []string{"trust.authors", "trust.signers"} {
-		if changed[key] {
-			if err := config.Set(file, key, tomlList(lists[key])); err != nil {
-				return err
-			}
-			env.Say("set %s in %s", key, file)
+	for _, who := range already {
+		env.Say("%s is trusted already", who)
+	}
+	for _, key := range slices.Sorted(maps.Keys(changed)) {
+		if err := config.Set(file, key, tomlList(changed[key])); err != nil {
+			return err
 		}
+		env.Say("set %s in %s", key, file)
 	}
 	if w, err = env.open(ctx); err != nil {
 		return err

@@ -60,19 +60,24 @@ type Held struct {
 }
 
 // Held returns the changes of a view that agents are not given for their authors, of what is in force or was.
-func (r *Reader) Held(ctx context.Context, v *record.View) (held []Held, err error) {
+func (r *Reader) Held(ctx context.Context, v *record.View) ([]Held, error) {
 	withheld, err := r.Withheld(ctx, v)
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range withheld.Pending(v, r.Now()) {
+	return r.Explain(withheld.Pending(v, r.Now())), nil
+}
+
+// Explain adds to pending changes why they are withheld.
+func (r *Reader) Explain(pending []trust.Pending) (held []Held) {
+	for _, p := range pending {
 		why := r.WhyWithheld(p.By)
 		if p.Given != nil {
 			why = r.whyOlder(trust.Changed{By: p.By, When: p.When, Gone: p.Gone}, p.Memory)
 		}
 		held = append(held, Held{p, why})
 	}
-	return held, nil
+	return held
 }
 
 // AllHeld is Held of the newest state, nothing where there is no memory yet.

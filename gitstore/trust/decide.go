@@ -1,0 +1,95 @@
+package trust
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/pattern"
+)
+
+// Choose returns the pending changes of some memories, or of all. Each id names a memory by its
+// beginning, as it is now or as agents are given it. idle lists the named memories that are not in force
+// and not withheld.
+func (w *Withheld) Choose(v *record.View, now time.Time, ids []string, all bool) (chosen []Pending, idle []string, err error) {
+	pending := w.Pending(v, now)
+	if all {
+		return pending, nil, nil
+	}
+	agents := w.Given(v)
+	wanted := map[string]bool{}
+	for _, id := range ids {
+		m, err := v.Find(id)
+		if errors.Is(err, record.ErrNoMemory) {
+			m, err = agents.Find(id)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		wanted[m.ID] = true
+		if !m.Live(now) && !slices.ContainsFunc(pending, func(p Pending) bool { return p.ID == m.ID }) {
+			idle = append(idle, m.ID)
+		}
+	}
+	return slices.DeleteFunc(pending, func(p Pending) bool { return !wanted[p.ID] }), idle, nil
+}
+
+// Keep puts the versions that agents are given in the place of pending changes. It leaves changes
+// without such a version alone, and returns the others.
+func Keep(tx *record.Tx, chosen []Pending) ([]Pending, error) {
+	chosen = slices.DeleteFunc(slices.Clone(chosen), func(p Pending) bool { return p.Given == nil })
+	for _, p := range chosen {
+		if err := tx.PutMemory(*p.Given, &p.Memory); err != nil {
+			return nil, err
+		}
+	}
+	text := ""
+	if len(chosen) > 0 {
+		text = record.CommitSubject(chosen[0].Given.Text)
+	}
+	if len(chosen) > 1 {
+		text = fmt.Sprintf("%d statements", len(chosen))
+	}
+	tx.Describe(gitstore.Commit{Subject: "keep: " + text, Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "keep"}}})
+	return chosen, nil
+}
+
+// fingerprint matches that of an ssh key, or the whole one of an OpenPGP key.
+var fingerprint = pattern.New(`^(SHA256:[A-Za-z0-9+/]{43}|[0-9A-Fa-f]{40}|[0-9A-Fa-f]{64})$`)
+
+// Edit adds people to the lists of trusted authors and signers, or removes them. It returns the changed
+// lists by their settings, and the people who were listed before. A fingerprint is a signer, and so is
+// everyone with signer; any other name has to be an address.
+func Edit(c config.Trust, add bool, people []string, signer bool) (changed map[string][]string, already []string, err error) {
+	lists := map[string][]string{"trust.authors": slices.Clone(c.Authors), "trust.signers": slices.Clone(c.Signers)}
+	changed = map[string][]string{}
+	for _, who := range people {
+		key := "trust.authors"
+		switch {
+		case signer || fingerprint.MatchString(who):
+			key = "trust.signers"
+		case !strings.Contains(who, "@"):
+			return nil, nil, exit.Usage("an address as ann@example.com, a whole fingerprint, or with --signer a principal", "%q is neither an author's address nor a key", who)
+		}
+		at := slices.IndexFunc(lists[key], func(s string) bool { return strings.EqualFold(s, who) })
+		switch {
+		case add && at < 0:
+			lists[key] = append(lists[key], who)
+		case !add && at >= 0:
+			lists[key] = slices.Delete(lists[key], at, at+1)
+		case !add:
+			return nil, nil, exit.Usage("'reverie config' lists who is and where that is said", "%s is not in %s", who, key)
+		default:
+			already = append(already, who)
+			continue
+		}
+		changed[key] = lists[key]
+	}
+	return changed, already, nil
+}
