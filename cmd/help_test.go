@@ -10,7 +10,7 @@ import (
 
 // Every command has an example, and the parser accepts it.
 func TestExamplesParse(t *testing.T) {
-	used := map[string]bool{}
+	used, examples := map[string]bool{}, help.Examples()
 	var each func(commands []*cli.Command)
 	each = func(commands []*cli.Command) {
 		for _, c := range commands {
@@ -19,7 +19,7 @@ func TestExamplesParse(t *testing.T) {
 			}
 			name := help.Name(c)
 			used[name] = true
-			example := help.Examples[name]
+			example := examples[name]
 			_, line, found := strings.Cut(example, "reverie ")
 			if !found || !strings.HasPrefix(line+" ", strings.Fields(name)[0]+" ") {
 				t.Errorf("%s: example %q", name, example)
@@ -33,7 +33,7 @@ func TestExamplesParse(t *testing.T) {
 		}
 	}
 	each(newApp(&Env{}).Commands)
-	for name := range help.Examples {
+	for name := range examples {
 		if !used[name] {
 			t.Errorf("%s: no such command", name)
 		}

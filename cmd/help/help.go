@@ -61,7 +61,7 @@ func Command(c *cli.Command) string {
 		b.WriteString("\nOptions\n")
 		writeFlags(&b, c.Flags)
 	}
-	if example := Examples[Name(c)]; example != "" {
+	if example := Examples()[Name(c)]; example != "" {
 		b.WriteString("\nExample\n    " + example + "\n")
 	}
 	return b.String()
