@@ -1,7 +1,6 @@
 package gitstore
 
 import (
-	"bytes"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/reverie-memory/reverie/internal/file"
+	"github.com/reverie-memory/reverie/internal/git"
 )
 
 // Modes of the entries that a store has. Others are not read.
@@ -128,19 +128,14 @@ func rising(entries []entry) bool {
 	return true
 }
 
-// formatTree encodes entries in git's order: folders sort as if their names ended in a slash.
-func formatTree(entries []entry) []byte {
+// lines are entries in git's order: folders sort as if their names ended in a slash.
+func lines(entries []entry) []git.TreeEntry {
 	sort.SliceStable(entries, func(i, j int) bool { return entries[i].key() < entries[j].key() })
-	var buf bytes.Buffer
-	for _, e := range entries {
-		buf.WriteString(e.mode)
-		buf.WriteByte(' ')
-		buf.WriteString(e.name)
-		buf.WriteByte(0)
-		id, _ := hex.DecodeString(string(e.id))
-		buf.Write(id)
+	all := make([]git.TreeEntry, len(entries))
+	for i, e := range entries {
+		all[i] = git.TreeEntry{Mode: e.mode, Name: e.name, ID: string(e.id)}
 	}
-	return buf.Bytes()
+	return all
 }
 
 func (e *entry) key() string {

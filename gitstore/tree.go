@@ -15,6 +15,7 @@ type Tree struct {
 	ctx     context.Context
 	objects git.Objects
 	hash    func(kind string, data []byte) git.Object
+	newTree func([]git.TreeEntry) git.Object
 	git     func(ctx context.Context, stdin io.Reader, args ...string) ([]byte, error)
 	commit  ID
 	id      ID

@@ -1,7 +1,6 @@
 package gitstore
 
 import (
-	"bytes"
 	"fmt"
 
 	"github.com/reverie-memory/reverie/internal/git"
@@ -161,7 +160,7 @@ func (tx *Tx) buildNode(n *node, objs *[]git.Object, have map[ID]bool) ID {
 			*objs = append(*objs, git.Object{ID: string(e.id), Kind: git.Blob, Data: data})
 		}
 	}
-	o := tx.hash(git.Tree, bytes.Clone(formatTree(n.entries)))
+	o := tx.newTree(lines(n.entries))
 	n.id = ID(o.ID)
 	if !have[n.id] {
 		have[n.id] = true

@@ -1,19 +1,81 @@
 package git
 
 import (
+	"encoding/hex"
 	"fmt"
+	"io"
 	"strings"
 	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
-// NewCommit is the object of a commit whose author is its committer.
+// NewCommit is the object of a commit whose author is its committer. Ids of sha256 do not fit go-git's encoder.
 func (r *Repo) NewCommit(who Identity, when time.Time, tree string, parents []string, message string) Object {
-	var b strings.Builder
-	fmt.Fprintf(&b, "tree %s\n", tree)
-	for _, p := range parents {
-		fmt.Fprintf(&b, "parent %s\n", p)
+	if r.ObjectFormat == "sha256" {
+		var b strings.Builder
+		fmt.Fprintf(&b, "tree %s\n", tree)
+		for _, p := range parents {
+			fmt.Fprintf(&b, "parent %s\n", p)
+		}
+		stamp := who.Stamp(when)
+		fmt.Fprintf(&b, "author %s\ncommitter %s\n\n%s", stamp, stamp, message)
+		return r.NewObject(Commit, []byte(b.String()))
 	}
-	stamp := who.Stamp(when)
-	fmt.Fprintf(&b, "author %s\ncommitter %s\n\n%s", stamp, stamp, message)
-	return r.NewObject(Commit, []byte(b.String()))
+	by := object.Signature{Name: who.Name, Email: who.Email, When: when}
+	c := &object.Commit{Author: by, Committer: by, Message: message, TreeHash: plumbing.NewHash(tree)}
+	for _, p := range parents {
+		c.ParentHashes = append(c.ParentHashes, plumbing.NewHash(p))
+	}
+	o, err := encoded(c)
+	if err != nil {
+		panic(err) // memory takes every commit
+	}
+	return o
+}
+
+// TreeEntry is one line of a tree.
+type TreeEntry struct{ Mode, Name, ID string }
+
+// NewTree is the object of a tree, whose entries are in git's order. go-git encodes files and folders; lines with other
+// modes, and ids of sha256, are written as they are.
+func (r *Repo) NewTree(entries []TreeEntry) Object {
+	tree := &object.Tree{Entries: make([]object.TreeEntry, len(entries))}
+	plain := r.ObjectFormat != "sha256"
+	for i, e := range entries {
+		mode := filemode.Regular
+		if e.Mode == "40000" {
+			mode = filemode.Dir
+		}
+		plain = plain && (mode == filemode.Dir || e.Mode == "100644")
+		tree.Entries[i] = object.TreeEntry{Name: e.Name, Mode: mode, Hash: plumbing.NewHash(e.ID)}
+	}
+	if o, err := encoded(tree); err == nil && plain {
+		return o
+	}
+	var data []byte
+	for _, e := range entries {
+		data = append(append(append(data, e.Mode...), ' '), e.Name...)
+		id, _ := hex.DecodeString(e.ID)
+		data = append(append(data, 0), id...)
+	}
+	return r.NewObject(Tree, data)
+}
+
+// encoded is what go-git makes of a tree or a commit.
+func encoded(from interface {
+	Encode(plumbing.EncodedObject) error
+}) (Object, error) {
+	e := &plumbing.MemoryObject{}
+	if err := from.Encode(e); err != nil {
+		return Object{}, err
+	}
+	in, err := e.Reader()
+	if err != nil {
+		return Object{}, err
+	}
+	data, err := io.ReadAll(in)
+	return Object{ID: e.Hash().String(), Kind: e.Type().String(), Data: data}, err
 }
