@@ -48,7 +48,7 @@ const (
 )
 
 // rivals are words of which a project chooses one: tools first.
-var rivals = []struct {
+var rivals = [...]struct {
 	name  string
 	words *pattern.Words
 }{
@@ -130,8 +130,24 @@ var settling = pattern.NewWords(`put place store keep live lives go goes move sa
 // scoping words are followed by where or when a statement holds.
 var scoping = pattern.NewWords(`in under inside within for when whenever on during before after while at throughout across if where`)
 
-var synonyms = map[string]string{"begin": "start", "prefix": "start", "suffix": "end", "finish": "end", "arg": "argument",
-	"fn": "function", "func": "function", "param": "parameter", "dir": "folder", "directory": "folder"}
+// synonym returns the word that stands for others of its meaning, else the word itself.
+func synonym(w string) string {
+	switch w {
+	case "begin", "prefix":
+		return "start"
+	case "suffix", "finish":
+		return "end"
+	case "arg":
+		return "argument"
+	case "fn", "func":
+		return "function"
+	case "param":
+		return "parameter"
+	case "dir", "directory":
+		return "folder"
+	}
+	return w
+}
 
 // Read takes a statement apart.
 func Read(text string) Reading {
@@ -466,16 +482,13 @@ func (r Reading) Covers(s Reading) bool {
 		equalSets(append(slices.Clone(a.frame), b.scope...), b.frame)
 }
 
-// stem is Stem, with synonyms brought to one.
+// stem returns the stem of a word, with synonyms brought to one. Some synonyms are known by their
+// full form, others by their stem.
 func stem(w string) string {
-	if s, ok := synonyms[w]; ok {
+	if s := synonym(w); s != w {
 		return s
 	}
-	w = Stem(w)
-	if s, ok := synonyms[w]; ok {
-		return s
-	}
-	return w
+	return synonym(Stem(w))
 }
 
 // Stem takes the ending off an English word in lower case, roughly: only stems are compared with each other.
