@@ -177,8 +177,8 @@ trust_level = "trusted"
 	},
 }
 
-// clientPatience is how long an agent may take for one run of a few steps.
-const clientPatience = 180 * time.Second
+// clientPatience bounds one run of an agent, of a few steps. It is for one that hangs: beside much else OpenCode takes minutes.
+const clientPatience = 10 * time.Minute
 
 // lab is where one agent is tried: a home and a repository of its own, and a model.
 type lab struct {
