@@ -1,13 +1,14 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
+	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/clone"
@@ -20,13 +21,13 @@ import (
 func occasionOf(k hooks.Kind) string {
 	switch k {
 	case hooks.Start:
-		return forStart
+		return brief.Start
 	case hooks.Prompt:
-		return forPrompt
+		return brief.Prompt
 	case hooks.Compacting:
-		return forCompaction
+		return brief.Compaction
 	case hooks.Compacted:
-		return forCompacted
+		return brief.Compacted
 	}
 	return ""
 }
@@ -38,8 +39,8 @@ func (c *capture) answer(ctx context.Context, agent hooks.Agent, e hooks.Event) 
 	if occasion == "" || e.Parent != "" {
 		return "", nil
 	}
-	r := contextRequest{
-		For: occasion, Session: sessionOf(e), Agent: agent.Name, Query: e.Prompt, Dir: e.Dir,
+	r := brief.Request{
+		For: occasion, Session: sessionOf(e), Agent: agent.Name, Query: e.Prompt, Dir: cmp.Or(e.Dir, c.env.Dir),
 		Resumed: e.Source == "resume", Record: agent.Answers(e), Limits: recall.Limits{Docs: reader.MaxIndexed},
 	}
 	if before := os.Getenv(givenVariable); sessionName.MatchString(before) {
@@ -49,10 +50,14 @@ func (c *capture) answer(ctx context.Context, agent hooks.Agent, e hooks.Event) 
 	case e.Kind == hooks.Start && r.Before != "" && c.began(r.Before):
 		return "", nil
 	case e.Kind == hooks.Start:
-		if text, found := preparedContext(ctx, c.env, c.repo, c.config, r); found {
+		text, found, err := brief.Prepared(ctx, c.ledger(), c.config, r, c.env.Now())
+		if err != nil {
+			c.env.Warn("%v", err)
+		}
+		if found {
 			return text, nil
 		}
-	case e.Kind == hooks.Prompt && (c.config.Prompt == 0 || asksNothing(r)):
+	case e.Kind == hooks.Prompt && (c.config.Prompt == 0 || r.AsksNothing()):
 		return "", nil
 	}
 	w, err := c.env.open(ctx)
@@ -66,19 +71,22 @@ func (c *capture) answer(ctx context.Context, agent hooks.Agent, e hooks.Event) 
 	if !agent.Answers(e) {
 		return "", failed
 	}
-	in, err := w.inject(ctx, r)
+	in, err := brief.Give(ctx, w.Reader, r)
 	if clone.NoMemory(err) {
 		err = nil // nothing was learned yet
 	}
-	if in.behind != nil {
-		c.env.Warn("this prompt was looked up in no memory: %v; the worker does, for the next ones", in.behind)
+	if in.Behind != nil {
+		c.env.Warn("this prompt was looked up in no memory: %v; the worker does, for the next ones", in.Behind)
 	}
-	return in.text, errors.Join(failed, err)
+	return in.Text, errors.Join(failed, err)
 }
+
+// ledger is that of the clone.
+func (c *capture) ledger() brief.Ledger { return brief.Ledger{Repo: c.repo, Scanner: c.spool.Scanner} }
 
 // began reports whether a session was given the block that sessions begin with.
 func (c *capture) began(session string) bool {
-	return slices.ContainsFunc(readLedger(filepath.Join(c.state, ledgerDir, ledgerFile(ledgerName(c.spool.Scanner, session)))), func(in injection) bool { return in.For == forStart })
+	return slices.ContainsFunc(c.ledger().Session(session), func(in brief.Injection) bool { return in.For == brief.Start })
 }
 
 // checkpointTime is how long a compaction may wait for its checkpoint. Where it does not come about in that time, the worker makes it.

@@ -64,21 +64,6 @@ func agentNote(text string) string {
 	return "## The agent's note\n\n> " + strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), "\n> ")
 }
 
-// maxTail is the most of a checkpoint that is given after a compaction, in bytes, when its tags were written out.
-const maxTail = 5 << 10
-
-// checkpointTail is a checkpoint as a session is given it back.
-func checkpointTail(c record.Checkpoint) string {
-	at := ""
-	if c.Commit != "" {
-		at = " at " + c.Commit
-		if c.Branch != "" {
-			at += " on " + tagless(c.Branch)
-		}
-	}
-	return fmt.Sprintf("Where this session stood when it was compacted (checkpoint %d%s), from its own record:\n\n%s", c.N, at, cut.Marked(taglessLines(c.Text), maxTail))
-}
-
 // firstAsked is the line of a checkpoint that says most in a list: the last request, or else the first line.
 func firstAsked(text string) string {
 	asked := ""

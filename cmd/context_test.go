@@ -7,11 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/trust"
 	"github.com/reverie-memory/reverie/internal/clone"
@@ -40,7 +40,7 @@ func TestPreparedContextReadsNoMemories(t *testing.T) {
 	r := testrepo.New(t)
 	answer(t, r.Dir, "", "remember", "-k", "constraint", "Never push to main")
 	w := at(t, r.Dir, noon)
-	ask := contextRequest{For: forStart, Session: "codex/s1", Dir: r.Dir, Record: true}
+	ask := brief.Request{For: brief.Start, Session: "codex/s1", Dir: r.Dir, Record: true}
 	want, err := w.context(ctx, ask)
 	if err != nil || !strings.Contains(want, "Never push") {
 		t.Fatal(want, err)
@@ -54,7 +54,11 @@ func TestPreparedContextReadsNoMemories(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return preparedContext(ctx, w.env, repo, c, ask)
+		text, found, err := brief.Prepared(ctx, brief.Ledger{Repo: repo, Scanner: w.Scanner}, c, ask, noon)
+		if err != nil {
+			t.Error(err)
+		}
+		return text, found
 	}
 	if err := os.Rename(filepath.Join(r.Dir, ".git/objects"), filepath.Join(r.Dir, ".git/gone")); err != nil {
 		t.Fatal(err)
@@ -69,7 +73,7 @@ func TestPreparedContextReadsNoMemories(t *testing.T) {
 	if err := os.Rename(filepath.Join(r.Dir, ".git/gone"), filepath.Join(r.Dir, ".git/objects")); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(w.injections("codex/s1")); n != 2 {
+	if n := len((brief.Ledger{Repo: w.Repo, Scanner: w.Scanner}).Session("codex/s1")); n != 2 {
 		t.Errorf("%d injections are noted, want 2", n)
 	}
 	points := 0
@@ -123,8 +127,8 @@ func TestResumedSessionIsNotGivenTheSameAgain(t *testing.T) {
 	ctx := context.Background()
 	r := testrepo.New(t)
 	answer(t, r.Dir, "", "remember", "One")
-	ask := contextRequest{For: forStart, Session: "claude/s1", Resumed: true, Record: true}
-	give := func(ask contextRequest) bool {
+	ask := brief.Request{For: brief.Start, Session: "claude/s1", Resumed: true, Record: true}
+	give := func(ask brief.Request) bool {
 		w := at(t, r.Dir, noon)
 		text, err := w.context(ctx, ask)
 		if err != nil {
@@ -133,11 +137,11 @@ func TestResumedSessionIsNotGivenTheSameAgain(t *testing.T) {
 		return text != ""
 	}
 	compacted := ask
-	compacted.For = forCompacted
+	compacted.For = brief.Compacted
 	anew := ask
 	anew.Resumed = false
 	for i, step := range []struct {
-		ask  contextRequest
+		ask  brief.Request
 		want bool
 		then func()
 	}{
@@ -169,53 +173,10 @@ func TestPreparedContextEndsWithItsMemories(t *testing.T) {
 	}
 	for _, after := range []time.Duration{0, 59 * time.Minute, time.Hour} {
 		want := after < time.Hour
-		text, err := at(t, r.Dir, noon.Add(after)).context(ctx, contextRequest{For: forStart})
+		text, err := at(t, r.Dir, noon.Add(after)).context(ctx, brief.Request{For: brief.Start})
 		if err != nil || strings.Contains(text, "Goes at one") != want || !strings.Contains(text, "Stays") {
 			t.Errorf("after %v: %v %q", after, err, text)
 		}
-	}
-}
-
-// Sessions that are given something at once do not mix, and none loses a line.
-func TestLedgerOfParallelSessions(t *testing.T) {
-	r := testrepo.New(t)
-	answer(t, r.Dir, "", "remember", "One")
-	w := at(t, r.Dir, noon)
-	const each = 40
-	var wg sync.WaitGroup
-	for s := range 4 {
-		for half := range 2 {
-			wg.Go(func() {
-				for i := range each / 2 {
-					in := injection{Session: fmt.Sprintf("claude/s%d", s), For: forPrompt, Items: []given{{ID: fmt.Sprintf("%d-%d-%d", s, half, i)}}}
-					in.setText(strings.Repeat("x", i))
-					if err := in.record(w.Repo, noon.Add(time.Duration(half*each+i)*time.Second)); err != nil {
-						t.Error(err)
-					}
-				}
-			})
-		}
-	}
-	wg.Wait()
-	ids := map[string]bool{}
-	for s := range 4 {
-		name := fmt.Sprintf("claude/s%d", s)
-		all := w.injections(name)
-		for _, in := range all {
-			if in.Session != name || !strings.HasPrefix(in.Items[0].ID, fmt.Sprintf("%d-", s)) {
-				t.Errorf("%s has %+v", name, in)
-			}
-			ids[in.ID] = true
-		}
-		if len(all) != each {
-			t.Errorf("%s: %d lines, want %d", name, len(all), each)
-		}
-	}
-	if len(ids) != 4*each {
-		t.Errorf("%d ids, want %d", len(ids), 4*each)
-	}
-	if err := w.expireLedger(time.Now().Add(time.Hour)); err != nil || len(w.allInjections(0)) != 0 {
-		t.Errorf("%v; %d stay", err, len(w.allInjections(0)))
 	}
 }
 
@@ -238,12 +199,12 @@ func TestRank(t *testing.T) {
 	answer(t, r.Dir, "", "learn", filepath.Join(example, "codex.jsonl"))
 	r.Write("store/save.go", "package store\n")
 	r.Commit("gone")
-	in, err := at(t, r.Dir, noon).inject(context.Background(), contextRequest{For: forStart})
+	in, err := brief.Give(context.Background(), at(t, r.Dir, noon).Reader, brief.Request{For: brief.Start})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var order []string
-	for line := range strings.Lines(in.text) {
+	for line := range strings.Lines(in.Text) {
 		if kind, text, ok := strings.Cut(line, ": "); ok && strings.HasPrefix(line, "- ") {
 			order = append(order, kind[2:]+" "+strings.Fields(text)[0]+" "+strings.Fields(text)[1])
 		}
@@ -253,19 +214,7 @@ func TestRank(t *testing.T) {
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if !strings.Contains(in.text, "may be out of date") {
+	if !strings.Contains(in.Text, "may be out of date") {
 		t.Error("the stale one is not labelled")
-	}
-}
-
-// What is asked for takes the place of what the settings give, unless they give nothing.
-func TestBudgetOfARequest(t *testing.T) {
-	for _, c := range []struct{ asked, setting, want int }{
-		{0, 1500, 1500}, {80, 1500, 80}, {9000, 1500, 9000}, {-1, 1500, 0},
-		{0, 0, 0}, {80, 0, 0}, {-1, 0, 0},
-	} {
-		if got := (contextRequest{Budget: c.asked}).budget(c.setting); got != c.want {
-			t.Errorf("asked for %d where the settings give %d: %d, want %d", c.asked, c.setting, got, c.want)
-		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/record/transfer"
 	"github.com/reverie-memory/reverie/internal/derived"
@@ -301,7 +302,7 @@ func goneFrom(seen string, now []record.Memory, tool string) func(*record.View) 
 	return func(v *record.View) []record.Memory {
 		var gone []record.Memory
 		for _, id := range before {
-			if m, err := v.Find(id); err == nil && !there[id] && m.Status != record.Retired && imported(m) {
+			if m, err := v.Find(id); err == nil && !there[id] && m.Status != record.Retired && brief.Imported(m) {
 				gone = append(gone, m.Retire("It is gone from "+tool+"."))
 			}
 		}

@@ -23,6 +23,7 @@ var arrows = map[string][]string{
 		"internal/dotenv", "internal/exit", "internal/file", "internal/git", "internal/redact", "reflect", "reflect/transcript", "reflect/transcript/past"},
 	"internal/reader": {"gitstore", "gitstore/anchor", "gitstore/recall", "gitstore/recall/segment", "gitstore/recall/vector", "gitstore/record", "gitstore/trust",
 		"internal/clone", "internal/config", "internal/docs", "internal/exit", "internal/ollama", "internal/unseen", "prompts/door"},
+	"internal/block":          {"internal/exit", "internal/pattern"},
 	"internal/term":           {"gitstore/recall/terms", "internal/redact", "internal/unseen"},
 	"internal/pattern":        nil,
 	"internal/derived":        {"internal/file"},
@@ -81,6 +82,9 @@ var arrows = map[string][]string{
 	"cmd/help":                nil,
 	"cmd/ci":                  {"internal/pattern"},
 	"cmd/check":               {"cmd/ci", "dream", "gitstore", "gitstore/record", "internal/attack", "internal/config", "internal/finding", "internal/redact", "internal/unseen"},
+
+	"gitstore/brief": {"gitstore", "gitstore/recall", "gitstore/recall/pack", "gitstore/record", "gitstore/trust", "internal/attack", "internal/block", "internal/clone", "internal/config",
+		"internal/cut", "internal/derived", "internal/file", "internal/git", "internal/pattern", "internal/reader", "internal/redact", "internal/unseen", "reflect", "reflect/transcript"},
 
 	"internal/foreign":         {"internal/file", "internal/pattern", "internal/sqlite", "internal/docs"},
 	"gitstore/record/transfer": {"gitstore/record", "internal/pattern", "internal/redact"},

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/reverie-memory/reverie/dream"
+	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/gitstore/purge"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/clone"
@@ -394,7 +395,7 @@ func waits(n int) string {
 func (w *workspace) tidy(ctx context.Context) {
 	before := w.keptFrom()
 	_, err := w.Sessions.Expire(before)
-	if err = errors.Join(err, w.expireOriginals(before), w.expireLedger(before), w.kv().Sweep(ctx), door.Expire(w.answers(), before), w.Book.Tidy(ctx), purge.Tidy(w.Repo, w.State, w.env.Now()), try.Clear(w.loopFolder(""))); err != nil && w.env.Verbose {
+	if err = errors.Join(err, w.expireOriginals(before), brief.Ledger{Repo: w.Repo}.Expire(before), w.kv().Sweep(ctx), door.Expire(w.answers(), before), w.Book.Tidy(ctx), purge.Tidy(w.Repo, w.State, w.env.Now()), try.Clear(w.loopFolder(""))); err != nil && w.env.Verbose {
 		w.env.Warn("upkeep: %v", err)
 	}
 }

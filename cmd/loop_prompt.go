@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/prompts"
 	"github.com/reverie-memory/reverie/worktree"
 	"github.com/reverie-memory/reverie/worktree/agent"
@@ -79,14 +80,14 @@ func (l *looper) memories(ctx context.Context, t worktree.Turn) string {
 	if open := findingList(t.Loop.Findings); len(open) > 0 {
 		about += "\n\n" + cutOff(strings.Join(open, "\n"), maxAbout)
 	}
-	r := contextRequest{For: forStart, Dir: t.Dir, Session: l.turnSession(s, ""), Record: true}
+	r := brief.Request{For: brief.Start, Dir: t.Dir, Session: l.turnSession(s, ""), Record: true}
 	if isAgent(s.Settings.Agent) {
 		r.Agent = s.Settings.Agent
 	}
 	var all []string
-	for _, r.For = range []string{forStart, forPrompt} {
+	for _, r.For = range []string{brief.Start, brief.Prompt} {
 		r.Query = ""
-		if r.For == forPrompt {
+		if r.For == brief.Prompt {
 			r.Query = about
 		}
 		text, err := l.w.context(ctx, r)
@@ -113,7 +114,7 @@ func (l *looper) auditInput(ctx context.Context, t worktree.Turn) (prompts.Audit
 		return in, err
 	}
 	in.Output = tail(text, maxShown)
-	r := contextRequest{For: forStart, Dir: t.Dir, Session: l.turnSession(t.Loop.State, "-audit"), Record: true}
+	r := brief.Request{For: brief.Start, Dir: t.Dir, Session: l.turnSession(t.Loop.State, "-audit"), Record: true}
 	if isAgent(t.Loop.State.Settings.AuditAgent) {
 		r.Agent = t.Loop.State.Settings.AuditAgent
 	}

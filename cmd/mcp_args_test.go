@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
@@ -25,7 +26,7 @@ func TestLongQueriesAreCut(t *testing.T) {
 		{`"pnpm" "never ` + strings.Repeat("word ", maxQuery), "were looked for"},
 	} {
 		text, fault := callTool(t, s, "recall", fields{"query": c.query})
-		if fault || !framed(text) || !strings.Contains(text, "never npm") || !strings.Contains(text, c.said) || strings.Contains(text, "looked for") != (c.said != "") {
+		if fault || !brief.Framed(text) || !strings.Contains(text, "never npm") || !strings.Contains(text, c.said) || strings.Contains(text, "looked for") != (c.said != "") {
 			t.Errorf("%.30s: %s", c.query, text)
 		}
 	}
@@ -114,7 +115,7 @@ func TestFoundShowsWhatAnswers(t *testing.T) {
 	answer(t, r.Dir, "Deploy on Tuesdays\n\n"+body, "remember", "-")
 	s := serveMCP(t, r.Dir, "c", mcpOptions{})
 	text, fault := callTool(t, s, "recall", fields{"query": `"zookeeper ensemble restart" pods`})
-	if fault || !framed(text) || !strings.Contains(text, "Deploy on Tuesdays") || !strings.Contains(text, "Restart the zookeeper ensemble") {
+	if fault || !brief.Framed(text) || !strings.Contains(text, "Deploy on Tuesdays") || !strings.Contains(text, "Restart the zookeeper ensemble") {
 		t.Errorf("%s", text)
 	}
 	if !strings.HasSuffix(text, "\nnothing says \"zookeeper ensemble restart\" word for word; these have words of it\n</reverie-memory>\n") {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
@@ -179,7 +180,7 @@ func TestNothingStoredBreaksTheFrame(t *testing.T) {
 	check := func(tool string, args fields) {
 		t.Helper()
 		text, fault := callTool(t, s, tool, args)
-		if fault || !framed(text) || len(closing.FindAllString(text, -1)) != 1 {
+		if fault || !brief.Framed(text) || len(closing.FindAllString(text, -1)) != 1 {
 			t.Errorf("%s %v: %s", tool, args, text)
 		}
 		for _, bad := range []string{"\x1b", "\x07", "\u202e", "\u2066", "\u2028", "\u0085", "\r", "<system-reminder", "<tool_result", "<!--"} {

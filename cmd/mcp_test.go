@@ -20,6 +20,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
@@ -346,8 +347,8 @@ func TestAnswersAreFramedAndBounded(t *testing.T) {
 		{"context", fields{}, "more are known"},
 	} {
 		text, fault := callTool(t, s, c.tool, c.args)
-		if fault || !framed(text) || !strings.Contains(text, c.cut) || strings.Contains(text, "\u202e") {
-			t.Errorf("%s: framed %t, %d bytes:\n%.600s … %s", c.tool, framed(text), len(text), text, text[max(0, len(text)-200):])
+		if fault || !brief.Framed(text) || !strings.Contains(text, c.cut) || strings.Contains(text, "\u202e") {
+			t.Errorf("%s: framed %t, %d bytes:\n%.600s … %s", c.tool, brief.Framed(text), len(text), text, text[max(0, len(text)-200):])
 		}
 	}
 }
@@ -388,13 +389,14 @@ func TestToolsNoteWhatTheyGive(t *testing.T) {
 	callTool(t, s, "show", fields{"id": id})
 	callTool(t, s, "context", nil)
 	var got []string
-	for _, in := range at(t, r.Dir, time.Now()).injections("claude/s-1") {
+	w := at(t, r.Dir, time.Now())
+	for _, in := range (brief.Ledger{Repo: w.Repo, Scanner: w.Scanner}).Session("claude/s-1") {
 		if len(in.Items) != 1 || in.Items[0].ID != id || in.Hash == "" || in.Commit == "" {
 			t.Errorf("%+v", in)
 		}
 		got = append(got, in.For)
 	}
-	if diff := cmp.Diff([]string{forRecall, forShow, forStart}, got); diff != "" {
+	if diff := cmp.Diff([]string{forRecall, forShow, brief.Start}, got); diff != "" {
 		t.Error(diff)
 	}
 	if text, fault := callTool(t, s, "context", fields{"query": "npm or pnpm"}); fault || strings.Contains(text, "never npm") {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/cut"
 	"github.com/reverie-memory/reverie/internal/exit"
@@ -134,7 +135,7 @@ func mcpFault(err error) string {
 	if hint := mcpHint(err); hint != "" {
 		text += "\nhint: " + hint
 	}
-	return cut.Marked(taglessLines(text), maxFault)
+	return cut.Marked(brief.TaglessLines(text), maxFault)
 }
 
 // mcpHint is what an agent can do about an error by tools: it has no command line.
@@ -289,9 +290,9 @@ func (c *mcpCall) context() error {
 	if err != nil {
 		return err
 	}
-	r := contextRequest{For: forStart, Session: c.session(), Agent: c.agent(), Dir: c.env.Dir, Record: c.session() != ""}
+	r := brief.Request{For: brief.Start, Session: c.session(), Agent: c.agent(), Dir: c.env.Dir, Record: c.session() != ""}
 	if a.Query != "" {
-		r.For = forPrompt
+		r.For = brief.Prompt
 		if r.Query, err = c.query(a.Query, maxPrompted); err != nil {
 			return err
 		}
@@ -325,7 +326,7 @@ func (c *mcpCall) checkpoint() error {
 	if err := runCheckpoint(c.ctx, c.env, a.Note, ""); err != nil {
 		return err
 	}
-	c.text = tagless("noted as " + c.out.String())
+	c.text = brief.Tagless("noted as " + c.out.String())
 	return nil
 }
 
@@ -337,6 +338,6 @@ func (c *mcpCall) status() error {
 	if err := runStatus(c.ctx, c.env); err != nil {
 		return err
 	}
-	c.text = cut.Marked(tagless(strings.TrimSpace(c.out.String())), maxInjected)
+	c.text = cut.Marked(brief.Tagless(strings.TrimSpace(c.out.String())), brief.MaxInjected)
 	return nil
 }

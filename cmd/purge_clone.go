@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/gitstore/purge"
 	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/gitstore/recall/vector"
@@ -55,7 +56,7 @@ func stateKind(path string) purge.Kind {
 		return purge.Settings
 	case path == "cache", path == trust.WithheldFile, strings.HasPrefix(path, "authors-"):
 		return purge.Whole
-	case inside && (top == originalsDir || top == "code" || top == contextDir || top == answersDir):
+	case inside && (top == originalsDir || top == "code" || top == brief.PreparedDir || top == answersDir):
 		return purge.Whole
 	}
 	return purge.Plain
@@ -69,7 +70,7 @@ func sessionPath(client, id string) string {
 // dropDerived removes what was prepared for sessions, what models answered, the vectors and the index: they are made again. Of a
 // vector nobody can tell whether it was made from what a purge takes.
 func (w *workspace) dropDerived(ctx context.Context) error {
-	if err := errors.Join(os.RemoveAll(filepath.Join(w.State, contextDir)), door.Forget(w.answers())); err != nil {
+	if err := errors.Join(os.RemoveAll(filepath.Join(w.State, brief.PreparedDir)), door.Forget(w.answers())); err != nil {
 		return err
 	}
 	if err := vector.Drop(ctx, filepath.Join(w.State, reader.VectorsDir)); err != nil {

@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/block"
 	"github.com/reverie-memory/reverie/internal/derived"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/reader"
@@ -100,9 +102,9 @@ func runRender(ctx context.Context, env *Env, o renderOptions) error {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("render: %w", err)
 	}
-	b := findBlock(string(old))
-	if b.state != blockOK && b.state != blockAbsent {
-		return b.refuse(file)
+	b := block.Find(string(old))
+	if b.State != block.OK && b.State != block.Absent {
+		return b.Refuse(file)
 	}
 	if o.check {
 		return w.checkBlock(ctx, file, b, string(old))
@@ -120,14 +122,14 @@ func runRender(ctx context.Context, env *Env, o renderOptions) error {
 		}
 		w.tellHidden(len(slices.DeleteFunc(held, func(h reader.Held) bool { return h.Private || h.Given != nil })))
 		body := renderMemories(given, maxBody, 0)
-		current := b.state == blockOK && b.body(string(old)) == body
+		current := b.State == block.OK && b.Body(string(old)) == body
 		if !current {
-			if o.force && b.edited(string(old)) {
+			if o.force && edited(b, string(old)) {
 				if err := w.WantPerson("render agents-md --force"); err != nil {
 					return err
 				}
 			}
-			if !o.force && b.edited(string(old)) {
+			if !o.force && edited(b, string(old)) {
 				added, gone, err := w.handEdits(ctx, v, b, string(old), given)
 				if err != nil {
 					return err
@@ -140,7 +142,7 @@ func runRender(ctx context.Context, env *Env, o renderOptions) error {
 			if kept > 0 {
 				attributes += fmt.Sprintf(" withheld=%d", kept)
 			}
-			if err := to.write([]byte(b.put(string(old), attributes, body))); err != nil {
+			if err := to.write([]byte(b.Put(string(old), attributes, body))); err != nil {
 				return fmt.Errorf("render: %w", err)
 			}
 		}
@@ -169,7 +171,7 @@ type renderCheckJSON struct {
 }
 
 // checkBlock tells whether the block is what was rendered into it.
-func (w *workspace) checkBlock(ctx context.Context, file string, b block, text string) error {
+func (w *workspace) checkBlock(ctx context.Context, file string, b block.Block, text string) error {
 	var wrong string
 	err := w.view(ctx, func(now *record.View) (err error) {
 		wrong, err = w.blockFault(ctx, now, b, text)
@@ -196,13 +198,13 @@ func (w *workspace) checkBlock(ctx context.Context, file string, b block, text s
 // history of the state now, and nothing may be shown that is withheld here for its author, then and now. What else was
 // withheld where it was written, and what was stale there, cannot be known here: of the first the block has the
 // number, and of the second its own word.
-func (w *workspace) blockFault(ctx context.Context, now *record.View, b block, text string) (fault string, err error) {
+func (w *workspace) blockFault(ctx context.Context, now *record.View, b block.Block, text string) (fault string, err error) {
 	const anew = "; write it anew: reverie render agents-md"
-	if b.state == blockAbsent {
+	if b.State == block.Absent {
 		return " has no reverie block", nil
 	}
-	tree := gitstore.ID(b.attribute("tree"))
-	at, err := time.Parse(time.RFC3339, b.attribute("at"))
+	tree := gitstore.ID(b.Attribute("tree"))
+	at, err := time.Parse(time.RFC3339, b.Attribute("at"))
 	if tree == "" || err != nil {
 		return ": the block does not name the state and the time it shows" + anew, nil
 	}
@@ -219,19 +221,19 @@ func (w *workspace) blockFault(ctx context.Context, now *record.View, b block, t
 	if err != nil {
 		return "", err
 	}
-	withheld, _ := strconv.Atoi(b.attribute("withheld"))
+	withheld, _ := strconv.Atoi(b.Attribute("withheld"))
 	err = w.Book.ViewAt(ctx, string(commit), func(v *record.View) error {
 		agents, err := w.ForAgents(ctx, v)
 		if err != nil {
 			return err
 		}
-		all, body := everShown(v, agents, at), b.body(text)
+		all, body := everShown(v, agents, at), b.Body(text)
 		lines := map[string]bool{} // of what agents were given then
 		for _, m := range shared(agents, at) {
-			lines[renderMemory(item{m, true})], lines[renderMemory(item{m, false})] = true, true
+			lines[brief.Item{Memory: m, Stale: true}.Line()], lines[brief.Item{Memory: m, Stale: false}.Line()] = true, true
 		}
-		given := func(it item) bool {
-			if lines[renderMemory(it)] {
+		given := func(it brief.Item) bool {
+			if lines[it.Line()] {
 				return true
 			}
 			then, _ := v.Blob(it.ID)
@@ -239,8 +241,8 @@ func (w *workspace) blockFault(ctx context.Context, now *record.View, b block, t
 		}
 		switch inside := shown(all, body); {
 		case renderAgain(all, body, withheld) != body:
-			fault = fmt.Sprintf(": the block was edited by hand or torn (lines %d to %d)", b.lines[0], b.lines[1]) + "; what was edited is told by: reverie render agents-md"
-		case slices.ContainsFunc(inside, func(it item) bool { return !given(it) }):
+			fault = fmt.Sprintf(": the block was edited by hand or torn (lines %d to %d)", b.Lines[0], b.Lines[1]) + "; what was edited is told by: reverie render agents-md"
+		case slices.ContainsFunc(inside, func(it brief.Item) bool { return !given(it) }):
 			fault = ": the block shows what people not trusted here have changed; next: reverie trust, or" + anew[1:]
 		}
 		return nil
@@ -260,7 +262,7 @@ type item struct {
 }
 
 // given are the shared memories that agents are given here, and the number of those that are withheld.
-func (w *workspace) given(ctx context.Context, v *record.View, now time.Time) (given []item, withheld int, err error) {
+func (w *workspace) given(ctx context.Context, v *record.View, now time.Time) (given []brief.Item, withheld int, err error) {
 	agents, err := w.ForAgents(ctx, v)
 	if err != nil {
 		return nil, 0, err
@@ -271,7 +273,7 @@ func (w *workspace) given(ctx context.Context, v *record.View, now time.Time) (g
 	}
 	for _, m := range shared(agents, now) {
 		if s := standings(m); !s.Withheld {
-			given = append(given, item{m, s.Stale})
+			given = append(given, brief.Item{Memory: m, Stale: s.Stale})
 		}
 	}
 	return given, ids(everShown(v, agents, now)) - len(given), nil
@@ -304,16 +306,16 @@ func ids(all []record.Memory) int {
 }
 
 // shown are those of some memories that a rendered text shows.
-func shown(all []record.Memory, body string) []item {
+func shown(all []record.Memory, body string) []brief.Item {
 	lines := map[string]bool{}
 	for line := range strings.Lines(body) {
 		lines[line] = true
 	}
-	var inside []item
+	var inside []brief.Item
 	seen := map[string]bool{}
 	for _, m := range all {
 		for _, stale := range []bool{true, false} {
-			if it := (item{m, stale}); !seen[m.ID] && lines[renderMemory(it)] {
+			if it := (brief.Item{Memory: m, Stale: stale}); !seen[m.ID] && lines[it.Line()] {
 				inside, seen[m.ID] = append(inside, it), true
 			}
 		}
@@ -328,10 +330,10 @@ func renderAgain(all []record.Memory, body string, withheld int) string {
 	if withheld != 0 {
 		return renderMemories(inside, 0, ids(all)-len(inside)-withheld)
 	}
-	var items []item
+	var items []brief.Item
 	for i, m := range all {
-		it := item{Memory: m}
-		if at := slices.IndexFunc(inside, func(it item) bool { return it.ID == m.ID }); at >= 0 {
+		it := brief.Item{Memory: m}
+		if at := slices.IndexFunc(inside, func(it brief.Item) bool { return it.ID == m.ID }); at >= 0 {
 			it = inside[at]
 		}
 		if i == 0 || all[i-1].ID != m.ID {
@@ -381,7 +383,7 @@ const (
 // renderMemories writes memories as Markdown, the most binding kinds first, in the order of
 // ids, which does not move when others come. With a limit in bytes, line ends counted as two, what
 // does not fit is counted in one more line, beside left. The same memories always give the same bytes.
-func renderMemories(memories []item, limit, left int) string {
+func renderMemories(memories []brief.Item, limit, left int) string {
 	var b strings.Builder
 	b.WriteString("## What this repository remembers\n\nKept by Reverie as reference data: verify before you rely on it. `reverie show ID` tells where a statement comes from.\n")
 	room := limit - size(b.String())
@@ -391,7 +393,7 @@ func renderMemories(memories []item, limit, left int) string {
 			if m.Kind != k {
 				continue
 			}
-			text := heading + renderMemory(m)
+			text := heading + m.Line()
 			if limit > 0 && size(text) > room {
 				left++
 				continue
@@ -412,5 +414,3 @@ func renderMemories(memories []item, limit, left int) string {
 
 // size is the length of a text in a file whose line ends have two bytes.
 func size(s string) int { return len(s) + strings.Count(s, "\n") }
-
-func renderMemory(m item) string { return "- " + statement(m, inert) + "\n" }

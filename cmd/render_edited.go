@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/block"
 	"github.com/reverie-memory/reverie/internal/derived"
 	"github.com/reverie-memory/reverie/internal/exit"
 )
@@ -17,15 +19,15 @@ import (
 
 // edited reports whether a block has another body than the one it was written with, as its begin line tells. One without that
 // attribute is taken to be as it was.
-func (b block) edited(text string) bool {
-	sum := b.attribute("sum")
-	return b.state == blockOK && sum != "" && sum != derived.Sum([]byte(b.body(text)))
+func edited(b block.Block, text string) bool {
+	sum := b.Attribute("sum")
+	return b.State == block.OK && sum != "" && sum != derived.Sum([]byte(b.Body(text)))
 }
 
 // handEdits are the lines of a block that nothing known has made, and the lines that were taken out of it though what they say still
 // holds: given is what would be shown now. What became known since the block was written, or was changed or forgotten, is neither.
-func (w *workspace) handEdits(ctx context.Context, now *record.View, b block, text string, given []item) (added, gone []string, err error) {
-	body := b.body(text)
+func (w *workspace) handEdits(ctx context.Context, now *record.View, b block.Block, text string, given []brief.Item) (added, gone []string, err error) {
+	body := b.Body(text)
 	ours, then, err := w.renderedThen(ctx, now, b, body)
 	if err != nil {
 		return nil, nil, err
@@ -47,7 +49,7 @@ func (w *workspace) handEdits(ctx context.Context, now *record.View, b block, te
 		}
 	}
 	for _, it := range given {
-		if line := renderMemory(it); !cut && then[line] && !inside[line] {
+		if line := it.Line(); !cut && then[line] && !inside[line] {
 			gone = append(gone, strings.TrimSpace(strings.TrimPrefix(line, "- ")))
 		}
 	}
@@ -56,10 +58,10 @@ func (w *workspace) handEdits(ctx context.Context, now *record.View, b block, te
 
 // renderedThen are the lines that a block may have had when it was written, at the state and the time that it names, and those of
 // them that are memories. Where that state is not known here, there are none.
-func (w *workspace) renderedThen(ctx context.Context, now *record.View, b block, body string) (lines, memories map[string]bool, err error) {
+func (w *workspace) renderedThen(ctx context.Context, now *record.View, b block.Block, body string) (lines, memories map[string]bool, err error) {
 	lines, memories = map[string]bool{}, map[string]bool{}
-	tree := gitstore.ID(b.attribute("tree"))
-	at, err := time.Parse(time.RFC3339, b.attribute("at"))
+	tree := gitstore.ID(b.Attribute("tree"))
+	at, err := time.Parse(time.RFC3339, b.Attribute("at"))
 	if tree == "" || err != nil {
 		return lines, memories, nil
 	}
@@ -76,7 +78,7 @@ func (w *workspace) renderedThen(ctx context.Context, now *record.View, b block,
 		}
 		for _, m := range everShown(v, agents, at) {
 			for _, stale := range []bool{true, false} {
-				memories[renderMemory(item{m, stale})] = true
+				memories[brief.Item{Memory: m, Stale: stale}.Line()] = true
 			}
 		}
 		return nil

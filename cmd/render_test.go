@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/block"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/term"
 )
@@ -19,14 +21,14 @@ import (
 // and uses most of it.
 func TestBlockKeepsItsLimit(t *testing.T) {
 	for _, length := range []int{10, 100, 400} {
-		var memories []item
+		var memories []brief.Item
 		for i := range 3000 {
-			memories = append(memories, item{Memory: record.Memory{ID: fmt.Sprintf("%016x", i), Kind: record.Fact, Status: record.Active, Text: strings.Repeat("x", length)}})
+			memories = append(memories, brief.Item{Memory: record.Memory{ID: fmt.Sprintf("%016x", i), Kind: record.Fact, Status: record.Active, Text: strings.Repeat("x", length)}})
 		}
 		body := renderMemories(memories, maxBody, 0)
 		attributes := "v1 tree=" + strings.Repeat("0", 64) + " at=2026-11-21T09:00:00Z sum=0123456789abcdef withheld=99999"
 		for _, before := range []string{"a", "a\r\nb"} {
-			got := len(block{state: blockAbsent, eol: findBlock(before).eol}.put(before, attributes, body)) - len(before)
+			got := len(block.Find(before).Put(before, attributes, body)) - len(before)
 			if got > maxBlock || got < maxBlock-2*(length+100)-500 {
 				t.Errorf("statements of %d after %q: the block has %d bytes", length, before, got)
 			}

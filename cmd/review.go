@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/remotes"
 	"github.com/reverie-memory/reverie/internal/clone"
@@ -107,7 +108,7 @@ func (w *workspace) queue(ctx context.Context, ids []string) ([]waiting, error) 
 				why = "proposed as " + branch
 			}
 			where := ""
-			if o.Op == record.Add && !imported(o.Memory) {
+			if o.Op == record.Add && !brief.Imported(o.Memory) {
 				where = w.Documents.Stated(o.Memory)
 			}
 			if where != "" {
@@ -117,8 +118,9 @@ func (w *workspace) queue(ctx context.Context, ids []string) ([]waiting, error) 
 		}
 		return nil
 	})
+	late := map[bool]int{true: 1}
 	slices.SortStableFunc(queue, func(a, b waiting) int {
-		return cmp.Or(leading(!a.stated, !b.stated), strings.Compare(subject(a.Memory), subject(b.Memory)), strings.Compare(a.Memory.Text, b.Memory.Text))
+		return cmp.Or(cmp.Compare(late[a.stated], late[b.stated]), strings.Compare(subject(a.Memory), subject(b.Memory)), strings.Compare(a.Memory.Text, b.Memory.Text))
 	})
 	return queue, err
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/reader"
@@ -41,12 +42,12 @@ func TestOnlyHooksDoNotWaitForTheIndex(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ask := contextRequest{For: forPrompt, Session: "claude/s1", Query: prompt, Record: true}
+	ask := brief.Request{For: brief.Prompt, Session: "claude/s1", Query: prompt, Record: true}
 	ask.Limits.Docs = reader.MaxIndexed
 	unindexed()
-	in, err := w.inject(t.Context(), ask)
-	if err != nil || in.text != "" || !errors.Is(in.behind, recall.ErrBehind) {
-		t.Errorf("a hook gets %q, behind: %v, %v", in.text, in.behind, err)
+	in, err := brief.Give(t.Context(), w.Reader, ask)
+	if err != nil || in.Text != "" || !errors.Is(in.Behind, recall.ErrBehind) {
+		t.Errorf("a hook gets %q, behind: %v, %v", in.Text, in.Behind, err)
 	}
 	hook := func() (out, talk string) {
 		cmd := exec.Command("reverie", "hook", "claude", "UserPromptSubmit")

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/hooks/githook"
+	"github.com/reverie-memory/reverie/internal/block"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/file"
@@ -397,20 +398,20 @@ func unfinished(dir string) []artefact {
 // hasBlock reports whether a file has the managed block; a file that is not there has none.
 func hasBlock(file string) (bool, error) {
 	_, b, err := readBlock(file)
-	return b.state == blockOK, err
+	return b.State == block.OK, err
 }
 
-func readBlock(file string) (text string, b block, err error) {
+func readBlock(file string) (text string, b block.Block, err error) {
 	data, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {
-		return "", findBlock(""), nil
+		return "", block.Find(""), nil
 	}
 	if err != nil {
-		return "", block{}, fmt.Errorf("uninstall: %w", err)
+		return "", block.Block{}, fmt.Errorf("uninstall: %w", err)
 	}
-	b = findBlock(string(data))
-	if b.state != blockOK && b.state != blockAbsent {
-		return "", block{}, b.refuse(file)
+	b = block.Find(string(data))
+	if b.State != block.OK && b.State != block.Absent {
+		return "", block.Block{}, b.Refuse(file)
 	}
 	return string(data), b, nil
 }
@@ -419,10 +420,10 @@ func readBlock(file string) (text string, b block, err error) {
 // A symbolic link stays, and so does what it points to, emptied.
 func removeBlock(path string) error {
 	text, b, err := readBlock(path)
-	if err != nil || b.state == blockAbsent {
+	if err != nil || b.State == block.Absent {
 		return err
 	}
-	rest := b.cut(text)
+	rest := b.Cut(text)
 	info, err := os.Lstat(path)
 	if err != nil {
 		return err

@@ -2,16 +2,13 @@ package cmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/reverie-memory/reverie/gitstore"
-	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/pattern"
-	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
@@ -43,9 +40,9 @@ func runWhy(ctx context.Context, env *Env, what, session string) error {
 	if err != nil {
 		return err
 	}
-	all := w.allInjections(0)
+	all := brief.Ledger{Repo: w.Repo}.All(0)
 	if session != "" {
-		all = slices.DeleteFunc(all, func(in injection) bool {
+		all = slices.DeleteFunc(all, func(in brief.Injection) bool {
 			_, id, _ := strings.Cut(in.Session, "/")
 			return !strings.HasPrefix(in.Session, session) && !strings.HasPrefix(id, session)
 		})
@@ -60,7 +57,7 @@ func runWhy(ctx context.Context, env *Env, what, session string) error {
 	case what == "list":
 		return env.listInjections(all)
 	case injectionID.MatchString(what):
-		found := slices.DeleteFunc(all, func(in injection) bool { return !strings.HasPrefix(in.ID, what) })
+		found := slices.DeleteFunc(all, func(in brief.Injection) bool { return !strings.HasPrefix(in.ID, what) })
 		switch {
 		case len(found) == 0:
 			return exit.New(exit.Failed, fmt.Errorf("injection %s: there is no such id", what), "'reverie why list' lists them")
@@ -73,7 +70,7 @@ func runWhy(ctx context.Context, env *Env, what, session string) error {
 }
 
 // listInjections tells injections in a line each, the oldest first.
-func (env *Env) listInjections(all []injection) error {
+func (env *Env) listInjections(all []brief.Injection) error {
 	for _, in := range all {
 		if env.JSON {
 			in.Items, in.Next = noNull(in.Items), list(in.Next)
@@ -82,13 +79,13 @@ func (env *Env) listInjections(all []injection) error {
 			}
 			continue
 		}
-		env.Lay(term.NarrowHang, term.Span("", fmt.Sprintf("%s  %s  %s  %s  %s", in.ID, in.when(), term.Pad(in.For, 13), term.Pad(term.Count(len(in.Items), "memory", "memories"), 11), term.Visible(in.Session))))
+		env.Lay(term.NarrowHang, term.Span("", fmt.Sprintf("%s  %s  %s  %s  %s", in.ID, when(in), term.Pad(in.For, 13), term.Pad(term.Count(len(in.Items), "memory", "memories"), 11), term.Visible(in.Session))))
 	}
 	return nil
 }
 
 type whyJSON struct {
-	injection
+	brief.Injection
 	Memories []whyMemoryJSON `json:"memories"` // of items: what they say now
 }
 
@@ -101,27 +98,21 @@ type whyMemoryJSON struct {
 }
 
 // tellInjection tells one injection: its memories with why each was given, and what was left out.
-func (w *workspace) tellInjection(ctx context.Context, in injection) error {
+func (w *workspace) tellInjection(ctx context.Context, in brief.Injection) error {
 	env := w.env
-	memories := make([]whyMemoryJSON, 0, len(in.Items))
-	err := w.view(ctx, func(v *record.View) error {
-		for _, g := range in.Items {
-			m, err := v.Find(g.ID)
-			if err != nil && !errors.Is(err, record.ErrNoMemory) {
-				return err
-			}
-			memories = append(memories, whyMemoryJSON{g.ID, string(m.Kind), m.Text, err != nil && damaged(v, g.ID), list(g.Why)})
-		}
-		return nil
-	})
+	shown, err := brief.Look(ctx, w.Reader, in)
 	if err != nil {
 		return err
+	}
+	memories := make([]whyMemoryJSON, 0, len(shown))
+	for _, s := range shown {
+		memories = append(memories, whyMemoryJSON{s.ID, string(s.Memory.Kind), s.Memory.Text, s.Damaged, list(s.Why)})
 	}
 	if env.JSON {
 		in.Items, in.Next = noNull(in.Items), list(in.Next)
 		return env.Object(whyJSON{in, memories})
 	}
-	env.Lay(term.NarrowHang, term.Span(term.Bold, in.ID), term.Span("", "  "+in.when()+"  "+in.For+"  "+term.Visible(in.Session)))
+	env.Lay(term.NarrowHang, term.Span(term.Bold, in.ID), term.Span("", "  "+when(in)+"  "+in.For+"  "+term.Visible(in.Session)))
 	env.Print("from %s, about %s in %s\n", in.Commit[:min(10, len(in.Commit))], term.Count(in.Tokens, "token", "tokens"), term.Count(in.Bytes, "byte", "bytes"))
 	for _, m := range memories {
 		text := m.Text
@@ -134,27 +125,19 @@ func (w *workspace) tellInjection(ctx context.Context, in injection) error {
 		env.Hit(term.Hit{Mark: " ", ID: m.ID, Kind: m.Kind, Statement: text})
 		env.Under(term.Span(term.Dim, term.Visible(strings.Join(m.Why, " · "))))
 	}
-	if cut := in.cutLine(); cut != "" {
+	if cut := cutLine(in); cut != "" {
 		env.Lay(len("left out: "), term.Span("", "left out: "+cut))
 	}
 	return nil
 }
 
-// damaged reports whether a memory's file is there and cannot be read.
-func damaged(v *record.View, id string) bool {
-	return slices.ContainsFunc(v.Bad(), func(e *record.FormatError) bool {
-		of, ok := record.MemoryID(e.Path)
-		return ok && of == id
-	})
-}
-
-func (in injection) when() string { return in.Time.Local().Format("2006-01-02 15:04:05") }
+func when(in brief.Injection) string { return in.Time.Local().Format("2006-01-02 15:04:05") }
 
 // cutLine says how many were left out, and why.
-func (in injection) cutLine() string {
+func cutLine(in brief.Injection) string {
 	var parts []string
 	for _, why := range []struct{ key, text string }{
-		{cutBudget, "for the budget"}, {cutShown, "in the file of instructions already"}, {cutGiven, "given before"}, {cutAlike, "said by another one"}, {cutWithheld, "withheld here"},
+		{brief.CutBudget, "for the budget"}, {brief.CutShown, "in the file of instructions already"}, {brief.CutGiven, "given before"}, {brief.CutAlike, "said by another one"}, {brief.CutWithheld, "withheld here"},
 	} {
 		if n := in.Cut[why.key]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, why.text))
@@ -174,63 +157,30 @@ type givenJSON struct {
 }
 
 // tellGiven tells when a memory was given, and to whom.
-func (w *workspace) tellGiven(ctx context.Context, all []injection, id string) error {
+func (w *workspace) tellGiven(ctx context.Context, all []brief.Injection, id string) error {
 	env := w.env
-	var m record.Memory
-	var stands reader.Caveats
-	err := w.view(ctx, func(v *record.View) (err error) {
-		if m, err = v.Find(id); err != nil {
-			return err
-		}
-		standings, err := w.Caveats(ctx, v)
-		if err == nil {
-			stands = standings(m)
-		}
-		return err
-	})
-	switch {
-	case errors.Is(err, record.ErrNoMemory) || errors.Is(err, gitstore.ErrNoStore):
-		if m.ID = lostID(all, id); m.ID == "" {
-			return err
-		}
-	case err != nil:
+	u, err := brief.UsesOf(ctx, w.Reader, all, id)
+	if err != nil {
 		return err
 	}
-	n := 0
-	for _, in := range all {
-		i := slices.IndexFunc(in.Items, func(g given) bool { return g.ID == m.ID })
-		if i < 0 {
-			continue
-		}
-		n++
+	for _, use := range u.Times {
+		in, why := use.Injection, use.Given.Why
 		if env.JSON {
-			if err := env.Object(givenJSON{in.ID, in.Time.UTC().Format("2006-01-02T15:04:05Z"), in.Session, in.For, in.Commit, list(in.Items[i].Why)}); err != nil {
+			if err := env.Object(givenJSON{in.ID, in.Time.UTC().Format("2006-01-02T15:04:05Z"), in.Session, in.For, in.Commit, list(why)}); err != nil {
 				return err
 			}
 			continue
 		}
-		env.Lay(term.NarrowHang, term.Span("", fmt.Sprintf("%s  %s  %s  %s  ", in.ID, in.when(), term.Pad(in.For, 13), term.Visible(in.Session))), term.Span(term.Dim, term.Visible(strings.Join(in.Items[i].Why, " · "))))
+		env.Lay(term.NarrowHang, term.Span("", fmt.Sprintf("%s  %s  %s  %s  ", in.ID, when(in), term.Pad(in.For, 13), term.Visible(in.Session))), term.Span(term.Dim, term.Visible(strings.Join(why, " · "))))
 	}
 	switch {
-	case n > 0:
-	case stands.Withheld:
-		env.Say("it was given to nobody: %s", strings.Join(stands.Why, ", "))
-	case m.Text != "" && !m.Live(env.Now()):
+	case len(u.Times) > 0:
+	case u.Caveats.Withheld:
+		env.Say("it was given to nobody: %s", strings.Join(u.Caveats.Why, ", "))
+	case u.Memory.Text != "" && !u.Memory.Live(env.Now()):
 		env.Say("it was given to nobody: it is not in force")
 	default:
 		env.Say("it was given to nobody yet")
 	}
 	return nil
-}
-
-// lostID is the whole id of a memory that is here no more but was given, or "".
-func lostID(all []injection, prefix string) string {
-	for _, in := range all {
-		for _, g := range in.Items {
-			if len(prefix) >= 4 && strings.HasPrefix(g.ID, prefix) {
-				return g.ID
-			}
-		}
-	}
-	return ""
 }

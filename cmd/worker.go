@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/config"
@@ -220,7 +221,7 @@ func (w *workspace) prepare(ctx context.Context) {
 		if _, err := os.Lstat(filepath.Join(w.State, seenDir, agent.Name)); err != nil {
 			continue
 		}
-		r := contextRequest{For: forStart, Agent: agent.Name, Dir: w.Repo.WorkTree}
+		r := brief.Request{For: brief.Start, Agent: agent.Name, Dir: w.Repo.WorkTree}
 		if _, err := w.context(ctx, r); err != nil && !errors.Is(err, gitstore.ErrNoStore) && ctx.Err() == nil {
 			w.env.Warn("%v", err)
 		}

@@ -1,4 +1,4 @@
-package cmd
+package brief
 
 import (
 	"io"
@@ -7,14 +7,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reverie-memory/reverie/internal/block"
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// Agents read files of instructions by themselves, each its own. What the block of one shows need not be given again.
+// Agents read files of instructions by themselves, each its own. Memories in the block of such a file need not be given.
 
-// withoutShown leaves out what the asker reads in the block of the work tree's file.
-func (w *workspace) withoutShown(all []candidate, r contextRequest, in *injection) []candidate {
-	body := blockInSight(w.Repo.WorkTree, w.Config.Agents, r.agent())
+// withoutShown leaves out memories that the asker reads in the block of the work tree's file.
+func (b *maker) withoutShown(all []candidate, in *Injection) []candidate {
+	body := blockInSight(b.Repo.WorkTree, b.Config.Agents, b.asked.agent())
 	if body == "" {
 		return all
 	}
@@ -23,39 +24,39 @@ func (w *workspace) withoutShown(all []candidate, r contextRequest, in *injectio
 		lines[line] = true
 	}
 	return slices.DeleteFunc(all, func(c candidate) bool {
-		shown := !c.m.Private && lines[renderMemory(item{c.m, c.s.Stale})]
+		shown := !c.m.Private && lines[Item{c.m, c.s.Stale}.Line()]
 		if shown {
-			in.Cut[cutShown]++
+			in.Cut[CutShown]++
 		}
 		return shown
 	})
 }
 
-// maxInstructions is how much of a file of instructions is looked at, in bytes, and maxCodex how much of it Codex reads.
+// Bounds of a file of instructions, in bytes: maxInstructions of the file, maxCodex of the part that Codex reads.
 const (
 	maxInstructions = 1 << 20
 	maxCodex        = 32 << 10
 )
 
-// blockInSight is what the block of the work tree's file of instructions shows, if the agent reads that file by
+// blockInSight returns the body of the block in the work tree's file of instructions, if the agent reads that file by
 // itself; else "".
 func blockInSight(top, file, agent string) string {
 	if top == "" || !readsFile(top, file, agent) {
 		return ""
 	}
 	text := instructions(top, file)
-	b := findBlock(text)
-	if b.state != blockOK || agent == "codex" && b.to > maxCodex {
+	b := block.Find(text)
+	if b.State != block.OK || agent == "codex" && b.To > maxCodex {
 		return ""
 	}
-	return b.body(text)
+	return b.Body(text)
 }
 
-// importsAgents is the line of CLAUDE.md or GEMINI.md that brings AGENTS.md in.
+// importsAgents matches the line of CLAUDE.md or GEMINI.md that imports AGENTS.md.
 var importsAgents = pattern.New(`(?m)(?:^|\s)@(?:\./)?AGENTS\.md\b`)
 
-// readsFile reports whether an agent reads a file at the top of the work tree by itself. Of an agent that is not
-// known, and of a file with another name, nobody knows.
+// readsFile reports whether an agent reads a file at the top of the work tree by itself. It says no for unknown agents
+// and files.
 func readsFile(top, file, agent string) bool {
 	exists := func(name string) bool { _, err := os.Stat(filepath.Join(top, name)); return err == nil }
 	switch {
@@ -77,8 +78,8 @@ func readsFile(top, file, agent string) bool {
 	return false
 }
 
-// instructions is a file of the work tree, "" where it is none that an agent would read. A link may come with the
-// repository and lead anywhere, to files that have no size and no end.
+// instructions returns the text of a file of the work tree, "" where it is no file that an agent would read. A link may
+// come with the repository and lead anywhere, even to files without an end.
 func instructions(top, name string) string {
 	file := filepath.Join(top, filepath.FromSlash(name))
 	target, err := filepath.EvalSymlinks(file)

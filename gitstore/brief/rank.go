@@ -1,9 +1,10 @@
-package cmd
+package brief
 
 import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -11,16 +12,15 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/recall/pack"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/reader"
-	"github.com/reverie-memory/reverie/internal/term"
 )
 
 // candidate is a memory that an agent may be given.
 type candidate struct {
 	m     record.Memory
 	s     reader.Caveats
-	binds bool     // it is a constraint, or corrects what an agent did or knew
+	binds bool     // it is a constraint, or corrects an agent
 	worth int      // within those that bind, and within the others
-	why   []string // that it is worth that
+	why   []string // reasons for its worth
 	tier  int      // for packing: it never loses to one of a higher tier
 	whole bool     // it is not given shortened
 }
@@ -28,18 +28,18 @@ type candidate struct {
 // The tiers of a block.
 const (
 	tierBinds  = iota
-	tierEarned // a session or a person paid for it
+	tierEarned // see earned
 	tierOther
 	tierStale
 )
 
-// line is the candidate as agents read it.
+// line returns the candidate as agents read it.
 func (c candidate) line() string {
-	return "- " + string(c.m.Kind) + ": " + statement(item{c.m, c.s.Stale}, tagless)
+	return "- " + string(c.m.Kind) + ": " + Item{c.m, c.s.Stale}.statement(Tagless)
 }
 
-// short is the line with the first sentence of its statement alone, or "" where that is hardly shorter or not for
-// certain a sentence. What is contested has all its texts or none.
+// short returns the line with the first sentence of its statement alone, or "" where that is hardly shorter or not
+// certainly a sentence. A contested memory has all its texts or none.
 func (c candidate) short() string {
 	first := pack.First(c.m.Text)
 	if c.whole || first == "" || len(first)*4 > len(c.m.Text)*3 || c.m.Status == record.Contested {
@@ -49,8 +49,8 @@ func (c candidate) short() string {
 	return c.line()
 }
 
-// value is what the candidate counts when not all have room: one and its worth, three quarters of it where such a
-// statement explains more than it asks for, half of it for a note.
+// value weighs the candidate when not all have room: one and its worth, three quarters of it where the kind explains
+// more than it demands, half of it for a note.
 func (c candidate) value() float64 {
 	value := float64(1 + c.worth)
 	switch c.m.Kind {
@@ -68,30 +68,30 @@ func (c candidate) covers(other candidate) bool {
 		(len(c.m.Paths) == 0 || slices.Equal(c.m.Paths, other.m.Paths))
 }
 
-// candidates are the memories that may be given here: in force, and not withheld from agents.
-func (w *workspace) candidates(ctx context.Context, v *record.View, in *injection) ([]candidate, error) {
-	held, err := w.Withheld(ctx, v)
+// candidates returns the memories that may be given here: in force, and not withheld from agents.
+func (b *maker) candidates(ctx context.Context, v *record.View, in *Injection) ([]candidate, error) {
+	held, err := b.Withheld(ctx, v)
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range held.Pending(v, w.env.Now()) {
+	for _, p := range held.Pending(v, b.Now()) {
 		if p.Given == nil {
-			in.Cut[cutWithheld]++
+			in.Cut[CutWithheld]++
 		}
 	}
 	given := held.Given(v)
-	standings, err := w.Caveats(ctx, given)
+	standings, err := b.Caveats(ctx, given)
 	if err != nil {
 		return nil, err
 	}
 	var all []candidate
 	for _, m := range given.Memories() {
-		if !m.Live(w.env.Now()) {
+		if !m.Live(b.Now()) {
 			continue
 		}
 		s := standings(m)
 		if s.Withheld {
-			in.Cut[cutWithheld]++
+			in.Cut[CutWithheld]++
 			continue
 		}
 		all = append(all, candidate{m: m, s: s})
@@ -99,29 +99,29 @@ func (w *workspace) candidates(ctx context.Context, v *record.View, in *injectio
 	return all, nil
 }
 
-// Bounds of what counts for the worth of a memory.
+// Weights and bounds for the worth of a memory.
 const (
 	maxSeen     = 5    // distinct sessions
 	maxUsed     = 3    // distinct sessions whose prompts named it
-	aboutHere   = 3    // it is about the folder, or files that the branch changed
+	aboutHere   = 3    // it is about the asker's place
 	fromBranch  = 2    // it was learned on this branch
-	usedLedgers = 200  // sessions whose ledgers are looked at
+	usedLedgers = 200  // sessions whose ledgers are read
 	maxTouched  = 2000 // files of a branch
 )
 
-// rank sorts candidates, the most valuable first: what binds, then by how many sessions bore it out, how many prompts
-// named it and whether it is about where the asker stands; the younger first among equals, and what is stale behind all
-// others. Only what is kept counts, no clock: the order changes when the knowledge does.
-func (w *workspace) rank(ctx context.Context, v *record.View, all []candidate, r contextRequest) error {
-	seen, corrects, err := w.corroboration(v, all)
+// rank sorts candidates, the most valuable first: binding ones, then by the sessions that confirm them, the prompts
+// that named them and the asker's place; the younger first among equals, and stale ones last. It uses no clock: the
+// order changes when the knowledge does.
+func (b *maker) rank(ctx context.Context, v *record.View, all []candidate) error {
+	seen, corrects, err := b.corroboration(v, all)
 	if err != nil {
 		return err
 	}
 	used := map[string]int{}
-	for id, sessions := range w.uses() {
+	for id, sessions := range b.ledger.uses() {
 		used[id] = len(sessions)
 	}
-	place := w.standsAt(ctx, all, r)
+	here := b.placeOf(ctx, all)
 	for i := range all {
 		c := &all[i]
 		why := func(worth int, text string) { c.worth += worth; c.why = append(c.why, text) }
@@ -136,12 +136,12 @@ func (w *workspace) rank(ctx context.Context, v *record.View, all []candidate, r
 			why(0, string(c.m.Kind))
 		}
 		if n := seen[c.m.ID]; n > 1 {
-			why(min(n, maxSeen), term.Count(n, "session", "sessions"))
+			why(min(n, maxSeen), sessions(n))
 		}
 		if n := used[c.m.ID]; n > 0 {
-			why(min(n, maxUsed), "named by prompts of "+term.Count(n, "session", "sessions"))
+			why(min(n, maxUsed), "named by prompts of "+sessions(n))
 		}
-		if about := place.about(c.m); about != "" {
+		if about := here.about(c.m); about != "" {
 			why(aboutHere, about)
 		}
 		if c.m.Branch != "" {
@@ -159,7 +159,15 @@ func (w *workspace) rank(ctx context.Context, v *record.View, all []candidate, r
 	return nil
 }
 
-// tierOf is the tier of a candidate in a block.
+// sessions counts sessions in words.
+func sessions(n int) string {
+	if n == 1 {
+		return "1 session"
+	}
+	return fmt.Sprintf("%d sessions", n)
+}
+
+// tierOf returns the tier of a candidate in a block.
 func (c candidate) tierOf() int {
 	switch {
 	case c.s.Stale:
@@ -172,23 +180,23 @@ func (c candidate) tierOf() int {
 	return tierOther
 }
 
-// earned reports whether a memory tells an agent to do something that only experience taught: a failure, a decision, or a rule in a
-// person's own words. What was imported stood somewhere before.
+// earned reports whether a memory demands something that only experience taught: a failure, a decision, or a rule in a
+// person's own words. Imports do not count: they are written somewhere else too.
 func (c candidate) earned() bool {
 	switch c.m.Kind {
 	case record.Failure, record.Decision:
-		return !imported(c.m)
+		return !Imported(c.m)
 	case record.Constraint, record.Convention, record.Preference, record.Workflow:
-		return c.m.Source.How == record.Said || c.m.Source.How == record.Written && !imported(c.m)
+		return c.m.Source.How == record.Said || c.m.Source.How == record.Written && !Imported(c.m)
 	}
 	return false
 }
 
-// maxUnearned is how many memories a session begins with that nothing speaks for: they were not earned, no other session bore them out, no
-// prompt named them, and they are not about this place. The others are found when a prompt names them.
+// maxUnearned bounds the unearned memories without worth that a session begins with: no other session confirms them,
+// no prompt named them, and they are not about this place. The others are found when a prompt names them.
 const maxUnearned = 8
 
-// few leaves out the unearned memories beyond maxUnearned, the least valuable, and says how many those are.
+// few leaves out the unearned memories beyond maxUnearned, the least valuable, and counts them.
 func few(all []candidate) (some []candidate, left int) {
 	unearned := 0
 	some = slices.DeleteFunc(all, func(c candidate) bool {
@@ -201,30 +209,20 @@ func few(all []candidate) (some []candidate, left int) {
 	return some, max(0, unearned-maxUnearned)
 }
 
-// order sorts candidates as they stand in a block. No two are equal.
+// order sorts candidates into the order of a block. No two are equal.
 func order(all []candidate) {
+	late := map[bool]int{false: 1}
 	slices.SortFunc(all, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.tier, b.tier), leading(a.binds, b.binds), cmp.Compare(b.worth, a.worth),
+		return cmp.Or(cmp.Compare(a.tier, b.tier), cmp.Compare(late[a.binds], late[b.binds]), cmp.Compare(b.worth, a.worth),
 			cmp.Compare(slices.Index(record.Kinds, a.m.Kind), slices.Index(record.Kinds, b.m.Kind)),
 			b.m.Source.Time.Compare(a.m.Source.Time), strings.Compare(a.m.ID, b.m.ID))
 	})
 }
 
-// leading orders what is before what is not.
-func leading(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return -1
-	}
-	return 1
-}
-
-// corroboration counts for each memory the distinct sessions of this clone that bore it out, the one it was learned
-// from included, and says which take the place of something. Only equal statements count; whether two that are alike
-// are one was decided when the memory was made.
-func (w *workspace) corroboration(v *record.View, all []candidate) (sessions map[string]int, corrects map[string]bool, err error) {
+// corroboration counts for each memory the distinct sessions of this clone that confirm it, its source included, and
+// names those that replace something. Only equal statements count: similar ones were merged, or not, when the memory
+// was made.
+func (b *maker) corroboration(v *record.View, all []candidate) (sessions map[string]int, corrects map[string]bool, err error) {
 	sessions, corrects = map[string]int{}, map[string]bool{}
 	for _, c := range all {
 		if len(c.m.Supersedes) > 0 {
@@ -232,7 +230,7 @@ func (w *workspace) corroboration(v *record.View, all []candidate) (sessions map
 		}
 	}
 	reflections, err := v.Reflections()
-	if err := w.Tolerate(err); err != nil || len(reflections) == 0 {
+	if err := b.Tolerate(err); err != nil || len(reflections) == 0 {
 		return sessions, corrects, err
 	}
 	sightings := map[string][]record.Sighting{}
@@ -240,7 +238,7 @@ func (w *workspace) corroboration(v *record.View, all []candidate) (sessions map
 	for _, r := range reflections {
 		for _, c := range r.Candidates {
 			if c.How == record.Model || record.Offered(r.Session) {
-				continue // what a model reads out of a text that somebody planted bears nothing out, nor what an agent offers
+				continue // a model may repeat a planted text, and an agent may offer anything
 			}
 			key := record.Normal(c.Text)
 			sightings[key] = append(sightings[key], record.Sighting{Reflection: r.ID(), Client: r.Client, Session: r.Session, Parent: r.Parent, How: c.How, Evidence: c.Evidence})
@@ -266,11 +264,11 @@ func (w *workspace) corroboration(v *record.View, all []candidate) (sessions map
 	return sessions, corrects, nil
 }
 
-// uses are the sessions of the ledger in which a prompt named a memory.
-func (w *workspace) uses() map[string]map[string]bool {
+// uses returns for each memory the sessions in which a prompt named it.
+func (l Ledger) uses() map[string]map[string]bool {
 	out := map[string]map[string]bool{}
-	for _, in := range w.allInjections(usedLedgers) {
-		if in.For != forPrompt {
+	for _, in := range l.All(usedLedgers) {
+		if in.For != Prompt {
 			continue
 		}
 		for _, g := range in.Items {
@@ -283,37 +281,37 @@ func (w *workspace) uses() map[string]map[string]bool {
 	return out
 }
 
-// stand is where the asker stands, in the code.
-type stand struct {
+// place is the asker's place in the code.
+type place struct {
 	dir     string   // below the top of the work tree, with slashes; "" at the top
 	touched []string // files that the branch changed
 	files   []string // that the asker works on
 }
 
-// standsAt finds out about the asker's place as far as the candidates ask for it.
-func (w *workspace) standsAt(ctx context.Context, all []candidate, r contextRequest) stand {
-	p := stand{dir: reader.Below(w.Repo.WorkTree, r.Dir), files: r.Files}
-	here := w.Code.Here(ctx)
+// placeOf finds the asker's place, as far as the candidates ask for it.
+func (b *maker) placeOf(ctx context.Context, all []candidate) place {
+	p := place{dir: reader.Below(b.Repo.WorkTree, b.asked.Dir), files: b.asked.Files}
+	here := b.Code.Here(ctx)
 	if here.Branch == "" || here.ID == "" || !slices.ContainsFunc(all, func(c candidate) bool { return len(c.m.Paths) > 0 }) {
 		return p
 	}
-	main := w.Code.Mainline(ctx)
+	main := b.Code.Mainline(ctx)
 	if main.Name == here.Branch || len(main.Tips) == 0 {
 		return p
 	}
-	base, err := w.Local.MergeBase(ctx, here.ID, main.Tips...)
+	base, err := b.Local.MergeBase(ctx, here.ID, main.Tips...)
 	if err == nil && base != "" && base != here.ID {
-		p.touched, err = w.Local.ChangedPaths(ctx, base, here.ID)
+		p.touched, err = b.Local.ChangedPaths(ctx, base, here.ID)
 		p.touched = p.touched[:min(maxTouched, len(p.touched))]
 	}
-	if err != nil && !errors.Is(err, context.Canceled) && w.env.Verbose {
-		w.env.Warn("branch %s: %v", here.Branch, err)
+	if err != nil && !errors.Is(err, context.Canceled) {
+		b.Note(reader.Note{About: reader.Unplaced, Err: fmt.Errorf("branch %s: %w", here.Branch, err)})
 	}
 	return p
 }
 
 // about says why a memory is about the place, or "".
-func (p stand) about(m record.Memory) string {
+func (p place) about(m record.Memory) string {
 	for _, glob := range m.Paths {
 		if recall.Root(glob) != "" && slices.ContainsFunc(p.files, func(file string) bool { return recall.Covers(glob, file) }) {
 			return "about a file that is worked on"

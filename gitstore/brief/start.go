@@ -1,4 +1,4 @@
-package cmd
+package brief
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -21,18 +22,17 @@ import (
 	"github.com/reverie-memory/reverie/internal/reader"
 )
 
-// The block of a session's start is prepared once for a state of all that it is made from, and kept in the state
-// folder. A hook that finds it there reads some refs and small files, and no memories. The files may be deleted at any
-// time; one that is torn, too old or of another version is passed over.
+// The block of a session's start is prepared once for a state of all its inputs, and kept in the state folder. A hook
+// that finds it reads some refs and small files, and no memories. The files may be deleted at any time; one that is
+// torn, too old or of another version is passed over.
 const (
-	contextDir    = "context"
+	PreparedDir   = "context"
 	contextFiles  = 32 // a few worktrees, folders and agents, and where they were before
 	contextFormat = 5  // grows when the same inputs give another text
 )
 
-// startState is all that the block of a session's start is made from, but what its memories say, which Memory and
-// Journal stand for. The use of memories, which the ledger tells, changes their order at the next preparation only: a
-// block stays as it is while what is known does.
+// startState holds the inputs of the block of a session's start. Memory and Journal represent the memories themselves. The
+// ledger is no input: the use of memories changes their order at the next preparation only.
 type startState struct {
 	Format   int
 	Version  string
@@ -43,18 +43,18 @@ type startState struct {
 	Main     git.Default
 	Settings string // all values
 	Approved string // sum of trust.json
-	Judged   string // by whom, and by which keys, what is withheld was decided
+	Judged   string // sum of the authors and keys that decided about withheld memories
 	Shown    string // the block that the agent reads in the work tree
 	Stated   string // memories that the work tree states, and which of its files the agent reads
-	Dir      string // where the asker stands, below the top
+	Dir      string // the asker's folder, below the top
 	Budget   int
 
-	request contextRequest
+	request Request
 	config  config.Config
 }
 
-// startInputs looks at the state as it is. It runs no git where refs are files.
-func startInputs(ctx context.Context, repo *git.Repo, c config.Config, r contextRequest) startState {
+// startInputs reads the state. It runs no git where refs are files.
+func startInputs(ctx context.Context, repo *git.Repo, c config.Config, r Request) startState {
 	s := startState{Format: contextFormat, Version: version(), Budget: r.Budget, request: r, config: c}
 	ref := func(name string) string { id, _ := repo.ReadRef(ctx, name); return id }
 	s.Memory = ref(c.Ref)
@@ -65,7 +65,7 @@ func startInputs(ctx context.Context, repo *git.Repo, c config.Config, r context
 	s.Head, s.Branch, _ = repo.Head(ctx)
 	main, err := repo.Default(ctx, c.Main)
 	if s.Main = main; err != nil || len(r.Files) > 0 { // files are others at each call
-		s.Memory = "" // nothing is known to be the same
+		s.Memory = "" // not comparable
 	}
 	s.Settings = fmt.Sprintf("%+v", c)
 	s.Approved, s.Judged = trust.Sums(filepath.Join(repo.CommonDir, "reverie"))
@@ -75,12 +75,12 @@ func startInputs(ctx context.Context, repo *git.Repo, c config.Config, r context
 	return s
 }
 
-// again is the state now: what is withheld may have been decided since.
+// again returns the state now: the decisions about withheld memories may be newer.
 func (s startState) again(ctx context.Context, repo *git.Repo) startState {
 	now := startInputs(ctx, repo, s.config, s.request)
 	same := now
 	if same.Judged = s.Judged; same.key() != s.key() {
-		now.Memory = "" // something moved meanwhile: nothing is kept
+		now.Memory = "" // an input moved meanwhile: keep nothing
 	}
 	return now
 }
@@ -94,62 +94,66 @@ func (s startState) key() string {
 
 // prepared is a file of the folder.
 type prepared struct {
-	Injection injection `json:"injection"`
+	Injection Injection `json:"injection"`
 	Text      string    `json:"text"`
 	Until     time.Time `json:"until,omitzero"` // when it holds no more
 }
 
-// read is what was prepared for the state.
-func (s startState) read(repo *git.Repo, now time.Time) (injection, bool) {
+// read returns the block that was prepared for the state.
+func (s startState) read(repo *git.Repo, now time.Time) (Injection, bool) {
 	if s.Memory == "" {
-		return injection{}, false
+		return Injection{}, false
 	}
-	file := filepath.Join(repo.CommonDir, "reverie", contextDir, s.key())
+	file := filepath.Join(repo.CommonDir, "reverie", PreparedDir, s.key())
 	if info, err := os.Lstat(file); err != nil || !info.Mode().IsRegular() {
-		return injection{}, false
+		return Injection{}, false
 	}
 	var p prepared
 	if !derived.Read(file, &p) || !p.Until.IsZero() && !now.Before(p.Until) {
-		return injection{}, false
+		return Injection{}, false
 	}
 	in := p.Injection
-	in.setText(p.Text)
-	return in, in.Hash == p.Injection.Hash && in.For == forStart && framed(in.text)
+	in.SetText(p.Text)
+	return in, in.Hash == p.Injection.Hash && in.For == Start && Framed(in.Text)
 }
 
-// contextName is the name of a file of the folder.
+// contextName matches the files of the folder.
 var contextName = pattern.New(`^[0-9a-f]{32}$`)
 
-// write keeps what was prepared for the state. That it could not be kept costs the next session time, and nothing else.
-func (s startState) write(repo *git.Repo, in injection, until time.Time) {
+// write keeps the block that was prepared for the state. A failure costs the next session time, and nothing else.
+func (s startState) write(repo *git.Repo, in Injection, until time.Time) {
 	if s.Memory == "" {
 		return
 	}
-	text, err := derived.Encode(prepared{in, in.text, until})
-	if err != nil || repo.WriteState(contextDir+"/"+s.key(), text, false) != nil {
+	text, err := derived.Encode(prepared{in, in.Text, until})
+	if err != nil || repo.WriteState(PreparedDir+"/"+s.key(), text, false) != nil {
 		return
 	}
-	files := file.ByAge(filepath.Join(repo.CommonDir, "reverie", contextDir), func(name string) bool { return contextName.MatchString(name) || git.StateTemp(name) })
+	files := file.ByAge(filepath.Join(repo.CommonDir, "reverie", PreparedDir), func(name string) bool { return contextName.MatchString(name) || git.StateTemp(name) })
 	for _, file := range files[min(contextFiles, len(files)):] {
 		os.Remove(file)
 	}
 }
 
-// preparedContext answers the start of a session without opening anything but small files, from what was prepared
-// before; found is false where nothing was, and workspace.context has to be asked. It notes what it gives.
-func preparedContext(ctx context.Context, env *Env, repo *git.Repo, c config.Config, r contextRequest) (text string, found bool) {
+// Prepared answers the start of a session from a block that was prepared before, opening small files alone. found is
+// false where there is none: call Give. It records what it gives. The error is about the recording.
+func Prepared(ctx context.Context, l Ledger, c config.Config, r Request, now time.Time) (text string, found bool, err error) {
 	if c.Budget == 0 {
-		return "", true
+		return "", true, nil
 	}
-	if r.Dir == "" {
-		r.Dir = env.Dir
-	}
-	in, ok := startInputs(ctx, repo, c, r).read(repo, env.Now())
+	in, ok := startInputs(ctx, l.Repo, c, r).read(l.Repo, now)
 	if !ok {
-		return "", false
+		return "", false, nil
 	}
-	w := &workspace{Reader: &reader.Reader{Clone: &clone.Clone{Repo: repo, State: filepath.Join(repo.CommonDir, "reverie")}}, env: env}
-	w.unlessGiven(&in, r)
-	w.note(&in, r)
-	return in.text, true
+	l.unlessGiven(&in, r)
+	err = l.record(&in, r, now)
+	return in.Text, true, err
+}
+
+// version returns the version of this program. Another may render another text.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return info.Main.Version
+	}
+	return ""
 }

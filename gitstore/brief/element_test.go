@@ -1,4 +1,4 @@
-package cmd
+package brief
 
 import (
 	"fmt"
@@ -21,11 +21,11 @@ import (
 func packed(text string) string {
 	m := record.New(record.Memory{Kind: record.Constraint, Text: text, Paths: []string{text}, Status: record.Contested, Variants: []record.Variant{{Text: text}}})
 	c := candidate{m: m, s: reader.Caveats{Stale: true}}
-	out, _ := parcel{attributes: `for="session-start" commit="24f45e4052"`, intro: startIntro, items: []pack.Item{{Value: 1, Whole: c.line()}}, tail: taglessLines(text), budget: 100_000}.pack(nil)
+	out, _ := Parcel{Attributes: `for="session-start" commit="24f45e4052"`, Intro: startIntro, Items: []pack.Item{{Value: 1, Whole: c.line()}}, Tail: TaglessLines(text), Budget: 100_000}.Pack(nil)
 	return out
 }
 
-// FuzzPacked: whatever is stored, what is given is one memoryElement which nothing inside ends, in which nothing is unseen, and
+// FuzzPacked: whatever is stored, what is given is one Element which nothing inside ends, in which nothing is unseen, and
 // which is cut whole out of the transcript that it comes back in.
 func FuzzPacked(f *testing.F) {
 	for _, s := range []string{
@@ -40,17 +40,17 @@ func FuzzPacked(f *testing.F) {
 		if len(text) > 2000 {
 			return // longer ones do not fit
 		}
-		if len(got) > maxInjected && len(taglessLines(text)) < 4000 {
+		if len(got) > MaxInjected && len(TaglessLines(text)) < 4000 {
 			t.Fatalf("%d bytes", len(got))
 		}
-		if !framed(got) || framed(got+got) || framed(strings.Replace(got, "\n", "\n</reverie-memory>", 1)) || framed(strings.Replace(got, "\n", "\n<system-reminder>", 1)) {
-			t.Errorf("framed does not tell %q from what it is not", got)
+		if !Framed(got) || Framed(got+got) || Framed(strings.Replace(got, "\n", "\n</reverie-memory>", 1)) || Framed(strings.Replace(got, "\n", "\n<system-reminder>", 1)) {
+			t.Errorf("Framed does not tell %q from what it is not", got)
 		}
 		lower := strings.ToLower(got)
-		if n := strings.Count(lower, "<"+memoryElement); n != 1 || !strings.HasPrefix(got, "<"+memoryElement+" ") {
+		if n := strings.Count(lower, "<"+Element); n != 1 || !strings.HasPrefix(got, "<"+Element+" ") {
 			t.Errorf("%d opening tags in %q", n, got)
 		}
-		if n := strings.Count(lower, "</"); n != 1 || !strings.HasSuffix(got, "</"+memoryElement+">\n") {
+		if n := strings.Count(lower, "</"); n != 1 || !strings.HasSuffix(got, "</"+Element+">\n") {
 			t.Errorf("%d closing tags in %q", n, got)
 		}
 		for _, r := range got {
@@ -85,9 +85,9 @@ func TestPackKeepsTheBudgetAndCountsWhatIsLeftOut(t *testing.T) {
 	}
 	for _, tail := range []string{"", strings.Repeat("A long tail. ", 300)} {
 		for _, budget := range []int{0, 10, 40, 100, 400, 1500, 100_000} {
-			p := parcel{attributes: "a", intro: "b", items: items, tail: tail, more: " are known", budget: budget}
-			text, forms := p.pack(nil)
-			if strings.Contains(text, "- fact") && pack.Tokens(text) > budget+pack.Tokens(tail)+3 || len(text) > maxInjected {
+			p := Parcel{Attributes: "a", Intro: "b", Items: items, Tail: tail, More: " are known", Budget: budget}
+			text, forms := p.Pack(nil)
+			if strings.Contains(text, "- fact") && pack.Tokens(text) > budget+pack.Tokens(tail)+3 || len(text) > MaxInjected {
 				t.Errorf("budget %d: %d tokens, %d bytes", budget, pack.Tokens(text), len(text))
 			}
 			whole, short := 0, 0
@@ -113,9 +113,9 @@ func TestPackKeepsTheBudgetAndCountsWhatIsLeftOut(t *testing.T) {
 			}
 		}
 	}
-	all, _ := parcel{attributes: "a", intro: "b", items: items[:2], more: " are known", budget: 1000}.pack(nil)
+	all, _ := Parcel{Attributes: "a", Intro: "b", Items: items[:2], More: " are known", Budget: 1000}.Pack(nil)
 	exact := pack.Tokens(all)
-	if text, _ := (parcel{attributes: "a", intro: "b", items: items[:2], more: " are known", budget: exact + 2}).pack(nil); text != all {
+	if text, _ := (Parcel{Attributes: "a", Intro: "b", Items: items[:2], More: " are known", Budget: exact + 2}).Pack(nil); text != all {
 		t.Errorf("all take %d tokens, and with two more there is %q", exact, text)
 	}
 }
@@ -126,29 +126,29 @@ func TestLeastBudget(t *testing.T) {
 	tiny := pack.Item{Tier: 1, Value: 1, Whole: "- fact: x"}
 	late := cut
 	late.Tier = 1
-	for _, p := range []parcel{
-		{items: []pack.Item{long}},
-		{items: []pack.Item{cut}},
-		{items: []pack.Item{tiny}},
-		{items: []pack.Item{long, tiny}},
-		{items: []pack.Item{tiny, {Value: 1, Whole: "- fact: y"}}},
-		{items: []pack.Item{long, cut, tiny}},
-		{items: []pack.Item{long}, left: 12},
-		{items: []pack.Item{cut}, left: 12},
-		{items: []pack.Item{long, late}},
-		{items: []pack.Item{{Value: 1, Whole: "- fact: z"}, late}, left: 12},
+	for _, p := range []Parcel{
+		{Items: []pack.Item{long}},
+		{Items: []pack.Item{cut}},
+		{Items: []pack.Item{tiny}},
+		{Items: []pack.Item{long, tiny}},
+		{Items: []pack.Item{tiny, {Value: 1, Whole: "- fact: y"}}},
+		{Items: []pack.Item{long, cut, tiny}},
+		{Items: []pack.Item{long}, Left: 12},
+		{Items: []pack.Item{cut}, Left: 12},
+		{Items: []pack.Item{long, late}},
+		{Items: []pack.Item{{Value: 1, Whole: "- fact: z"}, late}, Left: 12},
 	} {
-		p.attributes, p.intro, p.more = "a", startIntro, " are known"
-		for i := range p.items {
-			p.items[i].Place = i
+		p.Attributes, p.Intro, p.More = "a", startIntro, " are known"
+		for i := range p.Items {
+			p.Items[i].Place = i
 		}
-		p.budget = p.least()
-		if text, _ := p.pack(nil); text == "" {
-			t.Errorf("%v, %d left: nothing with %d tokens", p.items, p.left, p.budget)
+		p.Budget = p.least()
+		if text, _ := p.Pack(nil); text == "" {
+			t.Errorf("%v, %d Left: nothing with %d tokens", p.Items, p.Left, p.Budget)
 		}
-		p.budget--
-		if text, _ := p.pack(nil); text != "" {
-			t.Errorf("%v, %d left: with %d tokens already %q", p.items, p.left, p.budget, text)
+		p.Budget--
+		if text, _ := p.Pack(nil); text != "" {
+			t.Errorf("%v, %d Left: with %d tokens already %q", p.Items, p.Left, p.Budget, text)
 		}
 	}
 }
@@ -157,13 +157,13 @@ func TestLeastBudget(t *testing.T) {
 func TestShorteningTakesNoRoomFromAnEarlierTier(t *testing.T) {
 	binding := []pack.Item{{Value: 1, Whole: "- constraint: never push to main"}, {Place: 1, Value: 1, Whole: "- constraint: the port is taken"}}
 	late := pack.Item{Place: 2, Tier: 1, Value: 1, Whole: "- fact: one. " + strings.Repeat("two ", 40), Short: "- fact: one. …"}
-	alone := parcel{attributes: "a", intro: "b", items: binding, left: 1, more: " are known"}
+	alone := Parcel{Attributes: "a", Intro: "b", Items: binding, Left: 1, More: " are known"}
 	beside := alone
-	beside.items, beside.left = append(slices.Clip(binding), late), 0
+	beside.Items, beside.Left = append(slices.Clip(binding), late), 0
 	for budget := range 100 {
-		alone.budget, beside.budget = budget, budget
-		text, want := alone.pack(nil)
-		if _, forms := beside.pack(nil); cmp.Diff(want, forms[:2]) != "" {
+		alone.Budget, beside.Budget = budget, budget
+		text, want := alone.Pack(nil)
+		if _, forms := beside.Pack(nil); cmp.Diff(want, forms[:2]) != "" {
 			t.Errorf("budget %d: beside a fact %v, without it %v: %q", budget, forms, want, text)
 		}
 	}
@@ -177,7 +177,7 @@ func TestTypesKeepTheirParameters(t *testing.T) {
 		"x<system-reminder>":               "x&lt;system-reminder>",
 		"<Reverie-memory>":                 "&lt;Reverie-memory>",
 	} {
-		if got := tagless(text); got != want {
+		if got := Tagless(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
@@ -202,19 +202,19 @@ func TestFill(t *testing.T) {
 			all = append(all, c)
 		}
 		budget := rapid.IntRange(0, 3000).Draw(t, "budget")
-		give := func(all []candidate, left int) injection {
+		give := func(all []candidate, left int) Injection {
 			all = slices.Clone(all)
 			order(all)
-			in := injection{For: forStart, Commit: "24f45e4052", Cut: map[string]int{}}
-			fill(&in, all, parcel{attributes: attributes(in), intro: startIntro, left: left, more: " are known", budget: budget})
+			in := Injection{For: Start, Commit: "24f45e4052", Cut: map[string]int{}}
+			fill(&in, all, Parcel{Attributes: attributes(in), Intro: startIntro, Left: left, More: " are known", Budget: budget})
 			return in
 		}
 		in := give(all, 0)
-		if in.Tokens > budget || in.Bytes > maxInjected {
+		if in.Tokens > budget || in.Bytes > MaxInjected {
 			t.Fatalf("%d tokens of %d, %d bytes", in.Tokens, budget, in.Bytes)
 		}
-		if again := give(rapid.Permutation(all).Draw(t, "order"), 0); again.text != in.text || cmp.Diff(in.Items, again.Items) != "" {
-			t.Fatalf("in another order\n%s\nis\n%s", in.text, again.text)
+		if again := give(rapid.Permutation(all).Draw(t, "order"), 0); again.Text != in.Text || cmp.Diff(in.Items, again.Items) != "" {
+			t.Fatalf("in another order\n%s\nis\n%s", in.Text, again.Text)
 		}
 		byID := map[string]candidate{}
 		for _, c := range all {
@@ -230,24 +230,24 @@ func TestFill(t *testing.T) {
 			if g.Short {
 				want = c.short()
 			}
-			if strings.Count(in.text, want+"\n") != 1 {
-				t.Fatalf("%q stands %d times in\n%s", want, strings.Count(in.text, want+"\n"), in.text)
+			if strings.Count(in.Text, want+"\n") != 1 {
+				t.Fatalf("%q stands %d times in\n%s", want, strings.Count(in.Text, want+"\n"), in.Text)
 			}
 			optional = optional || c.tier != tierBinds
 			delete(byID, g.ID)
 		}
-		if len(in.Items)+in.Cut[cutBudget]+in.Cut[cutAlike] != n {
+		if len(in.Items)+in.Cut[CutBudget]+in.Cut[CutAlike] != n {
 			t.Fatalf("%d of %d are given, and %v left out", len(in.Items), n, in.Cut)
 		}
-		if !optional || in.Cut[cutBudget] == 0 && !slices.ContainsFunc(in.Items, func(g given) bool { return g.Short }) {
+		if !optional || in.Cut[CutBudget] == 0 && !slices.ContainsFunc(in.Items, func(g Given) bool { return g.Short }) {
 			return // where all have room, none is left out
 		}
 		binding := slices.DeleteFunc(slices.Clone(all), func(c candidate) bool { return c.tier != tierBinds })
-		beside := slices.DeleteFunc(slices.Clone(in.Items), func(g given) bool {
+		beside := slices.DeleteFunc(slices.Clone(in.Items), func(g Given) bool {
 			return !slices.ContainsFunc(binding, func(c candidate) bool { return c.m.ID == g.ID })
 		})
 		if alone := give(binding, n-len(binding)); cmp.Diff(alone.Items, beside, cmpopts.EquateEmpty()) != "" {
-			t.Fatalf("of the binding ones alone\n%s\nis given, beside others\n%s", alone.text, in.text)
+			t.Fatalf("of the binding ones alone\n%s\nis given, beside others\n%s", alone.Text, in.Text)
 		}
 	})
 }

@@ -1,0 +1,122 @@
+package brief
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/derived"
+	"github.com/reverie-memory/reverie/internal/file"
+	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/reader"
+)
+
+// A statement that the repository's documents or task runners make already is worth less: their readers know it. The
+// worker compares memories with them. Hooks read the result from a file in the state folder.
+
+// StatedDir is the folder of the state folder with the memories that each work tree states. It may be deleted at any
+// time.
+const StatedDir = "stated"
+
+// statedFile names the file of a work tree, below the state folder.
+func statedFile(top string) string { return StatedDir + "/" + derived.Sum([]byte(top)) + ".json" }
+
+// NoteStated notes for hooks which files of the work tree state memories that are known or wait, by their ids. A
+// failure costs a session some needless lines.
+func NoteStated(ctx context.Context, r *reader.Reader) error {
+	if r.Repo.WorkTree == "" {
+		return nil
+	}
+	stated := map[string][]string{}
+	err := r.View(ctx, func(v *record.View) error {
+		all := slices.Clone(v.Memories())
+		ops, err := v.Operations()
+		for _, o := range ops {
+			if o.Op != record.Skill && o.Op != record.Retire {
+				all = append(all, o.Memory)
+			}
+		}
+		for _, m := range all {
+			if !m.Live(r.Now()) {
+				continue
+			}
+			var files []string
+			for _, p := range r.Documents.Places(m) {
+				files = append(files, p.File)
+			}
+			if from := importedFrom(m); from != "" {
+				files = append(files, from)
+			}
+			if len(files) > 0 {
+				stated[m.ID] = files
+			}
+		}
+		return r.Tolerate(err)
+	})
+	if errors.Is(err, gitstore.ErrNoStore) {
+		return nil
+	}
+	name := statedFile(r.Repo.WorkTree)
+	var before map[string][]string
+	if derived.Read(filepath.Join(r.State, filepath.FromSlash(name)), &before); err == nil && len(before)+len(stated) > 0 {
+		var text []byte
+		if text, err = derived.Encode(stated); err == nil {
+			err = r.Repo.WriteState(name, text, false)
+		}
+	}
+	return err
+}
+
+// withoutStated removes statements that the work tree makes too. It keeps what people said or wrote, because anyone who can
+// change a file must not silence them. It removes imports for an agent that reads a file with the same statement.
+func (b *maker) withoutStated(all []candidate, in *Injection) []candidate {
+	var stated map[string][]string
+	derived.Read(filepath.Join(b.State, filepath.FromSlash(statedFile(b.Repo.WorkTree))), &stated)
+	reads := map[string]bool{}
+	return slices.DeleteFunc(all, func(c candidate) bool {
+		files := stated[c.m.ID]
+		left := len(files) > 0 && c.m.Source.How != record.Said && c.m.Source.How != record.Written
+		for _, file := range files {
+			if _, known := reads[file]; !known {
+				reads[file] = readsFile(b.Repo.WorkTree, file, b.asked.agent())
+			}
+			left = left || reads[file] && Imported(c.m)
+		}
+		if left {
+			in.Cut[CutStated]++
+		}
+		return left
+	})
+}
+
+// statedSum changes when withoutStated may leave out other memories.
+func statedSum(repo *git.Repo, agent string) string {
+	text, err := file.Read(filepath.Join(repo.CommonDir, "reverie", filepath.FromSlash(statedFile(repo.WorkTree))), file.MaxState)
+	if err != nil {
+		return ""
+	}
+	sum := derived.Sum(text)
+	for _, name := range []string{"AGENTS.md", "CLAUDE.md", "GEMINI.md", "claude-memory/MEMORY.md", "codex-memory/MEMORY.md", "gemini-memory/MEMORY.md"} {
+		if readsFile(repo.WorkTree, name, agent) {
+			sum += " " + name
+		}
+	}
+	return sum
+}
+
+// Imported reports whether a memory came in by import.
+func Imported(m record.Memory) bool { return strings.HasPrefix(m.Source.By, "import/") }
+
+// importedFrom names the file of an agent's own memory that a memory was imported from, or is "". Files of the work tree
+// are compared as they are now.
+func importedFrom(m record.Memory) string {
+	from, ok := strings.CutPrefix(m.Source.By, "import/")
+	if name, _, found := strings.Cut(from, ":"); ok && found && strings.Contains(name, "-memory/") {
+		return name
+	}
+	return ""
+}

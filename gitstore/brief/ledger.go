@@ -1,0 +1,220 @@
+package brief
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/gitstore/recall/pack"
+	"github.com/reverie-memory/reverie/internal/derived"
+	"github.com/reverie-memory/reverie/internal/file"
+	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/redact"
+	"github.com/reverie-memory/reverie/reflect"
+)
+
+// Ledger records what sessions were given: a file for each session in a folder of the state folder, a line for each
+// injection. A session is given no memory twice between two compactions, so its file stays short; it expires as
+// sessions do. It holds ids and our own words, no text of a memory. A torn line is passed over, so that its memories
+// may be given again.
+type Ledger struct {
+	Repo    *git.Repo
+	Scanner *redact.Scanner
+}
+
+// LedgerDir is its folder.
+const LedgerDir = "ledger"
+
+// Injection is what was, or would be, given to an agent.
+type Injection struct {
+	ID      string         `json:"id,omitempty"` // i and 12 hex digits
+	Time    time.Time      `json:"time,omitzero"`
+	Session string         `json:"session,omitempty"` // "<client>/<id>"
+	For     string         `json:"for"`
+	Commit  string         `json:"commit"` // of the memory
+	Items   []Given        `json:"items"`  // in the order of the text
+	Cut     map[string]int `json:"cut"`    // why → how many were left out
+	Next    []string       `json:"next"`   // ids of the first that did not fit
+	Hash    string         `json:"hash"`   // SHA-256 of the text, hex
+	Bytes   int            `json:"bytes"`
+	Tokens  int            `json:"tokens"`
+	Least   int            `json:"least,omitempty"` // where nothing fits: tokens from which on something does
+
+	Text   string `json:"-"`
+	Behind error  `json:"-"` // wraps recall.ErrBehind: the prompt was looked up nowhere, as the index is not up to date
+}
+
+// Given is a memory in an injection.
+type Given struct {
+	ID    string   `json:"id"`
+	Why   []string `json:"why"`             // that it was chosen, and ranked where it is
+	Short bool     `json:"short,omitempty"` // only its first sentence is in
+}
+
+// Reasons for which memories are left out.
+const (
+	CutBudget   = "budget"   // they did not fit
+	CutShown    = "shown"    // the block in AGENTS.md, which the agent reads, has them
+	CutStated   = "written"  // the repository's documents say it, or a file that the agent reads
+	CutGiven    = "given"    // the session was given them before
+	CutAlike    = "alike"    // another one that is given says the same
+	CutWithheld = "withheld" // not for agents here
+)
+
+// SetText sets the text and the fields that follow from it.
+func (in *Injection) SetText(text string) {
+	sum := sha256.Sum256([]byte(text))
+	in.Text, in.Hash, in.Bytes, in.Tokens = text, hex.EncodeToString(sum[:]), len(text), pack.Tokens(text)
+}
+
+// Name returns the name of a session in the ledger, the same as that of its kept session.
+func (l Ledger) Name(session string) string {
+	client, id, _ := strings.Cut(session, "/")
+	return reflect.Name(l.Scanner, client, id)
+}
+
+// dir is the folder of the ledger. It may not exist.
+func (l Ledger) dir() string { return filepath.Join(l.Repo.CommonDir, "reverie", LedgerDir) }
+
+// fileOf names the file of a session, by its name in the ledger.
+func fileOf(name string) string { return strings.Replace(name, "/", "-", 1) + ".jsonl" }
+
+// record adds an injection where the request wants it and something was given. It is one write at the end of the
+// session's file, so that sessions do not mix. It is not synced: a power cut costs a repetition.
+func (l Ledger) record(in *Injection, r Request, now time.Time) error {
+	if !r.Record || r.Session == "" || in.Text == "" {
+		return nil
+	}
+	in.Session = l.Name(r.Session)
+	return l.Add(in, now)
+}
+
+// Add writes an injection down. It sets its time and id.
+func (l Ledger) Add(in *Injection, now time.Time) error {
+	in.Time = now.UTC().Truncate(time.Millisecond)
+	in.ID = "i" + derived.Sum([]byte(in.Session + "\n" + in.Time.Format(time.RFC3339Nano) + "\n" + in.For + "\n" + in.Hash))[:12]
+	dir, err := l.Repo.StateSub(LedgerDir)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, fileOf(in.Session))
+	line, err := json.Marshal(in)
+	if err != nil {
+		return err
+	}
+	f, err := file.Open(path, os.O_RDWR|os.O_CREATE|os.O_APPEND|file.NoFollow, 0o600)
+	if err != nil {
+		return fmt.Errorf("ledger: %w", err)
+	}
+	end := make([]byte, 1)
+	if at, _ := f.Seek(0, io.SeekEnd); at > 0 {
+		if _, err := f.ReadAt(end, at-1); err == nil && end[0] != '\n' {
+			line = append([]byte("\n"), line...) // behind a torn line
+		}
+	}
+	_, err = f.Write(append(line, '\n'))
+	return errors.Join(err, f.Close())
+}
+
+// read reads a file of the ledger, the oldest injection first.
+func read(path string) []Injection {
+	data, err := file.Read(path, file.MaxState)
+	if err != nil {
+		return nil
+	}
+	var out []Injection
+	for line := range bytes.Lines(data) {
+		var in Injection
+		if json.Unmarshal(line, &in) == nil && in.ID != "" {
+			out = append(out, in)
+		}
+	}
+	return out
+}
+
+// Session returns the injections of a session, the oldest first.
+func (l Ledger) Session(session string) []Injection {
+	if session == "" {
+		return nil
+	}
+	return read(filepath.Join(l.dir(), fileOf(l.Name(session))))
+}
+
+// All returns the injections of the n sessions that were given something last, the oldest first; 0 is all.
+func (l Ledger) All(n int) []Injection {
+	files := file.ByAge(l.dir(), func(name string) bool { return strings.HasSuffix(name, ".jsonl") })
+	if n > 0 {
+		files = files[:min(n, len(files))]
+	}
+	var out []Injection
+	for _, file := range files {
+		out = append(out, read(file)...)
+	}
+	slices.SortStableFunc(out, func(a, b Injection) int { return cmp.Or(a.Time.Compare(b.Time), strings.Compare(a.ID, b.ID)) })
+	return out
+}
+
+// unlessGiven takes the text out of the block for a session that goes on and was given this very block last.
+func (l Ledger) unlessGiven(in *Injection, r Request) {
+	if !r.Resumed {
+		return
+	}
+	had := ""
+	for _, before := range l.Session(r.Session) {
+		switch before.For {
+		case Start:
+			had = before.Hash
+		case Compacted:
+			had = ""
+		}
+	}
+	if had == in.Hash {
+		in.SetText("")
+		in.Cut[CutGiven], in.Items = len(in.Items), nil
+	}
+}
+
+// inSight returns the memories that a session still has before it, whole or shortened: those given since its last
+// compaction.
+func inSight(all []Injection) map[string]pack.Form {
+	out := map[string]pack.Form{}
+	for _, in := range all {
+		if in.For == Compacted {
+			clear(out)
+		}
+		if in.For == Compaction {
+			continue // it went into a summary, in other words
+		}
+		for _, g := range in.Items {
+			form := pack.Whole
+			if g.Short {
+				form = pack.Short
+			}
+			out[g.ID] = max(out[g.ID], form)
+		}
+	}
+	return out
+}
+
+// Expire removes the files of sessions that were given nothing since a time.
+func (l Ledger) Expire(before time.Time) error {
+	var bad []error
+	for _, file := range file.ByAge(l.dir(), func(string) bool { return true }) {
+		if info, err := os.Lstat(file); err == nil && info.ModTime().Before(before) {
+			if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
+				bad = append(bad, err)
+			}
+		}
+	}
+	return errors.Join(bad...)
+}

@@ -1,0 +1,63 @@
+package brief
+
+import (
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/attack"
+	"github.com/reverie-memory/reverie/internal/unseen"
+)
+
+// Stored text may come from a stranger or a model. In a text that an agent reads it can neither end the frame around
+// it nor hide anything.
+
+// Item is a memory as a text for agents shows it.
+type Item struct {
+	record.Memory
+	Stale bool // code that it rests on is gone
+}
+
+// Line returns a memory as a line of the managed block.
+func (i Item) Line() string { return "- " + i.statement(Inert) + "\n" }
+
+// statement returns a memory in one line, with its places, its other texts, a label where it is stale, and the
+// beginning of its id. safe makes a text harmless where the line will be.
+func (i Item) statement(safe func(string) string) string {
+	line := safe(i.Text)
+	if len(i.Paths) > 0 {
+		line += " (" + safe(strings.Join(i.Paths, ", ")) + ")"
+	}
+	if i.Status == record.Contested {
+		line += " Contested; also said:"
+		for _, v := range i.Variants {
+			line += " " + safe(v.Text)
+		}
+	}
+	if i.Stale {
+		line += StaleLabel
+	}
+	return line + " [" + i.ID[:8] + "]"
+}
+
+// StaleLabel says in a rendered text that code a memory rests on is gone.
+const StaleLabel = " (may be out of date: code it names has changed)"
+
+// Inert makes text harmless in a line of Markdown: it cannot open or close a comment, and hidden characters show.
+func Inert(s string) string {
+	s = unseen.Visible(strings.Join(strings.Fields(s), " "))
+	return strings.NewReplacer("<!--", "&lt;!--", "-->", "--&gt;").Replace(s)
+}
+
+// Tagless makes text harmless in an element: it has no closing tag, no tag of ours and none of a client's, and
+// nothing in it is hidden. It stays on its line.
+func Tagless(s string) string { return attack.Untag(unseen.Reveal(Inert(s))) }
+
+// TaglessLines is Tagless for Markdown of several lines.
+func TaglessLines(s string) string {
+	lines := strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
+	for i, line := range lines {
+		rest := strings.TrimLeft(line, " \t")
+		lines[i] = strings.TrimRight(strings.ReplaceAll(line[:len(line)-len(rest)], "\t", "    ")+Tagless(rest), " ")
+	}
+	return strings.Join(lines, "\n")
+}

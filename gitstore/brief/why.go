@@ -1,0 +1,95 @@
+package brief
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/reader"
+)
+
+// Shown is a memory of an injection, as it is now.
+type Shown struct {
+	Given
+	Memory  record.Memory // zero where it is not here any more, or damaged
+	Damaged bool          // its file is here, and cannot be read
+}
+
+// Look returns the memories of an injection as they are now.
+func Look(ctx context.Context, r *reader.Reader, in Injection) (all []Shown, err error) {
+	err = r.View(ctx, func(v *record.View) error {
+		for _, g := range in.Items {
+			m, err := v.Find(g.ID)
+			if err != nil && !errors.Is(err, record.ErrNoMemory) {
+				return err
+			}
+			all = append(all, Shown{g, m, err != nil && damaged(v, g.ID)})
+		}
+		return nil
+	})
+	return all, err
+}
+
+// damaged reports whether a memory's file is here and cannot be read.
+func damaged(v *record.View, id string) bool {
+	return slices.ContainsFunc(v.Bad(), func(e *record.FormatError) bool {
+		of, ok := record.MemoryID(e.Path)
+		return ok && of == id
+	})
+}
+
+// Uses tell when a memory was given.
+type Uses struct {
+	Memory  record.Memory // its id alone where it is not here any more
+	Caveats reader.Caveats
+	Times   []Use
+}
+
+// Use is one time that a memory was given.
+type Use struct {
+	Injection Injection
+	Given     Given
+}
+
+// UsesOf finds when a memory was given, by the beginning of its id.
+func UsesOf(ctx context.Context, r *reader.Reader, all []Injection, id string) (u Uses, err error) {
+	err = r.View(ctx, func(v *record.View) (err error) {
+		if u.Memory, err = v.Find(id); err != nil {
+			return err
+		}
+		caveats, err := r.Caveats(ctx, v)
+		if err == nil {
+			u.Caveats = caveats(u.Memory)
+		}
+		return err
+	})
+	switch {
+	case errors.Is(err, record.ErrNoMemory) || errors.Is(err, gitstore.ErrNoStore):
+		if u.Memory.ID = lostID(all, id); u.Memory.ID == "" {
+			return u, err
+		}
+	case err != nil:
+		return u, err
+	}
+	for _, in := range all {
+		if i := slices.IndexFunc(in.Items, func(g Given) bool { return g.ID == u.Memory.ID }); i >= 0 {
+			u.Times = append(u.Times, Use{in, in.Items[i]})
+		}
+	}
+	return u, nil
+}
+
+// lostID returns the whole id of a memory that was given and is not here any more, or "".
+func lostID(all []Injection, prefix string) string {
+	for _, in := range all {
+		for _, g := range in.Items {
+			if len(prefix) >= 4 && strings.HasPrefix(g.ID, prefix) {
+				return g.ID
+			}
+		}
+	}
+	return ""
+}
