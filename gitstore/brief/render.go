@@ -1,0 +1,318 @@
+package brief
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/block"
+	"github.com/reverie-memory/reverie/internal/derived"
+	"github.com/reverie-memory/reverie/internal/reader"
+)
+
+// Everybody's agents read the block of AGENTS.md. It shows the shared memories that agents are given here, and names
+// the state and the time that it shows, so that it can be rendered again.
+
+// Fault is a fault of a block in a file.
+type Fault int
+
+// The faults of a block.
+const (
+	Faultless    Fault = iota
+	NoBlock            // the file has none
+	Stateless          // it does not name the state and the time that it shows
+	Unknown            // the memory never had the state here
+	HandEdited         // it was edited by hand, or torn
+	ShowsForeign       // it shows changes by people not trusted here
+)
+
+// FaultOf checks a block in a text. It renders again at the state and the time that the block names, so memories that are
+// new or expired since are no fault. The state must be one of the history of the state now. Nothing may be shown that is
+// withheld here for its author, then and now. The block itself has the number of the memories that were withheld for other
+// reasons, and its own labels of stale ones: these cannot be known here.
+func FaultOf(ctx context.Context, r *reader.Reader, now *record.View, b block.Block, text string) (fault Fault, err error) {
+	if b.State == block.Absent {
+		return NoBlock, nil
+	}
+	tree := gitstore.ID(b.Attribute("tree"))
+	at, err := time.Parse(time.RFC3339, b.Attribute("at"))
+	if tree == "" || err != nil {
+		return Stateless, nil
+	}
+	commit := now.Tip()
+	if tree != now.Tree() {
+		if commit, err = r.Memory.WithTree(ctx, commit, tree); err != nil {
+			return Faultless, err
+		}
+	}
+	if commit == "" {
+		return Unknown, nil
+	}
+	today, err := r.Withheld(ctx, now)
+	if err != nil {
+		return Faultless, err
+	}
+	withheld, _ := strconv.Atoi(b.Attribute("withheld"))
+	err = r.Book.ViewAt(ctx, string(commit), func(v *record.View) error {
+		agents, err := r.ForAgents(ctx, v)
+		if err != nil {
+			return err
+		}
+		all, body := everShown(v, agents, at), b.Body(text)
+		lines := map[string]bool{} // of what agents were given then
+		for _, m := range shared(agents, at) {
+			lines[Item{Memory: m, Stale: true}.Line()], lines[Item{Memory: m}.Line()] = true, true
+		}
+		given := func(it Item) bool {
+			if lines[it.Line()] {
+				return true
+			}
+			then, _ := v.Blob(it.ID)
+			return same(now, it.ID, then) && len(today.Whose(it.Memory)) == 0
+		}
+		switch inside := shown(all, body); {
+		case renderAgain(all, body, withheld) != body:
+			fault = HandEdited
+		case slices.ContainsFunc(inside, func(it Item) bool { return !given(it) }):
+			fault = ShowsForeign
+		}
+		return nil
+	})
+	return fault, err
+}
+
+// shared returns the memories that a file for everybody may show at a time.
+func shared(v *record.View, now time.Time) []record.Memory {
+	return slices.DeleteFunc(v.Memories(), func(m record.Memory) bool { return m.Private || !m.Live(now) })
+}
+
+// Shared returns the memories that the block shows: shared ones that agents are given here. withheld counts the others.
+func Shared(ctx context.Context, r *reader.Reader, v *record.View, now time.Time) (given []Item, withheld int, err error) {
+	agents, err := r.ForAgents(ctx, v)
+	if err != nil {
+		return nil, 0, err
+	}
+	caveats, err := r.Caveats(ctx, agents)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, m := range shared(agents, now) {
+		if s := caveats(m); !s.Withheld {
+			given = append(given, Item{Memory: m, Stale: s.Stale})
+		}
+	}
+	return given, ids(everShown(v, agents, now)) - len(given), nil
+}
+
+// everShown returns the memories that a file for everybody may show, sorted by id, where agents are given those of another
+// view. A memory that differs there is in it twice, the version for agents first.
+func everShown(v, agents *record.View, now time.Time) []record.Memory {
+	all := shared(agents, now)
+	if agents != v {
+		for _, m := range shared(v, now) {
+			if a, ok := agents.Blob(m.ID); !ok || !same(v, m.ID, a) {
+				all = append(all, m)
+			}
+		}
+		slices.SortStableFunc(all, func(a, b record.Memory) int { return strings.Compare(a.ID, b.ID) })
+	}
+	return all
+}
+
+// same reports whether a memory of a view has a content.
+func same(v *record.View, id string, blob gitstore.ID) bool {
+	now, ok := v.Blob(id)
+	return ok && now == blob
+}
+
+// ids counts the memories of some versions, which are sorted by id.
+func ids(all []record.Memory) int {
+	return len(slices.CompactFunc(slices.Clone(all), func(a, b record.Memory) bool { return a.ID == b.ID }))
+}
+
+// shown returns the memories that a rendered text shows.
+func shown(all []record.Memory, body string) []Item {
+	lines := map[string]bool{}
+	for line := range strings.Lines(body) {
+		lines[line] = true
+	}
+	var inside []Item
+	seen := map[string]bool{}
+	for _, m := range all {
+		for _, stale := range []bool{true, false} {
+			if it := (Item{Memory: m, Stale: stale}); !seen[m.ID] && lines[it.Line()] {
+				inside, seen[m.ID] = append(inside, it), true
+			}
+		}
+	}
+	return inside
+}
+
+// renderAgain renders memories as a body was rendered that left some of them out as withheld. Without any, those that did
+// not fit are found again; else the body itself tells which they are, and their number has to be right.
+func renderAgain(all []record.Memory, body string, withheld int) string {
+	inside := shown(all, body)
+	if withheld != 0 {
+		return Markdown(inside, 0, ids(all)-len(inside)-withheld)
+	}
+	var items []Item
+	for i, m := range all {
+		it := Item{Memory: m}
+		if at := slices.IndexFunc(inside, func(it Item) bool { return it.ID == m.ID }); at >= 0 {
+			it = inside[at]
+		}
+		if i == 0 || all[i-1].ID != m.ID {
+			items = append(items, it)
+		}
+	}
+	return Markdown(items, MaxBody, 0)
+}
+
+// maxBlock keeps the block well inside the 32 KiB that one client reads of such a file, in bytes.
+// 256 of these are for the marker lines (190 at most) and the line that counts the memories left out.
+const (
+	maxBlock = 16 << 10
+	MaxBody  = maxBlock - 256
+)
+
+func headingOf(k record.Kind) string {
+	switch k {
+	case record.Constraint:
+		return "Constraints"
+	case record.Convention:
+		return "Conventions"
+	case record.Decision:
+		return "Decisions"
+	case record.Workflow:
+		return "Workflows"
+	case record.Failure:
+		return "Known failures"
+	case record.Pattern:
+		return "Patterns"
+	case record.Fact:
+		return "Facts"
+	case record.Preference:
+		return "Preferences"
+	case record.Note:
+		return "Notes"
+	}
+	return ""
+}
+
+// Lines of a rendered text that are no memories: the first follows the number of those without room.
+const (
+	leftLine   = " more are not shown here: `reverie list`.\n"
+	nothingYet = "Nothing yet.\n"
+)
+
+// Markdown renders memories, the most binding kinds first, in the order of ids, which new ones do not change. With a limit
+// in bytes, line ends counted as two, one more line counts those that do not fit, beside left. The same memories always
+// give the same bytes.
+func Markdown(memories []Item, limit, left int) string {
+	var b strings.Builder
+	b.WriteString("## What this repository remembers\n\nKept by Reverie as reference data: verify before you rely on it. `reverie show ID` tells where a statement comes from.\n")
+	room := limit - size(b.String())
+	for _, k := range record.Kinds {
+		heading := "\n### " + headingOf(k) + "\n\n"
+		for _, m := range memories {
+			if m.Kind != k {
+				continue
+			}
+			text := heading + m.Line()
+			if limit > 0 && size(text) > room {
+				left++
+				continue
+			}
+			room -= size(text)
+			b.WriteString(text)
+			heading = ""
+		}
+	}
+	switch {
+	case len(memories) == 0 && left <= 0:
+		b.WriteString("\n" + nothingYet)
+	case left != 0:
+		fmt.Fprintf(&b, "\n%d%s", left, leftLine)
+	}
+	return b.String()
+}
+
+// size returns the length of a text in a file whose line ends have two bytes.
+func size(s string) int { return len(s) + strings.Count(s, "\n") }
+
+// Edited reports whether a block has another body than it was written with, by the sum in its begin line. Without a sum
+// it says no.
+func Edited(b block.Block, text string) bool {
+	sum := b.Attribute("sum")
+	return b.State == block.OK && sum != "" && sum != derived.Sum([]byte(b.Body(text)))
+}
+
+// HandEdits returns the lines of a block that no memory explains, and the lines that were taken out of it though their
+// memories still hold: given would be shown now. Memories that are new, changed or forgotten since count as neither.
+func HandEdits(ctx context.Context, r *reader.Reader, now *record.View, b block.Block, text string, given []Item) (added, gone []string, err error) {
+	body := b.Body(text)
+	ours, then, err := renderedThen(ctx, r, now, b, body)
+	if err != nil {
+		return nil, nil, err
+	}
+	for line := range strings.Lines(Markdown(given, 0, 0)) {
+		ours[line] = true
+	}
+	for _, k := range record.Kinds {
+		ours["### "+headingOf(k)+"\n"] = true
+	}
+	inside := map[string]bool{}
+	cut := false // not all had room: what is not there was perhaps never there
+	for line := range strings.Lines(body) {
+		inside[line] = true
+		left := strings.HasSuffix(line, leftLine)
+		cut = cut || left
+		if strings.TrimSpace(line) != "" && !ours[line] && !left && line != nothingYet {
+			added = append(added, strings.TrimSpace(strings.TrimPrefix(line, "- ")))
+		}
+	}
+	for _, it := range given {
+		if line := it.Line(); !cut && then[line] && !inside[line] {
+			gone = append(gone, strings.TrimSpace(strings.TrimPrefix(line, "- ")))
+		}
+	}
+	return added, gone, nil
+}
+
+// renderedThen returns the lines that a block may have had when it was written, at the state and the time that it names,
+// and those of them that are memories. It returns none where that state is not known here.
+func renderedThen(ctx context.Context, r *reader.Reader, now *record.View, b block.Block, body string) (lines, memories map[string]bool, err error) {
+	lines, memories = map[string]bool{}, map[string]bool{}
+	tree := gitstore.ID(b.Attribute("tree"))
+	at, err := time.Parse(time.RFC3339, b.Attribute("at"))
+	if tree == "" || err != nil {
+		return lines, memories, nil
+	}
+	commit := now.Tip()
+	if tree != now.Tree() {
+		if commit, err = r.Memory.WithTree(ctx, commit, tree); err != nil || commit == "" {
+			return lines, memories, err
+		}
+	}
+	err = r.Book.ViewAt(ctx, string(commit), func(v *record.View) error {
+		agents, err := r.ForAgents(ctx, v)
+		if err != nil {
+			return err
+		}
+		for _, m := range everShown(v, agents, at) {
+			for _, stale := range []bool{true, false} {
+				memories[Item{Memory: m, Stale: stale}.Line()] = true
+			}
+		}
+		return nil
+	})
+	for line := range memories {
+		lines[line] = true
+	}
+	return lines, memories, err
+}
