@@ -1,9 +1,11 @@
 package cmd
 
 import (
+	"os"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/reverie-memory/reverie/cmd/help"
 	"github.com/urfave/cli/v2"
 )
@@ -72,6 +74,17 @@ func TestHelpListsCommands(t *testing.T) {
 	}
 	if n := len(short); n < 12 || n > 24 {
 		t.Errorf("%d lines in the short help", n)
+	}
+}
+
+// docs/commands.md is the help of today. Run go generate ./cmd/help after a change of it.
+func TestReferenceIsCurrent(t *testing.T) {
+	text, err := os.ReadFile("../docs/commands.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(text), reverie(t, t.TempDir(), "help", "--markdown")); diff != "" {
+		t.Errorf("docs/commands.md is out of date; run go generate ./cmd/help\n%s", diff)
 	}
 }
 

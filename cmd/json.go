@@ -10,7 +10,7 @@ import (
 	"github.com/reverie-memory/reverie/reflect"
 )
 
-// The JSON that --json promises. docs/commands.md documents every field; golden tests keep it.
+// The JSON that --json promises. docs/json.md documents every field; golden tests keep it.
 
 type memoryJSON struct {
 	ID         string     `json:"id"`

@@ -77,7 +77,7 @@ func within(prefix, words string) string {
 	return prefix + strings.Join(strings.Fields(words), " "+prefix)
 }
 
-// TestJSONIsAPromise pins every field that docs/commands.md names. Fields may be added here, never
+// TestJSONIsAPromise pins every field that docs/json.md names. Fields may be added here, never
 // taken out.
 func TestJSONIsAPromise(t *testing.T) {
 	r := testrepo.New(t)

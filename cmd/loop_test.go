@@ -11,7 +11,7 @@ import (
 	"github.com/reverie-memory/reverie/worktree"
 )
 
-// The fields that docs/commands.md and docs/loops-record.md name. Fields may be added here, never taken away.
+// The fields that docs/json.md and docs/loops-record.md name. Fields may be added here, never removed.
 func TestLoopJSONIsAPromise(t *testing.T) {
 	all := func(v any) string {
 		t.Helper()

@@ -2,7 +2,7 @@ package check
 
 import "github.com/reverie-memory/reverie/internal/finding"
 
-// Rules lists every rule; docs/commands.md describes them in this order.
+// Rules lists every rule; docs/sharing.md lists them in this order.
 var Rules = finding.Rules{
 	{
 		ID: "format", Level: finding.Error,

@@ -8,7 +8,7 @@ import (
 	"fmt"
 )
 
-// Exit codes. docs/commands.md lists them for users.
+// Exit codes. docs/json.md lists them for users.
 const (
 	Done        = 0
 	Negative    = 1   // check found something, render --check is out of date
