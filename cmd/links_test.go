@@ -12,7 +12,7 @@ import (
 
 // Every link between the documents leads to an existing file, and to a heading in it.
 func TestLinksOfTheDocuments(t *testing.T) {
-	names := []string{"../README.md", "../gitstore/FORMAT.md"}
+	names := []string{"../README.md", "../CHANGELOG.md", "../CONTRIBUTING.md", "../gitstore/FORMAT.md"}
 	err := filepath.WalkDir("../docs", func(path string, _ fs.DirEntry, err error) error {
 		if strings.HasSuffix(path, ".md") {
 			names = append(names, path)
@@ -47,7 +47,7 @@ func TestLinksOfTheDocuments(t *testing.T) {
 	}
 }
 
-// prose is a document without what stands indented or fenced in it as code.
+// prose returns a document without indented and fenced code.
 func prose(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(name)

@@ -1,0 +1,20 @@
+export CGO_ENABLED ?= 0
+
+.PHONY: build test lint bench ci
+
+build:
+	go build -tags urfave_cli_no_docs -o reverie ./cmd/reverie
+
+test:
+	go test -short ./...
+
+lint:
+	@test -z "$$(gofmt -l . | tee /dev/stderr)"
+	go vet ./...
+	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
+
+bench:
+	go run ./bench
+
+ci:
+	.ci/run
