@@ -248,8 +248,9 @@ func (c remoteConfig) urls(name string) (fetch, push string) {
 func (c remoteConfig) rewrite(address, rule string) (string, bool) {
 	best, base := "", ""
 	for _, key := range c.order {
-		name, ok := strings.CutSuffix(key, rule)
-		if name, ok = strings.CutPrefix(name, "url."); !ok || !strings.HasSuffix(key, rule) {
+		url, isRule := strings.CutSuffix(key, rule)
+		name, isURL := strings.CutPrefix(url, "url.")
+		if !isRule || !isURL {
 			continue
 		}
 		for _, prefix := range c.all[key] {
