@@ -25,10 +25,10 @@ type faults struct {
 // without an entry have none.
 var proseCeilings = map[string]faults{
 	"bench":    {5, 21, 5, 91},
-	"cmd":      {164, 168, 230, 654},
+	"cmd":      {152, 157, 207, 590},
 	"dream":    {36, 35, 6, 95},
 	"e2e":      {26, 34, 20, 119},
-	"gitstore": {188, 176, 196, 1140},
+	"gitstore": {190, 176, 198, 1207},
 	"hooks":    {24, 23, 47, 140},
 	"internal": {108, 100, 119, 825},
 	"prompts":  {12, 18, 8, 60},
