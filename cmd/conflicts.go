@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/gitstore/share"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
@@ -46,8 +47,8 @@ func runConflicts(ctx context.Context, env *Env) error {
 		if err != nil {
 			return err
 		}
-		for _, m := range v.Memories() {
-			if m.Status == record.Contested && m.Live(env.Now()) {
+		for _, m := range share.Contested(v) {
+			if m.Live(env.Now()) {
 				contested = append(contested, m)
 			}
 		}

@@ -37,7 +37,7 @@ var ceilings = map[string]shape{
 	"gitstore/record":         {19, 47},
 	"hooks/install":           {3, 26},
 	"internal/git":            {9, 108},
-	"internal/reader":         {4, 29},
+	"internal/reader":         {4, 28},
 	"internal/redact":         {23, 18},
 	"internal/term":           {2, 26},
 	"reflect":                 {22, 33},

@@ -57,7 +57,7 @@ func (r *Reader) checkAuthors(ctx context.Context, v *record.View) (check, error
 		if changed, ok := held.Changed(m.Path(), m.Private); ok && agents {
 			now, _ := v.Actual().Find(m.ID)
 			c.Older = olderLabel(changed, now)
-			if why := r.whyOlder(changed, now); r.Shields() {
+			if why := whyOlder(r.WhyWithheld(changed.By), changed, now); r.Shields() {
 				c.Why = append(c.Why, strings.Trim(c.Older, " ()")) // the author of the change chose the name
 			} else {
 				c.Why = append(c.Why, why)

@@ -73,7 +73,7 @@ func (r *Reader) Explain(pending []trust.Pending) (held []Held) {
 	for _, p := range pending {
 		why := r.WhyWithheld(p.By)
 		if p.Given != nil {
-			why = r.whyOlder(trust.Changed{By: p.By, When: p.When, Gone: p.Gone}, p.Memory)
+			why = whyOlder(why, trust.Changed{By: p.By, When: p.When, Gone: p.Gone}, p.Memory)
 		}
 		held = append(held, Held{p, why})
 	}
@@ -119,8 +119,9 @@ func (r *Reader) WhyWithheld(by []string) string {
 }
 
 // whyOlder says in a few words for people why agents are given an older version of a memory.
-func (r *Reader) whyOlder(c trust.Changed, now record.Memory) string {
-	return changeOf(c, now) + strings.TrimPrefix(r.WhyWithheld(c.By), "last changed") + ": agents are given " + VersionOf(c)
+// why is WhyWithheld of the change.
+func whyOlder(why string, c trust.Changed, now record.Memory) string {
+	return changeOf(c, now) + strings.TrimPrefix(why, "last changed") + ": agents are given " + VersionOf(c)
 }
 
 // changeOf names the change to a memory, which is now as given.
