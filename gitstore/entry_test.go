@@ -35,11 +35,11 @@ func FuzzTree(f *testing.F) {
 				t.Errorf("%q is let through", e.name)
 			}
 		}
-		again, err := parseTree(repo.NewTree(lines(entries)).Data, 20)
+		again, err := parseTree(git.NewTree(repo, lines(entries)).Data, 20)
 		if err != nil || len(again) != len(entries) {
 			t.Fatalf("%d entries, then %d: %v", len(entries), len(again), err)
 		}
-		if once := repo.NewTree(lines(again)).Data; !bytes.Equal(once, repo.NewTree(lines(entries)).Data) {
+		if once := git.NewTree(repo, lines(again)).Data; !bytes.Equal(once, git.NewTree(repo, lines(entries)).Data) {
 			t.Error("not stable")
 		}
 	})
@@ -74,7 +74,7 @@ func TestTreesAndCommitsAreAsGoGitEncodesThem(t *testing.T) {
 			theirs.Entries = append(theirs.Entries, object.TreeEntry{Name: name, Mode: mode, Hash: plumbing.NewHash(string(e.id))})
 		}
 		sort.Sort(object.TreeEntrySorter(theirs.Entries))
-		same(t, repo.NewTree(lines(entries)), theirs.Encode)
+		same(t, git.NewTree(repo, lines(entries)), theirs.Encode)
 
 		who := git.Identity{Name: rapid.StringMatching(`[A-Z][a-z]{0,5} ?[^<>\n\x00]{0,5}`).Draw(t, "name"), Email: rapid.StringMatching(`[a-z@.]{0,12}`).Draw(t, "email")}
 		zone := time.FixedZone("", 60*rapid.IntRange(-14*60, 14*60).Draw(t, "minutes east"))

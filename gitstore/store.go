@@ -137,7 +137,7 @@ func (s *Store) openRevision(ctx context.Context, rev string) (*Tree, error) {
 
 // open reads a commit, or a tree, and returns its tree with an object database of its own.
 func (s *Store) open(ctx context.Context, at ID) (*Tree, error) {
-	t := &Tree{ctx: ctx, objects: s.repo.ObjectsUpTo(sizes), hash: s.repo.NewObject, newTree: s.repo.NewTree, git: s.repo.Git, nodes: map[ID]*node{}}
+	t := &Tree{ctx: ctx, objects: s.repo.ObjectsUpTo(sizes), hash: s.repo.NewObject, newTree: func(lines []git.TreeEntry) git.Object { return git.NewTree(s.repo, lines) }, git: s.repo.Git, nodes: map[ID]*node{}}
 	o, err := t.read(at, "")
 	if err == nil && o.Kind == git.Commit {
 		var c commit
