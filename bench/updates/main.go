@@ -32,6 +32,7 @@ import (
 
 	"github.com/reverie-memory/reverie/dream"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/pattern"
 	"github.com/reverie-memory/reverie/reflect"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
@@ -294,8 +295,8 @@ func (r *repository) acceptAll() {
 }
 
 var (
-	quoted  = regexp.MustCompile(`'([^']+)'`)
-	element = regexp.MustCompile(`\b(function argument|function|method|variable|attribute|class)s?\b`)
+	quoted  = pattern.New(`'([^']+)'`)
+	element = pattern.New(`\b(function argument|function|method|variable|attribute|class)s?\b`)
 )
 
 // literal returns the literal that an instruction quotes.
