@@ -12,8 +12,9 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/clone"
+	"github.com/reverie-memory/reverie/internal/job"
+	"github.com/reverie-memory/reverie/internal/learn/ingest"
 	"github.com/reverie-memory/reverie/internal/reader"
-	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/reverie-memory/reverie/reflect"
 )
 
@@ -40,7 +41,7 @@ func (c *capture) answer(ctx context.Context, agent hooks.Agent, e hooks.Event) 
 		return "", nil
 	}
 	r := brief.Request{
-		For: occasion, Session: sessionOf(e), Agent: agent.Name, Query: e.Prompt, Dir: cmp.Or(e.Dir, c.env.Dir),
+		For: occasion, Session: ingest.SessionOf(e), Agent: agent.Name, Query: e.Prompt, Dir: cmp.Or(e.Dir, c.env.Dir),
 		Resumed: e.Source == "resume", Record: agent.Answers(e), Limits: recall.Limits{Docs: reader.MaxIndexed},
 	}
 	if before := os.Getenv(givenVariable); sessionName.MatchString(before) {
@@ -96,7 +97,7 @@ const checkpointTime = time.Second
 func (w *workspace) checkpointNow(ctx context.Context, e hooks.Event) error {
 	ctx, cancel := context.WithTimeout(ctx, checkpointTime)
 	defer cancel()
-	lock, err := waitStation(ctx, w.State, theWorker)
+	lock, err := job.Lock(ctx, w.State, job.Worker)
 	if lock == nil || err != nil {
 		return err
 	}
@@ -105,9 +106,7 @@ func (w *workspace) checkpointNow(ctx context.Context, e hooks.Event) error {
 	if s == nil || err != nil {
 		return err
 	}
-	scan := redact.New(w.AllSecrets(ctx)...)
-	w.Sessions.Scanner = scan
-	if _, err := w.foldOne(ctx, s, scan, false); err != nil && ctx.Err() == nil {
+	if err := w.ingester().DrainLive(ctx, s); err != nil && ctx.Err() == nil {
 		return err
 	}
 	if ctx.Err() != nil {
@@ -125,7 +124,7 @@ func (w *workspace) checkpointOwed(ctx context.Context, s *hooks.Waiting) error 
 	if _, err := w.ensure(ctx); err != nil {
 		return err
 	}
-	_, err := w.checkpoint(ctx, sessionOf(e), reasonCompaction)
+	_, err := w.checkpoint(ctx, ingest.SessionOf(e), reasonCompaction)
 	if err != nil && !errors.Is(err, reflect.ErrNoSession) { // nothing was said in it yet
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/learn/ingest"
 	"github.com/reverie-memory/reverie/reflect"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 	"github.com/urfave/cli/v2"
@@ -147,7 +148,7 @@ func (w *workspace) begunBy(agent string) string {
 	if newest == nil {
 		return ""
 	}
-	return sessionOf(newest.Last)
+	return ingest.SessionOf(newest.Last)
 }
 
 // checkpoint notes where a kept session stands. The error wraps reflect.ErrNoSession if nothing of it is kept.

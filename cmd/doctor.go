@@ -13,6 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/trust"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/job"
 	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
@@ -119,7 +120,7 @@ func (env *Env) tellExamined(row examined) {
 func (env *Env) examine(ctx context.Context) []examined {
 	rows := []examined{examineGit(ctx)}
 	if disabled() {
-		rows = append(rows, examined{What: "hooks", State: stateNote, Detail: "turned off in this shell by " + disableVariable + " or " + depthVariable})
+		rows = append(rows, examined{What: "hooks", State: stateNote, Detail: "turned off in this shell by " + disableVariable + " or " + job.Depth})
 	}
 	w, err := env.open(ctx)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/hooks/install"
 	"github.com/reverie-memory/reverie/internal/file"
+	"github.com/reverie-memory/reverie/internal/learn/ingest"
 	"github.com/reverie-memory/reverie/internal/term"
 )
 
@@ -185,7 +186,7 @@ func (x agentExam) silence(ctx context.Context, s install.Standing) examined {
 	if info, err := os.Stat(s.File); err == nil && info.ModTime().After(since) {
 		since = info.ModTime() // sessions from before that had no hooks, or others
 	}
-	began, err := x.w.begun(ctx, x.agent.Name, since.Add(slack))
+	began, err := ingest.CountStarted(ctx, x.w.Repo, x.agent.Name, since.Add(slack))
 	if err != nil {
 		return x.row(stateNote, ok.Detail+"; its own records cannot be read: "+err.Error(), "")
 	}

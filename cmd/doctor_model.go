@@ -12,6 +12,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/recall/vector"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/model"
 	"github.com/reverie-memory/reverie/internal/ollama"
 	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/term"
@@ -24,8 +25,8 @@ func (w *workspace) examineModel(ctx context.Context) []examined {
 	}
 	wanted := w.Settings.Config.Model
 	row := examined{What: "model", State: stateNote}
-	model, vectors := wantedModel(wanted.Name), wantedVectors(wanted.Embed)
-	for _, w := range []*ollama.Want{&model, &vectors} {
+	reading, vectors := model.Reading(wanted.Name), model.Vectors(wanted.Embed)
+	for _, w := range []*ollama.Want{&reading, &vectors} {
 		if w.Name == config.Off {
 			w.Name = "auto" // what could be used
 		}
@@ -34,13 +35,13 @@ func (w *workspace) examineModel(ctx context.Context) []examined {
 	if wanted.Name != config.Off || wanted.Embed != config.Off {
 		broken = stateBroken
 	}
-	client, err := ollama.Open(ollama.Options{Host: wanted.Host, Remote: wanted.Remote})
+	client, err := model.Open(wanted)
 	var server ollama.Server
 	if err == nil {
-		server, err = client.Models(ctx, model, vectors)
+		server, err = client.Models(ctx, reading, vectors)
 	}
 	if err != nil {
-		_, row.Fix = explain(modelFailure(err, model))
+		_, row.Fix = explain(model.Explain(err, reading))
 		row.State, row.Detail = broken, err.Error()
 		if broken == stateNote {
 			row.Detail, row.Fix = "off, and no server answers: detectors alone study sessions", ""
@@ -53,13 +54,13 @@ func (w *workspace) examineModel(ctx context.Context) []examined {
 		off       bool
 		want      ollama.Want
 	}{
-		{"model", "model.name", wanted.Name == config.Off, model},
+		{"model", "model.name", wanted.Name == config.Off, reading},
 		{"vectors", "model.embed", wanted.Embed == config.Off, vectors},
 	} {
 		row := examined{What: use.what, State: stateOK}
 		m, err := server.Choose(use.want, ollama.TotalMemory())
 		if err != nil {
-			_, hint := explain(modelFailure(err, use.want))
+			_, hint := explain(model.Explain(err, use.want))
 			row.Fix = cmp.Or(use.want.Pull(err), hint)
 		}
 		switch {
@@ -153,7 +154,7 @@ func (w *workspace) examineVectors(ctx context.Context, row *examined) {
 
 // examinePrompts names the prompts that the user has others for; no row where there are none.
 func (w *workspace) examinePrompts() []examined {
-	set, err := ownPrompts(w.Config)
+	set, err := model.Prompts(w.Config)
 	if err != nil {
 		return []examined{{What: "prompts", State: stateBroken, Detail: err.Error(), Fix: "mend the file, or take it away"}}
 	}

@@ -4,16 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
-	"strings"
+	"time"
 
 	"github.com/reverie-memory/reverie/dream"
-	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
-	"github.com/reverie-memory/reverie/gitstore/trust"
-	"github.com/reverie-memory/reverie/internal/clone"
-	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/learn/dreams"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
@@ -23,12 +21,12 @@ type dreamOptions struct {
 	model  modelChoice
 	ifDue  bool
 	dryRun bool
-	lately lately // which reflections; dream's alone
+	which  dreams.SessionFilter // dream's alone
 }
 
 func dreamCommand(env *Env) *cli.Command {
-	var e elsewhere
-	var l latelyFlags
+	var e dreamByHand
+	var l filterFlags
 	return dreaming(env, &cli.Command{
 		Name:  "dream",
 		Usage: "turn reflections into pending operations",
@@ -38,11 +36,11 @@ func dreamCommand(env *Env) *cli.Command {
 		Flags: slices.Concat(l.flags(), e.flags()),
 	}, "5 reflections are new and the last dream is a day old, or 20 are new", "--since and --last choose among the reflections that are new",
 		func(c *cli.Context, env *Env, o dreamOptions) (err error) {
-			if o.lately, err = l.choice(c, o.ifDue, env.Now()); err != nil {
+			if o.which, err = l.filter(c, o.ifDue, env.Now()); err != nil {
 				return err
 			}
 			ctx := c.Context
-			if e == (elsewhere{}) {
+			if e == (dreamByHand{}) {
 				return runDream(ctx, env, o)
 			}
 			if err := e.check(o); err != nil {
@@ -81,28 +79,23 @@ func runDream(ctx context.Context, env *Env, o dreamOptions) error {
 	if err != nil {
 		return err
 	}
+	l := w.learner()
 	if o.ifDue {
-		due, why, err := w.dreamDue(ctx, m != nil)
+		due, wait, err := l.Due(ctx, m != nil)
 		if err != nil {
 			return err
 		}
 		if !due {
-			env.Say("not due: %s", why)
+			env.Say("not due: %s", whyNotDue(wait))
 			return nil
 		}
 	}
 	var plan dream.Result
 	if o.dryRun {
-		err = w.view(ctx, func(v *record.View) error {
-			c, err := w.Restrict(ctx, v)
-			if err == nil {
-				plan, _, err = w.plan(ctx, v, c, o.lately)
-			}
-			return err
-		})
+		plan, err = l.Plan(ctx, o.which)
 	} else {
-		plan, _, err = w.dream(ctx, o.lately)
-		w.landAll(ctx)
+		plan, _, err = l.Dream(ctx, o.which)
+		l.Land(ctx)
 	}
 	if err != nil {
 		return err
@@ -110,11 +103,26 @@ func runDream(ctx context.Context, env *Env, o dreamOptions) error {
 	if err := w.tellProposed(plan.Operations); err != nil || m == nil {
 		return err
 	}
-	asked, err := w.consider(ctx, m, set, o.lately, plan, o.dryRun)
+	var asked dream.Considered
+	if o.dryRun {
+		asked, err = l.Preview(ctx, m, set, o.which, plan)
+	} else {
+		asked, err = l.Consider(ctx, m, set, o.which)
+	}
 	if err != nil {
 		return noAnswer(err, "what code alone found waits; the next dream asks again")
 	}
 	return w.tellProposed(asked.Operations)
+}
+
+// modelOf is workspace.model; tests put a scripted one in its place.
+var modelOf = (*workspace).model
+
+func whyNotDue(wait dreams.Wait) string {
+	if wait.Last.IsZero() {
+		return fmt.Sprintf("%s new, and it takes %d", term.Count(wait.New, "reflection is", "reflections are"), wait.Wanted)
+	}
+	return fmt.Sprintf("the last dream was at %s, less than a day ago, and fewer than %d reflections are new", wait.Last.Format(time.RFC3339), wait.Wanted)
 }
 
 // noAnswer is the end of a command that a model gave no usable answer.
@@ -138,175 +146,24 @@ func (w *workspace) tellProposed(ops []record.Operation) error {
 	return nil
 }
 
-// maxReflections is how many reflections one dream considers, the oldest first; the rest waits
-// for the next.
-const maxReflections = 1000
-
-// plan works out what follows from the wanted of the reflections that no dream has considered.
-func (w *workspace) plan(ctx context.Context, v *record.View, c config.Config, which lately) (dream.Result, dream.Input, error) {
-	in, err := w.newReflections(ctx, v, c, byCode, which)
-	if err != nil || len(in.New) == 0 {
-		return dream.Result{}, in, err
+func (w *workspace) tellConsidered(model string, got dream.Considered) {
+	refused := 0
+	for _, n := range got.Refused {
+		refused += n
 	}
-	if err := w.whatWaits(ctx, v, &in); err != nil {
-		return dream.Result{}, in, err
+	w.env.Say("dream    %s: %s about %s: %s for a person, %d refused, %d set aside", model, term.Count(got.Asked, "question", "questions"),
+		term.Count(len(got.Read), "reflection", "reflections"), waits(len(got.Operations)), refused, len(got.Notes))
+	if got.Left > 0 {
+		w.env.Say("%s for the next dream", term.Count(got.Left, "candidate is left", "candidates are left"))
 	}
-	plan := dream.Plan(in)
-	w.settle(ctx, &plan, in)
-	return plan, in, nil
+	w.tellRefused(got.Refused)
 }
 
-// byCode reports whether a dream was one of code alone.
-func byCode(d record.Dream) bool { return d.Model == "" }
-
-// dreamInput is everything that a dream looks at.
-func (w *workspace) dreamInput(ctx context.Context, v *record.View, c config.Config, counts func(record.Dream) bool, which lately) (dream.Input, error) {
-	in, err := w.newReflections(ctx, v, c, counts, which)
-	if err == nil {
-		err = w.whatWaits(ctx, v, &in)
-	}
-	return in, err
-}
-
-// newReflections is what is known, and which reflections are new: those that no dream considered for which counts is
-// true, and of them those that are wanted. Only this clone's own reflections and dreams count: those that came with the branch, and those that a stranger put
-// into a synced journal, are evidence to be read.
-func (w *workspace) newReflections(ctx context.Context, v *record.View, c config.Config, counts func(record.Dream) bool, which lately) (dream.Input, error) {
-	in := dream.Input{Now: w.env.Now(), Memories: v.Memories(), Private: clone.Private(c), Written: w.Documents.Stated, Blobs: map[string]string{}, Weighed: map[string]bool{}, Withheld: map[string]bool{}}
-	for _, m := range in.Memories {
-		blob, _ := v.Blob(m.ID)
-		in.Blobs[m.ID] = string(blob)
-	}
-	dreams, reflections, err := w.ownRecords(ctx, v)
-	if err != nil {
-		return in, err
-	}
-	considered := map[string]bool{}
-	for _, d := range dreams {
-		for _, id := range d.Weighed {
-			in.Weighed[id] = true
-		}
-		for _, id := range d.Reflections {
-			considered[id] = considered[id] || counts(d)
+// tellRefused says, to who wants to know more, how much of what a model asked for was refused, and why.
+func (w *workspace) tellRefused(refused map[string]int) {
+	if w.env.Verbose {
+		for _, why := range slices.Sorted(maps.Keys(refused)) {
+			w.env.Say("refused  %s: %d", why, refused[why])
 		}
 	}
-	slices.SortStableFunc(reflections, func(a, b record.Reflection) int { return a.Started.Compare(b.Started) })
-	for _, r := range reflections {
-		if considered[r.ID()] {
-			in.Considered = append(in.Considered, r)
-		} else {
-			in.New = append(in.New, r)
-		}
-	}
-	in.New = which.of(in.New)
-	in.New = in.New[:min(len(in.New), maxReflections)]
-	return in, nil
-}
-
-// whatWaits adds what was proposed, what was rejected, and what is withheld.
-func (w *workspace) whatWaits(ctx context.Context, v *record.View, in *dream.Input) (err error) {
-	var err2 error
-	in.Pending, err = v.Operations()
-	in.Rejected, err2 = v.Rejections()
-	if err := w.Tolerate(errors.Join(err, err2)); err != nil {
-		return err
-	}
-	foreign, err := w.Withheld(ctx, v)
-	if err != nil {
-		return err
-	}
-	for _, m := range in.Memories {
-		if len(foreign.Whose(m)) > 0 {
-			in.Withheld[m.ID] = true
-		}
-	}
-	return nil
-}
-
-// foreignRecords says which records of the journal somebody not trusted here changed last. If history cannot be read, all
-// are.
-func (w *workspace) foreignRecords(ctx context.Context, v *record.View) (trust.Records, error) {
-	c, err := w.Restrict(ctx, v)
-	if err != nil {
-		return trust.Records{}, err
-	}
-	records, err := w.Judge.Records(ctx, c.Trust)
-	if err == nil && records.Doubt != nil {
-		w.env.Warn("%v; nothing is learned from the journal", records.Doubt)
-	}
-	return records, err
-}
-
-// ownRecords are the dreams and reflections that this clone made itself.
-func (w *workspace) ownRecords(ctx context.Context, v *record.View) ([]record.Dream, []record.Reflection, error) {
-	dreams, err := v.Dreams()
-	reflections, err2 := v.Reflections()
-	if err := w.Tolerate(errors.Join(err, err2)); err != nil {
-		return nil, nil, err
-	}
-	foreign, err := w.foreignRecords(ctx, v)
-	if err != nil {
-		return nil, nil, err
-	}
-	dreams = slices.DeleteFunc(dreams, func(d record.Dream) bool { return foreign.Foreign(d.Path()) })
-	reflections = slices.DeleteFunc(reflections, func(r record.Reflection) bool { return foreign.Foreign(r.Path()) })
-	return dreams, reflections, nil
-}
-
-// dream plans, and says over how many reflections; it writes the operations, and only then the record of the dream: after an
-// interruption between the two, the next dream plans the same again and finds it pending.
-func (w *workspace) dream(ctx context.Context, which lately) (plan dream.Result, considered int, err error) {
-	var in dream.Input
-	var d record.Dream
-	var commit gitstore.Commit
-	w.Documents.Read() // read before the lock
-	err = w.update(ctx, func(tx *record.Tx, c config.Config) error {
-		var err error
-		if plan, in, err = w.plan(ctx, tx.View, c, which); err != nil || len(in.New) == 0 {
-			return err
-		}
-		d = record.Dream{Time: in.Now, Notes: dreamNotes(plan)}
-		for _, r := range in.New {
-			d.Reflections = append(d.Reflections, r.ID())
-		}
-		for _, o := range plan.Operations {
-			d.Operations = append(d.Operations, o.ID)
-		}
-		d = record.NewDream(d, tx.Key())
-		for _, o := range plan.Operations {
-			o.Dream = d.ID
-			if err := tx.PutOperation(o); err != nil {
-				return err
-			}
-		}
-		for _, id := range plan.Withdrawn {
-			tx.DropOperation(id)
-		}
-		commit = gitstore.Commit{
-			Subject:  fmt.Sprintf("dream: %s from %s", term.Count(plan.Proposed, "operation", "operations"), term.Count(len(in.New), "reflection", "reflections")),
-			Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "dream"}, {Key: "Reverie-Dream", Value: d.ID}},
-		}
-		tx.Describe(commit)
-		return nil
-	})
-	if err != nil || len(in.New) == 0 {
-		return plan, 0, err
-	}
-	err = w.update(ctx, func(tx *record.Tx, _ config.Config) error {
-		tx.PutDream(d)
-		tx.Describe(commit)
-		return nil
-	})
-	w.env.Say("dream    %s: %s new, %d borne out, %d set aside", term.Count(len(in.New), "reflection", "reflections"), term.Count(plan.Proposed, "operation", "operations"), plan.BorneOut, len(plan.Notes))
-	w.tellStated(plan.Written)
-	return plan, len(in.New), err
-}
-
-// dreamNotes is what a dream set aside, as Markdown.
-func dreamNotes(plan dream.Result) string {
-	var b strings.Builder
-	for _, n := range plan.Notes {
-		fmt.Fprintf(&b, "- %s (%s): %s\n", n.Text, n.Reflection, n.Why)
-	}
-	return b.String()
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/learn/dreams"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
@@ -171,7 +172,7 @@ func runEdit(ctx context.Context, env *Env, id string, o editOptions) (err error
 // anchorAnew rests a memory on the code as it is here. Where that could not be searched to its end and nothing was
 // found, it keeps what it rests on.
 func (w *workspace) anchorAnew(ctx context.Context, m record.Memory) (after record.Memory, whole bool, err error) {
-	grep, stop := context.WithTimeout(ctx, grepTime)
+	grep, stop := context.WithTimeout(ctx, dreams.GrepTime)
 	defer stop()
 	defer w.Code.Done()
 	found, whole := w.Code.Here(ctx).Find(ctx, grep, m)

@@ -13,6 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/model"
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/prompts"
@@ -96,11 +97,11 @@ func modelReader(ctx context.Context, env *Env, name string) (studier, error) {
 	if err != nil {
 		return nil, err
 	}
-	set, err := ownPrompts(c)
+	set, err := model.Prompts(c)
 	if err != nil {
 		return nil, err
 	}
-	m, err := findModel(ctx, env, c.Model, name)
+	m, err := model.Find(ctx, c.Model, name, watch(env))
 	if err != nil {
 		return nil, err
 	}

@@ -16,22 +16,19 @@ import (
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/job"
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
 
-// Variables of the environment that turn hooks off: the first is the user's, the second is set by Reverie for whatever it
-// starts, so that it does not learn from itself.
-const (
-	disableVariable = "REVERIE_DISABLE"
-	depthVariable   = "REVERIE_HOOK_DEPTH"
-)
+// disableVariable is the environment variable by which a user turns hooks off. job.Depth does so too.
+const disableVariable = "REVERIE_DISABLE"
 
-// disabled reports whether a hook has nothing to do, whatever it is called for.
+// disabled reports whether hooks are turned off.
 func disabled() bool {
 	off := os.Getenv(disableVariable)
-	return off != "" && off != "0" || os.Getenv(depthVariable) != ""
+	return off != "" && off != "0" || os.Getenv(job.Depth) != ""
 }
 
 // hookCommand is for the help: Main runs hooks itself, without the rest of the command line.
@@ -173,6 +170,11 @@ func (env *Env) openCapture(ctx context.Context) (*capture, error) {
 
 func spoolDir(state string) string { return filepath.Join(state, "spool") }
 
+// spool is where hook events wait.
+func (w *workspace) spool() hooks.Spool {
+	return hooks.Spool{Dir: spoolDir(w.State), Scanner: w.Scanner}
+}
+
 // take keeps an event and does what it calls for. The event is on the disk before anything else is tried.
 func (c *capture) take(ctx context.Context, agent hooks.Agent, e hooks.Event) error {
 	if !c.started() {
@@ -202,7 +204,7 @@ func (c *capture) take(ctx context.Context, agent hooks.Agent, e hooks.Event) er
 	switch e.Kind {
 	case hooks.Start, hooks.Stop, hooks.SubagentStop, hooks.Compacting, hooks.End:
 		if c.started() {
-			err = errors.Join(err, kick(c.repo, c.state))
+			err = errors.Join(err, job.Wake(c.repo, c.state))
 		}
 	}
 	return err

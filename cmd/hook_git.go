@@ -12,11 +12,10 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/internal/clone"
+	"github.com/reverie-memory/reverie/internal/job"
+	"github.com/reverie-memory/reverie/internal/learn"
 	"github.com/reverie-memory/reverie/internal/redact"
 )
-
-// codeMoved is a file of the state folder that is there while the worker has to look at what landed.
-const codeMoved = "worker.moved"
 
 // runGitHook does what is left to do at a hook of git's by a process; the shell's part, in hooks/githook, comes first
 // and does without one where it can. What fails is told in one line and fails nobody's commit or push.
@@ -33,10 +32,10 @@ func runGitHook(ctx context.Context, env *Env, name string, args []string) error
 		if c.config.Background == "off" {
 			return nil
 		}
-		if err := c.repo.WriteState(codeMoved, nil, false); err != nil {
+		if err := c.repo.WriteState(learn.MovedFile, nil, false); err != nil {
 			return err
 		}
-		return kick(c.repo, c.state)
+		return job.Wake(c.repo, c.state)
 	case "pre-push":
 		return c.prePush(ctx, args)
 	}
@@ -77,7 +76,7 @@ func (c *capture) prePush(ctx context.Context, args []string) error {
 	if dir == "" {
 		dir = c.repo.CommonDir
 	}
-	return startApart(dir, c.state, "sync", "--timeout=1m", "--", args[0])
+	return job.Start(dir, c.state, "sync", "--timeout=1m", "--", args[0])
 }
 
 func (c *capture) ownRef(ref string) bool {

@@ -14,6 +14,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/job"
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/reverie-memory/reverie/internal/term"
 )
@@ -84,7 +85,7 @@ func (c *hookCall) write(dir string, err error, patience time.Duration) {
 		return
 	}
 	line := c.line(redact.New(clone.HookSecrets(ctx, repo)...), err)
-	if log, err := openLog(state); err == nil {
+	if log, err := job.OpenLog(state); err == nil {
 		_, _ = io.WriteString(log, line)
 		_ = log.Close()
 	}
@@ -108,7 +109,7 @@ func (c *hookCall) line(scanner *redact.Scanner, err error) string {
 func (w *workspace) examineHooks() []examined {
 	now, faults, last := w.env.Now(), 0, ""
 	for _, name := range []string{"log.old", "log"} {
-		text, err := readEnd(filepath.Join(w.State, name), 2*maxLog)
+		text, err := readEnd(filepath.Join(w.State, name), 2*job.MaxLog)
 		if err != nil {
 			continue
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/job"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
@@ -52,13 +53,13 @@ func TestLogIsBegunAnewOnce(t *testing.T) {
 	for range 100 {
 		dir := t.TempDir()
 		path := filepath.Join(dir, "log")
-		if err := os.WriteFile(path, []byte(strings.Repeat("old line\n", maxLog/8)), 0o600); err != nil {
+		if err := os.WriteFile(path, []byte(strings.Repeat("old line\n", job.MaxLog/8)), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		var wg sync.WaitGroup
 		for range 8 {
 			wg.Go(func() {
-				log, err := openLog(dir)
+				log, err := job.OpenLog(dir)
 				if err != nil {
 					t.Error(err)
 					return
@@ -69,7 +70,7 @@ func TestLogIsBegunAnewOnce(t *testing.T) {
 		}
 		wg.Wait()
 		old, err := os.ReadFile(path + ".old")
-		if err != nil || len(old) < maxLog {
+		if err != nil || len(old) < job.MaxLog {
 			t.Fatalf("of the long log %d bytes are left: %v", len(old), err)
 		}
 		now, err := os.ReadFile(path)

@@ -130,6 +130,9 @@ func numbered(name, from string, r io.Reader) (lines iter.Seq[transfer.Numbered]
 	return transfer.ReadJSON(data), "jsonl", nil
 }
 
+// maxBadLines is the number of bad lines after which the rest of a file is not read.
+const maxBadLines = 5
+
 // readImport makes memories of every line; errors name the first bad ones.
 func readImport(name string, lines iter.Seq[transfer.Numbered], by string, now time.Time) ([]record.Memory, error) {
 	var out []record.Memory

@@ -14,12 +14,12 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/record/transfer"
 	"github.com/reverie-memory/reverie/internal/derived"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/foreign"
+	"github.com/reverie-memory/reverie/internal/learn/ingest"
 	"github.com/reverie-memory/reverie/internal/term"
 )
 
@@ -184,7 +184,7 @@ func (w *workspace) storeQuery(ctx context.Context, place string, o importOption
 	if q.Dirs, err = w.Repo.WorkTrees(ctx); err != nil {
 		return foreign.Query{}, err
 	}
-	homes, err := agentHomes()
+	homes, err := ingest.Homes()
 	if err != nil {
 		return foreign.Query{}, err
 	}
@@ -302,7 +302,7 @@ func goneFrom(seen string, now []record.Memory, tool string) func(*record.View) 
 	return func(v *record.View) []record.Memory {
 		var gone []record.Memory
 		for _, id := range before {
-			if m, err := v.Find(id); err == nil && !there[id] && m.Status != record.Retired && brief.Imported(m) {
+			if m, err := v.Find(id); err == nil && !there[id] && m.Status != record.Retired && m.Imported() {
 				gone = append(gone, m.Retire("It is gone from "+tool+"."))
 			}
 		}

@@ -4,14 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/file"
-	"github.com/reverie-memory/reverie/internal/redact"
+	"github.com/reverie-memory/reverie/internal/learn/ingest"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/reflect"
 	"github.com/reverie-memory/reverie/reflect/transcript"
@@ -83,84 +83,100 @@ func joinFormats() string {
 	return strings.Join(names, ", ")
 }
 
-// ingest reads each file ("-" is standard input) into the sessions and tells what came of it. It
-// goes on after a file that cannot be read, or not to its end: what was kept is returned beside the
-// error, which has one line a file.
+// ingest reads transcripts into the sessions. "-" is standard input.
 func (w *workspace) ingest(ctx context.Context, files []string, format transcript.Format) ([]reflect.Kept, error) {
-	if len(files) > 0 { // before there is a folder in which anything could be noted
-		w.Sessions.Scanner = redact.New(w.AllSecrets(ctx)...)
+	var sources []ingest.Source
+	for _, name := range files {
+		sources = append(sources, ingest.Source{Name: name, Open: func() (io.ReadCloser, error) { return w.env.transcript(ctx, name) }})
 	}
-	if _, err := w.Repo.StateDir(); err != nil {
-		return nil, err
-	}
-	defer func() { _ = os.Remove(w.State) }() // if nothing was kept: hooks take the folder for a memory that was started
-	w.Sessions.Offered = w.Asker() != ""
-	var all []reflect.Kept
-	var failed []error
-	for _, file := range files {
-		in, err := w.ingestFile(ctx, file, format)
-		if ctx.Err() != nil {
-			return all, ctx.Err()
-		}
-		if err != nil {
-			failed = append(failed, fmt.Errorf("ingest %s: %w", file, err))
-			if len(in.Sessions) == 0 {
-				continue
-			}
-		}
-		var found redact.Report
-		events := 0
-		for _, k := range in.Sessions {
-			found.Add(k.Redacted)
-			events += k.Events
-		}
-		line := fmt.Sprintf("ingest   %s: %s, %s, %s", file, in.Format, term.Count(len(in.Sessions), "session", "sessions"), term.Count(events, "event", "events"))
-		if found.Found > 0 {
-			line += fmt.Sprintf(", %s redacted", term.Count(found.Found, "secret", "secrets"))
-		}
-		if in.Skipped > 0 {
-			line += fmt.Sprintf(", %s skipped", term.Count(in.Skipped, "bad line", "bad lines"))
-		}
-		w.env.Say("%s", line)
-		all = append(all, in.Sessions...)
-	}
-	return all, errors.Join(failed...)
+	return w.ingester().Files(ctx, sources, format)
 }
 
-// maxBadLines is how many bad lines of one transcript are told one by one.
-const maxBadLines = 5
+// shownReader shows on a terminal how much of a file was read.
+type shownReader struct {
+	io.Reader
+	close func() error
+}
 
-func (w *workspace) ingestFile(ctx context.Context, name string, format transcript.Format) (reflect.Ingested, error) {
-	in := w.env.In
-	if name != "-" {
-		f, err := w.env.openNamed(ctx, name)
-		if err != nil {
-			return reflect.Ingested{}, err
-		}
-		defer f.Close()
-		info, err := f.Stat()
-		if err != nil {
-			return reflect.Ingested{}, file.Bare(err)
-		}
-		if info.IsDir() {
-			return reflect.Ingested{}, errors.New("is a folder; name the transcript in it")
-		}
-		in = f
-		if !info.Mode().IsRegular() { // a FIFO may keep us waiting
-			in = &term.Interruptible{Ctx: ctx, From: f}
-		}
-		progress := term.NewProgress(&w.env.Terminal, filepath.Base(name), in, info.Size())
-		defer progress.Done()
-		in = progress
+func (r shownReader) Close() error { return r.close() }
+
+// transcript opens a file that a person named, or standard input.
+func (env *Env) transcript(ctx context.Context, name string) (io.ReadCloser, error) {
+	if name == "-" {
+		return io.NopCloser(env.In), nil
 	}
-	bad := 0
-	got, err := w.Sessions.Ingest(ctx, in, format, func(line int, err error) {
-		if bad++; bad <= maxBadLines {
-			w.env.Warn("%s:%d: skipped: %v", name, line, err)
-		}
-	})
-	if bad > maxBadLines {
-		w.env.Warn("%s: %d more bad lines skipped", name, bad-maxBadLines)
+	f, err := env.openNamed(ctx, name)
+	if err != nil {
+		return nil, err
 	}
-	return got, err
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, file.Bare(err)
+	}
+	if info.IsDir() {
+		f.Close()
+		return nil, errors.New("is a folder; name the transcript in it")
+	}
+	var in io.Reader = f
+	if !info.Mode().IsRegular() { // a FIFO may keep us waiting
+		in = &term.Interruptible{Ctx: ctx, From: f}
+	}
+	progress := term.NewProgress(&env.Terminal, filepath.Base(name), in, info.Size())
+	return shownReader{progress, func() error {
+		progress.Done()
+		return f.Close()
+	}}, nil
+}
+
+// ingester returns the way from what agents leave behind to sessions. Its notes go to the terminal.
+func (w *workspace) ingester() *ingest.Ingester {
+	steps := w.steps()
+	return &ingest.Ingester{Clone: w.Clone, Spool: w.spool(), Checkpoint: w.checkpointOwed, Report: func(n ingest.Note) {
+		if s, ok := n.(ingest.Step); ok {
+			steps(s.N, s.All, s.Name)
+			return
+		}
+		w.tellIngested(n)
+	}}
+}
+
+// tellIngested words a note of ingesting.
+func (w *workspace) tellIngested(n ingest.Note) {
+	env := w.env
+	switch n := n.(type) {
+	case ingest.FileRead:
+		sum := ingested{sessions: len(n.Sessions), bad: n.Skipped}
+		for _, k := range n.Sessions {
+			sum.secrets += k.Redacted.Found
+			sum.events += k.Events
+		}
+		env.Say("ingest   %s: %s, %s", n.Name, n.Format, sum)
+	case ingest.BadLine:
+		env.Warn("%s:%d: skipped: %v", n.Name, n.Line, n.Err)
+	case ingest.MoreBadLines:
+		env.Warn("%s: %d more bad lines skipped", n.Name, n.N)
+	case ingest.Elsewhere:
+		env.Warn("session %s: it is a session of another repository; nothing of it was kept", n.Session)
+	case ingest.NotCopied:
+		env.Warn("session %s: %v", n.Session, n.Err)
+	case ingest.Passed:
+		env.Warn("passed over: %v", n.Err)
+	case ingest.MorePassed:
+		env.Warn("%d more of the agents' files cannot be read", int(n))
+	}
+}
+
+// ingested counts what was read.
+type ingested struct{ sessions, events, secrets, bad int }
+
+func (n ingested) String() string {
+	line := term.Count(n.sessions, "session", "sessions") + ", " + term.Count(n.events, "event", "events")
+	if n.secrets > 0 {
+		line += fmt.Sprintf(", %s redacted", term.Count(n.secrets, "secret", "secrets"))
+	}
+	if n.bad > 0 {
+		line += fmt.Sprintf(", %s skipped", term.Count(n.bad, "bad line", "bad lines"))
+	}
+	return line
 }

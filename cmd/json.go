@@ -112,7 +112,7 @@ func lookJSON(o record.Operation, waits string, l outlook) operationJSON {
 
 func newOperationJSON(o record.Operation, waits string) operationJSON {
 	j := operationJSON{
-		ID: o.ID, Op: string(o.Op), Subject: subject(o.Memory), Memory: newMemoryJSON(o.Memory), How: string(o.How), Model: o.Model, Why: o.Why,
+		ID: o.ID, Op: string(o.Op), Subject: o.Memory.Subject(), Memory: newMemoryJSON(o.Memory), How: string(o.How), Model: o.Model, Why: o.Why,
 		Sessions: record.Sessions(o.Sightings), Waits: waits, Evidence: o.Sightings, Base: o.Base,
 		Contradicts: list(o.Contradicts), Alike: list(o.Alike),
 	}
@@ -157,12 +157,4 @@ func newSessionJSON(k reflect.Kept) sessionJSON {
 		j.Ended = &k.Ended
 	}
 	return j
-}
-
-// subject is what an operation is about, for grouping: its topic, else its kind.
-func subject(m record.Memory) string {
-	if m.Topic != "" {
-		return m.Topic
-	}
-	return string(m.Kind)
 }

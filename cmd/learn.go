@@ -3,15 +3,14 @@ package cmd
 import (
 	"context"
 	"errors"
-	"slices"
 
-	"github.com/reverie-memory/reverie/dream"
 	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/gitstore/purge"
 	"github.com/reverie-memory/reverie/gitstore/record"
-	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/learn"
+	"github.com/reverie-memory/reverie/internal/learn/ingest"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/prompts"
 	"github.com/reverie-memory/reverie/prompts/door"
@@ -68,7 +67,7 @@ func learnCommand(env *Env) *cli.Command {
 
 // learned is what a learn came to.
 type learned struct {
-	Found       []foundJSON     `json:"found,omitempty"` // in the agents' stores
+	Found       []ingest.Found  `json:"found,omitempty"` // in the agents' stores
 	Sessions    []sessionJSON   `json:"sessions"`
 	Reflections int             `json:"reflections"` // new ones
 	Accepted    []memoryJSON    `json:"accepted"`
@@ -100,27 +99,29 @@ func runLearn(ctx context.Context, env *Env, files []string, format transcript.F
 		return err
 	}
 
-	l, err := w.learnFrom(ctx, names)
+	l := w.learner()
+	res, err := l.Learn(ctx, names)
 	if err != nil {
 		return err
 	}
-	if m != nil && !env.JSON { // whatever becomes of the model, this is so
-		if err := w.answer(l, kept, nil); err != nil {
+	if m != nil && !env.JSON { // holds whatever the model does
+		if err := w.answer(res, kept, nil); err != nil {
 			return err
 		}
-		l = &lesson{}
+		res = &learn.Result{}
 	}
 	if m != nil {
-		if err := w.readOn(ctx, m, set, names, l); err != nil {
+		if err := l.ReadAll(ctx, m, set, names, res); err != nil {
 			return err
 		}
 	}
-	w.tidy(ctx)
-	w.noteStated(ctx)
-	if m != nil && !env.JSON && l.fresh == 0 {
+	if err := w.afterLearning(ctx); err != nil {
+		return err
+	}
+	if m != nil && !env.JSON && res.Reflections == 0 {
 		return ingestErr
 	}
-	return errors.Join(w.answer(l, kept, nil), ingestErr)
+	return errors.Join(w.answer(res, kept, nil), ingestErr)
 }
 
 // runBackfill learns from what the agents kept, and goes on with what was ingested before.
@@ -133,49 +134,53 @@ func runBackfill(ctx context.Context, env *Env, o backfillOptions, model modelCh
 	if err != nil {
 		return err
 	}
-	b.tellFound()
+	w.tellFound(b.Found)
 	if o.dryRun {
 		if env.JSON {
-			return env.Object(learned{Found: b.found, Sessions: []sessionJSON{}, Accepted: []memoryJSON{}, Waiting: []operationJSON{}})
+			return env.Object(learned{Found: b.Found, Sessions: []sessionJSON{}, Accepted: []memoryJSON{}, Waiting: []operationJSON{}})
 		}
-		b.tellFresh()
+		w.tellFresh(b.New)
 		return nil
 	}
-	if err := w.sweep(ctx); err != nil {
+	if err := w.ingester().Sweep(ctx); err != nil {
 		return err
 	}
-	l := &lesson{}
-	if err := b.learn(ctx, l); err != nil {
+	l, res := w.learner(), &learn.Result{}
+	if len(b.New) > 0 {
+		if _, err := w.ensure(ctx); err != nil {
+			return err
+		}
+	}
+	study := func(ctx context.Context, names []string) error { return l.StudyAll(ctx, names, res) }
+	if err := b.Take(ctx, study); err != nil {
 		return err
 	}
-	b.tell()
-	names, err := w.sessionNames()
-	if err != nil {
-		return err
-	}
-	if len(names) == 0 {
+	w.tellPast(b)
+	if len(l.SessionNames()) == 0 {
 		if env.JSON {
-			return w.answer(l, nil, b.found)
+			return w.answer(res, nil, b.Found)
 		}
 		env.Say("a transcript that lies elsewhere can be named: reverie learn FILE")
 		return nil
 	}
-	if names, err = w.pendingSessions(ctx); err != nil {
+	names, err := l.Pending(ctx)
+	if err != nil {
 		return err
 	}
 	if _, err := w.ensure(ctx); err != nil {
 		return err
 	}
-	if err := w.reflectOn(ctx, names, l); err != nil {
+	if err := l.StudyAll(ctx, names, res); err != nil {
 		return err
 	}
-	if err := w.conclude(ctx, l); err != nil {
+	if err := l.DreamAndAccept(ctx, res); err != nil {
 		return err
 	}
-	w.tidy(ctx)
-	w.noteStated(ctx)
+	if err := w.afterLearning(ctx); err != nil {
+		return err
+	}
 	if w.Settings.Config.Model.Name != config.Off && w.Settings.Config.Background != "off" && !model.none {
-		unread, err := w.unreadSessions(ctx, nil, prompts.Set{})
+		unread, err := l.Unread(ctx, nil, prompts.Set{})
 		if err != nil {
 			return err
 		}
@@ -183,154 +188,26 @@ func runBackfill(ctx context.Context, env *Env, o backfillOptions, model modelCh
 			env.Say("%s not read by the model yet: it does so in the background, or now: reverie reflect --pending", term.Count(len(unread), "session is", "sessions are"))
 		}
 	}
-	return w.answer(l, b.sessions, b.found)
+	return w.answer(res, b.Sessions, b.Found)
 }
 
-// answer gives what a learn came to, as JSON or to a person.
-func (w *workspace) answer(l *lesson, kept []reflect.Kept, found []foundJSON) error {
+// answer prints the result of a learn, as JSON or for a person.
+func (w *workspace) answer(res *learn.Result, kept []reflect.Kept, found []ingest.Found) error {
 	if !w.env.JSON {
-		w.tellLearned(l.accepted, l.rest, l.waiting, l.fresh)
+		w.tellLearned(res)
 		return nil
 	}
-	out := learned{Found: found, Sessions: []sessionJSON{}, Accepted: []memoryJSON{}, Waiting: []operationJSON{}, Reflections: l.fresh}
+	out := learned{Found: found, Sessions: []sessionJSON{}, Accepted: []memoryJSON{}, Waiting: []operationJSON{}, Reflections: res.Reflections}
 	for _, k := range kept {
 		out.Sessions = append(out.Sessions, newSessionJSON(k))
 	}
-	for _, o := range l.accepted {
+	for _, o := range res.Accepted {
 		out.Accepted = append(out.Accepted, newMemoryJSON(o.Memory))
 	}
-	for _, p := range l.rest {
-		out.Waiting = append(out.Waiting, newOperationJSON(p.Operation, p.why))
+	for _, p := range res.Rest {
+		out.Waiting = append(out.Waiting, newOperationJSON(p.Operation, p.Why))
 	}
 	return w.env.Object(out)
-}
-
-// lesson is what learning from some sessions came to.
-type lesson struct {
-	fresh    int // reflections that are new
-	told     []reflected
-	accepted []record.Operation
-	rest     []waiting // operations that were proposed or borne out now, and wait
-	waiting  int       // all that do
-}
-
-// learnFrom reflects on sessions, dreams over every reflection that is new, and accepts what the policy lets through. The store
-// has to be there.
-func (w *workspace) learnFrom(ctx context.Context, names []string) (*lesson, error) {
-	l := &lesson{}
-	if err := w.reflectOn(ctx, names, l); err != nil {
-		return l, err
-	}
-	return l, w.conclude(ctx, l)
-}
-
-// reflectOn studies sessions and keeps what is new, some at a time: what was kept stays when the rest is interrupted.
-func (w *workspace) reflectOn(ctx context.Context, names []string, l *lesson) error {
-	for some := range slices.Chunk(names, batchSessions) {
-		purges := purge.Mark(w.State)
-		studied, err := w.study(ctx, some, true)
-		if err != nil {
-			return err
-		}
-		fresh, err := w.keepReflections(ctx, studied, purges)
-		if err != nil {
-			return err
-		}
-		l.fresh += len(fresh)
-		l.told = append(l.told, tallied(fresh)...)
-	}
-	return nil
-}
-
-// readOn has a model read sessions that the detectors have studied, and adds to the lesson what follows from that.
-func (w *workspace) readOn(ctx context.Context, m *prompts.Model, set prompts.Set, names []string, l *lesson) error {
-	more := &lesson{}
-	purges := purge.Mark(w.State)
-	p := pass{workspace: w, model: m, set: set, keep: func(got reflect.Reading) error {
-		more.fresh++
-		return w.keepReading(ctx, got, purges)
-	}}
-	_, err := p.over(ctx, names)
-	if err != nil || more.fresh == 0 {
-		return err
-	}
-	if err := w.conclude(ctx, more); err != nil {
-		return err
-	}
-	again := map[string]bool{}
-	for _, p := range more.rest {
-		again[p.ID] = true
-	}
-	l.rest = append(slices.DeleteFunc(l.rest, func(p waiting) bool { return again[p.ID] }), more.rest...)
-	l.accepted = append(l.accepted, more.accepted...)
-	l.fresh, l.waiting = l.fresh+more.fresh, more.waiting
-	return nil
-}
-
-// conclude dreams over every reflection that no dream has considered, and accepts what the policy lets through.
-func (w *workspace) conclude(ctx context.Context, l *lesson) error {
-	w.tellReflections(l.told)
-	touched := map[string]bool{}
-	for considered := maxReflections; considered == maxReflections; {
-		var plan dream.Result
-		var err error
-		if plan, considered, err = w.dream(ctx, lately{}); err != nil {
-			return err
-		}
-		for _, o := range plan.Operations {
-			touched[o.ID] = true
-		}
-	}
-	var err error
-	if l.accepted, l.rest, err = w.acceptByPolicy(ctx); err != nil {
-		return err
-	}
-	l.waiting = len(l.rest)
-	l.rest = slices.DeleteFunc(l.rest, func(p waiting) bool { return !touched[p.ID] })
-	w.landAll(ctx)
-	return nil
-}
-
-// waiting is an operation that needs a person, and why.
-type waiting struct {
-	record.Operation
-	why    string
-	stated bool // the repository's own documents say it
-}
-
-// acceptByPolicy accepts what the policy lets through and returns the rest of the inbox. Where an agent asks, it accepts nothing.
-func (w *workspace) acceptByPolicy(ctx context.Context) (accepted []record.Operation, rest []waiting, err error) {
-	var through []record.Operation
-	w.Documents.Read() // read before the lock
-	lets := func(c config.Config, o record.Operation) bool {
-		ok, _ := clone.Policy(c).Accepts(o)
-		return ok && (o.How != record.Seen || w.Documents.Stated(o.Memory) == "")
-	}
-	err = w.view(ctx, func(v *record.View) error {
-		pending, err := w.pending(v)
-		for _, o := range pending {
-			if w.Asker() == "" && lets(w.Settings.Config, o) {
-				through = append(through, o)
-			}
-		}
-		return err
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	if len(through) > 0 {
-		accepted, err = w.accept(ctx, through, "learn", lets)
-		if record.Undecidable(err) {
-			w.env.Warn("%v", err) // they wait for a person
-			err = nil
-		}
-		w.env.Say("accept   %s by policy", term.Count(len(accepted), "statement", "statements"))
-		if err != nil {
-			return accepted, nil, err
-		}
-	}
-	rest, err = w.queue(ctx, nil)
-	return accepted, rest, err
 }
 
 // How much of what was learned is told one by one, so that all of it stays on one screen.
@@ -339,9 +216,9 @@ const (
 	maxWaiting  = 5
 )
 
-// tellLearned tells what was accepted and what of this run waits, beside all that does, out of fresh
-// reflections.
-func (w *workspace) tellLearned(accepted []record.Operation, rest []waiting, all, fresh int) {
+// tellLearned lists what was accepted and what this run put into the inbox.
+func (w *workspace) tellLearned(res *learn.Result) {
+	accepted, rest, all := res.Accepted, res.Rest, res.Waiting
 	for i, o := range accepted {
 		if i == maxAccepted {
 			w.env.Print("+ … and %d more: reverie list\n", len(accepted)-i)
@@ -358,12 +235,12 @@ func (w *workspace) tellLearned(accepted []record.Operation, rest []waiting, all
 			w.env.Print("? … and %d more: reverie review\n", len(rest)-i)
 			break
 		}
-		w.line("?", term.Dim, p.Memory, p.why)
+		w.line("?", term.Dim, p.Memory, p.Why)
 	}
 	nothing := ""
 	if len(accepted) == 0 && len(rest) == 0 {
 		nothing = "nothing worth keeping was found, which is the usual answer"
-		if fresh == 0 {
+		if res.Reflections == 0 {
 			nothing = "nothing new"
 		}
 	}
@@ -389,6 +266,16 @@ func waits(n int) string {
 		return "1 operation waits"
 	}
 	return term.Count(n, "operation", "operations") + " wait"
+}
+
+// afterLearning does the upkeep that follows every learn.
+func (w *workspace) afterLearning(ctx context.Context) error {
+	if err := w.Narrow(ctx); err != nil {
+		return err
+	}
+	w.tidy(ctx)
+	w.noteStated(ctx)
+	return nil
 }
 
 // tidy does small upkeep after a command's work is done; its failures are only told under -v.

@@ -14,15 +14,13 @@ import (
 
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/job"
 	"github.com/reverie-memory/reverie/internal/ollama"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/worktree"
 	"github.com/reverie-memory/reverie/worktree/agent"
 	"github.com/urfave/cli/v2"
 )
-
-// loopVariable is in the environment of everything that a loop starts: the loop's name.
-const loopVariable = "REVERIE_LOOP"
 
 type loopOptions struct {
 	name       string
@@ -135,9 +133,9 @@ func loopFailure(reason worktree.Reason, err error, hint string) error {
 
 // notInLoop refuses a command to what a loop has started.
 func notInLoop(command string) error {
-	if name := os.Getenv(loopVariable); name != "" {
+	if name := os.Getenv(job.Loop); name != "" {
 		return loopFailure(worktree.Refusal, fmt.Errorf("loop %s: refused inside the loop %s", command, name),
-			"who started that loop does it, or, if this is no agent of its: unset "+loopVariable)
+			"who started that loop does it, or, if this is no agent of its: unset "+job.Loop)
 	}
 	return nil
 }

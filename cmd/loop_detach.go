@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/job"
 	"github.com/reverie-memory/reverie/worktree"
 )
 
@@ -21,7 +22,7 @@ func (w *workspace) detachLoop(ctx context.Context, s worktree.State, lease *wor
 	if dir == "" {
 		dir = w.Repo.CommonDir
 	}
-	cmd, err := beginApart(dir, w.State, "loop", "carry", s.Name)
+	cmd, err := job.Begin(dir, w.State, "loop", "carry", s.Name)
 	lease.Release()
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/job"
 	"github.com/reverie-memory/reverie/worktree"
 )
 
@@ -43,7 +44,7 @@ func loopPreCommit(ctx context.Context, env *Env) error {
 		return err
 	}
 	limit := worktree.DefaultSettings().MaxFile
-	if l, err := worktree.Open(w.Repo, os.Getenv(loopVariable), w.Scanner).Load(ctx); err == nil {
+	if l, err := worktree.Open(w.Repo, os.Getenv(job.Loop), w.Scanner).Load(ctx); err == nil {
 		limit = l.State.Settings.MaxFile
 	}
 	left, err := worktree.CheckStaged(ctx, w.Repo, index, limit, w.Scanner)
@@ -86,7 +87,7 @@ func loopPostCommit(ctx context.Context, env *Env) error {
 	if err != nil {
 		return err
 	}
-	name, err := w.committedLoop(ctx, os.Getenv(loopVariable))
+	name, err := w.committedLoop(ctx, os.Getenv(job.Loop))
 	if err != nil || name == "" || !worktree.Free(ctx, w.Repo, name) {
 		return err
 	}
@@ -98,7 +99,7 @@ func loopPostCommit(ctx context.Context, env *Env) error {
 	if filepath.Dir(w.Repo.WorkTree) != w.loopFolder(name) {
 		dir = w.Repo.WorkTree
 	}
-	return startApart(dir, w.State, "loop", "wake", name)
+	return job.Start(dir, w.State, "loop", "wake", name)
 }
 
 // committedLoop is the loop that a commit in this work tree, on its branch, is about, as far as its record tells; "" if there is none. in is

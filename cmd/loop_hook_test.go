@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/job"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 	"github.com/reverie-memory/reverie/worktree"
 )
@@ -152,7 +153,7 @@ func TestCommitCarriesALoopOnWhoseSupervisorWasKilled(t *testing.T) {
 					t.Errorf("the second agent has no %s", line)
 				}
 			}
-			for _, name := range []string{"CLAUDECODE=", "CLAUDE_CODE_SESSION_ID=", "GIT_INDEX_FILE=", depthVariable + "="} {
+			for _, name := range []string{"CLAUDECODE=", "CLAUDE_CODE_SESSION_ID=", "GIT_INDEX_FILE=", job.Depth + "="} {
 				if strings.Contains("\n"+string(env), "\n"+name) {
 					t.Errorf("the second agent is in the first one's environment: %s", name)
 				}

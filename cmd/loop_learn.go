@@ -35,7 +35,7 @@ func (w *workspace) learnFromLoop(ctx context.Context, r *worktree.Record) error
 	if err != nil {
 		return err
 	}
-	if err := w.sweep(ctx); err != nil {
+	if err := w.ingester().Sweep(ctx); err != nil {
 		w.env.Warn("sessions of the loop's agents wait: %v", err)
 	}
 	head, events, err := w.loopSession(ctx, r, l)
@@ -63,9 +63,9 @@ func (w *workspace) learnFromLoop(ctx context.Context, r *worktree.Record) error
 	if w.Settings.Config.Background == "off" {
 		return nil
 	}
-	lesson, err := w.learnFrom(ctx, []string{kept.Name()})
-	if err == nil && len(lesson.rest) > 0 {
-		w.env.Say("%s for a person; next: reverie review", waits(lesson.waiting))
+	res, err := w.learner().Learn(ctx, []string{kept.Name()})
+	if err == nil && len(res.Rest) > 0 {
+		w.env.Say("%s for a person; next: reverie review", waits(res.Waiting))
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/brief"
+	"github.com/reverie-memory/reverie/internal/model"
 	"github.com/reverie-memory/reverie/prompts"
 	"github.com/reverie-memory/reverie/worktree"
 	"github.com/reverie-memory/reverie/worktree/agent"
@@ -44,7 +45,7 @@ func (l *looper) codePrompt(ctx context.Context, t worktree.Turn) (prompt string
 	if s.Settings.Promise {
 		in.Promise = agent.Promise(s.Nonce)
 	}
-	set, err := ownPrompts(l.w.Config)
+	set, err := model.Prompts(l.w.Config)
 	if err != nil {
 		return "", nil, err
 	}
@@ -143,7 +144,7 @@ func (l *looper) auditPrompt(ctx context.Context, t worktree.Turn) (prompt strin
 		return "", nil, err
 	}
 	in.Diff = "git diff " + s.Base + " " + s.Tip + "\n" + change
-	set, err := ownPrompts(l.w.Config)
+	set, err := model.Prompts(l.w.Config)
 	if err != nil {
 		return "", nil, err
 	}

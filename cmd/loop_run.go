@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/job"
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/worktree"
@@ -95,7 +96,7 @@ func hostEnv(place *worktree.Place) (env []string, err error) {
 		return nil, err
 	}
 	for _, kv := range git.Environ() {
-		if !strings.HasPrefix(kv, depthVariable+"=") {
+		if !strings.HasPrefix(kv, job.Depth+"=") {
 			env = append(env, kv)
 		}
 	}

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/model"
 	"github.com/reverie-memory/reverie/internal/ollama"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/prompts"
@@ -251,7 +252,7 @@ func TestBadAnswer(t *testing.T) {
 	of.Host, of.Patience = s.URL, 1
 	ask := func(ctx context.Context, poison string) error {
 		s.behave(func(is string) string { return map[string]string{"poison": poison}[is] })
-		m, err := findModel(ctx, &Env{Terminal: term.Terminal{Err: io.Discard}, Now: time.Now}, of, "tiny")
+		m, err := model.Find(ctx, of, "tiny", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -266,7 +267,7 @@ func TestBadAnswer(t *testing.T) {
 		return err
 	}
 	for _, poison := range []string{"breaks well", "hangs well"} {
-		if err := ask(t.Context(), poison); err == nil || !badAnswer(err) {
+		if err := ask(t.Context(), poison); err == nil || !model.BadAnswer(err) {
 			t.Errorf("%s: %v", poison, err)
 		}
 	}
@@ -275,11 +276,11 @@ func TestBadAnswer(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	if err := ask(ctx, "hangs well"); !errors.Is(err, context.DeadlineExceeded) || badAnswer(err) {
+	if err := ask(ctx, "hangs well"); !errors.Is(err, context.DeadlineExceeded) || model.BadAnswer(err) {
 		t.Errorf("the caller's own end: %v", err)
 	}
 	for _, err := range []error{ollama.ErrUnavailable, ollama.ErrBusy, ollama.ErrMissing, ollama.ErrCloud, context.Canceled} {
-		if badAnswer(err) {
+		if model.BadAnswer(err) {
 			t.Errorf("%v is about one question", err)
 		}
 	}
@@ -315,17 +316,17 @@ func TestWatched(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var talk heard
 				env.Err = &talk
-				w := watch(env, "tiny:latest")
+				tokens, done := watch(env)("tiny:latest")
 				time.Sleep(400 * time.Millisecond)
 				synctest.Wait()
 				if said := talk.String(); said != "" {
 					t.Errorf("at once: %q", said)
 				}
 				time.Sleep(11800 * time.Millisecond)
-				w.tokens(7)
+				tokens(7)
 				time.Sleep(time.Second)
 				synctest.Wait()
-				w.done()
+				done()
 				said := talk.String()
 				time.Sleep(time.Minute)
 				if talk.String() != said {

@@ -15,6 +15,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/learn"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 	"github.com/reverie-memory/reverie/reflect/transcript"
@@ -140,7 +141,7 @@ func TestObedientModelChangesNothingAlone(t *testing.T) {
 			run("reflect", "--pending") // a pass gives up when nothing usable comes
 		}
 		run("dream")
-		if err := w.conclude(t.Context(), &lesson{}); err != nil {
+		if err := w.learner().DreamAndAccept(t.Context(), &learn.Result{}); err != nil {
 			t.Fatal(err)
 		}
 		given := run("context", "--for", "session-start") + run("context", "--for", "prompt", "--query", "gateway test retry deploy curl secret")

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/purge"
+	"github.com/reverie-memory/reverie/internal/model"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/prompts"
 	"github.com/reverie-memory/reverie/reflect"
@@ -24,12 +25,13 @@ func (w *workspace) printPrompts(ctx context.Context, names []string, o reflectO
 	}
 	if m == nil {
 		m = &prompts.Model{Context: w.Settings.Config.Model.Context}
-		if set, err = ownPrompts(w.Config); err != nil {
+		if set, err = model.Prompts(w.Config); err != nil {
 			return err
 		}
 	}
+	l := w.learner()
 	if o.pending {
-		if names, err = w.unreadSessions(ctx, nil, set); err != nil {
+		if names, err = l.Unread(ctx, nil, set); err != nil {
 			return err
 		}
 		names, _ = oldest(names, o.limit)
@@ -39,7 +41,7 @@ func (w *workspace) printPrompts(ctx context.Context, names []string, o reflectO
 		if err != nil {
 			return fmt.Errorf("reflect: %w", err)
 		}
-		known, err := w.knownAbout(ctx, events, false) // it may be for a model elsewhere
+		known, err := l.KnownAbout(ctx, events, false) // it may be for a model elsewhere
 		if err != nil {
 			return err
 		}
@@ -123,7 +125,7 @@ func (w *workspace) importAnswer(ctx context.Context, name string, o reflectOpti
 	if err != nil {
 		return fmt.Errorf("reflect: %w", err)
 	}
-	set, err := ownPrompts(w.Config)
+	set, err := model.Prompts(w.Config)
 	if err != nil {
 		return err
 	}
@@ -141,7 +143,7 @@ func (w *workspace) importAnswer(ctx context.Context, name string, o reflectOpti
 		if _, err := w.ensure(ctx); err != nil {
 			return err
 		}
-		if err := w.keepReading(ctx, got, purges); err != nil {
+		if err := w.learner().KeepReading(ctx, got, purges); err != nil {
 			return err
 		}
 	}

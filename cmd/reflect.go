@@ -2,17 +2,14 @@ package cmd
 
 import (
 	"context"
-	"crypto/sha256"
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
-	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/purge"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/learn"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/prompts"
 	"github.com/reverie-memory/reverie/reflect"
@@ -84,17 +81,17 @@ func runReflect(ctx context.Context, env *Env, names []string, o reflectOptions)
 	if err != nil {
 		return err
 	}
-	r := reflecting{workspace: w, o: o, purges: purge.Mark(w.State)}
+	r := reflecting{workspace: w, l: w.learner(), o: o, purges: purge.Mark(w.State)}
 	toRead, left := names, 0
 	if o.pending {
-		if names, err = w.pendingSessions(ctx); err != nil {
+		if names, err = r.l.Pending(ctx); err != nil {
 			return err
 		}
 		by := m
 		if o.model.name == "" {
 			by = nil // one model's reading will do
 		}
-		if toRead, err = w.unreadSessions(ctx, by, set); err != nil {
+		if toRead, err = r.l.Unread(ctx, by, set); err != nil {
 			return err
 		}
 		if len(names) == 0 && (m == nil || len(toRead) == 0) {
@@ -131,12 +128,7 @@ func oldest(names []string, limit int) (some []string, left int) {
 
 // tellNothingPending says why there is nothing to do, where unread sessions have not been read by any model.
 func (w *workspace) tellNothingPending(m *prompts.Model, unread int) {
-	given := 0
-	for what, n := range w.openUnread(m).Failed {
-		if n >= maxAttempts && !strings.HasPrefix(what, "dream ") {
-			given++
-		}
-	}
+	given := learn.GivenUp(w.State, m)
 	switch {
 	case m == nil && unread > 0 && w.Settings.Config.Model.Name != config.Off:
 		w.env.Say("every kept session has its reflection; %s still to be read by the model", term.Count(unread, "is", "are"))
@@ -150,6 +142,7 @@ func (w *workspace) tellNothingPending(m *prompts.Model, unread int) {
 // reflecting is one run of reflect.
 type reflecting struct {
 	*workspace
+	l      *learn.Learner
 	o      reflectOptions
 	purges string // mark from before anything was read
 	unread int    // sessions for the model that a limit leaves to the next time
@@ -158,13 +151,13 @@ type reflecting struct {
 
 // study has the detectors study sessions.
 func (r *reflecting) study(ctx context.Context, names []string) error {
-	studied, err := r.workspace.study(ctx, names, r.o.pending)
+	studied, err := r.l.Study(ctx, names, r.o.pending)
 	if err != nil || len(studied) == 0 {
 		return err
 	}
 	if r.o.dryRun {
 		if r.o.pending {
-			if studied, err = r.unkept(ctx, studied); err != nil {
+			if studied, err = r.l.Unkept(ctx, studied); err != nil {
 				return err
 			}
 		}
@@ -173,37 +166,37 @@ func (r *reflecting) study(ctx context.Context, names []string) error {
 	if _, err := r.ensure(ctx); err != nil {
 		return err
 	}
-	fresh, err := r.keepReflections(ctx, studied, r.purges)
+	fresh, err := r.l.KeepReflections(ctx, studied, r.purges)
 	if err != nil {
 		return err
 	}
 	r.fresh = r.fresh || len(fresh) > 0
-	r.tellReflections(tallied(fresh))
+	r.tellStudied(learn.Tallies(fresh))
 	return r.tellCandidates(fresh)
 }
 
 // read has a model read sessions. A session that somebody named and of which nothing usable came is an error.
 func (r *reflecting) read(ctx context.Context, m *prompts.Model, set prompts.Set, names []string) error {
-	p := pass{workspace: r.workspace, model: m, set: set, dry: r.o.dryRun, keep: func(got reflect.Reading) error {
+	p := learn.Pass{Learner: r.l, Model: m, Set: set, Dry: r.o.dryRun, Keep: func(got reflect.Reading) error {
 		if !r.o.dryRun {
 			if _, err := r.ensure(ctx); err != nil {
 				return err
 			}
-			if err := r.keepReading(ctx, got, r.purges); err != nil {
+			if err := r.l.KeepReading(ctx, got, r.purges); err != nil {
 				return err
 			}
 			r.fresh = true
 		}
 		return r.tellReading(got)
 	}}
-	all, err := p.over(ctx, names)
+	all, err := p.Over(ctx, names)
 	switch {
 	case err != nil:
 		return err
-	case !r.o.pending && all.read < len(names):
-		return exit.New(exit.Failed, fmt.Errorf("%s gave nothing about %s", m.Name, term.Count(len(names)-all.read, "session", "sessions")), "what the detectors found is kept")
-	case all.left+r.unread > 0:
-		r.env.Say("%s left to read: reverie reflect --pending", term.Count(all.left+r.unread, "session", "sessions"))
+	case !r.o.pending && all.Read < len(names):
+		return exit.New(exit.Failed, fmt.Errorf("%s gave nothing about %s", m.Name, term.Count(len(names)-all.Read, "session", "sessions")), "what the detectors found is kept")
+	case all.Left+r.unread > 0:
+		r.env.Say("%s left to read: reverie reflect --pending", term.Count(all.Left+r.unread, "session", "sessions"))
 	}
 	return nil
 }
@@ -240,149 +233,18 @@ func (w *workspace) tellCandidates(all []record.Reflection) error {
 	return nil
 }
 
-// sessionNames are the names of every kept session, the oldest first.
-func (w *workspace) sessionNames() ([]string, error) {
-	kept, err := w.Sessions.List()
-	if err != nil {
-		w.env.Warn("%v", err)
-	}
-	var names []string
-	for _, k := range kept {
-		names = append(names, k.Name())
-	}
-	return names, nil
-}
-
-// pendingSessions are the names of the kept sessions that have no reflection as they are now, the
-// oldest first. It reads no events. A session whose file does not tell its hash is among them.
-func (w *workspace) pendingSessions(ctx context.Context) ([]string, error) {
-	kept, err := w.Sessions.List()
-	if err != nil {
-		w.env.Warn("%v", err)
-	}
-	var stand []record.Reflection // what Study would name so
-	for _, k := range kept {
-		stand = append(stand, record.Reflection{Client: k.Client, Session: k.ID, Started: k.Started, Hash: k.Hash})
-	}
-	stand, err = w.unkept(ctx, stand)
-	var names []string
-	for _, r := range stand {
-		names = append(names, r.Client+"/"+r.Session)
-	}
-	return names, err
-}
-
-// unkept are those of some reflections that are not in the journal. One without a hash counts as not kept.
-func (w *workspace) unkept(ctx context.Context, all []record.Reflection) ([]record.Reflection, error) {
-	var out []record.Reflection
-	err := w.view(ctx, func(v *record.View) error {
-		out = nil
-		for _, r := range all {
-			if len(r.Hash) < sha256.Size*2 || !v.Has(r) {
-				out = append(out, r)
-			}
-		}
-		return nil
-	})
-	if errors.Is(err, gitstore.ErrNoStore) && !errors.Is(err, gitstore.ErrDeleted) {
-		return all, nil
-	}
-	return out, err
-}
-
-// study reads sessions and reflects on each. With lenient one that cannot be read is named and passed over.
-func (w *workspace) study(ctx context.Context, names []string, lenient bool) ([]record.Reflection, error) {
-	var out []record.Reflection
-	for _, name := range names {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		kept, events, err := w.Sessions.Load(name)
-		if err != nil && lenient {
-			w.env.Warn("%v", err)
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("reflect: %w", err)
-		}
-		out = append(out, reflect.Study(kept.Session, events))
-	}
-	return out, nil
-}
-
-// keepReflections writes those that are not kept yet to the journal, in one commit, and returns them. None is written if a purge
-// came since the mark: what they quote may be what went.
-func (w *workspace) keepReflections(ctx context.Context, studied []record.Reflection, purges string) ([]record.Reflection, error) {
-	var fresh []record.Reflection
-	err := w.update(ctx, func(tx *record.Tx, _ config.Config) error {
-		fresh = nil
-		if err := purge.Since(w.State, purges); err != nil {
-			return fmt.Errorf("reflect: %w", err)
-		}
-		for _, r := range studied {
-			if tx.Has(r) {
-				continue
-			}
-			if err := tx.PutReflection(record.Journal, r); err != nil {
-				return err
-			}
-			fresh = append(fresh, r)
-		}
-		tx.Describe(reflectionCommit(fresh))
-		return nil
-	})
-	return fresh, err
-}
-
-// reflected is what is told of a reflection.
-type reflected struct {
-	session        string
-	found, refused int
-}
-
-func tallied(fresh []record.Reflection) []reflected {
-	var out []reflected
-	for _, r := range fresh {
-		t := reflected{session: r.Client + "/" + r.Session}
-		for _, c := range r.Candidates {
-			if c.Detector != record.Order { // nothing yet: dream counts them
-				t.found++
-			}
-		}
-		for _, n := range r.Dropped {
-			t.refused += n
-		}
-		out = append(out, t)
-	}
-	return out
-}
-
 // maxReflected is how many reflections are told one by one; of more, what they come to together.
 const maxReflected = 8
 
-func (w *workspace) tellReflections(all []reflected) {
+func (w *workspace) tellStudied(all learn.Studied) {
 	if len(all) > maxReflected {
-		sum := reflected{session: term.Count(len(all), "session", "sessions")}
+		sum := learn.Tally{Session: term.Count(len(all), "session", "sessions")}
 		for _, r := range all {
-			sum.found, sum.refused = sum.found+r.found, sum.refused+r.refused
+			sum.Found, sum.Refused = sum.Found+r.Found, sum.Refused+r.Refused
 		}
-		all = []reflected{sum}
+		all = learn.Studied{sum}
 	}
 	for _, r := range all {
-		w.env.Say("reflect  %s: %s found, %d refused at the gate", r.session, term.Count(r.found, "candidate", "candidates"), r.refused)
+		w.env.Say("reflect  %s: %s found, %d refused at the gate", r.Session, term.Count(r.Found, "candidate", "candidates"), r.Refused)
 	}
-}
-
-func reflectionCommit(fresh []record.Reflection) gitstore.Commit {
-	c := gitstore.Commit{Subject: fmt.Sprintf("reflect: %s", term.Count(len(fresh), "session", "sessions")), Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "reflect"}}}
-	if len(fresh) == 1 {
-		c.Subject = fmt.Sprintf("reflect: %s/%s", fresh[0].Client, fresh[0].Session)
-	}
-	for _, r := range fresh {
-		c.Trailers = append(c.Trailers, gitstore.Trailer{Key: "Reverie-Session", Value: r.Client + "/" + r.Session})
-		if r.Model != "" {
-			c.Trailers = append(c.Trailers, gitstore.Trailer{Key: "Reverie-Model", Value: r.Model}, gitstore.Trailer{Key: "Reverie-Prompt", Value: r.Prompt})
-		}
-	}
-	return c
 }

@@ -2,11 +2,7 @@ package cmd
 
 import (
 	"context"
-	"fmt"
 
-	"github.com/reverie-memory/reverie/gitstore"
-	"github.com/reverie-memory/reverie/gitstore/record"
-	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
@@ -43,22 +39,9 @@ func rejectCommand(env *Env) *cli.Command {
 	}
 }
 
+// reject drops operations and lists them.
 func (w *workspace) reject(ctx context.Context, ids []string, o rejectOptions) error {
-	var ops []record.Operation
-	err := w.update(ctx, func(tx *record.Tx, _ config.Config) error {
-		var err error
-		if ops, err = w.pick(tx.View, ids, o.all); err != nil {
-			return err
-		}
-		for _, op := range ops {
-			r := record.Rejection{ID: op.ID, Text: op.Memory.Text, Body: op.Memory.Body, Reason: o.reason, How: op.How, Time: w.env.Now().UTC()}
-			if err := tx.Reject(r); err != nil {
-				return err
-			}
-		}
-		tx.Describe(gitstore.Commit{Subject: fmt.Sprintf("reject: %s", term.Count(len(ops), "operation", "operations")), Body: o.reason, Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "reject"}}})
-		return nil
-	})
+	ops, err := w.learner().Reject(ctx, ids, o.all, o.reason)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/anchor"
@@ -33,6 +34,9 @@ type rememberOptions struct {
 	branch     string // it holds on this branch alone
 	everywhere bool   // it holds on every branch, whatever HEAD is
 }
+
+// typedTime bounds the search of the code for what a statement names while a person waits.
+const typedTime = 500 * time.Millisecond
 
 func rememberCommand(env *Env) *cli.Command {
 	o := rememberOptions{kind: string(record.Note)}

@@ -1,17 +1,14 @@
 package cmd
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/gitstore/record"
-	"github.com/reverie-memory/reverie/gitstore/remotes"
-	"github.com/reverie-memory/reverie/internal/clone"
+	"github.com/reverie-memory/reverie/internal/learn/inbox"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
@@ -32,7 +29,7 @@ func runReview(ctx context.Context, env *Env, ids []string) error {
 	if err != nil {
 		return err
 	}
-	queue, err := w.queue(ctx, ids)
+	queue, err := w.learner().Queue(ctx, ids)
 	if err != nil {
 		return err
 	}
@@ -42,7 +39,7 @@ func runReview(ctx context.Context, env *Env, ids []string) error {
 			return err
 		}
 		for _, p := range queue {
-			if err := env.Object(lookJSON(p.Operation, p.why, looks[p.ID])); err != nil {
+			if err := env.Object(lookJSON(p.Operation, p.Why, looks[p.ID])); err != nil {
 				return err
 			}
 		}
@@ -60,7 +57,7 @@ func runReview(ctx context.Context, env *Env, ids []string) error {
 		last := ""
 		for _, p := range queue {
 			last = w.heading(last, p)
-			w.showOperation(p.Operation, p.why, looks[p.ID])
+			w.showOperation(p.Operation, p.Why, looks[p.ID])
 		}
 		env.Say("decide with: reverie accept OP… or reverie reject OP… (or on a terminal: reverie review)")
 		return w.nameForeign(ctx)
@@ -72,7 +69,7 @@ func runReview(ctx context.Context, env *Env, ids []string) error {
 }
 
 // operations are those of a queue.
-func operations(queue []waiting) []record.Operation {
+func operations(queue []inbox.Waiting) []record.Operation {
 	var out []record.Operation
 	for _, p := range queue {
 		out = append(out, p.Operation)
@@ -80,54 +77,9 @@ func operations(queue []waiting) []record.Operation {
 	return out
 }
 
-// queue is what waits, grouped by subject, with the reason why. What the repository says already is last.
-func (w *workspace) queue(ctx context.Context, ids []string) ([]waiting, error) {
-	var queue []waiting
-	known, err := remotes.Read(w.State)
-	if err != nil {
-		return nil, err
-	}
-	proposed := known.Proposed()
-	err = w.view(ctx, func(v *record.View) error {
-		c, err := w.Restrict(ctx, v)
-		if err != nil {
-			return err
-		}
-		ops, err := w.pick(v, ids, len(ids) == 0)
-		if err != nil {
-			return err
-		}
-		for _, o := range ops {
-			_, why := clone.Policy(c).Accepts(o)
-			for _, base := range o.Base {
-				if blob, _ := v.Blob(base.ID); string(blob) != base.Blob {
-					why = "what it changes has changed: " + base.ID[:8]
-				}
-			}
-			if branch := proposed[o.ID]; branch != "" {
-				why = "proposed as " + branch
-			}
-			where := ""
-			if o.Op == record.Add && !brief.Imported(o.Memory) {
-				where = w.Documents.Stated(o.Memory)
-			}
-			if where != "" {
-				why = strings.TrimPrefix(why+"; "+where+" says it already", "; ")
-			}
-			queue = append(queue, waiting{o, why, where != ""})
-		}
-		return nil
-	})
-	late := map[bool]int{true: 1}
-	slices.SortStableFunc(queue, func(a, b waiting) int {
-		return cmp.Or(cmp.Compare(late[a.stated], late[b.stated]), strings.Compare(subject(a.Memory), subject(b.Memory)), strings.Compare(a.Memory.Text, b.Memory.Text))
-	})
-	return queue, err
-}
-
 // heading begins a new subject.
-func (w *workspace) heading(last string, p waiting) string {
-	s := subject(p.Memory)
+func (w *workspace) heading(last string, p inbox.Waiting) string {
+	s := p.Memory.Subject()
 	if s != last {
 		w.env.Print("%s\n", w.env.Paint(term.Bold, "── "+term.Visible(s)))
 	}
@@ -138,7 +90,7 @@ const reviewKeys = "y accept · n reject, never again · e edit · s skip · q q
 
 // walk shows one operation after another and does at once what the person says, so that an
 // interruption loses nothing.
-func (w *workspace) walk(ctx context.Context, queue []waiting) error {
+func (w *workspace) walk(ctx context.Context, queue []inbox.Waiting) error {
 	env := w.env
 	last := ""
 	accepted, rejected := 0, 0
@@ -149,7 +101,7 @@ func (w *workspace) walk(ctx context.Context, queue []waiting) error {
 		if err != nil {
 			return err
 		}
-		w.showOperation(p.Operation, p.why, looks[p.ID])
+		w.showOperation(p.Operation, p.Why, looks[p.ID])
 		fmt.Fprintf(env.Err, "(%d/%d) [y,n,e,s,q,?] ", i+1, len(queue))
 		answer, err := env.Line()
 		if err != nil { // the terminal is gone
@@ -157,7 +109,7 @@ func (w *workspace) walk(ctx context.Context, queue []waiting) error {
 		}
 		switch strings.ToLower(answer) {
 		case "y":
-			done, err := w.accept(ctx, []record.Operation{p.Operation}, "review", nil)
+			done, err := w.learner().Accept(ctx, []record.Operation{p.Operation}, "review", nil)
 			switch {
 			case record.Undecidable(err):
 				if queue, i, err = w.again(ctx, queue, i, err); err != nil {
@@ -202,11 +154,11 @@ func (w *workspace) walk(ctx context.Context, queue []waiting) error {
 // again brings one operation of the queue up to date after it could not be decided as it was
 // shown, says why, and shows what it would change as that is now. One that was decided
 // elsewhere meanwhile is left out.
-func (w *workspace) again(ctx context.Context, queue []waiting, i int, why error) ([]waiting, int, error) {
+func (w *workspace) again(ctx context.Context, queue []inbox.Waiting, i int, why error) ([]inbox.Waiting, int, error) {
 	if why != nil {
 		w.env.Warn("%v", why)
 	}
-	fresh, err := w.queue(ctx, []string{queue[i].ID})
+	fresh, err := w.learner().Queue(ctx, []string{queue[i].ID})
 	if errors.Is(err, record.ErrNoMemory) {
 		return slices.Delete(queue, i, i+1), i, nil
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/job"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -119,14 +120,14 @@ func repoCmd(ts *testscript.TestScript, neg bool, args []string) {
 func idleCmd(ts *testscript.TestScript, neg bool, args []string) {
 	dir := strings.TrimSpace(mustOutput(ts, "git", "rev-parse", "--path-format=absolute", "--git-common-dir"))
 	state := filepath.Join(dir, "reverie")
-	for _, s := range []station{theWorker, theReader} { // the one becomes the other
+	for _, s := range job.Kinds { // the one becomes the other
 		for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
-			_, err := os.Lstat(filepath.Join(state, s.call()))
-			lock, lockErr := takeStation(state, s)
+			requested := job.Requested(state, s)
+			lock, lockErr := job.TryLock(state, s)
 			if lock != nil {
 				lock.Close()
 			}
-			if errors.Is(lockErr, os.ErrNotExist) || errors.Is(err, os.ErrNotExist) && lock != nil {
+			if errors.Is(lockErr, os.ErrNotExist) || !requested && lock != nil {
 				break
 			}
 			if time.Since(began) > time.Minute {

@@ -14,6 +14,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/job"
 	"github.com/reverie-memory/reverie/internal/reader"
 )
 
@@ -61,7 +62,7 @@ func TestOnlyHooksDoNotWaitForTheIndex(t *testing.T) {
 		}
 		return string(text), stderr.String()
 	}
-	lock, err := takeStation(w.State, theWorker) // so that none starts
+	lock, err := job.TryLock(w.State, job.Worker) // so that none starts
 	if lock == nil || err != nil {
 		t.Fatal(lock, err)
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/job"
+	"github.com/reverie-memory/reverie/internal/learn/ingest"
 	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/prompts"
@@ -49,9 +51,9 @@ type statusJSON struct {
 	Pending     int            `json:"pending"` // sessions without a reflection
 	Values      int            `json:"values"`  // of kv
 	Spooled     int            `json:"spooled"` // sessions with hook events that are not taken in yet
-	Worker      *working       `json:"worker"`  // what learns in the background now; null if nothing does
+	Worker      *job.Status    `json:"worker"`  // what learns in the background now; null if nothing does
 	Unread      int            `json:"unread"`  // kept sessions that no model has read, where the settings name one
-	Reader      *working       `json:"reader"`  // what asks a model in the background now; likewise
+	Reader      *job.Status    `json:"reader"`  // what asks a model in the background now; likewise
 }
 
 func runStatus(ctx context.Context, env *Env) error {
@@ -124,10 +126,8 @@ func readStatus(ctx context.Context, w *workspace) (s statusJSON, held []reader.
 	if err != nil {
 		return s, nil, err
 	}
-	names, err := w.sessionNames()
-	if err != nil {
-		return s, nil, err
-	}
+	l := w.learner()
+	names := l.SessionNames()
 	s.Sessions = len(names)
 	for _, name := range names {
 		if !reflected[name] {
@@ -135,7 +135,7 @@ func readStatus(ctx context.Context, w *workspace) (s statusJSON, held []reader.
 		}
 	}
 	if w.Settings.Config.Model.Name != config.Off {
-		unread, err := w.unreadSessions(ctx, nil, prompts.Set{})
+		unread, err := l.Unread(ctx, nil, prompts.Set{})
 		if err != nil {
 			return s, nil, err
 		}
@@ -144,7 +144,8 @@ func readStatus(ctx context.Context, w *workspace) (s statusJSON, held []reader.
 	if s.Values, err = w.countValues(); err != nil {
 		return s, nil, err
 	}
-	s.Spooled, s.Worker, s.Reader = w.spool().Due(w.env.Now(), idleAfter), w.at(theWorker), w.at(theReader)
+	s.Spooled = w.spool().Due(w.env.Now(), ingest.IdleAfter)
+	s.Worker, s.Reader = job.Running(w.State, job.Worker, w.env.Now()), job.Running(w.State, job.Reader, w.env.Now())
 	return s, held, nil
 }
 
@@ -227,9 +228,9 @@ func (w *workspace) tellStatus(s statusJSON, held []reader.Held) {
 	}
 	for _, at := range []struct {
 		name string
-		*working
+		*job.Status
 	}{{"worker", s.Worker}, {"reader", s.Reader}} {
-		if at.working != nil {
+		if at.Status != nil {
 			row(at.name, fmt.Sprintf("process %d since %s: %s", at.PID, at.Started.Local().Format("15:04:05"), at.Doing))
 		}
 	}

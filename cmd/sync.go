@@ -65,7 +65,7 @@ func runSync(ctx context.Context, env *Env, o share.Options, timeout time.Durati
 		defer watch.Resume()
 		return t.ask(q)
 	}
-	o.Merged, o.Purge = w.landAll, w.purgeable
+	o.Merged, o.Purge = w.learner().Land, w.purgeable
 	done, err := share.Sync(bounded, w.Clone, o)
 	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
 		err = exit.New(exit.Failed, fmt.Errorf("sync: %w", context.Cause(bounded)),

@@ -9,16 +9,17 @@ import (
 	"github.com/reverie-memory/reverie/cmd/tui"
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/learn/inbox"
 	"github.com/reverie-memory/reverie/internal/term"
 )
 
 // inboxTab is what waits for a person, and what may become of it.
 func inboxTab(env *Env) tui.Tab {
 	// one shows a part of an operation as it is now.
-	one := func(show func(*workspace, waiting, outlook)) func(context.Context, string, int) (string, error) {
+	one := func(show func(*workspace, inbox.Waiting, outlook)) func(context.Context, string, int) (string, error) {
 		return func(ctx context.Context, id string, width int) (string, error) {
 			return screenful(ctx, env, width, func(ctx context.Context, w *workspace) error {
-				queue, err := w.queue(ctx, []string{id})
+				queue, err := w.learner().Queue(ctx, []string{id})
 				if err != nil {
 					return err
 				}
@@ -32,10 +33,10 @@ func inboxTab(env *Env) tui.Tab {
 		}
 	}
 	// decide does something with an operation, and says in a line what came of it.
-	decide := func(do func(context.Context, *workspace, waiting) error) func(context.Context, string) (string, error) {
+	decide := func(do func(context.Context, *workspace, inbox.Waiting) error) func(context.Context, string) (string, error) {
 		return func(ctx context.Context, id string) (string, error) {
 			return screenful(ctx, env, 1000, func(ctx context.Context, w *workspace) error {
-				queue, err := w.queue(ctx, []string{id})
+				queue, err := w.learner().Queue(ctx, []string{id})
 				if errors.Is(err, record.ErrNoMemory) {
 					return errors.New("it was decided elsewhere meanwhile")
 				}
@@ -52,9 +53,9 @@ func inboxTab(env *Env) tui.Tab {
 		Every: 5 * time.Second, // others learn and decide too
 		Load: func(ctx context.Context) (items []tui.Item, err error) {
 			_, err = screenful(ctx, env, 80, func(ctx context.Context, w *workspace) error {
-				queue, err := w.queue(ctx, nil)
+				queue, err := w.learner().Queue(ctx, nil)
 				for _, p := range queue {
-					items = append(items, tui.Item{ID: p.ID, Title: p.Operation.Verb() + ": " + term.OneLine(p.Memory.Text, 1000), Note: term.Visible(subject(p.Memory))})
+					items = append(items, tui.Item{ID: p.ID, Title: p.Operation.Verb() + ": " + term.OneLine(p.Memory.Text, 1000), Note: term.Visible(p.Memory.Subject())})
 				}
 				if errors.Is(err, gitstore.ErrNoStore) { // before the first memory
 					return nil
@@ -64,21 +65,21 @@ func inboxTab(env *Env) tui.Tab {
 			return items, err
 		},
 		Views: []tui.View{
-			{Text: one(func(w *workspace, p waiting, l outlook) { w.showOperation(p.Operation, p.why, l) })},
-			{Key: "d", Name: "diff", Text: one(func(w *workspace, p waiting, l outlook) {
+			{Text: one(func(w *workspace, p inbox.Waiting, l outlook) { w.showOperation(p.Operation, p.Why, l) })},
+			{Key: "d", Name: "diff", Text: one(func(w *workspace, p inbox.Waiting, l outlook) {
 				if len(l.changes) == 0 {
 					w.env.Print("  It changes nothing that is known.\n")
 				}
 				w.showChanges(l.changes)
 			})},
-			{Key: "w", Name: "why", Text: one(func(w *workspace, p waiting, l outlook) { w.showGrounds(p.Operation, p.why, l, len(l.quotes)) })},
+			{Key: "w", Name: "why", Text: one(func(w *workspace, p inbox.Waiting, l outlook) { w.showGrounds(p.Operation, p.Why, l, len(l.quotes)) })},
 		},
 		Actions: []tui.Action{
-			{Key: "y", Name: "accept", Do: decide(func(ctx context.Context, w *workspace, p waiting) error {
-				done, err := w.accept(ctx, []record.Operation{p.Operation}, "review", nil)
+			{Key: "y", Name: "accept", Do: decide(func(ctx context.Context, w *workspace, p inbox.Waiting) error {
+				done, err := w.learner().Accept(ctx, []record.Operation{p.Operation}, "review", nil)
 				return errors.Join(w.tellAccepted(done), err)
 			})},
-			{Key: "n", Name: "reject", Do: decide(func(ctx context.Context, w *workspace, p waiting) error {
+			{Key: "n", Name: "reject", Do: decide(func(ctx context.Context, w *workspace, p inbox.Waiting) error {
 				return w.reject(ctx, []string{p.ID}, rejectOptions{})
 			})},
 			{Key: "e", Name: "edit", Takes: func(ctx context.Context, id string, in io.Reader, out, talk io.Writer) error {

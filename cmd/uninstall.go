@@ -15,6 +15,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/job"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/worktree"
 	"github.com/urfave/cli/v2"
@@ -294,7 +295,7 @@ func (w *workspace) quiesce(ctx context.Context) (release func(), err error) {
 	if info, err := os.Lstat(w.State); err != nil || !info.IsDir() {
 		return release, nil
 	}
-	for _, s := range []station{theWorker, theReader} {
+	for _, s := range job.Kinds {
 		lock, err := w.takeFrom(ctx, s)
 		if err != nil {
 			release()
@@ -314,19 +315,19 @@ func (w *workspace) quiesce(ctx context.Context) (release func(), err error) {
 }
 
 // takeFrom takes the lock of a station: when whoever is at it has ended, or else by ending it.
-func (w *workspace) takeFrom(ctx context.Context, s station) (*os.File, error) {
+func (w *workspace) takeFrom(ctx context.Context, s job.Kind) (*os.File, error) {
 	wait := func(d time.Duration) (*os.File, error) {
 		ctx, cancel := context.WithTimeout(ctx, d)
 		defer cancel()
-		return waitStation(ctx, w.State, s)
+		return job.Lock(ctx, w.State, s)
 	}
 	lock, err := wait(workerPatience)
 	if lock != nil || err != nil {
 		return lock, err
 	}
-	if at := readWorking(w.State, s); at != nil {
+	if at := job.ReadStatus(w.State, s); at != nil {
 		w.env.Say("ending the %s, process %d", s, at.PID)
-		endGroup(at.PID)
+		job.Kill(at.PID)
 	}
 	if lock, err = wait(workerDeath); lock != nil || err != nil {
 		return lock, err

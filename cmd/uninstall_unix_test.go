@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/job"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
@@ -32,7 +33,7 @@ func TestUninstallEndsAWorkerThatHangs(t *testing.T) {
 	if _, err := w.ensure(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	lock, err := takeStation(w.State, theWorker) // the kernel gives it back when its holder dies; so do we
+	lock, err := job.TryLock(w.State, job.Worker) // the kernel gives it back when its holder dies; so do we
 	if lock == nil || err != nil {
 		t.Fatal(lock, err)
 	}
@@ -47,8 +48,8 @@ func TestUninstallEndsAWorkerThatHangs(t *testing.T) {
 		died <- hangs.Wait()
 		lock.Close()
 	}()
-	text, _ := json.Marshal(working{PID: hangs.Process.Pid, Until: time.Now().Add(time.Hour)})
-	if err := w.Repo.WriteState(theWorker.file(), text, false); err != nil {
+	text, _ := json.Marshal(job.Status{PID: hangs.Process.Pid, Until: time.Now().Add(time.Hour)})
+	if err := w.Repo.WriteState(job.Worker.StatusFile(), text, false); err != nil {
 		t.Fatal(err)
 	}
 	if err := runUninstall(t.Context(), env, uninstallOptions{yes: true}); err != nil {

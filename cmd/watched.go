@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/model"
 	"github.com/reverie-memory/reverie/internal/term"
 )
 
@@ -21,17 +22,16 @@ type watched struct {
 	width int // of what was printed; the goroutine's until it has ended
 }
 
-// watch begins to tell, unless nobody watches. done must be called.
-func watch(env *Env, name string) *watched {
-	t := &watched{env: env, name: name, began: time.Now(), end: make(chan struct{})}
-	if env.Interactive && !env.Quiet && !env.background {
-		t.ended.Go(t.tell)
+// watch shows a person who watches how far the answer to a question is.
+func watch(env *Env) model.Watch {
+	return func(name string) (func(int), func()) {
+		t := &watched{env: env, name: name, began: time.Now(), end: make(chan struct{})}
+		if env.Interactive && !env.Quiet && !env.background {
+			t.ended.Go(t.tell)
+		}
+		return func(n int) { t.said.Store(int64(n)) }, t.done
 	}
-	return t
 }
-
-// tokens notes how many tokens of the answer there are.
-func (t *watched) tokens(n int) { t.said.Store(int64(n)) }
 
 func (t *watched) tell() {
 	tick := time.NewTicker(500 * time.Millisecond)

@@ -84,7 +84,7 @@ func (b *maker) withoutStated(all []candidate, in *Injection) []candidate {
 			if _, known := reads[file]; !known {
 				reads[file] = readsFile(b.Repo.WorkTree, file, b.asked.agent())
 			}
-			left = left || reads[file] && Imported(c.m)
+			left = left || reads[file] && c.m.Imported()
 		}
 		if left {
 			in.Cut[CutStated]++
@@ -107,9 +107,6 @@ func statedSum(repo *git.Repo, agent string) string {
 	}
 	return sum
 }
-
-// Imported reports whether a memory came in by import.
-func Imported(m record.Memory) bool { return strings.HasPrefix(m.Source.By, "import/") }
 
 // importedFrom names the file of an agent's own memory that a memory was imported from, or is "". Files of the work tree
 // are compared as they are now.

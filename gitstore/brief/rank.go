@@ -185,9 +185,9 @@ func (c candidate) tierOf() int {
 func (c candidate) earned() bool {
 	switch c.m.Kind {
 	case record.Failure, record.Decision:
-		return !Imported(c.m)
+		return !c.m.Imported()
 	case record.Constraint, record.Convention, record.Preference, record.Workflow:
-		return c.m.Source.How == record.Said || c.m.Source.How == record.Written && !Imported(c.m)
+		return c.m.Source.How == record.Said || c.m.Source.How == record.Written && !c.m.Imported()
 	}
 	return false
 }

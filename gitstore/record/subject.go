@@ -39,3 +39,14 @@ func (o Operation) Verb() string {
 	}
 	return "remember"
 }
+
+// Subject returns the memory's topic, or its kind if it has none.
+func (m Memory) Subject() string {
+	if m.Topic != "" {
+		return m.Topic
+	}
+	return string(m.Kind)
+}
+
+// Imported reports whether the memory came in by import.
+func (m Memory) Imported() bool { return strings.HasPrefix(m.Source.By, "import/") }

@@ -1,4 +1,4 @@
-package cmd
+package ingest
 
 import (
 	"path/filepath"
@@ -9,7 +9,7 @@ import (
 )
 
 // A variable of an agent's moves its sessions where it moves its settings, and nowhere if it is relative.
-func TestAgentHomesFollowAbsoluteVariables(t *testing.T) {
+func TestHomesFollowAbsoluteVariables(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)
 	for _, c := range []struct{ value, root string }{{"", ""}, {"moved/it", ""}, {filepath.Join(home, "moved"), filepath.Join(home, "moved")}} {
@@ -21,7 +21,7 @@ func TestAgentHomesFollowAbsoluteVariables(t *testing.T) {
 		if c.root != "" {
 			want = past.Homes{Claude: c.root, Codex: c.root, Gemini: filepath.Join(c.root, ".gemini"), Copilot: c.root, OpenCode: filepath.Join(c.root, "opencode")}
 		}
-		got, err := agentHomes()
+		got, err := Homes()
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("%q: %v\n%s", c.value, err, diff)
 		}

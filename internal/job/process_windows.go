@@ -1,4 +1,4 @@
-package cmd
+package job
 
 import (
 	"os"
@@ -7,18 +7,18 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// apart starts a process away from our console and our group.
+// apart starts a process outside our console and our group.
 func apart() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: windows.DETACHED_PROCESS | windows.CREATE_NEW_PROCESS_GROUP}
 }
 
-// beNice lets everything else go first.
-func beNice() {
+// BeNice lowers the priority of the calling process.
+func BeNice() {
 	windows.SetPriorityClass(windows.CurrentProcess(), windows.BELOW_NORMAL_PRIORITY_CLASS)
 }
 
-// endGroup ends a process.
-func endGroup(pid int) {
+// Kill ends a process.
+func Kill(pid int) {
 	if p, err := os.FindProcess(pid); err == nil {
 		p.Kill()
 	}

@@ -7,21 +7,21 @@ import (
 
 	"github.com/reverie-memory/reverie/dream"
 	"github.com/reverie-memory/reverie/gitstore/purge"
-	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/model"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/prompts"
 	"github.com/urfave/cli/v2"
 )
 
-// elsewhere are the options of a dream with a model that is out of reach.
-type elsewhere struct {
+// dreamByHand holds the options of a dream whose model Reverie cannot reach.
+type dreamByHand struct {
 	print bool
 	from  string // file with the answers
 	name  string // of the questions that they answer
 }
 
-func (e *elsewhere) flags() []cli.Flag {
+func (e *dreamByHand) flags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "print-prompt", Usage: "print what a model would be asked, and ask nobody", Destination: &e.print},
 		&cli.StringFlag{Name: "import", Usage: "take the answers of model NAME (--model) from `FILE`, - is standard input", Destination: &e.from},
@@ -29,7 +29,7 @@ func (e *elsewhere) flags() []cli.Flag {
 	}
 }
 
-func (e *elsewhere) check(o dreamOptions) error {
+func (e *dreamByHand) check(o dreamOptions) error {
 	switch {
 	case e.print && (e.from != "" || o.dryRun || o.ifDue || o.model != modelChoice{}):
 		return exit.Usage("it asks nobody, and keeps nothing", "--print-prompt goes with none of --import, --dry-run, --if-due, --model and --no-model")
@@ -41,8 +41,8 @@ func (e *elsewhere) check(o dreamOptions) error {
 	return nil
 }
 
-// run prints the questions, or takes in the answers to them.
-func (e *elsewhere) run(ctx context.Context, env *Env, o dreamOptions) error {
+// run prints the questions, or imports the answers.
+func (e *dreamByHand) run(ctx context.Context, env *Env, o dreamOptions) error {
 	w, err := env.open(ctx)
 	if err != nil {
 		return err
@@ -60,7 +60,12 @@ func (e *elsewhere) run(ctx context.Context, env *Env, o dreamOptions) error {
 		}
 	}
 	purges := purge.Mark(w.State)
-	ask, err := w.askElsewhere(ctx, o.lately)
+	set, err := model.Prompts(w.Config)
+	if err != nil {
+		return err
+	}
+	l := w.learner()
+	ask, err := l.Questions(ctx, set, w.Settings.Config.Model.Context, o.which)
 	if err != nil {
 		return err
 	}
@@ -86,41 +91,21 @@ func (e *elsewhere) run(ctx context.Context, env *Env, o dreamOptions) error {
 		return fmt.Errorf("dream: %s: %w", e.from, err)
 	}
 	if o.dryRun {
-		w.settleEach(ctx, found.Operations, ask.In)
-		w.tellConsidered(m, found)
+		l.PreviewAnswers(ctx, m, found, ask.In)
 		return w.tellProposed(found.Operations)
 	}
-	plan, _, err := w.dream(ctx, o.lately)
-	w.landAll(ctx)
+	plan, _, err := l.Dream(ctx, o.which)
+	l.Land(ctx)
 	if err != nil {
 		return err
 	}
 	if err := w.tellProposed(plan.Operations); err != nil {
 		return err
 	}
-	if found, err = w.keepConsidered(ctx, m, found, ask.In.Now, purges); err != nil {
+	if found, err = l.KeepConsidered(ctx, m, found, ask.In.Now, purges); err != nil {
 		return err
 	}
 	return w.tellProposed(found.Operations)
-}
-
-// askElsewhere is what a model of the context in the settings would be asked.
-func (w *workspace) askElsewhere(ctx context.Context, which lately) (ask dream.Elsewhere, err error) {
-	ask.Context = w.Settings.Config.Model.Context
-	if ask.Set, err = ownPrompts(w.Config); err != nil {
-		return ask, err
-	}
-	err = w.view(ctx, func(v *record.View) error {
-		c, err := w.Restrict(ctx, v)
-		if err == nil {
-			ask.Plan, _, err = w.plan(ctx, v, c, which)
-		}
-		if err == nil {
-			ask.In, err = w.dreamInput(ctx, v, c, byModel, which)
-		}
-		return err
-	})
-	return ask, err
 }
 
 // printDream prints the questions of one dream, and says how they are answered.

@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"testing"
-	"time"
 
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/prompts"
@@ -43,21 +41,4 @@ func answered(args []string) int {
 		}}, set, err
 	}
 	return Main(append([]string{"reverie"}, args[2:]...))
-}
-
-func TestDreamIsDue(t *testing.T) {
-	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
-	for _, tt := range []struct {
-		fresh int
-		last  time.Time
-		want  bool
-	}{
-		{0, time.Time{}, false}, {4, time.Time{}, false}, {5, time.Time{}, true},
-		{5, now.Add(-23 * time.Hour), false}, {5, now.Add(-24 * time.Hour), true}, {4, now.AddDate(-1, 0, 0), false},
-		{19, now.Add(-time.Hour), false}, {20, now.Add(-time.Hour), true},
-	} {
-		if due, why := dueNow(tt.fresh, tt.last, now); due != tt.want || due == (why != "") {
-			t.Errorf("%d new, last at %v: %v %q", tt.fresh, tt.last, due, why)
-		}
-	}
 }

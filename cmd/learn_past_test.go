@@ -13,9 +13,7 @@ import (
 	_ "modernc.org/sqlite"
 
 	"github.com/reverie-memory/reverie/internal/clone"
-	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/internal/testrepo"
-	"github.com/reverie-memory/reverie/reflect/transcript/past"
 )
 
 // pastSessions puts sessions of Claude Code about dir into the home of this test, each with words of its own.
@@ -154,52 +152,5 @@ func TestLearnReadsOpenCodesDatabase(t *testing.T) {
 	}
 	if sessions := reverie(t, r.Dir, "sessions", "--json"); !strings.Contains(sessions, `"name":"opencode/ses_1"`) || !strings.Contains(sessions, `"parent":"ses_1"`) {
 		t.Errorf("%s", sessions)
-	}
-}
-
-func TestWhatWasTakenIn(t *testing.T) {
-	r := newRepo(t)
-	w, err := (&Env{Terminal: term.Terminal{Out: os.Stdout, Err: os.Stderr}, Dir: r.Dir, Now: time.Now}).open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	now := time.Now()
-	session := past.Session{Client: "claude", File: "/secret/place", Size: 7, Changed: now}
-	other := past.Session{Client: "opencode", File: "/db", ID: "a", Changed: now.Add(-2 * time.Hour)}
-	busy := past.Session{Client: "opencode", File: "/db", ID: "b", Changed: now.Add(-time.Minute)}
-	for range 2 { // the second time adds to the file
-		a := readTaken(w.State)
-		a.add(session, now)
-		a.add(other, now)
-		a.add(busy, now)
-		if err := a.write(w); err != nil {
-			t.Fatal(err)
-		}
-	}
-	path := filepath.Join(w.State, takenFile)
-	text, err := os.ReadFile(path)
-	if err != nil || strings.Contains(string(text), "secret") {
-		t.Errorf("%v %s", err, text)
-	}
-	if info, _ := os.Stat(path); info.Mode().Perm() != 0o600 {
-		t.Errorf("%v", info.Mode())
-	}
-	os.WriteFile(path, append(text, `{"key":"torn`...), 0o600)
-	again := readTaken(w.State)
-	again.add(past.Session{Client: "codex", File: "/x"}, now)
-	if err := again.write(w); err != nil {
-		t.Fatal(err)
-	}
-	again = readTaken(w.State)
-	grown, moved := session, session
-	grown.Size++
-	moved.File = "/elsewhere"
-	for _, c := range []struct {
-		s    past.Session
-		want bool
-	}{{session, true}, {grown, false}, {moved, false}, {other, true}, {busy, false}, {past.Session{Client: "codex", File: "/x"}, true}} {
-		if got := again.has(c.s); got != c.want {
-			t.Errorf("%+v: %v", c.s, got)
-		}
 	}
 }

@@ -1,0 +1,117 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/learn/ingest"
+	"github.com/reverie-memory/reverie/internal/term"
+	"github.com/reverie-memory/reverie/reflect/transcript/past"
+)
+
+// Learning from what the agents kept of earlier sessions, in their own stores on this machine.
+
+// backfillOptions say which of the past sessions are learned from.
+type backfillOptions struct {
+	since  string
+	limit  int
+	agents []string
+	dryRun bool
+}
+
+// given reports whether one was asked for.
+func (o backfillOptions) given() bool {
+	return o.since != "" || o.limit != 0 || len(o.agents) > 0 || o.dryRun
+}
+
+// lookBack finds the sessions of this repository in the agents' stores.
+func (w *workspace) lookBack(ctx context.Context, o backfillOptions) (*ingest.Past, error) {
+	q := past.Query{}
+	for _, name := range o.agents {
+		if !slices.Contains(past.Agents(), name) {
+			return nil, exit.Usage("it is one of "+strings.Join(past.Agents(), ", "), "%q is no agent whose sessions can be found", name)
+		}
+		q.Agents = append(q.Agents, name)
+	}
+	var err error
+	if q.Since, err = parseSince(o.since, w.env.Now()); err != nil {
+		return nil, err
+	}
+	if o.limit < 0 {
+		return nil, exit.Usage("give a number of sessions", "--limit wants 1 or more")
+	}
+	return w.ingester().LookBack(ctx, q, o.limit)
+}
+
+// tellFound says what each store has, or where was looked in vain.
+func (w *workspace) tellFound(found []ingest.Found) {
+	total := 0
+	for _, f := range found {
+		if f.Sessions == 0 {
+			continue
+		}
+		total += f.Sessions
+		line := fmt.Sprintf("found    %s: %s, %d new", f.Agent, term.Count(f.Sessions, "session", "sessions"), f.New)
+		if f.Size > 0 {
+			line += ", " + megabytes(f.Size)
+		}
+		w.env.Say("%s", line)
+	}
+	if total > 0 {
+		return
+	}
+	var looked []string
+	home, _ := os.UserHomeDir()
+	for _, f := range found {
+		for _, place := range f.Places {
+			if rest, ok := strings.CutPrefix(place, home+string(filepath.Separator)); ok && home != "" {
+				place = filepath.Join("~", rest)
+			}
+			looked = append(looked, place)
+		}
+	}
+	w.env.Say("no session that an agent kept of this repository was found; looked in %s", strings.Join(looked, ", "))
+}
+
+func megabytes(n int64) string {
+	if n < 1e6 {
+		return fmt.Sprintf("%d kB", (n+999)/1000)
+	}
+	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+}
+
+// maxFresh is how many sessions a dry run names.
+const maxFresh = 15
+
+// tellFresh lists what would be learned from.
+func (w *workspace) tellFresh(fresh []past.Session) {
+	for i, s := range fresh {
+		if i == maxFresh {
+			w.env.Print("… and %s\n", term.Count(len(fresh)-i, "more session", "more sessions"))
+			break
+		}
+		started := s.Started
+		if started.IsZero() {
+			started = s.Changed
+		}
+		w.env.Print("%s\t%s\t%s\n", started.Format(time.DateOnly), term.Visible(s.Client+"/"+s.ID), term.Visible(s.Dir))
+	}
+}
+
+// tellPast sums up what was read from the stores.
+func (w *workspace) tellPast(p *ingest.Past) {
+	if len(p.New) == 0 {
+		return
+	}
+	line := ingested{len(p.Sessions), p.Events, p.Secrets, p.BadLines}.String()
+	if p.Unread > 0 {
+		line += fmt.Sprintf(", %s without a transcript that can be read", term.Count(p.Unread, "session", "sessions"))
+	}
+	w.env.Say("ingest   %s", line)
+}

@@ -1,0 +1,162 @@
+package cmd
+
+import (
+	"context"
+
+	"github.com/reverie-memory/reverie/gitstore/recall"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/gitstore/remotes"
+	"github.com/reverie-memory/reverie/internal/learn"
+	"github.com/reverie-memory/reverie/internal/learn/dreams"
+	"github.com/reverie-memory/reverie/internal/learn/inbox"
+	"github.com/reverie-memory/reverie/internal/term"
+)
+
+// learner returns the pipeline from sessions to memory. Its notes go to the terminal.
+func (w *workspace) learner() *learn.Learner {
+	b := &inbox.Inbox{
+		Clone:    w.Clone,
+		Withheld: w.Reader.Withheld,
+		Tolerate: w.Reader.Tolerate,
+		Documents: func() func(record.Memory) string {
+			w.Documents.Read()
+			return w.Documents.Stated
+		},
+		Proposed: func() (map[string]string, error) {
+			known, err := remotes.Read(w.State)
+			if err != nil {
+				return nil, err
+			}
+			return known.Proposed(), nil
+		},
+		Report: w.learningNotes(),
+	}
+	return &learn.Learner{
+		Dreamer: &dreams.Dreamer{Inbox: b},
+		Create: func(ctx context.Context) error {
+			_, err := w.ensure(ctx)
+			return err
+		},
+		Model: w.model,
+		Known: w.nearest,
+	}
+}
+
+// nearest returns the statements of at most n memories that are nearest to a text, among those that agents are given.
+// private adds the clone's private memories.
+func (w *workspace) nearest(ctx context.Context, text string, n int, private bool) ([]string, error) {
+	var known []string
+	defer w.OpenIndex()()
+	err := w.view(ctx, func(v *record.View) error {
+		known = nil
+		return w.SearchGiven(ctx, v, false, recall.Limits{}, func(x *recall.Index, _ func() *recall.Index) error {
+			known = nil
+			keep := x.Keep(recall.Query{}, w.env.Now())
+			for _, f := range x.Rank(recall.Request{Text: text, N: 4 * n, Keep: keep}) {
+				m, err := x.Memory(f.Ref)
+				if err != nil {
+					return err
+				}
+				if len(known) < n && (private || !m.Private) {
+					known = append(known, m.Text)
+				}
+			}
+			return nil
+		})
+	})
+	return known, err
+}
+
+// learningNotes words the notes of learning.
+func (w *workspace) learningNotes() func(inbox.Note) {
+	steps := w.steps()
+	return func(n inbox.Note) {
+		if s, ok := n.(learn.Step); ok {
+			steps(s.N, s.All, s.Name)
+			return
+		}
+		w.tellLearning(n)
+	}
+}
+
+// steps returns a function that shows how far a long work is. The work ends with n == all.
+func (w *workspace) steps() func(n, all int, name string) {
+	done := func() {}
+	var step func(int, string)
+	return func(n, all int, name string) {
+		if n == all {
+			done()
+			step, done = nil, func() {}
+			return
+		}
+		if step == nil {
+			s := term.NewSteps(&w.env.Terminal, all)
+			step, done = s.Step, s.Done
+		}
+		step(n, term.Visible(name))
+	}
+}
+
+// tellLearning words a note of learning, but for its progress.
+func (w *workspace) tellLearning(n inbox.Note) {
+	env := w.env
+	switch n := n.(type) {
+	case inbox.Doubt:
+		env.Warn("%v", n.Err)
+	case inbox.Committed:
+		w.tellCommitted(string(n))
+	case inbox.AcceptedByPolicy:
+		env.Say("accept   %s by policy", term.Count(int(n), "statement", "statements"))
+	case inbox.LandFailed:
+		if env.Verbose {
+			env.Warn("branches: %v", n.Err)
+		}
+	case inbox.Landed:
+		env.Say("landed   %s of a side branch: now everywhere", term.Count(int(n), "statement", "statements"))
+	case inbox.Abandoned:
+		env.Say("branch   %s of a side branch that is gone or was given up: reverie review", term.Count(int(n), "statement", "statements"))
+	case dreams.Dreamed:
+		env.Say("dream    %s: %s new, %d borne out, %d set aside", term.Count(n.Reflections, "reflection", "reflections"), term.Count(n.Proposed, "operation", "operations"), n.BorneOut, len(n.Notes))
+		w.tellStated(n.Written)
+	case dreams.Asked:
+		w.tellConsidered(n.Model, n.Considered)
+	case dreams.NothingToAsk:
+		env.Say("dream    %s: nothing new to ask", string(n))
+	case dreams.JournalDoubt:
+		env.Warn("%v; nothing is learned from the journal", n.Err)
+	default:
+		w.tellReadingNote(n)
+	}
+}
+
+// tellReadingNote words a note about the sessions that detectors or a model read.
+func (w *workspace) tellReadingNote(n inbox.Note) {
+	env := w.env
+	switch n := n.(type) {
+	case learn.Studied:
+		w.tellStudied(n)
+	case learn.Read:
+		refused := 0
+		for _, some := range n.Refused {
+			refused += some
+		}
+		r := n.Reflection
+		env.Say("reflect  %s/%s by %s: %s found, %d confirmed, %d refused", r.Client, r.Session, r.Model, term.Count(n.Found, "candidate", "candidates"), n.Confirmed, refused)
+	case learn.Passed:
+		env.Warn("%v", n.Err)
+	case learn.Unusable:
+		if env.background {
+			env.Warn("%s: %v", n.Session, n.Err)
+		} else {
+			env.Say("reflect  %s: %v", n.Session, n.Err)
+		}
+	case learn.GaveUp:
+		env.Warn("%s gives nothing usable: %v", n.Model, n.Err)
+	case learn.NotAsked:
+		env.Warn("the model is not asked any more: %v", n.Err)
+	case learn.NoRoom:
+		env.Say("reflect  %s: %s had no room in %s", n.Session, term.Count(n.Events, "event", "events"), term.Count(n.Parts, "question", "questions"))
+	case learn.Spent:
+		env.Warn("%v; what is left waits for tomorrow", n.Err)
+	}
+}

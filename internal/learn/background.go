@@ -1,0 +1,142 @@
+package learn
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/reverie-memory/reverie/gitstore/purge"
+	"github.com/reverie-memory/reverie/internal/clone"
+	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/learn/dreams"
+	"github.com/reverie-memory/reverie/internal/learn/inbox"
+	"github.com/reverie-memory/reverie/internal/learn/ingest"
+	"github.com/reverie-memory/reverie/prompts"
+	"github.com/reverie-memory/reverie/prompts/door"
+	"github.com/reverie-memory/reverie/reflect"
+)
+
+// MovedFile is a file in the state folder by which git's hooks ask the worker to land memories.
+const MovedFile = "worker.moved"
+
+// Turn is one turn of the worker: it drains the spool, lands memories if git's hooks asked for that, and
+// learns from what is pending. live holds the sessions from which nothing is learned yet. If git is
+// collecting garbage, done is false and the next turn goes on. doing reports the current step.
+func (l *Learner) Turn(ctx context.Context, spool *ingest.Ingester, doing func(step string) error) (live map[string]bool, done bool, err error) {
+	if err := doing("fold"); err != nil {
+		return nil, false, err
+	}
+	live, err = spool.Drain(ctx)
+	if err != nil {
+		l.Note(inbox.Doubt{Err: err}) // the other sessions are drained
+	}
+	if os.Remove(filepath.Join(l.State, MovedFile)) == nil {
+		if err := doing("land"); err != nil {
+			return live, false, err
+		}
+		l.Land(ctx)
+	}
+	if !l.Free(ctx) {
+		return live, false, nil
+	}
+	if err := doing("learn"); err != nil {
+		return live, false, err
+	}
+	return live, true, l.LearnInBackground(ctx, live)
+}
+
+// Free restores what a git prune took of the last writes, and reports whether no git gc is running.
+// Background work leaves the rest to its next turn while one is.
+func (l *Learner) Free(ctx context.Context) bool {
+	if _, err := l.Repo.RestoreRecent(ctx); err != nil {
+		l.Note(inbox.Doubt{Err: err})
+	}
+	return l.Repo.AwaitCollection(ctx)
+}
+
+// LearnInBackground learns from sessions that are not live, if enough are pending and the settings
+// allow it.
+func (l *Learner) LearnInBackground(ctx context.Context, live map[string]bool) error {
+	names, err := l.Pending(ctx)
+	if err != nil {
+		return err
+	}
+	c, err := l.Settings(ctx)
+	if err != nil || c.Background == config.Off {
+		return err
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return live[name] })
+	if len(names) < c.Every {
+		return nil
+	}
+	if err := l.Create(ctx); err != nil {
+		return err
+	}
+	_, err = l.Learn(ctx, names)
+	return err
+}
+
+// ReadInBackground has the model of the settings read the sessions that no model read, and dream if
+// that is due. It looks for the model only if there is something to ask.
+func (l *Learner) ReadInBackground(ctx context.Context, live map[string]bool) error {
+	c, err := l.Settings(ctx)
+	if err != nil || c.Background == config.Off || c.Model.Name == config.Off {
+		return err
+	}
+	names, err := l.Unread(ctx, nil, prompts.Set{})
+	if err != nil {
+		return err
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return live[name] })
+	due, _, err := l.Due(ctx, true)
+	if clone.NoMemory(err) {
+		due, err = false, nil
+	}
+	if err != nil || len(names) == 0 && !due {
+		return err
+	}
+	if spent := Budget(l.Clone, c.Model).Spent(); spent != nil {
+		return l.noteSpent(ctx, spent)
+	}
+	m, set, err := l.Model(ctx, "")
+	if m == nil || err != nil {
+		return err
+	}
+	if len(names) > 0 {
+		if err := l.Create(ctx); err != nil {
+			return err
+		}
+	}
+	purges := purge.Mark(l.State)
+	p := Pass{Learner: l, Model: m, Set: set, Keep: func(got reflect.Reading) error { return l.KeepReading(ctx, got, purges) }}
+	all, err := p.Over(ctx, names)
+	if all.Read > 0 && err == nil {
+		if err = l.DreamAndAccept(ctx, &Result{}); err == nil {
+			due, _, err = l.Due(ctx, true)
+		}
+	}
+	if err != nil || all.Left > 0 || !due {
+		return err
+	}
+	return l.considerInBackground(ctx, m, set)
+}
+
+// considerInBackground dreams with a model. If the model gave nothing usable about the same reflections
+// before, it is not asked until there are others.
+func (l *Learner) considerInBackground(ctx context.Context, m *prompts.Model, set prompts.Set) error {
+	about, err := l.ToConsider(ctx)
+	unusable := openUnusable(l.State, m)
+	if err != nil || unusable.enough(aDream+about) {
+		return err
+	}
+	_, err = l.Consider(ctx, m, set, dreams.SessionFilter{})
+	switch {
+	case errors.Is(err, door.ErrSpent):
+		return l.noteSpent(ctx, err)
+	case err != nil && ctx.Err() == nil:
+		return errors.Join(err, unusable.add(l, aDream+about))
+	}
+	return err
+}

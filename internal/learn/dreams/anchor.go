@@ -1,0 +1,104 @@
+package dreams
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/reverie-memory/reverie/dream"
+	"github.com/reverie-memory/reverie/gitstore/anchor"
+	"github.com/reverie-memory/reverie/gitstore/record"
+)
+
+// GrepTime bounds how long one command searches the whole code for names in statements.
+const GrepTime = time.Second
+
+// anchorNew gives proposed operations the code that they rest on, and the side branch to which they are
+// limited. It asks git, so it is called once a plan, and it skips what is pending already.
+func anchorNew(ctx context.Context, code *anchor.Code, ops []record.Operation, in dream.Input) {
+	grep, stop := context.WithTimeout(ctx, GrepTime)
+	defer stop()
+	pending := map[string]record.How{}
+	for _, o := range in.Pending {
+		pending[o.ID] = o.How
+	}
+	branches := map[string]string{} // by reflection
+	for _, r := range in.New {
+		branches[r.ID()] = r.Branch
+	}
+	for i, o := range ops {
+		// A session's own words replace those of a model.
+		if how := pending[o.ID]; how == o.How || how != "" && how != record.Model {
+			ops[i] = unlimit(ctx, code, o, branches)
+			continue
+		}
+		if o.Op == record.Edit { // other words may rest on other code
+			if found, whole := code.Here(ctx).Find(ctx, grep, o.Memory); whole || len(found) > 0 {
+				o.Memory.Anchors = found
+			}
+			ops[i] = record.NewOperation(o)
+			continue
+		}
+		if o.Op != record.Add && o.Op != record.Merge {
+			continue
+		}
+		branch := ""
+		if len(o.Sightings) > 0 {
+			branch = branches[o.Sightings[0].Reflection]
+		}
+		c := code.On(ctx, branch)
+		o.Memory.Anchors, _ = c.Find(ctx, grep, o.Memory)
+		if len(o.Memory.Supersedes) == 0 { // else nothing would hold on the default branch
+			o.Memory.Branch = c.Side(ctx)
+		}
+		ops[i] = record.NewOperation(o)
+	}
+}
+
+// unlimit takes the side branch from a pending operation if a new session on the default branch says
+// the same. It leaves alone what a person wrote.
+func unlimit(ctx context.Context, code *anchor.Code, o record.Operation, branches map[string]string) record.Operation {
+	if o.Memory.Branch == "" || o.How == record.Written {
+		return o
+	}
+	for _, s := range o.Sightings {
+		if branch, isNew := branches[s.Reflection]; isNew && !record.Offered(s.Session) && code.On(ctx, branch).Side(ctx) == "" {
+			o.Memory.Branch = ""
+			return record.NewOperation(o)
+		}
+	}
+	return o
+}
+
+// widen proposes to take the side branch from memories that a new session on the default branch
+// confirms. A memory that is withheld for its author waits for approval instead.
+func widen(ctx context.Context, code *anchor.Code, plan *dream.Result, in dream.Input) {
+	known := map[string]bool{} // operations that are pending or were rejected
+	for _, o := range in.Pending {
+		known[o.ID] = true
+	}
+	for _, r := range in.Rejected {
+		known[r.ID] = known[r.ID] || r.How != record.Model
+	}
+	for _, m := range in.Memories {
+		if m.Branch == "" || !m.Live(in.Now) || in.Withheld[m.ID] {
+			continue
+		}
+		print := record.Print(m.Text)
+		o := record.Operation{Op: record.Edit, Memory: m, Why: "a session on the default branch says it too", Proposed: in.Now.UTC().Truncate(time.Second),
+			Base: []record.Base{{ID: m.ID, Path: m.Path(), Blob: in.Blobs[m.ID]}}}
+		o.Memory.Branch = ""
+		for _, r := range in.New {
+			i := slices.IndexFunc(r.Candidates, func(c record.Candidate) bool { return print.Same(record.Print(c.Text)) })
+			if i >= 0 && code.On(ctx, r.Branch).Side(ctx) == "" {
+				c := r.Candidates[i]
+				o.How = c.How
+				o.Sightings = append(o.Sightings, record.Sighting{Reflection: r.ID(), Client: r.Client, Session: r.Session, Parent: r.Parent, How: c.How, Evidence: c.Evidence})
+			}
+		}
+		if o = record.NewOperation(o); len(o.Sightings) > 0 && !known[o.ID] {
+			plan.Operations = append(plan.Operations, o)
+			plan.Proposed++
+		}
+	}
+}

@@ -1,0 +1,188 @@
+package dreams
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/dream"
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/purge"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/clone"
+	"github.com/reverie-memory/reverie/internal/learn/inbox"
+	"github.com/reverie-memory/reverie/prompts"
+)
+
+// A dream is due if enough reflections are new and the last dream is a day old, or if very many are
+// new.
+const (
+	dueReflections = 5
+	dueAtOnce      = 20
+	dueAfter       = 24 * time.Hour
+)
+
+// Wait says why a dream is not due. The zero value says that it is.
+type Wait struct {
+	New, Wanted int       // reflections
+	Last        time.Time // the last dream, if that was too recent
+}
+
+// Due reports whether a dream is due: one with a model, or one of code alone. The records tell when the
+// last one was, so a dream that failed does not count.
+func (d *Dreamer) Due(ctx context.Context, model bool) (due bool, wait Wait, err error) {
+	counts := byCode
+	if model {
+		counts = byModel
+	}
+	err = d.View(ctx, func(v *record.View, t clone.Team) error {
+		in, err := d.newReflections(ctx, v, t, counts, SessionFilter{})
+		if err != nil {
+			return err
+		}
+		dreams, _, err := d.ownRecords(ctx, v, t)
+		if err != nil {
+			return err
+		}
+		var last time.Time
+		for _, past := range dreams {
+			if counts(past) && past.Time.After(last) {
+				last = past.Time
+			}
+		}
+		due, wait = dueNow(len(in.New), last, d.Now())
+		return nil
+	})
+	return due, wait, err
+}
+
+func dueNow(fresh int, last, now time.Time) (due bool, wait Wait) {
+	switch {
+	case fresh >= dueAtOnce:
+		return true, Wait{}
+	case fresh < dueReflections:
+		return false, Wait{New: fresh, Wanted: dueReflections}
+	case now.Sub(last) < dueAfter:
+		return false, Wait{New: fresh, Wanted: dueAtOnce, Last: last}
+	}
+	return true, Wait{}
+}
+
+// Consider asks a model what follows from the reflections about which no model was asked, and puts that
+// into the inbox. Nothing is locked while the model thinks; what no longer holds afterwards is left
+// out. A failure leaves no trace, so the next dream asks the same again.
+func (d *Dreamer) Consider(ctx context.Context, m *prompts.Model, set prompts.Set, which SessionFilter) (got dream.Considered, err error) {
+	purges := purge.Mark(d.State)
+	in, err := d.toConsider(ctx, which)
+	if err != nil {
+		return got, err
+	}
+	found, err := dream.Consider(ctx, m, set, in, dream.Result{})
+	if err != nil {
+		return got, err
+	}
+	if found.Asked == 0 && len(found.Read) == 0 {
+		d.Note(NothingToAsk(m.Name))
+		return found, nil
+	}
+	return d.KeepConsidered(ctx, m, found, in.Now, purges)
+}
+
+// Preview is Consider without writing. plan holds the operations that Dream would have proposed before.
+func (d *Dreamer) Preview(ctx context.Context, m *prompts.Model, set prompts.Set, which SessionFilter, plan dream.Result) (got dream.Considered, err error) {
+	in, err := d.toConsider(ctx, which)
+	if err != nil {
+		return got, err
+	}
+	if got, err = dream.Consider(ctx, m, set, in, plan); err != nil {
+		return got, err
+	}
+	d.PreviewAnswers(ctx, m, got, in)
+	return got, nil
+}
+
+// PreviewAnswers completes what a model answered about in, and reports it.
+func (d *Dreamer) PreviewAnswers(ctx context.Context, m *prompts.Model, found dream.Considered, in dream.Input) {
+	anchorNew(ctx, d.Code, found.Operations, in)
+	d.Note(Asked{m.Name, found})
+}
+
+// toConsider collects what a model is asked about.
+func (d *Dreamer) toConsider(ctx context.Context, which SessionFilter) (in dream.Input, err error) {
+	err = d.View(ctx, func(v *record.View, t clone.Team) error {
+		in, err = d.input(ctx, v, t, byModel, which)
+		return err
+	})
+	return in, err
+}
+
+// ToConsider returns a name for the set of reflections about which a model would be asked.
+func (d *Dreamer) ToConsider(ctx context.Context) (string, error) {
+	var about string
+	err := d.View(ctx, func(v *record.View, t clone.Team) error {
+		in, err := d.newReflections(ctx, v, t, byModel, SessionFilter{})
+		h := sha256.New()
+		for _, r := range in.New {
+			h.Write([]byte(r.ID() + "\n"))
+		}
+		about = hex.EncodeToString(h.Sum(nil))
+		return err
+	})
+	return about, err
+}
+
+// KeepConsidered writes what still holds of a model's answers into the inbox, and then the dream into
+// the journal. now is the dream's time. It writes nothing if a purge came since the mark.
+func (d *Dreamer) KeepConsidered(ctx context.Context, m *prompts.Model, found dream.Considered, now time.Time, purges string) (got dream.Considered, err error) {
+	var done record.Dream
+	var commit gitstore.Commit
+	err = d.Update(ctx, func(tx *record.Tx, t clone.Team) error {
+		if err := purge.Since(d.State, purges); err != nil {
+			return fmt.Errorf("dream: %w", err)
+		}
+		in, err := d.input(ctx, tx.View, t, byModel, SessionFilter{})
+		if err != nil {
+			return err
+		}
+		got = found.Standing(in, dream.Result{})
+		anchorNew(ctx, d.Code, got.Operations, in)
+		done, err = propose(tx, record.Dream{Time: now, Model: m.Name, Digest: m.Digest, Prompt: strings.Join(got.Prompts, " "),
+			Reflections: got.Read, Weighed: got.Weighed, Notes: notes(got.Notes, got.Refused)}, got.Operations)
+		if err != nil {
+			return err
+		}
+		commit = modelCommit(fmt.Sprintf("dream: %s from %s", inbox.Count(len(got.Operations), "operation"), inbox.Count(len(got.Read), "reflection")), done)
+		tx.Describe(commit)
+		return nil
+	})
+	if err != nil {
+		return got, err
+	}
+	d.Note(Asked{m.Name, got})
+	return got, d.keep(ctx, done, commit)
+}
+
+// Questions prepares the questions for a model that Reverie cannot reach. tokens is the model's context.
+func (d *Dreamer) Questions(ctx context.Context, set prompts.Set, tokens int, which SessionFilter) (ask dream.Elsewhere, err error) {
+	ask.Context, ask.Set = tokens, set
+	err = d.View(ctx, func(v *record.View, t clone.Team) error {
+		ask.Plan, _, err = d.plan(ctx, v, t, which)
+		if err == nil {
+			ask.In, err = d.input(ctx, v, t, byModel, which)
+		}
+		return err
+	})
+	return ask, err
+}
+
+func modelCommit(subject string, d record.Dream) gitstore.Commit {
+	return gitstore.Commit{Subject: subject, Trailers: []gitstore.Trailer{
+		{Key: "Reverie-Op", Value: "dream"}, {Key: "Reverie-Dream", Value: d.ID}, {Key: "Reverie-Model", Value: d.Model}, {Key: "Reverie-Prompt", Value: d.Prompt}}}
+}
+
+func sortedKeys(m map[string]int) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,198 @@
+package inbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/reverie-memory/reverie/dream"
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/clone"
+	"github.com/reverie-memory/reverie/internal/config"
+)
+
+// maxListed bounds how many statements, sessions or dreams a commit message lists.
+const maxListed = 50
+
+// manyAccepted is the number of operations from which on they share a commit.
+const manyAccepted = 20
+
+// AcceptByPolicy accepts what the policy allows, and returns it with the rest of the inbox. It accepts
+// nothing if an agent asks.
+func (b *Inbox) AcceptByPolicy(ctx context.Context) (accepted []record.Operation, rest []Waiting, err error) {
+	var through []record.Operation
+	stated := b.Documents() // reads them before the lock is taken
+	allows := func(c config.Config, o record.Operation) bool {
+		ok, _ := clone.Policy(c).Accepts(o)
+		return ok && (o.How != record.Seen || stated(o.Memory) == "")
+	}
+	err = b.View(ctx, func(v *record.View, t clone.Team) error {
+		pending, err := b.Pending(v)
+		for _, o := range pending {
+			if b.Asker() == "" && allows(t.Config, o) {
+				through = append(through, o)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(through) > 0 {
+		accepted, err = b.Accept(ctx, through, "learn", allows)
+		if record.Undecidable(err) {
+			b.Note(Doubt{err}) // they wait for a person
+			err = nil
+		}
+		b.Note(AcceptedByPolicy(len(accepted)))
+		if err != nil {
+			return accepted, nil, err
+		}
+	}
+	rest, err = b.Queue(ctx, nil)
+	return accepted, rest, err
+}
+
+// Accept applies operations as a person saw them: one commit each, or one commit for many. allow may
+// be nil; it judges each operation again under the lock. An operation that cannot be decided stays in
+// the inbox and is named in the error, and the others are done. verb goes into the commit's trailer.
+func (b *Inbox) Accept(ctx context.Context, shown []record.Operation, verb string, allow func(config.Config, record.Operation) bool) (done []record.Operation, err error) {
+	size := 1
+	if len(shown) >= manyAccepted {
+		size = len(shown)
+	}
+	var left []error
+	for batch := range slices.Chunk(shown, size) {
+		applied, refused, err := b.acceptBatch(ctx, batch, verb, allow)
+		if err != nil {
+			return done, errors.Join(append(left, err)...)
+		}
+		done, left = append(done, applied...), append(left, refused...)
+	}
+	return done, errors.Join(left...)
+}
+
+// acceptBatch applies operations in one commit.
+func (b *Inbox) acceptBatch(ctx context.Context, batch []record.Operation, verb string, allow func(config.Config, record.Operation) bool) (applied []record.Operation, refused []error, err error) {
+	err = b.Update(ctx, func(tx *record.Tx, t clone.Team) error {
+		applied, refused = nil, nil
+		for _, o := range batch {
+			now, err := tx.Pending(o)
+			if err == nil && allow != nil && !allow(t.Config, now) {
+				continue
+			}
+			if err == nil {
+				now.Memory.Supersedes, err = b.overruled(tx.View, now, applied)
+			}
+			if err == nil {
+				err = tx.Accept(now)
+			}
+			switch {
+			case record.Undecidable(err):
+				refused = append(refused, err)
+			case err != nil:
+				return err
+			default:
+				applied = append(applied, now)
+			}
+		}
+		tx.Describe(acceptCommit(verb, applied))
+		return nil
+	})
+	return applied, refused, err
+}
+
+// overruled returns the ids of the memories that accepting an operation retires. The error wraps
+// record.ErrChanged if it contradicts a memory that the same commit adds.
+func (b *Inbox) overruled(v *record.View, o record.Operation, applied []record.Operation) ([]string, error) {
+	for _, a := range applied {
+		if o.Op == record.Add && slices.Contains(o.Contradicts, a.Memory.ID) {
+			return nil, fmt.Errorf("accept %s: %w: it contradicts %s", o.ID, record.ErrChanged, a.Memory.ID)
+		}
+	}
+	return dream.Overruled(v, o, b.Now()), nil
+}
+
+// acceptCommit describes what was accepted, and on which evidence.
+func acceptCommit(verb string, ops []record.Operation) gitstore.Commit {
+	var c gitstore.Commit
+	switch len(ops) {
+	case 0:
+		return c
+	case 1:
+		o := ops[0]
+		c.Subject = o.Verb() + ": " + record.CommitSubject(o.Memory.Text)
+		c.Body = o.Memory.Body
+		if o.Op == record.Skill {
+			c.Body = o.Path
+		}
+	default:
+		c.Subject = fmt.Sprintf("remember: %d statements", len(ops))
+		var lines []string
+		for _, o := range ops[:min(maxListed, len(ops))] {
+			lines = append(lines, "- "+o.Verb()+": "+o.Memory.Text)
+		}
+		if more := len(ops) - maxListed; more > 0 {
+			lines = append(lines, fmt.Sprintf("- and %d more", more))
+		}
+		c.Body = strings.Join(lines, "\n")
+	}
+	c.Trailers = append([]gitstore.Trailer{{Key: "Reverie-Op", Value: verb}}, evidence(ops)...)
+	return c
+}
+
+// evidence lists the sessions, models and dreams behind operations, each once.
+func evidence(ops []record.Operation) (out []gitstore.Trailer) {
+	seen := map[string]bool{}
+	byModel := func(name string) {
+		if name != "" && !seen["model "+name] {
+			seen["model "+name] = true
+			out = append(out, gitstore.Trailer{Key: "Reverie-Model", Value: name})
+		}
+	}
+	for _, o := range ops {
+		byModel(o.Model)
+		for _, s := range o.Sightings {
+			if name := s.Client + "/" + s.Session; !seen[name] && len(seen) < maxListed {
+				seen[name] = true
+				out = append(out, gitstore.Trailer{Key: "Reverie-Session", Value: name})
+			}
+			byModel(s.Model)
+		}
+		if o.Dream != "" && !seen[o.Dream] {
+			seen[o.Dream] = true
+			out = append(out, gitstore.Trailer{Key: "Reverie-Dream", Value: o.Dream})
+		}
+	}
+	return out
+}
+
+// Reject drops the operations with some ids, or all, and notes never to propose them again.
+func (b *Inbox) Reject(ctx context.Context, ids []string, all bool, reason string) (ops []record.Operation, err error) {
+	err = b.Update(ctx, func(tx *record.Tx, _ clone.Team) error {
+		var err error
+		if ops, err = b.Pick(tx.View, ids, all); err != nil {
+			return err
+		}
+		for _, op := range ops {
+			r := record.Rejection{ID: op.ID, Text: op.Memory.Text, Body: op.Memory.Body, Reason: reason, How: op.How, Time: b.Now().UTC()}
+			if err := tx.Reject(r); err != nil {
+				return err
+			}
+		}
+		tx.Describe(gitstore.Commit{Subject: "reject: " + Count(len(ops), "operation"), Body: reason, Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "reject"}}})
+		return nil
+	})
+	return ops, err
+}
+
+// Count writes a number and a noun for a commit subject.
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,172 @@
+// Package learn turns kept sessions into memory, in four steps: study (reflect.go) keeps a reflection
+// of each session, dreams proposes operations, inbox accepts what the policy lets through, and what is
+// left waits for a person. Begin with Learner.Learn. Package ingest makes the sessions. A Learner
+// serves one goroutine.
+package learn
+
+import (
+	"context"
+	"slices"
+
+	"github.com/reverie-memory/reverie/gitstore/purge"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/clone"
+	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/learn/dreams"
+	"github.com/reverie-memory/reverie/internal/learn/inbox"
+	"github.com/reverie-memory/reverie/prompts"
+	"github.com/reverie-memory/reverie/reflect"
+)
+
+// Learner learns from the sessions of a clone. All functions must be set.
+type Learner struct {
+	*dreams.Dreamer
+
+	// Create makes the memory if there is none.
+	Create func(context.Context) error
+	// Model returns the model of a name, or of the settings without one. It returns nil where no model
+	// is wanted.
+	Model func(ctx context.Context, name string) (*prompts.Model, prompts.Set, error)
+	// Known returns statements of at most n memories that are nearest to a text. The clone's private
+	// memories are among them if private is true.
+	Known func(ctx context.Context, text string, n int, private bool) ([]string, error)
+}
+
+// Notes that a Learner reports.
+type (
+	// Studied lists new reflections.
+	Studied []Tally
+	// Read sums up a model's reading that was kept.
+	Read struct{ reflect.Reading }
+	// Passed names a session that is passed over.
+	Passed struct{ Err error }
+	// Unusable is a session about which a model answered nothing usable.
+	Unusable struct {
+		Session string
+		Err     error
+	}
+	// GaveUp says that a model is asked nothing more in this pass, after too many unusable answers.
+	GaveUp struct {
+		Model string
+		Err   error
+	}
+	// NotAsked says that a model is asked nothing more in this pass, after an error of its server.
+	NotAsked struct{ Err error }
+	// NoRoom counts events of a session that did not fit into the questions.
+	NoRoom struct {
+		Session       string
+		Events, Parts int
+	}
+	// Spent says that the budget of questions is spent.
+	Spent struct{ Err error }
+	// Step tells how far a pass over sessions is. A pass ends with N == All.
+	Step struct {
+		N, All int
+		Name   string
+	}
+)
+
+// Result sums up what learning from some sessions changed.
+type Result struct {
+	Reflections int // new ones
+	Accepted    []record.Operation
+	Rest        []inbox.Waiting // operations that were proposed or confirmed now, and wait
+	Waiting     int             // all that wait
+
+	studied Studied // not reported yet
+}
+
+// Learn studies sessions, dreams over every new reflection, and accepts what the policy lets through.
+// The memory must exist.
+func (l *Learner) Learn(ctx context.Context, names []string) (*Result, error) {
+	r := &Result{}
+	if err := l.StudyAll(ctx, names, r); err != nil {
+		return r, err
+	}
+	return r, l.DreamAndAccept(ctx, r)
+}
+
+// BatchSessions is the number of sessions that are studied together.
+const BatchSessions = 50
+
+// StudyAll studies sessions and keeps the new reflections, a batch at a time. An interruption loses one
+// batch.
+func (l *Learner) StudyAll(ctx context.Context, names []string, r *Result) error {
+	for some := range slices.Chunk(names, BatchSessions) {
+		purges := purge.Mark(l.State)
+		studied, err := l.Study(ctx, some, true)
+		if err != nil {
+			return err
+		}
+		fresh, err := l.KeepReflections(ctx, studied, purges)
+		if err != nil {
+			return err
+		}
+		r.Reflections += len(fresh)
+		r.studied = append(r.studied, Tallies(fresh)...)
+	}
+	return nil
+}
+
+// DreamAndAccept dreams over every reflection that no dream considered, accepts what the policy lets
+// through, and updates the memories of side branches.
+func (l *Learner) DreamAndAccept(ctx context.Context, r *Result) error {
+	l.Note(r.studied)
+	touched := map[string]bool{}
+	for considered := dreams.MaxReflections; considered == dreams.MaxReflections; {
+		plan, n, err := l.Dream(ctx, dreams.SessionFilter{})
+		if err != nil {
+			return err
+		}
+		for _, o := range plan.Operations {
+			touched[o.ID] = true
+		}
+		considered = n
+	}
+	var err error
+	if r.Accepted, r.Rest, err = l.AcceptByPolicy(ctx); err != nil {
+		return err
+	}
+	r.Waiting = len(r.Rest)
+	r.Rest = slices.DeleteFunc(r.Rest, func(p inbox.Waiting) bool { return !touched[p.ID] })
+	l.Land(ctx)
+	return nil
+}
+
+// ReadAll has a model read sessions that the detectors studied, and adds to r what follows from that.
+func (l *Learner) ReadAll(ctx context.Context, m *prompts.Model, set prompts.Set, names []string, r *Result) error {
+	more := &Result{}
+	purges := purge.Mark(l.State)
+	p := Pass{Learner: l, Model: m, Set: set, Keep: func(got reflect.Reading) error {
+		more.Reflections++
+		return l.KeepReading(ctx, got, purges)
+	}}
+	_, err := p.Over(ctx, names)
+	if err != nil || more.Reflections == 0 {
+		return err
+	}
+	if err := l.DreamAndAccept(ctx, more); err != nil {
+		return err
+	}
+	again := map[string]bool{}
+	for _, p := range more.Rest {
+		again[p.ID] = true
+	}
+	r.Rest = append(slices.DeleteFunc(r.Rest, func(p inbox.Waiting) bool { return again[p.ID] }), more.Rest...)
+	r.Accepted = append(r.Accepted, more.Accepted...)
+	r.Reflections, r.Waiting = r.Reflections+more.Reflections, more.Waiting
+	return nil
+}
+
+// Settings returns the user's settings, narrowed by the team's where there is a memory.
+func (l *Learner) Settings(ctx context.Context) (config.Config, error) {
+	c := l.Config
+	err := l.View(ctx, func(_ *record.View, t clone.Team) error {
+		c = t.Config
+		return nil
+	})
+	if clone.NoMemory(err) {
+		return l.Config, nil
+	}
+	return c, err
+}

@@ -1,0 +1,222 @@
+package learn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/gitstore/purge"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/clone"
+	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/model"
+	"github.com/reverie-memory/reverie/prompts"
+	"github.com/reverie-memory/reverie/prompts/door"
+	"github.com/reverie-memory/reverie/reflect"
+	"github.com/reverie-memory/reverie/reflect/transcript"
+)
+
+// A model reads sessions after the detectors studied them. It takes minutes where they take
+// milliseconds, so their reflections are kept first. Each reading is kept when it is done, so an
+// interruption loses one question.
+
+// Pass is one pass of a model over sessions.
+type Pass struct {
+	*Learner
+	Model *prompts.Model
+	Set   prompts.Set
+	Keep  func(reflect.Reading) error // keeps a reading; it may be called again
+	Dry   bool                        // keeps nothing, not even that a session gave nothing
+}
+
+// Readings sums up a pass.
+type Readings struct {
+	Read int // sessions
+	Left int // sessions that the pass did not reach
+}
+
+// maxUnusable is the number of unusable answers in a row after which a pass gives the model up.
+const maxUnusable = 5
+
+// Over reads sessions one after the other and keeps each reading. It reports a session without a usable
+// answer and goes on. If something other than a session ends the pass early, Over reports that and
+// returns no error, except for ctx's end.
+func (p Pass) Over(ctx context.Context, names []string) (Readings, error) {
+	var all Readings
+	unusable := openUnusable(p.State, p.Model)
+	defer func() { p.Note(Step{N: len(names), All: len(names)}) }()
+	inARow := 0
+	for i, name := range names {
+		all.Left = len(names) - i
+		p.Note(Step{i, len(names), name})
+		purges := purge.Mark(p.State)
+		hash, got, err := p.read(ctx, name)
+		if err == nil {
+			err = purge.Since(p.State, purges)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return all, ctx.Err()
+		case errors.Is(err, reflect.ErrUnusable):
+			if !p.Dry {
+				if err := unusable.add(p.Learner, hash); err != nil {
+					return all, err
+				}
+			}
+			if inARow++; inARow == maxUnusable {
+				p.Note(GaveUp{p.Model.Name, err})
+				return all, nil
+			}
+			p.Note(Unusable{name, err})
+			continue
+		case errors.Is(err, errSession):
+			p.Note(Passed{err})
+			continue
+		case errors.Is(err, door.ErrSpent):
+			return all, p.noteSpent(ctx, err)
+		case errors.Is(err, errModel):
+			p.Note(NotAsked{err})
+			return all, nil
+		case err != nil:
+			return all, err
+		}
+		inARow = 0
+		if got.Left > 0 {
+			p.Note(NoRoom{name, got.Left, got.Parts})
+		}
+		if err := p.Keep(got); err != nil {
+			return all, err
+		}
+		all.Read++
+	}
+	all.Left = 0
+	return all, nil
+}
+
+var (
+	// errModel marks an error of the model or its server that the next session would meet too.
+	errModel = errors.New("no answer")
+	// errSession marks an error of one session.
+	errSession = errors.New("the session is passed over")
+)
+
+// read has the model read one session. hash identifies the session's events.
+func (p Pass) read(ctx context.Context, name string) (hash string, got reflect.Reading, err error) {
+	kept, events, err := p.Sessions.Load(name)
+	if err != nil {
+		return "", got, fmt.Errorf("%w: %w", errSession, err)
+	}
+	base := reflect.Study(kept.Session, events)
+	known, err := p.KnownAbout(ctx, events, true)
+	if err != nil {
+		return base.Hash, got, err
+	}
+	asking := *p.Model
+	asking.Ask = func(ctx context.Context, r prompts.Rendered) (prompts.Answer, error) {
+		a, err := p.Model.Ask(ctx, r)
+		switch {
+		case err == nil || ctx.Err() != nil || errors.Is(err, door.ErrSpent):
+		case model.BadAnswer(err):
+			err = fmt.Errorf("%w: %w", reflect.ErrUnusable, err)
+		default:
+			err = fmt.Errorf("%w: %w", errModel, err)
+		}
+		return a, err
+	}
+	got, err = reflect.Read(ctx, &asking, p.Set, kept.Session, events, base, known)
+	if errors.Is(err, reflect.ErrNoRoom) {
+		err = fmt.Errorf("%w: %w", errModel, err)
+	}
+	return base.Hash, got, err
+}
+
+// KeepReading writes a reading to the journal, unless a purge came after the mark: it may quote what was
+// purged.
+func (l *Learner) KeepReading(ctx context.Context, got reflect.Reading, purges string) error {
+	fresh, err := l.KeepReflections(ctx, []record.Reflection{got.Reflection}, purges)
+	if err == nil && len(fresh) > 0 {
+		l.Note(Read{got})
+	}
+	return err
+}
+
+const (
+	maxKnown = 20      // memories that a model is told not to find again
+	maxSaid  = 4 << 10 // bytes of a person's words by which they are searched
+)
+
+// KnownAbout returns the statements of memories that are nearest to what a session's user typed.
+// private adds the clone's private memories.
+func (l *Learner) KnownAbout(ctx context.Context, events []transcript.Event, private bool) ([]string, error) {
+	var said strings.Builder
+	for _, e := range events {
+		if e.Kind == transcript.User && e.Origin == transcript.Typed && said.Len() < maxSaid {
+			said.WriteString(e.Text + "\n")
+		}
+	}
+	known, err := l.Known(ctx, said.String(), maxKnown, private)
+	if clone.NoMemory(err) {
+		return nil, nil
+	}
+	return known, err
+}
+
+// Budget counts what models may be asked in a day, for one clone.
+func Budget(c *clone.Clone, m config.Model) door.Budget {
+	return door.Budget{Path: filepath.Join(c.State, "model.json"), Calls: m.Calls, Tokens: m.Tokens, Time: time.Duration(m.Seconds) * time.Second, Now: c.Now}
+}
+
+// noteSpent reports that the budget is spent: once a day in the background, and always to a person.
+func (l *Learner) noteSpent(ctx context.Context, spent error) error {
+	c, err := l.Settings(ctx)
+	if err != nil {
+		return err
+	}
+	first, err := Budget(l.Clone, c.Model).TellOnce(ctx)
+	if first || !l.Background {
+		l.Note(Spent{spent})
+	}
+	return err
+}
+
+// Unread returns the names of kept sessions that m has not read in their present state by the prompt of
+// set, the oldest first. It leaves out those about which m answered nothing usable twice. A nil m
+// stands for any model.
+func (l *Learner) Unread(ctx context.Context, m *prompts.Model, set prompts.Set) ([]string, error) {
+	kept := l.sessions()
+	ids := map[string]bool{}
+	err := l.View(ctx, func(v *record.View, _ clone.Team) (err error) {
+		ids, err = v.ReflectionIDs()
+		return err
+	})
+	if err != nil && !clone.NoMemory(err) {
+		return nil, err
+	}
+	by := record.Reflection{}
+	if m != nil {
+		by.Model, by.Digest = m.Name, m.Digest
+		if by.Prompt, err = reflect.PromptHash(set); err != nil {
+			return nil, err
+		}
+	}
+	read := map[string]bool{}
+	for id := range ids {
+		read[record.ReadOf(id)] = true
+	}
+	unusable := openUnusable(l.State, m)
+	var names []string
+	for _, k := range kept {
+		by.Client, by.Session, by.Hash = k.Client, k.ID, k.Hash
+		was := ids[by.ID()]
+		if m == nil {
+			was = read[by.ID()]
+		}
+		if k.Hash != "" && !was && !unusable.enough(k.Hash) {
+			names = append(names, k.Name())
+		}
+	}
+	return names, nil
+}
