@@ -21,30 +21,25 @@ func (b *bench) search(large string, n int, before, after, hello figure) error {
 	b.within(fmt.Sprintf("context of a prompt at %d, cold process, cpu, beside hello", n), prompt.cpu, hello.cpu, 10*time.Millisecond)
 	b.ratio("context of a prompt, wall, against git --version", prompt.wall, version.wall, 10)
 
-	index := filepath.Join(large, ".git/reverie/index")
+	catalog := filepath.Join(large, ".git/reverie/cache")
 	var cpus []time.Duration
 	for range 3 {
-		if err := os.RemoveAll(index); err != nil {
+		if err := os.Remove(catalog); err != nil {
 			return err
 		}
 		cpus = append(cpus, once(large, nil, b.bin, "-q", "recall", "widget").cpu-before.cpu)
 	}
-	b.within(fmt.Sprintf("the index made anew at %d, cpu, beside hello", n), median(cpus), hello.cpu, 2*time.Second)
-	text, size := 0, int64(0)
+	b.within(fmt.Sprintf("the catalog made again at %d, cpu, beside hello", n), median(cpus), hello.cpu, 2*time.Second)
+	text := 0
 	for line := range strings.Lines(output(large, b.bin, "--json", "list")) {
 		text += len(field(line, "text")) + len(field(line, "body"))
 	}
-	files, err := filepath.Glob(filepath.Join(index, "*"))
+	info, err := os.Stat(catalog)
 	if err != nil {
 		return err
 	}
-	for _, f := range files {
-		if info, err := os.Stat(f); err == nil {
-			size += info.Size()
-		}
-	}
-	r := float64(size) / float64(text)
-	b.line("size of the index, against the text of the memories", fmt.Sprintf("%.1f MB", float64(size)/1e6), fmt.Sprintf("%.1f MB", float64(text)/1e6), r, "1.5×", r <= 1.5)
+	r := float64(info.Size()) / float64(text)
+	b.line("size of the catalog, against the text of the memories", fmt.Sprintf("%.1f MB", float64(info.Size())/1e6), fmt.Sprintf("%.1f MB", float64(text)/1e6), r, "3×", r <= 3)
 
 	largest, err := b.store("largest", many*n)
 	if err != nil {
@@ -91,7 +86,7 @@ func main() {
 		return err
 	}
 	with, err := size("with", "\n\t\"github.com/reverie-memory/reverie/gitstore/recall\"\n\t\"time\"", `println(len(v.Memories()))
-		x, err := recall.Make("index", recall.MemoryAnalysis()).BringTo(context.Background(), v, recall.Limits{})
+		x, err := recall.Open("catalog").BringTo(context.Background(), v, recall.Limits{})
 		if err != nil {
 			return err
 		}

@@ -156,7 +156,7 @@ func examineGit(ctx context.Context) examined {
 // examineIndex brings the index up to date, and looks whether the next process finds it so.
 func (w *workspace) examineIndex(ctx context.Context) examined {
 	if err := w.RefreshIndex(ctx); err != nil {
-		return examined{What: "index", State: stateBroken, Detail: "every search indexes all memories again: " + err.Error(), Fix: "look who may write to " + filepath.Join(w.State, reader.IndexDir) + ", or remove it"}
+		return examined{What: "index", State: stateBroken, Detail: "every search indexes all memories again: " + err.Error(), Fix: "look who may write to " + filepath.Join(w.State, reader.CatalogFile) + ", or remove it"}
 	}
 	return examined{What: "index", State: stateOK, Detail: "up to date"}
 }

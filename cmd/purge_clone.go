@@ -42,8 +42,8 @@ func stateKind(path string) purge.Kind {
 	switch {
 	case path == "tips", path == "loose", path == remotes.Name, path == trust.ApprovedFile:
 		return purge.Passed // ids and names of refs; no text of a memory, and a person's decisions
-	case inside && (top == reader.VectorsDir || top == reader.IndexDir):
-		return purge.Passed // numbers, and the index: all of it goes in any case
+	case inside && top == reader.VectorsDir:
+		return purge.Passed // numbers: all of them go in any case
 	case top == "loops":
 		if parts := strings.SplitN(rest, "/", 3); len(parts) > 1 && (parts[1] == "tree" || parts[1] == "left") {
 			return purge.Passed // code, and not ours: files of a loop's work tree, or set aside in it
@@ -54,7 +54,7 @@ func stateKind(path string) purge.Kind {
 		return purge.Note
 	case path == "config.toml":
 		return purge.Settings
-	case path == "cache", path == trust.WithheldFile, strings.HasPrefix(path, "authors-"):
+	case path == reader.CatalogFile, path == trust.WithheldFile, strings.HasPrefix(path, "authors-"):
 		return purge.Whole
 	case inside && (top == originalsDir || top == "code" || top == brief.PreparedDir || top == answersDir):
 		return purge.Whole
@@ -70,11 +70,12 @@ func sessionPath(client, id string) string {
 // dropDerived removes what was prepared for sessions, what models answered, the vectors and the index: they are made again. Of a
 // vector nobody can tell whether it was made from what a purge takes.
 func (w *workspace) dropDerived(ctx context.Context) error {
-	if err := errors.Join(os.RemoveAll(filepath.Join(w.State, brief.PreparedDir)), door.Forget(w.answers())); err != nil {
+	old := os.RemoveAll(filepath.Join(w.State, "index")) // of versions that kept the index apart
+	if err := errors.Join(old, os.RemoveAll(filepath.Join(w.State, brief.PreparedDir)), door.Forget(w.answers())); err != nil {
 		return err
 	}
 	if err := vector.Drop(ctx, filepath.Join(w.State, reader.VectorsDir)); err != nil {
 		return err
 	}
-	return recall.Drop(filepath.Join(w.State, reader.IndexDir))
+	return recall.Drop(filepath.Join(w.State, reader.CatalogFile))
 }

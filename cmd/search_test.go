@@ -37,7 +37,7 @@ func TestOnlyHooksDoNotWaitForTheIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	const prompt = "run terraform destroy on kestrel-prod"
-	index := filepath.Join(r.Dir, ".git", "reverie", reader.IndexDir)
+	index := filepath.Join(r.Dir, ".git", "reverie", reader.CatalogFile)
 	unindexed := func() {
 		if err := recall.Drop(index); err != nil {
 			t.Fatal(err)
@@ -84,7 +84,7 @@ func TestOnlyHooksDoNotWaitForTheIndex(t *testing.T) {
 func TestIndexThatIsNotKeptIsTold(t *testing.T) {
 	r := newRepo(t)
 	reverie(t, r.Dir, "-q", "remember", "Lacquer the widget")
-	index := filepath.Join(r.Dir, ".git", "reverie", reader.IndexDir)
+	index := filepath.Join(r.Dir, ".git", "reverie", reader.CatalogFile)
 	w := at(t, r.Dir, noon)
 	if err := w.RefreshIndex(t.Context()); err != nil {
 		t.Fatal(err)
@@ -95,13 +95,13 @@ func TestIndexThatIsNotKeptIsTold(t *testing.T) {
 	if err := recall.Drop(index); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(index, nil, 0o600); err != nil { // somebody's file
+	if err := os.MkdirAll(filepath.Join(index, "theirs"), 0o700); err != nil { // somebody's folder
 		t.Fatal(err)
 	}
-	if err := w.RefreshIndex(t.Context()); err == nil || !strings.Contains(err.Error(), "not a folder") {
+	if err := w.RefreshIndex(t.Context()); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 		t.Errorf("the worker says %v", err)
 	}
-	if row := w.examineIndex(t.Context()); row.State != stateBroken || !strings.Contains(row.Detail, "not a folder") {
+	if row := w.examineIndex(t.Context()); row.State != stateBroken || !strings.Contains(row.Detail, "not a regular file") {
 		t.Errorf("doctor says %+v", row)
 	}
 	for _, verbose := range []bool{false, true} {
@@ -110,7 +110,7 @@ func TestIndexThatIsNotKeptIsTold(t *testing.T) {
 		if err := runRecall(t.Context(), env, "lacquer", recallOptions{Question: reader.Question{Limit: 10}}); err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(out.String(), "Lacquer the widget") || strings.Count(talk.String(), "not a folder") != map[bool]int{true: 1}[verbose] {
+		if !strings.Contains(out.String(), "Lacquer the widget") || strings.Count(talk.String(), "not a regular file") != map[bool]int{true: 1}[verbose] {
 			t.Errorf("verbose %v: %q, %q", verbose, out, talk)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"hash/maphash"
 	"slices"
 
-	"github.com/reverie-memory/reverie/gitstore/recall/segment"
+	"github.com/reverie-memory/reverie/gitstore/catalog"
 )
 
 // Documents that say the same are one hit. They do when they have the same terms in the same order, or, if they are not short,
@@ -51,7 +51,7 @@ type folding struct {
 	seed   maphash.Seed
 	nearly []wording  // at most maxNearly
 	hashes [][]uint64 // of the terms of each segment, where there are several; 0: not known yet
-	room   []segment.Position
+	room   []catalog.Position
 	bytes  []byte
 }
 

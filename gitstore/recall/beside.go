@@ -7,50 +7,37 @@ import (
 
 // Beside are the documents before and after one in its group, in whatever segments they are, or false.
 func (x *Index) Beside(at Ref) (before, after Ref, hasBefore, hasAfter bool) {
-	here := x.segments[at.Segment]
-	take := func(k, low, high, first, end int) { // the nearest that are there, down from low and up from high
-		for ; low >= first; low-- {
-			if r := (Ref{k, low}); x.segments[k].Live(low) {
-				if !hasBefore || x.order(r, before) > 0 {
-					before, hasBefore = r, true
-				}
-				break
-			}
-		}
-		for ; high < end; high++ {
-			if r := (Ref{k, high}); x.segments[k].Live(high) {
-				if !hasAfter || x.order(r, after) < 0 {
-					after, hasAfter = r, true
-				}
-				break
-			}
-		}
-	}
-	group := here.Group(at.Doc)
+	group := x.segments[at.Segment].Group(at.Doc)
 	if group == "" {
 		return
 	}
 	for k, s := range x.segments {
-		first, end := s.Members(group)
-		if k == at.Segment {
-			take(k, at.Doc-1, at.Doc+1, first, end)
-			continue
+		n := s.Neighbours()
+		i := s.FirstNeighbour(func(doc int) bool { return x.order(Ref{k, doc}, at) >= 0 })
+		low, high := i-1, i
+		if i < n && k == at.Segment && s.Neighbour(i) == at.Doc {
+			high++
 		}
-		next, high := first, end // the first that comes behind at
-		for next < high {
-			if mid := (next + high) / 2; x.order(Ref{k, mid}, at) < 0 {
-				next = mid + 1
-			} else {
-				high = mid
+		for ; low >= 0 && !s.Live(s.Neighbour(low)); low-- {
+		}
+		for ; high < n && !s.Live(s.Neighbour(high)); high++ {
+		}
+		if r := (Ref{k, 0}); low >= 0 {
+			if r.Doc = s.Neighbour(low); s.Group(r.Doc) == group && (!hasBefore || x.order(r, before) > 0) {
+				before, hasBefore = r, true
 			}
 		}
-		take(k, next-1, next, first, end)
+		if r := (Ref{k, 0}); high < n {
+			if r.Doc = s.Neighbour(high); s.Group(r.Doc) == group && (!hasAfter || x.order(r, after) < 0) {
+				after, hasAfter = r, true
+			}
+		}
 	}
 	return before, after, hasBefore, hasAfter
 }
 
-// order compares two documents as the groups of a segment have them: by time, then by key.
+// order compares two documents as neighbours: by group, time and key.
 func (x *Index) order(a, b Ref) int {
 	s, t := x.segments[a.Segment], x.segments[b.Segment]
-	return cmp.Or(cmp.Compare(s.Time(a.Doc), t.Time(b.Doc)), strings.Compare(s.Key(a.Doc), t.Key(b.Doc)))
+	return cmp.Or(strings.Compare(s.Group(a.Doc), t.Group(b.Doc)), cmp.Compare(s.Time(a.Doc), t.Time(b.Doc)), strings.Compare(s.Key(a.Doc), t.Key(b.Doc)))
 }

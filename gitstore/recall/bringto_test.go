@@ -8,13 +8,11 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/reverie-memory/reverie/gitstore"
-	"github.com/reverie-memory/reverie/gitstore/recall/terms"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/testrepo"
@@ -26,7 +24,7 @@ func documentsOf(t *testing.T, x *Index) map[string]string {
 	all := map[string]string{}
 	for k, s := range x.Segments() {
 		for doc := range s.Len() {
-			if !s.Live(doc) {
+			if !s.May(doc) {
 				continue
 			}
 			m, err := x.Memory(Ref{k, doc})
@@ -89,13 +87,13 @@ func lacquered(t *testing.T, book *record.Book, n int) (all []record.Memory) {
 func TestDamageIsNotKept(t *testing.T) {
 	r, book, dir := newBook(t)
 	all := lacquered(t, book, 6)
-	index := filepath.Join(dir, "index")
+	index := filepath.Join(dir, "cache")
 	search := func() (found int, kept bool, damage error) {
 		if err := os.RemoveAll(filepath.Join(dir, "cache")); err != nil { // which has it still
 			t.Fatal(err)
 		}
 		damage = book.View(t.Context(), func(v *record.View) error {
-			had := Make(index, MemoryAnalysis())
+			had := Open(index)
 			defer had.Close()
 			x, err := had.BringTo(t.Context(), v, Limits{})
 			if err != nil {
@@ -105,9 +103,9 @@ func TestDamageIsNotKept(t *testing.T) {
 			found = len(x.Rank(Request{Text: "lacquer", N: 9, Apart: true}))
 			return nil
 		})
-		x := Open(index, MemoryAnalysis())
+		x := Open(index)
 		defer x.Close()
-		return found, x.State().Key != "", damage
+		return found, x.catalog.Key != "", damage
 	}
 	back := r.Lose(r.Run("rev-parse", "refs/heads/reverie/memory:"+all[2].Path()))
 	if found, kept, damage := search(); found != len(all)-1 || kept || damage == nil {
@@ -119,8 +117,8 @@ func TestDamageIsNotKept(t *testing.T) {
 	}
 }
 
-// When a history comes in with the record of a purge, the segment goes at once that has the text of what was purged.
-func TestPurgedTextLeavesTheSegments(t *testing.T) {
+// When a history comes in with the record of a purge, its text leaves the file at once.
+func TestPurgedTextLeavesTheFile(t *testing.T) {
 	for name, how := range map[string]func(m record.Memory, blob string) record.Purge{
 		"memory":  func(m record.Memory, _ string) record.Purge { return record.Purge{Memories: []string{m.ID}} },
 		"content": func(_ record.Memory, blob string) record.Purge { return record.Purge{Blobs: []string{blob}} },
@@ -128,10 +126,10 @@ func TestPurgedTextLeavesTheSegments(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r, book, dir := newBook(t)
 			all := lacquered(t, book, 30)
-			index := filepath.Join(dir, "index")
+			index := filepath.Join(dir, "cache")
 			bring := func(limit Limits) (found int, err error) {
 				err = book.View(t.Context(), func(v *record.View) error {
-					had := Make(index, MemoryAnalysis())
+					had := Open(index)
 					defer had.Close()
 					x, err := had.BringTo(t.Context(), v, limit)
 					if err != nil {
@@ -144,14 +142,8 @@ func TestPurgedTextLeavesTheSegments(t *testing.T) {
 				return found, err
 			}
 			holds := func() bool {
-				files, err := filepath.Glob(filepath.Join(index, "*"))
-				if err != nil || len(files) < 2 {
-					t.Fatal(files, err)
-				}
-				return slices.ContainsFunc(files, func(path string) bool {
-					data, err := os.ReadFile(path)
-					return err == nil && bytes.Contains(data, []byte(all[7].Text))
-				})
+				data, err := os.ReadFile(index)
+				return err != nil || bytes.Contains(data, []byte(all[7].Text))
 			}
 			if found, err := bring(Limits{}); found != len(all) || err != nil || !holds() {
 				t.Fatalf("%d are found, %v", found, err)
@@ -197,7 +189,7 @@ func TestIndexFollowsTheView(t *testing.T) {
 		ids = append(ids, record.New(record.Memory{Kind: record.Fact, Text: fmt.Sprintf("Widget%d needs lacquer", i),
 			Source: record.Source{Time: time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC), By: "human", How: record.Written}}))
 	}
-	index := filepath.Join(dir, "index")
+	index := filepath.Join(dir, "cache")
 	applied := 0
 	for step := range 160 {
 		if step%40 == 0 { // from the beginning: nothing is spoilt
@@ -264,9 +256,9 @@ func TestIndexFollowsTheView(t *testing.T) {
 			continue // several commits at once
 		}
 		err = book.View(context.Background(), func(v *record.View) error {
-			had := Make(index, MemoryAnalysis())
+			had := Open(index)
 			defer had.Close()
-			if _, _, ok := had.since(new(terms.Analyzer), v); ok {
+			if _, err := follow(t.Context(), had.change(), v, v, Limits{}); err == nil {
 				applied++
 			}
 			got, err := had.BringTo(t.Context(), v, Limits{})
@@ -274,14 +266,14 @@ func TestIndexFollowsTheView(t *testing.T) {
 				return err
 			}
 			defer got.Close()
-			want, err := Open("", MemoryAnalysis()).BringTo(t.Context(), v, Limits{})
+			want, err := Open("").BringTo(t.Context(), v, Limits{})
 			if err != nil {
 				return err
 			}
 			if diff := cmp.Diff(documentsOf(t, want), documentsOf(t, got)); diff != "" {
 				t.Fatalf("step %d: %s", step, diff)
 			}
-			if diff := cmp.Diff(want.State(), got.State()); diff != "" {
+			if diff := cmp.Diff(want.catalog.State, got.catalog.State); diff != "" {
 				t.Fatalf("step %d: %s", step, diff)
 			}
 			return got.Unkept()

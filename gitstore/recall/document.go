@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/reverie-memory/reverie/gitstore/recall/segment"
+	"github.com/reverie-memory/reverie/gitstore/catalog"
 	"github.com/reverie-memory/reverie/gitstore/recall/terms"
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
@@ -16,17 +16,17 @@ var fieldWeights = [terms.Fields]uint8{terms.Statement: 3, terms.Tags: 2, terms.
 // kept changes whenever Document keeps something else of a memory.
 const kept = 2
 
-// MemoryAnalysis is how memories are indexed. Its version changes with everything that tokens depend on, and with kept.
-func MemoryAnalysis() Analysis {
+// analysis tells how documents are taken apart. It changes with everything that tokens depend on, and with kept.
+func analysis() string {
 	version := strconv.Itoa(kept) + "." + strconv.Itoa(terms.Version)
 	for _, w := range fieldWeights {
 		version += "." + strconv.Itoa(int(w))
 	}
-	return Analysis{Version: version, Grams: terms.Grams}
+	return version
 }
 
 // Tokens are those of a memory, each of its texts and what it is about.
-func Tokens(a *terms.Analyzer, m record.Memory) []segment.Token {
+func Tokens(a *terms.Analyzer, m record.Memory) []catalog.Token {
 	var all []terms.Token
 	for _, t := range m.Texts() {
 		all = a.Append(all, t.Text, terms.Statement)
@@ -38,9 +38,9 @@ func Tokens(a *terms.Analyzer, m record.Memory) []segment.Token {
 	for _, p := range m.Paths {
 		all = a.Append(all, p, terms.Paths)
 	}
-	out := make([]segment.Token, len(all))
+	out := make([]catalog.Token, len(all))
 	for i, t := range all {
-		out[i] = segment.Token{Term: t.Text, Weight: fieldWeights[t.Field], Word: t.Word, Passage: t.Passage, Gram: t.Gram}
+		out[i] = catalog.Token{Term: t.Text, Weight: fieldWeights[t.Field], Word: t.Word, Passage: t.Passage, Gram: t.Gram}
 	}
 	return out
 }

@@ -2,13 +2,15 @@ package recall
 
 import (
 	"fmt"
-	"slices"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/reverie-memory/reverie/gitstore/recall/segment"
+	"github.com/reverie-memory/reverie/gitstore/catalog"
+	"github.com/reverie-memory/reverie/gitstore/recall/terms"
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
@@ -34,8 +36,8 @@ func FuzzDocument(f *testing.F) {
 			return
 		}
 		x, err := Of([]record.Memory{m})
-		if err != nil || len(x.State().Notes) > 0 {
-			t.Fatalf("not indexed: %v, %q\n%s", err, x.State().Notes, data)
+		if err != nil || len(x.Notes()) > 0 {
+			t.Fatalf("not indexed: %v, %q\n%s", err, x.Notes(), data)
 		}
 		got, err := x.Memory(Ref{})
 		if diff := cmp.Diff(m, got); err != nil || diff != "" {
@@ -69,39 +71,6 @@ func TestOldMemoryIsIndexedAsOld(t *testing.T) {
 	}
 }
 
-// A document that no segment takes is missing with a note, and every other is found.
-func TestDocumentWithoutPlaceIsNoted(t *testing.T) {
-	to, entries := testEntries(1)
-	load := func(broken bool) func(int) (segment.Doc, error) {
-		return func(i int) (segment.Doc, error) {
-			d := testDoc(entries[i])
-			if i == 3 && broken {
-				d.Time = -1
-			}
-			return d, nil
-		}
-	}
-	dir := t.TempDir()
-	x, err := Open(dir, testAnalysis).Bring(t.Context(), to, entries, Limits{}, load(true))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := append(to.Notes[:len(to.Notes):len(to.Notes)], "add "+entries[3].Key+" to a segment: a time before 1970 or after 36812")
-	if diff := cmp.Diff(want, Open(dir, testAnalysis).State().Notes); diff != "" {
-		t.Error(diff)
-	}
-	wantRight(t, x, append(entries[:3:3], entries[4:]...))
-	to.Key = "mended"
-	y, err := x.Bring(t.Context(), to, entries, Limits{}, load(false))
-	if err != nil {
-		t.Fatal(err)
-	}
-	wantRight(t, y, entries)
-	if diff := cmp.Diff(to.Notes, y.State().Notes); diff != "" {
-		t.Error(diff)
-	}
-}
-
 // Whatever bit of a segment is another, what looks at filters and files ends well, and is right unless Err says that it is not.
 func TestSpoiltSegmentFiltersNothingWrongly(t *testing.T) {
 	if testing.Short() {
@@ -117,10 +86,13 @@ func TestSpoiltSegmentFiltersNothingWrongly(t *testing.T) {
 		}
 		all = append(all, m)
 	}
-	whole, err := Of(all)
-	if err != nil {
-		t.Fatal(err)
+	path := filepath.Join(t.TempDir(), "cache")
+	var docs []catalog.Doc
+	var a terms.Analyzer
+	for _, m := range all {
+		docs = append(docs, Document(&a, catalog.Doc{Key: m.ID, Body: record.Pack(m)}, m))
 	}
+	whole := bringTo(t, Open(path), docs)
 	q, err := Parse("lacquer tag:all -path:src/3/x.go")
 	if err != nil {
 		t.Fatal(err)
@@ -141,14 +113,20 @@ func TestSpoiltSegmentFiltersNothingWrongly(t *testing.T) {
 		t.Fatalf("the filters let %d of 120 through: that shows little\n%s", n, want)
 	}
 	noticed := 0
-	for at := 0; at < whole.segments[0].Size(); at += 13 {
-		data := slices.Clone(whole.segments[0].Bytes())
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := 0; at < len(data); at += 13 {
 		data[at] ^= 1 << (at % 8)
-		r, err := segment.Open(data)
-		if err != nil {
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		data[at] ^= 1 << (at % 8)
+		x := Open(path)
+		if len(x.segments) == 0 {
 			continue
 		}
-		x := &Index{analysis: MemoryAnalysis(), state: whole.state, segments: []*Segment{newSegment(newPart(r, "spoilt"), nil)}}
 		got := ask(x)
 		switch {
 		case x.Err() != nil:

@@ -1,139 +1,70 @@
 package recall
 
 import (
-	"errors"
-	"os"
-
-	"github.com/reverie-memory/reverie/gitstore/recall/segment"
+	"github.com/reverie-memory/reverie/gitstore/catalog"
+	"github.com/reverie-memory/reverie/gitstore/recall/terms"
 )
 
-// Entry is a document as a tree has it.
-type Entry struct {
-	Key  string // path, unique
-	Blob string // name of its content: other content, other name
-}
+// Segment is a part of an Index.
+type Segment = catalog.Segment
 
-// State is what an index stands for.
-type State struct {
-	Key   string   // of the entries: the same key, the same entries. Not empty
-	Notes []string // what else there is to say of it
-}
+var (
+	// ErrBehind is returned if an index cannot be brought to a state within the limits that were set.
+	ErrBehind = catalog.ErrBehind
+	// ErrCorrupt is returned for what comes from an index that is spoilt.
+	ErrCorrupt = catalog.ErrCorrupt
+)
 
-// Analysis is how documents were taken apart: what an index of one analysis holds must not be compared with another's.
-type Analysis struct {
-	Version string
-	Grams   func(term string) []string
-}
-
-// Index is what is known about documents at one State: segments, and which of their documents are gone. It does not
-// change, and many goroutines may use it. What it holds does not depend on how it came about: totals and frequencies are those of the
-// documents that are there, to the last.
+// Index is what is known about the documents of a catalog. It does not change, and many goroutines may use it. Totals and frequencies are
+// those of the documents that are there, whatever the catalog went through.
 type Index struct {
-	analysis Analysis
-	folder   *folder // nil: in memory
-	state    State
+	catalog  *catalog.Catalog
 	segments []*Segment
-	unkept   error
 }
 
-// ErrBehind is returned when an index cannot be brought to a state within the limits that were set. It can answer for the state it has.
-var ErrBehind = errors.New("too much has changed to index it now")
-
-// Open opens the index in a folder. One that is missing, foreign, of another analysis or spoilt is empty: it never
-// fails. Without a name the index is in memory only, and so it is where the folder is not there or a link. To be safe beside a purge, it has
-// to be called before the entries are read that Bring is then given.
-func Open(dir string, a Analysis) *Index {
-	x := &Index{analysis: a}
-	if dir == "" {
-		return x
-	}
-	if x.folder, x.unkept = openFolder(dir); x.unkept != nil {
-		return x
-	}
-	if _, fault := catch(func() error { x.read(func() {}); return nil }); fault { // somebody makes a file shorter at this moment
-		x.state, x.segments = State{}, nil
-	}
-	return x
+// Open opens the index in the catalog at a path; without one it is in memory only. It never fails: an index that is missing, of another
+// analysis or spoilt is empty. To be safe beside a purge, it has to be called before the view is taken that it is brought to.
+func Open(path string) *Index {
+	f := catalog.Open(path)
+	defer f.Close()
+	return of(f.Read())
 }
 
-// read reads the folder. It calls between after each reading of the manifest.
-func (x *Index) read(between func()) {
-	for range 2 { // a segment may have gone with the manifest that named it
-		m, ok := x.folder.readManifest()
-		if !ok || m.version != x.analysis.Version {
-			return
-		}
-		between()
-		if segments, ok := x.folder.segments(m); ok {
-			x.state, x.segments = m.state, segments
-			return
-		}
-	}
-}
+func of(c *catalog.Catalog) *Index { return &Index{c, c.Segments} }
 
-// Make is Open where something is to be written: it makes the folder when there is none. The folder around it has to be there.
-func Make(dir string, a Analysis) *Index {
-	os.Mkdir(dir, 0o700) // what hinders it hinders Open
-	return Open(dir, a)
-}
+// Drop removes a catalog with its index.
+func Drop(path string) error { return catalog.Drop(path) }
 
-func (f *folder) segments(m manifest) ([]*Segment, bool) {
-	var all []*Segment
-	for _, s := range m.segments {
-		p, err := f.load(s)
-		if err != nil {
-			for _, s := range all {
-				s.part.close()
-			}
-			return nil, false
-		}
-		all = append(all, newSegment(p, s.dead))
-	}
-	return all, true
-}
-
-// State is what the index stands for; zero when it is empty.
-func (x *Index) State() State { return x.state }
+// Notes are what else there is to say of the index: why files are not in it.
+func (x *Index) Notes() []string { return x.catalog.Notes }
 
 // Segments are the parts of the index. They are good until Close.
 func (x *Index) Segments() []*Segment { return x.segments }
 
-// Totals are of all documents.
-func (x *Index) Totals() (t segment.Totals) {
+// Totals are of all documents that may be found.
+func (x *Index) Totals() (t catalog.Totals) {
 	for _, s := range x.segments {
-		t.Docs += s.totals.Docs
-		t.Length += s.totals.Length
-		t.GramLength += s.totals.GramLength
+		of := s.Totals()
+		t.Docs += of.Docs
+		t.Length += of.Length
+		t.GramLength += of.GramLength
 	}
 	return t
 }
 
-// Err is segment.ErrCorrupt when something that was read is spoilt. Who has an answer asks it last: with an error the answer
-// is to be thrown away. Bring makes such an index anew.
-func (x *Index) Err() error {
-	for _, s := range x.segments {
-		if err := s.Err(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// Err is ErrCorrupt if something that was read is spoilt. Whoever has an answer asks it last: with an error the answer is worth nothing.
+func (x *Index) Err() error { return x.catalog.Err() }
 
-// InMemory is the index without its folder: what it is brought to is kept nowhere. Both are to be closed.
-func (x *Index) InMemory() *Index {
-	return &Index{analysis: x.analysis, state: x.state, segments: x.shared()}
-}
+// InMemory is the index without its file: what it is brought to is kept nowhere. Both are to be closed.
+func (x *Index) InMemory() *Index { return of(x.catalog.InMemory()) }
 
-// Unkept is why the index is in memory only, when it was given a folder: the next process does the same work again.
-func (x *Index) Unkept() error { return x.unkept }
+// Unkept tells why the index is in memory only: the next process does the same work again.
+func (x *Index) Unkept() error { return x.catalog.Unkept() }
 
-// Close gives the files back. Nothing of the index may be used after.
+// Close gives the file back. Nothing of the index may be used after.
 func (x *Index) Close() {
-	for _, s := range x.segments {
-		s.part.close()
-	}
-	x.folder.close()
-	x.segments, x.folder = nil, nil
+	x.catalog.Close()
+	x.segments = nil
 }
 
 // Ref is a document of an index.
@@ -142,9 +73,12 @@ type Ref struct{ Segment, Doc int }
 // Find is the document with a key.
 func (x *Index) Find(key string) (Ref, bool) {
 	for k, s := range x.segments {
-		if doc, ok := s.Find(key); ok && s.Live(doc) {
+		if doc, ok := s.Find(key); ok && s.May(doc) {
 			return Ref{k, doc}, true
 		}
 	}
 	return Ref{}, false
 }
+
+// change begins a change of the index.
+func (x *Index) change() *catalog.Change { return x.catalog.Change(terms.Grams) }

@@ -9,13 +9,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reverie-memory/reverie/gitstore/recall/segment"
+	"github.com/reverie-memory/reverie/gitstore/catalog"
 	"github.com/reverie-memory/reverie/gitstore/recall/terms"
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
-// What the index keeps of a memory beside its terms: all of it, packed, and as labels what a Filter looks at. Retired
-// memories are not in it; those that expire are, until it is asked at a time when they have.
+// The index keeps as labels what a Filter looks at. Retired memories are not indexed; those that expire are, until it is
+// asked at a time when they have.
 
 // Beginnings of labels.
 const (
@@ -47,9 +47,9 @@ func keyOf(id string, private bool) string {
 	return id
 }
 
-// Document is a memory as it is indexed.
-func Document(a *terms.Analyzer, m record.Memory) segment.Doc {
-	d := segment.Doc{Stored: record.Pack(m), Kind: KindNumber(m.Kind), Tokens: Tokens(a, m), Labels: []string{labelBy + m.Source.By}}
+// Document adds to the document of a memory what a search needs.
+func Document(a *terms.Analyzer, d catalog.Doc, m record.Memory) catalog.Doc {
+	d.Indexed, d.Kind, d.Tokens, d.Labels = true, KindNumber(m.Kind), Tokens(a, m), []string{labelBy + m.Source.By}
 	if m.Source.Session() != "" {
 		d.Group = m.Source.By
 	}
@@ -80,135 +80,225 @@ func since1970(t time.Time) int64 { return max(1, t.Unix()) }
 // maxChanges is how many changes are taken in one by one: all files of 10,000 memories are compared in the time of some 50.
 const maxChanges = 64
 
-// BringTo is the index for a view: Bring for memories. The notes of its State are why files of memories cannot be read, one each. Where
-// git has lost some, the index has the others, and is in memory only: it does not hold all that its key says, which may be mended.
+// Limits are what bringing an index to a view may cost.
+type Limits struct {
+	Docs int // how many documents may be indexed, and how many written once more to keep the segments few; 0: as many as there are
+}
+
+// BringTo is the index for a view. Its Notes are why files of memories cannot be read, one each. If git has lost some, the index has
+// the others, and is in memory only: that may be mended. Errors are those of ctx and ErrBehind. Both indexes are to be closed.
 func (x *Index) BringTo(ctx context.Context, v *record.View, limit Limits) (*Index, error) {
 	return x.BringToBoth(ctx, v, v, limit)
 }
 
-// BringToBoth is BringTo for a view and for that of what agents are given of it, which may be the same. What only the latter has is
-// apart: Only tells.
+// BringToBoth is BringTo for a view and for that of what agents are given of it, which may be the same. Only tells apart what the latter
+// alone has.
 func (x *Index) BringToBoth(ctx context.Context, v, given *record.View, limit Limits) (*Index, error) {
-	state := State{Key: given.Key()}
-	if x.State().Key == state.Key && x.Err() == nil {
-		return x.Bring(ctx, state, nil, limit, nil)
+	c := x.catalog
+	if c.Key == given.Key() && c.Analysis == analysis() && c.Err() == nil {
+		return of(c.Share()), nil
 	}
-	if took := v.Took(); took != nil {
-		limit.rid = func(key, blob string) bool { return took(idOf(key), blob) }
+	from := c
+	for n, step := range []func(context.Context, *catalog.Change, *record.View, *record.View, Limits) (catalog.State, error){follow, compare, compare} {
+		if n > 0 && from.Err() == nil {
+			v.Files() // reading them may have written to the catalog
+			from = c.Again()
+			defer from.Close()
+		}
+		if v.Damage() != nil {
+			from = from.InMemory()
+			defer from.Close()
+		}
+		ch := from.Change(terms.Grams)
+		state, err := step(ctx, ch, v, given, limit)
+		var y *catalog.Catalog
+		if err == nil {
+			y, err = ch.Commit(ctx, state, limit.Docs)
+		}
+		if err == nil {
+			return of(y), nil
+		}
+		if !errors.Is(err, ErrCorrupt) && !errors.Is(err, errElsewise) {
+			return nil, err
+		}
+	}
+	return nil, cmp.Or(v.Damage(), c.Err(), error(ErrCorrupt))
+}
+
+// errElsewise sends BringToBoth to its next way.
+var errElsewise = errors.New("the index is to be brought up to date otherwise")
+
+// follow changes what changed since the state before.
+func follow(_ context.Context, ch *catalog.Change, _, given *record.View, limit Limits) (catalog.State, error) {
+	state := record.StateOf(given)
+	state.Analysis = analysis()
+	if c := ch.Before(); len(ch.Segments) == 0 || len(c.Notes) > 0 || c.Analysis != state.Analysis { // a file that could not be read may hide another
+		return state, errElsewise
+	}
+	changes, ok := given.Since(ch.Before().Key, maxChanges)
+	if !ok {
+		return state, errElsewise
+	}
+	for _, c := range changes {
+		ch.Remove(keyOf(c.ID, c.Private))
 	}
 	var a terms.Analyzer
-	if gone, added, ok := x.since(&a, given); ok {
-		if y, err := x.Apply(ctx, state, gone, added, limit); !errors.Is(err, segment.ErrCorrupt) {
-			return y, err
+	n := 0
+	for _, c := range changes {
+		if c.Blob == "" {
+			continue
+		}
+		d := c.Doc()
+		if c.Memory.Status != record.Retired {
+			d = Document(&a, d, c.Memory)
+			n++
+		}
+		if err := ch.Add(d); err != nil {
+			return state, err
 		}
 	}
-	bad := v.Bad()
-	if v.Damage() != nil && x.folder != nil {
-		x = x.InMemory()
-		defer x.Close()
+	if limit.Docs > 0 && n > limit.Docs {
+		return state, fmt.Errorf("%w: %d documents", ErrBehind, n)
 	}
-	for _, bad := range bad {
+	return state, nil
+}
+
+// compare changes what is not as the views have it.
+func compare(ctx context.Context, ch *catalog.Change, v, given *record.View, limit Limits) (catalog.State, error) {
+	state := record.StateOf(v)
+	state.Key, state.Analysis = given.Key(), analysis()
+	for _, bad := range v.Bad() {
 		state.Notes = append(state.Notes, bad.Error())
 	}
-	var entries []Entry
-	var at []source
-	there := map[record.File]bool{}
-	for i, f := range v.Files() {
-		if given != v {
-			there[f] = true
-		}
-		if !f.Retired {
-			entries, at = append(entries, Entry{keyOf(f.ID, f.Private), string(f.Blob)}), append(at, source{v, i})
+	type want struct {
+		record.Kept
+		view  *record.View
+		index bool
+		doc   catalog.Doc // but for what a search needs
+	}
+	files := v.Files()
+	wants := map[string]want{}
+	for _, k := range v.Kept() {
+		if d, ok := k.Doc(); ok {
+			wants[k.Key] = want{k, v, k.File >= 0 && !files[k.File].Retired, d}
 		}
 	}
 	if given != v {
-		for i, f := range given.Files() {
-			if !f.Retired && !there[f] {
-				entries, at = append(entries, Entry{keyOf(f.ID, f.Private) + givenMark, string(f.Blob)}), append(at, source{given, i})
+		there := make(map[record.File]bool, len(files))
+		for _, f := range files {
+			there[f] = true
+		}
+		of := given.Files()
+		for _, k := range given.Kept() {
+			if k.File < 0 || of[k.File].Retired || there[of[k.File]] {
+				continue
+			}
+			if d, ok := k.Doc(); ok {
+				d.Key, d.Flags = keyOf(of[k.File].ID, of[k.File].Private)+givenMark, d.Flags|record.IsGiven
+				wants[d.Key] = want{k, given, true, d}
 			}
 		}
-		order := make([]int, len(entries))
-		for i := range order {
-			order[i] = i
-		}
-		slices.SortFunc(order, func(a, b int) int { return strings.Compare(entries[a].Key, entries[b].Key) })
-		was, from := entries, at
-		entries, at = make([]Entry, len(was)), make([]source, len(was))
-		for i, o := range order {
-			entries[i], at[i] = was[o], from[o]
+	}
+	n := 0
+	for _, w := range wants {
+		if w.index {
+			n++
 		}
 	}
-	y, err := x.Bring(ctx, state, entries, limit, func(i int) (segment.Doc, error) {
-		m := at[i].view.Memory(at[i].file)
-		switch {
-		case v.Damage() == nil:
-			return Document(&a, m), nil
-		case x.folder != nil:
-			return segment.Doc{}, v.Damage()
-		case m.ID == "":
-			return segment.Doc{}, errAbsent
+	for _, s := range ch.Segments {
+		for doc := range s.Len() {
+			if !s.Live(doc) {
+				continue
+			}
+			w, ok := wants[s.Key(doc)]
+			head, _ := s.Head(doc)
+			if ok && head == string(w.doc.Head) && s.Blob(doc) == w.doc.Blob && w.index == s.Indexed(doc) && (!w.index || ch.Before().Analysis == state.Analysis) {
+				delete(wants, w.doc.Key)
+				if w.index {
+					n--
+				}
+			} else {
+				s.Remove(doc)
+			}
 		}
-		return Document(&a, m), nil
-	})
-	if err != nil && v.Damage() != nil && x.folder != nil { // it was found on the way
-		return x.BringToBoth(ctx, v, given, limit)
 	}
-	return y, err
+	if limit.Docs > 0 && n > limit.Docs {
+		return state, fmt.Errorf("%w: %d documents", ErrBehind, n)
+	}
+	var a terms.Analyzer
+	for _, w := range wants {
+		if err := ctx.Err(); err != nil {
+			return state, err
+		}
+		if w.index {
+			m := w.view.Memory(w.File)
+			if m.ID == "" {
+				continue
+			}
+			w.doc = Document(&a, w.doc, m)
+		}
+		if err := ch.Add(w.doc); err != nil {
+			return state, err
+		}
+	}
+	if v.Damage() != nil && ch.Kept() { // found on the way
+		return state, errElsewise
+	}
+	return state, nil
 }
 
-// source is a file of a view.
-type source struct {
-	view *record.View
-	file int
+// Version is a document of an index that was brought to two views.
+type Version struct {
+	Blob    string // name of its content
+	Private bool   // it is of the journal
+	Given   bool   // agents are given it, and it is not the newest
 }
 
-// since is what became of memories since the state of x; ok is false where that needs a look at all of them.
-func (x *Index) since(a *terms.Analyzer, v *record.View) (gone []string, added []segment.Doc, ok bool) {
-	if len(x.segments) == 0 || len(x.State().Notes) > 0 { // a file that could not be read may hide another one
-		return nil, nil, false
-	}
-	changes, ok := v.Since(x.State().Key, maxChanges)
-	if !ok {
-		return nil, nil, false
-	}
-	for _, c := range changes {
-		key := keyOf(c.ID, c.Private)
-		if c.Blob == "" || c.Memory.Status == record.Retired {
-			gone = append(gone, key)
-			continue
+// Only is the index as if the documents that keep refuses had never been brought to it: they are not found, hide none that says the
+// same, and count in no frequency. It is kept nowhere, and both are to be closed.
+func (x *Index) Only(keep func(Version) bool) *Index {
+	y := x.InMemory()
+	for _, s := range y.segments {
+		for doc := range s.Len() {
+			if s.May(doc) {
+				key := s.Key(doc)
+				if !keep(Version{Blob: s.Blob(doc), Private: isPrivate(key), Given: strings.HasSuffix(key, givenMark)}) {
+					s.Remove(doc)
+				}
+			}
 		}
-		d := Document(a, c.Memory)
-		d.Key, d.Blob = key, string(c.Blob)
-		added = append(added, d)
 	}
-	return gone, added, true
+	return y
 }
 
 // Of is an index of some memories, in memory. Of several with one id it has the first.
 func Of(memories []record.Memory) (*Index, error) {
-	all := slices.Clone(memories)
-	slices.SortStableFunc(all, func(a, b record.Memory) int { return strings.Compare(keyOf(a.ID, a.Private), keyOf(b.ID, b.Private)) })
-	all = slices.CompactFunc(all, func(a, b record.Memory) bool { return a.ID == b.ID })
-	entries := make([]Entry, len(all))
-	for i, m := range all {
-		entries[i].Key = keyOf(m.ID, m.Private)
-	}
+	ch := Open("").change()
 	var a terms.Analyzer
-	return Open("", MemoryAnalysis()).Bring(context.Background(), State{Key: "memory"}, entries, Limits{}, func(i int) (segment.Doc, error) {
-		return Document(&a, all[i]), nil
-	})
+	seen := map[string]bool{}
+	for _, m := range memories {
+		if seen[m.ID] {
+			continue
+		}
+		seen[m.ID] = true
+		if err := ch.Add(Document(&a, catalog.Doc{Key: keyOf(m.ID, m.Private), Body: record.Pack(m)}, m)); err != nil {
+			return nil, err
+		}
+	}
+	c, err := ch.Commit(context.Background(), catalog.State{}, 0)
+	if err != nil {
+		return nil, err
+	}
+	return of(c), nil
 }
 
 // Memory is the memory that was indexed as a document. With an error the index is spoilt.
 func (x *Index) Memory(at Ref) (record.Memory, error) {
 	s := x.segments[at.Segment]
-	packed, err := s.Stored(at.Doc)
-	if err != nil {
-		return record.Memory{}, err
-	}
-	m, ok := record.Unpack(packed)
-	if !ok {
-		return m, fmt.Errorf("memory %s: %w", s.Key(at.Doc), segment.ErrCorrupt)
+	body, ok := s.Body(at.Doc)
+	m, whole := record.Unpack(body)
+	if !ok || !whole {
+		return m, fmt.Errorf("memory %s: %w", s.Key(at.Doc), ErrCorrupt)
 	}
 	m.Private = isPrivate(s.Key(at.Doc))
 	return m, nil
@@ -228,7 +318,7 @@ func (x *Index) IDs(text string, n int, keep func(Ref) bool) (ids []string) {
 func (x *Index) Newest(n int, keep func(Ref) bool) (out []Found) {
 	for k, s := range x.segments {
 		for doc := range s.Len() {
-			if at := (Ref{k, doc}); s.Live(doc) && (keep == nil || keep(at)) {
+			if at := (Ref{k, doc}); s.May(doc) && (keep == nil || keep(at)) {
 				out = append(out, Found{Ref: at})
 			}
 		}
@@ -284,8 +374,8 @@ func (x *Index) Keep(q Query, now time.Time) func(Ref) bool {
 		}
 		if labels[at.Segment] == nil {
 			labels[at.Segment] = []string{}
-			for _, text := range s.AllLabels() {
-				labels[at.Segment] = append(labels[at.Segment], string(text))
+			for id := range s.LabelCount() {
+				labels[at.Segment] = append(labels[at.Segment], s.LabelText(uint32(id)))
 			}
 		}
 		v := Values{Kind: kindOf(s.Kind(at.Doc))}

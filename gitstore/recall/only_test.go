@@ -1,11 +1,10 @@
 package recall
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/reverie-memory/reverie/gitstore/recall/segment"
+	"github.com/reverie-memory/reverie/gitstore/catalog"
 	"github.com/reverie-memory/reverie/gitstore/recall/terms"
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
@@ -14,32 +13,19 @@ import (
 func TestOnlyIsAsIfTheOthersHadNeverBeen(t *testing.T) {
 	ours := memories("Never run terraform destroy on the cluster", "The cluster is terraform's", "Use pnpm in web/")
 	theirs := memories("never run terraform destroy, on the cluster!", "terraform", "terraform cluster", "destroy terraform", "cluster 9", "pnpm on the cluster")
-	index := func(all []record.Memory, blob string) (entries []Entry, docs []segment.Doc) {
-		var a terms.Analyzer
-		for _, m := range all {
-			entries = append(entries, Entry{keyOf(m.ID, m.Private), blob})
-			docs = append(docs, Document(&a, m))
-		}
-		return entries, docs
-	}
 	bring := func(steps ...string) *Index {
-		x := Open("", MemoryAnalysis())
-		var entries []Entry
-		var docs []segment.Doc
+		x := Open("")
+		var docs []catalog.Doc
+		var a terms.Analyzer
 		for _, step := range steps {
 			of := ours
 			if step == "bb" {
 				of = theirs
 			}
-			e, d := index(of, step)
-			entries, docs = append(entries, e...), append(docs, d...)
-			byKey(entries, docs)
-			y, err := x.Bring(t.Context(), State{Key: strings.Join(steps, step)}, entries, Limits{}, func(i int) (segment.Doc, error) { return docs[i], nil })
-			if err != nil {
-				t.Fatal(err)
+			for _, m := range of {
+				docs = append(docs, Document(&a, catalog.Doc{Key: keyOf(m.ID, m.Private), Blob: step, Body: record.Pack(m)}, m))
 			}
-			x.Close()
-			x = y
+			x = bringTo(t, x, docs)
 		}
 		return x
 	}
@@ -78,14 +64,4 @@ func answers(x *Index, query string) (out []answer) {
 		out = append(out, answer{x.segments[f.Segment].Key(f.Doc), f.Score, f.Covered, len(f.Alike)})
 	}
 	return out
-}
-
-// byKey sorts entries by their keys, and the documents with them.
-func byKey(entries []Entry, docs []segment.Doc) {
-	for i := range entries {
-		for j := i; j > 0 && entries[j].Key < entries[j-1].Key; j-- {
-			entries[j], entries[j-1] = entries[j-1], entries[j]
-			docs[j], docs[j-1] = docs[j-1], docs[j]
-		}
-	}
 }

@@ -9,14 +9,14 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/reverie-memory/reverie/gitstore/recall/segment"
+	"github.com/reverie-memory/reverie/gitstore/catalog"
 	"github.com/reverie-memory/reverie/gitstore/recall/terms"
 )
 
 // oracle ranks as Rank says it does, over plain maps and without any of its short cuts.
 type oracle struct {
 	keys    []string
-	docs    map[string][]segment.Token
+	docs    map[string][]catalog.Token
 	groups  map[string]string
 	files   map[string][]string // labels
 	df      map[string]int
@@ -27,8 +27,8 @@ type oracle struct {
 	gramAvg float64
 }
 
-func newOracle(docs []segment.Doc) *oracle {
-	o := &oracle{docs: map[string][]segment.Token{}, groups: map[string]string{}, files: map[string][]string{}, df: map[string]int{}, gramDF: map[string]int{}, length: map[string]float64{}, grams: map[string]float64{}}
+func newOracle(docs []catalog.Doc) *oracle {
+	o := &oracle{docs: map[string][]catalog.Token{}, groups: map[string]string{}, files: map[string][]string{}, df: map[string]int{}, gramDF: map[string]int{}, length: map[string]float64{}, grams: map[string]float64{}}
 	for _, d := range docs {
 		o.keys = append(o.keys, d.Key)
 		o.docs[d.Key], o.groups[d.Key], o.files[d.Key] = d.Tokens, d.Group, d.Labels
@@ -62,7 +62,7 @@ func (o *oracle) idf(df int) float64 {
 	return math.Log(1 + (float64(len(o.keys)-df)+0.5)/(float64(df)+0.5))
 }
 
-func (o *oracle) tf(key string, is func(segment.Token) bool) (tf float64) {
+func (o *oracle) tf(key string, is func(catalog.Token) bool) (tf float64) {
 	for _, t := range o.docs[key] {
 		if is(t) {
 			tf += float64(t.Weight)
@@ -117,7 +117,7 @@ func (o *oracle) rank(query string) []oracleHit {
 		a.weight = a.share * 2 * a.times / (1 + a.times)
 		for _, key := range o.keys {
 			for term, share := range a.spelt {
-				if tf := o.tf(key, func(t segment.Token) bool { return t.Term == term }); tf > 0 {
+				if tf := o.tf(key, func(t catalog.Token) bool { return t.Term == term }); tf > 0 {
 					words[key] += a.weight * a.idf * share * bm25(tf, o.length[key]/o.mean)
 				}
 			}
@@ -138,7 +138,7 @@ func (o *oracle) rank(query string) []oracleHit {
 		}
 	}
 	for c, share := range chars {
-		begins := func(t segment.Token) bool { return strings.HasPrefix(t.Term, c) && (t.Term != c || share < 1) }
+		begins := func(t catalog.Token) bool { return strings.HasPrefix(t.Term, c) && (t.Term != c || share < 1) }
 		df, pairs := 0, map[string]int{}
 		for _, key := range o.keys {
 			has := map[string]bool{}
@@ -189,7 +189,7 @@ func (o *oracle) rank(query string) []oracleHit {
 				}
 			}
 			if weight > 0 {
-				tf := o.tf(key, func(x segment.Token) bool { return x.Term == t.Term })
+				tf := o.tf(key, func(x catalog.Token) bool { return x.Term == t.Term })
 				grams[key] += weight / math.Sqrt(float64(len(own))) * bm25(tf, o.grams[key]/o.gramAvg)
 			}
 		}
@@ -212,7 +212,7 @@ func (o *oracle) rank(query string) []oracleHit {
 				p.Beside += 0.2 * (words[o.keys[j]] + single[o.keys[j]] + grams[o.keys[j]])
 			}
 		}
-		last := make([]*segment.Token, len(q))
+		last := make([]*catalog.Token, len(q))
 		near := make([]float64, len(q))
 		passages := map[uint16]float64{}
 		counted := map[[2]int]bool{}
@@ -281,7 +281,7 @@ func shareOf(tokens []terms.Token, i int) float64 {
 // gram reports whether any document has a term as one whose grams count.
 func (o *oracle) gram(term string) bool {
 	for _, tokens := range o.docs {
-		if slices.ContainsFunc(tokens, func(t segment.Token) bool { return t.Term == term && t.Gram }) {
+		if slices.ContainsFunc(tokens, func(t catalog.Token) bool { return t.Term == term && t.Gram }) {
 			return true
 		}
 	}

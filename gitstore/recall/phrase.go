@@ -4,7 +4,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/reverie-memory/reverie/gitstore/recall/segment"
+	"github.com/reverie-memory/reverie/gitstore/catalog"
 	"github.com/reverie-memory/reverie/gitstore/recall/terms"
 )
 
@@ -80,7 +80,7 @@ func (r *ranking) phrase(k int, tokens []terms.Token, fn func(at int)) {
 			}
 		}
 	}
-	var room []segment.Position
+	var room []catalog.Position
 	for doc, n := range has {
 		if int(n) < len(tokens) {
 			continue
@@ -95,8 +95,8 @@ func (r *ranking) phrase(k int, tokens []terms.Token, fn func(at int)) {
 	}
 }
 
-func sideBySide(all []segment.Position, tokens []terms.Token, ids [][]uint32) bool {
-	is := func(p segment.Position, i int) bool { return slices.Contains(ids[i], p.Term) }
+func sideBySide(all []catalog.Position, tokens []terms.Token, ids [][]uint32) bool {
+	is := func(p catalog.Position, i int) bool { return slices.Contains(ids[i], p.Term) }
 	for from, p := range all {
 		if !is(p, 0) {
 			continue

@@ -3,7 +3,7 @@ package recall
 import (
 	"slices"
 
-	"github.com/reverie-memory/reverie/gitstore/recall/segment"
+	"github.com/reverie-memory/reverie/gitstore/catalog"
 )
 
 // slot is where a term of a segment counts for a lookup.
@@ -56,7 +56,7 @@ func (r *ranking) places(all []candidate) {
 	}, n)
 	of := make([]*slots, len(r.segments))
 	share := make([]float64, n)
-	var positions []segment.Position
+	var positions []catalog.Position
 	mean := max(float64(r.totals.Length)/float64(r.totals.Docs), 1)
 	for c := range all {
 		if r.over() {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reverie-memory/reverie/gitstore/recall/segment"
+	"github.com/reverie-memory/reverie/gitstore/catalog"
 )
 
 // How much each part of a score counts. What a change of one does to an answer is shown by
@@ -125,7 +125,7 @@ type ranking struct {
 	request *Request
 	base    []int // number of the first document of each segment
 	docs    int
-	totals  segment.Totals
+	totals  catalog.Totals
 	query   []lookup
 	asked   []asking // its words
 	unasked float64  // information of those that are not looked for: see shorten
@@ -135,7 +135,7 @@ type ranking struct {
 	words   []float32 // score by words
 	grams   []float32 // by grams, so that the best has gramShare of the best in words
 	lengths lengths
-	room    []segment.Posting // see add
+	room    []catalog.Posting // see add
 	scratch []uint32          // see sum
 	touched []uint32
 	ages    map[int]age // see newer

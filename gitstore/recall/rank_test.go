@@ -1,7 +1,6 @@
 package recall
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -12,50 +11,67 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"github.com/reverie-memory/reverie/gitstore/recall/segment"
+	"github.com/reverie-memory/reverie/gitstore/catalog"
 	"github.com/reverie-memory/reverie/gitstore/recall/terms"
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
 // indexOf is an index in memory, brought to docs in some steps: all but the last also had documents that are gone since.
-func indexOf(t testing.TB, docs []segment.Doc, steps int) *Index {
+func indexOf(t testing.TB, docs []catalog.Doc, steps int) *Index {
 	t.Helper()
-	x := Open("", MemoryAnalysis())
+	x := Open("")
 	for step := 1; step <= steps; step++ {
 		now := slices.Clone(docs[:len(docs)*step/steps])
 		if step < steps {
 			for i := range 3 {
-				now = append(now, segment.Doc{Key: fmt.Sprintf("gone%d-%d", step, i), Tokens: tokensOf("gone with the cursor of parseHeader "+fmt.Sprint(i), "")})
+				now = append(now, catalog.Doc{Key: fmt.Sprintf("gone%d-%d", step, i), Tokens: tokensOf("gone with the cursor of parseHeader "+fmt.Sprint(i), "")})
 			}
 		}
-		slices.SortFunc(now, func(a, b segment.Doc) int { return strings.Compare(a.Key, b.Key) })
-		var entries []Entry
-		for _, d := range now {
-			entries = append(entries, Entry{d.Key, "00"})
-		}
-		y, err := x.Bring(context.Background(), State{Key: fmt.Sprint("step", step)}, entries, Limits{}, func(i int) (segment.Doc, error) {
-			d := now[i]
-			d.Blob = "00"
-			return d, nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		x.Close()
-		x = y
+		x = bringTo(t, x, now)
 	}
 	t.Cleanup(x.Close)
 	return x
 }
 
-func tokensOf(text, body string) []segment.Token {
+// bringTo is an index of documents, all of them indexed, made from another, which it closes.
+func bringTo(t testing.TB, x *Index, docs []catalog.Doc) *Index {
+	t.Helper()
+	ch := x.change()
+	want := map[string]catalog.Doc{}
+	for _, d := range docs {
+		d.Indexed = true
+		want[d.Key] = d
+	}
+	for _, s := range ch.Segments {
+		for doc := range s.Len() {
+			if key := s.Key(doc); s.Live(doc) && want[key].Key == key {
+				delete(want, key)
+			} else if s.Live(doc) {
+				s.Remove(doc)
+			}
+		}
+	}
+	for _, d := range want {
+		if err := ch.Add(d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := ch.Commit(t.Context(), catalog.State{}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.Close()
+	return of(c)
+}
+
+func tokensOf(text, body string) []catalog.Token {
 	return Tokens(new(terms.Analyzer), record.Memory{Text: text, Body: body})
 }
 
-func docsOf(texts ...string) (docs []segment.Doc) {
+func docsOf(texts ...string) (docs []catalog.Doc) {
 	for i, text := range texts {
 		statement, body, _ := strings.Cut(text, "\n")
-		docs = append(docs, segment.Doc{Key: fmt.Sprintf("%03d", i), Tokens: tokensOf(statement, body)})
+		docs = append(docs, catalog.Doc{Key: fmt.Sprintf("%03d", i), Tokens: tokensOf(statement, body)})
 	}
 	return docs
 }
@@ -76,9 +92,9 @@ func TestRankAgreesWithOracle(t *testing.T) {
 		return strings.Join(out, " ")
 	}
 	for round := range 12 {
-		var docs []segment.Doc
+		var docs []catalog.Doc
 		for i := range 20 + r.IntN(40) {
-			d := segment.Doc{Key: fmt.Sprintf("%03d", i), Tokens: tokensOf(some(6), some(20))}
+			d := catalog.Doc{Key: fmt.Sprintf("%03d", i), Tokens: tokensOf(some(6), some(20))}
 			if i > 30 { // in the order of keys, as the oracle has it
 				d.Group = fmt.Sprint("session", i/10)
 			}
@@ -132,7 +148,7 @@ func TestEqualAnswersStandInOneOrder(t *testing.T) {
 			docs[i].Group = "session"
 		}
 	}
-	for _, d := range slices.SortedStableFunc(slices.Values(docs), func(a, b segment.Doc) int { return int(b.Time - a.Time) }) {
+	for _, d := range slices.SortedStableFunc(slices.Values(docs), func(a, b catalog.Doc) int { return int(b.Time - a.Time) }) {
 		want = append(want, d.Key)
 	}
 	for _, n := range []int{0, 10, depth + 20} {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reverie-memory/reverie/gitstore/recall/segment"
+	"github.com/reverie-memory/reverie/gitstore/catalog"
 	"github.com/reverie-memory/reverie/gitstore/recall/terms"
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
@@ -97,7 +97,7 @@ type gate struct {
 	of    [][]int    // of each word: the places of its terms in terms
 	slots [][]uint16 // of each segment, by its terms: the place in terms, from 1
 	has   []uint8    // of terms, in the memory at hand: inBody, inHead
-	room  []segment.Position
+	room  []catalog.Position
 }
 
 // Where a memory has a term.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"unicode/utf8"
 
-	"github.com/reverie-memory/reverie/gitstore/recall/segment"
+	"github.com/reverie-memory/reverie/gitstore/catalog"
 	"github.com/reverie-memory/reverie/gitstore/recall/terms"
 )
 
@@ -35,7 +35,7 @@ func (r *ranking) idf(df int) float64 {
 func (r *ranking) score() {
 	r.words, r.grams = make([]float32, r.docs), make([]float32, r.docs)
 	r.lengths = lengths{known: make([]float32, r.docs), mean: r.mean(r.totals.Length), of: (*Segment).Length}
-	r.room = make([]segment.Posting, postingsRead)
+	r.room = make([]catalog.Posting, postingsRead)
 	for i := range r.query {
 		if r.over() {
 			return

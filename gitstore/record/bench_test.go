@@ -3,7 +3,6 @@ package record
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"testing"
 )
 
@@ -28,35 +27,10 @@ func BenchmarkViewFromCache(b *testing.B) {
 	texts(b, book)
 	b.ResetTimer()
 	for b.Loop() {
-		if err := book.View(context.Background(), func(*View) error { return nil }); err != nil {
+		if err := book.View(context.Background(), func(v *View) error { v.read(); return nil }); err != nil {
 			b.Fatal(err)
 		}
 	}
-}
-
-func BenchmarkCacheCodec(b *testing.B) {
-	book, _, dir := newBook(b)
-	put(b, book, many(10000)...)
-	texts(b, book)
-	file := filepath.Join(dir, "cache")
-	b.Run("read", func(b *testing.B) {
-		for b.Loop() {
-			c := readCache(file)
-			if len(c.shelves[0].entries) != 10000 {
-				b.Fatal("torn")
-			}
-			c.close()
-		}
-	})
-	c := readCache(file)
-	defer c.close()
-	b.Run("write", func(b *testing.B) {
-		for b.Loop() {
-			if err := writeCache(file, c); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
 }
 
 func BenchmarkSameAmong10000(b *testing.B) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/catalog"
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
@@ -33,14 +34,14 @@ var (
 type Book struct {
 	memory, journal, inbox *gitstore.Store
 	fallback               *gitstore.Store // read instead of memory before that exists; may be nil
-	cache                  string          // path of the cache file
+	cache                  string          // path of the catalog
 	scanner                *redact.Scanner
 }
 
 // Stores are the refs a Book is made of. Fallback may be nil.
 type Stores struct{ Memory, Journal, Inbox, Fallback *gitstore.Store }
 
-// Open does no I/O. The cache lies in the folder dir. Text that is written passes the scanner,
+// Open does no I/O. The catalog is in the folder dir. Text that is written passes the scanner,
 // which may be nil.
 func Open(s Stores, dir string, scanner *redact.Scanner) *Book {
 	return &Book{memory: s.Memory, journal: s.Journal, inbox: s.Inbox, fallback: s.Fallback,
@@ -56,23 +57,32 @@ func (b *Book) View(ctx context.Context, fn func(*View) error) error {
 // ViewAt runs fn on the branch as it was at a revision: nothing private, nothing pending.
 func (b *Book) ViewAt(ctx context.Context, rev string, fn func(*View) error) error {
 	return b.memory.ViewAt(ctx, rev, func(tree *gitstore.Tree) error {
-		v := &View{memory: tree, shelves: func() (cached, error) {
+		v := &View{memory: tree, shelves: func() ([2]shelf, error) {
 			s, _, err := shelf{}.load(tree)
-			return cached{shelves: [2]shelf{s}}, err
+			return [2]shelf{s}, err
 		}}
 		return errors.Join(fn(v), v.done())
 	})
 }
 
 func (b *Book) view(ctx context.Context, fn func(*View) error) error {
+	f := catalog.Open(b.cache) // before the trees: see there
+	defer f.Close()
 	fallback := false
 	run := func(memory *gitstore.Tree) error {
 		return optional(ctx, b.journal, func(journal *gitstore.Tree) error {
 			return optional(ctx, b.inbox, func(inbox *gitstore.Tree) error {
 				v := &View{memory: memory, journal: journal, inbox: inbox, fallback: fallback}
-				v.shelves = func() (cached, error) { return b.shelves(memory, journal) }
-				v.openTable = func() *table { return openTable(b.cache, memory, journal) }
+				c := &catalog.Catalog{}
+				v.shelves = func() ([2]shelf, error) {
+					c = f.Read()
+					return shelves(c, memory, journal)
+				}
 				err := fn(v)
+				if c.Err() != nil {
+					_ = catalog.Drop(b.cache) // the next reader makes it again
+				}
+				c.Close()
 				if damage := v.done(); err == nil {
 					err = damage
 				}
@@ -107,33 +117,6 @@ func optional(ctx context.Context, s *gitstore.Store, fn func(*gitstore.Tree) er
 		return ferr
 	}
 	return err
-}
-
-// cacheLag is how many files the cache may be behind. A reader finds and parses each of them
-// again for some 0.08 ms; writing the cache of ten thousand memories takes 12 ms.
-const cacheLag = 16
-
-// shelves reads the cache and brings it up to date with the two trees.
-func (b *Book) shelves(memory, journal *gitstore.Tree) (cached, error) {
-	c := readCache(b.cache)
-	changed := 0
-	for i, tree := range []*gitstore.Tree{memory, journal} {
-		if tree == nil {
-			c.shelves[i] = shelf{}
-			continue
-		}
-		s, n, err := c.shelves[i].load(tree)
-		if err != nil {
-			c.close()
-			return cached{}, err
-		}
-		c.shelves[i] = s
-		changed += n
-	}
-	if changed >= cacheLag && c.shelves[0].damage == nil && c.shelves[1].damage == nil {
-		_ = writeCache(b.cache, c) // the next reader makes it again
-	}
-	return c, nil
 }
 
 // Create makes the store: the memory branch with the given first files. The journal and the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,7 +12,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/catalog"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
@@ -98,7 +101,10 @@ func TestCacheIsNeverTrusted(t *testing.T) {
 		"newer":    func() error { return os.WriteFile(cache, append([]byte("reverie cache 9\n"), whole[16:]...), 0o600) },
 		"a folder": func() error { os.Remove(cache); return os.MkdirAll(filepath.Join(cache, "x"), 0o700) },
 		"unrelated": func() error {
-			return os.WriteFile(cache, encoded(cached{shelves: [2]shelf{{tree: "0123456789012345678901234567890123456789"}}}), 0o600)
+			f := catalog.Open(cache)
+			defer f.Close()
+			c, err := f.Read().Change(nil).Commit(t.Context(), catalog.State{Trees: [2]string{"0123456789012345678901234567890123456789"}}, 0)
+			return errors.Join(err, c.Unkept())
 		},
 	}
 	for i := range whole {
@@ -148,15 +154,6 @@ func sortedTexts(words ...string) []string {
 	return out
 }
 
-func encoded(c cached) []byte {
-	dir, _ := os.MkdirTemp("", "")
-	defer os.RemoveAll(dir)
-	_ = writeCache(filepath.Join(dir, "c"), c)
-	data, _ := os.ReadFile(filepath.Join(dir, "c"))
-	return data
-}
-
-// The cache gives back every field, of readable and of spoilt files.
 // The state folder may have come as a link to a folder of the user's.
 func TestCacheIsNotWrittenThroughALink(t *testing.T) {
 	b, _, dir := newBook(t)
@@ -180,50 +177,99 @@ func TestCacheIsNotWrittenThroughALink(t *testing.T) {
 	}
 }
 
-func TestCacheKeepsEveryField(t *testing.T) {
+// The catalog gives back every field, of readable and of spoilt files, and files of one id apart.
+func TestCatalogKeepsEveryField(t *testing.T) {
 	m := pnpm()
 	m.Status, m.Variants = Contested, []Variant{{"b", "why b"}, {"c", ""}}
 	m.Topic, m.Branch, m.Supersedes, m.Anchors = "topic", "feature/x", []string{"0123456789abcdef"}, []string{`a.go@1234 "x"`}
 	m.Expires, m.Ref, m.Extra = born.AddDate(1, 0, 0), "mem0:17", []Field{{"mood", "'good'"}}
-	spoilt := entry{path: "memories/00/x.md", blob: "b2", bad: &FormatError{Path: "memories/00/x.md", Line: 3, Field: "kind", Reason: "no"}}
-	want := cached{shelves: [2]shelf{{tree: "aa", entries: []entry{packed("b1", m)}}, {tree: "bb", entries: []entry{spoilt}}}}
-	file := filepath.Join(t.TempDir(), "cache")
-	if err := writeCache(file, want); err != nil {
-		t.Fatal(err)
+	gone := fact("gone")
+	gone.Status = Retired
+	spoilt := func(path string) entry {
+		return entry{flags: isBad, file: &parsed{path: path, blob: "b2", bad: &FormatError{Path: path, Line: 3, Field: "kind", Reason: "no"}}}
 	}
-	got := readCache(file)
-	defer got.close()
-	back, ok := got.shelves[0].entries[0].memory()
-	if diff := cmp.Diff(m, back); diff != "" || !ok {
-		t.Error(diff)
+	want := [2]shelf{
+		{tree: "aa", entries: []entry{packed("b1", m.Path(), m), packed("b4", m.Path()+"x", m), packed("b3", gone.Path(), gone), spoilt("memories/zz/x.md")}},
+		{tree: "bb", entries: []entry{spoilt("memories/00/x.md"), packed("b1", m.Path(), m)}},
 	}
-	for i := range got.shelves {
-		for j := range got.shelves[i].entries {
-			got.shelves[i].entries[j].body, want.shelves[i].entries[j].body = body{}, body{}
+	for i := range want {
+		slices.SortFunc(want[i].entries, func(a, b entry) int { return strings.Compare(a.path(), b.path()) })
+	}
+	f := catalog.Open(filepath.Join(t.TempDir(), "cache"))
+	defer f.Close()
+	keep(f.Read(), &source{}, want)
+	c := f.Read()
+	defer c.Close()
+	got := cached(c, &source{})
+	for i := range got {
+		if got[i].tree != want[i].tree || len(got[i].entries) != len(want[i].entries) {
+			t.Fatalf("%+v", got[i])
 		}
-	}
-	if diff := cmp.Diff(want.shelves, got.shelves, cmp.AllowUnexported(shelf{}, entry{}, Fingerprint{}, body{})); diff != "" {
-		t.Error(diff)
+		for j := range got[i].entries {
+			g, w := &got[i].entries[j], &want[i].entries[j]
+			a, ok := g.memory()
+			b, ok2 := w.memory()
+			if diff := cmp.Diff(b, a); diff != "" || ok != ok2 {
+				t.Error(diff, ok, ok2)
+			}
+			if g.is(isRetired) != w.is(isRetired) || g.is(isBad) != w.is(isBad) || g.mark() != w.mark() {
+				t.Errorf("%s: flags %b, want %b", g.path(), g.flags, w.flags)
+			}
+			if diff := cmp.Diff(w.get(), g.get(), cmp.AllowUnexported(parsed{}, Fingerprint{}), cmpopts.IgnoreFields(parsed{}, "body")); diff != "" {
+				t.Error(diff)
+			}
+		}
 	}
 }
 
-func packed(blob gitstore.ID, m Memory) entry {
-	e := entry{path: m.Path(), blob: blob}
+func packed(blob gitstore.ID, path string, m Memory) entry {
+	e := entry{file: &parsed{path: path, blob: blob}}
 	e.pack(m)
 	return e
 }
 
-func FuzzCache(f *testing.F) {
-	whole := encoded(cached{shelves: [2]shelf{{tree: "aa", entries: []entry{packed("b", pnpm())}}}})
-	f.Add(whole[len(cacheMagic)+16:])
-	f.Fuzz(func(t *testing.T, data []byte) { // must not panic, nor take memory out of proportion
-		d := decoder{rest: string(data)}
-		for range 2 {
-			d.shelf()
+func FuzzUnpack(f *testing.F) {
+	f.Add(string(Pack(pnpm())))
+	f.Fuzz(func(t *testing.T, data string) { // must not panic, nor take memory out of proportion
+		if m, ok := Unpack(data); ok {
+			if again, ok := Unpack(string(Pack(m))); !ok || cmp.Diff(m, again) != "" {
+				t.Errorf("%v, %s", ok, cmp.Diff(m, again))
+			}
 		}
-		d = decoder{rest: string(data)}
-		d.memory(new(Memory))
 	})
+}
+
+// One memory says the same in the catalog and in git, whichever pages of the catalog are spoilt.
+func TestMarkHidesNothing(t *testing.T) {
+	words := strings.Fields("a b c d e f g h i j k l m n o p q r s t u v w x y z never use pnpm 18 20 日本語 한국어")
+	r := rand.New(rand.NewPCG(1, 2))
+	some := func() string {
+		var out []string
+		for range r.IntN(30) {
+			out = append(out, words[r.IntN(len(words))])
+		}
+		return strings.Join(out, " ")
+	}
+	same := 0
+	for range 20000 {
+		a := some()
+		b := a
+		for range r.IntN(3) {
+			b = strings.Replace(b, words[r.IntN(len(words))], words[r.IntN(len(words))], 1)
+		}
+		p, q := Print(a), Print(b)
+		for _, share := range []float64{sameWords, 0.5} {
+			if p.Alike(q) >= share && !mayShare(p.mark(), q.mark(), share) {
+				t.Fatalf("%q and %q are %v alike", a, b, p.Alike(q))
+			}
+		}
+		if p.Same(q) {
+			same++
+		}
+	}
+	if same < 100 {
+		t.Errorf("only %d say the same: that shows little", same)
+	}
 }
 
 func TestSpoiltFileHidesNothingElse(t *testing.T) {

@@ -19,14 +19,14 @@ type Instead struct {
 // read of those, and what was purged, is left out. key names all of it. It is valid as long as v is.
 func (v *View) Given(key string, versions func() []Instead, withheld func(blob gitstore.ID, private bool) bool) *View {
 	g := &View{memory: v.memory, journal: v.journal, inbox: v.inbox, fallback: v.fallback, actual: v, otherwise: key}
-	g.shelves = func() (c cached, err error) {
+	g.shelves = func() (all [2]shelf, err error) {
 		v.read()
-		all := versions()
-		slices.SortFunc(all, func(a, b Instead) int { return strings.Compare(a.Path, b.Path) })
+		instead := versions()
+		slices.SortFunc(instead, func(a, b Instead) int { return strings.Compare(a.Path, b.Path) })
 		for i, s := range v.loaded {
-			c.shelves[i] = v.instead(s, all, i == 1, func(blob gitstore.ID) bool { return withheld(blob, i == 1) })
+			all[i] = v.instead(s, instead, i == 1, func(blob gitstore.ID) bool { return withheld(blob, i == 1) })
 		}
-		return c, nil
+		return all, nil
 	}
 	v.agents = g
 	return g
@@ -51,27 +51,21 @@ func (v *View) instead(s shelf, all []Instead, private bool, withheld func(gitst
 		if !is || in.Private != private || s.blob(in.Path) != in.Now || took != nil && took(id, string(in.Then)) {
 			continue
 		}
-		fresh, texts = append(fresh, entry{path: in.Path, blob: in.Then}), append(texts, in.Text)
+		fresh, texts = append(fresh, entry{file: &parsed{path: in.Path, blob: in.Then}}), append(texts, in.Text)
 	}
 	fresh = v.parseBlobs(fresh, texts)
-	for _, e := range s.entries {
-		for len(fresh) > 0 && fresh[0].path <= e.path {
-			out.entries, fresh = append(out.entries, fresh[0]), fresh[1:]
-		}
-		if e.blob == "" || !withheld(e.blob) {
-			out.entries = append(out.entries, e)
-		}
-	}
-	out.entries = append(out.entries, fresh...)
+	out.entries = merged(slices.DeleteFunc(slices.Clone(s.entries), func(e entry) bool {
+		return e.blob() != "" && withheld(e.blob())
+	}), fresh)
 	return out
 }
 
 // blob is the content of a file of a shelf, "" where there is none.
 func (s *shelf) blob(path string) gitstore.ID {
-	i, _ := slices.BinarySearchFunc(s.entries, path, func(e entry, path string) int { return strings.Compare(e.path, path) })
-	for ; i < len(s.entries) && s.entries[i].path == path; i++ {
-		if s.entries[i].blob != "" {
-			return s.entries[i].blob
+	i, _ := slices.BinarySearchFunc(s.entries, path, func(e entry, path string) int { return strings.Compare(e.path(), path) })
+	for ; i < len(s.entries) && s.entries[i].path() == path; i++ {
+		if blob := s.entries[i].blob(); blob != "" {
+			return blob
 		}
 	}
 	return ""
@@ -85,7 +79,7 @@ func (v *View) parseBlobs(entries []entry, texts []string) (good []entry) {
 	read := make([][]byte, len(entries))
 	for i, text := range texts {
 		if read[i] = []byte(text); text == "" {
-			ids, at = append(ids, entries[i].blob), append(at, i)
+			ids, at = append(ids, entries[i].blob()), append(at, i)
 		}
 	}
 	if v.memory.ReadAll(ids, func(n int, data []byte) error { read[at[n]] = slices.Clone(data); return nil }) != nil {
@@ -96,7 +90,7 @@ func (v *View) parseBlobs(entries []entry, texts []string) (good []entry) {
 	}
 	for i := range entries {
 		if e := &entries[i]; len(read[i]) > 0 {
-			if e.parse(read[i]); e.bad == nil {
+			if e.parse(read[i]); !e.is(isBad) {
 				good = append(good, *e)
 			}
 		}

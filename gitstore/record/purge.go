@@ -254,6 +254,20 @@ func (v *View) purged() (gitstore.Omit, error) {
 	return *v.omit, nil
 }
 
+// purgedOf names the purge records of some trees; "" if there are none.
+func purgedOf(trees ...*gitstore.Tree) (name string) {
+	for _, tree := range trees {
+		all, _ := Purges(tree)
+		for _, p := range all {
+			name += p.ID
+		}
+	}
+	if name == "" {
+		return ""
+	}
+	return PathHash(name)
+}
+
 // Took says whether a purge took the file of a memory with an id, or what had a content; nil where nothing was purged.
 func (v *View) Took() func(id, blob string) bool {
 	omit, err := v.purged()

@@ -3,7 +3,6 @@ package record
 import (
 	"context"
 	"errors"
-	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -72,7 +71,6 @@ func retire(t *testing.T, b *Book, m Memory) {
 	}
 }
 
-// What is alike is the same for a view that has the entries and for one that asks the table.
 func TestAlikeOrdersByWordsInCommon(t *testing.T) {
 	b, _, _ := newBook(t)
 	for _, text := range []string{"Deploys go through the red queue", "Deploys go through the green queue at night", "Deploys go by hand", "Tests run in parallel"} {
@@ -80,29 +78,14 @@ func TestAlikeOrdersByWordsInCommon(t *testing.T) {
 	}
 	// In common with its five words: 5 of 7, 4 of 6, 2 of 7 and none.
 	want := []string{"Deploys go through the green queue at night", "Deploys go through the red queue"}
-	for i := range 2 * cacheLag { // fewer are not worth a cache
-		put(t, b, fact(fmt.Sprintf("Part %d is kept apart", i)))
-	}
-	ask(t, b, false, want) // writes it
-	for _, quick := range []bool{true, false} {
-		err := b.View(context.Background(), func(v *View) error {
-			if !quick {
-				v.openTable = nil
-			}
-			var got []string
-			for _, m := range v.Alike("Deploys go through the green queue", 0.5) {
-				got = append(got, m.Text)
-			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("quick %v: %s", quick, diff)
-			}
-			if quick && v.shelves == nil {
-				t.Error("the table did not tell")
-			}
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
+	var got []string
+	err := b.View(context.Background(), func(v *View) error {
+		for _, m := range v.Alike("Deploys go through the green queue", 0.5) {
+			got = append(got, m.Text)
 		}
+		return nil
+	})
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Error(diff, err)
 	}
 }

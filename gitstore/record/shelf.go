@@ -1,6 +1,8 @@
 package record
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"runtime"
 	"slices"
@@ -8,7 +10,125 @@ import (
 	"sync"
 
 	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/catalog"
+	"github.com/reverie-memory/reverie/gitstore/recall/terms"
 )
+
+// shelf is the entries of one tree, sorted by path.
+type shelf struct {
+	tree    gitstore.ID // "" when the ref does not exist
+	entries []entry
+	damage  gitstore.Damage // what could not be read; such a shelf is not kept
+}
+
+// cacheLag is how many files the catalog may be behind. A reader finds and parses each of them again for some 0.08 ms; writing ten
+// thousand memories takes 12 ms.
+const cacheLag = 16
+
+// shelves are what the catalog has, brought up to date with the two trees.
+func shelves(c *catalog.Catalog, memory, journal *gitstore.Tree) (now [2]shelf, err error) {
+	from := &source{trees: [2]*gitstore.Tree{memory, journal}}
+	was, changed := cached(c, from), 0
+	for i, tree := range from.trees {
+		if tree == nil {
+			continue
+		}
+		n := 0
+		if now[i], n, err = was[i].load(tree); err != nil {
+			return now, err
+		}
+		changed += n
+	}
+	if changed >= cacheLag && now[0].damage == nil && now[1].damage == nil && c.Unkept() == nil {
+		keep(c, from, now)
+	}
+	return now, nil
+}
+
+// cached are the shelves of the catalog, empty ones if it is spoilt.
+func cached(c *catalog.Catalog, from *source) (out [2]shelf) {
+	for i := range out {
+		out[i].tree = gitstore.ID(c.Trees[i])
+	}
+	for _, s := range c.Segments {
+		out[0].entries = slices.Grow(out[0].entries, s.Len())
+		for doc := range s.Len() {
+			if flags := s.Flags(doc); s.Live(doc) && flags&IsGiven == 0 {
+				to := &out[flags&isPrivate]
+				to.entries = append(to.entries, entry{key: s.Key(doc), flags: flags, doc: int32(doc), in: s, from: from})
+			}
+		}
+	}
+	for i := range out {
+		slices.SortFunc(out[i].entries, func(a, b entry) int { return a.compare(&b) })
+	}
+	if c.Err() != nil {
+		return [2]shelf{}
+	}
+	return out
+}
+
+// compare is the order of paths.
+func (e *entry) compare(f *entry) int {
+	if e.plain() && f.plain() && e.key != f.key {
+		return strings.Compare(e.key, f.key)
+	}
+	return strings.Compare(e.path(), f.path())
+}
+
+// keyed are the keys of a shelf's entries in the catalog: the id, and + behind that of a private one. The first readable file with an id
+// has it; the key of any other tells its path.
+func (s *shelf) keyed(private bool) []string {
+	mark, last := "", ""
+	if private {
+		mark = "+"
+	}
+	keys := make([]string, len(s.entries))
+	for i := range s.entries {
+		switch e := &s.entries[i]; {
+		case e.is(isBad):
+			keys[i] = "!" + mark + e.path()
+		case e.id() == last:
+			keys[i] = last + mark + "!" + e.path()
+		default:
+			last = e.id()
+			if keys[i] = last + mark; keys[i] == e.key {
+				keys[i] = e.key
+			}
+		}
+	}
+	return keys
+}
+
+// keep writes what changed to the catalog. If it fails, the next reader does the same work again.
+func keep(c *catalog.Catalog, from *source, now [2]shelf) {
+	ch := c.Change(terms.Grams)
+	to := catalog.State{Trees: [2]string{string(now[0].tree), string(now[1].tree)}, Analysis: c.Analysis, Purged: purgedOf(from.trees[:]...)}
+	stay := map[string]bool{}
+	for i := range now {
+		for j, key := range now[i].keyed(i == 1) {
+			e := &now[i].entries[j]
+			if e.in != nil && e.key == key {
+				stay[key] = true
+				continue
+			}
+			d, ok := e.document(key, i == 1)
+			if !ok || ch.Add(d) != nil {
+				return
+			}
+		}
+	}
+	for _, s := range ch.Segments {
+		for doc := range s.Len() {
+			if s.Live(doc) && !stay[s.Key(doc)] && (s.Flags(doc)&IsGiven == 0 || to.Purged != c.Purged) {
+				s.Remove(doc)
+			}
+		}
+	}
+	if y, err := ch.Commit(context.Background(), to, 0); err == nil {
+		y.Close()
+	}
+}
 
 // load brings a shelf up to date with a tree. It parses only files that changed, as long as
 // git still has the tree the shelf was made from, and says how many that were. What of the tree is
@@ -17,7 +137,7 @@ func (s shelf) load(tree *gitstore.Tree) (now shelf, changed int, err error) {
 	if s.tree == tree.ID() {
 		return s, 0, nil
 	}
-	if slices.ContainsFunc(s.entries, func(e entry) bool { return e.blob == "" }) {
+	if slices.ContainsFunc(s.entries, func(e entry) bool { return e.is(isBad) && e.blob() == "" }) {
 		s = shelf{} // what is no file at all does not show in a difference
 	}
 	now, changed, err = s.update(tree)
@@ -34,12 +154,15 @@ func (s shelf) load(tree *gitstore.Tree) (now shelf, changed int, err error) {
 // update is load in one go. The error may be a gitstore.Damage of folders: the shelf has all others.
 func (s shelf) update(tree *gitstore.Tree) (now shelf, changed int, err error) {
 	var fresh []entry
-	gone := map[string]bool{}
+	gone, ids := map[string]bool{}, map[string]bool{}
 	err = tree.Diff(s.tree, func(c gitstore.Change) error {
 		if strings.HasPrefix(c.Path, MemoryDir+"/") {
 			gone[c.Path] = true
+			if id, ok := MemoryID(c.Path); ok {
+				ids[id] = true
+			}
 			if c.New != "" {
-				fresh = append(fresh, entry{path: c.Path, blob: c.New})
+				fresh = append(fresh, entry{file: &parsed{path: c.Path, blob: c.New}})
 			}
 		}
 		return nil
@@ -54,30 +177,38 @@ func (s shelf) update(tree *gitstore.Tree) (now shelf, changed int, err error) {
 	}
 	now.tree = tree.ID()
 	for _, e := range bad {
-		fresh = append(fresh, entry{path: e.Path, bad: &FormatError{Path: e.Path, Reason: e.Why}})
+		fresh = append(fresh, entry{flags: isBad, file: &parsed{path: e.Path, bad: &FormatError{Path: e.Path, Reason: e.Why}}})
 	}
-	slices.SortFunc(fresh, func(a, b entry) int { return strings.Compare(a.path, b.path) })
-	now.entries = make([]entry, 0, len(s.entries)+len(fresh))
-	for _, e := range s.entries { // both are in order: merge them
-		for len(fresh) > 0 && fresh[0].path <= e.path {
-			now.entries, fresh = append(now.entries, fresh[0]), fresh[1:]
-		}
-		if len(gone) == 0 || !gone[e.path] {
-			now.entries = append(now.entries, e)
-		}
+	now.entries = s.entries
+	if len(gone) > 0 {
+		now.entries = slices.DeleteFunc(slices.Clone(s.entries), func(e entry) bool {
+			return (e.is(isBad) || ids[e.id()]) && gone[e.path()]
+		})
 	}
-	now.entries = append(now.entries, fresh...)
+	now.entries = merged(now.entries, fresh)
 	if folders != nil {
 		return now, len(gone) + len(bad), folders
 	}
 	return now, len(gone) + len(bad), nil
 }
 
+// merged are the entries of both, the first of which are sorted.
+func merged(entries, fresh []entry) []entry {
+	slices.SortFunc(fresh, func(a, b entry) int { return strings.Compare(a.path(), b.path()) })
+	out := make([]entry, 0, len(entries)+len(fresh))
+	for _, f := range fresh {
+		n, _ := slices.BinarySearchFunc(entries, f.path(), func(e entry, path string) int { return cmp.Or(strings.Compare(e.path(), path), 1) })
+		out = append(append(out, entries[:n]...), f)
+		entries = entries[n:]
+	}
+	return append(out, entries...)
+}
+
 // parseAll fills in the entries' memories from their blobs, on all processors. Damaged ones are taken out.
 func parseAll(tree *gitstore.Tree, entries []entry) ([]entry, gitstore.Damage, error) {
 	ids := make([]gitstore.ID, len(entries))
 	for i, e := range entries {
-		ids[i] = e.blob
+		ids[i] = e.blob()
 	}
 	type job struct {
 		i    int
@@ -119,17 +250,16 @@ func parseAll(tree *gitstore.Tree, entries []entry) ([]entry, gitstore.Damage, e
 // damaged: it is named, and the others are read.
 func parseEach(tree *gitstore.Tree, entries []entry) (good []entry, damage gitstore.Damage, err error) {
 	for _, e := range entries {
-		data, err := tree.Read(e.path)
+		data, err := tree.Read(e.path())
 		switch {
 		case errors.Is(err, gitstore.ErrTooLarge):
-			e.bad = &FormatError{Path: e.path, Reason: err.Error()}
+			e.spoil(err)
 		case errors.Is(err, gitstore.ErrCorrupt):
 			damage = append(damage, err)
 			continue
 		case err != nil:
 			return nil, nil, err
 		default:
-			e.bad = nil
 			e.parse(data)
 		}
 		good = append(good, e)
@@ -138,12 +268,18 @@ func parseEach(tree *gitstore.Tree, entries []entry) (good []entry, damage gitst
 }
 
 func (e *entry) parse(data []byte) {
-	m, err := ParseMemory(e.path, data)
+	e.flags, e.file.bad = 0, nil
+	m, err := ParseMemory(e.file.path, data)
 	if err != nil {
-		if !errors.As(err, &e.bad) {
-			e.bad = &FormatError{Path: e.path, Reason: err.Error()}
-		}
+		e.spoil(err)
 		return
 	}
 	e.pack(m)
+}
+
+func (e *entry) spoil(err error) {
+	e.flags = isBad
+	if !errors.As(err, &e.file.bad) {
+		e.file.bad = &FormatError{Path: e.file.path, Reason: err.Error()}
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/catalog"
 )
 
 // View is a consistent sight of everything kept. It is valid inside the function it was given
@@ -17,15 +18,10 @@ import (
 type View struct {
 	memory, journal, inbox *gitstore.Tree // journal and inbox may be nil
 	fallback               bool
-	shelves                func() (cached, error) // nil once they were read
-	close                  func()                 // what was read needs no more; may be nil
-	openTable              func() *table          // what answers before they are read, if it can; nil once it was called
-	table                  *table                 // may be nil
-	asked                  *asked                 // what Same answered last from it
-	entries                []*entry               // readable ones of the branch and of the journal, sorted by id
-	own                    []bool                 // entry by entry: it is of the journal
+	shelves                func() ([2]shelf, error) // nil once they were read
+	entries                []*entry                 // readable ones of the branch and of the journal, sorted by id
+	own                    []bool                   // entry by entry: it is of the journal
 	bad                    []*FormatError
-	retired                []Fingerprint  // of what was retired, once it was asked for
 	omit                   *gitstore.Omit // what was purged, once it was asked for
 	loaded                 [2]shelf       // of the branch and the journal, once they were read
 	actual                 *View          // of a view of what agents are given: the one with everything as it is
@@ -39,15 +35,15 @@ func (v *View) read() {
 	if v.shelves == nil {
 		return
 	}
-	c, err := v.shelves()
+	all, err := v.shelves()
 	v.shelves = nil
 	if err != nil {
 		v.err = errors.Join(v.err, err)
 		return
 	}
-	v.close, v.loaded = c.close, c.shelves
-	v.err = errors.Join(append(append([]error{v.err}, c.shelves[0].damage...), c.shelves[1].damage...)...)
-	a, b := v.good(&c.shelves[0]), v.good(&c.shelves[1])
+	v.loaded = all
+	v.err = errors.Join(append(append([]error{v.err}, all[0].damage...), all[1].damage...)...)
+	a, b := v.good(&v.loaded[0]), v.good(&v.loaded[1])
 	if len(b) == 0 {
 		v.entries, v.own = a, make([]bool, len(a))
 		return
@@ -58,8 +54,8 @@ func (v *View) read() {
 			v.entries, b = append(v.entries, b[0]), b[1:]
 		} else {
 			if len(b) > 0 && b[0].id() == a[0].id() {
-				if b[0].blob != a[0].blob { // whoever may write to the branch must not hide what this clone knows for itself
-					v.bad = append(v.bad, &FormatError{Path: a[0].path, Field: "id", Reason: "the same id as a private memory of this clone, which counts"})
+				if b[0].blob() != a[0].blob() { // whoever may write to the branch must not hide what this clone knows for itself
+					v.bad = append(v.bad, &FormatError{Path: a[0].path(), Field: "id", Reason: "the same id as a private memory of this clone, which counts"})
 					a = a[1:]
 					continue
 				}
@@ -71,12 +67,8 @@ func (v *View) read() {
 	}
 }
 
-// done frees what the view holds, and returns what was damaged of what it read.
+// done returns what was damaged of what the view read.
 func (v *View) done() error {
-	if v.close != nil {
-		v.close()
-	}
-	v.table.close()
 	if v.agents != nil {
 		return cmp.Or(v.err, v.agents.err)
 	}
@@ -93,10 +85,10 @@ func (v *View) good(s *shelf) []*entry {
 	for i := range s.entries {
 		e := &s.entries[i]
 		switch {
-		case e.bad != nil:
-			v.bad = append(v.bad, e.bad)
+		case e.is(isBad):
+			v.bad = append(v.bad, e.get().bad)
 		case len(out) > 0 && out[len(out)-1].id() == e.id():
-			v.bad = append(v.bad, &FormatError{Path: e.path, Field: "id", Reason: "the same id as " + out[len(out)-1].path + "; keep one of them"})
+			v.bad = append(v.bad, &FormatError{Path: e.path(), Field: "id", Reason: "the same id as " + out[len(out)-1].path() + "; keep one of them"})
 		default:
 			out = append(out, e)
 		}
@@ -124,19 +116,64 @@ func (v *View) Files() []File {
 	v.read()
 	out := make([]File, len(v.entries))
 	for i, e := range v.entries {
-		out[i] = File{e.id(), e.path, e.blob, v.own[i], e.retired}
+		out[i] = File{e.id(), e.path(), e.blob(), v.own[i], e.is(isRetired)}
 	}
 	return out
+}
+
+// Kept is a file as the catalog keeps it, but for what a search needs.
+type Kept struct {
+	Key  string
+	File int // its number in Files; -1: not among them
+	of   *entry
+
+	private bool
+}
+
+// Doc is the document of a file. ok is false if its content was lost.
+func (k Kept) Doc() (d catalog.Doc, ok bool) { return k.of.document(k.Key, k.private) }
+
+// Kept are all files, those that cannot be read too.
+func (v *View) Kept() (all []Kept) {
+	v.read()
+	files := make(map[*entry]int, len(v.entries))
+	for i, e := range v.entries {
+		files[e] = i
+	}
+	for i := range v.loaded {
+		for j, key := range v.loaded[i].keyed(i == 1) {
+			e := &v.loaded[i].entries[j]
+			n, ok := files[e]
+			if !ok {
+				n = -1
+			}
+			all = append(all, Kept{key, n, e, i == 1})
+		}
+	}
+	return all
+}
+
+// StateOf is the state of a catalog that has all documents of Kept.
+func StateOf(v *View) catalog.State {
+	s := catalog.State{Trees: [2]string{string(v.memory.ID())}, Key: v.Key(), Purged: purgedOf(v.memory, v.journal)}
+	if v.journal != nil {
+		s.Trees[1] = string(v.journal.ID())
+	}
+	return s
 }
 
 // Change is a file of a memory that is not as it was.
 type Change struct {
 	ID      string
+	Path    string
 	Private bool // it is of the journal
 	Born    bool // it was not there
 	Blob    gitstore.ID
 	Memory  Memory // zero where Blob is ""
 }
+
+// Doc is the document of a changed file, which has a Memory.
+func (c Change) Doc() catalog.Doc { return Document(c.Path, c.Blob, c.Memory, c.Private) }
 
 // Since are the changes since the state with a Key, at most most of them. ok is false where only Files tells: there are more, git has
 // that state no more, or something cannot be read.
@@ -161,7 +198,7 @@ func (v *View) Since(key string, most int) (changes []Change, ok bool) {
 			case !is || len(changes) == most:
 				return errTooMany
 			}
-			change := Change{ID: id, Private: i == 1, Blob: c.New}
+			change := Change{ID: id, Path: c.Path, Private: i == 1, Blob: c.New}
 			if alone, err := v.alone(id, c.Path, i); err != nil || !alone {
 				return cmp.Or(err, errTooMany)
 			}
@@ -221,20 +258,14 @@ func (v *View) Memories() []Memory {
 	return out
 }
 
-// at is the memory of an entry: from the cache, or, where that lost it, from git. If git has it
+// at is the memory of an entry: from the catalog, or if that is spoilt from git. If git has it
 // no more either, the view is damaged.
 func (v *View) at(i int) Memory {
 	e := v.entries[i]
 	m, ok := e.memory()
 	if !ok {
-		err := v.memory.ReadAll([]gitstore.ID{e.blob}, func(_ int, data []byte) (err error) {
-			m, err = ParseMemory(e.path, data)
-			return err
-		})
-		if err != nil {
-			v.err = cmp.Or(v.err, err)
-			return Memory{}
-		}
+		v.err = cmp.Or(v.err, e.from.err, fmt.Errorf("read %s: %w", e.path(), gitstore.ErrCorrupt))
+		return Memory{}
 	}
 	m.Private = v.own[i]
 	return m
@@ -265,7 +296,7 @@ func (v *View) Blob(id string) (gitstore.ID, bool) {
 	if !ok {
 		return "", false
 	}
-	return v.entries[i].blob, true
+	return v.entries[i].blob(), true
 }
 
 // Config is the text of reverie.toml on the branch, nil if there is none.

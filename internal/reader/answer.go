@@ -97,7 +97,7 @@ func (l lookup) answer(ctx context.Context) (Answer, error) {
 // find fills the hits.
 func (l lookup) find(ctx context.Context) (a Answer, err error) {
 	now := l.r.Now()
-	a.Damaged = l.x.State().Notes
+	a.Damaged = l.x.Notes()
 	request := recall.Request{Text: l.q.Text, Phrases: l.q.Phrases, Not: l.q.Not, N: max(2*l.Limit, MaxNear), Now: now, Files: l.Files, Apart: l.Apart,
 		Keep: l.x.Keep(l.q, now), HalfOf: recall.HalfLife, Done: ctx.Done()}
 	if l.Limit <= 0 {

@@ -8,26 +8,25 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/recall"
-	"github.com/reverie-memory/reverie/gitstore/recall/segment"
 	"github.com/reverie-memory/reverie/gitstore/record"
 )
 
 // This file alone opens the index of gitstore/recall and brings it up to date.
 
-// IndexDir is the folder of the state folder with the index of what is in force, for recall and prompts. It may be
-// deleted at any time.
-const IndexDir = "index"
+// CatalogFile is the file of the state folder with all memories as parsed, and the index for recall and prompts. It
+// may be deleted at any time.
+const CatalogFile = "cache"
 
 // MaxIndexed bounds the memories that a hook indexes while an agent waits, some 50 ms of work. The worker indexes
 // the rest.
 const MaxIndexed = 500
 
 // OpenIndex opens the index for the searches until done is called. Call it before the view to search is opened: a
-// purge drops the folder of the index. Writes to a folder opened before are lost with it, but one opened later would
-// get the purged text.
+// purge drops the file. Nothing is written to a file opened before that, but one opened later would get the purged
+// text.
 func (r *Reader) OpenIndex() (done func()) {
 	before := r.index
-	x := recall.Make(filepath.Join(r.State, IndexDir), recall.MemoryAnalysis())
+	x := recall.Open(filepath.Join(r.State, CatalogFile))
 	r.index = x
 	return func() {
 		x.Close()
@@ -46,28 +45,21 @@ func (r *Reader) search(ctx context.Context, v *record.View, past bool, limit re
 	had := r.index
 	switch {
 	case had == nil:
-		had = recall.Open("", recall.MemoryAnalysis())
+		had = recall.Open("")
 		defer had.Close()
 	case past:
 		had = had.InMemory()
 		defer had.Close()
 	}
 	for again := false; ; again = true { // rebuilds a spoilt index once
-		var x *recall.Index
-		err := had.Guard(func() (err error) {
-			x, err = had.BringToBoth(ctx, v, given, limit)
-			return err
-		})
-		if errors.Is(err, segment.ErrCorrupt) && !again {
-			continue
-		}
+		x, err := had.BringToBoth(ctx, v, given, limit)
 		if err != nil {
 			return err
 		}
 		if unkept := x.Unkept(); unkept != nil {
 			r.Note(Note{About: Unindexed, Err: unkept})
 		}
-		err = x.Guard(func() error { return fn(x) })
+		err = fn(x)
 		spoilt := x.Err()
 		x.Close()
 		if spoilt == nil || again {
@@ -117,10 +109,8 @@ func (r *Reader) latestIndex(ctx context.Context) (x *recall.Index, err error) {
 		if err != nil {
 			return err
 		}
-		return r.index.Guard(func() (err error) {
-			x, err = r.index.BringToBoth(ctx, v, given, recall.Limits{})
-			return err
-		})
+		x, err = r.index.BringToBoth(ctx, v, given, recall.Limits{})
+		return err
 	})
 	if err != nil && x != nil {
 		x.Close()

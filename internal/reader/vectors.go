@@ -99,12 +99,8 @@ func weighVectors(ctx context.Context, r *Reader, vectors *vector.Store, embed v
 	}
 	defer x.Close()
 	keep := x.Keep(recall.Query{}, r.Now())
-	var worth vector.Worth
-	err = x.Guard(func() (err error) {
-		worth, err = vectors.Weigh(ctx, embed, live, func(query string, n int) []string { return x.IDs(query, n, keep) })
-		return errors.Join(err, x.Err())
-	})
-	if err != nil {
+	worth, err := vectors.Weigh(ctx, embed, live, func(query string, n int) []string { return x.IDs(query, n, keep) })
+	if err = errors.Join(err, x.Err()); err != nil {
 		return err
 	}
 	return vectors.Keep(ctx, worth)

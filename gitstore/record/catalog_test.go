@@ -18,46 +18,28 @@ type told struct {
 	Same    []Memory
 	Retired []string
 	Found   []Memory
+	Alike   [][]Memory
 }
 
-// ask asks a view, with or without the table; one for each statement where there is a table, since a view that has the entries asks no
-// table. It counts the statements that the table told of alone.
-func ask(t *testing.T, b *Book, quick bool, texts []string) (out told, alone int) {
+func ask(t *testing.T, b *Book, texts []string) (out told) {
 	t.Helper()
-	var of *View
-	about := func(text string) {
-		m, _ := of.Same(text)
-		gone, ok := of.Retired(text)
-		if !ok {
-			gone = Memory{}
-		}
-		found, _ := of.Find(fact(text).ID)
-		out.Same, out.Retired, out.Found = append(out.Same, m), append(out.Retired, gone.ID), append(out.Found, found)
-	}
-	view := func(fn func()) {
-		t.Helper()
-		if err := b.View(context.Background(), func(v *View) error { of = v; fn(); return nil }); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if !quick {
-		view(func() {
-			of.openTable = nil
-			for _, text := range texts {
-				about(text)
+	err := b.View(context.Background(), func(v *View) error {
+		for _, text := range texts {
+			m, _ := v.Same(text)
+			gone, ok := v.Retired(text)
+			if !ok {
+				gone = Memory{}
 			}
-		})
-		return out, 0
+			found, _ := v.Find(fact(text).ID)
+			out.Same, out.Retired, out.Found = append(out.Same, m), append(out.Retired, gone.ID), append(out.Found, found)
+			out.Alike = append(out.Alike, v.Alike(text, 0.5))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, text := range texts {
-		view(func() {
-			about(text)
-			if of.shelves != nil {
-				alone++
-			}
-		})
-	}
-	return out, alone
+	return out
 }
 
 // statements are made of few words, so that many say nearly the same; some have no word at all.
@@ -94,14 +76,14 @@ func statements(r *rand.Rand, n int) (out []string) {
 	return out
 }
 
-// The table says what the entries say, whatever has changed since it was written.
-func TestTableSaysWhatTheEntriesSay(t *testing.T) {
+// A view says the same with a catalog that others left behind as without one.
+func TestCatalogSaysWhatGitSays(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
 	}
 	for seed := range int64(4) {
 		r := rand.New(rand.NewSource(seed))
-		b, _, _ := newBook(t)
+		b, _, dir := newBook(t)
 		texts := statements(r, 66)
 		keep := func(texts []string) {
 			t.Helper()
@@ -130,24 +112,21 @@ func TestTableSaysWhatTheEntriesSay(t *testing.T) {
 			}
 		}
 		keep(texts[:50])
-		list := func() { ask(t, b, false, texts[:1]) } // writes the cache if it is due
-		list()
+		ask(t, b, texts[:1]) // writes the catalog
 		for from := 50; from+3 <= 65; from += 3 {
 			keep(append(texts[from:from+3:from+3], texts[r.Intn(50)], texts[r.Intn(50)])) // and some that are there, on the branch or in the journal
-			want, _ := ask(t, b, false, texts)
-			got, alone := ask(t, b, true, texts)
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Fatalf("seed %d, %d statements: -entries +table\n%s", seed, from+3, diff)
-			}
-			if from == 50 && alone < len(texts)/2 {
-				t.Errorf("seed %d: the table told of %d of %d statements", seed, alone, len(texts))
+			got := ask(t, b, texts)
+			bare := *b
+			bare.cache = filepath.Join(dir, "none", "cache")
+			if diff := cmp.Diff(ask(t, &bare, texts), got); diff != "" {
+				t.Fatalf("seed %d, %d statements: -git +catalog\n%s", seed, from+3, diff)
 			}
 		}
 	}
 }
 
-// A table that is spoilt, or of a tree with files that nobody can read or two of one id, gives way to the entries.
-func TestTableGivesWay(t *testing.T) {
+// A catalog that is spoilt gives way to git, and two files of one id are told apart.
+func TestSpoiltCatalogGivesWay(t *testing.T) {
 	b, r, dir := newBook(t)
 	var all []Memory
 	for i := range 2 * cacheLag {
@@ -156,10 +135,7 @@ func TestTableGivesWay(t *testing.T) {
 	put(t, b, all...)
 	texts(t, b)
 	said := []string{all[3].Text, all[20].Text + ".", "nobody has said that so far"}
-	want, _ := ask(t, b, false, said)
-	if _, alone := ask(t, b, true, said); alone != len(said) {
-		t.Fatalf("the table told of %d of %d statements", alone, len(said))
-	}
+	want := ask(t, b, said)
 	cache := filepath.Join(dir, "cache")
 	whole, err := os.ReadFile(cache)
 	if err != nil {
@@ -174,7 +150,7 @@ func TestTableGivesWay(t *testing.T) {
 		if err := os.WriteFile(cache, bad, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got, _ := ask(t, b, true, said); cmp.Diff(want, got) != "" {
+		if got := ask(t, b, said); cmp.Diff(want, got) != "" {
 			t.Errorf("byte %d: %s", at, cmp.Diff(want, got))
 		}
 	}
@@ -182,7 +158,7 @@ func TestTableGivesWay(t *testing.T) {
 		if err := os.WriteFile(cache, whole[:short], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got, _ := ask(t, b, true, said); cmp.Diff(want, got) != "" {
+		if got := ask(t, b, said); cmp.Diff(want, got) != "" {
 			t.Errorf("%d bytes: %s", short, cmp.Diff(want, got))
 		}
 	}
@@ -197,11 +173,12 @@ func TestTableGivesWay(t *testing.T) {
 	wt.Write(twin.Path(), string(twin.Format()))
 	wt.Commit("two of one id")
 	said = append(said, twin.Text)
-	for _, when := range []string{"since the table", "in the table"} {
-		want, _ = ask(t, b, false, said)
-		got, alone := ask(t, b, true, said)
-		if diff := cmp.Diff(want, got); diff != "" || alone != 0 {
-			t.Errorf("two of one id %s: the table told of %d\n%s", when, alone, diff)
+	bare := *b
+	bare.cache = ""
+	want = ask(t, &bare, said)
+	for _, when := range []string{"since the catalog", "in the catalog"} {
+		if diff := cmp.Diff(want, ask(t, b, said)); diff != "" {
+			t.Errorf("two of one id %s: %s", when, diff)
 		}
 		if err := os.Remove(cache); err != nil {
 			t.Fatal(err)

@@ -1,0 +1,144 @@
+package catalog
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// ErrBehind is returned if a catalog cannot be brought to a state within a limit.
+var ErrBehind = errors.New("too much has changed to index it now")
+
+const (
+	maxSegments = 9 // one large and eight small
+	maxGone     = 5 // a segment is written again when one document in so many is gone
+)
+
+// Change is a catalog in the making. It is for one goroutine.
+type Change struct {
+	Segments []*Segment // of the catalog before, to Remove documents from
+	base     *Catalog
+	b        builder
+}
+
+// Change begins with what the catalog has, and with nothing if it is spoilt. split gives the grams of a term; nil: there are none.
+func (c *Catalog) Change(split func(term string) []string) *Change {
+	ch := &Change{base: c, b: builder{split: split}}
+	if c.Err() == nil {
+		ch.Segments = c.shared()
+	}
+	return ch
+}
+
+// Before is the state that the change begins from.
+func (ch *Change) Before() State { return ch.base.State }
+
+// Remove takes the document with a key out, if there is one.
+func (ch *Change) Remove(key string) {
+	for _, s := range ch.Segments {
+		if doc, ok := s.Find(key); ok && s.Live(doc) {
+			s.Remove(doc)
+		}
+	}
+}
+
+// Add adds a document, whose key no other has.
+func (ch *Change) Add(d Doc) error { return ch.b.add(d) }
+
+// Commit is the catalog as changed, at a state. It is written to the file, unless Unkept says why not. At most limit documents are
+// written once more to keep the segments few; 0: as many as it takes. The error wraps ErrCorrupt if the catalog before was spoilt,
+// ErrBehind if more than limit documents are in the way of text that was purged, or is that of ctx.
+func (ch *Change) Commit(ctx context.Context, to State, limit int) (*Catalog, error) {
+	anew := to.Purged != ch.base.Purged
+	merged := choose(ch.Segments, len(ch.b.docs), limit)
+	for i, s := range ch.Segments {
+		if anew && s.gone > 0 && s.gone < s.docs && !slices.Contains(merged, i) {
+			if limit > 0 && s.docs-s.gone > limit {
+				return nil, fmt.Errorf("%w: %d documents beside one that was purged", ErrBehind, s.docs-s.gone)
+			}
+			merged = append(merged, i)
+		}
+	}
+	var positions []Position
+	var tokens []Token
+	for _, i := range merged {
+		s := ch.Segments[i]
+		for doc := range s.docs {
+			if !s.Live(doc) {
+				continue
+			}
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			err := ch.b.add(s.doc(doc, &positions, &tokens))
+			if err = cmp.Or(s.Err(), err); err != nil {
+				return nil, errors.Join(ErrCorrupt, err)
+			}
+		}
+	}
+	y := ch.base.with(to)
+	for i, s := range ch.Segments {
+		if !slices.Contains(merged, i) && s.gone < s.docs {
+			y.Segments = append(y.Segments, s)
+		}
+	}
+	if err := y.Err(); err != nil {
+		y.Close()
+		return nil, err
+	}
+	if len(ch.b.docs) > 0 {
+		data, err := ch.b.bytes()
+		if err != nil {
+			y.Close()
+			return nil, err
+		}
+		made, _ := openSegment(nil, 0, 0, data)
+		y.Segments = append(y.Segments, made)
+	}
+	y, y.unkept = y.kept(anew)
+	return y, nil
+}
+
+func (c *Catalog) kept(anew bool) (*Catalog, error) {
+	y, err := c.keep(anew)
+	if err != nil {
+		err = fmt.Errorf("keep the catalog: %w", err)
+	}
+	return y, err
+}
+
+// choose says which segments are written once more, into one with the n new documents: any that has lost many; and if there are too
+// many segments, the smallest, with each that is no larger than what is taken before it. So a document is written again about as often
+// as the number of documents doubles.
+func choose(segments []*Segment, n, limit int) (merged []int) {
+	var rest []int
+	taken := n
+	size := func(i int) int { return segments[i].docs - segments[i].gone }
+	fits := func(i int) bool { return limit == 0 || taken+size(i) <= limit }
+	for i, s := range segments {
+		switch {
+		case s.gone == s.docs:
+		case s.gone*maxGone > s.docs && fits(i):
+			merged = append(merged, i)
+			taken += size(i)
+		default:
+			rest = append(rest, i)
+		}
+	}
+	slices.SortStableFunc(rest, func(i, j int) int { return cmp.Compare(size(i), size(j)) })
+	if many := len(rest) + min(taken, 1); many > maxSegments {
+		for k, i := range rest {
+			if !fits(i) || many-k <= maxSegments && size(i) > taken {
+				break
+			}
+			merged = append(merged, i)
+			taken += size(i)
+		}
+	}
+	return merged
+}
+
+// Kept reports whether Commit writes to a file, as far as is known.
+func (ch *Change) Kept() bool { return ch.base.Kept() }
