@@ -243,3 +243,8 @@ func (w *worker) pending() string {
 	w.clone.ops = w.clone.ops[1:]
 	return op
 }
+
+// starved reports whether a command gave up its wait for a lock: on a busy machine, holders may run that seldom.
+func (a answer) starved() bool {
+	return a.code != 0 && (strings.Contains(a.err, ": held by ") || strings.Contains(a.err, "ref is locked"))
+}

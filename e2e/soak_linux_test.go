@@ -166,11 +166,6 @@ func (s *soak) run(dir string, args ...string) answer {
 	return answer{args: cmd.Args, out: out.String(), err: stderr.String()}.ended(s.t, err)
 }
 
-// starved reports whether a command gave up its wait for a lock: on a busy machine, holders may run that seldom.
-func (a answer) starved() bool {
-	return a.code != 0 && (strings.Contains(a.err, ": held by ") || strings.Contains(a.err, "ref is locked"))
-}
-
 // kill ends a command now and then, as a power cut does.
 func (s *soak) kill(ctx context.Context, rnd *rand.Rand) {
 	for ctx.Err() == nil {
