@@ -3,10 +3,7 @@
 // only package cmd prints one.
 package exit
 
-import (
-	"errors"
-	"fmt"
-)
+import "fmt"
 
 // Exit codes. docs/json.md lists them for users.
 const (
@@ -42,4 +39,8 @@ func Usage(hint, format string, args ...any) error {
 }
 
 // Silent ends a command with code Negative and without a message: its output said it already.
-var Silent = New(Negative, errors.New(""), "")
+var Silent error = &Error{Code: Negative, Err: silence{}}
+
+type silence struct{}
+
+func (silence) Error() string { return "" }
