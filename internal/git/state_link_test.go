@@ -2,6 +2,8 @@ package git_test
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -31,6 +33,13 @@ func TestLockThatIsALinkIsRefused(t *testing.T) {
 	if unlock, err := repo.Lock(context.Background()); err == nil {
 		unlock()
 		t.Error("a link was locked")
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "made", "folder"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	err = repo.WriteState("made/folder", nil, false)
+	if !errors.Is(err, fs.ErrExist) || err.Error() != "state file made/folder: file exists" {
+		t.Errorf("a folder in the place of a file: %v", err)
 	}
 	if text, _ := os.ReadFile(victim); string(text) != "precious" {
 		t.Errorf("the victim holds %q", text)

@@ -57,9 +57,23 @@ func (r *Repo) WriteState(name string, data []byte, durable bool) error {
 		return err
 	}
 	if err := file.Replace(filepath.Join(dir, base), data, 0o600, durable); err != nil {
-		return fmt.Errorf("state file %s: %w", name, err)
+		return fmt.Errorf("state file %s: %w", name, cause(err))
 	}
 	return nil
+}
+
+// cause is a system call's error without the paths it names. The name of a temporary file says
+// nothing to a reader, and two long paths push the cause out of a message that is cut to one line.
+func cause(err error) error {
+	var link *os.LinkError
+	var path *fs.PathError
+	switch {
+	case errors.As(err, &link):
+		return link.Err
+	case errors.As(err, &path):
+		return path.Err
+	}
+	return err
 }
 
 // ReadState reads a file of the state folder. What is no regular file, a symbolic link too, counts as not there: WriteState
