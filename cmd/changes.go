@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/reverie-memory/reverie/dream"
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -34,29 +33,6 @@ type change struct {
 	words string   // its statement and the new one, word by word; "" where it stays, or goes
 	lost  []string // fields that differ, each "name: before → after"
 	body  bool     // its body is not in the new one
-}
-
-// quote is words that an operation rests on, once for an event.
-type quote struct {
-	Client  string `json:"client"`
-	Session string `json:"session"`
-	Event   int    `json:"event"`
-	Quote   string `json:"quote"`
-	How     string `json:"how"`
-	By      string `json:"by"`              // whose words they are: person, agent or tool; empty: nobody knows any more
-	Model   string `json:"model,omitempty"` // that found them
-	Says    string `json:"says,omitempty"`  // the session's own statement, where the operation's is another
-
-	at time.Time
-}
-
-// changeJSON is a change as --json has it.
-type changeJSON struct {
-	ID    string      `json:"id"`
-	Goes  bool        `json:"goes"` // out of force
-	Was   *memoryJSON `json:"was,omitempty"`
-	Words string      `json:"words,omitempty"` // [-gone-] and {+new+} words
-	Lost  []string    `json:"lost"`
 }
 
 // looks are those of some operations, by id.
@@ -400,4 +376,14 @@ func (w *workspace) showChanges(changes []change) {
 			env.Lay(6, term.Span("", "    "+term.Visible(field)))
 		}
 	}
+}
+
+// lookJSON is an operation with all that a person has to see of it.
+func lookJSON(o record.Operation, waits string, l outlook) operationJSON {
+	j := newOperationJSON(o, waits)
+	j.Model, j.Quotes, j.Contradicts = l.model, l.quotes, list(l.contradicts)
+	for _, c := range l.changes {
+		j.Changes = append(j.Changes, c.json())
+	}
+	return j
 }

@@ -1,9 +1,6 @@
 package cmd
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/urfave/cli/v2"
 )
 
@@ -92,22 +89,4 @@ func commandsFor(env *Env, args []string) (all []*cli.Command) {
 		return commandsFor(env, nil)
 	}
 	return all
-}
-
-// named returns the command's name in a command line, or "" if the line needs all commands.
-func named(args []string) string {
-	if slices.ContainsFunc(args, isHelp) {
-		return ""
-	}
-	for i := 1; i < len(args); i++ {
-		switch arg := args[i]; {
-		case arg == "--", arg == "help", arg == "h":
-			return ""
-		case len(arg) < 2 || arg[0] != '-':
-			return arg
-		case strings.TrimLeft(arg, "-") == "C": // the only option of the program with a value
-			i++
-		}
-	}
-	return ""
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -144,26 +143,4 @@ func (w *workspace) tellProposed(ops []record.Operation) error {
 		w.env.Print("%s\t%s\t%s\t%s\n", o.ID[:8], o.Op, o.Memory.Kind, term.Visible(o.Memory.Text))
 	}
 	return nil
-}
-
-func (w *workspace) tellConsidered(model string, got dream.Considered) {
-	refused := 0
-	for _, n := range got.Refused {
-		refused += n
-	}
-	w.env.Say("dream    %s: %s about %s: %s for a person, %d refused, %d set aside", model, term.Count(got.Asked, "question", "questions"),
-		term.Count(len(got.Read), "reflection", "reflections"), waits(len(got.Operations)), refused, len(got.Notes))
-	if got.Left > 0 {
-		w.env.Say("%s for the next dream", term.Count(got.Left, "candidate is left", "candidates are left"))
-	}
-	w.tellRefused(got.Refused)
-}
-
-// tellRefused says, to who wants to know more, how much of what a model asked for was refused, and why.
-func (w *workspace) tellRefused(refused map[string]int) {
-	if w.env.Verbose {
-		for _, why := range slices.Sorted(maps.Keys(refused)) {
-			w.env.Say("refused  %s: %d", why, refused[why])
-		}
-	}
 }

@@ -1,12 +1,14 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore/recall/vector"
+	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/term"
 )
@@ -50,3 +52,6 @@ func (env *Env) openNamed(ctx context.Context, name string) (*os.File, error) {
 	f, err := term.OpenFile(ctx, env.path(name))
 	return f, file.Bare(err)
 }
+
+// agentShell names the session whose agent runs this command; "" for a person.
+func (env *Env) agentShell() string { return cmp.Or(env.caller, clone.Shell()) }

@@ -3,13 +3,9 @@ package cmd
 import (
 	"context"
 	"slices"
-	"strings"
 
-	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
-	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/reader"
-	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
 
@@ -77,34 +73,4 @@ func (f filter) read(ctx context.Context, env *Env, fn func(*workspace, []record
 		}
 		return fn(w, found, standings)
 	})
-}
-
-// tellBad names files of memories that cannot be read.
-func (w *workspace) tellBad(v *record.View) {
-	var why []string
-	for _, bad := range v.Bad() {
-		why = append(why, bad.Error())
-	}
-	w.tellPassedOver(why)
-}
-
-// tellPassedOver says why files cannot be read, a line for each. That quotes their names and what they hold, which anybody may have
-// written who can push: an agent is told how many they are, and nothing of it.
-func (w *workspace) tellPassedOver(why []string) {
-	if len(why) > 0 && w.Shields() {
-		w.env.Warn("%s cannot be read and passed over; a person sees why with 'reverie check'", term.Count(len(why), "file", "files"))
-		return
-	}
-	for _, one := range why {
-		w.env.Warn("passed over: %s", strings.ReplaceAll(one, "\n", "^J"))
-	}
-}
-
-// tellLost says if the last commits made here are not in the branch or the journal any more.
-func (w *workspace) tellLost(ctx context.Context) {
-	for _, s := range []*gitstore.Store{w.Memory, gitstore.Open(w.Repo, clone.JournalRef)} {
-		if lost, err := s.Lost(ctx); err == nil && lost != "" {
-			w.env.Warn("%s does not reach %s, the last commit made here: what that added is not listed; see: reverie check", s.Ref(), lost)
-		}
-	}
 }

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	_ "embed"
 	"errors"
 	"os"
 
@@ -11,18 +10,6 @@ import (
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/urfave/cli/v2"
 )
-
-// The first files of a memory branch.
-var (
-	//go:embed first/README.md
-	firstReadme string
-	//go:embed first/reverie.toml
-	firstConfig string
-)
-
-func firstFiles() map[string]string {
-	return map[string]string{"README.md": firstReadme, "reverie.toml": firstConfig}
-}
 
 type initOptions struct {
 	agents   cli.StringSlice

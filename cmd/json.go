@@ -100,16 +100,6 @@ type operationJSON struct {
 	Quotes  []quote      `json:"quotes,omitempty"`  // from review and show: each event once, with whose words they are
 }
 
-// lookJSON is an operation with all that a person has to see of it.
-func lookJSON(o record.Operation, waits string, l outlook) operationJSON {
-	j := newOperationJSON(o, waits)
-	j.Model, j.Quotes, j.Contradicts = l.model, l.quotes, list(l.contradicts)
-	for _, c := range l.changes {
-		j.Changes = append(j.Changes, c.json())
-	}
-	return j
-}
-
 func newOperationJSON(o record.Operation, waits string) operationJSON {
 	j := operationJSON{
 		ID: o.ID, Op: string(o.Op), Subject: o.Memory.Subject(), Memory: newMemoryJSON(o.Memory), How: string(o.How), Model: o.Model, Why: o.Why,
@@ -157,4 +147,27 @@ func newSessionJSON(k reflect.Kept) sessionJSON {
 		j.Ended = &k.Ended
 	}
 	return j
+}
+
+// quote is words that an operation rests on, once for an event.
+type quote struct {
+	Client  string `json:"client"`
+	Session string `json:"session"`
+	Event   int    `json:"event"`
+	Quote   string `json:"quote"`
+	How     string `json:"how"`
+	By      string `json:"by"`              // whose words they are: person, agent or tool; empty: nobody knows any more
+	Model   string `json:"model,omitempty"` // that found them
+	Says    string `json:"says,omitempty"`  // the session's own statement, where the operation's is another
+
+	at time.Time
+}
+
+// changeJSON is a change as --json has it.
+type changeJSON struct {
+	ID    string      `json:"id"`
+	Goes  bool        `json:"goes"` // out of force
+	Was   *memoryJSON `json:"was,omitempty"`
+	Words string      `json:"words,omitempty"` // [-gone-] and {+new+} words
+	Lost  []string    `json:"lost"`
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/reverie-memory/reverie/gitstore/brief"
-	"github.com/reverie-memory/reverie/gitstore/purge"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
@@ -13,10 +11,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/learn/ingest"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/prompts"
-	"github.com/reverie-memory/reverie/prompts/door"
 	"github.com/reverie-memory/reverie/reflect"
 	"github.com/reverie-memory/reverie/reflect/transcript"
-	"github.com/reverie-memory/reverie/worktree/try"
 	"github.com/urfave/cli/v2"
 )
 
@@ -258,31 +254,5 @@ func (w *workspace) tellLearned(res *learn.Result) {
 		w.env.Say("%s", nothing)
 	default:
 		w.env.Say("next: reverie list, or git log %s", w.Branch())
-	}
-}
-
-func waits(n int) string {
-	if n == 1 {
-		return "1 operation waits"
-	}
-	return term.Count(n, "operation", "operations") + " wait"
-}
-
-// afterLearning does the upkeep that follows every learn.
-func (w *workspace) afterLearning(ctx context.Context) error {
-	if err := w.Narrow(ctx); err != nil {
-		return err
-	}
-	w.tidy(ctx)
-	w.noteStated(ctx)
-	return nil
-}
-
-// tidy does small upkeep after a command's work is done; its failures are only told under -v.
-func (w *workspace) tidy(ctx context.Context) {
-	before := w.keptFrom()
-	_, err := w.Sessions.Expire(before)
-	if err = errors.Join(err, w.expireOriginals(before), brief.Ledger{Repo: w.Repo}.Expire(before), w.kv().Sweep(ctx), door.Expire(w.answers(), before), w.Book.Tidy(ctx), purge.Tidy(w.Repo, w.State, w.env.Now()), try.Clear(w.loopFolder(""))); err != nil && w.env.Verbose {
-		w.env.Warn("upkeep: %v", err)
 	}
 }

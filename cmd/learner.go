@@ -2,13 +2,16 @@ package cmd
 
 import (
 	"context"
+	"maps"
+	"slices"
 
-	"github.com/reverie-memory/reverie/gitstore/recall"
+	"github.com/reverie-memory/reverie/dream"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/remotes"
 	"github.com/reverie-memory/reverie/internal/learn"
 	"github.com/reverie-memory/reverie/internal/learn/dreams"
 	"github.com/reverie-memory/reverie/internal/learn/inbox"
+	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/term"
 )
 
@@ -38,33 +41,10 @@ func (w *workspace) learner() *learn.Learner {
 			return err
 		},
 		Model: w.model,
-		Known: w.nearest,
+		Known: func(ctx context.Context, text string, n int, private bool) ([]string, error) {
+			return reader.Nearest(ctx, w.Reader, text, n, private)
+		},
 	}
-}
-
-// nearest returns the statements of at most n memories that are nearest to a text, among those that agents are given.
-// private adds the clone's private memories.
-func (w *workspace) nearest(ctx context.Context, text string, n int, private bool) ([]string, error) {
-	var known []string
-	defer w.OpenIndex()()
-	err := w.view(ctx, func(v *record.View) error {
-		known = nil
-		return w.SearchGiven(ctx, v, false, recall.Limits{}, func(x *recall.Index, _ func() *recall.Index) error {
-			known = nil
-			keep := x.Keep(recall.Query{}, w.env.Now())
-			for _, f := range x.Rank(recall.Request{Text: text, N: 4 * n, Keep: keep}) {
-				m, err := x.Memory(f.Ref)
-				if err != nil {
-					return err
-				}
-				if len(known) < n && (private || !m.Private) {
-					known = append(known, m.Text)
-				}
-			}
-			return nil
-		})
-	})
-	return known, err
 }
 
 // learningNotes words the notes of learning.
@@ -158,5 +138,40 @@ func (w *workspace) tellReadingNote(n inbox.Note) {
 		env.Say("reflect  %s: %s had no room in %s", n.Session, term.Count(n.Events, "event", "events"), term.Count(n.Parts, "question", "questions"))
 	case learn.Spent:
 		env.Warn("%v; what is left waits for tomorrow", n.Err)
+	}
+}
+
+func (w *workspace) tellConsidered(model string, got dream.Considered) {
+	refused := 0
+	for _, n := range got.Refused {
+		refused += n
+	}
+	w.env.Say("dream    %s: %s about %s: %s for a person, %d refused, %d set aside", model, term.Count(got.Asked, "question", "questions"),
+		term.Count(len(got.Read), "reflection", "reflections"), waits(len(got.Operations)), refused, len(got.Notes))
+	if got.Left > 0 {
+		w.env.Say("%s for the next dream", term.Count(got.Left, "candidate is left", "candidates are left"))
+	}
+	w.tellRefused(got.Refused)
+}
+
+// tellRefused says, to who wants to know more, how much of what a model asked for was refused, and why.
+func (w *workspace) tellRefused(refused map[string]int) {
+	if w.env.Verbose {
+		for _, why := range slices.Sorted(maps.Keys(refused)) {
+			w.env.Say("refused  %s: %d", why, refused[why])
+		}
+	}
+}
+
+func (w *workspace) tellStudied(all learn.Studied) {
+	if len(all) > maxReflected {
+		sum := learn.Tally{Session: term.Count(len(all), "session", "sessions")}
+		for _, r := range all {
+			sum.Found, sum.Refused = sum.Found+r.Found, sum.Refused+r.Refused
+		}
+		all = learn.Studied{sum}
+	}
+	for _, r := range all {
+		w.env.Say("reflect  %s: %s found, %d refused at the gate", r.Session, term.Count(r.Found, "candidate", "candidates"), r.Refused)
 	}
 }

@@ -1,13 +1,10 @@
 package cmd
 
 import (
+	"bytes"
 	"context"
-	"errors"
-	"strings"
 
-	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
-	"github.com/reverie-memory/reverie/gitstore/share"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/git"
@@ -40,39 +37,6 @@ func (env *Env) open(ctx context.Context) (*workspace, error) {
 		return name, err
 	}
 	return w, nil
-}
-
-// ensure makes the store if it is not there: from origin's branch where there is one, else
-// anew. It reports whether it made it.
-func (w *workspace) ensure(ctx context.Context) (created bool, err error) {
-	if _, err = w.Memory.Tip(ctx); !errors.Is(err, gitstore.ErrNoStore) {
-		return false, err
-	}
-	if branch, ok := strings.CutPrefix(w.Config.Ref, "refs/heads/"); ok {
-		origin := "refs/remotes/origin/" + branch
-		_, err := w.Memory.Adopt(ctx, origin)
-		switch {
-		case err == nil:
-			w.env.Say("adopted origin/%s as %s", branch, branch)
-			w.claimAgents(ctx)
-			return true, w.tellForeign(ctx)
-		case errors.Is(err, gitstore.ErrExists): // another process was first
-			return false, nil
-		}
-		if !errors.Is(err, git.ErrNoRef) {
-			return false, share.RefusedEntries(err, "origin/"+branch)
-		}
-	}
-	err = w.Book.Create(ctx, firstFiles())
-	if errors.Is(err, gitstore.ErrExists) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	w.env.Say("started a memory on the branch %s; your own branches and files are untouched", w.Branch())
-	w.claimAgents(ctx)
-	return true, nil
 }
 
 // tellNote words what a reader notes.
@@ -125,4 +89,14 @@ func (w *workspace) tellCommitted(notes ...string) {
 			w.env.Say("%s", note)
 		}
 	}
+}
+
+// hasRemote reports whether the repository has a remote to sync with.
+func (env *Env) hasRemote(ctx context.Context) bool {
+	repo, err := git.Find(ctx, env.Dir)
+	if err != nil {
+		return false
+	}
+	names, err := repo.Git(ctx, nil, "remote")
+	return err == nil && len(bytes.TrimSpace(names)) > 0
 }

@@ -25,10 +25,10 @@ type faults struct {
 // without an entry have none.
 var proseCeilings = map[string]faults{
 	"bench":    {5, 21, 5, 91},
-	"cmd":      {115, 108, 165, 425},
+	"cmd":      {114, 108, 164, 424},
 	"dream":    {36, 35, 6, 95},
 	"e2e":      {26, 33, 20, 120},
-	"gitstore": {180, 166, 185, 1231},
+	"gitstore": {181, 166, 185, 1232},
 	"hooks":    {24, 23, 47, 140},
 	"internal": {113, 104, 122, 886},
 	"prompts":  {12, 18, 8, 60},

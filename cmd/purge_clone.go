@@ -12,6 +12,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/gitstore/recall/vector"
 	"github.com/reverie-memory/reverie/gitstore/remotes"
+	"github.com/reverie-memory/reverie/gitstore/share"
 	"github.com/reverie-memory/reverie/gitstore/trust"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/kv"
@@ -29,7 +30,7 @@ func (w *workspace) purgeable() (*purge.Clone, error) {
 	}
 	return &purge.Clone{
 		Repo: w.Repo, Memory: w.Memory, Journal: clone.JournalRef, Book: w.Book, Scanner: w.Sessions.Scanner, Now: w.env.Now,
-		First: firstFiles(), Agents: w.Config.Agents, Remotes: known,
+		First: share.FirstFiles(), Agents: w.Config.Agents, Remotes: known,
 		State: purge.State{Dir: w.State, Kind: stateKind, Session: sessionPath, Drop: w.dropDerived},
 		Loops: purge.Loops{Records: worktree.Refs, Branches: worktree.Branches, Kept: worktree.Kept, Dir: w.loopFolder(""),
 			Held: func(ctx context.Context, name string) bool { return worktree.Held(ctx, w.Repo, name) != nil }},

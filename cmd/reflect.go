@@ -235,16 +235,3 @@ func (w *workspace) tellCandidates(all []record.Reflection) error {
 
 // maxReflected is how many reflections are told one by one; of more, what they come to together.
 const maxReflected = 8
-
-func (w *workspace) tellStudied(all learn.Studied) {
-	if len(all) > maxReflected {
-		sum := learn.Tally{Session: term.Count(len(all), "session", "sessions")}
-		for _, r := range all {
-			sum.Found, sum.Refused = sum.Found+r.Found, sum.Refused+r.Refused
-		}
-		all = learn.Studied{sum}
-	}
-	for _, r := range all {
-		w.env.Say("reflect  %s: %s found, %d refused at the gate", r.Session, term.Count(r.Found, "candidate", "candidates"), r.Refused)
-	}
-}

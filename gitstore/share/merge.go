@@ -41,7 +41,7 @@ func Merge(ctx context.Context, c *clone.Clone, tip gitstore.ID, from string) (M
 	message := gitstore.Commit{Subject: "merge: " + from, Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "merge"}}}
 	m, err := c.Book.Merge(ctx, tip, message, func(theirs *gitstore.Tree) error { return Accept(c.Config, from, theirs) })
 	if err != nil {
-		return Merged{}, RefusedEntries(err, from)
+		return Merged{}, refusedEntries(err, from)
 	}
 	out := Merged{Way: string(m.Way), From: from, Commit: string(m.Commit), Dropped: m.Dropped, Backup: m.Backup, Contested: []string{}, Note: m.Note}
 	if out.Dropped == nil {
@@ -134,8 +134,8 @@ func treeOf(ctx context.Context, s *gitstore.Store, at gitstore.ID) (tree gitsto
 	return tree, err
 }
 
-// RefusedEntries names the first entries for which a history from elsewhere was refused.
-func RefusedEntries(err error, from string) error {
+// refusedEntries names the first entries for which a history from elsewhere was refused.
+func refusedEntries(err error, from string) error {
 	var bad gitstore.EntryErrors
 	if !errors.As(err, &bad) {
 		return err

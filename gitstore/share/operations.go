@@ -262,7 +262,7 @@ func (p *proposals) mergeInto(ctx context.Context, at *lane, head, theirs gitsto
 			err = p.store.ViewAt(ctx, string(head), func(t *gitstore.Tree) error { _, err := t.Admit(have); return err })
 		}
 		if err != nil {
-			return "", RefusedEntries(err, p.remote.Name)
+			return "", refusedEntries(err, p.remote.Name)
 		}
 	}
 	if err := p.clearScratch(ctx); err != nil { // of a sync that was killed

@@ -262,7 +262,7 @@ func (s *session) explainMerge(err error) error {
 	if errors.Is(err, gitstore.ErrShallow) {
 		return exit.New(exit.NeedsPerson, err, "deepen it: git fetch --unshallow "+s.remote.Name)
 	}
-	return RefusedEntries(err, s.remote.Name)
+	return refusedEntries(err, s.remote.Name)
 }
 
 // ExplainRemote adds to an error about finding a remote what to do next.

@@ -1,0 +1,106 @@
+package cmd
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/reverie-memory/reverie/cmd/help"
+	"github.com/urfave/cli/v2"
+)
+
+func isVersion(arg string) bool { return arg == "-V" || arg == "--version" }
+
+func isHelp(arg string) bool { return arg == "-h" || arg == "--help" }
+
+// hoist brings a command line into the order that the flag parser understands: flags of the
+// program, the command and the one below it, its flags, and after "--" everything else. So flags may
+// stand anywhere, as with git; after "--" nothing is a flag. A command that takes another one gets that "--",
+// too. Of a command line that asks for help only the command is left.
+func hoist(app *cli.App, args []string) []string {
+	var global, names, local, rest []string
+	var command *cli.Command
+	for i := 1; i < len(args); i++ {
+		arg := args[i]
+		if arg == "--" {
+			if help.TakesCommand(command) {
+				rest = append(rest, arg)
+			}
+			rest = append(rest, args[i+1:]...)
+			break
+		}
+		if len(arg) < 2 || arg[0] != '-' {
+			if command == nil {
+				if command = app.Command(arg); command == nil {
+					return args // help, or an error that the parser words
+				}
+				names = append(names, command.Name)
+			} else if below := command.Command(arg); below != nil && len(rest) == 0 {
+				command = below
+				names = append(names, below.Name)
+			} else {
+				rest = append(rest, arg)
+			}
+			continue
+		}
+		name, _, hasValue := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		to := &local
+		var flag cli.Flag
+		if command != nil {
+			flag = help.FindFlag(command.Flags, name)
+			for _, below := range command.Subcommands {
+				if flag == nil {
+					flag = help.FindFlag(below.Flags, name)
+				}
+			}
+		}
+		if flag == nil {
+			if flag = help.FindFlag(app.Flags, name); flag != nil || command == nil {
+				to = &global
+			}
+		}
+		if flag == nil && help.TakesText(command) && strings.ContainsFunc(name, unicode.IsSpace) {
+			rest = append(rest, arg) // a pasted line, as "--- FAIL: TestX (0.00s)": no option is called so
+			continue
+		}
+		*to = append(*to, arg)
+		if flag != nil && !hasValue && takesValue(flag) && i+1 < len(args) {
+			i++
+			*to = append(*to, args[i])
+		}
+	}
+	if slices.ContainsFunc(local, isHelp) {
+		local, rest = []string{"--help"}, nil
+	}
+	out := append([]string{args[0]}, global...)
+	if command != nil && !slices.ContainsFunc(global, isVersion) {
+		out = append(append(out, names...), local...)
+		if len(rest) > 0 {
+			out = append(append(out, "--"), rest...)
+		}
+	}
+	return out
+}
+
+func takesValue(f cli.Flag) bool {
+	d, ok := f.(cli.DocGenerationFlag)
+	return ok && d.TakesValue()
+}
+
+// named returns the command's name in a command line, or "" if the line needs all commands.
+func named(args []string) string {
+	if slices.ContainsFunc(args, isHelp) {
+		return ""
+	}
+	for i := 1; i < len(args); i++ {
+		switch arg := args[i]; {
+		case arg == "--", arg == "help", arg == "h":
+			return ""
+		case len(arg) < 2 || arg[0] != '-':
+			return arg
+		case strings.TrimLeft(arg, "-") == "C": // the only option of the program with a value
+			i++
+		}
+	}
+	return ""
+}

@@ -1,0 +1,23 @@
+package cmd
+
+import (
+	"context"
+
+	"github.com/reverie-memory/reverie/gitstore/share"
+)
+
+// ensure makes the memory branch if it is not there, and reports whether it did.
+func (w *workspace) ensure(ctx context.Context) (created bool, err error) {
+	begun, err := share.Begin(ctx, w.Clone)
+	if err != nil || begun == share.Existed {
+		return false, err
+	}
+	if begun == share.Created {
+		w.env.Say("started a memory on the branch %s; your own branches and files are untouched", w.Branch())
+		w.claimAgents(ctx)
+		return true, nil
+	}
+	w.env.Say("adopted origin/%s as %s", w.Branch(), w.Branch())
+	w.claimAgents(ctx)
+	return true, w.tellForeign(ctx)
+}

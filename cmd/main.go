@@ -1,0 +1,52 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/reverie-memory/reverie/internal/exit"
+)
+
+// patience is how long after the first interrupt a command may take to come to a safe place.
+const patience = 2 * time.Second
+
+// Main runs the command line and returns the exit code. The first interrupt asks the command
+// to stop at the next safe place; the second, or patience, ends it where it is: what is written
+// is written in transactions.
+func Main(args []string) int {
+	if len(args) > 1 && args[1] == "hook" && !slices.ContainsFunc(args[2:], isHelp) {
+		return hookProcess(args[2:])
+	}
+	if len(args) > 2 && args[1] == "sandbox" && args[2] == "forward" { // inside a container, where signals are for the command
+		return sandboxForward(args[3:])
+	}
+	collectLate()
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a closed pipe is an error of the write
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	done := make(chan int, 1)
+	go func() { done <- withRoom(func() int { return Run(ctx, system(), args) }) }()
+	select {
+	case code := <-done:
+		return code
+	case <-signals:
+		cancel()
+	}
+	select {
+	case code := <-done:
+		return code
+	case <-signals:
+	case <-time.After(patience):
+	}
+	fmt.Fprintln(os.Stderr, "reverie: "+stopped)
+	return exit.Signal
+}
+
+const stopped = "stopped; nothing is half-written"

@@ -1,0 +1,89 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/clone"
+	"github.com/reverie-memory/reverie/internal/term"
+)
+
+// tellShielded says how much an agent is not shown.
+func (w *workspace) tellShielded(n int) {
+	if n > 0 {
+		w.env.Say("%d withheld: a person decides with 'reverie trust'", n)
+	}
+}
+
+// tellHidden says that something is left out.
+func (w *workspace) tellHidden(n int) {
+	switch {
+	case n == 1:
+		w.env.Say("1 memory of people not trusted here is left out; next: reverie trust")
+	case n > 1:
+		w.env.Say("%d memories of people not trusted here are left out; next: reverie trust", n)
+	}
+}
+
+// tellAnchors says what a memory rests on.
+func (env *Env) tellAnchors(anchors []string) {
+	for _, text := range anchors {
+		a, err := record.ParseAnchor(text)
+		switch {
+		case err != nil:
+		case a.Snippet == "":
+			env.Say("rests on %s", a.Path)
+		default:
+			env.Say("rests on %s: %s", a.Path, a.Snippet)
+		}
+	}
+}
+
+// sideText says on which branch alone a memory holds, for people.
+func sideText(m record.Memory) string {
+	s := record.ParseSide(m.Branch)
+	if s.Tip == "" {
+		return s.Name
+	}
+	return fmt.Sprintf("%s, until %s lands", s.Name, s.Tip[:min(10, len(s.Tip))])
+}
+
+// tellBad names files of memories that cannot be read.
+func (w *workspace) tellBad(v *record.View) {
+	var why []string
+	for _, bad := range v.Bad() {
+		why = append(why, bad.Error())
+	}
+	w.tellPassedOver(why)
+}
+
+// tellPassedOver says why files cannot be read, a line for each. That quotes their names and what they hold, which anybody may have
+// written who can push: an agent is told how many they are, and nothing of it.
+func (w *workspace) tellPassedOver(why []string) {
+	if len(why) > 0 && w.Shields() {
+		w.env.Warn("%s cannot be read and passed over; a person sees why with 'reverie check'", term.Count(len(why), "file", "files"))
+		return
+	}
+	for _, one := range why {
+		w.env.Warn("passed over: %s", strings.ReplaceAll(one, "\n", "^J"))
+	}
+}
+
+// tellLost says if the last commits made here are not in the branch or the journal any more.
+func (w *workspace) tellLost(ctx context.Context) {
+	for _, s := range []*gitstore.Store{w.Memory, gitstore.Open(w.Repo, clone.JournalRef)} {
+		if lost, err := s.Lost(ctx); err == nil && lost != "" {
+			w.env.Warn("%s does not reach %s, the last commit made here: what that added is not listed; see: reverie check", s.Ref(), lost)
+		}
+	}
+}
+
+func waits(n int) string {
+	if n == 1 {
+		return "1 operation waits"
+	}
+	return term.Count(n, "operation", "operations") + " wait"
+}
