@@ -10,6 +10,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/period"
 	"github.com/reverie-memory/reverie/internal/term"
 )
 
@@ -146,11 +147,11 @@ func parseExpires(text string, now time.Time) (time.Time, error) {
 	}
 	at, err := time.ParseInLocation(time.DateOnly, text, now.Location())
 	if err != nil {
-		span, ok := parseSpan(text)
+		left, ok := period.Parse(text)
 		if !ok {
 			return time.Time{}, exit.Usage("as 2026-12-31, 90d or 2w", "--expires does not understand %q", text)
 		}
-		at = now.Add(span)
+		at = now.Add(left)
 	}
 	if !at.After(now) {
 		return time.Time{}, exit.Usage("give a day that is still to come", "--expires %s: that has passed", text)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -164,7 +163,7 @@ func (env *Env) originals(ctx context.Context) (compress.Store, *redact.Scanner,
 		return compress.Store{}, redact.New(), errors.New("this is no repository")
 	case err != nil:
 		return compress.Store{}, redact.New(), err
-	case !w.started():
+	case !w.Started():
 		return compress.Store{}, w.Scanner, errors.New("Reverie was not started in this repository")
 	}
 	if err := w.expireOriginals(w.keptFrom()); err != nil && env.Verbose {
@@ -179,12 +178,6 @@ func (w *workspace) originals() compress.Store {
 
 // originalsDir is the folder of the state folder with texts as they were before compress.
 const originalsDir = "originals"
-
-// started reports whether the state folder is there: after an uninstall nothing may bring it back by the way.
-func (w *workspace) started() bool {
-	info, err := os.Stat(w.State)
-	return err == nil && info.IsDir()
-}
 
 // keptFrom is the time from which on raw material is kept.
 func (w *workspace) keptFrom() time.Time {

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/kv"
+	"github.com/reverie-memory/reverie/internal/period"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
@@ -25,7 +25,7 @@ func kvCommand(env *Env) *cli.Command {
 			"in this clone alone, without secrets, and nothing is learned from it; what is to last is for: reverie remember.",
 		Subcommands: []*cli.Command{
 			{Name: "set", ArgsUsage: "KEY TEXT|-", Usage: "store a value; - reads standard input",
-				Flags: []cli.Flag{&cli.StringFlag{Name: "ttl", Usage: "for `TIME`: 90m, 12h, 7d, 2w", Value: lasts(kv.TTL), Destination: &ttl}},
+				Flags: []cli.Flag{&cli.StringFlag{Name: "ttl", Usage: "for `TIME`: 90m, 12h, 7d, 2w", Value: period.Short(kv.TTL), Destination: &ttl}},
 				Action: takes(2, 2, func(c *cli.Context, words, _ []string) error {
 					value, err := env.value(words[1])
 					if err != nil {
@@ -47,37 +47,14 @@ func kvCommand(env *Env) *cli.Command {
 	}
 }
 
-// entryJSON is a value of kv.
-type entryJSON struct {
-	Key     string    `json:"key"`
-	Value   string    `json:"value"`
-	Set     time.Time `json:"set"`
-	Expires time.Time `json:"expires"`
-
-	Redacted int `json:"redacted,omitempty"` // from set: secrets that were taken out
-}
-
-func newEntryJSON(e kv.Entry) entryJSON {
-	return entryJSON{Key: e.Key, Value: e.Value, Set: e.Set, Expires: e.Expires}
-}
-
 func (w *workspace) kv() kv.Store { return kv.Store{Repo: w.Repo, Scanner: w.Scanner, Now: w.env.Now} }
 
-// countValues is how many values are kept, without those that are damaged.
-func (w *workspace) countValues() (int, error) {
-	all, err := w.kv().List("")
-	if errors.Is(err, kv.ErrDamaged) {
-		err = nil
-	}
-	return len(all), err
-}
-
-// value is an argument, or standard input where it is "-".
+// value returns an argument, or standard input if it is "-".
 func (env *Env) value(arg string) (string, error) {
 	if arg != "-" {
 		return arg, nil
 	}
-	const most = 2 * kv.MaxValue // with secrets it may be longer than what is kept
+	const most = 2 * kv.MaxValue // before redaction it may be longer than kept text
 	data, err := io.ReadAll(io.LimitReader(env.In, most+1))
 	if err != nil {
 		return "", fmt.Errorf("read standard input: %w", err)
@@ -89,7 +66,7 @@ func (env *Env) value(arg string) (string, error) {
 }
 
 func runKVSet(ctx context.Context, env *Env, key, value, ttl string) error {
-	span, ok := parseSpan(ttl)
+	keep, ok := period.Parse(ttl)
 	if !ok {
 		return exit.Usage("as 90m, 12h, 7d or 2w", "--ttl does not understand %q", ttl)
 	}
@@ -97,20 +74,18 @@ func runKVSet(ctx context.Context, env *Env, key, value, ttl string) error {
 	if err != nil {
 		return err
 	}
-	if !w.started() { // what was uninstalled comes back by nobody's note
+	if !w.Started() { // a note does not undo an uninstall
 		return gitstore.ErrNoStore
 	}
-	e, redacted, err := w.kv().Set(ctx, key, value, span)
+	e, err := w.kv().Set(ctx, key, value, keep)
 	if err != nil {
-		return kvFailure(err)
+		return err
 	}
-	if redacted.Found > 0 {
-		env.Warn("%s redacted; 'reverie kv get %s' shows what was kept", term.Count(redacted.Found, "secret was", "secrets were"), e.Key)
+	if e.Redacted > 0 {
+		env.Warn("%s redacted; 'reverie kv get %s' shows what was kept", term.Count(e.Redacted, "secret was", "secrets were"), e.Key)
 	}
 	if env.JSON {
-		j := newEntryJSON(e)
-		j.Redacted = redacted.Found
-		return env.Object(j)
+		return env.Object(e)
 	}
 	env.Say("kept until %s", e.Expires.Local().Format("2006-01-02 15:04"))
 	return nil
@@ -123,10 +98,10 @@ func runKVGet(ctx context.Context, env *Env, key string) error {
 	}
 	e, err := w.kv().Get(key)
 	if err != nil {
-		return kvFailure(err)
+		return err
 	}
 	if env.JSON {
-		return env.Object(newEntryJSON(e))
+		return env.Object(e)
 	}
 	env.Raw(e.Value)
 	return nil
@@ -150,12 +125,12 @@ func runKVList(ctx context.Context, env *Env, prefix string) error {
 	}
 	for _, e := range all {
 		if env.JSON {
-			if err := env.Object(newEntryJSON(e)); err != nil {
+			if err := env.Object(e); err != nil {
 				return err
 			}
 			continue
 		}
-		left := lasts(e.Expires.Sub(env.Now()))
+		left := period.Short(e.Expires.Sub(env.Now()))
 		env.Lay(width+2, term.Span(term.Bold, term.Pad(term.Visible(e.Key), width)), term.Span(term.Dim, fmt.Sprintf("  %5s  ", left)), term.Span("", term.OneLine(e.Value, 50)))
 	}
 	if len(all) == 0 {
@@ -181,33 +156,5 @@ func runKVDelete(ctx context.Context, env *Env, keys []string) error {
 			}
 		}
 	}
-	return kvFailure(errors.Join(failed...))
-}
-
-// kvFailure is an error of kv with its exit code.
-func kvFailure(err error) error {
-	switch {
-	case errors.Is(err, kv.ErrBad):
-		return exit.New(exit.BadUsage, err, "")
-	case errors.Is(err, kv.ErrFull):
-		return exit.New(exit.Failed, err, "'reverie kv list' shows what is kept; make room: reverie kv delete KEY…")
-	case errors.Is(err, kv.ErrDamaged):
-		return exit.New(exit.Failed, err, "it cannot be read any more: reverie kv delete KEY")
-	case errors.Is(err, kv.ErrNoKey):
-		return exit.New(exit.Negative, err, "'reverie kv list' shows what is kept; values expire")
-	}
-	return err
-}
-
-// lasts is how long something lasts yet, in its largest unit: 6d, 5h, 40m.
-func lasts(d time.Duration) string {
-	switch {
-	case d >= 48*time.Hour:
-		return fmt.Sprintf("%dd", int(d.Hours()/24))
-	case d >= 2*time.Hour:
-		return fmt.Sprintf("%dh", int(d.Hours()))
-	case d >= 2*time.Minute:
-		return fmt.Sprintf("%dm", int(d.Minutes()))
-	}
-	return fmt.Sprintf("%ds", int(d.Seconds()))
+	return errors.Join(failed...)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/cut"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/kv"
+	"github.com/reverie-memory/reverie/internal/period"
 	"github.com/reverie-memory/reverie/internal/term"
 )
 
@@ -51,7 +52,7 @@ func (c *mcpCall) kvSet(a askedKV) error {
 	if len(*a.Value) > maxAsked {
 		return exit.Usage("", "value has %d bytes and may have %d", len(*a.Value), maxAsked)
 	}
-	if err := runKVSet(c.ctx, c.env, a.Key, *a.Value, cmp.Or(a.TTL, lasts(kv.TTL))); err != nil {
+	if err := runKVSet(c.ctx, c.env, a.Key, *a.Value, cmp.Or(a.TTL, period.Short(kv.TTL))); err != nil {
 		return err
 	}
 	c.text = c.said()
@@ -70,7 +71,7 @@ func (c *mcpCall) kvGet(a askedKV) error {
 	if err != nil {
 		return err
 	}
-	found, err := objectsOf[entryJSON](&c.out)
+	found, err := objectsOf[kv.Entry](&c.out)
 	if err != nil {
 		return err
 	}
@@ -80,7 +81,7 @@ func (c *mcpCall) kvGet(a askedKV) error {
 			b.WriteString(brief.TaglessLines(e.Value) + "\n")
 			continue
 		}
-		fmt.Fprintf(&b, "- %s (%s left): %s\n", brief.Tagless(e.Key), lasts(e.Expires.Sub(c.env.Now())), brief.Tagless(term.OneLine(e.Value, 100)))
+		fmt.Fprintf(&b, "- %s (%s left): %s\n", brief.Tagless(e.Key), period.Short(e.Expires.Sub(c.env.Now())), brief.Tagless(term.OneLine(e.Value, 100)))
 	}
 	if len(found) == 0 {
 		b.WriteString("Nothing is kept.\n")

@@ -7,19 +7,6 @@ import (
 	"github.com/reverie-memory/reverie/internal/exit"
 )
 
-// parseSpan reads how long something takes: 90m, 12h, 7d, 2w.
-func parseSpan(text string) (time.Duration, bool) {
-	if text == "" {
-		return 0, false
-	}
-	days := map[byte]int{'d': 1, 'w': 7}[text[len(text)-1]]
-	if n, err := strconv.Atoi(text[:len(text)-1]); err == nil && days > 0 && n >= 0 && n < 1e4 {
-		return time.Duration(days*n) * 24 * time.Hour, true
-	}
-	d, err := time.ParseDuration(text)
-	return d, err == nil && d >= 0
-}
-
 // parseSince reads a date, or how long ago.
 func parseSince(text string, now time.Time) (time.Time, error) {
 	if text == "" {

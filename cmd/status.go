@@ -141,7 +141,7 @@ func readStatus(ctx context.Context, w *workspace) (s statusJSON, held []reader.
 		}
 		s.Unread = len(unread)
 	}
-	if s.Values, err = w.countValues(); err != nil {
+	if s.Values, err = w.kv().Count(); err != nil {
 		return s, nil, err
 	}
 	s.Spooled = w.spool().Due(w.env.Now(), ingest.IdleAfter)

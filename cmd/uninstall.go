@@ -94,7 +94,7 @@ func runUninstall(ctx context.Context, env *Env, o uninstallOptions) error {
 	if only > 0 {
 		found = append(found, artefact{what: term.Count(only, "private memory that exists", "private memories that exist") + " only here"})
 	}
-	if n, _ := w.countValues(); n > 0 {
+	if n, _ := w.kv().Count(); n > 0 {
 		found = append(found, artefact{what: term.Count(n, "value", "values") + " that 'reverie kv list' shows"})
 	}
 	states := w.stateFolders()

@@ -59,7 +59,7 @@ type Clone struct {
 	mark string // of the purges before the view that is open; see keepDerived
 }
 
-// openClone finds the repository and reads the settings. It writes nothing.
+// Open finds the repository and reads the settings. It writes nothing.
 func Open(ctx context.Context, o Options) (*Clone, error) {
 	repo, err := git.FindCached(ctx, o.Dir)
 	if err != nil {
@@ -82,7 +82,13 @@ func Open(ctx context.Context, o Options) (*Clone, error) {
 	return c, nil
 }
 
-// SettingsFile is the settings file of a clone, in its state folder.
+// Started reports whether the clone has a state folder. Uninstalling removes it.
+func (c *Clone) Started() bool {
+	info, err := os.Stat(c.State)
+	return err == nil && info.IsDir()
+}
+
+// SettingsFile names the settings file of a clone, in its state folder.
 func SettingsFile(state string) string { return filepath.Join(state, "config.toml") }
 
 // Branch returns the memory branch's name as people type it.

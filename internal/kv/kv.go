@@ -1,10 +1,10 @@
-// Package kv keeps what a session notes for the next one and that is no memory: values under keys, which expire. They lie in
-// the folder kv of the state folder, so they are this clone's alone, one file for each key, in the form of package derived,
-// whose sum tells a damaged one.
+// Package kv keeps short-lived values that a session leaves for the next one. The folder kv of the
+// state folder has one file for each key, in the form of package derived, whose checksum detects
+// damage. Nothing leaves the clone.
 //
-// Begin with a Store and its Set and Get. Who writes holds the lock of git.Repo.Lock, a file changes as a whole or not at all, and
-// what Set has returned is on the disk; reading takes no lock. An entry that has expired is seen by nobody from then on, and its file
-// goes with the next Set or Delete, or a Sweep.
+// Begin with Store, Set and Get. Writers hold the lock of git.Repo.Lock and replace whole files, and a
+// value is on the disk when Set returns. Readers take no lock. An expired entry is invisible at once;
+// the next Set, Delete or Sweep removes its file. Errors carry an exit code and a hint.
 package kv
 
 import (
@@ -24,19 +24,20 @@ import (
 	"unicode/utf8"
 
 	"github.com/reverie-memory/reverie/internal/derived"
+	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
 var (
-	// ErrNoKey is returned by Get and Delete where nothing is kept under a key, or nothing any more.
+	// ErrNoKey is returned by Get and Delete for a key without a value, or with an expired one.
 	ErrNoKey = errors.New("no such key")
-	// ErrBad is returned by Set, Get and Delete for a key that can be none, and by Set for such a value or time.
+	// ErrBad is returned by Set, Get and Delete for an invalid key, and by Set for an invalid value or time.
 	ErrBad = errors.New("cannot be kept")
-	// ErrFull is returned by Set where there is no room for more.
+	// ErrFull is returned by Set if there is no room.
 	ErrFull = errors.New("no room for more")
-	// ErrDamaged is returned by Get and List for a file whose bytes are not those that were written.
+	// ErrDamaged is returned by Get and List for a file whose bytes have changed.
 	ErrDamaged = errors.New("damaged")
 )
 
@@ -48,31 +49,33 @@ const (
 	MaxTotal = 2 << 20 // of all files
 )
 
-// How long a value is kept.
+// Bounds of the time for which a value is kept, and its default.
 const (
-	TTL    = 7 * 24 * time.Hour // where nobody says
+	TTL    = 7 * 24 * time.Hour
 	MinTTL = time.Second
 	MaxTTL = 366 * 24 * time.Hour
 )
 
-// Dir is the folder's name in the state folder.
+// Dir names the folder in the state folder.
 const Dir = "kv"
 
-// Store is what a clone keeps.
+// Store holds the values of a clone.
 type Store struct {
 	Repo    *git.Repo
 	Scanner *redact.Scanner
 	Now     func() time.Time
 }
 
-// Entry is a value under its key.
+// Entry is a value under its key. --json prints it as it is.
 type Entry struct {
-	Key, Value string
-	Set        time.Time // when it was written; never after Now: a clock that went back makes nothing younger than new
-	Expires    time.Time
+	Key      string    `json:"key"`
+	Value    string    `json:"value"`
+	Set      time.Time `json:"set"` // never after Now, even if the clock went back
+	Expires  time.Time `json:"expires"`
+	Redacted int       `json:"redacted,omitempty"` // from Set: secrets that were removed
 }
 
-// stored is an Entry as its file has it.
+// stored is the form of an Entry in its file.
 type stored struct {
 	Key     string    `json:"key"`
 	Value   string    `json:"value"`
@@ -80,8 +83,8 @@ type stored struct {
 	Seconds int64     `json:"seconds"` // that it is kept
 }
 
-// at is the entry as it is seen at a time, and whether it has not expired by then. What was written in the future, by a clock
-// that has gone back since, counts as written now.
+// at returns the entry at a time, and whether it is still valid then. An entry from the future, after
+// the clock went back, counts as written now.
 func (s stored) at(now time.Time) (Entry, bool) {
 	e := Entry{Key: s.Key, Value: s.Value, Set: s.Set}
 	if e.Set.After(now) {
@@ -91,33 +94,34 @@ func (s stored) at(now time.Time) (Entry, bool) {
 	return e, now.Before(e.Expires)
 }
 
-// Set keeps a value under a key for a time, in the place of what was there, and returns what was kept: secrets are taken
-// out first, from JSON so that it stays JSON. The report says how many.
-func (s Store) Set(ctx context.Context, key, value string, ttl time.Duration) (Entry, redact.Report, error) {
+// Set keeps a value under a key for a time, replacing any other, and returns the entry. It removes
+// secrets first; JSON stays JSON. The clone must be started.
+func (s Store) Set(ctx context.Context, key, value string, ttl time.Duration) (e Entry, err error) {
+	defer func() { err = explained(err) }()
 	if err := s.checkKey(key); err != nil {
-		return Entry{}, redact.Report{}, err
+		return Entry{}, err
 	}
 	if ttl < MinTTL || ttl > MaxTTL {
-		return Entry{}, redact.Report{}, fmt.Errorf("set %s: a value that lasts %v %w: from %v to %d days", key, ttl, ErrBad, MinTTL, MaxTTL/(24*time.Hour))
+		return Entry{}, fmt.Errorf("set %s: a value that lasts %v %w: from %v to %d days", key, ttl, ErrBad, MinTTL, MaxTTL/(24*time.Hour))
 	}
 	clean, report, err := s.clean(key, value)
 	if err != nil {
-		return Entry{}, redact.Report{}, fmt.Errorf("set %s: %w", key, err)
+		return Entry{}, fmt.Errorf("set %s: %w", key, err)
 	}
 	now := s.Now().UTC()
 	kept := stored{Key: key, Value: clean, Set: now, Seconds: int64(ttl / time.Second)}
 	text, err := derived.Encode(kept)
 	if err != nil {
-		return Entry{}, redact.Report{}, fmt.Errorf("set %s: %w", key, err)
+		return Entry{}, fmt.Errorf("set %s: %w", key, err)
 	}
 	unlock, err := s.Repo.Lock(ctx)
 	if err != nil {
-		return Entry{}, redact.Report{}, err
+		return Entry{}, err
 	}
 	defer unlock()
 	files, err := s.sweep()
 	if err != nil {
-		return Entry{}, redact.Report{}, fmt.Errorf("set %s: %w", key, err)
+		return Entry{}, fmt.Errorf("set %s: %w", key, err)
 	}
 	name := nameOf(key)
 	delete(files, name)
@@ -126,16 +130,17 @@ func (s Store) Set(ctx context.Context, key, value string, ttl time.Duration) (E
 		size += n
 	}
 	if len(files) >= MaxKeys || size > MaxTotal {
-		return Entry{}, redact.Report{}, fmt.Errorf("set %s: %w: %d keys of %d, %d KiB of %d", key, ErrFull, len(files), MaxKeys, size>>10, MaxTotal>>10)
+		return Entry{}, fmt.Errorf("set %s: %w: %d keys of %d, %d KiB of %d", key, ErrFull, len(files), MaxKeys, size>>10, MaxTotal>>10)
 	}
 	if err := s.Repo.WriteState(Dir+"/"+name, text, true); err != nil {
-		return Entry{}, redact.Report{}, err
+		return Entry{}, err
 	}
-	e, _ := kept.at(now)
-	return e, report, nil
+	e, _ = kept.at(now)
+	e.Redacted = report.Found
+	return e, nil
 }
 
-// clean takes the secrets out of a value. What its key says of it counts, as in an assignment.
+// clean removes the secrets from a value. The key counts too, as in an assignment.
 func (s Store) clean(key, value string) (string, redact.Report, error) {
 	if !utf8.ValidString(value) {
 		return "", redact.Report{}, fmt.Errorf("a value that is not UTF-8 text %w", ErrBad)
@@ -159,7 +164,7 @@ func (s Store) clean(key, value string) (string, redact.Report, error) {
 	return clean.String(), report, nil
 }
 
-// checkKey refuses what is no key.
+// checkKey refuses an invalid key.
 func (s Store) checkKey(key string) error {
 	switch {
 	case key == "":
@@ -175,8 +180,9 @@ func (s Store) checkKey(key string) error {
 	return nil
 }
 
-// Get is what is kept under a key.
-func (s Store) Get(key string) (Entry, error) {
+// Get returns the entry of a key.
+func (s Store) Get(key string) (e Entry, err error) {
+	defer func() { err = explained(err) }()
 	if err := s.checkKey(key); err != nil {
 		return Entry{}, err
 	}
@@ -197,8 +203,8 @@ func (s Store) Get(key string) (Entry, error) {
 	return e, nil
 }
 
-// List is what is kept under keys that begin with prefix, the newest first. An error that wraps ErrDamaged names the
-// files that are passed over; beside it the list is good.
+// List returns the entries whose keys begin with prefix, the newest first. An error that wraps
+// ErrDamaged names the files that were skipped; the list is valid all the same.
 func (s Store) List(prefix string) ([]Entry, error) {
 	names, err := s.names()
 	if err != nil {
@@ -228,8 +234,18 @@ func (s Store) List(prefix string) ([]Entry, error) {
 	return out, errors.Join(bad...)
 }
 
-// Delete removes a key, also one whose file is damaged.
-func (s Store) Delete(ctx context.Context, key string) error {
+// Count returns the number of entries, without damaged ones.
+func (s Store) Count() (int, error) {
+	all, err := s.List("")
+	if errors.Is(err, ErrDamaged) {
+		err = nil
+	}
+	return len(all), err
+}
+
+// Delete removes a key, even one whose file is damaged.
+func (s Store) Delete(ctx context.Context, key string) (err error) {
+	defer func() { err = explained(err) }()
 	if err := s.checkKey(key); err != nil {
 		return err
 	}
@@ -254,7 +270,22 @@ func (s Store) Delete(ctx context.Context, key string) error {
 	return nil
 }
 
-// Sweep removes what has expired, if the folder was left alone for a day.
+// explained adds exit code and hint to an error of this package.
+func explained(err error) error {
+	switch {
+	case errors.Is(err, ErrBad):
+		return exit.New(exit.BadUsage, err, "")
+	case errors.Is(err, ErrFull):
+		return exit.New(exit.Failed, err, "'reverie kv list' shows what is kept; make room: reverie kv delete KEY…")
+	case errors.Is(err, ErrDamaged):
+		return exit.New(exit.Failed, err, "it cannot be read any more: reverie kv delete KEY")
+	case errors.Is(err, ErrNoKey):
+		return exit.New(exit.Negative, err, "'reverie kv list' shows what is kept; values expire")
+	}
+	return err
+}
+
+// Sweep removes expired entries if the folder has not changed for a day.
 func (s Store) Sweep(ctx context.Context) error {
 	info, err := os.Lstat(s.path(""))
 	if age := s.Now().Sub(timeOf(info)); err != nil || !info.IsDir() || age >= 0 && age < 24*time.Hour {
@@ -271,7 +302,7 @@ func (s Store) Sweep(ctx context.Context) error {
 	return err
 }
 
-// timeOf is when a file was changed; zero where there is none.
+// timeOf returns the time of a file's last change, or zero without a file.
 func timeOf(info fs.FileInfo) time.Time {
 	if info == nil {
 		return time.Time{}
@@ -279,8 +310,9 @@ func timeOf(info fs.FileInfo) time.Time {
 	return info.ModTime()
 }
 
-// sweep removes the files of what has expired, and what a process left unfinished that was killed, and gives the sizes of those that
-// stay, by name. What was written in the future gets the time of now, so that it does expire. Who calls holds the lock.
+// sweep removes expired entries and temporary files of killed processes. It returns the sizes of the
+// remaining files by name. Entries from the future get the current time, so that they expire. The
+// caller holds the lock.
 func (s Store) sweep() (map[string]int64, error) {
 	dir, err := s.Repo.StateSub(Dir)
 	if err != nil {
@@ -328,7 +360,7 @@ func (s Store) sweep() (map[string]int64, error) {
 	return left, nil
 }
 
-// read is what a file of the folder has.
+// read reads a file of the folder.
 func (s Store) read(name string) (stored, error) {
 	var is stored
 	if derived.Read(s.path(name), &is) && nameOf(is.Key) == name && is.Seconds > 0 {
@@ -345,7 +377,7 @@ func (s Store) read(name string) (stored, error) {
 	return stored{}, ErrDamaged
 }
 
-// names are the files of entries.
+// names lists the files of entries.
 func (s Store) names() (names []string, err error) {
 	if !s.there() {
 		return nil, nil
@@ -362,7 +394,7 @@ func (s Store) names() (names []string, err error) {
 	return names, nil
 }
 
-// there reports whether there is a folder of ours; a link to another is none.
+// there reports whether the folder exists. A link to another folder does not count.
 func (s Store) there() bool {
 	info, err := os.Lstat(s.path(""))
 	return err == nil && info.IsDir()
@@ -370,8 +402,8 @@ func (s Store) there() bool {
 
 func (s Store) path(name string) string { return filepath.Join(s.Repo.CommonDir, "reverie", Dir, name) }
 
-// nameOf is the file of a key: the first 32 digits of its SHA-256. A key may have any characters and two that differ
-// in case alone.
+// nameOf names the file of a key: the first 32 digits of its SHA-256. A key may have characters that
+// no file name can have, and two keys may differ in case alone.
 func nameOf(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(sum[:16])

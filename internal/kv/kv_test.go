@@ -33,7 +33,7 @@ func newStore(t *testing.T) (Store, *clock) {
 
 func (s Store) set(t *testing.T, key, value string, ttl time.Duration) {
 	t.Helper()
-	if _, _, err := s.Set(t.Context(), key, value, ttl); err != nil {
+	if _, err := s.Set(t.Context(), key, value, ttl); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -151,9 +151,9 @@ func TestSecretsAreTakenOut(t *testing.T) {
 	s, _ := newStore(t)
 	const secret = "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB"
 	for _, value := range []string{"token " + secret, `{"token": "` + secret + `"}`} {
-		e, report, err := s.Set(t.Context(), "k", value, TTL)
-		if err != nil || report.Found != 1 || strings.Contains(e.Value, secret) {
-			t.Errorf("%s: kept %q, found %d, %v", value, e.Value, report.Found, err)
+		e, err := s.Set(t.Context(), "k", value, TTL)
+		if err != nil || e.Redacted != 1 || strings.Contains(e.Value, secret) {
+			t.Errorf("%s: kept %q, found %d, %v", value, e.Value, e.Redacted, err)
 		}
 		got, err := s.Get("k")
 		if err != nil || got.Value != e.Value {
@@ -161,14 +161,14 @@ func TestSecretsAreTakenOut(t *testing.T) {
 		}
 	}
 	for key, value := range map[string]string{"AWS_SECRET_ACCESS_KEY": "wJalrXUtnFEMI/K7MDENG/bPxRfiCYnQ3vLwT2Xz", "db_password": "hunter2correcthorse"} {
-		if e, report, err := s.Set(t.Context(), key, value, TTL); err != nil || report.Found != 1 || strings.Contains(e.Value, value) {
-			t.Errorf("%s: %q, %+v, %v", key, e.Value, report, err)
+		if e, err := s.Set(t.Context(), key, value, TTL); err != nil || e.Redacted != 1 || strings.Contains(e.Value, value) {
+			t.Errorf("%s: %q, %d, %v", key, e.Value, e.Redacted, err)
 		}
 	}
-	if e, _, err := s.Set(t.Context(), "password", `{"length": 12}`, TTL); err != nil || e.Value != `{"length": 12}` {
+	if e, err := s.Set(t.Context(), "password", `{"length": 12}`, TTL); err != nil || e.Value != `{"length": 12}` {
 		t.Errorf("JSON under a telling key: %q, %v", e.Value, err)
 	}
-	if _, _, err := s.Set(t.Context(), secret, "v", TTL); !errors.Is(err, ErrBad) || strings.Contains(err.Error(), secret) {
+	if _, err := s.Set(t.Context(), secret, "v", TTL); !errors.Is(err, ErrBad) || strings.Contains(err.Error(), secret) {
 		t.Errorf("a secret as key: %v", err)
 	}
 }
@@ -184,7 +184,7 @@ func TestBounds(t *testing.T) {
 		"no time": {"k", "v", 0}, "back in time": {"k", "v", -time.Hour}, "for ever": {"k", "v", MaxTTL + time.Second},
 	}
 	for name, tt := range tests {
-		if _, _, err := s.Set(t.Context(), tt.key, tt.value, tt.ttl); !errors.Is(err, ErrBad) {
+		if _, err := s.Set(t.Context(), tt.key, tt.value, tt.ttl); !errors.Is(err, ErrBad) {
 			t.Errorf("%s: %v, want ErrBad", name, err)
 		}
 	}
@@ -200,7 +200,7 @@ func TestNoRoomForMore(t *testing.T) {
 	var full error
 	n := 0
 	for ; full == nil && n <= MaxTotal/MaxValue; n++ {
-		_, _, full = s.Set(t.Context(), strings.Repeat("k", n+1), big, time.Hour)
+		_, full = s.Set(t.Context(), strings.Repeat("k", n+1), big, time.Hour)
 	}
 	if !errors.Is(full, ErrFull) {
 		t.Fatalf("after %d values: %v", n, full)
@@ -253,7 +253,7 @@ func TestLinkInPlaceOfTheFolderIsNotFollowed(t *testing.T) {
 	if _, err := s.Get("k"); !errors.Is(err, ErrNoKey) {
 		t.Errorf("Get: %v", err)
 	}
-	if _, _, err := s.Set(context.Background(), "k", "v", TTL); err == nil {
+	if _, err := s.Set(context.Background(), "k", "v", TTL); err == nil {
 		t.Error("Set wrote through a link")
 	}
 }

@@ -1,0 +1,34 @@
+// Package period reads and writes lengths of time as users type them: 90m, 12h, 7d, 2w.
+package period
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// Parse reads a length of time. ok is false if text is not one, or is negative.
+func Parse(text string) (d time.Duration, ok bool) {
+	if text == "" {
+		return 0, false
+	}
+	days := map[byte]int{'d': 1, 'w': 7}[text[len(text)-1]]
+	if n, err := strconv.Atoi(text[:len(text)-1]); err == nil && days > 0 && n >= 0 && n < 1e4 {
+		return time.Duration(days*n) * 24 * time.Hour, true
+	}
+	d, err := time.ParseDuration(text)
+	return d, err == nil && d >= 0
+}
+
+// Short writes a length of time in its largest unit: 6d, 5h, 40m, 9s.
+func Short(d time.Duration) string {
+	switch {
+	case d >= 48*time.Hour:
+		return fmt.Sprintf("%dd", int(d.Hours()/24))
+	case d >= 2*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	case d >= 2*time.Minute:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	}
+	return fmt.Sprintf("%ds", int(d.Seconds()))
+}
