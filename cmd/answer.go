@@ -6,16 +6,14 @@ import (
 	"errors"
 	"os"
 	"slices"
-	"time"
 
 	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/clone"
-	"github.com/reverie-memory/reverie/internal/job"
 	"github.com/reverie-memory/reverie/internal/learn/ingest"
 	"github.com/reverie-memory/reverie/internal/reader"
-	"github.com/reverie-memory/reverie/reflect"
+	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
 // occasionOf says which memory is given at an event; none at most of them.
@@ -44,7 +42,7 @@ func (c *capture) answer(ctx context.Context, agent hooks.Agent, e hooks.Event) 
 		For: occasion, Session: ingest.SessionOf(e), Agent: agent.Name, Query: e.Prompt, Dir: cmp.Or(e.Dir, c.env.Dir),
 		Resumed: e.Source == "resume", Record: agent.Answers(e), Limits: recall.Limits{Docs: reader.MaxIndexed},
 	}
-	if before := os.Getenv(givenVariable); sessionName.MatchString(before) {
+	if before := os.Getenv(givenVariable); transcript.IsName(before) {
 		r.Before = before
 	}
 	switch {
@@ -67,7 +65,7 @@ func (c *capture) answer(ctx context.Context, agent hooks.Agent, e hooks.Event) 
 	}
 	var failed error
 	if e.Kind == hooks.Compacting {
-		failed = w.checkpointNow(ctx, e)
+		failed = w.notebook().Compaction(ctx, w.ingester(), e)
 	}
 	if !agent.Answers(e) {
 		return "", failed
@@ -88,45 +86,4 @@ func (c *capture) ledger() brief.Ledger { return brief.Ledger{Repo: c.repo, Scan
 // began reports whether a session was given the block that sessions begin with.
 func (c *capture) began(session string) bool {
 	return slices.ContainsFunc(c.ledger().Session(session), func(in brief.Injection) bool { return in.For == brief.Start })
-}
-
-// checkpointTime is how long a compaction may wait for its checkpoint. Where it does not come about in that time, the worker makes it.
-const checkpointTime = time.Second
-
-// checkpointNow takes what waits of a session and notes where it stands.
-func (w *workspace) checkpointNow(ctx context.Context, e hooks.Event) error {
-	ctx, cancel := context.WithTimeout(ctx, checkpointTime)
-	defer cancel()
-	lock, err := job.Lock(ctx, w.State, job.Worker)
-	if lock == nil || err != nil {
-		return err
-	}
-	defer lock.Close()
-	s, err := w.spool().TakeOne(e)
-	if s == nil || err != nil {
-		return err
-	}
-	if err := w.ingester().DrainLive(ctx, s); err != nil && ctx.Err() == nil {
-		return err
-	}
-	if ctx.Err() != nil {
-		return nil
-	}
-	return w.checkpointOwed(ctx, s)
-}
-
-// checkpointOwed makes the checkpoint of a session's last compaction, if it was not made yet.
-func (w *workspace) checkpointOwed(ctx context.Context, s *hooks.Waiting) error {
-	e, ok := s.Compaction()
-	if !ok {
-		return nil
-	}
-	if _, err := w.ensure(ctx); err != nil {
-		return err
-	}
-	_, err := w.checkpoint(ctx, ingest.SessionOf(e), reasonCompaction)
-	if err != nil && !errors.Is(err, reflect.ErrNoSession) { // nothing was said in it yet
-		return err
-	}
-	return s.Noted(e)
 }

@@ -2,20 +2,13 @@ package cmd
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
-	"github.com/reverie-memory/reverie/hooks"
-	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/checkpoint"
 	"github.com/reverie-memory/reverie/internal/exit"
-	"github.com/reverie-memory/reverie/internal/learn/ingest"
-	"github.com/reverie-memory/reverie/reflect"
-	"github.com/reverie-memory/reverie/reflect/transcript"
+	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
 
@@ -46,161 +39,138 @@ func checkpointCommand(env *Env) *cli.Command {
 	}
 }
 
-// The reasons for a checkpoint.
-const (
-	reasonAsked      = "asked"
-	reasonCompaction = "compaction"
-)
+// notebook returns the checkpoints of the clone.
+func (w *workspace) notebook() *checkpoint.Notebook {
+	return &checkpoint.Notebook{Reader: w.Reader, Create: w.create}
+}
 
 func runCheckpoint(ctx context.Context, env *Env, arg, session string) error {
 	text, err := env.text(arg)
 	if err != nil {
 		return err
 	}
-	if len(text) > maxCheckpoint {
-		return exit.Usage("keep what is true for good by: reverie remember", "the text is %d bytes long and may have %d", len(text), maxCheckpoint)
-	}
 	w, err := env.open(ctx)
 	if err != nil {
 		return err
 	}
-	shell := env.agentShell()
-	kept, events, err := w.sessionAsked(session, shell)
-	if errors.Is(err, reflect.ErrNoSession) && (strings.TrimSpace(text) == "" || kept.Client == "") {
-		if _, tip := w.Memory.Tip(ctx); errors.Is(tip, gitstore.ErrNoStore) {
-			return tip
-		}
-		return exit.New(exit.Failed, err, "'reverie sessions' lists what is kept; 'reverie ingest FILE' reads a transcript")
-	}
-	if err != nil && !errors.Is(err, reflect.ErrNoSession) {
-		return err
-	}
-	if shell != "" {
-		if !belongs(kept, shell) {
-			return exit.New(exit.NeedsPerson, fmt.Errorf("checkpoint: session %s/%s is not this shell's, which is of %s", kept.Client, kept.ID, shell),
-				"an agent notes where its own session stands; a person names any in a terminal")
-		}
-		text = agentNote(text)
-	}
-	if _, err := w.ensure(ctx); err != nil {
-		return err
-	}
-	c, err := w.keepCheckpoint(ctx, w.checkpointOf(ctx, kept, events, reasonAsked, text))
+	c, err := w.notebook().Add(ctx, session, text)
 	if err != nil {
 		return err
 	}
 	if env.JSON {
-		return env.Object(newCheckpointJSON(c, false))
+		return env.Object(newCheckpointJSON(checkpoint.Kept{Checkpoint: c}))
 	}
 	env.Print("%s\n", c.Name())
 	return nil
 }
 
-// belongs reports whether a session is the one of an agent's shell, or of its agent where the shell does not tell the session.
-func belongs(s transcript.Session, shell string) bool {
-	agent, id, known := strings.Cut(shell, "/")
-	return s.Client == agent && (!known || s.ID == id)
-}
-
-// sessionAsked is the session that is named, or the one of the agent's shell, or the one that was taken in last. What is not kept
-// may be named by its whole name.
-func (w *workspace) sessionAsked(name, shell string) (transcript.Session, []transcript.Event, error) {
-	if name == "" && strings.Contains(shell, "/") {
-		name = shell
-	}
-	if name == "" && shell != "" {
-		name = w.begunBy(shell)
-	}
-	if name == "" {
-		all, err := w.Sessions.List()
-		if err != nil {
-			w.env.Warn("passed over: %v", err)
-		}
-		if shell != "" {
-			all = slices.DeleteFunc(all, func(k reflect.Kept) bool { return k.Client != shell })
-			if len(all) == 0 {
-				return transcript.Session{}, nil, fmt.Errorf("checkpoint: %w", reflect.ErrNoSession)
-			}
-		}
-		if len(all) == 0 {
-			return transcript.Session{Client: "human", ID: "notes"}, nil, fmt.Errorf("checkpoint: %w", reflect.ErrNoSession)
-		}
-		name = slices.MaxFunc(all, func(a, b reflect.Kept) int { return a.Read.Compare(b.Read) }).Name()
-	}
-	kept, events, err := w.Sessions.Load(name)
-	if errors.Is(err, reflect.ErrNoSession) && sessionName.MatchString(name) {
-		client, id, _ := strings.Cut(name, "/")
-		return transcript.Session{Client: transcript.SafeID(client), ID: transcript.SafeID(id)}, nil, err
-	}
-	return kept.Session, events, err
-}
-
-// begunBy is the session in which an agent is at work that does not name it: the one of which a hook told last, and of which
-// nothing need be kept yet. It is "" where no hook told of one.
-func (w *workspace) begunBy(agent string) string {
-	waiting, _ := w.spool().Take() // what cannot be read is the worker's to tell
-	var newest *hooks.Waiting
-	for _, s := range waiting {
-		if len(s.Events) > 0 && s.Last.Agent == agent && !s.Ended() && (newest == nil || s.Written.After(newest.Written)) {
-			newest = s
-		}
-	}
-	if newest == nil {
-		return ""
-	}
-	return ingest.SessionOf(newest.Last)
-}
-
-// checkpoint notes where a kept session stands. The error wraps reflect.ErrNoSession if nothing of it is kept.
-func (w *workspace) checkpoint(ctx context.Context, session, reason string) (record.Checkpoint, error) {
-	kept, events, err := w.Sessions.Load(session)
+func runCheckpointList(ctx context.Context, env *Env, session string) error {
+	w, err := env.open(ctx)
 	if err != nil {
-		return record.Checkpoint{}, err
+		return err
 	}
-	return w.keepCheckpoint(ctx, w.checkpointOf(ctx, kept.Session, events, reason, ""))
-}
-
-// checkpointOf is the checkpoint of a session after some events, which need not be kept but must have been redacted.
-// It has no number yet.
-func (w *workspace) checkpointOf(ctx context.Context, s transcript.Session, events []transcript.Event, reason, note string) record.Checkpoint {
-	p := reflect.Stand(s, events)
-	c := record.Checkpoint{Client: s.Client, Session: s.ID, Reason: reason, Time: w.env.Now().UTC().Truncate(time.Second), Files: p.Changed}
-	c.Files = c.Files[:min(maxCheckpointFiles, len(c.Files))]
-	if id, branch, err := w.Repo.Head(ctx); err == nil {
-		c.Commit, c.Branch = id[:min(12, len(id))], branch
+	all, err := w.notebook().List(ctx, session)
+	if err != nil {
+		return err
 	}
-	c.Text = checkpointText(p, strings.TrimSpace(note))
-	return c
-}
-
-// keepCheckpoint gives a checkpoint the next number of its session and writes it to the journal, unless the last one
-// says the same.
-func (w *workspace) keepCheckpoint(ctx context.Context, c record.Checkpoint) (record.Checkpoint, error) {
-	clean, _ := w.Scanner.Text(c.Text)
-	c.Text = clean.String()
-	err := w.update(ctx, func(tx *record.Tx, _ config.Config) error {
-		kept, err := tx.Checkpoints(c.Client + "/" + c.Session)
-		if err := w.Tolerate(err); err != nil {
-			return err
-		}
-		shared, err := tx.SharedCheckpoints(c.Client + "/" + c.Session)
-		if err := w.Tolerate(err); err != nil {
-			return err
-		}
-		c.N = 1
-		for _, old := range append(slices.Clone(kept), shared...) {
-			c.N = max(c.N, old.N+1)
-		}
-		if len(kept) > 0 {
-			last := kept[len(kept)-1]
-			if last.Text == c.Text && last.Commit == c.Commit && slices.Equal(last.Files, c.Files) {
-				c = last
-				return nil
+	for _, k := range all {
+		if env.JSON {
+			if err := env.Object(newCheckpointJSON(k)); err != nil {
+				return err
 			}
+			continue
 		}
-		tx.Describe(gitstore.Commit{Subject: "checkpoint: " + c.Client + "/" + c.Session, Trailers: []gitstore.Trailer{
-			{Key: "Reverie-Op", Value: "checkpoint"}, {Key: "Reverie-Session", Value: c.Client + "/" + c.Session}}})
-		return tx.PutCheckpoint(record.Journal, c)
-	})
-	return c, err
+		mark := " "
+		if k.Shared {
+			mark = "+"
+		}
+		when := mark + " " + k.Time.Local().Format("2006-01-02 15:04") + "  "
+		env.Lay(len(when), term.Span("", when+term.Pad(k.Reason, 10)+"  "+term.Visible(k.Name())+"  "+term.OneLine(lastRequest(k.Text), 240)))
+	}
+	if len(all) == 0 {
+		env.Say("there is no checkpoint")
+	}
+	return nil
+}
+
+// runCheckpointOne shows or shares one.
+func runCheckpointOne(ctx context.Context, env *Env, verb, name, session string) error {
+	w, err := env.open(ctx)
+	if err != nil {
+		return err
+	}
+	n := w.notebook()
+	k, err := n.Find(ctx, name, session)
+	if err != nil {
+		return err
+	}
+	if verb == "share" {
+		if err := n.Share(ctx, &k); err != nil {
+			return err
+		}
+	}
+	if env.JSON {
+		return env.Object(newCheckpointJSON(k))
+	}
+	if verb == "share" {
+		env.Say("%s is on %s, which others see at the next sync", k.Name(), w.Branch())
+		return nil
+	}
+	env.Print("%s\n", env.Paint(term.Bold, term.Visible(k.Name())))
+	env.Print("%s, %s%s\n", term.Visible(k.Reason), k.Time.Local().Format("2006-01-02 15:04:05"), term.Visible(codeOf(k.Checkpoint)))
+	if len(k.Files) > 0 {
+		env.Print("files: %s\n", term.Visible(strings.Join(k.Files, ", ")))
+	}
+	env.Print("\n")
+	env.Indent("", k.Text)
+	return nil
+}
+
+// lastRequest returns the last request in the text of a checkpoint, or else the first line.
+func lastRequest(text string) string {
+	request := ""
+	in := false
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		switch {
+		case strings.HasPrefix(line, "## "):
+			in = line == "## Asked"
+		case in && strings.HasPrefix(line, "- "):
+			request = line[2:]
+		}
+	}
+	if request == "" {
+		request, _, _ = strings.Cut(text, "\n")
+	}
+	return request
+}
+
+// codeOf names the commit and branch of the code at a checkpoint.
+func codeOf(c record.Checkpoint) string {
+	switch {
+	case c.Commit == "":
+		return ""
+	case c.Branch == "":
+		return ", at " + c.Commit
+	}
+	return ", at " + c.Commit + " on " + c.Branch
+}
+
+type checkpointJSON struct {
+	Name    string    `json:"name"`
+	Client  string    `json:"client"`
+	Session string    `json:"session"`
+	N       int       `json:"n"`
+	Reason  string    `json:"reason"`
+	Time    time.Time `json:"time"`
+	Commit  string    `json:"commit"`
+	Branch  string    `json:"branch"`
+	Files   []string  `json:"files"`
+	Text    string    `json:"text"`
+	Shared  bool      `json:"shared"` // on the memory branch too
+}
+
+func newCheckpointJSON(k checkpoint.Kept) checkpointJSON {
+	c := k.Checkpoint
+	return checkpointJSON{c.Name(), c.Client, c.Session, c.N, c.Reason, c.Time, c.Commit, c.Branch, list(c.Files), c.Text, k.Shared}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/exit"
-	"github.com/reverie-memory/reverie/internal/pattern"
 	"github.com/reverie-memory/reverie/internal/reader"
+	"github.com/reverie-memory/reverie/reflect/transcript"
 	"github.com/urfave/cli/v2"
 )
 
@@ -44,7 +44,7 @@ func contextCommand(env *Env) *cli.Command {
 				return exit.Usage("reverie context --record --session AGENT/ID", "--record needs a session")
 			case r.Agent != "" && !isAgent(r.Agent):
 				return exit.Usage("it is one of "+hooks.Names(), "%q is not an agent", r.Agent)
-			case r.Session != "" && !sessionName.MatchString(r.Session):
+			case r.Session != "" && !transcript.IsName(r.Session):
 				return exit.Usage("as 'reverie sessions' writes it: claude/4b91b8f5…", "%q is not the name of a session", r.Session)
 			}
 			query, err := env.text(r.Query)
@@ -59,9 +59,6 @@ func contextCommand(env *Env) *cli.Command {
 		},
 	}
 }
-
-// sessionName is "<client>/<id>".
-var sessionName = pattern.New(`^[\w.-]+/[\w.-]+$`)
 
 func isAgent(name string) bool { _, ok := hooks.Find(name); return ok }
 

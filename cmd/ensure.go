@@ -21,3 +21,9 @@ func (w *workspace) ensure(ctx context.Context) (created bool, err error) {
 	w.claimAgents(ctx)
 	return true, w.tellForeign(ctx)
 }
+
+// create is ensure for callers below cmd.
+func (w *workspace) create(ctx context.Context) error {
+	_, err := w.ensure(ctx)
+	return err
+}

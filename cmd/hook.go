@@ -164,15 +164,8 @@ func (env *Env) openCapture(ctx context.Context) (*capture, error) {
 	if c.config, c.unsettled = config.Load(config.UserFile(), clone.SettingsFile(c.state)); c.unsettled != nil {
 		c.config = config.Default()
 	}
-	c.spool = hooks.Spool{Dir: spoolDir(c.state), Scanner: redact.New(clone.HookSecrets(ctx, repo)...)}
+	c.spool = hooks.Spool{Dir: clone.SpoolDir(c.state), Scanner: redact.New(clone.HookSecrets(ctx, repo)...)}
 	return c, nil
-}
-
-func spoolDir(state string) string { return filepath.Join(state, "spool") }
-
-// spool is where hook events wait.
-func (w *workspace) spool() hooks.Spool {
-	return hooks.Spool{Dir: spoolDir(w.State), Scanner: w.Scanner}
 }
 
 // take keeps an event and does what it calls for. The event is on the disk before anything else is tried.

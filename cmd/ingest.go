@@ -132,7 +132,7 @@ func (env *Env) transcript(ctx context.Context, name string) (io.ReadCloser, err
 // ingester returns the way from what agents leave behind to sessions. Its notes go to the terminal.
 func (w *workspace) ingester() *ingest.Ingester {
 	steps := w.steps()
-	return &ingest.Ingester{Clone: w.Clone, Spool: w.spool(), Checkpoint: w.checkpointOwed, Report: func(n ingest.Note) {
+	return &ingest.Ingester{Clone: w.Clone, Spool: w.Spool(), Checkpoint: w.notebook().Owed, Report: func(n ingest.Note) {
 		if s, ok := n.(ingest.Step); ok {
 			steps(s.N, s.All, s.Name)
 			return

@@ -36,11 +36,8 @@ func (w *workspace) learner() *learn.Learner {
 	}
 	return &learn.Learner{
 		Dreamer: &dreams.Dreamer{Inbox: b},
-		Create: func(ctx context.Context) error {
-			_, err := w.ensure(ctx)
-			return err
-		},
-		Model: w.model,
+		Create:  w.create,
+		Model:   w.model,
 		Known: func(ctx context.Context, text string, n int, private bool) ([]string, error) {
 			return reader.Nearest(ctx, w.Reader, text, n, private)
 		},

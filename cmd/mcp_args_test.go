@@ -140,7 +140,7 @@ func TestCheckpointIsOfTheSessionAtWork(t *testing.T) {
 		{Agent: "gemini", Session: "g-3", Kind: hooks.Prompt, Prompt: "Something else."},
 	} {
 		e.Time = time.Now()
-		if err := w.spool().Append(e); err != nil {
+		if err := w.Spool().Append(e); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/checkpoint"
 	"github.com/reverie-memory/reverie/internal/cut"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
@@ -316,7 +317,7 @@ func (c *mcpCall) checkpoint() error {
 		return err
 	}
 	if a.Note != "" {
-		if err := bounded("note", a.Note, maxCheckpoint-512); err != nil {
+		if err := bounded("note", a.Note, checkpoint.MaxText-512); err != nil {
 			return err
 		}
 		if strings.TrimSpace(a.Note) == "-" {

@@ -53,6 +53,10 @@ func (w *workspace) tellNote(n reader.Note) {
 		w.tellPassedOver(n.Files)
 	case reader.Unrecorded:
 		w.env.Warn("%v", n.Err)
+	case reader.Committed:
+		w.tellCommitted(n.Text)
+	case reader.Passed:
+		w.env.Warn("passed over: %v", n.Err)
 	case reader.Unplaced:
 		if w.env.Verbose {
 			w.env.Warn("%v", n.Err)
@@ -71,14 +75,9 @@ func (w *workspace) view(ctx context.Context, fn func(*record.View) error) error
 	return w.View(ctx, fn)
 }
 
-// update is View for writers. It tells the notes of git about the commits, each once.
+// update is Update, for code that has not moved out of cmd yet.
 func (w *workspace) update(ctx context.Context, fn func(*record.Tx, config.Config) error) error {
-	notes, err := w.Update(ctx, func(tx *record.Tx, t clone.Team) error {
-		w.Settings = t
-		return fn(tx, t.Config)
-	})
-	w.tellCommitted(notes...)
-	return err
+	return w.Update(ctx, func(tx *record.Tx, t clone.Team) error { return fn(tx, t.Config) })
 }
 
 // tellCommitted prints git's notes on commits, each once.

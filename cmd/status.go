@@ -144,7 +144,7 @@ func readStatus(ctx context.Context, w *workspace) (s statusJSON, held []reader.
 	if s.Values, err = w.kv().Count(); err != nil {
 		return s, nil, err
 	}
-	s.Spooled = w.spool().Due(w.env.Now(), ingest.IdleAfter)
+	s.Spooled = w.Spool().Due(w.env.Now(), ingest.IdleAfter)
 	s.Worker, s.Reader = job.Running(w.State, job.Worker, w.env.Now()), job.Running(w.State, job.Reader, w.env.Now())
 	return s, held, nil
 }

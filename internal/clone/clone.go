@@ -1,5 +1,6 @@
-// Package clone opens a repository for one question: its settings, stores, sessions and secrets, and who
-// asks. Begin with Open, then View or Update. A Clone is immutable but for the view that is open.
+// Package clone opens a repository for one question: its settings, stores, sessions and secrets,
+// and who asks. Begin with Open, then View or Update. A Clone is immutable but for the view that is
+// open.
 package clone
 
 import (
@@ -17,6 +18,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/purge"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/trust"
+	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/derived"
 	"github.com/reverie-memory/reverie/internal/exit"
@@ -94,6 +96,14 @@ func SettingsFile(state string) string { return filepath.Join(state, "config.tom
 // Branch returns the memory branch's name as people type it.
 func (c *Clone) Branch() string { return strings.TrimPrefix(c.Config.Ref, "refs/heads/") }
 
+// Spool returns the folder where hook events wait.
+func (c *Clone) Spool() hooks.Spool {
+	return hooks.Spool{Dir: SpoolDir(c.State), Scanner: c.Scanner}
+}
+
+// SpoolDir names the folder of the spool, in the state folder of a clone.
+func SpoolDir(state string) string { return filepath.Join(state, "spool") }
+
 // Journal opens the store of what is private to this clone.
 func (c *Clone) Journal() *gitstore.Store { return gitstore.Open(c.Repo, JournalRef) }
 
@@ -151,7 +161,8 @@ func (c *Clone) View(ctx context.Context, fn func(*record.View, Team) error) err
 	})
 }
 
-// Update is View for writers. It returns the notes of the commits that it made, such as git's on signing.
+// Update is View for writers. It returns the notes of the commits that it made, such as git's on
+// signing.
 func (c *Clone) Update(ctx context.Context, fn func(*record.Tx, Team) error) (notes []string, err error) {
 	var tx *record.Tx
 	err = c.Book.Update(ctx, func(now *record.Tx) error {
@@ -181,8 +192,9 @@ func (c *Clone) Reading() (done func()) {
 	return func() { c.mark = before; c.Code.Done() }
 }
 
-// keepDerived writes what follows from the view that is open, unless a purge came since: it may hold
-// what went. A purge changes the mark before it takes files, so looking at the mark after the writing suffices.
+// keepDerived writes what follows from the view that is open, unless a purge came since: it may
+// hold what went. A purge changes the mark before it takes files, so looking at the mark after the
+// writing suffices.
 func (c *Clone) keepDerived(path string, value any) {
 	derived.Write(path, value)
 	if purge.Since(c.State, c.mark) != nil {

@@ -2,9 +2,9 @@
 // state folder has one file for each key, in the form of package derived, whose checksum detects
 // damage. Nothing leaves the clone.
 //
-// Begin with Store, Set and Get. Writers hold the lock of git.Repo.Lock and replace whole files, and a
-// value is on the disk when Set returns. Readers take no lock. An expired entry is invisible at once;
-// the next Set, Delete or Sweep removes its file. Errors carry an exit code and a hint.
+// Begin with Store, Set and Get. Writers hold the lock of git.Repo.Lock and replace whole files,
+// and a value is on the disk when Set returns. Readers take no lock. An expired entry is invisible
+// at once; the next Set, Delete or Sweep removes its file. Errors carry an exit code and a hint.
 package kv
 
 import (
@@ -33,7 +33,8 @@ import (
 var (
 	// ErrNoKey is returned by Get and Delete for a key without a value, or with an expired one.
 	ErrNoKey = errors.New("no such key")
-	// ErrBad is returned by Set, Get and Delete for an invalid key, and by Set for an invalid value or time.
+	// ErrBad is returned by Set, Get and Delete for an invalid key, and by Set for an invalid value or
+	// time.
 	ErrBad = errors.New("cannot be kept")
 	// ErrFull is returned by Set if there is no room.
 	ErrFull = errors.New("no room for more")
@@ -83,8 +84,8 @@ type stored struct {
 	Seconds int64     `json:"seconds"` // that it is kept
 }
 
-// at returns the entry at a time, and whether it is still valid then. An entry from the future, after
-// the clock went back, counts as written now.
+// at returns the entry at a time, and whether it is still valid then. An entry from the future,
+// after the clock went back, counts as written now.
 func (s stored) at(now time.Time) (Entry, bool) {
 	e := Entry{Key: s.Key, Value: s.Value, Set: s.Set}
 	if e.Set.After(now) {
@@ -310,9 +311,9 @@ func timeOf(info fs.FileInfo) time.Time {
 	return info.ModTime()
 }
 
-// sweep removes expired entries and temporary files of killed processes. It returns the sizes of the
-// remaining files by name. Entries from the future get the current time, so that they expire. The
-// caller holds the lock.
+// sweep removes expired entries and temporary files of killed processes. It returns the sizes of
+// the remaining files by name. Entries from the future get the current time, so that they expire.
+// The caller holds the lock.
 func (s Store) sweep() (map[string]int64, error) {
 	dir, err := s.Repo.StateSub(Dir)
 	if err != nil {
@@ -402,8 +403,8 @@ func (s Store) there() bool {
 
 func (s Store) path(name string) string { return filepath.Join(s.Repo.CommonDir, "reverie", Dir, name) }
 
-// nameOf names the file of a key: the first 32 digits of its SHA-256. A key may have characters that
-// no file name can have, and two keys may differ in case alone.
+// nameOf names the file of a key: the first 32 digits of its SHA-256. A key may have characters
+// that no file name can have, and two keys may differ in case alone.
 func nameOf(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(sum[:16])

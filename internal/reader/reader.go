@@ -1,7 +1,9 @@
-// Package reader answers questions about one clone's memory for one asker: which memories may be seen, how each
-// of them applies to the code here, and which answer a query. Begin with New, then View with Caveats, or Recall.
+// Package reader answers questions about one clone's memory for one asker: which memories may be
+// seen, how each of them applies to the code here, and which answer a query. Begin with New, then
+// View with Caveats, or Recall.
 //
-// A Reader keeps the results for the view that was asked about last, so it serves one goroutine at a time.
+// A Reader keeps the results for the view that was asked about last, so it serves one goroutine at
+// a time.
 package reader
 
 import (
@@ -41,6 +43,7 @@ type Note struct {
 	About Topic
 	Err   error
 	Files []string // Unreadable: why each of them cannot be read
+	Text  string   // Committed: the text of git
 }
 
 // Topic says what a note is about.
@@ -52,6 +55,8 @@ const (
 	Unreadable              // Files: records that were passed over
 	Unrecorded              // Err: something was not written down, which costs a repetition at most
 	Unplaced                // Err: how the branch differs from the default one is unknown
+	Passed                  // Err: something unreadable was passed over
+	Committed               // Text: a note of git's on a commit, such as one on signing
 )
 
 // Note passes a note on, if anybody listens.
@@ -69,8 +74,20 @@ func (r *Reader) View(ctx context.Context, fn func(*record.View) error) error {
 	})
 }
 
-// ViewAt is View on the state that a revision names, as PastState finds it; "" is the newest. For a commit of the
-// code, caveats are those at that commit.
+// Update is View for writers. It notes git's remarks on the commits.
+func (r *Reader) Update(ctx context.Context, fn func(*record.Tx, clone.Team) error) error {
+	notes, err := r.Clone.Update(ctx, func(tx *record.Tx, t clone.Team) error {
+		r.Settings = t
+		return fn(tx, t)
+	})
+	for _, text := range notes {
+		r.Note(Note{About: Committed, Text: text})
+	}
+	return err
+}
+
+// ViewAt is View on the state that a revision names, as PastState finds it; "" is the newest. For a
+// commit of the code, caveats are those at that commit.
 func (r *Reader) ViewAt(ctx context.Context, rev string, fn func(*record.View) error) error {
 	if rev == "" {
 		return r.View(ctx, fn)
@@ -83,7 +100,8 @@ func (r *Reader) ViewAt(ctx context.Context, rev string, fn func(*record.View) e
 	return r.Book.ViewAt(ctx, commit, fn)
 }
 
-// Restrict sets Settings to those that count in a view, and returns the user's as the team narrowed them.
+// Restrict sets Settings to those that count in a view, and returns the user's as the team narrowed
+// them.
 func (r *Reader) Restrict(ctx context.Context, v *record.View) (config.Config, error) {
 	t, err := r.Team(ctx, v)
 	r.Settings = t

@@ -50,9 +50,6 @@ func (r *Reader) ForAsker(ctx context.Context, v *record.View) (*record.View, er
 	return r.ForAgents(ctx, v)
 }
 
-// IsWithheld reports whether a memory of the view that was asked about last is withheld for its author.
-func (r *Reader) IsWithheld(m record.Memory) bool { return len(r.withheld.Whose(m)) > 0 }
-
 // Held is a change of a memory that agents are not given for its authors.
 type Held struct {
 	trust.Pending

@@ -4,7 +4,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
+
+	"github.com/reverie-memory/reverie/internal/pattern"
 )
+
+var sessionName = pattern.New(`^[\w.-]+/[\w.-]+$`)
+
+// IsName reports whether a text is the name of a session in full: "<client>/<id>".
+func IsName(text string) bool { return sessionName.MatchString(text) }
 
 const (
 	maxID  = 100 // bytes of an id
@@ -12,8 +19,9 @@ const (
 )
 
 // SafeID returns an id that may be part of a file name or a ref: 1 to 100 bytes of [A-Za-z0-9._-],
-// not beginning with a dot or a hyphen, not ending with a dot, without "..". Such an id is returned as it is.
-// Another one is changed and gets a short hash of the original, so that different ids stay so.
+// not beginning with a dot or a hyphen, not ending with a dot, without "..". Such an id is returned
+// as it is. Another one is changed and gets a short hash of the original, so that different ids
+// stay so.
 func SafeID(id string) string {
 	var b strings.Builder
 	for i := 0; i < len(id) && b.Len() < maxID; i++ {

@@ -1,0 +1,232 @@
+// Package checkpoint notes where sessions of agents stand: what was asked, which files changed,
+// which commands pass and fail, and what was decided. Begin with Notebook.Add, which a command and
+// the agents' tool call, or Compaction, which a hook calls. Checkpoints stay in the journal of the
+// clone until Share copies one to the memory branch. A Notebook serves one goroutine.
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/internal/clone"
+	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/job"
+	"github.com/reverie-memory/reverie/internal/learn/ingest"
+	"github.com/reverie-memory/reverie/internal/reader"
+	"github.com/reverie-memory/reverie/reflect"
+	"github.com/reverie-memory/reverie/reflect/transcript"
+)
+
+// Notebook holds the checkpoints of a clone.
+type Notebook struct {
+	*reader.Reader
+	Create func(context.Context) error // makes the memory if there is none
+}
+
+// The reasons for a checkpoint.
+const (
+	asked      = "asked"
+	compaction = "compaction"
+)
+
+// Add notes where a session stands, with a text before that. name may be the beginning of a
+// session's name. Without a name it is the session of the agent's shell, or the one that was
+// ingested last. An agent can add to its own session only.
+func (n *Notebook) Add(ctx context.Context, name, text string) (record.Checkpoint, error) {
+	var none record.Checkpoint
+	if len(text) > MaxText {
+		return none, exit.Usage("keep what is true for good by: reverie remember", "the text is %d bytes long and may have %d", len(text), MaxText)
+	}
+	shell := n.Agent()
+	s, events, err := n.session(name, shell)
+	if errors.Is(err, reflect.ErrNoSession) && (strings.TrimSpace(text) == "" || s.Client == "") {
+		if _, tip := n.Memory.Tip(ctx); errors.Is(tip, gitstore.ErrNoStore) {
+			return none, tip
+		}
+		return none, exit.New(exit.Failed, err, "'reverie sessions' lists what is kept; 'reverie ingest FILE' reads a transcript")
+	}
+	if err != nil && !errors.Is(err, reflect.ErrNoSession) {
+		return none, err
+	}
+	if shell != "" {
+		if !belongs(s, shell) {
+			return none, exit.New(exit.NeedsPerson, fmt.Errorf("checkpoint: session %s/%s is not this shell's, which is of %s", s.Client, s.ID, shell),
+				"an agent notes where its own session stands; a person names any in a terminal")
+		}
+		text = agentNote(text)
+	}
+	if err := n.Create(ctx); err != nil {
+		return none, err
+	}
+	return n.keep(ctx, n.of(ctx, s, events, asked, text))
+}
+
+// belongs reports whether a session is the one of an agent's shell. It compares the agents alone if
+// the shell does not tell the session.
+func belongs(s transcript.Session, shell string) bool {
+	agent, id, known := strings.Cut(shell, "/")
+	return s.Client == agent && (!known || s.ID == id)
+}
+
+// session finds the session for Add. The error wraps reflect.ErrNoSession for one that is not kept;
+// its name is known if it was given in full.
+func (n *Notebook) session(name, shell string) (transcript.Session, []transcript.Event, error) {
+	if name == "" && strings.Contains(shell, "/") {
+		name = shell
+	}
+	if name == "" && shell != "" {
+		name = n.spooled(shell)
+	}
+	if name == "" {
+		last, err := n.lastOf(shell)
+		if err != nil {
+			none := transcript.Session{}
+			if shell == "" {
+				none = transcript.Session{Client: "human", ID: "notes"}
+			}
+			return none, nil, err
+		}
+		name = last
+	}
+	kept, events, err := n.Sessions.Load(name)
+	if errors.Is(err, reflect.ErrNoSession) && transcript.IsName(name) {
+		client, id, _ := strings.Cut(name, "/")
+		return transcript.Session{Client: transcript.SafeID(client), ID: transcript.SafeID(id)}, nil, err
+	}
+	return kept.Session, events, err
+}
+
+// lastOf names the session that was ingested last, of an agent or of any.
+func (n *Notebook) lastOf(agent string) (string, error) {
+	all, err := n.Sessions.List()
+	if err != nil {
+		n.Note(reader.Note{About: reader.Passed, Err: err})
+	}
+	if agent != "" {
+		all = slices.DeleteFunc(all, func(k reflect.Kept) bool { return k.Client != agent })
+	}
+	if len(all) == 0 {
+		return "", fmt.Errorf("checkpoint: %w", reflect.ErrNoSession)
+	}
+	return slices.MaxFunc(all, func(a, b reflect.Kept) int { return a.Read.Compare(b.Read) }).Name(), nil
+}
+
+// spooled names the session of an agent whose hooks reported last and that did not end, or returns
+// "". Nothing of it need be kept yet.
+func (n *Notebook) spooled(agent string) string {
+	waiting, _ := n.Spool().Take() // the worker reports unreadable ones
+	var newest *hooks.Waiting
+	for _, s := range waiting {
+		if len(s.Events) > 0 && s.Last.Agent == agent && !s.Ended() && (newest == nil || s.Written.After(newest.Written)) {
+			newest = s
+		}
+	}
+	if newest == nil {
+		return ""
+	}
+	return ingest.SessionOf(newest.Last)
+}
+
+// of describes a session after some events, which must have been redacted. The checkpoint has no
+// number yet.
+func (n *Notebook) of(ctx context.Context, s transcript.Session, events []transcript.Event, reason, note string) record.Checkpoint {
+	p := reflect.Stand(s, events)
+	c := record.Checkpoint{Client: s.Client, Session: s.ID, Reason: reason, Time: n.Now().UTC().Truncate(time.Second), Files: p.Changed}
+	c.Files = c.Files[:min(maxFiles, len(c.Files))]
+	if id, branch, err := n.Repo.Head(ctx); err == nil {
+		c.Commit, c.Branch = id[:min(12, len(id))], branch
+	}
+	c.Text = text(p, strings.TrimSpace(note))
+	return c
+}
+
+// keep gives a checkpoint the next number of its session and writes it to the journal. It returns
+// the last one instead if that says the same.
+func (n *Notebook) keep(ctx context.Context, c record.Checkpoint) (record.Checkpoint, error) {
+	clean, _ := n.Scanner.Text(c.Text)
+	c.Text = clean.String()
+	err := n.Update(ctx, func(tx *record.Tx, _ clone.Team) error {
+		kept, err := tx.Checkpoints(c.Client + "/" + c.Session)
+		if err := n.Tolerate(err); err != nil {
+			return err
+		}
+		shared, err := tx.SharedCheckpoints(c.Client + "/" + c.Session)
+		if err := n.Tolerate(err); err != nil {
+			return err
+		}
+		c.N = 1
+		for _, old := range append(slices.Clone(kept), shared...) {
+			c.N = max(c.N, old.N+1)
+		}
+		if len(kept) > 0 {
+			last := kept[len(kept)-1]
+			if last.Text == c.Text && last.Commit == c.Commit && slices.Equal(last.Files, c.Files) {
+				c = last
+				return nil
+			}
+		}
+		return put(tx, record.Journal, c)
+	})
+	return c, err
+}
+
+// put writes a checkpoint to a shelf.
+func put(tx *record.Tx, to record.Where, c record.Checkpoint) error {
+	session := c.Client + "/" + c.Session
+	tx.Describe(gitstore.Commit{Subject: "checkpoint: " + session, Trailers: []gitstore.Trailer{
+		{Key: "Reverie-Op", Value: "checkpoint"}, {Key: "Reverie-Session", Value: session}}})
+	return tx.PutCheckpoint(to, c)
+}
+
+// compactionTime bounds the wait of a compaction for its checkpoint. If it takes longer, the worker
+// makes the checkpoint.
+const compactionTime = time.Second
+
+// Compaction drains the spooled events of a session and notes where it stands, before an agent
+// compacts it.
+func (n *Notebook) Compaction(ctx context.Context, in *ingest.Ingester, e hooks.Event) error {
+	ctx, cancel := context.WithTimeout(ctx, compactionTime)
+	defer cancel()
+	lock, err := job.Lock(ctx, n.State, job.Worker)
+	if lock == nil || err != nil {
+		return err
+	}
+	defer lock.Close()
+	s, err := n.Spool().TakeOne(e)
+	if s == nil || err != nil {
+		return err
+	}
+	if err := in.DrainLive(ctx, s); err != nil && ctx.Err() == nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	return n.Owed(ctx, s)
+}
+
+// Owed makes the checkpoint of a session's last compaction, unless it was made.
+func (n *Notebook) Owed(ctx context.Context, s *hooks.Waiting) error {
+	e, ok := s.Compaction()
+	if !ok {
+		return nil
+	}
+	if err := n.Create(ctx); err != nil {
+		return err
+	}
+	kept, events, err := n.Sessions.Load(ingest.SessionOf(e))
+	if err == nil {
+		_, err = n.keep(ctx, n.of(ctx, kept.Session, events, compaction, ""))
+	}
+	if err != nil && !errors.Is(err, reflect.ErrNoSession) { // no session: nothing was said in it yet
+		return err
+	}
+	return s.Noted(e)
+}
