@@ -7,6 +7,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/remember"
 	"github.com/urfave/cli/v2"
 )
 
@@ -34,7 +35,7 @@ func (o *choice) given() bool {
 // filters are queries that all have to match.
 func (o *choice) filters(at recall.Where) (all []recall.Query, err error) {
 	if o.kind != "" {
-		kind, err := parseKind(o.kind)
+		kind, err := remember.ParseKind(o.kind)
 		if err != nil {
 			return nil, err
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/learn/dreams"
+	"github.com/reverie-memory/reverie/internal/remember"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
@@ -97,7 +98,7 @@ func runEdit(ctx context.Context, env *Env, id string, o editOptions) (err error
 		if err != nil {
 			return err
 		}
-		if after.Text, after.Body = splitStatement(text); after.Text == "" {
+		if after.Text, after.Body = record.SplitText(text); after.Text == "" {
 			return exit.Usage("to take it out of force: reverie forget "+id+" --reason WHY", "there is no statement")
 		}
 		if !strings.Contains(strings.TrimSpace(text), "\n") {
@@ -119,7 +120,7 @@ func runEdit(ctx context.Context, env *Env, id string, o editOptions) (err error
 		after.Status = record.Active
 	}
 	if o.kind != "" {
-		if after.Kind, err = parseKind(o.kind); err != nil {
+		if after.Kind, err = remember.ParseKind(o.kind); err != nil {
 			return err
 		}
 	}
@@ -147,7 +148,7 @@ func runEdit(ctx context.Context, env *Env, id string, o editOptions) (err error
 		if err != nil {
 			return
 		}
-		w.tellRedacted(redacted, after.ID)
+		w.tellRedacted(redacted.Found, after.ID)
 		if anew {
 			env.tellAnchors(after.Anchors)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/reader"
+	"github.com/reverie-memory/reverie/internal/remember"
 	"github.com/urfave/cli/v2"
 )
 
@@ -40,7 +41,7 @@ func atFlag(to *string) cli.Flag {
 // ids, and for an agent without what is withheld for who changed it. Files that cannot be read are told.
 func (f filter) read(ctx context.Context, env *Env, fn func(*workspace, []record.Memory, func(record.Memory) reader.Caveats) error) error {
 	if f.kind != "" {
-		if _, err := parseKind(f.kind); err != nil {
+		if _, err := remember.ParseKind(f.kind); err != nil {
 			return err
 		}
 	}

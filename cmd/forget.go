@@ -7,11 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
-	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/term"
@@ -71,31 +68,31 @@ func runForget(ctx context.Context, env *Env, ids []string, o forgetOptions) err
 			return exit.New(exit.NeedsPerson, errors.New("forget: nothing was forgotten"), "to go ahead: the same with --yes")
 		}
 	}
-	gone, already, changed, err := w.forget(ctx, ids, shown, o.reason)
+	f, err := w.keeper().Forget(ctx, ids, shown, o.reason)
 	if err != nil {
 		return err
 	}
-	for _, m := range already {
+	for _, m := range f.Already {
 		env.Say("it was retired already: %s", term.Visible(strings.Join(m.Reasons(), " ")))
 	}
-	for _, m := range append(already, gone...) {
+	for _, m := range append(f.Already, f.Gone...) {
 		switch {
 		case env.JSON:
 			if err := env.Object(newMemoryJSON(m)); err != nil {
 				return err
 			}
 		case len(shown) > 0: // they have been listed
-		case slices.ContainsFunc(already, func(a record.Memory) bool { return a.ID == m.ID }):
+		case slices.ContainsFunc(f.Already, func(a record.Memory) bool { return a.ID == m.ID }):
 			w.line("-", term.Red, m, strings.Join(m.Reasons(), " "))
 		default:
 			w.line("-", term.Red, m, "retired; its text stays in git's history")
 		}
 	}
 	if len(shown) > 0 {
-		env.Say("%s retired; what they say stays in git's history", term.Count(len(gone), "memory", "memories"))
+		env.Say("%s retired; what they say stays in git's history", term.Count(len(f.Gone), "memory", "memories"))
 	}
-	if len(changed) > 0 {
-		return exit.New(exit.NeedsPerson, fmt.Errorf("forget: changed since it was shown, and left: %s", strings.Join(changed, " ")), "look at it again: reverie show ID")
+	if len(f.Changed) > 0 {
+		return exit.New(exit.NeedsPerson, fmt.Errorf("forget: changed since it was shown, and left: %s", strings.Join(f.Changed, " ")), "look at it again: reverie show ID")
 	}
 	return nil
 }
@@ -164,90 +161,17 @@ func these(n int) string {
 	return "these " + term.Count(n, "memory", "memories")
 }
 
-// forget retires memories in one commit. What has another blob than shown says for it is left.
-func (w *workspace) forget(ctx context.Context, ids []string, shown map[string]string, reason string) (gone, already []record.Memory, changed []string, err error) {
-	err = w.update(ctx, func(t *record.Tx, _ config.Config) error {
-		gone, already, changed = nil, nil, nil
-		seen := map[string]bool{}
-		for _, id := range ids {
-			held, err := t.Find(id)
-			if err != nil {
-				return err
-			}
-			blob, _ := t.Blob(held.ID)
-			switch {
-			case seen[held.ID]:
-			case held.Status == record.Retired:
-				already = append(already, held)
-			case shown[held.ID] != "" && shown[held.ID] != string(blob):
-				changed = append(changed, held.ID[:8])
-			default:
-				m := held.Retire(reason)
-				if err := t.PutMemory(m, &held); err != nil {
-					return err
-				}
-				gone = append(gone, m)
-			}
-			seen[held.ID] = true
-		}
-		commit := gitstore.Commit{Body: reason, Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "forget"}}}
-		switch len(gone) {
-		case 0:
-			return nil
-		case 1:
-			commit.Subject = "forget: " + record.CommitSubject(gone[0].Text)
-		default: // no statement: some may be private, and the commit is the branch's
-			commit.Subject = fmt.Sprintf("forget: %d memories", len(gone))
-		}
-		t.Describe(commit)
-		return nil
-	})
-	return gone, already, changed, err
-}
-
-// suggestForget puts into the inbox that an agent wants a memory out of force.
+// suggestForget asks for an agent.
 func (w *workspace) suggestForget(ctx context.Context, id, reason string) error {
-	var o record.Operation
-	var said string
-	err := w.update(ctx, func(tx *record.Tx, _ config.Config) error {
-		said = ""
-		held, err := tx.Find(id)
-		if err != nil {
-			return err
-		}
-		if held.Status == record.Retired {
-			said = "it was retired already"
-			return nil
-		}
-		clean, _ := w.Book.Clean(held.Retire(reason))
-		blob, _ := tx.Blob(held.ID)
-		o = record.NewOperation(record.Operation{
-			Op: record.Retire, How: record.Written, Memory: clean, Why: "an agent wants it forgotten: " + w.env.caller,
-			Base: []record.Base{{ID: held.ID, Path: held.Path(), Blob: string(blob)}}, Proposed: w.env.Now().UTC().Truncate(time.Second),
-		})
-		pending, err := w.pending(tx.View)
-		if err != nil {
-			return err
-		}
-		rejected, err := tx.Rejections()
-		if err := w.Tolerate(err); err != nil {
-			return err
-		}
-		switch {
-		case slices.ContainsFunc(pending, func(p record.Operation) bool { return p.ID == o.ID }):
-			said = "that waits already"
-			return nil
-		case slices.ContainsFunc(rejected, func(r record.Rejection) bool { return r.ID == o.ID }):
-			return exit.New(exit.NeedsPerson, errors.New("forget: a person rejected that before, and an agent cannot ask again"), "a person can: reverie forget, in a terminal")
-		}
-		tx.Describe(gitstore.Commit{Subject: "suggest: forget " + record.CommitSubject(held.Text), Body: reason, Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "suggest"}}})
-		return tx.PutOperation(o)
-	})
-	if err != nil {
+	o, retired, waits, err := w.keeper().SuggestForget(ctx, id, reason)
+	switch {
+	case err != nil:
 		return err
-	}
-	if said != "" {
-		w.env.Say("%s", said)
+	case retired:
+		w.env.Say("it was retired already")
+		return nil
+	case waits:
+		w.env.Say("that waits already")
 		return nil
 	}
 	w.tidy(ctx)

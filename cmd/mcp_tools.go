@@ -18,8 +18,8 @@ import (
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/reader"
+	"github.com/reverie-memory/reverie/internal/remember"
 	"github.com/reverie-memory/reverie/internal/term"
-	"github.com/urfave/cli/v2"
 )
 
 // mcpTool is one tool. An agent pays for name, description and schema in each of its sessions, so they are short.
@@ -178,7 +178,7 @@ func (c *mcpCall) recall() error {
 	}
 	o := recallOptions{Question: reader.Question{Limit: limit}}
 	if o.Kind = a.Kind; o.Kind != "" {
-		if _, err := parseKind(o.Kind); err != nil {
+		if _, err := remember.ParseKind(o.Kind); err != nil {
 			return err
 		}
 	}
@@ -238,7 +238,7 @@ func (c *mcpCall) remember() error {
 	if err := bounded("text", a.Text, maxAsked); err != nil {
 		return err
 	}
-	if first, _ := splitStatement(a.Text); len(first) > record.MaxText {
+	if first, _ := record.SplitText(a.Text); len(first) > record.MaxText {
 		return exit.Usage("put what is more than the statement after an empty line", "text: the statement has %d bytes and may have %d", len(first), record.MaxText)
 	}
 	for name, list := range map[string][]string{"paths": a.Paths, "tags": a.Tags} {
@@ -256,11 +256,7 @@ func (c *mcpCall) remember() error {
 			return exit.Usage("as web/**", "paths: %q does not lie below the repository's top", p)
 		}
 	}
-	o := rememberOptions{kind: a.Kind, paths: *cli.NewStringSlice(a.Paths...), tags: *cli.NewStringSlice(a.Tags...)}
-	if o.kind == "" {
-		o.kind = string(record.Note)
-	}
-	if err := runRemember(c.ctx, c.env, a.Text, o); err != nil {
+	if err := runRemember(c.ctx, c.env, remember.Statement{Kind: a.Kind, Text: a.Text, Paths: a.Paths, Tags: a.Tags}); err != nil {
 		return err
 	}
 	c.proposed()

@@ -241,3 +241,10 @@ func set(values []string) []string {
 	slices.Sort(out)
 	return slices.Compact(out)
 }
+
+// SplitText splits a typed text into the statement, its first line with words, and the rest.
+func SplitText(text string) (statement, body string) {
+	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
+	statement, body, _ = strings.Cut(text, "\n")
+	return strings.TrimSpace(statement), strings.TrimSpace(body)
+}

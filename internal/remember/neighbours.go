@@ -1,0 +1,101 @@
+package remember
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/reverie-memory/reverie/dream"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/exit"
+)
+
+// Neighbour is a memory in force beside a new one.
+type Neighbour struct {
+	record.Memory
+	Topic   bool // it has the same topic; otherwise it is much like the new one
+	Opposed bool // the two cannot both hold
+}
+
+// minShared is the share of common words from which two memories are compared.
+const minShared = 0.3
+
+// neighbours returns the memories in force on the topic of a new one, the most alike first, and
+// then one with much the same words. Opposed ones come before all others, replaced ones are left
+// out.
+func (k *Keeper) neighbours(v *record.View, m record.Memory) (out []Neighbour) {
+	other := func(o record.Memory) bool {
+		return o.Live(k.Now()) && o.ID != m.ID && !slices.Contains(m.Supersedes, o.ID)
+	}
+	print := record.Print(m.Text)
+	like := false
+	for _, o := range v.Alike(m.Text, minShared) {
+		opposed := dream.Opposed(m.Text, o.Text)
+		if other(o) && (opposed || !like && record.Print(o.Text).Alike(print) >= dream.Alike) {
+			like = like || !opposed
+			out = append(out, Neighbour{o, m.Topic != "" && o.Topic == m.Topic, opposed})
+		}
+	}
+	if m.Topic == "" {
+		return out
+	}
+	for _, o := range v.Memories() {
+		if other(o) && o.Topic == m.Topic && !slices.ContainsFunc(out, func(n Neighbour) bool { return n.ID == o.ID }) {
+			out = append(out, Neighbour{o, true, false})
+		}
+	}
+	order := func(n Neighbour) float64 {
+		if n.Opposed {
+			return -1
+		}
+		if !n.Topic {
+			return 2
+		}
+		return 1 - record.Print(n.Text).Alike(print)
+	}
+	slices.SortStableFunc(out, func(a, b Neighbour) int { return cmp.Compare(order(a), order(b)) })
+	return out
+}
+
+// replace returns m as it takes the place of the memory that a statement names, and that memory; m
+// itself and nil if it names none. Kind, files, tags and topic come from the old memory if no
+// others were given. Replacing must not remove a memory where the new one does not hold.
+func replace(v *record.View, m record.Memory, s Statement) (record.Memory, *record.Memory, error) {
+	if s.Replace == "" {
+		return m, nil, nil
+	}
+	old, err := v.Find(s.Replace)
+	if err != nil {
+		return m, nil, err
+	}
+	if same, known := v.Same(m.Text); known && same.ID == old.ID && old.Status != record.Retired {
+		return m, nil, exit.Usage("to say it in other words: reverie edit "+old.ID[:8]+" TEXT", "--replace %s: it says the same", s.Replace)
+	}
+	switch {
+	case old.Status == record.Retired:
+		return m, nil, exit.New(exit.NeedsPerson, fmt.Errorf("--replace %s: it is retired already", old.ID[:8]), "leave --replace out")
+	case m.Branch != "" && old.Branch == "" && s.Branch != "":
+		return m, nil, exit.Usage("leave --branch out, or keep both", "--replace %s: it holds everywhere, and the new one would on a side branch alone", old.ID[:8])
+	case m.Branch != "" && old.Branch != m.Branch:
+		m.Branch = ""
+	}
+	if s.Kind == "" {
+		m.Kind = old.Kind
+	}
+	if len(m.Paths) == 0 {
+		m.Paths = old.Paths
+	}
+	if len(m.Tags) == 0 {
+		m.Tags = old.Tags
+	}
+	m.Topic, m.Supersedes = cmp.Or(m.Topic, old.Topic), []string{old.ID}
+	return m, &old, nil
+}
+
+// retireReplaced retires a replaced memory, if there is one, in favour of the memory with an id.
+func retireReplaced(tx *record.Tx, old *record.Memory, by string) error {
+	if old == nil {
+		return nil
+	}
+	return tx.PutMemory(old.Retire("Superseded by "+by+"."), old)
+}

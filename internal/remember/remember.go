@@ -1,0 +1,195 @@
+// Package remember keeps statements that people type, and retires memories by their word. Begin
+// with Keeper.Remember and Forget. An agent's wish becomes an operation in the inbox instead. A
+// Keeper serves one goroutine.
+package remember
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/anchor"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/clone"
+	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/reader"
+)
+
+// Keeper writes to the memory of a clone.
+type Keeper struct {
+	*reader.Reader
+	Create func(context.Context) error // makes the memory if there is none
+}
+
+// Statement is a text to remember, with what is known about it.
+type Statement struct {
+	Kind        string // empty: a note, or the kind of the replaced memory
+	Text        string // the first line is the statement, the rest why and how
+	Paths, Tags []string
+	Topic       string
+	Private     bool
+	Expires     time.Time
+	Replace     string // id of the memory that it replaces
+
+	Branch     string // it holds on this branch alone
+	Everywhere bool   // it holds on every branch, whatever HEAD is
+}
+
+// Result says what became of a statement.
+type Result struct {
+	Memory     record.Memory // as it is kept or was known; of a suggestion, as it is proposed
+	Redacted   int           // secrets that were removed from it
+	Known      bool          // it was known: Memory says the same
+	Reworded   bool          // Known: in other words
+	Whose      []string      // Known: authors for whom agents are not given it
+	Neighbours []Neighbour   // memories beside it
+
+	Suggested *record.Operation // waits for a person, instead of a memory
+}
+
+// grepTime bounds the search of the code for names in a statement, while a person waits.
+const grepTime = 500 * time.Millisecond
+
+// Remember keeps a statement, unless it is known. For an agent that may not decide it puts the
+// statement into the inbox; it does neither if that waits already.
+func (k *Keeper) Remember(ctx context.Context, s Statement) (r Result, err error) {
+	m, err := k.draft(ctx, s, &r)
+	defer k.Code.Done()
+	if err != nil {
+		return r, err
+	}
+	if err := k.Create(ctx); err != nil {
+		return r, err
+	}
+	if agent := k.Agent(); agent != "" && !k.AgentsDecide() {
+		if s.Replace != "" {
+			return r, k.WantPerson("remember --replace")
+		}
+		m.Source.By = agent
+		r.Memory = m
+		r.Suggested, err = k.suggest(ctx, m)
+		return r, err
+	}
+	redacted := r.Redacted
+	err = k.Update(ctx, func(tx *record.Tx, t clone.Team) (err error) {
+		r, err = k.put(ctx, tx, t, m, s)
+		return err
+	})
+	r.Redacted = redacted
+	return r, err
+}
+
+// draft makes a memory of a statement: redacted, anchored in the code, and limited to a side
+// branch.
+func (k *Keeper) draft(ctx context.Context, s Statement, r *Result) (m record.Memory, err error) {
+	kind := record.Note
+	if s.Kind != "" {
+		if kind, err = ParseKind(s.Kind); err != nil {
+			return m, err
+		}
+	}
+	statement, body := record.SplitText(s.Text)
+	switch {
+	case statement == "":
+		return m, exit.Usage(`reverie remember "use pnpm, never npm, in web/"`, "there is no statement")
+	case len(statement) > record.MaxText:
+		return m, exit.Usage("put the rest after an empty line, or into a body: reverie remember - <FILE", "the statement is %d bytes long and may have %d", len(statement), record.MaxText)
+	case s.Branch != "" && s.Everywhere:
+		return m, exit.Usage("", "--branch and --everywhere say the contrary of each other")
+	}
+	commit := ""
+	if id, _, err := k.Repo.Head(ctx); err == nil {
+		commit = id[:min(12, len(id))]
+	}
+	m, redacted := k.Book.Clean(record.Memory{
+		Kind: kind, Text: statement, Body: body, Paths: s.Paths, Tags: s.Tags, Topic: s.Topic, Expires: s.Expires,
+		Source: record.Source{Time: k.Now(), By: "human", Commit: commit, How: record.Written},
+	})
+	m, r.Redacted = record.New(m), redacted.Found
+	r.Memory = m
+	here := k.Code.Here(ctx)
+	grep, stop := context.WithTimeout(ctx, grepTime)
+	m.Anchors, _ = here.Find(ctx, grep, m)
+	stop()
+	switch {
+	case s.Branch != "":
+		m.Branch, err = k.Code.Named(ctx, s.Branch)
+		if errors.Is(err, anchor.ErrNoBranch) {
+			return m, exit.Usage("'git branch -a' lists the branches", "there is no branch %q here", s.Branch)
+		}
+	case !s.Everywhere:
+		m.Branch = here.Side(ctx)
+	}
+	return m, err
+}
+
+// ParseKind reads the kind of a memory as a user typed it.
+func ParseKind(s string) (record.Kind, error) {
+	k := record.Kind(s)
+	if !k.Valid() {
+		return "", exit.Usage("kinds are "+record.KindList(), "%q is not a kind", s)
+	}
+	return k, nil
+}
+
+// put writes a drafted memory, or extends a known one that says the same.
+func (k *Keeper) put(ctx context.Context, tx *record.Tx, t clone.Team, m record.Memory, s Statement) (r Result, err error) {
+	said := m.Text
+	m, old, err := replace(tx.View, m, s)
+	if err != nil {
+		return r, err
+	}
+	m.Private = s.Private || slices.Contains(clone.Private(t.Config), m.Kind)
+	if old != nil && m.Private && !old.Private {
+		return r, exit.Usage("keep both, or leave --private out", "--replace %s: it is for everybody, and the new one would be this clone's alone", old.ID[:8])
+	}
+	if held, known := tx.Same(m.Text); known && held.Status != record.Retired {
+		r, err = k.extend(ctx, tx, held, m, old, s)
+		r.Reworded = record.Normal(held.Text) != record.Normal(said)
+		return r, err
+	}
+	r = Result{Memory: m, Neighbours: k.neighbours(tx.View, m)}
+	if err := retireReplaced(tx, old, m.ID); err != nil {
+		return r, err
+	}
+	tx.Describe(describe("remember", m.Text, m.Body))
+	return r, tx.PutMemory(m, nil)
+}
+
+// extend lets a known memory hold where and as long as one that says the same. It changes nothing
+// of a memory that is withheld for its authors.
+func (k *Keeper) extend(ctx context.Context, tx *record.Tx, held, m record.Memory, old *record.Memory, s Statement) (Result, error) {
+	r := Result{Memory: held, Known: true}
+	foreign, err := k.Withheld(ctx, tx.View)
+	if err != nil {
+		return r, err
+	}
+	if r.Whose = foreign.Whose(held); len(r.Whose) > 0 && old != nil {
+		return r, exit.New(exit.NeedsPerson, fmt.Errorf("--replace %s: what you say is known as %s and withheld from agents, %s; nothing was replaced", old.ID[:8], held.ID[:8], k.WhyWithheld(r.Whose)),
+			"if it holds: reverie trust approve "+held.ID[:8]+", and then the same again")
+	}
+	if len(r.Whose) > 0 {
+		return r, nil
+	}
+	if m.Branch == "" { // it may have held on a side branch alone
+		r.Memory.Branch = ""
+	}
+	if !s.Expires.IsZero() || !held.Live(k.Now()) {
+		r.Memory.Expires = m.Expires
+	}
+	if r.Memory.Branch != held.Branch || !r.Memory.Expires.Equal(held.Expires) {
+		if err := tx.PutMemory(r.Memory, &held); err != nil {
+			return r, err
+		}
+	}
+	tx.Describe(describe("remember", held.Text, ""))
+	return r, retireReplaced(tx, old, held.ID)
+}
+
+// describe returns the commit that does something about a statement.
+func describe(op, text, body string) gitstore.Commit {
+	return gitstore.Commit{Subject: op + ": " + record.CommitSubject(text), Body: body, Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: op}}}
+}
