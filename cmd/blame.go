@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
 )
@@ -34,11 +34,11 @@ func runBlame(ctx context.Context, env *Env, id string) error {
 	if err != nil {
 		return err
 	}
-	ref, path, err := w.place(ctx, id)
+	ref, path, err := reader.Place(ctx, w.Reader, id)
 	if err != nil {
 		return err
 	}
-	models, err := w.modelsOf(ctx, record.Memory{ID: id})
+	models, err := reader.ModelCommits(ctx, w.Reader, id)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func runBlame(ctx context.Context, env *Env, id string) error {
 	if env.JSON {
 		byModel := map[string]string{}
 		for _, c := range models {
-			byModel[c.id] = strings.Join(c.models, " ")
+			byModel[c.ID] = strings.Join(c.Models, " ")
 		}
 		return w.stream(ctx, func(out *bufio.Reader) error { return w.blameJSON(out, byModel) }, append(args, "--line-porcelain", ref, "--", path[0])...)
 	}
@@ -54,7 +54,7 @@ func runBlame(ctx context.Context, env *Env, id string) error {
 		return err
 	}
 	for _, c := range models {
-		env.Say("%s was proposed by %s, a model", c.id[:8], term.Visible(strings.Join(c.models, ", ")))
+		env.Say("%s was proposed by %s, a model", c.ID[:8], term.Visible(strings.Join(c.Models, ", ")))
 	}
 	return nil
 }

@@ -8,9 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reverie-memory/reverie/gitstore/record"
-	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/urfave/cli/v2"
 )
 
@@ -38,35 +37,12 @@ func logCommand(env *Env) *cli.Command {
 	}
 }
 
-// place finds the ref and the path of a memory; without an id, the branch and no path.
-func (w *workspace) place(ctx context.Context, id string) (ref string, path []string, err error) {
-	ref = w.Config.Ref
-	err = w.view(ctx, func(v *record.View) error {
-		if v.Fallback() {
-			ref = "refs/remotes/origin/" + w.Branch()
-		}
-		if id == "" {
-			return nil
-		}
-		m, err := v.Find(id)
-		if err != nil {
-			return err
-		}
-		if m.Private {
-			ref = clone.JournalRef
-		}
-		path = []string{m.Path()}
-		return nil
-	})
-	return ref, path, err
-}
-
 func runLog(ctx context.Context, env *Env, id string, o logOptions) error {
 	w, err := env.open(ctx)
 	if err != nil {
 		return err
 	}
-	ref, path, err := w.place(ctx, id)
+	ref, path, err := reader.Place(ctx, w.Reader, id)
 	if err != nil {
 		return err
 	}

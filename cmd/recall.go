@@ -64,8 +64,8 @@ func runRecall(ctx context.Context, env *Env, text string, o recallOptions) erro
 	}
 	o.Text = text
 	a, err := w.Recall(ctx, o.Question)
-	for _, l := range a.Literals {
-		env.Say("%s is looked for as words: %s", term.Visible(l.Text), l.Why)
+	for _, line := range a.Unsaid() {
+		env.Say("%s", line)
 	}
 	if err != nil {
 		return err
@@ -73,33 +73,13 @@ func runRecall(ctx context.Context, env *Env, text string, o recallOptions) erro
 	if a.At == "" {
 		w.tellLost(ctx)
 	}
-	if len(a.Hits) == 0 && a.Query.Common() {
-		env.Say("%s: words that nearly every text has are not looked for; add one that says more", term.Visible(strings.TrimSpace(a.Query.Text)))
-	}
 	return w.tellAnswer(a, o.explain)
 }
 
-// quotedList are texts in quotation marks.
-func quotedList(texts []string) (out []string) {
-	for _, t := range texts {
-		out = append(out, `"`+term.Visible(t)+`"`)
-	}
-	return out
-}
-
-// snippetWidth is how many characters of a memory's body are shown where they answer beyond its statement.
-const snippetWidth = 200
-
-// tellAnswer shows the hits, and says what else there is.
+// tellAnswer shows the hits, with the remarks on them.
 func (w *workspace) tellAnswer(a reader.Answer, explain bool) error {
 	env, q := w.env, a.Query
 	w.tellPassedOver(a.Damaged)
-	if len(q.Not) > 0 {
-		env.Say("left out: what says %s", strings.Join(quotedList(q.Not), ", "))
-	}
-	if a.Loose {
-		env.Say("nothing says %s word for word; these have words of it", strings.Join(quotedList(q.Phrases), ", "))
-	}
 	if explain {
 		line := "lists: " + strings.Join(a.Lists, ", ")
 		if len(a.Lists) > 1 {
@@ -110,30 +90,13 @@ func (w *workspace) tellAnswer(a reader.Answer, explain bool) error {
 		}
 		env.Say("%s", line)
 	}
-	switch {
-	case w.Shields() && a.Hidden > 0:
-		w.tellShielded(a.Hidden)
-	case a.Hidden == 1:
-		env.Say("1 answer is withheld; 'reverie recall --all QUERY' shows it")
-	case a.Hidden == reader.MaxNear:
-		env.Say("at least %d answers are withheld; 'reverie recall --all QUERY' shows them", a.Hidden)
-	case a.Hidden > 1 && len(a.Hits) == 0:
-		env.Say("all %d answers are withheld; 'reverie recall --all QUERY' shows them", a.Hidden)
-	case a.Hidden > 1:
-		env.Say("%d answers are withheld; 'reverie recall --all QUERY' shows them", a.Hidden)
-	case len(a.Hits) == 0:
-		env.Say("%s", whyNothing(a))
-	}
-	if a.Far && len(a.Hits) > 0 {
-		with := ""
-		if said := reader.Restricted(q); said != nil {
-			with = " with " + term.Visible(strings.Join(said, " "))
-		}
-		env.Say("no memory%s has these words; the nearest:", with)
+	before, after := a.Remarks(w.Reader)
+	for _, line := range before {
+		env.Say("%s", line)
 	}
 	var snippets recall.Snippets
 	for _, h := range a.Hits {
-		snippet := snippets.Of(h.Hit, q.Text, snippetWidth)
+		snippet := snippets.Of(h.Hit, q.Text, reader.SnippetWidth)
 		if env.JSON {
 			j := caveatsJSON(h.Memory, h.Caveats)
 			j.Score, j.Covered, j.Snippet, j.Alike, j.Lists, j.Ranks = &h.Score, &h.Covered, cmp.Or(snippet, h.Memory.Text), h.Same, a.Lists, h.Ranks(a.Lists)
@@ -168,35 +131,10 @@ func (w *workspace) tellAnswer(a reader.Answer, explain bool) error {
 			env.Under(term.Span(term.Dim, explainScore(h, a.Lists)))
 		}
 	}
-	all := "'reverie recall -n 0 QUERY' shows all"
-	if w.env.caller != "" {
-		all = "a narrower query finds them"
-	}
-	switch {
-	case a.Far: // what is near has no end
-	case a.Many:
-		env.Say("there are more; %s", all)
-	case a.More > 0:
-		env.Say("%d more; %s", a.More, all)
+	if after != "" {
+		env.Say("%s", after)
 	}
 	return nil
-}
-
-// whyNothing says why a question has no answer: nothing is known at all, or a part of the query keeps memories from being found.
-func whyNothing(a reader.Answer) string {
-	switch n := a.Nothing; {
-	case n.Empty && a.At != "":
-		return "nothing was known then"
-	case n.Empty:
-		return "nothing is known here yet; next: reverie learn, or reverie remember TEXT"
-	case n.Found > 0:
-		found := term.Count(n.Found, "memory is", "memories are")
-		if n.Found == reader.MaxNear {
-			found = "at least " + found
-		}
-		return "nothing is found with " + term.Visible(strings.Join(n.Without, " ")) + "; without that " + found
-	}
-	return "nothing is known about that"
 }
 
 // explainScore says where a score comes from: what each list gave it, and there each term.

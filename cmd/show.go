@@ -40,64 +40,33 @@ func runShow(ctx context.Context, env *Env, id, at string) error {
 		if name, ok := strings.CutPrefix(id, record.SkillDir+"/"); ok {
 			return w.showSkill(v, strings.TrimSuffix(name, "/SKILL.md"))
 		}
-		asked, err := w.ForAsker(ctx, v)
+		f, err := reader.Find(ctx, w.Reader, v, id)
 		if err != nil {
 			return err
 		}
-		m, err := asked.Find(id)
-		if withheld, werr := v.Find(id); err != nil && werr == nil {
-			if err := w.WantTrust("show " + withheld.ID[:8]); err != nil {
-				return err
-			}
-		}
-		gone := false
-		if err != nil { // somebody may have taken it away
-			var agents *record.View
-			if agents, err = w.ForAgents(ctx, v); err != nil {
-				return err
-			}
-			m, err = agents.Find(id)
-			asked, gone = agents, true
-		}
-		if err == nil {
-			standings, err := w.Caveats(ctx, asked)
-			if err != nil {
-				return err
-			}
-			models, err := w.modelsOf(ctx, m)
-			if err != nil {
-				if ctx.Err() != nil {
-					return err
-				}
-				env.Warn("whether a model proposed it cannot be told: %v", err) // of a damaged history, say; the memory itself is whole
-			}
+		if o := f.Operation; o != nil {
 			if env.JSON {
-				j := caveatsJSON(m, standings(m))
-				for _, c := range models {
-					j.Models = append(j.Models, c.models...)
-				}
-				slices.Sort(j.Models)
-				j.Models = slices.Compact(j.Models)
-				return env.Object(j)
+				return env.Object(lookJSON(*o, "", w.looker(v).look(*o)))
 			}
-			if err := w.showMemory(ctx, m, standings(m), models); err != nil || gone || asked != v {
-				return err
-			}
-			return w.showGiven(ctx, v, m)
+			w.showOperation(*o, "", w.looker(v).look(*o))
+			return nil
 		}
-		pending, perr := w.pending(v)
-		if perr != nil {
-			return perr
-		}
-		o, operr := record.FindOperation(pending, id)
-		if operr != nil {
-			return err
+		if f.Unknown != nil { // because of damaged history; the memory itself is whole
+			env.Warn("whether a model proposed it cannot be told: %v", f.Unknown)
 		}
 		if env.JSON {
-			return env.Object(lookJSON(o, "", w.looker(v).look(o)))
+			j := caveatsJSON(f.Memory, f.Caveats)
+			for _, c := range f.Models {
+				j.Models = append(j.Models, c.Models...)
+			}
+			slices.Sort(j.Models)
+			j.Models = slices.Compact(j.Models)
+			return env.Object(j)
 		}
-		w.showOperation(o, "", w.looker(v).look(o))
-		return nil
+		if err := w.showMemory(ctx, f); err != nil || f.Shadow {
+			return err
+		}
+		return w.showGiven(ctx, v, f.Memory)
 	})
 }
 
@@ -125,38 +94,6 @@ func (w *workspace) showGiven(ctx context.Context, v *record.View, m record.Memo
 	return nil
 }
 
-// modelsCommit is a commit that brought in what a model proposed, and a person accepted.
-type modelsCommit struct {
-	id     string
-	day    string
-	models []string
-}
-
-// modelsOf are the commits to a memory's file, the newest first, that brought in what a model proposed. The source of a
-// memory never changes, so that only they tell.
-func (w *workspace) modelsOf(ctx context.Context, m record.Memory) ([]modelsCommit, error) {
-	ref, path, err := w.place(ctx, m.ID)
-	if errors.Is(err, record.ErrNoMemory) { // it was there, and is no more
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	out, err := w.Repo.Git(ctx, nil, append([]string{"log", "--no-show-signature", "--encoding=UTF-8", "--date=short",
-		"--format=%H%x09%ad%x09%(trailers:key=Reverie-Model,valueonly,separator=%x09)", ref, "--"}, path...)...)
-	if err != nil {
-		return nil, err
-	}
-	var all []modelsCommit
-	for line := range strings.Lines(string(out)) {
-		f := strings.Split(strings.TrimRight(line, "\t\n"), "\t")
-		if len(f) > 2 {
-			all = append(all, modelsCommit{f[0], f[1], f[2:]})
-		}
-	}
-	return all, nil
-}
-
 // showSkill writes a skill's file as it is.
 func (w *workspace) showSkill(v *record.View, name string) error {
 	text, err := v.SkillText(name)
@@ -174,15 +111,15 @@ func (w *workspace) showSkill(v *record.View, name string) error {
 }
 
 // showMemory writes a memory as a block of facts and its text.
-func (w *workspace) showMemory(ctx context.Context, m record.Memory, s reader.Caveats, models []modelsCommit) error {
-	env := w.env
+func (w *workspace) showMemory(ctx context.Context, f reader.Found) error {
+	env, m := w.env, f.Memory
 	env.Lay(2, term.Span(term.Bold, m.ID), term.Span("", " "+string(m.Kind)+remarks(m)))
-	for _, why := range s.Why {
+	for _, why := range f.Caveats.Why {
 		if why != string(m.Status) { // the first line says it
 			env.Lay(2, term.Span(term.Red, term.Visible(why)))
 		}
 	}
-	failed := w.showFacts(ctx, m, models)
+	failed := w.showFacts(ctx, m, f.Models)
 	env.Print("\n")
 	env.statement("", m.Text)
 	if m.Body != "" {
@@ -206,7 +143,7 @@ func (env *Env) statement(lead, text string) {
 
 // showFacts writes what else is known of a memory, and which commits of the code the session made that it comes from. An error is
 // about those.
-func (w *workspace) showFacts(ctx context.Context, m record.Memory, models []modelsCommit) error {
+func (w *workspace) showFacts(ctx context.Context, m record.Memory, models []reader.ModelCommit) error {
 	field := func(name, value string) {
 		if value != "" {
 			w.env.Row(12, name+":", value)
@@ -227,7 +164,7 @@ func (w *workspace) showFacts(ctx context.Context, m record.Memory, models []mod
 	}
 	field("file", m.Path())
 	for _, c := range models {
-		field("a model's", c.day+" "+strings.Join(c.models, ", ")+", in "+c.id[:10])
+		field("a model's", c.Day+" "+strings.Join(c.Models, ", ")+", in "+c.ID[:10])
 	}
 	links, err := w.linked(ctx)
 	if err != nil || len(links[m.Source.By]) == 0 {

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,10 +12,9 @@ import (
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/job"
-	"github.com/reverie-memory/reverie/internal/learn/ingest"
 	"github.com/reverie-memory/reverie/internal/reader"
+	"github.com/reverie-memory/reverie/internal/status"
 	"github.com/reverie-memory/reverie/internal/term"
-	"github.com/reverie-memory/reverie/prompts"
 	"github.com/urfave/cli/v2"
 )
 
@@ -33,35 +31,12 @@ func statusCommand(env *Env) *cli.Command {
 	}
 }
 
-type statusJSON struct {
-	Branch      string         `json:"branch"`
-	Commit      string         `json:"commit"`
-	Adopted     bool           `json:"adopted"` // false: read from origin, not started here
-	Memories    map[string]int `json:"memories"`
-	Private     int            `json:"private"`
-	Contested   int            `json:"contested"`
-	Retired     int            `json:"retired"`
-	Stale       int            `json:"stale"`    // code they rest on is gone here
-	Withheld    int            `json:"withheld"` // not given to agents here
-	Older       int            `json:"older"`    // changed by people who are not trusted: agents are given the version before
-	Unreadable  int            `json:"unreadable"`
-	Waiting     int            `json:"waiting"`
-	Reflections int            `json:"reflections"`
-	Sessions    int            `json:"sessions"`
-	Pending     int            `json:"pending"` // sessions without a reflection
-	Values      int            `json:"values"`  // of kv
-	Spooled     int            `json:"spooled"` // sessions with hook events that are not taken in yet
-	Worker      *job.Status    `json:"worker"`  // what learns in the background now; null if nothing does
-	Unread      int            `json:"unread"`  // kept sessions that no model has read, where the settings name one
-	Reader      *job.Status    `json:"reader"`  // what asks a model in the background now; likewise
-}
-
 func runStatus(ctx context.Context, env *Env) error {
 	w, err := env.open(ctx)
 	if err != nil {
 		return err
 	}
-	s, held, err := readStatus(ctx, w)
+	s, held, err := status.Read(ctx, w.Reader, w.learner())
 	if err != nil {
 		return err
 	}
@@ -72,84 +47,7 @@ func runStatus(ctx context.Context, env *Env) error {
 	return nil
 }
 
-// readStatus counts what this clone holds. held lists the memories that people not trusted here
-// changed.
-func readStatus(ctx context.Context, w *workspace) (s statusJSON, held []reader.Held, err error) {
-	s = statusJSON{Branch: w.Branch(), Memories: map[string]int{}}
-	reflected := map[string]bool{}
-	err = w.view(ctx, func(v *record.View) error {
-		s.Commit, s.Adopted, s.Unreadable = string(v.Tip()), !v.Fallback(), len(v.Bad())
-		standings, err := w.Caveats(ctx, v)
-		if err != nil {
-			return err
-		}
-		if held, err = w.Held(ctx, v); err != nil {
-			return err
-		}
-		older := map[string]bool{}
-		for _, h := range held {
-			older[h.ID] = h.Given != nil
-		}
-		s.Older = reader.Older(held)
-		for _, m := range v.Memories() {
-			switch {
-			case !m.Live(w.env.Now()):
-				s.Retired++
-				continue
-			case m.Status == record.Contested:
-				s.Contested++
-			}
-			if m.Private {
-				s.Private++
-			}
-			stands := standings(m)
-			if stands.Stale {
-				s.Stale++
-			}
-			if stands.Withheld && !older[m.ID] {
-				s.Withheld++
-			}
-			s.Memories[string(m.Kind)]++
-		}
-		ops, err := v.Operations()
-		reflections, err2 := v.Reflections()
-		if err := w.Tolerate(errors.Join(err, err2)); err != nil {
-			return err
-		}
-		s.Waiting = len(ops)
-		s.Reflections = len(reflections)
-		for _, r := range reflections {
-			reflected[r.Client+"/"+r.Session] = true
-		}
-		return nil
-	})
-	if err != nil {
-		return s, nil, err
-	}
-	l := w.learner()
-	names := l.SessionNames()
-	s.Sessions = len(names)
-	for _, name := range names {
-		if !reflected[name] {
-			s.Pending++
-		}
-	}
-	if w.Settings.Config.Model.Name != config.Off {
-		unread, err := l.Unread(ctx, nil, prompts.Set{})
-		if err != nil {
-			return s, nil, err
-		}
-		s.Unread = len(unread)
-	}
-	if s.Values, err = w.kv().Count(); err != nil {
-		return s, nil, err
-	}
-	s.Spooled = w.Spool().Due(w.env.Now(), ingest.IdleAfter)
-	s.Worker, s.Reader = job.Running(w.State, job.Worker, w.env.Now()), job.Running(w.State, job.Reader, w.env.Now())
-	return s, held, nil
-}
-
-func (w *workspace) tellStatus(s statusJSON, held []reader.Held) {
+func (w *workspace) tellStatus(s status.Status, held []reader.Held) {
 	env := w.env
 	row := func(name, value string) { env.Row(10, name, value) }
 	where := s.Branch + " at " + s.Commit[:min(10, len(s.Commit))]
@@ -157,15 +55,13 @@ func (w *workspace) tellStatus(s statusJSON, held []reader.Held) {
 		where = "origin/" + where + ", read only until: reverie init"
 	}
 	row("branch", where)
-	total := 0
 	var kinds []string
 	for _, k := range record.Kinds {
 		if n := s.Memories[string(k)]; n > 0 {
-			total += n
 			kinds = append(kinds, term.Count(n, string(k), string(k)+"s"))
 		}
 	}
-	known := term.Count(total, "memory", "memories")
+	known := term.Count(s.Known(), "memory", "memories")
 	if len(kinds) > 0 {
 		known += ": " + strings.Join(kinds, ", ")
 	}
@@ -238,7 +134,7 @@ func (w *workspace) tellStatus(s statusJSON, held []reader.Held) {
 
 // overviewJSON answers reverie --json.
 type overviewJSON struct {
-	statusJSON
+	status.Status
 	Next string `json:"next"` // the command that the state calls for
 }
 
@@ -249,7 +145,7 @@ func runOverview(ctx context.Context, env *Env) error {
 	if err != nil {
 		return err
 	}
-	s, _, err := readStatus(ctx, w)
+	s, _, err := status.Read(ctx, w.Reader, w.learner())
 	if clone.NoMemory(err) && !env.JSON {
 		next := "reverie init --agent all"
 		if env.hasRemote(ctx) {
@@ -261,15 +157,11 @@ func runOverview(ctx context.Context, env *Env) error {
 	if err != nil {
 		return err
 	}
-	total := 0
-	for _, n := range s.Memories {
-		total += n
-	}
-	next := s.next(total)
+	next := nextCommand(s)
 	if env.JSON {
 		return env.Object(overviewJSON{s, next})
 	}
-	parts := []string{term.Count(total, "memory", "memories") + " on " + s.Branch}
+	parts := []string{term.Count(s.Known(), "memory", "memories") + " on " + s.Branch}
 	if s.Waiting > 0 {
 		parts = append(parts, term.Count(s.Waiting, "operation waits", "operations wait")+" for review")
 	}
@@ -278,8 +170,8 @@ func runOverview(ctx context.Context, env *Env) error {
 	return nil
 }
 
-// next returns the command for the most urgent part of a state with so many known memories.
-func (s statusJSON) next(known int) string {
+// nextCommand returns the command for the most urgent part of a state.
+func nextCommand(s status.Status) string {
 	switch {
 	case s.Unreadable > 0:
 		return "reverie check"
@@ -293,7 +185,7 @@ func (s statusJSON) next(known int) string {
 		return "reverie trust"
 	case s.Stale > 0:
 		return "reverie stale"
-	case s.Pending > 0 || known == 0:
+	case s.Pending > 0 || s.Known() == 0:
 		return "reverie learn"
 	}
 	return "reverie recall QUESTION"

@@ -5,16 +5,15 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
-	"github.com/reverie-memory/reverie/internal/clone"
+	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/term"
 )
 
 // tellShielded says how much an agent is not shown.
 func (w *workspace) tellShielded(n int) {
 	if n > 0 {
-		w.env.Say("%d withheld: a person decides with 'reverie trust'", n)
+		w.env.Say("%s", reader.Shielded(n))
 	}
 }
 
@@ -72,12 +71,10 @@ func (w *workspace) tellPassedOver(why []string) {
 	}
 }
 
-// tellLost says if the last commits made here are not in the branch or the journal any more.
+// tellLost warns if the branch or the journal does not reach the last commits made here.
 func (w *workspace) tellLost(ctx context.Context) {
-	for _, s := range []*gitstore.Store{w.Memory, gitstore.Open(w.Repo, clone.JournalRef)} {
-		if lost, err := s.Lost(ctx); err == nil && lost != "" {
-			w.env.Warn("%s does not reach %s, the last commit made here: what that added is not listed; see: reverie check", s.Ref(), lost)
-		}
+	for _, err := range reader.Lost(ctx, w.Reader) {
+		w.env.Warn("%v", err)
 	}
 }
 

@@ -37,6 +37,9 @@ const (
 // MaxNear bounds the list of the nearest: there is always a nearest, and late ones are alike by chance.
 const MaxNear = 50
 
+// SnippetWidth bounds the part of a body that is shown with a hit, in characters.
+const SnippetWidth = 200
+
 // Hit is a memory that answers a query.
 type Hit struct {
 	recall.Fused

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/reverie-memory/reverie/internal/unseen"
 )
@@ -136,12 +137,7 @@ func (t *Terminal) Paint(colour, text string) string {
 func Visible(s string) string { return unseen.Visible(s) }
 
 // Count is "1 memory", "2 memories".
-func Count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
+func Count(n int, one, many string) string { return plural.Count(n, one, many) }
 
 // Format2 is a number with two digits after the point.
 func Format2(f float64) string { return fmt.Sprintf("%.2f", f) }

@@ -1,0 +1,132 @@
+// Package status counts what a clone knows, keeps and waits for. Begin with Read.
+package status
+
+import (
+	"context"
+	"errors"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/config"
+	"github.com/reverie-memory/reverie/internal/job"
+	"github.com/reverie-memory/reverie/internal/kv"
+	"github.com/reverie-memory/reverie/internal/learn"
+	"github.com/reverie-memory/reverie/internal/learn/ingest"
+	"github.com/reverie-memory/reverie/internal/reader"
+	"github.com/reverie-memory/reverie/prompts"
+)
+
+// Status holds the numbers, as --json prints them.
+type Status struct {
+	Branch      string         `json:"branch"`
+	Commit      string         `json:"commit"`
+	Adopted     bool           `json:"adopted"`  // false: read from origin, not started here
+	Memories    map[string]int `json:"memories"` // in force, by kind
+	Private     int            `json:"private"`
+	Contested   int            `json:"contested"`
+	Retired     int            `json:"retired"`
+	Stale       int            `json:"stale"`    // code they rest on is gone here
+	Withheld    int            `json:"withheld"` // not given to agents here
+	Older       int            `json:"older"`    // changed by untrusted people: agents are given the version before
+	Unreadable  int            `json:"unreadable"`
+	Waiting     int            `json:"waiting"`
+	Reflections int            `json:"reflections"`
+	Sessions    int            `json:"sessions"`
+	Pending     int            `json:"pending"` // sessions without a reflection
+	Values      int            `json:"values"`  // of kv
+	Spooled     int            `json:"spooled"` // sessions with events that the worker has not read
+	Worker      *job.Status    `json:"worker"`  // the running background job; null without one
+	Unread      int            `json:"unread"`  // sessions that no model has read, if the settings name one
+	Reader      *job.Status    `json:"reader"`  // the running questions to a model; null without any
+}
+
+// Known counts the memories in force.
+func (s Status) Known() (n int) {
+	for _, of := range s.Memories {
+		n += of
+	}
+	return n
+}
+
+// Read counts what a clone holds. held lists the memories that people not trusted here changed.
+func Read(ctx context.Context, r *reader.Reader, l *learn.Learner) (s Status, held []reader.Held, err error) {
+	s = Status{Branch: r.Branch(), Memories: map[string]int{}}
+	reflected := map[string]bool{}
+	err = r.View(ctx, func(v *record.View) error {
+		s.Commit, s.Adopted, s.Unreadable = string(v.Tip()), !v.Fallback(), len(v.Bad())
+		if held, err = r.Held(ctx, v); err != nil {
+			return err
+		}
+		if err := s.countMemories(ctx, r, v, held); err != nil {
+			return err
+		}
+		ops, err := v.Operations()
+		reflections, err2 := v.Reflections()
+		if err := r.Tolerate(errors.Join(err, err2)); err != nil {
+			return err
+		}
+		s.Waiting = len(ops)
+		s.Reflections = len(reflections)
+		for _, r := range reflections {
+			reflected[r.Client+"/"+r.Session] = true
+		}
+		return nil
+	})
+	if err != nil {
+		return s, nil, err
+	}
+	names := l.SessionNames()
+	s.Sessions = len(names)
+	for _, name := range names {
+		if !reflected[name] {
+			s.Pending++
+		}
+	}
+	if r.Settings.Config.Model.Name != config.Off {
+		unread, err := l.Unread(ctx, nil, prompts.Set{})
+		if err != nil {
+			return s, nil, err
+		}
+		s.Unread = len(unread)
+	}
+	if s.Values, err = (kv.Store{Repo: r.Repo, Scanner: r.Scanner, Now: r.Now}).Count(); err != nil {
+		return s, nil, err
+	}
+	now := r.Now()
+	s.Spooled = r.Spool().Due(now, ingest.IdleAfter)
+	s.Worker, s.Reader = job.Running(r.State, job.Worker, now), job.Running(r.State, job.Reader, now)
+	return s, held, nil
+}
+
+// countMemories counts the memories of a view by kind and by caveat.
+func (s *Status) countMemories(ctx context.Context, r *reader.Reader, v *record.View, held []reader.Held) error {
+	caveats, err := r.Caveats(ctx, v)
+	if err != nil {
+		return err
+	}
+	older := map[string]bool{}
+	for _, h := range held {
+		older[h.ID] = h.Given != nil
+	}
+	s.Older = reader.Older(held)
+	for _, m := range v.Memories() {
+		if !m.Live(r.Now()) {
+			s.Retired++
+			continue
+		}
+		if m.Status == record.Contested {
+			s.Contested++
+		}
+		if m.Private {
+			s.Private++
+		}
+		c := caveats(m)
+		if c.Stale {
+			s.Stale++
+		}
+		if c.Withheld && !older[m.ID] {
+			s.Withheld++
+		}
+		s.Memories[string(m.Kind)]++
+	}
+	return nil
+}
