@@ -6,6 +6,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/hooks/githook"
+	"github.com/reverie-memory/reverie/internal/learn/inbox"
 	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/reflect"
 )
@@ -96,8 +97,8 @@ type operationJSON struct {
 	File        string            `json:"file,omitempty"`  // of a skill: its SKILL.md
 	Model       string            `json:"model,omitempty"` // that proposed it
 
-	Changes []changeJSON `json:"changes,omitempty"` // from review and show: what becomes of the memories it is about
-	Quotes  []quote      `json:"quotes,omitempty"`  // from review and show: each event once, with whose words they are
+	Changes []changeJSON  `json:"changes,omitempty"` // from review and show: what becomes of the memories it is about
+	Quotes  []inbox.Quote `json:"quotes,omitempty"`  // from review and show: each event once, with whose words they are
 }
 
 func newOperationJSON(o record.Operation, waits string) operationJSON {
@@ -147,20 +148,6 @@ func newSessionJSON(k reflect.Kept) sessionJSON {
 		j.Ended = &k.Ended
 	}
 	return j
-}
-
-// quote is words that an operation rests on, once for an event.
-type quote struct {
-	Client  string `json:"client"`
-	Session string `json:"session"`
-	Event   int    `json:"event"`
-	Quote   string `json:"quote"`
-	How     string `json:"how"`
-	By      string `json:"by"`              // whose words they are: person, agent or tool; empty: nobody knows any more
-	Model   string `json:"model,omitempty"` // that found them
-	Says    string `json:"says,omitempty"`  // the session's own statement, where the operation's is another
-
-	at time.Time
 }
 
 // changeJSON is a change as --json has it.

@@ -10,6 +10,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/learn/inbox"
 	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/urfave/cli/v2"
@@ -46,9 +47,9 @@ func runShow(ctx context.Context, env *Env, id, at string) error {
 		}
 		if o := f.Operation; o != nil {
 			if env.JSON {
-				return env.Object(lookJSON(*o, "", w.looker(v).look(*o)))
+				return env.Object(lookJSON(*o, "", inbox.NewViewer(w.Clone, v).look(*o)))
 			}
-			w.showOperation(*o, "", w.looker(v).look(*o))
+			w.showOperation(*o, "", inbox.NewViewer(w.Clone, v).look(*o))
 			return nil
 		}
 		if f.Unknown != nil { // because of damaged history; the memory itself is whole
@@ -154,7 +155,7 @@ func (w *workspace) showFacts(ctx context.Context, m record.Memory, models []rea
 	field("tags", strings.Join(m.Tags, " "))
 	field("topic", m.Topic)
 	field("ref", m.Ref)
-	field("branch", sideText(m))
+	field("branch", record.ParseSide(m.Branch).Label())
 	for _, anchor := range m.Anchors {
 		field("anchor", anchor)
 	}

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -39,15 +38,6 @@ func (env *Env) tellAnchors(anchors []string) {
 			env.Say("rests on %s: %s", a.Path, a.Snippet)
 		}
 	}
-}
-
-// sideText says on which branch alone a memory holds, for people.
-func sideText(m record.Memory) string {
-	s := record.ParseSide(m.Branch)
-	if s.Tip == "" {
-		return s.Name
-	}
-	return fmt.Sprintf("%s, until %s lands", s.Name, s.Tip[:min(10, len(s.Tip))])
 }
 
 // tellBad names files of memories that cannot be read.

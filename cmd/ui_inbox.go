@@ -16,7 +16,7 @@ import (
 // inboxTab is what waits for a person, and what may become of it.
 func inboxTab(env *Env) tui.Tab {
 	// one shows a part of an operation as it is now.
-	one := func(show func(*workspace, inbox.Waiting, outlook)) func(context.Context, string, int) (string, error) {
+	one := func(show func(*workspace, inbox.Waiting, inbox.Outlook)) func(context.Context, string, int) (string, error) {
 		return func(ctx context.Context, id string, width int) (string, error) {
 			return screenful(ctx, env, width, func(ctx context.Context, w *workspace) error {
 				queue, err := w.learner().Queue(ctx, []string{id})
@@ -65,14 +65,16 @@ func inboxTab(env *Env) tui.Tab {
 			return items, err
 		},
 		Views: []tui.View{
-			{Text: one(func(w *workspace, p inbox.Waiting, l outlook) { w.showOperation(p.Operation, p.Why, l) })},
-			{Key: "d", Name: "diff", Text: one(func(w *workspace, p inbox.Waiting, l outlook) {
-				if len(l.changes) == 0 {
+			{Text: one(func(w *workspace, p inbox.Waiting, l inbox.Outlook) { w.showOperation(p.Operation, p.Why, l) })},
+			{Key: "d", Name: "diff", Text: one(func(w *workspace, p inbox.Waiting, l inbox.Outlook) {
+				if len(l.Changes) == 0 {
 					w.env.Print("  It changes nothing that is known.\n")
 				}
-				w.showChanges(l.changes)
+				w.showChanges(l.Changes)
 			})},
-			{Key: "w", Name: "why", Text: one(func(w *workspace, p inbox.Waiting, l outlook) { w.showGrounds(p.Operation, p.Why, l, len(l.quotes)) })},
+			{Key: "w", Name: "why", Text: one(func(w *workspace, p inbox.Waiting, l inbox.Outlook) {
+				w.showGrounds(p.Operation, p.Why, l, len(l.Quotes))
+			})},
 		},
 		Actions: []tui.Action{
 			{Key: "y", Name: "accept", Do: decide(func(ctx context.Context, w *workspace, p inbox.Waiting) error {

@@ -29,6 +29,14 @@ func (s Side) String() string {
 	return strings.Join(words, " ")
 }
 
+// Label names the branch for people, with the commit that has to land.
+func (s Side) Label() string {
+	if s.Tip == "" {
+		return s.Name
+	}
+	return s.Name + ", until " + s.Tip[:min(10, len(s.Tip))] + " lands"
+}
+
 // ParseSide reads a memory's Branch. What a person wrote there that is no such text is a name.
 func ParseSide(text string) Side {
 	f := strings.Fields(text)

@@ -1,4 +1,4 @@
-package cmd
+package inbox
 
 import (
 	"testing"
@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
@@ -24,7 +25,7 @@ func TestWordDiff(t *testing.T) {
 
 // Each event is quoted once, whoever read it, and says whose words it has; a quote that does not stand there is nobody's.
 func TestQuotes(t *testing.T) {
-	l := &looker{w: &workspace{}, sessions: map[string][]transcript.Event{"demo/s": {
+	l := &Viewer{c: &clone.Clone{}, sessions: map[string][]transcript.Event{"demo/s": {
 		{N: 0, Kind: transcript.User, Origin: transcript.Typed, Text: "The port\nis 9090."},
 		{N: 1, Kind: transcript.Assistant, Text: "I changed the port."},
 		{N: 2, Kind: transcript.Result, Text: "listening on 9090"},
@@ -40,10 +41,10 @@ func TestQuotes(t *testing.T) {
 		sight(record.Model, "other", quoted(0, "The port is 9090.")),
 		sight(record.Seen, "", quoted(2, "on 9090")),
 	}})
-	one := func(n int, text string, how record.How, by, model string) quote {
-		return quote{Client: "demo", Session: "s", Event: n, Quote: text, How: string(how), By: by, Model: model}
+	one := func(n int, text string, how record.How, by, model string) Quote {
+		return Quote{Client: "demo", Session: "s", Event: n, Quote: text, How: string(how), By: by, Model: model}
 	}
-	want := []quote{
+	want := []Quote{
 		one(0, "The port is 9090.", record.Said, "person", ""),
 		one(1, "I changed the port.", record.Model, "agent", "tiny"),
 		one(2, "listening on 9090", record.Model, "tool", "tiny"),
@@ -52,7 +53,7 @@ func TestQuotes(t *testing.T) {
 		one(9, "gone", record.Model, "", "tiny"),
 		one(2, "on 9090", record.Seen, "tool", ""),
 	}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(quote{})); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Quote{})); diff != "" {
 		t.Error(diff)
 	}
 }

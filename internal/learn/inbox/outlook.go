@@ -1,0 +1,253 @@
+package inbox
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/dream"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/clone"
+	"github.com/reverie-memory/reverie/reflect/transcript"
+	"github.com/sergi/go-diff/diffmatchpatch"
+)
+
+// Outlook is all that a person needs, besides an operation, to decide it.
+type Outlook struct {
+	Model       string // the model that proposed it, or ""
+	Changes     []Change
+	Quotes      []Quote
+	Contradicts []string          // ids that the operation names, and those that it replaces and contradicts
+	Retires     []string          // ids of the memories that accepting it retires
+	Texts       map[string]string // statements that it contradicts or nearly repeats, by memory id
+}
+
+// Change says how an operation changes one memory.
+type Change struct {
+	ID    string
+	Held  bool // the memory exists; else the rest is empty
+	Was   record.Memory
+	Goes  bool     // it is retired or replaced
+	Words string   // a word diff of its statement and the new one; "" if it stays or goes
+	Lost  []string // fields that differ, each "name: before → after"
+	Body  bool     // the new body lacks its body
+}
+
+// A Viewer makes the outlooks of operations on one view, and reads each session once.
+type Viewer struct {
+	c        *clone.Clone
+	v        *record.View
+	sessions map[string][]transcript.Event
+	dreams   map[string]string // id → model
+	waits    map[string]string // id of the memory that an operation would make → its statement
+}
+
+// NewViewer makes a Viewer for a view of a clone.
+func NewViewer(c *clone.Clone, v *record.View) *Viewer {
+	return &Viewer{c: c, v: v, sessions: map[string][]transcript.Event{}}
+}
+
+// Look returns the outlook of an operation.
+func (l *Viewer) Look(o record.Operation) Outlook {
+	out := Outlook{Model: l.model(o), Quotes: l.quotes(o), Contradicts: slices.Clone(o.Contradicts), Texts: map[string]string{}}
+	if o.Op == record.Skill {
+		return out
+	}
+	out.Retires = dream.Overruled(l.v, o, l.c.Now())
+	for _, base := range o.Base {
+		c := Change{ID: base.ID, Goes: o.Op == record.Retire || base.ID != o.Memory.ID}
+		if m, err := l.v.Find(base.ID); err == nil {
+			c.Held, c.Was = true, m
+			c.compare(o)
+			if !slices.Contains(out.Contradicts, c.ID) && (o.Op == record.Edit || o.Op == record.Merge) &&
+				!slices.ContainsFunc(m.Texts(), func(t record.Variant) bool { return !dream.Overturns(t.Text, o.Memory.Text) }) {
+				out.Contradicts = append(out.Contradicts, c.ID)
+			}
+		}
+		out.Changes = append(out.Changes, c)
+	}
+	for _, id := range append(slices.Clone(out.Contradicts), o.Alike...) {
+		if m, err := l.v.Find(id); err == nil {
+			out.Texts[id] = m.Text
+		} else {
+			out.Texts[id] = l.proposed(id)
+		}
+	}
+	return out
+}
+
+// proposed returns the statement of a pending operation, by the id that its memory would have, or "".
+func (l *Viewer) proposed(id string) string {
+	if l.waits == nil {
+		l.waits = map[string]string{}
+		ops, _ := l.v.Operations()
+		for _, o := range ops {
+			l.waits[o.Memory.ID] = o.Memory.Text
+		}
+	}
+	return l.waits[id]
+}
+
+// compare finds what an operation would lose of a memory.
+func (c *Change) compare(o record.Operation) {
+	was, now := c.Was, o.Memory
+	if o.Op == record.Retire {
+		return
+	}
+	if was.Text != now.Text {
+		c.Words = wordDiff(was.Text, now.Text)
+	}
+	c.Body = was.Body != "" && !strings.Contains(now.Body, was.Body)
+	field := func(name, before, after string) {
+		if before != after {
+			c.Lost = append(c.Lost, name+": "+cmp.Or(before, "none")+" → "+cmp.Or(after, "none"))
+		}
+	}
+	date := func(m record.Memory) string {
+		if m.Expires.IsZero() {
+			return ""
+		}
+		return m.Expires.Format("2006-01-02")
+	}
+	field("kind", string(was.Kind), string(now.Kind))
+	field("status", string(was.Status), string(now.Status))
+	field("paths", cmp.Or(strings.Join(was.Paths, " "), "everywhere"), cmp.Or(strings.Join(now.Paths, " "), "everywhere"))
+	field("tags", strings.Join(was.Tags, " "), strings.Join(now.Tags, " "))
+	field("topic", was.Topic, now.Topic)
+	field("only on", record.ParseSide(was.Branch).Label(), record.ParseSide(now.Branch).Label())
+	field("expires", date(was), date(now))
+	field("anchors", strings.Join(was.Anchors, ", "), strings.Join(now.Anchors, ", "))
+	for _, v := range was.Variants {
+		if v.Text != now.Text {
+			c.Lost = append(c.Lost, "the other text: "+v.Text)
+		}
+	}
+}
+
+// model returns the name of the model that proposed an operation, or "".
+func (l *Viewer) model(o record.Operation) string {
+	if o.Model != "" || o.How != record.Model {
+		return o.Model
+	}
+	for _, s := range o.Sightings {
+		if s.Model != "" {
+			return s.Model
+		}
+	}
+	if l.dreams == nil {
+		l.dreams = map[string]string{}
+		dreams, _ := l.v.Dreams()
+		for _, d := range dreams {
+			l.dreams[d.ID] = d.Model
+		}
+	}
+	return l.dreams[o.Dream]
+}
+
+// quotes returns the words that an operation rests on, each event once. Several readings of a session
+// may quote the same event, and so may sessions that begin with a copy of another. A person's words and
+// the output of commands then come before a model's reading.
+func (l *Viewer) quotes(o record.Operation) []Quote {
+	var out []Quote
+	for _, s := range o.Sightings {
+		for _, e := range s.Evidence {
+			q := Quote{Client: s.Client, Session: s.Session, Event: e.Event, Quote: e.Quote, How: string(s.How), Model: s.Model, Says: s.Says, at: e.Time}
+			i := slices.IndexFunc(out, func(p Quote) bool {
+				return p.Quote == q.Quote && p.Client == q.Client &&
+					(p.Session == q.Session && p.Event == q.Event || !q.at.IsZero() && p.at.Equal(q.at))
+			})
+			switch {
+			case i < 0:
+				out = append(out, q)
+			case out[i].How == string(record.Model), record.Offered(out[i].Session):
+				out[i] = q
+			}
+		}
+	}
+	for i := range out {
+		out[i].By = l.whose(out[i])
+	}
+	return out
+}
+
+// whose returns the speaker of a quote: person, tool, agent or "" for unknown. A person said what was
+// said, and a tool showed what was seen. For a model's quote the kept session tells. A transcript that
+// an agent named proves nothing.
+func (l *Viewer) whose(q Quote) string {
+	if record.Offered(q.Session) {
+		return ""
+	}
+	switch record.How(q.How) {
+	case record.Said, record.Written:
+		return "person"
+	case record.Seen:
+		return "tool"
+	}
+	name := q.Client + "/" + q.Session
+	events, ok := l.sessions[name]
+	if !ok {
+		_, events, _ = l.c.Sessions.Load(name)
+		l.sessions[name] = events
+	}
+	i := slices.IndexFunc(events, func(e transcript.Event) bool { return e.N == q.Event })
+	if i < 0 {
+		return ""
+	}
+	e := events[i]
+	words := func(s string) string { return strings.Join(strings.Fields(s), " ") }
+	if !slices.ContainsFunc([]string{e.Text, e.Command, e.Old, e.New}, func(s string) bool { return strings.Contains(words(s), words(q.Quote)) }) {
+		return ""
+	}
+	switch {
+	case e.Kind == transcript.User && e.Origin == transcript.Typed:
+		return "person"
+	case e.Kind == transcript.User && (e.Origin == transcript.Injected || e.Origin == transcript.Command), e.Kind == transcript.Result, e.Kind == transcript.Error:
+		return "tool"
+	}
+	return "agent"
+}
+
+// wordDiff shows two statements as one, word by word: [-gone-] and {+new+}.
+func wordDiff(before, after string) string {
+	lines := func(s string) string {
+		var b strings.Builder
+		for _, word := range strings.Fields(s) {
+			b.WriteString(word + "\n")
+		}
+		return b.String()
+	}
+	d := diffmatchpatch.New()
+	d.DiffTimeout = 0 // the answer must not depend on the clock
+	a, b, words := d.DiffLinesToRunes(lines(before), lines(after))
+	var out []string
+	for _, part := range d.DiffMainRunes(a, b, false) {
+		var text []string
+		for _, r := range part.Text {
+			text = append(text, strings.TrimSuffix(words[r], "\n"))
+		}
+		run := strings.Join(text, " ")
+		switch part.Type {
+		case diffmatchpatch.DiffDelete:
+			run = "[-" + run + "-]"
+		case diffmatchpatch.DiffInsert:
+			run = "{+" + run + "+}"
+		}
+		out = append(out, run)
+	}
+	return strings.Join(out, " ")
+}
+
+// Quote is a passage that an operation rests on, once for each event.
+type Quote struct {
+	Client  string `json:"client"`
+	Session string `json:"session"`
+	Event   int    `json:"event"`
+	Quote   string `json:"quote"`
+	How     string `json:"how"`
+	By      string `json:"by"`              // whose words they are: person, agent or tool; empty: nobody knows any more
+	Model   string `json:"model,omitempty"` // that found them
+	Says    string `json:"says,omitempty"`  // the session's own statement, where the operation's is another
+
+	at time.Time
+}
