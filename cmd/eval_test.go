@@ -13,6 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/prompts"
+	"github.com/reverie-memory/reverie/reflect/eval"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
@@ -42,7 +43,7 @@ func TestEvalMeasuresReadersBesideEachOther(t *testing.T) {
 	}
 	var out, errs bytes.Buffer
 	env := &Env{Terminal: term.Terminal{Out: &out, Err: &errs, Width: 80, Verbose: true}, Dir: "."}
-	if err := runEval(context.Background(), env, dir, []namedReader{{name: "detectors", read: studyAlone}, {name: "tiny:1b", read: model}}); err != nil {
+	if err := runEval(context.Background(), env, dir, []eval.Subject{{Name: "detectors", Read: eval.ByDetectors}, {Name: "tiny:1b", Read: model}}); err != nil {
 		t.Fatal(err)
 	}
 	want := `name      sessions unread  found  right  wrong missed precision recall
@@ -94,7 +95,7 @@ func TestEvalReadsWithAModel(t *testing.T) {
 	}}
 	var out, errs bytes.Buffer
 	env := &Env{Terminal: term.Terminal{Out: &out, Err: &errs, Width: 80}, Dir: "."}
-	if err := runEval(context.Background(), env, dir, []namedReader{{name: "detectors", read: studyAlone}, {name: "m", read: readWith(model, prompts.Set{}), model: true}}); err != nil {
+	if err := runEval(context.Background(), env, dir, []eval.Subject{{Name: "detectors", Read: eval.ByDetectors}, {Name: "m", Read: eval.ByModel(model, prompts.Set{}), Model: true}}); err != nil {
 		t.Fatal(err)
 	}
 	want := `name          sessions unread  found  right  wrong missed precision recall
@@ -111,7 +112,7 @@ detectors + m        2      1      2      2      0      0     1.000  1.000
 	silent := &prompts.Model{Name: "silent", Context: 8192, Ask: func(context.Context, prompts.Rendered) (prompts.Answer, error) {
 		return prompts.Answer{}, errors.New("gone")
 	}}
-	err := runEval(context.Background(), env, dir, []namedReader{{name: "silent", read: readWith(silent, prompts.Set{}), model: true}})
+	err := runEval(context.Background(), env, dir, []eval.Subject{{Name: "silent", Read: eval.ByModel(silent, prompts.Set{}), Model: true}})
 	if err == nil || !strings.Contains(err.Error(), "silent read nothing") {
 		t.Errorf("a model that never answers: %v", err)
 	}
@@ -127,7 +128,7 @@ func TestEvalStopsWhenItIsTold(t *testing.T) {
 	}
 	var out, errs bytes.Buffer
 	env := &Env{Terminal: term.Terminal{Out: &out, Err: &errs, Width: 80}, Dir: "."}
-	err := runEval(ctx, env, "../reflect/testdata/labelled", []namedReader{{name: "m", read: model}})
+	err := runEval(ctx, env, "../reflect/testdata/labelled", []eval.Subject{{Name: "m", Read: model}})
 	if !errors.Is(err, context.Canceled) || asked != 1 || out.Len() > 0 {
 		t.Errorf("%v, asked %d times, %s", err, asked, &out)
 	}

@@ -89,6 +89,7 @@ var arrows = map[string][]string{
 	"reflect/train":           {"reflect/claim"},
 	"reflect":                 {"gitstore/record", "gitstore/record/wording", "reflect/claim", "reflect/transcript", "reflect/compress", "prompts", "internal/cut", "internal/file", "internal/pattern", "internal/redact"},
 	"reflect/labelled":        {"gitstore/record", "reflect/transcript"},
+	"reflect/eval":            {"gitstore/record", "internal/redact", "prompts", "reflect", "reflect/labelled", "reflect/transcript"},
 	"dream":                   {"gitstore/record", "gitstore/record/wording", "gitstore/recall", "prompts", "internal/attack", "internal/cut", "internal/finding", "internal/pattern", "internal/unseen"},
 	"cmd/reverie":             {"cmd"},
 	"cmd/tui":                 nil,

@@ -25,14 +25,14 @@ type faults struct {
 // without an entry have none.
 var proseCeilings = map[string]faults{
 	"bench":    {5, 21, 5, 91},
-	"cmd":      {113, 106, 160, 414},
+	"cmd":      {112, 105, 160, 410},
 	"dream":    {36, 35, 6, 95},
 	"e2e":      {26, 33, 20, 120},
 	"gitstore": {181, 166, 185, 1232},
 	"hooks":    {24, 23, 47, 140},
 	"internal": {113, 104, 125, 895},
 	"prompts":  {12, 18, 8, 60},
-	"reflect":  {55, 58, 35, 265},
+	"reflect":  {55, 59, 35, 267},
 	"sandbox":  {20, 31, 30, 140},
 	"worktree": {73, 60, 104, 318},
 }
