@@ -49,6 +49,7 @@ var arrows = map[string][]string{
 	"internal/docs":           {"gitstore/recall/terms", "internal/file", "internal/pattern"},
 	"internal/process":        nil,
 	"internal/kv":             {"internal/derived", "internal/exit", "internal/file", "internal/git", "internal/redact"},
+	"internal/intake":         {"dream", "gitstore", "gitstore/record", "gitstore/record/transfer", "internal/clone", "internal/derived", "internal/exit", "internal/file", "internal/foreign", "internal/learn/ingest", "internal/reader", "internal/redact"},
 	"internal/git":            {"internal/file", "internal/pattern"},
 	"internal/redact":         nil,
 	"internal/config":         {"internal/file"},

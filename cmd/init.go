@@ -8,6 +8,7 @@ import (
 	"github.com/reverie-memory/reverie/cmd/ci"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/intake"
 	"github.com/urfave/cli/v2"
 )
 
@@ -63,7 +64,7 @@ type initJSON struct {
 	Agents   []agentJSON   `json:"agents,omitempty"`
 	GitHooks *gitHooksJSON `json:"gitHooks,omitempty"`
 
-	Written []writtenJSON `json:"written,omitempty"` // that import could bring
+	Written []intake.Written `json:"written,omitempty"` // that import could bring
 }
 
 func runInit(ctx context.Context, env *Env, o initOptions) error {
@@ -123,7 +124,7 @@ func runInit(ctx context.Context, env *Env, o initOptions) error {
 	if done.GitHooks, err = w.initHooks(ctx, o); err != nil {
 		return err
 	}
-	done.Written = w.writtenDown(ctx)
+	done.Written = intake.FindWritten(ctx, w.Clone)
 	if env.JSON {
 		return env.Object(done)
 	}
@@ -171,7 +172,7 @@ func (w *workspace) dryInit(ctx context.Context, o initOptions, done initJSON, f
 		return err
 	}
 	done.Agents = w.tellAgents(agents)
-	done.Written = w.writtenDown(ctx)
+	done.Written = intake.FindWritten(ctx, w.Clone)
 	if w.env.JSON {
 		return w.env.Object(done)
 	}

@@ -47,9 +47,9 @@ func runShow(ctx context.Context, env *Env, id, at string) error {
 		}
 		if o := f.Operation; o != nil {
 			if env.JSON {
-				return env.Object(lookJSON(*o, "", inbox.NewViewer(w.Clone, v).look(*o)))
+				return env.Object(lookJSON(*o, "", inbox.NewViewer(w.Clone, v).Look(*o)))
 			}
-			w.showOperation(*o, "", inbox.NewViewer(w.Clone, v).look(*o))
+			w.showOperation(*o, "", inbox.NewViewer(w.Clone, v).Look(*o))
 			return nil
 		}
 		if f.Unknown != nil { // because of damaged history; the memory itself is whole

@@ -1,0 +1,183 @@
+// Package intake takes statements of files and of other tools' stores into a clone: into the inbox, or
+// into memory if a person has reviewed them. Begin with Read or Intake.Store.
+package intake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/gitstore/record/transfer"
+	"github.com/reverie-memory/reverie/internal/clone"
+	"github.com/reverie-memory/reverie/internal/reader"
+	"github.com/reverie-memory/reverie/internal/redact"
+)
+
+// Intake takes statements of files and of other tools' stores into a clone.
+type Intake struct {
+	*reader.Reader
+	Create func(context.Context) error // makes the memory branch if there is none
+	Report func(Note)                  // hears notes as they come
+}
+
+// Note is something that an intake did or passed over. cmd words it.
+type Note interface{}
+
+// Notes of this package.
+type (
+	Redacted   int // secrets that were taken out
+	Unreadable struct {
+		Tool string
+		N    int
+	} // entries that cannot be read
+	Doubled struct{ Tool, Key string } // a second entry with a key, passed over
+	Refused struct {
+		Tool, Key string
+		Err       error
+	} // an entry that makes no memory, passed over
+	Shortened struct {
+		Tool   string
+		N, Max int
+	} // texts that were cut after Max characters
+	Nothing   struct{ Tool, Place string } // a store without anything that is wanted
+	Committed string                       // git's note on a commit, such as one on signing
+)
+
+// Options say how statements come in.
+type Options struct {
+	Accept   bool   // they were reviewed: into memory, not the inbox
+	DryRun   bool   // nothing is written
+	Filter   string // of a store, only texts that contain it, in any case
+	MaxChars int    // of one statement of a store, with its body
+}
+
+// Batch is what one import brings.
+type Batch struct {
+	Memories []record.Memory // as Clean returns them
+	Why      string          // the reason that each operation gives
+	From     string          // the tool whose store it was; empty for a file
+
+	gone  func(*record.View) []record.Memory
+	apart bool // their words alone identify them, and others may say the same; see markNear
+}
+
+// Clean returns memories without their secrets.
+func (in *Intake) Clean(memories []record.Memory) []record.Memory {
+	memories = slices.Clone(memories)
+	found := redact.Report{}
+	for i, m := range memories {
+		var report redact.Report
+		memories[i], report = transfer.Clean(m, in.Book, in.Scanner)
+		found.Add(report)
+	}
+	if found.Found > 0 {
+		in.Report(Redacted(found.Found))
+	}
+	return memories
+}
+
+// Take puts a batch into the inbox or, if it was reviewed, into memory. Nobody has reviewed that
+// something is gone from a store, so that waits in the inbox in any case.
+func (in *Intake) Take(ctx context.Context, b Batch, o Options) (transfer.Result, error) {
+	var p planned
+	plan := func(v *record.View) (err error) {
+		p, err = in.plan(v, b, o)
+		return err
+	}
+	if o.DryRun {
+		err := in.View(ctx, plan)
+		if errors.Is(err, gitstore.ErrNoStore) {
+			return transfer.Result{Added: len(b.Memories)}, nil
+		}
+		return p.result, err
+	}
+	if err := in.Create(ctx); err != nil {
+		return p.result, err
+	}
+	err := in.Update(ctx, func(tx *record.Tx, _ clone.Team) error {
+		if err := plan(tx.View); err != nil {
+			return err
+		}
+		put := tx.PutOperation
+		if o.Accept {
+			put = tx.Accept
+		}
+		for _, op := range p.ops {
+			if err := put(op); err != nil {
+				return err
+			}
+		}
+		for _, op := range p.gone {
+			if err := tx.PutOperation(op); err != nil {
+				return err
+			}
+		}
+		tx.Describe(gitstore.Commit{Subject: b.subject(len(p.ops) + len(p.gone)), Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "import"}}})
+		return nil
+	})
+	return p.result, err
+}
+
+// subject is the subject of the commit that brings n operations.
+func (b Batch) subject(n int) string {
+	s := fmt.Sprintf("import: %d statements", n)
+	if n == 1 {
+		s = "import: 1 statement"
+	}
+	if b.From != "" {
+		s += " from " + b.From
+	}
+	return s
+}
+
+// planned is what a batch comes to on one view.
+type planned struct {
+	ops, gone []record.Operation
+	result    transfer.Result
+}
+
+func (in *Intake) plan(v *record.View, b Batch, o Options) (p planned, err error) {
+	memories, known := b.Memories, 0
+	if b.apart {
+		if memories, known, err = in.unknown(v, memories); err != nil {
+			return p, err
+		}
+	}
+	if p.ops, p.result, err = in.operations(v, memories, o.Accept, b.Why); err != nil {
+		return p, err
+	}
+	p.result.Known += known
+	if b.apart {
+		if err := in.markNear(v, p.ops); err != nil {
+			return p, err
+		}
+	}
+	if b.gone == nil {
+		return p, nil
+	}
+	var left transfer.Result
+	if p.gone, left, err = in.operations(v, b.gone(v), false, b.Why); err != nil {
+		return p, err
+	}
+	p.result.Known, p.result.Refused = p.result.Known+left.Known, p.result.Refused+left.Refused
+	if o.Accept {
+		p.result.Waiting = left.Retired
+	} else {
+		p.result.Retired += left.Retired
+	}
+	return p, nil
+}
+
+// operations compares imported memories with what is known and what waits.
+func (in *Intake) operations(v *record.View, memories []record.Memory, reviewed bool, why string) ([]record.Operation, transfer.Result, error) {
+	pending, err := v.Operations()
+	rejected, err2 := v.Rejections()
+	if err := in.Tolerate(errors.Join(err, err2)); err != nil {
+		return nil, transfer.Result{}, err
+	}
+	ops, res := transfer.Plan(v, memories, transfer.Options{Pending: pending, Rejections: rejected, Private: clone.Private(in.Settings.Config), Reviewed: reviewed, Why: why})
+	return ops, res, nil
+}

@@ -1,0 +1,167 @@
+package intake
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/gitstore/record/transfer"
+	"github.com/reverie-memory/reverie/internal/derived"
+	"github.com/reverie-memory/reverie/internal/foreign"
+)
+
+// MaxChars bounds what may be asked for in Options.MaxChars. A memory has room for it in any script.
+const MaxChars = 12000
+
+// folder is a folder of the state folder. It keeps which memories the last import from each store had;
+// without it nothing is found to be gone.
+const folder = "imported"
+
+// StoreResult is what came of one store.
+type StoreResult struct {
+	From  string `json:"from"`
+	Place string `json:"place"`
+	transfer.Result
+	Others int `json:"others"` // of other projects
+	Left   int `json:"left"`   // out of force for the tool itself, no memories, or empty
+	Bad    int `json:"bad"`    // unreadable
+
+	Unkept error `json:"-"` // why it is not kept which memories the store had; they came in
+}
+
+// Store takes in the items that a tool's store has.
+func (in *Intake) Store(ctx context.Context, tool string, found foreign.Found, o Options) (StoreResult, error) {
+	if o.Filter != "" {
+		found.Items = Matching(found.Items, o.Filter)
+	}
+	if found.Bad > 0 {
+		in.Report(Unreadable{tool, found.Bad})
+	}
+	b, cut := Batch{Why: "imported from " + tool, From: tool, apart: slices.Contains(foreign.Files, tool)}, 0
+	prefix, keys := storeName(tool, found), map[string]bool{}
+	for _, i := range found.Items {
+		if i.Key == "" && i.At != "" {
+			i.Key = i.At
+		} else if keys[i.Key] {
+			in.Report(Doubled{tool, i.Key})
+			found.Bad++
+			continue
+		}
+		keys[i.Key] = true
+		var isCut bool
+		if i.Text, isCut = Shorten(i.Text, o.MaxChars); isCut {
+			cut++
+		}
+		l, by := lineOf(i), "import/"+tool
+		if b.apart { // a line is no key: it moves
+			by = "import/" + strings.Join(strings.Fields(i.At), "%20")
+		} else {
+			l.Ref = prefix + ":" + i.Key
+		}
+		m, err := l.Memory(by, in.Now())
+		if err != nil {
+			in.Report(Refused{tool, i.Key, err})
+			found.Bad++
+			continue
+		}
+		b.Memories = append(b.Memories, m)
+	}
+	if cut > 0 {
+		in.Report(Shortened{tool, cut, o.MaxChars})
+	}
+	res := StoreResult{From: tool, Place: found.Place, Others: found.Others, Left: found.Left, Bad: found.Bad}
+	if len(b.Memories) == 0 { // nothing is retired for a store that is empty
+		in.Report(Nothing{tool, found.Place})
+		return res, nil
+	}
+	b.Memories = in.Clean(b.Memories) // before their ids are taken: a key may look like a secret
+	seen := folder + "/" + prefix + ".json"
+	whole := o.Filter == "" && found.Bad == 0
+	if whole {
+		b.gone = goneFrom(filepath.Join(in.State, filepath.FromSlash(seen)), b.Memories, tool)
+	}
+	var err error
+	if res.Result, err = in.Take(ctx, b, o); err != nil || !whole || o.DryRun {
+		return res, err
+	}
+	res.Unkept = in.keep(seen, b.Memories)
+	return res, nil
+}
+
+// storeName names a store: the tool, and where there is more than the usual one, which.
+func storeName(tool string, found foreign.Found) string {
+	if found.Usual {
+		return tool
+	}
+	sum := sha256.Sum256([]byte(found.Store))
+	return tool + "@" + hex.EncodeToString(sum[:4])
+}
+
+// Matching returns the items whose text contains filter, in any case.
+func Matching(items []foreign.Item, filter string) []foreign.Item {
+	want := strings.ToLower(filter)
+	return slices.DeleteFunc(slices.Clone(items), func(i foreign.Item) bool { return !strings.Contains(strings.ToLower(i.Text), want) })
+}
+
+// keep writes to a state file which memories an import had.
+func (in *Intake) keep(name string, memories []record.Memory) error {
+	var ids []string
+	for _, m := range memories {
+		ids = append(ids, record.New(m).ID)
+	}
+	text, err := derived.Encode(ids)
+	if err != nil {
+		return err
+	}
+	return in.Repo.WriteState(name, text, true)
+}
+
+// goneFrom finds the memories of the last import from a store that the store has lost since.
+func goneFrom(seen string, now []record.Memory, tool string) func(*record.View) []record.Memory {
+	var before []string
+	if !derived.Read(seen, &before) {
+		return nil
+	}
+	there := map[string]bool{}
+	for _, m := range now {
+		there[record.New(m).ID] = true
+	}
+	return func(v *record.View) []record.Memory {
+		var gone []record.Memory
+		for _, id := range before {
+			if m, err := v.Find(id); err == nil && !there[id] && m.Status != record.Retired && m.Imported() {
+				gone = append(gone, m.Retire("It is gone from "+tool+"."))
+			}
+		}
+		return gone
+	}
+}
+
+// lineOf returns an item as a line of an import, without a ref.
+func lineOf(i foreign.Item) transfer.Line {
+	l := transfer.Line{Text: i.Text, Kind: i.Kind, Tags: i.Tags, Paths: i.Paths, Private: i.User}
+	if !i.Created.IsZero() {
+		l.Created = i.Created.Format(time.RFC3339)
+	}
+	return l
+}
+
+// Shorten cuts a text after so many characters, and reports whether it did.
+func Shorten(text string, most int) (string, bool) {
+	if utf8.RuneCountInString(text) <= most {
+		return text, false
+	}
+	n := 0
+	for at := range text {
+		if n++; n > most {
+			return strings.TrimSpace(text[:at]) + " …", true
+		}
+	}
+	return text, false
+}
