@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -83,15 +82,8 @@ func runContext(ctx context.Context, env *Env, r brief.Request) error {
 	}
 	env.Print("%s", in.Text)
 	w.tellWithheld(held)
-	switch n := in.Cut[brief.CutBudget]; {
-	case in.Text == "" && n > 0:
-		room := ""
-		if in.Least > 0 {
-			room = fmt.Sprintf("; from %d tokens on the first has room", in.Least)
-		}
-		env.Say("nothing fits: %d left out for the budget%s", n, room)
-	case in.Text == "":
-		env.Say("there is nothing to give")
+	if remark := in.Remark(); remark != "" {
+		env.Say("%s", remark)
 	}
 	return nil
 }

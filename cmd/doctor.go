@@ -119,8 +119,8 @@ func (env *Env) tellExamined(row examined) {
 // examine looks at everything. What it cannot look at is a row too.
 func (env *Env) examine(ctx context.Context) []examined {
 	rows := []examined{examineGit(ctx)}
-	if disabled() {
-		rows = append(rows, examined{What: "hooks", State: stateNote, Detail: "turned off in this shell by " + disableVariable + " or " + job.Depth})
+	if job.Disabled() {
+		rows = append(rows, examined{What: "hooks", State: stateNote, Detail: "turned off in this shell by " + job.DisableVariable + " or " + job.Depth})
 	}
 	w, err := env.open(ctx)
 	if err != nil {

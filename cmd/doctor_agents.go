@@ -14,6 +14,7 @@ import (
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/hooks/install"
 	"github.com/reverie-memory/reverie/internal/file"
+	"github.com/reverie-memory/reverie/internal/job"
 	"github.com/reverie-memory/reverie/internal/learn/ingest"
 	"github.com/reverie-memory/reverie/internal/term"
 )
@@ -195,7 +196,7 @@ func (x agentExam) silence(ctx context.Context, s install.Standing) examined {
 	}
 	return x.row(stateBroken, fmt.Sprintf("%s since %s and none was delivered, though hooks are in %s",
 		term.Count(began, "session has begun here", "sessions have begun here"), since.Format(time.DateTime), s.File),
-		"start "+x.agent.Name+" anew; look whether it reads that file, and for "+disableVariable+" in its environment")
+		"start "+x.agent.Name+" anew; look whether it reads that file, and for "+job.DisableVariable+" in its environment")
 }
 
 // slack is how much later than its first event a session may seem to begin.

@@ -148,7 +148,9 @@ func runEdit(ctx context.Context, env *Env, id string, o editOptions) (err error
 		if err != nil {
 			return
 		}
-		w.tellRedacted(redacted.Found, after.ID)
+		if redacted.Found > 0 {
+			env.Warn("%s", remember.Redaction(redacted.Found, after.ID))
+		}
 		if anew {
 			env.tellAnchors(after.Anchors)
 		}

@@ -52,9 +52,6 @@ func runForget(ctx context.Context, env *Env, ids []string, o forgetOptions) err
 	if err != nil {
 		return err
 	}
-	if env.caller != "" {
-		return w.suggestForget(ctx, ids[0], o.reason)
-	}
 	if err := w.WantPerson("forget"); err != nil {
 		return err
 	}
@@ -159,23 +156,4 @@ func these(n int) string {
 		return "this one"
 	}
 	return "these " + term.Count(n, "memory", "memories")
-}
-
-// suggestForget asks for an agent.
-func (w *workspace) suggestForget(ctx context.Context, id, reason string) error {
-	o, retired, waits, err := w.keeper().SuggestForget(ctx, id, reason)
-	switch {
-	case err != nil:
-		return err
-	case retired:
-		w.env.Say("it was retired already")
-		return nil
-	case waits:
-		w.env.Say("that waits already")
-		return nil
-	}
-	w.tidy(ctx)
-	w.env.Say("an agent cannot decide this: it waits for a person; next: reverie review")
-	w.env.Print("%s\n", o.ID)
-	return nil
 }

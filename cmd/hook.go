@@ -22,15 +22,6 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// disableVariable is the environment variable by which a user turns hooks off. job.Depth does so too.
-const disableVariable = "REVERIE_DISABLE"
-
-// disabled reports whether hooks are turned off.
-func disabled() bool {
-	off := os.Getenv(disableVariable)
-	return off != "" && off != "0" || os.Getenv(job.Depth) != ""
-}
-
 // hookCommand is for the help: Main runs hooks itself, without the rest of the command line.
 func hookCommand(env *Env) *cli.Command {
 	return &cli.Command{
@@ -59,7 +50,7 @@ const hookPatience = 4 * time.Second
 // hookProcess is the whole life of a hook's process. Whatever happens it ends with 0 and in time: an agent that sees another
 // code throws away what its user typed.
 func hookProcess(args []string) int {
-	if disabled() {
+	if job.Disabled() {
 		return exit.Done
 	}
 	call := newHookCall(args, time.Now)

@@ -26,7 +26,7 @@ var arrows = map[string][]string{
 	"internal/period": nil,
 	"internal/checkpoint": {"gitstore", "gitstore/record", "hooks", "internal/clone", "internal/cut", "internal/exit", "internal/job", "internal/learn/ingest",
 		"internal/reader", "reflect", "reflect/transcript"},
-	"internal/remember": {"dream", "gitstore", "gitstore/anchor", "gitstore/record", "gitstore/record/transfer", "internal/clone", "internal/exit", "internal/reader"},
+	"internal/remember": {"dream", "gitstore", "gitstore/anchor", "gitstore/record", "gitstore/record/transfer", "internal/clone", "internal/exit", "internal/plural", "internal/reader"},
 	"internal/plural":   nil,
 	"internal/status":   {"gitstore/record", "internal/config", "internal/job", "internal/kv", "internal/learn", "internal/learn/ingest", "internal/reader", "prompts"},
 	"internal/block":    {"internal/exit", "internal/pattern"},
@@ -103,6 +103,9 @@ var arrows = map[string][]string{
 
 	"internal/foreign":         {"internal/file", "internal/pattern", "internal/sqlite", "internal/docs"},
 	"gitstore/record/transfer": {"gitstore/record", "internal/pattern", "internal/redact"},
+
+	"internal/mcp": {"gitstore", "gitstore/brief", "gitstore/recall", "gitstore/recall/pack", "gitstore/record", "hooks", "internal/checkpoint", "internal/cut", "internal/exit", "internal/git",
+		"internal/job", "internal/kv", "internal/learn", "internal/mcpconn", "internal/pattern", "internal/period", "internal/plural", "internal/reader", "internal/remember", "internal/status", "reflect/transcript"},
 }
 
 // testsOnly are packages that only tests may import.
@@ -114,7 +117,7 @@ var outside = map[string][]string{
 	"github.com/ollama/ollama":               {"internal/ollama"},
 	"github.com/urfave/cli/v2":               {"cmd", "cmd/help"},
 	"charm.land/bubbletea/v2":                {"cmd/tui"},
-	"github.com/modelcontextprotocol/go-sdk": {"cmd", "internal/mcpconn"},
+	"github.com/modelcontextprotocol/go-sdk": {"internal/mcp", "internal/mcpconn"},
 	"github.com/google/jsonschema-go":        nil, // tests ask it what fits a schema; the SDK below has it in the program anyway
 	"modernc.org/sqlite":                     nil, // tests ask it what is in a database; in the program it would cost every start
 }

@@ -79,7 +79,7 @@ func loopCommitMessage(ctx context.Context, env *Env) error {
 // loopPostCommit has the loop go on that works where a commit was just made, if nobody carries it on. Nobody waits for it, nor reads what
 // it says.
 func loopPostCommit(ctx context.Context, env *Env) error {
-	if disabled() {
+	if job.Disabled() {
 		return nil
 	}
 	git.LeaveRepository()

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/mcp"
+
 	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/hooks"
 	"github.com/reverie-memory/reverie/internal/testrepo"
@@ -20,10 +22,10 @@ func TestLongQueriesAreCut(t *testing.T) {
 	answer(t, r.Dir, "", "remember", "Use pnpm, never npm")
 	s := serveMCP(t, r.Dir, "c", mcpOptions{})
 	for _, c := range []struct{ query, said string }{
-		{"pnpm " + strings.Repeat("x", maxQuery-6), ""}, // some bytes less than it may have
-		{"pnpm " + strings.Repeat("word ", maxQuery), "query has 10005 bytes: its first 1999 were looked for"},
-		{"pnpm " + strings.Repeat("字", maxQuery), "query has 6005 bytes: its first 2000 were looked for"},
-		{`"pnpm" "never ` + strings.Repeat("word ", maxQuery), "were looked for"},
+		{"pnpm " + strings.Repeat("x", mcp.MaxQuery-6), ""}, // some bytes less than it may have
+		{"pnpm " + strings.Repeat("word ", mcp.MaxQuery), "query has 10005 bytes: its first 1999 were looked for"},
+		{"pnpm " + strings.Repeat("字", mcp.MaxQuery), "query has 6005 bytes: its first 2000 were looked for"},
+		{`"pnpm" "never ` + strings.Repeat("word ", mcp.MaxQuery), "were looked for"},
 	} {
 		text, fault := callTool(t, s, "recall", fields{"query": c.query})
 		if fault || !brief.Framed(text) || !strings.Contains(text, "never npm") || !strings.Contains(text, c.said) || strings.Contains(text, "looked for") != (c.said != "") {

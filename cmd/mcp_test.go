@@ -1,9 +1,9 @@
 package cmd
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -21,9 +21,17 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/reverie-memory/reverie/gitstore/brief"
+	"github.com/reverie-memory/reverie/internal/job"
+	tools "github.com/reverie-memory/reverie/internal/mcp"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
+
+// mcpOptions say how a test serves.
+type mcpOptions struct {
+	agent    string
+	readOnly bool
+}
 
 // serveMCP serves a folder to a client of the SDK that calls itself name.
 func serveMCP(t *testing.T, dir, name string, o mcpOptions) *mcp.ClientSession {
@@ -38,7 +46,7 @@ func serveCounted(t *testing.T, dir, name string, o mcpOptions) (*mcp.ClientSess
 	env := &Env{Terminal: term.Terminal{Err: io.Discard, Width: 80}, Dir: dir, Now: time.Now}
 	here, there := mcp.NewInMemoryTransports()
 	ctx, cancel := context.WithCancel(context.Background())
-	served, err := newMCP(env, o).Connect(ctx, here, nil)
+	served, err := env.mcpServer(o.agent, o.readOnly).New().Connect(ctx, here, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,11 +114,16 @@ type fields = map[string]any
 // parsed are the objects of an answer.
 func parsed[T any](t *testing.T, text string) []T {
 	t.Helper()
-	all, err := objectsOf[T](bytes.NewBufferString(text))
-	if err != nil {
-		t.Fatal(err)
+	var all []T
+	for dec := json.NewDecoder(strings.NewReader(text)); ; {
+		var one T
+		if err := dec.Decode(&one); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, one)
 	}
-	return all
 }
 
 func TestToolsAreFewAndDescribed(t *testing.T) {
@@ -155,16 +168,20 @@ func TestToolsHoldTheirSchemas(t *testing.T) {
 	answer(t, r.Dir, "", "remember", "Use pnpm")
 	s := serveMCP(t, r.Dir, "c", mcpOptions{})
 	schemas := map[string]*jsonschema.Resolved{}
-	for _, tool := range mcpTools() {
+	list, err := s.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range list.Tools {
 		var schema jsonschema.Schema
-		text, err := json.Marshal(tool.describe().InputSchema)
+		text, err := json.Marshal(tool.InputSchema)
 		if err == nil {
 			err = json.Unmarshal(text, &schema)
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		if schemas[tool.name], err = schema.Resolve(nil); err != nil {
+		if schemas[tool.Name], err = schema.Resolve(nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -396,7 +413,7 @@ func TestToolsNoteWhatTheyGive(t *testing.T) {
 		}
 		got = append(got, in.For)
 	}
-	if diff := cmp.Diff([]string{forRecall, forShow, brief.Start}, got); diff != "" {
+	if diff := cmp.Diff([]string{"recall", "show", brief.Start}, got); diff != "" {
 		t.Error(diff)
 	}
 	if text, fault := callTool(t, s, "context", fields{"query": "npm or pnpm"}); fault || strings.Contains(text, "never npm") {
@@ -431,10 +448,10 @@ func TestServerOutlivesItsRepository(t *testing.T) {
 }
 
 func TestDisabledServerHasNoTools(t *testing.T) {
-	t.Setenv(disableVariable, "1")
+	t.Setenv(job.DisableVariable, "1")
 	s := serveMCP(t, t.TempDir(), "c", mcpOptions{})
 	list, err := s.ListTools(t.Context(), nil)
-	if err != nil || len(list.Tools) != 0 || !strings.Contains(s.InitializeResult().Instructions, disableVariable) {
+	if err != nil || len(list.Tools) != 0 || !strings.Contains(s.InitializeResult().Instructions, job.DisableVariable) {
 		t.Errorf("%v, %v, %q", list, err, s.InitializeResult().Instructions)
 	}
 }
@@ -452,7 +469,7 @@ func TestCancelledCallEnds(t *testing.T) {
 	before := runtime.NumGoroutine()
 	ctx, cancel := context.WithCancel(t.Context())
 	var all sync.WaitGroup
-	for i := range 2 * mcpAtOnce { // some wait for the lock, and the rest for their turn
+	for i := range 2 * tools.AtOnce { // some wait for the lock, and the rest for their turn
 		all.Go(func() {
 			if _, err := s.CallTool(ctx, &mcp.CallToolParams{Name: "remember", Arguments: fields{"text": fmt.Sprintf("Never kept %d", i)}}); err == nil {
 				t.Error("it was answered while another held the lock")
@@ -511,14 +528,5 @@ func TestAnsweredCallsLeaveNothing(t *testing.T) {
 		if time.Now().After(end) {
 			t.Fatalf("%d goroutines after 240 calls, %d before", runtime.NumGoroutine(), before)
 		}
-	}
-}
-
-// A defect in one call ends that call.
-func TestPanicEndsOneCall(t *testing.T) {
-	var log bytes.Buffer
-	c := &mcpCall{ctx: t.Context()}
-	if err := c.do(mcpTool{name: "recall", run: func(*mcpCall) error { panic("oh") }}, &log); err == nil || !strings.Contains(err.Error(), "a defect of Reverie: oh") || log.Len() == 0 {
-		t.Error(err)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/mcp"
+
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
@@ -29,7 +31,7 @@ func newWire(t testing.TB, dir string) *wire {
 	w := &wire{t, toServer, bufio.NewReader(fromServer), make(chan error, 1)}
 	env := &Env{Terminal: term.Terminal{In: in, Out: out, Err: io.Discard, Width: 80}, Dir: dir, Now: time.Now}
 	go func() {
-		err := runMCP(context.Background(), env, mcpOptions{})
+		err := env.mcpServer("", false).Serve(context.Background(), env.In, env.Out)
 		out.Close()
 		w.done <- err
 	}()
@@ -158,13 +160,13 @@ func TestCancellationBeforeTheCallBegins(t *testing.T) {
 	}
 	w := newWire(t, r.Dir)
 	lines := hello("2025-11-25") + `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}` + "\n"
-	for i := range mcpAtOnce + 1 { // the last waits for its turn
+	for i := range mcp.AtOnce + 1 { // the last waits for its turn
 		lines += fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"remember","arguments":{"text":"Never kept %d"}}}`+"\n", 10+i, i)
 	}
 	w.send(lines, 1)
-	for i := range mcpAtOnce + 1 {
-		m := w.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`+"\n", 10+mcpAtOnce-i), 1)[0]
-		if m.ID != float64(10+mcpAtOnce-i) || m.Error == nil || m.Error.Code != -32800 {
+	for i := range mcp.AtOnce + 1 {
+		m := w.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`+"\n", 10+mcp.AtOnce-i), 1)[0]
+		if m.ID != float64(10+mcp.AtOnce-i) || m.Error == nil || m.Error.Code != -32800 {
 			t.Errorf("%+v %+v, want the error of a call that was cancelled", m, m.Error)
 		}
 	}

@@ -25,7 +25,7 @@ type shape struct {
 
 // ceilings bound the shapes of packages. A commit may lower them. Packages without an entry keep to small.
 var ceilings = map[string]shape{
-	"cmd":                    {37, 232},
+	"cmd":                    {37, 230},
 	"cmd/check":              {10, 25},
 	"cmd/tui":                {3, 32},
 	"dream":                  {10, 27},

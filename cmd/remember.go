@@ -91,15 +91,15 @@ func runRemember(ctx context.Context, env *Env, s remember.Statement) error {
 		return err
 	}
 	m := r.Memory
-	if !r.Known {
-		w.tellRedacted(r.Redacted, m.ID)
+	if said := r.Redaction(); said != "" {
+		env.Warn("%s", said)
 	}
 	w.tidy(ctx)
 	switch {
 	case r.Suggested != nil && env.JSON:
 		return env.Object(newOperationJSON(*r.Suggested, r.Suggested.Why))
 	case r.Suggested != nil:
-		env.Say("an agent cannot decide this: it waits for a person; next: reverie review")
+		env.Say(remember.Waits)
 		env.Print("%s\n", r.Suggested.ID)
 		return nil
 	case w.Asker() != "":
@@ -166,13 +166,6 @@ func newRememberJSON(m record.Memory, neighbours []remember.Neighbour) rememberJ
 		j.Beside = append(j.Beside, n.ID)
 	}
 	return j
-}
-
-// tellRedacted says that secrets were removed from what a person wrote.
-func (w *workspace) tellRedacted(n int, id string) {
-	if n > 0 {
-		w.env.Warn("%s redacted from what you wrote; 'reverie show %s' shows what was kept", term.Count(n, "secret was", "secrets were"), id[:8])
-	}
 }
 
 // parseExpires reads the time at which a memory expires. Empty is never.

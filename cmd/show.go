@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore"
@@ -57,11 +56,7 @@ func runShow(ctx context.Context, env *Env, id, at string) error {
 		}
 		if env.JSON {
 			j := caveatsJSON(f.Memory, f.Caveats)
-			for _, c := range f.Models {
-				j.Models = append(j.Models, c.Models...)
-			}
-			slices.Sort(j.Models)
-			j.Models = slices.Compact(j.Models)
+			j.Models = f.ModelNames()
 			return env.Object(j)
 		}
 		if err := w.showMemory(ctx, f); err != nil || f.Shadow {

@@ -142,7 +142,7 @@ func (w *workspace) prepare(ctx context.Context) {
 // sweepLater starts a worker if an agent, or a worker, that was killed has left something, or a call came while the lock was
 // held by who is no worker.
 func (w *workspace) sweepLater() {
-	if disabled() || !job.Requested(w.State, job.Worker) && w.Spool().Due(w.env.Now(), ingest.IdleAfter) == 0 {
+	if job.Disabled() || !job.Requested(w.State, job.Worker) && w.Spool().Due(w.env.Now(), ingest.IdleAfter) == 0 {
 		return
 	}
 	if err := job.Wake(w.Repo, w.State); err != nil && w.env.Verbose {

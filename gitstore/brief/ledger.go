@@ -23,10 +23,10 @@ import (
 	"github.com/reverie-memory/reverie/reflect"
 )
 
-// Ledger records what sessions were given: a file for each session in a folder of the state folder, a line for each
-// injection. A session is given no memory twice between two compactions, so its file stays short; it expires as
-// sessions do. It holds ids and our own words, no text of a memory. A torn line is passed over, so that its memories
-// may be given again.
+// Ledger records what sessions were given: a file for each session in a folder of the state folder,
+// a line for each injection. A session is given no memory twice between two compactions, so its
+// file stays short; it expires as sessions do. It holds ids and our own words, no text of a memory.
+// A torn line is passed over, so that its memories may be given again.
 type Ledger struct {
 	Repo    *git.Repo
 	Scanner *redact.Scanner
@@ -77,6 +77,19 @@ func (in *Injection) SetText(text string) {
 	in.Text, in.Hash, in.Bytes, in.Tokens = text, hex.EncodeToString(sum[:]), len(text), pack.Tokens(text)
 }
 
+// Remark says why nothing is given, or returns "".
+func (in Injection) Remark() string {
+	switch n := in.Cut[CutBudget]; {
+	case in.Text != "":
+		return ""
+	case n > 0 && in.Least > 0:
+		return fmt.Sprintf("nothing fits: %d left out for the budget; from %d tokens on the first has room", n, in.Least)
+	case n > 0:
+		return fmt.Sprintf("nothing fits: %d left out for the budget", n)
+	}
+	return "there is nothing to give"
+}
+
 // Name returns the name of a session in the ledger, the same as that of its kept session.
 func (l Ledger) Name(session string) string {
 	client, id, _ := strings.Cut(session, "/")
@@ -89,8 +102,9 @@ func (l Ledger) dir() string { return filepath.Join(l.Repo.CommonDir, "reverie",
 // fileOf names the file of a session, by its name in the ledger.
 func fileOf(name string) string { return strings.Replace(name, "/", "-", 1) + ".jsonl" }
 
-// record adds an injection where the request wants it and something was given. It is one write at the end of the
-// session's file, so that sessions do not mix. It is not synced: a power cut costs a repetition.
+// record adds an injection where the request wants it and something was given. It is one write at
+// the end of the session's file, so that sessions do not mix. It is not synced: a power cut costs a
+// repetition.
 func (l Ledger) record(in *Injection, r Request, now time.Time) error {
 	if !r.Record || r.Session == "" || in.Text == "" {
 		return nil
@@ -150,7 +164,8 @@ func (l Ledger) Session(session string) []Injection {
 	return read(filepath.Join(l.dir(), fileOf(l.Name(session))))
 }
 
-// All returns the injections of the n sessions that were given something last, the oldest first; 0 is all.
+// All returns the injections of the n sessions that were given something last, the oldest first; 0
+// is all.
 func (l Ledger) All(n int) []Injection {
 	files := file.ByAge(l.dir(), func(name string) bool { return strings.HasSuffix(name, ".jsonl") })
 	if n > 0 {
@@ -164,7 +179,8 @@ func (l Ledger) All(n int) []Injection {
 	return out
 }
 
-// unlessGiven takes the text out of the block for a session that goes on and was given this very block last.
+// unlessGiven takes the text out of the block for a session that goes on and was given this very
+// block last.
 func (l Ledger) unlessGiven(in *Injection, r Request) {
 	if !r.Resumed {
 		return
@@ -184,8 +200,8 @@ func (l Ledger) unlessGiven(in *Injection, r Request) {
 	}
 }
 
-// inSight returns the memories that a session still has before it, whole or shortened: those given since its last
-// compaction.
+// inSight returns the memories that a session still has before it, whole or shortened: those given
+// since its last compaction.
 func inSight(all []Injection) map[string]pack.Form {
 	out := map[string]pack.Form{}
 	for _, in := range all {

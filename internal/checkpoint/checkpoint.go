@@ -27,7 +27,7 @@ import (
 // Notebook holds the checkpoints of a clone.
 type Notebook struct {
 	*reader.Reader
-	Create func(context.Context) error // makes the memory if there is none
+	Create func(context.Context) error // makes the memory if it is missing
 }
 
 // The reasons for a checkpoint.

@@ -15,6 +15,15 @@ import (
 // Reverie does not learn from itself.
 const Depth = "REVERIE_HOOK_DEPTH"
 
+// DisableVariable is the environment variable by which a user turns hooks off.
+const DisableVariable = "REVERIE_DISABLE"
+
+// Disabled reports whether the environment turns hooks off.
+func Disabled() bool {
+	off := os.Getenv(DisableVariable)
+	return off != "" && off != "0" || os.Getenv(Depth) != ""
+}
+
 // Loop is the environment variable that holds a loop's name in everything that the loop starts.
 const Loop = "REVERIE_LOOP"
 

@@ -3,6 +3,7 @@ package reader
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
@@ -66,6 +67,15 @@ func findOperation(r *Reader, v *record.View, id string, missing error, f *Found
 	}
 	f.Operation = &o
 	return nil
+}
+
+// ModelNames lists the models, each once.
+func (f Found) ModelNames() (names []string) {
+	for _, c := range f.Models {
+		names = append(names, c.Models...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // ModelCommit is a commit that added a model's proposal, which a person accepted.

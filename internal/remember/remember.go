@@ -15,13 +15,14 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/reader"
 )
 
 // Keeper writes to the memory of a clone.
 type Keeper struct {
 	*reader.Reader
-	Create func(context.Context) error // makes the memory if there is none
+	Create func(context.Context) error // makes the memory if it is missing
 }
 
 // Statement is a text to remember, with what is known about it.
@@ -48,6 +49,19 @@ type Result struct {
 	Neighbours []Neighbour   // memories beside it
 
 	Suggested *record.Operation // waits for a person, instead of a memory
+}
+
+// Redaction says that secrets were removed, or returns "".
+func (r Result) Redaction() string {
+	if r.Redacted == 0 || r.Known {
+		return ""
+	}
+	return Redaction(r.Redacted, r.Memory.ID)
+}
+
+// Redaction says how many secrets were removed from a memory.
+func Redaction(n int, id string) string {
+	return fmt.Sprintf("%s redacted from what you wrote; 'reverie show %s' shows what was kept", plural.Count(n, "secret was", "secrets were"), id[:8])
 }
 
 // grepTime bounds the search of the code for names in a statement, while a person waits.

@@ -13,6 +13,9 @@ import (
 	"github.com/reverie-memory/reverie/internal/exit"
 )
 
+// Waits says what becomes of an agent's suggestion.
+const Waits = "an agent cannot decide this: it waits for a person; next: reverie review"
+
 // suggest puts a memory that an agent wants kept into the inbox. It returns nil if the memory is
 // known or waits already.
 func (k *Keeper) suggest(ctx context.Context, m record.Memory) (*record.Operation, error) {
@@ -45,21 +48,22 @@ func (k *Keeper) suggest(ctx context.Context, m record.Memory) (*record.Operatio
 	return nil, nil
 }
 
-// SuggestForget puts into the inbox that the calling agent wants a memory retired. retired and
-// waits report that nothing is left to suggest.
-func (k *Keeper) SuggestForget(ctx context.Context, id, reason string) (o record.Operation, retired, waits bool, err error) {
+// SuggestForget puts into the inbox that the calling agent wants a memory retired. Without an
+// operation, why says what makes it needless.
+func (k *Keeper) SuggestForget(ctx context.Context, id, reason string) (suggested *record.Operation, why string, err error) {
 	err = k.Update(ctx, func(tx *record.Tx, _ clone.Team) error {
-		retired, waits = false, false
+		suggested, why = nil, ""
 		held, err := tx.Find(id)
 		if err != nil {
 			return err
 		}
-		if retired = held.Status == record.Retired; retired {
+		if held.Status == record.Retired {
+			why = "it was retired already"
 			return nil
 		}
 		clean, _ := k.Book.Clean(held.Retire(reason))
 		blob, _ := tx.Blob(held.ID)
-		o = record.NewOperation(record.Operation{
+		o := record.NewOperation(record.Operation{
 			Op: record.Retire, How: record.Written, Memory: clean, Why: "an agent wants it forgotten: " + k.Agent(),
 			Base: []record.Base{{ID: held.ID, Path: held.Path(), Blob: string(blob)}}, Proposed: k.Now().UTC().Truncate(time.Second),
 		})
@@ -68,14 +72,16 @@ func (k *Keeper) SuggestForget(ctx context.Context, id, reason string) (o record
 		if err := k.Tolerate(errors.Join(err, err2)); err != nil {
 			return err
 		}
-		if waits = slices.ContainsFunc(pending, func(p record.Operation) bool { return p.ID == o.ID }); waits {
+		if slices.ContainsFunc(pending, func(p record.Operation) bool { return p.ID == o.ID }) {
+			why = "that waits already"
 			return nil
 		}
 		if slices.ContainsFunc(rejected, func(r record.Rejection) bool { return r.ID == o.ID }) {
 			return exit.New(exit.NeedsPerson, errors.New("forget: a person rejected that before, and an agent cannot ask again"), "a person can: reverie forget, in a terminal")
 		}
 		tx.Describe(gitstore.Commit{Subject: "suggest: forget " + record.CommitSubject(held.Text), Body: reason, Trailers: []gitstore.Trailer{{Key: "Reverie-Op", Value: "suggest"}}})
+		suggested = &o
 		return tx.PutOperation(o)
 	})
-	return o, retired, waits, err
+	return suggested, why, err
 }
