@@ -111,8 +111,8 @@ func noNull(all []brief.Given) []brief.Given {
 	return all
 }
 
-// context is the text that an agent is given, "" where there is nothing to give. Before there is a memory the error
-// wraps gitstore.ErrNoStore.
+// context returns the text that an agent is given, or "". Without a memory the error wraps
+// gitstore.ErrNoStore.
 func (w *workspace) context(ctx context.Context, r brief.Request) (string, error) {
 	in, err := brief.Give(ctx, w.Reader, r)
 	return in.Text, err

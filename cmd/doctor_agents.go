@@ -175,7 +175,7 @@ func (x agentExam) silence(ctx context.Context, s install.Standing) examined {
 		return ok
 	}
 	heard := time.Time{}
-	info, err := os.Stat(filepath.Join(x.w.State, seenDir, x.agent.Name))
+	info, err := os.Stat(filepath.Join(x.w.State, hooks.SeenDir, x.agent.Name))
 	switch {
 	case err == nil:
 		heard = info.ModTime()

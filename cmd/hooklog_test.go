@@ -2,15 +2,14 @@ package cmd
 
 import (
 	"context"
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
+	"github.com/reverie-memory/reverie/internal/capture"
 	"github.com/reverie-memory/reverie/internal/job"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
@@ -27,23 +26,9 @@ func TestFaultIsLoggedWhenTheTimeIsOver(t *testing.T) {
 	env.Dir, env.Out, env.Err, env.In = r.Dir, io.Discard, io.Discard, strings.NewReader("{")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	runHook(ctx, env, newHookCall([]string{"claude", "UserPromptSubmit"}, env.Now))
+	runHook(ctx, env, capture.NewCall([]string{"claude", "UserPromptSubmit"}, env.Now))
 	text, err := os.ReadFile(filepath.Join(state, "log"))
-	if err != nil || strings.Count(string(text), faultMark+"claude UserPromptSubmit: ") != 1 {
-		t.Errorf("the log has %q: %v", text, err)
-	}
-}
-
-// A hook that hangs is told of when its time is over, and once, whatever becomes of it then.
-func TestHangingHookIsLogged(t *testing.T) {
-	r := testrepo.New(t)
-	answer(t, r.Dir, "", "init")
-	call := newHookCall([]string{"claude", "Stop"}, time.Now)
-	call.at(r.Dir)
-	call.ended(errors.New("gave up after 4s"), logPatience)
-	call.ended(errors.New("read: it has ended"), logPatience)
-	text, err := os.ReadFile(filepath.Join(r.Dir, ".git", "reverie", "log"))
-	if lines := strings.Split(string(text), "\n"); err != nil || len(lines) != 2 || !strings.HasSuffix(lines[0], faultMark+"claude Stop: gave up after 4s") {
+	if err != nil || strings.Count(string(text), capture.FaultMark+"claude UserPromptSubmit: ") != 1 {
 		t.Errorf("the log has %q: %v", text, err)
 	}
 }

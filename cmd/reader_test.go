@@ -82,9 +82,8 @@ func TestWorkGoesOnWhileAModelThinks(t *testing.T) {
 	}
 }
 
-// TestGlanceTurnsNobodyAway has somebody look all the time whether anybody is at work, as status does: a worker that comes to the lock
-// meanwhile does not take that for another worker.
-func TestGlanceTurnsNobodyAway(t *testing.T) {
+// A worker does not take a process that probes the lock, as status does, for another worker.
+func TestProbeDoesNotStopWorker(t *testing.T) {
 	testrepo.Isolate(t)
 	r := testrepo.New(t)
 	r.Commit("one")
@@ -105,7 +104,7 @@ func TestGlanceTurnsNobodyAway(t *testing.T) {
 	worked := make(chan bool, 1)
 	ended := make(chan error, 1)
 	go func() {
-		ended <- w.runJob(t.Context(), job.Worker, func(context.Context, func(string) error) error { worked <- true; return nil })
+		ended <- job.Job{Kind: job.Worker, Repo: w.Repo, State: w.State, Now: time.Now}.Run(t.Context(), func(context.Context, func(string) error) error { worked <- true; return nil })
 	}()
 	time.AfterFunc(job.Probe/6, func() { lock.Close() }) // the prober is done
 	if err := <-ended; err != nil || len(worked) != 1 {

@@ -18,9 +18,9 @@ import (
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
-// Spool is the folder where events wait for the worker: for each session a folder with the file events.jsonl, one event a line.
-// Any number of processes may Append at once. Take and what it returns belong to one worker at a time, who holds a
-// lock of its own.
+// Spool is the folder where events wait for the worker: for each session a folder with the file
+// events.jsonl, one event a line. Any number of processes may Append at once. Take and what it
+// returns belong to one worker at a time, who holds a lock of its own.
 type Spool struct {
 	Dir     string
 	Scanner *redact.Scanner // may be nil
@@ -28,13 +28,19 @@ type Spool struct {
 
 const eventsFile = "events.jsonl"
 
-// folder is where a session's events wait. Its name is a hash: an agent may call its sessions anything.
+// SeenDir names the folder of the state folder with a file for each agent, whose time is that of
+// the agent's last event.
+const SeenDir = "seen"
+
+// folder is where a session's events wait. Its name is a hash: an agent may call its sessions
+// anything.
 func (s Spool) folder(e Event) string {
 	sum := sha256.Sum256([]byte(e.Session))
 	return filepath.Join(s.Dir, fmt.Sprintf("%s-%x", e.Agent, sum[:12]))
 }
 
-// Append adds an event, freed of secrets. When it returns without an error, the event is on the disk.
+// Append adds an event, freed of secrets. When it returns without an error, the event is on the
+// disk.
 func (s Spool) Append(e Event) error {
 	dir := s.folder(e)
 	line, err := s.line(e, dir)
@@ -53,8 +59,8 @@ func (s Spool) Append(e Event) error {
 	return nil
 }
 
-// line is an event as it is written. What is too long is cut when it is free of secrets: half of one would not be known for what
-// it is.
+// line is an event as it is written. What is too long is cut when it is free of secrets: half of
+// one would not be known for what it is.
 func (s Spool) line(e Event, dir string) ([]byte, error) {
 	text, err := s.scan(e, dir)
 	if err != nil {
@@ -98,7 +104,8 @@ func (s Spool) scan(e Event, dir string) ([]byte, error) {
 // errMoved says that the file was taken away after it was opened.
 var errMoved = errors.New("was moved away")
 
-// appendLine adds a line to a session's file under the file's lock. A line that another process could not finish is ended first.
+// appendLine adds a line to a session's file under the file's lock. A line that another process
+// could not finish is ended first.
 func appendLine(dir string, line []byte) error {
 	made, err := makeFolder(dir)
 	if err != nil {
@@ -144,7 +151,8 @@ func appendLine(dir string, line []byte) error {
 	return nil
 }
 
-// makeFolder makes a session's folder, and the spool's, readable by the owner alone, and reports whether it did.
+// makeFolder makes a session's folder, and the spool's, readable by the owner alone, and reports
+// whether it did.
 func makeFolder(dir string) (made bool, err error) {
 	for _, d := range []string{filepath.Dir(dir), dir} {
 		info, err := os.Lstat(d)
@@ -192,8 +200,9 @@ const (
 	maxState  = 1 << 20  // of the state, in bytes
 )
 
-// Due counts the sessions that a worker has something to do for: something has come that none has taken yet, a checkpoint has
-// to be made, or the session was being worked in when one last looked, and was left since. It reads no events.
+// Due counts the sessions that a worker has something to do for: something has come that none has
+// taken yet, a checkpoint has to be made, or the session was being worked in when one last looked,
+// and was left since. It reads no events.
 func (s Spool) Due(now time.Time, idle time.Duration) int {
 	entries, _ := os.ReadDir(s.Dir)
 	due := 0
@@ -210,7 +219,8 @@ func (s Spool) Due(now time.Time, idle time.Duration) int {
 	return due
 }
 
-// readState is what the worker left of a session; nothing if it left nothing that can be read: folding again does no harm.
+// readState is what the worker left of a session; nothing if it left nothing that can be read:
+// folding again does no harm.
 func readState(dir string) waitingState {
 	var state waitingState
 	if text, err := file.Read(filepath.Join(dir, stateFile), maxState); err == nil && json.Unmarshal(text, &state) != nil {
@@ -219,7 +229,8 @@ func readState(dir string) waitingState {
 	return state
 }
 
-// Take reads what waits. A folder that cannot be read is in the error, joined; the others are returned.
+// Take reads what waits. A folder that cannot be read is in the error, joined; the others are
+// returned.
 func (s Spool) Take() ([]*Waiting, error) {
 	entries, err := os.ReadDir(s.Dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -295,14 +306,14 @@ func readWaiting(dir string) (*Waiting, error) {
 // Ended reports whether the agent has said that the session ended, and nothing came after that.
 func (w *Waiting) Ended() bool { return w.Last.Kind == End }
 
-// Quiet reports whether a session is not being worked in: it ended, or nothing came for some time. A clock that was set
-// back makes no session quiet.
+// Quiet reports whether a session is not being worked in: it ended, or nothing came for some time.
+// A clock that was set back makes no session quiet.
 func (w *Waiting) Quiet(now time.Time, idle time.Duration) bool {
 	return w.Ended() || now.Sub(w.Last.Time) >= idle
 }
 
-// Folded says that all that was taken is in a session now, or with owed, that the transcript's part waits for another time; and
-// whether the session is being worked in.
+// Folded says that all that was taken is in a session now, or with owed, that the transcript's part
+// waits for another time; and whether the session is being worked in.
 func (w *Waiting) Folded(live, owed bool) error {
 	next := w.state
 	next.Size, next.Live, next.Owed, next.Note = w.size, live, owed, !w.compaction().Time.IsZero()
@@ -334,8 +345,8 @@ func (w *Waiting) Noted(e Event) error {
 // Owed reports whether Folded has put something off.
 func (w *Waiting) Owed() bool { return w.state.Owed }
 
-// WasLive reports whether the session was being worked in when it was last folded. An agent that is killed then has
-// written more into its transcript than it has told of.
+// WasLive reports whether the session was being worked in when it was last folded. An agent that is
+// killed then has written more into its transcript than it has told of.
 func (w *Waiting) WasLive() bool { return w.state.Live }
 
 // keepState writes down what changed.
@@ -351,7 +362,8 @@ func (w *Waiting) keepState(next waitingState) error {
 	return nil
 }
 
-// Remove removes a session's folder, unless more events have come since Take, and reports whether it did.
+// Remove removes a session's folder, unless more events have come since Take, and reports whether
+// it did.
 func (w *Waiting) Remove() (removed bool, err error) {
 	path := filepath.Join(w.dir, eventsFile)
 	f, err := file.Open(path, os.O_RDWR|file.NoFollow, 0)

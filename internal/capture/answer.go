@@ -1,0 +1,90 @@
+package capture
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/reverie-memory/reverie/gitstore/brief"
+	"github.com/reverie-memory/reverie/gitstore/recall"
+	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/internal/checkpoint"
+	"github.com/reverie-memory/reverie/internal/clone"
+	"github.com/reverie-memory/reverie/internal/learn/ingest"
+	"github.com/reverie-memory/reverie/internal/reader"
+	"github.com/reverie-memory/reverie/reflect/transcript"
+)
+
+// occasionOf returns the occasion on which memories are given at an event, or "".
+func occasionOf(k hooks.Kind) string {
+	switch k {
+	case hooks.Start:
+		return brief.Start
+	case hooks.Prompt:
+		return brief.Prompt
+	case hooks.Compacting:
+		return brief.Compaction
+	case hooks.Compacted:
+		return brief.Compacted
+	}
+	return ""
+}
+
+// answer returns the text that the agent is given at an event. Before a compaction it makes a
+// checkpoint, whether or not the agent reads an answer. Sub-agents get nothing: their parent told
+// them what they need.
+func (t *target) answer(ctx context.Context, agent hooks.Agent, e hooks.Event) (string, error) {
+	occasion := occasionOf(e.Kind)
+	if occasion == "" || e.Parent != "" {
+		return "", nil
+	}
+	r := brief.Request{
+		For: occasion, Session: ingest.SessionOf(e), Agent: agent.Name, Query: e.Prompt, Dir: cmp.Or(e.Dir, t.Dir),
+		Resumed: e.Source == "resume", Record: agent.Answers(e), Limits: recall.Limits{Docs: reader.MaxIndexed},
+	}
+	if transcript.IsName(t.Given) {
+		r.Before = t.Given
+	}
+	ledger := brief.Ledger{Repo: t.repo, Scanner: t.spool.Scanner}
+	switch {
+	case e.Kind == hooks.Start && r.Before != "" && hasStart(ledger.Session(r.Before)):
+		return "", nil
+	case e.Kind == hooks.Start:
+		text, found, err := brief.Prepared(ctx, ledger, t.config, r, t.Now())
+		if err != nil {
+			t.Warn(err)
+		}
+		if found {
+			return text, nil
+		}
+	case e.Kind == hooks.Prompt && (t.config.Prompt == 0 || r.AsksNothing()):
+		return "", nil
+	}
+	d, err := t.Open(ctx, t.Dir)
+	if err != nil {
+		return "", err
+	}
+	var failed error
+	if e.Kind == hooks.Compacting {
+		n := checkpoint.Notebook{Reader: d.Reader, Create: d.Create}
+		failed = n.Compaction(ctx, d.Ingester, e)
+	}
+	if !agent.Answers(e) {
+		return "", failed
+	}
+	in, err := brief.Give(ctx, d.Reader, r)
+	if clone.NoMemory(err) {
+		err = nil // nothing was learned yet
+	}
+	if in.Behind != nil {
+		t.Warn(fmt.Errorf("this prompt was looked up in no memory: %w; the worker does, for the next ones", in.Behind))
+	}
+	return in.Text, errors.Join(failed, err)
+}
+
+// hasStart reports whether injections include the block of a session's start.
+func hasStart(all []brief.Injection) bool {
+	return slices.ContainsFunc(all, func(in brief.Injection) bool { return in.For == brief.Start })
+}
