@@ -191,8 +191,13 @@ echo made >made
 	}
 	x.call("resize-window", "-x", "40", "-y", "10")
 	release("two")
-	press("", "this is step two")
+	narrow := press("", "this is step two")
 	x.call("resize-window", "-x", "80", "-y", "24")
+	if wide := "tab inbox"; strings.Contains(narrow, wide) {
+		t.Errorf("40 columns show %q:\n%s", wide, narrow)
+	} else {
+		press("", wide) // the program has heard of the new size: it now turns pages of 24 lines
+	}
 	press("b", "line 10000 of many")
 	release("three")
 	for !strings.Contains(must(t, dir, "loop", "status", "watch", "--json"), "this is step three") {
