@@ -144,3 +144,12 @@ func (s *Store) Adopt(ctx context.Context, from string) (Result, error) {
 	}
 	return Result{Commit: t.commit, Tree: t.id, Changed: true}, s.remember(t.commit)
 }
+
+// giveUp notes the first commit of all stores in place of the last one, before the ref leaves that one's
+// history: who is interrupted on the way has lost nothing.
+func (s *Store) giveUp() error {
+	if !s.noted() {
+		return nil
+	}
+	return s.remember(ID(s.rootObjects()[1].ID))
+}

@@ -73,15 +73,6 @@ func (s *Store) made() ID {
 	return ""
 }
 
-// giveUp notes the first commit of all stores in place of the last one, before the ref leaves that one's
-// history: who is interrupted on the way has lost nothing.
-func (s *Store) giveUp() error {
-	if !s.noted() {
-		return nil
-	}
-	return s.remember(ID(s.rootObjects()[1].ID))
-}
-
 // noted reports whether the store's last commit was ever noted.
 func (s *Store) noted() bool { return s.made() != "" }
 

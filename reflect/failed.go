@@ -38,10 +38,3 @@ func Failures(s transcript.Session, events []transcript.Event) []Failed {
 	}
 	return out
 }
-
-// sameWork tells whether two commands are spellings of one: the same program and subcommand, or
-// one behind a runner.
-func sameWork(a, b step) bool {
-	n, m := len(a.words), len(b.words)
-	return head(a) == head(b) || n > m && slices.Equal(a.words[n-m:], b.words) || m > n && slices.Equal(b.words[m-n:], a.words)
-}

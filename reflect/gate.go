@@ -30,19 +30,6 @@ func newGate(v *view) *gate {
 	return &gate{view: v, dropped: map[string]int{}, same: map[string]int{}, heard: map[record.Evidence]bool{}, refused: map[refusal]bool{}}
 }
 
-var (
-	concrete = lazy("`[^`]+`")
-	report   = lazy(`(?i)^(?:(?:i|we)(?:'ve| have)? (?:just )?(?:added|fixed|updated|changed|created|implemented|finished)|` +
-		`all tests pass|done\b|fixed\b|updated\b|added\b)`)
-	transient = lazy(`(?i)/tmp/|/var/folders|/private/|\bpid \d+|\b\d{5,}\b|\b[0-9a-f]{12,40}\b|\b20\d\d-\d\d-\d\d\b`)
-	vague     = lazy(`(?i)^(?:always |never |please )*(?:be (?:careful|smart|precise|thorough|patient|honest|more careful)|` +
-		`think(?: (?:hard|carefully|deeply|step by step|first|before.*|harder))?|do (?:your best|it right|` +
-		`this|that|it|better)|try (?:harder|again|your best)|pay attention|double[- ]check(?: (?:everything|` +
-		`your work))?|check(?: (?:everything|your work))?|take your time|give up|make mistakes?|stop|assume|` +
-		`guess|trust)[.]?$`)
-	redacted = lazy(`\[redacted:[^\]]*\]`)
-)
-
 // offer lets a candidate pass or counts why not.
 func (g *gate) offer(f finding) {
 	c := f.Candidate

@@ -255,13 +255,6 @@ func stretch(text, quote string) (string, bool) {
 	return text[from[at] : from[at+len(want)-1]+1], true
 }
 
-// verbatim are the words of a statement that are not its own: what is quoted or marked as code, and names with dots or
-// colons in them. A "here" at a clause's end means the repository.
-var (
-	verbatim   = lazy("`[^`]*`|\"[^\"]*\"|“[^”]*”|「[^」]*」|\\b\\w+(?:(?:\\.|::?)\\w+)+")
-	hereInRepo = lazy(`(?i)\bhere([.,;:!)]|$)`)
-)
-
 // unquoted is a statement by which it can be judged whether it is understood alone.
 func unquoted(text string) string {
 	return hereInRepo.ReplaceAllString(verbatim.ReplaceAllString(text, "quoted words"), "in the repository$1")

@@ -7,3 +7,23 @@ func lazy(expr string) *pattern.Pattern { return pattern.New(expr) }
 
 // set is the set of the words of a text.
 func set(text string) *pattern.Words { return pattern.NewWords(text) }
+
+var (
+	concrete = lazy("`[^`]+`")
+	report   = lazy(`(?i)^(?:(?:i|we)(?:'ve| have)? (?:just )?(?:added|fixed|updated|changed|created|implemented|finished)|` +
+		`all tests pass|done\b|fixed\b|updated\b|added\b)`)
+	transient = lazy(`(?i)/tmp/|/var/folders|/private/|\bpid \d+|\b\d{5,}\b|\b[0-9a-f]{12,40}\b|\b20\d\d-\d\d-\d\d\b`)
+	vague     = lazy(`(?i)^(?:always |never |please )*(?:be (?:careful|smart|precise|thorough|patient|honest|more careful)|` +
+		`think(?: (?:hard|carefully|deeply|step by step|first|before.*|harder))?|do (?:your best|it right|` +
+		`this|that|it|better)|try (?:harder|again|your best)|pay attention|double[- ]check(?: (?:everything|` +
+		`your work))?|check(?: (?:everything|your work))?|take your time|give up|make mistakes?|stop|assume|` +
+		`guess|trust)[.]?$`)
+	redacted = lazy(`\[redacted:[^\]]*\]`)
+)
+
+// verbatim are the words of a statement that are not its own: what is quoted or marked as code, and names with dots or
+// colons in them. A "here" at a clause's end means the repository.
+var (
+	verbatim   = lazy("`[^`]*`|\"[^\"]*\"|“[^”]*”|「[^」]*」|\\b\\w+(?:(?:\\.|::?)\\w+)+")
+	hereInRepo = lazy(`(?i)\bhere([.,;:!)]|$)`)
+)

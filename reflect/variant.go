@@ -353,3 +353,10 @@ func jobOf(s step) string {
 func asksForHelp(s step) bool {
 	return slices.Contains(s.words, "--help") || slices.Contains(s.words, "-h") || slices.Contains(s.words, "--version")
 }
+
+// sameWork tells whether two commands are spellings of one: the same program and subcommand, or
+// one behind a runner.
+func sameWork(a, b step) bool {
+	n, m := len(a.words), len(b.words)
+	return head(a) == head(b) || n > m && slices.Equal(a.words[n-m:], b.words) || m > n && slices.Equal(b.words[m-n:], a.words)
+}

@@ -133,3 +133,18 @@ func (a *atMost) Write(p []byte) (int, error) {
 	a.to.Write(p[:min(len(p), max(0, a.most-a.to.Len()))])
 	return len(p), nil
 }
+
+// remove takes a container away, whatever it does, and returns when it is gone, or when the engine had its time.
+func (e *Engine) remove(name string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), orderTime+orderTime/2)
+	defer cancel()
+	var err error
+	for wait := 100 * time.Millisecond; wait < 2*time.Second; wait *= 2 {
+		_, err = e.ask(ctx, orderTime, "rm", "--force", "--volumes", name)
+		if err == nil || missing(err) {
+			return nil
+		}
+		time.Sleep(wait) // another call may be about to remove it
+	}
+	return err
+}

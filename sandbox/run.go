@@ -212,21 +212,6 @@ func feed(client *exec.Cmd, stdin io.Reader) (done func(), err error) {
 	return func() { from.Close() }, nil
 }
 
-// remove takes a container away, whatever it does, and returns when it is gone, or when the engine had its time.
-func (e *Engine) remove(name string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), orderTime+orderTime/2)
-	defer cancel()
-	var err error
-	for wait := 100 * time.Millisecond; wait < 2*time.Second; wait *= 2 {
-		_, err = e.ask(ctx, orderTime, "rm", "--force", "--volumes", name)
-		if err == nil || missing(err) {
-			return nil
-		}
-		time.Sleep(wait) // another call may be about to remove it
-	}
-	return err
-}
-
 func nonce() string {
 	var b [8]byte
 	rand.Read(b[:])

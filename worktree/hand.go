@@ -12,10 +12,6 @@ import (
 	"github.com/reverie-memory/reverie/internal/git"
 )
 
-// Hand is the agent of a loop in which nobody is started to code: an iteration's coding ends with a commit on the branch that
-// somebody makes in the work tree, and that git's hooks tell of. What is not committed there is left alone.
-const Hand = "hand"
-
 // ByHand reports whether the loop waits for commits where another has an agent code.
 func (s State) ByHand() bool { return s.Settings.Agent == Hand }
 

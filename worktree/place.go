@@ -329,3 +329,7 @@ func (p *Place) Remove(ctx context.Context, tip string) error {
 	_, err = p.repo.Git(ctx, nil, append(args, p.Dir)...)
 	return err
 }
+
+// Hand is the agent of a loop in which nobody is started to code: an iteration's coding ends with a commit on the branch that
+// somebody makes in the work tree, and that git's hooks tell of. What is not committed there is left alone.
+const Hand = "hand"

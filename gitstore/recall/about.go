@@ -100,3 +100,12 @@ func (a *about) first(path string, is func(place) bool) int16 {
 	}
 	return aboutNone
 }
+
+// Beginnings of labels.
+const (
+	labelPath   = "path="
+	labelAnchor = "anchor=" // and the path of a file
+	labelTag    = "tag="
+	labelBy     = "by="
+	mayExpire   = "expires" // the whole label
+)

@@ -17,15 +17,6 @@ import (
 // The index keeps as labels what a Filter looks at. Retired memories are not indexed; those that expire are, until it is
 // asked at a time when they have.
 
-// Beginnings of labels.
-const (
-	labelPath   = "path="
-	labelAnchor = "anchor=" // and the path of a file
-	labelTag    = "tag="
-	labelBy     = "by="
-	mayExpire   = "expires" // the whole label
-)
-
 // privateMark is behind the id of a memory of the journal, in its key.
 const privateMark = "+"
 
@@ -346,58 +337,6 @@ func (x *Index) ByID(id string) (Ref, bool) {
 		}
 	}
 	return Ref{}, false
-}
-
-// Keep lets documents through that hold at a time and that the filters of a query let through; nil is all of them.
-func (x *Index) Keep(q Query, now time.Time) func(Ref) bool {
-	filtered := !q.Filter.empty() || !q.Without.empty()
-	labels := make([][]string, len(x.segments)) // of each segment, once one was asked for
-	expiring := make([]bool, len(x.segments))
-	some := filtered
-	for k, s := range x.segments {
-		_, expiring[k] = s.Label(mayExpire)
-		some = some || expiring[k]
-	}
-	if !some {
-		return nil
-	}
-	var ids []uint32
-	return func(at Ref) bool {
-		s := x.segments[at.Segment]
-		if expiring[at.Segment] {
-			if e := s.Expires(at.Doc); e != 0 && now.Unix() >= e {
-				return false
-			}
-		}
-		if !filtered {
-			return true
-		}
-		if labels[at.Segment] == nil {
-			labels[at.Segment] = []string{}
-			for id := range s.LabelCount() {
-				labels[at.Segment] = append(labels[at.Segment], s.LabelText(uint32(id)))
-			}
-		}
-		v := Values{Kind: kindOf(s.Kind(at.Doc))}
-		if t := s.Time(at.Doc); t != 0 {
-			v.Time = time.Unix(t, 0)
-		}
-		ids = s.Labels(at.Doc, ids[:0])
-		for _, id := range ids {
-			if int(id) >= len(labels[at.Segment]) {
-				return false // they were spoilt, and Err says so
-			}
-			label := labels[at.Segment][id]
-			if path, ok := strings.CutPrefix(label, labelPath); ok {
-				v.Paths = append(v.Paths, path)
-			} else if tag, ok := strings.CutPrefix(label, labelTag); ok {
-				v.Tags = append(v.Tags, tag)
-			} else if by, ok := strings.CutPrefix(label, labelBy); ok {
-				v.By = by
-			}
-		}
-		return q.Match(v, now)
-	}
 }
 
 // kindOf is the kind of a number, the reverse of KindNumber.

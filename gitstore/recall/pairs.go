@@ -2,7 +2,6 @@ package recall
 
 import (
 	"math"
-	"strings"
 
 	"github.com/reverie-memory/reverie/gitstore/recall/terms"
 )
@@ -26,17 +25,6 @@ func overlap(tokens []terms.Token) []float64 {
 		}
 	}
 	return out
-}
-
-// hiragana is how much of its information a term keeps for what it has of hiragana.
-func hiragana(term string) float64 {
-	switch {
-	case terms.Kana(term):
-		return kanaShare
-	case strings.ContainsFunc(term, func(r rune) bool { return 0x3041 <= r && r <= 0x3096 }):
-		return endingShare
-	}
-	return 1
 }
 
 // script is one whose runs are words, though they are looked up by pairs.

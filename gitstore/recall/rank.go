@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/gitstore/catalog"
+	"github.com/reverie-memory/reverie/gitstore/recall/terms"
 )
 
 // How much each part of a score counts. What a change of one does to an answer is shown by
@@ -307,4 +308,15 @@ func (r *ranking) finish(c *candidate) {
 		c.Parts.Files = r.files(c.Ref)
 	}
 	c.Score = c.Parts.score()
+}
+
+// hiragana is how much of its information a term keeps for what it has of hiragana.
+func hiragana(term string) float64 {
+	switch {
+	case terms.Kana(term):
+		return kanaShare
+	case strings.ContainsFunc(term, func(r rune) bool { return 0x3041 <= r && r <= 0x3096 }):
+		return endingShare
+	}
+	return 1
 }

@@ -11,24 +11,6 @@ import (
 	"github.com/reverie-memory/reverie/internal/redact"
 )
 
-var (
-	// ErrNoMemory is returned when no memory, or no operation, has the id asked for.
-	ErrNoMemory = errors.New("there is no such id")
-	// ErrAmbiguous is returned when an id was cut so short that several begin with it.
-	ErrAmbiguous = errors.New("several ids begin like that")
-	// ErrChanged is returned when a memory is no longer what an operation was made for.
-	ErrChanged = errors.New("the memory has changed since this was proposed")
-	// ErrTaken is returned when a memory with another text has the same id.
-	ErrTaken = errors.New("another memory has this id")
-	// ErrRetired is returned when a memory that was retired would come back unasked.
-	ErrRetired = errors.New("it was retired")
-	// ErrDecided is returned when an operation is no longer pending.
-	ErrDecided = errors.New("it was decided meanwhile")
-
-	// errMoved says that plain git moved a ref between our reading and our writing.
-	errMoved = errors.New("the ref was moved")
-)
-
 // Book is the typed door to everything kept: memories on the branch, what is this clone's own
 // in the journal, and what waits in the inbox.
 type Book struct {

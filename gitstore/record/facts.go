@@ -285,3 +285,46 @@ func firstLine(text string) (statement, body string) {
 	statement, body, _ = strings.Cut(text, "\n\n")
 	return statement, body
 }
+
+// textFacts are the texts of the memory and whether they are in force.
+func (m Memory) textFacts() facts {
+	f := facts{}
+	for _, v := range m.Texts() {
+		var reasons []string
+		v.Body, reasons = splitReasons(v.Body)
+		f.add(reasonField, reasons...)
+		f.add(textField, v.join())
+	}
+	if m.Status != Retired {
+		f.add(forceField, "yes")
+	}
+	return f
+}
+
+func (v Variant) join() string {
+	if v.Body == "" {
+		return v.Text
+	}
+	return v.Text + "\n\n" + v.Body
+}
+
+// setTexts sets the variants and what follows from their number.
+func (m *Memory) setTexts(all []string, f facts) {
+	m.Variants = nil
+	for i, text := range all {
+		statement, body := firstLine(text)
+		if i == 0 {
+			m.Text, m.Body = statement, body
+		} else {
+			m.Variants = append(m.Variants, Variant{statement, body})
+		}
+	}
+	m.Status = Active
+	if len(m.Variants) > 0 {
+		m.Status = Contested
+	}
+	if len(f[forceField]) == 0 {
+		m.Status = Retired
+	}
+	m.Body = joinReasons(m.Body, f[reasonField])
+}

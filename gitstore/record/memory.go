@@ -248,3 +248,29 @@ func SplitText(text string) (statement, body string) {
 	statement, body, _ = strings.Cut(text, "\n")
 	return strings.TrimSpace(statement), strings.TrimSpace(body)
 }
+
+// retiredMark begins the paragraph that says why a memory was retired.
+const retiredMark = "Retired: "
+
+// splitReasons takes the paragraphs off a body's end that say why the memory was retired.
+func splitReasons(body string) (rest string, reasons []string) {
+	for {
+		before, last := "", body
+		if at := strings.LastIndex(body, "\n\n"); at >= 0 {
+			before, last = body[:at], body[at+2:]
+		}
+		reason, ok := strings.CutPrefix(last, retiredMark)
+		if !ok || strings.Contains(reason, "\n") {
+			return body, reasons
+		}
+		reasons, body = append(reasons, reason), trimBlank(before)
+	}
+}
+
+// joinReasons puts reasons at a body's end, sorted and each once: the same in whichever order they came.
+func joinReasons(body string, reasons []string) string {
+	for _, reason := range set(reasons) {
+		body = trimBlank(body + "\n\n" + retiredMark + reason)
+	}
+	return body
+}

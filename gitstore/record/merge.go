@@ -208,32 +208,6 @@ func (r *replay) outcome(l lives) (gitstore.Outcome, error) {
 	return gitstore.Outcome{Text: redacted, Dropped: dropped}, nil
 }
 
-// retiredMark begins the paragraph that says why a memory was retired.
-const retiredMark = "Retired: "
-
-// splitReasons takes the paragraphs off a body's end that say why the memory was retired.
-func splitReasons(body string) (rest string, reasons []string) {
-	for {
-		before, last := "", body
-		if at := strings.LastIndex(body, "\n\n"); at >= 0 {
-			before, last = body[:at], body[at+2:]
-		}
-		reason, ok := strings.CutPrefix(last, retiredMark)
-		if !ok || strings.Contains(reason, "\n") {
-			return body, reasons
-		}
-		reasons, body = append(reasons, reason), trimBlank(before)
-	}
-}
-
-// joinReasons puts reasons at a body's end, sorted and each once: the same in whichever order they came.
-func joinReasons(body string, reasons []string) string {
-	for _, reason := range set(reasons) {
-		body = trimBlank(body + "\n\n" + retiredMark + reason)
-	}
-	return body
-}
-
 func memoryFacts(path string, data []byte) (facts, error) {
 	m, err := ParseMemory(path, data)
 	if err != nil {
@@ -257,28 +231,6 @@ func memoryFacts(path string, data []byte) (facts, error) {
 		f.add("key "+e.Key, e.Value)
 	}
 	return f, nil
-}
-
-// textFacts are the texts of the memory and whether they are in force.
-func (m Memory) textFacts() facts {
-	f := facts{}
-	for _, v := range m.Texts() {
-		var reasons []string
-		v.Body, reasons = splitReasons(v.Body)
-		f.add(reasonField, reasons...)
-		f.add(textField, v.join())
-	}
-	if m.Status != Retired {
-		f.add(forceField, "yes")
-	}
-	return f
-}
-
-func (v Variant) join() string {
-	if v.Body == "" {
-		return v.Text
-	}
-	return v.Text + "\n\n" + v.Body
 }
 
 // factsMemory is the memory that facts make. Variants that would make the file too long stay in history.
@@ -308,27 +260,6 @@ func factsMemory(path string, f facts) (text []byte, dropped bool, err error) {
 			return text, dropped, nil
 		}
 	}
-}
-
-// setTexts sets the variants and what follows from their number.
-func (m *Memory) setTexts(all []string, f facts) {
-	m.Variants = nil
-	for i, text := range all {
-		statement, body := firstLine(text)
-		if i == 0 {
-			m.Text, m.Body = statement, body
-		} else {
-			m.Variants = append(m.Variants, Variant{statement, body})
-		}
-	}
-	m.Status = Active
-	if len(m.Variants) > 0 {
-		m.Status = Contested
-	}
-	if len(f[forceField]) == 0 {
-		m.Status = Retired
-	}
-	m.Body = joinReasons(m.Body, f[reasonField])
 }
 
 // reflectionFacts are a reflection's head and its candidates: two clones may have accepted different ones.

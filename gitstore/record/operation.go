@@ -1,8 +1,6 @@
 package record
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -168,41 +166,6 @@ func ParseRejection(at string, data []byte) (Rejection, error) {
 		return Rejection{}, &FormatError{Path: at, Field: "id", Reason: fmt.Sprintf("%q does not belong to this path", r.ID)}
 	}
 	return r, nil
-}
-
-// formatJSON writes a record that people may read in a diff: one field a line.
-func formatJSON(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	if b.Len() > MaxRecord {
-		return nil, fmt.Errorf("is %d bytes long; a record may have %d", b.Len(), MaxRecord)
-	}
-	return b.Bytes(), nil
-}
-
-// MaxRecord is the largest text form of any record but a memory, in bytes.
-const MaxRecord = 256 << 10
-
-func parseJSON(at string, data []byte, v any) error {
-	if len(data) > MaxRecord {
-		return &FormatError{Path: at, Reason: fmt.Sprintf("is %d bytes long; a record may have %d", len(data), MaxRecord)}
-	}
-	err := json.Unmarshal(data, v)
-	switch e := err.(type) {
-	case nil:
-		return nil
-	case *json.SyntaxError:
-		return &FormatError{Path: at, Line: 1 + bytes.Count(data[:e.Offset], []byte("\n")), Reason: e.Error()}
-	case *json.UnmarshalTypeError:
-		return &FormatError{Path: at, Line: 1 + bytes.Count(data[:e.Offset], []byte("\n")), Field: e.Field, Reason: "is a JSON " + e.Value + ", which does not belong there"}
-	default:
-		return &FormatError{Path: at, Reason: err.Error()}
-	}
 }
 
 // FindOperation returns the operation whose id, or whose memory's id, begins with prefix. Errors

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -12,27 +11,6 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 )
-
-// FormatError says where a record's text is not what it should be. Line counts from 1; it is
-// 0, and Field empty, where the trouble has no one place.
-type FormatError struct {
-	Path   string
-	Line   int
-	Field  string
-	Reason string
-}
-
-func (e *FormatError) Error() string {
-	var b strings.Builder
-	b.WriteString(e.Path)
-	if e.Line > 0 {
-		fmt.Fprintf(&b, ":%d", e.Line)
-	}
-	if e.Field != "" {
-		fmt.Fprintf(&b, ": %s", e.Field)
-	}
-	return b.String() + ": " + e.Reason
-}
 
 // ParseMemory reads the text form of the memory at path. The id and the slug are the path's.
 func ParseMemory(at string, data []byte) (Memory, error) {
@@ -78,13 +56,6 @@ func ParseMemory(at string, data []byte) (Memory, error) {
 		return Memory{}, err
 	}
 	return m, nil
-}
-
-func splitPath(at string) (id, slug string, ok bool) {
-	name, isMarkdown := strings.CutSuffix(path.Base(at), ".md")
-	id, slug, _ = strings.Cut(name, "-")
-	ok = isMarkdown && ValidID(id) && path.Dir(at) == MemoryDir+"/"+id[:2]
-	return id, slug, ok
 }
 
 // parseFront reads front matter as TOML. Lines in the error count from the opening fence.
@@ -181,18 +152,6 @@ func escapedString(text string) (s, rest string, ok bool) {
 		b.WriteByte(c)
 	}
 	return "", "", false
-}
-
-// lineOf is the line of the file on which the front matter sets key, or 0.
-func lineOf(front, key string) int {
-	n := 1
-	for l := range strings.SplitSeq(front, "\n") {
-		n++
-		if name, _, ok := strings.Cut(l, "="); ok && strings.Trim(strings.TrimSpace(name), `"'`) == key {
-			return n
-		}
-	}
-	return 0
 }
 
 func (m *Memory) setFields(fields map[string]any) *FormatError {
@@ -354,31 +313,4 @@ func splitText(part string) (v Variant, skipped int) {
 		return Variant{}, skipped
 	}
 	return Variant{Text: oneLine(lines[0]), Body: trimBlank(strings.Join(lines[1:], "\n"))}, skipped
-}
-
-// cutLine cuts text around the first line that is exactly sep.
-func cutLine(text, sep string) (before, after string, found bool) {
-	for at := 0; at < len(text); {
-		end := strings.IndexByte(text[at:], '\n')
-		stop, next := at+end, at+end+1
-		if end < 0 {
-			stop, next = len(text), len(text)
-		}
-		if strings.TrimRight(text[at:stop], " \t") == sep {
-			return text[:at], text[next:], true
-		}
-		at = next
-	}
-	return text, "", false
-}
-
-func invalidAt(data []byte) int {
-	for i := 0; i < len(data); {
-		r, n := utf8.DecodeRune(data[i:])
-		if r == utf8.RuneError && n == 1 {
-			return i
-		}
-		i += n
-	}
-	return len(data)
 }

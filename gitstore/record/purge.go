@@ -15,9 +15,6 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 )
 
-// ErrPurged is returned when a history, or what is to be written, holds what was purged.
-var ErrPurged = errors.New("holds what was purged")
-
 // PurgeDir is the folder of purge records in a tree.
 const PurgeDir = "purged"
 

@@ -170,17 +170,3 @@ func (r Reflection) checkModel(at string) error {
 	}
 	return nil
 }
-
-func isSHA256(s string) bool { return len(s) == 2*sha256.Size && isHex(s) }
-
-func isHex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" }
-
-func short(hash string) string { return hash[:min(8, len(hash))] }
-
-// month is the folder of a time, "2026-11"; "undated" for the zero time.
-func month(t time.Time) string {
-	if t.IsZero() {
-		return "undated"
-	}
-	return t.UTC().Format("2006-01")
-}

@@ -251,16 +251,3 @@ func (s *scan) nextLine(n name) bool {
 	}
 	return false
 }
-
-// formatOf returns the rule of the format that a value begins with, or nothing.
-func formatOf(v string) string {
-	for i := range formats {
-		f := &formats[i]
-		if strings.HasPrefix(v, f.prefix) {
-			if _, _, ok := f.at(v, 0); ok {
-				return f.rule
-			}
-		}
-	}
-	return ""
-}

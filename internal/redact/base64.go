@@ -109,31 +109,3 @@ func base64Lines(text string, start, end int) int {
 		}
 	}
 }
-
-// joined takes line ends out of base64.
-func joined(v string) string {
-	if !strings.ContainsAny(v, "\n\\") {
-		return v
-	}
-	return strings.NewReplacer("\r", "", "\n", "", `\r`, "", `\n`, "").Replace(v)
-}
-
-// imageData reports whether base64 begins like PNG, JPEG, GIF, WebP, a font, gzip or zip.
-func imageData(v string) bool {
-	for _, magic := range []string{"iVBORw0KGgo", "/9j/", "R0lGOD", "UklGR", "d09GR", "d09GMg", "H4sI", "UEsDB", "JVBERi0"} {
-		if strings.HasPrefix(v, magic) {
-			return true
-		}
-	}
-	return false
-}
-
-// printable reports whether b has no control characters but those of text and of a terminal's colours.
-func printable(b []byte) bool {
-	for _, c := range b {
-		if kind[c] == kControl && c != 0x1b {
-			return false
-		}
-	}
-	return true
-}

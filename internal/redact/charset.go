@@ -1,5 +1,7 @@
 package redact
 
+import "strings"
+
 // charset is a set of ASCII bytes.
 type charset [2]uint64
 
@@ -164,4 +166,21 @@ func isOneOf(b byte, chars string) bool {
 		}
 	}
 	return false
+}
+
+func isHex(v string) bool {
+	for i := 0; i < len(v); i++ {
+		if !sets[hexSet].has(v[i]) {
+			return false
+		}
+	}
+	return v != ""
+}
+
+// joined takes line ends out of base64.
+func joined(v string) string {
+	if !strings.ContainsAny(v, "\n\\") {
+		return v
+	}
+	return strings.NewReplacer("\r", "", "\n", "", `\r`, "", `\n`, "").Replace(v)
 }

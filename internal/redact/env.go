@@ -260,12 +260,6 @@ func userinfo(v string) (name, password string) {
 	return name, password
 }
 
-// minValue is the shortest value, in bytes, that may count.
-const minValue = 6
-
-// minPrivate is the shortest value of a private file, in bytes, that counts whatever its name.
-const minPrivate = 8
-
 // chunk is how much of a value that is too long to be looked for is looked for at once, in bytes.
 const chunk = 1 << 10
 

@@ -22,9 +22,6 @@ type literal struct {
 	prefix int // position in the bucket of the longest other literal that begins this one, or -1
 }
 
-// maxValue is the longest secret, in bytes, that an assignment can have and that is looked for elsewhere.
-const maxValue = 4096
-
 var escaper = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 
 // newLiteralSet returns a set of the values and of how they look JSON-escaped, URL-encoded and in base64, or nil

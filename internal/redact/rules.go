@@ -384,3 +384,16 @@ var runFormats = [...]runFormat{
 		return start, last, last-end-8 >= 27 && shapeOf(text[start:last]).random()
 	}},
 }
+
+// formatOf returns the rule of the format that a value begins with, or nothing.
+func formatOf(v string) string {
+	for i := range formats {
+		f := &formats[i]
+		if strings.HasPrefix(v, f.prefix) {
+			if _, _, ok := f.at(v, 0); ok {
+				return f.rule
+			}
+		}
+	}
+	return ""
+}

@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"slices"
 	"strings"
 )
 
@@ -64,12 +63,6 @@ func (s *Scanner) Values(text string) []string {
 	return append(all, text)
 }
 
-// span is a secret's place in a text: text[start:end].
-type span struct {
-	start, end int
-	rule       string
-}
-
 // find returns the secrets of a text but for private keys, in order, none overlapping another, none within a marker.
 func (s *Scanner) find(text string) []span {
 	found := findTriggered(text)
@@ -108,33 +101,6 @@ func spreads(v string) bool {
 	head := v[:min(len(v), maxJudged)]
 	sh := shapeOf(head)
 	return sh.random() || !codeName(head) && !dotted(head) && (sh.mixed() || traitsOf(head, sh, loose)&strange != 0)
-}
-
-// settle sorts spans, joins those that overlap, drops those within a marker, and widens those that cut one. A
-// joined span keeps the rule of its first part.
-func settle(text string, found []span) []span {
-	if len(found) == 0 {
-		return nil
-	}
-	slices.SortStableFunc(found, func(a, b span) int {
-		if a.start != b.start {
-			return a.start - b.start
-		}
-		return b.end - a.end
-	})
-	out := found[:0]
-	for _, f := range found {
-		f, ok := clearOfMarkers(text, f)
-		if !ok {
-			continue
-		}
-		if n := len(out); n > 0 && f.start < out[n-1].end {
-			out[n-1].end = max(out[n-1].end, f.end)
-			continue
-		}
-		out = append(out, f)
-	}
-	return out
 }
 
 // replace puts markers where the spans are and counts them.

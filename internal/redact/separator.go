@@ -272,13 +272,6 @@ func quotedAt(text string, at int) (start, end int, ok bool) {
 	return 0, 0, false
 }
 
-// run is a value without quotes: it is looked for once, however many names stand in it.
-type run struct {
-	start, end int
-	line       bool // it goes on to a blank
-	judged     int  // how often a part that ends with it was no secret
-}
-
 // ends marks the bytes that end a value without quotes.
 var ends = func() (t [256]byte) {
 	for c := range t {

@@ -127,3 +127,5 @@ var usual = func() (t [26]uint32) {
 	}
 	return t
 }()
+
+func (sh shape) letters() int { return sh.lower + sh.upper }

@@ -11,12 +11,6 @@ const (
 	maxRead    = 4
 )
 
-// header is the line that heads a table, or may.
-type header struct {
-	start, end int
-	read       int // how many of its columns have been read
-}
-
 // columns looks for the values of the column that a name heads: in CSV, TSV, Markdown, what psql and mysql print, COPY and
 // INSERT. It reports whether the name heads one.
 func (s *scan) columns(n name) bool {

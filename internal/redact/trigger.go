@@ -10,42 +10,6 @@ type trigger struct {
 	look func(s *scan, at int)
 }
 
-// scan is one pass over a text.
-type scan struct {
-	text  string
-	found []span // may overlap, not sorted
-	from  int    // nothing before it is looked at again
-	// Memory of what was looked at, so that no byte is looked at anew for each trigger around it.
-	named  int    // end of the last name
-	beside int    // end of what was searched for random strings
-	head   header // of the last table
-	table  int    // end of it
-	run    run    // the value without quotes that was looked at last
-	line   struct {
-		end, commands int // of the line with the last command
-	}
-}
-
-// take adds a secret at the place that is looked at; the scan goes on behind it.
-func (s *scan) take(f span) {
-	s.found = append(s.found, f)
-	s.from = max(s.from, f.end)
-}
-
-// note adds a secret elsewhere: what lies between is still looked at.
-func (s *scan) note(f span) { s.found = append(s.found, f) }
-
-// taking makes a look of a function that needs only the text.
-func taking(look func(text string, at int, found []span) []span) func(*scan, int) {
-	return func(s *scan, at int) {
-		n := len(s.found)
-		s.found = look(s.text, at, s.found)
-		for _, f := range s.found[n:] {
-			s.from = max(s.from, f.end)
-		}
-	}
-}
-
 // triggers returns those of no one's format. None of them begins as a format's prefix does, so that it does not matter
 // which is asked first.
 func triggers() []trigger {

@@ -69,11 +69,6 @@ func lookEncodedURL(text string, at int, found []span) []span {
 	return append(found, span{start, start + sign, ruleURL})
 }
 
-// wellKnown are words that stand where a password could and are none, or are one that everybody knows.
-var wellKnown = []string{"always", "required", "optional", "enabled", "disabled", "production", "development", "staging", "default", "random", "prompt", "string",
-	"password", "passwd", "pass", "pwd", "secret", "user", "username", "postgres", "mysql", "root", "admin", "guest",
-	"test", "token", "foo", "bar", "baz", "pw", "p", "x", "x-oauth-basic"}
-
 // credential reports whether v, at a place where only a password can stand, is one rather than a placeholder.
 func credential(v string) bool {
 	return len(v) >= 4 && len(v) <= maxValue && !reference(v) && !slices.Contains(wellKnown, v) && shapeOf(v).distinct > 2 &&

@@ -182,8 +182,6 @@ func passphrase(v string) bool {
 	return odd*2 >= words || odd > 0 && words <= 4
 }
 
-func (sh shape) letters() int { return sh.lower + sh.upper }
-
 // trivial reports whether a value is too short or too ordinary to be looked for in any text.
 func trivial(v string) bool {
 	if len(v) < minValue || len(v) > maxValue || strings.HasPrefix(v, markerHead) {
@@ -442,15 +440,6 @@ func digest(v string) bool {
 	return false
 }
 
-func isHex(v string) bool {
-	for i := 0; i < len(v); i++ {
-		if !sets[hexSet].has(v[i]) {
-			return false
-		}
-	}
-	return v != ""
-}
-
 func isUUID(v string) bool {
 	if len(v) != 36 {
 		return false
@@ -484,3 +473,14 @@ func isULID(v string) bool {
 func isDate(v string) bool {
 	return len(v) >= 10 && v[4] == '-' && v[7] == '-' && digitSet.run(v, 0, 4) == 4 && digitSet.run(v, 5, 2) == 7 && digitSet.run(v, 8, 2) == 10
 }
+
+// wellKnown are words that stand where a password could and are none, or are one that everybody knows.
+var wellKnown = []string{"always", "required", "optional", "enabled", "disabled", "production", "development", "staging", "default", "random", "prompt", "string",
+	"password", "passwd", "pass", "pwd", "secret", "user", "username", "postgres", "mysql", "root", "admin", "guest",
+	"test", "token", "foo", "bar", "baz", "pw", "p", "x", "x-oauth-basic"}
+
+// minValue is the shortest value, in bytes, that may count.
+const minValue = 6
+
+// minPrivate is the shortest value of a private file, in bytes, that counts whatever its name.
+const minPrivate = 8

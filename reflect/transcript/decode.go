@@ -4,72 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"strings"
 )
-
-// Format names a kind of transcript.
-type Format string
-
-const (
-	Auto      Format = "auto"      // recognise the format by the first records
-	OpenCode  Format = "opencode"  // `opencode export`, a plugin's or the bus's events, `opencode run --format json`
-	Claude    Format = "claude"    // Claude Code's JSONL, also its `--output-format stream-json`
-	Codex     Format = "codex"     // Codex CLI's rollout JSONL
-	Gemini    Format = "gemini"    // Gemini CLI's chats, JSONL or one JSON document
-	Copilot   Format = "copilot"   // Copilot CLI's events.jsonl
-	Aider     Format = "aider"     // Aider's .aider.chat.history.md
-	SpecStory Format = "specstory" // a file of .specstory/history
-	JSONL     Format = "jsonl"     // generic: one session per line
-)
-
-// Formats holds every format Decode knows, Auto first.
-var Formats = []Format{Auto, OpenCode, Claude, Codex, Gemini, Copilot, Aider, SpecStory, JSONL}
 
 // markdownStarts begin the formats that are Markdown.
 var markdownStarts = map[Format]string{Aider: aiderStart, SpecStory: specStoryStart}
-
-var (
-	// ErrUnknownFormat is returned when no record of a known format was found, or none of the
-	// format asked for.
-	ErrUnknownFormat = errors.New("unknown transcript format")
-	// ErrEmpty is returned when the input holds nothing but white space.
-	ErrEmpty = errors.New("empty transcript")
-	// ErrBinary is returned when the input is not text.
-	ErrBinary = errors.New("binary data, not a transcript")
-	// ErrLineTooLong is given to Sink.Bad for a line or an element larger than MaxLine.
-	ErrLineTooLong = errors.New("too long")
-	// ErrReplaced is given to Sink.Bad for a line that was read, but held wrong UTF-8, which
-	// was replaced by U+FFFD.
-	ErrReplaced = errors.New("wrong UTF-8 replaced")
-)
-
-// MaxLine is the largest line of a JSONL transcript, or the largest message of a transcript that
-// is one JSON document, that is read, in bytes. Larger ones are skipped without being held.
-const MaxLine = 16 << 20
-
-// Sink receives what Decode finds, one call at a time, for each session in this order: Session, its
-// events, Done. Session, Event and Done must be set; an error of theirs ends Decode.
-type Sink struct {
-	Session func(Session) error       // a session begins; later records may add to the header
-	Event   func(Event) error         // its next event; N counts from 0 in each session
-	Done    func(Session) error       // the header again, complete
-	Bad     func(line int, err error) // a line was skipped, or read with ErrReplaced; may be nil
-	Redact  func(text string) string  // takes secrets out of a text that has to be cut; nil where none is kept
-}
-
-// Stats counts what Decode met.
-type Stats struct {
-	Format   Format // the one that was read
-	Lines    int    // lines of input, blank ones included
-	Skipped  int    // lines, or elements of a JSON document, that could not be read
-	Replaced int    // lines read after wrong UTF-8 was replaced
-	Ignored  int    // records of no concern here, or of a type unknown to this version
-	Sessions int
-	Events   int
-}
 
 // parser reads the records of one format.
 type parser interface {
@@ -201,13 +141,4 @@ func (r *run) document(br *bufio.Reader, f Format) error {
 		return fmt.Errorf("%w: no %s session in it: %w", ErrUnknownFormat, f, r.firstBad)
 	}
 	return nil
-}
-
-// formatList is for error messages.
-func formatList(formats []Format) string {
-	names := make([]string, len(formats))
-	for i, f := range formats {
-		names[i] = string(f)
-	}
-	return strings.Join(names, ", ")
 }

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // run is the state of one Decode: the sink, the counts and the session that is open.
@@ -70,18 +69,6 @@ func (r *run) nextLine(lines *lineReader) ([]byte, error) {
 		}
 		return b, nil
 	}
-}
-
-// decode reads one JSON object into v. Fields of an unexpected type stay zero: transcripts change
-// with every version, and one odd field must not lose the record.
-func (r *run) decode(b []byte, v any) error {
-	if !utf8.Valid(b) {
-		r.stats.Replaced++
-		if r.sink.Bad != nil {
-			r.sink.Bad(r.line, ErrReplaced)
-		}
-	}
-	return decode(b, v)
 }
 
 func decode(b []byte, v any) error {

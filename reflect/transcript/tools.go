@@ -170,16 +170,6 @@ func compact(b []byte) string {
 	return ""
 }
 
-// first returns the first text that is not empty.
-func first(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
-}
-
 // unadvised takes an agent's advice, which is no part of the choice, off an option.
 func unadvised(option string) string { return strings.ReplaceAll(option, " (Recommended)", "") }
 

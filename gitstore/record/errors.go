@@ -1,0 +1,53 @@
+package record
+
+import "errors"
+
+var (
+	// ErrNoMemory is returned when no memory, or no operation, has the id asked for.
+	ErrNoMemory = errors.New("there is no such id")
+	// ErrAmbiguous is returned when an id was cut so short that several begin with it.
+	ErrAmbiguous = errors.New("several ids begin like that")
+	// ErrChanged is returned when a memory is no longer what an operation was made for.
+	ErrChanged = errors.New("the memory has changed since this was proposed")
+	// ErrTaken is returned when a memory with another text has the same id.
+	ErrTaken = errors.New("another memory has this id")
+	// ErrRetired is returned when a memory that was retired would come back unasked.
+	ErrRetired = errors.New("it was retired")
+	// ErrDecided is returned when an operation is no longer pending.
+	ErrDecided = errors.New("it was decided meanwhile")
+
+	// errMoved says that plain git moved a ref between our reading and our writing.
+	errMoved = errors.New("the ref was moved")
+)
+
+// ErrPurged is returned when a history, or what is to be written, holds what was purged.
+var ErrPurged = errors.New("holds what was purged")
+
+// Unreadable separates records that cannot be parsed, which hide no others, from all other errors.
+func Unreadable(err error) (records []string, rest error) {
+	var bad *FormatError
+	var others []error
+	for _, e := range Errors(err) {
+		if errors.As(e, &bad) {
+			records = append(records, e.Error())
+		} else {
+			others = append(others, e)
+		}
+	}
+	return records, errors.Join(others...)
+}
+
+// Errors lists the errors that were joined.
+func Errors(err error) []error {
+	if many, ok := err.(interface{ Unwrap() []error }); ok {
+		var all []error
+		for _, e := range many.Unwrap() {
+			all = append(all, Errors(e)...)
+		}
+		return all
+	}
+	if err == nil {
+		return nil
+	}
+	return []error{err}
+}

@@ -1,0 +1,240 @@
+package record
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// fence opens and closes the front matter, and stands between the variants of a contested
+// memory. A text's own line of this form is written with a backslash before it.
+const fence = "+++"
+
+func writeText(b *bytes.Buffer, text, body string) {
+	b.WriteString(guard(text) + "\n")
+	if body == "" {
+		return
+	}
+	b.WriteByte('\n')
+	for l := range strings.SplitSeq(body, "\n") {
+		b.WriteString(guard(l) + "\n")
+	}
+}
+
+// guard puts a backslash before a line that would be read as a fence; unguard takes it away.
+func guard(line string) string {
+	if isGuarded(line) {
+		return `\` + line
+	}
+	return line
+}
+
+func unguard(line string) string {
+	if strings.HasPrefix(line, `\`) && isGuarded(line) {
+		return line[1:]
+	}
+	return line
+}
+
+func isGuarded(line string) bool {
+	return strings.TrimRight(strings.TrimLeft(line, `\`), " \t") == fence
+}
+
+// oneLine joins the words of a statement by single spaces.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// trimBlank takes empty lines off both ends.
+func trimBlank(s string) string {
+	lines := strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
+	for len(lines) > 0 && strings.TrimSpace(lines[0]) == "" {
+		lines = lines[1:]
+	}
+	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "" {
+		lines = lines[:len(lines)-1]
+	}
+	return strings.Join(lines, "\n")
+}
+
+// readable writes control characters, and those that turn the direction of text or have no
+// width, as <U+001B>. Line feeds, tabs, and what joins emoji and scripts stay.
+func readable(s string) string {
+	strange := func(r rune) bool {
+		switch {
+		case r == '\n' || r == '\t' || r == '\u200c' || r == '\u200d':
+			return false
+		}
+		return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u200b' || r == '\ufeff' || r >= 0xe0000 && r <= 0xe007f
+	}
+	s = strings.ReplaceAll(s, "\r\n", "\n")
+	if !strings.ContainsFunc(s, strange) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if strange(r) {
+			fmt.Fprintf(&b, "<U+%04X>", r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// quote is a TOML basic string.
+func quote(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r < 0x20 || r == 0x7f:
+			b.WriteString(`\u` + fmt.Sprintf("%04X", r))
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+func quoteList(values []string) string {
+	quoted := make([]string, len(values))
+	for i, v := range values {
+		quoted[i] = quote(v)
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
+}
+
+func join[T ~string](values []T) string {
+	out := make([]string, len(values))
+	for i, v := range values {
+		out[i] = string(v)
+	}
+	return strings.Join(out, ", ")
+}
+
+// FormatError says where a record's text is not what it should be. Line counts from 1; it is
+// 0, and Field empty, where the trouble has no one place.
+type FormatError struct {
+	Path   string
+	Line   int
+	Field  string
+	Reason string
+}
+
+func (e *FormatError) Error() string {
+	var b strings.Builder
+	b.WriteString(e.Path)
+	if e.Line > 0 {
+		fmt.Fprintf(&b, ":%d", e.Line)
+	}
+	if e.Field != "" {
+		fmt.Fprintf(&b, ": %s", e.Field)
+	}
+	return b.String() + ": " + e.Reason
+}
+
+func splitPath(at string) (id, slug string, ok bool) {
+	name, isMarkdown := strings.CutSuffix(path.Base(at), ".md")
+	id, slug, _ = strings.Cut(name, "-")
+	ok = isMarkdown && ValidID(id) && path.Dir(at) == MemoryDir+"/"+id[:2]
+	return id, slug, ok
+}
+
+// lineOf is the line of the file on which the front matter sets key, or 0.
+func lineOf(front, key string) int {
+	n := 1
+	for l := range strings.SplitSeq(front, "\n") {
+		n++
+		if name, _, ok := strings.Cut(l, "="); ok && strings.Trim(strings.TrimSpace(name), `"'`) == key {
+			return n
+		}
+	}
+	return 0
+}
+
+// cutLine cuts text around the first line that is exactly sep.
+func cutLine(text, sep string) (before, after string, found bool) {
+	for at := 0; at < len(text); {
+		end := strings.IndexByte(text[at:], '\n')
+		stop, next := at+end, at+end+1
+		if end < 0 {
+			stop, next = len(text), len(text)
+		}
+		if strings.TrimRight(text[at:stop], " \t") == sep {
+			return text[:at], text[next:], true
+		}
+		at = next
+	}
+	return text, "", false
+}
+
+func invalidAt(data []byte) int {
+	for i := 0; i < len(data); {
+		r, n := utf8.DecodeRune(data[i:])
+		if r == utf8.RuneError && n == 1 {
+			return i
+		}
+		i += n
+	}
+	return len(data)
+}
+
+// formatJSON writes a record that people may read in a diff: one field a line.
+func formatJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	if b.Len() > MaxRecord {
+		return nil, fmt.Errorf("is %d bytes long; a record may have %d", b.Len(), MaxRecord)
+	}
+	return b.Bytes(), nil
+}
+
+// MaxRecord is the largest text form of any record but a memory, in bytes.
+const MaxRecord = 256 << 10
+
+func parseJSON(at string, data []byte, v any) error {
+	if len(data) > MaxRecord {
+		return &FormatError{Path: at, Reason: fmt.Sprintf("is %d bytes long; a record may have %d", len(data), MaxRecord)}
+	}
+	err := json.Unmarshal(data, v)
+	switch e := err.(type) {
+	case nil:
+		return nil
+	case *json.SyntaxError:
+		return &FormatError{Path: at, Line: 1 + bytes.Count(data[:e.Offset], []byte("\n")), Reason: e.Error()}
+	case *json.UnmarshalTypeError:
+		return &FormatError{Path: at, Line: 1 + bytes.Count(data[:e.Offset], []byte("\n")), Field: e.Field, Reason: "is a JSON " + e.Value + ", which does not belong there"}
+	default:
+		return &FormatError{Path: at, Reason: err.Error()}
+	}
+}
+
+func isSHA256(s string) bool { return len(s) == 2*sha256.Size && isHex(s) }
+
+func isHex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" }
+
+func short(hash string) string { return hash[:min(8, len(hash))] }
+
+// month is the folder of a time, "2026-11"; "undated" for the zero time.
+func month(t time.Time) string {
+	if t.IsZero() {
+		return "undated"
+	}
+	return t.UTC().Format("2006-01")
+}

@@ -1,0 +1,95 @@
+package redact
+
+import "strings"
+
+// verbEnd returns the end of a verb of any language at text[at:], or of a purpose and a verb, or 0.
+func verbEnd(text string, at int, blank bool) int {
+	if end := verb(text, at, blank); end > 0 || !blank {
+		return end
+	}
+	for t := range tongues {
+		for _, p := range tongues[t].purposes {
+			if rest := text[at:]; rest[0] == p[0] && strings.HasPrefix(rest, p) && len(rest) > len(p) && (rest[len(p)] == ' ' || p[len(p)-1] == '\'') {
+				if end := purposeEnd(text, at+len(p)); end > 0 {
+					return end
+				}
+			}
+		}
+	}
+	return 0
+}
+
+// tongue is a language in which a sentence gives a secret: a noun, perhaps a purpose, a verb or particle, the value.
+type tongue struct {
+	language string
+	nouns    []string // in lower case; those that lookName finds as names are not listed
+	verbs    []string // between the noun and the value, without blanks
+	purposes []string // for: words between the noun and its verb begin so
+	joined   bool     // words are not parted by blanks, and the verb may be missing
+}
+
+// tongues lists what sentences say in which order: noun, purpose, verb, value. In all of them a colon or an equals sign
+// serves as the verb, in those that are joined a blank does.
+var tongues = [...]tongue{
+	{language: "English", nouns: []string{"pin code", "pin number", "the pin", "your pin", "my pin"},
+		verbs: []string{"is now", "is:", "is", "was", "are", "to", "equals", "will be", "should be", "changed to", "set to", "reset to",
+			"has been changed to", "has been set to", "has been reset to", "was changed to", "was set to", "was reset to"},
+		purposes: []string{"for", "of", "on"}},
+	{language: "Chinese", nouns: []string{"密码", "密碼", "口令", "密钥", "密鑰", "令牌", "金钥", "金鑰", "通行码", "通行碼"},
+		verbs: []string{"已改为", "已改為", "设置为", "設定為", "设定为", "重置为", "重設為", "更改为", "变更为", "就是", "改为", "改為", "设为", "設為", "是", "为", "為", "叫"}, joined: true},
+	{language: "Japanese", nouns: []string{"パスワード", "パスフレーズ", "暗証番号", "秘密鍵", "トークン", "シークレット"},
+		verbs: []string{"は", "が", "を"}, joined: true},
+	{language: "Korean", nouns: []string{"비밀번호", "암호", "패스워드", "비번", "토큰", "비밀 키"},
+		verbs: []string{"는", "은", "가", "이", "를", "을"}, joined: true},
+	{language: "German", nouns: []string{"zugangscode", "geheimnis", "schlüssel"},
+		verbs: []string{"ist jetzt", "ist", "lautet", "war", "heißt"}, purposes: []string{"für", "von", "vom", "zum", "des", "der"}},
+	{language: "French", nouns: []string{"mot de passe", "mots de passe", "code secret", "clé secrète", "phrase secrète", "mdp"},
+		verbs: []string{"est", "était", "sera"}, purposes: []string{"pour", "de", "du", "d'"}},
+	{language: "Spanish", nouns: []string{"contraseña", "clave secreta", "la clave", "frase de paso"},
+		verbs: []string{"es", "era", "será"}, purposes: []string{"para", "de", "del"}},
+	{language: "Portuguese", nouns: []string{"senha", "palavra-passe", "chave secreta"},
+		verbs: []string{"é", "era", "será"}, purposes: []string{"para", "do", "da", "de"}},
+	{language: "Italian", nouns: []string{"parola d'ordine"},
+		verbs: []string{"è"}, purposes: []string{"per", "di", "del"}},
+	{language: "Russian", nouns: []string{"пароль", "Пароль", "ПАРОЛЬ", "пароля", "секретный ключ", "токен", "Токен"},
+		verbs: []string{"это", "был", "будет", "—", "–", "-"}, purposes: []string{"от", "для", "к", "на"}, joined: true},
+}
+
+// verb returns the end of the longest verb of any language at text[at:], or 0.
+func verb(text string, at int, blank bool) int {
+	rest, end := text[at:], 0
+	if rest == "" {
+		return 0
+	}
+	for t := range tongues {
+		for _, v := range tongues[t].verbs {
+			if rest[0] != v[0] || !strings.HasPrefix(rest, v) || len(rest) == len(v) {
+				continue
+			}
+			switch next := rest[len(v)]; {
+			case tongues[t].joined && v[0] >= 0x80: // 是X
+				end = max(end, at+len(v))
+			case next == ' ' && blank, next == ' ' && v[len(v)-1] == ':', next == ':' && blank && len(rest) > len(v)+1 && rest[len(v)+1] == ' ':
+				end = max(end, at+len(v)+1)
+			}
+		}
+	}
+	return end
+}
+
+// purposeEnd returns how far the value lies in `the staging server is hunter2` and `staging: hunter2`, or 0.
+func purposeEnd(text string, at int) int {
+	for i := at; i < len(text) && i < at+64; i++ {
+		switch c := text[i]; {
+		case c == ':' && i+1 < len(text) && text[i+1] == ' ':
+			return i + 2
+		case c == ' ' && i > at:
+			if end := verb(text, i+1, true); end > 0 {
+				return end
+			}
+		case isOneOf(c, "\n,;(){}=\"") && !(c == ',' && i+1 == len(text)):
+			return 0
+		}
+	}
+	return 0
+}
