@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reverie-memory/reverie/cmd/ci"
+	"github.com/reverie-memory/reverie/hooks/setup/ci"
 )
 
 const (

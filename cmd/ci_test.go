@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reverie-memory/reverie/cmd/ci"
+	"github.com/reverie-memory/reverie/hooks/setup/ci"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 

@@ -10,6 +10,8 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/hooks/githook"
+	"github.com/reverie-memory/reverie/hooks/setup"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
@@ -154,5 +156,9 @@ func (env *Env) tellGitScripts(ctx context.Context) error {
 	if err != nil {
 		return nil // whatever needs the settings says why
 	}
-	return refreshGitScripts(repo, c)
+	program, err := setup.Program()
+	if err != nil {
+		return nil // doctor says so
+	}
+	return githook.Refresh(repo, setup.ScriptSettings(program, c))
 }

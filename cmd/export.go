@@ -9,6 +9,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/gitstore/record/transfer"
+	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/term"
@@ -102,10 +103,10 @@ func runExport(ctx context.Context, env *Env, o exportOptions) error {
 		_, err = env.Out.Write(out.Bytes())
 		return err
 	}
-	to, err := w.destination(env.path(o.file))
-	if err == nil && to.there && !to.inside {
+	to, err := clone.FindDestination(w.Repo, env.path(o.file))
+	if err == nil && to.There && !to.Inside {
 		if !o.force {
-			err = to.refuse()
+			err = to.Refuse()
 		} else {
 			err = w.WantPerson("export --force")
 		}
@@ -113,9 +114,9 @@ func runExport(ctx context.Context, env *Env, o exportOptions) error {
 	if err != nil {
 		return err
 	}
-	write := to.write
+	write := to.Write
 	if o.private {
-		write = to.writePrivate
+		write = to.WritePrivate
 	}
 	if err := write(out.Bytes()); err != nil {
 		return fmt.Errorf("export: %w", err)

@@ -2,16 +2,15 @@ package cmd
 
 import (
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/reverie-memory/reverie/hooks/githook"
-	"github.com/reverie-memory/reverie/internal/term"
+	"github.com/reverie-memory/reverie/hooks/setup/doctor"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -48,28 +47,24 @@ func treeCmd(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(b.String()), 0o644))
 }
 
-// doctorOfHooks is what is to be said about the git hooks of a repository.
-func doctorOfHooks(t *testing.T, dir string, mend bool) examined {
+// doctorOfHooks returns the finding of doctor about the git hooks of a repository.
+func doctorOfHooks(t *testing.T, dir string, mend bool) doctor.Finding {
 	t.Helper()
-	env := &Env{Terminal: term.Terminal{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, Dir: dir, Now: time.Now}
-	w, err := env.open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := w.examineGitHooks(t.Context())
-	if len(rows) != 1 {
-		t.Fatalf("%d rows: %+v", len(rows), rows)
+	checks := doctor.Checks(at(t, dir, noon).Reader, nil)
+	found := checks[slices.IndexFunc(checks, func(c doctor.Check) bool { return c.Name == "git hooks" })].Run(t.Context())
+	if len(found) != 1 {
+		t.Fatalf("%d findings: %+v", len(found), found)
 	}
 	if mend {
-		if rows[0].mend == nil {
-			t.Fatalf("nothing mends %+v", rows[0])
+		if found[0].Mend == nil {
+			t.Fatalf("nothing mends %+v", found[0])
 		}
-		if err := rows[0].mend(t.Context()); err != nil {
+		if _, err := found[0].Mend(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		return doctorOfHooks(t, dir, false)
 	}
-	return rows[0]
+	return found[0]
 }
 
 func TestDoctorFindsHooksThatDoNotWork(t *testing.T) {
@@ -100,7 +95,7 @@ func TestDoctorFindsHooksThatDoNotWork(t *testing.T) {
 		}
 	}
 	r.Run("config", "core.hooksPath", t.TempDir())
-	if row := doctorOfHooks(t, r.Dir, false); row.State != "broken" || !strings.Contains(row.Detail, "git looks in") || row.mend != nil {
+	if row := doctorOfHooks(t, r.Dir, false); row.State != "broken" || !strings.Contains(row.Detail, "git looks in") || row.Mend != nil {
 		t.Errorf("git looks elsewhere: %+v", row)
 	}
 	reverie(t, r.Dir, "uninstall", "--yes")

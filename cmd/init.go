@@ -2,11 +2,11 @@ package cmd
 
 import (
 	"context"
-	"errors"
-	"os"
+	"path/filepath"
+	"strings"
 
-	"github.com/reverie-memory/reverie/cmd/ci"
-	"github.com/reverie-memory/reverie/internal/clone"
+	"github.com/reverie-memory/reverie/hooks/githook"
+	"github.com/reverie-memory/reverie/hooks/setup"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/intake"
 	"github.com/urfave/cli/v2"
@@ -44,8 +44,13 @@ func initCommand(env *Env) *cli.Command {
 			&cli.BoolFlag{Name: "dry-run", Usage: "say what would be done", Destination: &o.dry},
 		},
 		Action: func(c *cli.Context) error {
-			if c.NArg() > 0 {
+			switch named := len(o.agents.Value()) > 0; {
+			case c.NArg() > 0:
 				return exit.Usage("to name a repository: reverie -C DIR init", "init takes no arguments")
+			case o.noMCP && !named:
+				return exit.Usage("reverie init --agent claude --no-mcp", "--no-mcp says what --agent leaves out, and there is no --agent")
+			case o.project && !named:
+				return exit.Usage("reverie init --agent claude --project", "--project says where --agent writes, and there is no --agent")
 			}
 			return runInit(c.Context, env, o)
 		},
@@ -60,9 +65,9 @@ type initJSON struct {
 	CI      string `json:"ci,omitempty"`      // the file that was asked for
 	Changed bool   `json:"changed,omitempty"` // it was not there like that
 
-	AgentsMD *renderJSON   `json:"agentsMD,omitempty"`
-	Agents   []agentJSON   `json:"agents,omitempty"`
-	GitHooks *gitHooksJSON `json:"gitHooks,omitempty"`
+	AgentsMD *renderJSON        `json:"agentsMD,omitempty"`
+	Agents   []agentJSON        `json:"agents,omitempty"`
+	GitHooks *githook.Installed `json:"gitHooks,omitempty"`
 
 	Written []intake.Written `json:"written,omitempty"` // that import could bring
 }
@@ -82,136 +87,99 @@ func runInit(ctx context.Context, env *Env, o initOptions) error {
 			}
 		}
 	}
-	done := initJSON{Branch: w.Branch()}
-	var file ci.File
-	var text string
-	if o.ci != "" {
-		if file, err = findCI(o.ci); err != nil {
-			return err
-		}
-		if text, err = w.renderCI(file); err != nil {
-			return err
-		}
-		done.CI = file.Path
+	answer := initJSON{Branch: w.Branch()}
+	options := setup.Options{
+		Agents: setup.AgentOptions{Names: o.agents.Value(), Project: o.project, Bare: o.noMCP},
+		Forge:  o.ci, Version: version(), GitHooks: o.hooks, Trailers: o.trailers, Dry: o.dry,
+		Begin: w.ensure,
 	}
-	agents, err := w.planAgents(o.agents.Value(), o.project, o.noMCP)
+	if o.agentsMD {
+		options.Render = func(ctx context.Context) error {
+			return runRender(ctx, env, renderOptions{view: "agents-md", done: func(r renderJSON) { answer.AgentsMD = &r }})
+		}
+	}
+	done, err := setup.Init(ctx, w.Clone, options)
+	w.tellSetup(done, o)
 	if err != nil {
 		return err
 	}
-	if o.dry {
-		return w.dryInit(ctx, o, done, file, text, agents)
-	}
-	if done.Created, err = w.ensure(ctx); err != nil {
-		return err
-	}
-	if done.Started, err = w.start(); err != nil {
-		return err
-	}
-	w.claimAgents(ctx)
-	if o.agentsMD {
-		if err := runRender(ctx, env, renderOptions{view: "agents-md", done: func(r renderJSON) { done.AgentsMD = &r }}); err != nil {
-			return err
-		}
-	}
-	if o.ci != "" {
-		if done.Changed, err = w.installCI(ctx, file, text, false); err != nil {
-			return err
-		}
-	}
-	if done.Agents, err = w.installAgents(ctx, agents); err != nil {
-		return err
-	}
-	if done.GitHooks, err = w.initHooks(ctx, o); err != nil {
-		return err
-	}
-	done.Written = intake.FindWritten(ctx, w.Clone)
+	answer.Written = intake.FindWritten(ctx, w.Clone)
 	if env.JSON {
-		return env.Object(done)
+		answer.Created, answer.Started, answer.GitHooks = done.Created, done.Started && !o.dry, done.GitHooks
+		answer.CI, answer.Changed = done.Workflow.Path, done.Changed
+		for _, c := range done.Written {
+			answer.Agents = append(answer.Agents, agentJSON{c.Agent.Name, c.File, !c.Hooks(), c.Changed()})
+		}
+		return env.Object(answer)
 	}
-	defer w.tellWrittenDown(done.Written)
-	if agents.generic {
-		w.tellGeneric(agents.program)
-	}
-	switch {
-	case done.Started:
-		env.Say("there is a memory on the branch %s; Reverie was started again in this clone", w.Branch())
-	case !done.Created && len(done.Agents) == 0:
-		env.Say("there is a memory on the branch %s already", w.Branch())
-	}
-	switch {
-	case o.ci != "" && done.Changed:
-		env.Say("committed %s to %s: once it is pushed, pull requests against it are checked", file.Path, w.Branch())
-	case o.ci != "":
-		env.Say("%s is on %s already", file.Path, w.Branch())
-	}
+	w.tellInit(done, o)
+	w.tellWrittenDown(answer.Written)
 	return nil
 }
 
-// start makes the state folder, without which hooks do nothing, and reports whether it was not there.
-func (w *workspace) start() (started bool, err error) {
-	_, err = os.Lstat(w.State)
-	started = errors.Is(err, os.ErrNotExist)
-	_, err = w.Repo.StateDir()
-	return started && err == nil, err
+// tellSetup says what was done as far as init came.
+func (w *workspace) tellSetup(d setup.Done, o initOptions) {
+	w.tellUnclaimed(d.Unclaimed)
+	if d.Note != "" {
+		w.env.Say("%s", d.Note)
+	}
+	if !o.dry {
+		w.tellAgents(d.Agents, d.Written, false)
+	}
+	if d.GitHooks != nil {
+		w.env.tellGitHooks(d.GitHooks, o.dry)
+	}
+	if o.dry {
+		w.tellAgents(d.Agents, d.Written, true)
+	}
 }
 
-// dryInit says what init would do.
-func (w *workspace) dryInit(ctx context.Context, o initOptions, done initJSON, file ci.File, text string, agents agentInstall) error {
-	_, err := w.Memory.Tip(ctx)
+// tellInit says how the clone stands after init, or would.
+func (w *workspace) tellInit(d setup.Done, o initOptions) {
+	if d.Agents.Generic {
+		w.env.tellGeneric(d.Agents.Program)
+	}
+	branch := w.Branch()
 	switch {
-	case clone.NoMemory(err):
-		done.Created, done.Changed = true, o.ci != ""
-	case err != nil:
-		return err
-	case o.ci != "":
-		if done.Changed, err = w.installCI(ctx, file, text, true); err != nil {
-			return err
-		}
+	case d.Created && o.dry:
+		w.env.Say("would start a memory on the branch %s, or adopt that of origin", branch)
+	case d.Started && o.dry:
+		w.env.Say("there is a memory on the branch %s; would start Reverie again in this clone", branch)
+	case d.Started:
+		w.env.Say("there is a memory on the branch %s; Reverie was started again in this clone", branch)
+	case !d.Created && (o.dry || len(d.Written) == 0):
+		w.env.Say("there is a memory on the branch %s already", branch)
 	}
-	if done.GitHooks, err = w.initHooks(ctx, o); err != nil {
-		return err
-	}
-	done.Agents = w.tellAgents(agents)
-	done.Written = intake.FindWritten(ctx, w.Clone)
-	if w.env.JSON {
-		return w.env.Object(done)
-	}
-	defer w.tellWrittenDown(done.Written)
-	if agents.generic {
-		w.tellGeneric(agents.program)
-	}
-	_, err = os.Lstat(w.State)
-	switch {
-	case done.Created:
-		w.env.Say("would start a memory on the branch %s, or adopt that of origin", w.Branch())
-	case err != nil:
-		w.env.Say("there is a memory on the branch %s; would start Reverie again in this clone", w.Branch())
-	default:
-		w.env.Say("there is a memory on the branch %s already", w.Branch())
-	}
-	if o.agentsMD {
+	if o.agentsMD && o.dry {
 		w.env.Say("would bring the managed block in %s up to date", w.Config.Agents)
 	}
 	switch {
-	case o.ci != "" && done.Changed:
-		w.env.Say("would commit this as %s to %s:", file.Path, w.Branch())
-		w.env.Print("%s", text)
-	case o.ci != "":
-		w.env.Say("%s is on %s already", file.Path, w.Branch())
+	case o.ci == "":
+	case !d.Changed:
+		w.env.Say("%s is on %s already", d.Workflow.Path, branch)
+	case o.dry:
+		w.env.Say("would commit this as %s to %s:", d.Workflow.Path, branch)
+		w.env.Print("%s", d.Workflow.Text)
+	default:
+		w.env.Say("committed %s to %s: once it is pushed, pull requests against it are checked", d.Workflow.Path, branch)
 	}
-	return nil
 }
 
-// initHooks installs git's hooks where they are asked for, and says so; else it is nil.
-func (w *workspace) initHooks(ctx context.Context, o initOptions) (*gitHooksJSON, error) {
-	if !o.hooks && !o.trailers {
-		return nil, nil
+// tellGitHooks says which of git's hooks have our part by now, and what a person may add to others.
+func (env *Env) tellGitHooks(d *githook.Installed, dry bool) {
+	switch {
+	case len(d.Changed) > 0 && dry:
+		env.Say("would put a section into %s in %s", strings.Join(d.Changed, ", "), d.Dir)
+	case len(d.Changed) > 0:
+		env.Say("put a section into %s in %s", strings.Join(d.Changed, ", "), d.Dir)
+	case d.Place.Avoid != "" && len(d.Left) > 0:
+		env.Say("%s: it is left as it is", d.Place.Avoid)
+		env.Say("%s", d.Place.ByHand(d.Left))
+		return
+	case len(d.Left) == 0:
+		env.Say("the git hooks are there already, in %s", d.Dir)
 	}
-	done, err := w.installGitHooks(ctx, gitHookOptions{trailers: o.trailers, dryRun: o.dry})
-	if done != nil {
-		for _, line := range done.told {
-			w.env.Say("%s", line)
-		}
+	for _, l := range d.Left {
+		env.Say("%s: %s; what it needs is a line: %s", filepath.Join(d.Dir, l.Hook), l.Why, l.Line)
 	}
-	return done, err
 }

@@ -175,26 +175,11 @@ func runLoopWake(ctx context.Context, env *Env, name string, _ loopOptions) erro
 // wakes reports whether a commit in a loop's work tree, made outside of the loop, carries the loop on.
 func (w *workspace) wakes(ctx context.Context) bool {
 	hook := githook.All[0]
-	script, err := os.ReadFile(w.gitScript(hook))
+	script, err := os.ReadFile(hook.ScriptFile(w.Repo))
 	if err != nil || !strings.Contains(string(script), "loop hook "+hook.Name) || w.Narrow(ctx) != nil || w.Settings.Config.Background == config.Off {
 		return false
 	}
-	dirs, err := w.gitHookDirs(ctx)
-	if err == nil && githook.HasSection(filepath.Join(dirs[0], hook.Name)) {
-		return true
-	}
-	place, err := w.hookPlace(ctx)
-	if err != nil {
-		return false
-	}
-	for _, m := range w.mentions(place) {
-		for _, name := range m.hooks {
-			if name == hook.Name {
-				return true
-			}
-		}
-	}
-	return false
+	return hook.Runs(ctx, w.Repo)
 }
 
 // howOn says how a loop goes on that nobody carries on. in is the work tree, where that has to be said.
@@ -215,13 +200,13 @@ func (w *workspace) howOn(ctx context.Context, s worktree.State, in string) stri
 	if in != "" {
 		wait += " in " + in
 	}
-	hooks, err := w.hookPlace(ctx)
+	hooks, err := githook.FindPlace(ctx, w.Repo)
 	switch {
 	case on:
 		return wait
 	case w.Settings.Config.Background == config.Off:
 		return wait + "; then: " + resume + " (learn.background is off)"
-	case err != nil || hooks.avoid != "" || hooks.tool != "":
+	case err != nil || hooks.Avoid != "" || hooks.Tool != "":
 		return wait + "; then: " + resume + " (it goes on by itself once git's post-commit hook calls Reverie: 'reverie init --git-hooks' says what to add to it)"
 	}
 	return wait + "; then: " + resume + " (after 'reverie init --git-hooks' it goes on by itself)"

@@ -10,6 +10,7 @@ import (
 	"github.com/clipperhouse/displaywidth"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/worktree"
 )
@@ -119,7 +120,7 @@ func runLoopStatus(ctx context.Context, env *Env, name string, o loopOptions) er
 			continue
 		}
 		cells := loopCells(j)
-		rows = append(rows, slices.Insert(cells, 1, ago(env.Now().Sub(j.Changed))))
+		rows = append(rows, slices.Insert(cells, 1, plural.Ago(env.Now().Sub(j.Changed))))
 	}
 	for _, line := range columns(rows) {
 		env.Print("%s\n", line)
@@ -267,7 +268,7 @@ func (w *workspace) tellLoop(ctx context.Context, j loopJSON, between func()) {
 	between()
 	row("audits", fmt.Sprint(j.Audits))
 	row("spent", time.Duration(j.Spent*float64(time.Second)).Round(time.Second).String())
-	row("changed", ago(w.env.Now().Sub(j.Changed)))
+	row("changed", plural.Ago(w.env.Now().Sub(j.Changed)))
 	row("branch", strings.TrimPrefix(j.Branch, "refs/heads/"))
 	row("base", fmt.Sprintf("%.12s", j.Base))
 	row("tip", fmt.Sprintf("%.12s", j.Tip))

@@ -4,18 +4,19 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/reverie-memory/reverie/hooks/setup"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/worktree"
 )
 
 // loopArtefacts are the work trees of loops, which lie in the state folder. One in which somebody works, or that has work that is not
 // committed, is an error: it would go with the folder.
-func (w *workspace) loopArtefacts(ctx context.Context) ([]artefact, error) {
+func (w *workspace) loopArtefacts(ctx context.Context) ([]setup.Artefact, error) {
 	names, err := worktree.List(ctx, w.Repo)
 	if err != nil {
 		return nil, err
 	}
-	var found []artefact
+	var found []setup.Artefact
 	for _, name := range names {
 		l, err := worktree.Open(w.Repo, name, w.Scanner).Load(ctx)
 		if err != nil {
@@ -38,7 +39,7 @@ func (w *workspace) loopArtefacts(ctx context.Context) ([]artefact, error) {
 		if err := place.Clean(ctx); err != nil {
 			return nil, exit.New(exit.NeedsPerson, fmt.Errorf("the loop %s: %w", name, err), uncommittedHint(s))
 		}
-		found = append(found, artefact{what: "the work tree of the loop " + name + " in " + place.Dir, remove: func(ctx context.Context) error { return place.Remove(ctx, s.Tip) }})
+		found = append(found, setup.Artefact{Name: "the work tree of the loop " + name + " in " + place.Dir, Remove: func(ctx context.Context) error { return place.Remove(ctx, s.Tip) }})
 	}
 	return found, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/block"
+	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/derived"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/reader"
@@ -82,21 +83,21 @@ func runRender(ctx context.Context, env *Env, o renderOptions) error {
 		if w.Repo.WorkTree == "" {
 			return exit.New(exit.Failed, errors.New("render agents-md: a bare repository has no AGENTS.md"), "name a file: reverie render agents-md --file FILE")
 		}
-		file = w.agentsFile()
+		file = w.AgentsFile()
 	}
-	to, err := w.destination(file)
+	to, err := clone.FindDestination(w.Repo, file)
 	if err != nil {
 		return err
 	}
-	if !to.inside && !o.check {
+	if !to.Inside && !o.check {
 		if !o.force || o.file == "" {
-			return to.refuse()
+			return to.Refuse()
 		}
 		if err := w.WantPerson("render agents-md --force"); err != nil {
 			return err
 		}
 	}
-	old, err := os.ReadFile(to.real)
+	old, err := os.ReadFile(to.Real)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("render: %w", err)
 	}
@@ -140,7 +141,7 @@ func runRender(ctx context.Context, env *Env, o renderOptions) error {
 			if kept > 0 {
 				attributes += fmt.Sprintf(" withheld=%d", kept)
 			}
-			if err := to.write([]byte(b.Put(string(old), attributes, body))); err != nil {
+			if err := to.Write([]byte(b.Put(string(old), attributes, body))); err != nil {
 				return fmt.Errorf("render: %w", err)
 			}
 		}

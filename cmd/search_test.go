@@ -14,6 +14,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore/brief"
 	"github.com/reverie-memory/reverie/gitstore/recall"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/hooks/setup/doctor"
 	"github.com/reverie-memory/reverie/internal/job"
 	"github.com/reverie-memory/reverie/internal/reader"
 )
@@ -89,8 +90,8 @@ func TestIndexThatIsNotKeptIsTold(t *testing.T) {
 	if err := w.RefreshIndex(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if row := w.examineIndex(t.Context()); row.State != stateOK {
-		t.Errorf("doctor says %+v", row)
+	if f := doctor.CheckIndex(t.Context(), w.Reader); f.State != doctor.OK {
+		t.Errorf("doctor says %+v", f)
 	}
 	if err := recall.Drop(index); err != nil {
 		t.Fatal(err)
@@ -101,8 +102,8 @@ func TestIndexThatIsNotKeptIsTold(t *testing.T) {
 	if err := w.RefreshIndex(t.Context()); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 		t.Errorf("the worker says %v", err)
 	}
-	if row := w.examineIndex(t.Context()); row.State != stateBroken || !strings.Contains(row.Detail, "not a regular file") {
-		t.Errorf("doctor says %+v", row)
+	if f := doctor.CheckIndex(t.Context(), w.Reader); f.State != doctor.Broken || !strings.Contains(f.Detail, "not a regular file") {
+		t.Errorf("doctor says %+v", f)
 	}
 	for _, verbose := range []bool{false, true} {
 		env, out, talk := asking(r.Dir, nil)

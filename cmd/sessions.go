@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/reverie-memory/reverie/hooks/githook"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/reflect"
@@ -87,7 +88,7 @@ func runSessionsShow(ctx context.Context, env *Env, name string) error {
 		env.Warn("passed over: %v", err)
 	}
 	if commits := links[kept.Name()]; len(commits) > 0 {
-		for _, line := range w.commitLines(ctx, commits) {
+		for _, line := range githook.Lines(ctx, w.Local, commits) {
 			env.Print("made commit %s\n", env.Beside(12, line))
 		}
 	}
@@ -117,4 +118,13 @@ func eventLine(e transcript.Event) string {
 		}
 	}
 	return e.Text
+}
+
+// linked returns the commits that each session made. It tells doubts about copies under -v.
+func (w *workspace) linked(ctx context.Context) (map[string][]githook.LinkedCommit, error) {
+	links, doubt, err := githook.Linked(ctx, w.Local, w.Scanner)
+	if doubt != nil && w.env.Verbose {
+		w.env.Warn("%v", doubt)
+	}
+	return links, err
 }

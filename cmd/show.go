@@ -8,6 +8,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/hooks/githook"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/learn/inbox"
 	"github.com/reverie-memory/reverie/internal/reader"
@@ -166,7 +167,7 @@ func (w *workspace) showFacts(ctx context.Context, m record.Memory, models []rea
 	if err != nil || len(links[m.Source.By]) == 0 {
 		return err
 	}
-	for _, line := range w.commitLines(ctx, links[m.Source.By]) {
+	for _, line := range githook.Lines(ctx, w.Local, links[m.Source.By]) {
 		field("its commit", w.env.Beside(13, line))
 	}
 	return nil

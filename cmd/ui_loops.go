@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/cmd/tui"
+	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/worktree"
 )
@@ -37,7 +38,7 @@ func loopsTab(env *Env) tui.Tab {
 				for _, name := range names {
 					item := tui.Item{ID: name}
 					if j, err := w.loopJSON(ctx, name); err == nil {
-						item.Note, item.Not = ago(w.env.Now().Sub(j.Changed)), "r"
+						item.Note, item.Not = plural.Ago(w.env.Now().Sub(j.Changed)), "r"
 						switch {
 						case j.Phase == worktree.Done, j.Foreign:
 							item.Not = "cr"

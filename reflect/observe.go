@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/reflect/transcript"
 )
 
@@ -25,10 +26,10 @@ func observe(v *view) []record.Observation {
 		}
 	}
 	if n := len(denied); n > 0 {
-		out = append(out, record.Observation{Text: count(n, "tool call was", "tool calls were") + " refused by the user.", Events: first(denied, maxObservations)})
+		out = append(out, record.Observation{Text: plural.Count(n, "tool call was", "tool calls were") + " refused by the user.", Events: first(denied, maxObservations)})
 	}
 	if n := len(aborted); n > 0 {
-		out = append(out, record.Observation{Text: count(n, "turn was", "turns were") + " stopped before its end.", Events: first(aborted, maxObservations)})
+		out = append(out, record.Observation{Text: plural.Count(n, "turn was", "turns were") + " stopped before its end.", Events: first(aborted, maxObservations)})
 	}
 	type fate struct {
 		failed []int
@@ -63,13 +64,6 @@ func observe(v *view) []record.Observation {
 		out = append(out, record.Observation{Text: "`" + f.show + "` failed " + times(len(f.failed)) + " and never passed.", Events: first(f.failed, maxObservations)})
 	}
 	return out
-}
-
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }
 
 func times(n int) string {

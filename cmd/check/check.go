@@ -209,11 +209,3 @@ func memoryID(path string) string {
 	}
 	return ""
 }
-
-// count is "1 memory", "2 memories".
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reverie-memory/reverie/cmd/ci"
+	"github.com/reverie-memory/reverie/hooks/setup/ci"
 	"github.com/reverie-memory/reverie/internal/finding"
 	"github.com/reverie-memory/reverie/internal/redact"
 )

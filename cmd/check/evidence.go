@@ -5,6 +5,7 @@ import (
 
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/finding"
+	"github.com/reverie-memory/reverie/internal/plural"
 )
 
 // checkEvidence looks for candidates that are added and bear out no memory of the same change. Nobody who
@@ -56,7 +57,7 @@ func (c *checker) checkEvidence() {
 			}
 		}
 		if n > 0 {
-			c.add("evidence", at, f.path, 0, "", "%s for no memory of this change, such as: %s", count(n, "statement", "statements"), c.Brief(first))
+			c.add("evidence", at, f.path, 0, "", "%s for no memory of this change, such as: %s", plural.Count(n, "statement", "statements"), c.Brief(first))
 		}
 	}
 }

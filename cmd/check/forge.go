@@ -1,7 +1,7 @@
 package check
 
 import (
-	"github.com/reverie-memory/reverie/cmd/ci"
+	"github.com/reverie-memory/reverie/hooks/setup/ci"
 	"github.com/reverie-memory/reverie/internal/finding"
 )
 

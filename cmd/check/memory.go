@@ -6,10 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reverie-memory/reverie/cmd/ci"
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/hooks/setup/ci"
 	"github.com/reverie-memory/reverie/internal/finding"
+	"github.com/reverie-memory/reverie/internal/plural"
 )
 
 // checkFile applies the rules for a file's place and form.
@@ -121,7 +122,7 @@ func (c *checker) checkMemoryFile(f changedFile) {
 		return
 	}
 	if m.Status == record.Contested {
-		c.add("contested", finding.Warning, f.path, keyLine(f.new, "status"), f.id, "%s that a merge could not decide between; keep one: reverie edit %s --take NUMBER", count(1+len(m.Variants), "variant", "variants"), f.id)
+		c.add("contested", finding.Warning, f.path, keyLine(f.new, "status"), f.id, "%s that a merge could not decide between; keep one: reverie edit %s --take NUMBER", plural.Count(1+len(m.Variants), "variant", "variants"), f.id)
 	}
 	if f.old == nil {
 		return

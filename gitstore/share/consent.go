@@ -9,6 +9,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/plural"
 )
 
 // withholds reports whether a run publishes proposals and not the branch, because no person agreed to more.
@@ -87,9 +88,9 @@ func (l *lane) unpublished(ctx context.Context, ours, theirs gitstore.ID) (what 
 		return "", 0, err
 	}
 	if l.name == "journal" {
-		return fmt.Sprintf("the journal (%s; %s with reflections, dreams and checkpoints)", memories, count(len(ids), "commit", "commits")), len(ids), nil
+		return fmt.Sprintf("the journal (%s; %s with reflections, dreams and checkpoints)", memories, plural.Count(len(ids), "commit", "commits")), len(ids), nil
 	}
-	return fmt.Sprintf("the branch %s (%s in %s; the journal stays here)", l.c.Branch(), memories, count(len(ids), "commit", "commits")), len(ids), nil
+	return fmt.Sprintf("the branch %s (%s in %s; the journal stays here)", l.c.Branch(), memories, plural.Count(len(ids), "commit", "commits")), len(ids), nil
 }
 
 // changed counts in words the memories that differ between two commits; before is empty where all are new.
@@ -125,9 +126,9 @@ func changed(ctx context.Context, s *gitstore.Store, journal bool, before, now g
 	}
 	switch {
 	case before == "":
-		return count(added, one, many), err
+		return plural.Count(added, one, many), err
 	case changed == 0:
-		return count(added, "new "+one, "new "+many), err
+		return plural.Count(added, "new "+one, "new "+many), err
 	}
-	return fmt.Sprintf("%s, %d changed", count(added, "new "+one, "new "+many), changed), err
+	return fmt.Sprintf("%s, %d changed", plural.Count(added, "new "+one, "new "+many), changed), err
 }

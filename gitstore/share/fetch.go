@@ -9,6 +9,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/plural"
 )
 
 // fetch brings the remote's tip, empty where it has none, and clean, the part of it that may be merged.
@@ -131,7 +132,7 @@ func (l *lane) lost(ctx context.Context, seen, now string) error {
 	if more := len(lost) - len(short); more > 0 {
 		short = append(short, fmt.Sprintf("and %d more", more))
 	}
-	what := "has lost " + count(len(lost), "commit", "commits") + " of"
+	what := "has lost " + plural.Count(len(lost), "commit", "commits") + " of"
 	if now == "" {
 		what = "no longer has"
 	}

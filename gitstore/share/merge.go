@@ -149,11 +149,3 @@ func refusedEntries(err error, from string) error {
 	}
 	return exit.New(exit.NeedsPerson, errors.Join(lines...), "such entries are not written by Reverie; nothing of this history was merged. Ask whoever keeps it")
 }
-
-// count is "1 memory", "2 memories".
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}

@@ -13,6 +13,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/git"
+	"github.com/reverie-memory/reverie/internal/plural"
 )
 
 // proposalsLane names proposals of operations in remotes.Remote.Published: consent to them is not
@@ -46,7 +47,7 @@ func (p *proposals) propose(ctx context.Context) error {
 		return nil
 	}
 	if !p.known.Agreed(p.name, p.remote.PushURL) && !p.known.Agreed(proposalsLane, p.remote.PushURL) {
-		if err := p.agree(proposalsLane, count(len(ops), "pending operation", "pending operations")+" as a proposal"); err != nil {
+		if err := p.agree(proposalsLane, plural.Count(len(ops), "pending operation", "pending operations")+" as a proposal"); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/reverie-memory/reverie/gitstore"
 	"github.com/reverie-memory/reverie/gitstore/record"
 	"github.com/reverie-memory/reverie/internal/pattern"
+	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/reverie-memory/reverie/internal/unseen"
 )
@@ -33,7 +34,7 @@ func proposalText(ops []record.Operation, find func(id string) (record.Memory, b
 			shared = append(shared, o)
 		}
 	}
-	c := gitstore.Commit{Subject: fmt.Sprintf("propose: %s", count(len(shared), "change of memory", "changes of memory"))}
+	c := gitstore.Commit{Subject: fmt.Sprintf("propose: %s", plural.Count(len(shared), "change of memory", "changes of memory"))}
 	if len(shared) == 1 {
 		c.Subject = shared[0].Verb() + ": " + record.CommitSubject(plainSubject(shared[0].Memory.Text))
 	}
@@ -106,7 +107,7 @@ func evidenceOf(o record.Operation) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n\n", args...) }
 	if n := record.Sessions(o.Sightings); n > 0 {
-		line("Evidence (%s, %s):", codeless(string(o.How)), count(n, "session", "sessions"))
+		line("Evidence (%s, %s):", codeless(string(o.How)), plural.Count(n, "session", "sessions"))
 	} else {
 		line("Evidence: %s, from %s", codeless(string(o.How)), codeSpan(o.Memory.Source.By))
 	}
@@ -126,7 +127,7 @@ func evidenceOf(o record.Operation) string {
 		}
 	}
 	if more := quotes - maxQuotes; more > 0 {
-		fmt.Fprintf(&b, "- and %s\n", count(more, "more quote", "more quotes"))
+		fmt.Fprintf(&b, "- and %s\n", plural.Count(more, "more quote", "more quotes"))
 	}
 	if quotes > 0 {
 		b.WriteString("\n")

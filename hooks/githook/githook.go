@@ -1,13 +1,13 @@
-// Package githook has a part in the hooks of git: which commits a session made, and when what is known is to be held
-// against the code anew.
+// Package githook has a part in git's hooks. It records which commits a session made, and has the
+// memory compared with code that changed.
 //
-// A hook has two parts. The file that git runs has a section of four lines, the same in every repository, that reads a
-// script of ours in the state folder, if there is one. Hook.Install puts the section in and Hook.Remove takes it out; the
-// file is never touched else. Hook.Script is the script, which is written anew whenever something in it changes. What the
-// scripts write down, ReadLinks reads.
+// A hook has two parts. The file that git runs gets a section of four lines, the same in every
+// repository, that reads our script in the state folder, if there is one. The script is replaced
+// when its text changes. Install brings both up to date, FindPlace says where git looks for hooks,
+// and Linked reads the commits that the scripts recorded.
 //
-// The scripts may run at once, in any number of processes, and so may those who read. Who installs or removes has to see
-// to it that nobody else does in the same repository.
+// Scripts and readers may run in any number of processes at once. Hook.Install and Hook.Remove need
+// a lock on the repository, which Install takes.
 package githook
 
 import (
@@ -43,18 +43,18 @@ var scripts embed.FS
 // ScriptDir is the folder of the scripts, in the state folder.
 const ScriptDir = "githooks"
 
-// Settings are what is written into the scripts.
+// Settings are the values in the scripts.
 type Settings struct {
 	Program  string // ours
 	Ref      string // of the memory
 	WithPush bool   // a push of the code takes the memory along
 }
 
-// Script is our part of a hook as it lies in the state folder. It is for any POSIX shell, to be read by a hook that
-// has set reverie_dir to the state folder, or run.
+// Script returns our part of a hook for the state folder. It suits any POSIX shell. A hook that has
+// set reverie_dir to the state folder reads it, or it is run.
 //
-// It starts our program only where there is something to do for it, lets nothing fail, and waits for no process that
-// can hang. What git tells on standard input is read by a cat, but only where it can be about something of ours.
+// The script starts our program only if there is work for it, lets nothing fail, and waits for no
+// process that can hang. A cat reads standard input, if git may name our refs there.
 func (h Hook) Script(o Settings) []byte {
 	body, err := scripts.ReadFile(h.Name + ".sh")
 	if err != nil {
@@ -87,8 +87,8 @@ func (h Hook) Script(o Settings) []byte {
 	return []byte(b.String())
 }
 
-// restoreInput gives the rest of a hook the standard input that we have read. A here-document always ends in a
-// newline, as what git writes does unless it is empty.
+// restoreInput gives the rest of a hook the standard input that we have read. A here-document
+// always ends in a newline, as what git writes does unless it is empty.
 const restoreInput = `if [ -n "$reverie_in" ]; then
 	exec <<reverie_end
 $reverie_in
@@ -98,8 +98,9 @@ else
 fi
 `
 
-// sessions is a line for each way in which the environment may name a session, in the order of hooks.InShell. In line, ANY
-// stands for what is empty where it does not, and NAME for the session's name.
+// sessions is a line for each way in which the environment may name a session, in the order of
+// hooks.InShell. In line, ANY stands for what is empty where it does not, and NAME for the
+// session's name.
 func sessions(line string) string {
 	var lines []string
 	add := func(agent string, variables []string) {
@@ -121,12 +122,13 @@ func sessions(line string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Snippet is what a person adds to a hook that we do not touch: shell code in one line.
+// Snippet returns the shell code, in one line, that a person adds to a hook that we leave alone.
 func (h Hook) Snippet() string {
 	return fmt.Sprintf(`reverie_dir=$(git rev-parse --git-common-dir)/reverie; [ ! -f "$reverie_dir/%[1]s/%[2]s" ] || . "$reverie_dir/%[1]s/%[2]s"`, ScriptDir, h.Name)
 }
 
-// The section's first and last line. A section is ours only if it is as a version of ours wrote it: all have written the same.
+// The section's first and last line. Every version wrote the same section; an edited one is not
+// ours.
 const (
 	sectionBegin = "# >>> reverie >>>"
 	sectionEnd   = "# <<< reverie <<<"
@@ -139,8 +141,8 @@ func (h Hook) section() string {
 		sectionEnd + "\n"
 }
 
-// A file that we made begins like this and goes when nothing else is in it; the second form says that the folder
-// was made too.
+// A file that we made begins like this and goes when nothing else is in it; the second form says
+// that the folder was made too.
 const (
 	ownFile   = "#!/bin/sh\n# This file was made by Reverie, and goes with it unless there is something else in it.\n"
 	ownFolder = "#!/bin/sh\n# This file and its folder were made by Reverie, and go with it unless there is something else in them.\n"
@@ -149,7 +151,7 @@ const (
 // ErrRefused is returned for a hook's file that is not touched; the error says why.
 var ErrRefused = errors.New("left alone")
 
-// errOthers is for a section of somebody else's whose lines are like ours.
+// errOthers is for another program's section whose lines are like ours.
 var errOthers error = othersError{}
 
 type othersError struct{}
@@ -161,8 +163,9 @@ func (othersError) Unwrap() error { return ErrRefused }
 
 func refuse(why string) error { return fmt.Errorf("%w: %s", ErrRefused, why) }
 
-// put returns the text of a hook's file with our section right below its first line, so that neither an exec nor an
-// exit of the user's keeps it from running. text is what is there; nil where there is no file. The error wraps ErrRefused.
+// put returns the text of a hook's file with our section right below its first line, so that
+// neither an exec nor an exit of the user's keeps it from running. text is what is there; nil where
+// there is no file. The error wraps ErrRefused.
 func (h Hook) put(text []byte) ([]byte, error) {
 	if text == nil {
 		return []byte(ownFile + h.section()), nil
@@ -193,7 +196,8 @@ func (h Hook) put(text []byte) ([]byte, error) {
 	return []byte(string(first) + "\n" + section + string(below)), nil
 }
 
-// cutSection returns a hook's text without our section, and whether it had one. The error wraps ErrRefused.
+// cutSection returns a hook's text without our section, and whether it had one. The error wraps
+// ErrRefused.
 func cutSection(text []byte) (rest []byte, has bool, err error) {
 	from := lineAt(text, sectionBegin)
 	if from < 0 {
@@ -225,7 +229,7 @@ func cutSection(text []byte) (rest []byte, has bool, err error) {
 	return slices.Concat(text[:from], text[to:]), true, nil
 }
 
-// lineAt is where a line with a beginning begins, -1 if there is none.
+// lineAt returns the offset of the first line that starts with begin, or -1.
 func lineAt(text []byte, begin string) int {
 	if bytes.HasPrefix(text, []byte(begin)) {
 		return 0
@@ -271,8 +275,8 @@ func HasSection(path string) bool {
 	return has || err != nil && !errors.Is(err, errOthers)
 }
 
-// lookAt reads a hook's file; the text is nil where there is none. The error wraps ErrRefused where it is one that we do
-// not touch.
+// lookAt reads a hook's file. A missing file has a nil text. The error wraps ErrRefused for a file
+// that we do not touch.
 func lookAt(path string) (text []byte, info os.FileInfo, err error) {
 	info, err = os.Lstat(path)
 	switch {
@@ -293,8 +297,8 @@ func lookAt(path string) (text []byte, info os.FileInfo, err error) {
 	return text, info, err
 }
 
-// Install brings our section in a hook's folder up to date, and reports whether that changes anything. A dry run
-// changes nothing. The error wraps ErrRefused where the file stays as it is.
+// Install brings our section in a hook's folder up to date, and reports whether that changes
+// anything. A dry run changes nothing. The error wraps ErrRefused where the file stays as it is.
 func (h Hook) Install(dir string, dry bool) (changed bool, err error) {
 	path := filepath.Join(dir, h.Name)
 	text, info, err := lookAt(path)
@@ -333,7 +337,8 @@ func madeFolder(dir string) bool {
 	})
 }
 
-// Remove takes our section out of a hook's file, the file where we made it, and the folder where we made that.
+// Remove takes our section out of a hook's file, the file where we made it, and the folder where we
+// made that.
 func (h Hook) Remove(dir string) error {
 	path := filepath.Join(dir, h.Name)
 	text, info, err := lookAt(path)

@@ -9,24 +9,23 @@ import (
 	"github.com/reverie-memory/reverie/internal/pattern"
 )
 
-// The file links, in the state folder, says which sessions made which commits of the code. The hooks of git append to
-// it, a line each, and nothing ever changes a line:
+// The file links, in the state folder, says which sessions made which commits of the code. The
+// hooks of git append to it, a line each, and nothing ever changes a line:
 //
 //	commit ID BRANCH|- AGENT/SESSION…    these sessions made the commit, on that branch
 //	copied ID BRANCH|- AGENT/SESSION…    likewise, but while a rebase was going on: most likely a copy
 //	moved OLD NEW                        a rebase or an amendment put NEW in the place of OLD
 //
-// A line that is none of these, torn or of a newer version, is passed over.
+// Other lines, torn or of a newer version, are skipped.
 
-// LinksFile is the name of the file in the state folder. It is there where git's hooks are installed, and only then
-// appended to.
+// LinksFile is the name of the file in the state folder. Scripts append to it only if it exists.
 const LinksFile = "links"
 
 // LinkedCommit is a commit that a session made.
 type LinkedCommit struct {
 	ID     string `json:"commit"`
 	Branch string `json:"branch,omitempty"` // where it was made
-	Copied bool   `json:"-"`                // during a rebase, and not known to be the copy of another: it may be nobody's any more
+	Copied bool   `json:"-"`                // during a rebase; it may be an abandoned step
 }
 
 var (
@@ -34,8 +33,8 @@ var (
 	sessionName = pattern.New(`^[a-z]{1,20}/[A-Za-z0-9._-]{1,200}$`)
 )
 
-// ReadLinks returns the commits of each session, by its name "<agent>/<id>", in the order in which they were made,
-// under the ids that they have now.
+// ReadLinks returns the commits of each session, by its name "<agent>/<id>", in the order in which
+// they were made, under the ids that they have now.
 func ReadLinks(r io.Reader) (map[string][]LinkedCommit, error) {
 	links := map[string][]LinkedCommit{}
 	add := func(session string, c LinkedCommit) {
@@ -62,7 +61,8 @@ func ReadLinks(r io.Reader) (map[string][]LinkedCommit, error) {
 	return links, in.Err()
 }
 
-// move gives the commits of one id another. What was squashed into one is one, and who copied it has not made it.
+// move gives the commits of one id another id. Squashed commits become one, and a session that
+// copied a commit did not make it.
 func move(links map[string][]LinkedCommit, from, to string) {
 	for s, commits := range links {
 		at := slices.IndexFunc(commits, func(c LinkedCommit) bool { return c.ID == from })

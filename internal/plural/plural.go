@@ -1,7 +1,10 @@
 // Package plural writes numbers with their nouns.
 package plural
 
-import "strconv"
+import (
+	"strconv"
+	"time"
+)
 
 // Count returns "1 memory", "2 memories".
 func Count(n int, one, many string) string {
@@ -9,4 +12,17 @@ func Count(n int, one, many string) string {
 		return "1 " + one
 	}
 	return strconv.Itoa(n) + " " + many
+}
+
+// Ago says how long ago something was, in the largest unit.
+func Ago(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return "just now"
+	case d < time.Hour:
+		return Count(int(d/time.Minute), "minute", "minutes") + " ago"
+	case d < 48*time.Hour:
+		return Count(int(d/time.Hour), "hour", "hours") + " ago"
+	}
+	return Count(int(d/(24*time.Hour)), "day", "days") + " ago"
 }

@@ -1,7 +1,8 @@
-// Package ci is the files by which a forge checks what goes to the memory branch. A forge runs for a pull request what the files on its
-// own branches say, so the memory branch has one of its own, which installs Reverie and runs check --diff.
+// Package ci renders the file by which a forge checks pull requests against the memory branch. A
+// forge runs the file of the branch that a pull request targets, so the memory branch has its own,
+// which installs Reverie and runs check --diff.
 //
-// Render makes the text of such a file; Written recognises it, whichever branch and version it names.
+// Render makes the text of such a file. Written recognises it for any branch and version.
 package ci
 
 import (
@@ -65,8 +66,8 @@ func (e *RefError) Error() string {
 	return fmt.Sprintf("the branch %s has characters that mean something else in CI files", strings.TrimPrefix(e.Ref, "refs/heads/"))
 }
 
-// Render is the file's text for a memory branch, given by its whole ref. It installs this version, or the latest
-// where this one was never released. The error is a *RefError.
+// Render is the file's text for a memory branch, given by its whole ref. It installs this version,
+// or the latest where this one was never released. The error is a *RefError.
 func (f File) Render(ref, version string) (string, error) {
 	branch, ok := strings.CutPrefix(ref, "refs/heads/")
 	if !ok || !regexp.MustCompile(`^(`+plainBranch+`)$`).MatchString(branch) {

@@ -1,0 +1,58 @@
+package githook
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/reverie-memory/reverie/internal/git"
+)
+
+// Report says how our part of a repository's hooks is installed.
+type Report struct {
+	Place     Place
+	Own       string // git's own folder of hooks
+	Sections  int    // where git looks
+	Elsewhere int    // where git does not look
+	Outdated  int    // sections and scripts that this version would write otherwise
+	NoLinks   bool   // the file to which scripts append is gone
+	Scripts   bool   // the first script is installed
+}
+
+// Examine looks at the hooks of a repository. Without a program in s, scripts are not compared.
+func Examine(ctx context.Context, repo *git.Repo, s Settings) (Report, error) {
+	place, err := FindPlace(ctx, repo)
+	if err != nil {
+		return Report{}, err
+	}
+	dirs := place.Dirs(repo)
+	r := Report{Place: place, Own: dirs[len(dirs)-1], Scripts: All[0].HasScript(repo)}
+	for _, h := range All {
+		here := HasSection(filepath.Join(dirs[0], h.Name))
+		if here {
+			r.Sections++
+		}
+		for _, dir := range dirs[1:] {
+			if HasSection(filepath.Join(dir, h.Name)) {
+				r.Elsewhere++
+			}
+		}
+		script, err := os.ReadFile(h.ScriptFile(repo))
+		if err != nil {
+			if here {
+				r.Outdated++
+			}
+			continue
+		}
+		if s.Program != "" && !bytes.Equal(script, h.Script(s)) {
+			r.Outdated++
+		}
+		if changed, err := h.Install(dirs[0], true); err == nil && changed && place.Avoid == "" {
+			r.Outdated++
+		}
+	}
+	_, err = os.Lstat(filepath.Join(repo.CommonDir, "reverie", LinksFile))
+	r.NoLinks = err != nil
+	return r, nil
+}

@@ -1,0 +1,134 @@
+package githook
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/reverie-memory/reverie/internal/file"
+	"github.com/reverie-memory/reverie/internal/git"
+)
+
+// InstallOptions say what Install does.
+type InstallOptions struct {
+	Settings
+	Asked bool // install the hooks that a person has to ask for, too
+	Dry   bool // change nothing
+}
+
+// Installed is the result of Install.
+type Installed struct {
+	Dir       string   `json:"dir"`       // where git looks for hooks
+	Installed []string `json:"installed"` // have our section, or would
+	Left      []Left   `json:"left"`      // stay as they are
+
+	Changed []string `json:"-"` // got a section, or would
+	Place   Place    `json:"-"`
+}
+
+// Left is a hook that Install does not touch.
+type Left struct {
+	Hook string `json:"hook"`
+	Why  string `json:"why"`
+	Line string `json:"line"` // that a person may add to it
+}
+
+// Install brings the scripts of a repository and the sections that call them up to date.
+func Install(ctx context.Context, repo *git.Repo, o InstallOptions) (*Installed, error) {
+	place, err := FindPlace(ctx, repo)
+	if err != nil {
+		return nil, err
+	}
+	if !o.Dry {
+		unlock, err := repo.Lock(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer unlock()
+	}
+	done := &Installed{Dir: place.Dir, Installed: []string{}, Left: []Left{}, Place: place}
+	for _, h := range All {
+		if h.Asked && !o.Asked && !h.HasScript(repo) {
+			continue
+		}
+		if !o.Dry {
+			if err := h.writeScript(repo, o.Settings); err != nil {
+				return nil, err
+			}
+		}
+		if place.Avoid != "" {
+			done.Left = append(done.Left, Left{h.Name, place.Avoid, h.Snippet()})
+			continue
+		}
+		changed, err := h.Install(place.Dir, o.Dry)
+		switch {
+		case errors.Is(err, ErrRefused):
+			done.Left = append(done.Left, Left{h.Name, err.Error(), h.Snippet()})
+			continue
+		case err != nil:
+			return nil, fmt.Errorf("git hook %s: %w", h.Name, err)
+		case changed:
+			done.Changed = append(done.Changed, h.Name)
+		}
+		done.Installed = append(done.Installed, h.Name)
+	}
+	return done, nil
+}
+
+// ScriptFile returns the path of our script for a hook.
+func (h Hook) ScriptFile(repo *git.Repo) string {
+	return filepath.Join(repo.CommonDir, "reverie", ScriptDir, h.Name)
+}
+
+// HasScript reports whether our script for a hook is installed.
+func (h Hook) HasScript(repo *git.Repo) bool {
+	_, err := os.Lstat(h.ScriptFile(repo))
+	return err == nil
+}
+
+// writeScript brings our script for a hook up to date, and makes the file to which it appends.
+func (h Hook) writeScript(repo *git.Repo, s Settings) error {
+	state, err := repo.StateDir()
+	if err != nil {
+		return err
+	}
+	links, err := file.Open(filepath.Join(state, LinksFile), os.O_WRONLY|os.O_CREATE|os.O_APPEND|file.NoFollow, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := links.Close(); err != nil {
+		return err
+	}
+	script := h.Script(s)
+	if old, err := os.ReadFile(h.ScriptFile(repo)); err == nil && bytes.Equal(old, script) {
+		return nil
+	}
+	return repo.WriteState(ScriptDir+"/"+h.Name, script, false)
+}
+
+// Refresh writes the settings into the scripts that are installed.
+func Refresh(repo *git.Repo, s Settings) error {
+	for _, h := range All {
+		if !h.HasScript(repo) {
+			continue
+		}
+		if err := h.writeScript(repo, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Runs reports whether a hook calls our script, by our section or by a line that a person added.
+func (h Hook) Runs(ctx context.Context, repo *git.Repo) bool {
+	place, err := FindPlace(ctx, repo)
+	if err != nil {
+		return false
+	}
+	return HasSection(filepath.Join(place.Dirs(repo)[0], h.Name)) ||
+		slices.ContainsFunc(place.Mentions(repo), func(m Mention) bool { return slices.Contains(m.Hooks, h.Name) })
+}

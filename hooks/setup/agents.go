@@ -1,0 +1,184 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/hooks/install"
+	"github.com/reverie-memory/reverie/internal/clone"
+	"github.com/reverie-memory/reverie/internal/exit"
+)
+
+// AllAgents names the agents that are found on this machine.
+const AllAgents = "all"
+
+// AgentOptions choose agents and the files to write.
+type AgentOptions struct {
+	Names   []string // of agents, or AllAgents
+	Project bool     // write this work tree's settings instead of the user's
+	Bare    bool     // add the hooks alone, without the server of tools
+}
+
+// AgentPlan holds every change of agents' settings, before the first is written.
+type AgentPlan struct {
+	Program string // our program, as hooks call it
+	Changes []install.Change
+	Generic bool // the caller wants to know how any other agent calls us
+	None    bool // no agent is found on this machine
+
+	installer install.Installer
+}
+
+// Program returns the path by which hooks call this program.
+func Program() (string, error) {
+	program, err := install.Program()
+	if errors.Is(err, install.ErrPassing) {
+		return "", exit.New(exit.Failed, err, "hooks need a path that stays: go install github.com/reverie-memory/reverie/cmd/reverie@latest, and run that")
+	}
+	return program, err
+}
+
+// PlanAgents plans to have agents call us, and changes nothing.
+func PlanAgents(c *clone.Clone, o AgentOptions) (AgentPlan, error) {
+	if len(o.Names) == 0 {
+		return AgentPlan{}, nil
+	}
+	return planFor(c, Program, o)
+}
+
+func planFor(c *clone.Clone, program func() (string, error), o AgentOptions) (p AgentPlan, err error) {
+	m, err := install.ThisMachine()
+	if err != nil {
+		return p, err
+	}
+	agents, generic, err := chosen(m, o.Names)
+	if err != nil {
+		return p, err
+	}
+	if p.None = len(agents) == 0 && !generic; p.None {
+		return p, nil
+	}
+	p.Generic, p.installer = generic, install.Installer{Dir: m.StateDir()}
+	if p.Program, err = program(); err != nil {
+		return p, err
+	}
+	targets, err := targetsOf(c, m, agents, o.Project, "init --project: there is no work tree here", "without --project your own settings are written")
+	if err != nil {
+		return p, err
+	}
+	for _, t := range targets {
+		if t.Bare = o.Bare; o.Bare && !t.Hooks() {
+			continue
+		}
+		change, err := p.installer.Plan(t, p.Program)
+		if err != nil {
+			return p, refused(err, "nothing was changed")
+		}
+		p.Changes = append(p.Changes, change)
+	}
+	return p, nil
+}
+
+// Install writes the planned changes, and returns those that were written.
+func (p AgentPlan) Install(ctx context.Context, c *clone.Clone) (done []install.Change, err error) {
+	if len(p.Changes) > 0 { // without the state folder hooks do nothing
+		if _, err := c.Repo.StateDir(); err != nil {
+			return nil, err
+		}
+	}
+	for _, planned := range p.Changes {
+		change, err := p.installer.Install(ctx, planned.Target, p.Program, c.Repo.CommonDir)
+		if err != nil {
+			return done, refused(err, "this file was not changed")
+		}
+		done = append(done, change)
+	}
+	return done, nil
+}
+
+// Claim records that this clone relies on the user's own settings of agents, where they call us.
+func Claim(ctx context.Context, c *clone.Clone) error {
+	m, err := install.ThisMachine()
+	if err != nil {
+		return nil // without a home there are no settings
+	}
+	return install.Installer{Dir: m.StateDir()}.Claim(ctx, c.Repo.CommonDir)
+}
+
+// chosen finds agents by name, each once.
+func chosen(m install.Machine, names []string) (agents []hooks.Agent, generic bool, err error) {
+	for _, name := range names {
+		a, ok := hooks.Find(name)
+		switch {
+		case name == AllAgents:
+			for _, a := range hooks.Agents {
+				if m.Has(a) {
+					agents = append(agents, a)
+				}
+			}
+		case !ok:
+			return nil, false, exit.Usage("known are "+hooks.Names()+", "+AllAgents, "--agent %s: no agent of that name is known", name)
+		case name == "generic":
+			generic = true
+		default:
+			agents = append(agents, a)
+		}
+	}
+	slices.SortStableFunc(agents, func(a, b hooks.Agent) int { return strings.Compare(a.Name, b.Name) })
+	return slices.CompactFunc(agents, func(a, b hooks.Agent) bool { return a.Name == b.Name }), generic, nil
+}
+
+// targetsOf returns the files of agents: the user's own, or those of this work tree.
+func targetsOf(c *clone.Clone, m install.Machine, agents []hooks.Agent, project bool, none, hint string) (targets []install.Target, err error) {
+	if project && c.Repo.WorkTree == "" {
+		return nil, exit.New(exit.Failed, errors.New(none), hint)
+	}
+	for _, a := range agents {
+		if project {
+			targets = append(targets, install.Projects(a, c.Repo.WorkTree)...)
+		} else {
+			targets = append(targets, m.Users(a)...)
+		}
+	}
+	return targets, nil
+}
+
+// refused turns the error about a file that stays as it is into one for a person, and says what
+// else stays.
+func refused(err error, rest string) error {
+	if is := new(install.RefusedError); errors.As(err, &is) {
+		return exit.New(exit.NeedsPerson, fmt.Errorf("%w; %s", err, rest), "mend the file, or leave that agent out")
+	}
+	return err
+}
+
+// Advice returns what else a person has to know or do about an agent's file that was changed.
+func Advice(c install.Change) (lines []string) {
+	if !c.Changed() || !c.Hooks() && c.Top == "" {
+		return nil
+	}
+	switch name := c.Agent.Name; {
+	case !c.Hooks() && name == "claude":
+		lines = append(lines, "it asks you once before it starts a server that a project names")
+	case !c.Hooks():
+	case name == "codex":
+		lines = append(lines, "it runs only hooks that you approved: open codex, and approve them in /hooks")
+	case name == "gemini" && c.Top != "":
+		lines = append(lines, "it reads the settings of trusted folders only, and warns of new hooks")
+	}
+	if c.Top == "" {
+		return lines
+	}
+	lines = append(lines, "the file has a path of this machine: leave it out of commits")
+	if m, err := install.ThisMachine(); err == nil && c.Hooks() {
+		user, _ := m.User(c.Agent)
+		if s, err := install.Examine(user); err == nil && s.Installed {
+			lines = append(lines, "your own settings have it too, so every event comes twice: "+user.File)
+		}
+	}
+	return lines
+}

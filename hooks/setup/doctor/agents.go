@@ -1,0 +1,204 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/hooks/install"
+	"github.com/reverie-memory/reverie/internal/clone"
+	"github.com/reverie-memory/reverie/internal/file"
+	"github.com/reverie-memory/reverie/internal/job"
+	"github.com/reverie-memory/reverie/internal/learn/ingest"
+	"github.com/reverie-memory/reverie/internal/plural"
+)
+
+// agentCheck checks every agent that is found on this machine or installed for.
+type agentCheck struct {
+	clone   *clone.Clone // nil outside a repository
+	machine install.Machine
+	program string // by which hooks should call us; "" without one
+	agent   hooks.Agent
+}
+
+func (x agentCheck) run(ctx context.Context) (found []Finding) {
+	var err error
+	if x.machine, err = install.ThisMachine(); err != nil {
+		return []Finding{{State: Broken, Detail: err.Error()}}
+	}
+	if x.program, err = install.Program(); err != nil {
+		found = append(found, Finding{What: "program", State: Note, Detail: err.Error(), Fix: "run the installed one"})
+		x.program = ""
+	}
+	for _, x.agent = range hooks.Agents {
+		found = append(found, x.examine(ctx)...)
+	}
+	return found
+}
+
+func (x agentCheck) finding(state State, detail, fix string) Finding {
+	return Finding{What: x.agent.Name, State: state, Detail: detail, Fix: fix}
+}
+
+// examine looks at the files of one agent.
+func (x agentCheck) examine(ctx context.Context) (found []Finding) {
+	targets, top := x.machine.Users(x.agent), ""
+	if len(targets) == 0 {
+		return nil
+	}
+	if x.clone != nil && x.clone.Repo.WorkTree != "" {
+		top = x.clone.Repo.WorkTree
+		targets = append(targets, install.Projects(x.agent, top)...)
+	}
+	installed, unread := 0, false
+	for _, t := range targets {
+		if !t.Hooks() {
+			found = append(found, x.tools(t)...)
+			continue
+		}
+		s, err := install.Examine(t)
+		if err != nil {
+			state := Note // the file is the user's, and does not call us
+			if s.Installed {
+				state = Broken
+			}
+			found = append(found, x.finding(state, err.Error(), "mend the file"))
+			unread = true
+		}
+		if s.Installed {
+			installed++
+		}
+		if err == nil && s.Installed {
+			found = append(found, x.hooks(ctx, s, top)...)
+		}
+	}
+	switch {
+	case installed == 2:
+		found = append(found, x.finding(Note, "every event comes twice: your own settings and this project's call Reverie", "reverie uninstall --agent "+x.agent.Name+" --project"))
+	case installed == 0 && !unread && x.machine.Has(x.agent):
+		found = append(found, x.finding(Note, x.agent.Title+" is here and does not call Reverie", "reverie init --agent "+x.agent.Name))
+	}
+	return found
+}
+
+// hooks looks at a file with our hooks.
+func (x agentCheck) hooks(ctx context.Context, s install.Standing, top string) []Finding {
+	found := x.faults(s)
+	for _, h := range x.machine.Hindrances(s, top) {
+		state := Broken
+		if h.Possible {
+			state = Note
+		}
+		found = append(found, x.finding(state, h.Why, h.Do))
+	}
+	if !slices.ContainsFunc(found, func(f Finding) bool { return f.State == Broken }) {
+		found = append(found, x.silence(ctx, s))
+	}
+	return found
+}
+
+// tools looks at a file with our server and no hooks. It is the user's choice to have none.
+func (x agentCheck) tools(t install.Target) []Finding {
+	s, err := install.Examine(t)
+	switch {
+	case !s.Installed:
+		return nil
+	case err != nil:
+		return []Finding{x.finding(Broken, err.Error(), "mend the file")}
+	}
+	if found := x.faults(s); len(found) > 0 {
+		return found
+	}
+	return []Finding{x.finding(OK, "has Reverie's tools from "+t.File, "")}
+}
+
+// faults finds what is wrong with our entries in a file.
+func (x agentCheck) faults(s install.Standing) (found []Finding) {
+	add := func(state State, safe bool, format string, args ...any) {
+		f := x.finding(state, fmt.Sprintf(format, args...)+" in "+s.File, "reverie init --agent "+x.agent.Name)
+		if s.Top != "" {
+			f.Fix += " --project"
+		}
+		if x.program == "" {
+			f.Fix = "run reverie doctor --fix with the installed program"
+		} else if safe {
+			t := s.Target
+			t.Bare = !s.Serves
+			f.Mend = func(ctx context.Context) ([]string, error) { return nil, x.install(ctx, t) }
+		}
+		found = append(found, f)
+	}
+	calls := "hooks call"
+	if !s.Hooks() {
+		calls = "has the tools"
+	}
+	for _, p := range s.Programs {
+		info, err := os.Stat(p)
+		switch {
+		case err != nil || info.IsDir() || info.Mode()&0o111 == 0 && os.PathSeparator == '/':
+			add(Broken, true, "the program %s is gone, which %s", p, calls)
+		case x.program != "" && p != x.program && !file.Same(p, x.program):
+			add(Note, false, "%s is the program that %s, and this is %s,", p, calls, x.program)
+		}
+	}
+	if s.Other {
+		add(Note, true, "the plugin is not as this version writes it,")
+	}
+	if len(s.Missing) > 0 {
+		add(Broken, true, "no hook for %s", strings.Join(s.Missing, ", "))
+	}
+	if len(s.Twice) > 0 {
+		add(Broken, true, "more than one hook of ours for %s", strings.Join(s.Twice, ", "))
+	}
+	return found
+}
+
+func (x agentCheck) install(ctx context.Context, t install.Target) error {
+	if x.clone == nil {
+		return errors.New("outside of a repository: run it in one")
+	}
+	_, err := install.Installer{Dir: x.machine.StateDir()}.Install(ctx, t, x.program, x.clone.Repo.CommonDir)
+	return err
+}
+
+// silence says when an agent's last event came. Hooks that are installed and do not run show no
+// other fault, so silence compares that time with the sessions in the agent's own records.
+func (x agentCheck) silence(ctx context.Context, s install.Standing) Finding {
+	ok := x.finding(OK, "calls Reverie from "+s.File, "")
+	if x.clone == nil {
+		return ok
+	}
+	heard := time.Time{}
+	info, err := os.Stat(filepath.Join(x.clone.State, hooks.SeenDir, x.agent.Name))
+	switch {
+	case err == nil:
+		heard = info.ModTime()
+		ok.Detail += "; last heard of " + plural.Ago(x.clone.Now().Sub(heard))
+	case errors.Is(err, fs.ErrNotExist):
+		ok.Detail += "; never heard of in this repository"
+	}
+	since := heard
+	if info, err := os.Stat(s.File); err == nil && info.ModTime().After(since) {
+		since = info.ModTime() // earlier sessions had no hooks, or others
+	}
+	began, err := ingest.CountStarted(ctx, x.clone.Repo, x.agent.Name, since.Add(slack))
+	if err != nil {
+		return x.finding(Note, ok.Detail+"; its own records cannot be read: "+err.Error(), "")
+	}
+	if began == 0 {
+		return ok
+	}
+	return x.finding(Broken, fmt.Sprintf("%s since %s and none was delivered, though hooks are in %s",
+		plural.Count(began, "session has begun here", "sessions have begun here"), since.Format(time.DateTime), s.File),
+		"start "+x.agent.Name+" anew; look whether it reads that file, and for "+job.DisableVariable+" in its environment")
+}
+
+// slack bounds how much later than its first event a session may seem to begin.
+const slack = time.Minute

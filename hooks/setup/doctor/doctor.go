@@ -1,0 +1,196 @@
+// Package doctor checks an installation of Reverie: git, the memory, agents' settings, git's hooks
+// and models. Begin with Checks. A check returns what it found as data, and changes nothing but the
+// index, which it brings up to date.
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/reverie-memory/reverie/gitstore"
+	"github.com/reverie-memory/reverie/gitstore/record"
+	"github.com/reverie-memory/reverie/gitstore/trust"
+	"github.com/reverie-memory/reverie/internal/clone"
+	"github.com/reverie-memory/reverie/internal/job"
+	"github.com/reverie-memory/reverie/internal/plural"
+	"github.com/reverie-memory/reverie/internal/reader"
+)
+
+// Check examines one thing.
+type Check struct {
+	Name string
+	Run  func(context.Context) []Finding
+}
+
+// State grades a finding.
+type State string
+
+const (
+	OK     State = "ok"
+	Note   State = "note" // worth knowing, and no fault
+	Broken State = "broken"
+)
+
+// Finding is a result of a check.
+type Finding struct {
+	What   string
+	State  State
+	Detail string
+	Fix    string // something a person can do
+	Err    error  // behind Detail, for a caller that knows a fix for it
+
+	Held     []reader.Held // memories withheld from agents, instead of Detail
+	Settings bool          // settings of the team are withheld, instead of Detail
+
+	Mend func(context.Context) (notes []string, err error) // nil if only a person can
+}
+
+// Checks returns the checks in the order in which they are to run. Without a repository, r is nil and
+// err says why.
+func Checks(r *reader.Reader, err error) []Check {
+	checks := []Check{{"git", checkGit}}
+	if job.Disabled() {
+		off := Finding{State: Note, Detail: "turned off in this shell by " + job.DisableVariable + " or " + job.Depth}
+		checks = append(checks, Check{"hooks", one(off)})
+	}
+	if r == nil {
+		return append(checks, Check{"repository", one(fault(err))}, Check{"agents", agentCheck{}.run})
+	}
+	m := &memoryCheck{Reader: r}
+	return append(checks,
+		Check{"memory", m.records}, Check{"objects", m.objects}, Check{"index", m.index}, Check{"trust", m.trust},
+		Check{"agents", agentCheck{clone: r.Clone}.run}, Check{"git hooks", gitHookCheck{r.Clone}.run},
+		Check{"hooks", logCheck{r.Clone}.run}, Check{"prompts", modelCheck{r}.prompts}, Check{"model", modelCheck{r}.models})
+}
+
+// Run runs checks. A finding that does not say what it is about is about its check.
+func Run(ctx context.Context, checks []Check) (all []Finding) {
+	for _, c := range checks {
+		for _, f := range c.Run(ctx) {
+			if f.What == "" {
+				f.What = c.Name
+			}
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+func one(f Finding) func(context.Context) []Finding {
+	return func(context.Context) []Finding { return []Finding{f} }
+}
+
+// fault is the finding of a check that failed.
+func fault(err error) Finding { return Finding{State: Broken, Detail: err.Error(), Err: err} }
+
+func checkGit(ctx context.Context) []Finding {
+	out, err := exec.CommandContext(ctx, "git", "version").Output()
+	if err != nil {
+		return []Finding{{State: Broken, Detail: err.Error(), Fix: "install git, and have it in PATH"}}
+	}
+	return []Finding{{State: OK, Detail: strings.TrimPrefix(strings.TrimSpace(string(out)), "git version ")}}
+}
+
+// memoryCheck checks the memory of a clone.
+type memoryCheck struct {
+	*reader.Reader
+	sound bool // records found no fault
+}
+
+// records looks whether there is a memory, and reads every record in it.
+func (m *memoryCheck) records(ctx context.Context) []Finding {
+	f := Finding{State: OK}
+	err := m.View(ctx, func(v *record.View) error {
+		f.Detail = m.Branch() + ", " + plural.Count(len(v.Memories()), "memory", "memories")
+		if len(v.Bad()) > 0 {
+			f.State, f.Detail = Broken, f.Detail+", and "+plural.Count(len(v.Bad()), "file", "files")+" that cannot be read"
+			f.Fix = "reverie check"
+		}
+		return nil
+	})
+	switch {
+	case clone.NoMemory(err):
+		f.State, f.Detail, f.Fix = Note, "none in this repository: hooks do nothing here", "reverie init"
+	case err != nil:
+		f = fault(err)
+	default:
+		if info, err := os.Lstat(m.State); f.State == OK && (err != nil || !info.IsDir()) {
+			f.State, f.Detail, f.Fix = Note, f.Detail+"; not started in this clone: hooks do nothing here", "reverie init"
+		}
+	}
+	m.sound = f.State == OK
+	return []Finding{f}
+}
+
+// objects looks whether every object that a store reaches is there. A store without a fault is no
+// finding.
+func (m *memoryCheck) objects(ctx context.Context) (found []Finding) {
+	for _, o := range []struct{ name, ref, lane string }{
+		{m.Branch(), m.Config.Ref, "memory"}, {"the journal", clone.JournalRef, "journal"}, {"the inbox", clone.InboxRef, "inbox"},
+	} {
+		store := gitstore.Open(m.Repo, o.ref)
+		broken, err := store.Broken(ctx)
+		switch {
+		case err != nil:
+			found = append(found, Finding{State: Broken, Detail: o.name + ": " + err.Error(), Fix: "reverie check --deep"})
+		case broken:
+			found = append(found, Finding{State: Broken, Detail: o.name + " reaches objects that are gone", Mend: func(ctx context.Context) ([]string, error) {
+				done, err := store.Repair(ctx, "refs/reverie/remotes/*/"+o.lane)
+				return repaired(o.name, done), err
+			}})
+		}
+	}
+	return found
+}
+
+// index brings the index up to date, and looks whether the next process finds it so.
+func (m *memoryCheck) index(ctx context.Context) []Finding {
+	if !m.sound {
+		return nil
+	}
+	return []Finding{CheckIndex(ctx, m.Reader)}
+}
+
+// CheckIndex looks whether the index of a clone can be kept.
+func CheckIndex(ctx context.Context, r *reader.Reader) Finding {
+	if err := r.RefreshIndex(ctx); err != nil {
+		return Finding{State: Broken, Detail: "every search indexes all memories again: " + err.Error(), Fix: "look who may write to " + filepath.Join(r.State, reader.CatalogFile) + ", or remove it"}
+	}
+	return Finding{State: OK, Detail: "up to date"}
+}
+
+// trust looks whether agents are given the memories. Without a memory there is no finding.
+func (m *memoryCheck) trust(ctx context.Context) []Finding {
+	held, err := m.AllHeld(ctx)
+	f := Finding{State: OK, Detail: "nothing is withheld from agents for its author"}
+	switch {
+	case clone.NoMemory(err):
+		return nil
+	case err != nil:
+		f = fault(err)
+	case len(held) > 0:
+		f = Finding{State: Note, Held: held, Fix: "reverie trust"}
+	case m.Settings.Trust.Text != nil:
+		f = Finding{State: Note, Settings: true, Fix: "reverie trust approve " + trust.SettingsPath}
+	}
+	if _, err := m.Memory.Tip(ctx); err != nil && len(held) == 0 {
+		return nil
+	}
+	return []Finding{f}
+}
+
+// repaired words what a repair did to a store.
+func repaired(name string, done gitstore.Repaired) (notes []string) {
+	if done.Restored > 0 {
+		notes = append(notes, fmt.Sprintf("%s: restored %s from those kept of the last writes", name, plural.Count(done.Restored, "object", "objects")))
+	}
+	if done.To != "" {
+		notes = append(notes, fmt.Sprintf("%s: went back from %.12s, of which objects are gone, to %.12s, which %s has: what was written between is lost here; reverie sync brings what a remote has of it",
+			name, done.From, done.To, done.Source))
+	}
+	return notes
+}

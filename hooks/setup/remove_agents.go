@@ -1,0 +1,116 @@
+package setup
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/reverie-memory/reverie/hooks"
+	"github.com/reverie-memory/reverie/hooks/install"
+	"github.com/reverie-memory/reverie/internal/clone"
+	"github.com/reverie-memory/reverie/internal/plural"
+)
+
+// agentTargets returns the files in which agents may call us from a clone: the user's own, and
+// those of the work tree.
+func agentTargets(c *clone.Clone, m install.Machine) (targets []install.Target) {
+	for _, a := range hooks.Agents {
+		targets = append(targets, m.Users(a)...)
+		if c.Repo.WorkTree != "" {
+			targets = append(targets, install.Projects(a, c.Repo.WorkTree)...)
+		}
+	}
+	return targets
+}
+
+// findAgents finds this clone's claims to agents' files.
+func (r *Removal) findAgents() error {
+	m, err := install.ThisMachine()
+	if err != nil {
+		return nil // without a home there are no settings
+	}
+	in := install.Installer{Dir: m.StateDir()}
+	installed, err := in.Installed(r.c.Repo.CommonDir, agentTargets(r.c, m))
+	if err != nil {
+		return err
+	}
+	for _, i := range installed {
+		r.addAgent(in, i, r.c.Repo.CommonDir)
+	}
+	return nil
+}
+
+// findNamedAgents finds the files of the agents in the scope. The user's own files serve every
+// clone, so they go for all of them.
+func (r *Removal) findNamedAgents() error {
+	if len(r.scope.Agents) == 0 {
+		return nil
+	}
+	m, err := install.ThisMachine()
+	if err != nil {
+		return err
+	}
+	agents, _, err := chosen(m, r.scope.Agents)
+	if err != nil {
+		return err
+	}
+	targets, err := targetsOf(r.c, m, agents, r.scope.Project, "uninstall --project: there is no work tree here", "without --project your own settings are looked at")
+	if err != nil {
+		return err
+	}
+	in := install.Installer{Dir: m.StateDir()}
+	for _, t := range targets {
+		i, err := in.Everyones(t, r.c.Repo.CommonDir)
+		if err != nil {
+			return err
+		}
+		switch i.Fate {
+		case install.Refused:
+			if s, err := install.Examine(t); err != nil && !s.Installed && !t.Hooks() { // a file of much else, without a sign of us
+				continue
+			}
+			return refused(i.Why, "nothing was changed")
+		case install.Gone:
+			if t.Hooks() {
+				r.report(NotCalling{t.Agent.Title, t.File})
+			}
+			continue
+		}
+		r.addAgent(in, i, install.Everyone)
+		if i.Others > 0 {
+			r.Found[len(r.Found)-1].Name += fmt.Sprintf("; %s on it", plural.Count(i.Others, "other clone relies", "other clones rely"))
+		}
+	}
+	return nil
+}
+
+// addAgent adds a file of an agent, unless it cannot be read.
+func (r *Removal) addAgent(in install.Installer, i install.Installed, clone string) {
+	ours, calls := "the hooks", "calls Reverie from "
+	if !i.Hooks() {
+		ours, calls = "the tools", "has Reverie's tools for "
+	}
+	name := ""
+	switch i.Fate {
+	case install.Refused:
+		r.report(PassedOver{i.Why})
+		return
+	case install.Stays:
+		name = fmt.Sprintf("this clone's share in %s, which other clones use too and which stays", i.File)
+	case install.Goes:
+		name = fmt.Sprintf("%s, which %s%s", i.File, calls, i.Agent.Title)
+	case install.Returns:
+		name = fmt.Sprintf("%s in %s, which gets back the bytes it had", ours, i.File)
+	case install.Cut:
+		name = fmt.Sprintf("%s in %s, which was changed since and keeps the rest", ours, i.File)
+	case install.Gone:
+		name = fmt.Sprintf("the note that Reverie wrote to %s", i.File)
+	}
+	r.Found = append(r.Found, Artefact{
+		Name:   name,
+		Shared: i.Top == "" && i.Fate != install.Stays && i.Fate != install.Gone,
+		Remove: func(ctx context.Context) error {
+			_, err := in.Remove(ctx, i.Target, clone)
+			return err
+		},
+	})
+}

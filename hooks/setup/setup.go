@@ -1,0 +1,128 @@
+// Package setup installs Reverie in a clone, in agents' settings, in git's hooks and at a forge,
+// and removes it again. Begin with Init and FindRemoval. It prints nothing: results and notes are
+// data. Package setup/doctor checks an installation.
+package setup
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"github.com/reverie-memory/reverie/hooks/githook"
+	"github.com/reverie-memory/reverie/hooks/install"
+	"github.com/reverie-memory/reverie/internal/clone"
+	"github.com/reverie-memory/reverie/internal/config"
+)
+
+// Options say what Init installs.
+type Options struct {
+	Agents   AgentOptions
+	Forge    string // gets the file that checks pull requests; "" for none
+	Version  string // of Reverie, which the forge is to run
+	GitHooks bool
+	Trailers bool // the git hook that writes the session into messages, too
+	Dry      bool // change nothing
+
+	Begin  func(context.Context) (created bool, err error) // makes or adopts the memory branch
+	Render func(context.Context) error                     // writes the managed block; nil leaves it
+}
+
+// Done says what Init did, or would do.
+type Done struct {
+	Created   bool  // the memory branch is new in this clone
+	Started   bool  // the branch was there, and the state folder was not
+	Unclaimed error // of Claim, which stops nothing
+	Workflow  Workflow
+	Changed   bool   // the workflow was not there like that
+	Note      string // git's, on the commit of the workflow
+	Agents    AgentPlan
+	Written   []install.Change // of agents
+	GitHooks  *githook.Installed
+}
+
+// Init starts Reverie in a clone. Doing it again is harmless. After an error, the result says what
+// was done until then.
+func Init(ctx context.Context, c *clone.Clone, o Options) (d Done, err error) {
+	if o.Forge != "" {
+		if d.Workflow, err = FindWorkflow(o.Forge, c.Config.Ref, o.Version); err != nil {
+			return d, err
+		}
+	}
+	if d.Agents, err = PlanAgents(c, o.Agents); err != nil {
+		return d, err
+	}
+	if o.Dry {
+		return d, d.plan(ctx, c, o)
+	}
+	if d.Created, err = o.Begin(ctx); err != nil {
+		return d, err
+	}
+	d.Started = !started(c)
+	if _, err := c.Repo.StateDir(); err != nil { // without it hooks do nothing
+		return d, err
+	}
+	d.Unclaimed = Claim(ctx, c)
+	return d, d.install(ctx, c, o)
+}
+
+// started reports whether a clone has a state folder.
+func started(c *clone.Clone) bool {
+	_, err := os.Lstat(c.State)
+	return !errors.Is(err, os.ErrNotExist)
+}
+
+// plan finds out what install would do.
+func (d *Done) plan(ctx context.Context, c *clone.Clone, o Options) error {
+	_, err := c.Memory.Tip(ctx)
+	switch {
+	case clone.NoMemory(err):
+		d.Created, d.Changed = true, o.Forge != ""
+	case err != nil:
+		return err
+	case o.Forge != "":
+		if d.Changed, _, err = d.Workflow.install(ctx, c, true); err != nil {
+			return err
+		}
+	}
+	d.Started, d.Written = !d.Created && !started(c), d.Agents.Changes
+	return d.gitHooks(ctx, c, o)
+}
+
+func (d *Done) install(ctx context.Context, c *clone.Clone, o Options) (err error) {
+	if o.Render != nil {
+		if err := o.Render(ctx); err != nil {
+			return err
+		}
+	}
+	if o.Forge != "" {
+		if d.Changed, d.Note, err = d.Workflow.install(ctx, c, false); err != nil {
+			return err
+		}
+	}
+	if d.Written, err = d.Agents.Install(ctx, c); err != nil {
+		return err
+	}
+	return d.gitHooks(ctx, c, o)
+}
+
+func (d *Done) gitHooks(ctx context.Context, c *clone.Clone, o Options) (err error) {
+	if !o.GitHooks && !o.Trailers {
+		return nil
+	}
+	d.GitHooks, err = InstallGitHooks(ctx, c, o.Trailers, o.Dry)
+	return err
+}
+
+// InstallGitHooks brings our part of git's hooks up to date.
+func InstallGitHooks(ctx context.Context, c *clone.Clone, trailers, dry bool) (*githook.Installed, error) {
+	program, err := Program()
+	if err != nil {
+		return nil, err
+	}
+	return githook.Install(ctx, c.Repo, githook.InstallOptions{Settings: ScriptSettings(program, c.Config), Asked: trailers, Dry: dry})
+}
+
+// ScriptSettings returns the settings that the scripts of git's hooks hold.
+func ScriptSettings(program string, c config.Config) githook.Settings {
+	return githook.Settings{Program: program, Ref: c.Ref, WithPush: c.WithPush}
+}

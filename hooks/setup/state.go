@@ -1,0 +1,124 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/internal/clone"
+	"github.com/reverie-memory/reverie/internal/exit"
+	"github.com/reverie-memory/reverie/internal/job"
+)
+
+// How long an uninstall waits for a job to end by itself, and for a killed one to be gone.
+const (
+	jobGrace = 5 * time.Second
+	jobDeath = 10 * time.Second
+)
+
+// quiesce keeps every background job and every writer out of a clone until release is called. It
+// kills a job that does not end by itself, and waits for writers.
+func quiesce(ctx context.Context, c *clone.Clone, report func(Note)) (release func(), err error) {
+	var unlocks []func()
+	release = func() {
+		for _, unlock := range unlocks {
+			unlock()
+		}
+		unlocks = nil
+	}
+	if info, err := os.Lstat(c.State); err != nil || !info.IsDir() {
+		return release, nil
+	}
+	for _, kind := range job.Kinds {
+		lock, err := lockJob(ctx, c.State, kind, report)
+		if err != nil {
+			release()
+			return release, err
+		}
+		unlocks = append(unlocks, func() { lock.Close() })
+	}
+	for _, take := range []func(context.Context) (func(), error){c.Repo.LockSync, c.Repo.Lock} {
+		unlock, err := take(ctx)
+		if err != nil {
+			release()
+			return release, fmt.Errorf("uninstall: nothing was removed: %w", err)
+		}
+		unlocks = append(unlocks, unlock)
+	}
+	return release, nil
+}
+
+// lockJob takes the lock of a kind of job: after its holder has ended, or by killing the holder.
+func lockJob(ctx context.Context, state string, kind job.Kind, report func(Note)) (*os.File, error) {
+	wait := func(d time.Duration) (*os.File, error) {
+		ctx, cancel := context.WithTimeout(ctx, d)
+		defer cancel()
+		return job.Lock(ctx, state, kind)
+	}
+	lock, err := wait(jobGrace)
+	if lock != nil || err != nil {
+		return lock, err
+	}
+	if at := job.ReadStatus(state, kind); at != nil {
+		report(Ending{string(kind), at.PID})
+		job.Kill(at.PID)
+	}
+	if lock, err = wait(jobDeath); lock != nil || err != nil {
+		return lock, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return nil, exit.New(exit.Failed, fmt.Errorf("uninstall: nothing was removed: a %s is at work in this clone", kind), "'reverie status' says which; try again when it has ended")
+}
+
+// removedSuffix follows the name of a state folder that is about to be removed.
+const removedSuffix = ".removed-"
+
+// stateFolders returns the state folder, and the remains of it that killed uninstalls left.
+func stateFolders(state string) []string {
+	left, _ := filepath.Glob(globLiteral(state+removedSuffix) + "*")
+	if _, err := os.Lstat(state); err == nil {
+		return append([]string{state}, left...)
+	}
+	return left
+}
+
+// globLiteral returns a pattern that matches only the path itself.
+func globLiteral(path string) string {
+	if os.PathSeparator == '\\' {
+		return path // Windows has no escape for it
+	}
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+}
+
+// removeState renames the state folder and then removes it: a hook finds all of it or nothing. A
+// process that was about to write may make another; that goes, too. release gives back the locks in
+// it.
+func removeState(state string, release func()) error {
+	if os.PathSeparator == '\\' {
+		release() // Windows does not move a folder in which a file is open
+	}
+	for n := range 10 {
+		away := fmt.Sprintf("%s%s%d-%d", state, removedSuffix, os.Getpid(), n)
+		if err := os.Rename(state, away); errors.Is(err, os.ErrNotExist) {
+			break
+		} else if err != nil {
+			return fmt.Errorf("remove %s: %w", state, err)
+		}
+	}
+	release()
+	for _, dir := range stateFolders(state) {
+		if dir == state {
+			continue // made after all: Reverie is in use here again
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			return fmt.Errorf("remove %s: %w", dir, err)
+		}
+	}
+	return nil
+}
