@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/hooks"
-	"github.com/reverie-memory/reverie/hooks/install"
 	"github.com/reverie-memory/reverie/hooks/setup"
+	"github.com/reverie-memory/reverie/hooks/setup/agents"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/rogpeppe/go-internal/diff"
 )
@@ -22,7 +22,7 @@ type agentJSON struct {
 }
 
 // tellAgents says how each agent's file calls Reverie by now, or would after a dry run.
-func (w *workspace) tellAgents(p setup.AgentPlan, written []install.Change, dry bool) {
+func (w *workspace) tellAgents(p setup.AgentPlan, written []agents.Change, dry bool) {
 	if p.None {
 		w.env.Say("no agent that Reverie knows was found on this machine; to name one all the same: reverie init --agent NAME")
 	}
@@ -44,7 +44,7 @@ func (w *workspace) tellAgents(p setup.AgentPlan, written []install.Change, dry 
 }
 
 // agentLine returns a format for the title of an agent and its file.
-func agentLine(c install.Change, dry bool) string {
+func agentLine(c agents.Change, dry bool) string {
 	switch {
 	case !c.Changed() && c.Hooks():
 		return "%s calls Reverie already: %s"
@@ -61,7 +61,7 @@ func agentLine(c install.Change, dry bool) string {
 }
 
 // tellPatch prints a change of a file as a diff without secrets.
-func (w *workspace) tellPatch(c install.Change) {
+func (w *workspace) tellPatch(c agents.Change) {
 	from := c.File
 	if c.Fresh {
 		from = "/dev/null"
@@ -107,5 +107,5 @@ The object has
     last_assistant_message  what the agent said last, for the event stop
     source                  what brought it about, in words of your own
 What the command prints after start, prompt, compacting and compacted is context for the agent. It exits with 0 whatever happens.
-`, install.Command(program, a.Name), strings.Join(events, ", "))
+`, agents.Command(program, a.Name), strings.Join(events, ", "))
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/hooks"
-	"github.com/reverie-memory/reverie/hooks/install"
+	"github.com/reverie-memory/reverie/hooks/setup/agents"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/exit"
 )
@@ -26,17 +26,17 @@ type AgentOptions struct {
 // AgentPlan holds every change of agents' settings, before the first is written.
 type AgentPlan struct {
 	Program string // our program, as hooks call it
-	Changes []install.Change
+	Changes []agents.Change
 	Generic bool // the caller wants to know how any other agent calls us
 	None    bool // no agent is found on this machine
 
-	installer install.Installer
+	installer agents.Installer
 }
 
 // Program returns the path by which hooks call this program.
 func Program() (string, error) {
-	program, err := install.Program()
-	if errors.Is(err, install.ErrPassing) {
+	program, err := agents.Program()
+	if errors.Is(err, agents.ErrPassing) {
 		return "", exit.New(exit.Failed, err, "hooks need a path that stays: go install github.com/reverie-memory/reverie/cmd/reverie@latest, and run that")
 	}
 	return program, err
@@ -51,22 +51,22 @@ func PlanAgents(c *clone.Clone, o AgentOptions) (AgentPlan, error) {
 }
 
 func planFor(c *clone.Clone, program func() (string, error), o AgentOptions) (p AgentPlan, err error) {
-	m, err := install.ThisMachine()
+	m, err := agents.ThisMachine()
 	if err != nil {
 		return p, err
 	}
-	agents, generic, err := chosen(m, o.Names)
+	named, generic, err := chosen(m, o.Names)
 	if err != nil {
 		return p, err
 	}
-	if p.None = len(agents) == 0 && !generic; p.None {
+	if p.None = len(named) == 0 && !generic; p.None {
 		return p, nil
 	}
-	p.Generic, p.installer = generic, install.Installer{Dir: m.StateDir()}
+	p.Generic, p.installer = generic, agents.Installer{Dir: m.StateDir()}
 	if p.Program, err = program(); err != nil {
 		return p, err
 	}
-	targets, err := targetsOf(c, m, agents, o.Project, "init --project: there is no work tree here", "without --project your own settings are written")
+	targets, err := targetsOf(c, m, named, o.Project, "init --project: there is no work tree here", "without --project your own settings are written")
 	if err != nil {
 		return p, err
 	}
@@ -84,7 +84,7 @@ func planFor(c *clone.Clone, program func() (string, error), o AgentOptions) (p 
 }
 
 // Install writes the planned changes, and returns those that were written.
-func (p AgentPlan) Install(ctx context.Context, c *clone.Clone) (done []install.Change, err error) {
+func (p AgentPlan) Install(ctx context.Context, c *clone.Clone) (done []agents.Change, err error) {
 	if len(p.Changes) > 0 { // without the state folder hooks do nothing
 		if _, err := c.Repo.StateDir(); err != nil {
 			return nil, err
@@ -102,22 +102,22 @@ func (p AgentPlan) Install(ctx context.Context, c *clone.Clone) (done []install.
 
 // Claim records that this clone relies on the user's own settings of agents, where they call us.
 func Claim(ctx context.Context, c *clone.Clone) error {
-	m, err := install.ThisMachine()
+	m, err := agents.ThisMachine()
 	if err != nil {
 		return nil // without a home there are no settings
 	}
-	return install.Installer{Dir: m.StateDir()}.Claim(ctx, c.Repo.CommonDir)
+	return agents.Installer{Dir: m.StateDir()}.Claim(ctx, c.Repo.CommonDir)
 }
 
 // chosen finds agents by name, each once.
-func chosen(m install.Machine, names []string) (agents []hooks.Agent, generic bool, err error) {
+func chosen(m agents.Machine, names []string) (found []hooks.Agent, generic bool, err error) {
 	for _, name := range names {
 		a, ok := hooks.Find(name)
 		switch {
 		case name == AllAgents:
 			for _, a := range hooks.Agents {
 				if m.Has(a) {
-					agents = append(agents, a)
+					found = append(found, a)
 				}
 			}
 		case !ok:
@@ -125,21 +125,21 @@ func chosen(m install.Machine, names []string) (agents []hooks.Agent, generic bo
 		case name == "generic":
 			generic = true
 		default:
-			agents = append(agents, a)
+			found = append(found, a)
 		}
 	}
-	slices.SortStableFunc(agents, func(a, b hooks.Agent) int { return strings.Compare(a.Name, b.Name) })
-	return slices.CompactFunc(agents, func(a, b hooks.Agent) bool { return a.Name == b.Name }), generic, nil
+	slices.SortStableFunc(found, func(a, b hooks.Agent) int { return strings.Compare(a.Name, b.Name) })
+	return slices.CompactFunc(found, func(a, b hooks.Agent) bool { return a.Name == b.Name }), generic, nil
 }
 
 // targetsOf returns the files of agents: the user's own, or those of this work tree.
-func targetsOf(c *clone.Clone, m install.Machine, agents []hooks.Agent, project bool, none, hint string) (targets []install.Target, err error) {
+func targetsOf(c *clone.Clone, m agents.Machine, of []hooks.Agent, project bool, none, hint string) (targets []agents.Target, err error) {
 	if project && c.Repo.WorkTree == "" {
 		return nil, exit.New(exit.Failed, errors.New(none), hint)
 	}
-	for _, a := range agents {
+	for _, a := range of {
 		if project {
-			targets = append(targets, install.Projects(a, c.Repo.WorkTree)...)
+			targets = append(targets, agents.Projects(a, c.Repo.WorkTree)...)
 		} else {
 			targets = append(targets, m.Users(a)...)
 		}
@@ -150,14 +150,14 @@ func targetsOf(c *clone.Clone, m install.Machine, agents []hooks.Agent, project 
 // refused turns the error about a file that stays as it is into one for a person, and says what
 // else stays.
 func refused(err error, rest string) error {
-	if is := new(install.RefusedError); errors.As(err, &is) {
+	if is := new(agents.RefusedError); errors.As(err, &is) {
 		return exit.New(exit.NeedsPerson, fmt.Errorf("%w; %s", err, rest), "mend the file, or leave that agent out")
 	}
 	return err
 }
 
 // Advice returns what else a person has to know or do about an agent's file that was changed.
-func Advice(c install.Change) (lines []string) {
+func Advice(c agents.Change) (lines []string) {
 	if !c.Changed() || !c.Hooks() && c.Top == "" {
 		return nil
 	}
@@ -174,9 +174,9 @@ func Advice(c install.Change) (lines []string) {
 		return lines
 	}
 	lines = append(lines, "the file has a path of this machine: leave it out of commits")
-	if m, err := install.ThisMachine(); err == nil && c.Hooks() {
+	if m, err := agents.ThisMachine(); err == nil && c.Hooks() {
 		user, _ := m.User(c.Agent)
-		if s, err := install.Examine(user); err == nil && s.Installed {
+		if s, err := agents.Examine(user); err == nil && s.Installed {
 			lines = append(lines, "your own settings have it too, so every event comes twice: "+user.File)
 		}
 	}

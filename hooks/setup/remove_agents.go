@@ -5,18 +5,18 @@ import (
 	"fmt"
 
 	"github.com/reverie-memory/reverie/hooks"
-	"github.com/reverie-memory/reverie/hooks/install"
+	"github.com/reverie-memory/reverie/hooks/setup/agents"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/plural"
 )
 
 // agentTargets returns the files in which agents may call us from a clone: the user's own, and
 // those of the work tree.
-func agentTargets(c *clone.Clone, m install.Machine) (targets []install.Target) {
+func agentTargets(c *clone.Clone, m agents.Machine) (targets []agents.Target) {
 	for _, a := range hooks.Agents {
 		targets = append(targets, m.Users(a)...)
 		if c.Repo.WorkTree != "" {
-			targets = append(targets, install.Projects(a, c.Repo.WorkTree)...)
+			targets = append(targets, agents.Projects(a, c.Repo.WorkTree)...)
 		}
 	}
 	return targets
@@ -24,11 +24,11 @@ func agentTargets(c *clone.Clone, m install.Machine) (targets []install.Target) 
 
 // findAgents finds this clone's claims to agents' files.
 func (r *Removal) findAgents() error {
-	m, err := install.ThisMachine()
+	m, err := agents.ThisMachine()
 	if err != nil {
 		return nil // without a home there are no settings
 	}
-	in := install.Installer{Dir: m.StateDir()}
+	in := agents.Installer{Dir: m.StateDir()}
 	installed, err := in.Installed(r.c.Repo.CommonDir, agentTargets(r.c, m))
 	if err != nil {
 		return err
@@ -45,37 +45,37 @@ func (r *Removal) findNamedAgents() error {
 	if len(r.scope.Agents) == 0 {
 		return nil
 	}
-	m, err := install.ThisMachine()
+	m, err := agents.ThisMachine()
 	if err != nil {
 		return err
 	}
-	agents, _, err := chosen(m, r.scope.Agents)
+	named, _, err := chosen(m, r.scope.Agents)
 	if err != nil {
 		return err
 	}
-	targets, err := targetsOf(r.c, m, agents, r.scope.Project, "uninstall --project: there is no work tree here", "without --project your own settings are looked at")
+	targets, err := targetsOf(r.c, m, named, r.scope.Project, "uninstall --project: there is no work tree here", "without --project your own settings are looked at")
 	if err != nil {
 		return err
 	}
-	in := install.Installer{Dir: m.StateDir()}
+	in := agents.Installer{Dir: m.StateDir()}
 	for _, t := range targets {
-		i, err := in.Everyones(t, r.c.Repo.CommonDir)
+		i, err := in.InstalledIn(t, r.c.Repo.CommonDir)
 		if err != nil {
 			return err
 		}
 		switch i.Fate {
-		case install.Refused:
-			if s, err := install.Examine(t); err != nil && !s.Installed && !t.Hooks() { // a file of much else, without a sign of us
+		case agents.Refused:
+			if s, err := agents.Examine(t); err != nil && !s.Installed && !t.Hooks() { // a file of much else, without a sign of us
 				continue
 			}
 			return refused(i.Why, "nothing was changed")
-		case install.Gone:
+		case agents.Gone:
 			if t.Hooks() {
 				r.report(NotCalling{t.Agent.Title, t.File})
 			}
 			continue
 		}
-		r.addAgent(in, i, install.Everyone)
+		r.addAgent(in, i, agents.AllClones)
 		if i.Others > 0 {
 			r.Found[len(r.Found)-1].Name += fmt.Sprintf("; %s on it", plural.Count(i.Others, "other clone relies", "other clones rely"))
 		}
@@ -84,30 +84,30 @@ func (r *Removal) findNamedAgents() error {
 }
 
 // addAgent adds a file of an agent, unless it cannot be read.
-func (r *Removal) addAgent(in install.Installer, i install.Installed, clone string) {
+func (r *Removal) addAgent(in agents.Installer, i agents.Installed, clone string) {
 	ours, calls := "the hooks", "calls Reverie from "
 	if !i.Hooks() {
 		ours, calls = "the tools", "has Reverie's tools for "
 	}
 	name := ""
 	switch i.Fate {
-	case install.Refused:
+	case agents.Refused:
 		r.report(PassedOver{i.Why})
 		return
-	case install.Stays:
+	case agents.Stays:
 		name = fmt.Sprintf("this clone's share in %s, which other clones use too and which stays", i.File)
-	case install.Goes:
+	case agents.Goes:
 		name = fmt.Sprintf("%s, which %s%s", i.File, calls, i.Agent.Title)
-	case install.Returns:
+	case agents.Returns:
 		name = fmt.Sprintf("%s in %s, which gets back the bytes it had", ours, i.File)
-	case install.Cut:
+	case agents.Cut:
 		name = fmt.Sprintf("%s in %s, which was changed since and keeps the rest", ours, i.File)
-	case install.Gone:
+	case agents.Gone:
 		name = fmt.Sprintf("the note that Reverie wrote to %s", i.File)
 	}
 	r.Found = append(r.Found, Artefact{
 		Name:   name,
-		Shared: i.Top == "" && i.Fate != install.Stays && i.Fate != install.Gone,
+		Shared: i.Top == "" && i.Fate != agents.Stays && i.Fate != agents.Gone,
 		Remove: func(ctx context.Context) error {
 			_, err := in.Remove(ctx, i.Target, clone)
 			return err

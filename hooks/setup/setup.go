@@ -9,7 +9,7 @@ import (
 	"os"
 
 	"github.com/reverie-memory/reverie/hooks/githook"
-	"github.com/reverie-memory/reverie/hooks/install"
+	"github.com/reverie-memory/reverie/hooks/setup/agents"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/config"
 )
@@ -36,7 +36,7 @@ type Done struct {
 	Changed   bool   // the workflow was not there like that
 	Note      string // git's, on the commit of the workflow
 	Agents    AgentPlan
-	Written   []install.Change // of agents
+	Written   []agents.Change // of agents
 	GitHooks  *githook.Installed
 }
 

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/hooks"
-	"github.com/reverie-memory/reverie/hooks/install"
+	"github.com/reverie-memory/reverie/hooks/setup/agents"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/file"
 	"github.com/reverie-memory/reverie/internal/job"
@@ -23,17 +23,17 @@ import (
 // agentCheck checks every agent that is found on this machine or installed for.
 type agentCheck struct {
 	clone   *clone.Clone // nil outside a repository
-	machine install.Machine
+	machine agents.Machine
 	program string // by which hooks should call us; "" without one
 	agent   hooks.Agent
 }
 
 func (x agentCheck) run(ctx context.Context) (found []Finding) {
 	var err error
-	if x.machine, err = install.ThisMachine(); err != nil {
+	if x.machine, err = agents.ThisMachine(); err != nil {
 		return []Finding{{State: Broken, Detail: err.Error()}}
 	}
-	if x.program, err = install.Program(); err != nil {
+	if x.program, err = agents.Program(); err != nil {
 		found = append(found, Finding{What: "program", State: Note, Detail: err.Error(), Fix: "run the installed one"})
 		x.program = ""
 	}
@@ -55,7 +55,7 @@ func (x agentCheck) examine(ctx context.Context) (found []Finding) {
 	}
 	if x.clone != nil && x.clone.Repo.WorkTree != "" {
 		top = x.clone.Repo.WorkTree
-		targets = append(targets, install.Projects(x.agent, top)...)
+		targets = append(targets, agents.Projects(x.agent, top)...)
 	}
 	installed, unread := 0, false
 	for _, t := range targets {
@@ -63,7 +63,7 @@ func (x agentCheck) examine(ctx context.Context) (found []Finding) {
 			found = append(found, x.tools(t)...)
 			continue
 		}
-		s, err := install.Examine(t)
+		s, err := agents.Examine(t)
 		if err != nil {
 			state := Note // the file is the user's, and does not call us
 			if s.Installed {
@@ -89,7 +89,7 @@ func (x agentCheck) examine(ctx context.Context) (found []Finding) {
 }
 
 // hooks looks at a file with our hooks.
-func (x agentCheck) hooks(ctx context.Context, s install.Standing, top string) []Finding {
+func (x agentCheck) hooks(ctx context.Context, s agents.Status, top string) []Finding {
 	found := x.faults(s)
 	for _, h := range x.machine.Hindrances(s, top) {
 		state := Broken
@@ -105,8 +105,8 @@ func (x agentCheck) hooks(ctx context.Context, s install.Standing, top string) [
 }
 
 // tools looks at a file with our server and no hooks. It is the user's choice to have none.
-func (x agentCheck) tools(t install.Target) []Finding {
-	s, err := install.Examine(t)
+func (x agentCheck) tools(t agents.Target) []Finding {
+	s, err := agents.Examine(t)
 	switch {
 	case !s.Installed:
 		return nil
@@ -120,7 +120,7 @@ func (x agentCheck) tools(t install.Target) []Finding {
 }
 
 // faults finds what is wrong with our entries in a file.
-func (x agentCheck) faults(s install.Standing) (found []Finding) {
+func (x agentCheck) faults(s agents.Status) (found []Finding) {
 	add := func(state State, safe bool, format string, args ...any) {
 		f := x.finding(state, fmt.Sprintf(format, args...)+" in "+s.File, "reverie init --agent "+x.agent.Name)
 		if s.Top != "" {
@@ -160,17 +160,17 @@ func (x agentCheck) faults(s install.Standing) (found []Finding) {
 	return found
 }
 
-func (x agentCheck) install(ctx context.Context, t install.Target) error {
+func (x agentCheck) install(ctx context.Context, t agents.Target) error {
 	if x.clone == nil {
 		return errors.New("outside of a repository: run it in one")
 	}
-	_, err := install.Installer{Dir: x.machine.StateDir()}.Install(ctx, t, x.program, x.clone.Repo.CommonDir)
+	_, err := agents.Installer{Dir: x.machine.StateDir()}.Install(ctx, t, x.program, x.clone.Repo.CommonDir)
 	return err
 }
 
 // silence says when an agent's last event came. Hooks that are installed and do not run show no
 // other fault, so silence compares that time with the sessions in the agent's own records.
-func (x agentCheck) silence(ctx context.Context, s install.Standing) Finding {
+func (x agentCheck) silence(ctx context.Context, s agents.Status) Finding {
 	ok := x.finding(OK, "calls Reverie from "+s.File, "")
 	if x.clone == nil {
 		return ok

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/reverie-memory/reverie/hooks/githook"
-	"github.com/reverie-memory/reverie/hooks/install"
 	"github.com/reverie-memory/reverie/hooks/setup"
+	"github.com/reverie-memory/reverie/hooks/setup/agents"
 	"github.com/reverie-memory/reverie/internal/clone"
 )
 
@@ -18,7 +18,7 @@ type gitHookCheck struct{ *clone.Clone }
 
 func (x gitHookCheck) run(ctx context.Context) []Finding {
 	program, err := setup.Program()
-	if err != nil && !errors.Is(err, install.ErrPassing) { // without a program that stays, scripts cannot be compared
+	if err != nil && !errors.Is(err, agents.ErrPassing) { // without a program that stays, scripts cannot be compared
 		return []Finding{{State: Broken, Detail: err.Error()}}
 	}
 	r, err := githook.Examine(ctx, x.Repo, setup.ScriptSettings(program, x.Config))

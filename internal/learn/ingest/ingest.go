@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/reverie-memory/reverie/hooks"
-	"github.com/reverie-memory/reverie/hooks/install"
+	"github.com/reverie-memory/reverie/hooks/setup/agents"
 	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/redact"
@@ -153,7 +153,7 @@ func (n named) Name() string { return n.name }
 // OpenCode's. A variable with an absolute path moves such a folder. An agent reads a relative path
 // differently in each folder, so it does not count.
 func Homes() (past.Homes, error) {
-	m, err := install.ThisMachine()
+	m, err := agents.ThisMachine()
 	if err != nil {
 		return past.Homes{}, fmt.Errorf("find the agents' stores: %w", err)
 	}

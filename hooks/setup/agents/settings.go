@@ -1,4 +1,4 @@
-package install
+package agents
 
 import (
 	"bytes"
@@ -22,9 +22,9 @@ type settingsError struct {
 
 func (e *settingsError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Reason) }
 
-// settings is the text of a settings file: a JSON object with an object "hooks", which has an array of groups for
-// each event, each with an array "hooks" of commands. It is edited by cutting and putting in text, so that all else
-// keeps its bytes.
+// settings is the text of a settings file: a JSON object with an object "hooks", which has an array
+// of groups for each event, each with an array "hooks" of commands. Edits cut and insert text, so
+// that everything else keeps its bytes.
 type settings struct {
 	bom  []byte
 	text []byte // without bom
@@ -148,7 +148,7 @@ func member(v hujson.ValueTrimmed, key string) hujson.ValueTrimmed {
 	return nil
 }
 
-// find is the value at a path of names from the root. One that is not there is an error.
+// find returns the value at a path of names from the root. A missing value is an error.
 func (s *settings) find(path ...string) (hujson.Value, error) {
 	v := s.root
 	for i, key := range path {
@@ -165,7 +165,7 @@ func (s *settings) find(path ...string) (hujson.Value, error) {
 	return v, nil
 }
 
-// only is the value of a name in an object, nil where there is none. One that stands there twice is an error.
+// only returns the value of a name in an object, or nil. A name that occurs twice is an error.
 func (s *settings) only(o *hujson.Object, key string) (found hujson.ValueTrimmed, err error) {
 	for _, m := range o.Members {
 		if name(m) != key {

@@ -1,4 +1,4 @@
-package install
+package agents
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ import (
 	"github.com/reverie-memory/reverie/internal/file"
 )
 
-// artefact is what the journal knows of one file outside of the repositories that we wrote.
+// artefact is the journal's entry about one file outside the repositories that we wrote.
 type artefact struct {
 	File    string   `json:"file"` // as it was named; it may be a symbolic link
 	Agent   string   `json:"agent"`
@@ -44,15 +44,15 @@ const (
 	lockFile       = "lock"
 )
 
-// Installer writes into agents' settings, and takes out again what it wrote. What it did stands in a journal in Dir,
-// the user's own state folder, with the bytes that were there before. Installers in other processes wait for each
-// other; an agent that writes its settings at the same moment is not overwritten.
+// Installer adds our entries to agents' settings, and removes them. A journal in Dir, the user's
+// own state folder, records each change and the bytes before it. Installers in other processes wait
+// for each other. An agent that writes its settings at the same moment is not overwritten.
 type Installer struct {
 	Dir string
 }
 
-// open takes the lock and reads the journal. end gives the lock back; with nothing in the journal, the folder of state
-// goes too, and those that were made for it.
+// open takes the lock and reads the journal. end gives the lock back. If the journal is empty by
+// then, end removes the state folder and those that were made for it.
 func (in Installer) open(ctx context.Context) (j *journal, end func(), err error) {
 	var made []string
 	var unlock func()
@@ -142,7 +142,7 @@ func (in Installer) read() (*journal, error) {
 	return &j, nil
 }
 
-// write stores the journal, and removes backups that it does not name. Of an empty one nothing stays.
+// write stores the journal, and removes backups that it does not name. It removes an empty journal.
 func (in Installer) write(j *journal) error {
 	if len(j.Artefacts) == 0 {
 		return errors.Join(os.RemoveAll(filepath.Join(in.Dir, backupFolder)), os.RemoveAll(filepath.Join(in.Dir, journalFile)))
@@ -176,7 +176,8 @@ func (j *journal) drop(path string) {
 	j.Artefacts = slices.DeleteFunc(j.Artefacts, func(a artefact) bool { return a.File == path })
 }
 
-// inherit leaves folders that we made, and in which something is left, to another file of ours in them: the last one takes them along.
+// inherit hands folders that we made, and that are not empty, to another of our files in them. The
+// last file removes them.
 func (j *journal) inherit(folders []string) {
 	for _, dir := range folders {
 		for i := range j.Artefacts {
@@ -194,8 +195,8 @@ func (a *artefact) target() Target {
 	return Target{Agent: agent, File: a.File, Top: a.Top}
 }
 
-// alive are the clones of an artefact that are not known to be gone. One whose work tree lay in a folder that is not there
-// now may come back with it, as on a disk that is not mounted.
+// alive returns the clones of an artefact that are not known to be gone. A clone comes back with
+// the folder around its work tree, as on a disk that is not mounted.
 func (a *artefact) alive() []string {
 	return slices.DeleteFunc(slices.Clone(a.Clones), func(dir string) bool {
 		_, err := os.Stat(filepath.Join(dir, "HEAD"))
@@ -209,8 +210,9 @@ func (a *artefact) others(clone string) int {
 	return len(slices.DeleteFunc(a.alive(), func(c string) bool { return c == clone }))
 }
 
-// Claim notes that a clone relies on the agents that call us from the user's own settings, so that another clone's
-// uninstall leaves them there. Where nothing was installed, or it is noted already, that costs a look at the journal.
+// Claim records that a clone relies on the agents that call us from the user's own settings, so
+// that another clone's uninstall leaves them there. If it has nothing to record, it only reads the
+// journal.
 func (in Installer) Claim(ctx context.Context, clone string) error {
 	lacks := func(a artefact) bool { return a.Top == "" && !slices.Contains(a.Clones, clone) }
 	if j, err := in.read(); err != nil || !slices.ContainsFunc(j.Artefacts, lacks) {
@@ -249,11 +251,11 @@ func hash(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// errChanged is returned when somebody else wrote a file while we were about to.
+// errChanged is returned when another program wrote a file just before us.
 var errChanged = errors.New("it was changed by somebody else just now")
 
-// exchange puts data in the place of a file, at once and durably, unless the file has other bytes than expect by then; a
-// nil expect is no file at all. Who calls has the lock.
+// exchange replaces a file durably, unless it no longer has the bytes of expect. A nil expect means
+// that there is no file. The caller holds the lock.
 func exchange(path string, expect, data []byte, mode fs.FileMode) error {
 	file.Sweep(filepath.Dir(path))
 	return file.Exchange(path, data, mode, func() error {

@@ -1,4 +1,4 @@
-package install
+package agents
 
 import (
 	"bytes"
@@ -31,7 +31,7 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("%s: %s", e.File, e.Why)
 }
 
-// Change is what installing would do to a file.
+// Change holds the bytes of a file before and after an installation.
 type Change struct {
 	Target
 	Old, New []byte
@@ -119,8 +119,8 @@ func inspect(t Target) (c Change, err error) {
 	return c, t.contained(folder, c.real)
 }
 
-// contained refuses a file in a git directory, and one of a project that a link of that project takes elsewhere. folder is the
-// deepest that is there.
+// contained refuses a file in a git directory, and a file of a project if a link leads out of the
+// project. folder is the deepest existing folder on its path.
 func (t Target) contained(folder, path string) error {
 	top := ""
 	if t.Top != "" {
@@ -154,7 +154,8 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// Install makes an agent call program, on behalf of a clone: a common git directory. Doing it again is harmless.
+// Install has an agent call program, on behalf of a clone, which its common git directory names.
+// Doing it again is harmless.
 func (in Installer) Install(ctx context.Context, t Target, program, clone string) (Change, error) {
 	j, end, err := in.open(ctx)
 	if err != nil {
@@ -245,15 +246,15 @@ func (c Change) write() error {
 	return nil
 }
 
-// Fate is what becomes of a file at an uninstall.
+// Fate names the effect of an uninstall on a file.
 type Fate string
 
 const (
 	Stays   Fate = "stays"   // another clone asked for it too
 	Goes    Fate = "goes"    // we made it
 	Returns Fate = "returns" // to the bytes it had
-	Cut     Fate = "cut"     // our entries go out of what is somebody else's by now
-	Gone    Fate = "gone"    // there is nothing of ours in it
+	Cut     Fate = "cut"     // our entries go, and later changes stay
+	Gone    Fate = "gone"    // it has no entry of Reverie's
 	Refused Fate = "refused" // it cannot be read or written; Why says more
 )
 
@@ -265,8 +266,8 @@ type Installed struct {
 	Others int   // clones that use it too
 }
 
-// Installed lists the files of a clone, and what Remove would do to each. Files of others in which we stand though the
-// journal knows nothing of it are among them.
+// Installed lists the files of a clone, and the effect of Remove on each. It includes those of
+// others that call us although the journal does not name them.
 func (in Installer) Installed(clone string, others []Target) ([]Installed, error) {
 	j, err := in.read()
 	if err != nil {
@@ -288,15 +289,16 @@ func (in Installer) Installed(clone string, others []Target) ([]Installed, error
 			continue
 		}
 		r, err := in.removal(artefact{File: t.File, Agent: t.Agent.Name, Top: t.Top}, clone)
-		if err == nil && r.fate != Gone { // what cannot be read has nothing of ours that we could see
+		if err == nil && r.fate != Gone { // a file that cannot be read shows no entry
 			found = append(found, Installed{t, r.fate, nil, 0})
 		}
 	}
 	return found, nil
 }
 
-// Everyones says what Remove would do to a file on behalf of Everyone. Others counts the clones beside the one named.
-func (in Installer) Everyones(t Target, clone string) (Installed, error) {
+// InstalledIn returns the effect that Remove would have on a file on behalf of AllClones. Others
+// counts the clones beside clone.
+func (in Installer) InstalledIn(t Target, clone string) (Installed, error) {
 	j, err := in.read()
 	if err != nil {
 		return Installed{}, err
@@ -314,7 +316,7 @@ func (in Installer) Everyones(t Target, clone string) (Installed, error) {
 	return i, nil
 }
 
-// removal is what Remove does to a file.
+// removal holds the effect of Remove on a file.
 type removal struct {
 	Change
 	fate   Fate
@@ -362,10 +364,11 @@ func (in Installer) removal(a artefact, clone string) (r removal, err error) {
 	return r, nil
 }
 
-// Everyone stands for all clones with a claim to a file.
-const Everyone = ""
+// AllClones stands for all clones with a claim to a file.
+const AllClones = ""
 
-// Remove ends a clone's claim to a file, or that of Everyone, and takes us out of it if no other clone that exists has one.
+// Remove ends a clone's claim to a file, or the claims of AllClones. It removes our entries if no
+// other existing clone has a claim.
 func (in Installer) Remove(ctx context.Context, t Target, clone string) (Fate, error) {
 	j, end, err := in.open(ctx)
 	if err != nil {
@@ -374,7 +377,7 @@ func (in Installer) Remove(ctx context.Context, t Target, clone string) (Fate, e
 	defer end()
 	a := artefact{File: t.File, Agent: t.Agent.Name, Top: t.Top}
 	if known := j.find(t.File); known != nil {
-		known.Clones = slices.DeleteFunc(known.alive(), func(c string) bool { return c == clone || clone == Everyone })
+		known.Clones = slices.DeleteFunc(known.alive(), func(c string) bool { return c == clone || clone == AllClones })
 		a = *known
 	}
 	r, err := in.removal(a, clone)

@@ -1,4 +1,4 @@
-package install
+package agents
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// entry is one command of ours in a settings file.
+// entry is one of our commands in a settings file.
 type entry struct {
 	Event        string // the agent's name of it
 	Group, Index int    // in the event's array, and in the group's
@@ -19,7 +19,7 @@ type entry struct {
 	Timeout      time.Duration // 0: none given
 }
 
-// entriesOf are those of ours in the text of a settings file.
+// entriesOf returns our entries in the text of a settings file.
 func entriesOf(text []byte, a hooks.Agent) ([]entry, error) {
 	s, err := parseSettings(text, a)
 	if err != nil {
@@ -75,7 +75,7 @@ func delivers(a hooks.Agent, event string) bool {
 	return slices.ContainsFunc(a.Deliveries, func(d hooks.Delivery) bool { return d.Name == event })
 }
 
-// The form that an entry of ours has in the file.
+// The form of our entries in the file.
 type (
 	hookGroup struct {
 		Hooks []hookCommand `json:"hooks"`
@@ -96,8 +96,8 @@ func commandOf(a hooks.Agent, d hooks.Delivery, command string) hookCommand {
 	return c
 }
 
-// addEntries puts an entry for each delivery of an agent into the text of its settings: as a new group behind all
-// others, or, where there is one of ours already, in its place. made names the containers that were not there.
+// addEntries puts an entry for each delivery of an agent into the text of its settings: in the
+// place of our earlier one, or as the last group. made names the containers that it had to make.
 func addEntries(text []byte, a hooks.Agent, command string) (out []byte, made []string, err error) {
 	s, err := parseSettings(text, a)
 	if err != nil {
@@ -150,7 +150,8 @@ func (s *settings) add(event string, group hookGroup) (made []string, err error)
 	return []string{"hooks." + event}, s.insert(in, event, []hookGroup{group})
 }
 
-// refresh gives an entry the command and time it should have, and leaves it as it is where it has them.
+// refresh gives an entry the command and the timeout it should have. It keeps an entry that has
+// them.
 func (s *settings) refresh(e entry, want hookCommand, timeout time.Duration) error {
 	if e.Timeout != timeout {
 		hook, err := s.hook(e)
@@ -203,8 +204,8 @@ func (s *settings) hook(e entry) (hujson.Value, error) {
 	return list.Value.(*hujson.Array).Elements[e.Index], nil
 }
 
-// cutEntries takes the entries of ours out of a text, and those of the containers in made that are empty then; with
-// no made at all, every container that this emptied.
+// cutEntries removes our entries from a text, and the containers that this empties: those in made,
+// or all if known is false.
 func cutEntries(text []byte, a hooks.Agent, made []string, known bool) ([]byte, error) {
 	s, err := parseSettings(text, a)
 	if err != nil {
@@ -220,8 +221,8 @@ func cutEntries(text []byte, a hooks.Agent, made []string, known bool) ([]byte, 
 	return s.bytes(), err
 }
 
-// cut removes the entries that goes names, given those before each, and the containers emptied by that which drop
-// names; nil drops none.
+// cut removes the entries for which goes is true, given those before each, and the containers that
+// this empties and drop names. A nil drop removes no container.
 func (s *settings) cut(a hooks.Agent, goes func(e entry, before []entry) bool, drop func(container string) bool) error {
 	entries, err := s.entries(a)
 	if err != nil {

@@ -1,4 +1,4 @@
-package install
+package agents
 
 import (
 	"bytes"
@@ -11,9 +11,10 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// Codex keeps its servers in TOML, which it edits itself: a table of its own may land anywhere below ours, and one for a tool of
-// ours that the user approved for good is part of our server. So no mark ends what is ours; it is the tables of our name, and a
-// comment above the first. What an edit comes to is held against what the parser reads before it is believed.
+// Codex keeps its servers in TOML, which it edits itself. Its own tables may land anywhere below
+// ours, and a table for one of our tools that the user approved for good is part of our server. So
+// no mark ends our part: it is the tables with our name, and a comment above the first. We check
+// each edit against the values that the parser reads.
 
 const (
 	serversTable = "mcp_servers"
@@ -59,14 +60,15 @@ func statements(text []byte) (all []statement) {
 	return all
 }
 
-// ourTables are the lines of our tables, each from its head to what is the next statement's: [from, to).
+// ourTables returns the lines of our tables as [from, to), each from its head to the next
+// statement.
 func ourTables(text []byte, lines []string) (found [][2]int) {
 	from := -1
 	end := func(at int) {
 		if from < 0 {
 			return
 		}
-		for at > from && unclaimed(lines[at-1]) { // the next one's, or nobody's
+		for at > from && unclaimed(lines[at-1]) { // belongs to the next statement, or to none
 			at--
 		}
 		found, from = append(found, [2]int{from, at}), -1
@@ -176,7 +178,7 @@ func cutTable(text []byte, made []string) ([]byte, error) {
 			if from > 0 && slices.Contains(made, madeBlank) && strings.TrimSpace(lines[from-1]) == "" {
 				from--
 			}
-		} else if from > 0 && strings.TrimSpace(lines[from-1]) == "" { // between two of ours
+		} else if from > 0 && strings.TrimSpace(lines[from-1]) == "" { // between two of our tables
 			from--
 		}
 		lines = slices.Delete(lines, from, to)
@@ -195,7 +197,7 @@ func cutTable(text []byte, made []string) ([]byte, error) {
 // sameRest reports whether two files say the same but for our server.
 func sameRest(a, b map[string]any) bool { return reflect.DeepEqual(without(a), without(b)) }
 
-// without is what a file says without our server.
+// without returns the values in a file without our server.
 func without(all map[string]any) map[string]any {
 	out := map[string]any{}
 	for key, v := range all {

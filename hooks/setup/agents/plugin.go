@@ -1,4 +1,4 @@
-package install
+package agents
 
 import (
 	"bytes"
@@ -17,7 +17,8 @@ var pluginText string
 // pluginHeader begins the files that are all ours.
 const pluginHeader = "// managed by reverie"
 
-// plugin is the plugin for an agent that calls program, with our server among its settings or without.
+// plugin returns the text of an agent's plugin that calls program, and adds our server if serves is
+// true.
 func plugin(a hooks.Agent, program string, serves bool) []byte {
 	deadlines := map[string]int64{}
 	for _, d := range a.Deliveries {
@@ -35,7 +36,7 @@ func inJSON(v any) string {
 	return string(data)
 }
 
-// pluginProgram is the program that a plugin of ours calls; ours is false for a file of somebody else.
+// pluginProgram returns the program that our plugin calls. ours is false for any other file.
 func pluginProgram(text []byte) (program string, ours bool) {
 	if !bytes.HasPrefix(text, []byte(pluginHeader)) {
 		return "", false
@@ -48,5 +49,5 @@ func pluginProgram(text []byte) (program string, ours bool) {
 	return program, true
 }
 
-// pluginServes reports whether a plugin of ours adds our server.
+// pluginServes reports whether our plugin adds our server.
 func pluginServes(text []byte) bool { return bytes.Contains(text, []byte("\nconst serves = true\n")) }

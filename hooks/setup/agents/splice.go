@@ -1,4 +1,4 @@
-package install
+package agents
 
 import (
 	"bytes"
@@ -42,7 +42,7 @@ func (s *settings) items(v hujson.Value) []item {
 	return found
 }
 
-// insert appends a value to a list, or under a key to an object, in the way in which the file is written.
+// insert appends a value to a list, or under a key to an object, in the file's own layout.
 func (s *settings) insert(in hujson.Value, key string, value any) error {
 	items := s.items(in)
 	closing := in.EndOffset - 1
@@ -85,8 +85,8 @@ func (s *settings) insert(in hujson.Value, key string, value any) error {
 	return s.splice(at, at, text)
 }
 
-// remove takes the i-th element or member out of its container, with its comma and the white space before it.
-// Comments stay.
+// remove takes the i-th element or member out of its container, with its comma and the white space
+// before it. Comments stay.
 func (s *settings) remove(in hujson.Value, i int) error {
 	items := s.items(in)
 	it := items[i]
@@ -140,7 +140,7 @@ func (s *settings) render(value any, indent string, oneLine bool) string {
 		enc.SetIndent(indent, s.unit())
 	}
 	if err := enc.Encode(value); err != nil {
-		panic(err) // only values of ours come here
+		panic(err) // callers give only our own values
 	}
 	return strings.ReplaceAll(strings.TrimSuffix(b.String(), "\n"), "\n", s.eol())
 }
@@ -169,7 +169,8 @@ func (s *settings) indentAt(offset int) string {
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
-// ownLine is the white space before an offset, and whether nothing else stands before it on its line.
+// ownLine returns the white space before an offset, and whether its line has nothing else before
+// it.
 func (s *settings) ownLine(offset int) (indent string, own bool) {
 	begin := bytes.LastIndexByte(s.text[:offset], '\n') + 1
 	indent = s.indentAt(offset)

@@ -1,4 +1,4 @@
-package install
+package agents
 
 import (
 	"context"
@@ -64,7 +64,8 @@ func (p *place) remove(t Target, clone string) Fate {
 	return fate
 }
 
-// tree is everything in the home folder but the state of ours and the clones: names, modes, targets and bytes.
+// tree is everything in the home folder but the state of ours and the clones: names, modes, targets
+// and bytes.
 func (p *place) tree() map[string]string {
 	p.t.Helper()
 	found := map[string]string{}
@@ -400,7 +401,8 @@ func TestDamagedJournalStopsEverything(t *testing.T) {
 	}
 }
 
-// An installer that is killed has written the journal, and perhaps half of a file beside the settings.
+// An installer that is killed has written the journal, and perhaps half of a file beside the
+// settings.
 func TestKilledInstallerLeavesNothing(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		p := newPlace(t)
@@ -477,8 +479,8 @@ func TestInstallersWaitForEachOther(t *testing.T) {
 	p.stateless()
 }
 
-// A clone that relies on the user's own settings keeps them when the one that asked for them is left; the file of a project
-// is nobody else's.
+// A clone that relies on the user's own settings keeps them when the one that asked for them is
+// left; the file of a project is nobody else's.
 func TestClaimKeepsTheUsersSettings(t *testing.T) {
 	p := newPlace(t)
 	one, two := p.clone("one"), p.clone("two")
@@ -503,11 +505,11 @@ func TestClaimKeepsTheUsersSettings(t *testing.T) {
 	if fate := p.remove(project, one); fate != Goes {
 		t.Errorf("the project's settings: %s", fate)
 	}
-	i, err := p.in.Everyones(user, one)
+	i, err := p.in.InstalledIn(user, one)
 	if err != nil || i.Fate != Goes || i.Others != 1 {
 		t.Errorf("%+v, %v", i, err)
 	}
-	if fate := p.remove(user, Everyone); fate != Goes {
+	if fate := p.remove(user, AllClones); fate != Goes {
 		t.Errorf("for everyone: %s", fate)
 	}
 }

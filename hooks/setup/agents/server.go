@@ -1,4 +1,4 @@
-package install
+package agents
 
 import (
 	"os"
@@ -9,16 +9,17 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// An agent starts our server of tools for a session, and asks it as the model wishes. Its settings name the server as a member of an
-// object, Codex's as a table of TOML; the plugin for OpenCode adds it to the settings that are in force, and to no file.
+// An agent starts our server of tools for a session, and calls it as the model wishes. Settings
+// name the server as a member of an object, those of Codex as a TOML table. The plugin for OpenCode
+// adds it to the settings in force, and to no file.
 
-// serverName is what the agents call our server. Their names of its tools are made of it.
+// serverName is the agents' name for our server, and a part of their names for its tools.
 const serverName = "reverie"
 
 // serversKey is the member of the settings that has the servers.
 const serversKey = "mcpServers"
 
-// server is the entry of ours in an agent's settings.
+// server is our entry in an agent's settings.
 type server struct {
 	Type    string   `json:"type,omitempty"`
 	Command string   `json:"command"`
@@ -40,7 +41,8 @@ func serverOf(a hooks.Agent, program string) server {
 // readOnly is the option of the server that a user may add to our entry.
 const readOnly = "--read-only"
 
-// like is the entry with what the user added to the one that stands there: bringing it up to date gives an agent no more tools.
+// like returns the entry with the user's additions to the present one, so that an update gives an
+// agent no more tools.
 func (s server) like(was server) server {
 	if slices.Contains(was.Args, readOnly) {
 		s.Args = append(slices.Clip(s.Args), readOnly)
@@ -48,7 +50,7 @@ func (s server) like(was server) server {
 	return s
 }
 
-// ours reports whether a server is a program of ours.
+// ours reports whether a server is our program.
 func (s server) ours() bool {
 	return ourProgram(s.Command) && len(s.Args) > 0 && s.Args[0] == "mcp"
 }
@@ -110,7 +112,8 @@ func Projects(a hooks.Agent, top string) []Target {
 	return []Target{t}
 }
 
-// add puts what a target gets into the text of its file. made names the containers that were not there.
+// add puts our entries into the text of a target's file. made names the containers that it had to
+// make.
 func (t Target) add(text []byte, program string) (out []byte, made []string, err error) {
 	switch {
 	case t.table():
@@ -126,7 +129,8 @@ func (t Target) add(text []byte, program string) (out []byte, made []string, err
 	return out, append(made, more...), err
 }
 
-// cut takes out what add put in. Of the containers that this empties those in made go; with known false, all.
+// cut removes the entries that add put in, and the containers that this empties: those in made, or
+// all if known is false.
 func (t Target) cut(text []byte, made []string, known bool) (out []byte, err error) {
 	if t.table() {
 		return cutTable(text, made)
@@ -142,7 +146,7 @@ func (t Target) cut(text []byte, made []string, known bool) (out []byte, err err
 	return out, err
 }
 
-// serverIn is our server in the text of a target's file; found is false where there is none of ours.
+// serverIn returns our server in the text of a target's file, if found is true.
 func (t Target) serverIn(text []byte) (s server, found bool, err error) {
 	if t.table() {
 		return tableIn(text)
@@ -155,8 +159,9 @@ func (t Target) serverIn(text []byte) (s server, found bool, err error) {
 	return s, found, err
 }
 
-// server is our entry; other reports that somebody else's has its name. Names are compared to the letter, as agents do, and one
-// that stands twice is an error: which of them counts is the agent's to say.
+// server returns our entry. other reports that a foreign entry has its name. Case counts in names,
+// as for agents. A name that occurs twice is an error, because only the agent knows which one
+// counts.
 func (s *settings) server() (found server, ours, other bool, err error) {
 	all, err := s.object(serversKey)
 	if all == nil || err != nil {
@@ -191,7 +196,8 @@ func (s *settings) server() (found server, ours, other bool, err error) {
 	return found, found.ours(), !found.ours(), nil
 }
 
-// addServer puts our server into the text of an agent's settings, or brings it up to date where it stands.
+// addServer puts our server into the text of an agent's settings, or updates the server that is
+// there.
 func addServer(text []byte, a hooks.Agent, program string) (out []byte, made []string, err error) {
 	s, err := parseObject(text, a)
 	if err != nil {
@@ -229,7 +235,8 @@ func addServer(text []byte, a hooks.Agent, program string) (out []byte, made []s
 	return s.bytes(), nil, err
 }
 
-// cutServer takes our server out, and the object it was in if that is empty then and we made it, or know nothing of it.
+// cutServer removes our server, and its object if that is empty then, unless the object is known to
+// be the user's.
 func cutServer(text []byte, a hooks.Agent, made []string, known bool) ([]byte, error) {
 	s, err := parseObject(text, a)
 	if err != nil {

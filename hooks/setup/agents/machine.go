@@ -1,4 +1,4 @@
-package install
+package agents
 
 import (
 	"os"
@@ -28,12 +28,12 @@ func (m Machine) dir(variable string, below ...string) string {
 	return filepath.Join(append([]string{m.Home}, below...)...)
 }
 
-// StateDir is where Reverie keeps what belongs to the user and to no repository.
+// StateDir returns the folder of state that belongs to the user and to no repository.
 func (m Machine) StateDir() string {
 	return filepath.Join(m.dir("XDG_STATE_HOME", ".local", "state"), "reverie")
 }
 
-// Folder is where an agent keeps its settings; "" for an agent that has none.
+// Folder returns the folder of an agent's settings, "" for an agent without settings.
 func (m Machine) Folder(agent string) string {
 	switch agent {
 	case "claude":
@@ -66,8 +66,8 @@ func (m Machine) Has(a hooks.Agent) bool {
 	return err == nil
 }
 
-// settingsFiles are the names of the files in an agent's folders, for the user and in a project; ok is false for an agent that
-// has none.
+// settingsFiles returns the names of the files in an agent's folders, for the user and in a
+// project. ok is false for an agent without settings.
 func settingsFiles(agent string) (user, project string, ok bool) {
 	switch agent {
 	case "claude":

@@ -1,4 +1,4 @@
-package install
+package agents
 
 import (
 	"fmt"
@@ -97,8 +97,8 @@ func TestServerComesAndGoesWithoutTrace(t *testing.T) {
 	}
 }
 
-// A server is ours only as agents would start it: names are compared to the letter, and those that stand twice are refused.
-// What is refused, or somebody else's, keeps its bytes.
+// A server is ours only as agents would start it: names are compared to the letter, and those that
+// stand twice are refused. What is refused, or somebody else's, keeps its bytes.
 func TestServerIsReadToTheLetter(t *testing.T) {
 	a := agent(t, "gemini")
 	const args = `"args": ["mcp", "--agent", "gemini"]`
@@ -172,7 +172,8 @@ func TestOthersServerIsRefused(t *testing.T) {
 	}
 }
 
-// Codex edits the file too: what it adds to our server goes with it, and what it puts beside it stays.
+// Codex edits the file too: what it adds to our server goes with it, and what it puts beside it
+// stays.
 func TestWhatCodexWroteSince(t *testing.T) {
 	for name, c := range map[string]struct{ now, want string }{
 		"a tool that was approved, and a table behind": {

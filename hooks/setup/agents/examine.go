@@ -1,4 +1,4 @@
-package install
+package agents
 
 import (
 	"bytes"
@@ -16,8 +16,8 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// Standing is how we stand in a file.
-type Standing struct {
+// Status says how a file calls us.
+type Status struct {
 	Target
 	Installed bool
 	entries   []entry
@@ -29,8 +29,8 @@ type Standing struct {
 }
 
 // Examine reads a target's file. A file that is not there is no error.
-func Examine(t Target) (Standing, error) {
-	s := Standing{Target: t}
+func Examine(t Target) (Status, error) {
+	s := Status{Target: t}
 	text, err := readSettings(t.File)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
@@ -81,14 +81,16 @@ func Examine(t Target) (Standing, error) {
 	return s, nil
 }
 
-// Hindrance is why an agent does not run the hooks that its settings have, and what a person can do about it.
+// Hindrance says why an agent does not run the hooks in its settings, and how a person can change
+// that.
 type Hindrance struct {
 	Why, Do  string
 	Possible bool // not sure: another version of the agent may see it otherwise
 }
 
-// Hindrances of an agent's hooks, which the agent itself does not tell. top is the work tree, or "".
-func (m Machine) Hindrances(s Standing, top string) []Hindrance {
+// Hindrances finds the reasons, which no agent tells, for hooks that do not run. top is the work
+// tree, or "".
+func (m Machine) Hindrances(s Status, top string) []Hindrance {
 	folder := m.Folder(s.Agent.Name)
 	project := func(name string) []string {
 		if top == "" {
@@ -136,9 +138,9 @@ func geminiHindrances(files []string) (found []Hindrance) {
 	return found
 }
 
-// codexHindrances finds hooks that nobody approved, which Codex passes over without a word. An approval goes by the
-// place of the hook in its file.
-func codexHindrances(config string, s Standing) (found []Hindrance) {
+// codexHindrances finds hooks without an approval, which Codex skips in silence. An approval names
+// the position of the hook in its file.
+func codexHindrances(config string, s Status) (found []Hindrance) {
 	var v struct {
 		Features map[string]any
 		Hooks    struct {
@@ -187,7 +189,8 @@ func codexHindrances(config string, s Standing) (found []Hindrance) {
 	return found
 }
 
-// codexHash is what Codex 0.169 notes of an entry, alone in its group, when it is approved.
+// codexHash returns the hash that Codex 0.169 records for an approved entry that is alone in its
+// group.
 func codexHash(e entry) string {
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)

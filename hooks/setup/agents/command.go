@@ -1,10 +1,10 @@
-// Package install has the agents of this machine call us: it writes entries into their settings, or a plugin beside
-// them, and takes out again what it wrote, so that each file comes back byte for byte.
+// Package agents has the agents of this machine call us. It adds entries to their settings, or a
+// plugin beside them, and removes both so that each file gets back its bytes.
 //
-// Machine says where the files lie, User and Project which one an agent reads. Installer.Install writes into it and
-// Installer.Remove takes us out; Examine says how we stand in it. Any number of processes may do all of that at once:
-// those that write wait for each other by a lock, and a file that somebody else writes meanwhile is left as it is.
-package install
+// Machine locates the files, and User and Project name the one that an agent reads. Begin with
+// Installer.Install, Installer.Remove and Examine. Any number of processes may call them at once:
+// writers share a lock, and a file that another program writes meanwhile stays as it is.
+package agents
 
 import (
 	"errors"
@@ -21,8 +21,8 @@ import (
 // ErrPassing is returned when the running program is no installed one: it will be gone soon.
 var ErrPassing = errors.New("this program is not installed")
 
-// Command is the line that an agent's settings get: its shell runs it for every event. Without our program, and if that
-// ends badly or never, the agent must go on as if it had no hook.
+// Command returns the line for an agent's settings, which its shell runs for every event. If our
+// program is missing, fails or hangs, the agent must go on as if it had no hook.
 func Command(program, agent string) string {
 	call := quote(program) + " hook " + agent
 	a, _ := hooks.Find(agent)
@@ -45,7 +45,7 @@ func quote(path string) string {
 	return hooks.Quote(path)
 }
 
-// ourCommand takes a command line apart if it is `… hook AGENT` of a program of ours.
+// ourCommand takes a command line apart if it is `… hook AGENT` of our program.
 func ourCommand(line, agent string) (program string, ours bool) {
 	line = strings.TrimSpace(line)
 	a, _ := hooks.Find(agent)
@@ -68,18 +68,18 @@ func ourCommand(line, agent string) (program string, ours bool) {
 	return program, ourProgram(program)
 }
 
-// ourProgram reports whether a path has the name of a program of ours, of whatever version.
+// ourProgram reports whether a path has the name of our program, of any version.
 func ourProgram(path string) bool {
 	base := strings.ToLower(path[strings.LastIndexAny(path, `/\`)+1:])
 	return strings.HasPrefix(base, "reverie") || strings.HasPrefix(base, "git-reverie")
 }
 
-// passing is where the go command puts what it builds to run it once.
+// passing matches the folders in which the go command builds a program to run it once.
 var passing = pattern.New(`[/\\]go-build\d*[/\\]`)
 
-// Program is the path by which hooks should call the running program: absolute, and one that stays when it is
-// brought up to date. So an entry of PATH that leads to it comes before the file itself, which may lie in a folder of
-// one version. The error wraps ErrPassing where there is no such path.
+// Program returns the path by which hooks should call the running program: absolute, and valid
+// after an update. So an entry of PATH that leads to it precedes the file itself, whose folder may
+// be named for a version. The error wraps ErrPassing if there is no such path.
 func Program() (string, error) {
 	exe, err := os.Executable()
 	if err != nil {

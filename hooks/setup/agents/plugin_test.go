@@ -1,4 +1,4 @@
-package install
+package agents
 
 import (
 	"encoding/json"
@@ -15,7 +15,8 @@ import (
 	"github.com/reverie-memory/reverie/hooks"
 )
 
-// driver loads the plugin as OpenCode does and plays a session to it. It prints what the hooks made of their outputs.
+// driver loads the plugin as OpenCode does and plays a session to it. It prints what the hooks made
+// of their outputs.
 const driver = `
 import * as plugin from "./reverie.mjs"
 const names = Object.keys(plugin)
