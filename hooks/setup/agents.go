@@ -42,15 +42,11 @@ func Program() (string, error) {
 	return program, err
 }
 
-// PlanAgents plans to have agents call us, and changes nothing.
-func PlanAgents(c *clone.Clone, o AgentOptions) (AgentPlan, error) {
+// planAgents plans to have agents call a program, and changes nothing.
+func planAgents(c *clone.Clone, program func() (string, error), o AgentOptions) (p AgentPlan, err error) {
 	if len(o.Names) == 0 {
-		return AgentPlan{}, nil
+		return p, nil
 	}
-	return planFor(c, Program, o)
-}
-
-func planFor(c *clone.Clone, program func() (string, error), o AgentOptions) (p AgentPlan, err error) {
 	m, err := agents.ThisMachine()
 	if err != nil {
 		return p, err

@@ -24,7 +24,7 @@ func TestInstallSaysNothingWasChangedOnlyWhereNothingWas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := planFor(c, func() (string, error) { return "/opt/reverie", nil }, AgentOptions{Names: []string{"claude", "gemini"}})
+	p, err := planAgents(c, func() (string, error) { return "/opt/reverie", nil }, AgentOptions{Names: []string{"claude", "gemini"}})
 	if err != nil || len(p.Changes) < 2 {
 		t.Fatalf("%+v %v", p.Changes, err)
 	}

@@ -32,7 +32,7 @@ type Scope struct {
 	GitHooks bool
 	Memory   bool // the memory branch, too
 	Values   int  // of the key-value store, to be named
-	Loops    func(context.Context) ([]Artefact, error)
+	Loops    func(context.Context) ([]Artefact, error) // finds the work trees of loops; may be nil
 }
 
 // partial reports whether anything stays.
@@ -107,11 +107,13 @@ func (r *Removal) findAll(ctx context.Context) error {
 	if err := r.findGitHooks(ctx); err != nil {
 		return err
 	}
-	loops, err := r.scope.Loops(ctx)
-	if err != nil {
-		return err
+	if r.scope.Loops != nil {
+		loops, err := r.scope.Loops(ctx)
+		if err != nil {
+			return err
+		}
+		r.Found = append(r.Found, loops...)
 	}
-	r.Found = append(r.Found, loops...)
 	refs, err := r.refs(ctx)
 	if err != nil {
 		return err

@@ -44,11 +44,11 @@ type Done struct {
 // was done until then.
 func Init(ctx context.Context, c *clone.Clone, o Options) (d Done, err error) {
 	if o.Forge != "" {
-		if d.Workflow, err = FindWorkflow(o.Forge, c.Config.Ref, o.Version); err != nil {
+		if d.Workflow, err = findWorkflow(o.Forge, c.Config.Ref, o.Version); err != nil {
 			return d, err
 		}
 	}
-	if d.Agents, err = PlanAgents(c, o.Agents); err != nil {
+	if d.Agents, err = planAgents(c, Program, o.Agents); err != nil {
 		return d, err
 	}
 	if o.Dry {

@@ -19,8 +19,8 @@ type Workflow struct {
 	Text string
 }
 
-// FindWorkflow renders the file of a forge for a memory branch and a version of Reverie.
-func FindWorkflow(forge, ref, version string) (Workflow, error) {
+// findWorkflow renders the file of a forge for a memory branch and a version of Reverie.
+func findWorkflow(forge, ref, version string) (Workflow, error) {
 	f, ok := ci.For(forge)
 	if !ok {
 		return Workflow{}, exit.Usage("reverie init --ci github, or reverie init --ci gitlab", "there are no CI files for %q", forge)

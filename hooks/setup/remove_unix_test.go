@@ -1,10 +1,9 @@
 //go:build unix
 
-package cmd
+package setup
 
 import (
 	"encoding/json"
-	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -12,28 +11,27 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reverie-memory/reverie/gitstore/share"
+	"github.com/reverie-memory/reverie/internal/clone"
 	"github.com/reverie-memory/reverie/internal/job"
-	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 )
 
-// A worker that hangs is ended, with what it started; then all goes.
-func TestUninstallEndsAWorkerThatHangs(t *testing.T) {
+// A worker that hangs is killed, with the processes it started. Then everything goes.
+func TestRemoveKillsAHangingWorker(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
 	}
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("XDG_STATE_HOME", "")
-	r := testrepo.New(t)
-	env := &Env{Terminal: term.Terminal{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, Dir: r.Dir, Now: time.Now}
-	w, err := env.open(t.Context())
+	c, err := clone.Open(t.Context(), clone.Options{Dir: testrepo.New(t).Dir, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.ensure(t.Context()); err != nil {
+	if _, err := share.Begin(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
-	lock, err := job.TryLock(w.State, job.Worker) // the kernel gives it back when its holder dies; so do we
+	lock, err := job.TryLock(c.State, job.Worker) // the kernel gives it back when its holder dies; so do we
 	if lock == nil || err != nil {
 		t.Fatal(lock, err)
 	}
@@ -49,11 +47,19 @@ func TestUninstallEndsAWorkerThatHangs(t *testing.T) {
 		lock.Close()
 	}()
 	text, _ := json.Marshal(job.Status{PID: hangs.Process.Pid, Until: time.Now().Add(time.Hour)})
-	if err := w.Repo.WriteState(job.Worker.StatusFile(), text, false); err != nil {
+	if err := c.Repo.WriteState(job.Worker.StatusFile(), text, false); err != nil {
 		t.Fatal(err)
 	}
-	if err := runUninstall(t.Context(), env, uninstallOptions{yes: true}); err != nil {
+	var notes []Note
+	removal, err := FindRemoval(t.Context(), c, Scope{}, func(n Note) { notes = append(notes, n) })
+	if err != nil {
 		t.Fatal(err)
+	}
+	if _, err := removal.Remove(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if len(notes) != 1 || notes[0] != (Ending{Job: string(job.Worker), PID: hangs.Process.Pid}) {
+		t.Errorf("notes: %+v", notes)
 	}
 	select {
 	case err := <-died:
@@ -63,7 +69,7 @@ func TestUninstallEndsAWorkerThatHangs(t *testing.T) {
 	default:
 		t.Error("the worker goes on")
 	}
-	if _, err := os.Lstat(w.State); !os.IsNotExist(err) {
-		t.Errorf("%s: %v", w.State, err)
+	if _, err := os.Lstat(c.State); !os.IsNotExist(err) {
+		t.Errorf("%s: %v", c.State, err)
 	}
 }
