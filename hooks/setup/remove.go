@@ -30,8 +30,8 @@ type Scope struct {
 	Agents   []string // named ones, in every repository
 	Project  bool     // agents' settings of this work tree instead of the user's
 	GitHooks bool
-	Memory   bool // the memory branch, too
-	Values   int  // of the key-value store, to be named
+	Memory   bool                                      // the memory branch, too
+	Values   int                                       // of the key-value store, to be named
 	Loops    func(context.Context) ([]Artefact, error) // finds the work trees of loops; may be nil
 }
 

@@ -65,7 +65,7 @@ func (r *Removal) findNamedAgents() error {
 		}
 		switch i.Fate {
 		case agents.Refused:
-			if s, err := agents.Examine(t); err != nil && !s.Installed && !t.Hooks() { // a file of much else, without a sign of us
+			if s, err := agents.Examine(t); err != nil && !s.Installed && !t.Hooks() { // no sign of us
 				continue
 			}
 			return refused(i.Why, "nothing was changed")

@@ -31,7 +31,7 @@ func TestRemoveKillsAHangingWorker(t *testing.T) {
 	if _, err := share.Begin(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
-	lock, err := job.TryLock(c.State, job.Worker) // the kernel gives it back when its holder dies; so do we
+	lock, err := job.TryLock(c.State, job.Worker) // as a worker that hangs
 	if lock == nil || err != nil {
 		t.Fatal(lock, err)
 	}

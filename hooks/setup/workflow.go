@@ -52,7 +52,7 @@ func (f Workflow) differs(t *gitstore.Tree) (bool, error) {
 // install commits the file to the memory branch, and reports whether it had to. dry only looks.
 // note is git's note on the commit.
 func (f Workflow) install(ctx context.Context, c *clone.Clone, dry bool) (changed bool, note string, err error) {
-	if err := c.View(ctx, func(*record.View, clone.Team) error { return nil }); err != nil { // a newer format is not written to
+	if err := c.View(ctx, func(*record.View, clone.Team) error { return nil }); err != nil { // fails for a newer format
 		return false, "", err
 	}
 	if dry {

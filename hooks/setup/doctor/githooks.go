@@ -17,8 +17,8 @@ import (
 type gitHookCheck struct{ *clone.Clone }
 
 func (x gitHookCheck) run(ctx context.Context) []Finding {
-	program, err := setup.Program()
-	if err != nil && !errors.Is(err, agents.ErrPassing) { // without a program that stays, scripts cannot be compared
+	program, err := setup.Program() // "" if there is no lasting path; scripts are not compared then
+	if err != nil && !errors.Is(err, agents.ErrPassing) {
 		return []Finding{{State: Broken, Detail: err.Error()}}
 	}
 	r, err := githook.Examine(ctx, x.Repo, setup.ScriptSettings(program, x.Config))
