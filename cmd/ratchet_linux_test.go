@@ -35,7 +35,7 @@ var ceilings = map[string]shape{
 	"gitstore/recall":        {9, 35},
 	"gitstore/recall/vector": {7, 21},
 	"gitstore/record":        {9, 47},
-	"hooks/install":          {3, 26},
+	"hooks/setup/agents":     {3, 26},
 	"internal/git":           {9, 108},
 	"internal/reader":        {4, 28},
 	"internal/redact":        {7, 18},
@@ -50,7 +50,7 @@ var ceilings = map[string]shape{
 var small = shape{knot: 8, methods: 20}
 
 // maxCmd bounds the lines of package cmd, tests aside. A commit may lower it.
-const maxCmd = 14083
+const maxCmd = 14081
 
 func TestShapesOnlyShrink(t *testing.T) {
 	if testing.Short() {
