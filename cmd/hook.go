@@ -64,7 +64,7 @@ func hookProcess(args []string) int {
 // runHook handles one call of a hook. A fault becomes one line on env.Err.
 func runHook(ctx context.Context, env *Env, call *capture.Call) {
 	host := capture.Host{
-		Dir: env.Dir, In: env.In, Now: env.Now, Shell: env.agentShell(), Given: os.Getenv(givenVariable),
+		Dir: env.Dir, In: env.In, Now: env.Now, Shell: env.agentShell(), Given: os.Getenv(job.Given),
 		Reading: collectLate,
 		Warn:    func(err error) { env.Warn("%v", err) },
 		Open: func(ctx context.Context, dir string) (*capture.Desk, error) {

@@ -2,32 +2,59 @@ package cmd
 
 import (
 	"context"
+	"strings"
 
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/worktree"
+	"github.com/reverie-memory/reverie/worktree/loop"
+	"github.com/reverie-memory/reverie/worktree/loop/status"
+	"github.com/urfave/cli/v2"
 )
 
-// maxFinding is how much of a finding's place or text is shown, in cells: more than an audit can say.
+// maxFinding bounds the place and the text of a finding that are shown, in cells: an audit says
+// less.
 const maxFinding = 4096
 
-// runLoopFindings lists what audits found, or settles one of it.
-func runLoopFindings(ctx context.Context, env *Env, name string, o loopOptions) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
+type loopFindingsOptions struct {
+	all    bool
+	waive  []string // ids
+	reason string
+}
+
+func loopFindingsCommand(env *Env) *cli.Command {
+	var o loopFindingsOptions
+	return &cli.Command{
+		Name:      "findings",
+		Usage:     "list the findings of audits, or settle some",
+		ArgsUsage: "[NAME]",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "all", Usage: "those that are settled too", Destination: &o.all},
+			&cli.StringSliceFlag{Name: "waive", Usage: "settle the open finding `ID`; may be repeated", Action: func(_ *cli.Context, ids []string) error {
+				o.waive = ids
+				return nil
+			}},
+			&cli.StringFlag{Name: "reason", Usage: "of the waiver", Destination: &o.reason},
+		},
+		Action: loopAction(env, 0, 1, func(w *workspace, c *cli.Context, words, _ []string) error {
+			return runLoopFindings(c.Context, w, strings.Join(words, ""), o)
+		}),
 	}
-	record, l, err := w.openLoop(ctx, name)
-	if err != nil {
-		return err
-	}
+}
+
+// runLoopFindings lists the findings of audits, or settles some.
+func runLoopFindings(ctx context.Context, w *workspace, name string, o loopFindingsOptions) error {
 	if len(o.waive) > 0 {
-		return w.waive(ctx, record, o.waive, o.reason)
+		return w.waiveFindings(ctx, name, o)
+	}
+	_, l, err := status.Open(ctx, w.Clone, name)
+	if err != nil {
+		return err
 	}
 	if o.reason != "" {
 		return exit.Usage("reverie loop findings NAME --waive ID --reason WHY", "--reason: of which finding?")
 	}
-	open := false
+	env, open := w.env, false
 	for _, f := range l.Findings {
 		open = open || f.State == worktree.OpenFinding
 		if f.State != worktree.OpenFinding && !o.all {
@@ -39,7 +66,7 @@ func runLoopFindings(ctx context.Context, env *Env, name string, o loopOptions) 
 			}
 			continue
 		}
-		env.Lay(4, term.Span(term.Dim, f.ID), term.Span("", "  "+string(f.State)+"  "+string(f.Severity)+"  "+term.OneLine(findingPlace(f), maxFinding)+"  "+term.OneLine(f.Text, maxFinding)))
+		env.Lay(4, term.Span(term.Dim, f.ID), term.Span("", "  "+string(f.State)+"  "+string(f.Severity)+"  "+term.OneLine(f.Place(), maxFinding)+"  "+term.OneLine(f.Text, maxFinding)))
 		if f.Scenario != "" {
 			env.Lay(4, term.Span("", "    "+term.Visible(term.OneLine(f.Scenario, 600))))
 		}
@@ -50,21 +77,15 @@ func runLoopFindings(ctx context.Context, env *Env, name string, o loopOptions) 
 	return nil
 }
 
-// waive settles open findings. The first that cannot be ends it.
-func (w *workspace) waive(ctx context.Context, record *worktree.Record, ids []string, reason string) error {
-	if err := notInLoop("findings --waive"); err != nil {
-		return err
-	}
-	for _, id := range ids {
-		f, err := record.Waive(ctx, id, reason)
-		if err != nil {
-			return explainLoop(err)
-		}
+// waiveFindings settles open findings up to the first that cannot be settled.
+func (w *workspace) waiveFindings(ctx context.Context, name string, o loopFindingsOptions) error {
+	waived, err := loop.Waive(ctx, w.Clone, name, o.waive, o.reason)
+	for _, f := range waived {
 		if !w.env.JSON {
 			w.env.Say("waived %s: %s", f.ID, term.OneLine(f.Text, maxFinding))
 		} else if err := w.env.Object(f); err != nil {
 			return err
 		}
 	}
-	return nil
+	return err
 }

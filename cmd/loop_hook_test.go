@@ -16,10 +16,11 @@ import (
 	"github.com/reverie-memory/reverie/internal/job"
 	"github.com/reverie-memory/reverie/internal/testrepo"
 	"github.com/reverie-memory/reverie/worktree"
+	"github.com/reverie-memory/reverie/worktree/loop"
 )
 
-// orphanAgent waits in its first iteration until it may commit, and never ends after that; in the second it does what is left to do. An
-// agent sets variables in its shells.
+// orphanAgent waits in its first iteration until it may commit, and never ends after that; in the
+// second it does what is left to do. An agent sets variables in its shells.
 const (
 	orphanPlan  = "# Count\n\n```verify\ntest -e two\n```\n"
 	orphanAgent = `
@@ -55,7 +56,8 @@ func stateOf(t *testing.T, r *testrepo.Repo, name string) (s worktree.State) {
 	return s
 }
 
-// away waits until no process is left that a test has started, each of which has its folder notes in its environment.
+// away waits until no process is left that a test has started, each of which has its folder notes
+// in its environment.
 func away(t *testing.T, notes string) {
 	t.Helper()
 	until(t, "no process is left", func() bool {
@@ -80,7 +82,8 @@ func noted(t *testing.T) string {
 	return notes
 }
 
-// A supervisor is killed. A commit then ends the iteration, and the loop goes on by itself: one of the agent that it left, or a person's.
+// A supervisor is killed. A commit then ends the iteration, and the loop goes on by itself: one of
+// the agent that it left, or a person's.
 func TestCommitCarriesALoopOnWhoseSupervisorWasKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
@@ -163,27 +166,28 @@ func TestCommitCarriesALoopOnWhoseSupervisorWasKilled(t *testing.T) {
 	}
 }
 
-// Which loop a commit is about, if any: not one of another branch or work tree, in the middle of something, or that has ended.
+// Which loop a commit is about, if any: not one of another branch or work tree, in the middle of
+// something, or that has ended.
 func TestCommittedLoop(t *testing.T) {
 	r := testrepo.New(t)
 	plan := filepath.Join(t.TempDir(), "plan.md")
 	if err := os.WriteFile(plan, []byte(orphanPlan), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	loop := func(args ...string) {
+	run := func(args ...string) {
 		t.Helper()
 		if out, err := exec.Command("reverie", append([]string{"-C", r.Dir, "loop"}, args...)...).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 	}
 	for _, name := range []string{"one", "two"} {
-		loop("start", plan, "--name", name, "--agent", "hand", "--min-audits", "0")
+		run("start", plan, "--name", name, "--agent", "hand", "--min-audits", "0")
 	}
 	tree := testrepo.At(t, filepath.Join(r.Dir, ".git/reverie/loops/one/tree"))
 	want := func(what, dir, in, want string) {
 		t.Helper()
 		w := at(t, dir, time.Now())
-		if got, err := w.committedLoop(t.Context(), in); got != want || err != nil {
+		if got, _, err := loop.Committed(t.Context(), w.Reader, in); got != want || err != nil {
 			t.Errorf("%s: %q, %v, want %q", what, got, err, want)
 		}
 	}
@@ -212,11 +216,11 @@ func TestCommittedLoop(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	want("with it again", tree.Dir, "", "one")
-	loop("cancel", "one")
+	run("cancel", "one")
 	want("cancelled", tree.Dir, "", "")
-	loop("cancel", "two")
+	run("cancel", "two")
 
-	loop("start", plan, "--name", "here", "--in-place", "--agent", "hand", "--min-audits", "0")
+	run("start", plan, "--name", "here", "--in-place", "--agent", "hand", "--min-audits", "0")
 	want("in place", r.Dir, "", "here")
 	linked := filepath.Join(t.TempDir(), "linked")
 	r.Run("worktree", "add", "-q", "-b", "other", linked)
@@ -225,7 +229,8 @@ func TestCommittedLoop(t *testing.T) {
 	want("in place, on another branch", r.Dir, "", "")
 }
 
-// However commits and supervisors that begin and end meet, the last commit is looked at in the end, and one process at a time did it.
+// However commits and supervisors that begin and end meet, the last commit is looked at in the
+// end, and one process at a time did it.
 func TestNoCommitIsForgotten(t *testing.T) {
 	r := testrepo.New(t)
 	notes := noted(t)

@@ -18,9 +18,10 @@ import (
 	"github.com/reverie-memory/reverie/worktree"
 )
 
-// killedPlan takes three iterations of an agent that does a little at a time, appends to what is there, so that an iteration done
-// twice shows, leaves a process behind that has gone from its group, and at last commits some of it. That commit has the loop go on
-// if its supervisor was killed alone.
+// killedPlan takes three iterations of an agent that does a little at a time, appends to what is
+// there, so that an iteration done twice shows, leaves a process behind that has gone from its
+// group, and at last commits some of it. That commit has the loop go on if its supervisor was
+// killed alone.
 const (
 	killedPlan  = "# Count\n\n```verify\ngrep -q '^3$' log\n```\n"
 	killedAgent = `
@@ -50,8 +51,8 @@ func loopRun(t *testing.T, r *testrepo.Repo, args ...string) (*exec.Cmd, *bytes.
 	return cmd, &out
 }
 
-// Whenever a supervisor is killed or interrupted, with all of its group or alone, a resumed loop ends with the tree and the commits of an undisturbed one, and
-// leaves no process and no lock.
+// Whenever a supervisor is killed or interrupted, with all of its group or alone, a resumed loop
+// ends with the tree and the commits of an undisturbed one, and leaves no process and no lock.
 func TestKilledLoopsEndAsUndisturbed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")

@@ -2,89 +2,83 @@ package cmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/reverie-memory/reverie/cmd/check"
-	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
 	"github.com/reverie-memory/reverie/internal/finding"
-	"github.com/reverie-memory/reverie/internal/git"
 	"github.com/reverie-memory/reverie/internal/term"
 	"github.com/reverie-memory/reverie/worktree"
-	"github.com/reverie-memory/reverie/worktree/program"
-	"github.com/reverie-memory/reverie/worktree/try"
+	"github.com/reverie-memory/reverie/worktree/loop/plan"
 	"github.com/reverie-memory/reverie/worktree/verify"
+	"github.com/urfave/cli/v2"
 )
 
-// runLoopLint says what a plan lacks, before a loop spends anything on it. Errors are what a start refuses.
-func runLoopLint(ctx context.Context, env *Env, file string, o loopOptions) error {
-	w, err := env.open(ctx)
+type loopLintOptions struct {
+	file, base  string
+	choice      plan.Choice
+	run, strict bool
+}
+
+func loopLintCommand(env *Env) *cli.Command {
+	var choice loopChoice
+	var o loopLintOptions
+	return &cli.Command{
+		Name:      "lint",
+		Usage:     "check a plan before a loop starts",
+		ArgsUsage: "PLAN",
+		Flags: append(choice.auditFlags(), loopBaseFlag(&o.base), choice.sandboxFlag(), choice.verifyTimeFlag(),
+			&cli.BoolFlag{Name: "run", Usage: "run the plan's commands on the commit to begin from", Destination: &o.run},
+			&cli.BoolFlag{Name: "strict", Usage: "warnings count", Destination: &o.strict},
+		),
+		Action: loopAction(env, 1, 1, func(w *workspace, c *cli.Context, words, _ []string) error {
+			o.file, o.choice = words[0], choice.choice(c, nil)
+			return runLoopLint(c.Context, w, o)
+		}),
+	}
+}
+
+// runLoopLint tells what a plan lacks. Errors are what a start refuses.
+func runLoopLint(ctx context.Context, w *workspace, o loopLintOptions) error {
+	env := w.env
+	text, err := env.planText(ctx, o.file)
 	if err != nil {
 		return err
 	}
-	text, err := env.planText(ctx, file)
+	got, err := w.loops().Check(ctx, text, o.base, o.choice, o.run)
 	if err != nil {
 		return err
 	}
-	set, err := w.lintSettings(ctx, o)
-	if err != nil {
-		return err
-	}
-	base, err := w.loopBase(ctx, o.base)
-	if err != nil {
-		return err
-	}
-	plan, wrong, doubtful := w.lintPlan(ctx, text, set)
-	doubtful = append(doubtful, program.Doubts(ctx, w.Repo, plan, base, sandboxed(set))...)
-	if why, err := w.submodulesMissing(ctx, base); err != nil {
-		return err
-	} else if why != "" {
-		doubtful = append(doubtful, &worktree.PlanError{Rule: "submodule", Why: why})
-	}
-	var ran []verify.Ran
-	if o.run && len(wrong) == 0 {
-		var passes []*worktree.PlanError
-		if passes, ran, err = w.passesAlready(ctx, plan, base, set); err != nil {
-			return explainLoop(err)
-		}
-		doubtful = append(doubtful, passes...)
-		env.Say("%s", toldRun(ran))
+	if o.run && len(got.Wrong) == 0 {
+		env.Say("%s", wordRan(got.Ran))
 	}
 	var found []finding.Finding
-	for level, all := range map[finding.Level][]*worktree.PlanError{finding.Error: wrong, finding.Warning: doubtful} {
+	for level, all := range map[finding.Level][]*worktree.PlanError{finding.Error: got.Wrong, finding.Warning: got.Doubtful} {
 		for _, e := range all {
-			found = append(found, finding.Finding{Rule: e.Rule, Level: level, Path: file, Line: e.Line, Message: e.Why})
+			found = append(found, finding.Finding{Rule: e.Rule, Level: level, Path: o.file, Line: e.Line, Message: e.Why})
 		}
 	}
-	found = check.Rules.Sort(found)
-	if err := env.tellFindings(found, checkDiffOptions{}); err != nil {
+	if err := env.tellFindings(check.Rules.Sort(found), checkDiffOptions{}); err != nil {
 		return err
 	}
+	warnings := term.Count(len(got.Doubtful), "warning", "warnings")
 	switch {
 	case len(found) == 0 && o.run:
-		env.Say("nothing found in %s", file)
-		return nil
+		env.Say("nothing found in %s", o.file)
 	case len(found) == 0:
-		env.Say("nothing found in %s: %s", file, term.Count(len(plan.Verify), "command", "commands"))
-		return nil
-	case len(wrong) > 0, o.strict:
-		env.Warn("%s and %s in %s", term.Count(len(wrong), "error", "errors"), term.Count(len(doubtful), "warning", "warnings"), file)
+		env.Say("nothing found in %s: %s", o.file, term.Count(len(got.Plan.Verify), "command", "commands"))
+	case len(got.Wrong) > 0, o.strict:
+		env.Warn("%s and %s in %s", term.Count(len(got.Wrong), "error", "errors"), warnings, o.file)
 		return exit.Silent
+	default:
+		env.Say("%s in %s", warnings, o.file)
 	}
-	env.Say("%s in %s", term.Count(len(doubtful), "warning", "warnings"), file)
 	return nil
 }
 
-// toldRun says how the commands of a plan went that were run, as there is to be something to do.
-func toldRun(ran []verify.Ran) string {
+// wordRan sums up the commands of a plan that were run.
+func wordRan(ran []verify.Ran) string {
 	var failed []string
 	for _, c := range ran {
 		switch {
@@ -99,100 +93,4 @@ func toldRun(ran []verify.Ran) string {
 		said += ": " + term.OneLine(strings.Join(failed, ", "), 300)
 	}
 	return said
-}
-
-// lintSettings are the settings of a loop that matter to its plan: who audits, and what the commands run in.
-func (w *workspace) lintSettings(ctx context.Context, o loopOptions) (worktree.Settings, error) {
-	set, err := w.usualLoop(ctx, nil, o)
-	if err != nil {
-		return set, err
-	}
-	c, err := w.env.sandboxSettings(ctx)
-	if err != nil {
-		return set, err
-	}
-	if o.audit != "" || o.auditAgent != "" || o.auditModel != "" {
-		set.Audit, set.AuditAgent, set.AuditModel = o.audit, o.auditAgent, o.auditModel
-	}
-	set.Sandbox = c.Mode
-	if o.set("min-audits") {
-		set.MinAudits = o.minAudits
-	}
-	if o.set("verify-time") {
-		set.VerifyTime = o.verify.Seconds()
-	}
-	if o.set("sandbox") {
-		set.Sandbox = o.sandbox
-	}
-	if set.Sandbox == config.Off && c.Mode != config.Off {
-		return set, w.WantPerson("loop lint --sandbox off")
-	}
-	return set, nil
-}
-
-// lintPlan reads a plan for a loop with these settings: what is wrong, for which a start is refused, and what is doubtful. Commands that no
-// shell can read are wrong where that is the shell that will run them.
-func (w *workspace) lintPlan(ctx context.Context, text string, set worktree.Settings) (plan worktree.Plan, wrong, doubtful []*worktree.PlanError) {
-	plan, wrong, doubtful = worktree.LintPlan(text, set.Audited() || set.MinAudits > 0, w.Scanner)
-	shell, err := exec.LookPath("sh")
-	if err != nil || sandboxed(set) {
-		return plan, wrong, doubtful
-	}
-	for i, line := range plan.Verify {
-		out, err := exec.CommandContext(ctx, shell, "-n", "-c", line).CombinedOutput()
-		if failed := (*exec.ExitError)(nil); errors.As(err, &failed) && ctx.Err() == nil {
-			why := term.OneLine(strings.TrimSpace(string(out)), 200)
-			wrong = append(wrong, &worktree.PlanError{Line: plan.Lines[i], Rule: "command", Why: "no shell can read the command: " + why})
-		}
-	}
-	return plan, wrong, doubtful
-}
-
-// passesAlready runs the commands of a plan on a commit, where and how a loop would. It is how they ended, and doubts about what they came to: that all of
-// them pass, so that nothing tells a loop that did its work from one that did nothing, and that there was no program.
-func (w *workspace) passesAlready(ctx context.Context, plan worktree.Plan, base string, set worktree.Settings) (doubts []*worktree.PlanError, ran []verify.Ran, err error) {
-	dir, done, err := try.Make(ctx, w.Repo)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer done()
-	defer func() { // without the folder git forgets it
-		os.RemoveAll(dir)
-		w.Repo.Git(context.WithoutCancel(ctx), nil, "worktree", "remove", "--force", dir)
-	}()
-	if _, err := w.Repo.Git(ctx, nil, "worktree", "add", "--quiet", "--detach", dir, base); err != nil {
-		return nil, nil, err
-	}
-	state := worktree.State{Base: base, Tip: base, Settings: set}
-	l := &looper{w: w, run: worktree.Exec, env: git.Environ()}
-	if sandboxed(set) {
-		if l.inside, err = w.insideOf(ctx, state, dir); err != nil {
-			return nil, nil, err
-		}
-		c, err := w.env.sandboxSettings(ctx)
-		if err != nil {
-			return nil, nil, err
-		}
-		if l.inside.Spec.Image, err = l.inside.Engine.Image(ctx, c.Image); err != nil {
-			return nil, nil, loopSandboxFailure(err)
-		}
-		if err := os.Remove(filepath.Join(dir, ".git")); err != nil {
-			return nil, nil, err
-		}
-		l.run, l.env = l.inside.Run, nil
-	}
-	out, err := l.verify(ctx, worktree.Turn{Loop: worktree.Loop{State: state, Plan: plan}, Dir: dir, Live: io.Discard})
-	if err != nil {
-		return nil, nil, err
-	}
-	ran = verify.Read(out.Output)
-	if out.Passed && len(ran) > 0 {
-		return []*worktree.PlanError{{Line: plan.Lines[0], Rule: "passes", Why: "all of the plan's commands pass on the commit to begin from: they do not show that anything was done"}}, ran, nil
-	}
-	for i, c := range ran {
-		if c.Exit != nil && slices.Contains([]int{126, 127}, *c.Exit) && i < len(plan.Lines) {
-			doubts = append(doubts, &worktree.PlanError{Line: plan.Lines[i], Rule: "program", Why: "the command ends with " + strconv.Itoa(*c.Exit) + ": " + term.OneLine(lastLine(c.Output), 200)})
-		}
-	}
-	return doubts, ran, nil
 }

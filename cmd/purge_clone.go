@@ -32,7 +32,7 @@ func (w *workspace) purgeable() (*purge.Clone, error) {
 		Repo: w.Repo, Memory: w.Memory, Journal: clone.JournalRef, Book: w.Book, Scanner: w.Sessions.Scanner, Now: w.env.Now,
 		First: share.FirstFiles(), Agents: w.Config.Agents, Remotes: known,
 		State: purge.State{Dir: w.State, Kind: stateKind, Session: sessionPath, Drop: w.dropDerived},
-		Loops: purge.Loops{Records: worktree.Refs, Branches: worktree.Branches, Kept: worktree.Kept, Dir: w.loopFolder(""),
+		Loops: purge.Loops{Records: worktree.Refs, Branches: worktree.Branches, Kept: worktree.Kept, Dir: worktree.Folder(w.Repo),
 			Held: func(ctx context.Context, name string) bool { return worktree.Held(ctx, w.Repo, name) != nil }},
 	}, nil
 }

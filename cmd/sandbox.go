@@ -134,43 +134,10 @@ func (env *Env) engine(ctx context.Context, c config.Sandbox, name string) (*san
 
 // sandboxFailure adds to an error of the sandbox what a person can do.
 func sandboxFailure(err error) error {
-	hint := ""
-	switch {
-	case err == nil:
+	if err == nil {
 		return nil
-	case errors.Is(err, sandbox.ErrLeft):
-		hint = "when the engine answers again: reverie sandbox prune"
-	case errors.Is(err, sandbox.ErrMissing):
-		hint = "nothing was run; install it, or name the other one: --engine docker or podman"
-	case errors.Is(err, sandbox.ErrSilent):
-		hint = "nothing was run; start the engine, and see whether '" + strings.Join(sandbox.Engines(), " info' or '") + " info' answers"
-	case errors.Is(err, sandbox.ErrNoImage):
-		hint = "nothing was run; make it: reverie sandbox build, or without a registry: reverie sandbox build --from-rootfs PATH"
-	case errors.Is(err, sandbox.ErrWeak), errors.Is(err, sandbox.ErrBadSpec):
-		hint = "nothing was run"
 	}
-	return exit.New(exit.Failed, err, hint)
-}
-
-// sandboxSpec is what the settings let a command have. Values of variables are those of this process.
-func sandboxSpec(c config.Sandbox) (sandbox.Spec, error) {
-	s := sandbox.Spec{Image: c.Image, Caches: c.Caches, Network: c.Network, Runtime: c.Runtime, Limits: sandbox.Limits{
-		Memory: int64(c.Memory) << 20, CPUs: float64(c.CPUs), Processes: c.Processes, Time: time.Duration(c.Seconds) * time.Second,
-		Output: int64(c.Output) << 20, Disk: int64(c.Disk) << 20,
-	}}
-	for _, name := range c.Env {
-		if v, ok := os.LookupEnv(name); ok {
-			s.Env = append(s.Env, name+"="+v)
-		}
-	}
-	if len(s.Network) > 0 {
-		self, err := os.Executable()
-		if err != nil {
-			return s, err
-		}
-		s.Forward = []string{self, "sandbox", "forward"}
-	}
-	return s, nil
+	return exit.New(exit.Failed, err, sandbox.Hint(err))
 }
 
 // sandboxForward is this program inside a container: it passes on what the command has to say to the network.
@@ -207,7 +174,7 @@ func runSandboxExec(ctx context.Context, env *Env, o sandboxOptions, argv []stri
 	if err != nil {
 		return err
 	}
-	spec, err := sandboxSpec(c)
+	spec, err := sandbox.FromSettings(c)
 	if err != nil {
 		return err
 	}

@@ -54,12 +54,15 @@ type Lease struct {
 	holder Holder
 }
 
-// folderOf is the path of a loop's folder in the state folder. It need not be there.
+// Folder returns the folder of all loops in the state folder. It may not exist.
+func Folder(repo *git.Repo) string { return filepath.Join(repo.CommonDir, "reverie", "loops") }
+
+// folderOf returns the path of a loop's folder. It may not exist.
 func folderOf(repo *git.Repo, name string) (string, error) {
 	if !validName(name) {
 		return "", fmt.Errorf("%q is no name of a loop", name)
 	}
-	return filepath.Join(repo.CommonDir, "reverie", "loops", name), nil
+	return filepath.Join(Folder(repo), name), nil
 }
 
 // folder is folderOf, made where it is not there.

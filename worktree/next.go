@@ -173,6 +173,9 @@ func Next(s State, e Event) (State, error) {
 	return s, wrong
 }
 
+// Sandboxed reports whether the commands of the loop run in containers.
+func (o Settings) Sandboxed() bool { return o.Sandbox != "" && o.Sandbox != "off" }
+
 // Audited reports whether somebody looks for defects.
 func (o Settings) Audited() bool { return o.Audit != "" || o.AuditAgent != "" || o.AuditModel != "" }
 

@@ -52,7 +52,7 @@ func PlaceOf(repo *git.Repo, s State, scanner *redact.Scanner) (*Place, error) {
 	}
 	p := &Place{
 		Dir: filepath.Join(dir, "tree"), repo: repo, scanner: scanner, name: s.Name, folder: dir, branch: s.Branch,
-		sealed: s.Settings.Sandbox != "" && s.Settings.Sandbox != "off", maxFile: s.Settings.MaxFile, within: stageTime,
+		sealed: s.Settings.Sandboxed(), maxFile: s.Settings.MaxFile, within: stageTime,
 	}
 	if s.InPlace != "" {
 		p.Dir, p.InPlace, p.sealed = s.InPlace, true, false

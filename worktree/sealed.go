@@ -205,6 +205,17 @@ const maxHost = 100
 // ruleOfMore begins the rule of a finding about files that are not listed. What follows is a hash of their paths and contents: other files are another finding.
 const ruleOfMore = "more-"
 
+// Place returns the file and line of a finding.
+func (f Finding) Place() string {
+	switch {
+	case f.File == "":
+		return "(everywhere)"
+	case f.Line == 0:
+		return f.File
+	}
+	return fmt.Sprintf("%s:%d", f.File, f.Line)
+}
+
 // OfContent reports whether a finding is about files that something on the host would run, with the content that they have.
 func (f Finding) OfContent() bool {
 	return f.By == ByHost && (strings.HasPrefix(f.Rule, "runs-") || strings.HasPrefix(f.Rule, ruleOfMore))

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/clipperhouse/displaywidth"
+	"github.com/reverie-memory/reverie/internal/unseen"
 )
 
 // Text is fitted to a terminal by cells: a Chinese character or an emoji takes two, a combining mark none, and what a reader
@@ -27,10 +28,8 @@ const (
 	minPart    = 8   // of a word that is longer than a line, at the end of another
 )
 
-// OneLine is text as one line of at most width cells.
-func OneLine(s string, width int) string {
-	return Truncate(Visible(strings.Join(strings.Fields(s), " ")), width)
-}
+// OneLine returns text as one visible line of at most width cells.
+func OneLine(s string, width int) string { return unseen.OneLine(s, width) }
 
 // Truncate cuts s to width cells, with an ellipsis where something is gone.
 func Truncate(s string, width int) string { return displaywidth.TruncateString(s, width, "…") }

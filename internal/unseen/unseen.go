@@ -1,8 +1,9 @@
-// Package unseen knows the characters of a text that a reader does not see, or sees as something that they are not. Control is one
-// character by itself; Names and Reveal take what stands beside it into account.
+// Package unseen knows the characters of a text that a reader does not see, or sees as something
+// that they are not. Control is one character by itself; Names and Reveal take what stands beside
+// it into account.
 //
-// What a file or a question may hold is narrower, is a promise, and is written down where it is kept: in gitstore/record for the form
-// of a memory, in prompts for what a model is shown.
+// What a file or a question may hold is narrower, is a promise, and is written down where it is
+// kept: in gitstore/record for the form of a memory, in prompts for what a model is shown.
 package unseen
 
 import (
@@ -10,10 +11,13 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/clipperhouse/displaywidth"
 )
 
-// Control reports whether a character is a control or a format character, or ends a line other than by a line feed: it can move a
-// cursor, hide text, or turn it round. Line feeds, tabs and joiners are among them.
+// Control reports whether a character is a control or a format character, or ends a line other
+// than by a line feed: it can move a cursor, hide text, or turn it round. Line feeds, tabs and
+// joiners are among them.
 func Control(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029'
 }
@@ -38,6 +42,12 @@ func Visible(s string) string {
 	return b.String()
 }
 
+// OneLine returns text as one visible line of at most width cells, with an ellipsis where it is
+// cut.
+func OneLine(s string, width int) string {
+	return displaywidth.TruncateString(Visible(strings.Join(strings.Fields(s), " ")), width, "…")
+}
+
 // moves reports whether Visible writes a character out.
 func moves(r rune) bool {
 	switch r {
@@ -47,8 +57,9 @@ func moves(r rune) bool {
 	return Control(r) || r == unicode.ReplacementChar
 }
 
-// Always reports whether a character shows nothing wherever it stands, or changes how others show: controls, what turns
-// the direction of text, what has no width, tags, and the variation selectors that carry data. White space is none of them.
+// Always reports whether a character shows nothing wherever it stands, or changes how others show:
+// controls, what turns the direction of text, what has no width, tags, and the variation selectors
+// that carry data. White space is none of them.
 func Always(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t' || r == '\r':
@@ -71,8 +82,9 @@ func arabicSign(r rune) bool {
 // maxNames is how many characters of one line are named.
 const maxNames = 5
 
-// Names names the characters in a line that a reader does not see, each once, as in "U+200B U+202E"; of more than five the first.
-// Joiners are fine where a script or an emoji needs them, and not between letters that never join.
+// Names names the characters in a line that a reader does not see, each once, as in "U+200B
+// U+202E"; of more than five the first. Joiners are fine where a script or an emoji needs them,
+// and not between letters that never join.
 func Names(line string) string {
 	var found []string
 	runes := []rune(strings.TrimPrefix(line, "\ufeff"))
@@ -118,7 +130,8 @@ func conceals(runes []rune, i int) bool {
 	}
 }
 
-// flag reports whether a character is one of the few tags behind a black flag that make it the flag of a region.
+// flag reports whether a character is one of the few tags behind a black flag that make it the
+// flag of a region.
 func flag(runes []rune, i int) bool {
 	isTag := func(i int) bool { return i < len(runes) && runes[i] > 0xe0000 && runes[i] <= 0xe007f }
 	from, to := i, i

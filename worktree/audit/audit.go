@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/cut"
 	"github.com/reverie-memory/reverie/prompts"
 	"github.com/reverie-memory/reverie/worktree"
 	"github.com/reverie-memory/reverie/worktree/diff"
@@ -76,7 +77,7 @@ func questions(m *prompts.Model, set prompts.Set, in prompts.Audit, files []diff
 	if len(in.Plan) > free/4 {
 		in.Plan = begin(in.Plan, free/4) + "\n[…]"
 	}
-	in.Output = end(in.Output, free/8)
+	in.Output = cut.Tail(in.Output, free/8)
 	for i, rule := range in.Rules {
 		in.Rules[i] = begin(rule, free/8/len(in.Rules))
 	}
@@ -114,12 +115,4 @@ func questions(m *prompts.Model, set prompts.Set, in prompts.Audit, files []diff
 // begin is the beginning of a text, of at most so many bytes.
 func begin(text string, most int) string {
 	return strings.ToValidUTF8(text[:min(len(text), most)], "")
-}
-
-// end is the end of a text, of about so many bytes.
-func end(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return "[…]\n" + strings.ToValidUTF8(text[len(text)-most:], "")
 }

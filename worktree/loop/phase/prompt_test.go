@@ -1,12 +1,12 @@
-package cmd
+package phase
 
 import (
 	"strings"
 	"testing"
 )
 
-// Only who can read the rest of a change in the work tree is given its beginning.
-func TestDiffForLeavesNothingOutInside(t *testing.T) {
+// A diff is cut only for a reader who can see the rest in the work tree.
+func TestFitDiffLeavesNothingOutInside(t *testing.T) {
 	for _, test := range []struct {
 		size   int
 		inside bool
@@ -20,7 +20,7 @@ func TestDiffForLeavesNothingOutInside(t *testing.T) {
 		{256 << 10, true, 256 << 10, "", ""},
 		{256<<10 + 1, true, 0, "", "its diff has 262145 bytes"},
 	} {
-		got, err := diffFor(strings.Repeat("x", test.size), test.inside)
+		got, err := fitDiff(strings.Repeat("x", test.size), test.inside)
 		if want := strings.Repeat("x", test.shown) + test.rest; got != want {
 			t.Errorf("%d bytes, inside %v: %d bytes, which end in %.60q", test.size, test.inside, len(got), got[max(0, len(got)-60):])
 		}

@@ -1,0 +1,49 @@
+package sandbox
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/reverie-memory/reverie/internal/config"
+)
+
+// FromSettings returns the Spec that the settings allow a command. It takes the values of variables
+// from this process.
+func FromSettings(c config.Sandbox) (Spec, error) {
+	s := Spec{Image: c.Image, Caches: c.Caches, Network: c.Network, Runtime: c.Runtime, Limits: Limits{
+		Memory: int64(c.Memory) << 20, CPUs: float64(c.CPUs), Processes: c.Processes, Time: time.Duration(c.Seconds) * time.Second,
+		Output: int64(c.Output) << 20, Disk: int64(c.Disk) << 20,
+	}}
+	for _, name := range c.Env {
+		if v, ok := os.LookupEnv(name); ok {
+			s.Env = append(s.Env, name+"="+v)
+		}
+	}
+	if len(s.Network) > 0 {
+		self, err := os.Executable()
+		if err != nil {
+			return s, err
+		}
+		s.Forward = []string{self, "sandbox", "forward"}
+	}
+	return s, nil
+}
+
+// Hint says what a person can do about an error of this package, "" where nothing is known.
+func Hint(err error) string {
+	switch {
+	case errors.Is(err, ErrLeft):
+		return "when the engine answers again: reverie sandbox prune"
+	case errors.Is(err, ErrMissing):
+		return "nothing was run; install it, or name the other one: --engine docker or podman"
+	case errors.Is(err, ErrSilent):
+		return "nothing was run; start the engine, and see whether '" + strings.Join(Engines(), " info' or '") + " info' answers"
+	case errors.Is(err, ErrNoImage):
+		return "nothing was run; make it: reverie sandbox build, or without a registry: reverie sandbox build --from-rootfs PATH"
+	case errors.Is(err, ErrWeak), errors.Is(err, ErrBadSpec):
+		return "nothing was run"
+	}
+	return ""
+}
