@@ -90,7 +90,7 @@ var arrows = map[string][]string{
 	"worktree/loop": {"gitstore", "internal/clone", "internal/config", "internal/exit", "internal/file", "internal/git", "internal/job", "internal/reader", "internal/redact", "reflect",
 		"worktree", "worktree/container", "worktree/loop/fault", "worktree/loop/phase", "worktree/loop/plan", "worktree/loop/session", "worktree/loop/status"},
 	"worktree/loop/fault": {"internal/exit", "internal/job", "internal/ollama", "internal/unseen", "sandbox", "worktree", "worktree/agent"},
-	"worktree/loop/phase": {"gitstore", "gitstore/brief", "hooks", "internal/cut", "internal/job", "internal/model", "internal/reader", "internal/redact", "internal/unseen", "prompts",
+	"worktree/loop/phase": {"gitstore", "gitstore/brief", "hooks", "internal/cut", "internal/job", "internal/model", "internal/plural", "internal/reader", "internal/redact", "internal/unseen", "prompts",
 		"sandbox", "worktree", "worktree/agent", "worktree/audit", "worktree/container", "worktree/diff", "worktree/verify"},
 	"worktree/loop/plan": {"internal/config", "internal/exit", "internal/git", "internal/reader", "internal/unseen", "prompts", "sandbox", "worktree", "worktree/agent", "worktree/container",
 		"worktree/loop/fault", "worktree/loop/phase", "worktree/program", "worktree/try", "worktree/verify"},

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/clipperhouse/displaywidth"
 	"github.com/reverie-memory/reverie/hooks/githook"
 	"github.com/reverie-memory/reverie/internal/config"
 	"github.com/reverie-memory/reverie/internal/exit"
@@ -82,7 +81,7 @@ func runLoopList(ctx context.Context, w *workspace) error {
 		}
 		rows = append(rows, slices.Insert(loopCells(j), 1, plural.Ago(w.env.Now().Sub(j.Changed))))
 	}
-	for _, line := range columns(rows) {
+	for _, line := range term.Columns(4, rows) {
 		w.env.Print("%s\n", line)
 	}
 	return w.tellSpoilt(bad)
@@ -131,23 +130,6 @@ func loopCells(j status.Status) []string {
 		cells = append(cells, "nobody carries it on")
 	}
 	return cells
-}
-
-// columns lays rows out as lines, with the first four cells in columns.
-func columns(rows [][]string) (lines []string) {
-	var width [4]int
-	for _, row := range rows {
-		for i, cell := range row[:min(len(row), len(width))] {
-			width[i] = max(width[i], displaywidth.String(cell))
-		}
-	}
-	for _, row := range rows {
-		for i := range row[:min(len(row)-1, len(width))] {
-			row[i] = term.Pad(row[i], width[i])
-		}
-		lines = append(lines, strings.Join(row, "  "))
-	}
-	return lines
 }
 
 func iterationOf(j status.Status) string {

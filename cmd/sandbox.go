@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -178,7 +177,13 @@ func runSandboxExec(ctx context.Context, env *Env, o sandboxOptions, argv []stri
 	if err != nil {
 		return err
 	}
-	if spec.Workspace, spec.Dir, err = env.sandboxPlace(ctx, o.workspace); err != nil {
+	top := env.Dir
+	if o.workspace != "" {
+		top = env.path(o.workspace)
+	} else if repo, err := git.FindCached(ctx, env.Dir); err == nil && repo.WorkTree != "" {
+		top = repo.WorkTree
+	}
+	if spec.Workspace, spec.Dir, err = sandbox.Folders(top, env.Dir); err != nil {
 		return err
 	}
 	if o.image != "" {
@@ -263,33 +268,4 @@ func (env *Env) tellChanged(changed []sandbox.Change) {
 	for _, c := range changed {
 		env.Warn("look at %s before anything else does: %s", c.Path, c.Why)
 	}
-}
-
-// sandboxPlace is what a command can write, and where in it it starts.
-func (env *Env) sandboxPlace(ctx context.Context, asked string) (workspace, dir string, err error) {
-	here, err := filepath.Abs(env.Dir)
-	if err == nil {
-		here, err = filepath.EvalSymlinks(here)
-	}
-	if err != nil {
-		return "", "", err
-	}
-	switch {
-	case asked != "":
-		if workspace, err = filepath.Abs(env.path(asked)); err == nil {
-			workspace, err = filepath.EvalSymlinks(workspace)
-		}
-	default:
-		workspace = here
-		if repo, ferr := git.FindCached(ctx, env.Dir); ferr == nil && repo.WorkTree != "" {
-			workspace, err = filepath.EvalSymlinks(repo.WorkTree)
-		}
-	}
-	if err != nil {
-		return "", "", err
-	}
-	if in, rerr := filepath.Rel(workspace, here); rerr != nil || !filepath.IsLocal(in) {
-		here = workspace
-	}
-	return workspace, here, nil
 }

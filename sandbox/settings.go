@@ -3,6 +3,7 @@ package sandbox
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -29,6 +30,29 @@ func FromSettings(c config.Sandbox) (Spec, error) {
 		s.Forward = []string{self, "sandbox", "forward"}
 	}
 	return s, nil
+}
+
+// Folders resolves the folder that a command can write, and the folder in it where the command
+// starts: dir, or the top if dir is outside.
+func Folders(top, dir string) (workspace, start string, err error) {
+	if workspace, err = resolved(top); err != nil {
+		return "", "", err
+	}
+	if start, err = resolved(dir); err != nil {
+		return "", "", err
+	}
+	if in, err := filepath.Rel(workspace, start); err != nil || !filepath.IsLocal(in) {
+		start = workspace
+	}
+	return workspace, start, nil
+}
+
+func resolved(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(path)
 }
 
 // Hint says what a person can do about an error of this package, "" where nothing is known.

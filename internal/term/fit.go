@@ -39,6 +39,23 @@ func Pad(s string, width int) string {
 	return s + strings.Repeat(" ", max(0, width-displaywidth.String(s)))
 }
 
+// Columns lays rows of cells out as lines with their first n cells in columns, two spaces apart.
+func Columns(n int, rows [][]string) (lines []string) {
+	width := make([]int, n)
+	for _, row := range rows {
+		for i, cell := range row[:min(len(row), n)] {
+			width[i] = max(width[i], displaywidth.String(cell))
+		}
+	}
+	for _, row := range rows {
+		for i := range row[:min(len(row)-1, n)] {
+			row[i] = Pad(row[i], width[i])
+		}
+		lines = append(lines, strings.Join(row, "  "))
+	}
+	return lines
+}
+
 // Beside is text as one line for what a screen has left beside used cells; whole where there is no screen.
 func (t *Terminal) Beside(used int, s string) string {
 	if !t.Screen {

@@ -185,3 +185,11 @@ func TestIndentKeepsCodeAndLists(t *testing.T) {
 		}
 	}
 }
+
+// Wide characters take two cells, and what follows the columns is not laid out.
+func TestColumns(t *testing.T) {
+	got := Columns(2, [][]string{{"a", "日本", "rest", "more"}, {"long", "x"}, {"b", "y", "z"}})
+	if d := cmp.Diff([]string{"a     日本  rest  more", "long  x", "b     y     z"}, got); d != "" {
+		t.Error(d)
+	}
+}

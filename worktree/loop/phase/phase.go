@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reverie-memory/reverie/internal/plural"
 	"github.com/reverie-memory/reverie/internal/reader"
 	"github.com/reverie-memory/reverie/internal/redact"
 	"github.com/reverie-memory/reverie/internal/unseen"
@@ -152,12 +153,8 @@ func wantsPerson(l worktree.Loop) error {
 	if n == 0 {
 		return nil
 	}
-	files := "1 file was"
-	if n > 1 {
-		files = fmt.Sprint(n, " files were")
-	}
 	return fmt.Errorf("%w: %s made or changed that the host would obey; look at them: reverie loop status %s; then reverie loop findings %s --waive ID",
-		worktree.ErrPerson, files, l.State.Name, l.State.Name)
+		worktree.ErrPerson, plural.Count(n, "file was", "files were"), l.State.Name, l.State.Name)
 }
 
 // Verify runs the plan's own commands.
