@@ -25,11 +25,11 @@ type faults struct {
 // without an entry have none.
 var proseCeilings = map[string]faults{
 	"bench":    {5, 21, 5, 91},
-	"cmd":      {92, 73, 122, 298},
+	"cmd":      {92, 73, 122, 297},
 	"dream":    {36, 35, 6, 95},
 	"e2e":      {26, 33, 20, 120},
 	"gitstore": {181, 166, 185, 1232},
-	"hooks":    {12, 9, 9, 48},
+	"hooks":    {12, 9, 9, 46},
 	"internal": {108, 104, 122, 882},
 	"prompts":  {12, 18, 8, 60},
 	"reflect":  {55, 59, 35, 267},
